@@ -17,18 +17,27 @@ type Command struct {
 	Rounds    int       // with each root of the barrier; 0: only the rounds that do not count, which are timed
 	Batch     int       // operations in a sample
 	Wait      unit.Time // of P1 before timer12 (delta); or how far ahead ranks agree on a start
+	Pair      [2]int    // the ranks P1 and P2 of an experiment with several pairs; else zero
 }
 
 // CommandWords is the length of a command in numbers.
-const CommandWords = 8
+const CommandWords = 10
 
 // Words returns a command as numbers, in which form it is sent to ranks.
 func (c Command) Words() [CommandWords]int64 {
-	return [...]int64{int64(c.Stage), int64(c.Mode), int64(c.Algorithm), int64(c.Bytes), int64(c.Warm), int64(c.Rounds), int64(c.Batch), int64(c.Wait)}
+	return [...]int64{int64(c.Stage), int64(c.Mode), int64(c.Algorithm), int64(c.Bytes), int64(c.Warm), int64(c.Rounds), int64(c.Batch), int64(c.Wait), int64(c.Pair[0]), int64(c.Pair[1])}
 }
 
 func commandOf(w [CommandWords]int64) Command {
-	return Command{int(w[0]), int(w[1]), int(w[2]), int(w[3]), int(w[4]), int(w[5]), int(w[6]), unit.Time(w[7])}
+	return Command{int(w[0]), int(w[1]), int(w[2]), int(w[3]), int(w[4]), int(w[5]), int(w[6]), unit.Time(w[7]), [2]int{int(w[8]), int(w[9])}}
+}
+
+// rank returns the rank of the i-th time of Result.Work.
+func (c Command) rank(i int) int {
+	if c.Pair[0] != c.Pair[1] {
+		return c.Pair[i]
+	}
+	return i
 }
 
 // Rewarm returns how many rounds with the second root do not count: it finds caches and branch
@@ -45,8 +54,8 @@ type Result struct {
 	Round unit.Time // the shortest of the rounds that did not count, from barrier to barrier
 	Took  unit.Time // all rounds together
 
-	// Work is what a fixed piece of work took each rank: the longer one of before and after the
-	// rounds; none where the clock is not that of the processors.
+	// Work is what a fixed piece of work took each rank, or P1 and P2: the longer one of before and
+	// after the rounds; none where the clock is not that of the processors.
 	Work []unit.Time
 }
 

@@ -17,6 +17,7 @@ import (
 type Experiment struct {
 	Plan
 	Collectives []CollectiveCell // measured instead of modes and sizes, by all ranks
+	Pairs       [][2]int         // of ranks, the lower first, that are measured instead of the plan's pair, one at a time
 
 	Trips     []int         // further sizes, of which only round trips are measured, by those modes that have them
 	Trains    int           // longest messages of which trains are measured, which take tens of times as long as one; 0: any
@@ -88,6 +89,10 @@ func (e *Experiment) Check() error {
 	switch {
 	case slices.ContainsFunc(e.Trips, func(k int) bool { return k < 0 || k > slices.Max(e.Sizes) }):
 		return fmt.Errorf("round trips of %v bytes: each is of a size up to the largest of %v", e.Trips, e.Sizes)
+	case slices.ContainsFunc(e.Pairs, func(p [2]int) bool { return p[0] < 0 || p[0] >= p[1] }):
+		return fmt.Errorf("pairs %v: each is of two ranks, the lower first", e.Pairs)
+	case len(e.Pairs) > 0 && e.Refine:
+		return fmt.Errorf("sizes are not added between %d pairs of ranks", len(e.Pairs))
 	case e.Launches < 0 || e.Launches > MaxLaunches:
 		return fmt.Errorf("%d launches: there may be from 1 to %d", e.Launches, MaxLaunches)
 	case e.Budget < 0 || e.Budget > MaxBudget:

@@ -109,6 +109,9 @@ func (s *Scheduler) Series() []sample.Series {
 	tasks := slices.Clone(s.all)
 	if len(s.Collectives) == 0 {
 		slices.SortStableFunc(tasks, func(a, b *task) int {
+			if a.Pair != b.Pair {
+				return slices.Compare(a.Pair[:], b.Pair[:])
+			}
 			if a.Mode != b.Mode {
 				return slices.Index(s.Modes, a.cell.Mode) - slices.Index(s.Modes, b.cell.Mode)
 			}
@@ -126,7 +129,7 @@ func (s *Scheduler) Series() []sample.Series {
 // On lets the ranks of a world measure a launch. Nothing else may run beside that.
 //
 // Ranks may be processes. Then each comes here with the same experiment, and samples are in the
-// process of P1, or of rank 0, which started the others.
+// process of P1, or of rank 0, which started the others, where all ranks or several pairs measure.
 func (s *Scheduler) On(w mpi.World, o mpi.Options) error {
 	before := debug.SetGCPercent(-1) // what a launch brings is bounded
 	defer debug.SetGCPercent(before)
@@ -137,6 +140,15 @@ func (s *Scheduler) On(w mpi.World, o mpi.Options) error {
 func (s *Scheduler) take(comm *mpi.Comm) error {
 	if len(s.Collectives) > 0 {
 		w := s.collectiveWorker(comm)
+		if comm.Rank() != root {
+			w.follow()
+			return nil
+		}
+		defer w.end()
+		return s.Drive(w)
+	}
+	if len(s.Pairs) > 0 {
+		w := &pairsWorker{Experiment: s.Experiment, c: comm}
 		if comm.Rank() != root {
 			w.follow()
 			return nil

@@ -148,3 +148,140 @@ func modeNamed(i int) string {
 	}
 	return Message
 }
+
+// pairsWorker is the ranks of a job of which a pair at a time does commands, as one of them sees it. Rank 0 has the scheduler and is the Worker. It tells two
+// ranks that they are a pair; the others sleep.
+type pairsWorker struct {
+	*Experiment
+	c  *mpi.Comm
+	at [2]int      // the pair at hand; the same twice: none
+	me *pairWorker // of this rank, if it is of the pair
+}
+
+// Tags of what rank 0 tells ranks beside commands, and of results.
+const (
+	turns = orders + 1 + iota
+	results
+)
+
+// idle is how long a rank sleeps before it looks whether it is its turn.
+const idle = 200 * unit.Microsecond
+
+func (w *pairsWorker) Now() unit.Time { return w.c.Wtime() }
+
+// Do lets the pair of a command do it. It is called at rank 0.
+func (w *pairsWorker) Do(c Command) (Result, error) {
+	w.turn(c.Pair)
+	if w.me != nil { // as P1, which is the lower rank
+		return w.me.Do(c)
+	}
+	words := c.Words()
+	mpi.Send(w.c, words[:], c.Pair[0], orders)
+	raw := make([]int64, w.c.Probe(c.Pair[0], results).Bytes/8)
+	mpi.Recv(w.c, raw, c.Pair[0], results)
+	return resultOf(raw), nil
+}
+
+// turn makes a pair the one at hand.
+func (w *pairsWorker) turn(pair [2]int) {
+	if pair == w.at {
+		return
+	}
+	w.leave()
+	for _, r := range pair {
+		if r != root {
+			mpi.Send(w.c, []int64{int64(pair[0]), int64(pair[1])}, r, turns)
+		}
+	}
+	w.at, w.me = pair, w.join(pair)
+}
+
+// join returns the worker of this rank, or nil if it is not of the pair.
+func (w *pairsWorker) join(pair [2]int) *pairWorker {
+	if !slices.Contains(pair[:], w.c.Rank()) {
+		return nil
+	}
+	return w.worker(pairOf(w.c, pair[0], pair[1], w.c.CreateGroup), w.Step)
+}
+
+// leave ends the pair at hand.
+func (w *pairsWorker) leave() {
+	if w.at[0] == w.at[1] {
+		return
+	}
+	if w.me != nil {
+		w.me.end()
+	} else {
+		end := Command{Stage: len(stages)}.Words()
+		mpi.Send(w.c, end[:], w.at[0], orders)
+	}
+	w.at, w.me = [2]int{}, nil
+}
+
+// end lets all ranks end.
+func (w *pairsWorker) end() {
+	w.leave()
+	for r := 1; r < w.c.Size(); r++ {
+		mpi.Send(w.c, []int64{0, 0}, r, turns)
+	}
+}
+
+// follow does what rank 0 says until it is to end.
+func (w *pairsWorker) follow() {
+	for {
+		for _, there := w.c.Iprobe(root, turns); !there; _, there = w.c.Iprobe(root, turns) {
+			w.c.Compute(idle)
+		}
+		var pair [2]int64
+		mpi.Recv(w.c, pair[:], root, turns)
+		if pair[0] == pair[1] {
+			return
+		}
+		if me := w.join([2]int{int(pair[0]), int(pair[1])}); me.p1 {
+			w.obey(me)
+		} else {
+			me.follow()
+		}
+	}
+}
+
+// obey does the commands of rank 0 as P1 of a pair.
+func (w *pairsWorker) obey(me *pairWorker) {
+	for {
+		var words [CommandWords]int64
+		mpi.Recv(w.c, words[:], root, orders)
+		c := commandOf(words)
+		if c.Stage == len(stages) {
+			me.end()
+			return
+		}
+		r, _ := me.Do(c)
+		mpi.Send(w.c, r.words(), root, results)
+	}
+}
+
+// words returns a result as numbers.
+func (r Result) words() []int64 {
+	words := []int64{int64(r.Round), int64(r.Took)}
+	for _, column := range append([][]unit.Time{r.Work}, r.Times...) {
+		words = append(words, int64(len(column)))
+		for _, t := range column {
+			words = append(words, int64(t))
+		}
+	}
+	return words
+}
+
+func resultOf(words []int64) Result {
+	r := Result{Round: unit.Time(words[0]), Took: unit.Time(words[1])}
+	var columns [][]unit.Time
+	for words = words[2:]; len(words) > 0; words = words[1+len(columns[len(columns)-1]):] {
+		column := make([]unit.Time, words[0])
+		for i := range column {
+			column[i] = unit.Time(words[1+i])
+		}
+		columns = append(columns, column)
+	}
+	r.Work, r.Times = columns[0], columns[1:]
+	return r
+}

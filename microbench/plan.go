@@ -8,6 +8,7 @@ package microbench
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/loggp/loggp/impl/mpi"
@@ -125,8 +126,13 @@ func (p *Plan) pair(c *mpi.Comm) *pair {
 	if p1 == p2 {
 		p1, p2 = 0, c.Size()-1
 	}
+	return pairOf(c, p1, p2, c.Create)
+}
+
+// pairOf makes the communicators of a pair by a function that all ranks of c call, or the two.
+func pairOf(c *mpi.Comm, p1, p2 int, create func(mpi.Group) *mpi.Comm) *pair {
 	all := c.Group()
-	roots := [2]*mpi.Comm{c.Create(all.Include([]int{p1, p2})), c.Create(all.Include([]int{p2, p1}))}
+	roots := [2]*mpi.Comm{create(all.Include([]int{p1, p2})), create(all.Include([]int{p2, p1}))}
 	if roots[0] == nil {
 		return nil
 	}
@@ -155,14 +161,35 @@ var (
 	PairSizes = []int{16, 100, 1000, 4000, 10000}
 )
 
-// PairReps is how often, with each root of the barrier.
-const PairReps = 10
+// PairReps is how often, with each root of the barrier. On real machines there are fewer modes, and so many launches.
+const (
+	PairReps     = 10
+	PairLaunches = 3
+)
 
-// Pairs returns all pairs of so many ranks, a below b, in order.
-func Pairs(ranks int) [][2]int {
+// Pairs returns all pairs of so many ranks, the lower first, in order. If there are more than most, they are all pairs of fewer
+// ranks, drawn at random: two neighbours at a time, so that there are pairs that are near each other on any machine.
+func Pairs(ranks, most int, seed uint64) [][2]int {
+	of := make([]int, ranks)
+	for r := range of {
+		of[r] = r
+	}
+	if ranks*(ranks-1)/2 > most {
+		n := 2
+		for (n+1)*n/2 <= most {
+			n++
+		}
+		firsts := rand.New(rand.NewPCG(seed, 3)).Perm(ranks / 2)
+		of = of[:0]
+		for _, f := range firsts[:(n+1)/2] {
+			of = append(of, 2*f, 2*f+1)
+		}
+		slices.Sort(of)
+		of = of[:n]
+	}
 	var pairs [][2]int
-	for a := range ranks {
-		for b := a + 1; b < ranks; b++ {
+	for i, a := range of {
+		for _, b := range of[i+1:] {
 			pairs = append(pairs, [2]int{a, b})
 		}
 	}

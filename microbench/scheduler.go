@@ -25,7 +25,7 @@ type Scheduler struct {
 
 	all    []*task
 	health health
-	rounds map[Cell]unit.Time // the shortest round of each cell that was met
+	rounds map[met]unit.Time // the shortest round of each that was met
 	random *rand.Rand
 
 	// Of the launch at hand:
@@ -43,9 +43,16 @@ type Scheduler struct {
 	out Outcome
 }
 
+// met is what tasks have the shortest round in common by.
+type met struct {
+	cell      Cell
+	algorithm string
+	pair      [2]int
+}
+
 // NewScheduler returns one for an experiment.
 func NewScheduler(e *Experiment) *Scheduler {
-	return &Scheduler{Experiment: e, all: e.tasks(), rounds: make(map[Cell]unit.Time), random: rand.New(rand.NewPCG(e.Seed, 1))}
+	return &Scheduler{Experiment: e, all: e.tasks(), rounds: make(map[met]unit.Time), random: rand.New(rand.NewPCG(e.Seed, 1))}
 }
 
 func (s *Scheduler) now() time.Time {
@@ -99,7 +106,7 @@ func (s *Scheduler) do(c Command) Result {
 		r, s.err = s.worker.Do(c)
 	}
 	if s.err == nil && len(r.Work) > 0 {
-		s.health.see(r.Work)
+		s.health.see(c, r.Work)
 	}
 	return r
 }
@@ -122,6 +129,9 @@ func (s *Scheduler) steady() {
 	c := Command{Stage: stageOf(sample.RTT), Bytes: steadyBytes, Rounds: 8, Batch: 1, Wait: 1}
 	if len(s.Collectives) > 0 {
 		c = resting(8)
+	}
+	if len(s.Pairs) > 0 {
+		c.Pair = s.Pairs[0]
 	}
 	end := s.begin + longest
 	if s.end > 0 {
@@ -152,6 +162,13 @@ func (s *Scheduler) pass(tasks []*task) {
 	s.random.Shuffle(len(tasks), func(i, j int) { tasks[i], tasks[j] = tasks[j], tasks[i] })
 	if turn := s.random.Perm(len(modes) + 1); len(s.Collectives) == 0 {
 		slices.SortStableFunc(tasks, func(a, b *task) int { return turn[a.Mode] - turn[b.Mode] })
+	}
+	if n := len(s.Pairs); n > 0 { // another pair is another two ranks that have to wake up
+		turn := make(map[[2]int]int, n)
+		for i, at := range s.random.Perm(n) {
+			turn[s.Pairs[i]] = at
+		}
+		slices.SortStableFunc(tasks, func(a, b *task) int { return turn[a.Pair] - turn[b.Pair] })
 	}
 	slices.SortStableFunc(tasks, func(a, b *task) int { return min(1, len(a.visits)) - min(1, len(b.visits)) })
 	for _, t := range tasks {
@@ -220,9 +237,11 @@ func (s *Scheduler) visit(t *task) {
 	}
 	have, _ := t.samples(s.launch, s.health)
 	n := s.limit(t) - have
-	if s.Reps > 0 {
+	switch {
+	case s.Reps > 0 && len(s.Pairs) > 0:
+	case s.Reps > 0:
 		n = min(n, max(1, s.limit(t)/times))
-	} else {
+	default:
 		n = min(n, max(s.least(t), min(most, int(stay/t.cost))))
 	}
 	if n < 1 {
@@ -284,7 +303,8 @@ func (s *Scheduler) warm(t *task) int {
 func (s *Scheduler) meet(t *task) {
 	t.met = true
 	c := t.Command
-	round, ok := s.rounds[Cell{t.cell.Mode + " " + t.algorithm, t.cell.Bytes}]
+	this := met{t.cell, t.algorithm, t.Pair}
+	round, ok := s.rounds[this]
 	if !ok {
 		c.Warm = meeting
 		if t.collective() {
@@ -294,7 +314,7 @@ func (s *Scheduler) meet(t *task) {
 			}
 		}
 		round = s.do(c).Round
-		s.rounds[Cell{t.cell.Mode + " " + t.algorithm, t.cell.Bytes}] = round
+		s.rounds[this] = round
 	}
 	if t.collective() {
 		t.Wait = max(1, ahead*round)

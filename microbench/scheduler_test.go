@@ -218,15 +218,15 @@ func TestDisturbedVisits(t *testing.T) {
 	}
 	var h health
 	for range 50 {
-		h.see([]unit.Time{1300, 1000})
+		h.see(Command{}, []unit.Time{1300, 1000})
 	}
-	if h.disturbed([]unit.Time{1300, 1000}) {
+	if h.disturbed(Command{}, []unit.Time{1300, 1000}) {
 		t.Error("disturbed at its best")
 	}
 	for range 50 {
-		h.see([]unit.Time{1000, 1000})
+		h.see(Command{}, []unit.Time{1000, 1000})
 	}
-	if !h.disturbed([]unit.Time{1300, 1000}) || h.disturbed([]unit.Time{1050, 1000}) || h.disturbed(nil) {
+	if !h.disturbed(Command{}, []unit.Time{1300, 1000}) || h.disturbed(Command{}, []unit.Time{1050, 1000}) || h.disturbed(Command{}, nil) {
 		t.Error("it is disturbed if it takes a tenth longer than at its best")
 	}
 }

@@ -51,7 +51,18 @@ func (e *Experiment) tasks() []*task {
 			all = append(all, e.tasksOf(Cell{m, k})...)
 		}
 	}
-	return all
+	if len(e.Pairs) == 0 {
+		return all
+	}
+	var of []*task
+	for _, p := range e.Pairs {
+		for _, t := range all {
+			one := *t
+			one.Pair = p
+			of = append(of, &one)
+		}
+	}
+	return of
 }
 
 // tasksOf returns those of a mode and a length.
@@ -118,7 +129,7 @@ func (t *task) samples(launch int, h health) (all, undisturbed int) {
 		}
 		n := len(v.samples[0][0])
 		all += n
-		if !h.disturbed(v.work) {
+		if !h.disturbed(t.Command, v.work) {
 			undisturbed += n
 		}
 	}
@@ -137,7 +148,7 @@ func (t *task) estimates(launch int, h health) []estimate {
 		for root := range t.roots() {
 			var times []unit.Time
 			for _, v := range t.visits {
-				if v.launch == launch && i < len(v.samples) && !h.disturbed(v.work) {
+				if v.launch == launch && i < len(v.samples) && !h.disturbed(t.Command, v.work) {
 					times = append(times, v.samples[i][root]...)
 				}
 			}
@@ -163,7 +174,10 @@ func (t *task) series(h health) []sample.Series {
 				if timer >= len(v.samples) || len(v.samples[timer][root]) == 0 {
 					continue
 				}
-				k := sample.Key{Mode: t.cell.Mode, Bytes: t.cell.Bytes, Protocol: t.algorithm, Timer: name, Launch: v.launch, Disturbed: h.disturbed(v.work)}
+				k := sample.Key{Mode: t.cell.Mode, Bytes: t.cell.Bytes, Protocol: t.algorithm, Timer: name, Launch: v.launch, Disturbed: h.disturbed(t.Command, v.work)}
+				if t.Pair[0] != t.Pair[1] {
+					k.Place = sample.PlaceOf(t.Pair[0], t.Pair[1])
+				}
 				i, ok := at[k]
 				if !ok {
 					i, at[k] = len(all), len(all)
@@ -180,17 +194,18 @@ func (t *task) series(h health) []sample.Series {
 // before and after each command: by rank its shortest times, in order.
 type health struct {
 	shortest [][]unit.Time
-	seen     int
+	seen     []int
 }
 
 // see takes notice of what the work took at a command.
-func (h *health) see(work []unit.Time) {
+func (h *health) see(c Command, work []unit.Time) {
 	const kept = 256
-	for len(h.shortest) < len(work) {
-		h.shortest = append(h.shortest, nil)
-	}
-	h.seen++
-	for rank, t := range work {
+	for i, t := range work {
+		rank := c.rank(i)
+		for len(h.shortest) <= rank {
+			h.shortest, h.seen = append(h.shortest, nil), append(h.seen, 0)
+		}
+		h.seen[rank]++
 		n, _ := slices.BinarySearch(h.shortest[rank], t)
 		if n < kept {
 			h.shortest[rank] = slices.Insert(h.shortest[rank], n, t)
@@ -201,9 +216,13 @@ func (h *health) see(work []unit.Time) {
 
 // disturbed says whether the work took some rank longer than at its best moments: something else ran
 // on its core, or its clock was lower.
-func (h health) disturbed(work []unit.Time) bool {
-	for rank, t := range work[:min(len(work), len(h.shortest))] {
-		best := h.shortest[rank][min(machine.BestIndex(h.seen), len(h.shortest[rank])-1)]
+func (h health) disturbed(c Command, work []unit.Time) bool {
+	for i, t := range work {
+		rank := c.rank(i)
+		if rank >= len(h.shortest) {
+			continue
+		}
+		best := h.shortest[rank][min(machine.BestIndex(h.seen[rank]), len(h.shortest[rank])-1)]
 		if float64(t) > machine.PaceTolerance*float64(best) {
 			return true
 		}

@@ -1,7 +1,9 @@
 package microbench_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,5 +126,57 @@ func TestOnAnyWorld(t *testing.T) {
 	}
 	if shapes[0] != shapes[1] || strings.Count(shapes[0], "\n") < 3*9*5 {
 		t.Errorf("emulated:\n%s\nin real time:\n%s", shapes[0], shapes[1])
+	}
+}
+
+// Pairs that take turns in one job measure what each measures alone: the same round trips, wherever rank 0 is.
+func TestPairsTakeTurns(t *testing.T) {
+	j, err := world.Open("convex", "", 10, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := microbench.Plan{Modes: []string{"send"}, Sizes: []int{16}, Reps: 4, Warmup: 3, Common: true}
+	s := microbench.NewScheduler(&microbench.Experiment{Plan: plan, Launches: 1, Pairs: microbench.Pairs(10, 1000, 0)})
+	out, err := s.Run(t.Context(), func(ctx context.Context, _ int) error {
+		w, err := j.World(ctx, 1)
+		if err != nil {
+			return err
+		}
+		return s.On(w, j.Options(""))
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trips := map[string]unit.Time{}
+	for _, x := range out.Series {
+		if x.Timer == sample.RTT {
+			trips[x.Place] = slices.Min(x.Times)
+		}
+	}
+	if len(trips) != 45 || trips["0-1"] != trips["2-7"] || trips["3-9"] != trips["0-8"] || 2*trips["0-1"] > trips["3-9"] {
+		t.Errorf("%d pairs: %v", len(trips), trips)
+	}
+}
+
+// Of too many pairs those of some ranks are drawn, neighbours among them.
+func TestPairsAreDrawn(t *testing.T) {
+	if got := microbench.Pairs(4, 6, 1); len(got) != 6 || got[5] != [2]int{2, 3} {
+		t.Errorf("all pairs of 4: %v", got)
+	}
+	for _, most := range []int{1, 5, 44, 45, 4096} {
+		got := microbench.Pairs(1000, most, 7)
+		ranks, neighbours := map[int]bool{}, 0
+		for _, p := range got {
+			ranks[p[0]], ranks[p[1]] = true, true
+			if p[1] == p[0]+1 {
+				neighbours++
+			}
+		}
+		if n := len(ranks); len(got) > most || n*(n-1)/2 != len(got) || n*(n+1)/2 <= most || neighbours < n/2 {
+			t.Errorf("at most %d: %d pairs of %d ranks, %d of them neighbours", most, len(got), n, neighbours)
+		}
+	}
+	if a, b := microbench.Pairs(1000, 45, 7), microbench.Pairs(1000, 45, 8); slices.Equal(a, b) {
+		t.Error("another seed draws the same ranks")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/fit/tiers"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
 )
@@ -33,7 +34,7 @@ func Parameters(r *fit.Result) *doc.Document {
 	d := &doc.Document{Title: "LogGP parameters"}
 	d.Files = []doc.File{parameterFile(r.Parameters)}
 	for _, x := range r.Tiers {
-		d.AddTables("tiers", "Tiers", tiersTable(x))
+		d.AddTables("tiers", "Tiers", tiersTable(x), pairsTable(x))
 	}
 	for _, p := range places(r) {
 		d.AddTables("parameters", "Parameters by mode", p.parameters(), p.latencies(), p.eagerLimits(), p.ranges())
@@ -248,7 +249,7 @@ func cell(t *doc.Table, p *params.Parameter) doc.Cell {
 		t.Note("? could not be determined from these samples: the warnings say why.")
 		return doc.Words("?").In(doc.Faint)
 	case p.Bound():
-		t.Note("≤ is a bound: the samples show no more than that the value is not larger.")
+		t.Note("≤ is an upper bound: the samples show only that the value is not larger.")
 		noInterval(t, p.High)
 		return doc.Words(format.AtMost(p.Value, p.High)).In(doc.Faint)
 	}
@@ -276,7 +277,7 @@ func rate(t *doc.Table, p *params.Parameter) doc.Cell {
 // tone returns that of a parameter.
 func tone(t *doc.Table, p *params.Parameter) doc.Tone {
 	if p.Verdict == params.Weak || p.Verdict == params.Bad {
-		t.Note("! is weak: the interval is wide, sizes or repetitions are few, or a warning concerns it, and then ± understates the uncertainty.")
+		t.Note("! is weak: the interval is wide, sizes or repetitions are few, or a warning applies; ± then understates the uncertainty.")
 		return doc.Doubt
 	}
 	return doc.Normal
@@ -319,7 +320,7 @@ func (p *place) eagerLimits() *doc.Table {
 		}
 		t.Add(doc.Words(h.Mode), p.eager(t, h.Mode), doc.Num(h.Jump), doc.Num(h.RoundTrip), doc.Words(evidence))
 	}
-	t.Note("S of LogGPS is the longest message that does not wait for its receiver; it lies in this range. Beyond it a round trip costs the jump more beside its bytes: a handshake, which takes at least the round trip of a small message.")
+	t.Note("S of LogGPS is the largest message that does not wait for its receiver; it is in this range. Above it a round trip costs the jump more, for a handshake, which takes at least the round trip of a small message.")
 	t.NoteUnits()
 	return t
 }
@@ -347,10 +348,10 @@ func (p *place) extents(t *doc.Table, mode, name string) doc.Cell {
 		switch x.Verdict {
 		case params.Weak:
 			extent += doc.Mark
-			t.Note("! is weak: times are not on one line, or there are too few of them, or they are uncertain.")
+			t.Note("! is weak: times are not on one line, too few, or uncertain.")
 		case params.Bad:
 			extent += fmt.Sprintf("%s (off %.2g %%)", doc.Mark+doc.Mark, 100*x.Off)
-			t.Note("!! is bad: poor linear fit. Half of the times are at least as far off as it says: use the measured times.")
+			t.Note("!! is bad: poor linear fit. Half of the times are at least as far off as shown: use the measured times.")
 		}
 		words = append(words, extent)
 	}
@@ -427,7 +428,7 @@ func (p *place) latencies() *doc.Table {
 			t.Add(row...)
 		}
 	}
-	t.Note("They differ by overheads: LogP takes both from half a round trip, PLogP the gap, and rtt/2 has them in it. The paper's is of ssend alone.")
+	t.Note("They differ in what is subtracted from half a round trip: LogP subtracts both overheads, PLogP the gap, and rtt/2 nothing. The paper's L exists for ssend only.")
 	return t
 }
 
@@ -436,23 +437,73 @@ func (p *place) latency(mode, method string) *params.Parameter {
 	return p.row(mode, "L", func(x *params.Parameter) bool { return x.Method == method || x.Method == method+": not identifiable" })
 }
 
+// tiersSection shows which ranks are near each other: the tiers, the time between each two ranks, and a heat map.
+func tiersSection(all []tiers.Tiers) doc.Section {
+	if len(all) == 0 {
+		return doc.Section{}
+	}
+	s := doc.Section{ID: "tiers", Title: "Tiers", Text: []string{"Which ranks are near each other, found from the times of all pairs alone."}}
+	for _, x := range all {
+		s.Tables = append(s.Tables, tiersTable(x), pairsTable(x))
+		s.Figures = append(s.Figures, doc.Figures(doc.Narrow, chart.Matrix(format.FileName("tiers", x.Platform, x.Library), "How near ranks are to each other, "+format.Place(x.Platform, x.Library, ""), x))...)
+	}
+	return s
+}
+
+// pairsTable is the one-way time between each two ranks, of few ranks.
+func pairsTable(x tiers.Tiers) *doc.Table {
+	const most = 16
+	t := &doc.Table{Name: "pairs", Title: fmt.Sprintf("One-way time between ranks, us, %s: half a round trip of %s, %s", format.Place(x.Platform, x.Library, ""), x.Mode, format.Size(x.Bytes)), Columns: []doc.Column{{Head: "rank", Kind: doc.Number, Key: true}}}
+	if x.Mode == "" || len(x.Ranks) > most || len(x.Pairs) == 1 {
+		return t
+	}
+	way := make(map[[2]int]doc.Cell)
+	for _, p := range x.Pairs {
+		if p.OneWay == p.OneWay {
+			way[[2]int{p.A, p.B}] = doc.Words(fmt.Sprintf("%.3g", p.OneWay))
+		}
+	}
+	for _, r := range x.Ranks {
+		t.Columns = append(t.Columns, doc.Column{Head: strconv.Itoa(r), Kind: doc.Number})
+	}
+	for _, a := range x.Ranks {
+		cells := []doc.Cell{doc.Count(a)}
+		for _, b := range x.Ranks {
+			c, ok := way[[2]int{min(a, b), max(a, b)}]
+			if !ok {
+				c = doc.Words(format.None)
+			}
+			cells = append(cells, c)
+		}
+		t.Add(cells...)
+	}
+	return t
+}
+
 // tiersTable says which ranks are near each other.
 func tiersTable(x tiers.Tiers) *doc.Table {
 	t := &doc.Table{Name: "tiers", Title: fmt.Sprintf("Tiers of %s: %s of %d ranks", format.Place(x.Platform, x.Library, ""), format.Plural(len(x.Pairs), "pair"), len(x.Ranks)),
-		Columns: []doc.Column{{Head: "tier", Key: true}, {Head: "pairs", Kind: doc.Number}, {Head: "time,\nnearest 1", Kind: doc.Number},
+		Columns: []doc.Column{{Head: "tier", Key: true}, {Head: "pairs", Kind: doc.Number}, {Head: "one way\nus", Kind: doc.Number}, {Head: "time,\nnearest 1", Kind: doc.Number},
 			{Head: "groups", Kind: doc.Number}, {Head: "ranks\nof each", Kind: doc.Number}, {Head: "members", Kind: doc.Prose}}}
 	for _, l := range x.Levels {
-		t.Add(doc.Words(l.Place), doc.Count(l.Pairs), doc.Words(fmt.Sprintf("%.3g", l.Times)), doc.Count(len(l.Groups)), doc.Words(extent(l.Groups)), doc.Words(company(l.Groups)))
+		way := doc.Words(format.None)
+		if l.OneWay == l.OneWay {
+			way = doc.Words(fmt.Sprintf("%.3g", l.OneWay))
+		}
+		t.Add(doc.Words(l.Place), doc.Count(l.Pairs), way, doc.Words(fmt.Sprintf("%.3g", l.Times)), doc.Count(len(l.Groups)), doc.Words(extent(l.Groups)), doc.Words(company(l.Groups)))
+	}
+	if x.Mode != "" {
+		t.Note("One way is half a round trip of %s, %s: the median of the pairs of the tier.", x.Mode, format.Size(x.Bytes))
 	}
 	switch {
 	case len(x.Pairs) == 1:
 		t.Note("One pair shows no tiers: measure more ranks (--ranks).")
 	case len(x.Levels) == 1:
-		t.Note("One tier: no two ranks are nearer to each other than any others, as far as these samples show.")
+		t.Note("One tier: these samples show no ranks that are nearer to each other than others.")
 	case len(x.Levels) == 2:
 		t.Note("H is the number of groups of tier intra, P the ranks of each.")
 	default:
-		t.Note("Groups are of ranks that are no farther from each other than their tier: each is made of whole groups of the one above.")
+		t.Note("The ranks of a group are no farther from each other than its tier. Each group consists of whole groups of the tier above it in the table.")
 	}
 	return t
 }

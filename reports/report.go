@@ -64,14 +64,7 @@ func (r Report) Document() *doc.Document {
 		machines = []sample.Machine{{Files: r.Files, Set: r.Samples}}
 	}
 	performance(d, all, machines, r.Comparisons, r.Contrast)
-	tiers := doc.Section{ID: "tiers", Title: "Tiers", Text: []string{"Which ranks are near each other, found from the times of all pairs: nothing else was known of the machine."}}
-	for _, x := range r.Result.Tiers {
-		tiers.Tables = append(tiers.Tables, tiersTable(x))
-		tiers.Figures = append(tiers.Figures, doc.Figures(doc.Narrow, chart.Matrix(format.FileName("tiers", x.Platform, x.Library), "How near ranks are to each other, "+format.Place(x.Platform, x.Library, ""), x))...)
-	}
-	if len(tiers.Tables) > 0 {
-		d.Add(tiers)
-	}
+	d.Add(tiersSection(r.Result.Tiers))
 	s := doc.Section{ID: "parameters", Title: "Parameters by mode"}
 	pieces := doc.Section{ID: "ranges", Title: "Ranges of sizes", PageOnly: true}
 	for _, x := range ps {

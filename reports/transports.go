@@ -39,6 +39,9 @@ func (s *Transports) Document() *doc.Document {
 	d.Files = []doc.File{parameterFile(everything), tableFile(s.Table), warningsFile(ws)}
 	s.head(d, all)
 	performance(d, all, s.Machines, s.Comparisons, s.Table)
+	for _, r := range s.Results {
+		d.Add(tiersSection(r.Tiers))
+	}
 	d.AddTables("parameters", "Parameters", s.summary(all))
 	d.Add(doc.Section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: s.trust(all)})
 	d.Add(doc.Section{ID: "spread", Title: "Launches and tails", Figures: doc.Figures(doc.Half, s.launches(all)), Tables: filled(s.launchTable(all), s.tailTable(all))})
@@ -248,7 +251,7 @@ func (s *Transports) limitRows(t *doc.Table, all []subject) {
 	t.Group("Changes of protocol")
 	if sent {
 		t.Add(append(eager, blank...)...)
-		t.Note("S is the longest message that is sent before its receiver asks for it: somewhere in the range that is named.")
+		t.Note("S is the largest message that is sent without waiting for its receiver: it is in the range shown.")
 	}
 	t.Add(append(found, blank...)...)
 	if any {
@@ -288,7 +291,7 @@ func (s *Transports) methods(t *doc.Table, all []subject) {
 		}
 	}
 	if len(parts) > 0 {
-		t.Note("Where numbers are from: %s.", strings.Join(parts, "; "))
+		t.Note("Methods: %s.", strings.Join(parts, "; "))
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,8 +34,8 @@ var hereOnly = append([]string{"wait", "pin"}, hostFlags...)
 func isHere(name string) bool { return slices.Contains(world.Here, name) }
 
 func (h *here) flags(cmd *cobra.Command) {
-	h.wait = chosen(cmd, "wait", []string{"auto", "spin", "block"}, "auto", "how ranks of this machine wait: spin, or block in the kernel (auto: spin if there are as many processors as ranks)")
-	cmd.Flags().BoolVar(&h.pin, "pin", true, "each rank of this machine on a processor of its own")
+	h.wait = chosen(cmd, "wait", []string{"auto", "spin", "block"}, "auto", "how ranks of this machine wait: spin, or block in the kernel (auto: spin if each rank has its own processor)")
+	cmd.Flags().BoolVar(&h.pin, "pin", true, "pin each rank of this machine to a processor of its own")
 	h.hosts.flags(cmd)
 }
 
@@ -64,9 +63,6 @@ func (m *measure) without(cmd *cobra.Command, flags []string, why string) error 
 
 // openHere sets up a job on this machine.
 func (m *measure) openHere(cmd *cobra.Command) (*world.Job, error) {
-	if m.all() {
-		return nil, misuse(cmd, errors.New("--pairs all: on this machine all ranks are in one node; measure a pair with --place"))
-	}
 	if err := m.here.check(cmd, m.platform); err != nil {
 		return nil, misuse(cmd, err)
 	}
@@ -117,7 +113,8 @@ func (h *here) run(cmd *cobra.Command, m *measure, job *world.Job, plan *microbe
 	if err != nil {
 		return misuse(cmd, err)
 	}
-	e.Step, e.Clocks = job.Platform.Machine.Timer, !job.Common()
+	e.Step, e.Clocks = job.Platform.Machine.Timer, !job.Common() && !m.all()
+	m.amongAll(cmd, e, plan, job.Ranks)
 	out, err := m.launches(cmd, job, e)
 	if err != nil {
 		return fmt.Errorf("measure on %s: %w", job.Platform.Machine.Name, err)

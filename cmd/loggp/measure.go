@@ -15,6 +15,7 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/impl/launch"
+	"github.com/loggp/loggp/impl/machine"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
@@ -43,17 +44,19 @@ func measureCommand() *cobra.Command {
 	var m measure
 	cmd := &cobra.Command{
 		Use:   "measure --platform NAME|FILE|'loggp:L=5us,...'|shm|tcp|mpi",
-		Short: "Run the micro-benchmark and print the LogGP parameters",
-		Long: `measure runs the timer11/timer12/timer21/timer22 micro-benchmark of Al-Tawil and Moritz between the first and the last
-rank of a platform, or those that --place names, for MPI's eight sends (or the low-level messages under them) and for messages of many lengths. It prints the
-parameters that fit what was measured; -o keeps the samples for 'loggp fit', 'compare' and 'report'.
+		Short: "Measure latency, bandwidth and LogGP parameters",
+		Long: `measure sends messages of many sizes between two ranks and prints what a message costs: latency,
+bandwidth and message rate by size, and the LogGP parameters of MPI's eight send modes. On emulated
+machines it also measures the low-level messages below MPI. The ranks are the first and the last, or
+those of --place; with --pairs all every pair is measured, to find which ranks are near each other.
+-o keeps the samples for 'loggp fit', 'compare' and 'report'.
 
-Platforms shm and tcp are this machine with loggp's own library, between processes that share memory or talk over sockets. Platform mpi is
-this machine with the MPI that is installed on it: the same timers in a C program, which the MPI's own compiler builds and
-its own launcher starts.
+Platforms shm and tcp are this machine, with loggp's own library between processes that share memory
+or are connected by TCP. Platform mpi is this machine with the MPI that is installed on it: the same
+timers in a C program, built by its mpicc and started by its launcher.
 
-With --collective it measures collective operations of all ranks instead, by every algorithm, and prints what they took; 'loggp compare' sets that beside the
-model.`,
+With --collective it measures collective operations of all ranks, by every algorithm. 'loggp
+compare' sets them beside the model.`,
 		Example: `  loggp measure --platform t3d
   loggp measure --platform t3d --modes send,isend,ssend --sizes 0,16,1KB,10KB -o samples.csv
   loggp measure --platform t3d --protocol RTA --modes ssend -o rta.csv
@@ -64,6 +67,7 @@ model.`,
   loggp measure --platform shm -o here.csv
   loggp measure --platform tcp --quick
   loggp measure --platform mpi --modes send,isend,ssend --reps 100 -o mpi.csv
+  loggp measure --platform shm --pairs all -o cores.csv
   loggp measure --platform t3d -n 16 --collective bcast,allreduce -o together.csv
   loggp measure --platform shm --collective all --quick
   loggp measure --platform mpi --collective all --quick -o vendor.csv`,
@@ -85,24 +89,24 @@ model.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&m.platform, "platform", "", "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this one: shm, by its shared memory, tcp, by its loopback, or mpi, by its MPI")
+	f.StringVar(&m.platform, "platform", "", "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm (shared memory), tcp (loopback, or --hosts) or mpi (the installed MPI)")
 	f.StringVar(&m.library, "library", "", "library on the machine (default: its first)")
 	f.IntVarP(&m.ranks, "ranks", "n", 0, "number of ranks (default: the platform's)")
 	f.StringVar(&m.place, "place", "", placeHelp)
-	m.pairs = chosen(cmd, "pairs", []string{"one", sample.AllPairs}, "one", "measure one pair of ranks, or all, in which fit finds the tiers; of all only a few modes, sizes and repetitions unless flags say otherwise")
+	m.pairs = chosen(cmd, "pairs", []string{"one", sample.AllPairs}, "one", "measure one pair of ranks, or all, to find which are near each other; all pairs are measured with few modes, sizes and repetitions unless flags name them, and beyond 4096 pairs those of ranks drawn at random")
 	f.StringVar(&m.modes, "modes", "all", "list of "+strings.Join(microbench.Modes(), " ")+", or all")
-	f.StringVar(&m.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes; on this machine 0 to 128 KiB, and more where curves break)")
-	f.StringVar(&m.maxSize, "max-size", "", "longest message, such as 64K, 1M or 4MiB: leaves out longer sizes, and without --sizes adds powers of two up to it")
-	f.StringVar(&m.protocol, "protocol", "", "force one protocol, and measure its T_s and T_s-r too: "+strings.Join(model.ProtocolNames(), ", ")+"; auto measures them of the library's own choice")
-	m.level = chosen(cmd, "level", []string{"both", "mpi", "message"}, "both", "messages of MPI, the low-level messages under them, or both: on an emulated machine unless other flags choose, and those of MPI on this one")
-	f.IntVar(&m.reps, "reps", 600, "repetitions with each root of the barrier, of this machine in each launch (default there: as --precision and --budget say)")
-	f.IntVar(&m.warmup, "warmup", 10, "rounds before them that are not timed; shm and tcp warm up until times are stable instead")
+	f.StringVar(&m.sizes, "sizes", "", "message sizes, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes; on this machine 0 to 128 KiB, with more sizes around protocol changes)")
+	f.StringVar(&m.maxSize, "max-size", "", "largest size, such as 64K, 1M or 4MiB: leaves out larger sizes, and without --sizes adds powers of two up to it")
+	f.StringVar(&m.protocol, "protocol", "", "force a protocol, and also measure its T_s and T_s-r: "+strings.Join(model.ProtocolNames(), ", ")+"; auto measures them of the protocol that the library chooses")
+	m.level = chosen(cmd, "level", []string{"both", "mpi", "message"}, "both", "measure messages of MPI, the low-level messages below it, or both; on this machine only those of MPI")
+	f.IntVar(&m.reps, "reps", 600, "repetitions with each root of the barrier; on this machine in each launch (default there: by --precision and --budget)")
+	f.IntVar(&m.warmup, "warmup", 10, "untimed rounds before the repetitions; shm and tcp warm up until times are stable")
 	f.StringVar(&m.delta, "delta", "", "wait before timer12 (default: twice the longest round of the warm-up; on this machine half the shortest)")
 	m.here.flags(cmd)
 	m.effort.flags(cmd)
 	m.together.flags(cmd)
-	f.Uint64Var(&m.seed, "seed", 1, "of all that is random")
-	f.StringVar(&m.noise, "noise", "on", "timing noise: on (as the platform says), off, or a deviation such as 5%")
+	f.Uint64Var(&m.seed, "seed", 1, "seed of the random numbers")
+	f.StringVar(&m.noise, "noise", "on", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
 	f.StringVarP(&m.output, "output", "o", "", "file for the samples")
 	m.format = chosen(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print; with -o, the format of the file if csv or json")
 	m.vendor.flags(cmd)
@@ -113,6 +117,9 @@ model.`,
 }
 
 func (m *measure) run(cmd *cobra.Command) error {
+	if m.all() && isHere(m.platform) && m.ranks == 0 && !m.here.asked() {
+		m.ranks = max(2, len(machine.Processors()))
+	}
 	if m.here.manager == nil {
 		m.spoiled.look(cmd, m)
 	}
@@ -132,7 +139,7 @@ func (m *measure) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := m.briefly(cmd, job); err != nil {
+	if err := m.briefly(cmd, job.Real()); err != nil {
 		return misuse(cmd, err)
 	}
 	plan, err := m.plan(job)
@@ -170,7 +177,7 @@ func (m *measure) sweep(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 		defer bar.end()
 		return microbench.Sweep(cmd.Context(), plan, job.Options(m.forced()), open, bar.done)
 	}
-	pairs := microbench.Pairs(job.Ranks)
+	pairs := m.every(job.Ranks)
 	bar := newProgress(cmd.ErrOrStderr(), len(pairs))
 	defer bar.end()
 	return microbench.SweepPairs(cmd.Context(), plan, pairs, job.Options(m.forced()), open, bar.done)
@@ -182,20 +189,27 @@ func (m *measure) all() bool { return *m.pairs == sample.AllPairs }
 // most is how many pairs are measured at most.
 const most = 4096
 
+// every returns the pairs of --pairs all.
+func (m *measure) every(ranks int) [][2]int { return microbench.Pairs(ranks, most, m.seed) }
+
 // briefly sets what flags leave open for all pairs.
-func (m *measure) briefly(cmd *cobra.Command, job *world.Job) error {
+func (m *measure) briefly(cmd *cobra.Command, real bool) error {
 	if !m.all() {
 		return nil
-	}
-	if n := job.Ranks * (job.Ranks - 1) / 2; n > most {
-		return fmt.Errorf("--pairs all: %d ranks make %d pairs, and at most %d are measured: take fewer ranks with --ranks, or one pair with --place", job.Ranks, n, most)
 	}
 	if m.place != "" {
 		return errors.New("--pairs, --place: one of them says which ranks to measure")
 	}
 	given := cmd.Flags().Changed
+	modes := microbench.PairModes
+	if real {
+		modes = microbench.QuickModes
+		if !given("launches") {
+			m.effort.launches = microbench.PairLaunches
+		}
+	}
 	if !given("modes") && *m.level != "message" {
-		m.modes = strings.Join(m.served(microbench.PairModes), ",")
+		m.modes = strings.Join(m.served(modes), ",")
 	}
 	if !given("sizes") {
 		m.sizes = strings.Trim(strings.ReplaceAll(fmt.Sprint(microbench.PairSizes), " ", ","), "[]")
@@ -204,6 +218,18 @@ func (m *measure) briefly(cmd *cobra.Command, job *world.Job) error {
 		m.reps = microbench.PairReps
 	}
 	return nil
+}
+
+// amongAll makes an experiment on a real machine one of all pairs.
+func (m *measure) amongAll(cmd *cobra.Command, e *microbench.Experiment, plan *microbench.Plan, ranks int) {
+	if !m.all() {
+		return
+	}
+	e.Pairs, e.Modes, e.Sizes = m.every(ranks), plan.Modes, plan.Sizes
+	e.Refine, e.Trips, e.Trains = false, nil, 0
+	if !cmd.Flags().Changed("budget") {
+		e.Reps, e.Budget = m.reps, 0
+	}
 }
 
 // open finds the platform. What is wrong with a flag is an error of usage, what is wrong in a platform's file is not.
@@ -383,7 +409,7 @@ func (m *measure) served(modes []string) []string {
 
 // set makes a data set of the series.
 func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan, series []sample.Series) *sample.Set {
-	machine := job.Platform.Machine
+	on := job.Platform.Machine
 	p1, p2 := plan.Pair[0], plan.Pair[1]
 	pair := fmt.Sprintf("%d %d", p1, p2)
 	if m.all() {
@@ -391,7 +417,7 @@ func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan,
 	}
 	for i := range series {
 		k := &series[i].Key
-		k.Platform, k.Library, k.Clock, k.Protocol = machine.Name, job.Library.Name, job.Clock(), "auto"
+		k.Platform, k.Library, k.Clock, k.Protocol = on.Name, job.Library.Name, job.Clock(), "auto"
 		if k.Place == "" {
 			k.Place = job.Place(p1, p2)
 		}
@@ -405,12 +431,21 @@ func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan,
 	}
 	set.Facts = append(set.Facts, []sample.Fact{
 		{Key: sample.Roots, Value: "2"},
-		{Key: sample.Resolution, Value: machine.Timer.MicrosString()},
+		{Key: sample.Resolution, Value: on.Timer.MicrosString()},
 	}...)
 	if place := onePlace(job); m.all() && place != "" {
 		set.Facts = append(set.Facts, sample.Fact{Key: sample.OnePlace, Value: place})
 	}
+	set.Facts = append(set.Facts, m.drawn(job.Ranks)...)
 	return set
+}
+
+// drawn says how many pairs were measured, if not all.
+func (m *measure) drawn(ranks int) []sample.Fact {
+	if n := ranks * (ranks - 1) / 2; m.all() && n > most {
+		return []sample.Fact{{Key: "pairs_drawn", Value: fmt.Sprintf("%d of %d, of ranks drawn at random", len(m.every(ranks)), n)}}
+	}
+	return nil
 }
 
 // onePlace returns the place of all pairs of ranks, or "" if they are in several.

@@ -23,14 +23,14 @@ type vendor struct {
 // vendorFlags are their names; others do not concern it.
 var (
 	vendorFlags = []string{"mpicc", "launcher", "timeout"}
-	otherFlags  = append([]string{"library", "ranks", "pairs", "protocol", "level", "noise", "wait", "pin"}, hostFlags...)
+	otherFlags  = append([]string{"library", "ranks", "protocol", "level", "noise", "wait", "pin"}, hostFlags...)
 )
 
 func (v *vendor) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&v.compiler, "mpicc", "", "with --platform mpi: its compiler (default: $MPICC, or mpicc)")
-	f.StringVar(&v.launcher, "launcher", "", "with --platform mpi: what starts the ranks, such as 'srun -n 2' (default: the mpirun beside the compiler, with -n and their number)")
-	f.DurationVar(&v.timeout, "timeout", probe.DefaultTimeout, "with --platform mpi: what a launch may take")
+	f.StringVar(&v.launcher, "launcher", "", "with --platform mpi: the command that starts the ranks, such as 'srun -n 2' (default: the mpirun beside the compiler, with -n)")
+	f.DurationVar(&v.timeout, "timeout", probe.DefaultTimeout, "with --platform mpi: time limit of a launch")
 }
 
 // unasked refuses the flags of the machine's own MPI for another platform.
@@ -59,8 +59,13 @@ func (v *vendor) run(cmd *cobra.Command, m *measure) error {
 		if e, err = m.collectiveExperiment(cmd, m.ranks, nil); err == nil {
 			e.Warmup = m.warmup
 		}
-	} else if plan, err = m.plan(nil); err == nil {
-		e, err = m.effort.experiment(cmd, plan, m.seed)
+	} else if err = m.briefly(cmd, true); err == nil {
+		if plan, err = m.plan(nil); err == nil {
+			e, err = m.effort.experiment(cmd, plan, m.seed)
+		}
+		if err == nil {
+			m.amongAll(cmd, e, plan, m.ranks)
+		}
 	}
 	if err != nil {
 		return misuse(cmd, err)
@@ -93,7 +98,7 @@ func (v *vendor) run(cmd *cobra.Command, m *measure) error {
 // settings checks the flags.
 func (v *vendor) settings(cmd *cobra.Command, m *measure) (s probe.Settings, err error) {
 	for _, name := range otherFlags {
-		if cmd.Flags().Changed(name) && !(name == "ranks" && m.together.vendor) {
+		if cmd.Flags().Changed(name) && !(name == "ranks" && (m.together.vendor || m.all())) {
 			return s, fmt.Errorf("--%s: the machine's own MPI has nothing of the kind", name)
 		}
 	}
@@ -106,7 +111,10 @@ func (v *vendor) settings(cmd *cobra.Command, m *measure) (s probe.Settings, err
 	if v.timeout < time.Second || v.timeout > 24*time.Hour {
 		return s, fmt.Errorf("--timeout %v: it must be from 1s to 24h", v.timeout)
 	}
-	s = probe.Settings{Compiler: v.compiler, Timeout: v.timeout, Place: m.place, Brief: m.effort.quick}
+	if m.all() && m.ranks < 2 {
+		return s, fmt.Errorf("--pairs all: say with --ranks how many ranks there are, two or more")
+	}
+	s = probe.Settings{Compiler: v.compiler, Timeout: v.timeout, Place: m.place, Brief: m.effort.quick, Ranks: m.ranks}
 	if s.Launcher, err = probe.Words(v.launcher); err != nil {
 		return s, fmt.Errorf("--launcher: %w", err)
 	}

@@ -184,7 +184,7 @@ func TestMeasureMPIFails(t *testing.T) {
 		{"--platform mpi --noise off", "", misused, "--noise: "},
 		{"--platform mpi --level message", "", misused, "--level: "},
 		{"--platform mpi --protocol RTA", "", misused, "--protocol: "},
-		{"--platform mpi --pairs all", "", misused, "--pairs: "},
+		{"--platform mpi --pairs all", "", misused, "--pairs all: say with --ranks"},
 		{"--platform mpi --place 0,1", "", misused, "--place 0,1"},
 		{"--platform mpi --launches 0", "", misused, "--launches 0"},
 		{"--platform mpi --timeout 1ms", "", misused, "--timeout 1ms"},

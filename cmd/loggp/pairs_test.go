@@ -94,3 +94,29 @@ func TestTiersOfConvex(t *testing.T) {
 		}
 	}
 }
+
+// All pairs of this machine are measured, as processes that share memory or are connected by TCP, and by its MPI.
+func TestAllPairsHere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, platform := range []string{"shm", "tcp"} {
+		out := mustRun(t, strings.Fields("measure --pairs all -n 3 --modes send --sizes 16,1000,4000 --reps 2 --launches 1 -o pairs.csv --platform "+platform)...)
+		if !strings.Contains(out, "Tiers of "+platform+", loggp: 3 pairs of 3 ranks\n") || !strings.Contains(out, "\nrank ") {
+			t.Errorf("%s: no tiers and no times of each pair in\n%s", platform, out)
+		}
+		set, err := sample.ReadFile("pairs.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		places := map[string]bool{}
+		for _, s := range set.Series {
+			places[s.Place] = true
+		}
+		if !places["0-1"] || !places["0-2"] || !places["1-2"] || len(places) != 3 {
+			t.Errorf("%s: places %v", platform, places)
+		}
+		mustRun(t, "report", "pairs.csv", "-o", platform)
+		if _, err := os.Stat(platform + "/tiers-" + platform + "-loggp.svg"); err != nil {
+			t.Errorf("no heat map: %v", err)
+		}
+	}
+}

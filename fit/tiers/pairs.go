@@ -14,10 +14,11 @@ import (
 
 // pairTable is the times of pairs of ranks: one row a pair, one column a timer of a mode at a size.
 type pairTable struct {
-	ranks []int       // in order
-	pairs [][2]int    // indices in ranks, the lower first, in order
-	logs  [][]float64 // by pair and column: the logarithm of the median; NaN where there is none
-	se    [][]float64 // its standard error
+	ranks []int        // in order
+	pairs [][2]int     // indices in ranks, the lower first, in order
+	keys  []sample.Key // of the columns
+	logs  [][]float64  // by pair and column: the logarithm of the median; NaN where there is none
+	se    [][]float64  // its standard error
 }
 
 // tabulate makes a table of the samples of pairs. Several launches of one are averaged. Times that
@@ -29,7 +30,7 @@ func tabulate(series []*sample.Series, f sample.Runs) pairTable {
 	rows := make(map[[2]int]bool)
 	column := func(s *sample.Series) sample.Key {
 		k := s.Key
-		k.Place, k.Launch = "", 0
+		k.Place, k.Launch, k.Disturbed = "", 0, false
 		return k
 	}
 	use := func(s *sample.Series) bool { return len(s.Times) > 0 && s.Timer != sample.Timer22 }
@@ -45,16 +46,24 @@ func tabulate(series []*sample.Series, f sample.Runs) pairTable {
 	for i, k := range keys {
 		columns[k] = i
 	}
-	t := pairTable{}
+	t := pairTable{keys: keys}
 	index := t.label(rows)
 	sums := make([][]logMean, len(t.pairs))
 	for i := range sums {
 		sums[i] = make([]logMean, len(keys))
 	}
+	at := func(s *sample.Series) *logMean {
+		a, b, _ := sample.RanksOf(s.Place)
+		return &sums[index[[2]int{a, b}]][columns[column(s)]]
+	}
 	for _, s := range series {
-		if use(s) {
-			a, b, _ := sample.RanksOf(s.Place)
-			sums[index[[2]int{a, b}]][columns[column(s)]].add(s, f)
+		if use(s) && !s.Disturbed {
+			at(s).add(s, f)
+		}
+	}
+	for _, s := range series { // where there are no others
+		if x := at(s); use(s) && s.Disturbed && !x.known {
+			x.add(s, f)
 		}
 	}
 	for _, row := range sums {
@@ -87,11 +96,31 @@ func (t *pairTable) label(rows map[[2]int]bool) map[[2]int]int {
 	return index
 }
 
+// roundTrips returns the key of the round trips of the shortest messages, of the first mode that has any, and half of one between each pair; NaN where
+// there is none.
+func (t *pairTable) roundTrips() (key sample.Key, half []float64) {
+	at := -1
+	for j, k := range t.keys {
+		if k.Timer == sample.RTT && (at < 0 || sample.ModeRank(k.Mode) < sample.ModeRank(key.Mode) || k.Mode == key.Mode && k.Bytes < key.Bytes) {
+			at, key = j, k
+		}
+	}
+	for i := range t.pairs {
+		way := math.NaN()
+		if at >= 0 {
+			way = math.Exp(t.logs[i][at]) / 2
+		}
+		half = append(half, way)
+	}
+	return key, half
+}
+
 // logMean is the mean logarithm of the medians of some launches.
 type logMean struct {
 	n        int
 	log, sq  float64
 	unusable bool
+	known    bool // by undisturbed samples
 }
 
 func (x *logMean) add(s *sample.Series, f sample.Runs) {
@@ -108,6 +137,7 @@ func (x *logMean) add(s *sample.Series, f sample.Runs) {
 		return
 	}
 	x.n++
+	x.known = x.known || !s.Disturbed
 	x.log += math.Log(value)
 	x.sq += (variance + step*step/12) / (value * value)
 }

@@ -21,6 +21,9 @@ type Tiers struct {
 	Ranks  []int  // in order
 	Levels []Tier // the nearest first; at least one
 	Pairs  []Pair // in order
+
+	Mode  string // of the round trips by which OneWay of pairs is known; "": of none
+	Bytes int
 }
 
 // Tier is the pairs of ranks that are equally near. Those that are no farther from each other form
@@ -30,14 +33,16 @@ type Tier struct {
 	Groups [][]int // of ranks, each in order, by their first; of the last tier one group of all
 	Pairs  int     // that were measured and belong to it
 	Times  float64 // how long they take, the nearest tier being 1: the median of all that was timed
+	OneWay float64 // the median of that of its pairs
 }
 
 // Pair is two ranks.
 type Pair struct {
-	A, B  int     // A < B
-	Tier  int     // index in Levels
-	Times float64 // how long it takes, the nearest tier being 1
-	Odd   bool    // its times are not those of its tier
+	A, B   int     // A < B
+	Tier   int     // index in Levels
+	Times  float64 // how long it takes, the nearest tier being 1
+	OneWay float64 // half a round trip in microseconds; NaN if there is none
+	Odd    bool    // its times are not those of its tier
 }
 
 // mostRanks bounds the work of finding tiers, which grows with the third power of the ranks.
@@ -235,15 +240,22 @@ func (t *tiering) pool(series []*sample.Series) []sample.Series {
 
 // Public returns what was found.
 func (t *tiering) Public() Tiers {
-	out := Tiers{Platform: t.Platform, Library: t.Library, Ranks: t.ranks}
-	times := make([][]float64, len(t.levels))
+	trips, ways := t.roundTrips()
+	out := Tiers{Platform: t.Platform, Library: t.Library, Ranks: t.ranks, Mode: trips.Mode, Bytes: trips.Bytes}
+	times, oneWay := make([][]float64, len(t.levels)), make([][]float64, len(t.levels))
 	for i, p := range t.pairs {
 		l := t.tier[i]
 		times[l] = append(times[l], t.times[i])
-		out.Pairs = append(out.Pairs, Pair{t.ranks[p[0]], t.ranks[p[1]], l, clean.Rounded(t.times[i]), t.odd[i]})
+		if way := ways[i]; way == way {
+			oneWay[l] = append(oneWay[l], way)
+		}
+		out.Pairs = append(out.Pairs, Pair{t.ranks[p[0]], t.ranks[p[1]], l, clean.Rounded(t.times[i]), ways[i], t.odd[i]})
 	}
 	for i, g := range t.levels {
-		tier := Tier{Place: t.placeOf(i), Groups: t.groups(g), Pairs: len(times[i])}
+		tier := Tier{Place: t.placeOf(i), Groups: t.groups(g), Pairs: len(times[i]), OneWay: math.NaN()}
+		if len(oneWay[i]) > 0 {
+			tier.OneWay = clean.Median(oneWay[i])
+		}
 		if len(times[i]) > 0 {
 			tier.Times = clean.Rounded(clean.Median(times[i]))
 		}

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -20,9 +21,9 @@ func (m *measurement) join(out *microbench.Outcome) (*sample.Set, error) {
 	first := m.launches[0]
 	for i := range out.Series {
 		x := &out.Series[i]
-		x.Platform, x.Library, x.Clock, x.Place = Platform, libraryName(first.library), "real", m.settings.Place
-		if x.Place == "" {
-			x.Place = first.place()
+		x.Platform, x.Library, x.Clock = Platform, libraryName(first.library), "real"
+		if len(m.Pairs) == 0 {
+			x.Place = cmp.Or(m.settings.Place, first.place())
 		}
 		if x.Protocol == "" {
 			x.Protocol = "auto"
@@ -106,10 +107,19 @@ func (m *measurement) facts(out *microbench.Outcome) []sample.Fact {
 		{Key: sample.Ranks, Value: strconv.Itoa(m.ranks)},
 		{Key: Binding, Value: each(m.launches, (*hello).binding)},
 	}
-	if len(m.Collectives) == 0 {
-		list = append(list, m.ofPair()...)
-	} else {
+	switch {
+	case len(m.Collectives) > 0:
 		list = append(list, m.ofAll(out)...)
+	case len(m.Pairs) > 0:
+		list = append(append(list, sample.Fact{Key: sample.Pair, Value: sample.AllPairs}), m.placed()...)
+		if len(r.distinct(rank.hosted)) == m.ranks {
+			list = append(list, sample.Fact{Key: sample.OnePlace, Value: "inter"})
+		} else if r.hosts == 1 {
+			list = append(list, sample.Fact{Key: sample.OnePlace, Value: "intra"})
+		}
+		list = append(list, m.timed()...)
+	default:
+		list = append(list, m.ofPair()...)
 	}
 	return append(list,
 		sample.Fact{Key: sample.Resolution, Value: largest(m.launches, func(x rank) unit.Time { return x.resolution }).MicrosString()},
@@ -135,15 +145,21 @@ func (m *measurement) ofPair() []sample.Fact {
 			sample.Fact{Key: of + "processor", Value: r.ranks[i].processor},
 			sample.Fact{Key: of + "bound_to", Value: each(m.launches, func(h *hello) string { return h.ranks[i].bound })})
 	}
+	return append(list, m.timed()...)
+}
+
+// timed says how messages were timed.
+func (m *measurement) timed() []sample.Fact {
 	delta := "half the shortest round of the warm-up"
 	if m.Delta > 0 {
 		delta = m.Delta.MicrosString() + " us"
 	}
-	return append(list,
-		sample.Fact{Key: "warmup", Value: "round trips until they take the same time again and again; rounds of 100 us at each visit"},
-		sample.Fact{Key: "delta", Value: delta},
-		sample.Fact{Key: sample.Roots, Value: "2"},
-		sample.Fact{Key: "timer", Value: "clock_gettime(CLOCK_MONOTONIC); rtt: the mean of up to 64 round trips"})
+	return []sample.Fact{
+		{Key: "warmup", Value: "round trips until they take the same time again and again; rounds of 100 us at each visit"},
+		{Key: "delta", Value: delta},
+		{Key: sample.Roots, Value: "2"},
+		{Key: "timer", Value: "clock_gettime(CLOCK_MONOTONIC); rtt: the mean of up to 64 round trips"},
+	}
 }
 
 // Binding is the fact that says whether each rank was kept on a processor of its own, and Unbound how it begins if not.
@@ -287,8 +303,8 @@ func (p *hello) usable() int {
 	return len(all)
 }
 
-// ofAll says what is known of all ranks, and of how they were measured.
-func (m *measurement) ofAll(out *microbench.Outcome) []sample.Fact {
+// placed says on what all ranks ran.
+func (m *measurement) placed() []sample.Fact {
 	const long = 10_000
 	r := m.launches[0]
 	bound := func(p *hello) string {
@@ -301,12 +317,19 @@ func (m *measurement) ofAll(out *microbench.Outcome) []sample.Fact {
 	return []sample.Fact{
 		{Key: "processor", Value: start(strings.Join(r.distinct(func(r rank) string { return r.processor }), "; "), long)},
 		{Key: "bound_to", Value: each(m.launches, bound)},
+	}
+}
+
+// ofAll says what is known of all ranks, and of how they were measured.
+func (m *measurement) ofAll(out *microbench.Outcome) []sample.Fact {
+	r := m.launches[0]
+	return append(m.placed(), []sample.Fact{
 		{Key: "algorithms", Value: Vendor + ": chosen by the library, by length and ranks; it does not report which"},
 		{Key: "elements", Value: "MPI_DOUBLE and MPI_SUM, or MPI_UNSIGNED_CHAR where bytes are no multiple of 8"},
 		{Key: "root", Value: "0"},
 		microbench.StartFact(r.clocksApart(), out.Late, out.Started),
 		{Key: "timer", Value: "clock_gettime(CLOCK_MONOTONIC)"},
-	}
+	}...)
 }
 
 // apart says whether each rank is bound to a processor of its own.

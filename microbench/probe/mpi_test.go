@@ -436,3 +436,34 @@ func TestTooLong(t *testing.T) {
 		}
 	})
 }
+
+// Pairs of three ranks are measured in one job of each MPI, in turn; rank 0 passes on what the others measure.
+func TestPairsOfMPI(t *testing.T) {
+	with(t, func(t *testing.T, compiler string) {
+		launcher := []string{"mpirun." + strings.TrimPrefix(compiler, "mpicc."), "-n", "3"}
+		if compiler == "mpicc" {
+			launcher[0] = "mpirun"
+		}
+		if strings.HasSuffix(compiler, "openmpi") {
+			launcher = append(launcher, "--oversubscribe")
+		}
+		const reps = 4
+		e := &microbench.Experiment{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{16}, Reps: reps}, Launches: 1, Pairs: microbench.Pairs(3, 10, 0)}
+		set, _, err := Measure(t.Context(), e, Settings{Compiler: compiler, Launcher: launcher, Ranks: 3, Brief: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := make(map[string]int)
+		for _, s := range set.Series {
+			if s.Timer == sample.RTT {
+				n[s.Place] += len(s.Times)
+			}
+		}
+		if len(n) != 3 || n["0-1"] < 2 || n["0-2"] != n["0-1"] || n["1-2"] != n["0-1"] {
+			t.Errorf("round trips of each pair: %v", n)
+		}
+		if pair, _ := set.Fact(sample.Pair); pair != sample.AllPairs {
+			t.Errorf("the fact pair is %q", pair)
+		}
+	})
+}

@@ -29,6 +29,7 @@ type Settings struct {
 	Timeout  time.Duration // of the compiler, and of whatever a launch is to do; 0: DefaultTimeout
 	Place    string        // inter or intra; "": intra if the ranks share memory
 	Brief    bool          // the library is not asked for its eager limits
+	Ranks    int           // that the launcher starts where several pairs of them measure
 
 	compiling time.Duration // of the compiler alone; 0: Timeout. Tests of launches set it, as a compiler may be slow
 }
@@ -69,8 +70,8 @@ type measurement struct {
 	eager    []variable
 }
 
-// Measure goes through an experiment, whose protocol, pair and Common do not count, between two ranks or, of collective operations, between as many as their
-// jobs have, by Algorithm. The budget is of what comes after compiling. Now and then progress is called with what part is over, from 0 to 1; it may
+// Measure goes through an experiment, whose protocol, pair and Common do not count, between two ranks, between the pairs of
+// Settings.Ranks or, of collective operations, between as many as their jobs have, by Algorithm. The budget is of what comes after compiling. Now and then progress is called with what part is over, from 0 to 1; it may
 // be nil. Whether it fails, is cancelled or succeeds, it leaves no file and no process behind.
 func Measure(ctx context.Context, e *microbench.Experiment, s Settings, progress func(part float64)) (_ *sample.Set, _ *microbench.Outcome, err error) {
 	if err := check(e); err != nil {
@@ -89,6 +90,9 @@ func Measure(ctx context.Context, e *microbench.Experiment, s Settings, progress
 	var options []string
 	if len(e.Collectives) > 0 {
 		m.ranks, options = e.Collectives[0].Ranks, []string{withCollectives}
+	}
+	if len(e.Pairs) > 0 {
+		m.ranks = s.Ranks
 	}
 	if m.built, err = build(ctx, dir, s, options...); err != nil {
 		return nil, nil, err

@@ -31,6 +31,7 @@ type session struct {
 	connected chan net.Conn
 	conn      net.Conn
 	begun     time.Time // of the launch
+	pair      [2]int    // of ranks that did the last command
 
 	over   chan struct{} // closed when the launcher has ended
 	cancel context.CancelFunc
@@ -197,6 +198,12 @@ func (s *session) answer(kind, most int64) ([]byte, error) {
 // Do is that of microbench.Worker.
 func (s *session) Do(c microbench.Command) (microbench.Result, error) {
 	var r microbench.Result
+	if c.Pair != s.pair { // the others sleep while a pair measures
+		s.pair = c.Pair
+		if err := s.tell(resting, microbench.Command{}); err != nil {
+			return r, err
+		}
+	}
 	if err := s.tell(doing, c); err != nil {
 		return r, err
 	}
@@ -229,7 +236,7 @@ func readResult(raw []byte, c microbench.Command, ranks int) (r microbench.Resul
 	}
 	r.Round, r.Took = unit.Time(next(0, maxTime)), unit.Time(next(0, maxTime))
 	whole := true
-	for range next(int64(ranks), int64(ranks)) {
+	for range next(0, int64(ranks)) {
 		r.Work = append(r.Work, unit.Time(next(0, maxTime)))
 		whole = whole && r.Work[len(r.Work)-1] > 0
 	}

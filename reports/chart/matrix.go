@@ -10,15 +10,17 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/loggp/loggp/fit/tiers"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // Matrix returns the chart of how near each two ranks are, with the groups that were found.
 func Matrix(name, title string, x tiers.Tiers) *Chart {
-	m := &matrix{Tiers: x, order: neighbours(x), odd: map[[2]int]bool{}, times: map[[2]int]float64{}}
+	m := &matrix{Tiers: x, order: neighbours(x), odd: map[[2]int]bool{}, times: map[[2]int]float64{}, ways: map[[2]int]float64{}}
 	m.low, m.high = math.Inf(1), 0
 	for _, p := range x.Pairs {
 		m.times[[2]int{p.A, p.B}] = p.Times
 		m.odd[[2]int{p.A, p.B}] = p.Odd
+		m.ways[[2]int{p.A, p.B}] = p.OneWay
 		if !p.Odd {
 			m.low, m.high = min(m.low, p.Times), max(m.high, p.Times)
 		}
@@ -54,6 +56,7 @@ type matrix struct {
 	tiers.Tiers
 	order     []int
 	times     map[[2]int]float64
+	ways      map[[2]int]float64
 	odd       map[[2]int]bool
 	low, high float64 // times of pairs that are not odd
 }
@@ -84,7 +87,7 @@ func (m *matrix) draw(c draw.Canvas) {
 			if t, ok := m.times[[2]int{min(p, q), max(p, q)}]; ok && i != j {
 				square := func() { a.fill(m.shade(t), i, j) }
 				if len(m.order) <= told {
-					tip(c, fmt.Sprintf("ranks %d and %d: ×%.3g, %s", p, q, t, m.tier(min(p, q), max(p, q))), square)
+					tip(c, fmt.Sprintf("ranks %d and %d: %s×%.3g, %s", p, q, m.way(min(p, q), max(p, q)), t, m.tier(min(p, q), max(p, q))), square)
 				} else {
 					square()
 				}
@@ -100,6 +103,14 @@ func (m *matrix) draw(c draw.Canvas) {
 	}
 	m.names(a)
 	m.legend(a, a.top-side-margin)
+}
+
+// way says how long a message takes one way between a pair.
+func (m *matrix) way(p, q int) string {
+	if t := m.ways[[2]int{p, q}]; t > 0 {
+		return fmt.Sprintf("%.3g us one way (%s, %s), ", t, m.Mode, unit.Bytes(m.Bytes))
+	}
+	return ""
 }
 
 // tier says to which tier a pair belongs.

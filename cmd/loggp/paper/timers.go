@@ -145,7 +145,9 @@ var pairsBenchmark = benchmark{
 }
 
 // pairs are all pairs of ranks of a subject.
-func (x *run) pairs(e *Experiment) [][2]int { return microbench.Pairs(x.sites[e.Subject].job.Ranks) }
+func (x *run) pairs(e *Experiment) [][2]int {
+	return microbench.Pairs(x.sites[e.Subject].job.Ranks, math.MaxInt, 0)
+}
 
 // pairs measures low-level messages between all pairs of ranks and keeps what the fit, which does not
 // know the machine, makes of them: the number of hypernodes H, and P of processors in each.

@@ -223,8 +223,12 @@ func (w *worker) do(c [1 + microbench.CommandWords]int64, fault string) {
 			column(n, time)
 		}
 	}
-	raw := []int64{3_000_000, 1_000_000 * (rounds + 1), int64(w.ranks)}
-	for range w.ranks {
+	workers := w.ranks
+	if c[9] != c[10] { // a pair
+		workers = 2
+	}
+	raw := []int64{3_000_000, 1_000_000 * (rounds + 1), int64(workers)}
+	for range workers {
 		raw = append(raw, 2_000_000)
 	}
 	if fault == "other" { // a time that is none

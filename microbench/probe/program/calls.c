@@ -52,7 +52,7 @@ static void take_back(void)
 /* barrier is the tree of package impl/mpi, of two: a message to the root and one back, so that the root leaves first. */
 static void barrier(void)
 {
-	if (rank == at.root) {
+	if (at.root == !p1) {
 		MPI_Recv(NULL, 0, MPI_BYTE, peer, TAG, meeting, MPI_STATUS_IGNORE);
 		MPI_Send(NULL, 0, MPI_BYTE, peer, TAG, meeting);
 	} else {

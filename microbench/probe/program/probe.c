@@ -1,14 +1,14 @@
 /*
  * probe is the worker of the MPI that it is compiled with, as package microbench has workers of this library: it does what the scheduler's commands say,
- * between two ranks, P1 (rank 0) and P2, or collective operations by any number of ranks. What is measured, how often, and when it ends is decided by the
+ * between two ranks, P1 and P2, or collective operations by any number of ranks. What is measured, how often, and when it ends is decided by the
  * scheduler. It is C99 with POSIX clocks and sockets, and needs nothing but MPI.
  *
  *	mpirun -n 2 probe DIRECTORY SECONDS 2
  *
- * Rank 0 connects to the scheduler as the file connect of the directory says. All numbers on the connection are of 64 bits. A command is nine of them: what
- * to do, and the fields of microbench.Command. An answer is its kind, its length in bytes and that many bytes: a text, or numbers. The first answer is a text
+ * Rank 0 connects to the scheduler as the file connect of the directory says. All numbers on the connection are of 64 bits. A command is eleven of them:
+ * what to do, and the fields of microbench.Command. An answer is its kind, its length in bytes and that many bytes: a text, or numbers. The first answer is a text
  * without a command: where the ranks are. Until the first command, and when they rest, ranks sleep, so that others can be measured; else they poll, so that
- * they stay warm. Whatever happens, a rank ends if it hears nothing for so many seconds.
+ * they stay warm. Of a pair's commands the other ranks are not told. Whatever happens, a rank ends if it hears nothing for so many seconds.
  *
  * All of it is compiled in one piece. In the order in which it is to be read:
  */
@@ -35,11 +35,11 @@
 #define MSG_NOSIGNAL 0
 #endif
 
-static int rank, ranks, p1;
-static int peer; /* of two */
+static int rank, ranks;
+static int p1, peer; /* of the pair that measures */
 static MPI_Comm comm, meeting; /* messages that are measured; all others */
 
-enum { TAG = 1, ORDER, SAMPLES };
+enum { TAG = 1, ORDER, SAMPLES, WORK, ANSWER };
 
 /* command is what all ranks do next. */
 struct command {
@@ -47,6 +47,7 @@ struct command {
 	int64_t stage, mode, algorithm, bytes;
 	int64_t warm, rounds;          /* that do not count, and that do */
 	int64_t batch, wait;           /* operations in a sample; ps */
+	int64_t first, second;         /* ranks that are P1 and P2; if they are the same, 0 and 1, or all ranks of a collective operation */
 };
 
 enum { DO = 1, REST, VARIABLES, END };
@@ -71,24 +72,31 @@ static void start(int *argc, char ***argv, int wanted)
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	if (ranks != wanted)
-		fail("it was started with a world of size %d, and needs one of %d: does the launcher start as many (of collective operations, as --ranks says), and is it of the compiler's MPI?", ranks, wanted);
-	p1 = rank == 0;
-	peer = 1 - rank;
+		fail("it was started with a world of size %d, and needs one of %d: does the launcher start as many (as --ranks says), and is it of the compiler's MPI?", ranks, wanted);
 	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
 	MPI_Comm_dup(MPI_COMM_WORLD, &meeting);
 	find_places();
 }
 
-/* next gets a command to all ranks. */
+/* concerns says whether a rank is told of a command. */
+static int concerns(const struct command *c, int r)
+{
+	return c->what != DO || c->first == c->second || r == c->first || r == c->second;
+}
+
+/* next gets a command to the ranks that it concerns. */
 static struct command next(int hot)
 {
 	struct command c;
 	int r, there = 0;
 
-	if (p1) {
+	if (rank == 0) {
 		receive_all(&c, sizeof c, hot);
+		if (c.first < 0 || c.first > c.second || c.second >= ranks)
+			fail("a command of ranks %" PRId64 " and %" PRId64 " of %d", c.first, c.second, ranks);
 		for (r = 1; r < ranks; r++)
-			MPI_Send(&c, sizeof c, MPI_BYTE, r, ORDER, meeting);
+			if (concerns(&c, r))
+				MPI_Send(&c, sizeof c, MPI_BYTE, r, ORDER, meeting);
 	} else {
 		while (!hot && (MPI_Iprobe(0, ORDER, meeting, &there, MPI_STATUS_IGNORE), !there))
 			doze();
@@ -98,42 +106,59 @@ static struct command next(int hot)
 	return c;
 }
 
-/* answer_times sends the times of all columns, one after the other, and how long the work took each rank. */
-static void answer_times(int64_t took, int64_t work, const int64_t *const *columns, const int64_t *n, int count)
+/* hand_over sends numbers to the scheduler from rank 0, to which they come from rank from. */
+static void hand_over(int64_t *all, int n, int from)
 {
-	int64_t *works = room(8 * (size_t)ranks), *all, *at;
-	size_t numbers = 4 + (size_t)ranks;
+	MPI_Status status;
+
+	if (rank != 0) {
+		MPI_Send(all, 8 * n, MPI_BYTE, 0, ANSWER, meeting);
+		return;
+	}
+	if (from != 0) {
+		MPI_Probe(from, ANSWER, meeting, &status);
+		MPI_Get_count(&status, MPI_BYTE, &n);
+		n /= 8;
+		all = room(8 * (size_t)n);
+		MPI_Recv(all, 8 * n, MPI_BYTE, from, ANSWER, meeting, MPI_STATUS_IGNORE);
+	}
+	answer_with(NUMBERS, all, 8 * (size_t)n);
+	if (from != 0)
+		free(all);
+}
+
+/* answer_times answers with the times of all columns, one after the other, and how long the work took each of some ranks. */
+static void answer_times(int64_t took, const int64_t *works, int workers, const int64_t *const *columns, const int64_t *n, int count)
+{
+	int64_t *all, *at;
+	size_t numbers = 4 + (size_t)workers;
 	int i;
 
-	MPI_Gather(&work, 8, MPI_BYTE, works, 8, MPI_BYTE, 0, meeting);
-	if (p1) {
-		for (i = 0; i < count; i++)
-			numbers += 1 + (size_t)n[i];
-		at = all = room(8 * numbers);
-		*at++ = round_took;
-		*at++ = took;
-		*at++ = ranks;
-		memcpy(at, works, 8 * (size_t)ranks);
-		at += ranks;
-		*at++ = count;
-		for (i = 0; i < count; i++) {
-			*at++ = n[i];
-			memcpy(at, columns[i], 8 * (size_t)n[i]);
-			at += n[i];
-		}
-		answer_with(NUMBERS, all, 8 * numbers);
-		free(all);
+	for (i = 0; i < count; i++)
+		numbers += 1 + (size_t)n[i];
+	at = all = room(8 * numbers);
+	*at++ = round_took;
+	*at++ = took;
+	*at++ = workers;
+	memcpy(at, works, 8 * (size_t)workers);
+	at += workers;
+	*at++ = count;
+	for (i = 0; i < count; i++) {
+		*at++ = n[i];
+		memcpy(at, columns[i], 8 * (size_t)n[i]);
+		at += n[i];
 	}
-	free(works);
+	hand_over(all, (int)numbers, rank);
+	free(all);
 }
 
 /* measure does what a command of a stage says. */
 static void measure(const struct command *c)
 {
-	int64_t before, begin, took;
+	int64_t before, begin, took, works[2];
 	const int64_t *columns[TIMERS * 2];
 	int64_t n[TIMERS * 2];
-	int timer, root, count = 0;
+	int timer, root, first, second, count = 0;
 
 	if (c->rounds < 0 || c->rounds > MOST_ROUNDS || c->warm < 0 || c->batch < 1 || c->bytes < 0 || c->bytes > LONGEST)
 		fail("a command of %" PRId64 " rounds of %" PRId64 " bytes is none", c->rounds, c->bytes);
@@ -143,6 +168,14 @@ static void measure(const struct command *c)
 		return;
 	}
 #endif
+	first = c->first == c->second ? 0 : (int)c->first;
+	second = c->first == c->second ? 1 : (int)c->second;
+	if (rank != first && rank != second) { /* rank 0, which passes the answer on */
+		hand_over(NULL, 0, first);
+		return;
+	}
+	p1 = rank == first;
+	peer = p1 ? second : first;
 	prepare(c);
 	before = work_took();
 	begin = now();
@@ -156,7 +189,13 @@ static void measure(const struct command *c)
 			columns[count] = taken.times[timer][root];
 			n[count] = taken.n[timer][root];
 		}
-	answer_times(took * 1000, before * 1000, columns, n, count);
+	works[0] = before * 1000;
+	if (!p1) {
+		MPI_Send(works, 8, MPI_BYTE, peer, WORK, meeting);
+		return;
+	}
+	MPI_Recv(works + 1, 8, MPI_BYTE, peer, WORK, meeting, MPI_STATUS_IGNORE);
+	answer_times(took * 1000, works, 2, columns, n, count);
 }
 
 int main(int argc, char **argv)
@@ -172,7 +211,7 @@ int main(int argc, char **argv)
 	patience = (unsigned)strtoul(argv[2], NULL, 10);
 	alarm(patience);
 	start(&argc, &argv, atoi(argv[3]));
-	if (p1) {
+	if (rank == 0) {
 		open_connection();
 		answer_text(write_facts);
 	}
@@ -180,7 +219,7 @@ int main(int argc, char **argv)
 		hot = c.what == DO;
 		if (c.what == DO)
 			measure(&c);
-		else if (c.what == VARIABLES && p1)
+		else if (c.what == VARIABLES && rank == 0)
 			answer_text(write_variables);
 	}
 	MPI_Barrier(MPI_COMM_WORLD);

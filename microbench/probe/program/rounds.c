@@ -65,7 +65,7 @@ static void warm_together(int64_t rounds)
 	}
 }
 
-static void answer_times(int64_t took, int64_t work, const int64_t *const *columns, const int64_t *n, int count);
+static void answer_times(int64_t took, const int64_t *works, int workers, const int64_t *const *columns, const int64_t *n, int count);
 
 /* perform does a command of a collective operation; a column of the answer is the times of a rank. */
 static void perform(const struct command *c)
@@ -95,7 +95,8 @@ static void perform(const struct command *c)
 		columns[i] = gathered + (size_t)i * (size_t)rounds;
 		n[i] = rounds;
 	}
-	answer_times((now() - begin) * 1000, 0, columns, n, ranks);
+	if (rank == 0)
+		answer_times((now() - begin) * 1000, NULL, 0, columns, n, ranks);
 	free(gathered);
 	free(columns);
 	free(n);
