@@ -1,13 +1,13 @@
-// Package loggp runs message-passing programs in Go on emulated machines, and says where their time
-// went:
+// Package loggp runs message-passing programs in Go on emulated machines, and shows where their time
+// goes:
 //
 //	result, err := loggp.Run("t3d", 8, func(c *mpi.Comm) error {
 //		…
 //	})
 //
-// The same program gives the same times whatever computer it runs on. What it computes takes no time
-// unless it says how much, by Comm.Compute. Package impl/mpi has what programs call. The command
-// loggp measures, models and compares the same machines.
+// Time is virtual: a program takes the same time on any computer. Communication takes time, and so does
+// Comm.Compute; other code takes none. Package impl/mpi has the functions that programs call. The
+// command loggp measures, models and compares the same machines.
 package loggp
 
 import (
@@ -23,16 +23,16 @@ import (
 	"github.com/loggp/loggp/reports/render"
 )
 
-// Options say how a program is run. The zero value is as Run does it.
+// Options say how a program is run. The zero value is what Run uses.
 type Options struct {
 	Library  string  // message-passing library of the platform; "": its first
 	Protocol string  // for all messages, such as RTA; "": as the library chooses
 	Noise    float64 // relative standard deviation of every processor step, up to 0.4; 0: none
-	Seed     uint64  // of what is random
+	Seed     uint64  // of the random numbers
 	Most     int     // spans, calls and messages that are kept; 0: as many as a page shows well
 }
 
-// Result is the course of a run.
+// Result is the outcome of a run.
 type Result struct {
 	Time      unit.Time        // when the last rank ended, in picoseconds
 	Recording *model.Recording // what ranks and the network did, and the messages
@@ -41,7 +41,7 @@ type Result struct {
 	ranks int
 }
 
-// Run runs a program on ranks of an emulated machine, a goroutine each, which take turns. platform is a
+// Run runs a program on ranks of an emulated machine. Ranks are goroutines; one runs at a time. platform is a
 // name that "loggp platforms" lists, such as t3d, the path of a platform file, or a synthetic machine
 // such as loggp:L=5us,o_s=2us. The error is that of the first rank that failed, or says why the ranks
 // could not go on; then there is no result.
@@ -55,6 +55,9 @@ func (o Options) Run(ctx context.Context, platform string, ranks int, program fu
 	if err != nil {
 		return Result{}, err
 	}
+	if job.Real() {
+		return Result{}, fmt.Errorf("run on %s: only emulated machines record what a program does; package impl/world runs programs on this machine", platform)
+	}
 	job.Check = true
 	r, err := job.Record(ctx, o.Seed, o.Protocol, o.Most, program)
 	if err != nil {
@@ -67,13 +70,13 @@ func (o Options) Run(ctx context.Context, platform string, ranks int, program fu
 	return result, nil
 }
 
-// WriteStatistics writes where the time of each rank went, and how often ranks made each call, as
-// tables for a terminal.
+// WriteStatistics writes tables for a terminal: where the time of each rank went, and the calls that
+// ranks made.
 func (r Result) WriteStatistics(w io.Writer) error {
 	return render.Text(w, recording.Run(r.title, "", r.Recording, true), render.Style{})
 }
 
-// WriteTrace writes the course of the run as JSON for viewers of trace events, such as
+// WriteTrace writes the run as JSON for trace viewers, such as
 // https://ui.perfetto.dev.
 func (r Result) WriteTrace(w io.Writer) error { return recording.Events(w, r.trace()) }
 

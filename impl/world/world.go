@@ -20,6 +20,7 @@ import (
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/phases"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // Job is a platform with one of its libraries, set up for a number of ranks.
@@ -63,8 +64,15 @@ func writers() []*model.Library {
 // PlatformNoise in place of a noise level means the level of the platform.
 const PlatformNoise = -1
 
-// Open finds a platform by its name and sets up a job on it.
+// Open finds a platform by its name and sets up a job on it: on an emulated machine, or on this one if the name is one of Here. There
+// each rank has a processor of its own, and there is no noise to choose.
 func Open(name, library string, ranks int, noise float64) (*Job, error) {
+	if slices.Contains(Here, name) {
+		if noise > 0 {
+			return nil, fmt.Errorf("noise of %s on %s: only emulated machines have a level of noise", unit.Percent(noise), name)
+		}
+		return NewHere(library, ranks, Placement{Platform: name, Pin: true})
+	}
 	p, err := platform.Load(name)
 	if err != nil {
 		return nil, err
