@@ -51,7 +51,7 @@ func Example() {
 	// Allreduce      4  54.35  476.2  0.3200  119.0  119.0  119.1     64
 	// Finalize       4  0.000  0.000   0.000  0.000  0.000  0.000      0
 	//
-	// Times are of all ranks together, and shares are of what all ranks took from the beginning to their ends. A rank waits in a call while its processor does nothing. What is sent is data alone, by every way: messages, parts of them, and remote accesses.
+	// Times are sums over all ranks, and shares are of the sum of their times from beginning to end. A rank waits in a call while its processor is idle. sends counts bytes of data without headers: of messages, their parts, and remote accesses.
 }
 
 // A mistake of a program is an error that names the ranks, their calls and the lines of these.

@@ -45,7 +45,6 @@ func (r *CollectiveReport) Document() *doc.Document {
 		d.Lead = append(d.Lead, words)
 	}
 	d.Lead, d.Keys = append(d.Lead, r.ran()), append(r.keys(all), warningKey(len(r.Warnings)))
-	d.Add(doc.Section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: r.trust(all)})
 	fastest, model := doc.Section{ID: "fastest", Title: "Which algorithm is the fastest", Short: "Fastest"}, doc.Section{ID: "model", Title: "Model and measurement", Items: r.Unknown}
 	for i, x := range all {
 		fs := compare.FastestOf(r.Times[i])
@@ -58,9 +57,10 @@ func (r *CollectiveReport) Document() *doc.Document {
 		d.Add(doc.Section{ID: "side-by-side", Title: "Side by side", Figures: doc.Figures(doc.Half, r.sideCharts(all)...), Tables: []*doc.Table{entrantTable(r.Entrants, r.Table)}})
 	}
 	d.Add(model)
-	for i, operation := range r.operations() {
+	d.Add(doc.Section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: r.trust(all)})
+	for _, operation := range r.operations() {
 		s := r.operation(all, operation)
-		if i == 0 && len(s.Figures) > 0 {
+		if d.Front == nil && len(s.Figures) > 0 {
 			d.Front, s.Figures = doc.Figures(doc.Across, s.Figures[0].Chart), s.Figures[1:]
 		}
 		d.Add(s)
@@ -192,15 +192,15 @@ func entrantTable(entrants []compare.Entrant, c *compare.Table) *doc.Table {
 		if n > 0 {
 			t.Columns = append(t.Columns, doc.Column{Head: name + "/A", Kind: doc.Number})
 		}
-		t.Note("%s is %s, of %s.", name, format.Place(x.Platform, x.Library, x.Place), strings.Join(x.Files, " and "))
+		t.Note("%s is %s, from %s.", name, format.Place(x.Platform, x.Library, x.Place), strings.Join(x.Files, " and "))
 	}
 	for _, r := range c.Rows {
 		t.Group(ofRanks(r.Name, r.Ranks))
 		noteBlocks(t, r.Name)
-		if t.Note("Times are medians: from a common start until the last rank has ended."); r.Timer == sample.CollMax {
-			t.Note("Where one had no common start, they are of the slowest rank's call behind a barrier.")
+		if t.Note("Times are medians, from a common start until the last rank has ended."); r.Timer == sample.CollMax {
+			t.Note("Without a common start they are those of the slowest rank's call after a barrier.")
 		} else if r.Timer == sample.CollMean {
-			t.Note("Where one has neither the last nor the slowest rank's time, they are the mean of the ranks.")
+			t.Note("If neither the last nor the slowest rank's time is known, they are the mean of the ranks.")
 		}
 		row := []doc.Cell{doc.Bytes(r.Bytes)}
 		for n, i := range shown {
@@ -303,7 +303,7 @@ func timesTables(cs []compare.CollectiveComparison) []*doc.Table {
 		row := []doc.Cell{doc.Bytes(c.Bytes), doc.Num(c.Min), doc.Num(c.Median), doc.Num(c.Max), doc.Num(c.Last)}
 		if math.IsNaN(c.Median) {
 			row[2] = doc.Num(c.Mean)
-			t.Note("Where other tools print no median of the ranks, their mean stands in its place.")
+			t.Note("If another tool prints no median of the ranks, the table has their mean.")
 		}
 		counts := &row[4]
 		switch _, timer := c.Took(); timer {
@@ -349,7 +349,7 @@ func timesTable(operation string, model bool) *doc.Table {
 		t.Columns = append(t.Columns, doc.Column{Head: "predicted\nus", Kind: doc.Number}, doc.Column{Head: "error\n%", Kind: doc.Number})
 	}
 	noteBlocks(t, operation)
-	t.Note("min, median and max: of the ranks' own calls behind a barrier; last: from a common start until the last rank has ended. Each is the median of repetitions. What counts is last, or max where there is no common start." +
+	t.Note("min, median and max: of the ranks' own calls behind a barrier; last: from a common start until the last rank has ended. Each is the median of the repetitions. Algorithms are ranked by last, or by max if there is no common start." +
 		" ± is its 95 %% interval.")
 	return t
 }
@@ -445,7 +445,7 @@ func byRanks(name string, fs []compare.Fastest) *doc.Table {
 func modelTable(name string, ms []compare.Modelled) *doc.Table {
 	t := &doc.Table{Name: "model", Title: "The model on " + name, Slim: true, Columns: []doc.Column{{Head: "", Key: true}, {Head: "times", Kind: doc.Number}, {Head: "median error\n%", Kind: doc.Number},
 		{Head: "largest\n%", Kind: doc.Number}, {Head: "finds the\nfastest", Kind: doc.Number}, {Head: "loss\n%", Kind: doc.Number}}}
-	t.Note("Errors are without their signs. The model finds the fastest algorithm at so many of the lengths where there is a choice; an algorithm whose interval overlaps that of the fastest counts as fastest. loss: by how much its choice is slower than the fastest, at most.")
+	t.Note("Errors are absolute. finds the fastest: at how many of the sizes with several algorithms the model's choice is the fastest; one whose interval overlaps that of the fastest counts as fastest. loss: by how much its choice is slower than the fastest, at most.")
 	for _, m := range ms {
 		finds, loss := doc.None, doc.None
 		if m.Lengths > 0 {

@@ -79,7 +79,7 @@ func parameterTable(c *compare.Table) *doc.Table {
 		if heading := headings[r.Name]; !r.Sized() && len(r.Values) > 1 && r.Method == "" && heading != "" {
 			unit := scale{r.Unit, 1}
 			if r.Name == "G" {
-				t.Note("G is of the longest messages: each subject's is the slope of its last straight piece, whose sizes are in the CSV file.")
+				t.Note("G is of the largest messages: the slope of each subject's last straight piece, whose sizes are in the CSV file.")
 				unit = in
 			}
 			t.Group(strings.Replace(heading, params.PerByte, in.unit, 1))
@@ -156,11 +156,11 @@ func ratioCell(t *doc.Table, v compare.Value) doc.Cell {
 	}
 	switch v.Outcome {
 	case compare.NoDifference:
-		t.Note("≈: no difference is shown. The ratio is within 1 %% of one, interval and all.")
+		t.Note("≈: no difference. The ratio and its interval are within 1 %% of one.")
 		c.Text += format.Glue + "≈"
 		return c.In(doc.Faint)
 	case compare.Unclear:
-		t.Note("? behind a ratio: undecided. Its interval contains one, so that there may be no difference.")
+		t.Note("? after a ratio: undecided. Its interval contains one, so there may be no difference.")
 		c.Text += format.Glue + "?"
 		return c.In(doc.Faint)
 	}
@@ -195,11 +195,11 @@ func overlapTable(c *compare.Table) *doc.Table {
 		row[1+x.Subject] = doubtful(t, x, pays(x))
 	}
 	if len(c.Overlaps) > 0 {
-		t.Note("The smallest size at which the call that blocks costs more than %s times as much as the one that does not, and the sizes in between which that lies: by the 95 %% interval, or because times change by a step between two sizes that were measured.",
+		t.Note("The smallest size at which the blocking call costs more than %s times as much as the non-blocking one, and the range in which it lies: by the 95 %% interval, or because times jump between two sizes that were measured.",
 			strconv.FormatFloat(1+c.Margin, 'g', 6, 64))
 		for i, s := range c.Subjects {
 			if !slices.ContainsFunc(c.Overlaps, func(x compare.Crossover) bool { return x.Subject == i }) {
-				t.Note("%s has samples of no pair of calls, such as send and isend, that have sizes in common.", s.Name)
+				t.Note("%s has no samples of a blocking and a non-blocking call, such as send and isend, at the same sizes.", s.Name)
 			}
 		}
 	}
@@ -210,7 +210,7 @@ func overlapTable(c *compare.Table) *doc.Table {
 // doubtful returns a text as a cell.
 func doubtful(t *doc.Table, x compare.Crossover, s string) doc.Cell {
 	if x.Weak {
-		t.Note("! is weak: it rests on few sizes, or on times that are not on a line.")
+		t.Note("! is weak: there are few sizes, or their times are not on a line.")
 		return doc.Words(s).In(doc.Doubt)
 	}
 	return doc.Words(s)
@@ -335,7 +335,7 @@ func fasterTable(c *compare.Table) *doc.Table {
 		}
 	}
 	if t.Rows() > 0 {
-		t.Note("The subject with the shorter one-way time has the higher bandwidth, too. In parentheses are the sizes in between which the change lies. alike: within 1 %%. undecided: the intervals contain both answers, or a protocol changes.")
+		t.Note("The subject with the shorter one-way time also has the higher bandwidth. The change lies between the sizes in parentheses. alike: within 1 %%. undecided: the intervals contain both answers, or a protocol changes.")
 	}
 	t.NoteUnits()
 	return t
@@ -371,8 +371,8 @@ func Patterns(title string, rows []PatternRow) *doc.Document {
 		}
 		t.Add(doc.Words(r.Pattern), doc.Words(r.Library), doc.Words(r.Mode), doc.Count(r.Ranks), doc.Bytes(r.Bytes), doc.Num(r.Time.Micros()), rate)
 	}
-	t.Note("The time is from the start until the last rank has ended, that of latency half a round trip; the median of the rounds.")
-	t.Note("Throughput is what one rank handles, a message of each other rank, by the time: the root, or each rank of all-to-all.")
+	t.Note("Times are medians of the rounds, from the start until the last rank has ended; that of latency is half a round trip.")
+	t.Note("Throughput is the data that the root handles, or each rank of all-to-all, over the time: one message for each other rank.")
 	d := &doc.Document{Title: title, Footer: "Made by loggp."}
 	charts := patternCharts(rows)
 	if len(charts) > 0 {
@@ -442,8 +442,8 @@ func LibraryParameters(title string, libraries []string, ps []params.Parameter, 
 			any("g", params.Micros, "train", "o_s: upper bound", "train: upper bound"), find("G", params.ByHalfTrip, params.PerByte), rate)
 		x.Series = append(x.Series, chart.Joined(l, styleOf(i), curves[l]))
 	}
-	t.Note("o_s is a send whose receiver waits, o_r a receive whose message is there, L what is left of half a round trip, all of the smallest message; g is the interval of a train of sends, G the slope of half a round trip.")
-	t.Note("Where sender and receiver meet, a receive is the whole transfer: there is no o_r. L cannot be told where overheads are more than half a round trip.")
+	t.Note("For the smallest message, o_s is a send whose receiver waits, o_r a receive whose message has arrived, and L the rest of half a round trip; g is the interval between sends of a train, G the slope of half a round trip.")
+	t.Note("If sender and receiver must meet, a receive is the whole transfer, and there is no o_r. L is unknown if the overheads exceed half a round trip.")
 	d := &doc.Document{Title: title, Footer: "Made by loggp."}
 	d.Add(doc.Section{ID: "parameters", Title: title, Tables: []*doc.Table{t}, Figures: doc.Figures(doc.Alone, x.Chart("one-way", "Half a round trip by library", "Each point is the median of the rounds."))})
 	return d

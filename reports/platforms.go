@@ -93,6 +93,9 @@ func stand(p *platform.Platform) string {
 func protocolTable(p *platform.Platform, l *model.Library) *doc.Table {
 	t := &doc.Table{Name: "protocols-" + p.Machine.Name + "-" + l.Name, Title: "Library " + l.Name + ": " + l.Description,
 		Columns: []doc.Column{{Head: "mode", Key: true}, {Head: "protocol by size", Kind: doc.Prose}}}
+	if len(l.Rules) == 0 { // it is not MPI
+		return t
+	}
 	for m := range model.NumModes {
 		inter, intra := protocolWords(l, m, model.Inter), protocolWords(l, m, model.Intra)
 		if inter == intra {
@@ -138,7 +141,7 @@ func algorithmTable(p *platform.Platform, l *model.Library) *doc.Table {
 		t.Add(doc.Words(c.Operation), doc.Words(where), doc.Words(bytes), doc.Words(c.Algorithm))
 	}
 	if len(l.Collectives) > 0 {
-		t.Note("The first row that serves counts. Without one the usual table does: docs/collectives.md.")
+		t.Note("The first row that applies is used; if none does, the default table in docs/collectives.md.")
 	}
 	return t
 }
@@ -250,7 +253,7 @@ func (p *place) against(rows Published, of *platform.Platform) *doc.Table {
 	}
 	if t.Rows() > 0 {
 		t.Note("published is %s; it differs by (measured − published) / published. within: the measured value is in the published range, or a bound (≤) that the published value is not above.", strings.Join(sources, ", "))
-		t.Note("calibration: some number of the platform was fitted to this one, so that agreement proves nothing; the others are validation.")
+		t.Note("calibration: a number of the platform was fitted to this one, so agreement proves nothing; the others are validation.")
 	}
 	for i, c := range against {
 		t.Note("(%d) The source contradicts itself: %s", i+1, c)

@@ -45,12 +45,12 @@ const (
 func (x Predicted) cell(t *doc.Table) doc.Cell {
 	switch x.Range {
 	case Unknown:
-		t.Note("- cannot be predicted: the size is too far from those that were measured, or a parameter is missing.")
+		t.Note("- cannot be predicted: the size is too far from measured sizes, or a parameter is missing.")
 		return doc.None
 	case Inside:
 		return doc.Num(x.Micros())
 	}
-	t.Note("! is of a size between two ranges or outside of all: behaviour there was not measured.")
+	t.Note("! is for a size between two ranges or outside of all, where nothing was measured.")
 	return doc.Num(x.Micros()).In(doc.Doubt)
 }
 
@@ -193,7 +193,7 @@ func comparisonTables(cs []compare.Comparison) []*doc.Table {
 		t.Group(c.Quantity + protocolSuffix(c.Protocol))
 		if q, _, _ := strings.Cut(c.Quantity, "("); q == sample.Sender || q == sample.OneWay {
 			if strings.HasSuffix(c.Quantity, BySteps) {
-				t.Note("Rows by steps add up every step that the platform's file says something of.")
+				t.Note("Rows by steps add up every step in the platform file.")
 			} else if c.Protocol == "" || c.Protocol == "auto" {
 				t.Note("T_s and T_sr of calls whose protocol the library chose are predicted by o_s and T of the call.")
 			} else {
@@ -203,7 +203,7 @@ func comparisonTables(cs []compare.Comparison) []*doc.Table {
 		tone := doc.Normal
 		if c.Basis == compare.Calibration {
 			tone = doc.Faint
-			t.Note("calibration: the prediction rests on a number that was fitted to this one, so that agreement proves nothing.")
+			t.Note("calibration: the prediction uses a number that was fitted to this one, so agreement proves nothing.")
 		}
 		t.Add(doc.Count(c.Bytes), doc.Words(format.Number(c.Predicted)).In(tone), doc.Words(format.Number(c.Measured)).In(tone), doc.Words(format.Percent(c.Error)).In(tone), doc.Words(c.Basis).In(tone))
 	}
@@ -250,7 +250,7 @@ func (c Collective) table(title string) *doc.Table {
 		name := a.Name
 		if a.Disorders {
 			name += "*"
-			t.Note("* combines in another order than that of ranks: for operations that commute.")
+			t.Note("* combines in another order than that of ranks: for commutative operations only.")
 		}
 		t.Columns = append(t.Columns, doc.Column{Head: name + "\nus", Kind: doc.Number})
 	}

@@ -16,14 +16,14 @@ func ways(all []subject, cs []compare.Comparison) *chart.Chart {
 	if len(p.Upper.Series) == 0 {
 		return nil
 	}
-	text := "Points are medians of half a round trip with their 95 % intervals, lines the straight pieces that were fitted; on logarithmic axes these bend. Bars in the middle show from which to which measured size each piece goes: in a gap between two something changes, such as the protocol."
+	text := "Points are medians of half a round trip with their 95 % intervals, lines the fitted straight pieces; on logarithmic axes these bend. Bars in the middle show from which to which measured size each piece goes: in a gap between two something changes, such as the protocol."
 	if declared {
 		text += " A stroke across a bar is a limit that the library itself names."
 	}
 	title := "One-way time: measured and fitted"
 	if lines := predictedWays(all, cs); len(lines) > 0 {
 		p.Upper.Series = append(p.Upper.Series, lines...)
-		title, text = "One-way time: measured, fitted and predicted", text+" Dashed lines are predictions from o_s, o_r, L and G, of which L may be from the round trips of the shortest messages."
+		title, text = "One-way time: measured, fitted and predicted", text+" Dashed lines are predictions from o_s, o_r, L and G; L may be from the round trips of the shortest messages."
 	}
 	return p.Chart("ways", title, text+" Below, how far each median is from its line.")
 }

@@ -48,12 +48,12 @@ func freeRow(t *doc.Table, name string, x compare.Overlap) []doc.Cell {
 	}
 	if x.Bound {
 		bound = "≤"
-		t.Note("≤ is a bound: what the library does for the message in the call that waits is not known.")
+		t.Note("≤ is a bound: the library's work for the message inside the waiting call is unknown.")
 	}
 	left, share := doc.Words(bound+format.Measured(x.Free.Value, x.Free.Low, x.Free.High)), doc.Words(bound+format.Measured(x.Share.Value, x.Share.Low, x.Share.High))
 	if x.Free.Value <= 0 {
 		left, share = doc.Words("none").In(doc.Faint), doc.Words("none").In(doc.Faint)
-		t.Note("none: the processor is busy for as long as the way takes, or longer.")
+		t.Note("none: the processor is busy for as long as the transfer takes, or longer.")
 	}
 	return []doc.Cell{doc.Words(name), doc.Bytes(x.Bytes), value(x.Way), blocks, value(x.Call), left, share}
 }
@@ -69,7 +69,7 @@ func (s *Transports) launchTable(all []subject) *doc.Table {
 		variation := doc.None
 		if !math.IsNaN(q.Variation) {
 			variation = doc.Words(format.Fixed(100*q.Variation, 1))
-			t.Note("variation: the standard deviation of launches over their mean.")
+			t.Note("variation: standard deviation of the launches over their mean.")
 		}
 		t.Add(doc.Words(all[q.Subject].name), doc.Words(quantityWords(q.Quantity, q.Mode, q.Bytes)), doc.Count(len(q.Values)),
 			doc.Num(q.Middle*in.factor), doc.Num(least*in.factor), doc.Num(most*in.factor), doc.Words(in.unit).In(doc.Faint), variation)
@@ -97,6 +97,6 @@ func (s *Transports) tailTable(all []subject) *doc.Table {
 		}
 		t.Add(append(cells, doc.Words(in.unit).In(doc.Faint), doc.Num(q.P99/q.Median))...)
 	}
-	t.Note("Of all launches together. A sample of a round trip may be the mean of several, as the fact timer says, which makes its tail shorter than that of a single one.")
+	t.Note("All launches together. A sample may be the mean of several round trips (see the fact timer), so its tail is shorter than that of single ones.")
 	return t
 }

@@ -69,7 +69,7 @@ func (p *place) loggps() *doc.Table {
 		}
 		t.Add(doc.Words(mode), cell(t, l), p.mean(mode), cell(t, p.first(mode, "g")), cell(t, p.first(mode, "G")), p.eager(t, mode))
 	}
-	t.Note("o is (o_s + o_r)/2 of the smallest messages. S is the longest message that is sent before the receiver asks for it.")
+	t.Note("o is (o_s + o_r)/2 of the smallest messages. S is the largest message that is sent without waiting for the receiver.")
 	return t
 }
 
@@ -88,7 +88,7 @@ func (p *place) eager(t *doc.Table, mode string) doc.Cell {
 	if x := p.limit(mode); x != nil {
 		return doc.Words(format.Sizes(int(x.Low), int(x.High))).In(tone(t, x))
 	}
-	t.Note("- no eager limit is seen: no size at which half a round trip begins to cost a handshake.")
+	t.Note("- no eager limit found: at no size does half a round trip grow by a handshake.")
 	return doc.None
 }
 
@@ -119,21 +119,23 @@ func HeldOut(hs []compare.HeldOut) *doc.Document {
 		errors, modes, fitted = nil, 0, 0
 	}
 	if len(hs) == 0 {
-		t.Note("No mode has round trips of six sizes, as it takes.")
+		t.Note("No mode has round trips of six sizes, which it needs.")
 	}
-	t.Note("A size just behind a change of protocol is predicted as one before it, or the other way round: the largest error is often there.")
+	t.Note("The largest error is often next to a protocol change, where a size is predicted from the wrong side.")
 	d := &doc.Document{Title: t.Title}
 	d.Add(doc.Section{ID: "heldout", Title: t.Title, Tables: []*doc.Table{t}})
 	return d
 }
 
-// Measured is what a fit found, below the table that everybody knows: what messages take.
+// Measured is what a fit found, below what a message costs, in a sentence and as the table that everybody knows.
 func Measured(set *sample.Set, r *fit.Result) *doc.Document {
 	d := Parameters(r)
 	var tables []*doc.Table
-	for _, p := range places(r) {
-		tables = append(tables, p.performance(set))
+	var all []subject
+	for i, p := range places(r) {
+		tables, all = append(tables, p.performance(set)), append(all, subject{place: p, name: p.String(), at: i, launches: 1})
 	}
+	d.Answer = costs(all)
 	if tables = filled(tables...); len(tables) > 0 {
 		d.Sections = append([]doc.Section{{ID: "messages", Title: "Latency and bandwidth", Tables: tables}}, d.Sections...)
 	}
@@ -176,11 +178,11 @@ func (p *place) performance(set *sample.Set) *doc.Table {
 		}
 		t.Add(doc.Bytes(k), doc.Num(half), doc.Num(tail), doc.Num(bandwidth), doc.Num(1e6/each))
 	}
-	t.Note("Latency is half a round trip of %s, the median; p99 is that of one round trip in a hundred, of at least 100.", mode)
+	t.Note("Latency is the median of half a round trip of %s; p99 is its 99th percentile, if there are at least 100 round trips.", mode)
 	if stream != nil {
-		t.Note("Bandwidth and messages are of messages that follow each other: %s of %s.", stream.Timer, stream.Mode)
+		t.Note("Bandwidth and message rate are of consecutive messages: %s of %s.", stream.Timer, stream.Mode)
 	} else {
-		t.Note("Bandwidth and messages are of half round trips: no messages that follow each other were measured.")
+		t.Note("Bandwidth and message rate are of half round trips: consecutive messages were not measured.")
 	}
 	return t
 }

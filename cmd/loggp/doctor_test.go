@@ -77,7 +77,7 @@ func TestSpoiled(t *testing.T) {
 	if got, _ := set.Fact(sample.Spoiled); !strings.HasPrefix(got, want) {
 		t.Errorf("the data set is spoiled by %q, want %q", got, want)
 	}
-	if lines := strings.Split(strings.TrimSpace(errs.String()), "\n"); !strings.HasPrefix(lines[len(lines)-1], "what may have spoiled this: "+want) {
+	if lines := strings.Split(strings.TrimSpace(errs.String()), "\n"); !strings.HasPrefix(lines[len(lines)-1], "possible disturbances: "+want) {
 		t.Errorf("the last word is %q", lines[len(lines)-1])
 	}
 

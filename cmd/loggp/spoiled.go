@@ -39,6 +39,6 @@ func (s spoiled) facts() []sample.Fact {
 // complain says it in a line behind the results.
 func (s spoiled) complain(cmd *cobra.Command) {
 	if len(s) > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "what may have spoiled this: %s ('loggp doctor' says what to do)\n", strings.Join(s, "; "))
+		fmt.Fprintf(cmd.ErrOrStderr(), "possible disturbances: %s ('loggp doctor' says what to do)\n", strings.Join(s, "; "))
 	}
 }

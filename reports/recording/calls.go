@@ -131,8 +131,8 @@ func callsTable(title string, r *model.Recording) *doc.Table {
 		us := func(d unit.Time) doc.Cell { return doc.Num(d.Micros()) }
 		t.Add(doc.Words(c.name), doc.Count(c.times), share, us(c.total), us(c.waits), us(c.total/unit.Time(c.times)), us(c.least), us(c.most), doc.Count(c.bytes))
 	}
-	t.Note("Times are of all ranks together, and shares are of what all ranks took from the beginning to their ends. A rank waits in a call while its processor does nothing." +
-		" What is sent is data alone, by every way: messages, parts of them, and remote accesses.")
+	t.Note("Times are sums over all ranks, and shares are of the sum of their times from beginning to end. A rank waits in a call while its processor is idle." +
+		" sends counts bytes of data without headers: of messages, their parts, and remote accesses.")
 	return t
 }
 

@@ -35,7 +35,7 @@ func (t Trace) Document() *doc.Document {
 	d.AddTables("course", "Step by step", t.course())
 	d.AddTables("time", "Where the time went", t.sums()...)
 	d.Add(doc.Section{ID: "more", Title: "To look closer", PageOnly: true, Commands: []string{t.Command},
-		Text: []string{"trace.json beside this page is for https://ui.perfetto.dev and chrome://tracing, which zoom. The same command gives the same again:"}})
+		Text: []string{"trace.json beside this page is for https://ui.perfetto.dev and chrome://tracing, which can zoom. The same command gives the same run again:"}})
 	d.Add(doc.Section{ID: "words", Title: "Glossary", PageOnly: true, Terms: terms})
 	return d
 }

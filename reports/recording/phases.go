@@ -96,7 +96,7 @@ func (p *Phased) Document() *doc.Document {
 	}
 	t.Note("A barrier of %d ranks takes %s us.", s.Ranks, p.Barrier(s.Ranks).MicrosString())
 	if s.Conflicts {
-		t.Note("In the last phase, of what is shorter than the threshold, ranks send and receive several times.")
+		t.Note("In the last phase, which has the messages shorter than the threshold, ranks send and receive several times.")
 	}
 	d.AddTables("phases", title, t)
 	return d

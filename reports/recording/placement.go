@@ -34,7 +34,7 @@ func Placements(title string, runs []Placed) *doc.Document {
 		t.Add(doc.Words(x.Placement.String()), doc.Count(x.Placement.Ranks()), doc.Count(len(x.Placement)), doc.Num(end), share,
 			doc.Num(mean.computing.Micros()), doc.Num(mean.overhead.Micros()), doc.Num(mean.waiting.Micros()))
 	}
-	t.Note("A placement is how many ranks each node has. The run ends with its last rank; the columns behind that are means of all ranks.")
+	t.Note("A placement is the number of ranks on each node. The run ends with its last rank; the columns after that are means over all ranks.")
 	d := &doc.Document{Title: title}
 	d.AddTables("placements", title, t)
 	return d

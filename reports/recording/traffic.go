@@ -78,6 +78,6 @@ func busyTable(flows []model.Flow, r *model.Recording) *doc.Table {
 		}
 		t.Add(doc.Words(x.Name), doc.Count(x.Bytes), doc.Num(busy(x).Micros()), doc.Num(100*busy(x).Micros()/long.Micros()))
 	}
-	t.Note("The share is of the time until the last message was received. What is carried includes heads of packets, and the barrier before the start.")
+	t.Note("The share is of the time until the last message was received. Bytes include packet headers, and the barrier before the start.")
 	return t
 }

@@ -54,7 +54,7 @@ func (s *Study) Document(all bool) *doc.Document {
 		}
 	}
 	d.AddTables("run", "The run", run)
-	d.Add(doc.Section{ID: "again", Title: "How to get the same again", PageOnly: true, Text: []string{"The same command gives the same numbers, to the last digit."}, Commands: commands})
+	d.Add(doc.Section{ID: "again", Title: "How to reproduce this page", PageOnly: true, Text: []string{"The same command gives exactly the same numbers."}, Commands: commands})
 	d.Add(doc.Section{ID: "glossary", Title: "Terms", PageOnly: true, Terms: []doc.Term{
 		{Name: "published", Meaning: "As it is printed in the paper; both ends where it is a range."},
 		{Name: "measured", Meaning: "By loggp's micro-benchmarks on the emulated machine, with the 95 % interval."},
@@ -170,7 +170,7 @@ func (s *Study) claims(page bool) *doc.Table {
 	claims := s.Claims
 	if page {
 		t.Columns = append(t.Columns, doc.Column{Head: "how it is checked", Kind: doc.Prose})
-		t.Note("What a verdict rests on: nothing fitted, or numbers of a platform that were fitted to the claim or to what it compares. The terms at the end of the page explain the verdicts.")
+		t.Note("A verdict rests on nothing fitted, or on numbers of a platform that were fitted to the claim or to the values it compares. The terms at the end of the page explain the verdicts.")
 		claims = slices.Clone(claims)
 		order := []string{Fails, Undecided, Contradicted, Holds}
 		place := func(c Claim) int {
@@ -352,7 +352,7 @@ func (r *Finding) cells(t *doc.Table) []doc.Cell {
 	}
 	if r.Bound {
 		found.Text = format.Number(r.Measured) + ", " + format.AtMost(r.Measured, r.MeasuredHigh)
-		t.Note("≤ is a bound: the samples show no more than that the value is not larger.")
+		t.Note("≤ is an upper bound: the samples show only that the value is not larger.")
 	}
 	if r.Warning != "" && !r.textual() {
 		found.Tone = doc.Doubt

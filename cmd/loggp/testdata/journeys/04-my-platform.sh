@@ -5,7 +5,7 @@ loggp platforms validate mine.yaml >valid.txt
 grep '^mine.yaml is valid: ' valid.txt
 
 loggp measure --platform mine.yaml --modes send --max-size 1K --reps 10 >mine.txt
-head -n 1 mine.txt | grep '^Latency and bandwidth, mine, chimp, between nodes$'
+grep '^Latency and bandwidth, mine, chimp, between nodes$' mine.txt
 
 # A mistake is found with its line and column.
 sed 's/^name: .*/name: Not A Name/' mine.yaml >wrong.yaml

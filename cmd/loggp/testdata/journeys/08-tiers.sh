@@ -1,6 +1,6 @@
 # Tiers: which processors are near each other, found from the times of all pairs, and the parameters of each tier.
 loggp measure --platform convex --pairs all --reps 10 -o pairs.csv >measured.txt
-head -n 1 measured.txt | grep '^Tiers of convex, mpich: 120 pairs of 16 ranks$'
+grep '^Tiers of convex, mpich: 120 pairs of 16 ranks$' measured.txt
 grep '^intra .* 0-7; 8-15' measured.txt
 
 loggp fit pairs.csv -o tiers.csv >fitted.txt
