@@ -271,3 +271,50 @@ func processesWith(argument string) (all []managedProcess) {
 	}
 	return all
 }
+
+// The scripts of docs/cluster.md measure this machine as a cluster, under mpirun and under Slurm if it is there.
+func TestClusterScripts(t *testing.T) {
+	long(t)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(exe, filepath.Join(bin, "loggp")); err != nil { // TestMain
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.Setenv("LOGGP_MEASURE", "--quick --budget 300ms --launches 1")
+	for script, call := range map[string][]string{
+		"cluster-mpirun.sh": {"sh", absolute(t, "../../docs/cluster-mpirun.sh"), "3", "--oversubscribe", "--allow-run-as-root"},
+		"cluster-slurm.sh":  {"sbatch", "--wait", "--ntasks", "2", "--overcommit", "-o", "output.txt", absolute(t, "../../docs/cluster-slurm.sh")},
+	} {
+		t.Run(script, func(t *testing.T) {
+			if call[0] == "sbatch" {
+				if out, err := exec.CommandContext(t.Context(), "timeout", "5", "srun", "--quiet", "-n", "1", "true").CombinedOutput(); err != nil {
+					t.Skipf("no Slurm cluster is running here (.ci/slurm starts one): %v: %s", err, out)
+				}
+				t.Setenv("SRUN_MPI", "pmi2")
+				t.Setenv("MPICC", "mpicc.mpich")
+			} else if _, err := exec.LookPath("mpirun.openmpi"); err != nil {
+				t.Skip(err)
+			}
+			dir, err := os.MkdirTemp("/tmp", "l") // not deeper: Open MPI makes sockets there, whose names are short
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { os.RemoveAll(dir) })
+			t.Chdir(dir)
+			out, err := exec.CommandContext(t.Context(), call[0], call[1:]...).CombinedOutput()
+			if err != nil {
+				more, _ := os.ReadFile("output.txt")
+				t.Fatalf("%v\n%s%s", err, out, more)
+			}
+			for _, page := range []string{"between-hosts", "within-host", "pairs", "collectives"} {
+				if _, err := os.Stat(filepath.Join(page, "index.html")); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
