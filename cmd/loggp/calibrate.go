@@ -27,11 +27,12 @@ func calibrateCommand() *cobra.Command {
 	var c calibration
 	cmd := &cobra.Command{
 		Use:   "calibrate PLATFORM.yaml",
-		Short: "Find numbers of a platform by published rows or samples",
-		Long: `calibrate finds the values of the numbers that a platform file marks as free, by which what is measured on the emulated machine comes
-nearest to its targets: rows that a paper prints, or a file of samples, of 'loggp measure'. It prints how near that is, how well the targets
-determine each number, and which they do not determine. -o writes the file with the numbers found, whose basis is then fitted; comments and
-order stay as they are. docs/calibrate.md has an example.`,
+		Short: "Fit numbers of a platform to samples or published results",
+		Long: `calibrate fits the numbers that a platform file marks as free, so that the emulated machine comes as
+near as possible to the targets: published rows, or samples of 'loggp measure'. It prints the
+remaining errors, and how well the targets determine each number. -o writes the platform file with
+the fitted numbers, whose basis is then fitted; comments and order are kept. docs/calibrate.md has
+an example.`,
 		Example: `  loggp measure --platform my.yaml --modes send,isend --sizes 16,1KB,20KB -o mine.csv
   loggp calibrate my.yaml --to mine.csv -o fitted.yaml
   loggp calibrate fitted.yaml --modes send`,
@@ -40,11 +41,11 @@ order stay as they are. docs/calibrate.md has an example.`,
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&c.to, "to", nil, "a file of samples (.csv), or a row that a paper prints, with * for any text; repeat it for several (default: what the free numbers were fitted to)")
-	f.StringVar(&c.library, "library", "", "library that is to behave as the samples (default: the one named in them, or the first)")
+	f.StringArrayVar(&c.to, "to", nil, "target: a file of samples (.csv), or a published row, with * for any text; may be given more than once (default: what the free numbers were fitted to)")
+	f.StringVar(&c.library, "library", "", "library to calibrate (default: the one named in the samples, or the first)")
 	f.StringVar(&c.modes, "modes", "", "modes of the samples (default: all)")
 	f.StringVar(&c.sizes, "sizes", "", "sizes of the samples (default: eight of each mode)")
-	f.Uint64Var(&c.seed, "seed", 1, "of the starts of the search")
+	f.Uint64Var(&c.seed, "seed", 1, "seed of the starting points of the search")
 	f.StringVarP(&c.output, "output", "o", "", "platform file to write")
 	printing(cmd)
 	return cmd
@@ -185,10 +186,11 @@ func sensitivityCommand() *cobra.Command {
 	var s sensitivity
 	cmd := &cobra.Command{
 		Use:   "sensitivity NAME|FILE",
-		Short: "Halve and double numbers, and see what moves",
-		Long: `sensitivity halves and doubles every number of a platform that is assumed or fitted, one at a time, and prints which quantities move by
-more than 5 %: the rows that papers print of the platform, or its own LogGP parameters where no paper does. -o writes a CSV file, or a
-directory with index.html and tornado charts.`,
+		Short: "Show how results depend on each number of a platform",
+		Long: `sensitivity halves and doubles every assumed or fitted number of a platform, one at a time, and
+prints which quantities change by more than 5 %: the published rows of the platform, or its LogGP
+parameters if there are none. -o writes a CSV file, or a directory with index.html and tornado
+charts.`,
 		Example: `  loggp platforms sensitivity t3d
   loggp platforms sensitivity t3d --to 'table-3 T3D o_s *' -o sensitivity.csv
   loggp platforms sensitivity my.yaml --own -o sensitivity`,
@@ -197,8 +199,8 @@ directory with index.html and tornado charts.`,
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&s.to, "to", nil, "a row that a paper prints, with * for any text; repeat it for several (default: all rows of the platform)")
-	f.BoolVar(&s.own, "own", false, "the platform's own LogGP parameters, whatever papers print")
+	f.StringArrayVar(&s.to, "to", nil, "a published row, with * for any text; may be given more than once (default: all rows of the platform)")
+	f.BoolVar(&s.own, "own", false, "use the platform's own LogGP parameters instead of published rows")
 	f.StringVar(&s.library, "library", "", "library of the platform's own parameters (default: its first)")
 	f.StringVarP(&s.output, "output", "o", "", "file (.csv) or directory to write")
 	printing(cmd)

@@ -14,11 +14,13 @@ func ccCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "cc [--show] [COMPILER OPTIONS] FILE.c -o PROGRAM",
 		Short: "Compile a C program that calls MPI, for 'loggp run'",
-		Long: `cc calls the C compiler (that of the environment variable CC, or cc) with what programs for 'loggp run' need, as mpicc does: mpi.h, position-
-independent code, and the code that each rank's copy of the program begins with. All other arguments are the compiler's. A function that loggp does
-not have is an undefined reference when the program is linked. docs/c.md says which functions there are.
+		Long: `cc calls the C compiler (environment variable CC, or cc) with the flags, mpi.h and start-up code
+that programs for 'loggp run' need, as mpicc does. It passes all other arguments to the compiler. A
+function that loggp does not provide is an undefined reference when the program is linked; docs/c.md
+lists the functions.
 
-With --show it prints the command and does not call it; with --showme:compile and --showme:link, what it adds, for build systems that ask.`,
+With --show it prints the command without running it; with --showme:compile and --showme:link it
+prints what it adds, for build systems.`,
 		Example: `  loggp cc -O2 hello.c -o hello
   loggp run --platform t3d -n 4 ./hello`,
 		DisableFlagParsing: true,
@@ -30,11 +32,13 @@ func fcCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "fc [--show] [COMPILER OPTIONS] FILE.f90 -o PROGRAM",
 		Short: "Compile a Fortran program that calls MPI, for 'loggp run'",
-		Long: `fc calls gfortran (or the version of it that the environment variable FC names) with what programs for 'loggp run' need, as mpifort does: mpif.h
-and module mpi, position-independent code, and the code that each rank's copy of the program begins with. All other arguments are the compiler's.
-A procedure that loggp does not have is an undefined reference when the program is linked. docs/c.md says which there are.
+		Long: `fc calls gfortran (or the compiler that the environment variable FC names) with the flags, mpif.h,
+module mpi and start-up code that programs for 'loggp run' need, as mpifort does. It passes all
+other arguments to the compiler. A procedure that loggp does not provide is an undefined reference
+when the program is linked; docs/c.md lists them.
 
-With --show it prints the command and does not call it; with --showme:compile and --showme:link, what it adds, for build systems that ask.`,
+With --show it prints the command without running it; with --showme:compile and --showme:link it
+prints what it adds, for build systems.`,
 		Example: `  loggp fc -O2 hello.f90 -o hello
   loggp run --platform t3d -n 4 ./hello`,
 		DisableFlagParsing: true,

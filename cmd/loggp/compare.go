@@ -38,23 +38,26 @@ func compareCommand() *cobra.Command {
 	var c comparison
 	cmd := &cobra.Command{
 		Use:   "compare A.csv B.csv | --samples A.csv --samples B.csv... | --samples SAMPLES.csv --params PARAMS.csv | --platform NAME,... --collective all",
-		Short: "Set machines side by side, or predictions beside measurements",
-		Long: `compare A.csv B.csv shows how much faster or slower each time of B is than that of A, the reference, with the interval of the change, and the geometric mean.
-With --fail-over 5% it fails if the mean, or a time with its whole interval, is more than 5 % slower.
+		Short: "Compare runs, machines, or predictions with measurements",
+		Long: `compare A.csv B.csv shows how much faster or slower each time of B is than that of A, the reference,
+with the confidence interval of the change, and the geometric mean. With --fail-over 5% it fails if
+the mean, or a time with its whole interval, is more than 5 % slower.
 
-With --samples, compare sets two or more machines side by side, or libraries, or places of one machine: whatever differs in the files of samples. It shows
-overheads and parameters with intervals and ratios to the first, from which size on calls that do not block pay, and which machine is faster up to which size.
+With several --samples it sets machines, libraries or places side by side: overheads and parameters
+with intervals, ratios to the first, from which size non-blocking calls pay, and which machine is
+faster up to which size.
 
-With --params it predicts from parameters what the samples are samples of: the times T_s and T_s-r of protocols by equations (1) to (7), which
-need parameters of low-level messages, and one-way times by equation (9), within a node (8). Overheads are compared with the line that was fitted to them, and marked
-as calibration.
+With --params it predicts the times in the samples: T_s and T_s-r of protocols by equations (1) to
+(7), from parameters of low-level messages, and one-way times by equation (9), or (8) within a node.
+Overheads are compared with their own fitted line, and marked as calibration.
 
-Samples of collective operations (measure --collective) are set beside what LogGP says of each algorithm, with the parameters of the file, those of whole calls, or
-without one with those of the emulated platform's low-level messages; and it shows which algorithms are the fastest, by measurement and by the model.
-Where a vendor's MPI is among them, whose algorithms have no model, machines and libraries stand side by side, each with its fastest algorithm.
+For samples of collective operations (measure --collective) it compares each algorithm with LogGP,
+and shows which algorithm is fastest by measurement and by the model. The model uses --params, or
+else low-level messages of the emulated platform. A vendor's MPI, whose algorithms are unknown, is
+compared by its total times.
 
-With --platform, machines run schedules, and LogGOPS simulates the same ones with parameters that are fitted to each machine, or given: so one sees where
-LogGOPS is good enough.`,
+With --platform it runs schedules on machines and simulates them by LogGOPS, with parameters that
+are given or fitted to each machine, to show where LogGOPS is accurate.`,
 		Example: `  loggp compare here.csv mpi.csv
   loggp compare --samples samples.csv --samples intra.csv
   loggp compare --samples samples.csv --samples intra.csv --margin 50% --sizes 16,10KB -o side-by-side.csv
@@ -92,7 +95,7 @@ LogGOPS is good enough.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&c.samples, "samples", nil, "file of samples; may be given more than once, and files of one machine are joined")
 	f.StringVar(&c.params, "params", "", "file of parameters")
-	f.StringVar(&c.margin, "margin", unit.Percent(overlapMargin), "how much more a call that blocks must cost before it pays not to block")
+	f.StringVar(&c.margin, "margin", unit.Percent(overlapMargin), "how much more a blocking call must cost before the non-blocking one pays")
 	f.StringVar(&c.sizes, "sizes", "", "lengths at which to show overheads (default: those nearest to 16 bytes, 1 KB and 10 KB)")
 	f.StringVar(&c.failOver, "fail-over", "", "of A.csv B.csv: fail if B is slower by more than this, such as 5%")
 	f.StringVarP(&c.output, "output", "o", "", "file for the comparison, as CSV, with all sizes")

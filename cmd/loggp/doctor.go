@@ -19,12 +19,13 @@ func doctorCommand() *cobra.Command {
 	var format *string
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what on this machine will spoil a measurement, and what to do about it",
-		Long: `doctor looks at this machine as a measurement will find it: its processors and who else uses them, interruptions, clock rates, limits of
-containers, its clock, the way of a cache line, memory, and the MPI that is installed. It changes nothing, and takes about two seconds.
+		Short: "Check this machine for what disturbs measurements, and say what to do",
+		Long: `doctor checks this machine before a measurement: processors and their load, interruptions, clock
+rates, container limits, the clock, cache line transfers, memory, and the installed MPI. It changes
+nothing, and takes about two seconds.
 
-A note is something that numbers depend on; a warning, something that spoils them; a problem makes measuring impossible. The exit status is 1 if
-there is a problem, else 0.`,
+A note is something that results depend on; a warning is something that disturbs them; a problem
+makes measuring impossible. The exit status is 1 if there is a problem, else 0.`,
 		Example: `  loggp doctor
   loggp doctor --ranks 4 --quick
   loggp doctor --quick --format json`,
@@ -36,9 +37,9 @@ there is a problem, else 0.`,
 			return consult(cmd, ranks, quick, *format)
 		},
 	}
-	cmd.Flags().IntVar(&ranks, "ranks", 2, "number of ranks of the job that is to be measured")
-	cmd.Flags().BoolVar(&quick, "quick", false, "watch for interruptions only a moment: half a second in all")
-	format = chosen(cmd, "format", []string{"table", "csv", "json"}, "table", "what to print")
+	cmd.Flags().IntVar(&ranks, "ranks", 2, "number of ranks of the job to be measured")
+	cmd.Flags().BoolVar(&quick, "quick", false, "take half a second, with a shorter watch for interruptions")
+	format = chosen(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print")
 	return cmd
 }
 

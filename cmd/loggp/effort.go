@@ -27,10 +27,10 @@ var effortFlags = []string{"quick", "budget", "precision", "launches"}
 
 func (e *effort) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&e.quick, "quick", false, "on this machine: a second instead of five, of fewer modes and sizes and three launches")
-	f.DurationVar(&e.budget, "budget", 0, "on this machine: what measuring may take, such as 30s (default 4s, with --quick 1s, with --reps as long as they need)")
-	f.StringVar(&e.precision, "precision", "2%", "on this machine: how far a median may be off, as half its 95 % interval; what is known as well is measured no more")
-	f.IntVar(&e.launches, "launches", 0, "on this machine: how often the ranks are started anew, since one start differs from the next (default 5 or more, with --quick 3)")
+	f.BoolVar(&e.quick, "quick", false, "on this machine: take one second instead of five, with fewer modes and sizes and three launches")
+	f.DurationVar(&e.budget, "budget", 0, "on this machine: time limit of the measurement, such as 30s (default 4s, with --quick 1s, with --reps none)")
+	f.StringVar(&e.precision, "precision", "2%", "on this machine: wanted half width of a median's 95 % interval; medians that have it are not measured further")
+	f.IntVar(&e.launches, "launches", 0, "on this machine: how often the ranks are started, because times differ from start to start (default 5 or more, with --quick 3)")
 }
 
 // experiment makes an experiment of the flags and a plan. --quick is for fewer sizes and modes, unless

@@ -19,11 +19,11 @@ func exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export " + strings.Join(export.Names(), "|") + " PARAMS.csv",
 		Short: "Write parameters for other tools",
-		Long: `export writes parameters, as fit -o keeps them, for other tools:
+		Long: `export writes fitted parameters (fit -o) for other tools:
 
 ` + exportTable() + `
-How each number is derived stands in what is written. A parameter that the tool needs and the samples do not determine is an error that says what to
-measure.`,
+The output says how each number was derived. If the tool needs a parameter that the samples do not
+determine, the error says what to measure.`,
 		Example: `  loggp export json params.csv
   loggp export simgrid trains-params.csv -o platform.xml
   loggp export logopsim trains-params.csv --bounds -o loggopsim.sh`,
@@ -59,13 +59,13 @@ measure.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&file, "output", "o", "", "file to write (default: standard output)")
-	f.StringVar(&o.Platform, "platform-name", "", "platform, where the parameters are of several")
-	f.StringVar(&o.Library, "library", "", "library, where the parameters are of several")
-	f.StringVar(&o.Place, "place", "", "place, where the parameters are of several: inter, intra or another of theirs")
+	f.StringVar(&o.Platform, "platform-name", "", "platform, if the parameters are of several")
+	f.StringVar(&o.Library, "library", "", "library, if the parameters are of several")
+	f.StringVar(&o.Place, "place", "", "place, if the parameters are of several: inter, intra or another")
 	f.StringVar(&o.Mode, "mode", "", "mode of the send calls (default: send; for JSON all)")
-	f.StringVar(&eager, "eager", "", "longest message that is sent without asking the receiver, such as 4KiB (default: as round trips show it, or o_s)")
-	f.BoolVar(&o.Bounds, "bounds", false, "where only a bound of g is known, take it for g")
-	overheads = chosen(cmd, "overheads", []string{"measured", "small"}, "measured", "overheads as they were measured at each size, or those of small messages at all sizes, since G has the bytes")
+	f.StringVar(&eager, "eager", "", "eager limit, such as 4KiB (default: found from round trips or o_s)")
+	f.BoolVar(&o.Bounds, "bounds", false, "export a bound of g if g itself is not known")
+	overheads = chosen(cmd, "overheads", []string{"measured", "small"}, "measured", "overheads as measured at each size, or those of small messages at all sizes")
 	mustComplete(cmd, "place", places)
 	return cmd
 }

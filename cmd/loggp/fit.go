@@ -35,11 +35,13 @@ func fitCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fit SAMPLES.csv...",
 		Short: "Fit LogGP parameters to samples",
-		Long: `fit derives L, o_s, o_r, g and G from samples by the rules of Al-Tawil and Moritz, with 95 % intervals, finds the ranges of
-length between which the library changes its ways, and says which numbers to doubt. In samples of all pairs of ranks it finds which are near
-each other, and gives the parameters of each tier, H and P.
+		Long: `fit derives L, o_s, o_r, g and G from samples by the rules of Al-Tawil and Moritz, with 95 %
+confidence intervals. It finds the sizes at which the library changes its protocol, and warns about
+doubtful numbers. From samples of all pairs of ranks it finds tiers of ranks that are near each
+other, H and P, and the parameters of each tier.
 
---view shows the same as PLogP, whose overheads and gap are functions of the length, or as LogGPS, which has the eager limit S.`,
+--view plogp shows overheads and gap as functions of the size (PLogP); --view loggps shows the eager
+limit S (LogGPS).`,
 		Example: `  loggp fit samples.csv
   loggp fit samples.csv message.csv -o params.csv
   loggp fit pairs.csv -o tiers.csv
@@ -52,8 +54,8 @@ each other, and gives the parameters of each tier, H and P.
 	flags := cmd.Flags()
 	flags.StringVarP(&f.file, "output", "o", "", "file for the parameters, as CSV")
 	f.format = chosen(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print")
-	f.view = chosen(cmd, "view", []string{viewLogGP, viewLogGPS, viewPLogP}, viewLogGP, "the model in whose terms to print")
-	flags.BoolVar(&f.verbose, "verbose", false, "print every warning, not a line for each cause")
+	f.view = chosen(cmd, "view", []string{viewLogGP, viewLogGPS, viewPLogP}, viewLogGP, "model of the printed parameters")
+	flags.BoolVar(&f.verbose, "verbose", false, "print every warning, not one line for each cause")
 	flags.BoolVar(&f.holdOut, "holdout", false, "fit every other size, predict half round trips at the sizes between, and print how far off they are")
 	return cmd
 }

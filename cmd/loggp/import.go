@@ -16,12 +16,13 @@ func importCommand() *cobra.Command {
 	var o foreign.Options
 	cmd := &cobra.Command{
 		Use:   "import [FORMAT] FILE...",
-		Short: "Make samples of what other tools have measured",
-		Long: `import reads the outputs of other tools and makes a data set of them, with the timers that mean the same, so that they can be fitted and
-compared as any other. The format is guessed unless it is named:
+		Short: "Convert results of other benchmarks to samples",
+		Long: `import converts the output of other benchmarks to samples, which can be fitted and compared like
+any others. It detects the format unless you name it:
 
 ` + formatTable() + `
-What has no timer is left out, and a note says so. What is measured in several files is several launches.`,
+Results without a matching timer are left out, with a note. Several files with the same benchmark are
+several launches.`,
 		Example: `  loggp import osu-latency.txt osu-bw.txt -o osu.csv
   loggp import prtt trains.csv -o trains-samples.csv --platform-name mycluster --library openmpi
   loggp fit trains-samples.csv -o trains-params.csv`,
@@ -71,7 +72,7 @@ What has no timer is left out, and a note says so. What is measured in several f
 	cmd.Flags().StringVar(&o.Platform, "platform-name", "", "platform of the samples (default: the name of the format)")
 	cmd.Flags().StringVar(&o.Library, "library", "", "library of the samples (default: what the file says, or none)")
 	cmd.Flags().StringVar(&o.Place, "place", "inter", "where the two ranks were: inter, intra, or two ranks such as 0-7")
-	cmd.Flags().IntVar(&o.Ranks, "ranks", 0, "ranks of collective operations, where the file does not say how many there were")
+	cmd.Flags().IntVar(&o.Ranks, "ranks", 0, "ranks of collective operations, if the file does not say")
 	mustComplete(cmd, "place", places)
 	return cmd
 }

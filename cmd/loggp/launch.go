@@ -27,13 +27,15 @@ func launchCommand() *cobra.Command {
 	var j joining
 	cmd := &cobra.Command{
 		Use:   "launch --join ADDRESS:PORT --rank N",
-		Short: "Join a measurement that was begun on another host",
-		Long: `launch lets this host take part in a measurement over TCP that runs on another: 'loggp measure --platform tcp --expect 1' prints there the
-address, the rank, and a token which is for that job alone. Launch asks for the token, or reads it from standard input or a file: never name it
-in a command line, which others on the host can see. It starts the rank's processes when the job begins, and ends with the job.
+		Short: "Join a measurement that runs on another host",
+		Long: `launch lets this host take part in a measurement over TCP that runs on another host, where 'loggp
+measure --platform tcp --expect 1' prints the address, the rank and a token for this job. launch
+asks for the token, or reads it from standard input or a file; do not put it on a command line,
+which other users can see. It starts the rank's processes when the job begins, and ends with the
+job.
 
-Who knows the token can have this host run 'loggp measure', as the user who joined, and nothing else. 'loggp measure --hosts' runs this
-command by itself, over ssh.`,
+A process that knows the token can make this host run 'loggp measure' as the user who joined, and
+nothing else. 'loggp measure --hosts' runs launch over ssh by itself.`,
 		Example: `  loggp measure --platform tcp --expect 1 --listen 192.168.1.5   # on the first host
   loggp launch --join 192.168.1.5:43211 --rank 1                 # on the second, as the first says`,
 		Args: nothing,

@@ -134,11 +134,13 @@ func command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "loggp",
 		Short: "Measure, model and compare the communication performance of message passing",
-		Long: `loggp measures message passing with the micro-benchmarks of the LogGP literature, fits the parameters
-L, o_s, o_r, g and G to what it measured, predicts protocols from them, and sets both side by side.`,
-		Example: `  loggp measure --platform t3d                  # the parameters of an emulated Cray T3D
+		Long: `loggp measures the communication performance of message passing, on emulated machines and on this
+one, fits LogGP parameters to the samples, predicts what calls and collective operations cost, and
+compares predictions, machines and libraries. It also runs programs on emulated machines.`,
+		Example: `  loggp measure --platform t3d                  # what a message costs on an emulated Cray T3D
   loggp measure --platform t3d -o samples.csv   # keep the samples, then:
-  loggp report samples.csv -o report            # report/index.html`,
+  loggp report samples.csv -o report            # report/index.html
+  loggp measure --platform shm                  # this machine, by shared memory; mpi: by the installed MPI`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,

@@ -43,9 +43,10 @@ func patternsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "patterns --platform NAME -n RANKS",
 		Short: "Time communication patterns by several libraries",
-		Long: `patterns times communication patterns by the libraries of a platform side by side, MPI or not: those of MPI by synchronous sends (sync) and by
-standard sends (async), ACLMPL by its synchronous and its asynchronous calls, and shmem, which is raw puts, where there is remote memory. All are
-timed by the same code.
+		Long: `patterns times communication patterns by the libraries of a platform, side by side: MPI by
+synchronous sends (sync) and by standard sends (async), ACLMPL by its synchronous and asynchronous
+calls, and shmem, which is raw puts, if the machine has remote memory. All are timed by the same
+code.
 
 The patterns are` + list.String(),
 		Example: `  loggp patterns --platform t3d -n 32 --sizes 1KiB
@@ -62,7 +63,7 @@ The patterns are` + list.String(),
 	f.StringVar(&r.sizes, "sizes", "", "lengths of messages (default: 8,1KiB)")
 	f.IntVarP(&r.ranks, "ranks", "n", 0, "number of ranks (default: the platform's)")
 	f.IntVar(&r.rounds, "rounds", 3, "rounds that are timed (with --parameters: 20)")
-	f.BoolVar(&r.parameters, "parameters", false, "LogGP parameters of the libraries side by side, in place of patterns")
+	f.BoolVar(&r.parameters, "parameters", false, "print the LogGP parameters of the libraries side by side instead of patterns")
 	f.StringVarP(&r.output, "output", "o", "", "directory to write a page to, with the chart of --parameters")
 	printing(cmd)
 	mustComplete(cmd, "platform", append(platform.Names(), world.Here...))

@@ -14,8 +14,8 @@ func platformsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "platforms",
 		Short: "List, show and check platforms",
-		Long: `A platform is a machine and the message-passing libraries on it, as a data file in which every number has a source.
-docs/platforms.md says how to write one for your own machine.`,
+		Long: `A platform is a machine with the message-passing libraries on it: a data file in which every number
+has a source. docs/platforms.md explains how to write one for your own machine.`,
 		Example: `  loggp platforms
   loggp platforms show t3d
   loggp platforms show t3d --yaml
@@ -33,8 +33,8 @@ docs/platforms.md says how to write one for your own machine.`,
 	details := &cobra.Command{
 		Use:   "show NAME|FILE",
 		Short: "Show every number of a platform with its basis and source",
-		Long: `show prints every number of a platform with its basis and source. With --yaml it prints the platform's file: copy it, change its name and its
-numbers, and name the copy with --platform.`,
+		Long: `show prints every number of a platform with its basis and source. With --yaml it prints the platform
+file, as a start for your own: change its name and numbers, and pass the file to --platform.`,
 		Example: `  loggp platforms show t3d
   loggp platforms show t3d --yaml`,
 		Args:              one("platform"),

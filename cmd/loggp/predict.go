@@ -41,14 +41,15 @@ func predictCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict --params PARAMS.csv | --platform NAME",
 		Short: "Predict what calls and protocols cost",
-		Long: `predict computes the sender time T_s and the delivery time T_s-r. From parameters it predicts whole calls by ranges of sizes (o_s and T); with
---protocol the protocols T, TA, RTA, RAT and PTAT by equations (1) to (7) of Al-Tawil and Moritz, and those that follow for PTAT, with the parameters of low-level
-messages. For a platform it adds up every step of machine and library, which is exact if the receive is posted and nothing contends. --place says between which
-ranks: of a platform any two, of parameters one of their places, or two ranks whose tier is known from samples of all pairs.
+		Long: `predict computes the sender time T_s and the delivery time T_s-r. With --params it predicts whole
+calls by ranges of sizes (o_s and T), or with --protocol the protocols T, TA, RTA, RAT and PTAT by
+equations (1) to (7) of Al-Tawil and Moritz from the parameters of low-level messages. With
+--platform it adds up every step of machine and library, which is exact if the receive is posted and
+nothing contends. --place chooses the ranks.
 
-With --collective it says what the algorithms of a collective operation take by LogGP, and which is fastest: of parameters with those of whole calls,
-of a platform with those of its low-level messages. Where ranks of a platform are in nodes, messages within a node take what they do there, unless --place names
-one tier for all.`,
+With --collective it predicts what each algorithm of a collective operation takes by LogGP, and
+which is fastest. If the ranks of a platform are in nodes, messages within a node use the parameters
+within nodes, unless --place names one tier for all.`,
 		Example: `  loggp predict --platform t3d --sizes 16,1KB,10KB
   loggp predict --platform t3d --place intra --protocol RTA
   loggp predict --params params.csv
@@ -74,7 +75,7 @@ one tier for all.`,
 	f.BoolVar(&p.explain, "explain", false, "print the terms of every sum")
 	p.collective = chosen(cmd, "collective", collectiveNames(), "", "predict a collective operation, or all: every algorithm, and which is fastest")
 	f.IntVar(&p.perNode, "per-node", 0, "with --collective and --params: ranks of a node, to take the parameters of both tiers")
-	f.BoolVar(&p.deal, "in-turn", false, "with --collective: ranks are dealt out to the nodes in turn, instead of filling one after the other")
+	f.BoolVar(&p.deal, "in-turn", false, "with --collective: place ranks on the nodes round robin instead of filling one node after the other")
 	f.BoolVar(&p.tree, "tree", false, "with --collective: draw the broadcast tree that ends first")
 	mustComplete(cmd, "place", places)
 	return cmd

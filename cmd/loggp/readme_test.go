@@ -12,7 +12,7 @@ var update = flag.Bool("update", false, "write what README.md shows anew")
 
 const (
 	readme  = "../../README.md"
-	drawing = "../../docs/t3d-overlap.svg"
+	drawing = "../../docs/t3d-one-way.svg"
 )
 
 // TestReadme compares the table and the chart that README.md shows with what its commands print and draw.
@@ -21,15 +21,12 @@ func TestReadme(t *testing.T) {
 	readme, drawing := absolute(t, readme), absolute(t, drawing)
 	t.Chdir(t.TempDir())
 	table := runOnce(t, "measure", "--platform", "t3d", "-o", "samples.csv")
-	table, _, ok := strings.Cut(table, "\n\nL by convention")
-	if i := strings.Index(table, "LogGP parameters of"); i >= 0 {
-		table = table[i:] // below what messages take
-	}
+	table, _, ok := strings.Cut(table, "\n\nLogGP parameters of")
 	if !ok {
 		t.Fatalf("nothing after the table:\n%s", table)
 	}
 	runOnce(t, "report", "samples.csv", "-o", "report")
-	drawn, err := os.ReadFile("report/overlap-standard.svg")
+	drawn, err := os.ReadFile("report/ways.svg")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,16 +28,18 @@ func reportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report SAMPLES.csv... [-o DIR]",
 		Short: "Write a page with tables, charts and provenance",
-		Long: `report fits parameters to samples and writes a directory: index.html, which needs no network, every chart as PNG and SVG, and every table as
-CSV. Samples of low-level messages and of forced protocols add the comparison of equations (1) to (7) with measurements. A platform of the
-catalogue, or one whose file is where it was, adds where each of its numbers is from.
+		Long: `report fits parameters to samples and writes a directory: index.html, which needs no network, every
+chart as PNG and SVG, and every table as CSV. Without -o it prints the tables. Samples of low-level
+messages and of forced protocols add the comparison of equations (1) to (7) with measurements; an
+emulated platform adds the source of each of its numbers.
 
-Of samples that were all taken by a real clock, it sets the transports side by side: this program's over shared memory, an MPI, what other tools measured.
-Without -o it prints the tables.
+If all samples are from real machines, the page sets the transports side by side: shared memory,
+TCP, MPI libraries, and results of other tools.
 
-Of collective operations (measure --collective) it shows which algorithm is the fastest for how many ranks and bytes, each algorithm beside what LogGP says of it, and machines and
-libraries side by side if there are several. The model takes the parameters of --params, or else those that samples of single messages among the files show, or
-else those of the emulated platform's low-level messages.`,
+For collective operations (measure --collective) it shows which algorithm is the fastest for which
+ranks and sizes, each algorithm beside LogGP, and machines and libraries side by side. The model
+uses --params, or else the single messages among the samples, or else the low-level messages of the
+emulated platform.`,
 		Example: `  loggp report samples.csv -o report
   loggp report samples.csv message.csv rta.csv -o report
   loggp report here.csv mpi.csv

@@ -11,6 +11,7 @@ import (
 
 	"github.com/loggp/loggp/cmd/loggp/calibrate"
 	"github.com/loggp/loggp/cmd/loggp/paper"
+	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/render"
 	"github.com/loggp/loggp/reports/study"
@@ -55,11 +56,12 @@ func reproduceCommand() *cobra.Command {
 	var r reproduce
 	cmd := &cobra.Command{
 		Use:   "reproduce [paper]",
-		Short: "Run a paper's experiments again, and judge its claims",
-		Long: `reproduce runs all experiments of a paper on the emulated machines: every table, figure and statement that a program can check,
-with published, measured and predicted values side by side. Without a name it lists the papers. -o writes a directory with
-index.html, which needs no network, cells.csv with a row for each value, and claims.csv with the verdicts, and prints the
-verdicts. docs/reproduce.md says how each number is read, and how to add a paper.`,
+		Short: "Reproduce a paper: its tables, figures and claims",
+		Long: `reproduce runs all experiments of a paper on the emulated machines: every table, figure and
+statement that a program can check, with published, measured and predicted values side by side.
+Without a name it lists the papers. It prints the verdict on each claim. -o writes a directory with
+index.html, which needs no network, cells.csv with a row for each value, and claims.csv with the
+verdicts. docs/reproduce.md explains how each number is obtained, and how to add a paper.`,
 		Example: `  loggp reproduce
   loggp reproduce altawil-moritz
   loggp reproduce altawil-moritz -o paper
@@ -75,11 +77,11 @@ verdicts. docs/reproduce.md says how each number is read, and how to add a paper
 		ValidArgsFunction: cobra.FixedCompletions(paperNames(), cobra.ShellCompDirectiveNoFileComp),
 	}
 	f := cmd.Flags()
-	f.Uint64Var(&r.seed, "seed", 1, "of all that is random")
+	f.Uint64Var(&r.seed, "seed", 1, "seed of the random numbers")
 	f.IntVar(&r.reps, "reps", 0, "repetitions with each root of the barrier (default: by platform)")
-	f.StringVar(&r.noise, "noise", "on", "timing noise: on (as the platforms say), off, or a deviation such as 5%")
+	f.StringVar(&r.noise, "noise", "on", "timing noise: on (that of the platforms), off, or a relative standard deviation such as 5%")
 	f.StringVarP(&r.output, "output", "o", "", "directory to write")
-	r.format = chosen(cmd, "format", []string{"table", "csv", "json", "cells", "claims"}, "table", "what to print")
+	r.format = chosen(cmd, "format", []string{"table", "csv", "json", "markdown", "cells", "claims"}, "table", "what to print")
 	return cmd
 }
 
@@ -90,9 +92,12 @@ func (r *reproduce) named(cmd *cobra.Command, args []string) error {
 	case len(args) == 0 && (cmd.Flags().NFlag() == 0 || cmd.Flags().NFlag() == 1 && cmd.Flags().Changed("format")):
 		return nil
 	case len(args) != 1:
-		return fmt.Errorf("name one paper: there is %s", names)
+		return fmt.Errorf("name one paper: %s", names)
 	case !slices.Contains(paperNames(), args[0]):
-		return fmt.Errorf("there is no paper %q: there is %s", args[0], names)
+		if meant := platform.Meant(args[0], paperNames()); meant != "" {
+			return fmt.Errorf("there is no paper %q; did you mean %s? There are %s", args[0], meant, names)
+		}
+		return fmt.Errorf("there is no paper %q; there are %s", args[0], names)
 	}
 	return nil
 }
@@ -154,6 +159,8 @@ func (r *reproduce) run(cmd *cobra.Command, name string) error {
 	switch *r.format {
 	case "table":
 		return text(cmd, study.Document(false))
+	case "markdown":
+		return show(cmd, study.Document(false))
 	case "cells":
 		return study.Cells(cmd.OutOrStdout())
 	case "claims":

@@ -67,20 +67,24 @@ func runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run --platform NAME -n RANKS PROGRAM | FILE.goal | ./PROGRAM [ARGUMENTS]",
 		Short: "Run a parallel program on an emulated machine, or on this one",
-		Long: `run runs a program that ships with loggp on an emulated machine, with real data, checks its result, and prints where the time of each rank
-went: what the program computes, what the processor does for communication (overhead), and waiting. Computing is charged by the number of
-operations, at the time that the platform says for one, or --operation. Collective operations go by the library's table of algorithms, and those of
---collective by the algorithms that it names; docs/collectives.md has all, and 'loggp predict --collective NAME' those that serve a number of ranks.
+		Long: `run executes a program that ships with loggp on an emulated machine, with real data, checks its
+result, and prints where the time of each rank went: computing, processor time for communication
+(overhead), and waiting. Computing is charged by the number of operations, at the platform's time
+for one, or at --operation. Collective operations use the library's table of algorithms, or those of
+--collective; docs/collectives.md lists them.
 
-shift, incast and permutation are traffic and compute nothing: they print the throughput of each flow, and the busiest parts of the network.
+shift, incast and permutation are traffic without computing: they print the throughput of each flow
+and the busiest parts of the network.
 
-A name that ends with .goal is a schedule ('loggp schedule' makes some): each rank sends, receives and computes what it has for it, through
-MPI. 'loggp simulate' computes the time of the same by LogGOPS. --record writes what any program does as such a schedule: docs/schedule.md.
+A name that ends in .goal is a schedule ('loggp schedule' makes some), which the ranks execute
+through MPI; 'loggp simulate' computes its time by LogGOPS. --record writes the schedule of any
+program: docs/schedule.md.
 
-Platforms shm and tcp are this machine, with ranks as processes: its times are real, and programs compute in their own time.
+On platforms shm and tcp, which are this machine, ranks are processes and times are real.
 
-A path such as ./hello is a program that 'loggp cc' or 'loggp fc' has compiled (docs/c.md). Its output goes to standard output, and the table of
-times to standard error. Flags stand before the path, arguments of the program after it.
+A path such as ./hello is a C or Fortran program that 'loggp cc' or 'loggp fc' has compiled:
+docs/c.md. Its output goes to standard output, the times to standard error. Put flags before the
+path and the program's arguments after it.
 
 The programs that ship with loggp are` + list.String(),
 		Example: `  loggp run --platform t3d -n 16 stencil
@@ -137,17 +141,17 @@ The programs that ship with loggp are` + list.String(),
 	f.StringArrayVar(&r.collective, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
 	f.StringVar(&r.size, "size", "", "size of the problem, or of a message such as 64KiB (default: the program's)")
 	f.IntVar(&r.rounds, "rounds", 0, "repetitions (default: the program's)")
-	f.IntVar(&r.stride, "stride", programs.UsualLoad.Stride, "of shift: how many ranks further on each rank sends; below zero: back")
-	f.IntVar(&r.root, "root", programs.UsualLoad.Root, "of incast: the rank that all send to")
+	f.IntVar(&r.stride, "stride", programs.UsualLoad.Stride, "shift: distance from each rank to the rank that it sends to; negative: backwards")
+	f.IntVar(&r.root, "root", programs.UsualLoad.Root, "incast: the rank that all others send to")
 	f.StringVar(&r.class, "class", "", "size of a NAS Parallel Benchmark: S, W or A (default: S)")
 	f.StringVar(&r.picture, "picture", "", "write the picture of volume or spheres to this file, as PNG")
 	f.StringVar(&r.operation, "operation", "", "time of an operation of the program (default: the platform's)")
-	f.StringVar(&r.noise, "noise", "off", "timing noise: on (as the platform says), off, or a deviation such as 5%")
-	f.Uint64Var(&r.seed, "seed", 1, "of all that is random")
+	f.StringVar(&r.noise, "noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
+	f.Uint64Var(&r.seed, "seed", 1, "seed of the random numbers")
 	f.StringVar(&r.record, "record", "", "write what the program sends, receives and computes to this file, as a schedule that 'loggp simulate' and 'loggp run' take")
 	f.StringVar(&r.phases, "phases", "", "file of 'loggp schedule alltoallv': the calls of MPI_Alltoallv exchange in these phases, by library cc-mpi")
 	f.StringVarP(&r.course, "output", "o", "", "of a run on an emulated machine: "+courseHelp)
-	f.BoolVar(&r.profile, "profile", false, "print also how often each call was made, and what it took")
+	f.BoolVar(&r.profile, "profile", false, "also print how often each call was made, and its time")
 	f.BoolVar(&r.check, "check", true, "check that open calls do not share memory and that each rank makes its own calls; takes no virtual time")
 	r.c.flags(f)
 	printing(cmd)

@@ -34,13 +34,14 @@ func alltoallvCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "alltoallv --from RECORD",
 		Short: "Divide the exchanges of a recorded program into phases without contention",
-		Long: `alltoallv takes what a program exchanges by MPI_Alltoallv, and divides the messages of each call into phases in which no rank sends twice or
-receives twice, with a barrier between phases, as CC-MPI does. It prints how many phases both of its schedulers make, and what they are predicted
-to take on a platform. -o writes the phases; 'loggp run --phases FILE' takes them, so that the next run of the program exchanges no lengths and
-computes no phases (level 3 of CC-MPI).
+		Long: `alltoallv divides the messages of each MPI_Alltoallv of a program into phases in which no rank sends
+twice or receives twice, with a barrier between phases, as CC-MPI does. It prints how many phases
+each of its two schedulers makes, and their predicted time on a platform. -o writes the phases; with
+'loggp run --phases FILE' the program's next run exchanges no lengths and computes no phases (level
+3 of CC-MPI).
 
-RECORD is a schedule that 'loggp run --record' has written, or a CSV file of messages with the columns source, destination and bytes, and exchange
-if there are several.`,
+RECORD is a schedule that 'loggp run --record' has written, or a CSV file of messages with the
+columns source, destination and bytes, and exchange if there are several.`,
 		Example: `  loggp run --platform cc-cluster --library cc-mpi -n 8 --record is.goal npb-is
   loggp schedule alltoallv --from is.goal --picture phases.svg -o phases.csv
   loggp run --platform cc-cluster --library cc-mpi -n 8 --phases phases.csv npb-is`,

@@ -40,10 +40,11 @@ func traceCommand() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "trace --platform NAME [--mode CALL | --program NAME]",
-		Short: "Show the course of one message, or of a small program",
-		Long: `trace runs one message between the first and the last rank of a platform, or a small program, and shows who did what when: the steps of
-processors, the messages of the protocol, by what the network was taken, and the calls of the library around them. Time begins with the
-sender's call, when the receive has been posted unless --late says otherwise.
+		Short: "Show one message, or a small program, step by step",
+		Long: `trace runs one message between the first and the last rank of a platform, or a small program, and
+shows each step: what the processors do, the messages of the protocol, which parts of the network
+are busy, and the calls of the library. Time begins with the sender's call; the receive has been
+posted before, unless --late delays it.
 
 Without -o it prints a table. -o writes
   NAME.json  for https://ui.perfetto.dev or chrome://tracing
@@ -67,13 +68,13 @@ The programs are` + list.String(),
 	t.mode = modeFlag(cmd, microbench.Modes(), "call that sends the message")
 	f.StringVar(&t.protocol, "protocol", "", "force one protocol: "+strings.Join(model.ProtocolNames(), ", "))
 	f.StringVar(&t.size, "size", "", fmt.Sprintf("length of a message (default %d bytes)", traceBytes))
-	f.StringVar(&t.late, "late", "", "how long after the sender's call the receiver is ready to receive (default: it waits already)")
+	f.StringVar(&t.late, "late", "", "how long after the sender's call the receive is posted (default: before it)")
 	f.StringVar(&t.program, "program", "", "a program instead of one message: "+strings.Join(programNames(), ", "))
-	f.IntVar(&t.rounds, "rounds", 1, "how often a program does what it does")
+	f.IntVar(&t.rounds, "rounds", 1, "repetitions of the program")
 	f.StringVar(&t.compute, "compute", "", fmt.Sprintf("how long overlap computes (default %v)", traceCompute))
-	f.Uint64Var(&t.seed, "seed", 1, "of all that is random")
-	f.StringVar(&t.noise, "noise", "off", "timing noise: on (as the platform says), off, or a deviation such as 5%")
-	f.StringVar(&t.window, "window", "", "what to show of it, such as 10us..50us (default: all)")
+	f.Uint64Var(&t.seed, "seed", 1, "seed of the random numbers")
+	f.StringVar(&t.noise, "noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
+	f.StringVar(&t.window, "window", "", "part of the time to show, such as 10us..50us (default: all)")
 	f.StringVarP(&t.output, "output", "o", "", courseHelp)
 	printing(cmd)
 	mustComplete(cmd, "platform", platform.Names())
