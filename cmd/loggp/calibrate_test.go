@@ -29,7 +29,7 @@ func TestCalibrateWrong(t *testing.T) {
 		"max 1GB/s: write them so that min":   {"calibrate wrong.yaml --to x.csv -o out.yaml", failed},
 		"no such file":                        {"calibrate here.yaml --to x.csv -o out.yaml", failed},
 		"there is no directory":               {"calibrate here.yaml --to x.csv -o no/out.yaml", misused},
-		"no such platform":                    {"calibrate t4d --to x.csv -o out.yaml", misused},
+		"there is no platform":                {"calibrate t4d --to x.csv -o out.yaml", misused},
 		"it has no file of its own":           {"platforms sensitivity loggp:L=5us -o out.yaml", misused},
 		"name one platform file":              {"calibrate", misused},
 		"one of them says which quantities":   {"platforms sensitivity t3d --own --to table-3*", misused},

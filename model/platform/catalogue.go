@@ -95,11 +95,11 @@ type UnknownError struct {
 
 // Error lists the names of the catalogue.
 func (e *UnknownError) Error() string {
-	text := fmt.Sprintf("platform %q: no such platform in the catalogue: it has %s; a file is given with a / or its .yaml", e.Name, strings.Join(e.Has, ", "))
+	text := fmt.Sprintf("there is no platform %q", e.Name)
 	if meant := Meant(e.Name, e.Has); meant != "" {
 		text += "; did you mean " + meant + "?"
 	}
-	return text
+	return text + fmt.Sprintf("\nThe catalogue has %s. The name of a platform file has a / or ends in .yaml", strings.Join(e.Has, ", "))
 }
 
 // readFile reads a user's file.

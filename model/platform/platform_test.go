@@ -144,9 +144,9 @@ func TestLoadErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, want := range map[string]string{
-		"logp":              `platform "logp": no such platform in the catalogue: it has loggp, `,
-		"T3D":               `platform "T3D": no such platform in the catalogue: it has t3d, `,
-		"":                  `platform "": no such platform in the catalogue: it has t3d, `,
+		"logp":              "there is no platform \"logp\"; did you mean loggp?\nThe catalogue has loggp, ",
+		"T3D":               "there is no platform \"T3D\"; did you mean t3d?\nThe catalogue has t3d, ",
+		"":                  "there is no platform \"\"\nThe catalogue has t3d, ",
 		"none.yaml":         "platform: open none.yaml: no such file",
 		"./":                "platform: read ./: is a directory",
 		"long.yaml":         "platform: long.yaml: longer than 1048576 bytes",
