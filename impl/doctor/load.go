@@ -133,7 +133,7 @@ func interruptions(p *Host) Result {
 		return notMeasured(p.InterruptionsErr, "what interrupts ranks shows in the tails alone")
 	}
 	worst := slices.MaxFunc(p.Interruptions, func(a, b machine.Interruptions) int { return cmp.Compare(a.Share(), b.Share()) })
-	f := found("%s misses %.2g %% of the time: %d gaps in %.2g s, the longest %v", theWorst(worst.Processor, len(p.Interruptions)),
+	f := found("%s misses %.3g %% of the time: %d gaps in %.2g s, the longest %v", theWorst(worst.Processor, len(p.Interruptions)),
 		100*worst.Share(), worst.Count, worst.Watched.Seconds(), worst.Longest.Round(time.Microsecond))
 	if worst.Switches > 0 {
 		f.Found += fmt.Sprintf("; %d times another thread ran", worst.Switches)
@@ -183,7 +183,7 @@ func pace(p *Host) Result {
 		return notMeasured(p.PacesErr, "samples tell it: each says at which pace the processors worked")
 	}
 	worst := slices.MaxFunc(p.Paces, func(a, b machine.Pace) int { return cmp.Compare(a.Slowed, b.Slowed) })
-	f := found("%s is slowed %.2g %% of the time; a piece of work takes %.3g us at best, and %.3g at the median", theWorst(worst.Processor, len(p.Paces)), 100*worst.Slowed, worst.Best.Seconds()*1e6, worst.Median.Seconds()*1e6)
+	f := found("%s is slowed %.3g %% of the time; a piece of work takes %.3g us at best, and %.3g at the median", theWorst(worst.Processor, len(p.Paces)), 100*worst.Slowed, worst.Best.Seconds()*1e6, worst.Median.Seconds()*1e6)
 	const why = "something else runs on another thread of its core, or its clock is lowered: what a rank does alone (o_s, o_r) takes up to twice as long, for milliseconds or minutes"
 	const do = "measure tells such samples from the others, and needs time for enough of these: a larger --budget, or a quieter hour; on a machine of your own stop what runs beside, or turn hardware threads off"
 	switch {
@@ -200,9 +200,9 @@ func virtual(p *Host) Result {
 	if !p.Files.Virtual() {
 		return found("no")
 	}
-	f := found("yes, and the time it says others took is %.2g %%", 100*p.stolen())
+	f := found("yes, and the time it says others took is %.3g %%", 100*p.stolen())
 	if p.stolen() >= muchLost/2 {
-		return f.matters(Warning, "the host gives these processors to others meanwhile: what was measured then is theirs", "measure on a machine of your own, or when the host is quiet")
+		return f.matters(Warning, "the host runs other virtual machines on these processors meanwhile, and their time is measured too", "measure on a machine of your own, or when the host is quiet")
 	}
 	return f.matters(Note,
 		"the host moves processors between cores, so that the way of a cache line changes from launch to launch, by up to a factor of ten, and its own interruptions are not counted here",

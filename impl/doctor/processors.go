@@ -29,7 +29,7 @@ func processors(p *Host) Result {
 			"ranks take turns: a message waits for the scheduler, microseconds if ranks sleep (--wait block) and milliseconds if they spin",
 			"give the program more processors (taskset, cpuset, container), or measure with --wait block and take the numbers for those of the scheduler")
 	case n == p.Ranks:
-		return found("%d for %d ranks", n, p.Ranks).matters(Note, "whatever else runs interrupts a rank: tails of distributions are those of the system", "leave the machine alone while it measures")
+		return found("%d for %d ranks", n, p.Ranks).matters(Note, "anything else that runs interrupts a rank: the tails of distributions are those of the system", "leave the machine alone while it measures")
 	}
 	return found("%d for %d ranks", n, p.Ranks)
 }
@@ -46,7 +46,7 @@ func pinning(p *Host) Result {
 	}
 	online := processorList(p.Files.Line("sys/devices/system/cpu/online"))
 	if n := len(p.Processors); n < len(online) {
-		return found("possible, on %d of %d processors: %s", n, len(online), join(p.Processors[:min(n, 8)])).matters(Note, "an affinity mask or a cpuset leaves these", "")
+		return found("possible, on %d of %d processors: %s", n, len(online), join(p.Processors[:min(n, 8)])).matters(Note, "an affinity mask or a cpuset allows only these", "")
 	}
 	return found("possible")
 }
@@ -70,7 +70,7 @@ func cores(p *Host) Result {
 		return found("fewer than ranks: see processors")
 	}
 	if most > 1 {
-		return found("each rank has a core of its own, which has %d hardware threads", most).matters(Note, "what runs on the other thread of a rank's core slows it down by up to a factor of two", "leave the machine alone while it measures")
+		return found("each rank has a core of its own, which has %d hardware threads", most).matters(Note, "a program on the other thread of a rank's core slows the rank by up to a factor of two", "leave the machine alone while it measures")
 	}
 	return found("each rank has a core of its own")
 }
@@ -143,7 +143,7 @@ func nodes(p *Host) Result {
 		}
 	}
 	if p.Files.Line("proc/sys/kernel/numa_balancing") == "1" && len(lists) > 1 {
-		return found("the ranks are in one of %d, and the kernel moves pages between nodes", len(lists)).matters(Note, "a page that is looked at for moving costs a fault of some microseconds", "sysctl kernel.numa_balancing=0")
+		return found("the ranks are in one of %d, and the kernel moves pages between nodes", len(lists)).matters(Note, "checking a page for migration costs a fault of some microseconds", "sysctl kernel.numa_balancing=0")
 	}
 	return found("the ranks are in one of %d", max(len(lists), 1))
 }

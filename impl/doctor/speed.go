@@ -68,7 +68,7 @@ func idle(p *Host) Result {
 	case name == "":
 		return found("none visible")
 	case latency > deep:
-		return found("to %s, from which it takes %d us to wake", name, latency).matters(Note, "what waits in the kernel (--wait block) may take as much longer; what spins does not notice",
+		return found("to %s, from which it takes %d us to wake", name, latency).matters(Note, "waits in the kernel (--wait block) may take as much longer; spinning ranks are not affected",
 			"hold /dev/cpu_dma_latency open at 0, or cpupower idle-set -D 0")
 	}
 	return found("to %s, from which it takes %d us to wake", name, latency)
@@ -106,7 +106,7 @@ func common(p *Host) Result {
 	case len(p.rankProcessors()) < 2:
 		return found("one processor has one")
 	case p.OffsetErr != nil || p.LinesErr != nil && len(p.Lines) == 0:
-		return found("not checked: %v", first(p.OffsetErr, p.LinesErr)).matters(Note, "times that begin on one rank and end on another stand on one clock for both; round trips do not", "")
+		return found("not checked: %v", first(p.OffsetErr, p.LinesErr)).matters(Note, "times that begin on one rank and end on another need one clock for both; round trips do not", "")
 	case !p.Offset.Common():
 		return found("no: one processor is ahead of the other by %v ns", p.Offset).matters(Warning, "times that begin on one rank and end on another are wrong by as much; round trips are not",
 			"choose another clock source, or look at round trips alone")
@@ -135,7 +135,7 @@ func lines(p *Host) Result {
 	case len(p.rankProcessors()) < 2:
 		return found("needs two processors")
 	case len(p.Lines) == 0:
-		return found("not passed: %v", p.LinesErr).matters(Warning, "the two processors did not run at one time, and so will ranks that spin", "see busy and interruptions")
+		return found("not passed: %v", p.LinesErr).matters(Warning, "the two processors did not run at the same time, and spinning ranks will not either", "see busy and interruptions")
 	}
 	a, b := p.Lines[0], p.Lines[len(p.Lines)-1]
 	f := found("one way %v", b)
@@ -143,7 +143,7 @@ func lines(p *Host) Result {
 	switch {
 	case high > changed*low:
 		f.Found = "one way " + a.String() + " at first and " + b.String() + " later"
-		return f.matters(Warning, "all times of short messages over shared memory move with it, from launch to launch and within one",
+		return f.matters(Warning, "all times of short messages over shared memory change with it, from launch to launch and within one",
 			"measure more launches, and compare those of one mode (fact line_ns); see busy and virtual machine")
 	case b.High > spread*b.Low:
 		return f.matters(Note, "it depends on where in memory a line is: two launches of the same program differ by as much", "measure several launches")
@@ -161,7 +161,7 @@ func sleep(p *Host) Result {
 	case !ok:
 		return found("timer slack unknown")
 	case ns > slack:
-		return found("timers may be %.3g us late", float64(ns)/1e3).matters(Note, "delays of the benchmark that are slept and not spun end later, which makes it take longer; times are not touched",
+		return found("timers may be %.3g us late", float64(ns)/1e3).matters(Note, "sleeps of the benchmark end later, so it takes longer; measured times are not affected",
 			"start it from a shell without this setting (systemd: TimerSlackNSec)")
 	}
 	return found("timers may be %.3g us late", float64(ns)/1e3)
@@ -184,7 +184,7 @@ func vendor(p *Host) Result {
 	case compiles == "":
 		return found("no %s", compiler).matters(Note, "--platform mpi needs one", "install one (Debian: openmpi-bin libopenmpi-dev), or name it: --mpicc, MPICC")
 	case launcher == "":
-		return found("%s, and there is neither mpirun nor mpiexec", located(compiler, compiles)).matters(Note, "--platform mpi needs something to start ranks", "name it: --launcher 'srun -n 2'")
+		return found("%s, and there is neither mpirun nor mpiexec", located(compiler, compiles)).matters(Note, "--platform mpi needs something to start ranks", "name it with --launcher, such as 'srun -n 2'")
 	}
 	f := found("%s, %s", located(compiler, compiles), located(starter, launcher))
 	open := strings.Contains(launcher, "openmpi") || strings.HasSuffix(launcher, "orterun") || strings.HasSuffix(launcher, "prterun")
