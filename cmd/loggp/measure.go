@@ -254,7 +254,7 @@ func (m *measure) open(cmd *cobra.Command) (*world.Job, error) {
 		job, err = m.openEmulated(cmd)
 	}
 	if err == nil && job.Ranks < 2 {
-		err = misuse(cmd, fmt.Errorf("--ranks %d: it takes two to communicate", job.Ranks))
+		err = misuse(cmd, fmt.Errorf("--ranks %d: measuring needs at least two", job.Ranks))
 	}
 	return job, err
 }
