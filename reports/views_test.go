@@ -101,7 +101,7 @@ func TestLogGPS(t *testing.T) {
 		t.Errorf("no %q in %s", want, got)
 	}
 	r.Parameters = r.Parameters[:len(r.Parameters)-1]
-	if got := shown(t, LogGPS(r), false); !strings.Contains(got, "no eager limit is seen") {
+	if got := shown(t, LogGPS(r), false); !strings.Contains(got, "no eager limit found") {
 		t.Error(got)
 	}
 }
