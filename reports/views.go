@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
@@ -132,8 +133,10 @@ func Measured(set *sample.Set, r *fit.Result) *doc.Document {
 	d := Parameters(r)
 	var tables []*doc.Table
 	var all []subject
-	for i, p := range places(r) {
-		tables, all = append(tables, p.performance(set)), append(all, subject{place: p, name: p.String(), at: i, launches: 1})
+	ps := places(r)
+	for i, p := range ps {
+		name := strings.TrimPrefix(p.String(), format.Place(ps[0].platform, ps[0].library, "")+", ") // places of one library differ by their rest
+		tables, all = append(tables, p.performance(set)), append(all, subject{place: p, name: name, at: i, launches: 1})
 	}
 	d.Answer = costs(all)
 	if tables = filled(tables...); len(tables) > 0 {
