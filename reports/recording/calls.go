@@ -9,8 +9,8 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 )
 
-// Run is where the time of each rank of a program went: computing, overhead of communication, and waiting. With calls it is also
-// how often its ranks made each call of the library, and what that took; the calls that took longest come first.
+// Run reports how much time each rank of a program spent computing, on communication overhead, and waiting. With calls it also
+// reports how often the ranks made each call of the library and how long those took, in the order of their total time.
 func Run(title, note string, r *model.Recording, calls bool) *doc.Document {
 	d := &doc.Document{Title: title}
 	d.AddTables("run", title, runTable(title, note, r))
@@ -20,7 +20,7 @@ func Run(title, note string, r *model.Recording, calls bool) *doc.Document {
 	return d
 }
 
-// Ends says when each rank of a program ended that began at one time on a real machine.
+// Ends reports when each rank of a program ended on a real machine. All ranks began at the same time.
 func Ends(title, note string, ends []unit.Time) *doc.Document {
 	t := &doc.Table{Name: "run", Title: title, Columns: []doc.Column{{Head: "rank", Key: true, Kind: doc.Number}, {Head: "ends at\nus", Kind: doc.Number}}}
 	var sum unit.Time
@@ -41,10 +41,10 @@ func Ends(title, note string, ends []unit.Time) *doc.Document {
 	return d
 }
 
-// Calls is how often all ranks made each call of the library, and what that took.
+// Calls reports how often the ranks made each call of the library and how long those took.
 func Calls(r *model.Recording) *doc.Table { return callsTable("calls of all ranks", r) }
 
-// spent is what a rank did with its time.
+// spent is the time of a rank by activity.
 type spent struct{ computing, overhead, waiting, end unit.Time }
 
 func spentBy(t model.Track) spent {
@@ -108,7 +108,7 @@ func summary(all []spent) (mean, most spent) {
 	return spent{mean.computing / n, mean.overhead / n, mean.waiting / n, mean.end / n}, most
 }
 
-// called is what all ranks did in calls of a name.
+// called sums up all calls of a name.
 type called struct {
 	name                      string
 	times                     int
@@ -136,7 +136,7 @@ func callsTable(title string, r *model.Recording) *doc.Table {
 	return t
 }
 
-// profile sums up the calls of all ranks, those that took most first.
+// profile sums up the calls of all ranks, in the order of their total time.
 func profile(r *model.Recording) []called {
 	at := map[string]int{}
 	var all []called

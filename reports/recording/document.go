@@ -1,5 +1,5 @@
-// Package recording makes documents of recorded runs: where the time of each rank and of the network went, the course of a run
-// step by step, how often ranks called what, and a file for viewers of trace events.
+// Package recording makes documents of recorded runs: the time of each rank and of each part of the network by activity, a list of
+// all steps, the calls of ranks, and a file for viewers of trace events.
 package recording
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// Trace is a recording of a run, and what it is of.
+// Trace is a recording of a run with its title and command.
 type Trace struct {
 	Name      string // of files
 	Title     string
@@ -24,8 +24,8 @@ type Trace struct {
 	Recording *model.Recording
 }
 
-// Document is what every processor, the network and the protocol did: a time line, where the time went, and the course of the run,
-// one thing a line in the order of time. trace.json is a file for viewers of trace events.
+// Document reports the activities of processors, network and protocol: a time line, the time by activity, and all steps in the order
+// of time. trace.json is a file for viewers of trace events.
 func (t Trace) Document() *doc.Document {
 	d := &doc.Document{Title: t.Title, Answer: t.answer(), Keys: t.keys(), Footer: "Made by loggp.",
 		Lead:  []string{"What every processor, the network and the protocol did, as the emulated machine itself recorded it. Nothing here is estimated."},
@@ -40,7 +40,7 @@ func (t Trace) Document() *doc.Document {
 	return d
 }
 
-// Page is the document of the trace with what else is said of the run, behind its time line.
+// Page is the document of the trace with further sections of the run after its time line.
 func (t Trace) Page(run *doc.Document) *doc.Document {
 	d := t.Document()
 	d.Answer = t.shares()
@@ -59,7 +59,7 @@ func (t Trace) Page(run *doc.Document) *doc.Document {
 	return d
 }
 
-// shares says how long a run takes, and what its ranks do in the mean.
+// shares returns how long a run takes, and the mean time of its ranks by activity.
 func (t Trace) shares() string {
 	var all []spent
 	for _, x := range t.Recording.Ranks {
@@ -74,7 +74,7 @@ func (t Trace) shares() string {
 		format.Micros(most.end.Micros()), part(mean.computing), part(mean.overhead), part(mean.waiting))
 }
 
-// answer says how long it took, and what most of the time of the busiest rank went to.
+// answer returns how long the run took, and the main activity of the busiest rank.
 func (t Trace) answer() string {
 	ranks, _ := chart.BusyRanks(t.Recording)
 	whole := t.Recording.End()
@@ -117,14 +117,14 @@ const (
 	pageRows = 2000
 )
 
-// entry is something in the course of a run.
+// entry is a step of a run.
 type entry struct {
 	at, long unit.Time
 	depth    int // of what is at one time, what is around the others comes first
 	row      []doc.Cell
 }
 
-// course returns a table of all that happened, the first of them.
+// course returns a table of the first steps.
 func (t Trace) course() *doc.Table {
 	out := &doc.Table{Name: "course", Title: t.Title, Terse: textRows, Columns: []doc.Column{
 		{Head: "at\nus", Kind: doc.Number, Key: true}, {Head: "for\nus", Kind: doc.Number}, {Head: "where"}, {Head: "what"}, {Head: "of", Kind: doc.Prose},
@@ -143,7 +143,7 @@ func (t Trace) course() *doc.Table {
 	return out
 }
 
-// entries returns all that happened in order.
+// entries returns all steps in the order of time.
 func (t Trace) entries() []entry {
 	var all []entry
 	put := func(at, to unit.Time, depth int, where string, what doc.Cell, of string) {
@@ -196,7 +196,7 @@ func spanBytes(s model.Span) string {
 	return format.Plural(s.Bytes, "byte")
 }
 
-// flightDetail says what else is known of a message.
+// flightDetail returns the details of a message.
 func flightDetail(f model.Flight) string {
 	var parts []string
 	if f.Detail != "" {
@@ -213,10 +213,10 @@ func flightDetail(f model.Flight) string {
 	return strings.Join(parts, ", ")
 }
 
-// Left says what a recording left out, or nothing.
+// Left returns what a recording has left out, or an empty string.
 func (t Trace) Left() string { return left(t.Recording) }
 
-// left says what a recording left out, or nothing.
+// left returns what a recording has left out, or an empty string.
 func left(r *model.Recording) string {
 	switch {
 	case r.OtherRanks > 0:
@@ -227,7 +227,7 @@ func left(r *model.Recording) string {
 	return fmt.Sprintf("Recorded until %s us: %s, calls and messages after that are left out.", format.Number(r.Cut.Micros()), format.Plural(r.Omitted, "span"))
 }
 
-// sums returns the tables of where the time went: of the ranks, and of the network.
+// sums returns the tables of the time by activity, of the ranks and of the network.
 func (t Trace) sums() []*doc.Table {
 	busy, moreRanks := chart.BusyRanks(t.Recording)
 	ranks := t.sumTable("time-of-ranks", "Time of the ranks", "not waiting", busy)
@@ -280,7 +280,7 @@ func (t Trace) sumTable(name, title, total string, tracks []model.Track) *doc.Ta
 
 func share(part, whole unit.Time) string { return format.Fixed(100*part.Micros()/whole.Micros(), 1) }
 
-// keys are the first things to know.
+// keys returns the main numbers.
 func (t Trace) keys() []doc.Key {
 	packets, accesses := map[string]int{}, 0
 	var names []string
@@ -308,7 +308,7 @@ func (t Trace) keys() []doc.Key {
 	return out
 }
 
-// terms explain what a report on a recording says.
+// terms explains the terms of the report.
 var terms = []doc.Term{
 	{Name: "software", Meaning: "What the library does, by the names of its costs in the platform's file."},
 	{Name: "copy", Meaning: "The processor copies in its own memory."},

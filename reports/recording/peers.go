@@ -13,7 +13,7 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// exchange is the messages of a call in one direction: those whose sending it began, or that it took in.
+// exchange is the messages of a call in one direction: those that it began to send, or that arrived in it.
 type exchange struct {
 	peers    []int
 	tags     []int
@@ -44,7 +44,7 @@ func (e exchange) args() map[string]any {
 	return out
 }
 
-// words says it: 2000 bytes to rank 3, tag 0.
+// words returns it as text: 2000 bytes to rank 3, tag 0.
 func (e exchange) words(direction string) string {
 	who := fmt.Sprintf("rank %d", e.peers[0])
 	if n := len(e.peers); n > 1 {
@@ -94,7 +94,7 @@ func tagOf(f model.Flight) (int, bool) {
 // exchanged is what a call exchanged with other ranks.
 type exchanged struct{ sends, receives exchange }
 
-// String says what it exchanged, or nothing.
+// String returns the messages as text, or an empty string.
 func (e exchanged) String() string {
 	var parts []string
 	if e.sends.messages > 0 {

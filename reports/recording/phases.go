@@ -11,8 +11,8 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 )
 
-// Phased is exchanges divided into phases, with what they are predicted to take: a phase takes as long as
-// its longest message, and a barrier stands between phases.
+// Phased is exchanges divided into phases, with their predicted times: a phase takes as long as its longest
+// message, and there is a barrier between phases.
 type Phased struct {
 	Title     string
 	Exchanges []phases.Exchange
@@ -29,7 +29,7 @@ type PlannedBy struct {
 	Schedules []*phases.Schedule
 }
 
-// Time returns what a schedule is predicted to take.
+// Time returns the predicted time of a schedule.
 func (p *Phased) Time(s *phases.Schedule) unit.Time { return s.Time(p.Message, p.Barrier(s.Ranks)) }
 
 // Longest returns the exchange whose schedule takes longest.

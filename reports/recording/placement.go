@@ -5,13 +5,13 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 )
 
-// Placed is a run with the ranks placed on nodes in some way.
+// Placed is a run with a placement of its ranks on nodes.
 type Placed struct {
 	Placement model.Placement
 	Record    *model.Recording
 }
 
-// Placements is what a program takes on each of several placements: the whole run, and the means of what its ranks did.
+// Placements reports the time of a program on each of several placements, and the mean time of its ranks by activity.
 func Placements(title string, runs []Placed) *doc.Document {
 	t := &doc.Table{Name: "placements", Title: title, Columns: []doc.Column{{Head: "placement", Key: true, Kind: doc.Text},
 		{Head: "ranks", Kind: doc.Number}, {Head: "nodes", Kind: doc.Number}, {Head: "ends at\nus", Kind: doc.Number}, {Head: "of the\nfirst", Kind: doc.Number},

@@ -11,7 +11,7 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// MachineSchedules are times of schedules on a machine and in the simulation, with its parameters.
+// MachineSchedules has the times of schedules on a machine and in the simulation, and the parameters.
 type MachineSchedules struct {
 	Platform, Library string
 	Ranks             int
@@ -27,13 +27,13 @@ type ScheduleTime struct {
 	Machine, Simulated unit.Time
 }
 
-// Error returns by what part the simulation is longer.
+// Error returns the relative error of the simulation.
 func (x ScheduleTime) Error() float64 { return float64(x.Simulated)/float64(x.Machine) - 1 }
 
-// enough is the error up to which a simulation is called good.
+// enough is the error up to which a simulation counts as accurate.
 const enough = 0.1
 
-// Schedules sets the times of schedules on machines beside those in the simulation.
+// Schedules compares the times of schedules on machines with those in the simulation.
 func Schedules(all []MachineSchedules) *doc.Document {
 	d := &doc.Document{Title: "Schedules on machines and by LogGOPS"}
 	sum := &doc.Table{Name: "summary", Title: "Accuracy of LogGOPS", Columns: []doc.Column{{Head: "platform", Key: true}, {Head: "library", Key: true}, {Head: "ranks", Kind: doc.Number},

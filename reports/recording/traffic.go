@@ -13,7 +13,7 @@ import (
 // busiest is how many parts of the network are shown.
 const busiest = 10
 
-// Traffic is what flows between ranks got, and which parts of the network they kept busy.
+// Traffic reports the throughput of flows between ranks, and the busiest parts of the network.
 func Traffic(title string, flows []model.Flow, r *model.Recording) *doc.Document {
 	d := &doc.Document{Title: title}
 	d.AddTables("traffic", title, flowTable(title, flows))
