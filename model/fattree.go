@@ -27,10 +27,21 @@ type FatTree struct {
 	Lock    unit.Time // taking and giving back the lock of the interface, for each message sent or received
 	Receive PIO       // the receiver's loads
 	Queue   int       // messages of each priority that wait for a rank, under way or received by its interface. 0: no priorities
+	Control Control   // of 0 words: there is none
 
 	Chunk      int     // bytes of a remote access that hold a link before others may pass
 	Put, Get   Channel // remote accesses by the interface, the processor is busy for Start only. Of bandwidth 0: there are none
 	HalfDuplex bool    // an interface reads or writes memory of its node, one access at a time; if not, one of each
+}
+
+// Control is a network beside that of packets that broadcasts words and combines those of all ranks, like
+// the control network of the CM-5. Processors store words into its interface and load them from there.
+type Control struct {
+	Words         int       // of a broadcast at most
+	Buffers       int       // broadcasts under way at most; the next one waits until all ranks have taken the oldest
+	Latency       unit.Time // up the tree and down to all
+	Word          unit.Time // of a link, for each word of a broadcast
+	Send, Receive PIO
 }
 
 // PacketSize is how the interface cuts messages.

@@ -149,7 +149,7 @@ const MaxCosts CostKey = 24
 var Engines = []*Engine{Proto, Queue, Mbcf, Start}
 
 // Standalone are the engines that are libraries of their own: programs call them in place of MPI.
-var Standalone = []*Engine{Aclmpl, AclmplArena, AclmplPVM, Pvm}
+var Standalone = []*Engine{Aclmpl, AclmplArena, AclmplPVM, Pvm, Cmmd}
 
 // MPI reports whether the engine carries MPI.
 func (e *Engine) MPI() bool { return slices.Contains(Engines, e) }
@@ -264,6 +264,13 @@ var Aclmpl = &Engine{
 var AclmplArena = &Engine{
 	Name:        "aclmpl-arena",
 	Description: "ACLMPL on an arena of shared memory: messages are copied in and out",
+	Costs:       Aclmpl.Costs,
+}
+
+// Cmmd is CMMD, the library of the CM-5's vendor, whose calls are those of ACLMPL, with the work of Aclmpl.
+var Cmmd = &Engine{
+	Name:        "cmmd",
+	Description: "ACLMPL, with broadcasts by the machine's control network",
 	Costs:       Aclmpl.Costs,
 }
 

@@ -136,6 +136,14 @@ func (m *Machine) Barrier() unit.Time {
 	return 0
 }
 
+// Control returns the network that broadcasts and combines words, or nil if there is none.
+func (m *Machine) Control() *Control {
+	if f, ok := m.Network.(*FatTree); ok && m.Nodes == nil && f.Control.Words > 0 {
+		return &f.Control
+	}
+	return nil
+}
+
 // Counters reports whether processors can change each other's counters.
 func (m *Machine) Counters() bool {
 	return m.Remote() && hasCounters(m.network()) && (m.Nodes == nil || hasCounters(m.Nodes.Inside))

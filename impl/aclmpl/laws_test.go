@@ -13,6 +13,8 @@ import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/engine/enginetest/program"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -730,6 +732,39 @@ func TestErrors(t *testing.T) {
 			if errors.As(err, &d) == strings.HasPrefix(c.want, "PE") || errors.As(err, &x) == strings.HasPrefix(c.want, "deadlock") {
 				t.Errorf("%s: Run returned a %T", w.Name, err)
 			}
+		}
+	}
+}
+
+// Broadcasts and combinations by a control network, on the CM-5 and in loop. Where there is none, that is
+// an error.
+func TestControl(t *testing.T) {
+	for _, name := range []string{"cm5", "loop", "t3d"} {
+		w := device.World(loop.New(7))
+		if name != "loop" {
+			var err error
+			if w, err = hw.New(hw.Config{Machine: enginetest.Load(name).Machine, Library: library(), Ranks: 7}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := runIn(w, Options{}, func(e *PE) error {
+			for i, size := range []int{0, 1, 3, 4, 59, 60, 61, 1000} {
+				b := make([]byte, size)
+				if e.Rank() == 0 {
+					copy(b, program.Text(size, i))
+				}
+				e.ControlBroadcast(b)
+				if err := equal(e, "broadcast", b, size, i); err != nil {
+					return err
+				}
+				if got := e.ControlCombine(device.CombineAdd, uint32(e.Rank()+i)); got != uint32(21+7*i) {
+					return fmt.Errorf("PE %d: the sum is %d, want %d", e.Rank(), got, 21+7*i)
+				}
+			}
+			return nil
+		})
+		if none := name == "t3d"; none != (err != nil) || none && !strings.Contains(err.Error(), "no control network") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

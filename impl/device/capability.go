@@ -15,6 +15,7 @@ func (None) Signal() Signal     { return nil }
 func (None) Channel() Channel   { return nil }
 func (None) Datagram() Datagram { return nil }
 func (None) Barrier() Barrier   { return nil }
+func (None) Control() Control   { return nil }
 
 // NoCompletion is the head of a put whose end its rank need not know: it is of at most MaxWords
 // 8-byte words, which the port has taken when Put returns, and a completion with this head comes
@@ -270,4 +271,42 @@ type Barrier interface {
 	// Passed reports whether all ranks have come to the barrier that this rank has come to last. That
 	// they have is an event of the rank (Watch). It does not wait, and a loop of calls sees it.
 	Passed() bool
+}
+
+// Control is a network beside that of packets. It broadcasts words to all ranks and combines words of all
+// ranks, like the control network of the CM-5. All ranks make the same calls in the same order.
+type Control interface {
+	// Limit returns the most words of a broadcast.
+	Limit() int
+
+	// Broadcast copies the words of rank root to words at every other rank, which has the same number. It
+	// returns when the rank has them; root may have to wait until earlier ones were taken.
+	Broadcast(root int, words []uint32)
+
+	// Combine combines a word of each rank, and returns the result when all have called it.
+	Combine(op Combination, word uint32) uint32
+}
+
+// Combination is an operation of Control.Combine. All are associative and commutative.
+type Combination uint8
+
+// The combinations.
+const (
+	CombineAdd Combination = iota
+	CombineMax
+	CombineOr
+	CombineXor
+)
+
+// Of combines two words.
+func (c Combination) Of(a, b uint32) uint32 {
+	switch c {
+	case CombineMax:
+		return max(a, b)
+	case CombineOr:
+		return a | b
+	case CombineXor:
+		return a ^ b
+	}
+	return a + b
 }

@@ -121,6 +121,7 @@ type Port interface {
 	Channel() Channel   // short messages with priorities
 	Datagram() Datagram // datagrams and multicast
 	Barrier() Barrier   // of all ranks, kept by hardware
+	Control() Control   // broadcasts and combinations of words, by a network of their own
 }
 
 // RealTime is a Port on which work takes its own time and no other: Spend and Operate do nothing, and

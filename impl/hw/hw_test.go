@@ -42,7 +42,7 @@ func openOn(t testing.TB, p *platform.Platform, ranks int, noise float64) *World
 }
 
 func TestLaws(t *testing.T) {
-	for _, name := range []string{"t3d", "now", "loggp", "smp-torus", "smp-ethernet", "tree", "mbcf", "mbcf with losses", "udp", "udp on a hub", "udp with faults", "congestion with faults"} {
+	for _, name := range []string{"t3d", "cm5", "now", "loggp", "smp-torus", "smp-ethernet", "tree", "mbcf", "mbcf with losses", "udp", "udp on a hub", "udp with faults", "congestion with faults"} {
 		var p *platform.Platform // once: to read it takes longer than most laws
 		switch name {
 		case "tree":

@@ -54,7 +54,8 @@ type job struct {
 	start   time.Time
 	buffers pool
 
-	arrived atomic.Int64   // ranks at barriers, in all
+	arrived atomic.Int64 // ranks at barriers, in all
+	control controlState
 	running sync.WaitGroup // ranks, and what goes on beside them
 	idle    atomic.Int32   // ranks that wait or have ended, less what goes on beside them
 

@@ -20,16 +20,17 @@ type port struct {
 	held  *buffer     // which the rank may still read
 	alarm *time.Timer // for Delay; nil before the first
 
-	inbox     inbox
-	exposed   exposed
-	counters  [device.Counters]atomic.Int64
-	rings     rings
-	handlers  handlers
-	lanes     [device.NumPriorities]lane
-	datagrams datagrams
-	arrivals  uint64 // at the barrier
-	transfers transfers
-	dice      dice
+	inbox               inbox
+	exposed             exposed
+	counters            [device.Counters]atomic.Int64
+	rings               rings
+	handlers            handlers
+	lanes               [device.NumPriorities]lane
+	datagrams           datagrams
+	arrivals            uint64 // at the barrier
+	heard, combinations int    // of device.Control: broadcasts and combinations that the rank has begun
+	transfers           transfers
+	dice                dice
 }
 
 func newPort(j *job, rank int) *port {
@@ -154,3 +155,4 @@ func (p *port) Signal() device.Signal     { return signal{p} }
 func (p *port) Channel() device.Channel   { return channel{p} }
 func (p *port) Datagram() device.Datagram { return datagram{p} }
 func (p *port) Barrier() device.Barrier   { return barrier{p} }
+func (p *port) Control() device.Control   { return control{p} }

@@ -110,6 +110,18 @@ func (p syncPE) Composite(x []Pixel, combine func(lower, higher, result []Pixel)
 	aclmpl.Reduce(p.PE, x, combine)
 }
 
+// CMMD returns the library of the CM-5's vendor: ACLMPL's synchronous calls, and broadcasts by the control
+// network.
+func CMMD(library string) []*Library {
+	return []*Library{{Name: library, Mode: "sync", Meets: true, Collectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
+		return aclmpl.Run(w, aclmpl.Options{}, func(e *aclmpl.PE) error { return program(cmmdPE{syncPE{e}}) })
+	}}}
+}
+
+type cmmdPE struct{ syncPE }
+
+func (p cmmdPE) Broadcast(b []byte) { p.ControlBroadcast(b) }
+
 // PVM returns PVM's psend and precv.
 func PVM(library string) []*Library {
 	return []*Library{{Name: library, Mode: "psend", Collectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
@@ -240,6 +252,8 @@ func Carried(by *model.Engine, library string, o mpi.Options) []*Library {
 		return ACLMPL(library, aclmpl.Options{Port: aclmpl.PVM})
 	case model.Pvm:
 		return PVM(library)
+	case model.Cmmd:
+		return CMMD(library)
 	}
 	return MPI(library, o)
 }

@@ -78,6 +78,18 @@ type faultyBarrier struct {
 
 func (b *faultyBarrier) Passed() bool { return b.passed() }
 
+// faultyControl is a control network with a fault.
+type faultyControl struct {
+	device.Control
+	broadcast func(root int, words []uint32)
+	combine   func(op device.Combination, word uint32) uint32
+}
+
+func (c *faultyControl) Broadcast(root int, words []uint32) { c.broadcast(root, words) }
+func (c *faultyControl) Combine(op device.Combination, word uint32) uint32 {
+	return c.combine(op, word)
+}
+
 // capabilities is those of a faulty port.
 type capabilities struct {
 	watch    faultyWatch
@@ -86,6 +98,7 @@ type capabilities struct {
 	channel  faultyChannel
 	datagram faultyDatagram
 	barrier  faultyBarrier
+	control  faultyControl
 }
 
 func (f *faulty) Watch() device.Watch       { return &f.watch }
@@ -94,9 +107,10 @@ func (f *faulty) Signal() device.Signal     { return &f.signal }
 func (f *faulty) Channel() device.Channel   { return &f.channel }
 func (f *faulty) Datagram() device.Datagram { return &f.datagram }
 func (f *faulty) Barrier() device.Barrier   { return &f.barrier }
+func (f *faulty) Control() device.Control   { return &f.control }
 
 func capabilitiesOf(p device.Port, live func()) capabilities {
-	w, q, s, c, d, b := p.Watch(), p.Queue(), p.Signal(), p.Channel(), p.Datagram(), p.Barrier()
+	w, q, s, c, d, b, k := p.Watch(), p.Queue(), p.Signal(), p.Channel(), p.Datagram(), p.Barrier(), p.Control()
 	return capabilities{
 		watch:    faultyWatch{w, w.Wait, w.Load},
 		queue:    faultyQueue{q, q.Create, q.Destroy, q.Enqueue, q.First},
@@ -104,6 +118,7 @@ func capabilitiesOf(p device.Port, live func()) capabilities {
 		channel:  faultyChannel{c, c.Send, func(p device.Priority) *device.Packet { live(); return c.Recv(p) }},
 		datagram: faultyDatagram{d, d.Send, d.Recv, d.Join, d.Leave, d.Multicast},
 		barrier:  faultyBarrier{b, b.Passed},
+		control:  faultyControl{k, k.Broadcast, k.Combine},
 	}
 }
 
@@ -192,6 +207,25 @@ var capabilityFaults = []*fault{
 	}},
 	{name: "a barrier that one rank passes early", law: "barrier", port: func(f *faulty) {
 		f.barrier.passed = func() bool { return f.Rank() == 2 || f.barrier.Barrier.Passed() }
+	}},
+	{name: "a broadcast gets the words of the one before", law: "broadcasts of a control network", port: func(f *faulty) {
+		var before []uint32
+		f.control.broadcast = func(root int, words []uint32) {
+			f.control.Control.Broadcast(root, words)
+			now := append([]uint32(nil), words...)
+			if f.Rank() == 3 {
+				copy(words, before)
+			}
+			before = now
+		}
+	}},
+	{name: "a combination leaves out a rank", law: "combinations of a control network", port: func(f *faulty) {
+		f.control.combine = func(op device.Combination, word uint32) uint32 {
+			if f.Rank() == 4 {
+				word = 0
+			}
+			return f.control.Control.Combine(op, word)
+		}
 	}},
 	{name: "a wait ends before its deadline", law: "deadlines", port: func(f *faulty) {
 		f.watch.wait = func(seen uint64, deadline unit.Time) bool {

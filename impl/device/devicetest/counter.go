@@ -146,3 +146,53 @@ func barrier(open func(int) device.World) error {
 		return p.nothingLeft()
 	}))
 }
+
+// Words of each root in turn come to all ranks, in order and unchanged, whoever is late.
+func controlBroadcasts(open func(int) device.World) error {
+	const n, rounds = 5, 60
+	return run(open(n), with("control", device.Port.Control, func(p *rank, c device.Control) error {
+		for i := range rounds {
+			if p.Rank() == i%3 {
+				p.Delay(unit.Time(i%4) * 20 * unit.Microsecond)
+			}
+			root, words := i/4%n, make([]uint32, 1+i%c.Limit())
+			for k := range words {
+				if words[k] = ^uint32(0); p.Rank() == root {
+					words[k] = uint32(i<<16 | k)
+				}
+			}
+			c.Broadcast(root, words)
+			for k, got := range words {
+				if want := uint32(i<<16 | k); got != want {
+					return fmt.Errorf("rank %d: word %d of broadcast %d is %#x, want %#x", p.Rank(), k, i, got, want)
+				}
+			}
+		}
+		return p.nothingLeft()
+	}))
+}
+
+// A combination has the words of all ranks, and none ends before all have begun.
+func controlCombines(open func(int) device.World) error {
+	const n, rounds = 5, 60
+	var come atomic.Int64 // ranks with control networks are in one process
+	return run(open(n), with("control", device.Port.Control, func(p *rank, c device.Control) error {
+		for i := range rounds {
+			p.Delay(unit.Time((p.Rank()*7+i*3)%5) * unit.Microsecond)
+			op := device.Combination(i % 4)
+			word := func(r int) uint32 { return uint32(i*17+r*r*13) % 101 << (r % 3) }
+			want := word(0)
+			for r := 1; r < n; r++ {
+				want = op.Of(want, word(r))
+			}
+			come.Add(1)
+			if got := c.Combine(op, word(p.Rank())); got != want {
+				return fmt.Errorf("rank %d: combination %d by operation %d is %d, want %d", p.Rank(), i, op, got, want)
+			}
+			if have := come.Load(); have < int64((i+1)*n) {
+				return fmt.Errorf("rank %d has ended combination %d when %d of %d had begun it", p.Rank(), i, have-int64(i*n), n)
+			}
+		}
+		return p.nothingLeft()
+	}))
+}

@@ -66,6 +66,8 @@ var laws = []law{
 	{"withdrawn memory", withdrawn},
 
 	{"barrier", barrier},
+	{"broadcasts of a control network", controlBroadcasts},
+	{"combinations of a control network", controlCombines},
 
 	{"counters are atomic", atomicCounters},
 	{"counters are separate", separateCounters},

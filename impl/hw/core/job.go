@@ -48,6 +48,7 @@ type Job struct {
 	copying  Pace   // of a processor that copies
 	arrived  int    // ranks at the hardware's barrier
 	opened   uint64 // how often it has opened
+	control  control
 	free     *Packet
 	spare    *Access
 	entries  *Entry

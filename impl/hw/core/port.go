@@ -35,6 +35,8 @@ type Port struct {
 	polls, readings, loads looks
 	rests                  uint32
 	arrivals               uint64 // at the barrier
+	heard, combinations    int    // of device.Control: broadcasts and combinations that the rank has begun
+	listening              bool   // it waits for that network
 	resting                bool
 	memory                 device.Regions
 	counters               [device.Counters]int64
