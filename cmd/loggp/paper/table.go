@@ -185,6 +185,9 @@ func (a *Artefact) resolve(p *Paper, dir fs.FS) error {
 		}
 		c := figures[i].cells
 		a.axes = [2]string{c["x_axis"], c["y_axis"]}
+		if len(a.Lines) > 0 && a.Lines[0].Unit != "" && !strings.Contains(a.axes[1], "(") { // the source's axis has no unit
+			a.axes[1] += " (" + a.Lines[0].Unit + ")"
+		}
 		if a.Caption == "" {
 			a.Caption = c["caption"]
 		}
