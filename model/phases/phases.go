@@ -23,14 +23,14 @@ type Schedule struct {
 	Ranks  int
 	Phases [][]Message
 
-	Members []int // of a stored schedule: the ranks of the job that ranks 0, 1 … of the schedule are; nil: these
+	Members []int // of a stored schedule: the ranks of the job by rank of the schedule; nil: the same numbers
 
-	// Conflicts says that the last phase has what was shorter than the threshold, in which a rank may
-	// send and receive more than once.
+	// Conflicts says that the last phase has the messages that are shorter than the threshold. In it a rank
+	// may send and receive more than once.
 	Conflicts bool
 }
 
-// Member returns the rank of the job that a rank of the schedule is.
+// Member returns the rank of the job of a rank of the schedule.
 func (s *Schedule) Member(rank int) int {
 	if s.Members == nil {
 		return rank
@@ -47,8 +47,8 @@ func (s *Schedule) ranks() []int {
 	return all
 }
 
-// Turned returns the schedule with its ranks numbered as in a communicator of the given ranks of the job,
-// or nil if it is of other ranks. The order of members says who is behind whom, and not who is first.
+// Turned returns the schedule with its ranks numbered as in a communicator of the given ranks of the job, or nil
+// if the members differ. The order of members is cyclic: it does not tell which is the first.
 func (s *Schedule) Turned(communicator []int) *Schedule {
 	if len(communicator) != s.Ranks {
 		return nil
@@ -97,9 +97,9 @@ var Schedulers = []*Scheduler{Greedy, AllToAllBased}
 var Greedy = &Scheduler{Name: "greedy", What: "the longest messages first, as many in a phase as do not conflict",
 	next: func(p *phase, left []Message) int { return p.fill(left, 0) }}
 
-// AllToAllBased begins each phase with what is left of that phase of an all-to-all exchange in which the
-// longest message lies, and fills it up as Greedy does. It never needs more than Ranks - 1 phases if no
-// rank has two messages for another.
+// AllToAllBased begins each phase with the remaining messages that lie in the same phase of an all-to-all
+// exchange as the longest one, and adds others as Greedy does. It needs at most Ranks - 1 phases if no rank has
+// two messages for another.
 var AllToAllBased = &Scheduler{Name: "all-to-all", What: "the longest message with all of its phase of an all-to-all exchange, filled up with what does not conflict",
 	next: func(p *phase, left []Message) int {
 		of := Index(left[0], p.ranks)
@@ -132,7 +132,7 @@ func (s *Scheduler) Plan(ranks int, messages []Message, threshold int) (*Schedul
 		case min(m.Src, m.Dst) < 0 || max(m.Src, m.Dst) >= ranks:
 			return nil, fmt.Errorf("message %d, from rank %d to rank %d: there are %d ranks", i, m.Src, m.Dst, ranks)
 		case m.Src == m.Dst:
-			return nil, fmt.Errorf("message %d: rank %d sends to itself, which is a copy and no message", i, m.Src)
+			return nil, fmt.Errorf("message %d: rank %d sends to itself, which is a copy, not a message", i, m.Src)
 		case m.Bytes < 0:
 			return nil, fmt.Errorf("message %d, from rank %d to rank %d, has %d bytes", i, m.Src, m.Dst, m.Bytes)
 		}
@@ -198,7 +198,7 @@ func (s *Schedule) Time(message func(bytes int) unit.Time, barrier unit.Time) un
 	return t
 }
 
-// Messages returns those of a matrix of bytes, in the order of its rows; what a rank keeps is no message.
+// Messages returns the messages of a matrix of bytes, in the order of its rows, without its diagonal.
 func Messages(bytes [][]int) []Message {
 	var all []Message
 	for src, row := range bytes {
