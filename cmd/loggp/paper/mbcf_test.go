@@ -87,36 +87,3 @@ func TestSequences(t *testing.T) {
 		}
 	}
 }
-
-// A product of matrices takes what its operations take, and little more where its ranks are in one SMP;
-// a round trip between SMPs takes longer than one inside.
-func TestPlacements(t *testing.T) {
-	x := &run{sites: map[string]*site{}, measured: cells{}}
-	for id, place := range map[string]string{"near": "intra", "far": "inter"} {
-		s, err := (&Subject{ID: id, Platform: "start-x", Library: "mpi-start", Place: place}).open(nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		x.sites[id] = s
-		e := Experiment{Subject: id, Sizes: sizes{values: []int{8}}, Ranks: sizes{values: []int{2}}, Programs: []string{"columns"}, Placements: []string{"2", "4+4"}}
-		if err := postedBenchmark.run(t.Context(), x, &e, 1, func(int) {}); err != nil {
-			t.Fatal(err)
-		}
-		e.Sizes.values = []int{512}
-		if err := programsBenchmark.run(t.Context(), x, &e, 1, func(int) {}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	v := func(key string) float64 { return x.measured[key].V }
-	if near, far := v("round_trip(near,8)"), v("round_trip(far,8)"); !(near > 0 && far > 1.2*near) {
-		t.Errorf("a round trip takes %v us inside an SMP and %v us between SMPs", near, far)
-	}
-	processor := x.sites["near"].job.Platform.Machine.Processor
-	operations := 512.0 * 512 * (2*512*processor.Operation + processor.Loop).Micros() / 1e6
-	if two := v("program_time(near,columns,2,512)"); !(two > operations/2 && two < 1.05*operations/2) {
-		t.Errorf("a product on two ranks takes %v s, its operations %v s", two, operations/2)
-	}
-	if eight := v("program_time(near,columns,4+4,512)"); !(eight > operations/8 && eight < 1.5*operations/8) {
-		t.Errorf("a product on eight ranks takes %v s, its operations %v s", eight, operations/8)
-	}
-}

@@ -53,6 +53,7 @@ func (s *site) onInterface(ctx context.Context, seed uint64) (*onInterface, erro
 // run lets the two ranks of a machine run a program each, or the one whose processors have no bursts.
 func (x *onInterface) run(words bool, programs ...func(p device.Port)) error {
 	machine, tree, on := *x.on.Machine, *x.tree, x.on
+	machine.Timer = 1 // times are shorter than the machine's clock can tell
 	if words {
 		tree.Send.Burst, tree.Receive.Burst = model.Width{}, model.Width{}
 	}
