@@ -45,6 +45,7 @@ var byName = map[string]handler{
 	"MPI_Status_set_cancelled": func(_ *rank, a args) { ptr[status](a[0]).cancelled = truth(int32(a[1]) != 0) },
 	"MPI_Wait":                 wait, "MPI_Test": test, "MPI_Waitall": waitall, "MPI_Testall": testall, "MPI_Waitany": waitany, "MPI_Testany": testany,
 	"MPI_Waitsome": some(true, mpi.WaitSome), "MPI_Testsome": some(false, mpi.TestSome), "MPI_Request_get_status": requestGetStatus,
+	"MPI_Grequest_start": grequestStart, "MPI_Grequest_complete": grequestComplete,
 	"MPI_Request_free": requestFree, "MPI_Cancel": cancel, "MPI_Start": start, "MPI_Startall": startall,
 	"MPI_Buffer_attach": attach, "MPI_Buffer_detach": detach,
 

@@ -23,7 +23,31 @@ type pending struct {
 	reqs   []mpi.Request
 	finish func() // called when all messages have arrived; nil: nothing
 	done   bool
-	status *mpi.Status // nil: it has none
+	status *mpi.Status  // nil: it has none
+	g      *generalized // nil: it is not a generalized request
+}
+
+// generalized is an operation of the program's own: its functions and their argument.
+type generalized struct {
+	query, free, cancel, extra uintptr
+	freed                      bool // by MPI_Request_free, before it was complete
+}
+
+func grequestStart(r *rank, a args) {
+	r.collectives++ // lists are looked at one by one
+	(&pending{r: r, g: &generalized{query: a[0], free: a[1], cancel: a[2], extra: a[3]}}).under(a[4])
+}
+
+func grequestComplete(r *rank, a args) {
+	h := a[0]
+	x := r.requests.get(kindRequest, h)
+	if x == nil || x.p == nil || x.p.g == nil {
+		r.fail(mpi.ErrRequest, "the request is not a generalized request")
+	}
+	p := x.p
+	if p.done = true; p.g.freed {
+		r.drop(uintptr(unsafe.Pointer(&h)))
+	}
 }
 
 // tags is how many operations of a communicator can be under way.
@@ -95,7 +119,11 @@ func (p *pending) under(at uintptr) { set(at, p.r.requests.add(kindRequest, requ
 
 // wait waits until the operation is complete.
 func (p *pending) wait() {
-	if !p.done {
+	switch {
+	case p.done:
+	case p.g != nil:
+		p.r.fail(mpi.ErrPending, "the rank waits for a generalized request that only the rank itself can complete")
+	default:
 		mpi.WaitAll(p.reqs, nil)
 		p.complete()
 	}
@@ -103,7 +131,7 @@ func (p *pending) wait() {
 
 // test reports whether it is.
 func (p *pending) test() bool {
-	if !p.done && mpi.TestAll(p.reqs, nil) {
+	if !p.done && p.g == nil && mpi.TestAll(p.reqs, nil) {
 		p.complete()
 	}
 	return p.done
@@ -117,8 +145,14 @@ func (p *pending) complete() {
 
 // result returns the status of an operation that is complete.
 func (p *pending) result() mpi.Status {
-	if p.status != nil {
+	switch {
+	case p.status != nil:
 		return *p.status
+	case p.g != nil:
+		at := uintptr(unsafe.Pointer(&p.r.h.scratch[4]))
+		setStatus(at, mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag})
+		p.r.callback(p.g.query, p.g.extra, at)
+		return getStatus(at)
 	}
 	return mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
 }
@@ -457,8 +491,12 @@ func (r *rank) finished(at uintptr) (s mpi.Status, there, done bool) {
 // drop ends the use of a request.
 func (r *rank) drop(at uintptr) {
 	h := ptr[uintptr](at)
+	g := r.requests.get(kindRequest, *h).p.g
 	r.requests.remove(*h)
 	*h = requestNull
+	if g != nil {
+		r.callback(g.free, g.extra)
+	}
 }
 
 // mixed reports whether a list has such operations.

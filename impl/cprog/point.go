@@ -106,12 +106,23 @@ func (r *rank) message(at uintptr) (mpi.Request, *request) {
 }
 
 func requestFree(r *rank, a args) {
+	if _, x := r.request(a[0]); x != nil && x.p != nil && x.p.g != nil {
+		if x.p.g.freed = true; x.p.done {
+			r.drop(a[0])
+		}
+		set(a[0], uintptr(requestNull))
+		return
+	}
 	q, _ := r.message(a[0])
 	q.Free()
 	r.keep(a[0], q)
 }
 
 func cancel(r *rank, a args) {
+	if _, x := r.request(a[0]); x != nil && x.p != nil && x.p.g != nil {
+		r.callback(x.p.g.cancel, x.p.g.extra, uintptr(truth(x.p.done)))
+		return
+	}
 	q, _ := r.message(a[0])
 	q.Cancel()
 }

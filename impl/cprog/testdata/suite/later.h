@@ -475,3 +475,47 @@ static void large_type(void) {
 	say(" %d", n == MPI_UNDEFINED);
 	MPI_Type_free(&t);
 }
+
+static int of_generalized(void *extra, MPI_Status *s) {
+	MPI_Status_set_elements(s, MPI_INT, *(int *)extra);
+	MPI_Status_set_cancelled(s, 0);
+	s->MPI_SOURCE = 1;
+	s->MPI_TAG = 2;
+	return MPI_SUCCESS;
+}
+static int freed_generalized, cancelled_generalized;
+static int free_generalized(void *extra) {
+	freed_generalized++;
+	return MPI_SUCCESS;
+}
+static int cancel_generalized(void *extra, int complete) {
+	cancelled_generalized += 1 + 10 * complete;
+	return MPI_SUCCESS;
+}
+
+static void generalized(void) {
+	int n = 7, flag, x = rank, y, k;
+	MPI_Request q[3];
+	MPI_Status s[3];
+	MPI_Grequest_start(of_generalized, free_generalized, cancel_generalized, &n, q);
+	MPI_Test(q, &flag, s);
+	say(" %d", flag);
+	MPI_Cancel(q);
+	MPI_Grequest_complete(q[0]);
+	MPI_Wait(q, s);
+	MPI_Get_elements(s, MPI_INT, &k);
+	say(" %d %d %d %d %d", k, s[0].MPI_SOURCE, s[0].MPI_TAG, freed_generalized, q[0] == MPI_REQUEST_NULL);
+	MPI_Grequest_start(of_generalized, free_generalized, cancel_generalized, &n, q);
+	MPI_Irecv(&y, 1, MPI_INT, before(), 3, W, q + 1);
+	MPI_Isend(&x, 1, MPI_INT, next(), 3, W, q + 2);
+	MPI_Grequest_complete(q[0]);
+	MPI_Waitall(3, q, s);
+	MPI_Get_elements(s, MPI_INT, &k);
+	say(" %d %d", k, y);
+	MPI_Grequest_start(of_generalized, free_generalized, cancel_generalized, &n, q);
+	x = 5;
+	MPI_Request copy = q[0];
+	MPI_Grequest_complete(copy);
+	MPI_Request_free(q);
+	say(" %d %d %d", freed_generalized, cancelled_generalized, q[0] == MPI_REQUEST_NULL);
+}

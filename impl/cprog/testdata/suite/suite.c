@@ -212,6 +212,7 @@ int main(int argc, char **argv) {
 	RUN(bytes_of_integers)
 	RUN(long_complex)
 	RUN(large_type)
+	RUN(generalized)
 
 	MPI_Comm_free(&apart);
 	MPI_Finalize();

@@ -197,6 +197,37 @@ void pmpi_type_struct_(int *count, int *lengths, int *at, int *types, int *new, 
 	*new = h;
 }
 
+struct generalized {
+	void (*query)(), (*free)(), (*cancel)();
+	intptr_t extra;
+};
+static int query_generalized(void *extra, MPI_Status *s) {
+	struct generalized *g = extra;
+	int ierror = 0;
+	g->query(&g->extra, s, &ierror);
+	return ierror;
+}
+static int free_generalized(void *extra) {
+	struct generalized *g = extra;
+	int ierror = 0;
+	g->free(&g->extra, &ierror);
+	free(g);
+	return ierror;
+}
+static int cancel_generalized(void *extra, int complete) {
+	struct generalized *g = extra;
+	int ierror = 0;
+	g->cancel(&g->extra, &complete, &ierror);
+	return ierror;
+}
+void pmpi_grequest_start_(void (*query)(), void (*release)(), void (*cancel)(), intptr_t *extra, int *request, int *ierror) {
+	struct generalized *g = malloc(sizeof *g);
+	*g = (struct generalized){query, release, cancel, *extra};
+	intptr_t h = *request;
+	*ierror = ENTER(MPI_Grequest_start, (intptr_t)query_generalized, (intptr_t)free_generalized, (intptr_t)cancel_generalized, (intptr_t)g, (intptr_t)&h);
+	*request = h;
+}
+
 /* The address of the buffer is not given back. */
 void pmpi_buffer_detach_(void *buffer, int *size, int *ierror) {
 	void *b;
