@@ -1,6 +1,7 @@
 package core
 
 import (
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/sim"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
@@ -118,4 +119,27 @@ func (g *Register) Count(p *Port, there, hold, back unit.Time, dst, r int, c Cha
 	p.Sleep(t - p.Kernel.Now() + hold + back)
 	p.CatchUp()
 	return old
+}
+
+// Datagrams is a Network by which ranks send datagrams. Datagram returns nil if its systems do not.
+type Datagrams interface {
+	Network
+	Datagram(p *Port) device.Datagram
+}
+
+// Datagram implements device.Port.
+func (p *Port) Datagram() device.Datagram {
+	if d, ok := p.far.(Datagrams); ok {
+		return d.Datagram(p)
+	}
+	return nil
+}
+
+// OfferEvents lets the ranks of the job wait for events (device.Watch) where nobody writes their memory.
+func (j *Job) OfferEvents() { j.watched = true }
+
+// Happened counts an event of the rank, and wakes it if it waits.
+func (p *Port) Happened() {
+	p.events++
+	p.Wake()
 }
