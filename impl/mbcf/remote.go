@@ -269,7 +269,7 @@ func (f *remote) parts(s *op) uint32 {
 }
 
 // start starts the entries of a message, from one on, or as many as may be started at a time: else
-// all that is behind an entry that is refused would cross the network in vain, again and again.
+// all entries behind a refused one would cross the network again and again, and be refused.
 func (f *remote) start(p *peer, s *op, from uint32) {
 	n := f.parts(s)
 	if p.partly = p.burst > 0 && n-from > p.burst; p.partly {

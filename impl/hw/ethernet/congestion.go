@@ -10,7 +10,7 @@ type congestion struct {
 	threshold  int       // up to which the window grows by a segment with each acknowledgement
 	repeats    int       // acknowledgements of the same position, of segments behind a gap
 	recovering bool      // a segment was sent again, as it was taken for lost
-	recover    int       // what had been sent then, or when the last wait was in vain
+	recover    int       // what had been sent then, or when the last timeout was
 	used       unit.Time // when data was sent last
 }
 
@@ -33,7 +33,7 @@ func (s *socket) allowed() int {
 }
 
 // uses notes that data is sent. Of a connection that was idle the window is half after each timeout, as
-// nobody knows what the network has become (RFC 2861; Linux 2.4).
+// the network may have changed (RFC 2861; Linux 2.4).
 func (s *socket) uses() {
 	c := s.h.net.TCP.Congestion
 	if c == nil {
@@ -102,7 +102,7 @@ func (s *socket) resend() {
 	s.set(&s.retry, retryAlarm, s.h.Kernel.Now()+s.wait)
 }
 
-// collapse is the end of a wait in vain: all begins anew.
+// collapse is a timeout: slow start begins anew.
 func (s *socket) collapse() {
 	s.h.net.count.Timeouts++
 	if s.h.net.TCP.Congestion == nil {

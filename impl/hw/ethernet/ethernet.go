@@ -40,7 +40,7 @@ type carrier interface {
 	core.Reporter // names its parts
 }
 
-// transport is who uses a carrier.
+// transport is the user of a carrier.
 type transport interface {
 	newFrame() *frame
 	arrived(f *frame) // all of it, at its destination
@@ -94,7 +94,7 @@ type frame struct {
 	payload  int // bytes of the datagram
 	hop      int // of its way through switches
 	segment  segment
-	parcel   parcel
+	mbcf     packet
 	datagram *datagram // nil: it is TCP's or MBCF's
 }
 

@@ -125,7 +125,7 @@ func (h *host) connect(s *socket) {
 	h.open = append(h.open, s)
 }
 
-// dropped implements transport. TCP finds out by itself, and of datagrams nobody hears.
+// dropped implements transport. TCP finds a lost segment by itself; a lost datagram is not noticed.
 func (n *network) dropped(f *frame) {
 	if f.datagram != nil {
 		n.drop(f.datagram)

@@ -88,9 +88,9 @@ type change struct {
 	done     bool
 }
 
-// parcel is what a frame carries. A message may be used again when a copy of it is still under way;
+// packet is what a frame carries. A message may be used again when a copy of it is still under way;
 // the serial tells that it is one.
-type parcel struct {
+type packet struct {
 	circuit *circuit
 	message *message // nil: nothing but the acknowledgement
 	serial  uint32
@@ -216,7 +216,7 @@ type made frame
 // Act gives it to the station.
 func (x *made) Act(uint64) {
 	f := (*frame)(x)
-	f.parcel.circuit.net.send(f)
+	f.mbcf.circuit.net.send(f)
 }
 
 // frame returns a frame for a message, or without one. It acknowledges all that has come the other
@@ -225,9 +225,9 @@ func (c *circuit) frame(m *message) *frame {
 	n, b := c.net, c.back
 	f := n.newFrame()
 	f.src, f.dst, f.payload = c.from.station, c.to.station, n.MBCF.Header
-	f.parcel = parcel{circuit: c, message: m, ack: b.arrived}
+	f.mbcf = packet{circuit: c, message: m, ack: b.arrived}
 	if m != nil {
-		f.parcel.serial = m.serial
+		f.mbcf.serial = m.serial
 		f.payload += m.bytes
 	}
 	b.owed = 0
@@ -270,10 +270,10 @@ func (n *mbcf) dropped(f *frame) { n.release(f) }
 // goes on with this one before it returns from the interrupt.
 func (n *mbcf) arrived(f *frame) {
 	d := n.MBCF.Ack
-	if m := f.parcel.message; m != nil {
+	if m := f.mbcf.message; m != nil {
 		d = n.MBCF.Input.Time(f.payload - n.MBCF.Header)
 	}
-	to := f.parcel.circuit.to
+	to := f.mbcf.circuit.to
 	if to.busy > n.j.Kernel.Now() {
 		d = max(d-n.MBCF.Trap, 0)
 	}
@@ -286,7 +286,7 @@ type taken frame
 // Act does what its message asks for, if it is the next one.
 func (x *taken) Act(uint64) {
 	f := (*frame)(x)
-	p := f.parcel
+	p := f.mbcf
 	c := p.circuit
 	c.net.release(f)
 	c.back.confirm(p.ack)
@@ -519,7 +519,7 @@ func (n *mbcf) Count(p *core.Port, dst, r int, by core.Change) int64 {
 }
 
 // content says what a frame carries.
-func (p *parcel) content() any {
+func (p *packet) content() any {
 	m := p.message
 	switch {
 	case m == nil || m.serial != p.serial:
@@ -533,7 +533,7 @@ func (p *parcel) content() any {
 }
 
 // departed says when the first part of an access or packet has left for the first time.
-func (p *parcel) departed(began unit.Time) {
+func (p *packet) departed(began unit.Time) {
 	m := p.message
 	if m == nil || m.serial != p.serial || !m.first {
 		return

@@ -74,8 +74,8 @@ func (f *frame) content() any {
 	switch {
 	case f.datagram != nil:
 		return "datagram"
-	case f.parcel.circuit != nil:
-		return f.parcel.content()
+	case f.mbcf.circuit != nil:
+		return f.mbcf.content()
 	}
 	x := &f.segment
 	if x.n == 0 {
@@ -95,8 +95,8 @@ func (f *frame) content() any {
 // departed says when the packets departed whose first bytes have just been sent for the first time.
 func (f *frame) departed(began unit.Time) {
 	x := &f.segment
-	if f.parcel.circuit != nil {
-		f.parcel.departed(began)
+	if f.mbcf.circuit != nil {
+		f.mbcf.departed(began)
 	}
 	if f.datagram != nil || x.n == 0 || x.to == nil {
 		return

@@ -31,7 +31,7 @@ type line struct {
 	rate    core.Pace
 	gap     unit.Time
 	room    int  // bytes that may wait; 0: no bound
-	memory  *int // bytes that wait in its switch; nil: nobody asks
+	memory  *int // bytes that wait in its switch; nil: it is not bounded
 	waits   int  // bytes that do
 	queue   []*frame
 	began   unit.Time // of the first of the queue
