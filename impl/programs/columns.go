@@ -16,9 +16,9 @@ var columns = Program{
 	Run:   runColumns,
 }
 
-// full is the largest matrix whose product is computed as for any matrices. Larger ones have rank one,
-// A = u·v and B = x·y, so that their product is known when v·x is, and a run takes as long as its data
-// does. What computing costs is charged alike.
+// full is the largest matrix that is multiplied element by element. Larger ones have rank one, A = u·v
+// and B = x·y, so that their product follows from v·x, and the run itself is fast. The time of computing
+// is charged in the same way.
 const full = 256
 
 func u(i int) float32 { return float32(i%5 - 2) }

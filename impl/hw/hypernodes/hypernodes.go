@@ -161,7 +161,7 @@ func enter(p *core.Port, s *sim.Server, x any, d unit.Time, bytes int) unit.Time
 // Copying implements core.Bus, as Copy does.
 func (n *network) Copying() bool { return n.Copies }
 
-// Copy reads bytes by the port of the processor's block and writes them by it.
+// Copy reads bytes through the port of the processor's block and writes them through the same port.
 func (n *network) Copy(p *core.Port, bytes int) {
 	ch, block := p.Machine.Processor.Copy, n.seat(p.ID).block
 	p.Charge(ch.Start)
