@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -56,6 +57,9 @@ func (p *predict) collectives(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if lengths, err = s.measuredOf(cmd, lengths); err != nil {
+		return fmt.Errorf("predict from %s: %w", p.params, err)
+	}
 	var all []reports.Collective
 	for _, o := range collective.Operations() {
 		if *p.collective != "all" && *p.collective != o.String() {
@@ -76,6 +80,34 @@ type setting struct {
 	nodes *collective.Nodes // of the ranks; nil: all are equally far apart
 	where string            // whose parameters
 	low   bool              // those of low-level messages, not of calls
+
+	call     string               // whose parameters were measured,
+	measured [][]params.Parameter // by place; nil: a platform's, which hold for all sizes
+}
+
+// measuredOf returns the lengths that are not too far from those that were measured, and complains of the others. It is an error if
+// there are none.
+func (s setting) measuredOf(cmd *cobra.Command, lengths []int) ([]int, error) {
+	var kept []int
+	var first error
+	for _, k := range lengths {
+		var err error
+		for _, ps := range s.measured {
+			_, far := params.Covers(ps, s.call, k)
+			err = cmp.Or(err, far)
+		}
+		if err == nil {
+			kept = append(kept, k)
+		}
+		first = cmp.Or(first, err)
+	}
+	if len(kept) == 0 {
+		return nil, first
+	}
+	if first != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d lengths cannot be predicted, the first: %v\n", len(lengths)-len(kept), len(lengths), first)
+	}
+	return kept, nil
 }
 
 // caveat says what a prediction leaves out, and how to learn its error.
@@ -208,6 +240,7 @@ func (p *predict) ofParameters(cmd *cobra.Command, s *setting) (node func(rank i
 			here = params.Select(here, here[i].Platform, here[i].Library, here[i].Place)
 			s.where = fmt.Sprintf("%s on %s, %s, %s", call, here[0].Platform, here[0].Library, here[0].Place)
 		}
+		s.call, s.measured = call, append(s.measured, here)
 		x, err := params.Call(here, call)
 		if err != nil {
 			err = fmt.Errorf("predict from %s: %w", p.params, err)

@@ -111,3 +111,19 @@ func TestPredictPerNode(t *testing.T) {
 		t.Errorf("%s is fastest:\n%s", got, out)
 	}
 }
+
+// Lengths far beyond those that were measured are not predicted.
+func TestPredictCollectivesTooLong(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustRun(t, strings.Fields("measure --platform loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B --modes send,isend,ssend --sizes 0,100,1000 --reps 5 -o s.csv")...)
+	mustRun(t, "fit", "s.csv", "-o", "params.csv")
+	const args = "predict --params params.csv --ranks 4 --collective bcast --sizes "
+	var out, errs buffer
+	if status := run(t.Context(), strings.Fields(args+"100,1GiB"), &out, &errs); status != succeeded ||
+		!strings.Contains(errs.String(), "1 of 2 lengths cannot be predicted") || strings.Contains(out.String(), "1 GiB") || !strings.Contains(out.String(), "100 B") {
+		t.Errorf("status %d, %s%s", status, out.String(), errs.String())
+	}
+	if status := run(t.Context(), strings.Fields(args+"1GiB"), &out, &errs); status != failed {
+		t.Errorf("of 1 GiB alone: status %d, %s", status, errs.String())
+	}
+}
