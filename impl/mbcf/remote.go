@@ -512,6 +512,7 @@ func (f *remote) packet(q *device.Packet) bool {
 func (p *peer) receiving() bool { return p.partial != nil && p.partial.to != nil }
 
 func (f *remote) drain(src int32, o *op) {
+	f.looked = false // the rest of a message may be there, which no poll has looked for
 	if src != engine.Any {
 		f.take(f.e.peer(src), o)
 		return
