@@ -6,8 +6,8 @@
 // its sender, and its receiver gets it by remote memory; where there is none, it goes with its
 // header, too. So a message is copied at both sides, and Send does not wait for the receiver.
 //
-// The sources do not say how PVM's messages travel on the Cray T3D. What is here is our reading of
-// its documentation: psend, precv, and PVM_DATA_MAX, the environment variable with the longest
+// The sources do not say how PVM's messages travel on the Cray T3D. This package follows its
+// documentation: psend, precv, and PVM_DATA_MAX, the environment variable with the longest
 // message that goes with its header.
 package pvm
 
