@@ -283,19 +283,20 @@ func TestClusterScripts(t *testing.T) {
 	if err := os.Symlink(exe, filepath.Join(bin, "loggp")); err != nil { // TestMain
 		t.Fatal(err)
 	}
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	t.Setenv("LOGGP_MEASURE", "--quick --budget 300ms --launches 1")
+	env := append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "LOGGP_MEASURE=--quick --budget 300ms --launches 1",
+		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "SRUN_MPI=pmi2")
 	for script, call := range map[string][]string{
-		"cluster-mpirun.sh": {"sh", absolute(t, "../../docs/cluster-mpirun.sh"), "3", "--oversubscribe", "--allow-run-as-root"},
-		"cluster-slurm.sh":  {"sbatch", "--wait", "--ntasks", "2", "--overcommit", "-o", "output.txt", absolute(t, "../../docs/cluster-slurm.sh")},
+		"cluster-mpirun.sh": {"sh", absolute(t, "../../docs/cluster-mpirun.sh"), "3", "--oversubscribe"},
+		"cluster-slurm.sh":  {"sbatch", "--wait", "--ntasks", "2", "-o", "output.txt", absolute(t, "../../docs/cluster-slurm.sh")},
 	} {
 		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			env := slices.Clip(env)
 			if call[0] == "sbatch" {
 				if out, err := exec.CommandContext(t.Context(), "timeout", "5", "srun", "--quiet", "-n", "1", "true").CombinedOutput(); err != nil {
 					t.Skipf("no Slurm cluster is running here (.ci/slurm starts one): %v: %s", err, out)
 				}
-				t.Setenv("SRUN_MPI", "pmi2")
-				t.Setenv("MPICC", "mpicc.mpich")
+				env = append(env, "MPICC=mpicc.mpich")
 			} else if _, err := exec.LookPath("mpirun.openmpi"); err != nil {
 				t.Skip(err)
 			}
@@ -304,14 +305,15 @@ func TestClusterScripts(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { os.RemoveAll(dir) })
-			t.Chdir(dir)
-			out, err := exec.CommandContext(t.Context(), call[0], call[1:]...).CombinedOutput()
+			cmd := exec.CommandContext(t.Context(), call[0], call[1:]...)
+			cmd.Dir, cmd.Env = dir, env
+			out, err := cmd.CombinedOutput()
 			if err != nil {
-				more, _ := os.ReadFile("output.txt")
+				more, _ := os.ReadFile(filepath.Join(dir, "output.txt"))
 				t.Fatalf("%v\n%s%s", err, out, more)
 			}
 			for _, page := range []string{"between-hosts", "within-host", "pairs", "collectives"} {
-				if _, err := os.Stat(filepath.Join(page, "index.html")); err != nil {
+				if _, err := os.Stat(filepath.Join(dir, page, "index.html")); err != nil {
 					t.Error(err)
 				}
 			}
