@@ -18,11 +18,10 @@
 //
 // Asynchronous: SendAsync, ReceiveAsync and TryReceive. Each PE has a pool of slots. A sender claims
 // one by incrementing the receiver's register remotely, and puts its message there: header and data,
-// and behind a fence the status. The receiver
-// copies it from the slot. When the last slot has been written, the receiver waits until all are
-// written, moves what it has not received yet to a list, and frees the pool. So a message is copied
-// once, or twice if it went through the list. A sender that finds the pool full tries again, and
-// drains its own pool between the tries.
+// and behind a fence the status. The receiver copies it from the slot. When the last slot has been
+// written, the receiver waits until all are written, moves what it has not received yet to a list,
+// and frees the pool. So a message is copied once, or twice if it went through the list. A sender
+// that finds the pool full tries again, and drains its own pool between the tries.
 //
 // Broadcast and Reduce are made of synchronous messages. Their root is PE 0.
 //
