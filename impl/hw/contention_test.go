@@ -243,8 +243,8 @@ func TestBisection(t *testing.T) {
 	}
 }
 
-// Each byte of a put takes each link of its way once, and no link carries two chunks at a time, or
-// one faster than it can. What was put is what the target has.
+// Each byte of a put crosses each link of its route once. A link carries one chunk at a time, no
+// faster than its rate. The target receives the bytes that were put.
 func TestBytesAreConserved(t *testing.T) {
 	const nodes, puts = 64, 6
 	m := torusOf(280e6)

@@ -28,8 +28,8 @@ type parcel struct {
 	sent, came unit.Time
 }
 
-// gossip runs random traffic: every rank sends random packets to random others, and takes what
-// comes. It returns them by sender.
+// gossip runs random traffic: every rank sends random packets to random others, and receives those
+// that arrive. It returns them by sender.
 func gossip(t testing.TB, m *model.Machine, ranks int, seed uint64) (out [][]parcel, s EthernetStatistics, wall unit.Time) {
 	t.Helper()
 	out = make([][]parcel, ranks)

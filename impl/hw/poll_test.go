@@ -9,9 +9,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Ranks that poll at no cost do not keep each other from seeing time pass, and find a packet when
-// it comes: no later than a rank that waits for it. That holds also where they read the clock each
-// time, and where a packet comes from within the node or from another.
+// Ranks that poll at no cost do not stop each other's clocks, and find a packet when it arrives: no
+// later than a rank that blocks for it. That holds also where they read the clock each time, and
+// where a packet comes from within the node or from another.
 func TestPollers(t *testing.T) {
 	for _, name := range []string{"loggp", "t3d", "convex", "smp-torus"} {
 		arrival := func(next func(p device.Port) *device.Packet) (at [6]unit.Time) {
@@ -73,8 +73,8 @@ func TestPollersOnEthernet(t *testing.T) {
 }
 
 // A rank that polls for a word in its memory sees it when the access of another has written it: the
-// time at which a packet would be sent to it by somebody who knew. Here the rank that writes tells
-// when the write was done, after the way back.
+// time from which a rank that knew of the write could send it a packet. Here the writing rank
+// reports when the write was done, after the completion has returned to it.
 func TestPollForMemory(t *testing.T) {
 	m := machine()
 	n := 2*us + 100*unit.Nanosecond + 64*unit.Nanosecond // start, way, 8 bytes at 125 MB/s

@@ -24,7 +24,7 @@ func recorded(t *testing.T, m *model.Machine, ranks int, program func(p device.P
 	return r.Recording()
 }
 
-// told puts spans into words: their times in nanoseconds, activity and name.
+// told formats spans: their times in nanoseconds, activity and name.
 func told(spans []model.Span) (s []string) {
 	for _, x := range spans {
 		s = append(s, fmt.Sprintf("%d-%d %v %s", x.From/unit.Nanosecond, x.To/unit.Nanosecond, x.Activity, x.Name))
@@ -83,8 +83,8 @@ func TestRecordingOfAPortThatIsTaken(t *testing.T) {
 	}
 }
 
-// A frame interrupts a rank that computes when it is there: when the Ethernet has carried it, and
-// the propagation later. The rank's computation takes as long as before, in two parts.
+// A frame interrupts a computing rank when it arrives: after its transmission and the propagation
+// time. The rank's computation takes as long as before, in two parts.
 func TestRecordingOfAnInterrupt(t *testing.T) {
 	m := workstations()
 	const work = 50 * unit.Millisecond

@@ -9,8 +9,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// putters runs ranks of which some put to others, one of each node: bytes at a time, so often, one
-// after the other. It returns when each had its last completion.
+// putters runs a job in which some ranks, one of each node, put to others: so many bytes at a time,
+// so many times, one put after the other. It returns when each had its last completion.
 func putters(t *testing.T, m *model.Machine, target map[int]int, times, bytes int) map[int]unit.Time {
 	t.Helper()
 	ends := map[int]unit.Time{}
@@ -108,8 +108,8 @@ func TestPutsByBothWaysKeepTheirOrder(t *testing.T) {
 	})
 }
 
-// What several ranks put to one takes as long as its memory needs for it, or as their processors or
-// the link do, whatever is longest.
+// Puts from several ranks to one take as long as the target's memory, the senders' processors or
+// the link need, whichever is longest.
 func TestHotSpot(t *testing.T) {
 	const times, bytes = 20, 5000
 	alone := unit.Time(times) * (2*us + bytes*8_000)

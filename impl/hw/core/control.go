@@ -17,7 +17,7 @@ type control struct {
 	combined int         // combinations that have ended
 }
 
-// broadcast is words on their way to all ranks.
+// broadcast is a broadcast in flight: words that travel to all ranks.
 type broadcast struct {
 	words []uint32
 	there unit.Time
@@ -103,7 +103,8 @@ func (p *Port) listen(so func() bool) {
 	}
 }
 
-// heard is the event of a broadcast that is there, of one that all have, or of the end of a combination.
+// heard is the event that a broadcast has arrived, that all ranks have it, or that a combination
+// has ended.
 type heard Job
 
 // Act wakes the ranks that listen.

@@ -109,7 +109,8 @@ func (x *Access) Move() {
 	}
 }
 
-// Unawaited reports whether an access that has moved is over: nobody is to be told of its end.
+// Unawaited reports whether an access that has moved is over because no rank is to be notified of
+// its completion.
 func (x *Access) Unawaited() bool { return x.Quiet && !x.refused }
 
 // Finish tells the rank that asked. The access is over.

@@ -135,7 +135,8 @@ func (p *Port) Datagram() device.Datagram {
 	return nil
 }
 
-// OfferEvents lets the ranks of the job wait for events (device.Watch) where nobody writes their memory.
+// OfferEvents lets the ranks of the job wait for events (device.Watch) on machines where ranks do
+// not write each other's memory.
 func (j *Job) OfferEvents() { j.watched = true }
 
 // Happened counts an event of the rank, and wakes it if it waits.

@@ -88,7 +88,7 @@ func (j *Job) morePackets() *Packet {
 	return j.free
 }
 
-// Arrival is the event of a packet that is there.
+// Arrival is the event that a packet has arrived.
 type Arrival Packet
 
 // Act lets the packet arrive.

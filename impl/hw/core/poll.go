@@ -9,11 +9,11 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Polling costs what waiting costs. A rank that looks for packets in vain, at the time at which it
-// has done so before, is in a loop that takes no time, in which it would see nothing change. So it
-// sleeps until something happens that concerns it: a packet or data comes for it, or another rank
-// writes its memory or changes its counters. It then sees the change at the time at which a
-// rank that waits would have seen it.
+// Polling costs what waiting costs. A rank that polls and finds no packet, at the same time as its
+// previous poll, is in a loop that takes no simulated time and would never see a change. So it
+// sleeps until an event concerns it: a packet or data comes for it, or another rank writes its
+// memory or changes its counters. It then sees the change at the time at which a rank that waits
+// would have seen it.
 //
 // A loop may also look for something that the machine does not know of, above all for a time, by
 // Now. So a sleep ends after an eighth of the time that the loop has lasted, a tick at least and

@@ -148,7 +148,7 @@ func (p *Port) Send(dst int, x *device.Packet) {
 	pk.Net.Send(p, pk)
 }
 
-// check panics if there is no such rank.
+// check panics if the rank does not exist.
 func (p *Port) check(rank int) {
 	if rank < 0 || rank >= len(p.Ports) {
 		panic(fmt.Sprintf("hw: no rank %d among %d", rank, len(p.Ports)))

@@ -47,7 +47,7 @@ type Probe interface {
 	// Takes says that x, or what has a name, takes a part of the network for a time.
 	Takes(s *sim.Server, x any, a model.Activity, from, long unit.Time, bytes int)
 
-	// Ask calls r.Report(arg) if the run is observed: for what it takes work to find out.
+	// Ask calls r.Report(arg) if the run is observed: use it for values that are costly to compute.
 	Ask(r Reporter, arg uint64)
 }
 

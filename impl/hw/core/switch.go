@@ -25,11 +25,11 @@ type Router[R any] interface {
 
 // Output is an output of a switch: a link to another switch, or to a node. A chunk takes an output
 // when its first byte gets there, and holds it for its length at the rate of links (virtual
-// cut-through). What finds an output busy waits before it.
+// cut-through). A chunk that finds its output busy waits for it.
 //
 // Nodes whose chunks wait for an output are served in turn, a chunk at a time: fair queueing, Nagle
-// 1987 (RFC 970), with equal chunks. What a node sends to another stays in order. The sources say
-// nothing of how the switches of real machines choose.
+// 1987 (RFC 970), with equal chunks. Chunks from one node to another stay in order. The sources do
+// not say how the switches of real machines arbitrate.
 //
 // Note: one queue would give a node as many places as it has chunks under way, and a flow that waits
 // before several outputs gets the smallest of its shares: in random permutations flows then get

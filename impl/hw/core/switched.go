@@ -6,11 +6,11 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Switched is what networks of nodes behind switches share. What a processor or a transfer engine
-// sends goes in chunks, so that others can pass between those of a long transfer. A chunk enters by
-// the interface of its node and leaves by that of the other (switch.go). Its processor knows at once
-// how long the interface made it wait; what happens farther on delays nobody but those that wait
-// there.
+// Switched is the common part of networks whose nodes are connected by switches. Processors and
+// transfer engines send in chunks, so that chunks of other transfers can pass between those of a
+// long one. A chunk enters by the interface of its node and leaves by that of the other
+// (switch.go). Its processor knows at once how long the interface made it wait; contention farther
+// on delays only the chunks that wait there.
 type Switched[R any] struct {
 	Ends
 	J       *Job

@@ -234,8 +234,8 @@ func (s *socket) writable() bool {
 	return s.free() >= min(s.asked-s.written, s.h.net.TCP.SendBuffer/2)
 }
 
-// Flush waits until the sockets have taken all that the rank has sent, and reads what comes meanwhile,
-// until that is a packet.
+// Flush waits until the sockets have taken all that the rank has sent. Meanwhile it reads incoming
+// data, until a packet is complete.
 func (n *network) Flush(p *core.Port) bool {
 	for h := n.host(p); len(h.held) > 0; {
 		if p.Pay(); p.Came() {
@@ -253,9 +253,9 @@ func (n *network) Flush(p *core.Port) bool {
 // Receive costs nothing more: a packet is read before it is in the inbox.
 func (n *network) Receive(*core.Port, *core.Packet) {}
 
-// write writes what is asked for. The send buffer takes as much as it has room for; when it is full
-// the rank waits, in a call of select, until half of it is free, and reads what comes meanwhile, or
-// ranks that all write would wait for each other.
+// write writes to the socket. The send buffer takes as much as it has room for; when it is full the
+// rank waits, in a call of select, until half of it is free, and reads incoming data meanwhile:
+// otherwise ranks that all write would deadlock.
 func (h *host) write(s *socket) {
 	t := &h.net.TCP
 	for {

@@ -124,7 +124,7 @@ func (c *counting) arrived(f *frame) {
 	c.send(f)
 }
 
-// Frames that stations start within the propagation of each other collide, what comes later waits.
+// Frames that stations start within the propagation time of each other collide; later frames wait.
 func TestCollision(t *testing.T) {
 	e := *tenMegabit()
 	e.Propagation = 5 * us

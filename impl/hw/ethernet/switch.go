@@ -9,9 +9,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// switched is stations with a link each to a switch, and uplinks between switches. A switch has a
-// frame when all of it is there, and forwards it a latency later. Frames that wait for a link take room
-// in its switch; what finds no room is lost.
+// switched is stations with a link each to a switch, and uplinks between switches. Switches store
+// and forward: a switch forwards a frame one latency after all of it has arrived. Frames that wait
+// for a link occupy the buffer of its switch; a frame that finds the buffer full is lost.
 type switched struct {
 	*model.Ethernet
 	j      *core.Job
@@ -224,7 +224,7 @@ func (l *link) dropped(f *frame) {
 	l.s.up.dropped(f)
 }
 
-// lose drops a frame for which there is no room.
+// lose drops a frame that finds the buffer full.
 func (s *switched) lose(f *frame) {
 	s.count.Overflowed++
 	s.count.Lost += f.payload

@@ -7,12 +7,12 @@ import (
 )
 
 // socket is one end of the connection between two hosts. It counts the bytes of two streams, the
-// one that it sends and the one that it receives; what they are the packets know, which lie in
-// order at the socket that sends them until the last of their bytes has been read.
+// one that it sends and the one that it receives. The contents are in the packets, which are queued
+// in order at the sending socket until their last byte has been read.
 //
-// It emulates the segments of TCP, acknowledgements that are delayed or go with data, windows
-// that close and open, and retransmission: of all that follows a lost segment where there is no
-// congestion window. There is no connecting and no checksum that fails.
+// It emulates the segments of TCP, acknowledgements that are delayed or go with data, windows that
+// close and open, and retransmission: of all that follows a lost segment where there is no
+// congestion window. Connection setup and checksum errors are not emulated.
 type socket struct {
 	h    *host
 	peer *socket // the other end
@@ -107,9 +107,9 @@ func (s *socket) Act(alarm uint64) {
 // free returns how many bytes the send buffer takes.
 func (s *socket) free() int { return s.h.net.TCP.SendBuffer - (s.written - s.acked) }
 
-// due returns the length of the segment that can be sent now, or 0. A piece of what waits is only
-// sent if it fills a segment or half of the other side's buffer, so that windows do not get smaller
-// and smaller (RFC 1122, 4.2.3.4). There is no Nagle.
+// due returns the length of the segment that can be sent now, or 0. Part of the waiting data is
+// only sent if it fills a segment or half of the other side's buffer, so that windows do not get
+// smaller and smaller (RFC 1122, 4.2.3.4). Nagle's algorithm is not used.
 func (s *socket) due() int {
 	waits := s.written - s.sent
 	n := min(waits, s.allowed()-s.sent, s.h.net.mss)
@@ -220,8 +220,8 @@ func (s *socket) confirm(ack int) {
 	}
 }
 
-// take takes in data. A segment that does not continue the stream, or is there already, is
-// answered with the position that is wanted.
+// take takes in data. A segment that does not continue the stream, or has arrived before, is
+// answered with the position that is expected next.
 func (s *socket) take(x *segment) {
 	fresh := x.at + x.n - s.arrived
 	if x.at > s.arrived || fresh <= 0 {

@@ -10,7 +10,8 @@ import (
 )
 
 // network is a fat tree. Its switches are those of core.Switched: a packet of the interface is a
-// chunk. A processor stores packet after packet, and takes them in when the last is there.
+// chunk. A processor stores one packet after the other, and takes them in when the last has
+// arrived.
 type network struct {
 	core.Switched[route]
 	*model.FatTree

@@ -8,12 +8,12 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// network is the machine of the model and nothing below it. Every processor has one interface out
-// and one in; each takes a message of k bytes for g + (k−1)·G. The processor that finds its
-// interface out busy waits for it.
+// network is the machine that the LogGP model describes, without any details below the model. Every
+// processor has one interface out and one in; each takes a message of k bytes for g + (k−1)·G. A
+// processor that finds its outgoing interface busy waits for it.
 //
 // Remote access is that of equations (4) to (7) of Al-Tawil and Moritz: a read costs L + (k−1)·G
-// and no processor, a write o_s, then (k−1)·G + L until it is there and known to be.
+// and no processor, a write o_s, then (k−1)·G + L until it has arrived and its completion is known.
 type network struct {
 	*model.LogGP
 	core.Ends
@@ -111,7 +111,7 @@ func (n *network) Start(p *core.Port, x *core.Access) {
 	p.Kernel.At(t+long+n.L, (*outcome)(x), 0)
 }
 
-// outcome is the event of an access that is there.
+// outcome is the event that a remote access has completed.
 type outcome core.Access
 
 // Act carries it out.

@@ -194,8 +194,8 @@ func (r *Recorder) Enter(rank int, name string) {
 }
 
 // Work returns what the software of a rank has charged to its processor so far, and how long it has
-// looked at the clock in vain. Unlike a reading of the clock this takes no time, and what the network
-// delays the processor by is not in it.
+// spent on readings of the clock that were too early. Unlike a reading of the clock this takes no
+// time, and what the network delays the processor by is not in it.
 func (r *Recorder) Work(rank int) unit.Time { return r.lanes[rank].worked }
 
 // leave ends the call that the program is in.
@@ -312,8 +312,8 @@ func (r *Recorder) nameOf(x any) string {
 // Ask implements core.Probe.
 func (r *Recorder) Ask(x core.Reporter, arg uint64) { x.Report(arg) }
 
-// took says that a rank took a packet, or waited in vain if that is nil, with the spans from a
-// place on.
+// took records that a rank took a packet, or that its wait ended without one if that is nil, with
+// the spans from an index on.
 func (r *Recorder) took(rank int32, pk *core.Packet, from int) {
 	name, l := "poll", &r.lanes[rank]
 	if from == len(l.spans) && len(r.under) == 0 {

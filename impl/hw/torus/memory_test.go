@@ -52,7 +52,7 @@ func TestMemoryIsSharedEqually(t *testing.T) {
 	}
 }
 
-// What a rank sends is served in order, however short it is.
+// The streams of one rank are served in order, however short they are.
 func TestMemoryKeepsOrder(t *testing.T) {
 	var m memory
 	long, short, after, other := 1, 2, 3, 4

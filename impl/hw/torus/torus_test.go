@@ -123,8 +123,8 @@ func (w *watch) Takes(s *sim.Server, x any, _ model.Activity, from, long unit.Ti
 	w.last[x] = step{out, from}
 }
 
-// A chunk takes an output when it is there, or when the output is free again: it never has one
-// before it gets there, or while another has it, and it does not wait for one that is free.
+// A chunk takes an output when it arrives, or when the output becomes free: never before it
+// arrives, never while another chunk holds the output, and it does not wait for a free one.
 func TestOutputsAreTakenWhenReached(t *testing.T) {
 	const seed, ranks, puts = 3, 27, 40
 	to := &model.Torus{PerNode: 1, Hop: 50_000, Turn: 7_001, Deliver: 100_003, Link: 130e6, Chunk: 4000,
