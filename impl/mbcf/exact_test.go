@@ -21,9 +21,9 @@ func (w *workstations) frame(bytes int) unit.Time {
 	return w.Rate.Time(w.Preamble + w.Header + max(w.MBCF.Header+bytes, w.MinPayload) + w.FCS)
 }
 
-// posted is from a send, for which a request is there, until the receive that waits has returned:
-// data and completion record are two packets, which follow each other on both links of the switch and
-// in the receiver's interrupts.
+// posted is the time from a send whose request has arrived until the waiting receive has returned:
+// data and completion record are two packets, which follow each other on both links of the switch
+// and in the receiver's interrupts.
 func (w *workstations) posted(bytes int) unit.Time {
 	m := w.MBCF
 	ready := w.software[model.MBCFSend] + m.Dequeue + w.Copy.Time(requestLen) + w.software[model.MBCFTake]

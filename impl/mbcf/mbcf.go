@@ -64,8 +64,8 @@ type fabric interface {
 	// forget ends the remote use of a receive that is complete.
 	forget(o *op)
 
-	// recall takes a message back that is on its way into the FIFO, or returns when the first part of
-	// it is there, and then it goes on.
+	// recall takes back a message that is on its way into the FIFO; if its first part has arrived,
+	// recall returns and the message continues.
 	recall(p *peer, s *op)
 
 	// ended ends what is on the way to a rank whose program has ended, and takes in what the rank

@@ -11,10 +11,10 @@ import (
 // packets is a fabric for ports without queues: a request is a packet, a message is one whatever
 // its length, and a remote write is one whose data the receiver, or its port, puts into the user's
 // buffer. Where there is Memory, the data of a long remote write is put there by the sender, and
-// the packet says that it is there.
+// the packet says that it has arrived.
 //
-// The FIFOs are what the engines keep: that of requests is bounded. A message that comes is taken
-// from its FIFO at once, so that one is never full. Cancels are answered in calls.
+// The FIFOs are what the engines keep: that of requests is bounded. An arriving message is taken
+// from its FIFO at once, so the FIFO of messages is never full. Cancels are answered in calls.
 type packets struct {
 	e      *Engine
 	memory device.Memory // nil: none

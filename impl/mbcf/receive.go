@@ -235,7 +235,7 @@ func (e *Engine) add(m *message, b []byte) {
 	m.got += len(b)
 }
 
-// came ends the taking in of a message, all of whose data is there. Its receive may have been
+// came completes the arrival of a message whose data has all arrived. Its receive may have been
 // posted meanwhile.
 func (e *Engine) came(m *message) {
 	switch {
@@ -261,7 +261,7 @@ func (e *Engine) deliver(o *op, m *message) {
 	e.met(o, m)
 }
 
-// met ends a receive whose data is there, and tells the sender of a synchronous message.
+// met completes a receive whose data has arrived, and notifies the sender of a synchronous message.
 func (e *Engine) met(o *op, m *message) {
 	if m.mode == model.Synchronous {
 		h := head{kind: kindACK, from: m.from, serial: m.serial}
