@@ -77,7 +77,7 @@ func runCG(c *mpi.Comm, s Settings) (Result, error) {
 	}, nil
 }
 
-// part returns the i-th of n parts of a length, of which the first are the longer.
+// part returns the i-th of n parts of a length; if they differ, the first parts are longer.
 func part(length, n, i int) (first, size int) {
 	size = length / n
 	long := length % n

@@ -14,8 +14,9 @@ var lu = Benchmark{
 // luClass is a class of LU: points on a side, and iterations.
 type luClass struct{ side, iterations int }
 
-// luRight is which part of the operations of an iteration is in the right-hand side. The rest is in
-// the two sweeps, of which luJacobian is done before the data from other ranks is needed. Assumed.
+// luRight is the fraction of the operations of an iteration that is in the right-hand side. The
+// rest is in the two sweeps; the fraction luJacobian of a sweep is done before data from other
+// ranks is needed. Assumed.
 const (
 	luRight    = 0.25
 	luJacobian = 0.5

@@ -228,7 +228,7 @@ func pad(x []float64, value float64) []float64 {
 	return x
 }
 
-// inside says whether an index is no border's.
+// inside reports whether an index is not on the border.
 func (g grid) inside(at int) bool {
 	i, j, k := at%g.n[0], at/g.n[0]%g.n[1], at/(g.n[0]*g.n[1])
 	return i > 0 && j > 0 && k > 0 && i < g.n[0]-1 && j < g.n[1]-1 && k < g.n[2]-1

@@ -23,7 +23,8 @@ import (
 )
 
 // Benchmark is one of the benchmarks. Run is its code for each rank. It returns an error if the
-// class or the number of ranks is none of the benchmark's; a result that is wrong is no error.
+// benchmark does not have the class or cannot run on the number of ranks; a wrong result is not an
+// error.
 type Benchmark struct {
 	Name, What string
 	Classes    string // the letters of its classes, the smallest first
@@ -83,8 +84,8 @@ func classOf[T any](s Settings, name string, classes ...T) (T, error) {
 	return classes[i], nil
 }
 
-// powerOfTwo returns the logarithm of the number of ranks, or an error if it is no power of two or
-// more than most.
+// powerOfTwo returns the logarithm of the number of ranks, or an error if it is not a power of two
+// or exceeds most.
 func powerOfTwo(c *mpi.Comm, name string, most int) (int, error) {
 	if n := c.Size(); n&(n-1) != 0 || n > most {
 		return 0, fmt.Errorf("%s runs on a power of two of ranks, at most %d: not on %d", name, most, n)

@@ -155,7 +155,7 @@ func TestManyRanks(t *testing.T) {
 	}
 }
 
-// Kernels verify in class A, of which only some rows were recorded.
+// Kernels verify in class A, for which only some rows were recorded.
 func TestClassA(t *testing.T) {
 	if os.Getenv("LOGGP_SOAK") == "" {
 		t.Skip("LOGGP_SOAK is not set")
