@@ -297,7 +297,7 @@ func (c *Comm) Allgatherv(send, recv Buffer, counts, offsets []int) {
 	}
 }
 
-// Alltoallv is Alltoall with parts of any length: part i of send goes to rank i, what comes from
+// Alltoallv is Alltoall with parts of any length: part i of send goes to rank i, and the data from
 // rank i becomes part i of recv. Each rank posts all its receives before it sends.
 func (c *Comm) Alltoallv(send Buffer, sendCounts, sendOffsets []int, recv Buffer, recvCounts, recvOffsets []int) {
 	c.enter("Alltoallv")

@@ -329,9 +329,9 @@ func (c *Comm) checkIntra() {
 // inter is what only a communicator between two groups has. It addresses ranks of the other group.
 type inter struct{ comm *Comm } // of this group
 
-// CreateInter returns a communicator between this group and another. The leaders of the two, of
-// which each says who the other one is in a communicator that both are in, exchange who is there.
-// peer and remote count at the leader only (MPI_Intercomm_create).
+// CreateInter returns a communicator between this group and another. The leaders of the two groups
+// exchange the members. Each leader names the other one by its rank remote in peer, a communicator
+// that contains both. peer and remote are significant at the leaders only (MPI_Intercomm_create).
 func (c *Comm) CreateInter(leader int, peer *Comm, remote, tag int) *Comm {
 	c.enter("CreateInter")
 	c.checkIntra()

@@ -122,7 +122,7 @@ func ErrorClass(err error) Class {
 }
 
 // ErrorString says what errors of a class are about (MPI_Error_string); the text of one is its
-// Error. Of what is no class it says that.
+// Error. For a value that is not a class it says so.
 func ErrorString(c Class) string {
 	if s, ok := meanings[c]; ok {
 		return s

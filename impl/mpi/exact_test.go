@@ -391,9 +391,9 @@ func TestExactMessages(t *testing.T) {
 	}
 }
 
-// messageCost returns what a low-level message of k bytes costs: that of a protocol which is no
-// more than this message, in calls that cost nothing themselves. The sender makes the packet, or
-// accesses the other side's memory; an access is delivered when its call ends.
+// messageCost returns what a low-level message of k bytes costs: that of a protocol that sends only
+// this message, in calls that cost nothing themselves. The sender makes the packet, or accesses the
+// other side's memory; an access is delivered when its call ends.
 func messageCost(m *model.Machine, lib *model.Library, by model.Means, k int, path model.Path) model.Cost {
 	bare := &model.Library{}
 	for _, w := range []model.CostKey{model.ProtoHandle, model.ProtoControl, model.ProtoUnpack} {

@@ -182,7 +182,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// Room that is taken by messages that do not leave is no room.
+// Buffer space that is held by messages that do not leave is not available.
 func TestBufferFull(t *testing.T) {
 	for _, protocol := range []string{"RTA", "RAT", "TA", "PTAT"} {
 		for _, p := range places {

@@ -63,7 +63,7 @@ func TestOverlap(t *testing.T) {
 			}
 		}
 	}
-	// Without that look for the ACK there is no overlap: progress is made in calls only.
+	// Without that poll for the ACK there is no overlap: progress is made in calls only.
 	none := func(*mpi.Comm, *mpi.Request) {}
 	alone := transfer("RAT", 0, none)
 	if took := transfer("RAT", alone, none); took < 2*alone-100*us {

@@ -7,11 +7,11 @@ import (
 
 // Request is an operation that has been started. The zero value is no request (MPI_REQUEST_NULL):
 // it is complete and its status is empty. Completing a request makes it null, unless it is
-// persistent: those are inactive then, as they are before Start, and calls that wait or test take
-// an inactive request for null.
+// persistent: those are inactive then, as they are before Start, and calls that wait or test treat
+// an inactive request as null.
 //
-// Copies of a request name the same operation. Those of one that is null since are stale, and to
-// use them is an error.
+// Copies of a request name the same operation. When the request has become null its copies are
+// stale, and using one is an error.
 type Request struct {
 	c   *Comm
 	op  *engine.Op
@@ -20,7 +20,7 @@ type Request struct {
 
 func (c *Comm) request(op *engine.Op) Request { return Request{c, op, op.Use()} }
 
-// Null reports whether r is no request.
+// Null reports whether r is the null request.
 func (r *Request) Null() bool { return r.op == nil }
 
 // Active reports whether there is an operation to wait for.

@@ -392,7 +392,7 @@ func (k *Call) World(rank int) int { return k.r.world(rank) }
 func (k *Call) Port() device.Port { return k.r.e.Port() }
 
 // Transfer sends to one rank and receives from another at the same time; either may be
-// collective.None. What is received is as long as in.
+// collective.None. The received message is as long as in.
 func (k *Call) Transfer(to int, out []byte, from int, in []byte) {
 	k.r.sendAndReceive(to, out, from, in)
 }

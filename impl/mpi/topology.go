@@ -6,7 +6,7 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 )
 
-// topology is how the ranks of a communicator lie to each other. At most one of the two is there.
+// topology is the virtual topology of a communicator: Cartesian, a graph, or neither.
 type topology struct {
 	cart  *Cart
 	graph *Graph

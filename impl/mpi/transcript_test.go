@@ -27,10 +27,10 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // TestTranscripts runs the scripts in testdata/transcripts, and compares the packets with those
 // that stand below each.
 //
-// A file holds cases with an empty line between them. A case is a comment, words about machine and
+// A file holds cases with an empty line between them. A case is a comment, options of machine and
 // library, the calls of each rank or of all, a line of dashes, and then what passed through the
-// ports, in the order in which it did. Without words about the library there is no staging, no
-// bounce buffer, and much of a window; without a number of ranks there are two.
+// ports, in the order in which it did. Without options of the library there is no staging, no
+// bounce buffer, and a large window; without a number of ranks there are two.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/transcripts/*.txt")
 	if err != nil || len(files) == 0 {
