@@ -31,9 +31,9 @@ type Inbox[R, H any] struct {
 	spare   *Arrived[H]
 }
 
-// Arrive takes in a message of size bytes and returns it with the first receive that matches, which is no
-// longer posted: its data is then that of the packet. If there is none it returns nil for the receive,
-// and the message waits for one, with a copy of its data.
+// Arrive takes in a message of size bytes and returns it with the first receive that matches, which
+// is then no longer posted; the message's data is that of the packet. If no receive matches, it
+// returns nil for the receive and queues the message as unexpected, with a copy of its data.
 func (x *Inbox[R, H]) Arrive(p *device.Packet, h H, context uint32, tag int32, size int) (*Arrived[H], *match.Entry[R]) {
 	m := x.spare
 	if m == nil {

@@ -87,7 +87,7 @@ func (r *Rank) gather(x Layout) ([]byte, bool) {
 	return buf, true
 }
 
-// Recv receives into buf and returns when the message is there. Source and tag may be Any.
+// Recv receives into buf and blocks until the message has arrived. Source and tag may be Any.
 func (r *Rank) Recv(buf []byte, s Signature, src int, context uint32, tag int) Status {
 	o := r.NewOp()
 	o.Buf, o.Sign = buf, s

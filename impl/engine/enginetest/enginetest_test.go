@@ -53,7 +53,8 @@ func (f *faulty) Setup(r *engine.Rank) {
 	f.Engine.Setup(r)
 }
 
-// idle ends a rank that looks in vain too often: a job that hangs would go on behind the test.
+// idle ends a rank that polls too often without finding anything: a hanging job would otherwise
+// outlive the test.
 func (f *faulty) idle() bool {
 	if f.looks++; f.looks > 2000 {
 		panic("the rank makes no progress")

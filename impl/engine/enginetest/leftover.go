@@ -120,9 +120,9 @@ func (s *Subject) exchange(port *countingPort, l *model.Library, mode model.Mode
 	return r.Idle()
 }
 
-// messagesAllocate counts allocations where two ranks send in turn. What allocates for messages does so
-// in every part of the run. The runtime's own allocations and lists that double in size do not, so the
-// part with the fewest counts.
+// messagesAllocate counts allocations where two ranks send in turn. Code that allocates per message
+// does so in every part of the run. The runtime's own allocations and lists that double in size do
+// not, so the part with the fewest counts.
 func messagesAllocate(t testing.TB, s *Subject, w World) error {
 	const parts = 5
 	rounds, sizes := 1000, []int{100, 5000} // of a part

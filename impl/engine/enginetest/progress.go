@@ -81,8 +81,8 @@ func synchronous(send func(c *mpi.Comm, b []byte)) func(*mpi.Comm) error {
 	}
 }
 
-// during checks that a message which has its receive goes on while the receiver is in a call. What
-// the call waits for comes behind that message.
+// during checks that a matched message makes progress while the receiver is in a call. The call
+// waits for a message that was sent after it.
 func during(name string, call func(c *mpi.Comm)) law {
 	return law{name: "in " + name, ranks: 2, program: func(c *mpi.Comm) error {
 		const bytes = 20000
