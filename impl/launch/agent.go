@@ -32,8 +32,8 @@ var errUntil = errors.New("standard input has ended")
 // joinTimeout is how long an agent tries to join a job.
 const joinTimeout = 15 * time.Second
 
-// Serve joins the job and takes part until it is over, which is no error. When it returns the rank
-// has ended.
+// Serve joins the job and takes part until it ends; the end of the job is not an error. When it
+// returns the rank has ended.
 func (g *Agent) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -30,7 +30,7 @@ func controls(t *testing.T) (agent, leader *control) {
 	return agent, leader
 }
 
-// Heartbeats mean nothing and may come at any time.
+// Heartbeats carry no information and may arrive at any time.
 func TestHeartbeatsMeanNothing(t *testing.T) {
 	far, near := controls(t)
 	for _, w := range []update{{}, {Run: 1, Report: &report{}}, {}, {Run: 1, Over: true}} {

@@ -132,7 +132,7 @@ func Ended(pids []int, limit time.Duration) bool {
 	return true
 }
 
-// alive reports whether a process exists and is no zombie.
+// alive reports whether a process exists and is not a zombie.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -142,7 +142,7 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X")
 }
 
-// A process whose environment has the variables by hand is no rank, and is told so.
+// A process whose variables were set by hand is not a rank, and gets an error that says so.
 func posing(t *testing.T, _ *transport) {
 	cmd := exec.Command(os.Args[0], Forever)
 	cmd.Env = append(os.Environ(), "LOGGP_RANK=1", "LOGGP_TOKEN=guess")
