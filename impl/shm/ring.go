@@ -91,7 +91,7 @@ func (w *writer) line(head *device.Head, data []byte) bool {
 // leave the cache.
 const toDemote = 1 << 10
 
-// put writes a record. If there is no room it returns false, and is to be called again.
+// put writes a record. If the ring is full it returns false; the caller has to try again.
 func (w *writer) put(head *device.Head, data []byte, total int) bool {
 	from, end := place(w.end, len(data))
 	if (w.at >= w.lineFree || end > w.endFree) && !w.refresh(end) {
@@ -144,7 +144,7 @@ func readerOf(from *ring, src int) reader {
 	return reader{ring: from, src: src, next: &from.lines[0], lap: lap(0)}
 }
 
-// ready reports whether the next record is there. It is what a rank that waits does all the time.
+// ready reports whether the next record has arrived. A waiting rank polls it.
 func (r *reader) ready() bool { return r.next.word.Load()%(1<<lapBits) == r.lap }
 
 // body returns the data of the next record, which has n bytes, until that is taken.

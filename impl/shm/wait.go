@@ -9,7 +9,7 @@ import (
 // pace is for looks that are loads from a cache line.
 var pace = transport.Pace{Check: 1 << 6, Yield: 1 << 11}
 
-// longWait is how many looks in vain make a wait long, so that the rank publishes it.
+// longWait is the number of unsuccessful polls after which a rank publishes that it is waiting.
 const longWait = 1 << 13
 
 // wait waits for a packet.
@@ -80,7 +80,7 @@ func (p *port) publishProgress() {
 	}
 }
 
-// rest waits until something may have changed, when there is no room to send.
+// rest waits until something may have changed, when the ring to send into is full.
 func (p *port) rest(changed func() bool) {
 	p.Leave()
 	if p.Blocks {
