@@ -14,7 +14,7 @@ var exchange = Program{
 
 // runExchange has a step for each other rank. In step i the partner is rank xor i if the number of
 // ranks is a power of two; else a rank sends to the one i above and receives from the one i below.
-// What is in a message says who sent it in which round.
+// The content of a message tells its sender and round.
 func runExchange(p Process, s Settings) (Result, error) {
 	n := p.Size()
 	out, in := make([]byte, s.Size), make([]byte, s.Size)

@@ -171,8 +171,8 @@ func (p asyncPE) Exchange(dst int, out []byte, src int, in []byte) {
 	p.Receive(src, in)
 }
 
-// SHMEM returns raw puts: a message is put to where its receiver has room for one, whoever else
-// puts there, and a word says that it is there. Nothing waits for the receiver.
+// SHMEM returns raw puts: a message is put into the receiver's one buffer, which all senders share,
+// and a flag word says that it has arrived. The sender never waits for the receiver.
 func SHMEM() *Library {
 	return &Library{Name: "shmem", Mode: "put", Flood: true, Overwrites: true,
 		Run: func(w device.World, bytes int, program func(Process) error) error {

@@ -42,7 +42,7 @@ func elementB(i, j int) float32 { return float32((5*i+2*j)%13 - 6) }
 // short messages, and not which.
 var command = []int{1, 4, 1, 8, 1, 1, 5, 5, 5}
 
-// spread broadcasts a command and reports whether it is there.
+// spread broadcasts a command and reports whether it has arrived.
 func spread(c *mpi.Comm) (ok bool) {
 	ok = true
 	for i, words := range command {

@@ -11,12 +11,12 @@ var sdsm = Program{
 	Size: "pages that each node writes to", Usual: Settings{Size: 8, Rounds: 10}, Most: 4096, Run: runSDSM,
 }
 
-// SharedMemory is software distributed shared memory, of which each node has a copy: pages, each with a
-// home, and a barrier that makes all copies consistent. The protocol is eager and home-based: at the
-// barrier writers send the pages that they have written to their homes, and homes send them to all
-// others, each by one exchange among all nodes. Which node writes to which pages between two barriers is
-// agreed upon before, so that all nodes know what is exchanged. Page p is at home on node p modulo their
-// number, and node i writes to the pages from i times their number on.
+// SharedMemory is software distributed shared memory. Each node has a copy: pages, each with a
+// home, and a barrier that makes all copies consistent. The protocol is eager and home-based: at
+// the barrier writers send the pages that they have written to their homes, and homes send them to
+// all others, each by one exchange among all nodes. Which node writes to which pages between two
+// barriers is agreed upon before, so that all nodes know what is exchanged. Page p is at home on
+// node p modulo their number, and node i writes to the pages from i times their number on.
 //
 // A. V. Karwande, CC-MPI (Florida State University, 2003), section 4.3 has such a protocol and program,
 // and does not give the size of a page, the homes, or who shares what.

@@ -27,7 +27,7 @@ type Load struct {
 	Seed   uint64
 }
 
-// UsualLoad is a load of which start and end take little of the time.
+// UsualLoad is a load whose start and end are a small part of the run time.
 var UsualLoad = Load{Size: 64 << 10, Rounds: 50, Stride: 1}
 
 // Patterns are all kinds of traffic.

@@ -52,7 +52,7 @@ func (e *Engine) peerEnded(rank int32) {
 	}
 }
 
-// takeOut takes a message out of the unexpected ones, if it is there, and says whether it was.
+// takeOut removes a message from the queue of unexpected messages and reports whether it was there.
 func (e *Engine) takeOut(src int, h *head) {
 	e.spend(model.ProtoMatch, 1)
 	answer := head{kind: kindAnswer, to: h.from, from: h.to}

@@ -14,8 +14,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// TestEngine executes the laws of package engine, with each protocol and with several. The first
-// libraries, of which one sends by all protocols, have one world of processes each.
+// TestEngine executes the laws of package engine, with each protocol and with several. Each of the
+// first libraries, one that sends by all protocols among them, has a world of processes of its own.
 func TestEngine(t *testing.T) {
 	for i, l := range enginetest.ProtoLibraries() {
 		worlds := enginetest.WorldsOf(i)

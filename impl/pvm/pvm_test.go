@@ -124,7 +124,7 @@ func TestCollectives(t *testing.T) {
 	}
 }
 
-// What a program does wrong is an error that names the task.
+// A mistake of the program is an error that names the task.
 func TestErrors(t *testing.T) {
 	for want, program := range map[string]func(*Task){
 		"task 0: there is no task 2":             func(p *Task) { p.Send(2, 0, nil) },

@@ -44,7 +44,8 @@ type PE struct {
 	reply    device.Packet
 }
 
-// rounds is the most rounds of a barrier, each of which has a word in front of the symmetric memory.
+// rounds is the largest number of rounds of a barrier. Each round has a word in front of the
+// symmetric memory.
 const (
 	rounds = 32
 	front  = rounds * 8
@@ -172,7 +173,8 @@ func (e *PE) Put(dst int, k device.Key, off int, b []byte) {
 // PutSymmetric is Put to offset off of the symmetric memory of dst.
 func (e *PE) PutSymmetric(dst, off int, b []byte) { e.Put(dst, e.key(dst), front+off, b) }
 
-// GetSymmetric reads offset off of the symmetric memory of src into b, and waits until it is there.
+// GetSymmetric reads offset off of the symmetric memory of src into b, and blocks until the data
+// has arrived.
 func (e *PE) GetSymmetric(src, off int, b []byte) {
 	if len(b) == 0 {
 		return
@@ -248,10 +250,12 @@ func (e *PE) Reset() {
 	e.register = 0
 }
 
-// Symmetric returns the PE's own symmetric memory. What others may be writing is read by Load.
+// Symmetric returns the PE's own symmetric memory. Use Load to read a word that other PEs may be
+// writing.
 func (e *PE) Symmetric() []byte { return e.block[front:] }
 
-// Load returns a word of the PE's own symmetric memory. What was put before it is there, too.
+// Load returns a word of the PE's own symmetric memory. Data that was put before that word has
+// arrived as well.
 func (e *PE) Load(off int) uint64 { return e.load(front + off) }
 
 func (e *PE) load(off int) uint64 {
