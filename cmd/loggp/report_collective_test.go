@@ -64,7 +64,7 @@ func TestReportCollectivesHere(t *testing.T) {
 	text := strings.ReplaceAll(read(t, "here.csv"), ",bcast,linear,", ",bcast,vendor,")
 	write(t, "vendor.csv", strings.ReplaceAll(strings.ReplaceAll(text, "\nshm,loggp,", "\nmpi,Some MPI 1.0,"), "# platform_file: ", "# was: "))
 	out := strings.Join(strings.Fields(mustRun(t, "report", "here.csv", "vendor.csv")), " ")
-	for _, want := range []string{"nothing is known of platform shm", "a vendor's MPI does not say which algorithm it takes", "Collective operations side by side", "A is shm, loggp, within a node, of here.csv", "B is mpi, Some MPI 1.0, within a node, of vendor.csv",
+	for _, want := range []string{"nothing is known of platform shm", "a vendor's MPI does not say which algorithm it takes", "Collective operations side by side", "A is shm, loggp, within a node, from here.csv", "B is mpi, Some MPI 1.0, within a node, from vendor.csv",
 		"shm: of one launch only"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("nothing is said of %q:\n%s", want, out)
