@@ -218,15 +218,23 @@ func TestManagedEnds(t *testing.T) {
 			}
 			time.Sleep(50 * time.Millisecond)
 			syscall.Kill(pid, c.signal)
-			if strings.HasPrefix(launcher[0], "srun") && c.rank < 0 {
-				time.Sleep(100 * time.Millisecond)
-				syscall.Kill(pid, c.signal) // it asks to be interrupted twice
+			var again <-chan time.Time
+			if strings.HasPrefix(launcher[0], "srun") && c.rank < 0 { // it asks to be interrupted twice within a second, and may be late to see the first
+				ticker := time.NewTicker(300 * time.Millisecond)
+				defer ticker.Stop()
+				again = ticker.C
 			}
-			select {
-			case <-ended:
-			case <-time.After(60 * time.Second):
-				cmd.Process.Kill()
-				t.Errorf("%s: the manager goes on", c.name)
+			for limit, running := time.After(60*time.Second), true; running; {
+				select {
+				case <-ended:
+					running = false
+				case <-again:
+					syscall.Kill(pid, c.signal)
+				case <-limit:
+					cmd.Process.Kill()
+					t.Errorf("%s: the manager goes on", c.name)
+					running = false
+				}
 			}
 			status := cmd.ProcessState.ExitCode()
 			if c.rank < 0 && status == 0 {
