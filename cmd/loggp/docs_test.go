@@ -248,8 +248,11 @@ func quick(words []string, shown bool) []string {
 		if !slices.Contains(words, "--quick") {
 			words = append(words, "--quick")
 		}
-		if slices.Contains(words, "mpi") { // whose ranks poll for whole time slices beside other load; nothing rests on its samples
-			return append(words, "--budget", "400ms")
+		if slices.Contains(words, "mpi") { // whose ranks poll for whole time slices beside other load
+			if slices.Contains(words, "--collective") || slices.Contains(words, "--pairs") || slices.Contains(words, "--sizes") {
+				return append(words, "--budget", "400ms")
+			}
+			return append(words, "--sizes", "0,1KB", "--launches", "1", "--reps", "5") // what others are compared with
 		}
 		if !slices.Contains(words, "--launches") {
 			words = append(words, "--launches", "2")
