@@ -254,6 +254,9 @@ func quick(words []string, shown bool) []string {
 			}
 			return append(words, "--sizes", "0,1KB", "--launches", "1", "--reps", "5") // what others are compared with
 		}
+		if slices.Contains(words, "block") { // whose ranks sleep before each transfer, beside other load for long
+			return append(words, "--launches", "1", "--budget", "1s")
+		}
 		if !slices.Contains(words, "--launches") {
 			words = append(words, "--launches", "2")
 		}

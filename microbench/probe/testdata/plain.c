@@ -63,6 +63,8 @@ int main(int argc, char **argv)
 	char *from, *into;
 
 	start(&argc, &argv, 2);
+	p1 = rank == 0;
+	peer = !rank;
 	turns = argc > 1 ? atoi(argv[1]) : 0;
 	if (turns < 1 || turns > MOST_TURNS)
 		return 2;
