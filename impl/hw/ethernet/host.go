@@ -235,7 +235,7 @@ func (s *socket) writable() bool {
 }
 
 // Flush waits until the sockets have taken all that the rank has sent. Meanwhile it reads incoming
-// data, until a packet is complete.
+// data, and returns early when a packet is complete.
 func (n *network) Flush(p *core.Port) bool {
 	for h := n.host(p); len(h.held) > 0; {
 		if p.Pay(); p.Came() {

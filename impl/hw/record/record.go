@@ -193,9 +193,9 @@ func (r *Recorder) Enter(rank int, name string) {
 	}
 }
 
-// Work returns what the software of a rank has charged to its processor so far, and how long it has
-// spent on readings of the clock that were too early. Unlike a reading of the clock this takes no
-// time, and what the network delays the processor by is not in it.
+// Work returns what the software of a rank has charged to its processor so far, and how long its
+// loops that read the clock have waited. Unlike a reading of the clock this takes no time, and what
+// the network delays the processor by is not in it.
 func (r *Recorder) Work(rank int) unit.Time { return r.lanes[rank].worked }
 
 // leave ends the call that the program is in.
