@@ -29,9 +29,10 @@ func readings(c *mpi.Comm) unit.Time {
 	return (end - begin) / reads
 }
 
-// dither is what is waited beyond a time that the clock showed. Who waits until a clock with steps shows a time goes on right behind a step, always at the same
-// distance: what it times then is rounded by as much each time, up to a step, and by another part of it in another launch. So it goes on from all places between
-// two steps, by turns.
+// dither is the additional wait after a time that the clock showed. A process that waits until a
+// coarse clock shows a time always continues at the same distance after a tick. Its measurements
+// are then all rounded by the same amount, up to a tick, and by another amount in another launch.
+// So the process continues from different points between two ticks, by turns.
 type dither struct {
 	turns float64 // of a loop that does nothing, in a step of the clock
 	phase float64 // of the next wait, from 0 to 1
@@ -81,7 +82,8 @@ type Clock struct {
 // Offset returns the middle of the bounds, and whether there is one.
 func (c Clock) Offset() (unit.Time, bool) { return c.Low + (c.High-c.Low)/2, c.Low <= c.High }
 
-// What bounding the offset of two clocks takes: as many round trips as there is time for, and a few on the slowest network.
+// Limits of the exchange that bounds the offset of two clocks: as many round trips as there is time
+// for, and a few on the slowest network.
 const (
 	clockTime  = 20 * unit.Millisecond
 	clockTrips = 20

@@ -63,7 +63,8 @@ func (e *Experiment) checkCollectives() error {
 	return nil
 }
 
-// StartFact says how repetitions began, late of which were dropped. apart is why there is no clock that ranks have in common, or "".
+// StartFact says how repetitions began; late of them were dropped. apart is the reason why the
+// ranks have no common clock, or "".
 func StartFact(apart string, late, of int) sample.Fact {
 	if apart == "" {
 		return sample.Agreed(late, of)

@@ -86,7 +86,8 @@ func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 	}
 }
 
-// Where processors take now longer and now less, every repetition that is asked for is there, of every timer, and no two are the same by chance.
+// With noise on the processors, each timer has all repetitions that were asked for, and no two are
+// equal.
 func TestCollectivesWithNoise(t *testing.T) {
 	const reps = 12
 	nodes := collective.NewNodes([]int{0, 0, 1, 1, 2, 2}) // as on the T3D
@@ -145,7 +146,7 @@ func TestCollectivesOnRealClocks(t *testing.T) {
 	}
 }
 
-// What cannot be measured is refused with a word about it.
+// A setting that cannot be measured is refused with an error that names it.
 func TestCollectivesCheck(t *testing.T) {
 	bcast := cells(4, nil, 8)[3]
 	for _, c := range []struct {
@@ -186,7 +187,8 @@ func (p *heldPort) Delay(d unit.Time) {
 	p.Port.Delay(d)
 }
 
-// A repetition to which a rank comes too late is dropped and counted, and another is made for it: of those that are kept nobody sees that a rank oversleeps.
+// A repetition to which a rank comes too late is dropped and counted, and repeated: the repetitions
+// that are kept show no sign that a rank oversleeps.
 func TestCollectivesTooLate(t *testing.T) {
 	const reps = 20
 	x := microbench.CollectiveCell{Algorithm: collective.Named(collective.Allreduce, "recursive-doubling"), Job: collective.Allreduce.Job(4, 64, nil)}

@@ -42,7 +42,7 @@ func (e *Experiment) collectiveWorker(comm *mpi.Comm) *collectiveWorker {
 	return w
 }
 
-// grown returns a buffer of n bytes at least, all of which have been written to.
+// grown returns a buffer of at least n bytes whose pages have all been written to.
 func grown(b []byte, n int) []byte {
 	if n <= len(b) {
 		return b
@@ -213,8 +213,8 @@ func (w *collectiveWorker) tidy() {
 const ahead = 2
 
 // behindBarrier lets each rank begin when it leaves a barrier, and returns the time of its call. A
-// rank that has ended is quiet until all have, for as long as a round takes: those still at it would
-// take in messages of what comes next.
+// rank that has finished stays quiet for as long as a round takes, until all have finished:
+// otherwise ranks that are still in the operation would take in messages of the next one.
 func behindBarrier(w *collectiveWorker, window unit.Time) unit.Time {
 	w.c.Barrier()
 	begin := w.c.Wtime()

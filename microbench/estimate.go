@@ -45,7 +45,8 @@ func meanOf(of [2]estimate) estimate {
 // student are the quantiles 0.975 of Student's distribution with 1, 2, ... degrees of freedom.
 var student = []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086}
 
-// across returns the estimate of what several launches say, one median each. What scatters inside them is in these.
+// across returns the estimate over several launches, from one median each. The medians include the
+// scatter within a launch.
 func across(medians []float64) estimate {
 	n := len(medians)
 	if n < 2 {

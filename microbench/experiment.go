@@ -10,8 +10,8 @@ import (
 )
 
 // Experiment says what to measure, and how well. On a real machine times scatter, drift, and differ
-// from one start of the processes to the next. So a plan is gone through in several launches, each
-// of which starts its ranks anew, until medians are known well enough or the time is over.
+// from one start of the processes to the next. So a plan is executed in several launches, each with
+// newly started ranks, until the medians are precise enough or the time budget is used up.
 //
 // Of the plan, Reps 0 means as many repetitions as that takes, and Delta 0 half the shortest round.
 type Experiment struct {
@@ -30,7 +30,7 @@ type Experiment struct {
 	Clocks    bool          // each launch begins by bounding the offset of the pair's clocks
 }
 
-// What an experiment is unless it says otherwise.
+// Defaults of an experiment.
 const (
 	DefaultLaunches = 5
 	DefaultBudget   = 4 * time.Second
@@ -56,7 +56,8 @@ var LongSizes = append(LogSizes[:len(LogSizes)-2:len(LogSizes)-2], 128<<10, 192<
 // grow with length. Where they stand no halving of a gap between LogSizes ends.
 var LogTrips = []int{4, 8, 32, 128, 360, 720, 1440, 2880, 5760, 11520, 23040, 46080, 92160}
 
-// What is measured of a real machine in a second: fewer sizes and modes, as often as of all.
+// The quick plan, which measures a real machine in a second: fewer sizes and modes, with as many
+// repetitions.
 var (
 	QuickModes = []string{"send", "isend"}
 	QuickSizes = []int{0, 16, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 128 << 10}

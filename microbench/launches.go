@@ -78,8 +78,9 @@ func (s *Scheduler) Run(ctx context.Context, launch func(ctx context.Context, n 
 	return &s.out, nil
 }
 
-// another says whether there is to be a launch after those that were, which took so long. There is
-// none if the time is over, or if there is no time for half of one beyond those that are usual.
+// another reports whether to start another launch, given how long the previous ones took. It does
+// not if the time budget is used up or, beyond the usual number of launches, if the time left is
+// less than half a launch.
 func (s *Scheduler) another(took time.Duration) bool {
 	n := s.out.Launches
 	switch {

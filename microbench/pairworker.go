@@ -34,7 +34,7 @@ func (p *Plan) worker(x *pair, step unit.Time) *pairWorker {
 	return w
 }
 
-// touched returns a buffer of n bytes, all of which have been written to.
+// touched returns a buffer of n bytes whose pages have all been written to.
 func touched(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -149,8 +149,8 @@ func modeNamed(i int) string {
 	return Message
 }
 
-// pairsWorker is the ranks of a job of which a pair at a time does commands, as one of them sees it. Rank 0 has the scheduler and is the Worker. It tells two
-// ranks that they are a pair; the others sleep.
+// pairsWorker is one rank of a job in which one pair of ranks at a time executes commands. Rank 0
+// has the scheduler and is the Worker. It tells two ranks that they are a pair; the others sleep.
 type pairsWorker struct {
 	*Experiment
 	c  *mpi.Comm
@@ -182,7 +182,7 @@ func (w *pairsWorker) Do(c Command) (Result, error) {
 	return resultOf(raw), nil
 }
 
-// turn makes a pair the one at hand.
+// turn makes a pair the current one.
 func (w *pairsWorker) turn(pair [2]int) {
 	if pair == w.at {
 		return
@@ -204,7 +204,7 @@ func (w *pairsWorker) join(pair [2]int) *pairWorker {
 	return w.worker(pairOf(w.c, pair[0], pair[1], w.c.CreateGroup), w.Step)
 }
 
-// leave ends the pair at hand.
+// leave ends the current pair.
 func (w *pairsWorker) leave() {
 	if w.at[0] == w.at[1] {
 		return

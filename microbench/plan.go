@@ -153,9 +153,9 @@ func (x *pair) run(b *bench, s *stage, rounds int) {
 	}
 }
 
-// What is measured of every pair of ranks unless something else is asked for: enough to tell tiers apart and for the parameters of each,
-// and little enough for thousands of pairs. Sizes are those at which the paper gives the overheads of its tiers, with more between
-// them, since a line needs three.
+// The default plan for each pair of ranks: enough to distinguish tiers and to fit the parameters of
+// each, and short enough for thousands of pairs. Sizes are those at which the paper gives the
+// overheads of its tiers, with more between them, since a line fit needs three.
 var (
 	PairModes = []string{"send", "ssend", "isend", "issend"}
 	PairSizes = []int{16, 100, 1000, 4000, 10000}

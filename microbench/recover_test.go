@@ -18,7 +18,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// measured runs a plan on a platform and fits what comes out.
+// measured runs a plan on a platform and fits the samples.
 func measured(t *testing.T, platform string, plan *microbench.Plan, noise float64, seed uint64) *fit.Result {
 	t.Helper()
 	j, err := world.Open(platform, "", 0, noise)

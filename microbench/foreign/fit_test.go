@@ -74,9 +74,11 @@ func TestFitTrains(t *testing.T) {
 	}
 }
 
-// A disturbed run: most round trips are 24 us too long. What the two runs have in common agrees within a tenth: o_r and G. They are of other settings of the
-// library: this one asks the receiver above 8192 bytes and not 4096, as o_r shows, which no disturbance reached, and S says it. They are of other modes of the machine, too:
-// what is undisturbed of the small round trips takes 0.28 us and not 0.35. And o_s is of sends after waits of 24 us in place of 0.3 us, by which they take longer.
+// A disturbed run: most round trips are 24 us too long. The parameters that should be equal in both
+// runs agree within a tenth: o_r and G. The runs have different settings of the library: this one
+// asks the receiver above 8192 bytes and not 4096, as o_r shows, which no disturbance reached, and
+// S says it. The machine was in another mode, too: undisturbed small round trips take 0.28 us and
+// not 0.35. And o_s is that of sends after waits of 24 us instead of 0.3 us, which take longer.
 func TestFitDisturbed(t *testing.T) {
 	clean, r := fitted(t, "prtt-openmpi-shm-eager4096.csv"), fitted(t, "prtt-contaminated.csv")
 	for _, c := range []struct{ name, method, unit string }{

@@ -1,7 +1,7 @@
 // Package foreign reads what other tools have measured: their outputs become data sets, with the timers of ours that mean the same.
 //
-// A format is a file: a Format value, and how its lines are read. What a tool prints that no timer of ours holds is left out, and a Note
-// says so. docs/import.md has the tables.
+// A format is a file: a Format value, and how its lines are read. Output that corresponds to none
+// of our timers is left out, and a Note says so. docs/import.md has the tables.
 package foreign
 
 import (
@@ -56,8 +56,9 @@ type File struct {
 	io.Reader
 }
 
-// Import reads outputs into one set. What is measured again, in one file or in several, is another launch. It is an error if a line is
-// not what the format has there, with file, line and column; if a format cannot be guessed; and if nothing of a file can be used.
+// Import reads outputs into one set. A repeated measurement, in one file or in several, counts as
+// another launch. It is an error if a line is not what the format has there, with file, line and
+// column; if a format cannot be guessed; and if nothing of a file can be used.
 func Import(files []File, o Options) (*sample.Set, []Note, error) {
 	all := &builder{launches: make(map[sample.Key]int)}
 	for _, f := range files {
@@ -101,5 +102,5 @@ func guess(name, text string) (*Format, error) {
 	return nil, fmt.Errorf("%s: %s; this was looked for:%s", name, what, b.String())
 }
 
-// base returns the last element of a path, which tells nobody where the file was.
+// base returns the last element of a path, which does not reveal the directory of the file.
 func base(name string) string { return filepath.Base(name) }

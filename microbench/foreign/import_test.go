@@ -138,7 +138,8 @@ func write(t testing.TB, set *sample.Set) []byte {
 	return b.Bytes()
 }
 
-// What the outputs do not say is told. Files of several tools stand beside each other, what is measured again is another launch.
+// Facts that the outputs lack are reported. Files of several tools are kept side by side, and a
+// repeated measurement is another launch.
 func TestImportSeveral(t *testing.T) {
 	set, _ := imported(t, Options{Platform: "mine", Library: "lib", Place: "2-3"}, "osu-latency.txt", "osu-bw.txt", "osu-latency.txt", "skampi.sko")
 	if want := 23 + 23 + 23 + 48; len(set.Series) != want {
@@ -232,7 +233,8 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// What is measured in both directions, among several pairs, or on buffers of a device is not taken for what one pair does in host memory.
+// Measurements in both directions, among several pairs, or on device buffers are not taken for
+// those of one pair in host memory.
 func TestOtherSettings(t *testing.T) {
 	device := "# OSU MPI-CUDA Latency Test v7.4\n# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)\n# Size Latency (us)\n8 5.0\n"
 	host := strings.NewReplacer("DEVICE (D)", "HOST (H)", "-CUDA", "").Replace(device)

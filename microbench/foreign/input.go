@@ -176,7 +176,8 @@ const maxBytes = 1<<31 - 1
 // maxTime bounds a time, so that sums of two and products with counts of messages stay far from the end of what a unit.Time holds.
 const maxTime = 1000 * unit.Second
 
-// time reads a word as a time in a unit, exactly. What is not finite, such as -nan, is no time.
+// time reads a word as a time in a unit, exactly. A value that is not finite, such as -nan, is not
+// a time.
 func (l *line) time(i int, unitName, what string) unit.Time {
 	s := l.words[i].text
 	t, err := unit.ParseTime(s + unitName)

@@ -102,8 +102,8 @@ func (r *osuReader) comment(l *line, text string) {
 	}
 }
 
-// buffers notes where the buffers of the next rows are. What is not in the memory of the hosts counts as another library: it must not stand
-// beside times of host memory as if it were the same.
+// buffers notes where the buffers of the next rows are. Measurements with buffers outside host
+// memory count as another library, so that they are not mixed with times of host memory.
 func (r *osuReader) buffers(send, receive string) {
 	r.key.Library, r.where = r.library, ""
 	if cmp.Or(send, "host") == "host" && cmp.Or(receive, "host") == "host" {

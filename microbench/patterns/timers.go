@@ -11,7 +11,8 @@ import (
 // burst is how many messages a train has: fewer than a pool of ACLMPL has slots.
 const burst = 16
 
-// settle is how long a rank waits so that its message is there, or the other rank in its receive.
+// settle is how long a rank waits so that its message has arrived, or the other rank has entered
+// its receive.
 const settle = 10 * unit.Millisecond
 
 // Timers times messages of a length between ranks 0 and 1 by the timers from which the fit has LogGP

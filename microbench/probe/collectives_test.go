@@ -32,7 +32,8 @@ func cellOf(o collective.Operation, ranks, bytes int) microbench.CollectiveCell 
 	return microbench.CollectiveCell{Algorithm: Algorithm(o), Job: o.Job(ranks, bytes, nil)}
 }
 
-// What comes of results of collective operations: keys, facts and times, by a launcher that starts all ranks.
+// Results of collective operations become keys, facts and times, with a launcher that starts all
+// ranks.
 func TestMeasureCollectives(t *testing.T) {
 	for _, together := range []bool{false, true} {
 		c := some(3, 16, 100)

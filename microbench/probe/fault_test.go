@@ -67,7 +67,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// alive says whether a process runs. One that has ended may take a moment to be gone, or stay where nobody asks how it ended.
+// alive reports whether a process runs. A process that has ended may take a moment to disappear, or
+// remain as a zombie if no parent waits for it.
 func alive(pid int) bool {
 	for range 100 {
 		if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
@@ -215,7 +216,8 @@ func TestNoNeighbour(t *testing.T) {
 	}
 }
 
-// What ends without what it started is no fault, and nothing is left of it.
+// A launcher that ends before the processes that it started is not a fault, and no process is left
+// behind.
 func TestLeaves(t *testing.T) {
 	s := fakes(t, "FAKE_PROGRAM=leaves")
 	if _, _, err := Measure(t.Context(), small(), s, nil); err != nil {
@@ -223,7 +225,8 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
-// Whoever interrupts gets back at once, wherever the measurement is, and ranks end even if their launcher has put them into sessions of their own.
+// An interrupt returns at once, at any point of the measurement, and ranks end even if their
+// launcher has put them into sessions of their own.
 func TestInterrupted(t *testing.T) {
 	for _, environment := range []string{"FAKE_COMPILER=hangs", "FAKE_PROGRAM=hangs", "FAKE_PROGRAM=sticks", "FAKE_LAUNCHER=away FAKE_COMPILER=sleep"} {
 		t.Run(environment, func(t *testing.T) {

@@ -344,7 +344,7 @@ func timedCalls(mode, timer string) unit.Time {
 	return 1
 }
 
-// calls reads those of a rank. What comes again and again is there once.
+// calls reads the calls of a rank. Repeated calls are listed once.
 func calls(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -70,9 +70,11 @@ type measurement struct {
 	eager    []variable
 }
 
-// Measure goes through an experiment, whose protocol, pair and Common do not count, between two ranks, between the pairs of
-// Settings.Ranks or, of collective operations, between as many as their jobs have, by Algorithm. The budget is of what comes after compiling. Now and then progress is called with what part is over, from 0 to 1; it may
-// be nil. Whether it fails, is cancelled or succeeds, it leaves no file and no process behind.
+// Measure executes an experiment, whose protocol, pair and Common are ignored, between two ranks,
+// between the pairs of Settings.Ranks or, of collective operations, between as many as their jobs
+// have, by Algorithm. The budget starts after compiling. progress, which may be nil, is called from
+// time to time with the fraction that is done, from 0 to 1. Whether it fails, is cancelled or
+// succeeds, it leaves no file and no process behind.
 func Measure(ctx context.Context, e *microbench.Experiment, s Settings, progress func(part float64)) (_ *sample.Set, _ *microbench.Outcome, err error) {
 	if err := check(e); err != nil {
 		return nil, nil, err

@@ -15,7 +15,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// What comes of results, up to the file of samples.
+// Results are converted correctly, up to the file of samples.
 func TestMeasure(t *testing.T) {
 	for name, of := range map[string]func(c *microbench.Experiment){
 		"by turns": func(*microbench.Experiment) {},
@@ -130,7 +130,7 @@ func TestRefine(t *testing.T) {
 	}
 }
 
-// What cannot be measured is refused before anything is compiled.
+// A setting that cannot be measured is refused before anything is compiled.
 func TestRefused(t *testing.T) {
 	for want, p := range map[string]microbench.Plan{
 		"protocol RTA":      {Modes: []string{"send"}, Sizes: []int{1}, Reps: 1, Protocol: "RTA"},
@@ -253,7 +253,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// What words prints, Words reads.
+// Words reads the output of words.
 func FuzzWords(f *testing.F) {
 	f.Add("mpirun", "a b'c\"\\", "")
 	f.Fuzz(func(t *testing.T, a, b, c string) {
@@ -299,7 +299,7 @@ func TestEagerLimits(t *testing.T) {
 	}
 }
 
-// What differs between launches is told for each.
+// Facts that differ between launches are listed for each launch.
 func TestEach(t *testing.T) {
 	results := []*hello{{hosts: 1}, {hosts: 2}, {hosts: 1}}
 	of := func(p *hello) string { return p.place() }

@@ -119,7 +119,7 @@ func duplicate(from, to string) error {
 	return os.WriteFile(to, text, 0o700)
 }
 
-// What the program is told to do, as in probe.c.
+// Commands to the program, as in probe.c.
 const (
 	doing = 1 + iota
 	resting

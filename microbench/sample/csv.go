@@ -66,8 +66,10 @@ func checkPlace(s string) error {
 
 // Read reads a set as Write writes it. name stands for the input in errors, which begin with file:line:column.
 //
-// Rows may come in any order: a series has the place of its first row, and rep says where in its series a sample
-// belongs. A file that has fewer rows than its fact Samples says is an error; older files do not have that fact. Names may stand in quotes. A comment above the header that has no colon is passed over.
+// Rows may be in any order: series are ordered by their first rows, and rep is the index of a
+// sample in its series. It is an error if a file has fewer rows than its fact Samples says; older
+// files do not have that fact. Names may be quoted. A comment above the header without a colon is
+// ignored.
 func Read(in io.Reader, name string) (*Set, error) {
 	r, err := schema.Reader(in, name)
 	if err != nil {
