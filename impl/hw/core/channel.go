@@ -7,8 +7,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Prioritized is a Network whose interfaces have queues of short messages in two priorities. On links
-// a message of high priority goes before others that wait there.
+// Prioritized is a Network whose interfaces have queues of short messages in two priorities. On
+// links a message of high priority overtakes others that wait.
 type Prioritized interface {
 	Network
 	Limit() int                                 // length of the longest message
@@ -77,7 +77,7 @@ func (c channel) Send(dst int, pri device.Priority, b []byte) bool {
 // room is the event of a rank whose message may be taken now.
 type room Port
 
-// Act tells the rank.
+// Act notifies the rank.
 func (r *room) Act(uint64) {
 	r.events++
 	(*Port)(r).concern()

@@ -6,7 +6,7 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// Access is a remote read or write under way. Data moves when the last byte arrives.
+// Access is a remote read or write in progress. Data moves when the last byte arrives.
 type Access struct {
 	J        *Job
 	Net      Network // that carries it
@@ -113,7 +113,7 @@ func (x *Access) Move() {
 // its completion.
 func (x *Access) Unawaited() bool { return x.Quiet && !x.refused }
 
-// Finish tells the rank that asked. The access is over.
+// Finish notifies the rank that started the access, which is then complete.
 func (x *Access) Finish() {
 	var pk *Packet
 	if !x.Unawaited() {
@@ -132,7 +132,7 @@ func (x *Access) Finish() {
 	}
 }
 
-// Change is what becomes of a register: it gets a value, or the value is added.
+// Change is an update of a register: it is set to a value, or the value is added to it.
 type Change struct {
 	swap  bool
 	value int64

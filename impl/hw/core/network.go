@@ -7,9 +7,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Network joins ranks. Its methods are called while the port's rank runs: they charge its processor
-// and schedule what happens on the way as events at times of their own. A packet ends with Arrive,
-// or with the event Arrival; an access with Move and Finish.
+// Network joins ranks. Its methods are called while the port's rank runs: they charge its
+// processor, and schedule what happens in the network as events. A packet ends with Arrive, or with
+// the event Arrival; an access with Move and Finish.
 type Network interface {
 	Send(p *Port, pk *Packet)                  // charges the sender and schedules the packet's first move
 	Receive(p *Port, pk *Packet)               // charges the taking of a packet from the inbox
@@ -17,7 +17,7 @@ type Network interface {
 	Count(p *Port, dst, r int, c Change) int64 // changes a register of another rank
 }
 
-// Reader is a Network whose ranks have to look for what has come, as by a system call.
+// Reader is a Network whose ranks have to poll for arrived packets, as by a system call.
 type Reader interface {
 	Network
 	Ready(p *Port) bool // reports whether a look would find anything
@@ -109,8 +109,8 @@ func (p *Pace) Time(n int) unit.Time {
 // other.
 type Register struct{ sim.Server }
 
-// Count changes register r of a rank, which serves one access after the other for hold, a way there
-// and a way back from here.
+// Count changes register r of a rank, which serves one access after the other, each for hold. The
+// request arrives after there, and the answer back after the access.
 func (g *Register) Count(p *Port, there, hold, back unit.Time, dst, r int, c Change) int64 {
 	p.Sleep(there)
 	t := g.Reserve(p.Kernel.Now(), hold)

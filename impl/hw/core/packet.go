@@ -5,7 +5,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Packet is a packet under way or arrived.
+// Packet is a packet that is in flight or has arrived.
 type Packet struct {
 	device.Packet
 	J     *Job
@@ -18,7 +18,7 @@ type Packet struct {
 	Wire  Wire
 }
 
-// Wire is where a packet or an access is on its way. Its meaning is the network's.
+// Wire is the position of a packet or an access in the network, which defines its meaning.
 type Wire struct {
 	Step int8
 	Pos  int

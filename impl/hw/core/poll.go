@@ -197,7 +197,7 @@ func (p *Port) Passed() bool {
 // opening is the event of the barrier that opens.
 type opening Job
 
-// Act tells all ranks.
+// Act notifies all ranks.
 func (o *opening) Act(uint64) {
 	o.opened++
 	for i := range o.Ports {

@@ -9,8 +9,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Port is a processor with its interface, which implements device.Port. Fields that every packet needs
-// comes first.
+// Port is a processor with its interface, which implements device.Port. Fields that every packet
+// needs come first.
 type Port struct {
 	*Job
 	device.None
@@ -156,8 +156,8 @@ func (p *Port) check(rank int) {
 }
 
 // Recv takes the first packet that has arrived. A packet is in the inbox no later than the
-// processor's own time, and packets that come later stand behind it, so only an empty inbox makes
-// the rank wait for the kernel.
+// processor's own time, and packets that arrive later are queued after it, so the rank waits for
+// the kernel only if its inbox is empty.
 func (p *Port) Recv(block bool) *device.Packet {
 	if p.held != nil {
 		p.held.Next, p.free = p.free, p.held

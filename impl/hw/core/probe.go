@@ -7,9 +7,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Probe observes a run. It is told at the places where clocks and servers move, and moves nothing:
-// a run has the same times whatever observes it. A packet or remote access is given as x, which is
-// a *Packet or an *Access.
+// Probe observes a run. It is called where clocks and servers advance, and changes nothing: a run
+// has the same times with any probe. A packet or remote access is given as x, which is a *Packet or
+// an *Access.
 type Probe interface {
 	Begin(j *Job) // a run begins
 
@@ -41,7 +41,7 @@ type Probe interface {
 	// Signals says that the hardware asks for the data of an access, or confirms them.
 	Signals(x *Access, name string, from, to int32, depart, arrive unit.Time)
 
-	// Finishes says which packet tells of the end of an access; nil: none does.
+	// Finishes says which packet reports the completion of an access; nil: none does.
 	Finishes(x *Access, pk *Packet)
 
 	// Takes says that x, or what has a name, takes a part of the network for a time.

@@ -23,7 +23,7 @@ func (j *Job) Offer() { j.remote, j.counters, j.queues, j.watched = true, true, 
 // remoteTo returns the network by which a rank reaches the memory of another one.
 func (p *Port) remoteTo(rank int) Remote { return p.network(rank).(Remote) }
 
-// Entry is an entry for a queue under way, or in the queue.
+// Entry is an entry on its way to a queue, or in the queue.
 type Entry struct {
 	*Packet // its bytes; its fields Src and Dst are the writer and the rank whose queue it is
 	key     device.Key
@@ -92,7 +92,8 @@ func (q queue) Enqueue(dst int, k device.Key, b []byte, flags device.EnqueueFlag
 	net.Enqueue(q.Port, x)
 }
 
-// Append appends the entry to its queue, or refuses it. It reports whether the writer is to be told.
+// Append appends the entry to its queue, or refuses it. It reports whether the writer is to be
+// notified.
 func (x *Entry) Append() (tell bool) {
 	p := &x.J.Ports[x.Dst]
 	x.refused = !p.append(x)
@@ -123,8 +124,8 @@ func (p *Port) append(x *Entry) bool {
 	return true
 }
 
-// Completion returns the packet that tells the writer what became of an entry, and which is used
-// when it Arrives.
+// Completion returns the packet that tells the writer whether the entry was accepted; the packet is
+// used when it Arrives.
 func (x *Entry) Completion() *Packet {
 	pk := x.J.newPacket(int32(x.Src), int32(x.Src), &x.done, nil)
 	pk.local, pk.Refused = true, x.refused

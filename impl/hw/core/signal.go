@@ -2,9 +2,9 @@ package core
 
 import "github.com/loggp/loggp/impl/device"
 
-// handlers is the signals of a rank that wait for its handler. It runs in the rank's own process,
-// where the rank waits or computes (Delay), looks for what has come or unmasks its signals; not in
-// the middle of another call, as a system runs handlers on its way back to the program.
+// handlers are the pending signals of a rank. Its handler runs in the rank's own process, when the
+// rank waits, computes (Delay), polls or unmasks its signals; not in the middle of another call,
+// since a system runs handlers when it returns to the program.
 type handlers struct {
 	handler func(src int, head device.Head)
 	waiting []raised

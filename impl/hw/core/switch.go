@@ -8,18 +8,18 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Router says which way chunks take through the switches of a network. R is what a chunk has before
-// it: its route.
+// Router determines the route of chunks through the switches of a network. R is the rest of a
+// chunk's route.
 type Router[R any] interface {
 	// Way returns the route from a node to another as it begins, and how long a first byte takes
 	// that does not wait anywhere.
 	Way(from, to int) (R, unit.Time)
 
 	// Turn goes on to the next output of a route that has not ended, and returns how long a first
-	// byte takes to get there, and whether the node of the destination is behind it.
+	// byte takes to get there, and whether that output leads to the destination's node.
 	Turn(r *R) (out int32, step unit.Time, last bool)
 
-	// Landed goes on with a remote access whose last byte is there at a time to come.
+	// Landed continues a remote access whose last byte arrives at a future time.
 	Landed(x *Access, t unit.Time)
 }
 
@@ -41,7 +41,7 @@ type Output[R any] struct {
 	urgent  *chunk[R] // those that go before: the first, which knows the last; nil: none
 }
 
-// chunk is a part of a transfer on its way: what is in the network at once.
+// chunk is a part of a transfer in flight.
 type chunk[R any] struct {
 	s     *Switched[R]
 	of    any // the *Packet or *Access whose bytes it carries
@@ -82,8 +82,8 @@ func (s *Switched[R]) launch(of any, t unit.Time, a, to int, b int, dur unit.Tim
 	return entered
 }
 
-// move lets the first byte of a chunk go on from time t to its next output, and farther as long as
-// nothing else is due before it gets there. Else it goes on by an event.
+// move advances the first byte of a chunk from time t to its next output, and farther as long as no
+// other event is due before it arrives there. Otherwise an event continues it.
 func (s *Switched[R]) move(c *chunk[R], t, until unit.Time) {
 	k := &s.J.Kernel
 	for {
@@ -107,7 +107,7 @@ func (c *chunk[R]) Act(uint64) {
 	}
 }
 
-// reach lets a chunk take the output that its first byte reaches at time t, or wait before it. It
+// reach lets a chunk take the output that its first byte reaches at time t, or wait for it. It
 // reports whether the chunk goes on to another.
 func (s *Switched[R]) reach(c *chunk[R], t unit.Time) bool {
 	o := &s.Outputs[c.out]
@@ -152,7 +152,7 @@ func (s *Switched[R]) Hold(from, to int, at unit.Time) {
 	}
 }
 
-// wait lets a chunk wait before a busy output, behind those of its node.
+// wait queues a chunk at a busy output, after those of its node.
 func (s *Switched[R]) wait(o *Output[R], c *chunk[R]) {
 	c.behind, c.end = nil, c
 	last := o.waiting
@@ -204,7 +204,7 @@ func (v *service[R]) Act(out uint64) {
 	}
 }
 
-// next takes the chunk whose turn it is out of those that wait.
+// next removes the chunk whose turn it is from the waiting ones.
 func (o *Output[R]) next() *chunk[R] {
 	if c := o.urgent; c != nil {
 		if o.urgent = c.behind; c.behind != nil {

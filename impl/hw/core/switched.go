@@ -58,7 +58,7 @@ func (s *Switched[R]) Node(rank int32) int { return int(s.Sender(rank).node) }
 // Sender returns what the network keeps of a rank of the job.
 func (s *Switched[R]) Sender(rank int32) *Sender[R] { return &s.ranks[int(rank)-s.First] }
 
-// Latency returns the time of a first byte between two ranks where nothing else is on the way.
+// Latency returns the time of a first byte between two ranks without contention.
 func (s *Switched[R]) Latency(from, to int32) unit.Time {
 	_, flight := s.Router.Way(s.Node(from), s.Node(to))
 	return flight
@@ -86,8 +86,8 @@ func (s *Switched[R]) Store(p *Port, pk *Packet, bytes int, long unit.Time) {
 // Act lets the next chunk of the first packet leave.
 func (me *Sender[R]) Act(uint64) { me.move(me.leaving.Head, Forever) }
 
-// move lets the next chunk leave, and decides what becomes of it until a time. The processor that
-// stores it is behind its own clock where the network was late to take it.
+// move lets the next chunk leave, and decides what becomes of it until a time. It advances the
+// storing processor's clock by the time for which the network was late to take the chunk.
 func (me *Sender[R]) move(pk *Packet, until unit.Time) {
 	w, s := &pk.Wire, me.s
 	p := &s.J.Ports[pk.Src]

@@ -2,8 +2,8 @@ package ethernet
 
 import "github.com/loggp/loggp/model/unit"
 
-// congestion is what the sender of a stream supposes of the network: slow start, congestion avoidance,
-// fast retransmission and fast recovery (RFC 2581), which goes on at a partial acknowledgement (NewReno,
+// congestion is the congestion control of a stream's sender: slow start, congestion avoidance, fast
+// retransmission and fast recovery (RFC 2581), which goes on at a partial acknowledgement (NewReno,
 // RFC 2582). It is used where the model has a model.Congestion.
 type congestion struct {
 	window     int       // bytes that may be under way
@@ -50,7 +50,7 @@ func (s *socket) uses() {
 	x.used = now
 }
 
-// half lets the threshold be half of what is under way.
+// half sets the threshold to half of the bytes in flight.
 func (s *socket) half() { s.congestion.threshold = max((s.sent-s.acked)/2, 2*s.h.net.mss) }
 
 // opens lets the window grow when bytes are acknowledged, if they filled it.
@@ -75,8 +75,8 @@ func (s *socket) opens(bytes int) {
 	c.window = min(c.window, s.h.net.TCP.SendBuffer+mss)
 }
 
-// repeated takes in an acknowledgement that says of nothing but a gap. Some of them say that the
-// segment there is lost, and the others that one has left the network.
+// repeated handles a duplicate acknowledgement. The first few indicate that a segment is lost, each
+// further one that a segment has left the network.
 func (s *socket) repeated() {
 	c, mss := &s.congestion, s.h.net.mss
 	c.repeats++
@@ -113,7 +113,7 @@ func (s *socket) collapse() {
 	c.window, c.recovering, c.recover, c.repeats = s.h.net.mss, false, s.most, 0
 }
 
-// keep notes a segment that has come before others.
+// keep notes a segment that has arrived out of order.
 func (s *socket) keep(x span) {
 	i := 0
 	for i < len(s.early) && s.early[i].to < x.from {
@@ -132,7 +132,8 @@ func (s *socket) keep(x span) {
 	s.early = append(s.early[:i+1], s.early[j:]...)
 }
 
-// joined takes what has come early and now continues the stream, up to from, and returns the end.
+// joined removes the out-of-order segments that continue the stream, whose data is complete up to
+// from, and returns its new end.
 func (s *socket) joined(from int) int {
 	for len(s.early) > 0 && s.early[0].from <= from {
 		from = max(from, s.early[0].to)

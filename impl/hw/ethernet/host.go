@@ -355,7 +355,8 @@ func (n *network) whole() bool {
 	return l != nil && l.Sockets != nil && l.Sockets.Whole
 }
 
-// Close lets the system drop what has come, and will come, for a rank whose program has ended.
+// Close lets the system drop all data, arrived or still to arrive, for a rank whose program has
+// ended.
 func (n *network) Close(p *core.Port) {
 	n.host(p).udp.close(n)
 	for _, s := range n.host(p).open {

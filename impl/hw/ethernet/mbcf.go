@@ -28,7 +28,7 @@ type task struct {
 	circuits []*circuit // by the other's place among the tasks; nil: there is none yet
 }
 
-// circuit is the way from one host to another: packets arrive in order, and once.
+// circuit is a virtual circuit from one host to another: packets arrive in order, and once.
 type circuit struct {
 	net      *mbcf
 	from, to *task
@@ -165,7 +165,7 @@ func (c *circuit) answer(m *message) {
 	c.flush()
 }
 
-// give puts a message behind those of the circuit.
+// give appends a message to the queue of the circuit.
 func (c *circuit) give(m *message) {
 	c.given++
 	m.serial = c.given
@@ -219,8 +219,8 @@ func (x *made) Act(uint64) {
 	f.mbcf.circuit.net.send(f)
 }
 
-// frame returns a frame for a message, or without one. It acknowledges all that has come the other
-// way.
+// frame returns a frame for a message, or without one. It acknowledges everything received from the
+// other side.
 func (c *circuit) frame(m *message) *frame {
 	n, b := c.net, c.back
 	f := n.newFrame()
@@ -258,7 +258,7 @@ func (c *circuit) Act(alarm uint64) {
 	}
 }
 
-// acknowledge tells the sender from an interrupt what has come.
+// acknowledge tells the sender, from an interrupt, what has arrived.
 func (c *circuit) acknowledge() {
 	c.back.later(c.back.frame(nil), c.net.MBCF.Output.Start)
 }

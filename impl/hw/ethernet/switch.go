@@ -231,7 +231,7 @@ func (s *switched) lose(f *frame) {
 	s.up.dropped(f)
 }
 
-// send lets a frame go over the line, behind those that wait for it.
+// send transmits a frame over the line, after those that wait for it.
 func (l *line) send(f *frame) {
 	n := l.s.length(f)
 	if l.room > 0 && l.waits+n > l.room || l.memory != nil && *l.memory+n > l.s.Switches.Memory {

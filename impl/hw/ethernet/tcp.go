@@ -53,7 +53,7 @@ type segment struct {
 	came  unit.Time // when its frame came
 }
 
-// timer is an alarm that can be set anew while its event is under way.
+// timer is an alarm that can be reset while its event is pending.
 type timer struct {
 	at    unit.Time // when it rings; 0: it does not
 	event unit.Time // when there is an event next; 0: there is none
@@ -172,8 +172,8 @@ func (s *socket) expect() {
 	}
 }
 
-// again sends all that is not acknowledged once more. Where nothing is on its way, as the window is
-// closed, it asks whether it still is.
+// again retransmits all unacknowledged data. If there is none because the window is closed, it
+// probes the window.
 func (s *socket) again(now unit.Time) {
 	s.wait = min(2*s.wait, longestWait*s.h.net.TCP.Retransmit)
 	s.set(&s.retry, retryAlarm, now+s.wait)

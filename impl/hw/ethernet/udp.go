@@ -19,7 +19,7 @@ type udp struct {
 	packet  device.Packet
 }
 
-// datagram is a datagram under way, or at the sockets that it has come to.
+// datagram is a datagram in flight, or in the sockets that have received it.
 type datagram struct {
 	net    *network
 	from   int    // the host that sent it
@@ -189,7 +189,7 @@ func (d socketUDP) Recv(deadline unit.Time) *device.Packet {
 	return &u.packet
 }
 
-// close drops what has come for a rank whose program has ended.
+// close drops the datagrams that have arrived for a rank whose program has ended.
 func (u *udp) close(n *network) {
 	for _, x := range u.waiting {
 		n.drop(x)

@@ -226,8 +226,8 @@ func (n *network) Start(p *core.Port, x *core.Access) {
 	x.Finish()
 }
 
-// Count asks by the shortest way along the ring, which is the only one, and is answered by the rest
-// of it.
+// Count sends its request along the ring, which has one direction; the answer takes the rest of the
+// ring.
 func (n *network) Count(p *core.Port, dst, r int, c core.Change) int64 {
 	a, _ := n.access(p.ID, int32(dst))
 	there := int(n.seat(int32(dst)).node - n.seat(p.ID).node)

@@ -149,8 +149,8 @@ func (r *Recorder) Until(p *core.Port, t unit.Time, name string, a model.Activit
 	}
 }
 
-// waited says that a processor may have waited until now: one that has goes on at the kernel's
-// time. The reason is known later.
+// waited says that a processor may have waited until now: if so, it continues at the kernel's time.
+// The reason is known later.
 func (r *Recorder) waited(p *core.Port) { r.Until(p, r.kernel.Now(), "", model.Waiting, 0) }
 
 // Delays implements core.Probe.
@@ -214,7 +214,7 @@ func (l *lane) back() {
 	}
 }
 
-// fly records that something is under way as x, from what a rank does next.
+// fly records that x is in flight, starting with the next activity of a rank.
 func (r *Recorder) fly(x any, rank int32, f flight, head *device.Head) {
 	l := &r.lanes[rank]
 	l.start = len(l.spans)
