@@ -37,7 +37,7 @@ const (
 	precision       = 0.02
 )
 
-// The most of what an experiment may be asked for.
+// Upper limits of the settings of an experiment.
 const (
 	MaxLaunches = 1000
 	MaxBudget   = 24 * time.Hour
@@ -45,15 +45,19 @@ const (
 
 // LogSizes are the lengths that are measured on real machines unless others are asked for: powers of two, among which sizes are added around the eager limit.
 //
-// Note: behind 64 KiB, where the kernel's TCP takes another way, there are three sizes, as fewer make no line.
+// Note: from 64 KiB on, where the kernel's TCP behaves differently, there are three sizes, since
+// fewer do not define a line fit.
 var LogSizes = []int{0, 1, 16, 64, 256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 96 << 10, 128 << 10}
 
-// LongSizes are those where long messages go in several parts, as by TCP on one machine, where a part is 64 KiB and another way is taken behind the first: what a byte costs is to be seen
-// over many parts. Behind the longest message that this library sends at once, of 128 KiB, there are four sizes, so that a line is told from the one before.
+// LongSizes are those where long messages go in several parts, as by TCP on one machine, where a
+// part is 64 KiB and the parts after the first are handled differently: the cost per byte shows
+// only over many parts. Beyond 128 KiB, the longest message that this library sends at once, there
+// are four sizes, so that their line can be distinguished from the previous one.
 var LongSizes = append(LogSizes[:len(LogSizes)-2:len(LogSizes)-2], 128<<10, 192<<10, 256<<10, 384<<10, 512<<10)
 
-// LogTrips are the sizes between LogSizes at which round trips alone are measured beside them: these take less time than anything else, and show best how times
-// grow with length. Where they stand no halving of a gap between LogSizes ends.
+// LogTrips are additional sizes between LogSizes at which only round trips are measured: round
+// trips take the least time, and show best how times grow with length. Bisection of a gap between
+// LogSizes never ends at one of them.
 var LogTrips = []int{4, 8, 32, 128, 360, 720, 1440, 2880, 5760, 11520, 23040, 46080, 92160}
 
 // The quick plan, which measures a real machine in a second: fewer sizes and modes, with as many
