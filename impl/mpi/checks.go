@@ -10,7 +10,8 @@ import (
 	"github.com/loggp/loggp/impl/mpi/check"
 )
 
-// This file gives package check what ranks note, so that it can say what is wrong with a program.
+// This file passes the records of ranks to package check, which explains what is wrong with a
+// program.
 
 // Site is a line of a program.
 type Site = engine.Site
@@ -109,7 +110,7 @@ func (j *job) mismatch(rank int, context uint32, src, theirs, ours int) (Class, 
 	return check.Difference(j.name(rank, context, src), theirs, ours)
 }
 
-// name returns what another rank of the job is called by a rank that communicates with it in a
+// name returns the name of another rank of the job for a rank that communicates with it in a
 // context.
 func (j *job) name(rank int, context uint32, other int) string {
 	return j.worlds[rank].state.name(other, context)
@@ -154,8 +155,8 @@ func (c *Comm) audit() check.Audit {
 	return check.Audit{Rank: c.e.Port().Rank(), Failed: c.e.Failed(), Traffic: c.e.Traffic(), Peers: c.e.Peers(), Calls: c.state.calls.Audit()}
 }
 
-// compare returns an error if ranks in this process, which have all ended well, did not do what
-// belongs together.
+// compare returns an error if the audits of the ranks in this process, which have all ended without
+// errors, do not match.
 func (j *job) compare() error {
 	if !j.check { // a job may have a million ranks, so nothing is made for each of them
 		var b check.Balance
@@ -202,7 +203,7 @@ func (r remoteError) ErrorDetail() []byte {
 	return text
 }
 
-// errorDetail is what a rank leaves for Run's caller, if that is in another process.
+// errorDetail is the error information that a rank sends to Run's caller in another process.
 type errorDetail struct {
 	Error *Error       `json:",omitempty"`
 	Abort *AbortError  `json:",omitempty"`
@@ -221,7 +222,7 @@ func setDetail(p device.Port, d errorDetail) {
 	}
 }
 
-// parseDetail returns what a rank has left, or nothing.
+// parseDetail parses the error detail of a rank, if there is one.
 func parseDetail(text []byte) (d errorDetail) {
 	if json.Unmarshal(text, &d) != nil {
 		return errorDetail{}

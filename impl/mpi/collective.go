@@ -202,7 +202,7 @@ func (c *Comm) combining(o collective.Operation, root int, of Buffer, op *Op) *r
 	return r
 }
 
-// begin enters a call and checks what it is called with.
+// begin enters a call and checks its arguments.
 func (c *Comm) begin(call string, root int, b Buffer) {
 	c.enter(call)
 	c.checkIntra()
@@ -222,8 +222,8 @@ func (r *round) job(data []byte) collective.Job {
 	return j
 }
 
-// Operations in which ranks may give or take different numbers of elements. Part i of a buffer is
-// counts[i] elements; the first begins offsets[i] extents behind the beginning of the buffer.
+// Operations in which ranks may send or receive different numbers of elements. Part i of a buffer
+// is counts[i] elements; the first begins offsets[i] extents after the beginning of the buffer.
 
 // Gatherv is Gather with parts of any length: that of rank i becomes part i of the root's recv.
 // recv, counts and offsets count at the root only.
@@ -487,7 +487,7 @@ func (r *round) sendAndReceive(to int, out []byte, from int, in []byte) {
 		Send: collective.Span{Area: collective.In, Len: len(out)}, Recv: collective.Span{Area: collective.Out, Len: len(in)}})
 }
 
-// copyOwn copies what a rank gives itself.
+// copyOwn copies a rank's contribution to itself.
 func (r *round) copyOwn(into, data []byte) {
 	if len(into) != len(data) {
 		r.e.Fail(engine.ErrTruncate, "rank %d gives itself %d bytes where it takes %d", r.rank, len(data), len(into))

@@ -49,8 +49,8 @@ func (c *Comm) Size() int {
 	return c.size
 }
 
-// Counts yields what the rank's engine counts, such as requests, by names, and what the library's own
-// collective operations count: nothing if they count nothing.
+// Counts yields, by name, the counters of the rank's engine, such as requests, and those of the
+// library's own collective operations, if they have any.
 func (c *Comm) Counts(yield func(name string, n int64) bool) {
 	c.e.CheckGoroutine("Counts")
 	more := true
@@ -129,7 +129,7 @@ func (c *Comm) checkTag(tag int) {
 // MaxTag is the largest tag (MPI_TAG_UB).
 const MaxTag = 1<<31 - 1
 
-// state is what all communicators of a rank share, except for its engine.
+// state is the state, apart from the engine, that all communicators of a rank share.
 type state struct {
 	tuning    *collective.Tuning
 	own       Collectives          // of the library; nil: none
@@ -153,9 +153,9 @@ type Keyval struct {
 	freed  bool
 }
 
-// NewKeyval makes a name (MPI_Keyval_create). copy is called by Dup and says what the new
-// communicator gets, if anything; nil: nothing. delete is called when an attribute is deleted,
-// replaced, or freed with its communicator; it may be nil.
+// NewKeyval makes a name (MPI_Keyval_create). copy is called by Dup and returns the value for the
+// new communicator, if any; nil: none. delete is called when an attribute is deleted, replaced, or
+// freed with its communicator; it may be nil.
 func NewKeyval(copy func(c *Comm, value any) (copied any, keep bool), delete func(c *Comm, value any)) *Keyval {
 	return &Keyval{copy: copy, delete: delete}
 }
@@ -186,8 +186,7 @@ func (a attributes) find(k *Keyval) int {
 	return slices.IndexFunc(a, func(x attribute) bool { return x.key == k })
 }
 
-// SetAttribute gives the communicator an attribute, in place of what it had of that name
-// (MPI_Attr_put).
+// SetAttribute sets an attribute of the communicator, replacing its previous value (MPI_Attr_put).
 func (c *Comm) SetAttribute(k *Keyval, value any) {
 	c.enter("SetAttribute")
 	switch {

@@ -100,7 +100,7 @@ func (c *Comm) dup() *Comm {
 	return c.keep(c.newComm(c.jobRanks(), c.newContext()))
 }
 
-// keep gives a duplicate what the communicator has.
+// keep copies properties of the communicator to a duplicate.
 func (c *Comm) keep(n *Comm) *Comm {
 	if c.extras != nil {
 		n.extra().topology = c.extras.topology
@@ -223,8 +223,8 @@ func (c *Comm) Compare(d *Comm) Comparison {
 	return groups
 }
 
-// Free ends the use of the communicator: a call with it is an error from now on. Messages that are
-// under way arrive (MPI_Comm_free).
+// Free ends the use of the communicator: a call with it is an error from now on. Messages in flight
+// still arrive (MPI_Comm_free).
 func (c *Comm) Free() {
 	c.enter("Free")
 	if o := c.state.own; o != nil && c.inter() == nil {
@@ -280,7 +280,7 @@ func (c *Comm) setMembers(members []int) {
 	}
 }
 
-// extras are what few communicators have.
+// extras are fields that few communicators need.
 type extras struct {
 	freed      bool
 	attributes attributes
@@ -298,7 +298,7 @@ func (c *Comm) extra() *extras {
 	return c.extras
 }
 
-// inter returns what a communicator between two groups has, or nil.
+// inter returns the fields of a communicator between two groups, or nil.
 func (c *Comm) inter() *inter {
 	if c.extras == nil {
 		return nil
@@ -326,7 +326,8 @@ func (c *Comm) checkIntra() {
 	}
 }
 
-// inter is what only a communicator between two groups has. It addresses ranks of the other group.
+// inter has the fields of communicators between two groups. Such a communicator addresses ranks of
+// the other group.
 type inter struct{ comm *Comm } // of this group
 
 // CreateInter returns a communicator between this group and another. The leaders of the two groups
@@ -414,7 +415,8 @@ func (x *inter) newContext(c *Comm) uint32 {
 	return *c.last
 }
 
-// across returns what the first rank of the other group has given, as that of this group gives mine.
+// across exchanges data between the first ranks of the two groups: that of this group gives mine,
+// and across returns the other's.
 func (x *inter) across(c *Comm, mine []byte) []byte {
 	var theirs []byte
 	if x.comm.rank == 0 {
@@ -446,9 +448,9 @@ func (c *Comm) checkInter() {
 	}
 }
 
-// Merge makes one group of both. Those that say high come behind the others; where both say the
-// same, the side comes first whose first rank is the lower one in the job. All ranks of a side say
-// the same (MPI_Intercomm_merge).
+// Merge merges both groups into one. The group that passes high is ordered after the other; if both
+// pass the same value, the group whose first rank is lower in the job is first. All ranks of a
+// group pass the same value (MPI_Intercomm_merge).
 func (c *Comm) Merge(high bool) *Comm {
 	c.enter("Merge")
 	c.checkInter()

@@ -24,8 +24,8 @@ func (c *Comm) ProcessorName() string {
 	return c.e.Port().Node()
 }
 
-// Wtick returns the step of the clock that Wtime reads: the timer of an emulated machine, or what
-// was measured of this one's (MPI_Wtick).
+// Wtick returns the resolution of the clock that Wtime reads: that of the emulated machine's timer,
+// or the measured one of this machine's clock (MPI_Wtick).
 func (c *Comm) Wtick() unit.Time { return c.e.Port().Tick() }
 
 // Abort ends the job, all of its ranks, with an *AbortError (MPI_Abort). It does not return.
@@ -78,7 +78,7 @@ const (
 	ErrPending  Class = "MPI_ERR_PENDING"
 )
 
-// meanings say what errors of a class are about.
+// meanings describe the error classes.
 var meanings = map[Class]string{
 	Success:     "no error",
 	ErrBuffer:   "a buffer does not have the data that it should, or no room for it",
@@ -121,8 +121,8 @@ func ErrorClass(err error) Class {
 	return ErrUnknown
 }
 
-// ErrorString says what errors of a class are about (MPI_Error_string); the text of one is its
-// Error. For a value that is not a class it says so.
+// ErrorString describes an error class (MPI_Error_string); the text of one is its Error. For a
+// value that is not a class it says so.
 func ErrorString(c Class) string {
 	if s, ok := meanings[c]; ok {
 		return s
@@ -130,8 +130,8 @@ func ErrorString(c Class) string {
 	return "no class of errors"
 }
 
-// ErrorHandler says what happens to an error of a call on a communicator (MPI_Errhandler_create).
-// Ranks may have different handlers on one communicator.
+// ErrorHandler determines how errors of calls on a communicator are handled
+// (MPI_Errhandler_create). Ranks may have different handlers on one communicator.
 type ErrorHandler struct {
 	name  string
 	call  func(c *Comm, err *Error) // nil: none
@@ -146,8 +146,8 @@ var (
 	ErrorsReturn   = &ErrorHandler{name: "ErrorsReturn"}
 )
 
-// NewErrorHandler makes a handler of a function that is told of the error and of the communicator,
-// before Catch returns the error, or Run where there is no Catch.
+// NewErrorHandler makes a handler from a function. It is called with the error and the communicator
+// before Catch, or Run if there is no Catch, returns the error.
 func NewErrorHandler(call func(c *Comm, err *Error)) *ErrorHandler { return &ErrorHandler{call: call} }
 
 // Free ends the use of a handler for other communicators (MPI_Errhandler_free). Those that have it
@@ -160,8 +160,8 @@ func (h *ErrorHandler) Free() error {
 	return nil
 }
 
-// SetErrorHandler says what becomes of errors of calls on c from now on (MPI_Errhandler_set).
-// Communicators that are made of c have the same. Errors of calls without a communicator, such as
+// SetErrorHandler sets the handler of errors of later calls on c (MPI_Errhandler_set).
+// Communicators that are created from c inherit it. Errors of calls without a communicator, such as
 // Vector, are those of the communicator that Run gives.
 func (c *Comm) SetErrorHandler(h *ErrorHandler) {
 	c.enter("SetErrorHandler")
@@ -171,7 +171,7 @@ func (c *Comm) SetErrorHandler(h *ErrorHandler) {
 	c.setHandler(h)
 }
 
-// ErrorHandler returns what becomes of errors of calls on c (MPI_Errhandler_get).
+// ErrorHandler returns the handler of errors of calls on c (MPI_Errhandler_get).
 func (c *Comm) ErrorHandler() *ErrorHandler {
 	if x, ok := c.state.handlers[c.context]; ok {
 		return x.by
@@ -185,8 +185,9 @@ func (c *Comm) Raise(class Class, format string, args ...any) {
 	c.e.Fail(class, format, args...)
 }
 
-// Settle waits until what the rank has sent from an attached buffer, and requests that it has freed, are complete. It is for
-// programs whose memory goes before the job ends (part of MPI_Finalize).
+// Settle blocks until the rank's sends from an attached buffer, and the requests that it has freed,
+// are complete. It is for programs that release their memory before the job ends (part of
+// MPI_Finalize).
 func (c *Comm) Settle() {
 	c.enter("Settle")
 	c.e.Settle()
@@ -224,8 +225,8 @@ func (c *Comm) callHandler(err *Error) bool {
 }
 
 // Catch calls f and returns the *Error of a call in it, if the call was on a communicator whose
-// handler is not ErrorsAreFatal. The rest of f is left out. Other errors, and panics, pass. c is
-// any communicator of the rank.
+// handler is not ErrorsAreFatal. The rest of f is not executed. Other errors, and panics,
+// propagate. c is any communicator of the rank.
 //
 // An error of arguments (a rank, a tag, a root, a count, a datatype, a buffer, an operation, a
 // group, a topology, an attribute) leaves things as they were for calls that make one message, or

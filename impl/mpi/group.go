@@ -30,8 +30,8 @@ func (c *Comm) group() Group {
 	return Group{c.e, c.jobRanks()}
 }
 
-// Free makes g no group any more (MPI_Group_free). Copies of it stay what they are, and so do
-// communicators and groups that were made of it; none has to be freed.
+// Free makes g an invalid group (MPI_Group_free). Copies of g, and communicators and groups that
+// were created from it, stay valid; groups need not be freed.
 func (g *Group) Free() { *g = Group{} }
 
 // valid returns the group, and fails if it is the zero value.
@@ -77,8 +77,8 @@ func (g Group) index() map[int]int {
 	return at
 }
 
-// Translate returns what ranks of the group are in another; Undefined where they are not in it
-// (MPI_Group_translate_ranks).
+// Translate returns the ranks in another group of ranks of this one; Undefined for those that are
+// not in it (MPI_Group_translate_ranks).
 func (g Group) Translate(ranks []int, to Group) []int {
 	g.valid("Translate")
 	at := to.valid("Translate").index()
@@ -120,7 +120,7 @@ func (g Group) Compare(h Group) Comparison {
 	return Unequal
 }
 
-// Union returns the ranks of g, and behind them those of h that are not in g.
+// Union returns the ranks of g, followed by those of h that are not in g.
 func (g Group) Union(h Group) Group {
 	g, h = g.valid("Union"), h.valid("Union")
 	return Group{g.e, slices.Concat(g.members, h.among(g, false).members)}

@@ -7,8 +7,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Status says what was received. It is empty, with AnySource and AnyTag, after a send and after an
-// operation on a null request.
+// Status describes a received message. It is empty, with AnySource and AnyTag, after a send and
+// after an operation on a null request.
 type Status struct {
 	Source, Tag int
 	Bytes       int
@@ -87,7 +87,7 @@ func (c *Comm) Sendrecv(send Buffer, dst, sendTag int, recv Buffer, src, recvTag
 	return r.wait(nested)
 }
 
-// SendrecvReplace sends what is in b and receives into it.
+// SendrecvReplace sends the contents of b and receives into b.
 func (c *Comm) SendrecvReplace(b Buffer, dst, sendTag, src, recvTag int) Status {
 	sends := c.sending("SendrecvReplace", dst, sendTag)
 	copied := c.flat(c.checkBuffer(b), true)

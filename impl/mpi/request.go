@@ -64,7 +64,7 @@ func (r *Request) Test() (Status, bool) {
 	return r.end(), true
 }
 
-// active enters a call, unless it is nested, and reports whether there is an operation under way. A
+// active enters a call, unless it is nested, and reports whether an operation is in progress. A
 // copy of a request that was completed is an error.
 func (r *Request) active(call string) bool {
 	if r.op == nil {
@@ -341,9 +341,9 @@ func (r *Request) start(call string) {
 	r.c.e.Start(r.op)
 }
 
-// Free gives up the request, which is null then. An operation that is under way completes by
-// itself, and Finalize waits for it; the program cannot know when its buffer may be used again. A
-// persistent request that is inactive is gone at once.
+// Free releases the request, which is then null. An operation in progress completes by itself, and
+// Finalize waits for it; the program cannot know when its buffer may be used again. A persistent
+// request that is inactive is gone at once.
 func (r *Request) Free() {
 	r.enter("Free")
 	r.c.e.Free(r.op)

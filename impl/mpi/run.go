@@ -13,10 +13,10 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Error is a failure of a communication: what Run returns when a rank made one.
+// Error is the failure of a communication call. Run returns it when a call of a rank fails.
 type Error = engine.Error
 
-// World is what programs run on.
+// World is the set of ranks, on a network, that programs run on.
 type World = device.World
 
 // Options say how messages are to travel.

@@ -10,9 +10,9 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 )
 
-// Audit is what a rank did. When all ranks have ended well, their audits are compared: what one has
-// sent another has received, and, in programs that are checked, all ranks of a communicator have
-// made as many collective calls. A message that was lost is thereby an error, although no rank
+// Audit is what a rank did. When all ranks have ended well, their audits are compared: each message
+// that was sent has been received, and, in programs that are checked, all ranks of a communicator
+// have made as many collective calls. A message that was lost is thereby an error, although no rank
 // waits for it. It takes no virtual time.
 type Audit struct {
 	Rank    int
@@ -32,7 +32,7 @@ type LastCall struct {
 	noted   *call // of this process; nil: its line was looked up
 }
 
-// Audit returns what was noted of the last call on each communicator.
+// Audit returns the record of the last call on each communicator.
 func (x Calls) Audit() map[uint32]LastCall {
 	if len(x) == 0 {
 		return nil
@@ -54,7 +54,7 @@ func (a Audit) Located() Audit {
 	return a
 }
 
-// Compare returns an error if ranks that have all ended well did not do what belongs together.
+// Compare returns an error if the audits of ranks that have all ended without errors do not match.
 func Compare(all []Audit) error {
 	var b Balance
 	for _, a := range all {

@@ -140,7 +140,7 @@ func Cycle(ranks []int, on map[int]int) []int {
 	return nil
 }
 
-// Names says what a rank of the job is called by one that communicates with it in a context.
+// Names returns the name of a rank of the job for a rank that communicates with it in a context.
 type Names func(rank int, context uint32) string
 
 // WaitsFor describes what a rank waits for.

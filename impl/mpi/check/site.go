@@ -21,9 +21,10 @@ var (
 	internal = map[string]bool{library: true, this: true, reflect.TypeFor[collective.Job]().PkgPath(): true}
 )
 
-// Where returns the line of the program whose call is under way, or none if none is. It is called
-// when something has gone wrong, on top of the rank's stack, which is complete also while a panic
-// or runtime.Goexit unwinds it. It skips so many frames of package mpi above those of the call.
+// Where returns the line of the program that made the current call, or nothing outside a call. It
+// is called when something has gone wrong, on top of the rank's stack, which is complete also while
+// a panic or runtime.Goexit unwinds it. It skips so many frames of package mpi above those of the
+// call.
 //
 // Note: packages below the library are not recognized by their names, as there may be any.
 func Where(skip int) Site {
