@@ -216,8 +216,8 @@ func TestNoNeighbour(t *testing.T) {
 	}
 }
 
-// A launcher that ends before the processes that it started is not a fault, and no process is left
-// behind.
+// A program that ends without a process that it started is not a fault, and the process is ended,
+// too.
 func TestLeaves(t *testing.T) {
 	s := fakes(t, "FAKE_PROGRAM=leaves")
 	if _, _, err := Measure(t.Context(), small(), s, nil); err != nil {
