@@ -62,7 +62,7 @@ type control struct {
 	once    sync.Once
 }
 
-// maxMessage bounds what is read of a message.
+// maxMessage is the maximum length of a message that is read.
 const maxMessage = 1 << 20
 
 // sendTimeout is how long a message may wait for room at the other side.
@@ -123,7 +123,7 @@ const (
 	keepAlive  = 2 * time.Second        // until the kernel asks by itself, when it has that many
 )
 
-// errVanished says that the other host was switched off or cannot be reached any more.
+// errVanished is the error if the other host was switched off or has become unreachable.
 var errVanished = errors.New("its machine does not answer")
 
 // startHeartbeats sends heartbeats until the connection is closed, or the kernel closes it because
@@ -155,7 +155,7 @@ func (c *control) beat(beat any, interval time.Duration) {
 	}
 }
 
-// cause returns a plain text for errors that say that the other host has vanished.
+// cause returns a plain text for errors that mean that the other host has become unreachable.
 func cause(err error) error {
 	for _, gone := range []error{syscall.ETIMEDOUT, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.ENETDOWN} {
 		if errors.Is(err, gone) {

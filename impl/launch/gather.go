@@ -41,8 +41,8 @@ const connectTimeout = 30 * time.Second
 
 var errSilent = fmt.Errorf("it has not connected within %v", connectTimeout)
 
-// Gather connects a team. In a process that is a rank it returns what that needs to know. The error
-// names the host that cannot be reached.
+// Gather connects a team. In the process of a rank it returns the information that the rank needs.
+// The error names the host that cannot be reached.
 func Gather(ctx context.Context, cfg TeamConfig) (*Team, error) {
 	me, err := self()
 	switch {

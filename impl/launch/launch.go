@@ -66,7 +66,7 @@ type Node interface {
 }
 
 // IsRank reports whether this process was started as a rank of a job. It is also true if the
-// environment says so wrongly, in which case Run fails.
+// environment variables were set by mistake; Run then fails.
 func IsRank() bool {
 	me, err := self()
 	return me != nil || err != nil
@@ -106,8 +106,8 @@ var runs = struct {
 	ended      map[string][]report
 }{ended: make(map[string][]report)}
 
-// Begin says that a command with these arguments begins. Earlier runs with the same arguments
-// belong to other commands, and a rank that is started for this one does not come to them. A
+// Begin marks the start of a command with these arguments. Earlier runs with the same arguments
+// belong to other commands, which a rank that is started for this command does not execute. A
 // process that runs one command need not call it.
 func Begin(args []string) {
 	runs.Lock()

@@ -28,7 +28,7 @@ const (
 	sharedFile            // the transport's
 )
 
-// task is what a rank is to do.
+// task is the work that a rank is given.
 type task struct {
 	Token   string
 	Rank    int
@@ -46,7 +46,7 @@ type rank struct {
 	leave   chan struct{} // closed when the rank is to leave its program
 }
 
-// leave is what a rank reads behind its task when it is to leave its program.
+// leave is the message after its task that makes a rank leave its program.
 const leave = '.'
 
 // self returns this process as a rank, or nil if the user started it.
@@ -128,7 +128,7 @@ func (r *rank) join(c Config, t Transport, program func(device.Port) error) (det
 	return detail, err
 }
 
-// without returns an environment without what makes a process a rank.
+// without returns an environment without the variables that make a process a rank.
 func without(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		return strings.HasPrefix(v, rankVariable+"=") || strings.HasPrefix(v, tokenVariable+"=")

@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// report says how a rank or a run ended, in a form that is passed from process to process.
+// report describes the end of a rank or a run, in a form that is sent between processes.
 type report struct {
 	Kind  string
 	Rank  int    `json:",omitempty"`
@@ -30,7 +30,7 @@ const (
 	died      = "died"
 )
 
-// Death says that the process of a rank has ended before its program.
+// Death is the error that the process of a rank has ended before its program.
 type Death struct {
 	Rank   int
 	Status string // how: exit status 3, or signal: killed
@@ -53,7 +53,7 @@ type Error struct {
 	detail []byte
 }
 
-// ErrorDetail returns what the rank has set by its device.ErrorDetailer, or nil.
+// ErrorDetail returns the detail that the rank has set by its device.ErrorDetailer, or nil.
 func (e *Error) ErrorDetail() []byte { return e.detail }
 
 // Error returns the text of the error.

@@ -23,7 +23,7 @@ type remoteCommand struct {
 	output process.Output
 }
 
-// errEnded says that a remote command has ended before the agent has connected.
+// errEnded is the error if a remote command has ended before its agent has connected.
 var errEnded = errors.New("it ended")
 
 // startAgent runs ssh. The token goes by standard input, where no other user of either host sees

@@ -17,8 +17,8 @@ func Silence(fd int) time.Duration {
 	return time.Duration(info.Last_ack_recv) * time.Millisecond
 }
 
-// setUserTimeout makes the kernel close a connection when what was sent has not been acknowledged
-// for d, or for that many round trips if they take longer.
+// setUserTimeout makes the kernel close a connection when sent data has not been acknowledged for
+// d, or for that many round trips if they take longer.
 func setUserTimeout(c *net.TCPConn, d time.Duration, trips int) error {
 	raw, err := c.SyscallConn()
 	if err != nil {

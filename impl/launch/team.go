@@ -30,7 +30,8 @@ type Host struct {
 	Processors []int          // on which the rank may run
 }
 
-// places returns what a rank needs to know of the hosts, by rank; of no team, nothing.
+// places returns the information about the hosts that a rank needs, by rank; without a team,
+// nothing.
 func (t *Team) places() []Host {
 	if t == nil {
 		return nil
@@ -89,7 +90,7 @@ type agent struct {
 	remote  *remoteCommand // that has started it, or nil
 }
 
-// exitTimeout is how long an agent may take to end what it was told to.
+// exitTimeout is how long an agent may take to end the rank that it was told to end.
 const exitTimeout = time.Second
 
 // supervise is rankProcess.supervise for a rank on another host.

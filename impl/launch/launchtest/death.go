@@ -119,7 +119,7 @@ func killedWhileMeeting(t *testing.T, x *transport) {
 	}
 }
 
-// A rank that never comes to the run is not waited for.
+// The job does not wait for a rank that never reaches the run.
 func absent(t *testing.T, x *transport) {
 	err := x.world(t, Settings{Ranks: 2, Args: []string{"-test.run=^$"}}).Run(func(device.Port) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "rank 1 died: it ended before it came to the run") {

@@ -32,8 +32,8 @@ func cancelled(t *testing.T, x *transport) {
 	}
 }
 
-// When a job is over nothing of it is left in the process: no child, no file or connection, and no
-// shared memory.
+// A job that has ended leaves nothing in the process: no child, open file, connection or shared
+// memory.
 func nothingLeft(t *testing.T, x *transport) {
 	w := x.world(t, Settings{Ranks: 3})
 	if err := w.Run(func(device.Port) error { return nil }); err != nil {

@@ -78,7 +78,8 @@ func noGarbage(t *testing.T, x *transport) {
 	}
 }
 
-// A rank that ends wakes others that wait for it to take packets, and what they send is dropped.
+// A rank that ends wakes others that wait for it to take packets, and the packets that they send
+// are dropped.
 func endWakes(t *testing.T, x *transport) {
 	err := x.world(t, Settings{Ranks: 2, Wait: launch.Block}).Run(func(p device.Port) error {
 		if p.Rank() == 1 {
