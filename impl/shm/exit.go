@@ -25,13 +25,13 @@ func (p *port) NotifyExit(rank int, head device.Head) {
 	p.exits = append(p.exits, exit{rank: rank, head: head})
 }
 
-// exited reports whether a rank has ended of whose end this one is to be told.
+// exited reports whether a rank has ended whose exit this rank must be notified of.
 func (p *port) exited() bool {
 	return slices.ContainsFunc(p.exits, func(e exit) bool { return !e.told && p.members[e.rank].ended.Load() })
 }
 
-// takeExits moves all that such ranks have sent to the inbox, and behind it the notice of their
-// end. It reports whether there were any.
+// takeExits moves all that such ranks have sent to the inbox, followed by the notices of their
+// exits. It reports whether there were any.
 func (p *port) takeExits() bool {
 	found := false
 	for i := range p.exits {
@@ -47,8 +47,8 @@ func (p *port) takeExits() bool {
 	return found
 }
 
-// forgetExits removes the exits that the rank was told about. That is done when its wait is
-// over, so that it is not taken for a rank that waits for nothing.
+// forgetExits removes the exits that the rank was told about. It is called when the rank's wait has
+// ended, so that the rank is not mistaken for one that waits for nothing.
 func (p *port) forgetExits() {
 	if p.exits == nil {
 		return

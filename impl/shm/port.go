@@ -53,7 +53,7 @@ func (p *port) Send(dst int, q *device.Packet) {
 	p.send(dst, q)
 }
 
-// send sends what does not fit a line, or for which no line is free.
+// send sends a packet that does not fit a line, or for which no line is free.
 func (p *port) send(dst int, q *device.Packet) {
 	if dst == p.Rank() {
 		p.PutCopy(dst, &q.Head, q.Data)
@@ -70,8 +70,8 @@ func (p *port) send(dst int, q *device.Packet) {
 	}
 }
 
-// write puts a record into the ring to a rank, and takes in what arrives until there is room. It
-// returns false if the rank has ended, so that there will be none.
+// write puts a record into the ring to a rank. While the ring is full it takes in arriving packets.
+// It returns false if the rank has ended, since the ring will then stay full.
 func (p *port) write(dst int, head *device.Head, data []byte, total int) bool {
 	w := &p.writers[dst]
 	for first := true; !w.put(head, data, total); first = false {
@@ -165,8 +165,8 @@ func (p *port) gather(r *reader, n, total int) *transport.Buffer {
 	return q
 }
 
-// took moves on behind a record, and wakes the writer of the ring if it was given room, for which
-// it may wait.
+// took advances past a record, and wakes the writer of the ring, which may wait for space, if space
+// was freed.
 func (p *port) took(r *reader, n int) {
 	r.took(n)
 	if r.gave {
@@ -175,8 +175,8 @@ func (p *port) took(r *reader, n int) {
 	}
 }
 
-// drain moves what has arrived to the inbox while the rank sends, because ranks that send to each
-// other would otherwise wait forever. It reports whether there was anything.
+// drain moves arrived packets to the inbox while the rank sends, because ranks that send to each
+// other would otherwise deadlock. It reports whether any had arrived.
 func (p *port) drain() bool {
 	found := false
 	for i := range p.readers {
@@ -187,7 +187,7 @@ func (p *port) drain() bool {
 	return p.takeExits() || found
 }
 
-// empty moves what has arrived from one rank to the inbox.
+// empty moves the packets that have arrived from one rank to the inbox.
 func (p *port) empty(r *reader) bool {
 	found := false
 	for r.ready() {

@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/impl/transport"
 )
 
-// A record is what the writer of a ring adds at once: a line, and a part of the area for data that
+// A record is the unit that the writer of a ring adds: a line, and a part of the area for data that
 // does not fit the line. The line begins with a word that is written last, and has in its bits
 //
 //	0-11   the lap of the ring, from 1, so that what was there a lap ago is not taken for a record
@@ -156,7 +156,7 @@ func (r *reader) body(n int) []byte {
 	return r.data(from, n)
 }
 
-// took moves on behind the next record, which has n bytes.
+// took advances past the next record, which has n bytes.
 func (r *reader) took(n int) {
 	if n > inLine {
 		_, r.end = place(r.end, n)

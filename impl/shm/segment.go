@@ -24,8 +24,8 @@ const (
 
 // lines is how many a ring has, and areaSize the bytes of its area for longer data: powers of two.
 //
-// Note: longer ones buffer more, but a ping-pong walks through all of it, and what does not stay in
-// the caches nearest to the processors is slower.
+// Note: longer ones buffer more, but a ping-pong cycles through the whole ring, which is slower if
+// it does not fit the processors' nearest caches.
 const (
 	lines    = 256
 	areaSize = 64 << 10

@@ -34,8 +34,8 @@ func (p *port) wait() *device.Packet {
 	}
 }
 
-// between does what a rank that spins does now and then. It returns a packet if another rank has
-// ended of whose end this one is to be told.
+// between does the occasional work of a spinning rank. It returns a packet if another rank has
+// ended whose exit this rank must be notified of.
 func (p *port) between(looks uint) *device.Packet {
 	if p.takeExits() {
 		return p.receive()
