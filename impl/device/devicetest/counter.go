@@ -87,28 +87,36 @@ func countersBeginAtZero(open func(int) device.World) error {
 	return nil
 }
 
-// A reset by Swap loses no count: a rank resets the register that others count up, and every count
-// is in what a reset returned, or in what is left.
+// A reset by Swap loses no count: a rank resets the register that others count up meanwhile, and
+// every count is in what a reset returned, or in what is left. The others count until enough resets
+// have met counts, so that none of the ranks is late for the others.
 func swapCounters(open func(int) device.World) error {
-	const n, counts = 4, 200
+	const n, resets = 4, 200
 	return run(open(n), withCounter(func(p *rank, c device.Counter) error {
 		if p.Rank() != 0 {
-			for range counts {
+			counts := uint64(0)
+			for ; p.take(false) == nil; counts++ {
 				c.Add(0, 1, 1)
 				p.Delay(unit.Microsecond) // others go on meanwhile
 			}
-			p.sendWord(0, 0)
+			p.sendWord(0, counts)
 			return nil
 		}
-		var sum int64
-		for ended := 0; ended < n-1; {
-			if p.take(false) != nil {
-				ended++
+		var sum, counts int64
+		for met := 0; met < resets; {
+			if was := c.Swap(0, 1, 0); was != 0 {
+				sum += was
+				met++
 			}
-			sum += c.Swap(0, 1, 0)
 		}
-		if sum += c.Swap(0, 1, -1<<40); sum != (n-1)*counts {
-			return fmt.Errorf("resets returned %d of %d counts", sum, (n-1)*counts)
+		for r := 1; r < n; r++ {
+			p.sendWord(r, 0)
+		}
+		for r := 1; r < n; r++ {
+			counts += int64(p.take(true).Head[0])
+		}
+		if sum += c.Swap(0, 1, -1<<40); sum != counts {
+			return fmt.Errorf("resets returned %d of %d counts", sum, counts)
 		}
 		if got := c.Swap(0, 1, 1<<62); got != -1<<40 {
 			return fmt.Errorf("a register that was set to %d has %d", -1<<40, got)
