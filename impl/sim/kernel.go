@@ -62,7 +62,7 @@ func (k *Kernel) Fail(err error) {
 var ErrStalled = errors.New("sim: processes are parked and no event is left")
 
 // checkEvery is the number of steps between two looks at the context.
-const checkEvery = 1 << 14
+const checkEvery = 1 << 10
 
 // Run runs events and processes until all processes have ended, and returns nil then. Otherwise it
 // returns the error given to Fail, the error of the context, ErrExited, or ErrStalled, and Close
