@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -47,14 +48,14 @@ prints what it adds, for build systems.`,
 }
 
 // compile calls the compiler with the arguments of the verb.
-func compile(cmd *cobra.Command, args []string, compiler func() (*toolchain.Compiler, error)) error {
+func compile(cmd *cobra.Command, args []string, compiler func(context.Context) (*toolchain.Compiler, error)) error {
 	if len(args) == 0 {
 		return misuse(cmd, fmt.Errorf("say what to compile: loggp %s", strings.ReplaceAll(cmd.Use, "[--show] [COMPILER OPTIONS] ", "")))
 	}
 	if args[0] == "--help" || args[0] == "-h" {
 		return cmd.Help()
 	}
-	c, err := compiler()
+	c, err := compiler(cmd.Context())
 	if err != nil {
 		return err
 	}

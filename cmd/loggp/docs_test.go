@@ -128,7 +128,7 @@ func TestDocumentedCommands(t *testing.T) {
 // compiled reports whether C programs can be compiled and run here.
 func compiled(t *testing.T) bool {
 	t.Helper()
-	if _, err := toolchain.New(); err != nil {
+	if _, err := toolchain.New(t.Context()); err != nil {
 		return false
 	}
 	_, err := (&cprog.Program{Path: "."}).Main()

@@ -55,8 +55,8 @@ const grace = 500 * time.Millisecond
 
 const interrupted = "loggp: interrupted; nothing was written"
 
-// cleansUp says whether a verb has processes or memory of the system to clean up, so that it must end by itself. All others
-// compute, and are abandoned where they are.
+// cleansUp says whether a verb has processes, memory of the system or files of a compiler to clean up, so that it must end
+// by itself. All others compute, and are abandoned where they are.
 func cleansUp(args []string) bool {
 	cmd, _, err := command().Find(args)
 	if err != nil {
@@ -65,7 +65,7 @@ func cleansUp(args []string) bool {
 	for cmd.HasParent() && cmd.Parent().HasParent() {
 		cmd = cmd.Parent()
 	}
-	return slices.Contains([]string{"doctor", "measure", "launch", "reproduce", "run", "trace", "patterns"}, cmd.Name())
+	return slices.Contains([]string{"doctor", "measure", "launch", "reproduce", "run", "trace", "patterns", "cc", "fc"}, cmd.Name())
 }
 
 // Exit statuses.

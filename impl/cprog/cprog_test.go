@@ -65,7 +65,7 @@ func build(t testing.TB, source string) string {
 
 func compile(t testing.TB, source, into string, options ...string) {
 	t.Helper()
-	c, err := toolchain.New()
+	c, err := toolchain.New(t.Context())
 	if err != nil {
 		t.Skip(err)
 	}
@@ -292,7 +292,7 @@ func TestCompute(t *testing.T) {
 // A function that is not there fails when the program is linked, unless only functions that nobody calls call it: then a
 // library of helpers serves programs that need some of them.
 func TestMissingFunction(t *testing.T) {
-	c, err := toolchain.New()
+	c, err := toolchain.New(t.Context())
 	if err != nil {
 		t.Skip(err)
 	}

@@ -20,7 +20,7 @@ var fortranOptions = []string{"-cpp", "-w", "-fallow-argument-mismatch", "-ffree
 // buildFortran compiles programs of testdata/fortran.
 func buildFortran(t testing.TB, sources ...string) string {
 	t.Helper()
-	c, err := toolchain.NewFortran()
+	c, err := toolchain.NewFortran(t.Context())
 	if err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatal(err)
@@ -84,7 +84,7 @@ func TestWrongFortran(t *testing.T) {
 
 // A procedure that is not there fails when the program is linked, by its name.
 func TestMissingProcedure(t *testing.T) {
-	c, err := toolchain.NewFortran()
+	c, err := toolchain.NewFortran(t.Context())
 	if err != nil {
 		t.Skip(err)
 	}

@@ -18,7 +18,7 @@ import (
 //
 // Each copy of a program has its own copy of gfortran's library, so that its units are its own. That is linked
 // statically, but for two files: fortran.c has what asynchronous.c has, and error.o is changed.
-func NewFortran() (*Compiler, error) {
+func NewFortran(ctx context.Context) (*Compiler, error) {
 	if runtime.GOARCH != "amd64" {
 		return nil, errors.New("only a processor of amd64 runs Fortran programs")
 	}
@@ -34,14 +34,14 @@ func NewFortran() (*Compiler, error) {
 		return &Compiler{command: command}, nil
 	}
 	c := &Compiler{command: command, fortran: true, options: []string{"-fallow-argument-mismatch"}}
-	return c, c.install(cc, append(slices.Clone(objects), "fortran"), c.prepare)
+	return c, c.install(ctx, cc, append(slices.Clone(objects), "fortran"), c.prepare)
 }
 
 // prepare compiles module mpi and takes error.o from the library.
-func (c *Compiler) prepare(dir string) error {
+func (c *Compiler) prepare(ctx context.Context, dir string) error {
 	run := func(command ...string) (string, error) {
 		var out, fault bytes.Buffer
-		x := call(context.Background(), command)
+		x := call(ctx, command)
 		x.Dir, x.Stdout, x.Stderr = dir, &out, &fault
 		if err := x.Run(); err != nil {
 			return "", fmt.Errorf("%s: %w\n%s", strings.Join(command, " "), err, bytes.TrimSpace(fault.Bytes()))

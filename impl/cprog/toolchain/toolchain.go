@@ -20,6 +20,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 )
 
 //go:embed c
@@ -142,7 +144,7 @@ type Compiler struct {
 
 // New returns the compiler that the environment variable CC names, or cc. It writes the files that programs need to the
 // user's cache.
-func New() (*Compiler, error) {
+func New(ctx context.Context) (*Compiler, error) {
 	command, err := named("CC", "cc", "C")
 	if err != nil {
 		return nil, err
@@ -151,7 +153,7 @@ func New() (*Compiler, error) {
 	if within {
 		return c, nil
 	}
-	return c, c.install(command, objects, nil)
+	return c, c.install(ctx, command, objects, nil)
 }
 
 // within says that another loggp has called this one to compile: make and configure put CC into the environment, where it
@@ -163,6 +165,8 @@ const marker = "LOGGP_COMPILES"
 // call returns a command of a compiler that is ready to run.
 func call(ctx context.Context, command []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // so that it ends its own children and removes its files
+	cmd.WaitDelay = time.Second
 	cmd.Env = append(os.Environ(), marker+"=1")
 	return cmd
 }
@@ -198,7 +202,7 @@ var Version = func() int64 {
 
 // install writes the files to a directory that is named after what is in them, unless it is there, and compiles what is
 // linked into programs with a C compiler. More is done in the directory before it gets its name.
-func (c *Compiler) install(cc, objects []string, more func(dir string) error) error {
+func (c *Compiler) install(ctx context.Context, cc, objects []string, more func(ctx context.Context, dir string) error) error {
 	hash := sha256.New()
 	fmt.Fprintln(hash, Version)
 	fmt.Fprintln(hash, c.command, cc, objects, runtime.GOARCH)
@@ -224,14 +228,14 @@ func (c *Compiler) install(cc, objects []string, more func(dir string) error) er
 		}
 	}
 	for _, name := range objects {
-		cmd := call(context.Background(), slices.Concat(cc, []string{"-O2", "-fPIC", "-fvisibility=hidden", "-fno-builtin", "-w", fmt.Sprintf("-DLOGGP_VERSION=%d", Version), "-x", "c", "-c", name + ".c", "-o", name + ".o"}))
+		cmd := call(ctx, slices.Concat(cc, []string{"-O2", "-fPIC", "-fvisibility=hidden", "-fno-builtin", "-w", fmt.Sprintf("-DLOGGP_VERSION=%d", Version), "-x", "c", "-c", name + ".c", "-o", name + ".o"}))
 		cmd.Dir = work
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("preparing C programs: %s: %w\n%s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))
 		}
 	}
 	if more != nil {
-		if err := more(work); err != nil {
+		if err := more(ctx, work); err != nil {
 			return fmt.Errorf("preparing Fortran programs: %w", err)
 		}
 	}
