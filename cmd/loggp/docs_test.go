@@ -31,14 +31,7 @@ var (
 func TestFirstSteps(t *testing.T) {
 	long(t)
 	script := absolute(t, "../../docs/first-steps.sh")
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bin := t.TempDir()
-	if err := os.Symlink(exe, filepath.Join(bin, "loggp-command")); err != nil { // TestMain
-		t.Fatal(err)
-	}
+	bin := linked(t, "loggp-command")
 	const keep = "#!/bin/sh\ncase \"$1 $3\" in 'measure shm' | 'measure tcp' | 'measure mpi') set -- \"$@\" --quick --reps 5 --launches 2 ;; esac\nloggp-command \"$@\" >\"$1.out\" || exit\ncat \"$1.out\"\n"
 	if err := os.WriteFile(filepath.Join(bin, "loggp"), []byte(keep), 0o777); err != nil {
 		t.Fatal(err)
@@ -133,6 +126,20 @@ func compiled(t *testing.T) bool {
 	}
 	_, err := (&cprog.Program{Path: "."}).Main()
 	return err != nil && !strings.Contains(err.Error(), "CGO_ENABLED")
+}
+
+// linked returns a directory in which this program is found by a name, under which it is loggp (TestMain).
+func linked(t *testing.T, name string) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(exe, filepath.Join(bin, name)); err != nil {
+		t.Fatal(err)
+	}
+	return bin
 }
 
 // outputs returns the outputs of other tools that are imported in examples, by their names there.

@@ -59,14 +59,7 @@ func TestInterruptVerbs(t *testing.T) {
 // started starts loggp with a command line in a directory. ended has its outcome.
 func started(t *testing.T, dir, command string, env ...string) (cmd *exec.Cmd, out *bytes.Buffer, ended chan error) {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	loggp := filepath.Join(t.TempDir(), "loggp-command") // TestMain
-	if err := os.Symlink(exe, loggp); err != nil {
-		t.Fatal(err)
-	}
+	loggp := filepath.Join(linked(t, "loggp-command"), "loggp-command")
 	cmd = exec.CommandContext(t.Context(), loggp, strings.Fields(command)...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	out, ended = new(bytes.Buffer), make(chan error, 1)

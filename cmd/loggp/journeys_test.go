@@ -16,14 +16,7 @@ func TestJourneys(t *testing.T) {
 	if err != nil || len(scripts) < 10 {
 		t.Fatalf("%d scripts, %v", len(scripts), err)
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bin := t.TempDir()
-	if err := os.Symlink(exe, filepath.Join(bin, "loggp")); err != nil { // TestMain
-		t.Fatal(err)
-	}
+	bin := linked(t, "loggp")
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("SOURCE", absolute(t, "../.."))
 	for _, v := range [][2]string{{"GOFLAGS", ""}, {"GOPROXY", "off"}, {"GOWORK", "off"}} { // of the module that is made

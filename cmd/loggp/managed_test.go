@@ -283,14 +283,7 @@ func processesWith(argument string) (all []managedProcess) {
 // The scripts of docs/cluster.md measure this machine as a cluster, under mpirun and under Slurm if it is there.
 func TestClusterScripts(t *testing.T) {
 	long(t)
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bin := t.TempDir()
-	if err := os.Symlink(exe, filepath.Join(bin, "loggp")); err != nil { // TestMain
-		t.Fatal(err)
-	}
+	bin := linked(t, "loggp")
 	env := append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "LOGGP_MEASURE=--quick --budget 300ms --launches 1",
 		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "SRUN_MPI=pmi2")
 	for script, call := range map[string][]string{
