@@ -254,6 +254,8 @@ func FuzzFiles(f *testing.F) {
 	f.Add("1 (a) R 1 2 3")
 	f.Add("0::/a/../..\n4:cpu:\n")
 	f.Add("-9223372036854775808")
+	f.Add("0::" + strings.Repeat("/a", 30_000)) // would be 30,000 control groups with paths of 60 KB
+	f.Add(strings.Repeat("0-1023,", 10_000))
 	f.Fuzz(func(t *testing.T, text string) {
 		p := well()
 		for name := range p.Files.FS.(fstest.MapFS) {
@@ -272,7 +274,7 @@ func FuzzFiles(f *testing.F) {
 
 // Expected by hand.
 func TestList(t *testing.T) {
-	for s, want := range map[string]string{"0-3,8": "0, 1, 2, 3, 8", "5": "5", "": "", "x": "", "3-": "", "2-1": "", "0-99999999": ""} {
+	for s, want := range map[string]string{"0-3,8": "0, 1, 2, 3, 8", "5": "5", "": "", "x": "", "3-": "", "2-1": "", "0-99999999": "", "0-3,2": "", "1,1": ""} {
 		if got := join(processorList(s)); got != want {
 			t.Errorf("%q: %s, want %s", s, got, want)
 		}

@@ -170,9 +170,14 @@ func troubles(p *Host) []string {
 // processor returns the directory of a processor in /sys.
 func processor(n int) string { return path.Join("sys/devices/system/cpu", "cpu"+strconv.Itoa(n)) }
 
-// processorList parses a list of processors as the kernel prints it: 0-3,8.
+// mostProcessors bounds the numbers in lists of processors. Linux has at most 8,192 on x86-64.
+const mostProcessors = 1 << 16
+
+// processorList parses a list of processors as the kernel prints it, in ascending order: 0-3,8. A
+// list of another form is empty.
 func processorList(s string) []int {
 	var all []int
+	next := 0 // the least number that may follow
 	for part := range strings.SplitSeq(s, ",") {
 		first, last, isRange := strings.Cut(strings.TrimSpace(part), "-")
 		from, err := strconv.Atoi(first)
@@ -180,9 +185,10 @@ func processorList(s string) []int {
 		if err == nil && isRange {
 			to, err = strconv.Atoi(last)
 		}
-		if err != nil || from < 0 || to-from > 1<<16 {
+		if err != nil || from < next || to >= mostProcessors {
 			return nil
 		}
+		next = to + 1
 		for n := from; n <= to; n++ {
 			all = append(all, n)
 		}

@@ -55,9 +55,17 @@ func (p *Host) quota() (share float64, limited bool) {
 	return share, limited
 }
 
+// Bounds of what is read of /proc/self/cgroup: PATH_MAX of Linux, and far more groups than a
+// process is in.
+const (
+	longestPath = 4096
+	mostGroups  = 256
+)
+
 // groups returns the directories of the control groups of this process, from its own to the root,
 // in the version 1 hierarchies of the controllers, and in version 2 (""). In a container the root
-// may be the group itself.
+// may be the group itself. It returns at most mostGroups, and leaves out paths longer than the
+// kernel takes.
 func (p *Host) groups(controllers ...string) []string {
 	b, err := fs.ReadFile(p.Files, "proc/self/cgroup")
 	if err != nil {
@@ -66,7 +74,7 @@ func (p *Host) groups(controllers ...string) []string {
 	var all []string
 	for s := bufio.NewScanner(bytes.NewReader(b)); s.Scan(); {
 		parts := strings.SplitN(s.Text(), ":", 3) // 4:memory:/group
-		if len(parts) < 3 {
+		if len(parts) < 3 || len(parts[2]) > longestPath {
 			continue
 		}
 		of := strings.Split(parts[1], ",")
@@ -75,6 +83,9 @@ func (p *Host) groups(controllers ...string) []string {
 		}
 		root := path.Join("sys/fs/cgroup", strings.TrimPrefix(parts[1], "name="))
 		for dir := path.Clean("/" + parts[2]); ; dir = path.Dir(dir) {
+			if len(all) == mostGroups {
+				return all
+			}
 			all = append(all, path.Join(root, dir))
 			if dir == "/" {
 				break
