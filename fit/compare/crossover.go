@@ -256,6 +256,7 @@ type stretch struct {
 	curve.Line
 	reps  []curve.Line
 	slack float64
+	few   bool // a cell of it has too few samples for an interval, so that it decides nothing
 	lone  bool // one size of a piece that is not straight
 }
 
@@ -266,11 +267,11 @@ func stretchesOf(c *curve.Curve) []stretch {
 	for i, p := range c.Pieces {
 		cells := c.Of(i)
 		if !c.Bent[i] {
-			out = append(out, stretch{p.From, p.To, curve.Line{Value: p.Value, Slope: p.Slope}, c.Replicate[i], cells[0].Slack, false})
+			out = append(out, stretch{p.From, p.To, curve.Line{Value: p.Value, Slope: p.Slope}, c.Replicate[i], cells[0].Slack, p.Least < clean.LeastForInterval, false})
 			continue
 		}
 		for _, x := range cells {
-			s := stretch{x.Bytes, x.Bytes, curve.Line{Value: x.Value}, make([]curve.Line, len(x.Reps)), x.Slack, true}
+			s := stretch{x.Bytes, x.Bytes, curve.Line{Value: x.Value}, make([]curve.Line, len(x.Reps)), x.Slack, x.Least < clean.LeastForInterval, true}
 			for b, v := range x.Reps {
 				s.reps[b].Value = v
 			}
@@ -345,8 +346,11 @@ func (f *field) among(k int) Side {
 }
 
 // on returns which of two stretches is longer: by more than the interval of the difference, and the tolerance, since neither is a line to
-// the last digit.
+// the last digit. Stretches of cells with too few samples for an interval have no answer.
 func (f *field) on(a, b stretch, k int) Side {
+	if a.few || b.few {
+		return Undecided
+	}
 	x, y := a.at(a.Line, k), f.factor*b.at(b.Line, k)
 	reps := make([]float64, f.o.Replicates)
 	for i := range reps {

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -123,16 +124,19 @@ func TestZones(t *testing.T) {
 		noise float64
 		sizes []int
 		want  []Zone
+		reps  int // 0: 100
 	}{
-		{"never", calls{straight(30, 0.01), straight(30, 0.01)}, 0.05, paperSizes, []Zone{{0, 100000, Shorter}}},
-		{"always", calls{straight(30, 0.01), straight(20, 0.001)}, 0.05, paperSizes, []Zone{{0, 100000, Longer}}},
-		{"just at the margin", calls{straight(36, 0), straight(30, 0)}, 0.05, paperSizes, []Zone{{0, 100000, Undecided}}},
-		{"at the margin itself", calls{straight(36, 0), straight(30, 0)}, 0, paperSizes, []Zone{{0, 100000, Undecided}}},
-		{"one size", calls{straight(30, 0), straight(20, 0)}, 0, []int{16}, []Zone{{16, 16, Longer}}},
-		{"from an open begin", calls{straight(36, 0.1), straight(30, 0)}, 0, nine, []Zone{{1, 2, Undecided}, {3, 256, Longer}}},
-		{"to an open end", calls{straight(61.6, 0), straight(30, 64.0/3/256)}, 0, nine, []Zone{{1, 251, Longer}, {252, 256, Undecided}}},
+		{"never", calls{straight(30, 0.01), straight(30, 0.01)}, 0.05, paperSizes, []Zone{{0, 100000, Shorter}}, 0},
+		{"always", calls{straight(30, 0.01), straight(20, 0.001)}, 0.05, paperSizes, []Zone{{0, 100000, Longer}}, 0},
+		{"just at the margin", calls{straight(36, 0), straight(30, 0)}, 0.05, paperSizes, []Zone{{0, 100000, Undecided}}, 0},
+		{"at the margin itself", calls{straight(36, 0), straight(30, 0)}, 0, paperSizes, []Zone{{0, 100000, Undecided}}, 0},
+		{"one size", calls{straight(30, 0), straight(20, 0)}, 0, []int{16}, []Zone{{16, 16, Longer}}, 0},
+		{"from an open begin", calls{straight(36, 0.1), straight(30, 0)}, 0, nine, []Zone{{1, 2, Undecided}, {3, 256, Longer}}, 0},
+		{"to an open end", calls{straight(61.6, 0), straight(30, 64.0/3/256)}, 0, nine, []Zone{{1, 251, Longer}, {252, 256, Undecided}}, 0},
+		{"few samples", calls{straight(30, 0.01), straight(20, 0.001)}, 0.05, paperSizes, []Zone{{0, 100000, Undecided}}, clean.LeastForInterval - 1},
+		{"enough samples", calls{straight(30, 0.01), straight(20, 0.001)}, 0.01, paperSizes, []Zone{{0, 100000, Longer}}, clean.LeastForInterval},
 	} {
-		c, err := New([]sample.Machine{test.samples("x", 1, test.sizes, 100, test.noise)}, clean.Options{}, 0.2, false)
+		c, err := New([]sample.Machine{test.samples("x", 1, test.sizes, cmp.Or(test.reps, 100), test.noise)}, clean.Options{}, 0.2, false)
 		if err != nil {
 			t.Fatal(err)
 		}
