@@ -33,13 +33,7 @@ var modes = func() []mode {
 
 // Modes returns the names of the eight sends.
 func Modes() []string {
-	var names []string
-	for _, m := range modes {
-		if m.Name != Message {
-			names = append(names, m.Name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(sample.ModeNames(), func(name string) bool { return name == Message })
 }
 
 func find(name string) *mode {

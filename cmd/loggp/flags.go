@@ -15,6 +15,7 @@ import (
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -45,7 +46,7 @@ func (c *choice) Set(s string) error {
 	s = cmp.Or(c.alias[s], s)
 	if !slices.Contains(c.of, s) {
 		list := "it is one of " + strings.Join(c.of, ", ")
-		if meant := platform.Meant(s, slices.Concat(c.of, slices.Sorted(maps.Keys(c.alias)))); meant != "" {
+		if meant := table.Meant(s, slices.Concat(c.of, slices.Sorted(maps.Keys(c.alias)))); meant != "" {
 			list += "; did you mean " + meant + "?"
 		}
 		return errors.New(list)

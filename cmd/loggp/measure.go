@@ -23,6 +23,7 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
 )
@@ -372,7 +373,7 @@ func (m *measure) chooseModes(job *world.Job) ([]string, error) {
 	if m.modes != "all" {
 		list, known := words(m.modes), append(microbench.Modes(), microbench.Message)
 		for _, mode := range list {
-			if meant := platform.Meant(mode, known); meant != "" && !slices.Contains(known, mode) {
+			if meant := table.Meant(mode, known); meant != "" && !slices.Contains(known, mode) {
 				return nil, fmt.Errorf("--modes: there is no mode %q; did you mean %s? There are %s", mode, meant, strings.Join(known, ", "))
 			}
 		}

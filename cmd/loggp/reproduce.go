@@ -11,7 +11,7 @@ import (
 
 	"github.com/loggp/loggp/cmd/loggp/calibrate"
 	"github.com/loggp/loggp/cmd/loggp/paper"
-	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/render"
 	"github.com/loggp/loggp/reports/study"
@@ -94,7 +94,7 @@ func (r *reproduce) named(cmd *cobra.Command, args []string) error {
 	case len(args) != 1:
 		return fmt.Errorf("name one paper: %s", names)
 	case !slices.Contains(paperNames(), args[0]):
-		if meant := platform.Meant(args[0], paperNames()); meant != "" {
+		if meant := table.Meant(args[0], paperNames()); meant != "" {
 			return fmt.Errorf("there is no paper %q; did you mean %s? There are %s", args[0], meant, names)
 		}
 		return fmt.Errorf("there is no paper %q; there are %s", args[0], names)

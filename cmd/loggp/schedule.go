@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/schedule/pattern"
+	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -116,7 +116,7 @@ func (m *makeSchedule) run(cmd *cobra.Command, args []string) error {
 			return misuse(cmd, fmt.Errorf("unexpected argument %q: %s has no files", args[1], name))
 		}
 		if s, err = m.make(name); err != nil {
-			if meant := platform.Meant(name, pattern.Names()); meant != "" && meant != name {
+			if meant := table.Meant(name, pattern.Names()); meant != "" && meant != name {
 				err = fmt.Errorf("%w; did you mean %s?", err, meant)
 			}
 			return misuse(cmd, err)

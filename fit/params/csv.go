@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/table"
 )
 
@@ -23,7 +24,7 @@ var schema = table.Schema[Parameter]{
 		table.Name("platform", func(p *Parameter) *string { return &p.Platform }, nil),
 		table.Name("library", func(p *Parameter) *string { return &p.Library }, nil),
 		table.Name("place", func(p *Parameter) *string { return &p.Place }, nil),
-		table.Name("mode", func(p *Parameter) *string { return &p.Mode }, nil),
+		table.Name("mode", func(p *Parameter) *string { return &p.Mode }, table.OneOf(append([]string{""}, sample.ModeNames()...)...)),
 		table.Name("parameter", func(p *Parameter) *string { return &p.Name }, table.OneOf(Names()...)),
 		table.WholeOrNone("bytes_from", func(p *Parameter) *int { return &p.From }, "a number of bytes"),
 		table.WholeOrNone("bytes_to", func(p *Parameter) *int { return &p.To }, "a number of bytes"),

@@ -103,6 +103,15 @@ var Modes = []Mode{
 	{Message, true, false, false, false},
 }
 
+// ModeNames returns the names of all modes, in the order of the table.
+func ModeNames() []string {
+	var names []string
+	for _, m := range Modes {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
 // ModeRank returns the place of a mode in the table, or its length.
 func ModeRank(name string) int {
 	if i := slices.IndexFunc(Modes, func(m Mode) bool { return m.Name == name }); i >= 0 {

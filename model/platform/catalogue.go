@@ -11,6 +11,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/loggp/loggp/model/table"
 )
 
 // catalogue lists the platforms in the order in which they are shown. Each is in the file of its
@@ -84,7 +86,7 @@ func Text(what string) (file string, data []byte, err error) {
 		data, err = files.ReadFile(file)
 		return file, data, err
 	}
-	return "", nil, &UnknownError{what, nearest(what, catalogue)}
+	return "", nil, &UnknownError{what, table.Nearest(what, catalogue)}
 }
 
 // UnknownError is the error for a platform that is not in the catalogue.
@@ -96,7 +98,7 @@ type UnknownError struct {
 // Error lists the names of the catalogue.
 func (e *UnknownError) Error() string {
 	text := fmt.Sprintf("there is no platform %q", e.Name)
-	if meant := Meant(e.Name, e.Has); meant != "" {
+	if meant := table.Meant(e.Name, e.Has); meant != "" {
 		text += "; did you mean " + meant + "?"
 	}
 	return text + fmt.Sprintf("\nThe catalogue has %s. The name of a platform file has a / or ends in .yaml", strings.Join(e.Has, ", "))
@@ -134,4 +136,15 @@ func unpack(f io.Reader, path string) ([]byte, error) {
 		return nil, fmt.Errorf("platform: %s: longer than %d bytes, which no platform file is", path, maxFile)
 	}
 	return data, nil
+}
+
+// suggest returns the name that s may have been meant to be, or lists them all.
+func suggest(s string, names []string) string {
+	if len(names) == 0 {
+		return "leave it out"
+	}
+	if meant := table.Meant(s, names); meant != "" {
+		return "write " + meant
+	}
+	return "write one of " + strings.Join(names, ", ")
 }

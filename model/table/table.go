@@ -86,6 +86,9 @@ func OneOf[S ~string](list ...S) func(string) error {
 				words = append(words, string(w))
 			}
 		}
+		if meant := Meant(s, words); meant != "" {
+			return fmt.Errorf("%q is none of %s: did you mean %s?", s, strings.Join(words, ", "), meant)
+		}
 		return fmt.Errorf("%q is none of %s", s, strings.Join(words, ", "))
 	}
 }

@@ -1,31 +1,20 @@
-package platform
+package table
 
 import (
 	"slices"
 	"strings"
 )
 
-// nearest returns names, sorted by their edit distance from s.
-func nearest(s string, names []string) []string {
+// Nearest returns names, sorted by their edit distance from s.
+func Nearest(s string, names []string) []string {
 	sorted := slices.Clone(names)
 	slices.SortStableFunc(sorted, func(a, b string) int { return distance(s, a) - distance(s, b) })
 	return sorted
 }
 
-// suggest returns the name that s may have been meant to be, or lists them all.
-func suggest(s string, names []string) string {
-	if len(names) == 0 {
-		return "leave it out"
-	}
-	if meant := Meant(s, names); meant != "" {
-		return "write " + meant
-	}
-	return "write one of " + strings.Join(names, ", ")
-}
-
 // Meant returns the name that a misspelled s was probably meant to be, or "".
 func Meant(s string, names []string) string {
-	first := nearest(s, names)[0]
+	first := Nearest(s, names)[0]
 	if distance(s, first) > (len(first)+1)/3 {
 		return ""
 	}
