@@ -87,7 +87,7 @@ func TestMisuse(t *testing.T) {
 		{"predict --params flat.csv --mode send --protocol T", 2, []string{"--mode, --protocol", "leave out --protocol"}},
 		{"predict --params flat.csv --explain", 2, []string{"--explain", "name a --protocol"}},
 		{"predict --params flat.csv --protocol T", 1, []string{"flat.csv", "o_s of mode message", "loggp measure --level message"}},
-		{"predict --params flat.csv --mode send", 1, []string{"flat.csv", "o_r of mode send"}},
+		{"predict --params flat.csv --mode ssend", 1, []string{"flat.csv", "o_s of mode ssend"}},
 		{"predict --params flat.csv --place intra", 2, []string{"--place", "no parameters of place intra"}},
 		{"predict --params flat.csv --place 0,1", 2, []string{"--place 0,1", "does not say where", "--pairs all"}},
 		{"predict --params flat.csv --place 0,x", 2, []string{"--place", `"0,x" is not two ranks`}},

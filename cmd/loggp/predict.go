@@ -305,8 +305,8 @@ func (source *predictor) byRanges(here []params.Parameter) error {
 	source.names = slices.DeleteFunc(slices.Clone(source.names), func(call string) bool {
 		_, _, noSend, noWay := times(call, 0)
 		missing := (*params.MissingError)(nil)
-		if !errors.As(noWay, &missing) {
-			return false // of times that another tool measured there is no more
+		if noSend == nil || !errors.As(noWay, &missing) {
+			return false
 		}
 		first = cmp.Or(first, noSend, noWay)
 		return true

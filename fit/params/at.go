@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -118,7 +119,9 @@ func Covers(ps []Parameter, mode string, k int) (outside bool, err error) {
 }
 
 // Way predicts the time of one way of a call of a mode with k bytes: T, by ranges of sizes; or
-// without it equation (9) of LoGH{sSP}, within a node (8), with what Call takes.
+// without it equation (9) of LoGH{sSP}, within a node (8), with what Call takes, if L of the mode
+// itself is known. A bound of L gives no time: of a ready send o_r includes posting the receive, and
+// o_s work that follows the transfer, so that the sum is far from the time in either direction.
 func Way(ps []Parameter, mode string, k int) (Estimate, error) {
 	e, err := At(ps, mode, OneWay, k)
 	if missing := (*MissingError)(nil); !errors.As(err, &missing) {
@@ -128,8 +131,18 @@ func Way(ps []Parameter, mode string, k int) (Estimate, error) {
 	if err != nil {
 		return e, err
 	}
+	if _, err := At(ps, mode, Latency, 0); err != nil {
+		remedy := "measure its round trip (rtt)"
+		if m := sample.ModeRank(mode); m < len(sample.Modes) && sample.Modes[m].Ready {
+			remedy = "half a round trip shows it, and ready sends have none, since each needs a receive that is posted before"
+		}
+		return e, &MissingError{Name: "T", Mode: mode, Remedy: remedy}
+	}
 	e.Value = model.LoGH{Between: x, Inside: x}.OneWay(Inside(ps), k).Micros()
 	e.Outside, err = Covers(ps, mode, k)
+	if g, ok := Find(ps, mode, GapPerByte, 0); ok && k > smallMessage && k < g.From {
+		e.Between = !e.Outside
+	}
 	return e, err
 }
 

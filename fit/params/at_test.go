@@ -3,6 +3,7 @@ package params
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -84,5 +85,27 @@ func TestModelWithoutG(t *testing.T) {
 	var missing *MissingError
 	if _, err := Model(ps[:len(ps)-1], Message); !errors.As(err, &missing) || missing.Name != "G" {
 		t.Errorf("without G: %v", err)
+	}
+}
+
+// Without T one way is the sum of its parts, of which the mode itself must show L; a size below those
+// that G is from lies between what was measured.
+func TestWay(t *testing.T) {
+	ps := slices.DeleteFunc(ranged("send"), func(p Parameter) bool { return p.Kind() == OneWay || p.Kind() == OneWayPerByte })
+	if e, err := Way(ps, "send", 401); err != nil || math.Abs(e.Value-(2+5+400*0.2+2)) > 1e-6 || e.Between || e.Outside {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if e, err := Way(ps, "send", 100); err != nil || !e.Between {
+		t.Errorf("below the sizes of G: %+v, %v", e, err)
+	}
+	for i := range ps {
+		ps[i].Mode = "rsend"
+		if ps[i].Kind() == Latency {
+			ps[i].Mode, ps[i].Method = "ssend", ByReceive
+		}
+	}
+	var missing *MissingError
+	if e, err := Way(ps, "rsend", 401); !errors.As(err, &missing) || missing.Name != "T" || !strings.Contains(err.Error(), "ready sends have none") {
+		t.Errorf("from the bound of L: %+v, %v", e, err)
 	}
 }
