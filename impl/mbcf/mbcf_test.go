@@ -104,6 +104,43 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// TestRest receives a message whose header and data are in the FIFO when the engine has last looked
+// at other FIFOs only. The receive takes the header, and no event tells of the data.
+func TestRest(t *testing.T) {
+	err := loop.New(3).Run(func(p device.Port) error {
+		m, err := New(&model.Library{}, "")
+		if err != nil {
+			return err
+		}
+		r := new(engine.Rank)
+		e := m.Engines(1)(0)
+		r.Setup(p, e, &engine.Config{})
+		switch p.Rank() {
+		case 0:
+			r.Send(model.Standard, make([]byte, 100), 0, 1, 0, 1)
+			r.Send(model.Standard, nil, 0, 2, 0, 1)
+		case 1:
+			other := r.Irecv(nil, 0, 2, 0, 2) // no message from rank 0 is looked for
+			r.Recv(nil, 0, 2, 0, 1)           // all of the message from rank 0 is there
+			for e.Progress(false) {
+			}
+			r.Recv(make([]byte, 100), 0, 0, 0, 1)
+			r.Send(model.Standard, nil, 0, 2, 0, 1)
+			r.Wait(other)
+			r.Release(other)
+		case 2:
+			r.Recv(nil, 0, 0, 0, 1)
+			r.Send(model.Standard, nil, 0, 1, 0, 1)
+			r.Recv(nil, 0, 1, 0, 1)
+			r.Send(model.Standard, nil, 0, 1, 0, 2)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func leftover(x engine.Engine) error {
 	e := x.(*Engine)
 	if e.posted.Len() != 0 || e.arrived.Len() != 0 || e.wilds.head != nil {

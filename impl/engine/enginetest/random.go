@@ -33,6 +33,8 @@ func randomPrograms(t testing.TB, s *Subject, w World) error {
 	h := fnv.New64()
 	fmt.Fprint(h, s.Name, w.Name)
 	draw := rand.New(rand.NewPCG(h.Sum64(), 1))
+	played := 0
+	defer func() { t.Logf("%d programs", played) }()
 	for seed := *seedFrom; seed < *seedFrom+uint64(*programs); seed++ {
 		if draw.IntN(share) > 0 {
 			continue
@@ -41,6 +43,7 @@ func randomPrograms(t testing.TB, s *Subject, w World) error {
 		if !w.Holds(p.Ranks) {
 			continue
 		}
+		played++
 		if err := s.play(t, w, p); err != nil {
 			if !w.Processes { // their later runs would follow those that only rank 0 makes
 				p, err = s.shorten(t, w, p, err)
