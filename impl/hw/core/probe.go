@@ -41,7 +41,8 @@ type Probe interface {
 	// Signals says that the hardware asks for the data of an access, or confirms them.
 	Signals(x *Access, name string, from, to int32, depart, arrive unit.Time)
 
-	// Finishes says which packet reports the completion of an access; nil: none does.
+	// Finishes says which packet reports the completion of an access; nil: none does. The access is
+	// nil if the packet reports that of an entry.
 	Finishes(x *Access, pk *Packet)
 
 	// Takes says that x, or what has a name, takes a part of the network for a time.

@@ -129,6 +129,7 @@ func (p *Port) append(x *Entry) bool {
 func (x *Entry) Completion() *Packet {
 	pk := x.J.newPacket(int32(x.Src), int32(x.Src), &x.done, nil)
 	pk.local, pk.Refused = true, x.refused
+	x.J.Probe.Finishes(nil, pk)
 	if x.refused {
 		x.free()
 	}

@@ -218,6 +218,7 @@ func (l *lane) back() {
 func (r *Recorder) fly(x any, rank int32, f flight, head *device.Head) {
 	l := &r.lanes[rank]
 	l.start = len(l.spans)
+	delete(r.under, x) // packets are used again
 	if !r.fits() {
 		return
 	}
@@ -270,6 +271,7 @@ func (r *Recorder) Signals(x *core.Access, name string, from, to int32, depart, 
 
 // Finishes implements core.Probe.
 func (r *Recorder) Finishes(x *core.Access, pk *core.Packet) {
+	delete(r.under, pk) // packets are used again
 	if i, ok := r.under[x]; ok {
 		if pk != nil {
 			r.under[pk] = i

@@ -8,6 +8,7 @@ import (
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // The time of each activity is that of the spans, and stays so if nothing else is recorded, or not
@@ -78,4 +79,44 @@ func exchange(p device.Port) error {
 		p.Copy(make([]byte, 100), make([]byte, 100))
 	}
 	return nil
+}
+
+// Packets are used again: the completion of an entry is not taken for an older entry.
+func TestCompletionsOfEntries(t *testing.T) {
+	p, err := platform.Load("mbcf-switch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := new(hw.Recorder)
+	w, err := hw.New(hw.Config{Machine: p.Machine, Library: p.Libraries[0], Ranks: 2, Seed: 1, Record: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const entries = 5
+	err = w.Run(func(p device.Port) error {
+		q := p.Queue()
+		k := q.Create(4096) // the first queue of each rank has the same key
+		p.Delay(unit.Millisecond)
+		for range entries {
+			q.Enqueue(1-p.Rank(), k, make([]byte, 10), 0, device.Head{1})
+			for q.First(k) == nil {
+				p.Watch().Wait(p.Watch().Events(), p.Now()+unit.Millisecond)
+			}
+			q.Drop(k)
+			p.Recv(true)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := r.Recording().Flights
+	for _, f := range got {
+		if f.Taken >= 0 {
+			t.Errorf("the entry from rank %d that arrives at %v is taken at %v as a packet", f.From, f.Arrive, f.Taken)
+		}
+	}
+	if len(got) != 2*entries {
+		t.Errorf("%d messages are recorded, want %d", len(got), 2*entries)
+	}
 }
