@@ -122,7 +122,9 @@ func (e *PE) post(src int, b []byte) device.Key {
 func (e *PE) carryOut(dst int, b []byte) {
 	at := e.request(dst)
 	w := e.await(at + 8)
-	room, k := int(w>>32), device.Key(e.mem.Load(at))
+	k := device.Key(e.mem.Load(at))
+	e.spend(model.AclmplRead, 1)
+	room := int(w >> 32)
 	if len(b) > room {
 		e.fail("%d bytes for PE %d, whose receive has a buffer of %d", len(b), dst, room)
 	}
@@ -135,6 +137,7 @@ func (e *PE) carryOut(dst int, b []byte) {
 // received waits until a request that was made has been carried out.
 func (e *PE) received(k device.Key) int {
 	n := int(e.await(e.completion()) >> 32)
+	e.spend(model.AclmplRead, 1)
 	e.mem.Withdraw(k)
 	return n
 }
@@ -144,7 +147,6 @@ func (e *PE) await(at int) uint64 {
 	for {
 		seen := e.mem.Events()
 		if w := e.mem.Load(at); w != empty {
-			e.spend(model.AclmplRead, 1)
 			return w
 		}
 		e.mem.Wait(seen)

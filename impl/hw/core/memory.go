@@ -41,10 +41,14 @@ func (p *Port) Counter() device.Counter {
 }
 
 // Expose implements device.Memory, as do the others.
-func (p *Port) Expose(b []byte) device.Key { return p.memory.Expose(b) }
+func (p *Port) Expose(b []byte) device.Key {
+	p.Settle()
+	return p.memory.Expose(b)
+}
 
 // Withdraw implements device.Memory.
 func (p *Port) Withdraw(k device.Key) {
+	p.Settle()
 	if !p.memory.Withdraw(k) {
 		panic(fmt.Sprintf("hw: withdraw of memory %#x that rank %d does not expose", k, p.ID))
 	}
@@ -70,6 +74,7 @@ func (p *Port) MostTaken() int {
 
 func (p *Port) access(dst int, k device.Key, off int, b []byte, done device.Head, get bool) {
 	p.check(dst)
+	p.Settle()
 	x := p.spare
 	if x == nil {
 		x = new(Access)

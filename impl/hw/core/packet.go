@@ -103,12 +103,8 @@ func (pk *Packet) Arrive() {
 	}
 	p.inbox.Push(pk)
 	p.events++
-	if p.waiting {
+	if p.waiting && !p.occupied {
 		p.waiting = false
-		if p.Clock > p.Kernel.Now() {
-			p.Kernel.At(p.Clock, p.proc, 0)
-		} else {
-			p.proc.Wake()
-		}
+		p.goOn()
 	}
 }

@@ -24,6 +24,9 @@ type Port struct {
 	ID        int32     // the rank
 	Ahead     int16     // packets whose sending is an event to come
 	waiting   bool      // parked in Recv
+	occupied  bool      // by what events decide the end of
+	paying    bool      // parked in Pay until that
+	settling  bool      // parked in Settle until that
 	ended     bool      // its program has
 	first     uint32
 	count     uint32
@@ -55,8 +58,51 @@ func (p *Port) CatchUp() { p.Clock = max(p.Clock, p.Kernel.Now()) }
 // Pay lets the kernel's clock catch up with the processor's. The network may delay the processor
 // meanwhile.
 func (p *Port) Pay() {
+	if p.occupied {
+		p.paying = true
+		p.proc.Park()
+	}
 	for d := p.Clock - p.Kernel.Now(); d > 0; d = p.Clock - p.Kernel.Now() {
 		p.proc.Sleep(d)
+	}
+}
+
+// Occupy says that events decide how long the processor is busy with what it does now. The rank runs
+// ahead meanwhile: what it is charged for follows that.
+func (p *Port) Occupy() { p.occupied = true }
+
+// Vacate ends that. It has kept the processor busy for d.
+func (p *Port) Vacate(d unit.Time) {
+	p.occupied = false
+	p.Clock += d
+	switch {
+	case p.settling:
+		p.settling = false
+		p.proc.Wake()
+	case p.paying:
+		p.paying = false
+		p.goOn()
+	case p.waiting && p.inbox.Head != nil:
+		p.waiting = false
+		p.goOn()
+	}
+}
+
+// Settle lets the rank wait until nothing occupies its processor. What the processor has been charged
+// for since remains to be paid.
+func (p *Port) Settle() {
+	if p.occupied {
+		p.settling = true
+		p.proc.Park()
+	}
+}
+
+// goOn lets a parked rank go on when its processor is free.
+func (p *Port) goOn() {
+	if p.Clock > p.Kernel.Now() {
+		p.Kernel.At(p.Clock, p.proc, 0)
+	} else {
+		p.proc.Wake()
 	}
 }
 
@@ -124,6 +170,7 @@ func (p *Port) Copy(dst, src []byte) int {
 	switch {
 	case n == 0:
 	case p.bus != nil:
+		p.Settle()
 		p.bus.Copy(p, n)
 	default:
 		p.Charge(p.CopyTime(n))
@@ -140,6 +187,7 @@ func (p *Port) CopyTime(n int) unit.Time { return p.Machine.Processor.Copy.Start
 // Send implements device.Port.
 func (p *Port) Send(dst int, x *device.Packet) {
 	p.check(dst)
+	p.Settle()
 	if p.Ahead >= maxAhead {
 		p.Pay()
 	}
@@ -208,7 +256,7 @@ func (p *Port) Park() {
 
 // Wake lets a rank go on that waits, when its processor is free.
 func (p *Port) Wake() {
-	if p.waiting {
+	if p.waiting && !p.occupied {
 		p.waiting = false
 		p.Kernel.At(max(p.Clock, p.Kernel.Now()), p.proc, 0)
 	}

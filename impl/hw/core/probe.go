@@ -28,6 +28,10 @@ type Probe interface {
 	// passed: while it stored x, or where x is nil whatever it did then.
 	Delays(p *Port, x any, at, long unit.Time, name string, a model.Activity)
 
+	// Continues says what the processor of a rank does for long from a time on for an access that it
+	// has begun, while its rank may have run ahead of that.
+	Continues(p *Port, at, long unit.Time, name string, a model.Activity, bytes int)
+
 	// Sends and Starts say that what the processor does next sends a packet, or starts a remote
 	// access. rest is the name of what the call that sends it does and Until is not told.
 	Sends(p *Port, pk *Packet, rest string)
@@ -67,16 +71,17 @@ var Unobserved Probe = unobserved{}
 
 type unobserved struct{}
 
-func (unobserved) Begin(*Job)                                                        {}
-func (unobserved) View(p *Port) device.Port                                          { return p }
-func (unobserved) Names(*sim.Server, string, ...any)                                 {}
-func (unobserved) Until(*Port, unit.Time, string, model.Activity, int)               {}
-func (unobserved) Delays(*Port, any, unit.Time, unit.Time, string, model.Activity)   {}
-func (unobserved) Sends(*Port, *Packet, string)                                      {}
-func (unobserved) Starts(*Port, *Access)                                             {}
-func (unobserved) Departs(any, unit.Time)                                            {}
-func (unobserved) Lands(any, unit.Time)                                              {}
-func (unobserved) Signals(*Access, string, int32, int32, unit.Time, unit.Time)       {}
-func (unobserved) Finishes(*Access, *Packet)                                         {}
-func (unobserved) Takes(*sim.Server, any, model.Activity, unit.Time, unit.Time, int) {}
-func (unobserved) Ask(Reporter, uint64)                                              {}
+func (unobserved) Begin(*Job)                                                         {}
+func (unobserved) View(p *Port) device.Port                                           { return p }
+func (unobserved) Names(*sim.Server, string, ...any)                                  {}
+func (unobserved) Until(*Port, unit.Time, string, model.Activity, int)                {}
+func (unobserved) Delays(*Port, any, unit.Time, unit.Time, string, model.Activity)    {}
+func (unobserved) Continues(*Port, unit.Time, unit.Time, string, model.Activity, int) {}
+func (unobserved) Sends(*Port, *Packet, string)                                       {}
+func (unobserved) Starts(*Port, *Access)                                              {}
+func (unobserved) Departs(any, unit.Time)                                             {}
+func (unobserved) Lands(any, unit.Time)                                               {}
+func (unobserved) Signals(*Access, string, int32, int32, unit.Time, unit.Time)        {}
+func (unobserved) Finishes(*Access, *Packet)                                          {}
+func (unobserved) Takes(*sim.Server, any, model.Activity, unit.Time, unit.Time, int)  {}
+func (unobserved) Ask(Reporter, uint64)                                               {}

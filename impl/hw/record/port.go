@@ -114,6 +114,9 @@ func (m watchedMemory) MostTaken() int { return device.MostTaken(m.Memory) }
 
 func (m watchedMemory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	m.Memory.Put(dst, k, off, b, done)
+	if m.w.r.spans() {
+		m.w.p.Settle()
+	}
 	m.w.note("put", model.Sending, 0)
 }
 

@@ -174,6 +174,21 @@ func (r *Recorder) Delays(p *core.Port, x any, at, long unit.Time, name string, 
 	}
 }
 
+// Continues implements core.Probe. Where spans are recorded the rank waits for the end of its access, so
+// that they are in order.
+func (r *Recorder) Continues(p *core.Port, at, long unit.Time, name string, a model.Activity, bytes int) {
+	l := &r.lanes[p.ID]
+	if r.spans() {
+		r.Until(p, at+long, name, a, bytes)
+		return
+	}
+	l.totals[a] += long
+	l.clock += long
+}
+
+// spans reports whether spans are recorded, and not only how long they are in all.
+func (r *Recorder) spans() bool { return r.Limit >= 0 }
+
 // Enter says which call of the library a rank's program makes; "" ends the last. It is for
 // mpi.Options.
 //

@@ -33,10 +33,15 @@ func (n *network) Start(p *core.Port, x *core.Access) {
 	p.Charge(ch.Start)
 	p.Probe.Starts(p, x)
 	p.Probe.Until(p, p.Clock, name, model.Sending, 0)
-	p.Pay()
-	x.Wire = core.Wire{Step: flowing, At: p.Kernel.Now(), Size: len(x.Bytes), Long: ch.Bandwidth.Time(len(x.Bytes)), Engine: engine}
+	x.Wire = core.Wire{Step: flowing, Size: len(x.Bytes), Long: ch.Bandwidth.Time(len(x.Bytes)), Engine: engine}
 	w := &x.Wire
 	me, leaving := n.rank(p.ID), n.Sender(p.ID)
+	if !x.Get && !engine {
+		me.begin(x)
+		return
+	}
+	p.Pay()
+	w.At = p.Kernel.Now()
 	if engine {
 		e := &n.engines[n.Switched.Node(p.ID)]
 		w.At = e.Reserve(max(w.At, leaving.Left), w.Long)
@@ -54,74 +59,9 @@ func (n *network) Start(p *core.Port, x *core.Access) {
 			p.Park()
 			p.Probe.Until(p, p.Clock, "", model.Waiting, 0)
 		}
-	case engine:
+	default:
 		me.pushing++
 		p.Kernel.At(w.At, (*stage)(x), 0)
-	default:
-		n.write(p, x)
-	}
-}
-
-// write lets the processor store the data of a put into the network, behind what it has stored before
-// and what the engine carries for it. While others use its memory it cannot read there. It goes on when
-// the last bytes are in its write buffer.
-func (n *network) write(p *core.Port, x *core.Access) {
-	me, leaving, w := n.rank(p.ID), n.Sender(p.ID), &x.Wire
-	size := len(x.Bytes)
-	for me.pushing > 0 {
-		p.Park()
-	}
-	p.Clock = max(p.Clock, leaving.Left)
-	p.Pay()
-	p.Probe.Until(p, p.Clock, "network", model.Blocked, 0)
-	w.At = p.Clock
-	for last := false; !last; {
-		n.clear(p)
-		w.At = max(w.At, p.Clock)
-		before, taken := w.Pos, me.taken
-		if me.into = x.Dst; n.Memory > 0 {
-			me.flying++
-		}
-		_, last = n.Flow(x, w, &n.put, p.ID, x.Dst, w.At)
-		leaving.Left = w.At
-		p.Clock = w.At
-		if last {
-			p.Clock -= n.Buffered(size)
-		}
-		p.Probe.Until(p, p.Clock, "torus.put.bandwidth", model.Sending, min(size, before+n.Chunk)-before)
-		p.Pay()
-		for taken < me.taken {
-			taken, p.Clock = me.taken, p.Clock+me.taken-taken
-			p.Probe.Until(p, p.Clock, "memory", model.Blocked, 0)
-			p.Pay()
-		}
-		if !last { // else the access may be over
-			w.At = max(w.At, p.Clock)
-		}
-	}
-}
-
-// clear lets the processor wait until what it has put has left the network as fast as memory takes it: the
-// network buffers next to nothing, so that a rank that others flood stops those that put to it.
-func (n *network) clear(p *core.Port) {
-	if n.Memory == 0 {
-		return
-	}
-	me := n.rank(p.ID)
-	for me.flying > 0 {
-		me.blocked = true
-		p.Park()
-		me.blocked = false
-		p.Probe.Until(p, p.Clock, "network", model.Blocked, 0)
-	}
-	for {
-		t := n.rank(me.into).memory.ends(nil, p.ID, p.Clock) - n.Latency(p.ID, me.into)
-		if t <= p.Clock {
-			return
-		}
-		p.Clock = t
-		p.Probe.Until(p, p.Clock, "memory", model.Blocked, 0)
-		p.Pay()
 	}
 }
 
@@ -158,7 +98,7 @@ func (n *network) moveAccess(x *core.Access) {
 			me, leaving := n.rank(x.Src), n.Sender(x.Src)
 			leaving.Left = max(leaving.Left, w.At)
 			if me.pushing--; me.pushing == 0 {
-				n.J.Ports[x.Src].Wake()
+				me.wake()
 			}
 		}
 	case arrived:

@@ -24,12 +24,10 @@ type network struct {
 
 // rank is what the torus keeps of a rank.
 type rank struct {
+	store
 	pushing int32 // puts that the engine carries for the rank and that have not left
 	memory  memory
 	taken   unit.Time    // how long others have kept the processor from its memory in all
-	into    int32        // the rank to which it put last
-	flying  int32        // chunks of puts whose first byte is not there yet
-	blocked bool         // the processor waits for that
 	reading *core.Access // by the processor, until it has all of it
 	reg     core.Register
 }
@@ -45,6 +43,9 @@ func New(j *core.Job, t *model.Torus, e core.Ends) core.Network {
 	n.line = max(t.Line, 1)
 	if t.Memory > 0 {
 		n.Taking = n.taking
+	}
+	for i := range n.ranks {
+		n.ranks[i].net, n.ranks[i].port = n, &j.Ports[e.First+i]
 	}
 	n.Init(j, e, n, nodes, t.Link, t.Deliver, t.Node)
 	j.Probe.Ask(n, 0)
@@ -77,8 +78,8 @@ func (n *network) taking(of any, bytes int, first, last unit.Time) unit.Time {
 	from, to := ends(of)
 	if x, ok := of.(*core.Access); ok && !x.Get && !x.Wire.Engine {
 		me := n.rank(from)
-		if me.flying--; me.flying == 0 && me.blocked {
-			n.J.Ports[from].Wake()
+		if me.flying--; me.flying == 0 {
+			me.wake()
 		}
 	}
 	t := n.use(of, from, to, first, bytes)

@@ -1,0 +1,157 @@
+package torus
+
+import (
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// store is a put whose data the processor of a rank stores into the network, behind what it has stored
+// before and what the engine carries for it. While others use its memory it cannot read there. It is
+// free when the last bytes are in its write buffer.
+//
+// Its steps are events, so that the rank does not have to run for each (core.Port.Occupy).
+type store struct {
+	net     *network
+	port    *core.Port
+	put     *core.Access
+	step    uint8
+	stopped bool      // until the step's condition is met
+	last    bool      // the last chunk has left
+	since   unit.Time // when the processor began
+	at      unit.Time // until when it is busy, as far as is known
+	seen    unit.Time // how much of taken it has waited for
+	into    int32     // the rank to which it put last
+	flying  int32     // chunks of puts whose first byte is not there yet
+}
+
+// Steps of a store.
+const (
+	queued   = iota // behind what the engine carries
+	begun           // the next chunk leaves
+	clearing        // as soon as the last has left the network
+	left            // it has left, and the processor waits for its memory
+)
+
+// begin lets the processor store the data of a put, from its own time on.
+func (me *rank) begin(x *core.Access) {
+	me.put, me.step, me.last = x, queued, false
+	me.since, me.at = me.port.Clock, me.port.Clock
+	me.port.Occupy()
+	if me.reached(true) {
+		me.advance(true)
+	}
+}
+
+// Act takes the next step.
+func (me *rank) Act(uint64) { me.advance(false) }
+
+// wake lets a store go on that waits for a condition.
+func (me *rank) wake() {
+	if me.stopped {
+		me.stopped = false
+		k := &me.port.Kernel
+		k.At(max(me.at, k.Now()), me, 0)
+	}
+}
+
+// reached reports whether the kernel's clock is where the processor's is. If not, an event takes the next
+// step then. If the rank itself runs, and nothing else happens until then, it moves the clock.
+func (me *rank) reached(runs bool) bool {
+	k := &me.port.Kernel
+	switch {
+	case me.at <= k.Now():
+	case runs && k.Quiet(me.at):
+		me.port.Sleep(me.at - k.Now())
+	default:
+		k.At(me.at, me, 0)
+		return false
+	}
+	return true
+}
+
+// busy notes what the processor does until a time.
+func (me *rank) busy(until unit.Time, name string, a model.Activity, bytes int) {
+	if until > me.at {
+		me.port.Probe.Continues(me.port, me.at, until-me.at, name, a, bytes)
+		me.at = until
+	}
+}
+
+// advance takes steps as far as it can.
+func (me *rank) advance(runs bool) {
+	n, p := me.net, me.port
+	leaving := n.Sender(p.ID)
+	for {
+		switch me.step {
+		case queued:
+			if me.pushing > 0 {
+				me.stopped = true
+				return
+			}
+			me.busy(max(leaving.Left, p.Kernel.Now()), "network", model.Blocked, 0)
+			me.put.Wire.At = me.at
+			me.step = begun
+		case begun:
+			me.step = clearing
+			if n.Memory > 0 && me.flying > 0 {
+				me.stopped = true
+				return
+			}
+		case clearing:
+			me.busy(p.Kernel.Now(), "network", model.Blocked, 0)
+			if t := n.clear(me); t > me.at {
+				me.busy(t, "memory", model.Blocked, 0)
+				break
+			}
+			me.flow(leaving)
+			me.step = left
+		case left:
+			switch {
+			case me.seen < me.taken:
+				d := me.taken - me.seen
+				me.seen = me.taken
+				me.busy(me.at+d, "memory", model.Blocked, 0)
+			case me.last:
+				p.Vacate(me.at - me.since)
+				return
+			default:
+				me.put.Wire.At = max(me.put.Wire.At, me.at)
+				me.step = begun
+			}
+		}
+		if !me.reached(runs) {
+			return
+		}
+	}
+}
+
+// flow lets the next chunk leave.
+func (me *rank) flow(leaving *core.Sender[route]) {
+	n, x := me.net, me.put
+	w, size := &x.Wire, len(x.Bytes)
+	w.At = max(w.At, me.at)
+	before := w.Pos
+	me.seen = me.taken
+	if me.into = x.Dst; n.Memory > 0 {
+		me.flying++
+	}
+	_, me.last = n.Flow(x, w, &n.put, me.port.ID, x.Dst, w.At)
+	leaving.Left = w.At
+	free := w.At
+	if me.last {
+		free -= n.Buffered(size)
+	}
+	me.busy(free, "torus.put.bandwidth", model.Sending, min(size, before+n.Chunk)-before)
+	me.at = free // which may be earlier, if the last chunk is shorter than the buffer
+}
+
+// clear returns when what a processor has put before has left the network, as far as is known: it leaves as fast
+// as memory takes it. The network buffers next to nothing, so that a rank that others flood stops those
+// that put to it.
+func (n *network) clear(me *rank) unit.Time {
+	if n.Memory == 0 {
+		return me.at
+	}
+	return n.rank(me.into).memory.ends(nil, me.port.ID, me.at) - n.Latency(me.port.ID, me.into)
+}
