@@ -121,7 +121,7 @@ func (e *PE) post(src int, b []byte) device.Key {
 // completion block, since one-sided hardware in general does not keep puts in order.
 func (e *PE) carryOut(dst int, b []byte) {
 	at := e.request(dst)
-	w := e.await(at + 8)
+	w := e.mem.WaitWord(at+8, empty)
 	k := device.Key(e.mem.Load(at))
 	e.spend(model.AclmplRead, 1)
 	room := int(w >> 32)
@@ -136,19 +136,8 @@ func (e *PE) carryOut(dst int, b []byte) {
 
 // received waits until a request that was made has been carried out.
 func (e *PE) received(k device.Key) int {
-	n := int(e.await(e.completion()) >> 32)
+	n := int(e.mem.WaitWord(e.completion(), empty) >> 32)
 	e.spend(model.AclmplRead, 1)
 	e.mem.Withdraw(k)
 	return n
-}
-
-// await waits until a word has a flag, and returns it.
-func (e *PE) await(at int) uint64 {
-	for {
-		seen := e.mem.Events()
-		if w := e.mem.Load(at); w != empty {
-			return w
-		}
-		e.mem.Wait(seen)
-	}
 }

@@ -112,8 +112,19 @@ type Watch interface {
 	Load(k Key, off int) uint64
 }
 
+// WordWaiter is a Watch that looks at a word itself each time that something happens to the rank.
+type WordWaiter interface {
+	Watch
+
+	// WaitWord does what the function WaitWord does, in the same time.
+	WaitWord(k Key, off int, old uint64) uint64
+}
+
 // WaitWord waits until a word is not old, and returns it. The word is that of w.Load(k, off).
 func WaitWord(w Watch, k Key, off int, old uint64) uint64 {
+	if x, ok := w.(WordWaiter); ok {
+		return x.WaitWord(k, off, old)
+	}
 	for {
 		seen := w.Events()
 		if word := w.Load(k, off); word != old {

@@ -287,6 +287,17 @@ func (e *PE) Wait(seen uint64) {
 	}
 }
 
+// WaitWord waits until a word of the PE's own symmetric memory is not old, and returns it.
+func (e *PE) WaitWord(off int, old uint64) uint64 {
+	if e.memory != nil {
+		return device.WaitWord(e.watch, e.symmetric, front+off, old)
+	}
+	for e.Load(off) == old {
+		e.Wait(e.handled)
+	}
+	return e.Load(off)
+}
+
 // Poll takes in what has come, for loops that do not wait.
 func (e *PE) Poll() {
 	for q := e.port.Recv(false); q != nil; q = e.port.Recv(false) {

@@ -126,7 +126,7 @@ func (j *Job) config(ctx context.Context, seed uint64) hw.Config {
 // Record runs a program on the job's ranks and returns its recording, which has at most most spans,
 // calls and messages; 0: the default limit of hw.Recorder.
 func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int, program func(*mpi.Comm) error) (*model.Recording, error) {
-	return j.record(ctx, seed, most, func(w device.World, r *hw.Recorder) error {
+	return j.record(ctx, seed, &hw.Recorder{Limit: most}, func(w device.World, r *hw.Recorder) error {
 		o := j.Options(protocol)
 		if ends := o.Enter; ends == nil {
 			o.Enter = r.Enter
@@ -140,13 +140,14 @@ func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int
 	})
 }
 
-// RecordAny is Record with any library: run starts the program.
+// RecordAny is Record with any library: run starts the program. If most is negative only the processors
+// are recorded.
 func (j *Job) RecordAny(ctx context.Context, seed uint64, most int, run func(device.World) error) (*model.Recording, error) {
-	return j.record(ctx, seed, most, func(w device.World, _ *hw.Recorder) error { return run(w) })
+	return j.record(ctx, seed, &hw.Recorder{Limit: most, Processors: most < 0}, func(w device.World, _ *hw.Recorder) error { return run(w) })
 }
 
-func (j *Job) record(ctx context.Context, seed uint64, most int, run func(device.World, *hw.Recorder) error) (*model.Recording, error) {
-	r := &hw.Recorder{Tell: engines[j.Library.CarriedBy()].describe, Limit: most}
+func (j *Job) record(ctx context.Context, seed uint64, r *hw.Recorder, run func(device.World, *hw.Recorder) error) (*model.Recording, error) {
+	r.Tell = engines[j.Library.CarriedBy()].describe
 	cfg := j.config(ctx, seed)
 	cfg.Record = r
 	if j.Recorder != nil {

@@ -111,7 +111,7 @@ func (p *Port) rest(until unit.Time) {
 
 // concern wakes the rank if it rests: something that it may look for has happened.
 func (p *Port) concern() {
-	if p.resting && p.waiting {
+	if p.resting && p.waiting && !p.unchanged() {
 		p.waiting = false
 		p.proc.Wake()
 	}
@@ -162,11 +162,66 @@ func (p *Port) Load(k device.Key, off int) uint64 {
 	p.Pay()
 	p.deliver()
 	p.again(&p.loads, freeReadings)
+	return binary.NativeEndian.Uint64(p.word(k, off)[:])
+}
+
+// word returns the bytes of a word of the rank's own memory.
+func (p *Port) word(k device.Key, off int) *[8]byte {
 	b, ok := p.memory.Reach(k, off, 8)
 	if !ok {
 		panic(fmt.Sprintf("hw: load of a word at %d of memory %#x that rank %d does not expose", off, k, p.ID))
 	}
-	return binary.NativeEndian.Uint64(b)
+	return (*[8]byte)(b)
+}
+
+// WaitWord implements device.WordWaiter. The rank is resumed when the word has changed, and not for what
+// else happens to it.
+func (p *Port) WaitWord(k device.Key, off int, old uint64) uint64 {
+	for p.handlers != nil {
+		seen := p.Events()
+		if w := p.Load(k, off); w != old {
+			return w
+		}
+		p.Wait(seen, device.Forever)
+	}
+	p.again(&p.loads, freeReadings)
+	p.awaited, p.old = p.word(k, off), old
+	switch {
+	case p.occupied:
+		p.glancing = true
+		p.proc.Park()
+	case p.Clock > p.Kernel.Now() && !p.Kernel.Quiet(p.Clock):
+		p.Kernel.At(p.Clock, (*glance)(p), 0)
+		p.proc.Park()
+	default:
+		p.Pay()
+	}
+	for p.unchanged() {
+		p.waiting, p.resting = true, true
+		p.proc.Park()
+	}
+	w := binary.NativeEndian.Uint64(p.awaited[:])
+	p.resting, p.awaited = false, nil
+	p.rests++
+	p.CatchUp()
+	return w
+}
+
+// unchanged reports whether the rank waits for a word that is as it was.
+func (p *Port) unchanged() bool {
+	return p.awaited != nil && binary.NativeEndian.Uint64(p.awaited[:]) == p.old
+}
+
+// glance is the first look at a word that a parked rank waits for, when its processor is free.
+type glance Port
+
+// Act resumes the rank if the word has changed.
+func (g *glance) Act(uint64) {
+	if p := (*Port)(g); p.unchanged() {
+		p.waiting, p.resting = true, true
+	} else {
+		p.proc.Wake()
+	}
 }
 
 // Barrier implements device.Port.

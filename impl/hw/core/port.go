@@ -9,44 +9,48 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Port is a processor with its interface, which implements device.Port. Fields that every packet
-// needs come first.
+// Port is a processor with its interface, which implements device.Port. Fields that every packet or
+// put needs come first: with a thousand ranks they are seldom in a cache.
 type Port struct {
 	*Job
 	device.None
-	bus       Bus       // nil: copies disturb nobody
-	far, near Network   // near joins the ranks first to first + count - 1
 	Clock     unit.Time // until when the processor is busy; while its rank runs, not before the kernel's
-	Late      unit.Time // how long networks have delayed the processor
 	inbox     List      // packets that have arrived
-	held      *Packet   // lent to the rank until the next Recv
-	events    uint64    // of device.Watch
 	ID        int32     // the rank
 	Ahead     int16     // packets whose sending is an event to come
 	waiting   bool      // parked in Recv
+	resting   bool      // until something concerns the rank
 	occupied  bool      // by what events decide the end of
 	paying    bool      // parked in Pay until that
 	settling  bool      // parked in Settle until that
+	glancing  bool      // parked in WaitWord until that
 	ended     bool      // its program has
+	awaited   *[8]byte  // the word that the rank waits for; nil: none
+	old       uint64    // what it was
+	events    uint64    // of device.Watch
+	rests     uint32
 	first     uint32
 	count     uint32
-	readers   []Reader  // those of its networks that are
+	far, near Network // near joins the ranks first to first + count - 1
+	memory    device.Regions
 	proc      *sim.Proc // that is life, until the program has ended
+	bus       Bus       // nil: copies disturb nobody
+	handlers  *handlers // nil: no signal was ever of use
+	loads     looks
+	held      *Packet   // lent to the rank until the next Recv
+	Late      unit.Time // how long networks have delayed the processor
+	readers   []Reader  // those of its networks that are
 	noise     Noise
 	life      sim.Proc
 
-	polls, readings, loads looks
-	rests                  uint32
-	arrivals               uint64 // at the barrier
-	heard, combinations    int    // of device.Control: broadcasts and combinations that the rank has begun
-	listening              bool   // it waits for that network
-	resting                bool
-	memory                 device.Regions
-	counters               [device.Counters]int64
-	queues                 rings
-	lanes                  [device.NumPriorities]lane
-	handlers               *handlers // nil: no signal was ever of use
-	napping                bool
+	polls, readings     looks
+	arrivals            uint64 // at the barrier
+	heard, combinations int    // of device.Control: broadcasts and combinations that the rank has begun
+	listening           bool   // it waits for that network
+	counters            [device.Counters]int64
+	queues              rings
+	lanes               [device.NumPriorities]lane
+	napping             bool
 }
 
 // maxAhead is how many packets a rank may send before others get to run.
@@ -82,6 +86,9 @@ func (p *Port) Vacate(d unit.Time) {
 	case p.paying:
 		p.paying = false
 		p.goOn()
+	case p.glancing:
+		p.glancing = false
+		p.Kernel.At(max(p.Clock, p.Kernel.Now()), (*glance)(p), 0)
 	case p.waiting && p.inbox.Head != nil:
 		p.waiting = false
 		p.goOn()

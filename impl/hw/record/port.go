@@ -172,6 +172,16 @@ func (x watchedWatch) Wait(seen uint64, deadline unit.Time) bool {
 	return more
 }
 
+// WaitWord implements device.WordWaiter.
+func (x watchedWatch) WaitWord(k device.Key, off int, old uint64) uint64 {
+	x.w.l.back()
+	from := len(x.w.l.spans)
+	word := device.WaitWord(x.Watch, k, off, old)
+	x.w.l.waitedFor("event", from)
+	x.w.note("event", model.Waiting, 0)
+	return word
+}
+
 func (x watchedWatch) Load(k device.Key, off int) uint64 {
 	word := x.Watch.Load(k, off)
 	x.w.note("event", model.Waiting, 0)

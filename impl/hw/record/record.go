@@ -27,6 +27,9 @@ type Recorder struct {
 	// call was made, is exact all the same.
 	Limit int
 
+	// Processors excludes the parts of the network from what is recorded.
+	Processors bool
+
 	kernel    *sim.Kernel
 	room      int // for so many things more
 	omitted   int
@@ -91,7 +94,7 @@ type flight struct {
 
 // Begin implements core.Probe: it starts the recording anew.
 func (r *Recorder) Begin(j *core.Job) {
-	*r = Recorder{Tell: r.Tell, Limit: r.Limit, kernel: &j.Kernel, room: r.Limit, lanes: make([]lane, len(j.Ports)),
+	*r = Recorder{Tell: r.Tell, Limit: r.Limit, Processors: r.Processors, kernel: &j.Kernel, room: r.Limit, lanes: make([]lane, len(j.Ports)),
 		under: map[any]int{}, called: map[string]int{}}
 	switch {
 	case r.room == 0:
@@ -122,6 +125,9 @@ func (r *Recorder) fits() bool {
 
 // Names implements core.Probe.
 func (r *Recorder) Names(s *sim.Server, format string, args ...any) {
+	if r.Processors {
+		return
+	}
 	s.Mark = len(r.resources) + 1
 	r.resources = append(r.resources, model.Track{Name: fmt.Sprintf(format, args...)})
 }

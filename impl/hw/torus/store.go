@@ -20,6 +20,7 @@ type store struct {
 	last    bool      // the last chunk has left
 	since   unit.Time // when the processor began
 	at      unit.Time // until when it is busy, as far as is known
+	late    unit.Time // of the port, as far as at has it
 	seen    unit.Time // how much of taken it has waited for
 	into    int32     // the rank to which it put last
 	flying  int32     // chunks of puts whose first byte is not there yet
@@ -36,7 +37,7 @@ const (
 // begin lets the processor store the data of a put, from its own time on.
 func (me *rank) begin(x *core.Access) {
 	me.put, me.step, me.last = x, queued, false
-	me.since, me.at = me.port.Clock, me.port.Clock
+	me.since, me.at, me.late = me.port.Clock, me.port.Clock, me.port.Late
 	me.port.Occupy()
 	if me.reached(true) {
 		me.advance(true)
@@ -44,7 +45,11 @@ func (me *rank) begin(x *core.Access) {
 }
 
 // Act takes the next step.
-func (me *rank) Act(uint64) { me.advance(false) }
+func (me *rank) Act(uint64) {
+	if me.reached(false) {
+		me.advance(false)
+	}
+}
 
 // wake lets a store go on that waits for a condition.
 func (me *rank) wake() {
@@ -58,16 +63,21 @@ func (me *rank) wake() {
 // reached reports whether the kernel's clock is where the processor's is. If not, an event takes the next
 // step then. If the rank itself runs, and nothing else happens until then, it moves the clock.
 func (me *rank) reached(runs bool) bool {
-	k := &me.port.Kernel
-	switch {
-	case me.at <= k.Now():
-	case runs && k.Quiet(me.at):
-		me.port.Sleep(me.at - k.Now())
-	default:
-		k.At(me.at, me, 0)
-		return false
+	p := me.port
+	k := &p.Kernel
+	for {
+		if d := p.Late - me.late; d > 0 { // the network was late to take a packet
+			me.late, me.since, me.at = p.Late, me.since+d, me.at+d
+		}
+		switch {
+		case me.at <= k.Now():
+			return true
+		case !runs || !k.Quiet(me.at):
+			k.At(me.at, me, 0)
+			return false
+		}
+		p.Sleep(me.at - k.Now())
 	}
-	return true
 }
 
 // busy notes what the processor does until a time.
