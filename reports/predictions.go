@@ -230,7 +230,11 @@ type CollectiveAlgorithm struct {
 	Name      string
 	Disorders bool // for operations that commute only
 	Costs     []collective.Cost
+	Ranges    []Range // how the longest message lies to the sizes that were measured
 }
+
+// at returns the time at a size.
+func (a CollectiveAlgorithm) at(i int) Predicted { return Predicted{a.Costs[i].Last, a.Ranges[i]} }
 
 // Collectives is what a model says of algorithms: a table of each operation, a row a size and a column an algorithm, the fastest of each
 // row marked. caveats say how far to trust the model.
@@ -255,17 +259,21 @@ func (c Collective) table(title string) *doc.Table {
 		t.Columns = append(t.Columns, doc.Column{Head: name + "\nus", Kind: doc.Number})
 	}
 	for i, k := range c.Sizes {
-		best := slices.MinFunc(c.Algorithms, func(a, b CollectiveAlgorithm) int { return cmp.Compare(a.Costs[i].Last, b.Costs[i].Last) })
+		known := slices.DeleteFunc(slices.Clone(c.Algorithms), func(a CollectiveAlgorithm) bool { return a.Ranges[i] == Unknown })
+		slices.SortStableFunc(known, func(a, b CollectiveAlgorithm) int { return cmp.Compare(a.Costs[i].Last, b.Costs[i].Last) })
+		var best string
 		var ties []string
-		for _, a := range c.Algorithms {
-			if a.Name != best.Name && 100*a.Costs[i].Last <= (100+wide)*best.Costs[i].Last {
+		for n, a := range known {
+			if n == 0 {
+				best = a.Name
+			} else if 100*a.Costs[i].Last <= (100+wide)*known[0].Costs[i].Last {
 				ties = append(ties, a.Name)
 			}
 		}
-		row := []doc.Cell{doc.Bytes(k), doc.Words(best.Name), doc.Words(cmp.Or(strings.Join(ties, ", "), format.None))}
+		row := []doc.Cell{doc.Bytes(k), doc.Words(cmp.Or(best, format.None)), doc.Words(cmp.Or(strings.Join(ties, ", "), format.None))}
 		for _, a := range c.Algorithms {
-			x := doc.Num(a.Costs[i].Last.Micros())
-			if a.Name == best.Name {
+			x := a.at(i).cell(t)
+			if a.Name == best && a.Ranges[i] == Inside {
 				x.Tone = doc.Strong
 			}
 			row = append(row, x)

@@ -110,9 +110,23 @@ func (s setting) measuredOf(cmd *cobra.Command, lengths []int) ([]int, error) {
 	return kept, nil
 }
 
+// within says how a message lies to the sizes that were measured.
+func (s setting) within(bytes int) reports.Range {
+	at := reports.Inside
+	for _, ps := range s.measured {
+		switch outside, err := params.Covers(ps, s.call, bytes); {
+		case err != nil:
+			return reports.Unknown
+		case outside:
+			at = reports.Outside
+		}
+	}
+	return at
+}
+
 // caveat says what a prediction leaves out, and how to learn its error.
 func (s setting) caveat() string {
-	left := "rendezvous, contention on links, combining and copying"
+	left := "contention on links, receivers that are late for a rendezvous, combining and copying. For 16 ranks of an emulated T3D the median error of an operation is 0 to 17 %, the largest 62 % where data are combined"
 	if s.low {
 		left = "the overheads of MPI calls, rendezvous, contention on links and copying, so that times may be several times as long"
 	}
@@ -241,7 +255,7 @@ func (p *predict) ofParameters(cmd *cobra.Command, s *setting) (node func(rank i
 			s.where = fmt.Sprintf("%s on %s, %s, %s", call, here[0].Platform, here[0].Library, here[0].Place)
 		}
 		s.call, s.measured = call, append(s.measured, here)
-		x, err := params.Call(here, call)
+		x, err := params.Calls(here, call)
 		if err != nil {
 			err = fmt.Errorf("predict from %s: %w", p.params, err)
 		}
@@ -282,7 +296,8 @@ func (s setting) costs(o collective.Operation, ranks int, lengths []int) (report
 			if n := ranks * ranks * (1 + k>>20); (o == collective.Alltoall || ranks > 1<<12) && n > mostMessages {
 				return c, fmt.Errorf("--ranks %d: %v of so many has too many messages to add up; take fewer ranks", ranks, o)
 			}
-			x.Costs = append(x.Costs, s.Cost(a, o.Job(ranks, k, s.nodes)))
+			cost := s.Cost(a, o.Job(ranks, k, s.nodes))
+			x.Costs, x.Ranges = append(x.Costs, cost), append(x.Ranges, s.within(cost.Longest))
 		}
 		c.Algorithms = append(c.Algorithms, x)
 	}
@@ -313,9 +328,13 @@ func collectivesCSV(w io.Writer, ranks int, all []reports.Collective) error {
 	for _, x := range all {
 		for _, a := range x.Algorithms {
 			for i, cost := range a.Costs {
-				rows = append(rows, []string{x.Operation, a.Name, strconv.Itoa(ranks), strconv.Itoa(x.Sizes[i]), cost.Last.MicrosString(), strconv.Itoa(cost.Messages), strconv.Itoa(cost.Bytes)})
+				micros := cost.Last.MicrosString()
+				if a.Ranges[i] == reports.Unknown {
+					micros = ""
+				}
+				rows = append(rows, []string{x.Operation, a.Name, strconv.Itoa(ranks), strconv.Itoa(x.Sizes[i]), micros, strconv.Itoa(cost.Messages), strconv.Itoa(cost.Bytes), string(a.Ranges[i])})
 			}
 		}
 	}
-	return table.WriteText(w, "predictions", "operation,algorithm,ranks,bytes,predicted_us,messages,bytes_sent", rows)
+	return table.WriteText(w, "predictions", "operation,algorithm,ranks,bytes,predicted_us,messages,bytes_sent,range", rows)
 }

@@ -178,39 +178,14 @@ func (m *machine) overhead(name string, k int) float64 {
 	return v
 }
 
-// eagerLimit returns S, the longest message that is sent without asking the receiver: as round
-// trips show it, or else the last size before o_s jumps by more than a round trip of small
-// messages. A sender that asks waits for an answer, so its call is longer by a round trip at least; a
-// smaller jump has another reason, such as another way to copy.
+// eagerLimit returns S: what is given, or what the parameters show.
 func (m *machine) eagerLimit(o Options) (number, error) {
 	if o.Eager > 0 {
 		return number{float64(o.Eager), "given"}, nil
 	}
-	if i := slices.IndexFunc(m.params, func(p params.Parameter) bool {
-		return p.Mode == m.mode && p.Kind() == params.EagerLimit && !math.IsNaN(p.Value)
-	}); i >= 0 {
-		p := m.params[i]
-		return number{p.Value, fmt.Sprintf("%s: the change is behind it and not behind %.0f bytes", p.Method, p.High+1)}, nil
+	limit, from, err := params.Eager(m.params, m.mode)
+	if err != nil {
+		return number{}, fmt.Errorf("%s, S: %w", m.subject, err)
 	}
-	half := slices.IndexFunc(m.params, func(p params.Parameter) bool {
-		return p.Mode == m.mode && p.Name == "L" && p.Method == params.ByHalfTrip && !math.IsNaN(p.Value)
-	})
-	if half < 0 {
-		return number{}, fmt.Errorf("%s, S: without a round trip of %s it is not known which change of o_s is a request to the receiver; give the eager limit of the library by --eager, or measure rtt",
-			m.subject, m.mode)
-	}
-	trip := 2 * m.params[half].Value
-	pieces := m.pieces(m.mode, "o_s")
-	for i := 1; i < len(pieces); i++ {
-		before, next := pieces[i-1], pieces[i]
-		switch jump := next.Value - before.At(next.From); {
-		case jump > trip:
-			return number{float64(before.To), fmt.Sprintf("o_s jumps by %.4g us from %d to %d bytes, more than a round trip of %.4g us", jump, before.To, next.From, trip)}, nil
-		case jump > 3*trip/4:
-			return number{}, fmt.Errorf("%s, S: from %d to %d bytes o_s of %s jumps by %.4g us, and a round trip takes %.4g us: it is not clear whether messages are requested from there; give the eager limit by --eager, or measure more sizes",
-				m.subject, before.To, next.From, m.mode, jump, trip)
-		}
-	}
-	return number{}, fmt.Errorf("%s, S: up to %d bytes o_s of %s never jumps by a round trip (%.4g us), so that no eager limit is seen; give it by --eager, or measure longer messages",
-		m.subject, pieces[len(pieces)-1].To, m.mode, trip)
+	return number{limit, from}, nil
 }

@@ -1,6 +1,8 @@
 package params
 
 import (
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/loggp/loggp/fit/clean"
@@ -79,4 +81,37 @@ func (m Mode) confirmed(before, after int) bool {
 		}
 	}
 	return others == 0
+}
+
+// Eager returns S, the longest message that is sent without asking the receiver, and what shows it:
+// round trips, or else the last size before o_s jumps by more than a round trip of small messages. A
+// sender that asks waits for an answer, so its call is longer by a round trip at least; a smaller
+// jump has another reason, such as another way to copy.
+func Eager(ps []Parameter, mode string) (limit float64, from string, err error) {
+	if p, ok := Find(ps, mode, EagerLimit, 0); ok && !math.IsNaN(p.Value) {
+		return p.Value, fmt.Sprintf("%s: the change is behind it and not behind %.0f bytes", p.Method, p.High+1), nil
+	}
+	half := slices.IndexFunc(ps, func(p Parameter) bool {
+		return p.Mode == mode && p.Kind() == Latency && p.Method == ByHalfTrip && !math.IsNaN(p.Value)
+	})
+	if half < 0 {
+		return 0, "", fmt.Errorf("without a round trip of %s it is not known which change of o_s is a request to the receiver; give the eager limit of the library by --eager, or measure rtt", mode)
+	}
+	trip := 2 * ps[half].Value
+	pieces := Ranges(ps, mode, SendOverhead)
+	for i := 1; i < len(pieces); i++ {
+		before, next := pieces[i-1], pieces[i]
+		switch jump := next.Value - before.At(next.From); {
+		case jump > trip:
+			return float64(before.To), fmt.Sprintf("o_s jumps by %.4g us from %d to %d bytes, more than a round trip of %.4g us", jump, before.To, next.From, trip), nil
+		case jump > 3*trip/4:
+			return 0, "", fmt.Errorf("from %d to %d bytes o_s of %s jumps by %.4g us, and a round trip takes %.4g us: it is not clear whether messages are requested from there; give the eager limit by --eager, or measure more sizes",
+				before.To, next.From, mode, jump, trip)
+		}
+	}
+	longest := 0
+	if len(pieces) > 0 {
+		longest = pieces[len(pieces)-1].To
+	}
+	return 0, "", fmt.Errorf("up to %d bytes o_s of %s never jumps by a round trip (%.4g us), so that no eager limit is seen; give it by --eager, or measure longer messages", longest, mode, trip)
 }

@@ -66,6 +66,32 @@ func Call(ps []Parameter, call string) (model.Parameters, error) {
 	return x, nil
 }
 
+// Calls is Call for messages of all sizes: overheads and one-way time T by ranges of sizes, so that
+// they contain the rendezvous of long messages, and what of o_s follows the transfer. Without T it is
+// Call.
+func Calls(ps []Parameter, call string) (model.Parameters, error) {
+	way := overhead(ps, call, OneWay)
+	if len(way) == 0 {
+		return Call(ps, call)
+	}
+	x := model.Parameters{SendO: overhead(ps, call, SendOverhead), RecvO: overhead(ps, call, RecvOverhead), Way: way}
+	for _, kind := range []Kind{SendOverhead, RecvOverhead} {
+		if _, err := At(ps, call, kind, 0); err != nil && !errors.As(err, new(*RangeError)) {
+			return x, err
+		}
+	}
+	if g, err := At(ps, call, GapPerByte, 0); err == nil {
+		x.BigGap = perByte(g.Value)
+	}
+	if call == "send" {
+		x.Start, x.Posted = overhead(ps, "isend", SendOverhead), overhead(ps, "rsend", RecvOverhead)
+	}
+	if limit, _, err := Eager(ps, call); err == nil {
+		x.Eager = int(limit)
+	}
+	return x, nil
+}
+
 // small returns the overheads and L of a small message of a mode, whose send overhead is that of
 // another.
 func small(ps []Parameter, mode, sending string) (model.Parameters, error) {

@@ -226,6 +226,7 @@ func (s *Script) wait() {
 
 // inOrder returns steps that do the same without waits, in the sense that the data which a rank posts is
 // sent at once, and what it has posted to receive is received, one after the other, where it waits.
+// Such steps keep Post.
 func inOrder(steps iter.Seq[Step]) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		var posted []Step
@@ -238,7 +239,7 @@ func inOrder(steps iter.Seq[Step]) iter.Seq[Step] {
 				todo, posted = nil, append(posted, st)
 			}
 			for _, st := range todo {
-				if st.Post = false; !yield(st) {
+				if !yield(st) {
 					return
 				}
 			}

@@ -30,6 +30,7 @@ type Cost struct {
 	First    unit.Time // the first one
 	Messages int
 	Bytes    int // that were sent
+	Longest  int // bytes of the longest message
 }
 
 // Cost adds up the time of an algorithm by LogGP, with the schedule of each rank:
@@ -43,6 +44,10 @@ type Cost struct {
 //
 // If the processor itself sends the bytes, o_s(k) includes G per byte, and a message occupies no
 // interface for longer than g (model.Parameters.Flow).
+//
+// If Way is known, a message reaches a receiver that waits so that its receive ends Way(k) after the
+// send began, and what o_s(k) contains beyond that follows the transfer. Of a rendezvous the sender
+// does not wait for a receiver that is late.
 //
 // Posted transfers are sent where they are posted, and received in turn at the wait.
 //
@@ -64,7 +69,7 @@ func (m Machine) Cost(a *Algorithm, j Job) Cost {
 			x.act(e.rank, e.at)
 		}
 	}
-	c := Cost{First: x.ranks[0].now, Messages: x.messages, Bytes: x.bytes}
+	c := Cost{First: x.ranks[0].now, Messages: x.messages, Bytes: x.bytes, Longest: x.longest}
 	for i := range x.ranks {
 		c.First, c.Last = min(c.First, x.ranks[i].now), max(c.Last, x.ranks[i].now)
 	}
@@ -80,6 +85,7 @@ type simulation struct {
 	queue           []event
 	scheduled       int
 	messages, bytes int
+	longest         int
 }
 
 // clock is the state of a rank.
@@ -101,6 +107,38 @@ type inFlight struct {
 	size int
 	by   *model.Parameters
 	at   unit.Time // when its last byte arrives
+
+	posted bool // by a send that does not block
+}
+
+func (l *inFlight) parts() parts { return partsOf(l.by, l.size, l.posted) }
+
+// parts are the times of a message.
+type parts struct {
+	before, after unit.Time // of o_s: until it leaves, and once it has left
+	latency, flow unit.Time // until its first byte arrives, and from that to its last
+	receive       unit.Time // o_r
+	occupies      unit.Time // an interface
+}
+
+// partsOf returns the parts of a message of k bytes. posted says that its send does not block.
+func partsOf(x *model.Parameters, k int, posted bool) parts {
+	p := parts{before: x.SendO.Time(k), latency: x.L, flow: x.Flow(k), receive: x.RecvO.Time(k)}
+	if posted && len(x.Start) > 0 {
+		p.before = x.Start.Time(k)
+	}
+	if len(x.Way) > 0 {
+		way := x.Way.Time(k)
+		p.receive = min(p.receive, way)
+		there := way - p.receive // since the send began
+		send := p.before
+		p.before = min(send, there)
+		p.after = send - p.before
+		p.flow = min(p.flow, there-p.before)
+		p.latency = there - p.before - p.flow
+	}
+	p.occupies = x.Gap + p.flow
+	return p
 }
 
 // event is a rank that can act, or a message that reaches a rank's interface.
@@ -136,8 +174,8 @@ func (x *simulation) schedule(c *clock) {
 	at := c.now
 	switch {
 	case !c.sent:
-		by := x.message(x.nodes, c.rank, c.step.To)
-		at = max(c.now+by.SendO.Time(c.step.Send.Len), c.out)
+		l := x.next(c)
+		at = max(c.now+l.parts().before, c.out)
 	case slices.Contains(c.taken, c.step.From):
 	case len(c.inbox) > 0:
 		at = max(c.now, c.inbox[0].at)
@@ -174,7 +212,7 @@ func (x *simulation) receive(c *clock) {
 	}
 	l := c.inbox[0]
 	c.inbox = c.inbox[1:]
-	c.now += l.by.RecvO.Time(l.size)
+	c.now = l.received(c.now, c.step)
 	if l.from == c.step.From {
 		x.advance(c)
 		return
@@ -183,24 +221,44 @@ func (x *simulation) receive(c *clock) {
 	x.schedule(c)
 }
 
-// send sends the message of a rank's step.
-func (x *simulation) send(c *clock) {
-	l := inFlight{from: c.rank, size: c.step.Send.Len, by: x.message(x.nodes, c.rank, c.step.To)}
-	c.out = c.now + l.occupies()
-	x.push(event{at: c.now + l.by.L, rank: &x.ranks[c.step.To], message: l})
-	x.messages++
-	x.bytes += l.size
+// received returns when a receive of a step ends that may begin now. If the receive is posted before a
+// send of the same step, a rendezvous transfers the message while that send waits for its own.
+func (l *inFlight) received(now unit.Time, st Step) unit.Time {
+	exchange, rendezvous := st.To != None, l.by.Eager > 0 && l.size > l.by.Eager
+	switch o := l.parts().receive; {
+	case exchange && rendezvous:
+		return max(now, l.at+o)
+	case (exchange || st.Post) && !rendezvous && len(l.by.Posted) > 0:
+		return now + l.by.Posted.Time(l.size)
+	default:
+		return now + o
+	}
 }
 
-// occupies returns how long a message occupies an interface.
-func (l *inFlight) occupies() unit.Time { return l.by.Gap + l.by.Flow(l.size) }
+// next returns the message of a rank's step.
+func (x *simulation) next(c *clock) inFlight {
+	return inFlight{from: c.rank, size: c.step.Send.Len, by: x.message(x.nodes, c.rank, c.step.To), posted: c.step.Post}
+}
+
+// send sends the message of a rank's step.
+func (x *simulation) send(c *clock) {
+	l := x.next(c)
+	p := l.parts()
+	c.out = c.now + p.occupies
+	x.push(event{at: c.now + p.latency, rank: &x.ranks[c.step.To], message: l})
+	c.now += p.after
+	x.messages++
+	x.bytes += l.size
+	x.longest = max(x.longest, l.size)
+}
 
 // arrive lets a message occupy the interface of its receiver.
 func (x *simulation) arrive(e event) {
 	l, c := e.message, e.rank
+	p := l.parts()
 	begin := max(e.at, c.in)
-	c.in = begin + l.occupies()
-	l.at = begin + l.by.Flow(l.size)
+	c.in = begin + p.occupies
+	l.at = begin + p.flow
 	c.inbox = append(c.inbox, l)
 	if c.waits {
 		x.schedule(c)

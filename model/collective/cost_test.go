@@ -48,6 +48,39 @@ func TestClosedForms(t *testing.T) {
 	}
 }
 
+// With one-way times of whole calls, a hop takes Way and not the sum of its parts, and a sender is busy
+// for all of o_s. A receive that is posted before takes Posted, a send that does not block Start; and of
+// two rendezvous that ranks exchange each proceeds during the other.
+func TestWays(t *testing.T) {
+	m := machineOf(0, 30*us, 15*us, 0, 0)
+	m.Way = model.Curve{{From: 0, At: 22 * us}, {From: 1000, At: 40 * us}}
+	m.Start, m.Posted, m.Eager = model.Constant(9*us), model.Constant(29*us), 999
+	for ranks := 2; ranks <= 16; ranks *= 2 {
+		p, rounds := unit.Time(ranks), unit.Time(bits.Len(uint(ranks-1)))
+		for _, c := range []struct {
+			operation Operation
+			name      string
+			bytes     int
+			want      unit.Time
+		}{
+			{Bcast, "linear", 8, (p - 1) * 30 * us},
+			{Bcast, "posted", 8, (p-2)*9*us + 22*us},
+			{Scan, "linear", 8, (p-2)*22*us + 30*us},
+			{Scan, "linear", 2000, (p - 1) * 40 * us},
+			{Allreduce, "recursive-doubling", 8, rounds * (30 + 29) * us},
+			{Allreduce, "recursive-doubling", 2000, rounds * 40 * us},
+		} {
+			got := m.Cost(Named(c.operation, c.name), Job{Ranks: ranks, Bytes: c.bytes})
+			if got.Last != c.want || got.Longest != c.bytes {
+				t.Errorf("%v by %s of %d bytes on %d ranks: %v, by its form %v", c.operation, c.name, c.bytes, ranks, got.Last, c.want)
+			}
+		}
+	}
+	if got := m.Optimal(3, 8).Last; got != 22*us+min(22, 30)*us {
+		t.Errorf("the optimal tree of three ranks ends at %v", got)
+	}
+}
+
 // Where the gap is what counts, the root of a linear broadcast sends once in a gap, and that of a
 // gather receives once in one.
 func TestGap(t *testing.T) {

@@ -30,11 +30,11 @@ type Node struct {
 // Karp, Sahay, Santos and Schauser, Optimal Broadcast and Summation in the LogP Model, 1993,
 // section 2, with the terms of LogGP for long messages.
 func (m Machine) Optimal(ranks, k int) Tree {
-	long := m.Flow(k)
-	latency := long + m.L + m.RecvO.Time(k)
-	apart := max(m.Gap+long, m.SendO.Time(k))
+	p := partsOf(&m.Parameters, k, false)
+	way := p.before + p.latency + p.flow + p.receive
+	apart := max(p.occupies, p.before+p.after)
 	t := Tree{Nodes: []Node{{Parent: -1}}}
-	next := candidates{{latency + m.SendO.Time(k), 0}}
+	next := candidates{{way, 0}}
 	for len(t.Nodes) < ranks {
 		o := next[0]
 		me := len(t.Nodes)
@@ -43,7 +43,7 @@ func (m Machine) Optimal(ranks, k int) Tree {
 		t.Last = o.at
 		next[0].at += apart
 		heap.Fix(&next, 0)
-		heap.Push(&next, candidate{o.at + m.SendO.Time(k) + latency, me})
+		heap.Push(&next, candidate{o.at + way, me})
 	}
 	return t
 }
