@@ -77,11 +77,12 @@ type TCP struct {
 	Congestion *Congestion // nil: senders know of no congestion, and receivers drop what comes behind a gap
 }
 
-// Congestion is how TCP shares a network: slow start, congestion avoidance, fast retransmission and
-// recovery (RFC 2581, RFC 2582). Receivers keep what comes behind a gap.
+// Congestion is how TCP shares a network: slow start and congestion avoidance (RFC 2581), and selective
+// acknowledgements (RFC 2018). Receivers keep segments that arrive behind a gap.
 type Congestion struct {
 	Initial    int // segments of the first window
-	Duplicates int // acknowledgements in vain after which a segment is taken for lost
+	Duplicates int // segments below the highest one that has arrived which may merely be late; what is missing below them is lost
+	Quick      int // segments that a receiver acknowledges one by one at the beginning, and after a pause of TCP.Retransmit
 }
 
 // UDP is the datagrams of an operating system, one in a frame each, to one host or to a multicast

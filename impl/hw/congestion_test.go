@@ -27,7 +27,13 @@ func careful(buffer int) (*model.Machine, *model.Ethernet) {
 // on the network.
 func streams(t *testing.T, m *model.Machine, to map[int]int, bytes int) (took map[int]unit.Time, s EthernetStatistics) {
 	t.Helper()
-	w, err := New(Config{Machine: m, Ranks: 8, Ethernet: &s})
+	return seeded(t, m, 0, to, bytes)
+}
+
+// seeded is streams with a seed of faults.
+func seeded(t *testing.T, m *model.Machine, seed uint64, to map[int]int, bytes int) (took map[int]unit.Time, s EthernetStatistics) {
+	t.Helper()
+	w, err := New(Config{Machine: m, Ranks: 8, Ethernet: &s, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,6 +189,24 @@ func TestFastRetransmission(t *testing.T) {
 	}
 	if s.Taken != s.Stream || s1000.Taken != s1000.Stream {
 		t.Errorf("of %d and %d bytes %d and %d came", s.Stream, s1000.Stream, s.Taken, s1000.Taken)
+	}
+}
+
+// TestSelective checks that senders resend exactly what was lost, as receivers say what they have, but for
+// at most a segment at a timeout.
+func TestSelective(t *testing.T) {
+	m, e := careful(1 << 20)
+	e.Switches.Latency, e.Switches.Loss = 2*unit.Millisecond, 0.04
+	fast := 0
+	for seed := range uint64(50) {
+		_, s := seeded(t, m, seed, map[int]int{0: 1}, 100*e.Longest())
+		if lost := s.Lost - s.Faulty*e.TCP.Header; s.Again < lost || s.Again > lost+s.Timeouts*e.Longest() {
+			t.Errorf("seed %d: %d bytes of data were lost, and %d sent again: %+v", seed, lost, s.Again, s)
+		}
+		fast += s.Fast - s.Timeouts
+	}
+	if fast < 100 {
+		t.Errorf("%d segments were sent again without a timeout", fast)
 	}
 }
 

@@ -141,6 +141,7 @@ func (r *reader) congestion(to **model.Congestion) reading {
 	fields := r.mapping(
 		must("initial", r.count(&x.Initial, 1, maxCount)),
 		must("duplicates", r.count(&x.Duplicates, 1, maxCount)),
+		may("quick", r.count(&x.Quick, 0, maxCount)),
 	)
 	return r.checked(fields, func(string, *yaml.Node) { *to = x })
 }

@@ -36,10 +36,12 @@ type socket struct {
 	edge    int       // the end of the room that the other side was told of
 	came    unit.Time // when the last segment of the stream came
 	owed    int       // segments that are not acknowledged
-	must    bool      // acknowledge at once,
-	gap     bool      // as a segment came behind a gap
+	quick   int       // so many more are acknowledged at once, unless data goes both ways
+	both    bool      // data was sent soon after data had come, which acknowledges it
+	must    bool      // acknowledge at once
 	delay   timer     // of an acknowledgement
-	early   []span    // what is there behind the gap, where there is a congestion window
+	early   []span    // what is there behind a gap, in order, where there is a congestion window
+	latest  int       // where the latest of it begins
 }
 
 // segment is what TCP says in a frame.
@@ -49,8 +51,10 @@ type segment struct {
 	ack   int // of the other stream: all before it are there
 	edge  int // and room up to here
 	probe bool
-	gap   bool      // the other stream has one
 	came  unit.Time // when its frame came
+
+	blocks [blocks]span // of the other stream, that are there behind a gap
+	has    int          // so many of them
 }
 
 // timer is an alarm that can be reset while its event is pending.
@@ -98,6 +102,7 @@ func (s *socket) set(a *timer, alarm uint64, at unit.Time) { a.set(&s.h.Kernel, 
 func (s *socket) Act(alarm uint64) {
 	switch {
 	case alarm == delayAlarm && s.delay.rings(&s.h.Kernel, s, alarm):
+		s.both = false
 		s.answer()
 	case alarm == retryAlarm && s.retry.rings(&s.h.Kernel, s, alarm):
 		s.again(s.h.Kernel.Now())
@@ -119,8 +124,11 @@ func (s *socket) due() int {
 	return 0
 }
 
-// next takes the next segment of the stream, or returns nil.
+// next takes the next segment of the stream, or returns nil. A lost one is first.
 func (s *socket) next() *frame {
+	if x, ok := s.hole(); ok {
+		return s.resend(x)
+	}
 	n := s.due()
 	if n == 0 {
 		return nil
@@ -143,8 +151,9 @@ func (s *socket) frame() *frame {
 	f := n.newFrame()
 	f.src, f.dst, f.payload = s.h.station, s.peer.h.station, n.TCP.Header
 	s.edge = s.read + n.TCP.ReceiveBuffer
-	f.segment = segment{to: s.peer, ack: s.arrived, edge: s.edge, gap: s.gap}
-	s.owed, s.must, s.gap = 0, false, false
+	f.segment = segment{to: s.peer, ack: s.arrived, edge: s.edge}
+	s.report(&f.segment)
+	s.owed, s.must = 0, false
 	s.set(&s.delay, delayAlarm, 0)
 	n.count.Segments++
 	return f
@@ -179,7 +188,6 @@ func (s *socket) again(now unit.Time) {
 	s.set(&s.retry, retryAlarm, now+s.wait)
 	if s.sent > s.acked {
 		s.collapse()
-		s.sent = s.acked
 		s.flush()
 		return
 	}
@@ -191,11 +199,14 @@ func (s *socket) again(now unit.Time) {
 // input takes in a segment.
 func (s *socket) input(x *segment) {
 	s.limit = max(s.limit, x.edge)
-	switch {
-	case x.ack > s.acked:
+	if s.h.net.TCP.Congestion != nil {
+		before, acked := s.flying(), s.acked
+		if x.ack > acked {
+			s.confirm(x.ack)
+		}
+		s.acknowledged(x, s.acked-acked, before)
+	} else if x.ack > s.acked {
 		s.confirm(x.ack)
-	case x.gap && x.ack == s.acked && s.sent > s.acked:
-		s.repeated()
 	}
 	s.must = s.must || x.probe
 	if x.n > 0 {
@@ -209,12 +220,10 @@ func (s *socket) input(x *segment) {
 
 // confirm notes that what was sent has arrived.
 func (s *socket) confirm(ack int) {
-	bytes := ack - s.acked
 	s.acked = ack
 	s.sent = max(s.sent, ack)
 	s.wait = s.h.net.TCP.Retransmit
 	s.set(&s.retry, retryAlarm, 0)
-	s.opens(bytes)
 	if s.h.blocked == s || s.written < s.asked && s.writable() {
 		s.h.Wake()
 	}
@@ -223,11 +232,11 @@ func (s *socket) confirm(ack int) {
 // take takes in data. A segment that does not continue the stream, or has arrived before, is
 // answered with the position that is expected next.
 func (s *socket) take(x *segment) {
+	t := &s.h.net.TCP
 	fresh := x.at + x.n - s.arrived
 	if x.at > s.arrived || fresh <= 0 {
 		s.must = true
-		if s.h.net.TCP.Congestion != nil && fresh > 0 {
-			s.gap = true
+		if t.Congestion != nil && fresh > 0 {
 			s.keep(span{x.at, x.at + x.n})
 		}
 		return
@@ -240,19 +249,35 @@ func (s *socket) take(x *segment) {
 	count.Taken += fresh
 	s.arrived += fresh
 	count.Fullest = max(count.Fullest, s.arrived-s.read)
-	s.came = x.came
+	s.acknowledge(x.came)
 	s.h.Probe.Ask((*landing)(s), uint64(fresh))
-	t := &s.h.net.TCP
-	if s.owed++; s.owed >= t.AckEvery {
-		s.must = true
-	} else if s.delay.at == 0 {
-		s.set(&s.delay, delayAlarm, s.h.Kernel.Now()+t.AckDelay)
-	}
 	if s.h.Ended() {
 		s.consume(s.arrived - s.read)
 		return
 	}
 	s.h.Happened()
+}
+
+// acknowledge decides when a segment that continues the stream and came at a time is acknowledged: at once
+// if it is the second one, if a gap is left, or at the beginning and after a pause, when the sender's
+// window is small (quick acknowledgements of Linux, unless data goes both ways); else after a while, if
+// no data goes with the acknowledgement.
+func (s *socket) acknowledge(came unit.Time) {
+	t := &s.h.net.TCP
+	if c := t.Congestion; c != nil && (s.came == 0 || came-s.came > t.Retransmit) {
+		s.quick = c.Quick
+	}
+	s.came = came
+	s.owed++
+	switch {
+	case s.owed >= t.AckEvery || len(s.early) > 0:
+		s.must = true
+	case s.quick > 0 && !s.both:
+		s.must = true
+	case s.delay.at == 0:
+		s.set(&s.delay, delayAlarm, s.h.Kernel.Now()+t.AckDelay)
+	}
+	s.quick = max(s.quick-1, 0)
 }
 
 // consume takes n bytes out of the receive buffer, and packets whose last byte that is to the rank.

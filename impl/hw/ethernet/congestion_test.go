@@ -1,0 +1,109 @@
+package ethernet
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/model"
+)
+
+// sender is a socket that has sent some segments of 100 bytes, with a window of as many.
+func sender(segments int) *socket {
+	j := core.NewJob(core.Config{Machine: &model.Machine{Name: "ethernet", Timer: 1, Network: tenMegabit()}, Ranks: 2})
+	e := &model.Ethernet{TCP: model.TCP{SendBuffer: 1 << 16, ReceiveBuffer: 1 << 16, Congestion: &model.Congestion{Initial: 2, Duplicates: 3}}}
+	s := newSocket(&host{net: &network{Ethernet: e, j: j, mss: 100, count: new(Statistics)}})
+	s.sent, s.window = 100*segments, 100*segments
+	s.written = s.sent
+	return s
+}
+
+// acks lets a sender hear that all before a segment has arrived, and the segments in blocks.
+func (s *socket) acks(segment int, has ...span) {
+	x := segmentWith(has)
+	before, bytes := s.flying(), 100*segment-s.acked
+	s.acked = 100 * segment
+	s.acknowledged(&x, bytes, before)
+}
+
+func segmentWith(has []span) (x segment) {
+	for i, b := range has {
+		x.blocks[i], x.has = span{100 * b.from, 100 * b.to}, i+1
+	}
+	return x
+}
+
+// holes are the segments that a sender sends again with a window that allows them all.
+func (s *socket) holes() (n []int) {
+	window := s.window
+	defer func() { s.window = window }()
+	s.window = 1 << 16
+	for x, ok := s.hole(); ok; x, ok = s.hole() {
+		n = append(n, x.from/100)
+		s.resent = append(s.resent, repeated{x, s.sent})
+	}
+	return n
+}
+
+// TestHoles checks which of 20 segments are taken for lost, and how the window shrinks: a segment is
+// sent with each acknowledgement, until the window is half.
+func TestHoles(t *testing.T) {
+	s := sender(20)
+	s.written = 2100 // new data goes before what may only be late
+	s.acks(2, span{3, 5})
+	if n := s.holes(); n != nil {
+		t.Errorf("with two segments behind a gap, %v are sent again", n)
+	}
+	s.acks(2, span{3, 6}, span{8, 9})
+	if n := s.holes(); !slices.Equal(n, []int{2}) || s.phase != recovering || s.threshold != 950 || s.window != 1400 {
+		t.Errorf("with a gap of one, %v are sent again, phase %v, threshold %d, window %d", n, s.phase, s.threshold, s.window)
+	}
+	s.acks(2, span{12, 13}, span{3, 6}, span{8, 9})
+	if n := s.holes(); !slices.Equal(n, []int{6, 7, 9}) {
+		t.Errorf("of five segments that are missing below three others, %v are sent again", n)
+	}
+	if got, want := s.flying(), (18-5-4+4)*100; got != want { // 5 have arrived, and 4 are lost and sent again
+		t.Errorf("%d bytes are in flight, want %d", got, want)
+	}
+	s.written = s.sent
+	if n := s.holes(); !slices.Equal(n, []int{10, 11}) {
+		t.Errorf("without new data, %v are sent again, too", n)
+	}
+	s.acks(20)
+	if s.phase != normal || s.flying() != 0 || s.window > s.threshold || len(s.reported)+len(s.resent) > 0 {
+		t.Errorf("at the end: %+v", s.congestion)
+	}
+}
+
+// TestLostAgain checks that a segment is sent a third time when something arrives that was sent after the
+// second.
+func TestLostAgain(t *testing.T) {
+	s := sender(10)
+	s.acks(0, span{1, 5})
+	if n := s.holes(); !slices.Equal(n, []int{0}) {
+		t.Errorf("%v are sent again", n)
+	}
+	s.acks(0, span{1, 10})
+	if n := s.holes(); n != nil {
+		t.Errorf("%v are sent a third time, and nothing that was sent later has arrived", n)
+	}
+	s.sent, s.written = 1200, 1200
+	s.acks(0, span{11, 12}, span{1, 10})
+	if n := s.holes(); !slices.Contains(n, 0) {
+		t.Errorf("%v are sent a third time, want 0", n)
+	}
+}
+
+// TestAfterTimeout checks that a timeout resends all that the receiver has not reported, and nothing else.
+func TestAfterTimeout(t *testing.T) {
+	s := sender(10)
+	s.acks(0, span{2, 3})
+	s.collapse()
+	if x, _ := s.hole(); x != (span{0, 100}) || s.window != 100 || s.threshold != 500 {
+		t.Errorf("%v is sent again with a window of %d, threshold %d", x, s.window, s.threshold)
+	}
+	s.acks(1, span{2, 3})
+	if n := s.holes(); !slices.Equal(n, []int{1, 3, 4, 5, 6, 7, 8, 9}) {
+		t.Errorf("%v are sent again", n)
+	}
+}
