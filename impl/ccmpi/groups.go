@@ -33,7 +33,7 @@ func id(k *mpi.Call, context uint32, first int) uint32 {
 func (r *rank) create(k *mpi.Call, context uint32, members []int) *group {
 	member := slices.Contains(members, k.Comm().Rank())
 	g := &group{id: id(k, context, members[0]), context: context, members: members}
-	failed := uint32(0)
+	failed := byte(0)
 	if member {
 		world := make([]int, len(members))
 		for i, m := range members {
@@ -47,7 +47,7 @@ func (r *rank) create(k *mpi.Call, context uint32, members []int) *group {
 			failed, g.Group = 1, nil
 		}
 	}
-	if k.Highest(failed) > 0 { // this is also a barrier: no multicast arrives before all members have joined
+	if r.agree(k, failed) > 0 { // this is also a barrier: no multicast arrives before all members have joined
 		if g.Group != nil {
 			g.Group.Close()
 		}
@@ -66,47 +66,72 @@ func (r *rank) destroy(k *mpi.Call, g *group) {
 	if g.Group == nil {
 		return
 	}
-	meet(k, g.members, 0)
+	r.meet(k, g.members, 0, nil)
 	g.Group.Close()
 	g.Group = nil
 	r.counts.destroyed++
 }
 
-// Barrier implements mpi.Collectives, if the platform says what a barrier costs.
+// Barrier implements mpi.Collectives, if the platform says what a barrier costs. The first call creates the
+// static group of the communicator, as a program's first barrier ends its initialization.
 func (r *rank) Barrier(k *mpi.Call) bool {
 	if r.options.Compiled.Barrier == 0 {
 		return false
 	}
-	r.members = r.members[:0]
-	for i := range k.Comm().Size() {
-		r.members = append(r.members, i)
-	}
-	meet(k, r.members, r.options.Compiled.Barrier)
+	r.static(k)
+	r.all(k, nil)
 	return true
 }
 
 // barrier is a barrier of the communicator within a call.
 func (r *rank) barrier(k *mpi.Call) {
-	if !r.Barrier(k) {
+	if r.options.Compiled.Barrier == 0 {
 		k.Barrier()
+		return
 	}
+	r.all(k, nil)
+}
+
+// agree is a barrier of the communicator that returns the highest of the numbers that its ranks give.
+func (r *rank) agree(k *mpi.Call, v byte) byte {
+	if r.options.Compiled.Barrier == 0 {
+		return byte(k.Highest(uint32(v)))
+	}
+	b := [1]byte{v}
+	r.all(k, b[:])
+	return b[0]
+}
+
+// all is meet of the communicator, by the barrier of the library.
+func (r *rank) all(k *mpi.Call, b []byte) {
+	r.members = r.members[:0]
+	for i := range k.Comm().Size() {
+		r.members = append(r.members, i)
+	}
+	r.meet(k, r.members, r.options.Compiled.Barrier, b)
 }
 
 // meet is a linear barrier of some ranks: all send to the first, which answers. The first needs a time for
-// each of the others in addition to that of its messages.
-func meet(k *mpi.Call, members []int, each unit.Time) {
+// each of the others in addition to that of its messages. If b has a byte, it becomes the highest of all
+// members.
+func (r *rank) meet(k *mpi.Call, members []int, each unit.Time, b []byte) {
 	if k.Comm().Rank() != members[0] {
-		k.Transfer(members[0], nil, collective.None, nil)
-		k.Transfer(collective.None, nil, members[0], nil)
+		k.Transfer(members[0], b, collective.None, nil)
+		k.Transfer(collective.None, nil, members[0], b)
 		return
 	}
-	for _, m := range members[1:] {
-		k.Receive(m, nil)
+	n := len(b)
+	theirs := r.room(n * len(members))
+	for i, m := range members[1:] {
+		k.Receive(m, theirs[n*i:][:n])
 	}
 	k.Wait()
+	for _, v := range theirs[:n*(len(members)-1)] {
+		b[0] = max(b[0], v)
+	}
 	k.Port().Delay(unit.Time(len(members)-1) * each)
 	for _, m := range members[1:] {
-		k.Transfer(m, nil, collective.None, nil)
+		k.Transfer(m, b, collective.None, nil)
 	}
 }
 

@@ -145,13 +145,8 @@ var routines = map[string]func(c *mpi.Comm, size int) routine{
 	"scatterv_dynamic": scattervBy(ccmpi.Dynamic),
 	"scatterv_compiled": func(c *mpi.Comm, size int) routine {
 		all, mine, counts, offsets := toFive(c, size)
-		var g *ccmpi.ScattervGroup
-		return routine{call: func() {
-			if g == nil { // the first of many calls
-				g = ccmpi.ScattervOpenGroup(c, counts, mpi.Byte, 0)
-			}
-			g.DataMovement(all, counts, offsets, mine)
-		}, end: func() error { g.CloseGroup(); return nil }}
+		g := ccmpi.ScattervOpenGroup(c, counts, mpi.Byte, 0) // before the loop: it is network control
+		return routine{call: func() { g.DataMovement(all, counts, offsets, mine) }, end: func() error { g.CloseGroup(); return nil }}
 	},
 	"allgather": func(c *mpi.Comm, size int) routine {
 		all, mine := blocks(c, size)
