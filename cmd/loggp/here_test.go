@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -27,6 +28,7 @@ func TestMain(m *testing.M) {
 	}
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else the race detector lets every rank sleep for a second at its end
 	runPaper, decide = paperOnce, decideOnce
+	flag.Set("test.parallel", "4") // unless the command line says otherwise: those tests wait for processes
 	os.Exit(m.Run())
 }
 

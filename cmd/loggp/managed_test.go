@@ -30,10 +30,20 @@ var processManagers = []struct {
 	{"Slurm, variables", "srun --quiet --overcommit --mpi=none -n 3"},
 }
 
-// underManagers runs a test with each process manager that is there.
-func underManagers(t *testing.T, test func(t *testing.T, launcher []string)) {
-	for _, m := range processManagers {
+// manager starts the ranks of a test.
+type manager struct {
+	index    int // in processManagers
+	launcher []string
+	dir      string // in which the ranks run
+	temp     string // for files that they must not leave
+}
+
+// underManagers runs a test with each process manager that is there, in parallel.
+func underManagers(t *testing.T, test func(t *testing.T, m manager)) {
+	t.Parallel()
+	for i, m := range processManagers {
 		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
 			launcher := strings.Fields(m.call)
 			if _, err := exec.LookPath(launcher[0]); err != nil {
 				if os.Getenv("CI") != "" && launcher[0] != "srun" {
@@ -42,19 +52,13 @@ func underManagers(t *testing.T, test func(t *testing.T, launcher []string)) {
 				t.Skip(err)
 			}
 			if launcher[0] == "srun" {
-				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-				defer cancel()
-				if out, err := exec.CommandContext(ctx, "srun", "--quiet", "-n", "1", "true").CombinedOutput(); err != nil {
-					t.Skipf("no Slurm cluster is running here (.ci/slurm starts one): %v: %s", err, out)
-				}
+				needSlurm(t)
 			}
-			t.Chdir(t.TempDir())
 			temp, err := os.MkdirTemp("/tmp", "l") // not deeper: Open MPI makes sockets there, whose names are short
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Setenv("TMPDIR", temp)
-			test(t, launcher)
+			test(t, manager{i, launcher, t.TempDir(), temp})
 			if left, _ := filepath.Glob(temp + "/loggp*"); left != nil {
 				t.Errorf("%q are left", left)
 			}
@@ -63,32 +67,47 @@ func underManagers(t *testing.T, test func(t *testing.T, launcher []string)) {
 	}
 }
 
-// managedRun runs this program by a process manager.
-func managedRun(t *testing.T, launcher []string, args ...string) (out, errs string, status int) {
+// slurm finds out once whether a Slurm cluster runs here.
+var slurm = sync.OnceValue(func() error {
+	if out, err := exec.Command("timeout", "5", "srun", "--quiet", "-n", "1", "true").CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+})
+
+func needSlurm(t *testing.T) {
 	t.Helper()
-	cmd := managedCommand(t.Context(), launcher, args...)
+	if err := slurm(); err != nil {
+		t.Skipf("no Slurm cluster is running here (.ci/slurm starts one): %v", err)
+	}
+}
+
+// run runs this program by a process manager.
+func (m manager) run(t *testing.T, args ...string) (out, errs string, status int) {
+	t.Helper()
+	cmd := m.command(t.Context(), args...)
 	var o, e bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &o, &e
 	cmd.Run()
 	return o.String(), e.String(), cmd.ProcessState.ExitCode()
 }
 
-func managedCommand(ctx context.Context, launcher []string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, launcher[0], slices.Concat(launcher[1:], []string{os.Args[0], "measure", "--platform"}, args)...)
-	cmd.WaitDelay = 5 * time.Second
+func (m manager) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, m.launcher[0], slices.Concat(m.launcher[1:], []string{os.Args[0], "measure", "--platform"}, args)...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = m.dir, append(os.Environ(), "TMPDIR="+m.temp), 5*time.Second
 	return cmd
 }
 
 // Ranks that a process manager has started find each other, and are measured; rank 0 alone prints.
 func TestManaged(t *testing.T) {
-	underManagers(t, func(t *testing.T, launcher []string) {
-		out, errs, status := managedRun(t, launcher, append([]string{"tcp", "-o", "managed.csv"}, small...)...)
+	underManagers(t, func(t *testing.T, m manager) {
+		out, errs, status := m.run(t, append([]string{"tcp", "-o", "managed.csv"}, small...)...)
 		if status != 0 || strings.Count(out, "LogGP parameters of tcp") != 1 || strings.Count(errs, "samples written to managed.csv") != 1 || strings.Count(errs, "spoiled this") > 1 {
 			t.Fatalf("status %d:\n%s\n%s", status, out, errs)
 		}
 		sound(t, out)
-		sees(t, ".", "managed.csv")
-		set, err := sample.ReadFile("managed.csv")
+		sees(t, m.dir, "managed.csv")
+		set, err := sample.ReadFile(filepath.Join(m.dir, "managed.csv"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,35 +122,31 @@ func TestManaged(t *testing.T) {
 
 // Wrong use is said once, by rank 0, whose status is the manager's.
 func TestManagedMisuse(t *testing.T) {
-	underManagers(t, func(t *testing.T, launcher []string) {
-		var jobs sync.WaitGroup // managers take a second or two to end
+	underManagers(t, func(t *testing.T, m manager) {
 		for _, c := range []struct{ args, says string }{
 			{"tcp --place 9,9", "loggp: --place: 9,9: the job has the ranks 0 to 2, no rank 9\n"},
 			{"tcp --ranks 5", " has started 3\n"},
 			{"tcp --hosts node2", " has started the ranks of this job\n"},
 			{"shm", "has started 3 processes: start one, or take --platform tcp\n"},
 		} {
-			jobs.Go(func() {
-				out, errs, status := managedRun(t, launcher, strings.Fields(c.args)...)
-				if status != misused || strings.Count(out+errs, c.says) != 1 {
-					t.Errorf("--platform %s: status %d:\n%s\n%s", c.args, status, out, errs)
-				}
-			})
+			out, errs, status := m.run(t, strings.Fields(c.args)...)
+			if status != misused || strings.Count(out+errs, c.says) != 1 {
+				t.Errorf("--platform %s: status %d:\n%s\n%s", c.args, status, out, errs)
+			}
 		}
-		jobs.Wait()
 	})
 }
 
 // Processes that were started with other arguments do not take part.
 func TestManagedOthers(t *testing.T) {
-	underManagers(t, func(t *testing.T, launcher []string) {
-		if launcher[0] == "srun" {
+	underManagers(t, func(t *testing.T, m manager) {
+		if m.launcher[0] == "srun" {
 			t.Skip("it starts several programs in another way")
 		}
-		launcher[len(launcher)-1] = "1"
+		m.launcher[len(m.launcher)-1] = "1"
 		one := append([]string{"tcp", "--modes", "send"}, small...)
 		another := slices.Concat([]string{":", "-n", "1", os.Args[0], "measure", "--platform"}, one, []string{"--seed", "7"})
-		out, errs, status := managedRun(t, launcher, append(one, another...)...)
+		out, errs, status := m.run(t, append(one, another...)...)
 		if says := "rank 1 died: it was not started: it was started with the arguments "; status != failed || strings.Count(out+errs, says) != 1 {
 			t.Errorf("status %d:\n%s\n%s", status, out, errs)
 		}
@@ -144,13 +159,14 @@ func TestManagedHosts(t *testing.T) {
 	if out, err := exec.Command("sh", "-c", alias, "sh", "true").CombinedOutput(); err != nil {
 		t.Skipf("this system lets no process have a host name of its own: %v: %s", err, out)
 	}
-	underManagers(t, func(t *testing.T, launcher []string) {
-		out, errs, status := managedRun(t, append(launcher, "sh", "-c", alias, "sh"), append([]string{"tcp", "--shared-dir", ".", "-o", "managed.csv"}, small...)...)
+	underManagers(t, func(t *testing.T, m manager) {
+		m.launcher = append(m.launcher, "sh", "-c", alias, "sh")
+		out, errs, status := m.run(t, append([]string{"tcp", "--shared-dir", ".", "-o", "managed.csv"}, small...)...)
 		if status != 0 {
 			t.Fatalf("status %d:\n%s\n%s", status, out, errs)
 		}
-		sees(t, ".", "managed.csv")
-		set, err := sample.ReadFile("managed.csv")
+		sees(t, m.dir, "managed.csv")
+		set, err := sample.ReadFile(filepath.Join(m.dir, "managed.csv"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,8 +187,8 @@ func TestManagedEnds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for process managers")
 	}
-	underManagers(t, func(t *testing.T, launcher []string) {
-		for _, c := range []struct {
+	underManagers(t, func(t *testing.T, m manager) {
+		for i, c := range []struct {
 			name   string
 			signal syscall.Signal
 			rank   int // of which a process gets the signal; -1: the manager
@@ -184,8 +200,8 @@ func TestManagedEnds(t *testing.T) {
 			{"rank 0 is killed", syscall.SIGKILL, 0, false, ""},
 			{"the manager is interrupted", syscall.SIGINT, -1, false, ""},
 		} {
-			mark := fmt.Sprintf("--budget=%ds", 1000+os.Getpid())
-			cmd := managedCommand(t.Context(), launcher, "tcp", "--wait", "block", mark, "-o", "managed.csv")
+			mark := fmt.Sprintf("--budget=%dms", 40_000_000+40*(os.Getpid()%1_000_000)+10*m.index+i) // hours, and no other measurement has it
+			cmd := m.command(t.Context(), "tcp", "--wait", "block", mark, "-o", "managed.csv")
 			var all bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &all, &all
 			if err := cmd.Start(); err != nil {
@@ -219,7 +235,7 @@ func TestManagedEnds(t *testing.T) {
 			time.Sleep(50 * time.Millisecond)
 			syscall.Kill(pid, c.signal)
 			var again <-chan time.Time
-			if strings.HasPrefix(launcher[0], "srun") && c.rank < 0 { // it asks to be interrupted twice within a second, and may be late to see the first
+			if strings.HasPrefix(m.launcher[0], "srun") && c.rank < 0 { // it asks to be interrupted twice within a second, and may be late to see the first
 				ticker := time.NewTicker(300 * time.Millisecond)
 				defer ticker.Stop()
 				again = ticker.C
@@ -250,7 +266,7 @@ func TestManagedEnds(t *testing.T) {
 			if len(left) > 0 {
 				t.Errorf("%s: %+v are left", c.name, left)
 			}
-			sees(t, ".")
+			sees(t, m.dir)
 		}
 	})
 }
@@ -283,6 +299,7 @@ func processesWith(argument string) (all []managedProcess) {
 // The scripts of docs/cluster.md measure this machine as a cluster, under mpirun and under Slurm if it is there.
 func TestClusterScripts(t *testing.T) {
 	long(t)
+	t.Parallel()
 	bin := linked(t, "loggp")
 	env := append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "LOGGP_MEASURE=--quick --budget 300ms --launches 1",
 		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "SRUN_MPI=pmi2")
@@ -294,9 +311,7 @@ func TestClusterScripts(t *testing.T) {
 			t.Parallel()
 			env := slices.Clip(env)
 			if call[0] == "sbatch" {
-				if out, err := exec.CommandContext(t.Context(), "timeout", "5", "srun", "--quiet", "-n", "1", "true").CombinedOutput(); err != nil {
-					t.Skipf("no Slurm cluster is running here (.ci/slurm starts one): %v: %s", err, out)
-				}
+				needSlurm(t)
 				env = append(env, "MPICC=mpicc.mpich")
 			} else if _, err := exec.LookPath("mpirun.openmpi"); err != nil {
 				t.Skip(err)
