@@ -37,18 +37,19 @@ fuzz:
 	done
 
 # What is random, for long: many random machines, programs with many seeds on every kind of world under every table of
-# protocols, then each fuzz target. Hours, unless the variables say less, as in CI. LONG= leaves as few random machines
-# and classes of problems as `go test` takes.
+# protocols, then each fuzz target; and the papers that take minutes to reproduce. It takes hours, unless the variables
+# say less, as in CI. LONG= leaves as few random machines and classes of problems as `go test` takes.
 PROGRAMS ?= 2000
 SEED ?= 1
 MACHINES ?= 2000
 INTERLEAVINGS ?= 200000
 SCHEDULES ?= 200000
 LONG ?= 1
+PAPERS ?= aclmpl,cc-mpi,mbcf,mpi-start
 soak: FUZZTIME = 10m
 soak:
 	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./fit/... ./impl/mpi -run 'ComeBack|OneTier|BelowZero|Crossovers|RecordingChanges|Noise'
-	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./cmd/loggp -run TiersOfConvex
+	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./cmd/loggp -run 'TiersOfConvex|Papers' -papers $(PAPERS)
 	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./impl/npb
 	go test -count=1 -timeout 0 ./impl/mbcf ./impl/proto ./impl/queue -run 'Engine/.*/.*/random' -programs $(PROGRAMS) -seed $(SEED)
 	go test -count=1 -timeout 0 ./impl/mbcf -run Rules -interleavings $(INTERLEAVINGS)

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"flag"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/cmd/loggp/paper"
@@ -55,6 +57,25 @@ func TestPaper(t *testing.T) {
 				t.Errorf("%s, %s %s %s %s %d B: published %g to %g, measured %.4g", a.ID, r.Platform, r.Place, r.Mode, r.Parameter, r.Bytes, r.Low, r.High, r.Measured)
 			}
 		}
+	}
+}
+
+var papers = flag.String("papers", "", "papers that TestPapers reproduces, with commas between them")
+
+// TestPapers reproduces papers that take long: no claim fails.
+func TestPapers(t *testing.T) {
+	if *papers == "" {
+		t.Skip("-papers is not given, as make soak does")
+	}
+	for _, name := range strings.Split(*papers, ",") {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			mustRun(t, "reproduce", name, "-o", dir+"/paper")
+			claims := read(t, dir+"/paper/claims.csv")
+			if n := strings.Count(claims, "\n"); n < 10 || strings.Contains(claims, ","+string(study.Fails)+",") {
+				t.Errorf("of %d claims one fails:\n%s", n-1, claims)
+			}
+		})
 	}
 }
 

@@ -104,7 +104,7 @@ The programs that ship with loggp are` + list.String(),
   loggp schedule alltoallv --from is.goal -o phases.csv
   loggp run --platform cc-cluster --library cc-mpi -n 8 --phases phases.csv npb-is
   loggp run --platform t3d -n 8 -o stencil stencil
-  loggp run --platform t3d -n 16 --stride 4 -o shift.json shift
+  loggp run --platform t3d -n 8 --stride 2 -o shift.json shift
   loggp run --platform t3d -n 4 ./hello`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && strings.Contains(args[0], "/") && !isGoal(args[0]) {

@@ -2,7 +2,7 @@
 loggp doctor --quick >doctor.txt
 grep '^What measurements on this machine depend on' doctor.txt
 
-loggp measure --platform shm --quick --reps 5 -o here.csv >here.txt
+loggp measure --platform shm --quick --launches 1 --reps 5 -o here.csv >here.txt
 grep '^Latency and bandwidth, shm, loggp, within a node$' here.txt
 grep '^send ' here.txt
 

@@ -2,7 +2,7 @@
 loggp reproduce >papers.txt
 grep '^altawil-moritz ' papers.txt
 
-loggp reproduce altawil-moritz --reps 2 -o paper >verdicts.txt
+loggp reproduce altawil-moritz --reps 20 -o paper >verdicts.txt
 grep '^nothing fitted ' verdicts.txt
 grep '^AM-01 ' verdicts.txt
 test -s paper/index.html
