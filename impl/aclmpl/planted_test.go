@@ -32,14 +32,28 @@ func TestAllocations(t *testing.T) {
 			e.ReceiveAsync(1-e.Rank(), 0, b)
 		},
 		"broadcast": func(e *PE, b []byte) { e.Broadcast(b) },
+		"all to one": func(e *PE, b []byte) { // whose memory and links contend
+			for i := 1; i < e.Size(); i++ {
+				if e.Rank() == i {
+					e.SendAsync(0, 0, b)
+				} else if e.Rank() == 0 {
+					e.ReceiveAsync(AnyPE, 0, b)
+				}
+			}
+			e.Barrier()
+		},
 	} {
+		ranks := 2
+		if name == "all to one" {
+			ranks = 8
+		}
 		for _, w := range worlds {
 			if w.Name != "t3d" && w.Name != "t3d by messages" {
 				continue
 			}
 			count := func(rounds int) float64 {
 				return testing.AllocsPerRun(1, func() {
-					if err := Run(w.Open(t, library(), 2), Options{}, func(e *PE) error {
+					if err := Run(w.Open(t, library(), ranks), Options{}, func(e *PE) error {
 						b := make([]byte, 100)
 						for range rounds {
 							round(e, b)

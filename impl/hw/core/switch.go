@@ -141,9 +141,11 @@ func (s *Switched[R]) take(o *Output[R], c *chunk[R], t unit.Time) bool {
 // Hold keeps the links between two nodes busy with bytes that cannot leave the last of them, so that the
 // next ones are in memory at a time.
 func (s *Switched[R]) Hold(from, to int, at unit.Time) {
-	r, left := s.Router.Way(from, to)
+	r := &s.held // not of its own: it would be allocated, as routers are behind an interface
+	way, left := s.Router.Way(from, to)
+	*r = way
 	for {
-		out, step, exit := s.Router.Turn(&r)
+		out, step, exit := s.Router.Turn(r)
 		if exit {
 			return
 		}

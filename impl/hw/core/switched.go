@@ -26,6 +26,7 @@ type Switched[R any] struct {
 	// and whose last otherwise at another; nil: then.
 	Taking func(of any, bytes int, first, last unit.Time) unit.Time
 	spare  *chunk[R] // chunks to use again
+	held   R         // where Hold is
 }
 
 // Flow says how bytes leave their source: in chunks, the first n bytes in Time(n).
