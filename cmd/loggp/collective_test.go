@@ -22,7 +22,7 @@ func TestPredictTree(t *testing.T) {
 	}
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil || len(rows) < 6 || strings.Join(rows[1], " ") != "bcast linear 8 1 34 7 7" {
+	if err != nil || len(rows) < 6 || strings.Join(rows[1], ",") != "bcast,linear,8,1,34,7,7," {
 		t.Errorf("%v: %v", err, rows) // 7 messages, one in 4: the last leaves at 2 + 24, and takes 6 + 2
 	}
 }
