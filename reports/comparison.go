@@ -500,8 +500,8 @@ func Changes(before, after string, all []compare.Change) *doc.Document {
 		}
 		interval := doc.Cell{Text: fmt.Sprintf("%+.1f to %+.1f", 100*(c.Low-1), 100*(c.High-1)), Exact: []float64{100 * (c.Low - 1), 100 * (c.High - 1)}}
 		if math.IsNaN(c.Low) {
-			interval = doc.None
-			each.Note("- marks a change without an interval: one of its times has fewer than five samples.")
+			interval = doc.Words(fmt.Sprintf("n=%d", min(c.SamplesA, c.SamplesB)))
+			each.Note("n, the fewer samples of the two, is too small for an interval.")
 		}
 		each.Add(doc.Words(c.Timer), doc.Words(c.Mode), doc.Bytes(c.Bytes), doc.Num(c.Before), doc.Num(c.After), percent(c.Ratio), interval, tone)
 	}

@@ -186,8 +186,7 @@ func (p *place) overhead(t *doc.Table, mode, name string, k int) doc.Cell {
 	}
 	tone := tone(t, first)
 	if x := p.point(first, k); x != nil {
-		noInterval(t, x.High)
-		return doc.Words(format.Measured(x.Value, x.Low, x.High)).In(tone)
+		return measured(t, x.Value, x.Low, x.High, x.Samples).In(tone)
 	}
 	if v, ok := p.at(mode, name, k); ok {
 		t.Note("~ lies on a fitted line: that size was not measured.")
@@ -250,19 +249,31 @@ func cell(t *doc.Table, p *params.Parameter) doc.Cell {
 		return doc.Words("?").In(doc.Faint)
 	case p.Bound():
 		t.Note("≤ is an upper bound: the samples show only that the value is not larger.")
-		noInterval(t, p.High)
-		return doc.Words(format.AtMost(p.Value, p.High)).In(doc.Faint)
+		text := format.AtMost(p.Value, p.High)
+		if math.IsNaN(p.High) {
+			text = withCount(t, text, p.Least)
+		}
+		return doc.Words(text).In(doc.Faint)
 	}
-	tone := tone(t, p)
-	noInterval(t, p.High)
-	return doc.Interval(p.Value, p.Low, p.High).In(tone)
+	return measured(t, p.Value, p.Low, p.High, p.Least).In(tone(t, p))
 }
 
-// noInterval adds a note if a value has no interval.
-func noInterval(t *doc.Table, high float64) {
+// measured returns a value with its interval, or if it has none with n, the number of samples.
+func measured(t *doc.Table, value, low, high float64, n int) doc.Cell {
+	c := doc.Interval(value, low, high)
 	if math.IsNaN(high) {
-		t.Note("Values without ± are medians of fewer than %d samples a size, too few for an interval.", clean.LeastForInterval)
+		c.Text = withCount(t, c.Text, n)
 	}
+	return c
+}
+
+// withCount adds the number of samples of a size, as far as it is known, to a value that has no interval.
+func withCount(t *doc.Table, text string, n int) string {
+	t.Note("Values without ± are medians of n samples a size: fewer than %d are too few for an interval.", clean.LeastForInterval)
+	if n > 0 {
+		text += fmt.Sprintf("%sn=%d", format.Glue, n)
+	}
+	return text
 }
 
 // rate returns the bandwidth of a gap a byte.
@@ -270,8 +281,7 @@ func rate(t *doc.Table, p *params.Parameter) doc.Cell {
 	if p == nil || math.IsNaN(p.Value) || p.Value <= 0 {
 		return cell(t, p)
 	}
-	tone := tone(t, p)
-	return doc.Interval(1/p.Value, 1/p.High, 1/p.Low).In(tone)
+	return measured(t, 1/p.Value, 1/p.High, 1/p.Low, p.Least).In(tone(t, p))
 }
 
 // tone returns that of a parameter.

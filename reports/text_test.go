@@ -16,6 +16,7 @@ import (
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
 	"github.com/loggp/loggp/reports/pagetest"
 )
 
@@ -183,6 +184,14 @@ func TestBound(t *testing.T) {
 	p.Low, p.High = math.NaN(), math.NaN() // of fewer than five samples
 	if c := cell(x, p); !c.Is(doc.Cell{Text: "≤29.90", Tone: doc.Faint}) || len(x.Notes) != 2 {
 		t.Errorf("without an interval: %+v, %v", c, x.Notes)
+	}
+	p.Least = 3
+	if c := cell(x, p); c.Text != "≤29.90"+format.Glue+"n=3" {
+		t.Errorf("of three samples: %+v", c)
+	}
+	p.Method, p.Verdict = params.ByTrain, params.Weak
+	if c := cell(x, p); c.Text != "29.90"+format.Glue+"n=3" || c.Tone != doc.Doubt {
+		t.Errorf("of three samples: %+v", c)
 	}
 }
 

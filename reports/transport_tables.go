@@ -41,7 +41,7 @@ func freeTable(table *compare.Table, all []subject) *doc.Table {
 }
 
 func freeRow(t *doc.Table, name string, x compare.Overlap) []doc.Cell {
-	value := func(p curve.Point) doc.Cell { return doc.Interval(p.Value, p.Low, p.High) }
+	value := func(p curve.Point) doc.Cell { return measured(t, p.Value, p.Low, p.High, p.Samples) }
 	blocks, bound := doc.None, ""
 	if x.Blocks != nil {
 		blocks = value(*x.Blocks)

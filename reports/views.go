@@ -46,7 +46,7 @@ func timed(t *doc.Table, x params.Timed) doc.Cell {
 		t.Note("- was not measured, or is not above zero.")
 		return doc.None
 	}
-	return doc.Words(format.Measured(x.Value, x.Low, x.High))
+	return measured(t, x.Value, x.Low, x.High, x.Least)
 }
 
 // LogGPS is L, o, g, G and S of the modes that have an eager limit, or at least a latency.

@@ -113,14 +113,14 @@ func Collectives(set *sample.Set) ([]Collective, error) {
 		}
 		run := runs[min(file, len(runs)-1)]
 		c.Ranks, c.Low, c.High = run.Ranks, counts.Low, counts.High
-		c.doubts = doubts{few: counts.N < fewTogether && (k.Clock != "virtual" || run.Noisy), tail: counts.Tail, coarse: counts.Coarse, drift: counts.Drift}
+		c.doubts = doubts{few: counts.N < clean.LeastForInterval && (k.Clock != "virtual" || run.Noisy), tail: counts.Tail, coarse: counts.Coarse, drift: counts.Drift}
+		if c.few {
+			c.Low, c.High = math.NaN(), math.NaN()
+		}
 		all = append(all, c)
 	}
 	return all, nil
 }
-
-// fewTogether are too few repetitions to know what others would show.
-const fewTogether = 5
 
 // CollectiveWarnings says what to doubt in how repetitions of collective operations began on some machines, and in the times of those who measured there, operation
 // by operation in the order of the times.
@@ -166,7 +166,7 @@ var collectiveDoubts = []struct {
 	code, text string
 	is         func(Collective) bool
 }{
-	{clean.FewReps, fmt.Sprintf("fewer than %d repetitions", fewTogether), func(c Collective) bool { return c.few }},
+	{clean.FewReps, fmt.Sprintf("fewer than %d repetitions", clean.LeastForInterval), func(c Collective) bool { return c.few }},
 	{clean.FewReps, "the median may be 10 % off, and more", func(c Collective) bool { return !c.few && c.wide() }},
 	{clean.CoarseTimer, "the steps of the clock show", func(c Collective) bool { return c.coarse }},
 	{clean.HeavyTail, "more than one repetition in a hundred is far above the median", func(c Collective) bool { return c.tail }},

@@ -86,6 +86,9 @@ func TestCollectiveDoubts(t *testing.T) {
 			t.Fatalf("%v, %v", all, err)
 		}
 		x := all[0]
+		if few := slices.Contains(c.codes, clean.FewReps) && len(c.micros) < clean.LeastForInterval; few != math.IsNaN(x.Low) {
+			t.Errorf("%+v: the interval is from %v to %v", c, x.Low, x.High)
+		}
 		if took, _ := x.Took(); x.Weak() != c.weak || x.Low > took || x.High < took || len(c.micros) > 2 && c.weak == (x.High-x.Low < 3) {
 			t.Errorf("%+v: %+v, weak %v", c, x, x.Weak())
 		}

@@ -64,6 +64,7 @@ func (m Mode) Timer(timer string) *curve.Curve { return m.Curve(m.Name, timer) }
 // add adds a row, with the replicates of its number, and the samples of the cell that has the
 // fewest: few show no interval.
 func (e *Extraction) add(row Parameter, reps []float64, least int) {
+	row.Least = least
 	if least < clean.LeastForInterval {
 		row.Low, row.High = math.NaN(), math.NaN()
 		if row.Verdict == Good {

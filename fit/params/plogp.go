@@ -27,9 +27,12 @@ type Size struct {
 }
 
 // Timed is a time with its interval; NaN where the samples do not determine it.
-type Timed struct{ Value, Low, High float64 }
+type Timed struct {
+	Value, Low, High float64
+	Least            int // samples of the cell that has the fewest
+}
 
-var untimed = Timed{math.NaN(), math.NaN(), math.NaN()}
+var untimed = Timed{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
 
 // timed returns what a cell says, if it is more than nothing.
 func timed(c *clean.Cell) Timed {
@@ -37,7 +40,7 @@ func timed(c *clean.Cell) Timed {
 		return untimed
 	}
 	low, high := c.Shown()
-	return Timed{clean.Rounded(c.Value), clean.Rounded(max(low, 0)), clean.Rounded(high)}
+	return Timed{clean.Rounded(c.Value), clean.Rounded(max(low, 0)), clean.Rounded(high), c.Least}
 }
 
 // plogp adds the view of a mode that has round trips.
