@@ -283,8 +283,8 @@ func (source *predictor) byEquations(here []params.Parameter) error {
 	source.predict = func(name string, k int) (reports.Prediction, error) {
 		protocol := model.Named(name)
 		e := protocol.Equations()
-		outside, err := params.Covers(here, microbench.Message, k)
-		at := ranged(params.Estimate{Outside: outside}, err).Range
+		within, err := params.Equations(here, k)
+		at := ranged(within, err).Range
 		return reports.Prediction{
 			Protocol: name, Bytes: k, Sender: reports.Predicted{Time: model.SenderTime(protocol, x, k), Range: at},
 			Delivery:  reports.Predicted{Time: model.Delivery(protocol, x, k), Range: at},

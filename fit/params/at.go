@@ -1,6 +1,7 @@
 package params
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -57,7 +58,7 @@ const beyond = 2
 
 // far says whether a size is too far from those between two others.
 func far(k, from, to int) bool {
-	return k > beyond*max(to, 1) || from > beyond*max(k, smallMessage)
+	return k > beyond*max(to, smallMessage) || from > beyond*max(k, smallMessage)
 }
 
 // At returns a parameter of a mode for messages of k bytes. A kind that depends on size is taken
@@ -140,10 +141,28 @@ func Way(ps []Parameter, mode string, k int) (Estimate, error) {
 	}
 	e.Value = model.LoGH{Between: x, Inside: x}.OneWay(Inside(ps), k).Micros()
 	e.Outside, err = Covers(ps, mode, k)
-	if g, ok := Find(ps, mode, GapPerByte, 0); ok && k > smallMessage && k < g.From {
-		e.Between = !e.Outside
-	}
+	e.Between = !e.Outside && belowGap(ps, mode, k)
 	return e, err
+}
+
+// belowGap says whether the bytes of a message cost G, which is of longer ones.
+func belowGap(ps []Parameter, mode string, k int) bool {
+	g, ok := Find(ps, mode, GapPerByte, 0)
+	return ok && k > smallMessage && k < g.From
+}
+
+// Equations says how a size lies to those that the parameters of equations (1) to (7) are from: o_s,
+// o_r and G of low-level messages. It returns a *RangeError as At does.
+func Equations(ps []Parameter, k int) (Estimate, error) {
+	outside, err := Covers(ps, Message, k)
+	all := Estimate{Outside: outside}
+	for _, kind := range []Kind{SendOverhead, RecvOverhead} {
+		e, unknown := At(ps, Message, kind, k)
+		all.Outside, all.Between = all.Outside || e.Outside, all.Between || e.Between
+		err = cmp.Or(err, unknown)
+	}
+	all.Between = !all.Outside && (all.Between || belowGap(ps, Message, k))
+	return all, err
 }
 
 // hint says what to do about a parameter that is missing.

@@ -48,6 +48,8 @@ var schema = table.Schema[Parameter]{
 			return "value", fmt.Errorf("%v %s is impossible: the limit is %g", p.Value, p.Unit, limit)
 		case p.Low > p.High:
 			return "ci_high", fmt.Errorf("the interval ends at %v, below its begin at %v", p.High, p.Low)
+		case p.Value < p.Low || p.Value > p.High:
+			return "value", fmt.Errorf("%v is outside its interval from %v to %v", p.Value, p.Low, p.High)
 		}
 		return "", nil
 	},

@@ -67,6 +67,7 @@ func TestTableErrors(t *testing.T) {
 		{row("a,b,inter,send,L,1,1,inf,2,2,us,m,1"), `p.csv:2:22: column "value": "inf" is not a number`},
 		{row("a,b,inter,send,L,1,1,nan,2,2,us,m,1"), `p.csv:2:22: column "value": "nan" is not a number`},
 		{row("a,b,inter,send,L,1,1,2,3,2,us,m,1"), `p.csv:2:26: column "ci_high": the interval ends at 2, below its begin at 3`},
+		{row("a,b,inter,send,L,1,1,1,2,3,us,m,1"), `p.csv:2:22: column "value": 1 is outside its interval from 2 to 3`},
 		{row("a,b,inter,send,L,1,1,2,2,2,us,m,"), `p.csv:2:33: column "samples": "" is not a number of samples`},
 		{row("a,b,inter,send,L,1,1,2,2,2,us,m,-1"), `p.csv:2:33: column "samples": "-1" is not`},
 		{row(`a,"b,inter`), `p.csv:2:3: a quoted cell that does not end`},
