@@ -191,6 +191,20 @@ func TestBadCell(t *testing.T) {
 	}
 }
 
+// Two sizes at the end that take three times as long are a rendezvous, not cells that were held up.
+func TestLongSizesAtEnd(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 6))
+	p := pieces(t, fittest.Formula(rng, fittest.Doubling(16), 200, 0.01, func(k float64) float64 {
+		if k >= 1<<14 {
+			return 20 + 0.03*k
+		}
+		return 10 + 0.01*k
+	}))
+	if len(p) != 2 || p[0].To != 1<<13 || p[1].From != 1<<14 || p[1].To != 1<<15 || math.Abs(p[1].Slope-0.03) > 0.001 {
+		t.Errorf("%+v", p)
+	}
+}
+
 // A tenth of all samples is up to a hundred times too long. The median of what remains lies at its
 // quantile 0.556, 0.14 standard deviations up: 0.7 % for 5 % of noise, so parameters that are no
 // differences must hold within 2 %.

@@ -145,7 +145,7 @@ func TestParametersRoundTrip(t *testing.T) {
 		if !math.IsNaN(want[i].Value) {
 			want[i].Verdict = ""
 		}
-		want[i].Off, want[i].Most = 0, 0
+		want[i].Least, want[i].Off, want[i].Most = 0, 0, 0
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)

@@ -2,6 +2,7 @@ package curve
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/loggp/loggp/fit/clean"
@@ -14,17 +15,31 @@ const (
 	shrinking = 5 // times as long as a longer message, on a whole piece: no protocol is so much faster than the one before it
 )
 
-// Cut finds the straight pieces of the curve and fits each, and its replicates. Cells that were
-// held up are set aside first, as long as others are left.
+// Cut finds the straight pieces of the curve and fits each, and its replicates. Several sizes at the
+// end that are too long are a piece of their own: another protocol begins there, even if they are too
+// few for a line that is found by itself. Other cells that are too long were held up, and are set aside
+// as long as others are left.
 func (c *Curve) Cut(o clean.Options) {
 	defer c.show()
+	tail := 0 // cells at the end that are a piece of their own
 	for {
 		c.segments, c.Pieces, c.Replicate, c.Bent, c.Misfit = nil, nil, nil, nil, nil
-		c.divide(o)
-		bad := c.tooLong()
-		if !slices.Contains(bad, true) || len(c.Cells)-count(bad) < Fewest {
+		c.divide(o, tail)
+		bad, n := c.tooLong(), 0
+		for n < len(bad) && bad[len(bad)-1-n] {
+			n++
+		}
+		if c.borrows() {
+			n = Fewest - 1
+		}
+		switch {
+		case tail == 0 && n > 1 && n < len(bad):
+			tail = n
+			continue
+		case !slices.Contains(bad, true), len(c.Cells)-count(bad) < Fewest:
 			return
 		}
+		tail = 0
 		var cells []clean.Cell
 		var scales []float64
 		for i, x := range c.Cells {
@@ -36,6 +51,18 @@ func (c *Curve) Cut(o clean.Options) {
 		}
 		c.Cells, c.Scales = cells, scales
 	}
+}
+
+// borrows says whether the last piece, of the fewest sizes, is not straight because it took the first
+// of them from the piece before.
+func (c *Curve) borrows() bool {
+	last := len(c.Pieces) - 1
+	if last < 1 || !c.Bent[last] || len(c.Of(last)) != Fewest {
+		return false
+	}
+	p, i := c.Pieces[last-1], len(c.Cells)-Fewest
+	line := p.Value + p.Slope*float64(c.Cells[i].Bytes-p.From)
+	return math.Abs(c.Cells[i].Value-line) <= outlier*c.fitted.s[i]
 }
 
 // tooLong says of each cell whether it was held up.

@@ -15,8 +15,8 @@ const (
 	widest  = 48   // places where a piece may begin in the first search, so that it takes no more than a moment
 )
 
-// divide finds the pieces.
-func (c *Curve) divide(o clean.Options) {
+// divide finds the pieces. The last cells, so many as tail, are a piece of their own.
+func (c *Curve) divide(o clean.Options, tail int) {
 	p := c.points(o.Tolerance)
 	if len(p.x) == 0 {
 		return
@@ -24,7 +24,11 @@ func (c *Curve) divide(o clean.Options) {
 	known := slices.Clone(p.s)
 	p.roughen(c.Scales)
 	c.fitted = p
-	starts := append(breaks(p, o.Pieces), len(p.x))
+	n := len(p.x) - tail
+	starts := append(breaks(p.cut(0, n), o.Pieces), n)
+	if tail > 0 {
+		starts = append(starts, len(p.x))
+	}
 	for i := range starts[:len(starts)-1] {
 		c.settle(known, starts[i], starts[i+1], o)
 		c.segments = append(c.segments, segment{starts[i], starts[i+1], len(c.Pieces) - 1})
