@@ -19,16 +19,16 @@ import (
 
 // CollectiveReport is what is shown of collective operations that were measured on machines.
 type CollectiveReport struct {
-	Title    string                           // default: of the entrants
-	Machines []sample.Machine                 // what was measured
-	Entrants []compare.Entrant                // whose
-	Times    [][]compare.CollectiveComparison // of each entrant, with what a model says of them, if there is one
-	Unknown  []string                         // why there is no model of some of them
-	Table    *compare.Table                   // of the entrants, if there are several
-	Warnings []clean.Warning                  // of all of them
+	Title              string                           // default: of the subjects
+	Machines           []sample.Machine                 // what was measured
+	CollectiveSubjects []compare.CollectiveSubject      // whose
+	Times              [][]compare.CollectiveComparison // of each subject, with what a model says of them, if there is one
+	Unknown            []string                         // why there is no model of some of them
+	Table              *compare.Table                   // of the subjects, if there are several
+	Warnings           []clean.Warning                  // of all of them
 }
 
-// Document is which algorithm is the fastest for how many ranks and bytes, each algorithm beside what a model says of it, entrants
+// Document is which algorithm is the fastest for how many ranks and bytes, each algorithm beside what a model says of it, subjects
 // side by side, how far to trust it, and how it was measured.
 func (r *CollectiveReport) Document() *doc.Document {
 	all := r.subjects()
@@ -54,7 +54,7 @@ func (r *CollectiveReport) Document() *doc.Document {
 	}
 	d.Add(fastest)
 	if r.Table != nil {
-		d.Add(doc.Section{ID: "side-by-side", Title: "Side by side", Figures: doc.Figures(doc.Half, r.sideCharts(all)...), Tables: []*doc.Table{entrantTable(r.Entrants, r.Table)}})
+		d.Add(doc.Section{ID: "side-by-side", Title: "Side by side", Figures: doc.Figures(doc.Half, r.sideCharts(all)...), Tables: []*doc.Table{collectiveTable(r.CollectiveSubjects, r.Table)}})
 	}
 	d.Add(model)
 	d.Add(doc.Section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: r.trust(all)})
@@ -140,11 +140,11 @@ func (r *CollectiveReport) operation(all []subject, operation string) doc.Sectio
 	return s
 }
 
-// named returns tables of an entrant, with its name in their titles if another is of the same library.
-func (r *CollectiveReport) named(entrant int, ts []*doc.Table) []*doc.Table {
-	e := r.Entrants[entrant]
-	for i, x := range r.Entrants {
-		if i != entrant && x.Platform == e.Platform && x.Library == e.Library {
+// named returns tables of a subject, with its name in their titles if another is of the same library.
+func (r *CollectiveReport) named(subject int, ts []*doc.Table) []*doc.Table {
+	e := r.CollectiveSubjects[subject]
+	for i, x := range r.CollectiveSubjects {
+		if i != subject && x.Platform == e.Platform && x.Library == e.Library {
 			for _, t := range ts {
 				t.Title += " (" + e.Name + ")"
 			}
@@ -169,25 +169,25 @@ func CollectiveTimes(cs []compare.CollectiveComparison) *doc.Document {
 	return d
 }
 
-// Entrants is what collective operations take on several machines, or by several libraries, side by side: of each its fastest
+// CollectiveSubjects is what collective operations take on several machines, or by several libraries, side by side: of each its fastest
 // algorithm, and the ratio of its time to that of the first.
-func Entrants(entrants []compare.Entrant, t *compare.Table) *doc.Document {
+func CollectiveSubjects(subjects []compare.CollectiveSubject, t *compare.Table) *doc.Document {
 	d := &doc.Document{Title: "Collective operations side by side", Files: []doc.File{tableFile(t)}}
-	d.AddTables("side-by-side", d.Title, entrantTable(entrants, t))
+	d.AddTables("side-by-side", d.Title, collectiveTable(subjects, t))
 	return d
 }
 
-// entrantTable has a group of rows for each operation and number of ranks.
-func entrantTable(entrants []compare.Entrant, c *compare.Table) *doc.Table {
+// collectiveTable has a group of rows for each operation and number of ranks.
+func collectiveTable(subjects []compare.CollectiveSubject, c *compare.Table) *doc.Table {
 	t := &doc.Table{Name: "side-by-side", Title: "Collective operations side by side", Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}}}
 	var shown []int // those that were measured beside another
-	for i := range entrants {
+	for i := range subjects {
 		if slices.ContainsFunc(c.Rows, func(r compare.Row) bool { return r.Of(i) != nil }) {
 			shown = append(shown, i)
 		}
 	}
 	for n, i := range shown {
-		x, name := entrants[i], string(rune('A'+n%26))
+		x, name := subjects[i], string(rune('A'+n%26))
 		t.Columns = append(t.Columns, doc.Column{Head: name + "\nus", Kind: doc.Number}, doc.Column{Head: name + "'s\nfastest"})
 		if n > 0 {
 			t.Columns = append(t.Columns, doc.Column{Head: name + "/A", Kind: doc.Number})
@@ -223,10 +223,10 @@ func entrantTable(entrants []compare.Entrant, c *compare.Table) *doc.Table {
 	return t
 }
 
-// subjects are the entrants as a page shows them.
+// subjects are the subjects as a page shows them.
 func (r *CollectiveReport) subjects() []subject {
 	var all []subject
-	for i, e := range r.Entrants {
+	for i, e := range r.CollectiveSubjects {
 		x := subject{name: transport(e.Platform, e.Library, e.Name), at: i}
 		for _, m := range e.Machines {
 			x.facts = append(x.facts, r.Machines[m].FactsByFile()...)

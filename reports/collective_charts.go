@@ -226,7 +226,7 @@ func fastestChart(name string, cs []compare.CollectiveComparison) *chart.Chart {
 		"What the fastest algorithm of each length takes, by the number of ranks.")
 }
 
-// sideCharts are one for each operation and number of ranks of which there are several lengths: a line for each entrant.
+// sideCharts are one for each operation and number of ranks of which there are several lengths: a line for each subject.
 func (r *CollectiveReport) sideCharts(all []subject) []*chart.Chart {
 	var out []*chart.Chart
 	for i, c := range r.Table.Rows {

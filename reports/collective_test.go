@@ -87,18 +87,18 @@ func together(t testing.TB) *CollectiveReport {
 	return r
 }
 
-// gather finds what is shown of the machines. The model is of the first entrant, and 10 % below.
+// gather finds what is shown of the machines. The model is of the first subject, and 10 % below.
 func (r *CollectiveReport) gather(t testing.TB) {
 	t.Helper()
 	var err error
-	if r.Entrants, err = compare.Entrants(r.Machines); err != nil {
+	if r.CollectiveSubjects, err = compare.CollectiveSubjects(r.Machines); err != nil {
 		t.Fatal(err)
 	}
-	if r.Table = compare.Collect(r.Entrants, clean.Options{}); len(r.Table.Rows) == 0 {
+	if r.Table = compare.Collect(r.CollectiveSubjects, clean.Options{}); len(r.Table.Rows) == 0 {
 		r.Table = nil
 	}
 	r.Times = nil
-	for i, e := range r.Entrants {
+	for i, e := range r.CollectiveSubjects {
 		cs := compare.Unpredicted(e.Times)
 		for j := range cs {
 			if i == 0 {
@@ -108,7 +108,7 @@ func (r *CollectiveReport) gather(t testing.TB) {
 		}
 		r.Times = append(r.Times, cs)
 	}
-	r.Warnings = compare.CollectiveWarnings(r.Machines, r.Entrants)
+	r.Warnings = compare.CollectiveWarnings(r.Machines, r.CollectiveSubjects)
 	r.Unknown = []string{"of a vendor's MPI there is no model"}
 }
 
@@ -226,14 +226,14 @@ bcast,16,linear,linear,linear,binomial,binomial
 	}
 }
 
-// An entrant that has measured nothing that another has is not in the table, and the others are named by the letters of their columns.
-func TestEntrantTable(t *testing.T) {
-	of := func(operation string, micros float64) compare.Entrant {
-		return compare.Entrant{Platform: operation, Files: []string{"f"}, Times: []compare.Collective{{Operation: operation, Algorithm: "x", Ranks: 4, Bytes: 8, Max: micros, Last: math.NaN(), Low: micros, High: micros}}, Machines: []int{0}}
+// A subject that has measured nothing that another has is not in the table, and the others are named by the letters of their columns.
+func TestCollectiveSubjectTable(t *testing.T) {
+	of := func(operation string, micros float64) compare.CollectiveSubject {
+		return compare.CollectiveSubject{Platform: operation, Files: []string{"f"}, Times: []compare.Collective{{Operation: operation, Algorithm: "x", Ranks: 4, Bytes: 8, Max: micros, Last: math.NaN(), Low: micros, High: micros}}, Machines: []int{0}}
 	}
-	entrants := []compare.Entrant{of("scan", 1), of("bcast", 10), of("gather", 1), of("bcast", 25)}
+	subjects := []compare.CollectiveSubject{of("scan", 1), of("bcast", 10), of("gather", 1), of("bcast", 25)}
 	var b bytes.Buffer
-	if err := render.TableCSV(&b, entrantTable(entrants, compare.Collect(entrants, clean.Options{}))); err != nil {
+	if err := render.TableCSV(&b, collectiveTable(subjects, compare.Collect(subjects, clean.Options{}))); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := b.String(), "group,bytes,A us,A us low,A us high,A's fastest,B us,B us low,B us high,B's fastest,B/A,B/A low,B/A high\nbcast of 4 ranks,8,10,10,10,x,25,25,25,x,2.5,2.5,2.5\n"; got != want {

@@ -27,7 +27,7 @@ func (r *CollectiveReport) trust(all []subject) []string {
 		out = append(out, begun(&all[i])...)
 	}
 	for i := range all {
-		if once := onceMeasured(all[i : i+1]); once != "" && r.Entrants[i].Clock == "real" {
+		if once := onceMeasured(all[i : i+1]); once != "" && r.CollectiveSubjects[i].Clock == "real" {
 			out = append(out, once)
 		}
 		if v := all[i].fact(sample.Spoiled); v != "" {

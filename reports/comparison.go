@@ -318,7 +318,7 @@ func fasterTable(c *compare.Table) *doc.Table {
 		for i := range j {
 			a, b := c.Subjects[i].Name, c.Subjects[j].Name
 			rows := map[string][]doc.Cell{}
-			for _, x := range c.Rivalries {
+			for _, x := range c.Pairwise {
 				if x.Subject != j || x.Against != i {
 					continue
 				}

@@ -119,7 +119,7 @@ func TestPageContrast(t *testing.T) {
 		c := contrasted()
 		c.Subjects = c.Subjects[:n]
 		if n == 1 {
-			c.Rows, c.Rivalries, c.Overlaps = nil, nil, c.Overlaps[:1]
+			c.Rows, c.Pairwise, c.Overlaps = nil, nil, c.Overlaps[:1]
 		}
 		page := strings.ReplaceAll(pagetest.Write(t, Report{Result: example(), Contrast: c}.Document()).Files["index.html"], format.Glue, " ")
 		for id, want := range map[string]bool{`id="overlap"`: true, `id="contrast"`: n > 1, "700 B (500 B to 700 B)": true} {

@@ -257,7 +257,7 @@ func comparable(t *compare.Table, lengths []int) error {
 		}
 		return strings.ReplaceAll(strings.Trim(fmt.Sprint(list), "[]"), " ", ",")
 	}
-	if len(t.Rivalries) == 0 && !slices.ContainsFunc(t.Rows, func(r compare.Row) bool { return len(r.Values) > 1 }) {
+	if len(t.Pairwise) == 0 && !slices.ContainsFunc(t.Rows, func(r compare.Row) bool { return len(r.Values) > 1 }) {
 		var lines []string
 		for _, s := range t.Subjects {
 			lines = append(lines, fmt.Sprintf("%s has %s at %s bytes", s.Name, cmp.Or(strings.Join(s.Modes, " "), "no mode"), numbers(s.Sizes)))

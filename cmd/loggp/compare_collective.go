@@ -39,12 +39,12 @@ func (c *comparison) collectives(cmd *cobra.Command, machines []sample.Machine) 
 	if err := c.unasked(cmd); err != nil {
 		return err
 	}
-	entrants, err := compare.Entrants(machines)
+	subjects, err := compare.CollectiveSubjects(machines)
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(entrants, byVendor) {
-		return c.entrants(cmd, entrants)
+	if slices.ContainsFunc(subjects, byVendor) {
+		return c.subjects(cmd, subjects)
 	}
 	var ps []params.Parameter
 	if c.params != "" {
@@ -53,7 +53,7 @@ func (c *comparison) collectives(cmd *cobra.Command, machines []sample.Machine) 
 		}
 	}
 	var all []compare.CollectiveComparison
-	for _, e := range entrants {
+	for _, e := range subjects {
 		from := fromPlatform(cmd, machines, e)
 		if c.params != "" {
 			from = fromParameters(c.params, ps, machines, e)
@@ -79,23 +79,23 @@ func (c *comparison) collectives(cmd *cobra.Command, machines []sample.Machine) 
 var errVendor = errors.New("a vendor's MPI does not say which algorithm it takes, and of that there is no model")
 
 // byVendor says whether algorithms of a vendor's MPI are among what was measured, of which there is no model.
-func byVendor(e compare.Entrant) bool {
+func byVendor(e compare.CollectiveSubject) bool {
 	return slices.ContainsFunc(e.Times, func(x compare.Collective) bool { return x.Algorithm == probe.Vendor })
 }
 
-// entrants sets what collective operations take on several machines, or by several libraries, side by side.
-func (c *comparison) entrants(cmd *cobra.Command, entrants []compare.Entrant) error {
+// subjects sets what collective operations take on several machines, or by several libraries, side by side.
+func (c *comparison) subjects(cmd *cobra.Command, subjects []compare.CollectiveSubject) error {
 	if c.params != "" {
 		return fmt.Errorf("compare: %w: leave out --params to set its times beside others", errVendor)
 	}
-	if len(entrants) < 2 {
+	if len(subjects) < 2 {
 		return fmt.Errorf("compare: %w: measure the same operations elsewhere ('loggp measure --platform shm --collective all -o FILE') and name that file by another --samples", errVendor)
 	}
-	t := compare.Collect(entrants, clean.Options{})
+	t := compare.Collect(subjects, clean.Options{})
 	if len(t.Rows) == 0 {
 		return errors.New("compare: no two of those have measured the same operation among as many ranks at the same length: measure them with the same --collective, --ranks and --sizes")
 	}
-	return c.write(cmd, len(t.Rows), reports.Entrants(entrants, t))
+	return c.write(cmd, len(t.Rows), reports.CollectiveSubjects(subjects, t))
 }
 
 // source says what messages take where a collective operation was measured, and where its ranks were, or why it cannot.
@@ -103,7 +103,7 @@ type source func(compare.Collective) (setting, error)
 
 // fromParameters takes the parameters of standard sends, of which the messages of collective operations are: of the place and, where nodes are known,
 // those within nodes too, if there are any. name is that of their file.
-func fromParameters(name string, ps []params.Parameter, machines []sample.Machine, e compare.Entrant) source {
+func fromParameters(name string, ps []params.Parameter, machines []sample.Machine, e compare.CollectiveSubject) source {
 	ways, _ := waysTo(machines, e)
 	return func(x compare.Collective) (s setting, err error) {
 		call := calls[model.Standard]
@@ -126,7 +126,7 @@ func fromParameters(name string, ps []params.Parameter, machines []sample.Machin
 }
 
 // fromPlatform takes what is known of an emulated platform.
-func fromPlatform(cmd *cobra.Command, machines []sample.Machine, e compare.Entrant) source {
+func fromPlatform(cmd *cobra.Command, machines []sample.Machine, e compare.CollectiveSubject) source {
 	ways, changed := waysTo(machines, e)
 	return func(x compare.Collective) (s setting, err error) {
 		w := wayTo(ways, x)
@@ -142,8 +142,8 @@ func fromPlatform(cmd *cobra.Command, machines []sample.Machine, e compare.Entra
 	}
 }
 
-// waysTo returns the ways of an entrant, and whether any platform is not what it was.
-func waysTo(machines []sample.Machine, e compare.Entrant) (ways []way, changed bool) {
+// waysTo returns the ways of a subject, and whether any platform is not what it was.
+func waysTo(machines []sample.Machine, e compare.CollectiveSubject) (ways []way, changed bool) {
 	for _, i := range e.Machines {
 		w, c := waysOf(machines[i].Set)
 		ways, changed = append(ways, w...), changed || len(c) > 0

@@ -25,12 +25,12 @@ func hasCollectives(m sample.Machine) bool {
 
 // collectiveReport gathers what is shown of collective operations. params is a file of parameters, or "".
 func collectiveReport(cmd *cobra.Command, machines []sample.Machine, params string) (*reports.CollectiveReport, error) {
-	entrants, err := compare.Entrants(machines)
+	subjects, err := compare.CollectiveSubjects(machines)
 	if err != nil {
 		return nil, err
 	}
-	r := &reports.CollectiveReport{Machines: machines, Entrants: entrants, Warnings: compare.CollectiveWarnings(machines, entrants)}
-	if t := compare.Collect(entrants, clean.Options{}); len(t.Rows) > 0 {
+	r := &reports.CollectiveReport{Machines: machines, CollectiveSubjects: subjects, Warnings: compare.CollectiveWarnings(machines, subjects)}
+	if t := compare.Collect(subjects, clean.Options{}); len(t.Rows) > 0 {
 		r.Table = t
 	}
 	from, err := parametersOf(machines, params)
@@ -38,7 +38,7 @@ func collectiveReport(cmd *cobra.Command, machines []sample.Machine, params stri
 		return nil, err
 	}
 	modelled := false
-	for _, e := range entrants {
+	for _, e := range subjects {
 		times, missing := modelOf(cmd, machines, e, from)
 		r.Times = append(r.Times, times)
 		modelled = modelled || slices.ContainsFunc(times, func(c compare.CollectiveComparison) bool { return c.By != "" })
@@ -83,9 +83,9 @@ func parametersOf(machines []sample.Machine, file string) (p parameters, err err
 	return p, nil
 }
 
-// modelOf sets the model beside the times of an entrant: from the parameters of a file, or those that samples show of its library, or else from what is known of an
+// modelOf sets the model beside the times of a subject: from the parameters of a file, or those that samples show of its library, or else from what is known of an
 // emulated platform. What has no model is missing.
-func modelOf(cmd *cobra.Command, machines []sample.Machine, e compare.Entrant, p parameters) ([]compare.CollectiveComparison, []error) {
+func modelOf(cmd *cobra.Command, machines []sample.Machine, e compare.CollectiveSubject, p parameters) ([]compare.CollectiveComparison, []error) {
 	switch {
 	case byVendor(e):
 		return compare.Unpredicted(e.Times), []error{errVendor}

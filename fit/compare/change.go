@@ -11,7 +11,8 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Change is how the median of one timer at one size differs between a reference and another data set. Times are in microseconds.
+// Change is how the median of one timer at one size differs between a reference and another data
+// set. Times are in microseconds.
 type Change struct {
 	Platform, Library, Place string // of the reference; Place where there are several
 	Mode, Protocol, Timer    string
@@ -23,9 +24,9 @@ type Change struct {
 	SamplesA, SamplesB int
 }
 
-// Changes compares what two data sets measured alike: the same timer, mode, protocol, place and size, and the same platform and library
-// where a set has several. Cells whose time is zero are left out. Round trips
-// come first. It is an error if the sets have nothing in common.
+// Changes compares the cells that two data sets have in common: the same timer, mode, protocol,
+// place and size, and the same platform and library if a set has several. Cells whose time is zero
+// are left out. Round trips come first. It is an error if the sets have nothing in common.
 func Changes(before, after *sample.Set, o clean.Options) ([]Change, error) {
 	o = o.Defaults()
 	var sides [2][]*curve.Curve
@@ -87,7 +88,7 @@ func Changes(before, after *sample.Set, o clean.Options) ([]Change, error) {
 	return all, nil
 }
 
-// later returns 0 for the timer that everybody knows, the round trip, and 1 for all others, which stand behind it.
+// later returns 0 for round trips, which come first, and 1 for all other timers.
 func later(timer string) int {
 	if timer == sample.RTT {
 		return 0
@@ -95,7 +96,7 @@ func later(timer string) int {
 	return 1
 }
 
-// GeometricMean returns that of the ratios of some changes.
+// GeometricMean returns the geometric mean of the ratios.
 func GeometricMean(all []Change) float64 {
 	sum := 0.0
 	for _, c := range all {
@@ -104,7 +105,7 @@ func GeometricMean(all []Change) float64 {
 	return math.Exp(sum / float64(len(all)))
 }
 
-// Regressed returns the changes of which even the lower end of the interval is more than a part above the reference.
+// Regressed returns the changes whose whole interval is more than a part above the reference.
 func Regressed(all []Change, part float64) []Change {
 	return slices.DeleteFunc(slices.Clone(all), func(c Change) bool { return c.Outcome != Worse || c.Low <= 1+part })
 }

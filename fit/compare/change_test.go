@@ -10,7 +10,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// changing is a set of round trips of 40 repetitions at three sizes, the last of which takes a factor longer.
+// changing is a set of round trips of 40 repetitions at three sizes, the last of which takes a
+// factor longer.
 func changing(library string, factor float64, seed uint64) *sample.Set {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	s := &sample.Set{}
@@ -28,7 +29,8 @@ func changing(library string, factor float64, seed uint64) *sample.Set {
 	return s
 }
 
-// A change that was planted is found at its size and at no other, with its interval around it, between libraries of other names too.
+// A change that was planted is found at its size and at no other, with its interval around it,
+// between libraries of other names too.
 func TestChanges(t *testing.T) {
 	all, err := Changes(changing("one", 1, 1), changing("two", 1.1, 2), clean.Options{})
 	if err != nil || len(all) != 3 {

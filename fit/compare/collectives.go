@@ -12,8 +12,9 @@ import (
 	"github.com/loggp/loggp/model/table"
 )
 
-// Collective has the times of a collective operation by one algorithm on data of one length, in microseconds: the median over launches
-// of the medians of each launch. A time without samples is NaN.
+// Collective has the times of a collective operation by one algorithm on data of one length, in
+// microseconds: the median over launches of the medians of each launch. A time without samples is
+// NaN.
 type Collective struct {
 	Platform, Library, Place, Clock string
 
@@ -21,7 +22,7 @@ type Collective struct {
 	Ranks, Bytes         int
 
 	Min, Median, Max float64 // of the ranks' own times, behind a barrier
-	Mean             float64 // of the ranks, where a tool says no more
+	Mean             float64 // of the ranks, if a tool prints nothing else
 	Last             float64 // from a common start until the last rank has ended
 	Low, High        float64 // 95 % interval of the time that counts: see Took
 	Samples          int     // repetitions, of the timer that has most
@@ -29,11 +30,11 @@ type Collective struct {
 	doubts
 }
 
-// doubts say what is wrong with the samples of the time that counts.
+// doubts are problems of the samples of the time that Took returns.
 type doubts struct{ few, tail, coarse, drift bool }
 
-// Took returns the time that counts, and its timer: until the last rank has ended from a common start, or else the slowest rank's, or else the
-// mean of the ranks.
+// Took returns the time that algorithms are ranked by, and its timer: from a common start until the
+// last rank has ended, else that of the slowest rank, else the mean of the ranks.
 func (c Collective) Took() (micros float64, timer string) {
 	switch {
 	case !math.IsNaN(c.Last):
@@ -49,7 +50,8 @@ func (c Collective) took() float64 {
 	return micros
 }
 
-// operation is what algorithms have in common: the data of one length, or of all.
+// operation identifies what algorithms are compared for: an operation on one length of data, or on
+// all.
 type operation struct {
 	platform, library, place, name string
 	ranks, bytes                   int
@@ -63,15 +65,17 @@ func (c Collective) operation(ofLength bool) operation {
 	return o
 }
 
-// wide is which part of a time the half of its interval is, if not much is known of it.
+// wide is half of the interval, relative to the time, above which a time is weak.
 const wide = 0.1
 
-// Weak says whether little is known of the time that counts: its interval is wide, repetitions are few, or the clock is coarse.
+// Weak reports whether the time is uncertain: its interval is wide, repetitions are few, or the
+// clock is coarse.
 func (c Collective) Weak() bool { return c.few || c.coarse || c.wide() }
 
 func (c Collective) wide() bool { return c.High-c.Low > 2*wide*c.took() }
 
-// Collectives returns what a set says of collective operations, in the order of its series. It is an error if the facts do not say of how many ranks.
+// Collectives returns the times of the collective operations of a set, in the order of its series.
+// It is an error if the facts do not have the number of ranks.
 func Collectives(set *sample.Set) ([]Collective, error) {
 	var together []*sample.Series
 	for i := range set.Series {
@@ -122,14 +126,14 @@ func Collectives(set *sample.Set) ([]Collective, error) {
 	return all, nil
 }
 
-// CollectiveWarnings says what to doubt in how repetitions of collective operations began on some machines, and in the times of those who measured there, operation
-// by operation in the order of the times.
-func CollectiveWarnings(machines []sample.Machine, entrants []Entrant) []clean.Warning {
+// CollectiveWarnings returns warnings about the starts of repetitions on each machine, and about
+// the times of each subject, by operation in the order of the times.
+func CollectiveWarnings(machines []sample.Machine, subjects []CollectiveSubject) []clean.Warning {
 	var out []clean.Warning
 	for _, m := range machines {
 		out = append(out, starts(m.Set)...)
 	}
-	for _, e := range entrants {
+	for _, e := range subjects {
 		out = append(out, e.warnings()...)
 	}
 	for _, m := range machines {
@@ -140,8 +144,8 @@ func CollectiveWarnings(machines []sample.Machine, entrants []Entrant) []clean.W
 	return out
 }
 
-// warnings says what to doubt in the times.
-func (e *Entrant) warnings() []clean.Warning {
+// warnings returns warnings about the times.
+func (e *CollectiveSubject) warnings() []clean.Warning {
 	var out []clean.Warning
 	groups := grouped(e.Times, func(c Collective) operation { return c.operation(false) })
 	for _, test := range collectiveDoubts {
@@ -161,7 +165,7 @@ func (e *Entrant) warnings() []clean.Warning {
 	return out
 }
 
-// collectiveDoubts are what may be wrong with a time.
+// collectiveDoubts are the tests of a time.
 var collectiveDoubts = []struct {
 	code, text string
 	is         func(Collective) bool
@@ -174,7 +178,7 @@ var collectiveDoubts = []struct {
 	{clean.StartsDiffer, "from a common start it takes more than twice as long as the slowest rank behind a barrier, or less than half", func(c Collective) bool { return c.Last > 2*c.Max || c.Max > 2*c.Last }},
 }
 
-// starts says what is to be doubted of how repetitions began, file by file.
+// starts returns warnings about the starts of repetitions, by file.
 func starts(set *sample.Set) []clean.Warning {
 	const many = 10 // one in so many
 	var out []clean.Warning
@@ -198,11 +202,11 @@ func starts(set *sample.Set) []clean.Warning {
 	return out
 }
 
-// CollectiveComparison sets what a model says of a collective operation beside what it took.
+// CollectiveComparison is a measured collective operation with its prediction.
 type CollectiveComparison struct {
 	Collective
 	Predicted float64 // microseconds; NaN: there is no model
-	By        string  // whose parameters the model takes; "": likewise
+	By        string  // the source of the model's parameters; "": there is no model
 }
 
 // Unpredicted returns times without a model.
@@ -216,7 +220,8 @@ func Unpredicted(times []Collective) []CollectiveComparison {
 
 const collectiveHeader = "platform,library,place,clock,operation,algorithm,ranks,bytes,min_us,median_us,max_us,last_us,low_us,high_us,repetitions,predicted_us"
 
-// WriteCollectives writes what collective operations took as CSV, a row each, with what a model says. What is not known is empty.
+// WriteCollectives writes times and predictions of collective operations as CSV, a row each.
+// Unknown values are empty.
 func WriteCollectives(w io.Writer, cs []CollectiveComparison) error {
 	var rows [][]string
 	for _, c := range cs {
@@ -229,7 +234,8 @@ func WriteCollectives(w io.Writer, cs []CollectiveComparison) error {
 	return table.WriteText(w, "times of collective operations", collectiveHeader, rows)
 }
 
-// Comparison returns the comparison as files have it: the quantity is the timer, with operation and ranks, as coll_last(bcast:8).
+// Comparison returns the comparison as files have it: the quantity is the timer, with operation and
+// ranks, as coll_last(bcast:8).
 func (c CollectiveComparison) Comparison() Comparison {
 	took, timer := c.Took()
 	q := Query{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: fmt.Sprintf("%s:%d", c.Operation, c.Ranks), Protocol: c.Algorithm, Quantity: timer, Bytes: c.Bytes}

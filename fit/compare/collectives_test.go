@@ -24,7 +24,8 @@ func bcast(algorithm, timer string, launch int, micros ...int) sample.Series {
 
 var ofFour = []sample.Fact{{Key: sample.Ranks, Value: "4"}}
 
-// Each time is the median of its launches' medians. What was not measured is no number, and the time that counts is then another.
+// Each time is the median of its launches' medians. What was not measured is no number, and the
+// time that counts is then another.
 func TestCollectives(t *testing.T) {
 	set := &sample.Set{Facts: ofFour, Series: []sample.Series{
 		bcast("linear", sample.CollMin, 0, 1, 2, 9), bcast("linear", sample.CollMax, 0, 10, 30, 20), bcast("linear", sample.CollMax, 1, 40), bcast("linear", sample.CollMax, 2, 90),
@@ -52,8 +53,8 @@ func TestCollectives(t *testing.T) {
 	}
 }
 
-// Of the time that counts there is an interval, and what is wrong with its samples is known: of a real clock, or of virtual time with noise, few are too few; without
-// noise one is as good as many.
+// Of the time that counts there is an interval, and what is wrong with its samples is known: of a
+// real clock, or of virtual time with noise, few are too few; without noise one is as good as many.
 func TestCollectiveDoubts(t *testing.T) {
 	noise := func(x string) sample.Fact {
 		return sample.Fact{Key: sample.Noise, Value: x + " relative standard deviation"}
@@ -93,7 +94,7 @@ func TestCollectiveDoubts(t *testing.T) {
 			t.Errorf("%+v: %+v, weak %v", c, x, x.Weak())
 		}
 		var codes []string
-		for _, w := range CollectiveWarnings([]sample.Machine{{Set: set}}, []Entrant{{Times: all}}) {
+		for _, w := range CollectiveWarnings([]sample.Machine{{Set: set}}, []CollectiveSubject{{Times: all}}) {
 			if codes = append(codes, w.Code); w.Code == clean.StartsDiffer {
 				codes = codes[:len(codes)-1]
 			} else if w.Sizes > 0 && (w.Mode != "bcast:4" || w.Parameter != "1 of 1 times") {
@@ -114,13 +115,14 @@ func TestStartsDiffer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ws := CollectiveWarnings([]sample.Machine{{Set: set}}, []Entrant{{Times: all}}); (len(ws) == 1 && ws[0].Code == clean.StartsDiffer) != differ {
+		if ws := CollectiveWarnings([]sample.Machine{{Set: set}}, []CollectiveSubject{{Times: all}}); (len(ws) == 1 && ws[0].Code == clean.StartsDiffer) != differ {
 			t.Errorf("100 us behind a barrier, %d from a common start: %v", last, ws)
 		}
 	}
 }
 
-// Collective operations show no parameters, and do not disturb those of what was measured beside them.
+// Collective operations show no parameters, and do not disturb those of what was measured beside
+// them.
 func TestFitLeavesCollectivesOut(t *testing.T) {
 	together := bcast("linear", sample.CollMax, 0, 10, 20)
 	if _, err := fit.Fit(&sample.Set{Facts: ofFour, Series: []sample.Series{together}}, clean.Options{}); err == nil || !strings.Contains(err.Error(), "collective") {

@@ -10,88 +10,92 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Crossover says on which sizes one time is longer than another.
+// Crossover is where one time is longer than another, by size.
 type Crossover struct {
 	Quantity string // o_s o_r one-way get put
 	Mode     string // of both; of an overlap that of the call that blocks
-	Subject  int    // in Table.Subjects: whose time it is
-	Against  int    // whose it is compared with: of an overlap the same, whose call does not block
+	Subject  int    // in Table.Subjects: of the time
+	Against  int    // of the other time; for an overlap the same subject's call that does not block
 
-	Zones     []Zone // sizes from the first to the last that both measured, in order, none missing
+	Zones     []Zone // of all sizes from the first to the last that both measured, in order
 	Crossings []Crossing
-	Weak      bool // some piece of a curve near a crossing is weak, or of so few sizes that it is not known to be straight
+	Weak      bool // a piece of a curve near a crossing is weak
 }
 
-// Zone is a range of sizes on which one answer holds.
+// Zone is a range of sizes with one answer.
 type Zone struct {
 	From, To int // bytes
 	Side     Side
 }
 
-// Side says which of two times is longer.
+// Side is which of two times is longer.
 type Side int8
 
 // The sides.
 const (
-	Undecided Side = iota // intervals do not say, or the curve is not known, because a protocol changes somewhere between two sizes
+	Undecided Side = iota // intervals overlap, samples are too few, or a protocol changes somewhere between two sizes
 	Longer                // the time is longer: it does not pay to block; the subject is slower
 	Shorter
-	Even // as long, within twice the tolerance; this is an answer at the begin or the end of all sizes only, and none of an overlap
+	Even // equal within twice the tolerance; only at the begin or the end of all sizes, and not of an overlap
 )
 
 // Crossing is a size at which the answer changes.
 type Crossing struct {
-	Bytes     int  // the smallest size with the new answer: by the curves, or, from or to Even, High
-	Low, High int  // the last size that has the old answer, and the first that has the new one, beyond doubt
+	Bytes     int  // the smallest size with the new answer, by the curves; from or to Even it is High
+	Low, High int  // the last size that certainly has the old answer, and the first that certainly has the new one
 	To        Side // Longer, Shorter or Even
 }
 
 // pairs are the modes of blocking calls that have a non-blocking counterpart.
 var pairs = []string{"send", "ssend", "rsend", "bsend"}
 
-// overlaps looks where o_s and o_r of calls that block exceed those of calls that do not by more than a margin.
-func overlaps(all []*party, margin float64, o clean.Options) []Crossover {
-	var duels []duel
+// overlaps finds where o_s and o_r of blocking calls exceed those of non-blocking calls by more
+// than a margin.
+func overlaps(all []*fittedSubject, margin float64, o clean.Options) []Crossover {
+	var pairings []pairing
 	for _, quantity := range []string{"o_s", "o_r"} {
 		for _, name := range pairs {
 			for i, p := range all {
 				a, b := curveOf(p.ModeOf(name), quantity), curveOf(p.ModeOf("i"+name), quantity)
-				duels = append(duels, duel{Crossover{Quantity: quantity, Mode: name, Subject: i, Against: i}, a, b, 1 + margin})
+				pairings = append(pairings, pairing{Crossover{Quantity: quantity, Mode: name, Subject: i, Against: i}, a, b, 1 + margin})
 			}
 		}
 	}
-	return settle(duels, o)
+	return settle(pairings, o)
 }
 
-// mostRivals is of how many subjects each two are compared: more pairs than that would take longer than all else, and would not be read.
-const mostRivals = 8
+// mostPairwise is the largest number of subjects of which all pairs are compared. Of more each is
+// compared only with the first.
+const mostPairwise = 8
 
-// rivalries looks where one subject takes longer than another: of each two, or of many subjects each and the first.
-func rivalries(all []*party, o clean.Options) []Crossover {
+// pairwise finds where one subject takes longer than another, for each two subjects, or for many
+// subjects each and the first.
+func pairwise(all []*fittedSubject, o clean.Options) []Crossover {
 	var names []string
 	for _, p := range all {
 		names = append(names, p.Modes...)
 	}
 	slices.SortFunc(names, func(a, b string) int { return sample.ModeRank(a) - sample.ModeRank(b) })
 	names = slices.Compact(names)
-	var duels []duel
+	var pairings []pairing
 	for _, quantity := range []string{"o_s", "o_r", OneWay, "get", "put"} {
 		for _, name := range names {
 			for j := range all {
 				for i := range j {
-					if i > 0 && len(all) > mostRivals {
+					if i > 0 && len(all) > mostPairwise {
 						break
 					}
 					a, b := curveOf(all[j].ModeOf(name), quantity), curveOf(all[i].ModeOf(name), quantity)
-					duels = append(duels, duel{Crossover{Quantity: quantity, Mode: name, Subject: j, Against: i}, a, b, 1})
+					pairings = append(pairings, pairing{Crossover{Quantity: quantity, Mode: name, Subject: j, Against: i}, a, b, 1})
 				}
 			}
 		}
 	}
-	return settle(duels, o)
+	return settle(pairings, o)
 }
 
-// of returns the curve of a quantity, or nil. Of one-way times it is the round trip, which crosses another where its half does.
+// curveOf returns the curve of a quantity, or nil. For one-way times it is the round trip, which
+// crosses another where its half does.
 func curveOf(m params.Mode, quantity string) *curve.Curve {
 	switch quantity {
 	case "o_s":
@@ -104,19 +108,19 @@ func curveOf(m params.Mode, quantity string) *curve.Curve {
 	return m.Timer(quantity)
 }
 
-// duel is a crossover that is looked for: where is a longer than factor·b?
-type duel struct {
+// pairing is a crossover to find: where a is longer than factor·b.
+type pairing struct {
 	Crossover
 	a, b   *curve.Curve
 	factor float64
 }
 
-// settle looks for all, and leaves out those of which there are no curves, or no sizes in common.
-func settle(duels []duel, o clean.Options) []Crossover {
-	duels = slices.DeleteFunc(duels, func(d duel) bool { return len(d.common()) == 0 })
-	out := make([]Crossover, len(duels))
-	clean.Parallel(len(duels), func(i int) {
-		d := &duels[i]
+// settle finds all crossovers. It leaves out those without curves, or without common sizes.
+func settle(pairings []pairing, o clean.Options) []Crossover {
+	pairings = slices.DeleteFunc(pairings, func(d pairing) bool { return len(d.common()) == 0 })
+	out := make([]Crossover, len(pairings))
+	clean.Parallel(len(pairings), func(i int) {
+		d := &pairings[i]
 		d.search(o)
 		out[i] = d.Crossover
 	})
@@ -124,7 +128,7 @@ func settle(duels []duel, o clean.Options) []Crossover {
 }
 
 // common returns all sizes that either curve measured from where both begin to where both end.
-func (d duel) common() []int {
+func (d pairing) common() []int {
 	if d.a == nil || d.b == nil {
 		return nil
 	}
@@ -141,7 +145,7 @@ func (d duel) common() []int {
 }
 
 // search finds the zones and the crossings between them.
-func (d *duel) search(o clean.Options) {
+func (d *pairing) search(o clean.Options) {
 	f := field{a: stretchesOf(d.a), b: stretchesOf(d.b), factor: d.factor, o: o}
 	sizes := between(d.common())
 	for i, k := range sizes {
@@ -155,7 +159,7 @@ func (d *duel) search(o clean.Options) {
 			last.To = k
 			continue
 		}
-		// the answer changes somewhere between two sizes that were looked at, and may be open in between
+		// the answer changes between the two sizes, and may be undecided in between
 		last.To = boundary(sizes[i-1], k, func(k int) bool { return f.side(k) == last.Side })
 		first := 1 + boundary(last.To, k, func(k int) bool { return f.side(k) != side })
 		if first > last.To+1 {
@@ -167,8 +171,8 @@ func (d *duel) search(o clean.Options) {
 	d.cross(&f)
 }
 
-// settleEven leaves Even where it is an answer, and makes it Undecided where a crossing goes through it.
-func (d *duel) settleEven() {
+// settleEven keeps Even at the begin and the end, and makes it Undecided between two answers.
+func (d *pairing) settleEven() {
 	answered := func(z Zone) bool { return z.Side == Longer || z.Side == Shorter }
 	first, last := slices.IndexFunc(d.Zones, answered), len(d.Zones)-1
 	if first < 0 {
@@ -192,7 +196,7 @@ func (d *duel) settleEven() {
 }
 
 // cross finds the crossings between zones.
-func (d *duel) cross(f *field) {
+func (d *pairing) cross(f *field) {
 	for i, z := range d.Zones {
 		before := i - 1
 		if before >= 0 && d.Zones[before].Side == Undecided {
@@ -211,7 +215,7 @@ func (d *duel) cross(f *field) {
 }
 
 // open adds an undecided zone.
-func (d *duel) open(from, to int) {
+func (d *pairing) open(from, to int) {
 	if last := &d.Zones[len(d.Zones)-1]; last.Side == Undecided {
 		last.To = to
 		return
@@ -219,7 +223,7 @@ func (d *duel) open(from, to int) {
 	d.Zones = append(d.Zones, Zone{from, to, Undecided})
 }
 
-// looks is at how many sizes the curves are looked at between two that were measured, at equal ratios.
+// looks is how many sizes, at equal ratios, are compared from one measured size to the next.
 const looks = 8
 
 // between returns sizes with others between them.
@@ -238,7 +242,7 @@ func between(sizes []int) []int {
 	return out
 }
 
-// boundary returns the last size from which holds, where it holds for low and not for high.
+// boundary returns the last size for which holds is true, if it is true for low and not for high.
 func boundary(low, high int, holds func(k int) bool) int {
 	for high-low > 1 {
 		if k := low + (high-low)/2; holds(k) {
@@ -256,12 +260,12 @@ type stretch struct {
 	curve.Line
 	reps  []curve.Line
 	slack float64
-	few   bool // a cell of it has too few samples for an interval, so that it decides nothing
+	few   bool // a cell has too few samples for an interval
 	lone  bool // one size of a piece that is not straight
 }
 
-// stretches returns the lines of a curve: one a piece. Of a piece that is not straight nothing is known between the sizes that were measured:
-// each of these is a stretch.
+// stretchesOf returns the lines of a curve, one for each piece. A piece that is not straight is
+// only known at the sizes that were measured, each of which is a stretch.
 func stretchesOf(c *curve.Curve) []stretch {
 	var out []stretch
 	for i, p := range c.Pieces {
@@ -281,7 +285,7 @@ func stretchesOf(c *curve.Curve) []stretch {
 	return out
 }
 
-// weakNear says whether a piece that touches sizes is weak.
+// weakNear reports whether a piece that overlaps a range of sizes is weak.
 func weakNear(c *curve.Curve, low, high int) bool {
 	for i, p := range c.Pieces {
 		if p.From <= high && low <= p.To && params.VerdictOf(c, i, 0, 1) != params.Good {
@@ -291,7 +295,7 @@ func weakNear(c *curve.Curve, low, high int) bool {
 	return false
 }
 
-// stretchesAt returns the stretch that holds at k; or between two, where the one ends and the other begins somewhere, both.
+// stretchesAt returns the stretch that contains k, or both neighbours if k lies between two.
 func stretchesAt(all []stretch, k int) []stretch {
 	i := slices.IndexFunc(all, func(s stretch) bool { return k <= s.to })
 	switch {
@@ -310,8 +314,8 @@ type field struct {
 	o      clean.Options
 }
 
-// side returns which is longer at k bytes. Between two sizes of a piece that is not straight it is what it is at both, if that is the same;
-// elsewhere what it is on all stretches that may hold there.
+// side returns which is longer at k bytes: the answer on which all stretches that may apply agree.
+// Between two sizes of a piece that is not straight both must have the same answer.
 func (f *field) side(k int) Side {
 	low, high := f.measured(k)
 	left := f.among(low)
@@ -321,7 +325,8 @@ func (f *field) side(k int) Side {
 	return left
 }
 
-// measured returns the sizes that were measured around k on a piece that is not straight, if it lies between two; else k.
+// measured returns the measured sizes around k if k lies between two of a piece that is not
+// straight; else k.
 func (f *field) measured(k int) (low, high int) {
 	for _, all := range [][]stretch{f.a, f.b} {
 		if s := stretchesAt(all, k); len(s) == 2 && s[0].lone && s[1].lone {
@@ -331,7 +336,7 @@ func (f *field) measured(k int) (low, high int) {
 	return k, k
 }
 
-// among returns the side on which all stretches that may hold agree.
+// among returns the side on which all stretches at k agree.
 func (f *field) among(k int) Side {
 	var sides []Side
 	for _, a := range stretchesAt(f.a, k) {
@@ -345,8 +350,8 @@ func (f *field) among(k int) Side {
 	return sides[0]
 }
 
-// on returns which of two stretches is longer: by more than the interval of the difference, and the tolerance, since neither is a line to
-// the last digit. Stretches of cells with too few samples for an interval have no answer.
+// on returns which of two stretches is longer, by more than the interval of the difference and the
+// tolerance. Stretches of cells with too few samples for an interval have no answer.
 func (f *field) on(a, b stretch, k int) Side {
 	if a.few || b.few {
 		return Undecided
@@ -371,8 +376,9 @@ func (f *field) on(a, b stretch, k int) Side {
 
 func (s stretch) at(l curve.Line, k int) float64 { return l.Value + l.Slope*float64(k-s.from) }
 
-// root returns the smallest size from which the curves themselves are on a side, between one where they are not and one where they are. Between
-// two stretches the first counts, as in all predictions; and nothing begins between two sizes of a piece that is not straight.
+// root returns the smallest size from which the curves are on a side, between low where they are
+// not and high where they are. Between two stretches the first counts, as in all predictions.
+// Nothing begins between two sizes of a piece that is not straight.
 func (f *field) root(low, high int, side Side) int {
 	return 1 + boundary(low, high, func(k int) bool {
 		k, _ = f.measured(k)

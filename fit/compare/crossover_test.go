@@ -52,8 +52,8 @@ func switched(at float64, below, above func(float64) float64) func(float64) floa
 
 var paperSizes = []int{0, 1, 4, 16, 64, 128, 256, 500, 700, 1000, 1400, 2000, 3000, 5000, 10000, 20000, 40000, 100000}
 
-// Crossovers that are known must be found: on lines that cross, at a switch of protocol, and both ways. At is the first size with the new
-// answer.
+// Crossovers that are known must be found: on lines that cross, at a switch of protocol, and both
+// ways. At is the first size with the new answer.
 func TestCrossovers(t *testing.T) {
 	tests := []struct {
 		name string
@@ -163,8 +163,9 @@ func TestCrossingOnBentPiece(t *testing.T) {
 	}
 }
 
-// Without a margin other than what is asked for; and a machine may be faster than another up to some size only.
-func TestRivalries(t *testing.T) {
+// Without a margin other than what is asked for; and a machine may be faster than another up to
+// some size only.
+func TestPairwise(t *testing.T) {
 	// 20 + 0.02k = 30 + 0.01k at 1000
 	a := calls{block: straight(30, 0.01)}.samples("a", 1, paperSizes, 100, 0.05)
 	b := calls{block: straight(20, 0.02)}.samples("b", 2, paperSizes, 100, 0.05)
@@ -173,23 +174,24 @@ func TestRivalries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Rivalries) != 3 || len(c.Overlaps) != 0 {
+	if len(c.Pairwise) != 3 || len(c.Overlaps) != 0 {
 		t.Fatalf("%+v", c)
 	}
-	ab, ac := c.Rivalries[0], c.Rivalries[1]
+	ab, ac := c.Pairwise[0], c.Pairwise[1]
 	if x := ab.Crossings; ab.Subject != 1 || ab.Against != 0 || len(x) != 1 || x[0].To != Longer || x[0].Low > 1000 || x[0].High < 1000 || x[0].High-x[0].Low > 200 {
 		t.Errorf("b against a: %+v", ab)
 	}
 	if want := []Zone{{0, 100000, Undecided}}; ac.Subject != 2 || ac.Against != 0 || !slices.Equal(ac.Zones, want) {
 		t.Errorf("c against its twin a: %+v", ac)
 	}
-	// around a crossing they are alike, which is no answer: 30 + 0.01k − 20 − 0.02k is within half a percent of both, by hand, from 972 to 1028
+	// around a crossing they are alike, which is no answer: 30 + 0.01k − 20 − 0.02k is within half
+	// a percent of both, by hand, from 972 to 1028
 	c, err = New([]sample.Machine{calls{block: straight(30, 0.01)}.samples("a", 1, paperSizes, 100, 0), calls{block: straight(20, 0.02)}.samples("b", 1, paperSizes, 100, 0)}, clean.Options{}, 0.2, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []Zone{{0, 972, Shorter}, {973, 1028, Undecided}, {1029, 100000, Longer}}; !slices.Equal(c.Rivalries[0].Zones, want) {
-		t.Errorf("%+v, want %+v", c.Rivalries[0].Zones, want)
+	if want := []Zone{{0, 972, Shorter}, {973, 1028, Undecided}, {1029, 100000, Longer}}; !slices.Equal(c.Pairwise[0].Zones, want) {
+		t.Errorf("%+v, want %+v", c.Pairwise[0].Zones, want)
 	}
 	// with less noise it is known that they are alike; up to a switch, one cannot tell them apart
 	a = calls{block: straight(30, 0.01)}.samples("a", 1, paperSizes, 100, 0.005)
@@ -198,10 +200,10 @@ func TestRivalries(t *testing.T) {
 	if c, err = New([]sample.Machine{a, twin, b}, clean.Options{}, 0.2, false); err != nil {
 		t.Fatal(err)
 	}
-	if want := []Zone{{0, 100000, Even}}; !slices.Equal(c.Rivalries[0].Zones, want) {
-		t.Errorf("a and its twin: %+v", c.Rivalries[0])
+	if want := []Zone{{0, 100000, Even}}; !slices.Equal(c.Pairwise[0].Zones, want) {
+		t.Errorf("a and its twin: %+v", c.Pairwise[0])
 	}
-	if want := []Crossing{{700, 500, 700, Longer}}; !slices.Equal(c.Rivalries[1].Crossings, want) || c.Rivalries[1].Zones[0].Side != Even {
-		t.Errorf("a and b: %+v", c.Rivalries[1])
+	if want := []Crossing{{700, 500, 700, Longer}}; !slices.Equal(c.Pairwise[1].Crossings, want) || c.Pairwise[1].Zones[0].Side != Even {
+		t.Errorf("a and b: %+v", c.Pairwise[1])
 	}
 }

@@ -8,15 +8,16 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 )
 
-// Fastest is which of some algorithms is the fastest for an operation, by measurement and by the model.
+// Fastest is the fastest algorithm for an operation, by measurement and by the model.
 type Fastest struct {
 	CollectiveComparison                      // by measurement
 	Next                 CollectiveComparison // the fastest of the others
 	Clear                bool                 // the interval of its time ends before that of any other begins
-	ByModel              CollectiveComparison // whose algorithm the model takes for the fastest; with no Operation where there is no model
+	ByModel              CollectiveComparison // the fastest by the model; without an Operation if there is no model
 }
 
-// Loss returns by how much, in percent, what the model takes for the fastest is slower than what is; NaN where there is no model.
+// Loss returns by how many percent the algorithm that the model chooses is slower than the fastest;
+// NaN without a model.
 func (f Fastest) Loss() float64 {
 	if f.ByModel.Operation == "" {
 		return math.NaN()
@@ -24,14 +25,15 @@ func (f Fastest) Loss() float64 {
 	return f.slower(f.ByModel)
 }
 
-// Lead returns by how much, in percent, the next algorithm is slower.
+// Lead returns by how many percent the next algorithm is slower.
 func (f Fastest) Lead() float64 { return f.slower(f.Next) }
 
 func (f Fastest) slower(c CollectiveComparison) float64 {
 	return 100 * (c.took() - f.took()) / f.took()
 }
 
-// FastestOf returns the fastest algorithms for each operation and length, in the order of the comparisons. Where there is only one there is no choice.
+// FastestOf returns the fastest algorithms for each operation and length, in the order of the
+// comparisons. Operations with a single algorithm are left out.
 func FastestOf(cs []CollectiveComparison) []Fastest {
 	var all []Fastest
 	for _, of := range grouped(cs, func(c CollectiveComparison) operation { return c.operation(true) }) {
@@ -42,7 +44,8 @@ func FastestOf(cs []CollectiveComparison) []Fastest {
 	return all
 }
 
-// fastest compares the algorithms for one operation and length. Of those that take as long the first is the fastest.
+// fastest compares the algorithms for one operation and length. The first of equally fast ones
+// wins.
 func fastest(of []CollectiveComparison) Fastest {
 	byTime := slices.Clone(of)
 	slices.SortStableFunc(byTime, func(a, b CollectiveComparison) int { return cmp.Compare(a.took(), b.took()) })
@@ -60,15 +63,16 @@ func fastest(of []CollectiveComparison) Fastest {
 
 // Modelled is how well a model predicts an operation of some ranks.
 type Modelled struct {
-	Of           CollectiveComparison // one of what is predicted: whose, where, by what
+	Of           CollectiveComparison // one of the predictions, for its names
 	Times        int                  // predicted
 	Middle, Most float64              // percent: the median of the errors without their signs, and the largest
-	Lengths      int                  // at which there is a choice of algorithms
-	Right        int                  // of these, at which the model finds the fastest, or one that is not to be told from it
-	Loss         float64              // percent: by how much what it finds is slower than the fastest, at most
+	Lengths      int                  // with several algorithms
+	Right        int                  // lengths at which the model finds the fastest, or one whose interval overlaps that of the fastest
+	Loss         float64              // percent: the largest of the lengths
 }
 
-// ModelledOf sums up comparisons, by operation and number of ranks, in their order. What has no model does not count.
+// ModelledOf summarizes the comparisons that have a model, by operation and number of ranks, in
+// their order.
 func ModelledOf(cs []CollectiveComparison) []Modelled {
 	var all []Modelled
 	for _, of := range grouped(cs, func(c CollectiveComparison) operation { return c.operation(false) }) {

@@ -5,12 +5,14 @@ import (
 	"testing"
 )
 
-// compared is a broadcast of four ranks, which took so long, to within a microsecond, and what a model says of it.
+// compared is a broadcast of four ranks, which took so long, to within a microsecond, and what a
+// model says of it.
 func compared(algorithm string, bytes int, took, predicted float64) CollectiveComparison {
 	return CollectiveComparison{Collective: Collective{Operation: "bcast", Algorithm: algorithm, Ranks: 4, Bytes: bytes, Last: took, Max: 1, Low: took - 1, High: took + 1}, Predicted: predicted, By: "p"}
 }
 
-// A model may take another algorithm for the fastest than what is: what that costs is the loss. The next may be as fast.
+// A model may take another algorithm for the fastest than what is: what that costs is the loss. The
+// next may be as fast.
 func TestFastestOf(t *testing.T) {
 	fs := FastestOf([]CollectiveComparison{compared("linear", 8, 10, 9), compared("ring", 8, 20, 19), compared("binomial", 8, 8, 12),
 		compared("linear", 64, 20, 22), compared("binomial", 64, 30, 25), compared("linear", 512, 1, 1)})
@@ -29,7 +31,8 @@ func TestFastestOf(t *testing.T) {
 	}
 }
 
-// Where there is no model there is no loss, and of some algorithms that have one the fastest of these is meant.
+// Where there is no model there is no loss, and of some algorithms that have one the fastest of
+// these is meant.
 func TestFastestWithoutModel(t *testing.T) {
 	bare := Unpredicted([]Collective{compared("linear", 8, 10, 0).Collective, compared("binomial", 8, 8, 0).Collective})
 	if f := FastestOf(bare)[0]; f.ByModel.Operation != "" || !math.IsNaN(f.Loss()) || f.Algorithm != "binomial" {
@@ -44,7 +47,8 @@ func TestFastestWithoutModel(t *testing.T) {
 	}
 }
 
-// By hand: errors of 10, 5, 50, 10 and 30 percent; at 8 bytes the model's choice is not to be told from the fastest, at 64 it is, and takes half as long again.
+// By hand: errors of 10, 5, 50, 10 and 30 percent; at 8 bytes the model's choice is not to be told
+// from the fastest, at 64 it is, and takes half as long again.
 func TestModelledOf(t *testing.T) {
 	other := compared("linear", 8, 100, 100)
 	other.Ranks = 8

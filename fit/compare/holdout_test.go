@@ -16,7 +16,8 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Of a machine whose round trips are two lines, one half of the sizes predicts the other but at the change, where the nearer piece counts.
+// Of a machine whose round trips are two lines, one half of the sizes predicts the other but at the
+// change, where the nearer piece counts.
 func TestHoldOut(t *testing.T) {
 	set := fittest.Trips(3, func(k float64) float64 {
 		if k > 4096 {
@@ -42,8 +43,10 @@ func TestHoldOut(t *testing.T) {
 	}
 }
 
-// Half of the sizes in half of the launches predict half round trips of the other sizes in the other launches with a median error of 5 % at most: on emulated machines, and on
-// real ones through shared memory, TCP and two libraries of MPI, with sizes that were chosen for it and with those of every measurement.
+// Half of the sizes in half of the launches predict half round trips of the other sizes in the
+// other launches with a median error of 5 % at most: on emulated machines, and on real ones through
+// shared memory, TCP and two libraries of MPI, with sizes that were chosen for it and with those of
+// every measurement.
 func TestHoldOutPlatforms(t *testing.T) {
 	errors := map[string][]float64{}
 	for _, file := range []string{"trips.csv", "grid.csv", "reference/t3d.samples.csv.gz", "reference/now.samples.csv.gz",

@@ -10,7 +10,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// What is missing for equations (1) to (7) is said, and what to do: low-level messages that were measured are not to be measured again.
+// What is missing for equations (1) to (7) is said, and what to do: low-level messages that were
+// measured are not to be measured again.
 func TestModelMissing(t *testing.T) {
 	of := func(mode string) []params.Parameter {
 		row := params.Parameter{Place: "inter", Mode: mode, Name: "o_s", Unit: params.Micros, Value: 1, Method: "m"}

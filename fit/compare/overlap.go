@@ -9,14 +9,17 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Overlap is the part of the one-way time that a non-blocking send leaves to the program, at a size.
+// Overlap is the part of the one-way time that a non-blocking send leaves to the program, at a
+// size.
 //
-// A message is on its way for half a round trip of blocking calls. The non-blocking call occupies the processor,
+// A message is on its way for half a round trip of blocking calls. The non-blocking call occupies
+// the processor,
 //
 //	free = rtt/2 − o_s(isend)
 //
-// which is a bound: the work of the library in the call that waits is not included. If trains with waits were measured, all processor time
-// of a message is known, since a wait that is longer than the one-way time hides what needs no processor:
+// which is a bound: the work of the library in the call that waits is not included. If trains with
+// waits were measured, all processor time of a message is known, since a wait that is longer than
+// the one-way time hides what needs no processor:
 //
 //	free = rtt/2 − [PRTT(n,d,s) − PRTT(1,0,s)]/(n−1) + d
 //
@@ -33,9 +36,9 @@ type Overlap struct {
 }
 
 // free returns the overlaps by subject and size, and from which size on half of the way is free.
-func free(all []*party, o clean.Options) ([]Overlap, []Crossover) {
+func free(all []*fittedSubject, o clean.Options) ([]Overlap, []Crossover) {
 	var out []Overlap
-	var duels []duel
+	var pairings []pairing
 	for i, p := range all {
 		send, isend := p.ModeOf("send"), p.ModeOf("isend")
 		way, call, bound := send.Timer(sample.RTT), isend.TrainsOf("isend").Send, false
@@ -45,7 +48,7 @@ func free(all []*party, o clean.Options) ([]Overlap, []Crossover) {
 		if way == nil || call == nil {
 			continue
 		}
-		duels = append(duels, duel{Crossover{Quantity: OneWay, Mode: "send", Subject: i, Against: i}, way, call, 4}) // rtt/2 > 2·call
+		pairings = append(pairings, pairing{Crossover{Quantity: OneWay, Mode: "send", Subject: i, Against: i}, way, call, 4}) // rtt/2 > 2·call
 		for _, w := range way.Cells {
 			c := call.Cell(w.Bytes)
 			if c == nil || !(w.Low > 0) {
@@ -61,7 +64,7 @@ func free(all []*party, o clean.Options) ([]Overlap, []Crossover) {
 			out = append(out, x)
 		}
 	}
-	return out, settle(duels, o)
+	return out, settle(pairings, o)
 }
 
 // leaves returns way − call.
@@ -70,7 +73,8 @@ func leaves(way, call clean.Cell, o clean.Options) curve.Point {
 	return curve.PointOf(d)
 }
 
-// shareLeft returns 1 − call/way in percent. Its interval is as much wider than that of the replicates as that of the difference.
+// shareLeft returns 1 − call/way in percent. Its interval is as much wider than that of the
+// replicates as that of the difference.
 func shareLeft(way, call clean.Cell, o clean.Options) curve.Point {
 	left := func(w, c float64) float64 { return 100 * (1 - c/w) }
 	reps := make([]float64, 0, len(way.Reps))

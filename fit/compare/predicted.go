@@ -53,8 +53,9 @@ type Prediction struct {
 // Predictor predicts a time, or says that it cannot.
 type Predictor func(Query) (Prediction, bool)
 
-// Compare sets predictions beside the medians of all samples for which there is one: T_s and T_sr of any protocol, and of
-// each mode with the library's choice of protocol o_s, o_r, the one-way time (rtt/2), get and put.
+// Compare sets predictions beside the medians of all samples for which there is one: T_s and T_sr
+// of any protocol, and of each mode with the library's choice of protocol o_s, o_r, the one-way
+// time (rtt/2), get and put.
 func Compare(set *sample.Set, ps []params.Parameter, predict Predictor) ([]Comparison, error) {
 	o := clean.Options{Replicates: 40}.Defaults()
 	_, curves, err := measured(set, o)
@@ -81,7 +82,8 @@ func Compare(set *sample.Set, ps []params.Parameter, predict Predictor) ([]Compa
 	return out, nil
 }
 
-// quantity returns what a curve of the mode shows times a factor, or "" where it shows nothing of interest.
+// quantity returns what a curve of the mode shows times a factor, or "" where it shows nothing of
+// interest.
 func quantityOf(m params.Mode, c *curve.Curve) (name string, factor float64) {
 	switch {
 	case c.Timer == sample.Sender || c.Timer == sample.OneWay:
@@ -124,12 +126,12 @@ func WriteComparisons(w io.Writer, cs []Comparison) error {
 	return table.WriteText(w, "comparisons", comparisonHeader, rows)
 }
 
-// Predict is a Predictor from parameters alone. T_s and T_sr come from equations (1) to (7) with the
-// parameters of low-level messages, which were fitted to other times: these predictions are
-// validations. Overheads and one-way times of calls come from the ranges of o_s, o_r and T that were
-// fitted to them. If the samples are the same, their errors are only residuals; HoldOut has errors
-// of samples that were not fitted. Without T, one-way times come from equation (9), within a node
-// (8), with what Call takes.
+// Predict is a Predictor from parameters alone. T_s and T_sr come from equations (1) to (7) with
+// the parameters of low-level messages, which were fitted to other times: these predictions are
+// validations. Overheads and one-way times of calls come from the ranges of o_s, o_r and T that
+// were fitted to them. If the samples are the same, their errors are only residuals; HoldOut has
+// errors of samples that were not fitted. Without T, one-way times come from equation (9), within a
+// node (8), with what Call takes.
 //
 // T_s and T_sr of calls whose protocol the library chose are those ranges of o_s and T. Other
 // timers than T_s and T_sr were fitted, so that these are validations, too. A T_s of a call that
@@ -170,7 +172,8 @@ func Predict(q Query) (Prediction, bool) {
 	var t unit.Time
 	switch {
 	case q.Quantity == OneWay:
-		// Where an overhead has the bytes in it, G has them once more: the rest is what small messages cost.
+		// Where an overhead has the bytes in it, G has them once more: the rest is what small
+		// messages cost.
 		small := model.Parameters{SendO: model.Constant(x.SendO.Time(0)), RecvO: model.Constant(x.RecvO.Time(0)), L: x.L, BigGap: x.BigGap}
 		t = small.OneWay(q.Bytes)
 	case q.Quantity == sample.Sender && p != nil && q.Mode != "bsend" && q.Mode != "ibsend": // those end before the protocol does

@@ -14,8 +14,8 @@ import (
 	"github.com/loggp/loggp/fit/params"
 )
 
-// The predictions are of equations 1 and 2 of the paper, with the parameters that the fit finds; the samples are made
-// 10 % longer than the machine's for one of the two.
+// The predictions are of equations 1 and 2 of the paper, with the parameters that the fit finds;
+// the samples are made 10 % longer than the machine's for one of the two.
 func TestCompare(t *testing.T) {
 	m := fittest.Typical()
 	m.Noise, m.Sizes, m.Reps = 0, []int{1, 16, 256, 4096}, 30
@@ -99,7 +99,8 @@ func TestQuantities(t *testing.T) {
 	}
 }
 
-// What is measured of o_s is what the fit takes it from: the call after a wait where timer11 is hindered.
+// What is measured of o_s is what the fit takes it from: the call after a wait where timer11 is
+// hindered.
 func TestCompareHindered(t *testing.T) {
 	set := &sample.Set{}
 	for _, x := range []struct {
@@ -114,8 +115,9 @@ func TestCompareHindered(t *testing.T) {
 	}
 }
 
-// Sender and delivery times of calls whose protocol the library chose are o_s and T of the call, which
-// were fitted to other timers. Those of a forced protocol, and T_s of a call that does not block, are not.
+// Sender and delivery times of calls whose protocol the library chose are o_s and T of the call,
+// which were fitted to other timers. Those of a forced protocol, and T_s of a call that does not
+// block, are not.
 func TestPredictCalls(t *testing.T) {
 	row := func(mode, name string, value float64) params.Parameter {
 		return params.Parameter{Mode: mode, Name: name, From: 0, To: 100, Value: value, Unit: params.Micros, Method: "x"}

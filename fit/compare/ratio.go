@@ -18,15 +18,15 @@ const (
 	Unclear      Outcome = "undecided"     // it holds one, and much else: more repetitions would say more
 )
 
-// estimate is a number with its interval, and the replicates that it comes from. The interval may be wider than that of the replicates: by
-// the timer's resolution, or by the barrier's skew.
+// estimate is a number with its interval, and the replicates that it comes from. The interval may
+// be wider than that of the replicates: by the timer's resolution, or by the barrier's skew.
 type estimate struct {
 	value, low, high float64
 	reps             []float64
 }
 
-// ratio returns a/b. Replicates are divided one by one; what either interval has beyond them is added to that of the ratio.
-// Without a ratio its value is NaN: if b may be zero, or a is nothing.
+// ratio returns a/b. Replicates are divided one by one; what either interval has beyond them is
+// added to that of the ratio. Without a ratio its value is NaN: if b may be zero, or a is nothing.
 func ratio(a, b estimate, level float64) (value, low, high float64) {
 	if !(a.value > 0 && b.low > 0) || len(a.reps) != len(b.reps) {
 		return math.NaN(), math.NaN(), math.NaN()
@@ -45,7 +45,8 @@ func ratio(a, b estimate, level float64) (value, low, high float64) {
 	return value, low * aLow / bHigh, high * aHigh / bLow
 }
 
-// stretched returns by what factors the ends of the interval are further out than those of the replicates.
+// stretched returns by what factors the ends of the interval are further out than those of the
+// replicates.
 func (e estimate) stretched(level float64) (low, high float64) {
 	sorted := slices.Clone(e.reps)
 	a, b := clean.IntervalOf(sorted, e.value, level)
@@ -59,7 +60,8 @@ func (e estimate) stretched(level float64) (low, high float64) {
 	return low, high
 }
 
-// outcome judges the interval of a ratio, or returns "" where there is none. A rate is better if it is higher.
+// outcome judges the interval of a ratio, or returns "" where there is none. A rate is better if it
+// is higher.
 func outcome(low, high, tolerance float64, rate bool) Outcome {
 	switch {
 	case math.IsNaN(low) || math.IsNaN(high):

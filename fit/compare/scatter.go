@@ -14,11 +14,11 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Scatter is a quantity by launches: what the median of each launch says, in microseconds or MB/s.
+// Scatter is a quantity by launch, from the medians of each, in microseconds or MB/s.
 type Scatter struct {
 	Subject        int
 	Quantity, Mode string
-	Method         string // the timers that it is from
+	Method         string // the timers
 	Bytes          int
 	Unit           string
 	Launches       []int     // in order
@@ -33,8 +33,8 @@ type term struct {
 	factor float64
 }
 
-// scatters returns what launches say of the quantities that are asked for first. Sizes are those of all subjects.
-func (p *party) scatters(subject int, all []*party) []Scatter {
+// scatters returns the quantities of most interest by launch, at sizes that all subjects have.
+func (p *fittedSubject) scatters(subject int, all []*fittedSubject) []Scatter {
 	var out []Scatter
 	name := "send"
 	if p.Curve(name, sample.RTT) == nil && p.Curve(name, sample.Timer11) == nil {
@@ -80,8 +80,8 @@ func (s *Scatter) bandwidth() {
 	s.sum()
 }
 
-// termsOf returns what a curve is made of: one timer, or what a message adds to a train.
-func (p *party) termsOf(c *curve.Curve) []term {
+// termsOf returns the timers of a curve: one, or those of the time that a message adds to a train.
+func (p *fittedSubject) termsOf(c *curve.Curve) []term {
 	for _, x := range p.Curves {
 		n, _, ok := sample.TrainOf(x.Timer)
 		if ok && c.Timer == params.PerMessageName(x.Timer, n) {
@@ -99,8 +99,8 @@ func methodOf(terms []term) string {
 	return strings.Join(words, "-")
 }
 
-// gather sums the terms of each launch, which are those of the fit. It says whether there are any.
-func (p *party) gather(s *Scatter, terms []term) bool {
+// gather adds the terms of each launch as the fit does. It reports whether there are any.
+func (p *fittedSubject) gather(s *Scatter, terms []term) bool {
 	stacks, factors := make([]clean.Stack, len(terms)), make([]float64, len(terms))
 	for i, t := range terms {
 		stacks[i], factors[i] = p.launchesAt(s.Mode, t.timer, s.Bytes), t.factor
@@ -111,8 +111,8 @@ func (p *party) gather(s *Scatter, terms []term) bool {
 	return len(s.Values) > 0
 }
 
-// launchesAt returns what all launches say of a cell.
-func (p *party) launchesAt(mode, timer string, bytes int) clean.Stack {
+// launchesAt returns the medians of a cell by launch.
+func (p *fittedSubject) launchesAt(mode, timer string, bytes int) clean.Stack {
 	of := p.series(mode, timer, bytes)
 	f, err := p.samples.Runs()
 	if err != nil || len(of) == 0 { // the fit would have failed
@@ -122,7 +122,7 @@ func (p *party) launchesAt(mode, timer string, bytes int) clean.Stack {
 	return clean.New(of, clean.CombinationOf(of, f), f, clean.Options{Replicates: 1}.Defaults()).Launches
 }
 
-// sum computes what sums the values up.
+// sum computes the median and the variation of the values.
 func (s *Scatter) sum() {
 	s.Middle, s.Variation = math.NaN(), math.NaN()
 	values := slices.Clone(s.Values)
@@ -140,7 +140,7 @@ func (s *Scatter) sum() {
 func (s *Scatter) Span() (least, most float64) { return slices.Min(s.Values), slices.Max(s.Values) }
 
 // series returns the launches of a cell of the subject.
-func (p *party) series(mode, timer string, bytes int) []*sample.Series {
+func (p *fittedSubject) series(mode, timer string, bytes int) []*sample.Series {
 	var of []*sample.Series
 	for i := range p.samples.Series {
 		x := &p.samples.Series[i]
@@ -167,8 +167,9 @@ const (
 	largeSize  = 65536
 )
 
-// commonNear returns the size nearest to a wish, by their ratio, at which a timer of a mode was measured by all subjects that have it; or -1.
-func commonNear(all []*party, modeName, timer string, wish int) int {
+// commonNear returns the size nearest to a wish, by their ratio, at which a timer of a mode was
+// measured by all subjects that have it; or -1.
+func commonNear(all []*fittedSubject, modeName, timer string, wish int) int {
 	var common []int
 	first := true
 	for _, p := range all {
@@ -193,20 +194,22 @@ func commonNear(all []*party, modeName, timer string, wish int) int {
 	return best
 }
 
-// sizeFor returns the size nearest to a wish at which a subject is looked at: that of all subjects, if they have one that is not twice as long or half as long, or else its own.
-func (p *party) sizeFor(all []*party, modeName, timer string, wish int) int {
+// sizeFor returns the size nearest to a wish at which a subject is looked at: that of all subjects,
+// if they have one that is not twice as long or half as long, or else its own.
+func (p *fittedSubject) sizeFor(all []*fittedSubject, modeName, timer string, wish int) int {
 	k := commonNear(all, modeName, timer, wish)
 	if k >= 0 && max(k, wish) < 2*max(min(k, wish), 1) {
 		return k
 	}
-	if own := commonNear([]*party{p}, modeName, timer, wish); own >= 0 {
+	if own := commonNear([]*fittedSubject{p}, modeName, timer, wish); own >= 0 {
 		return own
 	}
 	return k
 }
 
-// longest returns the longest message that all subjects with a timer of a mode were measured at or beyond, or -1.
-func longest(all []*party, modeName, timer string) int {
+// longest returns the longest message that all subjects with a timer of a mode were measured at or
+// beyond, or -1.
+func longest(all []*fittedSubject, modeName, timer string) int {
 	k := -1
 	for _, p := range all {
 		if c := p.Curve(modeName, timer); c != nil {

@@ -23,18 +23,18 @@ type Subject struct {
 	Sizes []int    // likewise, of all modes
 }
 
-// party is a Subject with what is compared.
-type party struct {
+// fittedSubject is a Subject with what is compared.
+type fittedSubject struct {
 	Subject
 	params.Extraction
 	files   string
 	samples *sample.Set
 }
 
-// parties fits each set by itself unless its curves are known, and returns the subjects in the order of the sets, and in the order of
-// results within.
-func parties(machines []sample.Machine, fitted [][]*curve.Curve, o clean.Options) ([]*party, error) {
-	var all []*party
+// fittedSubjects fits each set by itself unless its curves are known, and returns the subjects in
+// the order of the sets, and in the order of results within.
+func fittedSubjects(machines []sample.Machine, fitted [][]*curve.Curve, o clean.Options) ([]*fittedSubject, error) {
+	var all []*fittedSubject
 	for i, m := range machines {
 		set, err := counting(m.Set)
 		if err != nil {
@@ -50,16 +50,17 @@ func parties(machines []sample.Machine, fitted [][]*curve.Curve, o clean.Options
 			clean.Parallel(len(curves), func(i int) { curves[i].Cut(o) })
 		}
 		if i > 0 {
-			// Random numbers come from what was measured, so that two machines of one name would draw alike, and launches are drawn
-			// alike in any case: what belongs to one machine must stay together, and what belongs to two must not. Intervals do not
-			// depend on the order.
+			// Random numbers come from what was measured, so that two machines of one name would
+			// draw alike, and launches are drawn alike in any case: what belongs to one machine
+			// must stay together, and what belongs to two must not. Intervals do not depend on the
+			// order.
 			order := rand.New(rand.NewPCG(o.Seed, uint64(i))).Perm(o.Replicates)
 			for j, c := range curves {
 				curves[j] = c.Shuffled(order)
 			}
 		}
 		for _, place := range curve.ByPlace(curves) {
-			p := &party{Extraction: params.Extraction{Subject: place[0].Subject(), Curves: place, O: o}, files: strings.Join(m.Files, "+"), samples: set}
+			p := &fittedSubject{Extraction: params.Extraction{Subject: place[0].Subject(), Curves: place, O: o}, files: strings.Join(m.Files, "+"), samples: set}
 			p.Subject = Subject{Platform: place[0].Platform, Library: place[0].Library, Place: place[0].Place, Clock: place[0].Clock, Machine: i}
 			for _, c := range place {
 				if clean.Chosen(c.Mode, c.Protocol) && !slices.Contains(p.Modes, c.Mode) {
@@ -79,8 +80,9 @@ func parties(machines []sample.Machine, fitted [][]*curve.Curve, o clean.Options
 	return all, nil
 }
 
-// name names subjects by their platforms, and those of one name by the first facts in which they differ.
-func name(all []*party) {
+// name names subjects by their platforms, and those of one name by the first facts in which they
+// differ.
+func name(all []*fittedSubject) {
 	names := make([]*string, len(all))
 	for i, p := range all {
 		p.Name = platformName(p.Platform)
@@ -94,13 +96,15 @@ func name(all []*party) {
 		func(i int) string { return all[i].files })
 }
 
-// platformName returns the short name of a platform: of what was made up on a command line, not all its parameters.
+// platformName returns the short name of a platform: of what was made up on a command line, not all
+// its parameters.
 func platformName(platform string) string {
 	short, _, _ := strings.Cut(platform, ":")
 	return short
 }
 
-// tell adds to names that are not the only ones of their kind the first facts in which those differ.
+// tell adds to names that are not the only ones of their kind the first facts in which those
+// differ.
 func tell(names []*string, facts ...func(i int) string) {
 	for _, fact := range facts {
 		named := map[string][]int{}

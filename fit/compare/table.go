@@ -11,35 +11,36 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Table is numbers of several subjects side by side: platforms, libraries, places, transports, runs. Times are in microseconds.
+// Table compares numbers of several subjects: platforms, libraries, places, transports, runs. Times
+// are in microseconds.
 type Table struct {
 	Subjects []Subject
-	Rows     []Row // by quantity, mode and size; those that any subject has a number of
+	Rows     []Row // by quantity, mode and size
 	Best     bool  // ratios are to the best of each row, and not to the first subject
 
-	Overlaps  []Crossover // from which size on a call that blocks costs more than one that does not, by quantity, mode and subject
-	Rivalries []Crossover // from which size on one subject is faster than another, by quantity, mode and pair of subjects
-	Margin    float64     // of the overlaps
-	Free      []Overlap   // how much of the way of a message is left to the program, by subject and size
-	Halves    []Crossover // from which size on a send that does not block may leave half of the way to the program
-	Scatters  []Scatter   // what launches differ by
-	Tails     []Tail
+	Overlaps []Crossover // from which size on a call that blocks costs more than one that does not, by quantity, mode and subject
+	Pairwise []Crossover // from which size on one subject is faster than another, by quantity, mode and pair of subjects
+	Margin   float64     // of the overlaps
+	Free     []Overlap   // the part of a one-way time that is left to the program, by subject and size
+	Halves   []Crossover // from which size on a non-blocking send may leave half of the one-way time to the program
+	Scatters []Scatter   // quantities by launch
+	Tails    []Tail
 }
 
 // Row is one quantity of several subjects.
 type Row struct {
 	Quantity
 	Values    []Value // of the subjects that have one, in their order
-	Reference int     // in Values: what ratios are to; -1 where there is none
+	Reference int     // in Values, of the ratios; -1: there is none
 }
 
-// Quantity is what is compared: a parameter, half a round trip, a bandwidth, or what a collective operation takes.
+// Quantity is a parameter, half a round trip, a bandwidth, or the time of a collective operation.
 type Quantity struct {
 	Name   string // o_s o_r one-way L g G 1/G bandwidth, or an operation: bcast
 	Mode   string // of messages
 	Method string // of L: one of its readings; "": the one that counts
 	Timer  string // of operations
-	Bytes  int    // -1 where it is of no one size, or of another for each subject
+	Bytes  int    // -1: of no single size, or of another for each subject
 	Ranks  int    // of operations
 	Unit   string // us, us/B or MB/s
 }
@@ -50,7 +51,7 @@ type Value struct {
 	Subject            int     // in Table.Subjects
 	Algorithm          string  // of operations: the subject's fastest
 	Ratio, Least, Most float64 // to the reference, with its interval; NaN where there is none
-	Outcome            Outcome // "" where there is no ratio
+	Outcome            Outcome // "": there is no ratio
 	estimate                   // with the replicates
 }
 
@@ -70,17 +71,19 @@ var quantities = []string{"o_s", "o_r", OneWay, "L", "g", "G", Bandwidth, Achiev
 // readings are the methods of L.
 var readings = []string{"", params.ByRoundTrip, params.ByReceive, params.ByHalfTripGap}
 
-// New compares subjects: each platform, library and place of each set, which is fitted alone. A non-blocking call pays where the
-// blocking call costs more by margin: 0.2 is 20 %. With best, ratios are to the best number of each row, else to that of the first
-// subject. The errors are those of Fit.
+// New compares subjects: each platform, library and place of each set, fitted by itself. A
+// non-blocking call pays if the blocking call costs more by margin: 0.2 is 20 %. With best, ratios
+// are to the best number of each row, else to that of the first subject. The errors are those of
+// Fit.
 func New(machines []sample.Machine, o clean.Options, margin float64, best bool) (*Table, error) {
 	return NewFitted(machines, nil, o, margin, best)
 }
 
-// NewFitted is New with curves that fit.Fit has fitted already, with the same options. It fits those that are nil.
+// NewFitted is New with curves that fit.Fit has fitted with the same options. It fits those that
+// are nil.
 func NewFitted(machines []sample.Machine, fitted [][]*curve.Curve, o clean.Options, margin float64, best bool) (*Table, error) {
 	o = o.Defaults()
-	all, err := parties(machines, fitted, o)
+	all, err := fittedSubjects(machines, fitted, o)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +105,7 @@ func NewFitted(machines []sample.Machine, fitted [][]*curve.Curve, o clean.Optio
 	})
 	clean.Parallel(len(t.Rows), func(i int) { t.Rows[i].rank(best, 0, o) })
 	t.Overlaps = overlaps(all, margin, o)
-	t.Rivalries = rivalries(all, o)
+	t.Pairwise = pairwise(all, o)
 	t.Free, t.Halves = free(all, o)
 	return t, nil
 }
@@ -150,8 +153,9 @@ func halved(m params.Mode) *curve.Curve {
 	return rtt.Times(0.5, params.ByHalfTrip, m.O.Level)
 }
 
-// achieved adds the bandwidth of the longest messages of a mode, of about one size where subjects have one in common.
-func (t *Table) achieved(all []*party, name string) {
+// achieved adds the bandwidth of the longest messages of a mode, of one common size if there is
+// one.
+func (t *Table) achieved(all []*fittedSubject, name string) {
 	wish := longest(all, name, sample.RTT)
 	q := Quantity{Name: Achieved, Mode: name, Bytes: -1, Unit: MegabytesPerSecond}
 	var values []Value
@@ -199,8 +203,8 @@ func sized(m params.Mode, name string, c *curve.Curve) []Value {
 	return out
 }
 
-// rowOf returns the place of a parameter by a method, or of the one that counts: the first with a number that is no mere
-// convention, or else the first; -1 where there is none.
+// rowOf returns the index of a parameter by a method, or without a method of the one that counts:
+// the first with a number that is no convention, else the first; or -1.
 func rowOf(m params.Mode, name, method string) int {
 	best := -1
 	for i, p := range m.Parameters {
@@ -227,7 +231,8 @@ func (v Value) inverse(name string) Value {
 	return v
 }
 
-// rank finds the reference, the best or the first subject, and sets the ratios to it. What may be nothing is no mark to measure others by.
+// rank finds the reference, the best or the first subject, and sets the ratios to it. A value whose
+// interval contains zero is no reference.
 func (r *Row) rank(best bool, first int, o clean.Options) {
 	rate := r.Unit == MegabytesPerSecond
 	r.Reference = -1
@@ -268,7 +273,8 @@ func (r *Row) Of(subject int) *Value {
 	return nil
 }
 
-// Near returns the row of a quantity at the size nearest to a wish, by their ratio, that has most of the subjects; or nil.
+// Near returns the row of a quantity with the most subjects, and of these the one whose size is
+// nearest to wish by ratio; or nil.
 func (t *Table) Near(name, mode string, wish int) *Row {
 	far := func(r *Row) float64 { return math.Abs(math.Log(float64(max(r.Bytes, 1))) - math.Log(float64(wish))) }
 	var best *Row
@@ -281,7 +287,7 @@ func (t *Table) Near(name, mode string, wish int) *Row {
 	return best
 }
 
-// Row returns the row of a quantity that is of no one size, by a method; or nil.
+// Row returns the row of a quantity without a size, by a method; or nil.
 func (t *Table) Row(name, mode, method string) *Row {
 	for i := range t.Rows {
 		if r := &t.Rows[i]; r.Name == name && r.Mode == mode && r.Method == method {
@@ -291,7 +297,7 @@ func (t *Table) Row(name, mode, method string) *Row {
 	return nil
 }
 
-// Sizes returns the sizes at which two subjects have overheads or half round trips at least.
+// Sizes returns the sizes at which at least two subjects have overheads or half round trips.
 func (t *Table) Sizes() []int {
 	var all []int
 	for _, r := range t.Rows {
@@ -303,5 +309,5 @@ func (t *Table) Sizes() []int {
 	return slices.Compact(all)
 }
 
-// Sized says whether a quantity is of one size of many.
+// Sized reports whether a quantity depends on the size.
 func (q Quantity) Sized() bool { return q.Name == "o_s" || q.Name == "o_r" || q.Name == OneWay }

@@ -46,8 +46,8 @@ func (c *Table) value(t *testing.T, name, mode string, bytes int) Value {
 	return Value{}
 }
 
-// The intervals of ratios hold what the formulas were given, as those of TestCoverage do; the second machine is called like the first, so
-// that both draw the same random numbers.
+// The intervals of ratios hold what the formulas were given, as those of TestCoverage do; the
+// second machine is called like the first, so that both draw the same random numbers.
 func TestRatios(t *testing.T) {
 	a, b := fittest.Typical(), fittest.Typical()
 	a.Skew, b.Skew = 0, 0
@@ -99,7 +99,8 @@ func TestRatios(t *testing.T) {
 	}
 }
 
-// Two machines of one name share no chance: their replicates are not correlated. Those of one machine stay what they are.
+// Two machines of one name share no chance: their replicates are not correlated. Those of one
+// machine stay what they are.
 func TestShuffle(t *testing.T) {
 	m := fittest.Typical()
 	x, y := measuredOf(m, "x", 1), measuredOf(m, "x", 1)
@@ -140,7 +141,8 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// What an interval has beyond its replicates is in the ratio, and of what may be nothing there is none.
+// What an interval has beyond its replicates is in the ratio, and of what may be nothing there is
+// none.
 func TestRatio(t *testing.T) {
 	two, one := []float64{2, 2, 2}, []float64{1, 1, 1}
 	nan := math.NaN()
@@ -199,7 +201,8 @@ func TestWriteTable(t *testing.T) {
 	if err := WriteTable(&out, sideBySide(t, clean.Options{}, a, b)); err != nil {
 		t.Fatal(err)
 	}
-	// by hand: 20 + 0.02k = 24 at 200, 30 + 0.01k = 20 + 0.02k at 1000, and half a percent beyond either way
+	// by hand: 20 + 0.02k = 24 at 200, 30 + 0.01k = 20 + 0.02k at 1000, and half a percent beyond
+	// either way
 	const want = tableHeader + `
 o_s,send,1,1,a,,30.01,30.01,30.01,us,good,,,,,timer11,,
 o_s,send,1,1,b,a,20.02,20.02,20.02,us,good,0.667110963,0.667110963,0.667110963,better,timer11,,

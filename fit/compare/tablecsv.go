@@ -16,10 +16,11 @@ var holds = map[bool]string{true: "yes", false: "no"}
 
 // WriteTable writes the rows that two subjects have at least, and crossovers, as CSV.
 //
-// The quantity of an overlap is overlap(o_s) or overlap(o_r), and what holds is that a call that blocks costs more than the one
-// that does not, by more than the margin. The quantity of a rivalry is faster(o_s) and so on, and what holds is that the subject
-// takes less time than the one that it is against. Their first row, without a value, says whether it holds at the smallest size;
-// each that follows, from which size on it is otherwise. The range of bytes is the one that was measured.
+// The quantity of an overlap is overlap(o_s) or overlap(o_r), and what holds is that a call that
+// blocks costs more than the one that does not, by more than the margin. The quantity of a pair is
+// faster(o_s) and so on, and what holds is that the subject takes less time than the one that it is
+// against. Their first row, without a value, says whether it holds at the smallest size; each that
+// follows, from which size on it is otherwise. The range of bytes is the one that was measured.
 func WriteTable(w io.Writer, t *Table) error {
 	var rows [][]string
 	for _, r := range t.Rows {
@@ -43,7 +44,7 @@ func WriteTable(w io.Writer, t *Table) error {
 	for _, x := range t.Overlaps {
 		rows = append(rows, t.crossover(x, "overlap", "", Longer)...)
 	}
-	for _, x := range t.Rivalries {
+	for _, x := range t.Pairwise {
 		rows = append(rows, t.crossover(x, "faster", t.Subjects[x.Against].Name, Shorter)...)
 	}
 	return table.WriteText(w, "comparisons", tableHeader, rows)

@@ -9,7 +9,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Tail is how the samples of one cell, of all launches that count, are distributed, in microseconds.
+// Tail is how the samples of one cell, of all launches that count, are distributed, in
+// microseconds.
 type Tail struct {
 	Subject        int
 	Quantity, Mode string // as of Scatter
@@ -21,7 +22,7 @@ type Tail struct {
 }
 
 // tails returns the distributions of half round trips, which no barrier has a part in.
-func (p *party) tails(subject int, all []*party) []Tail {
+func (p *fittedSubject) tails(subject int, all []*fittedSubject) []Tail {
 	name := "send"
 	if p.Curve(name, sample.RTT) == nil && p.Curve(name, sample.Timer11) == nil {
 		name = params.Message
@@ -43,7 +44,7 @@ func (p *party) tails(subject int, all []*party) []Tail {
 }
 
 // tail returns that of a cell, its times multiplied by a factor.
-func (p *party) tail(name, timer string, k int, factor float64) Tail {
+func (p *fittedSubject) tail(name, timer string, k int, factor float64) Tail {
 	var times []unit.Time
 	for _, x := range p.series(name, timer, k) {
 		times = append(times, x.Times...)

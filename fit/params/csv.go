@@ -24,7 +24,7 @@ var schema = table.Schema[Parameter]{
 		table.Name("platform", func(p *Parameter) *string { return &p.Platform }, nil),
 		table.Name("library", func(p *Parameter) *string { return &p.Library }, nil),
 		table.Name("place", func(p *Parameter) *string { return &p.Place }, nil),
-		table.Name("mode", func(p *Parameter) *string { return &p.Mode }, table.OneOf(append([]string{""}, sample.ModeNames()...)...)),
+		table.Name("mode", func(p *Parameter) *string { return &p.Mode }, checkMode),
 		table.Name("parameter", func(p *Parameter) *string { return &p.Name }, table.OneOf(Names()...)),
 		table.WholeOrNone("bytes_from", func(p *Parameter) *int { return &p.From }, "a number of bytes"),
 		table.WholeOrNone("bytes_to", func(p *Parameter) *int { return &p.To }, "a number of bytes"),
@@ -53,6 +53,15 @@ var schema = table.Schema[Parameter]{
 		}
 		return "", nil
 	},
+}
+
+// checkMode refuses what is probably a misspelled mode. Other names are modes of programs that loggp
+// does not know.
+func checkMode(s string) error {
+	if meant := table.Meant(s, sample.ModeNames()); meant != "" && meant != s {
+		return fmt.Errorf("%q is not a mode: did you mean %s?", s, meant)
+	}
+	return nil
 }
 
 func orNothing(n int) string {

@@ -10,7 +10,8 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Of each subject its fastest algorithm enters, by the timer that all have, and what only one has is not compared.
+// Of each subject its fastest algorithm enters, by the timer that all have, and what only one has
+// is not compared.
 func TestCollect(t *testing.T) {
 	of := func(library, operation, algorithm string, bytes int, most, last float64) Collective {
 		return Collective{Platform: "p", Library: library, Place: "intra", Operation: operation, Algorithm: algorithm, Ranks: 4, Bytes: bytes, Max: most, Last: last, Low: last, High: last}
@@ -20,7 +21,7 @@ func TestCollect(t *testing.T) {
 		of("ours", "bcast", "linear", 64, 1, 5), of("ours", "bcast", "binomial", 64, 2, 4), of("ours", "scan", "linear", 8, 1, 5),
 	}
 	theirs := []Collective{of("theirs", "bcast", "vendor", 8, 7, 3), of("theirs", "bcast", "vendor", 64, 7, math.NaN()), of("theirs", "scan", "vendor", 16, 7, 3)}
-	all := Collect([]Entrant{{Times: ours, Machines: []int{0}}, {Times: theirs, Machines: []int{1}}}, clean.Options{}).Rows
+	all := Collect([]CollectiveSubject{{Times: ours, Machines: []int{0}}, {Times: theirs, Machines: []int{1}}}, clean.Options{}).Rows
 	if len(all) != 2 {
 		t.Fatalf("%d rows: %+v", len(all), all)
 	}
@@ -31,8 +32,10 @@ func TestCollect(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 	// What one has not measured is no number.
-	one := func(c Collective) Entrant { return Entrant{Times: []Collective{c}, Machines: []int{0}} }
-	all = Collect([]Entrant{one(of("a", "bcast", "x", 8, 1, 1)), one(of("b", "scan", "x", 8, 1, 1)), one(of("b", "scan", "x", 8, 1, 2))}, clean.Options{}).Rows
+	one := func(c Collective) CollectiveSubject {
+		return CollectiveSubject{Times: []Collective{c}, Machines: []int{0}}
+	}
+	all = Collect([]CollectiveSubject{one(of("a", "bcast", "x", 8, 1, 1)), one(of("b", "scan", "x", 8, 1, 1)), one(of("b", "scan", "x", 8, 1, 2))}, clean.Options{}).Rows
 	if len(all) != 1 || all[0].Of(0) != nil || all[0].Of(1).Value != 1 || all[0].Of(2).Value != 2 {
 		t.Errorf("%+v", all)
 	}
@@ -43,7 +46,7 @@ func TestCollect(t *testing.T) {
 		want      Outcome
 	}{{11.8, 12.2, Worse}, {9, 15, Unclear}} {
 		x.Low, x.High, y.Low, y.High = 9.9, 10.1, c.low, c.high
-		if v := Collect([]Entrant{one(x), one(y)}, clean.Options{}).Rows[0].Values[1]; v.Outcome != c.want || v.Ratio != 1.2 {
+		if v := Collect([]CollectiveSubject{one(x), one(y)}, clean.Options{}).Rows[0].Values[1]; v.Outcome != c.want || v.Ratio != 1.2 {
 			t.Errorf("%+v, want %s", v, c.want)
 		}
 	}
@@ -56,15 +59,16 @@ func ranked(file, library, ranks string, facts ...sample.Fact) sample.Machine {
 	return sample.Machine{Files: []string{file}, Set: &sample.Set{Facts: append(facts, sample.Fact{Key: sample.Ranks, Value: ranks}), Series: []sample.Series{s}}}
 }
 
-// Machines of one library are together if they differ in the number of ranks alone, and have names that tell them apart if not.
-func TestEntrants(t *testing.T) {
+// Machines of one library are together if they differ in the number of ranks alone, and have names
+// that tell them apart if not.
+func TestCollectiveSubjects(t *testing.T) {
 	spin, block := sample.Fact{Key: sample.Wait, Value: "spin"}, sample.Fact{Key: sample.Wait, Value: "block"}
-	entrants, err := Entrants([]sample.Machine{ranked("a", "l", "4", spin), ranked("b", "m", "4"), ranked("c", "l", "8", spin), ranked("d", "l", "16", block), ranked("e", "m", "4")})
+	subjects, err := CollectiveSubjects([]sample.Machine{ranked("a", "l", "4", spin), ranked("b", "m", "4"), ranked("c", "l", "8", spin), ranked("d", "l", "16", block), ranked("e", "m", "4")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, e := range entrants {
+	for _, e := range subjects {
 		ranks := ""
 		for _, c := range e.Times {
 			ranks += fmt.Sprint(" ", c.Ranks)
@@ -74,7 +78,7 @@ func TestEntrants(t *testing.T) {
 	if want := []string{"p/l/spin [a c] [0 2] 4 8", "p/m/b [b] [1] 4", "p/l/block [d] [3] 16", "p/m/e [e] [4] 4"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if _, err := Entrants([]sample.Machine{ranked("a", "l", "many")}); err == nil {
+	if _, err := CollectiveSubjects([]sample.Machine{ranked("a", "l", "many")}); err == nil {
 		t.Error("a file that does not say of how many ranks is taken")
 	}
 }

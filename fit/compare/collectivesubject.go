@@ -11,9 +11,10 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Entrant is whose collective operations were measured: a library of a platform, in one setting, among any numbers of ranks.
-type Entrant struct {
-	Name                     string // the platform, with as much more as tells it from the others
+// CollectiveSubject is a library of a platform in one setting, with the times of its collective
+// operations for any numbers of ranks.
+type CollectiveSubject struct {
+	Name                     string // the platform, with the facts that distinguish it from other subjects
 	Platform, Library, Clock string
 	Place                    string // "" if there are several
 	Files                    []string
@@ -21,19 +22,19 @@ type Entrant struct {
 	Times                    []Collective // in their order
 }
 
-// Entrants returns whose collective operations some machines have measured, in the order of the machines. Of one library those are together that differ in the
-// number of ranks alone.
-func Entrants(machines []sample.Machine) ([]Entrant, error) {
-	var all []*Entrant
+// CollectiveSubjects returns the subjects whose collective operations were measured, in the order
+// of the machines. Sets of one library that differ only in the number of ranks are one subject.
+func CollectiveSubjects(machines []sample.Machine) ([]CollectiveSubject, error) {
+	var all []*CollectiveSubject
 	for i, m := range machines {
 		times, err := Collectives(m.Set)
 		if err != nil {
 			return nil, err
 		}
 		for _, part := range grouped(times, func(c Collective) [3]string { return [3]string{c.Platform, c.Library, c.Clock} }) {
-			j := slices.IndexFunc(all, func(e *Entrant) bool { return e.takes(part) && alike(machines[e.Machines[0]].Set, m.Set) })
+			j := slices.IndexFunc(all, func(e *CollectiveSubject) bool { return e.takes(part) && alike(machines[e.Machines[0]].Set, m.Set) })
 			if j < 0 {
-				j, all = len(all), append(all, &Entrant{Platform: part[0].Platform, Library: part[0].Library, Clock: part[0].Clock})
+				j, all = len(all), append(all, &CollectiveSubject{Platform: part[0].Platform, Library: part[0].Library, Clock: part[0].Clock})
 			}
 			e := all[j]
 			e.Files, e.Machines, e.Times = append(e.Files, m.Files...), append(e.Machines, i), append(e.Times, part...)
@@ -51,7 +52,7 @@ func Entrants(machines []sample.Machine) ([]Entrant, error) {
 		func(i int) string { return setting(machines[all[i].Machines[0]].Set, sample.Wait) },
 		func(i int) string { return setting(machines[all[i].Machines[0]].Set, sample.Noise) },
 		func(i int) string { return strings.Join(all[i].Files, "+") })
-	var out []Entrant
+	var out []CollectiveSubject
 	for _, e := range all {
 		e.Place = e.Times[0].Place
 		if slices.ContainsFunc(e.Times, func(c Collective) bool { return c.Place != e.Place }) {
@@ -84,15 +85,16 @@ func setting(set *sample.Set, key string) string {
 	return first
 }
 
-// takes says whether times are of the entrant's library, among other numbers of ranks than those that it has.
-func (e *Entrant) takes(times []Collective) bool {
+// takes reports whether times are of the subject's library, for numbers of ranks that it does not
+// have yet.
+func (e *CollectiveSubject) takes(times []Collective) bool {
 	return e.Platform == times[0].Platform && e.Library == times[0].Library && e.Clock == times[0].Clock &&
 		!slices.ContainsFunc(e.Times, func(c Collective) bool {
 			return slices.ContainsFunc(times, func(d Collective) bool { return d.Ranks == c.Ranks })
 		})
 }
 
-// alike says whether two sets agree on the facts that change times, but for the number of ranks.
+// alike reports whether two sets agree on all facts that change times, except the number of ranks.
 func alike(a, b *sample.Set) bool {
 	for _, key := range []string{sample.PlatformSum, sample.Noise, sample.Wait} {
 		x, inA := a.Fact(key)
@@ -104,17 +106,18 @@ func alike(a, b *sample.Set) bool {
 	return true
 }
 
-// Collect sets what at least two entrants have measured side by side, in the order of the first: of each its fastest algorithm. Times
-// are compared from a common start if all had one, or else of the slowest ranks behind barriers, or else of the mean of the ranks. Ratios are to the
-// first entrant that is there.
-func Collect(entrants []Entrant, o clean.Options) *Table {
+// Collect compares the operations that at least two subjects have measured, each by its fastest
+// algorithm, in the order of the first subject. It compares times from a common start if all
+// subjects have them, else those of the slowest rank after a barrier, else the mean of the ranks.
+// Ratios are to the first subject of a row.
+func Collect(subjects []CollectiveSubject, o clean.Options) *Table {
 	t := &Table{}
 	type time struct {
 		Collective
-		entrant int
+		subject int
 	}
 	var all []time
-	for n, e := range entrants {
+	for n, e := range subjects {
 		t.Subjects = append(t.Subjects, Subject{Platform: e.Platform, Library: e.Library, Place: e.Place, Clock: e.Clock, Name: e.Name, Machine: e.Machines[0]})
 		for _, x := range e.Times {
 			all = append(all, time{x, n})
@@ -124,18 +127,18 @@ func Collect(entrants []Entrant, o clean.Options) *Table {
 		operation    string
 		ranks, bytes int
 	}
-	first := len(entrants)
+	first := len(subjects)
 	for _, of := range grouped(all, func(x time) what { return what{x.Operation, x.Ranks, x.Bytes} }) {
 		r := Row{Quantity: Quantity{Name: of[0].Operation, Timer: sample.CollLast, Bytes: of[0].Bytes, Ranks: of[0].Ranks, Unit: params.Micros}}
-		times := make([][]Collective, len(entrants))
+		times := make([][]Collective, len(subjects))
 		for _, x := range of {
-			times[x.entrant] = append(times[x.entrant], x.Collective)
+			times[x.subject] = append(times[x.subject], x.Collective)
 			if _, timer := x.Took(); sample.TimerRank(timer) < sample.TimerRank(r.Timer) {
 				r.Timer = timer
 			}
 		}
 		if r.Timer == sample.CollMean && slices.ContainsFunc(of, func(x time) bool { return math.IsNaN(x.Mean) }) {
-			continue // one has the mean alone, and another does not have it
+			continue // one subject has only means, and another has none
 		}
 		for n, x := range times {
 			if len(x) > 0 {
@@ -153,7 +156,8 @@ func Collect(entrants []Entrant, o clean.Options) *Table {
 	return t
 }
 
-// fastestOf returns the time of the fastest algorithm by a timer. Its interval is that of the time that counts; of another there is none.
+// fastestOf returns the time of the fastest algorithm by a timer. It has an interval only if the
+// timer is the one that Took returns.
 func fastestOf(times []Collective, timer string, subject int) Value {
 	micros := func(c Collective) float64 {
 		switch timer {
