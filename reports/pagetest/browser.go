@@ -297,18 +297,24 @@ const unfold = `(() => {
 	return long;
 })()`
 
-// problems opens a page in a tab of its own, and returns all that is wrong with it at some glances.
-func (b tabs) problems(t *testing.T, path string, want wanted, glances ...glance) []string {
+// tab opens a tab for a page, for a minute at most. heard returns what the page complains of.
+func (b tabs) tab(t *testing.T, path string) (ctx context.Context, address string, heard func() []string, end func()) {
 	t.Helper()
-	ctx, cancel := chromedp.NewContext(b.ctx)
-	defer cancel()
-	address := (&url.URL{Scheme: "file", Path: path}).String()
+	ctx, closeTab := chromedp.NewContext(b.ctx)
+	address = (&url.URL{Scheme: "file", Path: path}).String()
 	heard, err := listen(ctx, address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel = context.WithTimeout(ctx, time.Minute)
-	defer cancel()
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	return ctx, address, heard, func() { cancel(); closeTab() }
+}
+
+// problems opens a page in a tab of its own, and returns all that is wrong with it at some glances.
+func (b tabs) problems(t *testing.T, path string, want wanted, glances ...glance) []string {
+	t.Helper()
+	ctx, address, heard, end := b.tab(t, path)
+	defer end()
 	var wrong []string
 	for i, g := range glances {
 		scheme := map[bool]string{false: "light", true: "dark"}[g.dark]

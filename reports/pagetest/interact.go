@@ -85,15 +85,8 @@ func (p *Page) Works(t *testing.T) {
 // use uses the charts of a page and returns what does not work.
 func (b tabs) use(t *testing.T, path string, width int64) (wrong []string) {
 	t.Helper()
-	ctx, cancel := chromedp.NewContext(b.ctx)
-	defer cancel()
-	address := (&url.URL{Scheme: "file", Path: path}).String()
-	heard, err := listen(ctx, address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel = context.WithTimeout(ctx, time.Minute)
-	defer cancel()
+	ctx, address, heard, end := b.tab(t, path)
+	defer end()
 	u := user{t: t, ctx: ctx}
 	u.do(chromedp.EmulateViewport(width, 50000), chromedp.Navigate(address)) // so high that nothing needs to be scrolled to
 	u.points()

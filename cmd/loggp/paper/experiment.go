@@ -47,6 +47,28 @@ var benchmarks = map[string]benchmark{
 	"ping-pong": pingPongBenchmark,
 }
 
+// ofTwo is a benchmark that measures two ranks of the subject's place at each size.
+func ofTwo(gives map[string]int, measure func(ctx context.Context, x *run, e *Experiment, s *site, on *platform.Platform, bytes int, seed uint64) error) benchmark {
+	return benchmark{
+		gives: gives,
+		cells: func(_ *run, e *Experiment) int { return len(e.Sizes.values) },
+		run: func(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
+			s := x.sites[e.Subject]
+			on, err := s.two()
+			if err != nil {
+				return err
+			}
+			for i, bytes := range e.Sizes.values {
+				if err := measure(ctx, x, e, s, on, bytes, seed+uint64(i)); err != nil {
+					return err
+				}
+				done(i + 1)
+			}
+			return nil
+		},
+	}
+}
+
 // site is where a subject can be measured: a job, and two of its ranks.
 type site struct {
 	*Subject

@@ -113,46 +113,34 @@ func (a *access) run(p device.Port) error {
 
 // postedBenchmark times round trips with receives that are posted first, and messages one behind
 // the other until a barrier.
-var postedBenchmark = benchmark{
-	gives: map[string]int{"round_trip": 2, "bandwidth": 2, "exchange": 2},
-	cells: func(_ *run, e *Experiment) int { return len(e.Sizes.values) },
-	run: func(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
-		s := x.sites[e.Subject]
-		on, err := s.two()
-		if err != nil {
-			return err
+var postedBenchmark = ofTwo(map[string]int{"round_trip": 2, "bandwidth": 2, "exchange": 2}, func(ctx context.Context, x *run, e *Experiment, s *site, on *platform.Platform, bytes int, seed uint64) error {
+	var trips []unit.Time
+	var stream, crossing unit.Time
+	n := min(max(4<<20/max(bytes, 1), 16), streamed)
+	_, err := s.counted(ctx, seed, on, 2, func(c *mpi.Comm) {
+		t, m, b := posted(c, bytes, max(e.Reps, 1)), follow(c, bytes, n), crossed(c, bytes)
+		if c.Rank() == 0 {
+			trips, stream, crossing = t, m, b
 		}
-		for i, bytes := range e.Sizes.values {
-			var trips []unit.Time
-			var stream, crossing unit.Time
-			n := min(max(4<<20/max(bytes, 1), 16), streamed)
-			_, err := s.counted(ctx, seed+uint64(i), on, 2, func(c *mpi.Comm) {
-				t, m, b := posted(c, bytes, max(e.Reps, 1)), follow(c, bytes, n), crossed(c, bytes)
-				if c.Rank() == 0 {
-					trips, stream, crossing = t, m, b
-				}
-			})
-			if err != nil {
-				return err
-			}
-			trip := slices.Min(trips)
-			if !s.job.Library.CarriedBy().Accesses { // averages, of which the least counts
-				trip = 0
-				for _, t := range trips {
-					trip += t / unit.Time(len(trips))
-				}
-			}
-			of := []string{s.ID, strconv.Itoa(bytes)}
-			x.measured[expr.Key("round_trip", of...)] = micros(trip)
-			x.measured[expr.Key("exchange", of...)] = micros(crossing)
-			if bytes > 0 {
-				x.measured[expr.Key("bandwidth", of...)] = expr.Exactly(float64(n*bytes) / stream.Micros())
-			}
-			done(i + 1)
+	})
+	if err != nil {
+		return err
+	}
+	trip := slices.Min(trips)
+	if !s.job.Library.CarriedBy().Accesses { // averages, of which the least counts
+		trip = 0
+		for _, t := range trips {
+			trip += t / unit.Time(len(trips))
 		}
-		return nil
-	},
-}
+	}
+	of := []string{s.ID, strconv.Itoa(bytes)}
+	x.measured[expr.Key("round_trip", of...)] = micros(trip)
+	x.measured[expr.Key("exchange", of...)] = micros(crossing)
+	if bytes > 0 {
+		x.measured[expr.Key("bandwidth", of...)] = expr.Exactly(float64(n*bytes) / stream.Micros())
+	}
+	return nil
+})
 
 // posted times round trips of rank 0: both ranks post their receives, outside of the time.
 func posted(c *mpi.Comm, bytes, rounds int) (trips []unit.Time) {

@@ -213,26 +213,11 @@ func (x *onInterface) heldUp(pri device.Priority) (late unit.Time, err error) {
 
 // pingPongBenchmark sends messages to and fro, as many programs do that time MPI: it gives half of a round
 // trip, in microseconds, ping_pong(subject, bytes).
-var pingPongBenchmark = benchmark{
-	gives: map[string]int{"ping_pong": 2},
-	cells: func(_ *run, e *Experiment) int { return len(e.Sizes.values) },
-	run: func(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
-		s := x.sites[e.Subject]
-		on, err := s.two()
-		if err != nil {
-			return err
-		}
-		for i, bytes := range e.Sizes.values {
-			half, err := s.pingPong(ctx, seed+uint64(i), on, bytes, e.Reps)
-			if err != nil {
-				return err
-			}
-			x.measured[expr.Key("ping_pong", s.ID, strconv.Itoa(bytes))] = micros(half)
-			done(i + 1)
-		}
-		return nil
-	},
-}
+var pingPongBenchmark = ofTwo(map[string]int{"ping_pong": 2}, func(ctx context.Context, x *run, e *Experiment, s *site, on *platform.Platform, bytes int, seed uint64) error {
+	half, err := s.pingPong(ctx, seed, on, bytes, e.Reps)
+	x.measured[expr.Key("ping_pong", s.ID, strconv.Itoa(bytes))] = micros(half)
+	return err
+})
 
 // pingPong returns half of a round trip, the mean of some.
 func (s *site) pingPong(ctx context.Context, seed uint64, on *platform.Platform, bytes, rounds int) (half unit.Time, err error) {
