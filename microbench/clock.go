@@ -7,8 +7,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// calibrate finds what a reading of the clock adds to the time between two: the mean of the quickest of many series of readings, made in the
-// way in which stages make them.
+// calibrate returns the time that a reading of the clock adds to an interval: the mean of the
+// fastest of many series of readings.
 func calibrate(c *mpi.Comm) unit.Time {
 	const series = 50
 	least := unit.Time(math.MaxInt64)
@@ -18,7 +18,7 @@ func calibrate(c *mpi.Comm) unit.Time {
 	return least
 }
 
-// readings returns what a reading of the clock takes in a series of them.
+// readings returns the mean time of a reading in a series of them.
 func readings(c *mpi.Comm) unit.Time {
 	const reads = 200
 	begin := c.Wtime()
@@ -29,16 +29,16 @@ func readings(c *mpi.Comm) unit.Time {
 	return (end - begin) / reads
 }
 
-// dither is the additional wait after a time that the clock showed. A process that waits until a
-// coarse clock shows a time always continues at the same distance after a tick. Its measurements
-// are then all rounded by the same amount, up to a tick, and by another amount in another launch.
-// So the process continues from different points between two ticks, by turns.
+// dither is an additional wait of a fraction of a tick of the clock. A process that waits until a
+// coarse clock shows a certain time always continues at the same distance after a tick. All its
+// times are then rounded by the same amount, up to a tick, and by another amount in another launch.
+// With the wait the process continues at distances that are spread evenly over a tick.
 type dither struct {
 	turns float64 // of a loop that does nothing, in a step of the clock
 	phase float64 // of the next wait, from 0 to 1
 }
 
-// ditherOf returns one for a clock.
+// ditherOf returns a dither for a clock with a step.
 func ditherOf(c *mpi.Comm, step unit.Time) dither {
 	const series, turns = 20, 20000
 	least := unit.Time(math.MaxInt64)
@@ -53,10 +53,11 @@ func ditherOf(c *mpi.Comm, step unit.Time) dither {
 	return dither{turns: turns * float64(step) / float64(least)}
 }
 
-// wait waits for a part of a step.
+// wait waits for a fraction of a step.
 func (d *dither) wait() { turn(d.next()) }
 
-// next returns how many turns that is. Parts follow each other by the golden section, so that few of them already are spread over all of the step.
+// next returns the turns of the next wait. The fractions follow each other by the golden section,
+// so that a few already spread over the whole step.
 func (d *dither) next() int {
 	d.phase += math.Phi - 1
 	if d.phase >= 1 {
@@ -65,7 +66,7 @@ func (d *dither) next() int {
 	return int(d.phase * d.turns)
 }
 
-// turn passes the time.
+// turn runs an empty loop.
 //
 //go:noinline
 func turn(n int) {
@@ -73,30 +74,31 @@ func turn(n int) {
 	}
 }
 
-// Clock bounds how far P2's clock was ahead of P1's at a time.
+// Clock has bounds of the offset of P2's clock from P1's at a time.
 type Clock struct {
 	At        unit.Time // by P1's clock
-	Low, High unit.Time // where the lower is above the upper, the offset was not the same for as long as it took to see it
+	Low, High unit.Time // Low above High: the offset changed during the exchange
 }
 
 // Offset returns the middle of the bounds, and whether there is one.
 func (c Clock) Offset() (unit.Time, bool) { return c.Low + (c.High-c.Low)/2, c.Low <= c.High }
 
-// Limits of the exchange that bounds the offset of two clocks: as many round trips as there is time
-// for, and a few on the slowest network.
+// Limits of the exchange: as many round trips as there is time for, but at least a few on a slow
+// network.
 const (
 	clockTime  = 20 * unit.Millisecond
 	clockTrips = 20
 )
 
-// clock bounds the offset of the pair's clocks by round trips in which P2 reads its clock: that was neither before P1's reading at the beginning of the trip
-// nor after that at its end,
+// clock bounds the offset of the pair's clocks by round trips in which P2 reads its clock, which is
+// after P1's reading at the beginning of the trip and before that at its end,
 //
 //	max(t2 − t1′) ≤ offset ≤ min(t2 − t1)
 //
-// with t1 and t1′ by P1's clock and t2 by P2's. Worsch, Reussner and Augustin 2002 (SKaMPI), §3.2. P1 gets it.
+// with t1 and t1′ by P1's clock and t2 by P2's. Worsch, Reussner and Augustin 2002 (SKaMPI), §3.2.
+// P1 returns the bounds, P2 zero.
 //
-// Note: Go's collector of garbage or the system may hold up any trip, which widens its bounds and no others.
+// Note: the garbage collector or the system may delay a trip, which widens only its own bounds.
 func (x *pair) clock() Clock {
 	c, peer := x.roots[0], 1-x.roots[0].Rank()
 	var more [1]byte
@@ -127,9 +129,9 @@ func (x *pair) clock() Clock {
 	return bounds
 }
 
-// Drift bounds by how much P2's clock runs faster than P1's, in millionths, if it does so evenly: between any two times it has gained
-// at least what the lower bound is then above the upper one of before. It reports whether there are two times, and bounds that do not exclude each
-// other.
+// Drift returns bounds of the rate by which P2's clock is faster than P1's, in millionths, if the
+// rate is constant: between two times the offset grew at least by the later lower bound less the
+// earlier upper one. It reports whether there are two times, and consistent bounds.
 func Drift(clocks []Clock) (low, high float64, ok bool) {
 	low, high = math.Inf(-1), math.Inf(1)
 	for j, b := range clocks {

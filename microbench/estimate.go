@@ -9,10 +9,11 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// estimate is a median and half of its 95 % interval, in picoseconds. The half is infinite where there are too few samples for one.
+// estimate is a median and half of its 95 % interval, in picoseconds. The half is infinite if there
+// are too few samples.
 type estimate struct{ value, half float64 }
 
-// within says whether the estimate is known to a precision, or to half a step of the clock.
+// within reports whether the interval is within a precision, or within half a step of the clock.
 func (e estimate) within(precision float64, step unit.Time) bool {
 	return e.half <= math.Max(precision*math.Abs(e.value), float64(step)/2)
 }
@@ -66,8 +67,8 @@ func across(medians []float64) estimate {
 	return estimate{mean, t * math.Sqrt(sum/float64(n-1)/float64(n))}
 }
 
-// judge says what all launches together know: how many medians there are, and how many of them are
-// known, disturbed or not, with what differs between launches.
+// judge returns how many medians all launches have together, and for how many the interval over the
+// launches is within the precision.
 func (e *Experiment) judge(series []sample.Series) (known, medians int) {
 	values := make(map[sample.Key][]float64)
 	for i := range series {
@@ -90,10 +91,11 @@ func (e *Experiment) judge(series []sample.Series) (known, medians int) {
 	return known, len(ok)
 }
 
-// Sizes stand on a coarse grid, and a library changes its protocol at one of those between. Where a curve breaks the grid is made finer, by
-// halving, as in Kielmann, Bal and Verstoep, Fast Measurement of LogP Parameters for Message Passing Platforms (2000): the value differs from
-// what the sizes below say. Here it has to differ from what those above say, too: behind a jump that lies between two sizes only the sizes
-// below are wrong about the next.
+// Sizes are a coarse grid, and a library changes its protocol between two of them. Where a curve
+// breaks, the gap is halved, as in Kielmann, Bal and Verstoep, Fast Measurement of LogP Parameters
+// for Message Passing Platforms (2000): the value differs from the line through the sizes below.
+// Here it must differ from the line through those above, too, so that a jump between two sizes is
+// no break at the next.
 
 // Bounds of refinement.
 const (
@@ -110,14 +112,15 @@ type point struct {
 	estimate
 }
 
-// line returns what a line through a and b says of the value at k bytes, and how uncertain that is.
+// line returns the value at k bytes of the line through a and b, with its uncertainty.
 func line(a, b point, k int) estimate {
 	r := float64(k-b.bytes) / float64(b.bytes-a.bytes)
 	return estimate{b.value + r*(b.value-a.value), math.Hypot((1+r)*b.half, r*a.half)}
 }
 
-// bend returns how far the curve between points 1 and 2 of four is off the lines through the first and the last two, whichever is nearer, as a part of
-// its value; or 0 if one of them holds within what is uncertain.
+// bend returns how far the curve between points 1 and 2 of four is from the nearer of the lines
+// through the first two and the last two, relative to its value; or 0 if one of them agrees within
+// the uncertainty.
 func bend(p [4]point) float64 {
 	least := math.Inf(1)
 	for _, x := range []struct {
@@ -136,7 +139,7 @@ func bend(p [4]point) float64 {
 	return least
 }
 
-// breakOf returns the size in the middle of where curves break most, or -1.
+// breakOf returns the size in the middle of the largest break of all curves, or -1.
 func breakOf(curves [][]point) int {
 	type gap struct{ low, high int }
 	bends := make(map[gap]float64) // of all curves together
@@ -187,7 +190,8 @@ func (s *Scheduler) tells(t *task) bool {
 	return of && !s.OnlyTrips(t.Bytes) && (stages[t.stage].has(sample.Timer11) || stages[t.stage].has(sample.RTT))
 }
 
-// curves returns what is known of the first timer of each mode and stage in which the eager limit shows.
+// curves returns what is known of the first timer of each mode and stage in which the eager limit
+// shows.
 func (s *Scheduler) curves() [][]point {
 	type name struct {
 		mode  string

@@ -1,14 +1,12 @@
-// Package leastsquares finds the parameters of a model within bounds by which its residuals are
-// smallest, and says how well residuals determine them. A model is a function: nothing here knows
-// what it computes.
+// Package leastsquares finds the parameters of a model, within bounds, that minimize the sum of the
+// squares of its residuals, and how well the residuals determine them. A model is any function.
 //
-// The method is that of Levenberg and Marquardt, with steps that are cut off at the bounds, from
-// several starts. Derivatives are differences. All evaluations of a step run on all cores, and the
-// result does not depend on how many there are.
+// The method is that of Levenberg and Marquardt from several starts, with steps that are cut off at
+// the bounds. Derivatives are differences. The evaluations of a step run on all cores; the result
+// does not depend on their number.
 //
-// Note: gonum/optimize minimizes one number. That a sum of squares has a Jacobian is worth several
-// hundred evaluations here, and the Jacobian at the end says what is determined; gonum/mat has the
-// linear algebra.
+// Note: gonum/optimize minimizes a scalar. The Jacobian of the residuals saves several hundred
+// evaluations here, and at the end shows which parameters are determined.
 package leastsquares
 
 import (
@@ -22,14 +20,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Parameter is a number to find. If Low is above zero its logarithm is searched and not the number
-// itself, so that bounds may span several powers of ten.
+// Parameter is a number to find. If Low is above zero the search is in its logarithm, so that
+// bounds may span several powers of ten.
 type Parameter struct{ Low, High, Start float64 }
 
-// log says whether the logarithm is searched.
+// log reports whether the search is in the logarithm.
 func (p Parameter) log() bool { return p.Low > 0 }
 
-// at returns the number at u of the way from Low to High.
+// at returns the number at the fraction u from Low to High.
 func (p Parameter) at(u float64) float64 {
 	if p.log() {
 		return p.Low * math.Pow(p.High/p.Low, u)
@@ -45,8 +43,8 @@ func (p Parameter) place(x float64) float64 {
 	return (x - p.Low) / (p.High - p.Low)
 }
 
-// fold returns how much of the way from Low to High is a factor of e, or for a number that is
-// searched itself the number, but a tenth of the way at least.
+// fold returns the step of u that multiplies the number by e. Without a logarithm it is the
+// fraction that the number itself makes of the range, and a tenth at least.
 func (p Parameter) fold(x float64) float64 {
 	if p.log() {
 		return 1 / math.Log(p.High/p.Low)
@@ -63,13 +61,13 @@ type Problem struct {
 	Residuals func(x []float64) ([]float64, error)
 }
 
-// Options say how long to search. The zero value is right.
+// Options are limits of the search. The zero value has the defaults.
 type Options struct {
-	Starts     int            // most starts, the first of which is that of the parameters; default 5
+	Starts     int            // most starts, the first from the parameters' Start; default 5
 	Iterations int            // most steps of each; default 40
-	Enough     float64        // root mean square of residuals with which no further start is tried; default 0.001
+	Enough     float64        // root mean square of residuals that ends the search; default 0.001
 	Seed       uint64         // of the other starts
-	Deviation  float64        // least standard deviation of a residual, for intervals; default 0: as the residuals show
+	Deviation  float64        // lower bound of the standard deviation of a residual, for intervals; default 0
 	Step       float64        // of differences, as a part of a factor of e; default 0.02
 	Progress   func(part int) // called after each step with its number; may be nil
 }
@@ -90,17 +88,17 @@ func (o Options) defaults() Options {
 	return o
 }
 
-// Solution is what was found.
+// Solution is the result of a search.
 type Solution struct {
 	X           []float64 // the parameters
 	Residuals   []float64
-	Jacobian    *mat.Dense // of the residuals, by parameters: for a factor of e, or for the number itself where no logarithm is searched
-	Low, High   []float64  // of each parameter the interval of 95 %; infinite if residuals do not determine it
+	Jacobian    *mat.Dense // of the residuals, by parameter: by its logarithm, or by the number itself without one
+	Low, High   []float64  // 95 % interval of each parameter; infinite if residuals do not determine it
 	Correlation *mat.SymDense
 	Evaluations int
 
-	// Undetermined are the parameters that the residuals do not determine: each alone, if nothing
-	// depends on it, or several if only a combination of them is determined.
+	// Undetermined are the parameters that the residuals do not determine: alone if no residual
+	// depends on one, or in a group if only a combination of them is determined.
 	Undetermined [][]int
 }
 
@@ -160,13 +158,13 @@ func Solve(p Problem, o Options) (*Solution, error) {
 	return x.solution(best)
 }
 
-// point is a place, from 0 to 1 for each parameter, with what was found there.
+// point is a position, from 0 to 1 for each parameter, with its residuals and their sum of squares.
 type point struct {
 	u, r []float64
 	sum  float64
 }
 
-// evaluate evaluates the model at several places.
+// evaluate evaluates the model at several positions.
 func (x *search) evaluate(places [][]float64) ([]*point, error) {
 	out, errs := make([]*point, len(places)), make([]error, len(places))
 	clean.Parallel(len(places), func(i int) {
@@ -184,7 +182,7 @@ func (x *search) evaluate(places [][]float64) ([]*point, error) {
 	return out, errors.Join(errs...)
 }
 
-// descend goes downhill from a place.
+// descend searches a minimum from a position.
 func (x *search) descend(start []float64) (*point, error) {
 	some, err := x.evaluate([][]float64{start})
 	if err != nil {
@@ -199,7 +197,8 @@ func (x *search) descend(start []float64) (*point, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Each iteration tries several dampings at once. If none leads down, the steps are too long.
+		// Each iteration tries several dampings at once. If none leads down, the steps are too
+		// long.
 		var places [][]float64
 		tried := []float64{damping / 10, damping, damping * 10, damping * 100}
 		for _, d := range tried {
@@ -229,8 +228,8 @@ func (x *search) descend(start []float64) (*point, error) {
 		for i := range next.u {
 			moved = math.Max(moved, math.Abs(next.u[i]-at.u[i]))
 		}
-		// What the residuals hardly determine stays where it was: neither a small gain nor a small
-		// damping is worth a long way.
+		// Parameters that the residuals hardly determine should stay near their start: stop at
+		// small gains, and keep some damping.
 		done := next.sum > at.sum*(1-1e-4) || moved < 1e-7
 		at, damping = next, math.Max(tried[best], faint*faint)
 		if done {
@@ -240,8 +239,8 @@ func (x *search) descend(start []float64) (*point, error) {
 	return at, nil
 }
 
-// jacobian returns the derivatives of the residuals by the places of the parameters, as differences
-// to a place that is farther from the nearer bound.
+// jacobian returns the derivatives of the residuals by the position, as differences to a position
+// that is farther from the nearer bound.
 func (x *search) jacobian(at *point) (*mat.Dense, error) {
 	var places [][]float64
 	steps := make([]float64, len(at.u))
@@ -268,8 +267,8 @@ func (x *search) jacobian(at *point) (*mat.Dense, error) {
 	return j, nil
 }
 
-// step returns where a step with some damping leads. Parameters at a bound from which the step
-// would lead out do not take part.
+// step returns the position after a step with some damping. Parameters at a bound stay there if the
+// step would leave the bounds.
 func (at *point) step(j *mat.Dense, damping float64) []float64 {
 	r := mat.NewVecDense(len(at.r), at.r)
 	var gradient mat.VecDense
@@ -310,14 +309,14 @@ func (at *point) step(j *mat.Dense, damping float64) []float64 {
 	return next
 }
 
-// Limits below which the residuals are said not to determine something.
+// Limits below which the residuals do not determine a parameter.
 const (
 	least  = 1e-6 // length of a parameter's column of the Jacobian, over the largest
 	faint  = 0.01 // singular value of the columns at the length 1, over the largest
-	shares = 0.01 // of a parameter in what is not determined
+	shares = 0.01 // of a parameter in the space that is not determined
 )
 
-// solution says what a place is worth.
+// solution returns the result at a position, with intervals.
 func (x *search) solution(at *point) (*Solution, error) {
 	j, err := x.jacobian(at)
 	if err != nil {
@@ -334,8 +333,8 @@ func (x *search) solution(at *point) (*Solution, error) {
 		}
 	}
 	s.Jacobian = j
-	// Columns of the length 1 show which depend on each other whatever the parameters are counted in
-	// (D. Belsley, E. Kuh, R. Welsch: Regression Diagnostics, 1980, section 3.2).
+	// Columns scaled to length 1 show linear dependences independently of units (D. Belsley, E.
+	// Kuh, R. Welsch: Regression Diagnostics, 1980, section 3.2).
 	lengths, longest := make([]float64, n), 0.0
 	for i := range lengths {
 		lengths[i] = mat.Norm(j.ColView(i), 2)
@@ -382,7 +381,7 @@ func (x *search) solution(at *point) (*Solution, error) {
 			s.Correlation.SetSym(a, b, cov.At(a, b)/math.Sqrt(math.Max(cov.At(a, a)*cov.At(b, b), math.SmallestNonzeroFloat64)))
 		}
 	}
-	// With as many parameters as residuals nothing is left to show how far these are off.
+	// Without degrees of freedom the deviation of the residuals is unknown.
 	deviation := math.Inf(1)
 	if left := len(at.r) - rank; left > 0 {
 		deviation = math.Max(math.Sqrt(sum(at.r)/float64(left)), x.Deviation)
@@ -397,8 +396,8 @@ func (x *search) solution(at *point) (*Solution, error) {
 	return s, nil
 }
 
-// groups returns the parameters that take part in what is not determined, those together that do
-// together. null is the projection on it.
+// groups returns the parameters that are not determined, those that depend on each other together.
+// null is the projection on the null space.
 func groups(null *mat.SymDense) [][]int {
 	var all [][]int
 	seen := map[int]bool{}
