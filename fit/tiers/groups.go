@@ -9,10 +9,10 @@ import (
 	"github.com/loggp/loggp/model/table"
 )
 
-// groups is the fact of a file of parameters that says which ranks are in one group.
+// groups is the fact of a file of parameters that lists the groups of ranks.
 const groups = "groups"
 
-// Facts returns which ranks each tier puts together, as facts of a file of parameters:
+// Facts returns the groups of each tier as facts of a file of parameters:
 //
 //	groups: PLATFORM; LIBRARY; PLACE; 0 1 2 3; 4 5 6 7
 //
@@ -31,7 +31,7 @@ func Facts(tiers []Tiers) []table.Fact {
 	return facts
 }
 
-// FromFacts returns what Facts has put into facts: of the tiers places, groups and ranks.
+// FromFacts returns the tiers in facts that Facts made, with places, groups and ranks.
 func FromFacts(facts []table.Fact) ([]Tiers, error) {
 	var all []Tiers
 	for _, f := range facts {

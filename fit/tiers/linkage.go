@@ -30,10 +30,10 @@ type edge struct {
 // cut divides edges into a near and a far tier: items that are near each other form groups, all
 // edges inside a group are near, all between groups far. The groups are those of average linkage
 // (UPGMA; Sokal and Michener 1958) after the join that makes the edges most likely, of those before
-// the widest gaps. So an edge counts by the company it is in, not for itself.
+// the widest gaps. So the tier of an edge depends on its groups, not on the edge alone.
 type cut struct {
 	edges []edge
-	known float64 // deviation that is expected beforehand
+	known float64 // prior deviation
 
 	group     partition
 	near, far float64 // medians of the tiers
@@ -44,22 +44,21 @@ type cut struct {
 
 // Evidence. A natural unit, or nat, is a factor of e in odds.
 const (
-	// decisive is how much two tiers must explain better than one, after what they cost to
-	// describe: odds of 150 to 1.
+	// decisive is the least evidence for two tiers, net of the cost of their description: odds of
+	// 150 to 1.
 	decisive = 5
 
-	// likely is the deviation of pairs of one tier that is expected, and believed as if priorPairs
-	// had shown it.
+	// likely is the prior deviation of pairs of one tier, with the weight of priorPairs pairs.
 	likely     = 0.02
 	priorPairs = 4
 
 	// A pair that is more than bend deviations from its tier costs less than half their square
-	// (Huber 1964), and no more than dearest: it was held up, or groups force it into this tier.
+	// (Huber 1964), and at most dearest: it was delayed, or its groups force it into this tier.
 	bend    = 3
 	dearest = 4 * bend * bend / 2.0
 )
 
-// deviationCost is what a deviation in units of sigma costs, in nats.
+// deviationCost returns the cost of a deviation in units of sigma, in nats.
 func deviationCost(r float64) float64 {
 	if r = math.Abs(r); r <= bend {
 		return r * r / 2
@@ -110,9 +109,9 @@ func newCut(n int, edges []edge, known float64) *cut {
 
 func (c *cut) inside(e edge) bool { return c.group[e.a] == c.group[e.b] }
 
-// explain returns the middle of each of some tiers, the deviation of the edges from the middle of
-// theirs, and how unlikely that makes the edges: minus the logarithm of the likelihood and of the
-// prior of the deviation. A middle is NaN of a tier without edges.
+// explain returns the median of each tier, the deviation of the edges from these, and the cost:
+// minus the logarithm of the likelihood of the edges and of the prior of the deviation. The median
+// of a tier without edges is NaN.
 func (c *cut) explain(tiers int, tier func(edge) int) (middles []float64, sigma, cost float64) {
 	of := make([][]float64, tiers)
 	for _, e := range c.edges {
@@ -153,9 +152,9 @@ func (c *cut) explain(tiers int, tier func(edge) int) (middles []float64, sigma,
 	return middles, sigma, cost
 }
 
-// description is what it costs to describe the groups of ranks, and the second tier: for the items
-// of each connected part the number of groups, and which division into groups of these sizes it is
-// among all; and half a logarithm of the edges for the middle, as BIC has it.
+// description returns the cost of describing the groups of ranks and the second tier: for each
+// connected part the number of groups, and the choice among all divisions into groups of these
+// sizes; and half the logarithm of the number of edges for the median, as in BIC.
 //
 //	½ ln edges + Σ [ ln items + ln( items! / (Π size! · Π (groups of one size)!) ) ]
 func (c *cut) description(connected, group partition) float64 {
@@ -192,18 +191,16 @@ func factorial(n int) float64 {
 	return x
 }
 
-// join is a step of average linkage: the groups that there are then, and how much farther apart the
-// two are that are joined next.
+// join is a step of average linkage: the groups after it, and the gap to the distance of the next.
 type join struct {
 	groups partition
 	gap    float64
 }
 
-// mostJoins is how many joins are tried, those before the widest gaps.
+// mostJoins bounds how many joins are tried: those before the widest gaps.
 const mostJoins = 32
 
-// linkage joins items to groups, always the two groups that are nearest by the mean of the edges
-// between them.
+// linkage joins the two nearest groups, by the mean of the edges between them, until one is left.
 func linkage(n int, edges []edge) []join {
 	sum, count := make([][]float64, n), make([][]float64, n)
 	for i := range n {

@@ -61,7 +61,7 @@ func tabulate(series []*sample.Series, f sample.Runs) pairTable {
 			at(s).add(s, f)
 		}
 	}
-	for _, s := range series { // where there are no others
+	for _, s := range series { // if there are no others
 		if x := at(s); use(s) && s.Disturbed && !x.known {
 			x.add(s, f)
 		}
@@ -96,8 +96,8 @@ func (t *pairTable) label(rows map[[2]int]bool) map[[2]int]int {
 	return index
 }
 
-// roundTrips returns the key of the round trips of the shortest messages, of the first mode that has any, and half of one between each pair; NaN where
-// there is none.
+// roundTrips returns the key of the round trips of the shortest messages, of the first mode that
+// has any, and half of one between each pair, or NaN.
 func (t *pairTable) roundTrips() (key sample.Key, half []float64) {
 	at := -1
 	for j, k := range t.keys {
@@ -149,15 +149,14 @@ func (x *logMean) mean() (log, se float64) {
 	return x.log / float64(x.n), math.Sqrt(x.sq) / float64(x.n)
 }
 
-// score returns one number for each of some pairs, of which a greater one says that they are
-// farther apart: a mean of the logarithms of their times, with its standard error as far as that
-// comes from measuring.
+// score returns a distance for each of some pairs: a weighted mean of the logarithms of their
+// times, with its standard error from the measurement.
 //
 // The weights of the mean are those of the first principal component of the columns, each in units
-// of its own uncertainty and of what pairs of one tier are likely to differ by. So what all timers
-// say together counts, and what one says alone, by chance or because it is coarse, does not; and a
-// timer that all pairs share, as the overhead of a send that does not care where its message goes,
-// has no weight. Outliers beyond five deviations do not turn the component.
+// of its own uncertainty and of the likely difference between pairs of one tier. So differences
+// that all timers share count, and those of a single one, by chance or because it is coarse, do
+// not. A timer that does not depend on the distance, such as the overhead of a send, has no weight.
+// Outliers beyond five deviations do not turn the component.
 func (t *pairTable) score(pairs []int) (score []float64, se float64) {
 	columns := t.standardize(pairs)
 	v := component(columns, len(pairs))
@@ -193,10 +192,10 @@ func (t *pairTable) score(pairs []int) (score []float64, se float64) {
 type column struct {
 	at               int // in the table
 	middle, unit, se float64
-	z                []float64 // deviations from the middle in units, bounded; 0 where there is none
+	z                []float64 // deviations from the middle in units, bounded; 0 without a time
 }
 
-// standardize returns the columns that at least half of the pairs have.
+// standardize returns the columns that have times of at least half of the pairs.
 func (t *pairTable) standardize(pairs []int) []column {
 	var out []column
 	for j := range t.logs[pairs[0]] {

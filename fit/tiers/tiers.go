@@ -1,5 +1,5 @@
-// Package tiers finds out which ranks are near to each other, from the times of all their pairs:
-// groups, and the parameters H and P.
+// Package tiers groups ranks by distance, from the times of all their pairs, and derives the
+// parameters H and P.
 package tiers
 
 import (
@@ -13,8 +13,7 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Tiers says how near to each other the ranks of a job are, as the times of all its pairs show it:
-// nothing else was known.
+// Tiers are the distances between the ranks of a job, found from the times of all pairs alone.
 type Tiers struct {
 	Platform, Library string
 
@@ -22,30 +21,30 @@ type Tiers struct {
 	Levels []Tier // the nearest first; at least one
 	Pairs  []Pair // in order
 
-	Mode  string // of the round trips by which OneWay of pairs is known; "": of none
+	Mode  string // of the round trips of OneWay; "": there are none
 	Bytes int
 }
 
-// Tier is the pairs of ranks that are equally near. Those that are no farther from each other form
-// groups, and every group is made of whole groups of the tier before.
+// Tier is a set of pairs of ranks at the same distance. Ranks that are at most that far apart form
+// a group, and each group consists of whole groups of the tier before.
 type Tier struct {
-	Place  string  // of what is measured in it: inter if it is the only one, or where the samples say that all ranks are; intra and inter of two, tier1 tier2 … of more
-	Groups [][]int // of ranks, each in order, by their first; of the last tier one group of all
-	Pairs  int     // that were measured and belong to it
-	Times  float64 // how long they take, the nearest tier being 1: the median of all that was timed
-	OneWay float64 // the median of that of its pairs
+	Place  string  // of its samples: for one tier inter, or the place of all samples; for two intra and inter; for more tier1 tier2 …
+	Groups [][]int // of ranks, each in order, by their first rank; the last tier has one group of all
+	Pairs  int     // that were measured
+	Times  float64 // the median of all times, relative to the nearest tier
+	OneWay float64 // the median of its pairs
 }
 
 // Pair is two ranks.
 type Pair struct {
 	A, B   int     // A < B
 	Tier   int     // index in Levels
-	Times  float64 // how long it takes, the nearest tier being 1
+	Times  float64 // relative to the nearest tier
 	OneWay float64 // half a round trip in microseconds; NaN if there is none
-	Odd    bool    // its times are not those of its tier
+	Odd    bool    // its times differ from those of its tier
 }
 
-// mostRanks bounds the work of finding tiers, which grows with the third power of the ranks.
+// mostRanks bounds the work, which grows with the third power of the ranks.
 const mostRanks = 512
 
 // Split returns a set in which the samples of pairs of ranks have the place of their tier, each
@@ -59,7 +58,7 @@ func Split(set *sample.Set) (*sample.Set, []*tiering, error) {
 	pooled := &sample.Set{Facts: set.Facts}
 	of := make(map[clean.Subject][]*sample.Series) // pairs
 	var order []clean.Subject
-	own := make(map[clean.Subject]bool) // places that were measured for themselves
+	own := make(map[clean.Subject]bool) // places with samples of their own
 	for i := range set.Series {
 		s := &set.Series[i]
 		if _, _, pair := sample.RanksOf(s.Place); !pair {
@@ -112,7 +111,8 @@ func newTiering(where clean.Subject, series []*sample.Series, f sample.Runs) *ti
 	return &tiering{Subject: where, pairTable: tabulate(series, f), alone: f.Place(series[0])}
 }
 
-// find divides the one tier of all pairs into two, and each of these, until nothing shows more.
+// find divides the tier of all pairs into two, and each of these again, as long as the evidence is
+// decisive.
 func (t *tiering) find() {
 	n, all := len(t.ranks), make([]int, len(t.pairs))
 	for i := range all {
@@ -141,8 +141,8 @@ func (t *tiering) find() {
 	}
 }
 
-// between returns the partitions that lie between a finer and a coarser one, the finest first, as
-// the pairs show that are in one group of the coarser and not of the finer.
+// between returns the partitions between a finer and a coarser one, the finest first, from the
+// pairs that are in one group of the coarser and in two of the finer.
 func (t *tiering) between(finer, coarser partition, pairs []int) []partition {
 	c := t.bestCut(finer, pairs)
 	if c == nil || c.gain < decisive {
@@ -187,8 +187,8 @@ func (t *tiering) strays(pairs []int) {
 	}
 }
 
-// bestCut looks for two tiers among some pairs; nil if they are too few. The groups of finer stay
-// together.
+// bestCut returns the best division of some pairs into two tiers, or nil if there are too few. It
+// does not divide groups of finer.
 func (t *tiering) bestCut(finer partition, pairs []int) *cut {
 	if len(pairs) < 2 {
 		return nil
@@ -238,7 +238,7 @@ func (t *tiering) pool(series []*sample.Series) []sample.Series {
 	return out
 }
 
-// Public returns what was found.
+// Public returns the tiers in exported form.
 func (t *tiering) Public() Tiers {
 	trips, ways := t.roundTrips()
 	out := Tiers{Platform: t.Platform, Library: t.Library, Ranks: t.ranks, Mode: trips.Mode, Bytes: trips.Bytes}

@@ -8,13 +8,13 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 )
 
-// What makes a division into tiers doubtful.
+// Limits below which a division into tiers is doubtful.
 const (
 	clearApart = 4            // deviations between the middles of two tiers
 	clearGain  = 2 * decisive // nats
 )
 
-// unclear says whether the tiers may be others than those found.
+// unclear reports whether the division into tiers is doubtful.
 func (t *tiering) unclear() bool {
 	return slices.Contains(t.odd, true) || slices.ContainsFunc(t.splits, (*cut).unclear)
 }
@@ -23,7 +23,7 @@ func (c *cut) unclear() bool {
 	return c.apart() < clearApart || c.gain < clearGain || c.nearEdges() == 1
 }
 
-// apart is how many deviations lie between the tiers.
+// apart returns the distance between the tiers in deviations.
 func (c *cut) apart() float64 { return (c.far - c.near) / c.sigma }
 
 func (c *cut) nearEdges() int {
@@ -36,7 +36,7 @@ func (c *cut) nearEdges() int {
 	return n
 }
 
-// Warnings says what is doubtful about the tiers.
+// Warnings returns warnings about the tiers.
 func (t *tiering) Warnings() []clean.Warning {
 	var out []clean.Warning
 	warn := func(parameter, code, format string, args ...any) {
@@ -70,7 +70,7 @@ func (t *tiering) Warnings() []clean.Warning {
 	return out
 }
 
-// unequal warns of groups of unequal sizes, whose median is P.
+// unequal warns of groups of unequal sizes, for which P is the median.
 func (t *tiering) unequal(warn func(parameter, code, format string, args ...any)) {
 	for _, p := range t.Parameters() {
 		if p.Name == "P" && p.Low < p.High {
@@ -79,7 +79,7 @@ func (t *tiering) unequal(warn func(parameter, code, format string, args ...any)
 	}
 }
 
-// names lists the pairs for which something holds.
+// names lists the pairs that satisfy a condition.
 func (t *tiering) names(holds []bool) []string {
 	var out []string
 	for i, p := range t.pairs {
