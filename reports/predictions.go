@@ -39,6 +39,7 @@ const (
 	Inside  Range = ""
 	Between Range = "between" // two ranges: behaviour there was not measured
 	Outside Range = "outside" // of all ranges, by no more than a factor of two
+	Wide    Range = "wide"    // the size is inside, but the interval of the parameter is wide
 	Unknown Range = "unknown" // too far, or without a parameter: there is no time
 )
 
@@ -50,7 +51,11 @@ func (x Predicted) cell(t *doc.Table) doc.Cell {
 	case Inside:
 		return doc.Num(x.Micros())
 	}
-	t.Note("! is for a size between two ranges or outside of all, where nothing was measured.")
+	if x.Range == Wide {
+		t.Note("! is for a parameter whose interval is wide: half of it is more than a fifth of the value.")
+	} else {
+		t.Note("! is for a size between two ranges or outside of all, where nothing was measured.")
+	}
 	return doc.Num(x.Micros()).In(doc.Doubt)
 }
 

@@ -174,6 +174,16 @@ func TestModes(t *testing.T) {
 	}
 }
 
+// A prediction is marked outside of the measured sizes, and if its parameter is uncertain.
+func TestPredictedCell(t *testing.T) {
+	for r, want := range map[Range]doc.Tone{Inside: doc.Normal, Between: doc.Doubt, Outside: doc.Doubt, Wide: doc.Doubt} {
+		x := &doc.Table{}
+		if c := (Predicted{unit.Microsecond, r}).cell(x); c.Tone != want || c.Text != "1.000" || (len(x.Notes) == 1) != (r != Inside) {
+			t.Errorf("%q: %+v, %v", r, c, x.Notes)
+		}
+	}
+}
+
 // Of a gap that the receiver hides there is a bound, which no one takes for a number.
 func TestBound(t *testing.T) {
 	x := &doc.Table{}

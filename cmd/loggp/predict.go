@@ -336,6 +336,8 @@ func ranged(e params.Estimate, err error) reports.Predicted {
 		x.Range = reports.Between
 	case e.Outside:
 		x.Range = reports.Outside
+	case e.Weak:
+		x.Range = reports.Wide
 	}
 	return x
 }

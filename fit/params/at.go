@@ -17,6 +17,7 @@ type Estimate struct {
 	Value   float64 // microseconds, or microseconds a byte
 	Between bool    // the size lies between two ranges, where behaviour was not measured; the nearer one counts
 	Outside bool    // the size lies outside of all ranges, by less than a factor of two
+	Weak    bool    // the interval of the parameter is wide: half of it is more than a fifth of the value
 }
 
 // MissingError says that a parameter is not known, and what to do about it.
@@ -74,7 +75,7 @@ func At(ps []Parameter, mode string, kind Kind, k int) (Estimate, error) {
 	if p.Bound() {
 		return Estimate{}, &MissingError{Name: kind.Name(), Mode: mode, Bound: p.Value}
 	}
-	e := Estimate{Value: p.Value}
+	e := Estimate{Value: p.Value, Weak: (p.High-p.Low)/2 > WeakWidth*p.Value}
 	if kinds[kind].slope == NoKind {
 		return e, nil
 	}
@@ -158,7 +159,7 @@ func Equations(ps []Parameter, k int) (Estimate, error) {
 	all := Estimate{Outside: outside}
 	for _, kind := range []Kind{SendOverhead, RecvOverhead} {
 		e, unknown := At(ps, Message, kind, k)
-		all.Outside, all.Between = all.Outside || e.Outside, all.Between || e.Between
+		all.Outside, all.Between, all.Weak = all.Outside || e.Outside, all.Between || e.Between, all.Weak || e.Weak
 		err = cmp.Or(err, unknown)
 	}
 	all.Between = !all.Outside && (all.Between || belowGap(ps, Message, k))

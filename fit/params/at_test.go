@@ -104,6 +104,12 @@ func TestWay(t *testing.T) {
 			ps[i].Mode, ps[i].Method = "ssend", ByReceive
 		}
 	}
+	for i := range ps {
+		ps[i].Low, ps[i].High = ps[i].Value/2, ps[i].Value*1.5
+	}
+	if e, err := At(ps, "rsend", SendOverhead, 50); err != nil || !e.Weak {
+		t.Errorf("with a wide interval: %+v, %v", e, err)
+	}
 	var missing *MissingError
 	if e, err := Way(ps, "rsend", 401); !errors.As(err, &missing) || missing.Name != "T" || !strings.Contains(err.Error(), "ready sends have none") {
 		t.Errorf("from the bound of L: %+v, %v", e, err)
