@@ -208,7 +208,7 @@ func collectiveTable(subjects []compare.CollectiveSubject, c *compare.Table) *do
 			if v == nil {
 				v = &compare.Value{Parameter: params.Parameter{Value: math.NaN()}, Ratio: math.NaN()}
 			}
-			row = append(row, doc.Interval(v.Value, v.Low, v.High), doc.Words(v.Algorithm))
+			row = append(row, measured(t, v.Value, v.Low, v.High, v.Samples), doc.Words(v.Algorithm))
 			switch ratio := ratioCell(t, *v); {
 			case n == 0:
 			case ratio.Is(doc.None):

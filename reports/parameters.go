@@ -261,7 +261,7 @@ func cell(t *doc.Table, p *params.Parameter) doc.Cell {
 // measured returns a value with its interval, or if it has none with n, the number of samples.
 func measured(t *doc.Table, value, low, high float64, n int) doc.Cell {
 	c := doc.Interval(value, low, high)
-	if math.IsNaN(high) {
+	if math.IsNaN(high) && !math.IsNaN(value) && n < clean.LeastForInterval {
 		c.Text = withCount(t, c.Text, n)
 	}
 	return c

@@ -122,7 +122,7 @@ func TestMeasureCollectivesOfMPI(t *testing.T) {
 func TestCompareCollectivesOfMPI(t *testing.T) {
 	compiler := fakeMPI(t)
 	t.Chdir(t.TempDir())
-	theirs := strings.Fields("measure --platform mpi -n 3 --collective bcast,scatter,scan --sizes 8 --reps 4 --launches 1 -o theirs.csv --mpicc")
+	theirs := strings.Fields("measure --platform mpi -n 3 --collective bcast,scatter,scan --sizes 8 --reps 5 --launches 1 -o theirs.csv --mpicc")
 	mustRun(t, append(theirs, compiler)...)
 	mustRun(t, strings.Fields("measure --platform loggp:L=1us,o_s=1us,o_r=1us,g=0us,G=0us/B -n 3 --collective bcast,scatter --sizes 8,64 -o ours.csv")...)
 	mustRun(t, strings.Fields("measure --platform loggp:L=1us,o_s=1us,o_r=1us,g=0us,G=0us/B -n 2 --collective bcast --sizes 8 -o other.csv")...)
