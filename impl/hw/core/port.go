@@ -71,8 +71,8 @@ func (p *Port) Pay() {
 	}
 }
 
-// Occupy says that events decide how long the processor is busy with what it does now. The rank runs
-// ahead meanwhile: what it is charged for follows that.
+// Occupy says that events decide how long the processor is busy with what it does now. The rank
+// runs ahead meanwhile: what it is charged for follows that.
 func (p *Port) Occupy() { p.occupied = true }
 
 // Vacate ends that. It has kept the processor busy for d.
@@ -88,15 +88,19 @@ func (p *Port) Vacate(d unit.Time) {
 		p.goOn()
 	case p.glancing:
 		p.glancing = false
-		p.Kernel.At(max(p.Clock, p.Kernel.Now()), (*glance)(p), 0)
+		if p.Clock > p.Kernel.Now() {
+			p.Kernel.At(p.Clock, (*glance)(p), 0)
+		} else {
+			(*glance)(p).Act(0)
+		}
 	case p.waiting && p.inbox.Head != nil:
 		p.waiting = false
 		p.goOn()
 	}
 }
 
-// Settle lets the rank wait until nothing occupies its processor. What the processor has been charged
-// for since remains to be paid.
+// Settle lets the rank wait until nothing occupies its processor. What the processor has been
+// charged for since remains to be paid.
 func (p *Port) Settle() {
 	if p.occupied {
 		p.settling = true

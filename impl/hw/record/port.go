@@ -31,11 +31,12 @@ func (w watched) worked(since unit.Time) { w.l.worked += w.p.Clock - since }
 
 // Spend implements device.Port, as do the others.
 func (w watched) Spend(x model.CostKey, n int) {
-	defer w.worked(w.p.Clock)
-	w.Port.Spend(x, n)
+	since := w.p.Clock
+	w.p.Spend(x, n)
+	w.worked(since)
 	name, bytes := "software", 0
-	if costs := w.p.Library.CarriedBy().Costs; int(x) < len(costs) {
-		if name = w.r.software[x]; costs[x].PerByte {
+	if int(x) < len(w.r.software) {
+		if name = w.r.software[x]; w.r.perByte[x] {
 			bytes = n
 		}
 	}

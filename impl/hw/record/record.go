@@ -23,8 +23,8 @@ type Recorder struct {
 
 	// Limit is how many spans, calls and messages are recorded; 0: a quarter of a million;
 	// negative: none. The run goes on without being recorded beyond it, and the recording says what
-	// it left out. How long each processor and each part of the network did what, and how often each
-	// call was made, is exact all the same.
+	// it left out. How long each processor and each part of the network did what, and how often
+	// each call was made, is exact all the same.
 	Limit int
 
 	// Processors excludes the parts of the network from what is recorded.
@@ -36,6 +36,7 @@ type Recorder struct {
 	cut       unit.Time // when there was no room any more
 	called    map[string]int
 	software  []string // names of the engine's work
+	perByte   []bool   // whether that is counted in bytes
 	lanes     []lane
 	resources []model.Track
 	flights   []flight
@@ -103,7 +104,7 @@ func (r *Recorder) Begin(j *core.Job) {
 		r.room = 0
 	}
 	for _, c := range j.Library.CarriedBy().Costs {
-		r.software = append(r.software, "software."+c.Key)
+		r.software, r.perByte = append(r.software, "software."+c.Key), append(r.perByte, c.PerByte)
 	}
 	for i := range r.lanes {
 		r.lanes[i].rest = "send"
@@ -180,8 +181,8 @@ func (r *Recorder) Delays(p *core.Port, x any, at, long unit.Time, name string, 
 	}
 }
 
-// Continues implements core.Probe. Where spans are recorded the rank waits for the end of its access, so
-// that they are in order.
+// Continues implements core.Probe. Where spans are recorded the rank waits for the end of its
+// access, so that they are in order.
 func (r *Recorder) Continues(p *core.Port, at, long unit.Time, name string, a model.Activity, bytes int) {
 	l := &r.lanes[p.ID]
 	if r.spans() {
@@ -198,8 +199,8 @@ func (r *Recorder) spans() bool { return r.Limit >= 0 }
 // Enter says which call of the library a rank's program makes; "" ends the last. It is for
 // mpi.Options.
 //
-// A call lasts until the next, or until the program computes: nothing else of a program takes time. If
-// the rank communicates after that, it was the call that computed.
+// A call lasts until the next, or until the program computes: nothing else of a program takes time.
+// If the rank communicates after that, it was the call that computed.
 func (r *Recorder) Enter(rank int, name string) {
 	l := &r.lanes[rank]
 	l.leave()
@@ -227,8 +228,8 @@ func (l *lane) leave() {
 	}
 }
 
-// back says that the rank communicates, so that it has not left its call. Handlers that run while the
-// program computes say nothing.
+// back says that the rank communicates, so that it has not left its call. Handlers that run while
+// the program computes say nothing.
 func (l *lane) back() {
 	if l.left && !l.computing {
 		l.inside, l.left = true, false
@@ -260,6 +261,10 @@ func (r *Recorder) Sends(p *core.Port, pk *core.Packet, rest string) {
 
 // Starts implements core.Probe.
 func (r *Recorder) Starts(p *core.Port, x *core.Access) {
+	if !r.spans() {
+		r.omitted++
+		return
+	}
 	f := flight{of: x.Src, Flight: model.Flight{From: int(x.Src), To: int(x.Dst), Bytes: len(x.Bytes), Hardware: true}}
 	if x.Get {
 		f.From, f.To = f.To, f.From
