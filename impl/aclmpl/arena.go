@@ -13,13 +13,13 @@ import (
 // is ready, and publishes size and location. The receiver copies it out and tells the sender, which
 // has its region back then. What is longer than a region goes in segments.
 //
-// Asynchronous: a second arena has slots, so many in each PE for each sender. The sender copies the
-// message into its next slot, or waits for that to be free, and numbers it: the receiver takes the
-// numbers of a sender in order. A message that it does not look for goes to the list, so that the
-// slots behind it are of use. A sender that waits clears its own slots in this way.
+// Asynchronous: a second arena has slots in each PE, the same number for each sender. The sender
+// waits until its next slot is free, copies the message into it and numbers it. The receiver takes
+// the messages of a sender in the order of their numbers. It moves messages that do not match to
+// the list, so that later ones can be found. A sender that waits moves the messages in its own
+// slots, too.
 //
-// Note: one set of slots for all senders, as in the paper, needs a lock about the search for a free
-// one. With slots of its own a sender needs none.
+// Note: if all senders share the slots, as in the paper, the search for a free one needs a lock.
 //
 // Memory of each PE, after which come the region and the slots:
 //
@@ -93,7 +93,7 @@ func (a *arena) receive(src int, b []byte) int {
 	}
 }
 
-// exchange goes on with whichever direction can: both may be of several segments.
+// exchange sends and receives at the same time: both messages may have several segments.
 func (a *arena) exchange(dst int, out []byte, src int, in []byte) int {
 	a.spend(model.AclmplReceive, 1)
 	a.want(src)
@@ -128,8 +128,8 @@ func (a *arena) exchange(dst int, out []byte, src int, in []byte) int {
 // want tells a sender that the PE is ready for its next segment.
 func (a *arena) want(src int) { a.mem.PutWords(src, a.ready(a.rank), a.received[src]+1) }
 
-// publish copies the next segment of b into the region, waits until its receiver is ready, and tells
-// it. It returns the length of the segment.
+// publish copies the next segment of b into the region, waits until its receiver is ready, and
+// tells it. It returns the length of the segment.
 func (a *arena) publish(dst int, b []byte, done int) int {
 	a.copyIn(b, done)
 	a.until(a.ready(dst), a.sent[dst]+1)
@@ -240,7 +240,7 @@ func (a *arena) receiveAsync(src, tag int, b []byte, wait bool) (Status, bool) {
 	return a.segments(src, tag, b, wait)
 }
 
-// takeSegment copies the first segment that is wanted to its place in b.
+// takeSegment copies the first segment that matches to its place in b.
 func (a *arena) takeSegment(w want, b []byte, wait bool) (segment, bool) {
 	a.spend(model.AclmplRead, 1)
 	for {
@@ -258,8 +258,9 @@ func (a *arena) takeSegment(w want, b []byte, wait bool) (segment, bool) {
 	}
 }
 
-// takeFromSlots looks at the slots of each sender that counts, in its order. What is not wanted goes
-// to the list. Senders have turns, so that each is heard.
+// takeFromSlots searches the slots of the senders that match, each sender's in order, and moves
+// segments that do not match to the list. It begins with another sender each time, so that all are
+// served.
 func (a *arena) takeFromSlots(w *want, b []byte) (segment, bool) {
 	for i := range a.n {
 		src := (a.first + i) % a.n

@@ -15,32 +15,32 @@ type Status struct {
 	Source, Tag, Bytes int
 }
 
-// pool is the asynchronous half of a PE. The slots are in its symmetric memory:
+// pool is the state of a PE's asynchronous messages. The slots are in its symmetric memory:
 //
 //	source (4 bytes)  tag (4)  length of the message (4)  serial (4)  offset (4)  status (4)  data
 //
-// Slots below low have been received, as the PE itself knows.
+// The messages of the slots below low have been received.
 type pool struct {
 	low    int
 	list   list
 	serial uint32 // of the last message that was sent
 }
 
-// slotHeader is the bytes of a slot in front of its data. The word with the status, which is put last,
-// begins at slotFlag.
+// slotHeader is the bytes of a slot in front of its data. The word with the status, which is put
+// last, begins at slotFlag.
 const (
 	slotHeader = 24
 	slotFlag   = 16
 )
 
-// States of a slot, the last bytes of its header.
+// States of a slot. The state is the last word of the slot's header.
 const (
 	free     = 0
 	written  = 1 // DONE in the paper
 	received = 2
 )
 
-// segment is what a slot's header says: of which message it has which part.
+// segment is the part of a message that a slot has, as the slot's header describes it.
 type segment struct {
 	source, tag, total int
 	serial             uint32 // of the message, among those of its source
@@ -49,11 +49,11 @@ type segment struct {
 	next               *segment // in the list
 }
 
-// list is segments that were sent and not received, the oldest first.
+// list has segments that were sent and not received, the oldest first.
 type list struct{ head, tail, spare *segment }
 
-// want is what a receive looks for: the first segment of a message by source and tag, or a further
-// one by serial and offset.
+// want describes the segment that a receive looks for: the first of a message by source and tag, a
+// later one by serial and offset.
 type want struct {
 	source, tag int
 	serial      uint32
@@ -72,12 +72,12 @@ func (e *PE) slot(i int) int {
 	return e.completion() + completionSize + i*(slotHeader+e.opt.SlotSize)
 }
 
-// status returns the state of a slot. When it is written, all of it is there.
+// status returns the state of a slot. If it is written, header and data have arrived.
 func (e *PE) status(i int) uint32 { return uint32(e.mem.Load(e.slot(i) + slotFlag)) }
 
 func (e *PE) setStatus(i int, s uint64) { e.mem.Store(e.slot(i)+slotFlag, s) }
 
-// segment returns what is in a slot that has been written.
+// segment returns the segment in a slot that has been written.
 func (e *PE) segment(i int) segment {
 	at := e.slot(i)
 	s := e.header(at)
@@ -85,7 +85,7 @@ func (e *PE) segment(i int) segment {
 	return s
 }
 
-// header returns what a slot's header says.
+// header returns the segment in a slot without its data.
 func (e *PE) header(at int) segment {
 	where, what, offset := e.mem.Load(at), e.mem.Load(at+8), int(e.mem.Load(at+slotFlag)>>32)
 	return segment{source: int(where >> 32), tag: int(int32(where)), total: int(what >> 32), serial: uint32(what), offset: offset}
@@ -139,7 +139,8 @@ func (e *PE) ReceiveAsync(src, tag int, b []byte) Status {
 	return s
 }
 
-// TryReceive is ReceiveAsync if there is such a message. If there is none, it returns false at once.
+// TryReceive is ReceiveAsync if there is such a message. If there is none, it returns false at
+// once.
 func (e *PE) TryReceive(src, tag int, b []byte) (Status, bool) {
 	return e.receiveAsync("TryReceive", src, tag, b, false)
 }
@@ -182,11 +183,11 @@ func (e *PE) checkTag(tag int, wild bool) {
 	}
 }
 
-// takeSegment copies the first segment that is wanted to its place in b. It searches the list before
-// the pool, because the list is older.
+// takeSegment copies the first segment that matches to its place in b. It searches the list before
+// the pool, because the segments in the list are older.
 //
-// Its cost is that of reading the status of every slot from the first one on. A receive that waits
-// repeats that, so when a segment arrives the receive is on average halfway through the pool.
+// It is charged for reading the status of each slot from the first one on. A receive that waits
+// repeats the scan, so when a segment arrives it is on average halfway through the pool.
 func (e puts) takeSegment(w want, b []byte, wait bool) (segment, bool) {
 	e.spend(model.AclmplRead, 1)
 	for waited := false; ; waited = true {
@@ -234,8 +235,8 @@ func (e *PE) takeFromPool(w *want, b []byte, waited bool) (segment, bool) {
 	if i == none {
 		return s, false
 	}
-	// A slot that was free when it was looked at may have been written since, and one behind it, too.
-	// What the source of this message has sent before is there by now.
+	// The source may have written a slot after the search had found it free, and then this one.
+	// What it sent before this message has arrived by now.
 	same := *w
 	same.source = s.source
 	if k, earlier := e.search(&same, i); k != none {
@@ -276,14 +277,13 @@ func (e *PE) copyOut(s *segment, b []byte) {
 	e.port.Copy(b[s.offset:], s.data)
 }
 
-// drainIfFull drains the pool if its last slot has been written. All calls that send or receive
-// asynchronously look at it.
+// drainIfFull drains the pool if its last slot has been written. All asynchronous calls check that.
 func (e puts) drainIfFull() {
 	e.spend(model.AclmplRead, 1)
 	e.relieve()
 }
 
-// relieve is drainIfFull at no cost, for loops that wait.
+// relieve is drainIfFull without its cost, for loops that wait.
 func (e puts) relieve() {
 	if e.status(e.opt.Slots-1) != free {
 		e.drain()
@@ -291,8 +291,8 @@ func (e puts) relieve() {
 }
 
 // drain moves the messages of the pool to the list and frees all slots. Senders of lower slots may
-// be later than that of the last one, so that it waits for all of them. The register is reset last:
-// from then on slots are claimed again.
+// be later than that of the last one, so it waits for all of them. It resets the register last:
+// from then on senders claim slots again.
 func (e *PE) drain() {
 	for i := range e.opt.Slots {
 		for {

@@ -7,8 +7,8 @@ import (
 )
 
 // Broadcast sends the b of PE 0 to the b of all others, which has the same length. In phase i, from
-// 1, the PEs whose numbers are multiples of 2^(l-i+1) send to the PE 2^(l-i) above, if there is one;
-// l is the logarithm of the number of PEs, rounded up. Painter et al. 1995, section 4.3.
+// 1, the PEs whose numbers are multiples of 2^(l-i+1) send to the PE 2^(l-i) above, if there is
+// one; l is the logarithm of the number of PEs, rounded up. Painter et al. 1995, section 4.3.
 func (e *PE) Broadcast(b []byte) {
 	e.enter("Broadcast", none)
 	for d := 1 << bits.Len(uint(e.n-1)) / 2; d > 0; d /= 2 {
@@ -27,9 +27,9 @@ func (e *PE) Broadcast(b []byte) {
 // not commute.
 type Operator[T any] func(lower, higher, result []T)
 
-// Reduce combines the x of all PEs, in the order of the PEs, and leaves the result in the x of PE 0.
-// What is in the x of the others is undefined then. All have the same number of elements, whose type
-// has no pointers.
+// Reduce combines the x of all PEs, in the order of the PEs, and leaves the result in the x of PE
+// 0. What is in the x of the others is undefined then. All have the same number of elements, whose
+// type has no pointers.
 //
 // Arrays of Options.SwapFrom elements or more are reduced by binary swap, shorter ones by a tree.
 // Painter et al. 1995, section 4.3.
@@ -77,8 +77,8 @@ func (r *reduction[T]) tree() {
 }
 
 // swap lets partners exchange halves of what they share, so that each combines the half it keeps.
-// In the end each of q PEs, a power of two, has its part of the result, and PE 0 gathers them. Of
-// more than q PEs the first ones combine their operands in pairs before.
+// At the end each of q PEs, a power of two, has a part of the result, and PE 0 gathers the parts.
+// If there are more than q PEs, the first ones combine their operands in pairs before.
 func (r *reduction[T]) swap() {
 	q := 1 << (bits.Len(uint(r.n)) - 1)
 	pairs := r.n - q
@@ -99,8 +99,8 @@ func (r *reduction[T]) swap() {
 		return i + pairs
 	}
 
-	from, to := 0, len(r.x) // what the PE still has to do with
-	var halves [64][2]int   // what it had before each step
+	from, to := 0, len(r.x) // the elements that the PE still combines
+	var halves [64][2]int   // those of before each step
 	for i, d := 0, 1; d < q; i, d = i+1, 2*d {
 		halves[i] = [2]int{from, to}
 		middle := from + (to-from)/2

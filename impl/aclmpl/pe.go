@@ -70,24 +70,23 @@ func (e *Error) Error() string { return fmt.Sprintf("PE %d: %s: %s", e.PE, e.Cal
 type PE struct {
 	port    device.Port
 	by      carrier
-	element model.CostKey                                     // of combining
-	mem     *shmem.PE                                         // of ports that share memory
-	take    func(w want, b []byte, wait bool) (segment, bool) // what they do for a segment
+	element model.CostKey                                     // the cost of combining two elements
+	mem     *shmem.PE                                         // of the ports Puts and Arena
+	take    func(w want, b []byte, wait bool) (segment, bool) // how these receive a segment
 	rank    int
 	n       int
 	opt     Options
-	call    string // that the program is in, for errors
-	peer    int    // which it waits for, or none
+	call    string // the call that the program is in, for errors
+	peer    int    // the PE that it waits for, or none
 	pool    pool
 	stats   Statistics
 	work    []byte // of reductions
 }
 
-// none is in place of a peer where a call waits for no one PE.
+// none is the peer of a call that does not wait for a particular PE.
 const none = -1
 
-// Statistics count what the asynchronous calls of a PE did with messages, by segments of at most a
-// slot.
+// Statistics count what the asynchronous calls of a PE did, in segments of at most a slot.
 type Statistics struct {
 	FromPool int // received from the pool: copied once
 	FromList int // received from the list: copied twice
@@ -112,7 +111,7 @@ func Run(w device.World, o Options, program func(*PE) error) error {
 	return left.explain(err)
 }
 
-// run is the life of a PE.
+// run runs the program of a PE on its port.
 func run(p device.Port, o Options, left *stopped, program func(*PE) error) (err error) {
 	e := &PE{port: p, rank: p.Rank(), n: p.Size(), opt: o, peer: none, element: model.AclmplCombine}
 	ended := false
@@ -208,13 +207,13 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// stopped has what PEs were doing when a job was stopped.
+// stopped records the calls that PEs were in when a job was stopped.
 type stopped struct {
 	mu    sync.Mutex
 	calls map[int]string
 }
 
-// note keeps what a PE was doing. Where PEs are processes, the job's error carries it.
+// note records the call that a PE is in. If PEs are processes, the job's error carries it.
 func (s *stopped) note(p device.Port, e *PE) {
 	if e.call == "" {
 		return
@@ -234,7 +233,7 @@ func (s *stopped) note(p device.Port, e *PE) {
 	s.calls[e.rank] = text
 }
 
-// explain adds to a deadlock what its PEs wait for.
+// explain adds to a deadlock the calls in which its PEs wait.
 func (s *stopped) explain(err error) error {
 	var d *device.Deadlock
 	if !errors.As(err, &d) {

@@ -9,12 +9,12 @@ import (
 // Steps of a remote access.
 const (
 	flowing   = iota // chunks leave
-	arrived          // the last byte is there
-	confirmed        // and the writer knows
+	arrived          // the last byte has arrived
+	confirmed        // the acknowledgement has arrived at the writer
 )
 
-// Start lets the engines of both interfaces carry an access while the processor goes on. They are
-// connected for that, and each has one connection at a time.
+// Start begins an access. The engines of both interfaces carry it while the processor continues.
+// They are connected until its end, and an engine has one connection at a time.
 func (n *network) Start(p *core.Port, x *core.Access) {
 	ch, name := n.Put, "fattree.put.start"
 	if x.Get {
@@ -33,7 +33,7 @@ func (n *network) Start(p *core.Port, x *core.Access) {
 	if n.HalfDuplex {
 		accept = &n.engines[target]
 	}
-	t := engine.Reserve(max(p.Kernel.Now(), accept.Free()), long) // a connection of both: each serves one at a time
+	t := engine.Reserve(max(p.Kernel.Now(), accept.Free()), long) // connects both
 	accept.Reserve(t, long)
 	p.Probe.Takes(engine, x, model.Carrying, t, long, len(x.Bytes))
 	p.Probe.Takes(accept, x, model.Carrying, t, long, len(x.Bytes))
@@ -46,10 +46,10 @@ func (n *network) Start(p *core.Port, x *core.Access) {
 	p.Kernel.At(t, (*stage)(x), 0)
 }
 
-// stage is the event of an access's next step.
+// stage is an access as the event of its next step.
 type stage core.Access
 
-// Act takes it.
+// Act takes the step.
 func (s *stage) Act(uint64) { s.Net.(*network).move((*core.Access)(s)) }
 
 func (n *network) move(x *core.Access) {

@@ -1,5 +1,4 @@
-// Package fattree emulates a fat tree of switches, whose interfaces processors use by programmed
-// I/O.
+// Package fattree emulates a fat tree of switches. Processors use its interfaces by programmed I/O.
 package fattree
 
 import (
@@ -9,17 +8,17 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// network is a fat tree. Its switches are those of core.Switched: a packet of the interface is a
-// chunk. A processor stores one packet after the other, and takes them in when the last has
-// arrived.
+// network is a fat tree. Its switches are those of core.Switched, and a packet of the interface is
+// a chunk. The sender's processor stores one packet after the other. The receiver's takes them in
+// when the last one of the message has arrived.
 type network struct {
 	core.Switched[route]
 	*model.FatTree
 	levels   []level
 	put, get core.Flow    // of remote accesses
-	engines  []sim.Server // that carry them, one an end
-	accept   []sim.Server // that take in what others put, likewise
-	locks    []sim.Server // of interfaces that ranks share, likewise; nil: each has its own
+	engines  []sim.Server // that carry accesses, one for each end
+	accept   []sim.Server // that receive the puts of others, one for each end
+	locks    []sim.Server // of interfaces that ranks share, one for each end; nil: none is shared
 }
 
 // New returns a fat tree that joins ranks of a job.
@@ -39,7 +38,7 @@ func New(j *core.Job, t *model.FatTree, e core.Ends) core.Network {
 	return n
 }
 
-// newNetwork returns a fat tree of so many ends that joins nothing yet.
+// newNetwork returns a fat tree with a number of ends that joins no ranks yet.
 func newNetwork(t *model.FatTree, ends int) *network {
 	return &network{FatTree: t, levels: levels(t, ends)}
 }
@@ -57,19 +56,20 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 
 func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	long := n.Moved(n.FatTree.Receive, n.Header+len(pk.Data))
-	p.Probe.Until(p, p.Clock, "", model.Receiving, 0) // it may have waited until now
+	p.Probe.Until(p, p.Clock, "", model.Receiving, 0) // ends a wait
 	n.lock(p, long)
 	p.Charge(long)
 	p.Probe.Until(p, p.Clock, "fattree.receive", model.Receiving, 0)
 }
 
-// Limit implements core.Prioritized, as do the others: a message of the channel is one packet.
+// Limit implements core.Prioritized, as the methods below do: a message of the channel is one
+// packet.
 func (n *network) Limit() int { return n.Packet.Payload }
 
 func (n *network) Room() int { return n.Queue }
 
-// Held says until when a message of high priority waits for a transfer of either interface, whose
-// packets need the queues of that priority.
+// Held returns until when a message of high priority waits for transfers of both interfaces, whose
+// packets use the queues of high priority.
 func (n *network) Held(p *core.Port, dst int, high bool) unit.Time {
 	if !high {
 		return 0
@@ -84,7 +84,7 @@ func (n *network) Held(p *core.Port, dst int, high bool) unit.Time {
 	return until
 }
 
-// Issue stores a message, which has no header of a library.
+// Issue stores a message of the channel, which has no header of a library.
 func (n *network) Issue(p *core.Port, pk *core.Packet) {
 	p.Probe.Sends(p, pk, "fattree.send")
 	n.Store(p, pk, len(pk.Data), n.stored(len(pk.Data)))
@@ -95,8 +95,8 @@ func (n *network) Take(p *core.Port, pk *core.Packet) {
 	p.Probe.Until(p, p.Clock, "fattree.receive", model.Receiving, 0)
 }
 
-// lock lets a processor take the lock of its interface, which it holds while it moves a message for
-// long. Another one of the node that wants it meanwhile waits.
+// lock acquires the lock of the processor's interface, which it holds while it moves a message for
+// long. Other processors of the node wait for the lock.
 func (n *network) lock(p *core.Port, long unit.Time) {
 	if n.locks != nil {
 		p.Pay()
@@ -116,7 +116,7 @@ func (n *network) Count(*core.Port, int, int, core.Change) int64 {
 	panic("hw: interfaces of a fat tree have no counters")
 }
 
-// Report gives names to all that packets wait for.
+// Report names the servers that packets wait for.
 func (n *network) Report(uint64) {
 	for i := range n.Inject {
 		n.J.Probe.Names(&n.engines[i], "%sinterface %d engine", n.Prefix, i)

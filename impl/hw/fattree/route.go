@@ -5,17 +5,19 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// level is the switches of a level of the tree. Those above the same ends are twins: they have the
-// same links down, to different twins below. A switch is subtree·twins + twin.
+// level describes the switches of a level of the tree. Switches above the same ends are twins:
+// their links down lead to the same subtrees, to different twins there. The number of a switch in
+// its level is subtree·twins + twin.
 type level struct {
-	first    int32 // of the outputs: of each switch those down, then those up
+	first    int32 // of the level's outputs: of each switch those down, then those up
 	switches int
 	twins    int
 	up       int // links up of a switch
 	below    int // ends below a switch
 }
 
-// levels returns those of a tree with so many ends, without switches that have no ends below.
+// levels returns the levels of a tree with a number of ends, without switches that have no ends
+// below.
 func levels(t *model.FatTree, ends int) []level {
 	all := make([]level, t.Levels())
 	first, twins, below := 0, 1, 1
@@ -29,7 +31,7 @@ func levels(t *model.FatTree, ends int) []level {
 		all[i] = v
 		first += v.switches * (t.Arity + v.up)
 		twins *= v.up
-		if below >= ends { // nothing goes higher
+		if below >= ends { // no route goes higher
 			all = all[:i+1]
 			all[i].up = 0
 			break
@@ -38,17 +40,17 @@ func levels(t *model.FatTree, ends int) []level {
 	return all
 }
 
-// route is what a chunk has before it.
+// route is the position of a chunk and its destination.
 type route struct {
-	to    int32 // the end
-	at    int32 // the switch it is in, of its level
-	level int8  // 0: it has not begun
-	top   int8  // where it turns
+	to    int32 // the destination, an end
+	at    int32 // the switch that the chunk is in, a number in its level
+	level int8  // of that switch; 0: the chunk is not in the tree yet
+	top   int8  // level where the chunk turns down
 	down  bool
 	self  bool // from an end to itself: through its interface and switch
 }
 
-// Way goes up to the first level that is above both ends.
+// Way implements core.Router: routes go up to the first level that is above both ends.
 func (n *network) Way(from, to int) (route, unit.Time) {
 	top := n.Top(from, to)
 	r := route{to: int32(to), at: int32(from / n.Arity), top: int8(top)}
@@ -59,10 +61,10 @@ func (n *network) Way(from, to int) (route, unit.Time) {
 	return r, n.FatTree.Latency(2*top - 1)
 }
 
-// Turn goes on to the next switch, and finds the output there. On its way up a packet takes the
-// link that its destination says: digit after digit of the end's number, so that packets for
-// neighbouring ends part at once (D-mod-K: Zahavi 2010). All packets for an end come down by the
-// same switches, in order.
+// Turn implements core.Router. On its way up a packet takes the link that a digit of its
+// destination's number selects, another digit at each level, so that packets for neighbouring ends
+// separate at once (D-mod-K: Zahavi 2010). All packets for an end come down through the same
+// switches, in order.
 func (n *network) Turn(r *route) (out int32, step unit.Time, last bool) {
 	if r.level == 0 {
 		r.level = 1

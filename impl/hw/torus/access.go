@@ -6,21 +6,22 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// stage is the event of an access's next step.
+// stage is an access as the event of its next step.
 type stage core.Access
 
-// Act takes it.
+// Act takes the step.
 func (s *stage) Act(uint64) { s.Net.(*network).moveAccess((*core.Access)(s)) }
 
 // Steps of a remote access.
 const (
 	flowing   = iota // chunks leave
-	found            // the next has been read from memory
-	arrived          // the last byte is there
-	confirmed        // and the writer knows
+	found            // the next chunk has been read from memory
+	arrived          // the last byte has arrived
+	confirmed        // the acknowledgement has arrived at the writer
 )
 
-// Start lets the engine of the node carry an access if that takes no longer, or else the processor.
+// Start begins an access. The transfer engine of the node carries it unless the processor is
+// faster.
 func (n *network) Start(p *core.Port, x *core.Access) {
 	ch, name := n.Put, "torus.put.start"
 	if x.Get {
@@ -103,7 +104,7 @@ func (n *network) moveAccess(x *core.Access) {
 		}
 	case arrived:
 		if from, to := ends(x); n.Memory > 0 {
-			if t := n.rank(to).memory.ends(x, from, k.Now()); t > k.Now() { // others have come
+			if t := n.rank(to).memory.ends(x, from, k.Now()); t > k.Now() { // other transfers have come
 				n.hold(from, to, t)
 				k.At(t, (*stage)(x), 0)
 				return
@@ -126,15 +127,15 @@ func (n *network) moveAccess(x *core.Access) {
 	}
 }
 
-// use lets bytes of a transfer be written to the memory of a rank, or read there, from time t on, and
-// returns when they have been if others do not come.
+// use occupies the memory of a rank from time t on, to write bytes of a transfer or to read them.
+// It returns when that ends, unless other transfers come.
 func (n *network) use(of any, from, rank int32, t unit.Time, bytes int) unit.Time {
 	r, hold, lines := n.rank(rank), n.Memory.Time(bytes), (bytes+n.line-1)/n.line
 	r.taken += hold + n.Reopen*unit.Time(lines)
 	return r.memory.add(of, from, t, hold)
 }
 
-// ends returns the rank from which the bytes of a transfer come, and the one to whose memory they go.
+// ends returns the ranks whose memory the bytes of a transfer come from and go to.
 func ends(of any) (from, to int32) {
 	switch of := of.(type) {
 	case *core.Packet:

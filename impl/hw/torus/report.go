@@ -1,6 +1,6 @@
 package torus
 
-// Report gives names to all that packets wait for.
+// Report names the servers that packets wait for.
 func (n *network) Report(uint64) {
 	for i := range n.Inject {
 		n.J.Probe.Names(&n.engines[i], "%snode %d engine", n.Prefix, i)

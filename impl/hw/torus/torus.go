@@ -22,12 +22,12 @@ type network struct {
 	line             int // bytes of a line of memory
 }
 
-// rank is what the torus keeps of a rank.
+// rank is the state of a rank's processor and memory in the torus.
 type rank struct {
 	store
 	pushing int32 // puts that the engine carries for the rank and that have not left
 	memory  memory
-	taken   unit.Time    // how long others have kept the processor from its memory in all
+	taken   unit.Time    // how long others have kept the processor from its memory, in total
 	reading *core.Access // by the processor, until it has all of it
 	reg     core.Register
 }
@@ -73,7 +73,7 @@ func (n *network) Receive(p *core.Port, _ *core.Packet) {
 	p.Probe.Until(p, p.Clock, "torus.receive", model.Receiving, 0)
 }
 
-// taking occupies the memory of the rank that a chunk is for.
+// taking occupies the memory of the rank that receives a chunk.
 func (n *network) taking(of any, bytes int, first, last unit.Time) unit.Time {
 	from, to := ends(of)
 	if x, ok := of.(*core.Access); ok && !x.Get && !x.Wire.Engine {
@@ -89,8 +89,8 @@ func (n *network) taking(of any, bytes int, first, last unit.Time) unit.Time {
 	return max(last, t)
 }
 
-// hold keeps the links of a transfer busy while its bytes wait for memory: switches buffer next to nothing, so
-// that what waits for a memory is in the way of others.
+// hold keeps the links of a transfer busy while its bytes wait for memory: switches have small
+// buffers, so bytes that wait for a memory block the links for other transfers.
 func (n *network) hold(from, to int32, until unit.Time) {
 	n.Hold(n.Switched.Node(from), n.Switched.Node(to), until)
 }
