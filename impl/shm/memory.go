@@ -75,7 +75,7 @@ func (m *memory) Put(dst int, k device.Key, off int, b []byte, done device.Head)
 		own, _ := m.regions.Reach(k, off, len(b))
 		copy(own, b)
 	} else if ok {
-		if err := m.vector.write(m.pid(dst), there, b); err != nil {
+		if err := m.transfer(dst, k, off, there, b, true); err != nil {
 			m.lost("put", dst, err)
 		}
 	}
@@ -91,7 +91,7 @@ func (m *memory) Get(dst int, k device.Key, off int, b []byte, done device.Head)
 		own, _ := m.regions.Reach(k, off, len(b))
 		copy(b, own)
 	} else if ok {
-		if err := m.fetch(dst, k, off, there, b); err != nil {
+		if err := m.transfer(dst, k, off, there, b, false); err != nil {
 			m.lost("get", dst, err)
 		}
 	}
@@ -106,13 +106,13 @@ func (m *memory) complete(done *device.Head, refused bool) {
 	m.Inbox.Put(q)
 }
 
-// fetch gets bytes of another rank, alone or with its help. A rank that sleeps where it waits does
-// not help.
-func (m *memory) fetch(dst int, k device.Key, off int, there uintptr, b []byte) error {
+// transfer gets bytes of another rank, or puts them there, alone or with its help. A rank that sleeps
+// where it waits does not help.
+func (m *memory) transfer(dst int, k device.Key, off int, there uintptr, b []byte, put bool) error {
 	if len(b) >= minTogether && !m.Blocks {
-		return m.getTogether(dst, k, off, there, b)
+		return m.transferTogether(dst, k, off, there, b, put)
 	}
-	return m.vector.read(m.pid(dst), there, b)
+	return m.vector.move(m.pid(dst), there, b, put)
 }
 
 func (m *memory) pid(r int) int { return int(m.members[r].pid.Load()) }
@@ -143,7 +143,7 @@ func (m *memory) entry(what string, dst int, k device.Key) (key, where, size uin
 	default:
 		e = &m.read
 		at := uintptr(owner.further.Load()) + uintptr(i-sharedRegions)*unsafe.Sizeof(*e)
-		if err := m.vector.read(m.pid(dst), at, unsafe.Slice((*byte)(unsafe.Pointer(e)), unsafe.Sizeof(*e))); err != nil {
+		if err := m.vector.move(m.pid(dst), at, unsafe.Slice((*byte)(unsafe.Pointer(e)), unsafe.Sizeof(*e)), false); err != nil {
 			m.lost(what, dst, err)
 		}
 	}

@@ -50,7 +50,7 @@ func denyOthers() { unix.Prctl(unix.PR_SET_PTRACER, 0, 0, 0, 0) }
 // readFrom reads the memory of another process.
 func readFrom(pid int, where uintptr, b []byte) error {
 	var v vector
-	return v.read(pid, where, b)
+	return v.move(pid, where, b, false)
 }
 
 // vector has the arguments of a transfer. It is kept so that transfers allocate nothing.
@@ -59,16 +59,12 @@ type vector struct {
 	there [1]unix.RemoteIovec
 }
 
-func (v *vector) read(pid int, where uintptr, b []byte) error {
-	return v.transfer(unix.ProcessVMReadv, pid, where, b)
-}
-
-func (v *vector) write(pid int, where uintptr, b []byte) error {
-	return v.transfer(unix.ProcessVMWritev, pid, where, b)
-}
-
-// transfer moves all bytes. The kernel may move a part of them at a time.
-func (v *vector) transfer(move func(int, []unix.Iovec, []unix.RemoteIovec, uint) (int, error), pid int, where uintptr, b []byte) error {
+// move gets bytes of another process, or puts them there. The kernel may move a part of them at a time.
+func (v *vector) move(pid int, where uintptr, b []byte, put bool) error {
+	move := unix.ProcessVMReadv
+	if put {
+		move = unix.ProcessVMWritev
+	}
 	for len(b) > 0 {
 		v.here[0].Base = &b[0]
 		v.here[0].SetLen(len(b))

@@ -20,5 +20,4 @@ func readFrom(int, uintptr, []byte) error          { return errLinux }
 
 type vector struct{}
 
-func (*vector) read(int, uintptr, []byte) error  { return errLinux }
-func (*vector) write(int, uintptr, []byte) error { return errLinux }
+func (*vector) move(int, uintptr, []byte, bool) error { return errLinux }
