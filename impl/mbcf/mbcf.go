@@ -165,11 +165,13 @@ func (l *list) remove(o *op) {
 
 // Engine carries the messages of one rank. It implements engine.Engine.
 type Engine struct {
-	rank   *engine.Rank
-	port   device.Port
-	fabric fabric
-	size   sizes
-	self   int32
+	rank     *engine.Rank
+	port     device.Port
+	fabric   fabric
+	packets  *packets // the fabric, if it is that
+	unpriced bool     // nothing is charged to the processor
+	size     sizes
+	self     int32
 
 	ownQueue bool // messages to the rank itself go like others, by FIFOs of its own
 	probing  bool // messages without a receive are of interest
@@ -253,13 +255,21 @@ func (m maker) Engines(n int) func(i int) engine.Engine {
 // Setup implements engine.Engine, as do the methods below. Where the port has queues, ranks tell
 // each other theirs, so it returns when all have called it.
 func (e *Engine) Setup(r *engine.Rank) {
-	e.rank, e.port, e.self = r, r.Port(), int32(r.Port().Rank())
+	e.rank, e.port, e.self, e.unpriced = r, r.Port(), int32(r.Port().Rank()), r.Unpriced()
 	e.peers = map[int32]*peer{}
 	if p := e.port; p.Memory() != nil && p.Queue() != nil && p.Watch() != nil && p.Signal() != nil {
 		e.ownQueue = true
 		e.fabric = newRemote(e)
 	} else {
-		e.fabric = newPackets(e)
+		e.packets = newPackets(e)
+		e.fabric = e.packets
+	}
+}
+
+// spend charges work to the processor.
+func (e *Engine) spend(w model.CostKey) {
+	if !e.unpriced {
+		e.port.Spend(w, 1)
 	}
 }
 
@@ -286,6 +296,9 @@ func (e *Engine) NewOp() *engine.Op {
 }
 
 func (e *Engine) Progress(block bool) bool {
+	if e.packets != nil {
+		return e.packets.progress(block)
+	}
 	e.fabric.enter()
 	defer e.fabric.leave()
 	return e.fabric.progress(block)
@@ -302,7 +315,7 @@ func (e *Engine) Barrier(n, me int, rank func(i int) int) bool {
 	return ok
 }
 
-func (e *Engine) Looked(bool) { e.port.Spend(model.MBCFTest, 1) }
+func (e *Engine) Looked(bool) { e.spend(model.MBCFTest) }
 
 // Direct returns nil: there is nothing below messages.
 func (e *Engine) Direct() engine.Direct { return nil }
@@ -316,7 +329,7 @@ func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Sta
 	for {
 		for i := 0; i < engine.Look && e.fabric.progress(false); i++ {
 		}
-		e.port.Spend(model.MBCFTest, 1)
+		e.spend(model.MBCFTest)
 		if m := e.arrived.Match(x); m != nil {
 			return engine.Status{Source: int(m.Source), Tag: int(m.Tag), Bytes: m.Value.size}, true
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/model"
 )
 
 // packets is a fabric for ports without queues: a request is a packet, a message is one whatever
@@ -65,12 +66,14 @@ func (f *packets) request(p *peer) *request {
 	x := &p.fifo
 	for i := 0; i < engine.Look && x.n == 0 && f.one(false); i++ {
 	}
-	f.e.repost()
+	f.repost()
 	if x.n == 0 {
 		return nil
 	}
 	r := &x.all[x.first]
-	x.first = (x.first + 1) % len(x.all)
+	if x.first++; x.first == len(x.all) {
+		x.first = 0
+	}
 	x.n--
 	return r
 }
@@ -83,8 +86,12 @@ func (x *fifo) put(room int) *request {
 	if x.all == nil {
 		x.all = make([]request, room)
 	}
+	i := x.first + x.n
+	if i >= room {
+		i -= room
+	}
 	x.n++
-	return &x.all[(x.first+x.n-1)%room]
+	return &x.all[i]
 }
 
 func (f *packets) post(p *peer, o *op, h head) {
@@ -125,8 +132,25 @@ func (f *packets) write(p *peer, s *op, r *request) {
 }
 
 func (f *packets) written(s *op, b []byte) {
-	f.e.send(int(s.Peer), &head{kind: kindWrite, mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Sign, to: s.to, size: s.Size, found: b == nil && s.Size > 0}, b)
+	f.e.send(int(s.Peer), &head{kind: kindWrite, mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Sign, to: s.to, size: s.Size}, b)
 	f.e.rank.Complete(&s.Op)
+}
+
+// sends sends a standard message, unless its data is put, or goes to the rank itself, or must wait.
+func (f *packets) sends(b []byte, sign engine.Signature, dst int32, context uint32, tag int32) bool {
+	e, p := f.e, f.e.peer(dst)
+	if dst == e.self || p.blocked || f.memory != nil && len(b) >= direct {
+		return false
+	}
+	e.spend(model.MBCFSend)
+	h := head{mode: model.Standard, tag: tag, context: context, sign: sign, size: len(b)}
+	if r := e.claim(p, context, tag, len(b)); r != nil {
+		h.kind, h.to = kindWrite, r.to
+	} else {
+		h = e.place(p, h)
+	}
+	e.send(int(dst), &h, b)
+	return true
 }
 
 func (f *packets) enqueue(p *peer, s *op) {
@@ -143,8 +167,15 @@ func (f *packets) progress(block bool) bool {
 	}
 	for i := 0; i < engine.Look && len(f.e.dirty) > 0 && f.one(false); i++ { // what has come makes requests stale
 	}
-	f.e.repost()
+	f.repost()
 	return true
+}
+
+// repost posts receives again if a FIFO was drained.
+func (f *packets) repost() {
+	if len(f.e.dirty) > 0 {
+		f.e.repost()
+	}
 }
 
 func (f *packets) drain(_ int32, o *op) {

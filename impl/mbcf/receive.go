@@ -36,7 +36,7 @@ func (e *Engine) Recv(x *engine.Op) {
 }
 
 func (e *Engine) receive(o *op) {
-	e.port.Spend(model.MBCFReceive, 1)
+	e.spend(model.MBCFReceive)
 	o.cancel, o.live = 0, false
 	o.posted.Envelope = match.Envelope{Context: o.Context, Source: o.Peer, Tag: o.Tag}
 	if m := e.arrived.Match(o.posted.Envelope); m != nil { // step 1
@@ -113,7 +113,7 @@ func (e *Engine) request(p *peer, o *op) {
 	o.serial, o.live = p.reqNo, true
 	p.reqNo++
 	e.counts[requested]++
-	e.port.Spend(model.MBCFPost, 1)
+	e.spend(model.MBCFPost)
 	e.fabric.post(p, o, head{kind: kindRequest, tag: o.Tag, context: o.Context, serial: o.serial, other: p.accepted, from: o.ID(), size: len(o.Buf)})
 }
 
@@ -188,7 +188,7 @@ func (e *Engine) accept(p *peer, h *head) *message {
 
 // message returns a message whose header has come, and whose data is dropped unless pair says more.
 func (e *Engine) message(src int32, h *head) *message {
-	e.port.Spend(model.MBCFHandle, 1)
+	e.spend(model.MBCFHandle)
 	m := e.spare
 	if m == nil {
 		m = new(message)
@@ -283,7 +283,7 @@ func (e *Engine) finish(o *op, src, tag int32, size int) {
 
 // answered completes a receive that a remote write has answered.
 func (e *Engine) answered(o *op, src, tag int32, size int, s engine.Signature) {
-	e.port.Spend(model.MBCFHandle, 1)
+	e.spend(model.MBCFHandle)
 	e.bind(o)
 	e.rank.Check(&o.Op, o.Context, src, tag, size, s)
 	e.finish(o, src, tag, size)

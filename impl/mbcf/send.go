@@ -8,8 +8,11 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
+// Send sends a message. A standard one whose data leaves with a packet needs no operation.
 func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, context uint32, tag int) {
-	e.rank.SendAndAwait(m, buf, s, dst, context, tag)
+	if e.packets == nil || m != model.Standard || !e.packets.sends(buf, s, int32(dst), context, int32(tag)) {
+		e.rank.SendAndAwait(m, buf, s, dst, context, tag)
+	}
 }
 
 // Isend sends a message by remote write if its receiver has asked for it, and by the FIFO if not. A
@@ -17,7 +20,7 @@ func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, con
 func (e *Engine) Isend(o *engine.Op) {
 	e.fabric.enter()
 	defer e.fabric.leave()
-	e.port.Spend(model.MBCFSend, 1)
+	e.spend(model.MBCFSend)
 	if o.Mode != model.Buffered {
 		e.start(o.Self.(*op))
 		return
@@ -46,9 +49,7 @@ func (e *Engine) renew(s *op) { s.cancel, s.acked, s.queued, s.serial = 0, false
 
 // begin lets a message leave.
 func (e *Engine) begin(p *peer, s *op) {
-	if r := e.claim(p, s); r != nil {
-		e.counts[written]++
-		e.counts[writtenBytes] += int64(s.Size)
+	if r := e.claim(p, s.Context, s.Tag, s.Size); r != nil {
 		e.fabric.write(p, s, r)
 		return
 	}
@@ -91,17 +92,19 @@ func (e *Engine) acknowledged(h *head) {
 // claim returns the request that the receiver has posted for a message, or nil if there is none
 // that may be used. All that come before it are dropped: a request that does not match is never
 // kept, and as the next request does not move, those behind it are dropped as well.
-func (e *Engine) claim(p *peer, s *op) *request {
+func (e *Engine) claim(p *peer, context uint32, tag int32, size int) *request {
 	for {
 		r := e.fabric.request(p)
 		if r == nil {
 			return nil
 		}
-		e.port.Spend(model.MBCFTake, 1)
+		e.spend(model.MBCFTake)
 		fresh := r.accepted == p.sent || e.skip&freshness != 0
 		next := r.serial == p.nextReq || e.skip&succession != 0
-		if fresh && next && !(p.void.on && p.void.serial == r.serial) && r.matches(s) {
+		if fresh && next && !(p.void.on && p.void.serial == r.serial) && r.matches(context, tag, size) {
 			p.nextReq = r.serial + 1
+			e.counts[written]++
+			e.counts[writtenBytes] += int64(size)
 			return r
 		}
 		e.counts[stale]++
@@ -110,18 +113,25 @@ func (e *Engine) claim(p *peer, s *op) *request {
 
 // matches reports whether a request is for a message. One that is too long goes by the FIFO, so
 // that its receiver finds the mistake.
-func (r *request) matches(s *op) bool {
-	return r.context == s.Context && (r.tag == match.Any || r.tag == s.Tag) && s.Size <= r.size
+func (r *request) matches(context uint32, tag int32, size int) bool {
+	return r.context == context && (r.tag == match.Any || r.tag == tag) && size <= r.size
 }
 
 // next gives a send its place in the FIFO, and returns the header of its message.
 func (e *Engine) next(p *peer, s *op) head {
+	h := e.place(p, head{mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Sign, from: s.ID(), size: s.Size})
+	s.serial = h.serial
+	return h
+}
+
+// place gives a message with a header its place in the FIFO.
+func (e *Engine) place(p *peer, h head) head {
 	p.sent++
 	p.void.on = false
-	s.serial = p.sent
 	e.counts[queued]++
-	e.counts[queuedBytes] += int64(s.Size)
-	return head{kind: kindMessage, mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Sign, serial: p.sent, other: p.nextReq, from: s.ID(), size: s.Size}
+	e.counts[queuedBytes] += int64(h.size)
+	h.kind, h.serial, h.other = kindMessage, p.sent, p.nextReq
+	return h
 }
 
 // toSelf sends a message of a rank to itself where there are no FIFOs for it.

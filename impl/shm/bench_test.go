@@ -82,3 +82,72 @@ func BenchmarkPingPong(b *testing.B) {
 		})
 	}
 }
+
+// posted is a ping-pong in which a batch of receives is posted, and their requests have arrived, before
+// the first message leaves. It returns the time of half of a round trip in the best batch.
+func posted(library string, n int, args []string) (best time.Duration, err error) {
+	j, err := world.NewHere(library, 2, world.Placement{Wait: "spin"})
+	if err != nil {
+		return 0, err
+	}
+	best = math.MaxInt64
+	err = mpi.Run(open(shm.Config{Wait: launch.Spin, Pin: true, Args: args}, 2), j.Options(""), func(c *mpi.Comm) error {
+		out, in, peer := make([]byte, n), make([]byte, n), 1-c.Rank()
+		var all [batch]mpi.Request
+		for range 200 {
+			for i := range all {
+				all[i] = mpi.Irecv(c, in, peer, 0)
+			}
+			c.Barrier()
+			begin := time.Now()
+			for i := range all {
+				if c.Rank() == 0 {
+					mpi.Send(c, out, peer, 0)
+				}
+				all[i].Wait()
+				if c.Rank() == 1 {
+					mpi.Send(c, out, peer, 0)
+				}
+			}
+			best = min(best, time.Since(begin)/batch/2)
+		}
+		return nil
+	})
+	return best, err
+}
+
+const postedJob = "posted"
+
+// compared are the libraries of BenchmarkPosted.
+var compared = [2]string{"sr", "loggp"}
+
+// posteds is what a rank of the benchmark does: see pingPongs.
+func posteds() error {
+	n, err := strconv.Atoi(os.Args[2])
+	for i := 0; err == nil; i++ {
+		_, err = posted(compared[i%2], n, nil)
+	}
+	return err
+}
+
+// BenchmarkPosted compares MPI/MBCF, whose receivers post requests, with eager and rendezvous
+// protocols if all receives are posted first. The libraries take turns.
+func BenchmarkPosted(b *testing.B) {
+	for _, n := range []int{8, 1 << 10, 16 << 10, 256 << 10} {
+		b.Run(fmt.Sprint("bytes", n), func(b *testing.B) {
+			best := [2]time.Duration{math.MaxInt64, math.MaxInt64}
+			for range b.N {
+				for i, l := range compared {
+					t, err := posted(l, n, []string{postedJob, strconv.Itoa(n)})
+					if err != nil {
+						b.Fatal(err)
+					}
+					best[i] = min(best[i], t)
+				}
+			}
+			b.ReportMetric(float64(best[0]), "sr-ns/half")
+			b.ReportMetric(float64(best[1]), "loggp-ns/half")
+			b.ReportMetric(float64(best[0])/float64(best[1]), "ratio")
+		})
+	}
+}

@@ -9,7 +9,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	launchtest.Main(m, settled, map[string]func() error{pingPongJob: pingPongs})
+	launchtest.Main(m, settled, map[string]func() error{pingPongJob: pingPongs, postedJob: posteds})
 }
 
 // settled opens a world with settings.
