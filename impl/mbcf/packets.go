@@ -22,9 +22,9 @@ type packets struct {
 	buffer [8]byte
 }
 
-// direct is from which length on data is put by remote memory access. A packet is cheaper for less:
-// on shared memory by half at 4 KiB, and by nothing at 16 KiB.
-const direct = 16 << 10
+// direct is from which length on data is put by remote memory access. On shared memory a packet takes
+// 0.05 us less for 4 KiB, and half as long again for 8 KiB.
+const direct = 5 << 10
 
 // fifo is requests that have come, in a ring.
 type fifo struct {

@@ -133,7 +133,7 @@ func posteds() error {
 // BenchmarkPosted compares MPI/MBCF, whose receivers post requests, with eager and rendezvous
 // protocols if all receives are posted first. The libraries take turns.
 func BenchmarkPosted(b *testing.B) {
-	for _, n := range []int{8, 1 << 10, 16 << 10, 256 << 10} {
+	for _, n := range []int{8, 1 << 10, 4 << 10, 16 << 10, 256 << 10} {
 		b.Run(fmt.Sprint("bytes", n), func(b *testing.B) {
 			best := [2]time.Duration{math.MaxInt64, math.MaxInt64}
 			for range b.N {
