@@ -248,6 +248,9 @@ func (p *predict) fromParameters(cmd *cobra.Command) (predictor, error) {
 	}
 	source := predictor{platform: first.Platform, library: first.Library, place: first.Place}
 	here := params.Select(ps, first.Platform, first.Library, first.Place)
+	if i := slices.IndexFunc(ps, func(x params.Parameter) bool { return x.Platform != first.Platform || x.Library != first.Library }); i >= 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s also has parameters of %s, %s: only those of %s, %s are predicted\n", p.params, ps[i].Platform, ps[i].Library, first.Platform, first.Library)
+	}
 	messages := !chosen && !slices.ContainsFunc(here, func(x params.Parameter) bool { return x.Mode != "" && x.Mode != microbench.Message })
 	if p.protocols != "" || messages {
 		source.names, err = protocols(p.protocols)

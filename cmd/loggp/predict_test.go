@@ -63,3 +63,18 @@ toy,lib,intra,bsend,T,0,9000,0,,,us/B,rtt/2,9
 		}
 	}
 }
+
+// Of parameters of several platforms those of the first are predicted, and predict says so.
+func TestPredictOnePlatform(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rows := "platform,library,place,mode,parameter,bytes_from,bytes_to,value,ci_low,ci_high,unit,method,samples\n"
+	for _, p := range []string{"a", "z"} {
+		rows += p + ",b,inter,send,o_s,8,8,5,,,us,timer11,100\n" + p + ",b,inter,send,T,8,8,9,,,us,rtt/2,100\n"
+	}
+	write(t, "both.csv", rows)
+	var out, errs buffer
+	if status := run(t.Context(), strings.Fields("predict --params both.csv --sizes 8"), &out, &errs); status != succeeded ||
+		!strings.Contains(out.String(), "calls on a, b, inter") || !strings.Contains(errs.String(), "both.csv also has parameters of z, b: only those of a, b") {
+		t.Errorf("status %d, %s%s", status, out.String(), errs.String())
+	}
+}
