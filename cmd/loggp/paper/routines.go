@@ -337,28 +337,31 @@ func sharedMemory(way way) func(c *mpi.Comm, pages int) routine {
 	}
 }
 
-// flows sends from src(i) to dst(i), three times at once. What counts is when it has arrived.
+// flows sends from src(i) to dst(i), three times at once. What counts is when all has arrived.
 func flows(ends func(i int) (src, dst int)) func(c *mpi.Comm, size int) routine {
 	return func(c *mpi.Comm, size int) routine {
 		b := make([]byte, size)
-		sources := 0
 		to := -1
+		var from []int
+		var into [][]byte
 		for i := range 3 {
 			src, dst := ends(i)
 			if dst == c.Rank() {
-				sources++
+				from, into = append(from, src), append(into, make([]byte, size))
 			}
 			if src == c.Rank() {
 				to = dst
 			}
 		}
-		return routine{aside: sources == 0, call: func() {
+		return routine{aside: len(from) == 0, call: func() {
+			var all []mpi.Request
+			for i, src := range from {
+				all = append(all, mpi.Irecv(c, into[i], src, 0))
+			}
 			if to >= 0 {
 				mpi.Send(c, b, to, 0)
 			}
-			for range sources {
-				mpi.Recv(c, b, mpi.AnySource, 0)
-			}
+			mpi.WaitAll(all, nil)
 		}}
 	}
 }
