@@ -17,8 +17,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// routinesBenchmark times calls of a routine one behind the other: a barrier, the clock, the calls, the
-// clock. What is reported is the mean over the ranks that take part.
+// routinesBenchmark times successive calls of a routine: a barrier, the clock, the calls, the clock. It
+// reports the mean over the ranks that take part.
 var routinesBenchmark = benchmark{
 	gives: map[string]int{"routine": 4, "routine_count": 5, "phases": 2},
 	cells: func(_ *run, e *Experiment) int {
@@ -27,9 +27,9 @@ var routinesBenchmark = benchmark{
 	run: runRoutines,
 }
 
-// runRoutines gives routine(subject, routine, ranks, size) in microseconds a call, and what the library has
-// counted in all calls, routine_count(subject, counter, routine, ranks, size). Of routines of the random
-// pattern it gives phases(subject, scheduler).
+// runRoutines gives routine(subject, routine, ranks, size), in microseconds a call, and the library's
+// counters over all calls, routine_count(subject, counter, routine, ranks, size). For routines with the
+// random pattern it also gives phases(subject, routine).
 func runRoutines(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
 	s := x.sites[e.Subject]
 	on, err := s.scheduled(e.Scheduler)
@@ -94,7 +94,7 @@ func runRoutines(ctx context.Context, x *run, e *Experiment, seed uint64, done f
 	return nil
 }
 
-// scheduled returns the platform with another scheduler of the subject's library; "" is its own.
+// scheduled returns the platform with another scheduler in the subject's library; "" keeps its own.
 func (s *site) scheduled(by string) (*platform.Platform, error) {
 	on := *s.job.Platform
 	if by == "" {
@@ -115,12 +115,12 @@ func (s *site) scheduled(by string) (*platform.Platform, error) {
 	return &on, nil
 }
 
-// routine is what a rank calls again and again.
+// routine is what a rank calls repeatedly.
 type routine struct {
-	call   func()       // nil: it does nothing
-	end    func() error // behind the clock: nil, or what ends the routine and looks at its result
+	call   func()       // nil: the rank does nothing
+	end    func() error // after the clock is read: checks the result and cleans up; may be nil
 	aside  bool         // the time of this rank does not count
-	phases int          // of its schedule, if that is of interest
+	phases int          // of its schedule; 0: it has none
 }
 
 // routines make routines for a rank, of so many bytes for each rank. Names are those of paper.yaml.
@@ -219,8 +219,8 @@ func allEqual(ranks, size int) [][]int {
 }
 
 // randomPattern has one message for each ordered pair of ranks: two thirds have 64 KiB, one twelfth 16 KiB
-// and one quarter 100 B, in an order that chance gave once (section 4.1 of the thesis has 160, 20 and 60
-// messages of 16 ranks).
+// and one quarter 100 B, in a random order that is the same in all runs (section 4.1 of the thesis has 160,
+// 20 and 60 messages of 16 ranks).
 func randomPattern(ranks, _ int) [][]int {
 	pairs := ranks * (ranks - 1)
 	var sizes []int
@@ -246,7 +246,7 @@ func randomPattern(ranks, _ int) [][]int {
 	return all
 }
 
-// exchange sends all[i][j] bytes from each rank i to each rank j, in a way, and looks at what has come.
+// exchange sends all[i][j] bytes from each rank i to each rank j, in a way, and checks the data received.
 func exchange(pattern func(ranks, size int) [][]int, way way) func(c *mpi.Comm, size int) routine {
 	return func(c *mpi.Comm, size int) routine {
 		all, me := pattern(c.Size(), size), c.Rank()
@@ -258,7 +258,7 @@ func exchange(pattern func(ranks, size int) [][]int, way way) func(c *mpi.Comm, 
 			in.Each(func(i int, b []byte) {
 				want = slices.Grow(want[:0], len(b))[:len(b)]
 				if fill(want, i, me); !bytes.Equal(b, want) {
-					err = fmt.Errorf("rank %d has not what rank %d has sent", me, i)
+					err = fmt.Errorf("rank %d has received other data than rank %d has sent", me, i)
 				}
 			})
 			return err
@@ -276,8 +276,8 @@ func fill(b []byte, from, to int) {
 // parts returns blocks as CC-MPI's calls take them.
 func parts(b programs.Blocks) ccmpi.Parts { return ccmpi.Of(mpi.Of(b.Bytes), b.Counts, b.Offsets) }
 
-// way is how an exchange is carried out, whose pattern all ranks know. It may plan what does not belong to
-// a call, and returns how many phases that has.
+// way is how an exchange is carried out whose pattern all ranks know. It may compute a schedule that is
+// not part of a call, and returns the number of its phases.
 type way func(c *mpi.Comm, pattern [][]int, out, in programs.Blocks) (call func(), phases int)
 
 // byMPI is MPI_Alltoallv, and byData CC-MPI's data routine without control.
@@ -291,8 +291,8 @@ func byData(c *mpi.Comm, _ [][]int, out, in programs.Blocks) (func(), int) {
 	return func() { ccmpi.AlltoallvData(c, parts(out), parts(in)) }, 0
 }
 
-// byLevel1 gathers the pattern and plans in each call, byLevel2 plans in each call, byLevel3 has planned
-// before.
+// byLevel1 gathers the pattern and computes the schedule in each call, byLevel2 computes the schedule in
+// each call, and byLevel3 computes it beforehand.
 func byLevel1(c *mpi.Comm, _ [][]int, out, in programs.Blocks) (func(), int) {
 	return func() { ccmpi.AlltoallvDataTrans2(c, ccmpi.AlltoallvControl1(c, parts(out)), parts(out), parts(in)) }, 0
 }
@@ -384,7 +384,8 @@ func beside(disturbed bool) func(c *mpi.Comm, size int) routine {
 	}
 }
 
-// planningBenchmark looks at both schedulers with random patterns, and at how many groups there can be.
+// planningBenchmark counts properties of the schedules that both schedulers compute for random patterns,
+// and how many groups can be open.
 var planningBenchmark = benchmark{
 	gives: map[string]int{"planning": 1},
 	cells: func(*run, *Experiment) int { return 2 },
@@ -448,7 +449,8 @@ var planningBenchmark = benchmark{
 	},
 }
 
-// twice returns how often a rank sends, or receives, a second time in a phase.
+// twice returns how many messages of a schedule have an end that sends, or receives, another one in the same
+// phase.
 func twice(s *phases.Schedule) (n int) {
 	for _, phase := range s.Phases {
 		sends, receives := map[int]bool{}, map[int]bool{}
