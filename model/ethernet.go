@@ -82,7 +82,7 @@ type TCP struct {
 type Congestion struct {
 	Initial    int // segments of the first window
 	Duplicates int // segments below the highest one that has arrived which may merely be late; what is missing below them is lost
-	Quick      int // segments that a receiver acknowledges one by one at the beginning, and after a pause of TCP.Retransmit
+	Quick      int // segments that a receiver acknowledges one by one at the beginning, and after a pause of TCP.Retransmit; 0: none, nor does a read acknowledge
 }
 
 // UDP is the datagrams of an operating system, one in a frame each, to one host or to a multicast

@@ -38,6 +38,7 @@ type socket struct {
 	owed    int       // segments that are not acknowledged
 	quick   int       // so many more are acknowledged at once, unless data goes both ways
 	both    bool      // data was sent soon after data had come, which acknowledges it
+	short   bool      // a segment that was not full is not acknowledged
 	must    bool      // acknowledge at once
 	delay   timer     // of an acknowledgement
 	early   []span    // what is there behind a gap, in order, where there is a congestion window
@@ -153,7 +154,7 @@ func (s *socket) frame() *frame {
 	s.edge = s.read + n.TCP.ReceiveBuffer
 	f.segment = segment{to: s.peer, ack: s.arrived, edge: s.edge}
 	s.report(&f.segment)
-	s.owed, s.must = 0, false
+	s.owed, s.must, s.short = 0, false, false
 	s.set(&s.delay, delayAlarm, 0)
 	n.count.Segments++
 	return f
@@ -250,6 +251,7 @@ func (s *socket) take(x *segment) {
 	s.arrived += fresh
 	count.Fullest = max(count.Fullest, s.arrived-s.read)
 	s.acknowledge(x.came)
+	s.short = s.short || x.n < s.h.net.mss
 	s.h.Probe.Ask((*landing)(s), uint64(fresh))
 	if s.h.Ended() {
 		s.consume(s.arrived - s.read)
@@ -291,6 +293,9 @@ func (s *socket) consume(n int) {
 		s.h.Deliver(q.Pop())
 	}
 	net := s.h.net
+	if c := net.TCP.Congestion; c != nil && c.Quick > 0 && s.short && !s.both && s.read == s.arrived {
+		s.must = true // Linux 2.4: a read that empties the buffer acknowledges the end of a message
+	}
 	if room := s.read + net.TCP.ReceiveBuffer - s.edge; room >= min(2*net.mss, net.TCP.ReceiveBuffer/2) {
 		s.must = true
 	}
