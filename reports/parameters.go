@@ -335,7 +335,7 @@ func (p *place) eagerLimits() *doc.Table {
 	return t
 }
 
-// ranges is the table of the ranges of sizes of which an overhead is fitted by one line.
+// ranges is the table of the ranges of sizes over which one line fits an overhead.
 func (p *place) ranges() *doc.Table {
 	t := &doc.Table{Name: "ranges", Title: "Ranges of sizes, each fitted by a straight line, " + p.String(),
 		Columns: []doc.Column{{Head: "mode", Key: true}, {Head: "o_s", Kind: doc.Prose}, {Head: "o_r", Kind: doc.Prose}}}

@@ -48,7 +48,7 @@ func platformList(ps []*platform.Platform) *doc.Table {
 	return t
 }
 
-// overview says what a platform is.
+// overview describes a platform.
 func overview(p *platform.Platform) *doc.Table {
 	t := &doc.Table{Name: "platform-" + p.Machine.Name, Title: "Platform " + p.Machine.Name, Columns: []doc.Column{{Head: "", Key: true}, {Head: "", Kind: doc.Prose}}}
 	t.Add(doc.Words("machine"), doc.Words(p.Machine.Description))
@@ -72,7 +72,7 @@ func ranks(p *platform.Platform) string {
 	return fmt.Sprintf("%d to %d", p.Machine.Ranks.Min, p.Machine.Ranks.Max)
 }
 
-// stand says on what the numbers of a platform stand.
+// stand counts the numbers of a platform by basis.
 func stand(p *platform.Platform) string {
 	var words []string
 	for _, b := range bases {
@@ -171,7 +171,7 @@ func numberTable(p *platform.Platform) *doc.Table {
 	return t
 }
 
-// standing says what it means that a number stands on a basis.
+// standing explains each basis of numbers.
 var standing = map[platform.Basis]string{
 	platform.Published: "printed in the source.",
 	platform.Derived:   "computed from published numbers, as the source says.",

@@ -80,7 +80,7 @@ func (s *subject) imported() bool {
 	})
 }
 
-// onceMeasured says what is not known of subjects that were started once.
+// onceMeasured notes that the variation between launches is unknown for subjects with one launch.
 func onceMeasured(all []subject) string {
 	var names []string
 	advice := ""
@@ -167,7 +167,7 @@ func launchesOf(m sample.Machine, platform, library, place string) int {
 	return n
 }
 
-// main is the mode of which a transport is shown first: blocking standard sends, or else low-level messages.
+// main is the mode that is shown first of a transport: blocking standard sends, or else low-level messages.
 func (s *subject) main() string {
 	for _, timer := range []string{sample.RTT, sample.Timer11, sample.Stream, sample.Train} {
 		if s.curve("send", timer) != nil {

@@ -357,7 +357,7 @@ func (s *Transports) off(all []subject) []string {
 	return []string{"Half round trips are off the pieces that were fitted, in the median and at most, by: " + strings.Join(words, "; ") + "."}
 }
 
-// launched says what launches differ by.
+// launched gives the differences between launches.
 func (s *Transports) launched(all []subject) []string {
 	var out []string
 	if once := onceMeasured(all); once != "" {

@@ -165,7 +165,7 @@ func (p *place) performance(set *sample.Set) *doc.Table {
 		times := trips[k]
 		slices.Sort(times)
 		half, tail := clean.At(times, 0.5)/2, math.NaN()
-		if len(times) >= 100 { // of fewer there is none
+		if len(times) >= 100 { // fewer have none
 			tail = clean.At(times, 0.99) / 2
 		}
 		each := half

@@ -32,7 +32,7 @@ func courseFormat(output string) error {
 	}
 }
 
-// writeCourse writes the course of something, of which the document is the page.
+// writeCourse writes a recording as a page, a picture or a file of events; the document is the page.
 func writeCourse(cmd *cobra.Command, output, of string, shown recording.Trace, page *doc.Document) error {
 	var err error
 	what := "page"

@@ -103,7 +103,7 @@ func (e *effort) facts(c *microbench.Experiment, out *microbench.Outcome) []samp
 	return facts
 }
 
-// batches says of which timers a sample is the mean of several operations, and of how many at most.
+// batches lists the timers whose samples are means of several operations, and the largest number of operations.
 func batches(all []microbench.Batch) string {
 	var each []string
 	for _, b := range all {
@@ -113,7 +113,7 @@ func batches(all []microbench.Batch) string {
 	return strings.Join(each, ", ")
 }
 
-// shortage says what an experiment had no time for. What it measures is by some flags, and --sizes.
+// shortage describes what an experiment had no time for. what names the flags, beside --sizes, that choose what it measures.
 func shortage(c *microbench.Experiment, out *microbench.Outcome, what string) spoiled {
 	switch {
 	case out.Missing > 0:

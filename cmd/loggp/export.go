@@ -89,7 +89,7 @@ func formatAndFile(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// about says of which file of parameters an error is.
+// about adds the name of the file of parameters to an error.
 func about(file string, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)

@@ -96,7 +96,7 @@ func (h *hosts) guests() int {
 	return len(h.list()) + h.expect
 }
 
-// count returns how many ranks there are, of which a flag may say the same.
+// count returns the number of ranks, which a flag may repeat.
 func (h *hosts) count(cmd *cobra.Command, ranks int) (int, error) {
 	n := 1 + h.guests()
 	if cmd.Flags().Changed("ranks") && ranks != n {

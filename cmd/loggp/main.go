@@ -157,7 +157,7 @@ compares predictions, machines and libraries. It also runs programs on emulated 
 	return root
 }
 
-// plain says what a number should be instead of which function of Go could not read it.
+// plain replaces the name of the Go function that could not read a number by what the number should be.
 func plain(err error) error {
 	text := err.Error()
 	i := strings.Index(text, "strconv.")

@@ -83,7 +83,7 @@ within nodes, unless --place names one tier for all.`,
 
 func (p *predict) run(cmd *cobra.Command) error {
 	if (p.params == "") == (p.platform == "") {
-		return misuse(cmd, errors.New("--params, --platform: exactly one of them says what to predict from"))
+		return misuse(cmd, errors.New("--params, --platform: give exactly one of them to predict from"))
 	}
 	for _, f := range []string{"ranks", "library"} {
 		if p.params != "" && cmd.Flags().Changed(f) && *p.collective == "" {

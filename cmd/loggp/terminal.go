@@ -73,7 +73,7 @@ func text(cmd *cobra.Command, d *doc.Document) error {
 // progress shows how far a long job is, on a terminal and after a moment only.
 type progress struct {
 	mu    sync.Mutex
-	w     io.Writer // nil: nobody looks
+	w     io.Writer // nil: not a terminal
 	total int
 	begin time.Time
 	shown time.Time
@@ -93,7 +93,7 @@ const (
 	cadence  = 100 * time.Millisecond
 )
 
-// thousandths are the parts of a job of which nothing is known but how much is over.
+// thousandths are the steps of a job that reports only the fraction that is done.
 const thousandths = 1000
 
 // of says of how many parts.

@@ -125,7 +125,7 @@ func (s Strip) draw(c draw.Canvas) {
 	}
 }
 
-// says says what a mark of a row is.
+// says describes a mark of a row.
 func (s Strip) says(r StripRow, v float64) string {
 	words := strconv.FormatFloat(v, 'g', 4, 64)
 	if s.Signed && v > 0 {

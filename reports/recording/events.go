@@ -97,7 +97,7 @@ func (e *eventWriter) put(x event) {
 
 func micros(t unit.Time) json.Number { return json.Number(t.MicrosString()) }
 
-// track writes a thread, with what its calls exchanged. Of a rank on which nothing happened there is none.
+// track writes a thread, with what its calls exchanged. A rank without events has no thread.
 func (e *eventWriter) track(process, thread int, t model.Track, calls []exchanged) {
 	if len(t.Spans)+len(t.Calls) == 0 {
 		return

@@ -389,7 +389,7 @@ func (s *Study) ClaimRows(w io.Writer) error {
 	return render.TableCSV(w, t)
 }
 
-// sized returns a number of bytes, which is below zero where there is none.
+// sized returns a number of bytes; one below zero stands for no size.
 func sized(bytes int) doc.Cell {
 	if bytes < 0 {
 		return doc.None

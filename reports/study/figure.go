@@ -255,7 +255,7 @@ func (s *Study) ratios() *chart.Chart {
 	return x.Chart("ratios", "Measured over published values, by table and figure", fmt.Sprintf("Each dot is a published value: at 1× it was measured as it is printed. In the shaded band the difference is no more than %d %%; at the right is how many of a row lie there.", near))
 }
 
-// says says what a finding is, in a line.
+// says describes a finding in a line.
 func (r *Finding) says(a *Artefact) string {
 	what := strings.TrimSpace(r.mode() + " " + r.Parameter)
 	if r.Bytes >= 0 {

@@ -32,7 +32,7 @@ type Found struct {
 	platform.Number // as the file has it
 	Found           string
 	Low, High       string   // its interval of 95 %, within the bounds; "" if the targets do not determine it
-	Together        []string // the numbers of which only a combination with this one is determined
+	Together        []string // numbers that are determined only in combination with this one
 	Still           bool     // no target depends on it: it keeps its value
 	Edge            bool     // it is at one of its bounds
 	Weak            bool     // its interval is wide: the one end is several times the other

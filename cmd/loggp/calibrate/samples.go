@@ -171,7 +171,7 @@ func thin(all []int, most int) []int {
 	return out
 }
 
-// keep keeps the quantities of which there is a value, and notes the timers of the others.
+// keep keeps the quantities that have a value, and notes the timers of the others.
 func (b *Bench) keep(keys []sample.Key, values medians) {
 	var kept []Quantity
 	missing := map[string]int{}

@@ -139,7 +139,7 @@ func (x *run) rests(out *study.Claim, c *Claim, env *expr.Env) {
 	}
 }
 
-// joined joins sentences, of which some may be empty.
+// joined joins sentences; some may be empty.
 func joined(sentences ...string) string {
 	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
 }

@@ -127,7 +127,7 @@ var postedBenchmark = ofTwo(map[string]int{"round_trip": 2, "bandwidth": 2, "exc
 		return err
 	}
 	trip := slices.Min(trips)
-	if !s.job.Library.CarriedBy().Accesses { // averages, of which the least counts
+	if !s.job.Library.CarriedBy().Accesses { // the mean of all trips
 		trip = 0
 		for _, t := range trips {
 			trip += t / unit.Time(len(trips))
@@ -307,8 +307,8 @@ func (s *site) profiled(ctx context.Context, seed uint64, on *platform.Platform,
 // sequenceBytes is the length of their messages.
 const sequenceBytes = 1000
 
-// sequences are what is counted, by name: a message of which the send comes first, the receive comes
-// first, or both are on their way at once, and then another one; more receives than a request FIFO holds; round trips
+// sequences are what is counted, by name: a message whose send comes first, whose receive comes
+// first, or whose send and receive cross, followed by another one; more receives than a request FIFO holds; round trips
 // with receives that are posted first; and collective operations alone.
 var sequences = map[string]struct {
 	ranks   int

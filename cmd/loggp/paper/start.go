@@ -168,8 +168,8 @@ func (x *onInterface) write(bytes int) (took unit.Time, err error) {
 	return took, err
 }
 
-// drain returns how many of a number of messages with a priority arrive while nobody takes those of the
-// other, whose queue is full.
+// drain returns how many of a number of messages with a priority arrive while the queue of the
+// other priority is full and is not emptied.
 func (x *onInterface) drain(pri device.Priority) (n int, err error) {
 	const messages = 100
 	err = x.run(false, func(p device.Port) {

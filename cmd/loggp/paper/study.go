@@ -68,7 +68,7 @@ func (p *Paper) Reproduce(ctx context.Context, o Options) (*study.Study, error) 
 	return x.study(), nil
 }
 
-// setUp opens the jobs of the subjects of which experiments are to run.
+// setUp opens the jobs of the subjects that have experiments to run.
 func (x *run) setUp() error {
 	for _, e := range x.paper.Experiments {
 		e, some := x.only.part(e)

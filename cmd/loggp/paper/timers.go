@@ -61,7 +61,7 @@ var fitted = map[string]int{
 	"o_s": 3, "o_r": 3, "transfer": 3, "spread": 3, "L": 2, "G": 2,
 }
 
-// upperBound is the code of a value of which only an upper bound is known.
+// upperBound is the code of a value that is only an upper bound.
 const upperBound = "upper-bound"
 
 // fit adds what the samples of a subject show. The fit reads L at the smallest size that was
@@ -116,7 +116,7 @@ func (x *run) fit(c cells, s *site, series []sample.Series) ([]clean.Warning, er
 			v.Low = 0
 			warnings = append(warnings, clean.Warning{Mode: p.Mode, Parameter: p.Name, Code: upperBound, Text: "only an upper bound is known"})
 		}
-		if p.Method == params.ByReceive { // of which the paper takes the mean over both roots
+		if p.Method == params.ByReceive { // the paper takes its mean over both roots
 			x.reads[key] = []string{s.key(sample.Timer21, p.Mode, auto, p.From), s.key(sample.Timer12, p.Mode, auto, p.From)}
 			v.V = c[x.reads[key][0]].V - c[x.reads[key][1]].V
 		}
