@@ -49,7 +49,7 @@ PAPERS ?= aclmpl,cc-mpi,mbcf,mpi-start
 soak: FUZZTIME = 10m
 soak:
 	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./fit/... ./impl/mpi -run 'ComeBack|OneTier|BelowZero|Crossovers|RecordingChanges|Noise'
-	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./cmd/loggp -run 'TiersOfConvex|Papers|FirstSteps' -papers $(PAPERS) $(if $(LONG),-defaults)
+	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./cmd/loggp -run 'TiersOfConvex|Papers|FirstSteps' -papers $(PAPERS) -defaults
 	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./impl/npb
 	go test -count=1 -timeout 0 ./impl/mbcf ./impl/proto ./impl/queue -run 'Engine/.*/.*/random' -programs $(PROGRAMS) -seed $(SEED)
 	go test -count=1 -timeout 0 ./impl/mbcf -run Rules -interleavings $(INTERLEAVINGS)
