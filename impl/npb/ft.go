@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/bits"
 
+	"gonum.org/v1/gonum/dsp/fourier"
+
 	"github.com/loggp/loggp/impl/mpi"
 )
 
@@ -47,7 +49,7 @@ type transform struct {
 	n      [3]int
 	planes int // of the rank
 	lines  int // of the rank
-	fft    [3]*fourier
+	fft    [3]*fourier.CmplxFFT
 	line   []complex128 // of the first two axes
 	other  []complex128 // what is exchanged
 	decay  []float64    // of each frequency in an iteration
@@ -93,7 +95,7 @@ func newTransform(c *mpi.Comm, s Settings, k ftClass) *transform {
 	y := &transform{c: c, s: s}
 	for a, log := range k.log {
 		y.n[a] = 1 << log
-		y.fft[a] = newFourier(y.n[a])
+		y.fft[a] = fourier.NewCmplxFFT(y.n[a])
 	}
 	y.planes, y.lines = y.n[2]/c.Size(), y.n[0]*y.n[1]/c.Size()
 	y.line = make([]complex128, y.n[1])
@@ -160,7 +162,7 @@ func (y *transform) planar(x []complex128, direction func(axis int, line []compl
 
 // forward transforms from space to frequency.
 func (y *transform) forward(space, frequency []complex128) {
-	y.planar(space, func(axis int, line []complex128) { y.fft[axis].forward(line) })
+	y.planar(space, func(axis int, line []complex128) { y.fft[axis].Coefficients(line, line) })
 	n, per := y.n[0]*y.n[1], y.lines*y.planes
 	for p := range y.planes {
 		for l, v := range space[p*n : (p+1)*n] {
@@ -174,7 +176,8 @@ func (y *transform) forward(space, frequency []complex128) {
 		}
 	}
 	for l := range y.lines {
-		y.fft[2].forward(frequency[l*y.n[2] : (l+1)*y.n[2]])
+		line := frequency[l*y.n[2] : (l+1)*y.n[2]]
+		y.fft[2].Coefficients(line, line)
 	}
 	y.charge(2, y.lines)
 }
@@ -193,8 +196,7 @@ func (y *transform) back(frequency, space []complex128) {
 	n, per := y.n[0]*y.n[1], y.lines*y.planes
 	line := make([]complex128, y.n[2])
 	for l := range y.lines {
-		copy(line, frequency[l*y.n[2]:(l+1)*y.n[2]])
-		y.fft[2].back(line)
+		y.fft[2].Sequence(line, frequency[l*y.n[2]:(l+1)*y.n[2]])
 		for to := range y.c.Size() {
 			copy(y.other[to*per+l*y.planes:], line[to*y.planes:(to+1)*y.planes])
 		}
@@ -209,7 +211,7 @@ func (y *transform) back(frequency, space []complex128) {
 			space[p*n+l] = y.other[l/y.lines*per+l%y.lines*y.planes+p]
 		}
 	}
-	y.planar(space, func(axis int, line []complex128) { y.fft[axis].back(line) })
+	y.planar(space, func(axis int, line []complex128) { y.fft[axis].Sequence(line, line) })
 }
 
 // sum returns the sum of some points on rank 0, and something else on the others.
