@@ -39,7 +39,7 @@ const (
 	Inside  Range = ""
 	Between Range = "between" // two ranges: behaviour there was not measured
 	Outside Range = "outside" // of all ranges, by no more than a factor of two
-	Wide    Range = "wide"    // the size is inside, but the interval of the parameter is wide
+	Wide    Range = "wide"    // the size is inside, but the interval of the parameter is wide, or its line fits badly
 	Unknown Range = "unknown" // too far, or without a parameter: there is no time
 )
 
@@ -52,7 +52,7 @@ func (x Predicted) cell(t *doc.Table) doc.Cell {
 		return doc.Num(x.Micros())
 	}
 	if x.Range == Wide {
-		t.Note("! is for a parameter whose interval is wide: half of it is more than a fifth of the value.")
+		t.Note("! is for a parameter whose interval is wide, half of it more than a fifth of the value, or whose line fits badly.")
 	} else {
 		t.Note("! is for a size between two ranges or outside of all, where nothing was measured.")
 	}

@@ -17,7 +17,7 @@ type Estimate struct {
 	Value   float64 // microseconds, or microseconds a byte
 	Between bool    // the size lies between two ranges, where behaviour was not measured; the nearer one counts
 	Outside bool    // the size lies outside of all ranges, by less than a factor of two
-	Weak    bool    // the interval of the parameter is wide: half of it is more than a fifth of the value
+	Weak    bool    // the line of the parameter is bad, or its interval is wide: half of it is more than a fifth of the value
 }
 
 // MissingError says that a parameter is not known, and what to do about it.
@@ -75,7 +75,7 @@ func At(ps []Parameter, mode string, kind Kind, k int) (Estimate, error) {
 	if p.Bound() {
 		return Estimate{}, &MissingError{Name: kind.Name(), Mode: mode, Bound: p.Value}
 	}
-	e := Estimate{Value: p.Value, Weak: (p.High-p.Low)/2 > WeakWidth*p.Value}
+	e := Estimate{Value: p.Value, Weak: p.Verdict == Bad || (p.High-p.Low)/2 > WeakWidth*p.Value}
 	if kinds[kind].slope == NoKind {
 		return e, nil
 	}

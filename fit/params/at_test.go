@@ -41,6 +41,12 @@ func TestAt(t *testing.T) {
 			t.Errorf("%d bytes: %+v, %v, want %+v", c.k, e, err, c.want)
 		}
 	}
+	ps[10].Verdict = Bad // of T up to 100 bytes
+	for k, want := range map[int]bool{50: true, 500: false} {
+		if e, err := At(ps, "send", OneWay, k); err != nil || e.Weak != want {
+			t.Errorf("%d bytes, of a bad line up to 100: %+v, %v", k, e, err)
+		}
+	}
 	var far *RangeError
 	if _, err := At(ps, "send", OneWay, 2001); !errors.As(err, &far) || far.To != 1000 || !strings.Contains(err.Error(), "measure longer messages") {
 		t.Errorf("far outside: %v", err)

@@ -34,6 +34,7 @@ var schema = table.Schema[Parameter]{
 		table.Name("unit", func(p *Parameter) *string { return &p.Unit }, nil),
 		table.Name("method", func(p *Parameter) *string { return &p.Method }, nil),
 		table.Whole("samples", func(p *Parameter) *int { return &p.Samples }, "a number of samples", math.MaxInt32),
+		verdictColumn(),
 	},
 	Check: func(p *Parameter) (string, error) {
 		limit := map[string]float64{Micros: maxMicros, PerByte: maxPerByte}[p.Unit]
@@ -55,6 +56,13 @@ var schema = table.Schema[Parameter]{
 	},
 }
 
+// verdictColumn is the column of the verdict, which files of other programs may lack.
+func verdictColumn() table.Column[Parameter] {
+	c := table.Name("verdict", func(p *Parameter) *string { return (*string)(&p.Verdict) }, table.OneOf("", Good, Weak, Bad, NotIdentifiable))
+	c.Optional = true
+	return c
+}
+
 // checkMode refuses what is probably a misspelled mode. Other names are modes of programs that loggp
 // does not know.
 func checkMode(s string) error {
@@ -73,12 +81,12 @@ func orNothing(n int) string {
 
 // WriteParameters writes facts and parameters as CSV.
 func WriteParameters(w io.Writer, ps []Parameter, facts ...table.Fact) error {
-	return schema.Write(w, facts, ps)
+	return schema.Write(w, facts, ps, "verdict")
 }
 
 // ReadParameters reads parameters as WriteParameters writes them. name stands for the input in
-// errors. The verdict is not in the file: it is NotIdentifiable if there is no number, otherwise
-// empty. It is an error if a row is there twice, a value is negative or impossible, two ranges of a
+// errors. Without a column of verdicts they are empty; that of a row without a number is
+// NotIdentifiable. It is an error if a row is there twice, a value is negative or impossible, two ranges of a
 // parameter overlap, or the slope of a range is missing.
 func ReadParameters(in io.Reader, name string) ([]Parameter, error) {
 	ps, _, err := Read(in, name)
@@ -120,7 +128,7 @@ type rows struct {
 
 // identity returns what tells a row from others: all but its number.
 func (p Parameter) identity() Parameter {
-	p.Value, p.Low, p.High, p.Samples = 0, 0, 0, 0
+	p.Value, p.Low, p.High, p.Samples, p.Verdict = 0, 0, 0, 0, ""
 	return p
 }
 

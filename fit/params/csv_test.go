@@ -34,12 +34,12 @@ const Header = "platform,library,place,mode,parameter,bytes_from,bytes_to,value,
 // Written by hand after DESIGN section 6.
 func TestWriteParameters(t *testing.T) {
 	ps := []Parameter{
-		{Platform: "t3d", Library: "mpi", Place: "inter", Mode: "isend", Name: "o_s", From: 16, To: 10000, Value: 30.5, Low: 30, High: 31.25, Unit: Micros, Method: "timer11", Samples: 1200},
-		{Platform: "t3d", Library: "mpi", Place: "inter", Mode: "send", Name: "L", From: 1, To: 1, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Unit: Micros, Method: "rtt/2-o_s-o_r: not identifiable", Samples: 7},
+		{Platform: "t3d", Library: "mpi", Place: "inter", Mode: "isend", Name: "o_s", From: 16, To: 10000, Value: 30.5, Low: 30, High: 31.25, Unit: Micros, Method: "timer11", Samples: 1200, Verdict: Bad},
+		{Platform: "t3d", Library: "mpi", Place: "inter", Mode: "send", Name: "L", From: 1, To: 1, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Unit: Micros, Method: "rtt/2-o_s-o_r: not identifiable", Samples: 7, Verdict: NotIdentifiable},
 	}
-	want := Header + `
-t3d,mpi,inter,isend,o_s,16,10000,30.5,30,31.25,us,timer11,1200
-t3d,mpi,inter,send,L,1,1,,,,us,rtt/2-o_s-o_r: not identifiable,7
+	want := Header + `,verdict
+t3d,mpi,inter,isend,o_s,16,10000,30.5,30,31.25,us,timer11,1200,bad
+t3d,mpi,inter,send,L,1,1,,,,us,rtt/2-o_s-o_r: not identifiable,7,not identifiable
 `
 	var b bytes.Buffer
 	if err := WriteParameters(&b, ps); err != nil || b.String() != want {
@@ -82,6 +82,7 @@ func TestTableErrors(t *testing.T) {
 		{row("a,b,inter,send,T,1,9,2,,,us,m,1\na,b,inter,send,T,1,8,2,,,us/B,m,1"), `p.csv:2:16: column "parameter": T of send from 1 to 9 bytes has no row`},
 		{row("a,b,inter,send,T,5,5,2,,,us,m,1\na,b,inter,send,T,9,9,2,,,us,m,1\na,b,inter,send,T,1,5,2,,,us,m,1"), `p.csv:4:18: column "bytes_from": T of send by m: the range from 1 to 5 bytes overlaps that from 5 to 5 in line 2`},
 		{row("a,b,inter,send,T,5,9,2,,,us,m,1\na,b,inter,send,T,9,9,2,,,us,m,1"), `p.csv:3:18: column "bytes_from": T of send by m: the range from 9 to 9 bytes overlaps that from 5 to 9 in line 2`},
+		{Header + ",verdict\na,b,inter,send,L,1,1,2,2,2,us,m,1,god\n", `p.csv:2:35: column "verdict": "god" is none of good, weak, bad, not identifiable: did you mean good?`},
 		{row("# late"), `p.csv:2:1: a comment below the header`},
 		{row(strings.Repeat("a", 1<<17)), `p.csv:2:1: the line is longer than 65536 bytes`},
 	} {

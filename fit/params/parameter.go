@@ -19,7 +19,9 @@ type Parameter struct {
 	Method    string // how it was derived: docs/fit.md
 	Samples   int    // that went into it
 
-	Verdict   Verdict // this and what follows is not in files
+	Verdict Verdict // how far to trust it
+
+	// Not in files:
 	Least     int     // samples of the cell that has the fewest
 	Off, Most float64 // how far the medians lie from the line that was fitted, as parts of them: the median of all, and the largest; 0 of one size
 }

@@ -89,9 +89,9 @@ func (w *Writer[T]) Flush() error {
 	return nil
 }
 
-// Write writes a whole file.
-func (s *Schema[T]) Write(out io.Writer, facts []Fact, rows []T) error {
-	w, err := s.Writer(out, facts)
+// Write writes a whole file, with the optional columns that are named.
+func (s *Schema[T]) Write(out io.Writer, facts []Fact, rows []T, optional ...string) error {
+	w, err := s.Writer(out, facts, optional...)
 	if err != nil {
 		return err
 	}
