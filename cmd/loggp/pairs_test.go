@@ -72,7 +72,7 @@ func TestTiersOfConvex(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, want := range []string{
-			"# groups: convex; mpich; intra; 0 1 2 3 4 5 6 7; 8 9 10 11 12 13 14 15\n", "\nconvex,mpich,inter,,H,,,2,2,2,count,pairs,120\n", "\nconvex,mpich,intra,,P,,,8,8,8,count,pairs,120\n",
+			"# groups: convex; mpich; intra; 0 1 2 3 4 5 6 7; 8 9 10 11 12 13 14 15\n", "\nconvex,mpich,inter,,H,,,2,2,2,count,pairs,120,good\n", "\nconvex,mpich,intra,,P,,,8,8,8,count,pairs,120,good\n",
 		} {
 			if !strings.Contains(string(b), want) {
 				t.Fatalf("seed %d: no %q in\n%s", seed, want, b)
