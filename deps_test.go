@@ -51,6 +51,7 @@ var layers = [][]string{
 	{"cmd/loggp/paper"},
 	{"cmd/loggp/calibrate"},
 	{"cmd/loggp"},
+	{"cmd/loggp/managed"},
 	{"."}, // for programs of others, and tests of the whole
 }
 

@@ -1,9 +1,13 @@
-package main
+// Package managed_test runs loggp as users of clusters do: started by process managers. Its tests mostly
+// wait for processes, and so have a package of their own, which go test runs beside others.
+package managed_test
 
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +22,53 @@ import (
 
 	"github.com/loggp/loggp/microbench/sample"
 )
+
+var loggp string // the path of the program
+
+func TestMain(m *testing.M) {
+	flag.Set("test.parallel", "4") // unless the command line says otherwise: the tests wait for processes
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "loggp")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		loggp = filepath.Join(dir, "loggp")
+		if out, err := exec.Command("go", "build", "-o", loggp, "..").CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build loggp: %v\n%s", err, out)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// look reads the directories of the sources. A test that does is not taken from the cache when the program has changed.
+func look() {
+	const dir = "../../.."
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && path != dir && (strings.HasPrefix(d.Name(), ".") || d.Name() == "out") {
+			return fs.SkipDir
+		}
+		return err
+	})
+}
+
+// small are the flags of a measurement that takes less than a second.
+var small = []string{"--modes", "send", "--sizes", "0,1KB", "--reps", "8", "--launches", "2", "--wait", "block"}
+
+// sees checks which files are in a directory.
+func sees(t *testing.T, dir string, want ...string) {
+	t.Helper()
+	var got []string
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%s has %q, want %q: %v", dir, got, want, err)
+	}
+}
 
 // processManagers are those that there may be, by how they are called for three ranks.
 var processManagers = []struct {
@@ -41,6 +92,7 @@ type manager struct {
 // underManagers runs a test with each process manager that is there, in parallel.
 func underManagers(t *testing.T, test func(t *testing.T, m manager)) {
 	t.Parallel()
+	look()
 	for i, m := range processManagers {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
@@ -93,7 +145,7 @@ func (m manager) run(t *testing.T, args ...string) (out, errs string, status int
 }
 
 func (m manager) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, m.launcher[0], slices.Concat(m.launcher[1:], []string{os.Args[0], "measure", "--platform"}, args)...)
+	cmd := exec.CommandContext(ctx, m.launcher[0], slices.Concat(m.launcher[1:], []string{loggp, "measure", "--platform"}, args)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = m.dir, append(os.Environ(), "TMPDIR="+m.temp), 5*time.Second
 	return cmd
 }
@@ -105,7 +157,6 @@ func TestManaged(t *testing.T) {
 		if status != 0 || strings.Count(out, "LogGP parameters of tcp") != 1 || strings.Count(errs, "samples written to managed.csv") != 1 || strings.Count(errs, "spoiled this") > 1 {
 			t.Fatalf("status %d:\n%s\n%s", status, out, errs)
 		}
-		sound(t, out)
 		sees(t, m.dir, "managed.csv")
 		set, err := sample.ReadFile(filepath.Join(m.dir, "managed.csv"))
 		if err != nil {
@@ -130,7 +181,7 @@ func TestManagedMisuse(t *testing.T) {
 			{"shm", "has started 3 processes: start one, or take --platform tcp\n"},
 		} {
 			out, errs, status := m.run(t, strings.Fields(c.args)...)
-			if status != misused || strings.Count(out+errs, c.says) != 1 {
+			if status != 2 || strings.Count(out+errs, c.says) != 1 {
 				t.Errorf("--platform %s: status %d:\n%s\n%s", c.args, status, out, errs)
 			}
 		}
@@ -145,9 +196,9 @@ func TestManagedOthers(t *testing.T) {
 		}
 		m.launcher[len(m.launcher)-1] = "1"
 		one := append([]string{"tcp", "--modes", "send"}, small...)
-		another := slices.Concat([]string{":", "-n", "1", os.Args[0], "measure", "--platform"}, one, []string{"--seed", "7"})
+		another := slices.Concat([]string{":", "-n", "1", loggp, "measure", "--platform"}, one, []string{"--seed", "7"})
 		out, errs, status := m.run(t, append(one, another...)...)
-		if says := "rank 1 died: it was not started: it was started with the arguments "; status != failed || strings.Count(out+errs, says) != 1 {
+		if says := "rank 1 died: it was not started: it was started with the arguments "; status != 1 || strings.Count(out+errs, says) != 1 {
 			t.Errorf("status %d:\n%s\n%s", status, out, errs)
 		}
 	})
@@ -254,7 +305,7 @@ func TestManagedEnds(t *testing.T) {
 			}
 			status := cmd.ProcessState.ExitCode()
 			if c.rank < 0 && status == 0 {
-				status = failed // Hydra may interrupt a process twice, and returns 0 if it dies by that
+				status = 1 // Hydra may interrupt a process twice, and returns 0 if it dies by that
 			}
 			if status == 0 || !strings.Contains(all.String(), c.says) || strings.Count(all.String(), "LogGP") > 0 {
 				t.Errorf("%s (of %+v): status %d:\n%s", c.name, found, status, all.String())
@@ -286,7 +337,7 @@ func processesWith(argument string) (all []managedProcess) {
 		line, _ := os.ReadFile(dir + "/cmdline")
 		env, _ := os.ReadFile(dir + "/environ")
 		m := rankVariables.FindSubmatch(append([]byte{0}, env...))
-		if m == nil || !bytes.HasPrefix(line, []byte(os.Args[0]+"\x00")) || !bytes.Contains(line, []byte("\x00"+argument+"\x00")) {
+		if m == nil || !bytes.HasPrefix(line, []byte(loggp+"\x00")) || !bytes.Contains(line, []byte("\x00"+argument+"\x00")) {
 			continue
 		}
 		pid, _ := strconv.Atoi(filepath.Base(dir))
@@ -298,16 +349,25 @@ func processesWith(argument string) (all []managedProcess) {
 
 // The scripts of docs/cluster.md measure this machine as a cluster, under mpirun and under Slurm if it is there.
 func TestClusterScripts(t *testing.T) {
-	long(t)
+	if testing.Short() {
+		t.Skip("measures a cluster")
+	}
 	t.Parallel()
-	bin := linked(t, "loggp")
-	env := append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "LOGGP_MEASURE=--quick --budget 300ms --launches 1",
+	look()
+	script := func(name string) string {
+		path, err := filepath.Abs("../../../docs/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	env := append(os.Environ(), "PATH="+filepath.Dir(loggp)+string(os.PathListSeparator)+os.Getenv("PATH"), "LOGGP_MEASURE=--quick --budget 300ms --launches 1",
 		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "SRUN_MPI=pmi2")
-	for script, call := range map[string][]string{
-		"cluster-mpirun.sh": {"sh", absolute(t, "../../docs/cluster-mpirun.sh"), "3", "--oversubscribe"},
-		"cluster-slurm.sh":  {"sbatch", "--wait", "--ntasks", "2", "-o", "output.txt", absolute(t, "../../docs/cluster-slurm.sh")},
+	for name, call := range map[string][]string{
+		"cluster-mpirun.sh": {"sh", script("cluster-mpirun.sh"), "3", "--oversubscribe"},
+		"cluster-slurm.sh":  {"sbatch", "--wait", "--ntasks", "2", "-o", "output.txt", script("cluster-slurm.sh")},
 	} {
-		t.Run(script, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env := slices.Clip(env)
 			if call[0] == "sbatch" {
