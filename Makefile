@@ -48,20 +48,20 @@ LONG ?= 1
 PAPERS ?= aclmpl,cc-mpi,mbcf,mpi-start
 soak: FUZZTIME = 10m
 soak:
-	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./fit/... ./impl/mpi -run 'ComeBack|OneTier|BelowZero|Crossovers|RecordingChanges|Noise'
+	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./fit/... ./impl/library/mpi -run 'ComeBack|OneTier|BelowZero|Crossovers|RecordingChanges|Noise'
 	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./cmd/loggp -run 'TiersOfConvex|Papers|FirstSteps' -papers $(PAPERS) -defaults
-	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./impl/npb
-	go test -count=1 -timeout 0 ./impl/mbcf ./impl/proto ./impl/queue -run 'Engine/.*/.*/random' -programs $(PROGRAMS) -seed $(SEED)
-	go test -count=1 -timeout 0 ./impl/mbcf -run Rules -interleavings $(INTERLEAVINGS)
+	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./impl/program/npb
+	go test -count=1 -timeout 0 ./impl/engine/mbcf ./impl/engine/proto ./impl/engine/queue -run 'Engine/.*/.*/random' -programs $(PROGRAMS) -seed $(SEED)
+	go test -count=1 -timeout 0 ./impl/engine/mbcf -run Rules -interleavings $(INTERLEAVINGS)
 	go test -count=1 -timeout 0 ./model/schedule -run SlowModels -schedules $(SCHEDULES)
-	go test -count=1 -timeout 0 ./impl/world -run RandomPrograms -recordings $(PROGRAMS)
+	go test -count=1 -timeout 0 ./impl/job -run RandomPrograms -recordings $(PROGRAMS)
 	go test -count=1 -timeout 0 ./fit -run SecretMachines -machines $(MACHINES) -seed $(SEED)
-	go test -count=1 -timeout 0 ./impl/cprog -run Others -others
-	go test -count=1 -timeout 0 ./impl/cprog -run RandomPrograms -programs $(PROGRAMS) -first $(SEED)
-	go test -count=1 -timeout 0 ./impl/aclmpl -run TestRandom -random $(PROGRAMS) -first $(SEED)
+	go test -count=1 -timeout 0 ./impl/program/cprog -run Others -others
+	go test -count=1 -timeout 0 ./impl/program/cprog -run RandomPrograms -programs $(PROGRAMS) -first $(SEED)
+	go test -count=1 -timeout 0 ./impl/library/aclmpl -run TestRandom -random $(PROGRAMS) -first $(SEED)
 	$(MAKE) fuzz FUZZTIME=$(FUZZTIME)
 
 # Which changes of a package's code its tests do not notice (docs/testing.md).
-PKG ?= ./impl/match
+PKG ?= ./impl/engine/match
 mutants:
 	go run github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0 unleash $(PKG) --timeout-coefficient 10

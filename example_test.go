@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/loggp/loggp"
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model/unit"
 )
 

@@ -6,7 +6,7 @@
 //	})
 //
 // Time is virtual: a program takes the same time on any computer. Communication takes time, and so does
-// Comm.Compute; other code takes none. Package impl/mpi has the functions that programs call. The
+// Comm.Compute; other code takes none. Package impl/library/mpi has the functions that programs call. The
 // command loggp measures, models and compares the same machines.
 package loggp
 
@@ -15,8 +15,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/recording"
@@ -51,12 +51,12 @@ func Run(platform string, ranks int, program func(*mpi.Comm) error) (Result, err
 
 // Run is the function Run with options. When the context ends, so does the run, with its error.
 func (o Options) Run(ctx context.Context, platform string, ranks int, program func(*mpi.Comm) error) (Result, error) {
-	job, err := world.Open(platform, o.Library, ranks, o.Noise)
+	job, err := job.Open(platform, o.Library, ranks, o.Noise)
 	if err != nil {
 		return Result{}, err
 	}
 	if job.Real() {
-		return Result{}, fmt.Errorf("run on %s: only emulated machines record what a program does; package impl/world runs programs on this machine", platform)
+		return Result{}, fmt.Errorf("run on %s: only emulated machines record what a program does; package impl/job runs programs on this machine", platform)
 	}
 	job.Check = true
 	r, err := job.Record(ctx, o.Seed, o.Protocol, o.Most, program)

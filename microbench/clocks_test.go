@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -38,7 +38,7 @@ func (p skewedPort) Now() unit.Time {
 
 // The offset and the drift of two clocks are within the bounds, which are as near as messages are fast, whatever the clocks are.
 func TestClocks(t *testing.T) {
-	j, err := world.Open("t3d", "", 2, 0.05)
+	j, err := job.Open("t3d", "", 2, 0.05)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/loop"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/real/loop"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
@@ -35,7 +35,7 @@ func cells(ranks int, nodes *collective.Nodes, sizes ...int) []microbench.Collec
 // swept measures on an emulated machine.
 func swept(t *testing.T, platform string, noise float64, c *microbench.Experiment) *microbench.Outcome {
 	t.Helper()
-	j, err := world.Open(platform, "", c.Collectives[0].Ranks, noise)
+	j, err := job.Open(platform, "", c.Collectives[0].Ranks, noise)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestCollectivesWithNoise(t *testing.T) {
 
 // The ranks see communicators only: on goroutines in real time all timers are there.
 func TestCollectivesOnRealClocks(t *testing.T) {
-	j, err := world.Open("loggp", "", 3, 0)
+	j, err := job.Open("loggp", "", 3, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func (p *heldPort) Delay(d unit.Time) {
 func TestCollectivesTooLate(t *testing.T) {
 	const reps = 20
 	x := microbench.CollectiveCell{Algorithm: collective.Named(collective.Allreduce, "recursive-doubling"), Job: collective.Allreduce.Job(4, 64, nil)}
-	j, err := world.Open("loggp", "", 4, 0)
+	j, err := job.Open("loggp", "", 4, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

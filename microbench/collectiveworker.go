@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/unit"
 )

@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/loggp/loggp/impl/machine"
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/real/host"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -46,7 +46,7 @@ func touched(n int) []byte {
 // fixedWork returns how long a fixed piece of work takes; 0 where time is not that of this machine.
 func fixedWork(c *mpi.Comm) unit.Time {
 	begin := c.Wtime()
-	runtime.KeepAlive(machine.PaceWork())
+	runtime.KeepAlive(host.PaceWork())
 	return c.Wtime() - begin
 }
 

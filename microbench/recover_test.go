@@ -10,8 +10,8 @@ import (
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/params"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
@@ -21,7 +21,7 @@ import (
 // measured runs a plan on a platform and fits the samples.
 func measured(t *testing.T, platform string, plan *microbench.Plan, noise float64, seed uint64) *fit.Result {
 	t.Helper()
-	j, err := world.Open(platform, "", 0, noise)
+	j, err := job.Open(platform, "", 0, noise)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package microbench
 import (
 	"slices"
 
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )

@@ -3,7 +3,7 @@ package microbench
 import (
 	"slices"
 
-	"github.com/loggp/loggp/impl/machine"
+	"github.com/loggp/loggp/impl/real/host"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -222,8 +222,8 @@ func (h health) disturbed(c Command, work []unit.Time) bool {
 		if rank >= len(h.shortest) {
 			continue
 		}
-		best := h.shortest[rank][min(machine.BestIndex(h.seen[rank]), len(h.shortest[rank])-1)]
-		if float64(t) > machine.PaceTolerance*float64(best) {
+		best := h.shortest[rank][min(host.BestIndex(h.seen[rank]), len(h.shortest[rank])-1)]
+		if float64(t) > host.PaceTolerance*float64(best) {
 			return true
 		}
 	}

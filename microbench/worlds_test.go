@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loggp/loggp/impl/loop"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/real/loop"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
@@ -18,7 +18,7 @@ import (
 
 // Any two ranks can measure: the first of the pair gets the series, and the way between them is what is measured.
 func TestPair(t *testing.T) {
-	j, err := world.Open("t3d", "", 8, 0)
+	j, err := job.Open("t3d", "", 8, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestPair(t *testing.T) {
 
 // A plan of some timers measures these, with those of the same rounds, and no others.
 func TestTimers(t *testing.T) {
-	j, err := world.Open("t3d", "", 0, 0)
+	j, err := job.Open("t3d", "", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestTimers(t *testing.T) {
 // The benchmark sees communicators only: on goroutines in real time it measures the same series as on an emulated machine, all of them
 // complete.
 func TestOnAnyWorld(t *testing.T) {
-	j, err := world.Open("t3d", "", 3, 0)
+	j, err := job.Open("t3d", "", 3, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestOnAnyWorld(t *testing.T) {
 
 // Pairs that take turns in one job measure what each measures alone: the same round trips, wherever rank 0 is.
 func TestPairsTakeTurns(t *testing.T) {
-	j, err := world.Open("convex", "", 10, 0)
+	j, err := job.Open("convex", "", 10, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

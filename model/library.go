@@ -58,7 +58,7 @@ const (
 // Exchanges are all orders.
 var Exchanges = []Exchange{InTurn, Posted, Ranked}
 
-// Compiled is compiled communication as in CC-MPI (impl/ccmpi): multicast, and exchanges in phases.
+// Compiled is compiled communication as in CC-MPI (impl/library/ccmpi): multicast, and exchanges in phases.
 type Compiled struct {
 	Window    int       // packets of a sender that not all receivers have acknowledged, at most
 	Packet    int       // bytes of a packet with its header; 0: as many as a datagram has room for
@@ -186,7 +186,7 @@ const (
 // Epilogue returns the work that ends a send call of mode m.
 func Epilogue(m Mode) CostKey { return ProtoStandard + CostKey(m) }
 
-// Proto is the engine of protocols T, TA, RTA, RAT and PTAT (impl/proto). The closed forms of
+// Proto is the engine of protocols T, TA, RTA, RAT and PTAT (impl/engine/proto). The closed forms of
 // messages are those of its libraries.
 var Proto = &Engine{
 	Name:        "proto",
@@ -221,7 +221,7 @@ const (
 )
 
 // Queue is the engine that sends every message at once, whatever its length, into one queue of its
-// receiver (impl/queue).
+// receiver (impl/engine/queue).
 var Queue = &Engine{
 	Name:        "queue",
 	Description: "every message at once, into one queue of its receiver",
@@ -245,7 +245,7 @@ const (
 	AclmplCombine                     // each element that a reduction combines
 )
 
-// Aclmpl is ACLMPL (impl/aclmpl), a library of its own.
+// Aclmpl is ACLMPL (impl/library/aclmpl), a library of its own.
 var Aclmpl = &Engine{
 	Name:        "aclmpl",
 	Description: "synchronous and asynchronous messages by put and fetch-and-increment",
@@ -290,7 +290,7 @@ const (
 	AclmplPVMCombine                // each element that a reduction combines
 )
 
-// Pvm is PVM's psend and precv (impl/pvm), a library of its own.
+// Pvm is PVM's psend and precv (impl/library/pvm), a library of its own.
 var Pvm = &Engine{
 	Name:        "pvm",
 	Description: "messages that both sides copy, the long ones fetched by their receivers",
@@ -313,7 +313,7 @@ const (
 )
 
 // Mbcf is the engine of MPI/MBCF, in which receivers post requests and senders write to receive
-// buffers (impl/mbcf).
+// buffers (impl/engine/mbcf).
 var Mbcf = &Engine{
 	Name:        "mbcf",
 	Description: "remote writes to receive buffers if a request is there, and FIFOs of messages if not",
@@ -347,7 +347,7 @@ const (
 )
 
 // Start is the engine of MPI-StarT, with short messages by programmed I/O and long ones by RDMA
-// from pinned memory (impl/start).
+// from pinned memory (impl/engine/start).
 var Start = &Engine{
 	Name:        "start",
 	Description: "short messages at once, and long ones by rendezvous and RDMA from pinned memory",

@@ -8,8 +8,8 @@ import (
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/compare"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
@@ -32,28 +32,28 @@ var measuredT3D = sync.OnceValue(func() (x real) {
 		plans = append(plans, &microbench.Plan{Modes: []string{"isend"}, Sizes: sizes, Protocol: p.Name, Reps: 4})
 	}
 	x.set = &sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}, {Key: "command", Value: "loggp measure --platform t3d"}}}
-	var job *world.Job
-	if job, x.err = world.Open("t3d", "", 0, world.PlatformNoise); x.err != nil {
+	var j *job.Job
+	if j, x.err = job.Open("t3d", "", 0, job.PlatformNoise); x.err != nil {
 		return x
 	}
 	for _, p := range plans {
 		p.Warmup, p.Common = 2, true
 		var series []sample.Series
-		series, x.err = microbench.Sweep(context.Background(), p, job.Options(p.Protocol), func(ctx context.Context, cell int) (mpi.World, error) {
-			return job.World(ctx, uint64(cell))
+		series, x.err = microbench.Sweep(context.Background(), p, j.Options(p.Protocol), func(ctx context.Context, cell int) (mpi.World, error) {
+			return j.World(ctx, uint64(cell))
 		}, nil)
 		if x.err != nil {
 			return x
 		}
 		for _, s := range series {
-			s.Platform, s.Library, s.Clock, s.Place, s.Protocol = "t3d", job.Library.Name, job.Clock(), job.Place(0, job.Ranks-1), p.Protocol
+			s.Platform, s.Library, s.Clock, s.Place, s.Protocol = "t3d", j.Library.Name, j.Clock(), j.Place(0, j.Ranks-1), p.Protocol
 			if s.Protocol == "" {
 				s.Protocol = "auto"
 			}
 			x.set.Series = append(x.set.Series, s)
 		}
 	}
-	x.machine = job.Platform
+	x.machine = j.Platform
 	if x.result, x.err = fit.Fit(x.set, clean.Options{Replicates: 60}); x.err == nil {
 		x.compare, x.err = compare.Compare(x.set, x.result.Parameters, compare.Predict)
 	}

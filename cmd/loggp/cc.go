@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/cprog/toolchain"
+	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 )
 
 func ccCommand() *cobra.Command {

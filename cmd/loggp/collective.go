@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/fit/params"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/platform"
@@ -210,11 +210,11 @@ func (p *predict) ofPlatform(cmd *cobra.Command, s *setting) (node func(rank int
 
 // messages takes the parameters of a library's low-level messages among some ranks, or the platform's default, of a place or, unless one is
 // said, within nodes and between them. Of more ranks than the platform has, those that it has say how far ranks are from each other.
-func (s *setting) messages(cmd *cobra.Command, known *platform.Platform, library, place string, ranks int) (*world.Job, error) {
+func (s *setting) messages(cmd *cobra.Command, known *platform.Platform, library, place string, ranks int) (*job.Job, error) {
 	if ranks != 0 {
 		ranks = min(max(ranks, known.Machine.Ranks.Min), known.Machine.Ranks.Max)
 	}
-	job, err := world.New(known, library, ranks, 0)
+	job, err := job.New(known, library, ranks, 0)
 	if err != nil {
 		return nil, misuse(cmd, err)
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/loggp/loggp/fit/export"
 	"github.com/loggp/loggp/fit/loggops"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/programs"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/program"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/schedule"
@@ -34,13 +34,13 @@ type schedules struct {
 func (s *schedules) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&s.platforms, "platform", nil, "machine that runs schedules, which are compared with LogGOPS: a name of 'loggp platforms', a file, loggp:PARAMETERS, "+
-		strings.Join(world.Here, " or ")+"; or a list of names; may be given more than once")
+		strings.Join(job.Here, " or ")+"; or a list of names; may be given more than once")
 	f.StringArrayVar(&s.files, "schedule", nil, "with --platform: file of a schedule; may be given more than once")
 	f.StringVar(&s.operations, "collective", "", "with --platform: schedules of collective operations by all their algorithms, a list such as bcast,allreduce, or all")
 	f.StringVar(&s.library, "library", "", "with --platform: library on the machine (default: its first)")
 	f.StringVar(&s.loggops, "loggops", "", "with --platform: parameters of LogGOPS such as L=5us,o=1us,g=1us,G=1ns (default: those of --params, or fitted to the machine)")
 	f.IntVarP(&s.ranks, "ranks", "n", 8, "with --collective: number of ranks")
-	mustComplete(cmd, "platform", append(platform.Names(), world.Here...))
+	mustComplete(cmd, "platform", append(platform.Names(), job.Here...))
 }
 
 // work is a schedule with what it is called.
@@ -82,7 +82,7 @@ func (s *schedules) machines(cmd *cobra.Command, c *comparison) error {
 		return err
 	}
 	type subject struct {
-		job  *world.Job
+		job  *job.Job
 		work []work
 	}
 	var subjects []subject // all before the first runs: a process that is started as a rank comes to its run by the same way
@@ -141,7 +141,7 @@ func (s *schedules) read(cmd *cobra.Command) ([]work, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := (programs.Execution{Schedule: x}).Check(); err != nil {
+		if err := (program.Execution{Schedule: x}).Check(); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		all = append(all, work{filepath.Base(file), "", -1, x, 1})
@@ -169,21 +169,21 @@ func (s *schedules) grouped(files []work) func(yield func(int, []work) bool) {
 }
 
 // openJob sets up a job of some ranks on a machine, which may be this one.
-func openJob(cmd *cobra.Command, name, library string, ranks int) (*world.Job, error) {
+func openJob(cmd *cobra.Command, name, library string, ranks int) (*job.Job, error) {
 	if isHere(name) {
-		job, err := world.NewHere(library, ranks, world.Placement{Platform: name, Pin: true, Command: commandLine(cmd)})
+		job, err := job.NewHere(library, ranks, job.Placement{Platform: name, Pin: true, Command: commandLine(cmd)})
 		return job, misuse(cmd, err)
 	}
 	known, err := load(cmd, name)
 	if err != nil {
 		return nil, err
 	}
-	job, err := world.New(known, library, ranks, 0)
+	job, err := job.New(known, library, ranks, 0)
 	return job, misuse(cmd, err)
 }
 
 // onMachine runs schedules on a machine, and simulates them.
-func onMachine(cmd *cobra.Command, c *comparison, job *world.Job, all []work, given *schedule.Params) (*recording.MachineSchedules, error) {
+func onMachine(cmd *cobra.Command, c *comparison, job *job.Job, all []work, given *schedule.Params) (*recording.MachineSchedules, error) {
 	var err error
 	m := &recording.MachineSchedules{Platform: job.Platform.Machine.Name, Library: job.Library.Name, Ranks: job.Ranks}
 	switch {
@@ -230,7 +230,7 @@ func onMachine(cmd *cobra.Command, c *comparison, job *world.Job, all []work, gi
 }
 
 // collectives makes the schedules of collective operations.
-func (s *schedules) collectives(c *comparison, job *world.Job) ([]work, error) {
+func (s *schedules) collectives(c *comparison, job *job.Job) ([]work, error) {
 	operations, err := operationsOf(s.operations)
 	if err != nil {
 		return nil, err
@@ -266,7 +266,7 @@ func (s *schedules) collectives(c *comparison, job *world.Job) ([]work, error) {
 }
 
 // fitted returns the parameters of a machine, by the times of small schedules that it runs.
-func fitted(cmd *cobra.Command, job *world.Job) (schedule.Params, error) {
+func fitted(cmd *cobra.Command, job *job.Job) (schedule.Params, error) {
 	var times [][]unit.Time
 	for _, s := range loggops.Probes(job.Ranks) {
 		ends, err := execute(cmd, job, s)
@@ -284,8 +284,8 @@ func fitted(cmd *cobra.Command, job *world.Job) (schedule.Params, error) {
 }
 
 // execute runs a schedule on a machine and returns when each rank ended.
-func execute(cmd *cobra.Command, job *world.Job, s *schedule.Schedule) ([]unit.Time, error) {
-	x := programs.Execution{Schedule: s}
+func execute(cmd *cobra.Command, job *job.Job, s *schedule.Schedule) ([]unit.Time, error) {
+	x := program.Execution{Schedule: s}
 	if job.Real() {
 		return job.Time(cmd.Context(), "", func(c *mpi.Comm) error {
 			x.Run(c)

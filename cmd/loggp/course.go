@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/reports/chart"
@@ -68,7 +68,7 @@ func (r *runs) most() int {
 }
 
 // courseOf checks whether the course of jobs can be written.
-func (r *runs) courseOf(cmd *cobra.Command, jobs ...*world.Job) error {
+func (r *runs) courseOf(cmd *cobra.Command, jobs ...*job.Job) error {
 	if r.course == "" {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (r *runs) courseOf(cmd *cobra.Command, jobs ...*world.Job) error {
 }
 
 // writeRun writes the course of a run if that is asked for, with what was printed of it.
-func (r *runs) writeRun(cmd *cobra.Command, program []string, job *world.Job, record *model.Recording, printed *doc.Document) error {
+func (r *runs) writeRun(cmd *cobra.Command, program []string, job *job.Job, record *model.Recording, printed *doc.Document) error {
 	if r.course == "" {
 		return nil
 	}

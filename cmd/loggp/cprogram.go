@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/loggp/loggp/impl/cprog"
-	"github.com/loggp/loggp/impl/portable"
+	"github.com/loggp/loggp/impl/program/cprog"
+	"github.com/loggp/loggp/impl/program/portable"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/recording"

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loggp/loggp/impl/cprog"
-	"github.com/loggp/loggp/impl/cprog/toolchain"
+	"github.com/loggp/loggp/impl/program/cprog"
+	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 )
 
 var (

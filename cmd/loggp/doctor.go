@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/doctor"
+	"github.com/loggp/loggp/impl/real/doctor"
 	"github.com/loggp/loggp/reports"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loggp/loggp/impl/doctor"
-	"github.com/loggp/loggp/impl/machine"
+	"github.com/loggp/loggp/impl/real/doctor"
+	"github.com/loggp/loggp/impl/real/host"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
@@ -60,7 +60,7 @@ func TestImpossible(t *testing.T) {
 // What spoils a measurement is in its data set and the last word about it; where nothing does, neither is there.
 func TestSpoiled(t *testing.T) {
 	t.Chdir(t.TempDir())
-	all := len(machine.Processors())
+	all := len(host.Processors())
 	if all == 0 || all >= 64 {
 		t.Skip("the job needs more ranks than there are processors, and may have 64")
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
@@ -120,7 +120,7 @@ var places = []string{model.Intra.String(), model.Inter.String()}
 const placeHelp = "pair of ranks: intra, in one node; inter, in two; or two ranks such as 0,3 (default: the first and the last)"
 
 // pairOf returns the pair of ranks that a flag names.
-func pairOf(job *world.Job, place string) (pair [2]int, err error) {
+func pairOf(job *job.Job, place string) (pair [2]int, err error) {
 	if pair, err = job.Pair(place); err != nil {
 		err = fmt.Errorf("--place: %w", err)
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/machine"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/real/host"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/microbench/sample"
@@ -31,7 +31,7 @@ var emulatedOnly = []string{"noise", "warmup"}
 var hereOnly = append([]string{"wait", "pin"}, hostFlags...)
 
 // isHere reports whether a platform is this machine.
-func isHere(name string) bool { return slices.Contains(world.Here, name) }
+func isHere(name string) bool { return slices.Contains(job.Here, name) }
 
 func (h *here) flags(cmd *cobra.Command) {
 	h.wait = chosen(cmd, "wait", []string{"auto", "spin", "block"}, "auto", "how ranks of this machine wait: spin, or block in the kernel (auto: spin if each rank has its own processor)")
@@ -41,7 +41,7 @@ func (h *here) flags(cmd *cobra.Command) {
 
 // misplaced complains of a flag that the platform does not have.
 func (m *measure) misplaced(cmd *cobra.Command) error {
-	here := strings.Join(world.Here, ", ")
+	here := strings.Join(job.Here, ", ")
 	if isHere(m.platform) {
 		return m.without(cmd, emulatedOnly, "it is for emulated machines, and %s is this one")
 	}
@@ -62,7 +62,7 @@ func (m *measure) without(cmd *cobra.Command, flags []string, why string) error 
 }
 
 // openHere sets up a job on this machine.
-func (m *measure) openHere(cmd *cobra.Command) (*world.Job, error) {
+func (m *measure) openHere(cmd *cobra.Command) (*job.Job, error) {
 	if err := m.here.check(cmd, m.platform); err != nil {
 		return nil, misuse(cmd, err)
 	}
@@ -75,7 +75,7 @@ func (m *measure) openHere(cmd *cobra.Command) (*world.Job, error) {
 	if wait == "auto" {
 		wait = ""
 	}
-	job, err := world.NewHere(m.library, m.ranks, world.Placement{Platform: m.platform, Team: m.here.team, Wait: wait, Pin: m.here.pin, Command: commandLine(cmd)})
+	job, err := job.NewHere(m.library, m.ranks, job.Placement{Platform: m.platform, Team: m.here.team, Wait: wait, Pin: m.here.pin, Command: commandLine(cmd)})
 	return job, misuse(cmd, err)
 }
 
@@ -108,7 +108,7 @@ func (m *measure) planned(cmd *cobra.Command) error {
 }
 
 // run measures the plan on this machine.
-func (h *here) run(cmd *cobra.Command, m *measure, job *world.Job, plan *microbench.Plan) error {
+func (h *here) run(cmd *cobra.Command, m *measure, job *job.Job, plan *microbench.Plan) error {
 	e, err := m.effort.experiment(cmd, plan, m.seed)
 	if err != nil {
 		return misuse(cmd, err)
@@ -128,7 +128,7 @@ func (h *here) run(cmd *cobra.Command, m *measure, job *world.Job, plan *microbe
 }
 
 // launches runs an experiment on this machine.
-func (m *measure) launches(cmd *cobra.Command, job *world.Job, e *microbench.Experiment) (*microbench.Outcome, error) {
+func (m *measure) launches(cmd *cobra.Command, job *job.Job, e *microbench.Experiment) (*microbench.Outcome, error) {
 	bar := newProgress(cmd.ErrOrStderr(), thousandths)
 	defer bar.end()
 	s := microbench.NewScheduler(e)
@@ -142,7 +142,7 @@ func (m *measure) launches(cmd *cobra.Command, job *world.Job, e *microbench.Exp
 }
 
 // measurable complains of a pair of ranks that cannot be measured: samples come to the process that the user started, which is rank 0.
-func measurable(job *world.Job, pair [2]int) error {
+func measurable(job *job.Job, pair [2]int) error {
 	if job.Real() && pair[0] != 0 {
 		return fmt.Errorf("--place %d,%d: on this machine rank 0 is the first of the pair", pair[0], pair[1])
 	}
@@ -150,11 +150,11 @@ func measurable(job *world.Job, pair [2]int) error {
 }
 
 // origin returns the facts that say what was measured where.
-func (m *measure) origin(job *world.Job) []sample.Fact {
+func (m *measure) origin(job *job.Job) []sample.Fact {
 	if !job.Real() {
 		return []sample.Fact{{Key: sample.PlatformFile, Value: m.platform}, {Key: sample.PlatformSum, Value: job.Platform.Sum}}
 	}
-	_, cost := machine.Clock()
+	_, cost := host.Clock()
 	facts := []sample.Fact{
 		{Key: sample.Wait, Value: job.Wait()},
 		{Key: sample.Pin, Value: job.Pins()},

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loggp/loggp/impl/launch"
+	"github.com/loggp/loggp/impl/real/launch"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/probe/probetest"
 	"github.com/loggp/loggp/microbench/sample"

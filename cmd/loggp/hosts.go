@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/auth"
-	"github.com/loggp/loggp/impl/launch"
-	"github.com/loggp/loggp/impl/pmi"
-	"github.com/loggp/loggp/impl/tcp"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/real/auth"
+	"github.com/loggp/loggp/impl/real/launch"
+	"github.com/loggp/loggp/impl/real/pmi"
+	"github.com/loggp/loggp/impl/real/tcp"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/microbench/sample"
@@ -72,8 +72,8 @@ func (h *hosts) check(cmd *cobra.Command, platform string) error {
 		return err
 	}
 	for _, flag := range hostFlags {
-		if given(flag) && platform != world.TCP {
-			return fmt.Errorf("--%s: it is for --platform %s", flag, world.TCP)
+		if given(flag) && platform != job.TCP {
+			return fmt.Errorf("--%s: it is for --platform %s", flag, job.TCP)
 		}
 		if given(flag) && !h.asked() {
 			return fmt.Errorf("--%s: it is for ranks on other hosts: name them with --hosts, or wait for them with --expect", flag)

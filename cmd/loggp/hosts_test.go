@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loggp/loggp/impl/auth"
+	"github.com/loggp/loggp/impl/real/auth"
 	"github.com/loggp/loggp/microbench/sample"
 )
 

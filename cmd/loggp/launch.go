@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/loggp/loggp/impl/auth"
-	"github.com/loggp/loggp/impl/launch"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/real/auth"
+	"github.com/loggp/loggp/impl/real/launch"
 )
 
 // joining has the flags of the verb launch.
@@ -119,7 +119,7 @@ func allowed(args []string) error {
 	if err := cmd.ParseFlags(args[1:]); err != nil {
 		return fmt.Errorf("rank 0 orders to measure with flags that are none here: %w", err)
 	}
-	if platform := cmd.Flag("platform").Value.String(); platform != world.TCP || !slices.ContainsFunc([]string{"hosts", "expect"}, cmd.Flags().Changed) {
+	if platform := cmd.Flag("platform").Value.String(); platform != job.TCP || !slices.ContainsFunc([]string{"hosts", "expect"}, cmd.Flags().Changed) {
 		return fmt.Errorf("rank 0 orders to measure %s, and not this host by TCP", platform)
 	}
 	return nil

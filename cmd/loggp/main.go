@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/platform"
@@ -213,7 +213,7 @@ func nothing(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	err := fmt.Errorf("unexpected argument %q", args[0])
-	switch machines := slices.Concat(platform.Names(), world.Here, []string{probe.Platform}); {
+	switch machines := slices.Concat(platform.Names(), job.Here, []string{probe.Platform}); {
 	case cmd.Flag("platform") != nil && !cmd.Flags().Changed("platform") && table.Meant(args[0], machines) != "":
 		return fmt.Errorf("%w; did you mean --platform %s?", err, table.Meant(args[0], machines))
 	case cmd.Flag("params") != nil && strings.HasSuffix(args[0], ".csv"):

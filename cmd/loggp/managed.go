@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/auth"
-	"github.com/loggp/loggp/impl/launch"
-	"github.com/loggp/loggp/impl/machine"
-	"github.com/loggp/loggp/impl/pmi"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/real/auth"
+	"github.com/loggp/loggp/impl/real/host"
+	"github.com/loggp/loggp/impl/real/launch"
+	"github.com/loggp/loggp/impl/real/pmi"
 )
 
 // A process manager such as mpirun or srun may start the processes of a measurement over TCP: rank
@@ -34,13 +34,13 @@ func (h *hosts) managed(cmd *cobra.Command, platform string) (agent bool, err er
 	}
 	agent = j.Rank > 0 && !launch.IsRank()
 	switch {
-	case platform == world.TCP:
+	case platform == job.TCP:
 		j.Directory = h.sharedDir
 		h.manager = j
 	case !isHere(platform):
 		agent = false
 	case !agent && !launch.IsRank():
-		return false, misuse(cmd, fmt.Errorf("--platform %s starts its ranks itself, and %s has started %d processes: start one, or take --platform %s", platform, j.Manager, j.Size, world.TCP))
+		return false, misuse(cmd, fmt.Errorf("--platform %s starts its ranks itself, and %s has started %d processes: start one, or take --platform %s", platform, j.Manager, j.Size, job.TCP))
 	}
 	return agent, nil
 }
@@ -55,13 +55,13 @@ func (h *hosts) serve(cmd *cobra.Command) error {
 	if err == nil || cmd.Context().Err() != nil {
 		return nil
 	}
-	return fmt.Errorf("rank %d on %s: %w", h.manager.Rank, machine.Host(), err)
+	return fmt.Errorf("rank %d on %s: %w", h.manager.Rank, host.Host(), err)
 }
 
 func (h *hosts) agent(cmd *cobra.Command) error {
 	defer h.manager.Close()
 	ctx := cmd.Context()
-	if _, err := h.manager.Allgather(ctx, machine.Host()); err != nil {
+	if _, err := h.manager.Allgather(ctx, host.Host()); err != nil {
 		return err
 	}
 	texts, err := h.manager.Allgather(ctx, "")
@@ -88,11 +88,11 @@ func (h *hosts) agent(cmd *cobra.Command) error {
 
 // meet lets the agents come that a process manager has started.
 func (h *hosts) meet(ctx context.Context) error {
-	names, err := h.manager.Allgather(ctx, machine.Host())
+	names, err := h.manager.Allgather(ctx, host.Host())
 	if err != nil {
 		return err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return name == machine.Host() })
+	names = slices.DeleteFunc(names, func(name string) bool { return name == host.Host() })
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	h.team, err = launch.Gather(ctx, launch.TeamConfig{

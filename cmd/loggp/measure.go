@@ -14,10 +14,10 @@ import (
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/compare"
-	"github.com/loggp/loggp/impl/launch"
-	"github.com/loggp/loggp/impl/machine"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/real/host"
+	"github.com/loggp/loggp/impl/real/launch"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/microbench/sample"
@@ -111,7 +111,7 @@ compare' sets them beside the model.`,
 	f.StringVarP(&m.output, "output", "o", "", "file for the samples")
 	m.format = chosen(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print; with -o, the format of the file if csv or json")
 	m.vendor.flags(cmd)
-	mustComplete(cmd, "platform", append(platform.Names(), append(world.Here, probe.Platform)...))
+	mustComplete(cmd, "platform", append(platform.Names(), append(job.Here, probe.Platform)...))
 	mustComplete(cmd, "protocol", append(model.ProtocolNames(), auto))
 	mustComplete(cmd, "place", places)
 	return cmd
@@ -119,7 +119,7 @@ compare' sets them beside the model.`,
 
 func (m *measure) run(cmd *cobra.Command) error {
 	if m.all() && isHere(m.platform) && m.ranks == 0 && !m.here.asked() {
-		m.ranks = max(2, len(machine.Processors()))
+		m.ranks = max(2, len(host.Processors()))
 	}
 	if m.here.manager == nil {
 		m.spoiled.look(cmd, m)
@@ -169,7 +169,7 @@ func (m *measure) run(cmd *cobra.Command) error {
 }
 
 // sweep measures the plan between its pair of ranks, or all.
-func (m *measure) sweep(cmd *cobra.Command, job *world.Job, plan *microbench.Plan) ([]sample.Series, error) {
+func (m *measure) sweep(cmd *cobra.Command, job *job.Job, plan *microbench.Plan) ([]sample.Series, error) {
 	open := func(ctx context.Context, n int) (mpi.World, error) {
 		return job.World(ctx, m.seed*1_000_003+uint64(n))
 	}
@@ -234,9 +234,9 @@ func (m *measure) amongAll(cmd *cobra.Command, e *microbench.Experiment, plan *m
 }
 
 // open finds the platform. What is wrong with a flag is an error of usage, what is wrong in a platform's file is not.
-func (m *measure) open(cmd *cobra.Command) (*world.Job, error) {
+func (m *measure) open(cmd *cobra.Command) (*job.Job, error) {
 	if m.platform == "" {
-		return nil, misuse(cmd, fmt.Errorf("--platform: say what to measure: %s, a file, loggp:PARAMETERS, or this machine: %s or mpi", strings.Join(platform.Names(), ", "), strings.Join(world.Here, ", ")))
+		return nil, misuse(cmd, fmt.Errorf("--platform: say what to measure: %s, a file, loggp:PARAMETERS, or this machine: %s or mpi", strings.Join(platform.Names(), ", "), strings.Join(job.Here, ", ")))
 	}
 	if launch.IsRank() {
 		m.output = "" // rank 0 writes, where there is such a directory
@@ -247,7 +247,7 @@ func (m *measure) open(cmd *cobra.Command) (*world.Job, error) {
 	if err := m.misplaced(cmd); err != nil {
 		return nil, misuse(cmd, err)
 	}
-	var job *world.Job
+	var job *job.Job
 	var err error
 	if isHere(m.platform) {
 		job, err = m.openHere(cmd)
@@ -261,19 +261,19 @@ func (m *measure) open(cmd *cobra.Command) (*world.Job, error) {
 }
 
 // openEmulated sets up a job on a platform of the catalogue, or of the user's.
-func (m *measure) openEmulated(cmd *cobra.Command) (*world.Job, error) {
+func (m *measure) openEmulated(cmd *cobra.Command) (*job.Job, error) {
 	noise, err := parseNoise(m.noise)
 	if err != nil {
 		return nil, misuse(cmd, err)
 	}
 	p, err := load(cmd, m.platform)
 	if u := (*platform.UnknownError)(nil); errors.As(err, &u) {
-		return nil, misuse(cmd, fmt.Errorf("%w; this machine is %s or %s", u, strings.Join(world.Here, ", "), probe.Platform))
+		return nil, misuse(cmd, fmt.Errorf("%w; this machine is %s or %s", u, strings.Join(job.Here, ", "), probe.Platform))
 	}
 	if err != nil {
 		return nil, err
 	}
-	job, err := world.New(p, m.library, m.ranks, noise)
+	job, err := job.New(p, m.library, m.ranks, noise)
 	return job, misuse(cmd, err)
 }
 
@@ -281,7 +281,7 @@ func (m *measure) openEmulated(cmd *cobra.Command) (*world.Job, error) {
 const longest = 1 << 28
 
 // plan makes a plan of the flags. Without a job it is for the vendor's MPI.
-func (m *measure) plan(job *world.Job) (*microbench.Plan, error) {
+func (m *measure) plan(job *job.Job) (*microbench.Plan, error) {
 	plan := &microbench.Plan{Protocol: m.forced(), Deliveries: m.protocol == auto, Reps: m.reps, Warmup: m.warmup, Common: true}
 	if err := inRange("--reps", m.reps, 1, 1_000_000); err != nil {
 		return nil, err
@@ -344,7 +344,7 @@ func (m *measure) limited(list []int) ([]int, error) {
 
 // grid returns the sizes that are measured unless flags say otherwise.
 func (m *measure) grid() []int {
-	if m.platform == world.TCP && !m.here.apart() {
+	if m.platform == job.TCP && !m.here.apart() {
 		return microbench.LongSizes
 	}
 	if isHere(m.platform) || m.platform == probe.Platform {
@@ -354,7 +354,7 @@ func (m *measure) grid() []int {
 }
 
 // chooseModes returns the modes to measure: of all, those that the forced protocol can serve.
-func (m *measure) chooseModes(job *world.Job) ([]string, error) {
+func (m *measure) chooseModes(job *job.Job) ([]string, error) {
 	messages := job != nil && job.Library.CarriedBy().Messages
 	if *m.level == "message" {
 		if job != nil && !messages {
@@ -409,7 +409,7 @@ func (m *measure) served(modes []string) []string {
 }
 
 // set makes a data set of the series.
-func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan, series []sample.Series) *sample.Set {
+func (m *measure) set(cmd *cobra.Command, job *job.Job, plan *microbench.Plan, series []sample.Series) *sample.Set {
 	on := job.Platform.Machine
 	p1, p2 := plan.Pair[0], plan.Pair[1]
 	pair := fmt.Sprintf("%d %d", p1, p2)
@@ -450,7 +450,7 @@ func (m *measure) drawn(ranks int) []sample.Fact {
 }
 
 // onePlace returns the place of all pairs of ranks, or "" if they are in several.
-func onePlace(job *world.Job) string {
+func onePlace(job *job.Job) string {
 	place := job.Place(0, job.Ranks-1)
 	for a := range job.Ranks {
 		for b := range a {
@@ -463,7 +463,7 @@ func onePlace(job *world.Job) string {
 }
 
 // write saves or prints the samples, and prints what they say.
-func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Plan, set *sample.Set) error {
+func (m *measure) write(cmd *cobra.Command, job *job.Job, plan *microbench.Plan, set *sample.Set) error {
 	set.Facts = append(set.Facts, m.spoiled.facts()...)
 	if m.bare() {
 		return m.keep(cmd, set)
@@ -518,7 +518,7 @@ func (m *measure) keep(cmd *cobra.Command, set *sample.Set) error {
 }
 
 // emulation returns the facts of an emulated machine.
-func (m *measure) emulation(job *world.Job, reps, warmup int) []sample.Fact {
+func (m *measure) emulation(job *job.Job, reps, warmup int) []sample.Fact {
 	return []sample.Fact{
 		{Key: "seed", Value: strconv.FormatUint(m.seed, 10)},
 		{Key: sample.Noise, Value: unit.Percent(job.Noise) + " relative standard deviation of every processor step"},
@@ -528,7 +528,7 @@ func (m *measure) emulation(job *world.Job, reps, warmup int) []sample.Fact {
 }
 
 // head returns the facts with which every data set begins.
-func (m *measure) head(cmd *cobra.Command, job *world.Job) []sample.Fact {
+func (m *measure) head(cmd *cobra.Command, job *job.Job) []sample.Fact {
 	facts := []sample.Fact{
 		{Key: "loggp", Value: version()},
 		{Key: "command", Value: recall(cmd)},
@@ -550,7 +550,7 @@ func save(cmd *cobra.Command, file string, set *sample.Set, write func(io.Writer
 func parseNoise(s string) (float64, error) {
 	switch s {
 	case "on":
-		return world.PlatformNoise, nil
+		return job.PlatformNoise, nil
 	case "off":
 		return 0, nil
 	}

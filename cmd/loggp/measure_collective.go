@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/fit/compare"
-	"github.com/loggp/loggp/impl/machine"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/real/host"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/microbench/sample"
@@ -50,7 +50,7 @@ func (t *together) check(cmd *cobra.Command, m *measure) error {
 	case t.operations == "":
 		return nil
 	case m.platform == probe.Platform && cmd.Flags().Changed("algorithm"):
-		return fmt.Errorf("--algorithm: the MPI of this machine takes one of its own; those of this program's library are with --platform %s", strings.Join(world.Here, " or "))
+		return fmt.Errorf("--algorithm: the MPI of this machine takes one of its own; those of this program's library are with --platform %s", strings.Join(job.Here, " or "))
 	}
 	t.vendor = m.platform == probe.Platform
 	for _, flag := range pairOnly {
@@ -197,7 +197,7 @@ func (m *measure) collectives(cmd *cobra.Command) error {
 }
 
 // nodesOf returns which ranks of a job are near each other.
-func nodesOf(job *world.Job) *collective.Nodes {
+func nodesOf(job *job.Job) *collective.Nodes {
 	names := make([]int, job.Ranks)
 	for r := range names {
 		for job.Place(names[r], r) != model.Intra.String() {
@@ -232,7 +232,7 @@ func (m *measure) collectiveExperiment(cmd *cobra.Command, ranks int, nodes *col
 }
 
 // emulate sets what is other on an emulated machine.
-func (m *measure) emulate(cmd *cobra.Command, job *world.Job, c *microbench.Experiment) {
+func (m *measure) emulate(cmd *cobra.Command, job *job.Job, c *microbench.Experiment) {
 	given := cmd.Flags().Changed
 	c.Reps, c.Warmup = m.reps, m.warmup
 	if !given("reps") {
@@ -246,8 +246,8 @@ func (m *measure) emulate(cmd *cobra.Command, job *world.Job, c *microbench.Expe
 }
 
 // clocksApart says why ranks cannot begin at the same time by their clocks, or returns "".
-func clocksApart(job *world.Job) string {
-	switch n := len(machine.Processors()); {
+func clocksApart(job *job.Job) string {
+	switch n := len(host.Processors()); {
 	case !job.Common():
 		return "hosts have clocks of their own"
 	case job.Real() && n > 0 && n < job.Ranks:
@@ -257,7 +257,7 @@ func clocksApart(job *world.Job) string {
 }
 
 // collectivesHere measures on this machine.
-func (m *measure) collectivesHere(cmd *cobra.Command, job *world.Job, c *microbench.Experiment, apart string) error {
+func (m *measure) collectivesHere(cmd *cobra.Command, job *job.Job, c *microbench.Experiment, apart string) error {
 	out, err := m.launches(cmd, job, c)
 	if err != nil {
 		return fmt.Errorf("measure on %s: %w", job.Platform.Machine.Name, err)
@@ -270,7 +270,7 @@ func (m *measure) collectivesHere(cmd *cobra.Command, job *world.Job, c *microbe
 }
 
 // collectiveSet makes a data set of the series.
-func (m *measure) collectiveSet(cmd *cobra.Command, job *world.Job, c *microbench.Experiment, out *microbench.Outcome, apart string) *sample.Set {
+func (m *measure) collectiveSet(cmd *cobra.Command, job *job.Job, c *microbench.Experiment, out *microbench.Outcome, apart string) *sample.Set {
 	place := model.Intra
 	if c.Collectives[0].Nodes.Count() > 1 {
 		place = model.Inter

@@ -10,7 +10,7 @@ import (
 
 	"github.com/loggp/loggp/cmd/loggp/paper"
 	"github.com/loggp/loggp/fit/compare"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/reports/study"
 )
 
@@ -31,7 +31,7 @@ func TestPaper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := runPaper(t.Context(), p, paper.Options{Seed: 1, Reps: 20, Noise: world.PlatformNoise})
+	s, err := runPaper(t.Context(), p, paper.Options{Seed: 1, Reps: 20, Noise: job.PlatformNoise})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
-	"github.com/loggp/loggp/impl/portable"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/program/portable"
 	"github.com/loggp/loggp/microbench/patterns"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/platform"
@@ -57,7 +57,7 @@ The patterns are` + list.String(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return r.run(cmd) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&r.platform, "platform", "", "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this one ("+strings.Join(world.Here, ", ")+")")
+	f.StringVar(&r.platform, "platform", "", "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this one ("+strings.Join(job.Here, ", ")+")")
 	f.StringVar(&r.libraries, "library", "", "libraries of the machine, or shmem: a list (default: all)")
 	f.StringVar(&r.patterns, "patterns", "", "patterns: a list (default: all)")
 	f.StringVar(&r.sizes, "sizes", "", "lengths of messages (default: 8,1KiB)")
@@ -66,7 +66,7 @@ The patterns are` + list.String(),
 	f.BoolVar(&r.parameters, "parameters", false, "print the LogGP parameters of the libraries side by side instead of patterns")
 	f.StringVarP(&r.output, "output", "o", "", "directory to write a page to, with the chart of --parameters")
 	printing(cmd)
-	mustComplete(cmd, "platform", append(platform.Names(), world.Here...))
+	mustComplete(cmd, "platform", append(platform.Names(), job.Here...))
 	mustComplete(cmd, "patterns", names)
 	return cmd
 }
@@ -76,7 +76,7 @@ func (r *patternRuns) run(cmd *cobra.Command) error {
 	chosen, wrong := patternsNamed(r.patterns)
 	err = errors.Join(err, wrong, inRange("--rounds", r.rounds, 1, 1000))
 	if r.platform == "" {
-		err = errors.Join(err, errors.New("--platform: say on what to run: "+strings.Join(append(platform.Names(), world.Here...), ", ")))
+		err = errors.Join(err, errors.New("--platform: say on what to run: "+strings.Join(append(platform.Names(), job.Here...), ", ")))
 	}
 	if r.parameters && r.patterns != "" {
 		err = errors.Join(err, errors.New("--patterns: --parameters has timers of its own"))
@@ -192,20 +192,20 @@ func patternsNamed(list string) ([]patterns.Pattern, error) {
 // subject is a library with a way to send, and a job that it runs in.
 type subject struct {
 	*portable.Library
-	job *world.Job
+	job *job.Job
 }
 
 // subjects sets up the libraries that are asked for.
 func (r *patternRuns) subjects(cmd *cobra.Command) ([]subject, error) {
-	open := func(library string) (*world.Job, error) {
-		return world.NewHere(library, r.ranks, world.Placement{Platform: r.platform, Pin: true, Any: true, Command: commandLine(cmd)})
+	open := func(library string) (*job.Job, error) {
+		return job.NewHere(library, r.ranks, job.Placement{Platform: r.platform, Pin: true, Any: true, Command: commandLine(cmd)})
 	}
 	if !isHere(r.platform) {
 		p, err := load(cmd, r.platform)
 		if err != nil {
 			return nil, err
 		}
-		open = func(library string) (*world.Job, error) { return world.NewAny(p, library, r.ranks, 0) }
+		open = func(library string) (*job.Job, error) { return job.NewAny(p, library, r.ranks, 0) }
 	}
 	first, err := open("")
 	if err != nil {

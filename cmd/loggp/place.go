@@ -6,22 +6,22 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/programs"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/program"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/reports/recording"
 )
 
 // placed makes a job for each placement of --place, or the one job of the other flags.
-func (r *runs) placed(known *platform.Platform, usual programs.Settings, most int, open opener) ([]*world.Job, programs.Settings, error) {
+func (r *runs) placed(known *platform.Platform, usual program.Settings, most int, open opener) ([]*job.Job, program.Settings, error) {
 	if r.place == nil {
-		job, s, err := r.set(known, usual, most, open)
-		return []*world.Job{job}, s, err
+		j, s, err := r.set(known, usual, most, open)
+		return []*job.Job{j}, s, err
 	}
-	var jobs []*world.Job
-	var settings programs.Settings
+	var jobs []*job.Job
+	var settings program.Settings
 	for _, text := range r.place {
 		p, err := model.ParsePlacement(strings.TrimSpace(text))
 		if err != nil {
@@ -46,7 +46,7 @@ func (r *runs) placed(known *platform.Platform, usual programs.Settings, most in
 }
 
 // compare runs a program on several placements and prints what each costs.
-func (r *runs) compare(cmd *cobra.Command, p programs.Program, s programs.Settings, jobs []*world.Job, code func(*mpi.Comm) error) error {
+func (r *runs) compare(cmd *cobra.Command, p program.Program, s program.Settings, jobs []*job.Job, code func(*mpi.Comm) error) error {
 	if r.profile {
 		return misuse(cmd, fmt.Errorf("--profile: it is of one run; name one placement"))
 	}

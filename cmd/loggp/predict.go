@@ -15,7 +15,7 @@ import (
 
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/fit/tiers"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
@@ -184,7 +184,7 @@ func (p *predict) fromPlatform(cmd *cobra.Command) (predictor, error) {
 	if err != nil {
 		return predictor{}, err
 	}
-	job, err := world.New(known, p.library, p.ranks, 0)
+	job, err := job.New(known, p.library, p.ranks, 0)
 	if err != nil {
 		return predictor{}, misuse(cmd, err)
 	}

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model/unit"
 )
 
-// program is a small program whose course is worth seeing.
-type program struct {
+// traceProgram is a small program whose course is worth seeing.
+type traceProgram struct {
 	name, what string
 	pair       bool // it runs between two ranks, else among all
 	run        func(c *mpi.Comm, w workload)
@@ -24,7 +24,7 @@ type workload struct {
 }
 
 // tracePrograms are all of them.
-var tracePrograms = []program{
+var tracePrograms = []traceProgram{
 	{"pingpong", "a message there and one back, between two ranks", true, pingpong},
 	{"overlap", "a send that does not block, behind which its rank computes", true, overlap},
 	{"barrier", "all ranks wait for each other", false, barrier},
@@ -42,13 +42,13 @@ func programNames() []string {
 }
 
 // programNamed returns a program, or an error that names those that there are.
-func programNamed(name string) (program, error) {
+func programNamed(name string) (traceProgram, error) {
 	for _, p := range tracePrograms {
 		if p.name == name {
 			return p, nil
 		}
 	}
-	return program{}, fmt.Errorf("--program: there is no program %q: there are %s", name, strings.Join(programNames(), ", "))
+	return traceProgram{}, fmt.Errorf("--program: there is no program %q: there are %s", name, strings.Join(programNames(), ", "))
 }
 
 func pingpong(c *mpi.Comm, w workload) {

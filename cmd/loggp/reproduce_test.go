@@ -13,7 +13,7 @@ import (
 
 	"github.com/loggp/loggp/cmd/loggp/calibrate"
 	"github.com/loggp/loggp/cmd/loggp/paper"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/reports/reporttest"
 	"github.com/loggp/loggp/reports/study"
 )
@@ -104,7 +104,7 @@ func TestReproduceOptions(t *testing.T) {
 	}
 	defer func() { runPaper = paperOnce }()
 	for args, want := range map[string]paper.Options{
-		"":                                  {Seed: 1, Noise: world.PlatformNoise},
+		"":                                  {Seed: 1, Noise: job.PlatformNoise},
 		"--seed 7 --reps 20 --noise off":    {Seed: 7, Reps: 20},
 		"--noise 5% --reps 2 --format json": {Seed: 1, Reps: 2, Noise: 0.05},
 	} {

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/npb"
-	"github.com/loggp/loggp/impl/portable"
-	"github.com/loggp/loggp/impl/programs"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/program"
+	"github.com/loggp/loggp/impl/program/npb"
+	"github.com/loggp/loggp/impl/program/portable"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/platform"
@@ -48,7 +48,7 @@ func runCommand() *cobra.Command {
 	var r runs
 	var list strings.Builder
 	var names []string
-	for _, p := range programs.All {
+	for _, p := range program.All {
 		fmt.Fprintf(&list, "\n  %-8s %s (--size: %s, %d unless given)", p.Name, p.What, p.Size, p.Usual.Size)
 		names = append(names, p.Name)
 	}
@@ -60,7 +60,7 @@ func runCommand() *cobra.Command {
 		fmt.Fprintf(&list, "\n  %-8s %s (--class: %s)", b.Name, b.What, strings.Join(strings.Split(b.Classes, ""), ", "))
 		names = append(names, b.Name)
 	}
-	for _, t := range programs.Patterns {
+	for _, t := range program.Patterns {
 		fmt.Fprintf(&list, "\n  %-8s %s (--size: bytes of a message)", t.Name, t.What)
 		names = append(names, t.Name)
 	}
@@ -141,8 +141,8 @@ The programs that ship with loggp are` + list.String(),
 	f.StringArrayVar(&r.collective, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
 	f.StringVar(&r.size, "size", "", "size of the problem, or of a message such as 64KiB (default: the program's)")
 	f.IntVar(&r.rounds, "rounds", 0, "repetitions (default: the program's)")
-	f.IntVar(&r.stride, "stride", programs.UsualLoad.Stride, "shift: distance from each rank to the rank that it sends to; negative: backwards")
-	f.IntVar(&r.root, "root", programs.UsualLoad.Root, "incast: the rank that all others send to")
+	f.IntVar(&r.stride, "stride", program.UsualLoad.Stride, "shift: distance from each rank to the rank that it sends to; negative: backwards")
+	f.IntVar(&r.root, "root", program.UsualLoad.Root, "incast: the rank that all others send to")
 	f.StringVar(&r.class, "class", "", "size of a NAS Parallel Benchmark: S, W or A (default: S)")
 	f.StringVar(&r.picture, "picture", "", "write the picture of volume or spheres to this file, as PNG")
 	f.StringVar(&r.operation, "operation", "", "time of an operation of the program (default: the platform's)")
@@ -172,18 +172,18 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 	if r.picture != "" {
 		return misuse(cmd, fmt.Errorf("--picture: %s makes no picture", name))
 	}
-	p, ok := programs.Named(name)
+	p, ok := program.Named(name)
 	b, benchmark := npb.Named(name)
-	traffic := programs.PatternNamed(name)
+	traffic := program.PatternNamed(name)
 	switch {
 	case traffic != nil && (r.class != "" || r.operation != ""):
 		return misuse(cmd, fmt.Errorf("--class and --operation are not for %s, which computes nothing", name))
 	case traffic != nil:
-		p = programs.Program{Name: name, Usual: programs.Settings{Size: programs.UsualLoad.Size, Rounds: programs.UsualLoad.Rounds}}
+		p = program.Program{Name: name, Usual: program.Settings{Size: program.UsualLoad.Size, Rounds: program.UsualLoad.Rounds}}
 	case benchmark && (r.size != "" || r.rounds != 0):
 		return misuse(cmd, fmt.Errorf("--size and --rounds are not for %s: its problem is a --class", name))
 	case benchmark:
-		p = programs.Program{Name: b.Name, Usual: programs.Settings{Size: 1, Rounds: 1}} // which it does not use
+		p = program.Program{Name: b.Name, Usual: program.Settings{Size: 1, Rounds: 1}} // which it does not use
 	case ok && r.class != "":
 		return misuse(cmd, fmt.Errorf("--class is for the NAS Parallel Benchmarks: %s has --size and --rounds", name))
 	case !ok:
@@ -211,7 +211,7 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 	begin := time.Now()
 	var result npb.Result
 	var flows []model.Flow
-	load := programs.Load{Size: s.Size, Rounds: s.Rounds, Stride: r.stride, Root: r.root, Seed: r.seed}
+	load := program.Load{Size: s.Size, Rounds: s.Rounds, Stride: r.stride, Root: r.root, Seed: r.seed}
 	if traffic != nil {
 		if err := traffic.Check(load, job.Ranks); err != nil {
 			return misuse(cmd, err)
@@ -292,16 +292,16 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 	return nil
 }
 
-func programTitle(p programs.Program, s programs.Settings, job *world.Job) string {
+func programTitle(p program.Program, s program.Settings, job *job.Job) string {
 	return fmt.Sprintf("%s, %s %d, rounds %d, on %s, %s: result correct", p.Name, p.Size, s.Size, s.Rounds, job.Platform.Machine.Name, job.Library.Name)
 }
 
-func trafficTitle(name string, s programs.Settings, job *world.Job) string {
+func trafficTitle(name string, s program.Settings, job *job.Job) string {
 	return fmt.Sprintf("%s of %s, %s each, on %s, %s", name, format.Plural(s.Rounds, "message"), format.Size(s.Size), job.Platform.Machine.Name, job.Library.Name)
 }
 
 // verified complains of a benchmark with a wrong result.
-func verified(b npb.Benchmark, result npb.Result, job *world.Job) error {
+func verified(b npb.Benchmark, result npb.Result, job *job.Job) error {
 	if b.Skeleton || result.Verified {
 		return nil
 	}
@@ -334,7 +334,7 @@ func benchmarkTable(b npb.Benchmark, r npb.Result, ranks int) *doc.Table {
 }
 
 // set makes a job and the settings of a program of the flags, whose size is at most so large.
-func (r *runs) set(known *platform.Platform, s portable.Settings, most int, open opener) (*world.Job, portable.Settings, error) {
+func (r *runs) set(known *platform.Platform, s portable.Settings, most int, open opener) (*job.Job, portable.Settings, error) {
 	var err error
 	if r.size != "" {
 		if s.Size, err = unit.ParseSize(r.size); err != nil {

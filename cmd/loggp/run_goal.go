@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/programs"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/program"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/recording"
 )
@@ -43,7 +43,7 @@ func (r *runs) goal(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
-	x := programs.Execution{Schedule: s}
+	x := program.Execution{Schedule: s}
 	if err := x.Check(); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/engine/recording"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/engine/recorder"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/phases"
 	"github.com/loggp/loggp/model/platform"
@@ -23,30 +23,30 @@ import (
 // machine finds the platform, and how to set up a job on it, of a library of MPI or of any.
 func (r *runs) machine(cmd *cobra.Command, any bool) (*platform.Platform, opener, error) {
 	if r.platform == "" {
-		return nil, nil, misuse(cmd, fmt.Errorf("--platform: say on what to run: %s, %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", "), strings.Join(world.Here, ", ")))
+		return nil, nil, misuse(cmd, fmt.Errorf("--platform: say on what to run: %s, %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", "), strings.Join(job.Here, ", ")))
 	}
 	if !isHere(r.platform) {
 		known, err := load(cmd, r.platform)
 		if any {
-			return known, world.NewAny, err
+			return known, job.NewAny, err
 		}
-		return known, world.New, err
+		return known, job.New, err
 	}
 	for _, flag := range []string{"noise", "place", "profile"} {
 		if cmd.Flags().Changed(flag) {
 			return nil, nil, misuse(cmd, fmt.Errorf("--%s: it is for emulated machines, and %s is this one", flag, r.platform))
 		}
 	}
-	return &platform.Platform{Machine: &model.Machine{Name: r.platform}}, func(_ *platform.Platform, library string, ranks int, _ float64) (*world.Job, error) {
-		return world.NewHere(library, ranks, world.Placement{Platform: r.platform, Pin: true, Any: any, Output: r.output, Command: commandLine(cmd)})
+	return &platform.Platform{Machine: &model.Machine{Name: r.platform}}, func(_ *platform.Platform, library string, ranks int, _ float64) (*job.Job, error) {
+		return job.NewHere(library, ranks, job.Placement{Platform: r.platform, Pin: true, Any: any, Output: r.output, Command: commandLine(cmd)})
 	}, nil
 }
 
 // opener sets up a job on a platform.
-type opener = func(known *platform.Platform, library string, ranks int, noise float64) (*world.Job, error)
+type opener = func(known *platform.Platform, library string, ranks int, noise float64) (*job.Job, error)
 
 // timed runs a program on this machine and returns when each rank ended.
-func (r *runs) timed(cmd *cobra.Command, name string, job *world.Job, program func(*mpi.Comm) error) ([]unit.Time, error) {
+func (r *runs) timed(cmd *cobra.Command, name string, job *job.Job, program func(*mpi.Comm) error) ([]unit.Time, error) {
 	times, err := job.Time(cmd.Context(), r.protocol, program)
 	if err != nil {
 		return nil, fmt.Errorf("%s on %s: %w", name, r.platform, err)
@@ -55,7 +55,7 @@ func (r *runs) timed(cmd *cobra.Command, name string, job *world.Job, program fu
 }
 
 // recorder gives a job a recorder if its schedule is asked for, and the phases that were computed before.
-func (r *runs) recorder(cmd *cobra.Command, jobs ...*world.Job) error {
+func (r *runs) recorder(cmd *cobra.Command, jobs ...*job.Job) error {
 	if r.phases != "" {
 		for _, job := range jobs {
 			if err := r.stored(cmd, job); err != nil {
@@ -72,12 +72,12 @@ func (r *runs) recorder(cmd *cobra.Command, jobs ...*world.Job) error {
 	if len(jobs) > 1 {
 		return misuse(cmd, errors.New("--record: it is of one run; name one placement"))
 	}
-	jobs[0].Recorder = &recording.Recorder{}
+	jobs[0].Recorder = &recorder.Recorder{}
 	return nil
 }
 
 // stored gives a job the phases of its exchanges.
-func (r *runs) stored(cmd *cobra.Command, job *world.Job) error {
+func (r *runs) stored(cmd *cobra.Command, job *job.Job) error {
 	switch {
 	case job.Library.Compiled == nil:
 		return misuse(cmd, fmt.Errorf("--phases: library %s of %s does not exchange in phases; cc-mpi of cc-cluster does", job.Library.Name, r.platform))
@@ -101,7 +101,7 @@ func (r *runs) stored(cmd *cobra.Command, job *world.Job) error {
 }
 
 // keep writes the schedule of a job that has run.
-func (r *runs) keep(cmd *cobra.Command, job *world.Job) error {
+func (r *runs) keep(cmd *cobra.Command, job *job.Job) error {
 	if r.record == "" {
 		return nil
 	}

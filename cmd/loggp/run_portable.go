@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/portable"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/program/portable"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/recording"
@@ -102,7 +102,7 @@ func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
 }
 
 // sendingBy returns the ways in which the library of a job sends.
-func sendingBy(j *world.Job, protocol string) []*portable.Library {
+func sendingBy(j *job.Job, protocol string) []*portable.Library {
 	return portable.Carried(j.Library.CarriedBy(), j.Library.Name, j.Options(protocol))
 }
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loggp/loggp/impl/cprog"
+	"github.com/loggp/loggp/impl/program/cprog"
 )
 
 // Programs run on every platform, find their results right, and their times add up.

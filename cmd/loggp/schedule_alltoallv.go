@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
@@ -211,7 +211,7 @@ func (a *alltoallv) prediction(cmd *cobra.Command, exchanges []phases.Exchange, 
 }
 
 // messageTime returns what a message between the first and the last rank takes, from its send to the end of its receive.
-func messageTime(job *world.Job, bytes int) unit.Time {
+func messageTime(job *job.Job, bytes int) unit.Time {
 	m := job.Platform.Machine
 	last := job.Ranks - 1
 	name := job.Library.Protocol(model.Standard, m.Tier(0, last), bytes)

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/fit/export"
-	"github.com/loggp/loggp/impl/doctor"
+	"github.com/loggp/loggp/impl/real/doctor"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/chart"

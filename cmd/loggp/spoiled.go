@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/doctor"
-	"github.com/loggp/loggp/impl/launch"
+	"github.com/loggp/loggp/impl/real/doctor"
+	"github.com/loggp/loggp/impl/real/launch"
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/microbench/sample"
 )

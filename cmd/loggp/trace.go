@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
@@ -150,8 +150,8 @@ type message struct {
 }
 
 // plan makes of the flags what to trace, on which job.
-func (t *trace) plan(p *platform.Platform) (todo, *world.Job, error) {
-	fail := func(err error) (todo, *world.Job, error) { return todo{}, nil, err }
+func (t *trace) plan(p *platform.Platform) (todo, *job.Job, error) {
+	fail := func(err error) (todo, *job.Job, error) { return todo{}, nil, err }
 	noise, err := parseNoise(t.noise)
 	if err != nil {
 		return fail(err)
@@ -160,7 +160,7 @@ func (t *trace) plan(p *platform.Platform) (todo, *world.Job, error) {
 	if err != nil {
 		return fail(err)
 	}
-	var pr program
+	var pr traceProgram
 	ranks := t.ranks
 	if t.program != "" {
 		if pr, err = programNamed(t.program); err != nil {
@@ -174,7 +174,7 @@ func (t *trace) plan(p *platform.Platform) (todo, *world.Job, error) {
 			ranks = min(max(traceRanks, r.Min), r.Max)
 		}
 	}
-	job, err := world.New(p, t.library, ranks, noise)
+	job, err := job.New(p, t.library, ranks, noise)
 	if err == nil && job.Ranks < 2 {
 		err = fmt.Errorf("--ranks %d: it takes two to communicate", job.Ranks)
 	}
@@ -230,7 +230,7 @@ func duration(flag, s string) (unit.Time, error) {
 }
 
 // todo makes of a program what to trace.
-func (p program) todo(job *world.Job, w workload, protocol string) todo {
+func (p traceProgram) todo(job *job.Job, w workload, protocol string) todo {
 	who := fmt.Sprintf("%d ranks", job.Ranks)
 	if p.pair {
 		who = fmt.Sprintf("ranks %d and %d of %d", w.pair[0], w.pair[1], job.Ranks)
@@ -268,7 +268,7 @@ func (m *message) check(protocol string) error {
 const lead = 100 * unit.Millisecond
 
 // todo makes of a message what to trace.
-func (m *message) todo(job *world.Job, protocol string) todo {
+func (m *message) todo(job *job.Job, protocol string) todo {
 	by := ""
 	if protocol != "" {
 		by = " by " + protocol
@@ -316,7 +316,7 @@ func (m *message) receive(c *mpi.Comm) {
 }
 
 // record runs what is to be traced.
-func (x todo) record(ctx context.Context, job *world.Job, seed uint64) (recording.Trace, error) {
+func (x todo) record(ctx context.Context, job *job.Job, seed uint64) (recording.Trace, error) {
 	r, err := job.Record(ctx, seed, x.protocol, 0, x.run)
 	if err != nil {
 		return recording.Trace{}, err

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/programs"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/program"
 )
 
 // A program that goes wrong ends the command with status 1 and a message for people: no stack of ours.
@@ -29,10 +29,10 @@ $`},
 		"not checked": {[]string{"--check=false"}, receivesTwice, `^loggp: wrong on t3d: deadlock`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all := programs.All
-			defer func() { programs.All = all }()
-			programs.All = append(all[:len(all):len(all)], programs.Program{Name: "wrong", Usual: programs.Settings{Size: 1, Rounds: 1},
-				Run: func(c *mpi.Comm, _ programs.Settings) error { p.program(c); return nil }})
+			all := program.All
+			defer func() { program.All = all }()
+			program.All = append(all[:len(all):len(all)], program.Program{Name: "wrong", Usual: program.Settings{Size: 1, Rounds: 1},
+				Run: func(c *mpi.Comm, _ program.Settings) error { p.program(c); return nil }})
 			var out, errs buffer
 			args := append([]string{"run", "--platform", "t3d", "-n", "2", "wrong"}, p.flags...)
 			if status := run(context.Background(), args, &out, &errs); status != failed || out.String() != "" {

@@ -2,7 +2,7 @@ package engine
 
 import (
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/match"
+	"github.com/loggp/loggp/impl/engine/match"
 	"github.com/loggp/loggp/model"
 )
 

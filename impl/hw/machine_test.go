@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/trace"
+	"github.com/loggp/loggp/impl/device/trace"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/loggp/loggp/impl/machine"
+	"github.com/loggp/loggp/impl/real/host"
 )
 
 // load is what a candidate measures of one length: the median over blocks of half a round
@@ -48,9 +48,9 @@ func (l load) time(run func(trips int)) float64 {
 	half := make([]float64, l.blocks)
 	run(l.trips)
 	for i := range half {
-		begin := machine.Now()
+		begin := host.Now()
 		run(l.trips)
-		half[i] = float64(machine.Now()-begin) / float64(l.trips) / 2
+		half[i] = float64(host.Now()-begin) / float64(l.trips) / 2
 	}
 	return median(half)
 }

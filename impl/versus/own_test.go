@@ -5,12 +5,12 @@ import (
 	"os"
 
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
 )
 
 // A way is how messages of our own travel: through the whole library, or as packets of the port.
-type way func(j *world.Job, w device.World, loads []load, half *[]float64) error
+type way func(j *job.Job, w device.World, loads []load, half *[]float64) error
 
 // ways are by the first argument of the process that is rank 1: this binary.
 var ways = map[string]way{"versus-library": library, "versus-port": port}
@@ -19,7 +19,7 @@ var ways = map[string]way{"versus-library": library, "versus-port": port}
 func own(platform, how string) func(context.Context, []load) ([]float64, error) {
 	return func(ctx context.Context, loads []load) (half []float64, err error) {
 		command := append([]string{how, platform}, words(loads)...)
-		return half, job(ctx, command, loads, &half)
+		return half, runJob(ctx, command, loads, &half)
 	}
 }
 
@@ -29,11 +29,11 @@ func rank(command []string) error {
 	if err != nil {
 		return err
 	}
-	return job(context.Background(), command, loads, nil)
+	return runJob(context.Background(), command, loads, nil)
 }
 
-func job(ctx context.Context, command []string, loads []load, half *[]float64) error {
-	j, err := world.NewHere("", 2, world.Placement{Platform: command[1], Wait: "spin", Pin: true, Command: command})
+func runJob(ctx context.Context, command []string, loads []load, half *[]float64) error {
+	j, err := job.NewHere("", 2, job.Placement{Platform: command[1], Wait: "spin", Pin: true, Command: command})
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func job(ctx context.Context, command []string, loads []load, half *[]float64) e
 	return ways[command[0]](j, w, loads, half)
 }
 
-func library(j *world.Job, w device.World, loads []load, half *[]float64) error {
+func library(j *job.Job, w device.World, loads []load, half *[]float64) error {
 	return mpi.Run(w, j.Options(""), func(c *mpi.Comm) error {
 		for _, l := range loads {
 			out, in := l.buffer(), l.buffer()
@@ -66,7 +66,7 @@ func library(j *world.Job, w device.World, loads []load, half *[]float64) error 
 	})
 }
 
-func port(_ *world.Job, w device.World, loads []load, half *[]float64) error {
+func port(_ *job.Job, w device.World, loads []load, half *[]float64) error {
 	return w.Run(func(p device.Port) error {
 		for _, l := range loads {
 			q := &device.Packet{Data: l.buffer()}

@@ -8,14 +8,14 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/loggp/loggp/impl/machine"
+	"github.com/loggp/loggp/impl/real/host"
 )
 
 // raw is what the memory takes: a flag on a cache line, and the receiver's copy out of the sender's
 // buffer, by two threads of this process.
 func raw(_ context.Context, loads []load) (half []float64, err error) {
 	for r := range 2 {
-		if machine.RankProcessor(r) < 0 {
+		if host.RankProcessor(r) < 0 {
 			return nil, fmt.Errorf("no processor is known for thread %d", r)
 		}
 	}
@@ -52,7 +52,7 @@ func raw(_ context.Context, loads []load) (half []float64, err error) {
 // pinned keeps the calling goroutine, which is to end soon, on the processor of a rank.
 func pinned(rank int) {
 	runtime.LockOSThread() // and not unlocked: the thread ends with the goroutine
-	if err := machine.Pin(machine.RankProcessor(rank)); err != nil {
+	if err := host.Pin(host.RankProcessor(rank)); err != nil {
 		panic(err)
 	}
 }
@@ -81,6 +81,6 @@ func (f flags) raise(n uint64) { f[n%pages].Store(n + 1) }
 
 func (f flags) await(n uint64) {
 	for l := &f[n%pages]; l.Load() != n+1; {
-		machine.Pause()
+		host.Pause()
 	}
 }

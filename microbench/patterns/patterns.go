@@ -8,7 +8,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/loggp/loggp/impl/portable"
+	"github.com/loggp/loggp/impl/program/portable"
 	"github.com/loggp/loggp/model/unit"
 )
 

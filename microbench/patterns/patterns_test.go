@@ -5,21 +5,21 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/loggp/loggp/impl/aclmpl"
-	"github.com/loggp/loggp/impl/portable"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/aclmpl"
+	"github.com/loggp/loggp/impl/program/portable"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 )
 
-// job is a library on the T3D.
-func job(t *testing.T, library string, ranks int) *world.Job {
+// openT3D returns a job of a library on the T3D.
+func openT3D(t *testing.T, library string, ranks int) *job.Job {
 	t.Helper()
 	p, err := platform.Load("t3d")
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := world.NewAny(p, library, ranks, 0)
+	j, err := job.NewAny(p, library, ranks, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func timed(t *testing.T, s *portable.Library, pattern string, ranks, bytes int) 
 	if library == "shmem" {
 		library = ""
 	}
-	w, err := job(t, library, ranks).World(t.Context(), 1)
+	w, err := openT3D(t, library, ranks).World(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func timed(t *testing.T, s *portable.Library, pattern string, ranks, bytes int) 
 
 // subjects are the libraries of the T3D.
 func subjects(t *testing.T) (mpiSync, mpiAsync, sync, async, shmem *portable.Library) {
-	m, a := portable.MPI("chimp", job(t, "chimp", 2).Options("")), portable.ACLMPL("aclmpl", aclmpl.Options{})
+	m, a := portable.MPI("chimp", openT3D(t, "chimp", 2).Options("")), portable.ACLMPL("aclmpl", aclmpl.Options{})
 	return m[0], m[1], a[0], a[1], portable.SHMEM()
 }
 
@@ -102,7 +102,7 @@ func BenchmarkAllToAll(b *testing.B) {
 	for _, ranks := range []int{64, 256, 1024} {
 		b.Run(strconv.Itoa(ranks), func(b *testing.B) {
 			for b.Loop() {
-				j, err := world.NewAny(p, "aclmpl", ranks, 0)
+				j, err := job.NewAny(p, "aclmpl", ranks, 0)
 				if err != nil {
 					b.Fatal(err)
 				}

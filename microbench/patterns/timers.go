@@ -3,7 +3,7 @@ package patterns
 import (
 	"fmt"
 
-	"github.com/loggp/loggp/impl/portable"
+	"github.com/loggp/loggp/impl/program/portable"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/loggp/loggp/impl/process"
+	"github.com/loggp/loggp/impl/real/process"
 )
 
 // runner runs commands whose processes all end with them.

@@ -1,4 +1,4 @@
-// Package aclmpl has closed forms of the library ACLMPL (impl/aclmpl) on machines with a torus: what
+// Package aclmpl has closed forms of the library ACLMPL (impl/library/aclmpl) on machines with a torus: what
 // its synchronous messages and its reductions take where nothing contends. They are sums of the
 // steps that the library makes, so they equal the emulation where the partners of each step are at
 // the same distance and no two transfers share a link or an interface.

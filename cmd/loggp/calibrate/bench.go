@@ -21,8 +21,8 @@ import (
 	"github.com/loggp/loggp/cmd/loggp/paper"
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/platform"
@@ -227,7 +227,7 @@ const auto = "auto"
 // emulate measures a plan without noise, between ranks of a place, and returns a data set. Of the
 // plan, the modes, the sizes and the protocol count.
 func emulate(ctx context.Context, p *platform.Platform, library, place string, plan *microbench.Plan) (*sample.Set, error) {
-	job, err := world.New(p, library, 0, 0)
+	job, err := job.New(p, library, 0, 0)
 	if err != nil {
 		return nil, err
 	}

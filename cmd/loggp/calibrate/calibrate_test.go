@@ -16,8 +16,8 @@ import (
 
 	"github.com/loggp/loggp/cmd/loggp/paper"
 	"github.com/loggp/loggp/fit/compare"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/collective"
@@ -81,7 +81,7 @@ func published(t *testing.T) []*paper.Paper {
 // measured returns samples of a platform as loggp measure takes them, with the platform's noise.
 func measured(t *testing.T, p *platform.Platform, library string, modes []string, sizes []int) *sample.Set {
 	t.Helper()
-	job, err := world.New(p, library, 0, world.PlatformNoise)
+	job, err := job.New(p, library, 0, job.PlatformNoise)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -496,7 +496,7 @@ func together(t *testing.T, p *platform.Platform, library string, ranks int, of 
 			of = append(of, compare.Collective{Operation: "bcast", Algorithm: "binomial", Bytes: k}, compare.Collective{Operation: "alltoall", Algorithm: "pairwise", Bytes: k})
 		}
 	}
-	job, err := world.New(p, library, ranks, 0)
+	job, err := job.New(p, library, ranks, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,9 +6,9 @@ import (
 	"strconv"
 
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
-	"github.com/loggp/loggp/impl/aclmpl"
-	"github.com/loggp/loggp/impl/trace"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/device/trace"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/aclmpl"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -67,7 +67,7 @@ type aclmplRun struct {
 // traced runs a program of ACLMPL and returns what its ranks did from begin on.
 func (r *aclmplRun) traced(ranks int, o aclmpl.Options, program func(*aclmpl.PE)) ([]trace.Event, error) {
 	const begin = unit.Millisecond // the library has started by then
-	j, err := world.NewAny(r.s.job.Platform, r.s.Library, ranks, 0)
+	j, err := job.NewAny(r.s.job.Platform, r.s.Library, ranks, 0)
 	if err != nil {
 		return nil, err
 	}

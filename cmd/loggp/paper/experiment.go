@@ -6,9 +6,9 @@ import (
 	"strconv"
 
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/trace"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/device/trace"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
@@ -72,7 +72,7 @@ func ofTwo(gives map[string]int, measure func(ctx context.Context, x *run, e *Ex
 // site is where a subject can be measured: a job, and two of its ranks.
 type site struct {
 	*Subject
-	job  *world.Job
+	job  *job.Job
 	pair [2]int
 }
 
@@ -85,9 +85,9 @@ func (s *Subject) open(load func(name string) (*platform.Platform, error), noise
 	if err != nil {
 		return nil, err
 	}
-	open := world.New
+	open := job.New
 	if s.Mode != "" {
-		open = world.NewAny
+		open = job.NewAny
 	}
 	library := s.Library
 	if library == shmem {

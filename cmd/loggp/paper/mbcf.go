@@ -10,8 +10,8 @@ import (
 
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
@@ -231,7 +231,7 @@ var sequencesBenchmark = benchmark{
 // draw records the two ranks of a short program from the end of its barrier on, and counts how often
 // the library copies the data of a message.
 func (s *site) draw(ctx context.Context, x *run, seed uint64, name string, program func(c *mpi.Comm)) error {
-	j, err := world.New(s.job.Platform, s.Library, 2, s.job.Noise)
+	j, err := job.New(s.job.Platform, s.Library, 2, s.job.Noise)
 	if err != nil {
 		return err
 	}
@@ -285,7 +285,7 @@ func (s *site) counted(ctx context.Context, seed uint64, on *platform.Platform, 
 
 // profiled is counted with a function that is told of broadcasts; nil: none.
 func (s *site) profiled(ctx context.Context, seed uint64, on *platform.Platform, ranks int, broadcast func(bytes int), program func(c *mpi.Comm)) (map[string]int64, error) {
-	j, err := world.New(on, s.Library, ranks, s.job.Noise)
+	j, err := job.New(on, s.Library, ranks, s.job.Noise)
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/trace"
+	"github.com/loggp/loggp/impl/device/trace"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
-	"github.com/loggp/loggp/impl/portable"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/program/portable"
 	"github.com/loggp/loggp/microbench/patterns"
 )
 
@@ -70,12 +70,12 @@ func runPatterns(ctx context.Context, x *run, e *Experiment, seed uint64, done f
 func word(p patterns.Pattern) string { return strings.ReplaceAll(p.Name, "-", "") }
 
 // sending returns a job of a number of ranks, and how the subject sends in it.
-func (s *site) sending(ranks int) (*world.Job, *portable.Library, error) {
+func (s *site) sending(ranks int) (*job.Job, *portable.Library, error) {
 	if s.Library == shmem {
-		j, err := world.NewAny(s.job.Platform, "", ranks, s.job.Noise)
+		j, err := job.NewAny(s.job.Platform, "", ranks, s.job.Noise)
 		return j, portable.SHMEM(), err
 	}
-	j, err := world.NewAny(s.job.Platform, s.Library, ranks, s.job.Noise)
+	j, err := job.NewAny(s.job.Platform, s.Library, ranks, s.job.Noise)
 	if err != nil {
 		return nil, nil, err
 	}

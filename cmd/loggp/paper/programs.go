@@ -11,9 +11,9 @@ import (
 
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
 	"github.com/loggp/loggp/impl/engine"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/npb"
-	"github.com/loggp/loggp/impl/programs"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/program"
+	"github.com/loggp/loggp/impl/program/npb"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
@@ -115,7 +115,7 @@ func runPrograms(ctx context.Context, x *run, e *Experiment, seed uint64, done f
 	s := x.sites[e.Subject]
 	parts := 0
 	for _, name := range e.Programs {
-		p, ok := programs.Named(name)
+		p, ok := program.Named(name)
 		if !ok {
 			return fmt.Errorf("there is no program %q", name)
 		}
@@ -125,7 +125,7 @@ func runPrograms(ctx context.Context, x *run, e *Experiment, seed uint64, done f
 				return err
 			}
 			for _, size := range e.Sizes.values {
-				settings := programs.Settings{Size: size, Rounds: 1}.Rated(on.Machine.Processor)
+				settings := program.Settings{Size: size, Rounds: 1}.Rated(on.Machine.Processor)
 				var last unit.Time
 				var broadcasts engine.Sizes
 				var failed error

@@ -9,9 +9,9 @@ import (
 	"strconv"
 
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
-	"github.com/loggp/loggp/impl/ccmpi"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/programs"
+	"github.com/loggp/loggp/impl/library/ccmpi"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/program"
 	"github.com/loggp/loggp/model/phases"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
@@ -250,7 +250,7 @@ func randomPattern(ranks, _ int) [][]int {
 func exchange(pattern func(ranks, size int) [][]int, way way) func(c *mpi.Comm, size int) routine {
 	return func(c *mpi.Comm, size int) routine {
 		all, me := pattern(c.Size(), size), c.Rank()
-		out, in := programs.NewBlocks(c.Size(), func(i int) int { return all[me][i] }), programs.NewBlocks(c.Size(), func(i int) int { return all[i][me] })
+		out, in := program.NewBlocks(c.Size(), func(i int) int { return all[me][i] }), program.NewBlocks(c.Size(), func(i int) int { return all[i][me] })
 		out.Each(func(i int, b []byte) { fill(b, me, i) })
 		call, phases := way(c, all, out, in)
 		return routine{call: call, phases: phases, end: func() (err error) {
@@ -274,34 +274,34 @@ func fill(b []byte, from, to int) {
 }
 
 // parts returns blocks as CC-MPI's calls take them.
-func parts(b programs.Blocks) ccmpi.Parts { return ccmpi.Of(mpi.Of(b.Bytes), b.Counts, b.Offsets) }
+func parts(b program.Blocks) ccmpi.Parts { return ccmpi.Of(mpi.Of(b.Bytes), b.Counts, b.Offsets) }
 
 // way is how an exchange is carried out whose pattern all ranks know. It may compute a schedule that is
 // not part of a call, and returns the number of its phases.
-type way func(c *mpi.Comm, pattern [][]int, out, in programs.Blocks) (call func(), phases int)
+type way func(c *mpi.Comm, pattern [][]int, out, in program.Blocks) (call func(), phases int)
 
 // byMPI is MPI_Alltoallv, and byData CC-MPI's data routine without control.
-func byMPI(c *mpi.Comm, _ [][]int, out, in programs.Blocks) (func(), int) {
+func byMPI(c *mpi.Comm, _ [][]int, out, in program.Blocks) (func(), int) {
 	return func() {
 		c.Alltoallv(mpi.Of(out.Bytes), out.Counts, out.Offsets, mpi.Of(in.Bytes), in.Counts, in.Offsets)
 	}, 0
 }
 
-func byData(c *mpi.Comm, _ [][]int, out, in programs.Blocks) (func(), int) {
+func byData(c *mpi.Comm, _ [][]int, out, in program.Blocks) (func(), int) {
 	return func() { ccmpi.AlltoallvData(c, parts(out), parts(in)) }, 0
 }
 
 // byLevel1 gathers the pattern and computes the schedule in each call, byLevel2 computes the schedule in
 // each call, and byLevel3 computes it beforehand.
-func byLevel1(c *mpi.Comm, _ [][]int, out, in programs.Blocks) (func(), int) {
+func byLevel1(c *mpi.Comm, _ [][]int, out, in program.Blocks) (func(), int) {
 	return func() { ccmpi.AlltoallvDataTrans2(c, ccmpi.AlltoallvControl1(c, parts(out)), parts(out), parts(in)) }, 0
 }
 
-func byLevel2(c *mpi.Comm, pattern [][]int, out, in programs.Blocks) (func(), int) {
+func byLevel2(c *mpi.Comm, pattern [][]int, out, in program.Blocks) (func(), int) {
 	return func() { ccmpi.AlltoallvDataTrans2(c, ccmpi.AlltoallvControl2(c, pattern), parts(out), parts(in)) }, 0
 }
 
-func byLevel3(c *mpi.Comm, pattern [][]int, out, in programs.Blocks) (func(), int) {
+func byLevel3(c *mpi.Comm, pattern [][]int, out, in program.Blocks) (func(), int) {
 	s := ccmpi.AlltoallvControl2(c, pattern)
 	return func() { ccmpi.AlltoallvDataTrans2(c, s, parts(out), parts(in)) }, len(s.Phases)
 }
@@ -310,7 +310,7 @@ func byLevel3(c *mpi.Comm, pattern [][]int, out, in programs.Blocks) (func(), in
 // many pages, and a barrier makes all copies consistent.
 func sharedMemory(way way) func(c *mpi.Comm, pages int) routine {
 	return func(c *mpi.Comm, pages int) routine {
-		m := programs.NewSharedMemory(c, pages, func(pattern [][]int, out, in programs.Blocks) func() {
+		m := program.NewSharedMemory(c, pages, func(pattern [][]int, out, in program.Blocks) func() {
 			call, _ := way(c, pattern, out, in)
 			return call
 		})

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/programs"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/program"
 	"github.com/loggp/loggp/model/phases"
 )
 
@@ -59,7 +59,7 @@ func TestSharedMemoryIsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.sites["cc"] = s
-	lazy := func(c *mpi.Comm, _ [][]int, out, in programs.Blocks) (func(), int) { return func() {}, 0 }
+	lazy := func(c *mpi.Comm, _ [][]int, out, in program.Blocks) (func(), int) { return func() {}, 0 }
 	routines["lazy"] = sharedMemory(lazy)
 	defer delete(routines, "lazy")
 	e := &Experiment{Subject: "cc", Programs: []string{"lazy"}, Ranks: sizes{values: []int{4}}, Sizes: sizes{values: []int{2}}}

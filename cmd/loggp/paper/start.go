@@ -7,8 +7,8 @@ import (
 
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
@@ -58,7 +58,7 @@ func (x *onInterface) run(words bool, programs ...func(p device.Port)) error {
 		tree.Send.Burst, tree.Receive.Burst = model.Width{}, model.Width{}
 	}
 	machine.Network, on.Machine = &tree, &machine
-	j, err := world.NewAny(&on, x.s.Library, len(programs), x.s.job.Noise)
+	j, err := job.NewAny(&on, x.s.Library, len(programs), x.s.job.Noise)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/params"
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/loop"
+	"github.com/loggp/loggp/impl/real/loop"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )

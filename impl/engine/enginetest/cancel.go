@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/loggp/loggp/impl/engine/enginetest/program"
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model/unit"
 )
 

@@ -19,7 +19,7 @@ import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/engine/enginetest/program"
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -95,7 +95,7 @@ func (l *law) skip(w World) string {
 	case w.Faulty && l.name != "programs":
 		return "the law is for machines without faults"
 	case w.Processes && l.fails != nil:
-		return "impl/mpi tests the errors of processes"
+		return "impl/library/mpi tests the errors of processes"
 	case w.Processes && Racing:
 		return "the race detector does not see between processes"
 	}

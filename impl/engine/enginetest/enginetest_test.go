@@ -7,8 +7,8 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
-	"github.com/loggp/loggp/impl/loop"
-	"github.com/loggp/loggp/impl/queue"
+	"github.com/loggp/loggp/impl/engine/queue"
+	"github.com/loggp/loggp/impl/real/loop"
 	"github.com/loggp/loggp/model"
 )
 
@@ -91,7 +91,7 @@ func (m faultyMaker) Engines(n int) func(i int) engine.Engine {
 	}
 }
 
-// faultyWorld is impl/loop with faulty ports.
+// faultyWorld is impl/real/loop with faulty ports.
 type faultyWorld struct {
 	device.World
 	fault

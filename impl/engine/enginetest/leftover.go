@@ -9,7 +9,7 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model"
 )
 
@@ -70,7 +70,7 @@ func (s *Subject) open(port device.Port, l *model.Library) (*engine.Rank, engine
 func nothingLeft(way func(*engine.Rank, model.Mode, int) error) func(testing.TB, *Subject, World) error {
 	return func(t testing.TB, s *Subject, w World) error {
 		if w.Processes {
-			return nil // worlds of impl/shm and impl/tcp have no remote memory
+			return nil // worlds of impl/real/shm and impl/real/tcp have no remote memory
 		}
 		before := runtime.NumGoroutine()
 		for mode := range model.NumModes {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/loggp/loggp/impl/engine/enginetest/program"
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/library/mpi"
 )
 
 // messages are the rules of order, matching, modes and communicators.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/loggp/loggp/impl/engine/enginetest/program"
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/library/mpi"
 )
 
 // progress are the rules of what goes on while ranks make calls.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/loggp/loggp/impl/engine/enginetest/program"
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/library/mpi"
 )
 
 var (

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/loggp/loggp/impl/datatype"
 	"github.com/loggp/loggp/impl/engine/enginetest/program"
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/library/datatype"
+	"github.com/loggp/loggp/impl/library/mpi"
 )
 
 // requests are the rules of completing, persistent and freed requests.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/loggp/loggp/impl/datatype"
 	"github.com/loggp/loggp/impl/engine/enginetest/program"
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/library/datatype"
+	"github.com/loggp/loggp/impl/library/mpi"
 )
 
 // wordShapes are types of 8-byte words that lie in several ways.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loggp/loggp/impl/datatype"
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/library/datatype"
+	"github.com/loggp/loggp/impl/library/mpi"
 )
 
 // wrong are wrong programs, each with its error.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/impl/hw/sim"
 	"github.com/loggp/loggp/model"
 )
 

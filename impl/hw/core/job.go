@@ -15,7 +15,7 @@ import (
 	"runtime/debug"
 
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/impl/hw/sim"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )

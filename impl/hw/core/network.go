@@ -2,7 +2,7 @@ package core
 
 import (
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/impl/hw/sim"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/loggp/loggp/impl/hw/core"
-	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/impl/hw/sim"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )

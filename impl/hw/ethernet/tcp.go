@@ -2,7 +2,7 @@ package ethernet
 
 import (
 	"github.com/loggp/loggp/impl/hw/core"
-	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/impl/hw/sim"
 	"github.com/loggp/loggp/model/unit"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/hw/core"
-	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/impl/hw/sim"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )

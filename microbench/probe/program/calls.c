@@ -49,7 +49,7 @@ static void take_back(void)
 	free(lent);
 }
 
-/* barrier is the tree of package impl/mpi, of two: a message to the root and one back, so that the root leaves first. */
+/* barrier is the tree of package impl/library/mpi, of two: a message to the root and one back, so that the root leaves first. */
 static void barrier(void)
 {
 	if (at.root == !p1) {

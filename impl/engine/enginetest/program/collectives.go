@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/loggp/loggp/impl/datatype"
-	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/reduction"
+	"github.com/loggp/loggp/impl/library/datatype"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/library/reduction"
 	"github.com/loggp/loggp/model/collective"
 )
 

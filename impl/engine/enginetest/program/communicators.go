@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model/collective"
 )
 

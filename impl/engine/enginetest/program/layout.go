@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/loggp/loggp/impl/datatype"
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/library/datatype"
+	"github.com/loggp/loggp/impl/library/mpi"
 )
 
 // layout is a datatype with the place of each basic element by the definition of its constructors

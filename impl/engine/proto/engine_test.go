@@ -1,0 +1,93 @@
+package proto
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/engine/enginetest"
+	"github.com/loggp/loggp/impl/real/launch"
+	"github.com/loggp/loggp/impl/real/launch/launchtest"
+	"github.com/loggp/loggp/impl/real/shm"
+	"github.com/loggp/loggp/impl/real/tcp"
+	"github.com/loggp/loggp/model"
+)
+
+// TestEngine executes the laws of package engine, with each protocol and with several. Each of the
+// first libraries, one that sends by all protocols among them, has a world of processes of its own.
+func TestEngine(t *testing.T) {
+	for i, l := range enginetest.ProtoLibraries() {
+		worlds := enginetest.WorldsOf(i)
+		if i < len(processes) {
+			worlds = append(worlds, processes[i])
+		}
+		enginetest.Test(t, enginetest.Subject{Name: l.Name, New: New, Library: l.New, Leftover: leftover, Worlds: worlds})
+	}
+}
+
+// TestSockets executes them with libraries that use TCP in different ways, on switches that lose frames.
+func TestSockets(t *testing.T) {
+	faults := func(m *model.Machine) {
+		e := *m.Network.(*model.Ethernet)
+		s := *e.Switches
+		s.Loss, s.Reorder = 0.01, 0.02
+		e.Switches, m.Network = &s, &e
+	}
+	for _, l := range enginetest.Load("cc-cluster").Libraries {
+		if l.CarriedBy() != model.Proto {
+			continue
+		}
+		enginetest.Test(t, enginetest.Subject{Name: l.Name, New: New, Leftover: leftover,
+			Library: func() *model.Library { l := *l; return &l },
+			Worlds:  []enginetest.World{{Name: "cc-cluster", Open: enginetest.Emulated("cc-cluster", faults, 0)}}})
+	}
+}
+
+// leftover looks at what the engine of a rank that has ended still holds.
+func leftover(x engine.Engine) error {
+	e := x.(*Engine)
+	if n, m := e.posted.Len(), e.unexpected.Len(); n != 0 || m != 0 {
+		return fmt.Errorf("%d receives and %d messages wait", n, m)
+	}
+	m := e.messages
+	if m == nil {
+		return nil
+	}
+	for key := range device.Key(100) {
+		if _, exposed := m.exposed.Reach(key, 0, 0); exposed {
+			return fmt.Errorf("memory %d is exposed", key)
+		}
+	}
+	if len(m.pending) != len(m.idle) || len(m.pending) > 15 {
+		return fmt.Errorf("%d of %d places for gets are free", len(m.idle), len(m.pending))
+	}
+	return nil
+}
+
+// processes are worlds whose ranks are processes: this binary, which is started again to run the
+// one test that it is wanted for.
+var processes = []enginetest.World{
+	processWorld("shm", func(ranks int, args []string) (device.World, error) {
+		return shm.New(shm.Config{Ranks: ranks, Args: args})
+	}),
+	processWorld("shm, blocking", func(ranks int, args []string) (device.World, error) {
+		return shm.New(shm.Config{Ranks: ranks, Args: args, Wait: launch.Block, NoTransfer: true})
+	}),
+	processWorld("tcp", func(ranks int, args []string) (device.World, error) {
+		return tcp.New(tcp.Config{Ranks: ranks, Args: args})
+	}),
+	processWorld("tcp, blocking", func(ranks int, args []string) (device.World, error) {
+		return tcp.New(tcp.Config{Ranks: ranks, Args: args, Wait: launch.Block})
+	}),
+}
+
+func processWorld(name string, open func(ranks int, args []string) (device.World, error)) enginetest.World {
+	return enginetest.World{Name: name, Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
+		w, err := open(ranks, launchtest.Args(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}}
+}

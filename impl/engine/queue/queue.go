@@ -1,0 +1,269 @@
+// Package queue is the simplest engine: every message goes at once, whatever its length, and waits
+// in one queue of its receiver until a receive takes it.
+//
+// There are no protocols, no flow control and no remote memory. It shows what an engine has to do,
+// and it is a second opinion for tests of package mpi. Its packets:
+//
+//	data   → the message
+//	ack    ← the receive of a synchronous message has been found
+//	cancel → remove the message, if it has no receive
+//	answer ← whether it was removed
+//	exit     from the world: the program of a rank has ended
+package queue
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/engine/match"
+	"github.com/loggp/loggp/model"
+)
+
+// kind is the kind of a packet.
+type kind uint8
+
+const (
+	data kind = iota + 1
+	ack
+	cancel
+	answer
+	exit
+)
+
+// head is a packet's header.
+type head struct {
+	kind    kind
+	mode    model.Mode
+	tag     int32
+	context uint32
+	sign    engine.Signature
+	sender  uint32 // the operation of the message's sender
+	serial  uint32 // of a cancel
+	found   bool   // of an answer
+}
+
+func (h *head) words() device.Head {
+	w := device.Head{uint64(h.kind) | uint64(h.mode)<<8 | uint64(uint32(h.tag))<<32, uint64(h.context) | uint64(h.sign)<<32, uint64(h.sender) | uint64(h.serial)<<32}
+	if h.found {
+		w[3] = 1
+	}
+	return w
+}
+
+func headOf(w *device.Head) head {
+	return head{kind: kind(w[0]), mode: model.Mode(w[0] >> 8), tag: int32(w[0] >> 32), context: uint32(w[1]), sign: engine.Signature(w[1] >> 32),
+		sender: uint32(w[2]), serial: uint32(w[2] >> 32), found: w[3] == 1}
+}
+
+// Describe returns the name of a packet's kind, and the rest of its header for people.
+func Describe(w device.Head) (name, detail string) {
+	switch h := headOf(&w); h.kind {
+	case data:
+		return "data", fmt.Sprintf("%v, tag %d", h.mode, h.tag)
+	case answer:
+		return "answer", map[bool]string{true: "cancelled", false: "too late"}[h.found]
+	case ack, cancel, exit:
+		return map[kind]string{ack: "ACK", cancel: "cancel", exit: "exit"}[h.kind], ""
+	}
+	return "unknown", ""
+}
+
+// op is an operation: a receive while it is posted, a synchronous send until its ack has come.
+type op struct {
+	engine.Op
+	posted match.Entry[*op]
+	serial uint32 // of the cancel that is under way; 0: none
+}
+
+// Engine carries the messages of one rank. It implements engine.Engine.
+type Engine struct {
+	rank    *engine.Rank
+	port    device.Port
+	ops     []*op
+	inbox   engine.Inbox[*op, head]
+	packet  device.Packet
+	cancels uint32
+}
+
+// New makes the engines of a job. It is an engine.New. There are no protocols to choose.
+func New(l *model.Library, protocol string) (engine.Maker, error) {
+	if protocol != "" {
+		return nil, fmt.Errorf("library %s: there is no protocol %q: its engine sends every message alike", l.Name, protocol)
+	}
+	return maker{}, nil
+}
+
+type maker struct{}
+
+// Engines implements engine.Maker.
+func (maker) Engines(n int) func(i int) engine.Engine {
+	all := make([]Engine, n)
+	return func(i int) engine.Engine { return &all[i] }
+}
+
+// Setup implements engine.Engine, as do the methods below.
+func (e *Engine) Setup(r *engine.Rank) { e.rank, e.port = r, r.Port() }
+
+func (e *Engine) NewOp() *engine.Op {
+	o := new(op)
+	o.Self, o.posted.Value = o, o
+	e.ops = append(e.ops, o)
+	return &o.Op
+}
+
+func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, context uint32, tag int) {
+	e.rank.SendAndAwait(m, buf, s, dst, context, tag)
+}
+
+// Isend sends the message, and completes it unless it is synchronous. A buffered message is copied to
+// the attached buffer and leaves at once.
+func (e *Engine) Isend(o *engine.Op) {
+	e.port.Spend(model.QueueSend, 1)
+	e.port.Spend(model.QueueByte, len(o.Buf))
+	h := head{kind: data, mode: o.Mode, tag: o.Tag, context: o.Context, sign: o.Sign, sender: o.ID()}
+	if o.Mode != model.Buffered {
+		e.send(int(o.Peer), &h, o.Buf)
+		if o.Mode != model.Synchronous {
+			e.rank.Complete(o)
+		}
+		return
+	}
+	b := e.rank.Buffer(o)
+	e.send(int(o.Peer), &h, b.Buf)
+	e.rank.Complete(b)
+	e.rank.Complete(o)
+}
+
+func (e *Engine) send(dst int, h *head, b []byte) {
+	e.packet = device.Packet{Head: h.words(), Data: b}
+	e.port.Send(dst, &e.packet)
+}
+
+func (e *Engine) Irecv(x *engine.Op) {
+	e.port.Spend(model.QueueReceive, 1)
+	o := x.Self.(*op)
+	if m := e.inbox.Post(x, &o.posted); m != nil {
+		e.deliver(o, m)
+		e.inbox.Drop(m)
+	}
+}
+
+func (e *Engine) Recv(o *engine.Op) {
+	e.Irecv(o)
+	e.rank.Await(o)
+}
+
+// deliver gives a message to its receive.
+func (e *Engine) deliver(o *op, m *engine.Arrived[head]) {
+	e.rank.Check(&o.Op, o.Context, m.Source, m.Tag, m.Size, m.Head.sign)
+	o.Peer, o.Tag, o.Size = m.Source, m.Tag, m.Size
+	e.port.Spend(model.QueueByte, m.Size)
+	e.rank.Copy(o.Buf, m.Data)
+	if m.Head.open() {
+		e.send(m.Src, &head{kind: ack, sender: m.Head.sender}, nil)
+	}
+	e.rank.Complete(&o.Op)
+}
+
+// Progress takes in one packet.
+func (e *Engine) Progress(block bool) bool {
+	p := e.port.Recv(block)
+	if p == nil {
+		return false
+	}
+	e.port.Spend(model.QueueHandle, 1)
+	h := headOf(&p.Head)
+	switch h.kind {
+	case data:
+		e.arrive(p, h)
+	case ack:
+		e.done(e.ops[h.sender], e.rank.Complete)
+	case cancel:
+		e.withdraw(p.Src, h)
+	case answer:
+		if o := e.ops[h.sender]; o.serial == h.serial && h.found {
+			e.done(o, e.rank.Cancelled)
+		}
+	case exit: // the rank has sent everything, and has not received what is being cancelled
+		for _, o := range e.ops {
+			if o.serial > 0 && int(o.Peer) == p.Src {
+				e.done(o, e.rank.Cancelled)
+			}
+		}
+	}
+	return true
+}
+
+// done ends a synchronous send.
+func (e *Engine) done(o *op, how func(*engine.Op)) {
+	o.serial = 0
+	how(&o.Op)
+}
+
+// arrive gives a message to the first receive that matches, or keeps it.
+func (e *Engine) arrive(p *device.Packet, h head) {
+	m, o := e.inbox.Arrive(p, h, h.context, h.tag, len(p.Data))
+	switch {
+	case o != nil:
+		e.deliver(o.Value, m)
+		e.inbox.Drop(m)
+	case h.mode == model.Ready:
+		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.Name(m.Source, h.context), m.Size, h.tag)
+	default:
+		e.rank.Copy(m.Data, p.Data) // charges the copy that Arrive has made
+	}
+}
+
+func (e *Engine) Looked(bool) { e.port.Spend(model.QueueTest, 1) }
+
+func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
+	return e.inbox.Probe(e.rank, model.QueueTest, src, context, tag, block)
+}
+
+// Cancel removes a receive that is posted. A synchronous send is cancelled by the receiver, as only
+// that knows whether its receive has been found.
+func (e *Engine) Cancel(x *engine.Op) {
+	switch o := x.Self.(*op); {
+	case o.Receive:
+		e.inbox.Posted.Remove(&o.posted)
+		e.rank.Cancelled(x)
+	case o.serial == 0:
+		e.cancels++
+		o.serial = e.cancels
+		e.send(int(o.Peer), &head{kind: cancel, sender: o.ID(), serial: o.serial}, nil)
+		e.port.NotifyExit(int(o.Peer), (&head{kind: exit}).words())
+	}
+}
+
+// withdraw removes a message for its sender, unless a receive has taken it.
+func (e *Engine) withdraw(src int, h head) {
+	a := head{kind: answer, sender: h.sender, serial: h.serial}
+	a.found = e.inbox.Withdraw(src, func(m *head) bool { return m.sender == h.sender && m.open() })
+	e.send(src, &a, nil)
+}
+
+// open reports whether the sender of a message waits for its receive.
+func (h *head) open() bool { return h.mode == model.Synchronous }
+
+func (e *Engine) Explain(x *engine.Op) engine.Wait {
+	o := x.Self.(*op)
+	w := engine.Wait{For: engine.ForMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
+	if !o.Receive {
+		w.For, w.Bytes, w.Mode, w.Protocol = engine.ForReceive, o.Size, o.Mode, "queue"
+		if o.serial > 0 {
+			w.For = engine.ForAnswer
+		}
+	}
+	return w
+}
+
+func (e *Engine) Unreceived(context uint32) (int, *engine.Arrival) {
+	return e.inbox.Unreceived(context)
+}
+
+// Unsettled returns a synchronous message: others are complete at their senders.
+func (e *Engine) Unsettled() *engine.Arrival { return e.inbox.Unsettled((*head).open) }
+
+// Direct returns nil: there is nothing below messages.
+func (e *Engine) Direct() engine.Direct { return nil }

@@ -1,0 +1,197 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/library/mpi"
+	programs "github.com/loggp/loggp/impl/program"
+	"github.com/loggp/loggp/impl/real/host"
+	"github.com/loggp/loggp/impl/real/launch"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Here lists the platforms that are not emulated: this machine with one of its transports.
+var Here = []string{Shm, TCP}
+
+// transport is how ranks on this machine communicate.
+type transport struct {
+	about   string
+	ranks   int // most
+	library func() *model.Library
+	open    func(j *Job, ctx context.Context) (device.World, error)
+	facts   func() []host.Fact
+}
+
+// transports has the transport of each platform in Here.
+var transports = map[string]transport{Shm: sharedMemory, TCP: connections}
+
+// Placement is how the ranks of a job on this machine run.
+type Placement struct {
+	Platform string // one of Here; "": the first
+
+	Wait string // spin or block; "": spin if each rank has its own processor
+	Pin  bool   // each rank to a processor of its own
+
+	Output *os.File // of the ranks that are started; nil: what they write to standard output is lost
+
+	Any bool // the library need not be MPI, as in NewAny
+
+	Team *launch.Team // where ranks are, if they are on several machines; nil: on this one
+
+	// Command starts a further process of this program as a rank of the job; nil: the arguments
+	// that this process was started with.
+	Command []string
+}
+
+// NewHere sets up a job on this machine. Ranks 0 are two.
+func NewHere(library string, ranks int, how Placement) (*Job, error) {
+	if ranks == 0 {
+		ranks = 2
+	}
+	if how.Platform == "" {
+		how.Platform = Here[0]
+	}
+	t, ok := transports[how.Platform]
+	if !ok {
+		return nil, fmt.Errorf("platform %q is not this machine; that is one of %s", how.Platform, strings.Join(Here, ", "))
+	}
+	about := "this machine: " + t.about
+	if how.Team != nil {
+		about = "several machines: ranks are processes that are connected by TCP"
+	}
+	resolution, _ := host.Clock()
+	p := &platform.Platform{
+		Machine: &model.Machine{
+			Name:        how.Platform,
+			Description: about,
+			Ranks:       model.Ranks{Default: 2, Min: 1, Max: t.ranks},
+			Timer:       resolution,
+		},
+		Libraries: append([]*model.Library{t.library(), {Name: "aclmpl", Description: "ACLMPL: a library of its own, beside MPI", Engine: model.Aclmpl}}, writers()...),
+	}
+	if how.Platform == TCP {
+		p.Libraries = append(p.Libraries, compiled())
+	}
+	open := New
+	if how.Any {
+		open = NewAny
+	}
+	j, err := open(p, library, ranks, 0)
+	if err != nil {
+		return nil, err
+	}
+	j.here, j.started = &how, launch.IsRank()
+	if how.Command != nil {
+		launch.Begin(how.Command)
+	}
+	_, err = j.processes(context.Background())
+	return j, err
+}
+
+// processes returns a world whose ranks are processes.
+func (j *Job) processes(ctx context.Context) (device.World, error) {
+	return transports[j.here.Platform].open(j, ctx)
+}
+
+// own returns this program's library on real machines, where no software costs are charged.
+// Messages up to a length are sent eagerly; the receiver fetches the data of longer ones.
+func own(eager int, about string) *model.Library {
+	l := &model.Library{Name: "loggp", Description: "this program's own library: " + about, Fallback: "RTA", Window: 1 << 20}
+	for m := range model.NumModes {
+		short := model.Rule{Mode: m, UpTo: eager, Protocol: "T"}
+		if m == model.Synchronous {
+			short.Protocol = "TA"
+		}
+		l.Rules = append(l.Rules, short, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
+	}
+	return l
+}
+
+// Real reports whether the job runs on this machine.
+func (j *Job) Real() bool { return j.here != nil }
+
+// Time runs a program on the ranks of a real job, which begin at one time, and returns how long it took
+// each. Its recorder, if there is one, has the schedules of all ranks then. Processes that were started
+// as other ranks than 0 do not return from it.
+func (j *Job) Time(ctx context.Context, protocol string, program func(*mpi.Comm) error) ([]unit.Time, error) {
+	w, err := j.processes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var times []unit.Time
+	err = mpi.Run(w, j.Options(protocol), func(c *mpi.Comm) error {
+		results := c.Dup()
+		begin := programs.Together(c)
+		if j.Recorder != nil {
+			j.Recorder.Begin(c.Rank())
+		}
+		err := program(c)
+		took := c.Wtime() - begin
+		if j.Recorder != nil {
+			j.Recorder.End(c.Rank())
+		}
+		if err != nil {
+			return err
+		}
+		times = j.gather(results, took)
+		return nil
+	})
+	return times, err
+}
+
+// gather brings to rank 0 how long the program took each rank, and what was recorded of it.
+func (j *Job) gather(c *mpi.Comm, took unit.Time) []unit.Time {
+	words := []int64{int64(took)}
+	if j.Recorder != nil {
+		words = append(words, j.Recorder.Words(c.Rank())...)
+	}
+	length := []int64{int64(len(words))}
+	if c.Rank() != 0 {
+		mpi.Send(c, mpi.Raw(length), 0, 0)
+		mpi.Send(c, mpi.Raw(words), 0, 1)
+		return nil
+	}
+	times := []unit.Time{took}
+	for src := 1; src < c.Size(); src++ {
+		mpi.Recv(c, mpi.Raw(length), src, 0)
+		words = make([]int64, length[0])
+		mpi.Recv(c, mpi.Raw(words), src, 1)
+		times = append(times, unit.Time(words[0]))
+		if j.Recorder != nil {
+			j.Recorder.SetWords(src, words[1:])
+		}
+	}
+	return times
+}
+
+// Facts returns facts on the hosts of a real job, its transport and this machine.
+func (j *Job) Facts() []host.Fact {
+	return slices.Concat(j.hosts(), transports[j.here.Platform].facts(), host.Facts())
+}
+
+// Wait returns how the ranks of a real job wait: spin or block.
+func (j *Job) Wait() string {
+	return string(launch.Wait(j.here.Wait).Waits(j.here.Team, 0, j.Ranks))
+}
+
+// Pins describes on which processor each rank of a real job runs.
+func (j *Job) Pins() string {
+	if !j.here.Pin {
+		return "off: the kernel moves ranks as it likes"
+	}
+	if j.here.Team != nil {
+		return "on each host processors in the order of their numbers, by rank"
+	}
+	places := make([]string, j.Ranks)
+	for r := range places {
+		places[r] = fmt.Sprint(host.RankProcessor(r))
+	}
+	return "processors " + strings.Join(places, " ")
+}

@@ -1,0 +1,73 @@
+package job
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/model"
+)
+
+// Pair returns the ranks of the job between which to measure, beginning with the one that sends
+// first.
+//
+//	""              the first rank and the last
+//	"intra"         the first two ranks of one node
+//	"inter"         the first rank, and the last that is in another node
+//	"3,0"           these ranks
+//
+// It is an error if the job has no such ranks.
+func (j *Job) Pair(place string) (pair [2]int, err error) {
+	switch place {
+	case "":
+		return [2]int{0, j.Ranks - 1}, nil
+	case model.Intra.String():
+		return j.within()
+	case model.Inter.String():
+		return j.between()
+	}
+	return j.ranks(place)
+}
+
+// within returns the first pair of ranks in one node, ordered by the first rank and then the
+// second.
+func (j *Job) within() (pair [2]int, err error) {
+	for a := range j.Ranks {
+		for b := a + 1; b < j.Ranks; b++ {
+			if j.tier(a, b) == model.Intra {
+				return [2]int{a, b}, nil
+			}
+		}
+	}
+	return pair, fmt.Errorf("platform %s has no two of %d ranks in one node: measure inter, or with more ranks if its nodes have room for several",
+		j.Platform.Machine.Name, j.Ranks)
+}
+
+// between returns rank 0 and the last rank in another node.
+func (j *Job) between() (pair [2]int, err error) {
+	for b := j.Ranks - 1; b > 0; b-- {
+		if j.tier(0, b) == model.Inter {
+			return [2]int{0, b}, nil
+		}
+	}
+	return pair, fmt.Errorf("platform %s has all of %d ranks in one node: measure intra, or with more ranks if it has more nodes",
+		j.Platform.Machine.Name, j.Ranks)
+}
+
+// ranks parses two ranks.
+func (j *Job) ranks(s string) (pair [2]int, err error) {
+	first, second, two := strings.Cut(s, ",")
+	for i, word := range []string{first, second} {
+		var wrong error
+		if pair[i], wrong = strconv.Atoi(strings.TrimSpace(word)); wrong != nil || !two {
+			return pair, fmt.Errorf("%q is neither intra nor inter nor two ranks, such as 0,3", s)
+		}
+		if pair[i] < 0 || pair[i] >= j.Ranks {
+			return pair, fmt.Errorf("%s: the job has the ranks 0 to %d, no rank %d", s, j.Ranks-1, pair[i])
+		}
+	}
+	if pair[0] == pair[1] {
+		return pair, fmt.Errorf("%s: a rank does not measure with itself: name two", s)
+	}
+	return pair, nil
+}

@@ -1,0 +1,26 @@
+package job
+
+import (
+	"context"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/real/host"
+	"github.com/loggp/loggp/impl/real/launch"
+	"github.com/loggp/loggp/impl/real/shm"
+	"github.com/loggp/loggp/model"
+)
+
+// Shm is the platform of this machine with ranks as processes that share memory.
+const Shm = "shm"
+
+var sharedMemory = transport{
+	about: "ranks are processes that share memory",
+	ranks: shm.MaxRanks,
+	library: func() *model.Library {
+		return own(4<<10, "messages to 4 KiB at once, longer ones are read by the receiver") // from there on the kernel's copy pays
+	},
+	open: func(j *Job, ctx context.Context) (device.World, error) {
+		return shm.New(shm.Config{Ranks: j.Ranks, Wait: launch.Wait(j.here.Wait), Pin: j.here.Pin, Args: j.here.Command, Context: ctx, Output: j.here.Output})
+	},
+	facts: func() []host.Fact { return nil },
+}

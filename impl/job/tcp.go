@@ -1,0 +1,36 @@
+package job
+
+import (
+	"context"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/library/ccmpi"
+	"github.com/loggp/loggp/impl/real/launch"
+	"github.com/loggp/loggp/impl/real/tcp"
+	"github.com/loggp/loggp/model"
+)
+
+// TCP is the platform of this machine with ranks as processes that are connected by TCP.
+const TCP = "tcp"
+
+var connections = transport{
+	about: "ranks are processes that are connected by TCP, by the loopback interface",
+	ranks: tcp.MaxRanks,
+	library: func() *model.Library {
+		return own(128<<10, "messages to 128 KiB at once, longer ones when the receiver asks for them")
+	},
+	open: func(j *Job, ctx context.Context) (device.World, error) {
+		return tcp.New(tcp.Config{Ranks: j.Ranks, Wait: launch.Wait(j.here.Wait), Pin: j.here.Pin, Args: j.here.Command, Context: ctx, Output: j.here.Output, Team: j.here.Team,
+			Datagrams: j.Library.Compiled != nil})
+	},
+	facts: tcp.Facts,
+}
+
+// compiled is the library by which ranks that are connected by TCP multicast, and exchange in phases.
+func compiled() *model.Library {
+	l := connections.library()
+	options := ccmpi.Defaults
+	l.Name, l.Compiled = "cc-mpi", &options
+	l.Description = "CC-MPI: collective operations by reliable multicast over UDP, and in phases over TCP; other messages as loggp"
+	return l
+}

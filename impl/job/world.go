@@ -1,0 +1,217 @@
+// Package world turns a platform's name into a job that can run.
+package job
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/engine/mbcf"
+	"github.com/loggp/loggp/impl/engine/proto"
+	"github.com/loggp/loggp/impl/engine/queue"
+	"github.com/loggp/loggp/impl/engine/recorder"
+	"github.com/loggp/loggp/impl/engine/start"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/library/ccmpi"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/phases"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Job is a platform with one of its libraries, set up for a number of ranks.
+type Job struct {
+	Platform *platform.Platform
+	Library  *model.Library
+	Ranks    int
+	Noise    float64 // relative standard deviation of every processor step
+	Check    bool    // check programs more closely, see mpi.Options
+
+	Forced []collective.Rule // rules that precede those of the library
+
+	Stored []*phases.Schedule // of calls of MPI_Alltoallv, for a library with compiled communication; nil: computed in the run
+
+	Recorder *recorder.Recorder // writes down the schedule of the programs; nil: none does
+
+	here    *Placement // nil: the machine is emulated
+	started bool       // this process was started as one of the ranks
+}
+
+// engines has the implementation of each engine that a library may name.
+var engines = map[*model.Engine]struct {
+	make     engine.New
+	describe func(device.Head) (name, detail string) // the packets, for traces
+}{
+	model.Proto: {proto.New, proto.Describe},
+	model.Queue: {queue.New, queue.Describe},
+	model.Mbcf:  {mbcf.New, mbcf.Describe},
+	model.Start: {start.New, start.Describe},
+}
+
+// writers are the libraries of real machines whose senders write to receive buffers. They need no
+// rules: whether a request is there decides.
+func writers() []*model.Library {
+	return []*model.Library{
+		{Name: "sr", Engine: model.Mbcf, Description: "MPI/MBCF: receivers post requests, and senders write to their buffers"},
+		{Name: "nsr", Engine: model.Mbcf, Requests: -1, Description: "MPI/MBCF without requests: every message goes by a FIFO"},
+	}
+}
+
+// PlatformNoise in place of a noise level means the level of the platform.
+const PlatformNoise = -1
+
+// Open finds a platform by its name and sets up a job on it: on an emulated machine, or on this one if the name is one of Here. There
+// each rank has a processor of its own, and there is no noise to choose.
+func Open(name, library string, ranks int, noise float64) (*Job, error) {
+	if slices.Contains(Here, name) {
+		if noise > 0 {
+			return nil, fmt.Errorf("noise of %s on %s: only emulated machines have a level of noise", unit.Percent(noise), name)
+		}
+		return NewHere(library, ranks, Placement{Platform: name, Pin: true})
+	}
+	p, err := platform.Load(name)
+	if err != nil {
+		return nil, err
+	}
+	return New(p, library, ranks, noise)
+}
+
+// New sets up a job on a platform for programs of MPI. Ranks 0 and an empty library are the
+// platform's defaults.
+func New(p *platform.Platform, library string, ranks int, noise float64) (*Job, error) {
+	j, err := NewAny(p, library, ranks, noise)
+	if err == nil && !j.Library.CarriedBy().MPI() {
+		return nil, fmt.Errorf("library %s of platform %s is not MPI: 'loggp patterns' runs it", j.Library.Name, p.Machine.Name)
+	}
+	return j, err
+}
+
+// NewAny is New with any library. Only World and what does not concern messages is for jobs whose
+// library is not MPI.
+func NewAny(p *platform.Platform, library string, ranks int, noise float64) (*Job, error) {
+	l, err := p.Library(library)
+	if err != nil {
+		return nil, err
+	}
+	j := &Job{Platform: p, Library: l, Ranks: ranks, Noise: noise}
+	if ranks == 0 {
+		j.Ranks = p.Machine.Ranks.Default
+	}
+	if noise < 0 {
+		j.Noise = p.Machine.Noise.Relative
+	}
+	if r := p.Machine.Ranks; j.Ranks < r.Min || j.Ranks > r.Max {
+		return nil, fmt.Errorf("platform %s has from %d to %d ranks, not %d", p.Machine.Name, r.Min, r.Max, j.Ranks)
+	}
+	return j, nil
+}
+
+// World returns a new world for the job. On an emulated machine its randomness depends on the seed
+// alone.
+func (j *Job) World(ctx context.Context, seed uint64) (device.World, error) {
+	if j.Real() {
+		return j.processes(ctx)
+	}
+	return hw.New(j.config(ctx, seed))
+}
+
+func (j *Job) config(ctx context.Context, seed uint64) hw.Config {
+	return hw.Config{Machine: j.Platform.Machine, Library: j.Library, Ranks: j.Ranks, Seed: seed, Noise: j.Noise, Context: ctx}
+}
+
+// Record runs a program on the job's ranks and returns its recording, which has at most most spans,
+// calls and messages; 0: the default limit of hw.Recorder.
+func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int, program func(*mpi.Comm) error) (*model.Recording, error) {
+	return j.record(ctx, seed, &hw.Recorder{Limit: most}, func(w device.World, r *hw.Recorder) error {
+		o := j.Options(protocol)
+		if ends := o.Enter; ends == nil {
+			o.Enter = r.Enter
+		} else {
+			o.Enter = func(rank int, call string) {
+				ends(rank, call)
+				r.Enter(rank, call)
+			}
+		}
+		return mpi.Run(w, o, program)
+	})
+}
+
+// RecordAny is Record with any library: run starts the program. If most is negative only the processors
+// are recorded.
+func (j *Job) RecordAny(ctx context.Context, seed uint64, most int, run func(device.World) error) (*model.Recording, error) {
+	return j.record(ctx, seed, &hw.Recorder{Limit: most, Processors: most < 0}, func(w device.World, _ *hw.Recorder) error { return run(w) })
+}
+
+func (j *Job) record(ctx context.Context, seed uint64, r *hw.Recorder, run func(device.World, *hw.Recorder) error) (*model.Recording, error) {
+	r.Tell = engines[j.Library.CarriedBy()].describe
+	cfg := j.config(ctx, seed)
+	cfg.Record = r
+	if j.Recorder != nil {
+		j.Recorder.Work = r.Work
+	}
+	w, err := hw.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := run(w, r); err != nil {
+		return nil, err
+	}
+	return r.Recording(), nil
+}
+
+// Options returns the options to run programs: the protocols of the library's rules, or one
+// protocol for all messages. Forced rules for collective operations precede those of the library.
+func (j *Job) Options(protocol string) mpi.Options {
+	o := mpi.Options{Engine: engines[j.Library.CarriedBy()].make, Library: j.Library, Protocol: protocol, Check: j.Check}
+	if j.Forced != nil {
+		o.Tuning = slices.Concat(j.Forced, collective.Table(j.Library))
+	}
+	if x := j.Library.Compiled; x != nil && j.Recorder == nil { // messages are recorded, and no multicasts
+		o.Own = must(ccmpi.New(ccmpi.Options{Compiled: *x, Stored: j.Stored}))
+	}
+	if j.Recorder != nil {
+		o.Engine = j.Recorder.Engine(o.Engine)
+		o.Enter = func(rank int, call string) {
+			if j.Recorder.Enter(rank, call); call == mpi.Finalize {
+				j.Recorder.End(rank)
+			}
+		}
+	}
+	return o
+}
+
+// must returns what cannot fail for a library that was read.
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic("world: " + err.Error())
+	}
+	return x
+}
+
+// Clock returns the kind of time: real or virtual.
+func (j *Job) Clock() string {
+	if j.Real() {
+		return "real"
+	}
+	return "virtual"
+}
+
+// Place returns whether two ranks are in one node (intra) or not (inter).
+func (j *Job) Place(a, b int) string {
+	return j.tier(a, b).String()
+}
+
+// tier returns the tier of two ranks. A real host is one node.
+func (j *Job) tier(a, b int) model.Tier {
+	switch {
+	case j.Real() && j.here.Team.SameHost(a, b):
+		return model.Intra
+	case j.Real():
+		return model.Inter
+	}
+	return j.Platform.Machine.Tier(a, b)
+}

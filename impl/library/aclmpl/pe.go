@@ -1,0 +1,259 @@
+package aclmpl
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/library/shmem"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Options change the library. The zero value is as described.
+type Options struct {
+	Slots    int // in the pool of each PE; 0: 32
+	SlotSize int // bytes of message data in a slot; 0: 4096
+
+	Port  Port // to what kind of machine; 0: Puts
+	Arena int  // bytes of the part of the arena of each PE that has synchronous messages; 0: 65536
+
+	// SwapFrom is the least number of elements that Reduce reduces by binary swap; 0: 1024.
+	SwapFrom int
+}
+
+// The defaults of Options.
+const (
+	DefaultSlots    = 32
+	DefaultSlotSize = 4096
+	DefaultSwapFrom = 1024
+	DefaultArena    = 1 << 16
+)
+
+// Port is how the library uses a machine.
+type Port uint8
+
+// The ports.
+const (
+	Puts  Port = iota // put and fetch-and-increment, as on the Cray T3D
+	Arena             // memory that all share, as on the SGI Power Challenge
+	PVM               // messages of PVM
+	numPorts
+)
+
+// carrier carries messages: a port.
+type carrier interface {
+	send(dst int, b []byte)
+	receive(src int, b []byte) int
+	exchange(dst int, out []byte, src int, in []byte) int
+	sendAsync(dst, tag int, b []byte)
+	receiveAsync(src, tag int, b []byte, wait bool) (Status, bool)
+	barrier()
+	unreceived() (n int, first Status) // asynchronous messages, when no more come
+}
+
+// Error is a call that could not be carried out.
+type Error struct {
+	PE   int
+	Call string
+	Text string
+}
+
+// Error names the PE, its call and the mistake.
+func (e *Error) Error() string { return fmt.Sprintf("PE %d: %s: %s", e.PE, e.Call, e.Text) }
+
+// PE is a processing element, one rank of a job, as its program sees it. Only the program's own
+// goroutine may use it.
+type PE struct {
+	port    device.Port
+	by      carrier
+	element model.CostKey                                     // the cost of combining two elements
+	mem     *shmem.PE                                         // of the ports Puts and Arena
+	take    func(w want, b []byte, wait bool) (segment, bool) // how these receive a segment
+	rank    int
+	n       int
+	opt     Options
+	call    string // the call that the program is in, for errors
+	peer    int    // the PE that it waits for, or none
+	pool    pool
+	stats   Statistics
+	work    []byte // of reductions
+}
+
+// none is the peer of a call that does not wait for a particular PE.
+const none = -1
+
+// Statistics count what the asynchronous calls of a PE did, in segments of at most a slot.
+type Statistics struct {
+	FromPool int // received from the pool: copied once
+	FromList int // received from the list: copied twice
+	Drains   int // how often the pool was drained
+	Full     int // how often a sender found a pool full
+}
+
+// Run runs a program on all ranks of a world. A message that was sent and not received is an error.
+func Run(w device.World, o Options, program func(*PE) error) error {
+	if o.Slots < 0 || o.SlotSize < 0 || o.SwapFrom < 0 {
+		panic("aclmpl: negative number in Options")
+	}
+	o.Slots = cmp.Or(o.Slots, DefaultSlots)
+	o.SlotSize = (cmp.Or(o.SlotSize, DefaultSlotSize) + 7) &^ 7 // whole words
+	o.SwapFrom = cmp.Or(o.SwapFrom, DefaultSwapFrom)
+	o.Arena = (cmp.Or(o.Arena, DefaultArena) + 7) &^ 7
+	if o.Port >= numPorts {
+		panic("aclmpl: no such port")
+	}
+	var left stopped
+	err := w.Run(func(p device.Port) error { return run(p, o, &left, program) })
+	return left.explain(err)
+}
+
+// run runs the program of a PE on its port.
+func run(p device.Port, o Options, left *stopped, program func(*PE) error) (err error) {
+	e := &PE{port: p, rank: p.Rank(), n: p.Size(), opt: o, peer: none, element: model.AclmplCombine}
+	ended := false
+	defer func() {
+		v := recover()
+		if x, ok := v.(*Error); ok {
+			err = x
+			return
+		}
+		if !ended {
+			left.note(p, e)
+		}
+		if v != nil {
+			panic(v)
+		}
+	}()
+	e.call = "Run"
+	switch o.Port {
+	case Arena:
+		e.by = newArena(e)
+	case PVM:
+		e.by, e.element = newTask(e), model.AclmplPVMCombine
+	default:
+		e.mem = shmem.New(p, e.slot(o.Slots))
+		e.mem.Barrier(nil)
+		e.by, e.take = puts{e}, puts{e}.takeSegment
+	}
+	if err = program(e); err == nil {
+		e.end()
+	}
+	ended = true
+	return err
+}
+
+// Rank returns the number of the PE, from 0.
+func (e *PE) Rank() int { return e.rank }
+
+// Size returns how many PEs there are.
+func (e *PE) Size() int { return e.n }
+
+// Now returns the PE's clock.
+func (e *PE) Now() unit.Time { return e.port.Now() }
+
+// Tick returns the resolution of the clock.
+func (e *PE) Tick() unit.Time { return e.port.Tick() }
+
+// Compute keeps the processor busy for d.
+func (e *PE) Compute(d unit.Time) { e.port.Delay(d) }
+
+// Statistics returns what the PE has counted so far.
+func (e *PE) Statistics() Statistics { return e.stats }
+
+// Barrier returns when all PEs have called it. The paper has no barrier; programs that measure need
+// one.
+func (e *PE) Barrier() {
+	e.enter("Barrier", none)
+	e.by.barrier()
+	e.leave()
+}
+
+// end returns when all PEs have come to the end of their programs.
+func (e *PE) end() {
+	e.enter("end of the program", none)
+	e.by.barrier()
+	if n, s := e.by.unreceived(); n > 0 {
+		e.fail("%d asynchronous %s not received; the first is from PE %d with tag %d, of %d bytes", n, plural(n, "message was", "messages were"), s.Source, s.Tag, s.Bytes)
+	}
+}
+
+// enter notes that the program has called the library. A call that waits says for which PE.
+func (e *PE) enter(call string, peer int) { e.call, e.peer = call, peer }
+
+func (e *PE) leave() { e.enter("", none) }
+
+// check fails unless there is a PE of that number.
+func (e *PE) check(rank int) {
+	if rank < 0 || rank >= e.n {
+		e.fail("there is no PE %d: the job has PEs 0 to %d", rank, e.n-1)
+	}
+}
+
+// fail ends the program of the PE.
+func (e *PE) fail(format string, args ...any) {
+	panic(&Error{PE: e.rank, Call: e.call, Text: fmt.Sprintf(format, args...)})
+}
+
+func (e *PE) spend(k model.CostKey, n int) { e.port.Spend(k, n) }
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// stopped records the calls that PEs were in when a job was stopped.
+type stopped struct {
+	mu    sync.Mutex
+	calls map[int]string
+}
+
+// note records the call that a PE is in. If PEs are processes, the job's error carries it.
+func (s *stopped) note(p device.Port, e *PE) {
+	if e.call == "" {
+		return
+	}
+	text := e.call
+	if e.peer != none {
+		text = fmt.Sprintf("%s with PE %d", e.call, e.peer)
+	}
+	if x, ok := p.(device.ErrorDetailer); ok {
+		x.SetErrorDetail([]byte(text))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.calls == nil {
+		s.calls = map[int]string{}
+	}
+	s.calls[e.rank] = text
+}
+
+// explain adds to a deadlock the calls in which its PEs wait.
+func (s *stopped) explain(err error) error {
+	var d *device.Deadlock
+	if !errors.As(err, &d) {
+		return err
+	}
+	const show = 8
+	var b strings.Builder
+	for i, r := range d.Ranks {
+		call, ok := s.calls[r]
+		if detail := d.Details[r]; !ok && len(detail) > 0 {
+			call, ok = string(detail), true
+		}
+		if !ok {
+			continue
+		}
+		if i == show {
+			b.WriteString("; and others")
+			break
+		}
+		fmt.Fprintf(&b, "; PE %d waits in %s", r, call)
+	}
+	return fmt.Errorf("%w%s", err, b.String())
+}

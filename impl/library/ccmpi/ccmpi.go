@@ -1,0 +1,100 @@
+package ccmpi
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/library/multicast"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/phases"
+)
+
+// Options are those of a job.
+type Options struct {
+	Compiled model.Compiled     // the zero value is Defaults
+	Stored   []*phases.Schedule // level 3: those of successive MPI_Alltoallv calls, used cyclically, each for its members; nil: level 1
+}
+
+// Defaults are for machines without measured values.
+var Defaults = model.Compiled{Scheduler: phases.AllToAllBased.Name, Unicast: 512, Multicast: 4096, Aggregate: 50}
+
+// New returns what makes the collective operations of a job's ranks (mpi.Options).
+func New(o Options) (func(device.Port) (device.Port, mpi.Collectives, error), error) {
+	if o.Compiled == (model.Compiled{}) {
+		o.Compiled = Defaults
+	}
+	name := cmp.Or(o.Compiled.Scheduler, phases.AllToAllBased.Name)
+	i := slices.IndexFunc(phases.Schedulers, func(s *phases.Scheduler) bool { return s.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("unknown scheduler of phases %q", name)
+	}
+	return func(p device.Port) (device.Port, mpi.Collectives, error) {
+		m, err := multicast.New(p, multicast.Options{Window: o.Compiled.Window, Packet: o.Compiled.Packet, Timeout: o.Compiled.Timeout})
+		if err != nil {
+			return nil, nil, fmt.Errorf("compiled communication: %w", err)
+		}
+		return m, &rank{options: o, scheduler: phases.Schedulers[i], port: m, groups: map[*mpi.Comm]*group{}}, nil
+	}, nil
+}
+
+// rank is the state of a rank.
+type rank struct {
+	options   Options
+	scheduler *phases.Scheduler
+	port      *multicast.Port
+	groups    map[*mpi.Comm]*group // the static ones
+	stored    int                  // the next of the stored schedules
+	members   []int                // of a communicator
+	counts    counts
+	work      []byte
+}
+
+// counts are of operations in which a rank has taken part.
+type counts struct {
+	created, destroyed int64 // groups
+	multicasts         int64 // messages to groups, sent or received
+	phases             int64 // of exchanges
+	scheduled          int64 // messages for which phases were computed
+}
+
+// Counts implements mpi.Collectives.
+func (r *rank) Counts(yield func(name string, n int64) bool) {
+	for _, x := range []struct {
+		name string
+		n    int64
+	}{
+		{"multicast groups created", r.counts.created}, {"multicast groups destroyed", r.counts.destroyed},
+		{"multicasts", r.counts.multicasts}, {"multicast packets", int64(r.port.Counts.Packets)}, {"multicast packets sent again", int64(r.port.Counts.Again)},
+		{"multicast acknowledgements", int64(r.port.Counts.Acknowledged)},
+		{"phases", r.counts.phases}, {"messages scheduled", r.counts.scheduled},
+	} {
+		if x.n != 0 && !yield(x.name, x.n) {
+			return
+		}
+	}
+}
+
+// room returns memory of n bytes to work in.
+func (r *rank) room(n int) []byte {
+	if n > len(r.work) {
+		r.work = make([]byte, n)
+	}
+	return r.work[:n]
+}
+
+// of returns the state of the calling rank.
+func of(own mpi.Collectives, k *mpi.Call) *rank {
+	r, ok := own.(*rank)
+	if !ok {
+		k.Fail(engine.ErrOther, "the library has no compiled communication: use library cc-mpi")
+	}
+	return r
+}
+
+// noGroups reports whether the network interface allows no more groups.
+func noGroups(err error) bool { return errors.Is(err, multicast.ErrGroups) }

@@ -1,0 +1,421 @@
+package ccmpi
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine/enginetest/program"
+	"github.com/loggp/loggp/impl/engine/proto"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/real/loop"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/phases"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// options are of a library with compiled communication, whose ranks answer soon.
+func options(t testing.TB, o Options) mpi.Options {
+	t.Helper()
+	if o.Compiled == (model.Compiled{}) {
+		o.Compiled = Defaults
+	}
+	if o.Compiled.Timeout == 0 {
+		o.Compiled.Timeout = unit.Millisecond
+	}
+	l := &model.Library{Name: "cc-mpi", Fallback: "RTA", Window: 1 << 20}
+	for m := range model.NumModes {
+		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: 16384, Protocol: "TA"}, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
+	}
+	own, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mpi.Options{Engine: proto.New, Library: l, Own: own}
+}
+
+// ethernet is PCs on two switches with UDP, of which 5 are on the first.
+func ethernet(t testing.TB, ranks int) device.World {
+	t.Helper()
+	p, err := platform.Load("now")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := *p.Machine
+	e := *m.Network.(*model.Ethernet)
+	m.Network, m.Ranks.Max = &e, 32
+	e.Switches = &model.Switches{Full: true, Ports: 5, Latency: 10 * unit.Microsecond, Buffer: 1 << 18, Uplink: e.Rate}
+	e.UDP = &model.UDP{Header: 28, Send: model.Channel{Start: 10 * unit.Microsecond, Bandwidth: 100e6}, Receive: model.Channel{Start: 5 * unit.Microsecond, Bandwidth: 100e6},
+		Input: 5 * unit.Microsecond, Buffer: 65536, Groups: 20}
+	w, err := hw.New(hw.Config{Machine: &m, Library: p.Libraries[0], Ranks: ranks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// worlds are machines with multicast.
+func worlds(t testing.TB, ranks int) map[string]device.World {
+	return map[string]device.World{
+		"loop":             loop.New(ranks),
+		"loop with faults": loop.NewFaulty(ranks, loop.Faults{Seed: 7, Loss: 0.15, Reorder: 0.1, Duplicate: 0.1}),
+		"ethernet":         ethernet(t, ranks),
+	}
+}
+
+// Programs of MPI run as they are, with groups for the communicators that they make and free.
+func TestRandomPrograms(t *testing.T) {
+	for seed := range uint64(24) {
+		p := program.New(100+seed, 9)
+		for name, w := range worlds(t, p.Ranks) {
+			o := options(t, Options{Compiled: model.Compiled{Scheduler: []string{"greedy", "all-to-all"}[seed%2], Unicast: 16, Multicast: 256, Aggregate: 64, Threshold: 32, Window: 3}})
+			o.Check = seed%2 == 0
+			if err := mpi.Run(w, o, p.Run); err != nil {
+				t.Fatalf("%s, seed %d: %v\nof the program\n%v", name, p.Seed, err, p)
+			}
+		}
+	}
+}
+
+// message is what a rank has for another one.
+func message(src, dst, n int) []byte {
+	b := make([]byte, n)
+	r := rand.New(rand.NewPCG(uint64(src), uint64(dst)))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+// exchange is the buffers of a rank for messages with lengths by source and destination.
+func exchange(me int, lengths [][]int) (send, recv Parts, check func() error) {
+	var in [][]byte
+	for other := range lengths {
+		send = append(send, mpi.Of(message(me, other, lengths[me][other])))
+		in = append(in, make([]byte, lengths[other][me]))
+		recv = append(recv, mpi.Of(in[other]))
+	}
+	return send, recv, func() error {
+		for src, b := range in {
+			if !bytes.Equal(b, message(src, me, len(b))) {
+				return fmt.Errorf("rank %d has something else from rank %d than was sent", me, src)
+			}
+		}
+		return nil
+	}
+}
+
+// Every call brings the right data, for random lengths.
+func TestCalls(t *testing.T) {
+	const ranks = 7
+	for seed := range uint64(4) {
+		for name, w := range worlds(t, ranks) {
+			err := mpi.Run(w, options(t, Options{}), func(c *mpi.Comm) error {
+				r := rand.New(rand.NewPCG(seed, 1)) // the same in all ranks
+				me := c.Rank()
+				lengths := make([][]int, ranks)
+				for i := range lengths {
+					lengths[i] = make([]int, ranks)
+					for j := range lengths[i] {
+						lengths[i][j] = []int{0, 1, 100, 5000}[r.IntN(4)]
+					}
+				}
+				for i, call := range []func(send, recv Parts){
+					func(send, recv Parts) { AlltoallvDataTrans2(c, AlltoallvControl1(c, send), send, recv) },
+					func(send, recv Parts) { AlltoallvDataTrans2(c, AlltoallvControl2(c, lengths), send, recv) },
+					func(send, recv Parts) { AlltoallvData(c, send, recv) },
+				} {
+					send, recv, check := exchange(me, lengths)
+					call(send, recv)
+					if err := check(); err != nil {
+						return fmt.Errorf("alltoallv %d: %w", i, err)
+					}
+				}
+				root, n := r.IntN(ranks), []int{0, 1, 700, 9000}[seed]
+				b := message(root, root, n)
+				if me != root {
+					clear(b)
+				}
+				Bcast(c, mpi.Of(b), root)
+				if !bytes.Equal(b, message(root, root, n)) {
+					return fmt.Errorf("rank %d: Bcast", me)
+				}
+				for _, way := range Ways {
+					all := make([]byte, ranks*n)
+					recv := mpi.Of(all)
+					recv.Count = n
+					Allgather(c, way, mpi.Of(message(me, 0, n)), recv)
+					for i := range ranks {
+						if !bytes.Equal(all[n*i:][:n], message(i, 0, n)) {
+							return fmt.Errorf("rank %d: Allgather %s", me, way)
+						}
+					}
+				}
+				all := make([]byte, 0, ranks*n)
+				for i := range ranks {
+					all = append(all, message(root, i, n)...)
+				}
+				send, mine := mpi.Of(all), make([]byte, n)
+				send.Count = n
+				Scatter(c, send, mpi.Of(mine), root)
+				if !bytes.Equal(mine, message(root, me, n)) {
+					return fmt.Errorf("rank %d: Scatter", me)
+				}
+				return scatterv(c, root, lengths[root])
+			})
+			if err != nil {
+				t.Errorf("%s, seed %d: %v", name, seed, err)
+			}
+		}
+	}
+}
+
+// scatterv scatters parts of some lengths in all ways.
+func scatterv(c *mpi.Comm, root int, lengths []int) error {
+	var all []byte
+	offsets := make([]int, c.Size())
+	for i, n := range lengths {
+		offsets[i] = len(all)
+		all = append(all, message(root, i, n)...)
+	}
+	g := (*ScattervGroup)(nil)
+	for _, way := range []string{string(Static), string(Dynamic), "opened", "again"} {
+		mine := make([]byte, lengths[c.Rank()])
+		switch way {
+		case "opened", "again":
+			if way == "opened" {
+				g = ScattervOpenGroup(c, lengths, mpi.Byte, root)
+			}
+			g.DataMovement(mpi.Of(all), lengths, offsets, mpi.Of(mine))
+		default:
+			Scatterv(c, Grouping(way), mpi.Of(all), lengths, offsets, mpi.Of(mine), root)
+		}
+		if !bytes.Equal(mine, message(root, c.Rank(), len(mine))) {
+			return fmt.Errorf("rank %d: Scatterv %s", c.Rank(), way)
+		}
+	}
+	g.CloseGroup()
+	return nil
+}
+
+// counted returns what a rank has counted.
+func counted(c *mpi.Comm) map[string]int64 {
+	all := map[string]int64{}
+	for name, n := range c.Counts {
+		all[name] = n
+	}
+	return all
+}
+
+// The worked example of figure 3.1: a loop of 1000 Scatterv from 30 processes to 5. Dynamic groups are
+// made and destroyed in each call, that of compiler-assisted management once. And Scatterv multicasts
+// twice, the data movement once.
+func TestGroupManagement(t *testing.T) {
+	const ranks, calls = 30, 1000
+	for _, x := range []struct {
+		scheme                         string
+		created, destroyed, multicasts int64
+	}{
+		{"static", 1, 0, 2 * calls}, // the group of the communicator
+		{"dynamic", 1 + calls, calls, 2 * calls},
+		{"compiler-assisted", 1 + 1, 1, 1 + calls}, // the lengths once
+	} {
+		err := mpi.Run(loop.New(ranks), options(t, Options{Compiled: model.Compiled{Timeout: unit.Second}}), func(c *mpi.Comm) error {
+			counts, offsets := make([]int, ranks), make([]int, ranks)
+			for i := range 6 {
+				counts[i], offsets[i] = 1, i
+			}
+			send, mine := mpi.Of(message(0, 0, 6)), make([]byte, counts[c.Rank()])
+			var g *ScattervGroup
+			if x.scheme == "compiler-assisted" {
+				g = ScattervOpenGroup(c, counts, mpi.Byte, 0)
+			}
+			for range calls {
+				if g != nil {
+					g.DataMovement(send, counts, offsets, mpi.Of(mine))
+				} else {
+					Scatterv(c, Grouping(x.scheme), send, counts, offsets, mpi.Of(mine), 0)
+				}
+			}
+			if g != nil {
+				g.CloseGroup()
+			}
+			want := [3]int64{x.created, x.destroyed, x.multicasts}
+			if c.Rank() > 5 { // takes no part but in making groups, and in calls with the static one
+				want = [3]int64{1, 0, map[string]int64{"static": 2 * calls, "dynamic": calls, "compiler-assisted": 1}[x.scheme]}
+			}
+			n := counted(c)
+			if got := [3]int64{n["multicast groups created"], n["multicast groups destroyed"], n["multicasts"]}; got != want {
+				return fmt.Errorf("rank %d has %d groups created, destroyed, and multicasts, want %d", c.Rank(), got, want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Errorf("%s: %v", x.scheme, err)
+		}
+	}
+}
+
+// The 21st group of a rank: opening one fails, and MPI's operations do without.
+func TestTooManyGroups(t *testing.T) {
+	run := func(program func(c *mpi.Comm) error) error {
+		return mpi.Run(loop.New(3), options(t, Options{}), program)
+	}
+	open := func(c *mpi.Comm) *ScattervGroup { return ScattervOpenGroup(c, []int{1, 1, 1}, mpi.Byte, 0) }
+	err := run(func(c *mpi.Comm) error {
+		for range 20 { // beside the static one
+			open(c)
+		}
+		return nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "Scatterv_open_group") || !strings.Contains(err.Error(), "close one, or use Scatterv") {
+		t.Errorf("the 21st group: %v", err)
+	}
+	err = run(func(c *mpi.Comm) error {
+		var all []*ScattervGroup
+		for range 19 {
+			all = append(all, open(c))
+		}
+		d := c.Dup()
+		b := []byte{byte(7 + c.Rank())}
+		mpi.Bcast(d, b, 1)
+		if b[0] != 8 {
+			return fmt.Errorf("rank %d got %d without a group", c.Rank(), b[0])
+		}
+		before := counted(c)["multicasts"]
+		all[0].CloseGroup()
+		e := c.Dup()
+		if mpi.Bcast(e, b, 2); counted(c)["multicasts"] != before+1 {
+			return fmt.Errorf("rank %d: no multicast where a group was closed", c.Rank())
+		}
+		e.Free()
+		open(c)
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Level 3 takes stored schedules in turn, and finds out that one is of another exchange.
+func TestStored(t *testing.T) {
+	const ranks = 4
+	lengths := [][]int{{0, 10, 20, 0}, {5, 0, 0, 0}, {0, 0, 3, 7}, {1, 2, 3, 4}}
+	s, err := phases.Greedy.Plan(ranks, phases.Messages(lengths), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty := &phases.Schedule{Ranks: ranks}
+	alltoallv := func(c *mpi.Comm, lengths [][]int) error {
+		me := c.Rank()
+		var sends, recvs, from, to [ranks]int
+		var out, want []byte
+		n := 0
+		for other := range ranks {
+			sends[other], from[other] = lengths[me][other], len(out)
+			out = append(out, message(me, other, lengths[me][other])...)
+			recvs[other], to[other] = lengths[other][me], n
+			n += lengths[other][me]
+			want = append(want, message(other, me, lengths[other][me])...)
+		}
+		in := make([]byte, n)
+		c.Alltoallv(mpi.Of(out), sends[:], from[:], mpi.Of(in), recvs[:], to[:])
+		if !bytes.Equal(in, want) {
+			return fmt.Errorf("rank %d has the wrong data", me)
+		}
+		return nil
+	}
+	none := [][]int{make([]int, 4), make([]int, 4), make([]int, 4), make([]int, 4)}
+	for _, x := range []struct {
+		patterns [][][]int
+		says     string
+	}{
+		{[][][]int{lengths, none, lengths, none}, ""},
+		{[][][]int{none}, "it is of another exchange; make the schedule again from a record of this program"},
+		{[][][]int{lengths, lengths}, "it is of another exchange"},
+	} {
+		err := mpi.Run(loop.New(ranks), options(t, Options{Stored: []*phases.Schedule{s, empty}}), func(c *mpi.Comm) error {
+			for _, p := range x.patterns {
+				if err := alltoallv(c, p); err != nil {
+					return err
+				}
+			}
+			if n := counted(c)["messages scheduled"]; n > 0 {
+				return fmt.Errorf("%d messages were scheduled", n)
+			}
+			return nil
+		})
+		if (err == nil) != (x.says == "") || err != nil && !strings.Contains(err.Error(), x.says) {
+			t.Errorf("%v: %v", x.patterns, err)
+		}
+	}
+}
+
+func TestNeedsMulticast(t *testing.T) {
+	p, err := platform.Load("t3d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := hw.New(hw.Config{Machine: p.Machine, Library: p.Libraries[0], Ranks: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := mpi.Run(w, options(t, Options{}), func(*mpi.Comm) error { return nil }); err == nil || !strings.Contains(err.Error(), "compiled communication: this machine has no multicast") {
+		t.Error(err)
+	}
+	if _, err := New(Options{Compiled: model.Compiled{Scheduler: "best"}}); err == nil || !strings.Contains(err.Error(), `unknown scheduler of phases "best"`) {
+		t.Error(err)
+	}
+	o := options(t, Options{})
+	o.Own = nil
+	if err := mpi.Run(loop.New(2), o, func(c *mpi.Comm) error {
+		Bcast(c, mpi.Of([]byte{1}), 0)
+		return nil
+	}); err == nil || !strings.Contains(err.Error(), "use library cc-mpi") {
+		t.Error(err)
+	}
+}
+
+// What a platform adds to barriers is charged between phases, in MPI_Barrier, and when a group is created:
+// to rank 0, for each other rank.
+func TestBarrierTime(t *testing.T) {
+	const ranks, extra = 6, unit.Millisecond
+	took := func(barrier unit.Time, call func(c *mpi.Comm)) (all unit.Time) {
+		o := Options{Compiled: Defaults}
+		o.Compiled.Barrier = barrier
+		err := mpi.Run(ethernet(t, ranks), options(t, o), func(c *mpi.Comm) error {
+			call(c)
+			all = max(all, c.Wtime())
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	for _, x := range []struct {
+		name     string
+		barriers int
+		call     func(c *mpi.Comm)
+	}{
+		{"barriers", 1 + 3, func(c *mpi.Comm) {
+			for range 3 {
+				c.Barrier()
+			}
+		}},
+		{"phases", ranks - 2, func(c *mpi.Comm) {
+			b := mpi.Of(make([]byte, 8*ranks))
+			b.Count = 8
+			c.Alltoall(b, mpi.Buffer{Bytes: make([]byte, 8*ranks), Count: 8, Type: mpi.Byte})
+		}},
+	} {
+		if n := (took(1+extra, x.call) - took(1, x.call)) / extra; n < unit.Time(x.barriers*(ranks-1)) || n > unit.Time(x.barriers*(ranks-1)+1) {
+			t.Errorf("%s: %d times more for %d barriers of %d ranks", x.name, n, x.barriers, ranks)
+		}
+	}
+}

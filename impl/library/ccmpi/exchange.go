@@ -1,0 +1,310 @@
+package ccmpi
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/phases"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Bcast implements mpi.Collectives: one multicast to the static group.
+func (r *rank) Bcast(k *mpi.Call, b []byte) bool {
+	g := r.static(k)
+	if g == nil {
+		return false
+	}
+	r.broadcast(k, g, k.Root(), b)
+	return true
+}
+
+// Scatter implements mpi.Collectives: one multicast of all parts, if they are short.
+func (r *rank) Scatter(k *mpi.Call, in, out []byte) bool {
+	return len(out) <= r.options.Compiled.Aggregate && r.scatter(k, in, out)
+}
+
+// scatter multicasts the parts of all ranks, which have equal lengths.
+func (r *rank) scatter(k *mpi.Call, in, out []byte) bool {
+	g := r.static(k)
+	if g == nil {
+		return false
+	}
+	n := len(out)
+	all := in
+	if k.Comm().Rank() != k.Root() {
+		all = r.room(n * k.Comm().Size())
+	}
+	r.broadcast(k, g, k.Root(), all)
+	k.Port().Copy(out, all[n*k.Comm().Rank():][:n])
+	return true
+}
+
+// Allgather implements mpi.Collectives. The method depends on the length.
+func (r *rank) Allgather(k *mpi.Call, in, out []byte) bool {
+	switch o := r.options.Compiled; {
+	case len(in) <= o.Unicast:
+		r.allgather(k, Unicast, in, out)
+	case len(in) <= o.Multicast:
+		r.allgather(k, Multicast, in, out)
+	default:
+		r.allgather(k, Phased, in, out)
+	}
+	return true
+}
+
+// Way is a method of Allgather.
+type Way string
+
+// The methods.
+const (
+	Unicast   Way = "unicast"   // broadcasts by all ranks in order, by a tree over TCP
+	Multicast Way = "multicast" // broadcasts by all ranks in order, by multicast
+	Phased    Way = "phased"    // messages between all ranks, in phases
+)
+
+// Ways are all methods.
+var Ways = []Way{Multicast, Unicast, Phased}
+
+// tree is the algorithm of broadcasts over TCP, that of LAM/MPI.
+var tree = collective.Named(collective.Bcast, "binomial-posted")
+
+func (r *rank) allgather(k *mpi.Call, way Way, in, out []byte) {
+	c, n := k.Comm(), len(in)
+	part := func(rank int) []byte { return out[n*rank:][:n] }
+	k.Port().Copy(part(c.Rank()), in)
+	switch way {
+	case Multicast:
+		if g := r.static(k); g != nil {
+			for root := range c.Size() {
+				r.broadcast(k, g, root, part(root))
+			}
+			return
+		}
+		fallthrough // without a group
+	case Unicast:
+		for root := range c.Size() {
+			k.Bcast(tree, root, part(root))
+		}
+	case Phased:
+		r.inPhases(k, func(int) []byte { return in }, part)
+	default:
+		k.Fail(engine.ErrArg, "unknown method of Allgather: %q", string(way))
+	}
+}
+
+// unscheduled starts all messages of an exchange between all ranks in the order of ranks, and waits for
+// them. All ranks send to rank 0 first. Messages without bytes are not sent.
+func unscheduled(k *mpi.Call, in, out func(rank int) []byte) {
+	me, n := k.Comm().Rank(), k.Comm().Size()
+	for from := range n {
+		if b := out(from); from != me && len(b) > 0 {
+			k.Receive(from, b)
+		}
+	}
+	for to := range n {
+		if b := in(to); to != me && len(b) > 0 {
+			k.Send(to, b)
+		}
+	}
+	k.Wait()
+}
+
+// inPhases exchanges messages between all ranks in phases: in phase p, from 0, each rank j sends to rank
+// j+p+1. A barrier stands between phases.
+func (r *rank) inPhases(k *mpi.Call, in, out func(rank int) []byte) {
+	me, n := k.Comm().Rank(), k.Comm().Size()
+	for p := range n - 1 {
+		if p > 0 {
+			r.barrier(k)
+		}
+		r.counts.phases++
+		to, from := (me+p+1)%n, (me-p-1+n)%n
+		k.Transfer(to, in(to), from, out(from))
+	}
+}
+
+// Alltoall implements mpi.Collectives: in phases.
+func (r *rank) Alltoall(k *mpi.Call, in, out []byte) bool {
+	n := len(in) / max(k.Comm().Size(), 1)
+	part := func(b []byte) func(int) []byte { return func(rank int) []byte { return b[n*rank:][:n] } }
+	me := k.Comm().Rank()
+	k.Port().Copy(part(out)(me), part(in)(me))
+	r.inPhases(k, part(in), part(out))
+	return true
+}
+
+// Alltoallv implements mpi.Collectives: level 3 if there are stored schedules, and else level 1.
+func (r *rank) Alltoallv(k *mpi.Call, in, out [][]byte) bool {
+	s := r.storedFor(k)
+	if s == nil {
+		s = r.control2(k, r.pattern(k, in))
+	}
+	r.transmit(k, s, in, out)
+	return true
+}
+
+// storedFor returns the next stored schedule of which this rank is a member, or nil if none is stored. A
+// communicator of one rank has no schedule, as it exchanges nothing.
+func (r *rank) storedFor(k *mpi.Call) *phases.Schedule {
+	stored, c := r.options.Stored, k.Comm()
+	if stored == nil || c.Size() == 1 {
+		return nil
+	}
+	me := k.World(c.Rank())
+	for range stored {
+		s := stored[r.stored%len(stored)]
+		r.stored++
+		if !s.Has(me) {
+			continue
+		}
+		if r.members = r.members[:0]; c.Size() == s.Ranks {
+			for i := range c.Size() {
+				r.members = append(r.members, k.World(i))
+			}
+		}
+		turned := s.Turned(r.members)
+		if turned == nil {
+			k.Fail(engine.ErrArg, "the next stored schedule of rank %d is of other ranks than the communicator: %s", me, again)
+		}
+		return turned
+	}
+	k.Fail(engine.ErrArg, "no stored schedule is for rank %d: %s", me, again)
+	return nil
+}
+
+// again says what to do if a stored schedule does not fit the program.
+const again = "it is of another exchange; make the schedule again from a record of this program"
+
+// pattern gathers how many bytes each rank sends to each other one.
+func (r *rank) pattern(k *mpi.Call, in [][]byte) [][]int {
+	n := k.Comm().Size()
+	mine, all := make([]byte, word*n), make([]byte, word*n*n)
+	for to, b := range in {
+		binary.LittleEndian.PutUint32(mine[word*to:], uint32(len(b)))
+	}
+	r.Allgather(k, mine, all)
+	bytes := make([][]int, n)
+	for i := range bytes {
+		bytes[i] = numbers(all[word*n*i:][:word*n])
+	}
+	return bytes
+}
+
+// control2 computes the phases of a pattern.
+func (r *rank) control2(k *mpi.Call, pattern [][]int) *phases.Schedule {
+	messages := phases.Messages(pattern)
+	r.counts.scheduled += int64(len(messages))
+	k.Port().Delay(unit.Time(len(messages)) * r.options.Compiled.Schedule)
+	s, err := r.scheduler.Plan(len(pattern), messages, r.options.Compiled.Threshold)
+	if err != nil {
+		k.Fail(engine.ErrArg, "%v", err)
+	}
+	return s
+}
+
+// transmit exchanges messages in the phases of a schedule, which must have been computed for them.
+func (r *rank) transmit(k *mpi.Call, s *phases.Schedule, in, out [][]byte) {
+	me := k.Comm().Rank()
+	if err := fits(s, me, in, out); err != nil {
+		k.Fail(engine.ErrArg, "%v", err)
+	}
+	if len(in[me]) != len(out[me]) {
+		k.Fail(engine.ErrTruncate, "rank %d gives itself %d bytes where it takes %d", me, len(in[me]), len(out[me]))
+	}
+	k.Port().Copy(out[me], in[me])
+	for p, phase := range s.Phases {
+		if p > 0 {
+			r.barrier(k)
+		}
+		r.counts.phases++
+		if s.Conflicts && p == len(s.Phases)-1 {
+			shortMessages(k, phase, in, out)
+			continue
+		}
+		to, from := collective.None, collective.None
+		for _, m := range phase {
+			if m.Src == me {
+				to = m.Dst
+			}
+			if m.Dst == me {
+				from = m.Src
+			}
+		}
+		if to == collective.None && from == collective.None {
+			continue
+		}
+		var data, into []byte
+		if to != collective.None {
+			data = in[to]
+		}
+		if from != collective.None {
+			into = out[from]
+		}
+		k.Transfer(to, data, from, into)
+	}
+}
+
+// shortMessages exchanges the messages of a phase in which ranks may send and receive several.
+func shortMessages(k *mpi.Call, phase []phases.Message, in, out [][]byte) {
+	me := k.Comm().Rank()
+	for _, m := range phase {
+		if m.Dst == me {
+			k.Receive(m.Src, out[m.Src])
+		}
+	}
+	for _, m := range phase {
+		if m.Src == me {
+			k.Send(m.Dst, in[m.Dst])
+		}
+	}
+	k.Wait()
+}
+
+// fits returns an error unless a schedule has exactly the messages of a rank.
+func fits(s *phases.Schedule, me int, in, out [][]byte) error {
+	if s.Ranks != len(in) {
+		return fmt.Errorf("the schedule is of %d ranks, and the communicator has %d", s.Ranks, len(in))
+	}
+	sends, receives := 0, 0
+	for _, phase := range s.Phases {
+		for _, m := range phase {
+			switch {
+			case m.Src == me:
+				sends++
+				if len(in[m.Dst]) != m.Bytes {
+					return differs(m, len(in[m.Dst]), "sends")
+				}
+			case m.Dst == me:
+				receives++
+				if len(out[m.Src]) != m.Bytes {
+					return differs(m, len(out[m.Src]), "takes")
+				}
+			}
+		}
+	}
+	if n := some(in, me); n != sends {
+		return fmt.Errorf("the schedule has %d messages of rank %d, which sends %d: %s", sends, me, n, again)
+	}
+	if n := some(out, me); n != receives {
+		return fmt.Errorf("the schedule has %d messages for rank %d, which takes %d: %s", receives, me, n, again)
+	}
+	return nil
+}
+
+func differs(m phases.Message, n int, does string) error {
+	return fmt.Errorf("the schedule has a message of %d bytes from rank %d to rank %d, and this rank %s %d: %s", m.Bytes, m.Src, m.Dst, does, n, again)
+}
+
+// some returns the number of messages to or from other ranks.
+func some(parts [][]byte, me int) int {
+	n := 0
+	for i, b := range parts {
+		if i != me && len(b) > 0 {
+			n++
+		}
+	}
+	return n
+}

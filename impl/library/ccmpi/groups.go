@@ -1,0 +1,259 @@
+package ccmpi
+
+import (
+	"cmp"
+	"encoding/binary"
+	"maps"
+	"slices"
+
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/library/multicast"
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// group is a multicast group of ranks of a communicator. Group is nil if the group could not be created,
+// because a member is in too many others.
+type group struct {
+	*multicast.Group
+	id      uint32
+	context uint32 // of the communicator whose static group it is, or a number of its own
+	members []int  // ranks of the communicator, in order
+}
+
+// id returns the number of a group. Two groups that have a rank in common differ in their contexts, and two
+// groups of the same context differ in their first rank, so no two groups of a job have the same number.
+func id(k *mpi.Call, context uint32, first int) uint32 {
+	return context*uint32(k.Port().Size()) + uint32(k.World(first))
+}
+
+// create creates a group of some ranks of the communicator. All ranks of the communicator call it; those
+// that are not members get nil. If a member cannot join another group, Group is nil at all members.
+func (r *rank) create(k *mpi.Call, context uint32, members []int) *group {
+	member := slices.Contains(members, k.Comm().Rank())
+	g := &group{id: id(k, context, members[0]), context: context, members: members}
+	failed := byte(0)
+	if member {
+		world := make([]int, len(members))
+		for i, m := range members {
+			world[i] = k.World(m)
+		}
+		var err error
+		if g.Group, err = r.port.Open(g.id, world); err != nil {
+			if !noGroups(err) {
+				k.Fail(engine.ErrOther, "%v", err)
+			}
+			failed, g.Group = 1, nil
+		}
+	}
+	if r.agree(k, failed) > 0 { // this is also a barrier: no multicast arrives before all members have joined
+		if g.Group != nil {
+			g.Group.Close()
+		}
+		g.Group = nil
+	} else if member {
+		r.counts.created++
+	}
+	if !member {
+		return nil
+	}
+	return g
+}
+
+// destroy leaves a group, and is called by its members.
+func (r *rank) destroy(k *mpi.Call, g *group) {
+	if g.Group == nil {
+		return
+	}
+	r.meet(k, g.members, 0, nil)
+	g.Group.Close()
+	g.Group = nil
+	r.counts.destroyed++
+}
+
+// Barrier implements mpi.Collectives, if the platform says what a barrier costs. The first call creates the
+// static group of the communicator, as a program's first barrier ends its initialization.
+func (r *rank) Barrier(k *mpi.Call) bool {
+	if r.options.Compiled.Barrier == 0 {
+		return false
+	}
+	r.static(k)
+	r.all(k, nil)
+	return true
+}
+
+// barrier is a barrier of the communicator within a call.
+func (r *rank) barrier(k *mpi.Call) {
+	if r.options.Compiled.Barrier == 0 {
+		k.Barrier()
+		return
+	}
+	r.all(k, nil)
+}
+
+// agree is a barrier of the communicator that returns the highest of the numbers that its ranks give.
+func (r *rank) agree(k *mpi.Call, v byte) byte {
+	if r.options.Compiled.Barrier == 0 {
+		return byte(k.Highest(uint32(v)))
+	}
+	b := [1]byte{v}
+	r.all(k, b[:])
+	return b[0]
+}
+
+// all is meet of the communicator, by the barrier of the library.
+func (r *rank) all(k *mpi.Call, b []byte) {
+	r.members = r.members[:0]
+	for i := range k.Comm().Size() {
+		r.members = append(r.members, i)
+	}
+	r.meet(k, r.members, r.options.Compiled.Barrier, b)
+}
+
+// meet is a linear barrier of some ranks: all send to the first, which answers. The first needs a time for
+// each of the others in addition to that of its messages. If b has a byte, it becomes the highest of all
+// members.
+func (r *rank) meet(k *mpi.Call, members []int, each unit.Time, b []byte) {
+	if k.Comm().Rank() != members[0] {
+		k.Transfer(members[0], b, collective.None, nil)
+		k.Transfer(collective.None, nil, members[0], b)
+		return
+	}
+	n := len(b)
+	theirs := r.room(n * len(members))
+	for i, m := range members[1:] {
+		k.Receive(m, theirs[n*i:][:n])
+	}
+	k.Wait()
+	for _, v := range theirs[:n*(len(members)-1)] {
+		b[0] = max(b[0], v)
+	}
+	k.Port().Delay(unit.Time(len(members)-1) * each)
+	for _, m := range members[1:] {
+		k.Transfer(m, b, collective.None, nil)
+	}
+}
+
+// static returns the group of all ranks of a communicator, or nil if it cannot have one. The first call
+// creates it.
+func (r *rank) static(k *mpi.Call) *group {
+	c := k.Comm()
+	g, known := r.groups[c]
+	if !known {
+		all := make([]int, c.Size())
+		for i := range all {
+			all[i] = i
+		}
+		g = r.create(k, k.Context(), all)
+		r.groups[c] = g
+	}
+	if g.Group == nil {
+		return nil
+	}
+	return g
+}
+
+// Free implements mpi.Collectives: the static group is destroyed.
+func (r *rank) Free(k *mpi.Call) {
+	if g := r.groups[k.Comm()]; g != nil {
+		r.destroy(k, g)
+		delete(r.groups, k.Comm())
+	}
+}
+
+// End implements mpi.Collectives. The rank acknowledges packets until all members of its static groups have
+// received them: a rank that waits for an acknowledgement has not entered the barrier.
+func (r *rank) End() {
+	open := slices.SortedFunc(maps.Keys(r.groups), func(a, b *mpi.Comm) int { return cmp.Compare(r.groups[a].context, r.groups[b].context) })
+	for _, c := range open {
+		c.Carry(mpi.Finalize, collective.Barrier, 0, nil, nil, func(_ mpi.Collectives, k *mpi.Call, _, _ [][]byte) {
+			if r.groups[c].Group != nil {
+				r.barrier(k)
+			}
+		})
+	}
+}
+
+// send multicasts a message of this rank, and receive receives one of another rank.
+func (r *rank) send(k *mpi.Call, g *group, b []byte) {
+	r.counts.multicasts++
+	if err := g.Send(b, k.Progress); err != nil {
+		k.Fail(engine.ErrOther, "%v", err)
+	}
+}
+
+func (r *rank) receive(k *mpi.Call, g *group, root int, b []byte) {
+	r.counts.multicasts++
+	switch n, err := g.Recv(k.World(root), b, k.Progress); {
+	case err != nil:
+		k.Fail(engine.ErrOther, "%v", err)
+	case n != len(b):
+		k.Fail(engine.ErrTruncate, "rank %d multicast %d bytes where %d were expected: the ranks do not give as much as they take", root, n, len(b))
+	}
+}
+
+// broadcast multicasts the root's b.
+func (r *rank) broadcast(k *mpi.Call, g *group, root int, b []byte) {
+	if k.Comm().Rank() == root {
+		r.send(k, g, b)
+	} else {
+		r.receive(k, g, root, b)
+	}
+}
+
+// sizes multicasts the lengths of the root's parts.
+func (r *rank) sizes(k *mpi.Call, g *group, root int, in [][]byte) []int {
+	b := make([]byte, word*k.Comm().Size())
+	for i := range in {
+		binary.LittleEndian.PutUint32(b[word*i:], uint32(len(in[i])))
+	}
+	r.broadcast(k, g, root, b)
+	return numbers(b)
+}
+
+// word is the bytes of a length, an int of C.
+const word = 4
+
+// numbers returns the numbers of four bytes in b.
+func numbers(b []byte) []int {
+	n := make([]int, len(b)/word)
+	for i := range n {
+		n[i] = int(binary.LittleEndian.Uint32(b[word*i:]))
+	}
+	return n
+}
+
+// aggregate multicasts the concatenated parts of the root, from which each rank copies its own.
+func (r *rank) aggregate(k *mpi.Call, g *group, root int, sizes []int, in [][]byte, out []byte) {
+	me, at, total := k.Comm().Rank(), 0, 0
+	for i, n := range sizes {
+		if i == me {
+			at = total
+		}
+		total += n
+	}
+	if sizes[me] != len(out) {
+		k.Fail(engine.ErrTruncate, "rank %d gives %d bytes where %d are taken", root, sizes[me], len(out))
+	}
+	all := r.room(total)
+	if me == root {
+		n := 0
+		for _, part := range in {
+			n += k.Port().Copy(all[n:], part)
+		}
+	}
+	r.broadcast(k, g, root, all)
+	k.Port().Copy(out, all[at:at+len(out)])
+}
+
+// receivers returns the root and the ranks whose parts are not empty, in order.
+func receivers(root int, sizes []int) []int {
+	var all []int
+	for i, n := range sizes {
+		if i == root || n > 0 {
+			all = append(all, i)
+		}
+	}
+	return all
+}

@@ -1,0 +1,151 @@
+package mpi
+
+import (
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/library/datatype"
+)
+
+// Buffer is elements of a datatype in memory.
+type Buffer = datatype.Buffer
+
+// Datatype says where the data of an element lies.
+type Datatype = datatype.Type
+
+// sendLayout checks a buffer that is not plain, and returns it as the engine sends it.
+func (c *Comm) sendLayout(b *Buffer) *bufferLayout { return &bufferLayout{c.checkBuffer(*b), c.e.Copy} }
+
+// recvLayout checks a buffer that is not plain, and returns it as the engine receives into it.
+func (c *Comm) recvLayout(b *Buffer) *bufferLayout {
+	x := c.sendLayout(b)
+	if b.Overlaps() {
+		c.e.Fail(engine.ErrType, "elements of %v overlap in the buffer: what is received would be written over", b.Type)
+	}
+	return x
+}
+
+// bufferLayout is a buffer as the engine sees it.
+type bufferLayout struct {
+	Buffer
+	copy func(dst, src []byte) int
+}
+
+func (s *bufferLayout) Gather(to []byte)                 { s.Buffer.Gather(to, s.copy) }
+func (s *bufferLayout) Scatter(from []byte)              { s.Buffer.Scatter(from, s.copy) }
+func (s *bufferLayout) Signature(n int) engine.Signature { return engine.Signature(s.Buffer.Sign(n)) }
+
+// checkBuffer fails if a buffer is not valid, and returns it.
+func (c *Comm) checkBuffer(b Buffer) Buffer {
+	if _, _, ok := b.Plain(); ok {
+		return b
+	}
+	if err := c.checkType(b).Check(); err != nil {
+		c.e.Fail(engine.ErrBuffer, "%v", err)
+	}
+	return b
+}
+
+// checkType fails if a buffer's datatype cannot be used for messages, and returns the buffer.
+func (c *Comm) checkType(b Buffer) Buffer {
+	if b.Type == nil {
+		c.e.Fail(engine.ErrType, "the buffer has no datatype")
+	}
+	if err := b.Type.Usable(); err != nil {
+		c.e.Fail(engine.ErrType, "%v", err)
+	}
+	return b
+}
+
+// checkSameData fails if a rank that both gives and takes data does not take as much as it gives,
+// of the same type.
+func (c *Comm) checkSameData(send, recv *Buffer) {
+	if given, taken := send.Len(), recv.Len(); given != taken {
+		c.e.Fail(engine.ErrCount, "%d of %v are %d bytes, %d of %v are %d: each rank takes as much as it gives", send.Count, send.Type, given, recv.Count, recv.Type, taken)
+	}
+	if given, taken := send.Type.Sign(), recv.Type.Sign(); given != taken && given != 0 && taken != 0 {
+		c.e.Fail(engine.ErrType, "this rank gives %s and takes %s", datatype.Signed(given), datatype.Signed(taken))
+	}
+}
+
+// checkDisjoint fails if the buffers that a rank sends from and receives into share bytes.
+func (c *Comm) checkDisjoint(send, recv *Buffer) {
+	if datatype.Near(send, recv) {
+		c.checkShared([]Buffer{*send}, []Buffer{*recv})
+	}
+}
+
+// checkShared is checkDisjoint for parts of two buffers that are near each other in memory.
+func (c *Comm) checkShared(send, recv []Buffer) {
+	if n, given, taken := datatype.Shared(send, recv); n > 0 {
+		c.e.Fail(engine.ErrBuffer, "bytes %d to %d of the buffer to send from and bytes %d to %d of that to receive into are the same memory: nothing is done in place",
+			given, given+n-1, taken, taken+n-1)
+	}
+}
+
+// flat returns the data of a buffer as it travels: in place, or as a copy, which has the data if
+// pack is set.
+func (c *Comm) flat(b Buffer, pack bool) []byte {
+	if x, _, ok := b.Plain(); ok {
+		return x
+	}
+	if x, ok := b.Flat(); ok {
+		return x
+	}
+	x := make([]byte, b.Len())
+	if pack {
+		b.Gather(x, c.e.Copy)
+	}
+	return x
+}
+
+// unflatten puts data that was received to where it belongs in a buffer, unless it is there
+// already.
+func (c *Comm) unflatten(b Buffer, flat []byte) {
+	if _, ok := b.Flat(); !ok {
+		b.Scatter(flat, c.e.Copy)
+	}
+}
+
+// Pack copies the data of b into bytes from at on, and returns where the next may go (MPI_Pack).
+// The bytes are sent with Packing, whatever was packed, and may be received as what they are made
+// of.
+func (c *Comm) Pack(b Buffer, into []byte, at int) int {
+	c.enter("Pack")
+	b.Gather(c.packed(c.checkBuffer(b), into, at), c.e.Copy)
+	return at + b.Len()
+}
+
+// Unpack copies data from bytes that were packed, from at on, to where it belongs in b, and returns
+// where the next begins (MPI_Unpack).
+func (c *Comm) Unpack(from []byte, at int, b Buffer) int {
+	c.enter("Unpack")
+	x := c.packed(c.checkBuffer(b), from, at)
+	if b.Overlaps() {
+		c.e.Fail(engine.ErrType, "elements of %v overlap in the buffer: what is unpacked would be written over", b.Type)
+	}
+	b.Scatter(x, c.e.Copy)
+	return at + b.Len()
+}
+
+// packed returns the bytes from at on that the data of a buffer has when it is packed.
+func (c *Comm) packed(b Buffer, bytes []byte, at int) []byte {
+	if at < 0 || at > len(bytes) {
+		c.e.Fail(engine.ErrArg, "position %d is not within %d bytes", at, len(bytes))
+	}
+	if n := b.Len(); n > len(bytes)-at {
+		c.e.Fail(engine.ErrTruncate, "%d of %v take %d bytes, and behind position %d of %d there are %d", b.Count, b.Type, n, at, len(bytes), len(bytes)-at)
+	}
+	return bytes[at : at+b.Len()]
+}
+
+// PackSize returns how many bytes count elements of a type take when they are packed
+// (MPI_Pack_size).
+func (c *Comm) PackSize(count int, t *Datatype) int {
+	c.enter("PackSize")
+	if count < 0 {
+		c.e.Fail(engine.ErrCount, "%d elements: a count is not negative", count)
+	}
+	return c.checkType(Buffer{Count: count, Type: t}).Len()
+}
+
+// Packing returns bytes that were packed, or room for some, as a buffer.
+func Packing(b []byte) Buffer { return Buffer{Bytes: b, Count: len(b), Type: Packed} }

@@ -1,0 +1,99 @@
+package check
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/library/reduction"
+	"github.com/loggp/loggp/model/collective"
+)
+
+// Tag returns the tag of the messages of a collective operation. It says what ranks have to agree
+// upon: the operation, how it combines, and the root. So ranks whose calls differ find out, and
+// others pay nothing. Messages that create communicators have the tag of a barrier, 0.
+func Tag(o collective.Operation, s reduction.Sort, root int) int {
+	return (root*int(reduction.Sorts)+int(s))*int(collective.NumOperations) + int(o)
+}
+
+// Untag is the inverse of Tag.
+func Untag(tag int) (o collective.Operation, s reduction.Sort, root int) {
+	const operations, sorts = int(collective.NumOperations), int(reduction.Sorts)
+	return collective.Operation(tag % operations), reduction.Sort(tag / operations % sorts), tag / operations / sorts
+}
+
+// Difference says how the collective call of another rank, which has a name, differs from ours, by
+// the tags of their messages.
+func Difference(name string, theirs, ours int) (engine.Class, string) {
+	theirOperation, theirSort, theirRoot := Untag(theirs)
+	operation, sort, root := Untag(ours)
+	switch {
+	case theirOperation != operation:
+		return engine.ErrOther, fmt.Sprintf("%s is in %v, and this one in %v: all ranks call the same collective operations in the same order", name, theirOperation, operation)
+	case theirRoot != root:
+		return engine.ErrRoot, fmt.Sprintf("the root is %d at %s, and %d at this one", theirRoot, name, root)
+	}
+	return engine.ErrOp, fmt.Sprintf("%s combines by %v, and this one by %v", name, theirSort, sort)
+}
+
+// Calls are the last collective calls of a rank, by the context of the communicator.
+type Calls map[uint32]*history
+
+// history is the last calls on a communicator.
+type history struct {
+	n       int   // how many there were
+	members []int // ranks of the job; nil: all
+	last    []call
+}
+
+// call is a collective call, and the stack on which it was made, from the library to the program.
+// Looking up its line takes several times as long as noting the stack.
+type call struct {
+	name   string
+	tag    int           // of its messages
+	stack  [deep]uintptr // if a Caller locates it, its place alone
+	frames int
+	caller engine.Caller
+}
+
+func (c *call) site() Site {
+	if c.caller != nil {
+		return c.caller.Site(c.stack[0])
+	}
+	return SiteOf(c.stack[:c.frames])
+}
+
+// remembered is how many calls are kept: how far ranks may be apart for one to know of another's
+// call. deep is how many frames a stack has from the library to the program at most.
+const remembered, deep = 32, 12
+
+// Note adds a call on a communicator of some ranks of the job; nil: all. The caller is nil for programs in Go.
+func (x Calls) Note(context uint32, members []int, name string, tag int, caller engine.Caller) {
+	h := x[context]
+	if h == nil {
+		h = &history{members: members}
+		x[context] = h
+	}
+	if len(h.last) < remembered {
+		h.last = append(h.last, call{})
+	}
+	c := &h.last[h.n%remembered]
+	c.name, c.tag, c.frames, c.caller = name, tag, 0, caller
+	if caller != nil {
+		c.name, c.stack[0] = caller.Here()
+	} else {
+		c.frames = runtime.Callers(2, c.stack[:])
+	}
+	h.n++
+}
+
+// Counterpart returns the call of another rank that belongs to the last one of this rank, or none
+// if the other has not come so far, or has gone on too far.
+func (x Calls) Counterpart(context uint32, other Calls) engine.Place {
+	mine, theirs := x[context], other[context]
+	if mine == nil || theirs == nil || mine.n > theirs.n || theirs.n-mine.n >= remembered {
+		return engine.Place{}
+	}
+	c := &theirs.last[(mine.n-1)%remembered]
+	return engine.Place{Call: c.name, At: c.site()}
+}

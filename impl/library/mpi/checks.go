@@ -1,0 +1,231 @@
+package mpi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/library/mpi/check"
+)
+
+// This file passes the records of ranks to package check, which explains what is wrong with a
+// program.
+
+// Site is a line of a program.
+type Site = engine.Site
+
+// DeadlockError says which rank waits for what.
+type DeadlockError = check.DeadlockError
+
+// Wait is where a rank waits.
+type Wait = check.Wait
+
+// explain completes the error of a run: a deadlock with what its ranks wait for, an error about
+// ranks whose collective calls differ with where the other's was. An error of a rank in another
+// process becomes what it was there.
+func (j *job) explain(err error) error {
+	var e *Error
+	var d *device.Deadlock
+	var remote interface {
+		error
+		ErrorDetail() []byte
+	}
+	switch {
+	case errors.As(err, &e):
+		if e.Other == nil || j.worlds == nil {
+			break
+		}
+		if one, other := j.worlds[e.Rank], j.worlds[e.Other.Rank]; one != nil && other != nil {
+			p := one.state.calls.Counterpart(e.Context(), other.state.calls)
+			e.Other.Call, e.Other.At = p.Call, p.At
+		}
+	case errors.As(err, &d):
+		return j.deadlock(d)
+	case errors.As(err, &remote):
+		switch d := parseDetail(remote.ErrorDetail()); {
+		case d.Error != nil:
+			return d.Error
+		case d.Abort != nil:
+			return d.Abort
+		}
+	}
+	return err
+}
+
+// deadlock says what the ranks of a deadlock wait for.
+func (j *job) deadlock(d *device.Deadlock) *DeadlockError {
+	e := &DeadlockError{Deadlock: d}
+	on := make(map[int]int, len(d.Ranks))
+	for i, r := range d.Ranks {
+		w := parseDetail(d.Details[r]).Wait
+		switch {
+		case w != nil:
+			on[r] = w.On
+		case i < check.Shown:
+			w = j.wait(r)
+			on[r] = w.On
+		case j.worlds != nil && j.worlds[r] != nil:
+			on[r] = check.Blocker(j.worlds[r].e.Waits())
+		}
+		if i < check.Shown {
+			e.Waits = append(e.Waits, *w)
+		}
+	}
+	e.Cycle = check.Cycle(d.Ranks, on)
+	return e
+}
+
+// wait says where a rank waits, as far as this process knows.
+func (j *job) wait(rank int) *Wait {
+	if j.worlds == nil || j.worlds[rank] == nil {
+		return &Wait{Rank: rank, On: -1}
+	}
+	c := j.worlds[rank]
+	w := c.e.Waits()
+	out := &Wait{Rank: rank, Call: w.Call, At: j.sites.Of(rank), For: check.WaitsFor(w, c.state.name), On: check.Blocker(w), Has: check.Arrived(w, c.state.name)}
+	if x := c.e.Caller(); x != nil && w.Call != "" {
+		call, at := x.Here()
+		out.Call, out.At = call, x.Site(at)
+	}
+	return out
+}
+
+// stopped notes where a rank is that does not come to its end. It is called by a deferred function.
+func (j *job) stopped(p device.Port) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.sites.Note(p.Rank(), 2)
+	setDetail(p, errorDetail{Wait: j.wait(p.Rank())})
+}
+
+// mismatch says how the collective call of another rank differs, for an engine that has found a
+// message which is too long or of another type: that may be the reason. It returns no class if they
+// do not differ.
+func (j *job) mismatch(rank int, context uint32, src, theirs, ours int) (Class, string) {
+	if theirs == ours {
+		return "", ""
+	}
+	return check.Difference(j.name(rank, context, src), theirs, ours)
+}
+
+// name returns the name of another rank of the job for a rank that communicates with it in a
+// context.
+func (j *job) name(rank int, context uint32, other int) string {
+	return j.worlds[rank].state.name(other, context)
+}
+
+func (s *state) name(world int, context uint32) string {
+	var c *Comm // that has the context, if it was created and is still used
+	for _, p := range s.comms {
+		if x := p.Value(); x != nil && x.context == context&^1 {
+			c = x
+			break
+		}
+	}
+	switch {
+	case c == nil || c.ranks == nil:
+		return fmt.Sprintf("rank %d", world)
+	case c.inter() != nil:
+		return fmt.Sprintf("rank %d of the other group of %d (rank %d of the job)", c.ranks[world], len(c.members), world)
+	}
+	name := fmt.Sprintf("rank %d of a communicator of %d", c.ranks[world], len(c.members))
+	if int(c.ranks[world]) != world {
+		name += fmt.Sprintf(" (rank %d of the job)", world)
+	}
+	return name
+}
+
+// SetCaller says who locates the calls of this rank's program, if it is not written in Go.
+func (c *Comm) SetCaller(x engine.Caller) { c.e.SetCaller(x) }
+
+// noteCollective begins a collective operation whose messages have a tag. In programs that are
+// checked it notes where: ranks make these calls in the same order, so a rank finds another's by
+// its number.
+func (c *Comm) noteCollective(tag int) {
+	c.e.Expect(tag)
+	if c.state.calls != nil {
+		c.state.calls.Note(c.context, c.members, c.e.Call(), tag, c.e.Caller())
+	}
+}
+
+// audit returns what this rank did.
+func (c *Comm) audit() check.Audit {
+	return check.Audit{Rank: c.e.Port().Rank(), Failed: c.e.Failed(), Traffic: c.e.Traffic(), Peers: c.e.Peers(), Calls: c.state.calls.Audit()}
+}
+
+// compare returns an error if the audits of the ranks in this process, which have all ended without
+// errors, do not match.
+func (j *job) compare() error {
+	if !j.check { // a job may have a million ranks, so nothing is made for each of them
+		var b check.Balance
+		for r, c := range j.worlds {
+			if c.e.Failed() {
+				return nil
+			}
+			b.Add(r, c.e.Traffic())
+		}
+		return b.Lost(nil)
+	}
+	all := make([]check.Audit, len(j.worlds))
+	for r, c := range j.worlds {
+		all[r] = c.audit()
+	}
+	return check.Compare(all)
+}
+
+// compareDetails does the same for ranks in other processes.
+func compareDetails(details [][]byte) error {
+	all := make([]check.Audit, len(details))
+	for r, text := range details {
+		a := parseDetail(text).Audit
+		if a == nil {
+			return nil // it ended without the library's end, which is not for this check to judge
+		}
+		all[r] = *a
+	}
+	if err := check.Compare(all); err != nil {
+		return remoteError{err.(*Error)}
+	}
+	return nil
+}
+
+// remoteError is an error that also processes get which come to the run later.
+type remoteError struct{ err *Error }
+
+func (r remoteError) Error() string { return r.err.Error() }
+func (r remoteError) Unwrap() error { return r.err }
+
+// ErrorDetail returns the error as ranks leave errors.
+func (r remoteError) ErrorDetail() []byte {
+	text, _ := json.Marshal(errorDetail{Error: r.err})
+	return text
+}
+
+// errorDetail is the error information that a rank sends to Run's caller in another process.
+type errorDetail struct {
+	Error *Error       `json:",omitempty"`
+	Abort *AbortError  `json:",omitempty"`
+	Wait  *Wait        `json:",omitempty"`
+	Audit *check.Audit `json:",omitempty"` // of a rank that has ended well
+}
+
+// setDetail leaves a detail with the world, if it wants one.
+func setDetail(p device.Port, d errorDetail) {
+	w, ok := p.(device.ErrorDetailer)
+	if !ok {
+		return
+	}
+	if text, err := json.Marshal(d); err == nil {
+		w.SetErrorDetail(text)
+	}
+}
+
+// parseDetail parses the error detail of a rank, if there is one.
+func parseDetail(text []byte) (d errorDetail) {
+	if json.Unmarshal(text, &d) != nil {
+		return errorDetail{}
+	}
+	return d
+}

@@ -1,0 +1,247 @@
+// Package mpi is the message-passing interface that programs see: communicators, sends in four
+// modes, receives, requests, probes and barriers, with the semantics of MPI.
+//
+// A program is a function that every rank of a job runs with its own Comm. Communication does not
+// return errors: a failure ends the rank, and Run returns it, with the MPI error class, the rank
+// and the call.
+package mpi
+
+import (
+	"encoding/binary"
+	"slices"
+	"weak"
+
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/library/mpi/check"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Wildcards of receives and probes, and the rank with which communication has no effect.
+const (
+	AnySource = -1
+	AnyTag    = -1
+	ProcNull  = -2
+)
+
+// Comm is a communicator: ranks that talk among themselves. It belongs to one rank of the job.
+type Comm struct {
+	e       *engine.Rank
+	rank    int
+	size    int     // of those that can be addressed
+	context uint32  // of what the program sends; the one above it is for collective operations
+	members []int   // ranks of the job; nil: the same
+	ranks   []int32 // by rank of the job, the rank here, or −1; nil: the same
+	last    *uint32 // the highest context that this rank has used
+	state   *state  // of the rank, the same in all its communicators
+	extras  *extras // what few communicators have; nil: nothing
+}
+
+// Rank returns the rank of the caller, from 0 to Size()−1.
+func (c *Comm) Rank() int { return c.rank }
+
+// Size returns the number of ranks; of a communicator between two groups, of those on this side.
+func (c *Comm) Size() int {
+	if x := c.inter(); x != nil {
+		return x.comm.size
+	}
+	return c.size
+}
+
+// Counts yields, by name, the counters of the rank's engine, such as requests, and those of the
+// library's own collective operations, if they have any.
+func (c *Comm) Counts(yield func(name string, n int64) bool) {
+	c.e.CheckGoroutine("Counts")
+	more := true
+	c.e.Counts(func(name string, n int64) bool {
+		more = yield(name, n)
+		return more
+	})
+	if c.state.own != nil && more {
+		c.state.own.Counts(yield)
+	}
+}
+
+// Wtime returns the time of this rank's clock. On an emulated machine all clocks show the same.
+func (c *Comm) Wtime() unit.Time {
+	c.e.CheckGoroutine("Wtime")
+	return c.e.Port().Now()
+}
+
+// Compute keeps the processor busy for d. Transfers go on meanwhile.
+func (c *Comm) Compute(d unit.Time) {
+	c.e.CheckGoroutine("Compute")
+	c.e.Port().Delay(d)
+}
+
+// world returns the rank in the job.
+func (c *Comm) world(rank int) int {
+	if c.members == nil || rank < 0 {
+		return rank
+	}
+	return c.members[rank]
+}
+
+// rankOf returns the rank in the communicator of a rank of the job.
+func (c *Comm) rankOf(world int) int {
+	if c.ranks == nil || world < 0 {
+		return world
+	}
+	return int(c.ranks[world])
+}
+
+// allreduceMax returns the largest value that a rank gives.
+func (c *Comm) allreduceMax(v uint32) uint32 {
+	c.noteCollective(0)
+	var mine, theirs [4]byte
+	binary.LittleEndian.PutUint32(mine[:], v)
+	c.converge(mine[:], theirs[:], func() {
+		if binary.LittleEndian.Uint32(theirs[:]) > binary.LittleEndian.Uint32(mine[:]) {
+			mine = theirs
+		}
+	})
+	return binary.LittleEndian.Uint32(mine[:])
+}
+
+func (c *Comm) checkRank(r int) {
+	if uint(r) >= uint(c.size) {
+		c.failRank(r)
+	}
+}
+
+// failRank and failTag are functions of their own so that the checks are inlined.
+func (c *Comm) failRank(r int) {
+	c.checkNotFreed()
+	c.e.Fail(engine.ErrRank, "rank %d is not in a communicator of %d", r, c.size)
+}
+
+func (c *Comm) failTag(tag int) {
+	c.e.Fail(engine.ErrTag, "tag %d: tags are from 0 to %d", tag, MaxTag)
+}
+
+func (c *Comm) checkTag(tag int) {
+	if uint(tag) > MaxTag {
+		c.failTag(tag)
+	}
+}
+
+// MaxTag is the largest tag (MPI_TAG_UB).
+const MaxTag = 1<<31 - 1
+
+// state is the state, apart from the engine, that all communicators of a rank share.
+type state struct {
+	tuning    *collective.Tuning
+	own       Collectives          // of the library; nil: none
+	broadcast func(bytes int)      // is told of broadcasts; nil: no function
+	exchange  model.Exchange       // of the library
+	round     round                // the collective operation under way; there is one at a time
+	work      []byte               // memory for it
+	handlers  map[uint32]handled   // of errors, by the context of a communicator; none: ErrorsAreFatal
+	ended     bool                 // the rank's program has returned
+	scratch   []byte               // memory for a result that is not used
+	calls     check.Calls          // nil: not noted
+	comms     []weak.Pointer[Comm] // communicators that were created, to name ranks in errors
+	reserved  uint32               // numbers for communicators
+}
+
+// Keyval names an attribute of communicators, and says what happens to it when they are copied and
+// freed.
+type Keyval struct {
+	copy   func(c *Comm, value any) (copied any, keep bool)
+	delete func(c *Comm, value any)
+	freed  bool
+}
+
+// NewKeyval makes a name (MPI_Keyval_create). copy is called by Dup and returns the value for the
+// new communicator, if any; nil: none. delete is called when an attribute is deleted, replaced, or
+// freed with its communicator; it may be nil.
+func NewKeyval(copy func(c *Comm, value any) (copied any, keep bool), delete func(c *Comm, value any)) *Keyval {
+	return &Keyval{copy: copy, delete: delete}
+}
+
+// Keep copies an attribute as it is (MPI_DUP_FN).
+func Keep(_ *Comm, value any) (any, bool) { return value, true }
+
+// Free ends the use of the name for new attributes (MPI_Keyval_free). Those that there are stay.
+func (k *Keyval) Free() { k.freed = true }
+
+// The attributes that every communicator has.
+var (
+	TagUB         = &Keyval{} // the largest tag, an int
+	Host          = &Keyval{} // the rank of a host process, ProcNull as there is none
+	IO            = &Keyval{} // the rank that can do input and output: AnySource, as all can
+	WtimeIsGlobal = &Keyval{} // whether all clocks show the same, as far as is known: false
+)
+
+// attributes are kept in the order in which they were set.
+type attributes []attribute
+
+type attribute struct {
+	key   *Keyval
+	value any
+}
+
+func (a attributes) find(k *Keyval) int {
+	return slices.IndexFunc(a, func(x attribute) bool { return x.key == k })
+}
+
+// SetAttribute sets an attribute of the communicator, replacing its previous value (MPI_Attr_put).
+func (c *Comm) SetAttribute(k *Keyval, value any) {
+	c.enter("SetAttribute")
+	switch {
+	case k == nil || k.freed:
+		c.e.Fail(engine.ErrArg, "the key was freed, or is none")
+	case k == TagUB || k == Host || k == IO || k == WtimeIsGlobal:
+		c.e.Fail(engine.ErrArg, "the attribute is the library's")
+	}
+	a := &c.extra().attributes
+	if i := a.find(k); i >= 0 {
+		c.callDelete(k, (*a)[i].value)
+		(*a)[i].value = value
+		return
+	}
+	*a = append(*a, attribute{k, value})
+}
+
+// Attribute returns an attribute, if the communicator has it (MPI_Attr_get).
+func (c *Comm) Attribute(k *Keyval) (any, bool) {
+	c.enter("Attribute")
+	switch k {
+	case TagUB:
+		return MaxTag, true
+	case Host:
+		return ProcNull, true
+	case IO:
+		return AnySource, true
+	case WtimeIsGlobal:
+		return false, true
+	}
+	if c.extras == nil {
+		return nil, false
+	}
+	i := c.extras.attributes.find(k)
+	if i < 0 {
+		return nil, false
+	}
+	return c.extras.attributes[i].value, true
+}
+
+// DeleteAttribute takes an attribute away (MPI_Attr_delete).
+func (c *Comm) DeleteAttribute(k *Keyval) {
+	c.enter("DeleteAttribute")
+	a := &c.extra().attributes
+	i := a.find(k)
+	if i < 0 {
+		c.e.Fail(engine.ErrArg, "the communicator has no such attribute")
+	}
+	value := (*a)[i].value
+	*a = slices.Delete(*a, i, i+1)
+	c.callDelete(k, value)
+}
+
+func (c *Comm) callDelete(k *Keyval, value any) {
+	if k.delete != nil {
+		k.delete(c, value)
+	}
+}

@@ -1,0 +1,230 @@
+package mpi_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/engine/enginetest"
+	"github.com/loggp/loggp/impl/engine/mbcf"
+	"github.com/loggp/loggp/impl/engine/proto"
+	"github.com/loggp/loggp/impl/engine/queue"
+	"github.com/loggp/loggp/impl/engine/start"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/real/launch"
+	"github.com/loggp/loggp/impl/real/launch/launchtest"
+	"github.com/loggp/loggp/impl/real/shm"
+	"github.com/loggp/loggp/impl/real/tcp"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// The result of a program must not depend on where it runs, or on how its messages travel. These
+// tests run in every place under the first table, and under every table in some places.
+
+var places = enginetest.Worlds()
+
+// load returns a platform of the catalogue.
+var load = enginetest.Load
+
+// emulated returns the world of a catalogue entry's machine, with its first library's software
+// costs.
+func emulated(t testing.TB, name string, l *model.Library, ranks int, noise float64) device.World {
+	t.Helper()
+	return virtual(t, load(name), load(name).Machine, l, ranks, noise)
+}
+
+// on opens a place on a machine of the catalogue, without noise.
+func on(name string) func(testing.TB, *model.Library, int) device.World {
+	return func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, name, l, ranks, 0) }
+}
+
+// scattered returns the Convex with each rank in a hypernode of its own.
+func scattered(ranks int) *model.Machine {
+	m, h := *load("convex").Machine, *load("convex").Machine.Network.(*model.Hypernodes)
+	h.Sizes = slices.Repeat([]int{1}, ranks)
+	m.Network, m.Ranks.Max = &h, ranks
+	return &m
+}
+
+// virtual returns the world of a machine, with the software costs of the first library of a
+// catalogue entry.
+func virtual(t testing.TB, p *platform.Platform, machine *model.Machine, l *model.Library, ranks int, noise float64) device.World {
+	t.Helper()
+	return build(t, config(p, machine, l, ranks, noise))
+}
+
+// config says how that is emulated.
+func config(p *platform.Platform, machine *model.Machine, l *model.Library, ranks int, noise float64) hw.Config {
+	l.Software = p.Libraries[0].Software
+	m := *machine
+	m.Ranks.Min = 1
+	return hw.Config{Machine: &m, Library: l, Ranks: ranks, Seed: 1, Noise: noise}
+}
+
+// build returns an emulated world.
+func build(t testing.TB, c hw.Config) device.World {
+	t.Helper()
+	w, err := hw.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// engines are those that package mpi is tested on.
+var engines = map[*model.Engine]engine.New{
+	model.Proto: proto.New,
+	model.Queue: queue.New,
+	model.Mbcf:  mbcf.New,
+	model.Start: start.New,
+}
+
+// packetsAlone is an engine whose messages travel as packets, whatever else a port has.
+var packetsAlone = model.Queue
+
+// carry is the engine that a library names.
+func carry(l *model.Library, protocol string) (engine.Maker, error) {
+	return engines[l.CarriedBy()](l, protocol)
+}
+
+// tables are how messages travel: by libraries of each engine.
+var tables = func() []enginetest.Library {
+	all := enginetest.ProtoLibraries()
+	for _, e := range model.Engines {
+		if e != model.Proto {
+			all = append(all, enginetest.Library{Name: e.Name, New: func() *model.Library { return &model.Library{Name: e.Name, Engine: e} }})
+		}
+	}
+	return all
+}()
+
+// everywhere runs a program in all places under the first table and in those of enginetest.WorldsOf
+// under the others, and hands what became of it to check.
+func everywhere(t *testing.T, ranks int, program func(*mpi.Comm) error, check func(t *testing.T, err error)) {
+	t.Helper()
+	for i, x := range tables {
+		for _, p := range enginetest.WorldsOf(i) {
+			t.Run(p.Name+"/"+x.Name, func(t *testing.T) {
+				l := x.New()
+				check(t, mpi.Run(p.Open(t, l, ranks), mpi.Options{Engine: carry, Library: l}, program))
+			})
+		}
+	}
+}
+
+// holds fails the test if the program failed.
+func holds(t *testing.T, err error) {
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Ranks of these places are processes: this binary, which is started again to run the one test that
+// it is wanted for. So a program there can use nothing that another rank has written but messages,
+// and its errors come as text.
+var processes = []enginetest.World{
+	{Name: "shm", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
+		return opened(shm.New(shm.Config{Ranks: ranks, Args: launchtest.Args(t)}))
+	}},
+	{Name: "shm, blocking", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
+		return opened(shm.New(shm.Config{Ranks: ranks, Args: launchtest.Args(t), Wait: launch.Block, NoTransfer: true}))
+	}},
+	{Name: "tcp", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
+		return opened(tcp.New(tcp.Config{Ranks: ranks, Args: launchtest.Args(t)}))
+	}},
+	{Name: "tcp, blocking", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
+		return opened(tcp.New(tcp.Config{Ranks: ranks, Args: launchtest.Args(t), Wait: launch.Block}))
+	}},
+}
+
+func opened(w device.World, err error) device.World {
+	if err != nil {
+		panic(err)
+	}
+	return w
+}
+
+// holdsEverywhere runs a program that has to hold everywhere, and among processes: each table in one
+// of those worlds.
+func holdsEverywhere(t *testing.T, ranks int, program func(*mpi.Comm) error) {
+	t.Helper()
+	everywhere(t, ranks, program, holds)
+	if enginetest.Racing {
+		return // the detector does not see between processes, and slows them down
+	}
+	for i, p := range processes {
+		for k, x := range tables {
+			if testing.Short() && (i+k)%len(tables) > 0 || (i+k)%len(processes) > 0 {
+				continue
+			}
+			t.Run(p.Name+"/"+x.Name, func(t *testing.T) {
+				l := x.New()
+				holds(t, mpi.Run(p.Open(t, l, ranks), mpi.Options{Engine: carry, Library: l}, program))
+			})
+		}
+	}
+}
+
+const us = unit.Microsecond
+
+func lib() *model.Library {
+	l := &model.Library{Name: "test", Fallback: "RTA", Window: 1 << 16, Long: model.EveryTier(model.Long{Stage: true, Bounce: 1024})}
+	for w := range l.Software {
+		l.Software[w] = unit.Microsecond
+	}
+	l.Software[model.ProtoPack], l.Software[model.ProtoUnpack] = 1700, 500
+	for m := range model.NumModes {
+		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: 512, Protocol: "TA"}, model.Rule{Mode: m, UpTo: 16384, Protocol: "RAT"}, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
+		if m != model.Synchronous {
+			l.Rules[len(l.Rules)-3].Protocol = "T"
+		}
+	}
+	return l
+}
+
+func machine() *model.Machine {
+	return &model.Machine{
+		Name: "torus", Ranks: model.Ranks{Default: 4, Min: 1, Max: 2048}, Timer: 1,
+		Processor: model.Processor{Copy: model.Channel{Bandwidth: 170e6}},
+		Network: &model.Torus{PerNode: 2, Hop: 13333, Turn: 6667, Deliver: 100000, Link: 300e6, Chunk: 4096, Header: 40,
+			Send: model.Channel{Start: 1200000, Bandwidth: 120e6}, Receive: 147000,
+			Put: model.Channel{Start: 1500000, Bandwidth: 120e6}, Get: model.Channel{Start: 1500000, Bandwidth: 60e6},
+			Engine: model.Channel{Start: 1500000, Bandwidth: 120e6}, Counter: us},
+	}
+}
+
+func t3d(t testing.TB, ranks int) (device.World, mpi.Options) {
+	l := lib()
+	w, err := hw.New(hw.Config{Machine: machine(), Library: l, Ranks: ranks, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, mpi.Options{Engine: carry, Library: l}
+}
+
+func synthetic(t testing.TB, ranks int) (device.World, mpi.Options) {
+	return syntheticOf(t, ranks, 1e15)
+}
+
+// syntheticOf is a machine that is LogGP, copies at some rate, and takes a time for an operation.
+func syntheticOf(t testing.TB, ranks int, copying unit.Rate) (device.World, mpi.Options) {
+	m := &model.Machine{Name: "loggp", Ranks: model.Ranks{Default: 2, Min: 1, Max: 1 << 20}, Timer: 1,
+		Processor: model.Processor{Copy: model.Channel{Bandwidth: copying}, Operation: syntheticOperation},
+		Network:   &model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 10000}}
+	l := &model.Library{Name: "none", Fallback: "RTA", Window: 1 << 40}
+	for m := range model.NumModes {
+		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: "T"})
+	}
+	l.Rules[model.Synchronous].Protocol = "TA"
+	w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: ranks, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, mpi.Options{Engine: carry, Library: l}
+}
+
+const syntheticOperation = 800 * unit.Nanosecond

@@ -1,0 +1,618 @@
+package mpi_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine/proto"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// The emulation and the closed form of package model share nothing but the data of the machine.
+// Where one message travels alone they must agree to the picosecond.
+
+// odd is a library whose costs no two sums have in common, so that a wrong term cannot hide behind
+// another.
+func odd(stage bool, bounce int) *model.Library {
+	l := lib()
+	l.Software = [model.MaxCosts]unit.Time{1000003, 1100009, 1200007, 1300021, 1400017, 1500007, 1600033, 1700021, 1800017,
+		1900009, 2000003, 2100001, 2200013, 1709, 509}
+	l.Long = model.EveryTier(model.Long{Stage: stage, Bounce: bounce})
+	l.First = 1024
+	return l
+}
+
+// pair is two ranks of a job.
+type pair struct{ ranks, from, to int }
+
+// taken is what a transfer took: the sender's call, until the receiver had it, and until the sender
+// was rid of it.
+type taken struct{ sender, delivery, rid unit.Time }
+
+// world returns the emulated machine.
+func world(t testing.TB, m *model.Machine, l *model.Library, ranks int) device.World {
+	t.Helper()
+	w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: ranks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// withoutMemory returns a machine that has no remote memory and is the same otherwise.
+func withoutMemory(m *model.Machine) *model.Machine {
+	x := *m
+	x.Private = true
+	return &x
+}
+
+// call makes the sender's call of a transfer. The request of one that blocks is null.
+func call(c *mpi.Comm, x model.Transfer, b []byte, to int) (r mpi.Request) {
+	if x.Nonblocking {
+		return [...]func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[x.Mode](mpi.Of(b), to, 7)
+	}
+	[...]func(mpi.Buffer, int, int){c.Send, c.Ssend, c.Rsend, c.Bsend}[x.Mode](mpi.Of(b), to, 7)
+	return r
+}
+
+// transfer is a program that makes a transfer, with its first touch of the wire long after whatever
+// began the job.
+func transfer(x model.Transfer, p pair, took *taken) func(*mpi.Comm) error {
+	var start unit.Time
+	return func(c *mpi.Comm) error {
+		b := make([]byte, x.Bytes)
+		switch c.Rank() {
+		case p.from:
+			c.AttachBuffer(make([]byte, x.Bytes+mpi.BsendOverhead))
+			c.Compute(unit.Second)
+			start = c.Wtime()
+			r := call(c, x, b, p.to)
+			took.sender = c.Wtime() - start
+			r.Wait()
+			c.DetachBuffer()
+			took.rid = c.Wtime() - start
+		case p.to:
+			r := mpi.Irecv(c, b, p.from, 7)
+			r.Wait()
+			took.delivery = c.Wtime() - start
+		}
+		return nil
+	}
+}
+
+// emulate runs one transfer.
+func emulate(t testing.TB, x model.Transfer, p pair, protocol string) (took taken) {
+	t.Helper()
+	err := mpi.Run(world(t, x.Machine, x.Library, p.ranks), mpi.Options{Engine: carry, Library: x.Library, Protocol: protocol}, transfer(x, p, &took))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return took
+}
+
+// exact says whether the emulation takes as long as the closed form, and prints the terms where it
+// does not.
+func exact(t *testing.T, x model.Transfer, p pair) {
+	t.Helper()
+	got, want := emulate(t, x, p, x.Protocol.Name), x.Cost()
+	if got.sender != want.Sender.Sum() {
+		t.Errorf("T_s of %s: emulated %v, closed form %v:%s", describeTransfer(x, p), got.sender, want.Sender.Sum(), terms(want.Sender))
+	}
+	if got.delivery != want.Delivery.Sum() {
+		t.Errorf("T_s-r of %s: emulated %v, closed form %v:%s", describeTransfer(x, p), got.delivery, want.Delivery.Sum(), terms(want.Delivery))
+	}
+	if end := x.Timeline().Ranks[model.Sender].End(); got.rid != end {
+		t.Errorf("the sender of %s: emulated it ends at %v, in the time line at %v", describeTransfer(x, p), got.rid, end)
+	}
+}
+
+func describeTransfer(x model.Transfer, p pair) string {
+	return fmt.Sprintf("%v %s, %d B, nonblocking %v, stage %v, bounce %d, ranks %d to %d of %d on %s", x.Mode, x.Protocol.Name, x.Bytes,
+		x.Nonblocking, x.Library.Long[0].Stage, x.Library.Long[0].Bounce, p.from, p.to, p.ranks, x.Machine.Name)
+}
+
+func terms(sum model.Terms) (s string) {
+	for _, x := range sum {
+		s += fmt.Sprintf("\n\t%-4s %-8v %-20s %-40v %v", x.Step, x.Where, x.Name, x, x.Time)
+	}
+	return s
+}
+
+// eachWay runs a test for every way in which k bytes can travel between a pair.
+func eachWay(t *testing.T, m *model.Machine, l *model.Library, k int, p pair, test func(*testing.T, model.Transfer, pair)) {
+	t.Helper()
+	x := model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(p.ranks, p.from, p.to)}
+	for _, x.Protocol = range model.Protocols {
+		for x.Mode = range model.NumModes {
+			for _, x.Nonblocking = range []bool{false, true} {
+				if x.Protocol.Synchronous() || x.Mode != model.Synchronous {
+					test(t, x, p)
+				}
+			}
+		}
+	}
+}
+
+// copyingLogGP is a LogGP machine with a processor that copies.
+func copyingLogGP(g model.LogGP) *model.Machine {
+	return &model.Machine{Name: "loggp", Ranks: model.Ranks{Min: 1, Max: 1 << 20}, Timer: 1, Network: &g,
+		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
+}
+
+// edges are those around which something changes on the torus: nothing, bounce buffer and first
+// part, chunk, and chunk with header.
+var edges = []int{0, 1, 2, 16, 1023, 1024, 1025, 4055, 4056, 4057, 4095, 4096, 4097, 8191, 8192, 8193, 12345, 65536, 1<<20 - 1, 1 << 20}
+
+// rounded are sizes that end in every way within chunks of seven bytes. Three chunks take a whole
+// number of picoseconds.
+var rounded = []int{0, 1, 6, 7, 8, 14, 21, 28, 35, 1000, 1001, 1008, 1015, 1017}
+
+// TestExactTorus compares every protocol in every mode at every size between two ranks, and the
+// rest of what matters one at a time.
+func TestExactTorus(t *testing.T) {
+	m := machine()
+	m.Processor.Copy.Start = 30011
+	for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+		for _, k := range edges {
+			eachWay(t, m, l, k, pair{2, 0, 1}, exact)
+		}
+	}
+	// 64 ranks are 32 nodes, a torus of 4 × 4 × 2.
+	for _, p := range []pair{{64, 2, 3}, {64, 0, 2}, {64, 1, 7}, {64, 63, 0}, {64, 5, 42}, {64, 21, 63}, {3, 2, 0}} {
+		for _, l := range []*model.Library{odd(true, 0), odd(false, 1024)} {
+			for _, k := range []int{0, 1000, 5000} {
+				eachWay(t, m, l, k, p, exact)
+			}
+		}
+	}
+}
+
+// shared is a machine of hypernodes, with numbers that no two sums have in common.
+func shared(sizes ...int) *model.Machine {
+	h := &model.Hypernodes{Sizes: sizes, PerBlock: 2, Port: 260e6, Rings: 4, Ring: 610e6, Hop: 51_001, Chunk: 1024, Header: 41, Access: [model.NumTiers]model.Access{
+		model.Intra: {Latency: 310_003, Send: model.Channel{Start: 170_021, Bandwidth: 93e6}, Settle: 450_007, Receive: 270_031, Fetch: 5123.4,
+			Put: model.Channel{Start: 190_027, Bandwidth: 89e6}, Get: model.Channel{Start: 130_043, Bandwidth: 117e6}, Counter: us},
+		model.Inter: {Latency: 710_009, Send: model.Channel{Start: 4_100_041, Bandwidth: 61e6}, Settle: 22_000_051, Receive: 530_053, Fetch: 22_654.3,
+			Put: model.Channel{Start: 4_300_057, Bandwidth: 67e6}, Get: model.Channel{Start: 2_200_069, Bandwidth: 31e6}, Counter: us},
+	}}
+	return &model.Machine{Name: fmt.Sprint("hypernodes ", sizes), Ranks: model.Ranks{Min: 1, Max: h.Processors()}, Timer: 1, Network: h,
+		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
+}
+
+// TestExactHypernodes compares every protocol in every mode inside a hypernode and between two, at
+// all sizes around which something changes there, also where ports and rings are no faster than the
+// processors, with chunks so tiny that rounding shows, and where they are slower.
+func TestExactHypernodes(t *testing.T) {
+	m, tight, slow := shared(2, 3, 3), shared(2, 3, 3), shared(2, 3, 3)
+	const rate = 7e12 / 56700.6 // as in TestExactLinks
+	h := tight.Network.(*model.Hypernodes)
+	h.Port, h.Ring, h.Chunk = rate, rate, 7
+	for i := range h.Access {
+		a := &h.Access[i]
+		a.Send.Bandwidth, a.Put.Bandwidth, a.Get.Bandwidth = rate, rate, rate
+	}
+	slow.Network.(*model.Hypernodes).Port, slow.Network.(*model.Hypernodes).Ring = 19e6, 11e6
+	for _, p := range []pair{{8, 0, 1}, {8, 0, 2}} {
+		for _, k := range rounded {
+			eachWay(t, tight, odd(true, 0), k, p, exact)
+		}
+		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+			for _, k := range []int{0, 1, 2, 16, 982, 983, 984, 1023, 1024, 1025, 2006, 2007, 2008, 2047, 2048, 2049, 12345, 65536} {
+				eachWay(t, m, l, k, p, exact)
+			}
+			for _, k := range []int{0, 100, 1025, 4096, 10000} {
+				eachWay(t, slow, l, k, p, exact)
+			}
+		}
+	}
+	for _, p := range []pair{{8, 4, 2}, {8, 7, 1}, {5, 3, 0}} {
+		for _, l := range []*model.Library{odd(true, 0), odd(false, 1024)} {
+			for _, k := range []int{0, 1000, 5000} {
+				eachWay(t, m, l, k, p, exact)
+			}
+		}
+	}
+}
+
+// tree is a fat tree with numbers that no two sums have in common.
+func tree(up ...int) *model.Machine {
+	f := &model.FatTree{Arity: 4, Up: up, Hop: 151_003, Deliver: 310_019, Link: 151e6, Header: 41, Lock: 900_011, Packet: model.PacketSize{Header: 8, Payload: 88},
+		Send:    model.PIO{Start: 333_023, Word: model.Width{Size: 8, Time: 133_007}, Burst: model.Width{Size: 64, Time: 66_041}},
+		Receive: model.PIO{Start: 233_029, Word: model.Width{Size: 8, Time: 1_383_043}, Burst: model.Width{Size: 64, Time: 3_267_049}},
+		Chunk:   1024, Put: model.Channel{Start: 2_000_057, Bandwidth: 61e6}, Get: model.Channel{Start: 2_300_069, Bandwidth: 53e6}}
+	return &model.Machine{Name: "fattree", Ranks: model.Ranks{Min: 1, Max: f.Capacity()}, Timer: 1, Network: f,
+		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
+}
+
+// TestExactFatTree compares every protocol in every mode below one switch and across three levels,
+// at all sizes around which something changes there, with interfaces that access memory and without,
+// and where links are slower than what feeds them.
+func TestExactFatTree(t *testing.T) {
+	m, plain, slow := tree(4, 4), tree(2, 2), tree(4, 4)
+	f := plain.Network.(*model.FatTree)
+	f.Put, f.Get, f.Header, f.Send.Burst = model.Channel{}, model.Channel{}, 0, model.Width{}
+	slow.Network.(*model.FatTree).Link = 11e6
+	for _, p := range []pair{{64, 0, 1}, {64, 5, 62}, {17, 16, 3}} {
+		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+			for _, k := range []int{0, 1, 47, 48, 87, 88, 89, 135, 136, 176, 983, 1024, 1025, 2048, 12345} {
+				eachWay(t, m, l, k, p, exact)
+			}
+			for _, k := range []int{0, 88, 1000, 5000} {
+				eachWay(t, plain, l, k, p, exact)
+				eachWay(t, slow, l, k, p, exact)
+			}
+		}
+	}
+}
+
+// TestExactBusy compares where the sender's call ends later than an answer comes: a send that does
+// not block does not hear it before, nor does one whose message is buffered.
+func TestExactBusy(t *testing.T) {
+	l := odd(true, 1024)
+	for m := range model.NumModes {
+		l.Software[model.Epilogue(m)] = 300*us + unit.Time(m)
+	}
+	for _, k := range []int{0, 1000, 5000} {
+		m := machine()
+		eachWay(t, m, l, k, pair{2, 0, 1}, exact)
+	}
+}
+
+// TestExactLinks compares on tori whose links are no faster than what feeds them: as fast, with
+// chunks so tiny that rounding makes them wait for each other; and slower, so that every chunk
+// waits.
+func TestExactLinks(t *testing.T) {
+	tight, slow := machine(), machine()
+	n := tight.Network.(*model.Torus)
+	const rate = 7e12 / 56700.6 // seven bytes take 56701, 56700 or 56701 ps in turn, and always hold a link for 56701
+	n.Link, n.Send.Bandwidth, n.Put.Bandwidth, n.Get.Bandwidth, n.Chunk = rate, rate, rate, rate, 7
+	slow.Network.(*model.Torus).Link = 11e6
+	for _, p := range []pair{{64, 0, 62}, {64, 0, 1}} {
+		for _, k := range rounded {
+			eachWay(t, tight, odd(true, 0), k, p, exact)
+		}
+		for _, k := range []int{0, 100, 1025, 4056, 4096, 4097, 10000} {
+			for _, l := range []*model.Library{odd(true, 1024), odd(true, 0)} {
+				eachWay(t, slow, l, k, p, exact)
+			}
+		}
+	}
+}
+
+// TestExactProcessor compares where processors store and prefetch what engines could carry, with a
+// write buffer, and memory of any speed.
+func TestExactProcessor(t *testing.T) {
+	for _, memory := range []unit.Rate{0, 31.3e6, 77.7e6, 131.3e6, 500e6} {
+		for _, engine := range []unit.Rate{0, 93.7e6} {
+			m := machine()
+			n := m.Network.(*model.Torus)
+			n.Memory, n.Buffer = memory, 131
+			n.Engine = model.Channel{Start: 61 * us, Bandwidth: engine} // faster from some length on
+			for _, k := range []int{0, 1, 130, 131, 132, 1000, 4096, 4097, 20000} {
+				eachWay(t, m, odd(true, 0), k, pair{8, 0, 7}, func(t *testing.T, x model.Transfer, p pair) { exact(t, x, p) })
+			}
+		}
+	}
+}
+
+// TestExactLogGP compares on the LogGP machine with software, also where the gap is so long that
+// messages wait for it.
+func TestExactLogGP(t *testing.T) {
+	for _, gap := range []unit.Time{4 * us, 100 * us} {
+		m := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: gap, BigGap: 9876.5})
+		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+			for _, k := range []int{0, 1, 2, 1023, 1024, 1025, 100000} {
+				eachWay(t, m, l, k, pair{2, 0, 1}, exact)
+			}
+		}
+	}
+}
+
+// TestExactByMessages compares where engines read and write memory by messages, through bounce
+// buffers and without.
+func TestExactByMessages(t *testing.T) {
+	torus := machine()
+	torus.Processor.Copy.Start = 30011
+	loggp := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})
+	for _, m := range []*model.Machine{withoutMemory(torus), withoutMemory(loggp)} {
+		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+			for _, k := range []int{0, 1, 2, 1023, 1024, 1025, 5000, 100000} {
+				eachWay(t, m, l, k, pair{2, 0, 1}, exact)
+			}
+		}
+	}
+}
+
+// TestEquations compares the LogGP machine, with software that costs nothing, with equations (1) to
+// (7) for random parameters.
+//
+// An interface is taken for g + (k−1)·G by a message. The next message that follows soonest on the
+// same one is RAT's FIN, (k−1)·G + L + o_s after the start of M: with g ≤ L + o_s no message waits
+// for the gap, which the equations leave out.
+//
+// Equations (1) to (3) are those of short messages and have no G; so k = 1 for T and TA. The
+// receiver's end of TA is not (3), which the source gives for both times, but what model.Completion
+// says. By PTAT all of the data goes in the second packet: the library has no first part.
+func TestEquations(t *testing.T) {
+	const seed = 1
+	r := rand.New(rand.NewPCG(seed, 0))
+	time := func(most unit.Time) unit.Time { return unit.Time(r.Int64N(int64(most) + 1)) }
+	for i := range 300 {
+		g := model.LogGP{L: time(100 * us), SendO: time(50 * us), RecvO: time(50 * us), BigGap: unit.PerByte(r.Float64() * 1e5)}
+		g.Gap = time(g.L + g.SendO)
+		k := 1 + r.IntN(5000)
+		params := g.Parameters()
+		free := &model.Library{Name: "free", Window: 1 << 20}
+		m := copyingLogGP(g)
+		m.Processor.Copy = model.Channel{Bandwidth: 1e30}
+		for _, p := range model.Protocols {
+			k := k
+			if p.Steps[0].Data == model.AllData {
+				k = 1
+			}
+			x := model.Transfer{Machine: m, Library: free, Protocol: p, Bytes: k}
+			if p.Synchronous() {
+				x.Mode = model.Synchronous
+			}
+			got := emulate(t, x, pair{2, 0, 1}, p.Name)
+			if want := model.SenderTime(p, params, k); got.sender != want {
+				t.Fatalf("seed %d, set %d, %+v: T_s of %s with %d bytes: emulated %v, equation %v", seed, i, g, p.Name, k, got.sender, want)
+			}
+			if want := model.Completion(p, params, k); got.delivery != want {
+				t.Fatalf("seed %d, set %d, %+v: T_s-r of %s with %d bytes: emulated %v, equation %v", seed, i, g, p.Name, k, got.delivery, want)
+			}
+		}
+	}
+}
+
+// TestExactMessages compares low-level messages.
+func TestExactMessages(t *testing.T) {
+	slow := machine()
+	slow.Processor.Copy.Start = 30011
+	for _, m := range []*model.Machine{slow, copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5}), withoutMemory(slow),
+		shared(16, 16, 32), shared(4, 60), tree(2, 4)} {
+		p := pair{64, 5, 42}
+		l := odd(true, 1024)
+		path := m.Path(p.ranks, p.from, p.to)
+		for _, k := range edges {
+			for _, by := range []model.Means{model.ByPacket, model.ByGet, model.ByPut} {
+				got, want := emulateMessage(t, m, l, by, k, p), messageCost(m, l, by, k, path)
+				if got.sender != want.Sender.Sum() || got.delivery != want.Delivery.Sum() {
+					t.Errorf("%s: %v of %d bytes: emulated %v and %v, closed form %v and %v", m.Name, by, k, got.sender, got.delivery,
+						want.Sender.Sum(), want.Delivery.Sum())
+				}
+			}
+		}
+	}
+}
+
+// messageCost returns what a low-level message of k bytes costs: that of a protocol that sends only
+// this message, in calls that cost nothing themselves. The sender makes the packet, or accesses the
+// other side's memory; an access is delivered when its call ends.
+func messageCost(m *model.Machine, lib *model.Library, by model.Means, k int, path model.Path) model.Cost {
+	bare := &model.Library{}
+	for _, w := range []model.CostKey{model.ProtoHandle, model.ProtoControl, model.ProtoUnpack} {
+		bare.Software[w] = lib.Software[w]
+	}
+	message := model.Step{By: by, Data: model.AllData, From: model.Sender}
+	switch by {
+	case model.ByPacket: // its making is part of the call, and it is not unpacked
+		bare.Software[model.ProtoSend], bare.Software[model.ProtoUnpack] = lib.Software[model.ProtoControl], 0
+	case model.ByGet:
+		message.From = model.Receiver
+	}
+	c := model.Transfer{Machine: m, Library: bare, Protocol: &model.Protocol{Steps: []model.Step{message}}, Bytes: k, Path: path}.Cost()
+	if by != model.ByPacket {
+		c.Delivery = c.Sender
+	}
+	return c
+}
+
+func emulateMessage(t *testing.T, m *model.Machine, l *model.Library, by model.Means, k int, p pair) (took taken) {
+	t.Helper()
+	w := world(t, m, l, p.ranks)
+	var start unit.Time
+	var key device.Key
+	err := mpi.Run(w, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
+		b := make([]byte, k)
+		switch c.Rank() {
+		case p.from:
+			c.Compute(unit.Second)
+			start = c.Wtime()
+			switch by {
+			case model.ByPacket:
+				c.Messages().Send(b, p.to)
+			case model.ByGet:
+				c.Messages().Get(b, p.to, key)
+			case model.ByPut:
+				c.Messages().Put(b, p.to, key)
+			}
+			took.sender = c.Wtime() - start
+			if by != model.ByPacket {
+				took.delivery = took.sender
+			}
+			if !m.Remote() && by != model.ByPacket {
+				mpi.Send[byte](c, nil, p.to, 7)
+			}
+		case p.to:
+			if by != model.ByPacket {
+				key = c.Messages().Expose(b)
+				if !m.Remote() {
+					mpi.Recv[byte](c, nil, p.from, 7) // whose progress answers
+				}
+				return nil
+			}
+			c.Messages().Recv(b)
+			took.delivery = c.Wtime() - start
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return took
+}
+
+// The library and the models have a table of protocols each, so that either can be the test of the
+// other. Both must say the same of what a protocol can do.
+func TestProtocolTablesAgree(t *testing.T) {
+	if len(proto.Protocols) != len(model.Protocols) {
+		t.Fatalf("%d protocols in the library, %d in the models", len(proto.Protocols), len(model.Protocols))
+	}
+	for i, p := range proto.Protocols {
+		m := model.Protocols[i]
+		if p.Name != m.Name || p.Eager != m.Eager() || p.Synchronous != m.Synchronous() || p.Remote != m.Remote() {
+			t.Errorf("%s is eager %v, synchronous %v, remote %v in the library; %s %v, %v, %v in the models", p.Name, p.Eager, p.Synchronous, p.Remote,
+				m.Name, m.Eager(), m.Synchronous(), m.Remote())
+		}
+	}
+}
+
+// nodesOf returns nodes of ranks with a network inside and one between them. Its name says which,
+// for errors.
+func nodesOf(m *model.Machine, ranks, interfaces int, inside model.Network) *model.Machine {
+	x := *m
+	x.Nodes = &model.Nodes{Ranks: ranks, Interfaces: interfaces, Inside: inside}
+	x.Name = fmt.Sprintf("%s of nodes of %d ranks on %s with %d interfaces", m.Name, ranks, inside.Kind(), interfaces)
+	x.Ranks = model.Ranks{Min: 1, Max: 64}
+	x.Processor.Copy.Start = 30011
+	return &x
+}
+
+// TestExactComposed compares every protocol in every mode within a node and between two, for
+// networks of every kind inside and between. Pairs are not of the first node, nor of the first
+// ranks of theirs, and the last node is not full.
+func TestExactComposed(t *testing.T) {
+	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})
+	one := machine()
+	one.Network.(*model.Torus).PerNode = 1
+	inside := []model.Network{shared(4).Network, machine().Network, synthetic.Network, shared(2, 2).Network, tree().Network}
+	sizes := []int{0, 1, 1024, 5000}
+	for i, net := range inside {
+		for _, m := range []*model.Machine{one, machine(), synthetic, shared(3, 3), workstations(), tree(2)} {
+			m := nodesOf(m, 4, 1+i%2, net)
+			_, streams := m.Network.(*model.Ethernet)
+			l := odd(i%2 == 0, 1024*(i/2))
+			for _, p := range []pair{{11, 6, 5}, {11, 5, 10}, {11, 9, 2}} {
+				for _, k := range sizes {
+					if k > 1420 && streams && m.Tier(p.from, p.to) == model.Inter {
+						continue // packets of several segments are told by a recurrence
+					}
+					eachWay(t, m, l, k, p, func(t *testing.T, x model.Transfer, p pair) {
+						if !streams || x.Path.Tier == model.Intra || oneAfterTheOther(x.Protocol) {
+							exact(t, x, p)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// emulateMeeting runs a meeting between two ranks, long after whatever began the job.
+func emulateMeeting(t testing.TB, x model.Meeting) (e model.Ends) {
+	t.Helper()
+	const zero = unit.Second
+	err := mpi.Run(world(t, x.Machine, x.Library, 2), mpi.Options{Engine: carry, Library: x.Library, Protocol: x.Protocol.Name}, func(c *mpi.Comm) error {
+		b := make([]byte, x.Bytes)
+		var r mpi.Request
+		if c.Rank() == 0 {
+			c.AttachBuffer(make([]byte, x.Bytes+mpi.BsendOverhead))
+			c.Compute(zero + x.Sends - c.Wtime())
+			r = call(c, x.Transfer, b, 1)
+			e.Send = c.Wtime() - zero
+			r.Wait()
+			e.Sent = c.Wtime() - zero
+			c.DetachBuffer()
+			return nil
+		}
+		if x.Posted {
+			r = mpi.Irecv(c, b, 0, 7)
+		}
+		c.Compute(zero + x.Receives - c.Wtime())
+		switch {
+		case x.Posted:
+		case x.Blocking:
+			mpi.Recv(c, b, 0, 7)
+		default:
+			r = mpi.Irecv(c, b, 0, 7)
+		}
+		e.Receive = c.Wtime() - zero
+		r.Wait()
+		e.Received = c.Wtime() - zero
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestExactMeeting lets the receive begin long before the send, with it, at odd moments after it,
+// and when the message has been there for long.
+func TestExactMeeting(t *testing.T) {
+	for _, m := range []*model.Machine{machine(), copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})} {
+		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+			for _, k := range []int{0, 16, 1025, 5000} {
+				eachWay(t, m, l, k, pair{2, 0, 1}, func(t *testing.T, x model.Transfer, _ pair) {
+					for _, apart := range []unit.Time{-unit.Millisecond, 0, 3*us + 1, 7*us + 1, 11*us + 1, 400*us + 1, 3 * unit.Millisecond} {
+						y := model.Meeting{Transfer: x, Sends: unit.Millisecond, Receives: unit.Millisecond + apart}
+						for _, y.Blocking = range []bool{false, true} {
+							y.Posted = false
+							exactMeeting(t, y)
+						}
+						y.Posted = true
+						exactMeeting(t, y)
+					}
+				})
+			}
+		}
+	}
+}
+
+func exactMeeting(t *testing.T, x model.Meeting) {
+	t.Helper()
+	if got, want := emulateMeeting(t, x), x.Ends(); got != want {
+		t.Fatalf("%s, receive %v after the send, blocking %v, posted %v: emulated %+v, closed form %+v", describeTransfer(x.Transfer, pair{2, 0, 1}),
+			x.Receives-x.Sends, x.Blocking, x.Posted, got, want)
+	}
+}
+
+// TestExactPlaced compares where ranks are placed on nodes: which are near, and by which interface they
+// talk to others. Behind nodes that are placed others are full.
+func TestExactPlaced(t *testing.T) {
+	m, err := nodesOf(tree(2), 4, 2, shared(4).Network).Place(model.Placement{2, 1, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := []int{0, 0, 1, 2, 2, 2, 3, 3, 3, 3, 4}
+	for a, x := range nodes {
+		if want := []int{0, 1, 2, 4, 5, 4, 6, 7, 6, 7, 8}[a]; m.End(a) != want {
+			t.Errorf("rank %d of %v uses interface %d, want %d", a, m.Nodes.Placed, m.End(a), want)
+		}
+		for b, y := range nodes {
+			if got := m.Tier(a, b) == model.Intra; got != (x == y) {
+				t.Errorf("ranks %d and %d of %v are near: %v", a, b, m.Nodes.Placed, got)
+			}
+		}
+	}
+	l := odd(true, 0)
+	for _, p := range []pair{{11, 0, 1}, {11, 1, 2}, {11, 4, 5}, {11, 3, 10}, {3, 2, 0}, {7, 6, 4}} {
+		for _, k := range []int{0, 1000} {
+			eachWay(t, m, l, k, p, exact)
+		}
+	}
+	for _, p := range []model.Placement{{5}, {2, 5}, make(model.Placement, 17)} {
+		if _, err := nodesOf(tree(2), 4, 2, shared(4).Network).Place(p); err == nil {
+			t.Errorf("placement %v on nodes of 4 processors for 64 ranks: no error", p)
+		}
+	}
+	if _, err := tree(2).Place(model.Placement{1, 1}); err == nil {
+		t.Error("a placement on a machine without nodes: no error")
+	}
+}

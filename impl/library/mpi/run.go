@@ -1,0 +1,213 @@
+package mpi
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/library/datatype"
+	"github.com/loggp/loggp/impl/library/mpi/check"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
+)
+
+// Error is the failure of a communication call. Run returns it when a call of a rank fails.
+type Error = engine.Error
+
+// World is the set of ranks, on a network, that programs run on.
+type World = device.World
+
+// Options say how messages are to travel.
+type Options struct {
+	Engine   engine.New     // carries the messages
+	Library  *model.Library // rules and limits
+	Protocol string         // protocol of every point-to-point message, instead of the rules'; synchronous modes keep theirs where it is none
+
+	Tuning []collective.Rule // which algorithms collective operations take; nil: those of the library's rules, and collective.Usual where there is none
+
+	// Look at the memory of operations under way (what a receive writes, nothing else may use), at
+	// who makes calls (the rank's goroutine alone), and at where collective calls are made, for
+	// others to be told. It takes real time, and no virtual.
+	Check bool
+
+	// Own makes for each rank what carries out collective operations in ways of the library's own. The
+	// rank's messages go through the port that it returns. nil: the library has none.
+	Own func(p device.Port) (device.Port, Collectives, error)
+
+	Broadcast func(bytes int)             // is told of every broadcast, by its root; nil: no function
+	Enter     func(rank int, call string) // is told of every call that a rank makes, and of "" when its program has ended; nil: no function
+}
+
+// Run runs a program on every rank of a world. When a rank's program ends, what it has under way
+// ends before the rank does; requests that it has left, and messages that it has not received, are
+// errors.
+func Run(w World, o Options, program func(*Comm) error) error {
+	if o.Engine == nil {
+		panic("mpi: Options.Engine is nil")
+	}
+	maker, err := o.Engine(o.Library, o.Protocol)
+	if err != nil {
+		return err
+	}
+	j := &job{program: program, check: o.Check, maker: maker, own: o.Own, broadcast: o.Broadcast}
+	if o.Library != nil {
+		j.exchange = o.Library.Exchange
+	}
+	j.shared = engine.Config{Enter: o.Enter, Types: func(s engine.Signature) string { return datatype.Signed(uint32(s)) }, Mismatch: j.mismatch, Named: j.name, Check: o.Check, Site: check.SiteOf}
+	rules := o.Tuning
+	if rules == nil {
+		rules = collective.Table(o.Library)
+	}
+	j.tuning = collective.Tuned(rules)
+	if x, ok := w.(device.Checker); ok {
+		err = x.RunChecked(j.rank, compareDetails)
+	} else if err = w.Run(j.rank); err == nil {
+		err = j.compare()
+	}
+	return j.explain(err)
+}
+
+// job is what the ranks of a job in this process share.
+type job struct {
+	shared    engine.Config
+	maker     engine.Maker
+	program   func(*Comm) error
+	tuning    *collective.Tuning
+	check     bool
+	own       func(p device.Port) (device.Port, Collectives, error) // nil: none
+	broadcast func(bytes int)
+	exchange  model.Exchange
+
+	mu     sync.Mutex
+	begun  int                       // ranks that have
+	room   []member                  // for those that have not
+	engine func(i int) engine.Engine // of those
+	worlds []*Comm                   // by rank
+	sites  check.Sites               // where ranks were stopped
+}
+
+// rank is one rank's life. Its frames stay small: a job may have a million.
+func (j *job) rank(p device.Port) (err error) {
+	ended := false
+	var c *Comm
+	defer func() {
+		v := recover()
+		if e := c.failure(v); e != nil {
+			var d errorDetail
+			errors.As(e, &d.Error)
+			errors.As(e, &d.Abort)
+			setDetail(p, d)
+			err = e
+			return
+		}
+		if !ended {
+			j.stopped(p)
+		}
+		if v != nil {
+			panic(v)
+		}
+	}()
+	through, own := p, Collectives(nil)
+	if j.own != nil {
+		if through, own, err = j.own(p); err != nil {
+			return err
+		}
+	}
+	c = j.comm(through)
+	c.state.own, c.state.exchange, c.state.broadcast = own, j.exchange, j.broadcast
+	err = j.program(c)
+	c.state.ended = true
+	if err == nil {
+		c.finalize()
+		if _, far := p.(device.ErrorDetailer); far {
+			a := c.audit().Located()
+			setDetail(p, errorDetail{Audit: &a})
+		}
+	}
+	c.e.End()
+	ended = true
+	return err
+}
+
+// failure returns the error with which a rank's program has panicked, or nil if it is not one of
+// the library.
+func (c *Comm) failure(v any) error {
+	switch e := v.(type) {
+	case *Error:
+		c.callHandler(e)
+		return e
+	case *AbortError:
+		return e
+	case runtime.Error:
+		if call, at := check.NilCall(e); call != "" {
+			return &Error{Class: engine.ErrComm, Rank: c.e.Port().Rank(), Call: call, At: at, Text: "the communicator is nil: this rank is not in it"}
+		}
+	}
+	return nil
+}
+
+// member is what a rank has.
+type member struct {
+	comm  Comm
+	state state
+	last  uint32
+	rank  engine.Rank
+}
+
+// member returns memory for a rank. There is one piece for all but the first that begins: where
+// ranks are processes there are no others here, and where they are not it is made before they
+// begin, so that their stacks need not be searched for pointers when it makes too much memory of
+// what there is.
+func (j *job) member(ranks int) (*member, engine.Engine) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.begun++; j.begun == 1 {
+		return new(member), j.maker.Engines(1)(0)
+	}
+	if len(j.room) == 0 {
+		j.room, j.engine = make([]member, ranks-1), j.maker.Engines(ranks-1)
+	}
+	m, e := &j.room[0], j.engine(ranks-1-len(j.room))
+	j.room = j.room[1:]
+	return m, e
+}
+
+func (j *job) comm(p device.Port) *Comm {
+	r, e := j.member(p.Size())
+	r.state.tuning = j.tuning
+	if j.check {
+		r.state.calls = check.Calls{}
+	}
+	r.rank.Setup(p, e, &j.shared)
+	c := &r.comm
+	*c = Comm{e: &r.rank, rank: p.Rank(), size: p.Size(), last: &r.last, state: &r.state}
+	j.mu.Lock()
+	if j.worlds == nil {
+		j.worlds = make([]*Comm, p.Size())
+	}
+	j.worlds[p.Rank()] = c
+	j.mu.Unlock()
+	return c
+}
+
+// Finalize is the call of Options.Enter when the program of a rank has returned: what is under way
+// ends in it.
+const Finalize = "Finalize"
+
+// finalize ends a rank's communication. Nothing of it may be left.
+func (c *Comm) finalize() {
+	c.e.Enter(Finalize)
+	if o := c.state.own; o != nil {
+		o.End()
+	}
+	if n, first := c.e.Unfinished(); n > 0 {
+		c.e.Fail(engine.ErrRequest, "%d %s neither completed nor freed; the first waits for %s", n, check.Plural(n, "request was", "requests were"), check.WaitsFor(first, c.state.name))
+	}
+	if n, m := c.e.Finalize(); n > 0 {
+		c.e.Fail(engine.ErrOther, "%d %s not received; the first is from %s with tag %d, of %d bytes",
+			n, check.Plural(n, "message was", "messages were"), c.state.name(m.Source, m.Context), m.Tag, m.Bytes)
+	}
+	c.e.Enter("")
+}

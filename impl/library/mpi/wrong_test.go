@@ -1,0 +1,356 @@
+package mpi_test
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/engine/enginetest"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/real/loop"
+)
+
+// wrongPrograms are those of wrong_programs_test.go.
+var wrongPrograms = []struct {
+	name    string
+	ranks   int
+	program func(*mpi.Comm)
+}{
+	{"allReceiveFirst", 3, allReceiveFirst},
+	{"bothSendFirst", 2, bothSendFirst},
+	{"sendsToItself", 1, sendsToItself},
+	{"anotherTag", 2, anotherTag},
+	{"oneLeavesEarly", 4, oneLeavesEarly},
+	{"oneIsElsewhere", 3, oneIsElsewhere},
+	{"withinAGroup", 4, withinAGroup},
+	{"anotherOperation", 2, anotherOperation},
+	{"anotherRoot", 3, anotherRoot},
+	{"onlyOneCalls", 2, onlyOneCalls},
+	{"eachItsOwnRoot", 2, eachItsOwnRoot},
+	{"noReceive", 3, noReceive},
+	{"anotherReduction", 2, anotherReduction},
+	{"anotherLength", 2, anotherLength},
+	{"anotherKind", 2, anotherKind},
+	{"tooLong", 2, tooLong},
+	{"otherElements", 2, otherElements},
+	{"readyTooEarly", 2, readyTooEarly},
+	{"noSuchRank", 2, noSuchRank},
+	{"noSuchTag", 2, noSuchTag},
+	{"bufferTooShort", 2, bufferTooShort},
+	{"noBuffer", 2, noBuffer},
+	{"notCommitted", 2, notCommitted},
+	{"elementsOverlap", 2, elementsOverlap},
+	{"afterFree", 2, afterFree},
+	{"completedTwice", 2, completedTwice},
+	{"notInIt", 2, notInIt},
+	{"receivesOverlap", 2, receivesOverlap},
+	{"sendsWhatIsReceived", 2, sendsWhatIsReceived},
+	{"inPlace", 2, inPlace},
+	{"partsOverlap", 2, partsOverlap},
+	{"takesLess", 2, takesLess},
+	{"leavesRequests", 2, leavesRequests},
+	{"leavesMessage", 2, leavesMessage},
+	{"fromElsewhere", 1, fromElsewhere},
+}
+
+const wrongSource = "wrong_programs_test.go"
+
+// sourceOf is the text of a function, and its first line in the file.
+type sourceOf struct {
+	text string
+	line int
+}
+
+// wrongSources reads the programs' sources.
+func wrongSources(t *testing.T) map[string]sourceOf {
+	t.Helper()
+	text, err := os.ReadFile(wrongSource)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := token.NewFileSet()
+	f, err := parser.ParseFile(files, wrongSource, text, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]sourceOf{}
+	for _, d := range f.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok {
+			from, to := files.Position(fn.Pos()), files.Position(fn.End())
+			all[fn.Name.Name] = sourceOf{string(text[from.Offset:to.Offset]), from.Line}
+		}
+	}
+	return all
+}
+
+// counted replaces lines of the source by those of a function in it.
+func (s sourceOf) counted(message string) string {
+	return regexp.MustCompile(regexp.QuoteMeta(wrongSource)+`:(\d+)`).ReplaceAllStringFunc(message, func(site string) string {
+		n, _ := strconv.Atoi(site[len(wrongSource)+1:])
+		return fmt.Sprintf("program.go:%d", n-s.line+1)
+	})
+}
+
+// docs/errors.md shows each wrong program and what becomes of it. -update writes that anew.
+func TestWrongPrograms(t *testing.T) {
+	const page = "../../../docs/errors.md"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := wrongSources(t)
+	now := string(text)
+	for _, p := range wrongPrograms {
+		s := sources[p.name]
+		message := s.counted(wrong(t, p.ranks, p.program).Error())
+		block := fmt.Sprintf("```go\n%s\n```\n\n```text\n%s\n```\n", s.text, message)
+		old := regexp.MustCompile("(?s)```go\nfunc " + p.name + `\(.*?` + "\n```\n\n```text\n.*?```\n")
+		if old.FindString(now) == "" {
+			t.Errorf("%s is not on the page, which has to have its first line and a text", p.name)
+		} else if got := old.FindString(now); got != block && !*update {
+			t.Errorf("the page has\n%swant\n%s", got, block)
+		}
+		now = old.ReplaceAllLiteralString(now, block)
+	}
+	if len(sources) != len(wrongPrograms) {
+		t.Errorf("%s has %d programs, %d are tried", wrongSource, len(sources), len(wrongPrograms))
+	}
+	if *update && !t.Failed() {
+		if err := os.WriteFile(page, []byte(now), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// wrong runs a wrong program.
+func wrong(t *testing.T, ranks int, program func(*mpi.Comm)) error {
+	t.Helper()
+	l := enginetest.Default()
+	err := mpi.Run(emulated(t, "t3d", l, ranks, 0), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error { program(c); return nil })
+	if err == nil {
+		t.Fatal("the program ends")
+	}
+	return err
+}
+
+// The error of a wrong program does not depend on where it runs, except for names of protocols and
+// which rank is first.
+func TestWrongProgramsEverywhere(t *testing.T) {
+	for _, p := range wrongPrograms {
+		want := wrong(t, p.ranks, p.program)
+		for _, at := range places {
+			l := enginetest.Default()
+			got := mpi.Run(at.Open(t, l, p.ranks), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error { p.program(c); return nil })
+			if got == nil || telling(got) != telling(want) {
+				t.Errorf("%s on %s: %v\nwant %v", p.name, at.Name, got, want)
+			}
+		}
+	}
+}
+
+// telling is what is the same everywhere.
+func telling(err error) string {
+	var e *mpi.Error
+	var d *mpi.DeadlockError
+	switch {
+	case errors.As(err, &e):
+		return fmt.Sprint(e.Class, e.Call, e.At)
+	case errors.As(err, &d):
+		s := fmt.Sprint(d.Ranks, d.Of, d.Cycle)
+		for _, w := range d.Waits {
+			s += fmt.Sprint(w.Rank, w.Call, w.At, w.On)
+		}
+		return s
+	}
+	return err.Error()
+}
+
+// The full path of the source is known, too.
+func TestSiteHasPath(t *testing.T) {
+	var e *mpi.Error
+	if err := wrong(t, 2, tooLong); !errors.As(err, &e) || !filepath.IsAbs(e.At.File) || filepath.Base(e.At.File) != wrongSource {
+		t.Errorf("the site is %+v", e.At)
+	}
+}
+
+// Of a job of many ranks the lowest are shown, with their lines, whichever is stopped first, and a
+// cycle of many is told by its ends.
+func TestManyWait(t *testing.T) {
+	const ranks = 40
+	program := func(c *mpi.Comm) error {
+		mpi.Recv(c, make([]byte, 1), (c.Rank()+1)%ranks, 0)
+		return nil
+	}
+	for name, w := range map[string]device.World{"t3d": emulated(t, "t3d", enginetest.Default(), ranks, 0), "loop": loop.New(ranks)} {
+		var d *mpi.DeadlockError
+		if err := mpi.Run(w, mpi.Options{Engine: carry, Library: enginetest.Default()}, program); !errors.As(err, &d) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if len(d.Waits) != 16 || len(d.Cycle) != ranks {
+			t.Errorf("%s: %d ranks are shown, and a cycle of %d", name, len(d.Waits), len(d.Cycle))
+		}
+		for i, w := range d.Waits {
+			if w.Rank != i || w.On != i+1 || filepath.Base(w.At.File) != "wrong_test.go" {
+				t.Errorf("%s: place %d has %+v", name, i, w)
+			}
+		}
+		for _, want := range []string{"\n  and 24 more ranks\n", "rank 0 → rank 1 → rank 2 → rank 3 → rank 4 → rank 5 → 33 more → rank 39 → rank 0"} {
+			if !strings.Contains(d.Error(), want) {
+				t.Errorf("%s: no %q in %v", name, want, d)
+			}
+		}
+	}
+}
+
+// A rank that waits for one of several ranks is on no cycle. A rank that waits for all waits for the
+// first.
+func TestCycles(t *testing.T) {
+	both := func(c *mpi.Comm) []mpi.Request {
+		other := 1 - c.Rank()
+		return []mpi.Request{mpi.Irecv(c, make([]byte, 1), other, 0), mpi.Irecv(c, make([]byte, 1), other, 1)}
+	}
+	for name, x := range map[string]struct {
+		program func(c *mpi.Comm)
+		cycle   []int
+	}{
+		"any":       {func(c *mpi.Comm) { mpi.WaitAny(both(c)) }, nil},
+		"any of 1":  {func(c *mpi.Comm) { mpi.WaitAny(both(c)[:1]) }, []int{0, 1}},
+		"all":       {func(c *mpi.Comm) { mpi.WaitAll(both(c), nil) }, []int{0, 1}},
+		"a source":  {func(c *mpi.Comm) { c.Probe(1-c.Rank(), 0) }, []int{0, 1}},
+		"no source": {func(c *mpi.Comm) { c.Probe(mpi.AnySource, 0) }, nil},
+		"a tail":    {func(c *mpi.Comm) { mpi.Recv(c, make([]byte, 1), 1, 0) }, []int{1}},
+	} {
+		var d *mpi.DeadlockError
+		if err := wrong(t, 2, x.program); !errors.As(err, &d) || !slices.Equal(d.Cycle, x.cycle) {
+			t.Errorf("%s: %v\nwant the cycle %v", name, err, x.cycle)
+		}
+	}
+}
+
+// Every call on a nil communicator is found, whatever it does first, and other nil pointers are
+// none of the library's.
+func TestNilCommunicator(t *testing.T) {
+	for call, program := range map[string]func(c *mpi.Comm){
+		"Rank":      func(c *mpi.Comm) { c.Rank() },
+		"Wtime":     func(c *mpi.Comm) { c.Wtime() },
+		"Send":      func(c *mpi.Comm) { mpi.Send(c, []byte{1}, 0, 0) },
+		"Irecv":     func(c *mpi.Comm) { c.Irecv(mpi.Of([]byte{1}), 0, 0) },
+		"Allreduce": func(c *mpi.Comm) { mpi.Allreduce(c, []int{1}, []int{2}, mpi.Sum) },
+		"Free":      func(c *mpi.Comm) { c.Free() },
+	} {
+		var e *mpi.Error
+		err := wrong(t, 1, func(*mpi.Comm) { program(nil) })
+		if !errors.As(err, &e) || e.Class != engine.ErrComm || e.Call != call || e.Rank != 0 || filepath.Base(e.At.File) != "wrong_test.go" {
+			t.Errorf("%s: %v", call, err)
+		}
+	}
+	var f *device.Failure
+	if err := wrong(t, 1, func(*mpi.Comm) { var p *sourceOf; p.line++ }); !errors.As(err, &f) || f.Rank != 0 {
+		t.Errorf("a nil pointer of the program: %v", err)
+	}
+}
+
+// A communicator that is used when its rank has ended says so, and does nothing.
+func TestAfterTheEnd(t *testing.T) {
+	for name, call := range map[string]func(c *mpi.Comm){
+		"Send":    func(c *mpi.Comm) { mpi.Send(c, []byte{1}, 0, 0) },
+		"Irecv":   func(c *mpi.Comm) { mpi.Irecv(c, []byte{1}, 0, 0) },
+		"Recv":    func(c *mpi.Comm) { mpi.Recv(c, []byte{1}, 0, 0) },
+		"Barrier": func(c *mpi.Comm) { c.Barrier() },
+		"Iprobe":  func(c *mpi.Comm) { c.Iprobe(0, 0) },
+	} {
+		for _, at := range places {
+			l := enginetest.Default()
+			var last *mpi.Comm
+			holds(t, mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: name == "Send"}, func(c *mpi.Comm) error {
+				if c.Rank() == 1 {
+					last = c
+				}
+				return nil
+			}))
+			func() {
+				defer func() {
+					e, ok := recover().(*mpi.Error)
+					if !ok || e.Rank != 1 || e.Call != name || !strings.Contains(e.Text, "has ended") || filepath.Base(e.At.File) != "wrong_test.go" {
+						t.Errorf("%s on %s: %v", name, at.Name, e)
+					}
+				}()
+				call(last)
+			}()
+		}
+	}
+}
+
+// withoutSite returns the text of an error without lines of programs.
+func withoutSite(err error) string {
+	return regexp.MustCompile(` \(\w+\.go:\d+\)`).ReplaceAllString(err.Error(), "")
+}
+
+// Wrong programs of processes end as those of one process do: with the same error, from whichever
+// rank, and all ranks of a deadlock say where they wait.
+func TestWrongProgramsOfProcesses(t *testing.T) {
+	if enginetest.Racing {
+		return // the detector does not see between processes, and slows them down
+	}
+	for _, name := range []string{"allReceiveFirst", "oneLeavesEarly", "withinAGroup", "tooLong", "noSuchRank", "onlyOneCalls", "eachItsOwnRoot", "noReceive"} {
+		for _, at := range processes {
+			t.Run(name+"/"+at.Name, func(t *testing.T) {
+				for _, p := range wrongPrograms {
+					if p.name != name {
+						continue
+					}
+					want := wrong(t, p.ranks, p.program)
+					l := enginetest.Default()
+					got := mpi.Run(at.Open(t, l, p.ranks), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error { p.program(c); return nil })
+					if got == nil || telling(got) != telling(want) {
+						t.Errorf("%v\nwant %v", got, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// The error detail of a rank is part of a run's end, also for processes that come to the run later.
+func TestErrorDetailOfLaterRuns(t *testing.T) {
+	if enginetest.Racing {
+		return
+	}
+	for _, at := range processes {
+		t.Run(at.Name, func(t *testing.T) {
+			l := enginetest.Default()
+			w := at.Open(t, l, 2)
+			first := mpi.Run(w, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error { tooLong(c); return nil })
+			second := mpi.Run(w, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
+				var e *mpi.Error
+				if !errors.As(first, &e) || e.Call != "Recv" || e.Rank != 1 {
+					return errors.New("the first run has ended otherwise here")
+				}
+				mpi.Recv(c, make([]byte, 1), 1-c.Rank(), 0)
+				return nil
+			})
+			holds(t, mpi.Run(w, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
+				var e *mpi.DeadlockError
+				if !errors.As(second, &e) || len(e.Waits) != 2 || e.Waits[0].Call != "Recv" || e.Waits[1].Call != "Recv" || len(e.Cycle) != 2 {
+					return errors.New("the second run has ended otherwise here: " + second.Error())
+				}
+				return nil
+			}))
+			var d *device.Deadlock
+			if !errors.As(second, &d) {
+				t.Error(second)
+			}
+		})
+	}
+}

@@ -1,0 +1,151 @@
+// Package reduction has the operations by which values of several ranks become one: those of MPI,
+// and a user's.
+//
+// An operation takes elements of two ranks, in and inout, and leaves in ∘ inout in the second
+// (MPI-1.2, §4.9.4). All are associative, as far as rounding goes; in is what stands left, so that
+// an operation which does not commute can be carried out in the order of ranks.
+package reduction
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/loggp/loggp/impl/library/datatype"
+)
+
+// Op is an operation. The nil Op is none.
+type Op struct {
+	name     string
+	sort     Sort
+	commutes bool
+	kinds    [kinds]elements // by the kind of element; nil: not for these
+	pairs    map[*datatype.Type]elements
+	user     Function
+	freed    atomic.Bool
+}
+
+// elements combines all elements of in with those of inout.
+type elements func(in, inout []byte)
+
+// kinds is how many kinds of elements there are.
+const kinds = datatype.KindLongDouble + 1
+
+// Function is an operation of a user's: it combines count elements of a type, which lie in memory
+// as the type says, displacement 0 of the first at the beginning of each slice, or where the origin
+// of a buffer would be.
+type Function func(in, inout datatype.Buffer)
+
+// New makes an operation of a function (MPI_Op_create). commutes says that a ∘ b is b ∘ a: then the
+// order of ranks need not be kept.
+func New(f Function, commutes bool) *Op {
+	o := &Op{name: "user's", sort: made, commutes: commutes, user: f}
+	if commutes {
+		o.sort = madeToCommute
+	}
+	return o
+}
+
+// Free ends the use of an operation (MPI_Op_free): one that is under way goes on, the next is an
+// error. One of MPI's cannot be freed.
+func (o *Op) Free() error {
+	if o.user == nil {
+		return fmt.Errorf("%v is no operation that was made", o)
+	}
+	o.freed.Store(true)
+	return nil
+}
+
+// Commutes reports whether operands may be exchanged.
+func (o *Op) Commutes() bool { return o.commutes }
+
+// String returns the name of the operation.
+func (o *Op) String() string {
+	if o == nil {
+		return "no operation"
+	}
+	return o.name
+}
+
+// Sort is what ranks can know of each other's operations: which of MPI's one is, or that it is a
+// user's, and whether that commutes. That of none is 0.
+type Sort uint8
+
+// Sorts is how many there are.
+const Sorts = Sort(len(sortNames))
+
+const (
+	made Sort = iota + 1
+	madeToCommute
+)
+
+var sortNames = [...]string{"no operation", "a user's operation", "a user's operation that commutes",
+	"Max", "Min", "Sum", "Prod", "Land", "Lor", "Lxor", "Band", "Bor", "Bxor", "MaxLoc", "MinLoc"}
+
+// String returns the name of the operation, or what it is.
+func (s Sort) String() string { return sortNames[s] }
+
+// sorted returns the sort of an operation of MPI's.
+func sorted(name string) Sort {
+	i := slices.Index(sortNames[madeToCommute+1:], name)
+	if i < 0 {
+		panic("reduction: no sort has the name " + name)
+	}
+	return madeToCommute + 1 + Sort(i)
+}
+
+// Sort returns that of the operation.
+func (o *Op) Sort() Sort {
+	if o == nil {
+		return 0
+	}
+	return o.sort
+}
+
+// Check returns an error if the operation is not for elements of the type.
+func (o *Op) Check(t *datatype.Type) error {
+	switch {
+	case o == nil:
+		return fmt.Errorf("there is no operation")
+	case o.freed.Load():
+		return fmt.Errorf("the operation was freed")
+	case o.user == nil && o.of(t) == nil:
+		return fmt.Errorf("%v is not for elements of %v", o, t)
+	}
+	return nil
+}
+
+// of returns how elements of a type are combined, or nil.
+func (o *Op) of(t *datatype.Type) elements {
+	if k, ok := t.Basic(); ok {
+		return o.kinds[k]
+	}
+	return o.pairs[t]
+}
+
+// Apply leaves in ∘ inout in inout. Both are buffers of as many elements of one type, for which the
+// operation is.
+func (o *Op) Apply(in, inout datatype.Buffer) {
+	if o.user != nil {
+		o.user(in, inout)
+		return
+	}
+	n := inout.Count * inout.Type.Extent()
+	o.of(inout.Type)(in.Bytes[in.Origin:in.Origin+n], inout.Bytes[inout.Origin:inout.Origin+n])
+}
+
+// Flat returns what leaves in ∘ inout in inout, of elements that lie as they travel, and nil if
+// those of the type do not, or the operation is a user's.
+func (o *Op) Flat(t *datatype.Type) func(in, inout []byte) {
+	if o.user != nil || !t.Contiguous() {
+		return nil
+	}
+	return o.of(t)
+}
+
+// view returns bytes as elements.
+func view[T any](b []byte) []T {
+	var x T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(x)))
+}

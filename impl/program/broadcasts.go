@@ -1,0 +1,33 @@
+package program
+
+import "github.com/loggp/loggp/impl/library/mpi"
+
+// broadcasts lets each rank in turn broadcast, as Husbands and Hoe 1998, table 3, do with a megabyte.
+var broadcasts = Program{
+	Name:  "broadcasts",
+	What:  "each rank in turn broadcasts to all others",
+	Size:  "bytes of a broadcast",
+	Usual: Settings{Size: 64 << 10, Rounds: 1},
+	Most:  1 << 30,
+	Run:   runBroadcasts,
+}
+
+func runBroadcasts(c *mpi.Comm, s Settings) error {
+	b := make([]byte, s.Size)
+	for round := range s.Rounds {
+		for root := range c.Size() {
+			if c.Rank() == root {
+				for i := range b {
+					b[i] = byte(round + root + i)
+				}
+			}
+			mpi.Bcast(c, b, root)
+			for i, got := range b {
+				if want := byte(round + root + i); got != want {
+					return wrong(c, "byte %d of the broadcast of rank %d is %d, want %d", i, root, got, want)
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+/*
+#include <stdlib.h>
+#include "host.h"
+*/
+import "C"
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+// Attributes of communicators and datatypes.
+
+// keyval names an attribute.
+type keyval struct {
+	handle       int
+	copy, delete uintptr // functions of the program's; 0: none, 1 in place of copy: MPI_COMM_DUP_FN
+	extra        uintptr
+	freed        bool
+	uses         int // attributes that there are
+}
+
+type attribute struct {
+	key   *keyval
+	value uintptr
+}
+
+func keyvalCreate(r *rank, a args) {
+	r.nextKeyval++
+	k := &keyval{handle: r.nextKeyval, copy: a[0], delete: a[1], extra: a[3]}
+	r.keyvals[k.handle] = k
+	set(a[2], int32(k.handle))
+}
+
+// keyval returns that of a handle which may be used.
+func (r *rank) keyval(h uintptr) *keyval {
+	k := r.keyvals[int(h)]
+	if k == nil || k.freed {
+		r.fail(errKeyval, "invalid attribute key %d: it was freed, or the program did not create it", int(h))
+	}
+	return k
+}
+
+func keyvalFree(r *rank, a args) {
+	h := int(*ptr[int32](a[0]))
+	if k := r.keyvals[h]; k == nil || k.freed && k.uses == 0 { // one that is in use may be freed again
+		r.keyval(uintptr(h))
+	}
+	r.keyvals[h].freed = true
+	set(a[0], int32(0))
+}
+
+// attributes are those of a communicator or a datatype.
+type attributes []attribute
+
+func (x attributes) index(h int) int {
+	return slices.IndexFunc(x, func(a attribute) bool { return a.key.handle == h })
+}
+
+// holder returns the attributes of the object with a handle.
+type holder func(r *rank, h uintptr) *attributes
+
+func (r *rank) commAttributes(h uintptr) *attributes { return &r.comm(h).attributes }
+
+func (r *rank) typeAttributes(h uintptr) *attributes { return &r.typeOf(h).attributes }
+
+// copyAttributes returns the attributes that a copy of an object gets.
+func (r *rank) copyAttributes(of uintptr, all attributes) attributes {
+	var out attributes
+	for _, x := range all {
+		k := x.key
+		switch k.copy {
+		case 0:
+			continue
+		case 1: // MPI_COMM_DUP_FN
+			k.uses++
+			out = append(out, x)
+			continue
+		}
+		s := &r.h.scratch
+		s[0], s[1] = 0, 0
+		value, flag := uintptr(unsafe.Pointer(&s[0])), uintptr(unsafe.Pointer(&s[1]))
+		if code := r.callback(k.copy, of, uintptr(k.handle), k.extra, x.value, value, flag); code != 0 {
+			r.fail(mpi.ErrOther, "the copy function of attribute key %d returned error %d", k.handle, code)
+		}
+		if int32(s[1]) != 0 {
+			k.uses++
+			out = append(out, attribute{k, uintptr(s[0])})
+		}
+	}
+	return out
+}
+
+func attrPut(of holder) handler {
+	return func(r *rank, a args) {
+		all, k := of(r, a[0]), r.keyval(a[1])
+		if i := all.index(k.handle); i >= 0 {
+			r.deleteAttribute(a[0], (*all)[i])
+			k.uses++
+			(*all)[i].value = a[2]
+			return
+		}
+		k.uses++
+		*all = append(*all, attribute{k, a[2]})
+	}
+}
+
+func attrGet(of holder) handler {
+	return func(r *rank, a args) {
+		all, h := of(r, a[0]), int(a[1])
+		if v := r.libraryAttribute(h); v != 0 {
+			set(a[2], v)
+			set(a[3], int32(1))
+			return
+		}
+		if k := r.keyvals[h]; k == nil && h != appnum {
+			r.fail(errKeyval, "invalid attribute key %d", h)
+		}
+		i := all.index(h)
+		set(a[3], truth(i >= 0))
+		if i >= 0 {
+			set(a[2], (*all)[i].value)
+		}
+	}
+}
+
+const (
+	appnum       = 506 // MPI_APPNUM, which has no value
+	lastUsedCode = 507
+)
+
+// libraryAttribute returns where the value of an attribute is that all communicators have, or 0.
+func (r *rank) libraryAttribute(h int) uintptr {
+	if h < 501 || h > 507 || h == appnum {
+		return 0
+	}
+	if r.predefined == nil {
+		r.predefined = (*[8]int32)(C.calloc(8, 4))
+		*r.predefined = [8]int32{mpi.MaxTag, anySource, procNull, 0, int32(r.world.Size()), 0, lastCode, 0}
+	}
+	return uintptr(unsafe.Pointer(&r.predefined[h-501]))
+}
+
+func attrDelete(of holder) handler {
+	return func(r *rank, a args) {
+		all, h := of(r, a[0]), int(a[1])
+		i := all.index(h)
+		if i < 0 {
+			r.keyval(a[1])
+			r.fail(errKeyval, "the attribute with key %d is not set", h)
+		}
+		r.deleteAttribute(a[0], (*all)[i])
+		*all = slices.Delete(*all, i, i+1)
+	}
+}
+
+// deleteAttribute tells the program that an attribute of the object of a handle goes.
+func (r *rank) deleteAttribute(of uintptr, x attribute) {
+	if x.key.delete != 0 {
+		if code := r.callback(x.key.delete, of, uintptr(x.key.handle), x.value, x.key.extra); code != 0 {
+			r.fail(mpi.ErrOther, "the delete function of attribute key %d returned error %d", x.key.handle, code)
+		}
+	}
+	x.key.uses--
+}
+
+func (r *rank) deleteAll(of uintptr, all *attributes) {
+	for _, x := range slices.Backward(*all) {
+		r.deleteAttribute(of, x)
+	}
+	*all = nil
+}

@@ -1,0 +1,279 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import (
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+// Collective operations. In place of a send buffer (or, at the root of a scatter, of a receive buffer) a rank may give
+// MPI_IN_PLACE. Package mpi does nothing in place, so that its data is copied first.
+
+func barrier(r *rank, a args) { r.comm(a[0]).Barrier() }
+
+func bcast(r *rank, a args) {
+	c := r.comm(a[4])
+	c.Bcast(r.buffer(a[0], int(a[1]), a[2]), int(a[3]))
+}
+
+// blocks returns n times count elements of a datatype as a buffer of count elements that has all of them.
+func (r *rank) blocks(n int, at uintptr, count int, h uintptr) mpi.Buffer {
+	if count < 0 {
+		r.fail(mpi.ErrCount, "%d elements: a count is not negative", count)
+	}
+	b := r.buffer(at, n*count, h)
+	b.Count = count
+	return b
+}
+
+// own returns a copy of the part of this rank, for what it gives in place.
+func own(c *comm, b mpi.Buffer) mpi.Buffer {
+	return flatCopy(b.Part(c.Rank()*b.Count, b.Count))
+}
+
+// flatCopy returns a buffer with the same data in memory of its own, of no more than it reaches.
+func flatCopy(b mpi.Buffer) mpi.Buffer {
+	low, end := b.Reach()
+	if end <= low {
+		b.Bytes, b.Origin = nil, 0
+		return b
+	}
+	b.Bytes = append([]byte(nil), b.Bytes[b.Origin+low:b.Origin+end]...)
+	b.Origin = -low
+	return b
+}
+
+func gather(r *rank, a args) {
+	c, root := r.comm(a[7]), int(a[6])
+	var recv mpi.Buffer
+	if c.Rank() == root {
+		recv = r.blocks(c.Size(), a[3], int(a[4]), a[5])
+	}
+	if a[0] == inPlace && c.Rank() == root {
+		c.Gather(own(c, recv), recv, root)
+		return
+	}
+	c.Gather(r.buffer(a[0], int(a[1]), a[2]), recv, root)
+}
+
+func scatter(r *rank, a args) {
+	c, root := r.comm(a[7]), int(a[6])
+	var send mpi.Buffer
+	if c.Rank() == root {
+		send = r.blocks(c.Size(), a[0], int(a[1]), a[2])
+	}
+	if a[3] == inPlace && c.Rank() == root {
+		c.Scatter(send, own(c, send), root)
+		return
+	}
+	c.Scatter(send, r.buffer(a[3], int(a[4]), a[5]), root)
+}
+
+func allgather(r *rank, a args) {
+	c := r.comm(a[6])
+	recv := r.blocks(c.Size(), a[3], int(a[4]), a[5])
+	if a[0] == inPlace {
+		c.Allgather(own(c, recv), recv)
+		return
+	}
+	c.Allgather(r.buffer(a[0], int(a[1]), a[2]), recv)
+}
+
+func alltoall(r *rank, a args) {
+	c := r.comm(a[6])
+	recv := r.blocks(c.Size(), a[3], int(a[4]), a[5])
+	if a[0] == inPlace {
+		c.Alltoall(clone(recv), recv)
+		return
+	}
+	c.Alltoall(r.blocks(c.Size(), a[0], int(a[1]), a[2]), recv)
+}
+
+// parts is a buffer that has a part for each rank: part i is counts[i] elements, offsets[i] extents behind its beginning.
+type parts struct {
+	all             mpi.Buffer
+	counts, offsets []int
+}
+
+func (r *rank) parts(n int, at, counts, offsets, h uintptr) parts {
+	t := r.datatype(h)
+	p := parts{counts: ints(counts, n), offsets: ints(offsets, n)}
+	if n > 0 && counts == 0 {
+		r.fail(mpi.ErrArg, "the array of counts is a null pointer")
+	}
+	low, end := 0, 0
+	for i, count := range p.counts {
+		if count < 0 {
+			r.fail(mpi.ErrCount, "%d elements: a count is not negative", count)
+		}
+		if count == 0 {
+			continue
+		}
+		l, e := mpi.Buffer{Count: count, Type: t}.Reach()
+		if e > l {
+			shift := p.offsets[i] * t.Extent()
+			if low == end {
+				low, end = l+shift, e+shift
+			} else {
+				low, end = min(low, l+shift), max(end, e+shift)
+			}
+		}
+	}
+	p.all = r.memory(at, low, end, 0, t)
+	return p
+}
+
+// part returns that of a rank.
+func (p parts) part(i int) mpi.Buffer { return p.all.Part(p.offsets[i], p.counts[i]) }
+
+func gatherv(r *rank, a args) {
+	c, root := r.comm(a[8]), int(a[7])
+	if c.Rank() != root {
+		c.Gatherv(r.buffer(a[0], int(a[1]), a[2]), mpi.Buffer{}, nil, nil, root)
+		return
+	}
+	p := r.parts(c.Size(), a[3], a[4], a[5], a[6])
+	if a[0] == inPlace {
+		c.Gatherv(flatCopy(p.part(root)), p.all, p.counts, p.offsets, root)
+		return
+	}
+	c.Gatherv(r.buffer(a[0], int(a[1]), a[2]), p.all, p.counts, p.offsets, root)
+}
+
+func scatterv(r *rank, a args) {
+	c, root := r.comm(a[8]), int(a[7])
+	if c.Rank() != root {
+		c.Scatterv(mpi.Buffer{}, nil, nil, r.buffer(a[4], int(a[5]), a[6]), root)
+		return
+	}
+	p := r.parts(c.Size(), a[0], a[1], a[2], a[3])
+	if a[4] == inPlace {
+		c.Scatterv(p.all, p.counts, p.offsets, flatCopy(p.part(root)), root)
+		return
+	}
+	c.Scatterv(p.all, p.counts, p.offsets, r.buffer(a[4], int(a[5]), a[6]), root)
+}
+
+func allgatherv(r *rank, a args) {
+	c := r.comm(a[7])
+	p := r.parts(c.Size(), a[3], a[4], a[5], a[6])
+	if a[0] == inPlace {
+		c.Allgatherv(flatCopy(p.part(c.Rank())), p.all, p.counts, p.offsets)
+		return
+	}
+	c.Allgatherv(r.buffer(a[0], int(a[1]), a[2]), p.all, p.counts, p.offsets)
+}
+
+func alltoallv(r *rank, a args) {
+	c := r.comm(a[8])
+	into := r.parts(c.Size(), a[4], a[5], a[6], a[7])
+	from := into
+	if a[0] == inPlace {
+		from.all = clone(into.all)
+	} else {
+		from = r.parts(c.Size(), a[0], a[1], a[2], a[3])
+	}
+	c.Alltoallv(from.all, from.counts, from.offsets, into.all, into.counts, into.offsets)
+}
+
+// buffers returns a buffer for each rank, at displacements in bytes.
+func (r *rank) buffers(at, counts uintptr, where []int, types uintptr) []mpi.Buffer {
+	out := make([]mpi.Buffer, len(where))
+	handles := slice[uintptr](types, len(out))
+	for i, count := range ints(counts, len(out)) {
+		out[i] = r.buffer(at+uintptr(where[i]), count, handles[i])
+	}
+	return out
+}
+
+func alltoallw(r *rank, a args) {
+	c := r.comm(a[8])
+	into := r.buffers(a[4], a[5], ints(a[6], c.Size()), a[7])
+	var from []mpi.Buffer
+	if a[0] == inPlace {
+		from = make([]mpi.Buffer, len(into))
+		for i := range into {
+			from[i] = flatCopy(into[i])
+		}
+	} else {
+		from = r.buffers(a[0], a[1], ints(a[2], c.Size()), a[3])
+	}
+	c.Alltoallw(from, into)
+}
+
+// pair returns the buffers of a reduction that leaves its result at this rank.
+func (r *rank) pair(send, recv uintptr, count int, h uintptr) (in, out mpi.Buffer) {
+	out = r.buffer(recv, count, h)
+	if send == inPlace {
+		return flatCopy(out), out
+	}
+	return r.buffer(send, count, h), out
+}
+
+func reduce(r *rank, a args) {
+	c, root := r.comm(a[6]), int(a[5])
+	o := r.op(a[4], a[3])
+	if c.Rank() != root {
+		c.Reduce(r.buffer(a[0], int(a[2]), a[3]), mpi.Buffer{}, o, root)
+		return
+	}
+	in, out := r.pair(a[0], a[1], int(a[2]), a[3])
+	c.Reduce(in, out, o, root)
+}
+
+func reduceAll(f func(c *mpi.Comm, send, recv mpi.Buffer, op *mpi.Op)) handler {
+	return func(r *rank, a args) {
+		c := r.comm(a[5])
+		o := r.op(a[4], a[3])
+		in, out := r.pair(a[0], a[1], int(a[2]), a[3])
+		f(c.Comm, in, out, o)
+	}
+}
+
+// exscan leaves the result of rank 0, which has none, as it is.
+func exscan(r *rank, a args) {
+	c := r.comm(a[5])
+	o := r.op(a[4], a[3])
+	if c.Rank() == 0 && a[0] != inPlace {
+		in := r.buffer(a[0], int(a[2]), a[3])
+		c.Exscan(in, flatCopy(in), o)
+		return
+	}
+	in, out := r.pair(a[0], a[1], int(a[2]), a[3])
+	c.Exscan(in, out, o)
+}
+
+func reduceScatter(r *rank, a args) {
+	c := r.comm(a[5])
+	counts := ints(a[2], c.Size())
+	for _, n := range counts {
+		if n < 0 {
+			r.fail(mpi.ErrCount, "%d elements: a count is not negative", n)
+		}
+	}
+	r.reduceParts(c, a[0], a[1], counts, a[3], a[4])
+}
+
+func reduceScatterBlock(r *rank, a args) {
+	c := r.comm(a[5])
+	counts := make([]int, c.Size())
+	for i := range counts {
+		counts[i] = r.count(a[2])
+	}
+	r.reduceParts(c, a[0], a[1], counts, a[3], a[4])
+}
+
+func (r *rank) reduceParts(c *comm, send, recv uintptr, counts []int, h, op uintptr) {
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	o := r.op(op, h)
+	var in mpi.Buffer
+	if send == inPlace {
+		in = flatCopy(r.buffer(recv, total, h))
+	} else {
+		in = r.buffer(send, total, h)
+	}
+	c.ReduceScatter(in, r.buffer(recv, counts[c.Rank()], h), counts, o)
+}

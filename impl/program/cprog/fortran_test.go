@@ -1,0 +1,111 @@
+//go:build cgo && linux && amd64
+
+package cprog
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/impl/program/cprog/toolchain"
+)
+
+// fortranOptions are what the suite needs of any compiler.
+var fortranOptions = []string{"-cpp", "-w", "-fallow-argument-mismatch", "-ffree-line-length-none"}
+
+// buildFortran compiles programs of testdata/fortran.
+func buildFortran(t testing.TB, sources ...string) string {
+	t.Helper()
+	c, err := toolchain.NewFortran(t.Context())
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "program")
+	command := c.Command(t.Context(), append(append([]string{"-g", "-fcheck=bounds", "-J", dir}, fortranOptions...), append(sources, "-o", path)...))
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", command, err, out)
+	}
+	return path
+}
+
+// The Fortran programs print what they print with Open MPI and MPICH.
+func TestFortranSuite(t *testing.T) {
+	path := buildFortran(t, "testdata/fortran/suite.f90", "testdata/fortran/old.f")
+	for _, ranks := range []int{1, 2, 3, 4, 7} {
+		want, err := os.ReadFile(fmt.Sprintf("testdata/fortran/%d.txt", ranks))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, o := emulated(t, simple, ranks)
+		got, err := run(t, w, o, &Program{Path: path})
+		if err != nil {
+			t.Errorf("%d ranks: %v", ranks, err)
+		}
+		if got != string(want) {
+			t.Errorf("%d ranks: it prints\n%s\nnot\n%s", ranks, got, want)
+		}
+	}
+}
+
+// What goes wrong in a Fortran program is the error of a rank, with the line of a call.
+func TestWrongFortran(t *testing.T) {
+	path := buildFortran(t, "testdata/fortran/wrong.f90")
+	source, err := os.ReadFile("testdata/fortran/wrong.f90")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := bytes.Count(source[:bytes.Index(source, []byte("! deadlock"))], []byte("\n")) + 1
+	for how, want := range map[string]string{
+		"deadlock":         fmt.Sprintf(`MPI_Recv.*wrong\.f90:%d`, line),
+		"bounds":           `rank 1: the program ended with exit status 2`,
+		"stop":             `rank 1: the program ended with exit status 7`,
+		"error stop":       `rank 1: the program ended with exit status 1`,
+		"file":             `rank 1: the program ended with exit status 2`,
+		"without finalize": `rank 1: the program ended without MPI_Finalize`,
+	} {
+		w, o := emulated(t, simple, 2)
+		out, err := run(t, w, o, &Program{Path: path, Arguments: []string{how}})
+		if err == nil || !regexp.MustCompile(want).MatchString(err.Error()) {
+			t.Errorf("%s: %v", how, err)
+		}
+		if !strings.Contains(out, "before\n") {
+			t.Errorf("%s: it printed %q", how, out)
+		}
+	}
+}
+
+// A procedure that is not there fails when the program is linked, by its name.
+func TestMissingProcedure(t *testing.T) {
+	c, err := toolchain.NewFortran(t.Context())
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	source := filepath.Join(dir, "x.f")
+	if err := os.WriteFile(source, []byte("      call MPI_WIN_CREATE()\n      end\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	command := c.Command(t.Context(), []string{source, "-o", filepath.Join(dir, "x")})
+	out, err := command.CombinedOutput()
+	if err == nil || !bytes.Contains(out, []byte("undefined reference to `mpi_win_create_'")) {
+		t.Errorf("linking: %v\n%s", err, out)
+	}
+}
+
+// The module and mpif.h have every function of the table.
+func TestFortranHasAllFunctions(t *testing.T) {
+	module := toolchain.FortranModule()
+	for _, f := range toolchain.Functions {
+		if f.MPI() && !regexp.MustCompile(`(?m)(subroutine|function|external) `+f.Name+`\b`).MatchString(module) {
+			t.Errorf("module mpi has no %s", f.Name)
+		}
+	}
+}

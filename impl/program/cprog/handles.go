@@ -1,0 +1,387 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+/*
+#include "host.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+// Handles and constants of mpi.h that the handlers need.
+const (
+	opNull         = 0x20
+	commNull       = 0x100
+	commWorld      = 0x101
+	commSelf       = 0x102
+	groupNull      = 0x108
+	groupEmpty     = 0x109
+	infoNull       = 0x130
+	infoEnv        = 0x131
+	errhandlerNull = 0x140
+	errorsAreFatal = 0x141
+	errorsReturn   = 0x142
+	errorsAbort    = 0x143
+	requestNull    = 0x180
+	datatypeNull   = 0x200
+
+	inPlace   = 1
+	anySource = -1
+	anyTag    = -2
+	procNull  = -3
+	undefined = -32766
+)
+
+// The kinds of handles that programs make: bits 27 and up of their values. Below are seven bits that tell a handle from
+// earlier ones in the same place, and twenty bits of the place. So they fit an INTEGER of Fortran's.
+const (
+	kindComm uintptr = 1 + iota
+	kindGroup
+	kindType
+	kindOp
+	kindErrhandler
+	kindRequest
+	kindInfo
+	kindMessage
+)
+
+const kindShift = 27
+
+// table has the objects of one kind that a rank has made.
+type table[T any] struct {
+	slots []slot[T]
+	free  []int32
+}
+
+type slot[T any] struct {
+	value T
+	used  bool
+	turn  uint8
+}
+
+// add returns a handle of an object.
+func (t *table[T]) add(kind uintptr, v T) uintptr {
+	var i int32
+	if n := len(t.free); n > 0 {
+		i, t.free = t.free[n-1], t.free[:n-1]
+	} else {
+		i = int32(len(t.slots))
+		t.slots = append(t.slots, slot[T]{})
+	}
+	s := &t.slots[i]
+	s.value, s.used = v, true
+	return kind<<kindShift | uintptr(s.turn)<<20 | uintptr(i)
+}
+
+// get returns the object of a handle; nil: it was never created, or was freed.
+func (t *table[T]) get(kind, h uintptr) *T {
+	i := h & (1<<20 - 1)
+	if h>>kindShift != kind || i >= uintptr(len(t.slots)) {
+		return nil
+	}
+	s := &t.slots[i]
+	if !s.used || s.turn != uint8(h>>20&127) {
+		return nil
+	}
+	return &s.value
+}
+
+func (t *table[T]) remove(h uintptr) {
+	i := h & (1<<20 - 1)
+	s := &t.slots[i]
+	var none T
+	s.value, s.used = none, false
+	s.turn = (s.turn + 1) & 127
+	t.free = append(t.free, int32(i))
+}
+
+// handles are the objects of a rank.
+type handles struct {
+	comms    table[*comm]
+	groups   table[mpi.Group]
+	types    table[*madeType]
+	ops      table[*mpi.Op]
+	handlers table[*mpi.ErrorHandler]
+	requests table[request]
+	infos    table[*info]
+	messages table[*message]
+
+	own, self *comm // of all ranks; of this one alone, when it was asked for
+	reqs      []mpi.Request
+	statuses  []mpi.Status
+	indices   []int
+	attached  uintptr // the buffer of buffered sends
+
+	keyvals    map[int]*keyval
+	nextKeyval int
+	library    map[uintptr]*madeType // datatypes of the library's to which the program has given something
+	predefined *[8]int32             // values of the library's attributes, in C's memory
+
+	collectives int // non-blocking collective operations that were started
+
+	combined uintptr // the datatype of the reduction under way
+	errors   []errorCode
+	failing  int // what a callback has returned, other than MPI_SUCCESS
+}
+
+// comm is a communicator.
+type comm struct {
+	*mpi.Comm
+	handle        uintptr
+	name          string
+	attributes    attributes
+	neighbourhood *neighbourhood // nil: it has none
+	started       int            // non-blocking collective operations
+}
+
+// request is an operation that the program has started: of messages, or collective.
+type request struct {
+	q mpi.Request
+	p *pending // nil: it is q
+}
+
+// madeType is a datatype that a program has made, or to which it has given something.
+type madeType struct {
+	*mpi.Datatype
+	name       string
+	recipe     recipe
+	attributes attributes
+}
+
+func (x *handles) init(world *mpi.Comm) {
+	x.own = &comm{Comm: world, handle: commWorld, name: "MPI_COMM_WORLD"}
+	x.keyvals, x.nextKeyval = map[int]*keyval{}, 1000
+}
+
+// comm returns a communicator.
+func (r *rank) comm(h uintptr) *comm {
+	if h == commWorld {
+		return r.own
+	}
+	if c := r.comms.get(kindComm, h); c != nil {
+		if (*c).Comm == nil {
+			r.fail(mpi.ErrComm, "MPI_Comm_idup, which creates the communicator, is not complete")
+		}
+		return *c
+	}
+	switch h {
+	case commSelf:
+		if r.self == nil {
+			r.self = &comm{Comm: r.world.Self(), handle: commSelf, name: "MPI_COMM_SELF"}
+		}
+		return r.self
+	case commNull:
+		r.fail(mpi.ErrComm, "the communicator is MPI_COMM_NULL: this rank is not in it, or freed it")
+	}
+	r.fail(mpi.ErrComm, "invalid communicator %#x: it was freed, or never created", h)
+	return nil
+}
+
+// addComm returns the handle of a new communicator, MPI_COMM_NULL for nil.
+func (r *rank) addComm(c *mpi.Comm) uintptr {
+	if c == nil {
+		return commNull
+	}
+	x := &comm{Comm: c}
+	x.handle = r.comms.add(kindComm, x)
+	return x.handle
+}
+
+func (r *rank) group(h uintptr) mpi.Group {
+	if g := r.groups.get(kindGroup, h); g != nil {
+		return *g
+	}
+	if h == groupEmpty {
+		return r.world.Group().Include(nil)
+	}
+	r.fail(mpi.ErrGroup, "the group is MPI_GROUP_NULL, or was freed")
+	return mpi.Group{}
+}
+
+func (r *rank) addGroup(g mpi.Group) uintptr {
+	if g.Size() == 0 {
+		return groupEmpty
+	}
+	return r.groups.add(kindGroup, g)
+}
+
+// datatype returns a datatype.
+func (r *rank) datatype(h uintptr) *mpi.Datatype {
+	if i := h - datatypeNull; i < uintptr(len(basicTypes)) {
+		if t := basicTypes[i]; t != nil {
+			return t
+		}
+	}
+	if t := r.types.get(kindType, h); t != nil {
+		return (*t).Datatype
+	}
+	if h == datatypeNull {
+		r.fail(mpi.ErrType, "the datatype is MPI_DATATYPE_NULL")
+	}
+	r.fail(mpi.ErrType, "invalid datatype %#x: it was freed, or never created", h)
+	return nil
+}
+
+// typeOf returns the name, attributes and recipe of a datatype.
+func (r *rank) typeOf(h uintptr) *madeType {
+	t := r.datatype(h)
+	if m := r.types.get(kindType, h); m != nil {
+		return *m
+	}
+	if r.library == nil {
+		r.library = map[uintptr]*madeType{}
+	}
+	if r.library[h] == nil {
+		r.library[h] = &madeType{Datatype: t, name: basicNames[h-datatypeNull], recipe: recipe{combiner: combinerNamed}}
+	}
+	return r.library[h]
+}
+
+// request returns the request at an address; MPI_REQUEST_NULL is one that is null.
+func (r *rank) request(at uintptr) (mpi.Request, *request) {
+	h := *ptr[uintptr](at)
+	if h == requestNull {
+		return mpi.Request{}, nil
+	}
+	q := r.requests.get(kindRequest, h)
+	if q == nil {
+		r.fail(mpi.ErrRequest, "invalid request: it was completed or freed before")
+	}
+	return q.q, q
+}
+
+// keep stores the new state of a request. A complete one becomes MPI_REQUEST_NULL.
+func (r *rank) keep(at uintptr, q mpi.Request) {
+	h := ptr[uintptr](at)
+	switch {
+	case !q.Null():
+		r.requests.get(kindRequest, *h).q = q
+	case *h != requestNull:
+		r.requests.remove(*h)
+		*h = requestNull
+	}
+}
+
+func (r *rank) addRequest(at uintptr, q mpi.Request) {
+	set(at, r.requests.add(kindRequest, request{q: q}))
+}
+
+// buffer returns count elements of a datatype at an address.
+func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {
+	t := r.datatype(h)
+	if count < 0 {
+		r.fail(mpi.ErrCount, "%d elements: a count is not negative", count)
+	}
+	var low, end int
+	if t.Contiguous() {
+		low = t.TrueLower()
+		end = low + count*t.Size()
+	} else {
+		low, end = mpi.Buffer{Count: count, Type: t}.Reach()
+	}
+	return r.memory(at, low, end, count, t)
+}
+
+// memory returns a buffer with data from offset low to end of an address.
+func (r *rank) memory(at uintptr, low, end, count int, t *mpi.Datatype) mpi.Buffer {
+	if end <= low {
+		return mpi.Buffer{Count: count, Type: t}
+	}
+	first := at + uintptr(low)
+	if first < 4096 {
+		r.fail(mpi.ErrBuffer, "the buffer is a null pointer: %d bytes are expected", end-low)
+	}
+	return mpi.Buffer{Bytes: unsafe.Slice(ptr[byte](first), end-low), Origin: -low, Count: count, Type: t}
+}
+
+// clone returns a copy of a buffer, for operations in place.
+func clone(b mpi.Buffer) mpi.Buffer {
+	b.Bytes = append([]byte(nil), b.Bytes...)
+	return b
+}
+
+func destination(n int) int {
+	switch {
+	case n == procNull:
+		return mpi.ProcNull
+	case n < 0:
+		return -99 // none
+	}
+	return n
+}
+
+func source(n int) int {
+	if n == anySource {
+		return mpi.AnySource
+	}
+	return destination(n)
+}
+
+func rankOut(n int) int32 {
+	switch n {
+	case mpi.ProcNull:
+		return procNull
+	case mpi.Undefined:
+		return undefined
+	}
+	return int32(n)
+}
+
+func tagOf(n int) int {
+	switch {
+	case n == anyTag:
+		return mpi.AnyTag
+	case n < 0:
+		return -99
+	}
+	return n
+}
+
+func sendTag(n int) int {
+	if n < 0 {
+		return -99
+	}
+	return n
+}
+
+// status is MPI_Status.
+type status struct {
+	source, tag, err int32
+	bytes            [2]int32
+	cancelled        int32
+	_                [2]int32
+}
+
+// setStatus stores a status, unless it is MPI_STATUS_IGNORE. Its error is left as it is.
+func setStatus(at uintptr, s mpi.Status) {
+	if at == 0 {
+		return
+	}
+	x := ptr[status](at)
+	x.source, x.tag = rankOut(s.Source), int32(s.Tag)
+	if s.Tag == mpi.AnyTag {
+		x.tag = anyTag
+	}
+	x.bytes = [2]int32{int32(s.Bytes), int32(s.Bytes >> 32)}
+	x.cancelled = 0
+	if s.Cancelled {
+		x.cancelled = 1
+	}
+}
+
+func getStatus(at uintptr) mpi.Status {
+	x := ptr[status](at)
+	return mpi.Status{Source: int(x.source), Tag: int(x.tag), Bytes: int(uint32(x.bytes[0])) | int(x.bytes[1])<<32, Cancelled: x.cancelled != 0}
+}
+
+func truth(b bool) int32 {
+	if b {
+		return 1
+	}
+	return 0
+}

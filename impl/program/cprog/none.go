@@ -1,0 +1,17 @@
+//go:build !cgo || !linux || !(amd64 || arm64)
+
+package cprog
+
+import (
+	"errors"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+type program struct{}
+
+func (p *Program) main() (func(*mpi.Comm) error, error) { return nil, errors.New(missing) }
+
+func (p *Program) close() {}
+
+const missing = "this loggp cannot run C programs: build it on Linux for amd64 or arm64 with a C compiler and CGO_ENABLED=1"

@@ -1,0 +1,53 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	random "github.com/loggp/loggp/impl/engine/enginetest/program"
+	"github.com/loggp/loggp/impl/job"
+)
+
+var (
+	randomCount = flag.Int("programs", 24, "number of random programs")
+	randomFirst = flag.Uint64("first", 1, "seed of the first random program")
+)
+
+// Ranks of random programs in C receive what MPI's rules for matching allow, with each engine.
+func TestRandomPrograms(t *testing.T) {
+	var all []*random.Program
+	for i := range uint64(*randomCount) {
+		all = append(all, random.New(*randomFirst+i, 9))
+	}
+	dir := t.TempDir()
+	source, path := filepath.Join(dir, "random.c"), filepath.Join(dir, "random")
+	if err := os.WriteFile(source, []byte(random.C(all)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	compile(t, source, path, "-g")
+	libraries := []string{"none", "queue", "mbcf", "start"}
+	for i, p := range all {
+		j, err := job.Open("loggp", libraries[i%len(libraries)], p.Ranks, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := j.World(t.Context(), p.Seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := j.Options("")
+		o.Check = true
+		out, err := run(t, w, o, &Program{Path: path, Arguments: []string{fmt.Sprint(i)}})
+		if err == nil {
+			err = p.Judge([]byte(out))
+		}
+		if err != nil {
+			t.Fatalf("seed %d, library %s: %v\nof the program\n%v", p.Seed, j.Library.Name, err, p)
+		}
+	}
+}

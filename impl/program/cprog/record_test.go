@@ -1,0 +1,58 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/loggp/loggp/impl/engine/recorder"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
+	programs "github.com/loggp/loggp/impl/program"
+	"github.com/loggp/loggp/model/schedule"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// A program in C that is recorded, with the computing that was measured, and run as its schedule takes
+// the same time.
+func TestReplay(t *testing.T) {
+	j, err := job.Open(simple, "", 2, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Program{Path: build(t, "pingpong.c"), Arguments: []string{"100"}, Compute: Compute{Factor: 1000}}
+	main, err := p.Main()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	j.Recorder = &recorder.Recorder{}
+	var ends, again [2]unit.Time
+	if _, err := j.Record(t.Context(), 1, "", -1, func(c *mpi.Comm) error {
+		err := main(c)
+		ends[c.Rank()] = c.Wtime()
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := j.Recorder.Schedule(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(slices.DeleteFunc(slices.Clone(s.Of(0)), func(o schedule.Op) bool { return o.Kind != schedule.Calc })); n < 100 {
+		t.Errorf("rank 0 computes %d times", n)
+	}
+	j.Recorder = nil
+	if _, err := j.Record(t.Context(), 1, "", -1, func(c *mpi.Comm) error {
+		again[c.Rank()] = programs.Execution{Schedule: s}.Run(c)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want, got := slices.Max(ends[:]), slices.Max(again[:])
+	if d := float64(got)/float64(want) - 1; math.Abs(d) > 0.001 {
+		t.Errorf("the program takes %v, its schedule %v", want, got)
+	}
+}

@@ -1,0 +1,299 @@
+package npb
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+var cg = Benchmark{
+	Name: "npb-cg", What: "conjugate gradients: the smallest eigenvalue of a random sparse matrix, by sums along rows of ranks and an exchange across the diagonal", Classes: "SWA", Run: runCG,
+}
+
+const (
+	cgIterations = 15
+	cgSteps      = 25  // of conjugate gradients in an iteration
+	cgCondition  = 0.1 // rcond: reciprocal of the matrix's condition number
+	cgSeed       = 314159265
+	cgTolerance  = 1e-10
+)
+
+// cgClass is a class of CG: order of the matrix, non-zeros of each vector that it is made of, shift
+// of its eigenvalues, and the result zeta.
+type cgClass struct {
+	order, nonzeros int
+	shift, zeta     float64
+}
+
+// gradients is a rank's part of the matrix, rows and columns from 0 on, and where it sends vectors.
+type gradients struct {
+	c *mpi.Comm
+	s Settings
+
+	start []int32 // of each row in column and value
+	col   []int32
+	value []float64
+
+	rows, cols      int
+	partners        []int    // for sums along the row of ranks, in order
+	out, in         [][2]int // what is sent to a partner and received from it of a vector of rows: start, length
+	across          int      // rank across the diagonal
+	mine            [2]int   // what is sent across
+	x, z, p, q, r   []float64
+	w, other        []float64
+	sendTwo, gotTwo []float64
+}
+
+// runCG is the kernel of RNR-94-007, section 2.2.3, on the ranks as a rectangle of NAS-95-020: as
+// many rows as columns, or half as many.
+func runCG(c *mpi.Comm, s Settings) (Result, error) {
+	// zeta: cg.f90 of NPB 3.4.
+	k, err := classOf(s, "npb-cg", cgClass{1400, 7, 10, 8.5971775078648}, cgClass{7000, 8, 12, 10.362595087124}, cgClass{14000, 11, 20, 17.130235054029})
+	if err != nil {
+		return Result{}, err
+	}
+	log, err := powerOfTwo(c, "npb-cg", 256)
+	if err != nil {
+		return Result{}, err
+	}
+	y := &gradients{c: c, s: s, sendTwo: make([]float64, 2), gotTwo: make([]float64, 2)}
+	y.place(k, log)
+	zeta := y.iterate(k.shift) // touches all data once, as NPB does before it measures
+	time := timed(c, func() {
+		for i := range y.x {
+			y.x[i] = 1
+		}
+		for range cgIterations {
+			zeta = y.iterate(k.shift)
+		}
+	})
+	per := float64(k.nonzeros * (k.nonzeros + 1))
+	return Result{
+		Class: s.letter(), Size: fmt.Sprint(k.order), Iterations: cgIterations, Time: time,
+		Operations: 2 * cgIterations * float64(k.order) * (3 + per + cgSteps*(5+per) + 3), Kind: "floating point",
+		Verified: agrees(zeta, k.zeta, cgTolerance),
+	}, nil
+}
+
+// part returns the i-th of n parts of a length; if they differ, the first parts are longer.
+func part(length, n, i int) (first, size int) {
+	size = length / n
+	long := length % n
+	first = i*size + min(i, long)
+	if i < long {
+		size++
+	}
+	return first, size
+}
+
+// place makes the rank's part of the matrix and finds its partners.
+func (y *gradients) place(k cgClass, log int) {
+	me := y.c.Rank()
+	height, width := 1<<(log/2), 1<<(log-log/2)
+	row, column := me/width, me%width
+	firstRow, rows := part(k.order, height, row)
+	firstCol, cols := part(k.order, width, column)
+	y.mine = [2]int{0, rows}
+	if width == height {
+		y.across = column*width + row
+	} else { // two ranks share a column of the square and the vector that belongs to it
+		firstCol, cols = part(k.order, height, column/2)
+		half := (cols + 1) / 2
+		y.mine = [2]int{0, (rows + 1) / 2}
+		if me%2 == 1 {
+			firstCol, half = firstCol+half, cols-half
+			y.mine = [2]int{(rows + 1) / 2, rows / 2}
+		}
+		cols = half
+		y.across = 2*(column/2*height+row) + me%2
+	}
+	for div := 2; div <= width; div *= 2 {
+		send := y.mine
+		if div == 2 && width != height { // the neighbour keeps the other half
+			send = [2]int{(rows + 1) / 2, rows / 2}
+			if me%2 == 1 {
+				send = [2]int{0, (rows + 1) / 2}
+			}
+		}
+		y.partners = append(y.partners, row*width+(column+div/2)%div+column/div*div)
+		y.out, y.in = append(y.out, send), append(y.in, y.mine)
+	}
+	y.rows, y.cols = rows, cols
+	y.matrix(k, firstRow, firstCol)
+	n := max(rows, cols)
+	for _, v := range []*[]float64{&y.x, &y.z, &y.p, &y.q, &y.r} {
+		*v = make([]float64, cols)
+	}
+	y.w, y.other = make([]float64, n), make([]float64, n)
+	for i := range y.x {
+		y.x[i] = 1
+	}
+}
+
+// matrix makes the rank's part of
+//
+//	Σ ω_i x_i x_iᵀ + (rcond − shift)·I
+//
+// with sparse random vectors x_i and weights ω_i that fall from 1 to rcond. RNR-94-007, section
+// 2.2.3.
+func (y *gradients) matrix(k cgClass, firstRow, firstCol int) {
+	type element struct {
+		col   int32
+		value float64
+	}
+	rows := make([][]element, y.rows)
+	add := func(row, col int, v float64) {
+		row, col = row-firstRow, col-firstCol
+		if row < 0 || row >= y.rows || col < 0 || col >= y.cols {
+			return
+		}
+		for i := range rows[row] {
+			if rows[row][i].col == int32(col) {
+				rows[row][i].value += v
+				return
+			}
+		}
+		rows[row] = append(rows[row], element{int32(col), v})
+	}
+	r := random{cgSeed}
+	r.next() // NPB draws the first guess of zeta before
+	weight, ratio := 1.0, math.Pow(cgCondition, 1/float64(k.order))
+	for i := range k.order {
+		at, v := vector(&r, k.order, k.nonzeros, i)
+		for a, col := range at {
+			if col < firstCol || col >= firstCol+y.cols {
+				continue
+			}
+			for b, row := range at {
+				add(row, col, v[b]*(weight*v[a]))
+			}
+		}
+		weight *= ratio
+	}
+	for i := range k.order {
+		add(i, i, cgCondition-k.shift)
+	}
+	y.start = append(y.start, 0)
+	for _, row := range rows {
+		slices.SortFunc(row, func(a, b element) int { return int(a.col - b.col) })
+		for _, e := range row {
+			y.col, y.value = append(y.col, e.col), append(y.value, e.value)
+		}
+		y.start = append(y.start, int32(len(y.col)))
+	}
+}
+
+// vector returns places and values of a sparse random vector with 0.5 at place i.
+func vector(r *random, order, nonzeros, i int) (at []int, v []float64) {
+	power := 1
+	for power < order {
+		power *= 2
+	}
+	for len(at) < nonzeros {
+		value := r.next()
+		place := int(float64(power) * r.next())
+		if place < order && !slices.Contains(at, place) {
+			at, v = append(at, place), append(v, value)
+		}
+	}
+	if j := slices.Index(at, i); j >= 0 {
+		v[j] = 0.5
+	} else {
+		at, v = append(at, i), append(v, 0.5)
+	}
+	return at, v
+}
+
+// iterate is a step of the inverse power method. It returns the estimate of the eigenvalue.
+func (y *gradients) iterate(shift float64) float64 {
+	y.solve()
+	norms := y.sendTwo
+	clear(norms)
+	for i, z := range y.z {
+		norms[0] += y.x[i] * z
+		norms[1] += z * z
+	}
+	for _, p := range y.partners {
+		exchange(y.c, norms, p, y.gotTwo, p, 0)
+		norms[0] += y.gotTwo[0]
+		norms[1] += y.gotTwo[1]
+	}
+	scale := 1 / math.Sqrt(norms[1])
+	for i, z := range y.z {
+		y.x[i] = scale * z
+	}
+	y.s.compute(y.c, 5*y.cols)
+	return shift + 1/norms[0]
+}
+
+// solve finds z with A·z = x by conjugate gradients, and computes the residual.
+func (y *gradients) solve() {
+	clear(y.z)
+	copy(y.r, y.x)
+	copy(y.p, y.x)
+	rho := y.dot(y.r, y.r)
+	for range cgSteps {
+		y.times(y.p, y.q)
+		alpha := rho / y.dot(y.p, y.q)
+		for i := range y.z {
+			y.z[i] += alpha * y.p[i]
+			y.r[i] -= alpha * y.q[i]
+		}
+		before := rho
+		rho = y.dot(y.r, y.r)
+		beta := rho / before
+		for i := range y.p {
+			y.p[i] = y.r[i] + beta*y.p[i]
+		}
+		y.s.compute(y.c, 6*y.cols)
+	}
+	y.times(y.z, y.r)
+	for i := range y.r {
+		y.r[i] = y.x[i] - y.r[i]
+	}
+	y.s.compute(y.c, y.cols)
+	y.dot(y.r, y.r)
+}
+
+// times sets result to A·v: the sum along each row of ranks, and from there to the columns.
+func (y *gradients) times(v, result []float64) {
+	for i := range y.rows {
+		sum := 0.0
+		for j := y.start[i]; j < y.start[i+1]; j++ {
+			sum += y.value[j] * v[y.col[j]]
+		}
+		y.w[i] = sum
+	}
+	sums := 0
+	for i, p := range y.partners {
+		out, in := y.out[i], y.in[i]
+		exchange(y.c, y.w[out[0]:out[0]+out[1]], p, y.other[in[0]:in[0]+in[1]], p, 1)
+		for j := in[0]; j < in[0]+in[1]; j++ {
+			y.w[j] += y.other[j]
+		}
+		sums += in[1]
+	}
+	y.s.compute(y.c, 2*len(y.value)+sums)
+	if len(y.partners) == 0 {
+		copy(result, y.w)
+		return
+	}
+	exchange(y.c, y.w[y.mine[0]:y.mine[0]+y.mine[1]], y.across, result, y.across, 2)
+}
+
+// dot returns the scalar product over the row of ranks, which together have the whole vectors.
+func (y *gradients) dot(a, b []float64) float64 {
+	sum, got := y.sendTwo[:1], y.gotTwo[:1]
+	sum[0] = 0
+	for i, v := range a {
+		sum[0] += v * b[i]
+	}
+	for _, p := range y.partners {
+		exchange(y.c, sum, p, got, p, 3)
+		sum[0] += got[0]
+	}
+	y.s.compute(y.c, 2*len(a))
+	return sum[0]
+}

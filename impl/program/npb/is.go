@@ -1,0 +1,240 @@
+package npb
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+var is = Benchmark{
+	Name: "npb-is", What: "integer sort: keys are ranked by buckets; a sum and two exchanges of all ranks with all", Classes: "SWA", Run: runIS,
+}
+
+const (
+	isIterations = 10
+	isTests      = 5
+	isSeed       = 314159265
+)
+
+// isClass is a class of IS: 2^keys keys below 2^largest in 2^buckets buckets. The key at place
+// index[i] of all has rank rank[i] + step[i]·(iteration − late[i]).
+type isClass struct {
+	keys, largest, buckets  int
+	index, rank, step, late [isTests]int
+}
+
+// sorter is a rank's part of the problem.
+type sorter struct {
+	c     *mpi.Comm
+	s     Settings
+	k     isClass
+	keys  []int32
+	sizes []int32 // of the rank's buckets, and the keys whose ranks are known
+	total []int32 // the same of all ranks
+
+	got         []int32 // keys of the rank's buckets
+	room        []int32
+	count       []int32 // for each value from least on the number of keys up to it
+	least       int     // possible value of a key of the rank
+	lesser      int     // keys of lower ranks
+	passed      int
+	ordered     []int32
+	counts      []int32
+	sendN, at   []int
+	fromN, from []int
+}
+
+// runIS is the kernel of RNR-94-007, section 2.2.5, with the buckets of NPB 2 and later.
+func runIS(c *mpi.Comm, s Settings) (Result, error) {
+	// Indices and ranks: is.c of NPB 3.4.
+	k, err := classOf(s, "npb-is",
+		isClass{16, 11, 9, [5]int{48427, 17148, 23627, 62548, 4431}, [5]int{0, 18, 346, 64917, 65463}, [5]int{1, 1, 1, -1, -1}, [5]int{}},
+		isClass{20, 16, 10, [5]int{357773, 934767, 875723, 898999, 404505}, [5]int{1249, 11698, 1039987, 1043896, 1048018}, [5]int{1, 1, -1, -1, -1}, [5]int{2, 2, 0, 0, 0}},
+		isClass{23, 19, 10, [5]int{2112377, 662041, 5336171, 3642833, 4250760}, [5]int{104, 17523, 123928, 8288932, 8388264}, [5]int{1, 1, 1, -1, -1}, [5]int{1, 1, 1, 1, 1}})
+	if err != nil {
+		return Result{}, err
+	}
+	if _, err := powerOfTwo(c, "npb-is", 1<<k.buckets); err != nil {
+		return Result{}, err
+	}
+	n := c.Size()
+	y := &sorter{c: c, s: s, k: k, keys: make([]int32, 1<<k.keys/n), sizes: make([]int32, 1<<k.buckets+isTests), total: make([]int32, 1<<k.buckets+isTests),
+		counts: make([]int32, n), sendN: make([]int, n), at: make([]int, n), fromN: make([]int, n), from: make([]int, n)}
+	y.room, y.ordered = make([]int32, 2*len(y.keys)+1<<k.buckets), make([]int32, len(y.keys))
+	y.generate()
+	y.iterate(1)
+	y.passed = 0
+	time := timed(c, func() {
+		for i := 1; i <= isIterations; i++ {
+			y.iterate(i)
+		}
+	})
+	if y.sorted() {
+		y.passed++
+	}
+	all := make([]int32, 1)
+	mpi.Allreduce(c, []int32{int32(y.passed)}, all, mpi.Sum)
+	return Result{
+		Class: s.letter(), Size: fmt.Sprint(1 << k.keys), Iterations: isIterations, Time: time,
+		Operations: isIterations * float64(int(1)<<k.keys), Kind: "keys ranked", Verified: int(all[0]) == isIterations*isTests+n,
+	}, nil
+}
+
+// generate makes the rank's keys: the sum of four random numbers each.
+func (y *sorter) generate() {
+	r := random{isSeed}
+	r.skip(4 * len(y.keys) * y.c.Rank())
+	quarter := float64(int(1) << y.k.largest / 4)
+	for i := range y.keys {
+		y.keys[i] = int32(quarter * (r.next() + r.next() + r.next() + r.next()))
+	}
+}
+
+// iterate ranks all keys: each rank gets those of its buckets and counts them.
+func (y *sorter) iterate(iteration int) {
+	if y.c.Rank() == 0 {
+		y.keys[iteration] = int32(iteration)
+		y.keys[iteration+isIterations] = int32(1<<y.k.largest - iteration)
+	}
+	y.fill()
+	mpi.Allreduce(y.c, y.sizes, y.total, mpi.Sum)
+	first, end := y.distribute()
+	for i, n := range y.sendN {
+		y.counts[i] = int32(n)
+	}
+	got := make([]int32, len(y.counts))
+	mpi.Alltoall(y.c, y.counts, got)
+	sum := 0
+	for i, n := range got {
+		y.fromN[i], y.from[i] = int(n), sum
+		sum += int(n)
+	}
+	if len(y.room) < sum {
+		y.room = make([]int32, sum)
+	}
+	y.got = y.room[:sum]
+	y.c.Alltoallv(mpi.Of(y.ordered), y.sendN, y.at, mpi.Of(y.got), y.fromN, y.from)
+	y.rank(first, end)
+	y.test(iteration)
+}
+
+func (y *sorter) shift() int { return y.k.largest - y.k.buckets }
+
+// fill sorts the rank's keys into buckets and counts them.
+func (y *sorter) fill() {
+	clear(y.sizes)
+	for i, at := range y.k.index {
+		if at/len(y.keys) == y.c.Rank() {
+			y.sizes[1<<y.k.buckets+i] = y.keys[at%len(y.keys)]
+		}
+	}
+	for _, k := range y.keys {
+		y.sizes[k>>y.shift()]++
+	}
+	next := make([]int32, 1<<y.k.buckets)
+	for i := 1; i < len(next); i++ {
+		next[i] = next[i-1] + y.sizes[i-1]
+	}
+	for _, k := range y.keys {
+		b := k >> y.shift()
+		y.ordered[next[b]] = k
+		next[b]++
+	}
+	y.s.compute(y.c, 5*len(y.keys)+len(next))
+}
+
+// distribute gives each rank the next buckets, until the ranks so far have their share of all
+// keys. It returns this rank's buckets, from first to end−1.
+func (y *sorter) distribute() (first, end int) {
+	to, all, mine, sent, begin := 0, 0, 0, 0, 0
+	clear(y.sendN)
+	for b := range 1 << y.k.buckets {
+		all, mine = all+int(y.total[b]), mine+int(y.sizes[b])
+		if all < (to+1)*len(y.keys) {
+			continue
+		}
+		y.sendN[to], y.at[to] = mine, sent
+		if to == y.c.Rank() {
+			first, end, y.lesser = begin, b+1, 0
+		}
+		sent, mine, begin = sent+mine, 0, b+1
+		to++
+	}
+	for ; to < len(y.at); to++ {
+		y.at[to] = sent
+	}
+	for b := range first {
+		y.lesser += int(y.total[b])
+	}
+	y.s.compute(y.c, 4<<y.k.buckets)
+	return first, end
+}
+
+// rank counts the keys of the rank's buckets: the rank of a key is the number of those before it.
+func (y *sorter) rank(first, end int) {
+	y.least = first << y.shift()
+	values := (end - first) << y.shift()
+	if cap(y.count) < values {
+		y.count = make([]int32, values)
+	}
+	y.count = y.count[:values]
+	clear(y.count)
+	for _, k := range y.got {
+		y.count[int(k)-y.least]++
+	}
+	for i := 1; i < values; i++ {
+		y.count[i] += y.count[i-1]
+	}
+	y.s.compute(y.c, 2*len(y.got)+2*values)
+}
+
+// test compares the ranks that are known.
+func (y *sorter) test(iteration int) {
+	for i, want := range y.k.rank {
+		k := int(y.total[1<<y.k.buckets+i]) - y.least
+		if k < 0 || k >= len(y.count) {
+			continue
+		}
+		got := y.lesser
+		if k > 0 {
+			got += int(y.count[k-1])
+		}
+		if got == want+y.k.step[i]*(iteration-y.k.late[i]) {
+			y.passed++
+		}
+	}
+}
+
+// sorted puts the rank's keys at their places and says whether they are in order, also with the
+// last key of the rank before.
+func (y *sorter) sorted() bool {
+	keys := make([]int32, len(y.got))
+	for _, k := range y.got {
+		i := &y.count[int(k)-y.least]
+		*i--
+		keys[*i] = k
+	}
+	last, before := []int32{0}, []int32{0}
+	if len(keys) > 0 {
+		last[0] = keys[len(keys)-1]
+	}
+	var r mpi.Request
+	if y.c.Rank() > 0 {
+		r = mpi.Irecv(y.c, before, y.c.Rank()-1, 0)
+	}
+	if y.c.Rank() < y.c.Size()-1 {
+		mpi.Send(y.c, last, y.c.Rank()+1, 0)
+	}
+	if y.c.Rank() > 0 {
+		r.Wait()
+		if len(keys) > 0 && before[0] > keys[0] {
+			return false
+		}
+	}
+	for i := 1; i < len(keys); i++ {
+		if keys[i] < keys[i-1] {
+			return false
+		}
+	}
+	return true
+}

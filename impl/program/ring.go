@@ -1,0 +1,40 @@
+package program
+
+import "github.com/loggp/loggp/impl/library/mpi"
+
+var ring = Program{
+	Name: "ring", What: "numbers pass through all ranks, and each rank adds its own",
+	Size: "numbers", Usual: Settings{Size: 1000, Rounds: 3}, Run: runRing,
+}
+
+func runRing(c *mpi.Comm, s Settings) error {
+	x := make([]int64, s.Size)
+	before, next := (c.Rank()+c.Size()-1)%c.Size(), (c.Rank()+1)%c.Size()
+	for range s.Rounds {
+		if c.Rank() > 0 {
+			mpi.Recv(c, mpi.Raw(x), before, 0)
+		}
+		for i := range x {
+			x[i] += int64(c.Rank() + i)
+		}
+		compute(c, s, len(x))
+		if c.Size() == 1 {
+			continue
+		}
+		mpi.Send(c, mpi.Raw(x), next, 0)
+		if c.Rank() == 0 {
+			mpi.Recv(c, mpi.Raw(x), before, 0)
+		}
+	}
+	var err error
+	if c.Rank() == 0 {
+		p := int64(c.Size())
+		for i := range x {
+			if want := int64(s.Rounds) * (p*(p-1)/2 + p*int64(i)); x[i] != want {
+				err = wrong(c, "number %d is %d, not %d", i, x[i], want)
+				break
+			}
+		}
+	}
+	return agreed(c, err)
+}

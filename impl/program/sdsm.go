@@ -1,0 +1,175 @@
+package program
+
+import (
+	"slices"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+var sdsm = Program{
+	Name: "sdsm", What: "software distributed shared memory: each node writes to pages of its own, and a barrier makes all copies consistent",
+	Size: "pages that each node writes to", Usual: Settings{Size: 8, Rounds: 10}, Most: 4096, Run: runSDSM,
+}
+
+// SharedMemory is software distributed shared memory. Each node has a copy: pages, each with a
+// home, and a barrier that makes all copies consistent. The protocol is eager and home-based: at
+// the barrier writers send the pages that they have written to their homes, and homes send them to
+// all others, each by one exchange among all nodes. Which node writes to which pages between two
+// barriers is agreed upon before, so that all nodes know what is exchanged. Page p is at home on
+// node p modulo their number, and node i writes to the pages from i times their number on.
+//
+// A. V. Karwande, CC-MPI (Florida State University, 2003), section 4.3 has such a protocol and program,
+// and does not give the size of a page, the homes, or who shares what.
+type SharedMemory struct {
+	c       *mpi.Comm
+	written int // pages by each node
+	bytes   []byte
+
+	toHome, atHome Blocks // pages that this node has written, and those that it is the home of
+	fromHome, here Blocks // the latter, to be sent, and those of other homes
+	collect        func()
+	spread         func()
+}
+
+// PageBytes is what distributed shared memory moves at a time, in bytes: a page of the processor.
+const PageBytes = 4096
+
+// Blocks is data that a rank has for each other rank, or gets of it: Counts[i] bytes from Offsets[i] on.
+type Blocks struct {
+	Bytes           []byte
+	Counts, Offsets []int
+}
+
+// NewBlocks returns memory for a number of bytes for each rank.
+func NewBlocks(ranks int, count func(rank int) int) Blocks {
+	b := Blocks{Counts: make([]int, ranks), Offsets: make([]int, ranks)}
+	total := 0
+	for i := range ranks {
+		b.Counts[i], b.Offsets[i] = count(i), total
+		total += b.Counts[i]
+	}
+	b.Bytes = make([]byte, total)
+	return b
+}
+
+// Each calls a function with the block of each rank.
+func (b Blocks) Each(do func(rank int, block []byte)) {
+	for i, n := range b.Counts {
+		do(i, b.Bytes[b.Offsets[i]:b.Offsets[i]+n])
+	}
+}
+
+// NewSharedMemory returns the copy of this rank. prepare returns what exchanges blocks that have these
+// places, of a pattern that says how many bytes each rank sends to each other one.
+func NewSharedMemory(c *mpi.Comm, written int, prepare func(pattern [][]int, out, in Blocks) func()) *SharedMemory {
+	n, me := c.Size(), c.Rank()
+	m := &SharedMemory{c: c, written: written, bytes: make([]byte, n*written*PageBytes)}
+	pattern := func(pages func(from, to int) []int) [][]int {
+		all := make([][]int, n)
+		for i := range all {
+			all[i] = make([]int, n)
+			for j := range all[i] {
+				if i != j {
+					all[i][j] = len(pages(i, j)) * PageBytes
+				}
+			}
+		}
+		return all
+	}
+	exchange := func(pattern [][]int) (out, in Blocks, call func()) {
+		out, in = NewBlocks(n, func(i int) int { return pattern[me][i] }), NewBlocks(n, func(i int) int { return pattern[i][me] })
+		return out, in, prepare(pattern, out, in)
+	}
+	m.toHome, m.atHome, m.collect = exchange(pattern(m.writtenAt))
+	m.fromHome, m.here, m.spread = exchange(pattern(func(from, _ int) []int { return m.homedAt(from) }))
+	return m
+}
+
+// Page returns a page, to read or to write to.
+func (m *SharedMemory) Page(p int) []byte { return m.bytes[p*PageBytes : (p+1)*PageBytes] }
+
+// Pages returns how many pages there are.
+func (m *SharedMemory) Pages() int { return m.c.Size() * m.written }
+
+// Mine returns the pages that this rank writes to: from, from + 1 … to - 1.
+func (m *SharedMemory) Mine() (from, to int) {
+	return m.c.Rank() * m.written, (m.c.Rank() + 1) * m.written
+}
+
+// writtenAt returns the pages that a node writes to and that are at home on another.
+func (m *SharedMemory) writtenAt(by, home int) (list []int) {
+	for p := by * m.written; p < (by+1)*m.written; p++ {
+		if p%m.c.Size() == home {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// homedAt returns the pages that are at home on a node.
+func (m *SharedMemory) homedAt(home int) (list []int) {
+	for p := home; p < m.Pages(); p += m.c.Size() {
+		list = append(list, p)
+	}
+	return list
+}
+
+// Barrier makes all copies consistent: what any rank wrote before it all ranks read behind it.
+func (m *SharedMemory) Barrier() {
+	me := m.c.Rank()
+	m.toHome.Each(func(home int, b []byte) { m.gather(b, m.writtenAt(me, home)) })
+	m.collect()
+	m.atHome.Each(func(by int, b []byte) { m.scatter(b, m.writtenAt(by, me)) })
+	m.fromHome.Each(func(_ int, b []byte) { m.gather(b, m.homedAt(me)) })
+	m.spread()
+	m.here.Each(func(home int, b []byte) { m.scatter(b, m.homedAt(home)) })
+	m.c.Barrier()
+}
+
+// gather copies pages to a block, and scatter from it. That of the rank itself is empty.
+func (m *SharedMemory) gather(block []byte, pages []int) {
+	for i := 0; i*PageBytes < len(block); i++ {
+		copy(block[i*PageBytes:], m.Page(pages[i]))
+	}
+}
+
+func (m *SharedMemory) scatter(block []byte, pages []int) {
+	for i := 0; i*PageBytes < len(block); i++ {
+		copy(m.Page(pages[i]), block[i*PageBytes:])
+	}
+}
+
+// runSDSM lets each node write to all of its pages what it reads in those of the node behind it, by
+// MPI_Alltoallv: so values go around the ring of nodes.
+func runSDSM(c *mpi.Comm, s Settings) error {
+	m := NewSharedMemory(c, s.Size, func(_ [][]int, out, in Blocks) func() {
+		return func() {
+			c.Alltoallv(mpi.Of(out.Bytes), out.Counts, out.Offsets, mpi.Of(in.Bytes), in.Counts, in.Offsets)
+		}
+	})
+	from, to := m.Mine()
+	value := func(page, turn int) byte { return byte(7*((page+turn*s.Size)%m.Pages()) + 3) }
+	for p := range m.Pages() {
+		fillPage(m.Page(p), value(p, 0))
+	}
+	var err error
+	for turn := range s.Rounds {
+		for p := from; p < to; p++ {
+			fillPage(m.Page(p), m.Page((p + s.Size) % m.Pages())[PageBytes-1])
+		}
+		compute(c, s, s.Size*PageBytes)
+		m.Barrier()
+		for p := range m.Pages() {
+			if v := value(p, turn+1); err == nil && slices.ContainsFunc(m.Page(p), func(b byte) bool { return b != v }) {
+				err = wrong(c, "page %d is not consistent behind barrier %d", p, turn)
+			}
+		}
+	}
+	return agreed(c, err)
+}
+
+func fillPage(page []byte, v byte) {
+	for i := range page {
+		page[i] = v
+	}
+}

@@ -1,0 +1,94 @@
+package program
+
+import (
+	"errors"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+var sorting = Program{
+	Name: "sort", What: "bucket sort of integers, as in the benchmark IS: each rank sends every other rank the numbers of that rank's range",
+	Size: "numbers of each rank", Usual: Settings{Size: 4096, Rounds: 1}, Run: runSort,
+}
+
+// keyBits is the length of the numbers.
+const keyBits = 20
+
+func runSort(c *mpi.Comm, s Settings) error {
+	keys := randomKeys(c.Rank(), s.Size)
+	var err error
+	for range s.Rounds {
+		err = errors.Join(err, checkSorted(c, s, sortKeys(c, s, keys)))
+	}
+	return agreed(c, err)
+}
+
+func randomKeys(rank, n int) []uint32 {
+	r := rand.New(rand.NewPCG(uint64(rank), 314159))
+	keys := make([]uint32, n)
+	for i := range keys {
+		keys[i] = (r.Uint32N(1<<keyBits) + r.Uint32N(1<<keyBits)) / 2 // not uniform, so that ranks get unequal shares
+	}
+	return keys
+}
+
+// owner returns the rank to whose range a number belongs.
+func owner(key uint32, ranks int) int { return int(uint64(key) * uint64(ranks) >> keyBits) }
+
+// sortKeys returns the numbers of all ranks in this rank's range, sorted.
+func sortKeys(c *mpi.Comm, s Settings, keys []uint32) []uint32 {
+	p := c.Size()
+	counts, arriving := make([]int32, p), make([]int32, p)
+	for _, k := range keys {
+		counts[owner(k, p)]++
+	}
+	one := func(x []int32) mpi.Buffer { b := mpi.Of(x); b.Count = 1; return b }
+	c.Alltoall(one(counts), one(arriving))
+	out, outAt := offsets(counts)
+	in, inAt := offsets(arriving)
+	parted, fill := make([]uint32, len(keys)), slices.Clone(outAt)
+	for _, k := range keys {
+		o := owner(k, p)
+		parted[fill[o]] = k
+		fill[o]++
+	}
+	compute(c, s, 4*len(keys))
+	mine := make([]uint32, inAt[p-1]+in[p-1])
+	c.Alltoallv(mpi.Of(parted), out, outAt, mpi.Of(mine), in, inAt)
+	slices.Sort(mine)
+	compute(c, s, len(mine)*bits.Len(uint(len(mine))))
+	return mine
+}
+
+// offsets returns the lengths of consecutive parts and where each begins.
+func offsets(counts []int32) (lengths, at []int) {
+	next := 0
+	for _, n := range counts {
+		lengths, at = append(lengths, int(n)), append(at, next)
+		next += int(n)
+	}
+	return lengths, at
+}
+
+// checkSorted checks the order, the range and the values of the numbers.
+func checkSorted(c *mpi.Comm, s Settings, mine []uint32) error {
+	if !slices.IsSorted(mine) {
+		return wrong(c, "the numbers are not in order")
+	}
+	var want []uint32
+	for r := range c.Size() {
+		for _, k := range randomKeys(r, s.Size) {
+			if owner(k, c.Size()) == c.Rank() {
+				want = append(want, k)
+			}
+		}
+	}
+	slices.Sort(want)
+	if !slices.Equal(mine, want) {
+		return wrong(c, "it has %d numbers that are not the %d of its range", len(mine), len(want))
+	}
+	return nil
+}

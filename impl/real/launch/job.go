@@ -1,0 +1,190 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/real/host"
+)
+
+// job is a run as rank 0 sees it.
+type job struct {
+	Config
+	node    Node
+	ranks   sync.WaitGroup // that are supervised
+	details [][]byte       // error details of ranks
+
+	fail    sync.Once
+	err     error         // the first failure
+	explain bool          // ranks that are stopped report where they were
+	stop    chan struct{} // closed when the job has failed and err and explain are set
+}
+
+// Times of a job that fails.
+const (
+	watchInterval  = 50 * time.Millisecond // between looks for a deadlock
+	explainTimeout = 2 * time.Second       // in which a rank of a deadlock leaves its program and reports where it was
+)
+
+// runJob runs a program in the process of rank 0, and returns also the error detail of that rank.
+func runJob(c Config, t Transport, program func(device.Port) error) ([]byte, error) {
+	if c.Team != nil && len(c.Team.Hosts) != c.Ranks {
+		return nil, fmt.Errorf("launch: the team is of %d ranks, and the job of %d", len(c.Team.Hosts), c.Ranks)
+	}
+	node, shared, err := t.Create()
+	if err != nil {
+		return nil, err
+	}
+	defer node.Close()
+	defer shared.Close()
+	j := &job{Config: c, node: node, stop: make(chan struct{}), details: make([][]byte, c.Ranks)}
+	start := j.startHere
+	if j.Team != nil {
+		start = j.startOnHosts
+	}
+	if err := start(shared); err != nil {
+		j.end(err)
+	}
+	over := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() { j.watch(over) })
+	if err := runProgram(node, 0, c.Pin, program); err != nil {
+		j.end(err)
+	}
+	j.details[0] = errorDetail(node)
+	node.End()
+	j.ranks.Wait()
+	close(over)
+	watching.Wait()
+	if d, ok := j.err.(*device.Deadlock); ok {
+		d.Details = make(map[int][]byte)
+		for _, r := range d.Ranks {
+			if j.details[r] != nil {
+				d.Details[r] = j.details[r]
+			}
+		}
+	}
+	if j.err == nil && c.Check != nil {
+		j.err = c.Check(j.details)
+	}
+	return j.details[0], j.err
+}
+
+// startHere starts all ranks but the first on this host.
+func (j *job) startHere(shared *os.File) error {
+	for rank := 1; rank < j.Ranks; rank++ {
+		p, err := startRank(j.task(rank), shared, j.Output)
+		if err != nil {
+			return fmt.Errorf("launch: start rank %d: %w", rank, err)
+		}
+		j.supervise(func() *Death { return p.supervise(j.stop, &j.explain, j.report) })
+	}
+	return nil
+}
+
+// startOnHosts starts all ranks but the first where their agents are.
+func (j *job) startOnHosts(shared *os.File) error {
+	contents, err := io.ReadAll(io.NewSectionReader(shared, 0, maxInherited+1))
+	if err != nil || len(contents) > maxInherited {
+		return fmt.Errorf("launch: what ranks of this transport inherit cannot be sent to another host (%v)", err)
+	}
+	j.Team.runs++
+	run := j.Team.runs
+	for _, a := range j.Team.agents {
+		if err := a.control.send(command{Kind: cmdRun, Run: run, Task: j.task(a.rank), Inherited: contents}); err != nil {
+			return a.lost(err)
+		}
+		j.supervise(func() *Death { return a.supervise(run, j.stop, &j.explain, j.report) })
+	}
+	return nil
+}
+
+// maxInherited is how many bytes a rank on another host inherits at most.
+const maxInherited = 64 << 10
+
+func (j *job) task(rank int) task {
+	return task{Rank: rank, Ranks: j.Ranks, Args: j.Args, Earlier: runs.ended[key(j.Args)], Hosts: j.Team.places()}
+}
+
+// supervise ends the job if a rank dies.
+func (j *job) supervise(wait func() *Death) {
+	j.ranks.Go(func() {
+		if d := wait(); d != nil {
+			j.end(d)
+		}
+	})
+}
+
+// report takes the report of a rank. It is called before other ranks notice that this one has
+// ended.
+func (j *job) report(r report) {
+	if uint(r.Rank) < uint(len(j.details)) {
+		j.details[r.Rank] = r.Detail
+	}
+	if r.Kind != done {
+		j.end(r.err())
+	}
+}
+
+// end ends the job with err unless it has failed already.
+func (j *job) end(err error) {
+	j.fail.Do(func() {
+		j.err = err
+		_, j.explain = err.(*device.Deadlock)
+		j.node.Stop()
+		close(j.stop)
+	})
+}
+
+// watch ends the job when its context is done, or its ranks wait for each other.
+func (j *job) watch(over chan struct{}) {
+	tick := time.NewTicker(watchInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-j.stop:
+			return
+		case <-j.Context.Done():
+			j.end(context.Cause(j.Context))
+		case <-tick.C:
+			if ranks := j.node.Stuck(); ranks != nil {
+				j.end(&device.Deadlock{Ranks: ranks, Of: j.Ranks})
+			}
+		}
+	}
+}
+
+// runProgram runs the program of a rank on a thread of its own, and returns how it ended.
+func runProgram(n Node, rank int, pin bool, program func(device.Port) error) error {
+	end := make(chan error, 1)
+	go func() {
+		err := fmt.Errorf("launch: the program of rank %d ended its goroutine", rank) // if it does
+		defer func() {
+			if v := recover(); v != nil {
+				err = &device.Failure{Rank: rank, Value: v, Stack: debug.Stack()}
+			} else if problem := n.Failure(); problem != nil {
+				err = problem
+			}
+			end <- err
+		}()
+		runtime.LockOSThread() // and not unlocked: a thread that was pinned ends with the rank
+		if pin {
+			if problem := host.Pin(host.RankProcessor(rank)); problem != nil {
+				err = fmt.Errorf("launch: rank %d: %w", rank, problem)
+				return
+			}
+		}
+		n.Start()
+		err = program(n.Port())
+	}()
+	return <-end
+}

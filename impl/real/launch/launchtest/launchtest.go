@@ -1,0 +1,158 @@
+// Package launchtest tests the laws of jobs whose ranks are processes, on any transport.
+//
+// The ranks of a test are the binary of the test, started again with arguments that select that
+// test (Args), so that they come to the same runs. Until then a test must do the same in all
+// processes, and what a rank finds it returns as an error. A job that is killed from outside is one
+// of the binary's jobs (Main).
+package launchtest
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/real/launch"
+)
+
+// Settings describe a world.
+type Settings struct {
+	Ranks   int
+	Wait    launch.Wait
+	Args    []string // of the processes that are started; nil: those of this one
+	Context context.Context
+}
+
+// Open opens a world of the transport that is tested. It fails if the settings are wrong for it.
+type Open func(Settings) (device.World, error)
+
+// transport is what is tested.
+type transport struct {
+	open Open
+	most int // ranks
+}
+
+// laws hold for all transports.
+var laws = []struct {
+	name  string
+	check func(*testing.T, *transport)
+}{
+	{"mistakes", mistakes},
+	{"most ranks", mostRanks},
+	{"no garbage", noGarbage},
+	{"the end of a rank wakes others", endWakes},
+
+	{"death", death},
+	{"killed at any time", killedAtAnyTime},
+	{"killed while meeting", killedWhileMeeting},
+	{"absent", absent},
+	{"cancel", cancelled},
+	{"nothing left", nothingLeft},
+
+	{"the user's process ends", ends},
+	{"posing", posing},
+}
+
+// Test tests the laws on a transport that has at most that many ranks. The binary's TestMain has to
+// call Main.
+func Test(t *testing.T, open Open, most int) {
+	for _, l := range laws {
+		t.Run(l.name, func(t *testing.T) { l.check(t, &transport{open, most}) })
+	}
+}
+
+// world opens a world whose ranks run the test.
+func (x *transport) world(t *testing.T, s Settings) device.World {
+	t.Helper()
+	if s.Args == nil {
+		s.Args = Args(t)
+	}
+	w, err := x.open(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// Args returns arguments with which this binary runs a test and nothing else, and of its subtests
+// those that are run here. Flags of the tests' own are passed on.
+func Args(t testing.TB) []string {
+	value := func(name string) string { return flag.Lookup(name).Value.String() }
+	parts := strings.Split(t.Name(), "/")
+	for i, part := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(part) + "$"
+	}
+	if run := strings.Split(value("test.run"), "/"); len(run) > len(parts) {
+		parts = append(parts, run[len(parts):]...)
+	}
+	args := []string{"-test.run=" + strings.Join(parts, "/")}
+	for _, name := range []string{"test.short", "test.count"} {
+		args = append(args, "-"+name+"="+value(name))
+	}
+	flag.Visit(func(f *flag.Flag) {
+		if !strings.HasPrefix(f.Name, "test.") {
+			args = append(args, "-"+f.Name+"="+f.Value.String())
+		}
+	})
+	return args
+}
+
+// Main is TestMain of a binary that tests start again. If its first argument is the name of a job
+// it runs that job instead of tests: one of those given, or Forever.
+func Main(m *testing.M, open Open, jobs map[string]func() error) {
+	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else the race detector lets every rank sleep for a second at its end
+	if len(os.Args) > 1 {
+		job, ok := jobs[os.Args[1]]
+		if os.Args[1] == Forever {
+			job, ok = func() error { return forever(open) }, true
+		}
+		if ok {
+			if err := job(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			return
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// Forever is the job of three ranks that prints their process IDs and runs until it is interrupted.
+const Forever = "forever"
+
+func forever(open Open) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	w, err := open(Settings{Ranks: 3, Context: ctx})
+	if err != nil {
+		return err
+	}
+	return w.Run(round(func(p device.Port) error {
+		p.Send(0, &device.Packet{Head: device.Head{uint64(os.Getpid())}})
+		if p.Rank() == 0 {
+			for range 3 {
+				fmt.Println(p.Recv(true).Head[0])
+			}
+		}
+		return nil
+	}))
+}
+
+// round returns a program in which each rank calls first and then passes packets round forever.
+func round(first func(p device.Port) error) func(p device.Port) error {
+	return func(p device.Port) error {
+		if err := first(p); err != nil {
+			return err
+		}
+		right := (p.Rank() + 1) % p.Size()
+		for {
+			p.Send(right, &device.Packet{})
+			p.Recv(true)
+		}
+	}
+}

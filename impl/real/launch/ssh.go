@@ -1,0 +1,87 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/loggp/loggp/impl/real/auth"
+	"github.com/loggp/loggp/impl/real/process"
+)
+
+// remoteCommand is a command, such as ssh, that was run to start an agent on another host.
+type remoteCommand struct {
+	*process.Child
+	name   string         // of the command
+	stdin  io.WriteCloser // the agent ends with it
+	output process.Output
+}
+
+// errEnded is the error if a remote command has ended before its agent has connected.
+var errEnded = errors.New("it ended")
+
+// startAgent runs ssh. The token goes by standard input, where no other user of either host sees
+// it.
+func (cfg *TeamConfig) startAgent(host string, args []string, token auth.Token) (*remoteCommand, error) {
+	if strings.HasPrefix(host, "-") || strings.ContainsAny(host, " \t\r\n'\"\\$`;&|<>(){}*?!") || host == "" {
+		return nil, fmt.Errorf("this is not the name of a host")
+	}
+	var remote []string // quoted for the shell of the host
+	for _, w := range append([]string{cfg.Program}, args...) {
+		remote = append(remote, "'"+strings.ReplaceAll(w, "'", `'\''`)+"'")
+	}
+	cmd := exec.Command(cfg.SSH[0], append(cfg.SSH[1:len(cfg.SSH):len(cfg.SSH)], host, strings.Join(remote, " "))...)
+	c := &remoteCommand{name: filepath.Base(cmd.Path)}
+	cmd.Stdout, cmd.Stderr = &c.output, &c.output
+	var err error
+	if c.stdin, err = cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if c.Child, err = process.Start(cmd, syscall.SIGKILL); err != nil {
+		c.stdin.Close()
+		return nil, fmt.Errorf("cannot start an agent: %w", err)
+	}
+	go io.WriteString(c.stdin, token.Text()+"\n") // a command that fails does not read it
+	return c, nil
+}
+
+// onEnd cancels when the command ends, until the function that it returns is called.
+func (c *remoteCommand) onEnd(cancel context.CancelCauseFunc) (release func()) {
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-c.Ended():
+			cancel(errEnded)
+		case <-done:
+		}
+	}()
+	return func() { close(done) }
+}
+
+// end waits until the command ends by itself, and kills it if that takes too long.
+func (c *remoteCommand) end(timeout time.Duration) {
+	c.stdin.Close()
+	if !c.EndsWithin(timeout) {
+		c.Kill()
+		<-c.Ended()
+	}
+}
+
+// failure says why no agent has connected, when the command has ended.
+func (c *remoteCommand) failure() error {
+	text := fmt.Sprintf("%s ended by %s before loggp connected from there", c.name, c.Status())
+	var exit *exec.ExitError
+	if errors.As(c.Err(), &exit) && exit.ExitCode() == 127 {
+		text += " (its shell did not find the program: is it installed there, at this path?)"
+	}
+	if output := c.output.Indented(); output != "" {
+		text += "; it wrote:\n" + output
+	}
+	return errors.New(text)
+}

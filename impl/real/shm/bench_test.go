@@ -1,0 +1,153 @@
+package shm_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/real/launch"
+	"github.com/loggp/loggp/impl/real/shm"
+)
+
+// half is the ping-pong of the full library; rank 0 goes on as long as again says.
+func half(n int, again func() bool) func(c *mpi.Comm) error {
+	return func(c *mpi.Comm) error {
+		out, in := make([]byte, n), make([]byte, n)
+		if c.Rank() == 1 {
+			for mpi.Recv(c, in, 0, mpi.AnyTag).Tag == 0 {
+				mpi.Send(c, out, 0, 0)
+			}
+			return nil
+		}
+		for again() {
+			mpi.Send(c, out, 1, 0)
+			mpi.Recv(c, in, 1, 0)
+		}
+		mpi.Send(c, out, 1, 1)
+		return nil
+	}
+}
+
+// pingPong is half's job.
+func pingPong(n int, args []string, again func() bool) error {
+	j, err := job.NewHere("", 2, job.Placement{Wait: "spin"})
+	if err != nil {
+		return err
+	}
+	return mpi.Run(open(shm.Config{Wait: launch.Spin, Pin: true, Args: args}, 2), j.Options(""), half(n, again))
+}
+
+const pingPongJob = "ping-pong"
+
+// pingPongs is what a rank of the benchmark does: it comes to runs until it comes to its own.
+func pingPongs() error {
+	n, err := strconv.Atoi(os.Args[2])
+	for err == nil {
+		err = pingPong(n, nil, nil)
+	}
+	return err
+}
+
+// batch is over how many round trips the best are sought: on a machine that others use, too, that
+// is what can be compared.
+const batch = 32
+
+// BenchmarkPingPong shows half of a round trip, on average and at best, and the bandwidth of one
+// way.
+func BenchmarkPingPong(b *testing.B) {
+	for _, n := range []int{8, 64, 1 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 4 << 20} {
+		b.Run(fmt.Sprint("bytes", n), func(b *testing.B) {
+			b.ReportAllocs()
+			best, begin, i := time.Duration(math.MaxInt64), time.Now(), 0
+			again := func() bool {
+				if i++; i%batch == 0 {
+					now := time.Now()
+					best, begin = min(best, now.Sub(begin)), now
+				}
+				return b.Loop()
+			}
+			if err := pingPong(n, []string{pingPongJob, strconv.Itoa(n)}, again); err != nil {
+				b.Fatal(err)
+			}
+			half := float64(b.Elapsed().Nanoseconds()) / float64(b.N) / 2
+			b.ReportMetric(half, "ns/half")
+			half = float64(best.Nanoseconds()) / batch / 2
+			b.ReportMetric(half, "best-ns/half")
+			b.ReportMetric(float64(n)/half*1e3, "best-MB/s")
+		})
+	}
+}
+
+// posted is a ping-pong in which a batch of receives is posted, and their requests have arrived, before
+// the first message leaves. It returns the time of half of a round trip in the best batch.
+func posted(library string, n int, args []string) (best time.Duration, err error) {
+	j, err := job.NewHere(library, 2, job.Placement{Wait: "spin"})
+	if err != nil {
+		return 0, err
+	}
+	best = math.MaxInt64
+	err = mpi.Run(open(shm.Config{Wait: launch.Spin, Pin: true, Args: args}, 2), j.Options(""), func(c *mpi.Comm) error {
+		out, in, peer := make([]byte, n), make([]byte, n), 1-c.Rank()
+		var all [batch]mpi.Request
+		for range 200 {
+			for i := range all {
+				all[i] = mpi.Irecv(c, in, peer, 0)
+			}
+			c.Barrier()
+			begin := time.Now()
+			for i := range all {
+				if c.Rank() == 0 {
+					mpi.Send(c, out, peer, 0)
+				}
+				all[i].Wait()
+				if c.Rank() == 1 {
+					mpi.Send(c, out, peer, 0)
+				}
+			}
+			best = min(best, time.Since(begin)/batch/2)
+		}
+		return nil
+	})
+	return best, err
+}
+
+const postedJob = "posted"
+
+// compared are the libraries of BenchmarkPosted.
+var compared = [2]string{"sr", "loggp"}
+
+// posteds is what a rank of the benchmark does: see pingPongs.
+func posteds() error {
+	n, err := strconv.Atoi(os.Args[2])
+	for i := 0; err == nil; i++ {
+		_, err = posted(compared[i%2], n, nil)
+	}
+	return err
+}
+
+// BenchmarkPosted compares MPI/MBCF, whose receivers post requests, with eager and rendezvous
+// protocols if all receives are posted first. The libraries take turns.
+func BenchmarkPosted(b *testing.B) {
+	for _, n := range []int{8, 1 << 10, 4 << 10, 16 << 10, 256 << 10} {
+		b.Run(fmt.Sprint("bytes", n), func(b *testing.B) {
+			best := [2]time.Duration{math.MaxInt64, math.MaxInt64}
+			for range b.N {
+				for i, l := range compared {
+					t, err := posted(l, n, []string{postedJob, strconv.Itoa(n)})
+					if err != nil {
+						b.Fatal(err)
+					}
+					best[i] = min(best[i], t)
+				}
+			}
+			b.ReportMetric(float64(best[0]), "sr-ns/half")
+			b.ReportMetric(float64(best[1]), "loggp-ns/half")
+			b.ReportMetric(float64(best[0])/float64(best[1]), "ratio")
+		})
+	}
+}

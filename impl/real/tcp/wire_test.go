@@ -1,0 +1,414 @@
+package tcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/real/auth"
+)
+
+// pair returns both ends of a connection over loopback.
+func pair(t testing.TB) (near, far *net.TCPConn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	a, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close(); b.Close() })
+	return a.(*net.TCPConn), b.(*net.TCPConn)
+}
+
+// lone returns rank 0 of a job of two, and the connection that rank 1 has to it.
+func lone(t testing.TB, blocks bool) (*node, *net.TCPConn) {
+	t.Helper()
+	n := &node{port: newPort(0, 2, blocks), wireup: &wireup{}}
+	n.context, n.cancel = context.WithCancel(context.Background())
+	near, far := pair(t)
+	if err := n.connect([]*net.TCPConn{nil, near}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	return n, far
+}
+
+// receives receives until the rank is ended, and returns how many packets it got and why it was.
+func receives(n *node) (packets int, err error) {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for {
+			n.port.Recv(true)
+			packets++
+		}
+	}()
+	<-over
+	return packets, n.Failure()
+}
+
+// framed returns a frame.
+func framed(k kind, n int, data ...byte) []byte {
+	var h [headerSize]byte
+	encodeHeader(&h, k, &device.Head{1, 2, 3, 4, 5}, n)
+	return append(h[:], data...)
+}
+
+// Data that no rank sends ends the job with an error that names the sender.
+func TestNonsense(t *testing.T) {
+	account := progressSize(2)
+	for _, c := range []struct {
+		name  string
+		sends []byte
+		says  string
+	}{
+		{"zeros", make([]byte, 1000), "it begins with 0x0000000000000000"},
+		{"another protocol", []byte("GET / HTTP/1.1\r\nHost: localhost\r\nAccept: everything that there is\r\n\r\n"), "which is no frame of this program"},
+		{"no kind", framed(0, 0), "an unknown kind 0"},
+		{"an unknown kind", framed(ends+1, 0), "an unknown kind 4"},
+		{"an account that is too short", framed(waits, account-1, make([]byte, account-1)...), fmt.Sprintf("with %d bytes in place of %d", account-1, account)},
+		{"an account that is far too long", framed(ends, maxData), fmt.Sprintf("in place of %d", account)},
+		{"a packet, and then nonsense", append(framed(packet, 3, 1, 2, 3), make([]byte, headerSize)...), "no frame"},
+	} {
+		for _, blocks := range []bool{false, true} {
+			n, far := lone(t, blocks)
+			if _, err := far.Write(c.sends); err != nil {
+				t.Fatal(err)
+			}
+			_, err := receives(n)
+			if err == nil || !strings.HasPrefix(err.Error(), "tcp: rank 0 cannot read what came from rank 1: ") || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: the error is %v, want one that says %q", c.name, err, c.says)
+			}
+		}
+	}
+}
+
+// A connection that ends before its rank does is an error, unless the job has learned meanwhile
+// that the rank is dead.
+func TestClosed(t *testing.T) {
+	var waits sync.WaitGroup // to be told of an exit
+	for _, c := range []struct {
+		name string
+		do   func(far *net.TCPConn)
+		says string
+	}{
+		{"closed", func(far *net.TCPConn) { far.Close() }, "tcp: rank 1 has closed its connection to rank 0 before its program ended"},
+		{"within a header", func(far *net.TCPConn) { far.Write(framed(packet, 0)[:10]); far.Close() }, "rank 1 has closed"},
+		{"within data", func(far *net.TCPConn) { far.Write(framed(packet, 1<<20)); far.Close() }, "rank 1 has closed"},
+		{"reset", func(far *net.TCPConn) { far.SetLinger(0); far.Close() }, "tcp: the connection of rank 0 to rank 1: connection reset by peer"},
+	} {
+		n, far := lone(t, true)
+		c.do(far)
+		waits.Go(func() {
+			if _, err := receives(n); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: the error is %v, want %q", c.name, err, c.says)
+			}
+		})
+	}
+	waits.Wait()
+}
+
+// A header that promises much gets no memory for it until that comes.
+func TestPromises(t *testing.T) {
+	const promised = 1 << 20 // which a header alone may ask for
+	n, far := lone(t, true)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	go func() {
+		far.Write(framed(packet, maxData, make([]byte, 3*promised)...))
+		far.Close()
+	}()
+	receives(n)
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 32*promised {
+		t.Errorf("%d bytes were allocated for a packet when %d had come", got, 3*promised)
+	}
+}
+
+// parse reads frames from what is all there: it returns the packets as frames, and whether all is
+// well.
+func parse(b []byte) (packets []byte, ok bool) {
+	for len(b) >= headerSize {
+		w := binary.LittleEndian.Uint64(b)
+		k, n := kind(w>>40), w&(1<<40-1)
+		switch {
+		case w>>48 != 'G'<<8|'L':
+			return packets, false
+		case k == packet && n > uint64(len(b)-headerSize):
+			return packets, true
+		case k == packet:
+			packets = append(packets, b[:headerSize+int(n)]...)
+		case k != waits && k != ends || n != 32:
+			return packets, false
+		case len(b) < headerSize+32 || k == ends:
+			return packets, true
+		}
+		b = b[headerSize+int(n):]
+	}
+	return packets, true
+}
+
+// Whatever comes, in whatever parts, is packets or an error.
+func FuzzFrames(f *testing.F) {
+	account := make([]byte, progressSize(2))
+	f.Add(framed(packet, 3, 1, 2, 3), uint8(1))
+	f.Add(append(framed(packet, 0), framed(ends, len(account), account...)...), uint8(50))
+	f.Add(append(framed(waits, len(account), account...), framed(packet, 2, 1, 2)...), uint8(7))
+	f.Add(framed(packet, bufferSize, make([]byte, bufferSize+5)...), uint8(255))
+	f.Add(append(framed(packet, bufferSize+1, make([]byte, bufferSize+1)...), framed(packet, 0)...), uint8(10))
+	f.Add(framed(packet, maxData), uint8(255))
+	f.Add(append(framed(packet, 1, 1), make([]byte, headerSize)...), uint8(255))
+	f.Add([]byte("GET / HTTP/1.1\r\nHost: localhost\r\nAccept: everything\r\n\r\n"), uint8(0))
+	f.Fuzz(func(t *testing.T, b []byte, step uint8) {
+		p := newPort(0, 2, false)
+		l := &link{fd: -1, peer: 1, in: make([]byte, bufferSize)}
+		p.links[1], p.hot = l, l
+		var got []byte // packets, as frames
+		over := make(chan struct{})
+		go func() { // which nonsense ends
+			defer close(over)
+			for rest := b; len(rest) > 0 && !l.over; {
+				n := copy(l.room(), rest[:min(len(rest), 1+int(step)*100)])
+				l.came(n)
+				rest = rest[n:]
+				for q := p.take(l); q != nil; q = p.take(l) {
+					var h [headerSize]byte
+					encodeHeader(&h, packet, &q.Head, len(q.Data))
+					got = append(append(got, h[:]...), q.Data...)
+					p.releaseLast()
+				}
+				if n == 0 {
+					panic("there is no room")
+				}
+			}
+		}()
+		<-over
+		want, ok := parse(b)
+		if !bytes.Equal(got, want) {
+			t.Errorf("packets of %d bytes came, want %d", len(got), len(want))
+		}
+		if failed := p.failed.Load() != nil; failed == ok {
+			t.Errorf("failed: %v, want %v", failed, !ok)
+		}
+	})
+}
+
+// Packets come as they were sent, whatever parts the kernel makes of them.
+func TestParts(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	var want [][]byte
+	var all []byte
+	for range 200 {
+		n := r.IntN(1 << r.IntN(19))
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(r.Uint32())
+		}
+		want = append(want, b)
+		all = append(all, framed(packet, n, b...)...)
+	}
+	n, far := lone(t, true)
+	go func() {
+		for rest := all; len(rest) > 0; {
+			k := min(len(rest), 1+r.IntN(1<<r.IntN(18)))
+			far.Write(rest[:k])
+			rest = rest[k:]
+		}
+	}()
+	for i, b := range want {
+		q := n.port.Recv(true)
+		if q.Src != 1 || q.Head != (device.Head{1, 2, 3, 4, 5}) || !bytes.Equal(q.Data, b) {
+			t.Fatalf("packet %d: %d bytes with head %v came in place of %d", i, len(q.Data), q.Head, len(b))
+		}
+	}
+}
+
+// impatient shortens waits for a test.
+func impatient(t *testing.T, of *time.Duration, to time.Duration) {
+	before := *of
+	*of = to
+	t.Cleanup(func() { *of = before })
+}
+
+// deaf lets a connection hear nothing more, as if its machine were off: the kernel drops what comes
+// for it and answers nothing.
+func deaf(t *testing.T, c *net.TCPConn) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K}
+	if problem := raw.Control(func(fd uintptr) {
+		err = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &nothing})
+	}); problem != nil || err != nil {
+		t.Skip("no filter can be attached: ", problem, err)
+	}
+}
+
+// A machine that does not answer any more is not waited for forever, whether something is on its
+// way there or not. One that answers and computes, with no more room for what is sent, is waited for.
+func TestSilence(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for some seconds")
+	}
+	impatient(t, &maxSilence, time.Second)
+	begin := time.Now()
+	busy, reader := lone(t, true)
+	sent := make(chan error, 1)
+	go func() {
+		busy.port.Send(1, &device.Packet{Data: make([]byte, 32<<20)})
+		sent <- nil
+	}()
+	var waits sync.WaitGroup
+	for _, c := range []struct {
+		name string
+		do   func(p *port)
+	}{
+		{"nothing", func(*port) {}},
+		{"a packet", func(p *port) { p.Send(1, &device.Packet{}) }},
+		{"more than fits", func(p *port) { p.Send(1, &device.Packet{Data: make([]byte, 64<<20)}) }},
+	} {
+		for _, blocks := range []bool{false, true} {
+			n, far := lone(t, blocks)
+			deaf(t, far)
+			waits.Go(func() {
+				over := make(chan struct{})
+				go func() { // which a failure ends
+					defer close(over)
+					c.do(n.port)
+					n.port.Recv(true)
+				}()
+				<-over
+				if err := n.Failure(); err == nil || !strings.Contains(err.Error(), "rank 1: no answer from its machine") && !strings.Contains(err.Error(), "rank 1: connection timed out") {
+					t.Errorf("%s, blocking %v: after %v the error is %v", c.name, blocks, time.Since(begin), err)
+				}
+			})
+		}
+	}
+	waits.Wait()
+	time.Sleep(time.Until(begin.Add(6 * time.Second)))
+	if err := busy.Failure(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for b := make([]byte, 1<<20); ; {
+			if _, err := reader.Read(b); err != nil {
+				return
+			}
+		}
+	}()
+	select {
+	case <-sent:
+	case <-time.After(20 * time.Second):
+		t.Error("it was not sent")
+	}
+}
+
+// A rank that does not connect, or connects and does not go on, ends the job in bounded time with
+// an error that names it.
+func TestWireupFails(t *testing.T) {
+	impatient(t, &joinTimeout, 300*time.Millisecond)
+	impatient(t, &replyTimeout, 200*time.Millisecond)
+	come := func(m *wireup) *net.TCPConn {
+		c, err := auth.Dial(t.Context(), m.Where, m.Token, connection(1, 0))
+		if err != nil {
+			t.Error(err)
+			return new(net.TCPConn)
+		}
+		t.Cleanup(func() { c.TCP.Close() })
+		return c.TCP
+	}
+	for _, c := range []struct {
+		name string
+		do   func(m *wireup)
+		says string
+	}{
+		{"stays away", func(*wireup) {}, "no data connection from rank 1 to rank 0 came to 127.0.0.1:"},
+		{"comes and says nothing", func(m *wireup) { come(m) }, "rank 1 is connected, and has sent nothing for 200ms"},
+		{"comes and says half", func(m *wireup) { come(m).Write([]byte{10, 0, '"'}) }, "rank 1 is connected, and has sent nothing for 200ms"},
+		{"comes and goes", func(m *wireup) { come(m).Close() }, "the connection to rank 1 has ended: EOF"},
+		{"says nonsense", func(m *wireup) { come(m).Write([]byte{3, 0, 'a', 'b', 'c'}) }, `rank 1 has sent "abc", which no rank sends`},
+		{"says where it is and nothing more", func(m *wireup) { come(m).Write([]byte{3, 0, '"', 'x', '"'}) }, "rank 1 is connected, and has sent nothing for 200ms"},
+	} {
+		m, f, err := newWireup("", 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		var far sync.WaitGroup
+		far.Go(func() { c.do(m) })
+		err = m.connect(t.Context())
+		far.Wait()
+		joinTimeout = 20 * time.Second // of those that connect, however busy the machine is
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("rank 1 %s: the error is %v, want %q", c.name, err, c.says)
+		}
+	}
+}
+
+// A rank that finds no rank 0, or one that does not go on, says so.
+func TestNoHost(t *testing.T) {
+	impatient(t, &joinTimeout, time.Second)
+	impatient(t, &replyTimeout, 200*time.Millisecond)
+	m, f, err := newWireup("", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	guest := &wireup{Where: m.Where, Token: m.Token, rank: 1, conns: make([]*net.TCPConn, 3)}
+	if err := guest.connect(t.Context()); err == nil || !strings.Contains(err.Error(), "rank 0 is connected, and has sent nothing for 1s") {
+		t.Errorf("rank 0 does not go on: the error is %v", err)
+	}
+	m.close()
+	guest = &wireup{Where: m.Where, Token: m.Token, rank: 1, conns: make([]*net.TCPConn, 3)}
+	if err := guest.connect(t.Context()); err == nil || !strings.Contains(err.Error(), "rank 0: connect to "+m.Where+": connection refused") {
+		t.Errorf("nothing listens there: the error is %v", err)
+	}
+}
+
+// A job that is stopped while ranks meet does not wait for those that have not come.
+func TestStopWireup(t *testing.T) {
+	m, f, err := newWireup("", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	n := &node{port: newPort(0, 2, true), wireup: m}
+	n.context, n.cancel = context.WithCancel(context.Background())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		n.Start()
+		t.Error("Start returned")
+	}()
+	time.Sleep(10 * time.Millisecond)
+	n.Stop()
+	select {
+	case <-over:
+	case <-time.After(10 * time.Second):
+		t.Fatal("it waits on")
+	}
+	if err := n.Failure(); err != nil {
+		t.Errorf("the transport failed: %v", err)
+	}
+	n.Close()
+}

@@ -1,0 +1,263 @@
+package tcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/loggp/loggp/impl/real/auth"
+)
+
+// wireup is how a rank connects to all others. Each rank listens. The others connect to rank 0,
+// which tells them where all listen; then each connects to the ranks before its own.
+type wireup struct {
+	Where    string // rank 0 listens
+	Token    auth.Token
+	listener *auth.Listener // of this rank
+	rank     int
+	ctx      context.Context
+	conns    []*net.TCPConn        // to each rank
+	also     func(w *wireup) error // what else ranks that are connected tell each other; nil: nothing
+}
+
+// joinTimeout is how long a rank waits for another that has not connected, and replyTimeout for one
+// that has.
+var (
+	joinTimeout  = time.Minute
+	replyTimeout = 10 * time.Second
+)
+
+// timeout is the reason why a rank does not wait any longer.
+type timeout time.Duration
+
+func (d timeout) Error() string { return fmt.Sprintf("not within %v", time.Duration(d)) }
+
+// Is makes it an exceeded deadline, so that what tries again until then says why it had to.
+func (d timeout) Is(other error) bool { return other == context.DeadlineExceeded }
+
+// newWireup lets rank 0 listen at an address, "" for loopback, and returns a file for the other
+// ranks.
+func newWireup(address string, ranks int) (*wireup, *os.File, error) {
+	w := &wireup{Token: auth.NewToken(), conns: make([]*net.TCPConn, ranks)}
+	if err := w.listen(address); err != nil {
+		return nil, nil, err
+	}
+	w.Where = w.listener.Addr().String()
+	f, err := memfd()
+	if err == nil {
+		err = json.NewEncoder(f).Encode(w)
+	}
+	if err == nil && w.listener.Addr().IP.IsLoopback() {
+		err = reach(w.Where)
+	}
+	if err != nil {
+		w.close()
+		if f != nil {
+			f.Close()
+		}
+		return nil, nil, err
+	}
+	return w, f, nil
+}
+
+// reach returns an error if this host has no way to an address of its own. Nothing is sent.
+func reach(address string) error {
+	c, err := net.Dial("udp", address)
+	if err == nil {
+		return c.Close()
+	}
+	if errors.Is(err, syscall.ENETUNREACH) {
+		return fmt.Errorf("ranks on this host cannot reach each other at %s, because its loopback interface is down: ip link set lo up", address)
+	}
+	return fmt.Errorf("ranks on this host cannot reach each other: %w", err)
+}
+
+// readWireup reads the file as another rank.
+func readWireup(f *os.File, rank, ranks int) (*wireup, error) {
+	w := &wireup{rank: rank, conns: make([]*net.TCPConn, ranks)}
+	if err := json.NewDecoder(io.NewSectionReader(f, 0, 1<<10)).Decode(w); err != nil {
+		return nil, fmt.Errorf("read where rank 0 listens: %w", err)
+	}
+	return w, nil
+}
+
+// listen lets a rank listen for those after it.
+func (w *wireup) listen(address string) (err error) {
+	var ids []auth.ID
+	for r := w.rank + 1; r < len(w.conns); r++ {
+		ids = append(ids, connection(r, w.rank))
+	}
+	w.listener, err = auth.Listen(address, w.Token, ids...)
+	return err
+}
+
+// connection names the connection between two ranks.
+func connection(from, to int) auth.ID {
+	return auth.ID{Purpose: auth.Data, From: uint32(from), To: uint32(to)}
+}
+
+func (w *wireup) close() {
+	if w.listener != nil {
+		w.listener.Close()
+	}
+}
+
+// connect connects the rank to all others, and returns when all ranks are connected. If it fails
+// conns has the connections that there are.
+func (w *wireup) connect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, joinTimeout, timeout(joinTimeout))
+	defer cancel()
+	defer w.close()
+	w.ctx = ctx
+	exchange := w.join
+	if w.rank == 0 {
+		exchange = w.lead
+	}
+	if err := exchange(); err != nil {
+		return err
+	}
+	if w.also != nil {
+		if err := w.also(w); err != nil {
+			return err
+		}
+	}
+	return w.barrier()
+}
+
+// lead accepts all others at rank 0, and tells them where each listens.
+func (w *wireup) lead() error {
+	where := make([]string, len(w.conns))
+	where[0] = w.Where
+	for r := 1; r < len(w.conns); r++ {
+		if err := w.accept(r); err != nil {
+			return err
+		}
+		if err := w.read(r, &where[r], replyTimeout); err != nil {
+			return err
+		}
+	}
+	return w.all(func(r int) error { return w.write(r, where) })
+}
+
+// join connects to the ranks before this one, and accepts those after it, at the address by which
+// it is connected to rank 0.
+func (w *wireup) join() error {
+	if err := w.dial(0, w.Where); err != nil {
+		return err
+	}
+	if err := w.listen(w.conns[0].LocalAddr().(*net.TCPAddr).IP.String()); err != nil {
+		return err
+	}
+	if err := w.write(0, w.listener.Addr().String()); err != nil {
+		return err
+	}
+	var where []string
+	if err := w.read(0, &where, joinTimeout); err != nil {
+		return err
+	}
+	if len(where) != len(w.conns) {
+		return fmt.Errorf("rank 0 has a job of %d ranks, and this one is of %d", len(where), len(w.conns))
+	}
+	for r := 1; r < w.rank; r++ {
+		if err := w.dial(r, where[r]); err != nil {
+			return err
+		}
+	}
+	for r := w.rank + 1; r < len(w.conns); r++ {
+		if err := w.accept(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *wireup) dial(r int, where string) error {
+	conn, err := auth.Dial(w.ctx, where, w.Token, connection(w.rank, r))
+	if err != nil {
+		return fmt.Errorf("rank %d: %w", r, err)
+	}
+	w.conns[r] = conn.TCP // messages are measured: they are not encrypted
+	return nil
+}
+
+func (w *wireup) accept(r int) error {
+	conn, err := w.listener.Accept(w.ctx, connection(r, w.rank))
+	if err == nil {
+		w.conns[r] = conn.TCP
+	}
+	return err
+}
+
+// barrier returns when all ranks have called it.
+func (w *wireup) barrier() error {
+	var word string
+	if w.rank != 0 {
+		if err := w.write(0, "here"); err != nil {
+			return err
+		}
+		return w.read(0, &word, joinTimeout)
+	}
+	if err := w.all(func(r int) error { return w.read(r, &word, replyTimeout) }); err != nil {
+		return err
+	}
+	return w.all(func(r int) error { return w.write(r, "go") })
+}
+
+// all does something with each other rank, in turn.
+func (w *wireup) all(do func(r int) error) error {
+	for r := 1; r < len(w.conns); r++ {
+		if err := do(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write sends a value to another rank, of 64 KiB at most: a list of MaxRanks addresses has a
+// twentieth of that.
+func (w *wireup) write(r int, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	conn := w.conns[r]
+	conn.SetDeadline(time.Now().Add(replyTimeout))
+	if _, err := conn.Write(append([]byte{byte(len(b)), byte(len(b) >> 8)}, b...)); err != nil {
+		return fmt.Errorf("send to rank %d: %w", r, err)
+	}
+	return nil
+}
+
+// read receives a value from another rank, which has some time to send it. It reads no byte more:
+// what follows is for the link.
+func (w *wireup) read(r int, v any, d time.Duration) error {
+	conn := w.conns[r]
+	conn.SetDeadline(time.Now().Add(d))
+	defer context.AfterFunc(w.ctx, func() { conn.SetDeadline(time.Now()) })()
+	var n [2]byte
+	if _, err := io.ReadFull(conn, n[:]); err != nil {
+		return w.silent(r, d, err)
+	}
+	b := make([]byte, int(n[0])|int(n[1])<<8)
+	if _, err := io.ReadFull(conn, b); err != nil {
+		return w.silent(r, d, err)
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("rank %d has sent %.40q, which no rank sends: %w", r, b, err)
+	}
+	return nil
+}
+
+// silent says why nothing came from another rank.
+func (w *wireup) silent(r int, d time.Duration, err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("rank %d is connected, and has sent nothing for %v: is it stopped, or does it wait for another?", r, d)
+	}
+	return fmt.Errorf("the connection to rank %d has ended: %w", r, err)
+}
