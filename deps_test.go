@@ -21,9 +21,9 @@ import (
 
 const module = "github.com/loggp/loggp/"
 
-// layers are folders, the most basic first. A folder stands for all packages in it and below, unless
-// a deeper folder has a line of its own. It may import folders of earlier lines; folders of one line
-// do not know each other.
+// layers are folders, the most basic first. A folder stands for all packages in it and below,
+// unless a deeper folder has a line of its own. It may import folders of earlier lines; folders of
+// one line do not know each other.
 var layers = [][]string{
 	{"testdata", "model", "reports/format"},
 	{"impl/device", "microbench/sample"},
@@ -350,8 +350,8 @@ func TestArchitectureFindsImports(t *testing.T) {
 	plant(t, "_old/x.go", "package old\n", "")
 }
 
-// plant puts a file into a tree without violations and checks that exactly the one wanted is found, or
-// none if that is "".
+// plant puts a file into a tree without violations and checks that exactly the one wanted is found,
+// or none if that is "".
 func plant(t *testing.T, file, src, want string) {
 	t.Helper()
 	tree := fstest.MapFS{

@@ -1,13 +1,13 @@
-// Package loggp runs message-passing programs in Go on emulated machines, and shows where their time
-// goes:
+// Package loggp runs message-passing programs in Go on emulated machines, and shows where their
+// time goes:
 //
 //	result, err := loggp.Run("t3d", 8, func(c *mpi.Comm) error {
 //		…
 //	})
 //
-// Time is virtual: a program takes the same time on any computer. Communication takes time, and so does
-// Comm.Compute; other code takes none. Package impl/library/mpi has the functions that programs call. The
-// command loggp measures, models and compares the same machines.
+// Time is virtual: a program takes the same time on any computer. Communication takes time, and so
+// does Comm.Compute; other code takes none. Package impl/library/mpi has the functions that
+// programs call. The command loggp measures, models and compares the same machines.
 package loggp
 
 import (
@@ -41,10 +41,10 @@ type Result struct {
 	ranks int
 }
 
-// Run runs a program on ranks of an emulated machine. Ranks are goroutines; one runs at a time. platform is a
-// name that "loggp platforms" lists, such as t3d, the path of a platform file, or a synthetic machine
-// such as loggp:L=5us,o_s=2us. The error is that of the first rank that failed, or says why the ranks
-// could not go on; then there is no result.
+// Run runs a program on ranks of an emulated machine. Ranks are goroutines; one runs at a time.
+// platform is a name that "loggp platforms" lists, such as t3d, the path of a platform file, or a
+// synthetic machine such as loggp:L=5us,o_s=2us. The error is that of the first rank that failed,
+// or says why the ranks could not go on; then there is no result.
 func Run(platform string, ranks int, program func(*mpi.Comm) error) (Result, error) {
 	return Options{}.Run(context.Background(), platform, ranks, program)
 }
@@ -70,8 +70,8 @@ func (o Options) Run(ctx context.Context, platform string, ranks int, program fu
 	return result, nil
 }
 
-// WriteStatistics writes tables for a terminal: where the time of each rank went, and the calls that
-// ranks made.
+// WriteStatistics writes tables for a terminal: where the time of each rank went, and the calls
+// that ranks made.
 func (r Result) WriteStatistics(w io.Writer) error {
 	return render.Text(w, recording.Run(r.title, "", r.Recording, true), render.Style{})
 }
@@ -80,8 +80,8 @@ func (r Result) WriteStatistics(w io.Writer) error {
 // https://ui.perfetto.dev.
 func (r Result) WriteTrace(w io.Writer) error { return recording.Events(w, r.trace()) }
 
-// WritePage writes a directory with a page of the run, index.html: its time line, where the time went,
-// and every step. It replaces a page that is there. The page needs no network.
+// WritePage writes a directory with a page of the run, index.html: its time line, where the time
+// went, and every step. It replaces a page that is there. The page needs no network.
 func (r Result) WritePage(dir string) error {
 	return render.Page(dir, r.trace().Page(recording.Run(r.title, "", r.Recording, true)))
 }

@@ -33,7 +33,8 @@ type bench struct {
 // tag is that of all messages that are measured.
 const tag = 1
 
-// lent returns how much memory the library needs for buffered sends: a message may not have left it when the next one comes.
+// lent returns how much memory the library needs for buffered sends: a message may not have left it
+// when the next one comes.
 func (b *bench) lent() int {
 	if !b.mode.Buffered {
 		return 0
@@ -70,7 +71,8 @@ func (b *bench) wait() {
 	}
 }
 
-// awake is how long P1 waits at a time where clocks are real: a processor that waits for longer might be left to others.
+// awake is how long P1 waits at a time where clocks are real: a processor that waits for longer
+// might be left to others.
 const awake = 100 * unit.Microsecond
 
 // compute waits.
@@ -165,7 +167,8 @@ func (b *bench) add(t *timer, d unit.Time) {
 	}
 }
 
-// put adds a sample. An operation that took less time than it takes to read the clock twice took none that can be told.
+// put adds a sample. An operation that took less time than it takes to read the clock twice took
+// none that can be told.
 func (b *bench) put(t *timer, d unit.Time) {
 	if !b.idle && t.mine {
 		t.times[b.root] = append(t.times[b.root], max(d, 0))

@@ -11,7 +11,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// skewed is a world in which rank 1 has a clock of its own. Its virtual time begins when a launch does.
+// skewed is a world in which rank 1 has a clock of its own. Its virtual time begins when a launch
+// does.
 type skewed struct {
 	mpi.World
 	begin  unit.Time // when the launch begins, by the clock of rank 0
@@ -36,7 +37,8 @@ func (p skewedPort) Now() unit.Time {
 	return p.s.offset + now + now/1_000_000*unit.Time(p.s.ppm)
 }
 
-// The offset and the drift of two clocks are within the bounds, which are as near as messages are fast, whatever the clocks are.
+// The offset and the drift of two clocks are within the bounds, which are as near as messages are
+// fast, whatever the clocks are.
 func TestClocks(t *testing.T) {
 	j, err := job.Open("t3d", "", 2, 0.05)
 	if err != nil {

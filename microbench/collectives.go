@@ -9,12 +9,15 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Collective operations are measured by all ranks of a job. Rank 0 is the root in every repetition, so that all are of one experiment.
+// Collective operations are measured by all ranks of a job. Rank 0 is the root in every repetition,
+// so that all are of one experiment.
 //
-// A repetition begins in one of two ways. Behind a barrier each rank times its own call, and the timers are the least, the median and the
-// largest of these times: ranks leave a barrier one after another, and that is in them. If clocks show the same, ranks agree on a time at which all
-// begin, and the timer is what passes from then until the last has ended, which is what models speak of. If a rank came too late the repetition is
-// dropped. Worsch, Reussner and Augustin 2002 (SKaMPI); Hunold and Carpen-Amarie, Reproducible MPI Benchmarking Is Still Not As Easy As You Think, 2016.
+// A repetition begins in one of two ways. Behind a barrier each rank times its own call, and the
+// timers are the least, the median and the largest of these times: ranks leave a barrier one after
+// another, and that is in them. If clocks show the same, ranks agree on a time at which all begin,
+// and the timer is what passes from then until the last has ended, which is what models speak of.
+// If a rank came too late the repetition is dropped. Worsch, Reussner and Augustin 2002 (SKaMPI);
+// Hunold and Carpen-Amarie, Reproducible MPI Benchmarking Is Still Not As Easy As You Think, 2016.
 
 // CollectiveCell is an operation by one algorithm, on data of one length.
 type CollectiveCell struct {
@@ -22,7 +25,8 @@ type CollectiveCell struct {
 	collective.Job
 }
 
-// number returns the index of the algorithm among those of its operation; -1: the library takes one of its own.
+// number returns the index of the algorithm among those of its operation; -1: the library takes one
+// of its own.
 func (c CollectiveCell) number() int { return slices.Index(collective.Of(c.Operation), c.Algorithm) }
 
 // rooms returns how many bytes a rank gives in the operation, and gets.
@@ -41,7 +45,8 @@ func (c CollectiveCell) rooms() (in, out int) {
 	return block, block
 }
 
-// Memory returns about how many bytes all ranks together need, as much again as what they give and get to work in.
+// Memory returns about how many bytes all ranks together need, as much again as what they give and
+// get to work in.
 func (c CollectiveCell) Memory() float64 {
 	in, out := c.rooms()
 	return 2 * float64(c.Ranks) * float64(in+out)

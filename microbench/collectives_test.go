@@ -47,8 +47,9 @@ func swept(t *testing.T, platform string, noise float64, c *microbench.Experimen
 	return out
 }
 
-// On the machine that is LogGP and nothing else, from an agreed start on each algorithm takes what the model says, to the picosecond, however long
-// interfaces are taken: nothing of what went before is left.
+// On the machine that is LogGP and nothing else, from an agreed start on each algorithm takes what
+// the model says, to the picosecond, however long interfaces are taken: nothing of what went before
+// is left.
 func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 	for name, p := range map[string]model.LogGP{
 		"loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B":    {L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 10000},

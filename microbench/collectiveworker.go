@@ -79,7 +79,8 @@ func (w *collectiveWorker) take(c Command) {
 	w.call = calling(w.tuned, x, x.buffer(w.in[:in]), x.buffer(w.out[:out]))
 }
 
-// buffer describes the data of blocks to MPI: elements that are combined, or bytes. It counts the elements of one.
+// buffer describes the data of blocks to MPI: elements that are combined, or bytes. It counts the
+// elements of one.
 func (c CollectiveCell) buffer(b []byte) mpi.Buffer {
 	x := mpi.Buffer{Bytes: b, Count: c.Bytes, Type: mpi.Byte}
 	if c.Unit == 8 {
@@ -209,7 +210,8 @@ func (w *collectiveWorker) tidy() {
 	}
 }
 
-// ahead is how many rounds from barrier to barrier an agreed start is ahead: interfaces are free by then, and all ranks know of it.
+// ahead is how many rounds from barrier to barrier an agreed start is ahead: interfaces are free by
+// then, and all ranks know of it.
 const ahead = 2
 
 // behindBarrier lets each rank begin when it leaves a barrier, and returns the time of its call. A
@@ -230,10 +232,12 @@ func spread(ranks []unit.Time) []unit.Time {
 	return []unit.Time{ranks[0], low + (high-low)/2, ranks[n-1]}
 }
 
-// prompt is how long after the agreed time a rank may begin, or a step of the clock if that is longer: to read it a few times.
+// prompt is how long after the agreed time a rank may begin, or a step of the clock if that is
+// longer: to read it a few times.
 const prompt = 200 * unit.Nanosecond
 
-// atOnce lets all ranks begin at the same time by their common clock, and returns how long after it this one has ended.
+// atOnce lets all ranks begin at the same time by their common clock, and returns how long after it
+// this one has ended.
 func atOnce(w *collectiveWorker, window unit.Time) unit.Time {
 	begin := w.words[:1]
 	begin[0] = int64(w.c.Wtime() + window)
@@ -262,8 +266,9 @@ func (w *collectiveWorker) await(start unit.Time) unit.Time {
 		for now = w.c.Wtime(); now < start; now = w.c.Wtime() {
 		}
 	default:
-		// Ranks come to the end of the wait in the order of their numbers, by picoseconds that no clock shows: where
-		// messages get somewhere at the same time, that order decides which is the first, as in the model.
+		// Ranks come to the end of the wait in the order of their numbers, by picoseconds that no
+		// clock shows: where messages get somewhere at the same time, that order decides which is
+		// the first, as in the model.
 		order := min(start-now, unit.Time(w.c.Size()-w.c.Rank()))
 		w.c.Compute(start - now - order)
 		w.c.Compute(order)

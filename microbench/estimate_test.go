@@ -9,7 +9,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Of 1 to 100 the interval is from the 40th to the 61st: ⌊(100−19.6)/2⌋ and ⌈1+(100+19.6)/2⌉. Of five samples there is none.
+// Of 1 to 100 the interval is from the 40th to the 61st: ⌊(100−19.6)/2⌋ and ⌈1+(100+19.6)/2⌉. Of
+// five samples there is none.
 func TestMedian(t *testing.T) {
 	var times []unit.Time
 	for i := range unit.Time(100) {
@@ -36,7 +37,8 @@ func TestAcross(t *testing.T) {
 	}
 }
 
-// An interval that is claimed to hold the median does so in 19 of 20 cases, with skewed noise as real machines have it: the median of an exponential distribution is ln 2.
+// An interval that is claimed to hold the median does so in 19 of 20 cases, with skewed noise as
+// real machines have it: the median of an exponential distribution is ln 2.
 func TestMedianHolds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	held, cases := 0, 2000

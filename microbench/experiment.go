@@ -43,7 +43,8 @@ const (
 	MaxBudget   = 24 * time.Hour
 )
 
-// LogSizes are the lengths that are measured on real machines unless others are asked for: powers of two, among which sizes are added around the eager limit.
+// LogSizes are the lengths that are measured on real machines unless others are asked for: powers
+// of two, among which sizes are added around the eager limit.
 //
 // Note: from 64 KiB on, where the kernel's TCP behaves differently, there are three sizes, since
 // fewer do not define a line fit.
@@ -128,7 +129,8 @@ func (e *Experiment) rows() int {
 	return n * e.LeastLaunches()
 }
 
-// LeastLaunches returns how many launches there are at least, if there is time for them or so many were asked for.
+// LeastLaunches returns how many launches there are at least, if there is time for them or so many
+// were asked for.
 func (e *Experiment) LeastLaunches() int {
 	if e.Launches == 0 {
 		return DefaultLaunches
@@ -136,7 +138,8 @@ func (e *Experiment) LeastLaunches() int {
 	return e.Launches
 }
 
-// Time returns what all launches together may take; 0: as long as it takes, as the number of repetitions is given.
+// Time returns what all launches together may take; 0: as long as it takes, as the number of
+// repetitions is given.
 func (e *Experiment) Time() time.Duration {
 	if e.Reps > 0 || e.Budget > 0 {
 		return e.Budget

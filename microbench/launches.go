@@ -32,11 +32,11 @@ type Outcome struct {
 }
 
 // Run goes through the launches of the experiment. launch starts the ranks of the launch of that
-// number, and calls On, or Drive with their worker. After some time progress is called with what part
-// is over, from 0 to 1; it may be nil.
+// number, and calls On, or Drive with their worker. After some time progress is called with what
+// part is over, from 0 to 1; it may be nil.
 //
-// If ranks are processes that come to the same experiment, only the first has the outcome. The others
-// go on to their launch: whether there is another one depends on what was measured.
+// If ranks are processes that come to the same experiment, only the first has the outcome. The
+// others go on to their launch: whether there is another one depends on what was measured.
 func (s *Scheduler) Run(ctx context.Context, launch func(ctx context.Context, n int) error, progress func(part float64)) (*Outcome, error) {
 	if err := s.Check(); err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// pairWorker is a pair of ranks that do commands, as one of the two sees it. P1 has the scheduler and
-// is the Worker; P2 gets each command from P1 as a message.
+// pairWorker is a pair of ranks that do commands, as one of the two sees it. P1 has the scheduler
+// and is the Worker; P2 gets each command from P1 as a message.
 type pairWorker struct {
 	*pair
 	plan    Plan
@@ -110,7 +110,8 @@ func (w *pairWorker) do(c Command) Result {
 	defer b.detach()
 	begin := w.Now()
 	if c.Rounds == 0 {
-		// No wait: the first rounds take much longer than those that follow, and a wait that begins with them lasts.
+		// No wait: the first rounds take much longer than those that follow, and a wait that begins
+		// with them lasts.
 		w.plan.Warmup, w.plan.Delta = c.Warm, 1
 		b.root, b.comm = 0, w.roots[0]
 		pingPong(b, 0)

@@ -1,9 +1,9 @@
-// Package microbench measures a message-passing library from the outside: with the four timers of Al-Tawil and Moritz, round
-// trips, bursts, and the sender and delivery times of a protocol. It sees communicators and nothing below, so it
-// cannot tell on what it runs.
+// Package microbench measures a message-passing library from the outside: with the four timers of
+// Al-Tawil and Moritz, round trips, bursts, and the sender and delivery times of a protocol. It
+// sees communicators and nothing below, so it cannot tell on what it runs.
 //
-// A Plan says what to measure; its cells, a mode and a length each, are independent of each other. Two ranks measure a cell, P1 and P2;
-// the others take no part. Sweep runs all cells of a plan.
+// A Plan says what to measure; its cells, a mode and a length each, are independent of each other.
+// Two ranks measure a cell, P1 and P2; the others take no part. Sweep runs all cells of a plan.
 package microbench
 
 import (
@@ -35,8 +35,8 @@ type Plan struct {
 // Message is the mode of low-level messages.
 const Message = sample.Message
 
-// DefaultSizes are the lengths that are measured unless others are asked for: 0 to 100,000 bytes, with those at
-// which the paper prints numbers.
+// DefaultSizes are the lengths that are measured unless others are asked for: 0 to 100,000 bytes,
+// with those at which the paper prints numbers.
 var DefaultSizes = []int{0, 1, 4, 16, 64, 128, 256, 500, 700, 1000, 1400, 2000, 3000, 5000, 10000, 20000, 40000, 100000}
 
 // Burst is the number of messages in a burst.
@@ -89,8 +89,9 @@ func (p *Plan) Check() error {
 	return nil
 }
 
-// Measure measures cells between the pair of ranks of c, which all ranks call. P1 gets the series, in the order in which they were
-// measured; others get nil. The series' keys have their mode, bytes and timer set.
+// Measure measures cells between the pair of ranks of c, which all ranks call. P1 gets the series,
+// in the order in which they were measured; others get nil. The series' keys have their mode, bytes
+// and timer set.
 func (p *Plan) Measure(c *mpi.Comm, cells []Cell) []sample.Series {
 	pair := p.pair(c)
 	if pair == nil {
@@ -120,7 +121,8 @@ type pair struct {
 	p1    bool
 }
 
-// pair returns the plan's pair of ranks of c, which all ranks call, or nil to a rank that is not of it.
+// pair returns the plan's pair of ranks of c, which all ranks call, or nil to a rank that is not of
+// it.
 func (p *Plan) pair(c *mpi.Comm) *pair {
 	p1, p2 := p.Pair[0], p.Pair[1]
 	if p1 == p2 {
@@ -161,14 +163,16 @@ var (
 	PairSizes = []int{16, 100, 1000, 4000, 10000}
 )
 
-// PairReps is how often, with each root of the barrier. On real machines there are fewer modes, and so many launches.
+// PairReps is how often, with each root of the barrier. On real machines there are fewer modes, and
+// so many launches.
 const (
 	PairReps     = 10
 	PairLaunches = 3
 )
 
-// Pairs returns all pairs of so many ranks, the lower first, in order. If there are more than most, they are all pairs of fewer
-// ranks, drawn at random: two neighbours at a time, so that there are pairs that are near each other on any machine.
+// Pairs returns all pairs of so many ranks, the lower first, in order. If there are more than most,
+// they are all pairs of fewer ranks, drawn at random: two neighbours at a time, so that there are
+// pairs that are near each other on any machine.
 func Pairs(ranks, most int, seed uint64) [][2]int {
 	of := make([]int, ranks)
 	for r := range of {

@@ -49,7 +49,8 @@ func decade(rng *rand.Rand, low unit.Time) unit.Time {
 	return unit.Time(float64(low) * math.Pow(10, 4*rng.Float64()))
 }
 
-// machine draws the parameters of a LogGP machine. Half of them have a gap that the overheads do not hide.
+// machine draws the parameters of a LogGP machine. Half of them have a gap that the overheads do
+// not hide.
 func machine(rng *rand.Rand) model.LogGP {
 	m := model.LogGP{
 		L: decade(rng, unit.Microsecond/10), SendO: decade(rng, unit.Microsecond/10), RecvO: decade(rng, unit.Microsecond/10),
@@ -73,8 +74,8 @@ func truth(m model.LogGP) map[string]float64 {
 // Sizes with more bytes at the long end, where G shows.
 var recoverSizes = []int{1, 1000, 10000, 30000, 60000, 100000}
 
-// The whole way without noise: the machine's parameters come back within 1 %, and where one does not it is because
-// nothing could show it.
+// The whole way without noise: the machine's parameters come back within 1 %, and where one does
+// not it is because nothing could show it.
 func TestParametersComeBack(t *testing.T) {
 	sets := uint64(50)
 	if testing.Short() {
@@ -100,7 +101,8 @@ func TestParametersComeBack(t *testing.T) {
 	}
 }
 
-// The whole way with noise: 95 % intervals hold the truth in at least 90 of 100 seeds, for every parameter.
+// The whole way with noise: 95 % intervals hold the truth in at least 90 of 100 seeds, for every
+// parameter.
 func TestIntervalsHoldTheTruth(t *testing.T) {
 	seeds := uint64(100)
 	if testing.Short() {
@@ -126,7 +128,8 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 	}
 }
 
-// first returns the parameter of a mode that stands first: of those that depend on size, that of the smallest.
+// first returns the parameter of a mode that stands first: of those that depend on size, that of
+// the smallest.
 func first(ps []params.Parameter, mode, name string) *params.Parameter {
 	want := params.Micros
 	if name == "G" {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// curve is a made response at the sizes: what time says of each, with noise that its intervals tell.
+// curve is a made response at the sizes: what time says of each, with noise that its intervals
+// tell.
 func curve(sizes []int, noise float64, rng *rand.Rand, time func(k int) float64) []point {
 	var points []point
 	for _, k := range sizes {
@@ -30,7 +31,8 @@ func refined(noise float64, rng *rand.Rand, time func(k int) float64) (sizes, ad
 	return sizes, added
 }
 
-// Where a rendezvous begins, two sizes are found that are not further apart than a sixteenth, and the limit is between them.
+// Where a rendezvous begins, two sizes are found that are not further apart than a sixteenth, and
+// the limit is between them.
 func TestRefineFindsLimit(t *testing.T) {
 	for _, limit := range []int{1000, 1024, 2048, 3000, 4096, 8192, 10000, 16384, 40000} {
 		for _, noise := range []float64{0, 0.01} {

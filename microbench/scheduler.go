@@ -122,9 +122,9 @@ const (
 	mostTimes = 4096                   // rounds of a command
 )
 
-// steady lets all ranks warm up: a launch begins with processors that are not at their speed, caches
-// that hold something else, and branches that were not predicted. So it begins with round trips, or
-// barriers, that do not count, until they take the same time again and again.
+// steady lets all ranks warm up: a launch begins with processors that are not at their speed,
+// caches that hold something else, and branches that were not predicted. So it begins with round
+// trips, or barriers, that do not count, until they take the same time again and again.
 func (s *Scheduler) steady() {
 	c := Command{Stage: stageOf(sample.RTT), Bytes: steadyBytes, Rounds: 8, Batch: 1, Wait: 1}
 	if len(s.Collectives) > 0 {
@@ -154,9 +154,9 @@ func (s *Scheduler) steady() {
 	}
 }
 
-// pass visits tasks once, as long as there is time: in a random order, in which those of a mode stay
-// together, as processors foresee best which way a program goes if it has just gone there; those
-// first that have no samples yet. Something is measured even if starting took all the time.
+// pass visits tasks once, as long as there is time: in a random order, in which those of a mode
+// stay together, as processors foresee best which way a program goes if it has just gone there;
+// those first that have no samples yet. Something is measured even if starting took all the time.
 func (s *Scheduler) pass(tasks []*task) {
 	tasks = slices.Clone(tasks)
 	s.random.Shuffle(len(tasks), func(i, j int) { tasks[i], tasks[j] = tasks[j], tasks[i] })
@@ -187,8 +187,9 @@ const (
 	times  = 5    // as many visits make the repetitions that were asked for
 )
 
-// stay is how long a visit lasts at most, or for the least number of samples: there are moments of some milliseconds in which everything takes
-// longer, as something else runs on the core that a processor is a part of, so that a task is to be visited at many times.
+// stay is how long a visit lasts at most, or for the least number of samples: there are moments of
+// some milliseconds in which everything takes longer, as something else runs on the core that a
+// processor is a part of, so that a task is to be visited at many times.
 const stay = unit.Millisecond
 
 // least returns how many samples with each root a launch shall have of a task.
@@ -209,7 +210,8 @@ func (s *Scheduler) limit(t *task) int {
 	return max(s.least(t), min(limit, rows))
 }
 
-// hopeless is how many times as many rounds as are wanted may be gone through for them, if ranks come too late.
+// hopeless is how many times as many rounds as are wanted may be gone through for them, if ranks
+// come too late.
 const hopeless = 5
 
 // known says whether the launch has enough of a task.
@@ -298,8 +300,8 @@ func (s *Scheduler) warm(t *task) int {
 	return max(least, int(min(warming, warmth*unit.Time(t.roots()*t.each())/t.cost)))
 }
 
-// meet finds out what a sample of a task takes, how long P1 has to wait in it or how far ahead ranks
-// agree on a start, and how many operations make a sample.
+// meet finds out what a sample of a task takes, how long P1 has to wait in it or how far ahead
+// ranks agree on a start, and how many operations make a sample.
 func (s *Scheduler) meet(t *task) {
 	t.met = true
 	c := t.Command

@@ -13,8 +13,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// simulated is a worker whose clock is simulated. A sample takes the time that the function says, and
-// a round as long.
+// simulated is a worker whose clock is simulated. A sample takes the time that the function says,
+// and a round as long.
 type simulated struct {
 	now      unit.Time
 	commands []Command
@@ -51,7 +51,8 @@ func (w *simulated) Do(c Command) (Result, error) {
 	return r, nil
 }
 
-// scattered makes times that scatter by one part in so many, around a microsecond and a nanosecond a byte.
+// scattered makes times that scatter by one part in so many, around a microsecond and a nanosecond
+// a byte.
 func scattered(parts unit.Time) func(*simulated, Command, string) unit.Time {
 	return func(w *simulated, c Command, _ string) unit.Time {
 		t := unit.Microsecond + unit.Time(c.Bytes)*unit.Nanosecond
@@ -184,8 +185,8 @@ func TestFixedRepetitions(t *testing.T) {
 	}
 }
 
-// A disturbed visit is repeated while there is time; its samples are kept and marked, and so are those
-// that were made before better moments showed that they were disturbed.
+// A disturbed visit is repeated while there is time; its samples are kept and marked, and so are
+// those that were made before better moments showed that they were disturbed.
 func TestDisturbedVisits(t *testing.T) {
 	slow := func(part int) func(w *simulated) []unit.Time {
 		return func(w *simulated) []unit.Time {
@@ -231,8 +232,8 @@ func TestDisturbedVisits(t *testing.T) {
 	}
 }
 
-// Two workers that give the same answers get the same commands, so that this library and the vendor's
-// are measured by the same rules.
+// Two workers that give the same answers get the same commands, so that this library and the
+// vendor's are measured by the same rules.
 func TestSameCommands(t *testing.T) {
 	e := Experiment{Plan: allModes(), Budget: time.Second, Trips: LogTrips, Refine: true, Seed: 7, Step: 10 * unit.Nanosecond}
 	a, b := &simulated{time: scattered(5)}, &simulated{time: scattered(5)}
@@ -354,8 +355,8 @@ func TestWarm(t *testing.T) {
 	}
 }
 
-// There are more launches than usual while they disagree and there is time, and as many as were asked
-// for; a worker that fails ends it all.
+// There are more launches than usual while they disagree and there is time, and as many as were
+// asked for; a worker that fails ends it all.
 func TestLaunches(t *testing.T) {
 	plan := Plan{Modes: []string{"ssend"}, Sizes: []int{0}}
 	w := &simulated{time: scattered(300)}

@@ -11,13 +11,13 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Opener opens the world of the job of that number of a sweep, so that what is random in it does not
-// depend on which core came first.
+// Opener opens the world of the job of that number of a sweep, so that what is random in it does
+// not depend on which core came first.
 type Opener func(ctx context.Context, job int) (mpi.World, error)
 
-// Sweep measures every cell of a plan in a job of its own, on all cores. The series are in the order
-// of the cells. The first failure ends the sweep. After each cell done is called with how many are; it
-// may be nil.
+// Sweep measures every cell of a plan in a job of its own, on all cores. The series are in the
+// order of the cells. The first failure ends the sweep. After each cell done is called with how
+// many are; it may be nil.
 func Sweep(ctx context.Context, p *Plan, o mpi.Options, open Opener, done func(n int)) ([]sample.Series, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -30,9 +30,9 @@ func Sweep(ctx context.Context, p *Plan, o mpi.Options, open Opener, done func(n
 	return sweep(ctx, sizes, o, open, func(c *mpi.Comm, i int) []sample.Series { return p.Measure(c, cells[i:i+1]) }, done)
 }
 
-// SweepPairs measures all cells of a plan between each of some pairs of ranks, every pair in a job of
-// its own. The pair of the plan does not count. The series are in the order of the pairs, and have
-// their place set besides what Measure sets.
+// SweepPairs measures all cells of a plan between each of some pairs of ranks, every pair in a job
+// of its own. The pair of the plan does not count. The series are in the order of the pairs, and
+// have their place set besides what Measure sets.
 func SweepPairs(ctx context.Context, p *Plan, pairs [][2]int, o mpi.Options, open Opener, done func(n int)) ([]sample.Series, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -75,8 +75,8 @@ func SweepCollectives(ctx context.Context, e *Experiment, o mpi.Options, open Op
 	return out, err
 }
 
-// sweep lets the ranks of each job measure, on all cores, and returns the series in the order of the
-// jobs. Those of the largest sizes begin first, so that no core is left with one at the end.
+// sweep lets the ranks of each job measure, on all cores, and returns the series in the order of
+// the jobs. Those of the largest sizes begin first, so that no core is left with one at the end.
 func sweep(ctx context.Context, sizes []int, o mpi.Options, open Opener, measure func(c *mpi.Comm, job int) []sample.Series, done func(n int)) ([]sample.Series, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -90,7 +90,8 @@ func (t *task) roots() int {
 	return 2
 }
 
-// add adds what a command brought. It returns how many rounds of a collective operation began too late.
+// add adds what a command brought. It returns how many rounds of a collective operation began too
+// late.
 func (t *task) add(launch int, r Result) (late int) {
 	v := visit{launch: launch, work: r.Work}
 	if !t.collective() {
@@ -136,8 +137,8 @@ func (t *task) samples(launch int, h health) (all, undisturbed int) {
 	return all, undisturbed
 }
 
-// estimates returns what undisturbed samples of a launch say of each timer that is judged: the mean of
-// the medians with the two roots, so that it holds for those that are combined in that way, too.
+// estimates returns what undisturbed samples of a launch say of each timer that is judged: the mean
+// of the medians with the two roots, so that it holds for those that are combined in that way, too.
 func (t *task) estimates(launch int, h health) []estimate {
 	var all []estimate
 	for i, name := range stages[t.stage].timers {
@@ -163,8 +164,8 @@ func (t *task) estimates(launch int, h health) []estimate {
 	return all
 }
 
-// series returns the samples of all launches, by launch and timer. Those with the barrier's root at P1
-// are the first half of each.
+// series returns the samples of all launches, by launch and timer. Those with the barrier's root at
+// P1 are the first half of each.
 func (t *task) series(h health) []sample.Series {
 	var all []sample.Series
 	at := make(map[sample.Key]int)
@@ -190,8 +191,8 @@ func (t *task) series(h health) []sample.Series {
 	return all
 }
 
-// health is what is known of the processors of the ranks, from the fixed piece of work that each does
-// before and after each command: by rank its shortest times, in order.
+// health is what is known of the processors of the ranks, from the fixed piece of work that each
+// does before and after each command: by rank its shortest times, in order.
 type health struct {
 	shortest [][]unit.Time
 	seen     []int
@@ -214,8 +215,8 @@ func (h *health) see(c Command, work []unit.Time) {
 	}
 }
 
-// disturbed says whether the work took some rank longer than at its best moments: something else ran
-// on its core, or its clock was lower.
+// disturbed says whether the work took some rank longer than at its best moments: something else
+// ran on its core, or its clock was lower.
 func (h health) disturbed(c Command, work []unit.Time) bool {
 	for i, t := range work {
 		rank := c.rank(i)

@@ -7,8 +7,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Of the times of all ranks, round by round, the least, the median and the largest are samples, of two in the middle their mean; and of rounds that begin at an
-// agreed time the last, but of those to which a rank came too late.
+// Of the times of all ranks, round by round, the least, the median and the largest are samples, of
+// two in the middle their mean; and of rounds that begin at an agreed time the last, but of those
+// to which a rank came too late.
 func TestRoundsOfRanks(t *testing.T) {
 	for _, c := range []struct {
 		stage int

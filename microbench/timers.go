@@ -23,8 +23,8 @@ import (
 //	  stop timer12                         if non-blocking: test completion
 //	  if non-blocking: test completion
 //
-// A receive for a ready send is posted before the barrier, which the figure does not show; it is timed in its two parts, and the
-// second belongs to a blocking receive only.
+// A receive for a ready send is posted before the barrier, which the figure does not show; it is
+// timed in its two parts, and the second belongs to a blocking receive only.
 func pingPong(b *bench, rounds int) {
 	t11, t12 := b.timer(sample.Timer11, true), b.timer(sample.Timer12, true)
 	t21, t22 := b.timer(sample.Timer21, false), b.timer(sample.Timer22, false)
@@ -88,8 +88,8 @@ func (b *bench) timedReceive(wait func()) unit.Time {
 	return t
 }
 
-// idleSend times the send call once more, after a wait: what went before, the barrier's last message above all, can hinder it no
-// longer. P2 is in its receive.
+// idleSend times the send call once more, after a wait: what went before, the barrier's last
+// message above all, can hinder it no longer. P2 is in its receive.
 func idleSend(b *bench, rounds int) {
 	t := b.timer(sample.Idle, true)
 	for range rounds {
@@ -106,8 +106,9 @@ func idleSend(b *bench, rounds int) {
 	}
 }
 
-// roundTrip times a send and the receive of an answer as long, at P1. P2 is in its receive when the message comes. A batch is
-// as many round trips, one after the other. Of calls that do not block, the receive is completed, and then the send.
+// roundTrip times a send and the receive of an answer as long, at P1. P2 is in its receive when the
+// message comes. A batch is as many round trips, one after the other. Of calls that do not block,
+// the receive is completed, and then the send.
 func roundTrip(b *bench, rounds int) {
 	t := b.timer(sample.RTT, true)
 	trips := max(b.batch, 1)
@@ -145,8 +146,9 @@ func (b *bench) answer() {
 	r.Wait()
 }
 
-// train times a burst of standard sends, or of low-level messages, that P2 receives as fast as it can: the mean
-// interval between the ends of consecutive sends, which is the gap if nothing else limits.
+// train times a burst of standard sends, or of low-level messages, that P2 receives as fast as it
+// can: the mean interval between the ends of consecutive sends, which is the gap if nothing else
+// limits.
 func train(b *bench, rounds int) {
 	t := b.timer(sample.Train, true)
 	var sent [Burst]mpi.Request
@@ -171,8 +173,8 @@ func train(b *bench, rounds int) {
 	}
 }
 
-// oneTime times what equations (1) to (7) speak of: how long P1's send takes when P2 has posted its receive (T_s), and, where
-// both read the same clock, how long until P2 has the message (T_s-r).
+// oneTime times what equations (1) to (7) speak of: how long P1's send takes when P2 has posted its
+// receive (T_s), and, where both read the same clock, how long until P2 has the message (T_s-r).
 func oneTime(b *bench, rounds int) {
 	sender := b.timer(sample.Sender, true)
 	var oneWay *timer
@@ -202,7 +204,8 @@ func oneTime(b *bench, rounds int) {
 	}
 }
 
-// remote times a remote read and a remote write of the length, from the call until they are found done.
+// remote times a remote read and a remote write of the length, from the call until they are found
+// done.
 func remote(b *bench, rounds int) {
 	m := b.c.Messages()
 	if !m.Remote() {
@@ -234,18 +237,20 @@ func remote(b *bench, rounds int) {
 // Carriages is the number of messages of a round-trip train.
 const Carriages = 10
 
-// roundTrain times PRTT(10, 0, s) of Hoefler et al. (2007): sends as fast as they can be, and the receive of an answer to the last.
+// roundTrain times PRTT(10, 0, s) of Hoefler et al. (2007): sends as fast as they can be, and the
+// receive of an answer to the last.
 func roundTrain(b *bench, rounds int) {
 	b.trains(b.timer(sample.PRTT(Carriages), true), rounds, 0)
 }
 
-// slowTrain times PRTT(10, d, s), of which the waits are taken out by what they really took. A wait is longer than a round trip, so that no send is
-// hindered by the one before.
+// slowTrain times PRTT(10, d, s), of which the waits are taken out by what they really took. A wait
+// is longer than a round trip, so that no send is hindered by the one before.
 func slowTrain(b *bench, rounds int) {
 	b.trains(b.timer(sample.PRTTWaiting(Carriages), true), rounds, b.pause())
 }
 
-// pause returns how long P1 waits between two messages of which the second shall find nothing of the first.
+// pause returns how long P1 waits between two messages of which the second shall find nothing of
+// the first.
 func (b *bench) pause() unit.Time {
 	if b.round > 0 && !b.Shared {
 		return b.round
@@ -253,8 +258,8 @@ func (b *bench) pause() unit.Time {
 	return b.delta()
 }
 
-// trains times trains. Of sends that do not block, the last reading of the clock is before they are completed: the answer
-// says that they are.
+// trains times trains. Of sends that do not block, the last reading of the clock is before they are
+// completed: the answer says that they are.
 func (b *bench) trains(t *timer, rounds int, pause unit.Time) {
 	var sent [Carriages]mpi.Request
 	for range rounds {
@@ -279,7 +284,8 @@ func (b *bench) trains(t *timer, rounds int, pause unit.Time) {
 	}
 }
 
-// paused waits, and returns how much later everything is for it: what passes between two readings of the clock, and one reading that this takes beside.
+// paused waits, and returns how much later everything is for it: what passes between two readings
+// of the clock, and one reading that this takes beside.
 func (b *bench) paused(d unit.Time) unit.Time {
 	if d == 0 {
 		return 0

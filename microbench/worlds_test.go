@@ -16,7 +16,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Any two ranks can measure: the first of the pair gets the series, and the way between them is what is measured.
+// Any two ranks can measure: the first of the pair gets the series, and the way between them is
+// what is measured.
 func TestPair(t *testing.T) {
 	j, err := job.Open("t3d", "", 8, 0)
 	if err != nil {
@@ -53,7 +54,8 @@ func TestPair(t *testing.T) {
 		far, near := path([2]int{0, 7}), path(p)
 		torus := j.Platform.Machine.Network.(*model.Torus)
 		hops := unit.Time(far.Hops-near.Hops)*torus.Hop + unit.Time(far.Turns-near.Turns)*torus.Turn
-		// A synchronous message and its answers cross the same links, so that each way counts at least twice a round trip.
+		// A synchronous message and its answers cross the same links, so that each way counts at
+		// least twice a round trip.
 		if d := round[[2]int{0, 7}] - round[p]; d < 2*hops || hops <= 0 {
 			t.Errorf("%v: a round trip is shorter by %v than that of 0 and 7, whose way is longer by %v", p, d, hops)
 		}
@@ -85,8 +87,8 @@ func TestTimers(t *testing.T) {
 	}
 }
 
-// The benchmark sees communicators only: on goroutines in real time it measures the same series as on an emulated machine, all of them
-// complete.
+// The benchmark sees communicators only: on goroutines in real time it measures the same series as
+// on an emulated machine, all of them complete.
 func TestOnAnyWorld(t *testing.T) {
 	j, err := job.Open("t3d", "", 3, 0)
 	if err != nil {
@@ -129,7 +131,8 @@ func TestOnAnyWorld(t *testing.T) {
 	}
 }
 
-// Pairs that take turns in one job measure what each measures alone: the same round trips, wherever rank 0 is.
+// Pairs that take turns in one job measure what each measures alone: the same round trips, wherever
+// rank 0 is.
 func TestPairsTakeTurns(t *testing.T) {
 	j, err := job.Open("convex", "", 10, 0)
 	if err != nil {

@@ -77,8 +77,8 @@ type TCP struct {
 	Congestion *Congestion // nil: senders know of no congestion, and receivers drop what comes behind a gap
 }
 
-// Congestion is how TCP shares a network: slow start and congestion avoidance (RFC 2581), and selective
-// acknowledgements (RFC 2018). Receivers keep segments that arrive behind a gap.
+// Congestion is how TCP shares a network: slow start and congestion avoidance (RFC 2581), and
+// selective acknowledgements (RFC 2018). Receivers keep segments that arrive behind a gap.
 type Congestion struct {
 	Initial    int // segments of the first window
 	Duplicates int // segments below the highest one that has arrived which may merely be late; what is missing below them is lost
@@ -86,8 +86,8 @@ type Congestion struct {
 }
 
 // UDP is the datagrams of an operating system, one in a frame each, to one host or to a multicast
-// group. The work for a datagram that arrives interrupts whatever the processor does, and what finds no
-// room in the socket is lost. A caller who waits does so as with TCP.
+// group. The work for a datagram that arrives interrupts whatever the processor does, and what
+// finds no room in the socket is lost. A caller who waits does so as with TCP.
 type UDP struct {
 	Header  int       // bytes of IP and UDP headers of each datagram
 	Send    Channel   // a call of sendto, with its copy and check sum, and the sending of the frame
@@ -100,8 +100,8 @@ type UDP struct {
 
 // MBCF is access to the memory of other workstations by their operating systems, in frames of the
 // Ethernet (Memory-Based Communication Facilities). A rank asks by a system call, and the system at
-// the other side does what is asked in the interrupt by which the frame comes. Each host numbers the
-// packets to another, which acknowledges them; what is lost is sent again.
+// the other side does what is asked in the interrupt by which the frame comes. Each host numbers
+// the packets to another, which acknowledges them; what is lost is sent again.
 type MBCF struct {
 	Header     int       // bytes of a packet beside its data
 	Limit      int       // most bytes of data in a packet
@@ -159,9 +159,9 @@ type pendingRead struct {
 	bytes   int       // that it then reads, at once
 }
 
-// links are when each direction of each link has been silent for a gap, by the side that sends first:
-// its own link, those between switches, and the other side's. Only the first is used of one medium, and
-// the links of a side are one where they are half duplex.
+// links are when each direction of each link has been silent for a gap, by the side that sends
+// first: its own link, those between switches, and the other side's. Only the first is used of one
+// medium, and the links of a side are one where they are half duplex.
 type links [2][4]unit.Time
 
 func (e *Ethernet) on(p Path) carrier { return &onEthernet{Ethernet: e, Path: p} }

@@ -34,8 +34,9 @@ type FatTree struct {
 	HalfDuplex bool    // an interface reads or writes memory of its node, one access at a time; if not, one of each
 }
 
-// Control is a network beside that of packets that broadcasts words and combines those of all ranks, like
-// the control network of the CM-5. Processors store words into its interface and load them from there.
+// Control is a network beside that of packets that broadcasts words and combines those of all
+// ranks, like the control network of the CM-5. Processors store words into its interface and load
+// them from there.
 type Control struct {
 	Words         int       // of a broadcast at most
 	Buffers       int       // broadcasts under way at most; the next one waits until all ranks have taken the oldest
@@ -51,9 +52,9 @@ type PacketSize struct {
 }
 
 // PIO is the processor time of moving a packet by loads or stores: Start, and each access. The
-// interface is a queue, from which an access takes just as many bytes as it moves. So a burst is for
-// whole bursts of a packet, and the rest goes by words. Bytes of a whole burst go by words, too,
-// where that is faster.
+// interface is a queue, from which an access takes just as many bytes as it moves. So a burst is
+// for whole bursts of a packet, and the rest goes by words. Bytes of a whole burst go by words,
+// too, where that is faster.
 type PIO struct {
 	Start unit.Time
 	Word  Width

@@ -58,7 +58,8 @@ const (
 // Exchanges are all orders.
 var Exchanges = []Exchange{InTurn, Posted, Ranked}
 
-// Compiled is compiled communication as in CC-MPI (impl/library/ccmpi): multicast, and exchanges in phases.
+// Compiled is compiled communication as in CC-MPI (impl/library/ccmpi): multicast, and exchanges in
+// phases.
 type Compiled struct {
 	Window    int       // packets of a sender that not all receivers have acknowledged, at most
 	Packet    int       // bytes of a packet with its header; 0: as many as a datagram has room for
@@ -77,8 +78,8 @@ type Sockets struct {
 	Buffer   int  // bytes of the buffers that it asks for, one for each direction; 0: those of the system
 	Together bool // what finds no room in a socket waits in the library, which writes to other sockets meanwhile
 
-	// Whole says that a rank which begins to read a packet waits for all of it, and that a rank whose send
-	// waits reads only if it sends to a rank above its own.
+	// Whole says that a rank which begins to read a packet waits for all of it, and that a rank
+	// whose send waits reads only if it sends to a rank above its own.
 	Whole bool
 }
 
@@ -186,8 +187,8 @@ const (
 // Epilogue returns the work that ends a send call of mode m.
 func Epilogue(m Mode) CostKey { return ProtoStandard + CostKey(m) }
 
-// Proto is the engine of protocols T, TA, RTA, RAT and PTAT (impl/engine/proto). The closed forms of
-// messages are those of its libraries.
+// Proto is the engine of protocols T, TA, RTA, RAT and PTAT (impl/engine/proto). The closed forms
+// of messages are those of its libraries.
 var Proto = &Engine{
 	Name:        "proto",
 	Description: "eager and rendezvous protocols, chosen by mode, length and distance",
@@ -267,7 +268,8 @@ var AclmplArena = &Engine{
 	Costs:       Aclmpl.Costs,
 }
 
-// Cmmd is CMMD, the library of the CM-5's vendor, whose calls are those of ACLMPL, with the work of Aclmpl.
+// Cmmd is CMMD, the library of the CM-5's vendor, whose calls are those of ACLMPL, with the work of
+// Aclmpl.
 var Cmmd = &Engine{
 	Name:        "cmmd",
 	Description: "ACLMPL, with broadcasts by the machine's control network",

@@ -33,8 +33,8 @@ type Machine struct {
 }
 
 // Nodes describes the nodes of a composed machine. Ranks fill one node after the other, unless they
-// are placed. Rank i of a node uses its interface i modulo Interfaces. The interfaces are the ends of the machine's
-// Network.
+// are placed. Rank i of a node uses its interface i modulo Interfaces. The interfaces are the ends
+// of the machine's Network.
 type Nodes struct {
 	Ranks      int     // processors of a node
 	Interfaces int     // of a node to the network between nodes
@@ -127,8 +127,8 @@ func (m *Machine) Remote() bool {
 	return hasMemory(m.network()) && !m.Private
 }
 
-// Barrier returns how long after the last arrival all ranks see that the hardware's barrier is open; 0:
-// there is none, or not for ranks that need not be on nodes of their own.
+// Barrier returns how long after the last arrival all ranks see that the hardware's barrier is
+// open; 0: there is none, or not for ranks that need not be on nodes of their own.
 func (m *Machine) Barrier() unit.Time {
 	if t, ok := m.Network.(*Torus); ok && m.Nodes == nil && !m.Private {
 		return t.Barrier

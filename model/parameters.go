@@ -24,13 +24,13 @@ type Parameters struct {
 	P      int          // processors; 0: unknown
 
 	// Way is the one-way time of whole calls, with both overheads. If it is empty, it is o_s + L +
-	// (k−1) G + o_r. It may be less than that: o_s may contain work that follows the transfer, and of
-	// a rendezvous both overheads contain the transfer.
+	// (k−1) G + o_r. It may be less than that: o_s may contain work that follows the transfer, and
+	// of a rendezvous both overheads contain the transfer.
 	Way Curve
 
-	// Start is o_s of a send that does not block, and Posted o_r of a receive that is posted before the
-	// message is sent, with both of its calls. If they are empty they are o_s and o_r. Messages longer
-	// than Eager bytes are sent by rendezvous; 0: none are.
+	// Start is o_s of a send that does not block, and Posted o_r of a receive that is posted before
+	// the message is sent, with both of its calls. If they are empty they are o_s and o_r. Messages
+	// longer than Eager bytes are sent by rendezvous; 0: none are.
 	Start, Posted Curve
 	Eager         int
 

@@ -13,7 +13,8 @@ import (
 //	receiver   reads what is there, and announces the window if it has opened far enough
 //
 // It leaves out collisions of acknowledgements with data, which are random: frames after a
-// collision arrive later, and so fall into other reads. impl/library/mpi/ethernet_test.go bounds the error.
+// collision arrive later, and so fall into other reads. impl/library/mpi/ethernet_test.go bounds
+// the error.
 type stream struct {
 	*onEthernet
 	w            *walk

@@ -32,8 +32,8 @@ type Torus struct {
 	Barrier     unit.Time // from the last arrival at the hardware's barrier until all ranks see it; 0: there is none
 }
 
-// ByEngine reports whether the node's engine carries a remote access of so many bytes: where it takes
-// no longer than the processor, whose channel is given.
+// ByEngine reports whether the node's engine carries a remote access of so many bytes: where it
+// takes no longer than the processor, whose channel is given.
 func (t *Torus) ByEngine(c Channel, bytes int) bool {
 	return t.Engine.Bandwidth > 0 && t.Engine.Time(bytes) <= c.Time(bytes)
 }
@@ -116,9 +116,9 @@ func (n onTorus) latencyTerms(w *walk) []Term {
 	}
 }
 
-// flow returns how much links and memory delay bytes that are sent at a rate: how much later the last
-// byte leaves, and how much later it is in memory. Memory takes a chunk after the one before it, and
-// delays nobody but them.
+// flow returns how much links and memory delay bytes that are sent at a rate: how much later the
+// last byte leaves, and how much later it is in memory. Memory takes a chunk after the one before
+// it, and delays nobody but them.
 func (t *Torus) flow(bytes int, rate unit.Rate) (left, there unit.Time) {
 	left, there = chunks(bytes, t.Chunk, rate, t.Link)
 	if t.Memory == 0 || t.Memory >= min(rate, t.Link) {
@@ -152,8 +152,8 @@ func (n onTorus) send(w *walk, from Where, bytes int) packet {
 	return m
 }
 
-// access returns the terms and the time of moving the bytes of a remote access at a rate, where links
-// and memory delay the last of them.
+// access returns the terms and the time of moving the bytes of a remote access at a rate, where
+// links and memory delay the last of them.
 func (n onTorus) access(w *walk, name string, bytes int, rate unit.Rate, there unit.Time) ([]Term, unit.Time) {
 	x := w.per(Term{Name: name, Count: 1, Bytes: bytes, Time: rate.Time(bytes)}, Wire, rate)
 	return []Term{x, n.link(w, Wire, bytes, there)}, x.Time + there
@@ -163,8 +163,8 @@ func (n onTorus) receive(w *walk, side Where, _ int) {
 	w.busy(side, Term{Name: "torus.receive", Count: 1, Time: n.Receive}, n.Receive)
 }
 
-// channel returns what carries a remote access of so many bytes, and its name: the node's engine, or the
-// processor by the channel that is given.
+// channel returns what carries a remote access of so many bytes, and its name: the node's engine,
+// or the processor by the channel that is given.
 func (n onTorus) channel(c Channel, name string, bytes int) (Channel, string, bool) {
 	if n.ByEngine(c, bytes) {
 		return n.Engine, "torus.engine", true

@@ -134,7 +134,8 @@ func TestStrange(t *testing.T) {
 	}
 }
 
-// TestArrows: messages go the way that they go, and what a remote access sends beside the data is named for what it does.
+// TestArrows: messages go the way that they go, and what a remote access sends beside the data is
+// named for what it does.
 func TestArrows(t *testing.T) {
 	strokes := regexp.MustCompile(`<path fill="none" stroke="` + "#1f2328" + `" stroke-width="1.4" d="M[0-9.-]+ ([0-9.-]+)L[0-9.-]+ ([0-9.-]+)"/>`)
 	draw := func(m *model.Machine, p *model.Protocol) (directions string, names []string) {

@@ -14,8 +14,8 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// Charts returns the charts of a fit, and of comparisons, for each platform, library and place in turn. What was not measured is
-// not there.
+// Charts returns the charts of a fit, and of comparisons, for each platform, library and place in
+// turn. What was not measured is not there.
 func Charts(r *fit.Result, cs []compare.Comparison) []*chart.Chart {
 	var all []*chart.Chart
 	ps := places(r)
@@ -134,7 +134,8 @@ func points(ps []curve.Point) []chart.Point {
 	return out
 }
 
-// lines returns the straight pieces of a curve, with so many points that they look right on logarithmic axes.
+// lines returns the straight pieces of a curve, with so many points that they look right on
+// logarithmic axes.
 func lines(c *curve.Curve) [][]chart.Point {
 	const steps = 24
 	var all [][]chart.Point
@@ -247,13 +248,16 @@ func (p *place) messages() chart.XY {
 	return x
 }
 
-// BySteps ends the quantity of a comparison whose prediction adds up every step of a platform instead of using equations.
+// BySteps ends the quantity of a comparison whose prediction adds up every step of a platform
+// instead of using equations.
 const BySteps = " by steps"
 
-// ByLogGP ends the quantity of a comparison whose prediction has LogGP parameters alone, and no time of the whole way.
+// ByLogGP ends the quantity of a comparison whose prediction has LogGP parameters alone, and no
+// time of the whole way.
 const ByLogGP = " by LogGP"
 
-// protocols returns T_s or T_sr of each protocol that was forced: with what was predicted, or else with what was fitted.
+// protocols returns T_s or T_sr of each protocol that was forced: with what was predicted, or else
+// with what was fitted.
 func (p *place) protocols(quantity string, cs []compare.Comparison) (x chart.XY, predicted bool) {
 	x.Y = map[string]string{sample.Sender: "T_s (us)", sample.OneWay: "T_s-r (us)"}[quantity]
 	for i := range p.curves {

@@ -28,8 +28,8 @@ type CollectiveReport struct {
 	Warnings           []clean.Warning                  // of all of them
 }
 
-// Document is which algorithm is the fastest for how many ranks and bytes, each algorithm beside what a model says of it, subjects
-// side by side, how far to trust it, and how it was measured.
+// Document is which algorithm is the fastest for how many ranks and bytes, each algorithm beside
+// what a model says of it, subjects side by side, how far to trust it, and how it was measured.
 func (r *CollectiveReport) Document() *doc.Document {
 	all := r.subjects()
 	d := &doc.Document{Title: r.Title, Footer: "Made by loggp from the samples and facts above."}
@@ -72,7 +72,8 @@ func (r *CollectiveReport) Document() *doc.Document {
 	return d
 }
 
-// costs answers in a sentence what the first operations cost, by the fastest algorithm that was measured.
+// costs answers in a sentence what the first operations cost, by the fastest algorithm that was
+// measured.
 func (r *CollectiveReport) costs() string {
 	const most = 3
 	var words []string
@@ -140,7 +141,8 @@ func (r *CollectiveReport) operation(all []subject, operation string) doc.Sectio
 	return s
 }
 
-// named returns tables of a subject, with its name in their titles if another is of the same library.
+// named returns tables of a subject, with its name in their titles if another is of the same
+// library.
 func (r *CollectiveReport) named(subject int, ts []*doc.Table) []*doc.Table {
 	e := r.CollectiveSubjects[subject]
 	for i, x := range r.CollectiveSubjects {
@@ -154,9 +156,9 @@ func (r *CollectiveReport) named(subject int, ts []*doc.Table) []*doc.Table {
 	return ts
 }
 
-// CollectiveTimes is what collective operations took: which algorithms are the fastest, where there is a choice, and a table of each
-// operation, with a group of rows for each algorithm. Where there is a model, its times and choices stand beside them, and another
-// table says how good it is.
+// CollectiveTimes is what collective operations took: which algorithms are the fastest, where there
+// is a choice, and a table of each operation, with a group of rows for each algorithm. Where there
+// is a model, its times and choices stand beside them, and another table says how good it is.
 func CollectiveTimes(cs []compare.CollectiveComparison) *doc.Document {
 	d := &doc.Document{Title: "Collective operations", Files: []doc.File{{Name: "times.csv", Write: func(w io.Writer) error { return compare.WriteCollectives(w, cs) }}}}
 	if fs := compare.FastestOf(cs); len(fs) > 0 {
@@ -169,8 +171,9 @@ func CollectiveTimes(cs []compare.CollectiveComparison) *doc.Document {
 	return d
 }
 
-// CollectiveSubjects is what collective operations take on several machines, or by several libraries, side by side: of each its fastest
-// algorithm, and the ratio of its time to that of the first.
+// CollectiveSubjects is what collective operations take on several machines, or by several
+// libraries, side by side: of each its fastest algorithm, and the ratio of its time to that of the
+// first.
 func CollectiveSubjects(subjects []compare.CollectiveSubject, t *compare.Table) *doc.Document {
 	d := &doc.Document{Title: "Collective operations side by side", Files: []doc.File{tableFile(t)}}
 	d.AddTables("side-by-side", d.Title, collectiveTable(subjects, t))
@@ -399,7 +402,8 @@ func fastestTable(model bool) *doc.Table {
 	return t
 }
 
-// byRanks is the table of the fastest algorithms by ranks and lengths, of one library that was measured among several numbers of ranks; else nil.
+// byRanks is the table of the fastest algorithms by ranks and lengths, of one library that was
+// measured among several numbers of ranks; else nil.
 func byRanks(name string, fs []compare.Fastest) *doc.Table {
 	var sizes, ranks []int
 	for _, f := range fs {

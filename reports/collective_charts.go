@@ -12,7 +12,8 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// algorithmPlace returns the place of an algorithm among those of its operation, so that it looks alike in all charts of that.
+// algorithmPlace returns the place of an algorithm among those of its operation, so that it looks
+// alike in all charts of that.
 func algorithmPlace(operation, algorithm string) int {
 	o, ok := collective.OperationNamed(operation)
 	if !ok {
@@ -46,8 +47,9 @@ func lengths(cs []compare.CollectiveComparison) int {
 	return len(sizes)
 }
 
-// algorithmCharts are of the algorithms for one operation among some ranks: their times from a common start, with the model's, and behind a barrier; of one
-// algorithm, which has no model, in one chart. Where there is one length only, there is nothing to draw.
+// algorithmCharts are of the algorithms for one operation among some ranks: their times from a
+// common start, with the model's, and behind a barrier; of one algorithm, which has no model, in
+// one chart. Where there is one length only, there is nothing to draw.
 func algorithmCharts(name string, cs []compare.CollectiveComparison) []*chart.Chart {
 	if lengths(cs) < 2 {
 		return nil
@@ -80,7 +82,8 @@ type algorithmTimes struct {
 // manyAlgorithms is how many of them a chart shows in colours if there are no more.
 const manyAlgorithms = 6
 
-// winners returns which of many algorithms are the fastest at some length. It is nil where they are few.
+// winners returns which of many algorithms are the fastest at some length. It is nil where they are
+// few.
 func winners(cs []compare.CollectiveComparison, algorithms [][]compare.CollectiveComparison) []string {
 	if len(algorithms) <= manyAlgorithms {
 		return nil
@@ -190,12 +193,14 @@ func (a algorithmTimes) with(barrier algorithmTimes) chart.XY {
 	return x
 }
 
-// apart returns by what to multiply a length so that marks of several algorithms stand side by side.
+// apart returns by what to multiply a length so that marks of several algorithms stand side by
+// side.
 func apart(i, of int) float64 {
 	return math.Pow(1.06, float64(i)-float64(of-1)/2)
 }
 
-// draw returns the chart, or nil if nothing was measured so. Without a model there is no lower part.
+// draw returns the chart, or nil if nothing was measured so. Without a model there is no lower
+// part.
 func (a algorithmTimes) draw(name, title, text string) *chart.Chart {
 	if len(a.Upper.Series) == 0 {
 		return nil
@@ -226,7 +231,8 @@ func fastestChart(name string, cs []compare.CollectiveComparison) *chart.Chart {
 		"What the fastest algorithm of each length takes, by the number of ranks.")
 }
 
-// sideCharts are one for each operation and number of ranks of which there are several lengths: a line for each subject.
+// sideCharts are one for each operation and number of ranks of which there are several lengths: a
+// line for each subject.
 func (r *CollectiveReport) sideCharts(all []subject) []*chart.Chart {
 	var out []*chart.Chart
 	for i, c := range r.Table.Rows {

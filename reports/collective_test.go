@@ -25,7 +25,8 @@ import (
 // compared are the operations of together.
 var compared = []collective.Operation{collective.Barrier, collective.Bcast, collective.Allgather, collective.Scan}
 
-// counts returns how many algorithms they have, and how many times each library has of a number of ranks.
+// counts returns how many algorithms they have, and how many times each library has of a number of
+// ranks.
 func counts() (algorithms, times int) {
 	for _, o := range compared {
 		n := len(collective.Of(o))
@@ -38,8 +39,9 @@ func counts() (algorithms, times int) {
 	return algorithms, times
 }
 
-// together is what two libraries of our own and an MPI took for collective operations, by formula: the first among 4 and 16 ranks, with a model, the second behind barriers alone
-// and with few repetitions, the MPI among 4 ranks.
+// together is what two libraries of our own and an MPI took for collective operations, by formula:
+// the first among 4 and 16 ranks, with a model, the second behind barriers alone and with few
+// repetitions, the MPI among 4 ranks.
 func together(t testing.TB) *CollectiveReport {
 	t.Helper()
 	sizes := []int{8, 64, 512, 4 << 10, 32 << 10}
@@ -122,7 +124,8 @@ func (r *CollectiveReport) only(t testing.TB, machines ...int) *CollectiveReport
 	return out
 }
 
-// TestCollectivePage: the page has what it should, of whatever was measured, and can be read in a browser.
+// TestCollectivePage: the page has what it should, of whatever was measured, and can be read in a
+// browser.
 func TestCollectivePage(t *testing.T) {
 	r := together(t)
 	for _, of := range [][]int{{3}, {2}} {
@@ -145,7 +148,8 @@ func TestCollectivePage(t *testing.T) {
 	p.Looks(t, pagetest.Plant("table of all algorithms out of its box", pagetest.Rule(".box{max-width:none!important;overflow:visible!important;max-height:none!important}"), 380, false, "box"))
 }
 
-// TestHostileCollectives: whatever stands in names and facts, the page shows it as text, and files have names.
+// TestHostileCollectives: whatever stands in names and facts, the page shows it as text, and files
+// have names.
 func TestHostileCollectives(t *testing.T) {
 	const evil = pagetest.Evil
 	r := together(t)
@@ -201,8 +205,9 @@ func TestCollectiveCharts(t *testing.T) {
 	}
 }
 
-// By hand: among 4 ranks linear takes 10 us and a hundredth of a byte's, binomial 16 and a 160th, which is less from 1600 bytes on; of 16 ranks it is twice
-// the time, and the turn comes at 3200 bytes.
+// By hand: among 4 ranks linear takes 10 us and a hundredth of a byte's, binomial 16 and a 160th,
+// which is less from 1600 bytes on; of 16 ranks it is twice the time, and the turn comes at 3200
+// bytes.
 func TestFastestTables(t *testing.T) {
 	r := together(t).only(t, 0, 1)
 	for i := range r.Times {
@@ -226,7 +231,8 @@ bcast,16,linear,linear,linear,binomial,binomial
 	}
 }
 
-// A subject that has measured nothing that another has is not in the table, and the others are named by the letters of their columns.
+// A subject that has measured nothing that another has is not in the table, and the others are
+// named by the letters of their columns.
 func TestCollectiveSubjectTable(t *testing.T) {
 	of := func(operation string, micros float64) compare.CollectiveSubject {
 		return compare.CollectiveSubject{Platform: operation, Files: []string{"f"}, Times: []compare.Collective{{Operation: operation, Algorithm: "x", Ranks: 4, Bytes: 8, Max: micros, Last: math.NaN(), Low: micros, High: micros}}, Machines: []int{0}}
@@ -241,7 +247,8 @@ func TestCollectiveSubjectTable(t *testing.T) {
 	}
 }
 
-// A model that is far from what was measured is named with its error; one that is near, or none, is not.
+// A model that is far from what was measured is named with its error; one that is near, or none, is
+// not.
 func TestFaithful(t *testing.T) {
 	of := func(by string, predicted ...float64) []compare.CollectiveComparison {
 		var cs []compare.CollectiveComparison
@@ -265,7 +272,8 @@ func TestFaithful(t *testing.T) {
 	}
 }
 
-// Of many algorithms those that are the fastest at some length have colours, and lie over the others.
+// Of many algorithms those that are the fastest at some length have colours, and lie over the
+// others.
 func TestManyAlgorithms(t *testing.T) {
 	var cs []compare.CollectiveComparison
 	for i, name := range []string{"linear", "binomial", "posted", "binomial-posted", "scatter-allgather", "pipelined-1KiB", "pipelined-8KiB"} {

@@ -61,7 +61,8 @@ func faithful(name string, cs []compare.CollectiveComparison) string {
 		name, by, middle)
 }
 
-// soundness counts the times that are weak, and the lengths at which one algorithm is the fastest for sure.
+// soundness counts the times that are weak, and the lengths at which one algorithm is the fastest
+// for sure.
 func soundness(name string, cs []compare.CollectiveComparison) string {
 	var weak []string
 	n := 0
@@ -143,7 +144,8 @@ func (r *CollectiveReport) ran() string {
 		format.Plural(len(sizes), "length"), format.Sizes(sizes[0], sizes[len(sizes)-1]))
 }
 
-// keys are what the fastest algorithm takes for the shortest data among the most ranks, of each operation, if these are few.
+// keys are what the fastest algorithm takes for the shortest data among the most ranks, of each
+// operation, if these are few.
 func (r *CollectiveReport) keys(all []subject) []doc.Key {
 	const most = 8
 	var out []doc.Key

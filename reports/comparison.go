@@ -17,9 +17,9 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// Comparison is subjects side by side: their overheads at some sizes and their parameters with ratios to the first subject, from which
-// size on calls that do not block pay, and which subject is faster up to which size. Without sizes it takes those nearest to
-// 16 bytes, 1 and 10 KB.
+// Comparison is subjects side by side: their overheads at some sizes and their parameters with
+// ratios to the first subject, from which size on calls that do not block pay, and which subject is
+// faster up to which size. Without sizes it takes those nearest to 16 bytes, 1 and 10 KB.
 func Comparison(c *compare.Table, sizes []int) *doc.Document {
 	d := &doc.Document{Title: "Comparison", Files: []doc.File{tableFile(c)}}
 	c = named(c)
@@ -37,7 +37,8 @@ func tableFile(c *compare.Table) doc.File {
 	return doc.File{Name: "comparison.csv", Write: func(w io.Writer) error { return compare.WriteTable(w, c) }}
 }
 
-// named returns a comparison whose subjects have the names of transports: those of MPIs are their libraries'.
+// named returns a comparison whose subjects have the names of transports: those of MPIs are their
+// libraries'.
 func named(c *compare.Table) *compare.Table {
 	out := *c
 	out.Subjects = slices.Clone(c.Subjects)
@@ -167,7 +168,8 @@ func ratioCell(t *doc.Table, v compare.Value) doc.Cell {
 	return c
 }
 
-// overlapTable is the table of where it pays not to block. Of real machines it also has from which size on half of the way is free.
+// overlapTable is the table of where it pays not to block. Of real machines it also has from which
+// size on half of the way is free.
 func overlapTable(c *compare.Table) *doc.Table {
 	t := &doc.Table{Name: "non-blocking", Title: "From which size on calls that do not block pay", Columns: []doc.Column{{Head: "mode", Key: true}}, Slim: true}
 	for _, s := range c.Subjects {
@@ -311,7 +313,8 @@ func open(x compare.Crossover) string {
 	return ", but undecided at " + strings.Join(parts, ", ")
 }
 
-// fasterTable says of each two subjects which is faster, up to which size: a row for each answer, with the modes that it is of.
+// fasterTable says of each two subjects which is faster, up to which size: a row for each answer,
+// with the modes that it is of.
 func fasterTable(c *compare.Table) *doc.Table {
 	t := &doc.Table{Name: "comparison-faster", Title: "Which is faster, up to which size", Columns: []doc.Column{{Head: "", Key: true}, {Head: "faster", Kind: doc.Prose}, {Head: "modes", Kind: doc.Prose}}}
 	for j := range c.Subjects {
@@ -408,9 +411,9 @@ func patternCharts(rows []PatternRow) []*chart.Chart {
 	return out
 }
 
-// LibraryParameters are LogGP parameters of libraries with ways of sending, which parameters have as
-// their library, side by side: in the order of libraries. Curves are one-way times by size, of the
-// same libraries.
+// LibraryParameters are LogGP parameters of libraries with ways of sending, which parameters have
+// as their library, side by side: in the order of libraries. Curves are one-way times by size, of
+// the same libraries.
 func LibraryParameters(title string, libraries []string, ps []params.Parameter, curves map[string][]chart.Point) *doc.Document {
 	t := &doc.Table{Name: "parameters", Title: title, Columns: []doc.Column{{Head: "library", Key: true}, {Head: "o_s\nus", Kind: doc.Number}, {Head: "o_r\nus", Kind: doc.Number},
 		{Head: "L\nus", Kind: doc.Number}, {Head: "rtt/2\nus", Kind: doc.Number}, {Head: "g\nus", Kind: doc.Number}, {Head: "G\nus/B", Kind: doc.Number}, {Head: "1/G\nMB/s", Kind: doc.Number}}}
@@ -449,7 +452,8 @@ func LibraryParameters(title string, libraries []string, ps []params.Parameter, 
 	return d
 }
 
-// Changes is how times differ between a reference and another data set: a summary by timer and mode, and each time.
+// Changes is how times differ between a reference and another data set: a summary by timer and
+// mode, and each time.
 func Changes(before, after string, all []compare.Change) *doc.Document {
 	d := &doc.Document{Title: "Changes"}
 	percent := func(ratio float64) doc.Cell {

@@ -12,7 +12,8 @@ import (
 	"github.com/loggp/loggp/reports/pagetest"
 )
 
-// contrasted is three machines by formula: one with a step in its sends, one whose times grow, and one that has no calls that do not block.
+// contrasted is three machines by formula: one with a step in its sends, one whose times grow, and
+// one that has no calls that do not block.
 func contrasted() *compare.Table {
 	type call struct {
 		mode, timer string

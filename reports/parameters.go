@@ -22,14 +22,16 @@ import (
 // modes are in the order in which they are shown. Others follow as they come.
 var modes = []string{"send", "ssend", "rsend", "bsend", "isend", "issend", "irsend", "ibsend", "message"}
 
-// The sizes at which overheads are shown, or the nearest that were measured: those of table 3 of Al-Tawil and Moritz.
+// The sizes at which overheads are shown, or the nearest that were measured: those of table 3 of
+// Al-Tawil and Moritz.
 const (
 	small = 16
 	large = 10000
 )
 
-// Parameters is what a fit found: the tiers of ranks where all pairs were measured, for each place a table with a row for each
-// mode, the readings of L, the eager limit and the ranges of sizes, and the warnings.
+// Parameters is what a fit found: the tiers of ranks where all pairs were measured, for each place
+// a table with a row for each mode, the readings of L, the eager limit and the ranges of sizes, and
+// the warnings.
 func Parameters(r *fit.Result) *doc.Document {
 	d := &doc.Document{Title: "LogGP parameters"}
 	d.Files = []doc.File{parameterFile(r.Parameters)}
@@ -134,7 +136,8 @@ func (p *place) parameters() *doc.Table {
 	return t
 }
 
-// sizes returns the two sizes that overheads are shown at: the measured ones nearest to small and large.
+// sizes returns the two sizes that overheads are shown at: the measured ones nearest to small and
+// large.
 func (p *place) sizes() []int {
 	var all []int
 	for _, c := range p.curves {
@@ -220,8 +223,8 @@ func (p *place) point(of *params.Parameter, k int) *curve.Point {
 	return nil
 }
 
-// first returns the row of a parameter that counts: the first that is no mere convention, as params.Value takes it, or else
-// the first, which then has no number.
+// first returns the row of a parameter that counts: the first that is no mere convention, as
+// params.Value takes it, or else the first, which then has no number.
 func (p *place) first(mode, name string) *params.Parameter {
 	counts := func(x *params.Parameter) bool {
 		return (x.Unit == params.PerByte) == (name == "G" || name == "S") && !(name == "L" && convention(x.Method))
@@ -232,7 +235,8 @@ func (p *place) first(mode, name string) *params.Parameter {
 	return p.row(mode, name, counts)
 }
 
-// convention says whether a method is another reading of L, which is not comparable with the others.
+// convention says whether a method is another reading of L, which is not comparable with the
+// others.
 func convention(method string) bool {
 	return strings.HasPrefix(method, params.ByHalfTripGap) || method == params.ByHalfTrip || strings.HasPrefix(method, params.ByHalfTrip+":")
 }
@@ -267,7 +271,8 @@ func measured(t *doc.Table, value, low, high float64, n int) doc.Cell {
 	return c
 }
 
-// withCount adds the number of samples of a size, as far as it is known, to a value that has no interval.
+// withCount adds the number of samples of a size, as far as it is known, to a value that has no
+// interval.
 func withCount(t *doc.Table, text string, n int) string {
 	t.Note("Values without ± are medians of n samples a size: fewer than %d are too few for an interval.", clean.LeastForInterval)
 	if n > 0 {
@@ -447,7 +452,8 @@ func (p *place) latency(mode, method string) *params.Parameter {
 	return p.row(mode, "L", func(x *params.Parameter) bool { return x.Method == method || x.Method == method+": not identifiable" })
 }
 
-// tiersSection shows which ranks are near each other: the tiers, the time between each two ranks, and a heat map.
+// tiersSection shows which ranks are near each other: the tiers, the time between each two ranks,
+// and a heat map.
 func tiersSection(all []tiers.Tiers) doc.Section {
 	if len(all) == 0 {
 		return doc.Section{}

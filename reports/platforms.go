@@ -20,8 +20,8 @@ func Platforms(ps []*platform.Platform) *doc.Document {
 	return d
 }
 
-// Platform is all that the file of a platform says: its libraries with their protocols and algorithms, every number with its
-// basis and its source, and the references.
+// Platform is all that the file of a platform says: its libraries with their protocols and
+// algorithms, every number with its basis and its source, and the references.
 func Platform(p *platform.Platform) *doc.Document {
 	d := &doc.Document{Title: "Platform " + p.Machine.Name}
 	d.AddTables("platform", d.Title, platformTables(p)...)
@@ -108,7 +108,8 @@ func protocolTable(p *platform.Platform, l *model.Library) *doc.Table {
 	return t
 }
 
-// protocolWords says which protocol messages of a mode take to peers of a tier. Rules that take none of them are not mentioned.
+// protocolWords says which protocol messages of a mode take to peers of a tier. Rules that take
+// none of them are not mentioned.
 func protocolWords(l *model.Library, m model.Mode, peer model.Tier) string {
 	var words []string
 	next := 0

@@ -10,7 +10,8 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// The tier is named where a mode has other protocols within a node, and a rule that is left with no message is not mentioned.
+// The tier is named where a mode has other protocols within a node, and a rule that is left with no
+// message is not mentioned.
 func TestProtocolTable(t *testing.T) {
 	l := &model.Library{Name: "lib", Rules: []model.Rule{
 		{Mode: model.Standard, Peers: model.IntraPeers, UpTo: 4000, Protocol: "T"},

@@ -59,7 +59,8 @@ func (x Predicted) cell(t *doc.Table) doc.Cell {
 	return doc.Num(x.Micros()).In(doc.Doubt)
 }
 
-// Predictions is a table of T_s and T_s-r, a row a size and two columns a protocol; explained, also the terms of each.
+// Predictions is a table of T_s and T_s-r, a row a size and two columns a protocol; explained, also
+// the terms of each.
 func Predictions(title string, ps []Prediction, explained bool) *doc.Document {
 	d := &doc.Document{Title: title}
 	d.AddTables("predictions", title, predictionTable(title, ps))
@@ -186,7 +187,8 @@ func comparisonFile(cs []compare.Comparison) doc.File {
 // errorNote says what an error is.
 const errorNote = "error is (predicted − measured) / measured."
 
-// comparisonTables are one for each platform, library and place, with a group for each quantity of a protocol.
+// comparisonTables are one for each platform, library and place, with a group for each quantity of
+// a protocol.
 func comparisonTables(cs []compare.Comparison) []*doc.Table {
 	var all doc.Tables
 	for _, c := range cs {
@@ -241,8 +243,8 @@ type CollectiveAlgorithm struct {
 // at returns the time at a size.
 func (a CollectiveAlgorithm) at(i int) Predicted { return Predicted{a.Costs[i].Last, a.Ranges[i]} }
 
-// Collectives is what a model says of algorithms: a table of each operation, a row a size and a column an algorithm, the fastest of each
-// row marked. caveats say how far to trust the model.
+// Collectives is what a model says of algorithms: a table of each operation, a row a size and a
+// column an algorithm, the fastest of each row marked. caveats say how far to trust the model.
 func Collectives(title string, all []Collective, caveats ...string) *doc.Document {
 	d := &doc.Document{Title: "Collective operations of " + title}
 	for _, c := range all {

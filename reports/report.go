@@ -1,12 +1,14 @@
-// Package reports makes documents of results: one function a family of reports, from values to a doc.Document.
+// Package reports makes documents of results: one function a family of reports, from values to a
+// doc.Document.
 //
-// The way of a report: a verb of the command line gathers values (of fit, compare, a platform, a recording), a function here
-// makes a document of them, and package render shows it as text, as a page, as CSV or as JSON. Charts are drawn by package
-// chart, numbers are printed by package format.
+// The way of a report: a verb of the command line gathers values (of fit, compare, a platform, a
+// recording), a function here makes a document of them, and package render shows it as text, as a
+// page, as CSV or as JSON. Charts are drawn by package chart, numbers are printed by package
+// format.
 //
-// Reports computes nothing beyond layout: what is shown was computed by fit, model or the platform catalogue. The same
-// results give the same bytes. To add a section, make its tables and charts in the file of its family and add a doc.Section
-// to the document.
+// Reports computes nothing beyond layout: what is shown was computed by fit, model or the platform
+// catalogue. The same results give the same bytes. To add a section, make its tables and charts in
+// the file of its family and add a doc.Section to the document.
 package reports
 
 import (
@@ -40,7 +42,8 @@ type Report struct {
 	Charts      []*chart.Chart       // more of them, such as time lines
 }
 
-// Document is the report on samples: parameters, charts, predictions, published values, warnings, and where all of it is from.
+// Document is the report on samples: parameters, charts, predictions, published values, warnings,
+// and where all of it is from.
 func (r Report) Document() *doc.Document {
 	ps := places(r.Result)
 	d := &doc.Document{Title: r.Title, Footer: "Made by loggp from the facts and samples above.", Files: []doc.File{parameterFile(r.Result.Parameters), warningsFile(r.Result.Warnings)}}
@@ -105,8 +108,9 @@ func (r Report) Document() *doc.Document {
 	return d
 }
 
-// performance adds what the reports on samples begin with, of emulated machines as of real ones: what a message costs, latency and
-// bandwidth, overheads, and where calls that do not block pay. The table may be nil.
+// performance adds what the reports on samples begin with, of emulated machines as of real ones:
+// what a message costs, latency and bandwidth, overheads, and where calls that do not block pay.
+// The table may be nil.
 func performance(d *doc.Document, all []subject, machines []sample.Machine, cs []compare.Comparison, table *compare.Table) {
 	d.Answer, d.Front = costs(all), doc.Figures(doc.Across, ways(all, cs))
 	messages := doc.Section{ID: "messages", Title: "Latency and bandwidth", Figures: doc.Figures(doc.Alone, rates(all))}
@@ -130,7 +134,8 @@ func performance(d *doc.Document, all []subject, machines []sample.Machine, cs [
 	d.Add(overlap)
 }
 
-// subjects returns the places of the samples in the order of the comparison, with the names that it gives them.
+// subjects returns the places of the samples in the order of the comparison, with the names that it
+// gives them.
 func (r Report) subjects(ps []*place) []subject {
 	var all []subject
 	for _, p := range ps {

@@ -17,7 +17,8 @@ import (
 	"github.com/loggp/loggp/reports/render"
 )
 
-// subject is one of several that a report sets side by side: a platform, library, place or transport.
+// subject is one of several that a report sets side by side: a platform, library, place or
+// transport.
 type subject struct {
 	*place                   // its parameters and curves
 	name     string          // short: shm, Open MPI 4.1.4
@@ -35,8 +36,8 @@ func (s *subject) style(dashed bool) chart.Style {
 	return x
 }
 
-// styleOf is how the one of a number looks among several. Those that would have a colour again are grey: few stand out, and any of
-// the others does if a reader points at its name.
+// styleOf is how the one of a number looks among several. Those that would have a colour again are
+// grey: few stand out, and any of the others does if a reader points at its name.
 func styleOf(i int) chart.Style {
 	if i >= len(chart.Palette) {
 		return chart.Style{Color: chart.Gray, Glyph: chart.Solid[i%len(chart.Solid)]}
@@ -98,7 +99,8 @@ func onceMeasured(all []subject) string {
 	return strings.Join(names, ", ") + ": of one launch only. What another one would show is not in the intervals" + advice + "."
 }
 
-// fact returns what the files of a subject say under the first of some keys that any of them has, each answer once.
+// fact returns what the files of a subject say under the first of some keys that any of them has,
+// each answer once.
 func (s *subject) fact(keys ...string) string {
 	for _, key := range keys {
 		var answers []string
@@ -167,7 +169,8 @@ func launchesOf(m sample.Machine, platform, library, place string) int {
 	return n
 }
 
-// main is the mode that is shown first of a transport: blocking standard sends, or else low-level messages.
+// main is the mode that is shown first of a transport: blocking standard sends, or else low-level
+// messages.
 func (s *subject) main() string {
 	for _, timer := range []string{sample.RTT, sample.Timer11, sample.Stream, sample.Train} {
 		if s.curve("send", timer) != nil {
@@ -177,7 +180,8 @@ func (s *subject) main() string {
 	return "message"
 }
 
-// limits returns the sizes from which on a library says that it changes its protocol, as far as they are known to be of the transport that it uses.
+// limits returns the sizes from which on a library says that it changes its protocol, as far as
+// they are known to be of the transport that it uses.
 func (s *subject) limits() []float64 {
 	var out []float64
 	for _, w := range strings.Fields(s.fact("eager_limits")) {
@@ -191,7 +195,8 @@ func (s *subject) limits() []float64 {
 	return slices.Compact(out)
 }
 
-// carries says whether a limit of Open MPI is of what carries messages inside a node: its names begin with btl_ and that of the component.
+// carries says whether a limit of Open MPI is of what carries messages inside a node: its names
+// begin with btl_ and that of the component.
 func (s *subject) carries(limit string) bool {
 	if !strings.HasPrefix(limit, "btl_") {
 		return true
@@ -199,8 +204,9 @@ func (s *subject) carries(limit string) bool {
 	return s.place.place == "intra" && (strings.HasPrefix(limit, "btl_vader_eager") || strings.HasPrefix(limit, "btl_sm_eager"))
 }
 
-// burst returns the curve of what a message takes among others that are on their way, or nil. Of calls that do not block, the time between two calls says nothing of
-// when messages arrive: what does is a round-trip train, or a window that an answer ends.
+// burst returns the curve of what a message takes among others that are on their way, or nil. Of
+// calls that do not block, the time between two calls says nothing of when messages arrive: what
+// does is a round-trip train, or a window that an answer ends.
 func (s *subject) burst() *curve.Curve {
 	ends := func(c *curve.Curve) bool { return c.Timer == sample.Stream || params.Interval(c.Timer) }
 	blocks := func(c *curve.Curve) bool { return c.Timer == sample.Train }
@@ -217,8 +223,8 @@ func (s *subject) burst() *curve.Curve {
 	return nil
 }
 
-// provenance adds where the samples are from, and how to measure them again. All facts are shown, or of several subjects, which are
-// set side by side by what is known of each, a file has them.
+// provenance adds where the samples are from, and how to measure them again. All facts are shown,
+// or of several subjects, which are set side by side by what is known of each, a file has them.
 func provenance(d *doc.Document, machines []sample.Machine, all []subject) {
 	facts := &doc.Table{Name: "facts", Columns: []doc.Column{{Head: "fact", Key: true}, {Head: "value", Kind: doc.Prose}}}
 	var commands []string
@@ -380,7 +386,8 @@ type scale struct {
 	factor float64
 }
 
-// scaleOf returns the unit for some values of a fit: one in which the least of them has a digit before the point.
+// scaleOf returns the unit for some values of a fit: one in which the least of them has a digit
+// before the point.
 func scaleOf(unit string, values ...float64) scale {
 	least := math.Inf(1)
 	for _, v := range values {

@@ -23,8 +23,9 @@ import (
 	"github.com/loggp/loggp/reports/render"
 )
 
-// surveyed is four transports by formula: one that changes its protocol and has trains, one like it whose clock's cost is taken out, one with all that may be missing, and one of
-// low-level messages alone. Times scatter by three percent, and by ten percent between launches.
+// surveyed is four transports by formula: one that changes its protocol and has trains, one like it
+// whose clock's cost is taken out, one with all that may be missing, and one of low-level messages
+// alone. Times scatter by three percent, and by ten percent between launches.
 func surveyed(t testing.TB) *Transports {
 	t.Helper()
 	type call struct {
@@ -116,8 +117,8 @@ func (s *Transports) only(t testing.TB, machines ...int) *Transports {
 	return out
 }
 
-// TestSurveyPage: the page has what it should, of whatever transports, and can be read in a browser. Its charts stand in halves, and
-// its tables are slim.
+// TestSurveyPage: the page has what it should, of whatever transports, and can be read in a
+// browser. Its charts stand in halves, and its tables are slim.
 func TestSurveyPage(t *testing.T) {
 	s := surveyed(t)
 	for _, of := range [][]int{{2}, {3, 2}} {
@@ -133,7 +134,8 @@ func TestSurveyPage(t *testing.T) {
 	)
 }
 
-// TestHostileSurvey: whatever stands in names and facts, the page shows it as text, and files have names.
+// TestHostileSurvey: whatever stands in names and facts, the page shows it as text, and files have
+// names.
 func TestHostileSurvey(t *testing.T) {
 	const evil = pagetest.Evil
 	s := surveyed(t).only(t, 1, 2)
@@ -216,7 +218,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Of calls that do not block, a burst is no bandwidth: the calls return long before the messages arrive.
+// Of calls that do not block, a burst is no bandwidth: the calls return long before the messages
+// arrive.
 func TestBurst(t *testing.T) {
 	of := func(mode, timer string) curve.Curve { return curve.Curve{Mode: mode, Protocol: "auto", Timer: timer} }
 	for _, c := range []struct {
@@ -260,7 +263,8 @@ func TestAmount(t *testing.T) {
 	}
 }
 
-// What is below the half round trips is by how much they are off, on the same sizes; and sizes stand at the same places in both.
+// What is below the half round trips is by how much they are off, on the same sizes; and sizes
+// stand at the same places in both.
 func TestWayPanels(t *testing.T) {
 	s := surveyed(t)
 	p, declared := wayPanels(s.subjects())

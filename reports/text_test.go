@@ -20,7 +20,8 @@ import (
 	"github.com/loggp/loggp/reports/pagetest"
 )
 
-// example is a result with everything that a cell can be: exact, weak, only on a line, hidden, not to be had, not measured.
+// example is a result with everything that a cell can be: exact, weak, only on a line, hidden, not
+// to be had, not measured.
 func example() *fit.Result {
 	r := &fit.Result{}
 	add := func(mode, name string, from, to int, value, low, high float64, u, method string, v params.Verdict) {
@@ -97,7 +98,8 @@ func comparisons() []compare.Comparison {
 	}
 }
 
-// broadcasts are two algorithms at two lengths, of which one time is weak, and one was measured behind barriers alone.
+// broadcasts are two algorithms at two lengths, of which one time is weak, and one was measured
+// behind barriers alone.
 func broadcasts() []compare.CollectiveComparison {
 	of := func(algorithm string, bytes int, took, half, predicted float64) compare.CollectiveComparison {
 		c := compare.Collective{Platform: "toy", Library: "lib", Place: "inter", Clock: "real", Operation: "bcast", Algorithm: algorithm, Ranks: 4, Bytes: bytes,
@@ -205,7 +207,8 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// What is said in the same words of several is said once, with each place once; of many texts it is said where.
+// What is said in the same words of several is said once, with each place once; of many texts it is
+// said where.
 func TestWarnings(t *testing.T) {
 	var ws []clean.Warning
 	for _, place := range []string{"inter", "intra"} {

@@ -10,7 +10,8 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// ways is the chart of one-way times over sizes, with what was fitted to them, what was predicted, and what the fit leaves.
+// ways is the chart of one-way times over sizes, with what was fitted to them, what was predicted,
+// and what the fit leaves.
 func ways(all []subject, cs []compare.Comparison) *chart.Chart {
 	p, declared := wayPanels(all)
 	if len(p.Upper.Series) == 0 {
@@ -104,7 +105,8 @@ func rates(all []subject) *chart.Chart {
 		"Bytes over half a round trip, and, dashed, over the time that a message takes in a burst: more, where several are on their way at once. Lines join what was measured.")
 }
 
-// overheadChart is the chart of o_s or o_r over sizes: of calls that block, and of those that do not.
+// overheadChart is the chart of o_s or o_r over sizes: of calls that block, and of those that do
+// not.
 func overheadChart(all []subject, name string) *chart.Chart {
 	x := chart.XY{Y: name + " (us)"}
 	for i := range all {
@@ -135,7 +137,8 @@ func overheadChart(all []subject, name string) *chart.Chart {
 	return x.Chart("receive-overhead", "Receive overhead", "How long the processor is in the call that receives: of one that blocks when the message is there already, and, dashed, of one that only starts the receive.")
 }
 
-// freeCharts are charts, one a subject, of what a send that does not block leaves of the time of a way.
+// freeCharts are charts, one a subject, of what a send that does not block leaves of the time of a
+// way.
 func freeCharts(table *compare.Table, all []subject) []*chart.Chart {
 	var out []*chart.Chart
 	for i := range all {

@@ -16,7 +16,8 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// Transports is what is shown of transports that were measured by real clocks, side by side: shared memory, TCP, MPI libraries.
+// Transports is what is shown of transports that were measured by real clocks, side by side: shared
+// memory, TCP, MPI libraries.
 type Transports struct {
 	Title    string           // default: of the transports
 	Machines []sample.Machine // what was measured
@@ -26,8 +27,8 @@ type Transports struct {
 	Comparisons []compare.Comparison // predictions of one-way times beside measurements, for the first chart
 }
 
-// Document is the transports side by side: how far to trust their numbers, parameters, charts, where calls that do not block pay, what
-// launches differ by, and how it was measured.
+// Document is the transports side by side: how far to trust their numbers, parameters, charts,
+// where calls that do not block pay, what launches differ by, and how it was measured.
 func (s *Transports) Document() *doc.Document {
 	all := s.subjects()
 	d := &doc.Document{Title: s.Title, Footer: "Made by loggp from the samples and facts above."}
@@ -137,7 +138,8 @@ func (s *Transports) rows() []*compare.Row {
 	return out
 }
 
-// summary is the table that one looks at first: a row a number, a column a transport, and how far each is from the best.
+// summary is the table that one looks at first: a row a number, a column a transport, and how far
+// each is from the best.
 func (s *Transports) summary(all []subject) *doc.Table {
 	t := sideBySide(named(s.Table), "transports", "Parameters side by side", doc.Column{Head: "", Key: true})
 	t.Slim = true

@@ -18,8 +18,8 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// PLogP is the parameterized LogP view: for each mode with round trips the overheads and the gap by size, and what they are in the
-// terms of LogGP.
+// PLogP is the parameterized LogP view: for each mode with round trips the overheads and the gap by
+// size, and what they are in the terms of LogGP.
 func PLogP(r *fit.Result) *doc.Document {
 	d := &doc.Document{Title: "PLogP", Files: []doc.File{{Name: "plogp.csv", Write: func(w io.Writer) error { return params.WritePLogP(w, r.PLogP) }}}}
 	for _, v := range r.PLogP {
@@ -93,8 +93,8 @@ func (p *place) eager(t *doc.Table, mode string) doc.Cell {
 	return doc.None
 }
 
-// HeldOut is how well one half of the sizes predicts the other: a row a mode, and one of all modes of
-// a platform, library and place.
+// HeldOut is how well one half of the sizes predicts the other: a row a mode, and one of all modes
+// of a platform, library and place.
 func HeldOut(hs []compare.HeldOut) *doc.Document {
 	t := &doc.Table{Name: "heldout", Title: "Half round trips, predicted from every other size", Columns: []doc.Column{
 		{Head: "mode", Key: true}, {Head: "sizes\nfitted", Kind: doc.Number}, {Head: "sizes\npredicted", Kind: doc.Number}, {Head: "median error\n%", Kind: doc.Number}, {Head: "largest\n%", Kind: doc.Number}}}
@@ -128,7 +128,8 @@ func HeldOut(hs []compare.HeldOut) *doc.Document {
 	return d
 }
 
-// Measured is what a fit found, below what a message costs, in a sentence and as the table that everybody knows.
+// Measured is what a fit found, below what a message costs, in a sentence and as the table that
+// everybody knows.
 func Measured(set *sample.Set, r *fit.Result) *doc.Document {
 	d := Parameters(r)
 	var tables []*doc.Table
@@ -145,7 +146,8 @@ func Measured(set *sample.Set, r *fit.Result) *doc.Document {
 	return d
 }
 
-// performance is the table that everybody knows: latency by half round trips, and bandwidth and message rate of messages that follow each other.
+// performance is the table that everybody knows: latency by half round trips, and bandwidth and
+// message rate of messages that follow each other.
 func (p *place) performance(set *sample.Set) *doc.Table {
 	t := &doc.Table{Name: format.FileName("messages", p.platform, p.library, p.place), Title: "Latency and bandwidth, " + p.String(), Columns: []doc.Column{
 		{Head: "size", Key: true, Kind: doc.Number}, {Head: "latency\nus", Kind: doc.Number}, {Head: "p99\nus", Kind: doc.Number}, {Head: "bandwidth\nMB/s", Kind: doc.Number}, {Head: "messages/s", Kind: doc.Number}}}

@@ -54,7 +54,8 @@ func toys() *fit.Result {
 	return r
 }
 
-// All readings of L stand side by side, by their names; warnings are counted in three lines, and explained with --verbose.
+// All readings of L stand side by side, by their names; warnings are counted in three lines, and
+// explained with --verbose.
 func TestParameters(t *testing.T) {
 	got := shown(t, Parameters(toys()), false)
 	for _, want := range []string{"LogP PLogP with overheads rtt/2-o_s-o_r rtt/2-g rtt/2", "send ? 3.00 ±0.10 5.00 ±0.10", "1 B to 4 KiB!! (off 25 %)", "10 warnings (--verbose explains): 6 not-linear, 4 heavy-tail not-linear: "} {
@@ -111,7 +112,8 @@ func TestHeldOut(t *testing.T) {
 	if got := shown(t, HeldOut(hs), false); !strings.Contains(got, "send 10 9 2.3 20.0") || strings.Contains(got, "all ") {
 		t.Error(got)
 	}
-	// Of several modes of one place, all errors together: the median of 1, 2, 3, 4 and 20, without their signs.
+	// Of several modes of one place, all errors together: the median of 1, 2, 3, 4 and 20, without
+	// their signs.
 	other := hs[0]
 	other.Place = "inter"
 	of := func(mode string, errors ...float64) compare.HeldOut {

@@ -41,7 +41,8 @@ var meanings = map[string]string{
 	clean.Unidentified:     "The samples do not determine a parameter: it is too small to be distinguished from zero, or something else is the limit. Low-level messages (--level message) or more repetitions (--reps) may show more.",
 }
 
-// importedMeanings are those of warnings about what another tool has measured, where flags of loggp measure do not help.
+// importedMeanings are those of warnings about what another tool has measured, where flags of loggp
+// measure do not help.
 var importedMeanings = map[string]string{
 	clean.FewSizes:        "Too few message sizes, or no small ones.",
 	clean.FewReps:         "The tool prints one mean for each size, or few repetitions, so the scatter is unknown.",
@@ -54,7 +55,8 @@ var importedMeanings = map[string]string{
 	clean.Unidentified:    "The samples do not determine a parameter: the tool does not measure it, it is too small to be distinguished from zero, or something else is the limit.",
 }
 
-// meaningOf says what a kind of warnings means, without advice on measuring again if all are about what another tool has measured.
+// meaningOf says what a kind of warnings means, without advice on measuring again if all are about
+// what another tool has measured.
 func meaningOf(code string, all []clean.Warning) string {
 	own := slices.ContainsFunc(all, func(w clean.Warning) bool { return w.Code == code && !w.Imported })
 	if text := importedMeanings[code]; text != "" && !own {
@@ -63,17 +65,20 @@ func meaningOf(code string, all []clean.Warning) string {
 	return meanings[code]
 }
 
-// gravest are the codes of warnings after which a number is missing or may be far off, the gravest first.
+// gravest are the codes of warnings after which a number is missing or may be far off, the gravest
+// first.
 var gravest = []string{clean.DisturbedUsed, clean.Disturbed, clean.NegativeLatency, clean.Unidentified, clean.Skew, clean.LateStarts, clean.NoCommonStart, clean.NotLinear,
 	clean.FewSizes, clean.FewReps, clean.CoarseTimer, clean.Drift, clean.RootsDisagree, clean.DirectionsDiffer, clean.HeavyTail}
 
-// Warnings are shown by what they say while that are few texts, and else by where: with some names, and how many more.
+// Warnings are shown by what they say while that are few texts, and else by where: with some names,
+// and how many more.
 const (
 	fewTexts = 4
 	fewNames = 8
 )
 
-// warnings is a section of warnings, those of a kind together, the gravest kind first. warnings.csv has each of them.
+// warnings is a section of warnings, those of a kind together, the gravest kind first. warnings.csv
+// has each of them.
 func warnings(ws []clean.Warning) doc.Section {
 	several := slices.ContainsFunc(ws, func(w clean.Warning) bool { return placeOf(w) != placeOf(ws[0]) })
 	s := doc.Section{ID: "warnings", Title: "Warnings"}
@@ -132,7 +137,8 @@ func warning(code string, all []clean.Warning, several bool) doc.Warning {
 	return k
 }
 
-// subjectOf names what a warning is about: a parameter of a mode, or times of an operation among some ranks, bcast:4.
+// subjectOf names what a warning is about: a parameter of a mode, or times of an operation among
+// some ranks, bcast:4.
 func subjectOf(w clean.Warning) string {
 	if operation, ranks, ok := strings.Cut(w.Mode, ":"); ok {
 		return fmt.Sprintf("%s of %s ranks, %s", operation, ranks, w.Parameter)

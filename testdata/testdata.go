@@ -1,5 +1,5 @@
-// Package testdata holds data that reports and tests compare with: numbers as they were published. Patterns like ./... do
-// not see the package, but whoever imports it gets it.
+// Package testdata holds data that reports and tests compare with: numbers as they were published.
+// Patterns like ./... do not see the package, but whoever imports it gets it.
 package testdata
 
 import "embed"

@@ -9,8 +9,9 @@ import (
 	"github.com/loggp/loggp/fit/params"
 )
 
-// A machine of a kind that there is needs no program, only a file. These are two: a torus like the T3D with another processor and other wires, and
-// the Convex with its processors in other hypernodes.
+// A machine of a kind that there is needs no program, only a file. These are two: a torus like the
+// T3D with another processor and other wires, and the Convex with its processors in other
+// hypernodes.
 
 // measured returns the parameters of a platform, as the command line measures and fits them.
 func measured(t *testing.T, platform, flags string) []params.Parameter {
@@ -40,8 +41,8 @@ func ratio(t *testing.T, a, b []params.Parameter, mode, name string, bytes int) 
 	return value(a) / value(b)
 }
 
-// Software of half the cost makes half the overhead, and copies and wires that are about three times as fast make long messages that are more than
-// twice as fast: nothing takes its time twice.
+// Software of half the cost makes half the overhead, and copies and wires that are about three
+// times as fast make long messages that are more than twice as fast: nothing takes its time twice.
 func TestAnotherTorus(t *testing.T) {
 	long(t)
 	file := absolute(t, "testdata/t3e.yaml")
@@ -69,8 +70,9 @@ func TestAnotherTorus(t *testing.T) {
 	}
 }
 
-// Hypernodes of other sizes are found from the times of pairs, and a message between two of them costs what it costs on the Convex: its ring has
-// two more stations, of which a message there and its confirmation pass all.
+// Hypernodes of other sizes are found from the times of pairs, and a message between two of them
+// costs what it costs on the Convex: its ring has two more stations, of which a message there and
+// its confirmation pass all.
 func TestOtherHypernodes(t *testing.T) {
 	long(t)
 	file := absolute(t, "testdata/exemplar.yaml")

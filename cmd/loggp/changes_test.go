@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Two files as arguments: the second is compared with the first, which may be packed or standard input; --fail-over decides the exit status.
+// Two files as arguments: the second is compared with the first, which may be packed or standard
+// input; --fail-over decides the exit status.
 func TestCompareFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	measure := func(platform, file string) string {

@@ -85,8 +85,8 @@ type setting struct {
 	measured [][]params.Parameter // by place; nil: a platform's, which hold for all sizes
 }
 
-// measuredOf returns the lengths that are not too far from those that were measured, and complains of the others. It is an error if
-// there are none.
+// measuredOf returns the lengths that are not too far from those that were measured, and complains
+// of the others. It is an error if there are none.
 func (s setting) measuredOf(cmd *cobra.Command, lengths []int) ([]int, error) {
 	var kept []int
 	var first error
@@ -133,7 +133,8 @@ func (s setting) caveat() string {
 	return "The model leaves out " + left + ". Measure the near ties before you choose: 'loggp measure --collective NAME -o FILE', and 'loggp compare --samples FILE' prints the error of the model and whether it finds the fastest algorithm."
 }
 
-// setting returns what messages take, and where ranks are. Ranks that were not said become the platform's.
+// setting returns what messages take, and where ranks are. Ranks that were not said become the
+// platform's.
 func (p *predict) setting(cmd *cobra.Command) (s setting, err error) {
 	var node func(rank int) int
 	if p.platform != "" {
@@ -165,7 +166,8 @@ func (p *predict) setting(cmd *cobra.Command) (s setting, err error) {
 	return s, nil
 }
 
-// dealt returns the nodes of ranks that are dealt out to them in turn, where ranks that fill one after the other have these.
+// dealt returns the nodes of ranks that are dealt out to them in turn, where ranks that fill one
+// after the other have these.
 func dealt(filled []int) []int {
 	room := map[int]int{}
 	var nodes, turn []int
@@ -186,7 +188,8 @@ func dealt(filled []int) []int {
 	return turn
 }
 
-// ofPlatform takes the parameters of a platform's low-level messages, within nodes and between them unless a place was said, and returns where ranks are.
+// ofPlatform takes the parameters of a platform's low-level messages, within nodes and between them
+// unless a place was said, and returns where ranks are.
 func (p *predict) ofPlatform(cmd *cobra.Command, s *setting) (node func(rank int) int, err error) {
 	if p.perNode != 0 {
 		return nil, misuse(cmd, errors.New("--per-node: it goes with --params; a platform says itself how many ranks a node has"))
@@ -208,8 +211,9 @@ func (p *predict) ofPlatform(cmd *cobra.Command, s *setting) (node func(rank int
 	return known.Machine.Node, nil
 }
 
-// messages takes the parameters of a library's low-level messages among some ranks, or the platform's default, of a place or, unless one is
-// said, within nodes and between them. Of more ranks than the platform has, those that it has say how far ranks are from each other.
+// messages takes the parameters of a library's low-level messages among some ranks, or the
+// platform's default, of a place or, unless one is said, within nodes and between them. Of more
+// ranks than the platform has, those that it has say how far ranks are from each other.
 func (s *setting) messages(cmd *cobra.Command, known *platform.Platform, library, place string, ranks int) (*job.Job, error) {
 	if ranks != 0 {
 		ranks = min(max(ranks, known.Machine.Ranks.Min), known.Machine.Ranks.Max)
@@ -238,7 +242,8 @@ func (s *setting) messages(cmd *cobra.Command, known *platform.Platform, library
 	return job, nil
 }
 
-// ofParameters takes those of whole calls, of one place or, if it is known how many ranks a node has, of both tiers.
+// ofParameters takes those of whole calls, of one place or, if it is known how many ranks a node
+// has, of both tiers.
 func (p *predict) ofParameters(cmd *cobra.Command, s *setting) (node func(rank int) int, err error) {
 	all, err := readParameters(p.params)
 	if err != nil {

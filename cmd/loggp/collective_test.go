@@ -51,7 +51,8 @@ func sizeRow(t *testing.T, out, size string) []string {
 	return nil
 }
 
-// A platform whose ranks are in nodes has two tiers, unless a place is named or it is asked for more ranks than it has.
+// A platform whose ranks are in nodes has two tiers, unless a place is named or it is asked for
+// more ranks than it has.
 func TestPredictTwoLevels(t *testing.T) {
 	const two = "two-level"
 	for args, c := range map[string]struct {
@@ -79,8 +80,8 @@ func TestPredictTwoLevels(t *testing.T) {
 	}
 }
 
-// Ranks that were asked for, and not those that a platform has by default, say whether there are two tiers: with a default of two ranks in one
-// node the same 16 ranks take the same time.
+// Ranks that were asked for, and not those that a platform has by default, say whether there are
+// two tiers: with a default of two ranks in one node the same 16 ranks take the same time.
 func TestPredictTiersOfRanks(t *testing.T) {
 	text, err := os.ReadFile("../../model/platform/convex.yaml")
 	if err != nil {

@@ -321,8 +321,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// long skips a test that measures whole tables where short tests are asked for: the race detector makes it take minutes, and the same
-// code runs under it in shorter tests.
+// long skips a test that measures whole tables where short tests are asked for: the race detector
+// makes it take minutes, and the same code runs under it in shorter tests.
 func long(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

@@ -23,7 +23,8 @@ import (
 	"github.com/loggp/loggp/reports/render"
 )
 
-// overlapMargin is how much more a call that blocks costs before one says that it pays not to block.
+// overlapMargin is how much more a call that blocks costs before one says that it pays not to
+// block.
 const overlapMargin = 0.2
 
 // comparison has the flags of the verb.

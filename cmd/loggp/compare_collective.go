@@ -21,7 +21,8 @@ import (
 
 // What compare has for collective operations.
 
-// ofCollectives says whether all samples are of collective operations. Some of them, it is an error.
+// ofCollectives says whether all samples are of collective operations. Some of them, it is an
+// error.
 func ofCollectives(machines []sample.Machine) (bool, error) {
 	var some, others bool
 	for _, m := range machines {
@@ -78,12 +79,14 @@ func (c *comparison) collectives(cmd *cobra.Command, machines []sample.Machine) 
 // errVendor says why there is no model of a vendor's MPI.
 var errVendor = errors.New("a vendor's MPI does not say which algorithm it takes, and of that there is no model")
 
-// byVendor says whether algorithms of a vendor's MPI are among what was measured, of which there is no model.
+// byVendor says whether algorithms of a vendor's MPI are among what was measured, of which there is
+// no model.
 func byVendor(e compare.CollectiveSubject) bool {
 	return slices.ContainsFunc(e.Times, func(x compare.Collective) bool { return x.Algorithm == probe.Vendor })
 }
 
-// subjects sets what collective operations take on several machines, or by several libraries, side by side.
+// subjects sets what collective operations take on several machines, or by several libraries, side
+// by side.
 func (c *comparison) subjects(cmd *cobra.Command, subjects []compare.CollectiveSubject) error {
 	if c.params != "" {
 		return fmt.Errorf("compare: %w: leave out --params to set its times beside others", errVendor)
@@ -98,11 +101,13 @@ func (c *comparison) subjects(cmd *cobra.Command, subjects []compare.CollectiveS
 	return c.write(cmd, len(t.Rows), reports.CollectiveSubjects(subjects, t))
 }
 
-// source says what messages take where a collective operation was measured, and where its ranks were, or why it cannot.
+// source says what messages take where a collective operation was measured, and where its ranks
+// were, or why it cannot.
 type source func(compare.Collective) (setting, error)
 
-// fromParameters takes the parameters of standard sends, of which the messages of collective operations are: of the place and, where nodes are known,
-// those within nodes too, if there are any. name is that of their file.
+// fromParameters takes the parameters of standard sends, of which the messages of collective
+// operations are: of the place and, where nodes are known, those within nodes too, if there are
+// any. name is that of their file.
 func fromParameters(name string, ps []params.Parameter, machines []sample.Machine, e compare.CollectiveSubject) source {
 	ways, _ := waysTo(machines, e)
 	return func(x compare.Collective) (s setting, err error) {
@@ -170,7 +175,8 @@ func (w way) nodes() *collective.Nodes {
 	return collective.NewNodes(names)
 }
 
-// predicted sets what the model says beside times. What cannot be predicted has none, and is missing: the reasons are given, each once.
+// predicted sets what the model says beside times. What cannot be predicted has none, and is
+// missing: the reasons are given, each once.
 func predicted(times []compare.Collective, from source) (all []compare.CollectiveComparison, missing []error) {
 	type subject struct {
 		platform, library, place string

@@ -51,8 +51,8 @@ type work struct {
 	repeats     int // how often the schedule repeats what it is called
 }
 
-// Repetitions on this machine, where times vary: of a collective operation in one schedule, and runs of a file of which
-// the median counts.
+// Repetitions on this machine, where times vary: of a collective operation in one schedule, and
+// runs of a file of which the median counts.
 const (
 	hereRounds = 50
 	hereRuns   = 5
@@ -149,7 +149,8 @@ func (s *schedules) read(cmd *cobra.Command) ([]work, error) {
 	return all, nil
 }
 
-// grouped yields the files of each number of ranks, in the order of these numbers. Collective operations are of --ranks.
+// grouped yields the files of each number of ranks, in the order of these numbers. Collective
+// operations are of --ranks.
 func (s *schedules) grouped(files []work) func(yield func(int, []work) bool) {
 	return func(yield func(int, []work) bool) {
 		var counts []int

@@ -53,8 +53,8 @@ func of(rows []row, quantity, mode, subject string) []row {
 	return out
 }
 
-// Two libraries of the emulated T3D and a LogGP machine, from measuring to the file. The T3D's crossovers are the paper's, section 4; those of the LogGP
-// machine follow from its parameters.
+// Two libraries of the emulated T3D and a LogGP machine, from measuring to the file. The T3D's
+// crossovers are the paper's, section 4; those of the LogGP machine follow from its parameters.
 func TestContrast(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const plan = " --modes send,isend,ssend,issend --sizes 0,16,256,500,700,1000,1400,2000,3000,5000,10000,40000,100000 --reps 60 -o "
@@ -110,7 +110,8 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// Jobs of other sizes on one machine are compared, though they cannot be joined; their files tell them apart.
+// Jobs of other sizes on one machine are compared, though they cannot be joined; their files tell
+// them apart.
 func TestContrastOfOneMachine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, ranks := range []string{"2", "64"} {

@@ -32,7 +32,8 @@ func courseFormat(output string) error {
 	}
 }
 
-// writeCourse writes a recording as a page, a picture or a file of events; the document is the page.
+// writeCourse writes a recording as a page, a picture or a file of events; the document is the
+// page.
 func writeCourse(cmd *cobra.Command, output, of string, shown recording.Trace, page *doc.Document) error {
 	var err error
 	what := "page"
@@ -56,7 +57,8 @@ func writeCourse(cmd *cobra.Command, output, of string, shown recording.Trace, p
 	return nil
 }
 
-// most is how much of a run is recorded: nothing but totals, as much as a page shows well, or as much as there may be.
+// most is how much of a run is recorded: nothing but totals, as much as a page shows well, or as
+// much as there may be.
 func (r *runs) most() int {
 	switch {
 	case r.profile || extension(r.course) == ".json":

@@ -27,10 +27,10 @@ var (
 
 var defaults = flag.Bool("defaults", false, "TestFirstSteps measures this machine with nothing but the defaults, as make soak does")
 
-// TestFirstSteps runs docs/first-steps.sh. Each command exits with 0 and prints a table, and no number in a table is
-// infinite or NaN. Unless -defaults is given, this machine is measured with few modes, sizes and repetitions, for as long
-// as it needs, since another load could use up the time of the defaults. Documents that begin with the same measurement
-// take the samples from here.
+// TestFirstSteps runs docs/first-steps.sh. Each command exits with 0 and prints a table, and no
+// number in a table is infinite or NaN. Unless -defaults is given, this machine is measured with
+// few modes, sizes and repetitions, for as long as it needs, since another load could use up the
+// time of the defaults. Documents that begin with the same measurement take the samples from here.
 func TestFirstSteps(t *testing.T) {
 	long(t)
 	script := absolute(t, "../../docs/first-steps.sh")
@@ -72,9 +72,9 @@ func TestFirstSteps(t *testing.T) {
 	}
 }
 
-// TestDocumentedCommands runs every command that the documents show, one document after the other in a directory of its own, with the
-// files that the document gives (a yaml or c block that begins with its name). A text block after commands is a look at what the last of them
-// prints.
+// TestDocumentedCommands runs every command that the documents show, one document after the other
+// in a directory of its own, with the files that the document gives (a yaml or c block that begins
+// with its name). A text block after commands is a look at what the last of them prints.
 func TestDocumentedCommands(t *testing.T) {
 	long(t)
 	documents, err := filepath.Glob("../../docs/*.md")
@@ -135,7 +135,8 @@ func compiled(t *testing.T) bool {
 	return err != nil && !strings.Contains(err.Error(), "CGO_ENABLED")
 }
 
-// linked returns a directory in which this program is found by a name, under which it is loggp (TestMain).
+// linked returns a directory in which this program is found by a name, under which it is loggp
+// (TestMain).
 func linked(t *testing.T, name string) string {
 	t.Helper()
 	exe, err := os.Executable()
@@ -182,7 +183,8 @@ func links(t *testing.T, dir, text string) {
 	}
 }
 
-// shows checks that a look at an output has its lines, in their order; "…" stands for lines that are left out.
+// shows checks that a look at an output has its lines, in their order; "…" stands for lines that
+// are left out.
 func shows(t *testing.T, look, output string) {
 	t.Helper()
 	for part := range strings.SplitSeq(look, "…\n") {
@@ -194,8 +196,8 @@ func shows(t *testing.T, look, output string) {
 	}
 }
 
-// runLines runs the lines of a shell block that call loggp. It returns how many, and what the last printed. If that is not shown, commands
-// that measure emulated machines make few repetitions.
+// runLines runs the lines of a shell block that call loggp. It returns how many, and what the last
+// printed. If that is not shown, commands that measure emulated machines make few repetitions.
 func runLines(t *testing.T, lines string, shown bool) (ran int, printed string) {
 	for line := range strings.Lines(strings.ReplaceAll(lines, "\\\n", " ")) {
 		line, _, _ = strings.Cut(line, " #")
@@ -231,9 +233,9 @@ func runLines(t *testing.T, lines string, shown bool) (ran int, printed string) 
 	return ran, printed
 }
 
-// quick returns a command that takes a second or two. The documents show no output of commands that measure this machine
-// or reproduce a paper, and shown says whether they do of others. A measurement of this machine with nothing but the
-// defaults is that of TestFirstSteps.
+// quick returns a command that takes a second or two. The documents show no output of commands that
+// measure this machine or reproduce a paper, and shown says whether they do of others. A
+// measurement of this machine with nothing but the defaults is that of TestFirstSteps.
 func quick(words []string, shown bool) []string {
 	without := func(flag string) bool {
 		i := slices.Index(words, flag)
@@ -307,7 +309,8 @@ func keyOf(words []string) string {
 	return string(key.Sum(nil))
 }
 
-// remember keeps what a command printed and wrote elsewhere as that of the one that writes measured.csv.
+// remember keeps what a command printed and wrote elsewhere as that of the one that writes
+// measured.csv.
 func remember(t *testing.T, words []string, printed, file string) {
 	t.Helper()
 	text, err := os.ReadFile(printed)
@@ -318,8 +321,9 @@ func remember(t *testing.T, words []string, printed, file string) {
 	remembered[keyOf(words)] = effect{string(text), map[string][]byte{"measured.csv": b}}
 }
 
-// runOnce runs a command in the current directory, or repeats what it did before: many documents show the same first
-// steps. Commands that measure print the same whatever the file for the samples is called, or if there is none.
+// runOnce runs a command in the current directory, or repeats what it did before: many documents
+// show the same first steps. Commands that measure print the same whatever the file for the samples
+// is called, or if there is none.
 func runOnce(t *testing.T, words ...string) string {
 	t.Helper()
 	file := ""

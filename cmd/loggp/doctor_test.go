@@ -57,7 +57,8 @@ func TestImpossible(t *testing.T) {
 	}
 }
 
-// What spoils a measurement is in its data set and the last word about it; where nothing does, neither is there.
+// What spoils a measurement is in its data set and the last word about it; where nothing does,
+// neither is there.
 func TestSpoiled(t *testing.T) {
 	t.Chdir(t.TempDir())
 	all := len(host.Processors())

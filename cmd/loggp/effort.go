@@ -14,7 +14,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// effort has the flags that say how long and how well to measure where times are real: on this machine, with any of its transports and with its MPI.
+// effort has the flags that say how long and how well to measure where times are real: on this
+// machine, with any of its transports and with its MPI.
 type effort struct {
 	quick     bool
 	budget    time.Duration
@@ -33,8 +34,8 @@ func (e *effort) flags(cmd *cobra.Command) {
 	f.IntVar(&e.launches, "launches", 0, "on this machine: how often the ranks are started, because times differ from start to start (default 5 or more, with --quick 3)")
 }
 
-// experiment makes an experiment of the flags and a plan. --quick is for fewer sizes and modes, unless
-// flags name them.
+// experiment makes an experiment of the flags and a plan. --quick is for fewer sizes and modes,
+// unless flags name them.
 func (e *effort) experiment(cmd *cobra.Command, plan *microbench.Plan, seed uint64) (*microbench.Experiment, error) {
 	given := cmd.Flags().Changed
 	if err := inRange("--launches", e.launches, 1, microbench.MaxLaunches); given("launches") && err != nil {
@@ -103,7 +104,8 @@ func (e *effort) facts(c *microbench.Experiment, out *microbench.Outcome) []samp
 	return facts
 }
 
-// batches lists the timers whose samples are means of several operations, and the largest number of operations.
+// batches lists the timers whose samples are means of several operations, and the largest number of
+// operations.
 func batches(all []microbench.Batch) string {
 	var each []string
 	for _, b := range all {
@@ -113,7 +115,8 @@ func batches(all []microbench.Batch) string {
 	return strings.Join(each, ", ")
 }
 
-// shortage describes what an experiment had no time for. what names the flags, beside --sizes, that choose what it measures.
+// shortage describes what an experiment had no time for. what names the flags, beside --sizes, that
+// choose what it measures.
 func shortage(c *microbench.Experiment, out *microbench.Outcome, what string) spoiled {
 	switch {
 	case out.Missing > 0:

@@ -97,7 +97,8 @@ func (f *fitting) run(cmd *cobra.Command, args []string) error {
 	return f.print(cmd, result)
 }
 
-// csv writes what goes to files: parameters with the groups of tiers above them, or the functions of PLogP.
+// csv writes what goes to files: parameters with the groups of tiers above them, or the functions
+// of PLogP.
 func (f *fitting) csv(w io.Writer, r *fit.Result) error {
 	if *f.view == viewPLogP {
 		return params.WritePLogP(w, r.PLogP)

@@ -19,7 +19,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// load returns a platform. A name that none has, and a wrong specification, are errors of usage; what is wrong in a file is none.
+// load returns a platform. A name that none has, and a wrong specification, are errors of usage;
+// what is wrong in a file is none.
 func load(cmd *cobra.Command, what string) (*platform.Platform, error) {
 	if isHere(what) || what == probe.Platform {
 		return nil, misuse(cmd, fmt.Errorf("platform %s is this machine, which is measured and not emulated: loggp measure --platform %[1]s -o FILE; then predict --params takes what 'loggp fit FILE -o PARAMS' keeps", what))
@@ -63,7 +64,8 @@ func chosen(cmd *cobra.Command, name string, of []string, preset, help string) *
 	return &c.value
 }
 
-// modeFlag adds the flag of a send mode, which is named by a call of MPI. The name of the mode, such as synchronous, is accepted for its blocking call.
+// modeFlag adds the flag of a send mode, which is named by a call of MPI. The name of the mode,
+// such as synchronous, is accepted for its blocking call.
 func modeFlag(cmd *cobra.Command, of []string, help string) *string {
 	c := &choice{value: calls[model.Standard], of: of, alias: map[string]string{}}
 	for m, call := range calls {
@@ -136,7 +138,8 @@ func words(s string) []string {
 	return list
 }
 
-// recall returns the command line without where its output goes, so that the same work leaves the same record.
+// recall returns the command line without where its output goes, so that the same work leaves the
+// same record.
 func recall(cmd *cobra.Command, args ...string) string {
 	words := []string{cmd.CommandPath()}
 	cmd.Flags().Visit(func(f *pflag.Flag) {

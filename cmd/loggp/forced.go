@@ -9,7 +9,8 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// forced reads by which algorithms operations are to go, as bcast=binomial,allreduce=ring, of a job's ranks.
+// forced reads by which algorithms operations are to go, as bcast=binomial,allreduce=ring, of a
+// job's ranks.
 func forced(list string, ranks int, nodes *collective.Nodes) ([]collective.Rule, error) {
 	var rules []collective.Rule
 	for _, s := range words(list) {

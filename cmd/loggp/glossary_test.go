@@ -42,7 +42,8 @@ func TestGlossary(t *testing.T) {
 	}
 }
 
-// The comparison finds a name that the page lacks, one that is gone, one that stands there twice, and a section that is gone.
+// The comparison finds a name that the page lacks, one that is gone, one that stands there twice,
+// and a section that is gone.
 func TestGlossaryProblems(t *testing.T) {
 	const page = "# Glossary\n## Modes\ntext with `code`\n\n| name | meaning |\n|---|---|\n| `a`, `b` | of `c` |\n| `a` | again |\n| word | |\n"
 	for want, names := range map[string][]string{

@@ -51,7 +51,8 @@ func (m *measure) misplaced(cmd *cobra.Command) error {
 	return m.without(cmd, hereOnly, "it is for this machine ("+here+"), and %s is emulated")
 }
 
-// without complains of the first of some flags that was given, although the platform does not have it.
+// without complains of the first of some flags that was given, although the platform does not have
+// it.
 func (m *measure) without(cmd *cobra.Command, flags []string, why string) error {
 	for _, flag := range flags {
 		if cmd.Flags().Changed(flag) {
@@ -141,7 +142,8 @@ func (m *measure) launches(cmd *cobra.Command, job *job.Job, e *microbench.Exper
 	}, func(part float64) { bar.done(int(part * thousandths)) })
 }
 
-// measurable complains of a pair of ranks that cannot be measured: samples come to the process that the user started, which is rank 0.
+// measurable complains of a pair of ranks that cannot be measured: samples come to the process that
+// the user started, which is rank 0.
 func measurable(job *job.Job, pair [2]int) error {
 	if job.Real() && pair[0] != 0 {
 		return fmt.Errorf("--place %d,%d: on this machine rank 0 is the first of the pair", pair[0], pair[1])

@@ -16,7 +16,8 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Ranks of commands that tests run are this binary, and so are their agents on other hosts. They do what the program does with their arguments.
+// Ranks of commands that tests run are this binary, and so are their agents on other hosts. They do
+// what the program does with their arguments.
 func TestMain(m *testing.M) {
 	if probetest.Worker() {
 		probetest.Main()
@@ -32,7 +33,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// This machine is measured as the others are: all series are there, with facts about it, and what is printed has no number that is none.
+// This machine is measured as the others are: all series are there, with facts about it, and what
+// is printed has no number that is none.
 func TestMeasureHere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, wait := range []string{"spin", "block"} {
@@ -85,8 +87,9 @@ func samples(set *sample.Set) map[sample.Key]int {
 	return n
 }
 
-// A quick measurement has fewer modes and sizes, and of each no fewer samples, unless it says that there was no time for them: processes that are started for a launch come to it through those before. The head
-// says how it was measured.
+// A quick measurement has fewer modes and sizes, and of each no fewer samples, unless it says that
+// there was no time for them: processes that are started for a launch come to it through those
+// before. The head says how it was measured.
 func TestMeasureHereQuickly(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sound(t, mustRun(t, "measure", "--platform", "shm", "--quick", "--precision", "50%", "--budget", "2s", "--seed", "7", "-o", "here.csv"))
@@ -160,7 +163,8 @@ func TestMeasureHereBriefly(t *testing.T) {
 	}
 }
 
-// sound complains of numbers that cannot be times. Why a value cannot be predicted may have any numbers.
+// sound complains of numbers that cannot be times. Why a value cannot be predicted may have any
+// numbers.
 func sound(t *testing.T, out string) {
 	t.Helper()
 	table, _, _ := strings.Cut(out, "Warnings:")
@@ -170,7 +174,8 @@ func sound(t *testing.T, out string) {
 	}
 }
 
-// On one machine TCP is measured with messages of many parts; elsewhere, where a long message may take many milliseconds, and by shared memory and MPI, with those that others are.
+// On one machine TCP is measured with messages of many parts; elsewhere, where a long message may
+// take many milliseconds, and by shared memory and MPI, with those that others are.
 func TestGrid(t *testing.T) {
 	several := measure{platform: "tcp"}
 	several.here.names = "node2"

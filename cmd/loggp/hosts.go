@@ -150,7 +150,8 @@ func invite(w io.Writer, address string, token auth.Token, ranks []int) {
 	}
 }
 
-// joinArguments are those with which this program joins a job as an agent. One that is held ends with its standard input.
+// joinArguments are those with which this program joins a job as an agent. One that is held ends
+// with its standard input.
 func joinArguments(address string, rank int, held bool) []string {
 	args := []string{"launch", "--join", address, "--rank", strconv.Itoa(rank)}
 	if held {

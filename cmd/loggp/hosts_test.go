@@ -17,8 +17,9 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// fakeSSH puts a command ssh before all others that runs here what it is to run on another host, and returns the file in which it writes down its arguments
-// and its environment. All of 127.0.0.0/8 is this host.
+// fakeSSH puts a command ssh before all others that runs here what it is to run on another host,
+// and returns the file in which it writes down its arguments and its environment. All of
+// 127.0.0.0/8 is this host.
 func fakeSSH(t *testing.T) (log string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -44,7 +45,8 @@ var aToken = regexp.MustCompile(`(?:[a-z2-7]{6}-){3}[a-z2-7]{6}`)
 // small is as little of a measurement as there is.
 var small = []string{"--modes", "send", "--sizes", "0,1KB", "--reps", "8", "--launches", "2", "--wait", "block"}
 
-// Ranks on other hosts are measured as those of this one, with who they were, and the token is nowhere where others could see it.
+// Ranks on other hosts are measured as those of this one, with who they were, and the token is
+// nowhere where others could see it.
 func TestMeasureHosts(t *testing.T) {
 	log := fakeSSH(t)
 	t.Chdir(t.TempDir())
@@ -164,7 +166,8 @@ func TestJoinByHand(t *testing.T) {
 	sees(t, ".", "hosts.csv")
 }
 
-// Nobody waits for ranks that do not come longer than he likes, nor for one that cannot reach the first.
+// Nobody waits for ranks that do not come longer than he likes, nor for one that cannot reach the
+// first.
 func TestNobodyJoins(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

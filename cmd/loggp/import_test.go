@@ -38,7 +38,8 @@ func TestImportFitExport(t *testing.T) {
 	}
 }
 
-// What was left out is said on standard error, and samples go to standard output where no file is named.
+// What was left out is said on standard error, and samples go to standard output where no file is
+// named.
 func TestImportNotes(t *testing.T) {
 	outputs := outputs(t)
 	t.Chdir(t.TempDir())

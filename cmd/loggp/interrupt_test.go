@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// waiting are verbs that read a file. Here they wait for input that never comes, and are interrupted when
-// they have opened it, so that nothing depends on how fast the machine is.
+// waiting are verbs that read a file. Here they wait for input that never comes, and are
+// interrupted when they have opened it, so that nothing depends on how fast the machine is.
 var waiting = []string{
 	"fit PIPE -o out",
 	"report PIPE -o out",
@@ -71,7 +71,8 @@ func started(t *testing.T, dir, command string, env ...string) (cmd *exec.Cmd, o
 	return cmd, out, ended
 }
 
-// interrupt sends a signal and checks that the command ends with the message and leaves so many files.
+// interrupt sends a signal and checks that the command ends with the message and leaves so many
+// files.
 func interrupt(t *testing.T, cmd *exec.Cmd, out *bytes.Buffer, ended chan error, signal os.Signal, files int) {
 	t.Helper()
 	cmd.Process.Signal(signal)
@@ -139,7 +140,8 @@ func TestInterruptWork(t *testing.T) {
 	}
 }
 
-// worked says whether a process has used 0.2 s of processor time. Where there is no /proc it waits for a second.
+// worked says whether a process has used 0.2 s of processor time. Where there is no /proc it waits
+// for a second.
 func worked(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 // paperJourney is the script that TestReproduceIsDeterministic runs.
 const paperJourney = "testdata/journeys/09-paper.sh"
 
-// TestJourneys runs the scripts of testdata/journeys, what new users do first, each from an empty directory. A script ends
-// with an error where a command fails, or does not print what a line of it looks for.
+// TestJourneys runs the scripts of testdata/journeys, what new users do first, each from an empty
+// directory. A script ends with an error where a command fails, or does not print what a line of it
+// looks for.
 func TestJourneys(t *testing.T) {
 	long(t)
 	scripts, err := filepath.Glob("testdata/journeys/*.sh")

@@ -110,7 +110,8 @@ func readToken(in *bufio.Reader, from string) (token auth.Token, err error) {
 	return token, err
 }
 
-// allowed complains of a command that a rank of another host is not to run here: it measures over TCP, and writes no file.
+// allowed complains of a command that a rank of another host is not to run here: it measures over
+// TCP, and writes no file.
 func allowed(args []string) error {
 	if len(args) == 0 || args[0] != "measure" {
 		return errors.New("rank 0 orders something else than to measure")

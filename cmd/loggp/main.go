@@ -1,7 +1,8 @@
 // Command loggp measures, models and compares the communication performance of message passing.
 //
-// A verb is a file: its flags, a call into the packages that do the work, and what is printed. Results for people go to
-// standard output as tables, for programs as CSV or JSON; complaints and progress go to standard error.
+// A verb is a file: its flags, a call into the packages that do the work, and what is printed.
+// Results for people go to standard output as tables, for programs as CSV or JSON; complaints and
+// progress go to standard error.
 package main
 
 import (
@@ -56,8 +57,8 @@ const grace = 500 * time.Millisecond
 
 const interrupted = "loggp: interrupted; nothing was written"
 
-// cleansUp says whether a verb has processes, memory of the system or files of a compiler to clean up, so that it must end
-// by itself. All others compute, and are abandoned where they are.
+// cleansUp says whether a verb has processes, memory of the system or files of a compiler to clean
+// up, so that it must end by itself. All others compute, and are abandoned where they are.
 func cleansUp(args []string) bool {
 	cmd, _, err := command().Find(args)
 	if err != nil {
@@ -157,7 +158,8 @@ compares predictions, machines and libraries. It also runs programs on emulated 
 	return root
 }
 
-// plain replaces the name of the Go function that could not read a number by what the number should be.
+// plain replaces the name of the Go function that could not read a number by what the number should
+// be.
 func plain(err error) error {
 	text := err.Error()
 	i := strings.Index(text, "strconv.")
@@ -207,7 +209,8 @@ func unknownVerb(root *cobra.Command, args []string) error {
 	return nil
 }
 
-// nothing refuses arguments. It explains the name of a platform, and the file for what a flag names.
+// nothing refuses arguments. It explains the name of a platform, and the file for what a flag
+// names.
 func nothing(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

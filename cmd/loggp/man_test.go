@@ -14,8 +14,8 @@ import (
 
 var manDir = flag.String("man", "", "directory for the man pages, with those of every verb")
 
-// Every verb has a man page. `make release` keeps them: go test ./cmd/loggp -run ManPages -man DIR. They are made by a test since the
-// packages that write them have no other use in the program.
+// Every verb has a man page. `make release` keeps them: go test ./cmd/loggp -run ManPages -man DIR.
+// They are made by a test since the packages that write them have no other use in the program.
 func TestManPages(t *testing.T) {
 	dir := *manDir
 	if dir == "" {

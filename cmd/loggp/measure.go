@@ -233,7 +233,8 @@ func (m *measure) amongAll(cmd *cobra.Command, e *microbench.Experiment, plan *m
 	}
 }
 
-// open finds the platform. What is wrong with a flag is an error of usage, what is wrong in a platform's file is not.
+// open finds the platform. What is wrong with a flag is an error of usage, what is wrong in a
+// platform's file is not.
 func (m *measure) open(cmd *cobra.Command) (*job.Job, error) {
 	if m.platform == "" {
 		return nil, misuse(cmd, fmt.Errorf("--platform: say what to measure: %s, a file, loggp:PARAMETERS, or this machine: %s or mpi", strings.Join(platform.Names(), ", "), strings.Join(job.Here, ", ")))

@@ -77,7 +77,8 @@ const (
 	fewWarm    = 2
 )
 
-// cells returns what is to be measured of a number of ranks. Lengths for which there is no room are an error if they were asked for.
+// cells returns what is to be measured of a number of ranks. Lengths for which there is no room are
+// an error if they were asked for.
 func (t *together) cells(ranks int, nodes *collective.Nodes, asked string) ([]microbench.CollectiveCell, error) {
 	if err := inRange("--ranks", ranks, 2, mostTogether); err != nil {
 		return nil, err

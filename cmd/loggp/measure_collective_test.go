@@ -44,7 +44,8 @@ func comparisonsIn(t *testing.T, name string) []compare.Comparison {
 	return cs
 }
 
-// On the machine that is LogGP every algorithm takes what the model says, so that both find the same ones the fastest.
+// On the machine that is LogGP every algorithm takes what the model says, so that both find the
+// same ones the fastest.
 func TestCompareCollectives(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const machine = "loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B"
@@ -71,7 +72,8 @@ func TestCompareCollectives(t *testing.T) {
 	}
 }
 
-// On a machine of nodes, from the parameters that were fitted to its calls: two-level algorithms are measured, too, and the model is nearer the longer the data.
+// On a machine of nodes, from the parameters that were fitted to its calls: two-level algorithms
+// are measured, too, and the model is nearer the longer the data.
 func TestCompareCollectivesByParameters(t *testing.T) {
 	long(t)
 	t.Chdir(t.TempDir())
@@ -105,7 +107,8 @@ func TestCompareCollectivesByParameters(t *testing.T) {
 	}
 }
 
-// Here ranks are processes. As many as there are processors begin together, more have barriers alone, and wait in the kernel; it is said.
+// Here ranks are processes. As many as there are processors begin together, more have barriers
+// alone, and wait in the kernel; it is said.
 func TestMeasureCollectivesHere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var set *sample.Set

@@ -15,7 +15,8 @@ import (
 	"github.com/loggp/loggp/microbench/probe/probetest"
 )
 
-// installed says whether there is an MPI, without which commands that need one are left out, but not in CI.
+// installed says whether there is an MPI, without which commands that need one are left out, but
+// not in CI.
 func installed(t *testing.T) bool {
 	t.Helper()
 	if _, err := exec.LookPath("mpicc"); err != nil {
@@ -31,7 +32,8 @@ func installed(t *testing.T) bool {
 	return true
 }
 
-// fakeMPI returns the path of a compiler that is a script, as are the launcher beside it and what it compiles.
+// fakeMPI returns the path of a compiler that is a script, as are the launcher beside it and what
+// it compiles.
 func fakeMPI(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("sh"); err != nil {
@@ -51,7 +53,8 @@ func fakeMPI(t *testing.T) string {
 	return path
 }
 
-// The samples of an MPI go through fit and report as those of other platforms, and say how they came to be.
+// The samples of an MPI go through fit and report as those of other platforms, and say how they
+// came to be.
 func TestMeasureMPI(t *testing.T) {
 	compiler := fakeMPI(t)
 	t.Chdir(t.TempDir())
@@ -84,7 +87,8 @@ func TestMeasureMPI(t *testing.T) {
 	}
 }
 
-// Collective operations of an MPI are printed and kept as those of this program's own library, with its own algorithm.
+// Collective operations of an MPI are printed and kept as those of this program's own library, with
+// its own algorithm.
 func TestMeasureCollectivesOfMPI(t *testing.T) {
 	compiler := fakeMPI(t)
 	t.Chdir(t.TempDir())
@@ -118,7 +122,8 @@ func TestMeasureCollectivesOfMPI(t *testing.T) {
 	}
 }
 
-// A vendor's collective operations stand beside those of this program's library, and beside no model.
+// A vendor's collective operations stand beside those of this program's library, and beside no
+// model.
 func TestCompareCollectivesOfMPI(t *testing.T) {
 	compiler := fakeMPI(t)
 	t.Chdir(t.TempDir())
@@ -240,7 +245,8 @@ func TestMeasureMPIInterrupted(t *testing.T) {
 	sees(t, os.Getenv("TMPDIR"))
 }
 
-// On the machine's own MPI nothing that is printed is negative, infinite or not a number. Times are as they are.
+// On the machine's own MPI nothing that is printed is negative, infinite or not a number. Times are
+// as they are.
 func TestMeasureInstalledMPI(t *testing.T) {
 	long(t)
 	if !installed(t) {

@@ -9,8 +9,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// TestNOW measures the emulated workstations as Al-Tawil and Moritz measured theirs, and compares with their table 3. A published G of 0.2 us a byte is
-// four times the rate of the wire: what is measured must be that of a medium.
+// TestNOW measures the emulated workstations as Al-Tawil and Moritz measured theirs, and compares
+// with their table 3. A published G of 0.2 us a byte is four times the rate of the wire: what is
+// measured must be that of a medium.
 func TestNOW(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "now.csv")
 	mustRun(t, "measure", "--platform", "now", "--reps", "50", "--modes", "send,ssend,bsend,isend,issend", "--sizes", "1,16,1000,1100,2000,10000,100000", "-o", file)

@@ -36,7 +36,8 @@ func pages(name string) error {
 	return flagged("-o", name, render.Writable(name))
 }
 
-// written checks the output of a verb that writes files of some kinds, told apart by how they end, and else a directory.
+// written checks the output of a verb that writes files of some kinds, told apart by how they end,
+// and else a directory.
 func written(name string, kinds ...string) error {
 	for _, k := range kinds {
 		if strings.HasSuffix(name, k) || strings.HasSuffix(name, k+".gz") {
@@ -56,8 +57,8 @@ func flagged(flag, name string, err error) error {
 // extension returns how the name of a file ends, before .gz.
 func extension(name string) string { return filepath.Ext(strings.TrimSuffix(name, ".gz")) }
 
-// keep writes a file, whole or not at all, and says so by a sentence on standard error. The file - is standard output, where show and
-// text print nothing then.
+// keep writes a file, whole or not at all, and says so by a sentence on standard error. The file -
+// is standard output, where show and text print nothing then.
 func keep(cmd *cobra.Command, name string, write func(io.Writer) error, said string, args ...any) error {
 	if name == standard {
 		return write(cmd.OutOrStdout())

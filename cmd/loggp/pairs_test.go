@@ -10,7 +10,8 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// All pairs are measured, each with all that a pair shows, and the same whatever the number of cores.
+// All pairs are measured, each with all that a pair shows, and the same whatever the number of
+// cores.
 func TestAllPairs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	base := "measure --platform t3d --ranks 5 --pairs all --sizes 16,1000 --reps 3 -o "
@@ -46,7 +47,8 @@ func TestAllPairs(t *testing.T) {
 	}
 }
 
-// Where all ranks are in one node, what they show is of one node; where no two are, or only some, it is between nodes.
+// Where all ranks are in one node, what they show is of one node; where no two are, or only some,
+// it is between nodes.
 func TestPlaceOfOneTier(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for platform, place := range map[string]string{"convex": "within a node", "now": "between nodes", "t3d": "between nodes"} {
@@ -57,7 +59,8 @@ func TestPlaceOfOneTier(t *testing.T) {
 	}
 }
 
-// From pairs alone fit finds the groups of ranks on the Convex, and predict uses them as places. Two hypernodes of eight.
+// From pairs alone fit finds the groups of ranks on the Convex, and predict uses them as places.
+// Two hypernodes of eight.
 func TestTiersOfConvex(t *testing.T) {
 	t.Chdir(t.TempDir())
 	seeds := 6
@@ -79,7 +82,8 @@ func TestTiersOfConvex(t *testing.T) {
 			}
 		}
 	}
-	// The messages between hypernodes show no L, which a prediction needs: it fails, with the same words.
+	// The messages between hypernodes show no L, which a prediction needs: it fails, with the same
+	// words.
 	predict := func(place string) string {
 		var out, errs buffer
 		run(t.Context(), []string{"predict", "--params", "params.csv", "--place", place, "--sizes", "1000"}, &out, &errs)
@@ -95,7 +99,8 @@ func TestTiersOfConvex(t *testing.T) {
 	}
 }
 
-// All pairs of this machine are measured, as processes that share memory or are connected by TCP, and by its MPI.
+// All pairs of this machine are measured, as processes that share memory or are connected by TCP,
+// and by its MPI.
 func TestAllPairsHere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, platform := range []string{"shm", "tcp"} {

@@ -14,17 +14,17 @@ import (
 	"github.com/loggp/loggp/reports/study"
 )
 
-// target is within how many percent of a published value that nothing was fitted to a measured one must be; of a range, of
-// both ends.
+// target is within how many percent of a published value that nothing was fitted to a measured one
+// must be; of a range, of both ends.
 const target = 20
 
-// undecided are claims whose interval contains the threshold. Of L only an upper bound is known, which does not order the L
-// of two subjects (AM-03, AM-04); and two times of protocols differ by 3.25 ±0.10 us, which is to be within 5 % of 3.35 us
-// (AM-29).
+// undecided are claims whose interval contains the threshold. Of L only an upper bound is known,
+// which does not order the L of two subjects (AM-03, AM-04); and two times of protocols differ by
+// 3.25 ±0.10 us, which is to be within 5 % of 3.35 us (AM-29).
 var undecided = []string{"AM-03", "AM-04", "AM-29"}
 
-// TestPaper runs the whole paper again, as docs/reproduce.md does: no claim fails, those that have the numbers to be decided hold, and the published
-// values are met that nothing was fitted to.
+// TestPaper runs the whole paper again, as docs/reproduce.md does: no claim fails, those that have
+// the numbers to be decided hold, and the published values are met that nothing was fitted to.
 func TestPaper(t *testing.T) {
 	long(t)
 	p, err := paper.Read(published(), "altawil-moritz")

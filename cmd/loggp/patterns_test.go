@@ -58,8 +58,9 @@ func TestPatternsErrors(t *testing.T) {
 	}
 }
 
-// Parameters of all libraries stand side by side. By hand, on the T3D: G of raw puts is that of stores, 120 MB/s, and so is G of ACLMPL's
-// synchronous messages, which are puts; o_s of a raw put is the start of two, of data and of a word.
+// Parameters of all libraries stand side by side. By hand, on the T3D: G of raw puts is that of
+// stores, 120 MB/s, and so is G of ACLMPL's synchronous messages, which are puts; o_s of a raw put
+// is the start of two, of data and of a word.
 func TestPatternsParameters(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "parameters")
 	out := mustRun(t, "patterns", "--platform", "t3d", "-n", "4", "--parameters", "-o", dir)

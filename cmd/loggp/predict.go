@@ -221,7 +221,8 @@ func (p *predict) fromPlatform(cmd *cobra.Command) (predictor, error) {
 	}, nil
 }
 
-// fromParameters predicts whole calls, or with --protocol what protocols take of low-level messages.
+// fromParameters predicts whole calls, or with --protocol what protocols take of low-level
+// messages.
 func (p *predict) fromParameters(cmd *cobra.Command) (predictor, error) {
 	chosen := cmd.Flags().Changed("mode")
 	switch {
@@ -297,7 +298,8 @@ func (source *predictor) byEquations(here []params.Parameter) error {
 	return nil
 }
 
-// byRanges predicts those of the named calls for which there are parameters, by ranges of sizes. It is an error if there are none.
+// byRanges predicts those of the named calls for which there are parameters, by ranges of sizes. It
+// is an error if there are none.
 func (source *predictor) byRanges(here []params.Parameter) error {
 	times := func(call string, k int) (send, way params.Estimate, noSend, noWay error) {
 		send, noSend = params.At(here, call, params.SendOverhead, k)
@@ -329,7 +331,8 @@ func (source *predictor) byRanges(here []params.Parameter) error {
 	return nil
 }
 
-// ranged returns what parameters say of a size, or the error that they say nothing, as a prediction.
+// ranged returns what parameters say of a size, or the error that they say nothing, as a
+// prediction.
 func ranged(e params.Estimate, err error) reports.Predicted {
 	x := reports.Predicted{Time: unit.FromMicros(e.Value)}
 	switch {
@@ -348,7 +351,8 @@ func ranged(e params.Estimate, err error) reports.Predicted {
 // somewhere is a place of a platform and library; what is empty may be any.
 type somewhere struct{ platform, library, place string }
 
-// tier returns where the parameters are to be from. Of two ranks it is the tier that was found for them, on the first platform that has both.
+// tier returns where the parameters are to be from. Of two ranks it is the tier that was found for
+// them, on the first platform that has both.
 func (p *predict) tier(known []tiers.Tiers) (somewhere, error) {
 	if !strings.Contains(p.place, ",") {
 		return somewhere{place: p.place}, nil

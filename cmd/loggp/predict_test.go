@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Without --sizes, parameters predict about the sizes that were measured; values far from them are refused.
+// Without --sizes, parameters predict about the sizes that were measured; values far from them are
+// refused.
 func TestPredictRange(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustRun(t, strings.Fields("measure --platform t3d --modes send,message --sizes 0,16,128,1000 --reps 8 -o samples.csv")...)
@@ -30,7 +31,8 @@ func TestPredictRange(t *testing.T) {
 	}
 }
 
-// A size between two ranges is marked, one far below the first of a parameter has no value, and files say which is which.
+// A size between two ranges is marked, one far below the first of a parameter has no value, and
+// files say which is which.
 func TestPredictMarks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const parameters = `platform,library,place,mode,parameter,bytes_from,bytes_to,value,ci_low,ci_high,unit,method,samples

@@ -16,8 +16,8 @@ func predictedOf(t *testing.T, ranks, sizes string) (header string, rows []strin
 	return lines[0], lines[1:]
 }
 
-// What docs/predictions/t3d.csv predicts is what the platform does (go test ./cmd/loggp -run Predictions -update writes
-// it, with the commit that is checked out).
+// What docs/predictions/t3d.csv predicts is what the platform does (go test ./cmd/loggp -run
+// Predictions -update writes it, with the commit that is checked out).
 func TestPredictions(t *testing.T) {
 	const file = "../../docs/predictions/t3d.csv"
 	if *update {

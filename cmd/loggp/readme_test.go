@@ -15,7 +15,8 @@ const (
 	drawing = "../../docs/t3d-one-way.svg"
 )
 
-// TestReadme compares the table and the chart that README.md shows with what its commands print and draw.
+// TestReadme compares the table and the chart that README.md shows with what its commands print and
+// draw.
 func TestReadme(t *testing.T) {
 	long(t)
 	readme, drawing := absolute(t, readme), absolute(t, drawing)

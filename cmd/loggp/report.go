@@ -73,7 +73,8 @@ emulated platform.`,
 	return cmd
 }
 
-// reportOf returns the report on files: on collective operations, of transports of real machines side by side, or on emulated ones.
+// reportOf returns the report on files: on collective operations, of transports of real machines
+// side by side, or on emulated ones.
 func reportOf(cmd *cobra.Command, files []string, params string) (*doc.Document, error) {
 	machines, err := sample.ReadMachines(files...)
 	switch {
@@ -134,7 +135,8 @@ func transports(machines []sample.Machine) (*reports.Transports, error) {
 	return t, err
 }
 
-// byLogGP predicts one-way times from LogGP parameters alone: the times that were fitted to round trips are left out.
+// byLogGP predicts one-way times from LogGP parameters alone: the times that were fitted to round
+// trips are left out.
 func byLogGP(set *sample.Set, ps []params.Parameter) ([]compare.Comparison, error) {
 	alone := slices.DeleteFunc(slices.Clone(ps), func(p params.Parameter) bool { return p.Name == "T" })
 	cs, err := compare.Compare(set, alone, func(q compare.Query) (compare.Prediction, bool) {
@@ -200,7 +202,8 @@ func report(files []string) (reports.Report, error) {
 	return r, err
 }
 
-// timelines draws each protocol on its way once, with a message that is long enough to be seen and short enough to see the rest.
+// timelines draws each protocol on its way once, with a message that is long enough to be seen and
+// short enough to see the rest.
 func timelines(w way, l *model.Library) []*chart.Chart {
 	if l.ClosedForm() != nil {
 		return nil

@@ -23,7 +23,8 @@ func hasCollectives(m sample.Machine) bool {
 	return some
 }
 
-// collectiveReport gathers what is shown of collective operations. params is a file of parameters, or "".
+// collectiveReport gathers what is shown of collective operations. params is a file of parameters,
+// or "".
 func collectiveReport(cmd *cobra.Command, machines []sample.Machine, params string) (*reports.CollectiveReport, error) {
 	subjects, err := compare.CollectiveSubjects(machines)
 	if err != nil {
@@ -61,7 +62,8 @@ type parameters struct {
 	given bool // in a file
 }
 
-// parametersOf reads the parameters of a file, or fits them to samples of single messages, if there are any.
+// parametersOf reads the parameters of a file, or fits them to samples of single messages, if there
+// are any.
 func parametersOf(machines []sample.Machine, file string) (p parameters, err error) {
 	if file != "" {
 		p.from, p.given = file, true
@@ -83,8 +85,9 @@ func parametersOf(machines []sample.Machine, file string) (p parameters, err err
 	return p, nil
 }
 
-// modelOf sets the model beside the times of a subject: from the parameters of a file, or those that samples show of its library, or else from what is known of an
-// emulated platform. What has no model is missing.
+// modelOf sets the model beside the times of a subject: from the parameters of a file, or those
+// that samples show of its library, or else from what is known of an emulated platform. What has no
+// model is missing.
 func modelOf(cmd *cobra.Command, machines []sample.Machine, e compare.CollectiveSubject, p parameters) ([]compare.CollectiveComparison, []error) {
 	switch {
 	case byVendor(e):

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// On the machine that is LogGP the model is never off, and finds what is the fastest; the page has a section for each operation, in a terminal there are the tables.
+// On the machine that is LogGP the model is never off, and finds what is the fastest; the page has
+// a section for each operation, in a terminal there are the tables.
 func TestReportCollectives(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const machine = "loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B"
@@ -28,7 +29,8 @@ func TestReportCollectives(t *testing.T) {
 	}
 }
 
-// Where samples of single messages are among the files, the model takes their parameters; those of a file, if one is named; and a file that has none is an error.
+// Where samples of single messages are among the files, the model takes their parameters; those of
+// a file, if one is named; and a file that has none is an error.
 func TestReportCollectivesByParameters(t *testing.T) {
 	long(t)
 	t.Chdir(t.TempDir())
@@ -57,7 +59,8 @@ func TestReportCollectivesByParameters(t *testing.T) {
 	}
 }
 
-// Of what was measured on this machine there is no model without parameters, and that is said; a vendor's MPI has none at all, and stands beside this program's library.
+// Of what was measured on this machine there is no model without parameters, and that is said; a
+// vendor's MPI has none at all, and stands beside this program's library.
 func TestReportCollectivesHere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustRun(t, strings.Fields("measure --platform shm -n 2 --collective bcast --sizes 8,4000 --reps 6 --launches 1 -o here.csv")...)

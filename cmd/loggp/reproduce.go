@@ -31,7 +31,8 @@ var runPaper = func(ctx context.Context, p *paper.Paper, o paper.Options) (*stud
 	return p.Reproduce(ctx, o)
 }
 
-// decide marks the published values that assumed numbers decide. Tests find these once for several commands.
+// decide marks the published values that assumed numbers decide. Tests find these once for several
+// commands.
 var decide = calibrate.Decide
 
 // published are the folders of papers.

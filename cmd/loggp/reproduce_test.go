@@ -46,7 +46,8 @@ func paperOnce(ctx context.Context, p *paper.Paper, o paper.Options) (*study.Stu
 // decided are the assumed numbers that decide published values, by paper and the names of these.
 var decided = map[string]map[string]string{}
 
-// decideOnce marks the values that assumed numbers decide. Which they are does not depend on how the experiments are run.
+// decideOnce marks the values that assumed numbers decide. Which they are does not depend on how
+// the experiments are run.
 func decideOnce(ctx context.Context, p *paper.Paper, s *study.Study) error {
 	if decided[p.Name] == nil {
 		if err := calibrate.Decide(ctx, p, s); err != nil {
@@ -68,7 +69,8 @@ func decideOnce(ctx context.Context, p *paper.Paper, s *study.Study) error {
 	return nil
 }
 
-// The same seed gives the same directory, in another process on one core too. Where the run was is in none of its files.
+// The same seed gives the same directory, in another process on one core too. Where the run was is
+// in none of its files.
 func TestReproduceIsDeterministic(t *testing.T) {
 	long(t)
 	script, other := absolute(t, paperJourney), t.TempDir()

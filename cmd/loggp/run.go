@@ -41,7 +41,8 @@ type runs struct {
 // largest is the largest size of a problem.
 const largest = 1 << 20
 
-// mostThings is how much of a run is recorded for a profile: it takes some hundreds of megabytes then.
+// mostThings is how much of a run is recorded for a profile: it takes some hundreds of megabytes
+// then.
 const mostThings = 10_000_000
 
 func runCommand() *cobra.Command {

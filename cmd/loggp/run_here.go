@@ -54,7 +54,8 @@ func (r *runs) timed(cmd *cobra.Command, name string, job *job.Job, program func
 	return times, r.keep(cmd, job)
 }
 
-// recorder gives a job a recorder if its schedule is asked for, and the phases that were computed before.
+// recorder gives a job a recorder if its schedule is asked for, and the phases that were computed
+// before.
 func (r *runs) recorder(cmd *cobra.Command, jobs ...*job.Job) error {
 	if r.phases != "" {
 		for _, job := range jobs {

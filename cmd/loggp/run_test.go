@@ -44,10 +44,12 @@ func TestRunComputes(t *testing.T) {
 	}
 }
 
-// By hand: the one collective operation of ring is an allreduce of 4 bytes, by which ranks agree that the result is right. Of 4 ranks, 3 send them up a tree
-// and get them down again, 24 bytes; in recursive doubling each sends them twice, which is what the usual table takes; in two
-// levels the leader of each of two nodes sends them to the other and down, and gets them from below, 24 bytes, but first ranks say by the algorithm of Bruck where
-// they are: each sends one number of 4 bytes, and then two, 48 bytes.
+// By hand: the one collective operation of ring is an allreduce of 4 bytes, by which ranks agree
+// that the result is right. Of 4 ranks, 3 send them up a tree and get them down again, 24 bytes; in
+// recursive doubling each sends them twice, which is what the usual table takes; in two levels the
+// leader of each of two nodes sends them to the other and down, and gets them from below, 24 bytes,
+// but first ranks say by the algorithm of Bruck where they are: each sends one number of 4 bytes,
+// and then two, 48 bytes.
 func TestRunForces(t *testing.T) {
 	args := []string{"run", "--platform", "t3d", "-n", "4", "--profile", "ring"}
 	sends := regexp.MustCompile(`(?m)^Allreduce .* (\d+)$`)
@@ -74,8 +76,8 @@ func TestRunForcesNothing(t *testing.T) {
 	}
 }
 
-// By hand: in ring, each of 4 ranks sends a message of 12 numbers in each of 3 rounds and receives one, and where messages cost nothing but their
-// overheads, Send takes o_s.
+// By hand: in ring, each of 4 ranks sends a message of 12 numbers in each of 3 rounds and receives
+// one, and where messages cost nothing but their overheads, Send takes o_s.
 func TestRunProfile(t *testing.T) {
 	out := mustRun(t, "run", "--platform", "loggp:L=5us,o_s=2us,o_r=3us,g=1us,G=0us/B", "-n", "4", "--size", "12", "--rounds", "3", "--operation", "100ns", "--profile", "ring")
 	for _, want := range []string{`(?m)^Send +12 +[\d.]+ +24\.00 +0\.000 +2\.000 +2\.000 +2\.000 +1152$`, `(?m)^Recv +12 `} {
@@ -85,8 +87,8 @@ func TestRunProfile(t *testing.T) {
 	}
 }
 
-// Benchmarks print NPB's lines, the same each time, and the statistics of the run. By the specification, class S of CG has 1400 rows
-// and 15 iterations.
+// Benchmarks print NPB's lines, the same each time, and the statistics of the run. By the
+// specification, class S of CG has 1400 rows and 15 iterations.
 func TestRunBenchmark(t *testing.T) {
 	args := []string{"run", "--platform", "t3d", "-n", "4", "npb-cg"}
 	out := mustRun(t, args...)
@@ -139,8 +141,8 @@ func TestRunTraffic(t *testing.T) {
 	}
 }
 
-// A schedule that runs on an emulated LogGP machine takes as long as by the simulation, to the nanosecond: two
-// programs that have no line in common.
+// A schedule that runs on an emulated LogGP machine takes as long as by the simulation, to the
+// nanosecond: two programs that have no line in common.
 func TestRunSchedule(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.goal")
 	takes, finishes := regexp.MustCompile(`takes ([0-9.]+) us`), regexp.MustCompile(`finishing time +(\d+) ns`)
@@ -183,7 +185,8 @@ func TestRunSchedule(t *testing.T) {
 	}
 }
 
-// What is recorded of a program in processes is its schedule, which runs in processes and is simulated.
+// What is recorded of a program in processes is its schedule, which runs in processes and is
+// simulated.
 func TestRunRecord(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if out := mustRun(t, "run", "--platform", "shm", "-n", "3", "--size", "12", "--rounds", "2", "--record", "x.goal", "cg"); !strings.Contains(out, "on shm, loggp: result correct") {
@@ -235,8 +238,9 @@ func TestComputeFlag(t *testing.T) {
 	}
 }
 
-// On a LogGOPS machine the parameters are found and all operations take what the simulation says, but the linear
-// reduction, whose messages come out of order; other machines and files stand beside it.
+// On a LogGOPS machine the parameters are found and all operations take what the simulation says,
+// but the linear reduction, whose messages come out of order; other machines and files stand beside
+// it.
 func TestCompareSchedules(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustRun(t, "schedule", "ring", "-n", "4", "--size", "1000B", "-o", "ring.goal")
@@ -311,8 +315,8 @@ int main(int argc, char **argv) {
 	}
 }
 
-// What configure and make do with a compiler: they run what it made, and put its name, or that of a script that calls it,
-// into the environment that it gets.
+// What configure and make do with a compiler: they run what it made, and put its name, or that of a
+// script that calls it, into the environment that it gets.
 func TestCompilerOfOthers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "part.c", `#include <stdio.h>
@@ -371,7 +375,8 @@ int main(int argc, char **argv) {
 	}
 }
 
-// The course of a run is written as a page with what was printed, as trace events whose calls say with whom they exchange what, and as a picture.
+// The course of a run is written as a page with what was printed, as trace events whose calls say
+// with whom they exchange what, and as a picture.
 func TestRunCourse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	args := []string{"run", "--platform", "t3d", "-n", "2", "--size", "100", "--rounds", "1"}

@@ -165,8 +165,8 @@ func (a *alltoallv) read(cmd *cobra.Command) ([]phases.Exchange, error) {
 	return all, nil
 }
 
-// prediction says what messages and barriers take by the closed forms of a platform, and how its library
-// plans.
+// prediction says what messages and barriers take by the closed forms of a platform, and how its
+// library plans.
 func (a *alltoallv) prediction(cmd *cobra.Command, exchanges []phases.Exchange, ranks int) (*recording.Phased, *model.Compiled, error) {
 	known, err := load(cmd, a.platform)
 	if err != nil {
@@ -210,7 +210,8 @@ func (a *alltoallv) prediction(cmd *cobra.Command, exchanges []phases.Exchange, 
 	}, by, nil
 }
 
-// messageTime returns what a message between the first and the last rank takes, from its send to the end of its receive.
+// messageTime returns what a message between the first and the last rank takes, from its send to
+// the end of its receive.
 func messageTime(job *job.Job, bytes int) unit.Time {
 	m := job.Platform.Machine
 	last := job.Ranks - 1

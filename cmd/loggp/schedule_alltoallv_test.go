@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// The exchanges of a program that is recorded on one machine are carried out in phases that were computed
-// before, on another: without gathering lengths or computing phases, in less time, and in about the time
-// that the closed forms predict.
+// The exchanges of a program that is recorded on one machine are carried out in phases that were
+// computed before, on another: without gathering lengths or computing phases, in less time, and in
+// about the time that the closed forms predict.
 func TestScheduleAlltoallv(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustRun(t, "run", "--platform", "t3d", "-n", "8", "--record", "is.goal", "npb-is")
@@ -52,8 +52,8 @@ func TestScheduleAlltoallv(t *testing.T) {
 	}
 }
 
-// cells returns a number of a table in CSV: that of a column, in the first row whose cell in another column
-// is as asked.
+// cells returns a number of a table in CSV: that of a column, in the first row whose cell in
+// another column is as asked.
 func cells(t *testing.T, text, key, is, column string) float64 {
 	t.Helper()
 	r := csv.NewReader(strings.NewReader(text))

@@ -32,7 +32,8 @@ type simulate struct {
 	seed                                                                    uint64
 }
 
-// Ranks of large schedules that are shown: in a time line, and in files for viewers of trace events.
+// Ranks of large schedules that are shown: in a time line, and in files for viewers of trace
+// events.
 const (
 	lineRanks  = chart.MostTracks
 	eventRanks = 1024

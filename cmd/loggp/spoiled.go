@@ -12,11 +12,12 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// spoiled is what will spoil a measurement on this machine, as far as that can be told in a moment before it begins.
+// spoiled is what will spoil a measurement on this machine, as far as that can be told in a moment
+// before it begins.
 type spoiled []string
 
-// look looks for it, once for all ranks, and not where nothing is measured here: on emulated machines, and where a launcher of the user's may
-// start ranks elsewhere.
+// look looks for it, once for all ranks, and not where nothing is measured here: on emulated
+// machines, and where a launcher of the user's may start ranks elsewhere.
 func (s *spoiled) look(cmd *cobra.Command, m *measure) {
 	local := isHere(m.platform) || m.platform == probe.Platform && m.vendor.launcher == ""
 	if local && !launch.IsRank() {

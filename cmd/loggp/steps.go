@@ -9,8 +9,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// bySteps predicts the times of forced protocols by adding up every step of a platform, which the equations do not: they leave out
-// what calls and copies cost.
+// bySteps predicts the times of forced protocols by adding up every step of a platform, which the
+// equations do not: they leave out what calls and copies cost.
 //
 // It is for messages that went one of some ways.
 func bySteps(ways []way) compare.Predictor {

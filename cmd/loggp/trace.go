@@ -264,7 +264,8 @@ func (m *message) check(protocol string) error {
 	return nil
 }
 
-// lead is when the sender of one message calls: long after whatever began the job, and after the receive was posted.
+// lead is when the sender of one message calls: long after whatever began the job, and after the
+// receive was posted.
 const lead = 100 * unit.Millisecond
 
 // todo makes of a message what to trace.

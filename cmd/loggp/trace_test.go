@@ -14,8 +14,8 @@ import (
 	"github.com/loggp/loggp/reports/render"
 )
 
-// What is printed is reviewed like code (go test ./cmd/loggp -run TraceText -update). The machines are files of tests: no golden file changes when a
-// platform of the catalogue is fitted anew.
+// What is printed is reviewed like code (go test ./cmd/loggp -run TraceText -update). The machines
+// are files of tests: no golden file changes when a platform of the catalogue is fitted anew.
 func TestTraceText(t *testing.T) {
 	for name, args := range map[string]string{
 		"ssend":   "trace --platform testdata/t3e.yaml --mode ssend --size 2KB",
@@ -69,8 +69,9 @@ func ps(t *testing.T, n *json.Number) unit.Time {
 	return x
 }
 
-// TestTraceEvents reads the events of every program on every machine as a viewer would: threads have names, their slices nest, every arrow
-// begins and ends in a slice, and every message that begins ends.
+// TestTraceEvents reads the events of every program on every machine as a viewer would: threads
+// have names, their slices nest, every arrow begins and ends in a slice, and every message that
+// begins ends.
 func TestTraceEvents(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commands := []string{"--mode ssend --size 20KB", "--mode ibsend --size 700 --late 1ms", "--mode send --size 3KB --window 20us..60us"}
@@ -186,7 +187,8 @@ func nested(t *testing.T, thread string, list []slice) {
 	}
 }
 
-// TestTracePicture compares the picture of docs/trace.md with what its command draws (go test ./cmd/loggp -run TracePicture -update).
+// TestTracePicture compares the picture of docs/trace.md with what its command draws (go test
+// ./cmd/loggp -run TracePicture -update).
 func TestTracePicture(t *testing.T) {
 	const shown = "../../docs/t3d-trace.svg"
 	drawn := filepath.Join(t.TempDir(), "ssend.svg")

@@ -36,8 +36,8 @@ func version() string {
 	return info.Main.Version
 }
 
-// identity returns what two copies of this program have in common that can take part in one job: the version, and where that does not say which
-// sources it was built from, the program itself.
+// identity returns what two copies of this program have in common that can take part in one job:
+// the version, and where that does not say which sources it was built from, the program itself.
 func identity() string {
 	v := version()
 	if v != "(devel)" && !strings.Contains(v, "+dirty") {

@@ -28,8 +28,9 @@ func (w way) place() string {
 	return w.Machine.Tier(w.pair[0], w.pair[1]).String()
 }
 
-// waysOf returns the ways on which samples were measured, as far as the platforms are where they were and what they were. A file without
-// facts about ranks is of the platform's default, the first and the last.
+// waysOf returns the ways on which samples were measured, as far as the platforms are where they
+// were and what they were. A file without facts about ranks is of the platform's default, the first
+// and the last.
 func waysOf(set *sample.Set) (ways []way, changed []clean.Warning) {
 	runs, _ := set.Runs() // they were resolved when the set was read
 	for _, run := range runs {
@@ -50,7 +51,8 @@ func waysOf(set *sample.Set) (ways []way, changed []clean.Warning) {
 	return ways, changed
 }
 
-// wayOf reads the ranks. A file by hand may say anything: what the machine does not have is not believed.
+// wayOf reads the ranks. A file by hand may say anything: what the machine does not have is not
+// believed.
 func wayOf(p *platform.Platform, run sample.Run) way {
 	w := way{Platform: p, ranks: run.Ranks, pair: run.Pair}
 	if r := p.Machine.Ranks; w.ranks < r.Min || w.ranks > r.Max {

@@ -9,7 +9,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// What adds up the steps of a platform does so on the way that was measured, also where files of several ways are read together.
+// What adds up the steps of a platform does so on the way that was measured, also where files of
+// several ways are read together.
 func TestWays(t *testing.T) {
 	t.Chdir(t.TempDir())
 	base := "measure --platform t3d --ranks 8 --noise off --modes send --sizes 16,1000 --protocol RTA --reps 2 -o "

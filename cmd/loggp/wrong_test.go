@@ -10,7 +10,8 @@ import (
 	"github.com/loggp/loggp/impl/program"
 )
 
-// A program that goes wrong ends the command with status 1 and a message for people: no stack of ours.
+// A program that goes wrong ends the command with status 1 and a message for people: no stack of
+// ours.
 func TestRunWrongProgram(t *testing.T) {
 	for name, p := range map[string]struct {
 		flags   []string

@@ -171,8 +171,8 @@ func (c *Cell) group(times []unit.Time, clock string, resolution float64) group 
 
 // blur returns sorted times in which equal ones are spread evenly over the interval that the clock
 // shows as the same: halfway to the next on both sides, and half a step at most. So a median lies
-// between two steps, nearer to the more frequent one (the median of grouped data), and not on one of
-// them by chance. If all times are equal they stay so.
+// between two steps, nearer to the more frequent one (the median of grouped data), and not on one
+// of them by chance. If all times are equal they stay so.
 func blur(times []unit.Time, step unit.Time) []unit.Time {
 	if step <= 0 || len(times) == 0 || times[0] == times[len(times)-1] {
 		return times

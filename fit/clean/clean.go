@@ -1,6 +1,7 @@
-// Package clean makes cells of samples: the repetitions of one timer, mode and size, as a median with
-// bootstrap replicates. It leaves out disturbed samples and looks for tails, drift, coarse timers, and
-// roots of the barrier that disagree. It treats each size alone: package curve continues over sizes.
+// Package clean makes cells of samples: the repetitions of one timer, mode and size, as a median
+// with bootstrap replicates. It leaves out disturbed samples and looks for tails, drift, coarse
+// timers, and roots of the barrier that disagree. It treats each size alone: package curve
+// continues over sizes.
 package clean
 
 import (

@@ -31,8 +31,9 @@ func Quantile(sorted []float64, u float64) float64 {
 	return sorted[i] + (pos-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// SortTails brings the least and the greatest numbers to the places that they have in order, as far as quantiles below tail and above
-// 1−tail need them. What is between stays as it comes: intervals of replicates are asked for so often that sorting takes most of a fit.
+// SortTails brings the least and the greatest numbers to the places that they have in order, as far
+// as quantiles below tail and above 1−tail need them. What is between stays as it comes: intervals
+// of replicates are asked for so often that sorting takes most of a fit.
 func SortTails(x []float64, tail float64) {
 	k := int(tail*float64(len(x)-1)) + 2
 	if 3*k > len(x) || slices.ContainsFunc(x, func(v float64) bool { return v != v }) {

@@ -56,8 +56,8 @@ type Point struct {
 }
 
 // Piece is a straight piece of a curve: Value + Slope·(k−From) for k bytes. A piece ends at the
-// last size that was measured on it. Behaviour between that and the first size of the next piece was
-// not measured.
+// last size that was measured on it. Behaviour between that and the first size of the next piece
+// was not measured.
 type Piece struct {
 	From, To         int
 	Value, Low, High float64 // at From
@@ -148,7 +148,8 @@ func (c *Curve) Minus(d *Curve, method string, level float64) *Curve {
 	return out
 }
 
-// Shuffled returns the curve with its replicates in another order, the same for all cells and pieces.
+// Shuffled returns the curve with its replicates in another order, the same for all cells and
+// pieces.
 func (c *Curve) Shuffled(order []int) *Curve {
 	out := *c
 	out.Cells, out.Excluded, out.Replicate = shuffled(c.Cells, order), shuffled(c.Excluded, order), nil

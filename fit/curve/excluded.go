@@ -8,17 +8,17 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 )
 
-// Cells that are too long for a line are excluded: other load delayed most of their samples. Delays are
-// one-sided, so no cell is too short.
+// Cells that are too long for a line are excluded: other load delayed most of their samples. Delays
+// are one-sided, so no cell is too short.
 const (
 	heldUp    = 2 // times as long as the line, beyond its uncertainty
 	shrinking = 5 // times as long as a longer message, on a whole piece: no protocol is so much faster than the one before it
 )
 
-// Cut finds the straight pieces of the curve and fits each, and its replicates. Several sizes at the
-// end that are too long are a piece of their own: another protocol begins there, even if they are too
-// few for a line that is found by itself. Other cells that are too long were held up, and are set aside
-// as long as others are left.
+// Cut finds the straight pieces of the curve and fits each, and its replicates. Several sizes at
+// the end that are too long are a piece of their own: another protocol begins there, even if they
+// are too few for a line that is found by itself. Other cells that are too long were held up, and
+// are set aside as long as others are left.
 func (c *Curve) Cut(o clean.Options) {
 	defer c.show()
 	tail := 0 // cells at the end that are a piece of their own
@@ -53,8 +53,8 @@ func (c *Curve) Cut(o clean.Options) {
 	}
 }
 
-// borrows says whether the last piece, of the fewest sizes, is not straight because it took the first
-// of them from the piece before.
+// borrows says whether the last piece, of the fewest sizes, is not straight because it took the
+// first of them from the piece before.
 func (c *Curve) borrows() bool {
 	last := len(c.Pieces) - 1
 	if last < 1 || !c.Bent[last] || len(c.Of(last)) != Fewest {

@@ -31,8 +31,8 @@ const huber = 1.345
 // sizes whose slopes are all noise, and it has no place for uncertainties that grow with the value.
 // Samples far off are met by the median of each cell already; Huber's loss is for cells far off.
 //
-// Delays are one-sided: if many points stray from the line, the lowest ones decide, even if they are
-// fewer than half.
+// Delays are one-sided: if many points stray from the line, the lowest ones decide, even if they
+// are fewer than half.
 func fitLine(p points) Line {
 	l, _ := fitAmong(p)
 	return l

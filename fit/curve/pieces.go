@@ -79,8 +79,8 @@ func (c *Curve) line(p points) Line {
 }
 
 // points returns the medians with their uncertainties: standard errors, as far as they concern the
-// shape of the curve, and tolerated deviations from the line. The standard error of a few samples is
-// itself uncertain and so counts for more.
+// shape of the curve, and tolerated deviations from the line. The standard error of a few samples
+// is itself uncertain and so counts for more.
 func (c *Curve) points(tolerance float64) points {
 	var p points
 	scatters, launched := c.scatters()
@@ -107,8 +107,8 @@ func (p points) roughen(scales []float64) {
 
 // loosen makes uncertainties larger if a few points are not on one line: by a part of their scale,
 // the same for all points, so large that they lie as far from it as is expected (Mandel and Paule
-// 1970). Otherwise the line would follow the points with the smallest errors, which change from run to
-// run. Among many points those that are far off are found without this.
+// 1970). Otherwise the line would follow the points with the smallest errors, which change from run
+// to run. Among many points those that are far off are found without this.
 func (p points) loosen(scales []float64) {
 	n := len(p.x)
 	if n < Fewest || n > crowd {
@@ -171,7 +171,8 @@ func (p points) roughness() float64 {
 // parameters a piece (two of the line, one of its place) at twice the price, since the place is
 // searched for; and with a bound on what one point may cost (Fearnhead and Rigaill 2019).
 //
-// Of many points, the first search takes only some places where a piece may begin. A second one takes all places around those that it found.
+// Of many points, the first search takes only some places where a piece may begin. A second one
+// takes all places around those that it found.
 func breaks(p points, most int) []int {
 	n := len(p.x)
 	step := (n + widest - 1) / widest
@@ -193,7 +194,8 @@ func breaks(p points, most int) []int {
 	return breaksAmong(p, most, slices.Compact(near))
 }
 
-// breaksAmong takes the places where a piece may begin, which begin with 0, and the number of points behind them.
+// breaksAmong takes the places where a piece may begin, which begin with 0, and the number of
+// points behind them.
 func breaksAmong(p points, most int, places []int) []int {
 	n := len(p.x)
 	price := dear * 3 * math.Log(float64(n))

@@ -91,7 +91,8 @@ func subject(p params.Parameter) string {
 	return p.Platform + ", " + p.Library + ", " + p.Place
 }
 
-// single is an error unless there are parameters and all parameters are of one platform, library and place.
+// single is an error unless there are parameters and all parameters are of one platform, library
+// and place.
 func single(ps []params.Parameter) error {
 	if len(ps) == 0 {
 		return errors.New("there are no parameters of this platform, library and place")

@@ -101,11 +101,11 @@ func (m *machine) logGOPS(o Options) ([]option, error) {
 	}, nil
 }
 
-// LogGOPS returns the parameters that Write gives LogGOPSim, exact to a picosecond, for simulations.
-// Options select as in Write. Where Write has no L, g, S or O, these are estimated:
+// LogGOPS returns the parameters that Write gives LogGOPSim, exact to a picosecond, for
+// simulations. Options select as in Write. Where Write has no L, g, S or O, these are estimated:
 //
-//   - If o_s and o_r overlap with the transfer, so that L is not identifiable, L is 0, o is half of the
-//     one-way time of a small message, and O is at most G.
+//   - If o_s and o_r overlap with the transfer, so that L is not identifiable, L is 0, o is half of
+//     the one-way time of a small message, and O is at most G.
 //   - If g is known by a bound only, it is the bound.
 //   - If no eager limit is seen, there is none.
 //   - If overheads fall with the size, O is 0.

@@ -50,7 +50,8 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// The interval holds the true numbers in about 95 of 100 data sets, and is no wider than that takes.
+// The interval holds the true numbers in about 95 of 100 data sets, and is no wider than that
+// takes.
 func TestInterval(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	inside, total := 0, 0

@@ -1,9 +1,10 @@
-// Package loggops finds the LogGOPS parameters of a machine from the times of schedules that it ran.
+// Package loggops finds the LogGOPS parameters of a machine from the times of schedules that it
+// ran.
 //
 // It needs nothing of the machine but that it runs schedules, so an emulated machine and a real
 // transport are fitted alike, by the operations that the simulation has: a send, a receive, a
-// computation. LogGOPS has one o for both sides, one G for all sizes and no nodes, so what a machine
-// does beyond that is left over; loggp compare shows how much.
+// computation. LogGOPS has one o for both sides, one G for all sizes and no nodes, so what a
+// machine does beyond that is left over; loggp compare shows how much.
 package loggops
 
 import (
@@ -50,8 +51,8 @@ func Probes(ranks int) []*schedule.Schedule {
 	return all
 }
 
-// do is what a rank does in a round: it computes, sends and receives, and computes. What is 0 is left
-// out.
+// do is what a rank does in a round: it computes, sends and receives, and computes. What is 0 is
+// left out.
 type do struct {
 	calc, after unit.Time
 	send, recv  int
@@ -98,12 +99,13 @@ func probe(ranks, times int, a, b do) *schedule.Schedule {
 	return made
 }
 
-// Fit returns the parameters of a machine on which the schedules of Probes took these times, by rank:
+// Fit returns the parameters of a machine on which the schedules of Probes took these times, by
+// rank:
 //
 //   - A ping-pong takes 2 (2 o + L + k G) a round, or what a rendezvous takes.
-//   - A send between computations takes o + k O, and so does the receive of a message that is there.
-//     Where both together take longer than a message, as parts of them overlap with its flight, o is
-//     half of what the message takes, and L is 0.
+//   - A send between computations takes o + k O, and so does the receive of a message that is
+//     there. Where both together take longer than a message, as parts of them overlap with its
+//     flight, o is half of what the message takes, and L is 0.
 //   - In a train a message follows every max(g, o).
 //   - A send of more than S bytes waits for a receive that is late.
 //   - G has the least squares of relative errors of all ping-pongs.

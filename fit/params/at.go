@@ -122,8 +122,8 @@ func Covers(ps []Parameter, mode string, k int) (outside bool, err error) {
 
 // Way predicts the time of one way of a call of a mode with k bytes: T, by ranges of sizes; or
 // without it equation (9) of LoGH{sSP}, within a node (8), with what Call takes, if L of the mode
-// itself is known. A bound of L gives no time: of a ready send o_r includes posting the receive, and
-// o_s work that follows the transfer, so that the sum is far from the time in either direction.
+// itself is known. A bound of L gives no time: of a ready send o_r includes posting the receive,
+// and o_s work that follows the transfer, so that the sum is far from the time in either direction.
 func Way(ps []Parameter, mode string, k int) (Estimate, error) {
 	e, err := At(ps, mode, OneWay, k)
 	if missing := (*MissingError)(nil); !errors.As(err, &missing) {
@@ -152,8 +152,8 @@ func belowGap(ps []Parameter, mode string, k int) bool {
 	return ok && k > smallMessage && k < g.From
 }
 
-// Equations says how a size lies to those that the parameters of equations (1) to (7) are from: o_s,
-// o_r and G of low-level messages. It returns a *RangeError as At does.
+// Equations says how a size lies to those that the parameters of equations (1) to (7) are from:
+// o_s, o_r and G of low-level messages. It returns a *RangeError as At does.
 func Equations(ps []Parameter, k int) (Estimate, error) {
 	outside, err := Covers(ps, Message, k)
 	all := Estimate{Outside: outside}

@@ -94,8 +94,8 @@ func TestModelWithoutG(t *testing.T) {
 	}
 }
 
-// Without T one way is the sum of its parts, of which the mode itself must show L; a size below those
-// that G is from lies between what was measured.
+// Without T one way is the sum of its parts, of which the mode itself must show L; a size below
+// those that G is from lies between what was measured.
 func TestWay(t *testing.T) {
 	ps := slices.DeleteFunc(ranged("send"), func(p Parameter) bool { return p.Kind() == OneWay || p.Kind() == OneWayPerByte })
 	if e, err := Way(ps, "send", 401); err != nil || math.Abs(e.Value-(2+5+400*0.2+2)) > 1e-6 || e.Between || e.Outside {

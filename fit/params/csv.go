@@ -63,8 +63,8 @@ func verdictColumn() table.Column[Parameter] {
 	return c
 }
 
-// checkMode refuses what is probably a misspelled mode. Other names are modes of programs that loggp
-// does not know.
+// checkMode refuses what is probably a misspelled mode. Other names are modes of programs that
+// loggp does not know.
 func checkMode(s string) error {
 	if meant := table.Meant(s, sample.ModeNames()); meant != "" && meant != s {
 		return fmt.Errorf("%q is not a mode: did you mean %s?", s, meant)
@@ -86,8 +86,8 @@ func WriteParameters(w io.Writer, ps []Parameter, facts ...table.Fact) error {
 
 // ReadParameters reads parameters as WriteParameters writes them. name stands for the input in
 // errors. Without a column of verdicts they are empty; that of a row without a number is
-// NotIdentifiable. It is an error if a row is there twice, a value is negative or impossible, two ranges of a
-// parameter overlap, or the slope of a range is missing.
+// NotIdentifiable. It is an error if a row is there twice, a value is negative or impossible, two
+// ranges of a parameter overlap, or the slope of a range is missing.
 func ReadParameters(in io.Reader, name string) ([]Parameter, error) {
 	ps, _, err := Read(in, name)
 	return ps, err

@@ -84,8 +84,8 @@ func (m Mode) confirmed(before, after int) bool {
 }
 
 // Eager returns S, the longest message that is sent without asking the receiver, and what shows it:
-// round trips, or else the last size before o_s jumps by more than a round trip of small messages. A
-// sender that asks waits for an answer, so its call is longer by a round trip at least; a smaller
+// round trips, or else the last size before o_s jumps by more than a round trip of small messages.
+// A sender that asks waits for an answer, so its call is longer by a round trip at least; a smaller
 // jump has another reason, such as another way to copy.
 func Eager(ps []Parameter, mode string) (limit float64, from string, err error) {
 	if p, ok := Find(ps, mode, EagerLimit, 0); ok && !math.IsNaN(p.Value) {

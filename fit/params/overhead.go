@@ -11,8 +11,8 @@ import (
 
 // SendOverhead returns the timer that shows o_s: timer11, or idle if an earlier message delays the
 // send of timer11, as the barrier's last message does on a machine with a long gap, and idle was
-// measured at more than half of the sizes. A synchronous send waits for its peer, and idle would show
-// less of that. Without either it is the time from round-trip trains with waits.
+// measured at more than half of the sizes. A synchronous send waits for its peer, and idle would
+// show less of that. Without either it is the time from round-trip trains with waits.
 func (m Mode) SendOverhead() *curve.Curve {
 	send, idle := m.Timer(sample.Timer11), m.Timer(sample.Idle)
 	switch {

@@ -67,8 +67,8 @@ func Call(ps []Parameter, call string) (model.Parameters, error) {
 }
 
 // Calls is Call for messages of all sizes: overheads and one-way time T by ranges of sizes, so that
-// they contain the rendezvous of long messages, and what of o_s follows the transfer. Without T it is
-// Call.
+// they contain the rendezvous of long messages, and what of o_s follows the transfer. Without T it
+// is Call.
 func Calls(ps []Parameter, call string) (model.Parameters, error) {
 	way := overhead(ps, call, OneWay)
 	if len(way) == 0 {

@@ -181,8 +181,8 @@ type Queue interface {
 	First(k Key) *Packet
 	Drop(k Key)
 
-	// Refusing reports whether the rank's own queue k has refused an entry of a writer, and taken none
-	// with Retry since. A refusal is an event of Watch.
+	// Refusing reports whether the rank's own queue k has refused an entry of a writer, and taken
+	// none with Retry since. A refusal is an event of Watch.
 	Refusing(k Key) bool
 }
 
@@ -273,25 +273,28 @@ type Datagram interface {
 	Recv(deadline unit.Time) *Packet
 }
 
-// Barrier is a barrier of all ranks of the job. A rank may do something else between its arrival and
-// the opening, and arrives again only when it has passed.
+// Barrier is a barrier of all ranks of the job. A rank may do something else between its arrival
+// and the opening, and arrives again only when it has passed.
 type Barrier interface {
 	// Arrive says that the rank has come to its next barrier. It does not wait.
 	Arrive()
 
-	// Passed reports whether all ranks have come to the barrier that this rank has come to last. That
-	// they have is an event of the rank (Watch). It does not wait, and a loop of calls sees it.
+	// Passed reports whether all ranks have come to the barrier that this rank has come to last.
+	// That they have is an event of the rank (Watch). It does not wait, and a loop of calls sees
+	// it.
 	Passed() bool
 }
 
-// Control is a network beside that of packets. It broadcasts words to all ranks and combines words of all
-// ranks, like the control network of the CM-5. All ranks make the same calls in the same order.
+// Control is a network beside that of packets. It broadcasts words to all ranks and combines words
+// of all ranks, like the control network of the CM-5. All ranks make the same calls in the same
+// order.
 type Control interface {
 	// Limit returns the most words of a broadcast.
 	Limit() int
 
-	// Broadcast copies the words of rank root to words at every other rank, which has the same number. It
-	// returns when the rank has them; root may have to wait until earlier ones were taken.
+	// Broadcast copies the words of rank root to words at every other rank, which has the same
+	// number. It returns when the rank has them; root may have to wait until earlier ones were
+	// taken.
 	Broadcast(root int, words []uint32)
 
 	// Combine combines a word of each rank, and returns the result when all have called it.

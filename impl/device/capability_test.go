@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestNone checks that None has every capability of a Port and that none is there, and that docs/design.md
-// has a row for each.
+// TestNone checks that None has every capability of a Port and that none is there, and that
+// docs/design.md has a row for each.
 func TestNone(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/design.md")
 	if err != nil {

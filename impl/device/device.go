@@ -124,16 +124,18 @@ type Port interface {
 	Control() Control   // broadcasts and combinations of words, by a network of their own
 }
 
-// RealTime is a Port on which work takes its own time and no other: Spend and Operate do nothing, and
-// Copy is copy. A library that would call them for every message may ask once and leave them out.
+// RealTime is a Port on which work takes its own time and no other: Spend and Operate do nothing,
+// and Copy is copy. A library that would call them for every message may ask once and leave them
+// out.
 type RealTime interface {
 	Port
 	RealTime()
 }
 
-// Holder is a Port whose Send may return while the system has no room for all of the packet, so that a
-// rank can send to several others at the same time. The port sends the rest in the calls that receive,
-// and Flush waits until nothing is left, or a packet has come: then it reports that it is not done.
+// Holder is a Port whose Send may return while the system has no room for all of the packet, so
+// that a rank can send to several others at the same time. The port sends the rest in the calls
+// that receive, and Flush waits until nothing is left, or a packet has come: then it reports that
+// it is not done.
 type Holder interface {
 	Port
 	Holds() bool // whether Send does so here

@@ -72,8 +72,8 @@ func (r *Rank) Buffer(o *Op) *Op {
 }
 
 // Continue lets a send of the program end before it is known that its message has arrived: it
-// returns a send of the same data that goes on in its place, and whose data Own keeps when it has left
-// for the first time.
+// returns a send of the same data that goes on in its place, and whose data Own keeps when it has
+// left for the first time.
 func (r *Rank) Continue(o *Op) *Op {
 	x := r.NewOp()
 	x.SetSend(o.Mode, o.Buf, o.Sign, int(o.Peer), o.Context, int(o.Tag))

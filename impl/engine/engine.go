@@ -34,19 +34,20 @@ type Maker interface {
 
 // Engine carries the messages of one rank. It is called by its Rank only, in the rank's goroutine.
 //
-//   - Matching. Messages of a pair of ranks and a context do not overtake each other: of two that match
-//     one receive, the first that was sent is taken; of two receives that match one message, the first
-//     that was posted takes it (MPI-1.2, section 3.5).
-//   - Progress is made inside calls only. A call that blocks makes progress for all operations of the
-//     rank, and an operation whose counterpart has been started ends if both ranks keep making calls.
+//   - Matching. Messages of a pair of ranks and a context do not overtake each other: of two that
+//     match one receive, the first that was sent is taken; of two receives that match one message,
+//     the first that was posted takes it (MPI-1.2, section 3.5).
+//   - Progress is made inside calls only. A call that blocks makes progress for all operations of
+//     the rank, and an operation whose counterpart has been started ends if both ranks keep making
+//     calls.
 //   - A send to a rank that takes in nothing never blocks for want of buffer space at the receiver,
 //     unless its mode says so.
-//   - A synchronous send ends when its receive has been found. A ready send whose receive was not posted
-//     is an error (ErrOther) of the receiver, if it takes the message in before.
+//   - A synchronous send ends when its receive has been found. A ready send whose receive was not
+//     posted is an error (ErrOther) of the receiver, if it takes the message in before.
 //   - A message that is longer than its receive is an error (ErrTruncate), and one with another
 //     signature too (ErrType): Rank.Check finds both.
-//   - An engine fails by Rank.Fail, which does not return. It does not fail for what is not its rank's
-//     mistake.
+//   - An engine fails by Rank.Fail, which does not return. It does not fail for what is not its
+//     rank's mistake.
 //   - Nothing is allocated for a message once the memory for as many operations is there.
 type Engine interface {
 	// Setup prepares the engine for a rank. It is called once, before all else.

@@ -6,8 +6,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Arrived is a message that has arrived, or the first packet of one. Head is what its engine knows of
-// it.
+// Arrived is a message that has arrived, or the first packet of one. Head is what its engine knows
+// of it.
 type Arrived[H any] struct {
 	match.Entry[*Arrived[H]]
 	Head H
@@ -23,8 +23,8 @@ func (m *Arrived[H]) arrival() *Arrival {
 	return &Arrival{Source: m.Src, Tag: int(m.Tag), Bytes: m.Size, Context: m.Context}
 }
 
-// Inbox is the posted receives of a rank, each in a value R, and the messages that have arrived and have
-// no receive: for engines that match where messages arrive. The zero value is empty.
+// Inbox is the posted receives of a rank, each in a value R, and the messages that have arrived and
+// have no receive: for engines that match where messages arrive. The zero value is empty.
 type Inbox[R, H any] struct {
 	Posted  match.Queue[R]
 	Waiting match.Queue[*Arrived[H]]
@@ -68,8 +68,8 @@ func (x *Inbox[R, H]) Post(o *Op, r *match.Entry[R]) *Arrived[H] {
 // Drop keeps the memory of a message that a receive has taken for the next one.
 func (x *Inbox[R, H]) Drop(m *Arrived[H]) { m.Data, m.next, x.spare = nil, x.spare, m }
 
-// Withdraw removes the first message of a rank that waits for a receive and is the one asked for. It
-// reports whether there was one.
+// Withdraw removes the first message of a rank that waits for a receive and is the one asked for.
+// It reports whether there was one.
 func (x *Inbox[R, H]) Withdraw(src int, is func(h *H) bool) bool {
 	for m := range x.Waiting.All() {
 		if m := m.Value; m.Src == src && is(&m.Head) {

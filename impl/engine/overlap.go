@@ -130,7 +130,8 @@ func (x interval) bytes(from, to uintptr) string {
 	return fmt.Sprintf("bytes %d to %d", first, first+int(to-from)-1)
 }
 
-// unwatch ends the watch of an operation that has failed. A program that returns errors uses its memory again.
+// unwatch ends the watch of an operation that has failed. A program that returns errors uses its
+// memory again.
 func (r *Rank) unwatch(o *Op) {
 	if r.overlap != nil {
 		r.overlap.forget(o)

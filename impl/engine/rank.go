@@ -43,7 +43,8 @@ func (c *Config) here() Site {
 	return c.site(stack[:runtime.Callers(2, stack)])
 }
 
-// Caller locates the calls of a program that is not written in Go, on whose stacks goroutines say nothing.
+// Caller locates the calls of a program that is not written in Go, on whose stacks goroutines say
+// nothing.
 type Caller interface {
 	Here() (call string, at uintptr) // the call that the program is in, and where it makes it
 	Site(at uintptr) Site
@@ -96,7 +97,8 @@ func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
 // Port returns the rank's port.
 func (r *Rank) Port() device.Port { return r.port }
 
-// SetCaller says who locates the program's calls. Caller returns it; nil: the stacks of goroutines do.
+// SetCaller says who locates the program's calls. Caller returns it; nil: the stacks of goroutines
+// do.
 func (r *Rank) SetCaller(c Caller) { r.caller = c }
 func (r *Rank) Caller() Caller     { return r.caller }
 

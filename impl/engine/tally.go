@@ -47,13 +47,15 @@ func (w *overlap) peer(rank int, context uint32, which, n int) {
 	}
 }
 
-// Sizes counts calls, and adds up their bytes, by classes of sizes: up to each of SizeLimits, and beyond.
+// Sizes counts calls, and adds up their bytes, by classes of sizes: up to each of SizeLimits, and
+// beyond.
 type Sizes [len(SizeLimits) + 1]struct{ Calls, Bytes int64 }
 
 // SizeLimits are the largest sizes of the classes of Sizes.
 var SizeLimits = [...]int{64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}
 
-// ClassOf stands in the names of Sizes.Counts between what is counted and the largest size of a class.
+// ClassOf stands in the names of Sizes.Counts between what is counted and the largest size of a
+// class.
 const ClassOf = ", up to "
 
 // Add counts a call.

@@ -13,8 +13,8 @@ func (r *Rank) Send(m model.Mode, buf []byte, s Signature, dst int, context uint
 	r.flush()
 }
 
-// flush ends what sends have left with the port, and makes progress meanwhile: others may be told to
-// send, too.
+// flush ends what sends have left with the port, and makes progress meanwhile: others may be told
+// to send, too.
 func (r *Rank) flush() {
 	if r.holder != nil {
 		for !r.holder.Flush() {
@@ -175,7 +175,8 @@ func (r *Rank) Wait(o *Op) {
 	r.engine.Looked(true)
 }
 
-// Progress takes in one thing that has happened, without waiting, and reports whether there was one.
+// Progress takes in one thing that has happened, without waiting, and reports whether there was
+// one.
 func (r *Rank) Progress() bool { return r.engine.Progress(false) }
 
 // Until makes progress until found. It waits for o, an operation among others.
@@ -228,8 +229,8 @@ func (r *Rank) Cancel(o *Op) {
 	}
 }
 
-// Barrier returns true when all n ranks have called it, or false if the engine has no barrier of its
-// own: see Barrierer.
+// Barrier returns true when all n ranks have called it, or false if the engine has no barrier of
+// its own: see Barrierer.
 func (r *Rank) Barrier(n, me int, rank func(i int) int) bool {
 	b, ok := r.engine.(Barrierer)
 	return ok && b.Barrier(n, me, rank)

@@ -23,8 +23,8 @@ func careful(buffer int) (*model.Machine, *model.Ethernet) {
 	return m, e
 }
 
-// streams lets ranks send bytes to others, and returns when each receiver had all of its own, and what was
-// on the network.
+// streams lets ranks send bytes to others, and returns when each receiver had all of its own, and
+// what was on the network.
 func streams(t *testing.T, m *model.Machine, to map[int]int, bytes int) (took map[int]unit.Time, s EthernetStatistics) {
 	t.Helper()
 	return seeded(t, m, 0, to, bytes)
@@ -60,9 +60,10 @@ func seeded(t *testing.T, m *model.Machine, seed uint64, to map[int]int, bytes i
 	return took, s
 }
 
-// TestSharedReceiver checks what is known of such networks: disjoint pairs run at the full rate, and
-// three flows into one link get less than it can carry, and very different shares, as some wait for what
-// was lost. It comes out of the buffer of the switch, and is not so where there is room for all windows.
+// TestSharedReceiver checks what is known of such networks: disjoint pairs run at the full rate,
+// and three flows into one link get less than it can carry, and very different shares, as some wait
+// for what was lost. It comes out of the buffer of the switch, and is not so where there is room
+// for all windows.
 func TestSharedReceiver(t *testing.T) {
 	line := 12.5e6 * 1460 / 1538 // data of a segment, of what a frame and its gap take
 	for _, c := range []struct {
@@ -100,8 +101,8 @@ func TestSharedReceiver(t *testing.T) {
 	}
 }
 
-// TestBursts checks what losses do to an exchange: messages of seven ranks that come into one link at the
-// same time would take 40 ms, and some wait for a timeout of 200 ms.
+// TestBursts checks what losses do to an exchange: messages of seven ranks that come into one link
+// at the same time would take 40 ms, and some wait for a timeout of 200 ms.
 func TestBursts(t *testing.T) {
 	to := map[int]int{1: 0, 2: 0, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0}
 	for _, c := range []struct {
@@ -117,7 +118,8 @@ func TestBursts(t *testing.T) {
 	}
 }
 
-// TestSlowStart checks that a window of two segments doubles with each round trip: 2, 4, 8 segments.
+// TestSlowStart checks that a window of two segments doubles with each round trip: 2, 4, 8
+// segments.
 func TestSlowStart(t *testing.T) {
 	m, e := careful(1 << 20)
 	e.Switches.Latency, e.TCP.AckEvery = 10*unit.Millisecond, 1
@@ -133,8 +135,9 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
-// TestIdle checks that the window of a connection is half after each timeout in which nothing was sent.
-// With a window of 44 segments, 31 take no round trip; they take one with 22, two with 5, and four with two.
+// TestIdle checks that the window of a connection is half after each timeout in which nothing was
+// sent. With a window of 44 segments, 31 take no round trip; they take one with 22, two with 5, and
+// four with two.
 func TestIdle(t *testing.T) {
 	m, e := careful(1 << 20)
 	e.Switches.Latency, e.TCP.AckEvery = 10*unit.Millisecond, 1
@@ -172,8 +175,8 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// TestFastRetransmission checks that what a switch loses now and then is sent again at once, and how
-// long it takes where it is not.
+// TestFastRetransmission checks that what a switch loses now and then is sent again at once, and
+// how long it takes where it is not.
 func TestFastRetransmission(t *testing.T) {
 	const bytes = 4 << 20
 	m, e := careful(1 << 20)
@@ -192,8 +195,8 @@ func TestFastRetransmission(t *testing.T) {
 	}
 }
 
-// TestSelective checks that senders resend exactly what was lost, as receivers say what they have, but for
-// at most a segment at a timeout.
+// TestSelective checks that senders resend exactly what was lost, as receivers say what they have,
+// but for at most a segment at a timeout.
 func TestSelective(t *testing.T) {
 	m, e := careful(1 << 20)
 	e.Switches.Latency, e.Switches.Loss = 2*unit.Millisecond, 0.04
@@ -210,9 +213,10 @@ func TestSelective(t *testing.T) {
 	}
 }
 
-// TestSocketsTogether checks what a library that writes to several sockets at the same time makes of its
-// link: messages to three ranks share it, and all are there at the end, where one that writes in turn
-// has the first there after a third of the time. Sends return at once, and Flush when all is written.
+// TestSocketsTogether checks what a library that writes to several sockets at the same time makes
+// of its link: messages to three ranks share it, and all are there at the end, where one that
+// writes in turn has the first there after a third of the time. Sends return at once, and Flush
+// when all is written.
 func TestSocketsTogether(t *testing.T) {
 	const bytes = 4 << 20
 	m, e := careful(1 << 20)

@@ -21,7 +21,8 @@ func torusOf(source unit.Rate) *model.Machine {
 }
 
 // resources returns what a flow from a node of a torus to another needs, by name: both interfaces,
-// and links by the order of dimensions, the shorter way round. A way that is half of a ring goes up.
+// and links by the order of dimensions, the shorter way round. A way that is half of a ring goes
+// up.
 func resources(shape [3]int, from, to int) []string {
 	names := []string{fmt.Sprintf("node %d inject", from)}
 	at := [3]int{from % shape[0], from / shape[0] % shape[1], from / (shape[0] * shape[1])}

@@ -100,11 +100,13 @@ func TestFatTreePackets(t *testing.T) {
 		bytes      int
 		sent, took unit.Time // when its sender is free, and when its receiver has it
 	}{
-		// Of 16 bytes, two words: 0.3 + 2·0.1 us. Three switches, and delivery: 3·0.15 + 0.3 us; then 0.3 + 2·0.1.
+		// Of 16 bytes, two words: 0.3 + 2·0.1 us. Three switches, and delivery: 3·0.15 + 0.3 us;
+		// then 0.3 + 2·0.1.
 		{8, 500_000, 500_000 + 750_000 + 300_000 + 2_000_000},
 		// 96 bytes: a burst and four words, 0.3 + 0.25 + 4·0.1. The link takes 0.96 us, 0.01 more.
 		{88, 950_000, 950_000 + 10_000 + 750_000 + 300_000 + 12_000_000},
-		// Two of these: the second is stored when the link has taken the first. Then one of 8 + 4 bytes.
+		// Two of these: the second is stored when the link has taken the first. Then one of 8 + 4
+		// bytes.
 		{180, 2*960_000 + 500_000, 2*960_000 + 500_000 + 750_000 + 2*12_300_000 + 2_300_000},
 	} {
 		var sent, took unit.Time
@@ -151,8 +153,8 @@ func smpsOf(ranks int) *model.Machine {
 	return m
 }
 
-// Ranks of an SMP that send at once take the lock of the interface one after the other, and those that
-// receive do, too. Ranks of several SMPs do not wait for each other.
+// Ranks of an SMP that send at once take the lock of the interface one after the other, and those
+// that receive do, too. Ranks of several SMPs do not wait for each other.
 func TestInterfaceLock(t *testing.T) {
 	const each = us + 300_000 + 12*100_000 // the lock, and a packet of 96 bytes in 12 words
 	for senders := 1; senders <= 4; senders++ {
@@ -186,9 +188,9 @@ func TestInterfaceLock(t *testing.T) {
 	}
 }
 
-// An interface takes in one remote write at a time, and carries one: those to one target come one after
-// the other, those to several at once. A write in each direction is two, which take turns where the
-// interface is half duplex.
+// An interface takes in one remote write at a time, and carries one: those to one target come one
+// after the other, those to several at once. A write in each direction is two, which take turns
+// where the interface is half duplex.
 func TestOneConnection(t *testing.T) {
 	const n = 60_000
 	one := us + unit.Rate(60e6).Time(n) + 2*(300_000+150_000)
@@ -234,8 +236,8 @@ func receive(p device.Port, pri device.Priority) unit.Time {
 	return p.Now()
 }
 
-// A remote write keeps messages of high priority out of both interfaces until it has ended, and of no
-// others. Low ones pass.
+// A remote write keeps messages of high priority out of both interfaces until it has ended, and of
+// no others. Low ones pass.
 func TestPriorityAndRDMA(t *testing.T) {
 	const bytes = 600_000
 	took := unit.Rate(60e6).Time(bytes)

@@ -167,8 +167,9 @@ func sources(t *testing.T, root string) (files []string) {
 	return files
 }
 
-// Processors of a node that copy share its memory where copies pass the port: as many take no longer
-// than one until the port is full, and then they share it. Those of another node do not matter.
+// Processors of a node that copy share its memory where copies pass the port: as many take no
+// longer than one until the port is full, and then they share it. Those of another node do not
+// matter.
 func TestCopiesShareMemory(t *testing.T) {
 	const bytes = 100_000
 	for _, c := range []struct {

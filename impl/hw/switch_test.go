@@ -18,8 +18,8 @@ func switched(full bool, ports, buffer int) *model.Machine {
 	return m
 }
 
-// TestSwitchPhysics checks random traffic, also where switches lose frames: packets come whole and in
-// order, none sooner than its wires allow, and what stations sent is what TCP gave them.
+// TestSwitchPhysics checks random traffic, also where switches lose frames: packets come whole and
+// in order, none sooner than its wires allow, and what stations sent is what TCP gave them.
 func TestSwitchPhysics(t *testing.T) {
 	lost, collided := 0, 0
 	for seed := range uint64(24) {
@@ -121,8 +121,8 @@ func flows(t *testing.T, m *model.Machine, target []int, s *EthernetStatistics) 
 	return came
 }
 
-// Disjoint pairs have full rate each, in both directions where links are full duplex. Flows into one
-// port share it, those over an uplink share that, and no port carries more than it can.
+// Disjoint pairs have full rate each, in both directions where links are full duplex. Flows into
+// one port share it, those over an uplink share that, and no port carries more than it can.
 func TestSwitchContention(t *testing.T) {
 	line := 1.25e6 * 1460 / 1538
 	for _, c := range []struct {

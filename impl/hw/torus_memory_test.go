@@ -33,8 +33,8 @@ func putters(t *testing.T, m *model.Machine, target map[int]int, times, bytes in
 	return ends
 }
 
-// The processor that puts is busy until all but what its write buffer takes has left; one that gets,
-// until it has the data. The engine leaves both free.
+// The processor that puts is busy until all but what its write buffer takes has left; one that
+// gets, until it has the data. The engine leaves both free.
 func TestProcessorMovesData(t *testing.T) {
 	const bytes = 2000
 	for _, c := range []struct {
@@ -142,7 +142,8 @@ func TestHotSpot(t *testing.T) {
 	}
 }
 
-// A processor that stores is slowed down by what is written to its memory meanwhile, as far as that has the memory.
+// A processor that stores is slowed down by what is written to its memory meanwhile, as far as that
+// has the memory.
 func TestMemoryIsShared(t *testing.T) {
 	const times, bytes = 10, 50_000
 	for _, memory := range []unit.Rate{0, 250e6, 500e6} {
@@ -170,8 +171,8 @@ func TestMemoryIsShared(t *testing.T) {
 	}
 }
 
-// A rank that others flood stops them: each goes on when memory has taken what it has put, and all go on at
-// about the same time.
+// A rank that others flood stops them: each goes on when memory has taken what it has put, and all
+// go on at about the same time.
 func TestFloodStopsSenders(t *testing.T) {
 	const bytes = 5000
 	m := machine()
@@ -249,8 +250,8 @@ func TestPagesAreClosed(t *testing.T) {
 	}
 }
 
-// All ranks see that the barrier is open, a while after the last has come, though they look at it at no
-// cost or wait.
+// All ranks see that the barrier is open, a while after the last has come, though they look at it
+// at no cost or wait.
 func TestBarrier(t *testing.T) {
 	m := machine()
 	m.Network.(*model.Torus).Barrier = 3 * us

@@ -10,8 +10,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// withDatagrams is workstations of 100 Mbit/s with UDP: on two switches, on one medium, or on switches
-// with faults.
+// withDatagrams is workstations of 100 Mbit/s with UDP: on two switches, on one medium, or on
+// switches with faults.
 func withDatagrams(name string) *model.Machine {
 	m := switched(true, 4, 100_000)
 	e := m.Network.(*model.Ethernet)
@@ -31,8 +31,8 @@ func withDatagrams(name string) *model.Machine {
 	return m
 }
 
-// TestMulticastTimes checks when each member of a group has a multicast: all on the sender's switch at
-// the same time, those on others an uplink and a switch later each.
+// TestMulticastTimes checks when each member of a group has a multicast: all on the sender's switch
+// at the same time, those on others an uplink and a switch later each.
 func TestMulticastTimes(t *testing.T) {
 	const bytes = 1000
 	m := withDatagrams("udp")
@@ -78,8 +78,8 @@ func TestMulticastTimes(t *testing.T) {
 	}
 }
 
-// TestSocketOverflows checks that a socket that is not read keeps what it has room for, the first, and
-// that all else is counted as lost.
+// TestSocketOverflows checks that a socket that is not read keeps what it has room for, the first,
+// and that all else is counted as lost.
 func TestSocketOverflows(t *testing.T) {
 	const many, bytes = 50, 1472
 	m := withDatagrams("udp")
@@ -114,8 +114,8 @@ func TestSocketOverflows(t *testing.T) {
 	}
 }
 
-// TestFaultsOfSwitches checks that the shares of frames that are lost and held back are those asked for,
-// that a run with the same seed loses the same ones, and that TCP repairs it.
+// TestFaultsOfSwitches checks that the shares of frames that are lost and held back are those asked
+// for, that a run with the same seed loses the same ones, and that TCP repairs it.
 func TestFaultsOfSwitches(t *testing.T) {
 	run := func(seed uint64) (s EthernetStatistics, order []int) {
 		m := withDatagrams("udp with faults")

@@ -117,9 +117,9 @@ func own(eager int, about string) *model.Library {
 // Real reports whether the job runs on this machine.
 func (j *Job) Real() bool { return j.here != nil }
 
-// Time runs a program on the ranks of a real job, which begin at one time, and returns how long it took
-// each. Its recorder, if there is one, has the schedules of all ranks then. Processes that were started
-// as other ranks than 0 do not return from it.
+// Time runs a program on the ranks of a real job, which begin at one time, and returns how long it
+// took each. Its recorder, if there is one, has the schedules of all ranks then. Processes that
+// were started as other ranks than 0 do not return from it.
 func (j *Job) Time(ctx context.Context, protocol string, program func(*mpi.Comm) error) ([]unit.Time, error) {
 	w, err := j.processes(ctx)
 	if err != nil {

@@ -38,8 +38,8 @@ func recorded(t *testing.T, j *Job, program func(*mpi.Comm) error) (*schedule.Sc
 	return s, slices.Max(ends)
 }
 
-// A program that is recorded and run as its schedule takes the same time, on each kind of network and by
-// each engine, whatever it calls. Nearly all are equal to a nanosecond.
+// A program that is recorded and run as its schedule takes the same time, on each kind of network
+// and by each engine, whatever it calls. Nearly all are equal to a nanosecond.
 func TestReplay(t *testing.T) {
 	type subject struct {
 		name string
@@ -112,9 +112,9 @@ func TestReplay(t *testing.T) {
 
 var recordings = flag.Int("recordings", 60, "random programs to record")
 
-// The schedule of a random program ends, in the simulation and on the machine. A program that waits for
-// some of its operations is recorded with those that it got, so that messages must not wait for their
-// receives where they did not when it was recorded.
+// The schedule of a random program ends, in the simulation and on the machine. A program that waits
+// for some of its operations is recorded with those that it got, so that messages must not wait for
+// their receives where they did not when it was recorded.
 func TestRandomPrograms(t *testing.T) {
 	libraries := []string{"none", "queue", "mbcf", "start"}
 	for seed := range uint64(*recordings) {

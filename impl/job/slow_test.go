@@ -12,7 +12,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// slower returns a platform whose network hardware takes twice as long: its times are doubled, and its bandwidths halved.
+// slower returns a platform whose network hardware takes twice as long: its times are doubled, and
+// its bandwidths halved.
 func slower(t *testing.T, name, network string) *platform.Platform {
 	t.Helper()
 	d, err := edit.Open(name)
@@ -39,9 +40,9 @@ func slower(t *testing.T, name, network string) *platform.Platform {
 	return p
 }
 
-// With all network hardware twice as slow, a round trip is longer by exactly the time that the closed form of the machine as it is
-// gives to the network, on the emulated machine as by the closed form: software and copies take what they took, and nothing
-// else has a part in it.
+// With all network hardware twice as slow, a round trip is longer by exactly the time that the
+// closed form of the machine as it is gives to the network, on the emulated machine as by the
+// closed form: software and copies take what they took, and nothing else has a part in it.
 func TestSlowNetwork(t *testing.T) {
 	for _, c := range []struct{ name, network, place string }{
 		{"t3d", "torus", "inter"}, {"convex", "hypernodes", "inter"}, {"convex", "hypernodes", "intra"}, {"loggp", "loggp", "inter"},
@@ -101,7 +102,8 @@ func closed(t *testing.T, p *platform.Platform, place, protocol string, bytes in
 	return x.Cost().Delivery
 }
 
-// delivered is T_s-r on the emulated machine: from the start of a send until a receive that was posted before is complete.
+// delivered is T_s-r on the emulated machine: from the start of a send until a receive that was
+// posted before is complete.
 func delivered(t *testing.T, p *platform.Platform, place, protocol string, bytes int) unit.Time {
 	t.Helper()
 	p.Machine.Timer = unit.Picosecond

@@ -10,8 +10,9 @@ import (
 	"github.com/loggp/loggp/model/phases"
 )
 
-// Random exchanges in communicators, of which some begin with another rank than the first, are recorded,
-// planned and carried out with stored schedules: the data is right, and no rank computes phases.
+// Random exchanges in communicators, of which some begin with another rank than the first, are
+// recorded, planned and carried out with stored schedules: the data is right, and no rank computes
+// phases.
 func TestStored(t *testing.T) {
 	const ranks = 7
 	for seed := range uint64(6) {

@@ -26,7 +26,8 @@ var connections = transport{
 	facts: tcp.Facts,
 }
 
-// compiled is the library by which ranks that are connected by TCP multicast, and exchange in phases.
+// compiled is the library by which ranks that are connected by TCP multicast, and exchange in
+// phases.
 func compiled() *model.Library {
 	l := connections.library()
 	options := ccmpi.Defaults

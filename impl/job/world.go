@@ -64,8 +64,9 @@ func writers() []*model.Library {
 // PlatformNoise in place of a noise level means the level of the platform.
 const PlatformNoise = -1
 
-// Open finds a platform by its name and sets up a job on it: on an emulated machine, or on this one if the name is one of Here. There
-// each rank has a processor of its own, and there is no noise to choose.
+// Open finds a platform by its name and sets up a job on it: on an emulated machine, or on this one
+// if the name is one of Here. There each rank has a processor of its own, and there is no noise to
+// choose.
 func Open(name, library string, ranks int, noise float64) (*Job, error) {
 	if slices.Contains(Here, name) {
 		if noise > 0 {
@@ -140,8 +141,8 @@ func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int
 	})
 }
 
-// RecordAny is Record with any library: run starts the program. If most is negative only the processors
-// are recorded.
+// RecordAny is Record with any library: run starts the program. If most is negative only the
+// processors are recorded.
 func (j *Job) RecordAny(ctx context.Context, seed uint64, most int, run func(device.World) error) (*model.Recording, error) {
 	return j.record(ctx, seed, &hw.Recorder{Limit: most, Processors: most < 0}, func(w device.World, _ *hw.Recorder) error { return run(w) })
 }

@@ -2,7 +2,8 @@ package program
 
 import "github.com/loggp/loggp/impl/library/mpi"
 
-// broadcasts lets each rank in turn broadcast, as Husbands and Hoe 1998, table 3, do with a megabyte.
+// broadcasts lets each rank in turn broadcast, as Husbands and Hoe 1998, table 3, do with a
+// megabyte.
 var broadcasts = Program{
 	Name:  "broadcasts",
 	What:  "each rank in turn broadcasts to all others",

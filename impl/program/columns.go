@@ -6,8 +6,9 @@ import (
 )
 
 // columns multiplies matrices of single precision that are distributed by columns, as the server of
-// Husbands and Hoe 1998, table 4, does: a command reaches all ranks, each rank in turn broadcasts its
-// columns of the first matrix, and all add what these contribute to their columns of the product.
+// Husbands and Hoe 1998, table 4, does: a command reaches all ranks, each rank in turn broadcasts
+// its columns of the first matrix, and all add what these contribute to their columns of the
+// product.
 var columns = Program{
 	Name:  "columns",
 	What:  "product of two matrices by broadcasts of columns",
@@ -16,17 +17,17 @@ var columns = Program{
 	Run:   runColumns,
 }
 
-// full is the largest matrix that is multiplied element by element. Larger ones have rank one, A = u·v
-// and B = x·y, so that their product follows from v·x, and the run itself is fast. The time of computing
-// is charged in the same way.
+// full is the largest matrix that is multiplied element by element. Larger ones have rank one, A =
+// u·v and B = x·y, so that their product follows from v·x, and the run itself is fast. The time of
+// computing is charged in the same way.
 const full = 256
 
 func u(i int) float32 { return float32(i%5 - 2) }
 func v(i int) float32 { return float32(i%7 - 3) }
 func x(i int) float32 { return float32(i%3 - 1) }
 
-// elementA and elementB return elements of the matrices: small whole numbers, whose products and sums
-// single precision has exactly.
+// elementA and elementB return elements of the matrices: small whole numbers, whose products and
+// sums single precision has exactly.
 func elementA(n, i, j int) float32 {
 	if n > full {
 		return u(i) * v(j)
@@ -36,10 +37,10 @@ func elementA(n, i, j int) float32 {
 
 func elementB(i, j int) float32 { return float32((5*i+2*j)%13 - 6) }
 
-// command is what the server broadcasts of a command before all ranks carry it out, in 4-byte words:
-// two names behind their lengths, how many operands and results there are, and of these three the
-// number, type, rows, columns and distribution. The source says that the protocol of the server has
-// short messages, and not which.
+// command is what the server broadcasts of a command before all ranks carry it out, in 4-byte
+// words: two names behind their lengths, how many operands and results there are, and of these
+// three the number, type, rows, columns and distribution. The source says that the protocol of the
+// server has short messages, and not which.
 var command = []int{1, 4, 1, 8, 1, 1, 5, 5, 5}
 
 // spread broadcasts a command and reports whether it has arrived.

@@ -8,10 +8,10 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Execution runs a communication schedule as a program of MPI: each rank begins an operation when all
-// that it requires has ended, messages first, and computes when no message can begin. It waits in the
-// call for a message where nothing else can be done meanwhile, as a program would. A rank has one
-// processor: what the schedule has for several CPUs is computed one after the other.
+// Execution runs a communication schedule as a program of MPI: each rank begins an operation when
+// all that it requires has ended, messages first, and computes when no message can begin. It waits
+// in the call for a message where nothing else can be done meanwhile, as a program would. A rank
+// has one processor: what the schedule has for several CPUs is computed one after the other.
 type Execution struct{ *schedule.Schedule }
 
 // Check returns an error if MPI cannot carry the schedule.
@@ -116,7 +116,8 @@ func (e *executor) release(i int, start bool) {
 	}
 }
 
-// step begins an operation, or waits for one that is under way. It returns false if there is neither.
+// step begins an operation, or waits for one that is under way. It returns false if there is
+// neither.
 func (e *executor) step() bool {
 	for kind := range e.ready {
 		if len(e.ready[kind]) == 0 {
@@ -169,9 +170,10 @@ func (e *executor) begin(i int) {
 	}
 }
 
-// alone reports whether nothing else can begin until operation i ends, which has just begun: neither is
-// an operation ready, nor would one be after the end of all others that are under way. If one that
-// waited for its start waits for others still, a program has begun it in a call of its own.
+// alone reports whether nothing else can begin until operation i ends, which has just begun:
+// neither is an operation ready, nor would one be after the end of all others that are under way.
+// If one that waited for its start waits for others still, a program has begun it in a call of its
+// own.
 func (e *executor) alone(i int) bool {
 	for _, d := range e.deps[i] {
 		if d.Start {
@@ -204,9 +206,9 @@ func (e *executor) releases(some ...int) (yes bool) {
 	return yes
 }
 
-// wait waits for operations that are under way: for all if nothing can begin before each of them has
-// ended, for a certain one if its end lets something begin and nothing begins without it, and else for
-// any.
+// wait waits for operations that are under way: for all if nothing can begin before each of them
+// has ended, for a certain one if its end lets something begin and nothing begins without it, and
+// else for any.
 func (e *executor) wait() {
 	certain := -1
 	if e.held == 0 {

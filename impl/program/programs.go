@@ -1,6 +1,6 @@
 // Package programs has small parallel programs, to compare machines and libraries by their run
-// time. Each works on real data, charges the time of its computation and checks its result; svd above
-// 2,000 rows charges and communicates only.
+// time. Each works on real data, charges the time of its computation and checks its result; svd
+// above 2,000 rows charges and communicates only.
 package program
 
 import (

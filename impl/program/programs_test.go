@@ -119,8 +119,8 @@ func TestPlantedFaults(t *testing.T) {
 	}
 }
 
-// The largest singular values are those of gonum, on any number of ranks, where there are as many steps
-// as rows.
+// The largest singular values are those of gonum, on any number of ranks, where there are as many
+// steps as rows.
 func TestSingularValues(t *testing.T) {
 	const n = 25
 	dense := mat.NewDense(n, n, nil)

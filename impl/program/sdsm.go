@@ -18,8 +18,8 @@ var sdsm = Program{
 // barriers is agreed upon before, so that all nodes know what is exchanged. Page p is at home on
 // node p modulo their number, and node i writes to the pages from i times their number on.
 //
-// A. V. Karwande, CC-MPI (Florida State University, 2003), section 4.3 has such a protocol and program,
-// and does not give the size of a page, the homes, or who shares what.
+// A. V. Karwande, CC-MPI (Florida State University, 2003), section 4.3 has such a protocol and
+// program, and does not give the size of a page, the homes, or who shares what.
 type SharedMemory struct {
 	c       *mpi.Comm
 	written int // pages by each node
@@ -34,7 +34,8 @@ type SharedMemory struct {
 // PageBytes is what distributed shared memory moves at a time, in bytes: a page of the processor.
 const PageBytes = 4096
 
-// Blocks is data that a rank has for each other rank, or gets of it: Counts[i] bytes from Offsets[i] on.
+// Blocks is data that a rank has for each other rank, or gets of it: Counts[i] bytes from
+// Offsets[i] on.
 type Blocks struct {
 	Bytes           []byte
 	Counts, Offsets []int
@@ -59,8 +60,8 @@ func (b Blocks) Each(do func(rank int, block []byte)) {
 	}
 }
 
-// NewSharedMemory returns the copy of this rank. prepare returns what exchanges blocks that have these
-// places, of a pattern that says how many bytes each rank sends to each other one.
+// NewSharedMemory returns the copy of this rank. prepare returns what exchanges blocks that have
+// these places, of a pattern that says how many bytes each rank sends to each other one.
 func NewSharedMemory(c *mpi.Comm, written int, prepare func(pattern [][]int, out, in Blocks) func()) *SharedMemory {
 	n, me := c.Size(), c.Rank()
 	m := &SharedMemory{c: c, written: written, bytes: make([]byte, n*written*PageBytes)}

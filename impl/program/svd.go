@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// svd finds the five largest singular values of a sparse random matrix, as PARPACK does for Husbands
-// and Hoe 1998, table 5: by a Lanczos iteration with AᵀA that is restarted. Each round is an
-// iteration.
+// svd finds the five largest singular values of a sparse random matrix, as PARPACK does for
+// Husbands and Hoe 1998, table 5: by a Lanczos iteration with AᵀA that is restarted. Each round is
+// an iteration.
 var svd = Program{
 	Name:  "svd",
 	What:  "leading singular values of a sparse matrix, by a restarted Lanczos iteration with AᵀA",
@@ -34,8 +34,8 @@ const (
 	most     = 2 * triplets // vectors of a basis: what the guide of ARPACK asks for at least
 
 	// held is how many rows a matrix has at most whose elements are held. For larger ones the ranks
-	// exchange as much data, and are charged as many operations, for so many products with AᵀA: a sample
-	// of an iteration.
+	// exchange as much data, and are charged as many operations, for so many products with AᵀA: a
+	// sample of an iteration.
 	held   = 2000
 	sample = 31
 )
@@ -80,8 +80,8 @@ func (y *lanczos) fill() {
 	}
 }
 
-// element returns where the j-th element of a row is, and its value, from 0 to 1. Elements in one place
-// add up.
+// element returns where the j-th element of a row is, and its value, from 0 to 1. Elements in one
+// place add up.
 func element(n, i, j int) (column int, value float64) {
 	h := (uint64(i)*perRow + uint64(j) + 1) * 0x9e3779b97f4a7c15
 	h ^= h >> 29
@@ -140,8 +140,8 @@ func (y *lanczos) add(w []float64, factors []float64, vectors ...[]float64) {
 
 func (y *lanczos) norm(w []float64) float64 { return math.Sqrt(y.dots(w, w)[0]) }
 
-// orthogonal makes w orthogonal to vectors, by Gram and Schmidt, twice, so that it stays so. It returns
-// the product with the last vector.
+// orthogonal makes w orthogonal to vectors, by Gram and Schmidt, twice, so that it stays so. It
+// returns the product with the last vector.
 func (y *lanczos) orthogonal(w []float64, vectors [][]float64) (last float64) {
 	for pass := range 2 {
 		h := y.dots(w, vectors...)
@@ -154,11 +154,11 @@ func (y *lanczos) orthogonal(w []float64, vectors [][]float64) (last float64) {
 	return last
 }
 
-// leading returns the largest singular values, the largest first. Two ways to the residual of the first
-// have to agree.
+// leading returns the largest singular values, the largest first. Two ways to the residual of the
+// first have to agree.
 //
-// The iteration is the thick restart of Wu and Simon 2000, which for a symmetric matrix finds what the
-// implicit restart of ARPACK finds, in the same number of products.
+// The iteration is the thick restart of Wu and Simon 2000, which for a symmetric matrix finds what
+// the implicit restart of ARPACK finds, in the same number of products.
 func (y *lanczos) leading() ([]float64, error) {
 	v := make([]float64, y.end-y.first)
 	for i := range v {

@@ -10,8 +10,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Traffic is a pattern in which ranks send messages of one length to others, again and again, to see
-// what a network carries. Each sender keeps some messages under way.
+// Traffic is a pattern in which ranks send messages of one length to others, again and again, to
+// see what a network carries. Each sender keeps some messages under way.
 type Traffic struct {
 	Name, What string
 

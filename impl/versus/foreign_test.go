@@ -37,9 +37,9 @@ func (m *implementation) there() bool {
 	return err == nil && none == nil
 }
 
-// finalizing is how long an MPI may take to end when it has printed all times. Ranks of MPICH on UCX
-// and TCP now and then wait for each other in MPI_Finalize: one for an answer to its last bytes, the
-// other, which makes no progress meanwhile, for the barrier of the process manager.
+// finalizing is how long an MPI may take to end when it has printed all times. Ranks of MPICH on
+// UCX and TCP now and then wait for each other in MPI_Finalize: one for an answer to its last
+// bytes, the other, which makes no progress meanwhile, for the barrier of the process manager.
 const finalizing = 10 * time.Second
 
 // with returns a candidate's ping-pong, launched with options.

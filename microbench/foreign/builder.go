@@ -11,7 +11,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Bounds on what a data set is made of. Each sample of a tool that prints means is a series of its own.
+// Bounds on what a data set is made of. Each sample of a tool that prints means is a series of its
+// own.
 const (
 	maxLaunches = 1000    // of one size of one timer
 	maxSeries   = 100_000 // of all files together
@@ -76,8 +77,8 @@ func (b *builder) file(name, text string, f *Format, o Options) error {
 	return nil
 }
 
-// finish adds the series of a file to the set, and its facts: not under sample.File, since a data set does not keep which series is of
-// which output. So the coarsest resolution counts for all.
+// finish adds the series of a file to the set, and its facts: not under sample.File, since a data
+// set does not keep which series is of which output. So the coarsest resolution counts for all.
 func (b *builder) finish(f *Format) {
 	facts := []sample.Fact{
 		{Key: "imported_from", Value: clean(b.name)}, {Key: sample.ImportedAs, Value: f.Name + ": " + f.Description}, {Key: sample.Roots, Value: "1"},
@@ -112,7 +113,8 @@ func (b *builder) together() bool {
 	return slices.ContainsFunc(b.series, func(s sample.Series) bool { return sample.Collective(s.Timer) })
 }
 
-// collectives is an error if the file has times of collective operations and it is not known among how many ranks.
+// collectives is an error if the file has times of collective operations and it is not known among
+// how many ranks.
 func (b *builder) collectives() error {
 	if b.together() && b.ranks == 0 {
 		return fmt.Errorf("%s: the file does not say how many ranks took part in the collective operation: give --ranks", b.name)
@@ -148,7 +150,8 @@ func (b *builder) sample(mode, timer string, bytes int, t unit.Time) {
 	s.Times = append(s.Times, t)
 }
 
-// summary adds the one value that a tool gives of a size: one sample. Of a size that comes again it is another launch.
+// summary adds the one value that a tool gives of a size: one sample. Of a size that comes again it
+// is another launch.
 func (b *builder) summary(mode, timer string, bytes int, t unit.Time) {
 	k := sample.Key{Library: b.key.Library, Mode: mode, Timer: timer, Bytes: bytes}
 	if b.seen[k] >= maxLaunches {
@@ -187,7 +190,8 @@ func (b *builder) detail(what, mode, timer string, bytes int, text string) {
 	b.lists[i].values = append(b.lists[i].values, value{bytes, text})
 }
 
-// String writes the values of a list, those of neighbours that are alike together: 0-32768 B: 1000, 65536 B: 640.
+// String writes the values of a list, those of neighbours that are alike together: 0-32768 B: 1000,
+// 65536 B: 640.
 func (l list) String() string {
 	const most = 50_000 // a fact may not be longer
 	var out strings.Builder

@@ -45,8 +45,9 @@ func rows(r *fit.Result, mode, name, method, unit string) []params.Parameter {
 	return out
 }
 
-// The trains of a library that changes its protocol at 4096 bytes: the change is found, and all parameters are there. The numbers were computed
-// from the file's medians by a program of its own, by the formulas of Hoefler et al. 2007.
+// The trains of a library that changes its protocol at 4096 bytes: the change is found, and all
+// parameters are there. The numbers were computed from the file's medians by a program of its own,
+// by the formulas of Hoefler et al. 2007.
 func TestFitTrains(t *testing.T) {
 	r := fitted(t, "prtt-openmpi-shm-eager4096.csv")
 	for _, name := range []struct{ name, method string }{{"o_s", "(prtt10-d-rtt)/9"}, {"o_r", "timer12"}} {
@@ -110,8 +111,9 @@ func TestFitDisturbed(t *testing.T) {
 	}
 }
 
-// The clean run with the disturbance of the other planted into it: at a part of the sizes, drawn anew for each timer, all samples but a few are 20 to 28 us too long; at the
-// others one sample in ten. Every parameter but g, which is that of one size, is there within a tenth.
+// The clean run with the disturbance of the other planted into it: at a part of the sizes, drawn
+// anew for each timer, all samples but a few are 20 to 28 us too long; at the others one sample in
+// ten. Every parameter but g, which is that of one size, is there within a tenth.
 func TestFitContaminated(t *testing.T) {
 	clean := fitted(t, "prtt-openmpi-shm-eager4096.csv")
 	for _, part := range []float64{0.1, 0.2} {
@@ -150,7 +152,8 @@ func contaminate(set *sample.Set, part float64, seed uint64) {
 	}
 }
 
-// farthest says which parameters of a disturbed run are more than a tenth off, of those that count: each at the smallest size, and G.
+// farthest says which parameters of a disturbed run are more than a tenth off, of those that count:
+// each at the smallest size, and G.
 func farthest(t *testing.T, clean, r *fit.Result) string {
 	t.Helper()
 	var off []string
@@ -190,7 +193,8 @@ func TestFitOSU(t *testing.T) {
 	}
 }
 
-// The steps in which a tool prints widen what is known, also when the set has been written, and read beside another.
+// The steps in which a tool prints widen what is known, also when the set has been written, and
+// read beside another.
 func TestFitResolution(t *testing.T) {
 	set, _ := imported(t, Options{}, "osu-bw.txt", "osu-latency.txt")
 	back, err := sample.Read(bytes.NewReader(write(t, set)), "again")

@@ -1,4 +1,5 @@
-// Package foreign reads what other tools have measured: their outputs become data sets, with the timers of ours that mean the same.
+// Package foreign reads what other tools have measured: their outputs become data sets, with the
+// timers of ours that mean the same.
 //
 // A format is a file: a Format value, and how its lines are read. Output that corresponds to none
 // of our timers is left out, and a Note says so. docs/import.md has the tables.

@@ -16,8 +16,10 @@ import (
 //	       #bytes #repetitions      t[usec]   Mbytes/sec
 //	            8         1000         0.09        85.46
 //
-// t is half of the round trip, in microseconds with two decimals. Uniband sends windows by MPI_Isend, each answered by a short message, and
-// prints messages a second. In Biband both processes do so at once, and the rate is of both. Part P2P prints messages a second of PingPong too, which have more digits than the time.
+// t is half of the round trip, in microseconds with two decimals. Uniband sends windows by
+// MPI_Isend, each answered by a short message, and prints messages a second. In Biband both
+// processes do so at once, and the rate is of both. Part P2P prints messages a second of PingPong
+// too, which have more digits than the time.
 var imb = Format{
 	Name:        "imb",
 	Description: "Intel MPI Benchmarks MPI-1 and P2P, PingPong, Uniband and Biband (us)",
@@ -106,7 +108,8 @@ func imbBegin(b *builder, block string) {
 	}
 }
 
-// imbHead takes facts from the head of the file, and the number of processes of a block: of more than two it cannot be used.
+// imbHead takes facts from the head of the file, and the number of processes of a block: of more
+// than two it cannot be used.
 func imbHead(b *builder, text, block string, tables *[]imbTable) {
 	if m := imbTitle.FindStringSubmatch("# " + text); m != nil {
 		b.fact("tool", m[1])
@@ -133,7 +136,8 @@ func pingPongRow(l *line, b *builder) {
 	b.detail("repetitions", "send", sample.RTT, k, itoa(n))
 }
 
-// p2pRow takes the time from messages a second, which have more digits than t, and must agree with it.
+// p2pRow takes the time from messages a second, which have more digits than t, and must agree with
+// it.
 func p2pRow(l *line, b *builder) {
 	const half = 5 * unit.Nanosecond // of the last digit of t
 	k := l.bytes(0)

@@ -43,7 +43,8 @@ type at struct {
 	us          string
 }
 
-// Each real output, whole: how many samples of how many series, and samples that were read off the file by eye and put in our units by hand.
+// Each real output, whole: how many samples of how many series, and samples that were read off the
+// file by eye and put in our units by hand.
 func TestImport(t *testing.T) {
 	for _, c := range []struct {
 		file, format string
@@ -314,7 +315,8 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// FuzzImport: whatever a file holds, each format ends with an error or with a set that can be written, of times that are none less than zero.
+// FuzzImport: whatever a file holds, each format ends with an error or with a set that can be
+// written, of times that are none less than zero.
 func FuzzImport(f *testing.F) {
 	entries, err := os.ReadDir("testdata")
 	if err != nil {

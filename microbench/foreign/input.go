@@ -99,8 +99,8 @@ func (l *line) comment() (string, bool) {
 	return strings.TrimSpace(text), ok
 }
 
-// split cuts the line at spaces, or at commas, into words: least at least, and most at most. what is what the line should be. It is
-// false, and an error, if the line is something else.
+// split cuts the line at spaces, or at commas, into words: least at least, and most at most. what
+// is what the line should be. It is false, and an error, if the line is something else.
 func (l *line) split(comma bool, least, most int, what string) bool {
 	if !l.short() {
 		return false
@@ -173,7 +173,8 @@ func (l *line) bytes(i int) int { return l.whole(i, 0, maxBytes, "a number of by
 
 const maxBytes = 1<<31 - 1
 
-// maxTime bounds a time, so that sums of two and products with counts of messages stay far from the end of what a unit.Time holds.
+// maxTime bounds a time, so that sums of two and products with counts of messages stay far from the
+// end of what a unit.Time holds.
 const maxTime = 1000 * unit.Second
 
 // time reads a word as a time in a unit, exactly. A value that is not finite, such as -nan, is not
@@ -195,7 +196,8 @@ func decimal(s string) bool {
 	return digits(before) && (!point || digits(after)) && len(s) <= 30
 }
 
-// per reads a word as a rate a second, in a unit, and returns how long an amount takes at that rate, to the picosecond.
+// per reads a word as a rate a second, in a unit, and returns how long an amount takes at that
+// rate, to the picosecond.
 func (l *line) per(i int, amount, rateUnit float64, what string) unit.Time {
 	s := l.words[i].text
 	x, err := strconv.ParseFloat(s, 64)

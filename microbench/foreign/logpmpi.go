@@ -16,9 +16,11 @@ import (
 //	# time      bytes os        os_min    os_cnfint or        or_min    or_cnfint g
 //	1795217697       0 0.0000000 0.0000000 0.0000000 0.0000001 0.0000001 0.0000000 0.0000000
 //
-// in seconds with seven decimals. o_s(m) is the time of the send call, o_r(m) that of a receive begun when the message is surely there:
-// timer11 and timer12. g(0) is the interval of a long burst, and g(m) = RTT(m) − RTT(0) + g(0): train. RTT(0) = 2(L + g(0)), the round trip
-// of empty messages. (The tool's own loader takes os_cnfint for os_min; the header is right.) Kielmann, Bal and Verstoep 2000.
+// in seconds with seven decimals. o_s(m) is the time of the send call, o_r(m) that of a receive
+// begun when the message is surely there: timer11 and timer12. g(0) is the interval of a long
+// burst, and g(m) = RTT(m) − RTT(0) + g(0): train. RTT(0) = 2(L + g(0)), the round trip of empty
+// messages. (The tool's own loader takes os_cnfint for os_min; the header is right.) Kielmann, Bal
+// and Verstoep 2000.
 var logpMPI = Format{
 	Name:        "logp_mpi",
 	Description: "Kielmann's LogP/MPI, parameters of PLogP (s)",

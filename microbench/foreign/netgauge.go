@@ -8,7 +8,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// netgauge reads the pattern loggp of netgauge, of either of two outputs. The file ng.out has the medians of round-trip trains,
+// netgauge reads the pattern loggp of netgauge, of either of two outputs. The file ng.out has the
+// medians of round-trip trains,
 //
 //	# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)
 //	1 10 0.720998 1.742411 7.440295 0.360499 0.025591 0.085675 -nan -nan -nan
@@ -17,9 +18,10 @@ import (
 //
 //	L=0.360499  s=1  o_s=0.025591  o_r=0.085675  g=-nan  G=-nan (-nan GiB/s) lsqu(g,G)=-nan
 //
-// Where the tool finds a change of protocol, it says so and prints the row of a size twice, with g and G of the sizes before the change and after it.
-// All times are in microseconds. (GiB/s are Gibit/s: it is not read.) g and G are lines through all sizes before, whatever the protocol,
-// and L is half of the first round trip, so that none of them is imported: a fit makes its own of PRTT.
+// Where the tool finds a change of protocol, it says so and prints the row of a size twice, with g
+// and G of the sizes before the change and after it. All times are in microseconds. (GiB/s are
+// Gibit/s: it is not read.) g and G are lines through all sizes before, whatever the protocol, and
+// L is half of the first round trip, so that none of them is imported: a fit makes its own of PRTT.
 var netgauge = Format{
 	Name:        "netgauge",
 	Description: "netgauge, pattern loggp: ng.out or standard output (us)",

@@ -12,8 +12,9 @@ import (
 //
 //	8192 21776.334368   0.00000287
 //
-// without a word of what they are. Seconds are the best mean of several trials, half of a round trip, in steps of 10 ns. The rate is the
-// same with more digits, bits over 2²⁰ a second; the time is computed from it, and must be what is printed.
+// without a word of what they are. Seconds are the best mean of several trials, half of a round
+// trip, in steps of 10 ns. The rate is the same with more digits, bits over 2²⁰ a second; the time
+// is computed from it, and must be what is printed.
 var netpipe = Format{
 	Name:        "netpipe",
 	Description: "NetPIPE 3, np.out (bytes, Mibit/s, seconds one way)",

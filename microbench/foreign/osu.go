@@ -9,17 +9,19 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// osu reads the OSU Micro-Benchmarks osu_latency, osu_bw, osu_bibw, osu_mbw_mr and the blocking collective operations:
+// osu reads the OSU Micro-Benchmarks osu_latency, osu_bw, osu_bibw, osu_mbw_mr and the blocking
+// collective operations:
 //
 //	# OSU MPI Latency Test v7.4
 //	# Datatype: MPI_CHAR.
 //	# Size       Avg Latency(us)
 //	8                       0.11
 //
-// Latency is half of a ping-pong's round trip by MPI_Send and MPI_Recv, in microseconds with two decimals. Bandwidth is of windows of
-// MPI_Isend, each answered by a short message, in MB/s of 10⁶ bytes: that of both directions in osu_bibw, and of all pairs in osu_mbw_mr.
-// Collective operations begin behind a barrier, and print the mean over repetitions of each rank's time: its mean over the ranks, and with
-// option -f the fastest and the slowest rank's.
+// Latency is half of a ping-pong's round trip by MPI_Send and MPI_Recv, in microseconds with two
+// decimals. Bandwidth is of windows of MPI_Isend, each answered by a short message, in MB/s of 10⁶
+// bytes: that of both directions in osu_bibw, and of all pairs in osu_mbw_mr. Collective operations
+// begin behind a barrier, and print the mean over repetitions of each rank's time: its mean over
+// the ranks, and with option -f the fastest and the slowest rank's.
 var osu = Format{
 	Name:        "osu",
 	Description: "OSU Micro-Benchmarks: osu_latency (us), osu_bw, osu_bibw and osu_mbw_mr (MB/s), collectives (us)",
@@ -39,13 +41,15 @@ var (
 	osuRanks   = regexp.MustCompile(`^(Size\s+)?Avg Latency ?\(us\)(\s+Min Latency ?\(us\)\s+Max Latency ?\(us\)\s+Iterations)?$`)
 )
 
-// osuCollectives are the operations whose data is counted as ours: titles, and names of package collective.
+// osuCollectives are the operations whose data is counted as ours: titles, and names of package
+// collective.
 var osuCollectives = map[string]string{
 	"Barrier Latency": "barrier", "Broadcast Latency": "bcast", "Scatter Latency": "scatter", "Gather Latency": "gather", "Allgather Latency": "allgather",
 	"All-to-All Personalized Exchange Latency": "alltoall", "Reduce Latency": "reduce", "Allreduce Latency": "allreduce",
 }
 
-// The protocols of samples: the library chose how single messages go, and a vendor's library which algorithm it takes, without saying which.
+// The protocols of samples: the library chose how single messages go, and a vendor's library which
+// algorithm it takes, without saying which.
 const (
 	auto   = "auto"
 	vendor = "vendor"
@@ -172,7 +176,8 @@ func (r *osuReader) bandwidths(program, timer string, streams int) func(*line) {
 	}
 }
 
-// collective reads rows of times of an operation: with a size unless it has no data, and with the fastest and slowest rank's if there are these.
+// collective reads rows of times of an operation: with a size unless it has no data, and with the
+// fastest and slowest rank's if there are these.
 func (r *osuReader) collective(operation string, sized, full bool) func(*line) {
 	r.fact("values", "coll_min, coll_mean and coll_max: means over the repetitions of each rank's time, over the ranks")
 	r.fact(sample.Start, sample.NoStart+"osu_"+operation+" has no common clock")

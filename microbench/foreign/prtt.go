@@ -13,8 +13,9 @@ import (
 //	mode,size,n,d_ns,sample,client_ns,server_or_ns
 //	pn,8,10,0,0,791,0.0
 //
-// The modes are p1 (one message), pn (n, without waits), pnd (n, the client waits d between sends), and por (n, the server waits before each
-// receive, and server_or_ns is the mean time of one). They become rtt, prtt10, prtt10-d, and timer12.
+// The modes are p1 (one message), pn (n, without waits), pnd (n, the client waits d between sends),
+// and por (n, the server waits before each receive, and server_or_ns is the mean time of one). They
+// become rtt, prtt10, prtt10-d, and timer12.
 var prtt = Format{
 	Name:        "prtt",
 	Description: "samples of round-trip trains PRTT(n,d,s) (ns)",

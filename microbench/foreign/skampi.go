@@ -14,8 +14,8 @@ import (
 //	count= 2        8       0.3       0.0       16       0.3       0.3
 //	# end result "Pingpong_Send_Recv"
 //
-// elements, bytes, the time of the round trip in microseconds with one decimal, its standard error, the measurements, and the times of
-// each process.
+// elements, bytes, the time of the round trip in microseconds with one decimal, its standard error,
+// the measurements, and the times of each process.
 var skampi = Format{
 	Name:        "skampi",
 	Description: "SKaMPI, blocks Pingpong_Send_Recv and Pingpong_Ssend_Recv (us)",

@@ -79,8 +79,8 @@ func allToOne(p portable.Process, _ *portable.Library, out, in []byte) {
 	}
 }
 
-// allToAll has n-1 steps. In step i the partner is rank xor i if n is a power of two; else each rank
-// sends to the one i above and receives from the one i below.
+// allToAll has n-1 steps. In step i the partner is rank xor i if n is a power of two; else each
+// rank sends to the one i above and receives from the one i below.
 func allToAll(p portable.Process, s *portable.Library, out, in []byte) {
 	n := p.Size()
 	to, from := func(i int) int { return (p.Rank() + i) % n }, func(i int) int { return (p.Rank() - i + n) % n }
@@ -102,8 +102,8 @@ func allInOrder(p portable.Process, s *portable.Library, out, in []byte) {
 	exchangeAll(p, s, out, in, partner, partner)
 }
 
-// exchangeAll has n-1 steps, each with a rank to send to and one to receive from. A library that floods
-// sends to all and then receives.
+// exchangeAll has n-1 steps, each with a rank to send to and one to receive from. A library that
+// floods sends to all and then receives.
 func exchangeAll(p portable.Process, s *portable.Library, out, in []byte, to, from func(i int) int) {
 	n := p.Size()
 	for i := 1; i < n; i++ {

@@ -15,10 +15,10 @@ const burst = 16
 // its receive.
 const settle = 10 * unit.Millisecond
 
-// Timers times messages of a length between ranks 0 and 1 by the timers from which the fit has LogGP
-// parameters, as those of package microbench do for MPI: a send whose receiver waits (timer11), a
-// receive whose message is there (timer12), a round trip, and a train of sends. The series are of the
-// mode of low-level messages.
+// Timers times messages of a length between ranks 0 and 1 by the timers from which the fit has
+// LogGP parameters, as those of package microbench do for MPI: a send whose receiver waits
+// (timer11), a receive whose message is there (timer12), a round trip, and a train of sends. The
+// series are of the mode of low-level messages.
 //
 // Where sender and receiver meet, a receive is the whole transfer: its timer12 is left out.
 func Timers(w portable.World, l *portable.Library, bytes, rounds int) ([]sample.Series, error) {

@@ -81,7 +81,8 @@ func TestMeasureCollectives(t *testing.T) {
 	}
 }
 
-// Ranks that cannot begin at once begin behind barriers, and the facts say why. A start that always was too late leaves no samples.
+// Ranks that cannot begin at once begin behind barriers, and the facts say why. A start that always
+// was too late leaves no samples.
 func TestNoCommonStart(t *testing.T) {
 	for environment, want := range map[string]string{
 		"FAKE_PROCESSORS=2": "behind barriers alone: 3 ranks have 2 processors, and cannot all begin at once",
@@ -133,8 +134,9 @@ func TestCollectiveFaults(t *testing.T) {
 	}
 }
 
-// All operations are measured with each MPI by two ranks, with a common start. Three ranks may have too few processors for one.
-// Ranks that share a processor wait for each other's time slices, so that three measure only what has a block for each rank.
+// All operations are measured with each MPI by two ranks, with a common start. Three ranks may have
+// too few processors for one. Ranks that share a processor wait for each other's time slices, so
+// that three measure only what has a block for each rank.
 func TestCollectives(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		t.Setenv("TMPDIR", t.TempDir())

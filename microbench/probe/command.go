@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Words splits a command at its blanks, as a shell does: what stands in quotes, or behind a backslash, stays together.
+// Words splits a command at its blanks, as a shell does: what stands in quotes, or behind a
+// backslash, stays together.
 func Words(command string) ([]string, error) {
 	var list []string
 	var word strings.Builder

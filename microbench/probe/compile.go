@@ -25,7 +25,8 @@ type built struct {
 	options  []string
 }
 
-// Options of the compiler: those that it always has, and one where collective operations are measured.
+// Options of the compiler: those that it always has, and one where collective operations are
+// measured.
 var (
 	always          = []string{"-std=c99", "-O1"}
 	withCollectives = "-DCOLLECTIVES"
@@ -77,7 +78,8 @@ func compilerOf(name string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// launcherOf returns the launcher that was asked for, or that beside the compiler: mpirun.mpich for mpicc.mpich.
+// launcherOf returns the launcher that was asked for, or that beside the compiler: mpirun.mpich for
+// mpicc.mpich.
 func launcherOf(asked []string, compiler string, ranks int) ([]string, error) {
 	if len(asked) > 0 {
 		if _, err := exec.LookPath(asked[0]); err != nil {

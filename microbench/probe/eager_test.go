@@ -16,8 +16,9 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Open MPI's eager limit can be set, and so says how well a change of protocol is found: by a quick measurement and a fit, again and again. Metrics are the
-// parts of all runs in which S was found within one size of the limit, and the number of further ones that there are not.
+// Open MPI's eager limit can be set, and so says how well a change of protocol is found: by a quick
+// measurement and a fit, again and again. Metrics are the parts of all runs in which S was found
+// within one size of the limit, and the number of further ones that there are not.
 func BenchmarkEagerLimit(b *testing.B) {
 	if !slices.Contains(compilers(b), "mpicc.openmpi") {
 		b.Skip("Open MPI is not installed")
@@ -79,8 +80,8 @@ func sizesOf(set *sample.Set) []int {
 	return slices.Compact(sizes)
 }
 
-// within counts the limits found, one at most, that are within one step of the grid of the right one, which is the last size below what was set, as the library
-// counts its header; and all others.
+// within counts the limits found, one at most, that are within one step of the grid of the right
+// one, which is the last size below what was set, as the library counts its header; and all others.
 func within(set *sample.Set, found []int, limit int) (is, others int) {
 	sizes := sizesOf(set)
 	right, _ := slices.BinarySearch(sizes, limit)

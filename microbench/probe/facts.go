@@ -56,7 +56,8 @@ func (p *hello) distinct(of func(rank) string) []string {
 	return list
 }
 
-// setting is what samples must have in common to be launches of one thing. It is kept as a sum, so that no host is named.
+// setting is what samples must have in common to be launches of one thing. It is kept as a sum, so
+// that no host is named.
 func (m *measurement) setting(r *hello) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q %d %q", r.library, r.standard, r.threads, r.hosts, m.launcher)
@@ -162,7 +163,8 @@ func (m *measurement) timed() []sample.Fact {
 	}
 }
 
-// Binding is the fact that says whether each rank was kept on a processor of its own, and Unbound how it begins if not.
+// Binding is the fact that says whether each rank was kept on a processor of its own, and Unbound
+// how it begins if not.
 const (
 	Binding = "binding"
 	Unbound = "none"
@@ -217,8 +219,8 @@ var libraryNames = []struct {
 	{regexp.MustCompile(`CRAY MPICH version (\S+)`), "Cray MPICH"},
 }
 
-// libraryName returns a short name of a library from what it says of its version: Open MPI 4.1.4. One that is not known keeps its own
-// words, as far as they fit.
+// libraryName returns a short name of a library from what it says of its version: Open MPI 4.1.4.
+// One that is not known keeps its own words, as far as they fit.
 func libraryName(version string) string {
 	for _, l := range libraryNames {
 		if m := l.says.FindStringSubmatch(version); m != nil {
@@ -236,8 +238,9 @@ func libraryName(version string) string {
 // longName is what a name may have.
 const longName = 60
 
-// eagerLimits returns those of the library's variables that are limits in bytes of what is sent eagerly, or "unknown". MPICH has those of
-// all its devices, and a number below zero where a device decides for itself.
+// eagerLimits returns those of the library's variables that are limits in bytes of what is sent
+// eagerly, or "unknown". MPICH has those of all its devices, and a number below zero where a device
+// decides for itself.
 func eagerLimits(library string, variables []variable) string {
 	var list []string
 	for _, v := range variables {
@@ -282,8 +285,8 @@ func (p *hello) clocksApart() string {
 // crowded says whether ranks on one host take turns on its processors.
 func (p *hello) crowded() bool { n := p.usable(); return p.hosts == 1 && 0 < n && n < len(p.ranks) }
 
-// usable returns on how many processors any of the ranks may run, which are lists such as 0-3,8; 0 if
-// that is not known.
+// usable returns on how many processors any of the ranks may run, which are lists such as 0-3,8; 0
+// if that is not known.
 func (p *hello) usable() int {
 	all := map[int]bool{}
 	for _, part := range strings.Split(strings.Join(p.distinct(func(r rank) string { return r.bound }), ","), ",") {

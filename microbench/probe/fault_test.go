@@ -18,8 +18,9 @@ import (
 	"github.com/loggp/loggp/microbench/probe/probetest"
 )
 
-// fakes lets the compiler and the launcher be scripts of testdata, which obey the environment, and fails the test if anything is left in the
-// temporary directory, or of the processes that they started.
+// fakes lets the compiler and the launcher be scripts of testdata, which obey the environment, and
+// fails the test if anything is left in the temporary directory, or of the processes that they
+// started.
 func fakes(t *testing.T, environment ...string) Settings {
 	t.Helper()
 	compiler, err := filepath.Abs("testdata/mpicc")
@@ -162,7 +163,8 @@ func soon(s *Settings) { s.Timeout, s.compiling = 500*time.Millisecond, time.Hou
 // soonCompiled ends compiling after half a second.
 func soonCompiled(s *Settings) { s.Timeout = 500 * time.Millisecond }
 
-// Slurm's launcher is one like others: its arguments come first, then the program's. It has places for one launch at a time.
+// Slurm's launcher is one like others: its arguments come first, then the program's. It has places
+// for one launch at a time.
 func TestSrun(t *testing.T) {
 	s := fakes(t)
 	dir := t.TempDir()

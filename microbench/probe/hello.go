@@ -38,7 +38,8 @@ type rank struct {
 	cost, resolution       unit.Time
 }
 
-// variable is one of the library's that speak of eager messages: a line "variable btl_vader_eager_limit 4096".
+// variable is one of the library's that speak of eager messages: a line "variable
+// btl_vader_eager_limit 4096".
 type variable struct {
 	name  string
 	value int64
@@ -126,7 +127,8 @@ func (p *parser) number(word string, low, high int64) int64 {
 	return n
 }
 
-// table reads names, which are those that numbers in commands stand for here; a dash stands for none.
+// table reads names, which are those that numbers in commands stand for here; a dash stands for
+// none.
 func (p *parser) table(word string, ours []string) {
 	names := strings.Fields(p.text(word))
 	if len(names) > len(ours) || slices.ContainsFunc(names, func(n string) bool { return n != "-" && slices.Index(ours, n) != slices.Index(names, n) }) {

@@ -23,8 +23,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// compilers returns those of the MPIs that are installed: Debian's Open MPI and MPICH, or whatever mpicc is. Where there is none the test is
-// skipped, but not in CI.
+// compilers returns those of the MPIs that are installed: Debian's Open MPI and MPICH, or whatever
+// mpicc is. Where there is none the test is skipped, but not in CI.
 func compilers(t testing.TB) []string {
 	t.Helper()
 	var list []string
@@ -151,9 +151,11 @@ func TestNoWarnings(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the calls of each mode anew")
 
-// Each stage of each mode is the calls of testdata/calls, of P1 and then of P2, whatever the MPI: two rounds with each root, one of warm-up and one that is
-// measured. They are to be compared with figure 2 in microbench/timers.go, and with the other timers there. The clock is a made one, by which each call of MPI takes 1 us and each
-// reading 100 ns: so many come between the barrier and the call if P1 waits, and all times are known.
+// Each stage of each mode is the calls of testdata/calls, of P1 and then of P2, whatever the MPI:
+// two rounds with each root, one of warm-up and one that is measured. They are to be compared with
+// figure 2 in microbench/timers.go, and with the other timers there. The clock is a made one, by
+// which each call of MPI takes 1 us and each reading 100 ns: so many come between the barrier and
+// the call if P1 waits, and all times are known.
 func TestCalls(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		b := noting(t, compiler)
@@ -198,7 +200,8 @@ func stagesOf(mode string) []string {
 	return all
 }
 
-// Each collective operation is called behind a barrier, as testdata/calls/collectives.txt has it: once that does not count, and once that does.
+// Each collective operation is called behind a barrier, as testdata/calls/collectives.txt has it:
+// once that does not count, and once that does.
 func TestCollectiveCalls(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		s := begin(t, noting(t, compiler), compiler, 0)
@@ -262,7 +265,8 @@ func noted(t *testing.T, s *session) string {
 	return "P1\n" + calls(t, filepath.Join(s.dir, "calls.0")) + "\nP2\n" + calls(t, filepath.Join(s.dir, "calls.1"))
 }
 
-// A command that is none is refused in words that arrive, and so is a connection that does not know the token.
+// A command that is none is refused in words that arrive, and so is a connection that does not know
+// the token.
 func TestRefusedCommands(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		b, err := build(t.Context(), t.TempDir(), Settings{Compiler: compiler, Timeout: time.Minute}, withCollectives)
@@ -327,8 +331,9 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// timedCalls returns how many calls of MPI there are in a time. Of those that do not block, the receive of an answer is two, and the send before it is
-// completed when the next one of a batch begins; the waits of a train are no calls.
+// timedCalls returns how many calls of MPI there are in a time. Of those that do not block, the
+// receive of an answer is two, and the send before it is completed when the next one of a batch
+// begins; the waits of a train are no calls.
 func timedCalls(mode, timer string) unit.Time {
 	blocks := !strings.HasPrefix(mode, "i")
 	switch _, _, train := sample.TrainOf(timer); {
@@ -366,7 +371,8 @@ func calls(t *testing.T, file string) string {
 	return b.String()
 }
 
-// repetition returns how long the group of lines is that comes most often at once, from the first line on, and how often that is.
+// repetition returns how long the group of lines is that comes most often at once, from the first
+// line on, and how often that is.
 func repetition(lines []string) (group, times int) {
 	const longest, often = 3, 4
 	for group := 2; group <= longest; group++ {
@@ -437,7 +443,8 @@ func TestTooLong(t *testing.T) {
 	})
 }
 
-// Pairs of three ranks are measured in one job of each MPI, in turn; rank 0 passes on what the others measure.
+// Pairs of three ranks are measured in one job of each MPI, in turn; rank 0 passes on what the
+// others measure.
 func TestPairsOfMPI(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		launcher := []string{"mpirun." + strings.TrimPrefix(compiler, "mpicc."), "-n", "3"}

@@ -12,9 +12,10 @@ import (
 	"testing"
 )
 
-// The program reads the latency of a plain C ping-pong: in one process the two take turns, as launches
-// differ by more than the two do, by where the library's memory comes to lie. Of five launches the
-// median of their ratio is within 3 %, on a machine of one's own: the benchmark reports it.
+// The program reads the latency of a plain C ping-pong: in one process the two take turns, as
+// launches differ by more than the two do, by where the library's memory comes to lie. Of five
+// launches the median of their ratio is within 3 %, on a machine of one's own: the benchmark
+// reports it.
 func BenchmarkPlainPingPong(b *testing.B) {
 	for _, compiler := range compilers(b) {
 		program := compiledPlain(b, compiler)
@@ -70,7 +71,8 @@ func plain(t testing.TB, compiler, program string, turns int, sizes []int) map[i
 	return times
 }
 
-// Both take turns as they should: of each size there are times, and none that no memory is fast enough for.
+// Both take turns as they should: of each size there are times, and none that no memory is fast
+// enough for.
 func TestPlainPingPong(t *testing.T) {
 	for _, compiler := range compilers(t) {
 		times := plain(t, compiler, compiledPlain(t, compiler), 2, []int{8, 100_000})

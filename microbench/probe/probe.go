@@ -1,5 +1,6 @@
-// Package probe measures the MPI of the machine that it runs on, from inside a C program: the same timers as package microbench, by the same
-// scheduler, without a call from Go in between, of messages between two ranks or of collective operations of all.
+// Package probe measures the MPI of the machine that it runs on, from inside a C program: the same
+// timers as package microbench, by the same scheduler, without a call from Go in between, of
+// messages between two ranks or of collective operations of all.
 //
 //  1. The program is compiled on the spot by the user's mpicc.
 //  2. Their launcher starts it as often as there are launches, all at first, since that takes longer than to measure. Each waits asleep.
@@ -40,7 +41,8 @@ const DefaultTimeout = 5 * time.Minute
 // Platform is the name of the platform in samples.
 const Platform = "mpi"
 
-// Vendor is what stands for the algorithm of a collective operation: the library takes one of its own, and does not say which.
+// Vendor is what stands for the algorithm of a collective operation: the library takes one of its
+// own, and does not say which.
 const Vendor = "vendor"
 
 // chosen are the algorithms of that name, by operation.
@@ -115,14 +117,16 @@ func Measure(ctx context.Context, e *microbench.Experiment, s Settings, progress
 	return set, out, err
 }
 
-// Ranks of launches that are started together, at most, and for how long they may have to wait for their turns.
+// Ranks of launches that are started together, at most, and for how long they may have to wait for
+// their turns.
 const (
 	mostTogether    = 20
 	longestTogether = time.Minute
 )
 
-// run measures, from the first start to the last end. Launches are started together, since that takes longer than to measure, and most of it is waiting. Only
-// those of a launcher that was named are started one after the other, as it may have places for one at a time.
+// run measures, from the first start to the last end. Launches are started together, since that
+// takes longer than to measure, and most of it is waiting. Only those of a launcher that was named
+// are started one after the other, as it may have places for one at a time.
 func (m *measurement) run(ctx context.Context, progress func(part float64)) (*microbench.Outcome, error) {
 	begin := time.Now()
 	if len(m.settings.Launcher) == 0 && m.Time() > 0 && m.Time() <= longestTogether {
@@ -151,8 +155,8 @@ func (m *measurement) run(ctx context.Context, progress func(part float64)) (*mi
 	return out, m.end(m.sessions[:m.together])
 }
 
-// end lets launches end, and waits until they have. The first is asked for the library's eager limits before, as
-// that may open more of it.
+// end lets launches end, and waits until they have. The first is asked for the library's eager
+// limits before, as that may open more of it.
 func (m *measurement) end(sessions []*session) (err error) {
 	for _, s := range sessions {
 		if s == m.sessions[0] && !m.settings.Brief {

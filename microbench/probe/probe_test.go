@@ -76,7 +76,8 @@ func checkSet(t *testing.T, set *sample.Set) {
 	}
 }
 
-// A place that was named counts. Ranks that may run on several processors are known for it, and the library need not be asked for limits.
+// A place that was named counts. Ranks that may run on several processors are known for it, and the
+// library need not be asked for limits.
 func TestPlace(t *testing.T) {
 	s := fakes(t, "FAKE_BOUND=0-3")
 	s.Place = "inter"

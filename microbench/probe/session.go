@@ -19,8 +19,8 @@ import (
 )
 
 // session is the program, started once: ranks that do commands, which they get over one connection.
-// They sleep until the first command and when they rest, so that several sessions can be there while
-// one measures; else they poll.
+// They sleep until the first command and when they rest, so that several sessions can be there
+// while one measures; else they poll.
 type session struct {
 	dir      string // of its files, and of its copy of the program, by which its processes are known
 	launcher []string
@@ -39,13 +39,15 @@ type session struct {
 	err    error
 }
 
-// later is how much longer than loggp the program waits before it ends, in case loggp has been killed.
+// later is how much longer than loggp the program waits before it ends, in case loggp has been
+// killed.
 const later = time.Minute
 
-// begin starts the program, and lets it connect to a listener of its own. A launcher that starts ranks
-// here has a directory of its own for its temporary files: that of Open MPI removes those that it
-// shares, if they are empty, while another is about to put something there, and leaves some if it has
-// to be killed. The program connects from here, or else from wherever the launcher starts rank 0.
+// begin starts the program, and lets it connect to a listener of its own. A launcher that starts
+// ranks here has a directory of its own for its temporary files: that of Open MPI removes those
+// that it shares, if they are empty, while another is about to put something there, and leaves some
+// if it has to be killed. The program connects from here, or else from wherever the launcher starts
+// rank 0.
 func (b *built) begin(ctx context.Context, ranks int, launcher []string, timeout time.Duration, n int, here bool) (*session, error) {
 	s := &session{dir: filepath.Join(b.dir, "launch"+strconv.Itoa(n)), launcher: launcher, ranks: ranks, timeout: timeout, ctx: ctx, over: make(chan struct{})}
 	program := filepath.Join(s.dir, filepath.Base(b.program))
@@ -87,8 +89,8 @@ func (b *built) begin(ctx context.Context, ranks int, launcher []string, timeout
 	return s, nil
 }
 
-// accept hands over the connection that begins with a token, and closes all others. A connection that
-// sends nothing does not delay the others.
+// accept hands over the connection that begins with a token, and closes all others. A connection
+// that sends nothing does not delay the others.
 func accept(l net.Listener, token, reply string, to chan<- net.Conn) {
 	for {
 		c, err := l.Accept()

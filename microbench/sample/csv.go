@@ -24,8 +24,8 @@ type row struct {
 	disturbed int
 }
 
-// Optional columns. Write has the column disturbed if any sample is. Files of older versions have the
-// column pace instead, which is "full" or empty if a sample was not disturbed.
+// Optional columns. Write has the column disturbed if any sample is. Files of older versions have
+// the column pace instead, which is "full" or empty if a sample was not disturbed.
 const (
 	disturbed = "disturbed"
 	pace      = "pace"
@@ -64,7 +64,8 @@ func checkPlace(s string) error {
 	return fmt.Errorf("%q is neither inter nor intra, nor a pair of ranks such as 0-7", s)
 }
 
-// Read reads a set as Write writes it. name stands for the input in errors, which begin with file:line:column.
+// Read reads a set as Write writes it. name stands for the input in errors, which begin with
+// file:line:column.
 //
 // Rows may be in any order: series are ordered by their first rows, and rep is the index of a
 // sample in its series. It is an error if a file has fewer rows than its fact Samples says; older
@@ -172,8 +173,9 @@ func (rows lateRows) place(r *table.Reader[row], set *Set) error {
 	return first
 }
 
-// Write writes the set as CSV: the facts, the header, and a row for each sample, in the order of the set. The same set
-// gives the same bytes. A set that Read would refuse, such as one with two series of one key, is an error.
+// Write writes the set as CSV: the facts, the header, and a row for each sample, in the order of
+// the set. The same set gives the same bytes. A set that Read would refuse, such as one with two
+// series of one key, is an error.
 func Write(out io.Writer, s *Set) error {
 	if err := s.distinct(); err != nil {
 		return err

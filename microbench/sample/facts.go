@@ -39,7 +39,8 @@ func (s *Set) Fact(key string) (string, bool) {
 	return "", false
 }
 
-// FactsByFile returns the facts of each of the files that were read together, in their order; of a set that is one, all its facts.
+// FactsByFile returns the facts of each of the files that were read together, in their order; of a
+// set that is one, all its facts.
 func (s *Set) FactsByFile() [][]Fact {
 	var files [][]Fact
 	for _, f := range s.Facts {
@@ -61,7 +62,8 @@ func (s *Set) Rows() int {
 	return n
 }
 
-// Imported says of each of the files that were read together whether another tool has measured what is in it.
+// Imported says of each of the files that were read together whether another tool has measured what
+// is in it.
 func (s *Set) Imported() []bool {
 	var out []bool
 	for _, facts := range s.FactsByFile() {

@@ -8,7 +8,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// WriteJSON writes the set as one JSON object: facts, and series with their times in microseconds, as exact as in CSV.
+// WriteJSON writes the set as one JSON object: facts, and series with their times in microseconds,
+// as exact as in CSV.
 func WriteJSON(w io.Writer, s *Set) error {
 	if err := Write(io.Discard, s); err != nil {
 		return err

@@ -5,17 +5,20 @@ import (
 	"slices"
 )
 
-// settings are the facts that say where a file was measured, on what machine and between which of its ranks. Two files with other values
-// are not of one place.
+// settings are the facts that say where a file was measured, on what machine and between which of
+// its ranks. Two files with other values are not of one place.
 var settings = []string{PlatformSum, Ranks, Noise, Pair, Wait, Pin}
 
-// ReadFile reads data sets from files and joins them into one, in the order of the paths. A file without samples is an error.
+// ReadFile reads data sets from files and joins them into one, in the order of the paths. A file
+// without samples is an error.
 //
-// Of several files each keeps its facts, under a fact "file" that names it. They must agree on the fact "roots",
-// which says how to read a series, and those that have samples of the same platform, library and place, on "platform_sum", "ranks",
-// "noise", "pair", "wait" and "pin", as far as both have them. A series that two files share with the same times is there once. If the times
-// differ, and the clock is real, the two are taken for different launches: all launches of the later file are counted on
-// from those of the files before. With a virtual clock that is an error: more repetitions belong into one file.
+// Of several files each keeps its facts, under a fact "file" that names it. They must agree on the
+// fact "roots", which says how to read a series, and those that have samples of the same platform,
+// library and place, on "platform_sum", "ranks", "noise", "pair", "wait" and "pin", as far as both
+// have them. A series that two files share with the same times is there once. If the times differ,
+// and the clock is real, the two are taken for different launches: all launches of the later file
+// are counted on from those of the files before. With a virtual clock that is an error: more
+// repetitions belong into one file.
 func ReadFile(paths ...string) (*Set, error) {
 	var files []file
 	for _, path := range paths {
@@ -84,7 +87,8 @@ func (f file) agree(before file) error {
 	return nil
 }
 
-// shares returns the first series of a platform, library and place that both sets have samples of, or nil.
+// shares returns the first series of a platform, library and place that both sets have samples of,
+// or nil.
 func (s *Set) shares(with *Set) *Series {
 	type subject struct{ platform, library, place string }
 	has := make(map[subject]bool)
@@ -169,7 +173,8 @@ func (k Key) cell() Key {
 	return k
 }
 
-// twice is the error of what two files have measured on the same emulated machine, with other times.
+// twice is the error of what two files have measured on the same emulated machine, with other
+// times.
 func (f file) twice(before file, k Key) error {
 	why := "by other versions of the program, or on other machines of one name"
 	for _, x := range []struct{ key, plural string }{{"seed", "seeds"}, {"reps", "repetitions"}, {"warmup", "rounds of warm-up"}} {
@@ -184,14 +189,16 @@ func (f file) twice(before file, k Key) error {
 		f.path, k, why, before.path)
 }
 
-// Machine is what was measured on one machine, in one setting: the samples of one file, or of several.
+// Machine is what was measured on one machine, in one setting: the samples of one file, or of
+// several.
 type Machine struct {
 	Files []string
 	*Set
 }
 
-// ReadMachines reads data sets from files, to be compared. Files with samples of the same platform, by the same clock, that agree on the facts
-// "roots", "platform_sum", "ranks", "noise" and "pair", as far as both have them, are joined as by ReadFile; others stay apart, each with its own facts.
+// ReadMachines reads data sets from files, to be compared. Files with samples of the same platform,
+// by the same clock, that agree on the facts "roots", "platform_sum", "ranks", "noise" and "pair",
+// as far as both have them, are joined as by ReadFile; others stay apart, each with its own facts.
 // Machines are in the order of their first files.
 func ReadMachines(paths ...string) ([]Machine, error) {
 	var machines [][]file
@@ -223,7 +230,8 @@ func ReadMachines(paths ...string) ([]Machine, error) {
 	return out, nil
 }
 
-// belongs says whether a file is of the same machine as others: of the platform and clock of one of them, and against none.
+// belongs says whether a file is of the same machine as others: of the platform and clock of one of
+// them, and against none.
 func (f file) belongs(to []file) bool {
 	type what struct{ platform, clock string }
 	has := make(map[what]bool)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// If all pairs of ranks are measured, it is not known which of them are in one node: the place of their samples is the pair itself, such
-// as 0-7. Package fit finds the tiers.
+// If all pairs of ranks are measured, it is not known which of them are in one node: the place of
+// their samples is the pair itself, such as 0-7. Package fit finds the tiers.
 
 // AllPairs is the value of the fact Pair of a file that holds all of them.
 const AllPairs = "all"

@@ -8,7 +8,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Run is what the facts of one file say to programs. Facts that are missing leave their fields zero.
+// Run is what the facts of one file say to programs. Facts that are missing leave their fields
+// zero.
 type Run struct {
 	Roots      int     // 1, or 2: the second half of every series has the barrier's root at P2
 	Resolution float64 // microseconds: the smallest difference that the timer shows; the coarsest, if there are several
@@ -27,8 +28,9 @@ type Run struct {
 // Runs are those of the files of a set, in their order.
 type Runs []Run
 
-// Runs resolves the facts of a set. It is an error if one of those that say how to read samples makes no sense. What is
-// said of ranks may be wrong: those who use it check it against the machine.
+// Runs resolves the facts of a set. It is an error if one of those that say how to read samples
+// makes no sense. What is said of ranks may be wrong: those who use it check it against the
+// machine.
 func (s *Set) Runs() (Runs, error) {
 	var all Runs
 	for _, facts := range s.FactsByFile() {
@@ -120,7 +122,8 @@ func (all Runs) Place(s *Series) string {
 // Roots returns with how many roots of the barrier a series was measured.
 func (all Runs) Roots(s *Series) int { return all.of(s).Roots }
 
-// Rooted returns the times of a series with each root of the barrier, or all of them if the roots are not known.
+// Rooted returns the times of a series with each root of the barrier, or all of them if the roots
+// are not known.
 func (all Runs) Rooted(s *Series) [][]unit.Time {
 	n := len(s.Times)
 	if all.Roots(s) == 1 || n%2 != 0 {
@@ -129,8 +132,8 @@ func (all Runs) Rooted(s *Series) [][]unit.Time {
 	return [][]unit.Time{s.Times[:n/2], s.Times[n/2:]}
 }
 
-// Resolution returns what the timer of some series, launches of one, could tell apart: the coarsest of theirs, in
-// microseconds.
+// Resolution returns what the timer of some series, launches of one, could tell apart: the coarsest
+// of theirs, in microseconds.
 func (all Runs) Resolution(launches ...*Series) float64 {
 	r := 0.0
 	for _, s := range launches {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Facts are resolved once, file by file; what says how to read samples must make sense, what is said of ranks need not.
+// Facts are resolved once, file by file; what says how to read samples must make sense, what is
+// said of ranks need not.
 func TestRuns(t *testing.T) {
 	set := &Set{Facts: []Fact{
 		{File, "a"}, {Roots, "2"}, {Resolution, "0.1"}, {Resolution, "0.5"}, {Ranks, "8"}, {Ranks, "9"}, {Pair, "0 7"}, {Noise, "5% relative"}, {PlatformFile, "t3d"},

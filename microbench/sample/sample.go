@@ -1,7 +1,9 @@
-// Package sample is the data set that measurements produce: series of times, and facts about the run.
+// Package sample is the data set that measurements produce: series of times, and facts about the
+// run.
 //
-// On disk it is CSV, one row a sample, under lines of facts that begin with #. Everything that follows (fit,
-// comparison, report) starts from such a file, so that results can be kept, sent and fitted again.
+// On disk it is CSV, one row a sample, under lines of facts that begin with #. Everything that
+// follows (fit, comparison, report) starts from such a file, so that results can be kept, sent and
+// fitted again.
 package sample
 
 import (
@@ -28,8 +30,9 @@ type Key struct {
 	Disturbed bool
 }
 
-// Series is the repetitions of one measurement, in order. With a barrier whose root changes, the repetitions
-// with the root at P1 come first, then as many with the root at P2; the fact "roots" is then 2, else 1.
+// Series is the repetitions of one measurement, in order. With a barrier whose root changes, the
+// repetitions with the root at P1 come first, then as many with the root at P2; the fact "roots" is
+// then 2, else 1.
 type Series struct {
 	Key
 	Times []unit.Time

@@ -81,7 +81,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// A file that lacks its last rows, as after a full disk or an unfinished copy, is an error; files of older versions, which do not say how many they have, are read.
+// A file that lacks its last rows, as after a full disk or an unfinished copy, is an error; files
+// of older versions, which do not say how many they have, are read.
 func TestCutOff(t *testing.T) {
 	whole := csvOf(t, example())
 	cut := whole[:strings.LastIndexByte(strings.TrimSuffix(whole, "\n"), '\n')+1]
@@ -138,7 +139,8 @@ t3d,mpi,real,inter,send,auto,timer11,16,0,both slowed,0,0.000006
 	}
 }
 
-// Only rep says where a sample belongs. Lines may end as on Windows, and cells may be quoted as R writes them.
+// Only rep says where a sample belongs. Lines may end as on Windows, and cells may be quoted as R
+// writes them.
 func TestAnyOrder(t *testing.T) {
 	text := csvOf(t, example())
 	lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -392,7 +394,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// What a killed process has left beside a file goes when it is written again; what is newer, or has another name, stays.
+// What a killed process has left beside a file goes when it is written again; what is newer, or has
+// another name, stays.
 func TestRemoveStale(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "report")
@@ -547,7 +550,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// Files of one machine make one set; those of others, or of the same with other settings, stay apart.
+// Files of one machine make one set; those of others, or of the same with other settings, stay
+// apart.
 func TestReadMachines(t *testing.T) {
 	dir := t.TempDir()
 	names := ""

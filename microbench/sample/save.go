@@ -15,9 +15,10 @@ import (
 	"time"
 )
 
-// Save writes a file whole or not at all: what write produces goes to a temporary file in the same directory, which
-// takes the name path when it is complete and is removed otherwise, a panic included. A path that is no ordinary
-// file, such as /dev/stdout, is written as it is. If the name ends with .gz the file is packed by gzip.
+// Save writes a file whole or not at all: what write produces goes to a temporary file in the same
+// directory, which takes the name path when it is complete and is removed otherwise, a panic
+// included. A path that is no ordinary file, such as /dev/stdout, is written as it is. If the name
+// ends with .gz the file is packed by gzip.
 func Save(path string, write func(io.Writer) error) error {
 	if err := save(path, packing(path, write)); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -66,7 +67,8 @@ func save(path string, write func(io.Writer) error) (err error) {
 	})
 }
 
-// Writable says why Save cannot write a file, or make a directory of that name: before it takes long to find what goes there.
+// Writable says why Save cannot write a file, or make a directory of that name: before it takes
+// long to find what goes there.
 func Writable(path string) error {
 	dir := filepath.Dir(path)
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
@@ -88,7 +90,8 @@ var unfinished struct {
 	paths map[string]bool
 }
 
-// Unfinished notes a temporary file or directory that Abandon removes until end is called, which gives it its name or removes it by last.
+// Unfinished notes a temporary file or directory that Abandon removes until end is called, which
+// gives it its name or removes it by last.
 func Unfinished(path string) (end func(last func() error) error) {
 	unfinished.Lock()
 	defer unfinished.Unlock()
@@ -104,7 +107,8 @@ func Unfinished(path string) (end func(last func() error) error) {
 	}
 }
 
-// Abandon removes what Save and others have not finished. Nothing is finished after that: a process that calls it ends.
+// Abandon removes what Save and others have not finished. Nothing is finished after that: a process
+// that calls it ends.
 func Abandon() {
 	unfinished.Lock() // for good
 	for path := range unfinished.paths {
@@ -115,7 +119,8 @@ func Abandon() {
 // stale is the age from which a temporary file or directory is what a killed process has left.
 const stale = time.Hour
 
-// RemoveStale removes temporary files and directories of an earlier process that was killed while it wrote path.
+// RemoveStale removes temporary files and directories of an earlier process that was killed while
+// it wrote path.
 func RemoveStale(path string) {
 	dir, base := filepath.Split(path)
 	entries, _ := os.ReadDir(filepath.Clean(dir))
@@ -130,7 +135,8 @@ func RemoveStale(path string) {
 	}
 }
 
-// Open opens a file for reading: standard input if its name is -. What is packed by gzip is unpacked, whatever the name.
+// Open opens a file for reading: standard input if its name is -. What is packed by gzip is
+// unpacked, whatever the name.
 func Open(path string) (io.ReadCloser, error) {
 	f := os.Stdin
 	if path != "-" {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// What is no ordinary file is written, not replaced. A pipe stands for all such: never point this test at a device of the machine,
-// which a fault in Save would replace.
+// What is no ordinary file is written, not replaced. A pipe stands for all such: never point this
+// test at a device of the machine, which a fault in Save would replace.
 func TestSavePipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

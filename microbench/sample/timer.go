@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// The timers. The first four are those of Al-Tawil and Moritz, figure 2. Timers has what each measures; the timers of
-// round-trip trains have the number of messages in their names (PRTT).
+// The timers. The first four are those of Al-Tawil and Moritz, figure 2. Timers has what each
+// measures; the timers of round-trip trains have the number of messages in their names (PRTT).
 const (
 	Timer11 = "timer11"
 	Timer12 = "timer12"
@@ -30,7 +30,8 @@ const (
 	CollLast   = "coll_last"
 )
 
-// StreamPairs returns the timer of windows of sends between several pairs of ranks at once: the mean time per message of one pair.
+// StreamPairs returns the timer of windows of sends between several pairs of ranks at once: the
+// mean time per message of one pair.
 func StreamPairs(pairs int) string { return Stream + "-pairs" + strconv.Itoa(pairs) }
 
 // TimerInfo is a row of the table of timers. All times are in microseconds in files.
@@ -41,8 +42,8 @@ type TimerInfo struct {
 	Collective bool   // it is of a collective operation, not of a pair of ranks
 }
 
-// Timers is the table of timers, in the order of results. A new timer is a row here, a stage of microbench, the rule of
-// package params that uses it, and a row of docs/glossary.md.
+// Timers is the table of timers, in the order of results. A new timer is a row here, a stage of
+// microbench, the rule of package params that uses it, and a row of docs/glossary.md.
 var Timers = []TimerInfo{
 	{Timer11, "P1's send call", "o_s", false},
 	{Timer12, "P1's receive call, begun when the message has surely arrived", "o_r", false},
@@ -120,8 +121,8 @@ func ModeRank(name string) int {
 	return len(Modes)
 }
 
-// Blocking says whether the buffer may be used when a call of a mode ends. Modes that are not in the table are taken for
-// blocking ones.
+// Blocking says whether the buffer may be used when a call of a mode ends. Modes that are not in
+// the table are taken for blocking ones.
 func Blocking(mode string) bool {
 	i := ModeRank(mode)
 	return i == len(Modes) || Modes[i].Blocking

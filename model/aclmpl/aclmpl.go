@@ -1,7 +1,7 @@
-// Package aclmpl has closed forms of the library ACLMPL (impl/library/aclmpl) on machines with a torus: what
-// its synchronous messages and its reductions take where nothing contends. They are sums of the
-// steps that the library makes, so they equal the emulation where the partners of each step are at
-// the same distance and no two transfers share a link or an interface.
+// Package aclmpl has closed forms of the library ACLMPL (impl/library/aclmpl) on machines with a
+// torus: what its synchronous messages and its reductions take where nothing contends. They are
+// sums of the steps that the library makes, so they equal the emulation where the partners of each
+// step are at the same distance and no two transfers share a link or an interface.
 package aclmpl
 
 import (
@@ -26,8 +26,8 @@ type Costs struct {
 	send, receive, read, combine unit.Time
 }
 
-// New returns the costs of a library of the engine Aclmpl between ranks on a path. It is an error if
-// the machine has no torus, or one whose links are slower than puts.
+// New returns the costs of a library of the engine Aclmpl between ranks on a path. It is an error
+// if the machine has no torus, or one whose links are slower than puts.
 func New(m *model.Machine, l *model.Library, p model.Path) (Costs, error) {
 	t, ok := m.Network.(*model.Torus)
 	switch {
@@ -50,8 +50,8 @@ func New(m *model.Machine, l *model.Library, p model.Path) (Costs, error) {
 //	receive + start + 16/B + L + read + start + n/B + 2L + a + start + 8/B + L + read
 //
 // start and B are those of a put, L is the latency of the path, and 2L + a the time from the last
-// byte of the data until its acknowledgement is back, for which the sender waits. An empty message has
-// no data to put.
+// byte of the data until its acknowledgement is back, for which the sender waits. An empty message
+// has no data to put.
 func (c Costs) Message(n int) unit.Time {
 	asked := max(c.send, c.receive+c.start+c.rate.Time(request)+c.latency) + c.read
 	return asked + c.answer(n)
@@ -85,8 +85,8 @@ func (c Costs) Tree(ranks, elements, bytes int) unit.Time {
 }
 
 // Swap returns the time of a reduction by binary swap, and of gathering its parts. The number of
-// elements is a multiple of the number of ranks. Step i exchanges and combines elements/2^i of them,
-// and a step of the gathering sends as many.
+// elements is a multiple of the number of ranks. Step i exchanges and combines elements/2^i of
+// them, and a step of the gathering sends as many.
 func (c Costs) Swap(ranks, elements, bytes int) (d unit.Time) {
 	for r := ranks; r > 1; r /= 2 {
 		elements /= 2

@@ -6,8 +6,8 @@ var alltoalls = []*Algorithm{
 	{Operation: Alltoall, Name: "posted", schedule: postedAlltoall},
 }
 
-// postedAlltoall posts all receives and then all sends, beginning with the next rank, and leaves the
-// order to the network. LAM/MPI and MPICH until 2002.
+// postedAlltoall posts all receives and then all sends, beginning with the next rank, and leaves
+// the order to the network. LAM/MPI and MPICH until 2002.
 func postedAlltoall(s *Script, j Job, rank int) {
 	s.local(Copy, j.block(In, rank), j.block(Out, rank))
 	for i := 1; i < j.Ranks; i++ {

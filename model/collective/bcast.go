@@ -62,8 +62,8 @@ func postedBcast(s *Script, j Job, rank int) {
 }
 
 // binomialPostedBcast is a binomial tree in which a rank begins to send to all of its children, and
-// waits. The parent of a rank is that without its highest bit, counted from the root, and the nearest
-// child is first. LAM/MPI until 7.1.2.
+// waits. The parent of a rank is that without its highest bit, counted from the root, and the
+// nearest child is first. LAM/MPI until 7.1.2.
 func binomialPostedBcast(s *Script, j Job, rank int) {
 	at := mod(rank-j.Root, j.Ranks)
 	mask := 1

@@ -78,8 +78,8 @@ type Span struct {
 const None = -1
 
 // Step is one step of a rank. A step that both sends and receives does so at the same time, so that
-// ranks can exchange data. A step that does neither is local. A transfer that is posted is begun, and the
-// rank goes on; the next step Wait waits for all of them.
+// ranks can exchange data. A step that does neither is local. A transfer that is posted is begun,
+// and the rank goes on; the next step Wait waits for all of them.
 type Step struct {
 	Kind       Kind
 	Post       bool
@@ -224,9 +224,9 @@ func (s *Script) wait() {
 	s.step()
 }
 
-// inOrder returns steps that do the same without waits, in the sense that the data which a rank posts is
-// sent at once, and what it has posted to receive is received, one after the other, where it waits.
-// Such steps keep Post.
+// inOrder returns steps that do the same without waits, in the sense that the data which a rank
+// posts is sent at once, and what it has posted to receive is received, one after the other, where
+// it waits. Such steps keep Post.
 func inOrder(steps iter.Seq[Step]) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		var posted []Step

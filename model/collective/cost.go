@@ -35,8 +35,8 @@ type Cost struct {
 
 // Cost adds up the time of an algorithm by LogGP, with the schedule of each rank:
 //
-//   - Sending k bytes occupies the processor for o_s(k). The message then waits until the interface is
-//     free, and occupies it for g + (k−1) G.
+//   - Sending k bytes occupies the processor for o_s(k). The message then waits until the interface
+//     is free, and occupies it for g + (k−1) G.
 //   - The last byte arrives L + (k−1) G after the first has left. The receiver's interface takes
 //     messages in at the same rate, one after the other.
 //   - Receiving it occupies the processor for o_r(k). A rank that waits for a message receives all
@@ -45,9 +45,9 @@ type Cost struct {
 // If the processor itself sends the bytes, o_s(k) includes G per byte, and a message occupies no
 // interface for longer than g (model.Parameters.Flow).
 //
-// If Way is known, a message reaches a receiver that waits so that its receive ends Way(k) after the
-// send began, and what o_s(k) contains beyond that follows the transfer. Of a rendezvous the sender
-// does not wait for a receiver that is late.
+// If Way is known, a message reaches a receiver that waits so that its receive ends Way(k) after
+// the send began, and what o_s(k) contains beyond that follows the transfer. Of a rendezvous the
+// sender does not wait for a receiver that is late.
 //
 // Posted transfers are sent where they are posted, and received in turn at the wait.
 //
@@ -221,8 +221,9 @@ func (x *simulation) receive(c *clock) {
 	x.schedule(c)
 }
 
-// received returns when a receive of a step ends that may begin now. If the receive is posted before a
-// send of the same step, a rendezvous transfers the message while that send waits for its own.
+// received returns when a receive of a step ends that may begin now. If the receive is posted
+// before a send of the same step, a rendezvous transfers the message while that send waits for its
+// own.
 func (l *inFlight) received(now unit.Time, st Step) unit.Time {
 	exchange, rendezvous := st.To != None, l.by.Eager > 0 && l.size > l.by.Eager
 	switch o := l.parts().receive; {

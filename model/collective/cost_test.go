@@ -48,9 +48,9 @@ func TestClosedForms(t *testing.T) {
 	}
 }
 
-// With one-way times of whole calls, a hop takes Way and not the sum of its parts, and a sender is busy
-// for all of o_s. A receive that is posted before takes Posted, a send that does not block Start; and of
-// two rendezvous that ranks exchange each proceeds during the other.
+// With one-way times of whole calls, a hop takes Way and not the sum of its parts, and a sender is
+// busy for all of o_s. A receive that is posted before takes Posted, a send that does not block
+// Start; and of two rendezvous that ranks exchange each proceeds during the other.
 func TestWays(t *testing.T) {
 	m := machineOf(0, 30*us, 15*us, 0, 0)
 	m.Way = model.Curve{{From: 0, At: 22 * us}, {From: 1000, At: 40 * us}}

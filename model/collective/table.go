@@ -53,8 +53,8 @@ func Tuned(rules []Rule) *Tuning {
 // node.
 func (t *Tuning) NeedsNodes(o Operation) bool { return t[o].needsNodes }
 
-// Asked reports whether there is a rule for an operation beside those of Defaults: somebody wants an
-// algorithm.
+// Asked reports whether there is a rule for an operation beside those of Defaults: somebody wants
+// an algorithm.
 func (t *Tuning) Asked(o Operation) bool {
 	rules := len(t[o].choices) - 1
 	for _, r := range Defaults {

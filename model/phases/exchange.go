@@ -16,8 +16,8 @@ type Exchange struct {
 // call is the name of the calls that exchanges are.
 const call = "Alltoallv"
 
-// Recorded returns the exchanges of a recorded program, in an order that agrees with the order of calls at
-// every rank. Messages without bytes, and those of a rank to itself, are left out.
+// Recorded returns the exchanges of a recorded program, in an order that agrees with the order of
+// calls at every rank. Messages without bytes, and those of a rank to itself, are left out.
 func Recorded(s *schedule.Schedule) ([]Exchange, error) {
 	calls := make([][]part, s.Ranks()) // that are left, by rank
 	left := 0
@@ -97,9 +97,9 @@ func partOf(rank int, ops []schedule.Op) (part, error) {
 	return x, nil
 }
 
-// communicator returns the cyclic order of the members of a communicator, from the smallest on, given the order
-// in which each sends to the others: from the next one on, or from the first one on (model.Exchange). It
-// returns nil if the orders are of no communicator.
+// communicator returns the cyclic order of the members of a communicator, from the smallest on,
+// given the order in which each sends to the others: from the next one on, or from the first one on
+// (model.Exchange). It returns nil if the orders are of no communicator.
 func communicator(members []int, orders [][]int) []int {
 	ring := slices.Concat([]int{members[0]}, orders[0])
 	fits := func(order func(at int) []int) bool {

@@ -10,8 +10,8 @@ import (
 	"github.com/loggp/loggp/model/schedule"
 )
 
-// record is a record of calls of Alltoallv, each by some ranks in the order of their communicator. Ranks
-// send to the next one first, or to the first one of the communicator.
+// record is a record of calls of Alltoallv, each by some ranks in the order of their communicator.
+// Ranks send to the next one first, or to the first one of the communicator.
 func record(t *testing.T, ranks int, calls []Exchange, ranked bool) *schedule.Schedule {
 	t.Helper()
 	var b schedule.Builder

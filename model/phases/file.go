@@ -11,10 +11,11 @@ import (
 	"github.com/loggp/loggp/model/table"
 )
 
-// The files of this package: patterns, which say what exchanges move, and stored schedules, which say
-// also in which phases they do. A schedule can be read as a pattern, too.
+// The files of this package: patterns, which say what exchanges move, and stored schedules, which
+// say also in which phases they do. A schedule can be read as a pattern, too.
 
-// row is a message of an exchange. In an exchange without messages it has none: phase and source are -1.
+// row is a message of an exchange. In an exchange without messages it has none: phase and source
+// are -1.
 type row struct {
 	exchange, phase int
 	members         string
@@ -44,9 +45,9 @@ var (
 	schedules = schema("messages in phases", true)
 )
 
-// ReadPattern reads the messages of one or more exchanges: source, destination and bytes, and if there are
-// several exchanges the number of each. Members are all ranks unless the file names them; ranks 0 are as
-// many as the file needs. name stands for it in errors.
+// ReadPattern reads the messages of one or more exchanges: source, destination and bytes, and if
+// there are several exchanges the number of each. Members are all ranks unless the file names them;
+// ranks 0 are as many as the file needs. name stands for it in errors.
 func ReadPattern(in io.Reader, name string, ranks int) ([]Exchange, error) {
 	rows, facts, err := patterns.Read(in, name)
 	if err != nil {
@@ -109,8 +110,8 @@ func WriteSchedules(out io.Writer, all []*Schedule, facts ...table.Fact) error {
 	return schedules.Write(out, facts, rows)
 }
 
-// ReadSchedules reads stored schedules, and checks that no rank sends or receives twice in a phase but the
-// last. name stands for the file in errors.
+// ReadSchedules reads stored schedules, and checks that no rank sends or receives twice in a phase
+// but the last. name stands for the file in errors.
 func ReadSchedules(in io.Reader, name string) ([]*Schedule, error) {
 	r, err := schedules.Reader(in, name)
 	if err != nil {

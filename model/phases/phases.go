@@ -25,8 +25,8 @@ type Schedule struct {
 
 	Members []int // of a stored schedule: the ranks of the job by rank of the schedule; nil: the same numbers
 
-	// Conflicts says that the last phase has the messages that are shorter than the threshold. In it a rank
-	// may send and receive more than once.
+	// Conflicts says that the last phase has the messages that are shorter than the threshold. In
+	// it a rank may send and receive more than once.
 	Conflicts bool
 }
 
@@ -47,8 +47,9 @@ func (s *Schedule) ranks() []int {
 	return all
 }
 
-// Turned returns the schedule with its ranks numbered as in a communicator of the given ranks of the job, or nil
-// if the members differ. The order of members is cyclic: it does not tell which is the first.
+// Turned returns the schedule with its ranks numbered as in a communicator of the given ranks of
+// the job, or nil if the members differ. The order of members is cyclic: it does not tell which is
+// the first.
 func (s *Schedule) Turned(communicator []int) *Schedule {
 	if len(communicator) != s.Ranks {
 		return nil
@@ -84,8 +85,8 @@ func (s *Schedule) Has(rank int) bool {
 type Scheduler struct {
 	Name, What string
 
-	// next moves the messages of a phase to the front of those that are left, the longest first, and
-	// returns how many they are.
+	// next moves the messages of a phase to the front of those that are left, the longest first,
+	// and returns how many they are.
 	next func(p *phase, left []Message) int
 }
 
@@ -97,17 +98,17 @@ var Schedulers = []*Scheduler{Greedy, AllToAllBased}
 var Greedy = &Scheduler{Name: "greedy", What: "the longest messages first, as many in a phase as do not conflict",
 	next: func(p *phase, left []Message) int { return p.fill(left, 0) }}
 
-// AllToAllBased begins each phase with the remaining messages that lie in the same phase of an all-to-all
-// exchange as the longest one, and adds others as Greedy does. It needs at most Ranks - 1 phases if no rank has
-// two messages for another.
+// AllToAllBased begins each phase with the remaining messages that lie in the same phase of an
+// all-to-all exchange as the longest one, and adds others as Greedy does. It needs at most Ranks -
+// 1 phases if no rank has two messages for another.
 var AllToAllBased = &Scheduler{Name: "all-to-all", What: "the longest message with all of its phase of an all-to-all exchange, filled up with what does not conflict",
 	next: func(p *phase, left []Message) int {
 		of := Index(left[0], p.ranks)
 		return p.fill(left, p.take(left, 0, func(m Message) bool { return Index(m, p.ranks) == of }))
 	}}
 
-// Index returns the phase of an all-to-all exchange in which a message lies, from 0: in phase p each
-// rank j sends to rank j+p+1.
+// Index returns the phase of an all-to-all exchange in which a message lies, from 0: in phase p
+// each rank j sends to rank j+p+1.
 func Index(m Message, ranks int) int { return (m.Dst - m.Src - 1 + ranks) % ranks }
 
 // AllToAll returns the ranks - 1 phases of messages of equal size between all pairs of ranks.
@@ -123,9 +124,9 @@ func AllToAll(ranks, bytes int) *Schedule {
 	return s
 }
 
-// Plan divides messages into phases. Once all that are left are shorter than the threshold, in bytes,
-// they form the last phase together: a barrier would cost more than their conflicts. Messages without
-// bytes are left out. Those of equal length keep their order.
+// Plan divides messages into phases. Once all that are left are shorter than the threshold, in
+// bytes, they form the last phase together: a barrier would cost more than their conflicts.
+// Messages without bytes are left out. Those of equal length keep their order.
 func (s *Scheduler) Plan(ranks int, messages []Message, threshold int) (*Schedule, error) {
 	for i, m := range messages {
 		switch {
@@ -163,8 +164,8 @@ type phase struct {
 	later           []Message
 }
 
-// take moves messages for which the condition holds and that do not conflict behind the first n, and
-// returns how many are there then. The others keep their order.
+// take moves messages for which the condition holds and that do not conflict behind the first n,
+// and returns how many are there then. The others keep their order.
 func (p *phase) take(left []Message, n int, condition func(Message) bool) int {
 	p.later = p.later[:0]
 	for _, m := range left[n:] {
@@ -198,7 +199,8 @@ func (s *Schedule) Time(message func(bytes int) unit.Time, barrier unit.Time) un
 	return t
 }
 
-// Messages returns the messages of a matrix of bytes, in the order of its rows, without its diagonal.
+// Messages returns the messages of a matrix of bytes, in the order of its rows, without its
+// diagonal.
 func Messages(bytes [][]int) []Message {
 	var all []Message
 	for src, row := range bytes {

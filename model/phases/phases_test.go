@@ -87,8 +87,9 @@ func TestWorkedExample(t *testing.T) {
 	}
 }
 
-// checked plans and checks: each message is there once, no rank sends or receives twice in a phase but the
-// last of short messages, phases are tight, and what a rank gets does not depend on who plans.
+// checked plans and checks: each message is there once, no rank sends or receives twice in a phase
+// but the last of short messages, phases are tight, and what a rank gets does not depend on who
+// plans.
 func checked(t *testing.T, s *Scheduler, ranks int, all []Message, threshold int) *Schedule {
 	t.Helper()
 	given := slices.Clone(all)
@@ -153,8 +154,8 @@ func TestRandomPatterns(t *testing.T) {
 	}
 }
 
-// All-to-all based scheduling is optimal for an exchange between all; greedy is where the number of ranks is a power of
-// two and messages come in the order of ranks.
+// All-to-all based scheduling is optimal for an exchange between all; greedy is where the number of
+// ranks is a power of two and messages come in the order of ranks.
 func TestEqualSizes(t *testing.T) {
 	greedy := map[int]int{4: 3, 5: 7, 6: 7, 7: 7, 8: 7, 9: 15, 16: 15, 32: 31}
 	for ranks := 2; ranks <= 32; ranks++ {

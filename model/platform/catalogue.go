@@ -70,7 +70,8 @@ func Load(what string) (*Platform, error) {
 }
 
 // Text returns the name and the contents of the file of a platform, which is a name of the
-// catalogue, the path of a file, or - for standard input. A synthetic machine with parameters has none.
+// catalogue, the path of a file, or - for standard input. A synthetic machine with parameters has
+// none.
 func Text(what string) (file string, data []byte, err error) {
 	switch {
 	case strings.HasPrefix(what, synthetic+":"):

@@ -58,7 +58,8 @@ func dissemination(tb testing.TB, ranks int) *Schedule {
 	})
 }
 
-// linear is an all-to-all in which everything is sent and received at once; pairwise goes round by round.
+// linear is an all-to-all in which everything is sent and received at once; pairwise goes round by
+// round.
 func alltoall(tb testing.TB, ranks int, pairwise bool) *Schedule {
 	return build(tb, ranks, func(b *Builder, r int) {
 		last := -1

@@ -11,8 +11,8 @@ type Blocked struct {
 	Messages int // messages that have arrived, or were announced, without a receive
 	Waiting  int // operations that have not begun
 
-	// Cycle is operations each of which waits for the next, and the last for the first; empty if there
-	// is no cycle.
+	// Cycle is operations each of which waits for the next, and the last for the first; empty if
+	// there is no cycle.
 	Cycle []Location
 
 	// Unmatched is the first operations that no other operation matches.

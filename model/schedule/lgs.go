@@ -1,26 +1,27 @@
 package schedule
 
-// The rules of the LogGOPSim of ATLAHS at commit 8837294, where they differ from those of LogGOPSim:
+// The rules of the LogGOPSim of ATLAHS at commit 8837294, where they differ from those of
+// LogGOPSim:
 //
-//   - An operation begins when all that it requires have ended, at the latest of these times; but at
-//     time 0 if the last that it waited for is a start. A send also waits for its interface.
+//   - An operation begins when all that it requires have ended, at the latest of these times; but
+//     at time 0 if the last that it waited for is a start. A send also waits for its interface.
 //   - The size of an empty message is 1. (s−1) G is cut to whole nanoseconds.
 //   - A message arrives (s−1) G + L after the CPU of its sender is free.
 //   - A message looks for its receive first, and waits for CPU and interface only if there is one;
 //     then the receive goes to the end of its queue. It takes g from the interface, and after that
-//     o + (s−1) O from the CPU of the receive. There is no G, so that messages to one receiver do not
-//     share its bandwidth.
-//   - The receive of a message that has arrived takes g, counted from when the interface is free for
-//     sends, and then o + (s−1) O. After g the interface is free for messages.
-//   - A send of more than S bytes ends with its receive. The CPU of the sender is occupied until then,
-//     and its interface until the receiver's is free.
+//     o + (s−1) O from the CPU of the receive. There is no G, so that messages to one receiver do
+//     not share its bandwidth.
+//   - The receive of a message that has arrived takes g, counted from when the interface is free
+//     for sends, and then o + (s−1) O. After g the interface is free for messages.
+//   - A send of more than S bytes ends with its receive. The CPU of the sender is occupied until
+//     then, and its interface until the receiver's is free.
 //   - There are no wildcards, and operations that can never end are not noticed.
 //   - A receive that begins at time 0 because it waited for a start last may find a message that
 //     arrives later. An assertion of ATLAHS fails there; this program goes on, with a warning.
 //
 // ATLAHS leaves the order of events of one time to std::priority_queue, as this program does. What
-// becomes ready at once is put there in the order in which it was released, that of the rank which the
-// event has touched last first; at the beginning in that of the file.
+// becomes ready at once is put there in the order in which it was released, that of the rank which
+// the event has touched last first; at the beginning in that of the file.
 
 func (r *run) lgs() {
 	r.due = make([]uint64, len(r.ops))

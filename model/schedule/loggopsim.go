@@ -10,10 +10,11 @@ import "slices"
 //   - message: when the CPU and the interface of the receiver that have the indices of the send are
 //     free. It occupies them for o + max((s−1) O, (s−1) G) and g + (s−1) G, matched or not.
 //   - recv takes no time.
-//   - A send of more than S bytes ends when its message is matched; others end when they begin. Where
-//     the message came first it is the receive's size that counts. So such a send may never end, if the
-//     receive has fewer: times are printed all the same if all messages have been matched. And a send
-//     may end twice, if the receive has more: what waits for it and for others may begin too early.
+//   - A send of more than S bytes ends when its message is matched; others end when they begin.
+//     Where the message came first it is the receive's size that counts. So such a send may never
+//     end, if the receive has fewer: times are printed all the same if all messages have been
+//     matched. And a send may end twice, if the receive has more: what waits for it and for others
+//     may begin too early.
 //   - An operation begins when others end, but the time at which they do is not passed on: what it
 //     needs is free, at its own time. So times of events may run backwards.
 //   - Sizes of 0 bytes have s−1 = 2⁶⁴−1: they cost o−O and g−G.
@@ -118,7 +119,8 @@ func (r *run) released(send uint32, end, cpuTime, nicTime uint64, by *Op) {
 	r.cpu[cpu], r.out[nic] = max(r.cpu[cpu], cpuTime), max(r.out[nic], nicTime)
 }
 
-// endTwice reports whether a send may end twice: a receive has more than S bytes, and a send has not.
+// endTwice reports whether a send may end twice: a receive has more than S bytes, and a send has
+// not.
 func (r *run) endTwice() bool {
 	long, short := false, false
 	for i := range r.ops {

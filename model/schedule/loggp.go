@@ -6,20 +6,21 @@ package schedule
 //   - An operation is ready when all that it requires have ended, and all whose start it waits for
 //     have begun.
 //   - calc d asks for its CPU when it is ready, and occupies it for d.
-//   - send asks for its CPU when it is ready, and occupies it for o. Then the message leaves, as soon
-//     as the interface is free; until then the CPU stays occupied, and for k O after o at least. The
-//     interface is occupied for g + k G from when the message leaves. The send ends when its CPU is
-//     free again.
-//   - The first byte arrives L after it has left, and occupies the interface of the receiver that has
-//     the index of the send's for g + k G. The last byte is in k max(G, O) after that has begun.
-//   - recv is posted when it is ready. When it has its message, it asks for its CPU so early that the
-//     CPU can be done o after the last byte is in. It occupies it for o + k O, and ends then.
+//   - send asks for its CPU when it is ready, and occupies it for o. Then the message leaves, as
+//     soon as the interface is free; until then the CPU stays occupied, and for k O after o at
+//     least. The interface is occupied for g + k G from when the message leaves. The send ends when
+//     its CPU is free again.
+//   - The first byte arrives L after it has left, and occupies the interface of the receiver that
+//     has the index of the send's for g + k G. The last byte is in k max(G, O) after that has
+//     begun.
+//   - recv is posted when it is ready. When it has its message, it asks for its CPU so early that
+//     the CPU can be done o after the last byte is in. It occupies it for o + k O, and ends then.
 //   - Receives and messages are paired in the order in which receives are posted and first bytes
 //     arrive. Sizes need not be the same.
-//   - A message of more than S bytes is announced by a request without data. When request and receive
-//     have met, the receiver answers, and then the data is sent. Request and answer are empty
-//     messages: the CPU of the receive is occupied for 2 o, that of the send for 2 o and what the
-//     data takes. The send ends when its CPU has sent the data.
+//   - A message of more than S bytes is announced by a request without data. When request and
+//     receive have met, the receiver answers, and then the data is sent. Request and answer are
+//     empty messages: the CPU of the receive is occupied for 2 o, that of the send for 2 o and what
+//     the data takes. The send ends when its CPU has sent the data.
 //
 // So one message between idle ranks takes o + L + k max(G, O) + o, and one of more than S bytes
 // 6 o + 3 L + k max(G, O), as in LogGPS (Ino, Fujimoto and Hagihara 2001; model.LogGPS).
@@ -88,8 +89,8 @@ func (r *run) when(now, at uint64, op uint32, what uint32) {
 	}
 }
 
-// release lets operations go on that wait for the end, or the start, of another one, which the entry
-// of a path says that occupied its CPU last.
+// release lets operations go on that wait for the end, or the start, of another one, which the
+// entry of a path says that occupied its CPU last.
 func (r *run) release(op uint32, at uint64, start uint32, by uint32) {
 	for _, d := range r.deps[r.after[op]:r.after[op+1]] {
 		if d&1 != start {

@@ -11,9 +11,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Noise is time that an operating system takes from the CPUs of a schedule: detours that recur with a
-// period. Each rank begins at a random point of the period, drawn from the seed. A detour suspends
-// the work of a CPU. A nil Noise has no detours.
+// Noise is time that an operating system takes from the CPUs of a schedule: detours that recur with
+// a period. Each rank begins at a random point of the period, drawn from the seed. A detour
+// suspends the work of a CPU. A nil Noise has no detours.
 type Noise struct {
 	detours []detour // in the order of their starts
 	period  uint64
@@ -46,7 +46,8 @@ func ParseNoise(s string, seed uint64) (*Noise, error) {
 }
 
 // ReadNoise reads the detours of one period: in each line the start and the length of a detour in
-// nanoseconds, in the order of their starts. The last line has only the period. Lines that begin with
+// nanoseconds, in the order of their starts. The last line has only the period. Lines that begin
+// with
 // # are comments.
 func ReadNoise(in io.Reader, name string, seed uint64) (*Noise, error) {
 	var detours []detour
@@ -98,8 +99,9 @@ func newNoise(detours []detour, period, seed uint64) (*Noise, error) {
 	return n, nil
 }
 
-// offset returns the place of a rank in the period at time 0: a number that is drawn from the seed by
-// SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
+// offset returns the place of a rank in the period at time 0: a number that is drawn from the seed
+// by SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA
+// 2014).
 func (n *Noise) offset(rank uint32) uint64 {
 	z := n.seed + (uint64(rank)+1)*0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

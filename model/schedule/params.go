@@ -34,8 +34,8 @@ func (p Params) String() string {
 }
 
 // ParseParams reads parameters such as L=2500ns,o=1500ns,g=1000ns,G=6ns,O=0ns,S=65535: L, o and g
-// are times, G and O times per byte (G=6ns and G=6ns/B are the same), S is a size. What is not given
-// is 0; an S that is not given is no limit.
+// are times, G and O times per byte (G=6ns and G=6ns/B are the same), S is a size. What is not
+// given is 0; an S that is not given is no limit.
 func ParseParams(s string) (Params, error) {
 	p := Params{S: math.MaxUint64}
 	given := map[string]bool{}
@@ -81,8 +81,8 @@ func perByte(s string) (unit.PerByte, error) {
 	return unit.ParsePerByte(s)
 }
 
-// Rounded returns the parameters as a dialect can have them: LogGOPSim has whole nanoseconds, and LGS
-// a fractional G.
+// Rounded returns the parameters as a dialect can have them: LogGOPSim has whole nanoseconds, and
+// LGS a fractional G.
 func (p Params) Rounded(d Dialect) Params {
 	if d == LogGP {
 		return p

@@ -62,8 +62,8 @@ func (r *run) cause(op, how uint32) {
 	}
 }
 
-// took notes that an event has got a CPU, and an interface where that is not −1. It is called before
-// their times are set.
+// took notes that an event has got a CPU, and an interface where that is not −1. It is called
+// before their times are set.
 func (r *run) took(e event, cpu, out, in int) {
 	l := r.log
 	if l == nil {
@@ -98,8 +98,8 @@ func (r *run) received(e event) {
 	}
 }
 
-// bump notes that CPU and interface of a sender are occupied until certain times, because its message
-// was matched, which the last entry says.
+// bump notes that CPU and interface of a sender are occupied until certain times, because its
+// message was matched, which the last entry says.
 func (r *run) bump(cpuTime, nicTime uint64, cpu, nic int) {
 	if r.log == nil {
 		return
@@ -115,8 +115,8 @@ func (r *run) bump(cpuTime, nicTime uint64, cpu, nic int) {
 // Part is a part of the finishing time.
 type Part uint8
 
-// The parts of the finishing time: the parameters, what the program computes, time that noise takes,
-// and time in which nothing on the path works.
+// The parts of the finishing time: the parameters, what the program computes, time that noise
+// takes, and time in which nothing on the path works.
 const (
 	PartO Part = iota
 	PartL
@@ -164,8 +164,8 @@ type Path struct {
 	Parts Parts  // of all
 }
 
-// Path returns the critical path with at most the given number of steps; the parts are those of all.
-// It panics unless Options.Explain was set.
+// Path returns the critical path with at most the given number of steps; the parts are those of
+// all. It panics unless Options.Explain was set.
 func (res *Result) Path(most int) *Path {
 	r := res.run
 	if r.log == nil {

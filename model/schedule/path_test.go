@@ -12,7 +12,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// ended returns random schedules that end with any parameters: what a wildcard matches depends on them.
+// ended returns random schedules that end with any parameters: what a wildcard matches depends on
+// them.
 func ended(t *testing.T, n int, d Dialect, p Params) (all []*Schedule) {
 	t.Helper()
 	for seed := uint64(0); len(all) < n; seed++ {
@@ -84,8 +85,8 @@ func TestSensitivity(t *testing.T) {
 			step := unit.Time(o.scale())
 			for j, x := range ds {
 				for _, side := range []unit.Time{1, -1} {
-					// The derivative is right if it holds up to the next change of the path: for one
-					// and for two steps. If these differ, the change is nearer than a step.
+					// The derivative is right if it holds up to the next change of the path: for
+					// one and for two steps. If these differ, the change is nearer than a step.
 					change := func(n unit.Time) float64 {
 						p := pathParams
 						by := n * side * step
@@ -172,8 +173,8 @@ func TestTolerance(t *testing.T) {
 }
 
 // Where each rank has its operations one after the other, and interfaces are always free, the
-// largest L is a linear program: maximize L, such that each operation ends o or what it computes after
-// the one before it, each receive L + o after its send as well, and all within the limit.
+// largest L is a linear program: maximize L, such that each operation ends o or what it computes
+// after the one before it, each receive L + o after its send as well, and all within the limit.
 func TestToleranceByLinearProgram(t *testing.T) {
 	p := Params{L: 3 * unit.Microsecond, O: 800 * unit.Nanosecond, S: math.MaxUint64}
 	for seed := range uint64(60) {

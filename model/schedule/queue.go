@@ -43,8 +43,8 @@ func (q *events) empty() bool {
 	return len(q.heap) == 0 || q.hole && len(q.heap) == 1
 }
 
-// pushLoosely adds an event to a binary heap by time alone. It and popLoosely do as std::push_heap and
-// std::pop_heap of GCC's C++ library, so that events of one time come in the order of a
+// pushLoosely adds an event to a binary heap by time alone. It and popLoosely do as std::push_heap
+// and std::pop_heap of GCC's C++ library, so that events of one time come in the order of a
 // std::priority_queue.
 func (q *events) pushLoosely(e event) {
 	q.heap = append(q.heap, e)
@@ -65,8 +65,8 @@ func (q *events) rise(hole int, e event) {
 	h[hole] = e
 }
 
-// popLoosely lets the hole sink to a leaf, and puts the last event there. Of two below a hole the right
-// one moves up unless it is later.
+// popLoosely lets the hole sink to a leaf, and puts the last event there. Of two below a hole the
+// right one moves up unless it is later.
 func (q *events) popLoosely() event {
 	first, n := q.heap[0], len(q.heap)-1
 	last := q.heap[n]
@@ -256,7 +256,8 @@ func (w *waiting) take() event {
 }
 
 // match pairs messages with receives. Of each rank there are two queues: receives that have been
-// posted, and messages that have arrived before their receive. What matches and came first is taken.
+// posted, and messages that have arrived before their receive. What matches and came first is
+// taken.
 //
 // Queues are divided into buckets by source and tag. In schedules with wildcards every rank has one
 // bucket, so that a queue is in the order of arrival.

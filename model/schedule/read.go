@@ -15,8 +15,8 @@ import (
 // DefaultMemory is the default limit of the bytes of memory of a schedule that is read.
 const DefaultMemory = 16 << 30
 
-// Error is an error in a file and its place. In a binary file Line is 0, and Column is the number of
-// the byte, from 0.
+// Error is an error in a file and its place. In a binary file Line is 0, and Column is the number
+// of the byte, from 0.
 type Error struct {
 	File         string
 	Line, Column int
@@ -30,9 +30,9 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Text)
 }
 
-// Read reads a schedule in GOAL text or in the binary format of LogGOPSim's txt2bin, either of which
-// may be compressed by gzip. name is the name of the file, for errors. The schedule takes at most the
-// given number of bytes of memory; 0: DefaultMemory. An error in the file is an *Error.
+// Read reads a schedule in GOAL text or in the binary format of LogGOPSim's txt2bin, either of
+// which may be compressed by gzip. name is the name of the file, for errors. The schedule takes at
+// most the given number of bytes of memory; 0: DefaultMemory. An error in the file is an *Error.
 func Read(r io.Reader, name string, memory int64) (*Schedule, error) {
 	if memory <= 0 {
 		memory = DefaultMemory

@@ -100,7 +100,8 @@ func TestReadForms(t *testing.T) {
 	}
 }
 
-// A file of many chunks is read as one of one, compressed or not, and errors have their place there.
+// A file of many chunks is read as one of one, compressed or not, and errors have their place
+// there.
 func TestReadChunks(t *testing.T) {
 	s := dissemination(t, 1<<12)
 	for rank := 2505; rank < s.Ranks(); rank += 100 {

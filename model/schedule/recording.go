@@ -7,10 +7,10 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Recording returns the activities of CPUs and the messages of a simulation, for time lines. It has at
-// most the given number of ranks, spread evenly, among them the rank that finishes last. It omits
-// messages to and from other ranks and, in dialect LGS, messages that arrive before their receive. It
-// panics unless Options.Explain was set.
+// Recording returns the activities of CPUs and the messages of a simulation, for time lines. It has
+// at most the given number of ranks, spread evenly, among them the rank that finishes last. It
+// omits messages to and from other ranks and, in dialect LGS, messages that arrive before their
+// receive. It panics unless Options.Explain was set.
 func (res *Result) Recording(most int) *model.Recording {
 	r := res.run
 	if r.log == nil {

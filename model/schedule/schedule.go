@@ -1,10 +1,10 @@
 // Package schedule represents communication schedules: the operations by which each rank sends,
 // receives and computes, and their dependencies.
 //
-// Schedules are read from and written to GOAL files (Hoefler, Siebert and Lumsdaine, Group Operation
-// Assembly Language, ICPP 2009). Simulate computes when each rank finishes by the LogGOPS model
-// (Hoefler, Schneider and Lumsdaine, LogGOPSim, HPDC 2010), in one of three dialects. A schedule is
-// independent of the machine. The simulation has no network beyond the parameters.
+// Schedules are read from and written to GOAL files (Hoefler, Siebert and Lumsdaine, Group
+// Operation Assembly Language, ICPP 2009). Simulate computes when each rank finishes by the LogGOPS
+// model (Hoefler, Schneider and Lumsdaine, LogGOPSim, HPDC 2010), in one of three dialects. A
+// schedule is independent of the machine. The simulation has no network beyond the parameters.
 package schedule
 
 import (
@@ -94,8 +94,8 @@ func (s *Schedule) Of(rank int) []Op { return s.ops[s.first[rank]:s.first[rank+1
 // program that runs the schedule sends it synchronously; a simulation takes it for a standard send.
 const Ssend = "Ssend"
 
-// Call is a call of a recorded program whose messages belong together, such as Alltoallv. In a file it
-// is a comment above its operations: "// Alltoallv: 14 operations".
+// Call is a call of a recorded program whose messages belong together, such as Alltoallv. In a file
+// it is a comment above its operations: "// Alltoallv: 14 operations".
 type Call struct {
 	Name       string
 	First, Ops int // index of the first operation in the rank, and number of operations
@@ -127,8 +127,8 @@ type Dependant struct {
 	Start bool // it waits for the start (irequires), not for the end
 }
 
-// Dependants returns the operations that wait for operation i of a rank, in the order of the file. An
-// operation that waits for it twice is there twice.
+// Dependants returns the operations that wait for operation i of a rank, in the order of the file.
+// An operation that waits for it twice is there twice.
 func (s *Schedule) Dependants(rank, i int) []Dependant {
 	op := s.first[rank] + uint32(i)
 	var out []Dependant
@@ -246,7 +246,8 @@ func (p *part) cycle(from, n uint32) *pair {
 			}
 		}
 	}
-	// An operation that waits for ever is in a cycle or depends on one: going back leads into the cycle.
+	// An operation that waits for ever is in a cycle or depends on one: going back leads into the
+	// cycle.
 	at, seen := uint32(math.MaxUint32), map[uint32]bool{}
 	for i, w := range waits {
 		if w > 0 {

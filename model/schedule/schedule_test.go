@@ -80,8 +80,9 @@ func TestLogGOPSimExamples(t *testing.T) {
 	}
 }
 
-// What ATLAHS finds for a binomial broadcast of 4 KiB to 1,024 ranks with the parameters that LogGOPSim has
-// by default: it sends first what its queue has first. In the order of the file it would be 310,700 ns.
+// What ATLAHS finds for a binomial broadcast of 4 KiB to 1,024 ranks with the parameters that
+// LogGOPSim has by default: it sends first what its queue has first. In the order of the file it
+// would be 310,700 ns.
 func TestATLAHSBroadcast(t *testing.T) {
 	res, err := binomial(t, 1024, 4096).Simulate(Options{Params: Default, Dialect: LGS})
 	if err != nil || res.Last != 842_170*unit.Nanosecond {
@@ -89,8 +90,8 @@ func TestATLAHSBroadcast(t *testing.T) {
 	}
 }
 
-// A receive that begins when another operation begins starts at time 0 in ATLAHS, where an assertion
-// fails if its message arrives later.
+// A receive that begins when another operation begins starts at time 0 in ATLAHS, where an
+// assertion fails if its message arrives later.
 func TestATLAHSAssertion(t *testing.T) {
 	s := parse(t, "num_ranks 2\nrank 0 {\na: calc 100000\nb: calc 1\nr: recv 8b from 1\nb requires a\nr irequires b\n}\nrank 1 {\nsend 8b to 0\n}\n")
 	res, err := s.Simulate(Options{Params: Default, Dialect: LGS})

@@ -10,10 +10,10 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Derivative is the one-sided derivatives of the finishing time by a parameter: Right if the parameter
-// grows, Left if it falls. For L, o and g they count how often the parameter is on the critical path,
-// for G and O they count bytes. They differ if several paths are equally long. Left of a parameter
-// that is 0 is NaN.
+// Derivative is the one-sided derivatives of the finishing time by a parameter: Right if the
+// parameter grows, Left if it falls. For L, o and g they count how often the parameter is on the
+// critical path, for G and O they count bytes. They differ if several paths are equally long. Left
+// of a parameter that is 0 is NaN.
 type Derivative struct {
 	Name        string
 	Left, Right float64
@@ -149,10 +149,11 @@ func (s *Schedule) Sweep(o Options, params []Params) ([]Point, error) {
 	return points, err
 }
 
-// Tolerance returns an L with which the finishing time grows by at most the given part, such as 0.01,
-// while an L longer by one step, a picosecond or in the reference dialects a nanosecond, exceeds
-// that. ok is false if no allowed L exceeds it. The finishing time is convex in L as long as the
-// order of events does not change; the search uses that to be short, but does not rely on it.
+// Tolerance returns an L with which the finishing time grows by at most the given part, such as
+// 0.01, while an L longer by one step, a picosecond or in the reference dialects a nanosecond,
+// exceeds that. ok is false if no allowed L exceeds it. The finishing time is convex in L as long
+// as the order of events does not change; the search uses that to be short, but does not rely on
+// it.
 func (s *Schedule) Tolerance(o Options, part float64) (most unit.Time, ok bool, err error) {
 	base, err := s.Simulate(Options{Params: o.Params, Dialect: o.Dialect, Noise: o.Noise})
 	if err != nil {

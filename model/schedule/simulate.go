@@ -214,8 +214,8 @@ type cost struct {
 
 func costOf(x float64) cost { return cost{x, uint64(x), x == math.Trunc(x)} }
 
-// scaled returns a gap in units of 1 or 1000 ps: the number nearest to its decimal digits, as ATLAHS
-// reads them on its command line. A division would round a second time.
+// scaled returns a gap in units of 1 or 1000 ps: the number nearest to its decimal digits, as
+// ATLAHS reads them on its command line. A division would round a second time.
 func scaled(g unit.PerByte, scale uint64) float64 {
 	if scale == 1 {
 		return float64(g)

@@ -113,8 +113,8 @@ func ReadText(in io.Reader, name string) (columns []string, rows []Text, err err
 	}
 }
 
-// Next reads the next row, or returns io.EOF. Cells before Schema.Group that are the same as in the row before are not
-// parsed again, so programs may not change fields of Row.
+// Next reads the next row, or returns io.EOF. Cells before Schema.Group that are the same as in the
+// row before are not parsed again, so programs may not change fields of Row.
 func (r *Reader[T]) Next() error {
 	var line []byte
 	for len(line) == 0 {
@@ -159,7 +159,8 @@ func (r *Reader[T]) Next() error {
 	return nil
 }
 
-// cell returns the text of a cell of a row, whose beginning is known, and notes where the next begins.
+// cell returns the text of a cell of a row, whose beginning is known, and notes where the next
+// begins.
 func (r *Reader[T]) cell(line []byte, i int) ([]byte, error) {
 	start := r.starts[i]
 	if start > len(line) {
@@ -177,7 +178,8 @@ func (r *Reader[T]) cell(line []byte, i int) ([]byte, error) {
 	return text, nil
 }
 
-// cut returns the text of the first cell of a line and the place of the comma behind it, or of the end.
+// cut returns the text of the first cell of a line and the place of the comma behind it, or of the
+// end.
 func (r *Reader[T]) cut(s []byte) (text []byte, end int, ok bool) {
 	if len(s) == 0 || s[0] != '"' {
 		if end = bytes.IndexByte(s, ','); end < 0 {

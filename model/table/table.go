@@ -1,12 +1,13 @@
-// Package table reads and writes the project's CSV files: lines of facts that begin with #, a header, and rows of typed
-// columns.
+// Package table reads and writes the project's CSV files: lines of facts that begin with #, a
+// header, and rows of typed columns.
 //
 //	# seed: 1
 //	platform,bytes,time_us
 //	t3d,16,30.5
 //
-// A Schema is the only place that names the columns of a kind of file. It gives a Reader and a Writer, so that a program
-// reads what it writes. Errors in what is read begin with file:line:column.
+// A Schema is the only place that names the columns of a kind of file. It gives a Reader and a
+// Writer, so that a program reads what it writes. Errors in what is read begin with
+// file:line:column.
 package table
 
 import (
@@ -30,8 +31,8 @@ type Schema[T any] struct {
 	MaxRows int    // a reader refuses more; default 1,000,000
 	Group   string // the first column in which neighbouring rows often differ; those before it are parsed and written once for all of them
 
-	// Check is an error if columns do not fit together, and the column that the error is about. It may be nil. Readers
-	// and writers call it for each row.
+	// Check is an error if columns do not fit together, and the column that the error is about. It
+	// may be nil. Readers and writers call it for each row.
 	Check func(*T) (column string, err error)
 }
 
@@ -44,8 +45,8 @@ type Column[T any] struct {
 	append func(b []byte, row *T) ([]byte, error)
 }
 
-// Name is a column of names: printable, without space at its ends, not beginning with #, of at most 1000 bytes. check
-// may be nil.
+// Name is a column of names: printable, without space at its ends, not beginning with #, of at most
+// 1000 bytes. check may be nil.
 func Name[T any, S ~string](name string, field func(*T) *S, check func(string) error) Column[T] {
 	valid := func(s string) error {
 		if err := checkName(s); err != nil || check == nil {
@@ -101,8 +102,8 @@ func NotEmpty(s string) error {
 	return nil
 }
 
-// Whole is a column of whole numbers from 0 to most, at most 2³¹−1. what says in errors what they are: "a number of
-// bytes".
+// Whole is a column of whole numbers from 0 to most, at most 2³¹−1. what says in errors what they
+// are: "a number of bytes".
 func Whole[T any](name string, field func(*T) *int, what string, most int) Column[T] {
 	return Column[T]{
 		Name: name,
@@ -144,8 +145,8 @@ func WholeOrNone[T any](name string, field func(*T) *int, what string) Column[T]
 	return c
 }
 
-// Number is a column of numbers whose magnitude is at most most, or NaN, which is an empty cell. A writer leaves the cell
-// empty for infinities too.
+// Number is a column of numbers whose magnitude is at most most, or NaN, which is an empty cell. A
+// writer leaves the cell empty for infinities too.
 func Number[T any](name string, field func(*T) *float64, most float64) Column[T] {
 	return Column[T]{
 		Name: name,
@@ -228,7 +229,8 @@ func printable(s string) bool {
 	return true
 }
 
-// ParseFact reads a line "# key: value". It is false for a line without a colon, or with nothing before it.
+// ParseFact reads a line "# key: value". It is false for a line without a colon, or with nothing
+// before it.
 func ParseFact(line string) (Fact, bool) {
 	key, value, ok := strings.Cut(strings.TrimPrefix(line, "#"), ":")
 	f := Fact{strings.TrimSpace(key), strings.TrimSpace(value)}

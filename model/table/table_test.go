@@ -21,7 +21,8 @@ func TestParseMicros(t *testing.T) {
 	}
 }
 
-// A file of texts may have any columns. What is written reads back the same, and errors say where they are.
+// A file of texts may have any columns. What is written reads back the same, and errors say where
+// they are.
 func TestText(t *testing.T) {
 	const text = "a,\"b, or c\"\n1,\"say \"\"x\"\"\"\n,2\n"
 	columns, rows, err := ReadText(strings.NewReader(text), "f.csv")

@@ -45,8 +45,8 @@ func (s *Schema[T]) Writer(out io.Writer, facts []Fact, optional ...string) (*Wr
 	return w, nil
 }
 
-// Write writes a row. With same, its columns before Schema.Group are as in the row before. A row that a Reader would
-// refuse is an error. Errors of the output are reported by Flush.
+// Write writes a row. With same, its columns before Schema.Group are as in the row before. A row
+// that a Reader would refuse is an error. Errors of the output are reported by Flush.
 func (w *Writer[T]) Write(row *T, same bool) error {
 	w.rows++
 	if most := w.schema.maxRows(); w.rows > most {
@@ -103,8 +103,8 @@ func (s *Schema[T]) Write(out io.Writer, facts []Fact, rows []T, optional ...str
 	return w.Flush()
 }
 
-// WriteText writes a file of texts: a row of them for each row of the table. NumberText and SizeText return those of numbers.
-// ReadText reads it again.
+// WriteText writes a file of texts: a row of them for each row of the table. NumberText and
+// SizeText return those of numbers. ReadText reads it again.
 func WriteText(out io.Writer, name, header string, rows [][]string) error {
 	s := Schema[[]string]{Name: name}
 	for i, column := range strings.Split(header, ",") {
@@ -121,7 +121,8 @@ func NumberText(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// SizeText returns a number of bytes as a table has it: empty if it is below zero, where size has no meaning.
+// SizeText returns a number of bytes as a table has it: empty if it is below zero, where size has
+// no meaning.
 func SizeText(n int) string {
 	if n < 0 {
 		return ""

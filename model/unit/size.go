@@ -27,8 +27,8 @@ var sizes = []struct {
 
 const sizeNames = "B, KB, MB, GB (powers of ten), K, M, G, KiB, MiB or GiB (powers of two)"
 
-// ParseSize reads a number of bytes: 512B, 1KB (1000 bytes), 4KiB or 4K (4096), 1.5MiB, or 16384 without
-// a unit. The result must be a whole, non-negative number of bytes.
+// ParseSize reads a number of bytes: 512B, 1KB (1000 bytes), 4KiB or 4K (4096), 1.5MiB, or 16384
+// without a unit. The result must be a whole, non-negative number of bytes.
 func ParseSize(s string) (int, error) {
 	n, err := parseSize(s)
 	if err != nil {

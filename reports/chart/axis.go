@@ -83,7 +83,8 @@ func sparse(min, max float64, room int) int {
 	}
 }
 
-// valueTicks puts a tick at each power of ten, and names as many as there is room for; if these are few, 2 and 5 times them too.
+// valueTicks puts a tick at each power of ten, and names as many as there is room for; if these are
+// few, 2 and 5 times them too.
 func valueTicks(min, max float64, room int) []plot.Tick {
 	every := sparse(min, max, room)
 	few := 3*int(math.Log10(max/min)+1) <= room

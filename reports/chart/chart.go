@@ -61,7 +61,8 @@ func (c *Chart) SVG(w io.Writer, width int) error {
 	return nil
 }
 
-// Inline returns the chart as an element for a page, without its title. Its classes say when it is shown.
+// Inline returns the chart as an element for a page, without its title. Its classes say when it is
+// shown.
 func (c *Chart) Inline(width int, classes string) string {
 	x := vg.Length(max(width, least))
 	s := newSVG(x, c.height(x))

@@ -67,7 +67,8 @@ func TestShadedDownToNothing(t *testing.T) {
 	}
 }
 
-// TestLinear: a linear axis begins at 0, has round numbers at equal distances beyond the data, and as many as there is room for.
+// TestLinear: a linear axis begins at 0, has round numbers at equal distances beyond the data, and
+// as many as there is room for.
 func TestLinear(t *testing.T) {
 	for i := range 300 {
 		high := math.Pow(1.06, float64(i-150))

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Color is a colour of charts. A PNG has the light one; in an SVG picture style rules exchange it for the dark one.
+// Color is a colour of charts. A PNG has the light one; in an SVG picture style rules exchange it
+// for the dark one.
 type Color struct{ light, dark color.RGBA }
 
 // RGBA makes it a color.Color.
@@ -47,7 +48,8 @@ func faded(part float64) Color {
 	return Color{mix(Blue.light, paper.light), mix(Blue.dark, paper.dark)}
 }
 
-// DarkRules returns the style rules that exchange colors where the reader prefers dark. scope goes before each selector.
+// DarkRules returns the style rules that exchange colors where the reader prefers dark. scope goes
+// before each selector.
 func DarkRules(scope string) string {
 	var b strings.Builder
 	b.WriteString("@media(prefers-color-scheme:dark){")

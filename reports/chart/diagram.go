@@ -115,7 +115,8 @@ func (d *drawing) over(s draw.TextStyle, p vg.Point, text string) {
 	d.text(s, p, text)
 }
 
-// name writes the name of an arrow on it where there is room. It must be written if nothing says otherwise.
+// name writes the name of an arrow on it where there is room. It must be written if nothing says
+// otherwise.
 func (d *drawing) name(text string, from, to vg.Point, must bool) {
 	places := []vg.Length{0.5, 0.35, 0.65, 0.22, 0.78}
 	for i, t := range append(places, 0.5) {
@@ -156,7 +157,8 @@ func kindOfArrow(a model.Flight) (Color, draw.LineStyle) {
 	return Black, draw.LineStyle{Color: Black, Width: 1.4}
 }
 
-// kindOf returns the colour of what is busy: software, copies, the program itself, or the way into and out of the network.
+// kindOf returns the colour of what is busy: software, copies, the program itself, or the way into
+// and out of the network.
 func kindOf(name string) Color {
 	switch {
 	case strings.HasPrefix(name, "software."):

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// An SVG picture says what its parts are, so that the script of a page (reports/render/page.js) can show values, hide series
-// and change axes. The marks are attributes of groups:
+// An SVG picture says what its parts are, so that the script of a page (reports/render/page.js) can
+// show values, hide series and change axes. The marks are attributes of groups:
 //
 //	data-x, data-y   the axes of a plot: from, to, log or linear, where messages without bytes stand; data-room has the plot's edges
 //	data-series      what is drawn of a series, and its entry in the legend

@@ -61,7 +61,8 @@ type matrix struct {
 	low, high float64 // times of pairs that are not odd
 }
 
-// alike is by which factor times differ at least between the strongest and the weakest colour: pairs that are alike look alike.
+// alike is by which factor times differ at least between the strongest and the weakest colour:
+// pairs that are alike look alike.
 const alike = 1.1
 
 // told is up to how many ranks each pair says its time to readers who point at it.

@@ -17,7 +17,8 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// In every width the picture can be read, and shows each pair twice, those of one tier in one colour.
+// In every width the picture can be read, and shows each pair twice, those of one tier in one
+// colour.
 func TestMatrix(t *testing.T) {
 	x := reporttest.Tiers()
 	svgOf(t, Matrix("tiers", "Tiers", x))

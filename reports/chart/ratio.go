@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Ratios is rows of dots on a logarithmic axis of ratios with 1 in its middle, such as measured over published values.
+// Ratios is rows of dots on a logarithmic axis of ratios with 1 in its middle, such as measured
+// over published values.
 type Ratios struct {
 	X    string   // what the axis shows
 	Near float64  // ratios from 1 − Near to 1 + Near lie in a shaded band
@@ -50,7 +51,8 @@ func (r Ratios) Chart(name, title, text string) *Chart {
 
 func (r Ratios) legend() XY { return XY{Series: r.Kind} }
 
-// edge returns where the axis ends: at a named ratio from 2 to 10 that none exceeds, in either direction, if there is one.
+// edge returns where the axis ends: at a named ratio from 2 to 10 that none exceeds, in either
+// direction, if there is one.
 func (r Ratios) edge() float64 {
 	far := 0.0
 	for _, row := range r.Rows {
@@ -108,7 +110,8 @@ func (r Ratios) draw(c draw.Canvas) {
 	}
 }
 
-// dots draws the dots of a row about a height. Dots that would cover each other are moved up and down, as far as the row goes.
+// dots draws the dots of a row about a height. Dots that would cover each other are moved up and
+// down, as far as the row goes.
 func (r Ratios) dots(c draw.Canvas, row RatioRow, tx func(float64) vg.Length, y vg.Length) {
 	dots := slices.Clone(row.Dots)
 	slices.SortStableFunc(dots, func(a, b Dot) int {

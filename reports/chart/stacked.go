@@ -11,8 +11,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Stacked is a chart of two parts, one below the other, on one axis of sizes: what was measured, and how far it is from what
-// was fitted to it. Between them lies a lane for each subject, which shows where its pieces end.
+// Stacked is a chart of two parts, one below the other, on one axis of sizes: what was measured,
+// and how far it is from what was fitted to it. Between them lies a lane for each subject, which
+// shows where its pieces end.
 type Stacked struct {
 	Upper, Lower XY
 	Lanes        []Lane
@@ -115,7 +116,8 @@ func (p Stacked) drawLanes(c draw.Canvas, over *plot.Plot, data draw.Canvas) {
 	}
 }
 
-// clip moves the few points of a signed axis that are far off to its edge, so that the others can be seen, and makes them hollow. It returns how many.
+// clip moves the few points of a signed axis that are far off to its edge, so that the others can
+// be seen, and makes them hollow. It returns how many.
 func (x *XY) clip() int {
 	var all []float64
 	for _, s := range x.Series {
@@ -149,7 +151,8 @@ func (x *XY) clip() int {
 	return n
 }
 
-// edgeOf returns where an axis ends: at a round number from 2 to 200 that nine of ten values do not exceed, if there is one.
+// edgeOf returns where an axis ends: at a round number from 2 to 200 that nine of ten values do not
+// exceed, if there is one.
 func edgeOf(values []float64) float64 {
 	if len(values) == 0 {
 		return 2

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Strip is a strip plot: rows of marks on one linear axis, such as what launches say, one row a quantity; or, with bars, a
-// tornado chart.
+// Strip is a strip plot: rows of marks on one linear axis, such as what launches say, one row a
+// quantity; or, with bars, a tornado chart.
 type Strip struct {
 	X      string // what the axis shows, with its unit
 	Signed bool   // 0 is in its middle; else at its left

@@ -16,8 +16,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// svg is a canvas that writes SVG with colours as attributes, which style rules can exchange. Gonum's own writes them
-// where no rule reaches, and repeats the font with every word.
+// svg is a canvas that writes SVG with colours as attributes, which style rules can exchange.
+// Gonum's own writes them where no rule reaches, and repeats the font with every word.
 type svg struct {
 	width, height vg.Length
 	body          bytes.Buffer
@@ -173,7 +173,8 @@ func paint(attribute string, c color.Color) string {
 	return out
 }
 
-// path returns the data of a path. Arcs are whole circles, as in glyphs. With an anchor all but the anchor is relative to it.
+// path returns the data of a path. Arcs are whole circles, as in glyphs. With an anchor all but the
+// anchor is relative to it.
 func path(p vg.Path, anchor *vg.Point) string {
 	var b []byte
 	var from, begin vg.Point // where the pen is, and where the part began, for relative steps

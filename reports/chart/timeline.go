@@ -14,8 +14,9 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// Timeline returns the time line of the ranks that did anything, with the messages between them, and of the parts of the
-// network that were busy longest. Steps too short to be seen are drawn together with their neighbours.
+// Timeline returns the time line of the ranks that did anything, with the messages between them,
+// and of the parts of the network that were busy longest. Steps too short to be seen are drawn
+// together with their neighbours.
 func Timeline(name, title string, r *model.Recording) *Chart {
 	l := newLanes(r)
 	return &Chart{Name: name, Title: title, Text: l.words(),
@@ -24,8 +25,9 @@ func Timeline(name, title string, r *model.Recording) *Chart {
 	}
 }
 
-// Transfer returns the time line of one message, without the network: what both sides do, when they wait, and the packets
-// between them, as in figures 3 to 5 of Al-Tawil and Moritz. Calls are named with their times.
+// Transfer returns the time line of one message, without the network: what both sides do, when they
+// wait, and the packets between them, as in figures 3 to 5 of Al-Tawil and Moritz. Calls are named
+// with their times.
 func Transfer(name, title string, r *model.Recording) *Chart {
 	x := &model.Recording{Flights: r.Flights}
 	for _, t := range r.Ranks {
@@ -38,7 +40,8 @@ func Transfer(name, title string, r *model.Recording) *Chart {
 	return Timeline(format.FileName("timeline", name), title, x)
 }
 
-// MostTracks is how many ranks, and how many parts of the network, are shown in tables and charts of a recording.
+// MostTracks is how many ranks, and how many parts of the network, are shown in tables and charts
+// of a recording.
 const MostTracks = 16
 
 // BusyRanks returns the first ranks that did anything, and how many others did.
@@ -55,7 +58,8 @@ func BusyRanks(r *model.Recording) (shown []model.Track, more int) {
 	return shown, more
 }
 
-// BusyResources returns the parts of the network that were busy longest, in their own order, and how many others there are.
+// BusyResources returns the parts of the network that were busy longest, in their own order, and
+// how many others there are.
 func BusyResources(r *model.Recording) (shown []model.Track, more int) {
 	busy := func(x model.Track) (sum unit.Time) {
 		for _, s := range x.Spans {
@@ -199,7 +203,8 @@ func (l *lanes) between() vg.Length {
 	return 26
 }
 
-// draw draws from a point down and returns the height where it ends. Without a canvas it only measures.
+// draw draws from a point down and returns the height where it ends. Without a canvas it only
+// measures.
 func (l *lanes) draw(c *draw.Canvas, width vg.Length, at vg.Point) vg.Length {
 	d := &drawing{timeline: l.timeline, c: c, left: at.X + 2*margin, width: width - 4*margin, top: at.Y}
 	y := at.Y
@@ -264,7 +269,8 @@ func (l *lanes) calls(d *drawing, t model.Track, y vg.Length) {
 	}
 }
 
-// lane returns what a rank does as a lane that can be drawn: steps too short to be seen become one, named for the longest of them.
+// lane returns what a rank does as a lane that can be drawn: steps too short to be seen become one,
+// named for the longest of them.
 func (l *lanes) lane(d *drawing, t model.Track) (out []model.Span) {
 	least := unit.Time(float64(l.end) / float64(d.width)) // what a point shows
 	var run []model.Span
@@ -309,7 +315,8 @@ func (l *lanes) arrows(d *drawing, lower []vg.Length) {
 	}
 }
 
-// nameArrows writes the names of messages where they leave, between the lane of their sender and the next. Of many alike it names one.
+// nameArrows writes the names of messages where they leave, between the lane of their sender and
+// the next. Of many alike it names one.
 func (l *lanes) nameArrows(d *drawing, lower []vg.Length) {
 	named := map[string]int{}
 	for _, f := range l.flights {

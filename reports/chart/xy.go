@@ -15,8 +15,8 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// XY is a chart of times or rates against message sizes, both logarithmic unless it says otherwise. Its legend stands above
-// the data, never on it.
+// XY is a chart of times or rates against message sizes, both logarithmic unless it says otherwise.
+// Its legend stands above the data, never on it.
 type XY struct {
 	X      string // what the horizontal axis shows, with its unit, so that its numbers have none; default: message size
 	Y      string // what the vertical axis shows, with its unit
@@ -50,8 +50,8 @@ type Style struct {
 	Framed bool // a ring is about each point, and its interval has ends
 }
 
-// Point is a value with its interval, which is empty where Low is not below High. Of, if not 0, is the size that it is of where it
-// stands beside that.
+// Point is a value with its interval, which is empty where Low is not below High. Of, if not 0, is
+// the size that it is of where it stands beside that.
 type Point struct{ X, Y, Low, High, Of float64 }
 
 // Joined returns a series of points that are joined by a line.
@@ -62,8 +62,8 @@ func Joined(name string, s Style, points []Point) Series {
 // shows says whether the vertical axis has a place for a value.
 func (x XY) shows(y float64) bool { return y > 0 || x.Linear && y == 0 || x.Signed }
 
-// Chart returns the chart, or nil if no series has points. Values that are not positive cannot be shown; the text says how
-// many there are.
+// Chart returns the chart, or nil if no series has points. Values that are not positive cannot be
+// shown; the text says how many there are.
 func (x XY) Chart(name, title, text string) *Chart {
 	x.Series = slices.DeleteFunc(slices.Clone(x.Series), func(s Series) bool { return len(s.Points) == 0 })
 	if len(x.Series) == 0 {
@@ -81,7 +81,8 @@ func (x XY) Chart(name, title, text string) *Chart {
 		draw: func(c draw.Canvas) {
 			width := c.Max.X - c.Min.X
 			used := x.legend(width, &c, vg.Point{X: c.Min.X, Y: c.Max.Y})
-			// Note: gonum would place the names of logarithmic axes as if they were linear, and make room for them there.
+			// Note: gonum would place the names of logarithmic axes as if they were linear, and
+			// make room for them there.
 			c.FillText(axisName, vg.Point{X: c.Min.X + margin, Y: c.Max.Y - used - 4}, x.Y)
 			c.FillText(aligned(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, cmp.Or(x.X, "message size"))
 			area := draw.Crop(c, margin, -margin, lineHeight+4, -used-lineHeight-8)
@@ -109,7 +110,8 @@ func (x *XY) hide() int {
 	return n
 }
 
-// Of very many points a chart shows some: so many of all series, but of each no more and no fewer than these.
+// Of very many points a chart shows some: so many of all series, but of each no more and no fewer
+// than these.
 const (
 	mostPoints      = 600
 	mostOfSeries    = 64
@@ -138,7 +140,8 @@ func (x *XY) thin() string {
 	return fmt.Sprintf(" Of each series no more than %d points are shown.", most)
 }
 
-// thinned returns the first point of each of so many ranges of sizes, which are alike on a logarithmic axis, and the last point.
+// thinned returns the first point of each of so many ranges of sizes, which are alike on a
+// logarithmic axis, and the last point.
 func thinned(points []Point, most int) []Point {
 	if len(points) <= most {
 		return points
@@ -393,7 +396,8 @@ func (l Style) line() draw.LineStyle {
 	return s
 }
 
-// legend draws the names of the series from a point on, in rows, and returns the height that it takes. Without a canvas it only measures.
+// legend draws the names of the series from a point on, in rows, and returns the height that it
+// takes. Without a canvas it only measures.
 func (x XY) legend(width vg.Length, c *draw.Canvas, at vg.Point) vg.Length {
 	const sample, gap = 24, 14
 	left, y := margin, lineHeight/2+2

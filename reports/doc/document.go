@@ -1,6 +1,7 @@
-// Package doc is what a report says, before it is decided how it is shown: a document of sections with text, tables, charts,
-// lists and warnings. A report family builds one document from its values; package render writes it as text for a terminal,
-// as an HTML page with files beside it, as CSV and as JSON. Nothing here knows how wide a line is or what colour a cell has.
+// Package doc is what a report says, before it is decided how it is shown: a document of sections
+// with text, tables, charts, lists and warnings. A report family builds one document from its
+// values; package render writes it as text for a terminal, as an HTML page with files beside it, as
+// CSV and as JSON. Nothing here knows how wide a line is or what colour a cell has.
 package doc
 
 import (
@@ -104,7 +105,8 @@ func (c Case) String() string {
 // Term is an entry of a glossary.
 type Term struct{ Name, Meaning string }
 
-// Add adds a section with its tables that have rows, unless it is empty. One whose ID was taken gets a number.
+// Add adds a section with its tables that have rows, unless it is empty. One whose ID was taken
+// gets a number.
 func (d *Document) Add(s Section) {
 	s.Tables = slices.DeleteFunc(slices.Clone(s.Tables), func(t *Table) bool { return t == nil || t.Rows() == 0 })
 	if len(s.Text)+len(s.Items)+len(s.Figures)+len(s.Tables)+len(s.Warnings)+len(s.Terms)+len(s.Commands) == 0 {

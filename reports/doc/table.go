@@ -20,8 +20,8 @@ type Table struct {
 	Terse int    // the rows that a terminal shows unless all are asked for; 0: all
 	File  string // beside the page, that has its numbers; default: one of its own, by its name
 	Slim  bool   // on phones what heads a row is broken into lines
-	// Cards says that its rows stand alone: in a page, links lead to a row by the text of its first cell, and phones show
-	// rows as cards.
+	// Cards says that its rows stand alone: in a page, links lead to a row by the text of its first
+	// cell, and phones show rows as cards.
 	Cards bool
 }
 

@@ -1,5 +1,5 @@
-// Package format prints numbers, sizes and intervals for people: few digits, and a unit beside a number on the same line.
-// Files have all digits; this is for tables, charts and sentences.
+// Package format prints numbers, sizes and intervals for people: few digits, and a unit beside a
+// number on the same line. Files have all digits; this is for tables, charts and sentences.
 package format
 
 import (
@@ -19,9 +19,10 @@ const Glue = "\u00a0"
 // significant is the most digits of a number.
 const significant = 4
 
-// Measured returns a value with its interval: 30.0 ±0.1. Half the interval, to the farther end, is rounded up to one digit,
-// or two where one would overstate it by half, or by a fifth an interval as wide as the value, and the value to the same
-// place. A value other than 0 keeps a digit, up to a thousandth of a wider interval: 2 ±30, and not 0 ±30.
+// Measured returns a value with its interval: 30.0 ±0.1. Half the interval, to the farther end, is
+// rounded up to one digit, or two where one would overstate it by half, or by a fifth an interval
+// as wide as the value, and the value to the same place. A value other than 0 keeps a digit, up to
+// a thousandth of a wider interval: 2 ±30, and not 0 ±30.
 func Measured(value, low, high float64) string {
 	half := math.Max(value-low, high-value)
 	switch {
@@ -60,7 +61,8 @@ func Number(x float64) string {
 	return Fixed(x, max(places, 0))
 }
 
-// Fixed returns x with so many places behind the point. A negative number of places rounds before it.
+// Fixed returns x with so many places behind the point. A negative number of places rounds before
+// it.
 func Fixed(x float64, places int) string {
 	if places < 0 {
 		step := math.Pow10(-places)
@@ -73,8 +75,8 @@ func Fixed(x float64, places int) string {
 	return s
 }
 
-// Exact returns a number with ten significant digits, more than any measurement has, so that files show no digits of
-// floating-point arithmetic. NaN and infinity are empty.
+// Exact returns a number with ten significant digits, more than any measurement has, so that files
+// show no digits of floating-point arithmetic. NaN and infinity are empty.
 func Exact(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
@@ -90,7 +92,8 @@ func Magnitude(x float64) int {
 	return int(math.Floor(math.Log10(math.Abs(x)) + 1e-12))
 }
 
-// Micros returns a time of so many microseconds with the unit in which it is read most easily: 113 ns, 22.3 us, 35 ms, 5 s.
+// Micros returns a time of so many microseconds with the unit in which it is read most easily: 113
+// ns, 22.3 us, 35 ms, 5 s.
 func Micros(us float64) string {
 	unit, factor := "us", 1.0
 	switch x := math.Abs(us); {
@@ -158,7 +161,8 @@ func AtMost(value, high float64) string {
 	return "≤" + Number(high)
 }
 
-// Place names a platform, a library and a place between ranks, as far as they are known: t3d, chimp, between nodes.
+// Place names a platform, a library and a place between ranks, as far as they are known: t3d,
+// chimp, between nodes.
 func Place(platform, library, place string) string {
 	words := []string{platform}
 	switch place {

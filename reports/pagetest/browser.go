@@ -56,8 +56,9 @@ type Fault struct {
 	wants  []string
 }
 
-// Plant returns a fault, which is to be found in a window of some width, in light or dark. The change returns "" if the page does
-// not have what it would change. Without wants nothing may be found.
+// Plant returns a fault, which is to be found in a window of some width, in light or dark. The
+// change returns "" if the page does not have what it would change. Without wants nothing may be
+// found.
 func Plant(name string, change func(page string) string, width int64, dark bool, wants ...string) Fault {
 	return Fault{name, change, glance{width, dark}, wants}
 }
@@ -82,8 +83,8 @@ func Cut(from, to string) func(string) string {
 	}
 }
 
-// Looks opens the page in a browser: it shows all that its document has, at any width, in light and dark, and asks nothing of
-// anybody. Then it plants faults in the page, and each must be seen.
+// Looks opens the page in a browser: it shows all that its document has, at any width, in light and
+// dark, and asks nothing of anybody. Then it plants faults in the page, and each must be seen.
 func (p *Page) Looks(t *testing.T, faults ...Fault) {
 	b := browser(t)
 	t.Run("shown", func(t *testing.T) {
@@ -247,7 +248,8 @@ var (
 	started sync.Once
 )
 
-// browser returns the browser. Without one the test is skipped, but not where CI says that it must not be.
+// browser returns the browser. Without one the test is skipped, but not where CI says that it must
+// not be.
 func browser(t *testing.T) tabs {
 	t.Helper()
 	if testing.Short() {
@@ -353,7 +355,8 @@ func (b tabs) problems(t *testing.T, path string, want wanted, glances ...glance
 	return append(heard(), wrong...)
 }
 
-// listen hears what a page says on the console, and what it asks for. Asking for the page itself is no problem.
+// listen hears what a page says on the console, and what it asks for. Asking for the page itself is
+// no problem.
 func listen(ctx context.Context, address string) (heard func() []string, err error) {
 	var mu sync.Mutex
 	var problems []string

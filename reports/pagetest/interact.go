@@ -43,9 +43,9 @@ type timed struct {
 	Said   string
 }
 
-// Works uses the charts of a page by mouse and by keyboard, on a phone and in a wide window: values are told where the pointer
-// or the arrow keys are, series can be hidden, axes changed and time lines zoomed. Then it breaks the page's script, and each
-// time that must be noticed.
+// Works uses the charts of a page by mouse and by keyboard, on a phone and in a wide window: values
+// are told where the pointer or the arrow keys are, series can be hidden, axes changed and time
+// lines zoomed. Then it breaks the page's script, and each time that must be noticed.
 func (p *Page) Works(t *testing.T) {
 	b := browser(t)
 	for _, width := range []int64{390, 1300} {
@@ -242,8 +242,8 @@ func (u *user) times() {
 	}
 }
 
-// Answers opens the page in a wide window, and returns the text that a script in it comes to. What was in the page may be replaced
-// before: the way to see that a fault is found.
+// Answers opens the page in a wide window, and returns the text that a script in it comes to. What
+// was in the page may be replaced before: the way to see that a fault is found.
 func (p *Page) Answers(t *testing.T, script string, replace ...string) string {
 	t.Helper()
 	b := browser(t)

@@ -1,4 +1,5 @@
-// Package pagetest checks pages that render has written: that they are sound, and what a reader sees of them in a browser.
+// Package pagetest checks pages that render has written: that they are sound, and what a reader
+// sees of them in a browser.
 package pagetest
 
 import (
@@ -19,7 +20,8 @@ import (
 	"github.com/loggp/loggp/reports/reporttest"
 )
 
-// Evil is a text that would do harm if a page took it for more than text, or for the name of a file.
+// Evil is a text that would do harm if a page took it for more than text, or for the name of a
+// file.
 const Evil = `<script>alert("1")</script>&amp;'/../x`
 
 // Page is a page that was written.
@@ -29,8 +31,8 @@ type Page struct {
 	Files map[string]string // contents by name
 }
 
-// Write writes the page of a document, which must be sound: it needs nothing from elsewhere, its links lead somewhere, and its
-// elements are closed.
+// Write writes the page of a document, which must be sound: it needs nothing from elsewhere, its
+// links lead somewhere, and its elements are closed.
 func Write(t *testing.T, d *doc.Document) *Page {
 	t.Helper()
 	p := &Page{Document: d, Dir: filepath.Join(t.TempDir(), "page")}
@@ -108,8 +110,8 @@ func Text(t *testing.T, all []Titled) {
 	}
 }
 
-// sound checks that a page needs nothing from elsewhere, has each id once, that its links lead somewhere, that its elements are
-// closed, and that its tables have numbers.
+// sound checks that a page needs nothing from elsewhere, has each id once, that its links lead
+// somewhere, that its elements are closed, and that its tables have numbers.
 func sound(t *testing.T, files map[string]string) {
 	t.Helper()
 	page := files["index.html"]

@@ -9,8 +9,9 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 )
 
-// Run reports how much time each rank of a program spent computing, on communication overhead, and waiting. With calls it also
-// reports how often the ranks made each call of the library and how long those took, in the order of their total time.
+// Run reports how much time each rank of a program spent computing, on communication overhead, and
+// waiting. With calls it also reports how often the ranks made each call of the library and how
+// long those took, in the order of their total time.
 func Run(title, note string, r *model.Recording, calls bool) *doc.Document {
 	d := &doc.Document{Title: title}
 	d.AddTables("run", title, runTable(title, note, r))
@@ -20,7 +21,8 @@ func Run(title, note string, r *model.Recording, calls bool) *doc.Document {
 	return d
 }
 
-// Ends reports when each rank of a program ended on a real machine. All ranks began at the same time.
+// Ends reports when each rank of a program ended on a real machine. All ranks began at the same
+// time.
 func Ends(title, note string, ends []unit.Time) *doc.Document {
 	t := &doc.Table{Name: "run", Title: title, Columns: []doc.Column{{Head: "rank", Key: true, Kind: doc.Number}, {Head: "ends at\nus", Kind: doc.Number}}}
 	var sum unit.Time
@@ -177,8 +179,9 @@ func sentBy(all []model.Flight, rank int) []model.Flight {
 	return of
 }
 
-// during tells of the things that begin in a call, and returns those from which on to look for the next one. Things are in the order of time, and a
-// call that takes no time has what happens at that time.
+// during tells of the things that begin in a call, and returns those from which on to look for the
+// next one. Things are in the order of time, and a call that takes no time has what happens at that
+// time.
 func during[T any](things []T, call model.Span, when func(T) unit.Time, tell func(T)) []T {
 	for len(things) > 0 {
 		at := when(things[0])

@@ -1,5 +1,6 @@
-// Package recording makes documents of recorded runs: the time of each rank and of each part of the network by activity, a list of
-// all steps, the calls of ranks, and a file for viewers of trace events.
+// Package recording makes documents of recorded runs: the time of each rank and of each part of the
+// network by activity, a list of all steps, the calls of ranks, and a file for viewers of trace
+// events.
 package recording
 
 import (
@@ -24,8 +25,8 @@ type Trace struct {
 	Recording *model.Recording
 }
 
-// Document reports the activities of processors, network and protocol: a time line, the time by activity, and all steps in the order
-// of time. trace.json is a file for viewers of trace events.
+// Document reports the activities of processors, network and protocol: a time line, the time by
+// activity, and all steps in the order of time. trace.json is a file for viewers of trace events.
 func (t Trace) Document() *doc.Document {
 	d := &doc.Document{Title: t.Title, Answer: t.answer(), Keys: t.keys(), Footer: "Made by loggp.",
 		Lead:  []string{"What every processor, the network and the protocol did, as the emulated machine itself recorded it. Nothing here is estimated."},

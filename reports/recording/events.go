@@ -20,11 +20,12 @@ const (
 
 var processNames = [...]string{ranksProcess: "ranks", networkProcess: "network", messagesProcess: "messages under way"}
 
-// firstThread is the first number of a thread. Viewers take 0 for an idle one, and a process's own number for its main one.
+// firstThread is the first number of a thread. Viewers take 0 for an idle one, and a process's own
+// number for its main one.
 const firstThread = 10
 
-// event is an event of the Trace Event Format (Google), which chrome://tracing and ui.perfetto.dev load. Times are microseconds
-// with as many places as there are.
+// event is an event of the Trace Event Format (Google), which chrome://tracing and ui.perfetto.dev
+// load. Times are microseconds with as many places as there are.
 type event struct {
 	Phase    string      `json:"ph"`
 	Name     string      `json:"name"`
@@ -38,9 +39,10 @@ type event struct {
 	Args     any         `json:"args,omitempty"`
 }
 
-// Events writes a recording as JSON for viewers: ranks and parts of the network as threads with complete events (X), calls around
-// what is done for them; messages as asynchronous events (b, e), and as arrows (s, f) from the step that sends one to the step that takes
-// it. The same recording gives the same bytes.
+// Events writes a recording as JSON for viewers: ranks and parts of the network as threads with
+// complete events (X), calls around what is done for them; messages as asynchronous events (b, e),
+// and as arrows (s, f) from the step that sends one to the step that takes it. The same recording
+// gives the same bytes.
 func Events(w io.Writer, t Trace) error {
 	e := &eventWriter{w: bufio.NewWriter(w)}
 	title, err := json.Marshal(map[string]string{"title": t.Title, "command": t.Command})
@@ -119,7 +121,8 @@ func (e *eventWriter) track(process, thread int, t model.Track, calls []exchange
 	}
 }
 
-// flight writes a message: its way, if it arrived, and an arrow if both ends of that are in the recording.
+// flight writes a message: its way, if it arrived, and an arrow if both ends of that are in the
+// recording.
 func (e *eventWriter) flight(id string, f model.Flight, r *model.Recording) {
 	category := "message"
 	if f.Hardware {

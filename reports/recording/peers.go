@@ -13,7 +13,8 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// exchange is the messages of a call in one direction: those that it began to send, or that arrived in it.
+// exchange is the messages of a call in one direction: those that it began to send, or that arrived
+// in it.
 type exchange struct {
 	peers    []int
 	tags     []int
@@ -77,7 +78,8 @@ func list(of []int) any {
 	return strings.Join(words, ", ")
 }
 
-// tagged matches the calls of messages with tags of the program. Those of collective operations are the library's own.
+// tagged matches the calls of messages with tags of the program. Those of collective operations are
+// the library's own.
 var tagged = regexp.MustCompile("(?i)send|recv|wait|test|start")
 
 var tag = regexp.MustCompile(`\btag (-?\d+)`)
@@ -121,8 +123,8 @@ func (e exchanged) args() any {
 	return out
 }
 
-// exchangedBy returns what each call of each rank exchanged: the data that it began to send, and that it took in while it lasted. Headers
-// without data tell the tag alone.
+// exchangedBy returns what each call of each rank exchanged: the data that it began to send, and
+// that it took in while it lasted. Headers without data tell the tag alone.
 func exchangedBy(r *model.Recording) [][]exchanged {
 	sent, taken := make([][]model.Flight, len(r.Ranks)), make([][]model.Flight, len(r.Ranks))
 	begun := func(f model.Flight) unit.Time {

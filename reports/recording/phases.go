@@ -11,8 +11,8 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 )
 
-// Phased is exchanges divided into phases, with their predicted times: a phase takes as long as its longest
-// message, and there is a barrier between phases.
+// Phased is exchanges divided into phases, with their predicted times: a phase takes as long as its
+// longest message, and there is a barrier between phases.
 type Phased struct {
 	Title     string
 	Exchanges []phases.Exchange

@@ -11,7 +11,8 @@ type Placed struct {
 	Record    *model.Recording
 }
 
-// Placements reports the time of a program on each of several placements, and the mean time of its ranks by activity.
+// Placements reports the time of a program on each of several placements, and the mean time of its
+// ranks by activity.
 func Placements(title string, runs []Placed) *doc.Document {
 	t := &doc.Table{Name: "placements", Title: title, Columns: []doc.Column{{Head: "placement", Key: true, Kind: doc.Text},
 		{Head: "ranks", Kind: doc.Number}, {Head: "nodes", Kind: doc.Number}, {Head: "ends at\nus", Kind: doc.Number}, {Head: "of the\nfirst", Kind: doc.Number},

@@ -11,7 +11,8 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// MachineSchedules has the times of schedules on a machine and in the simulation, and the parameters.
+// MachineSchedules has the times of schedules on a machine and in the simulation, and the
+// parameters.
 type MachineSchedules struct {
 	Platform, Library string
 	Ranks             int

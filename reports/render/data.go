@@ -13,7 +13,8 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// CSV writes the data of a document: its first file that is CSV, or else its tables, with a line "# title" above each.
+// CSV writes the data of a document: its first file that is CSV, or else its tables, with a line "#
+// title" above each.
 func CSV(w io.Writer, d *doc.Document) error {
 	for _, f := range d.Files {
 		if strings.HasSuffix(f.Name, ".csv") {
@@ -38,8 +39,9 @@ func File(t *doc.Table) doc.File {
 	return doc.File{Name: t.Name + ".csv", Write: func(w io.Writer) error { return TableCSV(w, t) }}
 }
 
-// TableCSV writes the cells of a table under its heads: numbers with all their digits, and intervals in columns "low" and
-// "high" of their own; other cells as they are shown. Where there are groups, the first column is their names.
+// TableCSV writes the cells of a table under its heads: numbers with all their digits, and
+// intervals in columns "low" and "high" of their own; other cells as they are shown. Where there
+// are groups, the first column is their names.
 func TableCSV(w io.Writer, t *doc.Table) error {
 	intervals := make([]bool, len(t.Columns))
 	for _, g := range t.Groups {
@@ -84,7 +86,8 @@ func TableCSV(w io.Writer, t *doc.Table) error {
 	return nil
 }
 
-// plain returns what a file has of a cell: its number, or its text in one line with the mark of what is weak.
+// plain returns what a file has of a cell: its number, or its text in one line with the mark of
+// what is weak.
 func plain(c doc.Cell) string {
 	switch {
 	case len(c.Exact) > 0:
@@ -97,8 +100,9 @@ func plain(c doc.Cell) string {
 	return format.Flat(c.Text)
 }
 
-// JSON writes a document as JSON: its sections with their text, tables and warnings. A row is an object by the heads of its
-// columns; a number with an interval is an object of value, low, high and, if the number is weak, weak.
+// JSON writes a document as JSON: its sections with their text, tables and warnings. A row is an
+// object by the heads of its columns; a number with an interval is an object of value, low, high
+// and, if the number is weak, weak.
 func JSON(w io.Writer, d *doc.Document) error {
 	type table struct {
 		Name  string           `json:"name"`

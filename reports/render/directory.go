@@ -16,10 +16,12 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// marker is the file that lists what was written into a directory, itself left out. A directory with other files than these is not ours.
+// marker is the file that lists what was written into a directory, itself left out. A directory
+// with other files than these is not ours.
 const marker = ".loggp-report"
 
-// Replace makes a directory whole or not at all: fill writes files into a new one beside it, which then takes its name.
+// Replace makes a directory whole or not at all: fill writes files into a new one beside it, which
+// then takes its name.
 func Replace(dir string, fill func(add func(name string, write func(io.Writer) error) error) error) (err error) {
 	if dir, err = ours(dir); err != nil {
 		return fmt.Errorf("write report: %w", err)
@@ -63,7 +65,8 @@ func Replace(dir string, fill func(add func(name string, write func(io.Writer) e
 	return nil
 }
 
-// Writable says why a directory cannot be written by Replace: before it takes long to find what goes there.
+// Writable says why a directory cannot be written by Replace: before it takes long to find what
+// goes there.
 func Writable(dir string) error {
 	if err := sample.Writable(dir); err != nil {
 		return err
@@ -114,7 +117,8 @@ func beside(dir string) (string, error) {
 	}
 }
 
-// exchange gives a new directory the name of an old one, which may not exist, and removes the old one.
+// exchange gives a new directory the name of an old one, which may not exist, and removes the old
+// one.
 func exchange(made, dir string) error {
 	old, err := beside(dir)
 	if err != nil {

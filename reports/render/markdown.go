@@ -15,8 +15,9 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// Markdown writes a document for pages that are written in Markdown: what Text writes, with tables of
-// pipes. It has every row and every warning. Where there are groups, the first column is their names.
+// Markdown writes a document for pages that are written in Markdown: what Text writes, with tables
+// of pipes. It has every row and every warning. Where there are groups, the first column is their
+// names.
 func Markdown(w io.Writer, d *doc.Document) error {
 	var b bytes.Buffer
 	heading := func(text string) {

@@ -32,9 +32,10 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"cell":  cellHTML,
 }).Parse(pageText))
 
-// Page writes a document as a page into a directory: index.html, which needs no other file, the tables as CSV, the charts as
-// PNG and SVG, and the files of the document. The directory is made whole or not at all. One that exists is replaced if it is
-// empty or holds nothing but what Page wrote there, otherwise it is an error.
+// Page writes a document as a page into a directory: index.html, which needs no other file, the
+// tables as CSV, the charts as PNG and SVG, and the files of the document. The directory is made
+// whole or not at all. One that exists is replaced if it is empty or holds nothing but what Page
+// wrote there, otherwise it is an error.
 func Page(dir string, d *doc.Document) error {
 	return Replace(dir, newPage(d).write)
 }
@@ -66,8 +67,9 @@ type tableView struct {
 	Every int  // of which every so many-th is in the page; 0: all are
 }
 
-// longTable is how many rows are shown unless the reader unfolds the table. A page with the numbers of a platform would be all table
-// otherwise. If the tables of a page have more than mostRows together, its long ones have only some of their rows there: files have all.
+// longTable is how many rows are shown unless the reader unfolds the table. A page with the numbers
+// of a platform would be all table otherwise. If the tables of a page have more than mostRows
+// together, its long ones have only some of their rows there: files have all.
 const (
 	longTable = 40
 	mostRows  = 2000
@@ -82,7 +84,8 @@ type figure struct {
 	Picture, Wide template.HTML
 }
 
-// Charts of a page are drawn for phones, which show them a little smaller, and wider by their place; width 0: not wider.
+// Charts of a page are drawn for phones, which show them a little smaller, and wider by their
+// place; width 0: not wider.
 const phone = 380
 
 var places = map[doc.Width]struct {

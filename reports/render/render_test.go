@@ -47,7 +47,8 @@ func text(t *testing.T, s Style) string {
 	return b.String()
 }
 
-// A pipe has the tables, the lists and three lines of warnings, nothing that is for pages, and no escapes.
+// A pipe has the tables, the lists and three lines of warnings, nothing that is for pages, and no
+// escapes.
 func TestText(t *testing.T) {
 	got := text(t, Plain)
 	for _, want := range []string{"Parameters of example\n\n", "low & high\n  send   29.97 ±0.06   a remark that is long enough to be broken into several lines in a terminal\n  isend     3.1 ±0.3!  -\n\n! is weak.\n", "How far to trust it\n\nNot far.\n",
@@ -74,7 +75,8 @@ func TestVerbose(t *testing.T) {
 
 var escapes = regexp.MustCompile("\x1b\\[[0-9]*m")
 
-// No line is wider than the terminal, none ends with a space, and a narrow terminal shows every word of a wide one.
+// No line is wider than the terminal, none ends with a space, and a narrow terminal shows every
+// word of a wide one.
 func TestWidth(t *testing.T) {
 	for width := 40; width <= 200; width += 7 {
 		for _, s := range []Style{{Width: width}, {Width: width, Lines: true, Colour: true, Verbose: true}} {
@@ -134,7 +136,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// A page needs nothing from elsewhere, escapes what it says, and leads to files that are there: charts of one name get numbers.
+// A page needs nothing from elsewhere, escapes what it says, and leads to files that are there:
+// charts of one name get numbers.
 func TestPage(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "page")
 	if err := Page(dir, example()); err != nil {

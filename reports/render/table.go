@@ -62,7 +62,8 @@ func (s Style) terse(t *doc.Table) *doc.Table {
 	return &out
 }
 
-// marked returns the table with a column's weak cells marked behind their last digit, and the others moved aside.
+// marked returns the table with a column's weak cells marked behind their last digit, and the
+// others moved aside.
 func marked(t *doc.Table) *table {
 	out := &table{*t}
 	out.Groups = nil
@@ -123,7 +124,8 @@ func (s Style) heading(b *bytes.Buffer, text string) {
 	}
 }
 
-// paragraph writes text in lines that fit, the first indented by so many spaces and the others by two more.
+// paragraph writes text in lines that fit, the first indented by so many spaces and the others by
+// two more.
 func (s Style) paragraph(b *bytes.Buffer, text string, indent int, t doc.Tone) {
 	for i, line := range format.Wrap(text, s.width()-indent-2) {
 		if i == 1 {
@@ -133,8 +135,8 @@ func (s Style) paragraph(b *bytes.Buffer, text string, indent int, t doc.Tone) {
 	}
 }
 
-// parts breaks the table into parts that are at most as wide, each with the columns that say what a row is about.
-// Columns of text are made narrower first.
+// parts breaks the table into parts that are at most as wide, each with the columns that say what a
+// row is about. Columns of text are made narrower first.
 func (t *table) parts(width int) []*table {
 	widths := make([]int, len(t.Columns))
 	for i, c := range t.Columns {
@@ -170,7 +172,8 @@ func (t *table) parts(width int) []*table {
 	return parts
 }
 
-// pick returns a table of some of the columns, with its text broken into lines so that it is at most as wide.
+// pick returns a table of some of the columns, with its text broken into lines so that it is at
+// most as wide.
 func (t *table) pick(columns []int, width int) *table {
 	out := &table{doc.Table{Name: t.Name}}
 	room, texts := width+gutter, 0

@@ -1,5 +1,6 @@
-// Package render shows documents of package doc: as text for terminals and pipes, as an HTML page that needs nothing else
-// with its tables and charts as files beside it, as CSV and as JSON. The same document gives the same bytes.
+// Package render shows documents of package doc: as text for terminals and pipes, as an HTML page
+// that needs nothing else with its tables and charts as files beside it, as CSV and as JSON. The
+// same document gives the same bytes.
 package render
 
 import (
@@ -13,7 +14,8 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// Style is how text is laid out. The zero value is for pipes and files: aligned, as wide as it takes, nothing but characters.
+// Style is how text is laid out. The zero value is for pipes and files: aligned, as wide as it
+// takes, nothing but characters.
 type Style struct {
 	Width   int  // columns that text has; 0: no limit
 	Lines   bool // a line under heads, of box-drawing characters
@@ -27,7 +29,8 @@ var (
 	Terminal = Style{Width: 80, Lines: true, Colour: true} // for a terminal, whose width it is to be given
 )
 
-// Text writes a document as text: the tables of its sections with their titles, lists and warnings, but no charts.
+// Text writes a document as text: the tables of its sections with their titles, lists and warnings,
+// but no charts.
 func Text(w io.Writer, d *doc.Document, s Style) error {
 	var b bytes.Buffer
 	between := func() {
@@ -70,7 +73,8 @@ func Text(w io.Writer, d *doc.Document, s Style) error {
 // terse is how many kinds of warnings are told unless all are asked for.
 const terse = 2
 
-// warnings writes warnings: how many there are of each kind and, in a line each, what the gravest kinds mean; or all.
+// warnings writes warnings: how many there are of each kind and, in a line each, what the gravest
+// kinds mean; or all.
 func (s Style) warnings(b *bytes.Buffer, title string, all []doc.Warning) {
 	if s.Verbose {
 		s.heading(b, title)

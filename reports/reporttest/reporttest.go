@@ -13,8 +13,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Tiers returns ranks in three tiers. One rank is alone in its node, one pair is odd, and one was not
-// measured.
+// Tiers returns ranks in three tiers. One rank is alone in its node, one pair is odd, and one was
+// not measured.
 func Tiers() tiers.Tiers {
 	x := tiers.Tiers{Platform: "made up", Library: "mpi", Ranks: []int{0, 1, 2, 3, 4, 5, 106},
 		Levels: []tiers.Tier{

@@ -16,8 +16,8 @@ import (
 	"github.com/loggp/loggp/reports/render"
 )
 
-// Document returns the study as a report. Without all rows it has only those with a published value,
-// which a terminal has room for.
+// Document returns the study as a report. Without all rows it has only those with a published
+// value, which a terminal has room for.
 func (s *Study) Document(all bool) *doc.Document {
 	d := s.Verdicts(all)
 	d.Front = doc.Figures(doc.Across, s.ratios())
@@ -71,7 +71,8 @@ func (s *Study) Document(all bool) *doc.Document {
 	return d
 }
 
-// figures are the pictures of an artefact: one with the width of the page to itself, several in two columns.
+// figures are the pictures of an artefact: one with the width of the page to itself, several in two
+// columns.
 func (a *Artefact) figures() []doc.Figure {
 	pictures := a.pictures()
 	if len(pictures) > 1 && len(a.Charts) == 0 {
@@ -163,7 +164,8 @@ func (c *Claim) verdict() doc.Cell {
 	return cell
 }
 
-// claims has a row for each claim. A page also says where it stands and how it is checked, and has those that do not hold first.
+// claims has a row for each claim. A page also says where it stands and how it is checked, and has
+// those that do not hold first.
 func (s *Study) claims(page bool) *doc.Table {
 	t := &doc.Table{Name: "claims", Title: "The claims of the paper, and what came of them", Cards: page, File: "claims.csv",
 		Columns: []doc.Column{{Head: "claim", Key: true}, {Head: "verdict"}, {Head: "rests on"}, {Head: "what it says", Kind: doc.Prose}, {Head: "evidence", Kind: doc.Prose}}}
@@ -306,7 +308,8 @@ func (a *Artefact) quantity() string {
 	return a.Rows[0].Parameter + " in " + a.Rows[0].Unit
 }
 
-// mode is what a source has in the column that tells rows of a table apart, or "" where that does not apply.
+// mode is what a source has in the column that tells rows of a table apart, or "" where that does
+// not apply.
 func (r *Finding) mode() string {
 	if r.Mode == "NA" {
 		return ""
@@ -362,8 +365,8 @@ func (r *Finding) cells(t *doc.Table) []doc.Cell {
 		{Text: r.Basis, Tone: tone}, {Text: r.Source, Tone: doc.Faint}}
 }
 
-// Cells writes a row for each finding as CSV, in the units of the findings. The cell of a number that
-// does not exist is empty.
+// Cells writes a row for each finding as CSV, in the units of the findings. The cell of a number
+// that does not exist is empty.
 func (s *Study) Cells(w io.Writer) error {
 	t := &doc.Table{Name: "cells", Columns: doc.Heads("artefact", "platform", "library", "place", "mode", "parameter", "bytes", "published_low", "published_high",
 		"measured", "predicted", "error_percent", "basis", "measured_low", "measured_high", "warning")}

@@ -27,7 +27,8 @@ var curveKinds = []struct{ kind, text string }{
 	{PublishedCurve, "In rings stands what is published; a bar with ends shows a range."}, // where it is few points
 }
 
-// pictures returns what is drawn of an artefact: its curves, or those of its rows by size, and other pictures.
+// pictures returns what is drawn of an artefact: its curves, or those of its rows by size, and
+// other pictures.
 func (a *Artefact) pictures() []*chart.Chart {
 	if len(a.Curves) == 0 {
 		return append(a.bySize(), a.Charts...)
@@ -35,14 +36,15 @@ func (a *Artefact) pictures() []*chart.Chart {
 	return append([]*chart.Chart{drawn(a.Curves, a.XAxis, a.YAxis, format.FileName(a.ID), a.title())}, a.Charts...)
 }
 
-// fewSizes is of how many sizes a table must print values so that they are drawn, and manyCurves how many of them one chart can hold.
+// fewSizes is of how many sizes a table must print values so that they are drawn, and manyCurves
+// how many of them one chart can hold.
 const (
 	fewSizes   = 3
 	manyCurves = 6
 )
 
-// bySize returns a chart for each quantity that a table prints for several sizes; and if there were too many curves in one, for
-// each mode.
+// bySize returns a chart for each quantity that a table prints for several sizes; and if there were
+// too many curves in one, for each mode.
 func (a *Artefact) bySize() []*chart.Chart {
 	type quantity struct{ parameter, unit, mode string }
 	var quantities []quantity
@@ -134,11 +136,13 @@ func curvesOf(rows []*Finding) []Curve {
 // sizesOf matches the axes of message sizes, which charts name themselves.
 var sizesOf = regexp.MustCompile(`^message (size|length) \(bytes\)$`)
 
-// fewPoints is how many published points are drawn in rings. More of them would hide what was measured.
+// fewPoints is how many published points are drawn in rings. More of them would hide what was
+// measured.
 const fewPoints = 8
 
-// drawn returns curves in their axes, or nil if there are none. Curves of one name have one colour and one shape: solid on a line
-// where measured, hollow at the ends of a dashed line where predicted, hollow in a ring where published.
+// drawn returns curves in their axes, or nil if there are none. Curves of one name have one colour
+// and one shape: solid on a line where measured, hollow at the ends of a dashed line where
+// predicted, hollow in a ring where published.
 func drawn(curves []Curve, xAxis, yAxis, name, title string) *chart.Chart {
 	if sizesOf.MatchString(xAxis) {
 		xAxis = ""
@@ -220,7 +224,8 @@ var dotKinds = []struct {
 	{Contradicted, "contradicted by the source", chart.Style{Color: chart.Gray, Glyph: chart.Solid[5]}},
 }
 
-// ratios draws each measured value over the published one, a row for each table and figure, or returns nil if no number is published.
+// ratios draws each measured value over the published one, a row for each table and figure, or
+// returns nil if no number is published.
 func (s *Study) ratios() *chart.Chart {
 	x := chart.Ratios{X: "measured / published", Near: near / 100.0}
 	kinds := map[string]int{}

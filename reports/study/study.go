@@ -1,5 +1,5 @@
-// Package study makes the report on a paper whose experiments were run again: each of its tables and figures beside what was
-// measured and predicted, and each of its claims with a verdict.
+// Package study makes the report on a paper whose experiments were run again: each of its tables
+// and figures beside what was measured and predicted, and each of its claims with a verdict.
 package study
 
 import (
@@ -73,8 +73,8 @@ type Artefact struct {
 	Charts  []*chart.Chart // pictures other than curves, such as time lines
 }
 
-// Decide marks the published value of a row as decided by numbers of a platform that are assumed, if
-// nothing was fitted to it.
+// Decide marks the published value of a row as decided by numbers of a platform that are assumed,
+// if nothing was fitted to it.
 func (s *Study) Decide(row string, numbers []string) {
 	s.each(func(r *Finding) {
 		if r.Row == row && r.Basis == compare.Validation {
@@ -107,8 +107,8 @@ type Finding struct {
 	Unexamined                     bool      // whether assumed numbers decide it is not found out
 }
 
-// ErrorPercent is how far the measured value is from the published one, in percent, signed: from the
-// nearer end of a range if it is outside, 0 inside. It is NaN where one of them is missing.
+// ErrorPercent is how far the measured value is from the published one, in percent, signed: from
+// the nearer end of a range if it is outside, 0 inside. It is NaN where one of them is missing.
 func (r *Finding) ErrorPercent() float64 {
 	switch {
 	case r.Measured < r.Low:

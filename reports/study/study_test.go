@@ -26,7 +26,8 @@ var nan = math.NaN()
 var machine = &model.Machine{Name: "toy", Ranks: model.Ranks{Default: 2, Min: 2, Max: 64}, Timer: unit.Nanosecond, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}},
 	Network: &model.LogGP{L: 5 * unit.Microsecond, SendO: 2 * unit.Microsecond, RecvO: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, BigGap: 10000}}
 
-// smallStudy has one of everything: a value, a range, words, a contradiction, a calibration row, a figure with gaps, each verdict.
+// smallStudy has one of everything: a value, a range, words, a contradiction, a calibration row, a
+// figure with gaps, each verdict.
 func smallStudy() *Study {
 	value := func(parameter string, bytes int, published, found, predicted float64, basis string) Finding {
 		return Finding{Platform: "toy", Library: "lib", Place: "inter", Mode: "isend", Parameter: parameter, Bytes: bytes, Unit: "us", Low: published, High: published,
@@ -97,7 +98,8 @@ func largeStudy() *Study {
 	return s
 }
 
-// The page of a study can be read in a browser, even if it is long; and whatever a reader must not meet in a page is found there.
+// The page of a study can be read in a browser, even if it is long; and whatever a reader must not
+// meet in a page is found there.
 func TestStudyPage(t *testing.T) {
 	pagetest.Write(t, new(Study).Document(true))
 	pagetest.Write(t, largeStudy().Document(true)).Looks(t)
@@ -137,7 +139,8 @@ func TestText(t *testing.T) {
 	pagetest.Text(t, []pagetest.Titled{{Name: "study", Document: func() *doc.Document { return smallStudy().Document(false) }}})
 }
 
-// The columns are those that are promised, a row a finding or claim, and nothing stands where there is no number.
+// The columns are those that are promised, a row a finding or claim, and nothing stands where there
+// is no number.
 func TestStudyCSV(t *testing.T) {
 	var cells, claims bytes.Buffer
 	s := smallStudy()
@@ -155,7 +158,8 @@ func TestStudyCSV(t *testing.T) {
 	}
 }
 
-// Curves of one name look alike, those of eight names differ in colour and in shape, and kinds differ without colours.
+// Curves of one name look alike, those of eight names differ in colour and in shape, and kinds
+// differ without colours.
 func TestCurves(t *testing.T) {
 	at := []chart.Point{{X: 1, Y: 10, Low: 9, High: 11}, {X: 10, Y: nan}, {X: 100, Y: 30, Low: 20, High: 40}}
 	colours, shapes := map[chart.Color]bool{}, map[string]bool{}
@@ -214,7 +218,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// Verdicts are counted by what they rest on, published values once, and what was not measured does not agree.
+// Verdicts are counted by what they rest on, published values once, and what was not measured does
+// not agree.
 func TestStudyCounts(t *testing.T) {
 	s := smallStudy()
 	want := []string{"nothing fitted|1|1|0", "fitted numbers|2|1|1", "true by construction|1|1|0", "undecided|1|-|-", "contradicted|1|-|-", "not applicable|1|-|-"}
@@ -234,7 +239,8 @@ func TestStudyCounts(t *testing.T) {
 	}
 }
 
-// A verdict that could not be otherwise is no success, and a terminal has only rows with a published value.
+// A verdict that could not be otherwise is no success, and a terminal has only rows with a
+// published value.
 func TestStudyTables(t *testing.T) {
 	s := smallStudy()
 	for i, want := range []doc.Cell{{Text: "holds", Tone: doc.Good}, {Text: "holds", Tone: doc.Faint}, {Text: "fails", Tone: doc.Bad}, {Text: "holds", Tone: doc.Faint},
@@ -357,7 +363,8 @@ func TestTablePictures(t *testing.T) {
 	}
 }
 
-// An entry of the legend such as published hides what is of that kind, and arrow keys go from dot to dot of those that are shown.
+// An entry of the legend such as published hides what is of that kind, and arrow keys go from dot
+// to dot of those that are shown.
 func TestStudyInteractions(t *testing.T) {
 	p := pagetest.Write(t, smallStudy().Document(true))
 	const script = `(() => {

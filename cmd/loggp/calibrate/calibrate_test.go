@@ -246,9 +246,9 @@ func part(b *Bench, keep func(Quantity) bool) ([]Quantity, func(context.Context,
 	}
 }
 
-// Rows of a paper are targets: the T3D's calls are found again by the rows to which they are fitted,
-// and name them. A list of values is tried one by one. However many processors there are, the
-// result is the same.
+// Rows of a paper are targets: the T3D's calls are found again by the rows to which they are
+// fitted, and name them. A list of values is tried one by one. However many processors there are,
+// the result is the same.
 func TestRows(t *testing.T) {
 	d := start(t, "t3d", map[string]string{"libraries[chimp].software.standard": "40us", "libraries[chimp].software.synchronous": "5us"})
 	_, text, _ := platform.Text("t3d")

@@ -22,8 +22,8 @@ const SamplesOf = "samples "
 // mostSizes is how many sizes of a mode a bench of samples has, unless some are asked for.
 const mostSizes = 8
 
-// Part is a part of a samples file. The zero value is all modes, and of each as many as eight sizes,
-// spread evenly.
+// Part is a part of a samples file. The zero value is all modes, and of each as many as eight
+// sizes, spread evenly.
 type Part struct {
 	Library string // of the platform, that is to behave as the samples; "": the one that is named in them, or else the first
 	Modes   []string

@@ -42,8 +42,8 @@ type Variant struct {
 	Why    string    // they could not be measured
 }
 
-// Change returns by which part of its value a quantity moves: 0.1 is 10 % more. It is NaN if that is
-// not known.
+// Change returns by which part of its value a quantity moves: 0.1 is 10 % more. It is NaN if that
+// is not known.
 func (s *Sensitivity) Change(v Variant, quantity int) float64 {
 	switch {
 	case v.Values == nil:
@@ -150,9 +150,9 @@ func Vary(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Sensitivity
 	return s, err
 }
 
-// Decide marks in a study of a paper the published values that assumed numbers decide: those to which
-// nothing was fitted, and which some assumed number of their platform moves by more than Limit when
-// it is halved or doubled. Counts are not examined.
+// Decide marks in a study of a paper the published values that assumed numbers decide: those to
+// which nothing was fitted, and which some assumed number of their platform moves by more than
+// Limit when it is halved or doubled. Counts are not examined.
 func Decide(ctx context.Context, p *paper.Paper, s *study.Study) error {
 	rows := map[string][]string{} // by platform
 	var platforms []string
@@ -193,8 +193,8 @@ func Decide(ctx context.Context, p *paper.Paper, s *study.Study) error {
 	return nil
 }
 
-// idle says whether a number has no part in what is measured: it is of a library that is not, says how
-// many ranks a job may have, or is the noise that is left out.
+// idle says whether a number has no part in what is measured: it is of a library that is not, says
+// how many ranks a job may have, or is the noise that is left out.
 func idle(path string, libraries []string) bool {
 	if strings.HasPrefix(path, "machine.ranks.") || strings.HasPrefix(path, "machine.noise.") {
 		return true

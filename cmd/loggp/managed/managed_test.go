@@ -1,5 +1,5 @@
-// Package managed_test runs loggp as users of clusters do: started by process managers. Its tests mostly
-// wait for processes, and so have a package of their own, which go test runs beside others.
+// Package managed_test runs loggp as users of clusters do: started by process managers. Its tests
+// mostly wait for processes, and so have a package of their own, which go test runs beside others.
 package managed_test
 
 import (
@@ -43,7 +43,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// look reads the directories of the sources. A test that does is not taken from the cache when the program has changed.
+// look reads the directories of the sources. A test that does is not taken from the cache when the
+// program has changed.
 func look() {
 	const dir = "../../.."
 	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -233,7 +234,8 @@ func TestManagedHosts(t *testing.T) {
 	})
 }
 
-// A job whose rank is killed ends with what happened to it; one that is interrupted, or whose agent or rank 0 is killed, ends, too. No process is left.
+// A job whose rank is killed ends with what happened to it; one that is interrupted, or whose agent
+// or rank 0 is killed, ends, too. No process is left.
 func TestManagedEnds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for process managers")
@@ -347,7 +349,8 @@ func processesWith(argument string) (all []managedProcess) {
 	return all
 }
 
-// The scripts of docs/cluster.md measure this machine as a cluster, under mpirun and under Slurm if it is there.
+// The scripts of docs/cluster.md measure this machine as a cluster, under mpirun and under Slurm if
+// it is there.
 func TestClusterScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures a cluster")

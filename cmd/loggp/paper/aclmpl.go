@@ -12,8 +12,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// aclmplBenchmark runs calls of ACLMPL with its packets recorded: what a message consists of, how the
-// pool fills up, and what a reduction takes by each algorithm.
+// aclmplBenchmark runs calls of ACLMPL with its packets recorded: what a message consists of, how
+// the pool fills up, and what a reduction takes by each algorithm.
 var aclmplBenchmark = benchmark{
 	gives: map[string]int{"puts": 3, "put_bytes": 3, "copies": 3, "refusals": 1, "in_order": 1, "senders": 3, "path": 2, "reduction": 4},
 	cells: func(_ *run, e *Experiment) int { return 5 },
@@ -93,8 +93,8 @@ func (r *aclmplRun) traced(ranks int, o aclmpl.Options, program func(*aclmpl.PE)
 	return during, err
 }
 
-// messages counts the puts of a message with their bytes, and its copies: in the pool, or through the
-// list of one that has been drained.
+// messages counts the puts of a message with their bytes, and its copies: in the pool, or through
+// the list of one that has been drained.
 func (r *aclmplRun) messages(mode string, list bool) error {
 	o := aclmpl.Options{}
 	if list {
@@ -164,9 +164,9 @@ func (r *aclmplRun) pool() error {
 	return err
 }
 
-// broadcast counts the senders of each phase of a broadcast, and the sends one after the other on the
-// longest path. The put of the data from a to b is in the phase behind those by which a got the data,
-// and behind those of a's own.
+// broadcast counts the senders of each phase of a broadcast, and the sends one after the other on
+// the longest path. The put of the data from a to b is in the phase behind those by which a got the
+// data, and behind those of a's own.
 func (r *aclmplRun) broadcast(n int) error {
 	events, err := r.traced(n, aclmpl.Options{}, func(p *aclmpl.PE) { p.Broadcast(make([]byte, r.bytes)) })
 	if err != nil {

@@ -105,8 +105,8 @@ func (x *run) deciding(c *Claim) []Subject {
 	return all
 }
 
-// rests says what a verdict rests on: whether it could have been otherwise, and whether numbers of a
-// platform were fitted to the claim or to published numbers whose quantities it compares.
+// rests says what a verdict rests on: whether it could have been otherwise, and whether numbers of
+// a platform were fitted to the claim or to published numbers whose quantities it compares.
 func (x *run) rests(out *study.Claim, c *Claim, env *expr.Env) {
 	if c.ByConstruction != "" {
 		out.Rests, out.Note = study.ByConstruction, joined(c.ByConstruction, out.Note)

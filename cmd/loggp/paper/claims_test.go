@@ -143,8 +143,9 @@ var broken = []struct {
 	{"AM-29", "T_s(t3d,ssend,10000,RTA)", 1.01}, {"AM-29", "T_s(t3d,ssend,10000,RAT)", 1.01},
 }
 
-// Each claim fails when the numbers say so, is undecided when the interval contains what makes it fail, and cannot be
-// decided without the numbers. AM-21 is an identity of the models, which no number breaks.
+// Each claim fails when the numbers say so, is undecided when the interval contains what makes it
+// fail, and cannot be decided without the numbers. AM-21 is an identity of the models, which no
+// number breaks.
 func TestClaimsFail(t *testing.T) {
 	p := read(t)
 	seen := map[string]bool{"AM-21": true}
@@ -175,8 +176,8 @@ func TestClaimsFail(t *testing.T) {
 	}
 }
 
-// If a claim that names no platform holds where it is decided and fails on another, the note says where and why; if all
-// agree it says nothing.
+// If a claim that names no platform holds where it is decided and fails on another, the note says
+// where and why; if all agree it says nothing.
 func TestOtherwise(t *testing.T) {
 	p := read(t)
 	const text = "is decided on T3D: on NOW the numbers say otherwise. There the wire of 10 Mbit/s"

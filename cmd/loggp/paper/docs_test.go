@@ -10,7 +10,8 @@ import (
 	"github.com/loggp/loggp/testdata"
 )
 
-// docs/reproduce.md lists the files of a paper, the keys of paper.yaml, the benchmarks and the quantities.
+// docs/reproduce.md lists the files of a paper, the keys of paper.yaml, the benchmarks and the
+// quantities.
 func TestDocs(t *testing.T) {
 	b, err := os.ReadFile("../../../docs/reproduce.md")
 	if err != nil {

@@ -24,10 +24,10 @@ type benchmark struct {
 	run   func(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error
 }
 
-// benchmarks are those that paper.yaml may name. One that is run calls done with the number of parts
-// that are over. What it gives it puts into the cells measured of the run, what a model says of the
-// same into predicted, and texts into texts; or samples into series, for the fit of all samples of a
-// subject. What could not be measured it leaves out.
+// benchmarks are those that paper.yaml may name. One that is run calls done with the number of
+// parts that are over. What it gives it puts into the cells measured of the run, what a model says
+// of the same into predicted, and texts into texts; or samples into series, for the fit of all
+// samples of a subject. What could not be measured it leaves out.
 var benchmarks = map[string]benchmark{
 	"timers":    timersBenchmark,
 	"pairs":     pairsBenchmark,

@@ -228,8 +228,8 @@ var sequencesBenchmark = benchmark{
 	},
 }
 
-// draw records the two ranks of a short program from the end of its barrier on, and counts how often
-// the library copies the data of a message.
+// draw records the two ranks of a short program from the end of its barrier on, and counts how
+// often the library copies the data of a message.
 func (s *site) draw(ctx context.Context, x *run, seed uint64, name string, program func(c *mpi.Comm)) error {
 	j, err := job.New(s.job.Platform, s.Library, 2, s.job.Noise)
 	if err != nil {
@@ -277,8 +277,8 @@ func (s *site) draw(ctx context.Context, x *run, seed uint64, name string, progr
 var counted = map[string]string{"messages by remote write": "written", "messages by FIFO": "queued", "requests posted": "requests", "requests dropped": "stale",
 	"requests lost": "lost", "temporary buffers used": "temporary"}
 
-// counted runs a program on a platform, which is that of the subject but for a placement, and returns
-// what all engines count.
+// counted runs a program on a platform, which is that of the subject but for a placement, and
+// returns what all engines count.
 func (s *site) counted(ctx context.Context, seed uint64, on *platform.Platform, ranks int, program func(c *mpi.Comm)) (map[string]int64, error) {
 	return s.profiled(ctx, seed, on, ranks, nil, program)
 }
@@ -308,8 +308,8 @@ func (s *site) profiled(ctx context.Context, seed uint64, on *platform.Platform,
 const sequenceBytes = 1000
 
 // sequences are what is counted, by name: a message whose send comes first, whose receive comes
-// first, or whose send and receive cross, followed by another one; more receives than a request FIFO holds; round trips
-// with receives that are posted first; and collective operations alone.
+// first, or whose send and receive cross, followed by another one; more receives than a request
+// FIFO holds; round trips with receives that are posted first; and collective operations alone.
 var sequences = map[string]struct {
 	ranks   int
 	drawn   bool // it is recorded

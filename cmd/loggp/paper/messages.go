@@ -99,8 +99,8 @@ var calls = []call{
 const idle = unit.Second
 
 // idlePeer lets one rank of the pair send while the other computes and only then receives, but a
-// ready send finds its receive posted. The ranks meet first, so that both know when the send begins.
-// It gives the time until each call returns.
+// ready send finds its receive posted. The ranks meet first, so that both know when the send
+// begins. It gives the time until each call returns.
 func idlePeer(ctx context.Context, x *run, e *Experiment, _ uint64, done func(int)) error {
 	s := x.sites[e.Subject]
 	for i, of := range calls {

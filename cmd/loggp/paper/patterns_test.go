@@ -9,8 +9,9 @@ import (
 	"github.com/loggp/loggp/testdata"
 )
 
-// Single numbers of the paper on ACLMPL are measured without the rest of its experiments: the latency
-// of one word, and the broadcast of 1 KiB to 32 PEs. No number of the platform was fitted to them.
+// Single numbers of the paper on ACLMPL are measured without the rest of its experiments: the
+// latency of one word, and the broadcast of 1 KiB to 32 PEs. No number of the platform was fitted
+// to them.
 func TestMeasurePatterns(t *testing.T) {
 	dir, err := fs.Sub(testdata.Published, "published")
 	if err != nil {

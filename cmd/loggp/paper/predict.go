@@ -15,10 +15,11 @@ import (
 // The models predict the benchmark itself, by algebra: its rounds are meetings of one message each,
 // which take the clocks of both ranks from call to call. The timers then go through the same fit as
 // those that were measured. Nothing varies and nothing contends. Segments that TCP has not yet
-// acknowledged are carried from message to message; other work that a message leaves behind when both
-// calls have returned costs nothing here.
+// acknowledged are carried from message to message; other work that a message leaves behind when
+// both calls have returned costs nothing here.
 
-// predict returns the timers of an experiment, with one sample for each root of the barrier; of low-level messages none.
+// predict returns the timers of an experiment, with one sample for each root of the barrier; of
+// low-level messages none.
 func (e *Experiment) predict(s *site) []sample.Series {
 	var all []sample.Series
 	for _, cell := range e.plan(s).Cells() {
@@ -81,8 +82,9 @@ func along(t model.Transfer, p model.Path) model.Transfer {
 	return t
 }
 
-// timers returns timers 11, 12 and 21 with both roots (timer22 has P1's wait in it where the send waits), the burst of sends that
-// block as far as it fits the receiver's window, and T_s and T_s-r of a protocol that is forced.
+// timers returns timers 11, 12 and 21 with both roots (timer22 has P1's wait in it where the send
+// waits), the burst of sends that block as far as it fits the receiver's window, and T_s and T_s-r
+// of a protocol that is forced.
 func (x *algebra) timers() []reading {
 	all := []reading{{name: sample.Timer11}, {name: sample.Timer12}, {name: sample.Timer21}}
 	for root := range 2 {
@@ -160,7 +162,8 @@ func barrier(up, down model.Transfer, root, other *side) {
 	root.clock, other.clock = e.Sent, e.Received
 }
 
-// burst returns the mean interval between the ends of consecutive sends, to a receiver that receives as fast as it can.
+// burst returns the mean interval between the ends of consecutive sends, to a receiver that
+// receives as fast as it can.
 func (x *algebra) burst() unit.Time {
 	var from, to side
 	var first unit.Time
@@ -225,7 +228,8 @@ func (x *run) equations() {
 	}
 }
 
-// sum prints coefficients of o_s, L, o_r, (k−1) G, s_s, s_r and (k−1) S, without those that are zero.
+// sum prints coefficients of o_s, L, o_r, (k−1) G, s_s, s_r and (k−1) S, without those that are
+// zero.
 func sum(coefficients []int) string {
 	symbols := []string{"o_s", "L", "o_r", "(k−1) G", "s_s", "s_r", "(k−1) S"}
 	text := ""

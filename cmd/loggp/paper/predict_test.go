@@ -31,10 +31,10 @@ func both(t *testing.T, subject Subject, e Experiment) (s *site, measured, predi
 	return s, x.series[s.ID], x.algebra[s.ID]
 }
 
-// The benchmark by algebra and the benchmark on the emulated machine share nothing but the machine's data. Without noise
-// all timers agree to the steps of the clock that programs read, of which a receive in two parts has two; but not where
-// TCP is between: what a connection has not yet acknowledged goes with later messages, and interrupts calls that another
-// message is for.
+// The benchmark by algebra and the benchmark on the emulated machine share nothing but the
+// machine's data. Without noise all timers agree to the steps of the clock that programs read, of
+// which a receive in two parts has two; but not where TCP is between: what a connection has not yet
+// acknowledged goes with later messages, and interrupts calls that another message is for.
 func TestAlgebraIsExact(t *testing.T) {
 	for _, subject := range subjects {
 		e := Experiment{Modes: []string{"send", "ssend", "rsend", "isend", "issend", "irsend"}, Sizes: sizes{values: []int{1, 16, 500, 700, 3000, 20000}}, Reps: 8}
@@ -67,10 +67,11 @@ func TestAlgebraIsExact(t *testing.T) {
 	}
 }
 
-// L is a small difference of two timers, in which what one message leaves to the next counts: on NOW, that every second
-// segment is acknowledged falls into timer21 with one of the two roots, and adds half of what it costs to the mean. By
-// algebra and without noise it is the same, but for the steps of the clock and the poll that finds a message: a tenth of a
-// microsecond on machines whose L is a few.
+// L is a small difference of two timers, in which what one message leaves to the next counts: on
+// NOW, that every second segment is acknowledged falls into timer21 with one of the two roots, and
+// adds half of what it costs to the mean. By algebra and without noise it is the same, but for the
+// steps of the clock and the poll that finds a message: a tenth of a microsecond on machines whose
+// L is a few.
 func TestAlgebraOfL(t *testing.T) {
 	for _, subject := range subjects {
 		s, series, predicted := both(t, subject, Experiment{Modes: []string{"ssend"}, Sizes: sizes{values: []int{16, 10000}}, Reps: 8})

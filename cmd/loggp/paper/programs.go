@@ -30,8 +30,9 @@ var npbBenchmark = benchmark{
 // sampled is the time of an operation with which a program is run to find how many it has.
 const sampled = unit.Microsecond
 
-// runNPB gives npb_time(subject, program, ranks) in seconds, which is npb_class(subject, program, class, ranks), the bytes and messages that MPI has sent
-// meanwhile, and the bytes of those that were written to receive buffers.
+// runNPB gives npb_time(subject, program, ranks) in seconds, which is npb_class(subject, program,
+// class, ranks), the bytes and messages that MPI has sent meanwhile, and the bytes of those that
+// were written to receive buffers.
 func runNPB(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
 	s := x.sites[e.Subject]
 	parts := 0
@@ -63,13 +64,14 @@ func runNPB(ctx context.Context, x *run, e *Experiment, seed uint64, done func(i
 	return nil
 }
 
-// operation returns the time of an operation of a benchmark: that of the experiment, or what follows from
-// the time on one processor.
+// operation returns the time of an operation of a benchmark: that of the experiment, or what
+// follows from the time on one processor.
 func (s *site) operation(ctx context.Context, b npb.Benchmark, e *Experiment, program string, seed uint64) (unit.Time, error) {
 	if text, ok := e.Operation[program]; ok {
 		return unit.ParseTime(text)
 	}
-	// What takes time beside operations, such as copies of data for the rank itself, does not scale.
+	// What takes time beside operations, such as copies of data for the rank itself, does not
+	// scale.
 	beside, _, err := s.benchmark(ctx, b, npb.Settings{Class: e.Class}, 1, seed)
 	if err != nil {
 		return 0, err
@@ -107,10 +109,10 @@ var programsBenchmark = benchmark{
 	run: runPrograms,
 }
 
-// runPrograms gives program_time(subject, program, placement, size) in seconds: when the last rank ends,
-// from a barrier on; and what the library counts in the run, program_count(subject, counter, program,
-// placement, size). Of counters with classes of sizes it gives how many percent of all are in a class:
-// program_share(subject, counter, program, placement, size, largest size of the class).
+// runPrograms gives program_time(subject, program, placement, size) in seconds: when the last rank
+// ends, from a barrier on; and what the library counts in the run, program_count(subject, counter,
+// program, placement, size). Of counters with classes of sizes it gives how many percent of all are
+// in a class: program_share(subject, counter, program, placement, size, largest size of the class).
 func runPrograms(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
 	s := x.sites[e.Subject]
 	parts := 0
@@ -177,8 +179,8 @@ func shares(counts map[string]int64) map[class]float64 {
 	return all
 }
 
-// placed returns the platform of the subject with a placement of ranks on its nodes, and how many they
-// are.
+// placed returns the platform of the subject with a placement of ranks on its nodes, and how many
+// they are.
 func (s *site) placed(placement string) (*platform.Platform, int, error) {
 	p, err := model.ParsePlacement(placement)
 	if err != nil {

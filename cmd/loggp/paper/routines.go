@@ -17,8 +17,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// routinesBenchmark times successive calls of a routine: a barrier, the clock, the calls, the clock. It
-// reports the mean over the ranks that take part.
+// routinesBenchmark times successive calls of a routine: a barrier, the clock, the calls, the
+// clock. It reports the mean over the ranks that take part.
 var routinesBenchmark = benchmark{
 	gives: map[string]int{"routine": 4, "routine_count": 5, "phases": 2},
 	cells: func(_ *run, e *Experiment) int {
@@ -27,9 +27,9 @@ var routinesBenchmark = benchmark{
 	run: runRoutines,
 }
 
-// runRoutines gives routine(subject, routine, ranks, size), in microseconds a call, and the library's
-// counters over all calls, routine_count(subject, counter, routine, ranks, size). For routines with the
-// random pattern it also gives phases(subject, routine).
+// runRoutines gives routine(subject, routine, ranks, size), in microseconds a call, and the
+// library's counters over all calls, routine_count(subject, counter, routine, ranks, size). For
+// routines with the random pattern it also gives phases(subject, routine).
 func runRoutines(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
 	s := x.sites[e.Subject]
 	on, err := s.scheduled(e.Scheduler)
@@ -218,9 +218,9 @@ func allEqual(ranks, size int) [][]int {
 	return all
 }
 
-// randomPattern has one message for each ordered pair of ranks: two thirds have 64 KiB, one twelfth 16 KiB
-// and one quarter 100 B, in a random order that is the same in all runs (section 4.1 of the thesis has 160,
-// 20 and 60 messages of 16 ranks).
+// randomPattern has one message for each ordered pair of ranks: two thirds have 64 KiB, one twelfth
+// 16 KiB and one quarter 100 B, in a random order that is the same in all runs (section 4.1 of the
+// thesis has 160, 20 and 60 messages of 16 ranks).
 func randomPattern(ranks, _ int) [][]int {
 	pairs := ranks * (ranks - 1)
 	var sizes []int
@@ -246,7 +246,8 @@ func randomPattern(ranks, _ int) [][]int {
 	return all
 }
 
-// exchange sends all[i][j] bytes from each rank i to each rank j, in a way, and checks the data received.
+// exchange sends all[i][j] bytes from each rank i to each rank j, in a way, and checks the data
+// received.
 func exchange(pattern func(ranks, size int) [][]int, way way) func(c *mpi.Comm, size int) routine {
 	return func(c *mpi.Comm, size int) routine {
 		all, me := pattern(c.Size(), size), c.Rank()
@@ -276,8 +277,8 @@ func fill(b []byte, from, to int) {
 // parts returns blocks as CC-MPI's calls take them.
 func parts(b program.Blocks) ccmpi.Parts { return ccmpi.Of(mpi.Of(b.Bytes), b.Counts, b.Offsets) }
 
-// way is how an exchange is carried out whose pattern all ranks know. It may compute a schedule that is
-// not part of a call, and returns the number of its phases.
+// way is how an exchange is carried out whose pattern all ranks know. It may compute a schedule
+// that is not part of a call, and returns the number of its phases.
 type way func(c *mpi.Comm, pattern [][]int, out, in program.Blocks) (call func(), phases int)
 
 // byMPI is MPI_Alltoallv, and byData CC-MPI's data routine without control.
@@ -291,8 +292,8 @@ func byData(c *mpi.Comm, _ [][]int, out, in program.Blocks) (func(), int) {
 	return func() { ccmpi.AlltoallvData(c, parts(out), parts(in)) }, 0
 }
 
-// byLevel1 gathers the pattern and computes the schedule in each call, byLevel2 computes the schedule in
-// each call, and byLevel3 computes it beforehand.
+// byLevel1 gathers the pattern and computes the schedule in each call, byLevel2 computes the
+// schedule in each call, and byLevel3 computes it beforehand.
 func byLevel1(c *mpi.Comm, _ [][]int, out, in program.Blocks) (func(), int) {
 	return func() { ccmpi.AlltoallvDataTrans2(c, ccmpi.AlltoallvControl1(c, parts(out)), parts(out), parts(in)) }, 0
 }
@@ -306,8 +307,8 @@ func byLevel3(c *mpi.Comm, pattern [][]int, out, in program.Blocks) (func(), int
 	return func() { ccmpi.AlltoallvDataTrans2(c, s, parts(out), parts(in)) }, len(s.Phases)
 }
 
-// sharedMemory is an iteration of a program on software distributed shared memory: each node writes to so
-// many pages, and a barrier makes all copies consistent.
+// sharedMemory is an iteration of a program on software distributed shared memory: each node writes
+// to so many pages, and a barrier makes all copies consistent.
 func sharedMemory(way way) func(c *mpi.Comm, pages int) routine {
 	return func(c *mpi.Comm, pages int) routine {
 		m := program.NewSharedMemory(c, pages, func(pattern [][]int, out, in program.Blocks) func() {
@@ -384,8 +385,8 @@ func beside(disturbed bool) func(c *mpi.Comm, size int) routine {
 	}
 }
 
-// planningBenchmark counts properties of the schedules that both schedulers compute for random patterns,
-// and how many groups can be open.
+// planningBenchmark counts properties of the schedules that both schedulers compute for random
+// patterns, and how many groups can be open.
 var planningBenchmark = benchmark{
 	gives: map[string]int{"planning": 1},
 	cells: func(*run, *Experiment) int { return 2 },
@@ -449,8 +450,8 @@ var planningBenchmark = benchmark{
 	},
 }
 
-// twice returns how many messages of a schedule have an end that sends, or receives, another one in the same
-// phase.
+// twice returns how many messages of a schedule have an end that sends, or receives, another one in
+// the same phase.
 func twice(s *phases.Schedule) (n int) {
 	for _, phase := range s.Phases {
 		sends, receives := map[int]bool{}, map[int]bool{}

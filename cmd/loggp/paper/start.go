@@ -14,16 +14,17 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// interfaceBenchmark uses the interface between two nodes of a fat tree without a library: programmed
-// I/O by each kind of access, both priorities, and remote writes. Sizes are those of blocks.
+// interfaceBenchmark uses the interface between two nodes of a fat tree without a library:
+// programmed I/O by each kind of access, both priorities, and remote writes. Sizes are those of
+// blocks.
 var interfaceBenchmark = benchmark{
 	gives: map[string]int{"pio_send": 3, "pio_receive": 3, "pio_latency": 3, "rdma": 2, "drained": 2, "held_up": 2},
 	cells: func(_ *run, e *Experiment) int { return len(accesses)*len(pioSizes) + len(e.Sizes.values) + 2 },
 	run:   runInterface,
 }
 
-// accesses are the kinds of loads and stores by which processors move messages, and pioSizes the lengths
-// of messages with their headers.
+// accesses are the kinds of loads and stores by which processors move messages, and pioSizes the
+// lengths of messages with their headers.
 var (
 	accesses = []string{"word", "burst"}
 	pioSizes = []int{16, 64}
@@ -50,7 +51,8 @@ func (s *site) onInterface(ctx context.Context, seed uint64) (*onInterface, erro
 	return &onInterface{ctx, seed, s, tree, *on}, nil
 }
 
-// run lets the two ranks of a machine run a program each, or the one whose processors have no bursts.
+// run lets the two ranks of a machine run a program each, or the one whose processors have no
+// bursts.
 func (x *onInterface) run(words bool, programs ...func(p device.Port)) error {
 	machine, tree, on := *x.on.Machine, *x.tree, x.on
 	machine.Timer = 1 // times are shorter than the machine's clock can tell
@@ -72,11 +74,12 @@ func (x *onInterface) run(words bool, programs ...func(p device.Port)) error {
 	})
 }
 
-// runInterface gives in microseconds pio_send(subject, access, bytes), pio_receive and pio_latency, which
-// is from the call of a send until a receiver that waits has the message; in MB/s rdma(subject, bytes), of
-// a block from the call until its sender knows of the end; and of a subject and a priority how many
-// messages arrive while the queue of the other is full, drained, and in microseconds how long a message
-// is refused that is sent while a remote write is under way, held_up.
+// runInterface gives in microseconds pio_send(subject, access, bytes), pio_receive and pio_latency,
+// which is from the call of a send until a receiver that waits has the message; in MB/s
+// rdma(subject, bytes), of a block from the call until its sender knows of the end; and of a
+// subject and a priority how many messages arrive while the queue of the other is full, drained,
+// and in microseconds how long a message is refused that is sent while a remote write is under way,
+// held_up.
 func runInterface(ctx context.Context, r *run, e *Experiment, seed uint64, done func(int)) error {
 	s := r.sites[e.Subject]
 	x, err := s.onInterface(ctx, seed)
@@ -127,8 +130,9 @@ func runInterface(ctx context.Context, r *run, e *Experiment, seed uint64, done 
 // apart is longer than a message takes, so that one does not meet another.
 const apart = 100 * unit.Microsecond
 
-// message returns what sending and receiving a message takes of processors, and how long it is on its
-// way to a receiver that waits: means of some rounds. The clocks of an emulated machine are one.
+// message returns what sending and receiving a message takes of processors, and how long it is on
+// its way to a receiver that waits: means of some rounds. The clocks of an emulated machine are
+// one.
 func (x *onInterface) message(words bool, payload, rounds int) (send, receive, latency unit.Time, err error) {
 	at := make([]unit.Time, rounds) // when sends begin
 	err = x.run(words, func(p device.Port) {
@@ -191,8 +195,8 @@ func (x *onInterface) drain(pri device.Priority) (n int, err error) {
 	return n, err
 }
 
-// heldUp returns how long a message with a priority is refused that is sent when a remote write of a
-// megabyte begins.
+// heldUp returns how long a message with a priority is refused that is sent when a remote write of
+// a megabyte begins.
 func (x *onInterface) heldUp(pri device.Priority) (late unit.Time, err error) {
 	const bytes = 1 << 20
 	err = x.run(false, func(p device.Port) {
@@ -211,8 +215,8 @@ func (x *onInterface) heldUp(pri device.Priority) (late unit.Time, err error) {
 	return late, err
 }
 
-// pingPongBenchmark sends messages to and fro, as many programs do that time MPI: it gives half of a round
-// trip, in microseconds, ping_pong(subject, bytes).
+// pingPongBenchmark sends messages to and fro, as many programs do that time MPI: it gives half of
+// a round trip, in microseconds, ping_pong(subject, bytes).
 var pingPongBenchmark = ofTwo(map[string]int{"ping_pong": 2}, func(ctx context.Context, x *run, e *Experiment, s *site, on *platform.Platform, bytes int, seed uint64) error {
 	half, err := s.pingPong(ctx, seed, on, bytes, e.Reps)
 	x.measured[expr.Key("ping_pong", s.ID, strconv.Itoa(bytes))] = micros(half)
@@ -242,8 +246,8 @@ func (s *site) pingPong(ctx context.Context, seed uint64, on *platform.Platform,
 	return half, err
 }
 
-// routesBenchmark sends messages by each way that a library of engine start has, whatever its limits
-// say, and lets several senders send to one receiver at once.
+// routesBenchmark sends messages by each way that a library of engine start has, whatever its
+// limits say, and lets several senders send to one receiver at once.
 var routesBenchmark = benchmark{
 	gives: map[string]int{"by_short": 2, "by_rendezvous": 2, "received": 3},
 	cells: func(_ *run, e *Experiment) int { return len(e.Sizes.values) + 2 },
@@ -253,9 +257,9 @@ var routesBenchmark = benchmark{
 // senders is how many SMPs send to one.
 const senders = 2
 
-// runRoutes gives, in microseconds, half of a round trip by_short(subject, bytes) and by_rendezvous; and
-// when the i-th message of the largest size of so many senders, which send at once from an SMP each, is
-// complete: received(subject, senders, i).
+// runRoutes gives, in microseconds, half of a round trip by_short(subject, bytes) and
+// by_rendezvous; and when the i-th message of the largest size of so many senders, which send at
+// once from an SMP each, is complete: received(subject, senders, i).
 func runRoutes(ctx context.Context, r *run, e *Experiment, seed uint64, done func(int)) error {
 	s := r.sites[e.Subject]
 	on, err := s.two()

@@ -15,8 +15,9 @@ func onStart(t *testing.T) *run {
 	return &run{sites: map[string]*site{"far": s}, measured: cells{}}
 }
 
-// The interface by itself takes what is published: Husbands and Hoe 1998, table 1 and section 2. Each
-// priority arrives while the queue of the other is full, and a remote write holds up the high one alone.
+// The interface by itself takes what is published: Husbands and Hoe 1998, table 1 and section 2.
+// Each priority arrives while the queue of the other is full, and a remote write holds up the high
+// one alone.
 func TestInterface(t *testing.T) {
 	x := onStart(t)
 	if err := interfaceBenchmark.run(t.Context(), x, &Experiment{Subject: "far", Sizes: sizes{values: []int{1 << 20}}, Reps: 2}, 1, func(int) {}); err != nil {
@@ -38,8 +39,8 @@ func TestInterface(t *testing.T) {
 	}
 }
 
-// Short messages are faster by programmed I/O and longer ones by RDMA, whatever the limits of the library
-// say; of two transfers to one SMP the second waits for the first.
+// Short messages are faster by programmed I/O and longer ones by RDMA, whatever the limits of the
+// library say; of two transfers to one SMP the second waits for the first.
 func TestRoutes(t *testing.T) {
 	x := onStart(t)
 	if err := routesBenchmark.run(t.Context(), x, &Experiment{Subject: "far", Sizes: sizes{values: []int{512, 4096, 100_000}}, Reps: 2}, 1, func(int) {}); err != nil {
@@ -68,8 +69,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// A product of matrices takes what its operations take, and little more where its ranks are in one SMP;
-// a round trip between SMPs takes longer than one inside.
+// A product of matrices takes what its operations take, and little more where its ranks are in one
+// SMP; a round trip between SMPs takes longer than one inside.
 func TestPlacements(t *testing.T) {
 	x := &run{sites: map[string]*site{}, measured: cells{}}
 	for id, place := range map[string]string{"near": "intra", "far": "inter"} {

@@ -53,8 +53,8 @@ func newRun(p *Paper, o Options) *run {
 }
 
 // Reproduce runs the paper's experiments and returns what came of them: tables and figures beside
-// what is published and predicted, and verdicts on the claims. The same options give the same study,
-// whatever the number of processors. It is an error if an experiment cannot be run, and
+// what is published and predicted, and verdicts on the claims. The same options give the same
+// study, whatever the number of processors. It is an error if an experiment cannot be run, and
 // context.Canceled if it was interrupted; a claim that fails is none.
 func (p *Paper) Reproduce(ctx context.Context, o Options) (*study.Study, error) {
 	x := newRun(p, o)

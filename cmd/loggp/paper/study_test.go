@@ -17,7 +17,8 @@ import (
 	"github.com/loggp/loggp/reports/study"
 )
 
-// invented is a small paper with a table that has a missing value, a figure, and claims of each verdict.
+// invented is a small paper with a table that has a missing value, a figure, and claims of each
+// verdict.
 var invented = map[string]string{
 	"paper.yaml": `title: Toys, measured again
 source: 'A. Author: Toys, 1999'
@@ -91,8 +92,8 @@ func write(t *testing.T, files map[string]string, old, new string) string {
 	return dir
 }
 
-// A paper is a folder: nothing else is needed to run its experiments, set published values beside them and judge its
-// claims.
+// A paper is a folder: nothing else is needed to run its experiments, set published values beside
+// them and judge its claims.
 func TestInventedPaper(t *testing.T) {
 	dir := os.DirFS(write(t, invented, "", ""))
 	if all, err := List(dir); err != nil || !slices.Equal(all, []string{"toys"}) {
@@ -186,7 +187,8 @@ func TestInventedPaper(t *testing.T) {
 	}
 }
 
-// A paper may have no experiment that gives samples, and no published values yet: its table has what was measured.
+// A paper may have no experiment that gives samples, and no published values yet: its table has
+// what was measured.
 func TestNothingPublished(t *testing.T) {
 	dir := write(t, map[string]string{
 		"paper.yaml": `title: Calls
@@ -293,7 +295,8 @@ var (
 	quickTotal int
 )
 
-// Every number of the tables has a row with what was measured and predicted, and every curve of a figure a row for each size.
+// Every number of the tables has a row with what was measured and predicted, and every curve of a
+// figure a row for each size.
 func TestStudyIsComplete(t *testing.T) {
 	s := quick(t)
 	counts := map[string]int{}
@@ -332,8 +335,8 @@ func TestStudyIsComplete(t *testing.T) {
 	}
 }
 
-// What is found of protocols and equations is what the paper has; of calls too, but for ready sends that wait for a peer to
-// make progress.
+// What is found of protocols and equations is what the paper has; of calls too, but for ready sends
+// that wait for a peer to make progress.
 func TestStudyOfWords(t *testing.T) {
 	differ := 0
 	for _, a := range quick(t).Artefacts {
@@ -359,7 +362,8 @@ func TestStudyOfWords(t *testing.T) {
 	}
 }
 
-// What a number rests on says the platform's file, and of a number that cannot be right the list of contradictions.
+// What a number rests on says the platform's file, and of a number that cannot be right the list of
+// contradictions.
 func TestBasis(t *testing.T) {
 	s := quick(t)
 	want := map[string]string{

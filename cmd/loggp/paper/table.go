@@ -16,7 +16,8 @@ import (
 	"github.com/loggp/loggp/reports/study"
 )
 
-// Artefact is a table or figure of the paper. Rows are for each line of its file, lines for each size.
+// Artefact is a table or figure of the paper. Rows are for each line of its file, lines for each
+// size.
 type Artefact struct {
 	ID, Caption    string   // table-3; the caption is that of figures.csv if it is left out
 	Words          []string // what was done where the paper leaves it open
@@ -407,9 +408,9 @@ func (p *Paper) bind(x *row, expressions ...*text) error {
 	return nil
 }
 
-// measured returns the published table with what was measured in place of its values: NA for what was
-// not, and columns to tell lines apart that the table has once, but that were measured for several
-// subjects or sizes. The findings are those of the rows.
+// measured returns the published table with what was measured in place of its values: NA for what
+// was not, and columns to tell lines apart that the table has once, but that were measured for
+// several subjects or sizes. The findings are those of the rows.
 func (a *Artefact) measured(findings []study.Finding) study.Table {
 	out := study.Table{Name: a.File, Columns: slices.Clone(a.columns)}
 	if len(a.Subjects) > 1 {

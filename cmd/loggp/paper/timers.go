@@ -53,9 +53,9 @@ func timers(ctx context.Context, x *run, e *Experiment, seed uint64, done func(i
 
 // fitted are the quantities that come from a fit of samples, with the number of their arguments:
 // timers, o_s, o_r and the time that a blocking receive takes longer than a non-blocking one are of
-// a subject, a mode and a size, those that a forced protocol may follow of any number; parameters of
-// a subject and a mode. The spread is half the width of the range of timer11 that holds 95 % of the
-// repetitions.
+// a subject, a mode and a size, those that a forced protocol may follow of any number; parameters
+// of a subject and a mode. The spread is half the width of the range of timer11 that holds 95 % of
+// the repetitions.
 var fitted = map[string]int{
 	sample.Timer11: 3, sample.Timer12: 3, sample.Timer21: 3, sample.Timer22: 3, sample.Train: 3, sample.Sender: -1, sample.OneWay: -1,
 	"o_s": 3, "o_r": 3, "transfer": 3, "spread": 3, "L": 2, "G": 2,
@@ -149,8 +149,8 @@ func (x *run) pairs(e *Experiment) [][2]int {
 	return microbench.Pairs(x.sites[e.Subject].job.Ranks, math.MaxInt, 0)
 }
 
-// pairs measures low-level messages between all pairs of ranks and keeps what the fit, which does not
-// know the machine, makes of them: the number of hypernodes H, and P of processors in each.
+// pairs measures low-level messages between all pairs of ranks and keeps what the fit, which does
+// not know the machine, makes of them: the number of hypernodes H, and P of processors in each.
 func pairs(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
 	s := x.sites[e.Subject]
 	plan := &microbench.Plan{Modes: []string{microbench.Message}, Sizes: microbench.PairSizes, Reps: microbench.PairReps, Warmup: 10, Common: true}

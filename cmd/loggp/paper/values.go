@@ -129,8 +129,8 @@ func (o *only) part(e Experiment) (Experiment, bool) {
 	return e, len(e.Modes) > 0 && len(e.Sizes.values) > 0
 }
 
-// timers returns those that the quantities need: the four of the benchmark of the timers, from which
-// the fit has most, and those that are asked for by name.
+// timers returns those that the quantities need: the four of the benchmark of the timers, from
+// which the fit has most, and those that are asked for by name.
 func (o *only) timers() []string {
 	all := []string{sample.Timer11}
 	for _, t := range sample.Timers {

@@ -192,8 +192,8 @@ func gaplessQueue(open func(int) device.World) error {
 	return nil
 }
 
-// A quiet entry says nothing if it is taken, and is refused as any other. The owner of the queue sees
-// that it refuses.
+// A quiet entry says nothing if it is taken, and is refused as any other. The owner of the queue
+// sees that it refuses.
 func quietQueue(open func(int) device.World) error {
 	const many = 50
 	return run(open(2), withQueue(func(p *rank, q device.Queue) error {

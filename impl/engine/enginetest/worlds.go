@@ -28,9 +28,9 @@ type World struct {
 // Holds reports whether the world can have that many ranks.
 func (w World) Holds(ranks int) bool { return w.Most == nil || ranks <= w.Most() }
 
-// Worlds returns impl/real/loop and machines of the catalogue, without noise. "By messages" is without
-// remote memory, which engines then do without. Under the race detector it returns impl/real/loop alone:
-// emulated ranks take turns, so that there are no races to find.
+// Worlds returns impl/real/loop and machines of the catalogue, without noise. "By messages" is
+// without remote memory, which engines then do without. Under the race detector it returns
+// impl/real/loop alone: emulated ranks take turns, so that there are no races to find.
 //
 // It reads no platform: each rank that is a process of a test lists the worlds, and reading takes
 // longer than most programs run.
@@ -89,8 +89,8 @@ func price(l *model.Library, known []*model.Library) {
 }
 
 // WorldsOf returns the worlds for library i of several: all for the first one; for another one
-// impl/real/loop with and without remote memory, and two of the rest, which i selects. With more than
-// 1000 random programs it returns all for each.
+// impl/real/loop with and without remote memory, and two of the rest, which i selects. With more
+// than 1000 random programs it returns all for each.
 func WorldsOf(i int) []World {
 	worlds := Worlds()
 	if i == 0 || *programs > 1000 || Racing {

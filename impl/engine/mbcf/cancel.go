@@ -60,8 +60,8 @@ func (e *Engine) recall(s *op) {
 	e.ask(head{kind: kindRecall, tag: s.Tag, context: s.Context, serial: s.serial, from: s.ID(), to: s.cancel}, s)
 }
 
-// ask tells another rank of a cancel, and the world that its end is of interest. A cancel of a message
-// from the rank to itself is decided at once.
+// ask tells another rank of a cancel, and the world that its end is of interest. A cancel of a
+// message from the rank to itself is decided at once.
 func (e *Engine) ask(h head, o *op) {
 	e.asked = h
 	if o.Peer == e.self {

@@ -10,8 +10,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// interleaved is a world in which ranks take turns and transfers take effect at random times, but in
-// the order of their pair of ranks. So one seed is one order of all that happens, and unusual
+// interleaved is a world in which ranks take turns and transfers take effect at random times, but
+// in the order of their pair of ranks. So one seed is one order of all that happens, and unusual
 // orders are as frequent as others.
 type interleaved struct {
 	rnd   *rand.Rand

@@ -1,5 +1,5 @@
-// Package mbcf is the engine of MPI/MBCF: receivers post requests, and a sender that finds a request
-// for the message in hand writes straight into the receive buffer.
+// Package mbcf is the engine of MPI/MBCF: receivers post requests, and a sender that finds a
+// request for the message in hand writes straight into the receive buffer.
 //
 // Every pair of ranks has two FIFOs in each direction of messages: the message FIFO in the memory
 // of the receiver, and the request FIFO in that of the sender, which the receiver fills:
@@ -20,7 +20,8 @@
 //
 // A sender uses a request if it is fresh (the receiver has accepted all messages in the FIFO) and
 // in succession (its serial is the next one). It drops all others, and sends by the FIFO. A header
-// tells the receiver which requests were answered (retire) and from where it numbers again (repost).
+// tells the receiver which requests were answered (retire) and from where it numbers again
+// (repost).
 //
 // There are two ways below this, by what the port has: remote uses its Memory, Queue, Watch and
 // Signal, and packets uses nothing but packets, and puts of long messages where there is Memory.
@@ -57,8 +58,8 @@ type fabric interface {
 	// progress takes in one thing that has happened, or with block waits for one.
 	progress(block bool) bool
 
-	// drain takes in the messages that have come from a rank, or from any, until receive o is complete
-	// or bound to one.
+	// drain takes in the messages that have come from a rank, or from any, until receive o is
+	// complete or bound to one.
 	drain(src int32, o *op)
 
 	// forget ends the remote use of a receive that is complete.

@@ -14,10 +14,10 @@ import (
 // remote is the fabric for ports with remote memory, queues and signals: what MPI/MBCF has.
 //
 // The FIFOs are queues in the memory of those who take entries out, one for each peer. A message is
-// an entry for its header, and as many as its data needs; all but the last are sent with Quiet, so that a series has one
-// completion if all are taken. If one is refused, so are those behind it, and the sender tries that
-// one again until it is taken, in whatever call it is. A remote write is two puts: the data, and a
-// completion record behind it, which the receiver polls.
+// an entry for its header, and as many as its data needs; all but the last are sent with Quiet, so
+// that a series has one completion if all are taken. If one is refused, so are those behind it, and
+// the sender tries that one again until it is taken, in whatever call it is. A remote write is two
+// puts: the data, and a completion record behind it, which the receiver polls.
 type remote struct {
 	e      *Engine
 	memory device.Memory
@@ -232,8 +232,9 @@ func (f *remote) answers(p *peer) bool {
 	return any
 }
 
-// enqueue puts a message into the FIFO. Its send ends at once, unless it is synchronous: the system has
-// taken the data, and sends it again if the FIFO refuses it. It keeps no more than the FIFO holds.
+// enqueue puts a message into the FIFO. Its send ends at once, unless it is synchronous: the system
+// has taken the data, and sends it again if the FIFO refuses it. It keeps no more than the FIFO
+// holds.
 func (f *remote) enqueue(p *peer, s *op) {
 	if f.taken == 0 || s.Mode == model.Synchronous || s.Detached() || p.refused != nil || p.window > 0 || p.kept+s.Size > f.e.size.fifo {
 		f.push(p, s)
@@ -450,9 +451,9 @@ func (f *remote) progress(block bool) bool {
 	}
 }
 
-// every reports whether messages of all ranks are taken in. If receives wait, but none for a sender, its
-// messages stay in their FIFO, unless that is full: so what collective operations send ahead needs no
-// temporary buffer.
+// every reports whether messages of all ranks are taken in. If receives wait, but none for a
+// sender, its messages stay in their FIFO, unless that is full: so what collective operations send
+// ahead needs no temporary buffer.
 func (f *remote) every() bool {
 	e := f.e
 	return e.probing || e.wilds.head != nil || e.posted.Len() == 0 && !slices.ContainsFunc(e.all, (*peer).receiving)
@@ -524,8 +525,8 @@ func (f *remote) drain(src int32, o *op) {
 	}
 }
 
-// take takes messages from the FIFO of a rank until it is empty, or until o, if it is not nil, has one,
-// or else any receive is complete.
+// take takes messages from the FIFO of a rank until it is empty, or until o, if it is not nil, has
+// one, or else any receive is complete.
 func (f *remote) take(p *peer, o *op) bool {
 	i := 0
 	for done := false; i < engine.Look && !done; i++ {
@@ -540,8 +541,8 @@ func (f *remote) take(p *peer, o *op) bool {
 	return i > 0
 }
 
-// part takes in one entry: a header, which says to which receive the data belongs, or data. It reports
-// whether that completes a receive.
+// part takes in one entry: a header, which says to which receive the data belongs, or data. It
+// reports whether that completes a receive.
 func (f *remote) part(p *peer, q *device.Packet) bool {
 	defer f.queue.Drop(p.messages)
 	m := p.partial
@@ -570,8 +571,8 @@ func (f *remote) forget(o *op) {
 	}
 }
 
-// Barrier lets ranks signal each other by remote writes, in log2(n) rounds: dissemination. Each counts
-// its signals to another one in a word there. The sources do not say how MPI/MBCF did it.
+// Barrier lets ranks signal each other by remote writes, in log2(n) rounds: dissemination. Each
+// counts its signals to another one in a word there. The sources do not say how MPI/MBCF did it.
 func (f *remote) barrier(n, me int, rank func(i int) int) {
 	for step := 1; step < n; step <<= 1 {
 		to, from := f.e.peer(int32(rank((me+step)%n))), f.e.peer(int32(rank((me-step+n)%n)))

@@ -26,7 +26,8 @@ func TestEngine(t *testing.T) {
 	}
 }
 
-// TestSockets executes them with libraries that use TCP in different ways, on switches that lose frames.
+// TestSockets executes them with libraries that use TCP in different ways, on switches that lose
+// frames.
 func TestSockets(t *testing.T) {
 	faults := func(m *model.Machine) {
 		e := *m.Network.(*model.Ethernet)

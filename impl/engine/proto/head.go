@@ -85,8 +85,8 @@ func (h *head) words() (w device.Head) {
 	return w
 }
 
-// Describe returns what the head of an engine's packet says, for traces and recordings: the kind of the
-// packet, and in words what else there is.
+// Describe returns what the head of an engine's packet says, for traces and recordings: the kind of
+// the packet, and in words what else there is.
 func Describe(words device.Head) (name, detail string) {
 	var h head
 	h.decode(&words)

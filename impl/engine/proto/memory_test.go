@@ -18,8 +18,8 @@ func meet(t *testing.T, program func(e tested, rank int) error) error {
 	return enginetest.WithoutMemory(loop.New(2)).Run(func(p device.Port) error { return program(open(p, j), p.Rank()) })
 }
 
-// Low-level accesses reach the memory that they name, whatever else is exposed, and the engine still says that
-// the machine has no memory.
+// Low-level accesses reach the memory that they name, whatever else is exposed, and the engine
+// still says that the machine has no memory.
 func TestMessagesReach(t *testing.T) {
 	keys := make(chan device.Key, 1)
 	err := meet(t, func(e tested, rank int) error {

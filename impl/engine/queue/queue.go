@@ -116,8 +116,8 @@ func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, con
 	e.rank.SendAndAwait(m, buf, s, dst, context, tag)
 }
 
-// Isend sends the message, and completes it unless it is synchronous. A buffered message is copied to
-// the attached buffer and leaves at once.
+// Isend sends the message, and completes it unless it is synchronous. A buffered message is copied
+// to the attached buffer and leaves at once.
 func (e *Engine) Isend(o *engine.Op) {
 	e.port.Spend(model.QueueSend, 1)
 	e.port.Spend(model.QueueByte, len(o.Buf))

@@ -1,12 +1,13 @@
 // Package recording records the messages of engines as a communication schedule.
 //
-// In the schedule an operation requires the end of an earlier one if the program has waited for that
-// end, and its start (irequires) if the program began it by a call that does not wait.
+// In the schedule an operation requires the end of an earlier one if the program has waited for
+// that end, and its start (irequires) if the program began it by a call that does not wait.
 //
 // A Recorder wraps the engine of each rank. It sees which messages a rank begins to send and to
 // receive, when the program learns that they have ended, and how long the rank works between calls.
-// Collective operations are recorded as the messages of their algorithms. The work of an engine within
-// its calls is not recorded, because another machine, or a simulation, does it in its own way.
+// Collective operations are recorded as the messages of their algorithms. The work of an engine
+// within its calls is not recorded, because another machine, or a simulation, does it in its own
+// way.
 package recorder
 
 import (
@@ -43,11 +44,12 @@ func (r *Recorder) Engine(inner engine.New) engine.New {
 	}
 }
 
-// Begin starts the recording of a rank anew. Without it the recording starts when the engine is set up.
+// Begin starts the recording of a rank anew. Without it the recording starts when the engine is set
+// up.
 func (r *Recorder) Begin(rank int) { r.lane(rank).begin() }
 
-// grouped are the calls whose messages a schedule keeps together: it can be computed in which order such
-// an exchange is best carried out.
+// grouped are the calls whose messages a schedule keeps together: it can be computed in which order
+// such an exchange is best carried out.
 var grouped = []string{"Alltoallv"}
 
 // named are all calls that a schedule names.
@@ -92,7 +94,8 @@ type dependency struct {
 	start         bool
 }
 
-// call is consecutive operations of one call of the program: the first, and the one behind the last.
+// call is consecutive operations of one call of the program: the first, and the one behind the
+// last.
 type call struct {
 	name     string
 	from, to uint32
@@ -126,8 +129,8 @@ type lane struct {
 	fail   error
 }
 
-// pending is an operation that the program has not completed. Its memory in the engine is used again
-// for others after that.
+// pending is an operation that the program has not completed. Its memory in the engine is used
+// again for others after that.
 type pending struct {
 	*engine.Op
 	use      uint32
@@ -145,8 +148,8 @@ func (l *lane) begin() {
 	l.left = l.work()
 }
 
-// enter notes the begin of a call of the engine. It returns false if the call is nested in another or
-// is not recorded.
+// enter notes the begin of a call of the engine. It returns false if the call is nested in another
+// or is not recorded.
 func (l *lane) enter() bool {
 	l.depth++
 	if l.depth > 1 || !l.active {
@@ -222,8 +225,8 @@ func (l *lane) settle(begins *engine.Op) {
 	l.pending = kept
 }
 
-// unpack adds the work of putting received data to its place, which waits for the message only: it is
-// done while the program waits for others.
+// unpack adds the work of putting received data to its place, which waits for the message only: it
+// is done while the program waits for others.
 func (l *lane) unpack(p *pending) {
 	took := l.rest + p.gaps.copied
 	p.gaps.copied = 0
@@ -301,8 +304,8 @@ func (l *lane) post(o *engine.Op, kind schedule.Kind, waits bool) {
 	l.pending = append(l.pending, pending{Op: o, use: o.Use(), number: n, posting: true, blocks: waits, gaps: gaps})
 }
 
-// scattered is the layout of data that is received in a call. The messages of a schedule have no gaps,
-// so what it takes to put it there is work of the program.
+// scattered is the layout of data that is received in a call. The messages of a schedule have no
+// gaps, so what it takes to put it there is work of the program.
 type scattered struct {
 	engine.Layout
 	lane   *lane
@@ -434,8 +437,8 @@ type envelope struct {
 }
 
 // Schedule returns what ranks 0 to n − 1 have done. Tags of messages of the program in the
-// communicator of all ranks are its own; others follow above the largest of these, or where there is
-// no room they are the smallest that are free.
+// communicator of all ranks are its own; others follow above the largest of these, or where there
+// is no room they are the smallest that are free.
 func (r *Recorder) Schedule(n int) (*schedule.Schedule, error) {
 	tags, err := r.tags(n)
 	if err != nil {

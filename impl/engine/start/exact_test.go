@@ -10,8 +10,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// pair is what a message of MPI-StarT costs between two SMPs that have nothing else to do, and in one, by
-// algebra.
+// pair is what a message of MPI-StarT costs between two SMPs that have nothing else to do, and in
+// one, by algebra.
 type pair struct {
 	*model.FatTree
 	memory *model.Hypernodes
@@ -23,9 +23,9 @@ type pair struct {
 // latency is that of one switch, which joins all SMPs.
 func (p *pair) latency() unit.Time { return p.Hop + p.Deliver }
 
-// stores is how long a processor is busy with sending a packet of the channel, and how much longer its
-// last bytes take to leave. The interface has room for one packet of its own: where the link takes longer
-// than the stores, the next one waits.
+// stores is how long a processor is busy with sending a packet of the channel, and how much longer
+// its last bytes take to leave. The interface has room for one packet of its own: where the link
+// takes longer than the stores, the next one waits.
 func (p *pair) stores(bytes int) (busy, behind unit.Time) {
 	busy = p.software[model.StartRemote] + p.Lock
 	for left := p.Header + bytes; ; left -= p.Packet.Payload {
@@ -59,8 +59,8 @@ func (p *pair) short(bytes int) unit.Time {
 	return t
 }
 
-// inside is that of a short message within an SMP: it is written to the queue of its receiver, and copied
-// from there.
+// inside is that of a short message within an SMP: it is written to the queue of its receiver, and
+// copied from there.
 func (p *pair) inside(bytes int) unit.Time {
 	a := p.memory.Access[model.Intra]
 	t := p.software[model.StartSend] + a.Send.Start + a.Send.Bandwidth.Time(p.memory.Header+bytes) + a.Latency
@@ -139,7 +139,8 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// once returns how long a message takes from its send until the receive that waits for it has returned.
+// once returns how long a message takes from its send until the receive that waits for it has
+// returned.
 func once(t *testing.T, on *model.Machine, library *model.Library, p model.Placement, bytes int) unit.Time {
 	t.Helper()
 	placed, err := on.Place(p)

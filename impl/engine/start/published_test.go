@@ -102,9 +102,9 @@ func oneWay(t *testing.T, p model.Placement, bytes, times int) (half unit.Time) 
 	return half
 }
 
-// Latency inside an SMP, to which software costs are fitted, the latency between SMPs and bandwidths inside
-// and between, to which none are, are those that are published: Husbands and Hoe 1998, abstract and
-// section 5.
+// Latency inside an SMP, to which software costs are fitted, the latency between SMPs and
+// bandwidths inside and between, to which none are, are those that are published: Husbands and Hoe
+// 1998, abstract and section 5.
 func TestPingPong(t *testing.T) {
 	inside, between := model.Placement{2}, model.Placement{1, 1}
 	if got := oneWay(t, inside, 0, 100).Micros(); math.Abs(got/18-1) > 0.02 {
@@ -145,8 +145,8 @@ func TestBroadcastCrossesOnce(t *testing.T) {
 	}
 }
 
-// The ratios of the times of two stages and of one tree are near those that are published: Husbands and
-// Hoe 1998, table 3.
+// The ratios of the times of two stages and of one tree are near those that are published: Husbands
+// and Hoe 1998, table 3.
 func TestBroadcastRatios(t *testing.T) {
 	for _, c := range []struct {
 		p                   model.Placement

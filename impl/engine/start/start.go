@@ -16,11 +16,11 @@
 // Request and clear are of the protocol layer, and connect and grant of the channel below it, which
 // transfers arrays of bytes and knows nothing of messages.
 //
-// The length from which a message is long depends on the place of the other rank: one inside an SMP,
-// another between SMPs. Inside, blocks are packets, through memory that both share. Between SMPs, where
-// the port has remote memory, the sender copies blocks into pinned memory, the interface writes them
-// to pinned memory of the receiver, and the receiver copies them to the user's buffer. The three
-// overlap (transfer.go).
+// The length from which a message is long depends on the place of the other rank: one inside an
+// SMP, another between SMPs. Inside, blocks are packets, through memory that both share. Between
+// SMPs, where the port has remote memory, the sender copies blocks into pinned memory, the
+// interface writes them to pinned memory of the receiver, and the receiver copies them to the
+// user's buffer. The three overlap (transfer.go).
 package start
 
 import (
@@ -32,8 +32,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// op is an operation: a receive until it has its message, a send until its data has left or its receive
-// has been found.
+// op is an operation: a receive until it has its message, a send until its data has left or its
+// receive has been found.
 type op struct {
 	engine.Op
 	posted match.Entry[*op]
@@ -126,8 +126,8 @@ func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, con
 	e.rank.SendAndAwait(m, buf, s, dst, context, tag)
 }
 
-// Isend sends a short message, and completes it unless it is synchronous, or sends the request of a long
-// one. A buffered message is copied to the attached buffer first.
+// Isend sends a short message, and completes it unless it is synchronous, or sends the request of a
+// long one. A buffered message is copied to the attached buffer first.
 func (e *Engine) Isend(o *engine.Op) {
 	e.port.Spend(model.StartSend, 1)
 	if o.Mode != model.Buffered {

@@ -11,8 +11,9 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// libraries have different crossovers, blocks and pinned memory. A law takes it that 300 bytes which are
-// buffered have left after a round of messages, which may not be so of transfers that come one by one.
+// libraries have different crossovers, blocks and pinned memory. A law takes it that 300 bytes
+// which are buffered have left after a round of messages, which may not be so of transfers that
+// come one by one.
 var libraries = []model.Library{
 	{Name: "as published", Short: [model.NumTiers]int{model.Inter: 1024, model.Intra: 4096}},
 	{Name: "all short", Short: [model.NumTiers]int{1 << 30, 1 << 30}},

@@ -6,9 +6,9 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// A long message between SMPs is one or several transfers, each as long as the pinned memory that the
-// receiver has free. A rank sends or receives one transfer at a time, and is busy with it from its
-// beginning to its end. These rules prevent deadlock:
+// A long message between SMPs is one or several transfers, each as long as the pinned memory that
+// the receiver has free. A rank sends or receives one transfer at a time, and is busy with it from
+// its beginning to its end. These rules prevent deadlock:
 //
 //   - A grant does not commit the receiver. It is busy from the first block on, so a rank that has
 //     granted a transfer and may send one itself sends. A sender that has begun does not wait for
@@ -95,8 +95,8 @@ func (e *Engine) remote(rank int32) bool {
 	return e.memory != nil && e.port.Tier(int(rank)) == model.Inter
 }
 
-// cleared continues a send whose receive is posted: it asks for a transfer, or sends all blocks if they
-// are packets.
+// cleared continues a send whose receive is posted: it asks for a transfer, or sends all blocks if
+// they are packets.
 func (e *Engine) cleared(s *op, h *head) {
 	s.bound, s.other = true, h.from
 	e.calls.Add(s.Size)
@@ -156,8 +156,8 @@ func (e *Engine) granted(s *op, h *head) {
 	e.sendBlocks()
 }
 
-// sendBlocks copies blocks to pinned memory and lets the interface put them, unless the rank is busy
-// receiving.
+// sendBlocks copies blocks to pinned memory and lets the interface put them, unless the rank is
+// busy receiving.
 func (e *Engine) sendBlocks() {
 	c := &e.channel
 	if c.busy != nil {
@@ -209,8 +209,8 @@ func (e *Engine) putEnded(h *head, refused bool) {
 	e.grant()
 }
 
-// blockArrived takes in a block, or the news that one is in pinned memory. Blocks arrive in the order of
-// their puts, so the news says how many bytes there are, not where.
+// blockArrived takes in a block, or the news that one is in pinned memory. Blocks arrive in the
+// order of their puts, so the news says how many bytes there are, not where.
 func (e *Engine) blockArrived(o *op, h *head, data []byte) {
 	if !e.remote(o.src) {
 		o.moved += e.rank.Copy(o.Buf[o.moved:], data)
@@ -223,8 +223,8 @@ func (e *Engine) blockArrived(o *op, h *head, data []byte) {
 	e.copyOut()
 }
 
-// copyOut copies what has arrived to the user's buffer, unless the rank is busy sending. After the last
-// byte of a transfer it grants the next one.
+// copyOut copies what has arrived to the user's buffer, unless the rank is busy sending. After the
+// last byte of a transfer it grants the next one.
 func (e *Engine) copyOut() {
 	c := &e.channel
 	o := c.coming

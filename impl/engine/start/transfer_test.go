@@ -20,8 +20,9 @@ func text(from, to, n int) []byte {
 	return b
 }
 
-// exchange lets each rank send so many bytes to others at once, and receive what they send to it. It
-// returns what the ranks have counted, and an error if anything is not as it was sent or the job hangs.
+// exchange lets each rank send so many bytes to others at once, and receive what they send to it.
+// It returns what the ranks have counted, and an error if anything is not as it was sent or the job
+// hangs.
 func exchange(t *testing.T, processors, ranks int, l model.Library, skip rule, bytesEach int, to func(rank int) []int) ([numCounts]int64, error) {
 	t.Helper()
 	var total [numCounts]int64
@@ -150,8 +151,8 @@ func TestRulesAreNeeded(t *testing.T) {
 	}
 }
 
-// A message that is longer than pinned memory comes in several transfers, and is copied once on each
-// side, which goes on while blocks are under way.
+// A message that is longer than pinned memory comes in several transfers, and is copied once on
+// each side, which goes on while blocks are under way.
 func TestSeriesOfTransfers(t *testing.T) {
 	const mb = 1 << 20
 	for _, c := range []struct{ bytes, transfers int }{{16 * mb / 2, 1}, {40 * mb, 3}} {

@@ -45,8 +45,8 @@ func (p *Port) prioritized() Prioritized { return p.far.(Prioritized) }
 
 func (c channel) Limit() int { return c.prioritized().Limit() }
 
-// Send finds that a queue is full when it sends, as what waits in the network for room makes it known to
-// the sender's interface.
+// Send finds that a queue is full when it sends, as what waits in the network for room makes it
+// known to the sender's interface.
 func (c channel) Send(dst int, pri device.Priority, b []byte) bool {
 	c.check(dst)
 	net := c.prioritized()
@@ -110,8 +110,8 @@ func (p *Port) leave(l *lane) {
 	l.refused = l.refused[:0]
 }
 
-// queued puts a message that has arrived into its queue. A message to a rank whose program has ended is
-// dropped.
+// queued puts a message that has arrived into its queue. A message to a rank whose program has
+// ended is dropped.
 func (p *Port) queued(pk *Packet) {
 	l := &p.lanes[pk.lane-1]
 	if p.ended {

@@ -67,7 +67,8 @@ func (c controlCalls) Broadcast(root int, words []uint32) {
 	s.take(p.Job, n)
 }
 
-// take notes that a rank has taken message n. The network has room again when all have taken the oldest.
+// take notes that a rank has taken message n. The network has room again when all have taken the
+// oldest.
 func (s *control) take(j *Job, n int) {
 	for s.messages[n-s.first].left--; len(s.messages) > 0 && s.messages[0].left == 0; s.first++ {
 		s.messages = s.messages[1:]

@@ -17,12 +17,13 @@ import (
 //
 // A loop may also look for something that the machine does not know of, above all for a time, by
 // Now. So a sleep ends after an eighth of the time that the loop has lasted, a tick at least and
-// longestBackoff at most, and by that much such a loop may be late. Note: to sleep until the next event
-// of any kind is not enough. Where two ranks poll, that is the other's poll, at the same time.
+// longestBackoff at most, and by that much such a loop may be late. Note: to sleep until the next
+// event of any kind is not enough. Where two ranks poll, that is the other's poll, at the same
+// time.
 const longestBackoff = unit.Microsecond
 
-// freeReadings is how often a rank may read the clock, or words that others write, before time passes
-// by that.
+// freeReadings is how often a rank may read the clock, or words that others write, before time
+// passes by that.
 const freeReadings = 1000
 
 // looks are what a rank does again and again at no cost.
@@ -174,8 +175,8 @@ func (p *Port) word(k device.Key, off int) *[8]byte {
 	return (*[8]byte)(b)
 }
 
-// WaitWord implements device.WordWaiter. The rank is resumed when the word has changed, and not for what
-// else happens to it.
+// WaitWord implements device.WordWaiter. The rank is resumed when the word has changed, and not for
+// what else happens to it.
 func (p *Port) WaitWord(k device.Key, off int, old uint64) uint64 {
 	for p.handlers != nil {
 		seen := p.Events()

@@ -28,8 +28,8 @@ type Probe interface {
 	// passed: while it stored x, or where x is nil whatever it did then.
 	Delays(p *Port, x any, at, long unit.Time, name string, a model.Activity)
 
-	// Continues says what the processor of a rank does for long from a time on for an access that it
-	// has begun, while its rank may have run ahead of that.
+	// Continues says what the processor of a rank does for long from a time on for an access that
+	// it has begun, while its rank may have run ahead of that.
 	Continues(p *Port, at, long unit.Time, name string, a model.Activity, bytes int)
 
 	// Sends and Starts say that what the processor does next sends a packet, or starts a remote

@@ -75,8 +75,8 @@ func (p *Port) Interrupt(src int32, head device.Head) {
 	}
 }
 
-// deliver runs the handler for the signals that wait, if it may run, and reports whether it has. Work
-// that the rank has been charged and not done yet is done later.
+// deliver runs the handler for the signals that wait, if it may run, and reports whether it has.
+// Work that the rank has been charged and not done yet is done later.
 func (p *Port) deliver() bool {
 	h := p.handlers
 	if h == nil || h.running || h.handler == nil || len(h.waiting) == 0 || h.masked {

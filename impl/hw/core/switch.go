@@ -31,10 +31,10 @@ type Router[R any] interface {
 // 1987 (RFC 970), with equal chunks. Chunks from one node to another stay in order. The sources do
 // not say how the switches of real machines arbitrate.
 //
-// Note: one queue would give a node as many places as it has chunks under way, and a flow that waits
-// before several outputs gets the smallest of its shares: in random permutations flows then get
-// down to half of their max-min fair share, see impl/hw/contention_test.go. Queues by a hash of the
-// node do the same to nodes whose hashes are equal.
+// Note: one queue would give a node as many places as it has chunks under way, and a flow that
+// waits before several outputs gets the smallest of its shares: in random permutations flows then
+// get down to half of their max-min fair share, see impl/hw/contention_test.go. Queues by a hash of
+// the node do the same to nodes whose hashes are equal.
 type Output[R any] struct {
 	sim.Server
 	waiting *chunk[R] // the last of the ring of those that wait, one for each node; nil: none
@@ -138,8 +138,8 @@ func (s *Switched[R]) take(o *Output[R], c *chunk[R], t unit.Time) bool {
 	return false
 }
 
-// Hold keeps the links between two nodes busy with bytes that cannot leave the last of them, so that the
-// next ones are in memory at a time.
+// Hold keeps the links between two nodes busy with bytes that cannot leave the last of them, so
+// that the next ones are in memory at a time.
 func (s *Switched[R]) Hold(from, to int, at unit.Time) {
 	r := &s.held // not of its own: it would be allocated, as routers are behind an interface
 	way, left := s.Router.Way(from, to)

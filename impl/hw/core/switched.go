@@ -22,8 +22,8 @@ type Switched[R any] struct {
 	deliver unit.Time // from the last switch until a processor can see what is there
 	ranks   []Sender[R]
 
-	// Taking says when the memory of a rank has the bytes of a chunk, whose first is there at a time
-	// and whose last otherwise at another; nil: then.
+	// Taking says when the memory of a rank has the bytes of a chunk, whose first is there at a
+	// time and whose last otherwise at another; nil: then.
 	Taking func(of any, bytes int, first, last unit.Time) unit.Time
 	spare  *chunk[R] // chunks to use again
 	held   R         // where Hold is
@@ -36,7 +36,8 @@ type Flow struct {
 	Time     func(n int) unit.Time
 }
 
-// Sender is what the network keeps of a rank. It is the event of its packet whose next chunk leaves.
+// Sender is what the network keeps of a rank. It is the event of its packet whose next chunk
+// leaves.
 type Sender[R any] struct {
 	s       *Switched[R]
 	node    int32
@@ -112,8 +113,8 @@ func (me *Sender[R]) move(pk *Packet, until unit.Time) {
 
 // Flow sends the next chunk of a transfer. It returns how late the network took it, and whether it
 // was the last; w.At is then the time when its last byte has left. The caller has set the time at
-// which it begins, its size, and how long all of it takes. It knows that until a time nothing happens
-// but what is scheduled: its own, or Forever where it is an event.
+// which it begins, its size, and how long all of it takes. It knows that until a time nothing
+// happens but what is scheduled: its own, or Forever where it is an event.
 func (s *Switched[R]) Flow(of any, w *Wire, f *Flow, from, to int32, until unit.Time) (late unit.Time, last bool) {
 	b := min(f.Chunk, w.Size-w.Pos)
 	last = w.Pos+b >= w.Size

@@ -7,12 +7,13 @@ import (
 )
 
 // congestion is the congestion control of a stream's sender, as Linux 2.4 has it: slow start and
-// congestion avoidance (RFC 2581), selective acknowledgements (RFC 2018), which say what is lost (FACK:
-// Mathis and Mahdavi, SIGCOMM 1996), and a window that shrinks by a segment with every second
-// acknowledgement until it is half (rate halving). It is used where the model has a model.Congestion.
+// congestion avoidance (RFC 2581), selective acknowledgements (RFC 2018), which say what is lost
+// (FACK: Mathis and Mahdavi, SIGCOMM 1996), and a window that shrinks by a segment with every
+// second acknowledgement until it is half (rate halving). It is used where the model has a
+// model.Congestion.
 //
-// The window bounds what is in flight: bytes that were sent, and are neither acknowledged, nor reported
-// by the receiver, nor lost.
+// The window bounds what is in flight: bytes that were sent, and are neither acknowledged, nor
+// reported by the receiver, nor lost.
 type congestion struct {
 	window    int        // bytes that may be in flight
 	threshold int        // up to which the window grows by a segment with each acknowledgement
@@ -38,8 +39,8 @@ const (
 // span is bytes of a stream.
 type span struct{ from, to int }
 
-// repeated is a span that was sent again. If the receiver reports data that was sent after it, it was lost
-// again.
+// repeated is a span that was sent again. If the receiver reports data that was sent after it, it
+// was lost again.
 type repeated struct {
 	span
 	after int // what had been sent then
@@ -48,7 +49,8 @@ type repeated struct {
 // blocks are the spans that a selective acknowledgement has room for, beside time stamps.
 const blocks = 3
 
-// burst is how many segments a window that is not full lets through at once (Linux 2.4: tcp_max_burst).
+// burst is how many segments a window that is not full lets through at once (Linux 2.4:
+// tcp_max_burst).
 const burst = 3
 
 // fresh is the beginning of a connection.
@@ -85,8 +87,8 @@ func (s *socket) flying() int {
 	return n
 }
 
-// uses notes that data is sent. Of a connection that was idle the window is half after each timeout, as
-// the network may have changed (RFC 2861; Linux 2.4).
+// uses notes that data is sent. Of a connection that was idle the window is half after each
+// timeout, as the network may have changed (RFC 2861; Linux 2.4).
 func (s *socket) uses() {
 	c := s.h.net.TCP.Congestion
 	if c == nil {
@@ -104,8 +106,8 @@ func (s *socket) uses() {
 	s.both = s.both || s.came > 0 && now-s.came < s.h.net.TCP.AckDelay
 }
 
-// acknowledged is what an acknowledgement does to the window: bytes of them are new, and before it so many were
-// in flight.
+// acknowledged is what an acknowledgement does to the window: bytes of them are new, and before it
+// so many were in flight.
 func (s *socket) acknowledged(x *segment, bytes, before int) {
 	c, mss := &s.congestion, s.h.net.mss
 	c.forget(s.acked)
@@ -150,8 +152,8 @@ func (s *socket) acknowledged(x *segment, bytes, before int) {
 	c.window = min(c.window, s.flying()+mss)
 }
 
-// judge finds what is lost by what the receiver has reported: what is more segments below the highest of
-// it than can have been reordered.
+// judge finds what is lost by what the receiver has reported: what is more segments below the
+// highest of it than can have been reordered.
 func (s *socket) judge() {
 	c, mss := &s.congestion, s.h.net.mss
 	if len(c.reported) == 0 || c.phase == restarting {
@@ -281,8 +283,8 @@ func (s *socket) keep(x span) {
 	s.early, s.latest = insert(s.early, x), x.from
 }
 
-// report puts what is there behind the gap into a selective acknowledgement: where the latest segment is
-// first, and then the highest.
+// report puts what is there behind the gap into a selective acknowledgement: where the latest
+// segment is first, and then the highest.
 func (s *socket) report(x *segment) {
 	x.has = 0
 	for _, y := range s.early {

@@ -45,8 +45,8 @@ func (s *socket) holes() (n []int) {
 	return n
 }
 
-// TestHoles checks which of 20 segments are taken for lost, and how the window shrinks: a segment is
-// sent with each acknowledgement, until the window is half.
+// TestHoles checks which of 20 segments are taken for lost, and how the window shrinks: a segment
+// is sent with each acknowledgement, until the window is half.
 func TestHoles(t *testing.T) {
 	s := sender(20)
 	s.written = 2100 // new data goes before what may only be late
@@ -75,8 +75,8 @@ func TestHoles(t *testing.T) {
 	}
 }
 
-// TestLostAgain checks that a segment is sent a third time when something arrives that was sent after the
-// second.
+// TestLostAgain checks that a segment is sent a third time when something arrives that was sent
+// after the second.
 func TestLostAgain(t *testing.T) {
 	s := sender(10)
 	s.acks(0, span{1, 5})
@@ -94,7 +94,8 @@ func TestLostAgain(t *testing.T) {
 	}
 }
 
-// TestAfterTimeout checks that a timeout resends all that the receiver has not reported, and nothing else.
+// TestAfterTimeout checks that a timeout resends all that the receiver has not reported, and
+// nothing else.
 func TestAfterTimeout(t *testing.T) {
 	s := sender(10)
 	s.acks(0, span{2, 3})

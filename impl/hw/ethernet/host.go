@@ -1,4 +1,5 @@
-// Package ethernet emulates hosts with TCP, UDP or MBCF on an Ethernet: one shared medium, or switches.
+// Package ethernet emulates hosts with TCP, UDP or MBCF on an Ethernet: one shared medium, or
+// switches.
 package ethernet
 
 import (
@@ -277,8 +278,8 @@ func (h *host) write(s *socket) {
 	}
 }
 
-// fill writes what there is room for, by one call. The system sends a segment as soon as it has copied
-// the data for it.
+// fill writes what there is room for, by one call. The system sends a segment as soon as it has
+// copied the data for it.
 func (h *host) fill(s *socket) {
 	t := &h.net.TCP
 	h.system(t.Write.Start, "ethernet.tcp.write.start", model.Sending)

@@ -106,8 +106,8 @@ func (s *switched) send(f *frame) {
 	l.in.send(f)
 }
 
-// atSwitch lets a frame be forwarded whose last byte is in a switch. A fault may lose it, or hold it
-// back for as long as some others take.
+// atSwitch lets a frame be forwarded whose last byte is in a switch. A fault may lose it, or hold
+// it back for as long as some others take.
 func (s *switched) atSwitch(f *frame) {
 	w := s.Switches
 	if s.strikes(w.Loss) {
@@ -154,8 +154,8 @@ func (x *forwarded) Act(uint64) {
 	}
 }
 
-// flood forwards a copy of a frame to all stations of a switch, but for its source, and to the other
-// switches. On the way to another switch its destination says which.
+// flood forwards a copy of a frame to all stations of a switch, but for its source, and to the
+// other switches. On the way to another switch its destination says which.
 func (s *switched) flood(f *frame) {
 	w := s.Switches
 	from := w.Of(f.src)

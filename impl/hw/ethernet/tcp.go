@@ -82,7 +82,8 @@ func (a *timer) set(k *sim.Kernel, x sim.Action, alarm uint64, at unit.Time) {
 	}
 }
 
-// rings reports at its event whether the alarm rings now. If it is to ring later it gets another event.
+// rings reports at its event whether the alarm rings now. If it is to ring later it gets another
+// event.
 func (a *timer) rings(k *sim.Kernel, x sim.Action, alarm uint64) bool {
 	now := k.Now()
 	if a.event != now {
@@ -260,10 +261,10 @@ func (s *socket) take(x *segment) {
 	s.h.Happened()
 }
 
-// acknowledge decides when a segment that continues the stream and came at a time is acknowledged: at once
-// if it is the second one, if a gap is left, or at the beginning and after a pause, when the sender's
-// window is small (quick acknowledgements of Linux, unless data goes both ways); else after a while, if
-// no data goes with the acknowledgement.
+// acknowledge decides when a segment that continues the stream and came at a time is acknowledged:
+// at once if it is the second one, if a gap is left, or at the beginning and after a pause, when
+// the sender's window is small (quick acknowledgements of Linux, unless data goes both ways); else
+// after a while, if no data goes with the acknowledgement.
 func (s *socket) acknowledge(came unit.Time) {
 	t := &s.h.net.TCP
 	if c := t.Congestion; c != nil && (s.came == 0 || came-s.came > t.Retransmit) {

@@ -29,8 +29,8 @@ type datagram struct {
 	copies int // frames and sockets that have it
 }
 
-// everyone is the destination of a multicast. Switches have no table of groups (IGMP snooping): they
-// send it to all stations, and a station takes in what is for a group of its hosts.
+// everyone is the destination of a multicast. Switches have no table of groups (IGMP snooping):
+// they send it to all stations, and a station takes in what is for a group of its hosts.
 const everyone = -1
 
 // socketUDP is a host as its rank's device.Datagram.
@@ -81,7 +81,8 @@ func (d socketUDP) Send(dst int, b []byte) {
 
 func (d socketUDP) Multicast(group uint32, b []byte) { d.transmit(everyone, group, b) }
 
-// transmit sends a datagram by a system call. Hosts of the sender's own station have it from its system.
+// transmit sends a datagram by a system call. Hosts of the sender's own station have it from its
+// system.
 func (d socketUDP) transmit(to int, group uint32, b []byte) {
 	if len(b) > d.Limit() {
 		panic(fmt.Sprintf("hw: a datagram of %d bytes, of %d at most", len(b), d.Limit()))

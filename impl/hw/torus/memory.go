@@ -6,11 +6,12 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// memory is the memory of a rank, as others use it. It serves the streams that want it at the same time
-// by equal shares (processor sharing): packets of a few words from all of them come in turn.
+// memory is the memory of a rank, as others use it. It serves the streams that want it at the same
+// time by equal shares (processor sharing): packets of a few words from all of them come in turn.
 //
-// Note: to serve whole chunks first come, first served, is not enough. Where many flood one rank, all but
-// one would then wait, each would be done at another time, and the flood would not repeat at the next rank.
+// Note: to serve whole chunks first come, first served, is not enough. Where many flood one rank,
+// all but one would then wait, each would be done at another time, and the flood would not repeat
+// at the next rank.
 type memory struct {
 	at      unit.Time // until when work is accounted for
 	work    unit.Time // what each stream has got, had it always been there; in parts
@@ -61,8 +62,9 @@ func (m *memory) insert(s stream) int {
 	return i
 }
 
-// add adds a stream at a time, which is served for hold if it is alone. It returns a time before which it
-// is not over: that at which it is over if no others come and none of its rank is before it.
+// add adds a stream at a time, which is served for hold if it is alone. It returns a time before
+// which it is not over: that at which it is over if no others come and none of its rank is before
+// it.
 func (m *memory) add(of any, from int32, t, hold unit.Time) unit.Time {
 	m.advance(t)
 	s := stream{of: of, from: from, hold: max(hold*parts, 1)}
@@ -98,8 +100,8 @@ func (m *memory) over(i int) unit.Time {
 	return t
 }
 
-// ends returns t if a transfer from a rank is over by then, or with of nil all transfers from it, else a
-// later time before which it is not over.
+// ends returns t if a transfer from a rank is over by then, or with of nil all transfers from it,
+// else a later time before which it is not over.
 func (m *memory) ends(of any, from int32, t unit.Time) unit.Time {
 	if len(m.streams) == 0 {
 		return t

@@ -8,8 +8,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Streams of different ranks share a memory equally. Here a simulation in small steps says when each has
-// got all; streams of one rank follow each other.
+// Streams of different ranks share a memory equally. Here a simulation in small steps says when
+// each has got all; streams of one rank follow each other.
 func TestMemoryIsSharedEqually(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))

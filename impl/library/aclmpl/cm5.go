@@ -6,13 +6,13 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// On the CM-5 the calls of ACLMPL are those of CMMD, the library of its vendor, by other names: messages
-// are active messages, packets of 20 bytes that handlers of the receiver take in when it calls the library.
-// Only Broadcast and Reduce are new. CMMD has its own, by the control network. Painter et al. 1995,
-// section 4.4.
+// On the CM-5 the calls of ACLMPL are those of CMMD, the library of its vendor, by other names:
+// messages are active messages, packets of 20 bytes that handlers of the receiver take in when it
+// calls the library. Only Broadcast and Reduce are new. CMMD has its own, by the control network.
+// Painter et al. 1995, section 4.4.
 
-// ControlBroadcast is Broadcast by the control network of the machine, without messages. The source does
-// not describe how CMMD uses it: here in words, as many at a time as the network takes.
+// ControlBroadcast is Broadcast by the control network of the machine, without messages. The source
+// does not describe how CMMD uses it: here in words, as many at a time as the network takes.
 func (e *PE) ControlBroadcast(b []byte) {
 	e.enter("ControlBroadcast", none)
 	c := e.control()
@@ -39,7 +39,8 @@ func (e *PE) ControlBroadcast(b []byte) {
 	e.leave()
 }
 
-// ControlCombine combines a word of each PE by the control network, and returns the result at all of them.
+// ControlCombine combines a word of each PE by the control network, and returns the result at all
+// of them.
 func (e *PE) ControlCombine(op device.Combination, word uint32) uint32 {
 	e.enter("ControlCombine", none)
 	word = e.control().Combine(op, word)

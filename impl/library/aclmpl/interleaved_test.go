@@ -101,7 +101,8 @@ func (w sceneWatch) Wait(seen uint64, deadline unit.Time) bool {
 	return true
 }
 
-// step lets a sender write its next message, or none if that is an option, and reports whether one did.
+// step lets a sender write its next message, or none if that is an option, and reports whether one
+// did.
 func (s *scene) step(may bool) bool {
 	var able [8]int
 	n := 0
@@ -139,7 +140,8 @@ func (s *scene) claim(i int) {
 	}
 }
 
-// write puts the message of a sender into its slot: data, header, then status. Messages are numbered down.
+// write puts the message of a sender into its slot: data, header, then status. Messages are
+// numbered down.
 func (s *scene) write(i int) {
 	e := PE{n: 1, opt: Options{SlotSize: 8}}
 	at := barrierWords + e.slot(s.slot[i])
@@ -168,8 +170,8 @@ func (w sceneWorld) Run(program func(device.Port) error) error {
 	})
 }
 
-// explore runs a receiver of all messages with all interleavings, and returns how many there are and
-// how many are wrong.
+// explore runs a receiver of all messages with all interleavings, and returns how many there are
+// and how many are wrong.
 func explore(t *testing.T, slots int, messages []int, early, hasty bool, change func(*PE)) (runs, wrong int) {
 	t.Helper()
 	const most = 200_000
@@ -222,9 +224,9 @@ func TestAllInterleavings(t *testing.T) {
 	}
 }
 
-// The same finds the faults that the rules are about: a receiver that takes the first message it sees
-// without looking again for an earlier one, and one that frees the pool as soon as its last slot has
-// been written.
+// The same finds the faults that the rules are about: a receiver that takes the first message it
+// sees without looking again for an earlier one, and one that frees the pool as soon as its last
+// slot has been written.
 func TestInterleavingsFindFaults(t *testing.T) {
 	careless := func(e *PE) {
 		p := puts{e}

@@ -81,8 +81,8 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// The laws hold on every port, but for the one that counts copies: each once, with most PEs, in every
-// world.
+// The laws hold on every port, but for the one that counts copies: each once, with most PEs, in
+// every world.
 func TestLawsOfPorts(t *testing.T) {
 	own := map[string]bool{"copies": true}
 	for name, port := range map[string]Port{"arena": Arena, "PVM": PVM} {
@@ -536,9 +536,9 @@ func reductions(e *PE) error {
 	return nil
 }
 
-// random returns a program that is drawn from a seed, alike in all PEs: a sequence of steps, of which
-// each PE takes those that name it. A step waits for earlier ones alone, so the program ends. Each
-// PE knows what was sent to it and in which order, and checks what it gets.
+// random returns a program that is drawn from a seed, alike in all PEs: a sequence of steps, of
+// which each PE takes those that name it. A step waits for earlier ones alone, so the program ends.
+// Each PE knows what was sent to it and in which order, and checks what it gets.
 func random(seed uint64) func(*PE) error {
 	return func(e *PE) error {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -736,8 +736,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Broadcasts and combinations by a control network, on the CM-5 and in loop. Where there is none, that is
-// an error.
+// Broadcasts and combinations by a control network, on the CM-5 and in loop. Where there is none,
+// that is an error.
 func TestControl(t *testing.T) {
 	for _, name := range []string{"cm5", "loop", "t3d"} {
 		w := device.World(loop.New(7))

@@ -56,8 +56,8 @@ func (e *PE) Receive(src int, b []byte) int {
 	return n
 }
 
-// SendReceive does Send and Receive at the same time. It returns the length of the message that
-// was received. dst and src may be the same, and may be the PE itself. The buffers must not overlap.
+// SendReceive does Send and Receive at the same time. It returns the length of the message that was
+// received. dst and src may be the same, and may be the PE itself. The buffers must not overlap.
 func (e *PE) SendReceive(dst int, out []byte, src int, in []byte) int {
 	e.enter("SendReceive", dst)
 	e.check(dst)
@@ -116,9 +116,9 @@ func (e *PE) post(src int, b []byte) device.Key {
 	return k
 }
 
-// carryOut waits for the request of dst and carries it out. The request block is cleared first: dst may
-// make its next request as soon as it sees the completion block. A fence separates the data from the
-// completion block, since one-sided hardware in general does not keep puts in order.
+// carryOut waits for the request of dst and carries it out. The request block is cleared first: dst
+// may make its next request as soon as it sees the completion block. A fence separates the data
+// from the completion block, since one-sided hardware in general does not keep puts in order.
 func (e *PE) carryOut(dst int, b []byte) {
 	at := e.request(dst)
 	w := e.mem.WaitWord(at+8, empty)

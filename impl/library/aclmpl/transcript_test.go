@@ -12,8 +12,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// round is a torus with round numbers: a put keeps its processor for 1 µs, takes 10 ns a byte, and is
-// there 150 ns later in the next node. Each kind of work takes 200 ns, and a copy 5 ns a byte.
+// round is a torus with round numbers: a put keeps its processor for 1 µs, takes 10 ns a byte, and
+// is there 150 ns later in the next node. Each kind of work takes 200 ns, and a copy 5 ns a byte.
 func round() (*model.Machine, *model.Library) {
 	l := library()
 	for i := range l.Engine.Costs {
@@ -55,8 +55,8 @@ func transcript(t *testing.T, o Options, program func(*PE)) string {
 	return b.String()
 }
 
-// A synchronous message is a round trip: a request of 16 bytes, the data, and behind a fence a completion
-// of 8.
+// A synchronous message is a round trip: a request of 16 bytes, the data, and behind a fence a
+// completion of 8.
 func TestSynchronousTranscript(t *testing.T) {
 	got := transcript(t, Options{}, func(e *PE) {
 		b := make([]byte, 1000)
@@ -78,9 +78,9 @@ func TestSynchronousTranscript(t *testing.T) {
 `)
 }
 
-// An asynchronous message is a fetch-and-increment, the header of its slot, its data, and behind a fence
-// the slot's status. It is copied once if the receiver finds it in the pool. A receiver that has waited
-// has read half of the pool's 32 slots since the message came.
+// An asynchronous message is a fetch-and-increment, the header of its slot, its data, and behind a
+// fence the slot's status. It is copied once if the receiver finds it in the pool. A receiver that
+// has waited has read half of the pool's 32 slots since the message came.
 func TestAsynchronousTranscript(t *testing.T) {
 	got := transcript(t, Options{}, func(e *PE) {
 		b := make([]byte, 1000)
@@ -142,9 +142,9 @@ func compare(t *testing.T, got, want string) {
 	}
 }
 
-// On an arena a synchronous message is copied into the sender's region and out of it: between two PEs
-// the receiver says that it is ready (8 bytes), and the sender where the message is (16), and the
-// receiver that it has it (8). Whatever the machine, nothing else is written or read.
+// On an arena a synchronous message is copied into the sender's region and out of it: between two
+// PEs the receiver says that it is ready (8 bytes), and the sender where the message is (16), and
+// the receiver that it has it (8). Whatever the machine, nothing else is written or read.
 func TestArenaTranscript(t *testing.T) {
 	var log trace.Log
 	const begin = 100 * unit.Millisecond

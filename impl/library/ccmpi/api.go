@@ -7,8 +7,8 @@ import (
 	"github.com/loggp/loggp/model/phases"
 )
 
-// The calls of CC-MPI in addition to those of MPI. They are collective over the communicator unless stated
-// otherwise.
+// The calls of CC-MPI in addition to those of MPI. They are collective over the communicator unless
+// stated otherwise.
 
 // Bcast multicasts the root's data to all ranks, on the static group of the communicator.
 func Bcast(c *mpi.Comm, b mpi.Buffer, root int) {
@@ -59,9 +59,9 @@ const (
 	Dynamic Grouping = "dynamic" // a group for each call, of the root and the ranks whose parts are not empty
 )
 
-// Scatterv is Comm.Scatterv by two multicasts, first of the lengths of the parts and then of the parts. With
-// a static group all ranks receive both. With a dynamic group all ranks take part in its creation, and only
-// those whose parts are not empty receive the second multicast.
+// Scatterv is Comm.Scatterv by two multicasts, first of the lengths of the parts and then of the
+// parts. With a static group all ranks receive both. With a dynamic group all ranks take part in
+// its creation, and only those whose parts are not empty receive the second multicast.
 func Scatterv(c *mpi.Comm, by Grouping, send mpi.Buffer, counts, offsets []int, recv mpi.Buffer, root int) {
 	c.Carry("Scatterv", collective.Scatter, root, parts(c, send, counts, offsets, root), []mpi.Buffer{recv}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
 		r := of(own, k)
@@ -93,8 +93,8 @@ func parts(c *mpi.Comm, b mpi.Buffer, counts, offsets []int, root int) []mpi.Buf
 	return all
 }
 
-// ScattervGroup is a multicast group for repeated Scatterv calls with the same root, receivers and lengths:
-// compiler-assisted group management. Each rank has its own value.
+// ScattervGroup is a multicast group for repeated Scatterv calls with the same root, receivers and
+// lengths: compiler-assisted group management. Each rank has its own value.
 type ScattervGroup struct {
 	c     *mpi.Comm
 	root  int
@@ -102,9 +102,9 @@ type ScattervGroup struct {
 	group *group
 }
 
-// ScattervOpenGroup creates a group of the root and the ranks whose parts are not empty, and tells all ranks
-// the lengths of the parts (MPI_Scatterv_open_group). counts, in elements of a type, is significant at the
-// root only. The call fails if a member cannot join another group.
+// ScattervOpenGroup creates a group of the root and the ranks whose parts are not empty, and tells
+// all ranks the lengths of the parts (MPI_Scatterv_open_group). counts, in elements of a type, is
+// significant at the root only. The call fails if a member cannot join another group.
 func ScattervOpenGroup(c *mpi.Comm, counts []int, of_ *mpi.Datatype, root int) *ScattervGroup {
 	s := &ScattervGroup{c: c, root: root}
 	c.Carry("Scatterv_open_group", collective.Scatter, root, nil, nil, func(own mpi.Collectives, k *mpi.Call, _, _ [][]byte) {
@@ -135,8 +135,9 @@ func ScattervOpenGroup(c *mpi.Comm, counts []int, of_ *mpi.Datatype, root int) *
 // Member reports whether this rank is in the group.
 func (s *ScattervGroup) Member() bool { return s.group != nil }
 
-// DataMovement is Scatterv on the group, by one multicast (MPI_Scatterv_data_movement). It is collective over
-// the members, and does nothing at other ranks. send and offsets are significant at the root only.
+// DataMovement is Scatterv on the group, by one multicast (MPI_Scatterv_data_movement). It is
+// collective over the members, and does nothing at other ranks. send and offsets are significant at
+// the root only.
 func (s *ScattervGroup) DataMovement(send mpi.Buffer, counts, offsets []int, recv mpi.Buffer) {
 	if !s.Member() {
 		return
@@ -149,8 +150,8 @@ func (s *ScattervGroup) DataMovement(send mpi.Buffer, counts, offsets []int, rec
 	})
 }
 
-// CloseGroup destroys the group (MPI_Scatterv_close_group). It is collective over the members, and does
-// nothing at other ranks.
+// CloseGroup destroys the group (MPI_Scatterv_close_group). It is collective over the members, and
+// does nothing at other ranks.
 func (s *ScattervGroup) CloseGroup() {
 	if !s.Member() {
 		return
@@ -186,8 +187,8 @@ func Of(b mpi.Buffer, counts, offsets []int) Parts {
 	return all
 }
 
-// AlltoallvControl1 gathers what all ranks send, and computes the phases of the exchange: the control of
-// level 1 (MPI_Alltoallv_control1).
+// AlltoallvControl1 gathers what all ranks send, and computes the phases of the exchange: the
+// control of level 1 (MPI_Alltoallv_control1).
 func AlltoallvControl1(c *mpi.Comm, send Parts) *Schedule {
 	var s *Schedule
 	c.Carry("Alltoallv_control1", collective.Alltoall, 0, send, nil, func(own mpi.Collectives, k *mpi.Call, in, _ [][]byte) {
@@ -197,8 +198,8 @@ func AlltoallvControl1(c *mpi.Comm, send Parts) *Schedule {
 	return s
 }
 
-// AlltoallvControl2 computes the phases of an exchange whose pattern is known: how many bytes each rank
-// sends to each other one (MPI_Alltoallv_control2). It is a local call.
+// AlltoallvControl2 computes the phases of an exchange whose pattern is known: how many bytes each
+// rank sends to each other one (MPI_Alltoallv_control2). It is a local call.
 func AlltoallvControl2(c *mpi.Comm, pattern [][]int) *Schedule {
 	var s *Schedule
 	c.Carry("Alltoallv_control2", collective.Alltoall, 0, nil, nil, func(own mpi.Collectives, k *mpi.Call, _, _ [][]byte) {
@@ -214,8 +215,8 @@ func AlltoallvDataTrans2(c *mpi.Comm, s *Schedule, send, recv Parts) {
 	})
 }
 
-// AlltoallvData exchanges messages without phases: each rank starts all of its receives and sends in the
-// order of ranks and waits for them (the data routine without control).
+// AlltoallvData exchanges messages without phases: each rank starts all of its receives and sends
+// in the order of ranks and waits for them (the data routine without control).
 func AlltoallvData(c *mpi.Comm, send, recv Parts) {
 	c.Carry("Alltoallv_data", collective.Alltoall, 0, send, recv, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
 		of(own, k)

@@ -212,9 +212,9 @@ func counted(c *mpi.Comm) map[string]int64 {
 	return all
 }
 
-// The worked example of figure 3.1: a loop of 1000 Scatterv from 30 processes to 5. Dynamic groups are
-// made and destroyed in each call, that of compiler-assisted management once. And Scatterv multicasts
-// twice, the data movement once.
+// The worked example of figure 3.1: a loop of 1000 Scatterv from 30 processes to 5. Dynamic groups
+// are made and destroyed in each call, that of compiler-assisted management once. And Scatterv
+// multicasts twice, the data movement once.
 func TestGroupManagement(t *testing.T) {
 	const ranks, calls = 30, 1000
 	for _, x := range []struct {
@@ -381,8 +381,8 @@ func TestNeedsMulticast(t *testing.T) {
 	}
 }
 
-// What a platform adds to barriers is charged between phases, in MPI_Barrier, and when a group is created:
-// to rank 0, for each other rank.
+// What a platform adds to barriers is charged between phases, in MPI_Barrier, and when a group is
+// created: to rank 0, for each other rank.
 func TestBarrierTime(t *testing.T) {
 	const ranks, extra = 6, unit.Millisecond
 	took := func(barrier unit.Time, call func(c *mpi.Comm)) (all unit.Time) {

@@ -95,8 +95,8 @@ func (r *rank) allgather(k *mpi.Call, way Way, in, out []byte) {
 	}
 }
 
-// unscheduled starts all messages of an exchange between all ranks in the order of ranks, and waits for
-// them. All ranks send to rank 0 first. Messages without bytes are not sent.
+// unscheduled starts all messages of an exchange between all ranks in the order of ranks, and waits
+// for them. All ranks send to rank 0 first. Messages without bytes are not sent.
 func unscheduled(k *mpi.Call, in, out func(rank int) []byte) {
 	me, n := k.Comm().Rank(), k.Comm().Size()
 	for from := range n {
@@ -112,8 +112,8 @@ func unscheduled(k *mpi.Call, in, out func(rank int) []byte) {
 	k.Wait()
 }
 
-// inPhases exchanges messages between all ranks in phases: in phase p, from 0, each rank j sends to rank
-// j+p+1. A barrier stands between phases.
+// inPhases exchanges messages between all ranks in phases: in phase p, from 0, each rank j sends to
+// rank j+p+1. A barrier stands between phases.
 func (r *rank) inPhases(k *mpi.Call, in, out func(rank int) []byte) {
 	me, n := k.Comm().Rank(), k.Comm().Size()
 	for p := range n - 1 {
@@ -146,8 +146,8 @@ func (r *rank) Alltoallv(k *mpi.Call, in, out [][]byte) bool {
 	return true
 }
 
-// storedFor returns the next stored schedule of which this rank is a member, or nil if none is stored. A
-// communicator of one rank has no schedule, as it exchanges nothing.
+// storedFor returns the next stored schedule of which this rank is a member, or nil if none is
+// stored. A communicator of one rank has no schedule, as it exchanges nothing.
 func (r *rank) storedFor(k *mpi.Call) *phases.Schedule {
 	stored, c := r.options.Stored, k.Comm()
 	if stored == nil || c.Size() == 1 {

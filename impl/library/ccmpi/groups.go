@@ -13,8 +13,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// group is a multicast group of ranks of a communicator. Group is nil if the group could not be created,
-// because a member is in too many others.
+// group is a multicast group of ranks of a communicator. Group is nil if the group could not be
+// created, because a member is in too many others.
 type group struct {
 	*multicast.Group
 	id      uint32
@@ -22,14 +22,16 @@ type group struct {
 	members []int  // ranks of the communicator, in order
 }
 
-// id returns the number of a group. Two groups that have a rank in common differ in their contexts, and two
-// groups of the same context differ in their first rank, so no two groups of a job have the same number.
+// id returns the number of a group. Two groups that have a rank in common differ in their contexts,
+// and two groups of the same context differ in their first rank, so no two groups of a job have the
+// same number.
 func id(k *mpi.Call, context uint32, first int) uint32 {
 	return context*uint32(k.Port().Size()) + uint32(k.World(first))
 }
 
-// create creates a group of some ranks of the communicator. All ranks of the communicator call it; those
-// that are not members get nil. If a member cannot join another group, Group is nil at all members.
+// create creates a group of some ranks of the communicator. All ranks of the communicator call it;
+// those that are not members get nil. If a member cannot join another group, Group is nil at all
+// members.
 func (r *rank) create(k *mpi.Call, context uint32, members []int) *group {
 	member := slices.Contains(members, k.Comm().Rank())
 	g := &group{id: id(k, context, members[0]), context: context, members: members}
@@ -72,8 +74,9 @@ func (r *rank) destroy(k *mpi.Call, g *group) {
 	r.counts.destroyed++
 }
 
-// Barrier implements mpi.Collectives, if the platform says what a barrier costs. The first call creates the
-// static group of the communicator, as a program's first barrier ends its initialization.
+// Barrier implements mpi.Collectives, if the platform says what a barrier costs. The first call
+// creates the static group of the communicator, as a program's first barrier ends its
+// initialization.
 func (r *rank) Barrier(k *mpi.Call) bool {
 	if r.options.Compiled.Barrier == 0 {
 		return false
@@ -92,7 +95,8 @@ func (r *rank) barrier(k *mpi.Call) {
 	r.all(k, nil)
 }
 
-// agree is a barrier of the communicator that returns the highest of the numbers that its ranks give.
+// agree is a barrier of the communicator that returns the highest of the numbers that its ranks
+// give.
 func (r *rank) agree(k *mpi.Call, v byte) byte {
 	if r.options.Compiled.Barrier == 0 {
 		return byte(k.Highest(uint32(v)))
@@ -111,9 +115,9 @@ func (r *rank) all(k *mpi.Call, b []byte) {
 	r.meet(k, r.members, r.options.Compiled.Barrier, b)
 }
 
-// meet is a linear barrier of some ranks: all send to the first, which answers. The first needs a time for
-// each of the others in addition to that of its messages. If b has a byte, it becomes the highest of all
-// members.
+// meet is a linear barrier of some ranks: all send to the first, which answers. The first needs a
+// time for each of the others in addition to that of its messages. If b has a byte, it becomes the
+// highest of all members.
 func (r *rank) meet(k *mpi.Call, members []int, each unit.Time, b []byte) {
 	if k.Comm().Rank() != members[0] {
 		k.Transfer(members[0], b, collective.None, nil)
@@ -135,8 +139,8 @@ func (r *rank) meet(k *mpi.Call, members []int, each unit.Time, b []byte) {
 	}
 }
 
-// static returns the group of all ranks of a communicator, or nil if it cannot have one. The first call
-// creates it.
+// static returns the group of all ranks of a communicator, or nil if it cannot have one. The first
+// call creates it.
 func (r *rank) static(k *mpi.Call) *group {
 	c := k.Comm()
 	g, known := r.groups[c]
@@ -162,8 +166,8 @@ func (r *rank) Free(k *mpi.Call) {
 	}
 }
 
-// End implements mpi.Collectives. The rank acknowledges packets until all members of its static groups have
-// received them: a rank that waits for an acknowledgement has not entered the barrier.
+// End implements mpi.Collectives. The rank acknowledges packets until all members of its static
+// groups have received them: a rank that waits for an acknowledgement has not entered the barrier.
 func (r *rank) End() {
 	open := slices.SortedFunc(maps.Keys(r.groups), func(a, b *mpi.Comm) int { return cmp.Compare(r.groups[a].context, r.groups[b].context) })
 	for _, c := range open {

@@ -74,8 +74,8 @@ func Struct(lengths, offsets []int, types []*Type) (*Type, error) {
 	return derived(join(blocks))
 }
 
-// Resized makes a type of the data of t with another lower bound and extent, which LB and UB in t do not change
-// (MPI_Type_create_resized).
+// Resized makes a type of the data of t with another lower bound and extent, which LB and UB in t
+// do not change (MPI_Type_create_resized).
 func Resized(t *Type, lower, extent int) (*Type, error) {
 	if abs(lower) > limit || abs(extent) > limit {
 		return nil, errLarge

@@ -69,9 +69,9 @@ func Near(a, b *Buffer) bool {
 	return from < to+uintptr(len(b.Bytes)) && to < from+uintptr(len(a.Bytes))
 }
 
-// Shared returns the first run of bytes that data of some buffers shares with data of others: how many
-// bytes, and where they begin in the bytes of the first of a, and in those of the one of b; 0: there are
-// none. Buffers have been checked.
+// Shared returns the first run of bytes that data of some buffers shares with data of others: how
+// many bytes, and where they begin in the bytes of the first of a, and in those of the one of b; 0:
+// there are none. Buffers have been checked.
 func Shared(a, b []Buffer) (n, inA, inB int) {
 	if len(a) == 0 {
 		return 0, 0, 0

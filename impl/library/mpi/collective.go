@@ -15,9 +15,9 @@ import (
 // The collective operations. All ranks of a communicator call them, in the same order, and each
 // takes as much data as the others give. Buffers may not overlap.
 
-// Collectives are the collective operations of a library that has ways of its own for them, of one rank.
-// They get data as it travels, and return false to leave an operation to this package; all ranks of a
-// communicator do so alike. A Call is theirs until they return.
+// Collectives are the collective operations of a library that has ways of its own for them, of one
+// rank. They get data as it travels, and return false to leave an operation to this package; all
+// ranks of a communicator do so alike. A Call is theirs until they return.
 type Collectives interface {
 	Barrier(k *Call) bool
 	Bcast(k *Call, b []byte) bool
@@ -150,8 +150,8 @@ func (c *Comm) Allreduce(send, recv Buffer, op *Op) {
 // Scan combines the elements of the ranks up to this one.
 func (c *Comm) Scan(send, recv Buffer, op *Op) { c.reduceAll("Scan", collective.Scan, send, recv, op) }
 
-// Exscan combines the elements of the ranks before this one. Rank 0 has none, and its recv stays as it is
-// (MPI_Exscan). It is a Scan, whose results move on by a rank.
+// Exscan combines the elements of the ranks before this one. Rank 0 has none, and its recv stays as
+// it is (MPI_Exscan). It is a Scan, whose results move on by a rank.
 func (c *Comm) Exscan(send, recv Buffer, op *Op) {
 	c.begin("Exscan", 0, send)
 	r := c.combining(collective.Scan, 0, send, op)
@@ -174,7 +174,8 @@ func (c *Comm) Exscan(send, recv Buffer, op *Op) {
 	}
 }
 
-// Combine leaves in ∘ inout in inout, and charges that, for collective operations that are made of messages.
+// Combine leaves in ∘ inout in inout, and charges that, for collective operations that are made of
+// messages.
 func (c *Comm) Combine(op *Op, in, inout Buffer) {
 	c.e.Port().Operate(inout.Count)
 	op.Apply(in, inout)
@@ -336,8 +337,8 @@ func (c *Comm) unflattenParts(all []Buffer, flat [][]byte) {
 	}
 }
 
-// exchange lets each rank send a part to each other one, in the order that the library has. A rank posts
-// all its receives before it sends.
+// exchange lets each rank send a part to each other one, in the order that the library has. A rank
+// posts all its receives before it sends.
 func (r *round) exchange(send, recv func(rank int) Buffer) {
 	order := r.state.exchange
 	in := make([][]byte, r.size)

@@ -16,8 +16,8 @@ import (
 // Note: each member keeps a table of the job's ranks, which is the fastest way from a message's
 // sender to its rank. Jobs of a million ranks should not be divided in many ways.
 //
-// Between two groups, all ranks of a side call it with the same group of ranks of their side. The communicator is between
-// the two; where one of them is empty, all get nil.
+// Between two groups, all ranks of a side call it with the same group of ranks of their side. The
+// communicator is between the two; where one of them is empty, all get nil.
 func (c *Comm) Create(g Group) *Comm {
 	c.enter("Create")
 	c.checkWithin("Create", g)
@@ -82,7 +82,8 @@ func (c *Comm) Reserve() uint32 {
 	return uint32(c.e.Port().Rank())*each + c.state.reserved - 1
 }
 
-// DupAs is Dup without a message: all ranks give the number that one of them has reserved. The communicator is of one group.
+// DupAs is Dup without a message: all ranks give the number that one of them has reserved. The
+// communicator is of one group.
 func (c *Comm) DupAs(number uint32) *Comm {
 	c.enter("DupAs")
 	c.checkIntra()
@@ -117,8 +118,9 @@ func (c *Comm) keep(n *Comm) *Comm {
 }
 
 // Split returns a communicator of the ranks that name the same colour, in the order of their keys,
-// of equal ones in that of c. A rank that gives Undefined gets nil (MPI_Comm_split). Between two groups the communicators
-// are between those of the two that name the same colour; where all are of one group, they get nil.
+// of equal ones in that of c. A rank that gives Undefined gets nil (MPI_Comm_split). Between two
+// groups the communicators are between those of the two that name the same colour; where all are of
+// one group, they get nil.
 func (c *Comm) Split(colour, key int) *Comm {
 	c.enter("Split")
 	if colour < 0 && colour != Undefined {
@@ -185,11 +187,13 @@ func (c *Comm) Self() *Comm {
 	return c.newComm([]int{c.e.Port().Rank()}, selfContext)
 }
 
-// asideBit marks contexts of messages that are apart from the program's. Those of communicators are smaller.
+// asideBit marks contexts of messages that are apart from the program's. Those of communicators are
+// smaller.
 const asideBit = 1 << 30
 
-// Aside returns a communicator of the same ranks, whose messages are apart from those of c, for collective operations that
-// are made of messages. It needs no message, and has no attributes and no topology. It is not freed.
+// Aside returns a communicator of the same ranks, whose messages are apart from those of c, for
+// collective operations that are made of messages. It needs no message, and has no attributes and
+// no topology. It is not freed.
 func (c *Comm) Aside() *Comm {
 	c.enter("Aside")
 	n := *c
@@ -397,7 +401,8 @@ func decode(b []byte) []int {
 	return x
 }
 
-// newInter returns a communicator between two groups: that of the communicator own, and other ranks of the job.
+// newInter returns a communicator between two groups: that of the communicator own, and other ranks
+// of the job.
 func newInter(c, own *Comm, other []int, context uint32) *Comm {
 	n := &Comm{e: c.e, rank: own.rank, context: context, last: c.last, state: c.state}
 	n.setMembers(other)
@@ -406,8 +411,8 @@ func newInter(c, own *Comm, other []int, context uint32) *Comm {
 	return n
 }
 
-// newContext returns a context that no rank of either group has used: the first ranks of the groups exchange the next free
-// ones.
+// newContext returns a context that no rank of either group has used: the first ranks of the groups
+// exchange the next free ones.
 func (x *inter) newContext(c *Comm) uint32 {
 	*c.last = x.comm.allreduceMax(*c.last + 2)
 	other := decode(x.across(c, encode([]int{int(*c.last)})))

@@ -172,7 +172,8 @@ func Struct(lengths, offsets []int, types []*Datatype) *Datatype {
 	return construct("Struct", lengths, types, func() (*Datatype, error) { return datatype.Struct(lengths, offsets, types) })
 }
 
-// Resized makes a type of the data of t with another lower bound and extent (MPI_Type_create_resized).
+// Resized makes a type of the data of t with another lower bound and extent
+// (MPI_Type_create_resized).
 func Resized(t *Datatype, lower, extent int) *Datatype {
 	return construct("Resized", nil, []*Datatype{t}, func() (*Datatype, error) { return datatype.Resized(t, lower, extent) })
 }
@@ -210,8 +211,8 @@ func fail(call string, c engine.Class, format string, args ...any) {
 //	var p particle
 //	at := []int{mpi.Displacement(&p, &p.kind), mpi.Displacement(&p, &p.place)}
 //
-// It is what the difference of two addresses is in C (MPI_Address). A part that is not in the object
-// is an error of class MPI_ERR_ARG.
+// It is what the difference of two addresses is in C (MPI_Address). A part that is not in the
+// object is an error of class MPI_ERR_ARG.
 //
 // Note: there is no address of a Go object that could be kept, as MPI_BOTTOM wants it: an address
 // keeps nothing alive, and memory may move. So displacements count from where a buffer begins, and

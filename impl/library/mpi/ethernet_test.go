@@ -66,8 +66,8 @@ func TestExactEthernet(t *testing.T) {
 
 // TestEthernetStreams compares packets of several segments, which the model tells by a recurrence.
 // A sender's call ends when its buffer has room for the last bytes: one acknowledgement, or about a
-// frame, earlier or later, as a collision decides; through switches, where acknowledgements go beside
-// data, as the order of reads decides.
+// frame, earlier or later, as a collision decides; through switches, where acknowledgements go
+// beside data, as the order of reads decides.
 func TestEthernetStreams(t *testing.T) {
 	const most = 0.10
 	for _, e := range ethernets {
@@ -164,8 +164,9 @@ func TestEthernetLateReceive(t *testing.T) {
 	}
 }
 
-// TestLongMessagesShareLinks: a library that writes to several sockets together sends two long messages at
-// the same time, although each has to be asked for. While it hands one to the system it hears of the other.
+// TestLongMessagesShareLinks: a library that writes to several sockets together sends two long
+// messages at the same time, although each has to be asked for. While it hands one to the system it
+// hears of the other.
 func TestLongMessagesShareLinks(t *testing.T) {
 	const bytes = 1 << 20
 	m := switched(true, 8)
@@ -197,8 +198,9 @@ func TestLongMessagesShareLinks(t *testing.T) {
 	}
 }
 
-// TestExchangeOrders checks in which order MPI_Alltoallv sends on PCs with switches. If all ranks begin
-// with rank 0 the memory of the switch overflows; if each begins with the next rank it does not.
+// TestExchangeOrders checks in which order MPI_Alltoallv sends on PCs with switches. If all ranks
+// begin with rank 0 the memory of the switch overflows; if each begins with the next rank it does
+// not.
 func TestExchangeOrders(t *testing.T) {
 	const ranks, bytes = 16, 16 << 10
 	p := load("cc-cluster")

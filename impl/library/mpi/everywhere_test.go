@@ -148,8 +148,8 @@ func opened(w device.World, err error) device.World {
 	return w
 }
 
-// holdsEverywhere runs a program that has to hold everywhere, and among processes: each table in one
-// of those worlds.
+// holdsEverywhere runs a program that has to hold everywhere, and among processes: each table in
+// one of those worlds.
 func holdsEverywhere(t *testing.T, ranks int, program func(*mpi.Comm) error) {
 	t.Helper()
 	everywhere(t, ranks, program, holds)

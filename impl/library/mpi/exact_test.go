@@ -230,8 +230,8 @@ func tree(up ...int) *model.Machine {
 }
 
 // TestExactFatTree compares every protocol in every mode below one switch and across three levels,
-// at all sizes around which something changes there, with interfaces that access memory and without,
-// and where links are slower than what feeds them.
+// at all sizes around which something changes there, with interfaces that access memory and
+// without, and where links are slower than what feeds them.
 func TestExactFatTree(t *testing.T) {
 	m, plain, slow := tree(4, 4), tree(2, 2), tree(4, 4)
 	f := plain.Network.(*model.FatTree)
@@ -583,8 +583,8 @@ func exactMeeting(t *testing.T, x model.Meeting) {
 	}
 }
 
-// TestExactPlaced compares where ranks are placed on nodes: which are near, and by which interface they
-// talk to others. Behind nodes that are placed others are full.
+// TestExactPlaced compares where ranks are placed on nodes: which are near, and by which interface
+// they talk to others. Behind nodes that are placed others are full.
 func TestExactPlaced(t *testing.T) {
 	m, err := nodesOf(tree(2), 4, 2, shared(4).Network).Place(model.Placement{2, 1, 3})
 	if err != nil {

@@ -136,8 +136,9 @@ func TestTwoLevelsOnConvex(t *testing.T) {
 	}
 }
 
-// Programs get the table of collective operations in the file of the Convex unless they are tuned: on twelve ranks that lie at random on its hypernodes, short data takes hardly longer than
-// by the usual table, and mostly less.
+// Programs get the table of collective operations in the file of the Convex unless they are tuned:
+// on twelve ranks that lie at random on its hypernodes, short data takes hardly longer than by the
+// usual table, and mostly less.
 func TestTableOfConvex(t *testing.T) {
 	ranks := []int{9, 2, 14, 1, 5, 8, 12, 0, 11, 4, 10, 3}
 	took := func(o collective.Operation, rules []collective.Rule) unit.Time {
@@ -211,9 +212,9 @@ func (w checkedCrossings) RunChecked(program func(device.Port) error, check func
 	return w.World.(device.Checker).RunChecked(w.with(program), check)
 }
 
-// By the table of a library that prefers two levels where ranks are in several nodes, a broadcast chooses
-// them by itself, over real transports as well, and each byte goes to each other node once. Where all
-// ranks are in one node, or each is in its own, it does not ask for them.
+// By the table of a library that prefers two levels where ranks are in several nodes, a broadcast
+// chooses them by itself, over real transports as well, and each byte goes to each other node once.
+// Where all ranks are in one node, or each is in its own, it does not ask for them.
 func TestBroadcastChoosesTwoLevels(t *testing.T) {
 	const ranks, bytes = 7, 10_000
 	l, err := load("start-x").Library("mpi-start")

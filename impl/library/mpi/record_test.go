@@ -15,7 +15,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// record runs a program and returns the time at which each rank ended, and what was written down if there is a recorder.
+// record runs a program and returns the time at which each rank ended, and what was written down if
+// there is a recorder.
 func record(t testing.TB, r *hw.Recorder, cfg hw.Config, o mpi.Options, program func(*mpi.Comm) error) []unit.Time {
 	t.Helper()
 	cfg.Record = r
@@ -70,7 +71,8 @@ func recorded(t model.Track) (spans []string) {
 	return spans
 }
 
-// same compares a recording with the closed form's time line: every interval of both sides, and every message.
+// same compares a recording with the closed form's time line: every interval of both sides, and
+// every message.
 func same(t *testing.T, x model.Transfer, p pair) {
 	t.Helper()
 	r := recorder()
@@ -97,7 +99,8 @@ func same(t *testing.T, x model.Transfer, p pair) {
 	}
 }
 
-// TestRecordingIsTheTimeline compares what is recorded with what the closed form says, where one message travels alone.
+// TestRecordingIsTheTimeline compares what is recorded with what the closed form says, where one
+// message travels alone.
 func TestRecordingIsTheTimeline(t *testing.T) {
 	m := machine()
 	m.Processor.Copy.Start = 30011
@@ -119,7 +122,8 @@ func TestRecordingIsTheTimeline(t *testing.T) {
 	}
 }
 
-// crowded is a program in which everything is at once: messages of all lengths and modes, computing, polling, barriers.
+// crowded is a program in which everything is at once: messages of all lengths and modes,
+// computing, polling, barriers.
 func crowded(seed uint64) func(c *mpi.Comm) error {
 	return func(c *mpi.Comm) error {
 		r := rand.New(rand.NewPCG(seed, uint64(c.Rank())))
@@ -140,7 +144,8 @@ func crowded(seed uint64) func(c *mpi.Comm) error {
 	}
 }
 
-// sound checks what holds of every recording. Where packets go by streams, they may be read before they are taken.
+// sound checks what holds of every recording. Where packets go by streams, they may be read before
+// they are taken.
 func sound(t *testing.T, r *model.Recording, ends []unit.Time, streams bool) {
 	t.Helper()
 	ordered := func(kind, name string, list []model.Span, gaps bool) {
@@ -192,8 +197,8 @@ func sound(t *testing.T, r *model.Recording, ends []unit.Time, streams bool) {
 	}
 }
 
-// TestRecordingChangesNothing runs crowds with and without a recorder, with noise and without: all clocks agree, and what was written
-// down is sound and the same each time.
+// TestRecordingChangesNothing runs crowds with and without a recorder, with noise and without: all
+// clocks agree, and what was written down is sound and the same each time.
 func TestRecordingChangesNothing(t *testing.T) {
 	slow := machine()
 	slow.Network.(*model.Torus).Link = 9e6 // every sender is held up
@@ -225,7 +230,8 @@ func TestRecordingChangesNothing(t *testing.T) {
 	}
 }
 
-// TestRecordingIsTheTimelineOnEthernet compares likewise the processors of workstations, where every packet fits a segment.
+// TestRecordingIsTheTimelineOnEthernet compares likewise the processors of workstations, where
+// every packet fits a segment.
 func TestRecordingIsTheTimelineOnEthernet(t *testing.T) {
 	m := workstations()
 	for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
@@ -239,8 +245,9 @@ func TestRecordingIsTheTimelineOnEthernet(t *testing.T) {
 	}
 }
 
-// TestRecordingOfLostFrames records pairs that send at once where a frame that collides is lost: TCP sends it again, and a message departs
-// when its first byte is sent for the first time that anybody hears it.
+// TestRecordingOfLostFrames records pairs that send at once where a frame that collides is lost:
+// TCP sends it again, and a message departs when its first byte is sent for the first time that
+// anybody hears it.
 func TestRecordingOfLostFrames(t *testing.T) {
 	m := workstations()
 	m.Network.(*model.Ethernet).Attempts = 3

@@ -32,8 +32,8 @@ type Options struct {
 	// others to be told. It takes real time, and no virtual.
 	Check bool
 
-	// Own makes for each rank what carries out collective operations in ways of the library's own. The
-	// rank's messages go through the port that it returns. nil: the library has none.
+	// Own makes for each rank what carries out collective operations in ways of the library's own.
+	// The rank's messages go through the port that it returns. nil: the library has none.
 	Own func(p device.Port) (device.Port, Collectives, error)
 
 	Broadcast func(bytes int)             // is told of every broadcast, by its root; nil: no function

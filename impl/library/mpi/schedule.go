@@ -263,9 +263,9 @@ func (c *Comm) Tune(rules []collective.Rule) {
 	}
 }
 
-// Barrier returns when all ranks have called it. If the engine has no barrier of its own messages go
-// up a binomial tree to rank 0 and down again, unless the job is tuned to another way, so rank 0 leaves first; to let another rank be the
-// root, reorder the communicator with Create.
+// Barrier returns when all ranks have called it. If the engine has no barrier of its own messages
+// go up a binomial tree to rank 0 and down again, unless the job is tuned to another way, so rank 0
+// leaves first; to let another rank be the root, reorder the communicator with Create.
 func (c *Comm) Barrier() {
 	c.enter("Barrier")
 	c.checkIntra()
@@ -357,8 +357,9 @@ func (r *round) own(by func(o Collectives, k *Call) bool) bool {
 	return done
 }
 
-// Carry makes a collective call that is not MPI's but of a library beside it. f carries it out, and gets
-// the data of buffers as it travels. The messages of an operation have the tag of one that MPI has.
+// Carry makes a collective call that is not MPI's but of a library beside it. f carries it out, and
+// gets the data of buffers as it travels. The messages of an operation have the tag of one that MPI
+// has.
 func (c *Comm) Carry(call string, o collective.Operation, root int, in, out []Buffer, f func(own Collectives, k *Call, in, out [][]byte)) {
 	c.enter(call)
 	c.checkIntra()
@@ -397,7 +398,8 @@ func (k *Call) Transfer(to int, out []byte, from int, in []byte) {
 	k.r.sendAndReceive(to, out, from, in)
 }
 
-// Send starts to send to a rank, and Receive to receive from one; Wait ends all that has been started.
+// Send starts to send to a rank, and Receive to receive from one; Wait ends all that has been
+// started.
 func (k *Call) Send(to int, b []byte) { k.r.startSend(to, b) }
 
 // Receive starts to receive from a rank.
@@ -436,8 +438,8 @@ func (k *Call) Highest(v uint32) uint32 {
 	return v
 }
 
-// NewContext returns a number that no two groups of ranks with a rank in common have, which all ranks of
-// the communicator agree upon. It is that of a communicator which is not made.
+// NewContext returns a number that no two groups of ranks with a rank in common have, which all
+// ranks of the communicator agree upon. It is that of a communicator which is not made.
 func (k *Call) NewContext() uint32 {
 	context := k.r.newContext()
 	k.r.e.Expect(k.r.tag)

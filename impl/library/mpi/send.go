@@ -78,8 +78,8 @@ func (c *Comm) sending(call string, dst, tag int) bool {
 	return true
 }
 
-// AttachBuffer lends b to buffered sends. Each message takes BsendOverhead bytes of it in addition to
-// its data.
+// AttachBuffer lends b to buffered sends. Each message takes BsendOverhead bytes of it in addition
+// to its data.
 func (c *Comm) AttachBuffer(b []byte) {
 	c.e.Enter("AttachBuffer")
 	c.e.Attach(b)

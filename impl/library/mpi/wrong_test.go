@@ -213,8 +213,8 @@ func TestManyWait(t *testing.T) {
 	}
 }
 
-// A rank that waits for one of several ranks is on no cycle. A rank that waits for all waits for the
-// first.
+// A rank that waits for one of several ranks is on no cycle. A rank that waits for all waits for
+// the first.
 func TestCycles(t *testing.T) {
 	both := func(c *mpi.Comm) []mpi.Request {
 		other := 1 - c.Rank()

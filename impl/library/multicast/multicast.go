@@ -1,17 +1,18 @@
-// Package multicast is reliable multicast over the datagrams of a machine: each message of a member of a
-// group arrives at all other members once, unchanged, and in the order in which it was sent.
+// Package multicast is reliable multicast over the datagrams of a machine: each message of a member
+// of a group arrives at all other members once, unchanged, and in the order in which it was sent.
 //
-// A message is divided into packets, which each sender of a group numbers. Receivers send cumulative
-// acknowledgements to the sender. The sender keeps a window of packets that are not acknowledged by all
-// receivers, and multicasts the first of them again if no new acknowledgement arrives within a timeout. The
-// cost at the sender is proportional to the number of receivers times the number of packets.
+// A message is divided into packets, which each sender of a group numbers. Receivers send
+// cumulative acknowledgements to the sender. The sender keeps a window of packets that are not
+// acknowledged by all receivers, and multicasts the first of them again if no new acknowledgement
+// arrives within a timeout. The cost at the sender is proportional to the number of receivers times
+// the number of packets.
 //
-// A Port acknowledges packets in all of its calls that receive, so a rank may do something else while
-// another rank still waits for its acknowledgement.
+// A Port acknowledges packets in all of its calls that receive, so a rank may do something else
+// while another rank still waits for its acknowledgement.
 //
-// Source: A. V. Karwande, CC-MPI (Florida State University, 2003), section 3.1: acknowledgements by all
-// receivers to the root, window, timers and retransmission. The thesis gives neither their values nor the
-// format of packets; these are assumed.
+// Source: A. V. Karwande, CC-MPI (Florida State University, 2003), section 3.1: acknowledgements by
+// all receivers to the root, window, timers and retransmission. The thesis gives neither their
+// values nor the format of packets; these are assumed.
 package multicast
 
 import (
@@ -58,8 +59,8 @@ type Counts struct {
 	Groups                   int // opened
 }
 
-// New returns a port with reliable multicast, or an error if the machine has no multicast or cannot wait for
-// events.
+// New returns a port with reliable multicast, or an error if the machine has no multicast or cannot
+// wait for events.
 func New(p device.Port, o Options) (*Port, error) {
 	net, watch := p.Datagram(), p.Watch()
 	if net == nil || watch == nil || net.Groups() == 0 {
@@ -126,7 +127,8 @@ func (p *Port) Place(where func(src int, head *device.Head, n int) []byte) {
 	}
 }
 
-// The header of a packet: a kind, whether it is the last of a message, the group, and a sequence number.
+// The header of a packet: a kind, whether it is the last of a message, the group, and a sequence
+// number.
 const (
 	headBytes = 16
 
@@ -200,10 +202,10 @@ type packet struct {
 	data        []byte
 }
 
-// Open makes the rank a member of a group of ranks, which includes it. An id names one group of the job at
-// a time, and all members must give the same members in the same order. Packets that are sent before a
-// member has opened the group reach it by retransmission only. The error is ErrGroups if the interface allows
-// no more groups.
+// Open makes the rank a member of a group of ranks, which includes it. An id names one group of the
+// job at a time, and all members must give the same members in the same order. Packets that are
+// sent before a member has opened the group reach it by retransmission only. The error is ErrGroups
+// if the interface allows no more groups.
 func (p *Port) Open(id uint32, members []int) (*Group, error) {
 	self := slices.Index(members, p.Rank())
 	switch {
@@ -223,16 +225,16 @@ func (p *Port) Open(id uint32, members []int) (*Group, error) {
 	return g, nil
 }
 
-// Close ends the membership. The sends of all members must have returned, which a barrier of the members
-// ensures.
+// Close ends the membership. The sends of all members must have returned, which a barrier of the
+// members ensures.
 func (g *Group) Close() {
 	g.port.net.Leave(g.id)
 	delete(g.port.groups, g.id)
 }
 
-// Send sends a message to all other members and returns when all have acknowledged it. Meanwhile it calls
-// progress for other work of the rank; progress reports whether there was any, and may be nil. Send fails
-// if a receiver acknowledges nothing in Options.Tries retransmissions.
+// Send sends a message to all other members and returns when all have acknowledged it. Meanwhile it
+// calls progress for other work of the rank; progress reports whether there was any, and may be
+// nil. Send fails if a receiver acknowledges nothing in Options.Tries retransmissions.
 func (g *Group) Send(b []byte, progress func() bool) error {
 	if len(g.members) == 1 {
 		return nil
@@ -292,8 +294,9 @@ func (g *Group) dead(base uint64) error {
 	return fmt.Errorf("rank %d multicasts to group %d: no answer from ranks %v to a packet that was sent %d times", g.port.Rank(), g.id, silent, g.port.options.Tries+1)
 }
 
-// Recv receives the next message of another member, given by its rank, and returns its length. It calls
-// progress as Send does. If the message is longer than b, Recv discards it and returns an error.
+// Recv receives the next message of another member, given by its rank, and returns its length. It
+// calls progress as Send does. If the message is longer than b, Recv discards it and returns an
+// error.
 func (g *Group) Recv(src int, b []byte, progress func() bool) (int, error) {
 	i := slices.Index(g.members, src)
 	if i < 0 || i == g.self {
@@ -332,8 +335,8 @@ func (g *Group) Recv(src int, b []byte, progress func() bool) (int, error) {
 	}
 }
 
-// take stores a packet. The sender stays within a window of the last acknowledgement, which is within a
-// window of what was delivered to the program, so there is room for it.
+// take stores a packet. The sender stays within a window of the last acknowledgement, which is
+// within a window of what was delivered to the program, so there is room for it.
 func (g *Group) take(s *stream, q *device.Packet, number uint64) {
 	size := uint64(2 * g.port.options.Window)
 	if s.ring == nil {
@@ -352,8 +355,8 @@ func (g *Group) take(s *stream, q *device.Packet, number uint64) {
 	g.acknowledge(s)
 }
 
-// acknowledgeable returns the highest number that may be acknowledged: at most a window beyond what was
-// delivered to the program.
+// acknowledgeable returns the highest number that may be acknowledged: at most a window beyond what
+// was delivered to the program.
 func (g *Group) acknowledgeable(s *stream) uint64 {
 	return s.taken + min(s.have-s.taken, uint64(g.port.options.Window))
 }

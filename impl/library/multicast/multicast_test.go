@@ -64,8 +64,8 @@ func message(i, length int) []byte {
 	return b
 }
 
-// Messages of several senders in several groups arrive once each, unchanged and in order, whatever the
-// network does to datagrams, and with a receiver that is slow.
+// Messages of several senders in several groups arrive once each, unchanged and in order, whatever
+// the network does to datagrams, and with a receiver that is slow.
 func TestReliable(t *testing.T) {
 	const ranks, messages = 5, 40
 	for seed, f := range []loop.Faults{{}, {Loss: 0.05}, {Loss: 0.3}, {Reorder: 0.3}, {Duplicate: 0.3}, {Loss: 0.15, Reorder: 0.2, Duplicate: 0.2}} {
@@ -142,7 +142,8 @@ func TestAcknowledgements(t *testing.T) {
 	}
 }
 
-// acknowledged counts the packets of a message and their acknowledgements, with packets of a length.
+// acknowledged counts the packets of a message and their acknowledgements, with packets of a
+// length.
 func acknowledged(t *testing.T, packet int) {
 	const ranks, length = 6, 10_000
 	err := run(t, loop.New(ranks), Options{Window: 4, Packet: packet, Timeout: unit.Second}, func(p *Port) error {
@@ -222,7 +223,8 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// A rank that waits for a message which nobody sends is part of a deadlock, as no time passes for it.
+// A rank that waits for a message which nobody sends is part of a deadlock, as no time passes for
+// it.
 func TestNobodySends(t *testing.T) {
 	err := run(t, loop.New(2), Options{}, func(p *Port) error {
 		g, err := p.Open(1, []int{0, 1})
@@ -237,8 +239,8 @@ func TestNobodySends(t *testing.T) {
 	}
 }
 
-// A rank that sends makes progress for others, and so does one that receives: rank 1 takes part in the
-// message only when its packet was answered.
+// A rank that sends makes progress for others, and so does one that receives: rank 1 takes part in
+// the message only when its packet was answered.
 func TestProgress(t *testing.T) {
 	for root := range 2 {
 		err := run(t, loop.New(3), impatient, func(p *Port) error {

@@ -179,8 +179,8 @@ func (t *Task) tell(dst int, h device.Head, b []byte) {
 	t.port.Send(dst, &t.packet)
 }
 
-// Receive receives the first message of a source (or AnyTask) with a tag (or AnyTag), and waits until
-// there is one (pvm_precv).
+// Receive receives the first message of a source (or AnyTask) with a tag (or AnyTag), and waits
+// until there is one (pvm_precv).
 func (t *Task) Receive(src, tag int, b []byte) Status {
 	s, _ := t.ReceiveWhere(matching(src, tag), b, true)
 	return s
@@ -195,8 +195,8 @@ func matching(src, tag int) func(Status) bool {
 	return func(s Status) bool { return (src == AnyTask || s.Source == src) && (tag == AnyTag || s.Tag == tag) }
 }
 
-// ReceiveWhere receives the first message that matches, as after pvm_recvf. If there is none, it waits
-// or returns false.
+// ReceiveWhere receives the first message that matches, as after pvm_recvf. If there is none, it
+// waits or returns false.
 func (t *Task) ReceiveWhere(matches func(Status) bool, b []byte, wait bool) (Status, bool) {
 	t.port.Spend(model.PvmReceive, 1)
 	var before *message

@@ -23,9 +23,9 @@ func text(n, src, dst, i int) []byte {
 	return b
 }
 
-// Tasks send to all, themselves too, before they receive: by source, by tag, or whatever comes first.
-// Messages of each source with a tag come in their order, unchanged, whether they go with their header
-// or are fetched, on machines with remote memory and without.
+// Tasks send to all, themselves too, before they receive: by source, by tag, or whatever comes
+// first. Messages of each source with a tag come in their order, unchanged, whether they go with
+// their header or are fetched, on machines with remote memory and without.
 func TestRandomMessages(t *testing.T) {
 	const messages = 12
 	program := func(seed uint64) func(*Task) error {

@@ -76,8 +76,8 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// Combining flat data gives the result of Apply. Pairs with gaps, and a user's function, have no flat
-// form.
+// Combining flat data gives the result of Apply. Pairs with gaps, and a user's function, have no
+// flat form.
 func TestFlat(t *testing.T) {
 	some := 0
 	for _, c := range combinations {

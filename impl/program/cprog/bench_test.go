@@ -10,9 +10,10 @@ import (
 	"testing"
 )
 
-// The real time of a message, of an all-to-all of 1,024 ranks with 1 KiB each, and of making 4,096 ranks: with loggp, and
-// with SimGrid's SMPI where it is installed (libsimgrid-dev). Run them with -bench . -benchtime 1x; but the ping-pong with
-// as many messages as it is to count, such as -benchtime 1000000x.
+// The real time of a message, of an all-to-all of 1,024 ranks with 1 KiB each, and of making 4,096
+// ranks: with loggp, and with SimGrid's SMPI where it is installed (libsimgrid-dev). Run them with
+// -bench . -benchtime 1x; but the ping-pong with as many messages as it is to count, such as
+// -benchtime 1000000x.
 
 func BenchmarkPingPong(b *testing.B) {
 	for _, system := range systems {

@@ -6,8 +6,9 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Collective operations. In place of a send buffer (or, at the root of a scatter, of a receive buffer) a rank may give
-// MPI_IN_PLACE. Package mpi does nothing in place, so that its data is copied first.
+// Collective operations. In place of a send buffer (or, at the root of a scatter, of a receive
+// buffer) a rank may give MPI_IN_PLACE. Package mpi does nothing in place, so that its data is
+// copied first.
 
 func barrier(r *rank, a args) { r.comm(a[0]).Barrier() }
 
@@ -16,7 +17,8 @@ func bcast(r *rank, a args) {
 	c.Bcast(r.buffer(a[0], int(a[1]), a[2]), int(a[3]))
 }
 
-// blocks returns n times count elements of a datatype as a buffer of count elements that has all of them.
+// blocks returns n times count elements of a datatype as a buffer of count elements that has all of
+// them.
 func (r *rank) blocks(n int, at uintptr, count int, h uintptr) mpi.Buffer {
 	if count < 0 {
 		r.fail(mpi.ErrCount, "%d elements: a count is not negative", count)
@@ -89,7 +91,8 @@ func alltoall(r *rank, a args) {
 	c.Alltoall(r.blocks(c.Size(), a[0], int(a[1]), a[2]), recv)
 }
 
-// parts is a buffer that has a part for each rank: part i is counts[i] elements, offsets[i] extents behind its beginning.
+// parts is a buffer that has a part for each rank: part i is counts[i] elements, offsets[i] extents
+// behind its beginning.
 type parts struct {
 	all             mpi.Buffer
 	counts, offsets []int

@@ -72,7 +72,8 @@ func commCompare(r *rank, a args) { set(a[2], comparisons[r.comm(a[0]).Compare(r
 
 func commDup(r *rank, a args) { r.dup(r.comm(a[0]).Dup(), a[0], a[1]) }
 
-// dup stores the handle of a copy of the communicator of a handle. An error leaves MPI_COMM_NULL there.
+// dup stores the handle of a copy of the communicator of a handle. An error leaves MPI_COMM_NULL
+// there.
 func (r *rank) dup(d *mpi.Comm, of, at uintptr) *comm {
 	set(at, uintptr(commNull))
 	c := r.comm(of)
@@ -84,8 +85,8 @@ func (r *rank) dup(d *mpi.Comm, of, at uintptr) *comm {
 	return x
 }
 
-// idup is dup without waiting: the copy may be used when the request is complete, as its number is known then, which the
-// first rank gives it. Between two groups it waits.
+// idup is dup without waiting: the copy may be used when the request is complete, as its number is
+// known then, which the first rank gives it. Between two groups it waits.
 func (r *rank) idup(of, at, request uintptr) {
 	c := r.comm(of)
 	if c.IsInter() {

@@ -1,18 +1,21 @@
-// Package cprog runs C and Fortran programs that call MPI on the worlds of this module, by package mpi.
+// Package cprog runs C and Fortran programs that call MPI on the worlds of this module, by package
+// mpi.
 //
-// Package toolchain compiles a program as a shared object. Each rank loads a private copy, so that its global variables are
-// private, and runs it on a stack of its own:
+// Package toolchain compiles a program as a shared object. Each rank loads a private copy, so that
+// its global variables are private, and runs it on a stack of its own:
 //
 //	program in C  →  stub in the program  →  loggp_swap  →  rank.run (Go)  →  handler of the function  →  mpi
 //
-// A stub stores the number and the arguments of its function and switches to the stack of the thread that has resumed the
-// program. That thread is in loggp_resume, called from Go, which returns now. So a function of MPI costs one call from Go
-// to C and none from C to Go. The handler carries out the function by package mpi. It runs in the rank's goroutine and may
-// block there. If a function calls back into the program, as user-defined operations, error handlers and attribute copy
-// functions do, the rank is resumed with the callback, which runs on the program's stack and may call MPI.
+// A stub stores the number and the arguments of its function and switches to the stack of the
+// thread that has resumed the program. That thread is in loggp_resume, called from Go, which
+// returns now. So a function of MPI costs one call from Go to C and none from C to Go. The handler
+// carries out the function by package mpi. It runs in the rank's goroutine and may block there. If
+// a function calls back into the program, as user-defined operations, error handlers and attribute
+// copy functions do, the rank is resumed with the callback, which runs on the program's stack and
+// may call MPI.
 //
-// Buffers are used in place. rank.serve catches the errors of the library and hands them to the communicator's error
-// handler.
+// Buffers are used in place. rank.serve catches the errors of the library and hands them to the
+// communicator's error handler.
 //
 // Ranks share the heap, the current directory, environment variables, open files, the locale.
 // toolchain/c/runtime.c has the parts of the C library that are private.
@@ -43,7 +46,8 @@ type Program struct {
 	// Limit ends the run with an error if a rank computes for longer without a call; 0: no limit.
 	Limit time.Duration
 
-	// Context ends the run when it is done, also while a rank computes without a call; nil: no context.
+	// Context ends the run when it is done, also while a rank computes without a call; nil: no
+	// context.
 	Context context.Context
 
 	program // fields that need cgo
@@ -52,15 +56,15 @@ type Program struct {
 // UsualStack is the default stack size of Linux. Memory is allocated when it is used.
 const UsualStack = 8 << 20
 
-// Compute says how much virtual time computing between calls of MPI takes. The zero value is none, so that a run is the
-// same every time.
+// Compute says how much virtual time computing between calls of MPI takes. The zero value is none,
+// so that a run is the same every time.
 type Compute struct {
 	Factor float64 // times the time that it takes here
 	Rate   float64 // as many cycles as it takes here, at this number of cycles a second; Main sets Factor to this
 }
 
-// Main returns the function that mpi.Run calls for each rank. It checks the file first: an error says what is wrong with it,
-// or what this loggp lacks. Call Close after the run.
+// Main returns the function that mpi.Run calls for each rank. It checks the file first: an error
+// says what is wrong with it, or what this loggp lacks. Call Close after the run.
 func (p *Program) Main() (func(*mpi.Comm) error, error) { return p.main() }
 
 // Close releases what Main has set up.

@@ -105,7 +105,8 @@ func emulated(t testing.TB, name string, ranks int) (device.World, mpi.Options) 
 
 const simple = "loggp:L=5us,o_s=1us,o_r=1us,g=2us,G=10ns/B"
 
-// The programs of the suite print what they print with Open MPI and MPICH: the files N.txt have that for N ranks.
+// The programs of the suite print what they print with Open MPI and MPICH: the files N.txt have
+// that for N ranks.
 func TestSuite(t *testing.T) {
 	path := build(t, "suite/suite.c")
 	for _, ranks := range []int{1, 2, 3, 4, 7} {
@@ -289,8 +290,8 @@ func TestCompute(t *testing.T) {
 	}
 }
 
-// A function that is not there fails when the program is linked, unless only functions that nobody calls call it: then a
-// library of helpers serves programs that need some of them.
+// A function that is not there fails when the program is linked, unless only functions that nobody
+// calls call it: then a library of helpers serves programs that need some of them.
 func TestMissingFunction(t *testing.T) {
 	c, err := toolchain.New(t.Context())
 	if err != nil {

@@ -186,7 +186,8 @@ var codes = map[mpi.Class]int32{
 	mpi.ErrIntern: 17, mpi.ErrPending: 18, mpi.ErrInStatus: 19,
 }
 
-// later are the error classes of MPI-2 and later by number, from 20 on. The library raises few of them.
+// later are the error classes of MPI-2 and later by number, from 20 on. The library raises few of
+// them.
 var later = [...]struct {
 	class mpi.Class
 	text  string

@@ -37,8 +37,9 @@ const (
 	undefined = -32766
 )
 
-// The kinds of handles that programs make: bits 27 and up of their values. Below are seven bits that tell a handle from
-// earlier ones in the same place, and twenty bits of the place. So they fit an INTEGER of Fortran's.
+// The kinds of handles that programs make: bits 27 and up of their values. Below are seven bits
+// that tell a handle from earlier ones in the same place, and twenty bits of the place. So they fit
+// an INTEGER of Fortran's.
 const (
 	kindComm uintptr = 1 + iota
 	kindGroup

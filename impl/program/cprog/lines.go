@@ -16,7 +16,8 @@ type lines struct {
 	data *dwarf.Data // nil: the program has no debug information
 }
 
-// site returns the line of the program at an address of this rank's copy, less one if it is where a call returns to.
+// site returns the line of the program at an address of this rank's copy, less one if it is where a
+// call returns to.
 func (r *rank) site(pc uintptr) mpi.Site {
 	if pc < r.base {
 		return mpi.Site{}

@@ -6,8 +6,9 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Matched probes. The message is received at once, into memory of its own, and copied to the program's buffer when it is
-// received there. So a synchronous send ends when its message is matched.
+// Matched probes. The message is received at once, into memory of its own, and copied to the
+// program's buffer when it is received there. So a synchronous send ends when its message is
+// matched.
 
 const (
 	messageNull   = 0x128

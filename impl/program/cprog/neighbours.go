@@ -8,10 +8,11 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Neighbourhoods: the third kind of topology, in which each rank knows its neighbours alone, and the collective operations
-// of neighbours (MPI-3.1, 7.5.4 and 7.6).
+// Neighbourhoods: the third kind of topology, in which each rank knows its neighbours alone, and
+// the collective operations of neighbours (MPI-3.1, 7.5.4 and 7.6).
 
-// neighbourhood has the ranks that a rank receives from and sends to, in this order, and what the program says of the edges.
+// neighbourhood has the ranks that a rank receives from and sends to, in this order, and what the
+// program says of the edges.
 type neighbourhood struct {
 	from, to               []int
 	fromWeights, toWeights []int

@@ -8,9 +8,10 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Non-blocking collective operations. All messages of an operation are started at once: each rank sends its data directly
-// to every rank that needs it, and data is combined when the operation is completed. So an operation makes progress in any
-// call, as messages do. With many ranks it has more messages than the algorithms of blocking operations.
+// Non-blocking collective operations. All messages of an operation are started at once: each rank
+// sends its data directly to every rank that needs it, and data is combined when the operation is
+// completed. So an operation makes progress in any call, as messages do. With many ranks it has
+// more messages than the algorithms of blocking operations.
 
 // pending is an operation under way.
 type pending struct {
@@ -65,7 +66,8 @@ func (r *rank) pending(h uintptr) *pending {
 	return p
 }
 
-// at waits for an operation that another handler starts, which has one argument more: where its request goes.
+// at waits for an operation that another handler starts, which has one argument more: where its
+// request goes.
 func at(start handler, request int) handler {
 	return func(r *rank, a args) {
 		b, h := new([16]uintptr), new(uintptr)
@@ -76,7 +78,8 @@ func at(start handler, request int) handler {
 	}
 }
 
-// between makes a handler of an operation which is another one between two groups. comm is where its communicator is.
+// between makes a handler of an operation which is another one between two groups. comm is where
+// its communicator is.
 func between(within, start handler, comm int) handler {
 	across := at(start, comm+1)
 	return func(r *rank, a args) {
@@ -95,14 +98,15 @@ func (p *pending) recv(b mpi.Buffer, from int) {
 	p.reqs = append(p.reqs, p.aside.Irecv(b, from, p.tag))
 }
 
-// The root of an operation between two groups is here, or one of the other group's, or a rank beside this one.
+// The root of an operation between two groups is here, or one of the other group's, or a rank
+// beside this one.
 const (
 	rootHere   = -4 // MPI_ROOT
 	rootBeside = procNull
 )
 
-// root fails if the root is not one of the ranks. It is this one if here says so, and has nothing to do with this one if neither
-// does there.
+// root fails if the root is not one of the ranks. It is this one if here says so, and has nothing
+// to do with this one if neither does there.
 func (p *pending) root(n uintptr) (root int, here, there bool) {
 	root = int(n)
 	switch {
@@ -326,8 +330,8 @@ func ialltoallw(r *rank, a args) {
 	p.under(a[9])
 }
 
-// combine receives operands of the ranks from first on, up to and without last, and leaves their combination, in the order
-// of ranks, in out when all are there. mine is that of this rank.
+// combine receives operands of the ranks from first on, up to and without last, and leaves their
+// combination, in the order of ranks, in out when all are there. mine is that of this rank.
 func (p *pending) combine(first, last int, mine, out mpi.Buffer, o *mpi.Op, datatype uintptr) {
 	operands := make([]mpi.Buffer, last-first)
 	for i := range operands {
@@ -465,8 +469,8 @@ func (p *pending) reduceParts(a args, counts []int) {
 
 // Lists with such operations are looked at one by one.
 
-// finished completes the request at an address if it can be. It reports whether there was one to wait for, and whether it
-// is complete.
+// finished completes the request at an address if it can be. It reports whether there was one to
+// wait for, and whether it is complete.
 func (r *rank) finished(at uintptr) (s mpi.Status, there, done bool) {
 	q, x := r.request(at)
 	s = mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
@@ -526,8 +530,8 @@ func (r *rank) waitOne(at uintptr) mpi.Status {
 	return s
 }
 
-// sweep completes at most so many requests of a list, as far as they are ready, and calls found for each. It returns how many
-// requests were active.
+// sweep completes at most so many requests of a list, as far as they are ready, and calls found for
+// each. It returns how many requests were active.
 func (r *rank) sweep(count, at uintptr, most int, found func(i int, s mpi.Status)) (open int) {
 	for i := range int(count) {
 		s, there, done := r.finished(at + uintptr(i*pointer))

@@ -19,7 +19,8 @@ var (
 	update = flag.Bool("update", false, "write what it prints there to testdata")
 )
 
-// The suite prints the same with other implementations as testdata says, or testdata is written anew.
+// The suite prints the same with other implementations as testdata says, or testdata is written
+// anew.
 func TestSuiteWithOthers(t *testing.T) {
 	if !*others && !*update {
 		t.Skip("it takes half a minute: -others")

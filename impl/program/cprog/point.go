@@ -198,7 +198,8 @@ func statusAt(at uintptr, i int) uintptr {
 	return at + uintptr(i)*32
 }
 
-// ended stores the requests and statuses of a list. If one of them has failed, the statuses say which.
+// ended stores the requests and statuses of a list. If one of them has failed, the statuses say
+// which.
 func (r *rank) inStatus(requests uintptr, q []mpi.Request, statuses uintptr) {
 	if v := recover(); v != nil {
 		if _, ok := v.(*mpi.Error); ok {

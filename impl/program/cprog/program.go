@@ -92,8 +92,8 @@ func (p *Program) close() {
 	}
 }
 
-// loadable returns the part of a program's file that ranks load, without symbols and debug information, which follow it. It
-// is an error if the file is not a program of loggp cc.
+// loadable returns the part of a program's file that ranks load, without symbols and debug
+// information, which follow it. It is an error if the file is not a program of loggp cc.
 func loadable(path string, image []byte) ([]byte, error) {
 	advice := fmt.Errorf("%s is not a program for loggp run: compile it with 'loggp cc'", path)
 	f, err := elf.NewFile(bytes.NewReader(image))
@@ -181,11 +181,12 @@ func (p *Program) load(h *C.struct_host_rank) error {
 	return nil
 }
 
-// spareMappings is how many memory mappings are left to the process: without any, Go's own memory cannot grow.
+// spareMappings is how many memory mappings are left to the process: without any, Go's own memory
+// cannot grow.
 var spareMappings = 2000
 
-// mapped returns an error if the ranks that are loaded leave no mappings for one more. It counts them less often while
-// there are many.
+// mapped returns an error if the ranks that are loaded leave no mappings for one more. It counts
+// them less often while there are many.
 func (p *Program) mapped(c *mpi.Comm) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -241,7 +242,8 @@ func (p *Program) write(fd int, text []byte) {
 	w.Write(text) // errors are ignored, as programs do
 }
 
-// watch ends a rank that runs for longer than the limit without a call, and whatever runs when the context is done.
+// watch ends a rank that runs for longer than the limit without a call, and whatever runs when the
+// context is done.
 func (p *Program) watch(ctx context.Context, ended <-chan struct{}) {
 	every := 100 * time.Millisecond
 	if p.Limit > 0 {

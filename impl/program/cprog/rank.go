@@ -52,7 +52,8 @@ type call struct {
 // args are the arguments of a function, one word each.
 type args *[16]uintptr
 
-// ptr returns an address of the program's as a pointer. It is no null pointer, and no constant of MPI's.
+// ptr returns an address of the program's as a pointer. It is no null pointer, and no constant of
+// MPI's.
 func ptr[T any](a uintptr) *T { return *(**T)(unsafe.Pointer(&a)) }
 
 // set stores through an address of the program's.

@@ -15,8 +15,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// A program in C that is recorded, with the computing that was measured, and run as its schedule takes
-// the same time.
+// A program in C that is recorded, with the computing that was measured, and run as its schedule
+// takes the same time.
 func TestReplay(t *testing.T) {
 	j, err := job.Open(simple, "", 2, 0)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 
 // Datatypes, operations and memory.
 
-// named are the datatypes of mpi.h: the handle, less that of MPI_DATATYPE_NULL, the name and the type.
+// named are the datatypes of mpi.h: the handle, less that of MPI_DATATYPE_NULL, the name and the
+// type.
 var named = []struct {
 	at   int
 	name string
@@ -59,7 +60,8 @@ var basicOps = map[uintptr]*mpi.Op{0x21: mpi.Sum, 0x22: mpi.Min, 0x23: mpi.Max, 
 // longComplex is the type of two numbers of C's long double.
 var longComplex = mpi.Contiguous(2, mpi.LongDouble).Commit()
 
-// longDouble are the operations on C's long double, which is no type of Go's, by the type of elements.
+// longDouble are the operations on C's long double, which is no type of Go's, by the type of
+// elements.
 var longDouble = map[*mpi.Datatype]map[*mpi.Op]*mpi.Op{
 	mpi.LongDouble: {mpi.Sum: longOp(C.op_sum, C.elements_real), mpi.Min: longOp(C.op_min, C.elements_real), mpi.Max: longOp(C.op_max, C.elements_real),
 		mpi.Prod: longOp(C.op_prod, C.elements_real)},
@@ -97,7 +99,8 @@ func opCreate(r *rank, a args) {
 		if inout.Count == 0 {
 			return
 		}
-		// The program gets the addresses of displacement 0, which need not be within the memory that there is.
+		// The program gets the addresses of displacement 0, which need not be within the memory
+		// that there is.
 		x, y := uintptr(unsafe.Pointer(unsafe.SliceData(in.Bytes)))+uintptr(in.Origin), uintptr(unsafe.Pointer(unsafe.SliceData(inout.Bytes)))+uintptr(inout.Origin)
 		r.h.scratch[0], r.h.scratch[1] = C.intptr_t(inout.Count), C.intptr_t(r.combined)
 		r.callback(f, x, y, uintptr(unsafe.Pointer(&r.h.scratch[0])), uintptr(unsafe.Pointer(&r.h.scratch[1])))
@@ -320,14 +323,15 @@ type recipe struct {
 	types     []ingredient
 }
 
-// ingredient is a datatype that another one is made of. One that the program has made is kept after it was freed.
+// ingredient is a datatype that another one is made of. One that the program has made is kept after
+// it was freed.
 type ingredient struct {
 	handle uintptr // of the library's
 	made   *madeType
 }
 
-// made stores the handle of a new datatype at an address, and keeps how it was made: of the types of handles, and the
-// arguments of its constructor.
+// made stores the handle of a new datatype at an address, and keeps how it was made: of the types
+// of handles, and the arguments of its constructor.
 func (r *rank) made(at uintptr, t *mpi.Datatype, combiner int, integers, addresses []int, of ...uintptr) {
 	m := &madeType{Datatype: t, recipe: recipe{combiner: combiner, integers: integers, addresses: addresses}}
 	for _, h := range of {
@@ -377,8 +381,8 @@ func typeContents(r *rank, a args) {
 	}
 }
 
-// typeDarray makes the part of one rank of an array that is distributed over a grid of ranks, whose last dimension is that of
-// neighbouring ranks.
+// typeDarray makes the part of one rank of an array that is distributed over a grid of ranks, whose
+// last dimension is that of neighbouring ranks.
 func typeDarray(r *rank, a args) {
 	n := r.count(a[2])
 	sizes, kinds, blocks, grid, order, t := ints(a[3], n), ints(a[4], n), ints(a[5], n), ints(a[6], n), int(a[7]), r.datatype(a[8])

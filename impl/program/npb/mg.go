@@ -440,9 +440,9 @@ func (g grid) unpack(b box, from []float64) {
 // Tags of messages to the neighbours down and up, by axis.
 func mgTag(axis, direction int) int { return 2*axis + direction }
 
-// source is where messages come from, by axis and direction. In NPB 2.3 that is any source, as the tag
-// tells the direction. If neighbours differ between levels that is not enough, so that they are named
-// then, as in NPB 3.
+// source is where messages come from, by axis and direction. In NPB 2.3 that is any source, as the
+// tag tells the direction. If neighbours differ between levels that is not enough, so that they are
+// named then, as in NPB 3.
 func (y *multigrid) source(l *level, axis, direction int) int {
 	if y.any {
 		return mpi.AnySource
@@ -451,8 +451,9 @@ func (y *multigrid) source(l *level, axis, direction int) int {
 }
 
 // exchange fills the borders of a grid from the neighbours, axis after axis. A rank may be its own
-// neighbour; with one rank that takes no message. NPB clears the whole of both receive buffers before
-// that, and with one rank it copies the whole of both send buffers: each number is an operation.
+// neighbour; with one rank that takes no message. NPB clears the whole of both receive buffers
+// before that, and with one rank it copies the whole of both send buffers: each number is an
+// operation.
 func (y *multigrid) exchange(l *level, g grid) {
 	if l.idle {
 		clear(g.v)

@@ -144,7 +144,8 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// Kernels verify with more ranks than were recorded: some of those of MG have no points on the coarsest level then.
+// Kernels verify with more ranks than were recorded: some of those of MG have no points on the
+// coarsest level then.
 func TestManyRanks(t *testing.T) {
 	for _, b := range []Benchmark{is, cg, mg, ft} {
 		for _, ranks := range []int{32, 64} {
@@ -181,7 +182,8 @@ func TestCharges(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// In an iteration, conjugate gradients make 26 products with a matrix of 78148 elements (as NPB says), and vector operations.
+	// In an iteration, conjugate gradients make 26 products with a matrix of 78148 elements (as NPB
+	// says), and vector operations.
 	least := unit.Time(cgIterations*(cgSteps+1)*2*78148) * unit.Nanosecond
 	if times[0] != 0 || times[1] < least || times[1] > 2*least || times[2] != 2*times[1] {
 		t.Errorf("times %v, expected 0, from %v to twice that, and double", times, least)

@@ -35,7 +35,8 @@ var bt = Benchmark{
 			return Result{}, err
 		}
 		n := float64(k.side)
-		// Operations of an iteration: bt.f90 of NPB 3.4. All cells send what the largest might need.
+		// Operations of an iteration: bt.f90 of NPB 3.4. All cells send what the largest might
+		// need.
 		return runPartition(c, s, "npb-bt", k, 3478.8*n*n*n-17655.7*n*n+28023.7*n, func(y *partition, _, _ int) (int, int) {
 			layer := (y.side/y.width + 1) * (y.side/y.width + 1)
 			return 30 * layer, 5 * layer
@@ -46,10 +47,10 @@ var bt = Benchmark{
 // partitionClass is a class of SP or BT: points on a side, and iterations.
 type partitionClass struct{ side, iterations int }
 
-// Shares of the operations of an iteration. The right-hand side has partitionRight, and the lines of
-// the three axes have the rest. Of that the left-hand side, the elimination and the back substitution
-// have these shares. In SP half of the last is a product with a matrix in each point, which follows.
-// Assumed.
+// Shares of the operations of an iteration. The right-hand side has partitionRight, and the lines
+// of the three axes have the rest. Of that the left-hand side, the elimination and the back
+// substitution have these shares. In SP half of the last is a product with a matrix in each point,
+// which follows. Assumed.
 const (
 	partitionRight = 0.25
 	partitionLeft  = 0.25
@@ -145,8 +146,9 @@ func (y *partition) step() {
 // none in place of an axis means that lines are not solved.
 const none = -1
 
-// compute charges a cell's part of a share of an iteration's operations. The work is at the inner points
-// of the cube, and in the axis of lines also at their ends, so that cells at the border have less.
+// compute charges a cell's part of a share of an iteration's operations. The work is at the inner
+// points of the cube, and in the axis of lines also at their ends, so that cells at the border have
+// less.
 func (y *partition) compute(cell, axis int, share float64) {
 	for a := range 3 {
 		mine, all := y.inner(cell, a), y.side-2
@@ -197,9 +199,9 @@ func (y *partition) layers(axis int) (up, down int) {
 	return up, down
 }
 
-// solve solves the lines of an axis: elimination from cell to cell, and substitution back. A receive
-// is posted before the work that does not need its data: the left-hand side of the cell, and on the
-// way back in SP that of the cell before. All ranks send around a ring at the same time.
+// solve solves the lines of an axis: elimination from cell to cell, and substitution back. A
+// receive is posted before the work that does not need its data: the left-hand side of the cell,
+// and on the way back in SP that of the cell before. All ranks send around a ring at the same time.
 func (y *partition) solve(axis int) {
 	const tag = 6
 	share := (1 - partitionRight) / 3

@@ -110,8 +110,8 @@ func (p syncPE) Composite(x []Pixel, combine func(lower, higher, result []Pixel)
 	aclmpl.Reduce(p.PE, x, combine)
 }
 
-// CMMD returns the library of the CM-5's vendor: ACLMPL's synchronous calls, and broadcasts by the control
-// network.
+// CMMD returns the library of the CM-5's vendor: ACLMPL's synchronous calls, and broadcasts by the
+// control network.
 func CMMD(library string) []*Library {
 	return []*Library{{Name: library, Mode: "sync", Meets: true, Collectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
 		return aclmpl.Run(w, aclmpl.Options{}, func(e *aclmpl.PE) error { return program(cmmdPE{syncPE{e}}) })

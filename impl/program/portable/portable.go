@@ -25,8 +25,8 @@ type Process interface {
 	Barrier()
 }
 
-// Compositor is a Process that combines pictures, pixel by pixel and in the order of ranks, in place
-// and to rank 0.
+// Compositor is a Process that combines pictures, pixel by pixel and in the order of ranks, in
+// place and to rank 0.
 type Compositor interface {
 	Process
 	Composite(x []Pixel, combine func(lower, higher, result []Pixel))

@@ -32,7 +32,8 @@ func runVolume(p Process, s Settings) (Result, error) {
 // angle returns by how much the cube is turned.
 func angle(frame int) float64 { return float64(frame%10) * 3 * math.Pi / 180 }
 
-// over puts colours in front of others: both are multiplied by their opacity (Porter and Duff 1984).
+// over puts colours in front of others: both are multiplied by their opacity (Porter and Duff
+// 1984).
 func over(front, back, result []Pixel) {
 	for i, f := range front {
 		b := back[i]

@@ -162,7 +162,8 @@ func (p *Host) available() (left int64, limit string) {
 	return left, limit
 }
 
-// addresses returns how many bytes of its address space this process may still use, if that is limited.
+// addresses returns how many bytes of its address space this process may still use, if that is
+// limited.
 func (p *Host) addresses() (room int64, limited bool) {
 	b, err := fs.ReadFile(p.Files, "proc/self/limits")
 	if err != nil {

@@ -48,8 +48,8 @@ func differences() []int64 {
 // busy is incremented to let time pass.
 var busy atomic.Int64
 
-// step returns the clock's step: all times are multiples of it. It is the least difference between any
-// two of them, or between one and zero. Readings are rounded to whole nanoseconds, so two times
+// step returns the clock's step: all times are multiples of it. It is the least difference between
+// any two of them, or between one and zero. Readings are rounded to whole nanoseconds, so two times
 // that differ by one may be the same multiple; of three consecutive ones two are different
 // multiples.
 func step(times []int64) int64 {

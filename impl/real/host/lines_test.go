@@ -74,8 +74,8 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// The quartiles are over the medians of lines, so that a delayed pass does not show. Expected values
-// are computed by hand.
+// The quartiles are over the medians of lines, so that a delayed pass does not show. Expected
+// values are computed by hand.
 func TestSummary(t *testing.T) {
 	var took [3][probeLines]float64
 	for i := range probeLines { // 0 to 127: the quartiles are at 31.75, 63.5 and 95.25

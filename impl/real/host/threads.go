@@ -25,9 +25,9 @@ func Pinnable(processors []int) error {
 }
 
 // onThreads runs a function on each of the processors at the same time, on threads that are pinned
-// there, and returns when all have ended. It runs none if a thread cannot be pinned. After the limit
-// it returns errStuck in any case. Threads that did not get their processor may then still run, so
-// the caller must not use memory to which they write.
+// there, and returns when all have ended. It runs none if a thread cannot be pinned. After the
+// limit it returns errStuck in any case. Threads that did not get their processor may then still
+// run, so the caller must not use memory to which they write.
 func onThreads(processors []int, limit time.Duration, run func(i int)) error {
 	if n := len(processors); runtime.GOMAXPROCS(0) < n {
 		return fmt.Errorf("this takes %d threads at a time, and GOMAXPROCS is %d", n, runtime.GOMAXPROCS(0))
@@ -95,9 +95,9 @@ func (m *exchange) await(w *atomic.Uint64, value uint64) bool {
 	return true
 }
 
-// exchangeBetween runs first on processor a and second on processor b at the same time. Both have to
-// return once await fails, which it does when the context is done or the limit has passed; the error
-// is then errNotTogether. After errStuck the memory to which they write is still in use.
+// exchangeBetween runs first on processor a and second on processor b at the same time. Both have
+// to return once await fails, which it does when the context is done or the limit has passed; the
+// error is then errNotTogether. After errStuck the memory to which they write is still in use.
 func exchangeBetween(ctx context.Context, a, b int, limit time.Duration, first, second func(*exchange)) error {
 	if a == b {
 		return fmt.Errorf("processor %d: an exchange takes two different processors", a)

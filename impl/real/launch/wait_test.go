@@ -6,7 +6,8 @@ import (
 	"github.com/loggp/loggp/impl/real/host"
 )
 
-// A rank that may choose spins if the ranks of its host have a processor each: those of this process, and those to which other ranks are bound.
+// A rank that may choose spins if the ranks of its host have a processor each: those of this
+// process, and those to which other ranks are bound.
 func TestWaits(t *testing.T) {
 	n := len(host.Processors()) + 1
 	team := func(bound, apart bool) *Team {

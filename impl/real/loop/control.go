@@ -6,8 +6,8 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// controlState is what ranks share of a network that broadcasts and combines. It keeps what all broadcasts
-// had until all ranks have taken them.
+// controlState is what ranks share of a network that broadcasts and combines. It keeps what all
+// broadcasts had until all ranks have taken them.
 type controlState struct {
 	mu       sync.Mutex
 	messages map[int]*controlMessage // by number

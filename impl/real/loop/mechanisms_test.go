@@ -28,7 +28,8 @@ func faulty(t *testing.T, ranks int, program func(p device.Port, r *rand.Rand) e
 	}
 }
 
-// meet exchanges words with all ranks. The rank's own come first, so that nothing else comes before.
+// meet exchanges words with all ranks. The rank's own come first, so that nothing else comes
+// before.
 func meet(p device.Port, words device.Head) []device.Head {
 	p.Send(p.Rank(), &device.Packet{Head: words})
 	for r := range p.Size() {
@@ -44,8 +45,9 @@ func meet(p device.Port, words device.Head) []device.Head {
 	return all
 }
 
-// TestRequestBlocks is a synchronous protocol of puts alone: the receiver puts where it wants the data
-// into a block at the sender that only it writes, and the sender puts the data and then a flag.
+// TestRequestBlocks is a synchronous protocol of puts alone: the receiver puts where it wants the
+// data into a block at the sender that only it writes, and the sender puts the data and then a
+// flag.
 func TestRequestBlocks(t *testing.T) {
 	const rounds, most = 60, 3000
 	const key, room, ready = 0, 8, 16 // words of a request
@@ -109,8 +111,8 @@ func TestRequestBlocks(t *testing.T) {
 	})
 }
 
-// TestSlots is an asynchronous protocol: senders draw slots of the receiver by its counter, and when
-// the last slot is taken and all are done, the receiver empties them and resets the counter.
+// TestSlots is an asynchronous protocol: senders draw slots of the receiver by its counter, and
+// when the last slot is taken and all are done, the receiver empties them and resets the counter.
 func TestSlots(t *testing.T) {
 	const n, each, slots, slot = 4, 100, 5, 16 // a slot has a number and, behind it, the sender plus 1
 	faulty(t, n, func(p device.Port, r *rand.Rand) error {

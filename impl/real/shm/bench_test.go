@@ -83,8 +83,8 @@ func BenchmarkPingPong(b *testing.B) {
 	}
 }
 
-// posted is a ping-pong in which a batch of receives is posted, and their requests have arrived, before
-// the first message leaves. It returns the time of half of a round trip in the best batch.
+// posted is a ping-pong in which a batch of receives is posted, and their requests have arrived,
+// before the first message leaves. It returns the time of half of a round trip in the best batch.
 func posted(library string, n int, args []string) (best time.Duration, err error) {
 	j, err := job.NewHere(library, 2, job.Placement{Wait: "spin"})
 	if err != nil {

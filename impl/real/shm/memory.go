@@ -106,8 +106,8 @@ func (m *memory) complete(done *device.Head, refused bool) {
 	m.Inbox.Put(q)
 }
 
-// transfer gets bytes of another rank, or puts them there, alone or with its help. A rank that sleeps
-// where it waits does not help.
+// transfer gets bytes of another rank, or puts them there, alone or with its help. A rank that
+// sleeps where it waits does not help.
 func (m *memory) transfer(dst int, k device.Key, off int, there uintptr, b []byte, put bool) error {
 	if len(b) >= minTogether && !m.Blocks {
 		return m.transferTogether(dst, k, off, there, b, put)

@@ -47,8 +47,8 @@ func (p *port) Tier(int) model.Tier { return model.Intra }
 // Place implements device.Placer.
 func (p *port) Place(where func(src int, head *device.Head, n int) []byte) { p.where = where }
 
-// place returns where the data of a packet is to go; nil: the user of the port does not say. Data in a
-// line is copied in less time than that takes.
+// place returns where the data of a packet is to go; nil: the user of the port does not say. Data
+// in a line is copied in less time than that takes.
 func (p *port) place(src int, head *device.Head, n int) []byte {
 	if p.where == nil || n <= inLine {
 		return nil

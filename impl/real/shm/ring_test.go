@@ -35,8 +35,8 @@ func TestLayout(t *testing.T) {
 }
 
 // Records of all lengths come out as they went in, in order, over the laps before and after the
-// numbers of laps begin again, however far the writer is ahead. Their data looks like first words of
-// records, of the very lap in which it could be taken for one.
+// numbers of laps begin again, however far the writer is ahead. Their data looks like first words
+// of records, of the very lap in which it could be taken for one.
 func TestRing(t *testing.T) {
 	var memory ring
 	laps := uint64(200)

@@ -59,7 +59,8 @@ type vector struct {
 	there [1]unix.RemoteIovec
 }
 
-// move gets bytes of another process, or puts them there. The kernel may move a part of them at a time.
+// move gets bytes of another process, or puts them there. The kernel may move a part of them at a
+// time.
 func (v *vector) move(pid int, where uintptr, b []byte, put bool) error {
 	move := unix.ProcessVMReadv
 	if put {

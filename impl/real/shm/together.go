@@ -8,8 +8,8 @@ import (
 )
 
 // A rank that gets or puts much asks the owner of the memory to help. If the owner spins in a wait,
-// its processor has nothing else to do: then both copy, chunk by chunk, each the next that neither has
-// taken. If it does not spin, or no longer, the rank that asked copies all.
+// its processor has nothing else to do: then both copy, chunk by chunk, each the next that neither
+// has taken. If it does not spin, or no longer, the rank that asked copies all.
 //
 // Both processors copy 4 MiB in two thirds of the time of one, and 256 KiB in three quarters. A
 // shorter transfer is over before the owner has seen that it is asked.
@@ -31,7 +31,8 @@ type together struct {
 	_      [lineSize - 52]byte
 }
 
-// chunkMask takes the chunk from next. While a transfer is written down the chunk is too large for any.
+// chunkMask takes the chunk from next. While a transfer is written down the chunk is too large for
+// any.
 const chunkMask = 1<<32 - 1
 
 // transferTogether gets bytes that another rank exposes at an offset, which is at an address of its

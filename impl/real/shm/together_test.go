@@ -11,8 +11,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// A get or a put in chunks moves the bytes that it says and no others, for lengths around a chunk's,
-// whether the other rank waits and helps or is busy.
+// A get or a put in chunks moves the bytes that it says and no others, for lengths around a
+// chunk's, whether the other rank waits and helps or is busy.
 func TestTogether(t *testing.T) {
 	const chunk, worth = 64 << 10, 256 << 10
 	sizes := []int{worth - 1, worth, worth + 1, 5*chunk - 1, 5 * chunk, 5*chunk + 1, 20*chunk + 77}

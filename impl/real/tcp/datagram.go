@@ -12,9 +12,10 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// datagrams is the port of a rank that also sends datagrams, by UDP and IP multicast (Config.Datagrams). A
-// rank has one socket for unicast and one for its groups, whose port number is the same at all ranks.
-// Datagrams are received when the rank looks for events. They are lost if its sockets or its queue are full.
+// datagrams is the port of a rank that also sends datagrams, by UDP and IP multicast
+// (Config.Datagrams). A rank has one socket for unicast and one for its groups, whose port number
+// is the same at all ranks. Datagrams are received when the rank looks for events. They are lost if
+// its sockets or its queue are full.
 type datagrams struct {
 	*port
 	sockets sockets
@@ -48,11 +49,12 @@ type datagram struct {
 	n     int
 }
 
-// The header of a datagram: the number of the job, the sender, whether it is for a group, and the group.
+// The header of a datagram: the number of the job, the sender, whether it is for a group, and the
+// group.
 const datagramHead = 8 + 4 + 4 + 4
 
-// Limits of datagrams. Linux lets a socket be a member of 20 groups (igmp_max_memberships), as did the network
-// interfaces of CC-MPI's machine.
+// Limits of datagrams. Linux lets a socket be a member of 20 groups (igmp_max_memberships), as did
+// the network interfaces of CC-MPI's machine.
 const (
 	mostGroups   = 20
 	nearLimit    = 8 << 10 // bytes, by the loopback interface
@@ -93,8 +95,8 @@ func (d *datagrams) look() bool {
 	return d.receive() || d.setBy != before
 }
 
-// Wait waits for events. A rank that waits without a deadline reports that it is blocked, as one that waits for
-// a packet does, and withdraws the report if a datagram arrives.
+// Wait waits for events. A rank that waits without a deadline reports that it is blocked, as one
+// that waits for a packet does, and withdraws the report if a datagram arrives.
 func (e events) Wait(seen uint64, deadline unit.Time) bool {
 	d := e.datagrams
 	reported := false
@@ -221,8 +223,8 @@ func (d *datagrams) transmit(to address, many bool, group uint32, b []byte) {
 	d.sockets.send(to, d.out[:datagramHead+copy(d.out[datagramHead:], b)])
 }
 
-// groupAddress returns the address of a group, in the organization-local scope (RFC 2365). Groups may share an
-// address, so a datagram names its group.
+// groupAddress returns the address of a group, in the organization-local scope (RFC 2365). Groups
+// may share an address, so a datagram names its group.
 func groupAddress(group uint32) [4]byte {
 	return [4]byte{239, byte(group>>16) ^ byte(group>>24), byte(group >> 8), byte(group)}
 }
@@ -292,8 +294,8 @@ func (c datagramCalls) Recv(deadline unit.Time) *device.Packet {
 	}
 }
 
-// meeting is what a rank tells all others: the address of its unicast socket, and from rank 0 the port number
-// of groups and the number of the job.
+// meeting is what a rank tells all others: the address of its unicast socket, and from rank 0 the
+// port number of groups and the number of the job.
 type meeting struct {
 	Place  address
 	Groups uint16

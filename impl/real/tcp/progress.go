@@ -16,8 +16,8 @@ func progressSize(ranks int) int { return 2 * 8 * ranks }
 // asked to be told, and has not been.
 const awaitsExit = 1 << 63
 
-// goesOn stands in the place of packets that a rank sends to itself: a datagram has come, and it waits no
-// more.
+// goesOn stands in the place of packets that a rank sends to itself: a datagram has come, and it
+// waits no more.
 const goesOn = 1
 
 // encodeProgress writes how far a rank is.

@@ -100,7 +100,8 @@ func newSleeper(ranks int) (*sleeper, error) {
 	return s, nil
 }
 
-// add adds a connection, which may be named by a number less than that of ranks; or one of two sockets, named by a number above.
+// add adds a connection, which may be named by a number less than that of ranks; or one of two
+// sockets, named by a number above.
 func (s *sleeper) add(name, fd int) { s.fds[name] = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN} }
 
 // remove removes a connection.

@@ -8,9 +8,9 @@
 // which wakes goroutines from another thread, takes several times as long as loopback. A rank that
 // waits either repeats such calls (spins), or sleeps in ppoll until something arrives.
 //
-// With Config.Datagrams ports also have device.Datagram and device.Watch. There is no remote memory, and
-// there are no counters. A rank that has ended drops what arrives until all ranks have ended, so that no
-// connection is reset with packets under way.
+// With Config.Datagrams ports also have device.Datagram and device.Watch. There is no remote
+// memory, and there are no counters. A rank that has ended drops what arrives until all ranks have
+// ended, so that no connection is reset with packets under way.
 package tcp
 
 import (

@@ -265,7 +265,8 @@ func deaf(t *testing.T, c *net.TCPConn) {
 }
 
 // A machine that does not answer any more is not waited for forever, whether something is on its
-// way there or not. One that answers and computes, with no more room for what is sent, is waited for.
+// way there or not. One that answers and computes, with no more room for what is sent, is waited
+// for.
 func TestSilence(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for some seconds")

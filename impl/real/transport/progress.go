@@ -15,12 +15,12 @@ func NewProgress(ranks int) Progress {
 	return Progress{Sent: make([]uint64, ranks), Received: make([]uint64, ranks), AwaitsExit: make([]bool, ranks)}
 }
 
-// Deadlock returns the ranks that wait if nothing can happen any more, else nil: all ranks wait or have
-// ended, everything that was sent has been received, and no notice of an exit is due.
+// Deadlock returns the ranks that wait if nothing can happen any more, else nil: all ranks wait or
+// have ended, everything that was sent has been received, and no notice of an exit is due.
 //
-// Reports may be of different times, and ranks may have gone on since. But if a rank's report arrives
-// behind all that it had sent, the first rank to go on after its report would need a packet that was
-// sent after its sender's report, so that its sender would have gone on before it.
+// Reports may be of different times, and ranks may have gone on since. But if a rank's report
+// arrives behind all that it had sent, the first rank to go on after its report would need a packet
+// that was sent after its sender's report, so that its sender would have gone on before it.
 func Deadlock(ranks []Progress) []int {
 	for r := range ranks {
 		if !ranks[r].Known {

@@ -1,5 +1,5 @@
-// Package probetest has a worker for tests that stands for the C program of package probe: one rank,
-// whose answers are made up. FAKE_PROGRAM says what is wrong with it.
+// Package probetest has a worker for tests that stands for the C program of package probe: one
+// rank, whose answers are made up. FAKE_PROGRAM says what is wrong with it.
 package probetest
 
 import (
@@ -163,9 +163,9 @@ func (w *worker) answer(kind int64, raw []byte) {
 }
 
 // do answers a command. Times of a message of k bytes are 1000000+k ps, but 2000000+k where they
-// contain the way, and round trips are longer beyond FAKE_EAGER bytes. Of collective operations those
-// of rank r are 1000000·(1+r)+k, or (4000000+k) from an agreed start, to the first of which a rank
-// comes too late.
+// contain the way, and round trips are longer beyond FAKE_EAGER bytes. Of collective operations
+// those of rank r are 1000000·(1+r)+k, or (4000000+k) from an agreed start, to the first of which a
+// rank comes too late.
 func (w *worker) do(c [1 + microbench.CommandWords]int64, fault string) {
 	switch fault {
 	case "dies":

@@ -77,8 +77,8 @@ func add(b *schedule.Builder, s *schedule.Schedule, rank int, of func(int) int, 
 	return last
 }
 
-// Merge returns a schedule in which several run at the same time, each on ranks of its own: rank r of
-// schedule i is rank places[i][r]. Ranks that none has do nothing.
+// Merge returns a schedule in which several run at the same time, each on ranks of its own: rank r
+// of schedule i is rank places[i][r]. Ranks that none has do nothing.
 func Merge(places [][]int, all ...*schedule.Schedule) (*schedule.Schedule, error) {
 	if len(all) == 0 {
 		return nil, errors.New("merge: there is no schedule")
@@ -117,8 +117,8 @@ func Merge(places [][]int, all ...*schedule.Schedule) (*schedule.Schedule, error
 var Placements = []string{"consecutive", "interleaved", "random"}
 
 // Place returns places for the ranks of schedules by a rule: one schedule after the other
-// (consecutive), rank i of all before rank i+1 of any (interleaved), or drawn from a seed (random); or
-// by a list of the ranks of each schedule, such as 0-3,8/4-7.
+// (consecutive), rank i of all before rank i+1 of any (interleaved), or drawn from a seed (random);
+// or by a list of the ranks of each schedule, such as 0-3,8/4-7.
 func Place(rule string, seed uint64, all ...*schedule.Schedule) ([][]int, error) {
 	places := make([][]int, len(all))
 	next := 0

@@ -24,8 +24,8 @@ type Config struct {
 
 	Copy, Fold unit.PerByte // time to copy and to combine a byte in a collective operation
 
-	// Of a training step: the stages of a pipeline that share the layers of a model, and the ranks that
-	// share each layer. The other ranks hold copies of the model.
+	// Of a training step: the stages of a pipeline that share the layers of a model, and the ranks
+	// that share each layer. The other ranks hold copies of the model.
 	Pipeline, Tensor int
 }
 
@@ -260,8 +260,8 @@ func star(b *builder, c Config, root, leaf func(peer, size int)) {
 	}
 }
 
-// tree has at place v of the tree the rank v places behind the root; its children are at 2 v + 1 and
-// 2 v + 2.
+// tree has at place v of the tree the rank v places behind the root; its children are at 2 v + 1
+// and 2 v + 2.
 func tree(b *builder, c Config) {
 	rank := func(place int) int { return (c.Root + place) % c.Ranks }
 	for r := range c.Ranks {

@@ -77,7 +77,8 @@ func TestPatternTimes(t *testing.T) {
 	if got, want := end(t, s, schedule.LGS), 310_700*unit.Nanosecond; got != want {
 		t.Errorf("a broadcast in dialect lgs takes %v, want %v", got, want)
 	}
-	// Computing and a way up, and again down; of two children the second costs one o more at either end.
+	// Computing and a way up, and again down; of two children the second costs one o more at either
+	// end.
 	way := 2*p.O + p.L
 	for ranks, want := range map[int]unit.Time{2: 2*unit.Microsecond + 2*way, 3: 2*unit.Microsecond + 2*way + 2*p.O} {
 		if s, err = Make("tree", Config{Ranks: ranks, Size: 1, Compute: unit.Microsecond, Root: 1}); err != nil {
@@ -181,9 +182,9 @@ func TestMakeErrors(t *testing.T) {
 	}
 }
 
-// The cost of an algorithm by package collective is the time of its schedule. Where messages come before
-// their receives it is less: a rank that waits takes them in there, and in a simulation they are taken in
-// when they are received.
+// The cost of an algorithm by package collective is the time of its schedule. Where messages come
+// before their receives it is less: a rank that waits takes them in there, and in a simulation they
+// are taken in when they are received.
 func TestAgainstCost(t *testing.T) {
 	early := []string{"allgather gather-bcast", "allreduce recursive-doubling", "allreduce reduce-bcast", "allreduce scatter-allgather", "barrier binomial", "bcast scatter-allgather",
 		"gather binomial", "reduce binomial", "reduce linear", "reduce-scatter reduce-then-scatter", "scan recursive-doubling"}

@@ -48,7 +48,8 @@ type Env struct {
 	compared []*compared
 }
 
-// compared is what was found where one comparison of the text was evaluated. A sequence has one side.
+// compared is what was found where one comparison of the text was evaluated. A sequence has one
+// side.
 type compared struct {
 	sides []ast.Expr
 	seen  []instance
@@ -200,8 +201,8 @@ func (e *Env) extreme(n *ast.CallExpr, of func(a, b float64) float64) Value {
 }
 
 // first is the first element of a list, a number, for which a condition holds. If that is undecided
-// for some it is somewhere between the first for which it may hold and the first for which it does. If
-// there is none it is infinite.
+// for some it is somewhere between the first for which it may hold and the first for which it does.
+// If there is none it is infinite.
 func (e *Env) first(n *ast.CallExpr) Value {
 	quiet, missing := e.quiet, false
 	e.quiet = true
@@ -296,8 +297,8 @@ func (e *Env) note(sides []ast.Expr, a, b Value) {
 	e.compared[i].seen = append(e.compared[i].seen, instance{e.at, [2]Value{a, b}, margin})
 }
 
-// fewest is up to how many values of a loop the evidence lists, longest up to how many of a sequence
-// that rises or falls.
+// fewest is up to how many values of a loop the evidence lists, longest up to how many of a
+// sequence that rises or falls.
 const (
 	fewest  = 6
 	longest = 24
@@ -349,8 +350,8 @@ func constant(n ast.Expr) bool {
 	return found
 }
 
-// Nearest returns the value that came nearest to a constant with which it was compared, and how near
-// that is relative to the constant. It returns "" if it compared no value with a constant.
+// Nearest returns the value that came nearest to a constant with which it was compared, and how
+// near that is relative to the constant. It returns "" if it compared no value with a constant.
 func (e *Env) Nearest() (text string, off float64) {
 	off = math.Inf(1)
 	for _, c := range e.compared {

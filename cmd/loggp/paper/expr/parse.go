@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// Error says where an expression cannot be understood. Offset counts bytes from the start of the text.
+// Error says where an expression cannot be understood. Offset counts bytes from the start of the
+// text.
 type Error struct {
 	Offset int
 	Text   string
@@ -208,8 +209,8 @@ func (x *Expr) list(n ast.Expr) bool {
 	return false
 }
 
-// elements returns the elements of a list: sizes, sizes[16:10000] or set(t3d, now). Both bounds belong
-// to the part.
+// elements returns the elements of a list: sizes, sizes[16:10000] or set(t3d, now). Both bounds
+// belong to the part.
 func (x *Expr) elements(n ast.Expr) (all []string, err error) {
 	switch n := n.(type) {
 	case *ast.Ident:

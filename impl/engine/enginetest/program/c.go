@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// A program can be written in C: its messages, rings and barriers in the job's communicator. Ranks print what each receive
-// got, and Judge reads that.
+// A program can be written in C: its messages, rings and barriers in the job's communicator. Ranks
+// print what each receive got, and Judge reads that.
 
 // inC are the names of the actions that C programs have.
 var inC = []string{"message", "message again", "ring", "barrier"}

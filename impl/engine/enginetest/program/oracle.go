@@ -16,8 +16,8 @@ import (
 //
 // Messages of one sender arrive in the order in which they were sent, those of several in any.
 // Given an order of arrival, the receive that was posted first takes the earliest message that it
-// can, then the second receive the earliest of the rest, and so on, whenever they were posted. So an
-// outcome is legal if some order of arrival leads to it: each receive's message came before all
+// can, then the second receive the earliest of the rest, and so on, whenever they were posted. So
+// an outcome is legal if some order of arrival leads to it: each receive's message came before all
 // others that it could have taken.
 
 // check checks everything that a rank received.
@@ -39,7 +39,8 @@ func (x *runner) check() error {
 	return nil
 }
 
-// sent returns the messages to a rank in a communicator, by source, in order, without cancelled ones.
+// sent returns the messages to a rank in a communicator, by source, in order, without cancelled
+// ones.
 func (x *runner) sent(t *communicator) [][]*message {
 	peers := t.peers(x.me)
 	all := make([][]*message, len(peers))

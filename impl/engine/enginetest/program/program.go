@@ -1,11 +1,11 @@
 // Package program generates random message-passing programs and checks what their ranks receive.
 //
-// A program is a list of actions: a message, a message that may be cancelled, a collective operation,
-// a ring of send-receives, a new communicator. Each action gives some ranks steps, and each rank runs
-// its own steps in the order of the list, so there is no cycle of waiting ranks: all ranks of the
-// first unfinished action have reached it. Then steps that do not block are moved: sends and receives
-// begin earlier, and waits come later. Neither can make a cycle, because an operation stands in the
-// list before the wait for it. So a program ends, however much is buffered.
+// A program is a list of actions: a message, a message that may be cancelled, a collective
+// operation, a ring of send-receives, a new communicator. Each action gives some ranks steps, and
+// each rank runs its own steps in the order of the list, so there is no cycle of waiting ranks: all
+// ranks of the first unfinished action have reached it. Then steps that do not block are moved:
+// sends and receives begin earlier, and waits come later. Neither can make a cycle, because an
+// operation stands in the list before the wait for it. So a program ends, however much is buffered.
 //
 // A move may change which message meets which receive. It is kept if each receive with a source
 // still gets its own message (fair). Other receives may have any source: they are posted where

@@ -139,8 +139,8 @@ func (b *Balance) Add(rank int, t engine.Traffic) {
 	}
 }
 
-// Lost returns an error if messages were lost. It names the pairs of ranks if it gets the audits of a
-// checked program, and if there is one message.
+// Lost returns an error if messages were lost. It names the pairs of ranks if it gets the audits of
+// a checked program, and if there is one message.
 func (b *Balance) Lost(all []Audit) error {
 	for i, kind := range []string{"", " of collective operations"} {
 		x := b[i]

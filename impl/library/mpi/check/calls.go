@@ -67,7 +67,8 @@ func (c *call) site() Site {
 // call. deep is how many frames a stack has from the library to the program at most.
 const remembered, deep = 32, 12
 
-// Note adds a call on a communicator of some ranks of the job; nil: all. The caller is nil for programs in Go.
+// Note adds a call on a communicator of some ranks of the job; nil: all. The caller is nil for
+// programs in Go.
 func (x Calls) Note(context uint32, members []int, name string, tag int, caller engine.Caller) {
 	h := x[context]
 	if h == nil {

@@ -113,8 +113,8 @@ func Blocker(w engine.Wait) int {
 	return w.Peer
 }
 
-// Cycle returns the first cycle of ranks that wait for each other, from the lowest on, or nil. on is
-// the rank for which each waits; −1: for no single rank.
+// Cycle returns the first cycle of ranks that wait for each other, from the lowest on, or nil. on
+// is the rank for which each waits; −1: for no single rank.
 func Cycle(ranks []int, on map[int]int) []int {
 	walk := make(map[int]int, len(on)) // which of the ranks came by first
 	for _, first := range ranks {

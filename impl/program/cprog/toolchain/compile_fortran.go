@@ -16,8 +16,9 @@ import (
 
 // NewFortran returns the Fortran compiler that the environment variable FC names, or gfortran.
 //
-// Each copy of a program has its own copy of gfortran's library, so that its units are its own. That is linked
-// statically, but for two files: fortran.c has what asynchronous.c has, and error.o is changed.
+// Each copy of a program has its own copy of gfortran's library, so that its units are its own.
+// That is linked statically, but for two files: fortran.c has what asynchronous.c has, and error.o
+// is changed.
 func NewFortran(ctx context.Context) (*Compiler, error) {
 	if runtime.GOARCH != "amd64" {
 		return nil, errors.New("only a processor of amd64 runs Fortran programs")
@@ -72,9 +73,9 @@ func (c *Compiler) prepare(ctx context.Context, dir string) error {
 	return os.WriteFile(path, object, 0o644)
 }
 
-// withoutThread changes an object file in place: where it takes the offset of a thread's variable from the linker, it
-// takes it from a usual variable of that name. A thread's variable in each copy of a program would exhaust the room that
-// the C library has for those of libraries.
+// withoutThread changes an object file in place: where it takes the offset of a thread's variable
+// from the linker, it takes it from a usual variable of that name. A thread's variable in each copy
+// of a program would exhaust the room that the C library has for those of libraries.
 func withoutThread(object []byte, name string) error {
 	f, err := elf.NewFile(bytes.NewReader(object))
 	if err != nil {

@@ -7,14 +7,16 @@ import (
 	"strings"
 )
 
-// The Fortran interface: mpif.h, module mpi and the procedures are made from the table of functions and from mpi.h.
+// The Fortran interface: mpif.h, module mpi and the procedures are made from the table of functions
+// and from mpi.h.
 
 // constant is a line of mpi.h that Fortran programs need.
 type constant struct{ name, value string }
 
 var constantLine = regexp.MustCompile(`(?m)^(?:#define (MPI_\w+) (?:\(\(MPI_\w+\))?(0x[0-9a-f]+|-?\d+)\)?$|\t(MPI_\w+) = (-?\d+),?$)`)
 
-// constants returns those of mpi.h that are numbers or handles. Lengths of strings are one less than in C.
+// constants returns those of mpi.h that are numbers or handles. Lengths of strings are one less
+// than in C.
 func constants() []constant {
 	var all []constant
 	for _, m := range constantLine.FindAllStringSubmatch(source("constants.h"), -1) {
@@ -32,8 +34,8 @@ func constants() []constant {
 	return all
 }
 
-// places are constants that programs pass for an argument: their address says which they are, in a common block of the
-// name.
+// places are constants that programs pass for an argument: their address says which they are, in a
+// common block of the name.
 var places = []struct{ name, kind, block string }{
 	{"MPI_BOTTOM", "INTEGER MPI_BOTTOM", "loggp_bottom"},
 	{"MPI_IN_PLACE", "INTEGER MPI_IN_PLACE", "loggp_in_place"},
@@ -95,13 +97,14 @@ var logical = []string{"flag", "commute", "reorder", "periods", "remain_dims", "
 // integerAddress are the functions of MPI-1 whose addresses are default integers in Fortran.
 var integerAddress = []string{"MPI_Address", "MPI_Type_extent", "MPI_Type_lb", "MPI_Type_ub", "MPI_Type_hvector", "MPI_Type_hindexed", "MPI_Type_struct"}
 
-// callable are those that take a procedure or an attribute of the program's, in the module without an interface.
+// callable are those that take a procedure or an attribute of the program's, in the module without
+// an interface.
 func (f Function) callable() bool {
 	return strings.Contains(f.prototype, "_function") || strings.Contains(f.Name, "keyval_create") || strings.Contains(f.Name, "Keyval_create")
 }
 
-// FortranModule returns the source of module mpi: what mpif.h has, and interfaces, so that arguments are checked. A buffer
-// is of any type.
+// FortranModule returns the source of module mpi: what mpif.h has, and interfaces, so that
+// arguments are checked. A buffer is of any type.
 func FortranModule() string {
 	var b strings.Builder
 	b.WriteString("module mpi\n      implicit none\n      private :: none_of_mpi\n      integer, parameter :: none_of_mpi = 0\n" + fortranConstants())
@@ -183,7 +186,8 @@ func (f Function) declaration(p parsed) string {
 	return "        " + of + " :: " + p.name + "\n"
 }
 
-// parsed is a parameter of a function: its type without const, and with a star for an array or a pointer.
+// parsed is a parameter of a function: its type without const, and with a star for an array or a
+// pointer.
 type parsed struct {
 	of, name string
 	array    bool
@@ -239,8 +243,8 @@ func (f Function) length(p parsed) string {
 	return "*(int *)" + f.parameters()[0].name
 }
 
-// fortranProcedures returns the C code of all procedures that Fortran programs call, by the names that gfortran gives
-// them. Those that fortran.c has itself are left out.
+// fortranProcedures returns the C code of all procedures that Fortran programs call, by the names
+// that gfortran gives them. Those that fortran.c has itself are left out.
 func fortranProcedures() string {
 	own := source("fortran.c")
 	var b strings.Builder
@@ -256,7 +260,8 @@ func fortranProcedures() string {
 	return b.String()
 }
 
-// fortranAliases returns the C code that gives each procedure its name without P, which a profiling tool may define.
+// fortranAliases returns the C code that gives each procedure its name without P, which a profiling
+// tool may define.
 func fortranAliases() string {
 	var b strings.Builder
 	for _, f := range Functions {

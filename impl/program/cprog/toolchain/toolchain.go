@@ -1,8 +1,9 @@
-// Package toolchain compiles C and Fortran programs for emulated machines: it has mpi.h, the table of functions, and the
-// code that is linked into every program, and it wraps the compilers as mpicc and mpifort do.
+// Package toolchain compiles C and Fortran programs for emulated machines: it has mpi.h, the table
+// of functions, and the code that is linked into every program, and it wraps the compilers as mpicc
+// and mpifort do.
 //
-// A program becomes a shared object, so that each rank can have a private copy of it with its own global variables. It
-// needs a C compiler, and Go's cgo only to be run (package cprog).
+// A program becomes a shared object, so that each rank can have a private copy of it with its own
+// global variables. It needs a C compiler, and Go's cgo only to be run (package cprog).
 package toolchain
 
 import (
@@ -109,8 +110,8 @@ func Header() string {
 	return b.String()
 }
 
-// stubs returns the C code of all functions: each gives its number and its arguments, one word each, to the emulator. A
-// profiling tool may define MPI_X and call PMPI_X.
+// stubs returns the C code of all functions: each gives its number and its arguments, one word
+// each, to the emulator. A profiling tool may define MPI_X and call PMPI_X.
 func stubs() string {
 	var b strings.Builder
 	b.WriteString("#include \"mpi.h\"\n#include \"rank.h\"\n\nint64_t loggp_enter(int64_t, intptr_t *, void *);\ndouble loggp_enter_real(int64_t, intptr_t *, void *);\n")
@@ -142,8 +143,8 @@ type Compiler struct {
 	options []string // that it always gets
 }
 
-// New returns the compiler that the environment variable CC names, or cc. It writes the files that programs need to the
-// user's cache.
+// New returns the compiler that the environment variable CC names, or cc. It writes the files that
+// programs need to the user's cache.
 func New(ctx context.Context) (*Compiler, error) {
 	command, err := named("CC", "cc", "C")
 	if err != nil {
@@ -156,8 +157,9 @@ func New(ctx context.Context) (*Compiler, error) {
 	return c, c.install(ctx, command, objects, nil)
 }
 
-// within says that another loggp has called this one to compile: make and configure put CC into the environment, where it
-// may name loggp itself, or a script that calls it. This one is then the usual compiler and nothing more.
+// within says that another loggp has called this one to compile: make and configure put CC into the
+// environment, where it may name loggp itself, or a script that calls it. This one is then the
+// usual compiler and nothing more.
 var within = os.Getenv(marker) != ""
 
 const marker = "LOGGP_COMPILES"
@@ -190,7 +192,8 @@ func files() map[string]string {
 		"exports": "{ global: loggp_attach; loggp_start; local: *; };\n"}
 }
 
-// Version stands for what a program is compiled with. A program of another one is not run: its functions have other numbers.
+// Version stands for what a program is compiled with. A program of another one is not run: its
+// functions have other numbers.
 var Version = func() int64 {
 	hash := sha256.New()
 	all := files()
@@ -200,8 +203,9 @@ var Version = func() int64 {
 	return int64(binary.LittleEndian.Uint64(hash.Sum(nil)) >> 1)
 }()
 
-// install writes the files to a directory that is named after what is in them, unless it is there, and compiles what is
-// linked into programs with a C compiler. More is done in the directory before it gets its name.
+// install writes the files to a directory that is named after what is in them, unless it is there,
+// and compiles what is linked into programs with a C compiler. More is done in the directory before
+// it gets its name.
 func (c *Compiler) install(ctx context.Context, cc, objects []string, more func(ctx context.Context, dir string) error) error {
 	hash := sha256.New()
 	fmt.Fprintln(hash, Version)
@@ -298,8 +302,8 @@ func (c *Compiler) LinkOptions() []string {
 	return options
 }
 
-// linksStandardLibrary reports whether the compiler is one of C++ whose library is there to be linked statically. Ranks have
-// copies of it then, with streams of their own and virtual clocks.
+// linksStandardLibrary reports whether the compiler is one of C++ whose library is there to be
+// linked statically. Ranks have copies of it then, with streams of their own and virtual clocks.
 func (c *Compiler) linksStandardLibrary() bool {
 	if !slices.ContainsFunc(c.command, func(a string) bool { return strings.Contains(filepath.Base(a), "++") }) {
 		return false
