@@ -6,7 +6,7 @@
 //  2. Their launcher starts it as often as there are launches, all at first, since that takes longer than to measure. Each waits asleep.
 //  3. In its turn each is a worker: it does the scheduler's commands, which it gets over one connection, and polls in between.
 //
-// What the numbers mean, package fit says; what they are worth, docs/vendor.md.
+// What the numbers mean, package fit says; what they are worth, docs/measure.md.
 package probe
 
 import (
