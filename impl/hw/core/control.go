@@ -98,9 +98,7 @@ func (c controlCalls) Combine(op device.Combination, word uint32) uint32 {
 // listen waits until something that the network does is so.
 func (p *Port) listen(so func() bool) {
 	for p.Pay(); !so(); {
-		p.listening = true
-		p.ParkAndPay()
-		p.listening = false
+		p.parkAndPay(awaitingControl)
 	}
 }
 
@@ -115,7 +113,7 @@ func (h *heard) Act(ended uint64) {
 		s.combined++
 	}
 	for i := range h.Ports {
-		if p := &h.Ports[i]; p.listening {
+		if p := &h.Ports[i]; p.state == awaitingControl {
 			p.Wake()
 		}
 	}

@@ -89,7 +89,7 @@ func (j *Job) Run(ctx context.Context, program func(device.Port) error) error {
 	}
 	d := &device.Deadlock{Of: len(j.Ports)}
 	for i := range j.Ports {
-		if j.Ports[i].waiting {
+		if j.Ports[i].isWaiting() {
 			d.Ranks = append(d.Ranks, i)
 		}
 	}

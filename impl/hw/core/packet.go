@@ -103,8 +103,5 @@ func (pk *Packet) Arrive() {
 	}
 	p.inbox.Push(pk)
 	p.events++
-	if p.waiting && !p.occupied {
-		p.waiting = false
-		p.goOn()
-	}
+	p.notifyPacket()
 }

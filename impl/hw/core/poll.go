@@ -92,8 +92,11 @@ func (p *Port) ready() bool {
 }
 
 // ParkAndPay waits as Park does, and for whatever interrupts the processor then.
-func (p *Port) ParkAndPay() {
-	p.Park()
+func (p *Port) ParkAndPay() { p.parkAndPay(awaitingPacket) }
+
+func (p *Port) parkAndPay(s state) {
+	p.park(s)
+	p.CatchUp()
 	p.Probe.Until(p, p.Kernel.Now(), "", model.Waiting, 0)
 	p.Pay()
 }
@@ -103,19 +106,10 @@ func (p *Port) rest(until unit.Time) {
 	if until != device.Forever {
 		p.Kernel.At(until, (*alarm)(p), uint64(p.rests))
 	}
-	p.resting = true
-	p.Park()
-	p.resting = false
+	p.park(awaitingChange)
+	p.CatchUp()
 	p.rests++
 	p.Pay()
-}
-
-// concern wakes the rank if it rests: something that it may look for has happened.
-func (p *Port) concern() {
-	if p.resting && p.waiting && !p.unchanged() {
-		p.waiting = false
-		p.proc.Wake()
-	}
 }
 
 // alarm is the end of a rest.
@@ -188,21 +182,19 @@ func (p *Port) WaitWord(k device.Key, off int, old uint64) uint64 {
 	p.again(&p.loads, freeReadings)
 	p.awaited, p.old = p.word(k, off), old
 	switch {
-	case p.occupied:
-		p.glancing = true
-		p.proc.Park()
+	case p.storing:
+		p.park(checkingWord)
 	case p.Clock > p.Kernel.Now() && !p.Kernel.Quiet(p.Clock):
 		p.Kernel.At(p.Clock, (*glance)(p), 0)
-		p.proc.Park()
+		p.park(checkingWord)
 	default:
 		p.Pay()
 	}
 	for p.unchanged() {
-		p.waiting, p.resting = true, true
-		p.proc.Park()
+		p.park(awaitingChange)
 	}
 	w := binary.NativeEndian.Uint64(p.awaited[:])
-	p.resting, p.awaited = false, nil
+	p.awaited = nil
 	p.rests++
 	p.CatchUp()
 	return w
@@ -211,18 +203,6 @@ func (p *Port) WaitWord(k device.Key, off int, old uint64) uint64 {
 // unchanged reports whether the rank waits for a word that is as it was.
 func (p *Port) unchanged() bool {
 	return p.awaited != nil && binary.NativeEndian.Uint64(p.awaited[:]) == p.old
-}
-
-// glance is the first look at a word that a parked rank waits for, when its processor is free.
-type glance Port
-
-// Act resumes the rank if the word has changed.
-func (g *glance) Act(uint64) {
-	if p := (*Port)(g); p.unchanged() {
-		p.waiting, p.resting = true, true
-	} else {
-		p.proc.Wake()
-	}
 }
 
 // Barrier implements device.Port.

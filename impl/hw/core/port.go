@@ -18,13 +18,9 @@ type Port struct {
 	inbox     List      // packets that have arrived
 	ID        int32     // the rank
 	Ahead     int16     // packets whose sending is an event to come
-	waiting   bool      // parked in Recv
-	resting   bool      // until something concerns the rank
-	occupied  bool      // by what events decide the end of
-	paying    bool      // parked in Pay until that
-	settling  bool      // parked in Settle until that
-	glancing  bool      // parked in WaitWord until that
-	ended     bool      // its program has
+	state     state     // of the rank's process
+	storing   bool      // events carry out a store of the processor
+	ended     bool      // the program has returned
 	awaited   *[8]byte  // the word that the rank waits for; nil: none
 	old       uint64    // what it was
 	events    uint64    // of device.Watch
@@ -46,11 +42,9 @@ type Port struct {
 	polls, readings     looks
 	arrivals            uint64 // at the barrier
 	heard, combinations int    // of device.Control: broadcasts and combinations that the rank has begun
-	listening           bool   // it waits for that network
 	counters            [device.Counters]int64
 	queues              rings
 	lanes               [device.NumPriorities]lane
-	napping             bool
 }
 
 // maxAhead is how many packets a rank may send before others get to run.
@@ -62,58 +56,19 @@ func (p *Port) CatchUp() { p.Clock = max(p.Clock, p.Kernel.Now()) }
 // Pay lets the kernel's clock catch up with the processor's. The network may delay the processor
 // meanwhile.
 func (p *Port) Pay() {
-	if p.occupied {
-		p.paying = true
-		p.proc.Park()
+	if p.storing {
+		p.park(payingStore)
 	}
 	for d := p.Clock - p.Kernel.Now(); d > 0; d = p.Clock - p.Kernel.Now() {
 		p.proc.Sleep(d)
 	}
 }
 
-// Occupy says that events decide how long the processor is busy with what it does now. The rank
-// runs ahead meanwhile: what it is charged for follows that.
-func (p *Port) Occupy() { p.occupied = true }
-
-// Vacate ends that. It has kept the processor busy for d.
-func (p *Port) Vacate(d unit.Time) {
-	p.occupied = false
-	p.Clock += d
-	switch {
-	case p.settling:
-		p.settling = false
-		p.proc.Wake()
-	case p.paying:
-		p.paying = false
-		p.goOn()
-	case p.glancing:
-		p.glancing = false
-		if p.Clock > p.Kernel.Now() {
-			p.Kernel.At(p.Clock, (*glance)(p), 0)
-		} else {
-			(*glance)(p).Act(0)
-		}
-	case p.waiting && p.inbox.Head != nil:
-		p.waiting = false
-		p.goOn()
-	}
-}
-
 // Settle lets the rank wait until nothing occupies its processor. What the processor has been
 // charged for since remains to be paid.
 func (p *Port) Settle() {
-	if p.occupied {
-		p.settling = true
-		p.proc.Park()
-	}
-}
-
-// goOn lets a parked rank go on when its processor is free.
-func (p *Port) goOn() {
-	if p.Clock > p.Kernel.Now() {
-		p.Kernel.At(p.Clock, p.proc, 0)
-	} else {
-		p.proc.Wake()
+	if p.storing {
+		p.park(awaitingStore)
 	}
 }
 
@@ -227,7 +182,7 @@ func (p *Port) Recv(block bool) *device.Packet {
 			continue
 		}
 		if block && p.readers == nil { // not by Park: the processor predicts no return behind a switch, so a rank waits few calls deep
-			p.waiting = true
+			p.state = awaitingPacket
 			p.proc.Park()
 			p.CatchUp()
 		} else if !p.look(block) {
@@ -260,15 +215,6 @@ func (p *Port) Ended() bool { return p.ended }
 
 // Park waits until a packet arrives or Wake is called.
 func (p *Port) Park() {
-	p.waiting = true
-	p.proc.Park()
+	p.park(awaitingPacket)
 	p.CatchUp()
-}
-
-// Wake lets a rank go on that waits, when its processor is free.
-func (p *Port) Wake() {
-	if p.waiting && !p.occupied {
-		p.waiting = false
-		p.Kernel.At(max(p.Clock, p.Kernel.Now()), p.proc, 0)
-	}
 }

@@ -63,15 +63,8 @@ func (p *Port) Interrupt(src int32, head device.Head) {
 	}
 	h := p.signals()
 	h.waiting = append(h.waiting, raised{src, head})
-	switch {
-	case h.masked || h.running || h.handler == nil:
-	case p.napping:
-		p.napping = false
-		p.proc.Wake()
-	case p.resting:
-		p.concern()
-	default:
-		p.Wake()
+	if !h.masked && !h.running && h.handler != nil {
+		p.notifySignal()
 	}
 }
 
@@ -103,9 +96,7 @@ func (p *Port) deliver() bool {
 func (p *Port) work() {
 	for p.deliver(); p.Clock > p.Kernel.Now(); p.deliver() {
 		p.Kernel.At(p.Clock, (*wake)(p), uint64(p.rests))
-		p.napping = true
-		p.proc.Park()
-		p.napping = false
+		p.park(computing)
 		p.rests++
 	}
 }
@@ -115,8 +106,7 @@ type wake Port
 
 // Act wakes the rank if it still sleeps.
 func (w *wake) Act(rest uint64) {
-	if p := (*Port)(w); uint64(p.rests) == rest && p.napping {
-		p.napping = false
-		p.proc.Wake()
+	if p := (*Port)(w); uint64(p.rests) == rest && p.state == computing {
+		p.resume()
 	}
 }

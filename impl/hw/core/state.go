@@ -1,0 +1,119 @@
+package core
+
+import "github.com/loggp/loggp/model/unit"
+
+// state is what the process of a rank does. The diagram in docs/design.md shows its transitions,
+// which are the functions of this file.
+//
+// Two facts are no part of it, since they hold in several states. Port.storing says that events
+// carry out a store of the processor, while its rank runs ahead of it or waits. Port.ended says that
+// the program has returned: afterwards the processor may still send notices of that, and wait.
+type state uint8
+
+const (
+	running       state = iota // it runs, or an event is scheduled that resumes it
+	computing                  // in Delay, until the time has passed or a signal comes
+	awaitingStore              // until the store ends; the charges since then stay
+	payingStore                // until the store ends and the processor has spent its charges
+	checkingWord               // until the processor is free to look at the awaited word
+
+	// In the states below the rank waits for others: if all ranks do, it is a deadlock.
+
+	awaitingPacket  // until a packet arrives or a network calls Wake
+	awaitingControl // so, and until the control network has news
+	awaitingChange  // so, and until others change memory, counters or queues of the rank
+)
+
+// isWaiting reports whether the rank waits for others.
+func (p *Port) isWaiting() bool { return p.state >= awaitingPacket }
+
+// park stops the process of the rank in a state, until a transition resumes it.
+func (p *Port) park(s state) {
+	p.state = s
+	p.proc.Park()
+}
+
+// resume continues the process of the rank at once.
+func (p *Port) resume() {
+	p.state = running
+	p.proc.Wake()
+}
+
+// resumeWhenFree continues the process of the rank when its processor is free.
+func (p *Port) resumeWhenFree() {
+	p.state = running
+	if p.Clock > p.Kernel.Now() {
+		p.Kernel.At(p.Clock, p.proc, 0)
+	} else {
+		p.proc.Wake()
+	}
+}
+
+// Wake continues a rank that waits, when its processor is free.
+func (p *Port) Wake() {
+	if p.isWaiting() && !p.storing {
+		p.state = running
+		p.Kernel.At(max(p.Clock, p.Kernel.Now()), p.proc, 0)
+	}
+}
+
+// concern wakes the rank if it waits for a change: something that it may look for has happened.
+func (p *Port) concern() {
+	if p.state == awaitingChange && !p.unchanged() {
+		p.resume()
+	}
+}
+
+// glance is the event of the first look at a word that a rank waits for.
+type glance Port
+
+// Act resumes the rank if the word has changed.
+func (g *glance) Act(uint64) {
+	if p := (*Port)(g); p.unchanged() {
+		p.state = awaitingChange
+	} else {
+		p.resume()
+	}
+}
+
+// Occupy begins a store: events decide how long the processor is busy with it. The rank runs ahead
+// meanwhile, and its charges follow the store.
+func (p *Port) Occupy() { p.storing = true }
+
+// Vacate ends the store, which has kept the processor busy for d.
+func (p *Port) Vacate(d unit.Time) {
+	p.storing = false
+	p.Clock += d
+	switch {
+	case p.state == awaitingStore:
+		p.resume()
+	case p.state == payingStore:
+		p.resumeWhenFree()
+	case p.state == checkingWord && p.Clock > p.Kernel.Now():
+		p.Kernel.At(p.Clock, (*glance)(p), 0)
+	case p.state == checkingWord:
+		(*glance)(p).Act(0)
+	case p.isWaiting() && p.inbox.Head != nil:
+		p.resumeWhenFree()
+	}
+}
+
+// notifyPacket continues a rank that waits, since a packet has come. If the processor stores, the
+// end of that does it.
+func (p *Port) notifyPacket() {
+	if p.isWaiting() && !p.storing {
+		p.resumeWhenFree()
+	}
+}
+
+// notifySignal continues a rank whose handler is to run. One that runs finds the signal itself.
+func (p *Port) notifySignal() {
+	switch p.state {
+	case computing:
+		p.resume()
+	case awaitingChange:
+		p.concern()
+	default:
+		p.Wake()
+	}
+}
