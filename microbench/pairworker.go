@@ -46,7 +46,7 @@ func touched(n int) []byte {
 // fixedWork returns how long a fixed piece of work takes; 0 where time is not that of this machine.
 func fixedWork(c *mpi.Comm) unit.Time {
 	begin := c.Wtime()
-	runtime.KeepAlive(host.PaceWork())
+	runtime.KeepAlive(host.RunPaceWork())
 	return c.Wtime() - begin
 }
 

@@ -223,7 +223,7 @@ func (h health) disturbed(c Command, work []unit.Time) bool {
 		if rank >= len(h.shortest) {
 			continue
 		}
-		best := h.shortest[rank][min(host.BestIndex(h.seen[rank]), len(h.shortest[rank])-1)]
+		best := h.shortest[rank][min(host.BestTimeIndex(h.seen[rank]), len(h.shortest[rank])-1)]
 		if float64(t) > host.PaceTolerance*float64(best) {
 			return true
 		}

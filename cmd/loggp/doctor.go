@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/real/doctor"
+	"github.com/loggp/loggp/impl/real/host"
 	"github.com/loggp/loggp/reports"
 )
 
@@ -45,15 +45,15 @@ makes measuring impossible. The exit status is 1 if there is a problem, else 0.`
 
 // consult examines this machine, and prints what is found.
 func consult(cmd *cobra.Command, ranks int, quick bool, format string) error {
-	effort := doctor.Options{Ranks: ranks, Watch: doctor.Thorough}
+	effort := host.InspectOptions{Ranks: ranks, WatchDuration: host.ThoroughWatch}
 	if quick {
-		effort.Watch = doctor.Quick
+		effort.WatchDuration = host.QuickWatch
 	}
-	host, err := doctor.Inspect(cmd.Context(), effort)
+	inspection, err := host.Inspect(cmd.Context(), effort)
 	if err != nil {
 		return fmt.Errorf("look at this machine: %w", err)
 	}
-	all := doctor.Look(host)
+	all := host.RunChecks(inspection)
 	if err := diagnose(cmd, all, format); err != nil {
 		return err
 	}
@@ -61,19 +61,19 @@ func consult(cmd *cobra.Command, ranks int, quick bool, format string) error {
 }
 
 // diagnose prints findings.
-func diagnose(cmd *cobra.Command, all []doctor.Result, format string) error {
+func diagnose(cmd *cobra.Command, all []host.CheckResult, format string) error {
 	if format == "json" {
 		return findings(cmd.OutOrStdout(), all)
 	}
 	var list []reports.Advice
 	for _, f := range all {
-		list = append(list, reports.Advice{Check: f.Check, Verdict: f.Verdict.String(), Found: f.Found, Why: f.Why, Do: f.Do, Grave: f.Verdict >= doctor.Warning})
+		list = append(list, reports.Advice{Check: f.Check, Verdict: f.Verdict.String(), Found: f.Found, Why: f.Why, Do: f.Do, Grave: f.Verdict >= host.Warning})
 	}
 	return show(cmd, reports.Doctor(list))
 }
 
 // findings prints findings as JSON.
-func findings(out io.Writer, all []doctor.Result) error {
+func findings(out io.Writer, all []host.CheckResult) error {
 	type finding struct {
 		Check   string `json:"check"`
 		Verdict string `json:"verdict"`
@@ -90,14 +90,14 @@ func findings(out io.Writer, all []doctor.Result) error {
 	return e.Encode(struct {
 		Verdict string    `json:"verdict"`
 		Checks  []finding `json:"checks"`
-	}{doctor.Worst(all).String(), list})
+	}{host.WorstVerdict(all).String(), list})
 }
 
 // impossible is an error if measuring is impossible.
-func impossible(all []doctor.Result) error {
+func impossible(all []host.CheckResult) error {
 	var problems []string
 	for _, f := range all {
-		if f.Verdict == doctor.Problem {
+		if f.Verdict == host.Problem {
 			problems = append(problems, f.Check+": "+f.Found)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loggp/loggp/impl/real/doctor"
 	"github.com/loggp/loggp/impl/real/host"
 	"github.com/loggp/loggp/microbench/sample"
 )
@@ -47,11 +46,11 @@ func TestDoctor(t *testing.T) {
 
 // What makes measuring impossible is an error that says so, and nothing else is.
 func TestImpossible(t *testing.T) {
-	list := []doctor.Result{{Check: "a", Found: "fine"}, {Check: "b", Verdict: doctor.Warning, Found: "bad"}}
+	list := []host.CheckResult{{Check: "a", Found: "fine"}, {Check: "b", Verdict: host.Warning, Found: "bad"}}
 	if err := impossible(list); err != nil {
 		t.Errorf("a warning is an error: %v", err)
 	}
-	list = append(list, doctor.Result{Check: "memory", Verdict: doctor.Problem, Found: "none"}, doctor.Result{Check: "system", Verdict: doctor.Problem, Found: "plan9"})
+	list = append(list, host.CheckResult{Check: "memory", Verdict: host.Problem, Found: "none"}, host.CheckResult{Check: "system", Verdict: host.Problem, Found: "plan9"})
 	if err := impossible(list); err == nil || err.Error() != "this machine cannot be measured: memory: none; system: plan9" {
 		t.Errorf("got %v", err)
 	}

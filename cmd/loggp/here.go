@@ -156,7 +156,7 @@ func (m *measure) origin(job *job.Job) []sample.Fact {
 	if !job.Real() {
 		return []sample.Fact{{Key: sample.PlatformFile, Value: m.platform}, {Key: sample.PlatformSum, Value: job.Platform.Sum}}
 	}
-	_, cost := host.Clock()
+	_, cost := host.ClockStepAndCost()
 	facts := []sample.Fact{
 		{Key: sample.Wait, Value: job.Wait()},
 		{Key: sample.Pin, Value: job.Pins()},

@@ -55,13 +55,13 @@ func (h *hosts) serve(cmd *cobra.Command) error {
 	if err == nil || cmd.Context().Err() != nil {
 		return nil
 	}
-	return fmt.Errorf("rank %d on %s: %w", h.manager.Rank, host.Host(), err)
+	return fmt.Errorf("rank %d on %s: %w", h.manager.Rank, host.Name(), err)
 }
 
 func (h *hosts) agent(cmd *cobra.Command) error {
 	defer h.manager.Close()
 	ctx := cmd.Context()
-	if _, err := h.manager.Allgather(ctx, host.Host()); err != nil {
+	if _, err := h.manager.Allgather(ctx, host.Name()); err != nil {
 		return err
 	}
 	texts, err := h.manager.Allgather(ctx, "")
@@ -88,11 +88,11 @@ func (h *hosts) agent(cmd *cobra.Command) error {
 
 // meet lets the agents come that a process manager has started.
 func (h *hosts) meet(ctx context.Context) error {
-	names, err := h.manager.Allgather(ctx, host.Host())
+	names, err := h.manager.Allgather(ctx, host.Name())
 	if err != nil {
 		return err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return name == host.Host() })
+	names = slices.DeleteFunc(names, func(name string) bool { return name == host.Name() })
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	h.team, err = launch.Gather(ctx, launch.TeamConfig{

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/fit/export"
-	"github.com/loggp/loggp/impl/real/doctor"
+	"github.com/loggp/loggp/impl/real/host"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/chart"
@@ -209,7 +209,7 @@ func readSchedule(cmd *cobra.Command, name string) (*schedule.Schedule, error) {
 	if name == standard {
 		name = "standard input"
 	}
-	return schedule.Read(f, name, max(doctor.Memory()/simulationMemory, 0))
+	return schedule.Read(f, name, max(host.AvailableMemory()/simulationMemory, 0))
 }
 
 // simulationMemory is how many times as much memory a simulation takes as its schedule, about.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/real/doctor"
+	"github.com/loggp/loggp/impl/real/host"
 	"github.com/loggp/loggp/impl/real/launch"
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/microbench/sample"
@@ -25,7 +25,7 @@ func (s *spoiled) look(cmd *cobra.Command, m *measure) {
 		if m.here.manager != nil {
 			ranks = m.here.sharing()
 		}
-		*s = doctor.Spoilers(cmd.Context(), ranks)
+		*s = host.QuickWarnings(cmd.Context(), ranks)
 	}
 }
 

@@ -66,7 +66,7 @@ func NewHere(library string, ranks int, how Placement) (*Job, error) {
 	if how.Team != nil {
 		about = "several machines: ranks are processes that are connected by TCP"
 	}
-	resolution, _ := host.Clock()
+	resolution, _ := host.ClockStepAndCost()
 	p := &platform.Platform{
 		Machine: &model.Machine{
 			Name:        how.Platform,

@@ -81,6 +81,6 @@ func (f flags) raise(n uint64) { f[n%pages].Store(n + 1) }
 
 func (f flags) await(n uint64) {
 	for l := &f[n%pages]; l.Load() != n+1; {
-		host.Pause()
+		host.PauseProcessor()
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Now returns the machine's monotonic clock in nanoseconds. All processes read the same clock.
+// Now returns the computer's monotonic clock in nanoseconds. All processes read the same clock.
 func Now() int64 { return nanotime() }
 
 // Note: the time package shows only differences between readings of one process, and a system call
@@ -22,22 +22,22 @@ func Now() int64 { return nanotime() }
 //go:linkname nanotime runtime.nanotime
 func nanotime() int64
 
-// Clock returns the resolution of the clock and the cost of reading it. They are measured once in
-// the life of a process, in about a millisecond.
-var Clock = sync.OnceValues(func() (resolution, cost unit.Time) {
-	return unit.Time(step(differences())) * unit.Nanosecond, reading()
+// ClockStepAndCost returns the resolution of the clock and the cost of reading it. They are
+// measured once in the life of a process, in about a millisecond.
+var ClockStepAndCost = sync.OnceValues(func() (resolution, cost unit.Time) {
+	return unit.Time(clockStep(sampleClockDifferences())) * unit.Nanosecond, clockReadingCost()
 })
 
-// differences returns times between two readings of the clock with a varying amount of work between
-// them, so that they show every step of the clock.
-func differences() []int64 {
+// sampleClockDifferences returns times between two readings of the clock with a varying amount of
+// work between them, so that they show every step of the clock.
+func sampleClockDifferences() []int64 {
 	const rounds, most = 40, 64
 	var took []int64
 	for range rounds {
 		for work := range most {
 			before := Now()
 			for range work {
-				busy.Add(1)
+				busyCounter.Add(1)
 			}
 			took = append(took, Now()-before)
 		}
@@ -45,14 +45,14 @@ func differences() []int64 {
 	return took
 }
 
-// busy is incremented to let time pass.
-var busy atomic.Int64
+// busyCounter is incremented to let time pass.
+var busyCounter atomic.Int64
 
-// step returns the clock's step: all times are multiples of it. It is the least difference between
-// any two of them, or between one and zero. Readings are rounded to whole nanoseconds, so two times
-// that differ by one may be the same multiple; of three consecutive ones two are different
-// multiples.
-func step(times []int64) int64 {
+// clockStep returns the clock's step: all times are multiples of it. It is the least difference
+// between any two of them, or between one and zero. Readings are rounded to whole nanoseconds, so
+// two times that differ by one may be the same multiple; of three consecutive ones two are
+// different multiples.
+func clockStep(times []int64) int64 {
 	times = append([]int64{0}, times...)
 	slices.Sort(times)
 	times = slices.Compact(times)
@@ -69,9 +69,9 @@ func step(times []int64) int64 {
 	return least
 }
 
-// reading returns the cost of reading the clock: the fastest of many series in each batch, and the
-// median of the batches, because a batch may run while the processor is slowed.
-func reading() unit.Time {
+// clockReadingCost returns the cost of reading the clock: the fastest of many series in each batch,
+// and the median of the batches, because a batch may run while the processor is slowed.
+func clockReadingCost() unit.Time {
 	const batches, rounds, reads = 9, 20, 50
 	costs := make([]float64, batches)
 	for i := range costs {
@@ -89,46 +89,47 @@ func reading() unit.Time {
 	return unit.Time(quantile(costs, 0.5) * float64(unit.Nanosecond))
 }
 
-// Offset is the interval, in nanoseconds, in which the offset of one processor's clock to another's
-// lies.
-type Offset struct{ Low, High int64 }
+// OffsetBounds is the interval, in nanoseconds, in which the offset of one processor's clock to
+// another's lies.
+type OffsetBounds struct{ Low, High int64 }
 
-// Common reports whether the processors may share one clock: 0 lies within the bounds.
-func (o Offset) Common() bool { return o.Low <= 0 && 0 <= o.High }
+// IncludesZero reports whether the processors may share one clock: 0 lies within the bounds.
+func (o OffsetBounds) IncludesZero() bool { return o.Low <= 0 && 0 <= o.High }
 
 // String returns the bounds: -90..110.
-func (o Offset) String() string { return fmt.Sprintf("%d..%d", o.Low, o.High) }
+func (o OffsetBounds) String() string { return fmt.Sprintf("%d..%d", o.Low, o.High) }
 
-// narrow takes into account a reading there between two readings here.
-func (o *Offset) narrow(before, there, after int64) {
+// narrowBounds takes into account a reading there between two readings here.
+func (o *OffsetBounds) narrowBounds(before, there, after int64) {
 	o.Low, o.High = max(o.Low, there-after), min(o.High, there-before)
 }
 
 const (
-	offsetTrips = 1000
-	offsetLimit = 100 * time.Millisecond
+	clockRoundTrips  = 1000
+	clockOffsetLimit = 100 * time.Millisecond
 )
 
-// ClockOffset bounds the offset of the clock of processor b to that of processor a. Threads on both
-// read the clock in turn. A reading on b between two readings on a bounds the offset: it is at
-// least b's reading minus the second, and at most b's reading minus the first. The closest of many
-// such bounds are returned. If the lower one is above the upper one, the offset changes with time.
-func ClockOffset(ctx context.Context, a, b int) (Offset, error) {
-	o := Offset{math.MinInt64, math.MaxInt64}
+// MeasureClockOffset bounds the offset of the clock of processor b to that of processor a. Threads
+// on both read the clock in turn. A reading on b between two readings on a bounds the offset: it is
+// at least b's reading minus the second, and at most b's reading minus the first. The closest of
+// many such bounds are returned. If the lower one is above the upper one, the offset changes with
+// time.
+func MeasureClockOffset(ctx context.Context, a, b int) (OffsetBounds, error) {
+	o := OffsetBounds{math.MinInt64, math.MaxInt64}
 	var ask, reply paddedWord
 	var there int64 // b's reading; written before reply is, and read after it
-	err := exchangeBetween(ctx, a, b, offsetLimit, func(m *exchange) {
-		for i := range uint64(offsetTrips) {
+	err := runExchange(ctx, a, b, clockOffsetLimit, func(m *wordExchange) {
+		for i := range uint64(clockRoundTrips) {
 			before := Now()
 			ask.Store(i + 1)
-			if !m.await(&reply.Uint64, i+1) {
+			if !m.awaitValue(&reply.Uint64, i+1) {
 				return
 			}
-			o.narrow(before, there, Now())
+			o.narrowBounds(before, there, Now())
 		}
-	}, func(m *exchange) {
-		for i := range uint64(offsetTrips) {
-			if !m.await(&ask.Uint64, i+1) {
+	}, func(m *wordExchange) {
+		for i := range uint64(clockRoundTrips) {
+			if !m.awaitValue(&ask.Uint64, i+1) {
 				return
 			}
 			there = Now()
@@ -136,7 +137,7 @@ func ClockOffset(ctx context.Context, a, b int) (Offset, error) {
 		}
 	})
 	if err != nil {
-		return Offset{}, fmt.Errorf("the clocks of processors %d and %d: %w", a, b, err)
+		return OffsetBounds{}, fmt.Errorf("the clocks of processors %d and %d: %w", a, b, err)
 	}
 	return o, nil
 }

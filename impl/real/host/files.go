@@ -14,11 +14,11 @@ import (
 // A file that does not exist reads as "".
 type Files struct{ fs.FS }
 
-// System returns the files of this machine.
-func System() Files { return Files{os.DirFS("/")} }
+// SystemFiles returns the files of this computer.
+func SystemFiles() Files { return Files{os.DirFS("/")} }
 
-// Line returns the first line of a file, trimmed.
-func (f Files) Line(name string) string {
+// FirstLine returns the first line of a file, trimmed.
+func (f Files) FirstLine(name string) string {
 	b, err := fs.ReadFile(f, name)
 	if err != nil {
 		return ""
@@ -27,15 +27,15 @@ func (f Files) Line(name string) string {
 	return strings.TrimSpace(text)
 }
 
-// Number returns the whole number in the first line of a file, and whether there is one.
-func (f Files) Number(name string) (n int64, is bool) {
-	n, err := strconv.ParseInt(f.Line(name), 10, 64)
+// FirstNumber returns the whole number in the first line of a file, and whether there is one.
+func (f Files) FirstNumber(name string) (n int64, is bool) {
+	n, err := strconv.ParseInt(f.FirstLine(name), 10, 64)
 	return n, err == nil
 }
 
-// Value returns the rest of the first line that begins with a key, behind a colon or blanks: flags
-// in proc/cpuinfo.
-func (f Files) Value(name, key string) string {
+// ValueOf returns the rest of the first line that begins with a key, behind a colon or blanks:
+// flags in proc/cpuinfo.
+func (f Files) ValueOf(name, key string) string {
 	b, err := fs.ReadFile(f, name)
 	if err != nil {
 		return ""
@@ -50,26 +50,26 @@ func (f Files) Value(name, key string) string {
 
 // ClockSource returns the kernel's clock source, such as tsc.
 func (f Files) ClockSource() string {
-	return f.Line("sys/devices/system/clocksource/clocksource0/current_clocksource")
+	return f.FirstLine("sys/devices/system/clocksource/clocksource0/current_clocksource")
 }
 
-// hypervisors are vendor names of virtual machines.
-var hypervisors = []string{"QEMU", "VMware, Inc.", "innotek GmbH", "Xen"}
+// hypervisorVendors are vendor names of virtual machines.
+var hypervisorVendors = []string{"QEMU", "VMware, Inc.", "innotek GmbH", "Xen"}
 
-// Virtual reports whether the machine is known to be virtual.
-func (f Files) Virtual() bool {
-	return slices.Contains(strings.Fields(f.Value("proc/cpuinfo", "flags")), "hypervisor") || f.Line("sys/hypervisor/type") != "" ||
-		slices.Contains(hypervisors, f.Line("sys/class/dmi/id/sys_vendor"))
+// IsVirtualMachine reports whether the computer is known to be a virtual machine.
+func (f Files) IsVirtualMachine() bool {
+	return slices.Contains(strings.Fields(f.ValueOf("proc/cpuinfo", "flags")), "hypervisor") || f.FirstLine("sys/hypervisor/type") != "" ||
+		slices.Contains(hypervisorVendors, f.FirstLine("sys/class/dmi/id/sys_vendor"))
 }
 
 // Governor returns the frequency governor of a processor.
 func (f Files) Governor(processor int) string {
-	return f.Line("sys/devices/system/cpu/cpu" + strconv.Itoa(processor) + "/cpufreq/scaling_governor")
+	return f.FirstLine("sys/devices/system/cpu/cpu" + strconv.Itoa(processor) + "/cpufreq/scaling_governor")
 }
 
 // Turbo returns whether processors may exceed their nominal frequency: on, off, or "" if unknown.
 func (f Files) Turbo() string {
-	switch f.Line("sys/devices/system/cpu/intel_pstate/no_turbo") + "/" + f.Line("sys/devices/system/cpu/cpufreq/boost") {
+	switch f.FirstLine("sys/devices/system/cpu/intel_pstate/no_turbo") + "/" + f.FirstLine("sys/devices/system/cpu/cpufreq/boost") {
 	case "0/", "/1", "0/1":
 		return "on"
 	case "1/", "/0", "1/0":

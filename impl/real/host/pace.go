@@ -13,10 +13,11 @@ import (
 // shows it, and cache lines move as fast as before, but work that keeps all units of the core busy
 // takes longer.
 
-// PaceWork is such work: six independent chains of operations in registers, about two microseconds.
+// RunPaceWork is such work: six independent chains of operations in registers, about two
+// microseconds.
 //
 //go:noinline
-func PaceWork() uint64 {
+func RunPaceWork() uint64 {
 	var a, b, c, d, e, f uint64 = 1, 2, 3, 4, 5, 6
 	for range 1500 {
 		a += 5 ^ a>>3
@@ -32,24 +33,24 @@ func PaceWork() uint64 {
 // PaceTolerance is the factor over its best time that the work may take at full pace.
 const PaceTolerance = 1.1
 
-// BestIndex returns the index of the best time among n sorted times of the work. A few shorter ones
-// are chance: the clock was read late before the work or early after it, or a virtual processor
-// moved to a core with a slightly different clock.
-func BestIndex(n int) int { return min(n-1, 4+n/500) }
+// BestTimeIndex returns the index of the best time among n sorted times of the work. A few shorter
+// ones are chance: the clock was read late before the work or early after it, or a virtual
+// processor moved to a core with a slightly different clock.
+func BestTimeIndex(n int) int { return min(n-1, 4+n/500) }
 
 // Pace says how fast a processor did the work, repeated many times.
 type Pace struct {
-	Processor    int
-	Best, Median time.Duration
-	Slowed       float64 // part of the repetitions that exceeded the tolerance, from 0 to 1
+	Processor            int
+	BestTime, MedianTime time.Duration
+	SlowedShare          float64 // part of the repetitions that exceeded the tolerance, from 0 to 1
 }
 
 // MeasurePaces does the work on the processors at the same time, for a duration or until the
 // context is done, and returns the paces in the order of the processors.
 func MeasurePaces(ctx context.Context, processors []int, d time.Duration) ([]Pace, error) {
 	all := make([]Pace, len(processors))
-	err := onThreads(processors, 2*d+time.Second, func(i int) {
-		all[i] = paceOf(processors[i], work(ctx, d))
+	err := runOnProcessors(processors, 2*d+time.Second, func(i int) {
+		all[i] = summarizePace(processors[i], timePaceWork(ctx, d))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("measure the pace of processors %v: %w", processors, err)
@@ -57,16 +58,16 @@ func MeasurePaces(ctx context.Context, processors []int, d time.Duration) ([]Pac
 	return all, context.Cause(ctx)
 }
 
-// work repeats the work on the processor of the calling thread, and returns the times in
+// timePaceWork repeats the work on the processor of the calling thread, and returns the times in
 // nanoseconds.
-func work(ctx context.Context, d time.Duration) []int64 {
+func timePaceWork(ctx context.Context, d time.Duration) []int64 {
 	var took []int64
 	var sum uint64 // used below, or the compiler would drop the work
 	for end := Now() + d.Nanoseconds(); ; runtime.Gosched() {
-		settled()
-		for stop := Now() + stretch.Nanoseconds(); Now() < stop; {
+		waitForIdleRuntime()
+		for stop := Now() + readingPeriod.Nanoseconds(); Now() < stop; {
 			begin := Now()
-			sum += PaceWork()
+			sum += RunPaceWork()
 			took = append(took, Now()-begin)
 		}
 		if Now() >= end || ctx.Err() != nil {
@@ -76,10 +77,10 @@ func work(ctx context.Context, d time.Duration) []int64 {
 	}
 }
 
-// paceOf summarizes the times of the work.
-func paceOf(processor int, took []int64) Pace {
+// summarizePace summarizes the times of the work.
+func summarizePace(processor int, took []int64) Pace {
 	slices.Sort(took)
-	best := took[BestIndex(len(took))]
+	best := took[BestTimeIndex(len(took))]
 	slowed := 0
 	for _, t := range took {
 		if float64(t) > PaceTolerance*float64(best) {

@@ -9,7 +9,7 @@ import (
 )
 
 // The best moments are those that are no accident, and what takes a tenth longer was slowed.
-func TestPaceOf(t *testing.T) {
+func TestSummarizePace(t *testing.T) {
 	for _, c := range []struct {
 		took []int64
 		want Pace
@@ -19,25 +19,25 @@ func TestPaceOf(t *testing.T) {
 		{[]int64{2000, 1500, 2001, 2001, 2001, 2000, 1600, 2200, 2201, 3000}, Pace{3, 2001, 2001, 0.1}},
 		{[]int64{2000, 2000, 2000, 2000, 2000, 2200, 2201, 3000, 3000, 3000}, Pace{3, 2000, 2200, 0.4}},
 	} {
-		if got := paceOf(3, c.took); got != c.want {
+		if got := summarizePace(3, c.took); got != c.want {
 			t.Errorf("%v: got %+v, want %+v", c.took, got, c.want)
 		}
 	}
 }
 
 // The work takes time on a processor of this machine, at its best moments and else.
-func TestPaces(t *testing.T) {
+func TestMeasurePaces(t *testing.T) {
 	if len(Processors()) == 0 {
 		t.Skip("the processors of this system are not known")
 	}
 	all, err := MeasurePaces(t.Context(), []int{RankProcessor(0)}, 20*time.Millisecond)
-	if errors.Is(err, errStuck) {
+	if errors.Is(err, errNotScheduled) {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := all[0]; p.Processor != RankProcessor(0) || p.Best < 500*time.Nanosecond || p.Best > 50*time.Microsecond || p.Median < p.Best || p.Slowed < 0 || p.Slowed >= 1 {
+	if p := all[0]; p.Processor != RankProcessor(0) || p.BestTime < 500*time.Nanosecond || p.BestTime > 50*time.Microsecond || p.MedianTime < p.BestTime || p.SlowedShare < 0 || p.SlowedShare >= 1 {
 		t.Errorf("got %+v", p)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -10,7 +10,7 @@ import (
 )
 
 // A thread that is pinned does not change which processors there are, and ranks go round them.
-func TestPlace(t *testing.T) {
+func TestPinningKeepsProcessors(t *testing.T) {
 	all := slices.Clone(host.Processors())
 	if len(all) == 0 {
 		t.Skip("the processors of this system are not known")
@@ -34,7 +34,7 @@ func TestPlace(t *testing.T) {
 }
 
 // Pinning to no processor, or to one that does not exist, is an error.
-func TestPinNowhere(t *testing.T) {
+func TestPinToMissingProcessorFails(t *testing.T) {
 	for processor, says := range map[int]string{-1: "unknown", 1 << 20: "processor 1048576"} {
 		if err := host.Pin(processor); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("pinning to processor %d: %v", processor, err)

@@ -12,16 +12,16 @@ import (
 // rusageThread selects the calling thread.
 const rusageThread = 1 // RUSAGE_THREAD of <bits/resource.h>
 
-// preemptions returns the number of involuntary context switches of the calling thread.
-func preemptions() (n int, known bool) {
+// threadPreemptions returns the number of involuntary context switches of the calling thread.
+func threadPreemptions() (n int, known bool) {
 	var u unix.Rusage
 	err := unix.Getrusage(rusageThread, &u)
 	return int(u.Nivcsw), err == nil
 }
 
-// ProcessCopy returns why the kernel does not copy between processes, or nil if it does. It tries
-// to copy within this process, which a filter of system calls forbids as well.
-func ProcessCopy() error {
+// TryProcessCopy returns why the kernel does not copy between processes, or nil if it does. It
+// tries to copy within this process, which a filter of system calls forbids as well.
+func TryProcessCopy() error {
 	there, here := uint64(1), uint64(0)
 	local := unix.Iovec{Base: (*byte)(unsafe.Pointer(&here))}
 	local.SetLen(8)
@@ -43,8 +43,8 @@ func FreeSpace(dir string) (int64, error) {
 	return int64(st.Bavail) * int64(st.Bsize), nil
 }
 
-// affinity returns the processors on which the calling thread is allowed to run.
-func affinity() []int {
+// readAffinity returns the processors on which the calling thread is allowed to run.
+func readAffinity() []int {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
 		return nil
@@ -71,15 +71,17 @@ func Pin(processor int) error {
 	return nil
 }
 
-// Memory returns an anonymous file of n bytes in memory, which is shared by the processes that
-// inherit it and freed with the last of them. All of it is allocated, else it is an error: a
+// NewSharedMemory returns an anonymous file of n bytes in memory, which is shared by the processes
+// that inherit it and freed with the last of them. All of it is allocated, else it is an error: a
 // process that touches a missing page would be killed.
-func Memory(n int) (*os.File, error) { return memory(n, unix.MemfdCreate, unix.Fallocate) }
+func NewSharedMemory(n int) (*os.File, error) {
+	return newSharedMemory(n, unix.MemfdCreate, unix.Fallocate)
+}
 
-func memory(n int, create func(name string, flags int) (int, error), allocate func(fd int, mode uint32, from, length int64) error) (*os.File, error) {
+func newSharedMemory(n int, create func(name string, flags int) (int, error), allocate func(fd int, mode uint32, from, length int64) error) (*os.File, error) {
 	fd, err := create("loggp", unix.MFD_CLOEXEC)
 	if err != nil {
-		return nil, fmt.Errorf("make a file in memory (memfd_create): %w%s", err, hint(err))
+		return nil, fmt.Errorf("make a file in memory (memfd_create): %w%s", err, errorHint(err))
 	}
 	f := os.NewFile(uintptr(fd), "memory")
 	for {
@@ -89,13 +91,13 @@ func memory(n int, create func(name string, flags int) (int, error), allocate fu
 	}
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("allocate %d bytes of shared memory: %w%s", n, err, hint(err))
+		return nil, fmt.Errorf("allocate %d bytes of shared memory: %w%s", n, err, errorHint(err))
 	}
 	return f, nil
 }
 
-// hints say what causes an error, and what to do.
-var hints = []struct {
+// errorHints say what causes an error, and what to do.
+var errorHints = []struct {
 	err  error
 	says string
 }{
@@ -107,8 +109,8 @@ var hints = []struct {
 	{unix.EPERM, "a filter of system calls forbids it: change the container's seccomp profile"},
 }
 
-func hint(err error) string {
-	for _, h := range hints {
+func errorHint(err error) string {
+	for _, h := range errorHints {
 		if errors.Is(err, h.err) {
 			return "; " + h.says
 		}

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Memory is fully allocated, and other programs do not inherit it by accident.
-func TestMemory(t *testing.T) {
+// NewSharedMemory is fully allocated, and other programs do not inherit it by accident.
+func TestSharedMemoryIsAllocated(t *testing.T) {
 	const n = 1<<16 + 5
-	f, err := Memory(n)
+	f, err := NewSharedMemory(n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestMemory(t *testing.T) {
 
 // A system that does not give memory says why, and leaves no file; one that is interrupted is asked
 // again.
-func TestNoMemory(t *testing.T) {
+func TestSharedMemoryErrorsGiveHints(t *testing.T) {
 	fails := func(errs ...error) func(int, uint32, int64, int64) error {
 		return func(int, uint32, int64, int64) error {
 			err := errs[0]
@@ -38,7 +38,7 @@ func TestNoMemory(t *testing.T) {
 			return err
 		}
 	}
-	before := files(t)
+	before := countOpenFiles(t)
 	for _, c := range []struct {
 		create   error
 		allocate []error
@@ -55,7 +55,7 @@ func TestNoMemory(t *testing.T) {
 		if c.create != nil {
 			create = func(string, int) (int, error) { return -1, c.create }
 		}
-		f, err := memory(1000, create, fails(c.allocate...))
+		f, err := newSharedMemory(1000, create, fails(c.allocate...))
 		if f != nil || err == nil {
 			t.Fatalf("%v: there is memory", c)
 		}
@@ -65,18 +65,18 @@ func TestNoMemory(t *testing.T) {
 			}
 		}
 	}
-	if now := files(t); now != before {
+	if now := countOpenFiles(t); now != before {
 		t.Errorf("%d files are open, %d before", now, before)
 	}
-	f, err := memory(1000, unix.MemfdCreate, fails(unix.EINTR, nil))
+	f, err := newSharedMemory(1000, unix.MemfdCreate, fails(unix.EINTR, nil))
 	if err != nil {
 		t.Fatalf("interrupted once: %v", err)
 	}
 	f.Close()
 }
 
-// files returns how many files this process has open.
-func files(t *testing.T) int {
+// countOpenFiles returns how many files this process has open.
+func countOpenFiles(t *testing.T) int {
 	t.Helper()
 	list, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

@@ -8,20 +8,20 @@ import (
 	"runtime"
 )
 
-var errLinux = errors.New("not supported on " + runtime.GOOS)
+var errUnsupported = errors.New("not supported on " + runtime.GOOS)
 
-func preemptions() (n int, known bool) { return 0, false }
+func threadPreemptions() (n int, known bool) { return 0, false }
 
-// Memory is not supported here.
-func Memory(int) (*os.File, error) { return nil, errLinux }
+// NewSharedMemory is not supported here.
+func NewSharedMemory(int) (*os.File, error) { return nil, errUnsupported }
 
-// ProcessCopy is not supported here.
-func ProcessCopy() error { return errLinux }
+// TryProcessCopy is not supported here.
+func TryProcessCopy() error { return errUnsupported }
 
 // FreeSpace is not supported here.
-func FreeSpace(string) (int64, error) { return 0, errLinux }
+func FreeSpace(string) (int64, error) { return 0, errUnsupported }
 
-func affinity() []int { return nil }
+func readAffinity() []int { return nil }
 
 // Pin is not supported here.
 func Pin(int) error { return errors.New("threads are not pinned to processors on " + runtime.GOOS) }

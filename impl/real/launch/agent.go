@@ -77,7 +77,7 @@ func (g *Agent) join(ctx context.Context) (*control, error) {
 
 // hello exchanges the first messages with rank 0.
 func (g *Agent) hello(c *control) error {
-	if err := c.send(hello{Version: g.Version, Host: host.Host(), Facts: host.Facts(), Processors: host.Processors()}); err != nil {
+	if err := c.send(hello{Version: g.Version, Host: host.Name(), Facts: host.Facts(), Processors: host.Processors()}); err != nil {
 		return err
 	}
 	var m command

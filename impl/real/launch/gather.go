@@ -87,7 +87,7 @@ func (cfg *TeamConfig) gather(ctx context.Context, address string) (*Team, error
 		cfg.Announce(l.Addr().String(), token, external)
 	}
 	t := &Team{Hosts: make([]Host, n+1), agents: make([]*agent, n)}
-	t.Hosts[0] = Host{Name: host.Host(), Address: l.Addr().IP.String(), Facts: host.Facts(), Processors: host.Processors()}
+	t.Hosts[0] = Host{Name: host.Name(), Address: l.Addr().IP.String(), Facts: host.Facts(), Processors: host.Processors()}
 	user := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

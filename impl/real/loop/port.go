@@ -51,10 +51,10 @@ func (p *port) Size() int { return len(p.ports) }
 func (p *port) Tier(int) model.Tier { return model.Intra }
 
 // Node implements device.Port, and Tick does.
-func (p *port) Node() string { return host.Host() }
+func (p *port) Node() string { return host.Name() }
 
 func (p *port) Tick() unit.Time {
-	resolution, _ := host.Clock()
+	resolution, _ := host.ClockStepAndCost()
 	return resolution
 }
 

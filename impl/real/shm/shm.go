@@ -62,7 +62,7 @@ func (w *world) RunChecked(program func(device.Port) error, check func(details [
 
 // Create implements launch.Transport.
 func (w *world) Create() (launch.Node, *os.File, error) {
-	f, err := host.Memory(size(w.Ranks))
+	f, err := host.NewSharedMemory(size(w.Ranks))
 	if err != nil {
 		return nil, nil, fmt.Errorf("shm: memory for %d ranks: %w", w.Ranks, err)
 	}

@@ -65,7 +65,7 @@ func (m *memory) transferTogether(dst int, k device.Key, off int, there uintptr,
 	m.members[dst].asker.CompareAndSwap(uint32(m.Rank())+1, 0)
 	for t.done.Load() != uint32(chunks) {
 		m.Leave()
-		host.Pause()
+		host.PauseProcessor()
 	}
 	if t.failed.Load() {
 		return m.vector.move(m.pid(dst), there, b, put)

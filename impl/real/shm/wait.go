@@ -20,7 +20,7 @@ func (p *port) wait() *device.Packet {
 	for looks := uint(1); ; looks++ {
 		q := p.poll()
 		if q == nil {
-			host.Pause()
+			host.PauseProcessor()
 			if p.Spin(looks) {
 				q = p.between(looks)
 			}

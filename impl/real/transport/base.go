@@ -40,12 +40,12 @@ func (b *Base) Rank() int { return b.rank }
 
 func (b *Base) Size() int { return b.size }
 
-func (b *Base) Node() string { return host.Host() }
+func (b *Base) Node() string { return host.Name() }
 
 func (b *Base) Now() unit.Time { return unit.Time(host.Now()) * unit.Nanosecond }
 
 func (b *Base) Tick() unit.Time {
-	resolution, _ := host.Clock()
+	resolution, _ := host.ClockStepAndCost()
 	return resolution
 }
 

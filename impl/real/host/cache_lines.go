@@ -15,8 +15,8 @@ import (
 // twice as long, depending on its address, so many lines are measured.
 type CacheLineTimes struct {
 	Low, Median, High float64 // the quartiles of the lines' medians
-	Lines             int     // each in its own page
-	Passes            int     // over all lines
+	LineCount         int     // each in its own page
+	PassCount         int     // over all lines
 }
 
 // String returns the median and the quartiles: 155 (113..213) ns.
@@ -25,68 +25,68 @@ func (l CacheLineTimes) String() string {
 }
 
 // Lines in as many pages, the round trips of a line at a time, and the passes over all lines. That
-// takes some milliseconds. After probeLimit leastPasses passes suffice.
+// takes some milliseconds. After cacheLineLimit minLinePasses passes suffice.
 const (
-	probeLines  = 128
-	probeTrips  = 8
-	probePasses = 8
-	leastPasses = 3
-	probeLimit  = 100 * time.Millisecond
+	measuredLines  = 128
+	tripsPerLine   = 8
+	maxLinePasses  = 8
+	minLinePasses  = 3
+	cacheLineLimit = 100 * time.Millisecond
 )
 
-// CacheLines passes cache lines between threads on two processors and returns the times. It is an
-// error if threads cannot be pinned there, or do not run at the same time for long enough.
+// MeasureCacheLines passes cache lines between threads on two processors and returns the times. It
+// is an error if threads cannot be pinned there, or do not run at the same time for long enough.
 //
 // The two threads write one word in turn. One way is half of a round trip: the load that finds the
 // other's value, and the store that takes over the line.
-func CacheLines(ctx context.Context, a, b int) (CacheLineTimes, error) {
-	words := wordsOnLines(probeLines)
-	var took [probePasses][probeLines]float64 // one way
+func MeasureCacheLines(ctx context.Context, a, b int) (CacheLineTimes, error) {
+	words := wordsOnPages(measuredLines)
+	var took [maxLinePasses][measuredLines]float64 // one way
 	passes := 0
-	err := exchangeBetween(ctx, a, b, probeLimit, func(m *exchange) {
-		for passes < probePasses && serve(m, words, uint64(passes), &took[passes]) {
+	err := runExchange(ctx, a, b, cacheLineLimit, func(m *wordExchange) {
+		for passes < maxLinePasses && sendLines(m, words, uint64(passes), &took[passes]) {
 			passes++
 		}
-	}, func(m *exchange) {
-		for pass := range uint64(probePasses) {
-			if !answer(m, words, pass) {
+	}, func(m *wordExchange) {
+		for pass := range uint64(maxLinePasses) {
+			if !returnLines(m, words, pass) {
 				return
 			}
 		}
 	})
-	if err != nil && (!errors.Is(err, errNotTogether) || passes < leastPasses) {
+	if err != nil && (!errors.Is(err, errNotSimultaneous) || passes < minLinePasses) {
 		return CacheLineTimes{}, fmt.Errorf("pass cache lines from processor %d to %d: %w", a, b, err)
 	}
-	return summarize(took[:passes]), nil
+	return summarizeLineTimes(took[:passes]), nil
 }
 
-// serve sends each line back and forth, the first time without reading the clock, and reports
+// sendLines sends each line back and forth, the first time without reading the clock, and reports
 // whether all came back.
-func serve(m *exchange, words []*atomic.Uint64, pass uint64, took *[probeLines]float64) bool {
+func sendLines(m *wordExchange, words []*atomic.Uint64, pass uint64, took *[measuredLines]float64) bool {
 	for i, w := range words {
-		value := pass * 2 * (probeTrips + 1)
+		value := pass * 2 * (tripsPerLine + 1)
 		var begin int64
-		for trip := range probeTrips + 1 {
+		for trip := range tripsPerLine + 1 {
 			if trip == 1 {
 				begin = Now()
 			}
 			w.Store(value + 1)
 			value += 2
-			if !m.await(w, value) {
+			if !m.awaitValue(w, value) {
 				return false
 			}
 		}
-		took[i] = float64(Now()-begin) / (2 * probeTrips)
+		took[i] = float64(Now()-begin) / (2 * tripsPerLine)
 	}
 	return true
 }
 
-// answer returns each line as often as it comes.
-func answer(m *exchange, words []*atomic.Uint64, pass uint64) bool {
+// returnLines returns each line as often as it comes.
+func returnLines(m *wordExchange, words []*atomic.Uint64, pass uint64) bool {
 	for _, w := range words {
-		value := pass*2*(probeTrips+1) + 1
-		for range probeTrips + 1 {
-			if !m.await(w, value) {
+		value := pass*2*(tripsPerLine+1) + 1
+		for range tripsPerLine + 1 {
+			if !m.awaitValue(w, value) {
 				return false
 			}
 			w.Store(value + 1)
@@ -96,9 +96,9 @@ func answer(m *exchange, words []*atomic.Uint64, pass uint64) bool {
 	return true
 }
 
-// wordsOnLines returns words on n cache lines, each in another page and at another offset in it.
+// wordsOnPages returns words on n cache lines, each in another page and at another offset in it.
 // The pages have been touched.
-func wordsOnLines(n int) []*atomic.Uint64 {
+func wordsOnPages(n int) []*atomic.Uint64 {
 	const page = 4096
 	memory := make([]byte, (n+1)*page)
 	at := page - int(uintptr(unsafe.Pointer(&memory[0]))%page) // of the first whole page
@@ -111,9 +111,9 @@ func wordsOnLines(n int) []*atomic.Uint64 {
 	return words
 }
 
-// summarize returns the quartiles, over the lines, of their medians.
-func summarize(took [][probeLines]float64) CacheLineTimes {
-	medians := make([]float64, probeLines)
+// summarizeLineTimes returns the quartiles, over the lines, of their medians.
+func summarizeLineTimes(took [][measuredLines]float64) CacheLineTimes {
+	medians := make([]float64, measuredLines)
 	for i := range medians {
 		of := make([]float64, len(took))
 		for pass := range took {
@@ -121,7 +121,7 @@ func summarize(took [][probeLines]float64) CacheLineTimes {
 		}
 		medians[i] = quantile(of, 0.5)
 	}
-	return CacheLineTimes{Low: quantile(medians, 0.25), Median: quantile(medians, 0.5), High: quantile(medians, 0.75), Lines: probeLines, Passes: len(took)}
+	return CacheLineTimes{Low: quantile(medians, 0.25), Median: quantile(medians, 0.5), High: quantile(medians, 0.75), LineCount: measuredLines, PassCount: len(took)}
 }
 
 // quantile returns a quantile of numbers, which it sorts, with linear interpolation. Hyndman and
