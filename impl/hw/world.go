@@ -35,17 +35,17 @@ var networks = []kind{
 // a job.
 type kind struct {
 	of    model.Network
-	build func(*core.Job, model.Network, core.Ends) core.Network
+	build func(*core.Job, model.Network, core.Attachment) core.Network
 }
 
 // row makes a row of networks.
-func row[N model.Network](build func(*core.Job, N, core.Ends) core.Network) kind {
+func row[N model.Network](build func(*core.Job, N, core.Attachment) core.Network) kind {
 	var of N
-	return kind{of, func(j *core.Job, n model.Network, e core.Ends) core.Network { return build(j, n.(N), e) }}
+	return kind{of, func(j *core.Job, n model.Network, e core.Attachment) core.Network { return build(j, n.(N), e) }}
 }
 
 // builder returns what builds a network, or nil.
-func builder(n model.Network) func(*core.Job, model.Network, core.Ends) core.Network {
+func builder(n model.Network) func(*core.Job, model.Network, core.Attachment) core.Network {
 	for _, k := range networks {
 		if n != nil && k.of.Kind() == n.Kind() {
 			return k.build
@@ -114,10 +114,10 @@ func (w *World) Run(program func(device.Port) error) error {
 // join builds the networks of the machine and joins the ranks of a job by them.
 func join(j *core.Job) {
 	m := j.Machine
-	far := builder(m.Network)(j, m.Network, core.Ends{Ranks: j.Ranks, N: m.Ends(j.Ranks), Of: m.End})
+	far := builder(m.Network)(j, m.Network, core.Attachment{Ranks: j.Ranks, Interfaces: m.Ends(j.Ranks), InterfaceOf: m.End})
 	if m.Nodes == nil {
 		for i := range j.Ports {
-			j.Ports[i].Join(far, nil, 0, 0)
+			j.Ports[i].AttachNetworks(far, nil, 0, 0)
 		}
 		return
 	}
@@ -125,9 +125,9 @@ func join(j *core.Job) {
 	for first, end := 0, 0; first < j.Ranks; first = end {
 		_, end = m.Members(j.Ranks, first)
 		n, first := end-first, first
-		near := build(j, m.Nodes.Inside, core.Ends{First: first, Ranks: n, N: n, Of: func(rank int) int { return rank - first }, Prefix: fmt.Sprintf("node %d ", m.Node(first))})
+		near := build(j, m.Nodes.Inside, core.Attachment{FirstRank: first, Ranks: n, Interfaces: n, InterfaceOf: func(rank int) int { return rank - first }, NamePrefix: fmt.Sprintf("node %d ", m.Node(first))})
 		for i := range n {
-			j.Ports[first+i].Join(far, near, first, n)
+			j.Ports[first+i].AttachNetworks(far, near, first, n)
 		}
 	}
 }

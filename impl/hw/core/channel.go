@@ -7,128 +7,128 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Prioritized is a Network whose interfaces have queues of short messages in two priorities. On
+// PriorityNetwork is a Network whose interfaces have queues of short messages in two priorities. On
 // links a message of high priority overtakes others that wait.
-type Prioritized interface {
+type PriorityNetwork interface {
 	Network
-	Limit() int                                 // length of the longest message
-	Room() int                                  // messages of a priority for a rank, under way or not received
-	Held(p *Port, dst int, high bool) unit.Time // until when the interfaces take no such message; 0: they take one now
-	Issue(p *Port, pk *Packet)                  // charges the sender and schedules the message's first move
-	Take(p *Port, pk *Packet)                   // charges the taking of a message from its queue
+	MaxMessage() int                                 // length of the longest message
+	QueueCapacity() int                              // messages of a priority for a rank, under way or not received
+	BusyUntil(p *Port, dst int, high bool) unit.Time // until when the interfaces take no such message; 0: they take one now
+	SendMessage(p *Port, pk *Packet)                 // charges the sender and schedules the message's first move
+	ChargeReceive(p *Port, pk *Packet)               // charges the taking of a message from its queue
 }
 
-// lane is the messages of one priority for a rank.
-type lane struct {
-	messages List
-	n        int     // of these, and of those under way
-	held     *Packet // lent to the rank until the next Recv
-	refused  []int32 // ranks that wait for room
+// channelQueue is the messages of one priority for a rank.
+type channelQueue struct {
+	messages       PacketList
+	count          int     // of these, and of those under way
+	lent           *Packet // lent to the rank until the next Recv
+	refusedSenders []int32 // ranks that wait for room
 }
 
-// urgent is the lane of packets of high priority.
-const urgent = int8(device.High) + 1
+// highPriority is the lane of packets of high priority.
+const highPriority = int8(device.High) + 1
 
-// channel is a port as its Channel.
-type channel struct{ *Port }
+// channelPort is a port as its Channel.
+type channelPort struct{ *Port }
 
 // Channel implements device.Port.
 func (p *Port) Channel() device.Channel {
-	if x, ok := p.far.(Prioritized); !ok || x.Room() == 0 {
+	if x, ok := p.farNetwork.(PriorityNetwork); !ok || x.QueueCapacity() == 0 {
 		return nil
 	}
-	return channel{p}
+	return channelPort{p}
 }
 
-// prioritized returns the network that carries messages. Between ranks of a node it does, too.
-func (p *Port) prioritized() Prioritized { return p.far.(Prioritized) }
+// priorityNetwork returns the network that carries messages. Between ranks of a node it does, too.
+func (p *Port) priorityNetwork() PriorityNetwork { return p.farNetwork.(PriorityNetwork) }
 
-func (c channel) Limit() int { return c.prioritized().Limit() }
+func (c channelPort) Limit() int { return c.priorityNetwork().MaxMessage() }
 
 // Send finds that a queue is full when it sends, as what waits in the network for room makes it
 // known to the sender's interface.
-func (c channel) Send(dst int, pri device.Priority, b []byte) bool {
-	c.check(dst)
-	net := c.prioritized()
-	if len(b) > net.Limit() {
-		panic(fmt.Sprintf("hw: a message of %d bytes: %d at most", len(b), net.Limit()))
+func (c channelPort) Send(dst int, pri device.Priority, b []byte) bool {
+	c.checkRank(dst)
+	net := c.priorityNetwork()
+	if len(b) > net.MaxMessage() {
+		panic(fmt.Sprintf("hw: a message of %d bytes: %d at most", len(b), net.MaxMessage()))
 	}
-	c.Pay()
+	c.ElapseCharges()
 	to := &c.Ports[dst]
-	l := &to.lanes[pri]
-	switch t := net.Held(c.Port, dst, pri == device.High); {
-	case to.ended:
+	l := &to.channelQueues[pri]
+	switch t := net.BusyUntil(c.Port, dst, pri == device.High); {
+	case to.programEnded:
 		return true
 	case t > 0:
-		c.Kernel.At(t, (*room)(c.Port), 0)
-	case l.n == net.Room():
-		l.refused = append(l.refused, c.ID)
+		c.Kernel.Schedule(t, (*bufferSpace)(c.Port), 0)
+	case l.count == net.QueueCapacity():
+		l.refusedSenders = append(l.refusedSenders, c.ID)
 	default:
-		l.n++
+		l.count++
 		pk := c.newPacket(c.ID, int32(dst), &device.Head{}, b)
-		pk.Net, pk.lane = net, int8(pri)+1
-		net.Issue(c.Port, pk)
+		pk.Network, pk.channelClass = net, int8(pri)+1
+		net.SendMessage(c.Port, pk)
 		return true
 	}
-	c.again(&c.loads, freeReadings)
+	c.throttlePolling(&c.loadPolls, maxFreePolls)
 	return false
 }
 
-// room is the event of a rank whose message may be taken now.
-type room Port
+// bufferSpace is the event of a rank whose message may be taken now.
+type bufferSpace Port
 
 // Act notifies the rank.
-func (r *room) Act(uint64) {
-	r.events++
-	(*Port)(r).concern()
+func (r *bufferSpace) Act(uint64) {
+	r.eventCount++
+	(*Port)(r).resumeOnChange()
 }
 
-func (c channel) Recv(pri device.Priority) *device.Packet {
-	c.Pay()
-	l := &c.lanes[pri]
-	if l.held != nil {
-		c.Release(l.held)
-		l.held = nil
+func (c channelPort) Recv(pri device.Priority) *device.Packet {
+	c.ElapseCharges()
+	l := &c.channelQueues[pri]
+	if l.lent != nil {
+		c.ReleasePacket(l.lent)
+		l.lent = nil
 	}
 	if l.messages.Head == nil {
-		c.again(&c.loads, freeReadings)
+		c.throttlePolling(&c.loadPolls, maxFreePolls)
 		return nil
 	}
-	l.held = l.messages.Pop()
-	c.prioritized().Take(c.Port, l.held)
-	c.Pay()
-	c.leave(l)
-	return &l.held.Packet
+	l.lent = l.messages.Pop()
+	c.priorityNetwork().ChargeReceive(c.Port, l.lent)
+	c.ElapseCharges()
+	c.freeChannelSlot(l)
+	return &l.lent.Packet
 }
 
-// leave makes room for a message.
-func (p *Port) leave(l *lane) {
-	l.n--
-	for _, r := range l.refused {
-		(*room)(&p.Ports[r]).Act(0)
+// freeChannelSlot makes room for a message.
+func (p *Port) freeChannelSlot(l *channelQueue) {
+	l.count--
+	for _, r := range l.refusedSenders {
+		(*bufferSpace)(&p.Ports[r]).Act(0)
 	}
-	l.refused = l.refused[:0]
+	l.refusedSenders = l.refusedSenders[:0]
 }
 
-// queued puts a message that has arrived into its queue. A message to a rank whose program has
-// ended is dropped.
-func (p *Port) queued(pk *Packet) {
-	l := &p.lanes[pk.lane-1]
-	if p.ended {
-		p.leave(l)
-		p.Release(pk)
+// appendToChannel puts a message that has arrived into its queue. A message to a rank whose program
+// has ended is dropped.
+func (p *Port) appendToChannel(pk *Packet) {
+	l := &p.channelQueues[pk.channelClass-1]
+	if p.programEnded {
+		p.freeChannelSlot(l)
+		p.ReleasePacket(pk)
 		return
 	}
 	l.messages.Push(pk)
-	p.events++
-	p.concern()
+	p.eventCount++
+	p.resumeOnChange()
 }
 
-// closeLanes drops the messages of a rank whose program has ended.
-func (p *Port) closeLanes() {
-	for i := range p.lanes {
-		for l := &p.lanes[i]; l.messages.Head != nil; p.leave(l) {
-			p.Release(l.messages.Pop())
+// dropChannelMessages drops the messages of a rank whose program has ended.
+func (p *Port) dropChannelMessages() {
+	for i := range p.channelQueues {
+		for l := &p.channelQueues[i]; l.messages.Head != nil; p.freeChannelSlot(l) {
+			p.ReleasePacket(l.messages.Pop())
 		}
 	}
 }

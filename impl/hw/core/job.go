@@ -3,7 +3,7 @@
 // charges processors and schedules events; it does not know what else is in the machine.
 //
 // A rank runs ahead of the kernel's clock: work that it has been charged and that nothing else can
-// see only moves its processor's own clock (Port.Clock). The kernel's clock catches up (Port.Pay)
+// see only moves its processor's own clock (Port.Clock). The kernel's clock catches up (Port.ElapseCharges)
 // when the rank must see what others did. Whatever touches shared hardware is an event at its own
 // time, so the order of things on a wire never depends on which rank ran first.
 package core
@@ -39,45 +39,45 @@ type Job struct {
 	Kernel sim.Kernel
 	Ports  []Port // by rank
 
-	program  func(device.Port) error
-	software [model.MaxCosts]unit.Time
-	remote   bool   // processors can access each other's memory
-	counters bool   // and their counters
-	queues   bool   // and their queues, and run handlers at each other
-	watched  bool   // ranks can wait for events
-	copying  Pace   // of a processor that copies
-	arrived  int    // ranks at the hardware's barrier
-	opened   uint64 // how often it has opened
-	control  control
-	free     *Packet
-	spare    *Access
-	entries  *Entry
-	exits    map[int32][]exitNotice
+	program         func(device.Port) error
+	softwareCosts   [model.MaxCosts]unit.Time
+	hasRemoteMemory bool       // processors can access each other's memory
+	hasCounters     bool       // and their counters
+	hasQueues       bool       // and their queues, and run handlers at each other
+	hasWatch        bool       // ranks can wait for events
+	copyRate        CachedRate // of a processor that copies
+	barrierArrived  int        // ranks at the hardware's barrier
+	barrierReleases uint64     // how often it has opened
+	controlNetwork  controlState
+	freePackets     *Packet
+	freeAccesses    *RemoteAccess
+	freeEntries     *QueueEntry
+	exitNotices     map[int32][]exitNotice
 }
 
 // NewJob returns a job whose ports have no networks.
 func NewJob(cfg Config) *Job {
 	m := cfg.Machine
-	j := &Job{Config: cfg, Ports: make([]Port, cfg.Ranks), remote: m.Remote(), watched: m.Remote(), counters: m.Counters(), copying: Pace{Rate: m.Processor.Copy.Bandwidth}}
+	j := &Job{Config: cfg, Ports: make([]Port, cfg.Ranks), hasRemoteMemory: m.Remote(), hasWatch: m.Remote(), hasCounters: m.Counters(), copyRate: CachedRate{Rate: m.Processor.Copy.Bandwidth}}
 	if cfg.Library != nil {
-		j.software = cfg.Library.Software
+		j.softwareCosts = cfg.Library.Software
 	}
 	for i := range j.Ports {
 		p := &j.Ports[i]
 		p.Job, p.ID, p.noise = j, int32(i), NewNoise(cfg.Seed, i, cfg.Noise)
-		p.proc = &p.life
+		p.proc = &p.programProc
 	}
 	if j.Probe == nil {
-		j.Probe = Unobserved
+		j.Probe = NullProbe
 	}
-	j.Probe.Begin(j)
+	j.Probe.BeginRun(j)
 	return j
 }
 
 // Run runs the program on all ranks, whose ports have been joined, as device.World says.
 func (j *Job) Run(ctx context.Context, program func(device.Port) error) error {
 	j.program = program
-	j.Kernel.Reserve(len(j.Ports))
+	j.Kernel.ReserveProcs(len(j.Ports))
 	for i := range j.Ports {
 		p := &j.Ports[i]
 		j.Kernel.Start(p.proc, p)
@@ -96,23 +96,23 @@ func (j *Job) Run(ctx context.Context, program func(device.Port) error) error {
 	return d
 }
 
-// Live implements sim.Body: it is what a rank does.
-func (p *Port) Live() {
+// RunBody implements sim.Body: it is what a rank does.
+func (p *Port) RunBody() {
 	returned := false
 	defer func() {
 		switch v := recover(); {
 		case returned:
 		case v == nil:
 			p.Kernel.Fail(fmt.Errorf("rank %d ended its goroutine without returning: its program called runtime.Goexit, as t.FailNow does", p.ID))
-		case sim.Unwinding(v):
+		case sim.IsUnwind(v):
 			panic(v)
 		default:
 			p.Kernel.Fail(&device.Failure{Rank: int(p.ID), Value: v, Stack: debug.Stack()})
 		}
 	}()
-	if err := p.program(p.Probe.View(p)); err != nil {
+	if err := p.program(p.Probe.WrapPort(p)); err != nil {
 		p.Kernel.Fail(err)
 	}
-	p.end()
+	p.finishProgram()
 	returned = true
 }

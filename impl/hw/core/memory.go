@@ -6,27 +6,27 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// Access is a remote read or write in progress. Data moves when the last byte arrives.
-type Access struct {
-	J        *Job
-	Net      Network // that carries it
-	Src, Dst int32   // the rank that asked, and the one whose memory it is
-	Get      bool
-	key      device.Key
-	off      int
-	Bytes    []byte // at the rank that asked
-	Done     device.Head
-	Quiet    bool // its rank does not wait for its end
-	refused  bool
-	words    [device.MaxWords * 8]byte // its bytes, if it is quiet
-	taken    *Packet                   // that has them if they are more; or nil
-	Wire     Wire
-	next     *Access // in the list of those to use again
+// RemoteAccess is a remote read or write in progress. Data moves when the last byte arrives.
+type RemoteAccess struct {
+	Job          *Job
+	Network      Network // that carries it
+	Src, Dst     int32   // the rank that asked, and the one whose memory it is
+	IsGet        bool
+	key          device.Key
+	offset       int
+	Data         []byte // at the rank that asked
+	Completion   device.Head
+	NoCompletion bool // its rank does not wait for its end
+	refused      bool
+	inlineCopy   [device.MaxWords * 8]byte // its bytes, if it is quiet
+	packetCopy   *Packet                   // that has them if they are more; or nil
+	Transit      Transit
+	nextAccess   *RemoteAccess // in the list of those to use again
 }
 
 // Memory implements device.Port.
 func (p *Port) Memory() device.Memory {
-	if !p.remote {
+	if !p.hasRemoteMemory {
 		return nil
 	}
 	return p
@@ -34,7 +34,7 @@ func (p *Port) Memory() device.Memory {
 
 // Counter implements device.Port.
 func (p *Port) Counter() device.Counter {
-	if !p.Job.counters {
+	if !p.Job.hasCounters {
 		return nil
 	}
 	return p
@@ -42,126 +42,130 @@ func (p *Port) Counter() device.Counter {
 
 // Expose implements device.Memory, as do the others.
 func (p *Port) Expose(b []byte) device.Key {
-	p.Settle()
-	return p.memory.Expose(b)
+	p.AwaitStore()
+	return p.exposed.Expose(b)
 }
 
 // Withdraw implements device.Memory.
 func (p *Port) Withdraw(k device.Key) {
-	p.Settle()
-	if !p.memory.Withdraw(k) {
+	p.AwaitStore()
+	if !p.exposed.Withdraw(k) {
 		panic(fmt.Sprintf("hw: withdraw of memory %#x that rank %d does not expose", k, p.ID))
 	}
 }
 
 // Put implements device.Memory.
 func (p *Port) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
-	p.access(dst, k, off, b, done, false)
+	p.startAccess(dst, k, off, b, done, false)
 }
 
 // Get implements device.Memory.
 func (p *Port) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
-	p.access(dst, k, off, b, done, true)
+	p.startAccess(dst, k, off, b, done, true)
 }
 
 // MostTaken implements device.Taker: systems copy what they send.
 func (p *Port) MostTaken() int {
-	if r, ok := p.far.(Remote); ok {
-		return r.Limit()
+	if r, ok := p.farNetwork.(RemoteNetwork); ok {
+		return r.MaxEntry()
 	}
 	return 8 * device.MaxWords
 }
 
-func (p *Port) access(dst int, k device.Key, off int, b []byte, done device.Head, get bool) {
-	p.check(dst)
-	p.Settle()
-	x := p.spare
+func (p *Port) startAccess(dst int, k device.Key, off int, b []byte, done device.Head, get bool) {
+	p.checkRank(dst)
+	p.AwaitStore()
+	x := p.freeAccesses
 	if x == nil {
-		x = new(Access)
+		x = new(RemoteAccess)
 	} else {
-		p.spare = x.next
+		p.freeAccesses = x.nextAccess
 	}
-	*x = Access{J: p.Job, Net: p.network(dst), Src: p.ID, Dst: int32(dst), Get: get, key: k, off: off, Bytes: b, Done: done}
+	*x = RemoteAccess{Job: p.Job, Network: p.networkTo(dst), Src: p.ID, Dst: int32(dst), IsGet: get, key: k, offset: off, Data: b, Completion: done}
 	if !get && done == device.NoCompletion {
-		x.Quiet = true
+		x.NoCompletion = true
 		switch most := p.MostTaken(); {
 		case len(b) > most:
 			panic(fmt.Sprintf("hw: put of %d bytes without a completion: %d at most", len(b), most))
-		case len(b) > len(x.words):
-			x.taken = p.newPacket(p.ID, p.ID, &done, b)
-			x.Bytes = x.taken.Data
+		case len(b) > len(x.inlineCopy):
+			x.packetCopy = p.newPacket(p.ID, p.ID, &done, b)
+			x.Data = x.packetCopy.Data
 		default:
-			x.Bytes = x.words[:copy(x.words[:], b)]
+			x.Data = x.inlineCopy[:copy(x.inlineCopy[:], b)]
 		}
 	}
-	x.Net.Start(p, x)
+	x.Network.StartAccess(p, x)
 }
 
-// Move carries the bytes over. An access to memory that is not exposed is refused when it gets
+// CopyData carries the bytes over. An access to memory that is not exposed is refused when it gets
 // there.
-func (x *Access) Move() {
-	p := &x.J.Ports[x.Dst]
-	there, ok := p.memory.Reach(x.key, x.off, len(x.Bytes))
+func (x *RemoteAccess) CopyData() {
+	p := &x.Job.Ports[x.Dst]
+	there, ok := p.exposed.Reach(x.key, x.offset, len(x.Data))
 	switch {
 	case !ok:
 		x.refused = true
-	case x.Get:
-		copy(x.Bytes, there)
+	case x.IsGet:
+		copy(x.Data, there)
 	default:
-		copy(there, x.Bytes)
-		p.events++
-		p.concern()
+		copy(there, x.Data)
+		p.eventCount++
+		p.resumeOnChange()
 	}
 }
 
-// Unawaited reports whether an access that has moved is over because no rank is to be notified of
+// IsUnawaited reports whether an access that has moved is over because no rank is to be notified of
 // its completion.
-func (x *Access) Unawaited() bool { return x.Quiet && !x.refused }
+func (x *RemoteAccess) IsUnawaited() bool { return x.NoCompletion && !x.refused }
 
-// Finish notifies the rank that started the access, which is then complete.
-func (x *Access) Finish() {
+// Complete notifies the rank that started the access, which is then complete.
+func (x *RemoteAccess) Complete() {
 	var pk *Packet
-	if !x.Unawaited() {
-		pk = x.J.newPacket(x.Src, x.Src, &x.Done, nil)
-		pk.local, pk.Refused = true, x.refused
+	if !x.IsUnawaited() {
+		pk = x.Job.newPacket(x.Src, x.Src, &x.Completion, nil)
+		pk.isCompletion, pk.Refused = true, x.refused
 	}
-	x.J.Probe.Finishes(x, pk)
-	x.Bytes = nil
-	if x.taken != nil {
-		x.J.Release(x.taken)
-		x.taken = nil
+	x.Job.Probe.Completed(x, pk)
+	x.Data = nil
+	if x.packetCopy != nil {
+		x.Job.ReleasePacket(x.packetCopy)
+		x.packetCopy = nil
 	}
-	x.next, x.J.spare = x.J.spare, x
+	x.nextAccess, x.Job.freeAccesses = x.Job.freeAccesses, x
 	if pk != nil {
 		pk.Arrive()
 	}
 }
 
-// Change is an update of a register: it is set to a value, or the value is added to it.
-type Change struct {
+// RegisterUpdate is an update of a register: it is set to a value, or the value is added to it.
+type RegisterUpdate struct {
 	swap  bool
 	value int64
 }
 
 // Add implements device.Counter.
-func (p *Port) Add(dst, r int, delta int64) int64 { return p.register(dst, r, Change{value: delta}) }
-
-// Swap implements device.Counter.
-func (p *Port) Swap(dst, r int, value int64) int64 { return p.register(dst, r, Change{true, value}) }
-
-func (p *Port) register(dst, r int, c Change) int64 {
-	p.check(dst)
-	p.Pay()
-	return p.network(dst).Count(p, dst, r, c)
+func (p *Port) Add(dst, r int, delta int64) int64 {
+	return p.updateRegister(dst, r, RegisterUpdate{value: delta})
 }
 
-// Change changes a register of a rank at once and returns what was there.
-func (p *Port) Change(dst, r int, c Change) int64 {
+// Swap implements device.Counter.
+func (p *Port) Swap(dst, r int, value int64) int64 {
+	return p.updateRegister(dst, r, RegisterUpdate{true, value})
+}
+
+func (p *Port) updateRegister(dst, r int, c RegisterUpdate) int64 {
+	p.checkRank(dst)
+	p.ElapseCharges()
+	return p.networkTo(dst).UpdateRegister(p, dst, r, c)
+}
+
+// UpdateRegister changes a register of a rank at once and returns what was there.
+func (p *Port) UpdateRegister(dst, r int, c RegisterUpdate) int64 {
 	q := &p.Ports[dst]
 	old := q.counters[r]
 	if q.counters[r] += c.value; c.swap {
 		q.counters[r] = c.value
 	}
-	q.concern()
+	q.resumeOnChange()
 	return old
 }

@@ -8,34 +8,34 @@ import (
 // Packet is a packet that is in flight or has arrived.
 type Packet struct {
 	device.Packet
-	J     *Job
-	Net   Network // that carries it
-	Dst   int32
-	local bool // not from a network: the end of a remote access
-	lane  int8 // of a Channel, the priority and 1; 0: a packet
-	Next  *Packet
-	buf   []byte // memory of Data, kept when the packet is used again
-	Wire  Wire
+	Job          *Job
+	Network      Network // that carries it
+	Dst          int32
+	isCompletion bool // not from a network: the end of a remote access
+	channelClass int8 // of a Channel, the priority and 1; 0: a packet
+	Next         *Packet
+	buffer       []byte // memory of Data, kept when the packet is used again
+	Transit      Transit
 }
 
-// Wire is the position of a packet or an access in the network, which defines its meaning.
-type Wire struct {
-	Step int8
-	Pos  int
-	Size int // of all of it
-	At   unit.Time
-	Late unit.Time // how long the network had delayed the sender before
-	Long unit.Time // how long all of it takes at the rate of its source
+// Transit is the position of a packet or an access in the network, which defines its meaning.
+type Transit struct {
+	Step       int8
+	Position   int
+	Size       int // of all of it
+	NextTime   unit.Time
+	PriorDelay unit.Time // how long the network had delayed the sender before
+	Duration   unit.Time // how long all of it takes at the rate of its source
 
-	Engine bool // carries it, and no processor
-	Urgent bool // it goes before what waits for a link
+	ByEngine     bool // carries it, and no processor
+	HighPriority bool // it goes before what waits for a link
 }
 
-// List is a queue of packets. A packet is in one list at most.
-type List struct{ Head, Tail *Packet }
+// PacketList is a queue of packets. A packet is in one list at most.
+type PacketList struct{ Head, Tail *Packet }
 
 // Push appends a packet.
-func (l *List) Push(pk *Packet) {
+func (l *PacketList) Push(pk *Packet) {
 	if l.Tail == nil {
 		l.Head = pk
 	} else {
@@ -45,7 +45,7 @@ func (l *List) Push(pk *Packet) {
 }
 
 // Pop takes the first packet of a list that is not empty.
-func (l *List) Pop() *Packet {
+func (l *PacketList) Pop() *Packet {
 	pk := l.Head
 	if l.Head = pk.Next; l.Head == nil {
 		l.Tail = nil
@@ -55,53 +55,53 @@ func (l *List) Pop() *Packet {
 }
 
 func (j *Job) newPacket(src, dst int32, head *device.Head, data []byte) *Packet {
-	pk := j.free
+	pk := j.freePackets
 	if pk == nil {
-		pk = j.morePackets()
+		pk = j.allocatePackets()
 	}
-	j.free = pk.Next
+	j.freePackets = pk.Next
 	pk.Next = nil
-	pk.Src, pk.Dst, pk.Head, pk.local, pk.Refused = int(src), dst, *head, false, false
-	pk.lane = 0
+	pk.Src, pk.Dst, pk.Head, pk.isCompletion, pk.Refused = int(src), dst, *head, false, false
+	pk.channelClass = 0
 	pk.Data = nil
 	if len(data) > 0 {
-		pk.buf = append(pk.buf[:0], data...)
-		pk.Data = pk.buf
+		pk.buffer = append(pk.buffer[:0], data...)
+		pk.Data = pk.buffer
 	}
 	return pk
 }
 
-// Release takes back a packet that will not be received.
-func (j *Job) Release(pk *Packet) { pk.Next, j.free = j.free, pk }
+// ReleasePacket takes back a packet that will not be received.
+func (j *Job) ReleasePacket(pk *Packet) { pk.Next, j.freePackets = j.freePackets, pk }
 
-// morePackets makes packets, one for each rank or as many as one allocation is for, and returns the
-// first. It is not inlined, so that newPacket is.
+// allocatePackets makes packets, one for each rank or as many as one allocation is for, and returns
+// the first. It is not inlined, so that newPacket is.
 //
 //go:noinline
-func (j *Job) morePackets() *Packet {
+func (j *Job) allocatePackets() *Packet {
 	const most = 32
 	all := make([]Packet, min(len(j.Ports), most))
 	for i := range all {
-		all[i].J, all[i].Next = j, j.free
-		j.free = &all[i]
+		all[i].Job, all[i].Next = j, j.freePackets
+		j.freePackets = &all[i]
 	}
-	return j.free
+	return j.freePackets
 }
 
-// Arrival is the event that a packet has arrived.
-type Arrival Packet
+// ArrivalEvent is the event that a packet has arrived.
+type ArrivalEvent Packet
 
 // Act lets the packet arrive.
-func (a *Arrival) Act(uint64) { (*Packet)(a).Arrive() }
+func (a *ArrivalEvent) Act(uint64) { (*Packet)(a).Arrive() }
 
 // Arrive puts a packet into its destination's inbox. The rank goes on when the event has ended.
 func (pk *Packet) Arrive() {
-	p := &pk.J.Ports[pk.Dst]
-	if pk.lane > 0 {
-		p.queued(pk)
+	p := &pk.Job.Ports[pk.Dst]
+	if pk.channelClass > 0 {
+		p.appendToChannel(pk)
 		return
 	}
 	p.inbox.Push(pk)
-	p.events++
+	p.eventCount++
 	p.notifyPacket()
 }

@@ -17,63 +17,64 @@ import (
 //
 // A loop may also look for something that the machine does not know of, above all for a time, by
 // Now. So a sleep ends after an eighth of the time that the loop has lasted, a tick at least and
-// longestBackoff at most, and by that much such a loop may be late. Note: to sleep until the next
+// maxPollBackoff at most, and by that much such a loop may be late. Note: to sleep until the next
 // event of any kind is not enough. Where two ranks poll, that is the other's poll, at the same
 // time.
-const longestBackoff = unit.Microsecond
+const maxPollBackoff = unit.Microsecond
 
-// freeReadings is how often a rank may read the clock, or words that others write, before time
+// maxFreePolls is how often a rank may read the clock, or words that others write, before time
 // passes by that.
-const freeReadings = 1000
+const maxFreePolls = 1000
 
-// looks are what a rank does again and again at no cost.
-type looks struct {
-	at, since unit.Time // of the last, and when the first was
-	count     int       // of those at the same time
+// pollCounter are what a rank does again and again at no cost.
+type pollCounter struct {
+	lastTime, loopStart unit.Time // of the last, and when the first was
+	count               int       // of those at the same time
 }
 
-// again lets time pass if the rank has looked more than free times without spending time between.
-func (p *Port) again(l *looks, free int) {
-	if now := p.Kernel.Now(); l.at != now {
-		l.since, l.count = now, 0
+// throttlePolling lets time pass if the rank has looked more than free times without spending time
+// between.
+func (p *Port) throttlePolling(l *pollCounter, free int) {
+	if now := p.Kernel.Now(); l.lastTime != now {
+		l.loopStart, l.count = now, 0
 	}
 	if l.count++; l.count > free {
-		p.rest(p.Kernel.Now() + min(max((p.Kernel.Now()-l.since)/8, p.Machine.Timer), longestBackoff))
+		p.awaitChange(p.Kernel.Now() + min(max((p.Kernel.Now()-l.loopStart)/8, p.Machine.Timer), maxPollBackoff))
 		l.count = free - 1 // a rank that ends its loop may look once more
 	}
-	l.at = p.Kernel.Now()
+	l.lastTime = p.Kernel.Now()
 }
 
 // Now implements device.Port.
 func (p *Port) Now() unit.Time {
-	p.Pay()
-	if p.handlers != nil {
-		p.deliver()
+	p.ElapseCharges()
+	if p.pendingSignals != nil {
+		p.runSignalHandler()
 	}
-	p.again(&p.readings, freeReadings)
+	p.throttlePolling(&p.clockPolls, maxFreePolls)
 	now := p.Kernel.Now()
 	return now - now%p.Machine.Timer
 }
 
-// look looks for packets once where the inbox is empty, or until there is one, and reports whether
-// there is.
-func (p *Port) look(block bool) bool {
+// pollNetworks looks for packets once where the inbox is empty, or until there is one, and reports
+// whether there is.
+func (p *Port) pollNetworks(block bool) bool {
 	for p.inbox.Head == nil {
-		p.Pay()
-		for block && p.inbox.Head == nil && !p.ready() {
-			p.ParkAndPay()
+		p.ElapseCharges()
+		for block && p.inbox.Head == nil && !p.isAnyNetworkReady() {
+			p.ParkAndElapse()
 		}
 		if p.inbox.Head != nil { // by a network that puts it there
 			break
 		}
-		for _, n := range p.readers {
-			if !block || n.Ready(p) {
-				n.Look(p)
+		for _, n := range p.polledNetworks {
+			if !block || n.HasData(p) {
+				n.Poll(p)
 			}
 		}
 		if !block {
 			if p.inbox.Head == nil {
-				p.again(&p.polls, 1)
+				p.throttlePolling(&p.recvPolls, 1)
 			}
 			break
 		}
@@ -81,50 +82,50 @@ func (p *Port) look(block bool) bool {
 	return p.inbox.Head != nil
 }
 
-// ready reports whether a look at some network would find anything.
-func (p *Port) ready() bool {
-	for _, n := range p.readers {
-		if n.Ready(p) {
+// isAnyNetworkReady reports whether a look at some network would find anything.
+func (p *Port) isAnyNetworkReady() bool {
+	for _, n := range p.polledNetworks {
+		if n.HasData(p) {
 			return true
 		}
 	}
 	return false
 }
 
-// ParkAndPay waits as Park does, and for whatever interrupts the processor then.
-func (p *Port) ParkAndPay() { p.parkAndPay(awaitingPacket) }
+// ParkAndElapse waits as Park does, and for whatever interrupts the processor then.
+func (p *Port) ParkAndElapse() { p.parkAndElapse(awaitingPacket) }
 
-func (p *Port) parkAndPay(s state) {
+func (p *Port) parkAndElapse(s state) {
 	p.park(s)
-	p.CatchUp()
-	p.Probe.Until(p, p.Kernel.Now(), "", model.Waiting, 0)
-	p.Pay()
+	p.AdvanceToKernel()
+	p.Probe.ProcessorUntil(p, p.Kernel.Now(), "", model.Waiting, 0)
+	p.ElapseCharges()
 }
 
-// rest sleeps until a time, or until something happens that concerns the rank.
-func (p *Port) rest(until unit.Time) {
+// awaitChange sleeps until a time, or until something happens that concerns the rank.
+func (p *Port) awaitChange(until unit.Time) {
 	if until != device.Forever {
-		p.Kernel.At(until, (*alarm)(p), uint64(p.rests))
+		p.Kernel.Schedule(until, (*waitTimeout)(p), uint64(p.waitSerial))
 	}
 	p.park(awaitingChange)
-	p.CatchUp()
-	p.rests++
-	p.Pay()
+	p.AdvanceToKernel()
+	p.waitSerial++
+	p.ElapseCharges()
 }
 
-// alarm is the end of a rest.
-type alarm Port
+// waitTimeout is the end of a rest.
+type waitTimeout Port
 
 // Act wakes the rank if it still sleeps.
-func (a *alarm) Act(rest uint64) {
-	if p := (*Port)(a); uint64(p.rests) == rest {
-		p.concern()
+func (a *waitTimeout) Act(rest uint64) {
+	if p := (*Port)(a); uint64(p.waitSerial) == rest {
+		p.resumeOnChange()
 	}
 }
 
 // Watch implements device.Port.
 func (p *Port) Watch() device.Watch {
-	if !p.watched {
+	if !p.hasWatch {
 		return nil
 	}
 	return p
@@ -132,37 +133,37 @@ func (p *Port) Watch() device.Watch {
 
 // Events implements device.Watch, as do the others. It is a look, as Load is.
 func (p *Port) Events() uint64 {
-	p.Pay()
-	p.deliver()
-	p.again(&p.loads, freeReadings)
-	return p.events
+	p.ElapseCharges()
+	p.runSignalHandler()
+	p.throttlePolling(&p.loadPolls, maxFreePolls)
+	return p.eventCount
 }
 
 // Wait sleeps until there are more events. Changes of counters end a sleep, too, and are no events.
 func (p *Port) Wait(seen uint64, deadline unit.Time) bool {
-	p.Pay()
+	p.ElapseCharges()
 	if late := deadline % p.Machine.Timer; deadline != device.Forever && late > 0 {
 		deadline += p.Machine.Timer - late // when the clock shows it
 	}
-	p.deliver()
-	for p.events == seen && p.Kernel.Now() < deadline {
-		p.rest(deadline)
-		p.deliver()
+	p.runSignalHandler()
+	for p.eventCount == seen && p.Kernel.Now() < deadline {
+		p.awaitChange(deadline)
+		p.runSignalHandler()
 	}
-	return p.events != seen
+	return p.eventCount != seen
 }
 
 // Load reads a word that others write.
 func (p *Port) Load(k device.Key, off int) uint64 {
-	p.Pay()
-	p.deliver()
-	p.again(&p.loads, freeReadings)
-	return binary.NativeEndian.Uint64(p.word(k, off)[:])
+	p.ElapseCharges()
+	p.runSignalHandler()
+	p.throttlePolling(&p.loadPolls, maxFreePolls)
+	return binary.NativeEndian.Uint64(p.localWord(k, off)[:])
 }
 
-// word returns the bytes of a word of the rank's own memory.
-func (p *Port) word(k device.Key, off int) *[8]byte {
-	b, ok := p.memory.Reach(k, off, 8)
+// localWord returns the bytes of a word of the rank's own memory.
+func (p *Port) localWord(k device.Key, off int) *[8]byte {
+	b, ok := p.exposed.Reach(k, off, 8)
 	if !ok {
 		panic(fmt.Sprintf("hw: load of a word at %d of memory %#x that rank %d does not expose", off, k, p.ID))
 	}
@@ -172,37 +173,37 @@ func (p *Port) word(k device.Key, off int) *[8]byte {
 // WaitWord implements device.WordWaiter. The rank is resumed when the word has changed, and not for
 // what else happens to it.
 func (p *Port) WaitWord(k device.Key, off int, old uint64) uint64 {
-	for p.handlers != nil {
+	for p.pendingSignals != nil {
 		seen := p.Events()
 		if w := p.Load(k, off); w != old {
 			return w
 		}
 		p.Wait(seen, device.Forever)
 	}
-	p.again(&p.loads, freeReadings)
-	p.awaited, p.old = p.word(k, off), old
+	p.throttlePolling(&p.loadPolls, maxFreePolls)
+	p.awaitedWord, p.awaitedOld = p.localWord(k, off), old
 	switch {
-	case p.storing:
+	case p.storeInProgress:
 		p.park(checkingWord)
-	case p.Clock > p.Kernel.Now() && !p.Kernel.Quiet(p.Clock):
-		p.Kernel.At(p.Clock, (*glance)(p), 0)
+	case p.Clock > p.Kernel.Now() && !p.Kernel.IsIdleUntil(p.Clock):
+		p.Kernel.Schedule(p.Clock, (*wordCheck)(p), 0)
 		p.park(checkingWord)
 	default:
-		p.Pay()
+		p.ElapseCharges()
 	}
-	for p.unchanged() {
+	for p.isWordUnchanged() {
 		p.park(awaitingChange)
 	}
-	w := binary.NativeEndian.Uint64(p.awaited[:])
-	p.awaited = nil
-	p.rests++
-	p.CatchUp()
+	w := binary.NativeEndian.Uint64(p.awaitedWord[:])
+	p.awaitedWord = nil
+	p.waitSerial++
+	p.AdvanceToKernel()
 	return w
 }
 
-// unchanged reports whether the rank waits for a word that is as it was.
-func (p *Port) unchanged() bool {
-	return p.awaited != nil && binary.NativeEndian.Uint64(p.awaited[:]) == p.old
+// isWordUnchanged reports whether the rank waits for a word that is as it was.
+func (p *Port) isWordUnchanged() bool {
+	return p.awaitedWord != nil && binary.NativeEndian.Uint64(p.awaitedWord[:]) == p.awaitedOld
 }
 
 // Barrier implements device.Port.
@@ -215,29 +216,29 @@ func (p *Port) Barrier() device.Barrier {
 
 // Arrive implements device.Barrier, as Passed does.
 func (p *Port) Arrive() {
-	p.Pay()
-	p.arrivals++
-	if p.arrived++; p.arrived == len(p.Ports) {
-		p.arrived = 0
-		p.Kernel.At(p.Kernel.Now()+p.Machine.Barrier(), (*opening)(p.Job), 0)
+	p.ElapseCharges()
+	p.barrierArrivals++
+	if p.barrierArrived++; p.barrierArrived == len(p.Ports) {
+		p.barrierArrived = 0
+		p.Kernel.Schedule(p.Kernel.Now()+p.Machine.Barrier(), (*barrierRelease)(p.Job), 0)
 	}
 }
 
 // Passed does not wait.
 func (p *Port) Passed() bool {
-	p.Pay()
-	p.again(&p.loads, freeReadings)
-	return p.opened >= p.arrivals
+	p.ElapseCharges()
+	p.throttlePolling(&p.loadPolls, maxFreePolls)
+	return p.barrierReleases >= p.barrierArrivals
 }
 
-// opening is the event of the barrier that opens.
-type opening Job
+// barrierRelease is the event of the barrier that opens.
+type barrierRelease Job
 
 // Act notifies all ranks.
-func (o *opening) Act(uint64) {
-	o.opened++
+func (o *barrierRelease) Act(uint64) {
+	o.barrierReleases++
 	for i := range o.Ports {
-		o.Ports[i].events++
-		o.Ports[i].concern()
+		o.Ports[i].eventCount++
+		o.Ports[i].resumeOnChange()
 	}
 }

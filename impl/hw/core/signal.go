@@ -2,111 +2,111 @@ package core
 
 import "github.com/loggp/loggp/impl/device"
 
-// handlers are the pending signals of a rank. Its handler runs in the rank's own process, when the
-// rank waits, computes (Delay), polls or unmasks its signals; not in the middle of another call,
-// since a system runs handlers when it returns to the program.
-type handlers struct {
+// signalQueue are the pending signals of a rank. Its handler runs in the rank's own process, when
+// the rank waits, computes (Delay), polls or unmasks its signals; not in the middle of another
+// call, since a system runs handlers when it returns to the program.
+type signalQueue struct {
 	handler func(src int, head device.Head)
-	waiting []raised
+	pending []pendingSignal
 	running bool
 	masked  bool
 }
 
-type raised struct {
+type pendingSignal struct {
 	src  int32
 	head device.Head
 }
 
-// signal is a port as the Signal of its rank.
-type signal struct{ *Port }
+// signalPort is a port as the Signal of its rank.
+type signalPort struct{ *Port }
 
 // Signal implements device.Port.
 func (p *Port) Signal() device.Signal {
-	if !p.Job.queues {
+	if !p.Job.hasQueues {
 		return nil
 	}
-	return signal{p}
+	return signalPort{p}
 }
 
-// signals returns the rank's handlers.
-func (p *Port) signals() *handlers {
-	if p.handlers == nil {
-		p.handlers = new(handlers)
+// signalQueue returns the rank's handlers.
+func (p *Port) signalQueue() *signalQueue {
+	if p.pendingSignals == nil {
+		p.pendingSignals = new(signalQueue)
 	}
-	return p.handlers
+	return p.pendingSignals
 }
 
-func (s signal) Handle(handler func(src int, head device.Head)) {
-	s.signals().handler = handler
-	s.Pay()
-	s.deliver()
+func (s signalPort) Handle(handler func(src int, head device.Head)) {
+	s.signalQueue().handler = handler
+	s.ElapseCharges()
+	s.runSignalHandler()
 }
 
-func (s signal) Raise(dst int, head device.Head) {
-	s.check(dst)
-	s.remoteTo(dst).Raise(s.Port, dst, head)
+func (s signalPort) Raise(dst int, head device.Head) {
+	s.checkRank(dst)
+	s.remoteNetworkTo(dst).SendSignal(s.Port, dst, head)
 }
 
-func (s signal) Mask(on bool) {
-	h := s.signals()
+func (s signalPort) Mask(on bool) {
+	h := s.signalQueue()
 	h.masked = on
-	if !on && len(h.waiting) > 0 {
-		s.Pay()
-		s.deliver()
+	if !on && len(h.pending) > 0 {
+		s.ElapseCharges()
+		s.runSignalHandler()
 	}
 }
 
-// Interrupt lets the handler of the rank run for a signal, as soon as it may.
-func (p *Port) Interrupt(src int32, head device.Head) {
-	if p.ended {
+// DeliverSignal lets the handler of the rank run for a signal, as soon as it may.
+func (p *Port) DeliverSignal(src int32, head device.Head) {
+	if p.programEnded {
 		return
 	}
-	h := p.signals()
-	h.waiting = append(h.waiting, raised{src, head})
+	h := p.signalQueue()
+	h.pending = append(h.pending, pendingSignal{src, head})
 	if !h.masked && !h.running && h.handler != nil {
 		p.notifySignal()
 	}
 }
 
-// deliver runs the handler for the signals that wait, if it may run, and reports whether it has.
-// Work that the rank has been charged and not done yet is done later.
-func (p *Port) deliver() bool {
-	h := p.handlers
-	if h == nil || h.running || h.handler == nil || len(h.waiting) == 0 || h.masked {
+// runSignalHandler runs the handler for the signals that wait, if it may run, and reports whether
+// it has. Work that the rank has been charged and not done yet is done later.
+func (p *Port) runSignalHandler() bool {
+	h := p.pendingSignals
+	if h == nil || h.running || h.handler == nil || len(h.pending) == 0 || h.masked {
 		return false
 	}
 	left := max(p.Clock-p.Kernel.Now(), 0)
 	p.Clock = p.Kernel.Now()
 	h.running = true
-	for len(h.waiting) > 0 && !h.masked {
-		x := h.waiting[0]
-		h.waiting = h.waiting[:copy(h.waiting, h.waiting[1:])]
-		p.remoteTo(int(p.ID)).Upcall(p)
+	for len(h.pending) > 0 && !h.masked {
+		x := h.pending[0]
+		h.pending = h.pending[:copy(h.pending, h.pending[1:])]
+		p.remoteNetworkTo(int(p.ID)).ChargeHandlerCall(p)
 		h.handler(int(x.src), x.head)
-		p.Pay()
-		p.events++
+		p.ElapseCharges()
+		p.eventCount++
 	}
 	h.running = false
-	p.CatchUp()
+	p.AdvanceToKernel()
 	p.Clock += left
 	return true
 }
 
-// work lets the rank do what it has been charged. Signals interrupt it.
-func (p *Port) work() {
-	for p.deliver(); p.Clock > p.Kernel.Now(); p.deliver() {
-		p.Kernel.At(p.Clock, (*wake)(p), uint64(p.rests))
+// computeWithSignals lets the rank do what it has been charged. Signals interrupt it.
+func (p *Port) computeWithSignals() {
+	for p.runSignalHandler(); p.Clock > p.Kernel.Now(); p.runSignalHandler() {
+		p.Kernel.Schedule(p.Clock, (*computeEnd)(p), uint64(p.waitSerial))
 		p.park(computing)
-		p.rests++
+		p.waitSerial++
 	}
 }
 
-// wake is the end of a nap.
-type wake Port
+// computeEnd is the end of a nap.
+type computeEnd Port
 
 // Act wakes the rank if it still sleeps.
-func (w *wake) Act(rest uint64) {
-	if p := (*Port)(w); uint64(p.rests) == rest && p.state == computing {
+func (w *computeEnd) Act(rest uint64) {
+	if p := (*Port)(w); uint64(p.waitSerial) == rest && p.state == computing {
 		p.resume()
 	}
 }

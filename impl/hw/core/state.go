@@ -6,8 +6,8 @@ import "github.com/loggp/loggp/model/unit"
 // which are the functions of this file.
 //
 // Two facts are no part of it, since they hold in several states. Port.storing says that events
-// carry out a store of the processor, while its rank runs ahead of it or waits. Port.ended says that
-// the program has returned: afterwards the processor may still send notices of that, and wait.
+// carry out a store of the processor, while its rank runs ahead of it or waits. Port.ended says
+// that the program has returned: afterwards the processor may still send notices of that, and wait.
 type state uint8
 
 const (
@@ -43,7 +43,7 @@ func (p *Port) resume() {
 func (p *Port) resumeWhenFree() {
 	p.state = running
 	if p.Clock > p.Kernel.Now() {
-		p.Kernel.At(p.Clock, p.proc, 0)
+		p.Kernel.Schedule(p.Clock, p.proc, 0)
 	} else {
 		p.proc.Wake()
 	}
@@ -51,38 +51,39 @@ func (p *Port) resumeWhenFree() {
 
 // Wake continues a rank that waits, when its processor is free.
 func (p *Port) Wake() {
-	if p.isWaiting() && !p.storing {
+	if p.isWaiting() && !p.storeInProgress {
 		p.state = running
-		p.Kernel.At(max(p.Clock, p.Kernel.Now()), p.proc, 0)
+		p.Kernel.Schedule(max(p.Clock, p.Kernel.Now()), p.proc, 0)
 	}
 }
 
-// concern wakes the rank if it waits for a change: something that it may look for has happened.
-func (p *Port) concern() {
-	if p.state == awaitingChange && !p.unchanged() {
+// resumeOnChange wakes the rank if it waits for a change: something that it may look for has
+// happened.
+func (p *Port) resumeOnChange() {
+	if p.state == awaitingChange && !p.isWordUnchanged() {
 		p.resume()
 	}
 }
 
-// glance is the event of the first look at a word that a rank waits for.
-type glance Port
+// wordCheck is the event of the first look at a word that a rank waits for.
+type wordCheck Port
 
 // Act resumes the rank if the word has changed.
-func (g *glance) Act(uint64) {
-	if p := (*Port)(g); p.unchanged() {
+func (g *wordCheck) Act(uint64) {
+	if p := (*Port)(g); p.isWordUnchanged() {
 		p.state = awaitingChange
 	} else {
 		p.resume()
 	}
 }
 
-// Occupy begins a store: events decide how long the processor is busy with it. The rank runs ahead
-// meanwhile, and its charges follow the store.
-func (p *Port) Occupy() { p.storing = true }
+// BeginStore begins a store: events decide how long the processor is busy with it. The rank runs
+// ahead meanwhile, and its charges follow the store.
+func (p *Port) BeginStore() { p.storeInProgress = true }
 
-// Vacate ends the store, which has kept the processor busy for d.
-func (p *Port) Vacate(d unit.Time) {
-	p.storing = false
+// EndStore ends the store, which has kept the processor busy for d.
+func (p *Port) EndStore(d unit.Time) {
+	p.storeInProgress = false
 	p.Clock += d
 	switch {
 	case p.state == awaitingStore:
@@ -90,9 +91,9 @@ func (p *Port) Vacate(d unit.Time) {
 	case p.state == payingStore:
 		p.resumeWhenFree()
 	case p.state == checkingWord && p.Clock > p.Kernel.Now():
-		p.Kernel.At(p.Clock, (*glance)(p), 0)
+		p.Kernel.Schedule(p.Clock, (*wordCheck)(p), 0)
 	case p.state == checkingWord:
-		(*glance)(p).Act(0)
+		(*wordCheck)(p).Act(0)
 	case p.isWaiting() && p.inbox.Head != nil:
 		p.resumeWhenFree()
 	}
@@ -101,7 +102,7 @@ func (p *Port) Vacate(d unit.Time) {
 // notifyPacket continues a rank that waits, since a packet has come. If the processor stores, the
 // end of that does it.
 func (p *Port) notifyPacket() {
-	if p.isWaiting() && !p.storing {
+	if p.isWaiting() && !p.storeInProgress {
 		p.resumeWhenFree()
 	}
 }
@@ -112,7 +113,7 @@ func (p *Port) notifySignal() {
 	case computing:
 		p.resume()
 	case awaitingChange:
-		p.concern()
+		p.resumeOnChange()
 	default:
 		p.Wake()
 	}

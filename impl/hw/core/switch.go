@@ -11,16 +11,16 @@ import (
 // Router determines the route of chunks through the switches of a network. R is the rest of a
 // chunk's route.
 type Router[R any] interface {
-	// Way returns the route from a node to another as it begins, and how long a first byte takes
-	// that does not wait anywhere.
-	Way(from, to int) (R, unit.Time)
+	// RouteBetween returns the route from a node to another as it begins, and how long a first byte
+	// takes that does not wait anywhere.
+	RouteBetween(from, to int) (R, unit.Time)
 
-	// Turn goes on to the next output of a route that has not ended, and returns how long a first
-	// byte takes to get there, and whether that output leads to the destination's node.
-	Turn(r *R) (out int32, step unit.Time, last bool)
+	// NextOutput goes on to the next output of a route that has not ended, and returns how long a
+	// first byte takes to get there, and whether that output leads to the destination's node.
+	NextOutput(r *R) (out int32, step unit.Time, last bool)
 
-	// Landed continues a remote access whose last byte arrives at a future time.
-	Landed(x *Access, t unit.Time)
+	// AccessArrives continues a remote access whose last byte arrives at a future time.
+	AccessArrives(x *RemoteAccess, t unit.Time)
 }
 
 // Output is an output of a switch: a link to another switch, or to a node. A chunk takes an output
@@ -37,64 +37,65 @@ type Router[R any] interface {
 // the node do the same to nodes whose hashes are equal.
 type Output[R any] struct {
 	sim.Server
-	waiting *chunk[R] // the last of the ring of those that wait, one for each node; nil: none
-	urgent  *chunk[R] // those that go before: the first, which knows the last; nil: none
+	waitingNodes      *chunk[R] // the last of the ring of those that wait, one for each node; nil: none
+	highPriorityQueue *chunk[R] // those that go before: the first, which knows the last; nil: none
 }
 
 // chunk is a part of a transfer in flight.
 type chunk[R any] struct {
-	s     *Switched[R]
-	of    any // the *Packet or *Access whose bytes it carries
-	from  int32
-	route R
-	out   int32 // its next output
-	exit  bool  // behind that is its node
-	last  bool  // of its transfer
-	urge  bool  // it goes before others
-	bytes int32
-	hold  unit.Time // how long it takes an output
-	there unit.Time // when its last byte is at the other side if it does not wait anywhere
+	network         *SwitchedNetwork[R]
+	transfer        any // the *Packet or *RemoteAccess whose bytes it carries
+	source          int32
+	route           R
+	output          int32 // its next output
+	leavesNetwork   bool  // behind that is its node
+	isLast          bool  // of its transfer
+	hasHighPriority bool  // it goes before others
+	bytes           int32
+	linkTime        unit.Time // how long it takes an output
+	earliestEnd     unit.Time // when its last byte is at the other side if it does not wait anywhere
 
-	next   *chunk[R] // of the next node that waits for the same output, or of those to use again
-	behind *chunk[R] // of the same node, waits for the same output
-	end    *chunk[R] // the last one behind, or the chunk itself
+	nextNode   *chunk[R] // of the next node that waits for the same output, or of those to use again
+	nextOfNode *chunk[R] // of the same node, waits for the same output
+	lastOfNode *chunk[R] // the last one behind, or the chunk itself
 }
 
 // Forever is the end of what can be decided where only events decide.
 const Forever = unit.Time(math.MaxInt64)
 
-// launch lets b bytes that leave node a at time t on, within dur, into the network, and returns
-// when the first enters. Until a time the caller knows that nothing happens but what is scheduled.
-func (s *Switched[R]) launch(of any, t unit.Time, a, to int, b int, dur unit.Time, last, urgent bool, until unit.Time) (entered unit.Time) {
-	c := s.spare
+// injectChunk lets b bytes that leave node a at time t on, within dur, into the network, and
+// returns when the first enters. Until a time the caller knows that nothing happens but what is
+// scheduled.
+func (s *SwitchedNetwork[R]) injectChunk(of any, t unit.Time, a, to int, b int, dur unit.Time, last, urgent bool, until unit.Time) (entered unit.Time) {
+	c := s.freeChunks
 	if c == nil {
-		c = &chunk[R]{s: s}
+		c = &chunk[R]{network: s}
 	} else {
-		s.spare = c.next
+		s.freeChunks = c.nextNode
 	}
-	route, flight := s.Router.Way(a, to)
-	hold := s.link.Time(b)
-	entered = s.Inject[a].Reserve(t, hold)
-	s.J.Probe.Takes(&s.Inject[a], of, model.Carrying, entered, hold, b)
-	c.of, c.from, c.route, c.bytes, c.last, c.urge = of, int32(a), route, int32(b), last, urgent
-	c.hold, c.there = hold, entered+flight+dur
-	s.move(c, entered, until)
+	route, flight := s.Router.RouteBetween(a, to)
+	hold := s.linkRate.Time(b)
+	entered = s.Injectors[a].Reserve(t, hold)
+	s.Job.Probe.ServerTaken(&s.Injectors[a], of, model.Carrying, entered, hold, b)
+	c.transfer, c.source, c.route, c.bytes, c.isLast, c.hasHighPriority = of, int32(a), route, int32(b), last, urgent
+	c.linkTime, c.earliestEnd = hold, entered+flight+dur
+	s.advanceChunk(c, entered, until)
 	return entered
 }
 
-// move advances the first byte of a chunk from time t to its next output, and farther as long as no
-// other event is due before it arrives there. Otherwise an event continues it.
-func (s *Switched[R]) move(c *chunk[R], t, until unit.Time) {
-	k := &s.J.Kernel
+// advanceChunk advances the first byte of a chunk from time t to its next output, and farther as
+// long as no other event is due before it arrives there. Otherwise an event continues it.
+func (s *SwitchedNetwork[R]) advanceChunk(c *chunk[R], t, until unit.Time) {
+	k := &s.Job.Kernel
 	for {
-		out, step, exit := s.Router.Turn(&c.route)
-		c.out, c.exit = out, exit
+		out, step, exit := s.Router.NextOutput(&c.route)
+		c.output, c.leavesNetwork = out, exit
 		t += step
-		if t > k.Now() && (t > until || !k.Quiet(t)) {
-			k.At(t, c, 0)
+		if t > k.Now() && (t > until || !k.IsIdleUntil(t)) {
+			k.Schedule(t, c, 0)
 			return
 		}
-		if !s.reach(c, t) {
+		if !s.reachOutput(c, t) {
 			return
 		}
 	}
@@ -102,129 +103,129 @@ func (s *Switched[R]) move(c *chunk[R], t, until unit.Time) {
 
 // Act lets the chunk reach its next output.
 func (c *chunk[R]) Act(uint64) {
-	if now := c.s.J.Kernel.Now(); c.s.reach(c, now) {
-		c.s.move(c, now, Forever)
+	if now := c.network.Job.Kernel.Now(); c.network.reachOutput(c, now) {
+		c.network.advanceChunk(c, now, Forever)
 	}
 }
 
-// reach lets a chunk take the output that its first byte reaches at time t, or wait for it. It
-// reports whether the chunk goes on to another.
-func (s *Switched[R]) reach(c *chunk[R], t unit.Time) bool {
-	o := &s.Outputs[c.out]
-	if (o.waiting != nil || o.urgent != nil || o.Free() > t) && !(c.exit && s.Taking != nil) {
-		s.wait(o, c)
+// reachOutput lets a chunk take the output that its first byte reaches at time t, or wait for it.
+// It reports whether the chunk goes on to another.
+func (s *SwitchedNetwork[R]) reachOutput(c *chunk[R], t unit.Time) bool {
+	o := &s.Outputs[c.output]
+	if (o.waitingNodes != nil || o.highPriorityQueue != nil || o.FreeAt() > t) && !(c.leavesNetwork && s.MemoryTime != nil) {
+		s.queueChunk(o, c)
 		return false
 	}
-	return s.take(o, c, t)
+	return s.takeOutput(o, c, t)
 }
 
-// take lets a chunk take a free output at time t, and reports whether it goes on to another.
-func (s *Switched[R]) take(o *Output[R], c *chunk[R], t unit.Time) bool {
-	first := t + s.deliver
-	t = o.Reserve(t, c.hold)
-	s.J.Probe.Takes(&o.Server, c.of, model.Carrying, t, c.hold, int(c.bytes))
-	if !c.exit {
+// takeOutput lets a chunk take a free output at time t, and reports whether it goes on to another.
+func (s *SwitchedNetwork[R]) takeOutput(o *Output[R], c *chunk[R], t unit.Time) bool {
+	first := t + s.deliveryTime
+	t = o.Reserve(t, c.linkTime)
+	s.Job.Probe.ServerTaken(&o.Server, c.transfer, model.Carrying, t, c.linkTime, int(c.bytes))
+	if !c.leavesNetwork {
 		return true
 	}
-	there := max(t+s.deliver+c.hold, c.there)
-	if s.Taking != nil {
-		there = s.Taking(c.of, int(c.bytes), first, there)
+	there := max(t+s.deliveryTime+c.linkTime, c.earliestEnd)
+	if s.MemoryTime != nil {
+		there = s.MemoryTime(c.transfer, int(c.bytes), first, there)
 	}
-	if c.last {
-		s.landed(c.of, there)
+	if c.isLast {
+		s.scheduleArrival(c.transfer, there)
 	}
-	c.of = nil
-	c.next, s.spare = s.spare, c
+	c.transfer = nil
+	c.nextNode, s.freeChunks = s.freeChunks, c
 	return false
 }
 
-// Hold keeps the links between two nodes busy with bytes that cannot leave the last of them, so
-// that the next ones are in memory at a time.
-func (s *Switched[R]) Hold(from, to int, at unit.Time) {
-	r := &s.held // not of its own: it would be allocated, as routers are behind an interface
-	way, left := s.Router.Way(from, to)
+// HoldLinks keeps the links between two nodes busy with bytes that cannot leave the last of them,
+// so that the next ones are in memory at a time.
+func (s *SwitchedNetwork[R]) HoldLinks(from, to int, at unit.Time) {
+	r := &s.heldRoute // not of its own: it would be allocated, as routers are behind an interface
+	way, left := s.Router.RouteBetween(from, to)
 	*r = way
 	for {
-		out, step, exit := s.Router.Turn(r)
+		out, step, exit := s.Router.NextOutput(r)
 		if exit {
 			return
 		}
 		left -= step
-		s.Outputs[out].Hold(at - left)
+		s.Outputs[out].HoldUntil(at - left)
 	}
 }
 
-// wait queues a chunk at a busy output, after those of its node.
-func (s *Switched[R]) wait(o *Output[R], c *chunk[R]) {
-	c.behind, c.end = nil, c
-	last := o.waiting
-	if last == nil && o.urgent == nil {
-		s.J.Kernel.At(o.Free(), (*service[R])(s), uint64(c.out))
+// queueChunk queues a chunk at a busy output, after those of its node.
+func (s *SwitchedNetwork[R]) queueChunk(o *Output[R], c *chunk[R]) {
+	c.nextOfNode, c.lastOfNode = nil, c
+	last := o.waitingNodes
+	if last == nil && o.highPriorityQueue == nil {
+		s.Job.Kernel.Schedule(o.FreeAt(), (*outputFree[R])(s), uint64(c.output))
 	}
-	switch first := o.urgent; {
-	case c.urge && first == nil:
-		o.urgent = c
+	switch first := o.highPriorityQueue; {
+	case c.hasHighPriority && first == nil:
+		o.highPriorityQueue = c
 		return
-	case c.urge:
-		first.end.behind, first.end = c, c
+	case c.hasHighPriority:
+		first.lastOfNode.nextOfNode, first.lastOfNode = c, c
 		return
 	case last == nil:
-		o.waiting, c.next = c, c
+		o.waitingNodes, c.nextNode = c, c
 		return
 	}
-	for x := last.next; ; x = x.next {
-		if x.from == c.from {
-			x.end.behind, x.end = c, c
+	for x := last.nextNode; ; x = x.nextNode {
+		if x.source == c.source {
+			x.lastOfNode.nextOfNode, x.lastOfNode = c, c
 			return
 		}
 		if x == last {
 			break
 		}
 	}
-	o.waiting, c.next, last.next = c, last.next, c
+	o.waitingNodes, c.nextNode, last.nextNode = c, last.nextNode, c
 }
 
-// service is the event of an output that is free again while chunks wait for it.
-type service[R any] Switched[R]
+// outputFree is the event of an output that is free again while chunks wait for it.
+type outputFree[R any] SwitchedNetwork[R]
 
 // Act lets the next chunk take the output. Its node has its next turn after the others.
-func (v *service[R]) Act(out uint64) {
-	s := (*Switched[R])(v)
+func (v *outputFree[R]) Act(out uint64) {
+	s := (*SwitchedNetwork[R])(v)
 	o := &s.Outputs[out]
-	if o.Free() > s.J.Kernel.Now() { // it was held
-		s.J.Kernel.At(o.Free(), v, out)
+	if o.FreeAt() > s.Job.Kernel.Now() { // it was held
+		s.Job.Kernel.Schedule(o.FreeAt(), v, out)
 		return
 	}
-	c := o.next()
-	now := s.J.Kernel.Now()
-	on := s.take(o, c, now)
-	if o.waiting != nil || o.urgent != nil {
-		s.J.Kernel.At(o.Free(), v, out)
+	c := o.dequeue()
+	now := s.Job.Kernel.Now()
+	on := s.takeOutput(o, c, now)
+	if o.waitingNodes != nil || o.highPriorityQueue != nil {
+		s.Job.Kernel.Schedule(o.FreeAt(), v, out)
 	}
 	if on {
-		s.move(c, now, Forever)
+		s.advanceChunk(c, now, Forever)
 	}
 }
 
-// next removes the chunk whose turn it is from the waiting ones.
-func (o *Output[R]) next() *chunk[R] {
-	if c := o.urgent; c != nil {
-		if o.urgent = c.behind; c.behind != nil {
-			c.behind.end = c.end
+// dequeue removes the chunk whose turn it is from the waiting ones.
+func (o *Output[R]) dequeue() *chunk[R] {
+	if c := o.highPriorityQueue; c != nil {
+		if o.highPriorityQueue = c.nextOfNode; c.nextOfNode != nil {
+			c.nextOfNode.lastOfNode = c.lastOfNode
 		}
 		return c
 	}
-	last, c := o.waiting, o.waiting.next
-	x := c.behind
+	last, c := o.waitingNodes, o.waitingNodes.nextNode
+	x := c.nextOfNode
 	switch {
 	case x == nil && c == last:
-		o.waiting = nil
+		o.waitingNodes = nil
 	case x == nil:
-		last.next = c.next
+		last.nextNode = c.nextNode
 	case c == last:
-		o.waiting, x.next, x.end = x, x, c.end
+		o.waitingNodes, x.nextNode, x.lastOfNode = x, x, c.lastOfNode
 	default:
-		o.waiting, x.next, last.next, x.end = x, c.next, x, c.end
+		o.waitingNodes, x.nextNode, last.nextNode, x.lastOfNode = x, c.nextNode, x, c.lastOfNode
 	}
 	return c
 }

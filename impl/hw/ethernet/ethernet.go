@@ -20,7 +20,7 @@ type medium struct {
 	gap    unit.Time // of silence between frames
 	begin  unit.Time // a preamble, which a station sends to its end
 	jam    unit.Time
-	length core.Pace
+	length core.CachedRate
 
 	stations []station
 	sending  int       // stations that send
@@ -137,7 +137,7 @@ const apart = 0x6574686572
 
 func newMedium(m *model.Ethernet, kernel *sim.Kernel, stations int, seed uint64, probe core.Probe) *medium {
 	e := &medium{Ethernet: m, kernel: kernel, gap: m.Rate.Time(m.Gap), begin: m.Rate.Time(m.Preamble), jam: m.Rate.Time(m.Jam),
-		length: core.Pace{Rate: m.Rate}, stations: make([]station, stations), count: new(Statistics), probe: probe}
+		length: core.CachedRate{Rate: m.Rate}, stations: make([]station, stations), count: new(Statistics), probe: probe}
 	e.last, e.before = ending{-e.gap - m.Propagation, -1}, ending{-e.gap - m.Propagation, -1}
 	for i := range e.stations {
 		e.stations[i] = station{medium: e, id: i, rand: core.NewNoise(seed^apart, i, 0)}
@@ -191,7 +191,7 @@ func (s *station) try() {
 func (s *station) plan(at unit.Time) {
 	s.state = pending
 	s.use++
-	s.kernel.At(at, s, s.use)
+	s.kernel.Schedule(at, s, s.use)
 }
 
 // Act is the station's next event: to try, or the end of what it sends.
@@ -234,7 +234,7 @@ func (s *station) start() {
 func (s *station) until(t unit.Time) {
 	s.ends = t
 	s.use++
-	s.kernel.At(t, s, s.use)
+	s.kernel.Schedule(t, s, s.use)
 }
 
 // hear lets the station hear a collision at a time: it sends its preamble to the end, then the jam.
@@ -253,7 +253,7 @@ func (s *station) stop() {
 	}
 	e.last = ending{now, s.id}
 	s.state = silent
-	e.probe.Ask((*signal)(s), uint64(e.sending))
+	e.probe.RequestReport((*signal)(s), uint64(e.sending))
 	if e.sending--; e.sending == 0 {
 		e.count.Busy += now - e.since
 		e.release()
@@ -281,16 +281,16 @@ func (s *station) sent(now unit.Time) {
 	f := s.next()
 	s.count.Frames++
 	s.count.Payload += f.payload
-	s.kernel.At(now+s.Propagation, f, 0)
+	s.kernel.Schedule(now+s.Propagation, f, 0)
 }
 
 // backOff lets the station wait for a while that is drawn from a range that doubles with each
 // collision, or give up.
 func (s *station) backOff(now unit.Time) {
 	if s.tries++; s.tries < s.Attempts {
-		slots := s.rand.Next() & (1<<min(s.tries, s.Backoff) - 1)
+		slots := s.rand.Uint64() & (1<<min(s.tries, s.Backoff) - 1)
 		s.plan(now + s.Slot*unit.Time(slots))
-		s.probe.Takes(&s.name, "back-off", model.Silent, now, s.Slot*unit.Time(slots), 0)
+		s.probe.ServerTaken(&s.name, "back-off", model.Silent, now, s.Slot*unit.Time(slots), 0)
 		return
 	}
 	s.tries = 0

@@ -14,7 +14,7 @@ import (
 type network struct {
 	*model.Ethernet
 	carrier
-	core.Ends
+	core.Attachment
 	j     *core.Job
 	count *Statistics
 	mss   int // bytes of data in the longest segment
@@ -46,22 +46,22 @@ type processor struct {
 }
 
 // New returns an Ethernet that joins ranks of a job.
-func New(j *core.Job, m *model.Ethernet, e core.Ends) core.Network {
+func New(j *core.Job, m *model.Ethernet, e core.Attachment) core.Network {
 	if m.ByMBCF(j.Library) {
 		return newMBCF(j, m, e)
 	}
 	m = m.For(j.Library)
-	n := &network{Ethernet: m, Ends: e, j: j, count: statistics(j), mss: m.MTU - m.TCP.Header, hosts: make([]host, e.Ranks)}
+	n := &network{Ethernet: m, Attachment: e, j: j, count: statistics(j), mss: m.MTU - m.TCP.Header, hosts: make([]host, e.Ranks)}
 	n.carrier = newCarrier(m, j, e, n, n.count)
 	for i := range n.hosts {
-		n.hosts[i] = host{processor: processor{Port: &j.Ports[e.First+i]}, net: n, station: e.Of(e.First + i)}
+		n.hosts[i] = host{processor: processor{Port: &j.Ports[e.FirstRank+i]}, net: n, station: e.InterfaceOf(e.FirstRank + i)}
 	}
 	if m.UDP != nil {
-		n.at = make([][]int, e.N)
+		n.at = make([][]int, e.Interfaces)
 		for i := range n.hosts {
 			n.at[n.hosts[i].station] = append(n.at[n.hosts[i].station], i)
 		}
-		j.OfferEvents()
+		j.OfferWatch()
 	}
 	return n
 }
@@ -78,30 +78,32 @@ func statistics(j *core.Job) *Statistics {
 }
 
 // newCarrier returns what carries the frames of a transport: one medium, or switches.
-func newCarrier(m *model.Ethernet, j *core.Job, e core.Ends, up transport, count *Statistics) (c carrier) {
+func newCarrier(m *model.Ethernet, j *core.Job, e core.Attachment, up transport, count *Statistics) (c carrier) {
 	if m.Switches == nil {
-		medium := newMedium(m, &j.Kernel, e.N, j.Seed, j.Probe)
-		medium.up, medium.count, medium.prefix = up, count, e.Prefix
+		medium := newMedium(m, &j.Kernel, e.Interfaces, j.Seed, j.Probe)
+		medium.up, medium.count, medium.prefix = up, count, e.NamePrefix
 		c = medium
 	} else {
 		c = newSwitched(m, j, e, up, count)
 	}
-	j.Probe.Ask(c, 0)
+	j.Probe.RequestReport(c, 0)
 	return c
 }
 
 // host returns a rank's host.
-func (n *network) host(p *core.Port) *host { return &n.hosts[int(p.ID)-n.First] }
+func (n *network) host(p *core.Port) *host { return &n.hosts[int(p.ID)-n.FirstRank] }
 
-// Start and Count are never called: processors have no access to each other's memory.
-func (n *network) Start(*core.Port, *core.Access) { panic("ethernet: no remote memory") }
+// StartAccess and Count are never called: processors have no access to each other's memory.
+func (n *network) StartAccess(*core.Port, *core.RemoteAccess) { panic("ethernet: no remote memory") }
 
-// Count is never called, either.
-func (n *network) Count(*core.Port, int, int, core.Change) int64 { panic("ethernet: no counters") }
+// UpdateRegister is never called, either.
+func (n *network) UpdateRegister(*core.Port, int, int, core.RegisterUpdate) int64 {
+	panic("ethernet: no counters")
+}
 
 // socket returns the host's end of the connection to another.
 func (h *host) socket(to *host) *socket {
-	i := int(to.ID) - h.net.First
+	i := int(to.ID) - h.net.FirstRank
 	if h.sockets == nil || h.sockets[i] == nil {
 		a, b := newSocket(h), newSocket(to)
 		a.peer, b.peer = b, a
@@ -122,7 +124,7 @@ func (h *host) connect(s *socket) {
 	if h.sockets == nil {
 		h.sockets = make([]*socket, h.net.Ranks)
 	}
-	h.sockets[int(s.peer.h.ID)-h.net.First] = s
+	h.sockets[int(s.peer.h.ID)-h.net.FirstRank] = s
 	h.open = append(h.open, s)
 }
 
@@ -144,7 +146,7 @@ func (n *network) arrived(f *frame) {
 	}
 	h := f.segment.to.h
 	f.segment.came = n.j.Kernel.Now()
-	n.j.Kernel.At(h.interrupt(n.TCP.Input, "ethernet.tcp.input"), (*received)(f), 0)
+	n.j.Kernel.Schedule(h.interrupt(n.TCP.Input, "ethernet.tcp.input"), (*received)(f), 0)
 }
 
 // received is the event of a segment that its host has taken in.
@@ -160,17 +162,17 @@ func (r *received) Act(uint64) {
 // interrupt lets the system work for d, before whatever else the processor does, and returns when
 // that is over.
 func (h *processor) interrupt(d unit.Time, name string) unit.Time {
-	d = h.About(d)
+	d = h.WithNoise(d)
 	now := h.Kernel.Now()
 	h.busy = max(h.busy, now) + d
-	h.Probe.Delays(h.Port, nil, h.busy-d, d, name, model.Interrupt)
+	h.Probe.ProcessorDelayed(h.Port, nil, h.busy-d, d, name, model.Interrupt)
 	h.Clock = max(h.Clock, now) + d
 	return h.busy
 }
 
 // later sends a segment from an interrupt.
 func (h *host) later(f *frame) {
-	h.Kernel.At(h.interrupt(h.net.TCP.Output, "ethernet.tcp.output"), (*leaving)(f), 0)
+	h.Kernel.Schedule(h.interrupt(h.net.TCP.Output, "ethernet.tcp.output"), (*leaving)(f), 0)
 }
 
 // leaving is the event of a segment whose host has made it.
@@ -182,8 +184,8 @@ func (l *leaving) Act(uint64) { l.segment.to.h.net.send((*frame)(l)) }
 // system lets the rank work for d in a system call, at what has a name among the machine's numbers.
 func (h *processor) system(d unit.Time, name string, a model.Activity) {
 	h.Charge(d)
-	h.Probe.Until(h.Port, h.Clock, name, a, 0)
-	h.Pay()
+	h.Probe.ProcessorUntil(h.Port, h.Clock, name, a, 0)
+	h.ElapseCharges()
 }
 
 // output sends a segment in a system call.
@@ -197,15 +199,15 @@ func (h *host) output(f *frame) {
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	if pk.Dst == p.ID {
 		p.Charge(p.CopyTime(n.TCP.Record + len(pk.Data)))
-		p.Deliver(pk)
+		p.AppendToInbox(pk)
 		return
 	}
-	p.Pay()
-	p.Probe.Sends(p, pk, "send")
+	p.ElapseCharges()
+	p.Probe.PacketSent(p, pk, "send")
 	h := n.host(p)
 	s := h.socket(n.host(&p.Ports[pk.Dst]))
 	s.asked += n.TCP.Record + len(pk.Data)
-	pk.Wire = core.Wire{Pos: s.asked}
+	pk.Transit = core.Transit{Position: s.asked}
 	s.out.Push(pk)
 	if n.Holds() {
 		h.offer(s)
@@ -214,7 +216,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 	}
 }
 
-// Holds implements core.Holder.
+// Holds implements core.BufferingNetwork.
 func (n *network) Holds() bool {
 	l := n.j.Library
 	return l != nil && l.Sockets != nil && l.Sockets.Together
@@ -239,13 +241,13 @@ func (s *socket) writable() bool {
 // data, and returns early when a packet is complete.
 func (n *network) Flush(p *core.Port) bool {
 	for h := n.host(p); len(h.held) > 0; {
-		if p.Pay(); p.Came() {
+		if p.ElapseCharges(); p.HasPacket() {
 			return false
 		}
-		if n.Ready(p) {
-			n.Look(p)
+		if n.HasData(p) {
+			n.Poll(p)
 		} else {
-			p.ParkAndPay()
+			p.ParkAndElapse()
 		}
 	}
 	return true
@@ -267,7 +269,7 @@ func (h *host) write(s *socket) {
 		h.blocked = s
 		for !s.writable() {
 			if h.unread == 0 || h.net.whole() && h.ID > s.peer.h.ID {
-				h.ParkAndPay()
+				h.ParkAndElapse()
 			} else {
 				h.system(t.Poll, "ethernet.tcp.poll", model.Receiving)
 				h.readAll()
@@ -296,15 +298,15 @@ func (h *host) fill(s *socket) {
 	s.expect()
 }
 
-// Ready implements core.Reader.
-func (n *network) Ready(p *core.Port) bool {
+// HasData implements core.PolledNetwork.
+func (n *network) HasData(p *core.Port) bool {
 	h := n.host(p)
 	return h.unread > 0 || slices.ContainsFunc(h.held, (*socket).writable)
 }
 
-// Look reads the sockets that have data, after a call of select, which costs its time when it
+// Poll reads the sockets that have data, after a call of select, which costs its time when it
 // returns, and writes what waits for sockets that have room.
-func (n *network) Look(p *core.Port) {
+func (n *network) Poll(p *core.Port) {
 	h := n.host(p)
 	h.system(n.TCP.Poll, "ethernet.tcp.poll", model.Receiving)
 	if h.unread > 0 {
@@ -329,11 +331,11 @@ func (h *host) readAll() {
 			h.readSome(s, s.arrived-s.read)
 			continue
 		}
-		for end := s.peer.out.Head.Wire.Pos; s.read < end; {
+		for end := s.peer.out.Head.Transit.Position; s.read < end; {
 			if s.arrived > s.read {
 				h.readSome(s, min(s.arrived, end)-s.read)
 			} else {
-				h.ParkAndPay()
+				h.ParkAndElapse()
 			}
 		}
 	}
@@ -356,9 +358,9 @@ func (n *network) whole() bool {
 	return l != nil && l.Sockets != nil && l.Sockets.Whole
 }
 
-// Close lets the system drop all data, arrived or still to arrive, for a rank whose program has
+// RankEnded lets the system drop all data, arrived or still to arrive, for a rank whose program has
 // ended.
-func (n *network) Close(p *core.Port) {
+func (n *network) RankEnded(p *core.Port) {
 	n.host(p).udp.close(n)
 	for _, s := range n.host(p).open {
 		if s.read < s.arrived {

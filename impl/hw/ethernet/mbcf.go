@@ -8,11 +8,12 @@ import (
 )
 
 // mbcf is hosts whose systems give their tasks access to each other's memory: model.MBCF. It
-// implements core.Remote. Everything is messages of a packet each, by a circuit to the other host.
+// implements core.RemoteNetwork. Everything is messages of a packet each, by a circuit to the other
+// host.
 type mbcf struct {
 	*model.Ethernet
 	carrier
-	core.Ends
+	core.Attachment
 	j     *core.Job
 	count *Statistics
 	tasks []task
@@ -72,8 +73,8 @@ type message struct {
 	first  bool // of those of one access or packet, and not sent yet
 	last   bool // of those of one access or packet
 	bytes  int  // of data
-	access *core.Access
-	entry  *core.Entry
+	access *core.RemoteAccess
+	entry  *core.QueueEntry
 	packet *core.Packet // that of an entry, too, or a completion
 	head   device.Head  // of a signal
 	change *change
@@ -83,7 +84,7 @@ type message struct {
 // change is the change of a register, for which its rank waits.
 type change struct {
 	register int
-	by       core.Change
+	by       core.RegisterUpdate
 	was      int64
 	done     bool
 }
@@ -97,28 +98,28 @@ type packet struct {
 	ack     uint32 // of the circuit back
 }
 
-func newMBCF(j *core.Job, m *model.Ethernet, e core.Ends) core.Network {
-	n := &mbcf{Ethernet: m, Ends: e, j: j, count: statistics(j), tasks: make([]task, e.Ranks)}
+func newMBCF(j *core.Job, m *model.Ethernet, e core.Attachment) core.Network {
+	n := &mbcf{Ethernet: m, Attachment: e, j: j, count: statistics(j), tasks: make([]task, e.Ranks)}
 	n.carrier = newCarrier(m, j, e, n, n.count)
 	for i := range n.tasks {
-		n.tasks[i] = task{processor: processor{Port: &j.Ports[e.First+i]}, net: n, station: e.Of(e.First + i)}
+		n.tasks[i] = task{processor: processor{Port: &j.Ports[e.FirstRank+i]}, net: n, station: e.InterfaceOf(e.FirstRank + i)}
 	}
-	j.Offer()
+	j.OfferRemoteQueues()
 	return n
 }
 
-func (n *mbcf) task(rank int32) *task { return &n.tasks[int(rank)-n.First] }
+func (n *mbcf) task(rank int32) *task { return &n.tasks[int(rank)-n.FirstRank] }
 
 // to returns the circuit to another task.
 func (t *task) to(rank int32) *circuit {
-	i := int(rank) - t.net.First
+	i := int(rank) - t.net.FirstRank
 	if t.circuits == nil || t.circuits[i] == nil {
 		o := &t.net.tasks[i]
 		a := &circuit{net: t.net, from: t, to: o, wait: t.net.MBCF.Retransmit}
 		b := &circuit{net: t.net, from: o, to: t, wait: t.net.MBCF.Retransmit}
 		a.back, b.back = b, a
 		t.connect(i, a)
-		o.connect(int(t.ID)-t.net.First, b)
+		o.connect(int(t.ID)-t.net.FirstRank, b)
 	}
 	return t.circuits[i]
 }
@@ -144,10 +145,10 @@ func (n *mbcf) message(o order) *message {
 // call sends a message in a system call, when there is room in the window. The call takes its data.
 func (c *circuit) call(m *message) {
 	t, x := c.from, c.net.MBCF
-	t.Pay()
+	t.ElapseCharges()
 	for c.given-c.acked >= uint32(x.Window) {
 		c.blocked = true
-		t.ParkAndPay()
+		t.ParkAndElapse()
 	}
 	c.blocked = false
 	t.system(x.Call.Start, "ethernet.mbcf.call.start", model.Sending)
@@ -207,7 +208,7 @@ func (c *circuit) flush() {
 
 // later sends a frame when an interrupt has made it.
 func (c *circuit) later(f *frame, d unit.Time) {
-	c.from.Kernel.At(c.from.interrupt(d, "ethernet.mbcf.output"), (*made)(f), 0)
+	c.from.Kernel.Schedule(c.from.interrupt(d, "ethernet.mbcf.output"), (*made)(f), 0)
 }
 
 // made is the event of a frame that an interrupt has made.
@@ -277,7 +278,7 @@ func (n *mbcf) arrived(f *frame) {
 	if to.busy > n.j.Kernel.Now() {
 		d = max(d-n.MBCF.Trap, 0)
 	}
-	n.j.Kernel.At(to.interrupt(d, "ethernet.mbcf.input"), (*taken)(f), 0)
+	n.j.Kernel.Schedule(to.interrupt(d, "ethernet.mbcf.input"), (*taken)(f), 0)
 }
 
 // taken is the event of a frame that its host has taken in.
@@ -338,42 +339,42 @@ func (n *mbcf) do(c *circuit, m *message) {
 		if !m.last {
 			return
 		}
-		n.j.Probe.Lands(m.access, n.j.Kernel.Now())
-		if m.access.Move(); m.access.Unawaited() {
-			m.access.Finish()
+		n.j.Probe.Arrives(m.access, n.j.Kernel.Now())
+		if m.access.CopyData(); m.access.IsUnawaited() {
+			m.access.Complete()
 			return
 		}
 		answer := n.message(statusAnswer)
 		answer.access = m.access
 		c.back.answer(answer)
 	case readOrder:
-		n.parts(len(m.access.Bytes), func(bytes int, first, last bool) {
+		n.parts(len(m.access.Data), func(bytes int, first, last bool) {
 			answer := n.message(readAnswer)
 			answer.access, answer.bytes, answer.first, answer.last = m.access, bytes, first, last
 			c.back.answer(answer)
 		})
 	case readAnswer:
 		if m.last {
-			n.j.Probe.Lands(m.access, n.j.Kernel.Now())
-			m.access.Move()
-			m.access.Finish()
+			n.j.Probe.Arrives(m.access, n.j.Kernel.Now())
+			m.access.CopyData()
+			m.access.Complete()
 		}
 	case appendOrder:
-		n.j.Probe.Lands(m.packet, n.j.Kernel.Now())
+		n.j.Probe.Arrives(m.packet, n.j.Kernel.Now())
 		if m.entry.Append() {
 			answer := n.message(statusAnswer)
-			answer.packet = m.entry.Completion()
+			answer.packet = m.entry.NewCompletion()
 			c.back.answer(answer)
 		}
 	case packetOrder:
 		if m.last {
-			n.j.Probe.Lands(m.packet, n.j.Kernel.Now())
+			n.j.Probe.Arrives(m.packet, n.j.Kernel.Now())
 			n.land(m.packet)
 		}
 	case signalOrder:
-		c.to.Interrupt(c.from.ID, m.head)
+		c.to.DeliverSignal(c.from.ID, m.head)
 	case changeOrder:
-		m.change.was = c.to.Change(int(c.to.ID), m.change.register, m.change.by)
+		m.change.was = c.to.UpdateRegister(int(c.to.ID), m.change.register, m.change.by)
 		answer := n.message(changeAnswer)
 		answer.change = m.change
 		c.back.answer(answer)
@@ -382,7 +383,7 @@ func (n *mbcf) do(c *circuit, m *message) {
 		c.to.Wake()
 	case statusAnswer:
 		if m.access != nil {
-			m.access.Finish()
+			m.access.Complete()
 		} else {
 			n.land(m.packet)
 		}
@@ -391,8 +392,8 @@ func (n *mbcf) do(c *circuit, m *message) {
 
 // land puts a packet into the inbox of its rank, unless the rank's program has ended.
 func (n *mbcf) land(pk *core.Packet) {
-	if n.j.Ports[pk.Dst].Ended() {
-		n.j.Release(pk)
+	if n.j.Ports[pk.Dst].ProgramEnded() {
+		n.j.ReleasePacket(pk)
 		return
 	}
 	pk.Arrive()
@@ -412,11 +413,11 @@ func (n *mbcf) parts(bytes int, yield func(bytes int, first, last bool)) {
 func (n *mbcf) Send(p *core.Port, pk *core.Packet) {
 	if pk.Dst == p.ID {
 		p.Charge(p.CopyTime(len(pk.Data)))
-		p.Deliver(pk)
+		p.AppendToInbox(pk)
 		return
 	}
-	p.Pay()
-	p.Probe.Sends(p, pk, "send")
+	p.ElapseCharges()
+	p.Probe.PacketSent(p, pk, "send")
 	c := n.task(p.ID).to(pk.Dst)
 	n.parts(8*device.HeadWords+len(pk.Data), func(bytes int, first, last bool) {
 		m := n.message(packetOrder)
@@ -428,60 +429,60 @@ func (n *mbcf) Send(p *core.Port, pk *core.Packet) {
 // Receive takes a packet out of the system's queue.
 func (n *mbcf) Receive(p *core.Port, pk *core.Packet) {
 	if pk.Src != int(p.ID) {
-		n.Dequeue(p)
+		n.ChargeDequeue(p)
 	}
 }
 
-// Limit implements core.Remote, as do the others.
-func (n *mbcf) Limit() int { return n.MBCF.Limit }
+// MaxEntry implements core.RemoteNetwork, as do the others.
+func (n *mbcf) MaxEntry() int { return n.MBCF.Limit }
 
-func (n *mbcf) Dequeue(p *core.Port) {
+func (n *mbcf) ChargeDequeue(p *core.Port) {
 	n.task(p.ID).system(n.MBCF.Dequeue, "ethernet.mbcf.dequeue", model.Receiving)
 }
 
-func (n *mbcf) Upcall(p *core.Port) {
+func (n *mbcf) ChargeHandlerCall(p *core.Port) {
 	n.task(p.ID).system(n.MBCF.Upcall, "ethernet.mbcf.upcall", model.Interrupt)
 }
 
 // local charges a call that concerns the rank's own memory.
 func (n *mbcf) local(p *core.Port, bytes int) {
-	p.Pay()
+	p.ElapseCharges()
 	t := n.task(p.ID)
 	t.system(n.MBCF.Call.Time(bytes), "ethernet.mbcf.call.start", model.Sending)
 }
 
-// Start writes or reads memory.
-func (n *mbcf) Start(p *core.Port, x *core.Access) {
-	p.Pay()
-	p.Probe.Starts(p, x)
+// StartAccess writes or reads memory.
+func (n *mbcf) StartAccess(p *core.Port, x *core.RemoteAccess) {
+	p.ElapseCharges()
+	p.Probe.AccessStarted(p, x)
 	if x.Dst == x.Src {
-		n.local(p, len(x.Bytes))
-		x.Move()
-		x.Finish()
+		n.local(p, len(x.Data))
+		x.CopyData()
+		x.Complete()
 		return
 	}
 	c := n.task(p.ID).to(x.Dst)
-	if x.Get {
+	if x.IsGet {
 		m := n.message(readOrder)
 		m.access = x
 		c.call(m)
 		return
 	}
-	n.parts(len(x.Bytes), func(bytes int, first, last bool) {
+	n.parts(len(x.Data), func(bytes int, first, last bool) {
 		m := n.message(putOrder)
 		m.access, m.bytes, m.first, m.last = x, bytes, first, last
 		c.call(m)
 	})
 }
 
-// Enqueue appends to a queue.
-func (n *mbcf) Enqueue(p *core.Port, x *core.Entry) {
-	p.Pay()
-	p.Probe.Sends(p, x.Packet, "enqueue")
+// SendEntry appends to a queue.
+func (n *mbcf) SendEntry(p *core.Port, x *core.QueueEntry) {
+	p.ElapseCharges()
+	p.Probe.PacketSent(p, x.Packet, "enqueue")
 	if x.Dst == p.ID {
 		n.local(p, len(x.Data))
 		if x.Append() {
-			n.land(x.Completion())
+			n.land(x.NewCompletion())
 		}
 		return
 	}
@@ -490,11 +491,11 @@ func (n *mbcf) Enqueue(p *core.Port, x *core.Entry) {
 	n.task(p.ID).to(x.Dst).call(m)
 }
 
-// Raise runs a handler.
-func (n *mbcf) Raise(p *core.Port, dst int, head device.Head) {
+// SendSignal runs a handler.
+func (n *mbcf) SendSignal(p *core.Port, dst int, head device.Head) {
 	if dst == int(p.ID) {
 		n.local(p, 0)
-		p.Interrupt(p.ID, head)
+		p.DeliverSignal(p.ID, head)
 		return
 	}
 	m := n.message(signalOrder)
@@ -502,18 +503,18 @@ func (n *mbcf) Raise(p *core.Port, dst int, head device.Head) {
 	n.task(p.ID).to(int32(dst)).call(m)
 }
 
-// Count changes a register and waits for the answer.
-func (n *mbcf) Count(p *core.Port, dst, r int, by core.Change) int64 {
+// UpdateRegister changes a register and waits for the answer.
+func (n *mbcf) UpdateRegister(p *core.Port, dst, r int, by core.RegisterUpdate) int64 {
 	if dst == int(p.ID) {
 		n.local(p, 0)
-		return p.Change(dst, r, by)
+		return p.UpdateRegister(dst, r, by)
 	}
 	x := &change{register: r, by: by}
 	m := n.message(changeOrder)
 	m.change, m.bytes = x, 8
 	n.task(p.ID).to(int32(dst)).call(m)
 	for !x.done {
-		p.ParkAndPay()
+		p.ParkAndElapse()
 	}
 	return x.was
 }

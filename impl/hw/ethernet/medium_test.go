@@ -34,7 +34,7 @@ func saturate(t testing.TB, e *model.Ethernet, stations, payload int, seed uint6
 	t.Helper()
 	var k sim.Kernel
 	defer k.Close()
-	x := &flood{medium: newMedium(e, &k, stations, seed, core.Unobserved)}
+	x := &flood{medium: newMedium(e, &k, stations, seed, core.NullProbe)}
 	x.up = x
 	for i := range 2 * stations {
 		x.send(&frame{e: x.medium, src: i % stations, dst: (i + 1) % stations, payload: payload})
@@ -99,7 +99,7 @@ func TestFairness(t *testing.T) {
 	var k sim.Kernel
 	defer k.Close()
 	const stations = 5
-	x := &counting{flood: flood{medium: newMedium(e, &k, stations, 3, core.Unobserved)}}
+	x := &counting{flood: flood{medium: newMedium(e, &k, stations, 3, core.NullProbe)}}
 	x.up = x
 	for i := range 2 * stations {
 		x.send(&frame{e: x.medium, src: i % stations, payload: 1500})
@@ -133,7 +133,7 @@ func TestCollision(t *testing.T) {
 		crash bool
 	}{{0, true}, {1, true}, {5*us - 1, true}, {5 * us, false}, {100 * us, false}} {
 		var k sim.Kernel
-		x := &flood{medium: newMedium(&e, &k, 3, 1, core.Unobserved)}
+		x := &flood{medium: newMedium(&e, &k, 3, 1, core.NullProbe)}
 		got := &once{flood: x}
 		x.up = got
 		k.Go(func(p *sim.Proc) {

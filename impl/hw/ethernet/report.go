@@ -9,9 +9,9 @@ import (
 // Report gives names to the medium and its stations. On the medium is what all carry, on a station
 // its own frames.
 func (e *medium) Report(uint64) {
-	e.probe.Names(&e.name, "%sEthernet", e.prefix)
+	e.probe.NameServer(&e.name, "%sEthernet", e.prefix)
 	for i := range e.stations {
-		e.probe.Names(&e.stations[i].name, "%sstation %d", e.prefix, i)
+		e.probe.NameServer(&e.stations[i].name, "%sstation %d", e.prefix, i)
 	}
 }
 
@@ -31,7 +31,7 @@ func (s *switched) Report(uint64) {
 	}
 }
 
-func (l *line) report() { l.s.j.Probe.Names(&l.server, "%s%s", l.s.prefix, l.name) }
+func (l *line) report() { l.s.j.Probe.NameServer(&l.server, "%s%s", l.s.prefix, l.name) }
 
 // passed reports the frame that has just left a line.
 type passed line
@@ -43,7 +43,7 @@ func (x *passed) Report(uint64) {
 	if f.hop == 0 {
 		f.departed(l.began)
 	}
-	l.s.j.Probe.Takes(&l.server, f.content(), model.Carrying, l.began, l.s.j.Kernel.Now()-l.began, f.payload)
+	l.s.j.Probe.ServerTaken(&l.server, f.content(), model.Carrying, l.began, l.s.j.Kernel.Now()-l.began, f.payload)
 }
 
 // signal reports what a station has sent until now.
@@ -59,12 +59,12 @@ func (x *signal) Report(sending uint64) {
 	} else {
 		f.departed(s.began)
 	}
-	s.probe.Takes(&s.name, what, a, s.began, now-s.began, f.payload)
+	s.probe.ServerTaken(&s.name, what, a, s.began, now-s.began, f.payload)
 	if sending == 1 {
 		if s.medium.crash {
 			what, a = "collision", model.Colliding
 		}
-		s.probe.Takes(&s.medium.name, what, a, s.since, now-s.since, f.payload)
+		s.probe.ServerTaken(&s.medium.name, what, a, s.since, now-s.since, f.payload)
 	}
 }
 
@@ -81,11 +81,11 @@ func (f *frame) content() any {
 	if x.n == 0 {
 		return "ack"
 	}
-	p := core.Part{From: x.at, To: x.at + x.n}
+	p := core.StreamPart{FromByte: x.at, ToByte: x.at + x.n}
 	if x.to != nil {
-		for pk := x.to.peer.out.Head; pk != nil && p.Of == nil; pk = pk.Next {
-			if pk.Wire.Pos > x.at {
-				p.Of = pk
+		for pk := x.to.peer.out.Head; pk != nil && p.First == nil; pk = pk.Next {
+			if pk.Transit.Position > x.at {
+				p.First = pk
 			}
 		}
 	}
@@ -103,9 +103,9 @@ func (f *frame) departed(began unit.Time) {
 	}
 	const gone = 1
 	for pk := x.to.peer.out.Head; pk != nil; pk = pk.Next {
-		first := pk.Wire.Pos - x.to.h.net.TCP.Record - len(pk.Data)
-		if pk.Wire.Step != gone && first >= x.at && first < x.at+x.n {
-			pk.Wire.Step = gone
+		first := pk.Transit.Position - x.to.h.net.TCP.Record - len(pk.Data)
+		if pk.Transit.Step != gone && first >= x.at && first < x.at+x.n {
+			pk.Transit.Step = gone
 			x.to.h.Probe.Departs(pk, began)
 		}
 	}
@@ -117,9 +117,9 @@ type landing socket
 // report has how many bytes of the stream came with it.
 func (l *landing) Report(fresh uint64) {
 	s := (*socket)(l)
-	for pk := s.peer.out.Head; pk != nil && pk.Wire.Pos <= s.arrived; pk = pk.Next {
-		if pk.Wire.Pos > s.arrived-int(fresh) {
-			s.h.Probe.Lands(pk, s.came)
+	for pk := s.peer.out.Head; pk != nil && pk.Transit.Position <= s.arrived; pk = pk.Next {
+		if pk.Transit.Position > s.arrived-int(fresh) {
+			s.h.Probe.Arrives(pk, s.came)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type switched struct {
 // line is one direction of a full-duplex link.
 type line struct {
 	s       *switched
-	rate    core.Pace
+	rate    core.CachedRate
 	gap     unit.Time
 	room    int  // bytes that may wait; 0: no bound
 	memory  *int // bytes that wait in its switch; nil: it is not bounded
@@ -55,10 +55,10 @@ const (
 	atSwitch
 )
 
-func newSwitched(m *model.Ethernet, j *core.Job, e core.Ends, up transport, count *Statistics) *switched {
+func newSwitched(m *model.Ethernet, j *core.Job, e core.Attachment, up transport, count *Statistics) *switched {
 	w := m.Switches
-	s := &switched{Ethernet: m, j: j, up: up, count: count, prefix: e.Prefix, links: make([]link, e.N), faults: core.NewNoise(j.Seed^apart, -1, 0)}
-	s.memory = make([]int, w.Of(e.N-1)+1)
+	s := &switched{Ethernet: m, j: j, up: up, count: count, prefix: e.NamePrefix, links: make([]link, e.Interfaces), faults: core.NewNoise(j.Seed^apart, -1, 0)}
+	s.memory = make([]int, w.Of(e.Interfaces-1)+1)
 	for i := range s.links {
 		l := &s.links[i]
 		l.s = s
@@ -68,9 +68,9 @@ func newSwitched(m *model.Ethernet, j *core.Job, e core.Ends, up transport, coun
 			continue
 		}
 		l.shared = newMedium(m, &j.Kernel, 2, j.Seed+uint64(i)<<32, j.Probe)
-		l.shared.up, l.shared.count, l.shared.prefix = l, count, fmt.Sprintf("%slink %d ", e.Prefix, i)
+		l.shared.up, l.shared.count, l.shared.prefix = l, count, fmt.Sprintf("%slink %d ", e.NamePrefix, i)
 	}
-	for i := range w.Of(e.N-1) + 1 {
+	for i := range w.Of(e.Interfaces-1) + 1 {
 		s.toFirst = append(s.toFirst, s.output(w.Uplink, i, fmt.Sprintf("uplink of switch %d up", i), s.atSwitch))
 		s.fromFirst = append(s.fromFirst, s.output(w.Uplink, 0, fmt.Sprintf("uplink of switch %d down", i), s.atSwitch))
 	}
@@ -78,7 +78,7 @@ func newSwitched(m *model.Ethernet, j *core.Job, e core.Ends, up transport, coun
 }
 
 func (s *switched) line(rate unit.Rate, room int, name string, forward func(*frame)) line {
-	return line{s: s, rate: core.Pace{Rate: rate}, gap: rate.Time(s.Gap), room: room, name: name, forward: forward}
+	return line{s: s, rate: core.CachedRate{Rate: rate}, gap: rate.Time(s.Gap), room: room, name: name, forward: forward}
 }
 
 // output is a line from a switch, whose memory it shares with others.
@@ -118,9 +118,9 @@ func (s *switched) atSwitch(f *frame) {
 	}
 	t := s.j.Kernel.Now() + w.Latency
 	if s.strikes(w.Reorder) {
-		t += s.Rate.Time(s.Preamble+s.Header+s.MTU+s.FCS+s.Gap) * unit.Time(1+s.faults.Next()%heldBack)
+		t += s.Rate.Time(s.Preamble+s.Header+s.MTU+s.FCS+s.Gap) * unit.Time(1+s.faults.Uint64()%heldBack)
 	}
-	s.j.Kernel.At(t, (*forwarded)(f), 0)
+	s.j.Kernel.Schedule(t, (*forwarded)(f), 0)
 }
 
 // heldBack is how many of the longest frames a frame that is held back waits for, at most.
@@ -128,7 +128,7 @@ const heldBack = 8
 
 // strikes reports whether a fault of a probability strikes.
 func (s *switched) strikes(probability float64) bool {
-	return probability > 0 && float64(s.faults.Next()>>11)/(1<<53) < probability
+	return probability > 0 && float64(s.faults.Uint64()>>11)/(1<<53) < probability
 }
 
 // forwarded is the event of a frame whose switch has found where it goes.
@@ -250,10 +250,10 @@ func (l *line) send(f *frame) {
 // start sends the first frame of the queue, which is there when its last byte is.
 func (l *line) start() {
 	k := &l.s.j.Kernel
-	l.began = max(k.Now(), l.server.Free())
+	l.began = max(k.Now(), l.server.FreeAt())
 	long := l.rate.Time(l.s.length(l.queue[0]))
 	l.server.Reserve(l.began, long+l.gap)
-	k.At(l.began+long, l, 0)
+	k.Schedule(l.began+long, l, 0)
 }
 
 // Act is the end of a frame on the line.
@@ -267,8 +267,8 @@ func (l *line) Act(uint64) {
 	l.s.count.Frames++
 	l.s.count.Payload += f.payload
 	f.at, l.last = l, f
-	l.s.j.Probe.Ask((*passed)(l), 0)
-	l.s.j.Kernel.At(l.s.j.Kernel.Now()+l.s.Propagation, (*ended)(f), 0)
+	l.s.j.Probe.RequestReport((*passed)(l), 0)
+	l.s.j.Kernel.Schedule(l.s.j.Kernel.Now()+l.s.Propagation, (*ended)(f), 0)
 	if len(l.queue) > 0 {
 		l.start()
 	}

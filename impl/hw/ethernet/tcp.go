@@ -18,7 +18,7 @@ type socket struct {
 	peer *socket // the other end
 
 	// The stream out. Its positions are bytes since the beginning: acked ≤ sent ≤ written ≤ asked.
-	out     core.List
+	out     core.PacketList
 	asked   int  // the end of what the program has to write
 	written int  // the end of what is in the send buffer
 	sent    int  // the end of what has been sent
@@ -78,7 +78,7 @@ func (a *timer) set(k *sim.Kernel, x sim.Action, alarm uint64, at unit.Time) {
 	a.at = at
 	if at > 0 && (a.event == 0 || at < a.event) {
 		a.event = at
-		k.At(at, x, alarm)
+		k.Schedule(at, x, alarm)
 	}
 }
 
@@ -253,12 +253,12 @@ func (s *socket) take(x *segment) {
 	count.Fullest = max(count.Fullest, s.arrived-s.read)
 	s.acknowledge(x.came)
 	s.short = s.short || x.n < s.h.net.mss
-	s.h.Probe.Ask((*landing)(s), uint64(fresh))
-	if s.h.Ended() {
+	s.h.Probe.RequestReport((*landing)(s), uint64(fresh))
+	if s.h.ProgramEnded() {
 		s.consume(s.arrived - s.read)
 		return
 	}
-	s.h.Happened()
+	s.h.NotifyEvent()
 }
 
 // acknowledge decides when a segment that continues the stream and came at a time is acknowledged:
@@ -290,8 +290,8 @@ func (s *socket) consume(n int) {
 	if s.read == s.arrived {
 		s.h.unread--
 	}
-	for q := &s.peer.out; q.Head != nil && q.Head.Wire.Pos <= s.read; {
-		s.h.Deliver(q.Pop())
+	for q := &s.peer.out; q.Head != nil && q.Head.Transit.Position <= s.read; {
+		s.h.AppendToInbox(q.Pop())
 	}
 	net := s.h.net
 	if c := net.TCP.Congestion; c != nil && c.Quick > 0 && s.short && !s.both && s.read == s.arrived {

@@ -36,7 +36,7 @@ const everyone = -1
 // socketUDP is a host as its rank's device.Datagram.
 type socketUDP struct{ *host }
 
-// Datagram implements core.Datagrams.
+// Datagram implements core.DatagramNetwork.
 func (n *network) Datagram(p *core.Port) device.Datagram {
 	if n.UDP == nil {
 		return nil
@@ -62,7 +62,7 @@ func (d socketUDP) Join(group uint32) bool {
 
 // membership charges the system call that joins or leaves a group.
 func (d socketUDP) membership() {
-	d.Pay()
+	d.ElapseCharges()
 	d.system(d.net.UDP.Join, "ethernet.udp.join", model.Sending)
 }
 
@@ -72,7 +72,7 @@ func (d socketUDP) Leave(group uint32) {
 }
 
 func (d socketUDP) Send(dst int, b []byte) {
-	to := dst - d.net.First
+	to := dst - d.net.FirstRank
 	if to < 0 || to >= len(d.net.hosts) {
 		panic(fmt.Sprintf("hw: no rank %d among %d", dst, len(d.net.hosts)))
 	}
@@ -88,10 +88,10 @@ func (d socketUDP) transmit(to int, group uint32, b []byte) {
 		panic(fmt.Sprintf("hw: a datagram of %d bytes, of %d at most", len(b), d.Limit()))
 	}
 	n := d.net
-	d.Pay()
+	d.ElapseCharges()
 	d.system(n.UDP.Send.Time(len(b)), "ethernet.udp.send", model.Sending)
 	x := n.newDatagram()
-	x.from, x.to, x.group, x.data = int(d.ID)-n.First, to, group, append(x.data[:0], b...)
+	x.from, x.to, x.group, x.data = int(d.ID)-n.FirstRank, to, group, append(x.data[:0], b...)
 	x.copies = 1
 	for _, i := range n.at[d.station] {
 		if n.hosts[i].hears(x) {
@@ -112,7 +112,7 @@ func (d socketUDP) transmit(to int, group uint32, b []byte) {
 
 // hears reports whether a datagram that is at the host's station is for the host.
 func (h *host) hears(x *datagram) bool {
-	i := int(h.ID) - h.net.First
+	i := int(h.ID) - h.net.FirstRank
 	return x.to == i || x.to == everyone && x.from != i && slices.Contains(h.udp.groups, x.group)
 }
 
@@ -135,8 +135,8 @@ func (n *network) heard(f *frame) {
 func (n *network) bring(h *host, x *datagram) {
 	x.copies++
 	f := n.newFrame()
-	f.dst, f.datagram = int(h.ID)-n.First, x
-	n.j.Kernel.At(h.interrupt(n.UDP.Input, "ethernet.udp.input"), (*brought)(f), 0)
+	f.dst, f.datagram = int(h.ID)-n.FirstRank, x
+	n.j.Kernel.Schedule(h.interrupt(n.UDP.Input, "ethernet.udp.input"), (*brought)(f), 0)
 }
 
 // brought is the event of a datagram that a host has taken in.
@@ -152,14 +152,14 @@ func (b *brought) Act(uint64) {
 	n.release(f)
 	u := &h.udp
 	n.count.Datagrams++
-	if h.Ended() || u.bytes+len(x.data) > n.UDP.Buffer {
+	if h.ProgramEnded() || u.bytes+len(x.data) > n.UDP.Buffer {
 		n.count.Unheard++
 		n.drop(x)
 		return
 	}
 	u.waiting = append(u.waiting, x)
 	u.bytes += len(x.data)
-	h.Happened()
+	h.NotifyEvent()
 }
 
 // Recv takes the first datagram by a system call. It waits in a call of select.
@@ -186,7 +186,7 @@ func (d socketUDP) Recv(deadline unit.Time) *device.Packet {
 	u.waiting = u.waiting[:copy(u.waiting, u.waiting[1:])]
 	u.bytes -= len(x.data)
 	d.system(n.UDP.Receive.Time(len(x.data)), "ethernet.udp.receive", model.Receiving)
-	u.held, u.packet = x, device.Packet{Src: n.First + x.from, Data: x.data}
+	u.held, u.packet = x, device.Packet{Src: n.FirstRank + x.from, Data: x.data}
 	return &u.packet
 }
 

@@ -13,74 +13,74 @@ const (
 	confirmed        // the acknowledgement has arrived at the writer
 )
 
-// Start begins an access. The engines of both interfaces carry it while the processor continues.
-// They are connected until its end, and an engine has one connection at a time.
-func (n *network) Start(p *core.Port, x *core.Access) {
+// StartAccess begins an access. The engines of both interfaces carry it while the processor
+// continues. They are connected until its end, and an engine has one connection at a time.
+func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	ch, name := n.Put, "fattree.put.start"
-	if x.Get {
+	if x.IsGet {
 		ch, name = n.Get, "fattree.get.start"
 	}
 	p.Charge(ch.Start)
-	p.Probe.Starts(p, x)
-	p.Probe.Until(p, p.Clock, name, model.Sending, 0)
-	p.Pay()
-	long := ch.Bandwidth.Time(len(x.Bytes))
-	source, target := n.Switched.Node(p.ID), n.Switched.Node(x.Dst)
-	if x.Get {
+	p.Probe.AccessStarted(p, x)
+	p.Probe.ProcessorUntil(p, p.Clock, name, model.Sending, 0)
+	p.ElapseCharges()
+	long := ch.Bandwidth.Time(len(x.Data))
+	source, target := n.SwitchedNetwork.NodeOf(p.ID), n.SwitchedNetwork.NodeOf(x.Dst)
+	if x.IsGet {
 		source, target = target, source
 	}
 	engine, accept := &n.engines[source], &n.accept[target]
 	if n.HalfDuplex {
 		accept = &n.engines[target]
 	}
-	t := engine.Reserve(max(p.Kernel.Now(), accept.Free()), long) // connects both
+	t := engine.Reserve(max(p.Kernel.Now(), accept.FreeAt()), long) // connects both
 	accept.Reserve(t, long)
-	p.Probe.Takes(engine, x, model.Carrying, t, long, len(x.Bytes))
-	p.Probe.Takes(accept, x, model.Carrying, t, long, len(x.Bytes))
-	if x.Get {
-		latency := n.Switched.Latency(x.Src, x.Dst)
-		p.Probe.Signals(x, "get", x.Src, x.Dst, t, t+latency)
+	p.Probe.ServerTaken(engine, x, model.Carrying, t, long, len(x.Data))
+	p.Probe.ServerTaken(accept, x, model.Carrying, t, long, len(x.Data))
+	if x.IsGet {
+		latency := n.SwitchedNetwork.LatencyBetween(x.Src, x.Dst)
+		p.Probe.ControlSignal(x, "get", x.Src, x.Dst, t, t+latency)
 		t += latency
 	}
-	x.Wire = core.Wire{Step: flowing, At: t, Size: len(x.Bytes), Long: long}
-	p.Kernel.At(t, (*stage)(x), 0)
+	x.Transit = core.Transit{Step: flowing, NextTime: t, Size: len(x.Data), Duration: long}
+	p.Kernel.Schedule(t, (*stage)(x), 0)
 }
 
 // stage is an access as the event of its next step.
-type stage core.Access
+type stage core.RemoteAccess
 
 // Act takes the step.
-func (s *stage) Act(uint64) { s.Net.(*network).move((*core.Access)(s)) }
+func (s *stage) Act(uint64) { s.Network.(*network).move((*core.RemoteAccess)(s)) }
 
-func (n *network) move(x *core.Access) {
-	w := &x.Wire
-	k := &n.J.Kernel
+func (n *network) move(x *core.RemoteAccess) {
+	w := &x.Transit
+	k := &n.Job.Kernel
 	switch w.Step {
 	case flowing:
 		from, to, f := x.Src, x.Dst, &n.put
-		if x.Get {
+		if x.IsGet {
 			from, to, f = x.Dst, x.Src, &n.get
 		}
-		if _, last := n.Flow(x, w, f, from, to, core.Forever); !last {
-			k.At(w.At, (*stage)(x), 0)
+		if _, last := n.SendChunk(x, w, f, from, to, core.Forever); !last {
+			k.Schedule(w.NextTime, (*stage)(x), 0)
 		}
 	case arrived:
-		x.Move()
-		if x.Get || x.Unawaited() {
-			x.Finish()
+		x.CopyData()
+		if x.IsGet || x.IsUnawaited() {
+			x.Complete()
 			return
 		}
 		w.Step = confirmed
-		confirmed := k.Now() + n.Switched.Latency(x.Dst, x.Src)
-		n.J.Probe.Signals(x, "done", x.Dst, x.Src, k.Now(), confirmed)
-		k.At(confirmed, (*stage)(x), 0)
+		confirmed := k.Now() + n.SwitchedNetwork.LatencyBetween(x.Dst, x.Src)
+		n.Job.Probe.ControlSignal(x, "done", x.Dst, x.Src, k.Now(), confirmed)
+		k.Schedule(confirmed, (*stage)(x), 0)
 	case confirmed:
-		x.Finish()
+		x.Complete()
 	}
 }
 
-// Landed implements core.Router.
-func (n *network) Landed(x *core.Access, t unit.Time) {
-	x.Wire.Step = arrived
-	n.J.Kernel.At(t, (*stage)(x), 0)
+// AccessArrives implements core.Router.
+func (n *network) AccessArrives(x *core.RemoteAccess, t unit.Time) {
+	x.Transit.Step = arrived
+	n.Job.Kernel.Schedule(t, (*stage)(x), 0)
 }

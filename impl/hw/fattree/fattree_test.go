@@ -24,9 +24,9 @@ func TestRoutes(t *testing.T) {
 			n := newNetwork(tree, ends)
 			for range 500 {
 				a, b := r.IntN(ends), r.IntN(ends)
-				way, flight := n.Way(a, b)
+				way, flight := n.RouteBetween(a, b)
 				if a == b {
-					if out, _, last := n.Turn(&way); !last || int(out)%(tree.Arity+n.levels[0].up) != b%tree.Arity {
+					if out, _, last := n.NextOutput(&way); !last || int(out)%(tree.Arity+n.levels[0].up) != b%tree.Arity {
 						t.Fatalf("%+v: from end %d to itself by output %d", tree, a, out)
 					}
 					continue
@@ -36,7 +36,7 @@ func TestRoutes(t *testing.T) {
 				for !last {
 					v := n.levels[level-1]
 					var out int32
-					out, _, last = n.Turn(&way)
+					out, _, last = n.NextOutput(&way)
 					hops++
 					degree := tree.Arity + v.up
 					s, port := (int(out)-int(v.first))/degree, (int(out)-int(v.first))%degree

@@ -50,8 +50,8 @@ type route struct {
 	self  bool // from an end to itself: through its interface and switch
 }
 
-// Way implements core.Router: routes go up to the first level that is above both ends.
-func (n *network) Way(from, to int) (route, unit.Time) {
+// RouteBetween implements core.Router: routes go up to the first level that is above both ends.
+func (n *network) RouteBetween(from, to int) (route, unit.Time) {
 	top := n.Top(from, to)
 	r := route{to: int32(to), at: int32(from / n.Arity), top: int8(top)}
 	if top == 0 {
@@ -61,11 +61,11 @@ func (n *network) Way(from, to int) (route, unit.Time) {
 	return r, n.FatTree.Latency(2*top - 1)
 }
 
-// Turn implements core.Router. On its way up a packet takes the link that a digit of its
+// NextOutput implements core.Router. On its way up a packet takes the link that a digit of its
 // destination's number selects, another digit at each level, so that packets for neighbouring ends
 // separate at once (D-mod-K: Zahavi 2010). All packets for an end come down through the same
 // switches, in order.
-func (n *network) Turn(r *route) (out int32, step unit.Time, last bool) {
+func (n *network) NextOutput(r *route) (out int32, step unit.Time, last bool) {
 	if r.level == 0 {
 		r.level = 1
 	}

@@ -17,60 +17,60 @@ import (
 // A ring carries one chunk at a time, wherever on it that is.
 type network struct {
 	*model.Hypernodes
-	core.Ends
+	core.Attachment
 	j     *core.Job
 	seats []seat       // of the ranks
 	out   []sim.Server // ports of the blocks, to the crossbar
 	in    []sim.Server // and from it
 	rings []sim.Server
-	port  core.Pace
-	ring  core.Pace
+	port  core.CachedRate
+	ring  core.CachedRate
 	nodes int // hypernodes that are used
 }
 
 // seat is where a rank is.
 type seat struct {
 	node, block, ring int32
-	reg               core.Register
+	reg               core.RegisterServer
 }
 
 // New returns hypernodes that join ranks of a job.
-func New(j *core.Job, h *model.Hypernodes, e core.Ends) core.Network {
-	n := &network{Hypernodes: h, Ends: e, j: j, rings: make([]sim.Server, h.Rings),
-		port: core.Pace{Rate: h.Port}, ring: core.Pace{Rate: h.Ring}, nodes: h.Used(e.N)}
+func New(j *core.Job, h *model.Hypernodes, e core.Attachment) core.Network {
+	n := &network{Hypernodes: h, Attachment: e, j: j, rings: make([]sim.Server, h.Rings),
+		port: core.CachedRate{Rate: h.Port}, ring: core.CachedRate{Rate: h.Ring}, nodes: h.Used(e.Interfaces)}
 	var ends []seat
 	blocks := int32(0) // of the hypernodes before
 	for node, size := range h.Sizes {
-		for i := range min(size, e.N-len(ends)) {
+		for i := range min(size, e.Interfaces-len(ends)) {
 			b := i / h.PerBlock
 			ends = append(ends, seat{node: int32(node), block: blocks + int32(b), ring: int32(b % h.Rings)})
 		}
 		blocks += int32((size + h.PerBlock - 1) / h.PerBlock)
 	}
 	for i := range e.Ranks {
-		n.seats = append(n.seats, ends[e.Of(e.First+i)])
+		n.seats = append(n.seats, ends[e.InterfaceOf(e.FirstRank+i)])
 	}
 	n.out, n.in = make([]sim.Server, blocks), make([]sim.Server, blocks)
-	j.Probe.Ask(n, 0)
+	j.Probe.RequestReport(n, 0)
 	return n
 }
 
 // Report gives names to all that transfers wait for.
 func (n *network) Report(uint64) {
 	for i := range n.out {
-		n.j.Probe.Names(&n.out[i], "%sblock %d out", n.Prefix, i)
-		n.j.Probe.Names(&n.in[i], "%sblock %d in", n.Prefix, i)
+		n.j.Probe.NameServer(&n.out[i], "%sblock %d out", n.NamePrefix, i)
+		n.j.Probe.NameServer(&n.in[i], "%sblock %d in", n.NamePrefix, i)
 	}
 	for i := range n.rings {
-		n.j.Probe.Names(&n.rings[i], "%sring %d", n.Prefix, i)
+		n.j.Probe.NameServer(&n.rings[i], "%sring %d", n.NamePrefix, i)
 	}
 	for i := range n.seats {
-		n.j.Probe.Names(&n.seats[i].reg.Server, "%srank %d counters", n.Prefix, n.First+i)
+		n.j.Probe.NameServer(&n.seats[i].reg.Server, "%srank %d counters", n.NamePrefix, n.FirstRank+i)
 	}
 }
 
 // seat returns where a rank of the job is.
-func (n *network) seat(rank int32) *seat { return &n.seats[int(rank)-n.First] }
+func (n *network) seat(rank int32) *seat { return &n.seats[int(rank)-n.FirstRank] }
 
 // keys are the names of what the memory of each tier costs, by its keys in platform files.
 var keys = func() (all [model.NumTiers]accessKeys) {
@@ -110,15 +110,15 @@ func (n *network) round(t model.Tier) unit.Time {
 // there. Its clock is then when the last has passed. Its work meanwhile has a name.
 func (n *network) carry(p *core.Port, x any, name string, peer int32, from bool, bytes int, rate unit.Rate) {
 	p.Probe.Departs(x, p.Clock)
-	p.Pay()
-	rate = p.AboutRate(rate)
+	p.ElapseCharges()
+	rate = p.RateWithNoise(rate)
 	for pos := 0; ; {
 		c := min(n.Chunk, bytes-pos)
 		p.Clock = n.pass(p, x, name, peer, from, c, rate.Time(pos+c)-rate.Time(pos))
 		if pos += c; pos >= bytes {
 			return
 		}
-		p.Pay()
+		p.ElapseCharges()
 	}
 }
 
@@ -140,9 +140,9 @@ func (n *network) pass(p *core.Port, x any, name string, peer int32, from bool, 
 		slowest = max(slowest, around)
 	}
 	passed := max(end, enter(p, &n.in[b.block], x, hold, c)+slowest)
-	p.Probe.Until(p, end-dur, "network", model.Blocked, 0)
-	p.Probe.Until(p, end, name, model.Sending, c)
-	p.Probe.Until(p, passed, "network", model.Blocked, 0)
+	p.Probe.ProcessorUntil(p, end-dur, "network", model.Blocked, 0)
+	p.Probe.ProcessorUntil(p, end, name, model.Sending, c)
+	p.Probe.ProcessorUntil(p, passed, "network", model.Blocked, 0)
 	return passed
 }
 
@@ -151,29 +151,30 @@ func (n *network) pass(p *core.Port, x any, name string, peer int32, from bool, 
 func enter(p *core.Port, s *sim.Server, x any, d unit.Time, bytes int) unit.Time {
 	now := p.Kernel.Now()
 	t := s.Reserve(now, d)
-	p.Probe.Takes(s, x, model.Carrying, t, d, bytes)
+	p.Probe.ServerTaken(s, x, model.Carrying, t, d, bytes)
 	if t > now {
 		p.Sleep(t - now)
 	}
 	return t
 }
 
-// Copying implements core.Bus, as Copy does.
-func (n *network) Copying() bool { return n.Copies }
+// CarriesCopies implements core.CopyBus, as Copy does.
+func (n *network) CarriesCopies() bool { return n.Copies }
 
-// Copy reads bytes through the port of the processor's block and writes them through the same port.
-func (n *network) Copy(p *core.Port, bytes int) {
+// ChargeCopy reads bytes through the port of the processor's block and writes them through the same
+// port.
+func (n *network) ChargeCopy(p *core.Port, bytes int) {
 	ch, block := p.Machine.Processor.Copy, n.seat(p.ID).block
 	p.Charge(ch.Start)
-	p.Pay()
-	rate := p.AboutRate(ch.Bandwidth)
+	p.ElapseCharges()
+	rate := p.RateWithNoise(ch.Bandwidth)
 	for pos := 0; pos < bytes; {
 		c := min(n.Chunk, bytes-pos)
 		hold := n.port.Time(c)
 		end := enter(p, &n.out[block], "copy", hold, c) + rate.Time(pos+c) - rate.Time(pos)
 		p.Clock = max(end, enter(p, &n.in[block], "copy", hold, c)+hold)
 		if pos += c; pos < bytes {
-			p.Pay()
+			p.ElapseCharges()
 		}
 	}
 }
@@ -183,13 +184,13 @@ func (n *network) Copy(p *core.Port, bytes int) {
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	a, tier := n.access(p.ID, pk.Dst)
 	key := &keys[tier]
-	p.Probe.Sends(p, pk, key.settle)
+	p.Probe.PacketSent(p, pk, key.settle)
 	p.Charge(a.Send.Start)
-	p.Probe.Until(p, p.Clock, key.send.start, model.Sending, 0)
+	p.Probe.ProcessorUntil(p, p.Clock, key.send.start, model.Sending, 0)
 	n.carry(p, pk, key.send.bandwidth, pk.Dst, false, n.Header+len(pk.Data), a.Send.Bandwidth)
 	there := p.Clock + a.Latency + n.round(tier)
-	p.Probe.Lands(pk, there)
-	n.j.Kernel.At(there, (*core.Arrival)(pk), 0)
+	p.Probe.Arrives(pk, there)
+	n.j.Kernel.Schedule(there, (*core.ArrivalEvent)(pk), 0)
 	p.Charge(a.Settle)
 }
 
@@ -197,38 +198,38 @@ func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	a, tier := n.access(p.ID, int32(pk.Src))
 	fetch := a.Fetch.Time(len(pk.Data))
 	p.Charge(a.Receive + fetch)
-	p.Probe.Until(p, p.Clock-fetch, keys[tier].receive, model.Receiving, 0)
-	p.Probe.Until(p, p.Clock, keys[tier].fetch, model.Receiving, len(pk.Data))
+	p.Probe.ProcessorUntil(p, p.Clock-fetch, keys[tier].receive, model.Receiving, 0)
+	p.Probe.ProcessorUntil(p, p.Clock, keys[tier].fetch, model.Receiving, len(pk.Data))
 }
 
-// Start carries out a remote access. The rank that asks for it moves the bytes; it knows those that
-// it has read, and waits until others can see those that it has written.
-func (n *network) Start(p *core.Port, x *core.Access) {
+// StartAccess carries out a remote access. The rank that asks for it moves the bytes; it knows
+// those that it has read, and waits until others can see those that it has written.
+func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	a, tier := n.access(x.Src, x.Dst)
 	all := &keys[tier]
 	ch, key := a.Put, all.put
-	if x.Get {
+	if x.IsGet {
 		ch, key = a.Get, all.get
 	}
-	p.Probe.Starts(p, x)
+	p.Probe.AccessStarted(p, x)
 	p.Charge(ch.Start)
-	p.Probe.Until(p, p.Clock, key.start, model.Sending, 0)
-	n.carry(p, x, key.bandwidth, x.Dst, x.Get, len(x.Bytes), ch.Bandwidth)
-	if !x.Get {
+	p.Probe.ProcessorUntil(p, p.Clock, key.start, model.Sending, 0)
+	n.carry(p, x, key.bandwidth, x.Dst, x.IsGet, len(x.Data), ch.Bandwidth)
+	if !x.IsGet {
 		p.Clock += a.Latency
-		p.Probe.Until(p, p.Clock, all.latency, model.Sending, 0)
+		p.Probe.ProcessorUntil(p, p.Clock, all.latency, model.Sending, 0)
 	}
 	p.Clock += n.round(tier)
-	p.Probe.Until(p, p.Clock, "hypernodes.hop", model.Sending, 0)
-	p.Probe.Lands(x, p.Clock)
-	p.Pay()
-	x.Move()
-	x.Finish()
+	p.Probe.ProcessorUntil(p, p.Clock, "hypernodes.hop", model.Sending, 0)
+	p.Probe.Arrives(x, p.Clock)
+	p.ElapseCharges()
+	x.CopyData()
+	x.Complete()
 }
 
-// Count sends its request along the ring, which has one direction; the answer takes the rest of the
-// ring.
-func (n *network) Count(p *core.Port, dst, r int, c core.Change) int64 {
+// UpdateRegister sends its request along the ring, which has one direction; the answer takes the
+// rest of the ring.
+func (n *network) UpdateRegister(p *core.Port, dst, r int, c core.RegisterUpdate) int64 {
 	a, _ := n.access(p.ID, int32(dst))
 	there := int(n.seat(int32(dst)).node - n.seat(p.ID).node)
 	if there < 0 {
@@ -238,5 +239,5 @@ func (n *network) Count(p *core.Port, dst, r int, c core.Change) int64 {
 	if there > 0 {
 		back = n.nodes - there
 	}
-	return n.seat(int32(dst)).reg.Count(p, a.Latency+n.Hop*unit.Time(there), a.Counter, a.Latency+n.Hop*unit.Time(back), dst, r, c)
+	return n.seat(int32(dst)).reg.Update(p, a.Latency+n.Hop*unit.Time(there), a.Counter, a.Latency+n.Hop*unit.Time(back), dst, r, c)
 }

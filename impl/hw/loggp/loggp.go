@@ -16,48 +16,48 @@ import (
 // and no processor, a write o_s, then (k−1)·G + L until it has arrived and its completion is known.
 type network struct {
 	*model.LogGP
-	core.Ends
+	core.Attachment
 	j       *core.Job
 	out, in []sim.Server // by end
 	ends    []int32      // of the ranks
 }
 
 // New returns the machine of the model, which joins ranks of a job.
-func New(j *core.Job, g *model.LogGP, e core.Ends) core.Network {
-	n := &network{LogGP: g, Ends: e, j: j, out: make([]sim.Server, e.N), in: make([]sim.Server, e.N), ends: make([]int32, e.Ranks)}
+func New(j *core.Job, g *model.LogGP, e core.Attachment) core.Network {
+	n := &network{LogGP: g, Attachment: e, j: j, out: make([]sim.Server, e.Interfaces), in: make([]sim.Server, e.Interfaces), ends: make([]int32, e.Ranks)}
 	for i := range n.ends {
-		n.ends[i] = int32(e.Of(e.First + i))
+		n.ends[i] = int32(e.InterfaceOf(e.FirstRank + i))
 	}
-	j.Probe.Ask(n, 0)
+	j.Probe.RequestReport(n, 0)
 	return n
 }
 
 // Report gives names to the interfaces.
 func (n *network) Report(uint64) {
 	what := "rank"
-	if n.N != n.Ranks {
+	if n.Interfaces != n.Ranks {
 		what = "interface"
 	}
 	for i := range n.out {
-		n.j.Probe.Names(&n.out[i], "%s%s %d out", n.Prefix, what, i)
-		n.j.Probe.Names(&n.in[i], "%s%s %d in", n.Prefix, what, i)
+		n.j.Probe.NameServer(&n.out[i], "%s%s %d out", n.NamePrefix, what, i)
+		n.j.Probe.NameServer(&n.in[i], "%s%s %d in", n.NamePrefix, what, i)
 	}
 }
 
 // end returns the interface of a rank of the job.
-func (n *network) end(rank int32) int32 { return n.ends[int(rank)-n.First] }
+func (n *network) end(rank int32) int32 { return n.ends[int(rank)-n.FirstRank] }
 
 // long returns (k−1)·G.
 func (n *network) long(k int) unit.Time { return n.BigGap.Time(max(k-1, 0)) }
 
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	p.Charge(n.SendO)
-	p.Probe.Sends(p, pk, "loggp.o_s")
+	p.Probe.PacketSent(p, pk, "loggp.o_s")
 	s := n.leave(p, pk, len(pk.Data))
-	p.Probe.Until(p, s, "g", model.Waiting, 0)
+	p.Probe.ProcessorUntil(p, s, "g", model.Waiting, 0)
 	p.Clock = s
-	p.Ahead++
-	p.Kernel.At(s+n.L, (*entry)(pk), 0)
+	p.PendingSends++
+	p.Kernel.Schedule(s+n.L, (*entry)(pk), 0)
 }
 
 // leave takes the interface out of a processor, whose o_s has passed, for k bytes of x, and returns
@@ -65,8 +65,8 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 func (n *network) leave(p *core.Port, x any, k int) unit.Time {
 	d := n.Gap + n.long(k)
 	t := n.out[n.end(p.ID)].Reserve(p.Clock, d)
-	p.Probe.Until(p, p.Clock, "loggp.o_s", model.Sending, 0)
-	p.Probe.Takes(&n.out[n.end(p.ID)], x, model.Carrying, t, d, k)
+	p.Probe.ProcessorUntil(p, p.Clock, "loggp.o_s", model.Sending, 0)
+	p.Probe.ServerTaken(&n.out[n.end(p.ID)], x, model.Carrying, t, d, k)
 	p.Probe.Departs(x, t)
 	return t
 }
@@ -75,20 +75,20 @@ func (n *network) leave(p *core.Port, x any, k int) unit.Time {
 type entry core.Packet
 
 // Act lets it in.
-func (e *entry) Act(uint64) { e.Net.(*network).enter((*core.Packet)(e)) }
+func (e *entry) Act(uint64) { e.Network.(*network).enter((*core.Packet)(e)) }
 
 // enter takes the interface into a processor for a packet.
 func (n *network) enter(pk *core.Packet) {
-	k := &pk.J.Kernel
-	pk.J.Ports[pk.Src].Ahead--
+	k := &pk.Job.Kernel
+	pk.Job.Ports[pk.Src].PendingSends--
 	long := n.long(len(pk.Data))
 	in := &n.in[n.end(pk.Dst)]
-	behind := in.Free() >= k.Now() // of a packet whose last byte may come now, too, by an event to come
+	behind := in.FreeAt() >= k.Now() // of a packet whose last byte may come now, too, by an event to come
 	t := in.Reserve(k.Now(), n.Gap+long)
-	pk.J.Probe.Takes(in, pk, model.Carrying, t, n.Gap+long, len(pk.Data))
-	pk.J.Probe.Lands(pk, t+long)
+	pk.Job.Probe.ServerTaken(in, pk, model.Carrying, t, n.Gap+long, len(pk.Data))
+	pk.Job.Probe.Arrives(pk, t+long)
 	if t += long; t > k.Now() || behind {
-		k.At(t, (*core.Arrival)(pk), 0)
+		k.Schedule(t, (*core.ArrivalEvent)(pk), 0)
 		return
 	}
 	pk.Arrive()
@@ -96,38 +96,38 @@ func (n *network) enter(pk *core.Packet) {
 
 func (n *network) Receive(p *core.Port, _ *core.Packet) {
 	p.Charge(n.RecvO)
-	p.Probe.Until(p, p.Clock, "loggp.o_r", model.Receiving, 0)
+	p.Probe.ProcessorUntil(p, p.Clock, "loggp.o_r", model.Receiving, 0)
 }
 
-func (n *network) Start(p *core.Port, x *core.Access) {
-	t, long := p.Clock, n.long(len(x.Bytes))
-	p.Probe.Starts(p, x)
+func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
+	t, long := p.Clock, n.long(len(x.Data))
+	p.Probe.AccessStarted(p, x)
 	p.Probe.Departs(x, t)
-	if !x.Get {
+	if !x.IsGet {
 		p.Charge(n.SendO)
-		t = n.leave(p, x, len(x.Bytes))
+		t = n.leave(p, x, len(x.Data))
 	}
-	p.Probe.Lands(x, t+long+n.L)
-	p.Kernel.At(t+long+n.L, (*outcome)(x), 0)
+	p.Probe.Arrives(x, t+long+n.L)
+	p.Kernel.Schedule(t+long+n.L, (*outcome)(x), 0)
 }
 
 // outcome is the event that a remote access has completed.
-type outcome core.Access
+type outcome core.RemoteAccess
 
 // Act carries it out.
 func (o *outcome) Act(uint64) {
-	x := (*core.Access)(o)
-	x.Move()
-	x.Finish()
+	x := (*core.RemoteAccess)(o)
+	x.CopyData()
+	x.Complete()
 }
 
-func (n *network) Count(p *core.Port, dst, r int, c core.Change) int64 {
+func (n *network) UpdateRegister(p *core.Port, dst, r int, c core.RegisterUpdate) int64 {
 	p.Charge(n.SendO)
-	p.Probe.Until(p, p.Clock, "loggp.o_s", model.Sending, 0)
-	p.Pay()
+	p.Probe.ProcessorUntil(p, p.Clock, "loggp.o_s", model.Sending, 0)
+	p.ElapseCharges()
 	p.Sleep(n.L)
-	old := p.Change(dst, r, c)
+	old := p.UpdateRegister(dst, r, c)
 	p.Sleep(n.L)
-	p.CatchUp()
+	p.AdvanceToKernel()
 	return old
 }

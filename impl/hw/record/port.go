@@ -7,9 +7,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// View implements core.Probe: of what a rank does itself the port of its program tells the
+// WrapPort implements core.Probe: of what a rank does itself the port of its program tells the
 // recorder.
-func (r *Recorder) View(p *core.Port) device.Port { return watched{p, p, r, &r.lanes[p.ID]} }
+func (r *Recorder) WrapPort(p *core.Port) device.Port { return watched{p, p, r, &r.lanes[p.ID]} }
 
 // watched is a port whose processor's time is recorded. A network tells the probe what it charges
 // itself, by the names of the machine's numbers; what one leaves untold is recorded here as what it
@@ -23,7 +23,7 @@ type watched struct {
 
 // note says what the processor has done until now.
 func (w watched) note(name string, a model.Activity, bytes int) {
-	w.r.Until(w.p, w.p.Clock, name, a, bytes)
+	w.r.ProcessorUntil(w.p, w.p.Clock, name, a, bytes)
 }
 
 // worked adds what the processor has done since a time.
@@ -45,7 +45,7 @@ func (w watched) Spend(x model.CostKey, n int) {
 
 func (w watched) Now() unit.Time {
 	w.l.leave()
-	w.p.Pay()
+	w.p.ElapseCharges()
 	defer w.worked(w.p.Clock) // what a loop waits that reads the clock
 	now := w.Port.Now()
 	w.note("clock", model.Computing, 0)
@@ -58,7 +58,7 @@ func (w watched) Delay(d unit.Time) {
 	w.l.worked += d
 	w.note("compute", model.Computing, 0)
 	w.l.computing = true
-	w.p.Pay()
+	w.p.ElapseCharges()
 	w.l.computing = false
 }
 
@@ -91,7 +91,7 @@ func (w watched) Recv(block bool) *device.Packet {
 	w.note("receive", model.Receiving, 0)
 	var pk *core.Packet
 	if x != nil {
-		pk = w.p.Held()
+		pk = w.p.LentPacket()
 	}
 	w.r.took(w.p.ID, pk, from)
 	return x
@@ -116,7 +116,7 @@ func (m watchedMemory) MostTaken() int { return device.MostTaken(m.Memory) }
 func (m watchedMemory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	m.Memory.Put(dst, k, off, b, done)
 	if m.w.r.spans() {
-		m.w.p.Settle()
+		m.w.p.AwaitStore()
 	}
 	m.w.note("put", model.Sending, 0)
 }

@@ -93,8 +93,8 @@ type flight struct {
 	sent, taken int // negative: never
 }
 
-// Begin implements core.Probe: it starts the recording anew.
-func (r *Recorder) Begin(j *core.Job) {
+// BeginRun implements core.Probe: it starts the recording anew.
+func (r *Recorder) BeginRun(j *core.Job) {
 	*r = Recorder{Tell: r.Tell, Limit: r.Limit, Processors: r.Processors, kernel: &j.Kernel, room: r.Limit, lanes: make([]lane, len(j.Ports)),
 		under: map[any]int{}, called: map[string]int{}}
 	switch {
@@ -124,17 +124,17 @@ func (r *Recorder) fits() bool {
 	return false
 }
 
-// Names implements core.Probe.
-func (r *Recorder) Names(s *sim.Server, format string, args ...any) {
+// NameServer implements core.Probe.
+func (r *Recorder) NameServer(s *sim.Server, format string, args ...any) {
 	if r.Processors {
 		return
 	}
-	s.Mark = len(r.resources) + 1
+	s.TrackID = len(r.resources) + 1
 	r.resources = append(r.resources, model.Track{Name: fmt.Sprintf(format, args...)})
 }
 
-// Until implements core.Probe.
-func (r *Recorder) Until(p *core.Port, t unit.Time, name string, a model.Activity, bytes int) {
+// ProcessorUntil implements core.Probe.
+func (r *Recorder) ProcessorUntil(p *core.Port, t unit.Time, name string, a model.Activity, bytes int) {
 	l := &r.lanes[p.ID]
 	if a == model.Receiving {
 		r.waited(p)
@@ -158,18 +158,18 @@ func (r *Recorder) Until(p *core.Port, t unit.Time, name string, a model.Activit
 
 // waited says that a processor may have waited until now: if so, it continues at the kernel's time.
 // The reason is known later.
-func (r *Recorder) waited(p *core.Port) { r.Until(p, r.kernel.Now(), "", model.Waiting, 0) }
+func (r *Recorder) waited(p *core.Port) { r.ProcessorUntil(p, r.kernel.Now(), "", model.Waiting, 0) }
 
-// Delays implements core.Probe.
-func (r *Recorder) Delays(p *core.Port, x any, at, long unit.Time, name string, a model.Activity) {
+// ProcessorDelayed implements core.Probe.
+func (r *Recorder) ProcessorDelayed(p *core.Port, x any, at, long unit.Time, name string, a model.Activity) {
 	l, into := &r.lanes[p.ID], anywhere
 	if x != nil {
 		if i, ok := r.under[x]; ok {
 			into = r.flights[i].sent
 		}
 	} else if l.clock <= at { // it waits
-		r.Until(p, at, "", model.Waiting, 0)
-		r.Until(p, at+long, name, a, 0)
+		r.ProcessorUntil(p, at, "", model.Waiting, 0)
+		r.ProcessorUntil(p, at+long, name, a, 0)
 		return
 	}
 	if long > 0 {
@@ -181,12 +181,12 @@ func (r *Recorder) Delays(p *core.Port, x any, at, long unit.Time, name string, 
 	}
 }
 
-// Continues implements core.Probe. Where spans are recorded the rank waits for the end of its
+// StoreContinues implements core.Probe. Where spans are recorded the rank waits for the end of its
 // access, so that they are in order.
-func (r *Recorder) Continues(p *core.Port, at, long unit.Time, name string, a model.Activity, bytes int) {
+func (r *Recorder) StoreContinues(p *core.Port, at, long unit.Time, name string, a model.Activity, bytes int) {
 	l := &r.lanes[p.ID]
 	if r.spans() {
-		r.Until(p, at+long, name, a, bytes)
+		r.ProcessorUntil(p, at+long, name, a, bytes)
 		return
 	}
 	l.totals[a] += long
@@ -253,23 +253,23 @@ func (r *Recorder) fly(x any, rank int32, f flight, head *device.Head) {
 	r.flights = append(r.flights, f)
 }
 
-// Sends implements core.Probe.
-func (r *Recorder) Sends(p *core.Port, pk *core.Packet, rest string) {
+// PacketSent implements core.Probe.
+func (r *Recorder) PacketSent(p *core.Port, pk *core.Packet, rest string) {
 	r.lanes[p.ID].rest = rest
 	r.fly(pk, p.ID, flight{of: pk.Dst, Flight: model.Flight{From: int(p.ID), To: int(pk.Dst), Bytes: len(pk.Data), Depart: p.Clock}}, &pk.Head)
 }
 
-// Starts implements core.Probe.
-func (r *Recorder) Starts(p *core.Port, x *core.Access) {
+// AccessStarted implements core.Probe.
+func (r *Recorder) AccessStarted(p *core.Port, x *core.RemoteAccess) {
 	if !r.spans() {
 		r.omitted++
 		return
 	}
-	f := flight{of: x.Src, Flight: model.Flight{From: int(x.Src), To: int(x.Dst), Bytes: len(x.Bytes), Hardware: true}}
-	if x.Get {
+	f := flight{of: x.Src, Flight: model.Flight{From: int(x.Src), To: int(x.Dst), Bytes: len(x.Data), Hardware: true}}
+	if x.IsGet {
 		f.From, f.To = f.To, f.From
 	}
-	r.fly(x, p.ID, f, &x.Done)
+	r.fly(x, p.ID, f, &x.Completion)
 }
 
 // Departs implements core.Probe.
@@ -279,15 +279,15 @@ func (r *Recorder) Departs(x any, t unit.Time) {
 	}
 }
 
-// Lands implements core.Probe.
-func (r *Recorder) Lands(x any, t unit.Time) {
+// Arrives implements core.Probe.
+func (r *Recorder) Arrives(x any, t unit.Time) {
 	if i, ok := r.under[x]; ok {
 		r.flights[i].Arrive = t
 	}
 }
 
-// Signals implements core.Probe.
-func (r *Recorder) Signals(x *core.Access, name string, from, to int32, depart, arrive unit.Time) {
+// ControlSignal implements core.Probe.
+func (r *Recorder) ControlSignal(x *core.RemoteAccess, name string, from, to int32, depart, arrive unit.Time) {
 	if i, ok := r.under[x]; ok && r.fits() {
 		f := flight{by: x.Src, of: x.Src, sent: r.flights[i].sent, taken: -1}
 		f.Name, f.From, f.To, f.Depart, f.Arrive, f.Hardware = name, int(from), int(to), depart, arrive, true
@@ -295,8 +295,8 @@ func (r *Recorder) Signals(x *core.Access, name string, from, to int32, depart, 
 	}
 }
 
-// Finishes implements core.Probe.
-func (r *Recorder) Finishes(x *core.Access, pk *core.Packet) {
+// Completed implements core.Probe.
+func (r *Recorder) Completed(x *core.RemoteAccess, pk *core.Packet) {
 	delete(r.under, pk) // packets are used again
 	if i, ok := r.under[x]; ok {
 		if pk != nil {
@@ -306,12 +306,12 @@ func (r *Recorder) Finishes(x *core.Access, pk *core.Packet) {
 	}
 }
 
-// Takes implements core.Probe.
-func (r *Recorder) Takes(s *sim.Server, x any, a model.Activity, from, long unit.Time, bytes int) {
-	if long <= 0 || s.Mark == 0 {
+// ServerTaken implements core.Probe.
+func (r *Recorder) ServerTaken(s *sim.Server, x any, a model.Activity, from, long unit.Time, bytes int) {
+	if long <= 0 || s.TrackID == 0 {
 		return
 	}
-	t := &r.resources[s.Mark-1]
+	t := &r.resources[s.TrackID-1]
 	t.Totals[a] += long
 	t.Bytes += bytes
 	if r.fits() {
@@ -324,12 +324,12 @@ func (r *Recorder) nameOf(x any) string {
 	switch x := x.(type) {
 	case string:
 		return x
-	case core.Part:
+	case core.StreamPart:
 		name := "data"
-		if i, ok := r.under[x.Of]; ok {
+		if i, ok := r.under[x.First]; ok {
 			name = r.flights[i].Name
 		}
-		return fmt.Sprintf("%s %d-%d", name, x.From, x.To)
+		return fmt.Sprintf("%s %d-%d", name, x.FromByte, x.ToByte)
 	}
 	if i, ok := r.under[x]; ok {
 		return r.flights[i].Name
@@ -337,8 +337,8 @@ func (r *Recorder) nameOf(x any) string {
 	return ""
 }
 
-// Ask implements core.Probe.
-func (r *Recorder) Ask(x core.Reporter, arg uint64) { x.Report(arg) }
+// RequestReport implements core.Probe.
+func (r *Recorder) RequestReport(x core.Reporter, arg uint64) { x.Report(arg) }
 
 // took records that a rank took a packet, or that its wait ended without one if that is nil, with
 // the spans from an index on.

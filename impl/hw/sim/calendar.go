@@ -13,85 +13,85 @@ import (
 // Note: the heap alone costs two to three times as much with thousands of events, most of it misses
 // of the cache and comparisons. With few events it is the cheaper one, and has them all.
 type calendar struct {
-	n     int       // keys in days to come
-	today unit.Time // end of the day whose keys are in the heap
-	heads []int32   // of the lists of days, by day modulo the year; 0: none
-	used  [year / 64]uint64
-	nodes []node // the first is not used
-	free  int32
+	pending    int       // keys in days to come
+	dayEnd     unit.Time // end of the day whose keys are in the heap
+	firstNodes []int32   // of the lists of days, by day modulo the year; 0: none
+	usedDays   [daysPerYear / 64]uint64
+	nodes      []dayNode // the first is not used
+	freeNode   int32
 }
 
-type node struct {
-	key
+type dayNode struct {
+	burst
 	next int32
 }
 
 const (
-	day  = unit.Time(1 << dayBits) // 8.192 ns: a hop of a fast network, so that days have few events
-	year = 4096                    // days: 33.6 us
+	dayLength   = unit.Time(1 << dayBits) // 8.192 ns: a hop of a fast network, so that days have few events
+	daysPerYear = 4096                    // days: 33.6 us
 
 	dayBits = 13
 
-	// few is how many keys the heap has before days to come are used.
-	few = 32
+	// maxHeapOnly is how many keys the heap has before days to come are used.
+	maxHeapOnly = 32
 )
 
-// add puts a key into the heap or into a day to come.
-func (h *heap) add(k key) {
+// addBurst puts a key into the heap or into a day to come.
+func (h *eventHeap) addBurst(k burst) {
 	c := &h.later
-	if c.n == 0 {
-		if len(h.keys) < few {
-			h.insert(k)
+	if c.pending == 0 {
+		if len(h.bursts) < maxHeapOnly {
+			h.insertBurst(k)
 			return
 		}
-		c.today = (h.keys[0].at>>dayBits + 1) << dayBits
+		c.dayEnd = (h.bursts[0].at>>dayBits + 1) << dayBits
 	}
-	if k.at < c.today || k.at >= c.today+day*(year-1) {
-		h.insert(k)
+	if k.at < c.dayEnd || k.at >= c.dayEnd+dayLength*(daysPerYear-1) {
+		h.insertBurst(k)
 		return
 	}
-	if c.heads == nil {
-		c.heads, c.nodes = make([]int32, year), make([]node, 1, 1024)
+	if c.firstNodes == nil {
+		c.firstNodes, c.nodes = make([]int32, daysPerYear), make([]dayNode, 1, 1024)
 	}
-	i := c.free
+	i := c.freeNode
 	if i > 0 {
-		c.free = c.nodes[i].next
+		c.freeNode = c.nodes[i].next
 	} else {
 		i = int32(len(c.nodes))
-		c.nodes = append(c.nodes, node{})
+		c.nodes = append(c.nodes, dayNode{})
 	}
-	d := int(k.at>>dayBits) % year
-	c.nodes[i] = node{k, c.heads[d]}
-	c.heads[d] = i
-	c.used[d/64] |= 1 << (d % 64)
-	c.n++
+	d := int(k.at>>dayBits) % daysPerYear
+	c.nodes[i] = dayNode{k, c.firstNodes[d]}
+	c.firstNodes[d] = i
+	c.usedDays[d/64] |= 1 << (d % 64)
+	c.pending++
 }
 
-// advance lets days begin until the first event is in the heap. There are days to come.
-func (h *heap) advance() {
+// beginDays lets days begin until the first event is in the heap. There are days to come.
+func (h *eventHeap) beginDays() {
 	c := &h.later
-	for c.n > 0 && (len(h.keys) == 0 || h.keys[0].at >= c.today) {
-		first := int(c.today>>dayBits) % year
-		d := c.next(first)
-		for i := c.heads[d]; i > 0; {
+	for c.pending > 0 && (len(h.bursts) == 0 || h.bursts[0].at >= c.dayEnd) {
+		first := int(c.dayEnd>>dayBits) % daysPerYear
+		d := c.nextUsedDay(first)
+		for i := c.firstNodes[d]; i > 0; {
 			x := &c.nodes[i]
-			h.insert(x.key)
-			c.n--
-			i, x.next, c.free = x.next, c.free, i
+			h.insertBurst(x.burst)
+			c.pending--
+			i, x.next, c.freeNode = x.next, c.freeNode, i
 		}
-		c.heads[d] = 0
-		c.used[d/64] &^= 1 << (d % 64)
-		c.today += day * unit.Time((d-first+year)%year+1)
+		c.firstNodes[d] = 0
+		c.usedDays[d/64] &^= 1 << (d % 64)
+		c.dayEnd += dayLength * unit.Time((d-first+daysPerYear)%daysPerYear+1)
 	}
 }
 
-// next returns the first day from d on that has keys.
-func (c *calendar) next(d int) int {
+// nextUsedDay returns the first day from d on that has keys.
+func (c *calendar) nextUsedDay(d int) int {
 	w := d / 64
-	for rest := c.used[w] >> (d % 64) << (d % 64); ; rest = c.used[w] {
+	for rest := c.usedDays[w] >> (d % 64) << (d % 64); ; rest = c.usedDays[w] {
 		if rest != 0 {
 			return w*64 + bits.TrailingZeros64(rest)
 		}
-		w = (w + 1) % len(c.used)
+		w = (w + 1) % len(c.usedDays)
 	}
 }

@@ -20,33 +20,33 @@ type Action interface{ Act(arg uint64) }
 
 // Kernel is a clock, a queue of events, and processes. The zero value is ready for one run.
 type Kernel struct {
-	now    unit.Time
-	seq    uint64
-	events heap
-	ready  queue
-	procs  []*Proc
-	live   int
-	steps  int // events and sleeps since the context was looked at
-	err    error
+	now             unit.Time
+	lastSequence    uint64
+	events          eventHeap
+	readyProcs      procQueue
+	procs           []*Proc
+	liveProcs       int
+	stepsSinceCheck int // events and sleeps since the context was looked at
+	err             error
 }
 
 // Now returns the virtual time.
 func (k *Kernel) Now() unit.Time { return k.now }
 
-// Reserve allocates memory for a number of processes, each with an event. There may be more.
-func (k *Kernel) Reserve(procs int) {
+// ReserveProcs allocates memory for a number of processes, each with an event. There may be more.
+func (k *Kernel) ReserveProcs(procs int) {
 	k.procs = slices.Grow(k.procs, procs)
-	k.ready.p = slices.Grow(k.ready.p, procs)
+	k.readyProcs.procs = slices.Grow(k.readyProcs.procs, procs)
 	k.events.reserve(procs)
 }
 
-// At schedules an action. It panics if the time has passed.
-func (k *Kernel) At(t unit.Time, a Action, arg uint64) {
+// Schedule schedules an action. It panics if the time has passed.
+func (k *Kernel) Schedule(t unit.Time, a Action, arg uint64) {
 	if t < k.now {
 		panic("sim: event in the past")
 	}
-	k.seq++
-	k.events.push(t, k.seq, a, arg)
+	k.lastSequence++
+	k.events.push(t, k.lastSequence, a, arg)
 }
 
 // Fail ends the run with an error as soon as the current event or process yields. The first failure
@@ -61,14 +61,14 @@ func (k *Kernel) Fail(err error) {
 // returns them.
 var ErrStalled = errors.New("sim: processes are parked and no event is left")
 
-// checkEvery is the number of steps between two looks at the context.
-const checkEvery = 1 << 10
+// stepsPerContextCheck is the number of steps between two looks at the context.
+const stepsPerContextCheck = 1 << 10
 
 // Run runs events and processes until all processes have ended, and returns nil then. Otherwise it
 // returns the error given to Fail, the error of the context, ErrExited, or ErrStalled, and Close
 // unwinds the remaining processes. Remaining events are dropped.
 func (k *Kernel) Run(ctx context.Context) error {
-	if !contain(func() { k.run(ctx) }) {
+	if !runIsolated(func() { k.runEvents(ctx) }) {
 		k.Fail(ErrExited)
 	}
 	return k.err
@@ -77,10 +77,10 @@ func (k *Kernel) Run(ctx context.Context) error {
 // ErrExited is the error if the body of a process called runtime.Goexit, as testing.T.FailNow does.
 var ErrExited = errors.New("sim: a process called runtime.Goexit")
 
-// contain calls f in a goroutine of its own and reports whether it returned. A process that calls
-// runtime.Goexit ends the goroutine that resumed it, too, which must not be the caller's. A panic
-// of f is passed on.
-func contain(f func()) (returned bool) {
+// runIsolated calls f in a goroutine of its own and reports whether it returned. A process that
+// calls runtime.Goexit ends the goroutine that resumed it, too, which must not be the caller's. A
+// panic of f is passed on.
+func runIsolated(f func()) (returned bool) {
 	done := make(chan any)
 	go func() {
 		defer func() { done <- recover() }()
@@ -93,21 +93,21 @@ func contain(f func()) (returned bool) {
 	return returned
 }
 
-func (k *Kernel) run(ctx context.Context) {
-	k.steps = checkEvery
-	for k.live > 0 && k.err == nil {
-		if k.steps++; k.steps >= checkEvery {
-			k.steps = 0
+func (k *Kernel) runEvents(ctx context.Context) {
+	k.stepsSinceCheck = stepsPerContextCheck
+	for k.liveProcs > 0 && k.err == nil {
+		if k.stepsSinceCheck++; k.stepsSinceCheck >= stepsPerContextCheck {
+			k.stepsSinceCheck = 0
 			if ctx.Err() != nil {
 				k.Fail(context.Cause(ctx))
 				break
 			}
 		}
-		if !k.ready.empty() {
-			k.ready.pop().resume()
+		if !k.readyProcs.isEmpty() {
+			k.readyProcs.pop().resume()
 			continue
 		}
-		if k.events.empty() {
+		if k.events.isEmpty() {
 			k.Fail(ErrStalled)
 			break
 		}
@@ -117,17 +117,17 @@ func (k *Kernel) run(ctx context.Context) {
 	}
 }
 
-// Quiet reports whether nothing is scheduled up to a time, so that a process may act now as if it
-// were then.
-func (k *Kernel) Quiet(until unit.Time) bool {
-	return k.ready.empty() && (k.events.empty() || until < k.events.first())
+// IsIdleUntil reports whether nothing is scheduled up to a time, so that a process may act now as
+// if it were then.
+func (k *Kernel) IsIdleUntil(until unit.Time) bool {
+	return k.readyProcs.isEmpty() && (k.events.isEmpty() || until < k.events.firstTime())
 }
 
 // Parked calls yield for each process that waits to be woken, in the order in which they were
 // started.
 func (k *Kernel) Parked(yield func(*Proc) bool) {
 	for _, p := range k.procs {
-		if p.parked && !yield(p) {
+		if p.isParked && !yield(p) {
 			return
 		}
 	}
@@ -138,11 +138,11 @@ func (k *Kernel) Parked(yield func(*Proc) bool) {
 func (k *Kernel) Close() {
 	k.Fail(errClosed)
 	for len(k.procs) > 0 {
-		contain(func() {
+		runIsolated(func() {
 			for len(k.procs) > 0 {
 				p := k.procs[0]
 				k.procs = k.procs[1:]
-				p.stop()
+				p.unwind()
 			}
 		})
 	}

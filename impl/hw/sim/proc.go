@@ -9,77 +9,77 @@ import (
 // Proc is a process: a coroutine that is resumed by the kernel. Only its own body may call its
 // methods, except for Wake and Parked. The zero value has not been started.
 type Proc struct {
-	k      *Kernel
-	next   func() (struct{}, bool)
-	yield  func(struct{}) bool
-	parked bool // waits for Wake
-	woken  bool // is in the ready queue
-	cancel func()
-	body   Body
+	kernel            *Kernel
+	continueCoroutine func() (struct{}, bool)
+	yield             func(struct{}) bool
+	isParked          bool // waits for Wake
+	isReady           bool // is in the ready queue
+	cancelCoroutine   func()
+	body              Body
 }
 
 // Body is the code of a process.
-type Body interface{ Live() }
+type Body interface{ RunBody() }
 
 // Start starts a process. Its body begins at the current time, after the processes that are ready
 // already. A panic of the body passes through Run or Close to their caller. Close unwinds a process
-// by a panic of its own, see Unwinding.
+// by a panic of its own, see IsUnwind.
 func (k *Kernel) Start(p *Proc, body Body) {
-	p.k, p.body = k, body
-	p.next, p.cancel = iter.Pull(p.live)
+	p.kernel, p.body = k, body
+	p.continueCoroutine, p.cancelCoroutine = iter.Pull(p.runBody)
 	k.procs = append(k.procs, p)
-	k.live++
-	k.ready.push(p)
-	p.woken = true
+	k.liveProcs++
+	k.readyProcs.push(p)
+	p.isReady = true
 }
 
 // Go starts a process whose body is a function.
 func (k *Kernel) Go(body func(*Proc)) *Proc {
 	p := new(Proc)
-	k.Start(p, &function{p, body})
+	k.Start(p, &functionBody{p, body})
 	return p
 }
 
-// function is a Body.
-type function struct {
+// functionBody is a Body.
+type functionBody struct {
 	p    *Proc
 	body func(*Proc)
 }
 
-func (f *function) Live() { f.body(f.p) }
+func (f *functionBody) RunBody() { f.body(f.p) }
 
-// live runs the body of a process as a sequence of pauses.
-func (p *Proc) live(yield func(struct{}) bool) {
+// runBody runs the body of a process as a sequence of pauses.
+func (p *Proc) runBody(yield func(struct{}) bool) {
 	p.yield = yield
-	deep()
+	growStack()
 	defer recoverUnwind()
-	p.body.Live()
-	p.k.live--
-	p.cancel = nil
+	p.body.RunBody()
+	p.kernel.liveProcs--
+	p.cancelCoroutine = nil
 }
 
-// deep makes a coroutine's stack grow at once to the size that a message-passing library needs. It
-// would grow anyway, but later it holds a dozen frames whose pointers have to be adjusted, which
-// takes as long as several messages.
+// growStack makes a coroutine's stack grow at once to the size that a message-passing library
+// needs. It would grow anyway, but later it holds a dozen frames whose pointers have to be
+// adjusted, which takes as long as several messages.
 //
 //go:noinline
-func deep() {
+func growStack() {
 	var frame [2 << 10]byte
-	use(&frame)
+	keepOnStack(&frame)
 }
 
 //go:noinline
-func use(*[2 << 10]byte) {}
+func keepOnStack(*[2 << 10]byte) {}
 
 func (p *Proc) resume() {
-	p.woken, p.parked = false, false
-	p.next()
+	p.isReady, p.isParked = false, false
+	p.continueCoroutine()
 }
 
-func (p *Proc) stop() {
-	if p.cancel != nil {
-		p.cancel()
-		p.cancel = nil
+func (p *Proc) unwind() {
+	if p.cancelCoroutine != nil {
+		p.cancelCoroutine()
+		p.cancelCoroutine = nil
 	}
 }
 
@@ -87,58 +87,58 @@ func (p *Proc) stop() {
 func (p *Proc) Act(uint64) { p.resume() }
 
 // Now returns the virtual time.
-func (p *Proc) Now() unit.Time { return p.k.now }
+func (p *Proc) Now() unit.Time { return p.kernel.now }
 
 // Sleep lets d pass. If no other event is due meanwhile, it moves the clock without a switch of
 // coroutines.
 func (p *Proc) Sleep(d unit.Time) {
-	k := p.k
+	k := p.kernel
 	t := k.now + d
-	k.steps++
-	if k.Quiet(t) && k.steps < checkEvery && k.err == nil {
+	k.stepsSinceCheck++
+	if k.IsIdleUntil(t) && k.stepsSinceCheck < stepsPerContextCheck && k.err == nil {
 		k.now = t
 		return
 	}
-	k.At(t, p, 0)
-	p.pause()
+	k.Schedule(t, p, 0)
+	p.yieldToKernel()
 }
 
 // Park waits until Wake is called.
 func (p *Proc) Park() {
-	p.parked = true
-	p.pause()
+	p.isParked = true
+	p.yieldToKernel()
 }
 
 // Wake resumes a parked process at the current time, after the processes that are ready already. It
 // has no effect on a process that is not parked.
 func (p *Proc) Wake() {
-	if p.parked && !p.woken {
-		p.woken = true
-		p.k.ready.push(p)
+	if p.isParked && !p.isReady {
+		p.isReady = true
+		p.kernel.readyProcs.push(p)
 	}
 }
 
-// unwind is the panic value that unwinds a process when it is stopped.
-type unwind struct{}
+// unwindPanic is the panic value that unwinds a process when it is stopped.
+type unwindPanic struct{}
 
-// pause is the only place where a process yields.
-func (p *Proc) pause() {
+// yieldToKernel is the only place where a process yields.
+func (p *Proc) yieldToKernel() {
 	if !p.yield(struct{}{}) {
-		panic(unwind{})
+		panic(unwindPanic{})
 	}
 }
 
 func recoverUnwind() {
 	if v := recover(); v != nil {
-		if _, ok := v.(unwind); !ok {
+		if _, ok := v.(unwindPanic); !ok {
 			panic(v)
 		}
 	}
 }
 
-// Unwinding reports whether a recovered value is the one by which the kernel unwinds a stopped
+// IsUnwind reports whether a recovered value is the one by which the kernel unwinds a stopped
 // process. A body that recovers it must panic with it again.
-func Unwinding(v any) bool {
-	_, ok := v.(unwind)
+func IsUnwind(v any) bool {
+	_, ok := v.(unwindPanic)
 	return ok
 }

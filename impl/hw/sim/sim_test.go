@@ -59,7 +59,7 @@ func TestHeapSorts(t *testing.T) {
 		seq uint64
 	}
 	for _, apart := range []int{2, 3, 50, 1 << 20, 1 << 30} {
-		var h heap
+		var h eventHeap
 		var all []due
 		var now unit.Time
 		longest := 0
@@ -71,15 +71,15 @@ func TestHeapSorts(t *testing.T) {
 				longest = max(longest, len(all))
 				continue
 			}
-			if h.empty() != (len(all) == 0) {
-				t.Fatalf("%d times, seed %d: empty is %v of %d", apart, seed, h.empty(), len(all))
+			if h.isEmpty() != (len(all) == 0) {
+				t.Fatalf("%d times, seed %d: empty is %v of %d", apart, seed, h.isEmpty(), len(all))
 			}
-			if h.empty() {
+			if h.isEmpty() {
 				continue
 			}
 			least := slices.MinFunc(all, func(a, b due) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq)) })
 			all = slices.DeleteFunc(all, func(d due) bool { return d == least })
-			if first := h.first(); first != least.at {
+			if first := h.firstTime(); first != least.at {
 				t.Fatalf("%d times, seed %d: the first is at %d, not %d", apart, seed, first, least.at)
 			}
 			at, _, got := h.pop()
@@ -177,7 +177,7 @@ func TestPastEventPanics(t *testing.T) {
 			t.Error("an event in the past was taken")
 		}
 	}()
-	k.At(9, &Proc{}, 0)
+	k.Schedule(9, &Proc{}, 0)
 }
 
 func TestServerServesInTurn(t *testing.T) {
@@ -187,8 +187,8 @@ func TestServerServesInTurn(t *testing.T) {
 			t.Errorf("Reserve(%d, %d) = %d, want %d", c.at, c.d, got, c.start)
 		}
 	}
-	if s.Free() != 31 {
-		t.Errorf("free at %d, want 31", s.Free())
+	if s.FreeAt() != 31 {
+		t.Errorf("free at %d, want 31", s.FreeAt())
 	}
 }
 

@@ -7,10 +7,10 @@ import (
 )
 
 // stage is an access as the event of its next step.
-type stage core.Access
+type stage core.RemoteAccess
 
 // Act takes the step.
-func (s *stage) Act(uint64) { s.Net.(*network).moveAccess((*core.Access)(s)) }
+func (s *stage) Act(uint64) { s.Network.(*network).moveAccess((*core.RemoteAccess)(s)) }
 
 // Steps of a remote access.
 const (
@@ -20,63 +20,63 @@ const (
 	confirmed        // the acknowledgement has arrived at the writer
 )
 
-// Start begins an access. The transfer engine of the node carries it unless the processor is
+// StartAccess begins an access. The transfer engine of the node carries it unless the processor is
 // faster.
-func (n *network) Start(p *core.Port, x *core.Access) {
+func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	ch, name := n.Put, "torus.put.start"
-	if x.Get {
+	if x.IsGet {
 		ch, name = n.Get, "torus.get.start"
 	}
-	engine := n.ByEngine(ch, len(x.Bytes))
+	engine := n.ByEngine(ch, len(x.Data))
 	if engine {
 		ch, name = n.Engine, "torus.engine.start"
 	}
 	p.Charge(ch.Start)
-	p.Probe.Starts(p, x)
-	p.Probe.Until(p, p.Clock, name, model.Sending, 0)
-	x.Wire = core.Wire{Step: flowing, Size: len(x.Bytes), Long: ch.Bandwidth.Time(len(x.Bytes)), Engine: engine}
-	w := &x.Wire
-	me, leaving := n.rank(p.ID), n.Sender(p.ID)
-	if !x.Get && !engine {
+	p.Probe.AccessStarted(p, x)
+	p.Probe.ProcessorUntil(p, p.Clock, name, model.Sending, 0)
+	x.Transit = core.Transit{Step: flowing, Size: len(x.Data), Duration: ch.Bandwidth.Time(len(x.Data)), ByEngine: engine}
+	w := &x.Transit
+	me, leaving := n.rank(p.ID), n.SenderOf(p.ID)
+	if !x.IsGet && !engine {
 		me.begin(x)
 		return
 	}
-	p.Pay()
-	w.At = p.Kernel.Now()
+	p.ElapseCharges()
+	w.NextTime = p.Kernel.Now()
 	if engine {
-		e := &n.engines[n.Switched.Node(p.ID)]
-		w.At = e.Reserve(max(w.At, leaving.Left), w.Long)
-		p.Probe.Takes(e, x, model.Carrying, w.At, w.Long, len(x.Bytes))
+		e := &n.engines[n.SwitchedNetwork.NodeOf(p.ID)]
+		w.NextTime = e.Reserve(max(w.NextTime, leaving.LastDeparture), w.Duration)
+		p.Probe.ServerTaken(e, x, model.Carrying, w.NextTime, w.Duration, len(x.Data))
 	}
 	switch {
-	case x.Get:
-		n.J.Probe.Signals(x, "get", x.Src, x.Dst, w.At, w.At+n.Latency(x.Src, x.Dst))
-		w.At += n.Latency(x.Src, x.Dst)
-		p.Kernel.At(w.At, (*stage)(x), 0)
+	case x.IsGet:
+		n.Job.Probe.ControlSignal(x, "get", x.Src, x.Dst, w.NextTime, w.NextTime+n.LatencyBetween(x.Src, x.Dst))
+		w.NextTime += n.LatencyBetween(x.Src, x.Dst)
+		p.Kernel.Schedule(w.NextTime, (*stage)(x), 0)
 		if engine {
 			return
 		}
 		for me.reading = x; me.reading != nil; {
 			p.Park()
-			p.Probe.Until(p, p.Clock, "", model.Waiting, 0)
+			p.Probe.ProcessorUntil(p, p.Clock, "", model.Waiting, 0)
 		}
 	default:
 		me.pushing++
-		p.Kernel.At(w.At, (*stage)(x), 0)
+		p.Kernel.Schedule(w.NextTime, (*stage)(x), 0)
 	}
 }
 
-func (n *network) moveAccess(x *core.Access) {
-	w := &x.Wire
-	k := &n.J.Kernel
+func (n *network) moveAccess(x *core.RemoteAccess) {
+	w := &x.Transit
+	k := &n.Job.Kernel
 	switch w.Step {
 	case flowing:
-		if x.Get {
+		if x.IsGet {
 			if n.Memory > 0 {
-				bytes := min(n.Chunk, len(x.Bytes)-w.Pos)
+				bytes := min(n.Chunk, len(x.Data)-w.Position)
 				if t := n.use(x, x.Dst, x.Dst, k.Now(), bytes) - n.Memory.Time(bytes); t > k.Now() {
-					w.Step, w.At = found, t
-					k.At(t, (*stage)(x), 0)
+					w.Step, w.NextTime = found, t
+					k.Schedule(t, (*stage)(x), 0)
 					return
 				}
 			}
@@ -85,19 +85,19 @@ func (n *network) moveAccess(x *core.Access) {
 	case found:
 		w.Step = flowing
 		from, to, f := x.Src, x.Dst, &n.engine
-		if x.Get {
+		if x.IsGet {
 			from, to = x.Dst, x.Src
-			if !w.Engine {
+			if !w.ByEngine {
 				f = &n.get
 			}
 		}
-		_, last := n.Flow(x, w, f, from, to, core.Forever)
+		_, last := n.SendChunk(x, w, f, from, to, core.Forever)
 		switch {
 		case !last:
-			k.At(w.At, (*stage)(x), 0)
-		case !x.Get: // by the engine
-			me, leaving := n.rank(x.Src), n.Sender(x.Src)
-			leaving.Left = max(leaving.Left, w.At)
+			k.Schedule(w.NextTime, (*stage)(x), 0)
+		case !x.IsGet: // by the engine
+			me, leaving := n.rank(x.Src), n.SenderOf(x.Src)
+			leaving.LastDeparture = max(leaving.LastDeparture, w.NextTime)
 			if me.pushing--; me.pushing == 0 {
 				me.wake()
 			}
@@ -106,24 +106,24 @@ func (n *network) moveAccess(x *core.Access) {
 		if from, to := ends(x); n.Memory > 0 {
 			if t := n.rank(to).memory.ends(x, from, k.Now()); t > k.Now() { // other transfers have come
 				n.hold(from, to, t)
-				k.At(t, (*stage)(x), 0)
+				k.Schedule(t, (*stage)(x), 0)
 				return
 			}
 		}
-		x.Move()
+		x.CopyData()
 		if me := n.rank(x.Src); me.reading == x {
 			me.reading = nil
 		}
-		if x.Get || x.Unawaited() {
-			x.Finish()
+		if x.IsGet || x.IsUnawaited() {
+			x.Complete()
 			return
 		}
 		w.Step = confirmed
-		confirmed := k.Now() + n.Latency(x.Dst, x.Src) + n.Acknowledge
-		n.J.Probe.Signals(x, "done", x.Dst, x.Src, k.Now(), confirmed)
-		k.At(confirmed, (*stage)(x), 0)
+		confirmed := k.Now() + n.LatencyBetween(x.Dst, x.Src) + n.Acknowledge
+		n.Job.Probe.ControlSignal(x, "done", x.Dst, x.Src, k.Now(), confirmed)
+		k.Schedule(confirmed, (*stage)(x), 0)
 	case confirmed:
-		x.Finish()
+		x.Complete()
 	}
 }
 
@@ -140,8 +140,8 @@ func ends(of any) (from, to int32) {
 	switch of := of.(type) {
 	case *core.Packet:
 		return int32(of.Src), of.Dst
-	case *core.Access:
-		if of.Get {
+	case *core.RemoteAccess:
+		if of.IsGet {
 			return of.Dst, of.Src
 		}
 		return of.Src, of.Dst
@@ -149,8 +149,8 @@ func ends(of any) (from, to int32) {
 	panic("torus: a transfer of neither a packet nor an access")
 }
 
-// Landed implements core.Router.
-func (n *network) Landed(x *core.Access, t unit.Time) {
-	x.Wire.Step = arrived
-	n.J.Kernel.At(t, (*stage)(x), 0)
+// AccessArrives implements core.Router.
+func (n *network) AccessArrives(x *core.RemoteAccess, t unit.Time) {
+	x.Transit.Step = arrived
+	n.Job.Kernel.Schedule(t, (*stage)(x), 0)
 }

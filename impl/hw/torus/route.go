@@ -51,8 +51,8 @@ type route struct {
 // ejecting is the dimension of a route at its end.
 const ejecting = 3
 
-// Way returns the way from node a to node b. The last way from each node is remembered.
-func (n *network) Way(a, b int) (route, unit.Time) {
+// RouteBetween returns the way from node a to node b. The last way from each node is remembered.
+func (n *network) RouteBetween(a, b int) (route, unit.Time) {
 	w := &n.ways[a]
 	if w.known && w.to == b {
 		return w.route, w.flight
@@ -75,9 +75,9 @@ func (n *network) Way(a, b int) (route, unit.Time) {
 	return w.route, w.flight
 }
 
-// Turn finds the next output of a route that has not ended, and returns how long a first byte takes
-// to get there.
-func (n *network) Turn(r *route) (out int32, step unit.Time, last bool) {
+// NextOutput finds the next output of a route that has not ended, and returns how long a first byte
+// takes to get there.
+func (n *network) NextOutput(r *route) (out int32, step unit.Time, last bool) {
 	for d := max(r.dim, 0); d < ejecting; d++ {
 		if r.left[d] == 0 {
 			continue

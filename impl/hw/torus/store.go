@@ -11,12 +11,12 @@ import (
 // memory while transfers of others use that. It is free when the last bytes are in its write
 // buffer.
 //
-// The steps are events: to resume the rank for each takes longer (core.Port.Occupy).
+// The steps are events: to resume the rank for each takes longer (core.Port.BeginStore).
 // BenchmarkExchangeAll of cmd/loggp took 8.4 s when it did, and 6.6 s with events.
 type store struct {
 	net     *network
 	port    *core.Port
-	put     *core.Access
+	put     *core.RemoteAccess
 	step    uint8
 	stopped bool      // it waits for wake
 	last    bool      // the last chunk has left
@@ -37,10 +37,10 @@ const (
 )
 
 // begin begins a put at the processor's own time.
-func (me *rank) begin(x *core.Access) {
+func (me *rank) begin(x *core.RemoteAccess) {
 	me.put, me.step, me.last = x, queued, false
-	me.since, me.at, me.late = me.port.Clock, me.port.Clock, me.port.Late
-	me.port.Occupy()
+	me.since, me.at, me.late = me.port.Clock, me.port.Clock, me.port.NetworkDelay
+	me.port.BeginStore()
 	if me.reached(true) {
 		me.advance(true)
 	}
@@ -58,7 +58,7 @@ func (me *rank) wake() {
 	if me.stopped {
 		me.stopped = false
 		k := &me.port.Kernel
-		k.At(max(me.at, k.Now()), me, 0)
+		k.Schedule(max(me.at, k.Now()), me, 0)
 	}
 }
 
@@ -68,14 +68,14 @@ func (me *rank) reached(runs bool) bool {
 	p := me.port
 	k := &p.Kernel
 	for {
-		if d := p.Late - me.late; d > 0 { // the network was late to take a packet
-			me.late, me.since, me.at = p.Late, me.since+d, me.at+d
+		if d := p.NetworkDelay - me.late; d > 0 { // the network was late to take a packet
+			me.late, me.since, me.at = p.NetworkDelay, me.since+d, me.at+d
 		}
 		switch {
 		case me.at <= k.Now():
 			return true
-		case !runs || !k.Quiet(me.at):
-			k.At(me.at, me, 0)
+		case !runs || !k.IsIdleUntil(me.at):
+			k.Schedule(me.at, me, 0)
 			return false
 		}
 		p.Sleep(me.at - k.Now())
@@ -85,7 +85,7 @@ func (me *rank) reached(runs bool) bool {
 // busy keeps the processor busy until a time.
 func (me *rank) busy(until unit.Time, name string, a model.Activity, bytes int) {
 	if until > me.at {
-		me.port.Probe.Continues(me.port, me.at, until-me.at, name, a, bytes)
+		me.port.Probe.StoreContinues(me.port, me.at, until-me.at, name, a, bytes)
 		me.at = until
 	}
 }
@@ -93,7 +93,7 @@ func (me *rank) busy(until unit.Time, name string, a model.Activity, bytes int) 
 // advance takes steps as far as it can.
 func (me *rank) advance(runs bool) {
 	n, p := me.net, me.port
-	leaving := n.Sender(p.ID)
+	leaving := n.SenderOf(p.ID)
 	for {
 		switch me.step {
 		case queued:
@@ -101,8 +101,8 @@ func (me *rank) advance(runs bool) {
 				me.stopped = true
 				return
 			}
-			me.busy(max(leaving.Left, p.Kernel.Now()), "network", model.Blocked, 0)
-			me.put.Wire.At = me.at
+			me.busy(max(leaving.LastDeparture, p.Kernel.Now()), "network", model.Blocked, 0)
+			me.put.Transit.NextTime = me.at
 			me.step = begun
 		case begun:
 			me.step = clearing
@@ -125,10 +125,10 @@ func (me *rank) advance(runs bool) {
 				me.seen = me.taken
 				me.busy(me.at+d, "memory", model.Blocked, 0)
 			case me.last:
-				p.Vacate(me.at - me.since)
+				p.EndStore(me.at - me.since)
 				return
 			default:
-				me.put.Wire.At = max(me.put.Wire.At, me.at)
+				me.put.Transit.NextTime = max(me.put.Transit.NextTime, me.at)
 				me.step = begun
 			}
 		}
@@ -141,16 +141,16 @@ func (me *rank) advance(runs bool) {
 // flow stores the next chunk.
 func (me *rank) flow(leaving *core.Sender[route]) {
 	n, x := me.net, me.put
-	w, size := &x.Wire, len(x.Bytes)
-	w.At = max(w.At, me.at)
-	before := w.Pos
+	w, size := &x.Transit, len(x.Data)
+	w.NextTime = max(w.NextTime, me.at)
+	before := w.Position
 	me.seen = me.taken
 	if me.into = x.Dst; n.Memory > 0 {
 		me.flying++
 	}
-	_, me.last = n.Flow(x, w, &n.put, me.port.ID, x.Dst, w.At)
-	leaving.Left = w.At
-	free := w.At
+	_, me.last = n.SendChunk(x, w, &n.put, me.port.ID, x.Dst, w.NextTime)
+	leaving.LastDeparture = w.NextTime
+	free := w.NextTime
 	if me.last {
 		free -= n.Buffered(size)
 	}
@@ -165,5 +165,5 @@ func (n *network) clear(me *rank) unit.Time {
 	if n.Memory == 0 {
 		return me.at
 	}
-	return n.rank(me.into).memory.ends(nil, me.port.ID, me.at) - n.Latency(me.port.ID, me.into)
+	return n.rank(me.into).memory.ends(nil, me.port.ID, me.at) - n.LatencyBetween(me.port.ID, me.into)
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// network is a torus. Its switches are those of core.Switched.
+// network is a torus. Its switches are those of core.SwitchedNetwork.
 type network struct {
-	core.Switched[route]
+	core.SwitchedNetwork[route]
 	*model.Torus
 	shape            [3]int
-	neighbours       []int32      // the node behind each output, numOutputs a node
-	store            core.Pace    // of a processor that sends
-	put, get, engine core.Flow    // of remote accesses
-	engines          []sim.Server // transfer engines, one a node
-	ways             []way        // the last that was used from each node
+	neighbours       []int32         // the node behind each output, numOutputs a node
+	store            core.CachedRate // of a processor that sends
+	put, get, engine core.ChunkFlow  // of remote accesses
+	engines          []sim.Server    // transfer engines, one a node
+	ways             []way           // the last that was used from each node
 	ranks            []rank
 	line             int // bytes of a line of memory
 }
@@ -27,28 +27,28 @@ type rank struct {
 	store
 	pushing int32 // puts that the engine carries for the rank and that have not left
 	memory  memory
-	taken   unit.Time    // how long others have kept the processor from its memory, in total
-	reading *core.Access // by the processor, until it has all of it
-	reg     core.Register
+	taken   unit.Time          // how long others have kept the processor from its memory, in total
+	reading *core.RemoteAccess // by the processor, until it has all of it
+	reg     core.RegisterServer
 }
 
 // New returns a torus that joins ranks of a job.
-func New(j *core.Job, t *model.Torus, e core.Ends) core.Network {
-	n := newNetwork(t, t.Shape(e.N))
+func New(j *core.Job, t *model.Torus, e core.Attachment) core.Network {
+	n := newNetwork(t, t.Shape(e.Interfaces))
 	nodes := len(n.ways)
-	n.store, n.engines, n.ranks = core.Pace{Rate: t.Send.Bandwidth}, make([]sim.Server, nodes), make([]rank, e.Ranks)
+	n.store, n.engines, n.ranks = core.CachedRate{Rate: t.Send.Bandwidth}, make([]sim.Server, nodes), make([]rank, e.Ranks)
 	n.Outputs = make([]core.Output[route], numOutputs*nodes)
-	flow := func(rate unit.Rate) core.Flow { return core.Flow{Chunk: t.Chunk, Time: rate.Time} }
-	n.Stored, n.put, n.get, n.engine = flow(t.Send.Bandwidth), flow(t.Put.Bandwidth), flow(t.Get.Bandwidth), flow(t.Engine.Bandwidth)
+	flow := func(rate unit.Rate) core.ChunkFlow { return core.ChunkFlow{Chunk: t.Chunk, Time: rate.Time} }
+	n.StoreFlow, n.put, n.get, n.engine = flow(t.Send.Bandwidth), flow(t.Put.Bandwidth), flow(t.Get.Bandwidth), flow(t.Engine.Bandwidth)
 	n.line = max(t.Line, 1)
 	if t.Memory > 0 {
-		n.Taking = n.taking
+		n.MemoryTime = n.taking
 	}
 	for i := range n.ranks {
-		n.ranks[i].net, n.ranks[i].port = n, &j.Ports[e.First+i]
+		n.ranks[i].net, n.ranks[i].port = n, &j.Ports[e.FirstRank+i]
 	}
 	n.Init(j, e, n, nodes, t.Link, t.Deliver, t.Node)
-	j.Probe.Ask(n, 0)
+	j.Probe.RequestReport(n, 0)
 	return n
 }
 
@@ -58,25 +58,25 @@ func newNetwork(t *model.Torus, shape [3]int) *network {
 }
 
 // rank returns what the torus keeps of a rank of the job.
-func (n *network) rank(rank int32) *rank { return &n.ranks[int(rank)-n.First] }
+func (n *network) rank(rank int32) *rank { return &n.ranks[int(rank)-n.FirstRank] }
 
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	p.Charge(n.Torus.Send.Start)
-	p.Probe.Until(p, p.Clock, "torus.send.start", model.Sending, 0)
-	p.Probe.Sends(p, pk, "torus.send.bandwidth")
+	p.Probe.ProcessorUntil(p, p.Clock, "torus.send.start", model.Sending, 0)
+	p.Probe.PacketSent(p, pk, "torus.send.bandwidth")
 	bytes := n.Header + len(pk.Data)
-	n.Store(p, pk, bytes, n.store.Time(bytes))
+	n.StorePacket(p, pk, bytes, n.store.Time(bytes))
 }
 
 func (n *network) Receive(p *core.Port, _ *core.Packet) {
 	p.Charge(n.Torus.Receive)
-	p.Probe.Until(p, p.Clock, "torus.receive", model.Receiving, 0)
+	p.Probe.ProcessorUntil(p, p.Clock, "torus.receive", model.Receiving, 0)
 }
 
 // taking occupies the memory of the rank that receives a chunk.
 func (n *network) taking(of any, bytes int, first, last unit.Time) unit.Time {
 	from, to := ends(of)
-	if x, ok := of.(*core.Access); ok && !x.Get && !x.Wire.Engine {
+	if x, ok := of.(*core.RemoteAccess); ok && !x.IsGet && !x.Transit.ByEngine {
 		me := n.rank(from)
 		if me.flying--; me.flying == 0 {
 			me.wake()
@@ -92,12 +92,12 @@ func (n *network) taking(of any, bytes int, first, last unit.Time) unit.Time {
 // hold keeps the links of a transfer busy while its bytes wait for memory: switches have small
 // buffers, so bytes that wait for a memory block the links for other transfers.
 func (n *network) hold(from, to int32, until unit.Time) {
-	n.Hold(n.Switched.Node(from), n.Switched.Node(to), until)
+	n.HoldLinks(n.SwitchedNetwork.NodeOf(from), n.SwitchedNetwork.NodeOf(to), until)
 }
 
-func (n *network) Count(p *core.Port, dst, r int, c core.Change) int64 {
-	there, back := n.Latency(p.ID, int32(dst)), n.Latency(int32(dst), p.ID)
-	return n.rank(int32(dst)).reg.Count(p, there, n.Counter, back, dst, r, c)
+func (n *network) UpdateRegister(p *core.Port, dst, r int, c core.RegisterUpdate) int64 {
+	there, back := n.LatencyBetween(p.ID, int32(dst)), n.LatencyBetween(int32(dst), p.ID)
+	return n.rank(int32(dst)).reg.Update(p, there, n.Counter, back, dst, r, c)
 }
 
 // latency returns the time of a first byte over so many links with turns, and of delivery.

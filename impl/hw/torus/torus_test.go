@@ -25,9 +25,9 @@ func TestRoutes(t *testing.T) {
 		}
 		check := func(a, b int) {
 			at, dimension, hops, turns := n.place(a), -1, 0, 0
-			r, flight := n.Way(a, b)
-			out, step, last := n.Turn(&r)
-			for ; !last; out, step, last = n.Turn(&r) {
+			r, flight := n.RouteBetween(a, b)
+			out, step, last := n.NextOutput(&r)
+			for ; !last; out, step, last = n.NextOutput(&r) {
 				node, d, back := int(out)/numOutputs, int(out)%numOutputs/2, int(out)%numOutputs%2
 				if n.place(node) != at {
 					t.Fatalf("torus %v, %d to %d: the route is at %v and takes a link of %v", shape, a, b, at, n.place(node))
@@ -101,9 +101,9 @@ type watch struct {
 	last map[any]step
 }
 
-func (w *watch) Ask(core.Reporter, uint64) {}
+func (w *watch) RequestReport(core.Reporter, uint64) {}
 
-func (w *watch) Takes(s *sim.Server, x any, _ model.Activity, from, long unit.Time, _ int) {
+func (w *watch) ServerTaken(s *sim.Server, x any, _ model.Activity, from, long unit.Time, _ int) {
 	out := -1 // an interface, or an engine
 	for i := range w.net.Outputs {
 		if s == &w.net.Outputs[i].Server {
@@ -129,12 +129,12 @@ func TestOutputsAreTakenWhenReached(t *testing.T) {
 	const seed, ranks, puts = 3, 27, 40
 	to := &model.Torus{PerNode: 1, Hop: 50_000, Turn: 7_001, Deliver: 100_003, Link: 130e6, Chunk: 4000,
 		Send: model.Channel{Bandwidth: 100e6}, Put: model.Channel{Bandwidth: 125e6}, Get: model.Channel{Bandwidth: 50e6}}
-	w := &watch{Probe: core.Unobserved, by: map[*sim.Server][]taken{}, last: map[any]step{}}
+	w := &watch{Probe: core.NullProbe, by: map[*sim.Server][]taken{}, last: map[any]step{}}
 	j := core.NewJob(core.Config{Machine: &model.Machine{Name: "torus", Timer: 1, Network: to}, Ranks: ranks, Probe: w})
-	n := New(j, to, core.Ends{Ranks: ranks, N: ranks, Of: func(rank int) int { return rank }})
+	n := New(j, to, core.Attachment{Ranks: ranks, Interfaces: ranks, InterfaceOf: func(rank int) int { return rank }})
 	w.net = n.(*network)
 	for i := range j.Ports {
-		j.Ports[i].Join(n, nil, 0, 0)
+		j.Ports[i].AttachNetworks(n, nil, 0, 0)
 	}
 	if err := j.Run(t.Context(), func(p device.Port) error {
 		key := p.Memory().Expose(make([]byte, to.Chunk))
