@@ -34,8 +34,8 @@ type Options struct {
 
 // Result is the outcome of a run.
 type Result struct {
-	Time      unit.Time        // when the last rank ended, in picoseconds
-	Recording *model.Recording // what ranks and the network did, and the messages
+	Time      unit.Time       // when the last rank ended, in picoseconds
+	Recording *model.Timeline // what ranks and the network did, and the messages
 
 	title string
 	ranks int

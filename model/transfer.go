@@ -91,12 +91,12 @@ func (t Transfer) Cost() Cost {
 // Timeline returns the course of the transfer, with the sender as rank 0 and the receiver as rank
 // 1. Al-Tawil and Moritz, figures 3 to 5. Time begins with the sender's call, which takes T_s. The
 // receiver's ends at T_s-r.
-func (t Transfer) Timeline() *Recording {
+func (t Transfer) Timeline() *Timeline {
 	w := t.walk()
 	track := func(side Where, call string, end unit.Time) Track {
 		return Track{Name: side.String(), Calls: []Span{{Name: call, To: end}}, Spans: w.lanes[side].spans}
 	}
-	return &Recording{Ranks: []Track{track(Sender, "T_s", w.lanes[Sender].call), track(Receiver, "T_s-r", w.lanes[Receiver].clock)}, Flights: w.flights}
+	return &Timeline{Ranks: []Track{track(Sender, "T_s", w.lanes[Sender].call), track(Receiver, "T_s-r", w.lanes[Receiver].clock)}, Flights: w.flights}
 }
 
 // protocol returns the protocol by which the message goes.

@@ -90,7 +90,7 @@ func (r *runs) courseOf(cmd *cobra.Command, jobs ...*job.Job) error {
 }
 
 // writeRun writes the course of a run if that is asked for, with what was printed of it.
-func (r *runs) writeRun(cmd *cobra.Command, program []string, job *job.Job, record *model.Recording, printed *doc.Document) error {
+func (r *runs) writeRun(cmd *cobra.Command, program []string, job *job.Job, record *model.Timeline, printed *doc.Document) error {
 	if r.course == "" {
 		return nil
 	}

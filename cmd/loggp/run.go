@@ -246,7 +246,7 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 		const note = "What programs compute takes its own time."
 		switch {
 		case traffic != nil:
-			return show(cmd, recording.Traffic(trafficTitle(name, s, job), flows, &model.Recording{}))
+			return show(cmd, recording.Traffic(trafficTitle(name, s, job), flows, &model.Timeline{}))
 		case benchmark:
 			document := recording.Ends(fmt.Sprintf("%s, class %s, on %s, %s", b.Name, result.Class, r.platform, job.Library.Name), note, ends)
 			document.AddTables("npb", "NAS Parallel Benchmark "+b.Name, benchmarkTable(b, result, job.Ranks))
@@ -373,7 +373,7 @@ func (r *runs) set(known *platform.Platform, s portable.Settings, most int, open
 }
 
 // makes says whether a program calls a collective operation.
-func makes(r *model.Recording, o collective.Operation) bool {
+func makes(r *model.Timeline, o collective.Operation) bool {
 	name := strings.ReplaceAll(o.String(), "-", "")
 	for call := range r.Called {
 		if strings.EqualFold(call, name) {

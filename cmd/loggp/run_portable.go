@@ -66,7 +66,7 @@ func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
 			return err
 		})
 	}
-	var record *model.Recording
+	var record *model.Timeline
 	if !job.Real() {
 		record, err = job.RecordAny(cmd.Context(), r.seed, r.most(), run)
 	} else if w, wrong := job.World(cmd.Context(), r.seed); wrong != nil {

@@ -331,7 +331,7 @@ func (x todo) record(ctx context.Context, job *job.Job, seed uint64) (recording.
 }
 
 // cut returns what --window says of a recording.
-func (t *trace) cut(r *model.Recording) (*model.Recording, error) {
+func (t *trace) cut(r *model.Timeline) (*model.Timeline, error) {
 	if t.window == "" {
 		return r, nil
 	}

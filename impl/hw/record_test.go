@@ -11,17 +11,17 @@ import (
 )
 
 // recorded runs a program with a recorder and returns what it wrote down.
-func recorded(t *testing.T, m *model.Machine, ranks int, program func(p device.Port)) *model.Recording {
+func recorded(t *testing.T, m *model.Machine, ranks int, program func(p device.Port)) *model.Timeline {
 	t.Helper()
-	r := &Recorder{}
-	w, err := New(Config{Machine: m, Ranks: ranks, Seed: 1, Record: r})
+	r := &ActivityLog{}
+	w, err := New(Config{Machine: m, Ranks: ranks, Seed: 1, Activity: r})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Run(func(p device.Port) error { program(p); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	return r.Recording()
+	return r.Timeline()
 }
 
 // told formats spans: their times in nanoseconds, activity and name.
@@ -120,18 +120,18 @@ func TestRecordingLimit(t *testing.T) {
 		}
 		return nil
 	}
-	run := func(limit int) *model.Recording {
-		r := &Recorder{Limit: limit}
-		w, err := New(Config{Machine: machine(), Ranks: 2, Record: r})
+	run := func(limit int) *model.Timeline {
+		r := &ActivityLog{Limit: limit}
+		w, err := New(Config{Machine: machine(), Ranks: 2, Activity: r})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Run(program); err != nil {
 			t.Fatal(err)
 		}
-		return r.Recording()
+		return r.Timeline()
 	}
-	things := func(r *model.Recording) (n int) {
+	things := func(r *model.Timeline) (n int) {
 		for _, x := range slices.Concat(r.Ranks, r.Resources) {
 			n += len(x.Spans)
 		}

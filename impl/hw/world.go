@@ -12,12 +12,12 @@ import (
 	"fmt"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw/activity"
 	"github.com/loggp/loggp/impl/hw/core"
 	"github.com/loggp/loggp/impl/hw/ethernet"
 	"github.com/loggp/loggp/impl/hw/fattree"
 	"github.com/loggp/loggp/impl/hw/hypernodes"
 	"github.com/loggp/loggp/impl/hw/loggp"
-	"github.com/loggp/loggp/impl/hw/record"
 	"github.com/loggp/loggp/impl/hw/torus"
 	"github.com/loggp/loggp/model"
 )
@@ -57,22 +57,22 @@ func builder(n model.Network) func(*core.Job, model.Network, core.Attachment) co
 // Config says what to emulate. The software is charged at the costs of Library; a nil library costs
 // nothing.
 type Config struct {
-	Machine *model.Machine
-	Library *model.Library
-	Ranks   int
-	Seed    uint64
-	Noise   float64         // relative standard deviation of every processor step; 0: none
-	Context context.Context // ends a run early; nil: never
-	Record  *Recorder       // records runs; nil: runs are not observed
+	Machine  *model.Machine
+	Library  *model.Library
+	Ranks    int
+	Seed     uint64
+	Noise    float64         // relative standard deviation of every processor step; 0: none
+	Context  context.Context // ends a run early; nil: never
+	Activity *ActivityLog    // keeps what happens in runs; nil: they are not observed
 
 	// Ethernet is filled in with what is on the medium in a run, if the machine has one; nil:
 	// it is not counted.
 	Ethernet *EthernetStatistics
 }
 
-// Recorder and EthernetStatistics are what a Config may have.
+// ActivityLog and EthernetStatistics are what a Config may have to fill in.
 type (
-	Recorder           = record.Recorder
+	ActivityLog        = activity.Log
 	EthernetStatistics = ethernet.Statistics
 )
 
@@ -103,8 +103,8 @@ const maxNoise = 0.4
 // Run implements device.World.
 func (w *World) Run(program func(device.Port) error) error {
 	c := core.Config{Machine: w.cfg.Machine, Library: w.cfg.Library, Ranks: w.cfg.Ranks, Seed: w.cfg.Seed, Noise: w.cfg.Noise, Statistics: []any{w.cfg.Ethernet}}
-	if w.cfg.Record != nil {
-		c.Probe = w.cfg.Record
+	if w.cfg.Activity != nil {
+		c.Probe = w.cfg.Activity
 	}
 	j := core.NewJob(c)
 	join(j)

@@ -125,16 +125,16 @@ func (j *Job) config(ctx context.Context, seed uint64) hw.Config {
 }
 
 // Record runs a program on the job's ranks and returns its recording, which has at most most spans,
-// calls and messages; 0: the default limit of hw.Recorder.
-func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int, program func(*mpi.Comm) error) (*model.Recording, error) {
-	return j.record(ctx, seed, &hw.Recorder{Limit: most}, func(w device.World, r *hw.Recorder) error {
+// calls and messages; 0: the default limit of hw.ActivityLog.
+func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int, program func(*mpi.Comm) error) (*model.Timeline, error) {
+	return j.record(ctx, seed, &hw.ActivityLog{Limit: most}, func(w device.World, r *hw.ActivityLog) error {
 		o := j.Options(protocol)
 		if ends := o.Enter; ends == nil {
-			o.Enter = r.Enter
+			o.Enter = r.EnterCall
 		} else {
 			o.Enter = func(rank int, call string) {
 				ends(rank, call)
-				r.Enter(rank, call)
+				r.EnterCall(rank, call)
 			}
 		}
 		return mpi.Run(w, o, program)
@@ -143,16 +143,16 @@ func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int
 
 // RecordAny is Record with any library: run starts the program. If most is negative only the
 // processors are recorded.
-func (j *Job) RecordAny(ctx context.Context, seed uint64, most int, run func(device.World) error) (*model.Recording, error) {
-	return j.record(ctx, seed, &hw.Recorder{Limit: most, Processors: most < 0}, func(w device.World, _ *hw.Recorder) error { return run(w) })
+func (j *Job) RecordAny(ctx context.Context, seed uint64, most int, run func(device.World) error) (*model.Timeline, error) {
+	return j.record(ctx, seed, &hw.ActivityLog{Limit: most, ProcessorsOnly: most < 0}, func(w device.World, _ *hw.ActivityLog) error { return run(w) })
 }
 
-func (j *Job) record(ctx context.Context, seed uint64, r *hw.Recorder, run func(device.World, *hw.Recorder) error) (*model.Recording, error) {
-	r.Tell = engines[j.Library.CarriedBy()].describe
+func (j *Job) record(ctx context.Context, seed uint64, r *hw.ActivityLog, run func(device.World, *hw.ActivityLog) error) (*model.Timeline, error) {
+	r.Describe = engines[j.Library.CarriedBy()].describe
 	cfg := j.config(ctx, seed)
-	cfg.Record = r
+	cfg.Activity = r
 	if j.Recorder != nil {
-		j.Recorder.Work = r.Work
+		j.Recorder.Work = r.SoftwareTime
 	}
 	w, err := hw.New(cfg)
 	if err != nil {
@@ -161,7 +161,7 @@ func (j *Job) record(ctx context.Context, seed uint64, r *hw.Recorder, run func(
 	if err := run(w, r); err != nil {
 		return nil, err
 	}
-	return r.Recording(), nil
+	return r.Timeline(), nil
 }
 
 // Options returns the options to run programs: the protocols of the library's rules, or one

@@ -347,7 +347,7 @@ func TestRecording(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := res.Recording(1000)
+			r := res.Timeline(1000)
 			end := unit.Time(0)
 			for _, track := range r.Ranks {
 				at := unit.Time(0)
@@ -381,7 +381,7 @@ func TestRecording(t *testing.T) {
 		t.Fatal(err)
 	}
 	res.LastRank = 37
-	r := res.Recording(4)
+	r := res.Timeline(4)
 	names := ""
 	for _, track := range r.Ranks {
 		names += track.Name + ", "

@@ -17,7 +17,7 @@ import (
 // Timeline returns the time line of the ranks that did anything, with the messages between them,
 // and of the parts of the network that were busy longest. Steps too short to be seen are drawn
 // together with their neighbours.
-func Timeline(name, title string, r *model.Recording) *Chart {
+func Timeline(name, title string, r *model.Timeline) *Chart {
 	l := newLanes(r)
 	return &Chart{Name: name, Title: title, Text: l.words(),
 		height: func(width vg.Length) vg.Length { return -l.draw(nil, width, vg.Point{}) },
@@ -28,8 +28,8 @@ func Timeline(name, title string, r *model.Recording) *Chart {
 // Transfer returns the time line of one message, without the network: what both sides do, when they
 // wait, and the packets between them, as in figures 3 to 5 of Al-Tawil and Moritz. Calls are named
 // with their times.
-func Transfer(name, title string, r *model.Recording) *Chart {
-	x := &model.Recording{Flights: r.Flights}
+func Transfer(name, title string, r *model.Timeline) *Chart {
+	x := &model.Timeline{Flights: r.Flights}
 	for _, t := range r.Ranks {
 		t.Calls = slices.Clone(t.Calls)
 		for i := range t.Calls {
@@ -45,7 +45,7 @@ func Transfer(name, title string, r *model.Recording) *Chart {
 const MostTracks = 16
 
 // BusyRanks returns the first ranks that did anything, and how many others did.
-func BusyRanks(r *model.Recording) (shown []model.Track, more int) {
+func BusyRanks(r *model.Timeline) (shown []model.Track, more int) {
 	for _, x := range r.Ranks {
 		switch {
 		case len(x.Spans) == 0:
@@ -60,7 +60,7 @@ func BusyRanks(r *model.Recording) (shown []model.Track, more int) {
 
 // BusyResources returns the parts of the network that were busy longest, in their own order, and
 // how many others there are.
-func BusyResources(r *model.Recording) (shown []model.Track, more int) {
+func BusyResources(r *model.Timeline) (shown []model.Track, more int) {
 	busy := func(x model.Track) (sum unit.Time) {
 		for _, s := range x.Spans {
 			sum += s.Time()
@@ -106,7 +106,7 @@ type lanes struct {
 // mostFlights is how many arrows are drawn.
 const mostFlights = 300
 
-func newLanes(r *model.Recording) *lanes {
+func newLanes(r *model.Timeline) *lanes {
 	ranks, moreRanks := BusyRanks(r)
 	resources, moreResources := BusyResources(r)
 	l := &lanes{all: r.Ranks, ranks: ranks, resources: resources}

@@ -12,7 +12,7 @@ import (
 // Run reports how much time each rank of a program spent computing, on communication overhead, and
 // waiting. With calls it also reports how often the ranks made each call of the library and how
 // long those took, in the order of their total time.
-func Run(title, note string, r *model.Recording, calls bool) *doc.Document {
+func Run(title, note string, r *model.Timeline, calls bool) *doc.Document {
 	d := &doc.Document{Title: title}
 	d.AddTables("run", title, runTable(title, note, r))
 	if calls {
@@ -44,7 +44,7 @@ func Ends(title, note string, ends []unit.Time) *doc.Document {
 }
 
 // Calls reports how often the ranks made each call of the library and how long those took.
-func Calls(r *model.Recording) *doc.Table { return callsTable("calls of all ranks", r) }
+func Calls(r *model.Timeline) *doc.Table { return callsTable("calls of all ranks", r) }
 
 // spent is the time of a rank by activity.
 type spent struct{ computing, overhead, waiting, end unit.Time }
@@ -68,7 +68,7 @@ func spentBy(t model.Track) spent {
 // rankRows is how many ranks are shown one by one.
 const rankRows = 64
 
-func runTable(title, note string, r *model.Recording) *doc.Table {
+func runTable(title, note string, r *model.Timeline) *doc.Table {
 	t := &doc.Table{Name: "run", Title: title, Columns: []doc.Column{{Head: "rank", Key: true, Kind: doc.Number},
 		{Head: "computes\nus", Kind: doc.Number}, {Head: "overhead\nus", Kind: doc.Number}, {Head: "waits\nus", Kind: doc.Number}, {Head: "ends at\nus", Kind: doc.Number}, {Head: "computes\n%", Kind: doc.Number}}}
 	var all []spent
@@ -118,7 +118,7 @@ type called struct {
 	bytes                     int // that left the ranks
 }
 
-func callsTable(title string, r *model.Recording) *doc.Table {
+func callsTable(title string, r *model.Timeline) *doc.Table {
 	t := &doc.Table{Name: "calls", Title: title, Columns: []doc.Column{{Head: "call", Key: true}, {Head: "calls", Kind: doc.Number}, {Head: "time\n%", Kind: doc.Number}, {Head: "time\nus", Kind: doc.Number},
 		{Head: "waits\nus", Kind: doc.Number}, {Head: "mean\nus", Kind: doc.Number}, {Head: "least\nus", Kind: doc.Number}, {Head: "most\nus", Kind: doc.Number}, {Head: "sends\nB", Kind: doc.Number}}}
 	var whole unit.Time
@@ -139,7 +139,7 @@ func callsTable(title string, r *model.Recording) *doc.Table {
 }
 
 // profile sums up the calls of all ranks, in the order of their total time.
-func profile(r *model.Recording) []called {
+func profile(r *model.Timeline) []called {
 	at := map[string]int{}
 	var all []called
 	for rank, x := range r.Ranks {

@@ -22,7 +22,7 @@ type Trace struct {
 	Title     string
 	Ranks     int    // of the job
 	Command   string // that made it
-	Recording *model.Recording
+	Recording *model.Timeline
 }
 
 // Document reports the activities of processors, network and protocol: a time line, the time by
@@ -218,7 +218,7 @@ func flightDetail(f model.Flight) string {
 func (t Trace) Left() string { return left(t.Recording) }
 
 // left returns what a recording has left out, or an empty string.
-func left(r *model.Recording) string {
+func left(r *model.Timeline) string {
 	switch {
 	case r.OtherRanks > 0:
 		return "Left out: " + format.Plural(r.OtherRanks, "rank") + "."

@@ -123,7 +123,7 @@ func (e *eventWriter) track(process, thread int, t model.Track, calls []exchange
 
 // flight writes a message: its way, if it arrived, and an arrow if both ends of that are in the
 // recording.
-func (e *eventWriter) flight(id string, f model.Flight, r *model.Recording) {
+func (e *eventWriter) flight(id string, f model.Flight, r *model.Timeline) {
 	category := "message"
 	if f.Hardware {
 		category = "remote access"
@@ -154,7 +154,7 @@ func (e *eventWriter) flight(id string, f model.Flight, r *model.Recording) {
 }
 
 // in reports whether a rank did something at a time, to which an arrow can be tied.
-func in(r *model.Recording, rank int, t unit.Time) bool {
+func in(r *model.Timeline, rank int, t unit.Time) bool {
 	s := r.Ranks[rank].Spans
 	return t >= 0 && len(s) > 0 && t >= s[0].From && t < s[len(s)-1].To
 }

@@ -125,7 +125,7 @@ func (e exchanged) args() any {
 
 // exchangedBy returns what each call of each rank exchanged: the data that it began to send, and
 // that it took in while it lasted. Headers without data tell the tag alone.
-func exchangedBy(r *model.Recording) [][]exchanged {
+func exchangedBy(r *model.Timeline) [][]exchanged {
 	sent, taken := make([][]model.Flight, len(r.Ranks)), make([][]model.Flight, len(r.Ranks))
 	begun := func(f model.Flight) unit.Time {
 		if f.By != f.From { // another rank gets it

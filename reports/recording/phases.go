@@ -108,7 +108,7 @@ const mostArrows = 24
 // Chart returns the predicted time line of the exchange that is shown.
 func (p *Phased) Chart() *chart.Chart {
 	s := p.Planned[p.Chosen].Schedules[p.Shown]
-	r := &model.Recording{}
+	r := &model.Timeline{}
 	for i := range s.Ranks {
 		r.Ranks = append(r.Ranks, model.Track{Name: fmt.Sprintf("rank %d", s.Member(i))})
 	}

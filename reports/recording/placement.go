@@ -8,7 +8,7 @@ import (
 // Placed is a run with a placement of its ranks on nodes.
 type Placed struct {
 	Placement model.Placement
-	Record    *model.Recording
+	Record    *model.Timeline
 }
 
 // Placements reports the time of a program on each of several placements, and the mean time of its

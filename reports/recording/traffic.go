@@ -14,7 +14,7 @@ import (
 const busiest = 10
 
 // Traffic reports the throughput of flows between ranks, and the busiest parts of the network.
-func Traffic(title string, flows []model.Flow, r *model.Recording) *doc.Document {
+func Traffic(title string, flows []model.Flow, r *model.Timeline) *doc.Document {
 	d := &doc.Document{Title: title}
 	d.AddTables("traffic", title, flowTable(title, flows))
 	if t := busyTable(flows, r); t != nil {
@@ -52,7 +52,7 @@ func flowTable(title string, flows []model.Flow) *doc.Table {
 }
 
 // busyTable returns the parts of the network that were busy longest, or nil if none was.
-func busyTable(flows []model.Flow, r *model.Recording) *doc.Table {
+func busyTable(flows []model.Flow, r *model.Timeline) *doc.Table {
 	var long unit.Time
 	for _, f := range flows {
 		long = max(long, f.Time)

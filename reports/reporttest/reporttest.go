@@ -50,9 +50,9 @@ func Tiers() tiers.Tiers {
 
 // Recording returns a recording of ranks that each do many short things and send as many packets to
 // the next, over as many parts of the network. The later parts are taken for longer.
-func Recording(ranks, things int) *model.Recording {
+func Recording(ranks, things int) *model.Timeline {
 	const us = unit.Microsecond
-	r := &model.Recording{}
+	r := &model.Timeline{}
 	for i := range ranks {
 		t := model.Track{Name: fmt.Sprintf("rank %d", i), Calls: []model.Span{{Name: "Send", To: unit.Time(things) * us}}}
 		n := model.Track{Name: fmt.Sprintf("link %d", i)}

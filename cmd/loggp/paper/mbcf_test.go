@@ -51,7 +51,7 @@ func TestAccess(t *testing.T) {
 // What the engine of MPI/MBCF does with a message depends on who comes first, and barriers take no
 // messages.
 func TestSequences(t *testing.T) {
-	x := &run{sites: map[string]*site{}, measured: cells{}, recorded: map[string]*model.Recording{}}
+	x := &run{sites: map[string]*site{}, measured: cells{}, recorded: map[string]*model.Timeline{}}
 	s, err := (&Subject{ID: "sr", Platform: "mbcf-hub", Library: "sr", Place: "inter"}).open(nil, 0)
 	if err != nil {
 		t.Fatal(err)

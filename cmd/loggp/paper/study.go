@@ -41,15 +41,15 @@ type run struct {
 	series, algebra                map[string][]sample.Series // measured and predicted, by subject
 	measured, predicted, published cells
 	texts                          map[string]string
-	recorded                       map[string]*model.Recording // of short programs, by program and subject
-	rows                           map[string]*row             // of published cells
-	warnings                       map[string][]clean.Warning  // by cell
-	reads                          map[string][]string         // the timers by which a cell is read
+	recorded                       map[string]*model.Timeline // of short programs, by program and subject
+	rows                           map[string]*row            // of published cells
+	warnings                       map[string][]clean.Warning // by cell
+	reads                          map[string][]string        // the timers by which a cell is read
 }
 
 func newRun(p *Paper, o Options) *run {
 	return &run{Options: o, paper: p, sites: map[string]*site{}, series: map[string][]sample.Series{}, algebra: map[string][]sample.Series{},
-		measured: cells{}, predicted: cells{}, published: cells{}, texts: map[string]string{}, recorded: map[string]*model.Recording{}, rows: map[string]*row{}, warnings: map[string][]clean.Warning{}, reads: map[string][]string{}}
+		measured: cells{}, predicted: cells{}, published: cells{}, texts: map[string]string{}, recorded: map[string]*model.Timeline{}, rows: map[string]*row{}, warnings: map[string][]clean.Warning{}, reads: map[string][]string{}}
 }
 
 // Reproduce runs the paper's experiments and returns what came of them: tables and figures beside

@@ -17,11 +17,11 @@ import (
 
 // record runs a program and returns the time at which each rank ended, and what was written down if
 // there is a recorder.
-func record(t testing.TB, r *hw.Recorder, cfg hw.Config, o mpi.Options, program func(*mpi.Comm) error) []unit.Time {
+func record(t testing.TB, r *hw.ActivityLog, cfg hw.Config, o mpi.Options, program func(*mpi.Comm) error) []unit.Time {
 	t.Helper()
-	cfg.Record = r
+	cfg.Activity = r
 	if r != nil {
-		o.Enter = r.Enter
+		o.Enter = r.EnterCall
 	}
 	w, err := hw.New(cfg)
 	if err != nil {
@@ -39,7 +39,7 @@ func record(t testing.TB, r *hw.Recorder, cfg hw.Config, o mpi.Options, program 
 	return ends
 }
 
-func recorder() *hw.Recorder { return &hw.Recorder{Tell: proto.Describe} }
+func recorder() *hw.ActivityLog { return &hw.ActivityLog{Describe: proto.Describe} }
 
 // drawn returns the spans of a side by the closed form: what is done, by its name, and waits.
 func drawn(t model.Track) (spans []string) {
@@ -78,7 +78,7 @@ func same(t *testing.T, x model.Transfer, p pair) {
 	r := recorder()
 	cfg := hw.Config{Machine: x.Machine, Library: x.Library, Ranks: p.ranks}
 	record(t, r, cfg, mpi.Options{Engine: carry, Library: x.Library, Protocol: x.Protocol.Name}, transfer(x, p, new(taken)))
-	got, want := r.Recording().Window(unit.Second, 1<<62), x.Timeline()
+	got, want := r.Timeline().Window(unit.Second, 1<<62), x.Timeline()
 	for _, side := range []struct {
 		rank int
 		lane model.Track
@@ -146,7 +146,7 @@ func crowded(seed uint64) func(c *mpi.Comm) error {
 
 // sound checks what holds of every recording. Where packets go by streams, they may be read before
 // they are taken.
-func sound(t *testing.T, r *model.Recording, ends []unit.Time, streams bool) {
+func sound(t *testing.T, r *model.Timeline, ends []unit.Time, streams bool) {
 	t.Helper()
 	ordered := func(kind, name string, list []model.Span, gaps bool) {
 		var at unit.Time
@@ -221,8 +221,8 @@ func TestRecordingChangesNothing(t *testing.T) {
 				if !slices.Equal(with, without) {
 					t.Fatalf("%s, seed %d, noise %v: the ranks end at %v, without a recorder at %v", name, seed, noise, with, without)
 				}
-				t.Run(fmt.Sprintf("%s, seed %d, noise %v", name, seed, noise), func(t *testing.T) { sound(t, r.Recording(), with, m.Network.Kind() == "ethernet") })
-				if !reflect.DeepEqual(r.Recording(), again.Recording()) {
+				t.Run(fmt.Sprintf("%s, seed %d, noise %v", name, seed, noise), func(t *testing.T) { sound(t, r.Timeline(), with, m.Network.Kind() == "ethernet") })
+				if !reflect.DeepEqual(r.Timeline(), again.Timeline()) {
 					t.Fatalf("%s, seed %d, noise %v: two recordings differ", name, seed, noise)
 				}
 			}
@@ -265,12 +265,12 @@ func TestRecordingOfLostFrames(t *testing.T) {
 			return nil
 		})
 		lost := false
-		for _, x := range r.Recording().Resources {
+		for _, x := range r.Timeline().Resources {
 			lost = lost || x.Name == "Ethernet" && slices.ContainsFunc(x.Spans, func(s model.Span) bool { return s.Activity == model.Colliding })
 		}
 		if !lost {
 			t.Errorf("seed %d: nothing collided", seed)
 		}
-		sound(t, r.Recording(), ends, true)
+		sound(t, r.Timeline(), ends, true)
 	}
 }

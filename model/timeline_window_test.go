@@ -8,15 +8,15 @@ import (
 )
 
 // A window cuts what lasts beyond it, keeps messages whole, and begins at zero.
-func TestRecordingWindow(t *testing.T) {
-	r := &model.Recording{
+func TestTimelineWindow(t *testing.T) {
+	r := &model.Timeline{
 		Ranks: []model.Track{{Name: "rank 0", Calls: []model.Span{{Name: "Send", From: 0, To: 100}}, Spans: []model.Span{
 			{Name: "a", From: 0, To: 10}, {Name: "b", From: 10, To: 30}, {Name: "c", From: 30, To: 60}, {Name: "d", From: 60, To: 100}}}},
 		Resources: []model.Track{{Name: "early", Spans: []model.Span{{Name: "RM", From: 0, To: 20}}}, {Name: "late", Spans: []model.Span{{Name: "RM", From: 55, To: 70}}}},
 		Flights: []model.Flight{{Name: "gone", Sent: 0, Depart: 1, Arrive: 19, Taken: 25}, {Name: "in", Sent: 10, Depart: 15, Arrive: 25, Taken: 30},
 			{Name: "out", Sent: 50, Depart: 55, Arrive: 90, Taken: -1}, {Name: "after", Sent: 61, Depart: 61, Arrive: 62, Taken: 62}},
 	}
-	want := &model.Recording{
+	want := &model.Timeline{
 		Ranks: []model.Track{{Name: "rank 0", Calls: []model.Span{{Name: "Send", From: 0, To: 40}}, Spans: []model.Span{
 			{Name: "b", From: 0, To: 10}, {Name: "c", From: 10, To: 40}}}},
 		Resources: []model.Track{{Name: "late", Spans: []model.Span{{Name: "RM", From: 35, To: 40}}}},
@@ -27,7 +27,7 @@ func TestRecordingWindow(t *testing.T) {
 	}
 }
 
-func TestRecordingSums(t *testing.T) {
+func TestTimelineSums(t *testing.T) {
 	x := model.Track{Spans: []model.Span{{Name: "RM", Activity: model.Waiting, To: 5}, {Name: "match", From: 5, To: 7}, {Name: "copy", Activity: model.Copying, From: 7, To: 10, Bytes: 3},
 		{Name: "match", From: 10, To: 11, Count: 2}, {Name: "RM", Activity: model.Waiting, From: 11, To: 20}}}
 	want := []model.Sum{{"match", model.Software, 3, 0, 3}, {"copy", model.Copying, 1, 3, 3}, {"RM", model.Waiting, 2, 0, 14}}

@@ -6,10 +6,10 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Recording is the course of a run in time: what every processor did, what occupied the network,
-// and what was sent between ranks. An emulated machine records it, or
+// Timeline is the course of a run in time: what every processor did, what occupied the network,
+// and what was sent between ranks. An emulated machine keeps it, or
 // Transfer.Timeline computes it. For a message without other traffic both agree.
-type Recording struct {
+type Timeline struct {
 	Ranks     []Track  // the processors, by rank: spans without gaps from the start to the end of the rank
 	Resources []Track  // the parts of the network that were used: spans with gaps
 	Flights   []Flight // in the order in which they depart
@@ -107,7 +107,7 @@ func (a Activity) String() string { return activityNames[a] }
 
 // End returns when the last rank ended and the last message had arrived. Parts of the network may
 // be occupied for a while longer.
-func (r *Recording) End() unit.Time {
+func (r *Timeline) End() unit.Time {
 	var end unit.Time
 	for _, t := range r.Ranks {
 		end = max(end, t.End())
@@ -123,8 +123,8 @@ func (r *Recording) End() unit.Time {
 
 // Window returns what happened between two times, with from as the new zero. Spans are cut at both
 // edges. Flights are kept whole if they overlap the window, so they may begin before it.
-func (r *Recording) Window(from, to unit.Time) *Recording {
-	out := &Recording{Omitted: r.Omitted, OtherRanks: r.OtherRanks}
+func (r *Timeline) Window(from, to unit.Time) *Timeline {
+	out := &Timeline{Omitted: r.Omitted, OtherRanks: r.OtherRanks}
 	if r.Omitted > 0 {
 		out.Cut = r.Cut - from
 	}

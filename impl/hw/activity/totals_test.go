@@ -1,4 +1,4 @@
-package record_test
+package activity_test
 
 import (
 	"slices"
@@ -21,15 +21,15 @@ func TestTotals(t *testing.T) {
 		}
 		var want, network []model.Track
 		for _, limit := range []int{0, -1, 20} {
-			r := &hw.Recorder{Limit: limit}
-			w, err := hw.New(hw.Config{Machine: p.Machine, Library: p.Libraries[0], Ranks: 4, Seed: 1, Record: r})
+			r := &hw.ActivityLog{Limit: limit}
+			w, err := hw.New(hw.Config{Machine: p.Machine, Library: p.Libraries[0], Ranks: 4, Seed: 1, Activity: r})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := w.Run(exchange); err != nil {
 				t.Fatal(err)
 			}
-			now := r.Recording()
+			now := r.Timeline()
 			if limit == 0 {
 				want, network = now.Ranks, now.Resources
 				for i, x := range slices.Concat(now.Ranks, now.Resources) {
@@ -87,8 +87,8 @@ func TestCompletionsOfEntries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := new(hw.Recorder)
-	w, err := hw.New(hw.Config{Machine: p.Machine, Library: p.Libraries[0], Ranks: 2, Seed: 1, Record: r})
+	r := new(hw.ActivityLog)
+	w, err := hw.New(hw.Config{Machine: p.Machine, Library: p.Libraries[0], Ranks: 2, Seed: 1, Activity: r})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestCompletionsOfEntries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := r.Recording().Flights
+	got := r.Timeline().Flights
 	for _, f := range got {
 		if f.Taken >= 0 {
 			t.Errorf("the entry from rank %d that arrives at %v is taken at %v as a packet", f.From, f.Arrive, f.Taken)

@@ -7,16 +7,16 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Recording returns the activities of CPUs and the messages of a simulation, for time lines. It has
+// Timeline returns the activities of CPUs and the messages of a simulation, to be drawn. It has
 // at most the given number of ranks, spread evenly, among them the rank that finishes last. It
 // omits messages to and from other ranks and, in dialect LGS, messages that arrive before their
 // receive. It panics unless Options.Explain was set.
-func (res *Result) Recording(most int) *model.Recording {
+func (res *Result) Timeline(most int) *model.Timeline {
 	r := res.run
 	if r.log == nil {
-		panic("schedule: Recording without Options.Explain")
+		panic("schedule: Timeline without Options.Explain")
 	}
-	x := &recorder{run: r, scale: unit.Time(r.scale()), track: map[int]int{}, sent: map[uint32]departure{}, flight: map[uint32]int{}, out: &model.Recording{}}
+	x := &timelineBuilder{run: r, scale: unit.Time(r.scale()), trackOf: map[int]int{}, departures: map[uint32]departure{}, flightOf: map[uint32]int{}, out: &model.Timeline{}}
 	n := min(most, r.Ranks())
 	shown := map[int]bool{}
 	for i := range n {
@@ -32,31 +32,31 @@ func (res *Result) Recording(most int) *model.Recording {
 			if r.cpus > 1 {
 				t.Name += fmt.Sprintf(" CPU %d", c)
 			}
-			x.track[rank*r.cpus+c] = len(x.out.Ranks)
+			x.trackOf[rank*r.cpus+c] = len(x.out.Ranks)
 			x.out.Ranks = append(x.out.Ranks, t)
 		}
 	}
 	x.out.OtherRanks = r.Ranks() - len(shown)
 	for _, e := range r.log.entries {
-		x.entry(e)
+		x.addEntry(e)
 	}
 	return x.out
 }
 
-// recorder makes a recording of entries.
-type recorder struct {
+// timelineBuilder makes a timeline from the entries of the path log.
+type timelineBuilder struct {
 	*run
-	scale  unit.Time
-	track  map[int]int // by CPU of all ranks
-	sent   map[uint32]departure
-	flight map[uint32]int // by send
-	out    *model.Recording
+	scale      unit.Time
+	trackOf    map[int]int // by CPU of all ranks
+	departures map[uint32]departure
+	flightOf   map[uint32]int // by send
+	out        *model.Timeline
 }
 
 // departure is when a CPU began to send a message, and when it left.
-type departure struct{ began, left uint64 }
+type departure struct{ beganAt, leftAt uint64 }
 
-func (x *recorder) entry(e entry) {
+func (x *timelineBuilder) addEntry(e entry) {
 	r := x.run
 	op := e.what >> 3
 	o := &r.ops[op]
@@ -70,33 +70,33 @@ func (x *recorder) entry(e entry) {
 		switch {
 		case what == arriving:
 			to := int(o.Peer)*r.cpus + int(o.CPU)
-			x.flies(op, cpu, to, "message", e.at, o)
+			x.addFlight(op, cpu, to, "message", e.at, o)
 			if r.Dialect == LogGOPSim {
 				work = r.o + max(k*r.O.integer, k*r.G.integer)
 			} else {
 				work += r.g
 			}
-			x.span(to, model.Receiving, "receive", e.at, e.at+work, o)
+			x.addSpan(to, model.Receiving, "receive", e.at, e.at+work, o)
 		case o.Kind == Calc:
-			x.span(cpu, model.Computing, "calc", e.at, e.at+o.Size, o)
+			x.addSpan(cpu, model.Computing, "calc", e.at, e.at+o.Size, o)
 		case o.Kind == Send:
-			x.span(cpu, model.Sending, "send", e.at, e.at+work, o)
-			x.sent[op] = departure{e.at, e.at + r.o}
+			x.addSpan(cpu, model.Sending, "send", e.at, e.at+work, o)
+			x.departures[op] = departure{e.at, e.at + r.o}
 		case r.Dialect == LGS:
-			x.span(cpu, model.Receiving, "receive", e.at, e.at+r.g+work, o)
+			x.addSpan(cpu, model.Receiving, "receive", e.at, e.at+r.g+work, o)
 		}
 		return
 	}
 	inject := func(activity model.Activity, name string, work, k uint64, send uint32) {
 		ready := r.Noise.end(o.rank, e.at, work)
-		x.span(cpu, activity, name, e.at, r.Noise.end(o.rank, ready, r.O.of(k)), o)
-		x.sent[send] = departure{e.at, ready}
+		x.addSpan(cpu, activity, name, e.at, r.Noise.end(o.rank, ready, r.O.of(k)), o)
+		x.departures[send] = departure{e.at, ready}
 	}
 	switch what {
 	case beginning:
 		switch {
 		case o.Kind == Calc:
-			x.span(cpu, model.Computing, "calc", e.at, r.Noise.end(o.rank, e.at, o.Size*r.calc), o)
+			x.addSpan(cpu, model.Computing, "calc", e.at, r.Noise.end(o.rank, e.at, o.Size*r.calc), o)
 		case o.Kind == Send:
 			inject(model.Sending, "send", r.o, r.opening(o), op)
 		}
@@ -105,9 +105,9 @@ func (x *recorder) entry(e entry) {
 		if o.Kind == Recv {
 			send = r.state[op]
 		}
-		d := x.sent[send]
-		x.span(cpu, model.Blocked, "interface", d.left, e.at, o)
-		x.sent[send] = departure{d.began, e.at}
+		d := x.departures[send]
+		x.addSpan(cpu, model.Blocked, "interface", d.leftAt, e.at, o)
+		x.departures[send] = departure{d.beganAt, e.at}
 	case arriving, given:
 		name := "message"
 		if what == given {
@@ -116,25 +116,25 @@ func (x *recorder) entry(e entry) {
 		if what == arriving && o.Size > r.S {
 			name, k = "request", 0
 		}
-		x.flies(op, cpu, int(o.Peer)*r.cpus, name, e.at+max(r.G.of(k), r.O.of(k)), o)
+		x.addFlight(op, cpu, int(o.Peer)*r.cpus, name, e.at+max(r.G.of(k), r.O.of(k)), o)
 	case answered:
-		x.flies(op, int(o.Peer)*r.cpus, cpu, "answer", e.at, o)
+		x.addFlight(op, int(o.Peer)*r.cpus, cpu, "answer", e.at, o)
 	case taking:
 		send := r.state[op]
-		x.span(cpu, model.Receiving, "receive", e.at, r.Noise.end(o.rank, e.at, r.o+r.O.of(length(&r.ops[send]))), o)
-		x.taken(send, e.at)
+		x.addSpan(cpu, model.Receiving, "receive", e.at, r.Noise.end(o.rank, e.at, r.o+r.O.of(length(&r.ops[send]))), o)
+		x.noteTaken(send, e.at)
 	case answering:
-		x.taken(r.state[op], e.at)
+		x.noteTaken(r.state[op], e.at)
 		inject(model.Sending, "answer", 2*r.o, 0, r.state[op])
 	case giving:
-		x.taken(op, e.at)
+		x.noteTaken(op, e.at)
 		inject(model.Sending, "data", 2*r.o, length(o), op)
 	}
 }
 
-// span adds what a CPU did. Before it the CPU has waited.
-func (x *recorder) span(cpu int, a model.Activity, name string, from, to uint64, o *Op) {
-	i, ok := x.track[cpu]
+// addSpan adds what a CPU did. Before it the CPU has waited.
+func (x *timelineBuilder) addSpan(cpu int, a model.Activity, name string, from, to uint64, o *Op) {
+	i, ok := x.trackOf[cpu]
 	if !ok || to <= from {
 		return
 	}
@@ -160,25 +160,25 @@ func (x *recorder) span(cpu int, a model.Activity, name string, from, to uint64,
 	t.Totals[a] += s.Time()
 }
 
-// flies adds a message between CPUs.
-func (x *recorder) flies(send uint32, from, to int, name string, arrive uint64, o *Op) {
-	f, ok := x.track[from]
-	t, also := x.track[to]
+// addFlight adds a message between CPUs.
+func (x *timelineBuilder) addFlight(send uint32, from, to int, name string, arrive uint64, o *Op) {
+	f, ok := x.trackOf[from]
+	t, also := x.trackOf[to]
 	if !ok || !also {
-		delete(x.flight, send)
+		delete(x.flightOf, send)
 		return
 	}
-	d := x.sent[send]
-	x.flight[send] = len(x.out.Flights)
+	d := x.departures[send]
+	x.flightOf[send] = len(x.out.Flights)
 	x.out.Flights = append(x.out.Flights, model.Flight{
 		Name: name, From: f, To: t, By: f, Bytes: int(o.Size), Taken: -1,
-		Sent: unit.Time(d.began) * x.scale, Depart: unit.Time(d.left) * x.scale, Arrive: unit.Time(arrive) * x.scale,
+		Sent: unit.Time(d.beganAt) * x.scale, Depart: unit.Time(d.leftAt) * x.scale, Arrive: unit.Time(arrive) * x.scale,
 	})
 }
 
-// taken notes when the receiver has begun to take the last flight of a message.
-func (x *recorder) taken(send uint32, at uint64) {
-	if i, ok := x.flight[send]; ok {
+// noteTaken notes when the receiver has begun to take the last flight of a message.
+func (x *timelineBuilder) noteTaken(send uint32, at uint64) {
+	if i, ok := x.flightOf[send]; ok {
 		x.out.Flights[i].Taken = unit.Time(at) * x.scale
 	}
 }

@@ -1,4 +1,4 @@
-package record
+package activity
 
 import (
 	"cmp"
@@ -9,14 +9,14 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Recording returns what was recorded of the last run.
-func (r *Recorder) Recording() *model.Recording {
-	out := &model.Recording{Ranks: make([]model.Track, len(r.lanes)), Omitted: r.omitted, Cut: r.cut, Called: r.called}
-	places := make([][]unit.Time, len(r.lanes))
-	for i := range r.lanes {
-		out.Ranks[i], places[i] = r.lanes[i].track()
+// Timeline returns the activities of the last run.
+func (r *Log) Timeline() *model.Timeline {
+	out := &model.Timeline{Ranks: make([]model.Track, len(r.processors)), Omitted: r.omitted, Cut: r.omittedSince, Called: r.callCounts}
+	places := make([][]unit.Time, len(r.processors))
+	for i := range r.processors {
+		out.Ranks[i], places[i] = r.processors[i].buildTrack()
 		out.Ranks[i].Name = fmt.Sprintf("rank %d", i)
-		out.Ranks[i].Totals = r.lanes[i].totals
+		out.Ranks[i].Totals = r.processors[i].totals
 	}
 	for _, x := range r.resources {
 		if x.Totals != [model.NumActivities]unit.Time{} {
@@ -24,9 +24,9 @@ func (r *Recorder) Recording() *model.Recording {
 		}
 	}
 	for _, f := range r.flights {
-		f.By, f.Sent, f.Taken = int(f.by), places[f.by][f.sent], -1
-		if f.taken >= 0 {
-			f.Taken = max(places[f.of][f.taken], f.Arrive) // the end of a long one comes while it is taken
+		f.By, f.Sent, f.Taken = int(f.byRank), places[f.byRank][f.sentSpan], -1
+		if f.takenSpan >= 0 {
+			f.Taken = max(places[f.takerRank][f.takenSpan], f.Arrive) // the end of a long one comes while it is taken
 		}
 		out.Flights = append(out.Flights, f.Flight)
 	}
@@ -34,9 +34,9 @@ func (r *Recorder) Recording() *model.Recording {
 	return out
 }
 
-// track puts the spans at their times, with the delays, and returns when each begins, and when the
-// last ends.
-func (l *lane) track() (t model.Track, places []unit.Time) {
+// buildTrack puts the spans at their times, with the delays, and returns when each begins, and when
+// the last ends.
+func (l *processorLog) buildTrack() (t model.Track, places []unit.Time) {
 	var now unit.Time
 	put := func(s *span, long unit.Time) {
 		if long > 0 {
@@ -51,23 +51,23 @@ func (l *lane) track() (t model.Track, places []unit.Time) {
 	rest := l.delays
 	for i, s := range append(slices.Clone(l.spans), span{}) {
 		places = append(places, now)
-		long := s.long
-		for len(rest) > 0 && (rest[0].into == i || rest[0].into == anywhere && (rest[0].at < now+long || i == len(l.spans))) {
+		long := s.duration
+		for len(rest) > 0 && (rest[0].spanIndex == i || rest[0].spanIndex == placedByTime && (rest[0].at < now+long || i == len(l.spans))) {
 			x := rest[0]
 			before := min(max(x.at-now, 0), long)
 			put(&s, before)
-			put(&x.span, x.long)
+			put(&x.span, x.duration)
 			long -= before
 			rest = rest[1:]
 		}
 		put(&s, long)
 	}
 	for j, c := range l.calls {
-		to := c.to
-		if l.inside && j == len(l.calls)-1 {
+		to := c.toSpan
+		if l.inCall && j == len(l.calls)-1 {
 			to = len(l.spans)
 		}
-		t.Calls = append(t.Calls, model.Span{Name: c.name, From: places[c.from], To: places[to]})
+		t.Calls = append(t.Calls, model.Span{Name: c.name, From: places[c.fromSpan], To: places[to]})
 	}
 	return t, places
 }

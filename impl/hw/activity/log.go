@@ -1,0 +1,379 @@
+// Package activity observes an emulated machine: a Log is a core.Probe that keeps what each
+// processor and each part of the network did and when, and turns it into a model.Timeline.
+//
+// Processors run ahead of the kernel, and the network may delay one at a time that it believed to
+// have passed. So a Log keeps spans of a processor as durations, one behind the other, and Timeline
+// adds the delays between them. Logging changes no time of the run. It does not know programs: the
+// calls that they make come from the library (EnterCall), names of packets from Log.Describe.
+package activity
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/impl/hw/sim"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Log is a probe that keeps the activities of a run. Once a world that has it has run, it holds
+// them until the next run begins.
+type Log struct {
+	// Describe names a packet by its head, and says what else there is to say of it; nil: packet.
+	Describe func(head device.Head) (name, detail string)
+
+	// Limit is how many spans, calls and messages are kept; 0: a quarter of a million; negative:
+	// none. Beyond it the run goes on, and the timeline says how many are missing. How long each
+	// processor and each part of the network did what, and how often each call was made, is exact
+	// all the same.
+	Limit int
+
+	// ProcessorsOnly excludes the parts of the network.
+	ProcessorsOnly bool
+
+	kernel        *sim.Kernel
+	entriesLeft   int // until Limit
+	omitted       int
+	omittedSince  unit.Time // when there was no room any more
+	callCounts    map[string]int
+	softwareNames []string // names of the engine's work
+	isPerByte     []bool   // whether that is counted in bytes
+	processors    []processorLog
+	resources     []model.Track
+	flights       []flight
+	flightOf      map[any]int // packets and accesses under way, to flights
+}
+
+const defaultMaxEntries = 250_000
+
+// processorLog is what a processor did.
+type processorLog struct {
+	clock       unit.Time // the end of the last span, with the delays that are known
+	totals      [model.NumActivities]unit.Time
+	spans       []span
+	delays      []delay
+	calls       []call
+	inCall      bool // the last call has not ended
+	mayHaveLeft bool // it has, as far as is known: the rank has computed since
+
+	isComputing  bool // the program does
+	softwareTime unit.Time
+
+	sendName      string // what a call that sends does where it does not say
+	transferStart int    // from which span on bytes are of the last packet or access
+}
+
+type span struct {
+	name     string
+	activity model.Activity
+	bytes    int
+	duration unit.Time
+}
+
+// delay is a time that was added to a lane: to a span, or to whichever there is then, at a time.
+type delay struct {
+	span
+	spanIndex int
+	at        unit.Time
+}
+
+// placedByTime is a delay's place where its time decides.
+const placedByTime = -1
+
+// call is a call of the library with the places among the spans where it begins and ends.
+type call struct {
+	name             string
+	fromSpan, toSpan int
+}
+
+// flight has the span that sent it and the one that took it as places in the lanes of two ranks. A
+// remote access has but one rank.
+type flight struct {
+	model.Flight
+	byRank, takerRank   int32
+	sentSpan, takenSpan int // negative: never
+}
+
+// BeginRun implements core.Probe: it empties the log.
+func (r *Log) BeginRun(j *core.Job) {
+	*r = Log{Describe: r.Describe, Limit: r.Limit, ProcessorsOnly: r.ProcessorsOnly, kernel: &j.Kernel, entriesLeft: r.Limit, processors: make([]processorLog, len(j.Ports)),
+		flightOf: map[any]int{}, callCounts: map[string]int{}}
+	switch {
+	case r.entriesLeft == 0:
+		r.entriesLeft = defaultMaxEntries
+	case r.entriesLeft < 0:
+		r.entriesLeft = 0
+	}
+	for _, c := range j.Library.CarriedBy().Costs {
+		r.softwareNames, r.isPerByte = append(r.softwareNames, "software."+c.Key), append(r.isPerByte, c.PerByte)
+	}
+	for i := range r.processors {
+		r.processors[i].sendName = "send"
+	}
+}
+
+// reserveEntry reports whether one more span, call or message is kept.
+func (r *Log) reserveEntry() bool {
+	if r.entriesLeft > 0 {
+		r.entriesLeft--
+		return true
+	}
+	if r.omitted == 0 {
+		r.omittedSince = r.kernel.Now()
+	}
+	r.omitted++
+	return false
+}
+
+// NameServer implements core.Probe.
+func (r *Log) NameServer(s *sim.Server, format string, args ...any) {
+	if r.ProcessorsOnly {
+		return
+	}
+	s.TrackID = len(r.resources) + 1
+	r.resources = append(r.resources, model.Track{Name: fmt.Sprintf(format, args...)})
+}
+
+// ProcessorUntil implements core.Probe.
+func (r *Log) ProcessorUntil(p *core.Port, t unit.Time, name string, a model.Activity, bytes int) {
+	l := &r.processors[p.ID]
+	if a == model.Receiving {
+		r.noteWait(p)
+	}
+	n := len(l.spans)
+	if t > l.clock {
+		l.totals[a] += t - l.clock
+	}
+	switch {
+	case t <= l.clock:
+	case bytes > 0 && n > l.transferStart && l.spans[n-1].name == name && a == model.Sending: // nothing came between it and the last part
+		s := &l.spans[n-1]
+		s.duration, s.bytes, l.clock = s.duration+t-l.clock, s.bytes+bytes, t
+	default:
+		if r.reserveEntry() {
+			l.spans = append(l.spans, span{name, a, bytes, t - l.clock})
+		}
+		l.clock = t
+	}
+}
+
+// noteWait says that a processor may have waited until now: if so, it continues at the kernel's
+// time. The reason is known later.
+func (r *Log) noteWait(p *core.Port) { r.ProcessorUntil(p, r.kernel.Now(), "", model.Waiting, 0) }
+
+// ProcessorDelayed implements core.Probe.
+func (r *Log) ProcessorDelayed(p *core.Port, x any, at, long unit.Time, name string, a model.Activity) {
+	l, into := &r.processors[p.ID], placedByTime
+	if x != nil {
+		if i, ok := r.flightOf[x]; ok {
+			into = r.flights[i].sentSpan
+		}
+	} else if l.clock <= at { // it waits
+		r.ProcessorUntil(p, at, "", model.Waiting, 0)
+		r.ProcessorUntil(p, at+long, name, a, 0)
+		return
+	}
+	if long > 0 {
+		if r.reserveEntry() {
+			l.delays = append(l.delays, delay{span{name, a, 0, long}, into, at})
+		}
+		l.totals[a] += long
+		l.clock += long
+	}
+}
+
+// StoreContinues implements core.Probe. If spans are kept the rank waits for the end of its
+// access, so that they are in order.
+func (r *Log) StoreContinues(p *core.Port, at, long unit.Time, name string, a model.Activity, bytes int) {
+	l := &r.processors[p.ID]
+	if r.keepsSpans() {
+		r.ProcessorUntil(p, at+long, name, a, bytes)
+		return
+	}
+	l.totals[a] += long
+	l.clock += long
+}
+
+// keepsSpans reports whether spans are kept, and not only the sums of their durations.
+func (r *Log) keepsSpans() bool { return r.Limit >= 0 }
+
+// EnterCall says which call of the library a rank's program makes; "" ends the last. It is for
+// mpi.Options.
+//
+// A call lasts until the next, or until the program computes: nothing else of a program takes time.
+// If the rank communicates after that, it was the call that computed.
+func (r *Log) EnterCall(rank int, name string) {
+	l := &r.processors[rank]
+	l.leaveCall()
+	l.mayHaveLeft = false
+	if name == "" {
+		return
+	}
+	r.callCounts[name]++
+	if r.reserveEntry() {
+		l.calls = append(l.calls, call{name, len(l.spans), 0})
+		l.inCall = true
+	}
+}
+
+// SoftwareTime returns what the software of a rank has charged to its processor so far, and how
+// long its loops that read the clock have waited. Unlike a reading of the clock this takes no time,
+// and what the network delays the processor by is not in it.
+func (r *Log) SoftwareTime(rank int) unit.Time { return r.processors[rank].softwareTime }
+
+// leaveCall ends the call that the program is in.
+func (l *processorLog) leaveCall() {
+	if l.inCall {
+		l.calls[len(l.calls)-1].toSpan = len(l.spans)
+		l.inCall, l.mayHaveLeft = false, true
+	}
+}
+
+// reenterCall says that the rank communicates, so that it has not left its call. Handlers that run
+// while the program computes say nothing.
+func (l *processorLog) reenterCall() {
+	if l.mayHaveLeft && !l.isComputing {
+		l.inCall, l.mayHaveLeft = true, false
+	}
+}
+
+// startFlight notes that x is in flight, starting with the next activity of a rank.
+func (r *Log) startFlight(x any, rank int32, f flight, head *device.Head) {
+	l := &r.processors[rank]
+	l.transferStart = len(l.spans)
+	delete(r.flightOf, x) // packets are used again
+	if !r.reserveEntry() {
+		return
+	}
+	f.Name, f.Detail = "packet", ""
+	if r.Describe != nil {
+		f.Name, f.Detail = r.Describe(*head)
+	}
+	f.byRank, f.sentSpan, f.takenSpan, f.Arrive = rank, len(l.spans), -1, -1
+	r.flightOf[x] = len(r.flights)
+	r.flights = append(r.flights, f)
+}
+
+// PacketSent implements core.Probe.
+func (r *Log) PacketSent(p *core.Port, pk *core.Packet, rest string) {
+	r.processors[p.ID].sendName = rest
+	r.startFlight(pk, p.ID, flight{takerRank: pk.Dst, Flight: model.Flight{From: int(p.ID), To: int(pk.Dst), Bytes: len(pk.Data), Depart: p.Clock}}, &pk.Head)
+}
+
+// AccessStarted implements core.Probe.
+func (r *Log) AccessStarted(p *core.Port, x *core.RemoteAccess) {
+	if !r.keepsSpans() {
+		r.omitted++
+		return
+	}
+	f := flight{takerRank: x.Src, Flight: model.Flight{From: int(x.Src), To: int(x.Dst), Bytes: len(x.Data), Hardware: true}}
+	if x.IsGet {
+		f.From, f.To = f.To, f.From
+	}
+	r.startFlight(x, p.ID, f, &x.Completion)
+}
+
+// Departs implements core.Probe.
+func (r *Log) Departs(x any, t unit.Time) {
+	if i, ok := r.flightOf[x]; ok {
+		r.flights[i].Depart = t
+	}
+}
+
+// Arrives implements core.Probe.
+func (r *Log) Arrives(x any, t unit.Time) {
+	if i, ok := r.flightOf[x]; ok {
+		r.flights[i].Arrive = t
+	}
+}
+
+// ControlSignal implements core.Probe.
+func (r *Log) ControlSignal(x *core.RemoteAccess, name string, from, to int32, depart, arrive unit.Time) {
+	if i, ok := r.flightOf[x]; ok && r.reserveEntry() {
+		f := flight{byRank: x.Src, takerRank: x.Src, sentSpan: r.flights[i].sentSpan, takenSpan: -1}
+		f.Name, f.From, f.To, f.Depart, f.Arrive, f.Hardware = name, int(from), int(to), depart, arrive, true
+		r.flights = append(r.flights, f)
+	}
+}
+
+// Completed implements core.Probe.
+func (r *Log) Completed(x *core.RemoteAccess, pk *core.Packet) {
+	delete(r.flightOf, pk) // packets are used again
+	if i, ok := r.flightOf[x]; ok {
+		if pk != nil {
+			r.flightOf[pk] = i
+		}
+		delete(r.flightOf, x)
+	}
+}
+
+// ServerTaken implements core.Probe.
+func (r *Log) ServerTaken(s *sim.Server, x any, a model.Activity, from, long unit.Time, bytes int) {
+	if long <= 0 || s.TrackID == 0 {
+		return
+	}
+	t := &r.resources[s.TrackID-1]
+	t.Totals[a] += long
+	t.Bytes += bytes
+	if r.reserveEntry() {
+		t.Spans = append(t.Spans, model.Span{Name: r.transferName(x), Activity: a, From: from, To: from + long, Bytes: bytes})
+	}
+}
+
+// transferName says what takes a part of the network.
+func (r *Log) transferName(x any) string {
+	switch x := x.(type) {
+	case string:
+		return x
+	case core.StreamPart:
+		name := "data"
+		if i, ok := r.flightOf[x.First]; ok {
+			name = r.flights[i].Name
+		}
+		return fmt.Sprintf("%s %d-%d", name, x.FromByte, x.ToByte)
+	}
+	if i, ok := r.flightOf[x]; ok {
+		return r.flights[i].Name
+	}
+	return ""
+}
+
+// RequestReport implements core.Probe.
+func (r *Log) RequestReport(x core.Reporter, arg uint64) { x.Report(arg) }
+
+// notePacketTaken notes that a rank took a packet, or that its wait ended without one if that is
+// nil, with the spans from an index on.
+func (r *Log) notePacketTaken(rank int32, pk *core.Packet, from int) {
+	name, l := "poll", &r.processors[rank]
+	if from == len(l.spans) && len(r.flightOf) == 0 {
+		return // nothing of it is kept
+	}
+	if pk != nil {
+		name = "packet"
+		if r.Describe != nil {
+			name, _ = r.Describe(pk.Head)
+		}
+	}
+	l.nameWaits(name, from)
+	for i := from; i < len(l.spans); i++ {
+		if a := l.spans[i].activity; a == model.Waiting || a == model.Interrupt {
+			from = i + 1
+		}
+	}
+	if i, ok := r.flightOf[pk]; ok {
+		if r.omitted == 0 {
+			r.flights[i].takenSpan = from
+		}
+		delete(r.flightOf, pk)
+	}
+}
+
+// nameWaits says what the waits among the spans from a place on were for.
+func (l *processorLog) nameWaits(name string, from int) {
+	for i := from; i < len(l.spans); i++ {
+		if s := &l.spans[i]; s.activity == model.Waiting && s.name == "" {
+			s.name = name
+		}
+	}
+}

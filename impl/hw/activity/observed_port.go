@@ -1,0 +1,191 @@
+package activity
+
+import (
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// WrapPort implements core.Probe: the port of a program tells the log what its rank does itself.
+func (r *Log) WrapPort(p *core.Port) device.Port { return observedPort{p, p, r, &r.processors[p.ID]} }
+
+// observedPort is a port whose processor's time is logged. A network tells the probe what it
+// charges itself, by the names of the machine's numbers; what one leaves untold is logged here as
+// what it was for.
+type observedPort struct {
+	device.Port
+	emulated  *core.Port
+	log       *Log
+	processor *processorLog
+}
+
+// noteActivity says what the processor has done until now.
+func (w observedPort) noteActivity(name string, a model.Activity, bytes int) {
+	w.log.ProcessorUntil(w.emulated, w.emulated.Clock, name, a, bytes)
+}
+
+// addSoftwareTime adds what the processor has done since a time.
+func (w observedPort) addSoftwareTime(since unit.Time) {
+	w.processor.softwareTime += w.emulated.Clock - since
+}
+
+// Spend implements device.Port, as do the others.
+func (w observedPort) Spend(x model.CostKey, n int) {
+	since := w.emulated.Clock
+	w.emulated.Spend(x, n)
+	w.addSoftwareTime(since)
+	name, bytes := "software", 0
+	if int(x) < len(w.log.softwareNames) {
+		if name = w.log.softwareNames[x]; w.log.isPerByte[x] {
+			bytes = n
+		}
+	}
+	w.noteActivity(name, model.Software, bytes)
+}
+
+func (w observedPort) Now() unit.Time {
+	w.processor.leaveCall()
+	w.emulated.ElapseCharges()
+	defer w.addSoftwareTime(w.emulated.Clock) // what a loop waits that reads the clock
+	now := w.Port.Now()
+	w.noteActivity("clock", model.Computing, 0)
+	return now
+}
+
+func (w observedPort) Delay(d unit.Time) {
+	w.processor.leaveCall()
+	w.emulated.Clock += d // as a port does; it is noted before what happens meanwhile
+	w.processor.softwareTime += d
+	w.noteActivity("compute", model.Computing, 0)
+	w.processor.isComputing = true
+	w.emulated.ElapseCharges()
+	w.processor.isComputing = false
+}
+
+func (w observedPort) Copy(dst, src []byte) int {
+	defer w.addSoftwareTime(w.emulated.Clock)
+	n := w.Port.Copy(dst, src)
+	w.noteActivity("processor.copy", model.Copying, n)
+	return n
+}
+
+func (w observedPort) Operate(n int) {
+	defer w.addSoftwareTime(w.emulated.Clock)
+	w.Port.Operate(n)
+	w.noteActivity("processor.operation", model.Software, 0)
+}
+
+func (w observedPort) Send(dst int, x *device.Packet) {
+	w.processor.reenterCall()
+	from := len(w.processor.spans)
+	w.Port.Send(dst, x)
+	w.processor.nameWaits("room", from)
+	w.noteActivity(w.processor.sendName, model.Sending, 0)
+}
+
+func (w observedPort) Recv(block bool) *device.Packet {
+	w.processor.reenterCall()
+	from := len(w.processor.spans)
+	x := w.Port.Recv(block)
+	w.log.noteWait(w.emulated)
+	w.noteActivity("receive", model.Receiving, 0)
+	var pk *core.Packet
+	if x != nil {
+		pk = w.emulated.LentPacket()
+	}
+	w.log.notePacketTaken(w.emulated.ID, pk, from)
+	return x
+}
+
+// Memory implements device.Port.
+func (w observedPort) Memory() device.Memory {
+	if m := w.Port.Memory(); m != nil {
+		return observedMemory{m, w}
+	}
+	return nil
+}
+
+type observedMemory struct {
+	device.Memory
+	port observedPort
+}
+
+// MostTaken implements device.Taker: a program behaves alike whether it is observed or not.
+func (m observedMemory) MostTaken() int { return device.MostTaken(m.Memory) }
+
+func (m observedMemory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
+	m.Memory.Put(dst, k, off, b, done)
+	if m.port.log.keepsSpans() {
+		m.port.emulated.AwaitStore()
+	}
+	m.port.noteActivity("put", model.Sending, 0)
+}
+
+func (m observedMemory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
+	m.Memory.Get(dst, k, off, b, done)
+	m.port.noteActivity("get", model.Sending, 0)
+}
+
+// Counter implements device.Port.
+func (w observedPort) Counter() device.Counter {
+	if c := w.Port.Counter(); c != nil {
+		return observedCounter{c, w}
+	}
+	return nil
+}
+
+type observedCounter struct {
+	device.Counter
+	port observedPort
+}
+
+func (c observedCounter) Add(dst, r int, delta int64) int64 {
+	old := c.Counter.Add(dst, r, delta)
+	c.port.noteActivity("counter", model.Waiting, 0)
+	return old
+}
+
+func (c observedCounter) Swap(dst, r int, value int64) int64 {
+	old := c.Counter.Swap(dst, r, value)
+	c.port.noteActivity("counter", model.Waiting, 0)
+	return old
+}
+
+// Watch implements device.Port.
+func (w observedPort) Watch() device.Watch {
+	if x := w.Port.Watch(); x != nil {
+		return observedWatch{x, w}
+	}
+	return nil
+}
+
+type observedWatch struct {
+	device.Watch
+	port observedPort
+}
+
+func (x observedWatch) Wait(seen uint64, deadline unit.Time) bool {
+	x.port.processor.reenterCall()
+	from := len(x.port.processor.spans)
+	more := x.Watch.Wait(seen, deadline)
+	x.port.processor.nameWaits("event", from)
+	x.port.noteActivity("event", model.Waiting, 0)
+	return more
+}
+
+// WaitWord implements device.WordWaiter.
+func (x observedWatch) WaitWord(k device.Key, off int, old uint64) uint64 {
+	x.port.processor.reenterCall()
+	from := len(x.port.processor.spans)
+	word := device.WaitWord(x.Watch, k, off, old)
+	x.port.processor.nameWaits("event", from)
+	x.port.noteActivity("event", model.Waiting, 0)
+	return word
+}
+
+func (x observedWatch) Load(k device.Key, off int) uint64 {
+	word := x.Watch.Load(k, off)
+	x.port.noteActivity("event", model.Waiting, 0)
+	return word
+}
