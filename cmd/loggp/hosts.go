@@ -14,7 +14,6 @@ import (
 	"github.com/loggp/loggp/impl/real/auth"
 	"github.com/loggp/loggp/impl/real/launch"
 	"github.com/loggp/loggp/impl/real/pmi"
-	"github.com/loggp/loggp/impl/real/tcp"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/microbench/sample"
@@ -43,7 +42,7 @@ func (h *hosts) flags(cmd *cobra.Command) {
 }
 
 // mostGuests is how many ranks may be on other hosts.
-const mostGuests = tcp.MaxRanks - 1
+const mostGuests = launch.MaxRanks - 1
 
 // asked reports whether others than this process start ranks.
 func (h *hosts) asked() bool { return h.names != "" || h.expect > 0 || h.manager != nil }

@@ -178,7 +178,15 @@ func (j *Job) Facts() []host.Fact {
 
 // Wait returns how the ranks of a real job wait: spin or block.
 func (j *Job) Wait() string {
-	return string(launch.Wait(j.here.Wait).Waits(j.here.Team, 0, j.Ranks))
+	if c := j.launchConfig(nil); c.IsBlocking(0) {
+		return string(launch.Block)
+	}
+	return string(launch.Spin)
+}
+
+// launchConfig returns the configuration of the job's processes.
+func (j *Job) launchConfig(ctx context.Context) launch.Config {
+	return launch.Config{Ranks: j.Ranks, Wait: launch.Wait(j.here.Wait), Pin: j.here.Pin, Args: j.here.Command, Context: ctx, Output: j.here.Output, Team: j.here.Team}
 }
 
 // Pins describes on which processor each rank of a real job runs.

@@ -15,12 +15,12 @@ const Shm = "shm"
 
 var sharedMemory = transport{
 	about: "ranks are processes that share memory",
-	ranks: shm.MaxRanks,
+	ranks: launch.MaxRanks,
 	library: func() *model.Library {
 		return own(4<<10, "messages to 4 KiB at once, longer ones are read by the receiver") // from there on the kernel's copy pays
 	},
 	open: func(j *Job, ctx context.Context) (device.World, error) {
-		return shm.New(shm.Config{Ranks: j.Ranks, Wait: launch.Wait(j.here.Wait), Pin: j.here.Pin, Args: j.here.Command, Context: ctx, Output: j.here.Output})
+		return shm.New(j.launchConfig(ctx), shm.Options{})
 	},
 	facts: func() []host.Fact { return nil },
 }

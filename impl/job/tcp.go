@@ -15,13 +15,12 @@ const TCP = "tcp"
 
 var connections = transport{
 	about: "ranks are processes that are connected by TCP, by the loopback interface",
-	ranks: tcp.MaxRanks,
+	ranks: launch.MaxRanks,
 	library: func() *model.Library {
 		return own(128<<10, "messages to 128 KiB at once, longer ones when the receiver asks for them")
 	},
 	open: func(j *Job, ctx context.Context) (device.World, error) {
-		return tcp.New(tcp.Config{Ranks: j.Ranks, Wait: launch.Wait(j.here.Wait), Pin: j.here.Pin, Args: j.here.Command, Context: ctx, Output: j.here.Output, Team: j.here.Team,
-			Datagrams: j.Library.Compiled != nil})
+		return tcp.New(j.launchConfig(ctx), tcp.Options{Datagrams: j.Library.Compiled != nil})
 	},
 	facts: tcp.Facts,
 }

@@ -70,16 +70,16 @@ func leftover(x engine.Engine) error {
 // one test that it is wanted for.
 var processes = []enginetest.World{
 	processWorld("shm", func(ranks int, args []string) (device.World, error) {
-		return shm.New(shm.Config{Ranks: ranks, Args: args})
+		return shm.New(launch.Config{Ranks: ranks, Args: args}, shm.Options{})
 	}),
 	processWorld("shm, blocking", func(ranks int, args []string) (device.World, error) {
-		return shm.New(shm.Config{Ranks: ranks, Args: args, Wait: launch.Block, NoTransfer: true})
+		return shm.New(launch.Config{Ranks: ranks, Args: args, Wait: launch.Block}, shm.Options{NoRemoteMemory: true})
 	}),
 	processWorld("tcp", func(ranks int, args []string) (device.World, error) {
-		return tcp.New(tcp.Config{Ranks: ranks, Args: args})
+		return tcp.New(launch.Config{Ranks: ranks, Args: args}, tcp.Options{})
 	}),
 	processWorld("tcp, blocking", func(ranks int, args []string) (device.World, error) {
-		return tcp.New(tcp.Config{Ranks: ranks, Args: args, Wait: launch.Block})
+		return tcp.New(launch.Config{Ranks: ranks, Args: args, Wait: launch.Block}, tcp.Options{})
 	}),
 }
 

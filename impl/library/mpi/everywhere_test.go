@@ -128,16 +128,16 @@ func holds(t *testing.T, err error) {
 // and its errors come as text.
 var processes = []enginetest.World{
 	{Name: "shm", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
-		return opened(shm.New(shm.Config{Ranks: ranks, Args: launchtest.Args(t)}))
+		return opened(shm.New(launch.Config{Ranks: ranks, Args: launchtest.Args(t)}, shm.Options{}))
 	}},
 	{Name: "shm, blocking", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
-		return opened(shm.New(shm.Config{Ranks: ranks, Args: launchtest.Args(t), Wait: launch.Block, NoTransfer: true}))
+		return opened(shm.New(launch.Config{Ranks: ranks, Args: launchtest.Args(t), Wait: launch.Block}, shm.Options{NoRemoteMemory: true}))
 	}},
 	{Name: "tcp", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
-		return opened(tcp.New(tcp.Config{Ranks: ranks, Args: launchtest.Args(t)}))
+		return opened(tcp.New(launch.Config{Ranks: ranks, Args: launchtest.Args(t)}, tcp.Options{}))
 	}},
 	{Name: "tcp, blocking", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
-		return opened(tcp.New(tcp.Config{Ranks: ranks, Args: launchtest.Args(t), Wait: launch.Block}))
+		return opened(tcp.New(launch.Config{Ranks: ranks, Args: launchtest.Args(t), Wait: launch.Block}, tcp.Options{}))
 	}},
 }
 

@@ -96,6 +96,21 @@ func newSharedMemory(n int, create func(name string, flags int) (int, error), al
 	return f, nil
 }
 
+// NewMemoryFile returns an anonymous file in memory with these contents, to be read from its
+// beginning.
+func NewMemoryFile(contents []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("loggp", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make a file in memory (memfd_create): %w%s", err, errorHint(err))
+	}
+	f := os.NewFile(uintptr(fd), "memory")
+	if _, err := f.WriteAt(contents, 0); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
 // errorHints say what causes an error, and what to do.
 var errorHints = []struct {
 	err  error

@@ -15,6 +15,9 @@ func threadPreemptions() (n int, known bool) { return 0, false }
 // NewSharedMemory is not supported here.
 func NewSharedMemory(int) (*os.File, error) { return nil, errUnsupported }
 
+// NewMemoryFile is not supported here.
+func NewMemoryFile([]byte) (*os.File, error) { return nil, errUnsupported }
+
 // TryProcessCopy is not supported here.
 func TryProcessCopy() error { return errUnsupported }
 

@@ -145,7 +145,7 @@ func (g *Agent) start(m *command) (*rankProcess, error) {
 	if err := g.Allow(m.Task.Args); err != nil {
 		return nil, err
 	}
-	shared, err := anonymousFile(m.Inherited)
+	shared, err := host.NewMemoryFile(m.Inherited)
 	if err != nil {
 		return nil, err
 	}

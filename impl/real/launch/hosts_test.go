@@ -83,7 +83,7 @@ func gather(t *testing.T, m launch.TeamConfig) *launch.Team {
 // run runs a program on a team.
 func run(t *testing.T, team *launch.Team, program func(device.Port) error) error {
 	t.Helper()
-	w, err := tcp.New(tcp.Config{Ranks: len(team.Hosts), Wait: launch.Block, Args: launchtest.Args(t), Team: team})
+	w, err := tcp.New(launch.Config{Ranks: len(team.Hosts), Wait: launch.Block, Args: launchtest.Args(t), Team: team}, tcp.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -396,7 +396,7 @@ func TestCancel(t *testing.T) {
 	ssh, calls := fakeSSH(t)
 	team := gather(t, configure(ssh, "127.0.0.2"))
 	ctx, cancel := context.WithCancelCause(t.Context())
-	w, err := tcp.New(tcp.Config{Ranks: 2, Wait: launch.Block, Args: launchtest.Args(t), Team: team, Context: ctx})
+	w, err := tcp.New(launch.Config{Ranks: 2, Wait: launch.Block, Args: launchtest.Args(t), Team: team, Context: ctx}, tcp.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -424,7 +424,7 @@ func forever() error {
 		return err
 	}
 	defer team.Close()
-	w, err := tcp.New(tcp.Config{Ranks: 2, Wait: launch.Block, Team: team, Context: ctx})
+	w, err := tcp.New(launch.Config{Ranks: 2, Wait: launch.Block, Team: team, Context: ctx}, tcp.Options{})
 	if err != nil {
 		return err
 	}

@@ -71,8 +71,8 @@ func runJob(c Config, t Transport, program func(device.Port) error) ([]byte, err
 			}
 		}
 	}
-	if j.err == nil && c.Check != nil {
-		j.err = c.Check(j.details)
+	if j.err == nil && c.check != nil {
+		j.err = c.check(j.details)
 	}
 	return j.details[0], j.err
 }

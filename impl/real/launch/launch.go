@@ -26,16 +26,17 @@ import (
 
 // Config describes a job.
 type Config struct {
-	Ranks   int
+	Ranks   int             // from 1 to MaxRanks
+	Wait    Wait            // how ranks wait for each other
 	Args    []string        // arguments of the ranks that are started; nil: those of this process
 	Pin     bool            // each rank's thread stays on a processor of its own
 	Context context.Context // ends the job when it is done; nil: none does
 	Team    *Team           // where the ranks from 1 up are; nil: on this host
-	Output  *os.File        // standard output of the ranks that are started on this host, whose standard error is this process's then; nil: none
+	Output  *os.File        // standard output of the ranks that are started on this host, whose standard error is then this process's; nil: none
 
-	// Check gets the error details of all ranks when they have ended well; its error is the
+	// check gets the error details of all ranks when they have ended well; its error is the
 	// run's. nil: nothing is checked.
-	Check func(details [][]byte) error
+	check func(details [][]byte) error
 }
 
 // Transport connects ranks.
@@ -72,9 +73,9 @@ func IsRank() bool {
 	return me != nil || err != nil
 }
 
-// Run runs a program on every rank, as device.World asks for. In a process that was started as a
+// run runs a program on every rank, as device.World asks for. In a process that was started as a
 // rank for this run it does not return.
-func Run(c Config, t Transport, program func(device.Port) error) error {
+func run(c Config, t Transport, program func(device.Port) error) error {
 	if c.Args == nil {
 		c.Args = os.Args[1:]
 	}

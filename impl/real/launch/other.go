@@ -22,5 +22,3 @@ func checkInherited() error { return errLinux }
 func Silence(int) time.Duration { return 0 }
 
 func setUserTimeout(*net.TCPConn, time.Duration, int) error { return errLinux }
-
-func anonymousFile([]byte) (*os.File, error) { return nil, errLinux }

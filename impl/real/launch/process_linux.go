@@ -118,18 +118,3 @@ func checkInherited() error {
 	}
 	return nil
 }
-
-// anonymousFile returns a file without a name.
-func anonymousFile(contents []byte) (*os.File, error) {
-	fd, err := unix.MemfdCreate("loggp", unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fd), "inherited")
-	if _, err := f.Write(contents); err != nil {
-		f.Close()
-		return nil, err
-	}
-	_, err = f.Seek(0, 0)
-	return f, err
-}

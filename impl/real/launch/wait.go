@@ -17,30 +17,27 @@ const (
 	Block Wait = "block" // sleep in the kernel until woken
 )
 
-// Waits resolves Auto for a rank of a job: it spins if the ranks of its host have a processor each.
-// A process manager may have given each of them others.
-func (w Wait) Waits(t *Team, rank, ranks int) Wait {
-	if w != Auto {
-		return w
+// IsBlocking reports whether a rank sleeps while it waits. Auto lets it spin if the ranks of its host
+// have a processor each. A process manager may have given each of them others.
+func (c *Config) IsBlocking(rank int) bool {
+	if c.Wait != Auto {
+		return c.Wait == Block
 	}
 	processors := slices.Clone(host.Processors())
-	if t != nil {
-		for r := range ranks {
-			if t.SameHost(rank, r) {
-				processors = append(processors, t.Hosts[r].Processors...)
+	if c.Team != nil {
+		for r := range c.Ranks {
+			if c.Team.SameHost(rank, r) {
+				processors = append(processors, c.Team.Hosts[r].Processors...)
 			}
 		}
 		slices.Sort(processors)
 		processors = slices.Compact(processors)
 	}
-	if t.RanksOnHost(rank, ranks) <= len(processors) {
-		return Spin
-	}
-	return Block
+	return c.Team.RanksOnHost(rank, c.Ranks) > len(processors)
 }
 
-// Check returns an error for an unknown way of waiting.
-func (w Wait) Check() error {
+// validate returns an error for an unknown way of waiting.
+func (w Wait) validate() error {
 	switch w {
 	case Auto, Spin, Block:
 		return nil

@@ -6,9 +6,9 @@ import (
 	"github.com/loggp/loggp/impl/real/host"
 )
 
-// A rank that may choose spins if the ranks of its host have a processor each: those of this
-// process, and those to which other ranks are bound.
-func TestWaits(t *testing.T) {
+// Ranks spin by default if those of a host have a processor each: the processors of this process,
+// and those to which other ranks are bound.
+func TestRanksSpinWithProcessorEach(t *testing.T) {
 	n := len(host.Processors()) + 1
 	team := func(bound, apart bool) *Team {
 		hosts := make([]Host, n)
@@ -28,19 +28,19 @@ func TestWaits(t *testing.T) {
 		wait  Wait
 		team  *Team
 		ranks int
-		want  Wait
+		want  bool
 	}{
-		{"as many as processors", Auto, nil, n - 1, Spin},
-		{"more than processors", Auto, nil, n, Block},
-		{"more than processors", Spin, nil, n, Spin},
-		{"a team of more than processors", Auto, team(false, false), n, Block},
-		{"a team that is bound", Auto, team(true, false), n, Spin},
-		{"a team on two hosts", Auto, team(false, true), n, Spin},
-		{"a team with further processors on another host", Auto, further, n + 1, Block},
-		{"a team that is bound", Block, team(true, false), n, Block},
+		{"as many as processors", Auto, nil, n - 1, false},
+		{"more than processors", Auto, nil, n, true},
+		{"more than processors", Spin, nil, n, false},
+		{"a team of more than processors", Auto, team(false, false), n, true},
+		{"a team that is bound", Auto, team(true, false), n, false},
+		{"a team on two hosts", Auto, team(false, true), n, false},
+		{"a team with further processors on another host", Auto, further, n + 1, true},
+		{"a team that is bound", Block, team(true, false), n, true},
 	} {
-		if got := c.wait.Waits(c.team, 0, c.ranks); got != c.want {
-			t.Errorf("%s, %d ranks, %q: %s, want %s", c.name, c.ranks, c.wait, got, c.want)
+		if got := (&Config{Wait: c.wait, Team: c.team, Ranks: c.ranks}).IsBlocking(0); got != c.want {
+			t.Errorf("%s, %d ranks, %q: blocking %v, want %v", c.name, c.ranks, c.wait, got, c.want)
 		}
 	}
 }

@@ -8,11 +8,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/impl/real/launch"
-	"github.com/loggp/loggp/impl/real/shm"
 )
+
+// openPinned opens a world of two pinned ranks that spin.
+func openPinned(args []string) device.World {
+	w, err := open(launch.Config{Ranks: 2, Wait: launch.Spin, Pin: true, Args: args})
+	if err != nil {
+		panic(err)
+	}
+	return w
+}
 
 // half is the ping-pong of the full library; rank 0 goes on as long as again says.
 func half(n int, again func() bool) func(c *mpi.Comm) error {
@@ -39,7 +48,7 @@ func pingPong(n int, args []string, again func() bool) error {
 	if err != nil {
 		return err
 	}
-	return mpi.Run(open(shm.Config{Wait: launch.Spin, Pin: true, Args: args}, 2), j.Options(""), half(n, again))
+	return mpi.Run(openPinned(args), j.Options(""), half(n, again))
 }
 
 const pingPongJob = "ping-pong"
@@ -91,7 +100,7 @@ func posted(library string, n int, args []string) (best time.Duration, err error
 		return 0, err
 	}
 	best = math.MaxInt64
-	err = mpi.Run(open(shm.Config{Wait: launch.Spin, Pin: true, Args: args}, 2), j.Options(""), func(c *mpi.Comm) error {
+	err = mpi.Run(openPinned(args), j.Options(""), func(c *mpi.Comm) error {
 		out, in, peer := make([]byte, n), make([]byte, n), 1-c.Rank()
 		var all [batch]mpi.Request
 		for range 200 {

@@ -4,31 +4,17 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/real/launch"
 	"github.com/loggp/loggp/impl/real/launch/launchtest"
 	"github.com/loggp/loggp/impl/real/shm"
 )
 
 func TestMain(m *testing.M) {
-	launchtest.Main(m, settled, map[string]func() error{pingPongJob: pingPongs, postedJob: posteds})
+	launchtest.Main(m, open, map[string]func() error{pingPongJob: pingPongs, postedJob: posteds})
 }
 
-// settled opens a world with settings.
-func settled(s launchtest.Settings) (device.World, error) {
-	return shm.New(shm.Config{Ranks: s.Ranks, Wait: s.Wait, Args: s.Args, Context: s.Context})
-}
+func open(c launch.Config) (device.World, error) { return shm.New(c, shm.Options{}) }
 
-// worlds returns what opens worlds for a test.
-func worlds(t *testing.T, c shm.Config) func(ranks int) device.World {
-	c.Args = launchtest.Args(t)
-	return func(ranks int) device.World { return open(c, ranks) }
-}
-
-// open opens a world that has no mistakes.
-func open(c shm.Config, ranks int) device.World {
-	c.Ranks = ranks
-	w, err := shm.New(c)
-	if err != nil {
-		panic(err)
-	}
-	return w
+func openWithoutRemoteMemory(c launch.Config) (device.World, error) {
+	return shm.New(c, shm.Options{NoRemoteMemory: true})
 }

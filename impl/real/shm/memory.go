@@ -100,7 +100,7 @@ func (m *memory) Get(dst int, k device.Key, off int, b []byte, done device.Head)
 
 // complete tells the rank itself that an access has ended.
 func (m *memory) complete(done *device.Head, refused bool) {
-	q := m.Take(m.Rank(), done, 0)
+	q := m.Take(m.Rank(), done, 0, nil)
 	q.Refused = refused
 	q.Whole()
 	m.Inbox.Put(q)

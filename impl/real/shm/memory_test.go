@@ -11,7 +11,6 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/impl/real/launch"
 	"github.com/loggp/loggp/impl/real/launch/launchtest"
-	"github.com/loggp/loggp/impl/real/shm"
 )
 
 // A program may have more long messages under way than a rank has entries for exposed memory in the
@@ -22,7 +21,7 @@ func TestManySends(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := open(shm.Config{Wait: launch.Block, Args: launchtest.Args(t)}, 2)
+	w := launchtest.Worlds(t, open, launch.Config{Wait: launch.Block})(2)
 	err = mpi.Run(w, j.Options(""), func(c *mpi.Comm) error {
 		if c.Rank() == 1 {
 			b := make([]byte, size)
@@ -52,7 +51,7 @@ func TestManySends(t *testing.T) {
 // expose others in their place.
 func TestManyRegions(t *testing.T) {
 	const regions, size = 20_000, 48
-	err := worlds(t, shm.Config{Wait: launch.Block})(2).Run(func(p device.Port) error {
+	err := launchtest.Worlds(t, open, launch.Config{Wait: launch.Block})(2).Run(func(p device.Port) error {
 		m := p.Memory()
 		if m == nil {
 			return nil // the kernel does not let processes read each other

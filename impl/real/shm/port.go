@@ -19,11 +19,10 @@ type port struct {
 	readers []reader // from each other rank
 	turn    int      // index of the reader to look at first
 
-	where  func(src int, head *device.Head, n int) []byte // where data is to go; nil: the user of the port does not say
-	packet device.Packet                                  // received last, if it came in one record:
-	data   []byte                                         // its data
-	exits  []exit                                         // notices that this rank has asked for
-	memory *memory                                        // nil if there is none
+	packet device.Packet // received last, if it came in one record:
+	data   []byte        // its data
+	exits  []exit        // notices that this rank has asked for
+	memory *memory       // nil if there is none
 }
 
 func newPort(s *segment, rank int, blocks bool) *port {
@@ -43,18 +42,6 @@ func newPort(s *segment, rank int, blocks bool) *port {
 
 // Tier implements device.Port: all share memory.
 func (p *port) Tier(int) model.Tier { return model.Intra }
-
-// Place implements device.Placer.
-func (p *port) Place(where func(src int, head *device.Head, n int) []byte) { p.where = where }
-
-// place returns where the data of a packet is to go; nil: the user of the port does not say. Data
-// in a line is copied in less time than that takes.
-func (p *port) place(src int, head *device.Head, n int) []byte {
-	if p.where == nil || n <= inLine {
-		return nil
-	}
-	return p.where(src, head, n)
-}
 
 func (p *port) Send(dst int, q *device.Packet) {
 	p.Leave()
@@ -151,7 +138,7 @@ func (p *port) from(r *reader) *device.Packet {
 			if n <= inLine {
 				*(*[inLine]byte)(p.data) = l.data
 			} else {
-				if into := p.place(r.src, &l.head, n); into != nil {
+				if into := p.Destination(r.src, &l.head, n); into != nil {
 					p.packet.Data = into
 				}
 				copy(p.packet.Data, r.body(n))
@@ -169,11 +156,11 @@ func (p *port) from(r *reader) *device.Packet {
 // gather takes a record, and returns the packet if that was its last.
 func (p *port) gather(r *reader, n, total int) *transport.Buffer {
 	if r.part == nil {
-		if into := p.place(r.src, &r.next.head, total); into != nil {
-			r.part = p.Inbox.Place(r.src, &r.next.head, into)
-		} else {
-			r.part = p.Take(r.src, &r.next.head, total)
+		var destination []byte
+		if total > inLine { // shorter data is copied in less time than it takes to ask
+			destination = p.Destination(r.src, &r.next.head, total)
 		}
+		r.part = p.Take(r.src, &r.next.head, total, destination)
 	}
 	q := r.part
 	q.Add(r.body(n))

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/real/launch"
 	"github.com/loggp/loggp/impl/real/transport"
 )
 
@@ -61,10 +62,10 @@ type member struct {
 	pid         atomic.Int32 // its process
 	_           [lineSize - 36]byte
 
-	awaitsExit [MaxRanks]atomic.Bool // ranks of whose end it has asked to be told, and has not been
+	awaitsExit [launch.MaxRanks]atomic.Bool // ranks of whose end it has asked to be told, and has not been
 
 	// While the rank waits, and when it has ended: how far it is in its rings.
-	sent, received [MaxRanks]atomic.Uint64
+	sent, received [launch.MaxRanks]atomic.Uint64
 
 	exposed [sharedRegions]exposed // 24 bytes each, a whole number of lines
 }
@@ -110,13 +111,10 @@ func (s *segment) ring(from, to int) *ring { return &s.rings[from*len(s.members)
 // while all were read, they are of one time. Only the supervisor of the job calls it.
 func (s *segment) deadlock() []int {
 	if s.progress == nil {
-		s.progress = make([]transport.Progress, len(s.members))
-		for r := range s.progress {
-			s.progress[r] = transport.NewProgress(len(s.members))
-		}
+		s.progress = transport.NewProgress(len(s.members))
 	}
 	ranks := s.progress
-	var waits [MaxRanks]uint64
+	var waits [launch.MaxRanks]uint64
 	for r := range s.members {
 		m := &s.members[r]
 		ended := m.ended.Load()

@@ -15,7 +15,7 @@
 package shm
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -24,49 +24,32 @@ import (
 	"github.com/loggp/loggp/impl/real/launch"
 )
 
-// Config describes a world.
-type Config struct {
-	Ranks      int             // from 1 to MaxRanks
-	Wait       launch.Wait     // spin or block
-	Pin        bool            // each rank to a processor of its own
-	Args       []string        // arguments of the processes that are started; nil: those of this one
-	Context    context.Context // ends jobs when it is done; nil: none does
-	Output     *os.File        // of launch.Config
-	NoTransfer bool            // without remote memory, even where the kernel allows it
+// Options are settings of this transport beside those of the job.
+type Options struct {
+	NoRemoteMemory bool // even where the kernel allows it
 }
 
-// MaxRanks is the largest number of ranks: each pair has two rings.
-const MaxRanks = 64
-
-// New returns a world. A process takes part in one run at a time; package launch says how processes
-// come to it.
-func New(c Config) (device.World, error) {
-	if c.Ranks < 1 || c.Ranks > MaxRanks {
-		return nil, fmt.Errorf("shm: a job has from 1 to %d ranks, not %d", MaxRanks, c.Ranks)
+// New returns a world whose ranks share memory; package launch says how processes come to it.
+func New(c launch.Config, o Options) (device.World, error) {
+	if c.Team != nil {
+		return nil, errors.New("shm: ranks on several hosts cannot share memory")
 	}
-	if err := c.Wait.Check(); err != nil {
-		return nil, fmt.Errorf("shm: %w", err)
-	}
-	return &world{c}, nil
+	return launch.NewWorld("shm", c, &sharedMemory{c, o})
 }
 
-type world struct{ Config }
-
-// Run implements device.World.
-func (w *world) Run(program func(device.Port) error) error { return w.RunChecked(program, nil) }
-
-// RunChecked implements device.Checker.
-func (w *world) RunChecked(program func(device.Port) error, check func(details [][]byte) error) error {
-	return launch.Run(launch.Config{Ranks: w.Ranks, Args: w.Args, Pin: w.Pin, Context: w.Context, Output: w.Output, Check: check}, w, program)
+// sharedMemory implements launch.Transport.
+type sharedMemory struct {
+	launch.Config
+	Options
 }
 
 // Create implements launch.Transport.
-func (w *world) Create() (launch.Node, *os.File, error) {
-	f, err := host.NewSharedMemory(size(w.Ranks))
+func (t *sharedMemory) Create() (launch.Node, *os.File, error) {
+	f, err := host.NewSharedMemory(size(t.Ranks))
 	if err != nil {
-		return nil, nil, fmt.Errorf("shm: memory for %d ranks: %w", w.Ranks, err)
+		return nil, nil, fmt.Errorf("shm: memory for %d ranks: %w", t.Ranks, err)
 	}
-	n, err := w.node(0, f)
+	n, err := t.node(0, f)
 	if err != nil {
 		f.Close()
 		return nil, nil, err
@@ -76,9 +59,9 @@ func (w *world) Create() (launch.Node, *os.File, error) {
 }
 
 // Join implements launch.Transport.
-func (w *world) Join(rank int, inherited *os.File) (launch.Node, error) {
+func (t *sharedMemory) Join(rank int, inherited *os.File) (launch.Node, error) {
 	defer inherited.Close()
-	n, err := w.node(rank, inherited)
+	n, err := t.node(rank, inherited)
 	if err != nil {
 		return nil, err
 	}
@@ -86,14 +69,11 @@ func (w *world) Join(rank int, inherited *os.File) (launch.Node, error) {
 }
 
 // node maps the memory for a rank.
-func (w *world) node(rank int, f *os.File) (*node, error) {
-	mapped, err := mapFile(f, size(w.Ranks))
+func (t *sharedMemory) node(rank int, f *os.File) (*node, error) {
+	mapped, err := mapFile(f, size(t.Ranks))
 	if err != nil {
-		return nil, fmt.Errorf("shm: map the memory of %d ranks: %w", w.Ranks, err)
+		return nil, fmt.Errorf("shm: map the memory of %d ranks: %w", t.Ranks, err)
 	}
-	s := layOut(mapped, w.Ranks)
-	n := &node{segment: s, rank: rank, mapped: mapped}
-	n.port = newPort(s, rank, w.Wait.Waits(nil, rank, w.Ranks) == launch.Block)
-	n.transfer = !w.NoTransfer
-	return n, nil
+	s := layOut(mapped, t.Ranks)
+	return &node{segment: s, rank: rank, mapped: mapped, port: newPort(s, rank, t.IsBlocking(rank)), transfer: !t.NoRemoteMemory}, nil
 }

@@ -1,32 +1,24 @@
 package shm_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/impl/device/devicetest"
 	"github.com/loggp/loggp/impl/real/launch"
 	"github.com/loggp/loggp/impl/real/launch/launchtest"
-	"github.com/loggp/loggp/impl/real/shm"
 )
 
-func TestWorld(t *testing.T)    { devicetest.TestWorld(t, worlds(t, shm.Config{})) }
-func TestDeadlock(t *testing.T) { devicetest.TestDeadlock(t, worlds(t, shm.Config{})) }
+func TestDevice(t *testing.T) { launchtest.TestDevice(t, open) }
 
-func TestWorldBlocking(t *testing.T) {
-	devicetest.TestWorld(t, worlds(t, shm.Config{Wait: launch.Block, NoTransfer: true}))
+func TestDeviceWithoutRemoteMemory(t *testing.T) {
+	devicetest.TestWorld(t, launchtest.Worlds(t, openWithoutRemoteMemory, launch.Config{Wait: launch.Block}))
 }
 
-func TestDeadlockBlocking(t *testing.T) {
-	devicetest.TestDeadlock(t, worlds(t, shm.Config{Wait: launch.Block}))
-}
+func TestProcesses(t *testing.T) { launchtest.Test(t, open) }
 
-// Ranks that spin make way for each other where there are more of them than processors, if not
-// fast.
-func TestWorldSpinning(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow by intention")
+func TestSeveralHostsAreRefused(t *testing.T) {
+	if _, err := open(launch.Config{Ranks: 2, Team: &launch.Team{}}); err == nil || !strings.Contains(err.Error(), "several hosts") {
+		t.Errorf("got %v", err)
 	}
-	devicetest.TestWorld(t, worlds(t, shm.Config{Wait: launch.Spin}))
 }
-
-func TestProcesses(t *testing.T) { launchtest.Test(t, settled, shm.MaxRanks) }

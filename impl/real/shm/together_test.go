@@ -7,7 +7,7 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/real/launch"
-	"github.com/loggp/loggp/impl/real/shm"
+	"github.com/loggp/loggp/impl/real/launch/launchtest"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -16,7 +16,7 @@ import (
 func TestTogether(t *testing.T) {
 	const chunk, worth = 64 << 10, 256 << 10
 	sizes := []int{worth - 1, worth, worth + 1, 5*chunk - 1, 5 * chunk, 5*chunk + 1, 20*chunk + 77}
-	err := worlds(t, shm.Config{Wait: launch.Spin})(2).Run(func(p device.Port) error {
+	err := launchtest.Worlds(t, open, launch.Config{Wait: launch.Spin})(2).Run(func(p device.Port) error {
 		m := p.Memory()
 		if m == nil {
 			return nil // the kernel does not let processes read each other

@@ -119,18 +119,14 @@ const minPlaced = 32 << 10
 func (p *port) begin(l *link, n int) bool {
 	b := l.buffered()
 	headOf(b, &p.head)
-	var into []byte // where the data is to go, if the user of the port has a place for it
-	if p.where != nil && !p.ended {
-		into = p.where(l.peer, &p.head, n)
+	var destination []byte
+	if !p.ended {
+		destination = p.Destination(l.peer, &p.head, n)
 	}
-	if into == nil && headerSize+n <= len(l.in) {
+	if destination == nil && headerSize+n <= len(l.in) {
 		return false
 	}
-	if into != nil {
-		l.part = p.Inbox.Place(l.peer, &p.head, into)
-	} else {
-		l.part = p.Take(l.peer, &p.head, n)
-	}
+	l.part = p.Take(l.peer, &p.head, n, destination)
 	l.from = l.to - len(l.part.Add(b[headerSize:]))
 	return true
 }
@@ -171,7 +167,7 @@ func (p *port) setAside(l *link) {
 		case inLink:
 			b := l.buffered()
 			headOf(b, &p.head)
-			q = p.Take(l.peer, &p.head, n)
+			q = p.Take(l.peer, &p.head, n, nil)
 			q.Add(b[headerSize : headerSize+n])
 			q.Whole()
 			l.from += headerSize + n

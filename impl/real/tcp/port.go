@@ -33,9 +33,8 @@ type port struct {
 	spare  []byte        // and the buffer to use next
 	setBy  uint64        // how many packets and notices have been put into the inbox
 	ended  bool
-	active bool                                           // what is reported is that the rank waits no more
-	where  func(src int, head *device.Head, n int) []byte // where data is to go; nil: the user of the port does not say
-	head   device.Head                                    // of a packet that has not been received
+	active bool        // what is reported is that the rank waits no more
+	head   device.Head // of a packet that has not been received
 
 	flat     [headerSize + maxFlat]byte // a frame to be sent
 	progress []byte                     // that is reported
@@ -62,9 +61,6 @@ func (p *port) Tier(rank int) model.Tier {
 	}
 	return model.Inter
 }
-
-// Place implements device.Placer.
-func (p *port) Place(where func(src int, head *device.Head, n int) []byte) { p.where = where }
 
 func (p *port) Send(dst int, q *device.Packet) {
 	p.Leave()

@@ -45,11 +45,7 @@ type progressTable struct {
 }
 
 func newProgressTable(ranks int) *progressTable {
-	t := &progressTable{ranks: make([]transport.Progress, ranks)}
-	for r := range t.ranks {
-		t.ranks[r] = transport.NewProgress(ranks)
-	}
-	return t
+	return &progressTable{ranks: transport.NewProgress(ranks)}
 }
 
 // note takes down what a rank reports.

@@ -3,7 +3,6 @@ package tcp
 import (
 	"errors"
 	"net"
-	"os"
 	"syscall"
 	"time"
 	"unsafe"
@@ -154,15 +153,6 @@ func tune(fd int, patience time.Duration) error {
 		}
 	}
 	return nil
-}
-
-// memfd returns a file that is in memory only.
-func memfd() (*os.File, error) {
-	fd, err := unix.MemfdCreate("loggp", unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), "wireup"), nil
 }
 
 // sockets are those of a rank's datagrams.

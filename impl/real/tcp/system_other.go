@@ -5,7 +5,6 @@ package tcp
 import (
 	"errors"
 	"net"
-	"os"
 	"syscall"
 	"time"
 )
@@ -17,7 +16,6 @@ func send(int, []byte) (int, syscall.Errno)    { return 0, syscall.ENOSYS }
 func own(*net.TCPConn) (int, error)            { return -1, errLinux }
 func closeFile(int)                            {}
 func tune(int, time.Duration) error            { return errLinux }
-func memfd() (*os.File, error)                 { return nil, errLinux }
 
 type gather struct{}
 

@@ -8,7 +8,7 @@
 // which wakes goroutines from another thread, takes several times as long as loopback. A rank that
 // waits either repeats such calls (spins), or sleeps in ppoll until something arrives.
 //
-// With Config.Datagrams ports also have device.Datagram and device.Watch. There is no remote
+// With Options.Datagrams ports also have device.Datagram and device.Watch. There is no remote
 // memory, and there are no counters. A rank that has ended drops what arrives until all ranks have
 // ended, so that no connection is reset with packets under way.
 package tcp
@@ -26,74 +26,53 @@ import (
 	"github.com/loggp/loggp/impl/real/launch"
 )
 
-// Config describes a world.
-type Config struct {
-	Ranks   int             // from 1 to MaxRanks
-	Wait    launch.Wait     // spin or block
-	Pin     bool            // each rank to a processor of its own
-	Args    []string        // arguments of the processes that are started; nil: those of this one
-	Context context.Context // ends jobs when it is done; nil: none does
-	Output  *os.File        // of launch.Config
-	Team    *launch.Team    // where ranks are; nil: on this machine
-
-	Datagrams bool    // ports also send datagrams, by UDP and IP multicast, and wait for events
-	Loss      float64 // probability that a rank drops a received datagram, for tests
+// Options are settings of this transport beside those of the job.
+type Options struct {
+	Datagrams    bool    // ports also send datagrams, by UDP and IP multicast, and wait for events
+	DatagramLoss float64 // probability that a rank drops a received datagram, for tests
 }
 
-// MaxRanks is the largest number of ranks: each pair has a connection.
-const MaxRanks = 64
-
-// New returns a world. A process takes part in one run at a time; package launch says how processes
-// come to it.
-func New(c Config) (device.World, error) {
-	if c.Ranks < 1 || c.Ranks > MaxRanks {
-		return nil, fmt.Errorf("tcp: a job has from 1 to %d ranks, not %d", MaxRanks, c.Ranks)
-	}
-	if err := c.Wait.Check(); err != nil {
-		return nil, fmt.Errorf("tcp: %w", err)
-	}
-	return &world{c}, nil
+// New returns a world whose ranks are connected by TCP; package launch says how processes come to
+// it.
+func New(c launch.Config, o Options) (device.World, error) {
+	return launch.NewWorld("tcp", c, &connections{c, o})
 }
 
-type world struct{ Config }
-
-// Run implements device.World.
-func (w *world) Run(program func(device.Port) error) error { return w.RunChecked(program, nil) }
-
-// RunChecked implements device.Checker.
-func (w *world) RunChecked(program func(device.Port) error, check func(details [][]byte) error) error {
-	return launch.Run(launch.Config{Ranks: w.Ranks, Args: w.Args, Pin: w.Pin, Context: w.Context, Output: w.Output, Team: w.Team, Check: check}, w, program)
+// connections implements launch.Transport.
+type connections struct {
+	launch.Config
+	Options
 }
 
 // Create implements launch.Transport.
-func (w *world) Create() (launch.Node, *os.File, error) {
-	u, f, err := newWireup(w.Team.Address(), w.Ranks)
+func (t *connections) Create() (launch.Node, *os.File, error) {
+	u, f, err := newWireup(t.Team.Address(), t.Ranks)
 	if err != nil {
 		return nil, nil, fmt.Errorf("tcp: %w", err)
 	}
-	return w.node(0, u), f, nil
+	return t.node(0, u), f, nil
 }
 
 // Join implements launch.Transport.
-func (w *world) Join(rank int, inherited *os.File) (launch.Node, error) {
+func (t *connections) Join(rank int, inherited *os.File) (launch.Node, error) {
 	defer inherited.Close()
-	u, err := readWireup(inherited, rank, w.Ranks)
+	u, err := readWireup(inherited, rank, t.Ranks)
 	if err != nil {
 		return nil, fmt.Errorf("tcp: rank %d: %w", rank, err)
 	}
-	return w.node(rank, u), nil
+	return t.node(rank, u), nil
 }
 
-func (w *world) node(rank int, u *wireup) *node {
-	n := &node{port: newPort(rank, w.Ranks, w.Wait.Waits(w.Team, rank, w.Ranks) == launch.Block), wireup: u}
-	n.port.team = w.Team
-	if w.Datagrams {
+func (t *connections) node(rank int, u *wireup) *node {
+	n := &node{port: newPort(rank, t.Ranks, t.IsBlocking(rank)), wireup: u}
+	n.port.team = t.Team
+	if t.Datagrams {
 		n.datagrams = &datagrams{port: n.port, sockets: sockets{own: -1, groups: -1}, joined: map[uint32]bool{}, uses: map[[4]byte]int{}}
 		if n.port.table != nil {
 			n.port.table.settled = 100 * time.Millisecond
 		}
-		if w.Loss > 0 {
-			n.datagrams.loss, n.datagrams.lossRate = rand.New(rand.NewPCG(uint64(rank), 1)), w.Loss
+		if t.DatagramLoss > 0 {
+			n.datagrams.loss, n.datagrams.lossRate = rand.New(rand.NewPCG(uint64(rank), 1)), t.DatagramLoss
 		}
 	}
 	n.context, n.cancel = context.WithCancel(context.Background())

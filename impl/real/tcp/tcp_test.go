@@ -6,34 +6,15 @@ import (
 	"github.com/loggp/loggp/impl/device/devicetest"
 	"github.com/loggp/loggp/impl/real/launch"
 	"github.com/loggp/loggp/impl/real/launch/launchtest"
-	"github.com/loggp/loggp/impl/real/tcp"
 )
 
-func TestWorld(t *testing.T)    { devicetest.TestWorld(t, worlds(t, tcp.Config{})) }
-func TestDeadlock(t *testing.T) { devicetest.TestDeadlock(t, worlds(t, tcp.Config{})) }
+func TestDevice(t *testing.T) { launchtest.TestDevice(t, open) }
 
-func TestWorldBlocking(t *testing.T) {
-	devicetest.TestWorld(t, worlds(t, tcp.Config{Wait: launch.Block}))
+// Ranks that also send datagrams keep the laws of both, though some datagrams are lost.
+func TestDeviceWithDatagrams(t *testing.T) {
+	worlds := launchtest.Worlds(t, openWithDatagrams, launch.Config{Wait: launch.Block})
+	devicetest.TestWorld(t, worlds)
+	devicetest.TestDeadlock(t, worlds)
 }
 
-func TestDeadlockBlocking(t *testing.T) {
-	devicetest.TestDeadlock(t, worlds(t, tcp.Config{Wait: launch.Block}))
-}
-
-// Ranks that spin make way for each other where there are more of them than processors, if not
-// fast.
-func TestWorldSpinning(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow by intention")
-	}
-	devicetest.TestWorld(t, worlds(t, tcp.Config{Wait: launch.Spin}))
-}
-
-// Ranks that also send datagrams keep the laws of both, though some are lost.
-func TestWorldDatagrams(t *testing.T) {
-	c := tcp.Config{Wait: launch.Block, Datagrams: true, Loss: 0.3}
-	devicetest.TestWorld(t, worlds(t, c))
-	devicetest.TestDeadlock(t, worlds(t, c))
-}
-
-func TestProcesses(t *testing.T) { launchtest.Test(t, settled, tcp.MaxRanks) }
+func TestProcesses(t *testing.T) { launchtest.Test(t, open) }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/loggp/loggp/impl/real/auth"
+	"github.com/loggp/loggp/impl/real/host"
 )
 
 // wireup is how a rank connects to all others. Each rank listens. The others connect to rank 0,
@@ -49,9 +50,10 @@ func newWireup(address string, ranks int) (*wireup, *os.File, error) {
 		return nil, nil, err
 	}
 	w.Where = w.listener.Addr().String()
-	f, err := memfd()
+	contents, err := json.Marshal(w)
+	var f *os.File
 	if err == nil {
-		err = json.NewEncoder(f).Encode(w)
+		f, err = host.NewMemoryFile(contents)
 	}
 	if err == nil && w.listener.Addr().IP.IsLoopback() {
 		err = reach(w.Where)
@@ -219,7 +221,7 @@ func (w *wireup) all(do func(r int) error) error {
 	return nil
 }
 
-// write sends a value to another rank, of 64 KiB at most: a list of MaxRanks addresses has a
+// write sends a value to another rank, of 64 KiB at most: a list of launch.MaxRanks addresses has a
 // twentieth of that.
 func (w *wireup) write(r int, v any) error {
 	b, err := json.Marshal(v)

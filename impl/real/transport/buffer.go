@@ -29,8 +29,11 @@ const trusted = 1 << 20
 // class returns the smallest class that has room for n bytes.
 func class(n int) int { return max(bits.Len(uint(max(n, 1)-1)), minBits) - minBits }
 
-// Take returns a buffer for a packet of n bytes.
-func (l *Pool) Take(src int, head *device.Head, n int) *Buffer {
+// Take returns a buffer for a packet of n bytes. Its data will be in destination unless that is nil.
+func (l *Pool) Take(src int, head *device.Head, n int, destination []byte) *Buffer {
+	if destination != nil {
+		n = 0
+	}
 	c := class(n)
 	q := l[c]
 	if q == nil {
@@ -39,14 +42,7 @@ func (l *Pool) Take(src int, head *device.Head, n int) *Buffer {
 		l[c], q.next = q.next, nil
 	}
 	q.Src, q.Head, q.Refused = src, *head, false
-	q.want, q.have = n, 0
-	return q
-}
-
-// Place returns a buffer for a packet whose data is to be in b.
-func (l *Pool) Place(src int, head *device.Head, b []byte) *Buffer {
-	q := l.Take(src, head, 0)
-	q.into, q.want = b, len(b)
+	q.into, q.want, q.have = destination, max(n, len(destination)), 0
 	return q
 }
 
@@ -99,6 +95,18 @@ type Inbox struct {
 	Pool
 	head, tail *Buffer
 	held       *Buffer
+	where      func(src int, head *device.Head, n int) []byte // nil: the user of the port does not say
+}
+
+// Place implements device.Placer.
+func (in *Inbox) Place(where func(src int, head *device.Head, n int) []byte) { in.where = where }
+
+// Destination returns where the user of the port wants the data of a packet, or nil.
+func (in *Inbox) Destination(src int, head *device.Head, n int) []byte {
+	if in.where == nil {
+		return nil
+	}
+	return in.where(src, head, n)
 }
 
 // Empty reports whether no packet waits to be received.
@@ -116,7 +124,7 @@ func (in *Inbox) Put(q *Buffer) {
 
 // PutCopy adds a copy of a packet.
 func (in *Inbox) PutCopy(src int, head *device.Head, data []byte) {
-	q := in.Take(src, head, len(data))
+	q := in.Take(src, head, len(data), nil)
 	q.Add(data)
 	q.Whole()
 	in.Put(q)

@@ -10,9 +10,13 @@ type Progress struct {
 	AwaitsExit []bool // it has asked to hear of the end of the other's program, and has not heard
 }
 
-// NewProgress returns the progress of a rank that has not reported.
-func NewProgress(ranks int) Progress {
-	return Progress{Sent: make([]uint64, ranks), Received: make([]uint64, ranks), AwaitsExit: make([]bool, ranks)}
+// NewProgress returns the progress of ranks that have not reported.
+func NewProgress(ranks int) []Progress {
+	all := make([]Progress, ranks)
+	for r := range all {
+		all[r] = Progress{Sent: make([]uint64, ranks), Received: make([]uint64, ranks), AwaitsExit: make([]bool, ranks)}
+	}
+	return all
 }
 
 // Deadlock returns the ranks that wait if nothing can happen any more, else nil: all ranks wait or

@@ -30,10 +30,10 @@ func TestInbox(t *testing.T) {
 			in.PutCopy(s.src, &s.head, data)
 		default:
 			into := make([]byte, size)
-			q := in.Take(s.src, &s.head, size)
+			q := in.Take(s.src, &s.head, size, nil)
 			if n%3 == 2 {
 				in.Free(q)
-				q = in.Place(s.src, &s.head, into)
+				q = in.Take(s.src, &s.head, size, into)
 			}
 			for rest := append(data[:size:size], 99); !q.Whole(); {
 				part := rnd.IntN(len(rest)) + 1
@@ -77,7 +77,7 @@ func TestInbox(t *testing.T) {
 // Deadlock looks at all that may yet let a rank go on.
 func TestDeadlock(t *testing.T) {
 	ranks := func() []Progress { // 0 and 1 wait, 2 has ended
-		p := []Progress{NewProgress(3), NewProgress(3), NewProgress(3)}
+		p := NewProgress(3)
 		for r := range p {
 			p[r].Known = true
 			for o := range p {

@@ -37,7 +37,7 @@ func death(t *testing.T, x *transport) {
 		}, "exit status 1", "last"},
 	} {
 		for _, wait := range []launch.Wait{launch.Auto, launch.Block} {
-			w := x.world(t, Settings{Ranks: 3, Wait: wait})
+			w := x.world(t, launch.Config{Ranks: 3, Wait: wait})
 			var begin time.Time // of rank 0, which all others have come to
 			err := w.Run(round(func(p device.Port) error {
 				begin = time.Now()
@@ -77,7 +77,7 @@ func killedAtAnyTime(t *testing.T, x *transport) {
 		wait := []launch.Wait{launch.Spin, launch.Block}[i%2]
 		delay := time.Duration(r.IntN(3000)) * time.Microsecond
 		size := 1 << r.IntN(20)
-		err := x.world(t, Settings{Ranks: 2, Wait: wait}).Run(func(p device.Port) error {
+		err := x.world(t, launch.Config{Ranks: 2, Wait: wait}).Run(func(p device.Port) error {
 			if p.Rank() == 1 {
 				p.Send(0, &device.Packet{Head: device.Head{uint64(os.Getpid())}})
 			} else {
@@ -108,7 +108,7 @@ func killedWhileMeeting(t *testing.T, x *transport) {
 			time.AfterFunc(delay, func() { syscall.Kill(os.Getpid(), syscall.SIGKILL) })
 		}
 		begin := time.Now()
-		err := x.world(t, Settings{Ranks: 4, Wait: launch.Block}).Run(round(func(device.Port) error { return nil }))
+		err := x.world(t, launch.Config{Ranks: 4, Wait: launch.Block}).Run(round(func(device.Port) error { return nil }))
 		var d *launch.Death
 		if !errors.As(err, &d) || d.Rank != 2 || d.Status != "signal: killed" {
 			t.Fatalf("round %d, killed after %v: Run returned %v", i, delay, err)
@@ -121,7 +121,7 @@ func killedWhileMeeting(t *testing.T, x *transport) {
 
 // The job does not wait for a rank that never reaches the run.
 func absent(t *testing.T, x *transport) {
-	err := x.world(t, Settings{Ranks: 2, Args: []string{"-test.run=^$"}}).Run(func(device.Port) error { return nil })
+	err := x.world(t, launch.Config{Ranks: 2, Args: []string{"-test.run=^$"}}).Run(func(device.Port) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "rank 1 died: it ended before it came to the run") {
 		t.Errorf("Run returned %v", err)
 	}

@@ -15,13 +15,14 @@ import (
 	"time"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/real/launch"
 )
 
 // A context that is done ends the job.
 func cancelled(t *testing.T, x *transport) {
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	err := x.world(t, Settings{Ranks: 2, Context: ctx}).Run(round(func(p device.Port) error {
+	err := x.world(t, launch.Config{Ranks: 2, Context: ctx}).Run(round(func(p device.Port) error {
 		if p.Rank() == 0 {
 			time.AfterFunc(10*time.Millisecond, func() { cancel(cause) })
 		}
@@ -35,13 +36,13 @@ func cancelled(t *testing.T, x *transport) {
 // A job that has ended leaves nothing in the process: no child, open file, connection or shared
 // memory.
 func nothingLeft(t *testing.T, x *transport) {
-	w := x.world(t, Settings{Ranks: 3})
+	w := x.world(t, launch.Config{Ranks: 3})
 	if err := w.Run(func(device.Port) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	before, _ := openResources(t)
 	for i := range 6 {
-		err := x.world(t, Settings{Ranks: 3}).Run(round(func(p device.Port) error {
+		err := x.world(t, launch.Config{Ranks: 3}).Run(round(func(p device.Port) error {
 			if p.Rank() == i%3 {
 				return errors.New("over")
 			}

@@ -17,24 +17,16 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/device/devicetest"
 	"github.com/loggp/loggp/impl/real/launch"
 )
 
-// Settings describe a world.
-type Settings struct {
-	Ranks   int
-	Wait    launch.Wait
-	Args    []string // of the processes that are started; nil: those of this one
-	Context context.Context
-}
-
-// Open opens a world of the transport that is tested. It fails if the settings are wrong for it.
-type Open func(Settings) (device.World, error)
+// Open opens a world of the transport that is tested. It fails if the configuration is wrong for it.
+type Open func(launch.Config) (device.World, error)
 
 // transport is what is tested.
 type transport struct {
 	open Open
-	most int // ranks
 }
 
 // laws hold for all transports.
@@ -58,16 +50,15 @@ var laws = []struct {
 	{"posing", posing},
 }
 
-// Test tests the laws on a transport that has at most that many ranks. The binary's TestMain has to
-// call Main.
-func Test(t *testing.T, open Open, most int) {
+// Test tests the laws on a transport. The binary's TestMain has to call Main.
+func Test(t *testing.T, open Open) {
 	for _, l := range laws {
-		t.Run(l.name, func(t *testing.T) { l.check(t, &transport{open, most}) })
+		t.Run(l.name, func(t *testing.T) { l.check(t, &transport{open}) })
 	}
 }
 
 // world opens a world whose ranks run the test.
-func (x *transport) world(t *testing.T, s Settings) device.World {
+func (x *transport) world(t *testing.T, s launch.Config) device.World {
 	t.Helper()
 	if s.Args == nil {
 		s.Args = Args(t)
@@ -77,6 +68,35 @@ func (x *transport) world(t *testing.T, s Settings) device.World {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// Worlds returns a function that opens worlds whose ranks run the test.
+func Worlds(t testing.TB, open Open, c launch.Config) func(ranks int) device.World {
+	c.Args = Args(t)
+	return func(ranks int) device.World {
+		c.Ranks = ranks
+		w, err := open(c)
+		if err != nil {
+			panic(err)
+		}
+		return w
+	}
+}
+
+// TestDevice tests the laws of devices on a transport, for each way in which ranks wait. Ranks that
+// spin give way to each other if there are more of them than processors, but slowly.
+func TestDevice(t *testing.T, open Open) {
+	for _, wait := range []launch.Wait{launch.Auto, launch.Block, launch.Spin} {
+		t.Run("wait "+string(wait), func(t *testing.T) {
+			if testing.Short() && wait == launch.Spin {
+				t.Skip("slow")
+			}
+			t.Run("world", func(t *testing.T) { devicetest.TestWorld(t, Worlds(t, open, launch.Config{Wait: wait})) })
+			if wait != launch.Spin {
+				t.Run("deadlock", func(t *testing.T) { devicetest.TestDeadlock(t, Worlds(t, open, launch.Config{Wait: wait})) })
+			}
+		})
+	}
 }
 
 // Args returns arguments with which this binary runs a test and nothing else, and of its subtests
@@ -128,7 +148,7 @@ const Forever = "forever"
 func forever(open Open) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	w, err := open(Settings{Ranks: 3, Context: ctx})
+	w, err := open(launch.Config{Ranks: 3, Context: ctx})
 	if err != nil {
 		return err
 	}

@@ -14,15 +14,15 @@ import (
 // Wrong settings are an error when the world is opened.
 func mistakes(t *testing.T, x *transport) {
 	for _, c := range []struct {
-		settings Settings
-		says     string
+		config launch.Config
+		says   string
 	}{
-		{Settings{Ranks: 0}, fmt.Sprintf("from 1 to %d ranks, not 0", x.most)},
-		{Settings{Ranks: x.most + 1}, fmt.Sprintf("from 1 to %d ranks, not %d", x.most, x.most+1)},
-		{Settings{Ranks: 2, Wait: "often"}, `not by "often"`},
+		{launch.Config{Ranks: 0}, fmt.Sprintf("from 1 to %d ranks, not 0", launch.MaxRanks)},
+		{launch.Config{Ranks: launch.MaxRanks + 1}, fmt.Sprintf("from 1 to %d ranks, not %d", launch.MaxRanks, launch.MaxRanks+1)},
+		{launch.Config{Ranks: 2, Wait: "often"}, `not by "often"`},
 	} {
-		if _, err := x.open(c.settings); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%+v: the error is %v, want %q", c.settings, err, c.says)
+		if _, err := x.open(c.config); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%+v: the error is %v, want %q", c.config, err, c.says)
 		}
 	}
 }
@@ -30,9 +30,9 @@ func mistakes(t *testing.T, x *transport) {
 // A world with the most ranks that it may have connects all of them.
 func mostRanks(t *testing.T, x *transport) {
 	if testing.Short() {
-		t.Skipf("%d processes", x.most)
+		t.Skipf("%d processes", launch.MaxRanks)
 	}
-	err := x.world(t, Settings{Ranks: x.most}).Run(func(p device.Port) error {
+	err := x.world(t, launch.Config{Ranks: launch.MaxRanks}).Run(func(p device.Port) error {
 		for dst := range p.Size() {
 			p.Send(dst, &device.Packet{Head: device.Head{uint64(p.Rank())}})
 		}
@@ -52,7 +52,7 @@ func mostRanks(t *testing.T, x *transport) {
 func noGarbage(t *testing.T, x *transport) {
 	for _, wait := range []launch.Wait{launch.Spin, launch.Block} {
 		for _, n := range []int{0, 100, 100_000} {
-			err := x.world(t, Settings{Ranks: 2, Wait: wait}).Run(func(p device.Port) error {
+			err := x.world(t, launch.Config{Ranks: 2, Wait: wait}).Run(func(p device.Port) error {
 				const warm, rounds = 50, 500
 				var before, after runtime.MemStats
 				q := &device.Packet{Data: make([]byte, n)}
@@ -81,7 +81,7 @@ func noGarbage(t *testing.T, x *transport) {
 // A rank that ends wakes others that wait for it to take packets, and the packets that they send
 // are dropped.
 func endWakes(t *testing.T, x *transport) {
-	err := x.world(t, Settings{Ranks: 2, Wait: launch.Block}).Run(func(p device.Port) error {
+	err := x.world(t, launch.Config{Ranks: 2, Wait: launch.Block}).Run(func(p device.Port) error {
 		if p.Rank() == 1 {
 			p.Delay(20 * unit.Millisecond) // rank 0 sleeps by now, most likely
 			return nil
