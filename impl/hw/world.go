@@ -23,31 +23,31 @@ import (
 )
 
 // networks are the kinds of networks that can be emulated, in the order of model.Kinds.
-var networks = []kind{
-	row(torus.New),
-	row(hypernodes.New),
-	row(ethernet.New),
-	row(loggp.New),
-	row(fattree.New),
+var networks = []networkKind{
+	networkOf(torus.New),
+	networkOf(hypernodes.New),
+	networkOf(ethernet.New),
+	networkOf(loggp.New),
+	networkOf(fattree.New),
 }
 
-// kind is a kind of network: of is a network of that kind, and build makes one that joins ranks of
-// a job.
-type kind struct {
-	of    model.Network
-	build func(*core.Job, model.Network, core.Attachment) core.Network
+// networkKind is a kind of network: of is a network of that kind, and build makes one that joins
+// ranks of a job.
+type networkKind struct {
+	sample model.Network
+	build  func(*core.Job, model.Network, core.Attachment) core.Network
 }
 
-// row makes a row of networks.
-func row[N model.Network](build func(*core.Job, N, core.Attachment) core.Network) kind {
+// networkOf makes a row of networks.
+func networkOf[N model.Network](build func(*core.Job, N, core.Attachment) core.Network) networkKind {
 	var of N
-	return kind{of, func(j *core.Job, n model.Network, e core.Attachment) core.Network { return build(j, n.(N), e) }}
+	return networkKind{of, func(j *core.Job, n model.Network, e core.Attachment) core.Network { return build(j, n.(N), e) }}
 }
 
-// builder returns what builds a network, or nil.
-func builder(n model.Network) func(*core.Job, model.Network, core.Attachment) core.Network {
+// builderOf returns what builds a network, or nil.
+func builderOf(n model.Network) func(*core.Job, model.Network, core.Attachment) core.Network {
 	for _, k := range networks {
-		if n != nil && k.of.Kind() == n.Kind() {
+		if n != nil && k.sample.Kind() == n.Kind() {
 			return k.build
 		}
 	}
@@ -88,7 +88,7 @@ func New(cfg Config) (*World, error) {
 	if cfg.Noise < 0 || cfg.Noise > maxNoise {
 		return nil, fmt.Errorf("platform %s: noise of %v: it must be from 0 to %v, so that no step takes less than no time", m.Name, cfg.Noise, maxNoise)
 	}
-	if builder(m.Network) == nil || m.Nodes != nil && builder(m.Nodes.Inside) == nil {
+	if builderOf(m.Network) == nil || m.Nodes != nil && builderOf(m.Nodes.Inside) == nil {
 		return nil, fmt.Errorf("platform %s: no network that can be emulated", m.Name)
 	}
 	if cfg.Context == nil {
@@ -107,21 +107,21 @@ func (w *World) Run(program func(device.Port) error) error {
 		c.Probe = w.cfg.Activity
 	}
 	j := core.NewJob(c)
-	join(j)
+	attachRanks(j)
 	return j.Run(w.cfg.Context, program)
 }
 
-// join builds the networks of the machine and joins the ranks of a job by them.
-func join(j *core.Job) {
+// attachRanks builds the networks of the machine and joins the ranks of a job by them.
+func attachRanks(j *core.Job) {
 	m := j.Machine
-	far := builder(m.Network)(j, m.Network, core.Attachment{Ranks: j.Ranks, Interfaces: m.Ends(j.Ranks), InterfaceOf: m.End})
+	far := builderOf(m.Network)(j, m.Network, core.Attachment{Ranks: j.Ranks, Interfaces: m.Ends(j.Ranks), InterfaceOf: m.End})
 	if m.Nodes == nil {
 		for i := range j.Ports {
 			j.Ports[i].AttachNetworks(far, nil, 0, 0)
 		}
 		return
 	}
-	build := builder(m.Nodes.Inside)
+	build := builderOf(m.Nodes.Inside)
 	for first, end := 0, 0; first < j.Ranks; first = end {
 		_, end = m.Members(j.Ranks, first)
 		n, first := end-first, first

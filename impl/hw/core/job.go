@@ -3,9 +3,9 @@
 // charges processors and schedules events; it does not know what else is in the machine.
 //
 // A rank runs ahead of the kernel's clock: work that it has been charged and that nothing else can
-// see only moves its processor's own clock (Port.Clock). The kernel's clock catches up (Port.ElapseCharges)
-// when the rank must see what others did. Whatever touches shared hardware is an event at its own
-// time, so the order of things on a wire never depends on which rank ran first.
+// see only moves its processor's own clock (Port.Clock). The kernel's clock catches up
+// (Port.ElapseCharges) when the rank must see what others did. Whatever touches shared hardware is
+// an event at its own time, so the order of things on a wire never depends on which rank ran first.
 package core
 
 import (

@@ -12,7 +12,7 @@ import (
 func sender(segments int) *socket {
 	j := core.NewJob(core.Config{Machine: &model.Machine{Name: "ethernet", Timer: 1, Network: tenMegabit()}, Ranks: 2})
 	e := &model.Ethernet{TCP: model.TCP{SendBuffer: 1 << 16, ReceiveBuffer: 1 << 16, Congestion: &model.Congestion{Initial: 2, Duplicates: 3}}}
-	s := newSocket(&host{net: &network{Ethernet: e, j: j, mss: 100, count: new(Statistics)}})
+	s := newSocket(&host{network: &network{Ethernet: e, job: j, mss: 100, statistics: new(Statistics)}})
 	s.sent, s.window = 100*segments, 100*segments
 	s.written = s.sent
 	return s
@@ -21,14 +21,14 @@ func sender(segments int) *socket {
 // acks lets a sender hear that all before a segment has arrived, and the segments in blocks.
 func (s *socket) acks(segment int, has ...span) {
 	x := segmentWith(has)
-	before, bytes := s.flying(), 100*segment-s.acked
+	before, bytes := s.bytesInFlight(), 100*segment-s.acked
 	s.acked = 100 * segment
-	s.acknowledged(&x, bytes, before)
+	s.updateWindow(&x, bytes, before)
 }
 
 func segmentWith(has []span) (x segment) {
 	for i, b := range has {
-		x.blocks[i], x.has = span{100 * b.from, 100 * b.to}, i+1
+		x.sackBlocks[i], x.numSackBlocks = span{100 * b.from, 100 * b.to}, i+1
 	}
 	return x
 }
@@ -38,9 +38,9 @@ func (s *socket) holes() (n []int) {
 	window := s.window
 	defer func() { s.window = window }()
 	s.window = 1 << 16
-	for x, ok := s.hole(); ok; x, ok = s.hole() {
+	for x, ok := s.nextLostSpan(); ok; x, ok = s.nextLostSpan() {
 		n = append(n, x.from/100)
-		s.resent = append(s.resent, repeated{x, s.sent})
+		s.resentSpans = append(s.resentSpans, resentSpan{x, s.sent})
 	}
 	return n
 }
@@ -62,7 +62,7 @@ func TestHoles(t *testing.T) {
 	if n := s.holes(); !slices.Equal(n, []int{6, 7, 9}) {
 		t.Errorf("of five segments that are missing below three others, %v are sent again", n)
 	}
-	if got, want := s.flying(), (18-5-4+4)*100; got != want { // 5 have arrived, and 4 are lost and sent again
+	if got, want := s.bytesInFlight(), (18-5-4+4)*100; got != want { // 5 have arrived, and 4 are lost and sent again
 		t.Errorf("%d bytes are in flight, want %d", got, want)
 	}
 	s.written = s.sent
@@ -70,7 +70,7 @@ func TestHoles(t *testing.T) {
 		t.Errorf("without new data, %v are sent again, too", n)
 	}
 	s.acks(20)
-	if s.phase != normal || s.flying() != 0 || s.window > s.threshold || len(s.reported)+len(s.resent) > 0 {
+	if s.phase != noLoss || s.bytesInFlight() != 0 || s.window > s.threshold || len(s.sacked)+len(s.resentSpans) > 0 {
 		t.Errorf("at the end: %+v", s.congestion)
 	}
 }
@@ -99,8 +99,8 @@ func TestLostAgain(t *testing.T) {
 func TestAfterTimeout(t *testing.T) {
 	s := sender(10)
 	s.acks(0, span{2, 3})
-	s.collapse()
-	if x, _ := s.hole(); x != (span{0, 100}) || s.window != 100 || s.threshold != 500 {
+	s.handleTimeout()
+	if x, _ := s.nextLostSpan(); x != (span{0, 100}) || s.window != 100 || s.threshold != 500 {
 		t.Errorf("%v is sent again with a window of %d, threshold %d", x, s.window, s.threshold)
 	}
 	s.acks(1, span{2, 3})

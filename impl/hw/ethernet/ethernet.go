@@ -15,23 +15,23 @@ import (
 // medium has either one frame or a collision.
 type medium struct {
 	*model.Ethernet
-	kernel *sim.Kernel
-	up     transport
-	gap    unit.Time // of silence between frames
-	begin  unit.Time // a preamble, which a station sends to its end
-	jam    unit.Time
-	length core.CachedRate
+	kernel        *sim.Kernel
+	transport     transport
+	interframeGap unit.Time // of silence between frames
+	preambleTime  unit.Time // a preamble, which a station sends to its end
+	jamTime       unit.Time
+	frameRate     core.CachedRate
 
-	stations []station
-	sending  int       // stations that send
-	since    unit.Time // when the first of them began
-	crash    bool      // this burst is a collision
-	last     ending    // the latest end of a station's signal
-	before   ending    // the latest end of another's
-	count    *Statistics
-	probe    core.Probe
-	name     sim.Server // names it to the probe
-	prefix   string     // of the names of its parts
+	stations        []station
+	sendingStations int       // stations that send
+	burstStart      unit.Time // when the first of them began
+	isCollision     bool      // this burst is a collision
+	lastEnd         signalEnd // the latest end of a station's signal
+	lastEndOfOther  signalEnd // the latest end of another's
+	statistics      *Statistics
+	probe           core.Probe
+	track           sim.Server // names it to the probe
+	namePrefix      string     // of the names of its parts
 }
 
 // carrier carries frames from station to station.
@@ -43,14 +43,14 @@ type carrier interface {
 // transport is the user of a carrier.
 type transport interface {
 	newFrame() *frame
-	arrived(f *frame) // all of it, at its destination
-	dropped(f *frame) // on the way: after too many collisions, for want of room, or by a fault
+	frameArrived(f *frame) // all of it, at its destination
+	frameDropped(f *frame) // on the way: after too many collisions, for want of room, or by a fault
 }
 
-// frames are those that a transport may use again.
-type frames []*frame
+// framePool are those that a transport may use again.
+type framePool []*frame
 
-func (x *frames) newFrame() *frame {
+func (x *framePool) newFrame() *frame {
 	last := len(*x) - 1
 	if last < 0 {
 		return new(frame)
@@ -60,7 +60,7 @@ func (x *frames) newFrame() *frame {
 	return f
 }
 
-func (x *frames) release(f *frame) { *x = append(*x, f) }
+func (x *framePool) releaseFrame(f *frame) { *x = append(*x, f) }
 
 // Statistics is what was on an Ethernet in a run.
 type Statistics struct {
@@ -87,60 +87,60 @@ type Statistics struct {
 
 // frame is a frame with what TCP, UDP or MBCF says in it.
 type frame struct {
-	e        *medium   // that has it,
-	s        *switched // or switches
-	at       *line     // and line
+	medium   *medium           // that has it,
+	switches *switchedEthernet // or switches
+	line     *line             // and line
 	src, dst int
 	payload  int // bytes of the datagram
-	hop      int // of its way through switches
+	hops     int // of its way through switches
 	segment  segment
 	mbcf     packet
 	datagram *datagram // nil: it is TCP's or MBCF's
 }
 
 // Act lets the frame arrive.
-func (f *frame) Act(uint64) { f.e.up.arrived(f) }
+func (f *frame) Act(uint64) { f.medium.transport.frameArrived(f) }
 
 // station is an interface to the medium. It sends its frames in their order.
 type station struct {
 	*medium
-	id    int
-	queue []*frame
-	state stationState
-	tries int // collisions of the first frame
-	began unit.Time
-	ends  unit.Time
-	crash bool   // what it sends collides
-	use   uint64 // of its events, which are void when it has changed
-	rand  core.Noise
-	name  sim.Server // names it to the probe
+	id          int
+	queue       []*frame
+	state       stationState
+	collisions  int // collisions of the first frame
+	sendStart   unit.Time
+	sendEnd     unit.Time
+	collides    bool   // what it sends collides
+	eventSerial uint64 // of its events, which are void when it has changed
+	random      core.Noise
+	track       sim.Server // names it to the probe
 }
 
 // stationState is what a station does with the first frame of its queue.
 type stationState uint8
 
 const (
-	silent    stationState = iota // there is none
+	idle      stationState = iota // there is none
 	pending                       // it will try at a time that is known
 	deferring                     // it hears others and waits
 	sending
 )
 
-// ending is when a station's signal ended.
-type ending struct {
+// signalEnd is when a station's signal ended.
+type signalEnd struct {
 	at      unit.Time
 	station int
 }
 
-// apart keeps the random numbers of stations from those of processors' noise.
-const apart = 0x6574686572
+// stationSeed keeps the random numbers of stations from those of processors' noise.
+const stationSeed = 0x6574686572
 
 func newMedium(m *model.Ethernet, kernel *sim.Kernel, stations int, seed uint64, probe core.Probe) *medium {
-	e := &medium{Ethernet: m, kernel: kernel, gap: m.Rate.Time(m.Gap), begin: m.Rate.Time(m.Preamble), jam: m.Rate.Time(m.Jam),
-		length: core.CachedRate{Rate: m.Rate}, stations: make([]station, stations), count: new(Statistics), probe: probe}
-	e.last, e.before = ending{-e.gap - m.Propagation, -1}, ending{-e.gap - m.Propagation, -1}
+	e := &medium{Ethernet: m, kernel: kernel, interframeGap: m.Rate.Time(m.Gap), preambleTime: m.Rate.Time(m.Preamble), jamTime: m.Rate.Time(m.Jam),
+		frameRate: core.CachedRate{Rate: m.Rate}, stations: make([]station, stations), statistics: new(Statistics), probe: probe}
+	e.lastEnd, e.lastEndOfOther = signalEnd{-e.interframeGap - m.Propagation, -1}, signalEnd{-e.interframeGap - m.Propagation, -1}
 	for i := range e.stations {
-		e.stations[i] = station{medium: e, id: i, rand: core.NewNoise(seed^apart, i, 0)}
+		e.stations[i] = station{medium: e, id: i, random: core.NewNoise(seed^stationSeed, i, 0)}
 	}
 	return e
 }
@@ -150,161 +150,163 @@ func (e *medium) send(f *frame) { e.sendFrom(f.src, f) }
 
 // sendFrom gives a frame to a station.
 func (e *medium) sendFrom(station int, f *frame) {
-	f.e = e
+	f.medium = e
 	s := &e.stations[station]
 	s.queue = append(s.queue, f)
-	if s.state == silent {
-		s.try()
+	if s.state == idle {
+		s.sendOrDefer()
 	}
 }
 
-// quiet returns since when a station hears nothing of the bursts that have ended. It is the station
-// itself that it hears first.
-func (s *station) quiet() unit.Time {
-	if s.last.station == s.id {
-		return max(s.last.at, s.before.at+s.Propagation)
+// silentSince returns since when a station hears nothing of the bursts that have ended. It is the
+// station itself that it hears first.
+func (s *station) silentSince() unit.Time {
+	if s.lastEnd.station == s.id {
+		return max(s.lastEnd.at, s.lastEndOfOther.at+s.Propagation)
 	}
-	return s.last.at + s.Propagation
+	return s.lastEnd.at + s.Propagation
 }
 
-// try begins to send if the station may: when it has heard nothing for a gap. In the last third of
-// the gap it does not listen any more, so that stations that wait for the same silence are equal
-// (IEEE 802.3, 4.2.3.2.2).
-func (s *station) try() {
-	now, free := s.kernel.Now(), s.quiet()+s.gap
+// sendOrDefer begins to send if the station may: when it has heard nothing for a gap. In the last
+// third of the gap it does not listen any more, so that stations that wait for the same silence are
+// equal (IEEE 802.3, 4.2.3.2.2).
+func (s *station) sendOrDefer() {
+	now, free := s.kernel.Now(), s.silentSince()+s.interframeGap
 	if free > now {
-		s.plan(free)
+		s.retryAt(free)
 		return
 	}
-	heard := s.since + s.Propagation
+	heard := s.burstStart + s.Propagation
 	if free == now {
-		heard += s.gap / 3
+		heard += s.interframeGap / 3
 	}
-	if s.sending > 0 && now >= heard {
+	if s.sendingStations > 0 && now >= heard {
 		s.state = deferring
 		return
 	}
-	s.start()
+	s.startFrame()
 }
 
-// plan lets the station try at a time.
-func (s *station) plan(at unit.Time) {
+// retryAt lets the station try at a time.
+func (s *station) retryAt(at unit.Time) {
 	s.state = pending
-	s.use++
-	s.kernel.Schedule(at, s, s.use)
+	s.eventSerial++
+	s.kernel.Schedule(at, s, s.eventSerial)
 }
 
 // Act is the station's next event: to try, or the end of what it sends.
 func (s *station) Act(use uint64) {
 	switch {
-	case use != s.use:
+	case use != s.eventSerial:
 	case s.state == sending:
-		s.stop()
+		s.endSignal()
 	default:
-		s.try()
+		s.sendOrDefer()
 	}
 }
 
-// start lets the station send its first frame. Stations that send already do not hear of it yet,
-// nor it of them: all collide.
-func (s *station) start() {
+// startFrame lets the station send its first frame. Stations that send already do not hear of it
+// yet, nor it of them: all collide.
+func (s *station) startFrame() {
 	now := s.kernel.Now()
-	if s.medium.sending == 0 {
-		s.since, s.medium.crash = now, false
+	if s.medium.sendingStations == 0 {
+		s.burstStart, s.medium.isCollision = now, false
 	}
-	s.state, s.began, s.crash = sending, now, false
+	s.state, s.sendStart, s.collides = sending, now, false
 	f := s.queue[0]
-	s.until(now + s.length.Time(s.Preamble+s.Header+max(f.payload, s.MinPayload)+s.FCS))
-	if s.medium.sending++; s.medium.sending == 1 {
+	s.sendUntil(now + s.frameRate.Time(s.Preamble+s.Header+max(f.payload, s.MinPayload)+s.FCS))
+	if s.medium.sendingStations++; s.medium.sendingStations == 1 {
 		return
 	}
-	if !s.medium.crash {
-		s.medium.crash = true
-		s.count.Collisions++
+	if !s.medium.isCollision {
+		s.medium.isCollision = true
+		s.statistics.Collisions++
 	}
-	s.hear(max(now, s.since+s.Propagation))
+	s.detectCollision(max(now, s.burstStart+s.Propagation))
 	for i := range s.stations {
-		if o := &s.stations[i]; o != s && o.state == sending && !o.crash {
-			o.hear(now + s.Propagation)
+		if o := &s.stations[i]; o != s && o.state == sending && !o.collides {
+			o.detectCollision(now + s.Propagation)
 		}
 	}
 }
 
-// until lets the station send until a time.
-func (s *station) until(t unit.Time) {
-	s.ends = t
-	s.use++
-	s.kernel.Schedule(t, s, s.use)
+// sendUntil lets the station send until a time.
+func (s *station) sendUntil(t unit.Time) {
+	s.sendEnd = t
+	s.eventSerial++
+	s.kernel.Schedule(t, s, s.eventSerial)
 }
 
-// hear lets the station hear a collision at a time: it sends its preamble to the end, then the jam.
-func (s *station) hear(t unit.Time) {
-	s.crash = true
-	if t = max(t, s.began+s.begin) + s.jam; t < s.ends {
-		s.until(t)
+// detectCollision lets the station hear a collision at a time: it sends its preamble to the end,
+// then the jam.
+func (s *station) detectCollision(t unit.Time) {
+	s.collides = true
+	if t = max(t, s.sendStart+s.preambleTime) + s.jamTime; t < s.sendEnd {
+		s.sendUntil(t)
 	}
 }
 
-// stop is the end of what the station sends.
-func (s *station) stop() {
+// endSignal is the end of what the station sends.
+func (s *station) endSignal() {
 	e, now := s.medium, s.kernel.Now()
-	if e.last.station != s.id {
-		e.before = e.last
+	if e.lastEnd.station != s.id {
+		e.lastEndOfOther = e.lastEnd
 	}
-	e.last = ending{now, s.id}
-	s.state = silent
-	e.probe.RequestReport((*signal)(s), uint64(e.sending))
-	if e.sending--; e.sending == 0 {
-		e.count.Busy += now - e.since
-		e.release()
+	e.lastEnd = signalEnd{now, s.id}
+	s.state = idle
+	e.probe.RequestReport((*stationReport)(s), uint64(e.sendingStations))
+	if e.sendingStations--; e.sendingStations == 0 {
+		e.statistics.Busy += now - e.burstStart
+		e.resumeDeferring()
 	}
-	if s.crash {
+	if s.collides {
 		s.backOff(now)
 	} else {
-		s.sent(now)
+		s.frameSent(now)
 	}
-	if s.state == silent && len(s.queue) > 0 {
-		s.try()
+	if s.state == idle && len(s.queue) > 0 {
+		s.sendOrDefer()
 	}
 }
 
-// next takes the first frame from the queue. There are a few: what sockets may have under way.
-func (s *station) next() *frame {
+// dequeueFrame takes the first frame from the queue. There are a few: what sockets may have under
+// way.
+func (s *station) dequeueFrame() *frame {
 	f := s.queue[0]
 	s.queue = s.queue[:copy(s.queue, s.queue[1:])]
 	return f
 }
 
-// sent lets a frame arrive.
-func (s *station) sent(now unit.Time) {
-	s.tries = 0
-	f := s.next()
-	s.count.Frames++
-	s.count.Payload += f.payload
+// frameSent lets a frame arrive.
+func (s *station) frameSent(now unit.Time) {
+	s.collisions = 0
+	f := s.dequeueFrame()
+	s.statistics.Frames++
+	s.statistics.Payload += f.payload
 	s.kernel.Schedule(now+s.Propagation, f, 0)
 }
 
 // backOff lets the station wait for a while that is drawn from a range that doubles with each
 // collision, or give up.
 func (s *station) backOff(now unit.Time) {
-	if s.tries++; s.tries < s.Attempts {
-		slots := s.rand.Uint64() & (1<<min(s.tries, s.Backoff) - 1)
-		s.plan(now + s.Slot*unit.Time(slots))
-		s.probe.ServerTaken(&s.name, "back-off", model.Silent, now, s.Slot*unit.Time(slots), 0)
+	if s.collisions++; s.collisions < s.Attempts {
+		slots := s.random.Uint64() & (1<<min(s.collisions, s.Backoff) - 1)
+		s.retryAt(now + s.Slot*unit.Time(slots))
+		s.probe.ServerTaken(&s.track, "back-off", model.Silent, now, s.Slot*unit.Time(slots), 0)
 		return
 	}
-	s.tries = 0
-	f := s.next()
-	s.count.Dropped++
-	s.count.Lost += f.payload
-	s.up.dropped(f)
+	s.collisions = 0
+	f := s.dequeueFrame()
+	s.statistics.Dropped++
+	s.statistics.Lost += f.payload
+	s.transport.frameDropped(f)
 }
 
-// release lets stations that wait for silence try again, when they hear it.
-func (e *medium) release() {
+// resumeDeferring lets stations that wait for silence try again, when they hear it.
+func (e *medium) resumeDeferring() {
 	for i := range e.stations {
 		if s := &e.stations[i]; s.state == deferring {
-			s.plan(s.quiet() + s.gap)
+			s.retryAt(s.silentSince() + s.interframeGap)
 		}
 	}
 }

@@ -15,13 +15,13 @@ type network struct {
 	*model.Ethernet
 	carrier
 	core.Attachment
-	j     *core.Job
-	count *Statistics
-	mss   int // bytes of data in the longest segment
-	hosts []host
-	frames
-	at        [][]int     // the hosts of each station, where there is UDP
-	datagrams []*datagram // to use again
+	job        *core.Job
+	statistics *Statistics
+	mss        int // bytes of data in the longest segment
+	hosts      []host
+	framePool
+	hostsOfStation [][]int     // the hosts of each station, where there is UDP
+	freeDatagrams  []*datagram // to use again
 }
 
 // host is a rank as TCP of its system sees it: one processor, which its system interrupts, and a
@@ -29,20 +29,20 @@ type network struct {
 // processor's time: a host pays before it touches a socket. Hosts of one end share a station.
 type host struct {
 	processor
-	net     *network
-	station int
-	sockets []*socket // by the other's place among the hosts; nil: there is none yet
-	open    []*socket // those that there are
-	unread  int       // sockets with data
-	blocked *socket   // the socket whose buffer the rank waits for
-	held    []*socket // that have not taken all that the rank has sent
-	udp     udp
+	network           *network
+	station           int
+	sockets           []*socket // by the other's place among the hosts; nil: there is none yet
+	openSockets       []*socket // those that there are
+	unreadSockets     int       // sockets with data
+	blockedSocket     *socket   // the socket whose buffer the rank waits for
+	unfinishedSockets []*socket // that have not taken all that the rank has sent
+	udp               udpSocket
 }
 
 // processor is that of a rank as its system sees it.
 type processor struct {
 	*core.Port
-	busy unit.Time // until when interrupts keep it busy; not after the port's clock
+	interruptedUntil unit.Time // until when interrupts keep it busy; not after the port's clock
 }
 
 // New returns an Ethernet that joins ranks of a job.
@@ -51,23 +51,23 @@ func New(j *core.Job, m *model.Ethernet, e core.Attachment) core.Network {
 		return newMBCF(j, m, e)
 	}
 	m = m.For(j.Library)
-	n := &network{Ethernet: m, Attachment: e, j: j, count: statistics(j), mss: m.MTU - m.TCP.Header, hosts: make([]host, e.Ranks)}
-	n.carrier = newCarrier(m, j, e, n, n.count)
+	n := &network{Ethernet: m, Attachment: e, job: j, statistics: statisticsOf(j), mss: m.MTU - m.TCP.Header, hosts: make([]host, e.Ranks)}
+	n.carrier = newCarrier(m, j, e, n, n.statistics)
 	for i := range n.hosts {
-		n.hosts[i] = host{processor: processor{Port: &j.Ports[e.FirstRank+i]}, net: n, station: e.InterfaceOf(e.FirstRank + i)}
+		n.hosts[i] = host{processor: processor{Port: &j.Ports[e.FirstRank+i]}, network: n, station: e.InterfaceOf(e.FirstRank + i)}
 	}
 	if m.UDP != nil {
-		n.at = make([][]int, e.Interfaces)
+		n.hostsOfStation = make([][]int, e.Interfaces)
 		for i := range n.hosts {
-			n.at[n.hosts[i].station] = append(n.at[n.hosts[i].station], i)
+			n.hostsOfStation[n.hosts[i].station] = append(n.hostsOfStation[n.hosts[i].station], i)
 		}
 		j.OfferWatch()
 	}
 	return n
 }
 
-// statistics returns what counts in a job.
-func statistics(j *core.Job) *Statistics {
+// statisticsOf returns what counts in a job.
+func statisticsOf(j *core.Job) *Statistics {
 	for _, c := range j.Statistics {
 		if c, ok := c.(*Statistics); ok && c != nil {
 			*c = Statistics{}
@@ -81,17 +81,17 @@ func statistics(j *core.Job) *Statistics {
 func newCarrier(m *model.Ethernet, j *core.Job, e core.Attachment, up transport, count *Statistics) (c carrier) {
 	if m.Switches == nil {
 		medium := newMedium(m, &j.Kernel, e.Interfaces, j.Seed, j.Probe)
-		medium.up, medium.count, medium.prefix = up, count, e.NamePrefix
+		medium.transport, medium.statistics, medium.namePrefix = up, count, e.NamePrefix
 		c = medium
 	} else {
-		c = newSwitched(m, j, e, up, count)
+		c = newSwitchedEthernet(m, j, e, up, count)
 	}
 	j.Probe.RequestReport(c, 0)
 	return c
 }
 
-// host returns a rank's host.
-func (n *network) host(p *core.Port) *host { return &n.hosts[int(p.ID)-n.FirstRank] }
+// hostOf returns a rank's host.
+func (n *network) hostOf(p *core.Port) *host { return &n.hosts[int(p.ID)-n.FirstRank] }
 
 // StartAccess and Count are never called: processors have no access to each other's memory.
 func (n *network) StartAccess(*core.Port, *core.RemoteAccess) { panic("ethernet: no remote memory") }
@@ -101,62 +101,63 @@ func (n *network) UpdateRegister(*core.Port, int, int, core.RegisterUpdate) int6
 	panic("ethernet: no counters")
 }
 
-// socket returns the host's end of the connection to another.
-func (h *host) socket(to *host) *socket {
-	i := int(to.ID) - h.net.FirstRank
+// socketTo returns the host's end of the connection to another.
+func (h *host) socketTo(to *host) *socket {
+	i := int(to.ID) - h.network.FirstRank
 	if h.sockets == nil || h.sockets[i] == nil {
 		a, b := newSocket(h), newSocket(to)
 		a.peer, b.peer = b, a
-		h.connect(a)
-		to.connect(b)
+		h.addSocket(a)
+		to.addSocket(b)
 	}
 	return h.sockets[i]
 }
 
 func newSocket(h *host) *socket {
-	t := &h.net.TCP
-	s := &socket{h: h, limit: t.ReceiveBuffer, edge: t.ReceiveBuffer, wait: t.Retransmit}
-	s.fresh()
+	t := &h.network.TCP
+	s := &socket{host: h, sendLimit: t.ReceiveBuffer, offeredLimit: t.ReceiveBuffer, retryTime: t.Retransmit}
+	s.initCongestion()
 	return s
 }
 
-func (h *host) connect(s *socket) {
+func (h *host) addSocket(s *socket) {
 	if h.sockets == nil {
-		h.sockets = make([]*socket, h.net.Ranks)
+		h.sockets = make([]*socket, h.network.Ranks)
 	}
-	h.sockets[int(s.peer.h.ID)-h.net.FirstRank] = s
-	h.open = append(h.open, s)
+	h.sockets[int(s.peer.host.ID)-h.network.FirstRank] = s
+	h.openSockets = append(h.openSockets, s)
 }
 
-// dropped implements transport. TCP finds a lost segment by itself; a lost datagram is not noticed.
-func (n *network) dropped(f *frame) {
+// frameDropped implements transport. TCP finds a lost segment by itself; a lost datagram is not
+// noticed.
+func (n *network) frameDropped(f *frame) {
 	if f.datagram != nil {
-		n.drop(f.datagram)
+		n.releaseDatagram(f.datagram)
 		f.datagram = nil
 	}
-	n.release(f)
+	n.releaseFrame(f)
 }
 
-// arrived implements transport: the frame interrupts its host, and its segment is known when the
-// interrupt is over.
-func (n *network) arrived(f *frame) {
+// frameArrived implements transport: the frame interrupts its host, and its segment is known when
+// the interrupt is over.
+func (n *network) frameArrived(f *frame) {
 	if f.datagram != nil {
-		n.heard(f)
+		n.deliverDatagram(f)
 		return
 	}
-	h := f.segment.to.h
-	f.segment.came = n.j.Kernel.Now()
-	n.j.Kernel.Schedule(h.interrupt(n.TCP.Input, "ethernet.tcp.input"), (*received)(f), 0)
+	h := f.segment.receiver.host
+	f.segment.arrival = n.job.Kernel.Now()
+	n.job.Kernel.Schedule(h.interrupt(n.TCP.Input, "ethernet.tcp.input"), (*segmentInput)(f), 0)
 }
 
-// received is the event of a segment that its host has taken in.
-type received frame
+// segmentInput is the event of a segment that its host has taken in.
+type segmentInput frame
 
 // Act gives it to its socket.
-func (r *received) Act(uint64) {
+func (r *segmentInput) Act(uint64) {
 	x := r.segment
-	x.to.h.net.release((*frame)(r))
-	x.to.input(&x)
+	x.receiver.host.network.releaseFrame((*frame)(r))
+	x.receiver.receiveSegment(&x)
 }
 
 // interrupt lets the system work for d, before whatever else the processor does, and returns when
@@ -164,34 +165,35 @@ func (r *received) Act(uint64) {
 func (h *processor) interrupt(d unit.Time, name string) unit.Time {
 	d = h.WithNoise(d)
 	now := h.Kernel.Now()
-	h.busy = max(h.busy, now) + d
-	h.Probe.ProcessorDelayed(h.Port, nil, h.busy-d, d, name, model.Interrupt)
+	h.interruptedUntil = max(h.interruptedUntil, now) + d
+	h.Probe.ProcessorDelayed(h.Port, nil, h.interruptedUntil-d, d, name, model.Interrupt)
 	h.Clock = max(h.Clock, now) + d
-	return h.busy
+	return h.interruptedUntil
 }
 
-// later sends a segment from an interrupt.
-func (h *host) later(f *frame) {
-	h.Kernel.Schedule(h.interrupt(h.net.TCP.Output, "ethernet.tcp.output"), (*leaving)(f), 0)
+// sendFromInterrupt sends a segment from an interrupt.
+func (h *host) sendFromInterrupt(f *frame) {
+	h.Kernel.Schedule(h.interrupt(h.network.TCP.Output, "ethernet.tcp.output"), (*segmentOutput)(f), 0)
 }
 
-// leaving is the event of a segment whose host has made it.
-type leaving frame
+// segmentOutput is the event of a segment whose host has made it.
+type segmentOutput frame
 
 // Act gives it to the station.
-func (l *leaving) Act(uint64) { l.segment.to.h.net.send((*frame)(l)) }
+func (l *segmentOutput) Act(uint64) { l.segment.receiver.host.network.send((*frame)(l)) }
 
-// system lets the rank work for d in a system call, at what has a name among the machine's numbers.
-func (h *processor) system(d unit.Time, name string, a model.Activity) {
+// spendInSystem lets the rank work for d in a system call, at what has a name among the machine's
+// numbers.
+func (h *processor) spendInSystem(d unit.Time, name string, a model.Activity) {
 	h.Charge(d)
 	h.Probe.ProcessorUntil(h.Port, h.Clock, name, a, 0)
 	h.ElapseCharges()
 }
 
-// output sends a segment in a system call.
-func (h *host) output(f *frame) {
-	h.system(h.net.TCP.Output, "ethernet.tcp.output", model.Sending)
-	h.net.send(f)
+// sendFromCall sends a segment in a system call.
+func (h *host) sendFromCall(f *frame) {
+	h.spendInSystem(h.network.TCP.Output, "ethernet.tcp.output", model.Sending)
+	h.network.send(f)
 }
 
 // Send writes a packet into the connection to its destination. A packet to the rank itself goes
@@ -204,43 +206,43 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 	}
 	p.ElapseCharges()
 	p.Probe.PacketSent(p, pk, "send")
-	h := n.host(p)
-	s := h.socket(n.host(&p.Ports[pk.Dst]))
+	h := n.hostOf(p)
+	s := h.socketTo(n.hostOf(&p.Ports[pk.Dst]))
 	s.asked += n.TCP.Record + len(pk.Data)
 	pk.Transit = core.Transit{Position: s.asked}
-	s.out.Push(pk)
+	s.outPackets.Push(pk)
 	if n.Holds() {
-		h.offer(s)
+		h.offerToSocket(s)
 	} else {
-		h.write(s)
+		h.writeAll(s)
 	}
 }
 
 // Holds implements core.BufferingNetwork.
 func (n *network) Holds() bool {
-	l := n.j.Library
+	l := n.job.Library
 	return l != nil && l.Sockets != nil && l.Sockets.Together
 }
 
-// offer writes what there is room for. The rest waits behind it.
-func (h *host) offer(s *socket) {
-	if slices.Contains(h.held, s) {
+// offerToSocket writes what there is room for. The rest waits behind it.
+func (h *host) offerToSocket(s *socket) {
+	if slices.Contains(h.unfinishedSockets, s) {
 		return
 	}
-	if h.fill(s); s.written < s.asked {
-		h.held = append(h.held, s)
+	if h.writeOnce(s); s.written < s.asked {
+		h.unfinishedSockets = append(h.unfinishedSockets, s)
 	}
 }
 
-// writable reports whether half of the send buffer is free, or room for all that waits.
-func (s *socket) writable() bool {
-	return s.free() >= min(s.asked-s.written, s.h.net.TCP.SendBuffer/2)
+// isWritable reports whether half of the send buffer is free, or room for all that waits.
+func (s *socket) isWritable() bool {
+	return s.freeSendBuffer() >= min(s.asked-s.written, s.host.network.TCP.SendBuffer/2)
 }
 
 // Flush waits until the sockets have taken all that the rank has sent. Meanwhile it reads incoming
 // data, and returns early when a packet is complete.
 func (n *network) Flush(p *core.Port) bool {
-	for h := n.host(p); len(h.held) > 0; {
+	for h := n.hostOf(p); len(h.unfinishedSockets) > 0; {
 		if p.ElapseCharges(); p.HasPacket() {
 			return false
 		}
@@ -256,84 +258,84 @@ func (n *network) Flush(p *core.Port) bool {
 // Receive costs nothing more: a packet is read before it is in the inbox.
 func (n *network) Receive(*core.Port, *core.Packet) {}
 
-// write writes to the socket. The send buffer takes as much as it has room for; when it is full the
-// rank waits, in a call of select, until half of it is free, and reads incoming data meanwhile:
+// writeAll writes to the socket. The send buffer takes as much as it has room for; when it is full
+// the rank waits, in a call of select, until half of it is free, and reads incoming data meanwhile:
 // otherwise ranks that all write would deadlock.
-func (h *host) write(s *socket) {
-	t := &h.net.TCP
+func (h *host) writeAll(s *socket) {
+	t := &h.network.TCP
 	for {
-		h.fill(s)
+		h.writeOnce(s)
 		if s.asked == s.written {
 			return
 		}
-		h.blocked = s
-		for !s.writable() {
-			if h.unread == 0 || h.net.whole() && h.ID > s.peer.h.ID {
+		h.blockedSocket = s
+		for !s.isWritable() {
+			if h.unreadSockets == 0 || h.network.readsWholePackets() && h.ID > s.peer.host.ID {
 				h.ParkAndElapse()
 			} else {
-				h.system(t.Poll, "ethernet.tcp.poll", model.Receiving)
+				h.spendInSystem(t.Poll, "ethernet.tcp.poll", model.Receiving)
 				h.readAll()
 			}
 		}
-		h.blocked = nil
-		h.system(t.Poll, "ethernet.tcp.poll", model.Receiving)
+		h.blockedSocket = nil
+		h.spendInSystem(t.Poll, "ethernet.tcp.poll", model.Receiving)
 	}
 }
 
-// fill writes what there is room for, by one call. The system sends a segment as soon as it has
-// copied the data for it.
-func (h *host) fill(s *socket) {
-	t := &h.net.TCP
-	h.system(t.Write.Start, "ethernet.tcp.write.start", model.Sending)
-	s.writing = true
-	for end := s.written + min(s.asked-s.written, s.free()); s.written < end; {
-		n := min(end-s.written, h.net.mss-(s.written-s.sent)%h.net.mss)
-		h.system(t.Write.Bandwidth.Time(n), "ethernet.tcp.write.bandwidth", model.Sending)
+// writeOnce writes what there is room for, by one call. The system sends a segment as soon as it
+// has copied the data for it.
+func (h *host) writeOnce(s *socket) {
+	t := &h.network.TCP
+	h.spendInSystem(t.Write.Start, "ethernet.tcp.write.start", model.Sending)
+	s.isWriting = true
+	for end := s.written + min(s.asked-s.written, s.freeSendBuffer()); s.written < end; {
+		n := min(end-s.written, h.network.mss-(s.written-s.sent)%h.network.mss)
+		h.spendInSystem(t.Write.Bandwidth.Time(n), "ethernet.tcp.write.bandwidth", model.Sending)
 		s.written += n
-		for f := s.next(); f != nil; f = s.next() {
-			h.output(f)
+		for f := s.nextSegment(); f != nil; f = s.nextSegment() {
+			h.sendFromCall(f)
 		}
 	}
-	s.writing = false
-	s.expect()
+	s.isWriting = false
+	s.startRetryTimer()
 }
 
 // HasData implements core.PolledNetwork.
 func (n *network) HasData(p *core.Port) bool {
-	h := n.host(p)
-	return h.unread > 0 || slices.ContainsFunc(h.held, (*socket).writable)
+	h := n.hostOf(p)
+	return h.unreadSockets > 0 || slices.ContainsFunc(h.unfinishedSockets, (*socket).isWritable)
 }
 
 // Poll reads the sockets that have data, after a call of select, which costs its time when it
 // returns, and writes what waits for sockets that have room.
 func (n *network) Poll(p *core.Port) {
-	h := n.host(p)
-	h.system(n.TCP.Poll, "ethernet.tcp.poll", model.Receiving)
-	if h.unread > 0 {
+	h := n.hostOf(p)
+	h.spendInSystem(n.TCP.Poll, "ethernet.tcp.poll", model.Receiving)
+	if h.unreadSockets > 0 {
 		h.readAll()
 	}
-	for _, s := range h.held {
-		if s.writable() {
-			h.fill(s)
+	for _, s := range h.unfinishedSockets {
+		if s.isWritable() {
+			h.writeOnce(s)
 		}
 	}
-	h.held = slices.DeleteFunc(h.held, func(s *socket) bool { return s.written == s.asked })
+	h.unfinishedSockets = slices.DeleteFunc(h.unfinishedSockets, func(s *socket) bool { return s.written == s.asked })
 }
 
 // readAll reads all sockets that have data.
 func (h *host) readAll() {
-	whole := h.net.whole()
-	for _, s := range h.open {
+	whole := h.network.readsWholePackets()
+	for _, s := range h.openSockets {
 		if s.read == s.arrived {
 			continue
 		}
 		if !whole {
-			h.readSome(s, s.arrived-s.read)
+			h.readOnce(s, s.arrived-s.read)
 			continue
 		}
-		for end := s.peer.out.Head.Transit.Position; s.read < end; {
+		for end := s.peer.outPackets.Head.Transit.Position; s.read < end; {
 			if s.arrived > s.read {
-				h.readSome(s, min(s.arrived, end)-s.read)
+				h.readOnce(s, min(s.arrived, end)-s.read)
 			} else {
 				h.ParkAndElapse()
 			}
@@ -341,33 +343,33 @@ func (h *host) readAll() {
 	}
 }
 
-// readSome reads bytes of a socket by one call.
-func (h *host) readSome(s *socket, n int) {
-	t := &h.net.TCP
-	h.system(t.Read.Start, "ethernet.tcp.read.start", model.Receiving)
-	h.system(t.Read.Bandwidth.Time(n), "ethernet.tcp.read.bandwidth", model.Receiving)
-	s.consume(n)
-	if s.must {
-		h.output(s.frame())
+// readOnce reads bytes of a socket by one call.
+func (h *host) readOnce(s *socket, n int) {
+	t := &h.network.TCP
+	h.spendInSystem(t.Read.Start, "ethernet.tcp.read.start", model.Receiving)
+	h.spendInSystem(t.Read.Bandwidth.Time(n), "ethernet.tcp.read.bandwidth", model.Receiving)
+	s.readBytes(n)
+	if s.acknowledgeNow {
+		h.sendFromCall(s.newSegment())
 	}
 }
 
-// whole reports whether the library reads whole packets.
-func (n *network) whole() bool {
-	l := n.j.Library
+// readsWholePackets reports whether the library reads whole packets.
+func (n *network) readsWholePackets() bool {
+	l := n.job.Library
 	return l != nil && l.Sockets != nil && l.Sockets.Whole
 }
 
 // RankEnded lets the system drop all data, arrived or still to arrive, for a rank whose program has
 // ended.
 func (n *network) RankEnded(p *core.Port) {
-	n.host(p).udp.close(n)
-	for _, s := range n.host(p).open {
+	n.hostOf(p).udp.close(n)
+	for _, s := range n.hostOf(p).openSockets {
 		if s.read < s.arrived {
-			s.consume(s.arrived - s.read)
+			s.readBytes(s.arrived - s.read)
 		}
-		if s.must {
-			s.answer()
+		if s.acknowledgeNow {
+			s.sendAcknowledgement()
 		}
 	}
 }

@@ -14,79 +14,79 @@ type mbcf struct {
 	*model.Ethernet
 	carrier
 	core.Attachment
-	j     *core.Job
-	count *Statistics
-	tasks []task
-	frames
-	spare *message
+	job        *core.Job
+	statistics *Statistics
+	tasks      []task
+	framePool
+	freeMessages *message
 }
 
 // task is a rank as MBCF sees it.
 type task struct {
 	processor
-	net      *mbcf
+	network  *mbcf
 	station  int
 	circuits []*circuit // by the other's place among the tasks; nil: there is none yet
 }
 
 // circuit is a virtual circuit from one host to another: packets arrive in order, and once.
 type circuit struct {
-	net      *mbcf
+	network  *mbcf
 	from, to *task
-	back     *circuit // the other way
+	reverse  *circuit // the other way
 
 	// At its sender: acked ≤ sent ≤ given.
-	first, last *message // that are not acknowledged
-	unsent      *message // the first that is to be sent
-	given       uint32   // serial of the last message
-	sent        uint32   // of the last that has been sent
-	acked       uint32
-	blocked     bool // the sender's rank waits for room in the window
-	retry       timer
-	wait        unit.Time // until a packet is taken for lost
+	firstUnacked, lastUnacked *message // that are not acknowledged
+	nextUnsent                *message // the first that is to be sent
+	lastGiven                 uint32   // serial of the last message
+	lastSent                  uint32   // of the last that has been sent
+	lastAcked                 uint32
+	senderBlocked             bool // the sender's rank waits for room in the window
+	retry                     timer
+	retryTime                 unit.Time // until a packet is taken for lost
 
 	// At its receiver.
-	arrived uint32 // serial of the last message that has come, as have all before it
-	owed    int    // packets that are not acknowledged
-	delay   timer  // of an acknowledgement
+	lastArrived    uint32 // serial of the last message that has come, as have all before it
+	unacknowledged int    // packets that are not acknowledged
+	delay          timer  // of an acknowledgement
 }
 
-// order is what a message asks for, or answers.
-type order uint8
+// operation is what a message asks for, or answers.
+type operation uint8
 
 const (
-	putOrder     order = iota // bytes of a remote write
-	readOrder                 // asks for the bytes of a remote read,
-	readAnswer                // which these are
-	appendOrder               // an entry of a queue
-	packetOrder               // bytes of a packet
-	signalOrder               // runs a handler
-	changeOrder               // changes a register,
-	changeAnswer              // and says what was there
-	statusAnswer              // says that a remote write has ended, or what became of an entry
+	putData         operation = iota // bytes of a remote write
+	readRequest                      // asks for the bytes of a remote read,
+	readData                         // which these are
+	queueEntry                       // an entry of a queue
+	packetData                       // bytes of a packet
+	signalRequest                    // runs a handler
+	registerRequest                  // changes a register,
+	registerReply                    // and says what was there
+	statusReply                      // says that a remote write has ended, or what became of an entry
 )
 
 // message is a packet of MBCF.
 type message struct {
-	serial uint32
-	order  order
-	first  bool // of those of one access or packet, and not sent yet
-	last   bool // of those of one access or packet
-	bytes  int  // of data
-	access *core.RemoteAccess
-	entry  *core.QueueEntry
-	packet *core.Packet // that of an entry, too, or a completion
-	head   device.Head  // of a signal
-	change *change
-	next   *message
+	serial         uint32
+	operation      operation
+	isFirst        bool // of those of one access or packet, and not sent yet
+	isLast         bool // of those of one access or packet
+	bytes          int  // of data
+	access         *core.RemoteAccess
+	entry          *core.QueueEntry
+	packet         *core.Packet // that of an entry, too, or a completion
+	head           device.Head  // of a signal
+	registerUpdate *registerUpdate
+	next           *message
 }
 
-// change is the change of a register, for which its rank waits.
-type change struct {
+// registerUpdate is the change of a register, for which its rank waits.
+type registerUpdate struct {
 	register int
-	by       core.RegisterUpdate
-	was      int64
-	done     bool
+	update   core.RegisterUpdate
+	oldValue int64
+	isDone   bool
 }
 
 // packet is what a frame carries. A message may be used again when a copy of it is still under way;
@@ -99,308 +99,310 @@ type packet struct {
 }
 
 func newMBCF(j *core.Job, m *model.Ethernet, e core.Attachment) core.Network {
-	n := &mbcf{Ethernet: m, Attachment: e, j: j, count: statistics(j), tasks: make([]task, e.Ranks)}
-	n.carrier = newCarrier(m, j, e, n, n.count)
+	n := &mbcf{Ethernet: m, Attachment: e, job: j, statistics: statisticsOf(j), tasks: make([]task, e.Ranks)}
+	n.carrier = newCarrier(m, j, e, n, n.statistics)
 	for i := range n.tasks {
-		n.tasks[i] = task{processor: processor{Port: &j.Ports[e.FirstRank+i]}, net: n, station: e.InterfaceOf(e.FirstRank + i)}
+		n.tasks[i] = task{processor: processor{Port: &j.Ports[e.FirstRank+i]}, network: n, station: e.InterfaceOf(e.FirstRank + i)}
 	}
 	j.OfferRemoteQueues()
 	return n
 }
 
-func (n *mbcf) task(rank int32) *task { return &n.tasks[int(rank)-n.FirstRank] }
+func (n *mbcf) taskOf(rank int32) *task { return &n.tasks[int(rank)-n.FirstRank] }
 
-// to returns the circuit to another task.
-func (t *task) to(rank int32) *circuit {
-	i := int(rank) - t.net.FirstRank
+// circuitTo returns the circuit to another task.
+func (t *task) circuitTo(rank int32) *circuit {
+	i := int(rank) - t.network.FirstRank
 	if t.circuits == nil || t.circuits[i] == nil {
-		o := &t.net.tasks[i]
-		a := &circuit{net: t.net, from: t, to: o, wait: t.net.MBCF.Retransmit}
-		b := &circuit{net: t.net, from: o, to: t, wait: t.net.MBCF.Retransmit}
-		a.back, b.back = b, a
-		t.connect(i, a)
-		o.connect(int(t.ID)-t.net.FirstRank, b)
+		o := &t.network.tasks[i]
+		a := &circuit{network: t.network, from: t, to: o, retryTime: t.network.MBCF.Retransmit}
+		b := &circuit{network: t.network, from: o, to: t, retryTime: t.network.MBCF.Retransmit}
+		a.reverse, b.reverse = b, a
+		t.addCircuit(i, a)
+		o.addCircuit(int(t.ID)-t.network.FirstRank, b)
 	}
 	return t.circuits[i]
 }
 
-func (t *task) connect(i int, c *circuit) {
+func (t *task) addCircuit(i int, c *circuit) {
 	if t.circuits == nil {
-		t.circuits = make([]*circuit, len(t.net.tasks))
+		t.circuits = make([]*circuit, len(t.network.tasks))
 	}
 	t.circuits[i] = c
 }
 
-func (n *mbcf) message(o order) *message {
-	m := n.spare
+func (n *mbcf) newMessage(o operation) *message {
+	m := n.freeMessages
 	if m == nil {
 		m = new(message)
 	} else {
-		n.spare = m.next
+		n.freeMessages = m.next
 	}
-	*m = message{order: o, first: true, last: true}
+	*m = message{operation: o, isFirst: true, isLast: true}
 	return m
 }
 
-// call sends a message in a system call, when there is room in the window. The call takes its data.
-func (c *circuit) call(m *message) {
-	t, x := c.from, c.net.MBCF
+// sendFromCall sends a message in a system call, when there is room in the window. The call takes
+// its data.
+func (c *circuit) sendFromCall(m *message) {
+	t, x := c.from, c.network.MBCF
 	t.ElapseCharges()
-	for c.given-c.acked >= uint32(x.Window) {
-		c.blocked = true
+	for c.lastGiven-c.lastAcked >= uint32(x.Window) {
+		c.senderBlocked = true
 		t.ParkAndElapse()
 	}
-	c.blocked = false
-	t.system(x.Call.Start, "ethernet.mbcf.call.start", model.Sending)
-	t.system(x.Call.Bandwidth.Time(m.bytes), "ethernet.mbcf.call.bandwidth", model.Sending)
-	c.give(m)
-	for m := c.next(); m != nil; m = c.next() { // interrupts may have given more
-		c.net.send(c.frame(m))
+	c.senderBlocked = false
+	t.spendInSystem(x.Call.Start, "ethernet.mbcf.call.start", model.Sending)
+	t.spendInSystem(x.Call.Bandwidth.Time(m.bytes), "ethernet.mbcf.call.bandwidth", model.Sending)
+	c.appendMessage(m)
+	for m := c.nextMessage(); m != nil; m = c.nextMessage() { // interrupts may have given more
+		c.network.send(c.newFrame(m))
 	}
-	c.expect()
+	c.startRetryTimer()
 }
 
-// answer sends a message from an interrupt, when there is room in the window.
-func (c *circuit) answer(m *message) {
-	c.give(m)
-	c.flush()
+// sendFromInterrupt sends a message from an interrupt, when there is room in the window.
+func (c *circuit) sendFromInterrupt(m *message) {
+	c.appendMessage(m)
+	c.sendAllowed()
 }
 
-// give appends a message to the queue of the circuit.
-func (c *circuit) give(m *message) {
-	c.given++
-	m.serial = c.given
-	if c.first == nil {
-		c.first = m
+// appendMessage appends a message to the queue of the circuit.
+func (c *circuit) appendMessage(m *message) {
+	c.lastGiven++
+	m.serial = c.lastGiven
+	if c.firstUnacked == nil {
+		c.firstUnacked = m
 	} else {
-		c.last.next = m
+		c.lastUnacked.next = m
 	}
-	c.last = m
-	if c.unsent == nil {
-		c.unsent = m
+	c.lastUnacked = m
+	if c.nextUnsent == nil {
+		c.nextUnsent = m
 	}
 }
 
-// next returns the next message that may be sent, or nil.
-func (c *circuit) next() *message {
-	m := c.unsent
-	if m == nil || m.serial-c.acked > uint32(c.net.MBCF.Window) {
+// nextMessage returns the next message that may be sent, or nil.
+func (c *circuit) nextMessage() *message {
+	m := c.nextUnsent
+	if m == nil || m.serial-c.lastAcked > uint32(c.network.MBCF.Window) {
 		return nil
 	}
-	c.unsent = m.next
-	if m.serial > c.sent {
-		c.sent = m.serial
-		c.net.count.Stream += m.bytes
+	c.nextUnsent = m.next
+	if m.serial > c.lastSent {
+		c.lastSent = m.serial
+		c.network.statistics.Stream += m.bytes
 	} else {
-		c.net.count.Again += m.bytes
+		c.network.statistics.Again += m.bytes
 	}
 	return m
 }
 
-// flush sends what may be sent from an interrupt.
-func (c *circuit) flush() {
-	x := &c.net.MBCF.Output
-	for m := c.next(); m != nil; m = c.next() {
-		c.later(c.frame(m), x.Time(m.bytes))
+// sendAllowed sends what may be sent from an interrupt.
+func (c *circuit) sendAllowed() {
+	x := &c.network.MBCF.Output
+	for m := c.nextMessage(); m != nil; m = c.nextMessage() {
+		c.sendFrameLater(c.newFrame(m), x.Time(m.bytes))
 	}
-	c.expect()
+	c.startRetryTimer()
 }
 
-// later sends a frame when an interrupt has made it.
-func (c *circuit) later(f *frame, d unit.Time) {
-	c.from.Kernel.Schedule(c.from.interrupt(d, "ethernet.mbcf.output"), (*made)(f), 0)
+// sendFrameLater sends a frame when an interrupt has made it.
+func (c *circuit) sendFrameLater(f *frame, d unit.Time) {
+	c.from.Kernel.Schedule(c.from.interrupt(d, "ethernet.mbcf.output"), (*outputEvent)(f), 0)
 }
 
-// made is the event of a frame that an interrupt has made.
-type made frame
+// outputEvent is the event of a frame that an interrupt has made.
+type outputEvent frame
 
 // Act gives it to the station.
-func (x *made) Act(uint64) {
+func (x *outputEvent) Act(uint64) {
 	f := (*frame)(x)
-	f.mbcf.circuit.net.send(f)
+	f.mbcf.circuit.network.send(f)
 }
 
-// frame returns a frame for a message, or without one. It acknowledges everything received from the
-// other side.
-func (c *circuit) frame(m *message) *frame {
-	n, b := c.net, c.back
+// newFrame returns a frame for a message, or without one. It acknowledges everything received from
+// the other side.
+func (c *circuit) newFrame(m *message) *frame {
+	n, b := c.network, c.reverse
 	f := n.newFrame()
 	f.src, f.dst, f.payload = c.from.station, c.to.station, n.MBCF.Header
-	f.mbcf = packet{circuit: c, message: m, ack: b.arrived}
+	f.mbcf = packet{circuit: c, message: m, ack: b.lastArrived}
 	if m != nil {
 		f.mbcf.serial = m.serial
 		f.payload += m.bytes
 	}
-	b.owed = 0
-	b.delay.set(&n.j.Kernel, b, delayAlarm, 0)
-	n.count.Segments++
+	b.unacknowledged = 0
+	b.delay.set(&n.job.Kernel, b, ackTimer, 0)
+	n.statistics.Segments++
 	return f
 }
 
-// expect sets the alarm that rings if nothing is heard of what was sent, unless it is set.
-func (c *circuit) expect() {
-	if c.retry.at == 0 && c.first != nil {
-		c.retry.set(&c.net.j.Kernel, c, retryAlarm, c.net.j.Kernel.Now()+c.wait)
+// startRetryTimer sets the alarm that rings if nothing is heard of what was sent, unless it is set.
+func (c *circuit) startRetryTimer() {
+	if c.retry.expiry == 0 && c.firstUnacked != nil {
+		c.retry.set(&c.network.job.Kernel, c, retryTimer, c.network.job.Kernel.Now()+c.retryTime)
 	}
 }
 
 // Act is the event of an alarm: an acknowledgement has waited for long enough, or a packet is taken
 // for lost, and all that are not acknowledged are sent again.
 func (c *circuit) Act(alarm uint64) {
-	k := &c.net.j.Kernel
+	k := &c.network.job.Kernel
 	switch {
-	case alarm == delayAlarm && c.delay.rings(k, c, alarm):
-		c.acknowledge()
-	case alarm == retryAlarm && c.retry.rings(k, c, alarm):
-		c.wait = min(2*c.wait, longestWait*c.net.MBCF.Retransmit)
-		c.retry.set(k, c, retryAlarm, k.Now()+c.wait)
-		c.unsent = c.first
-		c.flush()
+	case alarm == ackTimer && c.delay.hasExpired(k, c, alarm):
+		c.sendAcknowledgement()
+	case alarm == retryTimer && c.retry.hasExpired(k, c, alarm):
+		c.retryTime = min(2*c.retryTime, maxRetryFactor*c.network.MBCF.Retransmit)
+		c.retry.set(k, c, retryTimer, k.Now()+c.retryTime)
+		c.nextUnsent = c.firstUnacked
+		c.sendAllowed()
 	}
 }
 
-// acknowledge tells the sender, from an interrupt, what has arrived.
-func (c *circuit) acknowledge() {
-	c.back.later(c.back.frame(nil), c.net.MBCF.Output.Start)
+// sendAcknowledgement tells the sender, from an interrupt, what has arrived.
+func (c *circuit) sendAcknowledgement() {
+	c.reverse.sendFrameLater(c.reverse.newFrame(nil), c.network.MBCF.Output.Start)
 }
 
-// dropped implements transport.
-func (n *mbcf) dropped(f *frame) { n.release(f) }
+// frameDropped implements transport.
+func (n *mbcf) frameDropped(f *frame) { n.releaseFrame(f) }
 
-// arrived implements transport: the frame interrupts its host. If the host handles another one, it
-// goes on with this one before it returns from the interrupt.
-func (n *mbcf) arrived(f *frame) {
+// frameArrived implements transport: the frame interrupts its host. If the host handles another
+// one, it goes on with this one before it returns from the interrupt.
+func (n *mbcf) frameArrived(f *frame) {
 	d := n.MBCF.Ack
 	if m := f.mbcf.message; m != nil {
 		d = n.MBCF.Input.Time(f.payload - n.MBCF.Header)
 	}
 	to := f.mbcf.circuit.to
-	if to.busy > n.j.Kernel.Now() {
+	if to.interruptedUntil > n.job.Kernel.Now() {
 		d = max(d-n.MBCF.Trap, 0)
 	}
-	n.j.Kernel.Schedule(to.interrupt(d, "ethernet.mbcf.input"), (*taken)(f), 0)
+	n.job.Kernel.Schedule(to.interrupt(d, "ethernet.mbcf.input"), (*inputEvent)(f), 0)
 }
 
-// taken is the event of a frame that its host has taken in.
-type taken frame
+// inputEvent is the event of a frame that its host has taken in.
+type inputEvent frame
 
 // Act does what its message asks for, if it is the next one.
-func (x *taken) Act(uint64) {
+func (x *inputEvent) Act(uint64) {
 	f := (*frame)(x)
 	p := f.mbcf
 	c := p.circuit
-	c.net.release(f)
-	c.back.confirm(p.ack)
+	c.network.releaseFrame(f)
+	c.reverse.messagesAcknowledged(p.ack)
 	if p.message == nil {
 		return
 	}
-	c.owed++
-	if p.serial == c.arrived+1 {
-		c.arrived++
-		c.net.count.Taken += p.message.bytes
-		c.net.do(c, p.message)
+	c.unacknowledged++
+	if p.serial == c.lastArrived+1 {
+		c.lastArrived++
+		c.network.statistics.Taken += p.message.bytes
+		c.network.execute(c, p.message)
 	} else { // one before it was lost, or this one has come already
-		c.owed = c.net.MBCF.AckEvery
+		c.unacknowledged = c.network.MBCF.AckEvery
 	}
 	switch {
-	case c.owed >= c.net.MBCF.AckEvery:
-		c.acknowledge()
-	case c.owed > 0 && c.delay.at == 0:
-		c.delay.set(&c.net.j.Kernel, c, delayAlarm, c.net.j.Kernel.Now()+c.net.MBCF.AckDelay)
+	case c.unacknowledged >= c.network.MBCF.AckEvery:
+		c.sendAcknowledgement()
+	case c.unacknowledged > 0 && c.delay.expiry == 0:
+		c.delay.set(&c.network.job.Kernel, c, ackTimer, c.network.job.Kernel.Now()+c.network.MBCF.AckDelay)
 	}
 }
 
-// confirm notes that messages have arrived.
-func (c *circuit) confirm(ack uint32) {
-	if ack <= c.acked {
+// messagesAcknowledged notes that messages have arrived.
+func (c *circuit) messagesAcknowledged(ack uint32) {
+	if ack <= c.lastAcked {
 		return
 	}
-	for c.acked < ack {
-		m := c.first
-		if c.unsent == m {
-			c.unsent = m.next
+	for c.lastAcked < ack {
+		m := c.firstUnacked
+		if c.nextUnsent == m {
+			c.nextUnsent = m.next
 		}
-		c.first = m.next
-		c.acked = m.serial
-		m.next, c.net.spare = c.net.spare, m
+		c.firstUnacked = m.next
+		c.lastAcked = m.serial
+		m.next, c.network.freeMessages = c.network.freeMessages, m
 	}
-	c.wait = c.net.MBCF.Retransmit
-	c.retry.set(&c.net.j.Kernel, c, retryAlarm, 0)
-	c.flush()
-	if c.blocked {
+	c.retryTime = c.network.MBCF.Retransmit
+	c.retry.set(&c.network.job.Kernel, c, retryTimer, 0)
+	c.sendAllowed()
+	if c.senderBlocked {
 		c.from.Wake()
 	}
 }
 
-// do does what a message asks for, at the rank that it is for.
-func (n *mbcf) do(c *circuit, m *message) {
-	switch m.order {
-	case putOrder:
-		if !m.last {
+// execute does what a message asks for, at the rank that it is for.
+func (n *mbcf) execute(c *circuit, m *message) {
+	switch m.operation {
+	case putData:
+		if !m.isLast {
 			return
 		}
-		n.j.Probe.Arrives(m.access, n.j.Kernel.Now())
+		n.job.Probe.Arrives(m.access, n.job.Kernel.Now())
 		if m.access.CopyData(); m.access.IsUnawaited() {
 			m.access.Complete()
 			return
 		}
-		answer := n.message(statusAnswer)
+		answer := n.newMessage(statusReply)
 		answer.access = m.access
-		c.back.answer(answer)
-	case readOrder:
-		n.parts(len(m.access.Data), func(bytes int, first, last bool) {
-			answer := n.message(readAnswer)
-			answer.access, answer.bytes, answer.first, answer.last = m.access, bytes, first, last
-			c.back.answer(answer)
+		c.reverse.sendFromInterrupt(answer)
+	case readRequest:
+		n.splitIntoPackets(len(m.access.Data), func(bytes int, first, last bool) {
+			answer := n.newMessage(readData)
+			answer.access, answer.bytes, answer.isFirst, answer.isLast = m.access, bytes, first, last
+			c.reverse.sendFromInterrupt(answer)
 		})
-	case readAnswer:
-		if m.last {
-			n.j.Probe.Arrives(m.access, n.j.Kernel.Now())
+	case readData:
+		if m.isLast {
+			n.job.Probe.Arrives(m.access, n.job.Kernel.Now())
 			m.access.CopyData()
 			m.access.Complete()
 		}
-	case appendOrder:
-		n.j.Probe.Arrives(m.packet, n.j.Kernel.Now())
+	case queueEntry:
+		n.job.Probe.Arrives(m.packet, n.job.Kernel.Now())
 		if m.entry.Append() {
-			answer := n.message(statusAnswer)
+			answer := n.newMessage(statusReply)
 			answer.packet = m.entry.NewCompletion()
-			c.back.answer(answer)
+			c.reverse.sendFromInterrupt(answer)
 		}
-	case packetOrder:
-		if m.last {
-			n.j.Probe.Arrives(m.packet, n.j.Kernel.Now())
-			n.land(m.packet)
+	case packetData:
+		if m.isLast {
+			n.job.Probe.Arrives(m.packet, n.job.Kernel.Now())
+			n.putInInbox(m.packet)
 		}
-	case signalOrder:
+	case signalRequest:
 		c.to.DeliverSignal(c.from.ID, m.head)
-	case changeOrder:
-		m.change.was = c.to.UpdateRegister(int(c.to.ID), m.change.register, m.change.by)
-		answer := n.message(changeAnswer)
-		answer.change = m.change
-		c.back.answer(answer)
-	case changeAnswer:
-		m.change.done = true
+	case registerRequest:
+		m.registerUpdate.oldValue = c.to.UpdateRegister(int(c.to.ID), m.registerUpdate.register, m.registerUpdate.update)
+		answer := n.newMessage(registerReply)
+		answer.registerUpdate = m.registerUpdate
+		c.reverse.sendFromInterrupt(answer)
+	case registerReply:
+		m.registerUpdate.isDone = true
 		c.to.Wake()
-	case statusAnswer:
+	case statusReply:
 		if m.access != nil {
 			m.access.Complete()
 		} else {
-			n.land(m.packet)
+			n.putInInbox(m.packet)
 		}
 	}
 }
 
-// land puts a packet into the inbox of its rank, unless the rank's program has ended.
-func (n *mbcf) land(pk *core.Packet) {
-	if n.j.Ports[pk.Dst].ProgramEnded() {
-		n.j.ReleasePacket(pk)
+// putInInbox puts a packet into the inbox of its rank, unless the rank's program has ended.
+func (n *mbcf) putInInbox(pk *core.Packet) {
+	if n.job.Ports[pk.Dst].ProgramEnded() {
+		n.job.ReleasePacket(pk)
 		return
 	}
 	pk.Arrive()
 }
 
-// parts yields the lengths of the packets for so many bytes. For none there is one as well.
-func (n *mbcf) parts(bytes int, yield func(bytes int, first, last bool)) {
+// splitIntoPackets yields the lengths of the packets for so many bytes. For none there is one as
+// well.
+func (n *mbcf) splitIntoPackets(bytes int, yield func(bytes int, first, last bool)) {
 	first := true
 	for ; bytes > n.MBCF.Limit; bytes -= n.MBCF.Limit {
 		yield(n.MBCF.Limit, first, false)
@@ -418,11 +420,11 @@ func (n *mbcf) Send(p *core.Port, pk *core.Packet) {
 	}
 	p.ElapseCharges()
 	p.Probe.PacketSent(p, pk, "send")
-	c := n.task(p.ID).to(pk.Dst)
-	n.parts(8*device.HeadWords+len(pk.Data), func(bytes int, first, last bool) {
-		m := n.message(packetOrder)
-		m.packet, m.bytes, m.first, m.last = pk, bytes, first, last
-		c.call(m)
+	c := n.taskOf(p.ID).circuitTo(pk.Dst)
+	n.splitIntoPackets(8*device.HeadWords+len(pk.Data), func(bytes int, first, last bool) {
+		m := n.newMessage(packetData)
+		m.packet, m.bytes, m.isFirst, m.isLast = pk, bytes, first, last
+		c.sendFromCall(m)
 	})
 }
 
@@ -437,18 +439,18 @@ func (n *mbcf) Receive(p *core.Port, pk *core.Packet) {
 func (n *mbcf) MaxEntry() int { return n.MBCF.Limit }
 
 func (n *mbcf) ChargeDequeue(p *core.Port) {
-	n.task(p.ID).system(n.MBCF.Dequeue, "ethernet.mbcf.dequeue", model.Receiving)
+	n.taskOf(p.ID).spendInSystem(n.MBCF.Dequeue, "ethernet.mbcf.dequeue", model.Receiving)
 }
 
 func (n *mbcf) ChargeHandlerCall(p *core.Port) {
-	n.task(p.ID).system(n.MBCF.Upcall, "ethernet.mbcf.upcall", model.Interrupt)
+	n.taskOf(p.ID).spendInSystem(n.MBCF.Upcall, "ethernet.mbcf.upcall", model.Interrupt)
 }
 
-// local charges a call that concerns the rank's own memory.
-func (n *mbcf) local(p *core.Port, bytes int) {
+// chargeLocalCall charges a call that concerns the rank's own memory.
+func (n *mbcf) chargeLocalCall(p *core.Port, bytes int) {
 	p.ElapseCharges()
-	t := n.task(p.ID)
-	t.system(n.MBCF.Call.Time(bytes), "ethernet.mbcf.call.start", model.Sending)
+	t := n.taskOf(p.ID)
+	t.spendInSystem(n.MBCF.Call.Time(bytes), "ethernet.mbcf.call.start", model.Sending)
 }
 
 // StartAccess writes or reads memory.
@@ -456,22 +458,22 @@ func (n *mbcf) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	p.ElapseCharges()
 	p.Probe.AccessStarted(p, x)
 	if x.Dst == x.Src {
-		n.local(p, len(x.Data))
+		n.chargeLocalCall(p, len(x.Data))
 		x.CopyData()
 		x.Complete()
 		return
 	}
-	c := n.task(p.ID).to(x.Dst)
+	c := n.taskOf(p.ID).circuitTo(x.Dst)
 	if x.IsGet {
-		m := n.message(readOrder)
+		m := n.newMessage(readRequest)
 		m.access = x
-		c.call(m)
+		c.sendFromCall(m)
 		return
 	}
-	n.parts(len(x.Data), func(bytes int, first, last bool) {
-		m := n.message(putOrder)
-		m.access, m.bytes, m.first, m.last = x, bytes, first, last
-		c.call(m)
+	n.splitIntoPackets(len(x.Data), func(bytes int, first, last bool) {
+		m := n.newMessage(putData)
+		m.access, m.bytes, m.isFirst, m.isLast = x, bytes, first, last
+		c.sendFromCall(m)
 	})
 }
 
@@ -480,43 +482,43 @@ func (n *mbcf) SendEntry(p *core.Port, x *core.QueueEntry) {
 	p.ElapseCharges()
 	p.Probe.PacketSent(p, x.Packet, "enqueue")
 	if x.Dst == p.ID {
-		n.local(p, len(x.Data))
+		n.chargeLocalCall(p, len(x.Data))
 		if x.Append() {
-			n.land(x.NewCompletion())
+			n.putInInbox(x.NewCompletion())
 		}
 		return
 	}
-	m := n.message(appendOrder)
+	m := n.newMessage(queueEntry)
 	m.entry, m.packet, m.bytes = x, x.Packet, len(x.Data)
-	n.task(p.ID).to(x.Dst).call(m)
+	n.taskOf(p.ID).circuitTo(x.Dst).sendFromCall(m)
 }
 
 // SendSignal runs a handler.
 func (n *mbcf) SendSignal(p *core.Port, dst int, head device.Head) {
 	if dst == int(p.ID) {
-		n.local(p, 0)
+		n.chargeLocalCall(p, 0)
 		p.DeliverSignal(p.ID, head)
 		return
 	}
-	m := n.message(signalOrder)
+	m := n.newMessage(signalRequest)
 	m.head, m.bytes = head, 8*device.HeadWords
-	n.task(p.ID).to(int32(dst)).call(m)
+	n.taskOf(p.ID).circuitTo(int32(dst)).sendFromCall(m)
 }
 
 // UpdateRegister changes a register and waits for the answer.
 func (n *mbcf) UpdateRegister(p *core.Port, dst, r int, by core.RegisterUpdate) int64 {
 	if dst == int(p.ID) {
-		n.local(p, 0)
+		n.chargeLocalCall(p, 0)
 		return p.UpdateRegister(dst, r, by)
 	}
-	x := &change{register: r, by: by}
-	m := n.message(changeOrder)
-	m.change, m.bytes = x, 8
-	n.task(p.ID).to(int32(dst)).call(m)
-	for !x.done {
+	x := &registerUpdate{register: r, update: by}
+	m := n.newMessage(registerRequest)
+	m.registerUpdate, m.bytes = x, 8
+	n.taskOf(p.ID).circuitTo(int32(dst)).sendFromCall(m)
+	for !x.isDone {
 		p.ParkAndElapse()
 	}
-	return x.was
+	return x.oldValue
 }
 
 // content says what a frame carries.
@@ -525,22 +527,22 @@ func (p *packet) content() any {
 	switch {
 	case m == nil || m.serial != p.serial:
 		return "ack"
-	case m.order == putOrder || m.order == readAnswer:
+	case m.operation == putData || m.operation == readData:
 		return m.access
-	case m.order == appendOrder || m.order == packetOrder:
+	case m.operation == queueEntry || m.operation == packetData:
 		return m.packet
 	}
 	return "control"
 }
 
-// departed says when the first part of an access or packet has left for the first time.
-func (p *packet) departed(began unit.Time) {
+// noteDeparture says when the first part of an access or packet has left for the first time.
+func (p *packet) noteDeparture(began unit.Time) {
 	m := p.message
-	if m == nil || m.serial != p.serial || !m.first {
+	if m == nil || m.serial != p.serial || !m.isFirst {
 		return
 	}
-	m.first = false
+	m.isFirst = false
 	if x := p.content(); x != "control" {
-		p.circuit.net.j.Probe.Departs(x, began)
+		p.circuit.network.job.Probe.Departs(x, began)
 	}
 }

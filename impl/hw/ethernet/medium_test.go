@@ -24,9 +24,9 @@ func tenMegabit() *model.Ethernet {
 // and each station sends a frame that it gets to the next.
 type flood struct{ *medium }
 
-func (f *flood) newFrame() *frame { return new(frame) }
-func (f *flood) arrived(x *frame) { f.send(x) }
-func (f *flood) dropped(x *frame) { f.send(x) }
+func (f *flood) newFrame() *frame      { return new(frame) }
+func (f *flood) frameArrived(x *frame) { f.send(x) }
+func (f *flood) frameDropped(x *frame) { f.send(x) }
 
 // saturate lets stations send frames with a payload for a while, and returns what was on the
 // medium.
@@ -35,15 +35,15 @@ func saturate(t testing.TB, e *model.Ethernet, stations, payload int, seed uint6
 	var k sim.Kernel
 	defer k.Close()
 	x := &flood{medium: newMedium(e, &k, stations, seed, core.NullProbe)}
-	x.up = x
+	x.transport = x
 	for i := range 2 * stations {
-		x.send(&frame{e: x.medium, src: i % stations, dst: (i + 1) % stations, payload: payload})
+		x.send(&frame{medium: x.medium, src: i % stations, dst: (i + 1) % stations, payload: payload})
 	}
 	k.Go(func(p *sim.Proc) { p.Sleep(d) })
 	if err := k.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	return *x.count
+	return *x.statistics
 }
 
 // use returns the part of a time in which the medium carried frames from the first byte of their
@@ -100,9 +100,9 @@ func TestFairness(t *testing.T) {
 	defer k.Close()
 	const stations = 5
 	x := &counting{flood: flood{medium: newMedium(e, &k, stations, 3, core.NullProbe)}}
-	x.up = x
+	x.transport = x
 	for i := range 2 * stations {
-		x.send(&frame{e: x.medium, src: i % stations, payload: 1500})
+		x.send(&frame{medium: x.medium, src: i % stations, payload: 1500})
 	}
 	k.Go(func(p *sim.Proc) { p.Sleep(200 * unit.Second) })
 	if err := k.Run(t.Context()); err != nil {
@@ -119,7 +119,7 @@ type counting struct {
 	frames [5]int
 }
 
-func (c *counting) arrived(f *frame) {
+func (c *counting) frameArrived(f *frame) {
 	c.frames[f.src]++
 	c.send(f)
 }
@@ -135,22 +135,22 @@ func TestCollision(t *testing.T) {
 		var k sim.Kernel
 		x := &flood{medium: newMedium(&e, &k, 3, 1, core.NullProbe)}
 		got := &once{flood: x}
-		x.up = got
+		x.transport = got
 		k.Go(func(p *sim.Proc) {
 			p.Sleep(unit.Millisecond)
-			x.send(&frame{e: x.medium, src: 0, payload: 1000})
+			x.send(&frame{medium: x.medium, src: 0, payload: 1000})
 		})
 		k.Go(func(p *sim.Proc) {
 			p.Sleep(unit.Millisecond + c.apart)
-			x.send(&frame{e: x.medium, src: 1, payload: 1000})
+			x.send(&frame{medium: x.medium, src: 1, payload: 1000})
 			p.Sleep(unit.Second)
 		})
 		if err := k.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		k.Close()
-		if (x.count.Collisions > 0) != c.crash || got.n != 2 {
-			t.Errorf("%v apart: %d collisions, %d frames arrive", c.apart, x.count.Collisions, got.n)
+		if (x.statistics.Collisions > 0) != c.crash || got.n != 2 {
+			t.Errorf("%v apart: %d collisions, %d frames arrive", c.apart, x.statistics.Collisions, got.n)
 		}
 		if first := unit.Millisecond + e.Rate.Time(8+14+1000+4) + e.Propagation; !c.crash && got.first != first {
 			t.Errorf("%v apart: the first frame arrives at %v, want %v", c.apart, got.first, first)
@@ -169,7 +169,7 @@ type once struct {
 	first, last unit.Time
 }
 
-func (o *once) arrived(*frame) {
+func (o *once) frameArrived(*frame) {
 	if o.n++; o.n == 1 {
 		o.first = o.kernel.Now()
 	}

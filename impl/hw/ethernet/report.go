@@ -9,62 +9,64 @@ import (
 // Report gives names to the medium and its stations. On the medium is what all carry, on a station
 // its own frames.
 func (e *medium) Report(uint64) {
-	e.probe.NameServer(&e.name, "%sEthernet", e.prefix)
+	e.probe.NameServer(&e.track, "%sEthernet", e.namePrefix)
 	for i := range e.stations {
-		e.probe.NameServer(&e.stations[i].name, "%sstation %d", e.prefix, i)
+		e.probe.NameServer(&e.stations[i].track, "%sstation %d", e.namePrefix, i)
 	}
 }
 
 // Report gives names to all links.
-func (s *switched) Report(uint64) {
+func (s *switchedEthernet) Report(uint64) {
 	for i := range s.links {
 		if l := &s.links[i]; l.shared != nil {
 			l.shared.Report(0)
 		} else {
-			l.in.report()
-			l.out.report()
+			l.toSwitch.nameTrack()
+			l.fromSwitch.nameTrack()
 		}
 	}
-	for i := range s.toFirst[1:] {
-		s.toFirst[1+i].report()
-		s.fromFirst[1+i].report()
+	for i := range s.uplinks[1:] {
+		s.uplinks[1+i].nameTrack()
+		s.downlinks[1+i].nameTrack()
 	}
 }
 
-func (l *line) report() { l.s.j.Probe.NameServer(&l.server, "%s%s", l.s.prefix, l.name) }
+func (l *line) nameTrack() {
+	l.ethernet.job.Probe.NameServer(&l.server, "%s%s", l.ethernet.namePrefix, l.name)
+}
 
-// passed reports the frame that has just left a line.
-type passed line
+// lineReport reports the frame that has just left a line.
+type lineReport line
 
 // Report says what it was.
-func (x *passed) Report(uint64) {
+func (x *lineReport) Report(uint64) {
 	l := (*line)(x)
-	f := l.last
-	if f.hop == 0 {
-		f.departed(l.began)
+	f := l.lastFrame
+	if f.hops == 0 {
+		f.noteDeparture(l.frameStart)
 	}
-	l.s.j.Probe.ServerTaken(&l.server, f.content(), model.Carrying, l.began, l.s.j.Kernel.Now()-l.began, f.payload)
+	l.ethernet.job.Probe.ServerTaken(&l.server, f.content(), model.Carrying, l.frameStart, l.ethernet.job.Kernel.Now()-l.frameStart, f.payload)
 }
 
-// signal reports what a station has sent until now.
-type signal station
+// stationReport reports what a station has sent until now.
+type stationReport station
 
 // report has how many stations sent: with the last of them the burst ends.
-func (x *signal) Report(sending uint64) {
+func (x *stationReport) Report(sending uint64) {
 	s := (*station)(x)
 	now, f := s.kernel.Now(), s.queue[0]
 	what, a := f.content(), model.Carrying
-	if s.crash {
+	if s.collides {
 		what, a = "collision", model.Colliding
 	} else {
-		f.departed(s.began)
+		f.noteDeparture(s.sendStart)
 	}
-	s.probe.ServerTaken(&s.name, what, a, s.began, now-s.began, f.payload)
+	s.probe.ServerTaken(&s.track, what, a, s.sendStart, now-s.sendStart, f.payload)
 	if sending == 1 {
-		if s.medium.crash {
+		if s.medium.isCollision {
 			what, a = "collision", model.Colliding
 		}
-		s.probe.ServerTaken(&s.medium.name, what, a, s.since, now-s.since, f.payload)
+		s.probe.ServerTaken(&s.medium.track, what, a, s.burstStart, now-s.burstStart, f.payload)
 	}
 }
 
@@ -78,13 +80,13 @@ func (f *frame) content() any {
 		return f.mbcf.content()
 	}
 	x := &f.segment
-	if x.n == 0 {
+	if x.length == 0 {
 		return "ack"
 	}
-	p := core.StreamPart{FromByte: x.at, ToByte: x.at + x.n}
-	if x.to != nil {
-		for pk := x.to.peer.out.Head; pk != nil && p.First == nil; pk = pk.Next {
-			if pk.Transit.Position > x.at {
+	p := core.StreamPart{FromByte: x.offset, ToByte: x.offset + x.length}
+	if x.receiver != nil {
+		for pk := x.receiver.peer.outPackets.Head; pk != nil && p.First == nil; pk = pk.Next {
+			if pk.Transit.Position > x.offset {
 				p.First = pk
 			}
 		}
@@ -92,34 +94,35 @@ func (f *frame) content() any {
 	return p
 }
 
-// departed says when the packets departed whose first bytes have just been sent for the first time.
-func (f *frame) departed(began unit.Time) {
+// noteDeparture says when the packets departed whose first bytes have just been sent for the first
+// time.
+func (f *frame) noteDeparture(began unit.Time) {
 	x := &f.segment
 	if f.mbcf.circuit != nil {
-		f.mbcf.departed(began)
+		f.mbcf.noteDeparture(began)
 	}
-	if f.datagram != nil || x.n == 0 || x.to == nil {
+	if f.datagram != nil || x.length == 0 || x.receiver == nil {
 		return
 	}
 	const gone = 1
-	for pk := x.to.peer.out.Head; pk != nil; pk = pk.Next {
-		first := pk.Transit.Position - x.to.h.net.TCP.Record - len(pk.Data)
-		if pk.Transit.Step != gone && first >= x.at && first < x.at+x.n {
+	for pk := x.receiver.peer.outPackets.Head; pk != nil; pk = pk.Next {
+		first := pk.Transit.Position - x.receiver.host.network.TCP.Record - len(pk.Data)
+		if pk.Transit.Step != gone && first >= x.offset && first < x.offset+x.length {
 			pk.Transit.Step = gone
-			x.to.h.Probe.Departs(pk, began)
+			x.receiver.host.Probe.Departs(pk, began)
 		}
 	}
 }
 
-// landing reports the packets that have arrived with the last segment.
-type landing socket
+// landingReport reports the packets that have arrived with the last segment.
+type landingReport socket
 
 // report has how many bytes of the stream came with it.
-func (l *landing) Report(fresh uint64) {
+func (l *landingReport) Report(fresh uint64) {
 	s := (*socket)(l)
-	for pk := s.peer.out.Head; pk != nil && pk.Transit.Position <= s.arrived; pk = pk.Next {
+	for pk := s.peer.outPackets.Head; pk != nil && pk.Transit.Position <= s.arrived; pk = pk.Next {
 		if pk.Transit.Position > s.arrived-int(fresh) {
-			s.h.Probe.Arrives(pk, s.came)
+			s.host.Probe.Arrives(pk, s.lastArrival)
 		}
 	}
 }

@@ -15,9 +15,9 @@ type sink struct {
 	came []unit.Time
 }
 
-func (s *sink) newFrame() *frame { return new(frame) }
-func (s *sink) arrived(*frame)   { s.came = append(s.came, s.j.Kernel.Now()) }
-func (s *sink) dropped(*frame)   {}
+func (s *sink) newFrame() *frame    { return new(frame) }
+func (s *sink) frameArrived(*frame) { s.came = append(s.came, s.j.Kernel.Now()) }
+func (s *sink) frameDropped(*frame) {}
 
 // Frames of a station follow each other a gap apart, and so they arrive.
 func TestFramesKeepTheirGap(t *testing.T) {
@@ -26,7 +26,7 @@ func TestFramesKeepTheirGap(t *testing.T) {
 	j := core.NewJob(core.Config{Machine: &model.Machine{Name: "ethernet", Timer: 1, Network: m}, Ranks: 4})
 	x := &sink{j: j}
 	count := new(Statistics)
-	s := newSwitched(m, j, core.Attachment{Ranks: 4, Interfaces: 4}, x, count)
+	s := newSwitchedEthernet(m, j, core.Attachment{Ranks: 4, Interfaces: 4}, x, count)
 	for range 50 {
 		s.send(&frame{src: 0, dst: 3, payload: 1500})
 	}
@@ -58,10 +58,10 @@ func TestMemoryIsShared(t *testing.T) {
 		m.Switches = &model.Switches{Full: true, Ports: x.ports, Latency: 10 * us, Buffer: 40 * 1526, Memory: x.memory, Uplink: 1.25e9}
 		j := core.NewJob(core.Config{Machine: &model.Machine{Name: "ethernet", Timer: 1, Network: m}, Ranks: 4})
 		to, count := &sink{j: j}, new(Statistics)
-		s := newSwitched(m, j, core.Attachment{Ranks: 4, Interfaces: 4}, to, count)
+		s := newSwitchedEthernet(m, j, core.Attachment{Ranks: 4, Interfaces: 4}, to, count)
 		for range 40 {
-			(*forwarded)(&frame{s: s, src: 0, dst: 1, payload: 1500}).Act(0)
-			(*forwarded)(&frame{s: s, src: 3, dst: 2, payload: 1500}).Act(0)
+			(*forwardEvent)(&frame{switches: s, src: 0, dst: 1, payload: 1500}).Act(0)
+			(*forwardEvent)(&frame{switches: s, src: 3, dst: 2, payload: 1500}).Act(0)
 		}
 		j.Kernel.Go(func(p *sim.Proc) { p.Sleep(unit.Second) })
 		if err := j.Kernel.Run(t.Context()); err != nil {
@@ -70,7 +70,7 @@ func TestMemoryIsShared(t *testing.T) {
 		if lost := 80 - len(to.came); lost != x.lost {
 			t.Errorf("memory of %d bytes, %d stations a switch: %d frames are lost, want %d", x.memory, x.ports, lost, x.lost)
 		}
-		for i, n := range s.memory {
+		for i, n := range s.waitingBytes {
 			if n != 0 {
 				t.Errorf("%d bytes are still in switch %d", n, i)
 			}

@@ -14,290 +14,292 @@ import (
 // close and open, and retransmission: of all that follows a lost segment where there is no
 // congestion window. Connection setup and checksum errors are not emulated.
 type socket struct {
-	h    *host
+	host *host
 	peer *socket // the other end
 
 	// The stream out. Its positions are bytes since the beginning: acked ≤ sent ≤ written ≤ asked.
-	out     core.PacketList
-	asked   int  // the end of what the program has to write
-	written int  // the end of what is in the send buffer
-	sent    int  // the end of what has been sent
-	most    int  // the end of what has ever been sent
-	acked   int  // the end of what has arrived at the other side
-	limit   int  // the end of what the other side has room for
-	writing bool // the program's own call is sending
-	retry   timer
-	wait    unit.Time // until a segment is taken for lost
+	outPackets  core.PacketList
+	asked       int  // the end of what the program has to write
+	written     int  // the end of what is in the send buffer
+	sent        int  // the end of what has been sent
+	highestSent int  // the end of what has ever been sent
+	acked       int  // the end of what has arrived at the other side
+	sendLimit   int  // the end of what the other side has room for
+	isWriting   bool // the program's own call is sending
+	retry       timer
+	retryTime   unit.Time // until a segment is taken for lost
 	congestion
 
 	// The stream in: read ≤ arrived ≤ edge.
-	arrived int
-	read    int       // the end of what the program has read
-	edge    int       // the end of the room that the other side was told of
-	came    unit.Time // when the last segment of the stream came
-	owed    int       // segments that are not acknowledged
-	quick   int       // so many more are acknowledged at once, unless data goes both ways
-	both    bool      // data was sent soon after data had come, which acknowledges it
-	short   bool      // a segment that was not full is not acknowledged
-	must    bool      // acknowledge at once
-	delay   timer     // of an acknowledgement
-	early   []span    // what is there behind a gap, in order, where there is a congestion window
-	latest  int       // where the latest of it begins
+	arrived          int
+	read             int       // the end of what the program has read
+	offeredLimit     int       // the end of the room that the other side was told of
+	lastArrival      unit.Time // when the last segment of the stream came
+	unacknowledged   int       // segments that are not acknowledged
+	quickAcks        int       // so many more are acknowledged at once, unless data goes both ways
+	isBidirectional  bool      // data was sent soon after data had come, which acknowledges it
+	owesShortSegment bool      // a segment that was not full is not acknowledged
+	acknowledgeNow   bool      // acknowledge at once
+	delay            timer     // of an acknowledgement
+	outOfOrder       []span    // what is there behind a gap, in order, where there is a congestion window
+	latestOutOfOrder int       // where the latest of it begins
 }
 
 // segment is what TCP says in a frame.
 type segment struct {
-	to    *socket
-	at, n int // bytes of the stream
-	ack   int // of the other stream: all before it are there
-	edge  int // and room up to here
-	probe bool
-	came  unit.Time // when its frame came
+	receiver       *socket
+	offset, length int // bytes of the stream
+	ack            int // of the other stream: all before it are there
+	windowEnd      int // and room up to here
+	isWindowProbe  bool
+	arrival        unit.Time // when its frame came
 
-	blocks [blocks]span // of the other stream, that are there behind a gap
-	has    int          // so many of them
+	sackBlocks    [maxSackBlocks]span // of the other stream, that are there behind a gap
+	numSackBlocks int                 // so many of them
 }
 
 // timer is an alarm that can be reset while its event is pending.
 type timer struct {
-	at    unit.Time // when it rings; 0: it does not
-	event unit.Time // when there is an event next; 0: there is none
+	expiry    unit.Time // when it rings; 0: it does not
+	nextEvent unit.Time // when there is an event next; 0: there is none
 }
 
 // Alarms of a socket, or of a circuit.
 const (
-	delayAlarm = iota
-	retryAlarm
+	ackTimer = iota
+	retryTimer
 )
 
-// longestWait bounds the doubling of the time until a segment is sent again.
-const longestWait = 64
+// maxRetryFactor bounds the doubling of the time until a segment is sent again.
+const maxRetryFactor = 64
 
 // set lets an alarm ring at a time, as an event of x with an argument; 0 stops it.
 func (a *timer) set(k *sim.Kernel, x sim.Action, alarm uint64, at unit.Time) {
-	a.at = at
-	if at > 0 && (a.event == 0 || at < a.event) {
-		a.event = at
+	a.expiry = at
+	if at > 0 && (a.nextEvent == 0 || at < a.nextEvent) {
+		a.nextEvent = at
 		k.Schedule(at, x, alarm)
 	}
 }
 
-// rings reports at its event whether the alarm rings now. If it is to ring later it gets another
-// event.
-func (a *timer) rings(k *sim.Kernel, x sim.Action, alarm uint64) bool {
+// hasExpired reports at its event whether the alarm rings now. If it is to ring later it gets
+// another event.
+func (a *timer) hasExpired(k *sim.Kernel, x sim.Action, alarm uint64) bool {
 	now := k.Now()
-	if a.event != now {
+	if a.nextEvent != now {
 		return false // another event has taken its place
 	}
-	a.event = 0
-	if a.at > now {
-		a.set(k, x, alarm, a.at)
+	a.nextEvent = 0
+	if a.expiry > now {
+		a.set(k, x, alarm, a.expiry)
 		return false
 	}
-	return a.at > 0
+	return a.expiry > 0
 }
 
-// set sets an alarm of the socket.
-func (s *socket) set(a *timer, alarm uint64, at unit.Time) { a.set(&s.h.Kernel, s, alarm, at) }
+// setTimer sets an alarm of the socket.
+func (s *socket) setTimer(a *timer, alarm uint64, at unit.Time) { a.set(&s.host.Kernel, s, alarm, at) }
 
 // Act is the event of an alarm.
 func (s *socket) Act(alarm uint64) {
 	switch {
-	case alarm == delayAlarm && s.delay.rings(&s.h.Kernel, s, alarm):
-		s.both = false
-		s.answer()
-	case alarm == retryAlarm && s.retry.rings(&s.h.Kernel, s, alarm):
-		s.again(s.h.Kernel.Now())
+	case alarm == ackTimer && s.delay.hasExpired(&s.host.Kernel, s, alarm):
+		s.isBidirectional = false
+		s.sendAcknowledgement()
+	case alarm == retryTimer && s.retry.hasExpired(&s.host.Kernel, s, alarm):
+		s.retransmit(s.host.Kernel.Now())
 	}
 }
 
-// free returns how many bytes the send buffer takes.
-func (s *socket) free() int { return s.h.net.TCP.SendBuffer - (s.written - s.acked) }
+// freeSendBuffer returns how many bytes the send buffer takes.
+func (s *socket) freeSendBuffer() int { return s.host.network.TCP.SendBuffer - (s.written - s.acked) }
 
-// due returns the length of the segment that can be sent now, or 0. Part of the waiting data is
-// only sent if it fills a segment or half of the other side's buffer, so that windows do not get
-// smaller and smaller (RFC 1122, 4.2.3.4). Nagle's algorithm is not used.
-func (s *socket) due() int {
+// sendableBytes returns the length of the segment that can be sent now, or 0. Part of the waiting
+// data is only sent if it fills a segment or half of the other side's buffer, so that windows do
+// not get smaller and smaller (RFC 1122, 4.2.3.4). Nagle's algorithm is not used.
+func (s *socket) sendableBytes() int {
 	waits := s.written - s.sent
-	n := min(waits, s.allowed()-s.sent, s.h.net.mss)
-	if n == waits || n == s.h.net.mss || 2*n >= s.h.net.TCP.ReceiveBuffer {
+	n := min(waits, s.sendWindowEnd()-s.sent, s.host.network.mss)
+	if n == waits || n == s.host.network.mss || 2*n >= s.host.network.TCP.ReceiveBuffer {
 		return max(n, 0)
 	}
 	return 0
 }
 
-// next takes the next segment of the stream, or returns nil. A lost one is first.
-func (s *socket) next() *frame {
-	if x, ok := s.hole(); ok {
-		return s.resend(x)
+// nextSegment takes the next segment of the stream, or returns nil. A lost one is first.
+func (s *socket) nextSegment() *frame {
+	if x, ok := s.nextLostSpan(); ok {
+		return s.resendSpan(x)
 	}
-	n := s.due()
+	n := s.sendableBytes()
 	if n == 0 {
 		return nil
 	}
-	s.uses()
-	f := s.frame()
+	s.restartIdleWindow()
+	f := s.newSegment()
 	f.payload += n
-	f.segment.at, f.segment.n = s.sent, n
+	f.segment.offset, f.segment.length = s.sent, n
 	s.sent += n
-	fresh := max(s.sent-s.most, 0)
-	s.most += fresh
-	s.h.net.count.Stream += fresh
-	s.h.net.count.Again += n - fresh
+	fresh := max(s.sent-s.highestSent, 0)
+	s.highestSent += fresh
+	s.host.network.statistics.Stream += fresh
+	s.host.network.statistics.Again += n - fresh
 	return f
 }
 
-// frame returns a segment without data, which acknowledges all that has arrived.
-func (s *socket) frame() *frame {
-	n := s.h.net
+// newSegment returns a segment without data, which acknowledges all that has arrived.
+func (s *socket) newSegment() *frame {
+	n := s.host.network
 	f := n.newFrame()
-	f.src, f.dst, f.payload = s.h.station, s.peer.h.station, n.TCP.Header
-	s.edge = s.read + n.TCP.ReceiveBuffer
-	f.segment = segment{to: s.peer, ack: s.arrived, edge: s.edge}
-	s.report(&f.segment)
-	s.owed, s.must, s.short = 0, false, false
-	s.set(&s.delay, delayAlarm, 0)
-	n.count.Segments++
+	f.src, f.dst, f.payload = s.host.station, s.peer.host.station, n.TCP.Header
+	s.offeredLimit = s.read + n.TCP.ReceiveBuffer
+	f.segment = segment{receiver: s.peer, ack: s.arrived, windowEnd: s.offeredLimit}
+	s.fillSackBlocks(&f.segment)
+	s.unacknowledged, s.acknowledgeNow, s.owesShortSegment = 0, false, false
+	s.setTimer(&s.delay, ackTimer, 0)
+	n.statistics.Segments++
 	return f
 }
 
-// answer sends an acknowledgement from an interrupt.
-func (s *socket) answer() { s.h.later(s.frame()) }
+// sendAcknowledgement sends an acknowledgement from an interrupt.
+func (s *socket) sendAcknowledgement() { s.host.sendFromInterrupt(s.newSegment()) }
 
 // flush sends what can be sent from an interrupt. If the program's own call is sending it does that
 // as well.
 func (s *socket) flush() {
-	if s.writing {
+	if s.isWriting {
 		return
 	}
-	for f := s.next(); f != nil; f = s.next() {
-		s.h.later(f)
+	for f := s.nextSegment(); f != nil; f = s.nextSegment() {
+		s.host.sendFromInterrupt(f)
 	}
-	s.expect()
+	s.startRetryTimer()
 }
 
-// expect sets the alarm that rings if nothing is heard of what was written, unless it is set.
-func (s *socket) expect() {
-	if s.retry.at == 0 && s.written > s.acked {
-		s.set(&s.retry, retryAlarm, s.h.Kernel.Now()+s.wait)
+// startRetryTimer sets the alarm that rings if nothing is heard of what was written, unless it is
+// set.
+func (s *socket) startRetryTimer() {
+	if s.retry.expiry == 0 && s.written > s.acked {
+		s.setTimer(&s.retry, retryTimer, s.host.Kernel.Now()+s.retryTime)
 	}
 }
 
-// again retransmits all unacknowledged data. If there is none because the window is closed, it
+// retransmit retransmits all unacknowledged data. If there is none because the window is closed, it
 // probes the window.
-func (s *socket) again(now unit.Time) {
-	s.wait = min(2*s.wait, longestWait*s.h.net.TCP.Retransmit)
-	s.set(&s.retry, retryAlarm, now+s.wait)
+func (s *socket) retransmit(now unit.Time) {
+	s.retryTime = min(2*s.retryTime, maxRetryFactor*s.host.network.TCP.Retransmit)
+	s.setTimer(&s.retry, retryTimer, now+s.retryTime)
 	if s.sent > s.acked {
-		s.collapse()
+		s.handleTimeout()
 		s.flush()
 		return
 	}
-	f := s.frame()
-	f.segment.probe = true
-	s.h.later(f)
+	f := s.newSegment()
+	f.segment.isWindowProbe = true
+	s.host.sendFromInterrupt(f)
 }
 
-// input takes in a segment.
-func (s *socket) input(x *segment) {
-	s.limit = max(s.limit, x.edge)
-	if s.h.net.TCP.Congestion != nil {
-		before, acked := s.flying(), s.acked
+// receiveSegment takes in a segment.
+func (s *socket) receiveSegment(x *segment) {
+	s.sendLimit = max(s.sendLimit, x.windowEnd)
+	if s.host.network.TCP.Congestion != nil {
+		before, acked := s.bytesInFlight(), s.acked
 		if x.ack > acked {
-			s.confirm(x.ack)
+			s.dataAcknowledged(x.ack)
 		}
-		s.acknowledged(x, s.acked-acked, before)
+		s.updateWindow(x, s.acked-acked, before)
 	} else if x.ack > s.acked {
-		s.confirm(x.ack)
+		s.dataAcknowledged(x.ack)
 	}
-	s.must = s.must || x.probe
-	if x.n > 0 {
-		s.take(x)
+	s.acknowledgeNow = s.acknowledgeNow || x.isWindowProbe
+	if x.length > 0 {
+		s.receiveData(x)
 	}
 	s.flush()
-	if s.must {
-		s.answer()
+	if s.acknowledgeNow {
+		s.sendAcknowledgement()
 	}
 }
 
-// confirm notes that what was sent has arrived.
-func (s *socket) confirm(ack int) {
+// dataAcknowledged notes that what was sent has arrived.
+func (s *socket) dataAcknowledged(ack int) {
 	s.acked = ack
 	s.sent = max(s.sent, ack)
-	s.wait = s.h.net.TCP.Retransmit
-	s.set(&s.retry, retryAlarm, 0)
-	if s.h.blocked == s || s.written < s.asked && s.writable() {
-		s.h.Wake()
+	s.retryTime = s.host.network.TCP.Retransmit
+	s.setTimer(&s.retry, retryTimer, 0)
+	if s.host.blockedSocket == s || s.written < s.asked && s.isWritable() {
+		s.host.Wake()
 	}
 }
 
-// take takes in data. A segment that does not continue the stream, or has arrived before, is
+// receiveData takes in data. A segment that does not continue the stream, or has arrived before, is
 // answered with the position that is expected next.
-func (s *socket) take(x *segment) {
-	t := &s.h.net.TCP
-	fresh := x.at + x.n - s.arrived
-	if x.at > s.arrived || fresh <= 0 {
-		s.must = true
+func (s *socket) receiveData(x *segment) {
+	t := &s.host.network.TCP
+	fresh := x.offset + x.length - s.arrived
+	if x.offset > s.arrived || fresh <= 0 {
+		s.acknowledgeNow = true
 		if t.Congestion != nil && fresh > 0 {
-			s.keep(span{x.at, x.at + x.n})
+			s.keepOutOfOrder(span{x.offset, x.offset + x.length})
 		}
 		return
 	}
-	fresh = s.joined(x.at+x.n) - s.arrived
+	fresh = s.mergeOutOfOrder(x.offset+x.length) - s.arrived
 	if s.read == s.arrived {
-		s.h.unread++
+		s.host.unreadSockets++
 	}
-	count := s.h.net.count
+	count := s.host.network.statistics
 	count.Taken += fresh
 	s.arrived += fresh
 	count.Fullest = max(count.Fullest, s.arrived-s.read)
-	s.acknowledge(x.came)
-	s.short = s.short || x.n < s.h.net.mss
-	s.h.Probe.RequestReport((*landing)(s), uint64(fresh))
-	if s.h.ProgramEnded() {
-		s.consume(s.arrived - s.read)
+	s.scheduleAcknowledgement(x.arrival)
+	s.owesShortSegment = s.owesShortSegment || x.length < s.host.network.mss
+	s.host.Probe.RequestReport((*landingReport)(s), uint64(fresh))
+	if s.host.ProgramEnded() {
+		s.readBytes(s.arrived - s.read)
 		return
 	}
-	s.h.NotifyEvent()
+	s.host.NotifyEvent()
 }
 
-// acknowledge decides when a segment that continues the stream and came at a time is acknowledged:
-// at once if it is the second one, if a gap is left, or at the beginning and after a pause, when
-// the sender's window is small (quick acknowledgements of Linux, unless data goes both ways); else
-// after a while, if no data goes with the acknowledgement.
-func (s *socket) acknowledge(came unit.Time) {
-	t := &s.h.net.TCP
-	if c := t.Congestion; c != nil && (s.came == 0 || came-s.came > t.Retransmit) {
-		s.quick = c.Quick
+// scheduleAcknowledgement decides when a segment that continues the stream and came at a time is
+// acknowledged: at once if it is the second one, if a gap is left, or at the beginning and after a
+// pause, when the sender's window is small (quick acknowledgements of Linux, unless data goes both
+// ways); else after a while, if no data goes with the acknowledgement.
+func (s *socket) scheduleAcknowledgement(came unit.Time) {
+	t := &s.host.network.TCP
+	if c := t.Congestion; c != nil && (s.lastArrival == 0 || came-s.lastArrival > t.Retransmit) {
+		s.quickAcks = c.Quick
 	}
-	s.came = came
-	s.owed++
+	s.lastArrival = came
+	s.unacknowledged++
 	switch {
-	case s.owed >= t.AckEvery || len(s.early) > 0:
-		s.must = true
-	case s.quick > 0 && !s.both:
-		s.must = true
-	case s.delay.at == 0:
-		s.set(&s.delay, delayAlarm, s.h.Kernel.Now()+t.AckDelay)
+	case s.unacknowledged >= t.AckEvery || len(s.outOfOrder) > 0:
+		s.acknowledgeNow = true
+	case s.quickAcks > 0 && !s.isBidirectional:
+		s.acknowledgeNow = true
+	case s.delay.expiry == 0:
+		s.setTimer(&s.delay, ackTimer, s.host.Kernel.Now()+t.AckDelay)
 	}
-	s.quick = max(s.quick-1, 0)
+	s.quickAcks = max(s.quickAcks-1, 0)
 }
 
-// consume takes n bytes out of the receive buffer, and packets whose last byte that is to the rank.
-// The other side hears of the room when it is worth a segment: two segments, or half of the buffer.
-func (s *socket) consume(n int) {
+// readBytes takes n bytes out of the receive buffer, and packets whose last byte that is to the
+// rank. The other side hears of the room when it is worth a segment: two segments, or half of the
+// buffer.
+func (s *socket) readBytes(n int) {
 	s.read += n
 	if s.read == s.arrived {
-		s.h.unread--
+		s.host.unreadSockets--
 	}
-	for q := &s.peer.out; q.Head != nil && q.Head.Transit.Position <= s.read; {
-		s.h.AppendToInbox(q.Pop())
+	for q := &s.peer.outPackets; q.Head != nil && q.Head.Transit.Position <= s.read; {
+		s.host.AppendToInbox(q.Pop())
 	}
-	net := s.h.net
-	if c := net.TCP.Congestion; c != nil && c.Quick > 0 && s.short && !s.both && s.read == s.arrived {
-		s.must = true // Linux 2.4: a read that empties the buffer acknowledges the end of a message
+	net := s.host.network
+	if c := net.TCP.Congestion; c != nil && c.Quick > 0 && s.owesShortSegment && !s.isBidirectional && s.read == s.arrived {
+		s.acknowledgeNow = true // Linux 2.4: a read that empties the buffer acknowledges the end of a message
 	}
-	if room := s.read + net.TCP.ReceiveBuffer - s.edge; room >= min(2*net.mss, net.TCP.ReceiveBuffer/2) {
-		s.must = true
+	if room := s.read + net.TCP.ReceiveBuffer - s.offeredLimit; room >= min(2*net.mss, net.TCP.ReceiveBuffer/2) {
+		s.acknowledgeNow = true
 	}
 }

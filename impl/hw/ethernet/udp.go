@@ -10,45 +10,45 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// udp is the socket for datagrams of a host.
-type udp struct {
-	waiting []*datagram // that have come
-	bytes   int         // of them
-	groups  []uint32    // that its station listens to for it
-	held    *datagram   // lent to the rank
-	packet  device.Packet
+// udpSocket is the socket for datagrams of a host.
+type udpSocket struct {
+	received      []*datagram // that have come
+	receivedBytes int         // of them
+	groups        []uint32    // that its station listens to for it
+	lent          *datagram   // lent to the rank
+	lentPacket    device.Packet
 }
 
 // datagram is a datagram in flight, or in the sockets that have received it.
 type datagram struct {
-	net    *network
-	from   int    // the host that sent it
-	to     int    // a host, or everyone
-	group  uint32 // of everyone
-	data   []byte
-	copies int // frames and sockets that have it
+	network    *network
+	sender     int    // the host that sent it
+	receiver   int    // a host, or everyone
+	group      uint32 // of everyone
+	data       []byte
+	references int // frames and sockets that have it
 }
 
-// everyone is the destination of a multicast. Switches have no table of groups (IGMP snooping):
-// they send it to all stations, and a station takes in what is for a group of its hosts.
-const everyone = -1
+// multicastDestination is the destination of a multicast. Switches have no table of groups (IGMP
+// snooping): they send it to all stations, and a station takes in what is for a group of its hosts.
+const multicastDestination = -1
 
-// socketUDP is a host as its rank's device.Datagram.
-type socketUDP struct{ *host }
+// datagramPort is a host as its rank's device.Datagram.
+type datagramPort struct{ *host }
 
 // Datagram implements core.DatagramNetwork.
 func (n *network) Datagram(p *core.Port) device.Datagram {
 	if n.UDP == nil {
 		return nil
 	}
-	return socketUDP{n.host(p)}
+	return datagramPort{n.hostOf(p)}
 }
 
-func (d socketUDP) Limit() int  { return d.net.MTU - d.net.UDP.Header }
-func (d socketUDP) Groups() int { return d.net.UDP.Groups }
+func (d datagramPort) Limit() int  { return d.network.MTU - d.network.UDP.Header }
+func (d datagramPort) Groups() int { return d.network.UDP.Groups }
 
-func (d socketUDP) Join(group uint32) bool {
-	d.membership()
+func (d datagramPort) Join(group uint32) bool {
+	d.chargeMembershipCall()
 	u := &d.udp
 	switch {
 	case slices.Contains(u.groups, group):
@@ -60,118 +60,118 @@ func (d socketUDP) Join(group uint32) bool {
 	return true
 }
 
-// membership charges the system call that joins or leaves a group.
-func (d socketUDP) membership() {
+// chargeMembershipCall charges the system call that joins or leaves a group.
+func (d datagramPort) chargeMembershipCall() {
 	d.ElapseCharges()
-	d.system(d.net.UDP.Join, "ethernet.udp.join", model.Sending)
+	d.spendInSystem(d.network.UDP.Join, "ethernet.udp.join", model.Sending)
 }
 
-func (d socketUDP) Leave(group uint32) {
-	d.membership()
+func (d datagramPort) Leave(group uint32) {
+	d.chargeMembershipCall()
 	d.udp.groups = slices.DeleteFunc(d.udp.groups, func(g uint32) bool { return g == group })
 }
 
-func (d socketUDP) Send(dst int, b []byte) {
-	to := dst - d.net.FirstRank
-	if to < 0 || to >= len(d.net.hosts) {
-		panic(fmt.Sprintf("hw: no rank %d among %d", dst, len(d.net.hosts)))
+func (d datagramPort) Send(dst int, b []byte) {
+	to := dst - d.network.FirstRank
+	if to < 0 || to >= len(d.network.hosts) {
+		panic(fmt.Sprintf("hw: no rank %d among %d", dst, len(d.network.hosts)))
 	}
 	d.transmit(to, 0, b)
 }
 
-func (d socketUDP) Multicast(group uint32, b []byte) { d.transmit(everyone, group, b) }
+func (d datagramPort) Multicast(group uint32, b []byte) { d.transmit(multicastDestination, group, b) }
 
 // transmit sends a datagram by a system call. Hosts of the sender's own station have it from its
 // system.
-func (d socketUDP) transmit(to int, group uint32, b []byte) {
+func (d datagramPort) transmit(to int, group uint32, b []byte) {
 	if len(b) > d.Limit() {
 		panic(fmt.Sprintf("hw: a datagram of %d bytes, of %d at most", len(b), d.Limit()))
 	}
-	n := d.net
+	n := d.network
 	d.ElapseCharges()
-	d.system(n.UDP.Send.Time(len(b)), "ethernet.udp.send", model.Sending)
+	d.spendInSystem(n.UDP.Send.Time(len(b)), "ethernet.udp.send", model.Sending)
 	x := n.newDatagram()
-	x.from, x.to, x.group, x.data = int(d.ID)-n.FirstRank, to, group, append(x.data[:0], b...)
-	x.copies = 1
-	for _, i := range n.at[d.station] {
-		if n.hosts[i].hears(x) {
-			n.bring(&n.hosts[i], x)
+	x.sender, x.receiver, x.group, x.data = int(d.ID)-n.FirstRank, to, group, append(x.data[:0], b...)
+	x.references = 1
+	for _, i := range n.hostsOfStation[d.station] {
+		if n.hosts[i].isAddressed(x) {
+			n.interruptForDatagram(&n.hosts[i], x)
 		}
 	}
-	if to != everyone && n.hosts[to].station == d.station {
-		n.drop(x)
+	if to != multicastDestination && n.hosts[to].station == d.station {
+		n.releaseDatagram(x)
 		return
 	}
 	f := n.newFrame()
-	f.src, f.dst, f.payload, f.datagram = d.station, everyone, n.UDP.Header+len(b), x
-	if to != everyone {
+	f.src, f.dst, f.payload, f.datagram = d.station, multicastDestination, n.UDP.Header+len(b), x
+	if to != multicastDestination {
 		f.dst = n.hosts[to].station
 	}
 	n.send(f)
 }
 
-// hears reports whether a datagram that is at the host's station is for the host.
-func (h *host) hears(x *datagram) bool {
-	i := int(h.ID) - h.net.FirstRank
-	return x.to == i || x.to == everyone && x.from != i && slices.Contains(h.udp.groups, x.group)
+// isAddressed reports whether a datagram that is at the host's station is for the host.
+func (h *host) isAddressed(x *datagram) bool {
+	i := int(h.ID) - h.network.FirstRank
+	return x.receiver == i || x.receiver == multicastDestination && x.sender != i && slices.Contains(h.udp.groups, x.group)
 }
 
-// heard lets a datagram interrupt the hosts that it is for.
-func (n *network) heard(f *frame) {
-	for station, hosts := range n.at {
-		if f.dst != station && f.dst != everyone || f.src == station {
+// deliverDatagram lets a datagram interrupt the hosts that it is for.
+func (n *network) deliverDatagram(f *frame) {
+	for station, hosts := range n.hostsOfStation {
+		if f.dst != station && f.dst != multicastDestination || f.src == station {
 			continue
 		}
 		for _, i := range hosts {
-			if n.hosts[i].hears(f.datagram) {
-				n.bring(&n.hosts[i], f.datagram)
+			if n.hosts[i].isAddressed(f.datagram) {
+				n.interruptForDatagram(&n.hosts[i], f.datagram)
 			}
 		}
 	}
-	n.dropped(f)
+	n.frameDropped(f)
 }
 
-// bring brings a datagram to a host, which has it when the interrupt is over.
-func (n *network) bring(h *host, x *datagram) {
-	x.copies++
+// interruptForDatagram brings a datagram to a host, which has it when the interrupt is over.
+func (n *network) interruptForDatagram(h *host, x *datagram) {
+	x.references++
 	f := n.newFrame()
 	f.dst, f.datagram = int(h.ID)-n.FirstRank, x
-	n.j.Kernel.Schedule(h.interrupt(n.UDP.Input, "ethernet.udp.input"), (*brought)(f), 0)
+	n.job.Kernel.Schedule(h.interrupt(n.UDP.Input, "ethernet.udp.input"), (*datagramInput)(f), 0)
 }
 
-// brought is the event of a datagram that a host has taken in.
-type brought frame
+// datagramInput is the event of a datagram that a host has taken in.
+type datagramInput frame
 
 // Act gives it to the socket, if there is room.
-func (b *brought) Act(uint64) {
+func (b *datagramInput) Act(uint64) {
 	f := (*frame)(b)
 	x := f.datagram
-	n := x.net
+	n := x.network
 	h := &n.hosts[f.dst]
 	f.datagram = nil
-	n.release(f)
+	n.releaseFrame(f)
 	u := &h.udp
-	n.count.Datagrams++
-	if h.ProgramEnded() || u.bytes+len(x.data) > n.UDP.Buffer {
-		n.count.Unheard++
-		n.drop(x)
+	n.statistics.Datagrams++
+	if h.ProgramEnded() || u.receivedBytes+len(x.data) > n.UDP.Buffer {
+		n.statistics.Unheard++
+		n.releaseDatagram(x)
 		return
 	}
-	u.waiting = append(u.waiting, x)
-	u.bytes += len(x.data)
+	u.received = append(u.received, x)
+	u.receivedBytes += len(x.data)
 	h.NotifyEvent()
 }
 
 // Recv takes the first datagram by a system call. It waits in a call of select.
-func (d socketUDP) Recv(deadline unit.Time) *device.Packet {
-	u, n := &d.udp, d.net
-	if u.held != nil {
-		n.drop(u.held)
-		u.held = nil
+func (d datagramPort) Recv(deadline unit.Time) *device.Packet {
+	u, n := &d.udp, d.network
+	if u.lent != nil {
+		n.releaseDatagram(u.lent)
+		u.lent = nil
 	}
 	for {
 		seen := d.Events()
-		if len(u.waiting) > 0 {
+		if len(u.received) > 0 {
 			break
 		}
 		slept := deadline > d.Kernel.Now()
@@ -179,38 +179,38 @@ func (d socketUDP) Recv(deadline unit.Time) *device.Packet {
 			return nil
 		}
 		if slept {
-			d.system(n.TCP.Poll, "ethernet.tcp.poll", model.Receiving)
+			d.spendInSystem(n.TCP.Poll, "ethernet.tcp.poll", model.Receiving)
 		}
 	}
-	x := u.waiting[0]
-	u.waiting = u.waiting[:copy(u.waiting, u.waiting[1:])]
-	u.bytes -= len(x.data)
-	d.system(n.UDP.Receive.Time(len(x.data)), "ethernet.udp.receive", model.Receiving)
-	u.held, u.packet = x, device.Packet{Src: n.FirstRank + x.from, Data: x.data}
-	return &u.packet
+	x := u.received[0]
+	u.received = u.received[:copy(u.received, u.received[1:])]
+	u.receivedBytes -= len(x.data)
+	d.spendInSystem(n.UDP.Receive.Time(len(x.data)), "ethernet.udp.receive", model.Receiving)
+	u.lent, u.lentPacket = x, device.Packet{Src: n.FirstRank + x.sender, Data: x.data}
+	return &u.lentPacket
 }
 
 // close drops the datagrams that have arrived for a rank whose program has ended.
-func (u *udp) close(n *network) {
-	for _, x := range u.waiting {
-		n.drop(x)
+func (u *udpSocket) close(n *network) {
+	for _, x := range u.received {
+		n.releaseDatagram(x)
 	}
-	u.waiting, u.bytes = u.waiting[:0], 0
+	u.received, u.receivedBytes = u.received[:0], 0
 }
 
 func (n *network) newDatagram() *datagram {
-	last := len(n.datagrams) - 1
+	last := len(n.freeDatagrams) - 1
 	if last < 0 {
-		return &datagram{net: n}
+		return &datagram{network: n}
 	}
-	x := n.datagrams[last]
-	n.datagrams = n.datagrams[:last]
+	x := n.freeDatagrams[last]
+	n.freeDatagrams = n.freeDatagrams[:last]
 	return x
 }
 
-// drop takes one copy of a datagram away.
-func (n *network) drop(x *datagram) {
-	if x.copies--; x.copies == 0 {
-		n.datagrams = append(n.datagrams, x)
+// releaseDatagram takes one copy of a datagram away.
+func (n *network) releaseDatagram(x *datagram) {
+	if x.references--; x.references == 0 {
+		n.freeDatagrams = append(n.freeDatagrams, x)
 	}
 }

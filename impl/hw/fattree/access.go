@@ -8,9 +8,9 @@ import (
 
 // Steps of a remote access.
 const (
-	flowing   = iota // chunks leave
-	arrived          // the last byte has arrived
-	confirmed        // the acknowledgement has arrived at the writer
+	sendingChunks = iota // chunks leave
+	dataArrived          // the last byte has arrived
+	acknowledged         // the acknowledgement has arrived at the writer
 )
 
 // StartAccess begins an access. The engines of both interfaces carry it while the processor
@@ -29,7 +29,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	if x.IsGet {
 		source, target = target, source
 	}
-	engine, accept := &n.engines[source], &n.accept[target]
+	engine, accept := &n.engines[source], &n.acceptors[target]
 	if n.HalfDuplex {
 		accept = &n.engines[target]
 	}
@@ -42,45 +42,45 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 		p.Probe.ControlSignal(x, "get", x.Src, x.Dst, t, t+latency)
 		t += latency
 	}
-	x.Transit = core.Transit{Step: flowing, NextTime: t, Size: len(x.Data), Duration: long}
-	p.Kernel.Schedule(t, (*stage)(x), 0)
+	x.Transit = core.Transit{Step: sendingChunks, NextTime: t, Size: len(x.Data), Duration: long}
+	p.Kernel.Schedule(t, (*accessStep)(x), 0)
 }
 
-// stage is an access as the event of its next step.
-type stage core.RemoteAccess
+// accessStep is an access as the event of its next step.
+type accessStep core.RemoteAccess
 
 // Act takes the step.
-func (s *stage) Act(uint64) { s.Network.(*network).move((*core.RemoteAccess)(s)) }
+func (s *accessStep) Act(uint64) { s.Network.(*network).advanceAccess((*core.RemoteAccess)(s)) }
 
-func (n *network) move(x *core.RemoteAccess) {
+func (n *network) advanceAccess(x *core.RemoteAccess) {
 	w := &x.Transit
 	k := &n.Job.Kernel
 	switch w.Step {
-	case flowing:
-		from, to, f := x.Src, x.Dst, &n.put
+	case sendingChunks:
+		from, to, f := x.Src, x.Dst, &n.putFlow
 		if x.IsGet {
-			from, to, f = x.Dst, x.Src, &n.get
+			from, to, f = x.Dst, x.Src, &n.getFlow
 		}
 		if _, last := n.SendChunk(x, w, f, from, to, core.Forever); !last {
-			k.Schedule(w.NextTime, (*stage)(x), 0)
+			k.Schedule(w.NextTime, (*accessStep)(x), 0)
 		}
-	case arrived:
+	case dataArrived:
 		x.CopyData()
 		if x.IsGet || x.IsUnawaited() {
 			x.Complete()
 			return
 		}
-		w.Step = confirmed
+		w.Step = acknowledged
 		confirmed := k.Now() + n.SwitchedNetwork.LatencyBetween(x.Dst, x.Src)
 		n.Job.Probe.ControlSignal(x, "done", x.Dst, x.Src, k.Now(), confirmed)
-		k.Schedule(confirmed, (*stage)(x), 0)
-	case confirmed:
+		k.Schedule(confirmed, (*accessStep)(x), 0)
+	case acknowledged:
 		x.Complete()
 	}
 }
 
 // AccessArrives implements core.Router.
 func (n *network) AccessArrives(x *core.RemoteAccess, t unit.Time) {
-	x.Transit.Step = arrived
-	n.Job.Kernel.Schedule(t, (*stage)(x), 0)
+	x.Transit.Step = dataArrived
+	n.Job.Kernel.Schedule(t, (*accessStep)(x), 0)
 }

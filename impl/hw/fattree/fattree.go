@@ -14,25 +14,25 @@ import (
 type network struct {
 	core.SwitchedNetwork[route]
 	*model.FatTree
-	levels   []level
-	put, get core.ChunkFlow // of remote accesses
-	engines  []sim.Server   // that carry accesses, one for each end
-	accept   []sim.Server   // that receive the puts of others, one for each end
-	locks    []sim.Server   // of interfaces that ranks share, one for each end; nil: none is shared
+	levels           []level
+	putFlow, getFlow core.ChunkFlow // of remote accesses
+	engines          []sim.Server   // that carry accesses, one for each end
+	acceptors        []sim.Server   // that receive the puts of others, one for each end
+	locks            []sim.Server   // of interfaces that ranks share, one for each end; nil: none is shared
 }
 
 // New returns a fat tree that joins ranks of a job.
 func New(j *core.Job, t *model.FatTree, e core.Attachment) core.Network {
 	n := newNetwork(t, e.Interfaces)
-	n.engines, n.accept = make([]sim.Server, e.Interfaces), make([]sim.Server, e.Interfaces)
+	n.engines, n.acceptors = make([]sim.Server, e.Interfaces), make([]sim.Server, e.Interfaces)
 	if e.Ranks > e.Interfaces {
 		n.locks = make([]sim.Server, e.Interfaces)
 	}
 	top := n.levels[len(n.levels)-1]
-	n.Outputs = make([]core.Output[route], int(top.first)+top.switches*(t.Arity+top.up))
-	n.StoreFlow = core.ChunkFlow{Chunk: t.Packet.Payload, Overhead: t.Packet.Header, Time: n.stored}
-	n.put = core.ChunkFlow{Chunk: t.Chunk, Time: t.Put.Bandwidth.Time}
-	n.get = core.ChunkFlow{Chunk: t.Chunk, Time: t.Get.Bandwidth.Time}
+	n.Outputs = make([]core.Output[route], int(top.firstOutput)+top.switches*(t.Arity+top.upLinks))
+	n.StoreFlow = core.ChunkFlow{Chunk: t.Packet.Payload, Overhead: t.Packet.Header, Time: n.storeTime}
+	n.putFlow = core.ChunkFlow{Chunk: t.Chunk, Time: t.Put.Bandwidth.Time}
+	n.getFlow = core.ChunkFlow{Chunk: t.Chunk, Time: t.Get.Bandwidth.Time}
 	n.Init(j, e, n, e.Interfaces, t.Link, t.Deliver, t.Node)
 	j.Probe.RequestReport(n, 0)
 	return n
@@ -43,13 +43,13 @@ func newNetwork(t *model.FatTree, ends int) *network {
 	return &network{FatTree: t, levels: levels(t, ends)}
 }
 
-// stored returns how long a processor takes to store the first n bytes of a message.
-func (n *network) stored(bytes int) unit.Time { return n.Moved(n.FatTree.Send, bytes) }
+// storeTime returns how long a processor takes to store the first n bytes of a message.
+func (n *network) storeTime(bytes int) unit.Time { return n.Moved(n.FatTree.Send, bytes) }
 
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	bytes := n.Header + len(pk.Data)
-	long := n.stored(bytes)
-	n.lock(p, long)
+	long := n.storeTime(bytes)
+	n.acquireLock(p, long)
 	p.Probe.PacketSent(p, pk, "fattree.send")
 	n.StorePacket(p, pk, bytes, long)
 }
@@ -57,7 +57,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	long := n.Moved(n.FatTree.Receive, n.Header+len(pk.Data))
 	p.Probe.ProcessorUntil(p, p.Clock, "", model.Receiving, 0) // ends a wait
-	n.lock(p, long)
+	n.acquireLock(p, long)
 	p.Charge(long)
 	p.Probe.ProcessorUntil(p, p.Clock, "fattree.receive", model.Receiving, 0)
 }
@@ -76,7 +76,7 @@ func (n *network) BusyUntil(p *core.Port, dst int, high bool) unit.Time {
 	}
 	var until unit.Time
 	for _, end := range []int{n.SwitchedNetwork.NodeOf(p.ID), n.SwitchedNetwork.NodeOf(int32(dst))} {
-		until = max(until, n.engines[end].FreeAt(), n.accept[end].FreeAt())
+		until = max(until, n.engines[end].FreeAt(), n.acceptors[end].FreeAt())
 	}
 	if until <= p.Kernel.Now() {
 		return 0
@@ -87,7 +87,7 @@ func (n *network) BusyUntil(p *core.Port, dst int, high bool) unit.Time {
 // SendMessage stores a message of the channel, which has no header of a library.
 func (n *network) SendMessage(p *core.Port, pk *core.Packet) {
 	p.Probe.PacketSent(p, pk, "fattree.send")
-	n.StorePacket(p, pk, len(pk.Data), n.stored(len(pk.Data)))
+	n.StorePacket(p, pk, len(pk.Data), n.storeTime(len(pk.Data)))
 }
 
 func (n *network) ChargeReceive(p *core.Port, pk *core.Packet) {
@@ -95,9 +95,9 @@ func (n *network) ChargeReceive(p *core.Port, pk *core.Packet) {
 	p.Probe.ProcessorUntil(p, p.Clock, "fattree.receive", model.Receiving, 0)
 }
 
-// lock acquires the lock of the processor's interface, which it holds while it moves a message for
-// long. Other processors of the node wait for the lock.
-func (n *network) lock(p *core.Port, long unit.Time) {
+// acquireLock acquires the lock of the processor's interface, which it holds while it moves a
+// message for long. Other processors of the node wait for the lock.
+func (n *network) acquireLock(p *core.Port, long unit.Time) {
 	if n.locks != nil {
 		p.ElapseCharges()
 		l := &n.locks[n.SwitchedNetwork.NodeOf(p.ID)]
@@ -120,7 +120,7 @@ func (n *network) UpdateRegister(*core.Port, int, int, core.RegisterUpdate) int6
 func (n *network) Report(uint64) {
 	for i := range n.Injectors {
 		n.Job.Probe.NameServer(&n.engines[i], "%sinterface %d engine", n.NamePrefix, i)
-		n.Job.Probe.NameServer(&n.accept[i], "%sinterface %d accept", n.NamePrefix, i)
+		n.Job.Probe.NameServer(&n.acceptors[i], "%sinterface %d accept", n.NamePrefix, i)
 		if n.locks != nil {
 			n.Job.Probe.NameServer(&n.locks[i], "%sinterface %d lock", n.NamePrefix, i)
 		}
@@ -128,11 +128,11 @@ func (n *network) Report(uint64) {
 	}
 	for l, v := range n.levels {
 		for s := range v.switches {
-			of := n.Outputs[int(v.first)+s*(n.Arity+v.up):]
+			of := n.Outputs[int(v.firstOutput)+s*(n.Arity+v.upLinks):]
 			for i := range n.Arity {
 				n.Job.Probe.NameServer(&of[i].Server, "%slevel %d switch %d down %d", n.NamePrefix, l+1, s, i)
 			}
-			for i := range v.up {
+			for i := range v.upLinks {
 				n.Job.Probe.NameServer(&of[n.Arity+i].Server, "%slevel %d switch %d up %d", n.NamePrefix, l+1, s, i)
 			}
 		}

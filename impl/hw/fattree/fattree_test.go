@@ -26,7 +26,7 @@ func TestRoutes(t *testing.T) {
 				a, b := r.IntN(ends), r.IntN(ends)
 				way, flight := n.RouteBetween(a, b)
 				if a == b {
-					if out, _, last := n.NextOutput(&way); !last || int(out)%(tree.Arity+n.levels[0].up) != b%tree.Arity {
+					if out, _, last := n.NextOutput(&way); !last || int(out)%(tree.Arity+n.levels[0].upLinks) != b%tree.Arity {
 						t.Fatalf("%+v: from end %d to itself by output %d", tree, a, out)
 					}
 					continue
@@ -38,20 +38,20 @@ func TestRoutes(t *testing.T) {
 					var out int32
 					out, _, last = n.NextOutput(&way)
 					hops++
-					degree := tree.Arity + v.up
-					s, port := (int(out)-int(v.first))/degree, (int(out)-int(v.first))%degree
+					degree := tree.Arity + v.upLinks
+					s, port := (int(out)-int(v.firstOutput))/degree, (int(out)-int(v.firstOutput))%degree
 					if s < 0 || s >= v.switches || s != at*v.twins+twin {
 						t.Fatalf("%+v of %d ends, %d to %d: hop %d takes output %d, which is not of switch %d of level %d", tree, ends, a, b, hops, out, at*v.twins+twin, level)
 					}
 					if port >= tree.Arity {
-						twin = twin*v.up + port - tree.Arity
+						twin = twin*v.upLinks + port - tree.Arity
 						at /= tree.Arity
 						level++
 						continue
 					}
 					at = at*tree.Arity + port
 					if level--; level > 0 {
-						twin /= n.levels[level-1].up
+						twin /= n.levels[level-1].upLinks
 					}
 				}
 				if level != 0 || at != b {

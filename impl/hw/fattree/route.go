@@ -9,11 +9,11 @@ import (
 // their links down lead to the same subtrees, to different twins there. The number of a switch in
 // its level is subtree·twins + twin.
 type level struct {
-	first    int32 // of the level's outputs: of each switch those down, then those up
-	switches int
-	twins    int
-	up       int // links up of a switch
-	below    int // ends below a switch
+	firstOutput int32 // of the level's outputs: of each switch those down, then those up
+	switches    int
+	twins       int
+	upLinks     int // links up of a switch
+	endsBelow   int // ends below a switch
 }
 
 // levels returns the levels of a tree with a number of ends, without switches that have no ends
@@ -23,17 +23,17 @@ func levels(t *model.FatTree, ends int) []level {
 	first, twins, below := 0, 1, 1
 	for i := range all {
 		below *= t.Arity
-		v := level{first: int32(first), twins: twins, below: below}
+		v := level{firstOutput: int32(first), twins: twins, endsBelow: below}
 		if i < len(t.Up) {
-			v.up = t.Up[i]
+			v.upLinks = t.Up[i]
 		}
 		v.switches = (ends + below - 1) / below * twins
 		all[i] = v
-		first += v.switches * (t.Arity + v.up)
-		twins *= v.up
+		first += v.switches * (t.Arity + v.upLinks)
+		twins *= v.upLinks
 		if below >= ends { // no route goes higher
 			all = all[:i+1]
-			all[i].up = 0
+			all[i].upLinks = 0
 			break
 		}
 	}
@@ -42,20 +42,20 @@ func levels(t *model.FatTree, ends int) []level {
 
 // route is the position of a chunk and its destination.
 type route struct {
-	to    int32 // the destination, an end
-	at    int32 // the switch that the chunk is in, a number in its level
-	level int8  // of that switch; 0: the chunk is not in the tree yet
-	top   int8  // level where the chunk turns down
-	down  bool
-	self  bool // from an end to itself: through its interface and switch
+	destination int32 // the destination, an end
+	atSwitch    int32 // the switch that the chunk is in, a number in its level
+	level       int8  // of that switch; 0: the chunk is not in the tree yet
+	topLevel    int8  // level where the chunk turns down
+	goesDown    bool
+	toItself    bool // from an end to itself: through its interface and switch
 }
 
 // RouteBetween implements core.Router: routes go up to the first level that is above both ends.
 func (n *network) RouteBetween(from, to int) (route, unit.Time) {
 	top := n.Top(from, to)
-	r := route{to: int32(to), at: int32(from / n.Arity), top: int8(top)}
+	r := route{destination: int32(to), atSwitch: int32(from / n.Arity), topLevel: int8(top)}
 	if top == 0 {
-		r.top, r.self = 1, true
+		r.topLevel, r.toItself = 1, true
 		return r, n.Deliver
 	}
 	return r, n.FatTree.Latency(2*top - 1)
@@ -69,32 +69,32 @@ func (n *network) NextOutput(r *route) (out int32, step unit.Time, last bool) {
 	if r.level == 0 {
 		r.level = 1
 	}
-	if !r.self {
+	if !r.toItself {
 		step = n.Hop
 	}
 	v := &n.levels[r.level-1]
-	base := v.first + r.at*int32(n.Arity+v.up)
-	if r.level == r.top {
-		r.down = true
+	base := v.firstOutput + r.atSwitch*int32(n.Arity+v.upLinks)
+	if r.level == r.topLevel {
+		r.goesDown = true
 	}
-	if !r.down {
-		link := r.to / int32(v.twins) % int32(v.up)
+	if !r.goesDown {
+		link := r.destination / int32(v.twins) % int32(v.upLinks)
 		out = base + int32(n.Arity) + link
-		subtree, twin := r.at/int32(v.twins), r.at%int32(v.twins)
+		subtree, twin := r.atSwitch/int32(v.twins), r.atSwitch%int32(v.twins)
 		above := &n.levels[r.level]
-		r.at = subtree/int32(n.Arity)*int32(above.twins) + twin*int32(v.up) + link
+		r.atSwitch = subtree/int32(n.Arity)*int32(above.twins) + twin*int32(v.upLinks) + link
 		r.level++
 		return out, step, false
 	}
-	below := v.below / n.Arity
-	child := int(r.to) / below
+	below := v.endsBelow / n.Arity
+	child := int(r.destination) / below
 	out = base + int32(child%n.Arity)
 	if r.level == 1 {
 		return out, step, true
 	}
 	under := &n.levels[r.level-2]
-	twin := r.at % int32(v.twins)
-	r.at = int32(child)*int32(under.twins) + twin/int32(under.up)
+	twin := r.atSwitch % int32(v.twins)
+	r.atSwitch = int32(child)*int32(under.twins) + twin/int32(under.upLinks)
 	r.level--
 	return out, step, false
 }

@@ -17,16 +17,16 @@ import (
 type network struct {
 	*model.LogGP
 	core.Attachment
-	j       *core.Job
-	out, in []sim.Server // by end
-	ends    []int32      // of the ranks
+	job                         *core.Job
+	outInterfaces, inInterfaces []sim.Server // by end
+	interfaceOfRank             []int32      // of the ranks
 }
 
 // New returns the machine of the model, which joins ranks of a job.
 func New(j *core.Job, g *model.LogGP, e core.Attachment) core.Network {
-	n := &network{LogGP: g, Attachment: e, j: j, out: make([]sim.Server, e.Interfaces), in: make([]sim.Server, e.Interfaces), ends: make([]int32, e.Ranks)}
-	for i := range n.ends {
-		n.ends[i] = int32(e.InterfaceOf(e.FirstRank + i))
+	n := &network{LogGP: g, Attachment: e, job: j, outInterfaces: make([]sim.Server, e.Interfaces), inInterfaces: make([]sim.Server, e.Interfaces), interfaceOfRank: make([]int32, e.Ranks)}
+	for i := range n.interfaceOfRank {
+		n.interfaceOfRank[i] = int32(e.InterfaceOf(e.FirstRank + i))
 	}
 	j.Probe.RequestReport(n, 0)
 	return n
@@ -38,51 +38,51 @@ func (n *network) Report(uint64) {
 	if n.Interfaces != n.Ranks {
 		what = "interface"
 	}
-	for i := range n.out {
-		n.j.Probe.NameServer(&n.out[i], "%s%s %d out", n.NamePrefix, what, i)
-		n.j.Probe.NameServer(&n.in[i], "%s%s %d in", n.NamePrefix, what, i)
+	for i := range n.outInterfaces {
+		n.job.Probe.NameServer(&n.outInterfaces[i], "%s%s %d out", n.NamePrefix, what, i)
+		n.job.Probe.NameServer(&n.inInterfaces[i], "%s%s %d in", n.NamePrefix, what, i)
 	}
 }
 
-// end returns the interface of a rank of the job.
-func (n *network) end(rank int32) int32 { return n.ends[int(rank)-n.FirstRank] }
+// interfaceOf returns the interface of a rank of the job.
+func (n *network) interfaceOf(rank int32) int32 { return n.interfaceOfRank[int(rank)-n.FirstRank] }
 
-// long returns (k−1)·G.
-func (n *network) long(k int) unit.Time { return n.BigGap.Time(max(k-1, 0)) }
+// lengthTime returns (k−1)·G.
+func (n *network) lengthTime(k int) unit.Time { return n.BigGap.Time(max(k-1, 0)) }
 
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	p.Charge(n.SendO)
 	p.Probe.PacketSent(p, pk, "loggp.o_s")
-	s := n.leave(p, pk, len(pk.Data))
+	s := n.occupyOutInterface(p, pk, len(pk.Data))
 	p.Probe.ProcessorUntil(p, s, "g", model.Waiting, 0)
 	p.Clock = s
 	p.PendingSends++
-	p.Kernel.Schedule(s+n.L, (*entry)(pk), 0)
+	p.Kernel.Schedule(s+n.L, (*reachReceiver)(pk), 0)
 }
 
-// leave takes the interface out of a processor, whose o_s has passed, for k bytes of x, and returns
-// when it was free.
-func (n *network) leave(p *core.Port, x any, k int) unit.Time {
-	d := n.Gap + n.long(k)
-	t := n.out[n.end(p.ID)].Reserve(p.Clock, d)
+// occupyOutInterface takes the interface out of a processor, whose o_s has passed, for k bytes of
+// x, and returns when it was free.
+func (n *network) occupyOutInterface(p *core.Port, x any, k int) unit.Time {
+	d := n.Gap + n.lengthTime(k)
+	t := n.outInterfaces[n.interfaceOf(p.ID)].Reserve(p.Clock, d)
 	p.Probe.ProcessorUntil(p, p.Clock, "loggp.o_s", model.Sending, 0)
-	p.Probe.ServerTaken(&n.out[n.end(p.ID)], x, model.Carrying, t, d, k)
+	p.Probe.ServerTaken(&n.outInterfaces[n.interfaceOf(p.ID)], x, model.Carrying, t, d, k)
 	p.Probe.Departs(x, t)
 	return t
 }
 
-// entry is the event of a packet that is at the interface into its destination.
-type entry core.Packet
+// reachReceiver is the event of a packet that is at the interface into its destination.
+type reachReceiver core.Packet
 
 // Act lets it in.
-func (e *entry) Act(uint64) { e.Network.(*network).enter((*core.Packet)(e)) }
+func (e *reachReceiver) Act(uint64) { e.Network.(*network).occupyInInterface((*core.Packet)(e)) }
 
-// enter takes the interface into a processor for a packet.
-func (n *network) enter(pk *core.Packet) {
+// occupyInInterface takes the interface into a processor for a packet.
+func (n *network) occupyInInterface(pk *core.Packet) {
 	k := &pk.Job.Kernel
 	pk.Job.Ports[pk.Src].PendingSends--
-	long := n.long(len(pk.Data))
-	in := &n.in[n.end(pk.Dst)]
+	long := n.lengthTime(len(pk.Data))
+	in := &n.inInterfaces[n.interfaceOf(pk.Dst)]
 	behind := in.FreeAt() >= k.Now() // of a packet whose last byte may come now, too, by an event to come
 	t := in.Reserve(k.Now(), n.Gap+long)
 	pk.Job.Probe.ServerTaken(in, pk, model.Carrying, t, n.Gap+long, len(pk.Data))
@@ -100,22 +100,22 @@ func (n *network) Receive(p *core.Port, _ *core.Packet) {
 }
 
 func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
-	t, long := p.Clock, n.long(len(x.Data))
+	t, long := p.Clock, n.lengthTime(len(x.Data))
 	p.Probe.AccessStarted(p, x)
 	p.Probe.Departs(x, t)
 	if !x.IsGet {
 		p.Charge(n.SendO)
-		t = n.leave(p, x, len(x.Data))
+		t = n.occupyOutInterface(p, x, len(x.Data))
 	}
 	p.Probe.Arrives(x, t+long+n.L)
-	p.Kernel.Schedule(t+long+n.L, (*outcome)(x), 0)
+	p.Kernel.Schedule(t+long+n.L, (*accessEnd)(x), 0)
 }
 
-// outcome is the event that a remote access has completed.
-type outcome core.RemoteAccess
+// accessEnd is the event that a remote access has completed.
+type accessEnd core.RemoteAccess
 
 // Act carries it out.
-func (o *outcome) Act(uint64) {
+func (o *accessEnd) Act(uint64) {
 	x := (*core.RemoteAccess)(o)
 	x.CopyData()
 	x.Complete()

@@ -6,18 +6,18 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// stage is an access as the event of its next step.
-type stage core.RemoteAccess
+// accessStep is an access as the event of its next step.
+type accessStep core.RemoteAccess
 
 // Act takes the step.
-func (s *stage) Act(uint64) { s.Network.(*network).moveAccess((*core.RemoteAccess)(s)) }
+func (s *accessStep) Act(uint64) { s.Network.(*network).advanceAccess((*core.RemoteAccess)(s)) }
 
 // Steps of a remote access.
 const (
-	flowing   = iota // chunks leave
-	found            // the next chunk has been read from memory
-	arrived          // the last byte has arrived
-	confirmed        // the acknowledgement has arrived at the writer
+	sendingChunks = iota // chunks leave
+	chunkRead            // the next chunk has been read from memory
+	dataArrived          // the last byte has arrived
+	acknowledged         // the acknowledgement has arrived at the writer
 )
 
 // StartAccess begins an access. The transfer engine of the node carries it unless the processor is
@@ -34,11 +34,11 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	p.Charge(ch.Start)
 	p.Probe.AccessStarted(p, x)
 	p.Probe.ProcessorUntil(p, p.Clock, name, model.Sending, 0)
-	x.Transit = core.Transit{Step: flowing, Size: len(x.Data), Duration: ch.Bandwidth.Time(len(x.Data)), ByEngine: engine}
+	x.Transit = core.Transit{Step: sendingChunks, Size: len(x.Data), Duration: ch.Bandwidth.Time(len(x.Data)), ByEngine: engine}
 	w := &x.Transit
-	me, leaving := n.rank(p.ID), n.SenderOf(p.ID)
+	r, leaving := n.rankState(p.ID), n.SenderOf(p.ID)
 	if !x.IsGet && !engine {
-		me.begin(x)
+		r.beginPut(x)
 		return
 	}
 	p.ElapseCharges()
@@ -52,91 +52,91 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	case x.IsGet:
 		n.Job.Probe.ControlSignal(x, "get", x.Src, x.Dst, w.NextTime, w.NextTime+n.LatencyBetween(x.Src, x.Dst))
 		w.NextTime += n.LatencyBetween(x.Src, x.Dst)
-		p.Kernel.Schedule(w.NextTime, (*stage)(x), 0)
+		p.Kernel.Schedule(w.NextTime, (*accessStep)(x), 0)
 		if engine {
 			return
 		}
-		for me.reading = x; me.reading != nil; {
+		for r.currentGet = x; r.currentGet != nil; {
 			p.Park()
 			p.Probe.ProcessorUntil(p, p.Clock, "", model.Waiting, 0)
 		}
 	default:
-		me.pushing++
-		p.Kernel.Schedule(w.NextTime, (*stage)(x), 0)
+		r.enginePuts++
+		p.Kernel.Schedule(w.NextTime, (*accessStep)(x), 0)
 	}
 }
 
-func (n *network) moveAccess(x *core.RemoteAccess) {
+func (n *network) advanceAccess(x *core.RemoteAccess) {
 	w := &x.Transit
 	k := &n.Job.Kernel
 	switch w.Step {
-	case flowing:
+	case sendingChunks:
 		if x.IsGet {
 			if n.Memory > 0 {
 				bytes := min(n.Chunk, len(x.Data)-w.Position)
-				if t := n.use(x, x.Dst, x.Dst, k.Now(), bytes) - n.Memory.Time(bytes); t > k.Now() {
-					w.Step, w.NextTime = found, t
-					k.Schedule(t, (*stage)(x), 0)
+				if t := n.occupyMemory(x, x.Dst, x.Dst, k.Now(), bytes) - n.Memory.Time(bytes); t > k.Now() {
+					w.Step, w.NextTime = chunkRead, t
+					k.Schedule(t, (*accessStep)(x), 0)
 					return
 				}
 			}
 		}
 		fallthrough
-	case found:
-		w.Step = flowing
-		from, to, f := x.Src, x.Dst, &n.engine
+	case chunkRead:
+		w.Step = sendingChunks
+		from, to, f := x.Src, x.Dst, &n.engineFlow
 		if x.IsGet {
 			from, to = x.Dst, x.Src
 			if !w.ByEngine {
-				f = &n.get
+				f = &n.getFlow
 			}
 		}
 		_, last := n.SendChunk(x, w, f, from, to, core.Forever)
 		switch {
 		case !last:
-			k.Schedule(w.NextTime, (*stage)(x), 0)
+			k.Schedule(w.NextTime, (*accessStep)(x), 0)
 		case !x.IsGet: // by the engine
-			me, leaving := n.rank(x.Src), n.SenderOf(x.Src)
+			r, leaving := n.rankState(x.Src), n.SenderOf(x.Src)
 			leaving.LastDeparture = max(leaving.LastDeparture, w.NextTime)
-			if me.pushing--; me.pushing == 0 {
-				me.wake()
+			if r.enginePuts--; r.enginePuts == 0 {
+				r.resumePut()
 			}
 		}
-	case arrived:
-		if from, to := ends(x); n.Memory > 0 {
-			if t := n.rank(to).memory.ends(x, from, k.Now()); t > k.Now() { // other transfers have come
-				n.hold(from, to, t)
-				k.Schedule(t, (*stage)(x), 0)
+	case dataArrived:
+		if from, to := ranksOf(x); n.Memory > 0 {
+			if t := n.rankState(to).memory.endOfTransfer(x, from, k.Now()); t > k.Now() { // other transfers have come
+				n.holdLinks(from, to, t)
+				k.Schedule(t, (*accessStep)(x), 0)
 				return
 			}
 		}
 		x.CopyData()
-		if me := n.rank(x.Src); me.reading == x {
-			me.reading = nil
+		if r := n.rankState(x.Src); r.currentGet == x {
+			r.currentGet = nil
 		}
 		if x.IsGet || x.IsUnawaited() {
 			x.Complete()
 			return
 		}
-		w.Step = confirmed
+		w.Step = acknowledged
 		confirmed := k.Now() + n.LatencyBetween(x.Dst, x.Src) + n.Acknowledge
 		n.Job.Probe.ControlSignal(x, "done", x.Dst, x.Src, k.Now(), confirmed)
-		k.Schedule(confirmed, (*stage)(x), 0)
-	case confirmed:
+		k.Schedule(confirmed, (*accessStep)(x), 0)
+	case acknowledged:
 		x.Complete()
 	}
 }
 
-// use occupies the memory of a rank from time t on, to write bytes of a transfer or to read them.
-// It returns when that ends, unless other transfers come.
-func (n *network) use(of any, from, rank int32, t unit.Time, bytes int) unit.Time {
-	r, hold, lines := n.rank(rank), n.Memory.Time(bytes), (bytes+n.line-1)/n.line
-	r.taken += hold + n.Reopen*unit.Time(lines)
-	return r.memory.add(of, from, t, hold)
+// occupyMemory occupies the memory of a rank from time t on, to write bytes of a transfer or to
+// read them. It returns when that ends, unless other transfers come.
+func (n *network) occupyMemory(of any, from, rank int32, t unit.Time, bytes int) unit.Time {
+	r, hold, lines := n.rankState(rank), n.Memory.Time(bytes), (bytes+n.lineBytes-1)/n.lineBytes
+	r.memoryUsedByOthers += hold + n.Reopen*unit.Time(lines)
+	return r.memory.addStream(of, from, t, hold)
 }
 
-// ends returns the ranks whose memory the bytes of a transfer come from and go to.
-func ends(of any) (from, to int32) {
+// ranksOf returns the ranks whose memory the bytes of a transfer come from and go to.
+func ranksOf(of any) (from, to int32) {
 	switch of := of.(type) {
 	case *core.Packet:
 		return int32(of.Src), of.Dst
@@ -151,6 +151,6 @@ func ends(of any) (from, to int32) {
 
 // AccessArrives implements core.Router.
 func (n *network) AccessArrives(x *core.RemoteAccess, t unit.Time) {
-	x.Transit.Step = arrived
-	n.Job.Kernel.Schedule(t, (*stage)(x), 0)
+	x.Transit.Step = dataArrived
+	n.Job.Kernel.Schedule(t, (*accessStep)(x), 0)
 }

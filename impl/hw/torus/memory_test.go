@@ -42,10 +42,10 @@ func TestMemoryIsSharedEqually(t *testing.T) {
 		var m memory
 		of := make([]int, n)
 		for i, w := range all {
-			m.add(&of[i], int32(i), unit.Time(w.at), unit.Time(w.hold))
+			m.addStream(&of[i], int32(i), unit.Time(w.at), unit.Time(w.hold))
 		}
 		for i, w := range all {
-			if got := float64(m.ends(&of[i], int32(i), unit.Time(all[n-1].at))); w.end > all[n-1].at && math.Abs(got-w.end) > 20*step {
+			if got := float64(m.endOfTransfer(&of[i], int32(i), unit.Time(all[n-1].at))); w.end > all[n-1].at && math.Abs(got-w.end) > 20*step {
 				t.Errorf("seed %d: stream %d of %d ends at %v, in small steps at %v", seed, i, n, got, w.end)
 			}
 		}
@@ -56,18 +56,18 @@ func TestMemoryIsSharedEqually(t *testing.T) {
 func TestMemoryKeepsOrder(t *testing.T) {
 	var m memory
 	long, short, after, other := 1, 2, 3, 4
-	m.add(&other, 7, 0, 1000)
-	m.add(&long, 5, 0, 100_000)
-	if a, b := m.add(&short, 5, 10, 8), m.add(&after, 5, 10, 2); a >= b {
+	m.addStream(&other, 7, 0, 1000)
+	m.addStream(&long, 5, 0, 100_000)
+	if a, b := m.addStream(&short, 5, 10, 8), m.addStream(&after, 5, 10, 2); a >= b {
 		t.Errorf("one of 8 is over at %d, one of 2 behind it at %d", a, b)
 	}
-	if a, b := m.ends(&long, 5, 20), m.ends(&short, 5, 20); a != 101_000 || b != a+8 {
+	if a, b := m.endOfTransfer(&long, 5, 20), m.endOfTransfer(&short, 5, 20); a != 101_000 || b != a+8 {
 		t.Errorf("the long transfer is over at %d, the short one behind it at %d", a, b)
 	}
-	if got := m.ends(nil, 5, 20); got != m.ends(&after, 5, 20) {
+	if got := m.endOfTransfer(nil, 5, 20); got != m.endOfTransfer(&after, 5, 20) {
 		t.Errorf("all of rank 5 is over at %d", got)
 	}
-	if got := m.ends(&long, 5, 200_000); got != 200_000 || len(m.streams) > 0 {
+	if got := m.endOfTransfer(&long, 5, 200_000); got != 200_000 || len(m.streams) > 0 {
 		t.Errorf("the long transfer is over at %d, and %d are left", got, len(m.streams))
 	}
 }

@@ -24,13 +24,13 @@ func TestRoutes(t *testing.T) {
 			t.Fatalf("%d ranks: a torus of %v has %d nodes", ranks, shape, nodes)
 		}
 		check := func(a, b int) {
-			at, dimension, hops, turns := n.place(a), -1, 0, 0
+			at, dimension, hops, turns := n.coordinates(a), -1, 0, 0
 			r, flight := n.RouteBetween(a, b)
 			out, step, last := n.NextOutput(&r)
 			for ; !last; out, step, last = n.NextOutput(&r) {
-				node, d, back := int(out)/numOutputs, int(out)%numOutputs/2, int(out)%numOutputs%2
-				if n.place(node) != at {
-					t.Fatalf("torus %v, %d to %d: the route is at %v and takes a link of %v", shape, a, b, at, n.place(node))
+				node, d, back := int(out)/outputsPerNode, int(out)%outputsPerNode/2, int(out)%outputsPerNode%2
+				if n.coordinates(node) != at {
+					t.Fatalf("torus %v, %d to %d: the route is at %v and takes a link of %v", shape, a, b, at, n.coordinates(node))
 				}
 				turn := dimension >= 0 && d != dimension
 				if want := map[bool]unit.Time{false: 50_000, true: 57_000}[turn]; d < dimension || step != want {
@@ -42,19 +42,19 @@ func TestRoutes(t *testing.T) {
 					turns++
 				}
 				at[d] = (at[d] + 1 + back*(shape[d]-2)) % shape[d]
-				if n.place(int(r.node)) != at {
-					t.Fatalf("torus %v, %d to %d: a link from %v leads to %v", shape, a, b, n.place(node), n.place(int(r.node)))
+				if n.coordinates(int(r.node)) != at {
+					t.Fatalf("torus %v, %d to %d: a link from %v leads to %v", shape, a, b, n.coordinates(node), n.coordinates(int(r.node)))
 				}
 			}
-			if int(out) != numOutputs*b+eject {
-				t.Fatalf("torus %v, %d to %d: the route leaves by output %d of node %d", shape, a, b, out%numOutputs, out/numOutputs)
+			if int(out) != outputsPerNode*b+ejectOutput {
+				t.Fatalf("torus %v, %d to %d: the route leaves by output %d of node %d", shape, a, b, out%outputsPerNode, out/outputsPerNode)
 			}
-			if at != n.place(b) {
+			if at != n.coordinates(b) {
 				t.Fatalf("torus %v: the route from %d to %d ends at %v", shape, a, b, at)
 			}
 			want := 0
 			for d := range 3 {
-				distance := n.place(a)[d] - n.place(b)[d]
+				distance := n.coordinates(a)[d] - n.coordinates(b)[d]
 				want += min(max(distance, -distance), shape[d]-max(distance, -distance))
 			}
 			if hops != want {
@@ -107,15 +107,15 @@ func (w *watch) ServerTaken(s *sim.Server, x any, _ model.Activity, from, long u
 	out := -1 // an interface, or an engine
 	for i := range w.net.Outputs {
 		if s == &w.net.Outputs[i].Server {
-			out = i % numOutputs
+			out = i % outputsPerNode
 		}
 	}
 	if last := w.last[x]; out >= 0 {
 		reached := last.at
-		if out != eject {
+		if out != ejectOutput {
 			reached += w.net.Hop
 		}
-		if out != eject && last.out >= 0 && last.out/2 != out/2 {
+		if out != ejectOutput && last.out >= 0 && last.out/2 != out/2 {
 			reached += w.net.Torus.Turn
 		}
 		w.by[s] = append(w.by[s], taken{reached, from, from + long})
