@@ -116,11 +116,6 @@ func protocol(name string) error {
 	return nil
 }
 
-// places are the placements of a pair of ranks that have a name.
-var places = []string{model.Intra.String(), model.Inter.String()}
-
-const placeHelp = "pair of ranks: intra, in one node; inter, in two; or two ranks such as 0,3 (default: the first and the last)"
-
 // pairOf returns the pair of ranks that a flag names.
 func pairOf(job *job.Job, place string) (pair [2]int, err error) {
 	if pair, err = job.Pair(place); err != nil {

@@ -177,14 +177,14 @@ func sound(t *testing.T, out string) {
 // On one machine TCP is measured with messages of many parts; elsewhere, where a long message may
 // take many milliseconds, and by shared memory and MPI, with those that others are.
 func TestGrid(t *testing.T) {
-	several := measure{platform: "tcp"}
+	several := measure{target: target{platform: "tcp"}}
 	several.here.names = "node2"
 	for _, c := range []struct {
 		m    measure
 		want []int
 	}{
-		{measure{platform: "tcp"}, microbench.LongSizes}, {several, microbench.LogSizes}, {measure{platform: "shm"}, microbench.LogSizes},
-		{measure{platform: "mpi"}, microbench.LogSizes}, {measure{platform: "t3d"}, microbench.DefaultSizes},
+		{measure{target: target{platform: "tcp"}}, microbench.LongSizes}, {several, microbench.LogSizes}, {measure{target: target{platform: "shm"}}, microbench.LogSizes},
+		{measure{target: target{platform: "mpi"}}, microbench.LogSizes}, {measure{target: target{platform: "t3d"}}, microbench.DefaultSizes},
 	} {
 		if got := c.m.grid(); !slices.Equal(got, c.want) {
 			t.Errorf("%s, hosts %q: %v", c.m.platform, c.m.here.names, got)

@@ -30,15 +30,15 @@ import (
 
 // measure has the flags of the verb.
 type measure struct {
-	platform, library, place, modes, sizes, maxSize, protocol, noise, delta, output string
-	level, format, pairs                                                            *string
-	ranks, reps, warmup                                                             int
-	seed                                                                            uint64
-	vendor                                                                          vendor
-	here                                                                            here
-	effort                                                                          effort
-	together                                                                        together
-	spoiled                                                                         spoiled
+	target
+	modes, sizes, maxSize, protocol, noise, delta, output string
+	level, format, pairs                                  *string
+	reps, warmup                                          int
+	vendor                                                vendor
+	here                                                  here
+	effort                                                effort
+	together                                              together
+	spoiled                                               spoiled
 }
 
 func measureCommand() *cobra.Command {
@@ -90,10 +90,7 @@ compare' sets them beside the model.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&m.platform, "platform", "", "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm (shared memory), tcp (loopback, or --hosts) or mpi (the installed MPI)")
-	f.StringVar(&m.library, "library", "", "library on the machine (default: its first)")
-	f.IntVarP(&m.ranks, "ranks", "n", 0, "number of ranks (default: the platform's)")
-	f.StringVar(&m.place, "place", "", placeHelp)
+	m.target.flags(cmd, flagHelp{"platform": "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm (shared memory), tcp (loopback, or --hosts) or mpi (the installed MPI)", "library": "", "ranks": "", "place": "", "seed": ""}, allPlatforms)
 	m.pairs = chosen(cmd, "pairs", []string{"one", sample.AllPairs}, "one", "measure one pair of ranks, or all, to find which are near each other; all pairs are measured with few modes, sizes and repetitions unless flags name them, and beyond 4096 pairs those of ranks drawn at random")
 	f.StringVar(&m.modes, "modes", "all", "list of "+strings.Join(microbench.Modes(), " ")+", or all")
 	f.StringVar(&m.sizes, "sizes", "", "message sizes, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes; on this machine 0 to 128 KiB, with more sizes around protocol changes)")
@@ -106,14 +103,11 @@ compare' sets them beside the model.`,
 	m.here.flags(cmd)
 	m.effort.flags(cmd)
 	m.together.flags(cmd)
-	f.Uint64Var(&m.seed, "seed", 1, "seed of the random numbers")
 	f.StringVar(&m.noise, "noise", "on", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
 	f.StringVarP(&m.output, "output", "o", "", "file for the samples")
 	m.format = chosen(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print; with -o, the format of the file if csv or json")
 	m.vendor.flags(cmd)
-	mustComplete(cmd, "platform", append(platform.Names(), append(job.Here, probe.Platform)...))
 	mustComplete(cmd, "protocol", append(model.ProtocolNames(), auto))
-	mustComplete(cmd, "place", places)
 	return cmd
 }
 

@@ -30,10 +30,11 @@ import (
 
 // predict has the flags of the verb.
 type predict struct {
-	params, platform, library, place, protocols, sizes, output, diagram string
-	mode, collective                                                    *string
-	ranks, perNode                                                      int
-	explain, tree, deal                                                 bool
+	target
+	params, protocols, sizes, output, diagram string
+	mode, collective                          *string
+	perNode                                   int
+	explain, tree, deal                       bool
 }
 
 func predictCommand() *cobra.Command {
@@ -62,10 +63,7 @@ within nodes, unless --place names one tier for all.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&p.params, "params", "", "file of parameters")
-	f.StringVar(&p.platform, "platform", "", "machine whose steps to add up")
-	f.StringVar(&p.library, "library", "", "library on the machine (default: its first)")
-	f.IntVar(&p.ranks, "ranks", 0, "number of ranks (default: the platform's)")
-	f.StringVar(&p.place, "place", "", placeHelp)
+	p.target.flags(cmd, flagHelp{"platform": "machine whose steps to add up", "library": "", "ranks": "", "place": ""}, emulatedPlatforms)
 	p.mode = modeFlag(cmd, calls[:], "send call: of a platform what the library's call costs; with --params whole calls are predicted")
 	f.StringVar(&p.protocols, "protocol", "", "list of "+strings.Join(model.ProtocolNames(), ", ")+" (default: all that serve the mode)")
 	f.StringVar(&p.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
@@ -77,7 +75,6 @@ within nodes, unless --place names one tier for all.`,
 	f.IntVar(&p.perNode, "per-node", 0, "with --collective and --params: ranks of a node, to take the parameters of both tiers")
 	f.BoolVar(&p.deal, "in-turn", false, "with --collective: place ranks on the nodes round robin instead of filling one node after the other")
 	f.BoolVar(&p.tree, "tree", false, "with --collective: draw the broadcast tree that ends first")
-	mustComplete(cmd, "place", places)
 	return cmd
 }
 

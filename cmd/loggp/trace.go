@@ -64,7 +64,7 @@ The programs are` + list.String(),
 	f.StringVar(&t.platform, "platform", "", "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS")
 	f.StringVar(&t.library, "library", "", "library on the machine (default: its first)")
 	f.IntVar(&t.ranks, "ranks", 0, fmt.Sprintf("number of ranks (default: the platform's; of programs among all ranks %d)", traceRanks))
-	f.StringVar(&t.place, "place", "", placeHelp)
+	f.StringVar(&t.place, "place", "", usualHelp["place"])
 	t.mode = modeFlag(cmd, microbench.Modes(), "call that sends the message")
 	f.StringVar(&t.protocol, "protocol", "", "force one protocol: "+strings.Join(model.ProtocolNames(), ", "))
 	f.StringVar(&t.size, "size", "", fmt.Sprintf("length of a message (default %d bytes)", traceBytes))

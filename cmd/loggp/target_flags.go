@@ -1,0 +1,70 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/microbench/probe"
+	"github.com/loggp/loggp/model/platform"
+)
+
+// target has the flags that say what a verb is about: a machine, a library on it, and its ranks. A
+// value that is set before the flags are declared is the flag's default.
+type target struct {
+	platform, library, place string
+	ranks                    int
+	seed                     uint64
+}
+
+// flagHelp has the help of the flags that a verb declares; "" is the usual help of a flag.
+type flagHelp map[string]string
+
+// usualHelp is the help of the flags of a target.
+var usualHelp = flagHelp{
+	"platform": "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS",
+	"library":  "library on the machine (default: its first)",
+	"ranks":    "number of ranks (default: the platform's)",
+	"place":    "pair of ranks: intra, in one node; inter, in two; or two ranks such as 0,3 (default: the first and the last)",
+	"seed":     "seed of the random numbers",
+}
+
+// places are the names of placements of a pair of ranks.
+var places = []string{"intra", "inter"}
+
+// Platforms that flags complete.
+var (
+	emulatedPlatforms = platform.Names()
+	runPlatforms      = slices.Concat(emulatedPlatforms, job.Here)
+	allPlatforms      = append(slices.Clone(runPlatforms), probe.Platform)
+)
+
+// flags declares the flags that the help names; platforms are those that --platform completes.
+func (t *target) flags(cmd *cobra.Command, help flagHelp, platforms []string) {
+	f := cmd.Flags()
+	for name, text := range help {
+		if text == "" {
+			text = usualHelp[name]
+		}
+		switch name {
+		case "platform":
+			f.StringVar(&t.platform, name, t.platform, text)
+			mustComplete(cmd, name, platforms)
+		case "library":
+			f.StringVar(&t.library, name, t.library, text)
+		case "ranks":
+			f.IntVarP(&t.ranks, name, "n", t.ranks, text)
+		case "place":
+			f.StringVar(&t.place, name, t.place, text)
+			mustComplete(cmd, name, places)
+		case "seed":
+			if t.seed == 0 {
+				t.seed = 1
+			}
+			f.Uint64Var(&t.seed, name, t.seed, text)
+		default:
+			panic("cmd/loggp: --" + name + " is not a flag of a target")
+		}
+	}
+}
