@@ -76,7 +76,7 @@ func sound(p *Paper) cells {
 			set(2, "o_s", "message", size)
 			set(3, "o_r", "message", size)
 			set(isend, "returns", "bsend", size)
-			set(idle.Micros()+send, "returns", "ssend", size)
+			set(1e6+send, "returns", "ssend", size)
 		}
 		set(m.latency, "L", "ssend")
 		set(m.gap, "G", "send")

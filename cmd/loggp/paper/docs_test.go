@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/microbench/papers"
 	"github.com/loggp/loggp/testdata"
 )
 
@@ -25,8 +26,8 @@ func TestDocs(t *testing.T) {
 	}
 	for _, x := range []any{Paper{}, Subject{}, Experiment{}, Artefact{}, derived{}, Rule{}, below{}, Line{}, Timeline{}, Claim{}} {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(x)) {
-			if f.IsExported() && f.Tag.Get("yaml") != "-" {
-				name := f.Tag.Get("yaml")
+			if tag := f.Tag.Get("yaml"); f.IsExported() && tag != "-" && tag != ",inline" {
+				name := tag
 				if name == "" {
 					name = strings.ToLower(f.Name)
 				}
@@ -34,10 +35,12 @@ func TestDocs(t *testing.T) {
 			}
 		}
 	}
-	for name, b := range benchmarks {
+	for name, b := range papers.Benchmarks {
 		want(name, "the benchmark")
-		for q := range b.gives {
-			want(q, "the quantity")
+		for _, quantities := range []map[string]int{b.Numbers, fittedQuantities[name]} {
+			for q := range quantities {
+				want(q, "the quantity")
+			}
 		}
 	}
 	entries, err := fs.ReadDir(testdata.Published, "published/altawil-moritz")

@@ -5,7 +5,7 @@
 // which measured quantity answers to each published number, what its figures show, and how each of
 // its claims is decided. Package expr is the language of quantities and claims. No paper is named
 // here: a new one is a folder, and Go only if it needs a benchmark that no other paper has (a row
-// of benchmarks) or a check that no expression can state (a row of functions).
+// of papers.Benchmarks) or a check that no expression can state (a row of functions).
 //
 // The way of a number: an experiment gives samples, package fit turns them into parameters and
 // curves, and these become cells, such as o_s(t3d,isend,16). Artefacts and claims read cells. There
@@ -25,6 +25,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
+	"github.com/loggp/loggp/microbench/papers"
 	"github.com/loggp/loggp/model/platform"
 )
 
@@ -49,30 +50,17 @@ type Paper struct {
 
 // Subject is what experiments are about: a library on a platform, between two processors.
 type Subject struct {
-	ID, Name, Platform, Library, Place string
-	Mode                               string // a way of sending, for the benchmark of patterns, whose libraries need not be MPI; "": none
-	Ranks                              int    // 0: as many as the platform has
-	Decides                            bool   // claims that name no subject are decided on this one
-	Beside                             bool   // their numbers for this one stand beside
+	papers.Subject `yaml:",inline"`
+	Decides        bool // claims that name no subject are decided on this one
+	Beside         bool // such claims are evaluated on this one too
 }
 
 // Experiment is a benchmark of a subject.
 type Experiment struct {
-	Benchmark, Subject string
-	Modes              []string // none: all
-	Sizes              sizes
-	Protocol           string   // that is forced; "": as the library's rules choose
-	Patterns           []string // of communication
-	Ranks              sizes    // numbers of ranks; none: that of the subject
-	Reps               int      // with each root of the barrier
-
-	Programs   []string // that ship with loggp, or routines
-	Scheduler  string   // of routines; "": that of the library
-	Placements []string // of ranks on nodes, such as 4+4
-
-	Class      string             // of NAS benchmarks
-	OneProcess map[string]float64 `yaml:"one_process"` // seconds that each takes on one processor, by its name
-	Operation  map[string]string  // or the time of an operation of each
+	Benchmark         string
+	papers.Experiment `yaml:",inline"`
+	SizeList          sizes `yaml:"sizes"` // that Sizes has
+	RankList          sizes `yaml:"ranks"` // that Ranks has
 }
 
 // Claim is a statement of the paper, and how it is decided. Its text is in claims.csv.
@@ -161,18 +149,20 @@ func (p *Paper) resolve(dir fs.FS) error {
 	p.texts = maps.Clone(descriptions)
 	for i := range p.Experiments {
 		e := &p.Experiments[i]
-		b, ok := benchmarks[e.Benchmark]
+		b, ok := papers.Benchmarks[e.Benchmark]
 		if !ok {
-			return fmt.Errorf("%s: there is no benchmark %q: there is %s", file, e.Benchmark, strings.Join(slices.Sorted(maps.Keys(benchmarks)), ", "))
+			return fmt.Errorf("%s: there is no benchmark %q: there is %s", file, e.Benchmark, strings.Join(slices.Sorted(maps.Keys(papers.Benchmarks)), ", "))
 		}
-		maps.Copy(p.names.Quantities, b.gives)
-		maps.Copy(p.texts, b.texts)
+		maps.Copy(p.names.Quantities, b.Numbers)
+		maps.Copy(p.names.Quantities, fittedQuantities[e.Benchmark])
+		maps.Copy(p.texts, b.Texts)
 		if p.subject(e.Subject) == nil {
 			return fmt.Errorf("%s: experiment %d is of %q, which is no subject", file, i+1, e.Subject)
 		}
-		if err := errors.Join(p.sizes(&e.Sizes), p.sizes(&e.Ranks)); err != nil {
+		if err := errors.Join(p.sizes(&e.SizeList), p.sizes(&e.RankList)); err != nil {
 			return err
 		}
+		e.Sizes, e.Ranks = e.SizeList.values, e.RankList.values
 	}
 	if err := p.definitions(); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
 	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/papers"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
@@ -20,16 +21,16 @@ import (
 
 // predict returns the timers of an experiment, with one sample for each root of the barrier; of
 // low-level messages none.
-func (e *Experiment) predict(s *site) []sample.Series {
+func predict(e *papers.Experiment, s *papers.Site) []sample.Series {
 	var all []sample.Series
-	for _, cell := range e.plan(s).Cells() {
+	for _, cell := range e.Plan(s).Cells() {
 		if cell.Mode == microbench.Message {
 			continue
 		}
 		x := newAlgebra(s, cell, e.Protocol)
 		for _, t := range x.timers() {
 			series := sample.Series{Key: sample.Key{Mode: cell.Mode, Bytes: cell.Bytes, Timer: t.name}, Times: t.times}
-			s.label(&series, e.Protocol)
+			s.Label(&series, e.Protocol)
 			all = append(all, series)
 		}
 	}
@@ -61,11 +62,11 @@ type side struct {
 // modes are the blocking calls of the modes, as the benchmark names them.
 var modes = [model.NumModes]string{model.Standard: "send", model.Synchronous: "ssend", model.Ready: "rsend", model.Buffered: "bsend"}
 
-func newAlgebra(s *site, cell microbench.Cell, protocol string) *algebra {
+func newAlgebra(s *papers.Site, cell microbench.Cell, protocol string) *algebra {
 	name, nonblocking := strings.CutPrefix(cell.Mode, "i")
 	mode := model.Mode(slices.Index(modes[:], name))
-	there, back := s.path()
-	message := model.Transfer{Machine: s.job.Platform.Machine, Library: s.job.Library, Mode: mode, Bytes: cell.Bytes, Nonblocking: nonblocking}
+	there, back := s.Paths()
+	message := model.Transfer{Machine: s.Job.Platform.Machine, Library: s.Job.Library, Mode: mode, Bytes: cell.Bytes, Nonblocking: nonblocking}
 	if protocol != "" {
 		message.Protocol = model.Named(protocol)
 	}
@@ -186,11 +187,11 @@ var configured = map[string]int{"wire": 1, "after_protocol": 2}
 var descriptions = map[string]int{"description": 1, "clock": 1, "interconnect": 1, "ranks": 1, "equation": 2}
 
 // configure adds what the platform's file says of a subject. H and P of the file are predictions.
-func (x *run) configure(s *site) {
-	m, library := s.job.Platform.Machine, s.job.Library
-	there, _ := s.path()
-	x.measured[expr.Key("wire", s.ID)] = micros(model.MessageView(m, library, there).L)
-	x.measured[expr.Key("after_protocol", s.ID, "ssend")] = micros(library.Software[model.ProtoSynchronous] - library.Software[model.ProtoComplete])
+func (x *run) configure(s *papers.Site) {
+	m, library := s.Job.Platform.Machine, s.Job.Library
+	there, _ := s.Paths()
+	x.measured[expr.Key("wire", s.ID)] = expr.Exactly(model.MessageView(m, library, there).L.Micros())
+	x.measured[expr.Key("after_protocol", s.ID, "ssend")] = expr.Exactly((library.Software[model.ProtoSynchronous] - library.Software[model.ProtoComplete]).Micros())
 	if n, ok := m.Network.(*model.Hypernodes); ok {
 		x.predicted[expr.Key("H", s.ID)] = expr.Exactly(float64(len(n.Sizes)))
 		x.predicted[expr.Key("P", s.ID)] = expr.Exactly(float64(n.Sizes[0]))
@@ -199,7 +200,7 @@ func (x *run) configure(s *site) {
 		"description":  m.Description,
 		"clock":        fmt.Sprintf("programs read a clock of %s MHz", expr.Digits(float64(unit.Microsecond)/float64(m.Timer))),
 		"interconnect": m.Interconnect(),
-		"ranks":        fmt.Sprintf("%d ranks run", s.job.Ranks),
+		"ranks":        fmt.Sprintf("%d ranks run", s.Job.Ranks),
 	} {
 		x.texts[expr.Key(name, s.ID)] = text
 	}

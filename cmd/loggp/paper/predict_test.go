@@ -5,30 +5,35 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
+	"github.com/loggp/loggp/microbench/papers"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 )
 
 // subjects are one of each kind of network.
-var subjects = []Subject{
+var subjects = []papers.Subject{
 	{ID: "t3d", Platform: "t3d", Library: "chimp", Place: "inter"}, {ID: "now", Platform: "now", Library: "chimp", Place: "inter"}, {ID: "now_mpich", Platform: "now", Library: "mpich", Place: "inter"},
 	{ID: "inter", Platform: "convex", Library: "mpich", Place: "inter"}, {ID: "intra", Platform: "convex", Library: "mpich", Place: "intra"},
 }
 
 // both runs an experiment of a subject without noise, and predicts it.
-func both(t *testing.T, subject Subject, e Experiment) (s *site, measured, predicted []sample.Series) {
+func both(t *testing.T, subject papers.Subject, e papers.Experiment) (s *papers.Site, measured, predicted []sample.Series) {
 	t.Helper()
-	s, err := subject.open(nil, 0)
+	p, err := platform.Load(subject.Platform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err = subject.Open(p, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.Subject = subject.ID
-	x := newRun(&Paper{}, Options{})
-	x.sites[s.ID] = s
-	if err := timers(t.Context(), x, &e, 1, func(int) {}); err != nil {
+	out := papers.NewResults()
+	if err := papers.Benchmarks["timers"].Run(t.Context(), s, &e, 1, out, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
-	return s, x.series[s.ID], x.algebra[s.ID]
+	return s, out.Series[s.ID], predict(&e, s)
 }
 
 // The benchmark by algebra and the benchmark on the emulated machine share nothing but the
@@ -37,7 +42,7 @@ func both(t *testing.T, subject Subject, e Experiment) (s *site, measured, predi
 // acknowledged goes with later messages, and interrupts calls that another message is for.
 func TestAlgebraIsExact(t *testing.T) {
 	for _, subject := range subjects {
-		e := Experiment{Modes: []string{"send", "ssend", "rsend", "isend", "issend", "irsend"}, Sizes: sizes{values: []int{1, 16, 500, 700, 3000, 20000}}, Reps: 8}
+		e := papers.Experiment{Modes: []string{"send", "ssend", "rsend", "isend", "issend", "irsend"}, Sizes: []int{1, 16, 500, 700, 3000, 20000}, Reps: 8}
 		s, series, predicted := both(t, subject, e)
 		want := map[sample.Key][]unit.Time{}
 		for _, x := range predicted {
@@ -52,8 +57,8 @@ func TestAlgebraIsExact(t *testing.T) {
 			compared++
 			n := len(x.Times) / 2
 			for root, got := range []unit.Time{x.Times[n-1], x.Times[2*n-1]} {
-				exact := 2 * s.job.Platform.Machine.Timer
-				if s.job.Platform.Machine.Network.Kind() == "ethernet" {
+				exact := 2 * s.Job.Platform.Machine.Timer
+				if s.Job.Platform.Machine.Network.Kind() == "ethernet" {
 					exact = got / 4
 				}
 				if d := got - w[root]; max(d, -d) > exact {
@@ -61,7 +66,7 @@ func TestAlgebraIsExact(t *testing.T) {
 				}
 			}
 		}
-		if compared != len(want) || compared < len(e.Modes)*len(e.Sizes.values)*3 {
+		if compared != len(want) || compared < len(e.Modes)*len(e.Sizes)*3 {
 			t.Errorf("%v: %d timers compared, of %d", subject.ID, compared, len(want))
 		}
 	}
@@ -74,7 +79,7 @@ func TestAlgebraIsExact(t *testing.T) {
 // L is a few.
 func TestAlgebraOfL(t *testing.T) {
 	for _, subject := range subjects {
-		s, series, predicted := both(t, subject, Experiment{Modes: []string{"ssend"}, Sizes: sizes{values: []int{16, 10000}}, Reps: 8})
+		s, series, predicted := both(t, subject, papers.Experiment{Modes: []string{"ssend"}, Sizes: []int{16, 10000}, Reps: 8})
 		var l [2]float64
 		for i, x := range [][]sample.Series{series, predicted} {
 			c := cells{}
@@ -91,7 +96,7 @@ func TestAlgebraOfL(t *testing.T) {
 
 // A paper may read L at a size of its own: the fit takes the smallest of those that remain.
 func TestSmall(t *testing.T) {
-	s, series, _ := both(t, subjects[0], Experiment{Modes: []string{"ssend"}, Sizes: sizes{values: []int{1, 1000}}, Reps: 8})
+	s, series, _ := both(t, subjects[0], papers.Experiment{Modes: []string{"ssend"}, Sizes: []int{1, 1000}, Reps: 8})
 	var l [2]float64
 	for i, small := range []int{0, 1000} {
 		c := cells{}

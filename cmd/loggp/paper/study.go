@@ -3,6 +3,7 @@ package paper
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/microbench/papers"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
@@ -34,23 +36,26 @@ type run struct {
 	paper     *Paper
 	only      *only // nil: all experiments
 	open      func(name string) (*platform.Platform, error)
-	sites     map[string]*site // by subject, of those that are measured
+	sites     map[string]*papers.Site // by subject, of those that are measured
 	platforms []*platform.Platform
 
 	experiments                    []Experiment
-	series, algebra                map[string][]sample.Series // measured and predicted, by subject
+	results                        *papers.Results
+	algebra                        map[string][]sample.Series // predicted samples of timers, by subject
 	measured, predicted, published cells
 	texts                          map[string]string
-	recorded                       map[string]*model.Timeline // of short programs, by program and subject
 	rows                           map[string]*row            // of published cells
 	warnings                       map[string][]clean.Warning // by cell
 	reads                          map[string][]string        // the timers by which a cell is read
 }
 
 func newRun(p *Paper, o Options) *run {
-	return &run{Options: o, paper: p, sites: map[string]*site{}, series: map[string][]sample.Series{}, algebra: map[string][]sample.Series{},
-		measured: cells{}, predicted: cells{}, published: cells{}, texts: map[string]string{}, recorded: map[string]*model.Timeline{}, rows: map[string]*row{}, warnings: map[string][]clean.Warning{}, reads: map[string][]string{}}
+	return &run{Options: o, paper: p, open: platform.Load, sites: map[string]*papers.Site{}, results: papers.NewResults(), algebra: map[string][]sample.Series{},
+		measured: cells{}, predicted: cells{}, published: cells{}, texts: map[string]string{}, rows: map[string]*row{}, warnings: map[string][]clean.Warning{}, reads: map[string][]string{}}
 }
+
+// cells are quantities by their keys, such as o_s(t3d,isend,16). Times are microseconds.
+type cells map[string]expr.Value
 
 // Reproduce runs the paper's experiments and returns what came of them: tables and figures beside
 // what is published and predicted, and verdicts on the claims. The same options give the same
@@ -85,13 +90,17 @@ func (x *run) setUp() error {
 		if x.only != nil && !slices.ContainsFunc(x.experiments, func(e Experiment) bool { return e.Subject == subject.ID }) {
 			continue
 		}
-		s, err := subject.open(x.open, x.Noise)
+		p, err := x.open(subject.Platform)
+		if err != nil {
+			return err
+		}
+		s, err := subject.Open(p, x.Noise)
 		if err != nil {
 			return err
 		}
 		x.sites[s.ID] = s
-		if !slices.ContainsFunc(x.platforms, func(q *platform.Platform) bool { return q.Sum == s.job.Platform.Sum }) {
-			x.platforms = append(x.platforms, s.job.Platform)
+		if !slices.ContainsFunc(x.platforms, func(q *platform.Platform) bool { return q.Sum == s.Job.Platform.Sum }) {
+			x.platforms = append(x.platforms, s.Job.Platform)
 		}
 		x.configure(s)
 	}
@@ -103,7 +112,8 @@ func (x *run) measure(ctx context.Context) error {
 	experiments := x.experiments
 	before, total := 0, 0
 	for i := range experiments {
-		total += benchmarks[experiments[i].Benchmark].cells(x, &experiments[i])
+		e := &experiments[i]
+		total += papers.Benchmarks[e.Benchmark].Parts(x.sites[e.Subject], &e.Experiment)
 	}
 	for i := range experiments {
 		e := &experiments[i]
@@ -112,30 +122,30 @@ func (x *run) measure(ctx context.Context) error {
 				x.Progress(before+n, total)
 			}
 		}
-		b := benchmarks[e.Benchmark]
-		if err := b.run(ctx, x, e, x.Seed*1_000_003+uint64(before), done); err != nil {
+		s := x.sites[e.Subject]
+		if e.Benchmark == "timers" {
+			x.prepareTimers(s, &e.Experiment)
+		}
+		b := papers.Benchmarks[e.Benchmark]
+		if err := b.Run(ctx, s, &e.Experiment, x.Seed*1_000_003+uint64(before), x.results, done); err != nil {
 			return err
 		}
-		before += b.cells(x, e)
+		before += b.Parts(s, &e.Experiment)
 	}
-	for _, s := range x.paper.Subjects {
-		if len(x.series[s.ID]) == 0 {
-			continue
-		}
-		warnings, err := x.fit(x.measured, x.sites[s.ID], x.series[s.ID])
-		if err != nil {
-			return err
-		}
-		for _, w := range warnings {
-			key := expr.Key(w.Parameter, s.ID, w.Mode)
-			w.Text = fmt.Sprintf("%s of %s on %s: %s", w.Parameter, w.Mode, s.Name, w.Text)
-			x.warnings[key] = append(x.warnings[key], w)
-		}
-		if _, err := x.fit(x.predicted, x.sites[s.ID], x.algebra[s.ID]); err != nil {
-			return err
-		}
+	for key, v := range x.results.Numbers {
+		x.measured[key] = expr.Exactly(v)
 	}
-	return nil
+	maps.Copy(x.texts, x.results.Texts)
+	return x.fitSamples()
+}
+
+// prepareTimers restricts the benchmark of the timers to what x.only needs, or predicts all of it.
+func (x *run) prepareTimers(s *papers.Site, e *papers.Experiment) {
+	if x.only == nil {
+		x.algebra[s.ID] = append(x.algebra[s.ID], predict(e, s)...)
+	} else if x.Noise == 0 {
+		e.Warmup, e.Timers = 2, x.only.timers()
+	}
 }
 
 // study puts together what was found.
@@ -342,10 +352,10 @@ func (x *run) timeline(a *Artefact, t Timeline) *chart.Chart {
 	s := x.sites[x.paper.subject(t.Subject).ID]
 	if t.Program != "" {
 		return chart.Timeline(format.FileName("timeline", a.ID, t.Name),
-			fmt.Sprintf("%s, by %s on %s", t.Name, s.Library, s.Platform), x.recorded[expr.Key(t.Program, s.ID)])
+			fmt.Sprintf("%s, by %s on %s", t.Name, s.Library, s.Platform), x.results.Recordings[expr.Key(t.Program, s.ID)])
 	}
-	there, _ := s.path()
-	m := model.Transfer{Machine: s.job.Platform.Machine, Library: s.job.Library, Bytes: bytes, Path: there, Nonblocking: t.Nonblocking}
+	there, _ := s.Paths()
+	m := model.Transfer{Machine: s.Job.Platform.Machine, Library: s.Job.Library, Bytes: bytes, Path: there, Nonblocking: t.Nonblocking}
 	for mode := range model.NumModes {
 		if model.Mode(mode).String() == t.Mode {
 			m.Mode = model.Mode(mode)
@@ -366,7 +376,7 @@ func (x *run) facts() [][2]string {
 	for _, subject := range x.paper.Subjects {
 		s := x.sites[subject.ID]
 		all = append(all, [2]string{"platform " + s.Name, fmt.Sprintf("%s, %s, %s: ranks %d and %d of %d, noise %s, file %s", s.Platform, s.Library, s.Place,
-			s.pair[0], s.pair[1], s.job.Ranks, unit.Percent(s.job.Noise), s.job.Platform.Sum)})
+			s.Pair[0], s.Pair[1], s.Job.Ranks, unit.Percent(s.Job.Noise), s.Job.Platform.Sum)})
 	}
 	for _, e := range x.paper.Experiments {
 		if e.Benchmark != "timers" {
@@ -374,7 +384,7 @@ func (x *run) facts() [][2]string {
 		}
 		what := strings.Join(e.Modes, ", ")
 		if e.Modes == nil {
-			what = fmt.Sprintf("%d modes", len(e.modes()))
+			what = fmt.Sprintf("%d modes", len(e.ModeNames()))
 		}
 		if e.Protocol != "" {
 			what += " by " + e.Protocol
@@ -382,7 +392,15 @@ func (x *run) facts() [][2]string {
 		if x.Reps > 0 {
 			e.Reps = x.Reps
 		}
-		all = append(all, [2]string{"run " + x.paper.subject(e.Subject).Name, fmt.Sprintf("%s, %d sizes, %d repetitions with each root of the barrier", what, len(e.Sizes.values), e.Reps)})
+		all = append(all, [2]string{"run " + x.paper.subject(e.Subject).Name, fmt.Sprintf("%s, %d sizes, %d repetitions with each root of the barrier", what, len(e.Sizes), e.Reps)})
 	}
 	return all
+}
+
+// env returns an environment in which expressions are evaluated.
+func (p *Paper) env(c cells) *expr.Env {
+	return &expr.Env{Define: p.define, Value: func(key string) (expr.Value, bool) {
+		v, ok := c[key]
+		return v, ok
+	}}
 }

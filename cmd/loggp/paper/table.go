@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
+	"github.com/loggp/loggp/microbench/papers"
 	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/reports"
 	"github.com/loggp/loggp/reports/study"
@@ -223,7 +224,7 @@ func (a *Artefact) resolve(p *Paper, dir fs.FS) error {
 
 // draws reports whether an experiment records the program of a time line.
 func (p *Paper) draws(t Timeline) bool {
-	return sequences[t.Program].drawn && slices.ContainsFunc(p.Experiments, func(e Experiment) bool { return e.Benchmark == "sequences" && e.Subject == p.subject(t.Subject).ID })
+	return papers.IsRecorded(t.Program) && slices.ContainsFunc(p.Experiments, func(e Experiment) bool { return e.Benchmark == "sequences" && e.Subject == p.subject(t.Subject).ID })
 }
 
 // table makes the rows of the published table: for each subject, line, rule and size.

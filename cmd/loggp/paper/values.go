@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
+	"github.com/loggp/loggp/microbench/papers"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/platform"
 )
@@ -52,7 +53,10 @@ func (p *Paper) values() []*row {
 // the paper has for them; nil is platform.Load.
 func (p *Paper) Measure(ctx context.Context, o Options, rows []string, open func(name string) (*platform.Platform, error)) ([]float64, error) {
 	x := newRun(p, o)
-	x.open, x.only = open, &only{map[string]bool{}, map[string]func(int) bool{}, map[string]bool{}}
+	x.only = &only{map[string]bool{}, map[string]func(int) bool{}, map[string]bool{}}
+	if open != nil {
+		x.open = open
+	}
 	known := p.values()
 	wanted := make([]*row, len(rows))
 	for i, name := range rows {
@@ -114,7 +118,7 @@ func (o *only) part(e Experiment) (Experiment, bool) {
 		return o.patterns(e)
 	}
 	if e.Benchmark != "timers" {
-		for name := range benchmarks[e.Benchmark].gives {
+		for name := range papers.Benchmarks[e.Benchmark].Numbers {
 			if o.gives[name] {
 				return e, true
 			}
@@ -122,11 +126,11 @@ func (o *only) part(e Experiment) (Experiment, bool) {
 		return e, false
 	}
 	counts := func(mode string) func(k int) bool { return o.sizes[expr.Key("", e.Subject, mode, e.Protocol)] }
-	e.Modes = slices.DeleteFunc(slices.Clone(e.modes()), func(mode string) bool { return counts(mode) == nil })
-	e.Sizes.values = slices.DeleteFunc(slices.Clone(e.Sizes.values), func(k int) bool {
+	e.Modes = slices.DeleteFunc(slices.Clone(e.ModeNames()), func(mode string) bool { return counts(mode) == nil })
+	e.Sizes = slices.DeleteFunc(slices.Clone(e.Sizes), func(k int) bool {
 		return !slices.ContainsFunc(e.Modes, func(mode string) bool { return counts(mode)(k) })
 	})
-	return e, len(e.Modes) > 0 && len(e.Sizes.values) > 0
+	return e, len(e.Modes) > 0 && len(e.Sizes) > 0
 }
 
 // timers returns those that the quantities need: the four of the benchmark of the timers, from
@@ -139,4 +143,25 @@ func (o *only) timers() []string {
 		}
 	}
 	return all
+}
+
+// patterns returns what has to be measured of an experiment with patterns, or false if that is
+// nothing.
+func (o *only) patterns(e Experiment) (Experiment, bool) {
+	asked := func(pattern string, ranks, k int) bool {
+		of := []string{e.Subject, pattern, strconv.Itoa(ranks), strconv.Itoa(k)}
+		return o.keys[expr.Key("time", of...)] || o.keys[expr.Key("throughput", of...)]
+	}
+	some := func(wanted func(pattern string, ranks, k int) bool) bool {
+		return slices.ContainsFunc(e.Patterns, func(pattern string) bool {
+			return slices.ContainsFunc(e.Ranks, func(ranks int) bool {
+				return slices.ContainsFunc(e.Sizes, func(k int) bool { return wanted(pattern, ranks, k) && asked(pattern, ranks, k) })
+			})
+		})
+	}
+	all := e
+	all.Patterns = slices.DeleteFunc(slices.Clone(e.Patterns), func(x string) bool { return !some(func(p string, _, _ int) bool { return p == x }) })
+	all.Ranks = slices.DeleteFunc(slices.Clone(e.Ranks), func(x int) bool { return !some(func(_ string, n, _ int) bool { return n == x }) })
+	all.Sizes = slices.DeleteFunc(slices.Clone(e.Sizes), func(x int) bool { return !some(func(_ string, _, k int) bool { return k == x }) })
+	return all, len(all.Patterns) > 0
 }

@@ -2,12 +2,14 @@ package paper
 
 import (
 	"context"
+	"io/fs"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/testdata"
 )
 
 // Rows that are measured alone have the values that the whole study has. On NOW, where stations
@@ -75,5 +77,32 @@ func TestMeasureElsewhere(t *testing.T) {
 	})
 	if err != nil || !slices.Equal(slices.Compact(asked), []string{"t3d"}) || math.Abs(values[0]-129.975) > 0.1 || math.Abs(values[1]-3.04) > 0.1 {
 		t.Errorf("%v, %v on %v", values, err, asked)
+	}
+}
+
+// Single numbers of the paper on ACLMPL are measured without the rest of its experiments: the
+// latency of one word, and the broadcast of 1 KiB to 32 PEs. No number of the platform was fitted
+// to them.
+func TestMeasurePatterns(t *testing.T) {
+	dir, err := fs.Sub(testdata.Published, "published")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Read(dir, "aclmpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := 0
+	got, err := p.Measure(t.Context(), Options{Seed: 1, Progress: func(_, total int) { runs = total }}, []string{"table-1 ACLMPL sync latency_us", "table-2 bcast ACLMPL sync value"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runs > 3 { // the second is of two experiments
+		t.Errorf("%d measurements for two numbers", runs)
+	}
+	for i, published := range []float64{4.5, 76e-6} {
+		if d := got[i]/published - 1; !(math.Abs(d) <= []float64{0.15, 0.35}[i]) {
+			t.Errorf("value %d is %v, published is %v", i, got[i], published)
+		}
 	}
 }

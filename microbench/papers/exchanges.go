@@ -1,0 +1,145 @@
+package papers
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/loggp/loggp/impl/library/ccmpi"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/program"
+)
+
+// equalSizes returns the sizes of an exchange of all ranks with all others, with equal messages.
+func equalSizes(ranks, size int) [][]int {
+	all := make([][]int, ranks)
+	for i := range all {
+		all[i] = slices.Repeat([]int{size}, ranks)
+		all[i][i] = 0
+	}
+	return all
+}
+
+// randomSizes has one message for each ordered pair of ranks: two thirds have 64 KiB, one twelfth
+// 16 KiB and one quarter 100 B, in a random order that is the same in all runs (section 4.1 of the
+// thesis has 160, 20 and 60 messages of 16 ranks).
+func randomSizes(ranks, _ int) [][]int {
+	pairs := ranks * (ranks - 1)
+	var sizes []int
+	for i := range pairs {
+		switch {
+		case 3*i < 2*pairs:
+			sizes = append(sizes, 64<<10)
+		case 4*i < 3*pairs:
+			sizes = append(sizes, 16<<10)
+		default:
+			sizes = append(sizes, 100)
+		}
+	}
+	rand.New(rand.NewPCG(1, 1)).Shuffle(pairs, func(i, j int) { sizes[i], sizes[j] = sizes[j], sizes[i] })
+	all := equalSizes(ranks, 0)
+	for i := range all {
+		for j := range all[i] {
+			if i != j {
+				all[i][j], sizes = sizes[0], sizes[1:]
+			}
+		}
+	}
+	return all
+}
+
+// alltoallv sends sizes[i][j] bytes from each rank i to each rank j, and checks the received data.
+func alltoallv(pattern func(ranks, size int) [][]int, by exchangeMethod) func(c *mpi.Comm, size int) routine {
+	return func(c *mpi.Comm, size int) routine {
+		sizes, rank := pattern(c.Size(), size), c.Rank()
+		out, in := program.NewBlocks(c.Size(), func(i int) int { return sizes[rank][i] }), program.NewBlocks(c.Size(), func(i int) int { return sizes[i][rank] })
+		out.Each(func(i int, b []byte) { fillMessage(b, rank, i) })
+		call, phases := by(c, sizes, out, in)
+		return routine{call: call, phases: phases, check: func() (err error) {
+			want := []byte(nil)
+			in.Each(func(i int, b []byte) {
+				want = slices.Grow(want[:0], len(b))[:len(b)]
+				if fillMessage(want, i, rank); !bytes.Equal(b, want) {
+					err = fmt.Errorf("rank %d has received other data than rank %d has sent", rank, i)
+				}
+			})
+			return err
+		}}
+	}
+}
+
+// fillMessage fills in the data of a message from one rank to another.
+func fillMessage(b []byte, from, to int) {
+	for k := range b {
+		b[k] = byte(from + 3*to + k%251)
+	}
+}
+
+// ccmpiParts returns blocks as the arguments of CC-MPI's calls.
+func ccmpiParts(b program.Blocks) ccmpi.Parts { return ccmpi.Of(mpi.Of(b.Bytes), b.Counts, b.Offsets) }
+
+// exchangeMethod prepares an exchange whose pattern all ranks know. If it computes a schedule
+// beforehand, it returns the number of its phases.
+type exchangeMethod func(c *mpi.Comm, pattern [][]int, out, in program.Blocks) (call func(), phases int)
+
+// byMPI is MPI_Alltoallv, and byData CC-MPI's data routine without control.
+func byMPI(c *mpi.Comm, _ [][]int, out, in program.Blocks) (func(), int) {
+	return func() {
+		c.Alltoallv(mpi.Of(out.Bytes), out.Counts, out.Offsets, mpi.Of(in.Bytes), in.Counts, in.Offsets)
+	}, 0
+}
+
+func byData(c *mpi.Comm, _ [][]int, out, in program.Blocks) (func(), int) {
+	return func() { ccmpi.AlltoallvData(c, ccmpiParts(out), ccmpiParts(in)) }, 0
+}
+
+// byLevel1 gathers the pattern and computes the schedule in each call, byLevel2 computes the
+// schedule in each call, and byLevel3 computes it beforehand.
+func byLevel1(c *mpi.Comm, _ [][]int, out, in program.Blocks) (func(), int) {
+	return func() {
+		ccmpi.AlltoallvDataTrans2(c, ccmpi.AlltoallvControl1(c, ccmpiParts(out)), ccmpiParts(out), ccmpiParts(in))
+	}, 0
+}
+
+func byLevel2(c *mpi.Comm, pattern [][]int, out, in program.Blocks) (func(), int) {
+	return func() {
+		ccmpi.AlltoallvDataTrans2(c, ccmpi.AlltoallvControl2(c, pattern), ccmpiParts(out), ccmpiParts(in))
+	}, 0
+}
+
+func byLevel3(c *mpi.Comm, pattern [][]int, out, in program.Blocks) (func(), int) {
+	s := ccmpi.AlltoallvControl2(c, pattern)
+	return func() { ccmpi.AlltoallvDataTrans2(c, s, ccmpiParts(out), ccmpiParts(in)) }, len(s.Phases)
+}
+
+// sharedMemory is an iteration of a program on software distributed shared memory: each node writes
+// to its pages, and a barrier makes all copies consistent.
+func sharedMemory(by exchangeMethod) func(c *mpi.Comm, pages int) routine {
+	return func(c *mpi.Comm, pages int) routine {
+		m := program.NewSharedMemory(c, pages, func(pattern [][]int, out, in program.Blocks) func() {
+			call, _ := by(c, pattern, out, in)
+			return call
+		})
+		iteration := 0
+		value := func(page int) byte { return byte(7*page + iteration) }
+		return routine{call: func() {
+			iteration++
+			from, to := m.Mine()
+			for p := from; p < to; p++ {
+				b := m.Page(p)
+				for k := range b {
+					b[k] = value(p)
+				}
+			}
+			m.Barrier()
+		}, check: func() error {
+			for p := range m.Pages() {
+				if b := m.Page(p); b[0] != value(p) || b[len(b)-1] != value(p) {
+					return fmt.Errorf("page %d of rank %d is not consistent", p, c.Rank())
+				}
+			}
+			return nil
+		}}
+	}
+}

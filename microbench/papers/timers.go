@@ -1,0 +1,60 @@
+package papers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/microbench"
+)
+
+// timersBenchmark measures the timers of Al-Tawil and Moritz, by mode and size.
+var timersBenchmark = Benchmark{
+	Parts: func(_ *Site, e *Experiment) int { return len(e.ModeNames()) * len(e.Sizes) },
+	Run:   runTimers,
+}
+
+// Plan returns the plan of an experiment with timers.
+func (e *Experiment) Plan(s *Site) *microbench.Plan {
+	return &microbench.Plan{Modes: e.ModeNames(), Sizes: e.Sizes, Timers: e.Timers, Protocol: e.Protocol, Reps: e.Reps, Warmup: cmp.Or(e.Warmup, 10), Common: true, Pair: s.Pair}
+}
+
+// runTimers measures each mode and size, each with a seed of its own.
+func runTimers(ctx context.Context, s *Site, e *Experiment, seed uint64, out *Results, done func(int)) error {
+	world := func(ctx context.Context, cell int) (mpi.World, error) { return s.Job.World(ctx, seed+uint64(cell)) }
+	series, err := microbench.Sweep(ctx, e.Plan(s), s.Job.Options(e.Protocol), world, done)
+	if err != nil {
+		return fmt.Errorf("measure %v on %s: %w", e.ModeNames(), e.Subject, err)
+	}
+	for i := range series {
+		s.Label(&series[i], e.Protocol)
+	}
+	out.Series[e.Subject] = append(out.Series[e.Subject], series...)
+	return nil
+}
+
+// pairsBenchmark measures low-level messages between all pairs of ranks.
+var pairsBenchmark = Benchmark{
+	Parts: func(s *Site, _ *Experiment) int { return len(allPairs(s)) },
+	Run:   runPairs,
+}
+
+func allPairs(s *Site) [][2]int { return microbench.Pairs(s.Job.Ranks, math.MaxInt, 0) }
+
+func runPairs(ctx context.Context, s *Site, e *Experiment, seed uint64, out *Results, done func(int)) error {
+	plan := &microbench.Plan{Modes: []string{microbench.Message}, Sizes: microbench.PairSizes, Reps: microbench.PairReps, Warmup: 10, Common: true}
+	world := func(ctx context.Context, pair int) (mpi.World, error) { return s.Job.World(ctx, seed+uint64(pair)) }
+	series, err := microbench.SweepPairs(ctx, plan, allPairs(s), s.Job.Options(""), world, done)
+	if err != nil {
+		return fmt.Errorf("measure all pairs of %s: %w", e.Subject, err)
+	}
+	for i := range series {
+		place := series[i].Place
+		s.Label(&series[i], "")
+		series[i].Place = place
+	}
+	out.PairSeries[e.Subject] = append(out.PairSeries[e.Subject], series...)
+	return nil
+}
