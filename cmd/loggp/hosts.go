@@ -119,10 +119,10 @@ func (h *hosts) gather(cmd *cobra.Command) error {
 	if err != nil {
 		return misuse(cmd, fmt.Errorf("--ssh: %w", err))
 	}
-	h.team, err = launch.Gather(cmd.Context(), launch.TeamConfig{
-		Hosts: h.list(), External: h.expect, SSH: ssh, Program: h.program, Listen: h.listen,
-		Version: identity(),
-		Join:    joinArguments,
+	h.team, err = launch.GatherTeam(cmd.Context(), launch.TeamConfig{
+		Hosts: h.list(), ExternalRanks: h.expect, SSHCommand: ssh, ProgramPath: h.program, ListenAddress: h.listen,
+		Version:   identity(),
+		AgentArgs: joinArguments,
 		Announce: func(address string, token auth.Token, ranks []int) {
 			invite(cmd.ErrOrStderr(), address, token, ranks)
 		},

@@ -63,7 +63,7 @@ func (j *joining) run(cmd *cobra.Command) error {
 	}
 	a := &launch.Agent{Address: j.address, Rank: j.rank, Token: token, Version: identity(), Allow: allowed}
 	if j.untilEOF {
-		a.Until = in
+		a.EndWith = in
 	}
 	return a.Serve(cmd.Context())
 }

@@ -95,8 +95,8 @@ func (h *hosts) meet(ctx context.Context) error {
 	names = slices.DeleteFunc(names, func(name string) bool { return name == host.Name() })
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	h.team, err = launch.Gather(ctx, launch.TeamConfig{
-		External: h.manager.Size - 1, ExternalHosts: names, Listen: h.listen, Version: identity(),
+	h.team, err = launch.GatherTeam(ctx, launch.TeamConfig{
+		ExternalRanks: h.manager.Size - 1, ExternalHosts: names, ListenAddress: h.listen, Version: identity(),
 		Announce: func(address string, token auth.Token, _ []int) {
 			if _, err := h.manager.Allgather(ctx, address+" "+token.Text()); err != nil {
 				cancel(err)

@@ -89,7 +89,7 @@ func NewHere(library string, ranks int, how Placement) (*Job, error) {
 	}
 	j.here, j.started = &how, launch.IsRank()
 	if how.Command != nil {
-		launch.Begin(how.Command)
+		launch.BeginCommand(how.Command)
 	}
 	_, err = j.processes(context.Background())
 	return j, err

@@ -24,10 +24,10 @@ type Agent struct {
 	// that knows the token.
 	Allow func(args []string) error
 
-	Until io.Reader // the agent ends when this does; nil: it does not
+	EndWith io.Reader // the agent ends when this does; nil: it does not
 }
 
-var errUntil = errors.New("standard input has ended")
+var errInputEnded = errors.New("standard input has ended")
 
 // joinTimeout is how long an agent tries to join a job.
 const joinTimeout = 15 * time.Second
@@ -37,17 +37,17 @@ const joinTimeout = 15 * time.Second
 func (g *Agent) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if g.Until != nil {
+	if g.EndWith != nil {
 		go func() {
-			io.Copy(io.Discard, g.Until)
-			cancel(errUntil)
+			io.Copy(io.Discard, g.EndWith)
+			cancel(errInputEnded)
 		}()
 	}
-	c, err := g.join(ctx)
+	c, err := g.joinJob(ctx)
 	if err == nil {
 		defer c.close()
 		defer context.AfterFunc(ctx, c.close)()
-		err = g.serve(c)
+		err = g.executeCommands(c)
 	}
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -55,17 +55,17 @@ func (g *Agent) Serve(ctx context.Context) error {
 	return err
 }
 
-// join connects to rank 0 and is accepted.
-func (g *Agent) join(ctx context.Context) (*control, error) {
+// joinJob connects to rank 0 and is accepted.
+func (g *Agent) joinJob(ctx context.Context) (*controlConnection, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, joinTimeout, fmt.Errorf("rank 0 has not answered within %v", joinTimeout))
 	defer cancel()
 	conn, err := auth.Dial(ctx, g.Address, g.Token, controlID(g.Rank))
 	if err != nil {
 		return nil, err
 	}
-	c := newControl(conn)
+	c := newControlConnection(conn)
 	defer context.AfterFunc(ctx, c.close)()
-	if err := g.hello(c); err != nil {
+	if err := g.handshake(c); err != nil {
 		c.close()
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
@@ -75,9 +75,9 @@ func (g *Agent) join(ctx context.Context) (*control, error) {
 	return c, nil
 }
 
-// hello exchanges the first messages with rank 0.
-func (g *Agent) hello(c *control) error {
-	if err := c.send(hello{Version: g.Version, Host: host.Name(), Facts: host.Facts(), Processors: host.Processors()}); err != nil {
+// handshake exchanges the first messages with rank 0.
+func (g *Agent) handshake(c *controlConnection) error {
+	if err := c.send(agentHello{Version: g.Version, Host: host.Name(), Facts: host.Facts(), Processors: host.Processors()}); err != nil {
 		return err
 	}
 	var m command
@@ -87,11 +87,11 @@ func (g *Agent) hello(c *control) error {
 	if m.Kind != cmdAccept {
 		return fmt.Errorf("this host is refused: %s", m.Why)
 	}
-	return c.startHeartbeats(update{})
+	return c.startHeartbeats(runUpdate{})
 }
 
-// serve executes the commands of rank 0 until the job is over.
-func (g *Agent) serve(c *control) error {
+// executeCommands executes the commands of rank 0 until the job is over.
+func (g *Agent) executeCommands(c *controlConnection) error {
 	var rank sync.WaitGroup
 	defer rank.Wait()
 	stop := func() {}
@@ -115,13 +115,13 @@ func (g *Agent) serve(c *control) error {
 			stop = sync.OnceFunc(func() { close(stopped) })
 			explain = asked
 			rank.Go(func() {
-				var death *Death
-				if p, err := g.start(&m); err != nil {
-					death = &Death{Rank: g.Rank, Status: fmt.Sprintf("it was not started: %v", err)}
+				var death *RankDeath
+				if p, err := g.startRank(&m); err != nil {
+					death = &RankDeath{Rank: g.Rank, Status: fmt.Sprintf("it was not started: %v", err)}
 				} else {
-					death = p.supervise(stopped, asked, func(r report) { c.send(update{Run: m.Run, Report: &r}) })
+					death = p.superviseProcess(stopped, asked, func(r report) { c.send(runUpdate{Run: m.Run, Report: &r}) })
 				}
-				c.send(update{Run: m.Run, Over: true, Death: death})
+				c.send(runUpdate{Run: m.Run, IsOver: true, Death: death})
 			})
 		case m.Kind == cmdStop:
 			*explain = m.Explain
@@ -137,8 +137,8 @@ func (g *Agent) serve(c *control) error {
 	}
 }
 
-// start starts the rank, with the task that rank 0 has sent.
-func (g *Agent) start(m *command) (*rankProcess, error) {
+// startRank starts the rank, with the task that rank 0 has sent.
+func (g *Agent) startRank(m *command) (*rankProcess, error) {
 	if m.Task.Rank != g.Rank {
 		return nil, fmt.Errorf("the task is for rank %d", m.Task.Rank)
 	}

@@ -58,11 +58,11 @@ func TestCable(t *testing.T) {
 	here, there, ssh, link := cable(t)
 	leavesNothing(t)
 	m := configure(ssh, there)
-	m.Listen = here
+	m.ListenAddress = here
 	team := gather(t, m)
 	var pids []int
 	happened := make(chan time.Time, 1)
-	err := run(t, team, around(func(rank, pid, agent int) {
+	err := runOnRanks(t, team, around(func(rank, pid, agent int) {
 		if rank == 1 {
 			pids = append(pids, pid, agent)
 			time.AfterFunc(10*time.Millisecond, func() {
@@ -72,7 +72,7 @@ func TestCable(t *testing.T) {
 		}
 	}))
 	took := since(happened)
-	var d *launch.Death
+	var d *launch.RankDeath
 	if !errors.As(err, &d) || d.Rank != 1 || !strings.Contains(d.Status, "host "+there+" is lost: its machine does not answer") {
 		t.Errorf("Run returned %v", err)
 	}
@@ -88,9 +88,9 @@ func TestFlicker(t *testing.T) {
 	here, there, ssh, link := cable(t)
 	leavesNothing(t)
 	m := configure(ssh, there)
-	m.Listen = here
+	m.ListenAddress = here
 	team := gather(t, m)
-	err := run(t, team, func(p device.Port) error {
+	err := runOnRanks(t, team, func(p device.Port) error {
 		if p.Rank() == 0 {
 			for range 6 { // at other times after a heartbeat
 				link("down")

@@ -15,8 +15,8 @@ import (
 	"github.com/loggp/loggp/impl/real/host"
 )
 
-// hello is the first message of an agent.
-type hello struct {
+// agentHello is the first message of an agent.
+type agentHello struct {
 	Version    string
 	Host       string // as the host calls itself
 	Facts      []host.Fact
@@ -43,70 +43,70 @@ const (
 	cmdHeartbeat = "heartbeat"
 )
 
-// update is a message of an agent about a run: the report of its rank, if there is one, and then
+// runUpdate is a message of an agent about a run: the report of its rank, if there is one, and then
 // that the rank has ended, and how if there was none. The zero value is a heartbeat.
-type update struct {
+type runUpdate struct {
 	Run    int
 	Report *report
-	Over   bool
-	Death  *Death
+	IsOver bool
+	Death  *RankDeath
 }
 
-// control is the connection between rank 0 and an agent. It carries JSON values.
-type control struct {
+// controlConnection is the connection between rank 0 and an agent. It carries JSON values.
+type controlConnection struct {
 	*auth.Conn
-	limit   io.LimitedReader
-	in      *json.Decoder
-	unheard atomic.Int32  // heartbeats that were sent since a message was received
-	closed  chan struct{} // by close
-	once    sync.Once
+	limitedReader        io.LimitedReader
+	decoder              *json.Decoder
+	unansweredHeartbeats atomic.Int32  // heartbeats that were sent since a message was received
+	closed               chan struct{} // by close
+	closeOnce            sync.Once
 }
 
-// maxMessage is the maximum length of a message that is read.
-const maxMessage = 1 << 20
+// maxMessageSize is the maximum length of a message that is read.
+const maxMessageSize = 1 << 20
 
 // sendTimeout is how long a message may wait for room at the other side.
 const sendTimeout = 5 * time.Second
 
-func newControl(c *auth.Conn) *control {
-	t := &control{Conn: c, limit: io.LimitedReader{R: c}, closed: make(chan struct{})}
-	t.in = json.NewDecoder(&t.limit)
+func newControlConnection(c *auth.Conn) *controlConnection {
+	t := &controlConnection{Conn: c, limitedReader: io.LimitedReader{R: c}, closed: make(chan struct{})}
+	t.decoder = json.NewDecoder(&t.limitedReader)
 	return t
 }
 
 // send sends a message. It may be called concurrently.
-func (c *control) send(v any) error {
+func (c *controlConnection) send(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
 	c.SetWriteDeadline(time.Now().Add(sendTimeout))
 	_, err = c.Write(b)
-	return cause(err)
+	return unreachableError(err)
 }
 
 // receive receives a message. The error is io.EOF if the other side has closed the connection.
-func (c *control) receive(v any) error {
-	c.limit.N = maxMessage
-	err := c.in.Decode(v)
-	c.unheard.Store(0)
+func (c *controlConnection) receive(v any) error {
+	c.limitedReader.N = maxMessageSize
+	err := c.decoder.Decode(v)
+	c.unansweredHeartbeats.Store(0)
 	var op *net.OpError
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, io.ErrUnexpectedEOF) && c.limit.N > 0: // not closed as TLS asks for, as if the process was killed
+	case errors.Is(err, io.ErrUnexpectedEOF) && c.limitedReader.N > 0: // not closed as TLS asks for, as if the process was killed
 		return io.EOF
 	case errors.As(err, &op) || errors.Is(err, io.EOF):
-		return cause(err)
-	case c.limit.N == 0:
-		return fmt.Errorf("it sent a message of more than %d bytes", maxMessage)
+		return unreachableError(err)
+	case c.limitedReader.N == 0:
+		return fmt.Errorf("it sent a message of more than %d bytes", maxMessageSize)
 	}
 	return fmt.Errorf("it sent what this version cannot read: %w", err)
 }
 
 // close closes the connection. Messages that were sent are delivered.
-func (c *control) close() {
-	c.once.Do(func() {
+func (c *controlConnection) close() {
+	c.closeOnce.Do(func() {
 		close(c.closed)
 		c.TCP.Close()
 	})
@@ -116,11 +116,11 @@ func (c *control) close() {
 // process may be stopped, or wait for a processor, for as long as it likes. A host that has
 // vanished is given up at most 1.8 s after it has acknowledged the last.
 const (
-	heartbeat  = time.Second
-	ackTimeout = 800 * time.Millisecond // in which the kernel sends a heartbeat three times
-	ackTrips   = 4                      // round trips that ackTimeout has at least
-	maxUnheard = 1000                   // heartbeats that wait for a stopped process
-	keepAlive  = 2 * time.Second        // until the kernel asks by itself, when it has that many
+	heartbeatInterval       = time.Second
+	ackTimeout              = 800 * time.Millisecond // in which the kernel sends a heartbeat three times
+	minAckRoundTrips        = 4                      // round trips that ackTimeout has at least
+	maxUnansweredHeartbeats = 1000                   // heartbeats that wait for a stopped process
+	keepAliveIdle           = 2 * time.Second        // until the kernel asks by itself, when it has that many
 )
 
 // errVanished is the error if the other host was switched off or has become unreachable.
@@ -128,25 +128,25 @@ var errVanished = errors.New("its machine does not answer")
 
 // startHeartbeats sends heartbeats until the connection is closed, or the kernel closes it because
 // the other host has vanished.
-func (c *control) startHeartbeats(beat any) error {
-	if err := c.TCP.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: keepAlive, Interval: time.Second, Count: 3}); err != nil {
+func (c *controlConnection) startHeartbeats(beat any) error {
+	if err := c.TCP.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: keepAliveIdle, Interval: time.Second, Count: 3}); err != nil {
 		return err
 	}
-	if err := setUserTimeout(c.TCP, ackTimeout, ackTrips); err != nil {
+	if err := setUserTimeout(c.TCP, ackTimeout, minAckRoundTrips); err != nil {
 		return err
 	}
-	go c.beat(beat, heartbeat)
+	go c.sendHeartbeats(beat, heartbeatInterval)
 	return nil
 }
 
-func (c *control) beat(beat any, interval time.Duration) {
+func (c *controlConnection) sendHeartbeats(beat any, interval time.Duration) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			if c.unheard.Load() < maxUnheard {
-				c.unheard.Add(1)
+			if c.unansweredHeartbeats.Load() < maxUnansweredHeartbeats {
+				c.unansweredHeartbeats.Add(1)
 				c.send(beat) // receive returns the error
 			}
 		case <-c.closed:
@@ -155,8 +155,9 @@ func (c *control) beat(beat any, interval time.Duration) {
 	}
 }
 
-// cause returns a plain text for errors that mean that the other host has become unreachable.
-func cause(err error) error {
+// unreachableError returns a plain text for errors that mean that the other host has become
+// unreachable.
+func unreachableError(err error) error {
 	for _, gone := range []error{syscall.ETIMEDOUT, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.ENETDOWN} {
 		if errors.Is(err, gone) {
 			return errVanished

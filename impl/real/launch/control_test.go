@@ -19,7 +19,7 @@ func TestSilentAgent(t *testing.T) {
 		far.Write([]byte(said))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		err := (&agent{rank: 1, control: near}).greet(ctx, "v1")
+		err := (&remoteAgent{rank: 1, control: near}).handshake(ctx, "v1")
 		if err == nil || !strings.HasPrefix(err.Error(), "rank 1 has connected from 127.0.0.1:") || !strings.Contains(err.Error(), "not identified itself within 50ms") {
 			t.Errorf("after %q the error is %v", said, err)
 		}
@@ -31,7 +31,7 @@ func TestSilentExternal(t *testing.T) {
 	usual := helloTimeout
 	helloTimeout = 50 * time.Millisecond
 	t.Cleanup(func() { helloTimeout = usual })
-	team, err := Gather(t.Context(), TeamConfig{External: 1, Announce: func(address string, token auth.Token, _ []int) {
+	team, err := GatherTeam(t.Context(), TeamConfig{ExternalRanks: 1, Announce: func(address string, token auth.Token, _ []int) {
 		go func() {
 			if c, err := auth.Dial(t.Context(), address, token, controlID(1)); err == nil {
 				c.Read(make([]byte, 1))
@@ -51,13 +51,13 @@ func TestSilentExternal(t *testing.T) {
 func TestRepeated(t *testing.T) {
 	far, near := controls(t)
 	for range 2 {
-		far.send(update{Run: 1, Over: true})
+		far.send(runUpdate{Run: 1, IsOver: true})
 	}
-	a := &agent{rank: 1, control: near}
-	if d := a.supervise(1, nil, new(bool), nil); d != nil {
+	a := &remoteAgent{rank: 1, control: near}
+	if d := a.superviseRun(1, nil, new(bool), nil); d != nil {
 		t.Errorf("run 1: %v", d)
 	}
-	if d := a.supervise(2, nil, new(bool), nil); d == nil || !strings.Contains(d.Status, "it reports of run 1 in run 2: a message was repeated") {
+	if d := a.superviseRun(2, nil, new(bool), nil); d == nil || !strings.Contains(d.Status, "it reports of run 1 in run 2: a message was repeated") {
 		t.Errorf("run 2: %v", d)
 	}
 	for _, c := range []struct {
@@ -72,7 +72,7 @@ func TestRepeated(t *testing.T) {
 	} {
 		far, near := controls(t)
 		near.send(c.command)
-		if err := (&Agent{Rank: 1}).serve(far); err == nil || !strings.Contains(err.Error(), c.says) {
+		if err := (&Agent{Rank: 1}).executeCommands(far); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: %v", c.command, err)
 		}
 	}

@@ -18,19 +18,19 @@ import (
 // TeamConfig says which hosts a team has. The ranks from 1 up are first those of Hosts, in their
 // order, then the external ones.
 type TeamConfig struct {
-	Hosts    []string // where agents are started over ssh; a host may be named again
-	External int      // further ranks, whose agents the user or a process manager starts
+	Hosts         []string // where agents are started over ssh; a host may be named again
+	ExternalRanks int      // further ranks, whose agents the user or a process manager starts
 
 	ExternalHosts []string // where these are, if that is known: rank 0 listens where they reach it
 
-	SSH     []string // the command; nil: ssh -o BatchMode=yes
-	Program string   // this program's path on the hosts; "": as here
-	Listen  string   // address for agents, with or without a port; "": that by which the hosts are reached, or loopback
-	Version string   // of this program, which agents must have too
+	SSHCommand    []string // the command; nil: ssh -o BatchMode=yes
+	ProgramPath   string   // this program's path on the hosts; "": as here
+	ListenAddress string   // address for agents, with or without a port; "": that by which the hosts are reached, or loopback
+	Version       string   // of this program, which agents must have too
 
-	// Join returns the arguments with which this program becomes the agent of a rank. It reads the
-	// token from its standard input, and ends with it if untilEOF is set.
-	Join func(address string, rank int, untilEOF bool) []string
+	// AgentArgs returns the arguments with which this program becomes the agent of a rank. It reads
+	// the token from its standard input, and ends with it if untilEOF is set.
+	AgentArgs func(address string, rank int, untilEOF bool) []string
 
 	// Announce tells the user, or the process manager, where the external ranks connect to.
 	Announce func(address string, token auth.Token, ranks []int)
@@ -39,37 +39,37 @@ type TeamConfig struct {
 // connectTimeout is how long a host may take to connect. External ranks have no limit.
 const connectTimeout = 30 * time.Second
 
-var errSilent = fmt.Errorf("it has not connected within %v", connectTimeout)
+var errNotConnected = fmt.Errorf("it has not connected within %v", connectTimeout)
 
-// Gather connects a team. In the process of a rank it returns the information that the rank needs.
-// The error names the host that cannot be reached.
-func Gather(ctx context.Context, cfg TeamConfig) (*Team, error) {
-	me, err := self()
+// GatherTeam connects a team. In the process of a rank it returns the information that the rank
+// needs. The error names the host that cannot be reached.
+func GatherTeam(ctx context.Context, cfg TeamConfig) (*Team, error) {
+	me, err := thisRank()
 	switch {
 	case err != nil:
 		return nil, err
 	case me != nil:
 		return &Team{Hosts: me.Hosts}, nil
 	}
-	if cfg.SSH == nil {
-		cfg.SSH = []string{"ssh", "-o", "BatchMode=yes"}
+	if cfg.SSHCommand == nil {
+		cfg.SSHCommand = []string{"ssh", "-o", "BatchMode=yes"}
 	}
-	if cfg.Program == "" {
-		if cfg.Program, err = os.Executable(); err != nil {
+	if cfg.ProgramPath == "" {
+		if cfg.ProgramPath, err = os.Executable(); err != nil {
 			return nil, err
 		}
 	}
-	address, err := cfg.address(ctx)
+	address, err := cfg.chooseListenAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return cfg.gather(ctx, address)
+	return cfg.acceptAgents(ctx, address)
 }
 
-// gather listens until the agents have connected.
-func (cfg *TeamConfig) gather(ctx context.Context, address string) (*Team, error) {
+// acceptAgents listens until the agents have connected.
+func (cfg *TeamConfig) acceptAgents(ctx context.Context, address string) (*Team, error) {
 	token := auth.NewToken()
-	n := len(cfg.Hosts) + cfg.External
+	n := len(cfg.Hosts) + cfg.ExternalRanks
 	var external []int
 	ids := make([]auth.ID, n)
 	for i := range ids {
@@ -86,27 +86,27 @@ func (cfg *TeamConfig) gather(ctx context.Context, address string) (*Team, error
 	if external != nil {
 		cfg.Announce(l.Addr().String(), token, external)
 	}
-	t := &Team{Hosts: make([]Host, n+1), agents: make([]*agent, n)}
+	t := &Team{Hosts: make([]Host, n+1), agents: make([]*remoteAgent, n)}
 	t.Hosts[0] = Host{Name: host.Name(), Address: l.Addr().IP.String(), Facts: host.Facts(), Processors: host.Processors()}
 	user := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var all sync.WaitGroup
 	for i := range t.agents {
-		a := &agent{rank: i + 1}
+		a := &remoteAgent{rank: i + 1}
 		t.agents[i] = a
 		all.Go(func() {
-			if err := cfg.connect(ctx, a, l, token); err != nil {
+			if err := cfg.connectAgent(ctx, a, l, token); err != nil {
 				cancel(err)
 			}
 		})
 	}
 	all.Wait()
 	if err := context.Cause(ctx); err != nil {
-		if refused := l.Refused(); refused != "" && (user.Err() != nil || errors.Is(err, errSilent)) { // they may explain it
+		if refused := l.Refused(); refused != "" && (user.Err() != nil || errors.Is(err, errNotConnected)) { // they may explain it
 			err = fmt.Errorf("%w (%s)", err, refused)
 		}
-		t.abort()
+		t.abortAgents()
 		return nil, err
 	}
 	for i, a := range t.agents {
@@ -118,8 +118,8 @@ func (cfg *TeamConfig) gather(ctx context.Context, address string) (*Team, error
 // controlID names the connection of a rank's agent.
 func controlID(rank int) auth.ID { return auth.ID{Purpose: auth.Control, From: uint32(rank)} }
 
-// connect waits for an agent, which it starts unless it is external.
-func (cfg *TeamConfig) connect(ctx context.Context, a *agent, l *auth.Listener, token auth.Token) (err error) {
+// connectAgent waits for an agent, which it starts unless it is external.
+func (cfg *TeamConfig) connectAgent(ctx context.Context, a *remoteAgent, l *auth.Listener, token auth.Token) (err error) {
 	if a.rank <= len(cfg.Hosts) {
 		a.host.Name = cfg.Hosts[a.rank-1]
 		defer func() {
@@ -128,68 +128,68 @@ func (cfg *TeamConfig) connect(ctx context.Context, a *agent, l *auth.Listener, 
 			}
 		}()
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, connectTimeout, errSilent)
+		ctx, cancel = context.WithTimeoutCause(ctx, connectTimeout, errNotConnected)
 		defer cancel()
-		if a.remote, err = cfg.startAgent(a.host.Name, cfg.Join(l.Addr().String(), a.rank, true), token); err != nil {
+		if a.remote, err = cfg.startAgent(a.host.Name, cfg.AgentArgs(l.Addr().String(), a.rank, true), token); err != nil {
 			return err
 		}
 		var ended context.CancelCauseFunc
 		ctx, ended = context.WithCancelCause(ctx)
 		defer ended(nil)
-		defer a.remote.onEnd(ended)()
+		defer a.remote.cancelOnEnd(ended)()
 	}
 	conn, err := l.Accept(ctx, controlID(a.rank))
 	if err != nil {
-		return cfg.problem(ctx, a, err)
+		return cfg.errorCause(ctx, a, err)
 	}
-	a.control = newControl(conn)
-	return cfg.problem(ctx, a, a.greet(ctx, cfg.Version))
+	a.control = newControlConnection(conn)
+	return cfg.errorCause(ctx, a, a.handshake(ctx, cfg.Version))
 }
 
-// problem returns the cause of an error of an agent.
-func (cfg *TeamConfig) problem(ctx context.Context, a *agent, err error) error {
-	var refused refusal
+// errorCause returns the cause of an error of an agent.
+func (cfg *TeamConfig) errorCause(ctx context.Context, a *remoteAgent, err error) error {
+	var refused refusalError
 	if err == nil || ctx.Err() == nil || errors.As(err, &refused) {
 		return err
 	}
 	err = context.Cause(ctx)
-	if a.remote != nil && errors.Is(err, errEnded) {
-		return a.remote.failure()
+	if a.remote != nil && errors.Is(err, errCommandEnded) {
+		return a.remote.startFailure()
 	}
 	return err
 }
 
-// abort ends the agents that have connected.
-func (t *Team) abort() {
+// abortAgents ends the agents that have connected.
+func (t *Team) abortAgents() {
 	var all sync.WaitGroup
 	for _, a := range t.agents {
 		if a.control != nil {
 			a.control.close()
 		}
 		if a.remote != nil {
-			all.Go(func() { a.remote.end(0) })
+			all.Go(func() { a.remote.endWithin(0) })
 		}
 	}
 	all.Wait()
 }
 
-// address returns where to listen: as the user says, or at the address of this host from which all
-// hosts are reached.
-func (cfg *TeamConfig) address(ctx context.Context) (string, error) {
-	if cfg.Listen != "" {
-		host, _, err := net.SplitHostPort(cfg.Listen)
+// chooseListenAddress returns where to listen: as the user says, or at the address of this host
+// from which all hosts are reached.
+func (cfg *TeamConfig) chooseListenAddress(ctx context.Context) (string, error) {
+	if cfg.ListenAddress != "" {
+		host, _, err := net.SplitHostPort(cfg.ListenAddress)
 		if err != nil {
-			host = cfg.Listen
+			host = cfg.ListenAddress
 		}
 		if ip := net.ParseIP(strings.Trim(host, "[]")); ip != nil && ip.IsUnspecified() {
-			return "", fmt.Errorf("listen on %s: name one address of this host by which the others reach it", cfg.Listen)
+			return "", fmt.Errorf("listen on %s: name one address of this host by which the others reach it", cfg.ListenAddress)
 		}
-		return cfg.Listen, nil
+		return cfg.ListenAddress, nil
 	}
 	address := ""
 	hosts := slices.Concat(cfg.Hosts, cfg.ExternalHosts)
 	for _, host := range hosts {
-		from, err := source(ctx, host)
+		from, err := localAddressTowards(ctx, host)
 		switch {
 		case err != nil:
 			return "", fmt.Errorf("host %s: %w", host, err)
@@ -201,8 +201,9 @@ func (cfg *TeamConfig) address(ctx context.Context) (string, error) {
 	return address, nil
 }
 
-// source returns the address of this host from which another is reached. Nothing is sent to it.
-func source(ctx context.Context, host string) (string, error) {
+// localAddressTowards returns the address of this host from which another is reached. Nothing is
+// sent to it.
+func localAddressTowards(ctx context.Context, host string) (string, error) {
 	if _, bare, user := strings.Cut(host, "@"); user {
 		host = bare
 	}

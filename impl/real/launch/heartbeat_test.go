@@ -8,7 +8,7 @@ import (
 )
 
 // controls returns both ends of a control connection.
-func controls(t *testing.T) (agent, leader *control) {
+func controls(t *testing.T) (agent, leader *controlConnection) {
 	t.Helper()
 	token := auth.NewToken()
 	l, err := auth.Listen("", token, controlID(1))
@@ -24,7 +24,7 @@ func controls(t *testing.T) (agent, leader *control) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agent, leader = newControl(dialed), newControl(accepted)
+	agent, leader = newControlConnection(dialed), newControlConnection(accepted)
 	t.Cleanup(agent.close)
 	t.Cleanup(leader.close)
 	return agent, leader
@@ -33,13 +33,13 @@ func controls(t *testing.T) (agent, leader *control) {
 // Heartbeats carry no information and may arrive at any time.
 func TestHeartbeatsMeanNothing(t *testing.T) {
 	far, near := controls(t)
-	for _, w := range []update{{}, {Run: 1, Report: &report{}}, {}, {Run: 1, Over: true}} {
+	for _, w := range []runUpdate{{}, {Run: 1, Report: &report{}}, {}, {Run: 1, IsOver: true}} {
 		if err := far.send(w); err != nil {
 			t.Fatal(err)
 		}
 	}
 	reports := 0
-	if d := (&agent{control: near}).supervise(1, nil, new(bool), func(report) { reports++ }); d != nil || reports != 1 {
+	if d := (&remoteAgent{control: near}).superviseRun(1, nil, new(bool), func(report) { reports++ }); d != nil || reports != 1 {
 		t.Errorf("%d reports, and %v", reports, d)
 	}
 	for _, kind := range []string{cmdHeartbeat, cmdHeartbeat, cmdExit} {
@@ -47,7 +47,7 @@ func TestHeartbeatsMeanNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := (&Agent{Rank: 1}).serve(far); err != nil {
+	if err := (&Agent{Rank: 1}).executeCommands(far); err != nil {
 		t.Error(err)
 	}
 }
@@ -58,38 +58,38 @@ func TestHeartbeatsPause(t *testing.T) {
 	far, near := controls(t)
 	over := make(chan struct{})
 	go func() {
-		far.beat(update{}, 50*time.Microsecond)
+		far.sendHeartbeats(runUpdate{}, 50*time.Microsecond)
 		close(over)
 	}()
 	hear := func(n int) {
 		near.SetReadDeadline(time.Now().Add(time.Minute))
 		for i := range n {
-			if err := near.receive(&update{}); err != nil {
+			if err := near.receive(&runUpdate{}); err != nil {
 				t.Fatalf("heartbeat %d: %v", i, err)
 			}
 		}
 	}
-	for end := time.Now().Add(time.Minute); far.unheard.Load() < maxUnheard; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); far.unansweredHeartbeats.Load() < maxUnansweredHeartbeats; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the heartbeats do not come")
 		}
 	}
 	time.Sleep(10 * time.Millisecond)
-	hear(maxUnheard)
+	hear(maxUnansweredHeartbeats)
 	near.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
-	if err := near.receive(&update{}); err == nil {
-		t.Errorf("there are more than %d heartbeats", maxUnheard)
+	if err := near.receive(&runUpdate{}); err == nil {
+		t.Errorf("there are more than %d heartbeats", maxUnansweredHeartbeats)
 	}
 	far.close()
 	<-over
 
 	far, near = controls(t)
-	go far.beat(update{}, 50*time.Microsecond)
+	go far.sendHeartbeats(runUpdate{}, 50*time.Microsecond)
 	go func() {
 		for far.receive(&command{}) == nil {
 		}
 	}()
-	for range 3 * maxUnheard / 500 {
+	for range 3 * maxUnansweredHeartbeats / 500 {
 		hear(500)
 		if err := near.send(command{Kind: cmdHeartbeat}); err != nil {
 			t.Fatal(err)

@@ -66,13 +66,13 @@ sh -c "$*"
 
 // configure returns the configuration of a team of the tests.
 func configure(ssh []string, hosts ...string) launch.TeamConfig {
-	return launch.TeamConfig{Hosts: hosts, SSH: ssh, Listen: "127.0.0.1", Version: version(), Join: joinArgs}
+	return launch.TeamConfig{Hosts: hosts, SSHCommand: ssh, ListenAddress: "127.0.0.1", Version: version(), AgentArgs: joinArgs}
 }
 
 // gather connects a team, which has to succeed.
 func gather(t *testing.T, m launch.TeamConfig) *launch.Team {
 	t.Helper()
-	team, err := launch.Gather(t.Context(), m)
+	team, err := launch.GatherTeam(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,8 +80,8 @@ func gather(t *testing.T, m launch.TeamConfig) *launch.Team {
 	return team
 }
 
-// run runs a program on a team.
-func run(t *testing.T, team *launch.Team, program func(device.Port) error) error {
+// runOnRanks runs a program on a team.
+func runOnRanks(t *testing.T, team *launch.Team, program func(device.Port) error) error {
 	t.Helper()
 	w, err := tcp.New(launch.Config{Ranks: len(team.Hosts), Wait: launch.Block, Args: launchtest.Args(t), Team: team}, tcp.Options{})
 	if err != nil {
@@ -93,7 +93,7 @@ func run(t *testing.T, team *launch.Team, program func(device.Port) error) error
 // leavesNothing checks at the end of the test that no child and no open file is left.
 func leavesNothing(t *testing.T) {
 	t.Helper()
-	launch.Begin(launchtest.Args(t))
+	launch.BeginCommand(launchtest.Args(t))
 	files := func() int {
 		list, err := os.ReadDir("/proc/self/fd")
 		if err != nil {
@@ -125,7 +125,7 @@ func TestHosts(t *testing.T) {
 	team := gather(t, configure(ssh, "user@127.0.0.2", "127.0.0.3", "127.0.0.3"))
 	for range 3 {
 		var pids []int
-		err := run(t, team, func(p device.Port) error {
+		err := runOnRanks(t, team, func(p device.Port) error {
 			if p.Tier(2) != model.Inter && p.Rank() < 2 || p.Rank() == 3 && p.Tier(2) != model.Intra {
 				return fmt.Errorf("to rank %d, rank 2 is %v", p.Rank(), p.Tier(2))
 			}
@@ -166,7 +166,7 @@ func TestErrors(t *testing.T) {
 	ssh, _ := fakeSSH(t)
 	team := gather(t, configure(ssh, "127.0.0.2", "127.0.0.3"))
 	for i := range 3 {
-		err := run(t, team, func(p device.Port) error {
+		err := runOnRanks(t, team, func(p device.Port) error {
 			if p.Rank() == i {
 				return fmt.Errorf("rank %d does not like it", i)
 			}
@@ -178,7 +178,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("Run returned %v, want %s", err, want)
 		}
 	}
-	err := run(t, team, func(p device.Port) error {
+	err := runOnRanks(t, team, func(p device.Port) error {
 		defer p.(device.ErrorDetailer).SetErrorDetail(fmt.Append(nil, "rank ", p.Rank()))
 		p.Recv(true)
 		return nil
@@ -213,19 +213,19 @@ func TestAbsentHosts(t *testing.T) {
 		says []string
 	}{
 		{"refuses", configure(ssh, "127.0.0.2", "refuses.invalid"), []string{"host refuses.invalid: ssh ended by exit status 255 before loggp connected", "\n  ssh: connect to host refuses.invalid port 22: Connection refused"}},
-		{"unknown", with(func(m *launch.TeamConfig) { m.Listen = "" }, "127.0.0.2", "no.such.host.invalid"), []string{"host no.such.host.invalid: there is no address of that name"}},
-		{"no ssh", with(func(m *launch.TeamConfig) { m.SSH = []string{"/no/such/ssh"} }, "127.0.0.2"), []string{"host 127.0.0.2: cannot start an agent: ", "/no/such/ssh"}},
-		{"no program", with(func(m *launch.TeamConfig) { m.Program = "/no/such/loggp" }, "127.0.0.2"), []string{"host 127.0.0.2: ssh ended by exit status 127", "is it installed there", "/no/such/loggp"}},
-		{"another program", with(func(m *launch.TeamConfig) { m.Program = "/bin/true" }, "127.0.0.2"), []string{"host 127.0.0.2: ssh ended by exit status 0 before"}},
+		{"unknown", with(func(m *launch.TeamConfig) { m.ListenAddress = "" }, "127.0.0.2", "no.such.host.invalid"), []string{"host no.such.host.invalid: there is no address of that name"}},
+		{"no ssh", with(func(m *launch.TeamConfig) { m.SSHCommand = []string{"/no/such/ssh"} }, "127.0.0.2"), []string{"host 127.0.0.2: cannot start an agent: ", "/no/such/ssh"}},
+		{"no program", with(func(m *launch.TeamConfig) { m.ProgramPath = "/no/such/loggp" }, "127.0.0.2"), []string{"host 127.0.0.2: ssh ended by exit status 127", "is it installed there", "/no/such/loggp"}},
+		{"another program", with(func(m *launch.TeamConfig) { m.ProgramPath = "/bin/true" }, "127.0.0.2"), []string{"host 127.0.0.2: ssh ended by exit status 0 before"}},
 		{"another version", configure(ssh, "127.0.0.2", "old.invalid"), []string{"host old.invalid: it has loggp v1.1, and rank 0's host has v1"}},
 		{"option", configure(ssh, "-oProxyCommand=touch here"), []string{"host -oProxyCommand=touch here: this is not the name of a host"}},
 		{"command", configure(ssh, "a;b"), []string{"host a;b: this is not the name of a host"}},
-		{"taken", with(func(m *launch.TeamConfig) { m.Listen = taken.Addr().String() }, "127.0.0.2"), []string{"listen on " + taken.Addr().String() + ": another program has this port"}},
-		{"all addresses", with(func(m *launch.TeamConfig) { m.Listen = "0.0.0.0:7" }, "127.0.0.2"), []string{"listen on 0.0.0.0:7: name one address of this host"}},
+		{"taken", with(func(m *launch.TeamConfig) { m.ListenAddress = taken.Addr().String() }, "127.0.0.2"), []string{"listen on " + taken.Addr().String() + ": another program has this port"}},
+		{"all addresses", with(func(m *launch.TeamConfig) { m.ListenAddress = "0.0.0.0:7" }, "127.0.0.2"), []string{"listen on 0.0.0.0:7: name one address of this host"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			leavesNothing(t)
-			team, err := launch.Gather(t.Context(), c.m)
+			team, err := launch.GatherTeam(t.Context(), c.m)
 			if err == nil {
 				team.Close()
 				t.Fatal("they have come")
@@ -239,7 +239,7 @@ func TestAbsentHosts(t *testing.T) {
 	}
 }
 
-// Gather ends when its context is done, and leaves nothing.
+// GatherTeam ends when its context is done, and leaves nothing.
 func TestCancelGather(t *testing.T) {
 	leavesNothing(t)
 	ssh, calls := fakeSSH(t)
@@ -251,7 +251,7 @@ func TestCancelGather(t *testing.T) {
 		stranger(t, regexp.MustCompile(`127\.0\.0\.1:\d+`).FindString(calls()))
 		cancel(errors.New("enough"))
 	}()
-	_, err := launch.Gather(ctx, configure(ssh, "127.0.0.2", "silent.invalid"))
+	_, err := launch.GatherTeam(ctx, configure(ssh, "127.0.0.2", "silent.invalid"))
 	if err == nil || !strings.HasPrefix(err.Error(), "enough (one other connection was refused: from 127.0.0.1:") {
 		t.Errorf("the error is %v", err)
 	}
@@ -283,7 +283,7 @@ func pidsOf(calls string) (pids []int) {
 // checkEnded checks that processes end soon.
 func checkEnded(t *testing.T, pids []int) {
 	t.Helper()
-	if !launchtest.Ended(pids, 5*launchtest.Soon) {
+	if !launchtest.WaitForEnd(pids, 5*launchtest.DeathTimeout) {
 		t.Fatalf("of %v some are left", pids)
 	}
 }
@@ -314,19 +314,19 @@ func TestKilled(t *testing.T) {
 	if testing.Short() {
 		rounds = 3
 	}
-	launch.Begin(launchtest.Args(t))
+	launch.BeginCommand(launchtest.Args(t))
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range rounds {
 		ssh, calls := fakeSSH(t)
 		m := configure(ssh, "127.0.0.2", "127.0.0.3")
-		team, err := launch.Gather(t.Context(), m)
+		team, err := launch.GatherTeam(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var pids []int
 		killed := make(chan time.Time, 1)
 		delay := time.Duration(r.IntN(10)) * time.Millisecond
-		err = run(t, team, around(func(rank, pid, agent int) {
+		err = runOnRanks(t, team, around(func(rank, pid, agent int) {
 			if rank == 0 {
 				return
 			}
@@ -341,18 +341,18 @@ func TestKilled(t *testing.T) {
 			})
 		}))
 		took := since(killed)
-		var d *launch.Death
+		var d *launch.RankDeath
 		if !errors.As(err, &d) || d.Rank != 2 || !strings.Contains(d.Status, "127.0.0.3") {
 			t.Errorf("killed after %v: Run returned %v", delay, err)
 		}
-		if took > launchtest.Soon {
+		if took > launchtest.DeathTimeout {
 			t.Errorf("the job ended %v later", took)
 		}
 		if i%2 == 0 {
 			if want := "rank 2 died: signal: killed, on host 127.0.0.3"; err.Error() != want {
 				t.Errorf("Run returned %v, want %s", err, want)
 			}
-			if err := run(t, team, func(p device.Port) error { return nil }); err != nil {
+			if err := runOnRanks(t, team, func(p device.Port) error { return nil }); err != nil {
 				t.Errorf("another run: %v", err)
 			}
 		}
@@ -377,7 +377,7 @@ func TestStandardError(t *testing.T) {
 	leavesNothing(t)
 	ssh, _ := fakeSSH(t)
 	team := gather(t, configure(ssh, "127.0.0.2"))
-	err := run(t, team, func(p device.Port) error {
+	err := runOnRanks(t, team, func(p device.Port) error {
 		if p.Rank() == 1 {
 			fmt.Fprintln(os.Stderr, "what a pity")
 			os.Exit(3)
@@ -419,7 +419,7 @@ func TestCancel(t *testing.T) {
 func forever() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	team, err := launch.Gather(ctx, configure(strings.Fields(os.Getenv("TEST_SSH")), "127.0.0.2"))
+	team, err := launch.GatherTeam(ctx, configure(strings.Fields(os.Getenv("TEST_SSH")), "127.0.0.2"))
 	if err != nil {
 		return err
 	}
@@ -437,7 +437,7 @@ func TestEnds(t *testing.T) {
 		ssh, calls := fakeSSH(t)
 		cmd := exec.Command(os.Args[0], "forever")
 		cmd.Env = append(os.Environ(), "TEST_SSH="+strings.Join(ssh, " "))
-		pids := launchtest.End(t, cmd, by, 2)
+		pids := launchtest.SignalJob(t, cmd, by, 2)
 		pids = slices.DeleteFunc(pids, func(pid int) bool { return pid == os.Getpid() })
 		checkEnded(t, slices.Concat(pids, pidsOf(calls())))
 	}
@@ -447,7 +447,7 @@ func TestEnds(t *testing.T) {
 func TestExternal(t *testing.T) {
 	leavesNothing(t)
 	var external []*exec.Cmd
-	m := launch.TeamConfig{External: 2, Version: version(), Announce: func(address string, token auth.Token, ranks []int) {
+	m := launch.TeamConfig{ExternalRanks: 2, Version: version(), Announce: func(address string, token auth.Token, ranks []int) {
 		if !slices.Equal(ranks, []int{1, 2}) {
 			t.Errorf("the ranks are %v", ranks)
 		}
@@ -474,7 +474,7 @@ func TestExternal(t *testing.T) {
 	if launch.IsRank() {
 		external = nil
 	}
-	if err := run(t, team, func(p device.Port) error { return nil }); err != nil {
+	if err := runOnRanks(t, team, func(p device.Port) error { return nil }); err != nil {
 		t.Error(err)
 	}
 	team.Close()
@@ -554,7 +554,7 @@ func TestHeld(t *testing.T) {
 	stdin, hold := io.Pipe()
 	served := make(chan error, 1)
 	go func() {
-		a := launch.Agent{Address: l.Addr().String(), Rank: 1, Token: token, Version: "v1", Allow: allow, Until: stdin}
+		a := launch.Agent{Address: l.Addr().String(), Rank: 1, Token: token, Version: "v1", Allow: allow, EndWith: stdin}
 		served <- a.Serve(t.Context())
 	}()
 	conn, err := l.Accept(t.Context(), id)
@@ -582,7 +582,7 @@ func TestStopped(t *testing.T) {
 	leavesNothing(t)
 	ssh, _ := fakeSSH(t)
 	team := gather(t, configure(ssh, "127.0.0.2"))
-	err := run(t, team, func(p device.Port) error {
+	err := runOnRanks(t, team, func(p device.Port) error {
 		if p.Rank() == 1 {
 			p.Send(0, &device.Packet{Head: device.Head{uint64(os.Getppid())}})
 			p.Recv(true)

@@ -17,14 +17,14 @@ import (
 // job is a run as rank 0 sees it.
 type job struct {
 	Config
-	node    Node
-	ranks   sync.WaitGroup // that are supervised
-	details [][]byte       // error details of ranks
+	node            Node
+	supervisedRanks sync.WaitGroup // that are supervised
+	details         [][]byte       // error details of ranks
 
-	fail    sync.Once
-	err     error         // the first failure
-	explain bool          // ranks that are stopped report where they were
-	stop    chan struct{} // closed when the job has failed and err and explain are set
+	failOnce     sync.Once
+	firstFailure error         // the first failure
+	explainStop  bool          // ranks that are stopped report where they were
+	stop         chan struct{} // closed when the job has failed and err and explain are set
 }
 
 // Times of a job that fails.
@@ -45,25 +45,25 @@ func runJob(c Config, t Transport, program func(device.Port) error) ([]byte, err
 	defer node.Close()
 	defer shared.Close()
 	j := &job{Config: c, node: node, stop: make(chan struct{}), details: make([][]byte, c.Ranks)}
-	start := j.startHere
+	start := j.startLocalRanks
 	if j.Team != nil {
-		start = j.startOnHosts
+		start = j.startRemoteRanks
 	}
 	if err := start(shared); err != nil {
-		j.end(err)
+		j.endWith(err)
 	}
 	over := make(chan struct{})
 	var watching sync.WaitGroup
-	watching.Go(func() { j.watch(over) })
+	watching.Go(func() { j.watchForEnd(over) })
 	if err := runProgram(node, 0, c.Pin, program); err != nil {
-		j.end(err)
+		j.endWith(err)
 	}
 	j.details[0] = errorDetail(node)
-	node.End()
-	j.ranks.Wait()
+	node.Finish()
+	j.supervisedRanks.Wait()
 	close(over)
 	watching.Wait()
-	if d, ok := j.err.(*device.Deadlock); ok {
+	if d, ok := j.firstFailure.(*device.Deadlock); ok {
 		d.Details = make(map[int][]byte)
 		for _, r := range d.Ranks {
 			if j.details[r] != nil {
@@ -71,80 +71,80 @@ func runJob(c Config, t Transport, program func(device.Port) error) ([]byte, err
 			}
 		}
 	}
-	if j.err == nil && c.check != nil {
-		j.err = c.check(j.details)
+	if j.firstFailure == nil && c.check != nil {
+		j.firstFailure = c.check(j.details)
 	}
-	return j.details[0], j.err
+	return j.details[0], j.firstFailure
 }
 
-// startHere starts all ranks but the first on this host.
-func (j *job) startHere(shared *os.File) error {
+// startLocalRanks starts all ranks but the first on this host.
+func (j *job) startLocalRanks(shared *os.File) error {
 	for rank := 1; rank < j.Ranks; rank++ {
-		p, err := startRank(j.task(rank), shared, j.Output)
+		p, err := startRank(j.taskOf(rank), shared, j.Output)
 		if err != nil {
 			return fmt.Errorf("launch: start rank %d: %w", rank, err)
 		}
-		j.supervise(func() *Death { return p.supervise(j.stop, &j.explain, j.report) })
+		j.superviseRank(func() *RankDeath { return p.superviseProcess(j.stop, &j.explainStop, j.takeReport) })
 	}
 	return nil
 }
 
-// startOnHosts starts all ranks but the first where their agents are.
-func (j *job) startOnHosts(shared *os.File) error {
-	contents, err := io.ReadAll(io.NewSectionReader(shared, 0, maxInherited+1))
-	if err != nil || len(contents) > maxInherited {
+// startRemoteRanks starts all ranks but the first where their agents are.
+func (j *job) startRemoteRanks(shared *os.File) error {
+	contents, err := io.ReadAll(io.NewSectionReader(shared, 0, maxInheritedSize+1))
+	if err != nil || len(contents) > maxInheritedSize {
 		return fmt.Errorf("launch: what ranks of this transport inherit cannot be sent to another host (%v)", err)
 	}
-	j.Team.runs++
-	run := j.Team.runs
+	j.Team.runCount++
+	run := j.Team.runCount
 	for _, a := range j.Team.agents {
-		if err := a.control.send(command{Kind: cmdRun, Run: run, Task: j.task(a.rank), Inherited: contents}); err != nil {
-			return a.lost(err)
+		if err := a.control.send(command{Kind: cmdRun, Run: run, Task: j.taskOf(a.rank), Inherited: contents}); err != nil {
+			return a.lossError(err)
 		}
-		j.supervise(func() *Death { return a.supervise(run, j.stop, &j.explain, j.report) })
+		j.superviseRank(func() *RankDeath { return a.superviseRun(run, j.stop, &j.explainStop, j.takeReport) })
 	}
 	return nil
 }
 
-// maxInherited is how many bytes a rank on another host inherits at most.
-const maxInherited = 64 << 10
+// maxInheritedSize is how many bytes a rank on another host inherits at most.
+const maxInheritedSize = 64 << 10
 
-func (j *job) task(rank int) task {
-	return task{Rank: rank, Ranks: j.Ranks, Args: j.Args, Earlier: runs.ended[key(j.Args)], Hosts: j.Team.places()}
+func (j *job) taskOf(rank int) task {
+	return task{Rank: rank, Ranks: j.Ranks, Args: j.Args, EarlierRuns: pastRuns.ended[argsKey(j.Args)], Hosts: j.Team.rankHosts()}
 }
 
-// supervise ends the job if a rank dies.
-func (j *job) supervise(wait func() *Death) {
-	j.ranks.Go(func() {
+// superviseRank ends the job if a rank dies.
+func (j *job) superviseRank(wait func() *RankDeath) {
+	j.supervisedRanks.Go(func() {
 		if d := wait(); d != nil {
-			j.end(d)
+			j.endWith(d)
 		}
 	})
 }
 
-// report takes the report of a rank. It is called before other ranks notice that this one has
+// takeReport takes the report of a rank. It is called before other ranks notice that this one has
 // ended.
-func (j *job) report(r report) {
+func (j *job) takeReport(r report) {
 	if uint(r.Rank) < uint(len(j.details)) {
 		j.details[r.Rank] = r.Detail
 	}
-	if r.Kind != done {
-		j.end(r.err())
+	if r.Kind != reportDone {
+		j.endWith(r.toError())
 	}
 }
 
-// end ends the job with err unless it has failed already.
-func (j *job) end(err error) {
-	j.fail.Do(func() {
-		j.err = err
-		_, j.explain = err.(*device.Deadlock)
+// endWith ends the job with err unless it has failed already.
+func (j *job) endWith(err error) {
+	j.failOnce.Do(func() {
+		j.firstFailure = err
+		_, j.explainStop = err.(*device.Deadlock)
 		j.node.Stop()
 		close(j.stop)
 	})
 }
 
-// watch ends the job when its context is done, or its ranks wait for each other.
-func (j *job) watch(over chan struct{}) {
+// watchForEnd ends the job when its context is done, or its ranks wait for each other.
+func (j *job) watchForEnd(over chan struct{}) {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
 	for {
@@ -154,10 +154,10 @@ func (j *job) watch(over chan struct{}) {
 		case <-j.stop:
 			return
 		case <-j.Context.Done():
-			j.end(context.Cause(j.Context))
+			j.endWith(context.Cause(j.Context))
 		case <-tick.C:
-			if ranks := j.node.Stuck(); ranks != nil {
-				j.end(&device.Deadlock{Ranks: ranks, Of: j.Ranks})
+			if ranks := j.node.DeadlockedRanks(); ranks != nil {
+				j.endWith(&device.Deadlock{Ranks: ranks, Of: j.Ranks})
 			}
 		}
 	}
@@ -183,7 +183,7 @@ func runProgram(n Node, rank int, pin bool, program func(device.Port) error) err
 				return
 			}
 		}
-		n.Start()
+		n.Connect()
 		err = program(n.Port())
 	}()
 	return <-end

@@ -59,62 +59,62 @@ type Node interface {
 	// Failure says how the transport has failed, or returns nil.
 	Failure() error
 
-	Start()       // waits until all ranks are connected, or the job is stopped; the rank calls it before its program
-	End()         // the rank has ended: what is sent to it is dropped
-	Stop()        // ranks leave at their next call, and wake up for it
-	Stuck() []int // the ranks that wait for each other, if nothing can happen any more; else nil
-	Close()       // called when no rank of this process uses the port any more
+	Connect()               // waits until all ranks are connected, or the job is stopped; the rank calls it before its program
+	Finish()                // the rank has ended: what is sent to it is dropped
+	Stop()                  // ranks leave at their next call, and wake up for it
+	DeadlockedRanks() []int // the ranks that wait for each other, if nothing can happen any more; else nil
+	Close()                 // called when no rank of this process uses the port any more
 }
 
 // IsRank reports whether this process was started as a rank of a job. It is also true if the
 // environment variables were set by mistake; Run then fails.
 func IsRank() bool {
-	me, err := self()
+	me, err := thisRank()
 	return me != nil || err != nil
 }
 
-// run runs a program on every rank, as device.World asks for. In a process that was started as a
-// rank for this run it does not return.
-func run(c Config, t Transport, program func(device.Port) error) error {
+// runOnRanks runs a program on every rank, as device.World asks for. In a process that was started
+// as a rank for this run it does not return.
+func runOnRanks(c Config, t Transport, program func(device.Port) error) error {
 	if c.Args == nil {
 		c.Args = os.Args[1:]
 	}
 	if c.Context == nil {
 		c.Context = context.Background()
 	}
-	me, err := self()
+	me, err := thisRank()
 	switch {
 	case err != nil:
 		return err
 	case me != nil:
-		return me.run(c, t, program)
-	case !runs.TryLock():
+		return me.reachRun(c, t, program)
+	case !pastRuns.TryLock():
 		return errors.New("launch: a process takes part in one run at a time, and one is under way")
 	}
-	defer runs.Unlock()
+	defer pastRuns.Unlock()
 	if err := c.Context.Err(); err != nil {
 		return err
 	}
 	detail, err := runJob(c, t, program)
-	runs.ended[key(c.Args)] = append(runs.ended[key(c.Args)], reportOf(0, err, detail))
+	pastRuns.ended[argsKey(c.Args)] = append(pastRuns.ended[argsKey(c.Args)], newReport(0, err, detail))
 	return err
 }
 
-// runs are the ends of this process's runs, by the arguments of their ranks. For a rank with these
-// arguments they are the runs before its own.
-var runs = struct {
+// pastRuns are the ends of this process's runs, by the arguments of their ranks. For a rank with
+// these arguments they are the runs before its own.
+var pastRuns = struct {
 	sync.Mutex // held during a run
 	ended      map[string][]report
 }{ended: make(map[string][]report)}
 
-// Begin marks the start of a command with these arguments. Earlier runs with the same arguments
-// belong to other commands, which a rank that is started for this command does not execute. A
-// process that runs one command need not call it.
-func Begin(args []string) {
-	runs.Lock()
-	defer runs.Unlock()
-	delete(runs.ended, key(args))
+// BeginCommand marks the start of a command with these arguments. Earlier runs with the same
+// arguments belong to other commands, which a rank that is started for this command does not
+// execute. A process that runs one command need not call it.
+func BeginCommand(args []string) {
+	pastRuns.Lock()
+	defer pastRuns.Unlock()
+	delete(pastRuns.ended, argsKey(args))
 }
 
-// key makes one string of arguments, which have no zero bytes.
-func key(args []string) string { return strings.Join(args, "\x00") }
+// argsKey makes one string of arguments, which have no zero bytes.
+func argsKey(args []string) string { return strings.Join(args, "\x00") }

@@ -46,7 +46,7 @@ func startRank(t task, shared, output *os.File) (*rankProcess, error) {
 	t.Token = rand.Text()
 	p := &rankProcess{rank: t.Rank, reports: reports, task: ourTask}
 	cmd := exec.Command(exe, t.Args...)
-	cmd.Env = append(without(os.Environ()), rankVariable+"="+strconv.Itoa(t.Rank), tokenVariable+"="+t.Token)
+	cmd.Env = append(withoutRankVariables(os.Environ()), rankVariable+"="+strconv.Itoa(t.Rank), tokenVariable+"="+t.Token)
 	cmd.Stderr = &p.stderr
 	if output != nil {
 		cmd.Stdout, cmd.Stderr = output, io.MultiWriter(os.Stderr, &p.stderr)
@@ -61,16 +61,16 @@ func startRank(t task, shared, output *os.File) (*rankProcess, error) {
 	return p, nil
 }
 
-// supervise waits until the rank has ended, and kills it when stop is closed; if explain is set
-// then, the rank may first report where it is. It passes on what the rank reports, and returns how
-// it died if there was no report of its end.
-func (p *rankProcess) supervise(stop <-chan struct{}, explain *bool, reported func(report)) *Death {
+// superviseProcess waits until the rank has ended, and kills it when stop is closed; if explain is
+// set then, the rank may first report where it is. It passes on what the rank reports, and returns
+// how it died if there was no report of its end.
+func (p *rankProcess) superviseProcess(stop <-chan struct{}, explain *bool, reported func(report)) *RankDeath {
 	var killer sync.WaitGroup
 	killer.Go(func() {
 		select {
 		case <-stop:
 			if *explain {
-				p.task.Write([]byte{leave})
+				p.task.Write([]byte{leaveMessage})
 				p.child.EndsWithin(explainTimeout)
 			}
 			p.child.Kill()
@@ -80,7 +80,7 @@ func (p *rankProcess) supervise(stop <-chan struct{}, explain *bool, reported fu
 	var r report
 	reports := json.NewDecoder(p.reports)
 	unread := reports.Decode(&r)
-	began := r.Kind == begun
+	began := r.Kind == reportBegun
 	if began {
 		r = report{}
 		unread = reports.Decode(&r)
@@ -101,12 +101,12 @@ func (p *rankProcess) supervise(stop <-chan struct{}, explain *bool, reported fu
 	} else if began {
 		status = "exit status 0 before its program returned: does that call os.Exit?"
 	}
-	return &Death{p.rank, status, p.stderr.Indented()}
+	return &RankDeath{p.rank, status, p.stderr.Indented()}
 }
 
-// checkInherited returns an error if this process has not inherited the files of a rank, and keeps
-// them from processes that it starts.
-func checkInherited() error {
+// checkInheritedFiles returns an error if this process has not inherited the files of a rank, and
+// keeps them from processes that it starts.
+func checkInheritedFiles() error {
 	for fd := taskFile; fd <= sharedFile; fd++ {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, unix.FD_CLOEXEC); err != nil {
 			return fmt.Errorf("file %d: %w", fd, err)

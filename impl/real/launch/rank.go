@@ -30,27 +30,27 @@ const (
 
 // task is the work that a rank is given.
 type task struct {
-	Token   string
-	Rank    int
-	Ranks   int
-	Args    []string
-	Earlier []report // ends of earlier runs
-	Hosts   []Host   `json:",omitempty"` // by rank, if there are several
+	Token       string
+	Rank        int
+	Ranks       int
+	Args        []string
+	EarlierRuns []report // ends of earlier runs
+	Hosts       []Host   `json:",omitempty"` // by rank, if there are several
 }
 
 // rank is this process, if it was started as a rank.
 type rank struct {
 	task
-	reports *json.Encoder
-	runs    int           // to which it has come
-	leave   chan struct{} // closed when the rank is to leave its program
+	reports        *json.Encoder
+	runCount       int           // to which it has come
+	leaveRequested chan struct{} // closed when the rank is to leave its program
 }
 
-// leave is the message after its task that makes a rank leave its program.
-const leave = '.'
+// leaveMessage is the message after its task that makes a rank leave its program.
+const leaveMessage = '.'
 
-// self returns this process as a rank, or nil if the user started it.
-var self = sync.OnceValues(func() (*rank, error) {
+// thisRank returns this process as a rank, or nil if the user started it.
+var thisRank = sync.OnceValues(func() (*rank, error) {
 	number, isRank := os.LookupEnv(rankVariable)
 	token := os.Getenv(tokenVariable)
 	if !isRank {
@@ -61,10 +61,10 @@ var self = sync.OnceValues(func() (*rank, error) {
 	refuse := func(err error) error {
 		return fmt.Errorf("launch: the environment has %s=%s, but this process was not started as a rank (unset the variable): %w", rankVariable, number, err)
 	}
-	if err := checkInherited(); err != nil {
+	if err := checkInheritedFiles(); err != nil {
 		return nil, refuse(err)
 	}
-	r := &rank{reports: json.NewEncoder(os.NewFile(reportFile, "reports")), leave: make(chan struct{})}
+	r := &rank{reports: json.NewEncoder(os.NewFile(reportFile, "reports")), leaveRequested: make(chan struct{})}
 	in := os.NewFile(taskFile, "task")
 	tasks := json.NewDecoder(in)
 	if err := tasks.Decode(&r.task); err != nil {
@@ -77,8 +77,8 @@ var self = sync.OnceValues(func() (*rank, error) {
 		// The task is followed by the command to leave the program, or by the end of the file when
 		// the process has ended that started the rank.
 		b := bufio.NewReader(io.MultiReader(tasks.Buffered(), in))
-		if _, err := b.ReadBytes(leave); err == nil {
-			close(r.leave)
+		if _, err := b.ReadBytes(leaveMessage); err == nil {
+			close(r.leaveRequested)
 			io.Copy(io.Discard, b)
 		}
 		os.Exit(1)
@@ -86,26 +86,26 @@ var self = sync.OnceValues(func() (*rank, error) {
 	return r, nil
 })
 
-// run returns the end of an earlier run, or takes part in this one and exits.
-func (r *rank) run(c Config, t Transport, program func(device.Port) error) error {
+// reachRun returns the end of an earlier run, or takes part in this one and exits.
+func (r *rank) reachRun(c Config, t Transport, program func(device.Port) error) error {
 	if !slices.Equal(c.Args, r.Args) {
 		return fmt.Errorf("launch: rank %d starts no jobs of its own", r.Rank)
 	}
-	n := r.runs
-	r.runs++
-	if n < len(r.Earlier) {
-		return r.Earlier[n].err()
+	n := r.runCount
+	r.runCount++
+	if n < len(r.EarlierRuns) {
+		return r.EarlierRuns[n].toError()
 	}
-	detail, err := r.join(c, t, program)
-	if problem := r.reports.Encode(reportOf(r.Rank, err, detail)); err != nil || problem != nil {
+	detail, err := r.joinRun(c, t, program)
+	if problem := r.reports.Encode(newReport(r.Rank, err, detail)); err != nil || problem != nil {
 		os.Exit(1)
 	}
 	os.Exit(0)
 	return nil
 }
 
-// join takes part in a run, and returns the rank's error detail and how it ended.
-func (r *rank) join(c Config, t Transport, program func(device.Port) error) (detail []byte, err error) {
+// joinRun takes part in a run, and returns the rank's error detail and how it ended.
+func (r *rank) joinRun(c Config, t Transport, program func(device.Port) error) (detail []byte, err error) {
 	if c.Ranks != r.Ranks {
 		return nil, fmt.Errorf("launch: rank %d came to a run of %d ranks in place of one of %d: code between runs must do the same in every process", r.Rank, c.Ranks, r.Ranks)
 	}
@@ -114,22 +114,22 @@ func (r *rank) join(c Config, t Transport, program func(device.Port) error) (det
 		return nil, err
 	}
 	go func() {
-		<-r.leave
+		<-r.leaveRequested
 		node.Stop()
 	}()
-	if err := r.reports.Encode(report{Kind: begun, Rank: r.Rank}); err != nil {
+	if err := r.reports.Encode(report{Kind: reportBegun, Rank: r.Rank}); err != nil {
 		return nil, err
 	}
 	err = runProgram(node, r.Rank, c.Pin, program)
 	detail = errorDetail(node)
 	if err == nil {
-		node.End()
+		node.Finish()
 	}
 	return detail, err
 }
 
-// without returns an environment without the variables that make a process a rank.
-func without(env []string) []string {
+// withoutRankVariables returns an environment without the variables that make a process a rank.
+func withoutRankVariables(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		return strings.HasPrefix(v, rankVariable+"=") || strings.HasPrefix(v, tokenVariable+"=")
 	})

@@ -9,12 +9,12 @@ import (
 
 // report describes the end of a rank or a run, in a form that is sent between processes.
 type report struct {
-	Kind  string
-	Rank  int    `json:",omitempty"`
-	Of    int    `json:",omitempty"`
-	Ranks []int  `json:",omitempty"`
-	Text  string `json:",omitempty"`
-	Stack []byte `json:",omitempty"`
+	Kind      string
+	Rank      int    `json:",omitempty"`
+	RankCount int    `json:",omitempty"`
+	Ranks     []int  `json:",omitempty"`
+	Text      string `json:",omitempty"`
+	Stack     []byte `json:",omitempty"`
 
 	Detail  []byte         `json:",omitempty"` // error detail of the rank
 	Details map[int][]byte `json:",omitempty"` // of the ranks of a deadlock
@@ -22,23 +22,23 @@ type report struct {
 
 // Kinds of reports.
 const (
-	begun     = "begun" // no end: it comes first, from a rank that has come to its run
-	done      = "done"
-	failed    = "failed"
-	panicked  = "panicked"
-	deadlocks = "deadlock"
-	died      = "died"
+	reportBegun    = "begun" // no end: it comes first, from a rank that has come to its run
+	reportDone     = "done"
+	reportFailed   = "failed"
+	reportPanicked = "panicked"
+	reportDeadlock = "deadlock"
+	reportDied     = "died"
 )
 
-// Death is the error that the process of a rank has ended before its program.
-type Death struct {
+// RankDeath is the error that the process of a rank has ended before its program.
+type RankDeath struct {
 	Rank   int
 	Status string // how: exit status 3, or signal: killed
 	Stderr string // the beginning and the end of what it has written to its standard error, indented
 }
 
-// Error shows the standard error on lines of its own.
-func (d *Death) Error() string {
+// RemoteError shows the standard error on lines of its own.
+func (d *RankDeath) Error() string {
 	text := fmt.Sprintf("rank %d died: %s", d.Rank, d.Status)
 	if d.Stderr != "" {
 		text += "; its standard error:\n" + d.Stderr
@@ -46,18 +46,18 @@ func (d *Death) Error() string {
 	return text
 }
 
-// Error is an error that the program of another process's rank returned.
-type Error struct {
+// RemoteError is an error that the program of another process's rank returned.
+type RemoteError struct {
 	Rank   int
 	Text   string
 	detail []byte
 }
 
 // ErrorDetail returns the detail that the rank has set by its device.ErrorDetailer, or nil.
-func (e *Error) ErrorDetail() []byte { return e.detail }
+func (e *RemoteError) ErrorDetail() []byte { return e.detail }
 
-// Error returns the text of the error.
-func (e *Error) Error() string { return e.Text }
+// RemoteError returns the text of the error.
+func (e *RemoteError) Error() string { return e.Text }
 
 // ErrorDetail makes a port that embeds it a device.ErrorDetailer.
 type ErrorDetail struct{ detail []byte }
@@ -75,42 +75,42 @@ func errorDetail(n Node) []byte {
 	return nil
 }
 
-// reportOf returns the report of an error with which a rank, or a run of rank 0, has ended, and of
+// newReport returns the report of an error with which a rank, or a run of rank 0, has ended, and of
 // its error detail.
-func reportOf(rank int, err error, detail []byte) report {
+func newReport(rank int, err error, detail []byte) report {
 	var failure *device.Failure
 	var deadlock *device.Deadlock
-	var death *Death
-	var remote *Error
+	var death *RankDeath
+	var remote *RemoteError
 	var detailed interface{ ErrorDetail() []byte }
 	switch {
 	case err == nil:
-		return report{Kind: done, Rank: rank, Detail: detail}
+		return report{Kind: reportDone, Rank: rank, Detail: detail}
 	case errors.As(err, &failure):
-		return report{Kind: panicked, Rank: failure.Rank, Text: fmt.Sprint(failure.Value), Stack: failure.Stack}
+		return report{Kind: reportPanicked, Rank: failure.Rank, Text: fmt.Sprint(failure.Value), Stack: failure.Stack}
 	case errors.As(err, &deadlock):
-		return report{Kind: deadlocks, Ranks: deadlock.Ranks, Of: deadlock.Of, Details: deadlock.Details}
+		return report{Kind: reportDeadlock, Ranks: deadlock.Ranks, RankCount: deadlock.Of, Details: deadlock.Details}
 	case errors.As(err, &death):
-		return report{Kind: died, Rank: death.Rank, Text: death.Status, Stack: []byte(death.Stderr)}
+		return report{Kind: reportDied, Rank: death.Rank, Text: death.Status, Stack: []byte(death.Stderr)}
 	case errors.As(err, &remote):
 		rank, detail = remote.Rank, remote.detail
 	case errors.As(err, &detailed):
 		detail = detailed.ErrorDetail()
 	}
-	return report{Kind: failed, Rank: rank, Text: err.Error(), Detail: detail}
+	return report{Kind: reportFailed, Rank: rank, Text: err.Error(), Detail: detail}
 }
 
-// err is the inverse of reportOf, except that values become texts.
-func (r report) err() error {
+// toError is the inverse of newReport, except that values become texts.
+func (r report) toError() error {
 	switch r.Kind {
-	case done:
+	case reportDone:
 		return nil
-	case panicked:
+	case reportPanicked:
 		return &device.Failure{Rank: r.Rank, Value: r.Text, Stack: r.Stack}
-	case deadlocks:
-		return &device.Deadlock{Ranks: r.Ranks, Of: r.Of, Details: r.Details}
-	case died:
-		return &Death{r.Rank, r.Text, string(r.Stack)}
+	case reportDeadlock:
+		return &device.Deadlock{Ranks: r.Ranks, Of: r.RankCount, Details: r.Details}
+	case reportDied:
+		return &RankDeath{r.Rank, r.Text, string(r.Stack)}
 	}
-	return &Error{r.Rank, r.Text, r.Detail}
+	return &RemoteError{r.Rank, r.Text, r.Detail}
 }

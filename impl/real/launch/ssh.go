@@ -23,8 +23,8 @@ type remoteCommand struct {
 	output process.Output
 }
 
-// errEnded is the error if a remote command has ended before its agent has connected.
-var errEnded = errors.New("it ended")
+// errCommandEnded is the error if a remote command has ended before its agent has connected.
+var errCommandEnded = errors.New("it ended")
 
 // startAgent runs ssh. The token goes by standard input, where no other user of either host sees
 // it.
@@ -33,10 +33,10 @@ func (cfg *TeamConfig) startAgent(host string, args []string, token auth.Token) 
 		return nil, fmt.Errorf("this is not the name of a host")
 	}
 	var remote []string // quoted for the shell of the host
-	for _, w := range append([]string{cfg.Program}, args...) {
+	for _, w := range append([]string{cfg.ProgramPath}, args...) {
 		remote = append(remote, "'"+strings.ReplaceAll(w, "'", `'\''`)+"'")
 	}
-	cmd := exec.Command(cfg.SSH[0], append(cfg.SSH[1:len(cfg.SSH):len(cfg.SSH)], host, strings.Join(remote, " "))...)
+	cmd := exec.Command(cfg.SSHCommand[0], append(cfg.SSHCommand[1:len(cfg.SSHCommand):len(cfg.SSHCommand)], host, strings.Join(remote, " "))...)
 	c := &remoteCommand{name: filepath.Base(cmd.Path)}
 	cmd.Stdout, cmd.Stderr = &c.output, &c.output
 	var err error
@@ -51,21 +51,21 @@ func (cfg *TeamConfig) startAgent(host string, args []string, token auth.Token) 
 	return c, nil
 }
 
-// onEnd cancels when the command ends, until the function that it returns is called.
-func (c *remoteCommand) onEnd(cancel context.CancelCauseFunc) (release func()) {
+// cancelOnEnd cancels when the command ends, until the function that it returns is called.
+func (c *remoteCommand) cancelOnEnd(cancel context.CancelCauseFunc) (release func()) {
 	done := make(chan struct{})
 	go func() {
 		select {
 		case <-c.Ended():
-			cancel(errEnded)
+			cancel(errCommandEnded)
 		case <-done:
 		}
 	}()
 	return func() { close(done) }
 }
 
-// end waits until the command ends by itself, and kills it if that takes too long.
-func (c *remoteCommand) end(timeout time.Duration) {
+// endWithin waits until the command ends by itself, and kills it if that takes too long.
+func (c *remoteCommand) endWithin(timeout time.Duration) {
 	c.stdin.Close()
 	if !c.EndsWithin(timeout) {
 		c.Kill()
@@ -73,8 +73,8 @@ func (c *remoteCommand) end(timeout time.Duration) {
 	}
 }
 
-// failure says why no agent has connected, when the command has ended.
-func (c *remoteCommand) failure() error {
+// startFailure says why no agent has connected, when the command has ended.
+func (c *remoteCommand) startFailure() error {
 	text := fmt.Sprintf("%s ended by %s before loggp connected from there", c.name, c.Status())
 	var exit *exec.ExitError
 	if errors.As(c.Err(), &exit) && exit.ExitCode() == 127 {

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Silence returns how long nothing has been heard over a connection although an acknowledgement is
-// due, or 0 if none is or that is not known.
-func Silence(fd int) time.Duration {
+// UnacknowledgedTime returns how long nothing has been heard over a connection although an
+// acknowledgement is due, or 0 if none is or that is not known.
+func UnacknowledgedTime(fd int) time.Duration {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil || info.Retransmits == 0 && info.Probes == 0 {
 		return 0

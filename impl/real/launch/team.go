@@ -18,8 +18,8 @@ import (
 type Team struct {
 	Hosts []Host // by rank
 
-	runs   int      // that were started
-	agents []*agent // of the ranks from 1 up; nil in the process of a rank, which knows the hosts alone
+	runCount int            // that were started
+	agents   []*remoteAgent // of the ranks from 1 up; nil in the process of a rank, which knows the hosts alone
 }
 
 // Host is where a rank runs.
@@ -30,9 +30,9 @@ type Host struct {
 	Processors []int       // on which the rank may run
 }
 
-// places returns the information about the hosts that a rank needs, by rank; without a team,
+// rankHosts returns the information about the hosts that a rank needs, by rank; without a team,
 // nothing.
-func (t *Team) places() []Host {
+func (t *Team) rankHosts() []Host {
 	if t == nil {
 		return nil
 	}
@@ -75,59 +75,59 @@ func (t *Team) Close() {
 			a.control.send(command{Kind: cmdExit})
 			a.control.close()
 			if a.remote != nil {
-				a.remote.end(exitTimeout)
+				a.remote.endWithin(rankExitTimeout)
 			}
 		})
 	}
 	all.Wait()
 }
 
-// agent is the agent of a rank, as rank 0 sees it.
-type agent struct {
+// remoteAgent is the agent of a rank, as rank 0 sees it.
+type remoteAgent struct {
 	rank    int
 	host    Host
-	control *control
+	control *controlConnection
 	remote  *remoteCommand // that has started it, or nil
 }
 
-// exitTimeout is how long an agent may take to end the rank that it was told to end.
-const exitTimeout = time.Second
+// rankExitTimeout is how long an agent may take to end the rank that it was told to end.
+const rankExitTimeout = time.Second
 
-// supervise is rankProcess.supervise for a rank on another host.
-func (a *agent) supervise(run int, stop <-chan struct{}, explain *bool, reported func(report)) *Death {
+// superviseRun is rankProcess.supervise for a rank on another host.
+func (a *remoteAgent) superviseRun(run int, stop <-chan struct{}, explain *bool, reported func(report)) *RankDeath {
 	over := make(chan struct{})
 	var stopper sync.WaitGroup
-	stopper.Go(func() { a.stop(run, stop, explain, over) })
+	stopper.Go(func() { a.stopRun(run, stop, explain, over) })
 	defer stopper.Wait()
 	defer close(over)
 	for {
-		var u update
+		var u runUpdate
 		if err := a.control.receive(&u); err != nil {
-			return a.lost(err)
+			return a.lossError(err)
 		}
-		if (u.Report != nil || u.Over) && u.Run != run {
-			return a.lost(fmt.Errorf("it reports of run %d in run %d: a message was repeated or lost", u.Run, run))
+		if (u.Report != nil || u.IsOver) && u.Run != run {
+			return a.lossError(fmt.Errorf("it reports of run %d in run %d: a message was repeated or lost", u.Run, run))
 		}
 		if u.Report != nil {
 			reported(*u.Report)
 		}
-		if d := u.Death; u.Over && d != nil {
-			return &Death{a.rank, d.Status + ", on host " + a.host.Name, d.Stderr}
-		} else if u.Over {
+		if d := u.Death; u.IsOver && d != nil {
+			return &RankDeath{a.rank, d.Status + ", on host " + a.host.Name, d.Stderr}
+		} else if u.IsOver {
 			return nil
 		}
 	}
 }
 
-// stop stops the rank when stop is closed before the run is over. It closes the connection to an
+// stopRun stops the rank when stop is closed before the run is over. It closes the connection to an
 // agent that does not answer, which ends the agent.
-func (a *agent) stop(run int, stop <-chan struct{}, explain *bool, over <-chan struct{}) {
+func (a *remoteAgent) stopRun(run int, stop <-chan struct{}, explain *bool, over <-chan struct{}) {
 	select {
 	case <-stop:
 	case <-over:
 		return
 	}
-	timeout := exitTimeout
+	timeout := rankExitTimeout
 	if *explain {
 		timeout += explainTimeout
 	}
@@ -139,17 +139,17 @@ func (a *agent) stop(run int, stop <-chan struct{}, explain *bool, over <-chan s
 	}
 }
 
-// remoteTimeout is how long the command that has started an agent may take to end when the agent
-// has.
-const remoteTimeout = 500 * time.Millisecond
+// commandExitTimeout is how long the command that has started an agent may take to end when the
+// agent has.
+const commandExitTimeout = 500 * time.Millisecond
 
-// lost describes the loss of the connection to the agent.
-func (a *agent) lost(err error) *Death {
-	d := &Death{Rank: a.rank, Status: fmt.Sprintf("host %s has closed the connection", a.host.Name)}
+// lossError describes the loss of the connection to the agent.
+func (a *remoteAgent) lossError(err error) *RankDeath {
+	d := &RankDeath{Rank: a.rank, Status: fmt.Sprintf("host %s has closed the connection", a.host.Name)}
 	if !errors.Is(err, io.EOF) {
 		d.Status = fmt.Sprintf("host %s is lost: %v", a.host.Name, err)
 	}
-	if a.remote != nil && a.remote.EndsWithin(remoteTimeout) {
+	if a.remote != nil && a.remote.EndsWithin(commandExitTimeout) {
 		d.Status += fmt.Sprintf(" (%s: %s)", a.remote.name, a.remote.Status())
 		d.Stderr = a.remote.output.Indented()
 	}
@@ -159,16 +159,16 @@ func (a *agent) lost(err error) *Death {
 // helloTimeout is how long an agent that has connected may take to say hello.
 var helloTimeout = 5 * time.Second
 
-// refusal says why an agent was refused. It is the error of the host even if the command that has
-// started the agent has ended since.
-type refusal string
+// refusalError says why an agent was refused. It is the error of the host even if the command that
+// has started the agent has ended since.
+type refusalError string
 
-func (why refusal) Error() string { return string(why) }
+func (why refusalError) Error() string { return string(why) }
 
-// greet exchanges the first messages with an agent.
-func (a *agent) greet(ctx context.Context, version string) error {
+// handshake exchanges the first messages with an agent.
+func (a *remoteAgent) handshake(ctx context.Context, version string) error {
 	defer context.AfterFunc(ctx, a.control.close)()
-	var h hello
+	var h agentHello
 	a.control.SetReadDeadline(time.Now().Add(helloTimeout))
 	if err := a.control.receive(&h); errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("rank %d has connected from %v and not identified itself within %v: is its agent stopped?", a.rank, a.control.RemoteAddr(), helloTimeout)
@@ -179,7 +179,7 @@ func (a *agent) greet(ctx context.Context, version string) error {
 	if h.Version != version {
 		why := fmt.Sprintf("it has loggp %s, and rank 0's host has %s: a job needs the same on all hosts", h.Version, version)
 		a.control.send(command{Kind: cmdRefuse, Why: why})
-		return refusal(why)
+		return refusalError(why)
 	}
 	if a.host.Name == "" {
 		a.host.Name = h.Host

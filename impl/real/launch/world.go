@@ -29,12 +29,12 @@ type world struct {
 
 // Run implements device.World.
 func (w *world) Run(program func(device.Port) error) error {
-	return run(w.config, w.transport, program)
+	return runOnRanks(w.config, w.transport, program)
 }
 
 // RunChecked implements device.Checker.
 func (w *world) RunChecked(program func(device.Port) error, check func(details [][]byte) error) error {
 	c := w.config
 	c.check = check
-	return run(c, w.transport, program)
+	return runOnRanks(c, w.transport, program)
 }

@@ -13,28 +13,28 @@ type port struct {
 	transport.Base
 	transport.Inbox
 	launch.ErrorDetail
-	me *member
+	state *rankState
 
-	writers []writer // to each rank; the one to itself is not used
-	readers []reader // from each other rank
-	turn    int      // index of the reader to look at first
+	writers    []writer // to each rank; the one to itself is not used
+	readers    []reader // from each other rank
+	nextReader int      // index of the reader to look at first
 
-	packet device.Packet // received last, if it came in one record:
-	data   []byte        // its data
-	exits  []exit        // notices that this rank has asked for
-	memory *memory       // nil if there is none
+	lastPacket  device.Packet // received last, if it came in one record:
+	lastData    []byte        // its data
+	exitNotices []exitNotice  // notices that this rank has asked for
+	memory      *memory       // nil if there is none
 }
 
 func newPort(s *segment, rank int, blocks bool) *port {
-	n := len(s.members)
+	n := len(s.ranks)
 	p := &port{
-		segment: s, Base: transport.NewBase("shm", rank, n, blocks, &s.stop, pace), me: &s.members[rank],
-		writers: make([]writer, n), data: make([]byte, maxFragment),
+		segment: s, Base: transport.NewBase("shm", rank, n, blocks, &s.failed, pollIntervals), state: &s.ranks[rank],
+		writers: make([]writer, n), lastData: make([]byte, maxFragment),
 	}
 	for r := range n {
-		p.writers[r].ring = s.ring(rank, r)
+		p.writers[r].ring = s.ringBetween(rank, r)
 		if r != rank {
-			p.readers = append(p.readers, readerOf(s.ring(r, rank), r))
+			p.readers = append(p.readers, newReader(s.ringBetween(r, rank), r))
 		}
 	}
 	return p
@@ -44,24 +44,24 @@ func newPort(s *segment, rank int, blocks bool) *port {
 func (p *port) Tier(int) model.Tier { return model.Intra }
 
 func (p *port) Send(dst int, q *device.Packet) {
-	p.Leave()
-	p.Check(dst)
-	if len(q.Data) <= inLine && p.writers[dst].line(&q.Head, q.Data) {
-		p.wakeUp(dst)
+	p.ExitIfJobFailed()
+	p.CheckRank(dst)
+	if len(q.Data) <= maxLineData && p.writers[dst].writeLine(&q.Head, q.Data) {
+		p.wakeRank(dst)
 		return
 	}
-	p.send(dst, q)
+	p.sendRecords(dst, q)
 }
 
-// send sends a packet that does not fit a line, or for which no line is free.
-func (p *port) send(dst int, q *device.Packet) {
+// sendRecords sends a packet that does not fit a line, or for which no line is free.
+func (p *port) sendRecords(dst int, q *device.Packet) {
 	if dst == p.Rank() {
-		p.PutCopy(dst, &q.Head, q.Data)
+		p.EnqueueCopy(dst, &q.Head, q.Data)
 		return
 	}
 	for rest := q.Data; ; {
 		n := min(len(rest), maxFragment)
-		if !p.write(dst, &q.Head, rest[:n], len(rest)) {
+		if !p.writeRecord(dst, &q.Head, rest[:n], len(rest)) {
 			return
 		}
 		if rest = rest[n:]; len(rest) == 0 {
@@ -70,151 +70,151 @@ func (p *port) send(dst int, q *device.Packet) {
 	}
 }
 
-// write puts a record into the ring to a rank. While the ring is full it takes in arriving packets.
-// It returns false if the rank has ended, since the ring will then stay full.
-func (p *port) write(dst int, head *device.Head, data []byte, total int) bool {
+// writeRecord puts a record into the ring to a rank. While the ring is full it takes in arriving
+// packets. It returns false if the rank has ended, since the ring will then stay full.
+func (p *port) writeRecord(dst int, head *device.Head, data []byte, total int) bool {
 	w := &p.writers[dst]
-	for first := true; !w.put(head, data, total); first = false {
-		if p.members[dst].ended.Load() {
+	for first := true; !w.writeRecord(head, data, total); first = false {
+		if p.ranks[dst].hasEnded.Load() {
 			return false
 		}
 		if first {
-			p.wakeUp(dst) // it may have been asleep before the ring was filled
+			p.wakeRank(dst) // it may have been asleep before the ring was filled
 		}
-		if !p.drain() {
-			p.rest(func() bool { return w.moved() || p.incoming() })
+		if !p.drainRings() {
+			p.awaitRoom(func() bool { return w.hasNewRoom() || p.hasArrivals() })
 		}
 	}
-	p.wakeUp(dst)
+	p.wakeRank(dst)
 	return true
 }
 
 func (p *port) Recv(block bool) *device.Packet {
-	p.Leave()
-	if p.Release() {
-		p.forgetExits()
+	p.ExitIfJobFailed()
+	if p.ReleaseLent() {
+		p.removeDeliveredExits()
 	}
-	if q := p.receive(); q != nil || !block {
+	if q := p.nextPacket(); q != nil || !block {
 		if q == nil {
-			p.takeExits()
-			p.Idle()
+			p.deliverExits()
+			p.YieldWhenIdle()
 		}
 		return q
 	}
-	return p.wait()
+	return p.waitForPacket()
 }
 
-// receive takes the next packet, or returns nil.
-func (p *port) receive() *device.Packet {
-	if !p.Empty() {
-		return p.Next()
+// nextPacket takes the next packet, or returns nil.
+func (p *port) nextPacket() *device.Packet {
+	if !p.IsEmpty() {
+		return p.Dequeue()
 	}
-	return p.poll()
+	return p.pollRings()
 }
 
-// poll takes the next packet from the rings, or returns nil.
-func (p *port) poll() *device.Packet {
+// pollRings takes the next packet from the rings, or returns nil.
+func (p *port) pollRings() *device.Packet {
 	for range p.readers {
-		r := &p.readers[p.turn]
-		if r.ready() {
-			if q := p.from(r); q != nil {
+		r := &p.readers[p.nextReader]
+		if r.hasRecord() {
+			if q := p.receiveFrom(r); q != nil {
 				return q
 			}
 		}
-		if p.turn++; p.turn == len(p.readers) {
-			p.turn = 0
+		if p.nextReader++; p.nextReader == len(p.readers) {
+			p.nextReader = 0
 		}
 	}
 	return nil
 }
 
-// from takes the next packet of a rank, or returns nil if none is complete.
-func (p *port) from(r *reader) *device.Packet {
-	for r.ready() {
-		l := r.next
-		n, total := bytesOf(l.word.Load())
-		if r.part == nil && n == total {
-			p.packet.Src, p.packet.Head, p.packet.Data = r.src, l.head, p.data[:n]
-			if n <= inLine {
-				*(*[inLine]byte)(p.data) = l.data
+// receiveFrom takes the next packet of a rank, or returns nil if none is complete.
+func (p *port) receiveFrom(r *reader) *device.Packet {
+	for r.hasRecord() {
+		l := r.nextLine
+		n, total := recordSizes(l.word.Load())
+		if r.partial == nil && n == total {
+			p.lastPacket.Src, p.lastPacket.Head, p.lastPacket.Data = r.writerRank, l.head, p.lastData[:n]
+			if n <= maxLineData {
+				*(*[maxLineData]byte)(p.lastData) = l.data
 			} else {
-				if into := p.Destination(r.src, &l.head, n); into != nil {
-					p.packet.Data = into
+				if into := p.Destination(r.writerRank, &l.head, n); into != nil {
+					p.lastPacket.Data = into
 				}
-				copy(p.packet.Data, r.body(n))
+				copy(p.lastPacket.Data, r.recordData(n))
 			}
-			p.took(r, n)
-			return &p.packet
+			p.advanceReader(r, n)
+			return &p.lastPacket
 		}
-		if q := p.gather(r, n, total); q != nil {
-			return p.Hold(q)
+		if q := p.addRecord(r, n, total); q != nil {
+			return p.Lend(q)
 		}
 	}
 	return nil
 }
 
-// gather takes a record, and returns the packet if that was its last.
-func (p *port) gather(r *reader, n, total int) *transport.Buffer {
-	if r.part == nil {
+// addRecord takes a record, and returns the packet if that was its last.
+func (p *port) addRecord(r *reader, n, total int) *transport.Buffer {
+	if r.partial == nil {
 		var destination []byte
-		if total > inLine { // shorter data is copied in less time than it takes to ask
-			destination = p.Destination(r.src, &r.next.head, total)
+		if total > maxLineData { // shorter data is copied in less time than it takes to ask
+			destination = p.Destination(r.writerRank, &r.nextLine.head, total)
 		}
-		r.part = p.Take(r.src, &r.next.head, total, destination)
+		r.partial = p.Take(r.writerRank, &r.nextLine.head, total, destination)
 	}
-	q := r.part
-	q.Add(r.body(n))
-	p.took(r, n)
-	if !q.Whole() {
+	q := r.partial
+	q.Append(r.recordData(n))
+	p.advanceReader(r, n)
+	if !q.TryComplete() {
 		return nil
 	}
-	r.part = nil
+	r.partial = nil
 	return q
 }
 
-// took advances past a record, and wakes the writer of the ring, which may wait for space, if space
-// was freed.
-func (p *port) took(r *reader, n int) {
-	r.took(n)
-	if r.gave {
-		r.gave = false
-		p.wakeUp(r.src)
+// advanceReader advances past a record, and wakes the writer of the ring, which may wait for space,
+// if space was freed.
+func (p *port) advanceReader(r *reader, n int) {
+	r.advance(n)
+	if r.hasReleased {
+		r.hasReleased = false
+		p.wakeRank(r.writerRank)
 	}
 }
 
-// drain moves arrived packets to the inbox while the rank sends, because ranks that send to each
-// other would otherwise deadlock. It reports whether any had arrived.
-func (p *port) drain() bool {
+// drainRings moves arrived packets to the inbox while the rank sends, because ranks that send to
+// each other would otherwise deadlock. It reports whether any had arrived.
+func (p *port) drainRings() bool {
 	found := false
 	for i := range p.readers {
-		if p.empty(&p.readers[i]) {
+		if p.drainRing(&p.readers[i]) {
 			found = true
 		}
 	}
-	return p.takeExits() || found
+	return p.deliverExits() || found
 }
 
-// empty moves the packets that have arrived from one rank to the inbox.
-func (p *port) empty(r *reader) bool {
+// drainRing moves the packets that have arrived from one rank to the inbox.
+func (p *port) drainRing(r *reader) bool {
 	found := false
-	for r.ready() {
+	for r.hasRecord() {
 		found = true
-		n, total := bytesOf(r.next.word.Load())
-		if q := p.gather(r, n, total); q != nil {
-			p.Put(q)
+		n, total := recordSizes(r.nextLine.word.Load())
+		if q := p.addRecord(r, n, total); q != nil {
+			p.Enqueue(q)
 		}
 	}
 	return found
 }
 
-// incoming reports whether anything has arrived.
-func (p *port) incoming() bool {
+// hasArrivals reports whether anything has arrived.
+func (p *port) hasArrivals() bool {
 	for i := range p.readers {
-		if p.readers[i].ready() {
+		if p.readers[i].hasRecord() {
 			return true
 		}
 	}
-	return p.exited()
+	return p.hasExits()
 }
 
 func (p *port) Memory() device.Memory {
@@ -229,13 +229,13 @@ func (p *port) Counter() device.Counter { return counter{p} }
 type counter struct{ *port }
 
 func (c counter) Add(dst, r int, delta int64) int64 {
-	c.Leave()
-	c.Check(dst)
-	return c.members[dst].counters[r].Add(delta) - delta
+	c.ExitIfJobFailed()
+	c.CheckRank(dst)
+	return c.ranks[dst].counters[r].Add(delta) - delta
 }
 
 func (c counter) Swap(dst, r int, value int64) int64 {
-	c.Leave()
-	c.Check(dst)
-	return c.members[dst].counters[r].Swap(value)
+	c.ExitIfJobFailed()
+	c.CheckRank(dst)
+	return c.ranks[dst].counters[r].Swap(value)
 }

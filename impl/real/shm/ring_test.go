@@ -12,19 +12,19 @@ import (
 
 // Fields that one rank writes while another reads are on different cache lines.
 func TestLayout(t *testing.T) {
-	var m member
-	var c control
+	var m rankState
+	var c jobState
 	var r ring
 	for name, at := range map[string]uintptr{
 		"line": unsafe.Sizeof(line{}), "control": unsafe.Sizeof(c), "member": unsafe.Sizeof(m), "ring": unsafe.Sizeof(r),
-		"asker": unsafe.Offsetof(m.asker), "together": unsafe.Offsetof(m.together), "counters": unsafe.Offsetof(m.counters), "waits": unsafe.Offsetof(m.waits), "sent": unsafe.Offsetof(m.sent), "lines": unsafe.Offsetof(r.lines),
+		"asker": unsafe.Offsetof(m.helpRequester), "together": unsafe.Offsetof(m.transfer), "counters": unsafe.Offsetof(m.counters), "waits": unsafe.Offsetof(m.waitChanges), "sent": unsafe.Offsetof(m.sent), "lines": unsafe.Offsetof(r.lines),
 	} {
 		if at%lineSize != 0 {
 			t.Errorf("%s: %d bytes are not whole lines", name, at)
 		}
 	}
-	if at := unsafe.Offsetof(line{}.data); at+inLine != lineSize {
-		t.Errorf("data begins at %d of a line, and %d bytes are to be in it", at, inLine)
+	if at := unsafe.Offsetof(line{}.data); at+maxLineData != lineSize {
+		t.Errorf("data begins at %d of a line, and %d bytes are to be in it", at, maxLineData)
 	}
 	if at := unsafe.Offsetof(r.area); at%lineSize != 0 {
 		t.Errorf("the area begins at %d: not on a line", at)
@@ -43,21 +43,21 @@ func TestRing(t *testing.T) {
 	if testing.Short() {
 		laps = 20 // the race detector slows them down, and one thread does not need it
 	}
-	begin := uint64((1<<lapBits - laps) * lines)
-	memory.taken.Store(begin)
-	w := writer{ring: &memory, at: begin}
-	r := readerOf(&memory, 0)
-	r.at, r.given, r.lap = begin, begin, lap(begin)
+	begin := uint64((1<<lapBits - laps) * ringLines)
+	memory.linesTaken.Store(begin)
+	w := writer{ring: &memory, linesWritten: begin}
+	r := newReader(&memory, 0)
+	r.linesRead, r.linesReleased, r.nextLap = begin, begin, lapOf(begin)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	take := func(head device.Head, data []byte) {
-		if !r.ready() {
-			t.Fatalf("after %d lines a record of %d bytes does not show", r.at, len(data))
+		if !r.hasRecord() {
+			t.Fatalf("after %d lines a record of %d bytes does not show", r.linesRead, len(data))
 		}
-		n, total := bytesOf(r.next.word.Load())
-		if n != len(data) || total != n || r.next.head != head || !bytes.Equal(r.body(n), data) {
-			t.Fatalf("after %d lines a record of %d bytes came as one of %d of %d, head %x in place of %x", r.at, len(data), n, total, r.next.head, head)
+		n, total := recordSizes(r.nextLine.word.Load())
+		if n != len(data) || total != n || r.nextLine.head != head || !bytes.Equal(r.recordData(n), data) {
+			t.Fatalf("after %d lines a record of %d bytes came as one of %d of %d, head %x in place of %x", r.linesRead, len(data), n, total, r.nextLine.head, head)
 		}
-		r.took(n)
+		r.advance(n)
 	}
 	type sent struct {
 		head device.Head
@@ -65,16 +65,16 @@ func TestRing(t *testing.T) {
 	}
 	var under []sent
 	buf := make([]byte, maxFragment)
-	end := begin + 2*laps*lines
-	for n := uint64(0); w.at < end; n++ {
-		size := []int{0, 8, inLine, inLine + 1, 1000, maxFragment, rnd.IntN(maxFragment + 1)}[min(rnd.IntN(30), rnd.IntN(7))]
+	end := begin + 2*laps*ringLines
+	for n := uint64(0); w.linesWritten < end; n++ {
+		size := []int{0, 8, maxLineData, maxLineData + 1, 1000, maxFragment, rnd.IntN(maxFragment + 1)}[min(rnd.IntN(30), rnd.IntN(7))]
 		for i := 0; i+8 <= size; i += 8 {
-			binary.LittleEndian.PutUint64(buf[i:], word(w.at+uint64(rnd.IntN(2))*lines, 8, 8))
+			binary.LittleEndian.PutUint64(buf[i:], recordWord(w.linesWritten+uint64(rnd.IntN(2))*ringLines, 8, 8))
 		}
 		head := device.Head{n, ^n}
-		for !w.put(&head, buf[:size], size) {
+		for !w.writeRecord(&head, buf[:size], size) {
 			if len(under) == 0 {
-				t.Fatalf("after %d lines there is no room for %d bytes in an empty ring", w.at, size)
+				t.Fatalf("after %d lines there is no room for %d bytes in an empty ring", w.linesWritten, size)
 			}
 			take(under[0].head, under[0].data)
 			under = under[1:]
@@ -85,8 +85,8 @@ func TestRing(t *testing.T) {
 				take(p.head, p.data)
 			}
 			under = under[:0]
-			if r.ready() {
-				t.Fatalf("after %d lines there is a record, %#x, that was not written", r.at, r.next.word.Load())
+			if r.hasRecord() {
+				t.Fatalf("after %d lines there is a record, %#x, that was not written", r.linesRead, r.nextLine.word.Load())
 			}
 		}
 	}

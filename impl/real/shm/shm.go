@@ -45,7 +45,7 @@ type sharedMemory struct {
 
 // Create implements launch.Transport.
 func (t *sharedMemory) Create() (launch.Node, *os.File, error) {
-	f, err := host.NewSharedMemory(size(t.Ranks))
+	f, err := host.NewSharedMemory(segmentSize(t.Ranks))
 	if err != nil {
 		return nil, nil, fmt.Errorf("shm: memory for %d ranks: %w", t.Ranks, err)
 	}
@@ -54,7 +54,7 @@ func (t *sharedMemory) Create() (launch.Node, *os.File, error) {
 		f.Close()
 		return nil, nil, err
 	}
-	n.offer()
+	n.publishProbe()
 	return n, f, nil
 }
 
@@ -70,10 +70,10 @@ func (t *sharedMemory) Join(rank int, inherited *os.File) (launch.Node, error) {
 
 // node maps the memory for a rank.
 func (t *sharedMemory) node(rank int, f *os.File) (*node, error) {
-	mapped, err := mapFile(f, size(t.Ranks))
+	mapped, err := mapFile(f, segmentSize(t.Ranks))
 	if err != nil {
 		return nil, fmt.Errorf("shm: map the memory of %d ranks: %w", t.Ranks, err)
 	}
-	s := layOut(mapped, t.Ranks)
-	return &node{segment: s, rank: rank, mapped: mapped, port: newPort(s, rank, t.IsBlocking(rank)), transfer: !t.NoRemoteMemory}, nil
+	s := segmentAt(mapped, t.Ranks)
+	return &node{segment: s, rank: rank, mapped: mapped, port: newPort(s, rank, t.IsBlocking(rank)), wantsRemoteMemory: !t.NoRemoteMemory}, nil
 }

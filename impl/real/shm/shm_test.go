@@ -15,7 +15,7 @@ func TestDeviceWithoutRemoteMemory(t *testing.T) {
 	devicetest.TestWorld(t, launchtest.Worlds(t, openWithoutRemoteMemory, launch.Config{Wait: launch.Block}))
 }
 
-func TestProcesses(t *testing.T) { launchtest.Test(t, open) }
+func TestProcesses(t *testing.T) { launchtest.TestJobs(t, open) }
 
 func TestSeveralHostsAreRefused(t *testing.T) {
 	if _, err := open(launch.Config{Ranks: 2, Team: &launch.Team{}}); err == nil || !strings.Contains(err.Error(), "several hosts") {

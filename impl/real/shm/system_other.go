@@ -11,13 +11,13 @@ import (
 var errLinux = errors.New("ranks that share memory need Linux")
 
 func mapFile(*os.File, int) ([]byte, error)        { return nil, errLinux }
-func unmap([]byte)                                 {}
+func unmapFile([]byte)                             {}
 func futexSleep(word *atomic.Uint32, value uint32) {}
 func futexWakeOne(word *atomic.Uint32)             {}
-func allowOthers()                                 {}
-func denyOthers()                                  {}
-func readFrom(int, uintptr, []byte) error          { return errLinux }
+func allowMemoryAccess()                           {}
+func denyMemoryAccess()                            {}
+func readProcessMemory(int, uintptr, []byte) error { return errLinux }
 
-type vector struct{}
+type processCopier struct{}
 
-func (*vector) move(int, uintptr, []byte, bool) error { return errLinux }
+func (*processCopier) copyBytes(int, uintptr, []byte, bool) error { return errLinux }

@@ -6,117 +6,118 @@ import (
 	"github.com/loggp/loggp/impl/real/transport"
 )
 
-// pace is for looks that are loads from a cache line.
-var pace = transport.Pace{Check: 1 << 6, Yield: 1 << 11}
+// pollIntervals is for looks that are loads from a cache line.
+var pollIntervals = transport.PollIntervals{CheckJob: 1 << 6, YieldProcessor: 1 << 11}
 
-// longWait is the number of unsuccessful polls after which a rank publishes that it is waiting.
-const longWait = 1 << 13
+// longWaitPolls is the number of unsuccessful polls after which a rank publishes that it is
+// waiting.
+const longWaitPolls = 1 << 13
 
-// wait waits for a packet.
-func (p *port) wait() *device.Packet {
-	if p.Blocks {
-		return p.sleepUntil()
+// waitForPacket waits for a packet.
+func (p *port) waitForPacket() *device.Packet {
+	if p.IsBlocking {
+		return p.sleepForPacket()
 	}
-	for looks := uint(1); ; looks++ {
-		q := p.poll()
+	for polls := uint(1); ; polls++ {
+		q := p.pollRings()
 		if q == nil {
 			host.PauseProcessor()
-			if p.Spin(looks) {
-				q = p.between(looks)
+			if p.AfterEmptyPoll(polls) {
+				q = p.doOccasionalWork(polls)
 			}
 		}
 		if q != nil {
-			if looks > longWait {
-				p.me.waits.Add(1)
+			if polls > longWaitPolls {
+				p.state.waitChanges.Add(1)
 			}
 			return q
 		}
 	}
 }
 
-// between does the occasional work of a spinning rank. It returns a packet if another rank has
-// ended whose exit this rank must be notified of.
-func (p *port) between(looks uint) *device.Packet {
-	if p.takeExits() {
-		return p.receive()
+// doOccasionalWork does the occasional work of a spinning rank. It returns a packet if another rank
+// has ended whose exit this rank must be notified of.
+func (p *port) doOccasionalWork(polls uint) *device.Packet {
+	if p.deliverExits() {
+		return p.nextPacket()
 	}
-	if asker := p.me.asker.Load(); asker != 0 && p.memory != nil {
-		p.memory.help(asker)
+	if asker := p.state.helpRequester.Load(); asker != 0 && p.memory != nil {
+		p.memory.helpTransfer(asker)
 	}
-	if looks == longWait {
+	if polls == longWaitPolls {
 		p.publishWait()
 	}
 	return nil
 }
 
-// sleepUntil sleeps until there is a packet.
-func (p *port) sleepUntil() *device.Packet {
+// sleepForPacket sleeps until there is a packet.
+func (p *port) sleepForPacket() *device.Packet {
 	p.publishWait()
 	for {
-		p.sleep(p.incoming)
-		p.takeExits()
-		if q := p.receive(); q != nil {
-			p.me.waits.Add(1)
+		p.sleepUnless(p.hasArrivals)
+		p.deliverExits()
+		if q := p.nextPacket(); q != nil {
+			p.state.waitChanges.Add(1)
 			return q
 		}
-		p.Leave()
+		p.ExitIfJobFailed()
 	}
 }
 
 // publishWait publishes that the rank waits, and its progress.
 func (p *port) publishWait() {
 	p.publishProgress()
-	p.me.waits.Add(1)
+	p.state.waitChanges.Add(1)
 }
 
 // publishProgress publishes how far the rank is in its rings.
 func (p *port) publishProgress() {
 	for r := range p.writers {
-		p.me.sent[r].Store(p.writers[r].at)
+		p.state.sent[r].Store(p.writers[r].linesWritten)
 	}
 	for i := range p.readers {
 		r := &p.readers[i]
-		p.me.received[r.src].Store(r.at)
+		p.state.received[r.writerRank].Store(r.linesRead)
 	}
 }
 
-// rest waits until something may have changed, when the ring to send into is full.
-func (p *port) rest(changed func() bool) {
-	p.Leave()
-	if p.Blocks {
-		p.sleep(changed)
+// awaitRoom waits until something may have changed, when the ring to send into is full.
+func (p *port) awaitRoom(changed func() bool) {
+	p.ExitIfJobFailed()
+	if p.IsBlocking {
+		p.sleepUnless(changed)
 	} else {
-		p.Idle()
+		p.YieldWhenIdle()
 	}
 }
 
-// sleep lets the rank sleep until it is woken, unless there is something already. A rank that has
-// something for it writes that first and then looks at asleep; the sleeper does so the other way
-// round. So one of them sees the other.
+// sleepUnless lets the rank sleep until it is woken, unless there is something already. A rank that
+// has something for it writes that first and then looks at asleep; the sleeper does so the other
+// way round. So one of them sees the other.
 //
 // Note: each uses an operation that reads and writes, which no processor lets a later read
 // overtake. A store would do as Go defines it, but under the race detector stores are weaker: both
 // would miss each other once in some thousand times, and sleep forever.
-func (p *port) sleep(already func() bool) {
-	p.me.asleep.Swap(1)
-	if already() || p.Stop.Load() {
-		p.me.asleep.Store(0)
+func (p *port) sleepUnless(already func() bool) {
+	p.state.isAsleep.Swap(1)
+	if already() || p.JobFailed.Load() {
+		p.state.isAsleep.Store(0)
 		return
 	}
-	futexSleep(&p.me.asleep, 1)
-	p.me.asleep.Store(0)
+	futexSleep(&p.state.isAsleep, 1)
+	p.state.isAsleep.Store(0)
 }
 
-// wakeUp wakes a rank if it sleeps.
-func (p *port) wakeUp(r int) {
-	if p.Blocks {
-		p.members[r].wake()
+// wakeRank wakes a rank if it sleeps.
+func (p *port) wakeRank(r int) {
+	if p.IsBlocking {
+		p.ranks[r].wake()
 	}
 }
 
 // wake wakes the rank if it sleeps.
-func (m *member) wake() {
-	if m.asleep.CompareAndSwap(1, 0) {
-		futexWakeOne(&m.asleep)
+func (m *rankState) wake() {
+	if m.isAsleep.CompareAndSwap(1, 0) {
+		futexWakeOne(&m.isAsleep)
 	}
 }

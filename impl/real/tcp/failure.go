@@ -10,52 +10,53 @@ import (
 	"github.com/loggp/loggp/impl/real/launch"
 )
 
-// lost is called when a connection has ended before the rank at the other end said that it has.
-func (p *port) lost(l *link, err error) {
-	if p.ended {
-		p.giveUp(l)
+// handleLostLink is called when a connection has ended before the rank at the other end said that
+// it has.
+func (p *port) handleLostLink(l *link, err error) {
+	if p.hasEnded {
+		p.abandonLink(l)
 		return
 	}
-	p.AwaitStop()
+	p.AwaitJobFailure()
 	if err == io.EOF {
-		p.fail(fmt.Errorf("tcp: rank %d has closed its connection to rank %d before its program ended", l.peer, p.Rank()))
+		p.failJob(fmt.Errorf("tcp: rank %d has closed its connection to rank %d before its program ended", l.peer, p.Rank()))
 	}
-	p.fail(fmt.Errorf("tcp: the connection of rank %d to rank %d: %w", p.Rank(), l.peer, err))
+	p.failJob(fmt.Errorf("tcp: the connection of rank %d to rank %d: %w", p.Rank(), l.peer, err))
 }
 
-// malformed is called when something has arrived that no rank sends.
-func (p *port) malformed(l *link, err error) {
-	if p.ended {
-		p.giveUp(l)
+// handleMalformedFrame is called when something has arrived that no rank sends.
+func (p *port) handleMalformedFrame(l *link, err error) {
+	if p.hasEnded {
+		p.abandonLink(l)
 		return
 	}
-	p.fail(fmt.Errorf("tcp: rank %d cannot read what came from rank %d: %w", p.Rank(), l.peer, err))
+	p.failJob(fmt.Errorf("tcp: rank %d cannot read what came from rank %d: %w", p.Rank(), l.peer, err))
 }
 
-// fail ends the calling goroutine, and the job with an error.
-func (p *port) fail(err error) {
-	p.failed.CompareAndSwap(nil, &err)
-	p.Stop.Store(true)
+// failJob ends the calling goroutine, and the job with an error.
+func (p *port) failJob(err error) {
+	p.failure.CompareAndSwap(nil, &err)
+	p.JobFailed.Store(true)
 	runtime.Goexit()
 }
 
-// giveUp neither sends nor receives over a connection any more.
-func (p *port) giveUp(l *link) {
-	l.cut = true
-	p.ignore(l)
+// abandonLink neither sends nor receives over a connection any more.
+func (p *port) abandonLink(l *link) {
+	l.isAbandoned = true
+	p.stopReading(l)
 }
 
-// ignore stops reading from a connection.
-func (p *port) ignore(l *link) {
-	if l.over {
+// stopReading stops reading from a connection.
+func (p *port) stopReading(l *link) {
+	if l.peerEnded {
 		return
 	}
-	l.over = true
+	l.peerEnded = true
 	if p.poller != nil {
 		p.poller.remove(l.fd)
 	}
 	if p.sleeper != nil {
-		p.sleeper.remove(l.peer)
+		p.sleeper.unwatch(l.peer)
 	}
 }
 
@@ -71,13 +72,13 @@ func (p *port) checkPeers() {
 	now := time.Duration(host.Now())
 	for _, l := range p.links {
 		switch {
-		case l == nil || l.over:
-		case launch.Silence(l.fd) < maxSilence:
+		case l == nil || l.peerEnded:
+		case launch.UnacknowledgedTime(l.fd) < maxSilence:
 			l.silentSince = 0
 		case l.silentSince == 0:
 			l.silentSince = now // there may have been nothing to send before
 		case now-l.silentSince > maxSilence:
-			p.lost(l, fmt.Errorf("no answer from its machine for %v", maxSilence))
+			p.handleLostLink(l, fmt.Errorf("no answer from its machine for %v", maxSilence))
 		}
 	}
 }

@@ -21,47 +21,47 @@ const (
 	lengthBits = 40
 	kindShift  = lengthBits
 	markShift  = kindShift + 8
-	markWord   = 'G'<<8 | 'L'
+	frameMark  = 'G'<<8 | 'L'
 )
 
-// kind is the kind of a frame.
-type kind uint8
+// frameKind is the kind of a frame.
+type frameKind uint8
 
 const (
-	packet kind = iota + 1
-	waits       // to rank 0: the rank waits, and its progress
-	ends        // the rank has ended, and its progress; nothing follows
+	packetFrame frameKind = iota + 1
+	waitFrame             // to rank 0: the rank waits, and its progress
+	endFrame              // the rank has ended, and its progress; nothing follows
 )
 
-// maxData is the most bytes of data in a packet.
-const maxData = 1<<lengthBits - 1
+// maxPacketData is the most bytes of data in a packet.
+const maxPacketData = 1<<lengthBits - 1
 
 // encodeHeader writes a header.
-func encodeHeader(b *[headerSize]byte, k kind, head *device.Head, n int) {
-	binary.LittleEndian.PutUint64(b[:], markWord<<markShift|uint64(k)<<kindShift|uint64(n))
+func encodeHeader(b *[headerSize]byte, k frameKind, head *device.Head, n int) {
+	binary.LittleEndian.PutUint64(b[:], frameMark<<markShift|uint64(k)<<kindShift|uint64(n))
 	for i, w := range head {
 		binary.LittleEndian.PutUint64(b[8+8*i:], w)
 	}
 }
 
-// first reads the first word of a header. The error says why it cannot be that of a frame in a job
-// of that many ranks.
-func first(b []byte, ranks int) (kind, int, error) {
+// parseFirstWord reads the first word of a header. The error says why it cannot be that of a frame
+// in a job of that many ranks.
+func parseFirstWord(b []byte, ranks int) (frameKind, int, error) {
 	w := binary.LittleEndian.Uint64(b)
-	k, n := kind(w>>kindShift), int(w&maxData)
+	k, n := frameKind(w>>kindShift), int(w&maxPacketData)
 	switch {
-	case w>>markShift != markWord:
+	case w>>markShift != frameMark:
 		return 0, 0, fmt.Errorf("it begins with %#016x, which is no frame of this program", w)
-	case k < packet || k > ends:
+	case k < packetFrame || k > endFrame:
 		return 0, 0, fmt.Errorf("it is of an unknown kind %d", k)
-	case k != packet && n != progressSize(ranks):
+	case k != packetFrame && n != progressSize(ranks):
 		return 0, 0, fmt.Errorf("it is a frame of kind %d with %d bytes in place of %d", k, n, progressSize(ranks))
 	}
 	return k, n, nil
 }
 
-// headOf reads the head of a packet from a header.
-func headOf(b []byte, head *device.Head) {
+// decodeHead reads the head of a packet from a header.
+func decodeHead(b []byte, head *device.Head) {
 	for i := range head {
 		head[i] = binary.LittleEndian.Uint64(b[8+8*i:])
 	}

@@ -18,200 +18,201 @@ type link struct {
 	fd   int
 	peer int
 
-	in       []byte            // the buffer
-	from, to int               // bytes of it that have arrived and were not taken
-	part     *transport.Buffer // a packet that has arrived in part
+	buffer     []byte            // the buffer
+	start, end int               // bytes of it that have arrived and were not taken
+	partial    *transport.Buffer // a packet that has arrived in part
 
-	sent, received uint64 // packets
-	over           bool   // nothing more arrives: the other rank has ended
-	cut            bool   // nor can anything be sent
-	awaitsExit     bool   // this rank has asked to be told of the other's end, and has not been told:
-	exitHead       device.Head
-	silentSince    time.Duration // when it was noticed that the other side is silent; 0: it is not
+	packetsSent, packetsReceived uint64 // packets
+	peerEnded                    bool   // nothing more arrives: the other rank has ended
+	isAbandoned                  bool   // nor can anything be sent
+	awaitsExit                   bool   // this rank has asked to be told of the other's end, and has not been told:
+	exitHead                     device.Head
+	silentSince                  time.Duration // when it was noticed that the other side is silent; 0: it is not
 }
 
 // bufferSize is the length of buffers. It is twice the longest packet of an eager message.
 const bufferSize = 256 << 10
 
 // buffered returns what is in the buffer and was not taken.
-func (l *link) buffered() []byte { return l.in[l.from:l.to] }
+func (l *link) buffered() []byte { return l.buffer[l.start:l.end] }
 
-// room returns where the next bytes are to be read to. It is not empty if look has been called
+// readSpace returns where the next bytes are to be read to. It is not empty if look has been called
 // since the last read.
-func (l *link) room() []byte {
-	if l.part != nil {
-		return l.part.Rest()
+func (l *link) readSpace() []byte {
+	if l.partial != nil {
+		return l.partial.Unfilled()
 	}
-	if l.from == l.to {
-		l.from, l.to = 0, 0
-	} else if l.from > 0 && len(l.in)-l.to < len(l.in)/4 {
-		l.move(l.in)
+	if l.start == l.end {
+		l.start, l.end = 0, 0
+	} else if l.start > 0 && len(l.buffer)-l.end < len(l.buffer)/4 {
+		l.moveBuffered(l.buffer)
 	}
-	return l.in[l.to:]
+	return l.buffer[l.end:]
 }
 
-// move moves what is in the buffer to the front of another, or of the same, which becomes the
-// link's buffer.
-func (l *link) move(to []byte) {
+// moveBuffered moves what is in the buffer to the front of another, or of the same, which becomes
+// the link's buffer.
+func (l *link) moveBuffered(to []byte) {
 	n := copy(to, l.buffered())
-	l.in, l.from, l.to = to, 0, n
+	l.buffer, l.start, l.end = to, 0, n
 }
 
-// came notes that n more bytes were read.
-func (l *link) came(n int) {
-	if l.part != nil {
-		l.part.Came(n)
+// addRead notes that n more bytes were read.
+func (l *link) addRead(n int) {
+	if l.partial != nil {
+		l.partial.AddReceived(n)
 	} else {
-		l.to += n
+		l.end += n
 	}
 }
 
-// front says what is at the front of the bytes that have arrived over a link.
-type front uint8
+// frontKind says what is at the front of the bytes that have arrived over a link.
+type frontKind uint8
 
 const (
-	nothing  front = iota // complete
-	inLink                // a packet in the link's buffer
-	inBuffer              // a packet in a packet buffer
+	noPacket       frontKind = iota // complete
+	packetInLink                    // a packet in the link's buffer
+	packetInBuffer                  // a packet in a packet buffer
 )
 
-// look returns what is at the front, and the bytes of data if that is a packet in the link's
-// buffer. It handles frames that are no packets on the way.
-func (p *port) look(l *link) (front, int) {
+// examineFront returns what is at the front, and the bytes of data if that is a packet in the
+// link's buffer. It handles frames that are no packets on the way.
+func (p *port) examineFront(l *link) (frontKind, int) {
 	for {
-		if l.part != nil {
-			if l.part.Whole() {
-				return inBuffer, 0
+		if l.partial != nil {
+			if l.partial.TryComplete() {
+				return packetInBuffer, 0
 			}
-			return nothing, 0
+			return noPacket, 0
 		}
 		b := l.buffered()
 		if len(b) < headerSize {
-			return nothing, 0
+			return noPacket, 0
 		}
-		k, n, err := first(b, len(p.links))
+		k, n, err := parseFirstWord(b, len(p.links))
 		switch {
 		case err != nil:
-			p.malformed(l, err)
-			return nothing, 0
-		case k == packet && n > minPlaced && p.begin(l, n):
+			p.handleMalformedFrame(l, err)
+			return noPacket, 0
+		case k == packetFrame && n > maxUnplacedData && p.beginLongPacket(l, n):
 		case headerSize+n > len(b):
-			return nothing, 0
-		case k == packet:
-			return inLink, n
+			return noPacket, 0
+		case k == packetFrame:
+			return packetInLink, n
 		default:
-			l.from += headerSize + n
-			p.reported(l, k, b[headerSize:headerSize+n])
-			if l.over {
-				return nothing, 0
+			l.start += headerSize + n
+			p.handleReport(l, k, b[headerSize:headerSize+n])
+			if l.peerEnded {
+				return noPacket, 0
 			}
 		}
 	}
 }
 
-// minPlaced is the longest data for which the port does not ask where it is to go: copying it from
-// the caches costs less.
-const minPlaced = 32 << 10
+// maxUnplacedData is the longest data for which the port does not ask where it is to go: copying it
+// from the caches costs less.
+const maxUnplacedData = 32 << 10
 
-// begin moves what has arrived of a long packet to a packet buffer, where the rest is to be read.
-// It returns false, and does nothing, if the packet fits the link's buffer and the user of the port
-// has no place for its data.
-func (p *port) begin(l *link, n int) bool {
+// beginLongPacket moves what has arrived of a long packet to a packet buffer, where the rest is to
+// be read. It returns false, and does nothing, if the packet fits the link's buffer and the user of
+// the port has no place for its data.
+func (p *port) beginLongPacket(l *link, n int) bool {
 	b := l.buffered()
-	headOf(b, &p.head)
+	decodeHead(b, &p.arrivedHead)
 	var destination []byte
-	if !p.ended {
-		destination = p.Destination(l.peer, &p.head, n)
+	if !p.hasEnded {
+		destination = p.Destination(l.peer, &p.arrivedHead, n)
 	}
-	if destination == nil && headerSize+n <= len(l.in) {
+	if destination == nil && headerSize+n <= len(l.buffer) {
 		return false
 	}
-	l.part = p.Take(l.peer, &p.head, n, destination)
-	l.from = l.to - len(l.part.Add(b[headerSize:]))
+	l.partial = p.Take(l.peer, &p.arrivedHead, n, destination)
+	l.start = l.end - len(l.partial.Append(b[headerSize:]))
 	return true
 }
 
-// take takes the next packet that has arrived over a link, or returns nil if none is complete.
-func (p *port) take(l *link) *device.Packet {
-	what, n := p.look(l)
+// takePacket takes the next packet that has arrived over a link, or returns nil if none is
+// complete.
+func (p *port) takePacket(l *link) *device.Packet {
+	what, n := p.examineFront(l)
 	switch what {
-	case inLink:
+	case packetInLink:
 		b := l.buffered()
-		q := &p.packet
+		q := &p.linkPacket
 		q.Src = l.peer
-		headOf(b, &q.Head)
+		decodeHead(b, &q.Head)
 		q.Data = b[headerSize : headerSize+n : headerSize+n]
-		p.inLink = l
-		l.from += headerSize + n
-		l.received++
+		p.lendingLink = l
+		l.start += headerSize + n
+		l.packetsReceived++
 		return q
-	case inBuffer:
-		q := l.part
-		l.part = nil
-		l.received++
-		return p.Hold(q)
+	case packetInBuffer:
+		q := l.partial
+		l.partial = nil
+		l.packetsReceived++
+		return p.Lend(q)
 	}
 	return nil
 }
 
-// setAside moves the packets that have arrived over a link to the inbox, to be received later. A
-// rank that has ended drops them.
-func (p *port) setAside(l *link) {
+// enqueueArrived moves the packets that have arrived over a link to the inbox, to be received
+// later. A rank that has ended drops them.
+func (p *port) enqueueArrived(l *link) {
 	for {
 		var q *transport.Buffer
-		switch what, n := p.look(l); what {
-		case nothing:
+		switch what, n := p.examineFront(l); what {
+		case noPacket:
 			return
-		case inBuffer:
-			q, l.part = l.part, nil
-		case inLink:
+		case packetInBuffer:
+			q, l.partial = l.partial, nil
+		case packetInLink:
 			b := l.buffered()
-			headOf(b, &p.head)
-			q = p.Take(l.peer, &p.head, n, nil)
-			q.Add(b[headerSize : headerSize+n])
-			q.Whole()
-			l.from += headerSize + n
+			decodeHead(b, &p.arrivedHead)
+			q = p.Take(l.peer, &p.arrivedHead, n, nil)
+			q.Append(b[headerSize : headerSize+n])
+			q.TryComplete()
+			l.start += headerSize + n
 		}
-		l.received++
-		if p.ended {
+		l.packetsReceived++
+		if p.hasEnded {
 			p.Free(q)
 		} else {
-			p.Put(q)
-			p.setBy++
+			p.Enqueue(q)
+			p.enqueuedCount++
 		}
 	}
 }
 
-// read reads what has arrived, and reports whether there was anything.
-func (p *port) read(l *link) bool {
-	if l.over {
+// readLink reads what has arrived, and reports whether there was anything.
+func (p *port) readLink(l *link) bool {
+	if l.peerEnded {
 		return false
 	}
-	if p.inLink == l {
-		p.detach(l)
+	if p.lendingLink == l {
+		p.detachBuffer(l)
 	}
-	n, e := receive(l.fd, l.room())
+	n, e := receive(l.fd, l.readSpace())
 	switch {
 	case n > 0 && e == 0:
-		l.came(n)
+		l.addRead(n)
 		return true
 	case e == syscall.EAGAIN || e == syscall.EINTR:
 		return false
 	case e == 0:
-		p.lost(l, io.EOF)
+		p.handleLostLink(l, io.EOF)
 	default:
-		p.lost(l, e)
+		p.handleLostLink(l, e)
 	}
 	return false
 }
 
-// detach gives a link another buffer, because the rank may still use a packet in its own.
-func (p *port) detach(l *link) {
-	lent := l.in
-	if p.spare == nil {
-		p.spare = make([]byte, bufferSize)
+// detachBuffer gives a link another buffer, because the rank may still use a packet in its own.
+func (p *port) detachBuffer(l *link) {
+	lent := l.buffer
+	if p.spareBuffer == nil {
+		p.spareBuffer = make([]byte, bufferSize)
 	}
-	l.move(p.spare)
-	p.spare, p.inLink = nil, nil
-	p.lent = lent
+	l.moveBuffered(p.spareBuffer)
+	p.spareBuffer, p.lendingLink = nil, nil
+	p.lentBuffer = lent
 }

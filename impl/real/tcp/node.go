@@ -14,34 +14,34 @@ type node struct {
 	port   *port
 	wireup *wireup
 
-	datagrams *datagrams      // nil: there are none
-	context   context.Context // of it
-	cancel    func()
+	datagramPort   *datagramPort   // nil: there are none
+	connectContext context.Context // of it
+	cancelConnect  func()
 
-	mu sync.Mutex // guards what Stop needs and Start makes
+	linksMutex sync.Mutex // guards what Stop needs and Start makes
 }
 
 func (n *node) Port() device.Port {
-	if n.datagrams != nil {
-		return n.datagrams
+	if n.datagramPort != nil {
+		return n.datagramPort
 	}
 	return n.port
 }
 
 func (n *node) Failure() error {
-	if problem := n.port.failed.Load(); problem != nil {
+	if problem := n.port.failure.Load(); problem != nil {
 		return *problem
 	}
 	return nil
 }
 
-// Start connects the rank to all others, and waits until all ranks are connected.
-func (n *node) Start() {
+// Connect connects the rank to all others, and waits until all ranks are connected.
+func (n *node) Connect() {
 	p := n.port
-	if n.datagrams != nil {
-		n.wireup.also = n.datagrams.meet
+	if n.datagramPort != nil {
+		n.wireup.afterConnect = n.datagramPort.exchangeAddresses
 	}
-	err := n.wireup.connect(n.context)
+	err := n.wireup.connect(n.connectContext)
 	defer func() {
 		for _, c := range n.wireup.conns {
 			if c != nil {
@@ -50,19 +50,19 @@ func (n *node) Start() {
 		}
 	}()
 	if err == nil {
-		err = n.connect(n.wireup.conns)
+		err = n.makeLinks(n.wireup.conns)
 	}
 	if err != nil {
-		p.AwaitStop() // with the connections open, so that the others do not fail because of them
-		p.fail(fmt.Errorf("tcp: rank %d: %w", p.Rank(), err))
+		p.AwaitJobFailure() // with the connections open, so that the others do not fail because of them
+		p.failJob(fmt.Errorf("tcp: rank %d: %w", p.Rank(), err))
 	}
 }
 
-// connect makes the links of the connections.
-func (n *node) connect(connections []*net.TCPConn) error {
+// makeLinks makes the links of the connections.
+func (n *node) makeLinks(connections []*net.TCPConn) error {
 	p := n.port
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.linksMutex.Lock()
+	defer n.linksMutex.Unlock()
 	var err error
 	if p.sleeper, err = newSleeper(p.Size()); err != nil {
 		return err
@@ -76,63 +76,63 @@ func (n *node) connect(connections []*net.TCPConn) error {
 		if c == nil {
 			continue
 		}
-		if err := p.link(r, c); err != nil {
+		if err := p.addLink(r, c); err != nil {
 			return fmt.Errorf("the connection to rank %d: %w", r, err)
 		}
 	}
 	return nil
 }
 
-// link makes the link to a rank. It has a descriptor of its own, so that the connection can be
+// addLink makes the link to a rank. It has a descriptor of its own, so that the connection can be
 // closed.
-func (p *port) link(r int, c *net.TCPConn) error {
-	fd, err := own(c)
+func (p *port) addLink(r int, c *net.TCPConn) error {
+	fd, err := duplicateSocket(c)
 	if err != nil {
 		return err
 	}
-	l := &link{fd: fd, peer: r, in: make([]byte, bufferSize)}
-	p.links[r], p.hot = l, l
-	p.sleeper.add(r, fd)
-	if err := tune(fd, maxSilence); err != nil || p.poller == nil {
+	l := &link{fd: fd, peer: r, buffer: make([]byte, bufferSize)}
+	p.links[r], p.recentLink = l, l
+	p.sleeper.watch(r, fd)
+	if err := setSocketOptions(fd, maxSilence); err != nil || p.poller == nil {
 		return err
 	}
 	return p.poller.add(r, fd)
 }
 
-// End tells all ranks that this one has ended, and waits until they have.
-func (n *node) End() {
+// Finish tells all ranks that this one has ended, and waits until they have.
+func (n *node) Finish() {
 	over := make(chan struct{})
 	go func() { // which ends if the job is stopped
 		defer close(over)
-		n.port.end()
+		n.port.finish()
 	}()
 	<-over
 }
 
-// end drops what arrives until all ranks have ended.
-func (p *port) end() {
-	p.ended = true
-	p.Blocks = true
+// finish drops what arrives until all ranks have ended.
+func (p *port) finish() {
+	p.hasEnded = true
+	p.IsBlocking = true
 	p.releaseLast()
 	if p.Rank() == 0 {
-		p.report(ends, nil)
+		p.sendReport(endFrame, nil)
 	}
 	for _, l := range p.links {
 		if l != nil {
-			p.report(ends, l)
+			p.sendReport(endFrame, l)
 		}
 	}
-	for w := (backoff{reported: true}); !p.allEnded(); {
-		if !p.drain() && !p.allEnded() { // what had arrived before may say so
-			w.rest(p)
+	for w := (backoff{isReported: true}); !p.haveAllEnded(); {
+		if !p.drainLinks() && !p.haveAllEnded() { // what had arrived before may say so
+			w.pause(p)
 		}
 	}
 }
 
-// allEnded reports whether all others have ended.
-func (p *port) allEnded() bool {
+// haveAllEnded reports whether all others have ended.
+func (p *port) haveAllEnded() bool {
 	for _, l := range p.links {
-		if l != nil && !l.over {
+		if l != nil && !l.peerEnded {
 			return false
 		}
 	}
@@ -140,24 +140,24 @@ func (p *port) allEnded() bool {
 }
 
 func (n *node) Stop() {
-	n.port.Stop.Store(true)
-	n.cancel()
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.port.JobFailed.Store(true)
+	n.cancelConnect()
+	n.linksMutex.Lock()
+	defer n.linksMutex.Unlock()
 	if s := n.port.sleeper; s != nil {
 		s.wake()
 	}
 }
 
-func (n *node) Stuck() []int { return n.port.table.deadlock() }
+func (n *node) DeadlockedRanks() []int { return n.port.progressTable.deadlockedRanks() }
 
 func (n *node) Close() {
-	n.cancel()
+	n.cancelConnect()
 	n.wireup.close()
 	p := n.port
 	for _, l := range p.links {
 		if l != nil {
-			closeFile(l.fd)
+			closeDescriptor(l.fd)
 		}
 	}
 	if p.poller != nil {
@@ -166,7 +166,7 @@ func (n *node) Close() {
 	if p.sleeper != nil {
 		p.sleeper.close()
 	}
-	if n.datagrams != nil {
-		n.datagrams.sockets.close()
+	if n.datagramPort != nil {
+		n.datagramPort.sockets.close()
 	}
 }

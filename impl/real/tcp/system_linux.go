@@ -25,21 +25,21 @@ func send(fd int, b []byte) (int, syscall.Errno) {
 	return int(n), e
 }
 
-// gather has the arguments of a system call for bytes that lie in two places. It is kept so that
-// calls allocate nothing.
-type gather struct {
-	parts [2]unix.Iovec
-	msg   unix.Msghdr
+// gatherSend has the arguments of a system call for bytes that lie in two places. It is kept so
+// that calls allocate nothing.
+type gatherSend struct {
+	vectors [2]unix.Iovec
+	msg     unix.Msghdr
 }
 
 // send writes as much of a and b, which are not empty, as there is room for.
-func (g *gather) send(fd int, a, b []byte) (int, syscall.Errno) {
-	g.parts[0].Base, g.parts[1].Base = unsafe.SliceData(a), unsafe.SliceData(b)
-	g.parts[0].SetLen(len(a))
-	g.parts[1].SetLen(len(b))
-	g.msg.Iov, g.msg.Iovlen = &g.parts[0], 2
+func (g *gatherSend) send(fd int, a, b []byte) (int, syscall.Errno) {
+	g.vectors[0].Base, g.vectors[1].Base = unsafe.SliceData(a), unsafe.SliceData(b)
+	g.vectors[0].SetLen(len(a))
+	g.vectors[1].SetLen(len(b))
+	g.msg.Iov, g.msg.Iovlen = &g.vectors[0], 2
 	n, _, e := syscall.RawSyscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&g.msg)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
-	g.parts[1].Base = nil
+	g.vectors[1].Base = nil
 	return int(n), e
 }
 
@@ -74,16 +74,16 @@ func (p *poller) ready() int {
 	return int(n)
 }
 
-// name returns which one the i-th of them is.
-func (p *poller) name(i int) int { return int(p.events[i].Fd) }
+// readyRank returns which one the i-th of them is.
+func (p *poller) readyRank(i int) int { return int(p.events[i].Fd) }
 
 func (p *poller) close() { unix.Close(p.fd) }
 
 // sleeper lets a rank sleep until a connection has something to read or room to write, or wake is
 // called.
 type sleeper struct {
-	alarm int
-	fds   []unix.PollFd // of the connection to each rank, of the alarm, and of two sockets for datagrams
+	wakeDescriptor int
+	fds            []unix.PollFd // of the connection to each rank, of the alarm, and of two sockets for datagrams
 }
 
 func newSleeper(ranks int) (*sleeper, error) {
@@ -91,23 +91,24 @@ func newSleeper(ranks int) (*sleeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sleeper{alarm: fd, fds: make([]unix.PollFd, ranks+3)}
+	s := &sleeper{wakeDescriptor: fd, fds: make([]unix.PollFd, ranks+3)}
 	for r := range s.fds {
-		s.remove(r)
+		s.unwatch(r)
 	}
-	s.add(ranks, fd)
+	s.watch(ranks, fd)
 	return s, nil
 }
 
-// add adds a connection, which may be named by a number less than that of ranks; or one of two
+// watch adds a connection, which may be named by a number less than that of ranks; or one of two
 // sockets, named by a number above.
-func (s *sleeper) add(name, fd int) { s.fds[name] = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN} }
+func (s *sleeper) watch(name, fd int) { s.fds[name] = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN} }
 
-// remove removes a connection.
-func (s *sleeper) remove(name int) { s.fds[name] = unix.PollFd{Fd: -1} }
+// unwatch removes a connection.
+func (s *sleeper) unwatch(name int) { s.fds[name] = unix.PollFd{Fd: -1} }
 
-// room lets the sleeper wake up also when a connection has room to write, even if it was removed.
-func (s *sleeper) room(name, fd int) {
+// watchForRoom lets the sleeper wake up also when a connection has room to write, even if it was
+// removed.
+func (s *sleeper) watchForRoom(name, fd int) {
 	s.fds[name] = unix.PollFd{Fd: int32(fd), Events: s.fds[name].Events | unix.POLLOUT}
 }
 
@@ -118,12 +119,12 @@ func (s *sleeper) sleep(d time.Duration) {
 }
 
 // wake ends the sleep and all later ones. Other goroutines than the rank may call it.
-func (s *sleeper) wake() { unix.Write(s.alarm, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
+func (s *sleeper) wake() { unix.Write(s.wakeDescriptor, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
 
-func (s *sleeper) close() { unix.Close(s.alarm) }
+func (s *sleeper) close() { unix.Close(s.wakeDescriptor) }
 
-// own returns a descriptor of a connection that Go's network poller does not watch.
-func own(c *net.TCPConn) (int, error) {
+// duplicateSocket returns a descriptor of a connection that Go's network poller does not watch.
+func duplicateSocket(c *net.TCPConn) (int, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return -1, err
@@ -135,11 +136,11 @@ func own(c *net.TCPConn) (int, error) {
 	return fd, err
 }
 
-func closeFile(fd int) { unix.Close(fd) }
+func closeDescriptor(fd int) { unix.Close(fd) }
 
-// tune sets the options of a connection: no delay of short packets (Nagle's algorithm), and
-// keep-alive probes when it is silent for long.
-func tune(fd int, patience time.Duration) error {
+// setSocketOptions sets the options of a connection: no delay of short packets (Nagle's algorithm),
+// and keep-alive probes when it is silent for long.
+func setSocketOptions(fd int, patience time.Duration) error {
 	seconds := max(1, int(patience/time.Second/2))
 	for _, o := range []struct{ level, name, value int }{
 		{unix.IPPROTO_TCP, unix.TCP_NODELAY, 1},
@@ -155,65 +156,65 @@ func tune(fd int, patience time.Duration) error {
 	return nil
 }
 
-// sockets are those of a rank's datagrams.
-type sockets struct {
-	own, groups int
-	addr        *unix.RawSockaddrInet4
+// datagramSockets are those of a rank's datagrams.
+type datagramSockets struct {
+	unicast, multicast int
+	destination        *unix.RawSockaddrInet4
 }
 
-// newSockets makes the socket of a rank at an address, and returns its port.
-func newSockets(ip [4]byte, loopback bool) (sockets, uint16, error) {
-	s := sockets{own: -1, groups: -1, addr: &unix.RawSockaddrInet4{Family: unix.AF_INET}}
+// newDatagramSockets makes the socket of a rank at an address, and returns its port.
+func newDatagramSockets(ip [4]byte, loopback bool) (datagramSockets, uint16, error) {
+	s := datagramSockets{unicast: -1, multicast: -1, destination: &unix.RawSockaddrInet4{Family: unix.AF_INET}}
 	var err error
-	if s.own, err = unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0); err != nil {
+	if s.unicast, err = unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0); err != nil {
 		return s, 0, err
 	}
 	hops := 1
 	if loopback {
 		hops = 0 // they do not leave the host, and come once
 	}
-	unix.SetsockoptInt(s.own, unix.SOL_SOCKET, unix.SO_RCVBUF, socketBuffer)
-	unix.SetsockoptInt(s.own, unix.SOL_SOCKET, unix.SO_SNDBUF, socketBuffer)
+	unix.SetsockoptInt(s.unicast, unix.SOL_SOCKET, unix.SO_RCVBUF, socketBuffer)
+	unix.SetsockoptInt(s.unicast, unix.SOL_SOCKET, unix.SO_SNDBUF, socketBuffer)
 	if err := errors.Join(
-		unix.Bind(s.own, &unix.SockaddrInet4{Addr: ip}),
-		unix.SetsockoptInt(s.own, unix.IPPROTO_IP, unix.IP_MULTICAST_TTL, hops),
-		unix.SetsockoptInet4Addr(s.own, unix.IPPROTO_IP, unix.IP_MULTICAST_IF, ip)); err != nil {
+		unix.Bind(s.unicast, &unix.SockaddrInet4{Addr: ip}),
+		unix.SetsockoptInt(s.unicast, unix.IPPROTO_IP, unix.IP_MULTICAST_TTL, hops),
+		unix.SetsockoptInet4Addr(s.unicast, unix.IPPROTO_IP, unix.IP_MULTICAST_IF, ip)); err != nil {
 		return s, 0, err
 	}
-	port, err := portOf(s.own)
+	port, err := localPort(s.unicast)
 	return s, port, err
 }
 
-// openGroups makes the socket for groups, at a port that is 0 for any, and returns its port.
-func (s *sockets) openGroups(port uint16) (uint16, error) {
+// openMulticast makes the socket for groups, at a port that is 0 for any, and returns its port.
+func (s *datagramSockets) openMulticast(port uint16) (uint16, error) {
 	var err error
-	if s.groups, err = unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0); err != nil {
+	if s.multicast, err = unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0); err != nil {
 		return 0, err
 	}
-	unix.SetsockoptInt(s.groups, unix.SOL_SOCKET, unix.SO_RCVBUF, socketBuffer)
-	share := func() error { return unix.SetsockoptInt(s.groups, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1) }
+	unix.SetsockoptInt(s.multicast, unix.SOL_SOCKET, unix.SO_RCVBUF, socketBuffer)
+	share := func() error { return unix.SetsockoptInt(s.multicast, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1) }
 	if port != 0 {
 		err = share()
 	}
 	if err == nil {
-		err = unix.Bind(s.groups, &unix.SockaddrInet4{Port: int(port)})
+		err = unix.Bind(s.multicast, &unix.SockaddrInet4{Port: int(port)})
 	}
 	if err == nil && port == 0 { // a port that nobody shares so far
 		err = share()
 	}
 	if err == nil {
-		err = unix.SetsockoptInt(s.groups, unix.IPPROTO_IP, ipMulticastAll, 0)
+		err = unix.SetsockoptInt(s.multicast, unix.IPPROTO_IP, ipMulticastAll, 0)
 	}
 	if err != nil {
 		return 0, err
 	}
-	return portOf(s.groups)
+	return localPort(s.multicast)
 }
 
 // ipMulticastAll is IP_MULTICAST_ALL: whether a socket also gets what is sent to groups of others.
 const ipMulticastAll = 49
 
-func portOf(fd int) (uint16, error) {
+func localPort(fd int) (uint16, error) {
 	a, err := unix.Getsockname(fd)
 	if err != nil {
 		return 0, err
@@ -222,24 +223,24 @@ func portOf(fd int) (uint16, error) {
 }
 
 // send sends a datagram.
-func (s *sockets) send(to address, b []byte) {
-	s.addr.Addr = to.IP
-	port := (*[2]byte)(unsafe.Pointer(&s.addr.Port))
+func (s *datagramSockets) send(to udpAddress, b []byte) {
+	s.destination.Addr = to.IP
+	port := (*[2]byte)(unsafe.Pointer(&s.destination.Port))
 	port[0], port[1] = byte(to.Port>>8), byte(to.Port)
-	syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(s.own), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, uintptr(unsafe.Pointer(s.addr)), unix.SizeofSockaddrInet4)
+	syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(s.unicast), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, uintptr(unsafe.Pointer(s.destination)), unix.SizeofSockaddrInet4)
 }
 
-// join makes the rank a member of the group of an address, by the interface of another.
-func (s *sockets) join(group, by [4]byte) bool {
-	return unix.SetsockoptIPMreq(s.groups, unix.IPPROTO_IP, unix.IP_ADD_MEMBERSHIP, &unix.IPMreq{Multiaddr: group, Interface: by}) == nil
+// joinGroup makes the rank a member of the group of an address, by the interface of another.
+func (s *datagramSockets) joinGroup(group, by [4]byte) bool {
+	return unix.SetsockoptIPMreq(s.multicast, unix.IPPROTO_IP, unix.IP_ADD_MEMBERSHIP, &unix.IPMreq{Multiaddr: group, Interface: by}) == nil
 }
 
-func (s *sockets) leave(group, by [4]byte) {
-	unix.SetsockoptIPMreq(s.groups, unix.IPPROTO_IP, unix.IP_DROP_MEMBERSHIP, &unix.IPMreq{Multiaddr: group, Interface: by})
+func (s *datagramSockets) leaveGroup(group, by [4]byte) {
+	unix.SetsockoptIPMreq(s.multicast, unix.IPPROTO_IP, unix.IP_DROP_MEMBERSHIP, &unix.IPMreq{Multiaddr: group, Interface: by})
 }
 
-func (s *sockets) close() {
-	for _, fd := range []int{s.own, s.groups} {
+func (s *datagramSockets) close() {
+	for _, fd := range []int{s.unicast, s.multicast} {
 		if fd >= 0 {
 			unix.Close(fd)
 		}

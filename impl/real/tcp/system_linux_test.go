@@ -13,7 +13,7 @@ import (
 
 // Without loopback a job fails at once, and says what to do.
 func TestNoLoopback(t *testing.T) {
-	cmd := exec.Command(os.Args[0], launchtest.Forever)
+	cmd := exec.Command(os.Args[0], launchtest.EndlessJob)
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
@@ -24,7 +24,7 @@ func TestNoLoopback(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Skip("this system lets no process have a network of its own: ", err)
 	}
-	end := time.AfterFunc(launchtest.Soon, func() { cmd.Process.Kill() })
+	end := time.AfterFunc(launchtest.DeathTimeout, func() { cmd.Process.Kill() })
 	defer end.Stop()
 	err := cmd.Wait()
 	if err == nil || !strings.HasPrefix(out.String(), "tcp: ranks on this host cannot reach each other") || !strings.HasSuffix(strings.TrimSpace(out.String()), "ip link set lo up") {

@@ -67,15 +67,15 @@ func (t *connections) node(rank int, u *wireup) *node {
 	n := &node{port: newPort(rank, t.Ranks, t.IsBlocking(rank)), wireup: u}
 	n.port.team = t.Team
 	if t.Datagrams {
-		n.datagrams = &datagrams{port: n.port, sockets: sockets{own: -1, groups: -1}, joined: map[uint32]bool{}, uses: map[[4]byte]int{}}
-		if n.port.table != nil {
-			n.port.table.settled = 100 * time.Millisecond
+		n.datagramPort = &datagramPort{port: n.port, sockets: datagramSockets{unicast: -1, multicast: -1}, joinedGroups: map[uint32]bool{}, groupsByAddress: map[[4]byte]int{}}
+		if n.port.progressTable != nil {
+			n.port.progressTable.settleTime = 100 * time.Millisecond
 		}
 		if t.DatagramLoss > 0 {
-			n.datagrams.loss, n.datagrams.lossRate = rand.New(rand.NewPCG(uint64(rank), 1)), t.DatagramLoss
+			n.datagramPort.lossSource, n.datagramPort.lossRate = rand.New(rand.NewPCG(uint64(rank), 1)), t.DatagramLoss
 		}
 	}
-	n.context, n.cancel = context.WithCancel(context.Background())
+	n.connectContext, n.cancelConnect = context.WithCancel(context.Background())
 	return n
 }
 

@@ -17,4 +17,4 @@ func TestDeviceWithDatagrams(t *testing.T) {
 	devicetest.TestDeadlock(t, worlds)
 }
 
-func TestProcesses(t *testing.T) { launchtest.Test(t, open) }
+func TestProcesses(t *testing.T) { launchtest.TestJobs(t, open) }

@@ -43,9 +43,9 @@ func pair(t testing.TB) (near, far *net.TCPConn) {
 func lone(t testing.TB, blocks bool) (*node, *net.TCPConn) {
 	t.Helper()
 	n := &node{port: newPort(0, 2, blocks), wireup: &wireup{}}
-	n.context, n.cancel = context.WithCancel(context.Background())
+	n.connectContext, n.cancelConnect = context.WithCancel(context.Background())
 	near, far := pair(t)
-	if err := n.connect([]*net.TCPConn{nil, near}); err != nil {
+	if err := n.makeLinks([]*net.TCPConn{nil, near}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)
@@ -67,7 +67,7 @@ func receives(n *node) (packets int, err error) {
 }
 
 // framed returns a frame.
-func framed(k kind, n int, data ...byte) []byte {
+func framed(k frameKind, n int, data ...byte) []byte {
 	var h [headerSize]byte
 	encodeHeader(&h, k, &device.Head{1, 2, 3, 4, 5}, n)
 	return append(h[:], data...)
@@ -84,10 +84,10 @@ func TestNonsense(t *testing.T) {
 		{"zeros", make([]byte, 1000), "it begins with 0x0000000000000000"},
 		{"another protocol", []byte("GET / HTTP/1.1\r\nHost: localhost\r\nAccept: everything that there is\r\n\r\n"), "which is no frame of this program"},
 		{"no kind", framed(0, 0), "an unknown kind 0"},
-		{"an unknown kind", framed(ends+1, 0), "an unknown kind 4"},
-		{"an account that is too short", framed(waits, account-1, make([]byte, account-1)...), fmt.Sprintf("with %d bytes in place of %d", account-1, account)},
-		{"an account that is far too long", framed(ends, maxData), fmt.Sprintf("in place of %d", account)},
-		{"a packet, and then nonsense", append(framed(packet, 3, 1, 2, 3), make([]byte, headerSize)...), "no frame"},
+		{"an unknown kind", framed(endFrame+1, 0), "an unknown kind 4"},
+		{"an account that is too short", framed(waitFrame, account-1, make([]byte, account-1)...), fmt.Sprintf("with %d bytes in place of %d", account-1, account)},
+		{"an account that is far too long", framed(endFrame, maxPacketData), fmt.Sprintf("in place of %d", account)},
+		{"a packet, and then nonsense", append(framed(packetFrame, 3, 1, 2, 3), make([]byte, headerSize)...), "no frame"},
 	} {
 		for _, blocks := range []bool{false, true} {
 			n, far := lone(t, blocks)
@@ -112,8 +112,8 @@ func TestClosed(t *testing.T) {
 		says string
 	}{
 		{"closed", func(far *net.TCPConn) { far.Close() }, "tcp: rank 1 has closed its connection to rank 0 before its program ended"},
-		{"within a header", func(far *net.TCPConn) { far.Write(framed(packet, 0)[:10]); far.Close() }, "rank 1 has closed"},
-		{"within data", func(far *net.TCPConn) { far.Write(framed(packet, 1<<20)); far.Close() }, "rank 1 has closed"},
+		{"within a header", func(far *net.TCPConn) { far.Write(framed(packetFrame, 0)[:10]); far.Close() }, "rank 1 has closed"},
+		{"within data", func(far *net.TCPConn) { far.Write(framed(packetFrame, 1<<20)); far.Close() }, "rank 1 has closed"},
 		{"reset", func(far *net.TCPConn) { far.SetLinger(0); far.Close() }, "tcp: the connection of rank 0 to rank 1: connection reset by peer"},
 	} {
 		n, far := lone(t, true)
@@ -134,7 +134,7 @@ func TestPromises(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	go func() {
-		far.Write(framed(packet, maxData, make([]byte, 3*promised)...))
+		far.Write(framed(packetFrame, maxPacketData, make([]byte, 3*promised)...))
 		far.Close()
 	}()
 	receives(n)
@@ -149,17 +149,17 @@ func TestPromises(t *testing.T) {
 func parse(b []byte) (packets []byte, ok bool) {
 	for len(b) >= headerSize {
 		w := binary.LittleEndian.Uint64(b)
-		k, n := kind(w>>40), w&(1<<40-1)
+		k, n := frameKind(w>>40), w&(1<<40-1)
 		switch {
 		case w>>48 != 'G'<<8|'L':
 			return packets, false
-		case k == packet && n > uint64(len(b)-headerSize):
+		case k == packetFrame && n > uint64(len(b)-headerSize):
 			return packets, true
-		case k == packet:
+		case k == packetFrame:
 			packets = append(packets, b[:headerSize+int(n)]...)
-		case k != waits && k != ends || n != 32:
+		case k != waitFrame && k != endFrame || n != 32:
 			return packets, false
-		case len(b) < headerSize+32 || k == ends:
+		case len(b) < headerSize+32 || k == endFrame:
 			return packets, true
 		}
 		b = b[headerSize+int(n):]
@@ -170,29 +170,29 @@ func parse(b []byte) (packets []byte, ok bool) {
 // Whatever comes, in whatever parts, is packets or an error.
 func FuzzFrames(f *testing.F) {
 	account := make([]byte, progressSize(2))
-	f.Add(framed(packet, 3, 1, 2, 3), uint8(1))
-	f.Add(append(framed(packet, 0), framed(ends, len(account), account...)...), uint8(50))
-	f.Add(append(framed(waits, len(account), account...), framed(packet, 2, 1, 2)...), uint8(7))
-	f.Add(framed(packet, bufferSize, make([]byte, bufferSize+5)...), uint8(255))
-	f.Add(append(framed(packet, bufferSize+1, make([]byte, bufferSize+1)...), framed(packet, 0)...), uint8(10))
-	f.Add(framed(packet, maxData), uint8(255))
-	f.Add(append(framed(packet, 1, 1), make([]byte, headerSize)...), uint8(255))
+	f.Add(framed(packetFrame, 3, 1, 2, 3), uint8(1))
+	f.Add(append(framed(packetFrame, 0), framed(endFrame, len(account), account...)...), uint8(50))
+	f.Add(append(framed(waitFrame, len(account), account...), framed(packetFrame, 2, 1, 2)...), uint8(7))
+	f.Add(framed(packetFrame, bufferSize, make([]byte, bufferSize+5)...), uint8(255))
+	f.Add(append(framed(packetFrame, bufferSize+1, make([]byte, bufferSize+1)...), framed(packetFrame, 0)...), uint8(10))
+	f.Add(framed(packetFrame, maxPacketData), uint8(255))
+	f.Add(append(framed(packetFrame, 1, 1), make([]byte, headerSize)...), uint8(255))
 	f.Add([]byte("GET / HTTP/1.1\r\nHost: localhost\r\nAccept: everything\r\n\r\n"), uint8(0))
 	f.Fuzz(func(t *testing.T, b []byte, step uint8) {
 		p := newPort(0, 2, false)
-		l := &link{fd: -1, peer: 1, in: make([]byte, bufferSize)}
-		p.links[1], p.hot = l, l
+		l := &link{fd: -1, peer: 1, buffer: make([]byte, bufferSize)}
+		p.links[1], p.recentLink = l, l
 		var got []byte // packets, as frames
 		over := make(chan struct{})
 		go func() { // which nonsense ends
 			defer close(over)
-			for rest := b; len(rest) > 0 && !l.over; {
-				n := copy(l.room(), rest[:min(len(rest), 1+int(step)*100)])
-				l.came(n)
+			for rest := b; len(rest) > 0 && !l.peerEnded; {
+				n := copy(l.readSpace(), rest[:min(len(rest), 1+int(step)*100)])
+				l.addRead(n)
 				rest = rest[n:]
-				for q := p.take(l); q != nil; q = p.take(l) {
+				for q := p.takePacket(l); q != nil; q = p.takePacket(l) {
 					var h [headerSize]byte
-					encodeHeader(&h, packet, &q.Head, len(q.Data))
+					encodeHeader(&h, packetFrame, &q.Head, len(q.Data))
 					got = append(append(got, h[:]...), q.Data...)
 					p.releaseLast()
 				}
@@ -206,7 +206,7 @@ func FuzzFrames(f *testing.F) {
 		if !bytes.Equal(got, want) {
 			t.Errorf("packets of %d bytes came, want %d", len(got), len(want))
 		}
-		if failed := p.failed.Load() != nil; failed == ok {
+		if failed := p.failure.Load() != nil; failed == ok {
 			t.Errorf("failed: %v, want %v", failed, !ok)
 		}
 	})
@@ -224,7 +224,7 @@ func TestParts(t *testing.T) {
 			b[i] = byte(r.Uint32())
 		}
 		want = append(want, b)
-		all = append(all, framed(packet, n, b...)...)
+		all = append(all, framed(packetFrame, n, b...)...)
 	}
 	n, far := lone(t, true)
 	go func() {
@@ -330,7 +330,7 @@ func TestWireupFails(t *testing.T) {
 	impatient(t, &joinTimeout, 300*time.Millisecond)
 	impatient(t, &replyTimeout, 200*time.Millisecond)
 	come := func(m *wireup) *net.TCPConn {
-		c, err := auth.Dial(t.Context(), m.Where, m.Token, connection(1, 0))
+		c, err := auth.Dial(t.Context(), m.RootAddress, m.Token, connectionID(1, 0))
 		if err != nil {
 			t.Error(err)
 			return new(net.TCPConn)
@@ -375,13 +375,13 @@ func TestNoHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	guest := &wireup{Where: m.Where, Token: m.Token, rank: 1, conns: make([]*net.TCPConn, 3)}
+	guest := &wireup{RootAddress: m.RootAddress, Token: m.Token, rank: 1, conns: make([]*net.TCPConn, 3)}
 	if err := guest.connect(t.Context()); err == nil || !strings.Contains(err.Error(), "rank 0 is connected, and has sent nothing for 1s") {
 		t.Errorf("rank 0 does not go on: the error is %v", err)
 	}
 	m.close()
-	guest = &wireup{Where: m.Where, Token: m.Token, rank: 1, conns: make([]*net.TCPConn, 3)}
-	if err := guest.connect(t.Context()); err == nil || !strings.Contains(err.Error(), "rank 0: connect to "+m.Where+": connection refused") {
+	guest = &wireup{RootAddress: m.RootAddress, Token: m.Token, rank: 1, conns: make([]*net.TCPConn, 3)}
+	if err := guest.connect(t.Context()); err == nil || !strings.Contains(err.Error(), "rank 0: connect to "+m.RootAddress+": connection refused") {
 		t.Errorf("nothing listens there: the error is %v", err)
 	}
 }
@@ -394,11 +394,11 @@ func TestStopWireup(t *testing.T) {
 	}
 	f.Close()
 	n := &node{port: newPort(0, 2, true), wireup: m}
-	n.context, n.cancel = context.WithCancel(context.Background())
+	n.connectContext, n.cancelConnect = context.WithCancel(context.Background())
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		n.Start()
+		n.Connect()
 		t.Error("Start returned")
 	}()
 	time.Sleep(10 * time.Millisecond)

@@ -18,13 +18,13 @@ import (
 // wireup is how a rank connects to all others. Each rank listens. The others connect to rank 0,
 // which tells them where all listen; then each connects to the ranks before its own.
 type wireup struct {
-	Where    string // rank 0 listens
-	Token    auth.Token
-	listener *auth.Listener // of this rank
-	rank     int
-	ctx      context.Context
-	conns    []*net.TCPConn        // to each rank
-	also     func(w *wireup) error // what else ranks that are connected tell each other; nil: nothing
+	RootAddress  string // rank 0 listens
+	Token        auth.Token
+	listener     *auth.Listener // of this rank
+	rank         int
+	ctx          context.Context
+	conns        []*net.TCPConn        // to each rank
+	afterConnect func(w *wireup) error // what else ranks that are connected tell each other; nil: nothing
 }
 
 // joinTimeout is how long a rank waits for another that has not connected, and replyTimeout for one
@@ -34,13 +34,13 @@ var (
 	replyTimeout = 10 * time.Second
 )
 
-// timeout is the reason why a rank does not wait any longer.
-type timeout time.Duration
+// timeoutError is the reason why a rank does not wait any longer.
+type timeoutError time.Duration
 
-func (d timeout) Error() string { return fmt.Sprintf("not within %v", time.Duration(d)) }
+func (d timeoutError) Error() string { return fmt.Sprintf("not within %v", time.Duration(d)) }
 
 // Is makes it an exceeded deadline, so that what tries again until then says why it had to.
-func (d timeout) Is(other error) bool { return other == context.DeadlineExceeded }
+func (d timeoutError) Is(other error) bool { return other == context.DeadlineExceeded }
 
 // newWireup lets rank 0 listen at an address, "" for loopback, and returns a file for the other
 // ranks.
@@ -49,14 +49,14 @@ func newWireup(address string, ranks int) (*wireup, *os.File, error) {
 	if err := w.listen(address); err != nil {
 		return nil, nil, err
 	}
-	w.Where = w.listener.Addr().String()
+	w.RootAddress = w.listener.Addr().String()
 	contents, err := json.Marshal(w)
 	var f *os.File
 	if err == nil {
 		f, err = host.NewMemoryFile(contents)
 	}
 	if err == nil && w.listener.Addr().IP.IsLoopback() {
-		err = reach(w.Where)
+		err = checkReachable(w.RootAddress)
 	}
 	if err != nil {
 		w.close()
@@ -68,8 +68,9 @@ func newWireup(address string, ranks int) (*wireup, *os.File, error) {
 	return w, f, nil
 }
 
-// reach returns an error if this host has no way to an address of its own. Nothing is sent.
-func reach(address string) error {
+// checkReachable returns an error if this host has no way to an address of its own. Nothing is
+// sent.
+func checkReachable(address string) error {
 	c, err := net.Dial("udp", address)
 	if err == nil {
 		return c.Close()
@@ -93,14 +94,14 @@ func readWireup(f *os.File, rank, ranks int) (*wireup, error) {
 func (w *wireup) listen(address string) (err error) {
 	var ids []auth.ID
 	for r := w.rank + 1; r < len(w.conns); r++ {
-		ids = append(ids, connection(r, w.rank))
+		ids = append(ids, connectionID(r, w.rank))
 	}
 	w.listener, err = auth.Listen(address, w.Token, ids...)
 	return err
 }
 
-// connection names the connection between two ranks.
-func connection(from, to int) auth.ID {
+// connectionID names the connection between two ranks.
+func connectionID(from, to int) auth.ID {
 	return auth.ID{Purpose: auth.Data, From: uint32(from), To: uint32(to)}
 }
 
@@ -113,74 +114,74 @@ func (w *wireup) close() {
 // connect connects the rank to all others, and returns when all ranks are connected. If it fails
 // conns has the connections that there are.
 func (w *wireup) connect(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, joinTimeout, timeout(joinTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, joinTimeout, timeoutError(joinTimeout))
 	defer cancel()
 	defer w.close()
 	w.ctx = ctx
-	exchange := w.join
+	exchange := w.joinRoot
 	if w.rank == 0 {
-		exchange = w.lead
+		exchange = w.acceptAll
 	}
 	if err := exchange(); err != nil {
 		return err
 	}
-	if w.also != nil {
-		if err := w.also(w); err != nil {
+	if w.afterConnect != nil {
+		if err := w.afterConnect(w); err != nil {
 			return err
 		}
 	}
 	return w.barrier()
 }
 
-// lead accepts all others at rank 0, and tells them where each listens.
-func (w *wireup) lead() error {
+// acceptAll accepts all others at rank 0, and tells them where each listens.
+func (w *wireup) acceptAll() error {
 	where := make([]string, len(w.conns))
-	where[0] = w.Where
+	where[0] = w.RootAddress
 	for r := 1; r < len(w.conns); r++ {
-		if err := w.accept(r); err != nil {
+		if err := w.acceptRank(r); err != nil {
 			return err
 		}
-		if err := w.read(r, &where[r], replyTimeout); err != nil {
+		if err := w.receiveValue(r, &where[r], replyTimeout); err != nil {
 			return err
 		}
 	}
-	return w.all(func(r int) error { return w.write(r, where) })
+	return w.forEachOther(func(r int) error { return w.sendValue(r, where) })
 }
 
-// join connects to the ranks before this one, and accepts those after it, at the address by which
-// it is connected to rank 0.
-func (w *wireup) join() error {
-	if err := w.dial(0, w.Where); err != nil {
+// joinRoot connects to the ranks before this one, and accepts those after it, at the address by
+// which it is connected to rank 0.
+func (w *wireup) joinRoot() error {
+	if err := w.dialRank(0, w.RootAddress); err != nil {
 		return err
 	}
 	if err := w.listen(w.conns[0].LocalAddr().(*net.TCPAddr).IP.String()); err != nil {
 		return err
 	}
-	if err := w.write(0, w.listener.Addr().String()); err != nil {
+	if err := w.sendValue(0, w.listener.Addr().String()); err != nil {
 		return err
 	}
 	var where []string
-	if err := w.read(0, &where, joinTimeout); err != nil {
+	if err := w.receiveValue(0, &where, joinTimeout); err != nil {
 		return err
 	}
 	if len(where) != len(w.conns) {
 		return fmt.Errorf("rank 0 has a job of %d ranks, and this one is of %d", len(where), len(w.conns))
 	}
 	for r := 1; r < w.rank; r++ {
-		if err := w.dial(r, where[r]); err != nil {
+		if err := w.dialRank(r, where[r]); err != nil {
 			return err
 		}
 	}
 	for r := w.rank + 1; r < len(w.conns); r++ {
-		if err := w.accept(r); err != nil {
+		if err := w.acceptRank(r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *wireup) dial(r int, where string) error {
-	conn, err := auth.Dial(w.ctx, where, w.Token, connection(w.rank, r))
+func (w *wireup) dialRank(r int, where string) error {
+	conn, err := auth.Dial(w.ctx, where, w.Token, connectionID(w.rank, r))
 	if err != nil {
 		return fmt.Errorf("rank %d: %w", r, err)
 	}
@@ -188,8 +189,8 @@ func (w *wireup) dial(r int, where string) error {
 	return nil
 }
 
-func (w *wireup) accept(r int) error {
-	conn, err := w.listener.Accept(w.ctx, connection(r, w.rank))
+func (w *wireup) acceptRank(r int) error {
+	conn, err := w.listener.Accept(w.ctx, connectionID(r, w.rank))
 	if err == nil {
 		w.conns[r] = conn.TCP
 	}
@@ -200,19 +201,19 @@ func (w *wireup) accept(r int) error {
 func (w *wireup) barrier() error {
 	var word string
 	if w.rank != 0 {
-		if err := w.write(0, "here"); err != nil {
+		if err := w.sendValue(0, "here"); err != nil {
 			return err
 		}
-		return w.read(0, &word, joinTimeout)
+		return w.receiveValue(0, &word, joinTimeout)
 	}
-	if err := w.all(func(r int) error { return w.read(r, &word, replyTimeout) }); err != nil {
+	if err := w.forEachOther(func(r int) error { return w.receiveValue(r, &word, replyTimeout) }); err != nil {
 		return err
 	}
-	return w.all(func(r int) error { return w.write(r, "go") })
+	return w.forEachOther(func(r int) error { return w.sendValue(r, "go") })
 }
 
-// all does something with each other rank, in turn.
-func (w *wireup) all(do func(r int) error) error {
+// forEachOther does something with each other rank, in turn.
+func (w *wireup) forEachOther(do func(r int) error) error {
 	for r := 1; r < len(w.conns); r++ {
 		if err := do(r); err != nil {
 			return err
@@ -221,9 +222,9 @@ func (w *wireup) all(do func(r int) error) error {
 	return nil
 }
 
-// write sends a value to another rank, of 64 KiB at most: a list of launch.MaxRanks addresses has a
-// twentieth of that.
-func (w *wireup) write(r int, v any) error {
+// sendValue sends a value to another rank, of 64 KiB at most: a list of launch.MaxRanks addresses
+// has a twentieth of that.
+func (w *wireup) sendValue(r int, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -236,19 +237,19 @@ func (w *wireup) write(r int, v any) error {
 	return nil
 }
 
-// read receives a value from another rank, which has some time to send it. It reads no byte more:
-// what follows is for the link.
-func (w *wireup) read(r int, v any, d time.Duration) error {
+// receiveValue receives a value from another rank, which has some time to send it. It reads no byte
+// more: what follows is for the link.
+func (w *wireup) receiveValue(r int, v any, d time.Duration) error {
 	conn := w.conns[r]
 	conn.SetDeadline(time.Now().Add(d))
 	defer context.AfterFunc(w.ctx, func() { conn.SetDeadline(time.Now()) })()
 	var n [2]byte
 	if _, err := io.ReadFull(conn, n[:]); err != nil {
-		return w.silent(r, d, err)
+		return w.receiveError(r, d, err)
 	}
 	b := make([]byte, int(n[0])|int(n[1])<<8)
 	if _, err := io.ReadFull(conn, b); err != nil {
-		return w.silent(r, d, err)
+		return w.receiveError(r, d, err)
 	}
 	if err := json.Unmarshal(b, v); err != nil {
 		return fmt.Errorf("rank %d has sent %.40q, which no rank sends: %w", r, b, err)
@@ -256,8 +257,8 @@ func (w *wireup) read(r int, v any, d time.Duration) error {
 	return nil
 }
 
-// silent says why nothing came from another rank.
-func (w *wireup) silent(r int, d time.Duration, err error) error {
+// receiveError says why nothing came from another rank.
+func (w *wireup) receiveError(r int, d time.Duration, err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("rank %d is connected, and has sent nothing for %v: is it stopped, or does it wait for another?", r, d)
 	}

@@ -3,8 +3,8 @@ package transport
 // Progress is how far a rank had come when it last began to wait for long, or when its program
 // ended. Slices are by the other rank.
 type Progress struct {
-	Known      bool     // it waits, as far as is known, or has ended
-	Ended      bool     // its program has
+	IsKnown    bool     // it waits, as far as is known, or has ended
+	HasEnded   bool     // its program has
 	Sent       []uint64 // packets, or other units that both sides count alike
 	Received   []uint64
 	AwaitsExit []bool // it has asked to hear of the end of the other's program, and has not heard
@@ -19,25 +19,25 @@ func NewProgress(ranks int) []Progress {
 	return all
 }
 
-// Deadlock returns the ranks that wait if nothing can happen any more, else nil: all ranks wait or
-// have ended, everything that was sent has been received, and no notice of an exit is due.
+// DeadlockedRanks returns the ranks that wait if nothing can happen any more, else nil: all ranks
+// wait or have ended, everything that was sent has been received, and no notice of an exit is due.
 //
 // Reports may be of different times, and ranks may have gone on since. But if a rank's report
 // arrives behind all that it had sent, the first rank to go on after its report would need a packet
 // that was sent after its sender's report, so that its sender would have gone on before it.
-func Deadlock(ranks []Progress) []int {
+func DeadlockedRanks(ranks []Progress) []int {
 	for r := range ranks {
-		if !ranks[r].Known {
+		if !ranks[r].IsKnown {
 			return nil
 		}
 	}
 	var waiting []int
 	for to := range ranks {
-		if ranks[to].Ended {
+		if ranks[to].HasEnded {
 			continue
 		}
 		for from := range ranks {
-			if from != to && (ranks[from].Sent[to] != ranks[to].Received[from] || ranks[to].AwaitsExit[from] && ranks[from].Ended) {
+			if from != to && (ranks[from].Sent[to] != ranks[to].Received[from] || ranks[to].AwaitsExit[from] && ranks[from].HasEnded) {
 				return nil
 			}
 		}

@@ -12,7 +12,7 @@ import (
 
 // Packets come out of an inbox as they went in, in order, however their data comes, and buffers are
 // used again.
-func TestInbox(t *testing.T) {
+func TestInboxKeepsOrderAndReusesBuffers(t *testing.T) {
 	var in Inbox
 	rnd := rand.New(rand.NewPCG(1, 2))
 	type sent struct {
@@ -22,12 +22,12 @@ func TestInbox(t *testing.T) {
 	}
 	var under []sent
 	for n := range 2000 {
-		size := []int{0, 1, 255, 256, 257, 5000, trusted - 1, trusted + 1, 3 * trusted}[min(rnd.IntN(60), rnd.IntN(9))]
+		size := []int{0, 1, 255, 256, 257, 5000, maxTrustedSize - 1, maxTrustedSize + 1, 3 * maxTrustedSize}[min(rnd.IntN(60), rnd.IntN(9))]
 		data := bytes.Repeat([]byte{byte(n)}, size)
 		s := sent{n % 5, device.Head{uint64(n)}, data}
 		switch n % 3 {
 		case 0:
-			in.PutCopy(s.src, &s.head, data)
+			in.EnqueueCopy(s.src, &s.head, data)
 		default:
 			into := make([]byte, size)
 			q := in.Take(s.src, &s.head, size, nil)
@@ -35,56 +35,56 @@ func TestInbox(t *testing.T) {
 				in.Free(q)
 				q = in.Take(s.src, &s.head, size, into)
 			}
-			for rest := append(data[:size:size], 99); !q.Whole(); {
+			for rest := append(data[:size:size], 99); !q.TryComplete(); {
 				part := rnd.IntN(len(rest)) + 1
 				if rnd.IntN(2) == 0 {
-					part = copy(q.Rest(), rest[:min(part, len(rest)-1)])
-					q.Came(part)
+					part = copy(q.Unfilled(), rest[:min(part, len(rest)-1)])
+					q.AddReceived(part)
 				} else {
-					part -= len(q.Add(rest[:part]))
+					part -= len(q.Append(rest[:part]))
 				}
 				rest = rest[part:]
 			}
 			if n%3 == 2 && size > 0 && &q.Data[0] != &into[0] {
 				t.Fatalf("packet %d of %d bytes is not where it was to be", n, size)
 			}
-			in.Put(q)
+			in.Enqueue(q)
 		}
 		under = append(under, s)
 		for len(under) > rnd.IntN(4) {
-			q, want := in.Next(), under[0]
+			q, want := in.Dequeue(), under[0]
 			if q == nil || q.Src != want.src || q.Head != want.head || !bytes.Equal(q.Data, want.data) {
 				t.Fatalf("packet %d of %d bytes came as another", n, len(want.data))
 			}
-			if !in.Release() || in.Release() {
+			if !in.ReleaseLent() || in.ReleaseLent() {
 				t.Fatal("the packet that was received last is not taken back once")
 			}
 			under = under[1:]
 		}
-		if in.Empty() != (len(under) == 0) {
-			t.Fatalf("%d packets are in the inbox, and Empty says %v", len(under), in.Empty())
+		if in.IsEmpty() != (len(under) == 0) {
+			t.Fatalf("%d packets are in the inbox, and Empty says %v", len(under), in.IsEmpty())
 		}
 	}
 	if made := testing.AllocsPerRun(100, func() {
-		in.PutCopy(0, &device.Head{}, make([]byte, 0, 100)[:100])
-		in.Next()
-		in.Release()
+		in.EnqueueCopy(0, &device.Head{}, make([]byte, 0, 100)[:100])
+		in.Dequeue()
+		in.ReleaseLent()
 	}); made != 0 {
 		t.Errorf("%v allocations a packet", made)
 	}
 }
 
-// Deadlock looks at all that may yet let a rank go on.
-func TestDeadlock(t *testing.T) {
+// DeadlockedRanks looks at all that may yet let a rank go on.
+func TestDeadlockNeedsAllToWait(t *testing.T) {
 	ranks := func() []Progress { // 0 and 1 wait, 2 has ended
 		p := NewProgress(3)
 		for r := range p {
-			p[r].Known = true
+			p[r].IsKnown = true
 			for o := range p {
 				p[r].Sent[o], p[r].Received[o] = uint64(10*r+o), uint64(10*o+r)
 			}
 		}
-		p[2].Ended = true
+		p[2].HasEnded = true
 		return p
 	}
 	for _, c := range []struct {
@@ -93,33 +93,33 @@ func TestDeadlock(t *testing.T) {
 		want   []int
 	}{
 		{"nothing is under way", func([]Progress) {}, []int{0, 1}},
-		{"one computes", func(p []Progress) { p[1].Known = false }, nil},
+		{"one computes", func(p []Progress) { p[1].IsKnown = false }, nil},
 		{"a packet is under way", func(p []Progress) { p[0].Sent[1]++ }, nil},
 		{"one of a rank that has ended", func(p []Progress) { p[2].Sent[1]++ }, nil},
 		{"one to a rank that has ended", func(p []Progress) { p[0].Sent[2]++ }, []int{0, 1}},
 		{"an end is to be heard of", func(p []Progress) { p[0].AwaitsExit[2] = true }, nil},
 		{"an end has not come", func(p []Progress) { p[0].AwaitsExit[1] = true }, []int{0, 1}},
-		{"all have ended", func(p []Progress) { p[0].Ended, p[1].Ended = true, true }, nil},
+		{"all have ended", func(p []Progress) { p[0].HasEnded, p[1].HasEnded = true, true }, nil},
 	} {
 		p := ranks()
 		c.change(p)
-		if got := Deadlock(p); !slices.Equal(got, c.want) {
+		if got := DeadlockedRanks(p); !slices.Equal(got, c.want) {
 			t.Errorf("%s: ranks %v, want %v", c.name, got, c.want)
 		}
 	}
 }
 
 // A rank whose job has failed leaves wherever it looks, and its goroutine ends.
-func TestLeave(t *testing.T) {
+func TestRankLeavesFailedJob(t *testing.T) {
 	for name, call := range map[string]func(b *Base){
-		"Leave":     (*Base).Leave,
+		"Leave":     (*Base).ExitIfJobFailed,
 		"Delay":     func(b *Base) { b.Delay(0) },
-		"Spin":      func(b *Base) { b.Spin(16) },
-		"AwaitStop": (*Base).AwaitStop,
+		"Spin":      func(b *Base) { b.AfterEmptyPoll(16) },
+		"AwaitStop": (*Base).AwaitJobFailure,
 	} {
 		stop := new(atomic.Bool)
 		stop.Store(true)
-		b := NewBase("test", 0, 1, false, stop, Pace{Check: 16, Yield: 64})
+		b := NewBase("test", 0, 1, false, stop, PollIntervals{CheckJob: 16, YieldProcessor: 64})
 		returned, over := false, make(chan struct{})
 		go func() {
 			defer close(over)

@@ -4,4 +4,4 @@ package transport
 
 import "runtime"
 
-func yield() { runtime.Gosched() }
+func yieldProcessor() { runtime.Gosched() }

@@ -21,44 +21,45 @@ import (
 	"github.com/loggp/loggp/impl/real/launch"
 )
 
-// Open opens a world of the transport that is tested. It fails if the configuration is wrong for it.
+// Open opens a world of the transport that is tested. It fails if the configuration is wrong for
+// it.
 type Open func(launch.Config) (device.World, error)
 
-// transport is what is tested.
-type transport struct {
+// testedTransport is what is tested.
+type testedTransport struct {
 	open Open
 }
 
 // laws hold for all transports.
 var laws = []struct {
 	name  string
-	check func(*testing.T, *transport)
+	check func(*testing.T, *testedTransport)
 }{
-	{"mistakes", mistakes},
-	{"most ranks", mostRanks},
-	{"no garbage", noGarbage},
-	{"the end of a rank wakes others", endWakes},
+	{"mistakes", rejectsWrongConfig},
+	{"most ranks", connectsMaxRanks},
+	{"no garbage", allocatesNothingPerPacket},
+	{"the end of a rank wakes others", endWakesSenders},
 
-	{"death", death},
-	{"killed at any time", killedAtAnyTime},
-	{"killed while meeting", killedWhileMeeting},
-	{"absent", absent},
-	{"cancel", cancelled},
-	{"nothing left", nothingLeft},
+	{"death", reportsDeath},
+	{"killed at any time", endsWhenRankIsKilled},
+	{"killed while meeting", endsWhenKilledConnecting},
+	{"absent", endsWithoutMissingRank},
+	{"cancel", endsOnCancel},
+	{"nothing left", leavesNothing},
 
-	{"the user's process ends", ends},
-	{"posing", posing},
+	{"the user's process ends", ranksEndWithParent},
+	{"posing", rejectsForgedRank},
 }
 
-// Test tests the laws on a transport. The binary's TestMain has to call Main.
-func Test(t *testing.T, open Open) {
+// TestJobs tests the laws on a transport. The binary's TestMain has to call Main.
+func TestJobs(t *testing.T, open Open) {
 	for _, l := range laws {
-		t.Run(l.name, func(t *testing.T) { l.check(t, &transport{open}) })
+		t.Run(l.name, func(t *testing.T) { l.check(t, &testedTransport{open}) })
 	}
 }
 
-// world opens a world whose ranks run the test.
-func (x *transport) world(t *testing.T, s launch.Config) device.World {
+// newWorld opens a world whose ranks run the test.
+func (x *testedTransport) newWorld(t *testing.T, s launch.Config) device.World {
 	t.Helper()
 	if s.Args == nil {
 		s.Args = Args(t)
@@ -123,13 +124,13 @@ func Args(t testing.TB) []string {
 }
 
 // Main is TestMain of a binary that tests start again. If its first argument is the name of a job
-// it runs that job instead of tests: one of those given, or Forever.
+// it runs that job instead of tests: one of those given, or EndlessJob.
 func Main(m *testing.M, open Open, jobs map[string]func() error) {
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else the race detector lets every rank sleep for a second at its end
 	if len(os.Args) > 1 {
 		job, ok := jobs[os.Args[1]]
-		if os.Args[1] == Forever {
-			job, ok = func() error { return forever(open) }, true
+		if os.Args[1] == EndlessJob {
+			job, ok = func() error { return runEndlessJob(open) }, true
 		}
 		if ok {
 			if err := job(); err != nil {
@@ -142,17 +143,18 @@ func Main(m *testing.M, open Open, jobs map[string]func() error) {
 	os.Exit(m.Run())
 }
 
-// Forever is the job of three ranks that prints their process IDs and runs until it is interrupted.
-const Forever = "forever"
+// EndlessJob is the job of three ranks that prints their process IDs and runs until it is
+// interrupted.
+const EndlessJob = "forever"
 
-func forever(open Open) error {
+func runEndlessJob(open Open) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	w, err := open(launch.Config{Ranks: 3, Context: ctx})
 	if err != nil {
 		return err
 	}
-	return w.Run(round(func(p device.Port) error {
+	return w.Run(passPacketsForever(func(p device.Port) error {
 		p.Send(0, &device.Packet{Head: device.Head{uint64(os.Getpid())}})
 		if p.Rank() == 0 {
 			for range 3 {
@@ -163,8 +165,9 @@ func forever(open Open) error {
 	}))
 }
 
-// round returns a program in which each rank calls first and then passes packets round forever.
-func round(first func(p device.Port) error) func(p device.Port) error {
+// passPacketsForever returns a program in which each rank calls first and then passes packets round
+// forever.
+func passPacketsForever(first func(p device.Port) error) func(p device.Port) error {
 	return func(p device.Port) error {
 		if err := first(p); err != nil {
 			return err

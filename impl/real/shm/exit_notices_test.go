@@ -12,15 +12,15 @@ import (
 // yet, which is too short a time for processes to be caught in.
 func TestDeadlockAndExit(t *testing.T) {
 	const ranks = 3
-	words := make([]uint64, size(ranks)/8+8)
-	s := layOut(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size(ranks)), ranks)
+	words := make([]uint64, segmentSize(ranks)/8+8)
+	s := segmentAt(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), segmentSize(ranks)), ranks)
 	ports := make([]*port, ranks)
 	for r := range ports {
 		ports[r] = newPort(s, r, false)
 	}
 	stuck := func(when string, want ...int) {
 		t.Helper()
-		if got := s.deadlock(); !slices.Equal(got, want) {
+		if got := s.deadlockedRanks(); !slices.Equal(got, want) {
 			t.Errorf("%s: ranks %v are stuck, want %v", when, got, want)
 		}
 	}
@@ -28,19 +28,19 @@ func TestDeadlockAndExit(t *testing.T) {
 	p.NotifyExit(1, head)
 	p.NotifyExit(0, head) // its own, which is nothing to wait for
 	p.publishWait()
-	s.members[2].ended.Store(true)
+	s.ranks[2].hasEnded.Store(true)
 	stuck("rank 1 computes")
 	ports[1].publishWait()
 	stuck("rank 1 waits, too", 0, 1)
-	ports[1].me.waits.Add(1)
+	ports[1].state.waitChanges.Add(1)
 	ports[1].publishProgress()
-	s.members[1].ended.Store(true)
+	s.ranks[1].hasEnded.Store(true)
 	stuck("rank 1 has ended, and rank 0 has not looked")
-	if !p.takeExits() {
+	if !p.deliverExits() {
 		t.Fatal("rank 0 does not hear of the end")
 	}
 	stuck("rank 0 has looked, and not gone on")
-	p.me.waits.Add(1)
+	p.state.waitChanges.Add(1)
 	if q := p.Recv(true); q.Src != 1 || q.Head != head || len(q.Data) != 0 {
 		t.Errorf("rank 0 hears %+v", q)
 	}

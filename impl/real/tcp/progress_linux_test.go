@@ -17,16 +17,16 @@ func TestDeadlockAndExit(t *testing.T) {
 		links := make([]*link, 3)
 		for r := range links {
 			if r != rank {
-				links[r] = &link{peer: r, sent: uint64(10*rank + r), received: uint64(10*r + rank), awaitsExit: slices.Contains(awaited, r)}
+				links[r] = &link{peer: r, packetsSent: uint64(10*rank + r), packetsReceived: uint64(10*r + rank), awaitsExit: slices.Contains(awaited, r)}
 			}
 		}
 		b := make([]byte, progressSize(3))
 		encodeProgress(b, links)
-		table.note(rank, ended, b)
+		table.recordReport(rank, ended, b)
 	}
 	stuck := func(when string, want ...int) {
 		t.Helper()
-		if got := table.deadlock(); !slices.Equal(got, want) {
+		if got := table.deadlockedRanks(); !slices.Equal(got, want) {
 			t.Errorf("%s: ranks %v are stuck, want %v", when, got, want)
 		}
 	}
@@ -49,7 +49,7 @@ func TestHearsAtOnce(t *testing.T) {
 	n, far := lone(t, true)
 	head := device.Head{7}
 	n.port.NotifyExit(1, head)
-	if _, err := far.Write(append(framed(packet, 3, 1, 2, 3), framed(ends, progressSize(2), make([]byte, progressSize(2))...)...)); err != nil {
+	if _, err := far.Write(append(framed(packetFrame, 3, 1, 2, 3), framed(endFrame, progressSize(2), make([]byte, progressSize(2))...)...)); err != nil {
 		t.Fatal(err)
 	}
 	for err := error(unix.EINTR); err != nil; {

@@ -19,10 +19,10 @@ import (
 )
 
 // A context that is done ends the job.
-func cancelled(t *testing.T, x *transport) {
+func endsOnCancel(t *testing.T, x *testedTransport) {
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	err := x.world(t, launch.Config{Ranks: 2, Context: ctx}).Run(round(func(p device.Port) error {
+	err := x.newWorld(t, launch.Config{Ranks: 2, Context: ctx}).Run(passPacketsForever(func(p device.Port) error {
 		if p.Rank() == 0 {
 			time.AfterFunc(10*time.Millisecond, func() { cancel(cause) })
 		}
@@ -35,14 +35,14 @@ func cancelled(t *testing.T, x *transport) {
 
 // A job that has ended leaves nothing in the process: no child, open file, connection or shared
 // memory.
-func nothingLeft(t *testing.T, x *transport) {
-	w := x.world(t, launch.Config{Ranks: 3})
+func leavesNothing(t *testing.T, x *testedTransport) {
+	w := x.newWorld(t, launch.Config{Ranks: 3})
 	if err := w.Run(func(device.Port) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	before, _ := openResources(t)
 	for i := range 6 {
-		err := x.world(t, launch.Config{Ranks: 3}).Run(round(func(p device.Port) error {
+		err := x.newWorld(t, launch.Config{Ranks: 3}).Run(passPacketsForever(func(p device.Port) error {
 			if p.Rank() == i%3 {
 				return errors.New("over")
 			}
@@ -75,23 +75,23 @@ func openResources(t *testing.T) (files, maps int) {
 }
 
 // When the user's process ends, by an interrupt or by being killed, its ranks end with it.
-func ends(t *testing.T, _ *transport) {
+func ranksEndWithParent(t *testing.T, _ *testedTransport) {
 	for _, by := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
-		cmd := exec.Command(os.Args[0], Forever)
-		pids := End(t, cmd, by, 3)
+		cmd := exec.Command(os.Args[0], EndlessJob)
+		pids := SignalJob(t, cmd, by, 3)
 		if !slices.Contains(pids, cmd.Process.Pid) {
 			t.Fatalf("the ranks are %v of %d", pids, cmd.Process.Pid)
 		}
-		if !Ended(pids, Soon) {
+		if !WaitForEnd(pids, DeathTimeout) {
 			t.Fatalf("by %v: of %v some are left", by, pids)
 		}
 	}
 }
 
-// End starts a job and sends its first process a signal as soon as it has printed that many lines
-// of process IDs, which it returns. A job that is interrupted has to say so, and exit with status
-// 1.
-func End(t *testing.T, cmd *exec.Cmd, by syscall.Signal, lines int) (pids []int) {
+// SignalJob starts a job and sends its first process a signal as soon as it has printed that many
+// lines of process IDs, which it returns. A job that is interrupted has to say so, and exit with
+// status 1.
+func SignalJob(t *testing.T, cmd *exec.Cmd, by syscall.Signal, lines int) (pids []int) {
 	t.Helper()
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
@@ -123,9 +123,9 @@ func End(t *testing.T, cmd *exec.Cmd, by syscall.Signal, lines int) (pids []int)
 	return pids
 }
 
-// Ended waits until processes have ended, and reports whether they have in time.
-func Ended(pids []int, limit time.Duration) bool {
-	for end := time.Now().Add(limit); slices.ContainsFunc(pids, alive); time.Sleep(time.Millisecond) {
+// WaitForEnd waits until processes have ended, and reports whether they have in time.
+func WaitForEnd(pids []int, limit time.Duration) bool {
+	for end := time.Now().Add(limit); slices.ContainsFunc(pids, isAlive); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			return false
 		}
@@ -133,8 +133,8 @@ func Ended(pids []int, limit time.Duration) bool {
 	return true
 }
 
-// alive reports whether a process exists and is not a zombie.
-func alive(pid int) bool {
+// isAlive reports whether a process exists and is not a zombie.
+func isAlive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return false
@@ -144,8 +144,8 @@ func alive(pid int) bool {
 }
 
 // A process whose variables were set by hand is not a rank, and gets an error that says so.
-func posing(t *testing.T, _ *transport) {
-	cmd := exec.Command(os.Args[0], Forever)
+func rejectsForgedRank(t *testing.T, _ *testedTransport) {
+	cmd := exec.Command(os.Args[0], EndlessJob)
 	cmd.Env = append(os.Environ(), "LOGGP_RANK=1", "LOGGP_TOKEN=guess")
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "this process was not started as a rank") {

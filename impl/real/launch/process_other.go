@@ -15,10 +15,10 @@ type rankProcess struct{}
 
 func startRank(_ task, _, _ *os.File) (*rankProcess, error) { return nil, errLinux }
 
-func (*rankProcess) supervise(<-chan struct{}, *bool, func(report)) *Death { return nil }
+func (*rankProcess) superviseProcess(<-chan struct{}, *bool, func(report)) *RankDeath { return nil }
 
-func checkInherited() error { return errLinux }
+func checkInheritedFiles() error { return errLinux }
 
-func Silence(int) time.Duration { return 0 }
+func UnacknowledgedTime(int) time.Duration { return 0 }
 
 func setUserTimeout(*net.TCPConn, time.Duration, int) error { return errLinux }

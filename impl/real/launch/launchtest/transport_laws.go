@@ -12,7 +12,7 @@ import (
 )
 
 // Wrong settings are an error when the world is opened.
-func mistakes(t *testing.T, x *transport) {
+func rejectsWrongConfig(t *testing.T, x *testedTransport) {
 	for _, c := range []struct {
 		config launch.Config
 		says   string
@@ -28,11 +28,11 @@ func mistakes(t *testing.T, x *transport) {
 }
 
 // A world with the most ranks that it may have connects all of them.
-func mostRanks(t *testing.T, x *transport) {
+func connectsMaxRanks(t *testing.T, x *testedTransport) {
 	if testing.Short() {
 		t.Skipf("%d processes", launch.MaxRanks)
 	}
-	err := x.world(t, launch.Config{Ranks: launch.MaxRanks}).Run(func(p device.Port) error {
+	err := x.newWorld(t, launch.Config{Ranks: launch.MaxRanks}).Run(func(p device.Port) error {
 		for dst := range p.Size() {
 			p.Send(dst, &device.Packet{Head: device.Head{uint64(p.Rank())}})
 		}
@@ -49,10 +49,10 @@ func mostRanks(t *testing.T, x *transport) {
 }
 
 // A transport allocates nothing per packet: the garbage collector would be measured.
-func noGarbage(t *testing.T, x *transport) {
+func allocatesNothingPerPacket(t *testing.T, x *testedTransport) {
 	for _, wait := range []launch.Wait{launch.Spin, launch.Block} {
 		for _, n := range []int{0, 100, 100_000} {
-			err := x.world(t, launch.Config{Ranks: 2, Wait: wait}).Run(func(p device.Port) error {
+			err := x.newWorld(t, launch.Config{Ranks: 2, Wait: wait}).Run(func(p device.Port) error {
 				const warm, rounds = 50, 500
 				var before, after runtime.MemStats
 				q := &device.Packet{Data: make([]byte, n)}
@@ -80,8 +80,8 @@ func noGarbage(t *testing.T, x *transport) {
 
 // A rank that ends wakes others that wait for it to take packets, and the packets that they send
 // are dropped.
-func endWakes(t *testing.T, x *transport) {
-	err := x.world(t, launch.Config{Ranks: 2, Wait: launch.Block}).Run(func(p device.Port) error {
+func endWakesSenders(t *testing.T, x *testedTransport) {
+	err := x.newWorld(t, launch.Config{Ranks: 2, Wait: launch.Block}).Run(func(p device.Port) error {
 		if p.Rank() == 1 {
 			p.Delay(20 * unit.Millisecond) // rank 0 sleeps by now, most likely
 			return nil

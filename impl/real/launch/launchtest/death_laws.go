@@ -15,12 +15,12 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Soon is how long a job may take to end when a rank has died.
-const Soon = 2 * time.Second
+// DeathTimeout is how long a job may take to end when a rank has died.
+const DeathTimeout = 2 * time.Second
 
 // A rank that dies ends the job with an error that has its number, how it died, and its standard
 // error.
-func death(t *testing.T, x *transport) {
+func reportsDeath(t *testing.T, x *testedTransport) {
 	for _, c := range []struct {
 		name   string
 		die    func()
@@ -37,9 +37,9 @@ func death(t *testing.T, x *transport) {
 		}, "exit status 1", "last"},
 	} {
 		for _, wait := range []launch.Wait{launch.Auto, launch.Block} {
-			w := x.world(t, launch.Config{Ranks: 3, Wait: wait})
+			w := x.newWorld(t, launch.Config{Ranks: 3, Wait: wait})
 			var begin time.Time // of rank 0, which all others have come to
-			err := w.Run(round(func(p device.Port) error {
+			err := w.Run(passPacketsForever(func(p device.Port) error {
 				begin = time.Now()
 				p.Delay(5 * unit.Millisecond)
 				if p.Rank() == 2 {
@@ -48,11 +48,11 @@ func death(t *testing.T, x *transport) {
 				return nil
 			}))
 			took := time.Since(begin)
-			var d *launch.Death
+			var d *launch.RankDeath
 			if !errors.As(err, &d) || d.Rank != 2 || d.Status != c.status || !strings.Contains(d.Stderr, c.stderr) {
 				t.Errorf("rank 2 %s: Run returned %q, want a death of rank 2 by %q with %q", c.name, err, c.status, c.stderr)
 			}
-			if took > Soon {
+			if took > DeathTimeout {
 				t.Errorf("rank 2 %s: the job ended %v later", c.name, took)
 			}
 			if len(fmt.Sprint(err)) > 3000 {
@@ -62,8 +62,8 @@ func death(t *testing.T, x *transport) {
 	}
 }
 
-// rounds is how often something is tried at a random time.
-func rounds() int {
+// attemptCount is how often something is tried at a random time.
+func attemptCount() int {
 	if testing.Short() {
 		return 8
 	}
@@ -71,13 +71,13 @@ func rounds() int {
 }
 
 // Whatever a rank does when it is killed, the others do not wait for it.
-func killedAtAnyTime(t *testing.T, x *transport) {
+func endsWhenRankIsKilled(t *testing.T, x *testedTransport) {
 	r := rand.New(rand.NewPCG(1, 1))
-	for i := range rounds() {
+	for i := range attemptCount() {
 		wait := []launch.Wait{launch.Spin, launch.Block}[i%2]
 		delay := time.Duration(r.IntN(3000)) * time.Microsecond
 		size := 1 << r.IntN(20)
-		err := x.world(t, launch.Config{Ranks: 2, Wait: wait}).Run(func(p device.Port) error {
+		err := x.newWorld(t, launch.Config{Ranks: 2, Wait: wait}).Run(func(p device.Port) error {
 			if p.Rank() == 1 {
 				p.Send(0, &device.Packet{Head: device.Head{uint64(os.Getpid())}})
 			} else {
@@ -92,7 +92,7 @@ func killedAtAnyTime(t *testing.T, x *transport) {
 				p.Recv(true)
 			}
 		})
-		var d *launch.Death
+		var d *launch.RankDeath
 		if !errors.As(err, &d) || d.Rank != 1 || d.Status != "signal: killed" {
 			t.Fatalf("round %d, killed after %v with packets of %d bytes: Run returned %v", i, delay, size, err)
 		}
@@ -100,16 +100,16 @@ func killedAtAnyTime(t *testing.T, x *transport) {
 }
 
 // Nor do they while ranks still connect to each other.
-func killedWhileMeeting(t *testing.T, x *transport) {
+func endsWhenKilledConnecting(t *testing.T, x *testedTransport) {
 	r := rand.New(rand.NewPCG(2, 2))
-	for i := range rounds() {
+	for i := range attemptCount() {
 		delay := time.Duration(r.IntN(10_000)) * time.Microsecond
 		if os.Getenv("LOGGP_RANK") == "2" { // each process has the rounds for itself
 			time.AfterFunc(delay, func() { syscall.Kill(os.Getpid(), syscall.SIGKILL) })
 		}
 		begin := time.Now()
-		err := x.world(t, launch.Config{Ranks: 4, Wait: launch.Block}).Run(round(func(device.Port) error { return nil }))
-		var d *launch.Death
+		err := x.newWorld(t, launch.Config{Ranks: 4, Wait: launch.Block}).Run(passPacketsForever(func(device.Port) error { return nil }))
+		var d *launch.RankDeath
 		if !errors.As(err, &d) || d.Rank != 2 || d.Status != "signal: killed" {
 			t.Fatalf("round %d, killed after %v: Run returned %v", i, delay, err)
 		}
@@ -120,8 +120,8 @@ func killedWhileMeeting(t *testing.T, x *transport) {
 }
 
 // The job does not wait for a rank that never reaches the run.
-func absent(t *testing.T, x *transport) {
-	err := x.world(t, launch.Config{Ranks: 2, Args: []string{"-test.run=^$"}}).Run(func(device.Port) error { return nil })
+func endsWithoutMissingRank(t *testing.T, x *testedTransport) {
+	err := x.newWorld(t, launch.Config{Ranks: 2, Args: []string{"-test.run=^$"}}).Run(func(device.Port) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "rank 1 died: it ended before it came to the run") {
 		t.Errorf("Run returned %v", err)
 	}
