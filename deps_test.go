@@ -120,7 +120,7 @@ var siblings = [][]string{
 }
 
 // testOnly are packages for test files only. They may import anything.
-var testOnly = []string{"cmd/loggp/managed", "fit/fittest", "impl/device/devicetest", "impl/engine/enginetest", "impl/real/launch/launchtest", "microbench/probe/probetest", "reports/chart/charttest", "reports/pagetest", "reports/reporttest"}
+var testOnly = []string{"cmd/loggp/managed", "fit/fittest", "impl/device/devicetest", "impl/engine/enginetest", "impl/hw/hwtest", "impl/real/launch/launchtest", "microbench/probe/probetest", "reports/chart/charttest", "reports/pagetest", "reports/reporttest"}
 
 // others are modules of others, and who may import them, in test files as well.
 var others = []struct {

@@ -1,4 +1,4 @@
-package hw
+package hw_test
 
 import (
 	"fmt"
@@ -8,59 +8,33 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/device/devicetest"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 )
-
-// catalogued returns an entry of the catalogue.
-func catalogued(t testing.TB, name string) *platform.Platform {
-	t.Helper()
-	p, err := platform.Load(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// open returns the world of a catalogue entry's machine, of any number of ranks.
-func open(t testing.TB, name string, ranks int, noise float64) *World {
-	t.Helper()
-	return openOn(t, catalogued(t, name), ranks, noise)
-}
-
-// openOn returns the world of a platform's machine, of any number of ranks.
-func openOn(t testing.TB, p *platform.Platform, ranks int, noise float64) *World {
-	t.Helper()
-	m := *p.Machine
-	m.Ranks.Min = 1
-	w, err := New(Config{Machine: &m, Library: p.Libraries[0], Ranks: ranks, Seed: 1, Noise: noise, Context: t.Context()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
-}
 
 func TestLaws(t *testing.T) {
 	for _, name := range []string{"t3d", "cm5", "now", "loggp", "smp-torus", "smp-ethernet", "tree", "mbcf", "mbcf with losses", "udp", "udp on a hub", "udp with faults", "congestion with faults"} {
 		var p *platform.Platform // once: to read it takes longer than most laws
 		switch name {
 		case "tree":
-			m := treeOf(2, 60e6, 1, 2, 3, 1)
+			m := hwtest.FatTree(2, 60e6, 1, 2, 3, 1)
 			m.Network.(*model.FatTree).Queue = 5
 			p = &platform.Platform{Machine: m, Libraries: []*model.Library{nil}}
 		case "mbcf":
-			p = &platform.Platform{Machine: accessible(true, 100_000), Libraries: []*model.Library{{Engine: &model.Engine{Accesses: true}}}}
+			p = &platform.Platform{Machine: hwtest.MBCFWorkstations(true, 100_000), Libraries: []*model.Library{{Engine: &model.Engine{Accesses: true}}}}
 		case "mbcf with losses":
-			p = &platform.Platform{Machine: accessible(false, 6000), Libraries: []*model.Library{{Engine: &model.Engine{Accesses: true}}}}
+			p = &platform.Platform{Machine: hwtest.MBCFWorkstations(false, 6000), Libraries: []*model.Library{{Engine: &model.Engine{Accesses: true}}}}
 		case "udp", "udp on a hub", "udp with faults", "congestion with faults":
-			p = &platform.Platform{Machine: withDatagrams(name), Libraries: []*model.Library{nil}}
+			p = &platform.Platform{Machine: hwtest.UDPWorkstations(name), Libraries: []*model.Library{nil}}
 		default:
-			p = catalogued(t, name)
+			p = hwtest.Load(t, name)
 		}
 		for _, noise := range []float64{0, 0.05} {
 			t.Run(fmt.Sprintf("%s noise %v", name, noise), func(t *testing.T) {
-				world := func(ranks int) device.World { return openOn(t, p, ranks, noise) }
+				world := func(ranks int) device.World { return hwtest.OpenPlatform(t, p, ranks, noise) }
 				devicetest.TestWorld(t, world)
 				devicetest.TestDeadlock(t, world)
 				if noise == 0 && name != "now" && name != "smp-ethernet" && !strings.Contains(name, "udp") && !strings.Contains(name, "faults") { // workstations look by a system call
@@ -75,7 +49,7 @@ func TestLaws(t *testing.T) {
 // error that names the rank.
 func TestGoexit(t *testing.T) {
 	for _, name := range []string{"t3d", "now", "convex", "loggp", "smp-torus", "smp-ethernet"} {
-		err := open(t, name, 2, 0).Run(func(p device.Port) error {
+		err := hwtest.Open(t, name, 2, 0).Run(func(p device.Port) error {
 			if p.Rank() == 1 {
 				p.Delay(unit.Microsecond)
 				runtime.Goexit()
@@ -85,6 +59,54 @@ func TestGoexit(t *testing.T) {
 		})
 		if err == nil || !strings.Contains(err.Error(), "rank 1") {
 			t.Errorf("%s: Run returned %v, want an error about rank 1", name, err)
+		}
+	}
+}
+
+// The laws of a port hold where all are near, where all are far, and where some are.
+func TestHypernodesLaws(t *testing.T) {
+	many := make([]int, 128)
+	for i := range many {
+		many[i] = 1
+	}
+	for _, sizes := range [][]int{{128}, many, {1, 3, 124}} {
+		for _, noise := range []float64{0, 0.05} {
+			m := hwtest.Hypernodes(sizes...)
+			t.Run(fmt.Sprintf("%d hypernodes noise %v", len(sizes), noise), func(t *testing.T) {
+				world := func(ranks int) device.World {
+					w, err := hw.New(hw.Config{Machine: m, Library: &model.Library{}, Ranks: ranks, Seed: 1, Noise: noise, Context: t.Context()})
+					if err != nil {
+						t.Fatal(err)
+					}
+					return w
+				}
+				devicetest.TestWorld(t, world)
+				devicetest.TestDeadlock(t, world)
+				if noise == 0 {
+					devicetest.TestVirtualTime(t, world)
+				}
+			})
+		}
+	}
+}
+
+// Jobs of all sizes run, and more or fewer ranks than there are processors are an error.
+func TestRanks(t *testing.T) {
+	for _, ranks := range []int{1, 2, 3, 7, 64, 100, 1024, 2048} {
+		m := hwtest.Torus()
+		hwtest.Run(t, m, ranks, func(p device.Port) {
+			n := p.Size()
+			p.Send((p.Rank()+n/2)%n, &device.Packet{Head: device.Head{uint64(p.Rank())}})
+			if q := p.Recv(true); q.Src != (p.Rank()-n/2+n)%n || q.Head[0] != uint64(q.Src) {
+				t.Errorf("rank %d of %d: a packet of %d", p.Rank(), n, q.Src)
+			}
+		})
+	}
+	m := hwtest.Torus()
+	m.Ranks = model.Ranks{Min: 2, Max: 8}
+	for _, ranks := range []int{0, 1, 9} {
+		if _, err := hw.New(hw.Config{Machine: m, Ranks: ranks}); err == nil {
+			t.Errorf("%d ranks are no error", ranks)
 		}
 	}
 }

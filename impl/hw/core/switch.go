@@ -33,8 +33,8 @@ type Router[R any] interface {
 //
 // Note: one queue would give a node as many places as it has chunks under way, and a flow that
 // waits before several outputs gets the smallest of its shares: in random permutations flows then
-// get down to half of their max-min fair share, see impl/hw/contention_test.go. Queues by a hash of
-// the node do the same to nodes whose hashes are equal.
+// get down to half of their max-min fair share, see impl/hw/torus/contention_test.go. Queues by a
+// hash of the node do the same to nodes whose hashes are equal.
 type Output[R any] struct {
 	sim.Server
 	waitingNodes      *chunk[R] // the last of the ring of those that wait, one for each node; nil: none

@@ -1,10 +1,12 @@
-package hw
+package ethernet_test
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -14,14 +16,14 @@ const loadTime = 15 * unit.Second
 
 // pairs lets n pairs of hosts stream packets for a while, and returns the bytes of packets that
 // came in a second, and what was on the medium until the last had come.
-func pairs(t testing.TB, n int, seed uint64) (goodput float64, s EthernetStatistics, wall unit.Time) {
+func pairs(t testing.TB, n int, seed uint64) (goodput float64, s hw.EthernetStatistics, wall unit.Time) {
 	t.Helper()
 	p, err := platform.Load("now")
 	if err != nil {
 		t.Fatal(err)
 	}
 	const size = 14600 - 40 // ten full segments, with what frames them
-	w, err := New(Config{Machine: p.Machine, Ranks: 2 * n, Seed: seed, Ethernet: &s})
+	w, err := hw.New(hw.Config{Machine: p.Machine, Ranks: 2 * n, Seed: seed, Ethernet: &s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,7 @@ func BenchmarkEthernetLoad(b *testing.B) {
 	for n := 1; n <= 4; n++ {
 		b.Run(fmt.Sprintf("pairs=%d", n), func(b *testing.B) {
 			var bytes float64
-			var s EthernetStatistics
+			var s hw.EthernetStatistics
 			var wall unit.Time
 			frames := 0
 			for i := range b.N {
@@ -106,7 +108,7 @@ func BenchmarkEthernetLoad(b *testing.B) {
 func TestEthernetAllocates(t *testing.T) {
 	count := func(packets int) float64 {
 		return testing.AllocsPerRun(3, func() {
-			run(t, workstations(), 2, func(p device.Port) {
+			hwtest.Run(t, hwtest.Workstations(), 2, func(p device.Port) {
 				b := make([]byte, 5000)
 				x := &device.Packet{Data: b}
 				for range packets {

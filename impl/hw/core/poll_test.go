@@ -1,4 +1,4 @@
-package hw
+package core_test
 
 import (
 	"encoding/binary"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestPollers(t *testing.T) {
 	for _, name := range []string{"loggp", "t3d", "convex", "smp-torus"} {
 		arrival := func(next func(p device.Port) *device.Packet) (at [6]unit.Time) {
-			err := open(t, name, 6, 0).Run(func(p device.Port) error {
+			err := hwtest.Open(t, name, 6, 0).Run(func(p device.Port) error {
 				if p.Rank() == 3 {
 					for dst := range 6 {
 						p.Delay(3*unit.Millisecond + 12_345_679)
@@ -48,7 +49,7 @@ func TestPollersOnEthernet(t *testing.T) {
 	for _, name := range []string{"now", "smp-ethernet"} {
 		for _, late := range []unit.Time{0, 12_345_679, 50 * unit.Microsecond} {
 			arrival := func(block bool) (at unit.Time) {
-				err := open(t, name, 8, 0).Run(func(p device.Port) error {
+				err := hwtest.Open(t, name, 8, 0).Run(func(p device.Port) error {
 					switch p.Rank() {
 					case 0:
 						p.Delay(unit.Millisecond + late)
@@ -76,13 +77,13 @@ func TestPollersOnEthernet(t *testing.T) {
 // time from which a rank that knew of the write could send it a packet. Here the writing rank
 // reports when the write was done, after the completion has returned to it.
 func TestPollForMemory(t *testing.T) {
-	m := machine()
+	m := hwtest.Torus()
 	n := 2*us + 100*unit.Nanosecond + 64*unit.Nanosecond // start, way, 8 bytes at 125 MB/s
 	for _, delay := range []unit.Time{us, 100 * us, unit.Millisecond + 7} {
 		word := make([]byte, 8)
 		var seen unit.Time
 		var key device.Key
-		run(t, m, 2, func(p device.Port) {
+		hwtest.Run(t, m, 2, func(p device.Port) {
 			if p.Rank() == 1 {
 				key = p.Memory().Expose(word)
 				for binary.LittleEndian.Uint64(word) == 0 {
@@ -107,7 +108,7 @@ func TestPollForTime(t *testing.T) {
 	for _, until := range []unit.Time{us, 100 * us, unit.Millisecond} {
 		for what, look := range map[string]func(p device.Port){"reads the clock": func(device.Port) {}, "polls, too": func(p device.Port) { p.Recv(false) }} {
 			t.Run(fmt.Sprint(what, " ", until), func(t *testing.T) {
-				run(t, machine(), 1, func(p device.Port) {
+				hwtest.Run(t, hwtest.Torus(), 1, func(p device.Port) {
 					begin := p.Now()
 					for p.Now() < until {
 						look(p)

@@ -1,4 +1,4 @@
-package hw
+package activity_test
 
 import (
 	"fmt"
@@ -6,23 +6,13 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
-// recorded runs a program with a recorder and returns what it wrote down.
-func recorded(t *testing.T, m *model.Machine, ranks int, program func(p device.Port)) *model.Timeline {
-	t.Helper()
-	r := &ActivityLog{}
-	w, err := New(Config{Machine: m, Ranks: ranks, Seed: 1, Activity: r})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Run(func(p device.Port) error { program(p); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	return r.Timeline()
-}
+const us = unit.Microsecond
 
 // told formats spans: their times in nanoseconds, activity and name.
 func told(spans []model.Span) (s []string) {
@@ -36,9 +26,9 @@ func told(spans []model.Span) (s []string) {
 // the network takes 12.5 ns. A chunk that finds it taken waits for the other's, and its processor
 // with it; what the processor did ahead of its time comes later.
 func TestRecordingOfAProcessorThatIsHeldUp(t *testing.T) {
-	m := machine()
+	m := hwtest.Torus()
 	m.Network.(*model.Torus).Link = 80e6 // 12.5 ns a byte
-	r := recorded(t, m, 4, func(p device.Port) {
+	r := hwtest.TimelineOf(t, m, 4, func(p device.Port) {
 		switch p.Rank() {
 		case 0, 1:
 			p.Send(p.Rank()+2, &device.Packet{Data: make([]byte, 1500)})
@@ -69,7 +59,7 @@ func TestRecordingOfAPortThatIsTaken(t *testing.T) {
 	a := model.Access{Latency: us, Send: model.Channel{Start: us, Bandwidth: 100e6}, Receive: us, Put: model.Channel{Bandwidth: 1e8}, Get: model.Channel{Bandwidth: 1e8}}
 	h.Access = [model.NumTiers]model.Access{a, a}
 	m := &model.Machine{Name: "hypernode", Ranks: model.Ranks{Min: 1, Max: 4}, Timer: 1, Network: h, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}}}
-	r := recorded(t, m, 4, func(p device.Port) {
+	r := hwtest.TimelineOf(t, m, 4, func(p device.Port) {
 		switch p.Rank() {
 		case 0, 1:
 			p.Send(p.Rank()+2, &device.Packet{Data: make([]byte, 1000)})
@@ -86,9 +76,9 @@ func TestRecordingOfAPortThatIsTaken(t *testing.T) {
 // A frame interrupts a computing rank when it arrives: after its transmission and the propagation
 // time. The rank's computation takes as long as before, in two parts.
 func TestRecordingOfAnInterrupt(t *testing.T) {
-	m := workstations()
+	m := hwtest.Workstations()
 	const work = 50 * unit.Millisecond
-	r := recorded(t, m, 2, func(p device.Port) {
+	r := hwtest.TimelineOf(t, m, 2, func(p device.Port) {
 		if p.Rank() == 0 {
 			p.Send(1, &device.Packet{Data: make([]byte, 100)})
 			return
@@ -121,8 +111,8 @@ func TestRecordingLimit(t *testing.T) {
 		return nil
 	}
 	run := func(limit int) *model.Timeline {
-		r := &ActivityLog{Limit: limit}
-		w, err := New(Config{Machine: machine(), Ranks: 2, Activity: r})
+		r := &hw.ActivityLog{Limit: limit}
+		w, err := hw.New(hw.Config{Machine: hwtest.Torus(), Ranks: 2, Activity: r})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +142,7 @@ func TestRecordingLimit(t *testing.T) {
 
 // A rank that has ended and is asked to say so does that when it is asked.
 func TestRecordingOfAFarewell(t *testing.T) {
-	r := recorded(t, machine(), 2, func(p device.Port) {
+	r := hwtest.TimelineOf(t, hwtest.Torus(), 2, func(p device.Port) {
 		if p.Rank() == 1 {
 			p.Delay(2 * us)
 			return

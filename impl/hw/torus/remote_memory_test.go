@@ -1,10 +1,11 @@
-package hw
+package torus_test
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -14,7 +15,7 @@ import (
 func putters(t *testing.T, m *model.Machine, target map[int]int, times, bytes int) map[int]unit.Time {
 	t.Helper()
 	ends := map[int]unit.Time{}
-	run(t, m, 16, func(p device.Port) {
+	hwtest.Run(t, m, 16, func(p device.Port) {
 		key := p.Memory().Expose(make([]byte, bytes))
 		p.Delay(us) // memory is exposed
 		to, ok := target[p.Rank()]
@@ -46,13 +47,13 @@ func TestProcessorMovesData(t *testing.T) {
 		{false, true, us},
 		{true, true, us},
 	} {
-		m := machine()
+		m := hwtest.Torus()
 		n := m.Network.(*model.Torus)
 		n.Buffer = 250
 		if c.engine {
 			n.Engine = model.Channel{Start: us, Bandwidth: 125e6}
 		}
-		run(t, m, 4, func(p device.Port) {
+		hwtest.Run(t, m, 4, func(p device.Port) {
 			key := p.Memory().Expose(make([]byte, bytes))
 			p.Delay(us)
 			if p.Rank() != 0 {
@@ -74,10 +75,10 @@ func TestProcessorMovesData(t *testing.T) {
 
 // Whether the engine or the processor carries a put, it takes effect behind those before it.
 func TestPutsByBothWaysKeepTheirOrder(t *testing.T) {
-	m := machine()
+	m := hwtest.Torus()
 	m.Network.(*model.Torus).Engine = model.Channel{Start: 20 * us, Bandwidth: 140e6} // from some 20 KB on
 	const long, times = 50_000, 30
-	run(t, m, 4, func(p device.Port) {
+	hwtest.Run(t, m, 4, func(p device.Port) {
 		b := make([]byte, long)
 		key := p.Memory().Expose(b)
 		p.Delay(us)
@@ -115,7 +116,7 @@ func TestHotSpot(t *testing.T) {
 	alone := unit.Time(times) * (2*us + bytes*8_000)
 	for _, memory := range []unit.Rate{0, 1000e6, 150e6, 130e6} {
 		for senders := 1; senders <= 4; senders++ {
-			m := machine()
+			m := hwtest.Torus()
 			n := m.Network.(*model.Torus)
 			n.Memory, n.Link = memory, 300e6
 			target := map[int]int{}
@@ -147,7 +148,7 @@ func TestHotSpot(t *testing.T) {
 func TestMemoryIsShared(t *testing.T) {
 	const times, bytes = 10, 50_000
 	for _, memory := range []unit.Rate{0, 250e6, 500e6} {
-		m := machine()
+		m := hwtest.Torus()
 		n := m.Network.(*model.Torus)
 		n.Memory, n.Link = memory, 1000e6
 		for what, c := range map[string]struct {
@@ -175,12 +176,12 @@ func TestMemoryIsShared(t *testing.T) {
 // go on at about the same time.
 func TestFloodStopsSenders(t *testing.T) {
 	const bytes = 5000
-	m := machine()
+	m := hwtest.Torus()
 	n := m.Network.(*model.Torus)
 	n.Memory, n.Line, n.Link = 50e6, 32, 1000e6
 	flood := n.Memory.Time(3 * bytes)
 	var second [16]unit.Time
-	run(t, m, 16, func(p device.Port) {
+	hwtest.Run(t, m, 16, func(p device.Port) {
 		key := p.Memory().Expose(make([]byte, bytes))
 		p.Delay(us) // memory is exposed
 		if r := p.Rank(); r == 2 || r == 4 || r == 8 {
@@ -203,11 +204,11 @@ func TestFloodStopsSenders(t *testing.T) {
 // Bytes that memory cannot take yet stay in the links on their way, where others wait behind them.
 func TestFloodHoldsLinks(t *testing.T) {
 	const bytes = 5000
-	m := machine()
+	m := hwtest.Torus()
 	n := m.Network.(*model.Torus)
 	n.Memory, n.Line, n.Link = 10e6, 32, 1000e6
 	var took [16]unit.Time
-	run(t, m, 16, func(p device.Port) {
+	hwtest.Run(t, m, 16, func(p device.Port) {
 		key := p.Memory().Expose(make([]byte, bytes))
 		p.Delay(us) // memory is exposed
 		put := func(to, bytes int) {
@@ -238,7 +239,7 @@ func TestFloodHoldsLinks(t *testing.T) {
 func TestPagesAreClosed(t *testing.T) {
 	const times, bytes = 10, 5000
 	for _, reopen := range []unit.Time{0, 100 * unit.Nanosecond} {
-		m := machine()
+		m := hwtest.Torus()
 		n := m.Network.(*model.Torus)
 		n.Memory, n.Line, n.Reopen, n.Link = 500e6, 32, reopen, 1000e6
 		want := unit.Time(times)*(2*us+n.Put.Bandwidth.Time(bytes)+reopen*(bytes/32)) + n.Memory.Time(times*bytes)
@@ -248,27 +249,4 @@ func TestPagesAreClosed(t *testing.T) {
 			}
 		}
 	}
-}
-
-// All ranks see that the barrier is open, a while after the last has come, though they look at it
-// at no cost or wait.
-func TestBarrier(t *testing.T) {
-	m := machine()
-	m.Network.(*model.Torus).Barrier = 3 * us
-	run(t, m, 7, func(p device.Port) {
-		b, w := p.Barrier(), p.Watch()
-		for i := range 5 {
-			begin := unit.Time(i+1) * unit.Millisecond
-			p.Delay(begin + unit.Time((p.Rank()+i)%7)*10*us - p.Now())
-			b.Arrive()
-			for seen := w.Events(); !b.Passed(); seen = w.Events() {
-				if p.Rank()%2 == 0 {
-					w.Wait(seen, device.Forever)
-				}
-			}
-			if now := p.Now() - begin; now != 63*us {
-				t.Errorf("rank %d passes barrier %d at %v, want 63us", p.Rank(), i, now)
-			}
-		}
-	})
 }

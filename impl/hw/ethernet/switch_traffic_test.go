@@ -1,22 +1,15 @@
-package hw
+package ethernet_test
 
 import (
 	"math/rand/v2"
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
-
-// switched is workstations of 10 Mbit/s with switches, on hosts with buffers for many segments.
-func switched(full bool, ports, buffer int) *model.Machine {
-	m := workstations()
-	e := m.Network.(*model.Ethernet)
-	e.Switches = &model.Switches{Full: full, Ports: ports, Latency: 10 * us, Buffer: buffer, Uplink: 12.5e6}
-	e.TCP.SendBuffer, e.TCP.ReceiveBuffer = 16384, 16384
-	return m
-}
 
 // TestSwitchPhysics checks random traffic, also where switches lose frames: packets come whole and
 // in order, none sooner than its wires allow, and what stations sent is what TCP gave them.
@@ -24,7 +17,7 @@ func TestSwitchPhysics(t *testing.T) {
 	lost, collided := 0, 0
 	for seed := range uint64(24) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		m := switched(r.IntN(2) == 0, 1+r.IntN(6), []int{1526, 4000, 100_000}[r.IntN(3)])
+		m := hwtest.SwitchedWorkstations(r.IntN(2) == 0, 1+r.IntN(6), []int{1526, 4000, 100_000}[r.IntN(3)])
 		e := m.Network.(*model.Ethernet)
 		e.Switches.Uplink = []unit.Rate{0.5e6, 1.25e6, 125e6}[r.IntN(3)]
 		e.TCP.Retransmit = 50 * unit.Millisecond
@@ -73,7 +66,7 @@ func TestSwitchPhysics(t *testing.T) {
 
 // flows lets ranks send to others for two seconds, each to the one that is given, and returns the
 // bytes a second that came from each.
-func flows(t *testing.T, m *model.Machine, target []int, s *EthernetStatistics) []float64 {
+func flows(t *testing.T, m *model.Machine, target []int, s *hw.EthernetStatistics) []float64 {
 	t.Helper()
 	const lasts, size = 2 * unit.Second, 14560
 	came, open := make([]float64, len(target)), make([]int, len(target))
@@ -82,7 +75,7 @@ func flows(t *testing.T, m *model.Machine, target []int, s *EthernetStatistics) 
 			open[dst]++
 		}
 	}
-	w, err := New(Config{Machine: m, Ranks: len(target), Seed: 1, Ethernet: s})
+	w, err := hw.New(hw.Config{Machine: m, Ranks: len(target), Seed: 1, Ethernet: s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,9 +133,9 @@ func TestSwitchContention(t *testing.T) {
 		{"into one", true, 8, []int{0, 0, 0, 0}, line / 3, 0.95},
 		{"over an uplink", true, 3, []int{3, 4, 5, 3, 4, 5}, line * 0.8 / 3, 0.9},
 	} {
-		m := switched(c.full, c.ports, 200_000)
+		m := hwtest.SwitchedWorkstations(c.full, c.ports, 200_000)
 		m.Network.(*model.Ethernet).Switches.Uplink = 1e6
-		var s EthernetStatistics
+		var s hw.EthernetStatistics
 		sum, n := 0.0, 0.0
 		for src, rate := range flows(t, m, c.target, &s) {
 			if c.target[src] != src {
@@ -161,8 +154,8 @@ func TestSwitchContention(t *testing.T) {
 // Of flows into a port whose buffer is small the switch loses frames, and TCP waits: each gets less
 // than its share.
 func TestSwitchOverflow(t *testing.T) {
-	m := switched(true, 8, 6000)
-	var s EthernetStatistics
+	m := hwtest.SwitchedWorkstations(true, 8, 6000)
+	var s hw.EthernetStatistics
 	sum := 0.0
 	for _, rate := range flows(t, m, []int{0, 0, 0, 0}, &s) {
 		sum += rate

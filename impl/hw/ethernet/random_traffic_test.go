@@ -1,4 +1,4 @@
-package hw
+package ethernet_test
 
 import (
 	"errors"
@@ -8,19 +8,13 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
-// workstations is an Ethernet of 10 Mbit/s with hosts that are fast enough to saturate it.
-func workstations() *model.Machine {
-	return &model.Machine{Name: "workstations", Ranks: model.Ranks{Min: 1, Max: 64}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 100e6}},
-		Network: &model.Ethernet{Rate: 1.25e6, Preamble: 8, Header: 14, FCS: 4, Gap: 12, MinPayload: 46, MTU: 1500, Slot: 51_200_000, Jam: 4,
-			Backoff: 10, Attempts: 16, Propagation: us,
-			TCP: model.TCP{Header: 40, Record: 40, SendBuffer: 4096, ReceiveBuffer: 4096,
-				Write: model.Channel{Start: 20 * us, Bandwidth: 50e6}, Read: model.Channel{Start: 20 * us, Bandwidth: 50e6},
-				Poll: 10 * us, Output: 20 * us, Input: 30 * us, AckEvery: 2, AckDelay: 200 * unit.Millisecond, Retransmit: unit.Second}}}
-}
+const us = unit.Microsecond
 
 // parcel is a packet of random traffic.
 type parcel struct {
@@ -30,7 +24,7 @@ type parcel struct {
 
 // gossip runs random traffic: every rank sends random packets to random others, and receives those
 // that arrive. It returns them by sender.
-func gossip(t testing.TB, m *model.Machine, ranks int, seed uint64) (out [][]parcel, s EthernetStatistics, wall unit.Time) {
+func gossip(t testing.TB, m *model.Machine, ranks int, seed uint64) (out [][]parcel, s hw.EthernetStatistics, wall unit.Time) {
 	t.Helper()
 	out = make([][]parcel, ranks)
 	next := make([][]int, ranks) // of each pair, the place in out of the packet that comes next
@@ -45,7 +39,7 @@ func gossip(t testing.TB, m *model.Machine, ranks int, seed uint64) (out [][]par
 		}
 		next[i] = make([]int, ranks)
 	}
-	w, err := New(Config{Machine: m, Ranks: ranks, Seed: seed, Ethernet: &s})
+	w, err := hw.New(hw.Config{Machine: m, Ranks: ranks, Seed: seed, Ethernet: &s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +103,7 @@ func gossip(t testing.TB, m *model.Machine, ranks int, seed uint64) (out [][]par
 // lawful returns what is wrong with traffic on an Ethernet, as physics sees it: a transfer may not
 // beat its wire, nor all of them together the medium, and what the stations sent is what TCP gave
 // them.
-func lawful(e *model.Ethernet, out [][]parcel, s EthernetStatistics, wall unit.Time) error {
+func lawful(e *model.Ethernet, out [][]parcel, s hw.EthernetStatistics, wall unit.Time) error {
 	var errs []error
 	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	stream, first, last := 0, wall, unit.Time(0)
@@ -155,7 +149,7 @@ func TestEthernetPhysics(t *testing.T) {
 	again := 0
 	for seed := range uint64(24) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		m := workstations()
+		m := hwtest.Workstations()
 		e := m.Network.(*model.Ethernet)
 		e.Attempts = []int{16, 16, 3, 2}[r.IntN(4)]
 		e.Propagation = []unit.Time{0, us, 9 * us}[r.IntN(3)]
@@ -176,7 +170,7 @@ func TestEthernetPhysics(t *testing.T) {
 
 // The check of traffic finds faults that are planted into a correct recording.
 func TestEthernetFaults(t *testing.T) {
-	m := workstations()
+	m := hwtest.Workstations()
 	out, s, wall := gossip(t, m, 4, 1)
 	if err := lawful(m.Network.(*model.Ethernet), out, s, wall); err != nil {
 		t.Fatal(err)
@@ -184,14 +178,14 @@ func TestEthernetFaults(t *testing.T) {
 	if s.Dropped == 0 && s.Again > 0 {
 		t.Errorf("nothing was lost, and %d bytes were sent again", s.Again)
 	}
-	for what, plant := range map[string]func(m *model.Ethernet, s *EthernetStatistics){
-		"a faster wire":           func(e *model.Ethernet, _ *EthernetStatistics) { e.Rate /= 2 },
-		"more time than there is": func(_ *model.Ethernet, s *EthernetStatistics) { s.Busy = wall + 1 },
-		"overlapping frames":      func(_ *model.Ethernet, s *EthernetStatistics) { s.Frames *= 2 },
-		"a lost byte":             func(_ *model.Ethernet, s *EthernetStatistics) { s.Payload-- },
-		"a byte that never came":  func(_ *model.Ethernet, s *EthernetStatistics) { s.Taken-- },
-		"a full buffer":           func(e *model.Ethernet, s *EthernetStatistics) { s.Fullest = e.TCP.ReceiveBuffer + 1 },
-		"a byte too many":         func(_ *model.Ethernet, s *EthernetStatistics) { s.Stream++ },
+	for what, plant := range map[string]func(m *model.Ethernet, s *hw.EthernetStatistics){
+		"a faster wire":           func(e *model.Ethernet, _ *hw.EthernetStatistics) { e.Rate /= 2 },
+		"more time than there is": func(_ *model.Ethernet, s *hw.EthernetStatistics) { s.Busy = wall + 1 },
+		"overlapping frames":      func(_ *model.Ethernet, s *hw.EthernetStatistics) { s.Frames *= 2 },
+		"a lost byte":             func(_ *model.Ethernet, s *hw.EthernetStatistics) { s.Payload-- },
+		"a byte that never came":  func(_ *model.Ethernet, s *hw.EthernetStatistics) { s.Taken-- },
+		"a full buffer":           func(e *model.Ethernet, s *hw.EthernetStatistics) { s.Fullest = e.TCP.ReceiveBuffer + 1 },
+		"a byte too many":         func(_ *model.Ethernet, s *hw.EthernetStatistics) { s.Stream++ },
 	} {
 		e, s := *m.Network.(*model.Ethernet), s
 		plant(&e, &s)
@@ -207,8 +201,8 @@ func TestEthernetFaults(t *testing.T) {
 
 // The same seed is the same run, and another seed another one, as its collisions end otherwise.
 func TestEthernetReproducible(t *testing.T) {
-	a, s, _ := gossip(t, workstations(), 6, 5)
-	b, u, _ := gossip(t, workstations(), 6, 5)
+	a, s, _ := gossip(t, hwtest.Workstations(), 6, 5)
+	b, u, _ := gossip(t, hwtest.Workstations(), 6, 5)
 	for i := range a {
 		if !slices.Equal(a[i], b[i]) {
 			t.Fatalf("rank %d: other times in the second run", i)

@@ -1,4 +1,4 @@
-package hw
+package hypernodes_test
 
 import (
 	"bytes"
@@ -9,49 +9,13 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/device/devicetest"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
-// shared is a machine of hypernodes with round numbers.
-func shared(sizes ...int) *model.Machine {
-	h := &model.Hypernodes{Sizes: sizes, PerBlock: 2, Port: 250e6, Rings: 4, Ring: 500e6, Hop: 50_000, Chunk: 1000, Header: 0, Access: [model.NumTiers]model.Access{
-		model.Intra: {Latency: 300_000, Send: model.Channel{Start: us, Bandwidth: 100e6}, Settle: us, Receive: 200_000, Fetch: 5000,
-			Put: model.Channel{Start: us, Bandwidth: 100e6}, Get: model.Channel{Start: us, Bandwidth: 125e6}, Counter: us},
-		model.Inter: {Latency: 700_000, Send: model.Channel{Start: 4 * us, Bandwidth: 50e6}, Settle: 20 * us, Receive: 500_000, Fetch: 20_000,
-			Put: model.Channel{Start: 4 * us, Bandwidth: 50e6}, Get: model.Channel{Start: 2 * us, Bandwidth: 25e6}, Counter: 2 * us},
-	}}
-	return &model.Machine{Name: fmt.Sprint("hypernodes ", sizes), Ranks: model.Ranks{Min: 1, Max: h.Processors()}, Timer: 1, Network: h,
-		Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}}
-}
-
-// The laws of a port hold where all are near, where all are far, and where some are.
-func TestHypernodesLaws(t *testing.T) {
-	many := make([]int, 128)
-	for i := range many {
-		many[i] = 1
-	}
-	for _, sizes := range [][]int{{128}, many, {1, 3, 124}} {
-		for _, noise := range []float64{0, 0.05} {
-			m := shared(sizes...)
-			t.Run(fmt.Sprintf("%d hypernodes noise %v", len(sizes), noise), func(t *testing.T) {
-				world := func(ranks int) device.World {
-					w, err := New(Config{Machine: m, Library: &model.Library{}, Ranks: ranks, Seed: 1, Noise: noise, Context: t.Context()})
-					if err != nil {
-						t.Fatal(err)
-					}
-					return w
-				}
-				devicetest.TestWorld(t, world)
-				devicetest.TestDeadlock(t, world)
-				if noise == 0 {
-					devicetest.TestVirtualTime(t, world)
-				}
-			})
-		}
-	}
-}
+const us = unit.Microsecond
 
 // place returns where a rank is, counted from the sizes in another way than the emulation does: its
 // hypernode, its block, and its block's ring.
@@ -69,23 +33,23 @@ func place(h *model.Hypernodes, rank int) (node int, block, ring string) {
 func TestHypernodesPhysics(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		m := shared([][]int{{12}, {5, 7}, {1, 2, 3, 6}}[r.IntN(3)]...)
+		m := hwtest.Hypernodes([][]int{{12}, {5, 7}, {1, 2, 3, 6}}[r.IntN(3)]...)
 		h := m.Network.(*model.Hypernodes)
 		h.Port = []unit.Rate{30e6, 100e6, 125e6, 1e9}[r.IntN(4)]
 		h.Ring = []unit.Rate{20e6, 50e6, 1e9}[r.IntN(3)]
 		h.Rings, h.PerBlock, h.Header = 1+r.IntN(4), 1+r.IntN(3), []int{0, 40}[r.IntN(2)]
 		ranks := 4 + r.IntN(9)
-		x := random(t, m, ranks, seed, true)
-		passed := map[string][]crossing{}
-		pass := func(c crossing, ch model.Channel, after unit.Time) {
-			path := m.Path(ranks, c.src, c.dst)
-			if least := ch.Time(c.bytes) + after; c.to-c.from < least {
-				t.Errorf("seed %d: %d bytes from %d to %d (get %v) took %v, they need %v", seed, c.bytes, c.src, c.dst, c.get, c.to-c.from, least)
+		x := hwtest.RandomTransfers(t, m, ranks, seed, true)
+		passed := map[string][]hwtest.Transfer{}
+		pass := func(c hwtest.Transfer, ch model.Channel, after unit.Time) {
+			path := m.Path(ranks, c.Src, c.Dst)
+			if least := ch.Time(c.Bytes) + after; c.To-c.From < least {
+				t.Errorf("seed %d: %d bytes from %d to %d (get %v) took %v, they need %v", seed, c.Bytes, c.Src, c.Dst, c.Get, c.To-c.From, least)
 			}
-			_, mine, _ := place(h, c.src)
-			_, home, ring := place(h, c.dst)
+			_, mine, _ := place(h, c.Src)
+			_, home, ring := place(h, c.Dst)
 			out, in := "out of "+mine, "into "+home
-			if c.get {
+			if c.Get {
 				out, in = "out of "+home, "into "+mine
 			}
 			passed[out] = append(passed[out], c)
@@ -94,16 +58,16 @@ func TestHypernodesPhysics(t *testing.T) {
 				passed[ring] = append(passed[ring], c)
 			}
 		}
-		for _, c := range x.packets {
-			path := m.Path(ranks, c.src, c.dst)
+		for _, c := range x.Packets {
+			path := m.Path(ranks, c.Src, c.Dst)
 			a := h.Access[path.Tier]
-			c.bytes += h.Header
+			c.Bytes += h.Header
 			pass(c, a.Send, a.Latency+h.Hop*unit.Time(path.Hops))
 		}
-		for _, c := range x.accesses {
-			path := m.Path(ranks, c.src, c.dst)
+		for _, c := range x.Accesses {
+			path := m.Path(ranks, c.Src, c.Dst)
 			a, around := h.Access[path.Tier], h.Hop*unit.Time(path.Hops)
-			if c.get {
+			if c.Get {
 				pass(c, a.Get, around)
 			} else {
 				pass(c, a.Put, a.Latency+around)
@@ -123,17 +87,17 @@ func TestHypernodesPhysics(t *testing.T) {
 
 // crowded returns a span of time within which more bytes passed than a rate allows, or none. A
 // picosecond a chunk is for rounding.
-func crowded(all []crossing, rate unit.Rate) (from, to unit.Time, bytes int) {
-	slices.SortFunc(all, func(a, b crossing) int { return int(a.to - b.to) })
+func crowded(all []hwtest.Transfer, rate unit.Rate) (from, to unit.Time, bytes int) {
+	slices.SortFunc(all, func(a, b hwtest.Transfer) int { return int(a.To - b.To) })
 	for _, first := range all {
 		sum := 0
 		for _, c := range all {
-			if c.from < first.from {
+			if c.From < first.From {
 				continue
 			}
-			sum += c.bytes
-			if c.to-first.from < rate.Time(sum)-unit.Time(len(all)*5) {
-				return first.from, c.to, sum
+			sum += c.Bytes
+			if c.To-first.From < rate.Time(sum)-unit.Time(len(all)*5) {
+				return first.From, c.To, sum
 			}
 		}
 	}
@@ -164,7 +128,7 @@ func TestHypernodesSharing(t *testing.T) {
 		{"all at once", [][2]int{{0, 8}, {1, 9}, {2, 10}, {3, 11}, {4, 12}, {5, 13}, {6, 14}, {7, 15}}, 2, 2, 4},
 	} {
 		for _, by := range []model.Means{model.ByPacket, model.ByPut, model.ByGet} {
-			m := shared(8, 8)
+			m := hwtest.Hypernodes(8, 8)
 			h := m.Network.(*model.Hypernodes)
 			h.Port, h.Ring, h.Rings = 120e6, 40e6, c.rings
 			for tier := range h.Access { // two are more than a port takes, and one is more than a ring
@@ -175,7 +139,7 @@ func TestHypernodesSharing(t *testing.T) {
 				a.Settle, a.Fetch = 0, 0
 			}
 			var sent, there [16]unit.Time
-			run(t, m, 16, func(p device.Port) {
+			hwtest.Run(t, m, 16, func(p device.Port) {
 				key := p.Memory().Expose(make([]byte, n))
 				p.Delay(us) // memory is exposed
 				b := make([]byte, n)
@@ -183,7 +147,7 @@ func TestHypernodesSharing(t *testing.T) {
 					switch {
 					case pair[0] != p.Rank():
 					case by == model.ByPacket:
-						sent[p.Rank()] = stream(p, pair[1], packets, n)
+						sent[p.Rank()] = hwtest.SendPackets(p, pair[1], packets, n)
 					default:
 						for range packets {
 							access := p.Memory().Put
@@ -204,7 +168,7 @@ func TestHypernodesSharing(t *testing.T) {
 							mine += packets
 						}
 					}
-					there[p.Rank()] = drain(p, mine)
+					there[p.Rank()] = hwtest.ReceivePackets(p, mine)
 					return
 				}
 				p.Delay(unit.Second) // memory stays exposed
@@ -229,20 +193,20 @@ func TestHypernodesSharing(t *testing.T) {
 // A rank that waits for a ring does not keep a port that others could use.
 func TestHypernodesWaitingBlocksNoPort(t *testing.T) {
 	const packets, n = 20, 50_000
-	m := shared(8, 8)
+	m := hwtest.Hypernodes(8, 8)
 	h := m.Network.(*model.Hypernodes)
 	h.Rings, h.Ring = 1, 10e6
 	var there unit.Time
-	run(t, m, 16, func(p device.Port) {
+	hwtest.Run(t, m, 16, func(p device.Port) {
 		switch r := p.Rank(); {
 		case r < 6:
-			stream(p, 8, packets/4, n)
+			hwtest.SendPackets(p, 8, packets/4, n)
 		case r == 8:
-			drain(p, 6*packets/4)
+			hwtest.ReceivePackets(p, 6*packets/4)
 		case r == 10:
-			stream(p, 9, packets, n) // of the block to which all others send
+			hwtest.SendPackets(p, 9, packets, n) // of the block to which all others send
 		case r == 9:
-			there = drain(p, packets)
+			there = hwtest.ReceivePackets(p, packets)
 		}
 	})
 	a := h.Access[model.Intra]
@@ -254,7 +218,7 @@ func TestHypernodesWaitingBlocksNoPort(t *testing.T) {
 
 // A counter is asked along the ring, and answers by the rest of it.
 func TestHypernodesCounter(t *testing.T) {
-	run(t, shared(2, 3, 3), 8, func(p device.Port) {
+	hwtest.Run(t, hwtest.Hypernodes(2, 3, 3), 8, func(p device.Port) {
 		if p.Rank() != 3 {
 			return
 		}
@@ -272,12 +236,12 @@ func TestHypernodesCounter(t *testing.T) {
 
 // Written data can be read when the write has ended, and not before.
 func TestHypernodesPutEnds(t *testing.T) {
-	m := shared(1, 1)
+	m := hwtest.Hypernodes(1, 1)
 	a := m.Network.(*model.Hypernodes).Access[model.Inter]
 	const n = 2500
 	end := us + a.Put.Time(n) + a.Latency + 2*m.Network.(*model.Hypernodes).Hop
 	b := make([]byte, n)
-	run(t, m, 2, func(p device.Port) {
+	hwtest.Run(t, m, 2, func(p device.Port) {
 		key := p.Memory().Expose(b)
 		if p.Rank() == 0 {
 			p.Delay(us) // memory is exposed
@@ -301,10 +265,10 @@ func TestHypernodesPutEnds(t *testing.T) {
 func TestHypernodesNoise(t *testing.T) {
 	const relative, packets = 0.07, 5000
 	for _, n := range []int{1000, 10_000} {
-		m := shared(2)
+		m := hwtest.Hypernodes(2)
 		a := &m.Network.(*model.Hypernodes).Access[model.Intra]
 		a.Send.Start, a.Settle = 0, 0
-		w, err := New(Config{Machine: m, Ranks: 2, Seed: 1, Noise: relative})
+		w, err := hw.New(hw.Config{Machine: m, Ranks: 2, Seed: 1, Noise: relative})
 		if err != nil {
 			t.Fatal(err)
 		}

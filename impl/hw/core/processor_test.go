@@ -1,4 +1,4 @@
-package hw
+package core_test
 
 import (
 	"bytes"
@@ -9,37 +9,23 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/device/trace"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
-// On the LogGP machine a short packet may not overtake a long one, also where no gap keeps them
-// apart.
-func TestOrderWithoutGap(t *testing.T) {
-	for _, g := range []model.LogGP{{}, {L: us}, {L: us, BigGap: 1000}, {L: us, SendO: us, BigGap: 1000}, {L: us, Gap: 100_000, BigGap: 1000}} {
-		m := &model.Machine{Name: "loggp", Ranks: model.Ranks{Min: 1, Max: 2}, Timer: 1, Network: &g, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}}}
-		sizes := []int{1001, 0, 1, 501, 500, 1, 1, 0, 3000, 2}
-		run(t, m, 2, func(p device.Port) {
-			for i, n := range sizes {
-				if p.Rank() == 0 {
-					p.Send(1, &device.Packet{Head: device.Head{uint64(i)}, Data: make([]byte, n)})
-				} else if q := p.Recv(true); q.Head[0] != uint64(i) {
-					t.Errorf("%+v: packet %d came in place of %d", g, q.Head[0], i)
-				}
-			}
-		})
-	}
-}
+const us = unit.Microsecond
 
 // Noise does not move the mean of a step, varies it as much as it should, and is the same for the
 // same seed.
 func TestNoise(t *testing.T) {
 	const relative, steps = 0.07, 20000
 	sample := func(seed uint64, noise float64) (times [2][]float64) {
-		m := machine()
+		m := hwtest.Torus()
 		l := &model.Library{}
 		l.Software[model.ProtoSend] = 100 * us
-		w, err := New(Config{Machine: m, Library: l, Ranks: 2, Seed: seed, Noise: noise})
+		w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: 2, Seed: seed, Noise: noise})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,8 +98,7 @@ func busy(p device.Port) error {
 // The same seed is the same run, whatever else the process does, on how many processors.
 func TestReproducible(t *testing.T) {
 	transcript := func(name string, seed uint64, noise float64) string {
-		w := open(t, name, 6, noise)
-		w.cfg.Seed = seed
+		w := hwtest.OpenSeeded(t, hwtest.Load(t, name), 6, noise, seed)
 		var log trace.Log
 		if err := trace.World(w, &log).Run(busy); err != nil {
 			t.Fatal(err)
@@ -152,7 +137,7 @@ func TestCounter(t *testing.T) {
 	const ranks, times = 8, 20
 	seen := map[int64]bool{}
 	var last unit.Time
-	run(t, machine(), ranks, func(p device.Port) {
+	hwtest.Run(t, hwtest.Torus(), ranks, func(p device.Port) {
 		for range times {
 			was := p.Counter().Add(0, 1, 1)
 			if seen[was] {
@@ -184,9 +169,9 @@ func TestCounter(t *testing.T) {
 // Clocks tick as the machine's timer does, and no program can see between the ticks.
 func TestTimer(t *testing.T) {
 	for _, timer := range []unit.Time{1, 6667, us} {
-		m := machine()
+		m := hwtest.Torus()
 		m.Timer = timer
-		run(t, m, 2, func(p device.Port) {
+		hwtest.Run(t, m, 2, func(p device.Port) {
 			before := unit.Time(0)
 			for i := range 1000 {
 				p.Delay(unit.Time(i * 37))
@@ -197,27 +182,6 @@ func TestTimer(t *testing.T) {
 				before = now
 			}
 		})
-	}
-}
-
-// Jobs of all sizes run, and more or fewer ranks than there are processors are an error.
-func TestRanks(t *testing.T) {
-	for _, ranks := range []int{1, 2, 3, 7, 64, 100, 1024, 2048} {
-		m := machine()
-		run(t, m, ranks, func(p device.Port) {
-			n := p.Size()
-			p.Send((p.Rank()+n/2)%n, &device.Packet{Head: device.Head{uint64(p.Rank())}})
-			if q := p.Recv(true); q.Src != (p.Rank()-n/2+n)%n || q.Head[0] != uint64(q.Src) {
-				t.Errorf("rank %d of %d: a packet of %d", p.Rank(), n, q.Src)
-			}
-		})
-	}
-	m := machine()
-	m.Ranks = model.Ranks{Min: 2, Max: 8}
-	for _, ranks := range []int{0, 1, 9} {
-		if _, err := New(Config{Machine: m, Ranks: ranks}); err == nil {
-			t.Errorf("%d ranks are no error", ranks)
-		}
 	}
 }
 
@@ -235,7 +199,7 @@ func TestNoSuchRank(t *testing.T) {
 						err = fmt.Errorf("Run panics: %v", v)
 					}
 				}()
-				return open(t, machine, 2, 0).Run(func(p device.Port) error {
+				return hwtest.Open(t, machine, 2, 0).Run(func(p device.Port) error {
 					if p.Rank() == 1 {
 						do(p)
 					}
@@ -254,8 +218,9 @@ func TestNoSuchRank(t *testing.T) {
 func TestPrivate(t *testing.T) {
 	for _, name := range []string{"t3d", "convex", "loggp", "now"} {
 		for _, private := range []bool{false, true} {
-			w := open(t, name, 2, 0)
-			w.cfg.Machine.Private = private
+			p := hwtest.Load(t, name)
+			p.Machine.Private = private
+			w := hwtest.OpenPlatform(t, p, 2, 0)
 			want := !private && name != "now"
 			if err := w.Run(func(p device.Port) error {
 				if (p.Memory() != nil) != want || (p.Counter() != nil) != want {
@@ -274,10 +239,10 @@ func TestEngine(t *testing.T) {
 	const n, times = 10000, 5
 	for _, get := range []bool{false, true} {
 		var last unit.Time
-		m := machine()
+		m := hwtest.Torus()
 		channel := model.Channel{Start: us, Bandwidth: 125e6}
 		m.Network.(*model.Torus).Engine = channel
-		run(t, m, 10, func(p device.Port) {
+		hwtest.Run(t, m, 10, func(p device.Port) {
 			key := p.Memory().Expose(make([]byte, n))
 			if p.Rank() > 1 {
 				p.Delay(unit.Second) // memory stays exposed
@@ -305,9 +270,9 @@ func TestEngine(t *testing.T) {
 // An operation takes its time of the processor, and none where the machine does not say how long.
 func TestOperate(t *testing.T) {
 	for _, long := range []unit.Time{0, 70 * unit.Nanosecond} {
-		m := machine()
+		m := hwtest.Torus()
 		m.Processor.Operation = long
-		run(t, m, 2, func(p device.Port) {
+		hwtest.Run(t, m, 2, func(p device.Port) {
 			if p.Operate(1000); p.Now() != 1000*long {
 				t.Errorf("1000 operations of %v took %v", long, p.Now())
 			}
@@ -315,19 +280,24 @@ func TestOperate(t *testing.T) {
 	}
 }
 
-// A LogGP machine takes a message every g + (k−1)·G, wherever they come from.
-func TestGap(t *testing.T) {
-	g := &model.LogGP{L: 5 * us, Gap: 3 * us, BigGap: 1000}
-	m := &model.Machine{Name: "loggp", Ranks: model.Ranks{Min: 1, Max: 8}, Timer: 1, Network: g}
-	run(t, m, 5, func(p device.Port) {
-		if p.Rank() > 0 {
-			p.Send(0, &device.Packet{Data: make([]byte, 1001)})
-			return
-		}
-		for i := range 4 {
-			p.Recv(true)
-			if want := 6*us + unit.Time(i)*4*us; p.Now() != want { // L + (k−1)·G for the first
-				t.Errorf("message %d is there at %v, want %v", i, p.Now(), want)
+// All ranks see that the barrier is open, a while after the last has come, though they look at it
+// at no cost or wait.
+func TestBarrier(t *testing.T) {
+	m := hwtest.Torus()
+	m.Network.(*model.Torus).Barrier = 3 * us
+	hwtest.Run(t, m, 7, func(p device.Port) {
+		b, w := p.Barrier(), p.Watch()
+		for i := range 5 {
+			begin := unit.Time(i+1) * unit.Millisecond
+			p.Delay(begin + unit.Time((p.Rank()+i)%7)*10*us - p.Now())
+			b.Arrive()
+			for seen := w.Events(); !b.Passed(); seen = w.Events() {
+				if p.Rank()%2 == 0 {
+					w.Wait(seen, device.Forever)
+				}
+			}
+			if now := p.Now() - begin; now != 63*us {
+				t.Errorf("rank %d passes barrier %d at %v, want 63us", p.Rank(), i, now)
 			}
 		}
 	})

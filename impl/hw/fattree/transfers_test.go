@@ -1,4 +1,4 @@
-package hw
+package fattree_test
 
 import (
 	"fmt"
@@ -7,48 +7,19 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
-// treeOf returns a fat tree with rounded numbers, whose interfaces access memory at a rate.
-func treeOf(arity int, source unit.Rate, up ...int) *model.Machine {
-	channel := model.Channel{Start: us, Bandwidth: source}
-	pio := model.PIO{Start: 300_000, Word: model.Width{Size: 8, Time: 100_000}}
-	return &model.Machine{Name: "tree", Ranks: model.Ranks{Min: 1, Max: 4096}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}, Network: &model.FatTree{Arity: arity, Up: up,
-		Hop: 150_000, Deliver: 300_000, Link: 100e6, Packet: model.PacketSize{Header: 8, Payload: 88}, Send: pio, Receive: pio,
-		Chunk: 4096, Put: channel, Get: channel}}
-}
-
-// treeResources returns what a flow needs, by name. It counts switches in another way than the
-// emulation does: by the digits of the destination that the links up have been chosen by.
-func treeResources(f *model.FatTree, from, to int) []string {
-	names := []string{fmt.Sprintf("interface %d inject", from)}
-	top, below := 1, f.Arity
-	for ; from/below != to/below; top++ {
-		below *= f.Arity
-	}
-	chosen := "" // the links up of the switch
-	var down []string
-	below, rest := 1, to
-	for l := range top {
-		if l > 0 {
-			names = append(names, fmt.Sprintf("up from level %d subtree %d %s by %d", l, from/below, chosen, rest%f.Up[l-1]))
-			chosen += fmt.Sprint(" ", rest%f.Up[l-1])
-			rest /= f.Up[l-1]
-		}
-		down = append(down, fmt.Sprintf("down from level %d to %d %s", l+1, to/below, chosen))
-		below *= f.Arity
-	}
-	return append(names, down...)
-}
+const us = unit.Microsecond
 
 // By the routing, each shift of a tree with as many links up as down has every link for itself: all
 // nodes together put at the rate of links, through any bisection. With half of the links a level up
 // nodes get half, where all flows go that far.
 func TestFatTreeBisection(t *testing.T) {
 	rate := func(m *model.Machine, target []int) (low, high float64) {
-		rates := throughput(t, m, target, 40*unit.Millisecond)
+		rates := hwtest.Throughput(t, m, target, 40*unit.Millisecond)
 		link := float64(m.Network.(*model.FatTree).Link)
 		return slices.Min(rates) / link, slices.Max(rates) / link
 	}
@@ -64,7 +35,7 @@ func TestFatTreeBisection(t *testing.T) {
 		{4, 64, []int{2, 2}, []int{32}, 0.25}, // as the CM-5: 20, 10 and 5 MB/s
 	} {
 		for _, by := range c.by {
-			if low, high := rate(treeOf(c.arity, 100e6, c.up...), shift(c.nodes, by)); low < 0.97*c.want || high > 1.01*c.want {
+			if low, high := rate(hwtest.FatTree(c.arity, 100e6, c.up...), hwtest.Shift(c.nodes, by)); low < 0.97*c.want || high > 1.01*c.want {
 				t.Errorf("arity %d, up %v, shift of %d by %d: nodes get %.3f to %.3f of a link, want %v", c.arity, c.up, c.nodes, by, low, high, c.want)
 			}
 		}
@@ -76,10 +47,10 @@ func TestFatTreeBisection(t *testing.T) {
 func TestFatTreeContention(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 0))
 	var all []float64
-	for i, m := range []*model.Machine{treeOf(4, 90e6, 4, 4), treeOf(4, 60e6, 2, 2), treeOf(3, 60e6, 2, 3), treeOf(2, 60e6, 1, 2, 1, 1), treeOf(5, 90e6, 2)} {
+	for i, m := range []*model.Machine{hwtest.FatTree(4, 90e6, 4, 4), hwtest.FatTree(4, 60e6, 2, 2), hwtest.FatTree(3, 60e6, 2, 3), hwtest.FatTree(2, 60e6, 1, 2, 1, 1), hwtest.FatTree(5, 90e6, 2)} {
 		n := min(m.Network.(*model.FatTree).Capacity(), 64)
 		for range 3 {
-			ratios(t, fmt.Sprintf("tree %d, seed 1", i), m, r.Perm(n-i%2), 200*unit.Millisecond, &all)
+			hwtest.CheckShares(t, fmt.Sprintf("tree %d, seed 1", i), m, r.Perm(n-i%2), 200*unit.Millisecond, &all)
 		}
 	}
 	slices.Sort(all)
@@ -92,7 +63,7 @@ func TestFatTreeContention(t *testing.T) {
 // A message goes in packets of the interface, which its sender stores one after the other and its
 // receiver takes in. The expected times are added up by hand.
 func TestFatTreePackets(t *testing.T) {
-	m := treeOf(4, 100e6, 4)
+	m := hwtest.FatTree(4, 100e6, 4)
 	f := m.Network.(*model.FatTree)
 	f.Send.Burst = model.Width{Size: 64, Time: 250_000}
 	f.Receive.Word.Time = 1_000_000
@@ -110,7 +81,7 @@ func TestFatTreePackets(t *testing.T) {
 		{180, 2*960_000 + 500_000, 2*960_000 + 500_000 + 750_000 + 2*12_300_000 + 2_300_000},
 	} {
 		var sent, took unit.Time
-		run(t, m, 16, func(p device.Port) {
+		hwtest.Run(t, m, 16, func(p device.Port) {
 			switch p.Rank() {
 			case 0:
 				p.Send(15, &device.Packet{Data: make([]byte, c.bytes)})
@@ -132,11 +103,11 @@ func TestFatTreePackets(t *testing.T) {
 // Only interfaces with an engine access memory, and none has counters.
 func TestFatTreeCapabilities(t *testing.T) {
 	for _, rdma := range []bool{false, true} {
-		m := treeOf(4, 100e6)
+		m := hwtest.FatTree(4, 100e6)
 		if !rdma {
 			m.Network.(*model.FatTree).Put, m.Network.(*model.FatTree).Get = model.Channel{}, model.Channel{}
 		}
-		run(t, m, 2, func(p device.Port) {
+		hwtest.Run(t, m, 2, func(p device.Port) {
 			if got := p.Memory() != nil; got != rdma || p.Counter() != nil {
 				t.Errorf("engine %v: memory %v, counters %v", rdma, got, p.Counter() != nil)
 			}
@@ -146,7 +117,7 @@ func TestFatTreeCapabilities(t *testing.T) {
 
 // smpsOf returns SMPs of so many ranks on a tree, each with one interface that has a lock.
 func smpsOf(ranks int) *model.Machine {
-	m := treeOf(4, 60e6, 4)
+	m := hwtest.FatTree(4, 60e6, 4)
 	m.Network.(*model.FatTree).Lock = us
 	m.Nodes = &model.Nodes{Ranks: ranks, Interfaces: 1, Inside: &model.Hypernodes{Sizes: []int{ranks}, PerBlock: ranks, Port: 1e9, Rings: 1, Chunk: 1000,
 		Access: [model.NumTiers]model.Access{model.Intra: {Send: model.Channel{Bandwidth: 1e8}, Put: model.Channel{Bandwidth: 1e8}, Get: model.Channel{Bandwidth: 1e8}}}}}
@@ -160,7 +131,7 @@ func TestInterfaceLock(t *testing.T) {
 	for senders := 1; senders <= 4; senders++ {
 		for _, apart := range []int{1, 4} { // in one SMP, or in SMPs of their own
 			var sent, received []unit.Time
-			run(t, smpsOf(4), 32, func(p device.Port) {
+			hwtest.Run(t, smpsOf(4), 32, func(p device.Port) {
 				r := p.Rank()
 				switch {
 				case r%apart == 0 && r/apart < senders:
@@ -205,7 +176,7 @@ func TestOneConnection(t *testing.T) {
 		var last unit.Time
 		m := smpsOf(4)
 		m.Network.(*model.FatTree).HalfDuplex = c.half
-		run(t, m, 16, func(p device.Port) {
+		hwtest.Run(t, m, 16, func(p device.Port) {
 			key := p.Memory().Expose(make([]byte, n))
 			p.Delay(us)
 			if to, ok := c.target[p.Rank()]; ok {
@@ -247,7 +218,7 @@ func TestPriorityAndRDMA(t *testing.T) {
 		held     bool
 	}{{0, 1, device.High, true}, {2, 1, device.High, true}, {0, 2, device.High, true}, {1, 0, device.High, true}, {2, 3, device.High, false}, {0, 1, device.Low, false}, {2, 1, device.Low, false}} {
 		var sent, come unit.Time
-		run(t, prioritized(), 4, func(p device.Port) {
+		hwtest.Run(t, prioritized(), 4, func(p device.Port) {
 			key := p.Memory().Expose(make([]byte, bytes))
 			p.Delay(us)
 			if p.Rank() == 0 {
@@ -276,7 +247,7 @@ func TestPriorityOnLinks(t *testing.T) {
 		m := prioritized()
 		f := m.Network.(*model.FatTree)
 		f.Link, f.Queue = 20e6, 100
-		run(t, m, 8, func(p device.Port) {
+		hwtest.Run(t, m, 8, func(p device.Port) {
 			p.Delay(us)
 			switch r := p.Rank(); r {
 			case 7: // from another switch than the others

@@ -1,4 +1,4 @@
-package hw
+package ethernet_test
 
 import (
 	"fmt"
@@ -6,40 +6,21 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
-
-// withDatagrams is workstations of 100 Mbit/s with UDP: on two switches, on one medium, or on
-// switches with faults.
-func withDatagrams(name string) *model.Machine {
-	m := switched(true, 4, 100_000)
-	e := m.Network.(*model.Ethernet)
-	e.Rate, e.Slot, e.Propagation, e.Switches.Latency = 12.5e6, 5120*unit.Nanosecond, 500*unit.Nanosecond, 5*us
-	e.UDP = &model.UDP{Header: 28, Send: model.Channel{Start: 10 * us, Bandwidth: 100e6}, Receive: model.Channel{Start: 5 * us, Bandwidth: 100e6},
-		Input: 5 * us, Buffer: 32768, Groups: 20}
-	e.TCP.Retransmit = 20 * unit.Millisecond
-	switch name {
-	case "udp on a hub":
-		e.Switches = nil
-	case "congestion with faults":
-		e.TCP.Congestion = &model.Congestion{Initial: 2, Duplicates: 3}
-		fallthrough
-	case "udp with faults":
-		e.Switches.Loss, e.Switches.Reorder = 0.05, 0.1
-	}
-	return m
-}
 
 // TestMulticastTimes checks when each member of a group has a multicast: all on the sender's switch
 // at the same time, those on others an uplink and a switch later each.
 func TestMulticastTimes(t *testing.T) {
 	const bytes = 1000
-	m := withDatagrams("udp")
+	m := hwtest.UDPWorkstations("udp")
 	e := m.Network.(*model.Ethernet)
 	m.Timer = 1
 	for _, source := range []int{0, 5} {
-		w, err := New(Config{Machine: m, Ranks: 12})
+		w, err := hw.New(hw.Config{Machine: m, Ranks: 12})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,9 +63,9 @@ func TestMulticastTimes(t *testing.T) {
 // and that all else is counted as lost.
 func TestSocketOverflows(t *testing.T) {
 	const many, bytes = 50, 1472
-	m := withDatagrams("udp")
-	var s EthernetStatistics
-	w, err := New(Config{Machine: m, Ranks: 2, Ethernet: &s})
+	m := hwtest.UDPWorkstations("udp")
+	var s hw.EthernetStatistics
+	w, err := hw.New(hw.Config{Machine: m, Ranks: 2, Ethernet: &s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,9 +98,9 @@ func TestSocketOverflows(t *testing.T) {
 // TestFaultsOfSwitches checks that the shares of frames that are lost and held back are those asked
 // for, that a run with the same seed loses the same ones, and that TCP repairs it.
 func TestFaultsOfSwitches(t *testing.T) {
-	run := func(seed uint64) (s EthernetStatistics, order []int) {
-		m := withDatagrams("udp with faults")
-		w, err := New(Config{Machine: m, Ranks: 2, Ethernet: &s, Seed: seed})
+	run := func(seed uint64) (s hw.EthernetStatistics, order []int) {
+		m := hwtest.UDPWorkstations("udp with faults")
+		w, err := hw.New(hw.Config{Machine: m, Ranks: 2, Ethernet: &s, Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}

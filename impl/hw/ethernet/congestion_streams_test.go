@@ -1,4 +1,4 @@
-package hw
+package ethernet_test
 
 import (
 	"maps"
@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
 // careful is workstations of 100 Mbit/s on a switch, whose TCP has congestion windows.
 func careful(buffer int) (*model.Machine, *model.Ethernet) {
-	m := withDatagrams("udp")
+	m := hwtest.UDPWorkstations("udp")
 	m.Timer = 1
 	e := m.Network.(*model.Ethernet)
 	e.Switches.Ports, e.Switches.Buffer = 8, buffer
@@ -25,15 +27,15 @@ func careful(buffer int) (*model.Machine, *model.Ethernet) {
 
 // streams lets ranks send bytes to others, and returns when each receiver had all of its own, and
 // what was on the network.
-func streams(t *testing.T, m *model.Machine, to map[int]int, bytes int) (took map[int]unit.Time, s EthernetStatistics) {
+func streams(t *testing.T, m *model.Machine, to map[int]int, bytes int) (took map[int]unit.Time, s hw.EthernetStatistics) {
 	t.Helper()
 	return seeded(t, m, 0, to, bytes)
 }
 
 // seeded is streams with a seed of faults.
-func seeded(t *testing.T, m *model.Machine, seed uint64, to map[int]int, bytes int) (took map[int]unit.Time, s EthernetStatistics) {
+func seeded(t *testing.T, m *model.Machine, seed uint64, to map[int]int, bytes int) (took map[int]unit.Time, s hw.EthernetStatistics) {
 	t.Helper()
-	w, err := New(Config{Machine: m, Ranks: 8, Ethernet: &s, Seed: seed})
+	w, err := hw.New(hw.Config{Machine: m, Ranks: 8, Ethernet: &s, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +81,7 @@ func TestSharedReceiver(t *testing.T) {
 		{"three into one with room", 1 << 20, []int{3, 3, 3, 3}, 0.97, 1, false},
 	} {
 		m, _ := careful(c.buffer)
-		var s EthernetStatistics
+		var s hw.EthernetStatistics
 		sum := 0.0
 		into := map[int]bool{}
 		rates := flows(t, m, c.target, &s)
@@ -146,7 +148,7 @@ func TestIdle(t *testing.T) {
 		timeouts float64
 		rounds   int
 	}{{0, 0}, {0.5, 0}, {1.5, 1}, {3.5, 2}, {20, 4}} {
-		w, err := New(Config{Machine: m, Ranks: 2})
+		w, err := hw.New(hw.Config{Machine: m, Ranks: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +224,7 @@ func TestSocketsTogether(t *testing.T) {
 	m, e := careful(1 << 20)
 	whole := e.Rate.Time(bytes * 1538 / 1460)
 	for _, together := range []bool{false, true} {
-		w, err := New(Config{Machine: m, Ranks: 4, Library: &model.Library{Sockets: &model.Sockets{Buffer: 32768, Together: together}}})
+		w, err := hw.New(hw.Config{Machine: m, Ranks: 4, Library: &model.Library{Sockets: &model.Sockets{Buffer: 32768, Together: together}}})
 		if err != nil {
 			t.Fatal(err)
 		}

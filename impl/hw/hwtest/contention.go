@@ -1,0 +1,196 @@
+package hwtest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Each node keeps four puts of 16 KiB under way.
+const (
+	putBytes  = 16 << 10
+	putWindow = 4
+)
+
+// TorusResources returns what a flow from a node of a torus to another needs, by name: both
+// interfaces, and links by the order of dimensions, the shorter way round. A way that is half of a
+// ring goes up.
+func TorusResources(shape [3]int, from, to int) []string {
+	names := []string{fmt.Sprintf("node %d inject", from)}
+	at := [3]int{from % shape[0], from / shape[0] % shape[1], from / (shape[0] * shape[1])}
+	end := [3]int{to % shape[0], to / shape[0] % shape[1], to / (shape[0] * shape[1])}
+	for d, size := range shape {
+		for at[d] != end[d] {
+			sign, step := "+", 1
+			if up := (end[d] + size - at[d]) % size; 2*up > size {
+				sign, step = "-", size-1
+			}
+			names = append(names, fmt.Sprintf("node %d link %s%c", at[0]+shape[0]*(at[1]+shape[1]*at[2]), sign, "xyz"[d]))
+			at[d] = (at[d] + step) % size
+		}
+	}
+	return append(names, fmt.Sprintf("node %d eject", to))
+}
+
+// treeResources returns what a flow needs, by name. It counts switches in another way than the
+// emulation does: by the digits of the destination that the links up have been chosen by.
+func treeResources(f *model.FatTree, from, to int) []string {
+	names := []string{fmt.Sprintf("interface %d inject", from)}
+	top, below := 1, f.Arity
+	for ; from/below != to/below; top++ {
+		below *= f.Arity
+	}
+	chosen := "" // the links up of the switch
+	var down []string
+	below, rest := 1, to
+	for l := range top {
+		if l > 0 {
+			names = append(names, fmt.Sprintf("up from level %d subtree %d %s by %d", l, from/below, chosen, rest%f.Up[l-1]))
+			chosen += fmt.Sprint(" ", rest%f.Up[l-1])
+			rest /= f.Up[l-1]
+		}
+		down = append(down, fmt.Sprintf("down from level %d to %d %s", l+1, to/below, chosen))
+		below *= f.Arity
+	}
+	return append(names, down...)
+}
+
+// FairShares returns what each flow gets at least where flows that share a link share it equally,
+// and what it gets if all get as much as is possible without taking from one that has no more
+// (max-min fairness, by progressive filling: Bertsekas and Gallager, Data Networks, section 6.5.2).
+func FairShares(flows [][]string, source, link float64) (least, fair []float64) {
+	users := map[string][]int{}
+	for i, f := range flows {
+		for _, r := range f {
+			users[r] = append(users[r], i)
+		}
+	}
+	least, fair = make([]float64, len(flows)), make([]float64, len(flows))
+	for i, f := range flows {
+		least[i] = source
+		for _, r := range f {
+			least[i] = min(least[i], link/float64(len(users[r])))
+		}
+	}
+	fixed := make([]bool, len(flows))
+	for level := 0.0; level < source; {
+		next := source
+		for _, of := range users {
+			left, open := link, 0
+			for _, i := range of {
+				if left -= fair[i]; !fixed[i] {
+					left += fair[i]
+					open++
+				}
+			}
+			if open > 0 {
+				next = min(next, left/float64(open))
+			}
+		}
+		level = next
+		for i := range fair {
+			if !fixed[i] {
+				fair[i] = level
+			}
+		}
+		for _, of := range users {
+			sum := 0.0
+			for _, i := range of {
+				sum += fair[i]
+			}
+			if sum > link*(1-1e-9) {
+				for _, i := range of {
+					fixed[i] = true
+				}
+			}
+		}
+	}
+	return least, fair
+}
+
+// fabric is what a network of switches says of itself, for these tests.
+type fabric struct {
+	put       model.Channel
+	link      unit.Rate
+	wire      func(model.Path) unit.Time // of a first byte
+	resources func(nodes, from, to int) []string
+}
+
+// fabricOf returns that of a machine's network.
+func fabricOf(m *model.Machine) fabric {
+	if f, ok := m.Network.(*model.FatTree); ok {
+		return fabric{f.Put, f.Link, func(p model.Path) unit.Time { return f.Deliver + f.Hop*unit.Time(p.Hops) }, func(_, from, to int) []string { return treeResources(f, from, to) }}
+	}
+	n := m.Network.(*model.Torus)
+	return fabric{n.Put, n.Link, func(p model.Path) unit.Time { return n.Deliver + n.Hop*unit.Time(p.Hops) + n.Turn*unit.Time(p.Turns) },
+		func(nodes, from, to int) []string { return TorusResources(n.Shape(nodes), from, to) }}
+}
+
+// Throughput returns at what rate each node puts to its target, in bytes a second, in the time from
+// a quarter of what it lasts on. No put may be faster than its engine and its way there and back.
+func Throughput(t *testing.T, m *model.Machine, target []int, lasts unit.Time) []float64 {
+	t.Helper()
+	n := fabricOf(m)
+	rates := make([]float64, len(target))
+	begin := lasts / 4
+	Run(t, m, len(target), func(p device.Port) {
+		key := p.Memory().Expose(make([]byte, putBytes))
+		data := make([]byte, putBytes)
+		path := m.Path(len(target), p.Rank(), target[p.Rank()])
+		wire := n.put.Time(putBytes) + 2*n.wire(path)
+		p.Delay(us) // memory is exposed
+		var started []unit.Time
+		open, done := 0, 0
+		for {
+			for ; open < putWindow && p.Now() < lasts; open++ {
+				started = append(started, p.Now())
+				p.Memory().Put(target[p.Rank()], key, 0, data, device.Head{})
+			}
+			if open == 0 {
+				break
+			}
+			p.Recv(true)
+			open--
+			if took := p.Now() - started[0]; took < wire {
+				t.Errorf("a put from %d to %d took %v, its wire needs %v", p.Rank(), target[p.Rank()], took, wire)
+			}
+			started = started[1:]
+			if at := p.Now(); at >= begin && at < lasts {
+				done += putBytes
+			}
+		}
+		rates[p.Rank()] = float64(done) * float64(unit.Second) / float64(lasts-begin)
+		p.Delay(unit.Second - p.Now()%unit.Second) // memory stays exposed
+	})
+	return rates
+}
+
+// CheckShares compares the rates of a pattern of flows with what they should be, and adds the
+// ratios to those of other patterns. None gets a tenth less than its share of the busiest link on
+// its way.
+func CheckShares(t *testing.T, what string, m *model.Machine, target []int, lasts unit.Time, all *[]float64) {
+	t.Helper()
+	n := fabricOf(m)
+	flows := make([][]string, len(target))
+	for i, to := range target {
+		flows[i] = n.resources(len(target), i, to)
+	}
+	least, fair := FairShares(flows, float64(n.put.Bandwidth), float64(n.link))
+	for i, got := range Throughput(t, m, target, lasts) {
+		if got < 0.9*least[i] {
+			t.Errorf("%v, %s: node %d puts %.1f MB/s to node %d, its share is %.1f", m.Network, what, i, got/1e6, target[i], least[i]/1e6)
+		}
+		*all = append(*all, got/fair[i])
+	}
+}
+
+// Shift returns the pattern in which each node puts to the one so many behind it.
+func Shift(nodes, by int) (target []int) {
+	for i := range nodes {
+		target = append(target, (i+by)%nodes)
+	}
+	return target
+}

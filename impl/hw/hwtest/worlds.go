@@ -1,0 +1,73 @@
+// Package hwtest is the common set-up of tests of emulated networks: machines with round numbers,
+// of each kind of network one or more; worlds that run a program on them; random transfers; and the
+// shares that flows through switches should get. Each network's own laws stand beside it.
+package hwtest
+
+import (
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+)
+
+// Load returns an entry of the catalogue.
+func Load(t testing.TB, name string) *platform.Platform {
+	t.Helper()
+	p, err := platform.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Open returns the world of a catalogue entry's machine, of any number of ranks.
+func Open(t testing.TB, name string, ranks int, noise float64) *hw.World {
+	t.Helper()
+	return OpenPlatform(t, Load(t, name), ranks, noise)
+}
+
+// OpenPlatform returns the world of a platform's machine, of any number of ranks.
+func OpenPlatform(t testing.TB, p *platform.Platform, ranks int, noise float64) *hw.World {
+	t.Helper()
+	return OpenSeeded(t, p, ranks, noise, 1)
+}
+
+// OpenSeeded is OpenPlatform with the seed of noise and faults.
+func OpenSeeded(t testing.TB, p *platform.Platform, ranks int, noise float64, seed uint64) *hw.World {
+	t.Helper()
+	m := *p.Machine
+	m.Ranks.Min = 1
+	w, err := hw.New(hw.Config{Machine: &m, Library: p.Libraries[0], Ranks: ranks, Seed: seed, Noise: noise, Context: t.Context()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// Run runs a program on a machine.
+func Run(t testing.TB, m *model.Machine, ranks int, program func(p device.Port)) {
+	t.Helper()
+	w, err := hw.New(hw.Config{Machine: m, Ranks: ranks, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Run(func(p device.Port) error { program(p); return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TimelineOf runs a program on a machine and returns its timeline.
+func TimelineOf(t *testing.T, m *model.Machine, ranks int, program func(p device.Port)) *model.Timeline {
+	t.Helper()
+	r := &hw.ActivityLog{}
+	w, err := hw.New(hw.Config{Machine: m, Ranks: ranks, Seed: 1, Activity: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Run(func(p device.Port) error { program(p); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return r.Timeline()
+}
