@@ -7,19 +7,19 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// calibrate returns the time that a reading of the clock adds to an interval: the mean of the
-// fastest of many series of readings.
-func calibrate(c *mpi.Comm) unit.Time {
+// measureClockReadTime returns the time that a reading of the clock adds to an interval: the mean
+// of the fastest of many series of readings.
+func measureClockReadTime(c *mpi.Comm) unit.Time {
 	const series = 50
 	least := unit.Time(math.MaxInt64)
 	for range series {
-		least = min(least, readings(c))
+		least = min(least, meanClockReadTime(c))
 	}
 	return least
 }
 
-// readings returns the mean time of a reading in a series of them.
-func readings(c *mpi.Comm) unit.Time {
+// meanClockReadTime returns the mean time of a reading in a series of them.
+func meanClockReadTime(c *mpi.Comm) unit.Time {
 	const reads = 200
 	begin := c.Wtime()
 	end := begin
@@ -34,64 +34,64 @@ func readings(c *mpi.Comm) unit.Time {
 // times are then rounded by the same amount, up to a tick, and by another amount in another launch.
 // With the wait the process continues at distances that are spread evenly over a tick.
 type dither struct {
-	turns float64 // of a loop that does nothing, in a step of the clock
-	phase float64 // of the next wait, from 0 to 1
+	loopsPerStep float64 // of a loop that does nothing, in a step of the clock
+	phase        float64 // of the next wait, from 0 to 1
 }
 
-// ditherOf returns a dither for a clock with a step.
-func ditherOf(c *mpi.Comm, step unit.Time) dither {
+// newDither returns a dither for a clock with a step.
+func newDither(c *mpi.Comm, step unit.Time) dither {
 	const series, turns = 20, 20000
 	least := unit.Time(math.MaxInt64)
 	for range series {
 		begin := c.Wtime()
-		turn(turns)
+		runEmptyLoop(turns)
 		least = min(least, c.Wtime()-begin)
 	}
 	if least <= 0 {
 		return dither{} // time is not that of this machine
 	}
-	return dither{turns: turns * float64(step) / float64(least)}
+	return dither{loopsPerStep: turns * float64(step) / float64(least)}
 }
 
-// wait waits for a fraction of a step.
-func (d *dither) wait() { turn(d.next()) }
+// spin waits for a fraction of a step.
+func (d *dither) spin() { runEmptyLoop(d.nextLoopCount()) }
 
-// next returns the turns of the next wait. The fractions follow each other by the golden section,
-// so that a few already spread over the whole step.
-func (d *dither) next() int {
+// nextLoopCount returns the turns of the next wait. The fractions follow each other by the golden
+// section, so that a few already spread over the whole step.
+func (d *dither) nextLoopCount() int {
 	d.phase += math.Phi - 1
 	if d.phase >= 1 {
 		d.phase--
 	}
-	return int(d.phase * d.turns)
+	return int(d.phase * d.loopsPerStep)
 }
 
-// turn runs an empty loop.
+// runEmptyLoop runs an empty loop.
 //
 //go:noinline
-func turn(n int) {
+func runEmptyLoop(n int) {
 	for range n {
 	}
 }
 
-// Clock has bounds of the offset of P2's clock from P1's at a time.
-type Clock struct {
+// ClockOffset has bounds of the offset of P2's clock from P1's at a time.
+type ClockOffset struct {
 	At        unit.Time // by P1's clock
 	Low, High unit.Time // Low above High: the offset changed during the exchange
 }
 
-// Offset returns the middle of the bounds, and whether there is one.
-func (c Clock) Offset() (unit.Time, bool) { return c.Low + (c.High-c.Low)/2, c.Low <= c.High }
+// Middle returns the middle of the bounds, and whether there is one.
+func (c ClockOffset) Middle() (unit.Time, bool) { return c.Low + (c.High-c.Low)/2, c.Low <= c.High }
 
 // Limits of the exchange: as many round trips as there is time for, but at least a few on a slow
 // network.
 const (
-	clockTime  = 20 * unit.Millisecond
-	clockTrips = 20
+	minOffsetDuration = 20 * unit.Millisecond
+	minOffsetTrips    = 20
 )
 
-// clock bounds the offset of the pair's clocks by round trips in which P2 reads its clock, which is
-// after P1's reading at the beginning of the trip and before that at its end,
+// boundClockOffset bounds the offset of the pair's clocks by round trips in which P2 reads its
+// clock, which is after P1's reading at the beginning of the trip and before that at its end,
 //
 //	max(t2 − t1′) ≤ offset ≤ min(t2 − t1)
 //
@@ -99,40 +99,40 @@ const (
 // P1 returns the bounds, P2 zero.
 //
 // Note: the garbage collector or the system may delay a trip, which widens only its own bounds.
-func (x *pair) clock() Clock {
-	c, peer := x.roots[0], 1-x.roots[0].Rank()
+func (x *rankPair) boundClockOffset() ClockOffset {
+	c, peer := x.rootComms[0], 1-x.rootComms[0].Rank()
 	var more [1]byte
 	var there [8]byte
-	if !x.p1 {
+	if !x.isP1 {
 		for {
-			mpi.Recv(c, more[:], peer, tag)
-			putTime(there[:], c.Wtime())
+			mpi.Recv(c, more[:], peer, messageTag)
+			encodeTime(there[:], c.Wtime())
 			if more[0] == 0 {
-				return Clock{}
+				return ClockOffset{}
 			}
-			mpi.Send(c, there[:], peer, tag)
+			mpi.Send(c, there[:], peer, messageTag)
 		}
 	}
 	begin := c.Wtime()
-	bounds := Clock{Low: math.MinInt64, High: math.MaxInt64}
+	bounds := ClockOffset{Low: math.MinInt64, High: math.MaxInt64}
 	more[0] = 1
-	for n := 0; n < clockTrips || c.Wtime()-begin < clockTime; n++ {
+	for n := 0; n < minOffsetTrips || c.Wtime()-begin < minOffsetDuration; n++ {
 		before := c.Wtime()
-		mpi.Send(c, more[:], peer, tag)
-		mpi.Recv(c, there[:], peer, tag)
-		t := getTime(there[:])
+		mpi.Send(c, more[:], peer, messageTag)
+		mpi.Recv(c, there[:], peer, messageTag)
+		t := decodeTime(there[:])
 		bounds.Low, bounds.High = max(bounds.Low, t-c.Wtime()), min(bounds.High, t-before)
 	}
 	more[0] = 0
-	mpi.Send(c, more[:], peer, tag)
+	mpi.Send(c, more[:], peer, messageTag)
 	bounds.At = begin + (c.Wtime()-begin)/2
 	return bounds
 }
 
-// Drift returns bounds of the rate by which P2's clock is faster than P1's, in millionths, if the
-// rate is constant: between two times the offset grew at least by the later lower bound less the
-// earlier upper one. It reports whether there are two times, and consistent bounds.
-func Drift(clocks []Clock) (low, high float64, ok bool) {
+// DriftBounds returns bounds of the rate by which P2's clock is faster than P1's, in millionths, if
+// the rate is constant: between two times the offset grew at least by the later lower bound less
+// the earlier upper one. It reports whether there are two times, and consistent bounds.
+func DriftBounds(clocks []ClockOffset) (low, high float64, ok bool) {
 	low, high = math.Inf(-1), math.Inf(1)
 	for j, b := range clocks {
 		for _, a := range clocks[:j] {

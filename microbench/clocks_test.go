@@ -45,7 +45,7 @@ func TestClocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []skewed{{}, {offset: 7 * unit.Second}, {offset: -3 * unit.Millisecond, ppm: 50}, {offset: unit.Microsecond, ppm: -20}} {
-		x := microbench.NewScheduler(&microbench.Experiment{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{0}, Reps: 1}, Launches: 3, Clocks: true})
+		x := microbench.NewScheduler(&microbench.Experiment{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{0}, Reps: 1}, Launches: 3, MeasureClockOffset: true})
 		c, err := x.Run(t.Context(), func(ctx context.Context, n int) error {
 			w, err := j.World(ctx, uint64(n))
 			if err != nil {
@@ -53,16 +53,16 @@ func TestClocks(t *testing.T) {
 			}
 			s.begin = unit.Time(n) * 10 * unit.Second
 			s.World = w
-			return x.On(s, j.Options(""))
+			return x.RunLaunch(s, j.Options(""))
 		}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(c.Bounds) != 3 {
-			t.Fatalf("%d bounds of 3 launches", len(c.Bounds))
+		if len(c.ClockOffsets) != 3 {
+			t.Fatalf("%d bounds of 3 launches", len(c.ClockOffsets))
 		}
 		const trip = 60 * unit.Microsecond // a bit more than two short messages take
-		for n, b := range c.Bounds {
+		for n, b := range c.ClockOffsets {
 			truth := s.offset + b.At/1_000_000*unit.Time(s.ppm)
 			slack := 2 * unit.Microsecond // what 50 ppm gain in the time that it takes
 			if b.Low > truth+slack || b.High < truth-slack || b.High-b.Low > trip {
@@ -72,7 +72,7 @@ func TestClocks(t *testing.T) {
 				t.Errorf("launch %d was at %v", n, b.At)
 			}
 		}
-		low, high, ok := microbench.Drift(c.Bounds)
+		low, high, ok := microbench.DriftBounds(c.ClockOffsets)
 		if truth := float64(s.ppm); !ok || low > truth || high < truth || high-low > 10 {
 			t.Errorf("%+v: the drift is from %g to %g ppm, %v", s, low, high, ok)
 		}
@@ -81,15 +81,15 @@ func TestClocks(t *testing.T) {
 
 // Where nothing is known of the drift, there is none.
 func TestDriftUnknown(t *testing.T) {
-	one := microbench.Clock{At: unit.Second, Low: -1, High: 1}
-	later := microbench.Clock{At: 2 * unit.Second, Low: 100 * unit.Microsecond, High: 101 * unit.Microsecond}
-	back := microbench.Clock{At: 3 * unit.Second, Low: -1, High: 1}
-	for _, c := range [][]microbench.Clock{nil, {one}, {one, later, back}} {
-		if low, high, ok := microbench.Drift(c); ok {
+	one := microbench.ClockOffset{At: unit.Second, Low: -1, High: 1}
+	later := microbench.ClockOffset{At: 2 * unit.Second, Low: 100 * unit.Microsecond, High: 101 * unit.Microsecond}
+	back := microbench.ClockOffset{At: 3 * unit.Second, Low: -1, High: 1}
+	for _, c := range [][]microbench.ClockOffset{nil, {one}, {one, later, back}} {
+		if low, high, ok := microbench.DriftBounds(c); ok {
 			t.Errorf("of %v the drift is from %g to %g", c, low, high)
 		}
 	}
-	if _, ok := (microbench.Clock{Low: 2, High: 1}).Offset(); ok {
+	if _, ok := (microbench.ClockOffset{Low: 2, High: 1}).Middle(); ok {
 		t.Error("there is an offset between bounds that exclude each other")
 	}
 }

@@ -25,12 +25,14 @@ type CollectiveCell struct {
 	collective.Job
 }
 
-// number returns the index of the algorithm among those of its operation; -1: the library takes one
-// of its own.
-func (c CollectiveCell) number() int { return slices.Index(collective.Of(c.Operation), c.Algorithm) }
+// algorithmIndex returns the index of the algorithm among those of its operation; -1: the library
+// takes one of its own.
+func (c CollectiveCell) algorithmIndex() int {
+	return slices.Index(collective.Of(c.Operation), c.Algorithm)
+}
 
-// rooms returns how many bytes a rank gives in the operation, and gets.
-func (c CollectiveCell) rooms() (in, out int) {
+// bufferSizes returns how many bytes a rank gives in the operation, and gets.
+func (c CollectiveCell) bufferSizes() (in, out int) {
 	block, all := c.Bytes, c.Bytes*c.Ranks
 	switch c.Operation {
 	case collective.Barrier, collective.Bcast:
@@ -45,10 +47,10 @@ func (c CollectiveCell) rooms() (in, out int) {
 	return block, block
 }
 
-// Memory returns about how many bytes all ranks together need, as much again as what they give and
-// get to work in.
-func (c CollectiveCell) Memory() float64 {
-	in, out := c.rooms()
+// MemoryBytes returns about how many bytes all ranks together need, as much again as what they give
+// and get to work in.
+func (c CollectiveCell) MemoryBytes() float64 {
+	in, out := c.bufferSizes()
 	return 2 * float64(c.Ranks) * float64(in+out)
 }
 
@@ -62,7 +64,7 @@ func (e *Experiment) checkCollectives() error {
 			return fmt.Errorf("%v cannot serve %d ranks", x.Algorithm, x.Ranks)
 		}
 	}
-	if e.Warmup < 0 {
+	if e.WarmupRounds < 0 {
 		return errors.New("less than no rounds of warm-up")
 	}
 	return nil

@@ -16,23 +16,23 @@ func TestMedian(t *testing.T) {
 	for i := range unit.Time(100) {
 		times = append(times, 100-i)
 	}
-	if e := median(times); e.value != 50.5 || e.half != 10.5 {
+	if e := medianEstimate(times); e.value != 50.5 || e.halfWidth != 10.5 {
 		t.Errorf("got %v", e)
 	}
-	if e := median(times[:5]); e.value != 3 || !math.IsInf(e.half, 1) {
+	if e := medianEstimate(times[:5]); e.value != 3 || !math.IsInf(e.halfWidth, 1) {
 		t.Errorf("of five: %v", e)
 	}
-	if e := median(nil); !math.IsInf(e.half, 1) {
+	if e := medianEstimate(nil); !math.IsInf(e.halfWidth, 1) {
 		t.Errorf("of none: %v", e)
 	}
 }
 
 // Half of the interval of four numbers 1, 2, 3, 4: t(0.975, 3)·s/√4 = 3.182·1.2910/2 = 2.054.
 func TestAcross(t *testing.T) {
-	if e := across([]float64{4, 2, 1, 3}); math.Abs(e.value-2.5) > 1e-9 || math.Abs(e.half-2.054) > 0.001 {
+	if e := launchesEstimate([]float64{4, 2, 1, 3}); math.Abs(e.value-2.5) > 1e-9 || math.Abs(e.halfWidth-2.054) > 0.001 {
 		t.Errorf("got %v", e)
 	}
-	if e := across([]float64{4}); e.within(0.5, 0) {
+	if e := launchesEstimate([]float64{4}); e.isPrecise(0.5, 0) {
 		t.Error("one launch says what others would")
 	}
 }
@@ -47,14 +47,14 @@ func TestMedianHolds(t *testing.T) {
 		for i := range times {
 			times[i] = unit.Time(1000 * rng.ExpFloat64())
 		}
-		e := median(times)
+		e := medianEstimate(times)
 		r := 1.96 * math.Sqrt(51)
 		a, b := times[int((51-r)/2)-1], times[int(math.Ceil(1+(51+r)/2))-1]
 		if middle := unit.Time(693); a <= middle && middle <= b {
 			held++
 		}
-		if got := float64(b-a) / 2; got != e.half {
-			t.Fatalf("half of the interval is %v, not %v", e.half, got)
+		if got := float64(b-a) / 2; got != e.halfWidth {
+			t.Fatalf("half of the interval is %v, not %v", e.halfWidth, got)
 		}
 	}
 	if held < cases*94/100 {
@@ -72,11 +72,11 @@ func TestJudge(t *testing.T) {
 	for launch, x := range []unit.Time{1000, 1010, 990, 1005, 995} {
 		all = append(all, series(sample.RTT, launch, x, x/2, 9*x), series(sample.Timer11, launch, x*unit.Time(1+launch)), series(sample.Timer22, launch, x*unit.Time(launch)))
 	}
-	if known, of := c.judge(all); known != 1 || of != 2 {
+	if known, of := c.countKnownMedians(all); known != 1 || of != 2 {
 		t.Errorf("%d of %d are known, not one of two", known, of)
 	}
-	c.Step = 10_000
-	if known, _ := c.judge(all); known != 2 {
+	c.ClockStep = 10_000
+	if known, _ := c.countKnownMedians(all); known != 2 {
 		t.Error("what the clock cannot tell apart is not known")
 	}
 }

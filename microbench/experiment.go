@@ -19,22 +19,22 @@ type Experiment struct {
 	Collectives []CollectiveCell // measured instead of modes and sizes, by all ranks
 	Pairs       [][2]int         // of ranks, the lower first, that are measured instead of the plan's pair, one at a time
 
-	Trips     []int         // further sizes, of which only round trips are measured, by those modes that have them
-	Trains    int           // longest messages of which trains are measured, which take tens of times as long as one; 0: any
-	Launches  int           // how often ranks are started; 0: DefaultLaunches, more while there is time and launches differ by more than Precision, and fewer where there is none
-	Budget    time.Duration // what all launches may take; 0: DefaultBudget, and without end if Reps is given
-	Precision float64       // half width of the 95 % interval of a median, over it, at which a cell is known; 0: 0.02
-	Step      unit.Time     // of the clock: the smallest difference that it shows; 0: it shows all
-	Seed      uint64        // of the order of cells, which is another in each launch
-	Refine    bool          // sizes are added around the eager limit
-	Clocks    bool          // each launch begins by bounding the offset of the pair's clocks
+	RoundTripSizes     []int         // further sizes, of which only round trips are measured, by those modes that have them
+	MaxTrainBytes      int           // longest messages of which trains are measured, which take tens of times as long as one; 0: any
+	Launches           int           // how often ranks are started; 0: DefaultLaunches, more while there is time and launches differ by more than Precision, and fewer where there is none
+	Budget             time.Duration // what all launches may take; 0: DefaultBudget, and without end if Reps is given
+	Precision          float64       // half width of the 95 % interval of a median, over it, at which a cell is known; 0: 0.02
+	ClockStep          unit.Time     // of the clock: the smallest difference that it shows; 0: it shows all
+	Seed               uint64        // of the order of cells, which is another in each launch
+	RefineSizes        bool          // sizes are added around the eager limit
+	MeasureClockOffset bool          // each launch begins by bounding the offset of the pair's clocks
 }
 
 // Defaults of an experiment.
 const (
-	DefaultLaunches = 5
-	DefaultBudget   = 4 * time.Second
-	precision       = 0.02
+	DefaultLaunches  = 5
+	DefaultBudget    = 4 * time.Second
+	defaultPrecision = 0.02
 )
 
 // Upper limits of the settings of an experiment.
@@ -56,10 +56,10 @@ var LogSizes = []int{0, 1, 16, 64, 256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10,
 // are four sizes, so that their line can be distinguished from the previous one.
 var LongSizes = append(LogSizes[:len(LogSizes)-2:len(LogSizes)-2], 128<<10, 192<<10, 256<<10, 384<<10, 512<<10)
 
-// LogTrips are additional sizes between LogSizes at which only round trips are measured: round
-// trips take the least time, and show best how times grow with length. Bisection of a gap between
-// LogSizes never ends at one of them.
-var LogTrips = []int{4, 8, 32, 128, 360, 720, 1440, 2880, 5760, 11520, 23040, 46080, 92160}
+// LogRoundTripSizes are additional sizes between LogSizes at which only round trips are measured:
+// round trips take the least time, and show best how times grow with length. Bisection of a gap
+// between LogSizes never ends at one of them.
+var LogRoundTripSizes = []int{4, 8, 32, 128, 360, 720, 1440, 2880, 5760, 11520, 23040, 46080, 92160}
 
 // The quick plan, which measures a real machine in a second: fewer sizes and modes, with as many
 // repetitions.
@@ -74,9 +74,9 @@ const (
 	QuickLaunches = 3
 )
 
-// OnlyTrips says whether nothing but round trips is measured at a size.
-func (e *Experiment) OnlyTrips(bytes int) bool {
-	return slices.Contains(e.Trips, bytes) && !slices.Contains(e.Sizes, bytes)
+// HasOnlyRoundTrips says whether nothing but round trips is measured at a size.
+func (e *Experiment) HasOnlyRoundTrips(bytes int) bool {
+	return slices.Contains(e.RoundTripSizes, bytes) && !slices.Contains(e.Sizes, bytes)
 }
 
 // Check says what is wrong with the experiment.
@@ -93,11 +93,11 @@ func (e *Experiment) Check() error {
 		}
 	}
 	switch {
-	case slices.ContainsFunc(e.Trips, func(k int) bool { return k < 0 || k > slices.Max(e.Sizes) }):
-		return fmt.Errorf("round trips of %v bytes: each is of a size up to the largest of %v", e.Trips, e.Sizes)
+	case slices.ContainsFunc(e.RoundTripSizes, func(k int) bool { return k < 0 || k > slices.Max(e.Sizes) }):
+		return fmt.Errorf("round trips of %v bytes: each is of a size up to the largest of %v", e.RoundTripSizes, e.Sizes)
 	case slices.ContainsFunc(e.Pairs, func(p [2]int) bool { return p[0] < 0 || p[0] >= p[1] }):
 		return fmt.Errorf("pairs %v: each is of two ranks, the lower first", e.Pairs)
-	case len(e.Pairs) > 0 && e.Refine:
+	case len(e.Pairs) > 0 && e.RefineSizes:
 		return fmt.Errorf("sizes are not added between %d pairs of ranks", len(e.Pairs))
 	case e.Launches < 0 || e.Launches > MaxLaunches:
 		return fmt.Errorf("%d launches: there may be from 1 to %d", e.Launches, MaxLaunches)
@@ -108,49 +108,49 @@ func (e *Experiment) Check() error {
 	case e.Reps < 0 || e.Reps > sample.MaxRows:
 		return fmt.Errorf("%d repetitions", e.Reps)
 	}
-	if n := e.rows(); n > sample.MaxRows {
+	if n := e.countRequestedSamples(); n > sample.MaxRows {
 		return fmt.Errorf("this makes %d samples, and at most %d can be kept: take fewer repetitions, sizes, modes or launches", n, sample.MaxRows)
 	}
 	return nil
 }
 
-// rows returns how many samples there will be if repetitions are given, else 0.
-func (e *Experiment) rows() int {
+// countRequestedSamples returns how many samples there will be if repetitions are given, else 0.
+func (e *Experiment) countRequestedSamples() int {
 	n := 0
 	for _, t := range e.tasks() {
-		n += len(stages[t.stage].timers) * t.roots() * stages[t.stage].rounds(e.Reps)
+		n += len(stages[t.stage].timers) * t.rootCount() * stages[t.stage].roundsForReps(e.Reps)
 	}
 	if e.Reps == 0 {
 		return 0
 	}
-	if !e.Shared {
+	if !e.SharedMachine {
 		return n
 	}
-	return n * e.LeastLaunches()
+	return n * e.MinLaunches()
 }
 
-// LeastLaunches returns how many launches there are at least, if there is time for them or so many
+// MinLaunches returns how many launches there are at least, if there is time for them or so many
 // were asked for.
-func (e *Experiment) LeastLaunches() int {
+func (e *Experiment) MinLaunches() int {
 	if e.Launches == 0 {
 		return DefaultLaunches
 	}
 	return e.Launches
 }
 
-// Time returns what all launches together may take; 0: as long as it takes, as the number of
+// TimeLimit returns what all launches together may take; 0: as long as it takes, as the number of
 // repetitions is given.
-func (e *Experiment) Time() time.Duration {
+func (e *Experiment) TimeLimit() time.Duration {
 	if e.Reps > 0 || e.Budget > 0 {
 		return e.Budget
 	}
 	return DefaultBudget
 }
 
-// Wanted returns the precision at which a median is known.
-func (e *Experiment) Wanted() float64 {
+// WantedPrecision returns the precision at which a median is known.
+func (e *Experiment) WantedPrecision() float64 {
 	if e.Precision == 0 {
-		return precision
+		return defaultPrecision
 	}
 	return e.Precision
 }

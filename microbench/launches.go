@@ -13,27 +13,27 @@ import (
 
 // Outcome is what an experiment brought.
 type Outcome struct {
-	Series   []sample.Series // keys have mode, bytes, timer, launch and disturbed; of collective operations protocol too
-	Launches int
-	Begun    time.Time
-	Took     time.Duration
+	Series    []sample.Series // keys have mode, bytes, timer, launch and disturbed; of collective operations protocol too
+	Launches  int
+	StartTime time.Time
+	Elapsed   time.Duration
 
-	Missing int     // tasks without samples, since there was no time for them,
-	Tasks   int     // of so many
-	Added   []int   // sizes
-	Known   int     // medians that are known to the precision that was wanted, with what differs between launches,
-	Medians int     // of so many
-	Batches []Batch // of timers that had any
-	Bounds  []Clock // of the offset of the pair's clocks, of each launch
-	Late    int     // repetitions of collective operations that were dropped, as a rank came too late to an agreed start,
-	Started int     // of so many
+	MissingTasks int           // tasks without samples, since there was no time for them,
+	Tasks        int           // of so many
+	AddedSizes   []int         // sizes
+	KnownMedians int           // medians that are known to the precision that was wanted, with what differs between launches,
+	Medians      int           // of so many
+	Batches      []Batch       // of timers that had any
+	ClockOffsets []ClockOffset // of the offset of the pair's clocks, of each launch
+	LateStarts   int           // repetitions of collective operations that were dropped, as a rank came too late to an agreed start,
+	AgreedStarts int           // of so many
 
-	drove bool // in this process
+	wasDriver bool // in this process
 }
 
 // Run goes through the launches of the experiment. launch starts the ranks of the launch of that
-// number, and calls On, or Drive with their worker. After some time progress is called with what
-// part is over, from 0 to 1; it may be nil.
+// number, and calls RunLaunch, or MeasureLaunch with their worker. After some time progress is
+// called with what part is over, from 0 to 1; it may be nil.
 //
 // If ranks are processes that come to the same experiment, only the first has the outcome. The
 // others go on to their launch: whether there is another one depends on what was measured.
@@ -42,72 +42,72 @@ func (s *Scheduler) Run(ctx context.Context, launch func(ctx context.Context, n 
 		return nil, err
 	}
 	begin := s.now()
-	s.out = Outcome{Begun: begin}
-	for ; s.another(s.now().Sub(begin)); s.out.Launches++ {
-		s.launch, s.begun, s.share = s.out.Launches, s.now(), 0
-		after := s.begun.Sub(begin)
-		if s.Time() > 0 {
-			s.share = max((s.Time()-after)/time.Duration(max(1, s.LeastLaunches()-s.launch)), 1)
+	s.outcome = Outcome{StartTime: begin}
+	for ; s.needsLaunch(s.now().Sub(begin)); s.outcome.Launches++ {
+		s.launchIndex, s.launchStart, s.launchBudget = s.outcome.Launches, s.now(), 0
+		after := s.launchStart.Sub(begin)
+		if s.TimeLimit() > 0 {
+			s.launchBudget = max((s.TimeLimit()-after)/time.Duration(max(1, s.MinLaunches()-s.launchIndex)), 1)
 		}
-		s.progress = nil
+		s.reportProgress = nil
 		if progress != nil {
-			from, to := float64(s.launch)/float64(s.LeastLaunches()), float64(s.launch+1)/float64(s.LeastLaunches())
-			if all := s.Time(); all > 0 {
-				from, to = float64(after)/float64(all), float64(after+s.share)/float64(all)
+			from, to := float64(s.launchIndex)/float64(s.MinLaunches()), float64(s.launchIndex+1)/float64(s.MinLaunches())
+			if all := s.TimeLimit(); all > 0 {
+				from, to = float64(after)/float64(all), float64(after+s.launchBudget)/float64(all)
 			}
-			s.progress = func(part float64) { progress(min(1, from+part*(to-from))) }
+			s.reportProgress = func(part float64) { progress(min(1, from+part*(to-from))) }
 		}
-		if err := launch(ctx, s.launch); err != nil {
+		if err := launch(ctx, s.launchIndex); err != nil {
 			return nil, err
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
-	if s.out.Series = s.Series(); s.out.drove && len(s.out.Series) == 0 {
-		return nil, fmt.Errorf("the budget of %v was over before anything was measured", s.Time())
+	if s.outcome.Series = s.Series(); s.outcome.wasDriver && len(s.outcome.Series) == 0 {
+		return nil, fmt.Errorf("the budget of %v was over before anything was measured", s.TimeLimit())
 	}
-	s.out.Took = s.now().Sub(begin)
-	s.out.Known, s.out.Medians = s.judge(s.out.Series)
-	s.out.Tasks = len(s.all)
-	for _, t := range s.all {
+	s.outcome.Elapsed = s.now().Sub(begin)
+	s.outcome.KnownMedians, s.outcome.Medians = s.countKnownMedians(s.outcome.Series)
+	s.outcome.Tasks = len(s.tasks)
+	for _, t := range s.tasks {
 		if len(t.visits) == 0 {
-			s.out.Missing++
+			s.outcome.MissingTasks++
 		}
 	}
-	return &s.out, nil
+	return &s.outcome, nil
 }
 
-// another reports whether to start another launch, given how long the previous ones took. It does
-// not if the time budget is used up or, beyond the usual number of launches, if the time left is
-// less than half a launch.
-func (s *Scheduler) another(took time.Duration) bool {
-	n := s.out.Launches
+// needsLaunch reports whether to start another launch, given how long the previous ones took. It
+// does not if the time budget is used up or, beyond the usual number of launches, if the time left
+// is less than half a launch.
+func (s *Scheduler) needsLaunch(took time.Duration) bool {
+	n := s.outcome.Launches
 	switch {
 	case n == 0:
 		return true
 	case n >= MaxLaunches || s.Launches > 0 && n >= s.Launches:
 		return false
-	case !s.out.drove: // another process decides
+	case !s.outcome.wasDriver: // another process decides
 		return true
-	case s.Time() > 0 && took+2*s.start >= s.Time():
+	case s.TimeLimit() > 0 && took+2*s.startupDuration >= s.TimeLimit():
 		return false
-	case n < s.LeastLaunches():
+	case n < s.MinLaunches():
 		return true
-	case s.Time() == 0 || s.Time()-took < took/time.Duration(2*n):
+	case s.TimeLimit() == 0 || s.TimeLimit()-took < took/time.Duration(2*n):
 		return false
 	}
 	series := s.Series()
 	if set := (sample.Set{Series: series}); set.Rows() > sample.MaxRows/(n+1)*n {
 		return false
 	}
-	known, medians := s.judge(series)
+	known, medians := s.countKnownMedians(series)
 	return known < medians
 }
 
 // Series returns all samples so far: by launch, mode, length and timer.
 func (s *Scheduler) Series() []sample.Series {
-	tasks := slices.Clone(s.all)
+	tasks := slices.Clone(s.tasks)
 	if len(s.Collectives) == 0 {
 		slices.SortStableFunc(tasks, func(a, b *task) int {
 			if a.Pair != b.Pair {
@@ -127,50 +127,50 @@ func (s *Scheduler) Series() []sample.Series {
 	return all
 }
 
-// On lets the ranks of a world measure a launch. Nothing else may run beside that.
+// RunLaunch lets the ranks of a world measure a launch. Nothing else may run beside that.
 //
 // Ranks may be processes. Then each comes here with the same experiment, and samples are in the
 // process of P1, or of rank 0, which started the others, where all ranks or several pairs measure.
-func (s *Scheduler) On(w mpi.World, o mpi.Options) error {
+func (s *Scheduler) RunLaunch(w mpi.World, o mpi.Options) error {
 	before := debug.SetGCPercent(-1) // what a launch brings is bounded
 	defer debug.SetGCPercent(before)
-	return mpi.Run(w, o, s.take)
+	return mpi.Run(w, o, s.runRank)
 }
 
-// take takes part in a launch as one of the ranks of a communicator.
-func (s *Scheduler) take(comm *mpi.Comm) error {
+// runRank takes part in a launch as one of the ranks of a communicator.
+func (s *Scheduler) runRank(comm *mpi.Comm) error {
 	if len(s.Collectives) > 0 {
-		w := s.collectiveWorker(comm)
-		if comm.Rank() != root {
-			w.follow()
+		w := s.newCollectiveWorker(comm)
+		if comm.Rank() != rootRank {
+			w.followRoot()
 			return nil
 		}
-		defer w.end()
-		return s.Drive(w)
+		defer w.stopRanks()
+		return s.MeasureLaunch(w)
 	}
 	if len(s.Pairs) > 0 {
-		w := &pairsWorker{Experiment: s.Experiment, c: comm}
-		if comm.Rank() != root {
-			w.follow()
+		w := &allPairsWorker{Experiment: s.Experiment, comm: comm}
+		if comm.Rank() != rootRank {
+			w.followRoot()
 			return nil
 		}
-		defer w.end()
-		return s.Drive(w)
+		defer w.stopRanks()
+		return s.MeasureLaunch(w)
 	}
-	x := s.pair(comm)
+	x := s.newRankPair(comm)
 	if x == nil {
 		return nil
 	}
-	if s.Clocks {
-		if b := x.clock(); x.p1 {
-			s.out.Bounds = append(s.out.Bounds, b)
+	if s.MeasureClockOffset {
+		if b := x.boundClockOffset(); x.isP1 {
+			s.outcome.ClockOffsets = append(s.outcome.ClockOffsets, b)
 		}
 	}
-	w := s.Plan.worker(x, s.Step)
-	if !x.p1 {
-		w.follow()
+	w := s.Plan.newPairWorker(x, s.ClockStep)
+	if !x.isP1 {
+		w.followP1()
 		return nil
 	}
-	defer w.end()
-	return s.Drive(w)
+	defer w.stopPeer()
+	return s.MeasureLaunch(w)
 }

@@ -19,17 +19,17 @@ import (
 
 // Plan says what to measure.
 type Plan struct {
-	Modes      []string  // of Modes, or Message
-	Sizes      []int     // lengths of messages in bytes
-	Timers     []string  // that are measured, with those of the same rounds; none: all that a mode has
-	Protocol   string    // protocol that the job forces; its sender and delivery times are then measured too
-	Deliveries bool      // they are measured although the library chooses
-	Reps       int       // repetitions with each root of the barrier
-	Warmup     int       // rounds before them that are not timed
-	Delta      unit.Time // wait of P1 before timer12; 0: twice the longest round of the warm-up, or
-	Shared     bool      // the shortest, on a machine that others hold up for much longer than a round now and then
-	Common     bool      // the clocks of all ranks show the same
-	Pair       [2]int    // the ranks of P1 and P2; the same twice, as in the zero value: the first and the last
+	Modes           []string  // of Modes, or Message
+	Sizes           []int     // lengths of messages in bytes
+	Timers          []string  // that are measured, with those of the same rounds; none: all that a mode has
+	Protocol        string    // protocol that the job forces; its sender and delivery times are then measured too
+	MeasureDelivery bool      // they are measured although the library chooses
+	Reps            int       // repetitions with each root of the barrier
+	WarmupRounds    int       // rounds before them that are not timed
+	Delta           unit.Time // wait of P1 before timer12; 0: twice the longest round of the warm-up, or
+	SharedMachine   bool      // the shortest, on a machine that others hold up for much longer than a round now and then
+	CommonClock     bool      // the clocks of all ranks show the same
+	Pair            [2]int    // the ranks of P1 and P2; the same twice, as in the zero value: the first and the last
 }
 
 // Message is the mode of low-level messages.
@@ -39,8 +39,8 @@ const Message = sample.Message
 // with those at which the paper prints numbers.
 var DefaultSizes = []int{0, 1, 4, 16, 64, 128, 256, 500, 700, 1000, 1400, 2000, 3000, 5000, 10000, 20000, 40000, 100000}
 
-// Burst is the number of messages in a burst.
-const Burst = 32
+// BurstLength is the number of messages in a burst.
+const BurstLength = 32
 
 // Cell is one mode and one length.
 type Cell struct {
@@ -83,7 +83,7 @@ func (p *Plan) Check() error {
 			return fmt.Errorf("protocol %s cannot serve %s: its receiver does not say that a receive was found", p.Protocol, m)
 		}
 	}
-	if p.Reps < 1 || p.Warmup < 0 || len(p.Modes) == 0 || len(p.Sizes) == 0 {
+	if p.Reps < 1 || p.WarmupRounds < 0 || len(p.Modes) == 0 || len(p.Sizes) == 0 {
 		return fmt.Errorf("a plan needs modes, sizes and at least one repetition")
 	}
 	return nil
@@ -93,64 +93,65 @@ func (p *Plan) Check() error {
 // in the order in which they were measured; others get nil. The series' keys have their mode, bytes
 // and timer set.
 func (p *Plan) Measure(c *mpi.Comm, cells []Cell) []sample.Series {
-	pair := p.pair(c)
+	pair := p.newRankPair(c)
 	if pair == nil {
 		return nil
 	}
 	var all []sample.Series
 	for _, cell := range cells {
-		b := pair.bench(p, cell)
-		b.out, b.in = make([]byte, cell.Bytes), make([]byte, cell.Bytes)
-		b.attach(make([]byte, b.lent()))
-		for _, i := range p.stagesOf(b.mode) {
-			pair.run(b, stages[i], stages[i].rounds(p.Reps))
+		b := pair.newBenchmark(p, cell)
+		b.sendBuffer, b.receiveBuffer = make([]byte, cell.Bytes), make([]byte, cell.Bytes)
+		b.attachBsendBuffer(make([]byte, b.bsendBufferSize()))
+		for _, i := range p.stageIndices(b.mode) {
+			pair.runStage(b, stages[i], stages[i].roundsForReps(p.Reps))
 		}
-		b.detach()
-		b.gather()
+		b.detachBsendBuffer()
+		b.collectSamples()
 		all = append(all, b.series()...)
 	}
-	if !pair.p1 {
+	if !pair.isP1 {
 		return nil
 	}
 	return all
 }
 
-// pair is the two ranks that measure, as one of them sees it.
-type pair struct {
-	roots [2]*mpi.Comm // both ranks, that of P1 first and that of P2 first: the first is the root of barriers
-	p1    bool
+// rankPair is the two ranks that measure, as one of them sees it.
+type rankPair struct {
+	rootComms [2]*mpi.Comm // both ranks, that of P1 first and that of P2 first: the first is the root of barriers
+	isP1      bool
 }
 
-// pair returns the plan's pair of ranks of c, which all ranks call, or nil to a rank that is not of
-// it.
-func (p *Plan) pair(c *mpi.Comm) *pair {
+// newRankPair returns the plan's pair of ranks of c, which all ranks call, or nil to a rank that is
+// not of it.
+func (p *Plan) newRankPair(c *mpi.Comm) *rankPair {
 	p1, p2 := p.Pair[0], p.Pair[1]
 	if p1 == p2 {
 		p1, p2 = 0, c.Size()-1
 	}
-	return pairOf(c, p1, p2, c.Create)
+	return createRankPair(c, p1, p2, c.Create)
 }
 
-// pairOf makes the communicators of a pair by a function that all ranks of c call, or the two.
-func pairOf(c *mpi.Comm, p1, p2 int, create func(mpi.Group) *mpi.Comm) *pair {
+// createRankPair makes the communicators of a pair by a function that all ranks of c call, or the
+// two.
+func createRankPair(c *mpi.Comm, p1, p2 int, create func(mpi.Group) *mpi.Comm) *rankPair {
 	all := c.Group()
 	roots := [2]*mpi.Comm{create(all.Include([]int{p1, p2})), create(all.Include([]int{p2, p1}))}
 	if roots[0] == nil {
 		return nil
 	}
-	return &pair{roots, roots[0].Rank() == 0}
+	return &rankPair{roots, roots[0].Rank() == 0}
 }
 
-// bench returns this rank's side of measuring a cell, without buffers.
-func (x *pair) bench(p *Plan, cell Cell) *bench {
-	c := x.roots[0]
-	return &bench{Plan: p, cell: cell, mode: find(cell.Mode), c: c, peer: 1 - c.Rank(), p1: x.p1}
+// newBenchmark returns this rank's side of measuring a cell, without buffers.
+func (x *rankPair) newBenchmark(p *Plan, cell Cell) *pairBenchmark {
+	c := x.rootComms[0]
+	return &pairBenchmark{Plan: p, cell: cell, mode: modeNamed(cell.Mode), pairComm: c, peerRank: 1 - c.Rank(), isP1: x.isP1}
 }
 
-// run runs a stage with each root.
-func (x *pair) run(b *bench, s *stage, rounds int) {
-	for i, r := range x.roots {
-		b.root, b.comm = i, r
+// runStage runs a stage with each root.
+func (x *rankPair) runStage(b *pairBenchmark, s *stage, rounds int) {
+	for i, r := range x.rootComms {
+		b.rootIndex, b.barrierComm = i, r
 		s.run(b, rounds)
 	}
 }
@@ -170,10 +171,10 @@ const (
 	PairLaunches = 3
 )
 
-// Pairs returns all pairs of so many ranks, the lower first, in order. If there are more than most,
-// they are all pairs of fewer ranks, drawn at random: two neighbours at a time, so that there are
-// pairs that are near each other on any machine.
-func Pairs(ranks, most int, seed uint64) [][2]int {
+// RankPairs returns all pairs of so many ranks, the lower first, in order. If there are more than
+// most, they are all pairs of fewer ranks, drawn at random: two neighbours at a time, so that there
+// are pairs that are near each other on any machine.
+func RankPairs(ranks, most int, seed uint64) [][2]int {
 	of := make([]int, ranks)
 	for r := range of {
 		of[r] = r

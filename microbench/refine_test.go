@@ -8,11 +8,11 @@ import (
 
 // curve is a made response at the sizes: what time says of each, with noise that its intervals
 // tell.
-func curve(sizes []int, noise float64, rng *rand.Rand, time func(k int) float64) []point {
-	var points []point
+func curve(sizes []int, noise float64, rng *rand.Rand, time func(k int) float64) []curvePoint {
+	var points []curvePoint
 	for _, k := range sizes {
 		v := time(k)
-		points = append(points, point{k, estimate{v * (1 + noise*rng.NormFloat64()), 1.96 * noise * v}})
+		points = append(points, curvePoint{k, estimate{v * (1 + noise*rng.NormFloat64()), 1.96 * noise * v}})
 	}
 	return points
 }
@@ -20,8 +20,8 @@ func curve(sizes []int, noise float64, rng *rand.Rand, time func(k int) float64)
 // refined adds sizes until there is nothing to add, as the scheduler does.
 func refined(noise float64, rng *rand.Rand, time func(k int) float64) (sizes, added []int) {
 	sizes = slices.Clone(LogSizes)
-	for range moreSizes {
-		k := breakOf([][]point{curve(sizes, noise, rng, time)})
+	for range maxAddedSizes {
+		k := largestBreak([][]curvePoint{curve(sizes, noise, rng, time)})
 		if k < 0 {
 			break
 		}
@@ -45,14 +45,14 @@ func TestRefineFindsLimit(t *testing.T) {
 					}
 					return t
 				})
-				if len(added) > moreSizes {
+				if len(added) > maxAddedSizes {
 					t.Errorf("%d sizes were added", len(added))
 				}
 				i, _ := slices.BinarySearch(sizes, limit+1)
 				if i == 0 || i == len(sizes) {
 					t.Fatalf("limit %d is not between sizes", limit)
 				}
-				if sizes[i]-sizes[i-1] <= max(finest, sizes[i-1]/grain) {
+				if sizes[i]-sizes[i-1] <= max(minSizeGap, sizes[i-1]/sizeGapDivisor) {
 					found++
 				}
 			}

@@ -23,28 +23,28 @@ type Scheduler struct {
 	*Experiment
 	Clock func() time.Time // nil: time.Now
 
-	all    []*task
-	health health
-	rounds map[met]unit.Time // the shortest round of each that was met
-	random *rand.Rand
+	tasks          []*task
+	health         health
+	shortestRounds map[roundKey]unit.Time // the shortest round of each that was met
+	random         *rand.Rand
 
 	// Of the launch at hand:
-	worker     Worker
-	launch     int
-	begun      time.Time
-	share      time.Duration // what it may take from then on, but that it measures for as long as it took to start; 0: no limit
-	start      time.Duration // what it took to start
-	begin, end unit.Time     // by the worker's clock; end 0: there is none
-	progress   func(part float64)
-	visits     int
-	measured   bool // something, of this launch or one before
-	err        error
+	worker                   Worker
+	launchIndex              int
+	launchStart              time.Time
+	launchBudget             time.Duration // what it may take from then on, but that it measures for as long as it took to start; 0: no limit
+	startupDuration          time.Duration // what it took to start
+	measureBegin, measureEnd unit.Time     // by the worker's clock; end 0: there is none
+	reportProgress           func(part float64)
+	visitCount               int
+	hasSamples               bool // something, of this launch or one before
+	err                      error
 
-	out Outcome
+	outcome Outcome
 }
 
-// met is what tasks have the shortest round in common by.
-type met struct {
+// roundKey is what tasks have the shortest round in common by.
+type roundKey struct {
 	cell      Cell
 	algorithm string
 	pair      [2]int
@@ -52,7 +52,7 @@ type met struct {
 
 // NewScheduler returns one for an experiment.
 func NewScheduler(e *Experiment) *Scheduler {
-	return &Scheduler{Experiment: e, all: e.tasks(), rounds: make(map[met]unit.Time), random: rand.New(rand.NewPCG(e.Seed, 1))}
+	return &Scheduler{Experiment: e, tasks: e.tasks(), shortestRounds: make(map[roundKey]unit.Time), random: rand.New(rand.NewPCG(e.Seed, 1))}
 }
 
 func (s *Scheduler) now() time.Time {
@@ -64,100 +64,101 @@ func (s *Scheduler) now() time.Time {
 
 // Parts of a launch's time.
 const (
-	forWarmth = 0.1 // until times are stable, at most
-	forSizes  = 0.4 // until no size is added any more, at most
+	maxWarmupPart = 0.1 // until times are stable, at most
+	maxRefinePart = 0.4 // until no size is added any more, at most
 )
 
-// Drive lets a worker measure a launch.
-func (s *Scheduler) Drive(w Worker) error {
-	s.worker, s.err, s.visits = w, nil, 0
-	s.begin, s.end = w.Now(), 0
-	if s.share > 0 {
-		s.start = s.now().Sub(s.begun)
-		s.end = s.begin + unit.Time(max(1, s.start, s.share-s.start))*unit.Nanosecond
+// MeasureLaunch lets a worker measure a launch.
+func (s *Scheduler) MeasureLaunch(w Worker) error {
+	s.worker, s.err, s.visitCount = w, nil, 0
+	s.measureBegin, s.measureEnd = w.Now(), 0
+	if s.launchBudget > 0 {
+		s.startupDuration = s.now().Sub(s.launchStart)
+		s.measureEnd = s.measureBegin + unit.Time(max(1, s.startupDuration, s.launchBudget-s.startupDuration))*unit.Nanosecond
 	}
-	if s.Shared {
-		s.steady()
+	if s.SharedMachine {
+		s.warmUpUntilSteady()
 	}
-	if s.Refine && s.launch == 0 {
-		s.refine()
+	if s.RefineSizes && s.launchIndex == 0 {
+		s.refineSizes()
 	}
-	s.pass(s.all)
-	for !s.over(1) {
-		todo := slices.DeleteFunc(slices.Clone(s.all), s.known)
+	s.visitTasks(s.tasks)
+	for !s.isTimeOver(1) {
+		todo := slices.DeleteFunc(slices.Clone(s.tasks), s.isKnown)
 		if len(todo) == 0 {
 			break
 		}
-		s.pass(todo)
+		s.visitTasks(todo)
 	}
-	s.out.drove = true
+	s.outcome.wasDriver = true
 	return s.err
 }
 
-// over says whether a part of the launch's time is over, or it failed.
-func (s *Scheduler) over(part float64) bool {
-	return s.err != nil || s.end > 0 && float64(s.worker.Now()-s.begin) >= part*float64(s.end-s.begin)
+// isTimeOver says whether a part of the launch's time is over, or it failed.
+func (s *Scheduler) isTimeOver(part float64) bool {
+	return s.err != nil || s.measureEnd > 0 && float64(s.worker.Now()-s.measureBegin) >= part*float64(s.measureEnd-s.measureBegin)
 }
 
-// do lets the worker do a command. After an error nothing is done any more.
-func (s *Scheduler) do(c Command) Result {
+// execute lets the worker do a command. After an error nothing is done any more.
+func (s *Scheduler) execute(c Command) Result {
 	var r Result
 	if s.err == nil {
-		r, s.err = s.worker.Do(c)
+		r, s.err = s.worker.Execute(c)
 	}
-	if s.err == nil && len(r.Work) > 0 {
-		s.health.see(c, r.Work)
+	if s.err == nil && len(r.WorkTimes) > 0 {
+		s.health.recordWork(c, r.WorkTimes)
 	}
 	return r
 }
 
 // Bounds of warming up.
 const (
-	steadyBytes = 64
+	warmupBytes = 64
 
-	spell     = 500 * unit.Microsecond // of rounds that have a median in common
-	spells    = 4                      // that agree,
-	agree     = 0.03                   // to this part of it
-	longest   = 100 * unit.Millisecond // if a launch has no end
-	mostTimes = 4096                   // rounds of a command
+	minSpellDuration    = 500 * unit.Microsecond // of rounds that have a median in common
+	steadySpells        = 4                      // that agree,
+	steadyTolerance     = 0.03                   // to this part of it
+	maxWarmupDuration   = 100 * unit.Millisecond // if a launch has no end
+	maxRoundsPerCommand = 4096                   // rounds of a command
 )
 
-// steady lets all ranks warm up: a launch begins with processors that are not at their speed,
-// caches that hold something else, and branches that were not predicted. So it begins with round
-// trips, or barriers, that do not count, until they take the same time again and again.
-func (s *Scheduler) steady() {
-	c := Command{Stage: stageOf(sample.RTT), Bytes: steadyBytes, Rounds: 8, Batch: 1, Wait: 1}
+// warmUpUntilSteady lets all ranks warm up: a launch begins with processors that are not at their
+// speed, caches that hold something else, and branches that were not predicted. So it begins with
+// round trips, or barriers, that do not count, until they take the same time again and again.
+func (s *Scheduler) warmUpUntilSteady() {
+	c := Command{Stage: stageWithTimer(sample.RTT), Bytes: warmupBytes, Rounds: 8, Batch: 1, Wait: 1}
 	if len(s.Collectives) > 0 {
-		c = resting(8)
+		c = barrierCommand(8)
 	}
 	if len(s.Pairs) > 0 {
 		c.Pair = s.Pairs[0]
 	}
-	end := s.begin + longest
-	if s.end > 0 {
-		end = s.begin + unit.Time(forWarmth*float64(s.end-s.begin))
+	end := s.measureBegin + maxWarmupDuration
+	if s.measureEnd > 0 {
+		end = s.measureBegin + unit.Time(maxWarmupPart*float64(s.measureEnd-s.measureBegin))
 	}
 	var medians []unit.Time
 	for s.err == nil && s.worker.Now() < end {
-		r := s.do(c)
-		if r.Took < spell && c.Rounds < mostTimes {
+		r := s.execute(c)
+		if r.Elapsed < minSpellDuration && c.Rounds < maxRoundsPerCommand {
 			c.Rounds *= 2
 			continue
 		}
-		medians = append(medians, unit.Time(median(r.Times[0]).value))
-		if n := len(medians); n >= spells {
-			of := medians[n-spells:]
-			if least := slices.Min(of); float64(slices.Max(of)-least) <= agree*float64(least) {
+		medians = append(medians, unit.Time(medianEstimate(r.Times[0]).value))
+		if n := len(medians); n >= steadySpells {
+			of := medians[n-steadySpells:]
+			if least := slices.Min(of); float64(slices.Max(of)-least) <= steadyTolerance*float64(least) {
 				return
 			}
 		}
 	}
 }
 
-// pass visits tasks once, as long as there is time: in a random order, in which those of a mode
-// stay together, as processors foresee best which way a program goes if it has just gone there;
-// those first that have no samples yet. Something is measured even if starting took all the time.
-func (s *Scheduler) pass(tasks []*task) {
+// visitTasks visits tasks once, as long as there is time: in a random order, in which those of a
+// mode stay together, as processors foresee best which way a program goes if it has just gone
+// there; those first that have no samples yet. Something is measured even if starting took all the
+// time.
+func (s *Scheduler) visitTasks(tasks []*task) {
 	tasks = slices.Clone(tasks)
 	s.random.Shuffle(len(tasks), func(i, j int) { tasks[i], tasks[j] = tasks[j], tasks[i] })
 	if turn := s.random.Perm(len(modes) + 1); len(s.Collectives) == 0 {
@@ -172,7 +173,7 @@ func (s *Scheduler) pass(tasks []*task) {
 	}
 	slices.SortStableFunc(tasks, func(a, b *task) int { return min(1, len(a.visits)) - min(1, len(b.visits)) })
 	for _, t := range tasks {
-		if s.err != nil || s.measured && s.over(1) {
+		if s.err != nil || s.hasSamples && s.isTimeOver(1) {
 			return
 		}
 		s.visit(t)
@@ -181,100 +182,100 @@ func (s *Scheduler) pass(tasks []*task) {
 
 // Samples of a task with each root.
 const (
-	enough = 20   // that all launches shall have together, at least, with both
-	most   = 50   // of a visit
-	limit  = 2000 // of a launch
-	times  = 5    // as many visits make the repetitions that were asked for
+	minSamplesPerTask   = 20   // that all launches shall have together, at least, with both
+	maxSamplesPerVisit  = 50   // of a visit
+	maxSamplesPerLaunch = 2000 // of a launch
+	visitsPerLaunch     = 5    // as many visits make the repetitions that were asked for
 )
 
-// stay is how long a visit lasts at most, or for the least number of samples: there are moments of
-// some milliseconds in which everything takes longer, as something else runs on the core that a
-// processor is a part of, so that a task is to be visited at many times.
-const stay = unit.Millisecond
+// maxVisitDuration is how long a visit lasts at most, or for the least number of samples: there are
+// moments of some milliseconds in which everything takes longer, as something else runs on the core
+// that a processor is a part of, so that a task is to be visited at many times.
+const maxVisitDuration = unit.Millisecond
 
-// least returns how many samples with each root a launch shall have of a task.
-func (s *Scheduler) least(t *task) int {
-	n := (enough + t.roots()*s.LeastLaunches() - 1) / (t.roots() * s.LeastLaunches())
-	if t.collective() {
+// minSamples returns how many samples with each root a launch shall have of a task.
+func (s *Scheduler) minSamples(t *task) int {
+	n := (minSamplesPerTask + t.rootCount()*s.MinLaunches() - 1) / (t.rootCount() * s.MinLaunches())
+	if t.isCollective() {
 		n = max(n, 8)
 	}
 	return max(n, 2)
 }
 
-// limit returns how many samples with each root a launch may have of a task.
-func (s *Scheduler) limit(t *task) int {
+// maxSamples returns how many samples with each root a launch may have of a task.
+func (s *Scheduler) maxSamples(t *task) int {
 	if s.Reps > 0 {
-		return stages[t.stage].rounds(s.Reps)
+		return stages[t.stage].roundsForReps(s.Reps)
 	}
-	rows := sample.MaxRows / max(s.LeastLaunches(), s.launch+1) / len(s.all) / len(stages[t.stage].timers) / t.roots()
-	return max(s.least(t), min(limit, rows))
+	rows := sample.MaxRows / max(s.MinLaunches(), s.launchIndex+1) / len(s.tasks) / len(stages[t.stage].timers) / t.rootCount()
+	return max(s.minSamples(t), min(maxSamplesPerLaunch, rows))
 }
 
-// hopeless is how many times as many rounds as are wanted may be gone through for them, if ranks
-// come too late.
-const hopeless = 5
+// maxLateFactor is how many times as many rounds as are wanted may be gone through for them, if
+// ranks come too late.
+const maxLateFactor = 5
 
-// known says whether the launch has enough of a task.
-func (s *Scheduler) known(t *task) bool {
-	have, undisturbed := t.samples(s.launch, s.health)
+// isKnown says whether the launch has enough of a task.
+func (s *Scheduler) isKnown(t *task) bool {
+	have, undisturbed := t.countSamples(s.launchIndex, s.health)
 	switch n := len(t.visits); {
 	case n > 0 && len(t.visits[n-1].samples) == 0: // the ranks do not have the stage
 		return true
-	case have >= s.limit(t) || s.Reps > 0 && n >= hopeless*times*(s.launch+1):
+	case have >= s.maxSamples(t) || s.Reps > 0 && n >= maxLateFactor*visitsPerLaunch*(s.launchIndex+1):
 		return true
-	case s.Reps > 0 || undisturbed < s.least(t):
+	case s.Reps > 0 || undisturbed < s.minSamples(t):
 		return false
-	case t.judged.launch == s.launch && 4*have < 5*t.judged.samples: // sorting all samples at each visit would take long
-		return t.judged.known
+	case t.verdict.launch == s.launchIndex && 4*have < 5*t.verdict.samples: // sorting all samples at each visit would take long
+		return t.verdict.known
 	}
-	t.judged.launch, t.judged.samples = s.launch, have
-	t.judged.known = !slices.ContainsFunc(t.estimates(s.launch, s.health), func(e estimate) bool { return !e.within(s.Wanted(), s.Step) })
-	return t.judged.known
+	t.verdict.launch, t.verdict.samples = s.launchIndex, have
+	t.verdict.known = !slices.ContainsFunc(t.estimates(s.launchIndex, s.health), func(e estimate) bool { return !e.isPrecise(s.WantedPrecision(), s.ClockStep) })
+	return t.verdict.known
 }
 
 // visit makes samples of a task.
 func (s *Scheduler) visit(t *task) {
-	if !t.met {
-		s.meet(t)
+	if !t.isCalibrated {
+		s.calibrateTask(t)
 	}
-	have, _ := t.samples(s.launch, s.health)
-	n := s.limit(t) - have
+	have, _ := t.countSamples(s.launchIndex, s.health)
+	n := s.maxSamples(t) - have
 	switch {
 	case s.Reps > 0 && len(s.Pairs) > 0:
 	case s.Reps > 0:
-		n = min(n, max(1, s.limit(t)/times))
+		n = min(n, max(1, s.maxSamples(t)/visitsPerLaunch))
 	default:
-		n = min(n, max(s.least(t), min(most, int(stay/t.cost))))
+		n = min(n, max(s.minSamples(t), min(maxSamplesPerVisit, int(maxVisitDuration/t.sampleCost))))
 	}
 	if n < 1 {
 		return
 	}
 	c := t.Command
-	c.Warm, c.Rounds = s.warm(t), min(n*t.each(), mostTimes/t.each()*t.each())
-	r := s.do(c)
+	c.WarmupRounds, c.Rounds = s.warmupRounds(t), min(n*t.roundsPerSample(), maxRoundsPerCommand/t.roundsPerSample()*t.roundsPerSample())
+	r := s.execute(c)
 	if s.err != nil {
 		return
 	}
-	late := t.add(s.launch, r)
-	s.measured = s.measured || late < c.Rounds
-	t.cost = max(1, r.Took*unit.Time(t.roots()*t.each())/unit.Time(t.roots()*c.Rounds+c.Warm+(t.roots()-1)*c.Rewarm()))
-	if t.stage == atOnceStage {
-		if s.out.Late, s.out.Started = s.out.Late+late, s.out.Started+c.Rounds; 4*late > c.Rounds {
-			t.Wait = min(2*t.Wait, t.widest)
+	late := t.recordVisit(s.launchIndex, r)
+	s.hasSamples = s.hasSamples || late < c.Rounds
+	t.sampleCost = max(1, r.Elapsed*unit.Time(t.rootCount()*t.roundsPerSample())/unit.Time(t.rootCount()*c.Rounds+c.WarmupRounds+(t.rootCount()-1)*c.RewarmRounds()))
+	if t.stage == agreedStartStage {
+		if s.outcome.LateStarts, s.outcome.AgreedStarts = s.outcome.LateStarts+late, s.outcome.AgreedStarts+c.Rounds; 4*late > c.Rounds {
+			t.Wait = min(2*t.Wait, t.maxWait)
 		}
 	}
-	if s.visits++; s.progress != nil {
-		part := float64(s.visits) / float64((times+1)*len(s.all))
-		if s.end > 0 {
-			part = float64(s.worker.Now()-s.begin) / float64(s.end-s.begin)
+	if s.visitCount++; s.reportProgress != nil {
+		part := float64(s.visitCount) / float64((visitsPerLaunch+1)*len(s.tasks))
+		if s.measureEnd > 0 {
+			part = float64(s.worker.Now()-s.measureBegin) / float64(s.measureEnd-s.measureBegin)
 		}
-		s.progress(min(1, part))
+		s.reportProgress(min(1, part))
 	}
 }
 
-// each returns how many rounds of its stage make a sample.
-func (t *task) each() int {
-	if stages[t.stage].inRound {
+// roundsPerSample returns how many rounds of its stage make a sample.
+func (t *task) roundsPerSample() int {
+	if stages[t.stage].batchInRound {
 		return 1
 	}
 	return t.Batch
@@ -283,64 +284,64 @@ func (t *task) each() int {
 // Rounds of a visit that do not count: as many as there is time for, but some at least, or one of
 // what takes so long that it warms up by itself.
 const (
-	meeting = 4 // when a cell is met
-	warming = 40
-	warmth  = 100 * unit.Microsecond
-	some    = 3
+	firstWarmupRounds = 4 // when a cell is met
+	maxWarmupRounds   = 40
+	maxWarmupTime     = 100 * unit.Microsecond
+	minWarmupRounds   = 3
 )
 
-func (s *Scheduler) warm(t *task) int {
-	if !s.Shared {
-		return max(1, s.Warmup)
+func (s *Scheduler) warmupRounds(t *task) int {
+	if !s.SharedMachine {
+		return max(1, s.WarmupRounds)
 	}
-	least := some
-	if t.cost > stay {
+	least := minWarmupRounds
+	if t.sampleCost > maxVisitDuration {
 		least = 1
 	}
-	return max(least, int(min(warming, warmth*unit.Time(t.roots()*t.each())/t.cost)))
+	return max(least, int(min(maxWarmupRounds, maxWarmupTime*unit.Time(t.rootCount()*t.roundsPerSample())/t.sampleCost)))
 }
 
-// meet finds out what a sample of a task takes, how long P1 has to wait in it or how far ahead
-// ranks agree on a start, and how many operations make a sample.
-func (s *Scheduler) meet(t *task) {
-	t.met = true
+// calibrateTask finds out what a sample of a task takes, how long P1 has to wait in it or how far
+// ahead ranks agree on a start, and how many operations make a sample.
+func (s *Scheduler) calibrateTask(t *task) {
+	t.isCalibrated = true
 	c := t.Command
-	this := met{t.cell, t.algorithm, t.Pair}
-	round, ok := s.rounds[this]
+	this := roundKey{t.cell, t.algorithm, t.Pair}
+	round, ok := s.shortestRounds[this]
 	if !ok {
-		c.Warm = meeting
-		if t.collective() {
-			c.Warm = max(s.Warmup, 1)
-			if s.Shared {
-				c.Warm = max(c.Warm, meeting)
+		c.WarmupRounds = firstWarmupRounds
+		if t.isCollective() {
+			c.WarmupRounds = max(s.WarmupRounds, 1)
+			if s.SharedMachine {
+				c.WarmupRounds = max(c.WarmupRounds, firstWarmupRounds)
 			}
 		}
-		round = s.do(c).Round
-		s.rounds[this] = round
+		round = s.execute(c).WarmupRound
+		s.shortestRounds[this] = round
 	}
-	if t.collective() {
-		t.Wait = max(1, ahead*round)
-		t.widest, t.cost = 16*t.Wait, t.Wait // ranks that are late for another reason stay late, and all would wait for them
+	if t.isCollective() {
+		t.Wait = max(1, startLeadRounds*round)
+		t.maxWait, t.sampleCost = 16*t.Wait, t.Wait // ranks that are late for another reason stay late, and all would wait for them
 		return
 	}
 	if t.Wait = s.Delta; t.Wait == 0 {
 		t.Wait = max(1, round/2) // a barrier and a message
 	}
 	c = t.Command
-	c.Warm, c.Rounds = 1, 2
-	r := s.do(c)
-	t.cost = max(1, r.Took*2/unit.Time(2*c.Rounds+c.Warm+c.Rewarm()))
-	t.Batch = s.batch(t, r)
-	t.cost *= unit.Time(t.Batch)
+	c.WarmupRounds, c.Rounds = 1, 2
+	r := s.execute(c)
+	t.sampleCost = max(1, r.Elapsed*2/unit.Time(2*c.Rounds+c.WarmupRounds+c.RewarmRounds()))
+	t.Batch = s.operationsPerSample(t, r)
+	t.sampleCost *= unit.Time(t.Batch)
 }
 
 // Batches make of what is shorter than so many steps of the clock something that is not.
 const (
-	fine     = 100
-	maxBatch = 16                     // or
-	maxTrips = 64                     // if a batch is one round, which lasts
-	tripTime = 10 * unit.Microsecond  // so that what begins and ends it does not show, and
-	dear     = 200 * unit.Microsecond // which a sample with each root takes no more than twice
+	minBatchSteps      = 100
+	maxBatchOperations = 16                     // or
+	maxBatchTrips      = 64                     // if a batch is one round, which lasts
+	minTripBatchTime   = 10 * unit.Microsecond  // so that what begins and ends it does not show, and
+	maxBatchCost       = 200 * unit.Microsecond // which a sample with each root takes no more than twice
 )
 
 // Batch says of a timer that samples of it are the means of several operations.
@@ -349,33 +350,33 @@ type Batch struct {
 	Operations int // at most
 }
 
-// batch returns how many operations make a sample, by a few single ones.
-func (s *Scheduler) batch(t *task, r Result) int {
+// operationsPerSample returns how many operations make a sample, by a few single ones.
+func (s *Scheduler) operationsPerSample(t *task, r Result) int {
 	x := stages[t.stage]
-	n, most := 1, maxBatch
-	if x.inRound {
-		most = maxTrips
+	n, most := 1, maxBatchOperations
+	if x.batchInRound {
+		most = maxBatchTrips
 	}
 	for i, name := range x.timers {
 		if 2*i+1 >= len(r.Times) || name == sample.Timer22 {
 			continue
 		}
-		value := meanOf([2]estimate{median(slices.Clone(r.Times[2*i])), median(slices.Clone(r.Times[2*i+1]))}).value
-		shortest := fine * float64(s.Step)
-		if x.inRound && s.Step > 0 {
-			shortest = max(shortest, float64(tripTime))
+		value := meanEstimate([2]estimate{medianEstimate(slices.Clone(r.Times[2*i])), medianEstimate(slices.Clone(r.Times[2*i+1]))}).value
+		shortest := minBatchSteps * float64(s.ClockStep)
+		if x.batchInRound && s.ClockStep > 0 {
+			shortest = max(shortest, float64(minTripBatchTime))
 		}
-		for n < most && float64(n*x.span)*value < shortest && unit.Time(n)*t.cost < dear {
+		for n < most && float64(n*x.intervalsPerOperation)*value < shortest && unit.Time(n)*t.sampleCost < maxBatchCost {
 			n *= 2
 		}
 	}
 	for i := range x.timers {
 		if n > 1 && 2*i < len(r.Times) {
-			b := slices.IndexFunc(s.out.Batches, func(b Batch) bool { return b.Timer == x.timers[i] })
+			b := slices.IndexFunc(s.outcome.Batches, func(b Batch) bool { return b.Timer == x.timers[i] })
 			if b < 0 {
-				b, s.out.Batches = len(s.out.Batches), append(s.out.Batches, Batch{Timer: x.timers[i]})
+				b, s.outcome.Batches = len(s.outcome.Batches), append(s.outcome.Batches, Batch{Timer: x.timers[i]})
 			}
-			s.out.Batches[b].Operations = max(s.out.Batches[b].Operations, n)
+			s.outcome.Batches[b].Operations = max(s.outcome.Batches[b].Operations, n)
 		}
 	}
 	return n

@@ -25,24 +25,24 @@ type simulated struct {
 
 func (w *simulated) Now() unit.Time { return w.now }
 
-func (w *simulated) Do(c Command) (Result, error) {
+func (w *simulated) Execute(c Command) (Result, error) {
 	if w.commands = append(w.commands, c); len(w.commands) == w.fails {
 		return Result{}, errors.New("rank 1 is gone")
 	}
 	s := stages[c.Stage]
-	r := Result{Work: []unit.Time{1000, 1000}, Round: w.time(w, c, s.timers[0])}
+	r := Result{WorkTimes: []unit.Time{1000, 1000}, WarmupRound: w.time(w, c, s.timers[0])}
 	if w.work != nil {
-		r.Work = w.work(w)
+		r.WorkTimes = w.work(w)
 	}
-	r.Took = unit.Time(c.Warm) * r.Round
+	r.Elapsed = unit.Time(c.WarmupRounds) * r.WarmupRound
 	if c.Rounds > 0 {
-		r.Took = unit.Time(c.Warm+c.Rewarm()+2*c.Rounds) * r.Round
+		r.Elapsed = unit.Time(c.WarmupRounds+c.RewarmRounds()+2*c.Rounds) * r.WarmupRound
 	}
-	w.now += r.Took + 10*unit.Microsecond
+	w.now += r.Elapsed + 10*unit.Microsecond
 	for _, timer := range s.timers {
 		for range 2 {
 			var times []unit.Time
-			for range c.Rounds / map[bool]int{true: 1, false: c.Batch}[s.inRound] {
+			for range c.Rounds / map[bool]int{true: 1, false: c.Batch}[s.batchInRound] {
 				times = append(times, w.time(w, c, timer))
 			}
 			r.Times = append(r.Times, times)
@@ -64,12 +64,12 @@ func scattered(parts unit.Time) func(*simulated, Command, string) unit.Time {
 // runOn runs an experiment on a simulated worker. Starting a launch takes 20 ms.
 func runOn(t *testing.T, e *Experiment, w *simulated) *Outcome {
 	t.Helper()
-	e.Shared = true
+	e.SharedMachine = true
 	s := NewScheduler(e)
 	s.Clock = func() time.Time { return time.Unix(0, int64(w.now/unit.Nanosecond)) }
 	out, err := s.Run(t.Context(), func(context.Context, int) error {
 		w.now += 20 * unit.Millisecond
-		return s.Drive(w)
+		return s.MeasureLaunch(w)
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -93,9 +93,9 @@ func TestBudget(t *testing.T) {
 		if c.round > unit.Microsecond {
 			w.time = func(*simulated, Command, string) unit.Time { return c.round }
 		}
-		e := &Experiment{Plan: allModes(), Budget: c.budget, Trips: LogTrips}
+		e := &Experiment{Plan: allModes(), Budget: c.budget, RoundTripSizes: LogRoundTripSizes}
 		out := runOn(t, e, w)
-		if over := time.Duration(w.now/unit.Nanosecond) - c.budget; over > 25*time.Millisecond || out.Took > c.budget+25*time.Millisecond {
+		if over := time.Duration(w.now/unit.Nanosecond) - c.budget; over > 25*time.Millisecond || out.Elapsed > c.budget+25*time.Millisecond {
 			t.Errorf("a budget of %v: it took %v", c.budget, time.Duration(w.now/unit.Nanosecond))
 		}
 		if out.Launches < 1 || out.Launches > 2*c.launches || out.Tasks != len(e.tasks()) {
@@ -106,18 +106,18 @@ func TestBudget(t *testing.T) {
 			if len(s.Times) < 4 || len(s.Times)%2 != 0 {
 				t.Errorf("a budget of %v: %d samples of %v", c.budget, len(s.Times), s.Key)
 			}
-			done[fmt.Sprint(s.Mode, s.Bytes, stageOf(s.Timer))] = true
+			done[fmt.Sprint(s.Mode, s.Bytes, stageWithTimer(s.Timer))] = true
 		}
-		if len(done) != out.Tasks-out.Missing {
-			t.Errorf("a budget of %v: samples of %d tasks, of %d without %d", c.budget, len(done), out.Tasks, out.Missing)
+		if len(done) != out.Tasks-out.MissingTasks {
+			t.Errorf("a budget of %v: samples of %d tasks, of %d without %d", c.budget, len(done), out.Tasks, out.MissingTasks)
 		}
-		if c.budget > time.Second && out.Missing > 0 {
-			t.Errorf("a budget of %v: %d of %d tasks have no samples", c.budget, out.Missing, out.Tasks)
+		if c.budget > time.Second && out.MissingTasks > 0 {
+			t.Errorf("a budget of %v: %d of %d tasks have no samples", c.budget, out.MissingTasks, out.Tasks)
 		}
 	}
 	// Warming up takes all of the time: one task is measured all the same.
-	if out := runOn(t, &Experiment{Plan: allModes(), Budget: 1}, &simulated{time: func(_ *simulated, c Command, _ string) unit.Time { return unit.Second }}); out.Missing != out.Tasks-1 {
-		t.Errorf("in no time %d of %d tasks were measured", out.Tasks-out.Missing, out.Tasks)
+	if out := runOn(t, &Experiment{Plan: allModes(), Budget: 1}, &simulated{time: func(_ *simulated, c Command, _ string) unit.Time { return unit.Second }}); out.MissingTasks != out.Tasks-1 {
+		t.Errorf("in no time %d of %d tasks were measured", out.Tasks-out.MissingTasks, out.Tasks)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestScarceTime(t *testing.T) {
 	out := runOn(t, &Experiment{Plan: allModes(), Budget: 2 * time.Second, Launches: 4}, w)
 	launches := map[string]map[int]bool{}
 	for _, s := range out.Series {
-		k := fmt.Sprint(s.Mode, s.Bytes, stageOf(s.Timer))
+		k := fmt.Sprint(s.Mode, s.Bytes, stageWithTimer(s.Timer))
 		if launches[k] == nil {
 			launches[k] = map[int]bool{}
 		}
@@ -139,8 +139,8 @@ func TestScarceTime(t *testing.T) {
 			twice++
 		}
 	}
-	if out.Missing > 0 && twice > out.Tasks/10 {
-		t.Errorf("%d tasks have no samples, and %d those of several launches", out.Missing, twice)
+	if out.MissingTasks > 0 && twice > out.Tasks/10 {
+		t.Errorf("%d tasks have no samples, and %d those of several launches", out.MissingTasks, twice)
 	}
 }
 
@@ -153,8 +153,8 @@ func TestStopsWhenKnown(t *testing.T) {
 		return scattered(200)(w, c, timer)
 	}}
 	out := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0, 1000, 10000}}, Budget: 10 * time.Second}, w)
-	if out.Known != out.Medians || out.Took > 2*time.Second {
-		t.Errorf("%d of %d medians are known after %v", out.Known, out.Medians, out.Took)
+	if out.KnownMedians != out.Medians || out.Elapsed > 2*time.Second {
+		t.Errorf("%d of %d medians are known after %v", out.KnownMedians, out.Medians, out.Elapsed)
 	}
 	n := map[string]int{}
 	for _, s := range out.Series {
@@ -176,7 +176,7 @@ func TestFixedRepetitions(t *testing.T) {
 		n[s.Key] += len(s.Times)
 	}
 	for k, n := range n {
-		if want := 2 * stages[stageOf(k.Timer)].rounds(40); n != want {
+		if want := 2 * stages[stageWithTimer(k.Timer)].roundsForReps(40); n != want {
 			t.Errorf("%v: %d samples, not %d", k, n, want)
 		}
 	}
@@ -219,15 +219,15 @@ func TestDisturbedVisits(t *testing.T) {
 	}
 	var h health
 	for range 50 {
-		h.see(Command{}, []unit.Time{1300, 1000})
+		h.recordWork(Command{}, []unit.Time{1300, 1000})
 	}
-	if h.disturbed(Command{}, []unit.Time{1300, 1000}) {
+	if h.isDisturbed(Command{}, []unit.Time{1300, 1000}) {
 		t.Error("disturbed at its best")
 	}
 	for range 50 {
-		h.see(Command{}, []unit.Time{1000, 1000})
+		h.recordWork(Command{}, []unit.Time{1000, 1000})
 	}
-	if !h.disturbed(Command{}, []unit.Time{1300, 1000}) || h.disturbed(Command{}, []unit.Time{1050, 1000}) || h.disturbed(Command{}, nil) {
+	if !h.isDisturbed(Command{}, []unit.Time{1300, 1000}) || h.isDisturbed(Command{}, []unit.Time{1050, 1000}) || h.isDisturbed(Command{}, nil) {
 		t.Error("it is disturbed if it takes a tenth longer than at its best")
 	}
 }
@@ -235,7 +235,7 @@ func TestDisturbedVisits(t *testing.T) {
 // Two workers that give the same answers get the same commands, so that this library and the
 // vendor's are measured by the same rules.
 func TestSameCommands(t *testing.T) {
-	e := Experiment{Plan: allModes(), Budget: time.Second, Trips: LogTrips, Refine: true, Seed: 7, Step: 10 * unit.Nanosecond}
+	e := Experiment{Plan: allModes(), Budget: time.Second, RoundTripSizes: LogRoundTripSizes, RefineSizes: true, Seed: 7, ClockStep: 10 * unit.Nanosecond}
 	a, b := &simulated{time: scattered(5)}, &simulated{time: scattered(5)}
 	first, second := e, e
 	runOn(t, &first, a)
@@ -249,8 +249,8 @@ func TestSameCommands(t *testing.T) {
 		t.Error("another seed makes no other order")
 	}
 	for _, x := range a.commands {
-		if commandOf(x.Words()) != x {
-			t.Fatalf("%+v is %+v as numbers", x, commandOf(x.Words()))
+		if commandFromWords(x.Words()) != x {
+			t.Fatalf("%+v is %+v as numbers", x, commandFromWords(x.Words()))
 		}
 	}
 }
@@ -260,18 +260,18 @@ func TestRefines(t *testing.T) {
 	limit := 3000
 	w := &simulated{time: func(w *simulated, c Command, timer string) unit.Time {
 		t := scattered(300)(w, c, timer)
-		if c.Bytes > limit && (modeNamed(c.Mode) == "send" || modeNamed(c.Mode) == "isend") {
+		if c.Bytes > limit && (modeNameAt(c.Mode) == "send" || modeNameAt(c.Mode) == "isend") {
 			t += 8 * unit.Microsecond
 		}
 		return t
 	}}
-	out := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send", "ssend"}, Sizes: LogSizes}, Refine: true}, w)
-	sizes := slices.Sorted(slices.Values(append(slices.Clone(LogSizes), out.Added...)))
+	out := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send", "ssend"}, Sizes: LogSizes}, RefineSizes: true}, w)
+	sizes := slices.Sorted(slices.Values(append(slices.Clone(LogSizes), out.AddedSizes...)))
 	i, _ := slices.BinarySearch(sizes, limit)
-	if n := len(out.Added); n < 2 || n > 8 || sizes[i]-sizes[i-1] > limit/grain+finest || slices.Max(out.Added) > 4096 || slices.Min(out.Added) < 2048 {
-		t.Errorf("added %v: the limit is between %d and %d", out.Added, sizes[i-1], sizes[i])
+	if n := len(out.AddedSizes); n < 2 || n > 8 || sizes[i]-sizes[i-1] > limit/sizeGapDivisor+minSizeGap || slices.Max(out.AddedSizes) > 4096 || slices.Min(out.AddedSizes) < 2048 {
+		t.Errorf("added %v: the limit is between %d and %d", out.AddedSizes, sizes[i-1], sizes[i])
 	}
-	for _, k := range out.Added {
+	for _, k := range out.AddedSizes {
 		if !slices.ContainsFunc(out.Series, func(s sample.Series) bool { return s.Mode == "ssend" && s.Bytes == k && s.Launch > 0 }) {
 			t.Errorf("%d bytes are not measured of ssend in later launches", k)
 		}
@@ -282,9 +282,9 @@ func TestRefines(t *testing.T) {
 		}
 		return []unit.Time{1000, 1500}
 	}
-	busy := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send", "ssend"}, Sizes: LogSizes}, Refine: true}, w)
-	if len(busy.Added) < 2 || len(slices.Compact(slices.Clone(busy.Added))) != len(busy.Added) {
-		t.Errorf("added %v on a busy machine", busy.Added)
+	busy := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send", "ssend"}, Sizes: LogSizes}, RefineSizes: true}, w)
+	if len(busy.AddedSizes) < 2 || len(slices.Compact(slices.Clone(busy.AddedSizes))) != len(busy.AddedSizes) {
+		t.Errorf("added %v on a busy machine", busy.AddedSizes)
 	}
 	seen := map[sample.Key]bool{}
 	for _, s := range busy.Series {
@@ -294,14 +294,14 @@ func TestRefines(t *testing.T) {
 		seen[s.Key] = true
 	}
 	w.time, w.work = scattered(300), nil
-	if out := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send", "ssend"}, Sizes: LogSizes}, Refine: true}, w); len(out.Added) > 0 {
-		t.Errorf("without a limit %v were added", out.Added)
+	if out := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send", "ssend"}, Sizes: LogSizes}, RefineSizes: true}, w); len(out.AddedSizes) > 0 {
+		t.Errorf("without a limit %v were added", out.AddedSizes)
 	}
 }
 
 // Of some sizes only round trips are measured, and trains of long messages are not.
 func TestTripsAndTrains(t *testing.T) {
-	e := &Experiment{Plan: Plan{Modes: []string{"send", "rsend"}, Sizes: []int{0, 1000, 50000}, Shared: true}, Trips: []int{8, 1000}, Trains: 1000}
+	e := &Experiment{Plan: Plan{Modes: []string{"send", "rsend"}, Sizes: []int{0, 1000, 50000}, SharedMachine: true}, RoundTripSizes: []int{8, 1000}, MaxTrainBytes: 1000}
 	n := map[string]int{}
 	for _, x := range e.tasks() {
 		for _, timer := range stages[x.stage].timers {
@@ -320,19 +320,19 @@ func TestBatches(t *testing.T) {
 	w := &simulated{time: func(_ *simulated, c Command, _ string) unit.Time {
 		return 30 * unit.Nanosecond * unit.Time(1+c.Bytes)
 	}}
-	out := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0, 100_000}}, Step: 10 * unit.Nanosecond, Budget: time.Second}, w)
+	out := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0, 100_000}}, ClockStep: 10 * unit.Nanosecond, Budget: time.Second}, w)
 	of := map[string]int{}
 	for _, b := range out.Batches {
 		of[b.Timer] = b.Operations
 	}
-	if of[sample.Timer11] != maxBatch || of[sample.RTT] < 32 || of[sample.Train] >= maxBatch {
+	if of[sample.Timer11] != maxBatchOperations || of[sample.RTT] < 32 || of[sample.Train] >= maxBatchOperations {
 		t.Errorf("batches: %v", of)
 	}
 	for _, c := range w.commands {
-		if c.Bytes > 0 && c.Batch > 1 && c.Bytes != steadyBytes {
+		if c.Bytes > 0 && c.Batch > 1 && c.Bytes != warmupBytes {
 			t.Errorf("a batch of what takes long: %+v", c)
 		}
-		if c.Batch > 1 && !stages[c.Stage].inRound && c.Rounds%c.Batch != 0 {
+		if c.Batch > 1 && !stages[c.Stage].batchInRound && c.Rounds%c.Batch != 0 {
 			t.Errorf("%d rounds are no samples of %d", c.Rounds, c.Batch)
 		}
 	}
@@ -340,17 +340,17 @@ func TestBatches(t *testing.T) {
 
 // A visit of much warms up for 100 us, one of a long message by one round.
 func TestWarm(t *testing.T) {
-	s := NewScheduler(&Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0}, Shared: true}})
+	s := NewScheduler(&Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0}, SharedMachine: true}})
 	for _, c := range []struct {
 		cost  unit.Time
 		batch int
 		want  int
-	}{{2 * unit.Microsecond, 1, warming}, {20 * unit.Microsecond, 1, 10}, {20 * unit.Microsecond, 2, 20}, {500 * unit.Microsecond, 1, some}, {2 * unit.Millisecond, 1, 1}} {
-		if got := s.warm(&task{cost: c.cost, Command: Command{Batch: c.batch}}); got != c.want {
+	}{{2 * unit.Microsecond, 1, maxWarmupRounds}, {20 * unit.Microsecond, 1, 10}, {20 * unit.Microsecond, 2, 20}, {500 * unit.Microsecond, 1, minWarmupRounds}, {2 * unit.Millisecond, 1, 1}} {
+		if got := s.warmupRounds(&task{sampleCost: c.cost, Command: Command{Batch: c.batch}}); got != c.want {
 			t.Errorf("%v a sample of %d: %d rounds, not %d", c.cost, c.batch, got, c.want)
 		}
 	}
-	if (Command{Warm: 40, Rounds: 50}).Rewarm() != 3 || (Command{Warm: 40, Rounds: 2}).Rewarm() != 1 || (Command{Warm: 1, Rounds: 50}).Rewarm() != 1 {
+	if (Command{WarmupRounds: 40, Rounds: 50}).RewarmRounds() != 3 || (Command{WarmupRounds: 40, Rounds: 2}).RewarmRounds() != 1 || (Command{WarmupRounds: 1, Rounds: 50}).RewarmRounds() != 1 {
 		t.Error("rounds with the other root")
 	}
 }
@@ -360,8 +360,8 @@ func TestWarm(t *testing.T) {
 func TestLaunches(t *testing.T) {
 	plan := Plan{Modes: []string{"ssend"}, Sizes: []int{0}}
 	w := &simulated{time: scattered(300)}
-	if out := runOn(t, &Experiment{Plan: plan, Budget: time.Minute}, w); out.Launches != 5 || out.Known != out.Medians {
-		t.Errorf("launches that agree: %d, %d of %d known", out.Launches, out.Known, out.Medians)
+	if out := runOn(t, &Experiment{Plan: plan, Budget: time.Minute}, w); out.Launches != 5 || out.KnownMedians != out.Medians {
+		t.Errorf("launches that agree: %d, %d of %d known", out.Launches, out.KnownMedians, out.Medians)
 	}
 	launch := 0
 	w = &simulated{}
@@ -369,12 +369,12 @@ func TestLaunches(t *testing.T) {
 		return unit.Microsecond * unit.Time(1+max(0, 4-launch))
 	}
 	e := &Experiment{Plan: plan, Budget: time.Minute, Precision: 0.4, Launches: 0}
-	e.Shared = true
+	e.SharedMachine = true
 	s := NewScheduler(e)
 	s.Clock = func() time.Time { return time.Unix(0, int64(w.now/unit.Nanosecond)) }
-	out, err := s.Run(t.Context(), func(_ context.Context, n int) error { launch = n; return s.Drive(w) }, nil)
-	if err != nil || out.Launches <= 5 || out.Known != out.Medians {
-		t.Errorf("launches of which the first disagree: %d, %d of %d known, %v", out.Launches, out.Known, out.Medians, err)
+	out, err := s.Run(t.Context(), func(_ context.Context, n int) error { launch = n; return s.MeasureLaunch(w) }, nil)
+	if err != nil || out.Launches <= 5 || out.KnownMedians != out.Medians {
+		t.Errorf("launches of which the first disagree: %d, %d of %d known, %v", out.Launches, out.KnownMedians, out.Medians, err)
 	}
 	w = &simulated{time: scattered(300)}
 	if out := runOn(t, &Experiment{Plan: plan, Launches: 2, Budget: time.Minute}, w); out.Launches != 2 {
@@ -382,7 +382,7 @@ func TestLaunches(t *testing.T) {
 	}
 	w = &simulated{time: scattered(5), fails: 100}
 	s = NewScheduler(&Experiment{Plan: allModes(), Budget: time.Minute})
-	if _, err := s.Run(t.Context(), func(context.Context, int) error { return s.Drive(w) }, nil); err == nil || err.Error() != "rank 1 is gone" || len(w.commands) != 100 {
+	if _, err := s.Run(t.Context(), func(context.Context, int) error { return s.MeasureLaunch(w) }, nil); err == nil || err.Error() != "rank 1 is gone" || len(w.commands) != 100 {
 		t.Errorf("%v after %d commands", err, len(w.commands))
 	}
 }
@@ -391,11 +391,11 @@ func TestLaunches(t *testing.T) {
 func TestExperimentCheck(t *testing.T) {
 	plan := Plan{Modes: []string{"send"}, Sizes: []int{1}}
 	e := Experiment{Plan: plan}
-	if err := e.Check(); err != nil || e.LeastLaunches() != 5 || e.Time() != 4*time.Second || e.Wanted() != 0.02 {
-		t.Errorf("%v: %d launches, %v, %v", err, e.LeastLaunches(), e.Time(), e.Wanted())
+	if err := e.Check(); err != nil || e.MinLaunches() != 5 || e.TimeLimit() != 4*time.Second || e.WantedPrecision() != 0.02 {
+		t.Errorf("%v: %d launches, %v, %v", err, e.MinLaunches(), e.TimeLimit(), e.WantedPrecision())
 	}
-	if e.Reps = 8; e.Time() != 0 {
-		t.Errorf("8 repetitions may take %v", e.Time())
+	if e.Reps = 8; e.TimeLimit() != 0 {
+		t.Errorf("8 repetitions may take %v", e.TimeLimit())
 	}
 	for says, change := range map[string]func(e *Experiment){
 		"1001 launches": func(e *Experiment) { e.Launches = 1001 },
@@ -403,7 +403,7 @@ func TestExperimentCheck(t *testing.T) {
 		"precision":     func(e *Experiment) { e.Precision = 1 },
 		"repetitions":   func(e *Experiment) { e.Reps = -1 },
 		"zsend":         func(e *Experiment) { e.Modes = []string{"zsend"} },
-		"round trips":   func(e *Experiment) { e.Trips = []int{2} },
+		"round trips":   func(e *Experiment) { e.RoundTripSizes = []int{2} },
 		"samples":       func(e *Experiment) { e.Reps = sample.MaxRows },
 	} {
 		e := Experiment{Plan: plan}
@@ -418,17 +418,17 @@ func TestExperimentCheck(t *testing.T) {
 			t.Errorf("sizes %v", sizes)
 		}
 	}
-	if slices.Max(LogTrips) > k {
+	if slices.Max(LogRoundTripSizes) > k {
 		t.Error("round trips of more than the longest message")
 	}
 }
 
 // Dithering spreads the ends of waits over a step of the clock.
 func TestDither(t *testing.T) {
-	d := dither{turns: 1000}
+	d := dither{loopsPerStep: 1000}
 	var seen [10]int
 	for range 100 {
-		seen[d.next()/100]++
+		seen[d.nextLoopCount()/100]++
 	}
 	if slices.Min(seen[:]) < 8 || slices.Max(seen[:]) > 12 {
 		t.Errorf("of a hundred waits: %v", seen)

@@ -11,14 +11,14 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Opener opens the world of the job of that number of a sweep, so that what is random in it does
-// not depend on which core came first.
-type Opener func(ctx context.Context, job int) (mpi.World, error)
+// WorldOpener opens the world of the job of that number of a sweep, so that what is random in it
+// does not depend on which core came first.
+type WorldOpener func(ctx context.Context, job int) (mpi.World, error)
 
 // Sweep measures every cell of a plan in a job of its own, on all cores. The series are in the
 // order of the cells. The first failure ends the sweep. After each cell done is called with how
 // many are; it may be nil.
-func Sweep(ctx context.Context, p *Plan, o mpi.Options, open Opener, done func(n int)) ([]sample.Series, error) {
+func Sweep(ctx context.Context, p *Plan, o mpi.Options, open WorldOpener, done func(n int)) ([]sample.Series, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
@@ -27,17 +27,17 @@ func Sweep(ctx context.Context, p *Plan, o mpi.Options, open Opener, done func(n
 	for i, c := range cells {
 		sizes[i] = c.Bytes
 	}
-	return sweep(ctx, sizes, o, open, func(c *mpi.Comm, i int) []sample.Series { return p.Measure(c, cells[i:i+1]) }, done)
+	return runJobs(ctx, sizes, o, open, func(c *mpi.Comm, i int) []sample.Series { return p.Measure(c, cells[i:i+1]) }, done)
 }
 
 // SweepPairs measures all cells of a plan between each of some pairs of ranks, every pair in a job
 // of its own. The pair of the plan does not count. The series are in the order of the pairs, and
 // have their place set besides what Measure sets.
-func SweepPairs(ctx context.Context, p *Plan, pairs [][2]int, o mpi.Options, open Opener, done func(n int)) ([]sample.Series, error) {
+func SweepPairs(ctx context.Context, p *Plan, pairs [][2]int, o mpi.Options, open WorldOpener, done func(n int)) ([]sample.Series, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	return sweep(ctx, make([]int, len(pairs)), o, open, func(c *mpi.Comm, i int) []sample.Series {
+	return runJobs(ctx, make([]int, len(pairs)), o, open, func(c *mpi.Comm, i int) []sample.Series {
 		one := *p
 		one.Pair = pairs[i]
 		series := one.Measure(c, p.Cells())
@@ -51,7 +51,7 @@ func SweepPairs(ctx context.Context, p *Plan, pairs [][2]int, o mpi.Options, ope
 // SweepCollectives measures every collective operation of an experiment in a job of its own. Reps
 // must be given. The outcome has the series in the order of e.Collectives, and says how many
 // repetitions began too late.
-func SweepCollectives(ctx context.Context, e *Experiment, o mpi.Options, open Opener, done func(n int)) (*Outcome, error) {
+func SweepCollectives(ctx context.Context, e *Experiment, o mpi.Options, open WorldOpener, done func(n int)) (*Outcome, error) {
 	if err := e.Check(); err != nil {
 		return nil, err
 	}
@@ -63,21 +63,21 @@ func SweepCollectives(ctx context.Context, e *Experiment, o mpi.Options, open Op
 	}
 	out := &Outcome{}
 	var err error
-	out.Series, err = sweep(ctx, sizes, o, open, func(c *mpi.Comm, i int) []sample.Series {
-		if schedulers[i].take(c); c.Rank() != root {
+	out.Series, err = runJobs(ctx, sizes, o, open, func(c *mpi.Comm, i int) []sample.Series {
+		if schedulers[i].runRank(c); c.Rank() != rootRank {
 			return nil
 		}
 		return schedulers[i].Series()
 	}, done)
 	for _, s := range schedulers {
-		out.Late, out.Started = out.Late+s.out.Late, out.Started+s.out.Started
+		out.LateStarts, out.AgreedStarts = out.LateStarts+s.outcome.LateStarts, out.AgreedStarts+s.outcome.AgreedStarts
 	}
 	return out, err
 }
 
-// sweep lets the ranks of each job measure, on all cores, and returns the series in the order of
+// runJobs lets the ranks of each job measure, on all cores, and returns the series in the order of
 // the jobs. Those of the largest sizes begin first, so that no core is left with one at the end.
-func sweep(ctx context.Context, sizes []int, o mpi.Options, open Opener, measure func(c *mpi.Comm, job int) []sample.Series, done func(n int)) ([]sample.Series, error) {
+func runJobs(ctx context.Context, sizes []int, o mpi.Options, open WorldOpener, measure func(c *mpi.Comm, job int) []sample.Series, done func(n int)) ([]sample.Series, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	order, results := make([]int, len(sizes)), make([][]sample.Series, len(sizes))

@@ -15,11 +15,11 @@ type task struct {
 	stage     int
 	algorithm string
 
-	met    bool
-	cost   unit.Time // of a sample with each root
-	widest unit.Time // Command.Wait of collective operations may grow to this
-	visits []visit
-	judged struct { // when it was last seen whether the task is known
+	isCalibrated bool
+	sampleCost   unit.Time // of a sample with each root
+	maxWait      unit.Time // Command.Wait of collective operations may grow to this
+	visits       []visit
+	verdict      struct { // when it was last seen whether the task is known
 		launch, samples int
 		known           bool
 	}
@@ -27,19 +27,19 @@ type task struct {
 
 // visit is a command that was done.
 type visit struct {
-	launch  int
-	samples [][2][]unit.Time // by timer and root
-	work    []unit.Time      // by rank, of the command before and after
+	launch    int
+	samples   [][2][]unit.Time // by timer and root
+	workTimes []unit.Time      // by rank, of the command before and after
 }
 
 // tasks returns all tasks of the experiment.
 func (e *Experiment) tasks() []*task {
 	var all []*task
 	for _, x := range e.Collectives {
-		for _, s := range []int{behindBarrierStage, atOnceStage} {
-			if s == behindBarrierStage || e.Common {
+		for _, s := range []int{barrierStage, agreedStartStage} {
+			if s == barrierStage || e.CommonClock {
 				all = append(all, &task{stage: s, cell: Cell{x.Operation.String(), x.Bytes}, algorithm: x.Name,
-					Command: Command{Stage: s, Mode: int(x.Operation), Algorithm: x.number(), Bytes: x.Bytes, Batch: 1}})
+					Command: Command{Stage: s, Mode: int(x.Operation), Algorithm: x.algorithmIndex(), Bytes: x.Bytes, Batch: 1}})
 			}
 		}
 	}
@@ -47,8 +47,8 @@ func (e *Experiment) tasks() []*task {
 		return all
 	}
 	for _, m := range e.Modes {
-		for _, k := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(e.Sizes, e.Trips)))) {
-			all = append(all, e.tasksOf(Cell{m, k})...)
+		for _, k := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(e.Sizes, e.RoundTripSizes)))) {
+			all = append(all, e.cellTasks(Cell{m, k})...)
 		}
 	}
 	if len(e.Pairs) == 0 {
@@ -65,36 +65,36 @@ func (e *Experiment) tasks() []*task {
 	return of
 }
 
-// tasksOf returns those of a mode and a length.
-func (e *Experiment) tasksOf(c Cell) []*task {
+// cellTasks returns those of a mode and a length.
+func (e *Experiment) cellTasks(c Cell) []*task {
 	var all []*task
-	for _, i := range e.stagesOf(find(c.Mode)) {
+	for _, i := range e.stageIndices(modeNamed(c.Mode)) {
 		switch s := stages[i]; {
-		case e.OnlyTrips(c.Bytes) && !s.has(sample.RTT):
-		case e.Trains > 0 && c.Bytes > e.Trains && streams(find(c.Mode), &e.Plan) && s.rounds(1000) == rarely(1000):
+		case e.HasOnlyRoundTrips(c.Bytes) && !s.hasTimer(sample.RTT):
+		case e.MaxTrainBytes > 0 && c.Bytes > e.MaxTrainBytes && canStream(modeNamed(c.Mode), &e.Plan) && s.roundsForReps(1000) == sixteenthOfReps(1000):
 		default:
-			all = append(all, &task{stage: i, cell: c, Command: Command{Stage: i, Mode: modeNumber(c.Mode), Bytes: c.Bytes, Batch: 1}})
+			all = append(all, &task{stage: i, cell: c, Command: Command{Stage: i, Mode: modeIndex(c.Mode), Bytes: c.Bytes, Batch: 1}})
 		}
 	}
 	return all
 }
 
-// collective says whether the task is of a collective operation.
-func (t *task) collective() bool { return stages[t.stage].collective() }
+// isCollective says whether the task is of a collective operation.
+func (t *task) isCollective() bool { return stages[t.stage].isCollective() }
 
-// roots returns with how many roots of the barrier there are samples.
-func (t *task) roots() int {
-	if t.collective() {
+// rootCount returns with how many roots of the barrier there are samples.
+func (t *task) rootCount() int {
+	if t.isCollective() {
 		return 1
 	}
 	return 2
 }
 
-// add adds what a command brought. It returns how many rounds of a collective operation began too
-// late.
-func (t *task) add(launch int, r Result) (late int) {
-	v := visit{launch: launch, work: r.Work}
-	if !t.collective() {
+// recordVisit adds what a command brought. It returns how many rounds of a collective operation
+// began too late.
+func (t *task) recordVisit(launch int, r Result) (late int) {
+	v := visit{launch: launch, workTimes: r.WorkTimes}
+	if !t.isCollective() {
 		for i := 0; i+1 < len(r.Times); i += 2 {
 			v.samples = append(v.samples, [2][]unit.Time{r.Times[i], r.Times[i+1]})
 		}
@@ -109,7 +109,7 @@ func (t *task) add(launch int, r Result) (late int) {
 			ranks[rank] = r.Times[rank][i]
 		}
 		slices.Sort(ranks)
-		sums := s.sum(ranks)
+		sums := s.summarizeRanks(ranks)
 		if sums == nil {
 			late++
 		}
@@ -121,16 +121,16 @@ func (t *task) add(launch int, r Result) (late int) {
 	return late
 }
 
-// samples returns how many samples of each timer with each root there are of a launch, and how many
-// of them are undisturbed by what is known of the health of ranks.
-func (t *task) samples(launch int, h health) (all, undisturbed int) {
+// countSamples returns how many samples of each timer with each root there are of a launch, and how
+// many of them are undisturbed by what is known of the health of ranks.
+func (t *task) countSamples(launch int, h health) (all, undisturbed int) {
 	for _, v := range t.visits {
 		if v.launch != launch || len(v.samples) == 0 {
 			continue
 		}
 		n := len(v.samples[0][0])
 		all += n
-		if !h.disturbed(t.Command, v.work) {
+		if !h.isDisturbed(t.Command, v.workTimes) {
 			undisturbed += n
 		}
 	}
@@ -146,19 +146,19 @@ func (t *task) estimates(launch int, h health) []estimate {
 			continue
 		}
 		var of [2]estimate
-		for root := range t.roots() {
+		for root := range t.rootCount() {
 			var times []unit.Time
 			for _, v := range t.visits {
-				if v.launch == launch && i < len(v.samples) && !h.disturbed(t.Command, v.work) {
+				if v.launch == launch && i < len(v.samples) && !h.isDisturbed(t.Command, v.workTimes) {
 					times = append(times, v.samples[i][root]...)
 				}
 			}
-			of[root] = median(times)
+			of[root] = medianEstimate(times)
 		}
-		if t.roots() == 1 {
+		if t.rootCount() == 1 {
 			all = append(all, of[0])
 		} else {
-			all = append(all, meanOf(of))
+			all = append(all, meanEstimate(of))
 		}
 	}
 	return all
@@ -170,12 +170,12 @@ func (t *task) series(h health) []sample.Series {
 	var all []sample.Series
 	at := make(map[sample.Key]int)
 	for timer, name := range stages[t.stage].timers {
-		for root := range t.roots() {
+		for root := range t.rootCount() {
 			for _, v := range t.visits {
 				if timer >= len(v.samples) || len(v.samples[timer][root]) == 0 {
 					continue
 				}
-				k := sample.Key{Mode: t.cell.Mode, Bytes: t.cell.Bytes, Protocol: t.algorithm, Timer: name, Launch: v.launch, Disturbed: h.disturbed(t.Command, v.work)}
+				k := sample.Key{Mode: t.cell.Mode, Bytes: t.cell.Bytes, Protocol: t.algorithm, Timer: name, Launch: v.launch, Disturbed: h.isDisturbed(t.Command, v.workTimes)}
 				if t.Pair[0] != t.Pair[1] {
 					k.Place = sample.PlaceOf(t.Pair[0], t.Pair[1])
 				}
@@ -194,36 +194,36 @@ func (t *task) series(h health) []sample.Series {
 // health is what is known of the processors of the ranks, from the fixed piece of work that each
 // does before and after each command: by rank its shortest times, in order.
 type health struct {
-	shortest [][]unit.Time
-	seen     []int
+	shortestWork [][]unit.Time
+	workCount    []int
 }
 
-// see takes notice of what the work took at a command.
-func (h *health) see(c Command, work []unit.Time) {
+// recordWork takes notice of what the work took at a command.
+func (h *health) recordWork(c Command, work []unit.Time) {
 	const kept = 256
 	for i, t := range work {
-		rank := c.rank(i)
-		for len(h.shortest) <= rank {
-			h.shortest, h.seen = append(h.shortest, nil), append(h.seen, 0)
+		rank := c.workRank(i)
+		for len(h.shortestWork) <= rank {
+			h.shortestWork, h.workCount = append(h.shortestWork, nil), append(h.workCount, 0)
 		}
-		h.seen[rank]++
-		n, _ := slices.BinarySearch(h.shortest[rank], t)
+		h.workCount[rank]++
+		n, _ := slices.BinarySearch(h.shortestWork[rank], t)
 		if n < kept {
-			h.shortest[rank] = slices.Insert(h.shortest[rank], n, t)
-			h.shortest[rank] = h.shortest[rank][:min(kept, len(h.shortest[rank]))]
+			h.shortestWork[rank] = slices.Insert(h.shortestWork[rank], n, t)
+			h.shortestWork[rank] = h.shortestWork[rank][:min(kept, len(h.shortestWork[rank]))]
 		}
 	}
 }
 
-// disturbed says whether the work took some rank longer than at its best moments: something else
+// isDisturbed says whether the work took some rank longer than at its best moments: something else
 // ran on its core, or its clock was lower.
-func (h health) disturbed(c Command, work []unit.Time) bool {
+func (h health) isDisturbed(c Command, work []unit.Time) bool {
 	for i, t := range work {
-		rank := c.rank(i)
-		if rank >= len(h.shortest) {
+		rank := c.workRank(i)
+		if rank >= len(h.shortestWork) {
 			continue
 		}
-		best := h.shortest[rank][min(host.BestTimeIndex(h.seen[rank]), len(h.shortest[rank])-1)]
+		best := h.shortestWork[rank][min(host.BestTimeIndex(h.workCount[rank]), len(h.shortestWork[rank])-1)]
 		if float64(t) > host.PaceTolerance*float64(best) {
 			return true
 		}

@@ -16,14 +16,14 @@ func TestRoundsOfRanks(t *testing.T) {
 		ranks [][]unit.Time // the rounds of each
 		want  [][2][]unit.Time
 	}{
-		{behindBarrierStage, [][]unit.Time{{5, 30}, {2, 20}, {9, 10}}, [][2][]unit.Time{{{2, 10}}, {{5, 20}}, {{9, 30}}}},
-		{behindBarrierStage, [][]unit.Time{{4}, {1}, {3}, {2}}, [][2][]unit.Time{{{1}}, {{2}}, {{4}}}}, // 2.5 is rounded down
-		{behindBarrierStage, [][]unit.Time{{7}, {4}}, [][2][]unit.Time{{{4}}, {{5}}, {{7}}}},
-		{atOnceStage, [][]unit.Time{{5, 30, 7}, {2, TooLate, 7}, {9, 10, 7}}, [][2][]unit.Time{{{9, 7}}}},
-		{atOnceStage, [][]unit.Time{{TooLate}, {TooLate}}, [][2][]unit.Time{{}}},
+		{barrierStage, [][]unit.Time{{5, 30}, {2, 20}, {9, 10}}, [][2][]unit.Time{{{2, 10}}, {{5, 20}}, {{9, 30}}}},
+		{barrierStage, [][]unit.Time{{4}, {1}, {3}, {2}}, [][2][]unit.Time{{{1}}, {{2}}, {{4}}}}, // 2.5 is rounded down
+		{barrierStage, [][]unit.Time{{7}, {4}}, [][2][]unit.Time{{{4}}, {{5}}, {{7}}}},
+		{agreedStartStage, [][]unit.Time{{5, 30, 7}, {2, LateStartTime, 7}, {9, 10, 7}}, [][2][]unit.Time{{{9, 7}}}},
+		{agreedStartStage, [][]unit.Time{{LateStartTime}, {LateStartTime}}, [][2][]unit.Time{{}}},
 	} {
 		x := &task{stage: c.stage}
-		late := x.add(0, Result{Times: c.ranks})
+		late := x.recordVisit(0, Result{Times: c.ranks})
 		if got := x.visits[0].samples; !reflect.DeepEqual(got, c.want) || late != len(c.ranks[0])-len(got[0][0]) {
 			t.Errorf("%v: %v, not %v, %d late", c.ranks, got, c.want, late)
 		}

@@ -37,7 +37,7 @@ var measuredT3D = sync.OnceValue(func() (x real) {
 		return x
 	}
 	for _, p := range plans {
-		p.Warmup, p.Common = 2, true
+		p.WarmupRounds, p.CommonClock = 2, true
 		var series []sample.Series
 		series, x.err = microbench.Sweep(context.Background(), p, j.Options(p.Protocol), func(ctx context.Context, cell int) (mpi.World, error) {
 			return j.World(ctx, uint64(cell))

@@ -52,10 +52,10 @@ func (e *effort) experiment(cmd *cobra.Command, plan *microbench.Plan, seed uint
 		return nil, fmt.Errorf("--precision %s: it must be from 0.01%% to 50%%", e.precision)
 	}
 	x := &microbench.Experiment{Plan: *plan, Launches: e.launches, Budget: e.budget, Precision: wanted, Seed: seed}
-	x.Shared = true
+	x.SharedMachine = true
 	named := given("sizes") || given("max-size")
 	if !named {
-		x.Refine, x.Trips, x.Trains = !e.quick, microbench.LogTrips, slices.Max(microbench.LogSizes)
+		x.RefineSizes, x.RoundTripSizes, x.MaxTrainBytes = !e.quick, microbench.LogRoundTripSizes, slices.Max(microbench.LogSizes)
 	}
 	if !given("reps") {
 		x.Reps = 0
@@ -63,7 +63,7 @@ func (e *effort) experiment(cmd *cobra.Command, plan *microbench.Plan, seed uint
 	if !e.quick {
 		return x, nil
 	}
-	x.Trips = nil
+	x.RoundTripSizes = nil
 	if !named {
 		x.Sizes = microbench.QuickSizes
 	}
@@ -82,21 +82,21 @@ func (e *effort) experiment(cmd *cobra.Command, plan *microbench.Plan, seed uint
 // facts returns what became of an experiment.
 func (e *effort) facts(c *microbench.Experiment, out *microbench.Outcome) []sample.Fact {
 	facts := []sample.Fact{
-		{Key: "begun", Value: out.Begun.Format(time.RFC3339)},
+		{Key: "begun", Value: out.StartTime.Format(time.RFC3339)},
 		{Key: "launches", Value: strconv.Itoa(out.Launches)},
 		{Key: "order_seed", Value: strconv.FormatUint(c.Seed, 10)},
-		{Key: "took", Value: out.Took.Round(time.Millisecond).String()},
-		{Key: "precision", Value: unit.Percent(c.Wanted())},
-		{Key: "reached", Value: fmt.Sprintf("%d of %d medians", out.Known, out.Medians)},
+		{Key: "took", Value: out.Elapsed.Round(time.Millisecond).String()},
+		{Key: "precision", Value: unit.Percent(c.WantedPrecision())},
+		{Key: "reached", Value: fmt.Sprintf("%d of %d medians", out.KnownMedians, out.Medians)},
 	}
 	if c.Reps > 0 {
 		facts = append(facts, sample.Fact{Key: "reps", Value: strconv.Itoa(c.Reps)})
 	}
-	if c.Time() > 0 {
-		facts = append(facts, sample.Fact{Key: "budget", Value: c.Time().String()})
+	if c.TimeLimit() > 0 {
+		facts = append(facts, sample.Fact{Key: "budget", Value: c.TimeLimit().String()})
 	}
-	if len(out.Added) > 0 {
-		facts = append(facts, sample.Fact{Key: "sizes_added", Value: strings.Trim(fmt.Sprint(out.Added), "[]")})
+	if len(out.AddedSizes) > 0 {
+		facts = append(facts, sample.Fact{Key: "sizes_added", Value: strings.Trim(fmt.Sprint(out.AddedSizes), "[]")})
 	}
 	if len(out.Batches) > 0 {
 		facts = append(facts, sample.Fact{Key: "batches", Value: batches(out.Batches)})
@@ -119,10 +119,10 @@ func batches(all []microbench.Batch) string {
 // choose what it measures.
 func shortage(c *microbench.Experiment, out *microbench.Outcome, what string) spoiled {
 	switch {
-	case out.Missing > 0:
-		return spoiled{fmt.Sprintf("budget: there was no time for %d of %d stages of modes and sizes: give a longer --budget or fewer %s or --sizes", out.Missing, out.Tasks, what)}
-	case out.Launches < c.LeastLaunches():
-		return spoiled{fmt.Sprintf("budget: it was enough for %d of %d launches: give a longer --budget or fewer %s or --sizes", out.Launches, c.LeastLaunches(), what)}
+	case out.MissingTasks > 0:
+		return spoiled{fmt.Sprintf("budget: there was no time for %d of %d stages of modes and sizes: give a longer --budget or fewer %s or --sizes", out.MissingTasks, out.Tasks, what)}
+	case out.Launches < c.MinLaunches():
+		return spoiled{fmt.Sprintf("budget: it was enough for %d of %d launches: give a longer --budget or fewer %s or --sizes", out.Launches, c.MinLaunches(), what)}
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func (h *here) run(cmd *cobra.Command, m *measure, job *job.Job, plan *microbenc
 	if err != nil {
 		return misuse(cmd, err)
 	}
-	e.Step, e.Clocks = job.Platform.Machine.Timer, !job.Common() && !m.all()
+	e.ClockStep, e.MeasureClockOffset = job.Platform.Machine.Timer, !job.Common() && !m.all()
 	m.amongAll(cmd, e, plan, job.Ranks)
 	out, err := m.launches(cmd, job, e)
 	if err != nil {
@@ -123,7 +123,7 @@ func (h *here) run(cmd *cobra.Command, m *measure, job *job.Job, plan *microbenc
 	set := m.set(cmd, job, plan, out.Series)
 	set.Facts = append(set.Facts, m.effort.facts(e, out)...)
 	set.Facts = append(set.Facts, sample.Fact{Key: sample.ClockIs, Value: sample.TakenOut})
-	set.Facts = append(set.Facts, clockFacts(out.Bounds)...)
+	set.Facts = append(set.Facts, clockFacts(out.ClockOffsets)...)
 	m.spoiled = append(m.spoiled, shortage(e, out, "--modes")...)
 	return m.write(cmd, job, plan, set)
 }
@@ -138,7 +138,7 @@ func (m *measure) launches(cmd *cobra.Command, job *job.Job, e *microbench.Exper
 		if err != nil {
 			return err
 		}
-		return s.On(w, job.Options(m.forced()))
+		return s.RunLaunch(w, job.Options(m.forced()))
 	}, func(part float64) { bar.done(int(part * thousandths)) })
 }
 

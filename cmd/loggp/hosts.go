@@ -160,16 +160,16 @@ func joinArguments(address string, rank int, held bool) []string {
 }
 
 // clockFacts returns what is known of the clock of P2's host, relative to that of P1's.
-func clockFacts(bounds []microbench.Clock) []sample.Fact {
+func clockFacts(bounds []microbench.ClockOffset) []sample.Fact {
 	if len(bounds) == 0 {
 		return nil
 	}
 	facts := []sample.Fact{{Key: "clock_offset_us", Value: "not identifiable"}, {Key: "clock_drift_ppm", Value: "not identifiable"}}
 	first := bounds[0]
-	if middle, ok := first.Offset(); ok {
+	if middle, ok := first.Middle(); ok {
 		facts[0].Value = fmt.Sprintf("%s, within %s..%s at the first launch", middle.MicrosString(), first.Low.MicrosString(), first.High.MicrosString())
 	}
-	if low, high, ok := microbench.Drift(bounds); ok {
+	if low, high, ok := microbench.DriftBounds(bounds); ok {
 		facts[1].Value = fmt.Sprintf("%.2f, within %.2f..%.2f, from %d launches", (low+high)/2, low, high, len(bounds))
 	}
 	return facts

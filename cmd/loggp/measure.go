@@ -139,7 +139,7 @@ func (m *measure) run(cmd *cobra.Command) error {
 	}
 	plan, err := m.plan(job)
 	if err == nil {
-		plan.Common = job.Common()
+		plan.CommonClock = job.Common()
 		plan.Pair, err = pairOf(job, m.place)
 	}
 	if err == nil {
@@ -185,7 +185,7 @@ func (m *measure) all() bool { return *m.pairs == sample.AllPairs }
 const most = 4096
 
 // every returns the pairs of --pairs all.
-func (m *measure) every(ranks int) [][2]int { return microbench.Pairs(ranks, most, m.seed) }
+func (m *measure) every(ranks int) [][2]int { return microbench.RankPairs(ranks, most, m.seed) }
 
 // briefly sets what flags leave open for all pairs.
 func (m *measure) briefly(cmd *cobra.Command, real bool) error {
@@ -221,7 +221,7 @@ func (m *measure) amongAll(cmd *cobra.Command, e *microbench.Experiment, plan *m
 		return
 	}
 	e.Pairs, e.Modes, e.Sizes = m.every(ranks), plan.Modes, plan.Sizes
-	e.Refine, e.Trips, e.Trains = false, nil, 0
+	e.RefineSizes, e.RoundTripSizes, e.MaxTrainBytes = false, nil, 0
 	if !cmd.Flags().Changed("budget") {
 		e.Reps, e.Budget = m.reps, 0
 	}
@@ -277,7 +277,7 @@ const longest = 1 << 28
 
 // plan makes a plan of the flags. Without a job it is for the vendor's MPI.
 func (m *measure) plan(job *job.Job) (*microbench.Plan, error) {
-	plan := &microbench.Plan{Protocol: m.forced(), Deliveries: m.protocol == auto, Reps: m.reps, Warmup: m.warmup, Common: true}
+	plan := &microbench.Plan{Protocol: m.forced(), MeasureDelivery: m.protocol == auto, Reps: m.reps, WarmupRounds: m.warmup, CommonClock: true}
 	if err := inRange("--reps", m.reps, 1, 1_000_000); err != nil {
 		return nil, err
 	}
@@ -423,7 +423,7 @@ func (m *measure) set(cmd *cobra.Command, job *job.Job, plan *microbench.Plan, s
 	}
 	set := &sample.Set{Series: series, Facts: append(m.head(cmd, job), sample.Fact{Key: sample.Pair, Value: pair})}
 	if !job.Real() {
-		set.Facts = append(set.Facts, m.emulation(job, plan.Reps, plan.Warmup)...)
+		set.Facts = append(set.Facts, m.emulation(job, plan.Reps, plan.WarmupRounds)...)
 	}
 	set.Facts = append(set.Facts, []sample.Fact{
 		{Key: sample.Roots, Value: "2"},

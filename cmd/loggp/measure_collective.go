@@ -99,7 +99,7 @@ func (t *together) cells(ranks int, nodes *collective.Nodes, asked string) ([]mi
 				if !a.Serves(x.Job) || o == collective.Barrier && i > 0 {
 					continue
 				}
-				if k > longest || x.Memory() > mostRoom {
+				if k > longest || x.MemoryBytes() > mostRoom {
 					if asked != "" {
 						return nil, fmt.Errorf("--sizes: %v of %s by %d ranks takes more memory than %s: take shorter lengths or fewer ranks", a, unit.Bytes(k), ranks, unit.Bytes(mostRoom))
 					}
@@ -174,9 +174,9 @@ func (m *measure) collectives(cmd *cobra.Command) error {
 	if err != nil {
 		return misuse(cmd, err)
 	}
-	c.Step = job.Platform.Machine.Timer
+	c.ClockStep = job.Platform.Machine.Timer
 	apart := clocksApart(job)
-	c.Common = apart == ""
+	c.CommonClock = apart == ""
 	if job.Real() {
 		return m.collectivesHere(cmd, job, c, apart)
 	}
@@ -193,7 +193,7 @@ func (m *measure) collectives(cmd *cobra.Command) error {
 		return err
 	}
 	set := m.collectiveSet(cmd, job, c, out, apart)
-	set.Facts = append(set.Facts, m.emulation(job, c.Reps, c.Warmup)...)
+	set.Facts = append(set.Facts, m.emulation(job, c.Reps, c.WarmupRounds)...)
 	return m.writeCollectives(cmd, out, set, apart)
 }
 
@@ -227,22 +227,22 @@ func (m *measure) collectiveExperiment(cmd *cobra.Command, ranks int, nodes *col
 	if err != nil {
 		return nil, err
 	}
-	e.Refine, e.Trips, e.Collectives = false, nil, cells
-	e.Shared = isHere(m.platform) || m.platform == probe.Platform
+	e.RefineSizes, e.RoundTripSizes, e.Collectives = false, nil, cells
+	e.SharedMachine = isHere(m.platform) || m.platform == probe.Platform
 	return e, e.Check()
 }
 
 // emulate sets what is other on an emulated machine.
 func (m *measure) emulate(cmd *cobra.Command, job *job.Job, c *microbench.Experiment) {
 	given := cmd.Flags().Changed
-	c.Reps, c.Warmup = m.reps, m.warmup
+	c.Reps, c.WarmupRounds = m.reps, m.warmup
 	if !given("reps") {
 		if c.Reps = noisyReps; job.Noise == 0 {
 			c.Reps = steadyReps
 		}
 	}
 	if !given("warmup") {
-		c.Warmup = fewWarm
+		c.WarmupRounds = fewWarm
 	}
 }
 
@@ -282,7 +282,7 @@ func (m *measure) collectiveSet(cmd *cobra.Command, job *job.Job, c *microbench.
 	}
 	set := &sample.Set{Series: out.Series, Facts: m.head(cmd, job)}
 	set.Facts = append(set.Facts, sample.Fact{Key: sample.Resolution, Value: job.Platform.Machine.Timer.MicrosString()}, sample.Fact{Key: "root", Value: "0"})
-	set.Facts = append(set.Facts, microbench.StartFact(apart, out.Late, out.Started))
+	set.Facts = append(set.Facts, microbench.StartFact(apart, out.LateStarts, out.AgreedStarts))
 	return set
 }
 
@@ -299,7 +299,7 @@ func (m *measure) writeCollectives(cmd *cobra.Command, outcome *microbench.Outco
 	if err := text(cmd, reports.CollectiveTimes(compare.Unpredicted(times))); err != nil {
 		return err
 	}
-	if late, of := outcome.Late, outcome.Started; late > 0 {
+	if late, of := outcome.LateStarts, outcome.AgreedStarts; late > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d repetitions were dropped, as a rank came too late to the start that was agreed on\n", late, of)
 	}
 	if apart != "" {

@@ -57,7 +57,7 @@ func (v *vendor) run(cmd *cobra.Command, m *measure) error {
 			m.ranks = 2
 		}
 		if e, err = m.collectiveExperiment(cmd, m.ranks, nil); err == nil {
-			e.Warmup = m.warmup
+			e.WarmupRounds = m.warmup
 		}
 	} else if err = m.briefly(cmd, true); err == nil {
 		if plan, err = m.plan(nil); err == nil {

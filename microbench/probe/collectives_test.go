@@ -18,7 +18,7 @@ import (
 // some are some operations of two launches.
 func some(ranks int, sizes ...int) *microbench.Experiment {
 	c := &microbench.Experiment{Launches: 2, Seed: 3}
-	c.Reps, c.Warmup = 8, 1
+	c.Reps, c.WarmupRounds = 8, 1
 	for _, o := range []collective.Operation{collective.Bcast, collective.Scan} {
 		for _, k := range sizes {
 			c.Collectives = append(c.Collectives, cellOf(o, ranks, k))
@@ -63,7 +63,7 @@ func TestMeasureCollectives(t *testing.T) {
 		if launcher, _ := set.Fact("launcher"); !strings.HasSuffix(launcher, "testdata/mpirun -n 3") {
 			t.Errorf("launcher %q", launcher)
 		}
-		if late, of := out.Late, out.Started; late != 2 || of != 66 {
+		if late, of := out.LateStarts, out.AgreedStarts; late != 2 || of != 66 {
 			t.Errorf("%d of %d were late", late, of)
 		}
 		first := set.Series[0]
@@ -170,7 +170,7 @@ func TestCollectives(t *testing.T) {
 			}
 			start, _ := set.Fact(sample.Start)
 			t.Log(start)
-			if of := out.Started; (of > 0) == strings.HasPrefix(start, sample.NoStart) {
+			if of := out.AgreedStarts; (of > 0) == strings.HasPrefix(start, sample.NoStart) {
 				t.Errorf("%d repetitions with a common start: %s", of, start)
 			}
 		}

@@ -87,7 +87,7 @@ func alive(pid int) bool {
 
 // small is an experiment of one launch.
 func small() *microbench.Experiment {
-	plan := microbench.Plan{Modes: []string{"send", "isend"}, Sizes: []int{0, 16, 100}, Reps: 8, Warmup: 1}
+	plan := microbench.Plan{Modes: []string{"send", "isend"}, Sizes: []int{0, 16, 100}, Reps: 8, WarmupRounds: 1}
 	return &microbench.Experiment{Plan: plan, Launches: 1}
 }
 

@@ -50,7 +50,7 @@ func readHello(text string, ranks int) (*hello, error) {
 	p := parser{lines: strings.Split(text, "\n")}
 	h := &hello{library: p.text("library"), standard: p.text("standard"), threads: p.text("threads")}
 	var first, modes, operations []string
-	for _, timers := range microbench.Stages() {
+	for _, timers := range microbench.StageTimers() {
 		first = append(first, timers[0])
 	}
 	for _, o := range collective.Operations() {

@@ -59,7 +59,7 @@ func with(t *testing.T, test func(t *testing.T, compiler string)) {
 func TestMPI(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		t.Setenv("TMPDIR", t.TempDir())
-		plan := microbench.Plan{Modes: microbench.Modes(), Sizes: []int{0, 8, 5000, 200_000}, Warmup: 3}
+		plan := microbench.Plan{Modes: microbench.Modes(), Sizes: []int{0, 8, 5000, 200_000}, WarmupRounds: 3}
 		c := &microbench.Experiment{Plan: plan, Launches: 2, Seed: 3, Budget: time.Second, Precision: 0.9}
 		set, _, err := Measure(t.Context(), c, Settings{Compiler: compiler}, nil)
 		if err != nil {
@@ -169,11 +169,11 @@ func TestCalls(t *testing.T) {
 			if x := h.ranks[1]; x.cost != 100*unit.Nanosecond || x.resolution != 100*unit.Nanosecond {
 				t.Errorf("reading the clock takes %v, and its steps are %v", x.cost, x.resolution)
 			}
-			for stage, timers := range microbench.Stages()[:8] {
+			for stage, timers := range microbench.StageTimers()[:8] {
 				if !slices.Contains(stagesOf(mode), timers[0]) {
 					continue
 				}
-				r, err := s.Do(microbench.Command{Stage: stage, Mode: n, Bytes: 16, Warm: 1, Rounds: 1, Batch: 1, Wait: 3 * unit.Microsecond})
+				r, err := s.Execute(microbench.Command{Stage: stage, Mode: n, Bytes: 16, WarmupRounds: 1, Rounds: 1, Batch: 1, Wait: 3 * unit.Microsecond})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -195,7 +195,7 @@ func stagesOf(mode string) []string {
 		all = append(all, sample.RTT)
 	}
 	if mode == "send" || mode == "isend" {
-		all = append(all, sample.Train, sample.PRTT(microbench.Carriages), sample.PRTTWaiting(microbench.Carriages))
+		all = append(all, sample.Train, sample.PRTT(microbench.RoundTripTrainLength), sample.PRTTWaiting(microbench.RoundTripTrainLength))
 	}
 	return all
 }
@@ -207,7 +207,7 @@ func TestCollectiveCalls(t *testing.T) {
 		s := begin(t, noting(t, compiler), compiler, 0)
 		ready(t, s)
 		do := func(o collective.Operation, bytes int) {
-			r, err := s.Do(microbench.Command{Stage: 8, Mode: int(o), Algorithm: -1, Bytes: bytes, Warm: 1, Rounds: 1, Batch: 1, Wait: 2 * unit.Microsecond})
+			r, err := s.Execute(microbench.Command{Stage: 8, Mode: int(o), Algorithm: -1, Bytes: bytes, WarmupRounds: 1, Rounds: 1, Batch: 1, Wait: 2 * unit.Microsecond})
 			if err != nil || len(r.Times) != 2 || r.Times[0][0] != unit.Microsecond || r.Times[1][0] != unit.Microsecond {
 				t.Errorf("%v of %d bytes takes %v, want one microsecond of each rank: %v", o, bytes, r.Times, err)
 			}
@@ -281,7 +281,7 @@ func TestRefusedCommands(t *testing.T) {
 		for n, c := range wrong {
 			s := sessions[n]
 			ready(t, s)
-			if _, err := s.Do(c); err == nil || !strings.Contains(err.Error(), "none") {
+			if _, err := s.Execute(c); err == nil || !strings.Contains(err.Error(), "none") {
 				t.Errorf("%+v: %v", c, err)
 			}
 			s.stop()
@@ -338,9 +338,9 @@ func timedCalls(mode, timer string) unit.Time {
 	blocks := !strings.HasPrefix(mode, "i")
 	switch _, _, train := sample.TrainOf(timer); {
 	case train && blocks:
-		return microbench.Carriages + 1
+		return microbench.RoundTripTrainLength + 1
 	case train:
-		return microbench.Carriages + 2
+		return microbench.RoundTripTrainLength + 2
 	case mode == "rsend" && (timer == sample.Timer12 || timer == sample.Timer21), timer == sample.RTT && blocks:
 		return 2
 	case timer == sample.RTT:
@@ -455,7 +455,7 @@ func TestPairsOfMPI(t *testing.T) {
 			launcher = append(launcher, "--oversubscribe")
 		}
 		const reps = 4
-		e := &microbench.Experiment{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{16}, Reps: reps}, Launches: 1, Pairs: microbench.Pairs(3, 10, 0)}
+		e := &microbench.Experiment{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{16}, Reps: reps}, Launches: 1, Pairs: microbench.RankPairs(3, 10, 0)}
 		set, _, err := Measure(t.Context(), e, Settings{Compiler: compiler, Launcher: launcher, Ranks: 3, Brief: true}, nil)
 		if err != nil {
 			t.Fatal(err)

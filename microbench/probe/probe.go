@@ -129,8 +129,8 @@ const (
 // are started one after the other, as it may have places for one at a time.
 func (m *measurement) run(ctx context.Context, progress func(part float64)) (*microbench.Outcome, error) {
 	begin := time.Now()
-	if len(m.settings.Launcher) == 0 && m.Time() > 0 && m.Time() <= longestTogether {
-		m.together = min(m.LeastLaunches(), max(1, mostTogether/m.ranks))
+	if len(m.settings.Launcher) == 0 && m.TimeLimit() > 0 && m.TimeLimit() <= longestTogether {
+		m.together = min(m.MinLaunches(), max(1, mostTogether/m.ranks))
 	}
 	first := max(1, m.together) // what the first says of its clock is for all
 	for range first {
@@ -144,8 +144,8 @@ func (m *measurement) run(ctx context.Context, progress func(part float64)) (*mi
 		}
 	}
 	e := *m.Experiment
-	if m.Time() > 0 { // a slow launcher may have taken all of it
-		e.Budget = max(m.Time()/4, m.Time()-time.Since(begin))
+	if m.TimeLimit() > 0 { // a slow launcher may have taken all of it
+		e.Budget = max(m.TimeLimit()/4, m.TimeLimit()-time.Since(begin))
 	}
 	m.scheduler = microbench.NewScheduler(&e)
 	out, err := m.scheduler.Run(ctx, m.launch, progress)
@@ -188,7 +188,7 @@ func (m *measurement) launch(ctx context.Context, n int) error {
 	}
 	s := m.sessions[n]
 	s.begun = time.Now()
-	if err := m.scheduler.Drive(s); err != nil {
+	if err := m.scheduler.MeasureLaunch(s); err != nil {
 		return err
 	}
 	if n >= m.together {
@@ -215,8 +215,8 @@ func (m *measurement) meet(n int) error {
 		return fmt.Errorf("%s lets both ranks run on processor %s alone, where they would take turns: they need two", words(m.launcher), h.ranks[0].bound)
 	}
 	if m.launches = append(m.launches, h); n == 0 {
-		m.Step = largest(m.launches, func(x rank) unit.Time { return x.resolution })
-		m.Common = len(m.Collectives) > 0 && h.clocksApart() == ""
+		m.ClockStep = largest(m.launches, func(x rank) unit.Time { return x.resolution })
+		m.CommonClock = len(m.Collectives) > 0 && h.clocksApart() == ""
 	}
 	if first := m.launches[0]; m.setting(h) != m.setting(first) {
 		return fmt.Errorf("launch %d ran on %s with %s, and the first on %s with %s: they are no launches of one thing",
@@ -227,14 +227,14 @@ func (m *measurement) meet(n int) error {
 
 // check says what of an experiment cannot be measured here.
 func check(e *microbench.Experiment) error {
-	e.Shared = true
+	e.SharedMachine = true
 	if err := e.Check(); err != nil {
 		return err
 	}
 	if e.Protocol != "" {
 		return fmt.Errorf("protocol %s cannot be forced on the vendor's MPI", e.Protocol)
 	}
-	if e.Deliveries {
+	if e.MeasureDelivery {
 		return errors.New("the vendor's MPI is not measured for T_s and T_s-r")
 	}
 	for _, m := range e.Modes {

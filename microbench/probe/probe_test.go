@@ -35,8 +35,8 @@ func TestMeasure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if out.Launches != 3 || out.Took <= 0 {
-				t.Errorf("%d launches took %v", out.Launches, out.Took)
+			if out.Launches != 3 || out.Elapsed <= 0 {
+				t.Errorf("%d launches took %v", out.Launches, out.Elapsed)
 			}
 			checkSet(t, set)
 		})
@@ -110,13 +110,13 @@ func TestSlowStart(t *testing.T) {
 // Sizes are added where round trips break, in the first launch, and are those of the next, too.
 func TestRefine(t *testing.T) {
 	s := fakes(t, "FAKE_EAGER=3000")
-	c := &microbench.Experiment{Plan: microbench.Plan{Modes: []string{"ssend", "send"}, Sizes: []int{256, 512, 1024, 2048, 4096, 8192, 16384}}, Launches: 2, Refine: true}
+	c := &microbench.Experiment{Plan: microbench.Plan{Modes: []string{"ssend", "send"}, Sizes: []int{256, 512, 1024, 2048, 4096, 8192, 16384}}, Launches: 2, RefineSizes: true}
 	set, out, err := Measure(t.Context(), c, s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []int{2560, 2816, 2944, 3072}; !slices.Equal(out.Added, want) {
-		t.Errorf("added %v, want %v", out.Added, want)
+	if want := []int{2560, 2816, 2944, 3072}; !slices.Equal(out.AddedSizes, want) {
+		t.Errorf("added %v, want %v", out.AddedSizes, want)
 	}
 	for launch := range 2 {
 		var sizes []int
@@ -125,7 +125,7 @@ func TestRefine(t *testing.T) {
 				sizes = append(sizes, x.Bytes)
 			}
 		}
-		if len(sizes) != len(c.Sizes)+len(out.Added) || !slices.IsSorted(sizes) {
+		if len(sizes) != len(c.Sizes)+len(out.AddedSizes) || !slices.IsSorted(sizes) {
 			t.Errorf("launch %d has %v", launch, sizes)
 		}
 	}
@@ -213,16 +213,16 @@ func FuzzReadResult(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(r.Times) == 0 || len(r.Times) > 8 || r.Took < 0 || r.Work != nil && len(r.Work) != 2 {
+		if len(r.Times) == 0 || len(r.Times) > 8 || r.Elapsed < 0 || r.WorkTimes != nil && len(r.WorkTimes) != 2 {
 			t.Errorf("%+v", r)
 		}
 		for _, c := range r.Times {
-			if len(c) > 3 || len(c) > 0 && slices.Min(c) < microbench.TooLate {
+			if len(c) > 3 || len(c) > 0 && slices.Min(c) < microbench.LateStartTime {
 				t.Errorf("%v", c)
 			}
 		}
 	})
-	if r, err := readResult(good, microbench.Command{Rounds: 3}, 2); err != nil || r.Round != 3 || r.Took != 4 || !slices.Equal(r.Work, []unit.Time{1900, 2000}) || !slices.Equal(r.Times[0], []unit.Time{5, 6}) || !slices.Equal(r.Times[1], []unit.Time{7}) {
+	if r, err := readResult(good, microbench.Command{Rounds: 3}, 2); err != nil || r.WarmupRound != 3 || r.Elapsed != 4 || !slices.Equal(r.WorkTimes, []unit.Time{1900, 2000}) || !slices.Equal(r.Times[0], []unit.Time{5, 6}) || !slices.Equal(r.Times[1], []unit.Time{7}) {
 		f.Errorf("%+v, %v", r, err)
 	}
 }

@@ -197,8 +197,8 @@ func (s *session) answer(kind, most int64) ([]byte, error) {
 	return raw, nil
 }
 
-// Do is that of microbench.Worker.
-func (s *session) Do(c microbench.Command) (microbench.Result, error) {
+// Execute executes a command: session is a microbench.Worker.
+func (s *session) Execute(c microbench.Command) (microbench.Result, error) {
 	var r microbench.Result
 	if c.Pair != s.pair { // the others sleep while a pair measures
 		s.pair = c.Pair
@@ -236,14 +236,14 @@ func readResult(raw []byte, c microbench.Command, ranks int) (r microbench.Resul
 		}
 		return n
 	}
-	r.Round, r.Took = unit.Time(next(0, maxTime)), unit.Time(next(0, maxTime))
+	r.WarmupRound, r.Elapsed = unit.Time(next(0, maxTime)), unit.Time(next(0, maxTime))
 	whole := true
 	for range next(0, int64(ranks)) {
-		r.Work = append(r.Work, unit.Time(next(0, maxTime)))
-		whole = whole && r.Work[len(r.Work)-1] > 0
+		r.WorkTimes = append(r.WorkTimes, unit.Time(next(0, maxTime)))
+		whole = whole && r.WorkTimes[len(r.WorkTimes)-1] > 0
 	}
 	if !whole {
-		r.Work = nil
+		r.WorkTimes = nil
 	}
 	for range next(0, int64(max(2*4, ranks))) {
 		n := next(0, int64(c.Rounds))
@@ -252,7 +252,7 @@ func readResult(raw []byte, c microbench.Command, ranks int) (r microbench.Resul
 		}
 		column := make([]unit.Time, n)
 		for i := range column {
-			column[i] = unit.Time(next(int64(microbench.TooLate), maxTime))
+			column[i] = unit.Time(next(int64(microbench.LateStartTime), maxTime))
 		}
 		r.Times = append(r.Times, column)
 	}

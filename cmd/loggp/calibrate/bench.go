@@ -231,7 +231,7 @@ func emulate(ctx context.Context, p *platform.Platform, library, place string, p
 	if err != nil {
 		return nil, err
 	}
-	plan.Reps, plan.Warmup, plan.Common = reps, warmup, true
+	plan.Reps, plan.WarmupRounds, plan.CommonClock = reps, warmup, true
 	if plan.Pair, err = job.Pair(place); err != nil {
 		return nil, err
 	}

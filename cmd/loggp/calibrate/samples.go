@@ -95,7 +95,7 @@ func Samples(ctx context.Context, file string, set *sample.Set, p *platform.Plat
 	measure := func(ctx context.Context, p *platform.Platform) (medians, error) {
 		all := medians{}
 		for _, g := range groups {
-			plan := &microbench.Plan{Modes: []string{g.mode}, Sizes: sizes[g], Shared: of.Clock == "real"} // with the wait before timer12 that real machines have
+			plan := &microbench.Plan{Modes: []string{g.mode}, Sizes: sizes[g], SharedMachine: of.Clock == "real"} // with the wait before timer12 that real machines have
 			if g.protocol != auto {
 				plan.Protocol = g.protocol
 			}

@@ -93,7 +93,7 @@ func (x *algebra) timers() []reading {
 			all[i].times = append(all[i].times, t)
 		}
 	}
-	if x.there.Mode == model.Standard && x.blocking && microbench.Burst*x.there.Bytes <= x.there.Library.Window {
+	if x.there.Mode == model.Standard && x.blocking && microbench.BurstLength*x.there.Bytes <= x.there.Library.Window {
 		t := x.burst()
 		all = append(all, reading{sample.Train, []unit.Time{t, t}})
 	}
@@ -168,14 +168,14 @@ func barrier(up, down model.Transfer, root, other *side) {
 func (x *algebra) burst() unit.Time {
 	var from, to side
 	var first unit.Time
-	for i := range microbench.Burst {
+	for i := range microbench.BurstLength {
 		e := meet(x.there, &from, &to).Ends()
 		from.clock, to.clock = e.Sent, e.Received
 		if i == 0 {
 			first = from.clock
 		}
 	}
-	return (from.clock - first) / (microbench.Burst - 1)
+	return (from.clock - first) / (microbench.BurstLength - 1)
 }
 
 // configured are quantities that the platform's file says: the time of the first byte on the wire,

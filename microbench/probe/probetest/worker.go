@@ -131,7 +131,7 @@ func hello(ranks int, fault string) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, "library Fake MPI 1.0;of no use\nstandard 3.1\nthreads single")
 	fmt.Fprint(&b, "stages")
-	for _, timers := range microbench.Stages()[:8] {
+	for _, timers := range microbench.StageTimers()[:8] {
 		fmt.Fprint(&b, " ", timers[0])
 	}
 	fmt.Fprintf(&b, "\nmodes %s\noperations", strings.Join(microbench.Modes(), " "))
@@ -187,7 +187,7 @@ func (w *worker) do(c [1 + microbench.CommandWords]int64, fault string) {
 		}
 		columns = append(columns, times)
 	}
-	timers := microbench.Stages()[stage]
+	timers := microbench.StageTimers()[stage]
 	switch {
 	case rounds == 0:
 	case stage >= 8:

@@ -1,0 +1,289 @@
+package microbench
+
+import (
+	"encoding/binary"
+	"runtime"
+	"slices"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/real/host"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// pairWorker is a pair of ranks that do commands, as one of the two sees it. P1 has the scheduler
+// and is the Worker; P2 gets each command from P1 as a message.
+type pairWorker struct {
+	*rankPair
+	plan          Plan
+	clockReadTime unit.Time // what it costs to read the clock
+	dither        dither
+	timeWork      func(*mpi.Comm) unit.Time
+
+	commandBuffer                          [8 * CommandWords]byte
+	sendBuffer, receiveBuffer, bsendBuffer []byte // for all sizes, so that they stay where they were: in the caches
+}
+
+// commandTag is the tag of commands and of what P2 tells of its processor.
+const commandTag = 2
+
+func (p *Plan) newPairWorker(x *rankPair, step unit.Time) *pairWorker {
+	w := &pairWorker{rankPair: x, plan: *p, timeWork: timeFixedWork}
+	most := max(slices.Max(p.Sizes), warmupBytes)
+	w.sendBuffer, w.receiveBuffer, w.bsendBuffer = newTouchedBuffer(most), newTouchedBuffer(most), newTouchedBuffer(4*(most+mpi.BsendOverhead))
+	w.clockReadTime, w.dither = measureClockReadTime(x.rootComms[0]), newDither(x.rootComms[0], step)
+	return w
+}
+
+// newTouchedBuffer returns a buffer of n bytes whose pages have all been written to.
+func newTouchedBuffer(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i)
+	}
+	return b
+}
+
+// timeFixedWork returns how long a fixed piece of work takes; 0 where time is not that of this
+// machine.
+func timeFixedWork(c *mpi.Comm) unit.Time {
+	begin := c.Wtime()
+	runtime.KeepAlive(host.RunPaceWork())
+	return c.Wtime() - begin
+}
+
+func (w *pairWorker) Now() unit.Time { return w.rootComms[0].Wtime() }
+
+// Execute does a command on both ranks. It is called at P1.
+func (w *pairWorker) Execute(c Command) (Result, error) {
+	w.sendCommand(c)
+	r := w.execute(c)
+	mpi.Recv(w.rootComms[0], w.commandBuffer[:8], 1, commandTag)
+	if work := decodeTime(w.commandBuffer[:]); r.WorkTimes[0] > 0 && work > 0 {
+		r.WorkTimes = append(r.WorkTimes, work)
+	} else {
+		r.WorkTimes = nil
+	}
+	return r, nil
+}
+
+// stopPeer lets P2 end. Its command has a stage that there is not.
+func (w *pairWorker) stopPeer() { w.sendCommand(Command{Stage: len(stages)}) }
+
+func (w *pairWorker) sendCommand(c Command) {
+	raw := w.commandBuffer[:0]
+	for _, n := range c.Words() {
+		raw = binary.LittleEndian.AppendUint64(raw, uint64(n))
+	}
+	mpi.Send(w.rootComms[0], raw, 1, commandTag)
+}
+
+// followP1 does what P1 sends until it is to end.
+func (w *pairWorker) followP1() {
+	for {
+		mpi.Recv(w.rootComms[0], w.commandBuffer[:], 0, commandTag)
+		var words [CommandWords]int64
+		for i := range words {
+			words[i] = int64(binary.LittleEndian.Uint64(w.commandBuffer[8*i:]))
+		}
+		c := commandFromWords(words)
+		if c.Stage == len(stages) {
+			return
+		}
+		r := w.execute(c)
+		encodeTime(w.commandBuffer[:], r.WorkTimes[0])
+		mpi.Send(w.rootComms[0], w.commandBuffer[:8], 0, commandTag)
+	}
+}
+
+// execute does a command on this rank. The result has this rank's work; P1's has all times.
+func (w *pairWorker) execute(c Command) Result {
+	before := w.timeWork(w.rootComms[0])
+	w.clockReadTime = min(w.clockReadTime, meanClockReadTime(w.rootComms[0])) // the launch may have begun in a slow moment
+	cell := Cell{modeNameAt(c.Mode), c.Bytes}
+	w.plan.Delta, w.plan.WarmupRounds = c.Wait, 0
+	b := w.rankPair.newBenchmark(&w.plan, cell)
+	b.clockReadTime, b.dither, b.batchSize = w.clockReadTime, &w.dither, c.Batch
+	if c.Bytes > len(w.sendBuffer) {
+		w.sendBuffer, w.receiveBuffer, w.bsendBuffer = newTouchedBuffer(c.Bytes), newTouchedBuffer(c.Bytes), newTouchedBuffer(4*(c.Bytes+mpi.BsendOverhead))
+	}
+	b.sendBuffer, b.receiveBuffer = w.sendBuffer[:c.Bytes], w.receiveBuffer[:c.Bytes]
+	b.attachBsendBuffer(w.bsendBuffer)
+	defer b.detachBsendBuffer()
+	begin := w.Now()
+	if c.Rounds == 0 {
+		// No wait: the first rounds take much longer than those that follow, and a wait that begins
+		// with them lasts.
+		w.plan.WarmupRounds, w.plan.Delta = c.WarmupRounds, 1
+		b.rootIndex, b.barrierComm = 0, w.rootComms[0]
+		timePingPong(b, 0)
+		return Result{WarmupRound: b.warmupRound, Elapsed: w.Now() - begin, WorkTimes: []unit.Time{before}}
+	}
+	s, warm := stages[c.Stage], c.WarmupRounds
+	for i, root := range w.rootComms {
+		b.rootIndex, b.barrierComm = i, root
+		b.discardSamples = true
+		s.run(b, warm)
+		warm = c.RewarmRounds()
+		b.discardSamples = false
+		s.run(b, c.Rounds)
+	}
+	r := Result{Elapsed: w.Now() - begin, WorkTimes: []unit.Time{max(before, w.timeWork(w.rootComms[0]))}}
+	b.collectSamples()
+	for _, t := range b.timers {
+		r.Times = append(r.Times, t.byRoot[0], t.byRoot[1])
+	}
+	return r
+}
+
+// modeIndex returns the index of a mode among all, and modeNameAt the mode at an index.
+func modeIndex(name string) int {
+	i := slices.IndexFunc(modes, func(m sendMode) bool { return m.Name == name })
+	if i < 0 {
+		return len(modes)
+	}
+	return i
+}
+
+func modeNameAt(i int) string {
+	if i < len(modes) {
+		return modes[i].Name
+	}
+	return Message
+}
+
+// allPairsWorker is one rank of a job in which one pair of ranks at a time executes commands. Rank
+// 0 has the scheduler and is the Worker. It tells two ranks that they are a pair; the others sleep.
+type allPairsWorker struct {
+	*Experiment
+	comm        *mpi.Comm
+	currentPair [2]int      // the pair at hand; the same twice: none
+	localWorker *pairWorker // of this rank, if it is of the pair
+}
+
+// Tags of what rank 0 tells ranks beside commands, and of results.
+const (
+	pairTag = commandTag + 1 + iota
+	resultTag
+)
+
+// pairPollInterval is how long a rank sleeps before it looks whether it is its turn.
+const pairPollInterval = 200 * unit.Microsecond
+
+func (w *allPairsWorker) Now() unit.Time { return w.comm.Wtime() }
+
+// Execute lets the pair of a command do it. It is called at rank 0.
+func (w *allPairsWorker) Execute(c Command) (Result, error) {
+	w.selectPair(c.Pair)
+	if w.localWorker != nil { // as P1, which is the lower rank
+		return w.localWorker.Execute(c)
+	}
+	words := c.Words()
+	mpi.Send(w.comm, words[:], c.Pair[0], commandTag)
+	raw := make([]int64, w.comm.Probe(c.Pair[0], resultTag).Bytes/8)
+	mpi.Recv(w.comm, raw, c.Pair[0], resultTag)
+	return resultFromWords(raw), nil
+}
+
+// selectPair makes a pair the current one.
+func (w *allPairsWorker) selectPair(pair [2]int) {
+	if pair == w.currentPair {
+		return
+	}
+	w.leavePair()
+	for _, r := range pair {
+		if r != rootRank {
+			mpi.Send(w.comm, []int64{int64(pair[0]), int64(pair[1])}, r, pairTag)
+		}
+	}
+	w.currentPair, w.localWorker = pair, w.joinPair(pair)
+}
+
+// joinPair returns the worker of this rank, or nil if it is not of the pair.
+func (w *allPairsWorker) joinPair(pair [2]int) *pairWorker {
+	if !slices.Contains(pair[:], w.comm.Rank()) {
+		return nil
+	}
+	return w.newPairWorker(createRankPair(w.comm, pair[0], pair[1], w.comm.CreateGroup), w.ClockStep)
+}
+
+// leavePair ends the current pair.
+func (w *allPairsWorker) leavePair() {
+	if w.currentPair[0] == w.currentPair[1] {
+		return
+	}
+	if w.localWorker != nil {
+		w.localWorker.stopPeer()
+	} else {
+		end := Command{Stage: len(stages)}.Words()
+		mpi.Send(w.comm, end[:], w.currentPair[0], commandTag)
+	}
+	w.currentPair, w.localWorker = [2]int{}, nil
+}
+
+// stopRanks lets all ranks end.
+func (w *allPairsWorker) stopRanks() {
+	w.leavePair()
+	for r := 1; r < w.comm.Size(); r++ {
+		mpi.Send(w.comm, []int64{0, 0}, r, pairTag)
+	}
+}
+
+// followRoot does what rank 0 says until it is to end.
+func (w *allPairsWorker) followRoot() {
+	for {
+		for _, there := w.comm.Iprobe(rootRank, pairTag); !there; _, there = w.comm.Iprobe(rootRank, pairTag) {
+			w.comm.Compute(pairPollInterval)
+		}
+		var pair [2]int64
+		mpi.Recv(w.comm, pair[:], rootRank, pairTag)
+		if pair[0] == pair[1] {
+			return
+		}
+		if me := w.joinPair([2]int{int(pair[0]), int(pair[1])}); me.isP1 {
+			w.executeAsP1(me)
+		} else {
+			me.followP1()
+		}
+	}
+}
+
+// executeAsP1 does the commands of rank 0 as P1 of a pair.
+func (w *allPairsWorker) executeAsP1(me *pairWorker) {
+	for {
+		var words [CommandWords]int64
+		mpi.Recv(w.comm, words[:], rootRank, commandTag)
+		c := commandFromWords(words)
+		if c.Stage == len(stages) {
+			me.stopPeer()
+			return
+		}
+		r, _ := me.Execute(c)
+		mpi.Send(w.comm, r.words(), rootRank, resultTag)
+	}
+}
+
+// words returns a result as numbers.
+func (r Result) words() []int64 {
+	words := []int64{int64(r.WarmupRound), int64(r.Elapsed)}
+	for _, column := range append([][]unit.Time{r.WorkTimes}, r.Times...) {
+		words = append(words, int64(len(column)))
+		for _, t := range column {
+			words = append(words, int64(t))
+		}
+	}
+	return words
+}
+
+func resultFromWords(words []int64) Result {
+	r := Result{WarmupRound: unit.Time(words[0]), Elapsed: unit.Time(words[1])}
+	var columns [][]unit.Time
+	for words = words[2:]; len(words) > 0; words = words[1+len(columns[len(columns)-1]):] {
+		column := make([]unit.Time, words[0])
+		for i := range column {
+			column[i] = unit.Time(words[1+i])
+		}
+		columns = append(columns, column)
+	}
+	r.WorkTimes, r.Times = columns[0], columns[1:]
+	return r
+}
