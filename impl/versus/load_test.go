@@ -13,8 +13,8 @@ import (
 // of them for the median.
 type load struct{ bytes, trips, blocks int }
 
-// loadOf returns the load of a length. It takes some tens of milliseconds.
-func loadOf(bytes int) load {
+// newLoad returns the load of a length. It takes some tens of milliseconds.
+func newLoad(bytes int) load {
 	trips := max(1, min(50, 1<<19/max(bytes, 1)))
 	return load{bytes, trips, max(40, min(300, 1<<25/(trips*max(bytes, 1))))}
 }
@@ -22,16 +22,16 @@ func loadOf(bytes int) load {
 // buffer returns memory that was written: what was not is one page of zeroes, over and over.
 func (l load) buffer() []byte { return bytes.Repeat([]byte{1}, l.bytes) }
 
-// words are loads as arguments of a command, one each.
-func words(loads []load) (words []string) {
+// encodeLoads are loads as arguments of a command, one each.
+func encodeLoads(loads []load) (words []string) {
 	for _, l := range loads {
 		words = append(words, fmt.Sprintf("%d:%d:%d", l.bytes, l.trips, l.blocks))
 	}
 	return words
 }
 
-// read is the inverse of words.
-func read(words []string) (loads []load, err error) {
+// parseLoads is the inverse of words.
+func parseLoads(words []string) (loads []load, err error) {
 	for _, w := range words {
 		var l load
 		if _, err := fmt.Sscanf(w, "%d:%d:%d", &l.bytes, &l.trips, &l.blocks); err != nil {
@@ -42,9 +42,9 @@ func read(words []string) (loads []load, err error) {
 	return loads, nil
 }
 
-// time plays the load by a function that makes so many round trips. It returns the median in
+// measure plays the load by a function that makes so many round trips. It returns the median in
 // nanoseconds.
-func (l load) time(run func(trips int)) float64 {
+func (l load) measure(run func(trips int)) float64 {
 	half := make([]float64, l.blocks)
 	run(l.trips)
 	for i := range half {
@@ -70,7 +70,7 @@ func (l load) name() string {
 	return fmt.Sprint(l.bytes, "B")
 }
 
-// spread is the least and the greatest of numbers.
-func spread(x []float64, format string) string {
+// formatRange is the least and the greatest of numbers.
+func formatRange(x []float64, format string) string {
 	return fmt.Sprintf(format+"-"+format, slices.Min(x), slices.Max(x))
 }

@@ -9,10 +9,11 @@ import (
 	"unsafe"
 )
 
-// sockets is what the kernel takes: a connection over loopback, of two threads of this process that
-// write and read without anything around, and look again and again where there is nothing yet.
-func sockets(_ context.Context, loads []load) (half []float64, err error) {
-	near, far, err := connection()
+// pingPongThroughSockets is what the kernel takes: a connection over loopback, of two threads of
+// this process that write and read without anything around, and look again and again where there is
+// nothing yet.
+func pingPongThroughSockets(_ context.Context, loads []load) (half []float64, err error) {
+	near, far, err := connectedSockets()
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +21,7 @@ func sockets(_ context.Context, loads []load) (half []float64, err error) {
 	defer far.close()
 	var both sync.WaitGroup
 	both.Go(func() {
-		pinned(1)
+		pinToRank(1)
 		for _, l := range loads {
 			b := l.buffer()
 			for range (l.blocks + 1) * l.trips {
@@ -30,10 +31,10 @@ func sockets(_ context.Context, loads []load) (half []float64, err error) {
 		}
 	})
 	both.Go(func() {
-		pinned(0)
+		pinToRank(0)
 		for _, l := range loads {
 			b := l.buffer()
-			half = append(half, l.time(func(trips int) {
+			half = append(half, l.measure(func(trips int) {
 				for range trips {
 					near.write(b)
 					near.read(b)
@@ -53,8 +54,8 @@ type socket struct {
 
 func (s socket) close() { s.conn.Close() }
 
-// connection returns both ends of one.
-func connection() (near, far socket, err error) {
+// connectedSockets returns both ends of one.
+func connectedSockets() (near, far socket, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return near, far, err
@@ -79,11 +80,11 @@ func connection() (near, far socket, err error) {
 	return near, far, nil
 }
 
-func (s socket) write(b []byte) { s.all(syscall.SYS_SENDTO, b) }
-func (s socket) read(b []byte)  { s.all(syscall.SYS_RECVFROM, b) }
+func (s socket) write(b []byte) { s.moveAll(syscall.SYS_SENDTO, b) }
+func (s socket) read(b []byte)  { s.moveAll(syscall.SYS_RECVFROM, b) }
 
-// all moves all bytes.
-func (s socket) all(call uintptr, b []byte) {
+// moveAll moves all bytes.
+func (s socket) moveAll(call uintptr, b []byte) {
 	for len(b) > 0 {
 		n, _, e := syscall.RawSyscall6(call, s.fd, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), syscall.MSG_DONTWAIT, 0, 0)
 		switch {

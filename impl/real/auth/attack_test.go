@@ -22,8 +22,8 @@ import (
 	"time"
 )
 
-// visit connects to a listener as a stranger, who may send anything.
-func visit(t *testing.T, l *Listener) net.Conn {
+// dialListener connects to a listener as a stranger, who may send anything.
+func dialListener(t *testing.T, l *Listener) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
@@ -34,8 +34,8 @@ func visit(t *testing.T, l *Listener) net.Conn {
 	return c
 }
 
-// closed checks that the listener closes a connection and sends at most an alert before.
-func closed(t *testing.T, c net.Conn) {
+// checkClosed checks that the listener closes a connection and sends at most an alert before.
+func checkClosed(t *testing.T, c net.Conn) {
 	t.Helper()
 	rest, err := io.ReadAll(c)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -46,7 +46,7 @@ func closed(t *testing.T, c net.Conn) {
 	}
 }
 
-func random(n int) []byte {
+func randomBytes(n int) []byte {
 	b := make([]byte, n)
 	rand.Read(b)
 	return b
@@ -60,45 +60,45 @@ func clientHello(t *testing.T, conf *tls.Config) []byte {
 		tls.Client(far, conf).Handshake()
 		far.Close()
 	}()
-	b := make([]byte, headerSize)
+	b := make([]byte, recordHeaderSize)
 	if _, err := io.ReadFull(near, b); err != nil {
 		t.Fatal(err)
 	}
 	b = append(b, make([]byte, binary.BigEndian.Uint16(b[3:]))...)
-	if _, err := io.ReadFull(near, b[headerSize:]); err != nil {
+	if _, err := io.ReadFull(near, b[recordHeaderSize:]); err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
 
-// must returns the configuration of a token.
-func must(t *testing.T, token Token) *tls.Config {
-	conf, err := config(token)
+// mustTLSConfig returns the configuration of a token.
+func mustTLSConfig(t *testing.T, token Token) *tls.Config {
+	conf, err := tlsConfig(token)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return conf
 }
 
-// lax returns a configuration that accepts any peer.
-func lax(t *testing.T, token Token, change func(c *tls.Config)) *tls.Config {
-	conf := must(t, token)
+// changedTLSConfig returns a configuration that accepts any peer.
+func changedTLSConfig(t *testing.T, token Token, change func(c *tls.Config)) *tls.Config {
+	conf := mustTLSConfig(t, token)
 	conf.VerifyConnection = nil
 	change(conf)
 	return conf
 }
 
 // Strangers are refused, whatever they send, and processes that know the token connect meanwhile.
-func TestStrangers(t *testing.T) {
+func TestStrangersAreRefused(t *testing.T) {
 	token := NewToken()
-	ids := data(2)
+	ids := dataIDs(2)
 	refused := func(token Token, change func(t *testing.T, c *tls.Config)) func(t *testing.T, c net.Conn) {
 		return func(t *testing.T, c net.Conn) {
-			conf := lax(t, token, func(conf *tls.Config) { change(t, conf) })
-			if err := request(tls.Client(c, conf), ids[0]); err == nil {
+			conf := changedTLSConfig(t, token, func(conf *tls.Config) { change(t, conf) })
+			if err := requestConnection(tls.Client(c, conf), ids[0]); err == nil {
 				t.Error("the stranger was accepted")
 			}
-			closed(t, c)
+			checkClosed(t, c)
 		}
 	}
 	for _, c := range []struct {
@@ -108,22 +108,22 @@ func TestStrangers(t *testing.T) {
 		{"leaves", func(t *testing.T, c net.Conn) { c.Close() }},
 		{"sends nothing and hangs up", func(t *testing.T, c net.Conn) {
 			c.(*net.TCPConn).CloseWrite()
-			closed(t, c)
+			checkClosed(t, c)
 		}},
 		{"sends garbage", func(t *testing.T, c net.Conn) {
-			c.Write(random(1000))
-			closed(t, c)
+			c.Write(randomBytes(1000))
+			checkClosed(t, c)
 		}},
 		{"sends garbage in a record", func(t *testing.T, c net.Conn) {
-			c.Write(append([]byte{22, 3, 1, 3, 232}, random(1000)...))
-			closed(t, c)
+			c.Write(append([]byte{22, 3, 1, 3, 232}, randomBytes(1000)...))
+			checkClosed(t, c)
 		}},
 		{"speaks HTTP", func(t *testing.T, c net.Conn) {
 			c.Write([]byte("GET / HTTP/1.1\r\nHost: localhost:43211\r\nUser-Agent: some browser or other\r\n\r\n"))
-			closed(t, c)
+			checkClosed(t, c)
 		}},
 		{"sends much garbage", func(t *testing.T, c net.Conn) {
-			for b := random(1 << 20); ; {
+			for b := randomBytes(1 << 20); ; {
 				if _, err := c.Write(b); err != nil {
 					return // the connection was closed
 				}
@@ -132,7 +132,7 @@ func TestStrangers(t *testing.T) {
 		{"has another token", refused(NewToken(), func(*testing.T, *tls.Config) {})},
 		{"has no certificate", refused(NewToken(), func(t *testing.T, c *tls.Config) { c.Certificates = nil })},
 		{"has the certificate and not its key", refused(NewToken(), func(t *testing.T, c *tls.Config) {
-			c.Certificates[0].Certificate = must(t, token).Certificates[0].Certificate
+			c.Certificates[0].Certificate = mustTLSConfig(t, token).Certificates[0].Certificate
 			_, private, _ := ed25519.GenerateKey(nil)
 			c.Certificates[0].PrivateKey = private
 		})},
@@ -144,11 +144,11 @@ func TestStrangers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := listen(t, token, ids...)
-			stranger := visit(t, l)
+			stranger := dialListener(t, l)
 			var wg sync.WaitGroup
 			wg.Go(func() { c.do(t, stranger) })
 			for _, id := range ids {
-				if err := connect(within(t, time.Minute), l, token, id); err != nil {
+				if err := connect(timeoutContext(t, time.Minute), l, token, id); err != nil {
 					t.Errorf("%v: %v", id, err)
 				}
 			}
@@ -171,24 +171,24 @@ func ecdsaCertificate(t *testing.T) tls.Certificate {
 }
 
 // A dialer with another version of the protocol is told so.
-func TestVersion(t *testing.T) {
+func TestOtherVersionIsRefused(t *testing.T) {
 	token := NewToken()
-	l := listen(t, token, data(1)...)
-	err := request(tls.Client(visit(t, l), lax(t, token, func(c *tls.Config) { c.NextProtos = []string{"loggp/1"} })), data(1)[0])
-	if !errors.Is(err, errProtocol) {
+	l := listen(t, token, dataIDs(1)...)
+	err := requestConnection(tls.Client(dialListener(t, l), changedTLSConfig(t, token, func(c *tls.Config) { c.NextProtos = []string{"loggp/1"} })), dataIDs(1)[0])
+	if !errors.Is(err, errWrongProtocol) {
 		t.Errorf("got %v", err)
 	}
 }
 
 // A stranger cannot pass for the listener, not even one who sends back what the dialer has sent.
-func TestImpostor(t *testing.T) {
+func TestImpostorListenerIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer func(c net.Conn)
 		says   string
 	}{
-		"another token": {func(c net.Conn) { tls.Server(c, lax(t, NewToken(), func(*tls.Config) {})).Handshake() }, errToken.Error()},
+		"another token": {func(c net.Conn) { tls.Server(c, changedTLSConfig(t, NewToken(), func(*tls.Config) {})).Handshake() }, errWrongToken.Error()},
 		"an echo":       {func(c net.Conn) { io.Copy(c, c) }, "tls: "},
-		"garbage":       {func(c net.Conn) { c.Write(random(1000)); io.Copy(io.Discard, c) }, errProtocol.Error()},
+		"garbage":       {func(c net.Conn) { c.Write(randomBytes(1000)); io.Copy(io.Discard, c) }, errWrongProtocol.Error()},
 		"silence":       {func(c net.Conn) { c.Read(make([]byte, 5000)) }, errHungUp.Error()},
 	} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -206,7 +206,7 @@ func TestImpostor(t *testing.T) {
 			t.Fatal(err)
 		}
 		far.SetDeadline(time.Now().Add(time.Minute))
-		if err := request(tls.Client(far, must(t, NewToken())), data(1)[0]); err == nil || !strings.Contains(err.Error(), c.says) {
+		if err := requestConnection(tls.Client(far, mustTLSConfig(t, NewToken())), dataIDs(1)[0]); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: got %v, want %q", name, err, c.says)
 		}
 		far.Close()
@@ -214,9 +214,9 @@ func TestImpostor(t *testing.T) {
 	}
 }
 
-// between connects a dialer to a listener by a machine in the middle, which may change what the
-// dialer sends after the handshake.
-func between(t *testing.T, change func(from, to net.Conn)) (near, far *Conn) {
+// connectThroughProxy connects a dialer to a listener by a machine in the middle, which may change
+// what the dialer sends after the handshake.
+func connectThroughProxy(t *testing.T, change func(from, to net.Conn)) (near, far *Conn) {
 	t.Helper()
 	token := NewToken()
 	id := ID{Control, 1, 0}
@@ -239,23 +239,23 @@ func between(t *testing.T, change func(from, to net.Conn)) (near, far *Conn) {
 		defer to.Close()
 		go io.Copy(from, to)
 		for n := 0; n != 9+1+16; { // until the record with the ID
-			b := make([]byte, headerSize)
+			b := make([]byte, recordHeaderSize)
 			if _, err := io.ReadFull(from, b); err != nil {
 				return
 			}
 			n = int(binary.BigEndian.Uint16(b[3:]))
 			b = append(b, make([]byte, n)...)
-			io.ReadFull(from, b[headerSize:])
+			io.ReadFull(from, b[recordHeaderSize:])
 			to.Write(b)
 		}
 		change(from, to)
 	}()
-	far, err = Dial(within(t, time.Minute), middle.Addr().String(), token, id)
+	far, err = Dial(timeoutContext(t, time.Minute), middle.Addr().String(), token, id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { far.TCP.Close() })
-	near, err = l.Accept(within(t, time.Minute), id)
+	near, err = l.Accept(timeoutContext(t, time.Minute), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,8 +265,8 @@ func between(t *testing.T, change func(from, to net.Conn)) (near, far *Conn) {
 
 // A machine between both sides cannot read what they send, and if it changes, repeats or leaves out
 // something the connection ends.
-func TestTampering(t *testing.T) {
-	const size = headerSize + 5 + 1 + 16 // of a record with five bytes
+func TestTamperingIsDetected(t *testing.T) {
+	const size = recordHeaderSize + 5 + 1 + 16 // of a record with five bytes
 	read := func(c net.Conn) []byte {
 		b := make([]byte, size)
 		io.ReadFull(c, b)
@@ -277,13 +277,13 @@ func TestTampering(t *testing.T) {
 	}
 	for name, change := range map[string]func(from, to net.Conn){
 		"a bit":     func(from, to net.Conn) { b := read(from); b[size-1] ^= 1; to.Write(b) },
-		"the text":  func(from, to net.Conn) { b := read(from); b[headerSize] ^= 1; to.Write(b) },
+		"the text":  func(from, to net.Conn) { b := read(from); b[recordHeaderSize] ^= 1; to.Write(b) },
 		"repeats":   func(from, to net.Conn) { b := read(from); to.Write(b); to.Write(b) },
 		"leaves":    func(from, to net.Conn) { read(from); to.Write(read(from)) },
 		"the order": func(from, to net.Conn) { b := read(from); to.Write(read(from)); to.Write(b) },
-		"injects":   func(from, to net.Conn) { to.Write(append([]byte{23, 3, 3, 0, 22}, random(22)...)); read(from) },
+		"injects":   func(from, to net.Conn) { to.Write(append([]byte{23, 3, 3, 0, 22}, randomBytes(22)...)); read(from) },
 	} {
-		near, far := between(t, change)
+		near, far := connectThroughProxy(t, change)
 		go func() {
 			far.Write([]byte("hello"))
 			far.Write([]byte("hello"))
@@ -304,22 +304,22 @@ func TestTampering(t *testing.T) {
 
 // Connections that stall at whatever point, or drip, are closed in bounded time, and do not keep
 // others out meanwhile.
-func TestStalls(t *testing.T) {
+func TestStalledHandshakesEnd(t *testing.T) {
 	token := NewToken()
-	ids := data(2)
+	ids := dataIDs(2)
 	l := listen(t, token, ids...)
-	hello := clientHello(t, must(t, token))
+	hello := clientHello(t, mustTLSConfig(t, token))
 	begin := time.Now()
 	var wg sync.WaitGroup
-	for _, n := range []int{0, 1, headerSize, len(hello) - 1} {
-		c := visit(t, l)
+	for _, n := range []int{0, 1, recordHeaderSize, len(hello) - 1} {
+		c := dialListener(t, l)
 		c.Write(hello[:n])
-		wg.Go(func() { closed(t, c) })
+		wg.Go(func() { checkClosed(t, c) })
 	}
-	whole := visit(t, l)
+	whole := dialListener(t, l)
 	whole.Write(hello)
 	wg.Go(func() { io.Copy(io.Discard, whole) }) // the listener's side of the handshake
-	drip := visit(t, l)
+	drip := dialListener(t, l)
 	wg.Go(func() {
 		for _, b := range hello {
 			if _, err := drip.Write([]byte{b}); err != nil {
@@ -330,7 +330,7 @@ func TestStalls(t *testing.T) {
 		t.Error("a dripping connection was kept")
 	})
 	for _, id := range ids {
-		if err := connect(within(t, time.Minute), l, token, id); err != nil {
+		if err := connect(timeoutContext(t, time.Minute), l, token, id); err != nil {
 			t.Errorf("%v: %v", id, err)
 		}
 	}
@@ -340,8 +340,8 @@ func TestStalls(t *testing.T) {
 	}
 }
 
-// flood opens idle connections to a listener.
-func flood(t *testing.T, l *Listener, n int, first []byte) {
+// floodListener opens idle connections to a listener.
+func floodListener(t *testing.T, l *Listener, n int, first []byte) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -360,16 +360,16 @@ func flood(t *testing.T, l *Listener, n int, first []byte) {
 }
 
 // A thousand connections that stall do not keep others out: they are evicted.
-func TestBacklog(t *testing.T) {
+func TestBacklogEvictsStrangers(t *testing.T) {
 	token := NewToken()
-	ids := data(20)
+	ids := dataIDs(20)
 	usual := handshakeTimeout
 	handshakeTimeout = time.Hour // so that none goes because of it
 	t.Cleanup(func() { handshakeTimeout = usual })
 	l := listen(t, token, ids...)
-	flood(t, l, 1000, []byte{22})
+	floodListener(t, l, 1000, []byte{22})
 	for _, id := range ids {
-		if err := connect(within(t, time.Minute), l, token, id); err != nil {
+		if err := connect(timeoutContext(t, time.Minute), l, token, id); err != nil {
 			t.Errorf("%v: %v", id, err)
 		}
 	}
@@ -380,13 +380,14 @@ func TestBacklog(t *testing.T) {
 	}
 }
 
-// halfway sends half of what is first written to it, and the rest when another thing has been done.
-type halfway struct {
+// interruptedWriter sends half of what is first written to it, and the rest when another thing has
+// been done.
+type interruptedWriter struct {
 	net.Conn
 	meanwhile func()
 }
 
-func (c *halfway) Write(b []byte) (int, error) {
+func (c *interruptedWriter) Write(b []byte) (int, error) {
 	n := 0
 	if c.meanwhile != nil {
 		n, _ = c.Conn.Write(b[:len(b)/2])
@@ -398,27 +399,27 @@ func (c *halfway) Write(b []byte) (int, error) {
 }
 
 // A slow connection whose handshake has begun is not evicted for idle ones.
-func TestIdleFirst(t *testing.T) {
+func TestIdleConnectionsAreEvictedFirst(t *testing.T) {
 	token := NewToken()
-	id := data(1)[0]
+	id := dataIDs(1)[0]
 	usual := handshakeTimeout
 	handshakeTimeout = time.Hour
 	t.Cleanup(func() { handshakeTimeout = usual })
 	l := listen(t, token, id)
-	slow := &halfway{Conn: visit(t, l)}
+	slow := &interruptedWriter{Conn: dialListener(t, l)}
 	slow.meanwhile = func() {
 		for range 5 * maxBacklog {
-			visit(t, l)
+			dialListener(t, l)
 		}
 	}
-	if err := request(tls.Client(slow, must(t, token)), id); err != nil {
+	if err := requestConnection(tls.Client(slow, mustTLSConfig(t, token)), id); err != nil {
 		t.Error(err)
 	}
 }
 
 // The same holds where the process may open few files. The listener is this test in another
 // process, started by a shell that sets the limit.
-func TestFewFiles(t *testing.T) {
+func TestBacklogShrinksWithoutFiles(t *testing.T) {
 	const inner = "LOGGP_TEST_TOKEN"
 	id := ID{Control, 1, 0}
 	var token Token
@@ -434,7 +435,7 @@ func TestFewFiles(t *testing.T) {
 		return
 	}
 	token = NewToken()
-	cmd := exec.Command("sh", "-c", `ulimit -n 40 && exec "$0" -test.run='^TestFewFiles$'`, os.Args[0])
+	cmd := exec.Command("sh", "-c", `ulimit -n 40 && exec "$0" -test.run='^TestBacklogShrinksWithoutFiles$'`, os.Args[0])
 	cmd.Env = append(os.Environ(), inner+"="+token.Text())
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -460,7 +461,7 @@ func TestFewFiles(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	c, err := Dial(within(t, 10*time.Second), address, token, id)
+	c, err := Dial(timeoutContext(t, 10*time.Second), address, token, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -492,7 +493,7 @@ func FuzzRecords(f *testing.F) {
 			far.Write(b)
 			far.Close()
 		}()
-		r := &records{TCPConn: near.(*net.TCPConn)}
+		r := &recordReader{TCPConn: near.(*net.TCPConn)}
 		var got []byte
 		for piece := make([]byte, size); ; {
 			n, err := r.Read(piece)
@@ -500,10 +501,10 @@ func FuzzRecords(f *testing.F) {
 			if err != nil {
 				break
 			}
-			if len(got) < headerSize {
+			if len(got) < recordHeaderSize {
 				continue
 			}
-			if end := headerSize + int(binary.BigEndian.Uint16(got[3:])); len(got) > end {
+			if end := recordHeaderSize + int(binary.BigEndian.Uint16(got[3:])); len(got) > end {
 				t.Fatalf("%d bytes were read of a record of %d", len(got), end)
 			} else if len(got) == end {
 				break

@@ -34,21 +34,22 @@ import (
 	"time"
 )
 
-// protocol is negotiated by both sides (ALPN). It ends in the version of what this package sends.
-const protocol = "loggp/2"
+// protocolVersion is negotiated by both sides (ALPN). It ends in the version of what this package
+// sends.
+const protocolVersion = "loggp/2"
 
 // handshakeTimeout bounds a handshake: three round trips.
 var handshakeTimeout = 3 * time.Second
 
 // Errors of a handshake.
 var (
-	errToken    = errors.New("the token is another's")
-	errProtocol = errors.New("it does not speak this protocol, or another version of it: use the same loggp on all hosts")
-	errUnknown  = errors.New("the job has no such connection")
-	errTaken    = errors.New("another process has made this connection already")
-	errHungUp   = errors.New("it closed the connection during the handshake")
-	errStalled  = fmt.Errorf("it did not complete the handshake within %v", handshakeTimeout)
-	errEvicted  = errors.New("it had not completed the handshake when others needed the room")
+	errWrongToken        = errors.New("the token is another's")
+	errWrongProtocol     = errors.New("it does not speak this protocol, or another version of it: use the same loggp on all hosts")
+	errUnknownConnection = errors.New("the job has no such connection")
+	errConnectionTaken   = errors.New("another process has made this connection already")
+	errHungUp            = errors.New("it closed the connection during the handshake")
+	errStalled           = fmt.Errorf("it did not complete the handshake within %v", handshakeTimeout)
+	errEvicted           = errors.New("it had not completed the handshake when others needed the room")
 )
 
 // Purpose is what a connection carries.
@@ -85,41 +86,41 @@ type Conn struct {
 	TCP *net.TCPConn
 }
 
-// records reads from a TCP connection no further than the end of the TLS record that is being read:
-// what follows the handshake in plain text stays in the socket.
-type records struct {
+// recordReader reads from a TCP connection no further than the end of the TLS record that is being
+// read: what follows the handshake in plain text stays in the socket.
+type recordReader struct {
 	*net.TCPConn
-	header []byte // of the record, as far as it has been read
-	rest   int    // bytes of the record behind its header
-	heard  atomic.Bool
+	header      []byte // of the record, as far as it has been read
+	bodyLeft    int    // bytes of the record behind its header
+	hasReceived atomic.Bool
 }
 
-const headerSize = 5 // type, version and length
+const recordHeaderSize = 5 // type, version and length
 
-func (c *records) Read(b []byte) (int, error) {
-	inHeader := c.rest == 0
-	if inHeader && len(c.header) == headerSize {
+func (c *recordReader) Read(b []byte) (int, error) {
+	inHeader := c.bodyLeft == 0
+	if inHeader && len(c.header) == recordHeaderSize {
 		c.header = c.header[:0]
 	}
-	limit := c.rest
+	limit := c.bodyLeft
 	if inHeader {
-		limit = headerSize - len(c.header)
+		limit = recordHeaderSize - len(c.header)
 	}
 	n, err := c.TCPConn.Read(b[:min(len(b), limit)])
 	if n > 0 {
-		c.heard.Store(true)
+		c.hasReceived.Store(true)
 	}
 	if !inHeader {
-		c.rest -= n
-	} else if c.header = append(c.header, b[:n]...); len(c.header) == headerSize {
-		c.rest = int(binary.BigEndian.Uint16(c.header[3:]))
+		c.bodyLeft -= n
+	} else if c.header = append(c.header, b[:n]...); len(c.header) == recordHeaderSize {
+		c.bodyLeft = int(binary.BigEndian.Uint16(c.header[3:]))
 	}
 	return n, err
 }
 
-// config returns how both sides authenticate each other. Strangers can learn the public key. They
-// cannot guess the token by it, which is 120 random bits.
-func config(token Token) (*tls.Config, error) {
+// tlsConfig returns how both sides authenticate each other. Strangers can learn the public key.
+// They cannot guess the token by it, which is 120 random bits.
+func tlsConfig(token Token) (*tls.Config, error) {
 	seed, err := hkdf.Key(sha256.New, token[:], nil, "loggp Ed25519 key of a job", ed25519.SeedSize)
 	if err != nil {
 		return nil, err
@@ -133,7 +134,7 @@ func config(token Token) (*tls.Config, error) {
 	}
 	return &tls.Config{
 		MinVersion:             tls.VersionTLS13,
-		NextProtos:             []string{protocol},
+		NextProtos:             []string{protocolVersion},
 		Certificates:           []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: key}},
 		ClientAuth:             tls.RequireAnyClientCert,
 		InsecureSkipVerify:     true, // names and issuers mean nothing here: VerifyConnection compares the key
@@ -142,9 +143,9 @@ func config(token Token) (*tls.Config, error) {
 			theirs, _ := s.PeerCertificates[0].PublicKey.(ed25519.PublicKey)
 			switch {
 			case subtle.ConstantTimeCompare(theirs, public) != 1:
-				return errToken
-			case s.NegotiatedProtocol != protocol:
-				return errProtocol
+				return errWrongToken
+			case s.NegotiatedProtocol != protocolVersion:
+				return errWrongProtocol
 			}
 			return nil
 		},
@@ -155,64 +156,64 @@ func config(token Token) (*tls.Config, error) {
 type reply uint8
 
 const (
-	accepted reply = 1 + iota
-	unknown
-	taken
+	replyAccepted reply = 1 + iota
+	replyUnknown
+	replyTaken
 )
 
-func (r reply) err() error {
+func (r reply) toError() error {
 	switch r {
-	case accepted:
+	case replyAccepted:
 		return nil
-	case unknown:
-		return errUnknown
-	case taken:
-		return errTaken
+	case replyUnknown:
+		return errUnknownConnection
+	case replyTaken:
+		return errConnectionTaken
 	}
-	return errProtocol
+	return errWrongProtocol
 }
 
-// request is the dialer's side of a handshake.
-func request(c *tls.Conn, id ID) error {
+// requestConnection is the dialer's side of a handshake.
+func requestConnection(c *tls.Conn, id ID) error {
 	if err := c.Handshake(); err != nil {
-		return explain(err)
+		return handshakeError(err)
 	}
 	if err := binary.Write(c, binary.BigEndian, id); err != nil {
-		return explain(err)
+		return handshakeError(err)
 	}
 	var r reply
 	if err := binary.Read(c, binary.BigEndian, &r); err != nil {
-		return explain(err)
+		return handshakeError(err)
 	}
-	return r.err()
+	return r.toError()
 }
 
-// explain says what an error of a handshake means.
-func explain(err error) error {
+// handshakeError says what an error of a handshake means.
+func handshakeError(err error) error {
 	var record tls.RecordHeaderError
 	var op *net.OpError
 	switch {
-	case errors.Is(err, errToken) || errors.Is(err, errProtocol):
+	case errors.Is(err, errWrongToken) || errors.Is(err, errWrongProtocol):
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return errStalled
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return errHungUp
 	case errors.As(err, &record):
-		return errProtocol
+		return errWrongProtocol
 	case errors.As(err, &op) && op.Op == "remote error": // a TLS alert, which has no exported type
 		switch alert := op.Err.Error(); {
 		case strings.HasSuffix(alert, "bad certificate"):
-			return errToken
+			return errWrongToken
 		case strings.HasSuffix(alert, "no application protocol"), strings.HasSuffix(alert, "protocol version not supported"):
-			return errProtocol
+			return errWrongProtocol
 		}
 	}
 	return err
 }
 
-// cause returns an error of package net without the addresses, which the caller has.
-func cause(err error) error {
+// netErrorCause returns an error of package net without the addresses, which the caller has.
+func netErrorCause(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {
 		err = op.Err

@@ -11,28 +11,28 @@ import (
 
 // Waits between tries grow from the first to the last.
 const (
-	firstWait = 2 * time.Millisecond
-	lastWait  = 100 * time.Millisecond
+	minRetryWait = 2 * time.Millisecond
+	maxRetryWait = 100 * time.Millisecond
 )
 
 // Dial connects to a listener. Until the context is done it tries again if nothing listens there
 // yet or the listener is overloaded. Another token, and an ID that the job does not have or has
 // already, are final.
 func Dial(ctx context.Context, address string, token Token, id ID) (*Conn, error) {
-	conf, err := config(token)
+	conf, err := tlsConfig(token)
 	if err != nil {
 		return nil, err
 	}
 	var problem error // of the last try that was not cut short
-	for wait := firstWait; ; wait = min(2*wait, lastWait) {
-		c, err := try(ctx, address, conf, id)
+	for wait := minRetryWait; ; wait = min(2*wait, maxRetryWait) {
+		c, err := dialOnce(ctx, address, conf, id)
 		if err == nil {
 			return c, nil
 		}
 		if problem == nil || ctx.Err() == nil {
-			problem = cause(err)
+			problem = netErrorCause(err)
 		}
-		if final(err) {
+		if isFinal(err) {
 			break
 		}
 		select {
@@ -48,8 +48,8 @@ func Dial(ctx context.Context, address string, token Token, id ID) (*Conn, error
 	return nil, fmt.Errorf("connect to %s: %w", address, problem)
 }
 
-// try dials once.
-func try(ctx context.Context, address string, conf *tls.Config, id ID) (*Conn, error) {
+// dialOnce dials once.
+func dialOnce(ctx context.Context, address string, conf *tls.Config, id ID) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
 	raw, err := new(net.Dialer).DialContext(ctx, "tcp", address)
@@ -60,8 +60,8 @@ func try(ctx context.Context, address string, conf *tls.Config, id ID) (*Conn, e
 	deadline, _ := ctx.Deadline()
 	tcp.SetDeadline(deadline)
 	hangUp := context.AfterFunc(ctx, func() { tcp.Close() })
-	c := &Conn{tls.Client(&records{TCPConn: tcp}, conf), tcp}
-	err = request(c.Conn, id)
+	c := &Conn{tls.Client(&recordReader{TCPConn: tcp}, conf), tcp}
+	err = requestConnection(c.Conn, id)
 	if !hangUp() { // it has hung up
 		err = errStalled
 	}
@@ -73,10 +73,10 @@ func try(ctx context.Context, address string, conf *tls.Config, id ID) (*Conn, e
 	return c, nil
 }
 
-// final reports whether another try would fail too.
-func final(err error) bool {
+// isFinal reports whether another try would fail too.
+func isFinal(err error) bool {
 	var name *net.DNSError
 	var address *net.AddrError
-	return errors.Is(err, errToken) || errors.Is(err, errUnknown) || errors.Is(err, errTaken) || errors.Is(err, errProtocol) ||
+	return errors.Is(err, errWrongToken) || errors.Is(err, errUnknownConnection) || errors.Is(err, errConnectionTaken) || errors.Is(err, errWrongProtocol) ||
 		errors.As(err, &address) || errors.As(err, &name) && name.IsNotFound
 }

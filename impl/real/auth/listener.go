@@ -23,34 +23,34 @@ const (
 
 // Listener accepts the connections of a job until it is closed. Methods may be called concurrently.
 type Listener struct {
-	tcp    *net.TCPListener
-	config *tls.Config
-	busy   sync.WaitGroup // accepting, and handshakes
-	done   chan struct{}  // closed by Close
-	slots  map[ID]*slot
+	tcp        *net.TCPListener
+	config     *tls.Config
+	goroutines sync.WaitGroup // accepting, and handshakes
+	closing    chan struct{}  // closed by Close
+	slots      map[ID]*connectionSlot
 
-	mu      sync.Mutex
-	closed  bool
-	backlog []*records // in their handshakes, the oldest first
-	room    int        // for that many of them
-	refused int
-	first   error // why the first of them was
+	mu           sync.Mutex
+	isClosed     bool
+	backlog      []*recordReader // in their handshakes, the oldest first
+	backlogLimit int             // for that many of them
+	refusedCount int
+	firstRefusal error // why the first of them was
 }
 
-// slot is for one connection of a job.
-type slot struct {
-	taken bool
-	conn  chan *Conn // has room for it
+// connectionSlot is for one connection of a job.
+type connectionSlot struct {
+	isTaken bool
+	conn    chan *Conn // has room for it
 }
 
 // Listen listens at an address for the connections that are named. The address may lack the port,
 // for a free one, or the host, for loopback.
 func Listen(address string, token Token, ids ...ID) (*Listener, error) {
-	conf, err := config(token)
+	conf, err := tlsConfig(token)
 	if err != nil {
 		return nil, err
 	}
-	at := complete(address)
+	at := completeAddress(address)
 	tcp, err := net.Listen("tcp", at)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -58,18 +58,18 @@ func Listen(address string, token Token, ids ...ID) (*Listener, error) {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return nil, fmt.Errorf("listen on %s: this host does not have this address", at)
 	case err != nil:
-		return nil, fmt.Errorf("listen on %s: %w", at, cause(err))
+		return nil, fmt.Errorf("listen on %s: %w", at, netErrorCause(err))
 	}
-	l := &Listener{tcp: tcp.(*net.TCPListener), config: conf, done: make(chan struct{}), slots: make(map[ID]*slot), room: maxBacklog}
+	l := &Listener{tcp: tcp.(*net.TCPListener), config: conf, closing: make(chan struct{}), slots: make(map[ID]*connectionSlot), backlogLimit: maxBacklog}
 	for _, id := range ids {
-		l.slots[id] = &slot{conn: make(chan *Conn, 1)}
+		l.slots[id] = &connectionSlot{conn: make(chan *Conn, 1)}
 	}
-	l.busy.Go(l.serve)
+	l.goroutines.Go(l.acceptConnections)
 	return l, nil
 }
 
-// complete adds to an address what it lacks.
-func complete(address string) string {
+// completeAddress adds to an address what it lacks.
+func completeAddress(address string) string {
 	at, port, err := net.SplitHostPort(address)
 	if err != nil {
 		at, port = strings.Trim(address, "[]"), "0"
@@ -111,22 +111,22 @@ func (l *Listener) Accept(ctx context.Context, id ID) (*Conn, error) {
 func (l *Listener) Refused() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch l.refused {
+	switch l.refusedCount {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("one other connection was refused: %v", l.first)
+		return fmt.Sprintf("one other connection was refused: %v", l.firstRefusal)
 	}
-	return fmt.Sprintf("%d other connections were refused, the first: %v", l.refused, l.first)
+	return fmt.Sprintf("%d other connections were refused, the first: %v", l.refusedCount, l.firstRefusal)
 }
 
 // Close stops listening and closes connections that were not accepted by the caller. When it
 // returns nothing of the listener is left.
 func (l *Listener) Close() {
 	l.mu.Lock()
-	if !l.closed {
-		l.closed = true
-		close(l.done)
+	if !l.isClosed {
+		l.isClosed = true
+		close(l.closing)
 		l.tcp.Close()
 		for _, c := range l.backlog {
 			c.TCPConn.Close()
@@ -139,71 +139,72 @@ func (l *Listener) Close() {
 		}
 	}
 	l.mu.Unlock()
-	l.busy.Wait()
+	l.goroutines.Wait()
 }
 
-// serve starts a handshake with each connection that comes.
-func (l *Listener) serve() {
+// acceptConnections starts a handshake with each connection that comes.
+func (l *Listener) acceptConnections() {
 	for {
 		tcp, err := l.tcp.AcceptTCP()
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
 		case err == nil:
-			if c := (&records{TCPConn: tcp}); l.enter(c) {
-				l.busy.Go(func() { l.handshake(c) })
+			if c := (&recordReader{TCPConn: tcp}); l.addToBacklog(c) {
+				l.goroutines.Go(func() { l.handshake(c) })
 			}
-		case errors.Is(err, syscall.EMFILE) && l.shrink():
+		case errors.Is(err, syscall.EMFILE) && l.shrinkBacklog():
 		default: // it will pass, or the job ends
 			select {
-			case <-l.done:
+			case <-l.closing:
 			case <-time.After(5 * time.Millisecond):
 			}
 		}
 	}
 }
 
-// enter adds a connection to the backlog, and evicts another if there is no room. It closes it if
-// the listener is closed.
-func (l *Listener) enter(c *records) bool {
+// addToBacklog adds a connection to the backlog, and evicts another if there is no room. It closes
+// it if the listener is closed.
+func (l *Listener) addToBacklog(c *recordReader) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed {
+	if l.isClosed {
 		c.TCPConn.Close()
 		return false
 	}
-	for len(l.backlog) >= l.room {
-		l.evict()
+	for len(l.backlog) >= l.backlogLimit {
+		l.evictConnection()
 	}
 	l.backlog = append(l.backlog, c)
 	return true
 }
 
-// shrink makes the backlog smaller where its connections have used up the files that this process
-// may open, and leaves as many for other uses. It reports whether it has.
-func (l *Listener) shrink() bool {
+// shrinkBacklog makes the backlog smaller where its connections have used up the files that this
+// process may open, and leaves as many for other uses. It reports whether it has.
+func (l *Listener) shrinkBacklog() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.backlog) == 0 {
 		return false
 	}
-	l.room = max(minBacklog, len(l.backlog)/2)
-	l.evict()
-	for len(l.backlog) >= l.room {
-		l.evict()
+	l.backlogLimit = max(minBacklog, len(l.backlog)/2)
+	l.evictConnection()
+	for len(l.backlog) >= l.backlogLimit {
+		l.evictConnection()
 	}
 	return true
 }
 
-// evict closes the oldest connection of the backlog that has sent nothing, or the oldest of all.
-func (l *Listener) evict() {
-	i := max(0, slices.IndexFunc(l.backlog, func(c *records) bool { return !c.heard.Load() }))
+// evictConnection closes the oldest connection of the backlog that has sent nothing, or the oldest
+// of all.
+func (l *Listener) evictConnection() {
+	i := max(0, slices.IndexFunc(l.backlog, func(c *recordReader) bool { return !c.hasReceived.Load() }))
 	l.backlog[i].TCPConn.Close() // its handshake fails
 	l.backlog = slices.Delete(l.backlog, i, i+1)
 }
 
 // handshake authenticates a connection and keeps it for Accept, or closes it.
-func (l *Listener) handshake(r *records) {
+func (l *Listener) handshake(r *recordReader) {
 	r.SetDeadline(time.Now().Add(handshakeTimeout))
 	c := &Conn{tls.Server(r, l.config), r.TCPConn}
 	var id ID
@@ -212,26 +213,26 @@ func (l *Listener) handshake(r *records) {
 		err = binary.Read(c, binary.BigEndian, &id)
 	}
 	if err != nil {
-		err = explain(err)
-		if !l.leave(r) {
+		err = handshakeError(err)
+		if !l.removeFromBacklog(r) {
 			err = errEvicted
 		}
-		l.count(r, err)
+		l.countRefusal(r, err)
 		r.TCPConn.Close()
 		return
 	}
-	l.leave(r) // it has authenticated itself, and is not evicted
-	s, reply := l.take(id)
-	if reply != accepted {
-		l.count(r, reply.err())
+	l.removeFromBacklog(r) // it has authenticated itself, and is not evicted
+	s, reply := l.takeSlot(id)
+	if reply != replyAccepted {
+		l.countRefusal(r, reply.toError())
 	}
 	_, err = c.Write([]byte{byte(reply)})
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err != nil && reply == accepted {
-		s.taken = false // the dialer did not get it, and may come again
+	if err != nil && reply == replyAccepted {
+		s.isTaken = false // the dialer did not get it, and may come again
 	}
-	if err != nil || reply != accepted || l.closed {
+	if err != nil || reply != replyAccepted || l.isClosed {
 		r.TCPConn.Close()
 		return
 	}
@@ -239,23 +240,23 @@ func (l *Listener) handshake(r *records) {
 	s.conn <- c
 }
 
-// take takes the slot of an ID, if there is one and it is free.
-func (l *Listener) take(id ID) (*slot, reply) {
+// takeSlot takes the slot of an ID, if there is one and it is free.
+func (l *Listener) takeSlot(id ID) (*connectionSlot, reply) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.slots[id]
 	switch {
 	case s == nil:
-		return nil, unknown
-	case s.taken:
-		return s, taken
+		return nil, replyUnknown
+	case s.isTaken:
+		return s, replyTaken
 	}
-	s.taken = true
-	return s, accepted
+	s.isTaken = true
+	return s, replyAccepted
 }
 
-// leave removes a connection from the backlog, and reports whether it was there.
-func (l *Listener) leave(c *records) bool {
+// removeFromBacklog removes a connection from the backlog, and reports whether it was there.
+func (l *Listener) removeFromBacklog(c *recordReader) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := slices.Index(l.backlog, c)
@@ -265,14 +266,14 @@ func (l *Listener) leave(c *records) bool {
 	return i >= 0
 }
 
-// count counts a refused connection.
-func (l *Listener) count(c *records, err error) {
+// countRefusal counts a refused connection.
+func (l *Listener) countRefusal(c *recordReader, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed {
+	if l.isClosed {
 		return
 	}
-	if l.refused++; l.refused == 1 {
-		l.first = fmt.Errorf("from %v: %w", c.RemoteAddr(), cause(err))
+	if l.refusedCount++; l.refusedCount == 1 {
+		l.firstRefusal = fmt.Errorf("from %v: %w", c.RemoteAddr(), netErrorCause(err))
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// data returns the IDs of data connections from rank 1 and up.
-func data(n int) []ID {
+// dataIDs returns the IDs of data connections from rank 1 and up.
+func dataIDs(n int) []ID {
 	list := make([]ID, n)
 	for i := range list {
 		list[i] = ID{Data, uint32(i + 1), 0}
@@ -51,8 +51,8 @@ func openFiles(t *testing.T) int {
 	return len(list)
 }
 
-// within returns a context with a timeout.
-func within(t *testing.T, d time.Duration) context.Context {
+// timeoutContext returns a context with a timeout.
+func timeoutContext(t *testing.T, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	t.Cleanup(cancel)
 	return ctx
@@ -91,12 +91,12 @@ func connect(ctx context.Context, l *Listener, token Token, id ID) error {
 // Processes that know the token get the connections that they ask for, whichever comes first.
 func TestConnect(t *testing.T) {
 	token := NewToken()
-	all := append(data(20), ID{Control, 1, 0}, ID{Control, 2, 0}, ID{Data, 2, 1})
+	all := append(dataIDs(20), ID{Control, 1, 0}, ID{Control, 2, 0}, ID{Data, 2, 1})
 	l := listen(t, token, all...)
 	var wg sync.WaitGroup
 	for _, id := range all {
 		wg.Go(func() {
-			if err := connect(within(t, time.Minute), l, token, id); err != nil {
+			if err := connect(timeoutContext(t, time.Minute), l, token, id); err != nil {
 				t.Errorf("%v: %v", id, err)
 			}
 		})
@@ -109,18 +109,18 @@ func TestConnect(t *testing.T) {
 
 // The listener sends in plain text while the dialer still reads its reply: TLS must not take that
 // from the socket.
-func TestPlainAtOnce(t *testing.T) {
+func TestPlainTextFollowsHandshake(t *testing.T) {
 	token := NewToken()
-	ids := data(50)
+	ids := dataIDs(50)
 	l := listen(t, token, ids...)
 	for _, id := range ids {
 		go func() {
-			if near, err := l.Accept(within(t, time.Minute), id); err == nil {
+			if near, err := l.Accept(timeoutContext(t, time.Minute), id); err == nil {
 				near.TCP.Write([]byte("at once"))
 				near.TCP.Close()
 			}
 		}()
-		far, err := Dial(within(t, time.Minute), l.Addr().String(), token, id)
+		far, err := Dial(timeoutContext(t, time.Minute), l.Addr().String(), token, id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,32 +133,32 @@ func TestPlainAtOnce(t *testing.T) {
 }
 
 // An ID is accepted once, and one that the job does not have is not.
-func TestOnce(t *testing.T) {
+func TestConnectionIsAcceptedOnce(t *testing.T) {
 	token := NewToken()
-	id := data(1)[0]
+	id := dataIDs(1)[0]
 	l := listen(t, token, id)
-	if err := connect(within(t, time.Minute), l, token, id); err != nil {
+	if err := connect(timeoutContext(t, time.Minute), l, token, id); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Dial(within(t, time.Minute), l.Addr().String(), token, id); !errors.Is(err, errTaken) {
+	if _, err := Dial(timeoutContext(t, time.Minute), l.Addr().String(), token, id); !errors.Is(err, errConnectionTaken) {
 		t.Errorf("the second of one ID: %v", err)
 	}
 	if refused := l.Refused(); !strings.Contains(refused, "one other connection was refused: from 127.0.0.1:") || !strings.Contains(refused, "another process has made this connection already") {
 		t.Errorf("of the refused it says %q", refused)
 	}
 	for _, other := range []ID{{Data, 9, 0}, {Data, 1, 1}, {Control, 1, 0}, {7, 1, 0}} {
-		if _, err := Dial(within(t, time.Minute), l.Addr().String(), token, other); !errors.Is(err, errUnknown) {
+		if _, err := Dial(timeoutContext(t, time.Minute), l.Addr().String(), token, other); !errors.Is(err, errUnknownConnection) {
 			t.Errorf("%v: %v", other, err)
 		}
 	}
 }
 
 // Close closes connections that were not accepted, and ends Accept.
-func TestClose(t *testing.T) {
+func TestCloseLeavesNothing(t *testing.T) {
 	token := NewToken()
-	ids := data(2)
+	ids := dataIDs(2)
 	l := listen(t, token, ids...)
-	far, err := Dial(within(t, time.Minute), l.Addr().String(), token, ids[0])
+	far, err := Dial(timeoutContext(t, time.Minute), l.Addr().String(), token, ids[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,13 +176,13 @@ func TestClose(t *testing.T) {
 }
 
 // Accept says which connection is missing, and which were refused in its place.
-func TestAbsent(t *testing.T) {
-	id := data(1)[0]
+func TestAcceptNamesMissingConnection(t *testing.T) {
+	id := dataIDs(1)[0]
 	l := listen(t, NewToken(), id)
-	if _, err := Dial(within(t, time.Minute), l.Addr().String(), NewToken(), id); !errors.Is(err, errToken) {
+	if _, err := Dial(timeoutContext(t, time.Minute), l.Addr().String(), NewToken(), id); !errors.Is(err, errWrongToken) {
 		t.Errorf("a wrong token: %v", err)
 	}
-	_, err := l.Accept(within(t, 300*time.Millisecond), id)
+	_, err := l.Accept(timeoutContext(t, 300*time.Millisecond), id)
 	for _, want := range []string{"no data connection from rank 1 to rank 0 came to 127.0.0.1:", "deadline exceeded", "one other connection was refused", "the token is another's"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want %q", err, want)
@@ -191,7 +191,7 @@ func TestAbsent(t *testing.T) {
 }
 
 // Dial says what is wrong with an address, at once if another try would fail too.
-func TestDial(t *testing.T) {
+func TestDialRetriesAndFails(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestDial(t *testing.T) {
 }
 
 // Listen says why it cannot listen.
-func TestListen(t *testing.T) {
+func TestListenAddresses(t *testing.T) {
 	l := listen(t, NewToken())
 	for address, says := range map[string]string{
 		l.Addr().String():      "listen on " + l.Addr().String() + ": another program has this port",
@@ -243,13 +243,13 @@ func TestListen(t *testing.T) {
 	for address, want := range map[string]string{
 		"": "127.0.0.1:0", "127.0.0.2": "127.0.0.2:0", "127.0.0.3:7": "127.0.0.3:7", ":7": "127.0.0.1:7", "::1": "[::1]:0", "[::1]": "[::1]:0", "[::1]:7": "[::1]:7",
 	} {
-		if got := complete(address); got != want {
+		if got := completeAddress(address); got != want {
 			t.Errorf("%q is taken for %s, want %s", address, got, want)
 		}
 	}
 }
 
-func TestToken(t *testing.T) {
+func TestTokenIsParsedAndHidden(t *testing.T) {
 	a, b := NewToken(), NewToken()
 	if a == b {
 		t.Fatal("two tokens are one")

@@ -18,11 +18,11 @@ func NewToken() Token {
 	return t
 }
 
-var letters = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567")
+var tokenEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567")
 
 // Text returns the token in four groups that a person can copy.
 func (t Token) Text() string {
-	s := letters.EncodeToString(t[:])
+	s := tokenEncoding.EncodeToString(t[:])
 	return s[:6] + "-" + s[6:12] + "-" + s[12:18] + "-" + s[18:]
 }
 
@@ -36,7 +36,7 @@ func ParseToken(s string) (t Token, err error) {
 	if s == "" {
 		return t, errors.New("the token is empty")
 	}
-	b, err := letters.DecodeString(s)
+	b, err := tokenEncoding.DecodeString(s)
 	if err != nil || len(b) != len(t) {
 		return t, fmt.Errorf("a token has 24 letters and digits from 2 to 7, and this, of %d characters, is none", len(s))
 	}

@@ -14,10 +14,10 @@ import (
 	"github.com/loggp/loggp/impl/real/launch"
 )
 
-// cable makes another host of this system, a network namespace with a cable to it, and returns the
-// addresses, a command that runs others there, and a function that sets the cable up or down. The
-// test is skipped if that is not allowed.
-func cable(t *testing.T) (here, there string, ssh []string, link func(state string)) {
+// virtualCable makes another host of this system, a network namespace with a cable to it, and
+// returns the addresses, a command that runs others there, and a function that sets the cable up or
+// down. The test is skipped if that is not allowed.
+func virtualCable(t *testing.T) (here, there string, ssh []string, link func(state string)) {
 	t.Helper()
 	switch {
 	case launch.IsRank(): // it was made
@@ -54,15 +54,15 @@ func cable(t *testing.T) (here, there string, ssh []string, link func(state stri
 
 // A host that vanishes, as if it is switched off, ends the job; and the agent there, which misses
 // rank 0, leaves nothing.
-func TestCable(t *testing.T) {
-	here, there, ssh, link := cable(t)
+func TestCutCableEndsJob(t *testing.T) {
+	here, there, ssh, link := virtualCable(t)
 	leavesNothing(t)
 	m := configure(ssh, there)
 	m.ListenAddress = here
 	team := gather(t, m)
 	var pids []int
 	happened := make(chan time.Time, 1)
-	err := runOnRanks(t, team, around(func(rank, pid, agent int) {
+	err := runOnRanks(t, team, passPacketsAround(func(rank, pid, agent int) {
 		if rank == 1 {
 			pids = append(pids, pid, agent)
 			time.AfterFunc(10*time.Millisecond, func() {
@@ -71,7 +71,7 @@ func TestCable(t *testing.T) {
 			})
 		}
 	}))
-	took := since(happened)
+	took := timeSince(happened)
 	var d *launch.RankDeath
 	if !errors.As(err, &d) || d.Rank != 1 || !strings.Contains(d.Status, "host "+there+" is lost: its machine does not answer") {
 		t.Errorf("Run returned %v", err)
@@ -84,8 +84,8 @@ func TestCable(t *testing.T) {
 
 // A cable that fails for less than the time in which a heartbeat is sent three times does not end
 // the job.
-func TestFlicker(t *testing.T) {
-	here, there, ssh, link := cable(t)
+func TestFlickeringCableEndsNothing(t *testing.T) {
+	here, there, ssh, link := virtualCable(t)
 	leavesNothing(t)
 	m := configure(ssh, there)
 	m.ListenAddress = here

@@ -10,12 +10,12 @@ import (
 )
 
 // An agent that has connected and says nothing, or half of a hello, is not waited for.
-func TestSilentAgent(t *testing.T) {
+func TestSilentAgentIsGivenUp(t *testing.T) {
 	usual := helloTimeout
 	helloTimeout = 50 * time.Millisecond
 	t.Cleanup(func() { helloTimeout = usual })
 	for _, said := range []string{"", `{"Version":"v`} {
-		far, near := controls(t)
+		far, near := controlPair(t)
 		far.Write([]byte(said))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -48,8 +48,8 @@ func TestSilentExternal(t *testing.T) {
 }
 
 // A message that is repeated, as by a faulty agent, is not taken for one of another run.
-func TestRepeated(t *testing.T) {
-	far, near := controls(t)
+func TestRepeatedMessageEndsJob(t *testing.T) {
+	far, near := controlPair(t)
 	for range 2 {
 		far.send(runUpdate{Run: 1, IsOver: true})
 	}
@@ -70,7 +70,7 @@ func TestRepeated(t *testing.T) {
 		{command{Kind: cmdStop, Run: 1}, `rank 0 sent the command "stop" for run 1 in run 0: a message was repeated`},
 		{command{Kind: "dance"}, `rank 0 sent the command "dance", which this version does not know`},
 	} {
-		far, near := controls(t)
+		far, near := controlPair(t)
 		near.send(c.command)
 		if err := (&Agent{Rank: 1}).executeCommands(far); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: %v", c.command, err)

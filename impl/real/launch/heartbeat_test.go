@@ -7,8 +7,8 @@ import (
 	"github.com/loggp/loggp/impl/real/auth"
 )
 
-// controls returns both ends of a control connection.
-func controls(t *testing.T) (agent, leader *controlConnection) {
+// controlPair returns both ends of a control connection.
+func controlPair(t *testing.T) (agent, leader *controlConnection) {
 	t.Helper()
 	token := auth.NewToken()
 	l, err := auth.Listen("", token, controlID(1))
@@ -31,8 +31,8 @@ func controls(t *testing.T) (agent, leader *controlConnection) {
 }
 
 // Heartbeats carry no information and may arrive at any time.
-func TestHeartbeatsMeanNothing(t *testing.T) {
-	far, near := controls(t)
+func TestHeartbeatsAreIgnored(t *testing.T) {
+	far, near := controlPair(t)
 	for _, w := range []runUpdate{{}, {Run: 1, Report: &report{}}, {}, {Run: 1, IsOver: true}} {
 		if err := far.send(w); err != nil {
 			t.Fatal(err)
@@ -54,8 +54,8 @@ func TestHeartbeatsMeanNothing(t *testing.T) {
 
 // A process that is stopped gets a bounded number of heartbeats, and more when it continues. They
 // end with the connection.
-func TestHeartbeatsPause(t *testing.T) {
-	far, near := controls(t)
+func TestHeartbeatsPauseForStoppedProcess(t *testing.T) {
+	far, near := controlPair(t)
 	over := make(chan struct{})
 	go func() {
 		far.sendHeartbeats(runUpdate{}, 50*time.Microsecond)
@@ -83,7 +83,7 @@ func TestHeartbeatsPause(t *testing.T) {
 	far.close()
 	<-over
 
-	far, near = controls(t)
+	far, near = controlPair(t)
 	go far.sendHeartbeats(runUpdate{}, 50*time.Microsecond)
 	go func() {
 		for far.receive(&command{}) == nil {

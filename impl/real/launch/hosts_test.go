@@ -119,7 +119,7 @@ func leavesNothing(t *testing.T) {
 }
 
 // Ranks on several hosts do what those of one host do, in one run after another, each on its host.
-func TestHosts(t *testing.T) {
+func TestJobOnSeveralHosts(t *testing.T) {
 	leavesNothing(t)
 	ssh, calls := fakeSSH(t)
 	team := gather(t, configure(ssh, "user@127.0.0.2", "127.0.0.3", "127.0.0.3"))
@@ -161,7 +161,7 @@ func TestHosts(t *testing.T) {
 
 // The error of a program is that of the job, wherever the rank is, and the team can run another
 // job.
-func TestErrors(t *testing.T) {
+func TestErrorsOfOtherHosts(t *testing.T) {
 	leavesNothing(t)
 	ssh, _ := fakeSSH(t)
 	team := gather(t, configure(ssh, "127.0.0.2", "127.0.0.3"))
@@ -248,7 +248,7 @@ func TestCancelGather(t *testing.T) {
 		for strings.Count(calls(), "\n") < 2 {
 			time.Sleep(time.Millisecond)
 		}
-		stranger(t, regexp.MustCompile(`127\.0\.0\.1:\d+`).FindString(calls()))
+		connectAsStranger(t, regexp.MustCompile(`127\.0\.0\.1:\d+`).FindString(calls()))
 		cancel(errors.New("enough"))
 	}()
 	_, err := launch.GatherTeam(ctx, configure(ssh, "127.0.0.2", "silent.invalid"))
@@ -258,8 +258,9 @@ func TestCancelGather(t *testing.T) {
 	checkEnded(t, pidsOf(calls()))
 }
 
-// stranger sends something to an address that is not for it, and waits until it is refused.
-func stranger(t *testing.T, address string) {
+// connectAsStranger sends something to an address that is not for it, and waits until it is
+// refused.
+func connectAsStranger(t *testing.T, address string) {
 	c, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Error(err)
@@ -288,9 +289,9 @@ func checkEnded(t *testing.T, pids []int) {
 	}
 }
 
-// around passes packets round forever, after each rank has told rank 0 its process and that of its
-// agent.
-func around(told func(rank, pid, agent int)) func(p device.Port) error {
+// passPacketsAround passes packets round forever, after each rank has told rank 0 its process and
+// that of its agent.
+func passPacketsAround(told func(rank, pid, agent int)) func(p device.Port) error {
 	return func(p device.Port) error {
 		p.Send(0, &device.Packet{Head: device.Head{uint64(p.Rank()), uint64(os.Getpid()), uint64(os.Getppid())}})
 		if p.Rank() == 0 {
@@ -309,7 +310,7 @@ func around(told func(rank, pid, agent int)) func(p device.Port) error {
 
 // If a rank on another host or its agent is killed, at whatever moment, the job ends soon, names
 // the rank, and leaves nothing.
-func TestKilled(t *testing.T) {
+func TestKilledProcessEndsJob(t *testing.T) {
 	rounds := 6
 	if testing.Short() {
 		rounds = 3
@@ -326,7 +327,7 @@ func TestKilled(t *testing.T) {
 		var pids []int
 		killed := make(chan time.Time, 1)
 		delay := time.Duration(r.IntN(10)) * time.Millisecond
-		err = runOnRanks(t, team, around(func(rank, pid, agent int) {
+		err = runOnRanks(t, team, passPacketsAround(func(rank, pid, agent int) {
 			if rank == 0 {
 				return
 			}
@@ -340,7 +341,7 @@ func TestKilled(t *testing.T) {
 				syscall.Kill(victim, syscall.SIGKILL)
 			})
 		}))
-		took := since(killed)
+		took := timeSince(killed)
 		var d *launch.RankDeath
 		if !errors.As(err, &d) || d.Rank != 2 || !strings.Contains(d.Status, "127.0.0.3") {
 			t.Errorf("killed after %v: Run returned %v", delay, err)
@@ -361,9 +362,9 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// since returns how long ago something has happened; in the process of another rank, where nothing
-// does, it returns 0.
-func since(happened chan time.Time) time.Duration {
+// timeSince returns how long ago something has happened; in the process of another rank, where
+// nothing does, it returns 0.
+func timeSince(happened chan time.Time) time.Duration {
 	select {
 	case at := <-happened:
 		return time.Since(at)
@@ -401,7 +402,7 @@ func TestCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	var pids []int
-	err = w.Run(around(func(rank, pid, _ int) {
+	err = w.Run(passPacketsAround(func(rank, pid, _ int) {
 		if rank == 1 {
 			pids = append(pids, pid)
 			time.AfterFunc(10*time.Millisecond, func() { cancel(errors.New("enough")) })
@@ -414,9 +415,9 @@ func TestCancel(t *testing.T) {
 	checkEnded(t, slices.Concat(pids, pidsOf(calls())))
 }
 
-// forever is a job on two hosts that prints its process IDs and runs until it is interrupted. Its
-// ssh command is in the environment.
-func forever() error {
+// runEndlessJob is a job on two hosts that prints its process IDs and runs until it is interrupted.
+// Its ssh command is in the environment.
+func runEndlessJob() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	team, err := launch.GatherTeam(ctx, configure(strings.Fields(os.Getenv("TEST_SSH")), "127.0.0.2"))
@@ -428,11 +429,11 @@ func forever() error {
 	if err != nil {
 		return err
 	}
-	return w.Run(around(func(_, pid, parent int) { fmt.Println(pid, parent) }))
+	return w.Run(passPacketsAround(func(_, pid, parent int) { fmt.Println(pid, parent) }))
 }
 
 // When the user's process ends, by an interrupt or by being killed, all processes end on all hosts.
-func TestEnds(t *testing.T) {
+func TestAllEndWithUsersProcess(t *testing.T) {
 	for _, by := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 		ssh, calls := fakeSSH(t)
 		cmd := exec.Command(os.Args[0], "forever")
@@ -542,7 +543,7 @@ func TestAgentRefuses(t *testing.T) {
 }
 
 // An agent that was started over ssh ends with that connection, whatever rank 0 does.
-func TestHeld(t *testing.T) {
+func TestAgentEndsWithInput(t *testing.T) {
 	leavesNothing(t)
 	token := auth.NewToken()
 	id := auth.ID{Purpose: auth.Control, From: 1}
@@ -575,7 +576,7 @@ func TestHeld(t *testing.T) {
 }
 
 // An agent that is stopped, or waits for a processor, is not given up: its kernel answers.
-func TestStopped(t *testing.T) {
+func TestStoppedProcessEndsNothing(t *testing.T) {
 	if testing.Short() && !launch.IsRank() {
 		t.Skip("waits for some seconds")
 	}

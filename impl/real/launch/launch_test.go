@@ -10,7 +10,7 @@ import (
 )
 
 // A report restores the error in another process.
-func TestReports(t *testing.T) {
+func TestReportsKeepErrors(t *testing.T) {
 	for _, err := range []error{
 		nil,
 		&RemoteError{2, "a text", []byte("a detail")},
@@ -35,7 +35,7 @@ func TestReports(t *testing.T) {
 }
 
 // Runs are kept by the arguments of their ranks, from the beginning of the command.
-func TestHistory(t *testing.T) {
+func TestRunsAreKeptByArguments(t *testing.T) {
 	a, b := []string{"one", "two"}, []string{"one two"}
 	for _, args := range [][]string{a, a, b} {
 		pastRuns.ended[argsKey(args)] = append(pastRuns.ended[argsKey(args)], report{})
@@ -51,7 +51,7 @@ func TestHistory(t *testing.T) {
 }
 
 // The variables that make a process a rank are not passed on.
-func TestWithout(t *testing.T) {
+func TestRankVariablesAreRemoved(t *testing.T) {
 	got := withoutRankVariables([]string{"A=1", "LOGGP_RANK=2", "LOGGP_RANKS=3", "LOGGP_TOKEN=x", "B="})
 	if want := []string{"A=1", "LOGGP_RANKS=3", "B="}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)

@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) {
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else the race detector lets every rank sleep for a second at its end
 	if len(os.Args) > 1 {
-		if do, ok := map[string]func() error{"join": joinAsAgent, "forever": forever}[os.Args[1]]; ok {
+		if do, ok := map[string]func() error{"join": joinAsAgent, "forever": runEndlessJob}[os.Args[1]]; ok {
 			if err := do(); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)

@@ -17,8 +17,8 @@ const (
 	Block Wait = "block" // sleep in the kernel until woken
 )
 
-// IsBlocking reports whether a rank sleeps while it waits. Auto lets it spin if the ranks of its host
-// have a processor each. A process manager may have given each of them others.
+// IsBlocking reports whether a rank sleeps while it waits. With Auto it spins if the ranks of its
+// host have a processor each. A process manager may have given each of them other processors.
 func (c *Config) IsBlocking(rank int) bool {
 	if c.Wait != Auto {
 		return c.Wait == Block

@@ -9,17 +9,17 @@ import (
 // controlState is what ranks share of a network that broadcasts and combines. It keeps what all
 // broadcasts had until all ranks have taken them.
 type controlState struct {
-	mu       sync.Mutex
-	messages map[int]*controlMessage // by number
-	joined   int
-	word     uint32
-	results  [2]uint32
-	combined int
+	mu               sync.Mutex
+	messages         map[int]*controlMessage // by number
+	arrivedCount     int
+	combinedWord     uint32
+	results          [2]uint32
+	combinationsDone int
 }
 
 type controlMessage struct {
-	words []uint32
-	left  int
+	words         []uint32
+	receiversLeft int
 }
 
 // control is a port as its Control.
@@ -28,8 +28,8 @@ type control struct{ *port }
 func (c control) Limit() int { return 15 }
 
 func (c control) Broadcast(root int, words []uint32) {
-	s, n := &c.job.control, c.heard
-	c.heard++
+	s, n := &c.job.control, c.broadcastCount
+	c.broadcastCount++
 	if root == c.rank {
 		if len(c.ports) > 1 {
 			s.mu.Lock()
@@ -38,17 +38,17 @@ func (c control) Broadcast(root int, words []uint32) {
 			}
 			s.messages[n] = &controlMessage{append([]uint32(nil), words...), len(c.ports) - 1}
 			s.mu.Unlock()
-			c.tell()
+			c.wakeAll()
 		}
 		return
 	}
-	c.listen(func() bool {
+	c.waitUntil(func() bool {
 		m := s.messages[n]
 		if m == nil {
 			return false
 		}
 		copy(words, m.words)
-		if m.left--; m.left == 0 {
+		if m.receiversLeft--; m.receiversLeft == 0 {
 			delete(s.messages, n)
 		}
 		return true
@@ -56,38 +56,38 @@ func (c control) Broadcast(root int, words []uint32) {
 }
 
 func (c control) Combine(op device.Combination, word uint32) (result uint32) {
-	s, n := &c.job.control, c.combinations
-	c.combinations++
+	s, n := &c.job.control, c.combinationCount
+	c.combinationCount++
 	s.mu.Lock()
-	if s.joined++; s.joined > 1 {
-		word = op.Of(s.word, word)
+	if s.arrivedCount++; s.arrivedCount > 1 {
+		word = op.Of(s.combinedWord, word)
 	}
-	s.word = word
-	last := s.joined == len(c.ports)
+	s.combinedWord = word
+	last := s.arrivedCount == len(c.ports)
 	if last {
-		s.results[s.combined%2], s.joined = word, 0
-		s.combined++
+		s.results[s.combinationsDone%2], s.arrivedCount = word, 0
+		s.combinationsDone++
 	}
 	s.mu.Unlock()
 	if last {
-		c.tell()
+		c.wakeAll()
 	}
-	c.listen(func() bool {
+	c.waitUntil(func() bool {
 		result = s.results[n%2]
-		return s.combined > n
+		return s.combinationsDone > n
 	})
 	return result
 }
 
-// tell lets ranks look again.
-func (c control) tell() {
+// wakeAll lets ranks look again.
+func (c control) wakeAll() {
 	for _, p := range c.ports {
-		p.inbox.event(c.job)
+		p.inbox.countEvent(c.job)
 	}
 }
 
-// listen waits until something is so.
-func (c control) listen(so func() bool) {
+// waitUntil waits until something is so.
+func (c control) waitUntil(so func() bool) {
 	w := c.Watch()
 	for {
 		seen := w.Events()

@@ -11,105 +11,105 @@ import (
 // Datagrams are as long as Ethernet, IP and UDP allow. A rank keeps few that it has not received,
 // and is a member of as many groups as common network cards filter.
 const (
-	datagramLimit = 1472
-	datagramRoom  = 64
-	groups        = 20
+	maxDatagramSize    = 1472
+	maxQueuedDatagrams = 64
+	maxGroups          = 20
 )
 
-// datagrams is what has come for a rank.
-type datagrams struct {
-	mu       sync.Mutex
-	waiting  list
-	member   []uint32 // of groups
-	held     *buffer  // lent to the rank
-	detained func()   // a datagram of this rank that arrives after its next one, or nil
+// datagramState is what has come for a rank.
+type datagramState struct {
+	mu            sync.Mutex
+	queue         bufferList
+	joinedGroups  []uint32 // of groups
+	lent          *buffer  // lent to the rank
+	sendReordered func()   // a datagram of this rank that arrives after its next one, or nil
 }
 
 type datagram struct{ *port }
 
-func (datagram) Limit() int  { return datagramLimit }
-func (datagram) Groups() int { return groups }
+func (datagram) Limit() int  { return maxDatagramSize }
+func (datagram) Groups() int { return maxGroups }
 
 func (d datagram) Join(group uint32) bool {
-	d.leave()
+	d.exitIfFailed()
 	g := &d.datagrams
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if slices.Contains(g.member, group) {
+	if slices.Contains(g.joinedGroups, group) {
 		return true
 	}
-	if len(g.member) == groups {
+	if len(g.joinedGroups) == maxGroups {
 		return false
 	}
-	g.member = append(g.member, group)
+	g.joinedGroups = append(g.joinedGroups, group)
 	return true
 }
 
 func (d datagram) Leave(group uint32) {
-	d.leave()
+	d.exitIfFailed()
 	g := &d.datagrams
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.member = slices.DeleteFunc(g.member, func(m uint32) bool { return m == group })
+	g.joinedGroups = slices.DeleteFunc(g.joinedGroups, func(m uint32) bool { return m == group })
 }
 
 func (d datagram) Send(dst int, b []byte) {
-	to := d.reach(dst)
-	checkLength("a datagram", len(b), datagramLimit)
-	d.transmit(to, b)
+	to := d.portOf(dst)
+	checkLength("a datagram", len(b), maxDatagramSize)
+	d.transmitDatagram(to, b)
 }
 
 func (d datagram) Multicast(group uint32, b []byte) {
-	d.leave()
-	checkLength("a datagram", len(b), datagramLimit)
+	d.exitIfFailed()
+	checkLength("a datagram", len(b), maxDatagramSize)
 	for _, to := range d.ports {
-		if to != d.port && to.datagrams.hears(group) {
-			d.transmit(to, b)
+		if to != d.port && to.datagrams.hasJoined(group) {
+			d.transmitDatagram(to, b)
 		}
 	}
 }
 
-func (g *datagrams) hears(group uint32) bool {
+func (g *datagramState) hasJoined(group uint32) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return slices.Contains(g.member, group)
+	return slices.Contains(g.joinedGroups, group)
 }
 
-// transmit carries a datagram to a port, as well as it can.
-func (d datagram) transmit(to *port, b []byte) {
-	if d.dice.chance(d.faults.Loss) {
+// transmitDatagram carries a datagram to a port, as well as it can.
+func (d datagram) transmitDatagram(to *port, b []byte) {
+	if d.random.isHit(d.faults.Loss) {
 		return
 	}
 	copies := 1
-	if d.dice.chance(d.faults.Duplicate) {
+	if d.random.isHit(d.faults.Duplicate) {
 		copies = 2
 	}
 	for range copies {
-		q := d.buffers.pack(d.rank, &device.Head{}, b)
-		last := d.datagrams.detained
-		if last == nil && d.dice.chance(d.faults.Reorder) {
-			d.datagrams.detained = func() { to.take(q) }
+		q := d.buffers.takeCopy(d.rank, &device.Head{}, b)
+		last := d.datagrams.sendReordered
+		if last == nil && d.random.isHit(d.faults.Reorder) {
+			d.datagrams.sendReordered = func() { to.enqueueDatagram(q) }
 			continue
 		}
-		d.datagrams.detained = nil
-		to.take(q)
+		d.datagrams.sendReordered = nil
+		to.enqueueDatagram(q)
 		if last != nil {
 			last()
 		}
 	}
 }
 
-// take takes a datagram in, if there is room.
-func (p *port) take(q *buffer) {
+// enqueueDatagram takes a datagram in, if there is room.
+func (p *port) enqueueDatagram(q *buffer) {
 	g := &p.datagrams
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.waiting.n == datagramRoom {
-		p.buffers.free(q)
+	if g.queue.length == maxQueuedDatagrams {
+		p.buffers.release(q)
 		return
 	}
-	g.waiting.push(q)
-	p.inbox.event(p.job)
+	g.queue.push(q)
+	p.inbox.countEvent(p.job)
 }
 
 func (d datagram) Recv(deadline unit.Time) *device.Packet {
@@ -117,11 +117,11 @@ func (d datagram) Recv(deadline unit.Time) *device.Packet {
 	for {
 		seen := watch(d).Events()
 		g.mu.Lock()
-		d.buffers.free(g.held)
-		g.held = g.waiting.pop()
+		d.buffers.release(g.lent)
+		g.lent = g.queue.pop()
 		g.mu.Unlock()
-		if g.held != nil {
-			return &g.held.Packet
+		if g.lent != nil {
+			return &g.lent.Packet
 		}
 		if !watch(d).Wait(seen, deadline) {
 			return nil

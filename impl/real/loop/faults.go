@@ -20,49 +20,49 @@ type Faults struct {
 	Delay     float64 // an access, an entry or a signal takes effect up to 100 µs after its call
 }
 
-// dice is random numbers of one rank, for its program and its handlers.
-type dice struct {
-	mu  sync.Mutex
-	rnd *rand.Rand
+// faultRandom is random numbers of one rank, for its program and its handlers.
+type faultRandom struct {
+	mu        sync.Mutex
+	generator *rand.Rand
 }
 
-// chance is true with probability p.
-func (d *dice) chance(p float64) bool {
+// isHit is true with probability p.
+func (d *faultRandom) isHit(p float64) bool {
 	if p == 0 {
 		return false
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.rnd.Float64() < p
+	return d.generator.Float64() < p
 }
 
-// pause is up to 100 µs with probability p, or 0.
-func (d *dice) pause(p float64) time.Duration {
-	if !d.chance(p) {
+// randomPause is up to 100 µs with probability p, or 0.
+func (d *faultRandom) randomPause(p float64) time.Duration {
+	if !d.isHit(p) {
 		return 0
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return time.Duration(d.rnd.Int64N(int64(100 * time.Microsecond)))
+	return time.Duration(d.generator.Int64N(int64(100 * time.Microsecond)))
 }
 
-// transfers is operations of a rank that take effect later, one after another.
-type transfers struct {
-	mu      sync.Mutex
-	waiting []func()
-	running bool
+// delayedOperations is operations of a rank that take effect later, one after another.
+type delayedOperations struct {
+	mu        sync.Mutex
+	pending   []func()
+	isRunning bool
 }
 
-// later carries out an operation in a goroutine, behind all that the rank has started before.
+// runLater carries out an operation in a goroutine, behind all that the rank has started before.
 // Meanwhile it counts as a rank that does not wait.
-func (p *port) later(operation func()) {
-	t := &p.transfers
-	pause := p.dice.pause(p.faults.Delay)
-	p.idle.Add(-1)
+func (p *port) runLater(operation func()) {
+	t := &p.delayed
+	pause := p.random.randomPause(p.faults.Delay)
+	p.idleCount.Add(-1)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.waiting = append(t.waiting, func() {
-		defer p.rest()
+	t.pending = append(t.pending, func() {
+		defer p.countIdle()
 		if pause > 0 {
 			time.Sleep(pause)
 		} else {
@@ -70,22 +70,22 @@ func (p *port) later(operation func()) {
 		}
 		operation()
 	})
-	if !t.running {
-		t.running = true
-		p.running.Go(t.run)
+	if !t.isRunning {
+		t.isRunning = true
+		p.goroutines.Go(t.runPending)
 	}
 }
 
-// run carries out what waits.
-func (t *transfers) run() {
+// runPending carries out what waits.
+func (t *delayedOperations) runPending() {
 	for {
 		t.mu.Lock()
-		if t.running = len(t.waiting) > 0; !t.running {
+		if t.isRunning = len(t.pending) > 0; !t.isRunning {
 			t.mu.Unlock()
 			return
 		}
-		next := t.waiting[0]
-		t.waiting = t.waiting[1:]
+		next := t.pending[0]
+		t.pending = t.pending[1:]
 		t.mu.Unlock()
 		next()
 	}

@@ -37,14 +37,14 @@ type world struct {
 func (w world) Run(program func(device.Port) error) error {
 	j := newJob(w)
 	for _, p := range j.ports {
-		j.running.Go(func() {
-			defer j.rest()
-			defer p.end()
-			j.guard(p.rank, func() error { return program(p) })
+		j.goroutines.Go(func() {
+			defer j.countIdle()
+			defer p.finish()
+			j.guardProgram(p.rank, func() error { return program(p) })
 		})
 	}
-	j.running.Wait()
-	return j.err
+	j.goroutines.Wait()
+	return j.firstFailure
 }
 
 // job is one run of a world.
@@ -52,81 +52,81 @@ type job struct {
 	ports   []*port
 	faults  Faults
 	start   time.Time
-	buffers pool
+	buffers bufferPool
 
-	arrived atomic.Int64 // ranks at barriers, in all
-	control controlState
-	running sync.WaitGroup // ranks, and what goes on beside them
-	idle    atomic.Int32   // ranks that wait or have ended, less what goes on beside them
+	barrierArrivals atomic.Int64 // ranks at barriers, in all
+	control         controlState
+	goroutines      sync.WaitGroup // ranks, and what goes on beside them
+	idleCount       atomic.Int32   // ranks that wait or have ended, less what goes on beside them
 
-	fail sync.Once
-	err  error         // the first failure
-	stop chan struct{} // closed by it
+	failOnce     sync.Once
+	firstFailure error         // the first failure
+	stopped      chan struct{} // closed by it
 }
 
 func newJob(w world) *job {
-	j := &job{ports: make([]*port, w.ranks), faults: w.faults, start: time.Now(), stop: make(chan struct{})}
+	j := &job{ports: make([]*port, w.ranks), faults: w.faults, start: time.Now(), stopped: make(chan struct{})}
 	for r := range j.ports {
 		j.ports[r] = newPort(j, r)
 	}
 	return j
 }
 
-// guard runs a part of the program of a rank. If that fails, so does the job.
-func (j *job) guard(rank int, part func() error) {
+// guardProgram runs a part of the program of a rank. If that fails, so does the job.
+func (j *job) guardProgram(rank int, part func() error) {
 	returned := false
 	defer func() {
 		if v := recover(); v != nil {
-			j.end(&device.Failure{Rank: rank, Value: v, Stack: debug.Stack()})
+			j.fail(&device.Failure{Rank: rank, Value: v, Stack: debug.Stack()})
 		} else if !returned {
-			j.end(fmt.Errorf("loop: the program of rank %d ended its goroutine", rank))
+			j.fail(fmt.Errorf("loop: the program of rank %d ended its goroutine", rank))
 		}
 	}()
 	err := part()
 	returned = true
 	if err != nil {
-		j.end(err)
+		j.fail(err)
 	}
 }
 
-// end ends the job with err unless it has failed already, and stops the ranks that wait.
-func (j *job) end(err error) {
-	j.fail.Do(func() {
-		j.err = err
-		close(j.stop)
+// fail ends the job with err unless it has failed already, and stops the ranks that wait.
+func (j *job) fail(err error) {
+	j.failOnce.Do(func() {
+		j.firstFailure = err
+		close(j.stopped)
 		for _, p := range j.ports {
 			p.inbox.close()
 		}
 	})
 }
 
-// leave ends the calling rank if the job has failed.
+// exitIfFailed ends the calling rank if the job has failed.
 //
 // Note: it could panic with a value that run knows, but a program that recovers from panics would
 // swallow that and go on.
-func (j *job) leave() {
+func (j *job) exitIfFailed() {
 	select {
-	case <-j.stop:
+	case <-j.stopped:
 		runtime.Goexit()
 	default:
 	}
 }
 
-// rest counts one more rank that waits or has ended. A rank that is woken is taken off the count
-// first, and an access or a handler that runs beside the ranks is taken off before it starts. So
-// the count is not full while anything may wake a rank: when it is full, nothing can happen any
+// countIdle counts one more rank that waits or has ended. A rank that is woken is taken off the
+// count first, and an access or a handler that runs beside the ranks is taken off before it starts.
+// So the count is not full while anything may wake a rank: when it is full, nothing can happen any
 // more.
-func (j *job) rest() {
-	if int(j.idle.Add(1)) != len(j.ports) {
+func (j *job) countIdle() {
+	if int(j.idleCount.Add(1)) != len(j.ports) {
 		return
 	}
 	var waiting []int
 	for _, p := range j.ports {
-		if p.inbox.waits() {
+		if p.inbox.isWaiting() {
 			waiting = append(waiting, p.rank)
 		}
 	}
 	if waiting != nil {
-		j.end(&device.Deadlock{Ranks: waiting, Of: len(j.ports)})
+		j.fail(&device.Deadlock{Ranks: waiting, Of: len(j.ports)})
 	}
 }

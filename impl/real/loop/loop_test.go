@@ -19,7 +19,7 @@ func TestWorld(t *testing.T)    { devicetest.TestWorld(t, loop.New) }
 func TestDeadlock(t *testing.T) { devicetest.TestDeadlock(t, loop.New) }
 
 // The laws hold whatever faults there are, since they are allowed.
-func TestFaults(t *testing.T) {
+func TestFaultsKeepLaws(t *testing.T) {
 	seeds := uint64(3)
 	if testing.Short() {
 		seeds = 1
@@ -44,7 +44,7 @@ func TestWorldOnOneProcessor(t *testing.T) {
 
 // A rank that polls gives way. If it did not, its peer would have to wait for the end of its slice,
 // 10 ms in Go.
-func TestPollingGivesWay(t *testing.T) {
+func TestPollingYields(t *testing.T) {
 	const rounds, slice = 100, 10 * time.Millisecond
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	start := time.Now()
@@ -86,7 +86,7 @@ func TestStopCannotBeRecovered(t *testing.T) {
 
 // A program may be a test that ends its goroutine, as testing.T.FailNow does. The job ends, and not
 // as if all were well.
-func TestGoexit(t *testing.T) {
+func TestGoexitFailsJob(t *testing.T) {
 	err := loop.New(2).Run(func(p device.Port) error {
 		if p.Rank() == 1 {
 			runtime.Goexit()
@@ -140,8 +140,8 @@ func pingPong(p device.Port, n int, again func() bool) {
 }
 
 // The transport is measured, so that its garbage would be, too.
-func TestNoAllocation(t *testing.T) {
-	if poolsForget() {
+func TestPingPongAllocatesNothing(t *testing.T) {
+	if doPoolsForget() {
 		t.Skip("sync.Pool drops things at random under the race detector")
 	}
 	for _, n := range []int{0, 100, 100000} {
@@ -169,7 +169,7 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-func poolsForget() bool {
+func doPoolsForget() bool {
 	var p sync.Pool
 	thing := new(int)
 	for range 100 {

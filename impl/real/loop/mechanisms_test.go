@@ -14,10 +14,10 @@ import (
 // The mechanisms of message-passing systems that are to stand on the optional capabilities, each as
 // small as can be, on worlds with faults: the capabilities have to suffice for them.
 
-var ne = binary.NativeEndian
+var nativeEndian = binary.NativeEndian
 
-// faulty runs a program on worlds with faults.
-func faulty(t *testing.T, ranks int, program func(p device.Port, r *rand.Rand) error) {
+// runWithFaults runs a program on worlds with faults.
+func runWithFaults(t *testing.T, ranks int, program func(p device.Port, r *rand.Rand) error) {
 	t.Helper()
 	for seed := range uint64(5) {
 		w := loop.NewFaulty(ranks, loop.Faults{Seed: seed, Loss: 0.2, Duplicate: 0.2, Reorder: 0.2, Refuse: 0.2, Delay: 0.3})
@@ -28,9 +28,9 @@ func faulty(t *testing.T, ranks int, program func(p device.Port, r *rand.Rand) e
 	}
 }
 
-// meet exchanges words with all ranks. The rank's own come first, so that nothing else comes
+// allgather exchanges words with all ranks. The rank's own come first, so that nothing else comes
 // before.
-func meet(p device.Port, words device.Head) []device.Head {
+func allgather(p device.Port, words device.Head) []device.Head {
 	p.Send(p.Rank(), &device.Packet{Head: words})
 	for r := range p.Size() {
 		if r != p.Rank() {
@@ -45,17 +45,17 @@ func meet(p device.Port, words device.Head) []device.Head {
 	return all
 }
 
-// TestRequestBlocks is a synchronous protocol of puts alone: the receiver puts where it wants the
-// data into a block at the sender that only it writes, and the sender puts the data and then a
-// flag.
-func TestRequestBlocks(t *testing.T) {
+// TestRequestBlocksDespiteDelays is a synchronous protocol of puts alone: the receiver puts where
+// it wants the data into a block at the sender that only it writes, and the sender puts the data
+// and then a flag.
+func TestRequestBlocksDespiteDelays(t *testing.T) {
 	const rounds, most = 60, 3000
 	const key, room, ready = 0, 8, 16 // words of a request
-	faulty(t, 2, func(p device.Port, r *rand.Rand) error {
+	runWithFaults(t, 2, func(p device.Port, r *rand.Rand) error {
 		m, w := p.Memory(), p.Watch()
 		requests, done, peer := make([]byte, 24), make([]byte, 16), 1-p.Rank()
 		rk, dk := m.Expose(requests), m.Expose(done)
-		theirs := meet(p, device.Head{uint64(rk), uint64(dk)})[peer]
+		theirs := allgather(p, device.Head{uint64(rk), uint64(dk)})[peer]
 		theirRequests, theirDone := device.Key(theirs[0]), device.Key(theirs[1])
 		put := func(k device.Key, bytes []byte) error {
 			m.Put(peer, k, 0, bytes, device.Head{})
@@ -66,7 +66,7 @@ func TestRequestBlocks(t *testing.T) {
 		}
 		words := func(w ...uint64) (b []byte) {
 			for _, x := range w {
-				b = ne.AppendUint64(b, x)
+				b = nativeEndian.AppendUint64(b, x)
 			}
 			return b
 		}
@@ -111,15 +111,16 @@ func TestRequestBlocks(t *testing.T) {
 	})
 }
 
-// TestSlots is an asynchronous protocol: senders draw slots of the receiver by its counter, and
-// when the last slot is taken and all are done, the receiver empties them and resets the counter.
-func TestSlots(t *testing.T) {
+// TestSlotsDrawnFromCounter is an asynchronous protocol: senders draw slots of the receiver by its
+// counter, and when the last slot is taken and all are done, the receiver empties them and resets
+// the counter.
+func TestSlotsDrawnFromCounter(t *testing.T) {
 	const n, each, slots, slot = 4, 100, 5, 16 // a slot has a number and, behind it, the sender plus 1
-	faulty(t, n, func(p device.Port, r *rand.Rand) error {
+	runWithFaults(t, n, func(p device.Port, r *rand.Rand) error {
 		m, c, w := p.Memory(), p.Counter(), p.Watch()
 		pool := make([]byte, slots*slot)
 		k := m.Expose(pool)
-		zero := device.Key(meet(p, device.Head{uint64(k)})[0][0])
+		zero := device.Key(allgather(p, device.Head{uint64(k)})[0][0])
 		if p.Rank() > 0 {
 			for i := range uint64(each) {
 				at := c.Add(0, 0, 1)
@@ -127,7 +128,7 @@ func TestSlots(t *testing.T) {
 					p.Delay(unit.Microsecond)
 					at = c.Add(0, 0, 1)
 				}
-				b := ne.AppendUint64(ne.AppendUint64(nil, i), uint64(p.Rank()+1))
+				b := nativeEndian.AppendUint64(nativeEndian.AppendUint64(nil, i), uint64(p.Rank()+1))
 				m.Put(0, zero, int(at)*slot, b, device.Head{})
 				p.Recv(true)
 			}
@@ -154,21 +155,21 @@ func TestSlots(t *testing.T) {
 // TestReliableMulticast sends to a group until all have acknowledged by datagrams.
 func TestReliableMulticast(t *testing.T) {
 	const n, many, group, timeout = 4, 40, 9, 300 * unit.Microsecond
-	faulty(t, n, func(p device.Port, r *rand.Rand) error {
+	runWithFaults(t, n, func(p device.Port, r *rand.Rand) error {
 		d := p.Datagram()
 		d.Join(group)
-		meet(p, device.Head{})
+		allgather(p, device.Head{})
 		if p.Rank() == 0 {
 			for i := range uint64(many) {
 				var acked [n]bool
 				for left := n - 1; left > 0; {
-					d.Multicast(group, ne.AppendUint64(nil, i))
+					d.Multicast(group, nativeEndian.AppendUint64(nil, i))
 					for deadline := p.Now() + timeout; left > 0; {
 						q := d.Recv(deadline)
 						if q == nil {
 							break
 						}
-						if ne.Uint64(q.Data) == i && !acked[q.Src] {
+						if nativeEndian.Uint64(q.Data) == i && !acked[q.Src] {
 							acked[q.Src] = true
 							left--
 						}
@@ -186,7 +187,7 @@ func TestReliableMulticast(t *testing.T) {
 			if q == nil {
 				continue
 			}
-			if i := ne.Uint64(q.Data); i == next {
+			if i := nativeEndian.Uint64(q.Data); i == next {
 				next++
 			} else if i > next {
 				return fmt.Errorf("rank %d: datagram %d came before %d", p.Rank(), i, next)
@@ -203,7 +204,7 @@ func TestReliableMulticast(t *testing.T) {
 // TestCancelBySignal takes a message out of the list of a rank that computes.
 func TestCancelBySignal(t *testing.T) {
 	const rounds = 30
-	faulty(t, 2, func(p device.Port, r *rand.Rand) error {
+	runWithFaults(t, 2, func(p device.Port, r *rand.Rand) error {
 		s := p.Signal()
 		peer := 1 - p.Rank()
 		waiting := map[uint64]bool{} // messages that no receive has taken
@@ -215,7 +216,7 @@ func TestCancelBySignal(t *testing.T) {
 			}
 			p.Send(src, &device.Packet{Head: device.Head{head[0], found}})
 		})
-		meet(p, device.Head{})
+		allgather(p, device.Head{})
 		for i := range uint64(rounds) {
 			if p.Rank() == 1 { // a message comes, and is received or cancelled
 				p.Recv(true)

@@ -9,10 +9,10 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// exposed is the memory that a rank has exposed. The lock is held during transfers: accesses of
-// several ranks to the same bytes come one after another, and none is under way when Withdraw
+// exposedMemory is the memory that a rank has exposed. The lock is held during transfers: accesses
+// of several ranks to the same bytes come one after another, and none is under way when Withdraw
 // returns.
-type exposed struct {
+type exposedMemory struct {
 	mu sync.Mutex
 	device.Regions
 }
@@ -36,43 +36,43 @@ func (m memory) Withdraw(k device.Key) {
 }
 
 func (m memory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
-	q := m.reach(dst)
+	q := m.portOf(dst)
 	if m.faults.Delay > 0 {
 		if done == device.NoCompletion {
 			b = append([]byte{}, b...)
 		}
-		m.later(func() { m.put(q, k, off, b, done) })
+		m.runLater(func() { m.applyPut(q, k, off, b, done) })
 	} else {
-		m.put(q, k, off, b, done)
+		m.applyPut(q, k, off, b, done)
 	}
 }
 
-func (m memory) put(q *port, k device.Key, off int, b []byte, done device.Head) {
-	ok := q.exposed.access(k, off, len(b), func(there []byte) { copy(there, b) })
+func (m memory) applyPut(q *port, k device.Key, off int, b []byte, done device.Head) {
+	ok := q.exposed.accessRegion(k, off, len(b), func(there []byte) { copy(there, b) })
 	if ok {
-		q.inbox.event(m.job)
+		q.inbox.countEvent(m.job)
 	}
 	if !ok || done != device.NoCompletion {
-		m.complete(done, !ok)
+		m.enqueueCompletion(done, !ok)
 	}
 }
 
 func (m memory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
-	q := m.reach(dst)
+	q := m.portOf(dst)
 	if m.faults.Delay > 0 {
-		m.later(func() { m.get(q, k, off, b, done) })
+		m.runLater(func() { m.applyGet(q, k, off, b, done) })
 	} else {
-		m.get(q, k, off, b, done)
+		m.applyGet(q, k, off, b, done)
 	}
 }
 
-func (m memory) get(q *port, k device.Key, off int, b []byte, done device.Head) {
-	ok := q.exposed.access(k, off, len(b), func(there []byte) { copy(b, there) })
-	m.complete(done, !ok)
+func (m memory) applyGet(q *port, k device.Key, off int, b []byte, done device.Head) {
+	ok := q.exposed.accessRegion(k, off, len(b), func(there []byte) { copy(b, there) })
+	m.enqueueCompletion(done, !ok)
 }
 
-// access hands n bytes of what is exposed as k to transfer, and reports whether they all are.
-func (e *exposed) access(k device.Key, off, n int, transfer func(there []byte)) bool {
+// accessRegion hands n bytes of what is exposed as k to transfer, and reports whether they all are.
+func (e *exposedMemory) accessRegion(k device.Key, off, n int, transfer func(there []byte)) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	there, ok := e.Reach(k, off, n)
@@ -82,18 +82,18 @@ func (e *exposed) access(k device.Key, off, n int, transfer func(there []byte)) 
 	return ok
 }
 
-// complete sends the rank a completion.
-func (p *port) complete(done device.Head, refused bool) {
-	q := p.buffers.pack(p.rank, &done, nil)
+// enqueueCompletion sends the rank a completion.
+func (p *port) enqueueCompletion(done device.Head, refused bool) {
+	q := p.buffers.takeCopy(p.rank, &done, nil)
 	q.Refused = refused
-	p.inbox.put(p.job, q)
+	p.inbox.enqueue(p.job, q)
 }
 
 // Load implements device.Watch.
 func (w watch) Load(k device.Key, off int) (word uint64) {
-	w.leave()
+	w.exitIfFailed()
 	runtime.Gosched() // a rank that polls lets others run, which is what it polls for
-	if !w.exposed.access(k, off, 8, func(b []byte) { word = binary.NativeEndian.Uint64(b) }) {
+	if !w.exposed.accessRegion(k, off, 8, func(b []byte) { word = binary.NativeEndian.Uint64(b) }) {
 		panic(fmt.Sprintf("loop: load of a word at %d of memory %#x that rank %d does not expose", off, k, w.rank))
 	}
 	return word
@@ -102,27 +102,27 @@ func (w watch) Load(k device.Key, off int) (word uint64) {
 type counter struct{ *port }
 
 func (c counter) Add(dst, r int, delta int64) int64 {
-	return c.reach(dst).counters[r].Add(delta) - delta
+	return c.portOf(dst).counters[r].Add(delta) - delta
 }
 
 func (c counter) Swap(dst, r int, value int64) int64 {
-	return c.reach(dst).counters[r].Swap(value)
+	return c.portOf(dst).counters[r].Swap(value)
 }
 
 // barrier counts arrivals of all ranks.
 type barrier struct{ *port }
 
 func (b barrier) Arrive() {
-	b.leave()
-	b.arrivals++
-	if b.arrived.Add(1)%int64(len(b.ports)) == 0 { // the last: nobody comes to the next before
+	b.exitIfFailed()
+	b.ownArrivals++
+	if b.barrierArrivals.Add(1)%int64(len(b.ports)) == 0 { // the last: nobody comes to the next before
 		for _, p := range b.ports {
-			p.inbox.event(b.job)
+			p.inbox.countEvent(b.job)
 		}
 	}
 }
 
 func (b barrier) Passed() bool {
-	b.leave()
-	return b.arrived.Load() >= int64(b.arrivals)*int64(len(b.ports))
+	b.exitIfFailed()
+	return b.barrierArrivals.Load() >= int64(b.ownArrivals)*int64(len(b.ports))
 }

@@ -16,31 +16,31 @@ import (
 // port is a rank. Its first fields are the rank's own; the others are open to all.
 type port struct {
 	*job
-	rank  int
-	held  *buffer     // which the rank may still read
-	alarm *time.Timer // for Delay; nil before the first
+	rank       int
+	lentBuffer *buffer     // which the rank may still read
+	delayTimer *time.Timer // for Delay; nil before the first
 
-	inbox               inbox
-	exposed             exposed
-	counters            [device.Counters]atomic.Int64
-	rings               rings
-	handlers            handlers
-	lanes               [device.NumPriorities]lane
-	datagrams           datagrams
-	arrivals            uint64 // at the barrier
-	heard, combinations int    // of device.Control: broadcasts and combinations that the rank has begun
-	transfers           transfers
-	dice                dice
+	inbox                            inbox
+	exposed                          exposedMemory
+	counters                         [device.Counters]atomic.Int64
+	queues                           entryQueues
+	signals                          signalState
+	lanes                            [device.NumPriorities]lane
+	datagrams                        datagramState
+	ownArrivals                      uint64 // at the barrier
+	broadcastCount, combinationCount int    // of device.Control: broadcasts and combinations that the rank has begun
+	delayed                          delayedOperations
+	random                           faultRandom
 }
 
 func newPort(j *job, rank int) *port {
 	p := &port{job: j, rank: rank}
-	p.inbox.awake.L = &p.inbox.mu
-	p.handlers.idle.L = &p.handlers.mu
+	p.inbox.wakeCondition.L = &p.inbox.mu
+	p.signals.handlerDone.L = &p.signals.mu
 	for i := range p.lanes {
-		p.lanes[i].refused = map[int]bool{}
+		p.lanes[i].refusedRanks = map[int]bool{}
 	}
-	p.dice.rnd = rand.New(rand.NewPCG(j.faults.Seed, uint64(rank)))
+	p.random.generator = rand.New(rand.NewPCG(j.faults.Seed, uint64(rank)))
 	return p
 }
 
@@ -68,42 +68,42 @@ func (p *port) RealTime() {}
 func (p *port) Copy(dst, src []byte) int { return copy(dst, src) }
 func (p *port) Operate(int)              {}
 
-// oversleep is how long a sleep may last beyond its end: the kernel's slack of 50 µs, and the way
-// back to a processor.
-const oversleep = 200 * time.Microsecond
+// maxSleepOverrun is how long a sleep may last beyond its end: the kernel's slack of 50 µs, and the
+// way back to a processor.
+const maxSleepOverrun = 200 * time.Microsecond
 
 func (p *port) Delay(d unit.Time) {
-	p.leave()
+	p.exitIfFailed()
 	end := time.Now().Add(time.Duration((d + unit.Nanosecond - 1) / unit.Nanosecond))
-	if t := time.Until(end) - oversleep; t > 0 {
-		p.sleep(t)
+	if t := time.Until(end) - maxSleepOverrun; t > 0 {
+		p.sleepFor(t)
 	}
 	for time.Now().Before(end) {
 		runtime.Gosched()
 	}
 }
 
-// sleep lasts about d.
-func (p *port) sleep(d time.Duration) {
-	if p.alarm == nil {
-		p.alarm = time.NewTimer(d)
+// sleepFor lasts about d.
+func (p *port) sleepFor(d time.Duration) {
+	if p.delayTimer == nil {
+		p.delayTimer = time.NewTimer(d)
 	} else {
-		p.alarm.Reset(d)
+		p.delayTimer.Reset(d)
 	}
 	select {
-	case <-p.alarm.C:
-	case <-p.stop:
-		p.leave()
+	case <-p.delayTimer.C:
+	case <-p.stopped:
+		p.exitIfFailed()
 	}
 }
 
 func (p *port) Send(dst int, q *device.Packet) {
-	p.reach(dst).inbox.put(p.job, p.buffers.pack(p.rank, &q.Head, q.Data))
+	p.portOf(dst).inbox.enqueue(p.job, p.buffers.takeCopy(p.rank, &q.Head, q.Data))
 }
 
-// reach returns the port of another rank. It ends the calling rank if the job has failed.
-func (p *port) reach(r int) *port {
-	p.leave()
+// portOf returns the port of another rank. It ends the calling rank if the job has failed.
+func (p *port) portOf(r int) *port {
+	p.exitIfFailed()
 	if r < 0 || r >= len(p.ports) {
 		panic(fmt.Sprintf("loop: no rank %d among %d", r, len(p.ports)))
 	}
@@ -111,39 +111,39 @@ func (p *port) reach(r int) *port {
 }
 
 func (p *port) Recv(block bool) *device.Packet {
-	p.leave()
-	p.buffers.free(p.held)
-	if p.held = p.inbox.take(); p.held == nil && block {
-		p.held = p.inbox.wait(p.job)
+	p.exitIfFailed()
+	p.buffers.release(p.lentBuffer)
+	if p.lentBuffer = p.inbox.dequeue(); p.lentBuffer == nil && block {
+		p.lentBuffer = p.inbox.waitForPacket(p.job)
 	}
-	if p.held == nil {
-		p.leave()         // the inbox was closed
+	if p.lentBuffer == nil {
+		p.exitIfFailed()  // the inbox was closed
 		runtime.Gosched() // a rank that polls lets others run, which is what it polls for
 		return nil
 	}
-	return &p.held.Packet
+	return &p.lentBuffer.Packet
 }
 
 // NotifyExit implements device.Port.
 func (p *port) NotifyExit(rank int, head device.Head) {
-	note := exitNote{p.rank, head}
-	if q := p.reach(rank); q != p && !q.inbox.notify(note) {
-		q.sendExit(note)
+	note := exitNotice{p.rank, head}
+	if q := p.portOf(rank); q != p && !q.inbox.addExitNotice(note) {
+		q.sendExitNotice(note)
 	}
 }
 
-// end lets the rank receive nothing any more, and tells those who asked to hear of it.
-func (p *port) end() {
+// finish lets the rank receive nothing any more, and tells those who asked to hear of it.
+func (p *port) finish() {
 	for _, note := range p.inbox.close() {
-		p.sendExit(note)
+		p.sendExitNotice(note)
 	}
 	p.closeSignals()
 	p.closeLanes()
 }
 
-// sendExit tells a rank that the program of this one has ended.
-func (p *port) sendExit(n exitNote) {
-	p.ports[n.rank].inbox.put(p.job, p.buffers.pack(p.rank, &n.head, nil))
+// sendExitNotice tells a rank that the program of this one has ended.
+func (p *port) sendExitNotice(n exitNotice) {
+	p.ports[n.rank].inbox.enqueue(p.job, p.buffers.takeCopy(p.rank, &n.head, nil))
 }
 
 // Memory implements device.Port, as do the others.

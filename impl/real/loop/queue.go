@@ -8,84 +8,84 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// queueLimit is the length of the longest entry: what an Ethernet frame leaves of its 1500 bytes to
-// the protocol of a remote memory access.
-const queueLimit = 1408
+// maxEntrySize is the length of the longest entry: what an Ethernet frame leaves of its 1500 bytes
+// to the protocol of a remote memory access.
+const maxEntrySize = 1408
 
-// rings is the queues of a rank. A key is a place, which is not used again.
-type rings struct {
-	mu  sync.Mutex
-	all []*ring // nil: destroyed
+// entryQueues is the queues of a rank. A key is a place, which is not used again.
+type entryQueues struct {
+	mu    sync.Mutex
+	byKey []*entryQueue // nil: destroyed
 }
 
-type ring struct {
-	size, used int
-	entries    list
-	refusing   map[int]bool // by writer: an entry was refused, and none with Retry was taken since
+type entryQueue struct {
+	size, usedBytes int
+	entries         bufferList
+	refusedWriters  map[int]bool // by writer: an entry was refused, and none with Retry was taken since
 }
 
 type queue struct{ *port }
 
-func (queue) Limit() int { return queueLimit }
+func (queue) Limit() int { return maxEntrySize }
 
 func (q queue) Create(size int) device.Key {
-	r := &q.rings
+	r := &q.queues
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.all = append(r.all, &ring{size: size, refusing: map[int]bool{}})
-	return device.Key(len(r.all) - 1)
+	r.byKey = append(r.byKey, &entryQueue{size: size, refusedWriters: map[int]bool{}})
+	return device.Key(len(r.byKey) - 1)
 }
 
 func (q queue) Destroy(k device.Key) {
-	q.own(k, func(*ring) { q.rings.all[k] = nil })
+	q.withOwnQueue(k, func(*entryQueue) { q.queues.byKey[k] = nil })
 }
 
 func (q queue) Enqueue(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
-	to := q.reach(dst)
-	checkLength("an entry", len(b), queueLimit)
-	entry := q.buffers.pack(q.rank, &device.Head{}, b)
-	unlucky := q.dice.chance(q.faults.Refuse)
+	to := q.portOf(dst)
+	checkLength("an entry", len(b), maxEntrySize)
+	entry := q.buffers.takeCopy(q.rank, &device.Head{}, b)
+	unlucky := q.random.isHit(q.faults.Refuse)
 	if q.faults.Delay > 0 {
-		q.later(func() { q.append(to, k, entry, flags, done, unlucky) })
+		q.runLater(func() { q.applyEntry(to, k, entry, flags, done, unlucky) })
 	} else {
-		q.append(to, k, entry, flags, done, unlucky)
+		q.applyEntry(to, k, entry, flags, done, unlucky)
 	}
 }
 
-// append lets an entry take effect.
-func (q queue) append(to *port, k device.Key, entry *buffer, flags device.EnqueueFlags, done device.Head, unlucky bool) {
-	taken := to.rings.append(k, entry, flags&device.Retry != 0, unlucky)
-	to.inbox.event(q.job)
+// applyEntry lets an entry take effect.
+func (q queue) applyEntry(to *port, k device.Key, entry *buffer, flags device.EnqueueFlags, done device.Head, unlucky bool) {
+	taken := to.queues.appendEntry(k, entry, flags&device.Retry != 0, unlucky)
+	to.inbox.countEvent(q.job)
 	if !taken {
-		q.buffers.free(entry)
+		q.buffers.release(entry)
 	}
 	if !taken || flags&device.Quiet == 0 {
-		q.complete(done, !taken)
+		q.enqueueCompletion(done, !taken)
 	}
 }
 
-// append adds an entry to a queue, unless it is refused.
-func (r *rings) append(k device.Key, entry *buffer, retry, unlucky bool) bool {
+// appendEntry adds an entry to a queue, unless it is refused.
+func (r *entryQueues) appendEntry(k device.Key, entry *buffer, retry, unlucky bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if k >= device.Key(len(r.all)) || r.all[k] == nil {
+	if k >= device.Key(len(r.byKey)) || r.byKey[k] == nil {
 		return false
 	}
-	x := r.all[k]
-	used := x.used + len(entry.Data) + device.EntryOverhead
-	if used > x.size || unlucky || x.refusing[entry.Src] && !retry {
-		x.refusing[entry.Src] = true
+	x := r.byKey[k]
+	used := x.usedBytes + len(entry.Data) + device.EntryOverhead
+	if used > x.size || unlucky || x.refusedWriters[entry.Src] && !retry {
+		x.refusedWriters[entry.Src] = true
 		return false
 	}
-	x.refusing[entry.Src] = false
-	x.used = used
+	x.refusedWriters[entry.Src] = false
+	x.usedBytes = used
 	x.entries.push(entry)
 	return true
 }
 
 func (q queue) First(k device.Key) (first *device.Packet) {
-	q.leave()
-	q.own(k, func(x *ring) {
+	q.exitIfFailed()
+	q.withOwnQueue(k, func(x *entryQueue) {
 		if x.entries.head != nil {
 			first = &x.entries.head.Packet
 		}
@@ -97,8 +97,8 @@ func (q queue) First(k device.Key) (first *device.Packet) {
 }
 
 func (q queue) Refusing(k device.Key) (refusing bool) {
-	q.own(k, func(x *ring) {
-		for _, r := range x.refusing {
+	q.withOwnQueue(k, func(x *entryQueue) {
+		for _, r := range x.refusedWriters {
 			refusing = refusing || r
 		}
 	})
@@ -106,25 +106,25 @@ func (q queue) Refusing(k device.Key) (refusing bool) {
 }
 
 func (q queue) Drop(k device.Key) {
-	q.own(k, func(x *ring) {
+	q.withOwnQueue(k, func(x *entryQueue) {
 		entry := x.entries.pop()
 		if entry == nil {
 			panic(fmt.Sprintf("loop: drop from queue %d of rank %d, which is empty", k, q.rank))
 		}
-		x.used -= len(entry.Data) + device.EntryOverhead
-		q.buffers.free(entry)
+		x.usedBytes -= len(entry.Data) + device.EntryOverhead
+		q.buffers.release(entry)
 	})
 }
 
-// own hands one of the rank's own queues to use.
-func (q queue) own(k device.Key, use func(*ring)) {
-	r := &q.rings
+// withOwnQueue hands one of the rank's own queues to use.
+func (q queue) withOwnQueue(k device.Key, use func(*entryQueue)) {
+	r := &q.queues
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if k >= device.Key(len(r.all)) || r.all[k] == nil {
+	if k >= device.Key(len(r.byKey)) || r.byKey[k] == nil {
 		panic(fmt.Sprintf("loop: rank %d has no queue %d", q.rank, k))
 	}
-	use(r.all[k])
+	use(r.byKey[k])
 }
 
 // checkLength panics if something is longer than its limit.

@@ -6,19 +6,19 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// handlers is the signals of a rank that wait for its handler, which runs in a goroutine of its
+// signalState is the signals of a rank that wait for its handler, which runs in a goroutine of its
 // own, or in the rank's when it unmasks them.
-type handlers struct {
-	mu      sync.Mutex
-	idle    sync.Cond // running is false
-	handler func(src int, head device.Head)
-	waiting []raised
-	running bool
-	masked  bool
-	closed  bool // the rank's program has ended
+type signalState struct {
+	mu          sync.Mutex
+	handlerDone sync.Cond // running is false
+	handler     func(src int, head device.Head)
+	pending     []raisedSignal
+	isRunning   bool
+	isMasked    bool
+	isClosed    bool // the rank's program has ended
 }
 
-type raised struct {
+type raisedSignal struct {
 	src  int
 	head device.Head
 }
@@ -26,73 +26,73 @@ type raised struct {
 type signal struct{ *port }
 
 func (s signal) Handle(handler func(src int, head device.Head)) {
-	s.leave()
-	h := &s.handlers
+	s.exitIfFailed()
+	h := &s.signals
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.handler = handler
-	s.dispatch()
+	s.startHandler()
 }
 
 func (s signal) Raise(dst int, head device.Head) {
-	to := s.reach(dst)
+	to := s.portOf(dst)
 	if s.faults.Delay > 0 {
-		s.later(func() { to.signal(raised{s.rank, head}) })
+		s.runLater(func() { to.addSignal(raisedSignal{s.rank, head}) })
 	} else {
-		to.signal(raised{s.rank, head})
+		to.addSignal(raisedSignal{s.rank, head})
 	}
 }
 
-// signal adds a signal to those of the port.
-func (p *port) signal(r raised) {
-	h := &p.handlers
+// addSignal adds a signal to those of the port.
+func (p *port) addSignal(r raisedSignal) {
+	h := &p.signals
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.closed {
-		h.waiting = append(h.waiting, r)
-		p.dispatch()
+	if !h.isClosed {
+		h.pending = append(h.pending, r)
+		p.startHandler()
 	}
 }
 
-// dispatch starts a goroutine for the signals that wait, if they may run and none does. The lock is
-// held. The goroutine counts as a rank that does not wait.
-func (p *port) dispatch() {
-	h := &p.handlers
-	if h.running || h.masked || h.handler == nil || len(h.waiting) == 0 {
+// startHandler starts a goroutine for the signals that wait, if they may run and none does. The
+// lock is held. The goroutine counts as a rank that does not wait.
+func (p *port) startHandler() {
+	h := &p.signals
+	if h.isRunning || h.isMasked || h.handler == nil || len(h.pending) == 0 {
 		return
 	}
-	h.running = true
-	p.idle.Add(-1)
-	p.running.Go(func() {
-		defer p.rest()
-		p.guard(p.rank, func() error {
+	h.isRunning = true
+	p.idleCount.Add(-1)
+	p.goroutines.Go(func() {
+		defer p.countIdle()
+		p.guardProgram(p.rank, func() error {
 			h.mu.Lock()
 			defer h.mu.Unlock()
-			p.handle()
+			p.handlePending()
 			return nil
 		})
 	})
 }
 
-// handle runs the handler for the signals that wait, until they are masked. The lock is held, but
-// not meanwhile.
-func (p *port) handle() {
-	h := &p.handlers
-	h.running = true
+// handlePending runs the handler for the signals that wait, until they are masked. The lock is
+// held, but not meanwhile.
+func (p *port) handlePending() {
+	h := &p.signals
+	h.isRunning = true
 	defer func() {
-		h.running = false
-		h.idle.Broadcast()
+		h.isRunning = false
+		h.handlerDone.Broadcast()
 	}()
-	for !h.masked && len(h.waiting) > 0 {
-		next := h.waiting[0]
-		h.waiting = h.waiting[1:]
-		h.call(next)
-		p.inbox.event(p.job)
+	for !h.isMasked && len(h.pending) > 0 {
+		next := h.pending[0]
+		h.pending = h.pending[1:]
+		h.callHandler(next)
+		p.inbox.countEvent(p.job)
 	}
 }
 
-// call runs the handler. The lock is held, but not meanwhile.
-func (h *handlers) call(r raised) {
+// callHandler runs the handler. The lock is held, but not meanwhile.
+func (h *signalState) callHandler(r raisedSignal) {
 	handler := h.handler
 	h.mu.Unlock()
 	defer h.mu.Lock()
@@ -100,23 +100,23 @@ func (h *handlers) call(r raised) {
 }
 
 func (s signal) Mask(on bool) {
-	s.leave()
-	h := &s.handlers
+	s.exitIfFailed()
+	h := &s.signals
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.masked = on
-	for h.running {
-		h.idle.Wait()
+	h.isMasked = on
+	for h.isRunning {
+		h.handlerDone.Wait()
 	}
 	if !on && h.handler != nil {
-		s.handle()
+		s.handlePending()
 	}
 }
 
 // closeSignals drops signals from now on.
 func (p *port) closeSignals() {
-	h := &p.handlers
+	h := &p.signals
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.closed, h.waiting = true, nil
+	h.isClosed, h.pending = true, nil
 }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// owned reports whether a file is the user's.
-func owned(info fs.FileInfo) bool {
+// isOwnedByUser reports whether a file is the user's.
+func isOwnedByUser(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Geteuid()
 }

@@ -26,10 +26,10 @@ type Job struct {
 	Round      int    // how often Allgather was called
 	Directory  string // that all hosts of the job share, for the exchange; "" is enough on one host, or if the manager has a key-value space
 
-	id       string   // of the job, the same in all its processes; "": there is a key-value space
-	shared   string   // directory that the processes of one host share
-	apart    bool     // ranks are on several hosts
-	exchange exchange // nil before the first Allgather
+	jobID          string   // of the job, the same in all its processes; "": there is a key-value space
+	hostDirectory  string   // directory that the processes of one host share
+	onSeveralHosts bool     // ranks are on several hosts
+	exchange       exchange // nil before the first Allgather
 }
 
 // exchange lets the processes of a job read what each has written, once for each round.
@@ -38,70 +38,70 @@ type exchange interface {
 	close(ctx context.Context) error // waits until all have read
 }
 
-// manager is how a process manager tells processes about their job, by variables of the
+// processManager is how a process manager tells processes about their job, by variables of the
 // environment.
-type manager struct {
-	name       string
-	rank, size string
-	id         []string // that together name the job
-	hosts      func(get func(string) string) bool
-	shared     string // that names a directory of the job on its host
+type processManager struct {
+	name                       string
+	rankVariable, sizeVariable string
+	idVariables                []string // that together name the job
+	isOnSeveralHosts           func(get func(string) string) bool
+	directoryVariable          string // that names a directory of the job on its host
 }
 
 // managers are looked for in this order: a manager's processes inherit the variables of the manager
 // within which it was started itself.
-var managers = []manager{
+var managers = []processManager{
 	{
-		name: "Open MPI's mpirun", rank: "OMPI_COMM_WORLD_RANK", size: "OMPI_COMM_WORLD_SIZE", id: []string{"PMIX_NAMESPACE"}, shared: "PMIX_SERVER_TMPDIR",
-		hosts: func(get func(string) string) bool {
+		name: "Open MPI's mpirun", rankVariable: "OMPI_COMM_WORLD_RANK", sizeVariable: "OMPI_COMM_WORLD_SIZE", idVariables: []string{"PMIX_NAMESPACE"}, directoryVariable: "PMIX_SERVER_TMPDIR",
+		isOnSeveralHosts: func(get func(string) string) bool {
 			return get("OMPI_COMM_WORLD_LOCAL_SIZE") != get("OMPI_COMM_WORLD_SIZE")
 		},
 	},
-	{name: "the process manager", rank: "PMI_RANK", size: "PMI_SIZE"},
+	{name: "the process manager", rankVariable: "PMI_RANK", sizeVariable: "PMI_SIZE"},
 	{
-		name: "srun", rank: "SLURM_PROCID", size: "SLURM_STEP_NUM_TASKS", id: []string{"SLURM_JOB_ID", "SLURM_STEP_ID"},
-		hosts: func(get func(string) string) bool { return get("SLURM_STEP_NUM_NODES") != "1" },
+		name: "srun", rankVariable: "SLURM_PROCID", sizeVariable: "SLURM_STEP_NUM_TASKS", idVariables: []string{"SLURM_JOB_ID", "SLURM_STEP_ID"},
+		isOnSeveralHosts: func(get func(string) string) bool { return get("SLURM_STEP_NUM_NODES") != "1" },
 	},
 }
 
 // Find returns this process's place in the job of a process manager, or nil if none has started it,
 // or started it alone.
-func Find() (*Job, error) { return find(os.Getenv) }
+func Find() (*Job, error) { return findJob(os.Getenv) }
 
-func find(get func(string) string) (*Job, error) {
+func findJob(get func(string) string) (*Job, error) {
 	for _, m := range managers {
-		if get(m.rank) == "" || get(m.size) == "" || m.id == nil && get(socketVariable) == "" {
+		if get(m.rankVariable) == "" || get(m.sizeVariable) == "" || m.idVariables == nil && get(socketVariable) == "" {
 			continue
 		}
-		rank, err := strconv.Atoi(get(m.rank))
-		size, problem := strconv.Atoi(get(m.size))
+		rank, err := strconv.Atoi(get(m.rankVariable))
+		size, problem := strconv.Atoi(get(m.sizeVariable))
 		if err != nil || problem != nil || rank < 0 || rank >= size {
-			return nil, fmt.Errorf("pmi: %s has set %s=%s and %s=%s, which is no rank and number of ranks", m.name, m.rank, get(m.rank), m.size, get(m.size))
+			return nil, fmt.Errorf("pmi: %s has set %s=%s and %s=%s, which is no rank and number of ranks", m.name, m.rankVariable, get(m.rankVariable), m.sizeVariable, get(m.sizeVariable))
 		}
 		if size == 1 {
 			return nil, nil
 		}
-		j := &Job{Manager: m.name, Rank: rank, Size: size, shared: get(m.shared)}
-		for _, v := range m.id {
-			j.id += "-" + get(v)
+		j := &Job{Manager: m.name, Rank: rank, Size: size, hostDirectory: get(m.directoryVariable)}
+		for _, v := range m.idVariables {
+			j.jobID += "-" + get(v)
 		}
-		if m.hosts != nil {
-			j.apart = m.hosts(get)
+		if m.isOnSeveralHosts != nil {
+			j.onSeveralHosts = m.isOnSeveralHosts(get)
 		}
 		return j, nil
 	}
 	return nil, nil
 }
 
-// arrival is how long processes wait for each other.
-var arrival = time.Minute
+// arrivalTimeout is how long processes wait for each other.
+var arrivalTimeout = time.Minute
 
 // Allgather returns the texts of all processes, by rank. All processes call it equally often.
 func (j *Job) Allgather(ctx context.Context, text string) ([]string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, arrival, errLate)
+	ctx, cancel := context.WithTimeoutCause(ctx, arrivalTimeout, errLate)
 	defer cancel()
 	if j.exchange == nil {
-		if err := j.open(); err != nil {
+		if err := j.openExchange(); err != nil {
 			return nil, fmt.Errorf("pmi: %w", err)
 		}
 	}
@@ -114,11 +114,11 @@ func (j *Job) Allgather(ctx context.Context, text string) ([]string, error) {
 }
 
 // errLate is why a process waits no longer for the others.
-var errLate = fmt.Errorf("not all ranks have come within %v", arrival)
+var errLate = fmt.Errorf("not all ranks have come within %v", arrivalTimeout)
 
-func (j *Job) open() error {
-	if j.id == "" {
-		s, err := openSpace(j.Rank, j.Size)
+func (j *Job) openExchange() error {
+	if j.jobID == "" {
+		s, err := openKeyValueSpace(j.Rank, j.Size)
 		if err == nil {
 			j.exchange = s
 		}
@@ -126,10 +126,10 @@ func (j *Job) open() error {
 	}
 	directory := j.Directory
 	if directory == "" {
-		if j.apart {
+		if j.onSeveralHosts {
 			return fmt.Errorf("the ranks are on several hosts, and %s offers no way to exchange their addresses: name a directory that these hosts share by --shared-dir, or use MPICH's mpirun or 'srun --mpi=pmi2'", j.Manager)
 		}
-		directory = j.shared
+		directory = j.hostDirectory
 	}
 	if directory == "" {
 		directory = os.TempDir()
@@ -139,8 +139,8 @@ func (j *Job) open() error {
 			return r
 		}
 		return '_'
-	}, j.id)
-	f, err := openFiles(filepath.Join(directory, name), j.Rank, j.Size)
+	}, j.jobID)
+	f, err := openFileExchange(filepath.Join(directory, name), j.Rank, j.Size)
 	if err == nil {
 		j.exchange = f
 	}
@@ -153,20 +153,20 @@ func (j *Job) Close() error {
 	if j.exchange == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), leaving)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	err := j.exchange.close(ctx)
-	j.exchange = closed{}
+	j.exchange = closedExchange{}
 	return err
 }
 
-// leaving is how long rank 0 waits for the others when it closes the exchange.
-const leaving = 5 * time.Second
+// closeTimeout is how long rank 0 waits for the others when it closes the exchange.
+const closeTimeout = 5 * time.Second
 
-// closed is an exchange that has ended.
-type closed struct{}
+// closedExchange is an exchange that has ended.
+type closedExchange struct{}
 
-func (closed) allgather(context.Context, int, string) ([]string, error) {
+func (closedExchange) allgather(context.Context, int, string) ([]string, error) {
 	return nil, errors.New("the exchange has ended")
 }
-func (closed) close(context.Context) error { return nil }
+func (closedExchange) close(context.Context) error { return nil }

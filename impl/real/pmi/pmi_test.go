@@ -16,7 +16,7 @@ import (
 )
 
 // A process finds its place by the variables of the manager that has started it.
-func TestFind(t *testing.T) {
+func TestFindJob(t *testing.T) {
 	openMPI := []string{"OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_LOCAL_SIZE=4", "PMIX_NAMESPACE=123", "PMIX_SERVER_TMPDIR=/tmp/x"}
 	hydra := []string{"PMI_FD=6", "PMI_RANK=2", "PMI_SIZE=3"}
 	slurm := []string{"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=2", "SLURM_JOB_ID=7", "SLURM_STEP_ID=1", "SLURM_STEP_NUM_NODES=1"}
@@ -27,19 +27,19 @@ func TestFind(t *testing.T) {
 		says string
 	}{
 		{"none", nil, nil, ""},
-		{"Open MPI", openMPI, &Job{Manager: "Open MPI's mpirun", Rank: 1, Size: 4, id: "-123", shared: "/tmp/x"}, ""},
-		{"Open MPI on two hosts", append(openMPI[:4:4], "OMPI_COMM_WORLD_LOCAL_SIZE=2"), &Job{Manager: "Open MPI's mpirun", Rank: 1, Size: 4, id: "-123", apart: true}, ""},
+		{"Open MPI", openMPI, &Job{Manager: "Open MPI's mpirun", Rank: 1, Size: 4, jobID: "-123", hostDirectory: "/tmp/x"}, ""},
+		{"Open MPI on two hosts", append(openMPI[:4:4], "OMPI_COMM_WORLD_LOCAL_SIZE=2"), &Job{Manager: "Open MPI's mpirun", Rank: 1, Size: 4, jobID: "-123", onSeveralHosts: true}, ""},
 		{"PMI", hydra, &Job{Manager: "the process manager", Rank: 2, Size: 3}, ""},
-		{"srun", slurm, &Job{Manager: "srun", Size: 2, id: "-7-1"}, ""},
-		{"srun on two hosts", append(slurm[:4:4], "SLURM_STEP_NUM_NODES=2"), &Job{Manager: "srun", Size: 2, id: "-7-1", apart: true}, ""},
+		{"srun", slurm, &Job{Manager: "srun", Size: 2, jobID: "-7-1"}, ""},
+		{"srun on two hosts", append(slurm[:4:4], "SLURM_STEP_NUM_NODES=2"), &Job{Manager: "srun", Size: 2, jobID: "-7-1", onSeveralHosts: true}, ""},
 		{"srun with PMI", append(slurm, hydra...), &Job{Manager: "the process manager", Rank: 2, Size: 3}, ""},
-		{"mpirun within srun", append(slurm, openMPI...), &Job{Manager: "Open MPI's mpirun", Rank: 1, Size: 4, id: "-123", shared: "/tmp/x"}, ""},
+		{"mpirun within srun", append(slurm, openMPI...), &Job{Manager: "Open MPI's mpirun", Rank: 1, Size: 4, jobID: "-123", hostDirectory: "/tmp/x"}, ""},
 		{"a script of sbatch", []string{"SLURM_PROCID=0", "SLURM_NTASKS=2", "SLURM_JOB_ID=7"}, nil, ""},
 		{"alone", []string{"PMI_FD=6", "PMI_RANK=0", "PMI_SIZE=1"}, nil, ""},
 		{"nonsense", []string{"PMI_FD=6", "PMI_RANK=3", "PMI_SIZE=3"}, nil, "pmi: the process manager has set PMI_RANK=3 and PMI_SIZE=3, which is no rank"},
 		{"no number", []string{"PMI_FD=6", "PMI_RANK=x", "PMI_SIZE=3"}, nil, "PMI_RANK=x"},
 	} {
-		j, err := find(func(name string) string {
+		j, err := findJob(func(name string) string {
 			value := ""
 			for _, v := range c.env { // the last counts
 				if text, ok := strings.CutPrefix(v, name+"="); ok {
@@ -57,8 +57,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// together runs the processes of a job as goroutines.
-func together(t *testing.T, exchanges []exchange, do func(j *Job) error) {
+// runRanks runs the processes of a job as goroutines.
+func runRanks(t *testing.T, exchanges []exchange, do func(j *Job) error) {
 	t.Helper()
 	var all sync.WaitGroup
 	for r, x := range exchanges {
@@ -71,8 +71,8 @@ func together(t *testing.T, exchanges []exchange, do func(j *Job) error) {
 	all.Wait()
 }
 
-// twice has two rounds.
-func twice(j *Job) error {
+// allgatherTwice has two rounds.
+func allgatherTwice(j *Job) error {
 	for round := range 2 {
 		text := func(rank int) string { return fmt.Sprintf("a text of rank %d, in=round %d\n", rank, round) }
 		got, err := j.Allgather(context.Background(), text(j.Rank))
@@ -95,24 +95,24 @@ func twice(j *Job) error {
 }
 
 // All read what each has written, by files, and nothing is left of these.
-func TestFiles(t *testing.T) {
+func TestFileExchange(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "job")
 	var all []exchange
 	for r := range 5 {
-		f, err := openFiles(directory, r, 5)
+		f, err := openFileExchange(directory, r, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, f)
 	}
-	together(t, all, twice)
+	runRanks(t, all, allgatherTwice)
 	if _, err := os.Stat(directory); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory is left: %v", err)
 	}
 }
 
 // A directory that others could read, or have made, is not used.
-func TestForeignDirectory(t *testing.T) {
+func TestForeignDirectoryIsRefused(t *testing.T) {
 	base := t.TempDir()
 	open := filepath.Join(base, "open")
 	if err := os.Mkdir(open, 0o700); err != nil {
@@ -130,20 +130,20 @@ func TestForeignDirectory(t *testing.T) {
 		places = append(places, foreign)
 	}
 	for _, d := range places {
-		if _, err := openFiles(d, 0, 2); err == nil || !strings.Contains(err.Error(), "remove it") {
+		if _, err := openFileExchange(d, 0, 2); err == nil || !strings.Contains(err.Error(), "remove it") {
 			t.Errorf("%s: %v", d, err)
 		}
 	}
-	if _, err := openFiles(filepath.Join(base, "no", "such"), 0, 2); err == nil {
+	if _, err := openFileExchange(filepath.Join(base, "no", "such"), 0, 2); err == nil {
 		t.Error("a directory is made where there is none")
 	}
 }
 
 // Waiting for ranks that do not come ends with an error that names them, or when it is cancelled.
-func TestAbsent(t *testing.T) {
-	arrival = 100 * time.Millisecond
-	defer func() { arrival = time.Minute }()
-	f, err := openFiles(filepath.Join(t.TempDir(), "job"), 0, 2)
+func TestMissingRankIsNamed(t *testing.T) {
+	arrivalTimeout = 100 * time.Millisecond
+	defer func() { arrivalTimeout = time.Minute }()
+	f, err := openFileExchange(filepath.Join(t.TempDir(), "job"), 0, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,19 +151,19 @@ func TestAbsent(t *testing.T) {
 	if _, err := j.Allgather(context.Background(), ""); !errors.Is(err, errLate) || !strings.Contains(err.Error(), "rank 1 has written nothing") {
 		t.Error(err)
 	}
-	arrival = time.Minute
+	arrivalTimeout = time.Minute
 	ctx, cancel := context.WithCancelCause(context.Background())
 	enough := errors.New("enough")
 	cancel(enough)
 	if _, err := j.Allgather(ctx, ""); !errors.Is(err, enough) {
 		t.Error(err)
 	}
-	s := &server{size: 2, values: make(map[string]string)}
-	space, err := newSpace(s.open(t), 0, 2)
+	s := &fakeManager{size: 2, values: make(map[string]string)}
+	space, err := newKeyValueSpace(s.open(t), 0, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	arrival = 100 * time.Millisecond
+	arrivalTimeout = 100 * time.Millisecond
 	j = &Job{Manager: "the test", Size: 2, exchange: space}
 	if _, err := j.Allgather(context.Background(), ""); !errors.Is(err, errLate) {
 		t.Error(err)
@@ -172,12 +172,12 @@ func TestAbsent(t *testing.T) {
 
 // Ranks on several hosts need a directory if there is no key-value space.
 func TestSeveralHosts(t *testing.T) {
-	j := &Job{Manager: "srun", Size: 2, id: "-7-1", apart: true}
+	j := &Job{Manager: "srun", Size: 2, jobID: "-7-1", onSeveralHosts: true}
 	if _, err := j.Allgather(context.Background(), ""); err == nil || !strings.Contains(err.Error(), "--shared-dir") {
 		t.Error(err)
 	}
 	j.Directory = t.TempDir()
-	if err := j.open(); err != nil {
+	if err := j.openExchange(); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(j.Directory, "loggp-7-1")); err != nil {
@@ -185,8 +185,8 @@ func TestSeveralHosts(t *testing.T) {
 	}
 }
 
-// server is a process manager's, with the answers that Hydra gives.
-type server struct {
+// fakeManager is a process manager's, with the answers that Hydra gives.
+type fakeManager struct {
 	size int
 
 	mu     sync.Mutex
@@ -196,7 +196,7 @@ type server struct {
 }
 
 // open returns a rank's end of a connection.
-func (s *server) open(t *testing.T) *os.File {
+func (s *fakeManager) open(t *testing.T) *os.File {
 	t.Helper()
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	if err != nil {
@@ -214,7 +214,7 @@ func (s *server) open(t *testing.T) *os.File {
 	return os.NewFile(uintptr(fds[0]), "near")
 }
 
-func (s *server) serve(c net.Conn) {
+func (s *fakeManager) serve(c net.Conn) {
 	defer c.Close()
 	for lines := bufio.NewScanner(c); lines.Scan(); {
 		v := make(map[string]string)
@@ -262,21 +262,21 @@ func (s *server) serve(c net.Conn) {
 }
 
 // All read what each has written, by the key-value space of a process manager.
-func TestSpace(t *testing.T) {
-	s := &server{size: 5, values: make(map[string]string)}
+func TestKeyValueSpace(t *testing.T) {
+	s := &fakeManager{size: 5, values: make(map[string]string)}
 	var all []exchange
 	for r := range s.size {
-		x, err := newSpace(s.open(t), r, s.size)
+		x, err := newKeyValueSpace(s.open(t), r, s.size)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, x)
 	}
-	together(t, all, twice)
+	runRanks(t, all, allgatherTwice)
 }
 
 // A wrong answer of a process manager is an error that quotes it.
-func TestSpaceFails(t *testing.T) {
+func TestKeyValueSpaceFails(t *testing.T) {
 	for _, c := range []struct{ at, answer, says string }{
 		{"response_to_init", "end", "closed the connection at init"},
 		{"response_to_init", "cmd=response_to_init pmi_version=1 rc=-1", "rc=-1\" to init"},
@@ -287,14 +287,14 @@ func TestSpaceFails(t *testing.T) {
 		{"get_result", "cmd=get_result rc=0 value=%zz", "what rank 0 has written: invalid URL escape"},
 		{"finalize_ack", "end", "closed the connection at finalize"},
 	} {
-		s := &server{size: 1, values: make(map[string]string)}
+		s := &fakeManager{size: 1, values: make(map[string]string)}
 		s.change = func(answer string) string {
 			if strings.HasPrefix(answer, "cmd="+c.at) {
 				return c.answer
 			}
 			return answer
 		}
-		x, err := newSpace(s.open(t), 0, 1)
+		x, err := newKeyValueSpace(s.open(t), 0, 1)
 		if err == nil {
 			j := &Job{Manager: "the test", Size: 1, exchange: x}
 			_, err = j.Allgather(context.Background(), "text")

@@ -2,6 +2,6 @@ package process
 
 import "syscall"
 
-func group(orphaned syscall.Signal) *syscall.SysProcAttr {
+func processGroup(orphaned syscall.Signal) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: orphaned}
 }

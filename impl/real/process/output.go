@@ -10,12 +10,12 @@ import (
 type Output struct {
 	Limit int // bytes of each; 0: 1 KiB
 
-	mu         sync.Mutex
-	head, tail []byte
-	size       int // of all
+	mu           sync.Mutex
+	head, tail   []byte
+	writtenBytes int // of all
 }
 
-func (o *Output) limit() int {
+func (o *Output) partLimit() int {
 	if o.Limit == 0 {
 		return 1 << 10
 	}
@@ -26,11 +26,11 @@ func (o *Output) limit() int {
 func (o *Output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.size += len(b)
-	n := min(len(b), o.limit()-len(o.head))
+	o.writtenBytes += len(b)
+	n := min(len(b), o.partLimit()-len(o.head))
 	o.head = append(o.head, b[:n]...)
-	if o.tail = append(o.tail, b[n:]...); len(o.tail) > 2*o.limit() {
-		o.tail = append(o.tail[:0], o.tail[len(o.tail)-o.limit():]...)
+	if o.tail = append(o.tail, b[n:]...); len(o.tail) > 2*o.partLimit() {
+		o.tail = append(o.tail[:0], o.tail[len(o.tail)-o.partLimit():]...)
 	}
 	return len(b), nil
 }
@@ -39,8 +39,8 @@ func (o *Output) Write(b []byte) (int, error) {
 func (o *Output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	tail := o.tail[max(0, len(o.tail)-o.limit()):]
-	if len(o.head)+len(tail) < o.size {
+	tail := o.tail[max(0, len(o.tail)-o.partLimit()):]
+	if len(o.head)+len(tail) < o.writtenBytes {
 		return string(o.head) + "\n…\n" + string(tail)
 	}
 	return string(o.head) + string(tail)

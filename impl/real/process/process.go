@@ -16,20 +16,20 @@ import (
 	"time"
 )
 
-// outputDelay is how long the output of a child that has ended may be held open by processes that
-// it has started.
-const outputDelay = 500 * time.Millisecond
+// maxOutputDelay is how long the output of a child that has ended may be held open by processes
+// that it has started.
+const maxOutputDelay = 500 * time.Millisecond
 
 // Child is a process that was started.
 type Child struct {
-	cmd   *exec.Cmd
-	ended chan struct{}
-	err   error // when it has ended
+	cmd      *exec.Cmd
+	hasEnded chan struct{}
+	err      error // when it has ended
 }
 
-// starter runs functions on a thread that lasts as long as this process: the kernel takes the end
-// of the thread that has started a child for the end of its parent.
-var starter = sync.OnceValue(func() chan<- func() {
+// starterThread runs functions on a thread that lasts as long as this process: the kernel takes the
+// end of the thread that has started a child for the end of its parent.
+var starterThread = sync.OnceValue(func() chan<- func() {
 	functions := make(chan func())
 	go func() {
 		runtime.LockOSThread()
@@ -43,31 +43,31 @@ var starter = sync.OnceValue(func() chan<- func() {
 // Start starts a command, whose pipes and files the caller has set. If this process ends the child
 // gets the signal.
 func Start(cmd *exec.Cmd, orphaned syscall.Signal) (*Child, error) {
-	cmd.SysProcAttr = group(orphaned)
-	cmd.WaitDelay = outputDelay
+	cmd.SysProcAttr = processGroup(orphaned)
+	cmd.WaitDelay = maxOutputDelay
 	started := make(chan error)
-	starter() <- func() { started <- cmd.Start() }
+	starterThread() <- func() { started <- cmd.Start() }
 	if err := <-started; err != nil {
 		return nil, err
 	}
-	c := &Child{cmd: cmd, ended: make(chan struct{})}
+	c := &Child{cmd: cmd, hasEnded: make(chan struct{})}
 	go func() {
 		c.err = cmd.Wait()
 		if errors.Is(c.err, exec.ErrWaitDelay) {
 			c.err = nil // it has succeeded, and a process that it has started holds its output
 		}
-		close(c.ended)
+		close(c.hasEnded)
 	}()
 	return c, nil
 }
 
 // Ended is closed when the child has ended and its output was read.
-func (c *Child) Ended() <-chan struct{} { return c.ended }
+func (c *Child) Ended() <-chan struct{} { return c.hasEnded }
 
 // Err waits for the end of the child and returns nil if it was exit status 0, else an
 // *exec.ExitError or what went wrong with its output.
 func (c *Child) Err() error {
-	<-c.ended
+	<-c.hasEnded
 	return c.err
 }
 
@@ -83,7 +83,7 @@ func (c *Child) Status() string {
 // EndsWithin waits for the end of the child and reports whether it came in time.
 func (c *Child) EndsWithin(d time.Duration) bool {
 	select {
-	case <-c.ended:
+	case <-c.hasEnded:
 		return true
 	case <-time.After(d):
 		return false
@@ -91,15 +91,15 @@ func (c *Child) EndsWithin(d time.Duration) bool {
 }
 
 // Kill kills the group of the child.
-func (c *Child) Kill() { signal(c.cmd.Process, syscall.SIGKILL) }
+func (c *Child) Kill() { signalGroup(c.cmd.Process, syscall.SIGKILL) }
 
 // Wait waits for the end of the child. If the context is done it asks the group to end, and kills
 // it after the grace. In any case nothing is left of the group when it returns.
 func (c *Child) Wait(ctx context.Context, grace time.Duration) error {
 	select {
-	case <-c.ended:
+	case <-c.hasEnded:
 	case <-ctx.Done():
-		signal(c.cmd.Process, syscall.SIGTERM)
+		signalGroup(c.cmd.Process, syscall.SIGTERM)
 		c.EndsWithin(grace)
 	}
 	c.Kill()

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// start starts a shell and returns it with a reader of its output.
-func start(t *testing.T, script string) (*Child, *bufio.Reader) {
+// startShell starts a shell and returns it with a reader of its output.
+func startShell(t *testing.T, script string) (*Child, *bufio.Reader) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", script)
 	out, in, err := os.Pipe()
@@ -38,8 +38,8 @@ func start(t *testing.T, script string) (*Child, *bufio.Reader) {
 	return c, bufio.NewReader(out)
 }
 
-// ends checks that all processes that hold the other end of a pipe end soon.
-func ends(t *testing.T, r io.Reader) {
+// checkPipeEnds checks that all processes that hold the other end of a pipe end soon.
+func checkPipeEnds(t *testing.T, r io.Reader) {
 	t.Helper()
 	over := make(chan struct{})
 	go func() {
@@ -53,7 +53,7 @@ func ends(t *testing.T, r io.Reader) {
 	}
 }
 
-func TestStatus(t *testing.T) {
+func TestStatusOfChild(t *testing.T) {
 	for _, c := range []struct{ script, want string }{
 		{"exit 0", "exit status 0"},
 		{"exit 3", "exit status 3"},
@@ -81,23 +81,23 @@ func TestStatus(t *testing.T) {
 }
 
 // Processes that a child has started end with it, whether it is killed or ends by itself.
-func TestGroup(t *testing.T) {
-	c, out := start(t, "sleep 1000 & echo begun; wait")
+func TestGroupEndsWithChild(t *testing.T) {
+	c, out := startShell(t, "sleep 1000 & echo begun; wait")
 	out.ReadString('\n')
 	c.Kill()
-	ends(t, out)
+	checkPipeEnds(t, out)
 	if got := c.Status(); got != "signal: killed" {
 		t.Error(got)
 	}
-	c, out = start(t, "sleep 1000 & echo begun")
+	c, out = startShell(t, "sleep 1000 & echo begun")
 	if err := c.Wait(t.Context(), time.Hour); err != nil {
 		t.Error(err)
 	}
-	ends(t, out)
+	checkPipeEnds(t, out)
 }
 
 // When the context is done the group is asked to end, and killed if it does not.
-func TestGrace(t *testing.T) {
+func TestWaitGivesGrace(t *testing.T) {
 	for _, c := range []struct {
 		script, status, says string
 		grace                time.Duration
@@ -105,7 +105,7 @@ func TestGrace(t *testing.T) {
 		{"trap 'echo asked; exit 5' TERM; echo begun; while :; do sleep 0.01; done", "exit status 5", "asked\n", time.Hour},
 		{"trap '' TERM; echo begun; while :; do sleep 0.01; done", "signal: killed", "", 50 * time.Millisecond},
 	} {
-		child, out := start(t, c.script)
+		child, out := startShell(t, c.script)
 		out.ReadString('\n')
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -127,7 +127,7 @@ func init() {
 
 // Children end with this process even if that is killed, and not with the goroutine or thread that
 // has started them.
-func TestOrphan(t *testing.T) {
+func TestOrphansAreSignalled(t *testing.T) {
 	if os.Getenv("LOGGP_TEST_PARENT") != "" {
 		for range 4 {
 			done := make(chan *Child)
@@ -157,7 +157,7 @@ func TestOrphan(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the kernel sends no signal to orphans")
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestOrphan$")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestOrphansAreSignalled$")
 	cmd.Env = append(os.Environ(), "LOGGP_TEST_PARENT=1")
 	out, in, err := os.Pipe()
 	if err != nil {
@@ -187,7 +187,7 @@ func TestOrphan(t *testing.T) {
 }
 
 // Of long output the beginning and the end are kept, of short output all.
-func TestOutput(t *testing.T) {
+func TestOutputKeepsBothEnds(t *testing.T) {
 	const limit = 1 << 10
 	for _, n := range []int{0, 1, limit - 1, limit, limit + 1, 2 * limit, 2*limit + 1, 3 * limit, 100_000} {
 		for _, at := range []int{1, 7, 5000} {

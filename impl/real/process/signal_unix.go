@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// signal sends a signal to a group, which may have ended.
-func signal(first *os.Process, s syscall.Signal) { syscall.Kill(-first.Pid, s) }
+// signalGroup sends a signal to a group, which may have ended.
+func signalGroup(first *os.Process, s syscall.Signal) { syscall.Kill(-first.Pid, s) }

@@ -23,8 +23,8 @@ func openPinned(args []string) device.World {
 	return w
 }
 
-// half is the ping-pong of the full library; rank 0 goes on as long as again says.
-func half(n int, again func() bool) func(c *mpi.Comm) error {
+// pingPongProgram is the ping-pong of the full library; rank 0 goes on as long as again says.
+func pingPongProgram(n int, again func() bool) func(c *mpi.Comm) error {
 	return func(c *mpi.Comm) error {
 		out, in := make([]byte, n), make([]byte, n)
 		if c.Rank() == 1 {
@@ -48,13 +48,13 @@ func pingPong(n int, args []string, again func() bool) error {
 	if err != nil {
 		return err
 	}
-	return mpi.Run(openPinned(args), j.Options(""), half(n, again))
+	return mpi.Run(openPinned(args), j.Options(""), pingPongProgram(n, again))
 }
 
 const pingPongJob = "ping-pong"
 
-// pingPongs is what a rank of the benchmark does: it comes to runs until it comes to its own.
-func pingPongs() error {
+// pingPongRank is what a rank of the benchmark does: it comes to runs until it comes to its own.
+func pingPongRank() error {
 	n, err := strconv.Atoi(os.Args[2])
 	for err == nil {
 		err = pingPong(n, nil, nil)
@@ -62,9 +62,9 @@ func pingPongs() error {
 	return err
 }
 
-// batch is over how many round trips the best are sought: on a machine that others use, too, that
-// is what can be compared.
-const batch = 32
+// roundTripsPerBatch is over how many round trips the best are sought: on a machine that others
+// use, too, that is what can be compared.
+const roundTripsPerBatch = 32
 
 // BenchmarkPingPong shows half of a round trip, on average and at best, and the bandwidth of one
 // way.
@@ -74,7 +74,7 @@ func BenchmarkPingPong(b *testing.B) {
 			b.ReportAllocs()
 			best, begin, i := time.Duration(math.MaxInt64), time.Now(), 0
 			again := func() bool {
-				if i++; i%batch == 0 {
+				if i++; i%roundTripsPerBatch == 0 {
 					now := time.Now()
 					best, begin = min(best, now.Sub(begin)), now
 				}
@@ -85,16 +85,17 @@ func BenchmarkPingPong(b *testing.B) {
 			}
 			half := float64(b.Elapsed().Nanoseconds()) / float64(b.N) / 2
 			b.ReportMetric(half, "ns/half")
-			half = float64(best.Nanoseconds()) / batch / 2
+			half = float64(best.Nanoseconds()) / roundTripsPerBatch / 2
 			b.ReportMetric(half, "best-ns/half")
 			b.ReportMetric(float64(n)/half*1e3, "best-MB/s")
 		})
 	}
 }
 
-// posted is a ping-pong in which a batch of receives is posted, and their requests have arrived,
-// before the first message leaves. It returns the time of half of a round trip in the best batch.
-func posted(library string, n int, args []string) (best time.Duration, err error) {
+// postedPingPong is a ping-pong in which a batch of receives is posted, and their requests have
+// arrived, before the first message leaves. It returns the time of half of a round trip in the best
+// batch.
+func postedPingPong(library string, n int, args []string) (best time.Duration, err error) {
 	j, err := job.NewHere(library, 2, job.Placement{Wait: "spin"})
 	if err != nil {
 		return 0, err
@@ -102,7 +103,7 @@ func posted(library string, n int, args []string) (best time.Duration, err error
 	best = math.MaxInt64
 	err = mpi.Run(openPinned(args), j.Options(""), func(c *mpi.Comm) error {
 		out, in, peer := make([]byte, n), make([]byte, n), 1-c.Rank()
-		var all [batch]mpi.Request
+		var all [roundTripsPerBatch]mpi.Request
 		for range 200 {
 			for i := range all {
 				all[i] = mpi.Irecv(c, in, peer, 0)
@@ -118,7 +119,7 @@ func posted(library string, n int, args []string) (best time.Duration, err error
 					mpi.Send(c, out, peer, 0)
 				}
 			}
-			best = min(best, time.Since(begin)/batch/2)
+			best = min(best, time.Since(begin)/roundTripsPerBatch/2)
 		}
 		return nil
 	})
@@ -127,14 +128,14 @@ func posted(library string, n int, args []string) (best time.Duration, err error
 
 const postedJob = "posted"
 
-// compared are the libraries of BenchmarkPosted.
-var compared = [2]string{"sr", "loggp"}
+// comparedLibraries are the libraries of BenchmarkPosted.
+var comparedLibraries = [2]string{"sr", "loggp"}
 
-// posteds is what a rank of the benchmark does: see pingPongs.
-func posteds() error {
+// postedPingPongRank is what a rank of the benchmark does: see pingPongRank.
+func postedPingPongRank() error {
 	n, err := strconv.Atoi(os.Args[2])
 	for i := 0; err == nil; i++ {
-		_, err = posted(compared[i%2], n, nil)
+		_, err = postedPingPong(comparedLibraries[i%2], n, nil)
 	}
 	return err
 }
@@ -146,8 +147,8 @@ func BenchmarkPosted(b *testing.B) {
 		b.Run(fmt.Sprint("bytes", n), func(b *testing.B) {
 			best := [2]time.Duration{math.MaxInt64, math.MaxInt64}
 			for range b.N {
-				for i, l := range compared {
-					t, err := posted(l, n, []string{postedJob, strconv.Itoa(n)})
+				for i, l := range comparedLibraries {
+					t, err := postedPingPong(l, n, []string{postedJob, strconv.Itoa(n)})
 					if err != nil {
 						b.Fatal(err)
 					}

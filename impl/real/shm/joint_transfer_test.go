@@ -13,7 +13,7 @@ import (
 
 // A get or a put in chunks moves the bytes that it says and no others, for lengths around a
 // chunk's, whether the other rank waits and helps or is busy.
-func TestTogether(t *testing.T) {
+func TestJointTransferMovesItsBytes(t *testing.T) {
 	const chunk, worth = 64 << 10, 256 << 10
 	sizes := []int{worth - 1, worth, worth + 1, 5*chunk - 1, 5 * chunk, 5*chunk + 1, 20*chunk + 77}
 	err := launchtest.Worlds(t, open, launch.Config{Wait: launch.Spin})(2).Run(func(p device.Port) error {
@@ -23,12 +23,12 @@ func TestTogether(t *testing.T) {
 		}
 		for round := range 8 * len(sizes) {
 			n, off, put := sizes[round%len(sizes)], round*13, round/len(sizes)%2 == 1
-			want := pattern(off+n+9, round)
+			want := bytePattern(off+n+9, round)
 			if put {
-				copy(want[off:], pattern(n, round+1))
+				copy(want[off:], bytePattern(n, round+1))
 			}
 			if p.Rank() == 0 {
-				b := pattern(off+n+9, round)
+				b := bytePattern(off+n+9, round)
 				k := m.Expose(b)
 				p.Send(1, &device.Packet{Head: device.Head{uint64(k)}})
 				if round%3 == 2 {
@@ -41,7 +41,7 @@ func TestTogether(t *testing.T) {
 				}
 				continue
 			}
-			b := append([]byte{0}, pattern(n, round+1)...)
+			b := append([]byte{0}, bytePattern(n, round+1)...)
 			b = append(b, 0)
 			if k := device.Key(p.Recv(true).Head[0]); put {
 				m.Put(0, k, off, b[1:n+1], device.Head{1})
@@ -61,8 +61,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// pattern returns bytes in which no two chunks, and no two rounds, are alike.
-func pattern(n, round int) []byte {
+// bytePattern returns bytes in which no two chunks, and no two rounds, are alike.
+func bytePattern(n, round int) []byte {
 	b := make([]byte, n)
 	for i := range b {
 		b[i] = byte(i>>16*31 + i>>8*7 + i + round*101)

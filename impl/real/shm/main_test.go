@@ -10,7 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	launchtest.Main(m, open, map[string]func() error{pingPongJob: pingPongs, postedJob: posteds})
+	launchtest.Main(m, open, map[string]func() error{pingPongJob: pingPongRank, postedJob: postedPingPongRank})
 }
 
 func open(c launch.Config) (device.World, error) { return shm.New(c, shm.Options{}) }

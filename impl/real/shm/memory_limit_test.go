@@ -10,7 +10,7 @@ import (
 )
 
 // A system without room for the memory says so in one line, and no rank is started.
-func TestNoMemory(t *testing.T) {
+func TestMissingMemoryIsOneLine(t *testing.T) {
 	cmd := exec.Command("sh", "-c", `ulimit -f 8; exec "$0" "$1"`, os.Args[0], launchtest.EndlessJob)
 	out, err := cmd.CombinedOutput()
 	if text := strings.TrimSpace(string(out)); err == nil || !strings.HasPrefix(text, "shm: memory for 3 ranks: allocate ") || strings.Contains(text, "\n") {

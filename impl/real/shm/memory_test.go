@@ -15,7 +15,7 @@ import (
 
 // A program may have more long messages under way than a rank has entries for exposed memory in the
 // shared memory.
-func TestManySends(t *testing.T) {
+func TestMoreSendsThanSharedRegions(t *testing.T) {
 	const sends, size = 10_000, 8 << 10
 	j, err := job.NewHere("", 2, job.Placement{Wait: "block"})
 	if err != nil {
@@ -28,7 +28,7 @@ func TestManySends(t *testing.T) {
 			mpi.Recv(c, b[:0], 0, sends) // behind all others
 			for i := range sends {
 				mpi.Recv(c, b, 0, i)
-				if want := pattern(size, i%7); !bytes.Equal(b, want) {
+				if want := bytePattern(size, i%7); !bytes.Equal(b, want) {
 					return fmt.Errorf("message %d is another than was sent", i)
 				}
 			}
@@ -36,7 +36,7 @@ func TestManySends(t *testing.T) {
 		}
 		var reqs []mpi.Request
 		for i := range sends {
-			reqs = append(reqs, mpi.Isend(c, pattern(size, i%7), 1, i))
+			reqs = append(reqs, mpi.Isend(c, bytePattern(size, i%7), 1, i))
 		}
 		mpi.Send(c, []byte{}, 1, sends)
 		mpi.WaitAll(reqs, nil)
@@ -49,7 +49,7 @@ func TestManySends(t *testing.T) {
 
 // A rank may expose more regions than have an entry in the shared memory, withdraw some of them and
 // expose others in their place.
-func TestManyRegions(t *testing.T) {
+func TestMoreRegionsThanShared(t *testing.T) {
 	const regions, size = 20_000, 48
 	err := launchtest.Worlds(t, open, launch.Config{Wait: launch.Block})(2).Run(func(p device.Port) error {
 		m := p.Memory()
@@ -67,7 +67,7 @@ func TestManyRegions(t *testing.T) {
 					b := make([]byte, size)
 					m.Get(0, device.Key(binary.LittleEndian.Uint64(keys[n:])), 0, b, device.Head{})
 					p.Recv(true)
-					if want := pattern(size, int(i)+n/8); !bytes.Equal(b, want) {
+					if want := bytePattern(size, int(i)+n/8); !bytes.Equal(b, want) {
 						return fmt.Errorf("region %d: got %x, want %x", int(i)+n/8, b, want)
 					}
 				}
@@ -77,7 +77,7 @@ func TestManyRegions(t *testing.T) {
 		var keys []device.Key
 		for range 2 {
 			for i := len(keys); i < regions; i++ {
-				keys = append(keys, m.Expose(pattern(size, i)))
+				keys = append(keys, m.Expose(bytePattern(size, i)))
 			}
 			const step = 1000
 			for i := 0; i < regions; i += step {

@@ -11,7 +11,7 @@ import (
 )
 
 // Fields that one rank writes while another reads are on different cache lines.
-func TestLayout(t *testing.T) {
+func TestLayoutKeepsCacheLinesApart(t *testing.T) {
 	var m rankState
 	var c jobState
 	var r ring
@@ -37,7 +37,7 @@ func TestLayout(t *testing.T) {
 // Records of all lengths come out as they went in, in order, over the laps before and after the
 // numbers of laps begin again, however far the writer is ahead. Their data looks like first words
 // of records, of the very lap in which it could be taken for one.
-func TestRing(t *testing.T) {
+func TestRingKeepsRecords(t *testing.T) {
 	var memory ring
 	laps := uint64(200)
 	if testing.Short() {

@@ -45,11 +45,11 @@ func TestDeadlockAndExit(t *testing.T) {
 
 // A rank hears of an end as soon as the frame has come that says so, behind the packets before it:
 // one that waits does not go to sleep first.
-func TestHearsAtOnce(t *testing.T) {
-	n, far := lone(t, true)
+func TestExitNoticeComesAtOnce(t *testing.T) {
+	n, far := singleNode(t, true)
 	head := device.Head{7}
 	n.port.NotifyExit(1, head)
-	if _, err := far.Write(append(framed(packetFrame, 3, 1, 2, 3), framed(endFrame, progressSize(2), make([]byte, progressSize(2))...)...)); err != nil {
+	if _, err := far.Write(append(encodeFrame(packetFrame, 3, 1, 2, 3), encodeFrame(endFrame, progressSize(2), make([]byte, progressSize(2))...)...)); err != nil {
 		t.Fatal(err)
 	}
 	for err := error(unix.EINTR); err != nil; {

@@ -12,7 +12,7 @@ import (
 )
 
 // Without loopback a job fails at once, and says what to do.
-func TestNoLoopback(t *testing.T) {
+func TestLoopbackDownIsNamed(t *testing.T) {
 	cmd := exec.Command(os.Args[0], launchtest.EndlessJob)
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET,

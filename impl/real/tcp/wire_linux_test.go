@@ -19,8 +19,8 @@ import (
 	"github.com/loggp/loggp/impl/real/auth"
 )
 
-// pair returns both ends of a connection over loopback.
-func pair(t testing.TB) (near, far *net.TCPConn) {
+// connectedPair returns both ends of a connection over loopback.
+func connectedPair(t testing.TB) (near, far *net.TCPConn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -39,12 +39,12 @@ func pair(t testing.TB) (near, far *net.TCPConn) {
 	return a.(*net.TCPConn), b.(*net.TCPConn)
 }
 
-// lone returns rank 0 of a job of two, and the connection that rank 1 has to it.
-func lone(t testing.TB, blocks bool) (*node, *net.TCPConn) {
+// singleNode returns rank 0 of a job of two, and the connection that rank 1 has to it.
+func singleNode(t testing.TB, blocks bool) (*node, *net.TCPConn) {
 	t.Helper()
 	n := &node{port: newPort(0, 2, blocks), wireup: &wireup{}}
 	n.connectContext, n.cancelConnect = context.WithCancel(context.Background())
-	near, far := pair(t)
+	near, far := connectedPair(t)
 	if err := n.makeLinks([]*net.TCPConn{nil, near}); err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +52,8 @@ func lone(t testing.TB, blocks bool) (*node, *net.TCPConn) {
 	return n, far
 }
 
-// receives receives until the rank is ended, and returns how many packets it got and why it was.
-func receives(n *node) (packets int, err error) {
+// receiveAll receives until the rank is ended, and returns how many packets it got and why it was.
+func receiveAll(n *node) (packets int, err error) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -66,15 +66,15 @@ func receives(n *node) (packets int, err error) {
 	return packets, n.Failure()
 }
 
-// framed returns a frame.
-func framed(k frameKind, n int, data ...byte) []byte {
+// encodeFrame returns a frame.
+func encodeFrame(k frameKind, n int, data ...byte) []byte {
 	var h [headerSize]byte
 	encodeHeader(&h, k, &device.Head{1, 2, 3, 4, 5}, n)
 	return append(h[:], data...)
 }
 
 // Data that no rank sends ends the job with an error that names the sender.
-func TestNonsense(t *testing.T) {
+func TestMalformedFramesFailJob(t *testing.T) {
 	account := progressSize(2)
 	for _, c := range []struct {
 		name  string
@@ -83,18 +83,18 @@ func TestNonsense(t *testing.T) {
 	}{
 		{"zeros", make([]byte, 1000), "it begins with 0x0000000000000000"},
 		{"another protocol", []byte("GET / HTTP/1.1\r\nHost: localhost\r\nAccept: everything that there is\r\n\r\n"), "which is no frame of this program"},
-		{"no kind", framed(0, 0), "an unknown kind 0"},
-		{"an unknown kind", framed(endFrame+1, 0), "an unknown kind 4"},
-		{"an account that is too short", framed(waitFrame, account-1, make([]byte, account-1)...), fmt.Sprintf("with %d bytes in place of %d", account-1, account)},
-		{"an account that is far too long", framed(endFrame, maxPacketData), fmt.Sprintf("in place of %d", account)},
-		{"a packet, and then nonsense", append(framed(packetFrame, 3, 1, 2, 3), make([]byte, headerSize)...), "no frame"},
+		{"no kind", encodeFrame(0, 0), "an unknown kind 0"},
+		{"an unknown kind", encodeFrame(endFrame+1, 0), "an unknown kind 4"},
+		{"an account that is too short", encodeFrame(waitFrame, account-1, make([]byte, account-1)...), fmt.Sprintf("with %d bytes in place of %d", account-1, account)},
+		{"an account that is far too long", encodeFrame(endFrame, maxPacketData), fmt.Sprintf("in place of %d", account)},
+		{"a packet, and then nonsense", append(encodeFrame(packetFrame, 3, 1, 2, 3), make([]byte, headerSize)...), "no frame"},
 	} {
 		for _, blocks := range []bool{false, true} {
-			n, far := lone(t, blocks)
+			n, far := singleNode(t, blocks)
 			if _, err := far.Write(c.sends); err != nil {
 				t.Fatal(err)
 			}
-			_, err := receives(n)
+			_, err := receiveAll(n)
 			if err == nil || !strings.HasPrefix(err.Error(), "tcp: rank 0 cannot read what came from rank 1: ") || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: the error is %v, want one that says %q", c.name, err, c.says)
 			}
@@ -104,7 +104,7 @@ func TestNonsense(t *testing.T) {
 
 // A connection that ends before its rank does is an error, unless the job has learned meanwhile
 // that the rank is dead.
-func TestClosed(t *testing.T) {
+func TestClosedConnectionFailsJob(t *testing.T) {
 	var waits sync.WaitGroup // to be told of an exit
 	for _, c := range []struct {
 		name string
@@ -112,14 +112,14 @@ func TestClosed(t *testing.T) {
 		says string
 	}{
 		{"closed", func(far *net.TCPConn) { far.Close() }, "tcp: rank 1 has closed its connection to rank 0 before its program ended"},
-		{"within a header", func(far *net.TCPConn) { far.Write(framed(packetFrame, 0)[:10]); far.Close() }, "rank 1 has closed"},
-		{"within data", func(far *net.TCPConn) { far.Write(framed(packetFrame, 1<<20)); far.Close() }, "rank 1 has closed"},
+		{"within a header", func(far *net.TCPConn) { far.Write(encodeFrame(packetFrame, 0)[:10]); far.Close() }, "rank 1 has closed"},
+		{"within data", func(far *net.TCPConn) { far.Write(encodeFrame(packetFrame, 1<<20)); far.Close() }, "rank 1 has closed"},
 		{"reset", func(far *net.TCPConn) { far.SetLinger(0); far.Close() }, "tcp: the connection of rank 0 to rank 1: connection reset by peer"},
 	} {
-		n, far := lone(t, true)
+		n, far := singleNode(t, true)
 		c.do(far)
 		waits.Go(func() {
-			if _, err := receives(n); err == nil || !strings.Contains(err.Error(), c.says) {
+			if _, err := receiveAll(n); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: the error is %v, want %q", c.name, err, c.says)
 			}
 		})
@@ -128,16 +128,16 @@ func TestClosed(t *testing.T) {
 }
 
 // A header that promises much gets no memory for it until that comes.
-func TestPromises(t *testing.T) {
+func TestLengthAloneAllocatesLittle(t *testing.T) {
 	const promised = 1 << 20 // which a header alone may ask for
-	n, far := lone(t, true)
+	n, far := singleNode(t, true)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	go func() {
-		far.Write(framed(packetFrame, maxPacketData, make([]byte, 3*promised)...))
+		far.Write(encodeFrame(packetFrame, maxPacketData, make([]byte, 3*promised)...))
 		far.Close()
 	}()
-	receives(n)
+	receiveAll(n)
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; got > 32*promised {
 		t.Errorf("%d bytes were allocated for a packet when %d had come", got, 3*promised)
@@ -170,13 +170,13 @@ func parse(b []byte) (packets []byte, ok bool) {
 // Whatever comes, in whatever parts, is packets or an error.
 func FuzzFrames(f *testing.F) {
 	account := make([]byte, progressSize(2))
-	f.Add(framed(packetFrame, 3, 1, 2, 3), uint8(1))
-	f.Add(append(framed(packetFrame, 0), framed(endFrame, len(account), account...)...), uint8(50))
-	f.Add(append(framed(waitFrame, len(account), account...), framed(packetFrame, 2, 1, 2)...), uint8(7))
-	f.Add(framed(packetFrame, bufferSize, make([]byte, bufferSize+5)...), uint8(255))
-	f.Add(append(framed(packetFrame, bufferSize+1, make([]byte, bufferSize+1)...), framed(packetFrame, 0)...), uint8(10))
-	f.Add(framed(packetFrame, maxPacketData), uint8(255))
-	f.Add(append(framed(packetFrame, 1, 1), make([]byte, headerSize)...), uint8(255))
+	f.Add(encodeFrame(packetFrame, 3, 1, 2, 3), uint8(1))
+	f.Add(append(encodeFrame(packetFrame, 0), encodeFrame(endFrame, len(account), account...)...), uint8(50))
+	f.Add(append(encodeFrame(waitFrame, len(account), account...), encodeFrame(packetFrame, 2, 1, 2)...), uint8(7))
+	f.Add(encodeFrame(packetFrame, bufferSize, make([]byte, bufferSize+5)...), uint8(255))
+	f.Add(append(encodeFrame(packetFrame, bufferSize+1, make([]byte, bufferSize+1)...), encodeFrame(packetFrame, 0)...), uint8(10))
+	f.Add(encodeFrame(packetFrame, maxPacketData), uint8(255))
+	f.Add(append(encodeFrame(packetFrame, 1, 1), make([]byte, headerSize)...), uint8(255))
 	f.Add([]byte("GET / HTTP/1.1\r\nHost: localhost\r\nAccept: everything\r\n\r\n"), uint8(0))
 	f.Fuzz(func(t *testing.T, b []byte, step uint8) {
 		p := newPort(0, 2, false)
@@ -213,7 +213,7 @@ func FuzzFrames(f *testing.F) {
 }
 
 // Packets come as they were sent, whatever parts the kernel makes of them.
-func TestParts(t *testing.T) {
+func TestPacketsArriveInParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var want [][]byte
 	var all []byte
@@ -224,9 +224,9 @@ func TestParts(t *testing.T) {
 			b[i] = byte(r.Uint32())
 		}
 		want = append(want, b)
-		all = append(all, framed(packetFrame, n, b...)...)
+		all = append(all, encodeFrame(packetFrame, n, b...)...)
 	}
-	n, far := lone(t, true)
+	n, far := singleNode(t, true)
 	go func() {
 		for rest := all; len(rest) > 0; {
 			k := min(len(rest), 1+r.IntN(1<<r.IntN(18)))
@@ -242,16 +242,16 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// impatient shortens waits for a test.
-func impatient(t *testing.T, of *time.Duration, to time.Duration) {
+// setTimeout shortens waits for a test.
+func setTimeout(t *testing.T, of *time.Duration, to time.Duration) {
 	before := *of
 	*of = to
 	t.Cleanup(func() { *of = before })
 }
 
-// deaf lets a connection hear nothing more, as if its machine were off: the kernel drops what comes
-// for it and answers nothing.
-func deaf(t *testing.T, c *net.TCPConn) {
+// stopAnswering lets a connection hear nothing more, as if its machine were off: the kernel drops
+// what comes for it and answers nothing.
+func stopAnswering(t *testing.T, c *net.TCPConn) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		t.Fatal(err)
@@ -267,13 +267,13 @@ func deaf(t *testing.T, c *net.TCPConn) {
 // A machine that does not answer any more is not waited for forever, whether something is on its
 // way there or not. One that answers and computes, with no more room for what is sent, is waited
 // for.
-func TestSilence(t *testing.T) {
+func TestSilentHostFailsJob(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for some seconds")
 	}
-	impatient(t, &maxSilence, time.Second)
+	setTimeout(t, &maxSilence, time.Second)
 	begin := time.Now()
-	busy, reader := lone(t, true)
+	busy, reader := singleNode(t, true)
 	sent := make(chan error, 1)
 	go func() {
 		busy.port.Send(1, &device.Packet{Data: make([]byte, 32<<20)})
@@ -289,8 +289,8 @@ func TestSilence(t *testing.T) {
 		{"more than fits", func(p *port) { p.Send(1, &device.Packet{Data: make([]byte, 64<<20)}) }},
 	} {
 		for _, blocks := range []bool{false, true} {
-			n, far := lone(t, blocks)
-			deaf(t, far)
+			n, far := singleNode(t, blocks)
+			stopAnswering(t, far)
 			waits.Go(func() {
 				over := make(chan struct{})
 				go func() { // which a failure ends
@@ -327,8 +327,8 @@ func TestSilence(t *testing.T) {
 // A rank that does not connect, or connects and does not go on, ends the job in bounded time with
 // an error that names it.
 func TestWireupFails(t *testing.T) {
-	impatient(t, &joinTimeout, 300*time.Millisecond)
-	impatient(t, &replyTimeout, 200*time.Millisecond)
+	setTimeout(t, &joinTimeout, 300*time.Millisecond)
+	setTimeout(t, &replyTimeout, 200*time.Millisecond)
 	come := func(m *wireup) *net.TCPConn {
 		c, err := auth.Dial(t.Context(), m.RootAddress, m.Token, connectionID(1, 0))
 		if err != nil {
@@ -367,9 +367,9 @@ func TestWireupFails(t *testing.T) {
 }
 
 // A rank that finds no rank 0, or one that does not go on, says so.
-func TestNoHost(t *testing.T) {
-	impatient(t, &joinTimeout, time.Second)
-	impatient(t, &replyTimeout, 200*time.Millisecond)
+func TestMissingRootFailsRank(t *testing.T) {
+	setTimeout(t, &joinTimeout, time.Second)
+	setTimeout(t, &replyTimeout, 200*time.Millisecond)
 	m, f, err := newWireup("", 3)
 	if err != nil {
 		t.Fatal(err)
@@ -387,7 +387,7 @@ func TestNoHost(t *testing.T) {
 }
 
 // A job that is stopped while ranks meet does not wait for those that have not come.
-func TestStopWireup(t *testing.T) {
+func TestStopEndsWireup(t *testing.T) {
 	m, f, err := newWireup("", 2)
 	if err != nil {
 		t.Fatal(err)

@@ -11,9 +11,9 @@ import (
 	"github.com/loggp/loggp/impl/real/host"
 )
 
-// raw is what the memory takes: a flag on a cache line, and the receiver's copy out of the sender's
-// buffer, by two threads of this process.
-func raw(_ context.Context, loads []load) (half []float64, err error) {
+// pingPongThroughMemory is what the memory takes: a flag on a cache line, and the receiver's copy
+// out of the sender's buffer, by two threads of this process.
+func pingPongThroughMemory(_ context.Context, loads []load) (half []float64, err error) {
 	for r := range 2 {
 		if host.RankProcessor(r) < 0 {
 			return nil, fmt.Errorf("no processor is known for thread %d", r)
@@ -24,7 +24,7 @@ func raw(_ context.Context, loads []load) (half []float64, err error) {
 		out, answer := l.buffer(), l.buffer()
 		var both sync.WaitGroup
 		both.Go(func() {
-			pinned(1)
+			pinToRank(1)
 			in := l.buffer()
 			for n := range uint64((l.blocks + 1) * l.trips) {
 				there.await(n)
@@ -33,9 +33,9 @@ func raw(_ context.Context, loads []load) (half []float64, err error) {
 			}
 		})
 		both.Go(func() {
-			pinned(0)
+			pinToRank(0)
 			in, n := l.buffer(), uint64(0)
-			half = append(half, l.time(func(trips int) {
+			half = append(half, l.measure(func(trips int) {
 				for range trips {
 					there.raise(n)
 					back.await(n)
@@ -49,8 +49,8 @@ func raw(_ context.Context, loads []load) (half []float64, err error) {
 	return half, nil
 }
 
-// pinned keeps the calling goroutine, which is to end soon, on the processor of a rank.
-func pinned(rank int) {
+// pinToRank keeps the calling goroutine, which is to end soon, on the processor of a rank.
+func pinToRank(rank int) {
 	runtime.LockOSThread() // and not unlocked: the thread ends with the goroutine
 	if err := host.Pin(host.RankProcessor(rank)); err != nil {
 		panic(err)
@@ -59,11 +59,11 @@ func pinned(rank int) {
 
 // flags are lines of memory that are raised one after the other. Each is on a page of its own: how
 // long a line takes depends on where it is.
-type flags []pole
+type flags []paddedFlag
 
 const pages, page, line = 64, 4096, 64
 
-type pole struct {
+type paddedFlag struct {
 	atomic.Uint64
 	_ [page + line - 8]byte
 }

@@ -10,22 +10,22 @@ import (
 )
 
 // A way is how messages of our own travel: through the whole library, or as packets of the port.
-type way func(j *job.Job, w device.World, loads []load, half *[]float64) error
+type messagePath func(j *job.Job, w device.World, loads []load, half *[]float64) error
 
-// ways are by the first argument of the process that is rank 1: this binary.
-var ways = map[string]way{"versus-library": library, "versus-port": port}
+// messagePaths are by the first argument of the process that is rank 1: this binary.
+var messagePaths = map[string]messagePath{"versus-library": pingPongThroughLibrary, "versus-port": pingPongThroughPort}
 
-// own plays between two ranks of a platform that is this machine.
-func own(platform, how string) func(context.Context, []load) ([]float64, error) {
+// ownCandidate plays between two ranks of a platform that is this machine.
+func ownCandidate(platform, how string) func(context.Context, []load) ([]float64, error) {
 	return func(ctx context.Context, loads []load) (half []float64, err error) {
-		command := append([]string{how, platform}, words(loads)...)
+		command := append([]string{how, platform}, encodeLoads(loads)...)
 		return half, runJob(ctx, command, loads, &half)
 	}
 }
 
-// rank is the process of rank 1.
-func rank(command []string) error {
-	loads, err := read(command[2:])
+// runRank is the process of rank 1.
+func runRank(command []string) error {
+	loads, err := parseLoads(command[2:])
 	if err != nil {
 		return err
 	}
@@ -41,10 +41,10 @@ func runJob(ctx context.Context, command []string, loads []load, half *[]float64
 	if err != nil {
 		return err
 	}
-	return ways[command[0]](j, w, loads, half)
+	return messagePaths[command[0]](j, w, loads, half)
 }
 
-func library(j *job.Job, w device.World, loads []load, half *[]float64) error {
+func pingPongThroughLibrary(j *job.Job, w device.World, loads []load, half *[]float64) error {
 	return mpi.Run(w, j.Options(""), func(c *mpi.Comm) error {
 		for _, l := range loads {
 			out, in := l.buffer(), l.buffer()
@@ -55,7 +55,7 @@ func library(j *job.Job, w device.World, loads []load, half *[]float64) error {
 				}
 				continue
 			}
-			*half = append(*half, l.time(func(trips int) {
+			*half = append(*half, l.measure(func(trips int) {
 				for range trips {
 					mpi.Send(c, out, 1, 0)
 					mpi.Recv(c, in, 1, 0)
@@ -66,7 +66,7 @@ func library(j *job.Job, w device.World, loads []load, half *[]float64) error {
 	})
 }
 
-func port(_ *job.Job, w device.World, loads []load, half *[]float64) error {
+func pingPongThroughPort(_ *job.Job, w device.World, loads []load, half *[]float64) error {
 	return w.Run(func(p device.Port) error {
 		for _, l := range loads {
 			q := &device.Packet{Data: l.buffer()}
@@ -77,7 +77,7 @@ func port(_ *job.Job, w device.World, loads []load, half *[]float64) error {
 				}
 				continue
 			}
-			*half = append(*half, l.time(func(trips int) {
+			*half = append(*half, l.measure(func(trips int) {
 				for range trips {
 					p.Send(1, q)
 					p.Recv(true)
@@ -88,10 +88,10 @@ func port(_ *job.Job, w device.World, loads []load, half *[]float64) error {
 	})
 }
 
-// asRank runs the process of rank 1, if this is one.
-func asRank() (is bool, err error) {
-	if len(os.Args) < 3 || ways[os.Args[1]] == nil {
+// runIfRank runs the process of rank 1, if this is one.
+func runIfRank() (is bool, err error) {
+	if len(os.Args) < 3 || messagePaths[os.Args[1]] == nil {
 		return false, nil
 	}
-	return true, rank(os.Args[1:])
+	return true, runRank(os.Args[1:])
 }

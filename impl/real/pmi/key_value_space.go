@@ -17,17 +17,17 @@ import (
 // socketVariable has the number of the file by which the manager is spoken to.
 const socketVariable = "PMI_FD"
 
-// space is a manager's key-value space, as of PMI-1: a line for each command, and one for its
-// answer, of words such as key=value. (P. Balaji et al., PMI: A Scalable Parallel
+// keyValueSpace is a manager's key-value space, as of PMI-1: a line for each command, and one for
+// its answer, of words such as key=value. (P. Balaji et al., PMI: A Scalable Parallel
 // Process-Management Interface for Extreme-Scale Systems, EuroMPI 2010; MPICH, src/pmi.)
-type space struct {
+type keyValueSpace struct {
 	rank, size int
 	socket     *os.File
 	answers    *bufio.Reader
 	name       string
 }
 
-func openSpace(rank, size int) (*space, error) {
+func openKeyValueSpace(rank, size int) (*keyValueSpace, error) {
 	fd, err := strconv.Atoi(os.Getenv(socketVariable))
 	if err != nil {
 		return nil, fmt.Errorf("%s=%s is no number of a file", socketVariable, os.Getenv(socketVariable))
@@ -36,14 +36,14 @@ func openSpace(rank, size int) (*space, error) {
 		return nil, fmt.Errorf("file %d, by which the process manager is spoken to (%s): %w", fd, socketVariable, err)
 	}
 	syscall.CloseOnExec(fd)
-	return newSpace(os.NewFile(uintptr(fd), "process manager"), rank, size)
+	return newKeyValueSpace(os.NewFile(uintptr(fd), "process manager"), rank, size)
 }
 
-func newSpace(socket *os.File, rank, size int) (*space, error) {
-	s := &space{rank: rank, size: size, socket: socket, answers: bufio.NewReader(socket)}
-	_, err := s.call("init pmi_version=1 pmi_subversion=1", "response_to_init", "")
+func newKeyValueSpace(socket *os.File, rank, size int) (*keyValueSpace, error) {
+	s := &keyValueSpace{rank: rank, size: size, socket: socket, answers: bufio.NewReader(socket)}
+	_, err := s.sendCommand("init pmi_version=1 pmi_subversion=1", "response_to_init", "")
 	if err == nil {
-		s.name, err = s.call("get_my_kvsname", "my_kvsname", "kvsname")
+		s.name, err = s.sendCommand("get_my_kvsname", "my_kvsname", "kvsname")
 	}
 	if err != nil {
 		socket.Close()
@@ -52,25 +52,25 @@ func newSpace(socket *os.File, rank, size int) (*space, error) {
 	return s, nil
 }
 
-func (s *space) allgather(ctx context.Context, round int, text string) ([]string, error) {
+func (s *keyValueSpace) allgather(ctx context.Context, round int, text string) ([]string, error) {
 	defer context.AfterFunc(ctx, func() { s.socket.SetDeadline(time.Now()) })()
-	texts, err := s.put(round, text)
+	texts, err := s.exchangeTexts(round, text)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	return texts, err
 }
 
-func (s *space) put(round int, text string) ([]string, error) {
-	if _, err := s.call(fmt.Sprintf("put kvsname=%s key=%s value=%s", s.name, key(s.rank, round), url.QueryEscape(text)), "put_result", ""); err != nil {
+func (s *keyValueSpace) exchangeTexts(round int, text string) ([]string, error) {
+	if _, err := s.sendCommand(fmt.Sprintf("put kvsname=%s key=%s value=%s", s.name, textKey(s.rank, round), url.QueryEscape(text)), "put_result", ""); err != nil {
 		return nil, err
 	}
-	if _, err := s.call("barrier_in", "barrier_out", ""); err != nil {
+	if _, err := s.sendCommand("barrier_in", "barrier_out", ""); err != nil {
 		return nil, err
 	}
 	texts := make([]string, s.size)
 	for r := range texts {
-		value, err := s.call(fmt.Sprintf("get kvsname=%s key=%s", s.name, key(r, round)), "get_result", "value")
+		value, err := s.sendCommand(fmt.Sprintf("get kvsname=%s key=%s", s.name, textKey(r, round)), "get_result", "value")
 		if err == nil {
 			texts[r], err = url.QueryUnescape(value)
 		}
@@ -81,17 +81,17 @@ func (s *space) put(round int, text string) ([]string, error) {
 	return texts, nil
 }
 
-func key(rank, round int) string { return fmt.Sprintf("loggp-%d-%d", round, rank) }
+func textKey(rank, round int) string { return fmt.Sprintf("loggp-%d-%d", round, rank) }
 
-func (s *space) close(ctx context.Context) error {
+func (s *keyValueSpace) close(ctx context.Context) error {
 	defer s.socket.Close()
 	defer context.AfterFunc(ctx, func() { s.socket.SetDeadline(time.Now()) })()
-	_, err := s.call("finalize", "finalize_ack", "")
+	_, err := s.sendCommand("finalize", "finalize_ack", "")
 	return err
 }
 
-// call sends a command, and returns a value of its answer if one is wanted.
-func (s *space) call(command, answer, want string) (string, error) {
+// sendCommand sends a command, and returns a value of its answer if one is wanted.
+func (s *keyValueSpace) sendCommand(command, answer, want string) (string, error) {
 	name, _, _ := strings.Cut(command, " ")
 	if _, err := io.WriteString(s.socket, "cmd="+command+"\n"); err != nil {
 		return "", fmt.Errorf("tell the process manager to %s: %w", name, err)
