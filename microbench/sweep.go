@@ -4,20 +4,21 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// WorldOpener opens the world of the job of that number of a sweep, so that what is random in it
-// does not depend on which core came first.
+// WorldOpener opens the world of one job of a sweep. What is random in it depends on the number of
+// the job, not on the order in which jobs run.
 type WorldOpener func(ctx context.Context, job int) (mpi.World, error)
 
-// Sweep measures every cell of a plan in a job of its own, on all cores. The series are in the
-// order of the cells. The first failure ends the sweep. After each cell done is called with how
-// many are; it may be nil.
+// Sweep measures every cell of a plan in a job of its own, on all cores. The series are in the order
+// of the cells. The first failure ends the sweep. After each cell it calls done, which may be nil,
+// with the number of cells that have ended.
 func Sweep(ctx context.Context, p *Plan, o mpi.Options, open WorldOpener, done func(n int)) ([]sample.Series, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -30,9 +31,9 @@ func Sweep(ctx context.Context, p *Plan, o mpi.Options, open WorldOpener, done f
 	return runJobs(ctx, sizes, o, open, func(c *mpi.Comm, i int) []sample.Series { return p.Measure(c, cells[i:i+1]) }, done)
 }
 
-// SweepPairs measures all cells of a plan between each of some pairs of ranks, every pair in a job
-// of its own. The pair of the plan does not count. The series are in the order of the pairs, and
-// have their place set besides what Measure sets.
+// SweepPairs measures all cells of a plan between each of several pairs of ranks, every pair in a
+// job of its own. It ignores the pair of the plan. The series are in the order of the pairs. Their
+// keys have the place set, in addition to what Measure sets.
 func SweepPairs(ctx context.Context, p *Plan, pairs [][2]int, o mpi.Options, open WorldOpener, done func(n int)) ([]sample.Series, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -49,8 +50,8 @@ func SweepPairs(ctx context.Context, p *Plan, pairs [][2]int, o mpi.Options, ope
 }
 
 // SweepCollectives measures every collective operation of an experiment in a job of its own. Reps
-// must be given. The outcome has the series in the order of e.Collectives, and says how many
-// repetitions began too late.
+// must be set. The outcome has the series in the order of e.Collectives, and the number of late
+// starts.
 func SweepCollectives(ctx context.Context, e *Experiment, o mpi.Options, open WorldOpener, done func(n int)) (*Outcome, error) {
 	if err := e.Check(); err != nil {
 		return nil, err
@@ -75,46 +76,40 @@ func SweepCollectives(ctx context.Context, e *Experiment, o mpi.Options, open Wo
 	return out, err
 }
 
-// runJobs lets the ranks of each job measure, on all cores, and returns the series in the order of
-// the jobs. Those of the largest sizes begin first, so that no core is left with one at the end.
+// runJobs runs a job for each size, in parallel, and returns the series in the order of the jobs. It
+// starts the jobs of the largest sizes first, so that all processors have work until the end.
 func runJobs(ctx context.Context, sizes []int, o mpi.Options, open WorldOpener, measure func(c *mpi.Comm, job int) []sample.Series, done func(n int)) ([]sample.Series, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	order, results := make([]int, len(sizes)), make([][]sample.Series, len(sizes))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return sizes[b] - sizes[a] })
-	job := func(i int) error {
-		w, err := open(ctx, i)
-		if err != nil {
+	var count atomic.Int64
+	jobs, jobContext := errgroup.WithContext(ctx)
+	jobs.SetLimit(runtime.GOMAXPROCS(0))
+	for _, i := range order {
+		jobs.Go(func() error {
+			if jobContext.Err() != nil {
+				return context.Cause(jobContext)
+			}
+			w, err := open(jobContext, i)
+			if err != nil {
+				return err
+			}
+			err = mpi.Run(w, o, func(c *mpi.Comm) error {
+				if series := measure(c, i); series != nil {
+					results[i] = series
+				}
+				return nil
+			})
+			if n := int(count.Add(1)); err == nil && done != nil {
+				done(n)
+			}
 			return err
-		}
-		return mpi.Run(w, o, func(c *mpi.Comm) error {
-			if s := measure(c, i); s != nil {
-				results[i] = s
-			}
-			return nil
 		})
 	}
-	var begun, count atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(order)) {
-		wg.Go(func() {
-			for n := int(begun.Add(1)) - 1; n < len(order) && ctx.Err() == nil; n = int(begun.Add(1)) - 1 {
-				if err := job(order[n]); err != nil {
-					cancel(err)
-					return
-				}
-				if n := int(count.Add(1)); done != nil {
-					done(n)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	if err := jobs.Wait(); err != nil {
+		return nil, err
 	}
 	return slices.Concat(results...), nil
 }

@@ -1,11 +1,13 @@
 package schedule
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"runtime"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/loggp/loggp/model/unit"
 )
@@ -103,26 +105,16 @@ func gcd(a, b uint64) uint64 {
 // parallel calls a function with 0 up to n−1 on all cores, and returns the error of the lowest.
 func parallel(n int, do func(i int) error) error {
 	errs := make([]error, n)
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			for i := range next {
-				errs[i] = do(i)
-			}
+	var calls errgroup.Group
+	calls.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		calls.Go(func() error {
+			errs[i] = do(i)
+			return nil
 		})
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	calls.Wait()
+	return cmp.Or(errs...)
 }
 
 // Point is the result of a simulation in a sweep.

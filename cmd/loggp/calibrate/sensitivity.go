@@ -1,14 +1,16 @@
 package calibrate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/loggp/loggp/cmd/loggp/paper"
 	"github.com/loggp/loggp/fit/compare"
@@ -204,27 +206,20 @@ func idle(path string, libraries []string) bool {
 	return ok && !slices.Contains(libraries, name)
 }
 
-// parallel calls f for 0 to n-1 on all cores, until one fails or the context ends. It returns the
-// first error in the order of the numbers.
+// parallel calls f for 0 to n-1 on all cores, until one call fails or the context ends. It returns the
+// error of the lowest number.
 func parallel(ctx context.Context, n int, f func(i int) error) error {
 	errs := make([]error, n)
-	var next atomic.Int64
-	var failed atomic.Bool
-	var wait sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && !failed.Load() && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				if errs[i] = f(i); errs[i] != nil {
-					failed.Store(true)
-				}
+	calls, callContext := errgroup.WithContext(ctx)
+	calls.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		calls.Go(func() error {
+			if callContext.Err() == nil {
+				errs[i] = f(i)
 			}
+			return errs[i]
 		})
 	}
-	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
+	calls.Wait() // errs has the errors
+	return cmp.Or(append(errs, ctx.Err())...)
 }
