@@ -61,14 +61,20 @@ func scattered(parts unit.Time) func(*simulated, Command, string) unit.Time {
 	}
 }
 
-// runOn runs an experiment on a simulated worker. Starting a launch takes 20 ms.
+// runOn runs an experiment on a simulated worker of a shared machine. Starting a launch takes 20 ms.
 func runOn(t *testing.T, e *Experiment, w *simulated) *Outcome {
 	t.Helper()
 	e.SharedMachine = true
+	return runWorker(t, e, w, &w.now)
+}
+
+// runWorker runs an experiment on a worker with a simulated clock.
+func runWorker(t *testing.T, e *Experiment, w Worker, now *unit.Time) *Outcome {
+	t.Helper()
 	s := NewScheduler(e)
-	s.Clock = func() time.Time { return time.Unix(0, int64(w.now/unit.Nanosecond)) }
+	s.Clock = func() time.Time { return time.Unix(0, int64(*now/unit.Nanosecond)) }
 	out, err := s.Run(t.Context(), func(context.Context, int) error {
-		w.now += 20 * unit.Millisecond
+		*now += 20 * unit.Millisecond
 		return s.MeasureLaunch(w)
 	}, nil)
 	if err != nil {

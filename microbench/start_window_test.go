@@ -1,0 +1,85 @@
+package microbench
+
+import (
+	"testing"
+
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// lateRanks is a worker with four ranks, one of which is late unless it hears of an agreed start
+// early enough.
+type lateRanks struct {
+	simulated
+	needs unit.Time            // the least Command.Wait with which no rank is late
+	late  func(round int) bool // with a shorter one; nil: in every round
+	waits []unit.Time          // of the commands with agreed starts
+}
+
+func (w *lateRanks) Execute(c Command) (Result, error) {
+	const round = 10 * unit.Microsecond
+	r := Result{WarmupRound: round, Elapsed: unit.Time(c.WarmupRounds+c.Rounds) * round, Times: make([][]unit.Time, 4)}
+	w.now += r.Elapsed
+	if c.Stage == agreedStartStage && c.Rounds > 0 {
+		w.waits = append(w.waits, c.Wait)
+	}
+	for rank := range r.Times {
+		for i := range c.Rounds {
+			t := round
+			if c.Stage == agreedStartStage && rank == 2 && c.Wait < w.needs && (w.late == nil || w.late(i)) {
+				t = LateStartTime
+			}
+			r.Times[rank] = append(r.Times[rank], t)
+		}
+	}
+	return r, nil
+}
+
+// measureAgreedStarts measures a broadcast with agreed starts and returns its samples.
+func measureAgreedStarts(t *testing.T, w *lateRanks) (samples int, out *Outcome) {
+	t.Helper()
+	e := &Experiment{Collectives: []CollectiveCell{{Algorithm: collective.Named(collective.Bcast, "binomial"), Job: collective.Bcast.Job(4, 64, nil)}}, Launches: 1}
+	e.CommonClock, e.Reps = true, 40
+	out = runWorker(t, e, w, &w.now)
+	for _, s := range out.Series {
+		if s.Timer == sample.CollLast {
+			samples += len(s.Times)
+		}
+	}
+	return samples, out
+}
+
+// If ranks are late, the scheduler doubles how far ahead they agree on a start until they are in
+// time, and never again after that.
+func TestStartWindowWidensUntilRanksAreInTime(t *testing.T) {
+	const first = startLeadRounds * 10 * unit.Microsecond
+	w := &lateRanks{needs: 5 * first}
+	samples, out := measureAgreedStarts(t, w)
+	if len(w.waits) < 5 || w.waits[0] != first || w.waits[1] != 2*first || w.waits[2] != 4*first || w.waits[3] != 8*first || w.waits[len(w.waits)-1] != 8*first {
+		t.Errorf("starts are agreed on %v ahead", w.waits)
+	}
+	if samples < 40 || out.LateStarts == 0 || out.AgreedStarts-out.LateStarts != samples {
+		t.Errorf("%d samples, %d late starts of %d", samples, out.LateStarts, out.AgreedStarts)
+	}
+}
+
+// The window ends at 16 times the first one: a rank that is still late is late for another reason.
+func TestStartWindowHasALimit(t *testing.T) {
+	const first = startLeadRounds * 10 * unit.Microsecond
+	w := &lateRanks{needs: unit.Second}
+	samples, out := measureAgreedStarts(t, w)
+	if last := w.waits[len(w.waits)-1]; last != 16*first || samples != 0 || out.LateStarts != out.AgreedStarts {
+		t.Errorf("the last start was agreed on %v ahead, %d samples, %d late starts of %d", last, samples, out.LateStarts, out.AgreedStarts)
+	}
+}
+
+// A few late starts, a quarter or less, do not widen the window.
+func TestFewLateStartsKeepTheWindow(t *testing.T) {
+	const first = startLeadRounds * 10 * unit.Microsecond
+	w := &lateRanks{needs: unit.Second, late: func(round int) bool { return round%4 == 3 }}
+	samples, out := measureAgreedStarts(t, w)
+	if last := w.waits[len(w.waits)-1]; last != first || samples < 40 || out.LateStarts == 0 {
+		t.Errorf("the last start was agreed on %v ahead, %d samples, %d late starts of %d", last, samples, out.LateStarts, out.AgreedStarts)
+	}
+}
