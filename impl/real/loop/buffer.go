@@ -1,10 +1,10 @@
 package loop
 
 import (
-	"math/bits"
 	"sync"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/real/transport"
 )
 
 // buffer is a packet on its way, in a list or in the hands of its receiver.
@@ -14,21 +14,15 @@ type buffer struct {
 	next    *buffer
 }
 
-// bufferPool keeps buffers for use again, by powers of two of their room.
-type bufferPool [bits.UintSize - minStorageBits]sync.Pool
-
-// minStorageBits is the logarithm of the least room of a buffer.
-const minStorageBits = 8
-
-// sizeClass returns the smallest class that has room for n bytes.
-func sizeClass(n int) int { return max(bits.Len(uint(max(n, 1)-1)), minStorageBits) - minStorageBits }
+// bufferPool keeps buffers for use again, by the class of their storage. All ranks share it.
+type bufferPool [transport.SizeClasses]sync.Pool
 
 // takeCopy returns a buffer with a copy of data.
 func (l *bufferPool) takeCopy(src int, head *device.Head, data []byte) *buffer {
-	c := sizeClass(len(data))
+	c := transport.SizeClass(len(data))
 	q, _ := l[c].Get().(*buffer)
 	if q == nil {
-		q = &buffer{storage: make([]byte, 1<<(c+minStorageBits))}
+		q = &buffer{storage: transport.NewStorage(c)}
 	}
 	q.Packet = device.Packet{Src: src, Head: *head, Data: q.storage[:copy(q.storage, data)]}
 	return q
@@ -37,7 +31,7 @@ func (l *bufferPool) takeCopy(src int, head *device.Head, data []byte) *buffer {
 // release takes a buffer back. It may be nil.
 func (l *bufferPool) release(q *buffer) {
 	if q != nil {
-		l[sizeClass(len(q.storage))].Put(q)
+		l[transport.SizeClass(len(q.storage))].Put(q)
 	}
 }
 

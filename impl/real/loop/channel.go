@@ -41,18 +41,18 @@ func (c channel) Send(dst int, p device.Priority, b []byte) bool {
 		l.mu.Unlock()
 		return true
 	case l.messages.length == laneCapacity:
-		l.refusedRanks[c.rank] = true
+		l.refusedRanks[c.Rank()] = true
 		l.mu.Unlock()
 		return false
 	}
-	l.messages.push(c.buffers.takeCopy(c.rank, &device.Head{}, b))
+	l.messages.push(c.buffers.takeCopy(c.Rank(), &device.Head{}, b))
 	l.mu.Unlock()
 	to.inbox.countEvent(c.job)
 	return true
 }
 
 func (c channel) Recv(p device.Priority) *device.Packet {
-	c.exitIfFailed()
+	c.ExitIfJobFailed()
 	l := &c.lanes[p]
 	l.mu.Lock()
 	defer l.mu.Unlock()

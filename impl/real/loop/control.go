@@ -30,7 +30,7 @@ func (c control) Limit() int { return 15 }
 func (c control) Broadcast(root int, words []uint32) {
 	s, n := &c.job.control, c.broadcastCount
 	c.broadcastCount++
-	if root == c.rank {
+	if root == c.Rank() {
 		if len(c.ports) > 1 {
 			s.mu.Lock()
 			if s.messages == nil {

@@ -31,7 +31,7 @@ func (datagram) Limit() int  { return maxDatagramSize }
 func (datagram) Groups() int { return maxGroups }
 
 func (d datagram) Join(group uint32) bool {
-	d.exitIfFailed()
+	d.ExitIfJobFailed()
 	g := &d.datagrams
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -46,7 +46,7 @@ func (d datagram) Join(group uint32) bool {
 }
 
 func (d datagram) Leave(group uint32) {
-	d.exitIfFailed()
+	d.ExitIfJobFailed()
 	g := &d.datagrams
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -60,7 +60,7 @@ func (d datagram) Send(dst int, b []byte) {
 }
 
 func (d datagram) Multicast(group uint32, b []byte) {
-	d.exitIfFailed()
+	d.ExitIfJobFailed()
 	checkLength("a datagram", len(b), maxDatagramSize)
 	for _, to := range d.ports {
 		if to != d.port && to.datagrams.hasJoined(group) {
@@ -85,7 +85,7 @@ func (d datagram) transmitDatagram(to *port, b []byte) {
 		copies = 2
 	}
 	for range copies {
-		q := d.buffers.takeCopy(d.rank, &device.Head{}, b)
+		q := d.buffers.takeCopy(d.Rank(), &device.Head{}, b)
 		last := d.datagrams.sendReordered
 		if last == nil && d.random.isHit(d.faults.Reorder) {
 			d.datagrams.sendReordered = func() { to.enqueueDatagram(q) }

@@ -9,11 +9,9 @@ package loop
 
 import (
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/loggp/loggp/impl/device"
 )
@@ -40,7 +38,7 @@ func (w world) Run(program func(device.Port) error) error {
 		j.goroutines.Go(func() {
 			defer j.countIdle()
 			defer p.finish()
-			j.guardProgram(p.rank, func() error { return program(p) })
+			j.guardProgram(p.Rank(), func() error { return program(p) })
 		})
 	}
 	j.goroutines.Wait()
@@ -51,7 +49,6 @@ func (w world) Run(program func(device.Port) error) error {
 type job struct {
 	ports   []*port
 	faults  Faults
-	start   time.Time
 	buffers bufferPool
 
 	barrierArrivals atomic.Int64 // ranks at barriers, in all
@@ -60,12 +57,13 @@ type job struct {
 	idleCount       atomic.Int32   // ranks that wait or have ended, less what goes on beside them
 
 	failOnce     sync.Once
-	firstFailure error         // the first failure
-	stopped      chan struct{} // closed by it
+	firstFailure error
+	failed       atomic.Bool
+	stopped      chan struct{} // closed when the job has failed
 }
 
 func newJob(w world) *job {
-	j := &job{ports: make([]*port, w.ranks), faults: w.faults, start: time.Now(), stopped: make(chan struct{})}
+	j := &job{ports: make([]*port, w.ranks), faults: w.faults, stopped: make(chan struct{})}
 	for r := range j.ports {
 		j.ports[r] = newPort(j, r)
 	}
@@ -93,23 +91,12 @@ func (j *job) guardProgram(rank int, part func() error) {
 func (j *job) fail(err error) {
 	j.failOnce.Do(func() {
 		j.firstFailure = err
+		j.failed.Store(true)
 		close(j.stopped)
 		for _, p := range j.ports {
 			p.inbox.close()
 		}
 	})
-}
-
-// exitIfFailed ends the calling rank if the job has failed.
-//
-// Note: it could panic with a value that run knows, but a program that recovers from panics would
-// swallow that and go on.
-func (j *job) exitIfFailed() {
-	select {
-	case <-j.stopped:
-		runtime.Goexit()
-	default:
-	}
 }
 
 // countIdle counts one more rank that waits or has ended. A rank that is woken is taken off the
@@ -123,7 +110,7 @@ func (j *job) countIdle() {
 	var waiting []int
 	for _, p := range j.ports {
 		if p.inbox.isWaiting() {
-			waiting = append(waiting, p.rank)
+			waiting = append(waiting, p.Rank())
 		}
 	}
 	if waiting != nil {

@@ -31,7 +31,7 @@ func (m memory) Withdraw(k device.Key) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.Regions.Withdraw(k) {
-		panic(fmt.Sprintf("loop: withdraw of memory %#x that rank %d does not expose", k, m.rank))
+		panic(fmt.Sprintf("loop: withdraw of memory %#x that rank %d does not expose", k, m.Rank()))
 	}
 }
 
@@ -84,17 +84,17 @@ func (e *exposedMemory) accessRegion(k device.Key, off, n int, transfer func(the
 
 // enqueueCompletion sends the rank a completion.
 func (p *port) enqueueCompletion(done device.Head, refused bool) {
-	q := p.buffers.takeCopy(p.rank, &done, nil)
+	q := p.buffers.takeCopy(p.Rank(), &done, nil)
 	q.Refused = refused
 	p.inbox.enqueue(p.job, q)
 }
 
 // Load implements device.Watch.
 func (w watch) Load(k device.Key, off int) (word uint64) {
-	w.exitIfFailed()
+	w.ExitIfJobFailed()
 	runtime.Gosched() // a rank that polls lets others run, which is what it polls for
 	if !w.exposed.accessRegion(k, off, 8, func(b []byte) { word = binary.NativeEndian.Uint64(b) }) {
-		panic(fmt.Sprintf("loop: load of a word at %d of memory %#x that rank %d does not expose", off, k, w.rank))
+		panic(fmt.Sprintf("loop: load of a word at %d of memory %#x that rank %d does not expose", off, k, w.Rank()))
 	}
 	return word
 }
@@ -113,7 +113,7 @@ func (c counter) Swap(dst, r int, value int64) int64 {
 type barrier struct{ *port }
 
 func (b barrier) Arrive() {
-	b.exitIfFailed()
+	b.ExitIfJobFailed()
 	b.ownArrivals++
 	if b.barrierArrivals.Add(1)%int64(len(b.ports)) == 0 { // the last: nobody comes to the next before
 		for _, p := range b.ports {
@@ -123,6 +123,6 @@ func (b barrier) Arrive() {
 }
 
 func (b barrier) Passed() bool {
-	b.exitIfFailed()
+	b.ExitIfJobFailed()
 	return b.barrierArrivals.Load() >= int64(b.ownArrivals)*int64(len(b.ports))
 }

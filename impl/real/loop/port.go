@@ -1,14 +1,13 @@
 package loop
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"sync/atomic"
 	"time"
 
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/real/host"
+	"github.com/loggp/loggp/impl/real/transport"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -16,7 +15,7 @@ import (
 // port is a rank. Its first fields are the rank's own; the others are open to all.
 type port struct {
 	*job
-	rank       int
+	transport.Base
 	lentBuffer *buffer     // which the rank may still read
 	delayTimer *time.Timer // for Delay; nil before the first
 
@@ -34,7 +33,7 @@ type port struct {
 }
 
 func newPort(j *job, rank int) *port {
-	p := &port{job: j, rank: rank}
+	p := &port{job: j, Base: transport.NewBase("loop", rank, len(j.ports), true, &j.failed, transport.PollIntervals{})}
 	p.inbox.wakeCondition.L = &p.inbox.mu
 	p.signals.handlerDone.L = &p.signals.mu
 	for i := range p.lanes {
@@ -44,36 +43,15 @@ func newPort(j *job, rank int) *port {
 	return p
 }
 
-func (p *port) Rank() int { return p.rank }
-func (p *port) Size() int { return len(p.ports) }
-
 // Tier implements device.Port: goroutines share memory.
 func (p *port) Tier(int) model.Tier { return model.Intra }
-
-// Node implements device.Port, and Tick does.
-func (p *port) Node() string { return host.Name() }
-
-func (p *port) Tick() unit.Time {
-	resolution, _ := host.ClockStepAndCost()
-	return resolution
-}
-
-func (p *port) Now() unit.Time { return unit.Time(time.Since(p.start)) * unit.Nanosecond }
-
-func (p *port) Spend(model.CostKey, int) {}
-
-// RealTime implements device.RealTime.
-func (p *port) RealTime() {}
-
-func (p *port) Copy(dst, src []byte) int { return copy(dst, src) }
-func (p *port) Operate(int)              {}
 
 // maxSleepOverrun is how long a sleep may last beyond its end: the kernel's slack of 50 µs, and the
 // way back to a processor.
 const maxSleepOverrun = 200 * time.Microsecond
 
 func (p *port) Delay(d unit.Time) {
-	p.exitIfFailed()
+	p.ExitIfJobFailed()
 	end := time.Now().Add(time.Duration((d + unit.Nanosecond - 1) / unit.Nanosecond))
 	if t := time.Until(end) - maxSleepOverrun; t > 0 {
 		p.sleepFor(t)
@@ -93,32 +71,30 @@ func (p *port) sleepFor(d time.Duration) {
 	select {
 	case <-p.delayTimer.C:
 	case <-p.stopped:
-		p.exitIfFailed()
+		p.ExitIfJobFailed()
 	}
 }
 
 func (p *port) Send(dst int, q *device.Packet) {
-	p.portOf(dst).inbox.enqueue(p.job, p.buffers.takeCopy(p.rank, &q.Head, q.Data))
+	p.portOf(dst).inbox.enqueue(p.job, p.buffers.takeCopy(p.Rank(), &q.Head, q.Data))
 }
 
 // portOf returns the port of another rank. It ends the calling rank if the job has failed.
 func (p *port) portOf(r int) *port {
-	p.exitIfFailed()
-	if r < 0 || r >= len(p.ports) {
-		panic(fmt.Sprintf("loop: no rank %d among %d", r, len(p.ports)))
-	}
+	p.ExitIfJobFailed()
+	p.CheckRank(r)
 	return p.ports[r]
 }
 
 func (p *port) Recv(block bool) *device.Packet {
-	p.exitIfFailed()
+	p.ExitIfJobFailed()
 	p.buffers.release(p.lentBuffer)
 	if p.lentBuffer = p.inbox.dequeue(); p.lentBuffer == nil && block {
 		p.lentBuffer = p.inbox.waitForPacket(p.job)
 	}
 	if p.lentBuffer == nil {
-		p.exitIfFailed()  // the inbox was closed
-		runtime.Gosched() // a rank that polls lets others run, which is what it polls for
+		p.ExitIfJobFailed() // the inbox was closed
+		runtime.Gosched()   // a rank that polls lets others run, which is what it polls for
 		return nil
 	}
 	return &p.lentBuffer.Packet
@@ -126,7 +102,7 @@ func (p *port) Recv(block bool) *device.Packet {
 
 // NotifyExit implements device.Port.
 func (p *port) NotifyExit(rank int, head device.Head) {
-	note := exitNotice{p.rank, head}
+	note := exitNotice{p.Rank(), head}
 	if q := p.portOf(rank); q != p && !q.inbox.addExitNotice(note) {
 		q.sendExitNotice(note)
 	}
@@ -143,7 +119,7 @@ func (p *port) finish() {
 
 // sendExitNotice tells a rank that the program of this one has ended.
 func (p *port) sendExitNotice(n exitNotice) {
-	p.ports[n.rank].inbox.enqueue(p.job, p.buffers.takeCopy(p.rank, &n.head, nil))
+	p.ports[n.rank].inbox.enqueue(p.job, p.buffers.takeCopy(p.Rank(), &n.head, nil))
 }
 
 // Memory implements device.Port, as do the others.

@@ -43,7 +43,7 @@ func (q queue) Destroy(k device.Key) {
 func (q queue) Enqueue(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
 	to := q.portOf(dst)
 	checkLength("an entry", len(b), maxEntrySize)
-	entry := q.buffers.takeCopy(q.rank, &device.Head{}, b)
+	entry := q.buffers.takeCopy(q.Rank(), &device.Head{}, b)
 	unlucky := q.random.isHit(q.faults.Refuse)
 	if q.faults.Delay > 0 {
 		q.runLater(func() { q.applyEntry(to, k, entry, flags, done, unlucky) })
@@ -84,7 +84,7 @@ func (r *entryQueues) appendEntry(k device.Key, entry *buffer, retry, unlucky bo
 }
 
 func (q queue) First(k device.Key) (first *device.Packet) {
-	q.exitIfFailed()
+	q.ExitIfJobFailed()
 	q.withOwnQueue(k, func(x *entryQueue) {
 		if x.entries.head != nil {
 			first = &x.entries.head.Packet
@@ -109,7 +109,7 @@ func (q queue) Drop(k device.Key) {
 	q.withOwnQueue(k, func(x *entryQueue) {
 		entry := x.entries.pop()
 		if entry == nil {
-			panic(fmt.Sprintf("loop: drop from queue %d of rank %d, which is empty", k, q.rank))
+			panic(fmt.Sprintf("loop: drop from queue %d of rank %d, which is empty", k, q.Rank()))
 		}
 		x.usedBytes -= len(entry.Data) + device.EntryOverhead
 		q.buffers.release(entry)
@@ -122,7 +122,7 @@ func (q queue) withOwnQueue(k device.Key, use func(*entryQueue)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if k >= device.Key(len(r.byKey)) || r.byKey[k] == nil {
-		panic(fmt.Sprintf("loop: rank %d has no queue %d", q.rank, k))
+		panic(fmt.Sprintf("loop: rank %d has no queue %d", q.Rank(), k))
 	}
 	use(r.byKey[k])
 }

@@ -26,7 +26,7 @@ type raisedSignal struct {
 type signal struct{ *port }
 
 func (s signal) Handle(handler func(src int, head device.Head)) {
-	s.exitIfFailed()
+	s.ExitIfJobFailed()
 	h := &s.signals
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -37,9 +37,9 @@ func (s signal) Handle(handler func(src int, head device.Head)) {
 func (s signal) Raise(dst int, head device.Head) {
 	to := s.portOf(dst)
 	if s.faults.Delay > 0 {
-		s.runLater(func() { to.addSignal(raisedSignal{s.rank, head}) })
+		s.runLater(func() { to.addSignal(raisedSignal{s.Rank(), head}) })
 	} else {
-		to.addSignal(raisedSignal{s.rank, head})
+		to.addSignal(raisedSignal{s.Rank(), head})
 	}
 }
 
@@ -65,7 +65,7 @@ func (p *port) startHandler() {
 	p.idleCount.Add(-1)
 	p.goroutines.Go(func() {
 		defer p.countIdle()
-		p.guardProgram(p.rank, func() error {
+		p.guardProgram(p.Rank(), func() error {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			p.handlePending()
@@ -100,7 +100,7 @@ func (h *signalState) callHandler(r raisedSignal) {
 }
 
 func (s signal) Mask(on bool) {
-	s.exitIfFailed()
+	s.ExitIfJobFailed()
 	h := &s.signals
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -21,7 +21,7 @@ func (w watch) Events() uint64 {
 func (w watch) Wait(seen uint64, deadline unit.Time) bool {
 	in := &w.inbox
 	for i := 0; ; i++ {
-		w.exitIfFailed()
+		w.ExitIfJobFailed()
 		if w.Events() != seen {
 			return true
 		}

@@ -16,18 +16,24 @@ type Buffer struct {
 	next        *Buffer
 }
 
-// Pool keeps buffers for use again, by powers of two of their room. Its zero value is empty.
-type Pool [bits.UintSize - minStorageBits]*Buffer
+// Storage is pooled by its size, in classes of powers of two from 256 bytes.
+const (
+	SizeClasses    = bits.UintSize - minStorageBits // number of classes
+	minStorageBits = 8
+)
 
-// minStorageBits is the logarithm of the least room of a buffer.
-const minStorageBits = 8
+// SizeClass returns the smallest class whose storage has room for n bytes.
+func SizeClass(n int) int { return max(bits.Len(uint(max(n, 1)-1)), minStorageBits) - minStorageBits }
+
+// NewStorage returns storage of a class.
+func NewStorage(class int) []byte { return make([]byte, 1<<(class+minStorageBits)) }
+
+// Pool keeps buffers for use again, by the class of their storage. Its zero value is empty.
+type Pool [SizeClasses]*Buffer
 
 // maxTrustedSize is how much memory the length of a packet alone may ask for. A longer packet gets
 // more as its bytes come.
 const maxTrustedSize = 1 << 20
-
-// sizeClass returns the smallest class that has room for n bytes.
-func sizeClass(n int) int { return max(bits.Len(uint(max(n, 1)-1)), minStorageBits) - minStorageBits }
 
 // Take returns a buffer for a packet of n bytes. Its data will be in destination unless that is
 // nil.
@@ -35,10 +41,10 @@ func (l *Pool) Take(src int, head *device.Head, n int, destination []byte) *Buff
 	if destination != nil {
 		n = 0
 	}
-	c := sizeClass(n)
+	c := SizeClass(n)
 	q := l[c]
 	if q == nil {
-		q = &Buffer{storage: make([]byte, 1<<(sizeClass(min(n, maxTrustedSize))+minStorageBits))}
+		q = &Buffer{storage: NewStorage(SizeClass(min(n, maxTrustedSize)))}
 	} else {
 		l[c], q.next = q.next, nil
 	}
@@ -50,7 +56,7 @@ func (l *Pool) Take(src int, head *device.Head, n int, destination []byte) *Buff
 // Free takes a buffer back.
 func (l *Pool) Free(q *Buffer) {
 	q.destination, q.Data = nil, nil
-	c := sizeClass(len(q.storage))
+	c := SizeClass(len(q.storage))
 	q.next, l[c] = l[c], q
 }
 
