@@ -20,7 +20,7 @@ race: ## all tests under the race detector, twenty minutes
 pages:
 	.ci/chromium
 	mkdir -p out/pages
-	CI=true go test -count=1 ./reports ./reports/study ./reports/recording -run 'Page$$/^shown' -screenshots "$(CURDIR)/out/pages"
+	CI=true go test -count=1 ./reports ./reports/study ./reports/timeline -run 'Page$$/^shown' -screenshots "$(CURDIR)/out/pages"
 
 # Speed is compared, never asserted: run it before and after a change, and give both to
 # go run golang.org/x/perf/cmd/benchstat@latest old.txt new.txt

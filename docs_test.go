@@ -184,7 +184,7 @@ func (s source) check(span, file string) string {
 }
 
 // hasPath reports whether a path is that of a file or folder, from the root or from a folder below.
-// Braces and suffixes of identifiers, as in fit/params.Value, are not paths.
+// Braces and suffixes of identifiers, as in fit/params.ValueAt, are not paths.
 func (s source) hasPath(p string) bool {
 	return slices.ContainsFunc(s.paths, func(have string) bool { return have == p || strings.HasSuffix(have, "/"+p) })
 }

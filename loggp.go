@@ -19,8 +19,8 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
-	"github.com/loggp/loggp/reports/recording"
 	"github.com/loggp/loggp/reports/render"
+	"github.com/loggp/loggp/reports/timeline"
 )
 
 // Options say how a program is run. The zero value is what Run uses.
@@ -73,19 +73,19 @@ func (o Options) Run(ctx context.Context, platform string, ranks int, program fu
 // WriteStatistics writes tables for a terminal: where the time of each rank went, and the calls
 // that ranks made.
 func (r Result) WriteStatistics(w io.Writer) error {
-	return render.Text(w, recording.Run(r.title, "", r.Recording, true), render.Style{})
+	return render.Text(w, timeline.Run(r.title, "", r.Recording, true), render.Style{})
 }
 
 // WriteTrace writes the run as JSON for trace viewers, such as
 // https://ui.perfetto.dev.
-func (r Result) WriteTrace(w io.Writer) error { return recording.Events(w, r.trace()) }
+func (r Result) WriteTrace(w io.Writer) error { return timeline.Events(w, r.trace()) }
 
 // WritePage writes a directory with a page of the run, index.html: its time line, where the time
 // went, and every step. It replaces a page that is there. The page needs no network.
 func (r Result) WritePage(dir string) error {
-	return render.Page(dir, r.trace().Page(recording.Run(r.title, "", r.Recording, true)))
+	return render.Page(dir, r.trace().Page(timeline.Run(r.title, "", r.Recording, true)))
 }
 
-func (r Result) trace() recording.Trace {
-	return recording.Trace{Name: "program", Title: r.title, Ranks: r.ranks, Recording: r.Recording}
+func (r Result) trace() timeline.Trace {
+	return timeline.Trace{Name: "program", Title: r.title, Ranks: r.ranks, Recording: r.Recording}
 }

@@ -33,8 +33,8 @@ func TestLongestMessages(t *testing.T) {
 			s.Bytes, s.Clock = k, c.clock
 			set.Series = append(set.Series, s)
 		}
-		r := mustFit(t, set, clean.Options{Pieces: 1})
-		rows := slices.DeleteFunc(r.Parameters, func(p params.Parameter) bool { return p.Name != "G" || p.Method != params.ByHalfTrip })
+		r := mustFit(t, set, clean.Options{MaxPieces: 1})
+		rows := slices.DeleteFunc(r.Parameters, func(p params.Parameter) bool { return p.Name != "G" || p.Method != params.MethodHalfRoundTrip })
 		if len(rows) != 1 || math.Abs(rows[0].Value-c.want) > 0.01*c.want || rows[0].To != c.to || rows[0].From != c.to/4 || rows[0].Low > rows[0].Value || rows[0].High < rows[0].Value {
 			t.Errorf("%+v: %+v", c, rows)
 		}
@@ -45,7 +45,7 @@ func TestLongestMessages(t *testing.T) {
 		s.Bytes, s.Clock = k, "virtual"
 		set.Series = append(set.Series, s)
 	}
-	for _, p := range mustFit(t, set, clean.Options{Pieces: 1}).Parameters {
+	for _, p := range mustFit(t, set, clean.Options{MaxPieces: 1}).Parameters {
 		if p.Name == "G" && p.From != 1 {
 			t.Errorf("an emulation, whose times are lines: %+v", p)
 		}
@@ -82,7 +82,9 @@ func TestLongMessagesLost(t *testing.T) {
 			set.Series = append(set.Series, s)
 		}
 		r := mustFit(t, set, clean.Options{})
-		i := slices.IndexFunc(r.Parameters, func(p params.Parameter) bool { return p.Name == "G" && strings.HasPrefix(p.Method, params.ByHalfTrip) })
+		i := slices.IndexFunc(r.Parameters, func(p params.Parameter) bool {
+			return p.Name == "G" && strings.HasPrefix(p.Method, params.MethodHalfRoundTrip)
+		})
 		if i < 0 || r.Parameters[i].Verdict != c.want || warnedOf(r, "send", "G", clean.FewSizes) != (c.want != params.Good) {
 			t.Errorf("%+v: %+v, %v", c, r.Parameters, r.Warnings)
 		}
@@ -101,7 +103,7 @@ func TestLongestOnNoLine(t *testing.T) {
 			set.Series = append(set.Series, s)
 		}
 		for _, p := range mustFit(t, set, clean.Options{}).Parameters {
-			if p.Name == "G" && p.Method == params.ByHalfTrip {
+			if p.Name == "G" && p.Method == params.MethodHalfRoundTrip {
 				rows = append(rows, p)
 			}
 		}

@@ -20,12 +20,12 @@ func TestBounds(t *testing.T) {
 	for _, w := range []struct {
 		mode, name, method string
 		truth              float64
-	}{{"ssend", "L", params.ByReceive, m.L}, {"send", "g", params.ByOverhead, m.Gap}} {
+	}{{"ssend", "L", params.MethodReceiveDifference, m.L}, {"send", "g", params.MethodOverheadBound, m.Gap}} {
 		p := one(t, r, w.mode, w.name, w.method, params.Micros)
-		if !p.Bound() || p.Value < w.truth || p.Verdict != params.NotIdentifiable {
+		if !p.IsBound() || p.Value < w.truth || p.Verdict != params.NotIdentifiable {
 			t.Errorf("%+v is no bound of %v", p, w.truth)
 		}
-		if v, ok := params.Value(r.Parameters, w.mode, w.name, 0); ok && v != m.L {
+		if v, ok := params.ValueAt(r.Parameters, w.mode, w.name, 0); ok && v != m.L {
 			t.Errorf("%s of %s is %v", w.name, w.mode, v)
 		}
 	}
@@ -66,7 +66,7 @@ func TestSmallestSize(t *testing.T) {
 		set.Series = append(set.Series, s)
 	}
 	r := mustFit(t, set, clean.Options{Replicates: 20})
-	if v, ok := params.Value(r.Parameters, "send", "o_r", 1); !ok || math.Abs(v-0.03) > 0.1*0.03 {
+	if v, ok := params.ValueAt(r.Parameters, "send", "o_r", 1); !ok || math.Abs(v-0.03) > 0.1*0.03 {
 		t.Errorf("o_r of a byte is %v: %+v", v, r.Parameters)
 	}
 	checkSmallest(t, r.Curves)
@@ -83,7 +83,7 @@ func TestBoundOfOverhead(t *testing.T) {
 			set.Series[len(set.Series)-1-i].Bytes = k
 		}
 	}
-	p := one(t, mustFit(t, set, clean.Options{Replicates: 20}), "send", "g", params.ByOverhead, params.Micros)
+	p := one(t, mustFit(t, set, clean.Options{Replicates: 20}), "send", "g", params.MethodOverheadBound, params.Micros)
 	if p.Samples != 6 || !(p.Low < p.Value && p.Value < p.High) {
 		t.Errorf("%+v", p)
 	}

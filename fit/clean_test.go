@@ -39,7 +39,7 @@ func TestUndisturbed(t *testing.T) {
 		"few samples at a size": {[]sample.Series{of(1, 0, false, 1, 2, 3, 4), of(1, 0, true, 8, 9), six(2, 0), of(2, 0, true, 7, 7)},
 			[]sample.Series{of(1, 0, false, 1, 2, 8, 3, 4, 9), of(2, 0, false, 1, 2, 3, 7, 4, 5, 6, 7)}, 1, 1},
 	} {
-		got, warnings := clean.Undisturbed(&sample.Set{Series: c.in})
+		got, warnings := clean.SelectUndisturbed(&sample.Set{Series: c.in})
 		if !slices.EqualFunc(got.Series, c.want, func(a, b sample.Series) bool { return a.Key == b.Key && slices.Equal(a.Times, b.Times) }) {
 			t.Errorf("%s: %v, want %v", name, got.Series, c.want)
 		}

@@ -37,7 +37,7 @@ func Fit(set *sample.Set, o clean.Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, disturbed := clean.Undisturbed(set)
+	set, disturbed := clean.SelectUndisturbed(set)
 	curves, err := curve.Load(set, o)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func Fit(set *sample.Set, o clean.Options) (*Result, error) {
 	places := curve.ByPlace(curves)
 	parts := make([]params.Extraction, len(places))
 	clean.Parallel(len(places), func(i int) {
-		parts[i] = params.Extraction{Subject: places[i][0].Subject(), Curves: places[i], O: o}
+		parts[i] = params.Extraction{Subject: places[i][0].Subject(), Curves: places[i], Options: o}
 		parts[i].Run()
 	})
 	for _, p := range parts {
@@ -66,6 +66,6 @@ func Fit(set *sample.Set, o clean.Options) (*Result, error) {
 		r.Handshakes = append(r.Handshakes, p.Handshakes...)
 		r.PLogP = append(r.PLogP, p.Views...)
 	}
-	clean.MarkImported(r.Warnings, set)
+	clean.MarkImportedWarnings(r.Warnings, set)
 	return r, nil
 }

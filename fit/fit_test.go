@@ -68,7 +68,7 @@ func TestGapHidden(t *testing.T) {
 		value     float64
 		warned    bool // that g is about o_s is the rule, that nobody knows is none
 	}{
-		{30, 15, 20, params.ByOverhead, 30, false}, {30, 30, 30, params.ByOverhead, 30, false}, {15, 30, 20, params.ByBound, 30, true}, {1e-6, 1e6, 1e6, params.ByBound, 1e6, true},
+		{30, 15, 20, params.MethodOverheadBound, 30, false}, {30, 30, 30, params.MethodOverheadBound, 30, false}, {15, 30, 20, params.MethodTrainBound, 30, true}, {1e-6, 1e6, 1e6, params.MethodTrainBound, 1e6, true},
 	} {
 		m := fittest.Typical()
 		m.SendO, m.RecvO, m.Gap = c.os, c.or, max(c.g, c.os, c.or) // a receiver that is slower holds the sender back
@@ -81,7 +81,7 @@ func TestGapHidden(t *testing.T) {
 	}
 	m := fittest.Typical()
 	m.SendO, m.Gap = 30, 31
-	p := one(t, mustFit(t, m.Samples(1, fittest.WholePlan), clean.Options{}), "send", "g", params.ByTrain, params.Micros)
+	p := one(t, mustFit(t, m.Samples(1, fittest.WholePlan), clean.Options{}), "send", "g", params.MethodTrain, params.Micros)
 	if p.Verdict != params.Good || math.Abs(p.Value-31) > 0.5 {
 		t.Errorf("a gap a little above the overhead: %+v", p)
 	}
@@ -93,23 +93,23 @@ func TestNegativeLatency(t *testing.T) {
 	m := fittest.Typical()
 	m.L = -5
 	r := mustFit(t, m.Samples(1, fittest.WholePlan), clean.Options{})
-	p := one(t, r, "message", "L", params.ByRoundTrip+params.Unidentifiable, params.Micros)
+	p := one(t, r, "message", "L", params.MethodRoundTrip+params.UnidentifiableSuffix, params.Micros)
 	if !math.IsNaN(p.Value) || !math.IsNaN(p.Low) || p.Verdict != params.NotIdentifiable {
 		t.Errorf("%+v", p)
 	}
 	if !warnedOf(r, "message", "L", clean.NegativeLatency) {
 		t.Errorf("no warning in %v", r.Warnings)
 	}
-	if _, ok := params.Value(r.Parameters, "message", "L", 1); ok {
+	if _, ok := params.ValueAt(r.Parameters, "message", "L", 1); ok {
 		t.Error("a latency that is not identifiable has a value")
 	}
-	if p := one(t, r, "message", "L", params.ByHalfTrip, params.Micros); math.Abs(p.Value-40) > 1 { // -5 + 30 + 15
+	if p := one(t, r, "message", "L", params.MethodHalfRoundTrip, params.Micros); math.Abs(p.Value-40) > 1 { // -5 + 30 + 15
 		t.Errorf("%+v", p)
 	}
 
 	m.L = 0.01
 	r = mustFit(t, m.Samples(1, fittest.WholePlan), clean.Options{})
-	one(t, r, "message", "L", params.ByRoundTrip+params.Unidentifiable, params.Micros)
+	one(t, r, "message", "L", params.MethodRoundTrip+params.UnidentifiableSuffix, params.Micros)
 	if !warnedOf(r, "message", "L", clean.Unidentified) && !warnedOf(r, "message", "L", clean.NegativeLatency) {
 		t.Errorf("no warning of a latency within its interval of nothing: %v", r.Warnings)
 	}
@@ -262,12 +262,12 @@ func TestSkew(t *testing.T) {
 		}
 	}
 	r := mustFit(t, set, clean.Options{})
-	p := one(t, r, "send", "G", params.ByBlocking, params.PerByte)
+	p := one(t, r, "send", "G", params.MethodBlockingDifference, params.PerByte)
 	if math.Abs(p.Value-m.G) > 1e-3*m.G || p.From != 1 || p.Verdict != params.Weak || !warnedOf(r, "send", "G", clean.Skew) {
 		t.Errorf("%+v, %v", p, r.Warnings)
 	}
 	// (57 + 300 + 15)/2 − 15 is above L, and knows nothing of it: the bound is 57 + 300 − 15
-	if p := one(t, r, "ssend", "L", params.ByReceive, params.Micros); !p.Bound() || math.Abs(p.Value-342) > 0.1 || !warnedOf(r, "ssend", "L", clean.Skew) {
+	if p := one(t, r, "ssend", "L", params.MethodReceiveDifference, params.Micros); !p.IsBound() || math.Abs(p.Value-342) > 0.1 || !warnedOf(r, "ssend", "L", clean.Skew) {
 		t.Errorf("%+v, %v", p, r.Warnings)
 	}
 	if r := mustFit(t, fittest.Typical().Samples(1, fittest.WholePlan), clean.Options{}); warned(r, clean.Skew) {
@@ -312,7 +312,7 @@ func TestSkewOfLongMessages(t *testing.T) {
 			add("isend", sample.Timer21, k, 0, 0)
 		}
 		r := mustFit(t, set, clean.Options{})
-		p := one(t, r, "send", "G", params.ByBlocking, params.PerByte)
+		p := one(t, r, "send", "G", params.MethodBlockingDifference, params.PerByte)
 		if math.Abs(p.Value-c.early) > 1e-3*c.early || warnedOf(r, "send", "G", clean.Skew) != c.skew || p.To != 128<<10 {
 			t.Errorf("%s: %+v, %v", c.name, p, r.Warnings)
 		}
@@ -390,7 +390,9 @@ func TestNotLinear(t *testing.T) {
 	if !warnedOf(r, "send", "o_s", clean.NotLinear) {
 		t.Errorf("no warning in %v", r.Warnings)
 	}
-	if !slices.ContainsFunc(r.Parameters, func(p params.Parameter) bool { return p.Verdict == params.Bad && p.Off > 0.1 && p.Most >= p.Off }) {
+	if !slices.ContainsFunc(r.Parameters, func(p params.Parameter) bool {
+		return p.Verdict == params.Bad && p.MedianDeviation > 0.1 && p.LargestDeviation >= p.MedianDeviation
+	}) {
 		t.Errorf("no range is bad: %+v", r.Parameters)
 	}
 }
@@ -490,7 +492,7 @@ func TestAnySet(t *testing.T) {
 		}
 		r := mustFit(t, set, clean.Options{Replicates: 10})
 		for _, p := range r.Parameters {
-			if math.IsNaN(p.Value) != (p.Verdict == params.NotIdentifiable) && !p.Bound() {
+			if math.IsNaN(p.Value) != (p.Verdict == params.NotIdentifiable) && !p.IsBound() {
 				t.Errorf("seed %d: %+v", seed, p)
 			}
 			if p.Low > p.Value || p.Value > p.High || math.IsInf(p.Value, 0) || p.Verdict == "" || p.Samples <= 0 || p.From > p.To {
@@ -522,11 +524,11 @@ func TestValue(t *testing.T) {
 	})
 	r := mustFit(t, set, clean.Options{})
 	for k, want := range map[int]float64{0: 10.01, 1: 10.01, 700: 17, 1024: 20.24, 2048: 90.96, 16000: 370} {
-		got, ok := params.Value(r.Parameters, "send", "o_s", k)
+		got, ok := params.ValueAt(r.Parameters, "send", "o_s", k)
 		if !ok || math.Abs(got-want) > 1e-3*want {
 			t.Errorf("o_s of %d bytes: %v, %v, want %v", k, got, ok, want)
 		}
-		if at := r.Curves[0].At(k); math.Abs(at-got) > 1e-9 {
+		if at := r.Curves[0].ValueAt(k); math.Abs(at-got) > 1e-9 {
 			t.Errorf("the curve at %d bytes: %v, the parameter: %v", k, at, got)
 		}
 	}
@@ -537,11 +539,11 @@ func TestValue(t *testing.T) {
 		Mode, name string
 		want       float64
 	}{{"message", "L", m.L}, {"message", "G", m.G}, {"send", "L", m.L}, {"send", "G", m.G}, {"send", "g", m.Gap}, {"isend", "o_r", m.IRecvO}} {
-		if got, ok := params.Value(r.Parameters, w.Mode, w.name, 1); !ok || math.Abs(got-w.want) > 1e-3*w.want {
+		if got, ok := params.ValueAt(r.Parameters, w.Mode, w.name, 1); !ok || math.Abs(got-w.want) > 1e-3*w.want {
 			t.Errorf("%s %s: %v, %v, want %v", w.Mode, w.name, got, ok, w.want)
 		}
 	}
-	if v, ok := params.Value(r.Parameters, "send", "H", 1); ok {
+	if v, ok := params.ValueAt(r.Parameters, "send", "H", 1); ok {
 		t.Errorf("H is %v", v)
 	}
 }

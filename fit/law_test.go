@@ -27,7 +27,7 @@ func TestNothingBelowZero(t *testing.T) {
 		}
 		for _, p := range r.Parameters {
 			rows[seed]++
-			if math.IsNaN(p.Value) && math.IsNaN(p.Low) && math.IsNaN(p.High) && strings.HasSuffix(p.Method, params.Unidentifiable) && p.Verdict == params.NotIdentifiable {
+			if math.IsNaN(p.Value) && math.IsNaN(p.Low) && math.IsNaN(p.High) && strings.HasSuffix(p.Method, params.UnidentifiableSuffix) && p.Verdict == params.NotIdentifiable {
 				continue
 			}
 			if math.IsNaN(p.Low) && math.IsNaN(p.High) && p.Verdict != params.Good { // of few samples a cell
@@ -36,7 +36,7 @@ func TestNothingBelowZero(t *testing.T) {
 			if !(0 <= p.Low && p.Low <= p.Value && p.Value <= p.High && p.High < 1e15) {
 				t.Errorf("seed %d: %+v", seed, p)
 			}
-			if p.Value == 0 && p.Unit != params.PerByte && !p.Bound() {
+			if p.Value == 0 && p.Unit != params.PerByte && !p.IsBound() {
 				t.Errorf("seed %d: nothing for a time: %+v", seed, p)
 			}
 		}

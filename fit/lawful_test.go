@@ -75,7 +75,7 @@ func lawful(seed uint64) []params.Parameter {
 		}
 	}
 	add("L", params.Micros, "rtt/2-o_s-o_r", 0, 0)
-	add("L", params.Micros, params.ByHalfTrip, 0, 0)
+	add("L", params.Micros, params.MethodHalfRoundTrip, 0, 0)
 	add("g", params.Micros, "train", 0, 0)
 	add("G", params.PerByte, "rtt/2", 0, 100_000)
 	return ps

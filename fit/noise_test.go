@@ -245,7 +245,7 @@ func TestDifferenceOfLargeTimes(t *testing.T) {
 		set.Series = append(set.Series, wait, start)
 	}
 	r := mustFit(t, set, clean.Options{})
-	p := one(t, r, "send", "G", params.ByBlocking, params.PerByte)
+	p := one(t, r, "send", "G", params.MethodBlockingDifference, params.PerByte)
 	if p.From != 1 || p.To != 1<<16 || math.Abs(p.Value-0.04) > 0.002 {
 		t.Errorf("%+v", p)
 	}

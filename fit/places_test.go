@@ -64,12 +64,12 @@ func TestParametersOfTiers(t *testing.T) {
 			continue
 		}
 		for name, want := range map[string]float64{"o_s": c.m.SendO + 16*c.m.SendSlope, "o_r": c.m.RecvO + 16*c.m.RecvSlope} {
-			if got, ok := params.Value(here, "send", name, 16); !ok || math.Abs(got-want) > 0.05*want {
+			if got, ok := params.ValueAt(here, "send", name, 16); !ok || math.Abs(got-want) > 0.05*want {
 				t.Errorf("%s of %s is %v, found %v", name, c.place, want, got)
 			}
 		}
 		want := c.m.G + c.m.SendSlope // the sender's bytes are on the way of a receive that waits
-		if got, ok := params.Value(here, "send", "G", 0); !ok || math.Abs(got-want) > 0.1*want {
+		if got, ok := params.ValueAt(here, "send", "G", 0); !ok || math.Abs(got-want) > 0.1*want {
 			t.Errorf("G of %s is %v, found %v", c.place, want, got)
 		}
 	}
@@ -116,7 +116,7 @@ func TestOwnPlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, ok := params.Value(params.Select(r.Parameters, "", "", "inter"), "send", "o_s", 16); !ok || math.Abs(v-100) > 5 {
+	if v, ok := params.ValueAt(params.Select(r.Parameters, "", "", "inter"), "send", "o_s", 16); !ok || math.Abs(v-100) > 5 {
 		t.Errorf("o_s is %v, of the samples of place inter it is 100", v)
 	}
 	if p := parameterOf(r.Parameters, "H"); p == nil || p.Value != 2 {
@@ -139,7 +139,7 @@ func TestOneTierHasNoGroups(t *testing.T) {
 	if !slices.ContainsFunc(r.Warnings, func(w clean.Warning) bool { return w.Code == clean.OneTier }) {
 		t.Errorf("warnings %v", r.Warnings)
 	}
-	if _, ok := params.Value(params.Select(r.Parameters, "", "", "inter"), "send", "o_s", 16); !ok {
+	if _, ok := params.ValueAt(params.Select(r.Parameters, "", "", "inter"), "send", "o_s", 16); !ok {
 		t.Error("no o_s of place inter")
 	}
 	near := fittest.Hierarchy{Times: []fittest.Machine{fittest.Small(m)}}.Samples(5, 1)

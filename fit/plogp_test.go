@@ -21,7 +21,7 @@ func TestPLogP(t *testing.T) {
 		if v.Mode != "send" {
 			continue
 		}
-		if math.Abs(v.L.Value-17) > 1e-6 || v.Least != 1 || len(v.Sizes) != len(m.Sizes) {
+		if math.Abs(v.L.Value-17) > 1e-6 || v.SmallestBytes != 1 || len(v.Sizes) != len(m.Sizes) {
 			t.Errorf("%+v", v)
 		}
 		for _, s := range v.Sizes {

@@ -72,7 +72,7 @@ func TestSecretMachines(t *testing.T) {
 			}
 			for _, w := range m.Truths() {
 				kind := params.KindOf(w.Name, w.Unit)
-				p, ok := params.Find(r.Parameters, w.Mode, kind, 0)
+				p, ok := params.FindRow(r.Parameters, w.Mode, kind, 0)
 				if kind != params.Gap { // the fit says itself by which method it knows g
 					rows := w.Find(r.Parameters)
 					if ok = len(rows) > 0; ok {
@@ -95,7 +95,7 @@ func TestSecretMachines(t *testing.T) {
 					if noise == 0 {
 						t.Errorf("seed %d: %+v is not identifiable, machine %+v", seed, w, m)
 					}
-				case p.Bound() && noise == 0:
+				case p.IsBound() && noise == 0:
 					if p.High < truth-slack {
 						t.Errorf("seed %d: %+v bounds %v", seed, p, truth)
 					}
@@ -105,7 +105,7 @@ func TestSecretMachines(t *testing.T) {
 					}
 				default:
 					name := w.Name + " in " + w.Unit
-					if p.Bound() {
+					if p.IsBound() {
 						name, p.Low = "bound of "+w.Name, 0
 					}
 					lock.Lock()
@@ -142,7 +142,7 @@ func TestParametersRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range want {
-		want[i].Least, want[i].Off, want[i].Most = 0, 0, 0
+		want[i].FewestSamples, want[i].MedianDeviation, want[i].LargestDeviation = 0, 0, 0
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)

@@ -47,16 +47,16 @@ func TestTrains(t *testing.T) {
 	}{
 		{"o_s", "(prtt10-d-rtt)/9", params.Micros, trainTruth.os},
 		{"o_r", sample.Timer12, params.Micros, trainTruth.or},
-		{"L", params.ByRoundTrip, params.Micros, trainTruth.l},
+		{"L", params.MethodRoundTrip, params.Micros, trainTruth.l},
 		{"g", "(prtt10-rtt)/9", params.Micros, trainTruth.g},
 		{"G", "(prtt10-rtt)/9", params.PerByte, trainTruth.big},
-		{"G", params.ByHalfTrip, params.PerByte, trainTruth.big},
+		{"G", params.MethodHalfRoundTrip, params.PerByte, trainTruth.big},
 	} {
 		if p := one(t, r, "send", c.name, c.method, c.unit); math.Abs(p.Value-c.want) > 1e-6*c.want || p.Verdict != params.Good {
 			t.Errorf("%s by %s is %v, %s, want %v", c.name, c.method, p.Value, p.Verdict, c.want)
 		}
 	}
-	if v, ok := params.Value(r.Parameters, "send", "G", 0); !ok || math.Abs(v-trainTruth.big) > 1e-8 {
+	if v, ok := params.ValueAt(r.Parameters, "send", "G", 0); !ok || math.Abs(v-trainTruth.big) > 1e-8 {
 		t.Errorf("G of many is %v", v)
 	}
 }
@@ -106,18 +106,18 @@ func TestTrainsDisturbed(t *testing.T) {
 // Of round trips alone L is not to be had, and nothing is made up in its place.
 func TestRoundTripsAlone(t *testing.T) {
 	r := mustFit(t, trainTruth.samples(sample.RTT), clean.Options{})
-	p := one(t, r, "send", "L", params.ByRoundTrip+params.Unidentifiable, params.Micros)
+	p := one(t, r, "send", "L", params.MethodRoundTrip+params.UnidentifiableSuffix, params.Micros)
 	if !math.IsNaN(p.Value) || p.Verdict != params.NotIdentifiable || !warnedOf(r, "send", "L", clean.Unidentified) {
 		t.Errorf("%+v %v", p, r.Warnings)
 	}
-	if v, ok := params.Value(r.Parameters, "send", "L", 0); ok {
+	if v, ok := params.ValueAt(r.Parameters, "send", "L", 0); ok {
 		t.Errorf("L has the value %v", v)
 	}
 	half := trainTruth.l + trainTruth.os + trainTruth.or
-	if p := one(t, r, "send", "L", params.ByHalfTrip, params.Micros); math.Abs(p.Value-half) > 1e-6 {
+	if p := one(t, r, "send", "L", params.MethodHalfRoundTrip, params.Micros); math.Abs(p.Value-half) > 1e-6 {
 		t.Errorf("rtt/2 is %v, want %v", p.Value, half)
 	}
-	if p := one(t, r, "send", "G", params.ByHalfTrip, params.PerByte); math.Abs(p.Value-trainTruth.big) > 1e-8 {
+	if p := one(t, r, "send", "G", params.MethodHalfRoundTrip, params.PerByte); math.Abs(p.Value-trainTruth.big) > 1e-8 {
 		t.Errorf("G is %v", p.Value)
 	}
 }
@@ -129,10 +129,10 @@ func TestStream(t *testing.T) {
 		set.Series[i].Timer = sample.Stream
 	}
 	r := mustFit(t, set, clean.Options{})
-	if p := one(t, r, "send", "g", sample.Stream+": upper bound", params.Micros); !p.Bound() || p.Verdict != params.NotIdentifiable || p.Value != trainTruth.times(1)[sample.PRTT(10)] {
+	if p := one(t, r, "send", "g", sample.Stream+": upper bound", params.Micros); !p.IsBound() || p.Verdict != params.NotIdentifiable || p.Value != trainTruth.times(1)[sample.PRTT(10)] {
 		t.Errorf("%+v", p)
 	}
-	if v, ok := params.Value(r.Parameters, "send", "g", 0); ok {
+	if v, ok := params.ValueAt(r.Parameters, "send", "g", 0); ok {
 		t.Errorf("a bound is the value %v", v)
 	}
 	if p := one(t, r, "send", "G", sample.Stream, params.PerByte); math.Abs(p.Value-11*trainTruth.big) > 1e-8 {
@@ -149,7 +149,7 @@ func TestSingleSamples(t *testing.T) {
 		key := sample.Key{Platform: "x", Clock: "real", Place: "inter", Mode: "send", Protocol: "auto", Timer: sample.RTT, Bytes: k}
 		set.Series = append(set.Series, sample.Series{Key: key, Times: []unit.Time{unit.FromMicros(f * 2 * (5 + 0.01*float64(k)))}})
 	}
-	p := one(t, mustFit(t, set, clean.Options{}), "send", "G", params.ByHalfTrip, params.PerByte)
+	p := one(t, mustFit(t, set, clean.Options{}), "send", "G", params.MethodHalfRoundTrip, params.PerByte)
 	if math.Abs(p.Value-0.01) > 0.0005 || !math.IsNaN(p.Low) || !math.IsNaN(p.High) || p.Verdict != params.Weak {
 		t.Errorf("G is %v from %v to %v, %s", p.Value, p.Low, p.High, p.Verdict)
 	}

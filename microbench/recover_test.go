@@ -87,7 +87,7 @@ func TestParametersComeBack(t *testing.T) {
 		for _, modes := range [][]string{{"send", "isend"}, {microbench.Message}} {
 			r := measured(t, spec(m), &microbench.Plan{Modes: modes, Sizes: recoverSizes, Reps: 20, WarmupRounds: 2}, 0, seed)
 			for name, want := range truth(m) {
-				got, ok := params.Value(r.Parameters, modes[0], name, 1)
+				got, ok := params.ValueAt(r.Parameters, modes[0], name, 1)
 				hidden := name == "g" && m.Gap <= max(m.SendO, m.RecvO)
 				switch {
 				case hidden:

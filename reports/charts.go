@@ -142,7 +142,7 @@ func lines(c *curve.Curve) [][]chart.Point {
 	for _, q := range c.Pieces {
 		var l []chart.Point
 		if q.From == 0 {
-			l = append(l, chart.Point{X: 0, Y: c.At(0)})
+			l = append(l, chart.Point{X: 0, Y: c.ValueAt(0)})
 		}
 		first := math.Max(float64(q.From), 1)
 		ratio := math.Pow(float64(q.To)/first, 1.0/steps)

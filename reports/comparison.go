@@ -437,12 +437,12 @@ func LibraryParameters(title string, libraries []string, ps []params.Parameter, 
 		}
 		rate := doc.None
 		for _, p := range ps {
-			if p.Library == l && p.Name == "G" && p.Method == params.ByHalfTrip && p.Value > 0 {
+			if p.Library == l && p.Name == "G" && p.Method == params.MethodHalfRoundTrip && p.Value > 0 {
 				rate = doc.Num(1 / p.Value)
 			}
 		}
-		t.Add(doc.Words(l), find("o_s", "timer11", params.Micros), find("o_r", "timer12", params.Micros), find("L", "rtt/2-o_s-o_r", params.Micros), find("L", params.ByHalfTrip, params.Micros),
-			any("g", params.Micros, "train", "o_s: upper bound", "train: upper bound"), find("G", params.ByHalfTrip, params.PerByte), rate)
+		t.Add(doc.Words(l), find("o_s", "timer11", params.Micros), find("o_r", "timer12", params.Micros), find("L", "rtt/2-o_s-o_r", params.Micros), find("L", params.MethodHalfRoundTrip, params.Micros),
+			any("g", params.Micros, "train", "o_s: upper bound", "train: upper bound"), find("G", params.MethodHalfRoundTrip, params.PerByte), rate)
 		x.Series = append(x.Series, chart.Joined(l, styleOf(i), curves[l]))
 	}
 	t.Note("For the smallest message, o_s is a send whose receiver waits, o_r a receive whose message has arrived, and L the rest of half a round trip; g is the interval between sends of a train, G the slope of half a round trip.")

@@ -205,7 +205,7 @@ func (p *place) at(mode, name string, k int) (float64, bool) {
 			return x.Value, true
 		}
 	}
-	return params.Value(p.rows, mode, name, k)
+	return params.ValueAt(p.rows, mode, name, k)
 }
 
 // point returns what was measured of a parameter at a size, or nil.
@@ -224,7 +224,7 @@ func (p *place) point(of *params.Parameter, k int) *curve.Point {
 }
 
 // first returns the row of a parameter that counts: the first that is no mere convention, as
-// params.Value takes it, or else the first, which then has no number.
+// params.ValueAt takes it, or else the first, which then has no number.
 func (p *place) first(mode, name string) *params.Parameter {
 	counts := func(x *params.Parameter) bool {
 		return (x.Unit == params.PerByte) == (name == "G" || name == "S") && !(name == "L" && convention(x.Method))
@@ -238,7 +238,7 @@ func (p *place) first(mode, name string) *params.Parameter {
 // convention says whether a method is another reading of L, which is not comparable with the
 // others.
 func convention(method string) bool {
-	return strings.HasPrefix(method, params.ByHalfTripGap) || method == params.ByHalfTrip || strings.HasPrefix(method, params.ByHalfTrip+":")
+	return strings.HasPrefix(method, params.MethodHalfRoundTripLessGap) || method == params.MethodHalfRoundTrip || strings.HasPrefix(method, params.MethodHalfRoundTrip+":")
 }
 
 // cell returns a parameter with its interval.
@@ -251,15 +251,15 @@ func cell(t *doc.Table, p *params.Parameter) doc.Cell {
 	case math.IsNaN(p.Value):
 		t.Note("? could not be determined from these samples: the warnings say why.")
 		return doc.Words("?").In(doc.Faint)
-	case p.Bound():
+	case p.IsBound():
 		t.Note("≤ is an upper bound: the samples show only that the value is not larger.")
 		text := format.AtMost(p.Value, p.High)
 		if math.IsNaN(p.High) {
-			text = withCount(t, text, p.Least)
+			text = withCount(t, text, p.FewestSamples)
 		}
 		return doc.Words(text).In(doc.Faint)
 	}
-	return measured(t, p.Value, p.Low, p.High, p.Least).In(tone(t, p))
+	return measured(t, p.Value, p.Low, p.High, p.FewestSamples).In(tone(t, p))
 }
 
 // measured returns a value with its interval, or if it has none with n, the number of samples.
@@ -286,7 +286,7 @@ func rate(t *doc.Table, p *params.Parameter) doc.Cell {
 	if p == nil || math.IsNaN(p.Value) || p.Value <= 0 {
 		return cell(t, p)
 	}
-	return measured(t, 1/p.Value, 1/p.High, 1/p.Low, p.Least).In(tone(t, p))
+	return measured(t, 1/p.Value, 1/p.High, 1/p.Low, p.FewestSamples).In(tone(t, p))
 }
 
 // tone returns that of a parameter.
@@ -308,7 +308,7 @@ func (p *place) legend(t *doc.Table) {
 			if x == nil || math.IsNaN(x.Value) {
 				continue
 			}
-			if x.Method != params.ByOverhead && !x.Bound() {
+			if x.Method != params.MethodOverheadBound && !x.IsBound() {
 				methods.add(x.Method, mode)
 			}
 			if name == "G" && x.From >= 0 {
@@ -365,7 +365,7 @@ func (p *place) extents(t *doc.Table, mode, name string) doc.Cell {
 			extent += doc.Mark
 			t.Note("! is weak: times are not on one line, too few, or uncertain.")
 		case params.Bad:
-			extent += fmt.Sprintf("%s (off %.2g %%)", doc.Mark+doc.Mark, 100*x.Off)
+			extent += fmt.Sprintf("%s (off %.2g %%)", doc.Mark+doc.Mark, 100*x.MedianDeviation)
 			t.Note("!! is bad: poor linear fit. Half of the times are at least as far off as shown: use the measured times.")
 		}
 		words = append(words, extent)
@@ -419,7 +419,7 @@ func (p *place) limit(mode string) *params.Parameter {
 
 // readings are the conventions of L, in the order of columns: the head of each, and its method.
 var readings = []struct{ head, method string }{
-	{"LogP\nrtt/2-o_s-o_r", params.ByRoundTrip}, {"paper\ntimer21-timer12", params.ByReceive}, {"PLogP\nrtt/2-g", params.ByHalfTripGap}, {"with overheads\nrtt/2", params.ByHalfTrip},
+	{"LogP\nrtt/2-o_s-o_r", params.MethodRoundTrip}, {"paper\ntimer21-timer12", params.MethodReceiveDifference}, {"PLogP\nrtt/2-g", params.MethodHalfRoundTripLessGap}, {"with overheads\nrtt/2", params.MethodHalfRoundTrip},
 }
 
 // latencies is the table of the readings of L in all modes that have one, in microseconds.

@@ -277,7 +277,7 @@ func (p *place) answer(t *doc.Table, r Row) (doc.Cell, string) {
 		}
 	}
 	switch {
-	case v >= r.Low && v <= r.High && r.Low < r.High, x.Bound() && x.High >= r.Low:
+	case v >= r.Low && v <= r.High && r.Low < r.High, x.IsBound() && x.High >= r.Low:
 		return c, "within"
 	case v > r.High:
 		return c, format.Percent(100 * (v - r.High) / r.High)

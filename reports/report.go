@@ -170,7 +170,7 @@ func costs(all []subject) string {
 		if c == nil || len(c.Points) == 0 {
 			continue
 		}
-		half := c.Half().Points
+		half := c.HalfRoundTrip().Points
 		if from < 0 {
 			var sizes []int
 			for _, p := range half {

@@ -208,7 +208,7 @@ func (s *subject) carries(limit string) bool {
 // calls that do not block, the time between two calls says nothing of when messages arrive: what
 // does is a round-trip train, or a window that an answer ends.
 func (s *subject) burst() *curve.Curve {
-	ends := func(c *curve.Curve) bool { return c.Timer == sample.Stream || params.Interval(c.Timer) }
+	ends := func(c *curve.Curve) bool { return c.Timer == sample.Stream || params.IsPerMessage(c.Timer) }
 	blocks := func(c *curve.Curve) bool { return c.Timer == sample.Train }
 	for _, q := range []struct {
 		mode string

@@ -36,12 +36,12 @@ func example() *fit.Result {
 	add("isend", "o_s", 0, 500, 0.01, 0.0098, 0.0102, params.PerByte, "timer11", params.Good)
 	add("isend", "o_s", 700, 20000, 38, 37.8, 38.3, params.Micros, "timer11", params.Weak)
 	add("isend", "o_s", 700, 20000, 0.0099, 0.0097, 0.0101, params.PerByte, "timer11", params.Weak)
-	add("isend", "g", 16, 16, 29.97, 29.8, 30.1, params.Micros, params.ByOverhead, params.NotIdentifiable)
+	add("isend", "g", 16, 16, 29.97, 29.8, 30.1, params.Micros, params.MethodOverheadBound, params.NotIdentifiable)
 	add("ssend", "o_s", 0, 20000, 35, 35, 35, params.Micros, "timer11", params.Good)
 	add("ssend", "o_r", 0, 20000, 18, 17.9, 18.1, params.Micros, "timer12", params.Good)
-	add("ssend", "L", 16, 16, 40, 39, 41, params.Micros, params.ByHalfTrip, params.Good) // another reading, which never counts
-	add("ssend", "L", 16, 16, 3.1, 2.93, 3.22, params.Micros, params.ByReceive, params.Good)
-	add("ssend", "G", 0, 20000, nan, nan, nan, params.PerByte, params.ByBlocking, params.NotIdentifiable)
+	add("ssend", "L", 16, 16, 40, 39, 41, params.Micros, params.MethodHalfRoundTrip, params.Good) // another reading, which never counts
+	add("ssend", "L", 16, 16, 3.1, 2.93, 3.22, params.Micros, params.MethodReceiveDifference, params.Good)
+	add("ssend", "G", 0, 20000, nan, nan, nan, params.PerByte, params.MethodBlockingDifference, params.NotIdentifiable)
 	add("message", "G", 0, 20000, 0.0142, 0.01418, 0.01425, params.PerByte, "rtt/2", params.Weak)
 	draw("isend", "timer11", curve.Point{Bytes: 16, Value: 29.97, Low: 29.91, High: 30.08}, curve.Point{Bytes: 10000, Value: 130.14, Low: 129.9, High: 130.5})
 	draw("ssend", "timer11", curve.Point{Bytes: 16, Value: 35.25, Low: 35.25, High: 35.25})
@@ -189,7 +189,7 @@ func TestPredictedCell(t *testing.T) {
 // Of a gap that the receiver hides there is a bound, which no one takes for a number.
 func TestBound(t *testing.T) {
 	x := &doc.Table{}
-	p := &params.Parameter{Name: "g", Value: 29.9, Low: 29.8, High: 30, Unit: params.Micros, Method: params.ByBound, Verdict: params.NotIdentifiable}
+	p := &params.Parameter{Name: "g", Value: 29.9, Low: 29.8, High: 30, Unit: params.Micros, Method: params.MethodTrainBound, Verdict: params.NotIdentifiable}
 	if c := cell(x, p); !c.Is(doc.Cell{Text: "≤30.00", Tone: doc.Faint}) || len(x.Notes) != 1 {
 		t.Errorf("%+v, %v", c, x.Notes)
 	}
@@ -197,11 +197,11 @@ func TestBound(t *testing.T) {
 	if c := cell(x, p); !c.Is(doc.Cell{Text: "≤29.90", Tone: doc.Faint}) || len(x.Notes) != 2 {
 		t.Errorf("without an interval: %+v, %v", c, x.Notes)
 	}
-	p.Least = 3
+	p.FewestSamples = 3
 	if c := cell(x, p); c.Text != "≤29.90"+format.Glue+"n=3" {
 		t.Errorf("of three samples: %+v", c)
 	}
-	p.Method, p.Verdict = params.ByTrain, params.Weak
+	p.Method, p.Verdict = params.MethodTrain, params.Weak
 	if c := cell(x, p); c.Text != "29.90"+format.Glue+"n=3" || c.Tone != doc.Doubt {
 		t.Errorf("of three samples: %+v", c)
 	}

@@ -68,7 +68,7 @@ func wayPanels(all []subject) (p chart.Stacked, declared bool) {
 		if c == nil {
 			continue
 		}
-		half := c.Half()
+		half := c.HalfRoundTrip()
 		p.Upper.Series = append(p.Upper.Series, chart.Series{Name: t.name, Style: t.style(false), Points: points(half.Points), Lines: lines(half)})
 		off := chart.Series{Name: t.name, Shape: t.at % len(chart.Solid), Style: t.style(false)}
 		for _, r := range half.Residuals() { // without intervals: what launches differ by moves the line as well
@@ -92,12 +92,12 @@ func rates(all []subject) *chart.Chart {
 	for i := range all {
 		t := &all[i]
 		if c := t.curve(t.main(), sample.RTT); c != nil {
-			half := c.Half()
-			at := points(half.Bandwidth())
+			half := c.HalfRoundTrip()
+			at := points(half.BandwidthPoints())
 			x.Series = append(x.Series, chart.Joined(t.name, t.style(false), at))
 		}
 		if c := t.burst(); c != nil {
-			at := points(c.Bandwidth())
+			at := points(c.BandwidthPoints())
 			x.Series = append(x.Series, chart.Series{Name: t.name + ", burst of " + c.Mode, Style: t.style(true), Points: at, Lines: [][]chart.Point{at}})
 		}
 	}

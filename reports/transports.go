@@ -122,10 +122,10 @@ func (s *Transports) rows() []*compare.Row {
 			call = "isend"
 		}
 		add(s.Table.Near(compare.OneWay, name, 8))
-		add(s.Table.Row("L", name, params.ByRoundTrip))
+		add(s.Table.Row("L", name, params.MethodRoundTrip))
 		if name == "send" {
-			add(s.Table.Row("L", "ssend", params.ByReceive))
-			add(s.Table.Row("L", name, params.ByHalfTripGap))
+			add(s.Table.Row("L", "ssend", params.MethodReceiveDifference))
+			add(s.Table.Row("L", name, params.MethodHalfRoundTripLessGap))
 		}
 		for _, mode := range []string{name, call} {
 			add(s.Table.Near("o_s", mode, 8))
@@ -186,7 +186,7 @@ func rowGroup(r *compare.Row) string {
 func rowWords(r *compare.Row) string {
 	switch {
 	case r.Name == "L":
-		return "L = " + map[string]string{params.ByRoundTrip: "rtt/2 − o_s − o_r", params.ByReceive: "timer21 − timer12 of ssend", params.ByHalfTripGap: "rtt/2 − g (PLogP)"}[r.Method]
+		return "L = " + map[string]string{params.MethodRoundTrip: "rtt/2 − o_s − o_r", params.MethodReceiveDifference: "timer21 − timer12 of ssend", params.MethodHalfRoundTripLessGap: "rtt/2 − g (PLogP)"}[r.Method]
 	case r.Name == compare.OneWay:
 		return "L = rtt/2, half round trip, " + format.Size(r.Bytes)
 	case r.Name == compare.Achieved && r.Bytes < 0:
@@ -279,7 +279,7 @@ func (s *Transports) methods(t *doc.Table, all []subject) {
 		}
 		var methods grouped
 		for _, r := range x.Values {
-			if !math.IsNaN(r.Value) && !r.Bound() && r.Method != params.ByOverhead {
+			if !math.IsNaN(r.Value) && !r.IsBound() && r.Method != params.MethodOverheadBound {
 				methods.add(r.Method, all[r.Subject].name)
 			}
 		}
@@ -348,7 +348,7 @@ func (s *Transports) off(all []subject) []string {
 	var words []string
 	for i := range all {
 		if c := all[i].curve(all[i].main(), sample.RTT); c != nil && len(c.Points) > 2 {
-			if middle, most := c.Off(); !math.IsNaN(most) {
+			if middle, most := c.Deviations(); !math.IsNaN(most) {
 				words = append(words, fmt.Sprintf("%s %.1f and %.1f %%", all[i].name, middle, most))
 			}
 		}

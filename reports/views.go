@@ -34,19 +34,19 @@ func plogpTable(v params.PLogP) *doc.Table {
 	for _, x := range v.Sizes {
 		t.Add(doc.Bytes(x.Bytes), timed(t, x.SendO), timed(t, x.RecvO), timed(t, x.Gap))
 	}
-	t.Note("L is %s: RTT(0)/2 - g(0), of %s; g(m) is (RTT(m) - RTT(0))/2 + g(0), since as many bytes come back.", timed(t, v.L).Text, format.Size(v.Least))
+	t.Note("L is %s: RTT(0)/2 - g(0), of %s; g(m) is (RTT(m) - RTT(0))/2 + g(0), since as many bytes come back.", timed(t, v.L).Text, format.Size(v.SmallestBytes))
 	x := v.LogGP()
 	t.Note("As LogGP: L' = L + g - o_s - o_r = %s us, o = (o_s + o_r)/2 = %s us, g = %s us, G = g(m)/m = %s us/B.", format.Number(x.L), format.Number(x.O), format.Number(x.Gap), format.Number(x.BigGap))
 	return t
 }
 
 // timed returns a time with its interval.
-func timed(t *doc.Table, x params.Timed) doc.Cell {
+func timed(t *doc.Table, x params.TimeInterval) doc.Cell {
 	if math.IsNaN(x.Value) {
 		t.Note("- was not measured, or is not above zero.")
 		return doc.None
 	}
-	return measured(t, x.Value, x.Low, x.High, x.Least)
+	return measured(t, x.Value, x.Low, x.High, x.FewestSamples)
 }
 
 // LogGPS is L, o, g, G and S of the modes that have an eager limit, or at least a latency.
@@ -76,8 +76,8 @@ func (p *place) loggps() *doc.Table {
 
 // mean returns o of the smallest messages.
 func (p *place) mean(mode string) doc.Cell {
-	send, ok := params.Value(p.rows, mode, "o_s", 0)
-	receive, both := params.Value(p.rows, mode, "o_r", 0)
+	send, ok := params.ValueAt(p.rows, mode, "o_s", 0)
+	receive, both := params.ValueAt(p.rows, mode, "o_r", 0)
 	if !ok || !both {
 		return doc.None
 	}
@@ -166,14 +166,14 @@ func (p *place) performance(set *sample.Set) *doc.Table {
 	for _, k := range slices.Sorted(maps.Keys(trips)) {
 		times := trips[k]
 		slices.Sort(times)
-		half, tail := clean.At(times, 0.5)/2, math.NaN()
+		half, tail := clean.SampleQuantile(times, 0.5)/2, math.NaN()
 		if len(times) >= 100 { // fewer have none
-			tail = clean.At(times, 0.99) / 2
+			tail = clean.SampleQuantile(times, 0.99) / 2
 		}
 		each := half
 		if stream != nil {
 			each = math.NaN()
-			if c := stream.Cell(k); c != nil && c.Value > 0 { // a difference of times may be none, or less
+			if c := stream.CellOf(k); c != nil && c.Value > 0 { // a difference of times may be none, or less
 				each = c.Value
 			}
 		}

@@ -29,10 +29,10 @@ func measured(t *testing.T, platform, flags string) []params.Parameter {
 func ratio(t *testing.T, a, b []params.Parameter, mode, name string, bytes int) float64 {
 	t.Helper()
 	value := func(ps []params.Parameter) float64 {
-		if v, ok := params.Value(ps, mode, name, bytes); ok {
+		if v, ok := params.ValueAt(ps, mode, name, bytes); ok {
 			return v
 		}
-		p, ok := params.Find(ps, mode, params.KindOf(name, params.Micros), bytes) // a bound
+		p, ok := params.FindRow(ps, mode, params.KindOf(name, params.Micros), bytes) // a bound
 		if !ok {
 			t.Fatalf("no %s of %s", name, mode)
 		}
@@ -65,7 +65,7 @@ func TestAnotherTorus(t *testing.T) {
 		}
 	}
 	const wire = 1 / 350.0 // us/B
-	if g, _ := params.Value(t3e, "send", "G", 0); g < wire {
+	if g, _ := params.ValueAt(t3e, "send", "G", 0); g < wire {
 		t.Errorf("G is %g us/B, which is faster than the wire", g)
 	}
 }

@@ -93,7 +93,7 @@ func (s setting) measuredOf(cmd *cobra.Command, lengths []int) ([]int, error) {
 	for _, k := range lengths {
 		var err error
 		for _, ps := range s.measured {
-			_, far := params.Covers(ps, s.call, k)
+			_, far := params.OutsideRange(ps, s.call, k)
 			err = cmp.Or(err, far)
 		}
 		if err == nil {
@@ -114,7 +114,7 @@ func (s setting) measuredOf(cmd *cobra.Command, lengths []int) ([]int, error) {
 func (s setting) within(bytes int) reports.Range {
 	at := reports.Inside
 	for _, ps := range s.measured {
-		switch outside, err := params.Covers(ps, s.call, bytes); {
+		switch outside, err := params.OutsideRange(ps, s.call, bytes); {
 		case err != nil:
 			return reports.Unknown
 		case outside:
@@ -260,7 +260,7 @@ func (p *predict) ofParameters(cmd *cobra.Command, s *setting) (node func(rank i
 			s.where = fmt.Sprintf("%s on %s, %s, %s", call, here[0].Platform, here[0].Library, here[0].Place)
 		}
 		s.call, s.measured = call, append(s.measured, here)
-		x, err := params.Calls(here, call)
+		x, err := params.CallParametersBySize(here, call)
 		if err != nil {
 			err = fmt.Errorf("predict from %s: %w", p.params, err)
 		}

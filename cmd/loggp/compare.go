@@ -128,7 +128,7 @@ func (c *comparison) changes(cmd *cobra.Command, before, after string) error {
 		if sets[i], err = sample.ReadFile(name); err != nil {
 			return err
 		}
-		if some, _ := clean.OfCollectives(sets[i]); some {
+		if some, _ := clean.FindCollectiveSamples(sets[i]); some {
 			return fmt.Errorf("compare: %s has samples of collective operations: name both files by --samples", name)
 		}
 	}
@@ -277,7 +277,7 @@ func comparable(t *compare.Table, lengths []int) error {
 // unpredicted is the error of parameters that predict nothing of some samples.
 func unpredicted(name string, ps []params.Parameter) error {
 	err := fmt.Errorf("%s predicts nothing of what is in the samples: is it of the same platform, library and place, and has it the parameters of their modes, and of mode message for T_s and T_sr?", name)
-	if _, missing := params.Model(ps, microbench.Message); missing != nil {
+	if _, missing := params.ModelParameters(ps, microbench.Message); missing != nil {
 		err = fmt.Errorf("%w There is %w", err, missing)
 	}
 	return err
@@ -296,7 +296,7 @@ func readTiers(name string) ([]params.Parameter, []tiers.Tiers, error) {
 		return nil, nil, fmt.Errorf("parameters: %w", err)
 	}
 	defer f.Close()
-	ps, facts, err := params.Read(f, name)
+	ps, facts, err := params.ReadWithFacts(f, name)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -26,7 +26,7 @@ import (
 func ofCollectives(machines []sample.Machine) (bool, error) {
 	var some, others bool
 	for _, m := range machines {
-		a, b := clean.OfCollectives(m.Set)
+		a, b := clean.FindCollectiveSamples(m.Set)
 		some, others = some || a, others || b
 	}
 	if some && others {
@@ -116,14 +116,14 @@ func fromParameters(name string, ps []params.Parameter, machines []sample.Machin
 		if len(here) == 0 {
 			return s, fmt.Errorf("%s has no parameters of %s, %s, %s: 'loggp measure --platform %[2]s -o FILE' and 'loggp fit FILE -o PARAMS' make them", name, x.Platform, x.Library, x.Place)
 		}
-		if s.Parameters, err = params.Calls(here, call); err != nil {
+		if s.Parameters, err = params.CallParametersBySize(here, call); err != nil {
 			return s, fmt.Errorf("with %s: %w", name, err)
 		}
 		s.where = fmt.Sprintf("%s in %s", call, name)
 		if w := wayTo(ways, x); w != nil {
 			s.nodes = w.nodes()
 		}
-		if near, err := params.Calls(params.Select(ps, x.Platform, x.Library, model.Intra.String()), call); err == nil && s.nodes.Tiered() {
+		if near, err := params.CallParametersBySize(params.Select(ps, x.Platform, x.Library, model.Intra.String()), call); err == nil && s.nodes.Tiered() {
 			s.Near = &near
 		}
 		return s, nil

@@ -19,7 +19,7 @@ import (
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/schedule/pattern"
 	"github.com/loggp/loggp/model/unit"
-	"github.com/loggp/loggp/reports/recording"
+	"github.com/loggp/loggp/reports/timeline"
 )
 
 // What compare has for schedules: what they take on machines beside what LogGOPS says.
@@ -102,7 +102,7 @@ func (s *schedules) machines(cmd *cobra.Command, c *comparison) error {
 			subjects = append(subjects, subject{job, of})
 		}
 	}
-	var all []recording.MachineSchedules
+	var all []timeline.MachineSchedules
 	rows := 0
 	for _, x := range subjects {
 		m, err := onMachine(cmd, c, x.job, x.work, given)
@@ -117,7 +117,7 @@ func (s *schedules) machines(cmd *cobra.Command, c *comparison) error {
 	if len(all) == 0 {
 		return nil
 	}
-	return c.write(cmd, rows, recording.Schedules(all))
+	return c.write(cmd, rows, timeline.Schedules(all))
 }
 
 // names returns the platforms. Parameters of one may have commas.
@@ -184,9 +184,9 @@ func openJob(cmd *cobra.Command, name, library string, ranks int) (*job.Job, err
 }
 
 // onMachine runs schedules on a machine, and simulates them.
-func onMachine(cmd *cobra.Command, c *comparison, job *job.Job, all []work, given *schedule.Params) (*recording.MachineSchedules, error) {
+func onMachine(cmd *cobra.Command, c *comparison, job *job.Job, all []work, given *schedule.Params) (*timeline.MachineSchedules, error) {
 	var err error
-	m := &recording.MachineSchedules{Platform: job.Platform.Machine.Name, Library: job.Library.Name, Ranks: job.Ranks}
+	m := &timeline.MachineSchedules{Platform: job.Platform.Machine.Name, Library: job.Library.Name, Ranks: job.Ranks}
 	switch {
 	case given != nil:
 		m.Params = *given
@@ -225,7 +225,7 @@ func onMachine(cmd *cobra.Command, c *comparison, job *job.Job, all []work, give
 			return nil, fmt.Errorf("%s %s: %w", w.group, w.name, err)
 		}
 		n := unit.Time(w.repeats)
-		m.Times = append(m.Times, recording.ScheduleTime{Group: w.group, Name: w.name, Bytes: w.bytes, Machine: max(1, took[len(took)/2]/n), Simulated: res.Last / n})
+		m.Times = append(m.Times, timeline.ScheduleTime{Group: w.group, Name: w.name, Bytes: w.bytes, Machine: max(1, took[len(took)/2]/n), Simulated: res.Last / n})
 	}
 	return m, nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
-	"github.com/loggp/loggp/reports/recording"
 	"github.com/loggp/loggp/reports/render"
+	"github.com/loggp/loggp/reports/timeline"
 )
 
 // What run, trace and simulate write of a course: trace events, a picture or a page.
@@ -34,13 +34,13 @@ func courseFormat(output string) error {
 
 // writeCourse writes a recording as a page, a picture or a file of events; the document is the
 // page.
-func writeCourse(cmd *cobra.Command, output, of string, shown recording.Trace, page *doc.Document) error {
+func writeCourse(cmd *cobra.Command, output, of string, shown timeline.Trace, page *doc.Document) error {
 	var err error
 	what := "page"
 	switch extension(output) {
 	case ".json":
 		what = "trace events"
-		err = sample.Save(output, func(w io.Writer) error { return recording.Events(w, shown) })
+		err = sample.Save(output, func(w io.Writer) error { return timeline.Events(w, shown) })
 	case ".svg":
 		what = "time line"
 		err = sample.Save(output, func(w io.Writer) error { return shown.Chart().SVG(w, chart.Width) })
@@ -94,6 +94,6 @@ func (r *runs) writeRun(cmd *cobra.Command, program []string, job *job.Job, reco
 	if r.course == "" {
 		return nil
 	}
-	shown := recording.Trace{Name: job.Platform.Machine.Name + "-" + filepath.Base(program[0]), Title: printed.Title, Ranks: job.Ranks, Command: recall(cmd, program...), Recording: record}
+	shown := timeline.Trace{Name: job.Platform.Machine.Name + "-" + filepath.Base(program[0]), Title: printed.Title, Ranks: job.Ranks, Command: recall(cmd, program...), Recording: record}
 	return writeCourse(cmd, r.course, shown.Title, shown, shown.Page(printed))
 }

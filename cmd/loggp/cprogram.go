@@ -16,7 +16,7 @@ import (
 	"github.com/loggp/loggp/impl/program/portable"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
-	"github.com/loggp/loggp/reports/recording"
+	"github.com/loggp/loggp/reports/timeline"
 )
 
 // cprogram has the flags for programs in C.
@@ -134,7 +134,7 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		return show(cmd, recording.Ends(fmt.Sprintf("%s, %d ranks, on %s, %s", name, job.Ranks, r.platform, job.Library.Name), "Computing takes its own time.", ends))
+		return show(cmd, timeline.Ends(fmt.Sprintf("%s, %d ranks, on %s, %s", name, job.Ranks, r.platform, job.Library.Name), "Computing takes its own time.", ends))
 	}
 	record, err := job.Record(cmd.Context(), r.seed, r.protocol, r.most(), main)
 	if err != nil {
@@ -147,7 +147,7 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 	case p.Compute.Factor > 0:
 		note = fmt.Sprintf("Computing takes %g times the time that it takes here.", p.Compute.Factor)
 	}
-	document := recording.Run(fmt.Sprintf("%s, %d ranks, on %s, %s", name, job.Ranks, job.Platform.Machine.Name, job.Library.Name), note, record, r.profile)
+	document := timeline.Run(fmt.Sprintf("%s, %d ranks, on %s, %s", name, job.Ranks, job.Platform.Machine.Name, job.Library.Name), note, record, r.profile)
 	if err := show(cmd, document); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/loggp/loggp/impl/program"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
-	"github.com/loggp/loggp/reports/recording"
+	"github.com/loggp/loggp/reports/timeline"
 )
 
 // placed makes a job for each placement of --place, or the one job of the other flags.
@@ -50,15 +50,15 @@ func (r *runs) compare(cmd *cobra.Command, p program.Program, s program.Settings
 	if r.profile {
 		return misuse(cmd, fmt.Errorf("--profile: it is of one run; name one placement"))
 	}
-	var all []recording.Placed
+	var all []timeline.Placed
 	for _, job := range jobs {
 		record, err := job.Record(cmd.Context(), r.seed, r.protocol, -1, code)
 		placement := job.Platform.Machine.Nodes.Placed
 		if err != nil {
 			return fmt.Errorf("%s on %s, placed %v: %w", p.Name, job.Platform.Machine.Name, placement, err)
 		}
-		all = append(all, recording.Placed{Placement: placement, Record: record})
+		all = append(all, timeline.Placed{Placement: placement, Record: record})
 	}
 	title := fmt.Sprintf("Placements of %s, size %d, rounds %d, on %s, %s", p.Name, s.Size, s.Rounds, jobs[0].Platform.Machine.Name, jobs[0].Library.Name)
-	return show(cmd, recording.Placements(title, all))
+	return show(cmd, timeline.Placements(title, all))
 }

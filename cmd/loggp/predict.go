@@ -271,7 +271,7 @@ func (p *predict) fromParameters(cmd *cobra.Command) (predictor, error) {
 
 // byEquations predicts protocols from the parameters of low-level messages.
 func (source *predictor) byEquations(here []params.Parameter) error {
-	x, err := params.Model(here, microbench.Message)
+	x, err := params.ModelParameters(here, microbench.Message)
 	if err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func (source *predictor) byEquations(here []params.Parameter) error {
 	source.predict = func(name string, k int) (reports.Prediction, error) {
 		protocol := model.Named(name)
 		e := protocol.Equations()
-		within, err := params.Equations(here, k)
+		within, err := params.EstimateEquationRange(here, k)
 		at := ranged(within, err).Range
 		return reports.Prediction{
 			Protocol: name, Bytes: k, Sender: reports.Predicted{Time: model.SenderTime(protocol, x, k), Range: at},
@@ -299,8 +299,8 @@ func (source *predictor) byEquations(here []params.Parameter) error {
 // is an error if there are none.
 func (source *predictor) byRanges(here []params.Parameter) error {
 	times := func(call string, k int) (send, way params.Estimate, noSend, noWay error) {
-		send, noSend = params.At(here, call, params.SendOverhead, k)
-		way, noWay = params.Way(here, call, k)
+		send, noSend = params.EstimateAt(here, call, params.SendOverhead, k)
+		way, noWay = params.EstimateOneWay(here, call, k)
 		return
 	}
 	var first error

@@ -19,7 +19,7 @@ import (
 
 // hasCollectives says whether some samples are of collective operations.
 func hasCollectives(m sample.Machine) bool {
-	some, _ := clean.OfCollectives(m.Set)
+	some, _ := clean.FindCollectiveSamples(m.Set)
 	return some
 }
 
@@ -72,7 +72,7 @@ func parametersOf(machines []sample.Machine, file string) (p parameters, err err
 	}
 	var files []string
 	for _, m := range machines {
-		if _, others := clean.OfCollectives(m.Set); !others {
+		if _, others := clean.FindCollectiveSamples(m.Set); !others {
 			continue
 		}
 		fitted, err := fit.Fit(m.Set, clean.Options{})

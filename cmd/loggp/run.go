@@ -21,7 +21,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
-	"github.com/loggp/loggp/reports/recording"
+	"github.com/loggp/loggp/reports/timeline"
 )
 
 // runs has the flags of the verb.
@@ -246,13 +246,13 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 		const note = "What programs compute takes its own time."
 		switch {
 		case traffic != nil:
-			return show(cmd, recording.Traffic(trafficTitle(name, s, job), flows, &model.Timeline{}))
+			return show(cmd, timeline.Traffic(trafficTitle(name, s, job), flows, &model.Timeline{}))
 		case benchmark:
-			document := recording.Ends(fmt.Sprintf("%s, class %s, on %s, %s", b.Name, result.Class, r.platform, job.Library.Name), note, ends)
+			document := timeline.Ends(fmt.Sprintf("%s, class %s, on %s, %s", b.Name, result.Class, r.platform, job.Library.Name), note, ends)
 			document.AddTables("npb", "NAS Parallel Benchmark "+b.Name, benchmarkTable(b, result, job.Ranks))
 			return errors.Join(show(cmd, document), verified(b, result, job))
 		}
-		return show(cmd, recording.Ends(programTitle(p, s, job), note, ends))
+		return show(cmd, timeline.Ends(programTitle(p, s, job), note, ends))
 	}
 	record, err := job.Record(cmd.Context(), r.seed, r.protocol, r.most(), code)
 	if err != nil {
@@ -268,11 +268,11 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 			fmt.Fprintf(cmd.ErrOrStderr(), "--collective %v=%s has no effect: %s makes no such call\n", f.Operation, f.Algorithm, p.Name)
 		}
 	}
-	document := recording.Run(title, note, record, r.profile)
+	document := timeline.Run(title, note, record, r.profile)
 	if traffic != nil {
-		document = recording.Traffic(trafficTitle(name, s, job), flows, record)
+		document = timeline.Traffic(trafficTitle(name, s, job), flows, record)
 		if r.profile {
-			document.AddTables("calls", "Calls of all ranks", recording.Calls(record))
+			document.AddTables("calls", "Calls of all ranks", timeline.Calls(record))
 		}
 	}
 	if benchmark {

@@ -13,7 +13,7 @@ import (
 	"github.com/loggp/loggp/impl/program/portable"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/reports/doc"
-	"github.com/loggp/loggp/reports/recording"
+	"github.com/loggp/loggp/reports/timeline"
 )
 
 // portable runs a program that any library can run.
@@ -85,7 +85,7 @@ func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
 	title := fmt.Sprintf("%s, %s %d, rounds %d, on %s, %s: result correct", p.Name, p.Size, s.Size, s.Rounds, job.Platform.Machine.Name, job.Library.Name)
 	document := &doc.Document{Title: title}
 	if !job.Real() {
-		document = recording.Run(title, fmt.Sprintf("One operation takes %v.", s.Operation), record, false)
+		document = timeline.Run(title, fmt.Sprintf("One operation takes %v.", s.Operation), record, false)
 	}
 	document.AddTables("rate", "How fast "+p.Name+" is", rateTable(p, result))
 	if err := show(cmd, document); err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/chart"
-	"github.com/loggp/loggp/reports/recording"
+	"github.com/loggp/loggp/reports/timeline"
 )
 
 // alltoallv has the flags of schedule alltoallv.
@@ -100,7 +100,7 @@ func (a *alltoallv) run(cmd *cobra.Command) error {
 		}
 	}
 	for i, s := range phases.Schedulers {
-		planned := recording.PlannedBy{Scheduler: s}
+		planned := timeline.PlannedBy{Scheduler: s}
 		for k, x := range exchanges {
 			plan, err := x.Plan(s, threshold)
 			if err != nil {
@@ -167,7 +167,7 @@ func (a *alltoallv) read(cmd *cobra.Command) ([]phases.Exchange, error) {
 
 // prediction says what messages and barriers take by the closed forms of a platform, and how its
 // library plans.
-func (a *alltoallv) prediction(cmd *cobra.Command, exchanges []phases.Exchange, ranks int) (*recording.Phased, *model.Compiled, error) {
+func (a *alltoallv) prediction(cmd *cobra.Command, exchanges []phases.Exchange, ranks int) (*timeline.Phased, *model.Compiled, error) {
 	known, err := load(cmd, a.platform)
 	if err != nil {
 		return nil, nil, err
@@ -192,7 +192,7 @@ func (a *alltoallv) prediction(cmd *cobra.Command, exchanges []phases.Exchange, 
 		return nil, nil, err
 	}
 	barriers := map[int]unit.Time{}
-	return &recording.Phased{
+	return &timeline.Phased{
 		Title:     fmt.Sprintf("%s in phases on %s, %s", count(len(exchanges), "exchange"), job.Platform.Machine.Name, job.Library.Name),
 		Exchanges: exchanges,
 		Message:   func(bytes int) unit.Time { return messageTime(job, bytes) },

@@ -20,7 +20,7 @@ import (
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
-	"github.com/loggp/loggp/reports/recording"
+	"github.com/loggp/loggp/reports/timeline"
 )
 
 // simulate has the flags of the verb.
@@ -436,10 +436,10 @@ func (s *simulate) write(cmd *cobra.Command, d *doc.Document, res *schedule.Resu
 	if filepath.Ext(s.output) == ".json" {
 		ranks = eventRanks
 	}
-	t := recording.Trace{Name: "schedule", Title: d.Title, Ranks: len(res.Finish), Command: recall(cmd), Recording: res.Timeline(ranks)}
+	t := timeline.Trace{Name: "schedule", Title: d.Title, Ranks: len(res.Finish), Command: recall(cmd), Recording: res.Timeline(ranks)}
 	last := slices.Max(res.Finish)
 	d.Answer = fmt.Sprintf("The schedule ends after %s: rank %d of %d is the last.", format.Micros(last.Micros()), slices.Index(res.Finish, last), len(res.Finish))
 	d.Sections = append([]doc.Section{{ID: "time-line", Title: "Time line", Figures: doc.Figures(doc.Across, t.Chart())}}, d.Sections...)
-	d.Files = append(d.Files, doc.File{Name: "trace.json", Write: func(w io.Writer) error { return recording.Events(w, t) }})
+	d.Files = append(d.Files, doc.File{Name: "trace.json", Write: func(w io.Writer) error { return timeline.Events(w, t) }})
 	return writeCourse(cmd, s.output, "the simulation of "+strings.TrimPrefix(d.Title, "Simulation of "), t, d)
 }

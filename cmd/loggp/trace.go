@@ -14,7 +14,7 @@ import (
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
-	"github.com/loggp/loggp/reports/recording"
+	"github.com/loggp/loggp/reports/timeline"
 )
 
 // trace has the flags of the verb.
@@ -317,17 +317,17 @@ func (m *message) receive(c *mpi.Comm) {
 }
 
 // record runs what is to be traced.
-func (x todo) record(ctx context.Context, job *job.Job, seed uint64) (recording.Trace, error) {
+func (x todo) record(ctx context.Context, job *job.Job, seed uint64) (timeline.Trace, error) {
 	r, err := job.Record(ctx, seed, x.protocol, 0, x.run)
 	if err != nil {
-		return recording.Trace{}, err
+		return timeline.Trace{}, err
 	}
 	name, begin := x.program, unit.Time(0)
 	if x.message != nil {
 		name, begin = x.message.call, lead
 	}
 	r = r.Window(begin, r.End())
-	return recording.Trace{Name: job.Platform.Machine.Name + "-" + name, Title: x.title, Ranks: job.Ranks, Recording: r}, nil
+	return timeline.Trace{Name: job.Platform.Machine.Name + "-" + name, Title: x.title, Ranks: job.Ranks, Recording: r}, nil
 }
 
 // cut returns what --window says of a recording.
@@ -351,7 +351,7 @@ func (t *trace) cut(r *model.Timeline) (*model.Timeline, error) {
 }
 
 // write writes what was recorded, or prints it.
-func (t *trace) write(cmd *cobra.Command, shown recording.Trace) error {
+func (t *trace) write(cmd *cobra.Command, shown timeline.Trace) error {
 	if t.output == "" {
 		return show(cmd, shown.Document())
 	}

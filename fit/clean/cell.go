@@ -12,18 +12,18 @@ import (
 
 // Cell is what the repetitions of one timer at one size say. Times are in microseconds.
 type Cell struct {
-	Bytes int
-	N     int       // samples
-	Least int       // of a combination: those of the cell that has the fewest
-	Value float64   // median
-	Reps  []float64 // bootstrap replicates of the median
-	Se    float64   // standard error, from the replicates
+	Bytes         int
+	Samples       int       // samples
+	FewestSamples int       // of a combination: those of the cell that has the fewest
+	Value         float64   // median
+	Replicates    []float64 // bootstrap replicates of the median
+	StandardError float64   // standard error, from the replicates
 
-	Low, High float64 // interval of the median
-	Slack     float64 // part of it that is the timer's resolution
+	Low, High       float64 // interval of the median
+	ResolutionError float64 // part of it that is the timer's resolution
 
-	Roots    []Cell // with the root of the barrier at P1 and at P2, where value is the mean of the two; else none
-	Launches Stack  // what each launch says
+	Roots    []Cell        // with the root of the barrier at P1 and at P2, where value is the mean of the two; else none
+	Launches LaunchMedians // what each launch says
 
 	Odd, Disagree, Tail, Coarse, Drift bool // what is wrong with it
 }
@@ -35,145 +35,145 @@ const (
 	FewSamples       = 20
 )
 
-// Few says whether the cell, or one of those that it is made of, has few samples.
-func (c *Cell) Few() bool { return c.Least < FewSamples }
+// HasFewSamples says whether the cell, or one of those that it is made of, has few samples.
+func (c *Cell) HasFewSamples() bool { return c.FewestSamples < FewSamples }
 
-// Shown returns the interval that is shown with the value. With fewer than LeastForInterval samples
-// there is none, and both ends are NaN.
-func (c *Cell) Shown() (low, high float64) {
-	if c.Least < LeastForInterval {
+// DisplayedInterval returns the interval that is shown with the value. With fewer than
+// LeastForInterval samples there is none, and both ends are NaN.
+func (c *Cell) DisplayedInterval() (low, high float64) {
+	if c.FewestSamples < LeastForInterval {
 		return math.NaN(), math.NaN()
 	}
 	return c.Low, c.High
 }
 
-// group is the samples of a part of a cell, sorted: of one launch, and of one root where the two
-// are kept apart.
-type group struct {
+// sampleGroup is the samples of a part of a cell, sorted: of one launch, and of one root where the
+// two are kept apart.
+type sampleGroup struct {
 	times  []unit.Time
 	Median float64
 }
 
-// combine says what to make of the two roots of a barrier.
-type combine uint8
+// rootCombination says what to make of the two roots of a barrier.
+type rootCombination uint8
 
 const (
-	Pool  combine = iota // one set of samples
-	lower                // the lower root: the two disagree
-	mean                 // the mean of the two medians: what one root adds the other takes away
+	PoolRoots   rootCombination = iota // one set of samples
+	lowerRoot                          // the lower root: the two disagree
+	meanOfRoots                        // the mean of the two medians: what one root adds the other takes away
 )
 
-// New makes a cell of the series of one size, one a launch.
-func New(launches []*sample.Series, how combine, f sample.Runs, o Options) Cell {
+// NewCell makes a cell of the series of one size, one a launch.
+func NewCell(launches []*sample.Series, how rootCombination, f sample.Runs, o Options) Cell {
 	c := Cell{Bytes: launches[0].Bytes}
-	var whole Stack
-	roots := make([]Stack, 2)
-	parts := make([][]group, len(launches))
+	var whole LaunchMedians
+	roots := make([]LaunchMedians, 2)
+	parts := make([][]sampleGroup, len(launches))
 	for i, s := range launches {
-		c.N += len(s.Times)
-		parts[i] = c.Split(s, f)
+		c.Samples += len(s.Times)
+		parts[i] = c.GroupSamples(s, f)
 	}
 	for i, s := range launches {
-		groups := Counted(parts[i], how)
-		c.Disagree = c.Disagree || how == lower && len(parts[i]) == 2
+		groups := CountedGroups(parts[i], how)
+		c.Disagree = c.Disagree || how == lowerRoot && len(parts[i]) == 2
 		reps, value := make([]float64, o.Replicates), 0.0
 		for j, g := range groups {
-			r := g.resample(o.Replicates, source(s.Key, j, o.Seed))
+			r := g.resample(o.Replicates, cellRandom(s.Key, j, o.Seed))
 			value += g.Median / float64(len(groups))
 			for b, x := range r {
 				reps[b] += x / float64(len(groups))
 			}
-			roots[j].push(s.Launch, g.Median, r)
+			roots[j].add(s.Launch, g.Median, r)
 		}
-		whole.push(s.Launch, value, reps)
+		whole.add(s.Launch, value, reps)
 	}
-	c.Least = c.N
-	c.Value, c.Reps = whole.acrossLaunches(o)
+	c.FewestSamples = c.Samples
+	c.Value, c.Replicates = whole.acrossLaunches(o)
 	c.Launches = whole
 	slack := f.Resolution(launches...) / 2
-	c.Finish(slack, o.Level)
+	c.SetInterval(slack, o.Level)
 	if len(roots[1].Values) == len(launches) {
 		for _, r := range roots {
-			x := Cell{Bytes: c.Bytes, N: c.N / 2, Least: c.N / 2, Launches: r}
-			x.Value, x.Reps = r.acrossLaunches(o)
-			x.Finish(slack, o.Level)
+			x := Cell{Bytes: c.Bytes, Samples: c.Samples / 2, FewestSamples: c.Samples / 2, Launches: r}
+			x.Value, x.Replicates = r.acrossLaunches(o)
+			x.SetInterval(slack, o.Level)
 			c.Roots = append(c.Roots, x)
 		}
 	}
 	return c
 }
 
-// Finish derives the standard error and the interval from the replicates. The interval is wider by
-// slack on both sides.
-func (c *Cell) Finish(slack, level float64) {
-	sorted := slices.Clone(c.Reps)
-	SortTails(sorted, max(0.1587, (1-level)/2))
-	c.Se = (Quantile(sorted, 0.8413) - Quantile(sorted, 0.1587)) / 2
-	c.Low, c.High = Interval(sorted, c.Value, level)
-	c.Low, c.High, c.Slack = c.Low-slack, c.High+slack, slack
+// SetInterval derives the standard error and the interval from the replicates. The interval is
+// wider by slack on both sides.
+func (c *Cell) SetInterval(slack, level float64) {
+	sorted := slices.Clone(c.Replicates)
+	SortExtremes(sorted, max(0.1587, (1-level)/2))
+	c.StandardError = (Quantile(sorted, 0.8413) - Quantile(sorted, 0.1587)) / 2
+	c.Low, c.High = PercentileInterval(sorted, c.Value, level)
+	c.Low, c.High, c.ResolutionError = c.Low-slack, c.High+slack, slack
 }
 
-// Split sorts the samples of a launch into groups: one, or one a root.
-func (c *Cell) Split(s *sample.Series, f sample.Runs) []group {
-	var groups []group
+// GroupSamples sorts the samples of a launch into groups: one, or one a root.
+func (c *Cell) GroupSamples(s *sample.Series, f sample.Runs) []sampleGroup {
+	var groups []sampleGroup
 	for _, times := range f.Rooted(s) {
-		groups = append(groups, c.group(times, s.Clock, f.Resolution(s)))
+		groups = append(groups, c.newGroup(times, s.Clock, f.Resolution(s)))
 	}
 	c.Odd = c.Odd || f.Roots(s) == 2 && len(groups) == 1
 	return groups
 }
 
-// Counted returns the groups of a launch whose medians are averaged: all, if the mean of the roots
-// is what counts; else one.
-func Counted(groups []group, how combine) []group {
-	if how == mean || len(groups) == 1 {
+// CountedGroups returns the groups of a launch whose medians are averaged: all, if the mean of the
+// roots is what counts; else one.
+func CountedGroups(groups []sampleGroup, how rootCombination) []sampleGroup {
+	if how == meanOfRoots || len(groups) == 1 {
 		return groups
 	}
 	a, b := groups[0], groups[1]
-	if how == Pool {
-		return []group{newGroup(sorted(slices.Concat(a.times, b.times)))}
+	if how == PoolRoots {
+		return []sampleGroup{groupOfSorted(sortedCopy(slices.Concat(a.times, b.times)))}
 	}
 	if b.Median < a.Median {
 		a = b
 	}
-	return []group{a}
+	return []sampleGroup{a}
 }
 
-// disagree says whether the two roots of a cell do.
-func disagree(launches []*sample.Series, f sample.Runs) bool {
-	parts, least := make([][]group, len(launches)), f.Resolution(launches...)
+// rootsDisagree says whether the two roots of a cell do.
+func rootsDisagree(launches []*sample.Series, f sample.Runs) bool {
+	parts, least := make([][]sampleGroup, len(launches)), f.Resolution(launches...)
 	for i, s := range launches {
 		for _, times := range f.Rooted(s) {
-			x := sorted(times)
-			least = min(least, step(x))
-			parts[i] = append(parts[i], newGroup(asShown(x, s.Clock, f.Resolution(s))))
+			x := sortedCopy(times)
+			least = min(least, clockStep(x))
+			parts[i] = append(parts[i], groupOfSorted(spreadClockSteps(x, s.Clock, f.Resolution(s))))
 		}
 	}
-	return !agree(parts, least)
+	return !rootsAgree(parts, least)
 }
 
-// asShown returns sorted times as a clock shows them that has steps.
-func asShown(times []unit.Time, clock string, resolution float64) []unit.Time {
+// spreadClockSteps returns sorted times as a clock shows them that has steps.
+func spreadClockSteps(times []unit.Time, clock string, resolution float64) []unit.Time {
 	if clock != "real" {
 		return times
 	}
-	return blur(times, unit.FromMicros(resolution))
+	return spreadEqualSamples(times, unit.FromMicros(resolution))
 }
 
-// group sorts samples, after looking at their order.
-func (c *Cell) group(times []unit.Time, clock string, resolution float64) group {
-	g := newGroup(sorted(times))
-	c.Drift = c.Drift || drifts(times, g)
-	c.Tail = c.Tail || g.tail()
-	c.Coarse = c.Coarse || g.coarse(clock, resolution)
-	return newGroup(asShown(g.times, clock, resolution))
+// newGroup sorts samples, after looking at their order.
+func (c *Cell) newGroup(times []unit.Time, clock string, resolution float64) sampleGroup {
+	g := groupOfSorted(sortedCopy(times))
+	c.Drift = c.Drift || hasDrift(times, g)
+	c.Tail = c.Tail || g.hasHeavyTail()
+	c.Coarse = c.Coarse || g.isCoarse(clock, resolution)
+	return groupOfSorted(spreadClockSteps(g.times, clock, resolution))
 }
 
-// blur returns sorted times in which equal ones are spread evenly over the interval that the clock
-// shows as the same: halfway to the next on both sides, and half a step at most. So a median lies
-// between two steps, nearer to the more frequent one (the median of grouped data), and not on one
-// of them by chance. If all times are equal they stay so.
-func blur(times []unit.Time, step unit.Time) []unit.Time {
+// spreadEqualSamples returns sorted times in which equal ones are spread evenly over the interval
+// that the clock shows as the same: halfway to the next on both sides, and half a step at most. So
+// a median lies between two steps, nearer to the more frequent one (the median of grouped data),
+// and not on one of them by chance. If all times are equal they stay so.
+func spreadEqualSamples(times []unit.Time, step unit.Time) []unit.Time {
 	if step <= 0 || len(times) == 0 || times[0] == times[len(times)-1] {
 		return times
 	}
@@ -200,17 +200,19 @@ func blur(times []unit.Time, step unit.Time) []unit.Time {
 	return out
 }
 
-func sorted(times []unit.Time) []unit.Time {
+func sortedCopy(times []unit.Time) []unit.Time {
 	s := slices.Clone(times)
 	slices.Sort(s)
 	return s
 }
 
-func newGroup(sorted []unit.Time) group { return group{sorted, At(sorted, 0.5)} }
+func groupOfSorted(sorted []unit.Time) sampleGroup {
+	return sampleGroup{sorted, SampleQuantile(sorted, 0.5)}
+}
 
-// At returns the quantile u of sorted samples in microseconds, between two of them on the straight
-// line.
-func At(sorted []unit.Time, u float64) float64 {
+// SampleQuantile returns the quantile u of sorted samples in microseconds, between two of them on
+// the straight line.
+func SampleQuantile(sorted []unit.Time, u float64) float64 {
 	pos := u*float64(len(sorted)) - 0.5
 	i := int(pos)
 	switch {
@@ -224,16 +226,16 @@ func At(sorted []unit.Time, u float64) float64 {
 }
 
 // HalfWidth returns the 68 % half width of the interval of the median by ranks: n/2 ± √n/2.
-func (g group) HalfWidth() float64 {
+func (g sampleGroup) HalfWidth() float64 {
 	d := 0.5 / math.Sqrt(float64(len(g.times)))
-	return (At(g.times, 0.5+d) - At(g.times, 0.5-d)) / 2
+	return (SampleQuantile(g.times, 0.5+d) - SampleQuantile(g.times, 0.5-d)) / 2
 }
 
-// agree says whether the medians with the two roots differ by no more than their intervals allow:
-// four standard errors, since a fit makes hundreds of such comparisons, and in any case a percent
-// and a step. Many launches with few repetitions each show together what none shows alone.
-func agree(launches [][]group, step float64) bool {
-	a, b, size := apart(launches)
+// rootsAgree says whether the medians with the two roots differ by no more than their intervals
+// allow: four standard errors, since a fit makes hundreds of such comparisons, and in any case a
+// percent and a step. Many launches with few repetitions each show together what none shows alone.
+func rootsAgree(launches [][]sampleGroup, step float64) bool {
+	a, b, size := pooledRoots(launches)
 	if a.times == nil {
 		return true
 	}
@@ -241,10 +243,10 @@ func agree(launches [][]group, step float64) bool {
 	return d <= 4*math.Hypot(a.HalfWidth(), b.HalfWidth()) || d <= 0.01*size+step
 }
 
-// apart returns the samples of all launches that have two roots, with each of them, and how long
-// they take. Of several launches it is by how much each sample is longer than the median of its
-// launch.
-func apart(launches [][]group) (a, b group, size float64) {
+// pooledRoots returns the samples of all launches that have two roots, with each of them, and how
+// long they take. Of several launches it is by how much each sample is longer than the median of
+// its launch.
+func pooledRoots(launches [][]sampleGroup) (a, b sampleGroup, size float64) {
 	var with [2][]unit.Time
 	for _, g := range launches {
 		if len(g) != 2 {
@@ -254,7 +256,7 @@ func apart(launches [][]group) (a, b group, size float64) {
 		if len(launches) == 1 {
 			return g[0], g[1], size
 		}
-		middle := unit.FromMicros(At(sorted(slices.Concat(g[0].times, g[1].times)), 0.5))
+		middle := unit.FromMicros(SampleQuantile(sortedCopy(slices.Concat(g[0].times, g[1].times)), 0.5))
 		for root := range with {
 			for _, t := range g[root].times {
 				with[root] = append(with[root], t-middle)
@@ -262,14 +264,14 @@ func apart(launches [][]group) (a, b group, size float64) {
 		}
 	}
 	if with[0] == nil {
-		return group{}, group{}, 0
+		return sampleGroup{}, sampleGroup{}, 0
 	}
-	return newGroup(sorted(with[0])), newGroup(sorted(with[1])), size
+	return groupOfSorted(sortedCopy(with[0])), groupOfSorted(sortedCopy(with[1])), size
 }
 
-// step returns the smallest difference between sorted times, in microseconds: of batches it is a
-// part of the clock's step. It is infinite where all are alike.
-func step(times []unit.Time) float64 {
+// clockStep returns the smallest difference between sorted times, in microseconds: of batches it is
+// a part of the clock's step. It is infinite where all are alike.
+func clockStep(times []unit.Time) float64 {
 	least := math.Inf(1)
 	for i := 1; i < len(times); i++ {
 		if d := times[i] - times[i-1]; d > 0 {
@@ -279,18 +281,18 @@ func step(times []unit.Time) float64 {
 	return least
 }
 
-// tail says whether more than one sample, and more than one in a hundred, is far off on the high
-// side.
-func (g group) tail() bool {
-	limit := math.Max(2*g.Median, g.Median+10*(At(g.times, 0.75)-At(g.times, 0.25)))
+// hasHeavyTail says whether more than one sample, and more than one in a hundred, is far off on the
+// high side.
+func (g sampleGroup) hasHeavyTail() bool {
+	limit := math.Max(2*g.Median, g.Median+10*(SampleQuantile(g.times, 0.75)-SampleQuantile(g.times, 0.25)))
 	i, _ := slices.BinarySearch(g.times, unit.FromMicros(limit)+1)
 	far := len(g.times) - i
 	return far > 1 && far*100 > len(g.times)
 }
 
-// coarse says whether the steps of the timer show: it is known to be coarse, or a real clock shows
-// few different times.
-func (g group) coarse(clock string, resolution float64) bool {
+// isCoarse says whether the steps of the timer show: it is known to be coarse, or a real clock
+// shows few different times.
+func (g sampleGroup) isCoarse(clock string, resolution float64) bool {
 	if resolution > 0 && g.Median < 20*resolution {
 		return true
 	}
@@ -306,26 +308,26 @@ func (g group) coarse(clock string, resolution float64) bool {
 	return distinct <= 10
 }
 
-// drifts says whether the later half of the repetitions is slower or faster than the earlier: by
+// hasDrift says whether the later half of the repetitions is slower or faster than the earlier: by
 // counting samples above the median on both sides, at five standard deviations, and by more than a
 // percent.
-func drifts(times []unit.Time, g group) bool {
+func hasDrift(times []unit.Time, g sampleGroup) bool {
 	n := len(times)
 	if n < 40 {
 		return false
 	}
 	middle := unit.FromMicros(g.Median)
-	early, late := above(times[:n/2], middle), above(times[n/2:], middle)
+	early, late := countAbove(times[:n/2], middle), countAbove(times[n/2:], middle)
 	m := early + late
 	spread := float64(m) * (1 - float64(m)/float64(n))
 	if d := float64(late - early); d*d <= 25*spread {
 		return false
 	}
-	a, b := At(sorted(times[:n/2]), 0.5), At(sorted(times[n/2:]), 0.5)
+	a, b := SampleQuantile(sortedCopy(times[:n/2]), 0.5), SampleQuantile(sortedCopy(times[n/2:]), 0.5)
 	return math.Abs(b-a) > 0.01*math.Abs(g.Median)
 }
 
-func above(times []unit.Time, limit unit.Time) int {
+func countAbove(times []unit.Time, limit unit.Time) int {
 	n := 0
 	for _, t := range times {
 		if t > limit {
@@ -344,7 +346,7 @@ func above(times []unit.Time, limit unit.Time) int {
 //	½ + ½ √(1 − V^(2/(2a−1))) cos 2πW
 //
 // with a = (n+1)/2 and V, W uniform.
-func (g group) resample(replicates int, rng *rand.Rand) []float64 {
+func (g sampleGroup) resample(replicates int, rng *rand.Rand) []float64 {
 	n := len(g.times)
 	if g.times[0] == g.times[n-1] {
 		return slices.Repeat([]float64{g.Median}, replicates)
@@ -354,14 +356,14 @@ func (g group) resample(replicates int, rng *rand.Rand) []float64 {
 	for i := range reps {
 		radius := math.Sqrt(1 - math.Pow(rng.Float64(), power))
 		u := 0.5 + 0.5*radius*math.Cos(2*math.Pi*rng.Float64())
-		reps[i] = At(g.times, u)
+		reps[i] = SampleQuantile(g.times, u)
 	}
 	return reps
 }
 
-// source returns random numbers that depend on what was measured and on nothing else, so that the
-// order of work does not matter.
-func source(k sample.Key, part int, seed uint64) *rand.Rand {
+// cellRandom returns random numbers that depend on what was measured and on nothing else, so that
+// the order of work does not matter.
+func cellRandom(k sample.Key, part int, seed uint64) *rand.Rand {
 	h := fnv.New64a()
 	for _, s := range []string{k.Platform, k.Library, k.Clock, k.Place, k.Mode, k.Protocol, k.Timer} {
 		h.Write([]byte(s))
@@ -370,42 +372,42 @@ func source(k sample.Key, part int, seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed^h.Sum64(), uint64(k.Bytes)<<32^uint64(k.Launch)<<1^uint64(part)))
 }
 
-// rootsOf says how the two roots of a barrier combine. Where a receive waits for a send that began
-// with it, the skew between the two is part of the time, with either sign.
-func rootsOf(k sample.Key) combine {
+// defaultCombination says how the two roots of a barrier combine. Where a receive waits for a send
+// that began with it, the skew between the two is part of the time, with either sign.
+func defaultCombination(k sample.Key) rootCombination {
 	if k.Timer == sample.Timer21 && sample.Blocking(k.Mode) {
-		return mean
+		return meanOfRoots
 	}
-	return Pool
+	return PoolRoots
 }
 
-// CombinationOf returns how the roots of one cell combine, whose launches these are.
-func CombinationOf(launches []*sample.Series, f sample.Runs) combine {
-	how := rootsOf(launches[0].Key)
-	if how == Pool && disagree(launches, f) {
-		return lower
+// RootCombination returns how the roots of one cell combine, whose launches these are.
+func RootCombination(launches []*sample.Series, f sample.Runs) rootCombination {
+	how := defaultCombination(launches[0].Key)
+	if how == PoolRoots && rootsDisagree(launches, f) {
+		return lowerRoot
 	}
 	return how
 }
 
-// WaysOf returns for each of some keys, which are in order, how the two roots of its cell combine.
-// Of a real clock the sizes of a curve go one way, the lower root's if those of more than a fifth
-// disagree: whether the roots of one do is a matter of chance where they nearly do, and a curve
-// that goes half the one way and half the other would look like a change of protocol.
-func WaysOf(keys []sample.Key, series map[sample.Key][]*sample.Series, f sample.Runs) []combine {
-	how := make([]combine, len(keys))
-	Parallel(len(keys), func(i int) { how[i] = CombinationOf(series[keys[i]], f) })
+// RootCombinations returns for each of some keys, which are in order, how the two roots of its cell
+// combine. Of a real clock the sizes of a curve go one way, the lower root's if those of more than
+// a fifth disagree: whether the roots of one do is a matter of chance where they nearly do, and a
+// curve that goes half the one way and half the other would look like a change of protocol.
+func RootCombinations(keys []sample.Key, series map[sample.Key][]*sample.Series, f sample.Runs) []rootCombination {
+	how := make([]rootCombination, len(keys))
+	Parallel(len(keys), func(i int) { how[i] = RootCombination(series[keys[i]], f) })
 	for from := 0; from < len(keys); {
 		to, apart := from, 0
 		for ; to < len(keys) && WithoutBytes(keys[to]) == WithoutBytes(keys[from]); to++ {
-			if how[to] == lower {
+			if how[to] == lowerRoot {
 				apart++
 			}
 		}
-		if way := how[from]; keys[from].Clock == "real" && way != mean {
-			way = Pool
+		if way := how[from]; keys[from].Clock == "real" && way != meanOfRoots {
+			way = PoolRoots
 			if 5*apart > to-from {
-				way = lower
+				way = lowerRoot
 			}
 			for i := range how[from:to] {
 				how[from+i] = way
@@ -416,31 +418,31 @@ func WaysOf(keys []sample.Key, series map[sample.Key][]*sample.Series, f sample.
 	return how
 }
 
-// Combine returns Σ factors·cells, with everything that is wrong with any of them.
-func Combine(cells []Cell, factors []float64, level float64) Cell {
-	out := Cell{Bytes: cells[0].Bytes, Reps: make([]float64, len(cells[0].Reps))}
-	slack, launches := 0.0, make([]Stack, len(cells)) // slack is what the timer's resolution adds
+// LinearCombination returns Σ factors·cells, with everything that is wrong with any of them.
+func LinearCombination(cells []Cell, factors []float64, level float64) Cell {
+	out := Cell{Bytes: cells[0].Bytes, Replicates: make([]float64, len(cells[0].Replicates))}
+	slack, launches := 0.0, make([]LaunchMedians, len(cells)) // slack is what the timer's resolution adds
 	for i, c := range cells {
-		out.N += c.N
+		out.Samples += c.Samples
 		out.Value += factors[i] * c.Value
-		for b, x := range c.Reps {
-			out.Reps[b] += factors[i] * x
+		for b, x := range c.Replicates {
+			out.Replicates[b] += factors[i] * x
 		}
-		if out.Least == 0 || c.Least < out.Least {
-			out.Least = c.Least
+		if out.FewestSamples == 0 || c.FewestSamples < out.FewestSamples {
+			out.FewestSamples = c.FewestSamples
 		}
 		out.Disagree = out.Disagree || c.Disagree
-		slack += math.Abs(factors[i]) * c.Slack
+		slack += math.Abs(factors[i]) * c.ResolutionError
 		launches[i] = c.Launches
 	}
-	out.Launches = Sum(launches, factors)
-	out.Finish(slack, level)
+	out.Launches = SumLaunchMedians(launches, factors)
+	out.SetInterval(slack, level)
 	return out
 }
 
-// Slower says whether t is longer than c, by more than the interval of the difference and twice the
-// tolerance.
-func (c *Cell) Slower(t Cell, o Options) bool {
-	d := Combine([]Cell{t, *c}, []float64{1, -1}, o.Level)
+// IsShorterThan says whether t is longer than c, by more than the interval of the difference and
+// twice the tolerance.
+func (c *Cell) IsShorterThan(t Cell, o Options) bool {
+	d := LinearCombination([]Cell{t, *c}, []float64{1, -1}, o.Level)
 	return d.Low > 2*o.Tolerance*math.Abs(c.Value)
 }

@@ -33,7 +33,7 @@ func TestRootsTogether(t *testing.T) {
 	slow, quick := []float64{10.3, 9.2}, []float64{8.4, 8.5}
 	apart := [][2][]float64{{slow, quick}, {{10.4, 10.1}, {8.3, 67}}, {{9.2, 10.5}, {8.6, 8.4}}, {{19.9, 20.8}, {17.9, 18.1}}, {{10.2, 9.9}, {8.2, 8.4}}, {{10.1, 10}, {8.3, 8.2}}, {{9.8, 10.2}, {8.4, 8.3}}}
 	for n, want := range map[int]bool{1: false, 7: true} {
-		if got := disagree(launchesOfRoots(8, 1, apart[:n]...), f); got != want {
+		if got := rootsDisagree(launchesOfRoots(8, 1, apart[:n]...), f); got != want {
 			t.Errorf("%d launches: roots disagree: %v", n, got)
 		}
 	}
@@ -47,11 +47,11 @@ func TestRootsTogether(t *testing.T) {
 		}
 		scaled = append(scaled, x)
 	}
-	if !disagree(launchesOfRoots(8, 1, scaled...), f) {
+	if !rootsDisagree(launchesOfRoots(8, 1, scaled...), f) {
 		t.Error("that launches differ hides that roots do")
 	}
 	same := [][2][]float64{{{10.3, 8.6}, {8.4, 10.2}}, {{8.4, 10.1}, {8.3, 67}}, {{9.2, 10.5}, {8.6, 10.4}}, {{19.9, 18.8}, {17.9, 20.1}}, {{8.2, 9.9}, {8.2, 10.4}}}
-	if disagree(launchesOfRoots(8, 1, same...), f) {
+	if rootsDisagree(launchesOfRoots(8, 1, same...), f) {
 		t.Error("roots disagree whose samples are alike")
 	}
 }
@@ -67,13 +67,13 @@ func TestStepsOfBatches(t *testing.T) {
 		return x
 	}
 	clock := launchesOfRoots(8, 1, [2][]float64{slices.Repeat([]float64{0.02}, 40), slices.Repeat([]float64{0.03}, 40)})
-	if disagree(clock, f) {
+	if rootsDisagree(clock, f) {
 		t.Error("roots disagree by a step of the clock")
 	}
-	if !disagree(launchesOfRoots(8, 1, [2][]float64{with(0.02, 0.00125), with(0.029, 0.00125)}), f) {
+	if !rootsDisagree(launchesOfRoots(8, 1, [2][]float64{with(0.02, 0.00125), with(0.029, 0.00125)}), f) {
 		t.Error("roots of batches agree that are seven steps apart")
 	}
-	if s := step([]unit.Time{5, 5, 5}); !math.IsInf(s, 1) {
+	if s := clockStep([]unit.Time{5, 5, 5}); !math.IsInf(s, 1) {
 		t.Errorf("times that are alike have a step of %g", s)
 	}
 }
@@ -98,10 +98,10 @@ func TestRootsOfCurve(t *testing.T) {
 				keys = append(keys, launches[0].Key)
 				of[launches[0].Key] = launches
 			}
-			for k, got := range WaysOf(keys, of, f) {
-				want := Pool
+			for k, got := range RootCombinations(keys, of, f) {
+				want := PoolRoots
 				if clock == "virtual" && k < n || clock == "real" && n > 1 {
-					want = lower
+					want = lowerRoot
 				}
 				if got != want {
 					t.Errorf("%s: %d of 5 disagree, size %d goes %v", clock, n, k, got)
@@ -111,7 +111,7 @@ func TestRootsOfCurve(t *testing.T) {
 	}
 	receive := launchesOfRoots(8, 1, far)
 	receive[0].Timer = sample.Timer21
-	if got := WaysOf([]sample.Key{receive[0].Key}, map[sample.Key][]*sample.Series{receive[0].Key: receive}, f); got[0] != mean {
+	if got := RootCombinations([]sample.Key{receive[0].Key}, map[sample.Key][]*sample.Series{receive[0].Key: receive}, f); got[0] != meanOfRoots {
 		t.Errorf("a receive goes %v", got[0])
 	}
 }
@@ -120,7 +120,7 @@ func TestRootsOfCurve(t *testing.T) {
 // what a clock tells apart stays as it is.
 func TestBlur(t *testing.T) {
 	between := func(short, long int) float64 {
-		return newGroup(blur(slices.Concat(slices.Repeat([]unit.Time{17_000}, short), slices.Repeat([]unit.Time{27_000}, long)), 10_000)).Median * 1000
+		return groupOfSorted(spreadEqualSamples(slices.Concat(slices.Repeat([]unit.Time{17_000}, short), slices.Repeat([]unit.Time{27_000}, long)), 10_000)).Median * 1000
 	}
 	for _, c := range []struct {
 		short, long int
@@ -131,17 +131,17 @@ func TestBlur(t *testing.T) {
 		}
 	}
 	for n := 1; n < 40; n++ {
-		if got := newGroup(blur(slices.Repeat([]unit.Time{4_000_100}, n), 1000)).Median; got != 4.0001 {
+		if got := groupOfSorted(spreadEqualSamples(slices.Repeat([]unit.Time{4_000_100}, n), 1000)).Median; got != 4.0001 {
 			t.Errorf("%d times that are all alike have the median %v", n, got)
 		}
 	}
 	fine := []unit.Time{10, 11, 13, 16, 20, 25, 31, 400_000}
-	if got := blur(fine, 10_000); !slices.Equal(got, fine) {
+	if got := spreadEqualSamples(fine, 10_000); !slices.Equal(got, fine) {
 		t.Errorf("%v became %v", fine, got)
 	}
 	for _, times := range [][]unit.Time{{}, {5}, {5, 5}, {5, 5, 5, 9, 9, 9, 100, 100}, {0, 0, 0, 0, 1, 1, 1}} {
 		for _, step := range []unit.Time{0, 1, 3, 1000} {
-			got := blur(times, step)
+			got := spreadEqualSamples(times, step)
 			if len(got) != len(times) || !slices.IsSorted(got) {
 				t.Errorf("%v with steps of %d became %v", times, step, got)
 			}
@@ -157,7 +157,7 @@ func TestResample(t *testing.T) {
 		for i := range times {
 			times[i] = unit.FromMicros(100 * math.Exp(rng.NormFloat64()))
 		}
-		g := newGroup(sorted(times))
+		g := groupOfSorted(sortedCopy(times))
 		const replicates = 4000
 		fast, slow := g.resample(replicates, rng), make([]float64, replicates)
 		drawn := make([]float64, n)

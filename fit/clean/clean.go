@@ -13,24 +13,24 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// leastUndisturbed is how many undisturbed samples a size must have left.
-const leastUndisturbed = 5
+// minUndisturbedSamples is how many undisturbed samples a size must have left.
+const minUndisturbedSamples = 5
 
-// Undisturbed decides which samples count, for all sizes of a timer of a mode together: the
+// SelectUndisturbed decides which samples count, for all sizes of a timer of a mode together: the
 // undisturbed ones of the launches that have some at every size, if these are half of all launches
 // and have five samples at each size; else all.
 // So all sizes of a curve rest on the same launches; otherwise the curve would have steps wherever
 // launches differ. A warning for each place says for how many curves disturbed samples count.
-func Undisturbed(set *sample.Set) (*sample.Set, []Warning) {
+func SelectUndisturbed(set *sample.Set) (*sample.Set, []Warning) {
 	curveOf := func(k sample.Key) sample.Key {
 		k.Bytes, k.Launch, k.Disturbed = 0, 0, false
 		return k
 	}
-	curves, disturbed := map[sample.Key]launches{}, map[sample.Key]bool{}
+	curves, disturbed := map[sample.Key]launchCounts{}, map[sample.Key]bool{}
 	for _, s := range set.Series {
 		c := curveOf(s.Key)
 		if curves[c] == nil {
-			curves[c] = launches{}
+			curves[c] = launchCounts{}
 		}
 		curves[c].add(&s)
 		if s.Disturbed {
@@ -43,7 +43,7 @@ func Undisturbed(set *sample.Set) (*sample.Set, []Warning) {
 	type tally struct{ used, curves int }
 	tallies, calm := map[Subject]tally{}, map[sample.Key]map[int]bool{}
 	for c, of := range curves {
-		calm[c] = of.calm()
+		calm[c] = of.undisturbedLaunches()
 		where := Subject{Platform: c.Platform, Library: c.Library, Place: c.Place}
 		t := tallies[where]
 		t.curves++
@@ -72,10 +72,10 @@ func Undisturbed(set *sample.Set) (*sample.Set, []Warning) {
 	return out, warnings
 }
 
-// launches is how many undisturbed samples a curve has, by launch and size.
-type launches map[int]map[int]int
+// launchCounts is how many undisturbed samples a curve has, by launch and size.
+type launchCounts map[int]map[int]int
 
-func (l launches) add(s *sample.Series) {
+func (l launchCounts) add(s *sample.Series) {
 	if l[s.Launch] == nil {
 		l[s.Launch] = map[int]int{}
 	}
@@ -86,9 +86,9 @@ func (l launches) add(s *sample.Series) {
 	l[s.Launch][s.Bytes] += n
 }
 
-// calm returns the launches that have undisturbed samples at every size that they measured, or nil
-// if there are too few.
-func (l launches) calm() map[int]bool {
+// undisturbedLaunches returns the launches that have undisturbed samples at every size that they
+// measured, or nil if there are too few.
+func (l launchCounts) undisturbedLaunches() map[int]bool {
 	out, counted := map[int]bool{}, map[int]int{}
 	for launch, sizes := range l {
 		if slices.Contains(slices.Collect(maps.Values(sizes)), 0) {
@@ -104,7 +104,7 @@ func (l launches) calm() map[int]bool {
 	}
 	for _, sizes := range l {
 		for bytes := range sizes {
-			if counted[bytes] < leastUndisturbed {
+			if counted[bytes] < minUndisturbedSamples {
 				return nil
 			}
 		}
@@ -112,8 +112,9 @@ func (l launches) calm() map[int]bool {
 	return out
 }
 
-// OfCollectives says whether a set has samples of collective operations, and whether it has others.
-func OfCollectives(set *sample.Set) (some, others bool) {
+// FindCollectiveSamples says whether a set has samples of collective operations, and whether it has
+// others.
+func FindCollectiveSamples(set *sample.Set) (some, others bool) {
 	for i := range set.Series {
 		if sample.Collective(set.Series[i].Timer) {
 			some = true

@@ -8,28 +8,28 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Stack is a median and its replicates, of each launch.
-type Stack struct {
+// LaunchMedians is a median and its replicates, of each launch.
+type LaunchMedians struct {
 	Launches []int
 	Values   []float64
 	reps     [][]float64
 }
 
-func (s *Stack) push(launch int, value float64, reps []float64) {
+func (s *LaunchMedians) add(launch int, value float64, reps []float64) {
 	s.Launches, s.Values, s.reps = append(s.Launches, launch), append(s.Values, value), append(s.reps, reps)
 }
 
 // acrossLaunches returns the median of the launches, and replicates that draw launches with
 // replacement and take the median of theirs. All cells with as many launches draw the same ones,
 // since what differs between launches concerns all timers alike.
-func (s *Stack) acrossLaunches(o Options) (value float64, reps []float64) {
+func (s *LaunchMedians) acrossLaunches(o Options) (value float64, reps []float64) {
 	value = Median(slices.Clone(s.Values))
 	k := len(s.reps)
 	if k == 1 {
 		return value, s.reps[0]
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, uint64(k)))
-	reps, drawn, wider := make([]float64, o.Replicates), make([]float64, k), fewLaunches(k, o.Level)
+	reps, drawn, wider := make([]float64, o.Replicates), make([]float64, k), studentFactor(k, o.Level)
 	for b := range reps {
 		for i := range drawn {
 			drawn[i] = s.reps[rng.IntN(k)][b]
@@ -39,22 +39,22 @@ func (s *Stack) acrossLaunches(o Options) (value float64, reps []float64) {
 	return value, reps
 }
 
-// fewLaunches returns by how much replicates that draw k launches with replacement lie too close
+// studentFactor returns by how much replicates that draw k launches with replacement lie too close
 // together: they scatter as k launches do around their own mean, whose variance is smaller by
 // (k−1)/k, and an interval of so few is one of Student's, not a normal one:
 //
 //	√(k/(k−1)) · t(k−1) / z
 //
 // which is 2.7 for three launches, 1.6 for five and 1.2 for ten.
-func fewLaunches(k int, level float64) float64 {
+func studentFactor(k int, level float64) float64 {
 	u := (1 + level) / 2
 	t := distuv.StudentsT{Sigma: 1, Nu: float64(k - 1)}
 	return math.Sqrt(float64(k)/float64(k-1)) * t.Quantile(u) / distuv.UnitNormal.Quantile(u)
 }
 
-// Sum returns Σ factors·stacks of the values, of those launches that all stacks have.
-func Sum(stacks []Stack, factors []float64) Stack {
-	var out Stack
+// SumLaunchMedians returns Σ factors·stacks of the values, of those launches that all stacks have.
+func SumLaunchMedians(stacks []LaunchMedians, factors []float64) LaunchMedians {
+	var out LaunchMedians
 	for _, l := range stacks[0].Launches {
 		value, everywhere := 0.0, true
 		for i, s := range stacks {

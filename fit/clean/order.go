@@ -6,9 +6,9 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Chosen says whether the protocol was the library's choice. Messages are always carried as T:
-// there is nothing to choose.
-func Chosen(mode, protocol string) bool {
+// IsLibraryChoice says whether the protocol was the library's choice. Messages are always carried
+// as T: there is nothing to choose.
+func IsLibraryChoice(mode, protocol string) bool {
 	return protocol == "" || protocol == "auto" || mode == sample.Message && protocol == "T"
 }
 
@@ -17,7 +17,7 @@ func WithoutBytes(k sample.Key) sample.Key {
 	return k
 }
 
-func Order(a, b sample.Key) int {
+func CompareKeys(a, b sample.Key) int {
 	return cmp.Or(
 		cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Library, b.Library), cmp.Compare(a.Place, b.Place),
 		cmp.Compare(sample.ModeRank(a.Mode), sample.ModeRank(b.Mode)), cmp.Compare(a.Mode, b.Mode),

@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// Rounded returns x with ten significant digits, more than any measurement has, so that files show
-// no digits of floating-point arithmetic and reading one gives the numbers back.
-func Rounded(x float64) float64 {
+// RoundDigits returns x with ten significant digits, more than any measurement has, so that files
+// show no digits of floating-point arithmetic and reading one gives the numbers back.
+func RoundDigits(x float64) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 9, 64), 64)
 	if err != nil {
 		return x // an infinity
@@ -31,24 +31,24 @@ func Quantile(sorted []float64, u float64) float64 {
 	return sorted[i] + (pos-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// SortTails brings the least and the greatest numbers to the places that they have in order, as far
-// as quantiles below tail and above 1−tail need them. What is between stays as it comes: intervals
-// of replicates are asked for so often that sorting takes most of a fit.
-func SortTails(x []float64, tail float64) {
+// SortExtremes brings the least and the greatest numbers to the places that they have in order, as
+// far as quantiles below tail and above 1−tail need them. What is between stays as it comes:
+// intervals of replicates are asked for so often that sorting takes most of a fit.
+func SortExtremes(x []float64, tail float64) {
 	k := int(tail*float64(len(x)-1)) + 2
 	if 3*k > len(x) || slices.ContainsFunc(x, func(v float64) bool { return v != v }) {
 		slices.Sort(x)
 		return
 	}
-	split(x, k)
+	selectRank(x, k)
 	slices.Sort(x[:k])
 	rest := x[k:]
-	split(rest, len(rest)-k)
+	selectRank(rest, len(rest)-k)
 	slices.Sort(rest[len(rest)-k:])
 }
 
-// split reorders numbers so that none of the first k is greater than any of the others.
-func split(x []float64, k int) {
+// selectRank reorders numbers so that none of the first k is greater than any of the others.
+func selectRank(x []float64, k int) {
 	for len(x) > 1 && k > 0 && k < len(x) {
 		a, b, c := x[0], x[len(x)/2], x[len(x)-1]
 		pivot := max(min(a, b), min(max(a, b), c))
@@ -77,14 +77,14 @@ func split(x []float64, k int) {
 	}
 }
 
-// IntervalOf returns the percentile interval of replicates, whose order it changes.
-func IntervalOf(reps []float64, value, level float64) (low, high float64) {
-	SortTails(reps, (1-level)/2)
-	return Interval(reps, value, level)
+// UnsortedPercentileInterval returns the percentile interval of replicates, whose order it changes.
+func UnsortedPercentileInterval(reps []float64, value, level float64) (low, high float64) {
+	SortExtremes(reps, (1-level)/2)
+	return PercentileInterval(reps, value, level)
 }
 
-// Interval returns the percentile interval of sorted replicates, which holds the value.
-func Interval(sorted []float64, value, level float64) (low, high float64) {
+// PercentileInterval returns the percentile interval of sorted replicates, which holds the value.
+func PercentileInterval(sorted []float64, value, level float64) (low, high float64) {
 	tail := (1 - level) / 2
 	return min(value, Quantile(sorted, tail)), max(value, Quantile(sorted, 1-tail))
 }

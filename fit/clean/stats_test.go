@@ -21,7 +21,7 @@ func TestSortTails(t *testing.T) {
 		}
 		want := slices.Sorted(slices.Values(x))
 		tail := r.Float64() / 2
-		SortTails(x, tail)
+		SortExtremes(x, tail)
 		for _, u := range []float64{0, tail, 1 - tail, 1} {
 			if a, b := Quantile(x, u), Quantile(want, u); a != b && (a == a || b == b) {
 				t.Fatalf("quantile %v of %d numbers is %v, want %v", u, len(x), a, b)

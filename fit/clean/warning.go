@@ -19,8 +19,8 @@ type Warning struct {
 	Imported bool // another tool has measured there, so that advice on how to measure again does not help
 }
 
-// MarkImported marks the warnings of places where another tool has measured.
-func MarkImported(ws []Warning, set *sample.Set) {
+// MarkImportedWarnings marks the warnings of places where another tool has measured.
+func MarkImportedWarnings(ws []Warning, set *sample.Set) {
 	files := set.Imported()
 	places := map[Subject]bool{}
 	for i := range set.Series {

@@ -32,7 +32,7 @@ func Changes(before, after *sample.Set, o clean.Options) ([]Change, error) {
 	var sides [2][]*curve.Curve
 	several := false // platforms or libraries in one of the sets
 	for i, set := range []*sample.Set{before, after} {
-		set, _ := clean.Undisturbed(set)
+		set, _ := clean.SelectUndisturbed(set)
 		curves, err := curve.Load(set, o)
 		if err != nil {
 			return nil, err
@@ -61,14 +61,14 @@ func Changes(before, after *sample.Set, o clean.Options) ([]Change, error) {
 			continue
 		}
 		for _, x := range a.Cells {
-			y := b.Cell(x.Bytes)
+			y := b.CellOf(x.Bytes)
 			if y == nil {
 				continue
 			}
 			c := Change{Platform: a.Platform, Library: a.Library, Place: a.Place, Mode: a.Mode, Protocol: a.Protocol, Timer: a.Timer, Bytes: x.Bytes,
-				Before: x.Value, After: y.Value, SamplesA: x.N, SamplesB: y.N}
-			c.Ratio, c.Low, c.High = ratio(estimate{y.Value, y.Low, y.High, y.Reps}, estimate{x.Value, x.Low, x.High, x.Reps}, o.Level)
-			if min(x.Least, y.Least) < clean.LeastForInterval {
+				Before: x.Value, After: y.Value, SamplesA: x.Samples, SamplesB: y.Samples}
+			c.Ratio, c.Low, c.High = ratio(estimate{y.Value, y.Low, y.High, y.Replicates}, estimate{x.Value, x.Low, x.High, x.Replicates}, o.Level)
+			if min(x.FewestSamples, y.FewestSamples) < clean.LeastForInterval {
 				c.Low, c.High = math.NaN(), math.NaN()
 			}
 			if math.IsNaN(c.Ratio) || math.IsInf(c.Ratio, 0) {

@@ -111,13 +111,13 @@ func Collectives(set *sample.Set) ([]Collective, error) {
 		}{{sample.CollMin, &c.Min}, {sample.CollMedian, &c.Median}, {sample.CollMean, &c.Mean}, {sample.CollMax, &c.Max}, {sample.CollLast, &c.Last}} { // the time that counts comes last
 			series := slices.DeleteFunc(slices.Clone(of), func(s *sample.Series) bool { return s.Timer != x.timer })
 			if len(series) > 0 {
-				counts = clean.New(series, clean.Pool, runs, clean.Options{}.Defaults())
-				*x.to, c.Samples, file = counts.Value, max(c.Samples, counts.N), series[0].File
+				counts = clean.NewCell(series, clean.PoolRoots, runs, clean.Options{}.Defaults())
+				*x.to, c.Samples, file = counts.Value, max(c.Samples, counts.Samples), series[0].File
 			}
 		}
 		run := runs[min(file, len(runs)-1)]
 		c.Ranks, c.Low, c.High = run.Ranks, counts.Low, counts.High
-		c.doubts = doubts{few: counts.N < clean.LeastForInterval && (k.Clock != "virtual" || run.Noisy), tail: counts.Tail, coarse: counts.Coarse, drift: counts.Drift}
+		c.doubts = doubts{few: counts.Samples < clean.LeastForInterval && (k.Clock != "virtual" || run.Noisy), tail: counts.Tail, coarse: counts.Coarse, drift: counts.Drift}
 		if c.few {
 			c.Low, c.High = math.NaN(), math.NaN()
 		}
@@ -138,7 +138,7 @@ func CollectiveWarnings(machines []sample.Machine, subjects []CollectiveSubject)
 	}
 	for _, m := range machines {
 		if slices.Contains(m.Imported(), true) {
-			clean.MarkImported(out, m.Set)
+			clean.MarkImportedWarnings(out, m.Set)
 		}
 	}
 	return out
@@ -227,9 +227,9 @@ func WriteCollectives(w io.Writer, cs []CollectiveComparison) error {
 	for _, c := range cs {
 		row := []string{c.Platform, c.Library, c.Place, c.Clock, c.Operation, c.Algorithm, strconv.Itoa(c.Ranks), table.SizeText(c.Bytes)}
 		for _, v := range []float64{c.Min, c.Median, c.Max, c.Last, c.Low, c.High} {
-			row = append(row, table.NumberText(clean.Rounded(v)))
+			row = append(row, table.NumberText(clean.RoundDigits(v)))
 		}
-		rows = append(rows, append(row, strconv.Itoa(c.Samples), table.NumberText(clean.Rounded(c.Predicted))))
+		rows = append(rows, append(row, strconv.Itoa(c.Samples), table.NumberText(clean.RoundDigits(c.Predicted))))
 	}
 	return table.WriteText(w, "times of collective operations", collectiveHeader, rows)
 }

@@ -99,13 +99,13 @@ func pairwise(all []*fittedSubject, o clean.Options) []Crossover {
 func curveOf(m params.Mode, quantity string) *curve.Curve {
 	switch quantity {
 	case "o_s":
-		return m.SendOverhead()
+		return m.SendOverheadCurve()
 	case "o_r":
-		return m.ReceiveOverhead()
+		return m.ReceiveOverheadCurve()
 	case OneWay:
-		return m.Timer("rtt")
+		return m.TimerCurve("rtt")
 	}
-	return m.Timer(quantity)
+	return m.TimerCurve(quantity)
 }
 
 // pairing is a crossover to find: where a is longer than factor·b.
@@ -269,14 +269,14 @@ type stretch struct {
 func stretchesOf(c *curve.Curve) []stretch {
 	var out []stretch
 	for i, p := range c.Pieces {
-		cells := c.Of(i)
+		cells := c.PieceCells(i)
 		if !c.Bent[i] {
-			out = append(out, stretch{p.From, p.To, curve.Line{Value: p.Value, Slope: p.Slope}, c.Replicate[i], cells[0].Slack, p.Least < clean.LeastForInterval, false})
+			out = append(out, stretch{p.From, p.To, curve.Line{Value: p.Value, Slope: p.Slope}, c.Replicates[i], cells[0].ResolutionError, p.FewestSamples < clean.LeastForInterval, false})
 			continue
 		}
 		for _, x := range cells {
-			s := stretch{x.Bytes, x.Bytes, curve.Line{Value: x.Value}, make([]curve.Line, len(x.Reps)), x.Slack, x.Least < clean.LeastForInterval, true}
-			for b, v := range x.Reps {
+			s := stretch{x.Bytes, x.Bytes, curve.Line{Value: x.Value}, make([]curve.Line, len(x.Replicates)), x.ResolutionError, x.FewestSamples < clean.LeastForInterval, true}
+			for b, v := range x.Replicates {
 				s.reps[b].Value = v
 			}
 			out = append(out, s)
@@ -288,7 +288,7 @@ func stretchesOf(c *curve.Curve) []stretch {
 // weakNear reports whether a piece that overlaps a range of sizes is weak.
 func weakNear(c *curve.Curve, low, high int) bool {
 	for i, p := range c.Pieces {
-		if p.From <= high && low <= p.To && params.VerdictOf(c, i, 0, 1) != params.Good {
+		if p.From <= high && low <= p.To && params.JudgeInterval(c, i, 0, 1) != params.Good {
 			return true
 		}
 	}
@@ -361,7 +361,7 @@ func (f *field) on(a, b stretch, k int) Side {
 	for i := range reps {
 		reps[i] = a.at(a.reps[i], k) - f.factor*b.at(b.reps[i], k)
 	}
-	low, high := clean.IntervalOf(reps, x-y, f.o.Level)
+	low, high := clean.UnsortedPercentileInterval(reps, x-y, f.o.Level)
 	doubt := f.o.Tolerance*math.Hypot(x, y) + a.slack + f.factor*b.slack
 	switch {
 	case low > doubt:

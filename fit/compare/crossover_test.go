@@ -150,7 +150,7 @@ func TestZones(t *testing.T) {
 func TestCrossingOnBentPiece(t *testing.T) {
 	bent := func(k float64) float64 { return 10 + k*k/4000 } // 20 at 200, where the other is 21.6, and 32.5 at 300, where it is 18.6; 20 were 21.6 at 254
 	m := calls{bent, straight(23, -0.025)}.samples("x", 1, []int{16, 64, 128, 200, 300}, 100, 0.01)
-	c, err := New([]sample.Machine{m}, clean.Options{Pieces: 1}, 0.2, false)
+	c, err := New([]sample.Machine{m}, clean.Options{MaxPieces: 1}, 0.2, false)
 	if err != nil {
 		t.Fatal(err)
 	}

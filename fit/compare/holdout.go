@@ -48,7 +48,7 @@ func HoldOut(set *sample.Set, o clean.Options) ([]HeldOut, error) {
 		return all
 	}
 	trips := func(s *sample.Series) bool {
-		return s.Timer == sample.RTT && clean.Chosen(s.Mode, s.Protocol) && len(s.Times) > 0
+		return s.Timer == sample.RTT && clean.IsLibraryChoice(s.Mode, s.Protocol) && len(s.Times) > 0
 	}
 	for i := range set.Series {
 		if s := &set.Series[i]; trips(s) {
@@ -86,13 +86,13 @@ func HoldOut(set *sample.Set, o clean.Options) ([]HeldOut, error) {
 		h.Fitted = (len(sizes[series{c.Subject(), c.Mode, c.Protocol}]) + 1) / 2
 		var errors []float64
 		for _, x := range c.Cells {
-			e, err := params.At(here, c.Mode, params.OneWay, x.Bytes)
+			e, err := params.EstimateAt(here, c.Mode, params.OneWay, x.Bytes)
 			if err != nil {
 				continue
 			}
-			p := Predicted{Bytes: x.Bytes, Predicted: clean.Rounded(e.Value), Measured: clean.Rounded(x.Value / 2)}
+			p := Predicted{Bytes: x.Bytes, Predicted: clean.RoundDigits(e.Value), Measured: clean.RoundDigits(x.Value / 2)}
 			if x.Value > 0 {
-				p.Error = clean.Rounded(100 * (p.Predicted/p.Measured - 1))
+				p.Error = clean.RoundDigits(100 * (p.Predicted/p.Measured - 1))
 				errors = append(errors, math.Abs(p.Error))
 			}
 			h.Others = append(h.Others, p)

@@ -23,7 +23,7 @@ func TestModelMissing(t *testing.T) {
 		"send":         "no o_s of mode message among the parameters: measure low-level messages too",
 		params.Message: "no L of mode message among the parameters: low-level messages were measured, and loggp fit says why",
 	} {
-		if _, err := params.Model(of(mode), params.Message); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := params.ModelParameters(of(mode), params.Message); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("parameters of %s: %v, want %q", mode, err, want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestCall(t *testing.T) {
 	}{
 		{between, false, "send", 30 + 20 + 50 + 7}, {within, true, "send", 30 + 20 + 50}, {between, false, "ssend", 31 + 21 + 60 + 7},
 	} {
-		x, err := params.Call(c.ps, c.call)
+		x, err := params.CallParameters(c.ps, c.call)
 		if err != nil {
 			t.Errorf("%s: %v", c.call, err)
 			continue
@@ -77,7 +77,7 @@ func TestCall(t *testing.T) {
 		return out
 	}
 	for says, ps := range map[string][]params.Parameter{"no o_s of mode send": without("send", "o_s"), "no L of mode send or ssend": without("ssend", "L"), "measure both send and isend": without("send", "G")} {
-		if _, err := params.Call(ps, "send"); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := params.CallParameters(ps, "send"); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}

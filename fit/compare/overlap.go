@@ -41,23 +41,23 @@ func free(all []*fittedSubject, o clean.Options) ([]Overlap, []Crossover) {
 	var pairings []pairing
 	for i, p := range all {
 		send, isend := p.ModeOf("send"), p.ModeOf("isend")
-		way, call, bound := send.Timer(sample.RTT), isend.TrainsOf("isend").Send, false
+		way, call, bound := send.TimerCurve(sample.RTT), isend.TrainCurves("isend").Send, false
 		if call == nil {
-			call, bound = isend.SendOverhead(), true
+			call, bound = isend.SendOverheadCurve(), true
 		}
 		if way == nil || call == nil {
 			continue
 		}
 		pairings = append(pairings, pairing{Crossover{Quantity: OneWay, Mode: "send", Subject: i, Against: i}, way, call, 4}) // rtt/2 > 2·call
 		for _, w := range way.Cells {
-			c := call.Cell(w.Bytes)
+			c := call.CellOf(w.Bytes)
 			if c == nil || !(w.Low > 0) {
 				continue
 			}
 			x := Overlap{Subject: i, Bytes: w.Bytes, Bound: bound, Call: curve.PointOf(*c)}
-			half := clean.Combine([]clean.Cell{w}, []float64{0.5}, o.Level)
+			half := clean.LinearCombination([]clean.Cell{w}, []float64{0.5}, o.Level)
 			x.Way, x.Free, x.Share = curve.PointOf(half), leaves(half, *c, o), shareLeft(half, *c, o)
-			if b := send.SendOverhead().Cell(w.Bytes); b != nil {
+			if b := send.SendOverheadCurve().CellOf(w.Bytes); b != nil {
 				q := curve.PointOf(*b)
 				x.Blocks = &q
 			}
@@ -69,7 +69,7 @@ func free(all []*fittedSubject, o clean.Options) ([]Overlap, []Crossover) {
 
 // leaves returns way − call.
 func leaves(way, call clean.Cell, o clean.Options) curve.Point {
-	d := clean.Combine([]clean.Cell{way, call}, []float64{1, -1}, o.Level)
+	d := clean.LinearCombination([]clean.Cell{way, call}, []float64{1, -1}, o.Level)
 	return curve.PointOf(d)
 }
 
@@ -77,21 +77,21 @@ func leaves(way, call clean.Cell, o clean.Options) curve.Point {
 // replicates as that of the difference.
 func shareLeft(way, call clean.Cell, o clean.Options) curve.Point {
 	left := func(w, c float64) float64 { return 100 * (1 - c/w) }
-	reps := make([]float64, 0, len(way.Reps))
-	for b, w := range way.Reps {
+	reps := make([]float64, 0, len(way.Replicates))
+	for b, w := range way.Replicates {
 		if w > 0 {
-			reps = append(reps, left(w, call.Reps[b]))
+			reps = append(reps, left(w, call.Replicates[b]))
 		}
 	}
 	slices.Sort(reps)
 	value := left(way.Value, call.Value)
 	low, high := value, value
 	if len(reps) > 0 {
-		low, high = clean.Interval(reps, value, o.Level)
+		low, high = clean.PercentileInterval(reps, value, o.Level)
 	}
-	if min(way.Least, call.Least) < clean.LeastForInterval {
+	if min(way.FewestSamples, call.FewestSamples) < clean.LeastForInterval {
 		low, high = math.NaN(), math.NaN()
 	}
-	slack := 100 * (way.Slack + call.Slack) / way.Value
-	return curve.Point{Bytes: way.Bytes, Value: clean.Rounded(value), Low: clean.Rounded(low - slack), High: clean.Rounded(min(high+slack, 100)), Samples: way.N + call.N}
+	slack := 100 * (way.ResolutionError + call.ResolutionError) / way.Value
+	return curve.Point{Bytes: way.Bytes, Value: clean.RoundDigits(value), Low: clean.RoundDigits(low - slack), High: clean.RoundDigits(min(high+slack, 100)), Samples: way.Samples + call.Samples}
 }

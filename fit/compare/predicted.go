@@ -65,7 +65,7 @@ func Compare(set *sample.Set, ps []params.Parameter, predict Predictor) ([]Compa
 	var out []Comparison
 	for _, place := range curve.ByPlace(curves) {
 		here := params.Select(ps, place[0].Platform, place[0].Library, place[0].Place)
-		e := &params.Extraction{Curves: place, O: o}
+		e := &params.Extraction{Curves: place, Options: o}
 		for _, c := range place {
 			quantity, factor := quantityOf(e.ModeOf(c.Mode), c)
 			if quantity == "" {
@@ -88,13 +88,13 @@ func quantityOf(m params.Mode, c *curve.Curve) (name string, factor float64) {
 	switch {
 	case c.Timer == sample.Sender || c.Timer == sample.OneWay:
 		return c.Timer, 1
-	case c == m.SendOverhead():
+	case c == m.SendOverheadCurve():
 		return "o_s", 1
-	case c == m.ReceiveOverhead():
+	case c == m.ReceiveOverheadCurve():
 		return "o_r", 1
-	case c == m.Timer(sample.RTT):
+	case c == m.TimerCurve(sample.RTT):
 		return "one-way", 0.5
-	case c == m.Timer(sample.Get) || c == m.Timer(sample.Put):
+	case c == m.TimerCurve(sample.Get) || c == m.TimerCurve(sample.Put):
 		return c.Timer, 1
 	}
 	return "", 0
@@ -103,10 +103,10 @@ func quantityOf(m params.Mode, c *curve.Curve) (name string, factor float64) {
 func comparison(q Query, p Prediction, measured float64) Comparison {
 	c := Comparison{
 		Platform: q.Platform, Library: q.Library, Place: q.Place, Protocol: q.Protocol, Bytes: q.Bytes, Quantity: q.Quantity + "(" + q.Mode + ")",
-		Predicted: clean.Rounded(p.Micros), Measured: clean.Rounded(measured), Error: math.NaN(), Basis: p.Basis,
+		Predicted: clean.RoundDigits(p.Micros), Measured: clean.RoundDigits(measured), Error: math.NaN(), Basis: p.Basis,
 	}
 	if measured != 0 {
-		c.Error = clean.Rounded(100 * (p.Micros - measured) / measured)
+		c.Error = clean.RoundDigits(100 * (p.Micros - measured) / measured)
 	}
 	if c.Basis == "" {
 		c.Basis = Validation
@@ -137,7 +137,7 @@ func WriteComparisons(w io.Writer, cs []Comparison) error {
 // timers than T_s and T_sr were fitted, so that these are validations, too. A T_s of a call that
 // does not block has its completion in it, which no parameter has.
 func Predict(q Query) (Prediction, bool) {
-	if fitted := (map[string]string{sample.Sender: "o_s", sample.OneWay: OneWay})[q.Quantity]; fitted != "" && clean.Chosen(q.Mode, q.Protocol) {
+	if fitted := (map[string]string{sample.Sender: "o_s", sample.OneWay: OneWay})[q.Quantity]; fitted != "" && clean.IsLibraryChoice(q.Mode, q.Protocol) {
 		if q.Quantity = fitted; fitted == "o_s" && !sample.Blocking(q.Mode) {
 			return Prediction{}, false
 		}
@@ -150,21 +150,21 @@ func Predict(q Query) (Prediction, bool) {
 	}
 	switch q.Quantity {
 	case "o_s", "o_r":
-		v, ok := params.Value(q.Parameters, mode, q.Quantity, q.Bytes)
+		v, ok := params.ValueAt(q.Parameters, mode, q.Quantity, q.Bytes)
 		return Prediction{v, Calibration}, ok
 	case OneWay:
-		if v, ok := params.Value(q.Parameters, mode, "T", q.Bytes); ok {
+		if v, ok := params.ValueAt(q.Parameters, mode, "T", q.Bytes); ok {
 			return Prediction{v, Calibration}, true
 		}
 	}
-	if _, err := params.Covers(q.Parameters, mode, q.Bytes); err != nil {
+	if _, err := params.OutsideRange(q.Parameters, mode, q.Bytes); err != nil {
 		return Prediction{}, false
 	}
 	if q.Quantity == OneWay && mode != params.Message {
-		x, err := params.Call(q.Parameters, mode)
-		return Prediction{model.LoGH{Between: x, Inside: x}.OneWay(params.Inside(q.Parameters), q.Bytes).Micros(), Validation}, err == nil
+		x, err := params.CallParameters(q.Parameters, mode)
+		return Prediction{model.LoGH{Between: x, Inside: x}.OneWay(params.IsWithinNode(q.Parameters), q.Bytes).Micros(), Validation}, err == nil
 	}
-	x, err := params.Model(q.Parameters, mode)
+	x, err := params.ModelParameters(q.Parameters, mode)
 	if err != nil {
 		return Prediction{}, false
 	}

@@ -30,7 +30,7 @@ func TestCompare(t *testing.T) {
 	}
 	predict := func(q Query) (Prediction, bool) {
 		v := func(name string) float64 {
-			x, ok := params.Value(q.Parameters, "message", name, 1)
+			x, ok := params.ValueAt(q.Parameters, "message", name, 1)
 			if !ok {
 				t.Fatalf("no %s in %+v", name, q.Parameters)
 			}
@@ -42,7 +42,7 @@ func TestCompare(t *testing.T) {
 		case "T_sr":
 			return Prediction{v("o_s") + v("L") + float64(q.Bytes-1)*v("G") + v("o_r"), Validation}, true
 		case "o_s":
-			x, _ := params.Value(q.Parameters, q.Mode, "o_s", q.Bytes)
+			x, _ := params.ValueAt(q.Parameters, q.Mode, "o_s", q.Bytes)
 			return Prediction{x, Calibration}, true
 		}
 		return Prediction{}, false

@@ -39,7 +39,7 @@ func ratio(a, b estimate, level float64) (value, low, high float64) {
 			reps[i] = math.Inf(1)
 		}
 	}
-	low, high = clean.IntervalOf(reps, value, level)
+	low, high = clean.UnsortedPercentileInterval(reps, value, level)
 	aLow, aHigh := a.stretched(level)
 	bLow, bHigh := b.stretched(level)
 	return value, low * aLow / bHigh, high * aHigh / bLow
@@ -49,7 +49,7 @@ func ratio(a, b estimate, level float64) (value, low, high float64) {
 // replicates.
 func (e estimate) stretched(level float64) (low, high float64) {
 	sorted := slices.Clone(e.reps)
-	a, b := clean.IntervalOf(sorted, e.value, level)
+	a, b := clean.UnsortedPercentileInterval(sorted, e.value, level)
 	low, high = 1, 1
 	if a > 0 && e.low < a {
 		low = max(e.low, 0) / a

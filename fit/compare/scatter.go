@@ -49,17 +49,17 @@ func (p *fittedSubject) scatters(subject int, all []*fittedSubject) []Scatter {
 	}
 	m := p.ModeOf(name)
 	add(OneWay, name, small, term{sample.RTT, 0.5})
-	if c := m.SendOverhead(); c != nil {
+	if c := m.SendOverheadCurve(); c != nil {
 		add("o_s", name, small, p.termsOf(c)...)
 	}
-	if c := m.ReceiveOverhead(); c != nil {
+	if c := m.ReceiveOverheadCurve(); c != nil {
 		add("o_r", name, small, term{c.Timer, 1})
 	}
-	if c := m.Burst(); c != nil {
+	if c := m.GapCurve(); c != nil {
 		add("g", name, small, p.termsOf(c)...)
 	}
 	if name == "send" {
-		if c := p.ModeOf("isend").SendOverhead(); c != nil {
+		if c := p.ModeOf("isend").SendOverheadCurve(); c != nil {
 			terms := p.termsOf(c)
 			add("o_s", "isend", small, terms...)
 		}
@@ -101,25 +101,25 @@ func methodOf(terms []term) string {
 
 // gather adds the terms of each launch as the fit does. It reports whether there are any.
 func (p *fittedSubject) gather(s *Scatter, terms []term) bool {
-	stacks, factors := make([]clean.Stack, len(terms)), make([]float64, len(terms))
+	stacks, factors := make([]clean.LaunchMedians, len(terms)), make([]float64, len(terms))
 	for i, t := range terms {
 		stacks[i], factors[i] = p.launchesAt(s.Mode, t.timer, s.Bytes), t.factor
 	}
-	all := clean.Sum(stacks, factors)
+	all := clean.SumLaunchMedians(stacks, factors)
 	s.Launches, s.Values = all.Launches, all.Values
 	s.sum()
 	return len(s.Values) > 0
 }
 
 // launchesAt returns the medians of a cell by launch.
-func (p *fittedSubject) launchesAt(mode, timer string, bytes int) clean.Stack {
+func (p *fittedSubject) launchesAt(mode, timer string, bytes int) clean.LaunchMedians {
 	of := p.series(mode, timer, bytes)
 	f, err := p.samples.Runs()
 	if err != nil || len(of) == 0 { // the fit would have failed
-		return clean.Stack{}
+		return clean.LaunchMedians{}
 	}
 	slices.SortStableFunc(of, func(a, b *sample.Series) int { return cmp.Compare(a.Launch, b.Launch) })
-	return clean.New(of, clean.CombinationOf(of, f), f, clean.Options{Replicates: 1}.Defaults()).Launches
+	return clean.NewCell(of, clean.RootCombination(of, f), f, clean.Options{Replicates: 1}.Defaults()).Launches
 }
 
 // sum computes the median and the variation of the values.
@@ -144,7 +144,7 @@ func (p *fittedSubject) series(mode, timer string, bytes int) []*sample.Series {
 	var of []*sample.Series
 	for i := range p.samples.Series {
 		x := &p.samples.Series[i]
-		if clean.SubjectOf(x) == p.Extraction.Subject && x.Mode == mode && x.Timer == timer && x.Bytes == bytes && clean.Chosen(x.Mode, x.Protocol) && len(x.Times) > 0 {
+		if clean.SubjectOf(x) == p.Extraction.Subject && x.Mode == mode && x.Timer == timer && x.Bytes == bytes && clean.IsLibraryChoice(x.Mode, x.Protocol) && len(x.Times) > 0 {
 			of = append(of, x)
 		}
 	}

@@ -60,10 +60,10 @@ func fittedSubjects(machines []sample.Machine, fitted [][]*curve.Curve, o clean.
 			}
 		}
 		for _, place := range curve.ByPlace(curves) {
-			p := &fittedSubject{Extraction: params.Extraction{Subject: place[0].Subject(), Curves: place, O: o}, files: strings.Join(m.Files, "+"), samples: set}
+			p := &fittedSubject{Extraction: params.Extraction{Subject: place[0].Subject(), Curves: place, Options: o}, files: strings.Join(m.Files, "+"), samples: set}
 			p.Subject = Subject{Platform: place[0].Platform, Library: place[0].Library, Place: place[0].Place, Clock: place[0].Clock, Machine: i}
 			for _, c := range place {
-				if clean.Chosen(c.Mode, c.Protocol) && !slices.Contains(p.Modes, c.Mode) {
+				if clean.IsLibraryChoice(c.Mode, c.Protocol) && !slices.Contains(p.Modes, c.Mode) {
 					p.Modes = append(p.Modes, c.Mode)
 				}
 				for _, x := range c.Cells {
@@ -128,7 +128,7 @@ func counting(set *sample.Set) (*sample.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, _ = clean.Undisturbed(set)
+	set, _ = clean.SelectUndisturbed(set)
 	return set, nil
 }
 

@@ -69,7 +69,7 @@ const MegabytesPerSecond = "MB/s"
 var quantities = []string{"o_s", "o_r", OneWay, "L", "g", "G", Bandwidth, Achieved}
 
 // readings are the methods of L.
-var readings = []string{"", params.ByRoundTrip, params.ByReceive, params.ByHalfTripGap}
+var readings = []string{"", params.MethodRoundTrip, params.MethodReceiveDifference, params.MethodHalfRoundTripLessGap}
 
 // New compares subjects: each platform, library and place of each set, fitted by itself. A
 // non-blocking call pays if the blocking call costs more by margin: 0.2 is 20 %. With best, ratios
@@ -125,7 +125,7 @@ func (t *Table) mode(subject int, m params.Mode) {
 	for _, c := range []struct {
 		name string
 		*curve.Curve
-	}{{"o_s", m.SendOverhead()}, {"o_r", m.ReceiveOverhead()}, {OneWay, halved(m)}} {
+	}{{"o_s", m.SendOverheadCurve()}, {"o_r", m.ReceiveOverheadCurve()}, {OneWay, halved(m)}} {
 		for _, v := range sized(m, c.name, c.Curve) {
 			t.add(Quantity{Name: c.name, Mode: m.Name, Bytes: v.From, Unit: v.Unit}, v, subject)
 		}
@@ -134,7 +134,7 @@ func (t *Table) mode(subject int, m params.Mode) {
 		for _, method := range readings {
 			if i := rowOf(m, name, method); i >= 0 && (name == "L" || method == "") {
 				p := m.Parameters[i]
-				v := Value{Parameter: p, estimate: estimate{p.Value, p.Low, p.High, m.Draws[i]}}
+				v := Value{Parameter: p, estimate: estimate{p.Value, p.Low, p.High, m.Replicates[i]}}
 				t.add(Quantity{Name: name, Mode: m.Name, Method: method, Bytes: -1, Unit: p.Unit}, v, subject)
 				if name == "G" {
 					t.add(Quantity{Name: Bandwidth, Mode: m.Name, Bytes: -1, Unit: MegabytesPerSecond}, v.inverse(Bandwidth), subject)
@@ -146,11 +146,11 @@ func (t *Table) mode(subject int, m params.Mode) {
 
 // halved returns half of the round trips of a mode, or nil.
 func halved(m params.Mode) *curve.Curve {
-	rtt := m.Timer(sample.RTT)
+	rtt := m.TimerCurve(sample.RTT)
 	if rtt == nil {
 		return nil
 	}
-	return rtt.Times(0.5, params.ByHalfTrip, m.O.Level)
+	return rtt.ScaledBy(0.5, params.MethodHalfRoundTrip, m.Options.Level)
 }
 
 // achieved adds the bandwidth of the longest messages of a mode, of one common size if there is
@@ -161,11 +161,11 @@ func (t *Table) achieved(all []*fittedSubject, name string) {
 	var values []Value
 	for i, p := range all {
 		m := p.ModeOf(name)
-		c, k := m.Timer(sample.RTT), p.sizeFor(all, name, sample.RTT, wish)
-		if c.Cell(k) == nil || c.Cell(k).Low <= 0 || k == 0 {
+		c, k := m.TimerCurve(sample.RTT), p.sizeFor(all, name, sample.RTT, wish)
+		if c.CellOf(k) == nil || c.CellOf(k).Low <= 0 || k == 0 {
 			continue
 		}
-		for _, v := range sized(m, Achieved, c.Times(0.5/float64(k), params.ByHalfTrip, m.O.Level)) {
+		for _, v := range sized(m, Achieved, c.ScaledBy(0.5/float64(k), params.MethodHalfRoundTrip, m.Options.Level)) {
 			if v.From == k {
 				v = v.inverse(Achieved)
 				v.Subject = i
@@ -191,14 +191,14 @@ func sized(m params.Mode, name string, c *curve.Curve) []Value {
 		if x.Value <= 0 { // cannot be distinguished from zero
 			continue
 		}
-		row := m.Row(params.NoKind, c.Timer, x.Bytes, x.Bytes, x.N)
+		row := m.NewRow(params.NoKind, c.Timer, x.Bytes, x.Bytes, x.Samples)
 		row.Name = name
-		low, high := x.Shown()
-		row.Value, row.Low, row.High, row.Unit, row.Verdict = clean.Rounded(x.Value), clean.Rounded(max(low, 0)), clean.Rounded(high), params.Micros, params.Good
-		if x.Few() || x.Disagree || (x.High-x.Low)/2 > params.WeakWidth*math.Abs(x.Value) {
+		low, high := x.DisplayedInterval()
+		row.Value, row.Low, row.High, row.Unit, row.Verdict = clean.RoundDigits(x.Value), clean.RoundDigits(max(low, 0)), clean.RoundDigits(high), params.Micros, params.Good
+		if x.HasFewSamples() || x.Disagree || (x.High-x.Low)/2 > params.WeakWidth*math.Abs(x.Value) {
 			row.Verdict = params.Weak
 		}
-		out = append(out, Value{Parameter: row, estimate: estimate{x.Value, low, high, x.Reps}})
+		out = append(out, Value{Parameter: row, estimate: estimate{x.Value, low, high, x.Replicates}})
 	}
 	return out
 }
@@ -210,9 +210,9 @@ func rowOf(m params.Mode, name, method string) int {
 	for i, p := range m.Parameters {
 		switch {
 		case p.Mode != m.Name || p.Name != name || (p.Unit == params.PerByte) != (name == "G"):
-		case method != "" && params.Base(p.Method) == method:
+		case method != "" && params.BaseMethod(p.Method) == method:
 			return i
-		case method != "" || name == "L" && params.Conventions[params.Base(p.Method)]:
+		case method != "" || name == "L" && params.AlternativeLatencyMethods[params.BaseMethod(p.Method)]:
 		case best < 0 || math.IsNaN(m.Parameters[best].Value) && !math.IsNaN(p.Value):
 			best = i
 		}
@@ -227,7 +227,7 @@ func (v Value) inverse(name string) Value {
 	for i, x := range v.reps {
 		v.reps[i] = 1 / x
 	}
-	v.Value, v.Low, v.High = clean.Rounded(v.value), clean.Rounded(v.low), clean.Rounded(v.high)
+	v.Value, v.Low, v.High = clean.RoundDigits(v.value), clean.RoundDigits(v.low), clean.RoundDigits(v.high)
 	return v
 }
 
@@ -254,11 +254,11 @@ func (r *Row) rank(best bool, first int, o clean.Options) {
 		}
 		to := r.Values[r.Reference].estimate
 		if math.IsNaN(v.low) || math.IsNaN(to.low) {
-			v.Ratio = clean.Rounded(v.value / to.value)
+			v.Ratio = clean.RoundDigits(v.value / to.value)
 			continue
 		}
 		ratio, low, high := ratio(v.estimate, to, o.Level)
-		v.Ratio, v.Least, v.Most = clean.Rounded(ratio), clean.Rounded(low), clean.Rounded(high)
+		v.Ratio, v.Least, v.Most = clean.RoundDigits(ratio), clean.RoundDigits(low), clean.RoundDigits(high)
 		v.Outcome = outcome(low, high, o.Tolerance, rate)
 	}
 }

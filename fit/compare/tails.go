@@ -54,7 +54,7 @@ func (p *fittedSubject) tail(name, timer string, k int, factor float64) Tail {
 		return t
 	}
 	slices.Sort(times)
-	of := func(u float64) float64 { return factor * clean.At(times, u) }
+	of := func(u float64) float64 { return factor * clean.SampleQuantile(times, u) }
 	t.Median, t.P95, t.P99, t.Most = of(0.5), of(0.95), of(0.99), of(1)
 	return t
 }

@@ -29,18 +29,18 @@ func (c *Curve) Changes() []Change {
 			Last: c.Cells[a.to-1].Bytes, Next: c.Cells[b.from].Bytes, Before: a.to - 1, After: b.from,
 			Rise: base(b.piece, Line{q.Value, q.Slope}) - base(a.piece, Line{p.Value, p.Slope}), Samples: p.Samples + q.Samples,
 		}
-		reps := make([]float64, len(c.Replicate[a.piece]))
+		reps := make([]float64, len(c.Replicates[a.piece]))
 		for r := range reps {
-			reps[r] = base(b.piece, c.Replicate[b.piece][r]) - base(a.piece, c.Replicate[a.piece][r])
+			reps[r] = base(b.piece, c.Replicates[b.piece][r]) - base(a.piece, c.Replicates[a.piece][r])
 		}
 		slices.Sort(reps)
 		x.Mostly = clean.Quantile(reps, 0.25)
-		cost := func(end int) float64 { return c.fitted.cut(a.from, end).cost() + c.fitted.cut(end, b.to).cost() }
-		limit := cost(a.to) + worse
-		for e := a.to - 1; e-a.from >= Fewest && cost(e) <= limit; e-- {
+		cost := func(end int) float64 { return c.fitted.slice(a.from, end).cost() + c.fitted.slice(end, b.to).cost() }
+		limit := cost(a.to) + maxLikelihoodLoss
+		for e := a.to - 1; e-a.from >= MinPieceSizes && cost(e) <= limit; e-- {
 			x.Before = e - 1
 		}
-		for e := a.to + 1; b.to-e >= Fewest && cost(e) <= limit; e++ {
+		for e := a.to + 1; b.to-e >= MinPieceSizes && cost(e) <= limit; e++ {
 			x.After = e
 		}
 		out = append(out, x)

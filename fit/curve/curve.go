@@ -23,19 +23,19 @@ type Curve struct {
 	Points   []Point // of the cells and of those that were set aside, as they are shown; Cut sets them
 	Pieces   []Piece
 
-	Clock     string
-	Cells     []clean.Cell // in order of size
-	Excluded  []clean.Cell // set aside
-	Time      bool         // a time, which does not fall with length: not a difference of timers
-	Floor     float64      // a time that cannot be distinguished from zero
-	Scales    []float64    // the magnitude of each cell, to which Tolerance is relative
-	Replicate [][]Line     // by piece and replicate
-	Bent      []bool       // by piece: some cell is far from it
-	Misfit    []misfit     // by piece
+	Clock      string
+	Cells      []clean.Cell // in order of size
+	Excluded   []clean.Cell // set aside
+	IsTime     bool         // a time, which does not fall with length: not a difference of timers
+	Floor      float64      // a time that cannot be distinguished from zero
+	Magnitudes []float64    // the magnitude of each cell, to which Tolerance is relative
+	Replicates [][]Line     // by piece and replicate
+	Bent       []bool       // by piece: some cell is far from it
+	Deviation  []deviation  // by piece
 
-	absent   []int  // sizes that were set aside in the curves that this one is made of
-	fitted   points // what the pieces were found with
-	segments []segment
+	absentSizes []int  // sizes that were set aside in the curves that this one is made of
+	fitted      points // what the pieces were found with
+	segments    []segment
 }
 
 // Subject returns where the curve was measured.
@@ -43,8 +43,8 @@ func (c *Curve) Subject() clean.Subject {
 	return clean.Subject{Platform: c.Platform, Library: c.Library, Place: c.Place}
 }
 
-// Like returns a curve without cells of the same place, mode and protocol.
-func (c *Curve) Like(timer string, floor float64) *Curve {
+// EmptyCopy returns a curve without cells of the same place, mode and protocol.
+func (c *Curve) EmptyCopy(timer string, floor float64) *Curve {
 	return &Curve{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode, Protocol: c.Protocol, Timer: timer, Clock: c.Clock, Floor: floor}
 }
 
@@ -65,13 +65,13 @@ type Piece struct {
 	SlopeLow         float64
 	SlopeHigh        float64
 	Samples          int
-	Least            int  // samples of the cell that has the fewest
-	Falls            bool // the times fall with length, and a level line stands for them
+	FewestSamples    int  // samples of the cell that has the fewest
+	IsFalling        bool // the times fall with length, and a level line stands for them
 }
 
-// At returns the curve at k bytes: on the last piece that begins at or below k. Sizes below all
-// pieces take what the smallest does.
-func (c *Curve) At(k int) float64 {
+// ValueAt returns the curve at k bytes: on the last piece that begins at or below k. FormatSizes
+// below all pieces take what the smallest does.
+func (c *Curve) ValueAt(k int) float64 {
 	if len(c.Pieces) == 0 {
 		return math.NaN()
 	}
@@ -107,7 +107,7 @@ func Load(set *sample.Set, o clean.Options) ([]*Curve, error) {
 		k.Launch = 0
 		byKey[k] = append(byKey[k], s)
 	}
-	if some, others := clean.OfCollectives(set); some && !others {
+	if some, others := clean.FindCollectiveSamples(set); some && !others {
 		return nil, clean.ErrCollective
 	}
 	keys := make([]sample.Key, 0, len(byKey))
@@ -115,19 +115,19 @@ func Load(set *sample.Set, o clean.Options) ([]*Curve, error) {
 		keys = append(keys, k)
 		slices.SortFunc(launches, func(a, b *sample.Series) int { return cmp.Compare(a.Launch, b.Launch) })
 	}
-	slices.SortFunc(keys, clean.Order)
+	slices.SortFunc(keys, clean.CompareKeys)
 
-	cells, how := make([]clean.Cell, len(keys)), clean.WaysOf(keys, byKey, f)
-	clean.Parallel(len(keys), func(i int) { cells[i] = clean.New(byKey[keys[i]], how[i], f, o) })
+	cells, how := make([]clean.Cell, len(keys)), clean.RootCombinations(keys, byKey, f)
+	clean.Parallel(len(keys), func(i int) { cells[i] = clean.NewCell(byKey[keys[i]], how[i], f, o) })
 	var curves []*Curve
 	for i, k := range keys {
 		if i == 0 || clean.WithoutBytes(k) != clean.WithoutBytes(keys[i-1]) {
-			curves = append(curves, &Curve{Platform: k.Platform, Library: k.Library, Place: k.Place, Mode: k.Mode, Protocol: k.Protocol, Timer: k.Timer, Clock: k.Clock, Time: true})
+			curves = append(curves, &Curve{Platform: k.Platform, Library: k.Library, Place: k.Place, Mode: k.Mode, Protocol: k.Protocol, Timer: k.Timer, Clock: k.Clock, IsTime: true})
 		}
 		c := curves[len(curves)-1]
 		c.Floor = max(c.Floor, f.Resolution(byKey[k]...)/4, 1e-6)
 		c.Cells = append(c.Cells, cells[i])
-		c.Scales = append(c.Scales, math.Abs(cells[i].Value))
+		c.Magnitudes = append(c.Magnitudes, math.Abs(cells[i].Value))
 	}
 	return curves, nil
 }
@@ -135,16 +135,16 @@ func Load(set *sample.Set, o clean.Options) ([]*Curve, error) {
 // Minus returns the difference of two curves over the sizes that both have, under the name of a
 // method.
 func (c *Curve) Minus(d *Curve, method string, level float64) *Curve {
-	out := c.Like(method, math.Hypot(c.Floor, d.Floor))
+	out := c.EmptyCopy(method, math.Hypot(c.Floor, d.Floor))
 	for _, a := range c.Cells {
-		b := d.Cell(a.Bytes)
+		b := d.CellOf(a.Bytes)
 		if b == nil {
 			continue
 		}
-		out.Cells = append(out.Cells, clean.Combine([]clean.Cell{a, *b}, []float64{1, -1}, level))
-		out.Scales = append(out.Scales, math.Hypot(a.Value, b.Value))
+		out.Cells = append(out.Cells, clean.LinearCombination([]clean.Cell{a, *b}, []float64{1, -1}, level))
+		out.Magnitudes = append(out.Magnitudes, math.Hypot(a.Value, b.Value))
 	}
-	out.absent = slices.Concat(c.Lost(0), d.Lost(0))
+	out.absentSizes = slices.Concat(c.ExcludedSizes(0), d.ExcludedSizes(0))
 	return out
 }
 
@@ -152,25 +152,25 @@ func (c *Curve) Minus(d *Curve, method string, level float64) *Curve {
 // pieces.
 func (c *Curve) Shuffled(order []int) *Curve {
 	out := *c
-	out.Cells, out.Excluded, out.Replicate = shuffled(c.Cells, order), shuffled(c.Excluded, order), nil
-	for _, of := range c.Replicate {
-		out.Replicate = append(out.Replicate, reordered(of, order))
+	out.Cells, out.Excluded, out.Replicates = shuffleCells(c.Cells, order), shuffleCells(c.Excluded, order), nil
+	for _, of := range c.Replicates {
+		out.Replicates = append(out.Replicates, reorder(of, order))
 	}
 	return &out
 }
 
-func shuffled(cells []clean.Cell, order []int) []clean.Cell {
+func shuffleCells(cells []clean.Cell, order []int) []clean.Cell {
 	out := slices.Clone(cells)
 	for i, x := range out {
-		out[i].Reps, out[i].Roots = reordered(x.Reps, order), slices.Clone(x.Roots)
+		out[i].Replicates, out[i].Roots = reorder(x.Replicates, order), slices.Clone(x.Roots)
 		for j, r := range x.Roots {
-			out[i].Roots[j].Reps = reordered(r.Reps, order)
+			out[i].Roots[j].Replicates = reorder(r.Replicates, order)
 		}
 	}
 	return out
 }
 
-func reordered[T any](all []T, order []int) []T {
+func reorder[T any](all []T, order []int) []T {
 	out := make([]T, len(all))
 	for i := range all {
 		out[i] = all[order[i]]
@@ -178,9 +178,10 @@ func reordered[T any](all []T, order []int) []T {
 	return out
 }
 
-// Lost returns the sizes from some length on that were measured and do not count, in order.
-func (c *Curve) Lost(from int) []int {
-	sizes := slices.Clone(c.absent)
+// ExcludedSizes returns the sizes from some length on that were measured and do not count, in
+// order.
+func (c *Curve) ExcludedSizes(from int) []int {
+	sizes := slices.Clone(c.absentSizes)
 	for _, x := range c.Excluded {
 		sizes = append(sizes, x.Bytes)
 	}
@@ -189,49 +190,51 @@ func (c *Curve) Lost(from int) []int {
 	return slices.Compact(sizes)
 }
 
-// Times returns the curve times x, under the name of a method, in the same pieces.
-func (c *Curve) Times(x float64, method string, level float64) *Curve {
+// ScaledBy returns the curve times x, under the name of a method, in the same pieces.
+func (c *Curve) ScaledBy(x float64, method string, level float64) *Curve {
 	out := *c
-	out.Timer, out.Floor, out.absent = method, c.Floor*x, c.Lost(0)
-	out.Points, out.Pieces, out.Replicate, out.Cells, out.Scales, out.Excluded = nil, nil, nil, nil, nil, nil
+	out.Timer, out.Floor, out.absentSizes = method, c.Floor*x, c.ExcludedSizes(0)
+	out.Points, out.Pieces, out.Replicates, out.Cells, out.Magnitudes, out.Excluded = nil, nil, nil, nil, nil, nil
 	for i, a := range c.Cells {
-		out.Cells = append(out.Cells, clean.Combine([]clean.Cell{a}, []float64{x}, level))
-		out.Scales = append(out.Scales, c.Scales[i]*x)
+		out.Cells = append(out.Cells, clean.LinearCombination([]clean.Cell{a}, []float64{x}, level))
+		out.Magnitudes = append(out.Magnitudes, c.Magnitudes[i]*x)
 	}
 	for _, p := range c.Points {
-		scale(x, &p.Value, &p.Low, &p.High)
+		scaleAll(x, &p.Value, &p.Low, &p.High)
 		out.Points = append(out.Points, p)
 	}
 	for _, p := range c.Pieces {
-		scale(x, &p.Value, &p.Low, &p.High, &p.Slope, &p.SlopeLow, &p.SlopeHigh)
+		scaleAll(x, &p.Value, &p.Low, &p.High, &p.Slope, &p.SlopeLow, &p.SlopeHigh)
 		out.Pieces = append(out.Pieces, p)
 	}
-	for _, of := range c.Replicate {
+	for _, of := range c.Replicates {
 		var lines []Line
 		for _, l := range of {
 			lines = append(lines, Line{l.Value * x, l.Slope * x})
 		}
-		out.Replicate = append(out.Replicate, lines)
+		out.Replicates = append(out.Replicates, lines)
 	}
-	out.fitted.y, out.fitted.s = slices.Clone(c.fitted.y), slices.Clone(c.fitted.s)
+	out.fitted.y, out.fitted.uncertainty = slices.Clone(c.fitted.y), slices.Clone(c.fitted.uncertainty)
 	for i := range out.fitted.y {
 		out.fitted.y[i] *= x
-		out.fitted.s[i] *= x
+		out.fitted.uncertainty[i] *= x
 	}
 	return &out
 }
 
-func scale(x float64, values ...*float64) {
+func scaleAll(x float64, values ...*float64) {
 	for _, v := range values {
-		*v = clean.Rounded(*v * x)
+		*v = clean.RoundDigits(*v * x)
 	}
 }
 
-// Half returns half of a curve of round trips, which is the time of one way.
-func (c *Curve) Half() *Curve { return c.Times(0.5, sample.RTT+"/2", clean.Options{}.Defaults().Level) }
+// HalfRoundTrip returns half of a curve of round trips, which is the time of one way.
+func (c *Curve) HalfRoundTrip() *Curve {
+	return c.ScaledBy(0.5, sample.RTT+"/2", clean.Options{}.Defaults().Level)
+}
 
-// Cell returns the cell of a size, or nil.
-func (c *Curve) Cell(bytes int) *clean.Cell {
+// CellOf returns the cell of a size, or nil.
+func (c *Curve) CellOf(bytes int) *clean.Cell {
 	if c == nil {
 		return nil
 	}
@@ -242,8 +245,8 @@ func (c *Curve) Cell(bytes int) *clean.Cell {
 	return &c.Cells[i]
 }
 
-// show sets the points.
-func (c *Curve) show() {
+// setPoints sets the points.
+func (c *Curve) setPoints() {
 	c.Points = nil
 	for _, x := range slices.Concat(c.Cells, c.Excluded) {
 		c.Points = append(c.Points, PointOf(x))
@@ -253,8 +256,8 @@ func (c *Curve) show() {
 
 // PointOf returns what a cell shows.
 func PointOf(x clean.Cell) Point {
-	low, high := x.Shown()
-	return Point{x.Bytes, clean.Rounded(x.Value), clean.Rounded(low), clean.Rounded(high), x.N}
+	low, high := x.DisplayedInterval()
+	return Point{x.Bytes, clean.RoundDigits(x.Value), clean.RoundDigits(low), clean.RoundDigits(high), x.Samples}
 }
 
 // Warnings says what is wrong with the samples of the curve.
@@ -263,7 +266,7 @@ func (c *Curve) Warnings() []clean.Warning {
 		code, text string
 		is         func(clean.Cell) bool
 	}{
-		{clean.FewReps, "fewer than 20 samples", func(x clean.Cell) bool { return x.Few() }},
+		{clean.FewReps, "fewer than 20 samples", func(x clean.Cell) bool { return x.HasFewSamples() }},
 		{clean.OddReps, "an odd number of repetitions cannot be of two roots", func(x clean.Cell) bool { return x.Odd }},
 		{clean.RootsDisagree, "the two roots of the barrier disagree, the lower median counts", func(x clean.Cell) bool { return x.Disagree }},
 		{clean.HeavyTail, "more than one sample in a hundred is far above the median", func(x clean.Cell) bool { return x.Tail }},
@@ -278,8 +281,8 @@ func (c *Curve) Warnings() []clean.Warning {
 				at = append(at, x.Bytes)
 			}
 		}
-		if len(at) > 0 && (test.code != clean.RootsDisagree || c.unsettled()) {
-			w := c.Warning(c.name(), test.code, fmt.Sprintf("%s, at %s", test.text, Sizes(at, len(c.Cells))))
+		if len(at) > 0 && (test.code != clean.RootsDisagree || c.isUnsettled()) {
+			w := c.Warning(c.displayName(), test.code, fmt.Sprintf("%s, at %s", test.text, FormatSizes(at, len(c.Cells))))
 			w.Sizes, w.Of = len(at), len(c.Cells)
 			out = append(out, w)
 		}
@@ -287,23 +290,23 @@ func (c *Curve) Warnings() []clean.Warning {
 	return out
 }
 
-// unsettled says whether parameters suffer from roots that disagree: at the smallest size, or at
+// isUnsettled says whether parameters suffer from roots that disagree: at the smallest size, or at
 // more than a quarter of those of a piece. Of timer22 there are no parameters, and P1's wait before
 // it receives is part of it.
-func (c *Curve) unsettled() bool {
+func (c *Curve) isUnsettled() bool {
 	if c.Timer == sample.Timer22 {
 		return false
 	}
 	bad := c.Cells[0].Disagree
 	for i := range c.Pieces {
-		bad = bad || c.Divided(i)
+		bad = bad || c.HasDisagreeingRoots(i)
 	}
 	return bad
 }
 
-// name returns the timer, with the protocol where it was forced.
-func (c *Curve) name() string {
-	if clean.Chosen(c.Mode, c.Protocol) {
+// displayName returns the timer, with the protocol where it was forced.
+func (c *Curve) displayName() string {
+	if clean.IsLibraryChoice(c.Mode, c.Protocol) {
 		return c.Timer
 	}
 	return c.Timer + " of " + c.Protocol
@@ -313,8 +316,8 @@ func (c *Curve) Warning(parameter, code, text string) clean.Warning {
 	return clean.Warning{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode, Parameter: parameter, Code: code, Text: text}
 }
 
-// Sizes lists some of the sizes, of so many.
-func Sizes(at []int, of int) string {
+// FormatSizes lists some of the sizes, of so many.
+func FormatSizes(at []int, of int) string {
 	switch n := len(at); {
 	case n == of && n > 1:
 		return fmt.Sprintf("all %d sizes", n)
@@ -341,12 +344,12 @@ func ByPlace(curves []*Curve) [][]*Curve {
 	return places
 }
 
-// scatters returns how far each median may be from where the curve's other medians would have it,
-// as its launches show. A launch in which everything takes longer moves the curve and bends it
+// launchScatter returns how far each median may be from where the curve's other medians would have
+// it, as its launches show. A launch in which everything takes longer moves the curve and bends it
 // nowhere, so that what it moves all cells by, as a part of their scale, is taken out first. The
 // second result is false if there are no two launches of every cell.
-func (c *Curve) scatters() ([]float64, bool) {
-	rest, ok := c.centred()
+func (c *Curve) launchScatter() ([]float64, bool) {
+	rest, ok := c.centredLaunches()
 	if !ok || len(rest) == 0 {
 		return nil, false
 	}
@@ -354,7 +357,7 @@ func (c *Curve) scatters() ([]float64, bool) {
 	for i, e := range rest {
 		k := float64(len(e))
 		for _, x := range e {
-			all = append(all, math.Abs(x)/c.Scales[i]*math.Sqrt(k/(k-1)))
+			all = append(all, math.Abs(x)/c.Magnitudes[i]*math.Sqrt(k/(k-1)))
 		}
 	}
 	common := clean.Median(all) / 0.6745
@@ -364,23 +367,23 @@ func (c *Curve) scatters() ([]float64, bool) {
 		for _, x := range e {
 			own += x * x
 		}
-		usual := common * c.Scales[i]
-		out[i] = 1.2533 * math.Sqrt((prior*usual*usual+own)/(prior+k-1)/k) // of a median
+		usual := common * c.Magnitudes[i]
+		out[i] = 1.2533 * math.Sqrt((priorWeight*usual*usual+own)/(priorWeight+k-1)/k) // of a median
 	}
 	return out, true
 }
 
-// centred returns what is left of each cell's launches without its value and without what a launch
-// adds to all cells.
-func (c *Curve) centred() ([][]float64, bool) {
+// centredLaunches returns what is left of each cell's launches without its value and without what a
+// launch adds to all cells.
+func (c *Curve) centredLaunches() ([][]float64, bool) {
 	by := make(map[int][]float64) // relative deviations of each launch
 	for i, x := range c.Cells {
-		if len(x.Launches.Values) < 2 || c.Scales[i] <= 0 {
+		if len(x.Launches.Values) < 2 || c.Magnitudes[i] <= 0 {
 			return nil, false
 		}
 		for j, v := range x.Launches.Values {
 			launch := x.Launches.Launches[j]
-			by[launch] = append(by[launch], (v-x.Value)/c.Scales[i])
+			by[launch] = append(by[launch], (v-x.Value)/c.Magnitudes[i])
 		}
 	}
 	shift := make(map[int]float64, len(by))
@@ -390,19 +393,19 @@ func (c *Curve) centred() ([][]float64, bool) {
 	rest := make([][]float64, len(c.Cells))
 	for i, x := range c.Cells {
 		for j, v := range x.Launches.Values {
-			rest[i] = append(rest[i], v-x.Value-shift[x.Launches.Launches[j]]*c.Scales[i])
+			rest[i] = append(rest[i], v-x.Value-shift[x.Launches.Launches[j]]*c.Magnitudes[i])
 		}
 	}
 	return rest, true
 }
 
-// prior is how many launches' worth of evidence the scatter of all cells is, beside that of a
+// priorWeight is how many launches' worth of evidence the scatter of all cells is, beside that of a
 // cell's own launches: three launches show no variance of their own (the moderated variance of
 // Smyth 2004).
-const prior = 4
+const priorWeight = 4
 
-// Draw returns what lines say.
-func Draw(lines []Line, of func(Line) float64) []float64 {
+// LineReplicates returns what lines say.
+func LineReplicates(lines []Line, of func(Line) float64) []float64 {
 	out := make([]float64, len(lines))
 	for b, l := range lines {
 		out[b] = of(l)
@@ -410,8 +413,8 @@ func Draw(lines []Line, of func(Line) float64) []float64 {
 	return out
 }
 
-// Of returns the cells of a piece.
-func (c *Curve) Of(piece int) []clean.Cell {
+// PieceCells returns the cells of a piece.
+func (c *Curve) PieceCells(piece int) []clean.Cell {
 	p := c.Pieces[piece]
 	var out []clean.Cell
 	for _, x := range c.Cells {
@@ -422,13 +425,13 @@ func (c *Curve) Of(piece int) []clean.Cell {
 	return out
 }
 
-// Divided says whether roots disagree at more than a quarter of the sizes of a piece.
-func (c *Curve) Divided(piece int) bool {
+// HasDisagreeingRoots says whether roots disagree at more than a quarter of the sizes of a piece.
+func (c *Curve) HasDisagreeingRoots(piece int) bool {
 	n := 0
-	for _, x := range c.Of(piece) {
+	for _, x := range c.PieceCells(piece) {
 		if x.Disagree {
 			n++
 		}
 	}
-	return 4*n > len(c.Of(piece))
+	return 4*n > len(c.PieceCells(piece))
 }

@@ -11,97 +11,104 @@ import (
 type Line struct{ Value, Slope float64 }
 
 // points are what a line is fitted to: y at x, uncertain by s.
-type points struct{ x, y, s []float64 }
+type points struct{ x, y, uncertainty []float64 }
 
-func (p points) cut(from, to int) points { return points{p.x[from:to], p.y[from:to], p.s[from:to]} }
+func (p points) slice(from, to int) points {
+	return points{p.x[from:to], p.y[from:to], p.uncertainty[from:to]}
+}
 
 // residual returns how far point i is from the line, in units of its uncertainty.
 func (p points) residual(l Line, i int) float64 {
-	return (p.y[i] - l.Value - l.Slope*(p.x[i]-p.x[0])) / p.s[i]
+	return (p.y[i] - l.Value - l.Slope*(p.x[i]-p.x[0])) / p.uncertainty[i]
 }
 
-// huber is the residual beyond which a point counts linearly; with 1.345 the estimate loses 5 % of
-// its efficiency on normal errors. Huber 1964.
-const huber = 1.345
+// huberTuning is the residual beyond which a point counts linearly; with 1.345 the estimate loses 5
+// % of its efficiency on normal errors. Huber 1964.
+const huberTuning = 1.345
 
 // fitLine fits a line by Huber's loss on residuals relative to their uncertainties, with weights
 // that are found iteratively.
 //
-// Note: Theil–Sen would not do. Sizes grow geometrically, so that most of its pairs are of small
-// sizes whose slopes are all noise, and it has no place for uncertainties that grow with the value.
-// Samples far off are met by the median of each cell already; Huber's loss is for cells far off.
+// Note: Theil–Sen would not do. FormatSizes grow geometrically, so that most of its pairs are of
+// small sizes whose slopes are all noise, and it has no place for uncertainties that grow with the
+// value. Samples far off are met by the median of each cell already; Huber's loss is for cells far
+// off.
 //
 // Delays are one-sided: if many points stray from the line, the lowest ones decide, even if they
 // are fewer than half.
 func fitLine(p points) Line {
-	l, _ := fitAmong(p)
+	l, _ := fitWithStrays(p)
 	return l
 }
 
-// fitAmong also says whether the line is that of the lowest points.
-func fitAmong(p points) (l Line, low bool) {
-	l = fitAll(p)
-	if n := len(p.x); n < crowd || 5*p.strays(l) <= n {
+// fitWithStrays also says whether the line is that of the lowest points.
+func fitWithStrays(p points) (l Line, low bool) {
+	l = fitAllPoints(p)
+	if n := len(p.x); n < minCrowdPoints || 5*p.countStrays(l) <= n {
 		return l, false
 	}
-	if below := fitLow(p, p.lowest()); p.loss(below, 2, math.Inf(1)) < p.loss(l, 2, math.Inf(1)) {
+	if below := fitLowestPoints(p, p.lowestLine()); p.lineLoss(below, 2, math.Inf(1)) < p.lineLoss(l, 2, math.Inf(1)) {
 		return below, true
 	}
 	return l, false
 }
 
-// fitAll fits a line to all points, whether they stray or not.
-func fitAll(p points) Line { return refine(p, weighted, weighted(p, p.weights()), bounded) }
+// fitAllPoints fits a line to all points, whether they stray or not.
+func fitAllPoints(p points) Line {
+	return refineLine(p, weightedLine, weightedLine(p, p.weights()), boundedLoss)
+}
 
-// forget returns the line without the points that stray from it, which are too few to have led it
-// astray, and the uncertainties with which they count for (almost) nothing. Where pieces are is
+// dropStrays returns the line without the points that stray from it, which are too few to have led
+// it astray, and the uncertainties with which they count for (almost) nothing. Where pieces are is
 // found with them, as one bad point less would make every division look better. Replicates of a
 // line forget what the line forgot: a point at the edge, which every other one would forget, makes
 // two heaps of them.
-func forget(p points, l Line) (Line, []float64) {
-	if len(p.x) < crowd || p.strays(l) == 0 {
-		return l, p.s
+func dropStrays(p points, l Line) (Line, []float64) {
+	if len(p.x) < minCrowdPoints || p.countStrays(l) == 0 {
+		return l, p.uncertainty
 	}
-	without := fitLow(p, l)
-	if p.loss(without, 1, math.Inf(1)) >= p.loss(l, 1, math.Inf(1)) {
-		return l, p.s
+	without := fitLowestPoints(p, l)
+	if p.lineLoss(without, 1, math.Inf(1)) >= p.lineLoss(l, 1, math.Inf(1)) {
+		return l, p.uncertainty
 	}
-	s := slices.Clone(p.s)
+	s := slices.Clone(p.uncertainty)
 	for i := range s {
-		if math.Abs(p.residual(without, i)) > outlier {
+		if math.Abs(p.residual(without, i)) > outlierResidual {
 			s[i] *= 1000
 		}
 	}
 	return without, s
 }
 
-// fitLow improves a line of the lowest points.
-func fitLow(p points, l Line) Line { return refine(p, weighted, l, redescending) }
+// fitLowestPoints improves a line of the lowest points.
+func fitLowestPoints(p points, l Line) Line {
+	return refineLine(p, weightedLine, l, redescendingWeight)
+}
 
 const (
-	crowd = 5   // fewest points among which strays can be found
-	many  = 24  // points from which on a few do not mislead the line of a replicate
-	tail  = 3.0 // additional cost of a stray that is e times as far off
-	tries = 100 // lines through two points that are tried
+	minCrowdPoints = 5   // fewest points among which strays can be found
+	manyPoints     = 24  // points from which on a few do not mislead the line of a replicate
+	strayCost      = 3.0 // additional cost of a stray that is e times as far off
+	maxLineTries   = 100 // lines through two points that are tried
 )
 
 // fitLevel fits a line without slope likewise.
-func fitLevel(p points) Line { return refine(p, level, level(p, p.weights()), bounded) }
+func fitLevel(p points) Line { return refineLine(p, levelLine, levelLine(p, p.weights()), boundedLoss) }
 
-// refine improves a line, solved for again and again with weights of residuals.
-func refine(p points, solve func(points, []float64) Line, l Line, weight func(r float64) float64) Line {
+// refineLine improves a line, solved for again and again with weights of residuals.
+func refineLine(p points, solve func(points, []float64) Line, l Line, weight func(r float64) float64) Line {
 	if len(p.x) < 3 {
 		return l
 	}
 	w := make([]float64, len(p.x))
 	for range 30 {
 		for i := range w {
-			w[i] = weight(p.residual(l, i)) / (p.s[i] * p.s[i])
+			w[i] = weight(p.residual(l, i)) / (p.uncertainty[i] * p.uncertainty[i])
 		}
 		next := solve(p, w)
 		last := len(p.x) - 1
-		moved := math.Max(math.Abs(next.Value-l.Value)/p.s[0],
-			math.Abs(next.Value-l.Value+(next.Slope-l.Slope)*(p.x[last]-p.x[0]))/p.s[last])
+		moved := math.Max(math.Abs(next.Value-l.Value)/p.uncertainty[0],
+			math.Abs(next.Value-l.Value+(next.Slope-l.Slope)*(p.x[last]-p.x[0]))/p.uncertainty[last])
 		if l = next; moved < 1e-4 {
 			break
 		}
@@ -109,37 +116,37 @@ func refine(p points, solve func(points, []float64) Line, l Line, weight func(r 
 	return l
 }
 
-// bounded is Huber's weight.
-func bounded(r float64) float64 {
-	if r = math.Abs(r); r > huber {
-		return huber / r
+// boundedLoss is Huber's weight.
+func boundedLoss(r float64) float64 {
+	if r = math.Abs(r); r > huberTuning {
+		return huberTuning / r
 	}
 	return 1
 }
 
-// redescending is Huber's weight, but (almost) nothing for what strays.
-func redescending(r float64) float64 {
-	if math.Abs(r) > outlier {
+// redescendingWeight is Huber's weight, but (almost) nothing for what strays.
+func redescendingWeight(r float64) float64 {
+	if math.Abs(r) > outlierResidual {
 		return 1e-6
 	}
-	return bounded(r)
+	return boundedLoss(r)
 }
 
-// strays counts points that are far from the line.
-func (p points) strays(l Line) int {
+// countStrays counts points that are far from the line.
+func (p points) countStrays(l Line) int {
 	n := 0
 	for i := range p.x {
-		if math.Abs(p.residual(l, i)) > outlier {
+		if math.Abs(p.residual(l, i)) > outlierResidual {
 			n++
 		}
 	}
 	return n
 }
 
-// loss returns what a line costs: Σ r², or 9 + 3·ln(r/3) of residuals beyond 3, where a point below
-// the line counts so many times; or something above enough. One bad cell costs little more the
-// worse it is, but several that are all far off do.
-func (p points) loss(l Line, below, enough float64) float64 {
+// lineLoss returns what a line costs: Σ r², or 9 + 3·ln(r/3) of residuals beyond 3, where a point
+// below the line counts so many times; or something above enough. One bad cell costs little more
+// the worse it is, but several that are all far off do.
+func (p points) lineLoss(l Line, below, enough float64) float64 {
 	sum := 0.0
 	for i := range p.x {
 		if sum > enough {
@@ -147,8 +154,8 @@ func (p points) loss(l Line, below, enough float64) float64 {
 		}
 		r := p.residual(l, i)
 		x := r * r
-		if x > outlier*outlier {
-			x = outlier*outlier + tail*math.Log(math.Abs(r)/outlier)
+		if x > outlierResidual*outlierResidual {
+			x = outlierResidual*outlierResidual + strayCost*math.Log(math.Abs(r)/outlierResidual)
 		}
 		if r < 0 {
 			x *= below
@@ -159,12 +166,12 @@ func (p points) loss(l Line, below, enough float64) float64 {
 }
 
 // cost returns what the best line costs.
-func (p points) cost() float64 { return p.loss(fitLine(p), 1, math.Inf(1)) }
+func (p points) cost() float64 { return p.lineLoss(fitLine(p), 1, math.Inf(1)) }
 
-// lowest returns the line through two points that costs least, of all or of many.
-func (p points) lowest() Line {
+// lowestLine returns the line through two points that costs least, of all or of many.
+func (p points) lowestLine() Line {
 	n := len(p.x)
-	step := 1 + n*(n-1)/2/tries
+	step := 1 + n*(n-1)/2/maxLineTries
 	var best Line
 	least, k := math.Inf(1), 0
 	for i := range n {
@@ -174,37 +181,37 @@ func (p points) lowest() Line {
 			}
 			slope := (p.y[j] - p.y[i]) / (p.x[j] - p.x[i])
 			l := Line{p.y[i] - slope*(p.x[i]-p.x[0]), slope}
-			if cost := p.loss(l, 2, least); cost < least {
+			if cost := p.lineLoss(l, 2, least); cost < least {
 				best, least = l, cost
 			}
 		}
 	}
 	if math.IsInf(least, 1) {
-		return weighted(p, p.weights())
+		return weightedLine(p, p.weights())
 	}
 	return best
 }
 
 // weights returns those of least squares, 1/s².
 func (p points) weights() []float64 {
-	w := make([]float64, len(p.s))
-	for i, s := range p.s {
+	w := make([]float64, len(p.uncertainty))
+	for i, s := range p.uncertainty {
 		w[i] = 1 / (s * s)
 	}
 	return w
 }
 
-// weighted fits a line by least squares. All sizes alike, the slope is zero.
-func weighted(p points, w []float64) Line {
+// weightedLine fits a line by least squares. All sizes alike, the slope is zero.
+func weightedLine(p points, w []float64) Line {
 	if p.x[0] == p.x[len(p.x)-1] {
-		return level(p, w)
+		return levelLine(p, w)
 	}
 	alpha, beta := stat.LinearRegression(p.x, p.y, w, false)
 	if math.Abs(beta)*(p.x[len(p.x)-1]-p.x[0]) < 1e-12*math.Abs(alpha) { // rounding
-		return level(p, w)
+		return levelLine(p, w)
 	}
 	return Line{Value: alpha + beta*p.x[0], Slope: beta}
 }
 
-// level is the same without slope.
-func level(p points, w []float64) Line { return Line{Value: stat.Mean(p.y, w)} }
+// levelLine is the same without slope.
+func levelLine(p points, w []float64) Line { return Line{Value: stat.Mean(p.y, w)} }

@@ -12,7 +12,7 @@ func TestLoosen(t *testing.T) {
 	var slopes []float64
 	for _, s := range [][]float64{{0.01, 0.1, 0.1}, {0.1, 0.01, 0.1}, {0.1, 0.1, 0.01}, {0.02, 0.02, 0.02}} {
 		p := points{x, y, slices.Clone(s)}
-		p.loosen(y)
+		p.relaxUncertainty(y)
 		slopes = append(slopes, fitLine(p).Slope)
 	}
 	low, high := slices.Min(slopes), slices.Max(slopes)
@@ -20,12 +20,12 @@ func TestLoosen(t *testing.T) {
 		t.Errorf("slopes are %v", slopes)
 	}
 	straight := points{x, []float64{7, 13, 25}, []float64{0.01, 0.2, 0.05}}
-	straight.loosen(straight.y)
-	if !slices.Equal(straight.s, []float64{0.01, 0.2, 0.05}) {
-		t.Errorf("uncertainties of points on a line became %v", straight.s)
+	straight.relaxUncertainty(straight.y)
+	if !slices.Equal(straight.uncertainty, []float64{0.01, 0.2, 0.05}) {
+		t.Errorf("uncertainties of points on a line became %v", straight.uncertainty)
 	}
 	two := points{x[:2], y[:2], []float64{0.01, 0.2}}
-	if two.loosen(y[:2]); two.s[0] != 0.01 {
-		t.Errorf("two points lie on a line, and became uncertain by %v", two.s)
+	if two.relaxUncertainty(y[:2]); two.uncertainty[0] != 0.01 {
+		t.Errorf("two points lie on a line, and became uncertain by %v", two.uncertainty)
 	}
 }

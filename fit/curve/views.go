@@ -13,7 +13,7 @@ import (
 func (c *Curve) Residuals() []Point {
 	var out []Point
 	for _, p := range c.Points {
-		line := c.At(p.Bytes)
+		line := c.ValueAt(p.Bytes)
 		if !(line > 0) {
 			continue
 		}
@@ -24,9 +24,9 @@ func (c *Curve) Residuals() []Point {
 	return out
 }
 
-// Bandwidth returns the bytes of each message over the times of a curve, in MB/s of 10⁶ bytes.
-// Messages without bytes have none, nor has a time whose interval holds zero.
-func (c *Curve) Bandwidth() []Point {
+// BandwidthPoints returns the bytes of each message over the times of a curve, in MB/s of 10⁶
+// bytes. Messages without bytes have none, nor has a time whose interval holds zero.
+func (c *Curve) BandwidthPoints() []Point {
 	var out []Point
 	for _, p := range c.Points {
 		if k := float64(p.Bytes); k > 0 && p.Value > 0 && !(p.Low <= 0) {
@@ -50,9 +50,9 @@ func (c *Curve) Breaks() []Break {
 	return out
 }
 
-// Off returns the median and the largest of the residuals without their signs, in percent. Without
-// residuals they are NaN.
-func (c *Curve) Off() (middle, most float64) {
+// Deviations returns the median and the largest of the residuals without their signs, in percent.
+// Without residuals they are NaN.
+func (c *Curve) Deviations() (middle, most float64) {
 	var sizes []float64
 	for _, r := range c.Residuals() {
 		sizes = append(sizes, math.Abs(r.Value))

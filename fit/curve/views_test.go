@@ -17,7 +17,7 @@ func stepped() *Curve {
 
 func TestHalf(t *testing.T) {
 	c := stepped()
-	h := c.Half()
+	h := c.HalfRoundTrip()
 	if want := (Point{2, 6, 6, 6, 5}); h.Points[1] != want || h.Timer != sample.RTT+"/2" {
 		t.Errorf("%+v of %s", h.Points[1], h.Timer)
 	}
@@ -25,8 +25,8 @@ func TestHalf(t *testing.T) {
 		t.Errorf("%+v", h.Pieces[0])
 	}
 	for _, k := range []int{0, 1, 2, 3, 4, 8, 100} {
-		if h.At(k) != c.At(k)/2 {
-			t.Errorf("at %d: %v and %v", k, h.At(k), c.At(k))
+		if h.ValueAt(k) != c.ValueAt(k)/2 {
+			t.Errorf("at %d: %v and %v", k, h.ValueAt(k), c.ValueAt(k))
 		}
 	}
 	if !reflect.DeepEqual(c, stepped()) {
@@ -40,7 +40,7 @@ func TestResiduals(t *testing.T) {
 	if len(got) != 4 || math.Abs(got[0].Low+10) > 1e-9 || math.Abs(got[2].Value-20) > 1e-9 || math.Abs(got[2].High-40) > 1e-9 || got[3].Value != 0 {
 		t.Errorf("%+v", got)
 	}
-	if middle, most := c.Off(); middle != 0 || math.Abs(most-20) > 1e-9 {
+	if middle, most := c.Deviations(); middle != 0 || math.Abs(most-20) > 1e-9 {
 		t.Errorf("off by %v and %v", middle, most)
 	}
 	c.Pieces = []Piece{{To: 8, Value: -1, Slope: 1}} // a line below zero has no percents
@@ -48,7 +48,7 @@ func TestResiduals(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	c.Pieces = nil
-	if middle, most := c.Off(); c.Residuals() != nil || !math.IsNaN(middle) || !math.IsNaN(most) {
+	if middle, most := c.Deviations(); c.Residuals() != nil || !math.IsNaN(middle) || !math.IsNaN(most) {
 		t.Errorf("off nothing by %v and %v", middle, most)
 	}
 }
@@ -58,7 +58,7 @@ func TestResiduals(t *testing.T) {
 func TestBandwidthOfCurve(t *testing.T) {
 	c := stepped()
 	c.Points[1].Low = 0
-	got := c.Bandwidth()
+	got := c.BandwidthPoints()
 	if want := (Point{4, 4.0 / 48, 4.0 / 56, 0.1, 5}); len(got) != 2 || got[0] != want {
 		t.Errorf("%+v", got)
 	}

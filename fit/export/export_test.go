@@ -40,9 +40,9 @@ func machineOf() []params.Parameter {
 	add("send", "o_r", "timer12", params.Micros, 8, 100000, 1.5)
 	add("send", "o_r", "timer12", params.PerByte, 8, 100000, 0.0002)
 	add("send", "L", "rtt/2-o_s-o_r", params.Micros, 8, 8, 2.5)
-	add("send", "L", params.ByHalfTrip, params.Micros, 8, 8, 5)
-	add("send", "g", params.ByTrain, params.Micros, 8, 8, 1.7)
-	add("send", "G", params.ByHalfTrip, params.PerByte, 5000, 100000, 0.002)
+	add("send", "L", params.MethodHalfRoundTrip, params.Micros, 8, 8, 5)
+	add("send", "g", params.MethodTrain, params.Micros, 8, 8, 1.7)
+	add("send", "G", params.MethodHalfRoundTrip, params.PerByte, 5000, 100000, 0.002)
 	return ps
 }
 
@@ -162,8 +162,8 @@ func TestSimGrid(t *testing.T) {
 			if small {
 				at = 8
 			}
-			send, _ := params.Value(ps, "send", "o_s", at)
-			receive, _ := params.Value(ps, "send", "o_r", at)
+			send, _ := params.ValueAt(ps, "send", "o_s", at)
+			receive, _ := params.ValueAt(ps, "send", "o_r", at)
 			want := send + 2.5 + 0.002*float64(k-1) + receive
 			if got := simulated(t, file, k); math.Abs(got-want) > 1e-5*want {
 				t.Errorf("small %v: %d bytes take %v us, want %v", small, k, got, want)
@@ -225,19 +225,19 @@ func TestMissing(t *testing.T) {
 	}
 	nan := machineOf()
 	for i := range nan {
-		if nan[i].Name == "L" && nan[i].Method != params.ByHalfTrip {
+		if nan[i].Name == "L" && nan[i].Method != params.MethodHalfRoundTrip {
 			nan[i].Value, nan[i].Method = math.NaN(), nan[i].Method+": not identifiable"
 		}
 	}
 	straight := machineOf()
 	for i := range straight {
-		if straight[i].Method == params.ByHalfTrip && straight[i].Name == "L" {
+		if straight[i].Method == params.MethodHalfRoundTrip && straight[i].Name == "L" {
 			straight[i].Value = 30 // a round trip is longer than the jump
 		}
 	}
 	unclear := machineOf()
 	for i := range unclear {
-		if unclear[i].Method == params.ByHalfTrip && unclear[i].Name == "L" {
+		if unclear[i].Method == params.MethodHalfRoundTrip && unclear[i].Name == "L" {
 			unclear[i].Value = 10.5
 		}
 	}
@@ -249,13 +249,13 @@ func TestMissing(t *testing.T) {
 		want   []string
 	}{
 		{"logopsim", without(machineOf(), "g"), Options{}, []string{", g: not identifiable in mode send, or not measured", "measure bursts"}},
-		{"logopsim", bound(params.ByBound), Options{}, []string{", g: only known to be at most 1.7 us", "--bounds"}},
+		{"logopsim", bound(params.MethodTrainBound), Options{}, []string{", g: only known to be at most 1.7 us", "--bounds"}},
 		{"logopsim", nan, Options{}, []string{", L: not identifiable", "measure rtt, o_s and o_r"}},
 		{"simgrid", nan, Options{}, []string{", L: not identifiable", "measure rtt, o_s and o_r"}},
 		{"simgrid", without(machineOf(), "o_r"), Options{}, []string{", o_r: not identifiable", "timer12"}},
 		{"simgrid", without(machineOf(), "o_s"), Options{}, []string{", o_s: not identifiable", "timer11"}},
 		{"simgrid", without(machineOf(), "G"), Options{}, []string{", G: not identifiable", "measure sizes"}},
-		{"logopsim", without(machineOf(), params.ByHalfTrip), Options{}, []string{", G: not identifiable"}},
+		{"logopsim", without(machineOf(), params.MethodHalfRoundTrip), Options{}, []string{", G: not identifiable"}},
 		{"simgrid", unclear, Options{}, []string{", S: from 4096 to 5000 bytes o_s of send jumps by", "not clear", "--eager"}},
 		{"simgrid", straight, Options{}, []string{", S: up to 100000 bytes o_s of send never jumps by a round trip (60 us)", "--eager"}},
 		{"simgrid", other, Options{}, []string{"of several places", "toy & co, lib, inter; x, intra"}},
@@ -275,7 +275,7 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	// A bound that is wanted is taken, and a limit that is given needs no round trip.
-	written(t, "logopsim", bound(params.ByBound), Options{Bounds: true})
+	written(t, "logopsim", bound(params.MethodTrainBound), Options{Bounds: true})
 	if out := written(t, "logopsim", unclear, Options{Eager: 5000}); !strings.Contains(out, "-S 5000 bytes: given") {
 		t.Error(out)
 	}
@@ -324,7 +324,7 @@ func TestLogGOPS(t *testing.T) {
 	} {
 		all := without(machineOf(), c.missing)
 		way := all[0]
-		way.Mode, way.Name, way.Unit, way.Method, way.Value = "send", "T", params.Micros, params.ByHalfTrip, 20
+		way.Mode, way.Name, way.Unit, way.Method, way.Value = "send", "T", params.Micros, params.MethodHalfRoundTrip, 20
 		all = append(all, way)
 		if c.missing == "S" { // by which a change of protocol is known
 			all = slices.DeleteFunc(all, func(p params.Parameter) bool {

@@ -43,7 +43,7 @@ func writeJSON(w io.Writer, ps []params.Parameter, _ Options) error {
 	fmt.Fprintf(b, "{\"conventions\": %q,\n\"parameters\": [", conventions)
 	for i, p := range ps {
 		text, err := json.Marshal(row{p.Platform, p.Library, p.Place, p.Mode, p.Name, size(p.From), size(p.To), number64(p.Value), number64(p.Low), number64(p.High),
-			p.Unit, p.Method, p.Bound(), p.Samples})
+			p.Unit, p.Method, p.IsBound(), p.Samples})
 		if err != nil {
 			return fmt.Errorf("write parameters: %w", err)
 		}

@@ -70,7 +70,7 @@ func newMachine(ps []params.Parameter, o Options) (*machine, error) {
 		m.small = max(m.small, first[0].From)
 	}
 	if m.l, err = m.need("L"); err != nil {
-		way, unknown := params.At(m.params, m.mode, params.OneWay, m.small)
+		way, unknown := params.EstimateAt(m.params, m.mode, params.OneWay, m.small)
 		if !m.simulated || unknown != nil {
 			return nil, err
 		}
@@ -108,7 +108,7 @@ func modes(ps []params.Parameter) []string {
 
 // need returns a parameter that does not depend on size, as fit.Value takes it.
 func (m *machine) need(name string) (number, error) {
-	v, ok := params.Value(m.params, m.mode, name, 0)
+	v, ok := params.ValueAt(m.params, m.mode, name, 0)
 	if !ok {
 		return number{}, m.missing(name, "")
 	}
@@ -121,7 +121,7 @@ func (m *machine) gap(o Options) (number, error) {
 	if n, err := m.need("g"); err == nil {
 		return n, nil
 	}
-	i := slices.IndexFunc(m.params, func(p params.Parameter) bool { return p.Mode == m.mode && p.Name == "g" && p.Bound() })
+	i := slices.IndexFunc(m.params, func(p params.Parameter) bool { return p.Mode == m.mode && p.Name == "g" && p.IsBound() })
 	switch {
 	case i >= 0 && (o.Bounds || m.simulated):
 		if !o.Bounds {
@@ -152,7 +152,7 @@ func (m *machine) check(oneWay func(k int) float64) []string {
 			continue
 		}
 		for _, k := range []int{p.From, p.To} {
-			e, err := params.At(m.params, m.mode, params.OneWay, k)
+			e, err := params.EstimateAt(m.params, m.mode, params.OneWay, k)
 			if err != nil || k < 1 || k > int(m.eager.value) || e.Value <= 0 {
 				continue
 			}
@@ -174,7 +174,7 @@ func (m *machine) check(oneWay func(k int) float64) []string {
 
 // overhead returns o_s or o_r at k bytes.
 func (m *machine) overhead(name string, k int) float64 {
-	v, _ := params.Value(m.params, m.mode, name, k)
+	v, _ := params.ValueAt(m.params, m.mode, name, k)
 	return v
 }
 
@@ -183,7 +183,7 @@ func (m *machine) eagerLimit(o Options) (number, error) {
 	if o.Eager > 0 {
 		return number{float64(o.Eager), "given"}, nil
 	}
-	limit, from, err := params.Eager(m.params, m.mode)
+	limit, from, err := params.EagerThreshold(m.params, m.mode)
 	if err != nil {
 		return number{}, fmt.Errorf("%s, S: %w", m.subject, err)
 	}

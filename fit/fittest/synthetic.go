@@ -129,12 +129,12 @@ type Truth struct {
 
 // Truths are those that are independent of size.
 func (m Machine) Truths() []Truth {
-	g := Truth{"send", "g", params.ByTrain, params.Micros, m.Gap}
+	g := Truth{"send", "g", params.MethodTrain, params.Micros, m.Gap}
 	switch os, or := m.SendO+m.SendSlope*float64(m.Sizes[0]), m.RecvO+m.RecvSlope*float64(m.Sizes[0]); {
 	case m.Gap <= os:
-		g.Method, g.Value = params.ByOverhead, os
+		g.Method, g.Value = params.MethodOverheadBound, os
 	case m.Gap <= or:
-		g.Method, g.Value = params.ByBound, math.Max(m.Gap, os)
+		g.Method, g.Value = params.MethodTrainBound, math.Max(m.Gap, os)
 	}
 	// at the smallest size. L is such that with these overheads, G of one-way time gives the
 	// one-way time.
@@ -149,13 +149,13 @@ func (m Machine) Truths() []Truth {
 		{"send", "o_r", sample.Timer12, params.PerByte, m.RecvSlope},
 		{"isend", "o_s", sample.Timer11, params.Micros, m.ISendO + m.SendSlope*float64(m.Sizes[0])},
 		{"isend", "o_r", sample.Timer21, params.Micros, m.IRecvO + m.RecvSlope*float64(m.Sizes[0])},
-		{"ssend", "L", params.ByReceive, params.Micros, m.L + bytes*m.G + os},
-		{"send", "L", params.ByRoundTrip, params.Micros, m.L - bytes*(m.SendSlope+m.RecvSlope)},
-		{"message", "L", params.ByRoundTrip, params.Micros, m.L - bytes*(m.SendSlope+m.RecvSlope)},
-		{"message", "L", params.ByHalfTrip, params.Micros, m.L + bytes*m.G + os + or},
-		{"send", "G", params.ByBlocking, params.PerByte, m.G + m.SendSlope},
-		{"ssend", "G", params.ByBlocking, params.PerByte, m.G + m.SendSlope},
-		{"message", "G", params.ByHalfTrip, params.PerByte, m.G + m.SendSlope + m.RecvSlope},
+		{"ssend", "L", params.MethodReceiveDifference, params.Micros, m.L + bytes*m.G + os},
+		{"send", "L", params.MethodRoundTrip, params.Micros, m.L - bytes*(m.SendSlope+m.RecvSlope)},
+		{"message", "L", params.MethodRoundTrip, params.Micros, m.L - bytes*(m.SendSlope+m.RecvSlope)},
+		{"message", "L", params.MethodHalfRoundTrip, params.Micros, m.L + bytes*m.G + os + or},
+		{"send", "G", params.MethodBlockingDifference, params.PerByte, m.G + m.SendSlope},
+		{"ssend", "G", params.MethodBlockingDifference, params.PerByte, m.G + m.SendSlope},
+		{"message", "G", params.MethodHalfRoundTrip, params.PerByte, m.G + m.SendSlope + m.RecvSlope},
 		{"message", "G", sample.Get, params.PerByte, m.Get},
 		{"message", "G", sample.Put, params.PerByte, m.Put},
 		g, gm,

@@ -53,30 +53,30 @@ func (e *RangeError) Error() string {
 		e.Name, e.Mode, e.From, e.To, e.Size, other)
 }
 
-// beyond is the factor by which a size may lie outside of those that were measured. Messages of up
-// to smallMessage bytes count as equally long.
-const beyond = 2
+// maxSizeRatio is the factor by which a size may lie outside of those that were measured. Messages
+// of up to maxSmallMessage bytes count as equally long.
+const maxSizeRatio = 2
 
-// far says whether a size is too far from those between two others.
-func far(k, from, to int) bool {
-	return k > beyond*max(to, smallMessage) || from > beyond*max(k, smallMessage)
+// isTooFar says whether a size is too far from those between two others.
+func isTooFar(k, from, to int) bool {
+	return k > maxSizeRatio*max(to, maxSmallMessage) || from > maxSizeRatio*max(k, maxSmallMessage)
 }
 
-// At returns a parameter of a mode for messages of k bytes. A kind that depends on size is taken
-// from the range that holds k, along its slope; between two ranges the nearer one counts. Sizes
-// below all ranges cost what the smallest does that was measured. It is a *MissingError if nothing
-// is known, or only a bound, and a *RangeError for messages more than twice as long as any that
-// were measured, or less than half as long; all of up to 16 bytes count as equally long.
-func At(ps []Parameter, mode string, kind Kind, k int) (Estimate, error) {
-	p, ok := Find(ps, mode, kind, k)
+// EstimateAt returns a parameter of a mode for messages of k bytes. A kind that depends on size is
+// taken from the range that holds k, along its slope; between two ranges the nearer one counts.
+// Sizes below all ranges cost what the smallest does that was measured. It is a *MissingError if
+// nothing is known, or only a bound, and a *RangeError for messages more than twice as long as any
+// that were measured, or less than half as long; all of up to 16 bytes count as equally long.
+func EstimateAt(ps []Parameter, mode string, kind Kind, k int) (Estimate, error) {
+	p, ok := FindRow(ps, mode, kind, k)
 	if !ok || math.IsNaN(p.Value) {
-		return Estimate{}, &MissingError{Name: kind.Name(), Mode: mode, Remedy: hint(ps, mode)}
+		return Estimate{}, &MissingError{Name: kind.Name(), Mode: mode, Remedy: remedy(ps, mode)}
 	}
-	if p.Bound() {
+	if p.IsBound() {
 		return Estimate{}, &MissingError{Name: kind.Name(), Mode: mode, Bound: p.Value}
 	}
 	e := Estimate{Value: p.Value, Weak: p.Verdict == Bad || (p.High-p.Low)/2 > WeakWidth*p.Value}
-	if kinds[kind].slope == NoKind {
+	if kindTable[kind].slope == NoKind {
 		return e, nil
 	}
 	from, to := p.From, p.To
@@ -85,13 +85,13 @@ func At(ps []Parameter, mode string, kind Kind, k int) (Estimate, error) {
 			from, to = min(from, q.From), max(to, q.To)
 		}
 	}
-	if far(k, from, to) {
+	if isTooFar(k, from, to) {
 		return Estimate{}, &RangeError{Name: kind.Name(), Mode: mode, Size: k, From: from, To: to}
 	}
 	e.Outside = k < from || k > to
 	e.Between = !e.Outside && (k < p.From || k > p.To)
 	i := slices.IndexFunc(ps, func(q Parameter) bool {
-		return q.Mode == mode && q.Kind() == kinds[kind].slope && q.From == p.From && q.To == p.To && q.Method == p.Method && !math.IsNaN(q.Value)
+		return q.Mode == mode && q.Kind() == kindTable[kind].slope && q.From == p.From && q.To == p.To && q.Method == p.Method && !math.IsNaN(q.Value)
 	})
 	if i >= 0 {
 		e.Value += ps[i].Value * float64(max(k, from)-p.From)
@@ -102,9 +102,9 @@ func At(ps []Parameter, mode string, kind Kind, k int) (Estimate, error) {
 	return e, nil
 }
 
-// Covers says whether a size lies outside of those that parameters of a mode are from. It returns a
-// *RangeError if it is too far from them, as At does.
-func Covers(ps []Parameter, mode string, k int) (outside bool, err error) {
+// OutsideRange says whether a size lies outside of those that parameters of a mode are from. It
+// returns a *RangeError if it is too far from them, as EstimateAt does.
+func OutsideRange(ps []Parameter, mode string, k int) (outside bool, err error) {
 	from, to := math.MaxInt, -1
 	for _, p := range ps {
 		if p.Mode == mode && p.From >= 0 {
@@ -114,60 +114,61 @@ func Covers(ps []Parameter, mode string, k int) (outside bool, err error) {
 	switch {
 	case to < 0:
 		return false, nil
-	case far(k, from, to):
+	case isTooFar(k, from, to):
 		return false, &RangeError{Name: "everything", Mode: mode, Size: k, From: from, To: to}
 	}
 	return k < from || k > to, nil
 }
 
-// Way predicts the time of one way of a call of a mode with k bytes: T, by ranges of sizes; or
-// without it equation (9) of LoGH{sSP}, within a node (8), with what Call takes, if L of the mode
-// itself is known. A bound of L gives no time: of a ready send o_r includes posting the receive,
-// and o_s work that follows the transfer, so that the sum is far from the time in either direction.
-func Way(ps []Parameter, mode string, k int) (Estimate, error) {
-	e, err := At(ps, mode, OneWay, k)
+// EstimateOneWay predicts the time of one way of a call of a mode with k bytes: T, by ranges of
+// sizes; or without it equation (9) of LoGH{sSP}, within a node (8), with what CallParameters
+// takes, if L of the mode itself is known. A bound of L gives no time: of a ready send o_r includes
+// posting the receive, and o_s work that follows the transfer, so that the sum is far from the time
+// in either direction.
+func EstimateOneWay(ps []Parameter, mode string, k int) (Estimate, error) {
+	e, err := EstimateAt(ps, mode, OneWay, k)
 	if missing := (*MissingError)(nil); !errors.As(err, &missing) {
 		return e, err
 	}
-	x, err := Call(ps, mode)
+	x, err := CallParameters(ps, mode)
 	if err != nil {
 		return e, err
 	}
-	if _, err := At(ps, mode, Latency, 0); err != nil {
+	if _, err := EstimateAt(ps, mode, Latency, 0); err != nil {
 		remedy := "measure its round trip (rtt)"
 		if m := sample.ModeRank(mode); m < len(sample.Modes) && sample.Modes[m].Ready {
 			remedy = "half a round trip shows it, and ready sends have none, since each needs a receive that is posted before"
 		}
 		return e, &MissingError{Name: "T", Mode: mode, Remedy: remedy}
 	}
-	e.Value = model.LoGH{Between: x, Inside: x}.OneWay(Inside(ps), k).Micros()
-	e.Outside, err = Covers(ps, mode, k)
-	e.Between = !e.Outside && belowGap(ps, mode, k)
+	e.Value = model.LoGH{Between: x, Inside: x}.OneWay(IsWithinNode(ps), k).Micros()
+	e.Outside, err = OutsideRange(ps, mode, k)
+	e.Between = !e.Outside && isShorterThanGapRange(ps, mode, k)
 	return e, err
 }
 
-// belowGap says whether the bytes of a message cost G, which is of longer ones.
-func belowGap(ps []Parameter, mode string, k int) bool {
-	g, ok := Find(ps, mode, GapPerByte, 0)
-	return ok && k > smallMessage && k < g.From
+// isShorterThanGapRange says whether the bytes of a message cost G, which is of longer ones.
+func isShorterThanGapRange(ps []Parameter, mode string, k int) bool {
+	g, ok := FindRow(ps, mode, GapPerByte, 0)
+	return ok && k > maxSmallMessage && k < g.From
 }
 
-// Equations says how a size lies to those that the parameters of equations (1) to (7) are from:
-// o_s, o_r and G of low-level messages. It returns a *RangeError as At does.
-func Equations(ps []Parameter, k int) (Estimate, error) {
-	outside, err := Covers(ps, Message, k)
+// EstimateEquationRange says how a size lies to those that the parameters of equations (1) to (7)
+// are from: o_s, o_r and G of low-level messages. It returns a *RangeError as EstimateAt does.
+func EstimateEquationRange(ps []Parameter, k int) (Estimate, error) {
+	outside, err := OutsideRange(ps, Message, k)
 	all := Estimate{Outside: outside}
 	for _, kind := range []Kind{SendOverhead, RecvOverhead} {
-		e, unknown := At(ps, Message, kind, k)
+		e, unknown := EstimateAt(ps, Message, kind, k)
 		all.Outside, all.Between, all.Weak = all.Outside || e.Outside, all.Between || e.Between, all.Weak || e.Weak
 		err = cmp.Or(err, unknown)
 	}
-	all.Between = !all.Outside && (all.Between || belowGap(ps, Message, k))
+	all.Between = !all.Outside && (all.Between || isShorterThanGapRange(ps, Message, k))
 	return all, err
 }
 
-// hint says what to do about a parameter that is missing.
-func hint(ps []Parameter, mode string) string {
+// remedy says what to do about a parameter that is missing.
+func remedy(ps []Parameter, mode string) string {
 	switch {
 	case mode != Message:
 		return ""

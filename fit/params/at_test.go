@@ -16,15 +16,15 @@ func ranged(mode string) []Parameter {
 	}
 	for _, kind := range []Kind{SendOverhead, RecvOverhead, OneWay} {
 		add(kind, "t", 16, 100, 2)
-		add(kinds[kind].slope, "t", 16, 100, 0.01)
+		add(kindTable[kind].slope, "t", 16, 100, 0.01)
 		add(kind, "t", 400, 1000, 20)
-		add(kinds[kind].slope, "t", 400, 1000, 0.1)
+		add(kindTable[kind].slope, "t", 400, 1000, 0.1)
 		add(kind, "another", 0, 5000, 99)
 	}
-	add(Latency, ByHalfTrip, 16, 16, 50)
-	add(Latency, ByRoundTrip, 16, 16, 5)
-	add(Gap, ByOverhead, 16, 16, 2)
-	add(GapPerByte, ByHalfTrip, 400, 1000, 0.2)
+	add(Latency, MethodHalfRoundTrip, 16, 16, 50)
+	add(Latency, MethodRoundTrip, 16, 16, 5)
+	add(Gap, MethodOverheadBound, 16, 16, 2)
+	add(GapPerByte, MethodHalfRoundTrip, 400, 1000, 0.2)
 	return ps
 }
 
@@ -37,47 +37,47 @@ func TestAt(t *testing.T) {
 		{0, Estimate{Value: 2, Outside: true}}, {16, Estimate{Value: 2}}, {100, Estimate{Value: 2.84}}, {120, Estimate{Value: 3.04, Between: true}},
 		{350, Estimate{Value: 15, Between: true}}, {400, Estimate{Value: 20}}, {2000, Estimate{Value: 180, Outside: true}},
 	} {
-		if e, err := At(ps, "send", OneWay, c.k); err != nil || math.Abs(e.Value-c.want.Value) > 1e-9 || e.Between != c.want.Between || e.Outside != c.want.Outside {
+		if e, err := EstimateAt(ps, "send", OneWay, c.k); err != nil || math.Abs(e.Value-c.want.Value) > 1e-9 || e.Between != c.want.Between || e.Outside != c.want.Outside {
 			t.Errorf("%d bytes: %+v, %v, want %+v", c.k, e, err, c.want)
 		}
 	}
 	ps[10].Verdict = Bad // of T up to 100 bytes
 	for k, want := range map[int]bool{50: true, 500: false} {
-		if e, err := At(ps, "send", OneWay, k); err != nil || e.Weak != want {
+		if e, err := EstimateAt(ps, "send", OneWay, k); err != nil || e.Weak != want {
 			t.Errorf("%d bytes, of a bad line up to 100: %+v, %v", k, e, err)
 		}
 	}
 	var far *RangeError
-	if _, err := At(ps, "send", OneWay, 2001); !errors.As(err, &far) || far.To != 1000 || !strings.Contains(err.Error(), "measure longer messages") {
+	if _, err := EstimateAt(ps, "send", OneWay, 2001); !errors.As(err, &far) || far.To != 1000 || !strings.Contains(err.Error(), "measure longer messages") {
 		t.Errorf("far outside: %v", err)
 	}
 	for i := range ps {
 		ps[i].Mode, ps[i].From, ps[i].To = "bsend", ps[i].From*10, ps[i].To*10
 	}
-	if e, err := At(ps, "bsend", SendOverhead, 80); err != nil || !e.Outside {
+	if e, err := EstimateAt(ps, "bsend", SendOverhead, 80); err != nil || !e.Outside {
 		t.Errorf("half of the smallest size: %+v, %v", e, err)
 	}
 	for _, k := range []int{0, 79} {
-		_, err := At(ps, "bsend", SendOverhead, k)
+		_, err := EstimateAt(ps, "bsend", SendOverhead, k)
 		if !errors.As(err, &far) || far.From != 160 || !strings.Contains(err.Error(), "measure shorter messages") {
 			t.Errorf("far below: %v", err)
 		}
 	}
 	ps = ranged("send")
 	var missing *MissingError
-	if _, err := At(ps, "send", Gap, 0); !errors.As(err, &missing) || missing.Bound != 2 {
+	if _, err := EstimateAt(ps, "send", Gap, 0); !errors.As(err, &missing) || missing.Bound != 2 {
 		t.Errorf("a bound: %v", err)
 	}
-	if _, err := At(ps, "isend", OneWay, 0); !errors.As(err, &missing) || missing.Name != "T" {
+	if _, err := EstimateAt(ps, "isend", OneWay, 0); !errors.As(err, &missing) || missing.Name != "T" {
 		t.Errorf("another mode: %v", err)
 	}
-	if e, err := At(ps, "send", Latency, 0); err != nil || e.Value != 5 {
+	if e, err := EstimateAt(ps, "send", Latency, 0); err != nil || e.Value != 5 {
 		t.Errorf("L is %v, %v", e, err)
 	}
 	for i := range ps {
 		ps[i].Value *= 1e14
 	}
-	if e, err := At(ps, "send", OneWay, 400); err == nil {
+	if e, err := EstimateAt(ps, "send", OneWay, 400); err == nil {
 		t.Errorf("a time of %v", e)
 	}
 }
@@ -85,11 +85,11 @@ func TestAt(t *testing.T) {
 // No model computes with a G that is not known as if bytes took no time.
 func TestModelWithoutG(t *testing.T) {
 	ps := ranged(Message)
-	if x, err := Model(ps, Message); err != nil || x.BigGap == 0 || x.Gap == 0 {
+	if x, err := ModelParameters(ps, Message); err != nil || x.BigGap == 0 || x.Gap == 0 {
 		t.Errorf("%+v, %v", x, err)
 	}
 	var missing *MissingError
-	if _, err := Model(ps[:len(ps)-1], Message); !errors.As(err, &missing) || missing.Name != "G" {
+	if _, err := ModelParameters(ps[:len(ps)-1], Message); !errors.As(err, &missing) || missing.Name != "G" {
 		t.Errorf("without G: %v", err)
 	}
 }
@@ -98,26 +98,26 @@ func TestModelWithoutG(t *testing.T) {
 // those that G is from lies between what was measured.
 func TestWay(t *testing.T) {
 	ps := slices.DeleteFunc(ranged("send"), func(p Parameter) bool { return p.Kind() == OneWay || p.Kind() == OneWayPerByte })
-	if e, err := Way(ps, "send", 401); err != nil || math.Abs(e.Value-(2+5+400*0.2+2)) > 1e-6 || e.Between || e.Outside {
+	if e, err := EstimateOneWay(ps, "send", 401); err != nil || math.Abs(e.Value-(2+5+400*0.2+2)) > 1e-6 || e.Between || e.Outside {
 		t.Errorf("%+v, %v", e, err)
 	}
-	if e, err := Way(ps, "send", 100); err != nil || !e.Between {
+	if e, err := EstimateOneWay(ps, "send", 100); err != nil || !e.Between {
 		t.Errorf("below the sizes of G: %+v, %v", e, err)
 	}
 	for i := range ps {
 		ps[i].Mode = "rsend"
 		if ps[i].Kind() == Latency {
-			ps[i].Mode, ps[i].Method = "ssend", ByReceive
+			ps[i].Mode, ps[i].Method = "ssend", MethodReceiveDifference
 		}
 	}
 	for i := range ps {
 		ps[i].Low, ps[i].High = ps[i].Value/2, ps[i].Value*1.5
 	}
-	if e, err := At(ps, "rsend", SendOverhead, 50); err != nil || !e.Weak {
+	if e, err := EstimateAt(ps, "rsend", SendOverhead, 50); err != nil || !e.Weak {
 		t.Errorf("with a wide interval: %+v, %v", e, err)
 	}
 	var missing *MissingError
-	if e, err := Way(ps, "rsend", 401); !errors.As(err, &missing) || missing.Name != "T" || !strings.Contains(err.Error(), "ready sends have none") {
+	if e, err := EstimateOneWay(ps, "rsend", 401); !errors.As(err, &missing) || missing.Name != "T" || !strings.Contains(err.Error(), "ready sends have none") {
 		t.Errorf("from the bound of L: %+v, %v", e, err)
 	}
 }

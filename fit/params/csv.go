@@ -42,7 +42,7 @@ var schema = table.Schema[Parameter]{
 		case p.Kind() == NoKind && slices.Contains(Names(), p.Name):
 			return "unit", fmt.Errorf("%q is not a unit of %s", p.Unit, p.Name)
 		case p.From > p.To || (p.From < 0) != (p.To < 0):
-			return "bytes_to", fmt.Errorf("a range of sizes from %s to %s bytes is impossible", orNothing(p.From), orNothing(p.To))
+			return "bytes_to", fmt.Errorf("a range of sizes from %s to %s bytes is impossible", formatOptionalSize(p.From), formatOptionalSize(p.To))
 		case p.Value < 0:
 			return "value", fmt.Errorf("%s cannot be %v %s: it is below zero", p.Name, p.Value, p.Unit)
 		case limit > 0 && math.Abs(p.Value) > limit:
@@ -72,7 +72,7 @@ func checkMode(s string) error {
 	return nil
 }
 
-func orNothing(n int) string {
+func formatOptionalSize(n int) string {
 	if n < 0 {
 		return "nothing"
 	}
@@ -89,22 +89,22 @@ func WriteParameters(w io.Writer, ps []Parameter, facts ...table.Fact) error {
 // NotIdentifiable. It is an error if a row is there twice, a value is negative or impossible, two
 // ranges of a parameter overlap, or the slope of a range is missing.
 func ReadParameters(in io.Reader, name string) ([]Parameter, error) {
-	ps, _, err := Read(in, name)
+	ps, _, err := ReadWithFacts(in, name)
 	return ps, err
 }
 
-// Read is ReadParameters, and also returns the facts above the header.
-func Read(in io.Reader, name string) ([]Parameter, []table.Fact, error) {
+// ReadWithFacts is ReadParameters, and also returns the facts above the header.
+func ReadWithFacts(in io.Reader, name string) ([]Parameter, []table.Fact, error) {
 	r, err := schema.Reader(in, name)
 	if err != nil {
 		return nil, nil, err
 	}
 	var ps []Parameter
-	rows := rows{r, make(map[Parameter]table.Place), make(map[Parameter][]Parameter)}
+	rows := fileRows{r, make(map[Parameter]table.Place), make(map[Parameter][]Parameter)}
 	for {
 		switch err := r.Next(); {
 		case err == io.EOF:
-			return ps, r.Facts, rows.slopes(ps)
+			return ps, r.Facts, rows.checkSlopes(ps)
 		case err != nil:
 			return nil, nil, err
 		}
@@ -119,28 +119,28 @@ func Read(in io.Reader, name string) ([]Parameter, []table.Fact, error) {
 	}
 }
 
-// rows are the rows of a file so far.
-type rows struct {
+// fileRows are the rows of a file so far.
+type fileRows struct {
 	*table.Reader[Parameter]
 	places map[Parameter]table.Place // by identity
 	ranges map[Parameter][]Parameter // by identity without the range, in order: the ranges of what depends on size
 }
 
-// identity returns what tells a row from others: all but its number.
-func (p Parameter) identity() Parameter {
+// identityKey returns what tells a row from others: all but its number.
+func (p Parameter) identityKey() Parameter {
 	p.Value, p.Low, p.High, p.Samples, p.Verdict = 0, 0, 0, 0, ""
 	return p
 }
 
 // add adds the last row. It is an error if it is there already, or its range overlaps another.
-func (r *rows) add(p Parameter) error {
+func (r *fileRows) add(p Parameter) error {
 	at := r.Place("parameter")
-	key := p.identity()
+	key := p.identityKey()
 	if first, ok := r.places[key]; ok {
 		return r.ErrorAt(at, "parameter", "%s of %s by %s is there twice, first in line %d", p.Name, p.Mode, p.Method, first.Line)
 	}
 	r.places[key] = at
-	if kinds[p.Kind()].slope == NoKind || math.IsNaN(p.Value) {
+	if kindTable[p.Kind()].slope == NoKind || math.IsNaN(p.Value) {
 		return nil
 	}
 	key.From, key.To = 0, 0
@@ -149,25 +149,25 @@ func (r *rows) add(p Parameter) error {
 	for _, q := range others[max(0, i-1):min(i+1, len(others))] {
 		if q.From <= p.To && p.From <= q.To {
 			return r.Errorf("bytes_from", "%s of %s by %s: the range from %d to %d bytes overlaps that from %d to %d in line %d",
-				p.Name, p.Mode, p.Method, p.From, p.To, q.From, q.To, r.places[q.identity()].Line)
+				p.Name, p.Mode, p.Method, p.From, p.To, q.From, q.To, r.places[q.identityKey()].Line)
 		}
 	}
 	r.ranges[key] = slices.Insert(others, i, p)
 	return nil
 }
 
-// slopes is an error if a range of several sizes has no slope: times would seem not to depend on
-// size.
-func (r *rows) slopes(ps []Parameter) error {
+// checkSlopes is an error if a range of several sizes has no slope: times would seem not to depend
+// on size.
+func (r *fileRows) checkSlopes(ps []Parameter) error {
 	for _, p := range ps {
-		slope := kinds[p.Kind()].slope
+		slope := kindTable[p.Kind()].slope
 		if slope == NoKind || math.IsNaN(p.Value) || p.From == p.To {
 			continue
 		}
-		key := p.identity()
+		key := p.identityKey()
 		key.Unit = slope.Unit()
 		if _, ok := r.places[key]; !ok {
-			return r.ErrorAt(r.places[p.identity()], "parameter", "%s of %s from %d to %d bytes has no row with its slope, in %s", p.Name, p.Mode, p.From, p.To, slope.Unit())
+			return r.ErrorAt(r.places[p.identityKey()], "parameter", "%s of %s from %d to %d bytes has no row with its slope, in %s", p.Name, p.Mode, p.From, p.To, slope.Unit())
 		}
 	}
 	return nil

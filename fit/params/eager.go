@@ -17,8 +17,8 @@ type Handshake struct {
 	Confirmed bool    // another timer that contains the transfer changes there, too, or there is no such timer
 }
 
-// eagerLimit adds S of LogGPS (Ino, Fujimoto, Hagihara 2001): the last size before the first change
-// of half the round trip's line at which messages begin to cost a handshake.
+// addEagerLimit adds S of LogGPS (Ino, Fujimoto, Hagihara 2001): the last size before the first
+// change of half the round trip's line at which messages begin to cost a handshake.
 //
 // A library that asks the receiver first sends another message before each of the two that go
 // round, so that what a round trip costs beside its bytes (the line, continued to no bytes) grows
@@ -34,11 +34,11 @@ type Handshake struct {
 // The interval reaches over all places where the change may as well be: where the two lines then
 // cost no more than 3.84 more (the likelihood's interval for one parameter, at 95 %). It ends
 // before the first size that is not sent at once.
-func (m Mode) eagerLimit() {
+func (m Mode) addEagerLimit() {
 	if m.Name != "send" {
 		return
 	}
-	rtt := m.Timer(sample.RTT)
+	rtt := m.TimerCurve(sample.RTT)
 	if rtt == nil || len(rtt.Pieces) < 2 {
 		return
 	}
@@ -50,26 +50,26 @@ func (m Mode) eagerLimit() {
 		if !(x.Rise >= trip && x.Mostly > trip/2) {
 			continue
 		}
-		row := m.Row(EagerLimit, sample.RTT+": eager limit", -1, -1, x.Samples)
+		row := m.NewRow(EagerLimit, sample.RTT+": eager limit", -1, -1, x.Samples)
 		before, after := rtt.Cells[x.Before].Bytes, rtt.Cells[x.After].Bytes
 		row.Value, row.Low, row.High, row.Verdict = float64(x.Last), float64(before), float64(after-1), Good
-		if x.After-x.Before > 2 || !m.confirmed(before, after) {
+		if x.After-x.Before > 2 || !m.isConfirmedChange(before, after) {
 			row.Verdict = Weak
 		}
 		m.Handshakes = append(m.Handshakes, Handshake{
-			Parameter: row, Jump: clean.Rounded(x.Rise), RoundTrip: clean.Rounded(trip), Confirmed: m.confirmed(before, after),
+			Parameter: row, Jump: clean.RoundDigits(x.Rise), RoundTrip: clean.RoundDigits(trip), Confirmed: m.isConfirmedChange(before, after),
 		})
-		m.add(row, slices.Repeat([]float64{row.Value}, m.O.Replicates), clean.LeastForInterval)
+		m.addParameter(row, slices.Repeat([]float64{row.Value}, m.Options.Replicates), clean.LeastForInterval)
 		return
 	}
 }
 
-// confirmed says whether another timer that has the transfer in it changes between two sizes too,
-// or there is none.
-func (m Mode) confirmed(before, after int) bool {
+// isConfirmedChange says whether another timer that has the transfer in it changes between two
+// sizes too, or there is none.
+func (m Mode) isConfirmedChange(before, after int) bool {
 	others := 0
 	for _, timer := range []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Train, sample.PRTT(10)} {
-		c := m.Timer(timer)
+		c := m.TimerCurve(timer)
 		if c == nil {
 			continue
 		}
@@ -83,16 +83,16 @@ func (m Mode) confirmed(before, after int) bool {
 	return others == 0
 }
 
-// Eager returns S, the longest message that is sent without asking the receiver, and what shows it:
-// round trips, or else the last size before o_s jumps by more than a round trip of small messages.
-// A sender that asks waits for an answer, so its call is longer by a round trip at least; a smaller
-// jump has another reason, such as another way to copy.
-func Eager(ps []Parameter, mode string) (limit float64, from string, err error) {
-	if p, ok := Find(ps, mode, EagerLimit, 0); ok && !math.IsNaN(p.Value) {
+// EagerThreshold returns S, the longest message that is sent without asking the receiver, and what
+// shows it: round trips, or else the last size before o_s jumps by more than a round trip of small
+// messages. A sender that asks waits for an answer, so its call is longer by a round trip at least;
+// a smaller jump has another reason, such as another way to copy.
+func EagerThreshold(ps []Parameter, mode string) (limit float64, from string, err error) {
+	if p, ok := FindRow(ps, mode, EagerLimit, 0); ok && !math.IsNaN(p.Value) {
 		return p.Value, fmt.Sprintf("%s: the change is behind it and not behind %.0f bytes", p.Method, p.High+1), nil
 	}
 	half := slices.IndexFunc(ps, func(p Parameter) bool {
-		return p.Mode == mode && p.Kind() == Latency && p.Method == ByHalfTrip && !math.IsNaN(p.Value)
+		return p.Mode == mode && p.Kind() == Latency && p.Method == MethodHalfRoundTrip && !math.IsNaN(p.Value)
 	})
 	if half < 0 {
 		return 0, "", fmt.Errorf("without a round trip of %s it is not known which change of o_s is a request to the receiver; give the eager limit of the library by --eager, or measure rtt", mode)

@@ -12,16 +12,16 @@ import (
 // Extraction derives the parameters of one place by the paper's rules.
 type Extraction struct {
 	clean.Subject
-	Curves []*curve.Curve
-	O      clean.Options
+	Curves  []*curve.Curve
+	Options clean.Options
 
 	Parameters []Parameter
-	Draws      [][]float64 // replicates of each parameter
+	Replicates [][]float64 // replicates of each parameter
 	Warnings   []clean.Warning
 	Derived    []curve.Curve
 	Handshakes []Handshake
 	Views      []PLogP
-	trains     map[string]trains // by mode
+	trains     map[string]trainCurves // by mode
 }
 
 // Run goes through the modes in the order of results.
@@ -33,12 +33,12 @@ func (e *Extraction) Run() {
 		}
 		seen = append(seen, c.Mode)
 		m := Mode{e, c.Mode}
-		m.overheads()
-		m.latency()
-		m.gap()
-		m.bandwidth()
-		m.eagerLimit()
-		m.plogp()
+		m.addOverheads()
+		m.addLatency()
+		m.addGap()
+		m.addGapPerByte()
+		m.addEagerLimit()
+		m.addPLogP()
 	}
 }
 
@@ -52,63 +52,63 @@ type Mode struct {
 func (e *Extraction) Curve(mode, timer string) *curve.Curve {
 	var found *curve.Curve
 	for _, c := range e.Curves {
-		if c.Mode == mode && c.Timer == timer && clean.Chosen(mode, c.Protocol) && (found == nil || c.Protocol == "auto") {
+		if c.Mode == mode && c.Timer == timer && clean.IsLibraryChoice(mode, c.Protocol) && (found == nil || c.Protocol == "auto") {
 			found = c
 		}
 	}
 	return found
 }
 
-func (m Mode) Timer(timer string) *curve.Curve { return m.Curve(m.Name, timer) }
+func (m Mode) TimerCurve(timer string) *curve.Curve { return m.Curve(m.Name, timer) }
 
-// add adds a row, with the replicates of its number, and the samples of the cell that has the
-// fewest: few show no interval.
-func (e *Extraction) add(row Parameter, reps []float64, least int) {
-	row.Least = least
+// addParameter adds a row, with the replicates of its number, and the samples of the cell that has
+// the fewest: few show no interval.
+func (e *Extraction) addParameter(row Parameter, reps []float64, least int) {
+	row.FewestSamples = least
 	if least < clean.LeastForInterval {
 		row.Low, row.High = math.NaN(), math.NaN()
 		if row.Verdict == Good {
 			row.Verdict = Weak
 		}
 	}
-	e.Parameters, e.Draws = append(e.Parameters, row), append(e.Draws, reps)
+	e.Parameters, e.Replicates = append(e.Parameters, row), append(e.Replicates, reps)
 }
 
-func us(x float64) string { return fmt.Sprintf("%.6g us", x) }
+func formatMicros(x float64) string { return fmt.Sprintf("%.6g us", x) }
 
-// judged completes a row whose value can only be positive.
-func (m Mode) judged(row Parameter, value, low, high float64, doubtful bool) Parameter {
+// judgeRow completes a row whose value can only be positive.
+func (m Mode) judgeRow(row Parameter, value, low, high float64, doubtful bool) Parameter {
 	if low <= 0 {
 		code := clean.Unidentified
 		if row.Name == "L" && value < 0 {
 			code = clean.NegativeLatency
 		}
-		if row.Method != ByHalfTripGap { // which overheads hide on many sound machines
-			m.warn(row.Name, code, "%s is %.6g %s, with an interval from %.6g to %.6g: not identifiable", row.Method, value, row.Unit, low, high)
+		if row.Method != MethodHalfRoundTripLessGap { // which overheads hide on many sound machines
+			m.addWarning(row.Name, code, "%s is %.6g %s, with an interval from %.6g to %.6g: not identifiable", row.Method, value, row.Unit, low, high)
 		}
-		return m.unknown(row)
+		return m.unidentifiedRow(row)
 	}
-	row.Value, row.Low, row.High, row.Verdict = clean.Rounded(value), clean.Rounded(low), clean.Rounded(high), Good
+	row.Value, row.Low, row.High, row.Verdict = clean.RoundDigits(value), clean.RoundDigits(low), clean.RoundDigits(high), Good
 	if doubtful || (high-low)/2 > WeakWidth*value {
 		row.Verdict = Weak
 	}
 	return row
 }
 
-// unknown completes a row without a number.
-func (m Mode) unknown(row Parameter) Parameter {
+// unidentifiedRow completes a row without a number.
+func (m Mode) unidentifiedRow(row Parameter) Parameter {
 	row.Value, row.Low, row.High = math.NaN(), math.NaN(), math.NaN()
-	row.Method += Unidentifiable
+	row.Method += UnidentifiableSuffix
 	row.Verdict = NotIdentifiable
 	return row
 }
 
-func (m Mode) Row(kind Kind, method string, from, to, samples int) Parameter {
+func (m Mode) NewRow(kind Kind, method string, from, to, samples int) Parameter {
 	return Parameter{Platform: m.Platform, Library: m.Library, Place: m.Place, Mode: m.Name,
 		Name: kind.Name(), Unit: kind.Unit(), Method: method, From: from, To: to, Samples: samples}
 }
 
-func (m Mode) warn(parameter, code, format string, args ...any) {
+func (m Mode) addWarning(parameter, code, format string, args ...any) {
 	m.Warnings = append(m.Warnings, clean.Warning{Platform: m.Platform, Library: m.Library, Place: m.Place, Mode: m.Name, Parameter: parameter, Code: code, Text: fmt.Sprintf(format, args...)})
 }
 

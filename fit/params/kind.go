@@ -35,8 +35,8 @@ const (
 	Count   = "count"
 )
 
-// kinds is the table of all kinds: the name and the unit that files and tables have.
-var kinds = [...]struct {
+// kindTable is the table of all kinds: the name and the unit that files and tables have.
+var kindTable = [...]struct {
 	name, unit string
 	slope      Kind // of a time that depends on the size: the kind of its slope
 }{
@@ -60,14 +60,14 @@ var kinds = [...]struct {
 }
 
 // Name returns the name that the kind has in files and tables.
-func (k Kind) Name() string { return kinds[k].name }
+func (k Kind) Name() string { return kindTable[k].name }
 
 // Unit returns its unit.
-func (k Kind) Unit() string { return kinds[k].unit }
+func (k Kind) Unit() string { return kindTable[k].unit }
 
 // KindOf returns the kind of a name and a unit, or NoKind.
 func KindOf(name, unit string) Kind {
-	for k, row := range kinds {
+	for k, row := range kindTable {
 		if row.name == name && row.unit == unit {
 			return Kind(k)
 		}
@@ -77,7 +77,7 @@ func KindOf(name, unit string) Kind {
 
 // kindNamed returns the kind of a name as models use it: a time, or of rates a time a byte.
 func kindNamed(name string) Kind {
-	for k, row := range kinds {
+	for k, row := range kindTable {
 		if k != int(InnerGapPerByte) && row.name == name && (row.unit != PerByte || name == "G") {
 			return Kind(k)
 		}
@@ -89,7 +89,7 @@ func kindNamed(name string) Kind {
 func Names() []string {
 	var names []string
 	seen := map[string]bool{"": true}
-	for _, row := range kinds {
+	for _, row := range kindTable {
 		if !seen[row.name] {
 			seen[row.name] = true
 			names = append(names, row.name)

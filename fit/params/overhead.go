@@ -9,142 +9,142 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// SendOverhead returns the timer that shows o_s: timer11, or idle if an earlier message delays the
-// send of timer11, as the barrier's last message does on a machine with a long gap, and idle was
-// measured at more than half of the sizes. A synchronous send waits for its peer, and idle would
-// show less of that. Without either it is the time from round-trip trains with waits.
-func (m Mode) SendOverhead() *curve.Curve {
-	send, idle := m.Timer(sample.Timer11), m.Timer(sample.Idle)
+// SendOverheadCurve returns the timer that shows o_s: timer11, or idle if an earlier message delays
+// the send of timer11, as the barrier's last message does on a machine with a long gap, and idle
+// was measured at more than half of the sizes. A synchronous send waits for its peer, and idle
+// would show less of that. Without either it is the time from round-trip trains with waits.
+func (m Mode) SendOverheadCurve() *curve.Curve {
+	send, idle := m.TimerCurve(sample.Timer11), m.TimerCurve(sample.Idle)
 	switch {
 	case send == nil && idle == nil:
-		return m.TrainsOf(m.Name).Send
+		return m.TrainCurves(m.Name).Send
 	case send == nil || idle == nil || m.Name == "ssend":
 		return send
 	}
 	x := &idle.Cells[0]
-	if y := send.Cell(x.Bytes); y != nil && x.Slower(*y, m.O) && 2*len(idle.Cells) > len(send.Cells) {
+	if y := send.CellOf(x.Bytes); y != nil && x.IsShorterThan(*y, m.Options) && 2*len(idle.Cells) > len(send.Cells) {
 		return idle
 	}
 	return send
 }
 
-// ReceiveOverhead returns the timer that shows o_r: of a blocking receive, the one with which the
-// message is there already.
-func (m Mode) ReceiveOverhead() *curve.Curve {
+// ReceiveOverheadCurve returns the timer that shows o_r: of a blocking receive, the one with which
+// the message is there already.
+func (m Mode) ReceiveOverheadCurve() *curve.Curve {
 	if sample.Blocking(m.Name) {
-		return m.Timer(sample.Timer12)
+		return m.TimerCurve(sample.Timer12)
 	}
-	return m.Timer(sample.Timer21)
+	return m.TimerCurve(sample.Timer21)
 }
 
-func (m Mode) overheads() {
-	send := m.SendOverhead()
-	m.ranges(SendOverhead, send)
+func (m Mode) addOverheads() {
+	send := m.SendOverheadCurve()
+	m.addRanges(SendOverhead, send)
 	if send != nil && send.Timer == sample.Idle {
-		m.warn("o_s", clean.Hindered, "timer11 is longer than the same call after a wait, %s at %d bytes: an earlier message delays it, and o_s is from the call after a wait",
-			us(send.Cells[0].Value), send.Cells[0].Bytes)
+		m.addWarning("o_s", clean.Hindered, "timer11 is longer than the same call after a wait, %s at %d bytes: an earlier message delays it, and o_s is from the call after a wait",
+			formatMicros(send.Cells[0].Value), send.Cells[0].Bytes)
 	}
-	if trains := m.TrainsOf(m.Name).Send; trains != send { // another reading
-		m.ranges(SendOverhead, trains)
+	if trains := m.TrainCurves(m.Name).Send; trains != send { // another reading
+		m.addRanges(SendOverhead, trains)
 	}
-	m.ranges(RecvOverhead, m.ReceiveOverhead())
-	if rtt := m.Timer(sample.RTT); rtt != nil {
-		m.ranges(OneWay, rtt.Times(0.5, ByHalfTrip, m.O.Level))
+	m.addRanges(RecvOverhead, m.ReceiveOverheadCurve())
+	if rtt := m.TimerCurve(sample.RTT); rtt != nil {
+		m.addRanges(OneWay, rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.Level))
 	}
-	m.directions()
+	m.compareDirections()
 }
 
-// ranges adds a parameter that depends on size: for each piece its value at the first size, and its
-// slope.
-func (m Mode) ranges(kind Kind, c *curve.Curve) {
+// addRanges adds a parameter that depends on size: for each piece its value at the first size, and
+// its slope.
+func (m Mode) addRanges(kind Kind, c *curve.Curve) {
 	if c == nil {
 		return
 	}
 	for i := range c.Pieces {
-		m.rangeRows(kind, c, i)
+		m.addRangeRows(kind, c, i)
 	}
 	for i := range c.Pieces {
 		if c.Bent[i] {
-			m.bent(kind.Name(), c, i)
+			m.warnIfBent(kind.Name(), c, i)
 		}
 	}
-	if n := len(c.Cells); n < curve.Fewest {
-		m.warn(kind.Name(), clean.FewSizes, "%d of at least %d sizes that are needed to see whether %s is linear", n, curve.Fewest, c.Timer)
+	if n := len(c.Cells); n < curve.MinPieceSizes {
+		m.addWarning(kind.Name(), clean.FewSizes, "%d of at least %d sizes that are needed to see whether %s is linear", n, curve.MinPieceSizes, c.Timer)
 	}
 }
 
-// rangeRows adds the rows of a piece. A time that falls with length is no overhead a byte, and is
-// taken for constant; one that is not above nothing is no number.
-func (m Mode) rangeRows(kind Kind, c *curve.Curve, piece int) {
-	p, lines := c.Pieces[piece], c.Replicate[piece]
-	if p.Falls {
-		m.warn(kind.Name(), clean.Falls, "%s: from %d to %d bytes the times fall with length: one number stands for all", c.Timer, p.From, p.To)
+// addRangeRows adds the rows of a piece. A time that falls with length is no overhead a byte, and
+// is taken for constant; one that is not above nothing is no number.
+func (m Mode) addRangeRows(kind Kind, c *curve.Curve, piece int) {
+	p, lines := c.Pieces[piece], c.Replicates[piece]
+	if p.IsFalling {
+		m.addWarning(kind.Name(), clean.Falls, "%s: from %d to %d bytes the times fall with length: one number stands for all", c.Timer, p.From, p.To)
 	}
-	row := m.Row(kind, c.Timer, p.From, p.To, p.Samples)
-	row.Off, row.Most = clean.Rounded(c.Misfit[piece].Middle), clean.Rounded(c.Misfit[piece].Most)
-	values, slopes := curve.Draw(lines, func(l curve.Line) float64 { return l.Value }), curve.Draw(lines, func(l curve.Line) float64 { return l.Slope })
+	row := m.NewRow(kind, c.Timer, p.From, p.To, p.Samples)
+	row.MedianDeviation, row.LargestDeviation = clean.RoundDigits(c.Deviation[piece].Middle), clean.RoundDigits(c.Deviation[piece].Most)
+	values, slopes := curve.LineReplicates(lines, func(l curve.Line) float64 { return l.Value }), curve.LineReplicates(lines, func(l curve.Line) float64 { return l.Slope })
 	if p.Value <= 0 {
-		m.warn(kind.Name(), clean.Unidentified, "%s: from %d bytes on %s, which cannot be distinguished from zero", c.Timer, p.From, us(p.Value))
-		m.add(m.unknown(row), values, p.Least)
+		m.addWarning(kind.Name(), clean.Unidentified, "%s: from %d bytes on %s, which cannot be distinguished from zero", c.Timer, p.From, formatMicros(p.Value))
+		m.addParameter(m.unidentifiedRow(row), values, p.FewestSamples)
 		return
 	}
 	row.Value, row.Low, row.High = p.Value, max(p.Low, 0), p.High
-	row.Verdict = VerdictOf(c, piece, (row.High-row.Low)/2, p.Value)
-	if p.Falls && row.Verdict == Good {
+	row.Verdict = JudgeInterval(c, piece, (row.High-row.Low)/2, p.Value)
+	if p.IsFalling && row.Verdict == Good {
 		row.Verdict = Weak
 	}
-	m.add(row, values, p.Least)
+	m.addParameter(row, values, p.FewestSamples)
 	if p.From == p.To {
 		return
 	}
-	row.Value, row.Low, row.High, row.Unit = p.Slope, p.SlopeLow, p.SlopeHigh, kinds[kind].slope.Unit()
+	row.Value, row.Low, row.High, row.Unit = p.Slope, p.SlopeLow, p.SlopeHigh, kindTable[kind].slope.Unit()
 	length := float64(p.To - p.From)
-	if !p.Falls {
-		row.Verdict = VerdictOf(c, piece, length*(p.SlopeHigh-p.SlopeLow)/2, p.Value+length*p.Slope)
+	if !p.IsFalling {
+		row.Verdict = JudgeInterval(c, piece, length*(p.SlopeHigh-p.SlopeLow)/2, p.Value+length*p.Slope)
 	}
-	m.add(row, slopes, p.Least)
+	m.addParameter(row, slopes, p.FewestSamples)
 }
 
-// bent warns of a piece that is not straight.
-func (m Mode) bent(name string, c *curve.Curve, piece int) {
+// warnIfBent warns of a piece that is not straight.
+func (m Mode) warnIfBent(name string, c *curve.Curve, piece int) {
 	p := c.Pieces[piece]
-	m.warn(name, clean.NotLinear, "%s: from %d to %d bytes some medians are more than 5 %% away from the line, beyond their intervals: half of them more than %.2g %%, one %.2g %%",
-		c.Timer, p.From, p.To, 100*c.Misfit[piece].Middle, 100*c.Misfit[piece].Most)
+	m.addWarning(name, clean.NotLinear, "%s: from %d to %d bytes some medians are more than 5 %% away from the line, beyond their intervals: half of them more than %.2g %%, one %.2g %%",
+		c.Timer, p.From, p.To, 100*c.Deviation[piece].Middle, 100*c.Deviation[piece].Most)
 }
 
-// directions compares the send overheads of the two processors. P1 does not receive what P2 sends
-// at once, it waits delta, which is more than twice as long as a send and a receive. A send that
-// takes so long has waited for its receive, and shows no overhead.
-func (m Mode) directions() {
-	a, b := m.Timer(sample.Timer11), m.Timer(sample.Timer22)
+// compareDirections compares the send overheads of the two processors. P1 does not receive what P2
+// sends at once, it waits delta, which is more than twice as long as a send and a receive. A send
+// that takes so long has waited for its receive, and shows no overhead.
+func (m Mode) compareDirections() {
+	a, b := m.TimerCurve(sample.Timer11), m.TimerCurve(sample.Timer22)
 	if a == nil || b == nil || m.Name == "ssend" {
 		return
 	}
 	x := &a.Cells[0]
-	y := b.Cell(x.Bytes)
+	y := b.CellOf(x.Bytes)
 	if y == nil {
 		return
 	}
-	if r := m.Timer(sample.Timer12).Cell(x.Bytes); r != nil && y.Value > 2*(x.Value+r.Value) {
+	if r := m.TimerCurve(sample.Timer12).CellOf(x.Bytes); r != nil && y.Value > 2*(x.Value+r.Value) {
 		return
 	}
 	apart := x.Low > y.High || y.Low > x.High
 	if apart && math.Abs(x.Value-y.Value) > 0.1*max(math.Abs(x.Value), math.Abs(y.Value)) {
-		m.warn("o_s", clean.DirectionsDiffer, "%s of P1 (timer11) and %s of P2 (timer22) at %d bytes: the two processors are not alike",
-			us(x.Value), us(y.Value), x.Bytes)
+		m.addWarning("o_s", clean.DirectionsDiffer, "%s of P1 (timer11) and %s of P2 (timer22) at %d bytes: the two processors are not alike",
+			formatMicros(x.Value), formatMicros(y.Value), x.Bytes)
 	}
 }
 
 // verdict judges an interval of a half width, around a value, by that and by what is wrong with its
 // piece.
-func VerdictOf(c *curve.Curve, piece int, half, value float64) Verdict {
-	if c.Misfit[piece].Middle > badFit {
+func JudgeInterval(c *curve.Curve, piece int, half, value float64) Verdict {
+	if c.Deviation[piece].Middle > badFitDeviation {
 		return Bad
 	}
-	if half > WeakWidth*math.Abs(value) || c.Bent[piece] || len(c.Cells) < curve.Fewest {
+	if half > WeakWidth*math.Abs(value) || c.Bent[piece] || len(c.Cells) < curve.MinPieceSizes {
 		return Weak
 	}
-	if slices.ContainsFunc(c.Of(piece), func(x clean.Cell) bool { return x.Few() }) || c.Divided(piece) {
+	if slices.ContainsFunc(c.PieceCells(piece), func(x clean.Cell) bool { return x.HasFewSamples() }) || c.HasDisagreeingRoots(piece) {
 		return Weak
 	}
 	return Good

@@ -22,15 +22,15 @@ type Parameter struct {
 	Verdict Verdict // how far to trust it
 
 	// Not in files:
-	Least     int     // samples of the cell that has the fewest
-	Off, Most float64 // how far the medians lie from the line that was fitted, as parts of them: the median of all, and the largest; 0 of one size
+	FewestSamples                     int     // samples of the cell that has the fewest
+	MedianDeviation, LargestDeviation float64 // how far the medians lie from the line that was fitted, as parts of them: the median of all, and the largest; 0 of one size
 }
 
 // Kind returns what the parameter is.
 func (p Parameter) Kind() Kind { return KindOf(p.Name, p.Unit) }
 
-// Bound says whether all that is known of the parameter is that it does not exceed the value.
-func (p Parameter) Bound() bool { return strings.HasSuffix(p.Method, upperBound) }
+// IsBound says whether all that is known of the parameter is that it does not exceed the value.
+func (p Parameter) IsBound() bool { return strings.HasSuffix(p.Method, upperBoundSuffix) }
 
 // Verdict says how far to trust a parameter.
 type Verdict string
@@ -45,28 +45,28 @@ const (
 
 // Methods. Those that differ by mode are put together from the names of the timers.
 const (
-	ByReceive      = "timer21-timer12" + upperBound            // L
-	ByRoundTrip    = "rtt/2-o_s-o_r"                           // L
-	ByHalfTrip     = "rtt/2"                                   // T; L with both overheads in it; also G of one-way time
-	ByHalfTripGap  = "rtt/2-g"                                 // L of PLogP
-	ByPairs        = "pairs"                                   // H and P
-	ByBlocking     = "timer21(blocking)-timer21(non-blocking)" // G
-	ByTrain        = "train"                                   // g
-	ByOverhead     = "o_s" + upperBound                        // g, where the send overhead hides it
-	ByBound        = "train" + upperBound                      // g, where a receiver that is slower than the sender hides it
-	upperBound     = ": upper bound"                           // follows the method of a bound
-	Unidentifiable = ": not identifiable"                      // follows the method of a row without a number
-	badFit         = 0.1                                       // median deviation from a line that is bad, as a part of the times
-	WeakWidth      = 0.2                                       // half width of a weak interval over the value
-	smallMessage   = 16                                        // bytes of the longest message for which L is measured without a warning
+	MethodReceiveDifference    = "timer21-timer12" + upperBoundSuffix      // L
+	MethodRoundTrip            = "rtt/2-o_s-o_r"                           // L
+	MethodHalfRoundTrip        = "rtt/2"                                   // T; L with both overheads in it; also G of one-way time
+	MethodHalfRoundTripLessGap = "rtt/2-g"                                 // L of PLogP
+	MethodPairs                = "pairs"                                   // H and P
+	MethodBlockingDifference   = "timer21(blocking)-timer21(non-blocking)" // G
+	MethodTrain                = "train"                                   // g
+	MethodOverheadBound        = "o_s" + upperBoundSuffix                  // g, where the send overhead hides it
+	MethodTrainBound           = "train" + upperBoundSuffix                // g, where a receiver that is slower than the sender hides it
+	upperBoundSuffix           = ": upper bound"                           // follows the method of a bound
+	UnidentifiableSuffix       = ": not identifiable"                      // follows the method of a row without a number
+	badFitDeviation            = 0.1                                       // median deviation from a line that is bad, as a part of the times
+	WeakWidth                  = 0.2                                       // half width of a weak interval over the value
+	maxSmallMessage            = 16                                        // bytes of the longest message for which L is measured without a warning
 )
 
-// Conventions are other readings of L, which Value never takes.
-var Conventions = map[string]bool{ByHalfTrip: true, ByHalfTripGap: true}
+// AlternativeLatencyMethods are other readings of L, which ValueAt never takes.
+var AlternativeLatencyMethods = map[string]bool{MethodHalfRoundTrip: true, MethodHalfRoundTripLessGap: true}
 
-// Base returns a method without the remark that it gave no number, or only a bound.
-func Base(method string) string {
-	return strings.TrimSuffix(strings.TrimSuffix(method, Unidentifiable), upperBound)
+// BaseMethod returns a method without the remark that it gave no number, or only a bound.
+func BaseMethod(method string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(method, UnidentifiableSuffix), upperBoundSuffix)
 }
 
 // Select returns the parameters of one platform, library and place, in order. An empty string
@@ -81,21 +81,21 @@ func Select(ps []Parameter, platform, library, place string) []Parameter {
 	return out
 }
 
-// Find returns the row of a kind in a mode that counts: the first in the order of Fit, of L neither
-// rtt/2 nor rtt/2-g. A bound, and a row without a number, is returned only if there is no other. Of
-// a kind that depends on size it is the row of the range that holds k bytes, or of the nearest one
-// by the ratio of sizes.
-func Find(ps []Parameter, mode string, kind Kind, k int) (Parameter, bool) {
+// FindRow returns the row of a kind in a mode that counts: the first in the order of Fit, of L
+// neither rtt/2 nor rtt/2-g. A bound, and a row without a number, is returned only if there is no
+// other. Of a kind that depends on size it is the row of the range that holds k bytes, or of the
+// nearest one by the ratio of sizes.
+func FindRow(ps []Parameter, mode string, kind Kind, k int) (Parameter, bool) {
 	best := -1
-	number := func(p Parameter) bool { return !math.IsNaN(p.Value) && !p.Bound() }
+	number := func(p Parameter) bool { return !math.IsNaN(p.Value) && !p.IsBound() }
 	for i, p := range ps {
-		if p.Mode != mode || p.Kind() != kind || kind == Latency && Conventions[Base(p.Method)] {
+		if p.Mode != mode || p.Kind() != kind || kind == Latency && AlternativeLatencyMethods[BaseMethod(p.Method)] {
 			continue
 		}
 		switch {
 		case best < 0, number(p) && !number(ps[best]):
 			best = i
-		case kinds[kind].slope != NoKind && number(p) && p.Method == ps[best].Method && p.distance(k) < ps[best].distance(k):
+		case kindTable[kind].slope != NoKind && number(p) && p.Method == ps[best].Method && p.sizeDistance(k) < ps[best].sizeDistance(k):
 			best = i
 		}
 	}
@@ -105,15 +105,15 @@ func Find(ps []Parameter, mode string, kind Kind, k int) (Parameter, bool) {
 	return ps[best], true
 }
 
-// distance returns how far k bytes are from the range, as a logarithm of a ratio of sizes.
-func (p Parameter) distance(k int) float64 {
+// sizeDistance returns how far k bytes are from the range, as a logarithm of a ratio of sizes.
+func (p Parameter) sizeDistance(k int) float64 {
 	log := func(n int) float64 { return math.Log(float64(max(n, 0) + 1)) }
 	return max(log(p.From)-log(k), log(k)-log(p.To), 0)
 }
 
-// Value returns a parameter of a mode for messages of k bytes: o_s, o_r, g, L and T in
-// microseconds, G in microseconds a byte. It is At without its errors.
-func Value(ps []Parameter, mode, name string, k int) (float64, bool) {
-	e, err := At(ps, mode, kindNamed(name), k)
+// ValueAt returns a parameter of a mode for messages of k bytes: o_s, o_r, g, L and T in
+// microseconds, G in microseconds a byte. It is EstimateAt without its errors.
+func ValueAt(ps []Parameter, mode, name string, k int) (float64, bool) {
+	e, err := EstimateAt(ps, mode, kindNamed(name), k)
 	return e.Value, err == nil
 }

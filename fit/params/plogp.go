@@ -15,35 +15,35 @@ import (
 type PLogP struct {
 	Platform, Library, Place, Mode string
 
-	Least int    // bytes of the smallest message, which stands for one without data
-	L     Timed  // RTT(0)/2 − g(0)
-	Sizes []Size // in order
+	SmallestBytes int          // bytes of the smallest message, which stands for one without data
+	L             TimeInterval // RTT(0)/2 − g(0)
+	Sizes         []PLogPSize  // in order
 }
 
-// Size is the functions of PLogP at a size.
-type Size struct {
+// PLogPSize is the functions of PLogP at a size.
+type PLogPSize struct {
 	Bytes             int
-	SendO, RecvO, Gap Timed
+	SendO, RecvO, Gap TimeInterval
 }
 
-// Timed is a time with its interval; NaN where the samples do not determine it.
-type Timed struct {
+// TimeInterval is a time with its interval; NaN where the samples do not determine it.
+type TimeInterval struct {
 	Value, Low, High float64
-	Least            int // samples of the cell that has the fewest
+	FewestSamples    int // samples of the cell that has the fewest
 }
 
-var untimed = Timed{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
+var unknownTime = TimeInterval{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
 
-// timed returns what a cell says, if it is more than nothing.
-func timed(c *clean.Cell) Timed {
+// timeOfCell returns what a cell says, if it is more than nothing.
+func timeOfCell(c *clean.Cell) TimeInterval {
 	if c == nil || c.Value <= 0 {
-		return untimed
+		return unknownTime
 	}
-	low, high := c.Shown()
-	return Timed{clean.Rounded(c.Value), clean.Rounded(max(low, 0)), clean.Rounded(high), c.Least}
+	low, high := c.DisplayedInterval()
+	return TimeInterval{clean.RoundDigits(c.Value), clean.RoundDigits(max(low, 0)), clean.RoundDigits(high), c.FewestSamples}
 }
 
-// plogp adds the view of a mode that has round trips.
+// addPLogP adds the view of a mode that has round trips.
 //
 // Kielmann's round trip is m bytes there and none back, so that g(m) = RTT(m) − RTT(0) + g(0). Ours
 // has as many bytes on either way, which makes that
@@ -53,30 +53,30 @@ func timed(c *clean.Cell) Timed {
 //
 // and g(0) is the interval between the messages of a burst, or of a train. The smallest size stands
 // for 0.
-func (m Mode) plogp() {
-	rtt, burst := m.Timer(sample.RTT), m.Burst()
+func (m Mode) addPLogP() {
+	rtt, burst := m.TimerCurve(sample.RTT), m.GapCurve()
 	if rtt == nil {
 		return
 	}
-	p := PLogP{Platform: m.Platform, Library: m.Library, Place: m.Place, Mode: m.Name, L: untimed}
+	p := PLogP{Platform: m.Platform, Library: m.Library, Place: m.Place, Mode: m.Name, L: unknownTime}
 	least := rtt.Cells[0]
-	p.Least = least.Bytes
-	first := burst.Cell(least.Bytes)
+	p.SmallestBytes = least.Bytes
+	first := burst.CellOf(least.Bytes)
 	if first != nil {
-		l := clean.Combine([]clean.Cell{least, *first}, []float64{0.5, -1}, m.O.Level)
+		l := clean.LinearCombination([]clean.Cell{least, *first}, []float64{0.5, -1}, m.Options.Level)
 		if l.Low > 0 {
-			p.L = timed(&l)
+			p.L = timeOfCell(&l)
 		}
 	}
-	send, receive := m.SendOverhead(), m.ReceiveOverhead()
+	send, receive := m.SendOverheadCurve(), m.ReceiveOverheadCurve()
 	for _, x := range rtt.Cells {
-		s := Size{Bytes: x.Bytes, SendO: timed(send.Cell(x.Bytes)), RecvO: timed(receive.Cell(x.Bytes)), Gap: untimed}
+		s := PLogPSize{Bytes: x.Bytes, SendO: timeOfCell(send.CellOf(x.Bytes)), RecvO: timeOfCell(receive.CellOf(x.Bytes)), Gap: unknownTime}
 		if first != nil {
 			g := *first
 			if x.Bytes != least.Bytes {
-				g = clean.Combine([]clean.Cell{x, least, *first}, []float64{0.5, -0.5, 1}, m.O.Level)
+				g = clean.LinearCombination([]clean.Cell{x, least, *first}, []float64{0.5, -0.5, 1}, m.Options.Level)
 			}
-			s.Gap = timed(&g)
+			s.Gap = timeOfCell(&g)
 		}
 		p.Sizes = append(p.Sizes, s)
 	}
@@ -116,10 +116,10 @@ const plogpHeader = "platform,library,place,mode,function,bytes,value,ci_low,ci_
 func WritePLogP(w io.Writer, views []PLogP) error {
 	var rows [][]string
 	for _, p := range views {
-		add := func(name string, bytes int, t Timed) {
+		add := func(name string, bytes int, t TimeInterval) {
 			rows = append(rows, []string{p.Platform, p.Library, p.Place, p.Mode, name, table.SizeText(bytes), table.NumberText(t.Value), table.NumberText(t.Low), table.NumberText(t.High), Micros})
 		}
-		add("L", p.Least, p.L)
+		add("L", p.SmallestBytes, p.L)
 		for _, s := range p.Sizes {
 			add("o_s", s.Bytes, s.SendO)
 			add("o_r", s.Bytes, s.RecvO)

@@ -13,23 +13,23 @@ import (
 // Message is the mode of low-level messages, which equations (1) to (7) are about.
 const Message = "message"
 
-// Model returns the parameters of a mode as the models take them. It is a *MissingError if o_s,
-// o_r, L or G is missing: without them there is nothing to compute with. L within a node is zero if
-// it is missing, where LoGH{sSP} neglects it; g is the bound if only that is known.
-func Model(ps []Parameter, mode string) (model.Parameters, error) {
-	x, err := small(ps, mode, mode)
+// ModelParameters returns the parameters of a mode as the models take them. It is a *MissingError
+// if o_s, o_r, L or G is missing: without them there is nothing to compute with. L within a node is
+// zero if it is missing, where LoGH{sSP} neglects it; g is the bound if only that is known.
+func ModelParameters(ps []Parameter, mode string) (model.Parameters, error) {
+	x, err := smallMessageParameters(ps, mode, mode)
 	if err != nil {
 		return x, err
 	}
-	x.SendO, x.RecvO = overhead(ps, mode, SendOverhead), overhead(ps, mode, RecvOverhead)
-	if g, ok := Find(ps, mode, Gap, 0); ok && g.Value > 0 {
+	x.SendO, x.RecvO = overheadCurve(ps, mode, SendOverhead), overheadCurve(ps, mode, RecvOverhead)
+	if g, ok := FindRow(ps, mode, Gap, 0); ok && g.Value > 0 {
 		x.Gap = unit.FromMicros(g.Value)
 	}
 	for _, p := range ps {
 		if p.Mode != mode || p.Kind() != GapPerByte || !(p.Value > 0) {
 			continue
 		}
-		g := perByte(p.Value)
+		g := toPerByte(p.Value)
 		switch {
 		case p.Method == sample.Get:
 			x.GetGap = g
@@ -40,92 +40,92 @@ func Model(ps []Parameter, mode string) (model.Parameters, error) {
 		}
 	}
 	if x.BigGap == 0 {
-		return x, &MissingError{Name: "G", Mode: mode, Remedy: hint(ps, mode)}
+		return x, &MissingError{Name: "G", Mode: mode, Remedy: remedy(ps, mode)}
 	}
 	return x, nil
 }
 
-// Call returns what LoGH{sSP} needs of one place to predict the messages of a blocking call: the
-// overheads and L of a small message, and the gap per byte. The send overhead of ssend, which waits
-// for its receiver, is that of issend. Where the call itself shows no L, the bound that ssend shows
-// counts. It is a *MissingError if something else is missing.
-func Call(ps []Parameter, call string) (model.Parameters, error) {
+// CallParameters returns what LoGH{sSP} needs of one place to predict the messages of a blocking
+// call: the overheads and L of a small message, and the gap per byte. The send overhead of ssend,
+// which waits for its receiver, is that of issend. Where the call itself shows no L, the bound that
+// ssend shows counts. It is a *MissingError if something else is missing.
+func CallParameters(ps []Parameter, call string) (model.Parameters, error) {
 	sending := call
 	if call == "ssend" {
 		sending = "issend"
 	}
-	x, err := small(ps, call, sending)
+	x, err := smallMessageParameters(ps, call, sending)
 	if err != nil {
 		return x, err
 	}
-	g, err := At(ps, call, GapPerByte, 0)
+	g, err := EstimateAt(ps, call, GapPerByte, 0)
 	if err != nil {
 		return x, &MissingError{Name: "G", Mode: call, Remedy: "measure both " + call + " and i" + call}
 	}
-	x.BigGap = perByte(g.Value)
+	x.BigGap = toPerByte(g.Value)
 	return x, nil
 }
 
-// Calls is Call for messages of all sizes: overheads and one-way time T by ranges of sizes, so that
-// they contain the rendezvous of long messages, and what of o_s follows the transfer. Without T it
-// is Call.
-func Calls(ps []Parameter, call string) (model.Parameters, error) {
-	way := overhead(ps, call, OneWay)
+// CallParametersBySize is CallParameters for messages of all sizes: overheads and one-way time T by
+// ranges of sizes, so that they contain the rendezvous of long messages, and what of o_s follows
+// the transfer. Without T it is CallParameters.
+func CallParametersBySize(ps []Parameter, call string) (model.Parameters, error) {
+	way := overheadCurve(ps, call, OneWay)
 	if len(way) == 0 {
-		return Call(ps, call)
+		return CallParameters(ps, call)
 	}
-	x := model.Parameters{SendO: overhead(ps, call, SendOverhead), RecvO: overhead(ps, call, RecvOverhead), Way: way}
+	x := model.Parameters{SendO: overheadCurve(ps, call, SendOverhead), RecvO: overheadCurve(ps, call, RecvOverhead), Way: way}
 	for _, kind := range []Kind{SendOverhead, RecvOverhead} {
-		if _, err := At(ps, call, kind, 0); err != nil && !errors.As(err, new(*RangeError)) {
+		if _, err := EstimateAt(ps, call, kind, 0); err != nil && !errors.As(err, new(*RangeError)) {
 			return x, err
 		}
 	}
-	if g, err := At(ps, call, GapPerByte, 0); err == nil {
-		x.BigGap = perByte(g.Value)
+	if g, err := EstimateAt(ps, call, GapPerByte, 0); err == nil {
+		x.BigGap = toPerByte(g.Value)
 	}
 	if call == "send" {
-		x.Start, x.Posted = overhead(ps, "isend", SendOverhead), overhead(ps, "rsend", RecvOverhead)
+		x.Start, x.Posted = overheadCurve(ps, "isend", SendOverhead), overheadCurve(ps, "rsend", RecvOverhead)
 	}
-	if limit, _, err := Eager(ps, call); err == nil {
+	if limit, _, err := EagerThreshold(ps, call); err == nil {
 		x.Eager = int(limit)
 	}
 	return x, nil
 }
 
-// small returns the overheads and L of a small message of a mode, whose send overhead is that of
-// another.
-func small(ps []Parameter, mode, sending string) (model.Parameters, error) {
+// smallMessageParameters returns the overheads and L of a small message of a mode, whose send
+// overhead is that of another.
+func smallMessageParameters(ps []Parameter, mode, sending string) (model.Parameters, error) {
 	var x model.Parameters
-	s, err := At(ps, sending, SendOverhead, 0)
+	s, err := EstimateAt(ps, sending, SendOverhead, 0)
 	if err != nil {
 		return x, err
 	}
-	r, err := At(ps, mode, RecvOverhead, 0)
+	r, err := EstimateAt(ps, mode, RecvOverhead, 0)
 	if err != nil {
 		return x, err
 	}
 	x.SendO, x.RecvO = model.Constant(unit.FromMicros(s.Value)), model.Constant(unit.FromMicros(r.Value))
-	l, err := At(ps, mode, Latency, 0)
+	l, err := EstimateAt(ps, mode, Latency, 0)
 	var missing *MissingError
 	if errors.As(err, &missing) && mode != Message {
-		if p, ok := Find(ps, "ssend", Latency, 0); ok && p.Value > 0 {
+		if p, ok := FindRow(ps, "ssend", Latency, 0); ok && p.Value > 0 {
 			l.Value, err = p.Value, nil
 		} else {
 			missing = &MissingError{Name: "L", Mode: mode + " or ssend", Remedy: "measure ssend too"}
 			err = missing
 		}
 	}
-	if err != nil && !Inside(ps) {
+	if err != nil && !IsWithinNode(ps) {
 		return x, err
 	}
 	x.L = unit.FromMicros(l.Value)
 	return x, nil
 }
 
-func perByte(g float64) unit.PerByte { return unit.PerByte(g * float64(unit.Microsecond)) }
+func toPerByte(g float64) unit.PerByte { return unit.PerByte(g * float64(unit.Microsecond)) }
 
-// Inside says whether parameters are of a place within a node.
-func Inside(ps []Parameter) bool {
+// IsWithinNode says whether parameters are of a place within a node.
+func IsWithinNode(ps []Parameter) bool {
 	return len(ps) > 0 && !slices.ContainsFunc(ps, func(p Parameter) bool { return p.Place != "intra" })
 }
 
@@ -136,20 +136,20 @@ type Range struct {
 	Method       string
 }
 
-// At returns the line of the range at k bytes, in microseconds.
+// EstimateAt returns the line of the range at k bytes, in microseconds.
 func (r Range) At(k int) float64 { return r.Value + r.Slope*float64(k-r.From) }
 
 // Ranges returns the ranges of a kind that depends on size, by the method that counts, in order.
 func Ranges(ps []Parameter, mode string, kind Kind) []Range {
 	var out []Range
-	first, _ := Find(ps, mode, kind, 0)
+	first, _ := FindRow(ps, mode, kind, 0)
 	for _, p := range ps {
 		if p.Mode != mode || p.Method != first.Method || math.IsNaN(p.Value) {
 			continue
 		}
 		if p.Kind() == kind {
 			out = append(out, Range{From: p.From, To: p.To, Value: p.Value, Method: p.Method})
-		} else if i := slices.IndexFunc(out, func(r Range) bool { return r.From == p.From && r.To == p.To }); p.Kind() == kinds[kind].slope && i >= 0 {
+		} else if i := slices.IndexFunc(out, func(r Range) bool { return r.From == p.From && r.To == p.To }); p.Kind() == kindTable[kind].slope && i >= 0 {
 			out[i].Slope = p.Value
 		}
 	}
@@ -157,13 +157,13 @@ func Ranges(ps []Parameter, mode string, kind Kind) []Range {
 	return out
 }
 
-// overhead returns an overhead as a curve, a piece for each range of sizes.
-func overhead(ps []Parameter, mode string, kind Kind) model.Curve {
+// overheadCurve returns an overhead as a curve, a piece for each range of sizes.
+func overheadCurve(ps []Parameter, mode string, kind Kind) model.Curve {
 	var c model.Curve
 	for _, r := range Ranges(ps, mode, kind) {
 		piece := model.Piece{From: max(r.From, 0), At: unit.FromMicros(r.Value)}
 		if r.Slope > 0 {
-			piece.PerByte = perByte(r.Slope)
+			piece.PerByte = toPerByte(r.Slope)
 		}
 		c = append(c, piece)
 	}

@@ -10,17 +10,17 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// trains are the curves that round-trip trains give, by the formulas of Hoefler et al.,
+// trainCurves are the curves that round-trip trains give, by the formulas of Hoefler et al.,
 // Low-Overhead LogGP Parameter Assessment (2007), §3:
 //
 //	g + (s−1)·G = [PRTT(n,0,s) − PRTT(1,0,s)] / (n−1)
 //	o_s(s)      = [PRTT(n,d,s) − PRTT(1,0,s)] / (n−1) − d
 //
 // The second timer has its waits taken out already. A curve is nil where there are no trains.
-type trains struct{ interval, Send *curve.Curve }
+type trainCurves struct{ interval, Send *curve.Curve }
 
-// TrainsOf returns the curves of a mode. They are made once.
-func (e *Extraction) TrainsOf(mode string) trains {
+// TrainCurves returns the curves of a mode. They are made once.
+func (e *Extraction) TrainCurves(mode string) trainCurves {
 	t, ok := e.trains[mode]
 	if ok {
 		return t
@@ -28,7 +28,7 @@ func (e *Extraction) TrainsOf(mode string) trains {
 	for _, c := range e.Curves {
 		n, waiting, ok := sample.TrainOf(c.Timer)
 		rtt := e.Curve(mode, sample.RTT)
-		if !ok || c.Mode != mode || rtt == nil || !clean.Chosen(mode, c.Protocol) {
+		if !ok || c.Mode != mode || rtt == nil || !clean.IsLibraryChoice(mode, c.Protocol) {
 			continue
 		}
 		into := &t.interval
@@ -36,56 +36,56 @@ func (e *Extraction) TrainsOf(mode string) trains {
 			into = &t.Send
 		}
 		if *into == nil || (*into).Cells == nil {
-			*into = e.perMessage(c, rtt, n)
+			*into = e.perMessageCurve(c, rtt, n)
 		}
 	}
 	if e.trains == nil {
-		e.trains = make(map[string]trains)
+		e.trains = make(map[string]trainCurves)
 	}
 	e.trains[mode] = t
 	return t
 }
 
-// perMessage returns what each message of a train after the first takes, or nil if no size is left.
-// Cells in which n messages took less time than one, beyond their intervals, are left out:
+// perMessageCurve returns what each message of a train after the first takes, or nil if no size is
+// left. Cells in which n messages took less time than one, beyond their intervals, are left out:
 // something else than messages took the time of one of the two.
-func (e *Extraction) perMessage(train, rtt *curve.Curve, n int) *curve.Curve {
+func (e *Extraction) perMessageCurve(train, rtt *curve.Curve, n int) *curve.Curve {
 	more := float64(n - 1)
-	out := train.Like(PerMessageName(train.Timer, n), math.Hypot(train.Floor, rtt.Floor)/more)
-	out.Time = true
+	out := train.EmptyCopy(PerMessageName(train.Timer, n), math.Hypot(train.Floor, rtt.Floor)/more)
+	out.IsTime = true
 	var absurd []int
 	for _, a := range train.Cells {
-		b := rtt.Cell(a.Bytes)
+		b := rtt.CellOf(a.Bytes)
 		if b == nil {
 			continue
 		}
-		c := clean.Combine([]clean.Cell{a, *b}, []float64{1 / more, -1 / more}, e.O.Level)
+		c := clean.LinearCombination([]clean.Cell{a, *b}, []float64{1 / more, -1 / more}, e.Options.Level)
 		if c.High < 0 {
 			absurd = append(absurd, a.Bytes)
 			continue
 		}
 		out.Cells = append(out.Cells, c)
-		out.Scales = append(out.Scales, math.Hypot(a.Value, b.Value)/more)
+		out.Magnitudes = append(out.Magnitudes, math.Hypot(a.Value, b.Value)/more)
 	}
 	if len(absurd) > 0 {
 		e.Warnings = append(e.Warnings, train.Warning(train.Timer, clean.Disturbed,
-			fmt.Sprintf("%d messages took less time than one, at %s: left out", n, curve.Sizes(absurd, len(out.Cells)+len(absurd)))))
+			fmt.Sprintf("%d messages took less time than one, at %s: left out", n, curve.FormatSizes(absurd, len(out.Cells)+len(absurd)))))
 	}
 	if len(out.Cells) == 0 {
 		return nil
 	}
-	out.Cut(e.O)
+	out.Cut(e.Options)
 	e.Derived = append(e.Derived, *out)
 	return out
 }
 
-// Burst returns the timer that shows g: the sends of a burst, or what a message adds to a
+// GapCurve returns the timer that shows g: the sends of a burst, or what a message adds to a
 // round-trip train; or nil.
-func (m Mode) Burst() *curve.Curve {
-	if train := m.Timer(sample.Train); train != nil {
+func (m Mode) GapCurve() *curve.Curve {
+	if train := m.TimerCurve(sample.Train); train != nil {
 		return train
 	}
-	return m.TrainsOf(m.Name).interval
+	return m.TrainCurves(m.Name).interval
 }
 
 // PerMessageName is the method of what each message of a train of n adds: (prtt10-rtt)/9.
@@ -93,8 +93,8 @@ func PerMessageName(train string, n int) string {
 	return fmt.Sprintf("(%s-%s)/%d", train, sample.RTT, n-1)
 }
 
-// Interval says whether the timer of a curve is what each message of a round-trip train adds.
-func Interval(timer string) bool {
+// IsPerMessage says whether the timer of a curve is what each message of a round-trip train adds.
+func IsPerMessage(timer string) bool {
 	name, _, ok := strings.Cut(strings.TrimPrefix(timer, "("), "-"+sample.RTT+")/")
 	_, waiting, train := sample.TrainOf(name)
 	return ok && train && !waiting

@@ -42,7 +42,7 @@ func tabulate(series []*sample.Series, f sample.Runs) pairTable {
 			keys = append(keys, k)
 		}
 	}
-	slices.SortFunc(keys, clean.Order)
+	slices.SortFunc(keys, clean.CompareKeys)
 	for i, k := range keys {
 		columns[k] = i
 	}
@@ -126,7 +126,7 @@ type logMean struct {
 func (x *logMean) add(s *sample.Series, f sample.Runs) {
 	var c clean.Cell
 	value, variance := 0.0, 0.0
-	groups, step := clean.Counted(c.Split(s, f), clean.CombinationOf([]*sample.Series{s}, f)), f.Resolution(s)
+	groups, step := clean.CountedGroups(c.GroupSamples(s, f), clean.RootCombination([]*sample.Series{s}, f)), f.Resolution(s)
 	for _, g := range groups {
 		value += g.Median / float64(len(groups))
 		h := g.HalfWidth() / float64(len(groups))

@@ -249,7 +249,7 @@ func (t *tiering) Public() Tiers {
 		if way := ways[i]; way == way {
 			oneWay[l] = append(oneWay[l], way)
 		}
-		out.Pairs = append(out.Pairs, Pair{t.ranks[p[0]], t.ranks[p[1]], l, clean.Rounded(t.times[i]), ways[i], t.odd[i]})
+		out.Pairs = append(out.Pairs, Pair{t.ranks[p[0]], t.ranks[p[1]], l, clean.RoundDigits(t.times[i]), ways[i], t.odd[i]})
 	}
 	for i, g := range t.levels {
 		tier := Tier{Place: t.placeOf(i), Groups: t.groups(g), Pairs: len(times[i]), OneWay: math.NaN()}
@@ -257,7 +257,7 @@ func (t *tiering) Public() Tiers {
 			tier.OneWay = clean.Median(oneWay[i])
 		}
 		if len(times[i]) > 0 {
-			tier.Times = clean.Rounded(clean.Median(times[i]))
+			tier.Times = clean.RoundDigits(clean.Median(times[i]))
 		}
 		out.Levels = append(out.Levels, tier)
 	}
@@ -281,13 +281,13 @@ func (t *tiering) Parameters() []params.Parameter {
 	var out []params.Parameter
 	row := func(name string, i, value, low, high int) {
 		p := params.Parameter{Platform: t.Platform, Library: t.Library, Place: tiers.Levels[i].Place, Name: name, From: -1, To: -1,
-			Value: float64(value), Low: float64(low), High: float64(high), Unit: params.Count, Method: params.ByPairs, Samples: len(t.pairs), Verdict: params.Good}
+			Value: float64(value), Low: float64(low), High: float64(high), Unit: params.Count, Method: params.MethodPairs, Samples: len(t.pairs), Verdict: params.Good}
 		if t.unclear() {
 			p.Verdict = params.Weak
 		}
 		if len(t.levels) == 1 {
 			p.Value, p.Low, p.High, p.Verdict = math.NaN(), math.NaN(), math.NaN(), params.NotIdentifiable
-			p.Method += params.Unidentifiable
+			p.Method += params.UnidentifiableSuffix
 		}
 		out = append(out, p)
 	}

@@ -85,8 +85,8 @@ func TestFitDisturbed(t *testing.T) {
 	for _, c := range []struct{ name, method, unit string }{
 		{"o_r", "timer12", params.Micros}, {"G", "(prtt10-rtt)/9", params.PerByte},
 	} {
-		a, _ := params.Value(clean.Parameters, "send", c.name, 32)
-		b, _ := params.Value(r.Parameters, "send", c.name, 32)
+		a, _ := params.ValueAt(clean.Parameters, "send", c.name, 32)
+		b, _ := params.ValueAt(r.Parameters, "send", c.name, 32)
 		if !(math.Abs(b-a) <= 0.1*a) {
 			t.Errorf("%s: %v, of the clean run %v", c.name, b, a)
 		}
@@ -106,7 +106,7 @@ func TestFitDisturbed(t *testing.T) {
 	if !slices.ContainsFunc(r.Warnings, func(w fitclean.Warning) bool { return w.Code == fitclean.Disturbed }) {
 		t.Errorf("no warning: %v", r.Warnings)
 	}
-	if v, ok := params.Value(r.Parameters, "send", "L", 0); ok {
+	if v, ok := params.ValueAt(r.Parameters, "send", "L", 0); ok {
 		t.Errorf("L is %v, of overheads that are longer than the way", v)
 	}
 }
@@ -186,7 +186,7 @@ func TestFitOSU(t *testing.T) {
 	}
 	for _, name := range []string{"L", "o_s", "o_r", "g"} {
 		for _, mode := range []string{"send", "isend"} {
-			if v, ok := params.Value(r.Parameters, mode, name, 8); ok {
+			if v, ok := params.ValueAt(r.Parameters, mode, name, 8); ok {
 				t.Errorf("%s of %s is %v", name, mode, v)
 			}
 		}

@@ -80,7 +80,7 @@ func (x *run) fit(c cells, s *papers.Site, series []sample.Series) ([]clean.Warn
 		slices.DeleteFunc(latency.Warnings, func(w clean.Warning) bool { return !read(w.Parameter, w.Mode) })...)
 	for _, y := range found.Curves {
 		name := y.Timer
-		if name == params.ByBlocking {
+		if name == params.MethodBlockingDifference {
 			name = "transfer"
 		}
 		for _, p := range y.Points {
@@ -99,15 +99,15 @@ func (x *run) fit(c cells, s *papers.Site, series []sample.Series) ([]clean.Warn
 	}
 	for _, p := range numbers {
 		key := expr.Key(p.Name, s.ID, p.Mode)
-		if _, ok := c[key]; ok || math.IsNaN(p.Value) || p.Name == "o_s" || p.Name == "o_r" || p.Method == params.ByHalfTrip || p.Method == params.ByHalfTripGap {
+		if _, ok := c[key]; ok || math.IsNaN(p.Value) || p.Name == "o_s" || p.Name == "o_r" || p.Method == params.MethodHalfRoundTrip || p.Method == params.MethodHalfRoundTripLessGap {
 			continue
 		}
 		v := expr.Value{V: p.Value, Low: p.Low, High: p.High}
-		if p.Bound() {
+		if p.IsBound() {
 			v.Low = 0
 			warnings = append(warnings, clean.Warning{Mode: p.Mode, Parameter: p.Name, Code: upperBound, Text: "only an upper bound is known"})
 		}
-		if p.Method == params.ByReceive { // the paper takes its mean over both roots
+		if p.Method == params.MethodReceiveDifference { // the paper takes its mean over both roots
 			x.reads[key] = []string{papers.TimerKey(sample.Timer21, s.ID, p.Mode, papers.AutoProtocol, p.From), papers.TimerKey(sample.Timer12, s.ID, p.Mode, papers.AutoProtocol, p.From)}
 			v.V = c[x.reads[key][0]].V - c[x.reads[key][1]].V
 		}

@@ -1,4 +1,4 @@
-package recording
+package timeline
 
 import (
 	"github.com/loggp/loggp/model"

@@ -1,7 +1,7 @@
 // Package recording makes documents of recorded runs: the time of each rank and of each part of the
 // network by activity, a list of all steps, the calls of ranks, and a file for viewers of trace
 // events.
-package recording
+package timeline
 
 import (
 	"fmt"
