@@ -8,33 +8,33 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// pairBenchmark is one rank's side of measuring a cell.
+// pairBenchmark is the benchmark of a cell between two ranks, on one of them.
 type pairBenchmark struct {
 	*Plan
 	cell        Cell
 	mode        *sendMode
 	pairComm    *mpi.Comm // both ranks, P1 first
 	barrierComm *mpi.Comm // both ranks, the root of the barrier first
-	rootIndex   int       // whose that is, in c
-	peerRank    int       // the other rank, in c
+	rootIndex   int       // index of the barrier's root in pairComm
+	peerRank    int       // of the other rank in pairComm
 	isP1        bool
 
 	sendBuffer, receiveBuffer []byte
-	warmupRound               unit.Time // the longest of the warm-up, or the shortest
+	warmupRound               unit.Time // the longest round of the warm-up, or the shortest on a shared machine
 	timers                    []*timerSamples
 
-	// Of a real clock, else nothing:
-	clockReadTime  unit.Time // what it costs to read it
-	dither         *dither   // after each wait; nil: none
-	batchSize      int       // operations to a sample
-	discardSamples bool      // samples are thrown away
+	// Set for real clocks only:
+	clockReadTime  unit.Time // what a reading of the clock costs
+	dither         *dither   // after each wait; may be nil
+	batchSize      int       // operations in a sample
+	discardSamples bool      // during rounds of warm-up
 }
 
-// messageTag is that of all messages that are measured.
+// messageTag is the tag of all measured messages.
 const messageTag = 1
 
-// bsendBufferSize returns how much memory the library needs for buffered sends: a message may not
-// have left it when the next one comes.
+// bsendBufferSize returns how much memory the library needs for buffered sends. It is enough for
+// several messages, as one may still be in the buffer when the next one is sent.
 func (b *pairBenchmark) bsendBufferSize() int {
 	if !b.mode.Buffered {
 		return 0
@@ -42,7 +42,7 @@ func (b *pairBenchmark) bsendBufferSize() int {
 	return 4 * (b.cell.Bytes + mpi.BsendOverhead)
 }
 
-// attachBsendBuffer lends it to the library, and detach takes it back.
+// attachBsendBuffer gives the library the memory for buffered sends, if the mode needs it.
 func (b *pairBenchmark) attachBsendBuffer(room []byte) {
 	if b.mode.Buffered {
 		b.pairComm.AttachBuffer(room)
@@ -57,16 +57,15 @@ func (b *pairBenchmark) detachBsendBuffer() {
 
 func (b *pairBenchmark) now() unit.Time { return b.pairComm.Wtime() }
 
-// elapsedSince returns the time from a reading of the clock until now, without what this reading
-// costs.
+// elapsedSince returns the time since a reading of the clock, without the cost of this reading.
 func (b *pairBenchmark) elapsedSince(begin unit.Time) unit.Time {
 	return b.now() - begin - b.clockReadTime
 }
 
-// barrier meets the other rank; the root leaves first.
+// barrier synchronizes with the other rank. The root leaves it first.
 func (b *pairBenchmark) barrier() { b.barrierComm.Barrier() }
 
-// waitForArrival lets P1 wait until whatever is under way has surely arrived.
+// waitForArrival lets P1 wait until all messages on the way have surely arrived.
 func (b *pairBenchmark) waitForArrival() {
 	b.waitFor(b.delta())
 	if b.dither != nil {
@@ -74,11 +73,10 @@ func (b *pairBenchmark) waitForArrival() {
 	}
 }
 
-// maxComputeSlice is how long P1 waits at a time where clocks are real: a processor that waits for
-// longer might be left to others.
+// maxComputeSlice is the longest wait in one piece on a real machine. During a longer one the
+// system might give the processor to another process.
 const maxComputeSlice = 100 * unit.Microsecond
 
-// waitFor waits.
 func (b *pairBenchmark) waitFor(d unit.Time) { b.Plan.waitFor(b.pairComm, d) }
 
 func (p *Plan) waitFor(c *mpi.Comm, d unit.Time) {
@@ -95,7 +93,7 @@ func (b *pairBenchmark) delta() unit.Time {
 	return 2 * b.warmupRound
 }
 
-// noteWarmupRound notes how long a round of the warm-up took beside delta.
+// noteWarmupRound notes the time of a round of the warm-up, without delta.
 func (b *pairBenchmark) noteWarmupRound(took unit.Time) {
 	if b.SharedMachine && b.warmupRound > 0 {
 		b.warmupRound = min(b.warmupRound, max(took, 1))
@@ -104,7 +102,8 @@ func (b *pairBenchmark) noteWarmupRound(took unit.Time) {
 	}
 }
 
-// startSend sends a message the way the mode does. finish completes a send that does not block.
+// startSend sends a message in the mode of the cell. The request completes a non-blocking send; of
+// a blocking one it is complete.
 func (b *pairBenchmark) startSend() mpi.Request {
 	if b.mode.Blocking {
 		b.mode.send(b.pairComm, b.sendBuffer, b.peerRank, messageTag)
@@ -113,7 +112,7 @@ func (b *pairBenchmark) startSend() mpi.Request {
 	return b.mode.start(b.pairComm, b.sendBuffer, b.peerRank, messageTag)
 }
 
-// startReceive receives a message with the receive that goes with the mode.
+// startReceive receives a message by the call that belongs to the mode.
 func (b *pairBenchmark) startReceive() mpi.Request {
 	switch {
 	case b.mode.Name == Message:
@@ -133,14 +132,14 @@ func decodeTime(b []byte) unit.Time    { return unit.Time(binary.LittleEndian.Ui
 // timerSamples is the samples of one timer, on the rank that takes them.
 type timerSamples struct {
 	name    string
-	isLocal bool
+	isLocal bool           // this rank takes them
 	byRoot  [2][]unit.Time // with each root of the barrier
 
 	batchSum  unit.Time // of the operations of the next sample
-	batchLeft int       // that it still needs
+	batchLeft int       // operations that the next sample still needs
 }
 
-// timerNamed returns the timer of the name, which P1 or P2 takes.
+// timerNamed returns the timer of a name, and adds it if it is new. P1 or P2 takes its samples.
 func (b *pairBenchmark) timerNamed(name string, atP1 bool) *timerSamples {
 	for _, t := range b.timers {
 		if t.name == name {
@@ -152,7 +151,8 @@ func (b *pairBenchmark) timerNamed(name string, atP1 bool) *timerSamples {
 	return t
 }
 
-// recordOperation adds what an operation took to a timer. A sample is the mean of a batch.
+// recordOperation adds the time of one operation to a timer. A sample is the mean of a batch of
+// operations.
 func (b *pairBenchmark) recordOperation(t *timerSamples, d unit.Time) {
 	if !t.isLocal || b.discardSamples {
 		return
@@ -170,18 +170,18 @@ func (b *pairBenchmark) recordOperation(t *timerSamples, d unit.Time) {
 	}
 }
 
-// recordSample adds a sample. An operation that took less time than it takes to read the clock
-// twice took none that can be told.
+// recordSample adds a sample. An operation shorter than the cost of reading the clock counts as
+// zero.
 func (b *pairBenchmark) recordSample(t *timerSamples, d unit.Time) {
 	if !b.discardSamples && t.isLocal {
 		t.byRoot[b.rootIndex] = append(t.byRoot[b.rootIndex], max(d, 0))
 	}
 }
 
-// meanOperationTime returns what one of n operations took.
+// meanOperationTime returns the mean time of n operations, rounded.
 func meanOperationTime(all unit.Time, n int) unit.Time { return (all + unit.Time(n)/2) / unit.Time(n) }
 
-// collectSamples brings the samples that P2 has to P1.
+// collectSamples sends the samples of P2 to P1.
 func (b *pairBenchmark) collectSamples() {
 	for _, t := range b.timers {
 		switch {
@@ -193,7 +193,7 @@ func (b *pairBenchmark) collectSamples() {
 	}
 }
 
-// sendSamples sends samples: as many with one root as with the other.
+// sendSamples sends the samples of a timer, which has as many with one root as with the other.
 func (b *pairBenchmark) sendSamples(t *timerSamples) {
 	raw := make([]byte, 0, 8*(len(t.byRoot[0])+len(t.byRoot[1])))
 	for i := range t.byRoot {
@@ -214,7 +214,7 @@ func (b *pairBenchmark) receiveSamples(t *timerSamples) {
 	}
 }
 
-// series returns what was gathered.
+// series returns the collected samples.
 func (b *pairBenchmark) series() []sample.Series {
 	var all []sample.Series
 	for _, t := range b.timers {

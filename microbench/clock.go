@@ -18,7 +18,7 @@ func measureClockReadTime(c *mpi.Comm) unit.Time {
 	return least
 }
 
-// meanClockReadTime returns the mean time of a reading in a series of them.
+// meanClockReadTime returns the mean time of a reading in one series.
 func meanClockReadTime(c *mpi.Comm) unit.Time {
 	const reads = 200
 	begin := c.Wtime()
@@ -29,16 +29,16 @@ func meanClockReadTime(c *mpi.Comm) unit.Time {
 	return (end - begin) / reads
 }
 
-// dither is an additional wait of a fraction of a tick of the clock. A process that waits until a
-// coarse clock shows a certain time always continues at the same distance after a tick. All its
-// times are then rounded by the same amount, up to a tick, and by another amount in another launch.
-// With the wait the process continues at distances that are spread evenly over a tick.
+// dither is an additional wait of a fraction of a clock tick. A process that waits until a coarse
+// clock shows a certain time always continues at the same distance after a tick. All its times are
+// then rounded by the same amount, up to a tick, and by another amount in another launch. With the
+// additional wait the process continues at distances that are spread evenly over a tick.
 type dither struct {
-	loopsPerStep float64 // of a loop that does nothing, in a step of the clock
+	loopsPerStep float64 // iterations of an empty loop in a step of the clock
 	phase        float64 // of the next wait, from 0 to 1
 }
 
-// newDither returns a dither for a clock with a step.
+// newDither returns a dither for a clock with the given step.
 func newDither(c *mpi.Comm, step unit.Time) dither {
 	const series, turns = 20, 20000
 	least := unit.Time(math.MaxInt64)
@@ -53,11 +53,11 @@ func newDither(c *mpi.Comm, step unit.Time) dither {
 	return dither{loopsPerStep: turns * float64(step) / float64(least)}
 }
 
-// spin waits for a fraction of a step.
+// spin waits for the next fraction of a step.
 func (d *dither) spin() { runEmptyLoop(d.nextLoopCount()) }
 
-// nextLoopCount returns the turns of the next wait. The fractions follow each other by the golden
-// section, so that a few already spread over the whole step.
+// nextLoopCount returns the iterations of the next wait. The fractions follow the golden section,
+// so that even a few are spread over the whole step.
 func (d *dither) nextLoopCount() int {
 	d.phase += math.Phi - 1
 	if d.phase >= 1 {
@@ -66,6 +66,8 @@ func (d *dither) nextLoopCount() int {
 	return int(d.phase * d.loopsPerStep)
 }
 
+// runEmptyLoop runs an empty loop.
+//
 // runEmptyLoop runs an empty loop.
 //
 //go:noinline
@@ -80,11 +82,11 @@ type ClockOffset struct {
 	Low, High unit.Time // Low above High: the offset changed during the exchange
 }
 
-// Middle returns the middle of the bounds, and whether there is one.
+// Middle returns the middle of the bounds. It reports whether the bounds are consistent.
 func (c ClockOffset) Middle() (unit.Time, bool) { return c.Low + (c.High-c.Low)/2, c.Low <= c.High }
 
-// Limits of the exchange: as many round trips as there is time for, but at least a few on a slow
-// network.
+// An exchange lasts at least this long, and has at least this number of round trips, which take
+// longer on a slow network.
 const (
 	minOffsetDuration = 20 * unit.Millisecond
 	minOffsetTrips    = 20
@@ -130,8 +132,8 @@ func (x *rankPair) boundClockOffset() ClockOffset {
 }
 
 // DriftBounds returns bounds of the rate by which P2's clock is faster than P1's, in millionths, if
-// the rate is constant: between two times the offset grew at least by the later lower bound less
-// the earlier upper one. It reports whether there are two times, and consistent bounds.
+// the rate is constant: between two exchanges the offset grew at least by the later lower bound
+// less the earlier upper bound. It reports whether there are two exchanges with consistent bounds.
 func DriftBounds(clocks []ClockOffset) (low, high float64, ok bool) {
 	low, high = math.Inf(-1), math.Inf(1)
 	for j, b := range clocks {

@@ -9,24 +9,24 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// collectiveWorker is the ranks of a job that do commands of collective operations, as one of them
-// sees it. Rank 0 has the scheduler and is the Worker; it broadcasts each command.
+// collectiveWorker executes commands for collective operations, on one rank. The scheduler runs at
+// rank 0, which broadcasts each command and is the Worker.
 type collectiveWorker struct {
 	*Experiment
-	comm          *mpi.Comm // of barriers, of what is agreed on and of what is gathered
-	measuredComm  *mpi.Comm // of what is measured
-	clockReadTime unit.Time // what it costs to read a real clock
+	comm          *mpi.Comm // for commands, barriers and results
+	measuredComm  *mpi.Comm // for the operation, with its algorithm
+	clockReadTime unit.Time // what a reading of a real clock costs
 
 	command                   Command // at hand
 	operation                 func()
-	sendBuffer, receiveBuffer []byte // for all cells, so that they stay where they were: in the caches
+	sendBuffer, receiveBuffer []byte // for all cells: buffers that stay in place stay in the caches
 
-	warmupRound   unit.Time // of the rounds that do not count the shortest; the longest if nothing else holds rounds up
+	warmupRound   unit.Time // the shortest round of the warm-up on a shared machine, else the longest collectiveWorker/localTimes>
 	commandWords  [CommandWords]int64
 	localTimes    []int64 // of this rank
 	gatheredTimes []int64 // of all ranks, at rank 0
 	memStats      runtime.MemStats
-	heapAfterGC   uint64 // bytes in use when garbage was collected last
+	heapAfterGC   uint64 // bytes in use after the last garbage collection
 }
 
 func (e *Experiment) newCollectiveWorker(comm *mpi.Comm) *collectiveWorker {
@@ -42,7 +42,7 @@ func (e *Experiment) newCollectiveWorker(comm *mpi.Comm) *collectiveWorker {
 	return w
 }
 
-// growBuffer returns a buffer of at least n bytes whose pages have all been written to.
+// growBuffer returns a buffer of at least n bytes whose pages have been written to.
 func growBuffer(b []byte, n int) []byte {
 	if n <= len(b) {
 		return b
@@ -50,18 +50,17 @@ func growBuffer(b []byte, n int) []byte {
 	return newTouchedBuffer(n)
 }
 
-// rootRank is the rank that gives, or gets.
+// rootRank is the root of all collective operations.
 const rootRank = 0
 
-// barrierCommand is a command of rounds behind barriers in which nothing is done but a barrier,
-// untuned.
+// barrierCommand is a command that only runs barriers, by the algorithm of the library.
 func barrierCommand(rounds int) Command {
 	return Command{Stage: barrierStage, Mode: int(collective.Barrier), Algorithm: -1, Rounds: rounds, Batch: 1}
 }
 
 const barrierStage, agreedStartStage = 8, 9
 
-// prepareOperation takes up what a command is of.
+// prepareOperation sets up the operation of a command.
 func (w *collectiveWorker) prepareOperation(c Command) {
 	before := w.command
 	w.command = c
@@ -80,8 +79,8 @@ func (w *collectiveWorker) prepareOperation(c Command) {
 	w.operation = operationCall(w.measuredComm, x, x.mpiBuffer(w.sendBuffer[:in]), x.mpiBuffer(w.receiveBuffer[:out]))
 }
 
-// mpiBuffer describes the data of blocks to MPI: elements that are combined, or bytes. It counts
-// the elements of one.
+// mpiBuffer describes blocks of data to MPI, as elements that a reduction combines or as bytes. Its
+// count is that of one block.
 func (c CollectiveCell) mpiBuffer(b []byte) mpi.Buffer {
 	x := mpi.Buffer{Bytes: b, Count: c.Bytes, Type: mpi.Byte}
 	if c.Unit == 8 {
@@ -90,7 +89,7 @@ func (c CollectiveCell) mpiBuffer(b []byte) mpi.Buffer {
 	return x
 }
 
-// operationCall returns how a rank calls the operation.
+// operationCall returns the call of the operation on one rank.
 func operationCall(c *mpi.Comm, x CollectiveCell, in, out mpi.Buffer) func() {
 	switch x.Operation {
 	case collective.Barrier:
@@ -118,7 +117,7 @@ func operationCall(c *mpi.Comm, x CollectiveCell, in, out mpi.Buffer) func() {
 
 func (w *collectiveWorker) Now() unit.Time { return w.comm.Wtime() }
 
-// Execute does a command on all ranks. It is called at rank 0.
+// Execute executes a command on all ranks. Rank 0 calls it.
 func (w *collectiveWorker) Execute(c Command) (Result, error) {
 	w.commandWords = c.Words()
 	w.comm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
@@ -133,13 +132,13 @@ func (w *collectiveWorker) Execute(c Command) (Result, error) {
 	return r, nil
 }
 
-// stopRanks lets the other ranks end.
+// stopRanks ends followRoot on the other ranks, by a command with a stage that does not exist.
 func (w *collectiveWorker) stopRanks() {
 	w.commandWords = Command{Stage: len(stages)}.Words()
 	w.comm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
 }
 
-// followRoot does what rank 0 broadcasts until it is to end.
+// followRoot executes the commands of rank 0 until it stops the ranks.
 func (w *collectiveWorker) followRoot() {
 	for {
 		w.comm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
@@ -151,7 +150,7 @@ func (w *collectiveWorker) followRoot() {
 	}
 }
 
-// execute goes through the rounds of a command, and brings the times of those that count to rank 0.
+// execute runs the rounds of a command, and gathers the times of the counted rounds at rank 0.
 func (w *collectiveWorker) execute(c Command) {
 	w.prepareOperation(c)
 	w.collectGarbage()
@@ -165,8 +164,7 @@ func (w *collectiveWorker) execute(c Command) {
 	}
 }
 
-// warmUp goes through rounds that do not count, and notes how long one takes from barrier to
-// barrier.
+// warmUp runs rounds that do not count, and notes the time of one from barrier to barrier.
 func (w *collectiveWorker) warmUp(rounds int) {
 	w.comm.Barrier()
 	for i := range rounds {
@@ -184,7 +182,7 @@ func (w *collectiveWorker) warmUp(rounds int) {
 	}
 }
 
-// gatherTimes brings the times of all ranks to rank 0.
+// gatherTimes gathers the times of all ranks at rank 0.
 func (w *collectiveWorker) gatherTimes() {
 	n := len(w.localTimes)
 	if w.comm.Rank() != rootRank {
@@ -197,11 +195,10 @@ func (w *collectiveWorker) gatherTimes() {
 	w.comm.Gather(mpi.Of(w.localTimes), all, rootRank)
 }
 
-// maxGarbageBytes is how much of it a rank lets gather at most, in bytes.
+// maxGarbageBytes is how much the heap may grow between two garbage collections.
 const maxGarbageBytes = 64 << 20
 
-// collectGarbage collects garbage where there is much of it, so that none is while rounds are
-// timed.
+// collectGarbage collects garbage before rounds are timed, if there is much of it.
 func (w *collectiveWorker) collectGarbage() {
 	if !w.SharedMachine {
 		return
@@ -213,13 +210,13 @@ func (w *collectiveWorker) collectGarbage() {
 	}
 }
 
-// startLeadRounds is how many rounds from barrier to barrier an agreed start is ahead: interfaces
-// are free by then, and all ranks know of it.
+// startLeadRounds is the time to an agreed start, in rounds from barrier to barrier. By then all
+// ranks know of it and the interfaces are free.
 const startLeadRounds = 2
 
 // timeAfterBarrier lets each rank begin when it leaves a barrier, and returns the time of its call.
-// A rank that has finished stays quiet for as long as a round takes, until all have finished:
-// otherwise ranks that are still in the operation would take in messages of the next one.
+// A rank that has finished stays quiet for the time of a round, until all have finished. Otherwise
+// ranks that are still in the operation would take in messages of the next one.
 func timeAfterBarrier(w *collectiveWorker, window unit.Time) unit.Time {
 	w.comm.Barrier()
 	begin := w.comm.Wtime()
@@ -229,18 +226,19 @@ func timeAfterBarrier(w *collectiveWorker, window unit.Time) unit.Time {
 	return max(0, end-begin-w.clockReadTime)
 }
 
+// minMedianMax returns the smallest, the median and the largest time of the ranks.
 func minMedianMax(ranks []unit.Time) []unit.Time {
 	n := len(ranks)
 	low, high := ranks[(n-1)/2], ranks[n/2]
 	return []unit.Time{ranks[0], low + (high-low)/2, ranks[n-1]}
 }
 
-// maxStartDelay is how long after the agreed time a rank may begin, or a step of the clock if that
-// is longer: to read it a few times.
+// maxStartDelay is how late a rank may begin after the agreed time, unless the clock's step is
+// longer. It allows for a few readings of the clock.
 const maxStartDelay = 200 * unit.Nanosecond
 
-// timeFromAgreedStart lets all ranks begin at the same time by their common clock, and returns how
-// long after it this one has ended.
+// timeFromAgreedStart lets all ranks begin at the same time by their common clock, and returns the
+// time from then until the end on this rank.
 func timeFromAgreedStart(w *collectiveWorker, window unit.Time) unit.Time {
 	begin := w.commandWords[:1]
 	begin[0] = int64(w.comm.Wtime() + window)
@@ -258,7 +256,7 @@ func timeFromAgreedStart(w *collectiveWorker, window unit.Time) unit.Time {
 	return max(0, end-start-w.clockReadTime)
 }
 
-// waitUntil waits until a time, and returns how long after it that is.
+// waitUntil waits until a time, and returns how late after it the wait ended.
 func (w *collectiveWorker) waitUntil(start unit.Time) unit.Time {
 	const watching = unit.Microsecond // before a start a rank looks at a real clock all the time
 	now := w.comm.Wtime()
@@ -280,6 +278,7 @@ func (w *collectiveWorker) waitUntil(start unit.Time) unit.Time {
 	return now - start
 }
 
+// slowestRank returns the time of the slowest rank, or nil if a rank was late.
 func slowestRank(ranks []unit.Time) []unit.Time {
 	if ranks[0] == LateStartTime {
 		return nil

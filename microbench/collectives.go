@@ -10,28 +10,30 @@ import (
 )
 
 // Collective operations are measured by all ranks of a job. Rank 0 is the root in every repetition,
-// so that all are of one experiment.
+// so that all repetitions are of one experiment.
 //
-// A repetition begins in one of two ways. Behind a barrier each rank times its own call, and the
-// timers are the least, the median and the largest of these times: ranks leave a barrier one after
-// another, and that is in them. If clocks show the same, ranks agree on a time at which all begin,
-// and the timer is what passes from then until the last has ended, which is what models speak of.
-// If a rank came too late the repetition is dropped. Worsch, Reussner and Augustin 2002 (SKaMPI);
-// Hunold and Carpen-Amarie, Reproducible MPI Benchmarking Is Still Not As Easy As You Think, 2016.
+// A repetition begins in one of two ways. After a barrier each rank times its own call; the timers
+// are the smallest, the median and the largest of these times. Ranks leave a barrier one after
+// another, and the times include that. If all ranks read the same clock, they agree on a time at
+// which all begin; the timer is the time from then until the last rank has ended, which models
+// describe. If a rank was late the repetition is dropped. Worsch, Reussner and Augustin 2002
+// (SKaMPI); Hunold and Carpen-Amarie, Reproducible MPI Benchmarking Is Still Not As Easy As You
+// Think, 2016.
 
-// CollectiveCell is an operation by one algorithm, on data of one length.
+// CollectiveCell is a collective operation by one algorithm, on data of one length.
 type CollectiveCell struct {
 	*collective.Algorithm
 	collective.Job
 }
 
-// algorithmIndex returns the index of the algorithm among those of its operation; -1: the library
-// takes one of its own.
+// algorithmIndex returns the index of the algorithm among those of its operation, or -1 if the
+// library chooses.
 func (c CollectiveCell) algorithmIndex() int {
 	return slices.Index(collective.Of(c.Operation), c.Algorithm)
 }
 
-// bufferSizes returns how many bytes a rank gives in the operation, and gets.
+// bufferSizes returns the number of bytes that a rank contributes to the operation, and that it
+// receives.
 func (c CollectiveCell) bufferSizes() (in, out int) {
 	block, all := c.Bytes, c.Bytes*c.Ranks
 	switch c.Operation {
@@ -47,14 +49,14 @@ func (c CollectiveCell) bufferSizes() (in, out int) {
 	return block, block
 }
 
-// MemoryBytes returns about how many bytes all ranks together need, as much again as what they give
-// and get to work in.
+// MemoryBytes returns about how many bytes all ranks need together: their buffers, and as much
+// again for the work of the library.
 func (c CollectiveCell) MemoryBytes() float64 {
 	in, out := c.bufferSizes()
 	return 2 * float64(c.Ranks) * float64(in+out)
 }
 
-// checkCollectives says what is wrong with the collective operations.
+// checkCollectives returns an error that says what is wrong with the collective operations.
 func (e *Experiment) checkCollectives() error {
 	for i, x := range e.Collectives {
 		if slices.Contains(e.Collectives[:i], x) {
@@ -70,8 +72,8 @@ func (e *Experiment) checkCollectives() error {
 	return nil
 }
 
-// StartFact says how repetitions began; late of them were dropped. apart is the reason why the
-// ranks have no common clock, or "".
+// StartFact returns the fact that says how repetitions began, with the number of late starts among
+// the agreed ones. apart is the reason why the ranks have no common clock, or "".
 func StartFact(apart string, late, of int) sample.Fact {
 	if apart == "" {
 		return sample.Agreed(late, of)

@@ -9,11 +9,12 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// estimate is a median and half of its 95 % interval, in picoseconds. The half is infinite if there
-// are too few samples.
+// estimate is a median or a mean, and half the width of its 95 % interval, in picoseconds. The half
+// width is infinite if there are too few samples.
 type estimate struct{ value, halfWidth float64 }
 
-// isPrecise reports whether the interval is within a precision, or within half a step of the clock.
+// isPrecise reports whether half the interval is within a relative precision, or within half a step
+// of the clock.
 func (e estimate) isPrecise(precision float64, step unit.Time) bool {
 	return e.halfWidth <= math.Max(precision*math.Abs(e.value), float64(step)/2)
 }
@@ -38,7 +39,7 @@ func medianEstimate(times []unit.Time) estimate {
 	return e
 }
 
-// meanEstimate returns the estimate of the mean of two numbers.
+// meanEstimate returns the estimate of the mean of two estimates.
 func meanEstimate(of [2]estimate) estimate {
 	return estimate{(of[0].value + of[1].value) / 2, math.Hypot(of[0].halfWidth, of[1].halfWidth) / 2}
 }
@@ -47,8 +48,8 @@ func meanEstimate(of [2]estimate) estimate {
 // freedom.
 var studentQuantiles = []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086}
 
-// launchesEstimate returns the estimate over several launches, from one median each. The medians
-// include the scatter within a launch.
+// launchesEstimate returns the mean over several launches, from one median each. The scatter of the
+// medians includes the scatter within a launch.
 func launchesEstimate(medians []float64) estimate {
 	n := len(medians)
 	if n < 2 {
@@ -68,8 +69,8 @@ func launchesEstimate(medians []float64) estimate {
 	return estimate{mean, t * math.Sqrt(sum/float64(n-1)/float64(n))}
 }
 
-// countKnownMedians returns how many medians all launches have together, and for how many the
-// interval over the launches is within the precision.
+// countKnownMedians returns how many medians all launches have together, and how many of them have
+// an interval over the launches within the precision.
 func (e *Experiment) countKnownMedians(series []sample.Series) (known, medians int) {
 	values := make(map[sample.Key][]float64)
 	for i := range series {
@@ -93,18 +94,18 @@ func (e *Experiment) countKnownMedians(series []sample.Series) (known, medians i
 }
 
 // Sizes are a coarse grid, and a library changes its protocol between two of them. Where a curve
-// breaks, the gap is halved, as in Kielmann, Bal and Verstoep, Fast Measurement of LogP Parameters
-// for Message Passing Platforms (2000): the value differs from the line through the sizes below.
-// Here it must differ from the line through those above, too, so that a jump between two sizes is
-// no break at the next.
+// breaks, the search halves the gap, as in Kielmann, Bal and Verstoep, Fast Measurement of LogP
+// Parameters for Message Passing Platforms (2000): the value differs from the line through the
+// sizes below. Here it must also differ from the line through the sizes above, so that one jump
+// does not count as a break in two neighbouring gaps.
 
-// Bounds of refinement.
+// Bounds of the search for a break.
 const (
-	maxAddedSizes         = 10   // at most
-	minSizeGap            = 32   // bytes between two sizes, or
-	sizeGapDivisor        = 16   // this part of the size: there the search ends
-	minRelativeBend       = 0.05 // of the value is no break yet
-	bendUncertaintyFactor = 1.5  // times the interval neither
+	maxAddedSizes         = 10
+	minSizeGap            = 32   // bytes between two sizes at which the search ends,
+	sizeGapDivisor        = 16   // or this part of the lower size
+	minRelativeBend       = 0.05 // of the value: a smaller deviation is no break,
+	bendUncertaintyFactor = 1.5  // and neither is one below this multiple of the uncertainty
 )
 
 // curvePoint is the median of a timer at a size.
@@ -113,15 +114,15 @@ type curvePoint struct {
 	estimate
 }
 
-// extrapolate returns the value at k bytes of the line through a and b, with its uncertainty.
+// extrapolate returns the value at k bytes on the line through a and b, with its uncertainty.
 func extrapolate(a, b curvePoint, k int) estimate {
 	r := float64(k-b.bytes) / float64(b.bytes-a.bytes)
 	return estimate{b.value + r*(b.value-a.value), math.Hypot((1+r)*b.halfWidth, r*a.halfWidth)}
 }
 
 // relativeBend returns how far the curve between points 1 and 2 of four is from the nearer of the
-// lines through the first two and the last two, relative to its value; or 0 if one of them agrees
-// within the uncertainty.
+// lines through the first two and through the last two, relative to its value. It returns 0 if one
+// of the lines agrees within the uncertainty.
 func relativeBend(p [4]curvePoint) float64 {
 	least := math.Inf(1)
 	for _, x := range []struct {
@@ -140,7 +141,7 @@ func relativeBend(p [4]curvePoint) float64 {
 	return least
 }
 
-// largestBreak returns the size in the middle of the largest break of all curves, or -1.
+// largestBreak returns the size in the middle of the largest break of all curves together, or -1.
 func largestBreak(curves [][]curvePoint) int {
 	type gap struct{ low, high int }
 	bends := make(map[gap]float64) // of all curves together
@@ -163,13 +164,13 @@ func largestBreak(curves [][]curvePoint) int {
 	return best.low + (best.high-best.low)/2
 }
 
-// refineSizes adds sizes around the eager limit: where standard sends and their round trips break
-// most. Nothing else is measured before that.
+// refineSizes adds sizes around the eager limit, where standard sends and their round trips break
+// most. It comes before all other measurements.
 func (s *Scheduler) refineSizes() {
 	s.visitTasks(slices.DeleteFunc(slices.Clone(s.tasks), func(t *task) bool { return !s.showsEagerLimit(t) }))
 	for left := maxAddedSizes; left > 0 && !s.isTimeOver(maxRefinePart); left-- {
 		k := largestBreak(s.eagerCurves())
-		if k < 0 || slices.ContainsFunc(s.tasks, func(t *task) bool { return t.Bytes == k }) { // what is there already is not known well enough
+		if k < 0 || slices.ContainsFunc(s.tasks, func(t *task) bool { return t.Bytes == k }) { // a size that is measured already is not known well enough
 			return
 		}
 		s.outcome.AddedSizes = append(s.outcome.AddedSizes, k)
@@ -183,16 +184,16 @@ func (s *Scheduler) refineSizes() {
 	}
 }
 
-// showsEagerLimit says whether the eager limit shows in a task: in the send calls and round trips
-// of standard sends, or of the first mode if there are none.
+// showsEagerLimit reports whether the eager limit can be seen in a task: in the send calls and
+// round trips of standard sends, or of the first mode if there are no standard sends.
 func (s *Scheduler) showsEagerLimit(t *task) bool {
 	standard := func(m string) bool { return m == "send" || m == "isend" }
 	of := standard(t.cell.Mode) || !slices.ContainsFunc(s.Modes, standard) && t.cell.Mode == s.Modes[0]
 	return of && !s.HasOnlyRoundTrips(t.Bytes) && (stages[t.stage].hasTimer(sample.Timer11) || stages[t.stage].hasTimer(sample.RTT))
 }
 
-// eagerCurves returns what is known of the first timer of each mode and stage in which the eager
-// limit shows.
+// eagerCurves returns curves over sizes of the first timer of each mode and stage in which the
+// eager limit can be seen.
 func (s *Scheduler) eagerCurves() [][]curvePoint {
 	type name struct {
 		mode  string

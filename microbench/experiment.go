@@ -9,25 +9,24 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Experiment says what to measure, and how well. On a real machine times scatter, drift, and differ
-// from one start of the processes to the next. So a plan is executed in several launches, each with
-// newly started ranks, until the medians are precise enough or the time budget is used up.
-//
-// Of the plan, Reps 0 means as many repetitions as that takes, and Delta 0 half the shortest round.
+// Experiment says what to measure, and how precisely. On a real machine times scatter, drift, and
+// differ from one start of the processes to the next. So a plan is executed in several launches,
+// each with newly started ranks, until the medians are precise enough or the time budget is used
+// up. In the plan, Reps 0 means as many repetitions as that takes.
 type Experiment struct {
 	Plan
-	Collectives []CollectiveCell // measured instead of modes and sizes, by all ranks
-	Pairs       [][2]int         // of ranks, the lower first, that are measured instead of the plan's pair, one at a time
+	Collectives []CollectiveCell // measured by all ranks, instead of modes and sizes
+	Pairs       [][2]int         // of ranks, the lower first, measured one pair at a time instead of the plan's pair
 
-	RoundTripSizes     []int         // further sizes, of which only round trips are measured, by those modes that have them
-	MaxTrainBytes      int           // longest messages of which trains are measured, which take tens of times as long as one; 0: any
-	Launches           int           // how often ranks are started; 0: DefaultLaunches, more while there is time and launches differ by more than Precision, and fewer where there is none
-	Budget             time.Duration // what all launches may take; 0: DefaultBudget, and without end if Reps is given
-	Precision          float64       // half width of the 95 % interval of a median, over it, at which a cell is known; 0: 0.02
-	ClockStep          unit.Time     // of the clock: the smallest difference that it shows; 0: it shows all
-	Seed               uint64        // of the order of cells, which is another in each launch
-	RefineSizes        bool          // sizes are added around the eager limit
-	MeasureClockOffset bool          // each launch begins by bounding the offset of the pair's clocks
+	RoundTripSizes     []int         // further sizes at which only round trips are measured
+	MaxTrainBytes      int           // longest messages that are sent in trains, which take tens of times as long as one message; 0: any
+	Launches           int           // starts of the ranks; 0: DefaultLaunches, more if launches differ by more than Precision and time is left, fewer if time is short
+	Budget             time.Duration // for all launches; 0: DefaultBudget, or no limit if Reps is set
+	Precision          float64       // half width of the 95 % interval of a median, relative to it, at which the median counts as known; 0: 0.02
+	ClockStep          unit.Time     // the smallest difference that the clock shows; 0: every difference
+	Seed               uint64        // of the order of cells, which differs between launches
+	RefineSizes        bool          // add sizes around the eager limit
+	MeasureClockOffset bool          // each launch begins with bounds of the offset of the pair's clocks
 }
 
 // Defaults of an experiment.
@@ -43,43 +42,44 @@ const (
 	MaxBudget   = 24 * time.Hour
 )
 
-// LogSizes are the lengths that are measured on real machines unless others are asked for: powers
-// of two, among which sizes are added around the eager limit.
-//
-// Note: from 64 KiB on, where the kernel's TCP behaves differently, there are three sizes, since
-// fewer do not define a line fit.
+// LogSizes are the default lengths of messages on real machines: powers of two, among which sizes
+// are added around the eager limit. Note: from 64 KiB on, where the kernel's TCP behaves
+// differently, there are three sizes, since fewer do not define a line fit.
 var LogSizes = []int{0, 1, 16, 64, 256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 96 << 10, 128 << 10}
 
-// LongSizes are those where long messages go in several parts, as by TCP on one machine, where a
-// part is 64 KiB and the parts after the first are handled differently: the cost per byte shows
-// only over many parts. Beyond 128 KiB, the longest message that this library sends at once, there
-// are four sizes, so that their line can be distinguished from the previous one.
+// LongSizes replace LogSizes where long messages are sent in several parts, as by TCP on one
+// machine, where a part is 64 KiB and the parts after the first are handled differently: the cost
+// per byte shows only over many parts. Beyond 128 KiB, the longest message that this library sends
+// at once, there are four sizes, so that their line can be distinguished from the previous one.
 var LongSizes = append(LogSizes[:len(LogSizes)-2:len(LogSizes)-2], 128<<10, 192<<10, 256<<10, 384<<10, 512<<10)
 
-// LogRoundTripSizes are additional sizes between LogSizes at which only round trips are measured:
-// round trips take the least time, and show best how times grow with length. Bisection of a gap
+// LogRoundTripSizes are additional sizes between LogSizes at which only round trips are measured.
+// Round trips take the least time, and show best how times grow with length. Bisection of a gap
 // between LogSizes never ends at one of them.
 var LogRoundTripSizes = []int{4, 8, 32, 128, 360, 720, 1440, 2880, 5760, 11520, 23040, 46080, 92160}
 
 // The quick plan, which measures a real machine in a second: fewer sizes and modes, with as many
 // repetitions.
 var (
+	// The quick plan measures a real machine in a second: it has fewer sizes and modes, with as
+	// many repetitions.
 	QuickModes = []string{"send", "isend"}
 	QuickSizes = []int{0, 16, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 128 << 10}
 )
 
 // QuickBudget and QuickLaunches go with QuickModes and QuickSizes.
 const (
+	// QuickBudget and QuickLaunches belong to QuickModes and QuickSizes.
 	QuickBudget   = time.Second
 	QuickLaunches = 3
 )
 
-// HasOnlyRoundTrips says whether nothing but round trips is measured at a size.
+// HasOnlyRoundTrips reports whether only round trips are measured at a size.
 func (e *Experiment) HasOnlyRoundTrips(bytes int) bool {
 	return slices.Contains(e.RoundTripSizes, bytes) && !slices.Contains(e.Sizes, bytes)
 }
 
-// Check says what is wrong with the experiment.
+// Check returns an error that says what is wrong with the experiment.
 func (e *Experiment) Check() error {
 	if len(e.Collectives) > 0 {
 		if err := e.checkCollectives(); err != nil {
@@ -114,7 +114,7 @@ func (e *Experiment) Check() error {
 	return nil
 }
 
-// countRequestedSamples returns how many samples there will be if repetitions are given, else 0.
+// countRequestedSamples returns the number of samples if the number of repetitions is set, else 0.
 func (e *Experiment) countRequestedSamples() int {
 	n := 0
 	for _, t := range e.tasks() {
@@ -129,8 +129,8 @@ func (e *Experiment) countRequestedSamples() int {
 	return n * e.MinLaunches()
 }
 
-// MinLaunches returns how many launches there are at least, if there is time for them or so many
-// were asked for.
+// MinLaunches returns the number of launches if they differ by no more than the precision and the
+// time suffices.
 func (e *Experiment) MinLaunches() int {
 	if e.Launches == 0 {
 		return DefaultLaunches
@@ -138,8 +138,8 @@ func (e *Experiment) MinLaunches() int {
 	return e.Launches
 }
 
-// TimeLimit returns what all launches together may take; 0: as long as it takes, as the number of
-// repetitions is given.
+// TimeLimit returns how long all launches together may take; 0: no limit, as the number of
+// repetitions is set.
 func (e *Experiment) TimeLimit() time.Duration {
 	if e.Reps > 0 || e.Budget > 0 {
 		return e.Budget
@@ -147,7 +147,7 @@ func (e *Experiment) TimeLimit() time.Duration {
 	return DefaultBudget
 }
 
-// WantedPrecision returns the precision at which a median is known.
+// WantedPrecision returns the precision at which a median counts as known.
 func (e *Experiment) WantedPrecision() float64 {
 	if e.Precision == 0 {
 		return defaultPrecision

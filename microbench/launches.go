@@ -11,32 +11,29 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Outcome is what an experiment brought.
+// Outcome is the result of an experiment.
 type Outcome struct {
-	Series    []sample.Series // keys have mode, bytes, timer, launch and disturbed; of collective operations protocol too
+	Series    []sample.Series // keys have mode, bytes, timer, launch and disturbed, and for collective operations the protocol
 	Launches  int
 	StartTime time.Time
 	Elapsed   time.Duration
 
-	MissingTasks int           // tasks without samples, since there was no time for them,
+	MissingTasks int           // tasks without samples, as the time was too short Outcome/Tasks>
 	Tasks        int           // of so many
-	AddedSizes   []int         // sizes
-	KnownMedians int           // medians that are known to the precision that was wanted, with what differs between launches,
+	AddedSizes   []int         // around the eager limit
+	KnownMedians int           // whose interval over the launches is within the precision Outcome/Medians>
 	Medians      int           // of so many
-	Batches      []Batch       // of timers that had any
-	ClockOffsets []ClockOffset // of the offset of the pair's clocks, of each launch
-	LateStarts   int           // repetitions of collective operations that were dropped, as a rank came too late to an agreed start,
-	AgreedStarts int           // of so many
+	Batches      []Batch       // of the timers that had any
+	ClockOffsets []ClockOffset // of P2's clock from P1's, for each launch
+	LateStarts   int           // repetitions of collective operations that were dropped, as a rank was late for the agreed start
+	AgreedStarts int           // repetitions with an agreed start, late ones included
 
-	wasDriver bool // in this process
+	wasDriver bool // the scheduler of this process has driven the ranks
 }
 
-// Run goes through the launches of the experiment. launch starts the ranks of the launch of that
-// number, and calls RunLaunch, or MeasureLaunch with their worker. After some time progress is
-// called with what part is over, from 0 to 1; it may be nil.
-//
-// If ranks are processes that come to the same experiment, only the first has the outcome. The
-// others go on to their launch: whether there is another one depends on what was measured.
+// Run executes the launches of the experiment. It calls launch with the number of each launch;
+// launch starts the ranks and calls RunLaunch, or MeasureLaunch with their worker. From time to
+// time Run calls progress, which may be nil, with the completed part, from 0 to 1.
 func (s *Scheduler) Run(ctx context.Context, launch func(ctx context.Context, n int) error, progress func(part float64)) (*Outcome, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -78,9 +75,9 @@ func (s *Scheduler) Run(ctx context.Context, launch func(ctx context.Context, n 
 	return &s.outcome, nil
 }
 
-// needsLaunch reports whether to start another launch, given how long the previous ones took. It
-// does not if the time budget is used up or, beyond the usual number of launches, if the time left
-// is less than half a launch.
+// needsLaunch reports whether to start another launch, given the time of the previous ones. It does
+// not if the time budget is used up or, beyond the usual number of launches, if the time left is
+// less than half a launch.
 func (s *Scheduler) needsLaunch(took time.Duration) bool {
 	n := s.outcome.Launches
 	switch {
@@ -105,7 +102,7 @@ func (s *Scheduler) needsLaunch(took time.Duration) bool {
 	return known < medians
 }
 
-// Series returns all samples so far: by launch, mode, length and timer.
+// Series returns all samples so far, by launch, mode, length and timer.
 func (s *Scheduler) Series() []sample.Series {
 	tasks := slices.Clone(s.tasks)
 	if len(s.Collectives) == 0 {
@@ -127,12 +124,11 @@ func (s *Scheduler) Series() []sample.Series {
 	return all
 }
 
-// RunLaunch lets the ranks of a world measure a launch. Nothing else may run beside that.
-//
-// Ranks may be processes. Then each comes here with the same experiment, and samples are in the
-// process of P1, or of rank 0, which started the others, where all ranks or several pairs measure.
+// RunLaunch measures one launch with the ranks of a world. Nothing else may run at the same time.
+// Ranks may be processes. Then each calls RunLaunch with the same experiment, and the process of P1
+// gets the samples; if all ranks or several pairs measure, that of rank 0 does.
 func (s *Scheduler) RunLaunch(w mpi.World, o mpi.Options) error {
-	before := debug.SetGCPercent(-1) // what a launch brings is bounded
+	before := debug.SetGCPercent(-1) // the results of a launch are bounded
 	defer debug.SetGCPercent(before)
 	return mpi.Run(w, o, s.runRank)
 }

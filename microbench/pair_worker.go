@@ -10,20 +10,20 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// pairWorker is a pair of ranks that do commands, as one of the two sees it. P1 has the scheduler
-// and is the Worker; P2 gets each command from P1 as a message.
+// pairWorker executes commands on one rank of a pair. The scheduler runs at P1, which is the Worker
+// and sends each command to P2.
 type pairWorker struct {
 	*rankPair
 	plan          Plan
-	clockReadTime unit.Time // what it costs to read the clock
+	clockReadTime unit.Time // what a reading of the clock costs
 	dither        dither
 	timeWork      func(*mpi.Comm) unit.Time
 
 	commandBuffer                          [8 * CommandWords]byte
-	sendBuffer, receiveBuffer, bsendBuffer []byte // for all sizes, so that they stay where they were: in the caches
+	sendBuffer, receiveBuffer, bsendBuffer []byte // for all sizes: buffers that stay in place stay in the caches
 }
 
-// commandTag is the tag of commands and of what P2 tells of its processor.
+// commandTag is the tag of commands, and of the time that the fixed piece of work took P2.
 const commandTag = 2
 
 func (p *Plan) newPairWorker(x *rankPair, step unit.Time) *pairWorker {
@@ -34,7 +34,7 @@ func (p *Plan) newPairWorker(x *rankPair, step unit.Time) *pairWorker {
 	return w
 }
 
-// newTouchedBuffer returns a buffer of n bytes whose pages have all been written to.
+// newTouchedBuffer returns a buffer of n bytes whose pages have been written to.
 func newTouchedBuffer(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -43,7 +43,7 @@ func newTouchedBuffer(n int) []byte {
 	return b
 }
 
-// timeFixedWork returns how long a fixed piece of work takes; 0 where time is not that of this
+// timeFixedWork returns the time of a fixed piece of work; 0 if the clock is not that of this
 // machine.
 func timeFixedWork(c *mpi.Comm) unit.Time {
 	begin := c.Wtime()
@@ -53,7 +53,7 @@ func timeFixedWork(c *mpi.Comm) unit.Time {
 
 func (w *pairWorker) Now() unit.Time { return w.rootComms[0].Wtime() }
 
-// Execute does a command on both ranks. It is called at P1.
+// Execute executes a command on both ranks. P1 calls it.
 func (w *pairWorker) Execute(c Command) (Result, error) {
 	w.sendCommand(c)
 	r := w.execute(c)
@@ -66,7 +66,7 @@ func (w *pairWorker) Execute(c Command) (Result, error) {
 	return r, nil
 }
 
-// stopPeer lets P2 end. Its command has a stage that there is not.
+// stopPeer ends followP1 on P2, by a command with a stage that does not exist.
 func (w *pairWorker) stopPeer() { w.sendCommand(Command{Stage: len(stages)}) }
 
 func (w *pairWorker) sendCommand(c Command) {
@@ -77,7 +77,7 @@ func (w *pairWorker) sendCommand(c Command) {
 	mpi.Send(w.rootComms[0], raw, 1, commandTag)
 }
 
-// followP1 does what P1 sends until it is to end.
+// followP1 executes the commands of P1 until it stops P2.
 func (w *pairWorker) followP1() {
 	for {
 		mpi.Recv(w.rootComms[0], w.commandBuffer[:], 0, commandTag)
@@ -95,7 +95,8 @@ func (w *pairWorker) followP1() {
 	}
 }
 
-// execute does a command on this rank. The result has this rank's work; P1's has all times.
+// execute executes a command on this rank. The result of P1 has the times of both ranks, but only
+// the work of this rank.
 func (w *pairWorker) execute(c Command) Result {
 	before := w.timeWork(w.rootComms[0])
 	w.clockReadTime = min(w.clockReadTime, meanClockReadTime(w.rootComms[0])) // the launch may have begun in a slow moment
@@ -135,7 +136,7 @@ func (w *pairWorker) execute(c Command) Result {
 	return r
 }
 
-// modeIndex returns the index of a mode among all, and modeNameAt the mode at an index.
+// modeIndex returns the index of a mode in the table, or its length for low-level messages.
 func modeIndex(name string) int {
 	i := slices.IndexFunc(modes, func(m sendMode) bool { return m.Name == name })
 	if i < 0 {
@@ -151,27 +152,29 @@ func modeNameAt(i int) string {
 	return Message
 }
 
-// allPairsWorker is one rank of a job in which one pair of ranks at a time executes commands. Rank
-// 0 has the scheduler and is the Worker. It tells two ranks that they are a pair; the others sleep.
+// allPairsWorker is one rank of a job in which one pair of ranks at a time executes commands. The
+// scheduler runs at rank 0, which is the Worker. It tells two ranks that they are the pair; the
+// others sleep.
 type allPairsWorker struct {
 	*Experiment
 	comm        *mpi.Comm
-	currentPair [2]int      // the pair at hand; the same twice: none
-	localWorker *pairWorker // of this rank, if it is of the pair
+	currentPair [2]int      // the same rank twice: none
+	localWorker *pairWorker // of this rank, if it is in the pair
 }
 
 // Tags of what rank 0 tells ranks beside commands, and of results.
 const (
+	// pairTag is the tag of the ranks of a pair, and resultTag that of results.
 	pairTag = commandTag + 1 + iota
 	resultTag
 )
 
-// pairPollInterval is how long a rank sleeps before it looks whether it is its turn.
+// pairPollInterval is how long a rank sleeps between two checks whether it is in the next pair.
 const pairPollInterval = 200 * unit.Microsecond
 
 func (w *allPairsWorker) Now() unit.Time { return w.comm.Wtime() }
 
-// Execute lets the pair of a command do it. It is called at rank 0.
+// Execute lets the pair of a command execute it. Rank 0 calls it.
 func (w *allPairsWorker) Execute(c Command) (Result, error) {
 	w.selectPair(c.Pair)
 	if w.localWorker != nil { // as P1, which is the lower rank
@@ -198,7 +201,7 @@ func (w *allPairsWorker) selectPair(pair [2]int) {
 	w.currentPair, w.localWorker = pair, w.joinPair(pair)
 }
 
-// joinPair returns the worker of this rank, or nil if it is not of the pair.
+// joinPair returns the worker of this rank, or nil if it is not in the pair.
 func (w *allPairsWorker) joinPair(pair [2]int) *pairWorker {
 	if !slices.Contains(pair[:], w.comm.Rank()) {
 		return nil
@@ -220,7 +223,7 @@ func (w *allPairsWorker) leavePair() {
 	w.currentPair, w.localWorker = [2]int{}, nil
 }
 
-// stopRanks lets all ranks end.
+// stopRanks ends followRoot on all other ranks.
 func (w *allPairsWorker) stopRanks() {
 	w.leavePair()
 	for r := 1; r < w.comm.Size(); r++ {
@@ -228,7 +231,7 @@ func (w *allPairsWorker) stopRanks() {
 	}
 }
 
-// followRoot does what rank 0 says until it is to end.
+// followRoot takes part in the pairs that rank 0 selects until it stops the ranks.
 func (w *allPairsWorker) followRoot() {
 	for {
 		for _, there := w.comm.Iprobe(rootRank, pairTag); !there; _, there = w.comm.Iprobe(rootRank, pairTag) {
@@ -247,7 +250,7 @@ func (w *allPairsWorker) followRoot() {
 	}
 }
 
-// executeAsP1 does the commands of rank 0 as P1 of a pair.
+// executeAsP1 executes the commands of rank 0 as P1 of a pair.
 func (w *allPairsWorker) executeAsP1(me *pairWorker) {
 	for {
 		var words [CommandWords]int64
@@ -262,7 +265,7 @@ func (w *allPairsWorker) executeAsP1(me *pairWorker) {
 	}
 }
 
-// words returns a result as numbers.
+// words encodes a result.
 func (r Result) words() []int64 {
 	words := []int64{int64(r.WarmupRound), int64(r.Elapsed)}
 	for _, column := range append([][]unit.Time{r.WorkTimes}, r.Times...) {
@@ -274,6 +277,7 @@ func (r Result) words() []int64 {
 	return words
 }
 
+// resultFromWords decodes a result.
 func resultFromWords(words []int64) Result {
 	r := Result{WarmupRound: unit.Time(words[0]), Elapsed: unit.Time(words[1])}
 	var columns [][]unit.Time

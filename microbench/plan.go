@@ -1,9 +1,13 @@
 // Package microbench measures a message-passing library from the outside: with the four timers of
 // Al-Tawil and Moritz, round trips, bursts, and the sender and delivery times of a protocol. It
-// sees communicators and nothing below, so it cannot tell on what it runs.
+// uses only communicators, so it cannot know the machine below.
 //
 // A Plan says what to measure; its cells, a mode and a length each, are independent of each other.
-// Two ranks measure a cell, P1 and P2; the others take no part. Sweep runs all cells of a plan.
+// Two ranks measure a cell, P1 and P2; the others take no part. Sweep runs all cells of a plan on
+// emulated machines. On real machines an Experiment repeats a plan in several launches: a Scheduler
+// decides what to measure next, and a Worker, the ranks of one launch, executes its Commands.
+//
+// The package measures and keeps samples. It fits nothing.
 package microbench
 
 import (
@@ -21,22 +25,22 @@ import (
 type Plan struct {
 	Modes           []string  // of Modes, or Message
 	Sizes           []int     // lengths of messages in bytes
-	Timers          []string  // that are measured, with those of the same rounds; none: all that a mode has
-	Protocol        string    // protocol that the job forces; its sender and delivery times are then measured too
-	MeasureDelivery bool      // they are measured although the library chooses
+	Timers          []string  // to measure, with the other timers of the same rounds; none: all timers of a mode
+	Protocol        string    // that the job forces; its sender and delivery times are then measured too
+	MeasureDelivery bool      // measure sender and delivery times although the library chooses the protocol
 	Reps            int       // repetitions with each root of the barrier
-	WarmupRounds    int       // rounds before them that are not timed
-	Delta           unit.Time // wait of P1 before timer12; 0: twice the longest round of the warm-up, or
-	SharedMachine   bool      // the shortest, on a machine that others hold up for much longer than a round now and then
-	CommonClock     bool      // the clocks of all ranks show the same
-	Pair            [2]int    // the ranks of P1 and P2; the same twice, as in the zero value: the first and the last
+	WarmupRounds    int       // rounds before the repetitions, not timed
+	Delta           unit.Time // wait of P1 before timer12; 0: twice the longest round of the warm-up, or half the shortest on a shared machine
+	SharedMachine   bool      // a real machine, on which other processes may delay a round for much longer than it takes
+	CommonClock     bool      // all ranks read the same clock
+	Pair            [2]int    // the ranks of P1 and P2; if equal, as in the zero value: the first and the last rank
 }
 
 // Message is the mode of low-level messages.
 const Message = sample.Message
 
-// DefaultSizes are the lengths that are measured unless others are asked for: 0 to 100,000 bytes,
-// with those at which the paper prints numbers.
+// DefaultSizes are the default lengths of messages on emulated machines: 0 to 100,000 bytes, with
+// those at which the paper prints numbers.
 var DefaultSizes = []int{0, 1, 4, 16, 64, 128, 256, 500, 700, 1000, 1400, 2000, 3000, 5000, 10000, 20000, 40000, 100000}
 
 // BurstLength is the number of messages in a burst.
@@ -59,7 +63,7 @@ func (p *Plan) Cells() []Cell {
 	return cells
 }
 
-// Check says what is wrong with the plan.
+// Check returns an error that says what is wrong with the plan.
 func (p *Plan) Check() error {
 	protocol := model.Named(p.Protocol)
 	if p.Protocol != "" && protocol == nil {
@@ -115,14 +119,14 @@ func (p *Plan) Measure(c *mpi.Comm, cells []Cell) []sample.Series {
 	return all
 }
 
-// rankPair is the two ranks that measure, as one of them sees it.
+// rankPair is the communicators with which one of two ranks measures.
 type rankPair struct {
-	rootComms [2]*mpi.Comm // both ranks, that of P1 first and that of P2 first: the first is the root of barriers
+	rootComms [2]*mpi.Comm // both ranks: with P1 first, and with P2 first; the first rank is the root of barriers
 	isP1      bool
 }
 
-// newRankPair returns the plan's pair of ranks of c, which all ranks call, or nil to a rank that is
-// not of it.
+// newRankPair returns the plan's pair of ranks of c, or nil to all other ranks. All ranks of c call
+// it.
 func (p *Plan) newRankPair(c *mpi.Comm) *rankPair {
 	p1, p2 := p.Pair[0], p.Pair[1]
 	if p1 == p2 {
@@ -131,8 +135,8 @@ func (p *Plan) newRankPair(c *mpi.Comm) *rankPair {
 	return createRankPair(c, p1, p2, c.Create)
 }
 
-// createRankPair makes the communicators of a pair by a function that all ranks of c call, or the
-// two.
+// createRankPair makes the communicators of a pair with create, a call of all ranks of c or of the
+// two alone.
 func createRankPair(c *mpi.Comm, p1, p2 int, create func(mpi.Group) *mpi.Comm) *rankPair {
 	all := c.Group()
 	roots := [2]*mpi.Comm{create(all.Include([]int{p1, p2})), create(all.Include([]int{p2, p1}))}
@@ -142,7 +146,7 @@ func createRankPair(c *mpi.Comm, p1, p2 int, create func(mpi.Group) *mpi.Comm) *
 	return &rankPair{roots, roots[0].Rank() == 0}
 }
 
-// newBenchmark returns this rank's side of measuring a cell, without buffers.
+// newBenchmark returns the benchmark of a cell on this rank, without buffers.
 func (x *rankPair) newBenchmark(p *Plan, cell Cell) *pairBenchmark {
 	c := x.rootComms[0]
 	return &pairBenchmark{Plan: p, cell: cell, mode: modeNamed(cell.Mode), pairComm: c, peerRank: 1 - c.Rank(), isP1: x.isP1}
@@ -157,31 +161,31 @@ func (x *rankPair) runStage(b *pairBenchmark, s *stage, rounds int) {
 }
 
 // The default plan for each pair of ranks: enough to distinguish tiers and to fit the parameters of
-// each, and short enough for thousands of pairs. Sizes are those at which the paper gives the
-// overheads of its tiers, with more between them, since a line fit needs three.
+// each, and short enough for thousands of pairs. The paper gives the overheads of its tiers at some
+// of these sizes; there are more because a line fit needs three.
 var (
 	PairModes = []string{"send", "ssend", "isend", "issend"}
 	PairSizes = []int{16, 100, 1000, 4000, 10000}
 )
 
-// PairReps is how often, with each root of the barrier. On real machines there are fewer modes, and
-// so many launches.
+// PairReps is the number of repetitions with each root of the barrier, and PairLaunches that of
+// launches on a real machine.
 const (
 	PairReps     = 10
 	PairLaunches = 3
 )
 
-// RankPairs returns all pairs of so many ranks, the lower first, in order. If there are more than
-// most, they are all pairs of fewer ranks, drawn at random: two neighbours at a time, so that there
-// are pairs that are near each other on any machine.
-func RankPairs(ranks, most int, seed uint64) [][2]int {
+// RankPairs returns all pairs of ranks, the lower rank first, in order. If there would be more than
+// maxPairs, it draws fewer ranks at random and returns all pairs of those. It draws two neighbours
+// at a time, so that some pairs are near each other on any machine.
+func RankPairs(ranks, maxPairs int, seed uint64) [][2]int {
 	of := make([]int, ranks)
 	for r := range of {
 		of[r] = r
 	}
-	if ranks*(ranks-1)/2 > most {
+	if ranks*(ranks-1)/2 > maxPairs {
 		n := 2
-		for (n+1)*n/2 <= most {
+		for (n+1)*n/2 <= maxPairs {
 			n++
 		}
 		firsts := rand.New(rand.NewPCG(seed, 3)).Perm(ranks / 2)

@@ -11,46 +11,47 @@ import (
 
 // Scheduler decides what the ranks of an experiment do, in all its launches. Each launch
 //
-//  1. warms up until round trips take the same time again and again,
-//  2. in the first launch adds sizes around the eager limit, if that is asked for,
-//  3. visits all tasks once, those first that have no samples yet; a task is a stage of a cell, and a
-//     visit a command whose result has samples of it,
-//  4. visits again and again what is not known yet, until everything is or the launch's time is over.
+//  1. warms up until the times of round trips are steady,
+//  2. in the first launch adds sizes around the eager limit, if that is wanted,
+//  3. visits all tasks once, those without samples first; a task is a stage of a cell, and a visit
+//     is a command that takes samples of it,
+//  4. visits the tasks that are not known precisely enough, until all are known or the launch's time
+//     has passed.
 //
-// A visit before or after which the fixed piece of work took longer than usual is disturbed. Its
-// samples are kept and marked, but the task counts as not known until it has enough others.
+// A visit is disturbed if the fixed piece of work before or after it took longer than usual. Its
+// samples are kept and marked, but do not count towards the number that the task needs.
 type Scheduler struct {
 	*Experiment
 	Clock func() time.Time // nil: time.Now
 
 	tasks          []*task
 	health         health
-	shortestRounds map[roundKey]unit.Time // the shortest round of each that was met
+	shortestRounds map[roundKey]unit.Time // by what tasks share the shortest round
 	random         *rand.Rand
 
 	// Of the launch at hand:
 	worker                   Worker
 	launchIndex              int
 	launchStart              time.Time
-	launchBudget             time.Duration // what it may take from then on, but that it measures for as long as it took to start; 0: no limit
-	startupDuration          time.Duration // what it took to start
-	measureBegin, measureEnd unit.Time     // by the worker's clock; end 0: there is none
+	launchBudget             time.Duration // for this launch from launchStart on, except that it may measure for as long as it took to start; 0: no limit
+	startupDuration          time.Duration // of the ranks
+	measureBegin, measureEnd unit.Time     // 0: no limit
 	reportProgress           func(part float64)
 	visitCount               int
-	hasSamples               bool // something, of this launch or one before
+	hasSamples               bool // of this launch or an earlier one
 	err                      error
 
 	outcome Outcome
 }
 
-// roundKey is what tasks have the shortest round in common by.
+// roundKey says which tasks share the shortest round.
 type roundKey struct {
 	cell      Cell
 	algorithm string
 	pair      [2]int
 }
 
-// NewScheduler returns one for an experiment.
+// NewScheduler returns a scheduler for an experiment.
 func NewScheduler(e *Experiment) *Scheduler {
 	return &Scheduler{Experiment: e, tasks: e.tasks(), shortestRounds: make(map[roundKey]unit.Time), random: rand.New(rand.NewPCG(e.Seed, 1))}
 }
@@ -64,11 +65,11 @@ func (s *Scheduler) now() time.Time {
 
 // Parts of a launch's time.
 const (
-	maxWarmupPart = 0.1 // until times are stable, at most
-	maxRefinePart = 0.4 // until no size is added any more, at most
+	maxWarmupPart = 0.1 // until times are stable
+	maxRefinePart = 0.4 // until the last size is added
 )
 
-// MeasureLaunch lets a worker measure a launch.
+// MeasureLaunch measures one launch with a worker.
 func (s *Scheduler) MeasureLaunch(w Worker) error {
 	s.worker, s.err, s.visitCount = w, nil, 0
 	s.measureBegin, s.measureEnd = w.Now(), 0
@@ -94,12 +95,12 @@ func (s *Scheduler) MeasureLaunch(w Worker) error {
 	return s.err
 }
 
-// isTimeOver says whether a part of the launch's time is over, or it failed.
+// isTimeOver reports whether a part of the launch's time has passed, or the launch has failed.
 func (s *Scheduler) isTimeOver(part float64) bool {
 	return s.err != nil || s.measureEnd > 0 && float64(s.worker.Now()-s.measureBegin) >= part*float64(s.measureEnd-s.measureBegin)
 }
 
-// execute lets the worker do a command. After an error nothing is done any more.
+// execute lets the worker execute a command. After an error it does nothing.
 func (s *Scheduler) execute(c Command) Result {
 	var r Result
 	if s.err == nil {
@@ -115,16 +116,16 @@ func (s *Scheduler) execute(c Command) Result {
 const (
 	warmupBytes = 64
 
-	minSpellDuration    = 500 * unit.Microsecond // of rounds that have a median in common
-	steadySpells        = 4                      // that agree,
-	steadyTolerance     = 0.03                   // to this part of it
-	maxWarmupDuration   = 100 * unit.Millisecond // if a launch has no end
-	maxRoundsPerCommand = 4096                   // rounds of a command
+	minSpellDuration    = 500 * unit.Microsecond // a spell is the rounds of one median
+	steadySpells        = 4                      // consecutive medians that agree
+	steadyTolerance     = 0.03                   // relative difference up to which they agree
+	maxWarmupDuration   = 100 * unit.Millisecond // if the time of a launch is not limited
+	maxRoundsPerCommand = 4096
 )
 
-// warmUpUntilSteady lets all ranks warm up: a launch begins with processors that are not at their
-// speed, caches that hold something else, and branches that were not predicted. So it begins with
-// round trips, or barriers, that do not count, until they take the same time again and again.
+// warmUpUntilSteady lets all ranks warm up. When a launch begins, processors are not yet at their
+// speed, caches hold other data, and branches are not predicted. So it begins with round trips, or
+// barriers, that do not count, until their times are steady.
 func (s *Scheduler) warmUpUntilSteady() {
 	c := Command{Stage: stageWithTimer(sample.RTT), Bytes: warmupBytes, Rounds: 8, Batch: 1, Wait: 1}
 	if len(s.Collectives) > 0 {
@@ -154,10 +155,9 @@ func (s *Scheduler) warmUpUntilSteady() {
 	}
 }
 
-// visitTasks visits tasks once, as long as there is time: in a random order, in which those of a
-// mode stay together, as processors foresee best which way a program goes if it has just gone
-// there; those first that have no samples yet. Something is measured even if starting took all the
-// time.
+// visitTasks visits tasks once, as long as there is time, those without samples first. The order is
+// random, but tasks of a mode stay together: branch prediction works best when the same code has
+// just run. One task is measured even if starting took all the time.
 func (s *Scheduler) visitTasks(tasks []*task) {
 	tasks = slices.Clone(tasks)
 	s.random.Shuffle(len(tasks), func(i, j int) { tasks[i], tasks[j] = tasks[j], tasks[i] })
@@ -182,18 +182,19 @@ func (s *Scheduler) visitTasks(tasks []*task) {
 
 // Samples of a task with each root.
 const (
-	minSamplesPerTask   = 20   // that all launches shall have together, at least, with both
-	maxSamplesPerVisit  = 50   // of a visit
-	maxSamplesPerLaunch = 2000 // of a launch
-	visitsPerLaunch     = 5    // as many visits make the repetitions that were asked for
+	minSamplesPerTask   = 20 // of all launches, with both roots together
+	maxSamplesPerVisit  = 50
+	maxSamplesPerLaunch = 2000
+	visitsPerLaunch     = 5 // that make the repetitions, if their number is set
 )
 
-// maxVisitDuration is how long a visit lasts at most, or for the least number of samples: there are
-// moments of some milliseconds in which everything takes longer, as something else runs on the core
-// that a processor is a part of, so that a task is to be visited at many times.
+// maxVisitDuration limits a visit, unless it needs longer for the least number of samples. When
+// another process runs on the same core, everything takes longer for some milliseconds, so a task
+// should be visited at many different times.
 const maxVisitDuration = unit.Millisecond
 
-// minSamples returns how many samples with each root a launch shall have of a task.
+// minSamples returns the least number of samples with each root that a launch should have of a
+// task.
 func (s *Scheduler) minSamples(t *task) int {
 	n := (minSamplesPerTask + t.rootCount()*s.MinLaunches() - 1) / (t.rootCount() * s.MinLaunches())
 	if t.isCollective() {
@@ -202,7 +203,7 @@ func (s *Scheduler) minSamples(t *task) int {
 	return max(n, 2)
 }
 
-// maxSamples returns how many samples with each root a launch may have of a task.
+// maxSamples returns the largest number of samples with each root that a launch may have of a task.
 func (s *Scheduler) maxSamples(t *task) int {
 	if s.Reps > 0 {
 		return stages[t.stage].roundsForReps(s.Reps)
@@ -211,11 +212,11 @@ func (s *Scheduler) maxSamples(t *task) int {
 	return max(s.minSamples(t), min(maxSamplesPerLaunch, rows))
 }
 
-// maxLateFactor is how many times as many rounds as are wanted may be gone through for them, if
-// ranks come too late.
+// maxLateFactor limits the rounds with late ranks: a launch runs at most so many times the rounds
+// that were asked for.
 const maxLateFactor = 5
 
-// isKnown says whether the launch has enough of a task.
+// isKnown reports whether the launch has enough samples of a task.
 func (s *Scheduler) isKnown(t *task) bool {
 	have, undisturbed := t.countSamples(s.launchIndex, s.health)
 	switch n := len(t.visits); {
@@ -233,7 +234,7 @@ func (s *Scheduler) isKnown(t *task) bool {
 	return t.verdict.known
 }
 
-// visit makes samples of a task.
+// visit takes samples of a task.
 func (s *Scheduler) visit(t *task) {
 	if !t.isCalibrated {
 		s.calibrateTask(t)
@@ -273,7 +274,7 @@ func (s *Scheduler) visit(t *task) {
 	}
 }
 
-// roundsPerSample returns how many rounds of its stage make a sample.
+// roundsPerSample returns the number of rounds that give one sample.
 func (t *task) roundsPerSample() int {
 	if stages[t.stage].batchInRound {
 		return 1
@@ -281,15 +282,16 @@ func (t *task) roundsPerSample() int {
 	return t.Batch
 }
 
-// Rounds of a visit that do not count: as many as there is time for, but some at least, or one of
-// what takes so long that it warms up by itself.
+// Rounds of warm-up.
 const (
-	firstWarmupRounds = 4 // when a cell is met
+	firstWarmupRounds = 4 // of a new cell
 	maxWarmupRounds   = 40
 	maxWarmupTime     = 100 * unit.Microsecond
 	minWarmupRounds   = 3
 )
 
+// warmupRounds returns the rounds of warm-up in a visit: as many as the time allows, but at least a
+// few, or one if a round takes so long that it warms up by itself.
 func (s *Scheduler) warmupRounds(t *task) int {
 	if !s.SharedMachine {
 		return max(1, s.WarmupRounds)
@@ -301,8 +303,8 @@ func (s *Scheduler) warmupRounds(t *task) int {
 	return max(least, int(min(maxWarmupRounds, maxWarmupTime*unit.Time(t.rootCount()*t.roundsPerSample())/t.sampleCost)))
 }
 
-// calibrateTask finds out what a sample of a task takes, how long P1 has to wait in it or how far
-// ahead ranks agree on a start, and how many operations make a sample.
+// calibrateTask finds out the time of a sample of a task, the wait of P1 or the time to an agreed
+// start, and the number of operations in a sample.
 func (s *Scheduler) calibrateTask(t *task) {
 	t.isCalibrated = true
 	c := t.Command
@@ -335,22 +337,22 @@ func (s *Scheduler) calibrateTask(t *task) {
 	t.sampleCost *= unit.Time(t.Batch)
 }
 
-// Batches make of what is shorter than so many steps of the clock something that is not.
+// If an operation is shorter than minBatchSteps, a sample is a batch of operations.
 const (
-	minBatchSteps      = 100
-	maxBatchOperations = 16                     // or
-	maxBatchTrips      = 64                     // if a batch is one round, which lasts
-	minTripBatchTime   = 10 * unit.Microsecond  // so that what begins and ends it does not show, and
-	maxBatchCost       = 200 * unit.Microsecond // which a sample with each root takes no more than twice
+	minBatchSteps      = 100                    // of the clock that a batch should take
+	maxBatchOperations = 16                     // if each is a round
+	maxBatchTrips      = 64                     // if the batch is one round,
+	minTripBatchTime   = 10 * unit.Microsecond  // which should last so long that its begin and end do not show
+	maxBatchCost       = 200 * unit.Microsecond // above which the batch does not grow
 )
 
-// Batch says of a timer that samples of it are the means of several operations.
+// Batch says that samples of a timer are means of several operations.
 type Batch struct {
 	Timer      string
-	Operations int // at most
+	Operations int // the largest number in a sample
 }
 
-// operationsPerSample returns how many operations make a sample, by a few single ones.
+// operationsPerSample returns the number of operations in a sample, from a few single ones.
 func (s *Scheduler) operationsPerSample(t *task, r Result) int {
 	x := stages[t.stage]
 	n, most := 1, maxBatchOperations

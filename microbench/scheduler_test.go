@@ -61,7 +61,8 @@ func scattered(parts unit.Time) func(*simulated, Command, string) unit.Time {
 	}
 }
 
-// runOn runs an experiment on a simulated worker of a shared machine. Starting a launch takes 20 ms.
+// runOn runs an experiment on a simulated worker of a shared machine. Starting a launch takes 20
+// ms.
 func runOn(t *testing.T, e *Experiment, w *simulated) *Outcome {
 	t.Helper()
 	e.SharedMachine = true

@@ -8,14 +8,14 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// sendMode is a kind of send with the receive that goes with it.
+// sendMode is a send mode with its MPI call.
 type sendMode struct {
 	sample.Mode
 	send  func(c *mpi.Comm, b []byte, dst, tag int)             // blocking
 	start func(c *mpi.Comm, b []byte, dst, tag int) mpi.Request // non-blocking
 }
 
-// modes are those of the table: MPI's eight sends and the low-level message.
+// modes has the modes of sample.Modes: MPI's eight sends and the low-level message.
 var modes = func() []sendMode {
 	sends := map[string]func(c *mpi.Comm, b []byte, dst, tag int){
 		"send": mpi.Send[byte], "ssend": mpi.Ssend[byte], "rsend": mpi.Rsend[byte], "bsend": mpi.Bsend[byte],
@@ -31,7 +31,7 @@ var modes = func() []sendMode {
 	return list
 }()
 
-// Modes returns the names of the eight sends.
+// Modes returns the names of MPI's eight sends.
 func Modes() []string {
 	return slices.DeleteFunc(sample.ModeNames(), func(name string) bool { return name == Message })
 }
@@ -44,32 +44,31 @@ func modeNamed(name string) *sendMode {
 	return &modes[i]
 }
 
-// stage is something that is measured of a cell.
+// stage is a part of the benchmark of a cell, with the timers that the same rounds give.
 type stage struct {
 	timers        []string
-	hasMode       func(m *sendMode, p *Plan) bool    // whether a mode has it
-	roundsForReps func(reps int) int                 // with each root, of a plan with so many repetitions
-	run           func(b *pairBenchmark, rounds int) // by both ranks of a pair
+	hasMode       func(m *sendMode, p *Plan) bool    // whether the stage applies to a mode
+	roundsForReps func(reps int) int                 // rounds with each root for a number of repetitions
+	run           func(b *pairBenchmark, rounds int) // on both ranks of a pair
 
-	batchInRound          bool // the operations of a sample are one round; else each is a round
-	intervalsPerOperation int  // intervals between operations in a sample of one operation
+	batchInRound          bool // one round is a batch; else each operation of a batch is a round
+	intervalsPerOperation int  // between the readings of the clock stage/realMachineOnly>
 	realMachineOnly       bool // is measured on real machines alone
 
 	// Of collective operations, instead of run:
 	timeRound      func(w *collectiveWorker, window unit.Time) unit.Time
-	summarizeRanks func(ranks []unit.Time) []unit.Time // the samples of a round from the times of all ranks, in ascending order; nil: it does not count
+	summarizeRanks func(ranks []unit.Time) []unit.Time // the samples of a round from the ascending times of all ranks; nil: the round does not count
 }
 
-// hasTimer says whether the stage has a timer.
 func (s *stage) hasTimer(timer string) bool { return slices.Contains(s.timers, timer) }
 
-// isCollective says whether the stage is of collective operations.
+// isCollective reports whether the stage is for collective operations.
 func (s *stage) isCollective() bool { return s.timeRound != nil }
 
-// repsDivisor is by how much less often than the paper's timers the others are repeated.
+// repsDivisor says how much less often than the paper's timers the others are repeated.
 const repsDivisor = 4
 
-// stages are all that there are, in the order of commands.
+// stages is the table of stages. Command.Stage is an index.
 var stages []*stage
 
 func init() { // the functions of collective operations name the table
@@ -96,22 +95,22 @@ func hasRoundTrip(m *sendMode, p *Plan) bool {
 	return m.Blocking && !m.Ready || p.SharedMachine && m.Name == "isend"
 }
 
-// hasProtocolTimes says whether sender and delivery times are measured.
+// hasProtocolTimes reports whether sender and delivery times are measured.
 func hasProtocolTimes(m *sendMode, p *Plan) bool {
 	return p.Protocol != "" || p.MeasureDelivery && m.Name != Message
 }
 
-// hasRemoteMemory says whether low-level messages have remote memory access beside them, as far as
-// the plan knows: a rank whose port has none skips the stage.
+// hasRemoteMemory reports whether remote memory access is measured, along with low-level messages.
+// A rank whose port has no remote memory skips the stage.
 func hasRemoteMemory(m *sendMode, _ *Plan) bool { return m.Name == Message }
 
-// canStream says whether messages of the mode can follow each other: no send needs a receive that
-// was posted before, or waits for it.
+// canStream reports whether messages of the mode can follow each other: a send neither needs a
+// posted receive nor waits for one.
 func canStream(m *sendMode, _ *Plan) bool {
 	return m.Name == Message || m.Name == "send" || m.Name == "isend"
 }
 
-// stageIndices returns the numbers of the stages of a mode.
+// stageIndices returns the indices of the stages of a mode.
 func (p *Plan) stageIndices(m *sendMode) []int {
 	var all []int
 	for i, s := range stages {
@@ -122,7 +121,7 @@ func (p *Plan) stageIndices(m *sendMode) []int {
 	return all
 }
 
-// stageWithTimer returns the number of the stage that has a timer.
+// stageWithTimer returns the index of the stage that has a timer.
 func stageWithTimer(timer string) int {
 	return slices.IndexFunc(stages, func(s *stage) bool { return s.hasTimer(timer) })
 }

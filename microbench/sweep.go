@@ -16,9 +16,9 @@ import (
 // the job, not on the order in which jobs run.
 type WorldOpener func(ctx context.Context, job int) (mpi.World, error)
 
-// Sweep measures every cell of a plan in a job of its own, on all cores. The series are in the order
-// of the cells. The first failure ends the sweep. After each cell it calls done, which may be nil,
-// with the number of cells that have ended.
+// Sweep measures every cell of a plan in a job of its own, on all cores. The series are in the
+// order of the cells. The first failure ends the sweep. After each cell it calls done, which may be
+// nil, with the number of cells that have ended.
 func Sweep(ctx context.Context, p *Plan, o mpi.Options, open WorldOpener, done func(n int)) ([]sample.Series, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -76,8 +76,8 @@ func SweepCollectives(ctx context.Context, e *Experiment, o mpi.Options, open Wo
 	return out, err
 }
 
-// runJobs runs a job for each size, in parallel, and returns the series in the order of the jobs. It
-// starts the jobs of the largest sizes first, so that all processors have work until the end.
+// runJobs runs a job for each size, in parallel, and returns the series in the order of the jobs.
+// It starts the jobs of the largest sizes first, so that all processors have work until the end.
 func runJobs(ctx context.Context, sizes []int, o mpi.Options, open WorldOpener, measure func(c *mpi.Comm, job int) []sample.Series, done func(n int)) ([]sample.Series, error) {
 	order, results := make([]int, len(sizes)), make([][]sample.Series, len(sizes))
 	for i := range order {

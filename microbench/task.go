@@ -8,28 +8,28 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// task is a stage of a cell: what is repeated as often as it needs.
+// task is a stage of a cell, which is visited until it has enough samples.
 type task struct {
-	Command   // what each visit does, with as many rounds as it says
+	Command   // of each visit, except for the rounds
 	cell      Cell
 	stage     int
 	algorithm string
 
 	isCalibrated bool
-	sampleCost   unit.Time // of a sample with each root
-	maxWait      unit.Time // Command.Wait of collective operations may grow to this
+	sampleCost   unit.Time // time of a sample with each root
+	maxWait      unit.Time // limit of Command.Wait for collective operations
 	visits       []visit
-	verdict      struct { // when it was last seen whether the task is known
+	verdict      struct { // of isKnown, when it was last computed
 		launch, samples int
 		known           bool
 	}
 }
 
-// visit is a command that was done.
+// visit is the samples of one command.
 type visit struct {
 	launch    int
 	samples   [][2][]unit.Time // by timer and root
-	workTimes []unit.Time      // by rank, of the command before and after
+	workTimes []unit.Time      // by rank, before and after the command
 }
 
 // tasks returns all tasks of the experiment.
@@ -65,7 +65,7 @@ func (e *Experiment) tasks() []*task {
 	return of
 }
 
-// cellTasks returns those of a mode and a length.
+// cellTasks returns the tasks of a cell.
 func (e *Experiment) cellTasks(c Cell) []*task {
 	var all []*task
 	for _, i := range e.stageIndices(modeNamed(c.Mode)) {
@@ -79,10 +79,10 @@ func (e *Experiment) cellTasks(c Cell) []*task {
 	return all
 }
 
-// isCollective says whether the task is of a collective operation.
+// isCollective reports whether the task is a collective operation.
 func (t *task) isCollective() bool { return stages[t.stage].isCollective() }
 
-// rootCount returns with how many roots of the barrier there are samples.
+// rootCount returns the number of roots of the barrier with which there are samples.
 func (t *task) rootCount() int {
 	if t.isCollective() {
 		return 1
@@ -90,8 +90,8 @@ func (t *task) rootCount() int {
 	return 2
 }
 
-// recordVisit adds what a command brought. It returns how many rounds of a collective operation
-// began too late.
+// recordVisit adds the result of a command. It returns the number of late starts of a collective
+// operation.
 func (t *task) recordVisit(launch int, r Result) (late int) {
 	v := visit{launch: launch, workTimes: r.WorkTimes}
 	if !t.isCollective() {
@@ -121,8 +121,8 @@ func (t *task) recordVisit(launch int, r Result) (late int) {
 	return late
 }
 
-// countSamples returns how many samples of each timer with each root there are of a launch, and how
-// many of them are undisturbed by what is known of the health of ranks.
+// countSamples returns how many samples of each timer with each root a launch has, and how many of
+// them are undisturbed.
 func (t *task) countSamples(launch int, h health) (all, undisturbed int) {
 	for _, v := range t.visits {
 		if v.launch != launch || len(v.samples) == 0 {
@@ -137,8 +137,9 @@ func (t *task) countSamples(launch int, h health) (all, undisturbed int) {
 	return all, undisturbed
 }
 
-// estimates returns what undisturbed samples of a launch say of each timer that is judged: the mean
-// of the medians with the two roots, so that it holds for those that are combined in that way, too.
+// estimates returns estimates of each timer from undisturbed samples of a launch: the mean of the
+// medians with the two roots, as the fit combines them. It leaves out timer22, which has no
+// parameter.
 func (t *task) estimates(launch int, h health) []estimate {
 	var all []estimate
 	for i, name := range stages[t.stage].timers {
@@ -164,8 +165,8 @@ func (t *task) estimates(launch int, h health) []estimate {
 	return all
 }
 
-// series returns the samples of all launches, by launch and timer. Those with the barrier's root at
-// P1 are the first half of each.
+// series returns the samples of all launches, by launch and timer. Samples with the barrier's root
+// at P1 are the first half of each series.
 func (t *task) series(h health) []sample.Series {
 	var all []sample.Series
 	at := make(map[sample.Key]int)
@@ -191,14 +192,14 @@ func (t *task) series(h health) []sample.Series {
 	return all
 }
 
-// health is what is known of the processors of the ranks, from the fixed piece of work that each
-// does before and after each command: by rank its shortest times, in order.
+// health is the state of the ranks' processors. Each rank does a fixed piece of work before and
+// after each command; by rank there are the shortest times, in order, and the number of times.
 type health struct {
 	shortestWork [][]unit.Time
 	workCount    []int
 }
 
-// recordWork takes notice of what the work took at a command.
+// recordWork adds the times of the work at one command.
 func (h *health) recordWork(c Command, work []unit.Time) {
 	const kept = 256
 	for i, t := range work {
@@ -215,8 +216,8 @@ func (h *health) recordWork(c Command, work []unit.Time) {
 	}
 }
 
-// isDisturbed says whether the work took some rank longer than at its best moments: something else
-// ran on its core, or its clock was lower.
+// isDisturbed reports whether the work took a rank longer than at its best moments: another process
+// ran on its core, or its clock was slower.
 func (h health) isDisturbed(c Command, work []unit.Time) bool {
 	for i, t := range work {
 		rank := c.workRank(i)

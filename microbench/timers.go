@@ -53,7 +53,7 @@ func timePingPong(b *pairBenchmark, rounds int) {
 	}
 }
 
-// timeSend meets the other rank and times the send call.
+// timeSend synchronizes with the other rank and times the send call.
 func (b *pairBenchmark) timeSend() unit.Time {
 	b.barrier()
 	begin := b.now()
@@ -63,7 +63,8 @@ func (b *pairBenchmark) timeSend() unit.Time {
 	return t
 }
 
-// timeReceive meets the other rank, waits if asked to, and times the receive call.
+// timeReceive synchronizes with the other rank, calls wait unless it is nil, and times the receive
+// call.
 func (b *pairBenchmark) timeReceive(wait func()) unit.Time {
 	var posted mpi.Request
 	var t unit.Time
@@ -88,8 +89,8 @@ func (b *pairBenchmark) timeReceive(wait func()) unit.Time {
 	return t
 }
 
-// timeIdleSend times the send call once more, after a wait: what went before, the barrier's last
-// message above all, can hinder it no longer. P2 is in its receive.
+// timeIdleSend times the send call after a wait, when no earlier message can delay it, such as the
+// last one of the barrier. P2 is already in its receive.
 func timeIdleSend(b *pairBenchmark, rounds int) {
 	t := b.timerNamed(sample.Idle, true)
 	for range rounds {
@@ -106,9 +107,9 @@ func timeIdleSend(b *pairBenchmark, rounds int) {
 	}
 }
 
-// timeRoundTrip times a send and the receive of an answer as long, at P1. P2 is in its receive when
-// the message comes. A batch is as many round trips, one after the other. Of calls that do not
-// block, the receive is completed, and then the send.
+// timeRoundTrip times, at P1, a send and the receive of an answer of the same length. P2 is in its
+// receive when the message arrives. A batch is a number of round trips, one after the other. With
+// non-blocking calls the receive completes before the send.
 func timeRoundTrip(b *pairBenchmark, rounds int) {
 	t := b.timerNamed(sample.RTT, true)
 	trips := max(b.batchSize, 1)
@@ -133,7 +134,7 @@ func timeRoundTrip(b *pairBenchmark, rounds int) {
 	}
 }
 
-// receiveMessage receives a message.
+// receiveMessage receives a message completely.
 func (b *pairBenchmark) receiveMessage() {
 	r := b.startReceive()
 	r.Wait()
@@ -147,8 +148,8 @@ func (b *pairBenchmark) answerMessage() {
 }
 
 // timeBurst times a burst of standard sends, or of low-level messages, that P2 receives as fast as
-// it can: the mean interval between the ends of consecutive sends, which is the gap if nothing else
-// limits.
+// it can. The sample is the mean interval between the ends of consecutive sends, which is the gap
+// unless something else is the limit.
 func timeBurst(b *pairBenchmark, rounds int) {
 	t := b.timerNamed(sample.Train, true)
 	var sent [BurstLength]mpi.Request
@@ -173,8 +174,8 @@ func timeBurst(b *pairBenchmark, rounds int) {
 	}
 }
 
-// timeDelivery times what equations (1) to (7) speak of: how long P1's send takes when P2 has
-// posted its receive (T_s), and, where both read the same clock, how long until P2 has the message
+// timeDelivery times what equations (1) to (7) of the paper describe: P1's send with the receive
+// posted before (T_s) and, if both ranks read the same clock, the time until P2 has the message
 // (T_s-r).
 func timeDelivery(b *pairBenchmark, rounds int) {
 	sender := b.timerNamed(sample.Sender, true)
@@ -205,8 +206,8 @@ func timeDelivery(b *pairBenchmark, rounds int) {
 	}
 }
 
-// timeRemoteMemory times a remote read and a remote write of the length, from the call until they
-// are found done.
+// timeRemoteMemory times a remote read and a remote write, from the call until the completion is
+// seen.
 func timeRemoteMemory(b *pairBenchmark, rounds int) {
 	m := b.pairComm.Messages()
 	if !m.Remote() {
@@ -238,20 +239,20 @@ func timeRemoteMemory(b *pairBenchmark, rounds int) {
 // RoundTripTrainLength is the number of messages of a round-trip train.
 const RoundTripTrainLength = 10
 
-// timeRoundTripTrain times PRTT(10, 0, s) of Hoefler et al. (2007): sends as fast as they can be,
-// and the receive of an answer to the last.
+// timeRoundTripTrain times PRTT(10, 0, s) of Hoefler et al. (2007): sends as fast as possible, and
+// the receive of an answer to the last one.
 func timeRoundTripTrain(b *pairBenchmark, rounds int) {
 	b.timeTrains(b.timerNamed(sample.PRTT(RoundTripTrainLength), true), rounds, 0)
 }
 
-// timeSpacedTrain times PRTT(10, d, s), of which the waits are taken out by what they really took.
-// A wait is longer than a round trip, so that no send is hindered by the one before.
+// timeSpacedTrain times PRTT(10, d, s) and subtracts the measured waits. A wait is longer than a
+// round trip, so that no send is delayed by the one before.
 func timeSpacedTrain(b *pairBenchmark, rounds int) {
 	b.timeTrains(b.timerNamed(sample.PRTTWaiting(RoundTripTrainLength), true), rounds, b.trainPause())
 }
 
-// trainPause returns how long P1 waits between two messages of which the second shall find nothing
-// of the first.
+// trainPause returns a wait between two messages after which the second is not delayed by the
+// first.
 func (b *pairBenchmark) trainPause() unit.Time {
 	if b.warmupRound > 0 && !b.SharedMachine {
 		return b.warmupRound
@@ -259,8 +260,8 @@ func (b *pairBenchmark) trainPause() unit.Time {
 	return b.delta()
 }
 
-// timeTrains times trains. Of sends that do not block, the last reading of the clock is before they
-// are completed: the answer says that they are.
+// timeTrains times trains. With non-blocking sends P1 reads the clock for the last time before it
+// completes them: the answer implies that they are complete.
 func (b *pairBenchmark) timeTrains(t *timerSamples, rounds int, pause unit.Time) {
 	var sent [RoundTripTrainLength]mpi.Request
 	for range rounds {
@@ -285,8 +286,8 @@ func (b *pairBenchmark) timeTrains(t *timerSamples, rounds int, pause unit.Time)
 	}
 }
 
-// waitBetweenSends waits, and returns how much later everything is for it: what passes between two
-// readings of the clock, and one reading that this takes beside.
+// waitBetweenSends waits, and returns the delay that this adds to everything that follows: the time
+// between two readings of the clock, and the cost of one reading.
 func (b *pairBenchmark) waitBetweenSends(d unit.Time) unit.Time {
 	if d == 0 {
 		return 0
