@@ -55,7 +55,7 @@ type Part uint8
 const (
 	NoData    Part = iota
 	AllData        // the whole
-	FirstData      // the first bytes, as many as Library.First
+	FirstData      // the first bytes, as many as ProtoSettings.FirstBytes
 	RestData       // those after them. A step is omitted if there are none
 )
 
@@ -211,7 +211,7 @@ var RAT = &Protocol{
 //	   ← ACK
 //	M  → (the rest)
 //
-// A message of at most Library.First bytes fits in the first packet. It has no M, but still an ACK.
+// A message of at most ProtoSettings.FirstBytes bytes fits in the first packet. It has no M, but still an ACK.
 //
 // PTAT is CHIMP's protocol over TCP. Al-Tawil and Moritz print no equations for it. Derived as
 // theirs, with all of the data in M, they are

@@ -24,7 +24,7 @@ func t3d() *model.Machine {
 // chimp is a library whose steps cost 1 us, a call 8 us before and 20 us after, that stages and
 // bounces.
 func chimp() *model.Library {
-	l := &model.Library{Name: "chimp", Long: model.EveryTier(model.Long{Stage: true, Bounce: 1024}), Rules: []model.Rule{{UpTo: 512, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}}}
+	l := &model.Library{Name: "chimp", Proto: model.ProtoSettings{Long: model.EveryTier(model.LongMessage{Stage: true, Bounce: 1024}), Rules: []model.Rule{{UpTo: 512, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}}}}
 	for w := range l.Software {
 		l.Software[w] = us
 	}
@@ -57,7 +57,7 @@ func random(r *rand.Rand) model.Transfer {
 			Fetch: unit.PerByte(r.Float64() * 1e4), Put: model.Channel{Start: time(), Bandwidth: rate()}, Get: model.Channel{Start: time(), Bandwidth: rate()}}
 		h.Access = [model.NumTiers]model.Access{a, a}
 	}
-	l := &model.Library{First: r.IntN(5000), Long: model.EveryTier(model.Long{Stage: r.IntN(2) == 0, Bounce: r.IntN(2) * r.IntN(2000)})}
+	l := &model.Library{Proto: model.ProtoSettings{FirstBytes: r.IntN(5000), Long: model.EveryTier(model.LongMessage{Stage: r.IntN(2) == 0, Bounce: r.IntN(2) * r.IntN(2000)})}}
 	for w := range l.Software {
 		l.Software[w] = unit.Time(r.Int64N(int64(5*us))) * unit.Time(r.IntN(2))
 	}
@@ -149,7 +149,7 @@ func TestTimeline(t *testing.T) {
 		}
 		want := 0
 		for _, s := range x.Protocol.Steps {
-			if s.By == model.ByPacket && (s.Data != model.RestData || x.Bytes > x.Library.First) {
+			if s.By == model.ByPacket && (s.Data != model.RestData || x.Bytes > x.Library.Proto.FirstBytes) {
 				want++
 			}
 		}

@@ -103,7 +103,7 @@ func (t Transfer) Timeline() *Timeline {
 func (t Transfer) protocol() *Protocol {
 	p := t.Protocol
 	if p == nil && t.Library != nil {
-		p = Named(t.Library.Protocol(t.Mode, t.Path.Tier, t.Bytes))
+		p = Named(t.Library.Proto.Protocol(t.Mode, t.Path.Tier, t.Bytes))
 	}
 	switch {
 	case p == nil:

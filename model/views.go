@@ -75,7 +75,7 @@ func (x LogGPS) OneWay(k int) unit.Time {
 // does, NoLimit if all do.
 func (l *Library) EagerLimit(m Mode, peer Tier) int {
 	s := -1
-	for _, r := range l.Rules {
+	for _, r := range l.Proto.Rules {
 		upTo := r.UpTo
 		if upTo < 0 {
 			upTo = NoLimit
@@ -87,7 +87,7 @@ func (l *Library) EagerLimit(m Mode, peer Tier) int {
 		if p == nil || !p.Eager() {
 			return s
 		}
-		s = max(s, p.Steps[0].Bytes(upTo, l.First))
+		s = max(s, p.Steps[0].Bytes(upTo, l.Proto.FirstBytes))
 		if s < upTo || s == NoLimit {
 			return s
 		}

@@ -57,7 +57,9 @@ func TestLogGPS(t *testing.T) {
 }
 
 func TestEagerLimit(t *testing.T) {
-	rules := func(l ...model.Rule) *model.Library { return &model.Library{Rules: l, First: 1000} }
+	rules := func(l ...model.Rule) *model.Library {
+		return &model.Library{Proto: model.ProtoSettings{Rules: l, FirstBytes: 1000}}
+	}
 	for i, c := range []struct {
 		l    *model.Library
 		want int

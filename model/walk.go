@@ -116,7 +116,7 @@ func (w *walk) endCall() {
 }
 
 // bytes returns how many bytes of the message a step carries.
-func (w *walk) bytes(s Step) int { return s.Bytes(w.Bytes, w.lib.First) }
+func (w *walk) bytes(s Step) int { return s.Bytes(w.Bytes, w.lib.Proto.FirstBytes) }
 
 // transmit makes a packet, sends it and takes it in.
 func (w *walk) transmit(s Step, first bool) {
@@ -214,7 +214,7 @@ func (w *walk) pull(side Where) {
 }
 
 // long returns how the library moves long messages to this peer.
-func (w *walk) long() Long { return w.lib.Long[w.Path.Tier] }
+func (w *walk) long() LongMessage { return w.lib.Proto.Long[w.Path.Tier] }
 
 // spend charges n units of software work.
 func (w *walk) spend(side Where, work CostKey, n int) {

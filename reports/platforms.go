@@ -93,7 +93,7 @@ func stand(p *platform.Platform) string {
 func protocolTable(p *platform.Platform, l *model.Library) *doc.Table {
 	t := &doc.Table{Name: "protocols-" + p.Machine.Name + "-" + l.Name, Title: "Library " + l.Name + ": " + l.Description,
 		Columns: []doc.Column{{Head: "mode", Key: true}, {Head: "protocol by size", Kind: doc.Prose}}}
-	if len(l.Rules) == 0 { // it is not MPI
+	if len(l.Proto.Rules) == 0 { // it is not MPI
 		return t
 	}
 	for m := range model.NumModes {
@@ -113,7 +113,7 @@ func protocolTable(p *platform.Platform, l *model.Library) *doc.Table {
 func protocolWords(l *model.Library, m model.Mode, peer model.Tier) string {
 	var words []string
 	next := 0
-	for _, r := range l.Rules {
+	for _, r := range l.Proto.Rules {
 		switch {
 		case r.Mode != m || !r.Peers.Has(peer) || r.UpTo >= 0 && r.UpTo < next:
 		case r.UpTo < 0:

@@ -13,13 +13,13 @@ import (
 // The tier is named where a mode has other protocols within a node, and a rule that is left with no
 // message is not mentioned.
 func TestProtocolTable(t *testing.T) {
-	l := &model.Library{Name: "lib", Rules: []model.Rule{
+	l := &model.Library{Name: "lib", Proto: model.ProtoSettings{Rules: []model.Rule{
 		{Mode: model.Standard, Peers: model.IntraPeers, UpTo: 4000, Protocol: "T"},
 		{Mode: model.Standard, UpTo: 512, Protocol: "TA"},
 		{Mode: model.Standard, UpTo: -1, Protocol: "PTAT"},
 		{Mode: model.Ready, Peers: model.IntraPeers, UpTo: -1, Protocol: "T"},
 		{Mode: model.Ready, Peers: model.InterPeers, UpTo: -1, Protocol: "T"},
-	}}
+	}}}
 	var got []string
 	for _, row := range protocolTable(toy(), l).Groups[0].Rows {
 		got = append(got, fmt.Sprintf("%s: %s", row[0].Text, strings.ReplaceAll(row[1].Text, format.Glue, " ")))

@@ -215,7 +215,7 @@ func (a *alltoallv) prediction(cmd *cobra.Command, exchanges []phases.Exchange, 
 func messageTime(job *job.Job, bytes int) unit.Time {
 	m := job.Platform.Machine
 	last := job.Ranks - 1
-	name := job.Library.Protocol(model.Standard, m.Tier(0, last), bytes)
+	name := job.Library.Proto.Protocol(model.Standard, m.Tier(0, last), bytes)
 	t := model.Transfer{Machine: m, Library: job.Library, Protocol: model.Named(name), Mode: model.Standard, Bytes: bytes, Path: m.Path(job.Ranks, 0, last)}
 	return t.Cost().Delivery.Sum()
 }

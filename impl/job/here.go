@@ -103,13 +103,13 @@ func (j *Job) processes(ctx context.Context) (device.World, error) {
 // own returns this program's library on real machines, where no software costs are charged.
 // Messages up to a length are sent eagerly; the receiver fetches the data of longer ones.
 func own(eager int, about string) *model.Library {
-	l := &model.Library{Name: "loggp", Description: "this program's own library: " + about, Fallback: "RTA", Window: 1 << 20}
+	l := &model.Library{Name: "loggp", Description: "this program's own library: " + about, Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 20}}
 	for m := range model.NumModes {
 		short := model.Rule{Mode: m, UpTo: eager, Protocol: "T"}
 		if m == model.Synchronous {
 			short.Protocol = "TA"
 		}
-		l.Rules = append(l.Rules, short, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
+		l.Proto.Rules = append(l.Proto.Rules, short, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
 	}
 	return l
 }

@@ -53,7 +53,7 @@ func TestSlowNetwork(t *testing.T) {
 		}
 		slow := slower(t, c.name, c.network)
 		for _, protocol := range model.ProtocolNames() {
-			if fast.Libraries[0].First == 0 && protocol == "PTAT" {
+			if fast.Libraries[0].Proto.FirstBytes == 0 && protocol == "PTAT" {
 				continue
 			}
 			for _, k := range []int{0, 16, 1000, 10000, 50000} {

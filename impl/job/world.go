@@ -57,7 +57,7 @@ var engines = map[*model.Engine]struct {
 func writers() []*model.Library {
 	return []*model.Library{
 		{Name: "sr", Engine: model.Mbcf, Description: "MPI/MBCF: receivers post requests, and senders write to their buffers"},
-		{Name: "nsr", Engine: model.Mbcf, Requests: -1, Description: "MPI/MBCF without requests: every message goes by a FIFO"},
+		{Name: "nsr", Engine: model.Mbcf, MBCF: model.MBCFSettings{Requests: -1}, Description: "MPI/MBCF without requests: every message goes by a FIFO"},
 	}
 }
 

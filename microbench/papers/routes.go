@@ -31,8 +31,8 @@ func runRoutes(ctx context.Context, s *Site, e *Experiment, seed uint64, out *Re
 	for i, bytes := range e.Sizes {
 		for name, limit := range map[string]int{"by_short": 1 << 30, "by_rendezvous": 0} {
 			limited := withLibrary(pair, s.Library, func(l *model.Library) {
-				for i := range l.Short {
-					l.Short[i] = limit
+				for i := range l.Start.ShortBytes {
+					l.Start.ShortBytes[i] = limit
 				}
 			})
 			half, err := s.timePingPong(ctx, seed, limited, bytes, e.Reps)

@@ -147,12 +147,12 @@ func TestPeers(t *testing.T) {
 		{model.Inter, 0, "TA"}, {model.Inter, 100, "TA"}, {model.Inter, 101, "PTAT"}, {model.Inter, 1 << 30, "PTAT"},
 		{model.Intra, 0, "T"}, {model.Intra, 512, "T"}, {model.Intra, 513, "RTA"},
 	} {
-		if got := l.Protocol(model.Standard, c.tier, c.bytes); got != c.want {
+		if got := l.Proto.Protocol(model.Standard, c.tier, c.bytes); got != c.want {
 			t.Errorf("%d bytes to %v peers go by %s, want %s", c.bytes, c.tier, got, c.want)
 		}
 	}
-	if want := [model.NumTiers]model.Long{model.Inter: {Stage: true, Bounce: 1024}, model.Intra: {Bounce: 8192}}; l.Long != want || l.First != 2048 {
-		t.Errorf("long messages %+v, want %+v; first part %d, want 2048", l.Long, want, l.First)
+	if want := [model.NumTiers]model.LongMessage{model.Inter: {Stage: true, Bounce: 1024}, model.Intra: {Bounce: 8192}}; l.Proto.Long != want || l.Proto.FirstBytes != 2048 {
+		t.Errorf("long messages %+v, want %+v; first part %d, want 2048", l.Proto.Long, want, l.Proto.FirstBytes)
 	}
 }
 
@@ -218,7 +218,7 @@ func usable(t *testing.T, p *Platform) {
 		for mode := range model.NumModes {
 			for _, k := range []int{0, 1, 1 << 10, 1 << 40} {
 				for tier := range model.NumTiers {
-					if l.Protocol(mode, tier, k) == "" {
+					if l.Proto.Protocol(mode, tier, k) == "" {
 						t.Errorf("library %s: no protocol for %d bytes, %v, to %v peers", l.Name, k, mode, tier)
 					}
 				}

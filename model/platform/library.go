@@ -10,44 +10,33 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// library reads the message-passing software: its description, its engine, the costs of the
-// engine's work, and the settings of such an engine.
+// library reads the message-passing software: its description, its engine with costs and settings,
+// and how MPI uses it.
 func (r *reader) library(l *model.Library) reading {
-	return reading{r.proto(l).example, func(path string, n *yaml.Node) {
+	settings, _ := r.settings(l)
+	return reading{keys(append(r.libraryFields(l, nil), settings...)), func(path string, n *yaml.Node) {
 		l.Engine = model.Proto
 		if x := lookup(n, "engine"); x != nil {
 			if e := model.FindEngine(x.Value); e != nil {
 				l.Engine = e
 			}
 		}
-		if l.Engine == model.Proto {
-			r.proto(l).read(path, n)
-			return
-		}
 		var tunings []tuning
-		fields := append(r.libraryFields(l), may("collectives", r.tunings(&tunings)))
-		requests := 0
-		if l.Engine.FIFOs {
-			requests = model.DefaultRequests
-			fields = append(fields, may("fifo", r.size(&l.FIFO, model.LeastFIFO, maxWindow)), may("requests", r.count(&requests, 0, maxRequest)))
-		}
-		if l.Engine.Pinned {
-			fields = append(fields,
-				must("short", r.mapping(must(model.Inter.String(), r.size(&l.Short[model.Inter], 0, unit.MaxSize)), must(model.Intra.String(), r.size(&l.Short[model.Intra], 0, unit.MaxSize)))),
-				may("block", r.size(&l.Block, 1, maxWindow)), may("pinned", r.size(&l.Pinned, 1, unit.MaxSize)))
-		}
-		r.checked(r.mapping(fields...), func(string, *yaml.Node) {
-			r.addCollectives(l, tunings)
-			if l.Engine.FIFOs && requests == 0 {
-				requests = -1
+		own, check := r.settings(l)
+		fields := slices.Concat(r.libraryFields(l, &tunings), own)
+		explain := func(key string) string { return settingOfOther(l.Engine, key) }
+		r.checked(r.explainedMapping(explain, fields...), func(path string, n *yaml.Node) {
+			if check != nil {
+				check(path, n)
 			}
-			l.Requests = requests
+			l.Collectives = r.collectives(tunings)
+			r.tuned = append(r.tuned, tunings...)
 		}).read(path, n)
 	}}
 }
 
 // libraryFields are the keys of a library of any engine.
-func (r *reader) libraryFields(l *model.Library) []field {
+func (r *reader) libraryFields(l *model.Library, tunings *[]tuning) []field {
 	var names []string
 	for _, e := range slices.Concat(model.Engines, model.Standalone) {
 		names = append(names, e.Name)
@@ -57,49 +46,11 @@ func (r *reader) libraryFields(l *model.Library) []field {
 		must("description", r.text(&l.Description, `"what the library is"`)),
 		may("engine", choice(r, new(string), names)),
 		must("software", r.software(l)),
-	}
-}
-
-// proto reads a library whose engine is model.Proto.
-func (r *reader) proto(l *model.Library) reading {
-	var rules []rule
-	var tunings []tuning
-	var long, near model.Long
-	var rendezvous []string // protocols that need no buffer space at the receiver
-	for _, p := range model.Protocols {
-		if !p.Eager() {
-			rendezvous = append(rendezvous, p.Name)
-		}
-	}
-	fields := r.mapping(append(r.libraryFields(l),
-		must("rules", r.list("[{mode: [standard, synchronous, ready, buffered], protocol: RTA}]",
-			func(path string, i int, n *yaml.Node) {
-				rules = append(rules, rule{node: n, path: fmt.Sprintf("%s[%d]", path, i)})
-				r.rule(&rules[i]).read(rules[i].path, n)
-			})),
-		may("collectives", r.tunings(&tunings)),
+		may("collectives", r.tunings(tunings)),
 		may("sockets", r.socketsOf(&l.Sockets)),
 		may("exchange", choice(r, &l.Exchange, model.Exchanges)),
 		may("compiled", r.compiled(&l.Compiled)),
-		must("fallback", choice(r, &l.Fallback, rendezvous)),
-		must("window", r.size(&l.Window, 0, maxWindow)),
-		may("first", r.size(&l.First, 0, unit.MaxSize)),
-		must("stage", r.flag(&long.Stage)),
-		must("bounce", r.size(&long.Bounce, 0, unit.MaxSize)),
-		may("intra", r.mapping(
-			must("stage", r.flag(&near.Stage)),
-			must("bounce", r.size(&near.Bounce, 0, unit.MaxSize)),
-		)),
-	)...)
-	return r.checked(fields, func(path string, n *yaml.Node) {
-		l.Long = model.EveryTier(long)
-		if lookup(n, "intra") != nil {
-			l.Long[model.Intra] = near
-		}
-		r.checkFirst(path, n, rules)
-		l.Rules = r.table(path+".rules", lookup(n, "rules"), rules, l)
-		r.addCollectives(l, tunings)
-	})
+	}
 }
 
 // compiled reads how a library uses multicast, and exchanges in phases.
@@ -128,42 +79,6 @@ func (r *reader) compiled(to **model.Compiled) reading {
 		}
 		r.multicasts = append(r.multicasts, at{path, n})
 	})
-}
-
-// addCollectives gives a library its rules of collective operations.
-func (r *reader) addCollectives(l *model.Library, tunings []tuning) {
-	l.Collectives = r.collectives(tunings)
-	r.tuned = append(r.tuned, tunings...)
-}
-
-// checkFirst checks that a library has the length of first parts if, and only if, a rule names a
-// protocol with first parts.
-func (r *reader) checkFirst(path string, n *yaml.Node, rules []rule) {
-	first := lookup(n, "first")
-	i := slices.IndexFunc(rules, func(x rule) bool { return model.Named(x.protocol).Steps[0].Data == model.FirstData })
-	switch {
-	case i >= 0 && first == nil:
-		r.wrong(n, path, "missing key first: %s sends so much of a message with its first packet, and rules[%d] names it: add first: %s",
-			rules[i].protocol, i, r.size(new(int), 0, 0).example)
-	case i < 0 && first != nil:
-		r.wrong(first, path+".first", "no rule names a protocol that has a first part: leave it out, or write a rule with PTAT")
-	}
-}
-
-// software reads the cost of each kind of work that the library's engine declares.
-func (r *reader) software(l *model.Library) reading {
-	costs := func() []field {
-		var fields []field
-		for k, c := range l.CarriedBy().Costs {
-			if c.PerByte {
-				fields = append(fields, must(c.Key, r.wholePerByte(&l.Software[k])))
-			} else {
-				fields = append(fields, must(c.Key, r.time(&l.Software[k])))
-			}
-		}
-		return fields
-	}
-	return reading{keys(costs()), func(path string, n *yaml.Node) { r.mapping(costs()...).read(path, n) }}
 }
 
 // flag reads true or false.

@@ -129,8 +129,8 @@ func TestLoadFile(t *testing.T) {
 func TestLoadCopies(t *testing.T) {
 	p := load(t, "t3d")
 	p.Machine.Network.(*model.Torus).Hop = 0
-	p.Libraries[0].Rules[0].Protocol = ""
-	if q := load(t, "t3d"); q.Machine.Network.(*model.Torus).Hop == 0 || q.Libraries[0].Rules[0].Protocol == "" {
+	p.Libraries[0].Proto.Rules[0].Protocol = ""
+	if q := load(t, "t3d"); q.Machine.Network.(*model.Torus).Hop == 0 || q.Libraries[0].Proto.Rules[0].Protocol == "" {
 		t.Error("the second load sees what was done to the first")
 	}
 }
@@ -214,12 +214,12 @@ func TestSyntheticIsFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.Software != [model.MaxCosts]unit.Time{} || l.Long != [model.NumTiers]model.Long{} || l.Window != 1<<40 {
+	if l.Software != [model.MaxCosts]unit.Time{} || l.Proto.Long != [model.NumTiers]model.LongMessage{} || l.Proto.Window != 1<<40 {
 		t.Errorf("library %+v", l)
 	}
 	for mode, want := range []string{"T", "TA", "T", "T"} {
 		for _, k := range []int{0, unit.MaxSize} {
-			if got := l.Protocol(model.Mode(mode), model.Inter, k); got != want {
+			if got := l.Proto.Protocol(model.Mode(mode), model.Inter, k); got != want {
 				t.Errorf("%v, %d bytes: %s, want %s", model.Mode(mode), k, got, want)
 			}
 		}

@@ -94,6 +94,12 @@ func may(key string, v reading) field  { return field{key, true, v} }
 // mapping reads keys and values. Every key must be one of the fields and occur once. Every field
 // that is not optional must be there.
 func (r *reader) mapping(fields ...field) reading {
+	return r.explainedMapping(func(string) string { return "" }, fields...)
+}
+
+// explainedMapping is a mapping, with a function that says what is wrong with an unknown key, or
+// "" if it is unknown everywhere.
+func (r *reader) explainedMapping(explain func(key string) string, fields ...field) reading {
 	return reading{keys(fields), func(path string, n *yaml.Node) {
 		if !r.is(path, n, yaml.MappingNode) {
 			return
@@ -103,6 +109,10 @@ func (r *reader) mapping(fields ...field) reading {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
 			at := slices.IndexFunc(fields, func(f field) bool { return key.Kind == yaml.ScalarNode && f.key == key.Value })
+			if why := explain(key.Value); at < 0 && why != "" {
+				r.wrong(key, path, "%s", why)
+				continue
+			}
 			if at < 0 {
 				if missing == nil { // once: a file may have many unknown keys
 					missing = absent(n, fields)

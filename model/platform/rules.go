@@ -98,12 +98,12 @@ func (t *covered) add(m model.Mode, peer model.Tier, upTo int) {
 
 // table returns the rules one by one and checks that each can apply and that every message has a
 // protocol. node is the list of rules.
-func (r *reader) table(path string, node *yaml.Node, rules []rule, l *model.Library) []model.Rule {
+func (r *reader) table(path string, node *yaml.Node, rules []rule, s *model.ProtoSettings) []model.Rule {
 	var all []model.Rule
 	var done covered
 	for _, x := range rules {
 		for _, m := range x.modes {
-			r.applies(x, m, &done, l)
+			r.applies(x, m, &done, s)
 			for t := range model.NumTiers {
 				if x.peers.Has(t) {
 					done.add(m, t, x.upTo)
@@ -136,14 +136,14 @@ func (r *reader) complete(path string, node *yaml.Node, m model.Mode, next [mode
 }
 
 // applies checks that a rule can apply to messages of mode m, to peers of some tier at least.
-func (r *reader) applies(x rule, m model.Mode, done *covered, l *model.Library) {
+func (r *reader) applies(x rule, m model.Mode, done *covered, s *model.ProtoSettings) {
 	p := model.Named(x.protocol)
 	why := ""
 	for t := range model.NumTiers {
 		if !x.peers.Has(t) {
 			continue
 		}
-		if why = unreachable(x, p, done[m][t], l); why == "" {
+		if why = unreachable(x, p, done[m][t], s); why == "" {
 			break
 		}
 	}
@@ -159,14 +159,14 @@ func (r *reader) applies(x rule, m model.Mode, done *covered, l *model.Library) 
 
 // unreachable returns why a rule applies to no message, or "". next is the shortest message to
 // which no earlier rule applies.
-func unreachable(x rule, p *model.Protocol, next int, l *model.Library) string {
+func unreachable(x rule, p *model.Protocol, next int, s *model.ProtoSettings) string {
 	switch {
 	case next < 0:
 		return "a rule before it takes them all; leave it out or move it up"
 	case x.upTo >= 0 && x.upTo < next:
 		return fmt.Sprintf("a rule before it takes those up to %s; leave it out or move it up", unit.Bytes(next-1))
-	case p.Steps[0].Bytes(next, l.First) > l.Window:
-		return fmt.Sprintf("those of %s and more do not fit into the window of %s; write the fallback", unit.Bytes(next), unit.Bytes(l.Window))
+	case p.Steps[0].Bytes(next, s.FirstBytes) > s.Window:
+		return fmt.Sprintf("those of %s and more do not fit into the window of %s; write the fallback", unit.Bytes(next), unit.Bytes(s.Window))
 	}
 	return ""
 }

@@ -93,7 +93,7 @@ func (x *algebra) timers() []reading {
 			all[i].times = append(all[i].times, t)
 		}
 	}
-	if x.there.Mode == model.Standard && x.blocking && microbench.BurstLength*x.there.Bytes <= x.there.Library.Window {
+	if x.there.Mode == model.Standard && x.blocking && microbench.BurstLength*x.there.Bytes <= x.there.Library.Proto.Window {
 		t := x.burst()
 		all = append(all, reading{sample.Train, []unit.Time{t, t}})
 	}

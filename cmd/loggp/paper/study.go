@@ -363,7 +363,7 @@ func (x *run) timeline(a *Artefact, t Timeline) *chart.Chart {
 	}
 	name := t.Protocol
 	if name == "" {
-		name = m.Library.Protocol(m.Mode, there.Tier, bytes)
+		name = m.Library.Proto.Protocol(m.Mode, there.Tier, bytes)
 	}
 	m.Protocol = model.Named(name)
 	return chart.Transfer(fmt.Sprintf("%s-%s-%s", a.ID, strings.ReplaceAll(t.Name, " ", "-"), name),

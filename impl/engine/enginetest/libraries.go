@@ -28,26 +28,26 @@ const window = 4096
 
 // By returns a library of one protocol, except for synchronous messages that it cannot send.
 func By(protocol string) *model.Library {
-	l := &model.Library{Name: "by " + protocol, Fallback: "RTA", Window: window, First: 300}
+	l := &model.Library{Name: "by " + protocol, Proto: model.ProtoSettings{Fallback: "RTA", Window: window, FirstBytes: 300}}
 	for m := range model.NumModes {
-		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: protocol})
+		l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: protocol})
 	}
 	if protocol == "T" {
-		l.Rules[model.Synchronous].Protocol = "TA"
+		l.Proto.Rules[model.Synchronous].Protocol = "TA"
 	}
 	return l
 }
 
 // Mixed returns a library in which neighbouring sizes go different ways.
 func Mixed() *model.Library {
-	l := &model.Library{Name: "mixed", Fallback: "RAT", Window: window, First: 700, Long: model.EveryTier(model.Long{Stage: true, Bounce: 300})}
+	l := &model.Library{Name: "mixed", Proto: model.ProtoSettings{Fallback: "RAT", Window: window, FirstBytes: 700, Long: model.EveryTier(model.LongMessage{Stage: true, Bounce: 300})}}
 	for m := range model.NumModes {
 		for _, r := range []model.Rule{{UpTo: 7, Protocol: "TA"}, {UpTo: 64, Protocol: "T"}, {UpTo: 200, Protocol: "RTA"}, {UpTo: 500, Protocol: "TA"},
 			{UpTo: 1000, Protocol: "PTAT"}, {UpTo: 1500, Protocol: "RAT"}, {UpTo: 3000, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}} {
 			if r.Mode = m; m == model.Synchronous && r.Protocol == "T" {
 				r.Protocol = "RAT"
 			}
-			l.Rules = append(l.Rules, r)
+			l.Proto.Rules = append(l.Proto.Rules, r)
 		}
 	}
 	return l

@@ -223,9 +223,9 @@ func New(l *model.Library, protocol string) (engine.Maker, error) {
 	if protocol != "" {
 		return nil, fmt.Errorf("library %s: there is no protocol %q: whether a message goes by remote write or by a FIFO depends on whether its request is there", l.Name, protocol)
 	}
-	m := maker{sizes: sizes{l.FIFO, l.Requests}}
+	m := maker{sizes: sizes{l.MBCF.FIFOBytes, l.MBCF.Requests}}
 	if m.fifo == 0 {
-		m.fifo = model.DefaultFIFO
+		m.fifo = model.DefaultFIFOBytes
 	}
 	switch {
 	case m.requests == 0:
@@ -233,8 +233,8 @@ func New(l *model.Library, protocol string) (engine.Maker, error) {
 	case m.requests < 0:
 		m.requests = 0
 	}
-	if m.fifo < model.LeastFIFO {
-		return nil, fmt.Errorf("library %s: a message FIFO of %d bytes has no room for a header: at least %d", l.Name, m.fifo, model.LeastFIFO)
+	if m.fifo < model.MinFIFOBytes {
+		return nil, fmt.Errorf("library %s: a message FIFO of %d bytes has no room for a header: at least %d", l.Name, m.fifo, model.MinFIFOBytes)
 	}
 	return m, nil
 }

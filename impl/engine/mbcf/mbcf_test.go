@@ -14,8 +14,8 @@ import (
 // libraries are SR and NSR with FIFOs of several lengths.
 var libraries = []model.Library{
 	{Name: "sr"},
-	{Name: "nsr", Requests: -1},
-	{Name: "sr, short FIFOs", Requests: 1, FIFO: 2500},
+	{Name: "nsr", MBCF: model.MBCFSettings{Requests: -1}},
+	{Name: "sr, short FIFOs", MBCF: model.MBCFSettings{Requests: 1, FIFOBytes: 2500}},
 }
 
 // faulty is impl/real/loop whose queues refuse and whose accesses take effect late.

@@ -55,7 +55,7 @@ func (e *Engine) Setup(r *engine.Rank) {
 			p.Place(e.messages.place)
 		}
 	}
-	e.flow.window, e.flow.last, e.flow.peers = e.job.lib.Window, &noPeer, e.flow.first[:]
+	e.flow.window, e.flow.last, e.flow.peers = e.job.lib.Proto.Window, &noPeer, e.flow.first[:]
 }
 
 // tier says how near a rank is. It does not ask the port if the library treats all alike.

@@ -12,9 +12,9 @@ import (
 
 // quiet is a library of protocol T with a window of 100 bytes.
 func quiet(fallback string) *model.Library {
-	l := &model.Library{Name: "quiet", Window: 100, Fallback: fallback}
+	l := &model.Library{Name: "quiet", Proto: model.ProtoSettings{Window: 100, Fallback: fallback}}
 	for m := range model.NumModes {
-		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: "T"})
+		l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: "T"})
 	}
 	return l
 }
@@ -22,12 +22,12 @@ func quiet(fallback string) *model.Library {
 // parted is the same library with PTAT for all but the shortest messages.
 func parted() *model.Library {
 	l := quiet("RTA")
-	l.First = 10
+	l.Proto.FirstBytes = 10
 	var rules []model.Rule
 	for m := range model.NumModes {
 		rules = append(rules, model.Rule{Mode: m, UpTo: 1, Protocol: "T"}, model.Rule{Mode: m, UpTo: -1, Protocol: "PTAT"})
 	}
-	l.Rules = rules
+	l.Proto.Rules = rules
 	return l
 }
 
@@ -58,7 +58,7 @@ func TestCredit(t *testing.T) {
 			e.Send(model.Standard, b[:1], 0, peer, 0, 1) // takes all credit along
 			e.Recv(into, 0, peer, 0, 1)
 			if out := e.e.flow.peer(peer).out; out != 1 {
-				t.Errorf("fallback %q, forced %q: %d bytes are out, want the last alone", c.library.Fallback, c.protocol, out)
+				t.Errorf("fallback %q, forced %q: %d bytes are out, want the last alone", c.library.Proto.Fallback, c.protocol, out)
 			}
 			if n := e.Open(); n != 0 {
 				t.Errorf("%d operations are open", n)

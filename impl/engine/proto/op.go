@@ -52,7 +52,7 @@ func (e *Engine) complete(o *op) {
 // not there.
 func (e *Engine) stage(s *op) {
 	e.spend(model.ProtoPack, len(s.Buf))
-	if e.job.lib.Long[e.tier(s.Peer)].Stage && len(s.Buf) > 0 && !s.Detached() {
+	if e.job.lib.Proto.Long[e.tier(s.Peer)].Stage && len(s.Buf) > 0 && !s.Detached() {
 		s.staged = e.rank.Room(len(s.Buf))
 		e.rank.Copy(s.staged, s.Buf)
 	}

@@ -13,7 +13,7 @@ import (
 type Protocol struct {
 	Name        string
 	Eager       bool // the first packet carries data: all of it, unless the protocol is Parted; it has been taken when Matched is called
-	Parted      bool // the first packet carries Library.First bytes at most, and another the rest
+	Parted      bool // the first packet carries ProtoSettings.FirstBytes bytes at most, and another the rest
 	Synchronous bool // the sender goes on only after the receive has been found
 	Forgets     bool // all is done when the first packet has left, and when its data has been taken: there is no Matched
 	Remote      bool // reads or writes the other rank's memory: by packets where the machine cannot
@@ -76,8 +76,8 @@ type rule struct {
 }
 
 func newJob(l *model.Library, protocol string) (*Job, error) {
-	j := &Job{lib: l, table: Protocols, tiered: l.Long[model.Intra] != l.Long[model.Inter]}
-	for _, r := range l.Rules {
+	j := &Job{lib: l, table: Protocols, tiered: l.Proto.Long[model.Intra] != l.Proto.Long[model.Inter]}
+	for _, r := range l.Proto.Rules {
 		found, err := j.rule(r.UpTo, r.Protocol)
 		if err != nil {
 			return nil, err
@@ -90,8 +90,8 @@ func newJob(l *model.Library, protocol string) (*Job, error) {
 		j.tiered = j.tiered || r.Peers != model.AllPeers
 	}
 	var err error
-	if l.Fallback != "" {
-		if j.fallback, err = j.protocol(l.Fallback); err != nil {
+	if l.Proto.Fallback != "" {
+		if j.fallback, err = j.protocol(l.Proto.Fallback); err != nil {
 			return nil, err
 		}
 	}
@@ -110,7 +110,7 @@ func (j *Job) rule(upTo int, name string) (rule, error) {
 	r := rule{upTo: upTo, protocol: p}
 	switch {
 	case p.Parted:
-		r.eager = j.lib.First
+		r.eager = j.lib.Proto.FirstBytes
 	case p.Eager:
 		r.eager = math.MaxInt
 	}

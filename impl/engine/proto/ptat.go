@@ -40,4 +40,4 @@ var PTAT = &Protocol{
 }
 
 // part returns how many bytes of a message that is sent go with its first packet.
-func (e *Engine) part(s *op) int { return min(len(s.Buf), e.job.lib.First) }
+func (e *Engine) part(s *op) int { return min(len(s.Buf), e.job.lib.Proto.FirstBytes) }

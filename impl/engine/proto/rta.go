@@ -51,7 +51,7 @@ var RTA = &Protocol{
 func (e *Engine) pull(r *op) {
 	rest := r.Size - r.pos
 	into := r.Buf[r.pos:r.Size]
-	if b := e.job.lib.Long[e.tier(r.Peer)].Bounce; b > 0 {
+	if b := e.job.lib.Proto.Long[e.tier(r.Peer)].Bounce; b > 0 {
 		if r.staged == nil {
 			r.staged = e.rank.Room(min(b, rest))
 		}

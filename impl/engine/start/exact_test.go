@@ -120,17 +120,17 @@ func TestExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &pair{x.Machine.Network.(*model.FatTree), x.Machine.Nodes.Inside.(*model.Hypernodes), x.Machine.Processor, library.Software, library.Block}
+	p := &pair{x.Machine.Network.(*model.FatTree), x.Machine.Nodes.Inside.(*model.Hypernodes), x.Machine.Processor, library.Software, library.Start.BlockBytes}
 	between, inside := model.Placement{1, 1}, model.Placement{2}
 	for _, bytes := range []int{0, 1, 8, 40, 48, 49, 88, 500, 1024, 1025, 1500, 16384, 16385, 20_000, 32768, 50_000, 200_000, 1_000_000} {
 		want := p.short(bytes)
-		if bytes > library.Short[model.Inter] {
+		if bytes > library.Start.ShortBytes[model.Inter] {
 			want = p.long(bytes)
 		}
 		if got := once(t, x.Machine, library, between, bytes); got != want {
 			t.Errorf("%d bytes between SMPs: %v, by algebra %v, %d ps less", bytes, got, want, want-got)
 		}
-		if bytes > library.Short[model.Intra] {
+		if bytes > library.Start.ShortBytes[model.Intra] {
 			continue // the copies of sender and receiver contend for memory
 		}
 		if got, want := once(t, x.Machine, library, inside, bytes), p.inside(bytes); got != want {

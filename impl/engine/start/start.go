@@ -81,15 +81,15 @@ func New(l *model.Library, protocol string) (engine.Maker, error) {
 	if protocol != "" {
 		return nil, fmt.Errorf("library %s: there is no protocol %q: the length of a message and the place of its receiver decide how it goes", l.Name, protocol)
 	}
-	m := maker{size: sizes{l.Short, l.Block, l.Pinned}}
+	m := maker{size: sizes{l.Start.ShortBytes, l.Start.BlockBytes, l.Start.PinnedBytes}}
 	if m.size.block == 0 {
-		m.size.block = model.DefaultBlock
+		m.size.block = model.DefaultBlockBytes
 	}
 	if m.size.pinned == 0 {
-		m.size.pinned = model.DefaultPinned
+		m.size.pinned = model.DefaultPinnedBytes
 	}
-	if least := model.LeastBlocks * m.size.block; m.size.pinned < least {
-		return nil, fmt.Errorf("library %s: pinned memory of %d bytes has no room for %d blocks of %d: at least %d", l.Name, m.size.pinned, model.LeastBlocks, m.size.block, least)
+	if least := model.MinBlocks * m.size.block; m.size.pinned < least {
+		return nil, fmt.Errorf("library %s: pinned memory of %d bytes has no room for %d blocks of %d: at least %d", l.Name, m.size.pinned, model.MinBlocks, m.size.block, least)
 	}
 	return m, nil
 }

@@ -15,9 +15,9 @@ import (
 // which are buffered have left after a round of messages, which may not be so of transfers that
 // come one by one.
 var libraries = []model.Library{
-	{Name: "as published", Short: [model.NumTiers]int{model.Inter: 1024, model.Intra: 4096}},
-	{Name: "all short", Short: [model.NumTiers]int{1 << 30, 1 << 30}},
-	{Name: "little pinned memory", Short: [model.NumTiers]int{300, 16}, Block: 1000, Pinned: 3000},
+	{Name: "as published", Start: model.StartSettings{ShortBytes: [model.NumTiers]int{model.Inter: 1024, model.Intra: 4096}}},
+	{Name: "all short", Start: model.StartSettings{ShortBytes: [model.NumTiers]int{1 << 30, 1 << 30}}},
+	{Name: "little pinned memory", Start: model.StartSettings{ShortBytes: [model.NumTiers]int{300, 16}, BlockBytes: 1000, PinnedBytes: 3000}},
 }
 
 // TestEngine executes the laws of package engine.

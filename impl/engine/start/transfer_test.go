@@ -99,13 +99,13 @@ var patterns = map[string]struct {
 }
 
 // small is pinned memory of six blocks.
-var small = model.Library{Name: "small", Short: [model.NumTiers]int{16, 16}, Block: 1000, Pinned: 6000}
+var small = model.Library{Name: "small", Start: model.StartSettings{ShortBytes: [model.NumTiers]int{16, 16}, BlockBytes: 1000, PinnedBytes: 6000}}
 
 // Large messages in both directions between two ranks, around rings and all at once arrive, however
 // much pinned memory there is.
 func TestExchanges(t *testing.T) {
 	for name, p := range patterns {
-		for _, l := range []model.Library{small, {Name: "least", Block: 700, Pinned: 2100}, {Name: "default"}} {
+		for _, l := range []model.Library{small, {Name: "least", Start: model.StartSettings{BlockBytes: 700, PinnedBytes: 2100}}, {Name: "default"}} {
 			for _, n := range []int{100, 3000, 50_001} {
 				for _, processors := range []int{1, 2} {
 					if _, err := exchange(t, processors, p.ranks, l, 0, n, p.to); err != nil {
@@ -120,7 +120,7 @@ func TestExchanges(t *testing.T) {
 // Ranks of one to three full SMPs exchange with a rank of another, if there is one.
 func TestSMPs(t *testing.T) {
 	for _, ranks := range []int{2, 8, 9, 16, 24} {
-		if _, err := exchange(t, 8, ranks, model.Library{Short: [model.NumTiers]int{1024, 8192}}, 0, 40_000, func(r int) []int { return []int{(r + ranks - 1) % ranks, (r + ranks/2) % ranks} }); err != nil {
+		if _, err := exchange(t, 8, ranks, model.Library{Start: model.StartSettings{ShortBytes: [model.NumTiers]int{1024, 8192}}}, 0, 40_000, func(r int) []int { return []int{(r + ranks - 1) % ranks, (r + ranks/2) % ranks} }); err != nil {
 			t.Errorf("%d ranks: %v", ranks, err)
 		}
 	}
@@ -156,7 +156,7 @@ func TestRulesAreNeeded(t *testing.T) {
 func TestSeriesOfTransfers(t *testing.T) {
 	const mb = 1 << 20
 	for _, c := range []struct{ bytes, transfers int }{{16 * mb / 2, 1}, {40 * mb, 3}} {
-		got, err := exchange(t, 1, 2, model.Library{Short: [model.NumTiers]int{1024, 1024}}, 0, c.bytes, func(r int) []int {
+		got, err := exchange(t, 1, 2, model.Library{Start: model.StartSettings{ShortBytes: [model.NumTiers]int{1024, 1024}}}, 0, c.bytes, func(r int) []int {
 			if r == 0 {
 				return []int{1}
 			}

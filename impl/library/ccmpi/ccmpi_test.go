@@ -28,9 +28,9 @@ func options(t testing.TB, o Options) mpi.Options {
 	if o.Compiled.Timeout == 0 {
 		o.Compiled.Timeout = unit.Millisecond
 	}
-	l := &model.Library{Name: "cc-mpi", Fallback: "RTA", Window: 1 << 20}
+	l := &model.Library{Name: "cc-mpi", Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 20}}
 	for m := range model.NumModes {
-		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: 16384, Protocol: "TA"}, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
+		l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, UpTo: 16384, Protocol: "TA"}, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
 	}
 	own, err := New(o)
 	if err != nil {

@@ -193,11 +193,11 @@ func (*mirror) Counter() device.Counter                     { return nil }
 // BenchmarkEngine is what the library itself does for a message of 8 bytes: the send and the
 // receive, with a port that takes no time.
 func BenchmarkEngine(b *testing.B) {
-	l := &model.Library{Name: "own", Fallback: "RTA", Window: 1 << 20}
+	l := &model.Library{Name: "own", Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 20}}
 	for m := range model.NumModes {
-		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: 4096, Protocol: "T"}, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
+		l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, UpTo: 4096, Protocol: "T"}, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
 	}
-	l.Rules[2*model.Synchronous].Protocol = "TA"
+	l.Proto.Rules[2*model.Synchronous].Protocol = "TA"
 	b.ReportAllocs()
 	err := mpi.Run(&mirror{}, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 		out, in := make([]byte, 8), make([]byte, 8)

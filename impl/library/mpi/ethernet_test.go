@@ -171,9 +171,9 @@ func TestLongMessagesShareLinks(t *testing.T) {
 	const bytes = 1 << 20
 	m := switched(true, 8)
 	l := odd(true, 1024)
-	l.Fallback, l.First, l.Sockets = "RTA", 0, &model.Sockets{Together: true}
-	for i := range l.Rules {
-		l.Rules[i].Protocol = "PTAT"
+	l.Proto.Fallback, l.Proto.FirstBytes, l.Sockets = "RTA", 0, &model.Sockets{Together: true}
+	for i := range l.Proto.Rules {
+		l.Proto.Rules[i].Protocol = "PTAT"
 	}
 	w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: 3})
 	if err != nil {

@@ -172,15 +172,15 @@ func holdsEverywhere(t *testing.T, ranks int, program func(*mpi.Comm) error) {
 const us = unit.Microsecond
 
 func lib() *model.Library {
-	l := &model.Library{Name: "test", Fallback: "RTA", Window: 1 << 16, Long: model.EveryTier(model.Long{Stage: true, Bounce: 1024})}
+	l := &model.Library{Name: "test", Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 16, Long: model.EveryTier(model.LongMessage{Stage: true, Bounce: 1024})}}
 	for w := range l.Software {
 		l.Software[w] = unit.Microsecond
 	}
 	l.Software[model.ProtoPack], l.Software[model.ProtoUnpack] = 1700, 500
 	for m := range model.NumModes {
-		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: 512, Protocol: "TA"}, model.Rule{Mode: m, UpTo: 16384, Protocol: "RAT"}, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
+		l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, UpTo: 512, Protocol: "TA"}, model.Rule{Mode: m, UpTo: 16384, Protocol: "RAT"}, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
 		if m != model.Synchronous {
-			l.Rules[len(l.Rules)-3].Protocol = "T"
+			l.Proto.Rules[len(l.Proto.Rules)-3].Protocol = "T"
 		}
 	}
 	return l
@@ -215,11 +215,11 @@ func syntheticOf(t testing.TB, ranks int, copying unit.Rate) (device.World, mpi.
 	m := &model.Machine{Name: "loggp", Ranks: model.Ranks{Default: 2, Min: 1, Max: 1 << 20}, Timer: 1,
 		Processor: model.Processor{Copy: model.Channel{Bandwidth: copying}, Operation: syntheticOperation},
 		Network:   &model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 10000}}
-	l := &model.Library{Name: "none", Fallback: "RTA", Window: 1 << 40}
+	l := &model.Library{Name: "none", Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 40}}
 	for m := range model.NumModes {
-		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: "T"})
+		l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: "T"})
 	}
-	l.Rules[model.Synchronous].Protocol = "TA"
+	l.Proto.Rules[model.Synchronous].Protocol = "TA"
 	w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: ranks, Seed: 1})
 	if err != nil {
 		t.Fatal(err)

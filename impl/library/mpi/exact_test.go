@@ -22,8 +22,8 @@ func odd(stage bool, bounce int) *model.Library {
 	l := lib()
 	l.Software = [model.MaxCosts]unit.Time{1000003, 1100009, 1200007, 1300021, 1400017, 1500007, 1600033, 1700021, 1800017,
 		1900009, 2000003, 2100001, 2200013, 1709, 509}
-	l.Long = model.EveryTier(model.Long{Stage: stage, Bounce: bounce})
-	l.First = 1024
+	l.Proto.Long = model.EveryTier(model.LongMessage{Stage: stage, Bounce: bounce})
+	l.Proto.FirstBytes = 1024
 	return l
 }
 
@@ -113,7 +113,7 @@ func exact(t *testing.T, x model.Transfer, p pair) {
 
 func describeTransfer(x model.Transfer, p pair) string {
 	return fmt.Sprintf("%v %s, %d B, nonblocking %v, stage %v, bounce %d, ranks %d to %d of %d on %s", x.Mode, x.Protocol.Name, x.Bytes,
-		x.Nonblocking, x.Library.Long[0].Stage, x.Library.Long[0].Bounce, p.from, p.to, p.ranks, x.Machine.Name)
+		x.Nonblocking, x.Library.Proto.Long[0].Stage, x.Library.Proto.Long[0].Bounce, p.from, p.to, p.ranks, x.Machine.Name)
 }
 
 func terms(sum model.Terms) (s string) {
@@ -347,7 +347,7 @@ func TestEquations(t *testing.T) {
 		g.Gap = time(g.L + g.SendO)
 		k := 1 + r.IntN(5000)
 		params := g.Parameters()
-		free := &model.Library{Name: "free", Window: 1 << 20}
+		free := &model.Library{Name: "free", Proto: model.ProtoSettings{Window: 1 << 20}}
 		m := copyingLogGP(g)
 		m.Processor.Copy = model.Channel{Bandwidth: 1e30}
 		for _, p := range model.Protocols {

@@ -211,8 +211,8 @@ func TestRecordingChangesNothing(t *testing.T) {
 		for seed := range seeds {
 			for _, noise := range []float64{0, 0.3} {
 				l := odd(true, 1024)
-				l.Window, l.Fallback = 1<<20, "RTA"
-				l.Rules = []model.Rule{{Mode: model.Standard, UpTo: 5000, Protocol: "T"}, {Mode: model.Standard, UpTo: -1, Protocol: "RAT"}, {Mode: model.Synchronous, UpTo: -1, Protocol: "RTA"}}
+				l.Proto.Window, l.Proto.Fallback = 1<<20, "RTA"
+				l.Proto.Rules = []model.Rule{{Mode: model.Standard, UpTo: 5000, Protocol: "T"}, {Mode: model.Standard, UpTo: -1, Protocol: "RAT"}, {Mode: model.Synchronous, UpTo: -1, Protocol: "RTA"}}
 				cfg := hw.Config{Machine: m, Library: l, Ranks: 10, Seed: seed, Noise: noise}
 				r, again := recorder(), recorder()
 				with := record(t, r, cfg, mpi.Options{Engine: carry, Library: l}, crowded(seed))

@@ -14,15 +14,15 @@ import (
 // byPeer is a library that treats peers of its node otherwise: in its rules, in how long messages
 // move, or in both.
 func byPeer(rules, long bool) *model.Library {
-	l := &model.Library{Name: "by peer", Fallback: "RTA", Window: 4096, Long: model.EveryTier(model.Long{Stage: true, Bounce: 600})}
+	l := &model.Library{Name: "by peer", Proto: model.ProtoSettings{Fallback: "RTA", Window: 4096, Long: model.EveryTier(model.LongMessage{Stage: true, Bounce: 600})}}
 	if long {
-		l.Long[model.Intra] = model.Long{}
+		l.Proto.Long[model.Intra] = model.LongMessage{}
 	}
 	for m := range model.NumModes {
 		if rules {
-			l.Rules = append(l.Rules, model.Rule{Mode: m, Peers: model.IntraPeers, UpTo: 100, Protocol: "RAT"})
+			l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, Peers: model.IntraPeers, UpTo: 100, Protocol: "RAT"})
 		}
-		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: 200, Protocol: "TA"}, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
+		l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, UpTo: 200, Protocol: "TA"}, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
 	}
 	return l
 }

@@ -20,11 +20,11 @@ import (
 
 // library sends every message of a program as one packet, within the call that sends it.
 func library() *model.Library {
-	l := &model.Library{Name: "test", Fallback: "T", Window: 1 << 30}
+	l := &model.Library{Name: "test", Proto: model.ProtoSettings{Fallback: "T", Window: 1 << 30}}
 	for m := range model.NumModes {
-		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: "T"})
+		l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: "T"})
 	}
-	l.Rules[model.Synchronous].Protocol = "TA"
+	l.Proto.Rules[model.Synchronous].Protocol = "TA"
 	return l
 }
 

@@ -15,11 +15,11 @@ import (
 
 // libraries are those that have all calls, without remote memory's costs.
 func libraries() []*Library {
-	l := &model.Library{Name: "test", Fallback: "RTA", Window: 1 << 16}
+	l := &model.Library{Name: "test", Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 16}}
 	for m := range model.NumModes {
-		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: "T"})
+		l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: "T"})
 	}
-	l.Rules[model.Synchronous].Protocol = "TA"
+	l.Proto.Rules[model.Synchronous].Protocol = "TA"
 	return append(ACLMPL("aclmpl", aclmpl.Options{SwapFrom: 100}), MPI("mpi", mpi.Options{Engine: proto.New, Library: l})...)
 }
 

@@ -1,0 +1,42 @@
+package model
+
+// The work of Start.
+const (
+	StartSend    CostKey = iota // a send call
+	StartReceive                // a receive call
+	StartTest                   // a wait, a test or a probe
+	StartHandle                 // taking in one packet
+	StartControl                // making a packet that is not the first of a short message
+	StartRemote                 // sending or taking in a packet between SMPs, beside the above
+)
+
+// Start is the engine of MPI-StarT, with short messages by programmed I/O and long ones by RDMA
+// from pinned memory (impl/engine/start).
+var Start = &Engine{
+	Name:        "start",
+	Description: "short messages at once, and long ones by rendezvous and RDMA from pinned memory",
+	Settings:    []Setting{{Key: "short"}, {Key: "block", Optional: true}, {Key: "pinned", Optional: true}},
+	Costs: []SoftwareCost{
+		StartSend:    {Key: "send", About: "a send call"},
+		StartReceive: {Key: "receive", About: "a receive call"},
+		StartTest:    {Key: "test", About: "a wait, a test or a probe"},
+		StartHandle:  {Key: "handle", About: "taking in a packet"},
+		StartControl: {Key: "control", About: "making a packet other than a short message"},
+		StartRemote:  {Key: "remote", About: "sending or taking in a packet between nodes, beside these"},
+	},
+}
+
+// Defaults and bounds of StartSettings. The sources do not say how long the blocks of MPI-StarT were.
+const (
+	DefaultBlockBytes  = 16 << 10 // bytes
+	DefaultPinnedBytes = 16 << 20 // bytes: Husbands and Hoe 1998, section 4
+	SendBlocks         = 2        // blocks that leave at once: one is copied while another is transferred
+	MinBlocks          = SendBlocks + 1
+)
+
+// StartSettings are the settings of libraries that Start carries.
+type StartSettings struct {
+	ShortBytes  [NumTiers]int // longest short message, by the tier of the peer
+	BlockBytes  int           // copied and transferred at a time; 0: DefaultBlockBytes
+	PinnedBytes int           // pinned memory of each rank; 0: DefaultPinnedBytes
+}

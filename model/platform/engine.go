@@ -1,0 +1,143 @@
+package platform
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+	"go.yaml.in/yaml/v3"
+)
+
+// settings reads the settings of one engine.
+type settings struct {
+	values map[string]reading              // by the key of model.Setting
+	check  func(path string, n *yaml.Node) // what no single value shows, once all are read; nil: nothing
+}
+
+// engineSettings has a function for each engine with settings, which returns how to read them into
+// a library.
+var engineSettings = map[*model.Engine]func(*reader, *model.Library) settings{
+	model.Proto: (*reader).protoSettings,
+	model.Mbcf:  (*reader).mbcfSettings,
+	model.Start: (*reader).startSettings,
+}
+
+// settings returns how to read the settings of the library's engine.
+func (r *reader) settings(l *model.Library) (fields []field, check func(path string, n *yaml.Node)) {
+	e := l.CarriedBy()
+	if len(e.Settings) == 0 {
+		return nil, nil
+	}
+	x := engineSettings[e](r, l)
+	for _, s := range e.Settings {
+		fields = append(fields, field{s.Key, s.Optional, x.values[s.Key]})
+	}
+	return fields, x.check
+}
+
+// settingOfOther says which engines read a key, if only others than e do.
+func settingOfOther(e *model.Engine, key string) string {
+	var others []string
+	for _, other := range model.EnginesWithSetting(key) {
+		others = append(others, other.Name)
+	}
+	if len(others) == 0 || slices.Contains(others, e.Name) {
+		return ""
+	}
+	return fmt.Sprintf("setting %q is read by the engine %s, not by this library's engine %s: remove it, or change engine", key, strings.Join(others, " and "), e.Name)
+}
+
+// protoSettings reads the settings of model.Proto.
+func (r *reader) protoSettings(l *model.Library) settings {
+	var rules []rule
+	var long, near model.LongMessage
+	var rendezvous []string // protocols that need no buffer space at the receiver
+	for _, p := range model.Protocols {
+		if !p.Eager() {
+			rendezvous = append(rendezvous, p.Name)
+		}
+	}
+	s := &l.Proto
+	return settings{map[string]reading{
+		"rules": r.list("[{mode: [standard, synchronous, ready, buffered], protocol: RTA}]",
+			func(path string, i int, n *yaml.Node) {
+				rules = append(rules, rule{node: n, path: fmt.Sprintf("%s[%d]", path, i)})
+				r.rule(&rules[i]).read(rules[i].path, n)
+			}),
+		"fallback": choice(r, &s.Fallback, rendezvous),
+		"window":   r.size(&s.Window, 0, maxWindow),
+		"first":    r.size(&s.FirstBytes, 0, unit.MaxSize),
+		"stage":    r.flag(&long.Stage),
+		"bounce":   r.size(&long.Bounce, 0, unit.MaxSize),
+		"intra": r.mapping(
+			must("stage", r.flag(&near.Stage)),
+			must("bounce", r.size(&near.Bounce, 0, unit.MaxSize)),
+		),
+	}, func(path string, n *yaml.Node) {
+		s.Long = model.EveryTier(long)
+		if lookup(n, "intra") != nil {
+			s.Long[model.Intra] = near
+		}
+		r.checkFirst(path, n, rules)
+		s.Rules = r.table(path+".rules", lookup(n, "rules"), rules, s)
+	}}
+}
+
+// checkFirst checks that a library has the length of first parts if, and only if, a rule names a
+// protocol with first parts.
+func (r *reader) checkFirst(path string, n *yaml.Node, rules []rule) {
+	first := lookup(n, "first")
+	i := slices.IndexFunc(rules, func(x rule) bool { return model.Named(x.protocol).Steps[0].Data == model.FirstData })
+	switch {
+	case i >= 0 && first == nil:
+		r.wrong(n, path, "missing key first: %s sends so much of a message with its first packet, and rules[%d] names it: add first: %s",
+			rules[i].protocol, i, r.size(new(int), 0, 0).example)
+	case i < 0 && first != nil:
+		r.wrong(first, path+".first", "no rule names a protocol that has a first part: leave it out, or write a rule with PTAT")
+	}
+}
+
+// mbcfSettings reads the settings of model.Mbcf.
+func (r *reader) mbcfSettings(l *model.Library) settings {
+	s := &l.MBCF
+	s.Requests = model.DefaultRequests
+	return settings{map[string]reading{
+		"fifo":     r.size(&s.FIFOBytes, model.MinFIFOBytes, maxWindow),
+		"requests": r.count(&s.Requests, 0, maxRequest),
+	}, func(string, *yaml.Node) {
+		if s.Requests == 0 {
+			s.Requests = -1
+		}
+	}}
+}
+
+// startSettings reads the settings of model.Start.
+func (r *reader) startSettings(l *model.Library) settings {
+	s := &l.Start
+	return settings{map[string]reading{
+		"short": r.mapping(
+			must(model.Inter.String(), r.size(&s.ShortBytes[model.Inter], 0, unit.MaxSize)),
+			must(model.Intra.String(), r.size(&s.ShortBytes[model.Intra], 0, unit.MaxSize)),
+		),
+		"block":  r.size(&s.BlockBytes, 1, maxWindow),
+		"pinned": r.size(&s.PinnedBytes, 1, unit.MaxSize),
+	}, nil}
+}
+
+// software reads the cost of each kind of work that the library's engine declares.
+func (r *reader) software(l *model.Library) reading {
+	costs := func() []field {
+		var fields []field
+		for k, c := range l.CarriedBy().Costs {
+			if c.PerByte {
+				fields = append(fields, must(c.Key, r.wholePerByte(&l.Software[k])))
+			} else {
+				fields = append(fields, must(c.Key, r.time(&l.Software[k])))
+			}
+		}
+		return fields
+	}
+	return reading{keys(costs()), func(path string, n *yaml.Node) { r.mapping(costs()...).read(path, n) }}
+}
