@@ -15,8 +15,8 @@ import (
 //  2. in the first launch adds sizes around the eager limit, if that is wanted,
 //  3. visits all tasks once, those without samples first; a task is a stage of a cell, and a visit
 //     is a command that takes samples of it,
-//  4. visits the tasks that are not known precisely enough, until all are known or the launch's time
-//     has passed.
+//  4. visits the tasks that are not known precisely enough, until all are known or the time of the
+//     launch has passed.
 //
 // A visit is disturbed if the fixed piece of work before or after it took longer than usual. Its
 // samples are kept and marked, but do not count towards the number that the task needs.

@@ -362,6 +362,49 @@ func TestWarm(t *testing.T) {
 	}
 }
 
+// A further launch needs at least half of the time that the previous ones took on average. There is
+// none if so many as were asked for are over, or too little time to start one.
+func TestFurtherLaunchNeedsHalfOfItsTime(t *testing.T) {
+	for _, c := range []struct {
+		launches, asked int
+		took, startup   time.Duration
+		want            bool
+	}{
+		{0, 0, 0, 0, true},
+		{4, 0, 3 * time.Second, 0, true},
+		{5, 0, 3600 * time.Millisecond, 0, true},  // 400 ms are left, a launch took 720 ms
+		{5, 0, 3640 * time.Millisecond, 0, false}, // 360 ms are left, a launch took 728 ms
+		{4, 0, 3 * time.Second, 500 * time.Millisecond, false},
+		{2, 2, time.Second, 0, false},
+		{1, 2, time.Second, 0, true},
+	} {
+		s := NewScheduler(&Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0}}, Budget: 4 * time.Second, Launches: c.asked})
+		s.outcome.Launches, s.outcome.wasDriver, s.startupDuration = c.launches, true, c.startup
+		for launch, time := range []unit.Time{1000, 2000} { // that disagree
+			s.tasks[0].recordVisit(launch, Result{Times: [][]unit.Time{{time}, {time}, {time}, {time}, {time}, {time}, {time}, {time}}})
+		}
+		if got := s.needsLaunch(c.took); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// The first command of a cell takes its shortest round. P1 then waits for half of it, unless the
+// plan says for how long.
+func TestP1WaitsForHalfOfTheShortestRound(t *testing.T) {
+	for _, delta := range []unit.Time{0, 7 * unit.Microsecond} {
+		w := &simulated{time: func(*simulated, Command, string) unit.Time { return 10 * unit.Microsecond }}
+		runOn(t, &Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0}, Delta: delta}, Launches: 1, Budget: time.Second}, w)
+		want := 5 * unit.Microsecond
+		if delta > 0 {
+			want = delta
+		}
+		if last := w.commands[len(w.commands)-1]; last.Wait != want {
+			t.Errorf("with delta %v P1 waits for %v, not %v", delta, last.Wait, want)
+		}
+	}
+}
+
 // There are more launches than usual while they disagree and there is time, and as many as were
 // asked for; a worker that fails ends it all.
 func TestLaunches(t *testing.T) {

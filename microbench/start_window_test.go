@@ -74,12 +74,14 @@ func TestStartWindowHasALimit(t *testing.T) {
 	}
 }
 
-// A few late starts, a quarter or less, do not widen the window.
-func TestFewLateStartsKeepTheWindow(t *testing.T) {
+// Late starts in more than a quarter of the rounds widen the window, fewer do not.
+func TestLateStartsWidenTheWindowIfManyRoundsHaveThem(t *testing.T) {
 	const first = startLeadRounds * 10 * unit.Microsecond
-	w := &lateRanks{needs: unit.Second, late: func(round int) bool { return round%4 == 3 }}
-	samples, out := measureAgreedStarts(t, w)
-	if last := w.waits[len(w.waits)-1]; last != first || samples < 40 || out.LateStarts == 0 {
-		t.Errorf("the last start was agreed on %v ahead, %d samples, %d late starts of %d", last, samples, out.LateStarts, out.AgreedStarts)
+	for every, want := range map[int]unit.Time{2: 2 * first, 4: first} {
+		w := &lateRanks{needs: 2 * first, late: func(round int) bool { return round%every == every-1 }}
+		samples, out := measureAgreedStarts(t, w)
+		if last := w.waits[len(w.waits)-1]; last != want || samples < 40 || out.LateStarts == 0 {
+			t.Errorf("with every %d. start late the last one was agreed on %v ahead, %d samples, %d late starts of %d", every, last, samples, out.LateStarts, out.AgreedStarts)
+		}
 	}
 }

@@ -29,3 +29,29 @@ func TestRoundsOfRanks(t *testing.T) {
 		}
 	}
 }
+
+// Estimates are of the samples of one launch, and leave out disturbed ones.
+func TestEstimatesAreOfOneLaunch(t *testing.T) {
+	x := &task{stage: stageWithTimer("rtt")}
+	h := health{}
+	record := func(launch int, time, work unit.Time) {
+		r := Result{Times: [][]unit.Time{{time, time, time}, {time, time, time}}, WorkTimes: []unit.Time{work, work}}
+		h.recordWork(x.Command, r.WorkTimes)
+		x.recordVisit(launch, r)
+	}
+	for range 8 {
+		record(0, 100, 1000)
+		record(1, 300, 1000)
+	}
+	for range 20 {
+		record(1, 900, 5000)
+	}
+	for launch, want := range []float64{100, 300} {
+		if got := x.estimates(launch, h); len(got) != 1 || got[0].value != want || got[0].halfWidth != 0 {
+			t.Errorf("launch %d: %v, want %v", launch, got, want)
+		}
+		if all, undisturbed := x.countSamples(launch, h); undisturbed != 24 || all != 24+launch*60 {
+			t.Errorf("launch %d: %d samples, %d of them undisturbed", launch, all, undisturbed)
+		}
+	}
+}
