@@ -1,16 +1,16 @@
 // Package auth makes connections between the processes of a job, which know the job's token, and
 // between no others.
 //
-// A Listener waits for connections that are named in advance by an ID: what they carry, who dials
-// and who listens. Both sides authenticate each other by TLS 1.3 with the same Ed25519 key, which
-// is derived from the token: whoever can sign with it knows the token, which itself is never sent.
-// Then the dialer sends its ID, and each ID is accepted once.
+// A Listener waits for connections that are named in advance by an ID: their purpose, the dialing
+// and the listening rank. Both sides authenticate each other by TLS 1.3 with the same Ed25519 key,
+// which is derived from the token. A side that can sign with it knows the token, which itself is
+// never sent. Then the dialer sends its ID, and each ID is accepted once.
 //
-// A connection stays encrypted, or continues as plain TCP where TLS would change what is measured
+// A connection stays encrypted, or continues as plain TCP where TLS would change the measured times
 // (Conn.TCP). Plain connections are authenticated when they begin and not protected afterwards: a
 // machine on the path between two hosts can read and change what they carry, and take them over.
 //
-// All processes that know the token are trusted alike.
+// All processes that know the token are trusted equally.
 package auth
 
 import (
@@ -52,7 +52,7 @@ var (
 	errEvicted           = errors.New("it had not completed the handshake when others needed the room")
 )
 
-// Purpose is what a connection carries.
+// Purpose is the kind of data that a connection carries.
 type Purpose uint8
 
 // Purposes.
@@ -81,16 +81,16 @@ func (id ID) String() string {
 type Conn struct {
 	*tls.Conn
 
-	// TCP is the connection below TLS, of which no more than the handshake has been read. Both
-	// sides may continue on it instead, in plain text, if neither uses TLS any more.
+	// TCP is the connection below TLS, from which only the handshake has been read. Both sides may
+	// continue on it instead, in plain text, if neither uses TLS any more.
 	TCP *net.TCPConn
 }
 
-// recordReader reads from a TCP connection no further than the end of the TLS record that is being
-// read: what follows the handshake in plain text stays in the socket.
+// recordReader reads from a TCP connection no further than the end of the current TLS record: plain
+// text that follows the handshake stays in the socket.
 type recordReader struct {
 	*net.TCPConn
-	header      []byte // of the record, as far as it has been read
+	header      []byte // the part of the record's header that has been read
 	bodyLeft    int    // bytes of the record behind its header
 	hasReceived atomic.Bool
 }
@@ -118,8 +118,8 @@ func (c *recordReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// tlsConfig returns how both sides authenticate each other. Strangers can learn the public key.
-// They cannot guess the token by it, which is 120 random bits.
+// tlsConfig returns the configuration by which both sides authenticate each other. Strangers can
+// learn the public key, but cannot derive the token from it: the token has 120 random bits.
 func tlsConfig(token Token) (*tls.Config, error) {
 	seed, err := hkdf.Key(sha256.New, token[:], nil, "loggp Ed25519 key of a job", ed25519.SeedSize)
 	if err != nil {
@@ -188,7 +188,7 @@ func requestConnection(c *tls.Conn, id ID) error {
 	return r.toError()
 }
 
-// handshakeError says what an error of a handshake means.
+// handshakeError translates the error of a handshake.
 func handshakeError(err error) error {
 	var record tls.RecordHeaderError
 	var op *net.OpError

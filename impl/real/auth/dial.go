@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// Waits between tries grow from the first to the last.
+// Waits between attempts grow from the minimum to the maximum.
 const (
 	minRetryWait = 2 * time.Millisecond
 	maxRetryWait = 100 * time.Millisecond
 )
 
 // Dial connects to a listener. Until the context is done it tries again if nothing listens there
-// yet or the listener is overloaded. Another token, and an ID that the job does not have or has
-// already, are final.
+// yet or the listener is overloaded. A wrong token and an ID that is unknown or taken are final
+// errors.
 func Dial(ctx context.Context, address string, token Token, id ID) (*Conn, error) {
 	conf, err := tlsConfig(token)
 	if err != nil {
 		return nil, err
 	}
-	var problem error // of the last try that was not cut short
+	var problem error // of the last attempt that the context did not cut short
 	for wait := minRetryWait; ; wait = min(2*wait, maxRetryWait) {
 		c, err := dialOnce(ctx, address, conf, id)
 		if err == nil {

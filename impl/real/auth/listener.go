@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// How many connections may be in their handshakes at once. If more come one of them is evicted.
-// Where the files run out that this process may open there may be fewer.
+// Limits of the number of connections in their handshakes. If more arrive one of them is evicted.
+// If this process runs out of file descriptors the limit shrinks.
 const (
 	maxBacklog = 128
 	minBacklog = 4
@@ -37,10 +37,10 @@ type Listener struct {
 	firstRefusal error // why the first of them was
 }
 
-// connectionSlot is for one connection of a job.
+// connectionSlot holds one connection of a job.
 type connectionSlot struct {
 	isTaken bool
-	conn    chan *Conn // has room for it
+	conn    chan *Conn // with room for one
 }
 
 // Listen listens at an address for the connections that are named. The address may lack the port,
@@ -68,7 +68,7 @@ func Listen(address string, token Token, ids ...ID) (*Listener, error) {
 	return l, nil
 }
 
-// completeAddress adds to an address what it lacks.
+// completeAddress adds a missing host or port to an address.
 func completeAddress(address string) string {
 	at, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -121,7 +121,7 @@ func (l *Listener) Refused() string {
 }
 
 // Close stops listening and closes connections that were not accepted by the caller. When it
-// returns nothing of the listener is left.
+// returns no goroutine and no connection of the listener is left.
 func (l *Listener) Close() {
 	l.mu.Lock()
 	if !l.isClosed {
@@ -142,7 +142,7 @@ func (l *Listener) Close() {
 	l.goroutines.Wait()
 }
 
-// acceptConnections starts a handshake with each connection that comes.
+// acceptConnections starts a handshake with each arriving connection.
 func (l *Listener) acceptConnections() {
 	for {
 		tcp, err := l.tcp.AcceptTCP()
@@ -179,8 +179,8 @@ func (l *Listener) addToBacklog(c *recordReader) bool {
 	return true
 }
 
-// shrinkBacklog makes the backlog smaller where its connections have used up the files that this
-// process may open, and leaves as many for other uses. It reports whether it has.
+// shrinkBacklog halves the backlog when its connections have used up the file descriptors of this
+// process. It reports whether there was a backlog.
 func (l *Listener) shrinkBacklog() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -195,8 +195,8 @@ func (l *Listener) shrinkBacklog() bool {
 	return true
 }
 
-// evictConnection closes the oldest connection of the backlog that has sent nothing, or the oldest
-// of all.
+// evictConnection closes the oldest connection of the backlog that has sent nothing, or else the
+// oldest one.
 func (l *Listener) evictConnection() {
 	i := max(0, slices.IndexFunc(l.backlog, func(c *recordReader) bool { return !c.hasReceived.Load() }))
 	l.backlog[i].TCPConn.Close() // its handshake fails
@@ -221,7 +221,7 @@ func (l *Listener) handshake(r *recordReader) {
 		r.TCPConn.Close()
 		return
 	}
-	l.removeFromBacklog(r) // it has authenticated itself, and is not evicted
+	l.removeFromBacklog(r) // it has authenticated itself and must not be evicted
 	s, reply := l.takeSlot(id)
 	if reply != replyAccepted {
 		l.countRefusal(r, reply.toError())

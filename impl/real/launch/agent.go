@@ -20,11 +20,11 @@ type Agent struct {
 	Token   auth.Token
 	Version string
 
-	// Allow returns an error for arguments with which no rank may be started, even by a process
+	// Allow returns an error for arguments with which a rank must not be started, even by a process
 	// that knows the token.
 	Allow func(args []string) error
 
-	EndWith io.Reader // the agent ends when this does; nil: it does not
+	EndWith io.Reader // the agent ends when this ends; nil: it does not
 }
 
 var errInputEnded = errors.New("standard input has ended")
@@ -32,8 +32,8 @@ var errInputEnded = errors.New("standard input has ended")
 // joinTimeout is how long an agent tries to join a job.
 const joinTimeout = 15 * time.Second
 
-// Serve joins the job and takes part until it ends; the end of the job is not an error. When it
-// returns the rank has ended.
+// Serve joins the job and takes part until it ends, which is not an error. When Serve returns the
+// rank has ended.
 func (g *Agent) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

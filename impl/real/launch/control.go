@@ -18,7 +18,7 @@ import (
 // agentHello is the first message of an agent.
 type agentHello struct {
 	Version    string
-	Host       string // as the host calls itself
+	Host       string // the host's own name
 	Facts      []host.Fact
 	Processors []int
 }
@@ -43,8 +43,8 @@ const (
 	cmdHeartbeat = "heartbeat"
 )
 
-// runUpdate is a message of an agent about a run: the report of its rank, if there is one, and then
-// that the rank has ended, and how if there was none. The zero value is a heartbeat.
+// runUpdate is a message of an agent about a run: first the report of its rank, if it made one;
+// then that the rank has ended, with its death if it made no report. The zero value is a heartbeat.
 type runUpdate struct {
 	Run    int
 	Report *report
@@ -65,7 +65,7 @@ type controlConnection struct {
 // maxMessageSize is the maximum length of a message that is read.
 const maxMessageSize = 1 << 20
 
-// sendTimeout is how long a message may wait for room at the other side.
+// sendTimeout is how long a message may wait until the other side has room for it.
 const sendTimeout = 5 * time.Second
 
 func newControlConnection(c *auth.Conn) *controlConnection {
@@ -112,15 +112,15 @@ func (c *controlConnection) close() {
 	})
 }
 
-// Heartbeats find out that the other host has vanished. The kernel there acknowledges them, so a
-// process may be stopped, or wait for a processor, for as long as it likes. A host that has
-// vanished is given up at most 1.8 s after it has acknowledged the last.
+// Heartbeats detect that the other host has vanished. The kernel there acknowledges them, so a
+// process may be stopped, or wait for a processor, for any time. A vanished host is given up at
+// most 1.8 s after its last acknowledgement.
 const (
 	heartbeatInterval       = time.Second
-	ackTimeout              = 800 * time.Millisecond // in which the kernel sends a heartbeat three times
-	minAckRoundTrips        = 4                      // round trips that ackTimeout has at least
-	maxUnansweredHeartbeats = 1000                   // heartbeats that wait for a stopped process
-	keepAliveIdle           = 2 * time.Second        // until the kernel asks by itself, when it has that many
+	ackTimeout              = 800 * time.Millisecond // long enough for the kernel to send a heartbeat three times
+	minAckRoundTrips        = 4                      // the least number of round trips in ackTimeout
+	maxUnansweredHeartbeats = 1000                   // heartbeats that may wait for a stopped process
+	keepAliveIdle           = 2 * time.Second        // of silence before the kernel probes the connection itself
 )
 
 // errVanished is the error if the other host was switched off or has become unreachable.
@@ -155,8 +155,8 @@ func (c *controlConnection) sendHeartbeats(beat any, interval time.Duration) {
 	}
 }
 
-// unreachableError returns a plain text for errors that mean that the other host has become
-// unreachable.
+// unreachableError replaces errors which mean that the other host has become unreachable by
+// errVanished.
 func unreachableError(err error) error {
 	for _, gone := range []error{syscall.ETIMEDOUT, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.ENETDOWN} {
 		if errors.Is(err, gone) {

@@ -15,24 +15,25 @@ import (
 	"github.com/loggp/loggp/impl/real/host"
 )
 
-// TeamConfig says which hosts a team has. The ranks from 1 up are first those of Hosts, in their
+// TeamConfig describes the hosts of a team. The ranks from 1 up are first those on Hosts, in their
 // order, then the external ones.
 type TeamConfig struct {
-	Hosts         []string // where agents are started over ssh; a host may be named again
+	Hosts         []string // where agents are started over ssh; a host may appear several times
 	ExternalRanks int      // further ranks, whose agents the user or a process manager starts
 
-	ExternalHosts []string // where these are, if that is known: rank 0 listens where they reach it
+	ExternalHosts []string // where these are, if known: rank 0 listens at the address at which they reach it
 
 	SSHCommand    []string // the command; nil: ssh -o BatchMode=yes
-	ProgramPath   string   // this program's path on the hosts; "": as here
-	ListenAddress string   // address for agents, with or without a port; "": that by which the hosts are reached, or loopback
+	ProgramPath   string   // this program's path on the hosts; "": the same as on this one
+	ListenAddress string   // address for agents, with or without a port; "": the address from which the hosts are reached, or loopback
 	Version       string   // of this program, which agents must have too
 
 	// AgentArgs returns the arguments with which this program becomes the agent of a rank. It reads
 	// the token from its standard input, and ends with it if untilEOF is set.
 	AgentArgs func(address string, rank int, untilEOF bool) []string
 
-	// Announce tells the user, or the process manager, where the external ranks connect to.
+	// Announce tells the user, or the process manager, the address to which the external ranks
+	// connect.
 	Announce func(address string, token auth.Token, ranks []int)
 }
 
@@ -41,8 +42,8 @@ const connectTimeout = 30 * time.Second
 
 var errNotConnected = fmt.Errorf("it has not connected within %v", connectTimeout)
 
-// GatherTeam connects a team. In the process of a rank it returns the information that the rank
-// needs. The error names the host that cannot be reached.
+// GatherTeam connects a team. In the process of another rank it returns the hosts alone. The error
+// names the host that cannot be reached.
 func GatherTeam(ctx context.Context, cfg TeamConfig) (*Team, error) {
 	me, err := thisRank()
 	switch {
@@ -118,7 +119,7 @@ func (cfg *TeamConfig) acceptAgents(ctx context.Context, address string) (*Team,
 // controlID names the connection of a rank's agent.
 func controlID(rank int) auth.ID { return auth.ID{Purpose: auth.Control, From: uint32(rank)} }
 
-// connectAgent waits for an agent, which it starts unless it is external.
+// connectAgent waits for an agent, which it starts unless the agent is external.
 func (cfg *TeamConfig) connectAgent(ctx context.Context, a *remoteAgent, l *auth.Listener, token auth.Token) (err error) {
 	if a.rank <= len(cfg.Hosts) {
 		a.host.Name = cfg.Hosts[a.rank-1]
@@ -173,8 +174,8 @@ func (t *Team) abortAgents() {
 	all.Wait()
 }
 
-// chooseListenAddress returns where to listen: as the user says, or at the address of this host
-// from which all hosts are reached.
+// chooseListenAddress returns the user's address to listen at, or the address of this host from
+// which all hosts are reached.
 func (cfg *TeamConfig) chooseListenAddress(ctx context.Context) (string, error) {
 	if cfg.ListenAddress != "" {
 		host, _, err := net.SplitHostPort(cfg.ListenAddress)
@@ -201,8 +202,8 @@ func (cfg *TeamConfig) chooseListenAddress(ctx context.Context) (string, error) 
 	return address, nil
 }
 
-// localAddressTowards returns the address of this host from which another is reached. Nothing is
-// sent to it.
+// localAddressTowards returns the address of this host from which another one is reached. Nothing
+// is sent.
 func localAddressTowards(ctx context.Context, host string) (string, error) {
 	if _, bare, user := strings.Cut(host, "@"); user {
 		host = bare

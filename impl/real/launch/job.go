@@ -29,11 +29,11 @@ type job struct {
 
 // Times of a job that fails.
 const (
-	watchInterval  = 50 * time.Millisecond // between looks for a deadlock
-	explainTimeout = 2 * time.Second       // in which a rank of a deadlock leaves its program and reports where it was
+	watchInterval  = 50 * time.Millisecond // between checks for a deadlock
+	explainTimeout = 2 * time.Second       // for a rank of a deadlock to leave its program and report where it was
 )
 
-// runJob runs a program in the process of rank 0, and returns also the error detail of that rank.
+// runJob runs a program in the process of rank 0, and also returns the error detail of that rank.
 func runJob(c Config, t Transport, program func(device.Port) error) ([]byte, error) {
 	if c.Team != nil && len(c.Team.Hosts) != c.Ranks {
 		return nil, fmt.Errorf("launch: the team is of %d ranks, and the job of %d", len(c.Team.Hosts), c.Ranks)
@@ -106,7 +106,7 @@ func (j *job) startRemoteRanks(shared *os.File) error {
 	return nil
 }
 
-// maxInheritedSize is how many bytes a rank on another host inherits at most.
+// maxInheritedSize is the largest number of bytes that a rank on another host inherits.
 const maxInheritedSize = 64 << 10
 
 func (j *job) taskOf(rank int) task {
@@ -122,7 +122,7 @@ func (j *job) superviseRank(wait func() *RankDeath) {
 	})
 }
 
-// takeReport takes the report of a rank. It is called before other ranks notice that this one has
+// takeReport records the report of a rank. It is called before other ranks notice that this one has
 // ended.
 func (j *job) takeReport(r report) {
 	if uint(r.Rank) < uint(len(j.details)) {
@@ -143,7 +143,7 @@ func (j *job) endWith(err error) {
 	})
 }
 
-// watchForEnd ends the job when its context is done, or its ranks wait for each other.
+// watchForEnd ends the job when its context is done, or in a deadlock.
 func (j *job) watchForEnd(over chan struct{}) {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()

@@ -1,17 +1,17 @@
 // Package launch runs jobs whose ranks are processes.
 //
 // The process that the user started is rank 0. For each run it starts the other ranks: the same
-// executable with the same arguments, which executes the same code until it comes to the same run.
-// There it takes part as the rank that it is, and exits. So a program is a closure in every process
-// and need not be sent; what rank 0's closure has gathered is the result.
+// executable with the same arguments, which executes the same code until it reaches the same run.
+// There it takes part as its rank, and exits. So a program is a closure in every process and need
+// not be sent; what rank 0's closure has gathered is the result.
 //
-// In a process that is a rank, earlier runs return at once what they returned in rank 0. Between
+// In the process of another rank, earlier runs return at once what they returned in rank 0. Between
 // runs, therefore, code may depend on arguments, files and errors of runs, but not on what programs
 // gathered, on random numbers or on the time.
 //
-// A Transport connects the ranks. This package starts them, learns how they end, and lets none
-// outlive the job: a rank that dies ends the job, rank 0 kills the ranks of a job that has failed,
-// and the kernel kills those of a process that dies.
+// A Transport connects the ranks. This package starts them, learns how they end, and ensures that
+// they do not outlive the job: a rank that dies ends the job, rank 0 kills the ranks of a job that
+// has failed, and the kernel kills the children of a process that dies.
 package launch
 
 import (
@@ -41,8 +41,8 @@ type Config struct {
 
 // Transport connects ranks.
 type Transport interface {
-	// Create returns rank 0's node. The file is what the other ranks inherit; those on other hosts
-	// get a file with the same contents, of 64 KiB at most.
+	// Create returns rank 0's node. The other ranks inherit the file; ranks on other hosts get a
+	// file with the same contents, of at most 64 KiB.
 	Create() (Node, *os.File, error)
 
 	// Join returns another rank's node, which owns the file.
@@ -56,13 +56,13 @@ type Node interface {
 	// the goroutine that makes them.
 	Port() device.Port
 
-	// Failure says how the transport has failed, or returns nil.
+	// Failure returns the error by which the transport has failed, or nil.
 	Failure() error
 
 	Connect()               // waits until all ranks are connected, or the job is stopped; the rank calls it before its program
-	Finish()                // the rank has ended: what is sent to it is dropped
-	Stop()                  // ranks leave at their next call, and wake up for it
-	DeadlockedRanks() []int // the ranks that wait for each other, if nothing can happen any more; else nil
+	Finish()                // the rank has ended: packets for it are dropped
+	Stop()                  // ends ranks at their next call, and wakes them for it
+	DeadlockedRanks() []int // the waiting ranks of a deadlock, or nil
 	Close()                 // called when no rank of this process uses the port any more
 }
 
@@ -100,7 +100,7 @@ func runOnRanks(c Config, t Transport, program func(device.Port) error) error {
 	return err
 }
 
-// pastRuns are the ends of this process's runs, by the arguments of their ranks. For a rank with
+// pastRuns are the reports of this process's runs, by the arguments of their ranks. For a rank with
 // these arguments they are the runs before its own.
 var pastRuns = struct {
 	sync.Mutex // held during a run
@@ -116,5 +116,5 @@ func BeginCommand(args []string) {
 	delete(pastRuns.ended, argsKey(args))
 }
 
-// argsKey makes one string of arguments, which have no zero bytes.
+// argsKey joins arguments, which have no zero bytes, to one string.
 func argsKey(args []string) string { return strings.Join(args, "\x00") }

@@ -23,7 +23,7 @@ type rankProcess struct {
 	child   *process.Child
 	stderr  process.Output
 	reports *os.File // from the rank
-	task    *os.File // to the rank, open as long as it may live
+	task    *os.File // to the rank; open as long as the rank may live
 }
 
 // startRank starts a rank on this host. Without an output its standard output is lost.

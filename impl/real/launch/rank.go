@@ -14,8 +14,8 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// A process finds in its environment that it is a rank, and a token. It believes that only if its
-// task has the same token.
+// A process finds its rank and a token in its environment. It accepts them only if its task has the
+// same token.
 const (
 	rankVariable  = "LOGGP_RANK"
 	tokenVariable = "LOGGP_TOKEN"
@@ -23,7 +23,7 @@ const (
 
 // Files that a rank inherits beside its standard files.
 const (
-	taskFile   = 3 + iota // to read its task from; it ends when the process does that has started the rank
+	taskFile   = 3 + iota // with the rank's task; it ends when the process that started the rank ends
 	reportFile            // to write its reports to
 	sharedFile            // the transport's
 )
@@ -42,11 +42,11 @@ type task struct {
 type rank struct {
 	task
 	reports        *json.Encoder
-	runCount       int           // to which it has come
-	leaveRequested chan struct{} // closed when the rank is to leave its program
+	runCount       int           // that the rank has reached
+	leaveRequested chan struct{} // closed when the rank must leave its program
 }
 
-// leaveMessage is the message after its task that makes a rank leave its program.
+// leaveMessage follows the task when the rank must leave its program.
 const leaveMessage = '.'
 
 // thisRank returns this process as a rank, or nil if the user started it.
@@ -75,7 +75,7 @@ var thisRank = sync.OnceValues(func() (*rank, error) {
 	}
 	go func() {
 		// The task is followed by the command to leave the program, or by the end of the file when
-		// the process has ended that started the rank.
+		// the process that started the rank has ended.
 		b := bufio.NewReader(io.MultiReader(tasks.Buffered(), in))
 		if _, err := b.ReadBytes(leaveMessage); err == nil {
 			close(r.leaveRequested)
@@ -86,7 +86,7 @@ var thisRank = sync.OnceValues(func() (*rank, error) {
 	return r, nil
 })
 
-// reachRun returns the end of an earlier run, or takes part in this one and exits.
+// reachRun returns the result of an earlier run, or takes part in this one and exits.
 func (r *rank) reachRun(c Config, t Transport, program func(device.Port) error) error {
 	if !slices.Equal(c.Args, r.Args) {
 		return fmt.Errorf("launch: rank %d starts no jobs of its own", r.Rank)

@@ -22,7 +22,7 @@ type report struct {
 
 // Kinds of reports.
 const (
-	reportBegun    = "begun" // no end: it comes first, from a rank that has come to its run
+	reportBegun    = "begun" // not an end: the first report of a rank, which has reached its run
 	reportDone     = "done"
 	reportFailed   = "failed"
 	reportPanicked = "panicked"
@@ -30,11 +30,11 @@ const (
 	reportDied     = "died"
 )
 
-// RankDeath is the error that the process of a rank has ended before its program.
+// RankDeath is the error if the process of a rank ended before its program did.
 type RankDeath struct {
 	Rank   int
 	Status string // how: exit status 3, or signal: killed
-	Stderr string // the beginning and the end of what it has written to its standard error, indented
+	Stderr string // the first and the last part of its standard error, indented
 }
 
 // RemoteError shows the standard error on lines of its own.

@@ -23,11 +23,11 @@ type remoteCommand struct {
 	output process.Output
 }
 
-// errCommandEnded is the error if a remote command has ended before its agent has connected.
+// errCommandEnded is the error if a remote command ended before its agent connected.
 var errCommandEnded = errors.New("it ended")
 
-// startAgent runs ssh. The token goes by standard input, where no other user of either host sees
-// it.
+// startAgent runs ssh. The token goes through standard input, where other users of the hosts cannot
+// see it.
 func (cfg *TeamConfig) startAgent(host string, args []string, token auth.Token) (*remoteCommand, error) {
 	if strings.HasPrefix(host, "-") || strings.ContainsAny(host, " \t\r\n'\"\\$`;&|<>(){}*?!") || host == "" {
 		return nil, fmt.Errorf("this is not the name of a host")
@@ -64,7 +64,7 @@ func (c *remoteCommand) cancelOnEnd(cancel context.CancelCauseFunc) (release fun
 	return func() { close(done) }
 }
 
-// endWithin waits until the command ends by itself, and kills it if that takes too long.
+// endWithin waits until the command ends by itself, and kills it after the timeout.
 func (c *remoteCommand) endWithin(timeout time.Duration) {
 	c.stdin.Close()
 	if !c.EndsWithin(timeout) {
@@ -73,7 +73,7 @@ func (c *remoteCommand) endWithin(timeout time.Duration) {
 	}
 }
 
-// startFailure says why no agent has connected, when the command has ended.
+// startFailure returns the error if the command ended before its agent connected.
 func (c *remoteCommand) startFailure() error {
 	text := fmt.Sprintf("%s ended by %s before loggp connected from there", c.name, c.Status())
 	var exit *exec.ExitError

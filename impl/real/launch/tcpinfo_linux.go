@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// UnacknowledgedTime returns how long nothing has been heard over a connection although an
-// acknowledgement is due, or 0 if none is or that is not known.
+// UnacknowledgedTime returns how long a connection has been silent while an acknowledgement is due,
+// or 0 if none is due or that is unknown.
 func UnacknowledgedTime(fd int) time.Duration {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil || info.Retransmits == 0 && info.Probes == 0 {

@@ -19,19 +19,18 @@ type Team struct {
 	Hosts []Host // by rank
 
 	runCount int            // that were started
-	agents   []*remoteAgent // of the ranks from 1 up; nil in the process of a rank, which knows the hosts alone
+	agents   []*remoteAgent // of the ranks from 1 up; nil in the process of another rank, which knows only the hosts
 }
 
 // Host is where a rank runs.
 type Host struct {
-	Name       string      // as the user calls it, or as it calls itself
-	Address    string      // IP address: of rank 0 where others reach it, of others from where they came
+	Name       string      // the user's name for it, or its own
+	Address    string      // IP address: of rank 0 the one at which others reach it, of others the one that they connected from
 	Facts      []host.Fact // about it
 	Processors []int       // on which the rank may run
 }
 
-// rankHosts returns the information about the hosts that a rank needs, by rank; without a team,
-// nothing.
+// rankHosts returns the part of the hosts that a rank needs, by rank, or nil without a team.
 func (t *Team) rankHosts() []Host {
 	if t == nil {
 		return nil
@@ -43,10 +42,10 @@ func (t *Team) rankHosts() []Host {
 	return places
 }
 
-// SameHost reports whether two ranks are on one host; those of no team are.
+// SameHost reports whether two ranks are on one host. Without a team they are.
 func (t *Team) SameHost(a, b int) bool { return t == nil || t.Hosts[a].Name == t.Hosts[b].Name }
 
-// RanksOnHost returns how many of the first ranks are on the host of one.
+// RanksOnHost returns how many of the first ranks are on the same host as one.
 func (t *Team) RanksOnHost(rank, ranks int) int {
 	n := 0
 	for r := range ranks {
@@ -57,8 +56,7 @@ func (t *Team) RanksOnHost(rank, ranks int) int {
 	return n
 }
 
-// Address returns the IP address of rank 0's host by which the others reach it; of no team "", for
-// loopback.
+// Address returns the IP address at which others reach rank 0, or "" without a team, for loopback.
 func (t *Team) Address() string {
 	if t == nil {
 		return ""
@@ -66,8 +64,8 @@ func (t *Team) Address() string {
 	return t.Hosts[0].Address
 }
 
-// Close ends the agents. When it returns nothing of the team is left on this host, and on the
-// others soon.
+// Close ends the agents. When it returns no process of the team is left on this host; those on
+// other hosts end soon.
 func (t *Team) Close() {
 	var all sync.WaitGroup
 	for _, a := range t.agents {
@@ -90,7 +88,7 @@ type remoteAgent struct {
 	remote  *remoteCommand // that has started it, or nil
 }
 
-// rankExitTimeout is how long an agent may take to end the rank that it was told to end.
+// rankExitTimeout is how long an agent may take to end its rank on command.
 const rankExitTimeout = time.Second
 
 // superviseRun is rankProcess.supervise for a rank on another host.
@@ -119,8 +117,8 @@ func (a *remoteAgent) superviseRun(run int, stop <-chan struct{}, explain *bool,
 	}
 }
 
-// stopRun stops the rank when stop is closed before the run is over. It closes the connection to an
-// agent that does not answer, which ends the agent.
+// stopRun stops the rank if stop is closed before the run is over. If the agent does not answer it
+// closes the connection, which ends the agent.
 func (a *remoteAgent) stopRun(run int, stop <-chan struct{}, explain *bool, over <-chan struct{}) {
 	select {
 	case <-stop:
@@ -139,8 +137,8 @@ func (a *remoteAgent) stopRun(run int, stop <-chan struct{}, explain *bool, over
 	}
 }
 
-// commandExitTimeout is how long the command that has started an agent may take to end when the
-// agent has.
+// commandExitTimeout is how long the command that has started an agent may run after the agent has
+// ended.
 const commandExitTimeout = 500 * time.Millisecond
 
 // lossError describes the loss of the connection to the agent.
@@ -159,8 +157,8 @@ func (a *remoteAgent) lossError(err error) *RankDeath {
 // helloTimeout is how long an agent that has connected may take to say hello.
 var helloTimeout = 5 * time.Second
 
-// refusalError says why an agent was refused. It is the error of the host even if the command that
-// has started the agent has ended since.
+// refusalError is the reason why an agent was refused. It is the error of the host even if the
+// command that started the agent has ended since.
 type refusalError string
 
 func (why refusalError) Error() string { return string(why) }

@@ -7,8 +7,8 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// The lanes of a channel take messages of a few words, as those of interfaces on the I/O bus, and
-// few of them, so that programs meet full ones.
+// The lanes of a channel take a few messages of a few words, as interfaces on the I/O bus do, so
+// that programs meet full lanes.
 const (
 	maxMessageSize = 88
 	laneCapacity   = 16
@@ -19,7 +19,7 @@ type lane struct {
 	mu           sync.Mutex
 	messages     bufferList
 	lent         *buffer      // lent to the rank
-	refusedRanks map[int]bool // ranks to be told when there is room again
+	refusedRanks map[int]bool // ranks to be notified when there is room again
 	isClosed     bool         // the rank's program has ended: messages are dropped
 }
 
@@ -65,7 +65,7 @@ func (c channel) Recv(p device.Priority) *device.Packet {
 	return &l.lent.Packet
 }
 
-// announceRoom tells those whose messages were refused that there is room. The lock is held.
+// announceRoom notifies the ranks whose messages were refused that there is room. The lock is held.
 func (p *port) announceRoom(l *lane) {
 	for r := range l.refusedRanks {
 		p.ports[r].inbox.countEvent(p.job)
@@ -73,7 +73,7 @@ func (p *port) announceRoom(l *lane) {
 	clear(l.refusedRanks)
 }
 
-// closeLanes drops messages from now on.
+// closeLanes makes the lanes drop messages from now on.
 func (p *port) closeLanes() {
 	for i := range p.lanes {
 		l := &p.lanes[i]

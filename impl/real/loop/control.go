@@ -6,8 +6,8 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// controlState is what ranks share of a network that broadcasts and combines. It keeps what all
-// broadcasts had until all ranks have taken them.
+// controlState is the shared state of a network that broadcasts and combines. It keeps the words of
+// a broadcast until all ranks have received them.
 type controlState struct {
 	mu               sync.Mutex
 	messages         map[int]*controlMessage // by number
@@ -79,14 +79,14 @@ func (c control) Combine(op device.Combination, word uint32) (result uint32) {
 	return result
 }
 
-// wakeAll lets ranks look again.
+// wakeAll counts an event at all ranks.
 func (c control) wakeAll() {
 	for _, p := range c.ports {
 		p.inbox.countEvent(c.job)
 	}
 }
 
-// waitUntil waits until something is so.
+// waitUntil waits until a condition holds.
 func (c control) waitUntil(so func() bool) {
 	w := c.Watch()
 	for {

@@ -8,15 +8,15 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Datagrams are as long as Ethernet, IP and UDP allow. A rank keeps few that it has not received,
-// and is a member of as many groups as common network cards filter.
+// Datagrams are as long as Ethernet, IP and UDP allow. A rank keeps few unreceived ones, and is a
+// member of at most as many groups as common network cards filter.
 const (
 	maxDatagramSize    = 1472
 	maxQueuedDatagrams = 64
 	maxGroups          = 20
 )
 
-// datagramState is what has come for a rank.
+// datagramState holds the datagrams that have arrived for a rank.
 type datagramState struct {
 	mu            sync.Mutex
 	queue         bufferList
@@ -75,7 +75,7 @@ func (g *datagramState) hasJoined(group uint32) bool {
 	return slices.Contains(g.joinedGroups, group)
 }
 
-// transmitDatagram carries a datagram to a port, as well as it can.
+// transmitDatagram carries a datagram to a port, subject to the faults.
 func (d datagram) transmitDatagram(to *port, b []byte) {
 	if d.random.isHit(d.faults.Loss) {
 		return
@@ -99,7 +99,7 @@ func (d datagram) transmitDatagram(to *port, b []byte) {
 	}
 }
 
-// enqueueDatagram takes a datagram in, if there is room.
+// enqueueDatagram adds a datagram to the queue if there is room.
 func (p *port) enqueueDatagram(q *buffer) {
 	g := &p.datagrams
 	g.mu.Lock()

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Faults are what the optional capabilities may do to their users and seldom do: probabilities from
-// 0 to 1, of each operation. Packets are not affected. Random numbers come from the seed and the
-// rank, so that each rank meets the same faults in the same operations.
+// Faults are rare events that the optional capabilities allow: probabilities from 0 to 1 for each
+// operation. Packets are not affected. Random numbers come from the seed and the rank, so that each
+// rank meets the same faults in the same operations.
 type Faults struct {
 	Seed uint64
 
@@ -20,13 +20,13 @@ type Faults struct {
 	Delay     float64 // an access, an entry or a signal takes effect up to 100 µs after its call
 }
 
-// faultRandom is random numbers of one rank, for its program and its handlers.
+// faultRandom generates the random numbers of one rank, for its program and its handlers.
 type faultRandom struct {
 	mu        sync.Mutex
 	generator *rand.Rand
 }
 
-// isHit is true with probability p.
+// isHit returns true with probability p.
 func (d *faultRandom) isHit(p float64) bool {
 	if p == 0 {
 		return false
@@ -36,7 +36,7 @@ func (d *faultRandom) isHit(p float64) bool {
 	return d.generator.Float64() < p
 }
 
-// randomPause is up to 100 µs with probability p, or 0.
+// randomPause returns up to 100 µs with probability p, else 0.
 func (d *faultRandom) randomPause(p float64) time.Duration {
 	if !d.isHit(p) {
 		return 0
@@ -46,15 +46,15 @@ func (d *faultRandom) randomPause(p float64) time.Duration {
 	return time.Duration(d.generator.Int64N(int64(100 * time.Microsecond)))
 }
 
-// delayedOperations is operations of a rank that take effect later, one after another.
+// delayedOperations holds operations of a rank that take effect later, one after another.
 type delayedOperations struct {
 	mu        sync.Mutex
 	pending   []func()
 	isRunning bool
 }
 
-// runLater carries out an operation in a goroutine, behind all that the rank has started before.
-// Meanwhile it counts as a rank that does not wait.
+// runLater executes an operation in a goroutine, after all earlier ones of the rank. Until then it
+// counts as a rank that does not wait.
 func (p *port) runLater(operation func()) {
 	t := &p.delayed
 	pause := p.random.randomPause(p.faults.Delay)
@@ -76,7 +76,7 @@ func (p *port) runLater(operation func()) {
 	}
 }
 
-// runPending carries out what waits.
+// runPending executes the pending operations.
 func (t *delayedOperations) runPending() {
 	for {
 		t.mu.Lock()

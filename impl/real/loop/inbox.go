@@ -10,12 +10,12 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// inbox is the packets that have arrived for a rank, and the place where it sleeps.
+// inbox holds the packets that have arrived for a rank, and the state of its sleep.
 type inbox struct {
-	hasPackets atomic.Bool // not empty, for a look without the lock
+	hasPackets atomic.Bool // not empty; read without the lock
 
 	mu            sync.Mutex
-	wakeCondition sync.Cond // the rank does not sleep any more
+	wakeCondition sync.Cond // signalled when the rank no longer sleeps
 	packets       bufferList
 	eventCount    uint64 // of device.Watch
 	sleepReason   sleepReason
@@ -24,7 +24,7 @@ type inbox struct {
 	exitNotices   []exitNotice
 }
 
-// sleepReason is what a rank sleeps for.
+// sleepReason is the kind of event for which a rank sleeps.
 type sleepReason uint8
 
 const (
@@ -70,8 +70,8 @@ func (in *inbox) wakeRank(j *job) {
 	in.wakeCondition.Signal()
 }
 
-// sleepUntilWoken lets the rank sleep until something wakes it, which may be less than what it
-// sleeps for, or until d has passed if d is not 0. The lock is held, but not meanwhile.
+// sleepUntilWoken lets the rank sleep until it is woken, perhaps too early, or until d has passed
+// if d is not 0. The lock is held by the caller, and released during the sleep.
 func (in *inbox) sleepUntilWoken(j *job, what sleepReason, d time.Duration) {
 	in.sleepReason = what
 	if d > 0 {
@@ -110,11 +110,11 @@ func (in *inbox) dequeueLocked() *buffer {
 	return q
 }
 
-// pollsBeforeSleep is how often a rank looks again before it sleeps. To sleep and be woken takes
-// microseconds; to look and let other goroutines run takes some fifty nanoseconds.
+// pollsBeforeSleep is the number of polls before a rank sleeps. Sleeping and waking take
+// microseconds; a poll that lets other goroutines run takes about fifty nanoseconds.
 const pollsBeforeSleep = 100
 
-// waitForPacket takes the first packet and waits until there is one. It returns nil if the inbox is
+// waitForPacket waits for a packet and takes it. It returns nil if the inbox is
 // closed.
 func (in *inbox) waitForPacket(j *job) *buffer {
 	for range pollsBeforeSleep {
@@ -131,8 +131,8 @@ func (in *inbox) waitForPacket(j *job) *buffer {
 	return in.dequeueLocked()
 }
 
-// close drops what is there and what will come, and wakes the rank. It returns who is to hear of
-// it.
+// close drops all packets, present and future, and wakes the rank. It returns the notices to be
+// sent.
 func (in *inbox) close() []exitNotice {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -145,14 +145,14 @@ func (in *inbox) close() []exitNotice {
 	return all
 }
 
-// exitNotice is a packet that a rank is to get when the program of another has ended.
+// exitNotice is a packet for a rank that is sent when the program of another one ends.
 type exitNotice struct {
 	rank int
 	head device.Head
 }
 
-// addExitNotice keeps a note until the inbox is closed, and reports whether that may be still to
-// come.
+// addExitNotice keeps a notice until the inbox is closed. It returns false if the inbox is closed
+// already.
 func (in *inbox) addExitNotice(n exitNotice) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -162,7 +162,7 @@ func (in *inbox) addExitNotice(n exitNotice) bool {
 	return !in.isClosed
 }
 
-// isWaiting reports whether the rank waits for others alone.
+// isWaiting reports whether only other ranks can wake this one.
 func (in *inbox) isWaiting() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()

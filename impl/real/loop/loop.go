@@ -1,10 +1,10 @@
 // Package loop runs ranks as goroutines of one process. It is the smallest real transport, the
-// template for the others, and the only one with all optional capabilities of package device: what
-// is built on these is tested here, with faults, before there is a machine that has them.
+// template for the others, and the only one with all optional capabilities of package device: code
+// that uses them is tested here, with faults, before a machine offers them.
 //
 // Each rank has an inbox, a list of buffers behind a lock, into which senders put copies of their
 // packets. There is always room, so a send never waits. The other capabilities are lists and memory
-// behind locks, too. Time is the process's monotonic clock, and work takes the time that it takes.
+// behind locks, too. Time is the computer's monotonic clock.
 package loop
 
 import (
@@ -53,8 +53,8 @@ type job struct {
 
 	barrierArrivals atomic.Int64 // ranks at barriers, in all
 	control         controlState
-	goroutines      sync.WaitGroup // ranks, and what goes on beside them
-	idleCount       atomic.Int32   // ranks that wait or have ended, less what goes on beside them
+	goroutines      sync.WaitGroup // ranks, and operations and handlers that run beside them
+	idleCount       atomic.Int32   // ranks that wait or have ended, minus operations and handlers under way
 
 	failOnce     sync.Once
 	firstFailure error
@@ -101,8 +101,8 @@ func (j *job) fail(err error) {
 
 // countIdle counts one more rank that waits or has ended. A rank that is woken is taken off the
 // count first, and an access or a handler that runs beside the ranks is taken off before it starts.
-// So the count is not full while anything may wake a rank: when it is full, nothing can happen any
-// more.
+// So the count does not reach the number of ranks while anything may wake a rank. When it does,
+// nothing can happen any more.
 func (j *job) countIdle() {
 	if int(j.idleCount.Add(1)) != len(j.ports) {
 		return

@@ -71,7 +71,8 @@ func (m memory) applyGet(q *port, k device.Key, off int, b []byte, done device.H
 	m.enqueueCompletion(done, !ok)
 }
 
-// accessRegion hands n bytes of what is exposed as k to transfer, and reports whether they all are.
+// accessRegion passes n bytes of the memory that is exposed as k to transfer. It returns false if
+// they are not all exposed.
 func (e *exposedMemory) accessRegion(k device.Key, off, n int, transfer func(there []byte)) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -115,7 +116,7 @@ type barrier struct{ *port }
 func (b barrier) Arrive() {
 	b.ExitIfJobFailed()
 	b.ownArrivals++
-	if b.barrierArrivals.Add(1)%int64(len(b.ports)) == 0 { // the last: nobody comes to the next before
+	if b.barrierArrivals.Add(1)%int64(len(b.ports)) == 0 { // the last; the next barrier begins only after it
 		for _, p := range b.ports {
 			p.inbox.countEvent(b.job)
 		}

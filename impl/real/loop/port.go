@@ -27,7 +27,7 @@ type port struct {
 	lanes                            [device.NumPriorities]lane
 	datagrams                        datagramState
 	ownArrivals                      uint64 // at the barrier
-	broadcastCount, combinationCount int    // of device.Control: broadcasts and combinations that the rank has begun
+	broadcastCount, combinationCount int    // broadcasts and combinations of device.Control that the rank has begun
 	delayed                          delayedOperations
 	random                           faultRandom
 }
@@ -108,7 +108,7 @@ func (p *port) NotifyExit(rank int, head device.Head) {
 	}
 }
 
-// finish lets the rank receive nothing any more, and tells those who asked to hear of it.
+// finish stops the rank from receiving, and sends the notices of its exit.
 func (p *port) finish() {
 	for _, note := range p.inbox.close() {
 		p.sendExitNotice(note)
@@ -117,7 +117,7 @@ func (p *port) finish() {
 	p.closeLanes()
 }
 
-// sendExitNotice tells a rank that the program of this one has ended.
+// sendExitNotice sends a rank the notice that the program of this one has ended.
 func (p *port) sendExitNotice(n exitNotice) {
 	p.ports[n.rank].inbox.enqueue(p.job, p.buffers.takeCopy(p.Rank(), &n.head, nil))
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// maxEntrySize is the length of the longest entry: what an Ethernet frame leaves of its 1500 bytes
-// to the protocol of a remote memory access.
+// maxEntrySize is the length of the longest entry: the part of an Ethernet frame's 1500 bytes that
+// the protocol of a remote memory access leaves.
 const maxEntrySize = 1408
 
-// entryQueues is the queues of a rank. A key is a place, which is not used again.
+// entryQueues holds the queues of a rank. A key is an index, which is not used again.
 type entryQueues struct {
 	mu    sync.Mutex
 	byKey []*entryQueue // nil: destroyed
@@ -21,7 +21,7 @@ type entryQueues struct {
 type entryQueue struct {
 	size, usedBytes int
 	entries         bufferList
-	refusedWriters  map[int]bool // by writer: an entry was refused, and none with Retry was taken since
+	refusedWriters  map[int]bool // by writer: an entry was refused, and no entry with Retry was taken since
 }
 
 type queue struct{ *port }
@@ -52,7 +52,7 @@ func (q queue) Enqueue(dst int, k device.Key, b []byte, flags device.EnqueueFlag
 	}
 }
 
-// applyEntry lets an entry take effect.
+// applyEntry adds an entry to its queue, or completes it as refused.
 func (q queue) applyEntry(to *port, k device.Key, entry *buffer, flags device.EnqueueFlags, done device.Head, unlucky bool) {
 	taken := to.queues.appendEntry(k, entry, flags&device.Retry != 0, unlucky)
 	to.inbox.countEvent(q.job)

@@ -6,8 +6,8 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// signalState is the signals of a rank that wait for its handler, which runs in a goroutine of its
-// own, or in the rank's when it unmasks them.
+// signalState holds the signals of a rank that wait for its handler. The handler runs in a
+// goroutine of its own, or in the rank's when the rank unmasks signals.
 type signalState struct {
 	mu          sync.Mutex
 	handlerDone sync.Cond // running is false
@@ -43,7 +43,7 @@ func (s signal) Raise(dst int, head device.Head) {
 	}
 }
 
-// addSignal adds a signal to those of the port.
+// addSignal adds a signal to the pending ones of the port.
 func (p *port) addSignal(r raisedSignal) {
 	h := &p.signals
 	h.mu.Lock()
@@ -54,8 +54,8 @@ func (p *port) addSignal(r raisedSignal) {
 	}
 }
 
-// startHandler starts a goroutine for the signals that wait, if they may run and none does. The
-// lock is held. The goroutine counts as a rank that does not wait.
+// startHandler starts a goroutine for pending signals, if they may be handled and no handler runs.
+// The lock is held. The goroutine counts as a rank that does not wait.
 func (p *port) startHandler() {
 	h := &p.signals
 	if h.isRunning || h.isMasked || h.handler == nil || len(h.pending) == 0 {
@@ -74,8 +74,8 @@ func (p *port) startHandler() {
 	})
 }
 
-// handlePending runs the handler for the signals that wait, until they are masked. The lock is
-// held, but not meanwhile.
+// handlePending runs the handler for pending signals until they are masked. The lock is held by the
+// caller, and released while the handler runs.
 func (p *port) handlePending() {
 	h := &p.signals
 	h.isRunning = true
@@ -91,7 +91,8 @@ func (p *port) handlePending() {
 	}
 }
 
-// callHandler runs the handler. The lock is held, but not meanwhile.
+// callHandler runs the handler. The lock is held by the caller, and released while the handler
+// runs.
 func (h *signalState) callHandler(r raisedSignal) {
 	handler := h.handler
 	h.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// socketVariable has the number of the file by which the manager is spoken to.
+// socketVariable has the descriptor of the connection to the manager.
 const socketVariable = "PMI_FD"
 
 // keyValueSpace is a manager's key-value space, as of PMI-1: a line for each command, and one for
@@ -90,7 +90,7 @@ func (s *keyValueSpace) close(ctx context.Context) error {
 	return err
 }
 
-// sendCommand sends a command, and returns a value of its answer if one is wanted.
+// sendCommand sends a command, and returns a value of the answer.
 func (s *keyValueSpace) sendCommand(command, answer, want string) (string, error) {
 	name, _, _ := strings.Cut(command, " ")
 	if _, err := io.WriteString(s.socket, "cmd="+command+"\n"); err != nil {

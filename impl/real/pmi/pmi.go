@@ -1,11 +1,11 @@
 // Package pmi finds the other ranks of a job whose processes a process manager has started: mpirun
 // or srun.
 //
-// The manager tells each process its rank and how many there are (Find). Ranks then exchange short
-// texts, each all of them at once (Job.Allgather): over the manager's key-value space if it offers
-// one by PMI-1, as MPICH's mpirun and 'srun --mpi=pmi2' do; else by files in a directory, on one
-// host that of the job or of the system for temporary files. Only the user's processes can read
-// them. This is for finding each other: messages go over connections of the ranks' own.
+// The manager tells each process its rank and the number of ranks (Find). Ranks then exchange short
+// texts by allgather (Job.Allgather): over the manager's key-value space if it offers one by PMI-1,
+// as MPICH's mpirun and 'srun --mpi=pmi2' do; otherwise by files in a directory, which on one host
+// is the job's or the system's directory for temporary files. Only the user's processes can read
+// them. Ranks use it to find each other; messages go over connections of their own.
 package pmi
 
 import (
@@ -21,7 +21,7 @@ import (
 
 // Job is this process's place in a job that a process manager has started.
 type Job struct {
-	Manager    string // as users call it
+	Manager    string // the users' name for it
 	Rank, Size int
 	Round      int    // how often Allgather was called
 	Directory  string // that all hosts of the job share, for the exchange; "" is enough on one host, or if the manager has a key-value space
@@ -32,14 +32,14 @@ type Job struct {
 	exchange       exchange // nil before the first Allgather
 }
 
-// exchange lets the processes of a job read what each has written, once for each round.
+// exchange lets the processes of a job exchange texts, once in each round.
 type exchange interface {
 	allgather(ctx context.Context, round int, text string) ([]string, error)
 	close(ctx context.Context) error // waits until all have read
 }
 
-// processManager is how a process manager tells processes about their job, by variables of the
-// environment.
+// processManager describes the environment variables by which a process manager tells processes
+// about their job.
 type processManager struct {
 	name                       string
 	rankVariable, sizeVariable string
@@ -48,8 +48,8 @@ type processManager struct {
 	directoryVariable          string // that names a directory of the job on its host
 }
 
-// managers are looked for in this order: a manager's processes inherit the variables of the manager
-// within which it was started itself.
+// managers are tried in this order: processes also inherit the variables of a manager that started
+// their own manager.
 var managers = []processManager{
 	{
 		name: "Open MPI's mpirun", rankVariable: "OMPI_COMM_WORLD_RANK", sizeVariable: "OMPI_COMM_WORLD_SIZE", idVariables: []string{"PMIX_NAMESPACE"}, directoryVariable: "PMIX_SERVER_TMPDIR",
@@ -64,8 +64,8 @@ var managers = []processManager{
 	},
 }
 
-// Find returns this process's place in the job of a process manager, or nil if none has started it,
-// or started it alone.
+// Find returns this process's place in the job of a process manager, or nil if no manager started
+// it, or started it alone.
 func Find() (*Job, error) { return findJob(os.Getenv) }
 
 func findJob(get func(string) string) (*Job, error) {
@@ -96,7 +96,7 @@ func findJob(get func(string) string) (*Job, error) {
 // arrivalTimeout is how long processes wait for each other.
 var arrivalTimeout = time.Minute
 
-// Allgather returns the texts of all processes, by rank. All processes call it equally often.
+// Allgather returns the texts of all processes, by rank. All processes must call it equally often.
 func (j *Job) Allgather(ctx context.Context, text string) ([]string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, arrivalTimeout, errLate)
 	defer cancel()
@@ -113,7 +113,7 @@ func (j *Job) Allgather(ctx context.Context, text string) ([]string, error) {
 	return texts, nil
 }
 
-// errLate is why a process waits no longer for the others.
+// errLate is the error if a process has waited too long for the others.
 var errLate = fmt.Errorf("not all ranks have come within %v", arrivalTimeout)
 
 func (j *Job) openExchange() error {
@@ -147,8 +147,8 @@ func (j *Job) openExchange() error {
 	return err
 }
 
-// Close ends the exchange. Rank 0 waits until all have read what it has written, and then nothing
-// is left of that.
+// Close ends the exchange. Rank 0 waits until all have read its texts, and then removes the
+// exchange.
 func (j *Job) Close() error {
 	if j.exchange == nil {
 		return nil

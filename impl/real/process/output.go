@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Output keeps the beginning and the end of what is written to it: what went wrong stands in one of
-// them.
+// Output keeps the first and the last part of the text that is written to it. Error messages are
+// usually in one of them.
 type Output struct {
 	Limit int // bytes of each; 0: 1 KiB
 
@@ -35,7 +35,7 @@ func (o *Output) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String returns what was kept, with a line "…" in place of what was not.
+// String returns the kept text, with a line "…" in place of the rest.
 func (o *Output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -1,9 +1,9 @@
-// Package process starts child processes that do not outlive this one, ends them, and keeps some of
-// what they write.
+// Package process starts child processes that do not outlive this one, ends them, and keeps parts
+// of their output.
 //
-// A child is the first of a process group of its own, so that a signal from the terminal is for
-// this process alone, and ending the child ends its group. On Linux the kernel sends it a signal
-// when this process ends, for whatever reason.
+// A child is the first of a process group of its own, so that a signal from the terminal reaches
+// only this process, and ending the child ends its group. On Linux the kernel signals the child
+// when this process ends, for any reason.
 package process
 
 import (
@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// maxOutputDelay is how long the output of a child that has ended may be held open by processes
-// that it has started.
+// maxOutputDelay is how long processes that a child has started may hold its output open after its
+// end.
 const maxOutputDelay = 500 * time.Millisecond
 
 // Child is a process that was started.
@@ -27,8 +27,8 @@ type Child struct {
 	err      error // when it has ended
 }
 
-// starterThread runs functions on a thread that lasts as long as this process: the kernel takes the
-// end of the thread that has started a child for the end of its parent.
+// starterThread runs functions on a thread that lasts as long as this process: the kernel treats
+// the end of the thread that started a child as the end of its parent.
 var starterThread = sync.OnceValue(func() chan<- func() {
 	functions := make(chan func())
 	go func() {
@@ -65,7 +65,7 @@ func Start(cmd *exec.Cmd, orphaned syscall.Signal) (*Child, error) {
 func (c *Child) Ended() <-chan struct{} { return c.hasEnded }
 
 // Err waits for the end of the child and returns nil if it was exit status 0, else an
-// *exec.ExitError or what went wrong with its output.
+// *exec.ExitError or the error of copying its output.
 func (c *Child) Err() error {
 	<-c.hasEnded
 	return c.err
@@ -94,7 +94,7 @@ func (c *Child) EndsWithin(d time.Duration) bool {
 func (c *Child) Kill() { signalGroup(c.cmd.Process, syscall.SIGKILL) }
 
 // Wait waits for the end of the child. If the context is done it asks the group to end, and kills
-// it after the grace. In any case nothing is left of the group when it returns.
+// it after the grace. When it returns no process of the group is left.
 func (c *Child) Wait(ctx context.Context, grace time.Duration) error {
 	select {
 	case <-c.hasEnded:

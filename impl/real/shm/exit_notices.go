@@ -13,7 +13,7 @@ type exitNotice struct {
 	isDelivered bool
 }
 
-// NotifyExit implements device.Port. The rank itself looks whether others have ended.
+// NotifyExit implements device.Port. The rank itself polls whether others have ended.
 func (p *port) NotifyExit(rank int, head device.Head) {
 	p.ExitIfJobFailed()
 	p.CheckRank(rank)
@@ -47,7 +47,7 @@ func (p *port) deliverExits() bool {
 	return found
 }
 
-// removeDeliveredExits removes the exits that the rank was told about. It is called when the rank's
+// removeDeliveredExits removes the notices that were delivered. It is called when the rank's
 // wait has ended, so that the rank is not mistaken for one that waits for nothing.
 func (p *port) removeDeliveredExits() {
 	if p.exitNotices == nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/loggp/loggp/impl/real/host"
 )
 
-// A rank that gets or puts much asks the owner of the memory to help. If the owner spins in a wait,
-// its processor has nothing else to do: then both copy, chunk by chunk, each the next that neither
-// has taken. If it does not spin, or no longer, the rank that asked copies all.
+// A rank that gets or puts many bytes asks the owner of the memory to help. If the owner spins in a
+// wait, its processor is idle. Then both copy chunk by chunk, each time the next chunk that neither
+// has taken. If the owner does not spin, the asking rank copies everything.
 //
 // Both processors copy 4 MiB in two thirds of the time of one, and 256 KiB in three quarters. A
 // shorter transfer is over before the owner has seen that it is asked.
@@ -73,7 +73,8 @@ func (m *memory) transferJointly(dst int, k device.Key, off int, there uintptr, 
 	return nil
 }
 
-// helpTransfer helps the rank that asked, until all is done or a packet has come for this one.
+// helpTransfer helps the rank that asked, until the transfer is done or a packet arrives for this
+// rank.
 func (m *memory) helpTransfer(asker uint32) {
 	r := int(asker) - 1
 	t := &m.ranks[r].transfer

@@ -8,16 +8,15 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// regionEntry is memory that a rank has exposed, for others to see. The key, plus 1, is written
-// last and cleared first; 0 is none.
+// regionEntry describes memory that a rank has exposed. The key plus 1 is written last and cleared
+// first; 0 marks a free entry.
 type regionEntry struct {
 	key           atomic.Uint64
 	address, size uint64
 }
 
-// maxSharedRegions is how many regions of a rank have their entry in memory that all ranks map. The
-// entries of further ones are in the rank's own memory, from where others read them by a system
-// call.
+// maxSharedRegions is the number of regions of a rank whose entries are in the shared memory.
+// Further entries are in the rank's own memory; other ranks read them by a system call.
 const maxSharedRegions = 1 << 12
 
 // memory is remote memory by the kernel's copies from process to process. A transfer has ended when
@@ -40,7 +39,7 @@ func (m *memory) Expose(b []byte) device.Key {
 	return k
 }
 
-// ownEntry returns the entry of a key of this rank, and makes it if need be.
+// ownEntry returns the entry of a key of this rank. It makes the entry if necessary.
 func (m *memory) ownEntry(k device.Key) *regionEntry {
 	i := int(uint32(k))
 	if i < maxSharedRegions {
@@ -98,7 +97,7 @@ func (m *memory) Get(dst int, k device.Key, off int, b []byte, done device.Head)
 	m.enqueueCompletion(&done, !ok)
 }
 
-// enqueueCompletion tells the rank itself that an access has ended.
+// enqueueCompletion puts the completion of an access into the rank's own inbox.
 func (m *memory) enqueueCompletion(done *device.Head, refused bool) {
 	q := m.Take(m.Rank(), done, 0, nil)
 	q.Refused = refused
@@ -129,7 +128,7 @@ func (m *memory) resolveAddress(what string, dst int, k device.Key, off, n int) 
 	return uintptr(where) + uintptr(off), true
 }
 
-// lookUpRegion returns what a rank says of a key.
+// lookUpRegion returns the entry of a rank's key.
 func (m *memory) lookUpRegion(what string, dst int, k device.Key) (key, where, size uint64) {
 	owner, i := &m.ranks[dst], uint64(uint32(k))
 	var e *regionEntry

@@ -70,7 +70,7 @@ func (p *port) sendRecords(dst int, q *device.Packet) {
 	}
 }
 
-// writeRecord puts a record into the ring to a rank. While the ring is full it takes in arriving
+// writeRecord puts a record into the ring to a rank. While the ring is full it receives arriving
 // packets. It returns false if the rank has ended, since the ring will then stay full.
 func (p *port) writeRecord(dst int, head *device.Head, data []byte, total int) bool {
 	w := &p.writers[dst]
@@ -128,7 +128,7 @@ func (p *port) pollRings() *device.Packet {
 	return nil
 }
 
-// receiveFrom takes the next packet of a rank, or returns nil if none is complete.
+// receiveFrom takes the next complete packet of a rank, or returns nil.
 func (p *port) receiveFrom(r *reader) *device.Packet {
 	for r.hasRecord() {
 		l := r.nextLine

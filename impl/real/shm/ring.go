@@ -14,9 +14,9 @@ import (
 //	12-27  bytes of data in the record
 //	28-63  bytes of the packet from here on
 //
-// Both sides know where data is: it begins behind that of the record before, and at the start of
-// the area where it would not fit what is left. So what looks like a word is one, and to take a
-// record the reader writes nothing.
+// Both sides know where data is: it begins behind that of the record before, or at the start of the
+// area if it does not fit the rest. So the reader can trust the lap in a word, and takes a record
+// without writing anything.
 const (
 	lapBits        = 12
 	bytesShift     = lapBits
@@ -169,7 +169,7 @@ func (r *reader) advance(n int) {
 }
 
 // releaseRead publishes how far the reader is: a quarter of the ring at a time, which is often
-// enough, because a record and what is skipped before it take no more than half of the area.
+// enough, because a record and the bytes skipped before it take at most half of the area.
 func (r *reader) releaseRead() {
 	r.linesReleased, r.areaReleased, r.hasReleased = r.linesRead, r.areaRead, true
 	r.linesTaken.Store(r.linesRead)

@@ -47,7 +47,7 @@ type rankState struct {
 	isAsleep atomic.Uint32 // the rank sleeps, or is about to: a rank that has something for it clears this and wakes it
 	_        [lineSize - 4]byte
 
-	helpRequester atomic.Uint32 // plus 1, the rank that would have this one help with its get; 0: none
+	helpRequester atomic.Uint32 // 1 + the rank that asks this one to help with a transfer; 0: no rank
 	_             [lineSize - 4]byte
 
 	transfer jointTransfer
@@ -63,7 +63,7 @@ type rankState struct {
 	pid              atomic.Int32 // its process
 	_                [lineSize - 36]byte
 
-	awaitsExit [launch.MaxRanks]atomic.Bool // ranks of whose end it has asked to be told, and has not been
+	awaitsExit [launch.MaxRanks]atomic.Bool // ranks whose exit notice it has asked for and not had
 
 	// While the rank waits, and when it has ended: how far it is in its rings.
 	sent, received [launch.MaxRanks]atomic.Uint64
@@ -107,9 +107,9 @@ func segmentAt(mapped []byte, ranks int) *segment {
 // ringBetween returns the ring from one rank to another.
 func (s *segment) ringBetween(from, to int) *ring { return &s.rings[from*len(s.ranks)+to] }
 
-// deadlockedRanks returns the ranks that wait if nothing can happen any more, else nil. A rank
-// publishes its progress before its wait begins, and it stays valid until that ends. So if no wait
-// has ended while all were read, they are of one time. Only the supervisor of the job calls it.
+// deadlockedRanks returns the waiting ranks of a deadlock, or nil. A rank publishes its progress
+// before its wait begins, and it stays valid until that ends. So if no wait has ended while all
+// were read, they are of one time. Only the supervisor of the job calls it.
 func (s *segment) deadlockedRanks() []int {
 	if s.progress == nil {
 		s.progress = transport.NewProgress(len(s.ranks))

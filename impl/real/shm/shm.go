@@ -2,13 +2,13 @@
 //
 // For each ordered pair of ranks the memory has a ring of cache lines with one writer and one
 // reader. A short packet is one line, whose first word is written last: sending it moves one line
-// from processor to processor, and the receiver looks at nothing else. The data of longer packets
-// is in an area beside the ring, in fragments, so that the receiver copies while the sender still
+// from processor to processor, and the receiver polls only that line. The data of longer packets is
+// in an area beside the ring, in fragments, so that the receiver copies while the sender still
 // writes. There are no locks.
 //
-// Remote memory is the kernel's copy from process to process (process_vm_readv), if the system
-// permits it; else there is none. Counters are words of the shared memory. The clock is the
-// machine's, the same in all processes.
+// Remote memory is the kernel's copy from process to process (process_vm_readv). Without the
+// permission for it, ports have no remote memory. Counters are words of the shared memory. All
+// processes read the same clock of the computer.
 //
 // A rank that waits either spins, which is fast and takes a processor, or sleeps until it is woken
 // (a futex).

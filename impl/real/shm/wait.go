@@ -6,7 +6,7 @@ import (
 	"github.com/loggp/loggp/impl/real/transport"
 )
 
-// pollIntervals is for looks that are loads from a cache line.
+// pollIntervals are those of a spinning rank. A poll is a load from a cache line.
 var pollIntervals = transport.PollIntervals{CheckJob: 1 << 6, YieldProcessor: 1 << 11}
 
 // longWaitPolls is the number of unsuccessful polls after which a rank publishes that it is
@@ -70,7 +70,7 @@ func (p *port) publishWait() {
 	p.state.waitChanges.Add(1)
 }
 
-// publishProgress publishes how far the rank is in its rings.
+// publishProgress publishes the rank's position in its rings.
 func (p *port) publishProgress() {
 	for r := range p.writers {
 		p.state.sent[r].Store(p.writers[r].linesWritten)
@@ -81,7 +81,7 @@ func (p *port) publishProgress() {
 	}
 }
 
-// awaitRoom waits until something may have changed, when the ring to send into is full.
+// awaitRoom waits until something may have changed while the ring to send into is full.
 func (p *port) awaitRoom(changed func() bool) {
 	p.ExitIfJobFailed()
 	if p.IsBlocking {
@@ -91,9 +91,9 @@ func (p *port) awaitRoom(changed func() bool) {
 	}
 }
 
-// sleepUnless lets the rank sleep until it is woken, unless there is something already. A rank that
-// has something for it writes that first and then looks at asleep; the sleeper does so the other
-// way round. So one of them sees the other.
+// sleepUnless lets the rank sleep until it is woken, unless something has arrived already. A sender
+// writes first and then reads isAsleep; the sleeper sets isAsleep first and then looks for data. So
+// at least one of them sees the other.
 //
 // Note: each uses an operation that reads and writes, which no processor lets a later read
 // overtake. A store would do as Go defines it, but under the race detector stores are weaker: both

@@ -14,7 +14,7 @@ import (
 
 // datagramPort is the port of a rank that also sends datagrams, by UDP and IP multicast
 // (Config.Datagrams). A rank has one socket for unicast and one for its groups, whose port number
-// is the same at all ranks. Datagrams are received when the rank looks for events. They are lost if
+// is the same at all ranks. Datagrams are received when the rank polls for events. They are lost if
 // its sockets or its queue are full.
 type datagramPort struct {
 	*port
@@ -183,7 +183,7 @@ func (d *datagramPort) takeBuffer() datagram {
 	return datagram{bytes: make([]byte, datagramHeaderSize+d.maxSize)}
 }
 
-// isWanted reports whether a datagram is of this job and for this rank.
+// isWanted reports whether a datagram belongs to this job and is for this rank.
 func (d *datagramPort) isWanted(b []byte) bool {
 	if len(b) < datagramHeaderSize || binary.LittleEndian.Uint64(b) != d.jobNumber {
 		return false
@@ -294,8 +294,8 @@ func (c datagramCapability) Recv(deadline unit.Time) *device.Packet {
 	}
 }
 
-// datagramSetup is what a rank tells all others: the address of its unicast socket, and from rank 0
-// the port number of groups and the number of the job.
+// datagramSetup is sent by each rank to all others: the address of its unicast socket, and from
+// rank 0 also the port number of groups and the number of the job.
 type datagramSetup struct {
 	Address   udpAddress
 	GroupPort uint16

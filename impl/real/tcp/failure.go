@@ -10,8 +10,8 @@ import (
 	"github.com/loggp/loggp/impl/real/launch"
 )
 
-// handleLostLink is called when a connection has ended before the rank at the other end said that
-// it has.
+// handleLostLink is called when a connection has ended before the rank at the other end reported
+// its exit.
 func (p *port) handleLostLink(l *link, err error) {
 	if p.hasEnded {
 		p.abandonLink(l)
@@ -24,7 +24,7 @@ func (p *port) handleLostLink(l *link, err error) {
 	p.failJob(fmt.Errorf("tcp: the connection of rank %d to rank %d: %w", p.Rank(), l.peer, err))
 }
 
-// handleMalformedFrame is called when something has arrived that no rank sends.
+// handleMalformedFrame is called when data has arrived that no rank sends.
 func (p *port) handleMalformedFrame(l *link, err error) {
 	if p.hasEnded {
 		p.abandonLink(l)
@@ -40,7 +40,7 @@ func (p *port) failJob(err error) {
 	runtime.Goexit()
 }
 
-// abandonLink neither sends nor receives over a connection any more.
+// abandonLink stops sending and receiving over a connection.
 func (p *port) abandonLink(l *link) {
 	l.isAbandoned = true
 	p.stopReading(l)
@@ -60,11 +60,11 @@ func (p *port) stopReading(l *link) {
 	}
 }
 
-// maxSilence is how long a connection over which an answer is due may be silent.
+// maxSilence is how long a connection may be silent while an acknowledgement is due.
 var maxSilence = 10 * time.Second
 
-// checkPeers looks whether the hosts of the other ranks still answer. It is called now and then
-// while a rank waits.
+// checkPeers checks that the hosts of the other ranks still answer. A waiting rank calls it about
+// once a second.
 //
 // Note: TCP_USER_TIMEOUT would also close a connection whose other side answers, but computes and
 // has no room for more.
@@ -76,7 +76,7 @@ func (p *port) checkPeers() {
 		case launch.UnacknowledgedTime(l.fd) < maxSilence:
 			l.silentSince = 0
 		case l.silentSince == 0:
-			l.silentSince = now // there may have been nothing to send before
+			l.silentSince = now // there may have been nothing to acknowledge before
 		case now-l.silentSince > maxSilence:
 			p.handleLostLink(l, fmt.Errorf("no answer from its machine for %v", maxSilence))
 		}

@@ -12,7 +12,7 @@ import (
 //
 //	0-39   bytes behind the header
 //	40-47  the kind of the frame, of those below
-//	48-63  a mark by which other data is told from a frame
+//	48-63  a mark that distinguishes a frame from other data
 //
 // and the others are the head of the packet.
 const headerSize = 8 * (1 + device.HeadWords)

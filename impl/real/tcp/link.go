@@ -11,9 +11,8 @@ import (
 
 // link is a rank's end of its connection to another.
 //
-// The link reads as much as there is into its buffer. A packet that fits is received
-// where it lies there; what has come of a longer one is moved to a packet buffer, and the rest is
-// read there.
+// The link reads as much as has arrived into its buffer. A packet that fits is received in place.
+// The first part of a longer one is moved to a packet buffer, and the rest is read there.
 type link struct {
 	fd   int
 	peer int
@@ -25,15 +24,15 @@ type link struct {
 	packetsSent, packetsReceived uint64 // packets
 	peerEnded                    bool   // nothing more arrives: the other rank has ended
 	isAbandoned                  bool   // nor can anything be sent
-	awaitsExit                   bool   // this rank has asked to be told of the other's end, and has not been told:
+	awaitsExit                   bool   // this rank has asked for a notice of the other's exit, and has not had it:
 	exitHead                     device.Head
-	silentSince                  time.Duration // when it was noticed that the other side is silent; 0: it is not
+	silentSince                  time.Duration // when the silence of the other side was noticed; 0: it is not silent
 }
 
 // bufferSize is the length of buffers. It is twice the longest packet of an eager message.
 const bufferSize = 256 << 10
 
-// buffered returns what is in the buffer and was not taken.
+// buffered returns the bytes in the buffer that were not taken.
 func (l *link) buffered() []byte { return l.buffer[l.start:l.end] }
 
 // readSpace returns where the next bytes are to be read to. It is not empty if look has been called
@@ -50,8 +49,8 @@ func (l *link) readSpace() []byte {
 	return l.buffer[l.end:]
 }
 
-// moveBuffered moves what is in the buffer to the front of another, or of the same, which becomes
-// the link's buffer.
+// moveBuffered moves the buffered bytes to the front of another buffer, or of the same one, which
+// becomes the link's buffer.
 func (l *link) moveBuffered(to []byte) {
 	n := copy(to, l.buffered())
 	l.buffer, l.start, l.end = to, 0, n
@@ -66,7 +65,7 @@ func (l *link) addRead(n int) {
 	}
 }
 
-// frontKind says what is at the front of the bytes that have arrived over a link.
+// frontKind is the kind of data at the front of the bytes that have arrived over a link.
 type frontKind uint8
 
 const (
@@ -75,8 +74,8 @@ const (
 	packetInBuffer                  // a packet in a packet buffer
 )
 
-// examineFront returns what is at the front, and the bytes of data if that is a packet in the
-// link's buffer. It handles frames that are no packets on the way.
+// examineFront returns the kind of data at the front, and its size if it is a packet in the link's
+// buffer. It handles other frames before the packet.
 func (p *port) examineFront(l *link) (frontKind, int) {
 	for {
 		if l.partial != nil {
@@ -109,13 +108,13 @@ func (p *port) examineFront(l *link) (frontKind, int) {
 	}
 }
 
-// maxUnplacedData is the longest data for which the port does not ask where it is to go: copying it
-// from the caches costs less.
+// maxUnplacedData is the longest data whose destination the port does not ask for: copying it from
+// the caches costs less.
 const maxUnplacedData = 32 << 10
 
-// beginLongPacket moves what has arrived of a long packet to a packet buffer, where the rest is to
-// be read. It returns false, and does nothing, if the packet fits the link's buffer and the user of
-// the port has no place for its data.
+// beginLongPacket moves the first part of a long packet to a packet buffer, into which the rest
+// will be read. It returns false, and does nothing, if the packet fits the link's buffer and the
+// receiver has named no destination.
 func (p *port) beginLongPacket(l *link, n int) bool {
 	b := l.buffered()
 	decodeHead(b, &p.arrivedHead)
@@ -131,8 +130,7 @@ func (p *port) beginLongPacket(l *link, n int) bool {
 	return true
 }
 
-// takePacket takes the next packet that has arrived over a link, or returns nil if none is
-// complete.
+// takePacket takes the next complete packet that has arrived over a link, or returns nil.
 func (p *port) takePacket(l *link) *device.Packet {
 	what, n := p.examineFront(l)
 	switch what {
@@ -183,7 +181,7 @@ func (p *port) enqueueArrived(l *link) {
 	}
 }
 
-// readLink reads what has arrived, and reports whether there was anything.
+// readLink reads the bytes that have arrived, and reports whether there were any.
 func (p *port) readLink(l *link) bool {
 	if l.peerEnded {
 		return false
@@ -206,7 +204,7 @@ func (p *port) readLink(l *link) bool {
 	return false
 }
 
-// detachBuffer gives a link another buffer, because the rank may still use a packet in its own.
+// detachBuffer gives a link another buffer, because the rank may still use a packet in the old one.
 func (p *port) detachBuffer(l *link) {
 	lent := l.buffer
 	if p.spareBuffer == nil {

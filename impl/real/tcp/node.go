@@ -18,7 +18,7 @@ type node struct {
 	connectContext context.Context // of it
 	cancelConnect  func()
 
-	linksMutex sync.Mutex // guards what Stop needs and Start makes
+	linksMutex sync.Mutex // guards what Connect makes and Stop uses
 }
 
 func (n *node) Port() device.Port {
@@ -53,7 +53,7 @@ func (n *node) Connect() {
 		err = n.makeLinks(n.wireup.conns)
 	}
 	if err != nil {
-		p.AwaitJobFailure() // with the connections open, so that the others do not fail because of them
+		p.AwaitJobFailure() // with open connections, so that the others do not fail because of closed ones
 		p.failJob(fmt.Errorf("tcp: rank %d: %w", p.Rank(), err))
 	}
 }
@@ -83,8 +83,8 @@ func (n *node) makeLinks(connections []*net.TCPConn) error {
 	return nil
 }
 
-// addLink makes the link to a rank. It has a descriptor of its own, so that the connection can be
-// closed.
+// addLink makes the link to a rank. The link has a descriptor of its own, so that the connection
+// can be closed.
 func (p *port) addLink(r int, c *net.TCPConn) error {
 	fd, err := duplicateSocket(c)
 	if err != nil {
@@ -123,7 +123,7 @@ func (p *port) finish() {
 		}
 	}
 	for w := (backoff{isReported: true}); !p.haveAllEnded(); {
-		if !p.drainLinks() && !p.haveAllEnded() { // what had arrived before may say so
+		if !p.drainLinks() && !p.haveAllEnded() { // frames that had arrived may be reports of exits
 			w.pause(p)
 		}
 	}

@@ -33,7 +33,7 @@ type port struct {
 	spareBuffer     []byte        // and the buffer to use next
 	enqueuedCount   uint64        // how many packets and notices have been put into the inbox
 	hasEnded        bool
-	reportsActivity bool        // what is reported is that the rank waits no more
+	reportsActivity bool        // reports say that the rank no longer waits
 	arrivedHead     device.Head // of a packet that has not been received
 
 	frame          [headerSize + maxCopiedData]byte // a frame to be sent
@@ -41,8 +41,8 @@ type port struct {
 	gatherCall     gatherSend
 }
 
-// maxCopiedData is the most data that is copied behind its header. More is sent from where it lies,
-// for which the kernel takes a little longer.
+// maxCopiedData is the longest data that is copied behind its header. Longer data is sent in place,
+// which takes the kernel a little longer.
 const maxCopiedData = 4 << 10
 
 func newPort(rank, ranks int, blocks bool) *port {
@@ -92,7 +92,7 @@ func (p *port) sendFrame(l *link, k frameKind, head *device.Head, data []byte) {
 	p.writeAll(l, p.frame[:headerSize], data)
 }
 
-// writeAll writes to a connection, and takes in what arrives until there is room.
+// writeAll writes to a connection, and receives arriving packets until there is room.
 func (p *port) writeAll(l *link, a, b []byte) {
 	for w := (backoff{}); len(a)+len(b) > 0; {
 		var n int
@@ -119,9 +119,9 @@ func (p *port) writeAll(l *link, a, b []byte) {
 	}
 }
 
-// awaitRoom is called when there is no room to write. It takes in what has arrived, because ranks
-// that send to each other would otherwise wait forever; if nothing has, it waits until something
-// may have changed.
+// awaitRoom is called when there is no room to write. It receives packets that have arrived,
+// because ranks that send to each other would otherwise wait forever. If there are none it waits
+// until something may have changed.
 func (p *port) awaitRoom(l *link, w *backoff) {
 	if p.drainLinks() {
 		return
@@ -139,7 +139,7 @@ func (p *port) awaitRoom(l *link, w *backoff) {
 	}
 }
 
-// drainLinks moves what has arrived to the inbox. It reports whether there was anything.
+// drainLinks moves arrived packets to the inbox, and reports whether anything had arrived.
 func (p *port) drainLinks() bool {
 	if p.recentLink != nil {
 		p.enqueueArrived(p.recentLink)
@@ -156,8 +156,8 @@ func (p *port) drainLinks() bool {
 	return found
 }
 
-// drainLink moves what has arrived over a link to the inbox, and reports whether there was
-// anything.
+// drainLink moves packets that have arrived over a link to the inbox, and reports whether anything
+// had arrived.
 func (p *port) drainLink(l *link) bool {
 	if !p.readLink(l) {
 		return false
@@ -178,7 +178,8 @@ func (p *port) NotifyExit(rank int, head device.Head) {
 	}
 }
 
-// enqueueExit puts the notice of a rank's end into the inbox, behind all that it has sent.
+// enqueueExit puts the notice of a rank's exit into the inbox, behind everything that the rank has
+// sent.
 func (p *port) enqueueExit(l *link) {
 	p.EnqueueCopy(l.peer, &l.exitHead, nil)
 	p.enqueuedCount++
@@ -206,11 +207,10 @@ func (p *port) releaseLast() {
 	}
 }
 
-// maxReadStreak is how often in a row a rank reads from a connection before it looks at the others
-// first.
+// maxReadStreak is how often in a row a rank reads from one connection before it polls the others.
 const maxReadStreak = 16
 
-// nextPacket takes the next packet, or returns nil. To poll the links may put notices of exits into
+// nextPacket takes the next packet, or returns nil. Polling the links may put notices of exits into
 // the inbox.
 func (p *port) nextPacket() *device.Packet {
 	if !p.IsEmpty() {
@@ -222,9 +222,9 @@ func (p *port) nextPacket() *device.Packet {
 	return p.Inbox.Dequeue()
 }
 
-// pollLinks takes the next packet from the links, if any. It looks first at the link that had the
-// last packet, which is most likely to have the next: each look at a connection is a system call,
-// and to find out which of several have something is another.
+// pollLinks takes the next packet from the links, if any. It polls first the link that had the last
+// packet, which is most likely to have the next one: each poll of a connection is a system call,
+// and finding the ready ones among several is another.
 func (p *port) pollLinks() *device.Packet {
 	if l := p.recentLink; l != nil {
 		if q := p.takePacket(l); q != nil {

@@ -12,12 +12,12 @@ import (
 // progressSize returns the bytes of a rank's progress in a frame.
 func progressSize(ranks int) int { return 2 * 8 * ranks }
 
-// awaitsExitFlag is set in the number of packets received from a rank of whose end the receiver has
-// asked to be told, and has not been.
+// awaitsExitFlag is set in the number of packets received from a rank whose exit notice the
+// receiver has asked for and not had.
 const awaitsExitFlag = 1 << 63
 
-// activityMark stands in the place of packets that a rank sends to itself: a datagram has come, and
-// it waits no more.
+// activityMark stands in place of the number of packets that a rank sends to itself: a datagram has
+// arrived, and the rank no longer waits.
 const activityMark = 1
 
 // encodeProgress writes how far a rank is.
@@ -35,20 +35,20 @@ func encodeProgress(b []byte, links []*link) {
 	}
 }
 
-// progressTable is what rank 0 knows of the progress of all ranks.
+// progressTable is the progress of all ranks as far as rank 0 knows it.
 type progressTable struct {
-	mutex sync.Mutex // the job is looked at while the rank runs
+	mutex sync.Mutex // the supervisor reads the table while the rank runs
 	ranks []transport.Progress
 
-	lastReport time.Time     // when a rank reported last
-	settleTime time.Duration // how long no rank may have reported, so that none that goes on by a datagram is overlooked
+	lastReport time.Time     // when a rank last reported
+	settleTime time.Duration // how long all reports must be old, so that no rank that continues after a datagram is overlooked
 }
 
 func newProgressTable(ranks int) *progressTable {
 	return &progressTable{ranks: transport.NewProgress(ranks)}
 }
 
-// recordReport takes down what a rank reports.
+// recordReport records the report of a rank.
 func (t *progressTable) recordReport(rank int, ended bool, b []byte) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -62,7 +62,7 @@ func (t *progressTable) recordReport(rank int, ended bool, b []byte) {
 	}
 }
 
-// deadlockedRanks returns the ranks that wait if nothing can happen any more, else nil.
+// deadlockedRanks returns the waiting ranks of a deadlock, or nil.
 func (t *progressTable) deadlockedRanks() []int {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -72,7 +72,7 @@ func (t *progressTable) deadlockedRanks() []int {
 	return transport.DeadlockedRanks(t.ranks)
 }
 
-// sendReport sends over a link how far this rank has come, and notes it at rank 0.
+// sendReport sends this rank's progress over a link, and at rank 0 records it.
 func (p *port) sendReport(k frameKind, l *link) {
 	encodeProgress(p.progressReport, p.links)
 	if p.reportsActivity {
@@ -86,7 +86,7 @@ func (p *port) sendReport(k frameKind, l *link) {
 	}
 }
 
-// handleReport takes in what another rank reports.
+// handleReport processes the report of another rank.
 func (p *port) handleReport(l *link, k frameKind, b []byte) {
 	if p.progressTable != nil {
 		p.progressTable.recordReport(l.peer, k == endFrame, b)
@@ -99,5 +99,5 @@ func (p *port) handleReport(l *link, k frameKind, b []byte) {
 	}
 }
 
-// emptyHead is the head of what is no packet.
+// emptyHead is the head of frames that are not packets.
 var emptyHead device.Head

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// These system calls bypass Go's scheduler, which would take microseconds if it gave the processor
-// of the thread to another goroutine. So none of them may block.
+// These system calls bypass Go's scheduler, which would take microseconds if it gave the thread's
+// processor to another goroutine. So they must not block.
 
-// receive reads what has arrived into b, which is not empty.
+// receive reads bytes that have arrived into b, which is not empty.
 func receive(fd int, b []byte) (int, syscall.Errno) {
 	n, _, e := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_DONTWAIT, 0, 0)
 	return int(n), e
@@ -25,8 +25,8 @@ func send(fd int, b []byte) (int, syscall.Errno) {
 	return int(n), e
 }
 
-// gatherSend has the arguments of a system call for bytes that lie in two places. It is kept so
-// that calls allocate nothing.
+// gatherSend holds the arguments of a system call for bytes in two places. It is kept so that calls
+// allocate nothing.
 type gatherSend struct {
 	vectors [2]unix.Iovec
 	msg     unix.Msghdr
@@ -43,7 +43,7 @@ func (g *gatherSend) send(fd int, a, b []byte) (int, syscall.Errno) {
 	return int(n), e
 }
 
-// poller tells which of several connections have something to read.
+// poller finds the connections that have something to read.
 type poller struct {
 	fd     int
 	events [16]unix.EpollEvent
@@ -74,7 +74,7 @@ func (p *poller) ready() int {
 	return int(n)
 }
 
-// readyRank returns which one the i-th of them is.
+// readyRank returns the rank of the i-th of them.
 func (p *poller) readyRank(i int) int { return int(p.events[i].Fd) }
 
 func (p *poller) close() { unix.Close(p.fd) }
@@ -199,7 +199,7 @@ func (s *datagramSockets) openMulticast(port uint16) (uint16, error) {
 	if err == nil {
 		err = unix.Bind(s.multicast, &unix.SockaddrInet4{Port: int(port)})
 	}
-	if err == nil && port == 0 { // a port that nobody shares so far
+	if err == nil && port == 0 { // a port that no other socket has
 		err = share()
 	}
 	if err == nil {
@@ -211,7 +211,8 @@ func (s *datagramSockets) openMulticast(port uint16) (uint16, error) {
 	return localPort(s.multicast)
 }
 
-// ipMulticastAll is IP_MULTICAST_ALL: whether a socket also gets what is sent to groups of others.
+// ipMulticastAll is IP_MULTICAST_ALL: whether a socket also receives datagrams for groups that only
+// other sockets joined.
 const ipMulticastAll = 49
 
 func localPort(fd int) (uint16, error) {

@@ -1,16 +1,17 @@
 // Package tcp runs ranks as processes that are connected by TCP.
 //
 // Each pair of ranks has a connection. A packet is sent as a header and its data in one system
-// call, and a rank reads as much as has arrived: so a short message costs one call on each side.
-// Long data is read to where the receiver wants it, or into a packet buffer that is used again.
+// call, and a rank reads as much as has arrived. So a short message costs one call on each side.
+// Long data is read directly into the receiver's buffer if the receiver has named it, or into a
+// pooled packet buffer.
 //
 // The rank's own thread makes all system calls, directly and without blocking. Go's network poller,
 // which wakes goroutines from another thread, takes several times as long as loopback. A rank that
 // waits either repeats such calls (spins), or sleeps in ppoll until something arrives.
 //
 // With Options.Datagrams ports also have device.Datagram and device.Watch. There is no remote
-// memory, and there are no counters. A rank that has ended drops what arrives until all ranks have
-// ended, so that no connection is reset with packets under way.
+// memory, and there are no counters. A rank that has ended drops arriving packets until all ranks
+// have ended, so that no connection is reset with packets under way.
 package tcp
 
 import (
@@ -79,8 +80,8 @@ func (t *connections) node(rank int, u *wireup) *node {
 	return n
 }
 
-// Facts returns the settings of the kernel on which times of this transport depend. Those that
-// cannot be read are left out.
+// Facts returns the kernel's settings that affect the times of this transport. Settings that cannot
+// be read are left out.
 func Facts() []host.Fact {
 	facts := []host.Fact{{Key: "tcp_nodelay", Value: "on"}}
 	for _, f := range []struct{ key, file string }{

@@ -8,21 +8,21 @@ import (
 	"github.com/loggp/loggp/impl/real/transport"
 )
 
-// pollIntervals is that of a rank that spins. A look is a system call.
+// pollIntervals are those of a spinning rank. A poll is a system call.
 var pollIntervals = transport.PollIntervals{CheckJob: 1 << 4, YieldProcessor: 1 << 8}
 
 const (
-	longWaitTime      = 10 * time.Millisecond // how long a rank waits until it reports that
-	peerCheckInterval = time.Second           // how often it looks meanwhile whether others can be reached
+	longWaitTime      = 10 * time.Millisecond // how long a rank waits before it reports that it waits
+	peerCheckInterval = time.Second           // how often a waiting rank checks that others can be reached
 )
 
-// backoff is what a rank does between looks that find nothing.
+// backoff is the state of a rank between polls that find nothing.
 type backoff struct {
 	polls         uint
 	isReported    bool
-	beginTime     time.Duration // when the clock was read first: a wait that is over sooner need not know
-	lastPeerCheck time.Duration // when the rank looked after its connections last
-	clockTime     time.Duration // when the clock was read last; 0: it was not
+	beginTime     time.Duration // when the clock was first read; a short wait does not read it
+	lastPeerCheck time.Duration // when the rank last checked its connections
+	clockTime     time.Duration // when the clock was last read; 0: not yet
 }
 
 // waitForPacket waits for a packet.
@@ -39,7 +39,7 @@ func (p *port) waitForPacket() *device.Packet {
 	}
 }
 
-// pause lets time pass until something may have changed: little, if the rank spins.
+// pause lets time pass until something may have changed; a spinning rank pauses only briefly.
 func (w *backoff) pause(p *port) {
 	if p.IsBlocking {
 		p.ExitIfJobFailed()
@@ -58,7 +58,7 @@ func (w *backoff) pause(p *port) {
 	}
 }
 
-// readClock reads the clock, and looks after the connections if it is time for that.
+// readClock reads the clock, and checks the connections if that is due.
 func (w *backoff) readClock(p *port) {
 	w.clockTime = time.Duration(host.Now())
 	switch {

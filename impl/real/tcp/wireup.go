@@ -15,8 +15,8 @@ import (
 	"github.com/loggp/loggp/impl/real/host"
 )
 
-// wireup is how a rank connects to all others. Each rank listens. The others connect to rank 0,
-// which tells them where all listen; then each connects to the ranks before its own.
+// wireup connects a rank to all others. Each rank listens. All others connect to rank 0, which
+// sends them the addresses of all; then each rank connects to those with lower numbers.
 type wireup struct {
 	RootAddress  string // rank 0 listens
 	Token        auth.Token
@@ -24,22 +24,22 @@ type wireup struct {
 	rank         int
 	ctx          context.Context
 	conns        []*net.TCPConn        // to each rank
-	afterConnect func(w *wireup) error // what else ranks that are connected tell each other; nil: nothing
+	afterConnect func(w *wireup) error // a further exchange between connected ranks; nil: none
 }
 
-// joinTimeout is how long a rank waits for another that has not connected, and replyTimeout for one
-// that has.
+// joinTimeout is how long a rank waits for another one to connect, and replyTimeout for a message
+// of a connected one.
 var (
 	joinTimeout  = time.Minute
 	replyTimeout = 10 * time.Second
 )
 
-// timeoutError is the reason why a rank does not wait any longer.
+// timeoutError is the error of a rank that has waited too long.
 type timeoutError time.Duration
 
 func (d timeoutError) Error() string { return fmt.Sprintf("not within %v", time.Duration(d)) }
 
-// Is makes it an exceeded deadline, so that what tries again until then says why it had to.
+// Is makes it an exceeded deadline, so that retries until the deadline report why they failed.
 func (d timeoutError) Is(other error) bool { return other == context.DeadlineExceeded }
 
 // newWireup lets rank 0 listen at an address, "" for loopback, and returns a file for the other
@@ -90,7 +90,7 @@ func readWireup(f *os.File, rank, ranks int) (*wireup, error) {
 	return w, nil
 }
 
-// listen lets a rank listen for those after it.
+// listen lets a rank listen for ranks with higher numbers.
 func (w *wireup) listen(address string) (err error) {
 	var ids []auth.ID
 	for r := w.rank + 1; r < len(w.conns); r++ {
@@ -112,7 +112,7 @@ func (w *wireup) close() {
 }
 
 // connect connects the rank to all others, and returns when all ranks are connected. If it fails
-// conns has the connections that there are.
+// conns has the connections made so far.
 func (w *wireup) connect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, joinTimeout, timeoutError(joinTimeout))
 	defer cancel()
@@ -133,7 +133,7 @@ func (w *wireup) connect(ctx context.Context) error {
 	return w.barrier()
 }
 
-// acceptAll accepts all others at rank 0, and tells them where each listens.
+// acceptAll accepts all others at rank 0, and sends them the addresses of all.
 func (w *wireup) acceptAll() error {
 	where := make([]string, len(w.conns))
 	where[0] = w.RootAddress
@@ -148,8 +148,8 @@ func (w *wireup) acceptAll() error {
 	return w.forEachOther(func(r int) error { return w.sendValue(r, where) })
 }
 
-// joinRoot connects to the ranks before this one, and accepts those after it, at the address by
-// which it is connected to rank 0.
+// joinRoot connects to the ranks with lower numbers, and accepts those with higher ones at the
+// address that is connected to rank 0.
 func (w *wireup) joinRoot() error {
 	if err := w.dialRank(0, w.RootAddress); err != nil {
 		return err
@@ -212,7 +212,7 @@ func (w *wireup) barrier() error {
 	return w.forEachOther(func(r int) error { return w.sendValue(r, "go") })
 }
 
-// forEachOther does something with each other rank, in turn.
+// forEachOther calls a function for each other rank, in turn.
 func (w *wireup) forEachOther(do func(r int) error) error {
 	for r := 1; r < len(w.conns); r++ {
 		if err := do(r); err != nil {
@@ -222,7 +222,7 @@ func (w *wireup) forEachOther(do func(r int) error) error {
 	return nil
 }
 
-// sendValue sends a value to another rank, of 64 KiB at most: a list of launch.MaxRanks addresses
+// sendValue sends a value to another rank, of at most 64 KiB: a list of launch.MaxRanks addresses
 // has a twentieth of that.
 func (w *wireup) sendValue(r int, v any) error {
 	b, err := json.Marshal(v)
@@ -237,8 +237,8 @@ func (w *wireup) sendValue(r int, v any) error {
 	return nil
 }
 
-// receiveValue receives a value from another rank, which has some time to send it. It reads no byte
-// more: what follows is for the link.
+// receiveValue receives a value from another rank, which has some time to send it. It reads no
+// further: the bytes that follow belong to the link.
 func (w *wireup) receiveValue(r int, v any, d time.Duration) error {
 	conn := w.conns[r]
 	conn.SetDeadline(time.Now().Add(d))
@@ -257,7 +257,7 @@ func (w *wireup) receiveValue(r int, v any, d time.Duration) error {
 	return nil
 }
 
-// receiveError says why nothing came from another rank.
+// receiveError returns the error if nothing came from another rank.
 func (w *wireup) receiveError(r int, d time.Duration, err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("rank %d is connected, and has sent nothing for %v: is it stopped, or does it wait for another?", r, d)

@@ -12,22 +12,22 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Base is the part of a port that is alike in all transports between processes.
+// Base is the part of a port that is the same in all real transports.
 type Base struct {
 	device.None
 	transportName string // of the transport, for panics
 	rank, size    int
-	IsBlocking    bool         // the rank sleeps where it waits, else it spins
+	IsBlocking    bool         // the rank sleeps while it waits; otherwise it spins
 	JobFailed     *atomic.Bool // the job has failed
 	intervals     PollIntervals
 	idlePolls     uint
 }
 
-// PollIntervals says how often a rank that spins looks for a packet before it does something else.
+// PollIntervals are the numbers of empty polls after which a spinning rank does something else.
 // Both are powers of two.
 type PollIntervals struct {
-	CheckJob       uint // looks until it sees whether the job has failed
-	YieldProcessor uint // looks until it gives way to others on its processor: some tens of microseconds, too seldom to show in times
+	CheckJob       uint // polls between checks whether the job has failed
+	YieldProcessor uint // polls between yields of the processor: some tens of microseconds, too seldom to show in times
 }
 
 // NewBase returns the base of a rank's port.
@@ -63,11 +63,10 @@ func (b *Base) Operate(int) {}
 // way back to a processor.
 const maxSleepOverrun = 200 * time.Microsecond
 
-// maxSleepTime is how long a rank that delays sleeps at most before it looks whether the job has
-// failed.
+// maxSleepTime is the longest sleep of a delayed rank between checks whether the job has failed.
 const maxSleepTime = 20 * time.Millisecond
 
-// Delay sleeps, and spins for what is too short to sleep.
+// Delay sleeps, and spins for the part that is too short to sleep.
 func (b *Base) Delay(d unit.Time) {
 	b.ExitIfJobFailed()
 	end := host.Now() + int64((d+unit.Nanosecond-1)/unit.Nanosecond)
@@ -102,8 +101,8 @@ func (b *Base) CheckRank(rank int) {
 	}
 }
 
-// AfterEmptyPoll is called after each look, counted from 1, by which a rank that spins found
-// nothing. It reports whether the job was checked, which is the time to look after other things.
+// AfterEmptyPoll is called by a spinning rank after each poll that found nothing; polls are counted
+// from 1. It reports whether it has checked the job, which is the time for other occasional work.
 func (b *Base) AfterEmptyPoll(polls uint) bool {
 	if polls&(b.intervals.CheckJob-1) != 0 {
 		return false
@@ -115,8 +114,8 @@ func (b *Base) AfterEmptyPoll(polls uint) bool {
 	return true
 }
 
-// YieldWhenIdle is called by a rank that polls and finds nothing: it lets others run, if that is
-// what the rank polls for.
+// YieldWhenIdle is called by a rank whose program polls and finds nothing. It lets other ranks run,
+// since the rank may poll for something that they do.
 func (b *Base) YieldWhenIdle() {
 	b.idlePolls++
 	if b.IsBlocking || b.idlePolls&(b.intervals.YieldProcessor-1) == 0 {
@@ -124,13 +123,13 @@ func (b *Base) YieldWhenIdle() {
 	}
 }
 
-// exitNoticeTimeout is how long a rank that cannot reach another waits to be told that the other's
-// process has ended.
+// exitNoticeTimeout is how long a rank that cannot reach another one waits for the notice that the
+// other's process has ended.
 const exitNoticeTimeout = 2 * time.Second
 
-// AwaitJobFailure is called when another rank cannot be reached. Most likely its process has ended,
-// and the job is about to fail for that: then AwaitJobFailure ends the calling goroutine. It
-// returns if nothing of the kind is heard for two seconds.
+// AwaitJobFailure is called when another rank cannot be reached. Most likely its process has ended
+// and the job is about to fail. Then AwaitJobFailure ends the calling goroutine. If the job does
+// not fail within two seconds, AwaitJobFailure returns.
 func (b *Base) AwaitJobFailure() {
 	for end := time.Now().Add(exitNoticeTimeout); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		b.ExitIfJobFailed()

@@ -10,9 +10,9 @@ import (
 type Buffer struct {
 	device.Packet
 	storage     []byte // where the data is or will be, a power of two;
-	destination []byte // or here, if the receiver has said where it is to be
+	destination []byte // or here, if the receiver has named a destination
 	dataSize    int    // bytes of data
-	received    int    // of them, those that have come
+	received    int    // bytes that have arrived
 	next        *Buffer
 }
 
@@ -32,7 +32,7 @@ func NewStorage(class int) []byte { return make([]byte, 1<<(class+minStorageBits
 type Pool [SizeClasses]*Buffer
 
 // maxTrustedSize is how much memory the length of a packet alone may ask for. A longer packet gets
-// more as its bytes come.
+// more as its bytes arrive.
 const maxTrustedSize = 1 << 20
 
 // Take returns a buffer for a packet of n bytes. Its data will be in destination unless that is
@@ -60,7 +60,7 @@ func (l *Pool) Free(q *Buffer) {
 	q.next, l[c] = l[c], q
 }
 
-// Unfilled returns where the next bytes go. There is room, unless all have come.
+// Unfilled returns where the next bytes go. It is empty only if all have arrived.
 func (q *Buffer) Unfilled() []byte {
 	if q.destination != nil {
 		return q.destination[q.received:]
@@ -71,11 +71,10 @@ func (q *Buffer) Unfilled() []byte {
 	return q.storage[q.received:min(q.dataSize, len(q.storage))]
 }
 
-// AddReceived notes that n bytes were written to Rest.
+// AddReceived records that n bytes were written to Unfilled.
 func (q *Buffer) AddReceived(n int) { q.received += n }
 
-// Append appends what has come of the data, and returns what does not belong to the packet any
-// more.
+// Append appends data that has arrived, and returns the part behind the end of the packet.
 func (q *Buffer) Append(b []byte) []byte {
 	for len(b) > 0 && q.received < q.dataSize {
 		n := copy(q.Unfilled(), b)
@@ -85,7 +84,7 @@ func (q *Buffer) Append(b []byte) []byte {
 	return b
 }
 
-// TryComplete reports whether all data has come. The packet has it from then on.
+// TryComplete reports whether all data has arrived, and then sets Packet.Data.
 func (q *Buffer) TryComplete() bool {
 	if q.received < q.dataSize {
 		return false
@@ -97,8 +96,8 @@ func (q *Buffer) TryComplete() bool {
 	return true
 }
 
-// Inbox is packets that have come while the rank could not receive them, in order, and the one that
-// it received last.
+// Inbox holds packets that arrived while the rank could not receive them, in order, and the one
+// that it received last.
 type Inbox struct {
 	Pool
 	head, tail    *Buffer

@@ -7,7 +7,7 @@ type Progress struct {
 	HasEnded   bool     // its program has
 	Sent       []uint64 // packets, or other units that both sides count alike
 	Received   []uint64
-	AwaitsExit []bool // it has asked to hear of the end of the other's program, and has not heard
+	AwaitsExit []bool // it has asked for a notice of the other's exit, and has not had it
 }
 
 // NewProgress returns the progress of ranks that have not reported.
@@ -19,8 +19,8 @@ func NewProgress(ranks int) []Progress {
 	return all
 }
 
-// DeadlockedRanks returns the ranks that wait if nothing can happen any more, else nil: all ranks
-// wait or have ended, everything that was sent has been received, and no notice of an exit is due.
+// DeadlockedRanks returns the waiting ranks of a deadlock, or nil. In a deadlock all ranks wait or
+// have ended, everything that was sent has been received, and no notice of an exit is due.
 //
 // Reports may be of different times, and ranks may have gone on since. But if a rank's report
 // arrives behind all that it had sent, the first rank to go on after its report would need a packet
