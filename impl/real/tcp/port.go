@@ -24,6 +24,7 @@ type port struct {
 	recentLink    *link   // from which something arrived last, or nil: only its buffer may have complete packets
 	readStreak    int     // reads in a row that found something there
 	poller        *poller // of all links, if there are several
+	firstReady    int     // counts polls, so that the ready links take turns to be read first
 	sleeper       *sleeper
 	progressTable *progressTable // at rank 0
 
@@ -243,8 +244,9 @@ func (p *port) pollLinks() *device.Packet {
 		return nil
 	}
 	p.readStreak = 0
-	for i := range p.poller.ready() {
-		l := p.links[p.poller.readyRank(i)]
+	p.firstReady++
+	for n, i := p.poller.ready(), 0; i < n; i++ {
+		l := p.links[p.poller.readyRank((p.firstReady+i)%n)]
 		if !p.readLink(l) {
 			continue
 		}

@@ -413,3 +413,28 @@ func TestStopEndsWireup(t *testing.T) {
 	}
 	n.Close()
 }
+
+// A connection over which packets keep arriving does not keep the rank from reading others.
+func TestBusyConnectionDoesNotStarveOthers(t *testing.T) {
+	n := &node{port: newPort(0, 3, false), wireup: &wireup{}}
+	n.connectContext, n.cancelConnect = context.WithCancel(context.Background())
+	nearBusy, busy := connectedPair(t)
+	nearQuiet, quiet := connectedPair(t)
+	if err := n.makeLinks([]*net.TCPConn{nil, nearBusy, nearQuiet}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	receive := func() int {
+		busy.Write(encodeFrame(packetFrame, 0))
+		return n.port.Recv(true).Src
+	}
+	receive() // from the busy one, which is polled first from now on
+	quiet.Write(encodeFrame(packetFrame, 0))
+	time.Sleep(10 * time.Millisecond)
+	for range 3 * maxReadStreak {
+		if receive() == 2 {
+			return
+		}
+	}
+	t.Errorf("a packet is not received before %d of another rank that arrived later", 3*maxReadStreak)
+}
