@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // Packets come out of an inbox as they went in, in order, however their data comes, and buffers are
@@ -129,5 +130,62 @@ func TestRankLeavesFailedJob(t *testing.T) {
 		if <-over; returned {
 			t.Errorf("%s returns though the job has failed", name)
 		}
+	}
+}
+
+// A delay lasts at least as long as it should, whether the rank sleeps or spins.
+func TestDelayIsNotTooShort(t *testing.T) {
+	for _, blocks := range []bool{false, true} {
+		b := NewBase("test", 0, 1, blocks, new(atomic.Bool), PollIntervals{CheckJob: 16, YieldProcessor: 64})
+		for _, d := range []unit.Time{50 * unit.Microsecond, 1500 * unit.Microsecond} {
+			begin := b.Now()
+			b.Delay(d)
+			if took := b.Now() - begin; took < d {
+				t.Errorf("blocking %v: a delay of %v lasted %v", blocks, d, took)
+			}
+		}
+	}
+}
+
+func TestMissingRankPanics(t *testing.T) {
+	b := NewBase("test", 0, 3, false, new(atomic.Bool), PollIntervals{})
+	for _, c := range []struct {
+		rank int
+		want bool
+	}{{-1, true}, {0, false}, {2, false}, {3, true}} {
+		func() {
+			defer func() {
+				if panicked := recover() != nil; panicked != c.want {
+					t.Errorf("rank %d of 3: panicked %v", c.rank, panicked)
+				}
+			}()
+			b.CheckRank(c.rank)
+		}()
+	}
+}
+
+// The space for the next bytes ends with the packet, so that bytes of the next packet are not read
+// into it.
+func TestUnfilledSpaceEndsWithPacket(t *testing.T) {
+	var l Pool
+	for _, destination := range [][]byte{nil, make([]byte, 5)} {
+		q := l.Take(0, &device.Head{}, 5, destination)
+		for _, want := range []int{5, 2} {
+			if got := len(q.Unfilled()); got != want {
+				t.Errorf("space for %d bytes, want %d", got, want)
+			}
+			q.AddReceived(3)
+		}
+	}
+}
+
+// A pooled buffer keeps nothing of the packet that it held before.
+func TestReusedBufferIsNotRefused(t *testing.T) {
+	var l Pool
+	q := l.Take(1, &device.Head{2}, 3, nil)
+	q.Refused = true
+	l.Free(q)
+	if again := l.Take(4, &device.Head{5}, 3, nil); again != q || again.Refused || again.Src != 4 || again.Head != (device.Head{5}) {
+		t.Errorf("got %+v", again.Packet)
 	}
 }
