@@ -1,5 +1,7 @@
 package schedule
 
+import "github.com/loggp/loggp/model/eventqueue"
+
 // event is something that happens at a time. Events of one time happen in the order of their
 // serials, and no two have the same.
 type event struct {
@@ -8,52 +10,44 @@ type event struct {
 	what   uint32 // an operation, and what happens to it
 }
 
-func (e event) before(f event) bool { return e.at < f.at || e.at == f.at && e.serial < f.serial }
-
-// events is a queue of events: a heap of four children a node. An element of the heap is a list of
-// events of one time, in the order of serials, with the serial of its first one: ranks often do the
-// same at the same time. What names the first event in lists.
-//
-// A list that has been used up leaves a hole at the top, which the next element that comes fills,
-// since most events cause another.
+// events is a queue of events.
 type events struct {
-	heap  []event
-	hole  bool
-	lists []listed
-	free  uint32 // what is not used of lists; 0: nothing
-
-	loose bool // events of one time come in another order, see pushLoosely
-
-	// The lists to which events have been added lately, by a hash of their time.
-	recent [1 << recentBits]recent
+	ordered eventqueue.Queue[uint32, uint32] // by time and serial
+	byTime  []event                          // in place of that, if loose: a heap
+	loose   bool                             // events of one time come in another order, see pushLoosely
 }
 
-const recentBits = 11
+func (q *events) empty() bool { return len(q.byTime) == 0 && q.ordered.IsEmpty() }
 
-// listed is an event in a list. Index 0 stands for none.
-type listed struct{ serial, what, next uint32 }
-
-// recent is the last event of a list.
-type recent struct {
-	at   uint64
-	last uint32
+// push adds an event.
+func (q *events) push(e event) {
+	if q.loose {
+		q.pushLoosely(e)
+		return
+	}
+	q.ordered.Push(e.at, e.serial, e.what)
 }
 
-func (q *events) empty() bool {
-	return len(q.heap) == 0 || q.hole && len(q.heap) == 1
+// pop takes the first event. The queue must not be empty.
+func (q *events) pop() event {
+	if q.loose {
+		return q.popLoosely()
+	}
+	at, serial, what := q.ordered.Pop()
+	return event{at, serial, what}
 }
 
 // pushLoosely adds an event to a binary heap by time alone. It and popLoosely do as std::push_heap
 // and std::pop_heap of GCC's C++ library, so that events of one time come in the order of a
 // std::priority_queue.
 func (q *events) pushLoosely(e event) {
-	q.heap = append(q.heap, e)
-	q.rise(len(q.heap)-1, e)
+	q.byTime = append(q.byTime, e)
+	q.rise(len(q.byTime)-1, e)
 }
 
 // rise puts an event into a hole, or above it.
 func (q *events) rise(hole int, e event) {
-	h := q.heap
+	h := q.byTime
 	for hole > 0 {
 		up := (hole - 1) / 2
 		if h[up].at <= e.at {
@@ -68,13 +62,13 @@ func (q *events) rise(hole int, e event) {
 // popLoosely lets the hole sink to a leaf, and puts the last event there. Of two below a hole the
 // right one moves up unless it is later.
 func (q *events) popLoosely() event {
-	first, n := q.heap[0], len(q.heap)-1
-	last := q.heap[n]
-	q.heap = q.heap[:n]
+	first, n := q.byTime[0], len(q.byTime)-1
+	last := q.byTime[n]
+	q.byTime = q.byTime[:n]
 	if n == 0 {
 		return first
 	}
-	h, hole, child := q.heap, 0, 0
+	h, hole, child := q.byTime, 0, 0
 	for child < (n-1)/2 {
 		child = 2 * (child + 1)
 		if h[child].at > h[child-1].at {
@@ -90,123 +84,6 @@ func (q *events) popLoosely() event {
 	}
 	q.rise(hole, last)
 	return first
-}
-
-// push adds an event.
-func (q *events) push(e event) {
-	if q.loose {
-		q.pushLoosely(e)
-		return
-	}
-	i := q.free
-	if i != 0 {
-		q.free = q.lists[i].next
-	} else {
-		if len(q.lists) == 0 {
-			q.lists = append(q.lists, listed{})
-		}
-		i = uint32(len(q.lists))
-		q.lists = append(q.lists, listed{})
-	}
-	q.lists[i] = listed{e.serial, e.what, 0}
-	slot := &q.recent[e.at*0x9e3779b97f4a7c15>>(64-recentBits)]
-	if slot.last != 0 && slot.at == e.at {
-		if last := &q.lists[slot.last]; last.serial < e.serial {
-			last.next = i
-			slot.last = i
-			return
-		}
-	} else {
-		*slot = recent{e.at, i}
-	}
-	e.what = i
-	if q.hole {
-		q.hole = false
-		q.down(e)
-		return
-	}
-	q.heap = append(q.heap, e)
-	h, at := q.heap, len(q.heap)-1
-	for at > 0 {
-		up := (at - 1) >> 2
-		if !e.before(h[up]) {
-			break
-		}
-		h[at] = h[up]
-		at = up
-	}
-	h[at] = e
-}
-
-// pop takes the first event. The queue must not be empty.
-func (q *events) pop() event {
-	if q.loose {
-		return q.popLoosely()
-	}
-	if q.hole {
-		last := len(q.heap) - 1
-		e := q.heap[last]
-		q.heap = q.heap[:last]
-		q.down(e)
-	}
-	e := q.heap[0]
-	i := e.what
-	first := &q.lists[i]
-	e.what = first.what
-	if next := first.next; next != 0 {
-		q.hole = false
-		q.down(event{e.at, q.lists[next].serial, next})
-	} else {
-		q.hole = true
-		if slot := &q.recent[e.at*0x9e3779b97f4a7c15>>(64-recentBits)]; slot.last == i {
-			slot.last = 0
-		}
-	}
-	first.next, q.free = q.free, i
-	return e
-}
-
-// down puts an event at the top, and lets it sink to its place.
-func (q *events) down(e event) {
-	h, i := q.heap, 0
-	for {
-		first := i<<2 + 1
-		if first+3 < len(h) {
-			c := h[first : first+4 : first+4]
-			best := 0
-			if c[1].before(c[0]) {
-				best = 1
-			}
-			other := 2
-			if c[3].before(c[2]) {
-				other = 3
-			}
-			if c[other].before(c[best]) {
-				best = other
-			}
-			if !c[best].before(e) {
-				break
-			}
-			h[i] = c[best]
-			i = first + best
-			continue
-		}
-		if first >= len(h) {
-			break
-		}
-		best := first
-		for j := first + 1; j < len(h); j++ {
-			if h[j].before(h[best]) {
-				best = j
-			}
-		}
-		if !h[best].before(e) {
-			break
-		}
-		h[i] = h[best]
-		i = best
-	}
-	h[i] = e
 }
 
 // waiting are the events of one rank that wait for the same CPU and interface. Only one of them,

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/loggp/loggp/model/eventqueue"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -18,11 +19,17 @@ import (
 // pointers to longer-lived state, so that scheduling one allocates nothing.
 type Action interface{ Act(arg uint64) }
 
+// event is a scheduled action.
+type event struct {
+	action Action
+	arg    uint64
+}
+
 // Kernel is a clock, a queue of events, and processes. The zero value is ready for one run.
 type Kernel struct {
 	now             unit.Time
 	lastSequence    uint64
-	events          eventHeap
+	events          eventqueue.Queue[uint64, event]
 	readyProcs      procQueue
 	procs           []*Proc
 	liveProcs       int
@@ -37,7 +44,7 @@ func (k *Kernel) Now() unit.Time { return k.now }
 func (k *Kernel) ReserveProcs(procs int) {
 	k.procs = slices.Grow(k.procs, procs)
 	k.readyProcs.procs = slices.Grow(k.readyProcs.procs, procs)
-	k.events.reserve(procs)
+	k.events.Reserve(procs)
 }
 
 // Schedule schedules an action. It panics if the time has passed.
@@ -46,7 +53,7 @@ func (k *Kernel) Schedule(t unit.Time, a Action, arg uint64) {
 		panic("sim: event in the past")
 	}
 	k.lastSequence++
-	k.events.push(t, k.lastSequence, a, arg)
+	k.events.Push(uint64(t), k.lastSequence, event{a, arg})
 }
 
 // Fail ends the run with an error as soon as the current event or process yields. The first failure
@@ -107,20 +114,20 @@ func (k *Kernel) runEvents(ctx context.Context) {
 			k.readyProcs.pop().resume()
 			continue
 		}
-		if k.events.isEmpty() {
+		if k.events.IsEmpty() {
 			k.Fail(ErrStalled)
 			break
 		}
-		at, a, arg := k.events.pop()
-		k.now = at
-		a.Act(arg)
+		at, _, e := k.events.Pop()
+		k.now = unit.Time(at)
+		e.action.Act(e.arg)
 	}
 }
 
 // IsIdleUntil reports whether nothing is scheduled up to a time, so that a process may act now as
 // if it were then.
 func (k *Kernel) IsIdleUntil(until unit.Time) bool {
-	return k.readyProcs.isEmpty() && (k.events.isEmpty() || until < k.events.firstTime())
+	return k.readyProcs.isEmpty() && (k.events.IsEmpty() || uint64(until) < k.events.FirstTime())
 }
 
 // Parked calls yield for each process that waits to be woken, in the order in which they were

@@ -142,3 +142,25 @@ func IsUnwind(v any) bool {
 	_, ok := v.(unwindPanic)
 	return ok
 }
+
+// procQueue is a first-in first-out queue of processes.
+type procQueue struct {
+	procs []*Proc
+	head  int
+}
+
+func (q *procQueue) push(p *Proc) { q.procs = append(q.procs, p) }
+
+func (q *procQueue) pop() *Proc {
+	if q.head == len(q.procs) {
+		return nil
+	}
+	p := q.procs[q.head]
+	q.head++
+	if q.head == len(q.procs) {
+		q.procs, q.head = q.procs[:0], 0
+	}
+	return p
+}
+
+func (q *procQueue) isEmpty() bool { return q.head == len(q.procs) }

@@ -1,11 +1,9 @@
 package sim
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -46,51 +44,6 @@ func TestEqualTimesKeepTheirOrder(t *testing.T) {
 	want := []string{"0 10", "woken 10", "1 10", "2 10", "0 15", "1 15", "2 15"}
 	if !slices.Equal(log, want) {
 		t.Errorf("got %q, want %q", log, want)
-	}
-}
-
-// The heap gives back what a sort gives, also when pushes and pops alternate, and whether times are
-// mostly the same or mostly not: within a day of the calendar, days and years apart.
-func TestHeapSorts(t *testing.T) {
-	const seed = 1
-	rng := rand.New(rand.NewPCG(seed, 2))
-	type due struct {
-		at  unit.Time
-		seq uint64
-	}
-	for _, apart := range []int{2, 3, 50, 1 << 20, 1 << 30} {
-		var h eventHeap
-		var all []due
-		var now unit.Time
-		longest := 0
-		for seq := range uint64(20000) {
-			if rng.IntN(4) < 2+int(seq/4000)%2 {
-				d := due{now + unit.Time(rng.IntN(apart)), seq}
-				h.push(d.at, seq, nil, seq)
-				all = append(all, d)
-				longest = max(longest, len(all))
-				continue
-			}
-			if h.isEmpty() != (len(all) == 0) {
-				t.Fatalf("%d times, seed %d: empty is %v of %d", apart, seed, h.isEmpty(), len(all))
-			}
-			if h.isEmpty() {
-				continue
-			}
-			least := slices.MinFunc(all, func(a, b due) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq)) })
-			all = slices.DeleteFunc(all, func(d due) bool { return d == least })
-			if first := h.firstTime(); first != least.at {
-				t.Fatalf("%d times, seed %d: the first is at %d, not %d", apart, seed, first, least.at)
-			}
-			at, _, got := h.pop()
-			if at != least.at || got != least.seq {
-				t.Fatalf("%d times, seed %d: popped %d/%d, the least is %d/%d", apart, seed, at, got, least.at, least.seq)
-			}
-			now = at
-		}
-		if len(h.events) != longest+1 {
-			t.Errorf("%d times: room for %d events, and there were %d at once", apart, len(h.events)-1, longest)
-		}
 	}
 }
 
