@@ -29,7 +29,7 @@ func TestLongestMessages(t *testing.T) {
 	} {
 		set := &sample.Set{}
 		for k := c.from; k <= c.to; k *= 2 {
-			s := fittest.Series("send", sample.RTT, bend(k)*0.999, bend(k), bend(k)*1.001)
+			s := fittest.Series("send", sample.TimerRTT, bend(k)*0.999, bend(k), bend(k)*1.001)
 			s.Bytes, s.Clock = k, c.clock
 			set.Series = append(set.Series, s)
 		}
@@ -41,7 +41,7 @@ func TestLongestMessages(t *testing.T) {
 	}
 	set := &sample.Set{}
 	for k := 1; k <= 128<<10; k *= 2 {
-		s := fittest.Series("send", sample.RTT, bend(k), bend(k))
+		s := fittest.Series("send", sample.TimerRTT, bend(k), bend(k))
 		s.Bytes, s.Clock = k, "virtual"
 		set.Series = append(set.Series, s)
 	}
@@ -75,7 +75,7 @@ func TestLongMessagesLost(t *testing.T) {
 			if k >= c.from && k <= c.to {
 				us *= 20
 			}
-			s := fittest.Series("send", sample.RTT, slices.Repeat([]float64{us * 0.999, us, us * 1.001}, 10)...)
+			s := fittest.Series("send", sample.TimerRTT, slices.Repeat([]float64{us * 0.999, us, us * 1.001}, 10)...)
 			if s.Bytes, s.Clock = k, "real"; c.clock == "virtual" {
 				s.Clock = c.clock
 			}
@@ -98,7 +98,7 @@ func TestLongestOnNoLine(t *testing.T) {
 	for _, scatter := range [][]float64{{0.001, 0.05, 0.05}, {0.05, 0.001, 0.05}, {0.05, 0.05, 0.001}} {
 		set := &sample.Set{}
 		for i, us := range y {
-			s := fittest.Series("send", sample.RTT, us*(1-scatter[i]), us*(1-scatter[i]/2), us, us*(1+scatter[i]/2), us*(1+scatter[i]))
+			s := fittest.Series("send", sample.TimerRTT, us*(1-scatter[i]), us*(1-scatter[i]/2), us, us*(1+scatter[i]/2), us*(1+scatter[i]))
 			s.Bytes, s.Clock = int(x[i]), "real"
 			set.Series = append(set.Series, s)
 		}

@@ -15,10 +15,10 @@ func BenchmarkFit(b *testing.B) {
 	plan := map[string][]string{}
 	for _, m := range sample.Modes[:8] {
 		mode := m.Name
-		plan[mode] = []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22, sample.RTT}
+		plan[mode] = []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22, sample.TimerRTT}
 	}
 	set := m.Samples(1, plan)
-	b.ReportMetric(float64(set.Rows()), "samples")
+	b.ReportMetric(float64(set.SampleCount()), "samples")
 	for b.Loop() {
 		if _, err := Fit(set, clean.Options{}); err != nil {
 			b.Fatal(err)
@@ -30,7 +30,7 @@ func BenchmarkFit(b *testing.B) {
 func BenchmarkFitPairs(b *testing.B) {
 	inside, between := fittest.Convex()
 	set := fittest.Hierarchy{Group: [][]int{fittest.Blocks(8, 8)}, Times: []fittest.Machine{inside, between}}.Samples(16, 1)
-	b.ReportMetric(float64(set.Rows()), "samples")
+	b.ReportMetric(float64(set.SampleCount()), "samples")
 	for b.Loop() {
 		if _, err := Fit(set, clean.Options{}); err != nil {
 			b.Fatal(err)

@@ -78,7 +78,7 @@ func TestBoundOfOverhead(t *testing.T) {
 	set := &sample.Set{}
 	for _, k := range []int{1, 16, 256} {
 		set.Series = append(set.Series, fittest.Series("send", sample.Timer11, 6, 6.1, 6.2, 6.3, 6.4, 6.5), fittest.Series("send", sample.Timer12, 3, 3, 3, 3, 3, 3),
-			fittest.Series("send", sample.Train, 5, 5, 5))
+			fittest.Series("send", sample.TimerTrain, 5, 5, 5))
 		for i := range 3 {
 			set.Series[len(set.Series)-1-i].Bytes = k
 		}

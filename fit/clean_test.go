@@ -16,7 +16,7 @@ import (
 // one warning counts the curves.
 func TestUndisturbed(t *testing.T) {
 	of := func(bytes, launch int, disturbed bool, times ...unit.Time) sample.Series {
-		return sample.Series{Key: sample.Key{Platform: "p", Clock: "real", Place: "inter", Mode: "send", Timer: sample.RTT, Bytes: bytes, Launch: launch, Disturbed: disturbed}, Times: times}
+		return sample.Series{Key: sample.Key{Platform: "p", Clock: "real", Place: "inter", Mode: "send", Timer: sample.TimerRTT, Bytes: bytes, Launch: launch, Disturbed: disturbed}, Times: times}
 	}
 	calm := func(bytes, launch int) sample.Series { return of(bytes, launch, false, 1, 2, 3) }
 	six := func(bytes, launch int) sample.Series { return of(bytes, launch, false, 1, 2, 3, 4, 5, 6) }
@@ -59,7 +59,7 @@ func TestDisturbedSamples(t *testing.T) {
 			if disturbed {
 				us *= 2
 			}
-			s := fittest.Series("send", sample.RTT, slices.Repeat([]float64{us, us * 1.001}, 15)...)
+			s := fittest.Series("send", sample.TimerRTT, slices.Repeat([]float64{us, us * 1.001}, 15)...)
 			s.Bytes, s.Clock, s.Disturbed = k, "real", disturbed
 			if mixed.Series = append(mixed.Series, s); !disturbed {
 				calm.Series = append(calm.Series, s)
@@ -80,14 +80,14 @@ func TestLaunchesOfACurve(t *testing.T) {
 	for i, k := range []int{0, 64, 256, 512, 1024, 1536, 2048, 3072, 4096, 8192} {
 		for launch := range 5 {
 			us := (2 + 0.001*float64(k)) * (1 + 0.5*float64(launch))
-			s := fittest.Series("send", sample.RTT, slices.Repeat([]float64{us, us * 1.001}, 5)...)
+			s := fittest.Series("send", sample.TimerRTT, slices.Repeat([]float64{us, us * 1.001}, 5)...)
 			s.Bytes, s.Clock, s.Launch, s.Disturbed = k, "real", launch, i/2 != launch
 			set.Series = append(set.Series, s)
 		}
 	}
 	r := mustFit(t, set, clean.Options{})
 	for _, c := range r.Curves {
-		if c.Timer == sample.RTT && (len(c.Pieces) != 1 || !(c.Pieces[0].Value > 3.9 && c.Pieces[0].Value < 4.1)) {
+		if c.Timer == sample.TimerRTT && (len(c.Pieces) != 1 || !(c.Pieces[0].Value > 3.9 && c.Pieces[0].Value < 4.1)) {
 			t.Errorf("a line of 4 us and 0.002 us/B became %+v", c.Pieces)
 		}
 	}

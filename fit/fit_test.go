@@ -117,7 +117,7 @@ func TestNegativeLatency(t *testing.T) {
 
 func TestRoots(t *testing.T) {
 	set := &sample.Set{
-		Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}},
+		Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}},
 		Series: []sample.Series{
 			fittest.Series("send", sample.Timer11, append(fittest.Repeat(20, 30), fittest.Repeat(20, 35)...)...),    // a stall with the root at P2
 			fittest.Series("send", sample.Timer12, append(fittest.Repeat(20, 10.05), fittest.Repeat(20, 10)...)...), // within a percent
@@ -157,24 +157,24 @@ func TestRoots(t *testing.T) {
 func TestRootsOfLaunches(t *testing.T) {
 	few := func(skew float64) *Result {
 		rng := rand.New(rand.NewPCG(1, 20))
-		set := &sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}}}
+		set := &sample.Set{Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}}}
 		for launch := range 60 {
 			var times []float64
 			for i := range 4 {
 				times = append(times, 30*(1+0.03*rng.NormFloat64())+skew*float64(i/2))
 			}
-			s := fittest.Series("send", sample.Idle, times...)
+			s := fittest.Series("send", sample.TimerIdle, times...)
 			s.Launch = launch
 			set.Series = append(set.Series, s)
 		}
 		return mustFit(t, set, clean.Options{})
 	}
 	r := few(0)
-	if p := r.Curves[0].Points[0]; warnedOf(r, "send", sample.Idle, clean.RootsDisagree) || math.Abs(p.Value-30) > 0.4 {
+	if p := r.Curves[0].Points[0]; warnedOf(r, "send", sample.TimerIdle, clean.RootsDisagree) || math.Abs(p.Value-30) > 0.4 {
 		t.Errorf("alike: %+v, %v", p, r.Warnings)
 	}
 	r = few(20)
-	if p := r.Curves[0].Points[0]; !warnedOf(r, "send", sample.Idle, clean.RootsDisagree) || math.Abs(p.Value-30) > 0.4 {
+	if p := r.Curves[0].Points[0]; !warnedOf(r, "send", sample.TimerIdle, clean.RootsDisagree) || math.Abs(p.Value-30) > 0.4 {
 		t.Errorf("20 us apart: %+v, %v", p, r.Warnings)
 	}
 }
@@ -184,16 +184,16 @@ func TestRootsOfLaunches(t *testing.T) {
 // more samples. A synchronous send waits for its peer.
 func TestIdle(t *testing.T) {
 	set := &sample.Set{Series: []sample.Series{
-		fittest.Series("send", sample.Timer11, fittest.Repeat(40, 70)...), fittest.Series("send", sample.Idle, fittest.Repeat(10, 30)...),
-		fittest.Series("ssend", sample.Timer11, fittest.Repeat(40, 70)...), fittest.Series("ssend", sample.Idle, fittest.Repeat(10, 30)...),
-		fittest.Series("isend", sample.Timer11, fittest.Repeat(40, 30.1)...), fittest.Series("isend", sample.Idle, fittest.Repeat(10, 30)...),
+		fittest.Series("send", sample.Timer11, fittest.Repeat(40, 70)...), fittest.Series("send", sample.TimerIdle, fittest.Repeat(10, 30)...),
+		fittest.Series("ssend", sample.Timer11, fittest.Repeat(40, 70)...), fittest.Series("ssend", sample.TimerIdle, fittest.Repeat(10, 30)...),
+		fittest.Series("isend", sample.Timer11, fittest.Repeat(40, 30.1)...), fittest.Series("isend", sample.TimerIdle, fittest.Repeat(10, 30)...),
 	}}
 	r := mustFit(t, set, clean.Options{})
 	for _, w := range []struct {
 		Mode, method string
 		value        float64
-	}{{"send", sample.Idle, 30}, {"ssend", sample.Timer11, 70}, {"isend", sample.Timer11, 30.1}} {
-		if p := one(t, r, w.Mode, "o_s", w.method, params.Micros); p.Value != w.value || warnedOf(r, w.Mode, "o_s", clean.Hindered) != (w.method == sample.Idle) {
+	}{{"send", sample.TimerIdle, 30}, {"ssend", sample.Timer11, 70}, {"isend", sample.Timer11, 30.1}} {
+		if p := one(t, r, w.Mode, "o_s", w.method, params.Micros); p.Value != w.value || warnedOf(r, w.Mode, "o_s", clean.Hindered) != (w.method == sample.TimerIdle) {
 			t.Errorf("%s: %+v, %v", w.Mode, p, r.Warnings)
 		}
 	}
@@ -233,7 +233,7 @@ func TestSecondReading(t *testing.T) {
 		{sample.Timer11, []int{5}, false}, {sample.Timer11, []int{0}, true}, {sample.Timer11, []int{3, 5, 7, 9}, true},
 		{sample.Timer22, []int{0, 3, 5, 7, 9}, false},
 	} {
-		set := &sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}}}
+		set := &sample.Set{Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}}}
 		for i := range 12 {
 			s := fittest.Series("send", c.timer, fittest.Repeat(40, 30)...)
 			if slices.Contains(c.sizes, i) {
@@ -255,7 +255,7 @@ func TestSkew(t *testing.T) {
 	m.Noise, m.Skew = 0, 300 // the way is 57 us for a byte and 0.7 ms for 16 KiB
 	set := m.Samples(1, fittest.WholePlan)
 	for _, s := range set.Series {
-		if s.Timer == sample.Timer21 && sample.Blocking(s.Mode) {
+		if s.Timer == sample.Timer21 && sample.IsBlockingMode(s.Mode) {
 			for i := range s.Times {
 				s.Times[i] = max(s.Times[i], unit.FromMicros(m.RecvO))
 			}
@@ -290,7 +290,7 @@ func TestSkewOfLongMessages(t *testing.T) {
 		{"long messages are found", 0, 1 << 30, 1 << 30, 0.002, 0.001, 0.0005, true},
 		{"the receiver asks for long ones", 0, 8 << 10, 16 << 10, 0.002, 0.001, 0.0005, false},
 	} {
-		set := &sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}}}
+		set := &sample.Set{Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}}}
 		add := func(mode, timer string, k int, first, second float64) {
 			s := fittest.Series(mode, timer, append(fittest.Repeat(20, first), fittest.Repeat(20, second)...)...)
 			s.Bytes, s.Clock = k, "real"
@@ -400,7 +400,7 @@ func TestNotLinear(t *testing.T) {
 // The resolution of the timer is part of the interval of a time, and none of a slope.
 func TestResolution(t *testing.T) {
 	set := fittest.Formula(rand.New(rand.NewPCG(1, 10)), fittest.Doubling(10), 30, 0, func(k float64) float64 { return 10 + 0.01*k })
-	set.Facts = []sample.Fact{{Key: sample.Resolution, Value: "0.1"}}
+	set.Facts = []sample.Fact{{Key: sample.ResolutionFact, Value: "0.1"}}
 	r := mustFit(t, set, clean.Options{})
 	value, slope := one(t, r, "send", "o_s", sample.Timer11, params.Micros), one(t, r, "send", "o_s", sample.Timer11, params.PerByte)
 	if math.Abs(value.High-value.Low-0.1) > 1e-6 || slope.High-slope.Low > 1e-9 {
@@ -422,10 +422,10 @@ func TestResolution(t *testing.T) {
 // another saw.
 func TestResolutionOfFiles(t *testing.T) {
 	fine := fittest.Formula(rand.New(rand.NewPCG(1, 10)), fittest.Doubling(10), 30, 0.02, func(k float64) float64 { return 10 + 0.01*k })
-	fine.Facts = []sample.Fact{{Key: sample.File, Value: "fine.csv"}, {Key: sample.Resolution, Value: "0.001"}}
+	fine.Facts = []sample.Fact{{Key: sample.FileFact, Value: "fine.csv"}, {Key: sample.ResolutionFact, Value: "0.001"}}
 	want := mustFit(t, fine, clean.Options{})
 	both := &sample.Set{Series: slices.Clone(fine.Series), Facts: append(slices.Clone(fine.Facts),
-		sample.Fact{Key: sample.File, Value: "coarse.csv"}, sample.Fact{Key: sample.Resolution, Value: "1"})}
+		sample.Fact{Key: sample.FileFact, Value: "coarse.csv"}, sample.Fact{Key: sample.ResolutionFact, Value: "1"})}
 	for _, s := range fine.Series {
 		s.Platform, s.File = "zebra", 1
 		both.Series = append(both.Series, s)
@@ -447,8 +447,8 @@ func TestFitErrors(t *testing.T) {
 		want string
 	}{
 		{&sample.Set{Series: both}, "fit them apart"},
-		{&sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "3"}}}, `"3"`},
-		{&sample.Set{Facts: []sample.Fact{{Key: sample.Resolution, Value: "NaN"}}}, `"NaN"`},
+		{&sample.Set{Facts: []sample.Fact{{Key: sample.RootsFact, Value: "3"}}}, `"3"`},
+		{&sample.Set{Facts: []sample.Fact{{Key: sample.ResolutionFact, Value: "NaN"}}}, `"NaN"`},
 	} {
 		if _, err := Fit(c.set, clean.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %s", err, c.want)
@@ -474,7 +474,7 @@ func TestAnySet(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		set := &sample.Set{}
 		if rng.IntN(2) == 0 {
-			set.Facts = append(set.Facts, sample.Fact{Key: sample.Roots, Value: "2"})
+			set.Facts = append(set.Facts, sample.Fact{Key: sample.RootsFact, Value: "2"})
 		}
 		seen := map[sample.Key]bool{}
 		for range rng.IntN(40) {

@@ -143,7 +143,7 @@ func TestOneTierHasNoGroups(t *testing.T) {
 		t.Error("no o_s of place inter")
 	}
 	near := fittest.Hierarchy{Times: []fittest.Machine{fittest.Small(m)}}.Samples(5, 1)
-	near.Facts = append(near.Facts, sample.Fact{Key: sample.OnePlace, Value: "intra"})
+	near.Facts = append(near.Facts, sample.Fact{Key: sample.OnePlaceFact, Value: "intra"})
 	if r, err = Fit(near, clean.Options{Replicates: 20}); err != nil || len(params.Select(r.Parameters, "", "", "inter")) > 0 || r.Tiers[0].Levels[0].Place != "intra" {
 		t.Errorf("all in one node: %v, %+v", err, r.Parameters)
 	}

@@ -23,7 +23,7 @@ var trainTruth = trainMachine{l: 3, os: 1, or: 1.5, g: 2, big: 0.01}
 func (m trainMachine) times(k float64) map[string]float64 {
 	rtt := 2 * (m.l + m.os + m.or + (k-1)*m.big)
 	return map[string]float64{
-		sample.RTT: rtt, sample.PRTT(10): rtt + 9*(m.g+(k-1)*m.big), sample.PRTTWaiting(10): rtt + 9*m.os, sample.Timer12: m.or,
+		sample.TimerRTT: rtt, sample.TrainTimer(10): rtt + 9*(m.g+(k-1)*m.big), sample.SpacedTrainTimer(10): rtt + 9*m.os, sample.Timer12: m.or,
 	}
 }
 
@@ -40,7 +40,7 @@ func (m trainMachine) samples(timers ...string) *sample.Set {
 }
 
 func TestTrains(t *testing.T) {
-	r := mustFit(t, trainTruth.samples(sample.RTT, sample.PRTT(10), sample.PRTTWaiting(10), sample.Timer12), clean.Options{})
+	r := mustFit(t, trainTruth.samples(sample.TimerRTT, sample.TrainTimer(10), sample.SpacedTrainTimer(10), sample.Timer12), clean.Options{})
 	for _, c := range []struct {
 		name, method, unit string
 		want               float64
@@ -64,9 +64,9 @@ func TestTrains(t *testing.T) {
 // disturbed returns the samples of trainTruth at some of its sizes, or all, with round trips of 100
 // bytes that are 50 us too long: longer than ten messages take.
 func disturbed(sizes ...int) *sample.Set {
-	set := trainTruth.samples(sample.RTT, sample.PRTT(10), sample.PRTTWaiting(10), sample.Timer12)
+	set := trainTruth.samples(sample.TimerRTT, sample.TrainTimer(10), sample.SpacedTrainTimer(10), sample.Timer12)
 	for i, s := range set.Series {
-		if s.Timer == sample.RTT && s.Bytes == 100 {
+		if s.Timer == sample.TimerRTT && s.Bytes == 100 {
 			for j := range s.Times {
 				set.Series[i].Times[j] = s.Times[j] + 50*unit.Microsecond
 			}
@@ -85,7 +85,7 @@ func TestTrainsDisturbed(t *testing.T) {
 	for _, c := range []struct {
 		sizes  []int
 		warned []string
-	}{{nil, []string{sample.RTT}}, {[]int{1, 10, 100}, []string{sample.PRTT(10), sample.PRTTWaiting(10)}}} {
+	}{{nil, []string{sample.TimerRTT}}, {[]int{1, 10, 100}, []string{sample.TrainTimer(10), sample.SpacedTrainTimer(10)}}} {
 		r := mustFit(t, disturbed(c.sizes...), clean.Options{})
 		if p := one(t, r, "send", "o_s", "(prtt10-d-rtt)/9", params.Micros); math.Abs(p.Value-trainTruth.os) > 1e-6 {
 			t.Errorf("o_s is %v", p.Value)
@@ -105,7 +105,7 @@ func TestTrainsDisturbed(t *testing.T) {
 
 // Of round trips alone L is not to be had, and nothing is made up in its place.
 func TestRoundTripsAlone(t *testing.T) {
-	r := mustFit(t, trainTruth.samples(sample.RTT), clean.Options{})
+	r := mustFit(t, trainTruth.samples(sample.TimerRTT), clean.Options{})
 	p := one(t, r, "send", "L", params.MethodRoundTrip+params.UnidentifiableSuffix, params.Micros)
 	if !math.IsNaN(p.Value) || p.Verdict != params.NotIdentifiable || !warnedOf(r, "send", "L", clean.Unidentified) {
 		t.Errorf("%+v %v", p, r.Warnings)
@@ -124,18 +124,18 @@ func TestRoundTripsAlone(t *testing.T) {
 
 // Windows of sends bound g and have G.
 func TestStream(t *testing.T) {
-	set := trainTruth.samples(sample.PRTT(10))
+	set := trainTruth.samples(sample.TrainTimer(10))
 	for i := range set.Series {
-		set.Series[i].Timer = sample.Stream
+		set.Series[i].Timer = sample.TimerStream
 	}
 	r := mustFit(t, set, clean.Options{})
-	if p := one(t, r, "send", "g", sample.Stream+": upper bound", params.Micros); !p.IsBound() || p.Verdict != params.NotIdentifiable || p.Value != trainTruth.times(1)[sample.PRTT(10)] {
+	if p := one(t, r, "send", "g", sample.TimerStream+": upper bound", params.Micros); !p.IsBound() || p.Verdict != params.NotIdentifiable || p.Value != trainTruth.times(1)[sample.TrainTimer(10)] {
 		t.Errorf("%+v", p)
 	}
 	if v, ok := params.ValueAt(r.Parameters, "send", "g", 0); ok {
 		t.Errorf("a bound is the value %v", v)
 	}
-	if p := one(t, r, "send", "G", sample.Stream, params.PerByte); math.Abs(p.Value-11*trainTruth.big) > 1e-8 {
+	if p := one(t, r, "send", "G", sample.TimerStream, params.PerByte); math.Abs(p.Value-11*trainTruth.big) > 1e-8 {
 		t.Errorf("G is %v", p.Value)
 	}
 }
@@ -146,7 +146,7 @@ func TestSingleSamples(t *testing.T) {
 	set := &sample.Set{}
 	for i, f := range scatter {
 		k := 1000 * (i + 1)
-		key := sample.Key{Platform: "x", Clock: "real", Place: "inter", Mode: "send", Protocol: "auto", Timer: sample.RTT, Bytes: k}
+		key := sample.Key{Platform: "x", Clock: "real", Place: "inter", Mode: "send", Protocol: "auto", Timer: sample.TimerRTT, Bytes: k}
 		set.Series = append(set.Series, sample.Series{Key: key, Times: []unit.Time{unit.FromMicros(f * 2 * (5 + 0.01*float64(k)))}})
 	}
 	p := one(t, mustFit(t, set, clean.Options{}), "send", "G", params.MethodHalfRoundTrip, params.PerByte)

@@ -76,7 +76,7 @@ func (e *Experiment) checkCollectives() error {
 // the agreed ones. apart is the reason why the ranks have no common clock, or "".
 func StartFact(apart string, late, of int) sample.Fact {
 	if apart == "" {
-		return sample.Agreed(late, of)
+		return sample.AgreedStartFact(late, of)
 	}
-	return sample.Fact{Key: sample.Start, Value: sample.NoStart + apart}
+	return sample.Fact{Key: sample.StartFact, Value: sample.NoCommonStartPrefix + apart}
 }

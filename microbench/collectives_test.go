@@ -70,10 +70,10 @@ func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 					return at[sample.Key{Mode: x.Operation.String(), Protocol: x.Name, Timer: timer, Bytes: x.Bytes}]
 				}
 				want := m.Cost(x.Algorithm, x.Job).Last
-				if got := times(sample.CollLast); !slices.Equal(got, []unit.Time{want, want}) {
+				if got := times(sample.TimerCollLast); !slices.Equal(got, []unit.Time{want, want}) {
 					t.Errorf("%s: %v of %+v took %v, the model says %v", name, x.Algorithm, x.Job, got, want)
 				}
-				low, middle, high := times(sample.CollMin), times(sample.CollMedian), times(sample.CollMax)
+				low, middle, high := times(sample.TimerCollMin), times(sample.TimerCollMedian), times(sample.TimerCollMax)
 				for i := range 2 {
 					if len(low) != 2 || low[i] > middle[i] || middle[i] > high[i] || low[i] < 0 {
 						t.Fatalf("%s: %v of %+v: from %v by %v to %v", name, x.Algorithm, x.Job, low, middle, high)
@@ -134,7 +134,7 @@ func TestCollectivesOnRealClocks(t *testing.T) {
 			}
 		}
 		for _, x := range c.Collectives {
-			for _, timer := range []string{sample.CollMin, sample.CollMedian, sample.CollMax} {
+			for _, timer := range []string{sample.TimerCollMin, sample.TimerCollMedian, sample.TimerCollMax} {
 				k := sample.Key{Mode: x.Operation.String(), Protocol: x.Name, Timer: timer, Bytes: x.Bytes}
 				if n := seen[k]; len(n) != 2 || min(n[0], n[1]) < 8 {
 					t.Errorf("%v has samples in launches: %v", k, n)
@@ -208,7 +208,7 @@ func TestCollectivesTooLate(t *testing.T) {
 	}
 	want := collective.Machine{Parameters: j.Platform.Machine.Network.(*model.LogGP).Parameters()}.Cost(x.Algorithm, x.Job).Last
 	for _, s := range out.Series {
-		if s.Timer == sample.CollLast && (len(s.Times) < reps || slices.Min(s.Times) != want || slices.Max(s.Times) != want) {
+		if s.Timer == sample.TimerCollLast && (len(s.Times) < reps || slices.Min(s.Times) != want || slices.Max(s.Times) != want) {
 			t.Errorf("%v, not %v each time", s.Times, want)
 		}
 	}

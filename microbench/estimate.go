@@ -189,7 +189,7 @@ func (s *Scheduler) refineSizes() {
 func (s *Scheduler) showsEagerLimit(t *task) bool {
 	standard := func(m string) bool { return m == "send" || m == "isend" }
 	of := standard(t.cell.Mode) || !slices.ContainsFunc(s.Modes, standard) && t.cell.Mode == s.Modes[0]
-	return of && !s.HasOnlyRoundTrips(t.Bytes) && (stages[t.stage].hasTimer(sample.Timer11) || stages[t.stage].hasTimer(sample.RTT))
+	return of && !s.HasOnlyRoundTrips(t.Bytes) && (stages[t.stage].hasTimer(sample.Timer11) || stages[t.stage].hasTimer(sample.TimerRTT))
 }
 
 // eagerCurves returns curves over sizes of the first timer of each mode and stage in which the

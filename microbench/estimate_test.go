@@ -70,7 +70,7 @@ func TestJudge(t *testing.T) {
 	}
 	var all []sample.Series
 	for launch, x := range []unit.Time{1000, 1010, 990, 1005, 995} {
-		all = append(all, series(sample.RTT, launch, x, x/2, 9*x), series(sample.Timer11, launch, x*unit.Time(1+launch)), series(sample.Timer22, launch, x*unit.Time(launch)))
+		all = append(all, series(sample.TimerRTT, launch, x, x/2, 9*x), series(sample.Timer11, launch, x*unit.Time(1+launch)), series(sample.Timer22, launch, x*unit.Time(launch)))
 	}
 	if known, of := c.countKnownMedians(all); known != 1 || of != 2 {
 		t.Errorf("%d of %d are known, not one of two", known, of)

@@ -95,7 +95,7 @@ func (s *Scheduler) needsLaunch(took time.Duration) bool {
 		return false
 	}
 	series := s.Series()
-	if set := (sample.Set{Series: series}); set.Rows() > sample.MaxRows/(n+1)*n {
+	if set := (sample.Set{Series: series}); set.SampleCount() > sample.MaxRows/(n+1)*n {
 		return false
 	}
 	known, medians := s.countKnownMedians(series)

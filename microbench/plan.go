@@ -79,7 +79,7 @@ func (p *Plan) Check() error {
 			}
 			continue
 		}
-		i := sample.ModeRank(m)
+		i := sample.ModeIndex(m)
 		if i == len(modes) {
 			return fmt.Errorf("no mode %q: there are %v and %s", m, Modes(), Message)
 		}

@@ -37,7 +37,7 @@ func measured(t *testing.T, platform string, plan *microbench.Plan, noise float6
 			k.Protocol = plan.Protocol
 		}
 	}
-	r, err := fit.Fit(&sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}}, Series: series}, clean.Options{Seed: seed})
+	r, err := fit.Fit(&sample.Set{Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}}, Series: series}, clean.Options{Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}

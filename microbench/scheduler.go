@@ -127,7 +127,7 @@ const (
 // speed, caches hold other data, and branches are not predicted. So it begins with round trips, or
 // barriers, that do not count, until their times are steady.
 func (s *Scheduler) warmUpUntilSteady() {
-	c := Command{Stage: stageWithTimer(sample.RTT), Bytes: warmupBytes, Rounds: 8, Batch: 1, Wait: 1}
+	c := Command{Stage: stageWithTimer(sample.TimerRTT), Bytes: warmupBytes, Rounds: 8, Batch: 1, Wait: 1}
 	if len(s.Collectives) > 0 {
 		c = barrierCommand(8)
 	}

@@ -154,7 +154,7 @@ func TestScarceTime(t *testing.T) {
 // Nothing is measured that is known, and what scatters more is visited more often.
 func TestStopsWhenKnown(t *testing.T) {
 	w := &simulated{time: func(w *simulated, c Command, timer string) unit.Time {
-		if timer == sample.RTT {
+		if timer == sample.TimerRTT {
 			return scattered(3)(w, c, timer)
 		}
 		return scattered(200)(w, c, timer)
@@ -167,7 +167,7 @@ func TestStopsWhenKnown(t *testing.T) {
 	for _, s := range out.Series {
 		n[s.Timer] += len(s.Times)
 	}
-	if n[sample.RTT] < 2*n[sample.Timer11] {
+	if n[sample.TimerRTT] < 2*n[sample.Timer11] {
 		t.Errorf("samples: %v", n)
 	}
 }
@@ -332,7 +332,7 @@ func TestBatches(t *testing.T) {
 	for _, b := range out.Batches {
 		of[b.Timer] = b.Operations
 	}
-	if of[sample.Timer11] != maxBatchOperations || of[sample.RTT] < 32 || of[sample.Train] >= maxBatchOperations {
+	if of[sample.Timer11] != maxBatchOperations || of[sample.TimerRTT] < 32 || of[sample.TimerTrain] >= maxBatchOperations {
 		t.Errorf("batches: %v", of)
 	}
 	for _, c := range w.commands {

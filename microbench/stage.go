@@ -37,7 +37,7 @@ func Modes() []string {
 }
 
 func modeNamed(name string) *sendMode {
-	i := sample.ModeRank(name)
+	i := sample.ModeIndex(name)
 	if i == len(modes) {
 		panic("microbench: no mode " + name)
 	}
@@ -74,15 +74,15 @@ var stages []*stage
 func init() { // the functions of collective operations name the table
 	stages = []*stage{
 		{timers: []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22}, hasMode: hasAnyMode, roundsForReps: allReps, run: timePingPong, intervalsPerOperation: 1},
-		{timers: []string{sample.Idle}, hasMode: hasAnyMode, roundsForReps: fourthOfReps, run: timeIdleSend, intervalsPerOperation: 1},
-		{timers: []string{sample.RTT}, hasMode: hasRoundTrip, roundsForReps: fourthOfReps, run: timeRoundTrip, batchInRound: true, intervalsPerOperation: 1},
-		{timers: []string{sample.Train}, hasMode: canStream, roundsForReps: sixteenthOfReps, run: timeBurst, intervalsPerOperation: BurstLength - 1},
-		{timers: []string{sample.Sender, sample.OneWay}, hasMode: hasProtocolTimes, roundsForReps: allReps, run: timeDelivery, intervalsPerOperation: 1},
-		{timers: []string{sample.Get, sample.Put}, hasMode: hasRemoteMemory, roundsForReps: fourthOfReps, run: timeRemoteMemory, intervalsPerOperation: 1},
-		{timers: []string{sample.PRTT(RoundTripTrainLength)}, hasMode: canStream, roundsForReps: sixteenthOfReps, run: timeRoundTripTrain, intervalsPerOperation: 1, realMachineOnly: true},
-		{timers: []string{sample.PRTTWaiting(RoundTripTrainLength)}, hasMode: canStream, roundsForReps: sixteenthOfReps, run: timeSpacedTrain, intervalsPerOperation: 1, realMachineOnly: true},
-		{timers: []string{sample.CollMin, sample.CollMedian, sample.CollMax}, timeRound: timeAfterBarrier, summarizeRanks: minMedianMax, roundsForReps: allReps},
-		{timers: []string{sample.CollLast}, timeRound: timeFromAgreedStart, summarizeRanks: slowestRank, roundsForReps: allReps},
+		{timers: []string{sample.TimerIdle}, hasMode: hasAnyMode, roundsForReps: fourthOfReps, run: timeIdleSend, intervalsPerOperation: 1},
+		{timers: []string{sample.TimerRTT}, hasMode: hasRoundTrip, roundsForReps: fourthOfReps, run: timeRoundTrip, batchInRound: true, intervalsPerOperation: 1},
+		{timers: []string{sample.TimerTrain}, hasMode: canStream, roundsForReps: sixteenthOfReps, run: timeBurst, intervalsPerOperation: BurstLength - 1},
+		{timers: []string{sample.TimerSender, sample.TimerOneWay}, hasMode: hasProtocolTimes, roundsForReps: allReps, run: timeDelivery, intervalsPerOperation: 1},
+		{timers: []string{sample.TimerGet, sample.TimerPut}, hasMode: hasRemoteMemory, roundsForReps: fourthOfReps, run: timeRemoteMemory, intervalsPerOperation: 1},
+		{timers: []string{sample.TrainTimer(RoundTripTrainLength)}, hasMode: canStream, roundsForReps: sixteenthOfReps, run: timeRoundTripTrain, intervalsPerOperation: 1, realMachineOnly: true},
+		{timers: []string{sample.SpacedTrainTimer(RoundTripTrainLength)}, hasMode: canStream, roundsForReps: sixteenthOfReps, run: timeSpacedTrain, intervalsPerOperation: 1, realMachineOnly: true},
+		{timers: []string{sample.TimerCollMin, sample.TimerCollMedian, sample.TimerCollMax}, timeRound: timeAfterBarrier, summarizeRanks: minMedianMax, roundsForReps: allReps},
+		{timers: []string{sample.TimerCollLast}, timeRound: timeFromAgreedStart, summarizeRanks: slowestRank, roundsForReps: allReps},
 	}
 }
 

@@ -43,7 +43,7 @@ func measureAgreedStarts(t *testing.T, w *lateRanks) (samples int, out *Outcome)
 	e.CommonClock, e.Reps = true, 40
 	out = runWorker(t, e, w, &w.now)
 	for _, s := range out.Series {
-		if s.Timer == sample.CollLast {
+		if s.Timer == sample.TimerCollLast {
 			samples += len(s.Times)
 		}
 	}

@@ -43,7 +43,7 @@ func SweepPairs(ctx context.Context, p *Plan, pairs [][2]int, o mpi.Options, ope
 		one.Pair = pairs[i]
 		series := one.Measure(c, p.Cells())
 		for j := range series {
-			series[j].Place = sample.PlaceOf(pairs[i][0], pairs[i][1])
+			series[j].Place = sample.PairPlace(pairs[i][0], pairs[i][1])
 		}
 		return series
 	}, done)

@@ -70,7 +70,7 @@ func (e *Experiment) cellTasks(c Cell) []*task {
 	var all []*task
 	for _, i := range e.stageIndices(modeNamed(c.Mode)) {
 		switch s := stages[i]; {
-		case e.HasOnlyRoundTrips(c.Bytes) && !s.hasTimer(sample.RTT):
+		case e.HasOnlyRoundTrips(c.Bytes) && !s.hasTimer(sample.TimerRTT):
 		case e.MaxTrainBytes > 0 && c.Bytes > e.MaxTrainBytes && canStream(modeNamed(c.Mode), &e.Plan) && s.roundsForReps(1000) == sixteenthOfReps(1000):
 		default:
 			all = append(all, &task{stage: i, cell: c, Command: Command{Stage: i, Mode: modeIndex(c.Mode), Bytes: c.Bytes, Batch: 1}})
@@ -178,7 +178,7 @@ func (t *task) series(h health) []sample.Series {
 				}
 				k := sample.Key{Mode: t.cell.Mode, Bytes: t.cell.Bytes, Protocol: t.algorithm, Timer: name, Launch: v.launch, Disturbed: h.isDisturbed(t.Command, v.workTimes)}
 				if t.Pair[0] != t.Pair[1] {
-					k.Place = sample.PlaceOf(t.Pair[0], t.Pair[1])
+					k.Place = sample.PairPlace(t.Pair[0], t.Pair[1])
 				}
 				i, ok := at[k]
 				if !ok {

@@ -92,7 +92,7 @@ func (b *pairBenchmark) timeReceive(wait func()) unit.Time {
 // timeIdleSend times the send call after a wait, when no earlier message can delay it, such as the
 // last one of the barrier. P2 is already in its receive.
 func timeIdleSend(b *pairBenchmark, rounds int) {
-	t := b.timerNamed(sample.Idle, true)
+	t := b.timerNamed(sample.TimerIdle, true)
 	for range rounds {
 		if !b.isP1 {
 			b.timeReceive(nil)
@@ -111,7 +111,7 @@ func timeIdleSend(b *pairBenchmark, rounds int) {
 // receive when the message arrives. A batch is a number of round trips, one after the other. With
 // non-blocking calls the receive completes before the send.
 func timeRoundTrip(b *pairBenchmark, rounds int) {
-	t := b.timerNamed(sample.RTT, true)
+	t := b.timerNamed(sample.TimerRTT, true)
 	trips := max(b.batchSize, 1)
 	for range rounds {
 		b.barrier()
@@ -151,7 +151,7 @@ func (b *pairBenchmark) answerMessage() {
 // it can. The sample is the mean interval between the ends of consecutive sends, which is the gap
 // unless something else is the limit.
 func timeBurst(b *pairBenchmark, rounds int) {
-	t := b.timerNamed(sample.Train, true)
+	t := b.timerNamed(sample.TimerTrain, true)
 	var sent [BurstLength]mpi.Request
 	for range rounds {
 		b.barrier()
@@ -178,10 +178,10 @@ func timeBurst(b *pairBenchmark, rounds int) {
 // posted before (T_s) and, if both ranks read the same clock, the time until P2 has the message
 // (T_s-r).
 func timeDelivery(b *pairBenchmark, rounds int) {
-	sender := b.timerNamed(sample.Sender, true)
+	sender := b.timerNamed(sample.TimerSender, true)
 	var oneWay *timerSamples
 	if b.CommonClock {
-		oneWay = b.timerNamed(sample.OneWay, true)
+		oneWay = b.timerNamed(sample.TimerOneWay, true)
 	}
 	var begin, end [8]byte
 	for range rounds {
@@ -213,7 +213,7 @@ func timeRemoteMemory(b *pairBenchmark, rounds int) {
 	if !m.Remote() {
 		return
 	}
-	get, put := b.timerNamed(sample.Get, true), b.timerNamed(sample.Put, true)
+	get, put := b.timerNamed(sample.TimerGet, true), b.timerNamed(sample.TimerPut, true)
 	var key [8]byte
 	if !b.isP1 {
 		k := m.Expose(b.receiveBuffer)
@@ -242,13 +242,13 @@ const RoundTripTrainLength = 10
 // timeRoundTripTrain times PRTT(10, 0, s) of Hoefler et al. (2007): sends as fast as possible, and
 // the receive of an answer to the last one.
 func timeRoundTripTrain(b *pairBenchmark, rounds int) {
-	b.timeTrains(b.timerNamed(sample.PRTT(RoundTripTrainLength), true), rounds, 0)
+	b.timeTrains(b.timerNamed(sample.TrainTimer(RoundTripTrainLength), true), rounds, 0)
 }
 
 // timeSpacedTrain times PRTT(10, d, s) and subtracts the measured waits. A wait is longer than a
 // round trip, so that no send is delayed by the one before.
 func timeSpacedTrain(b *pairBenchmark, rounds int) {
-	b.timeTrains(b.timerNamed(sample.PRTTWaiting(RoundTripTrainLength), true), rounds, b.trainPause())
+	b.timeTrains(b.timerNamed(sample.SpacedTrainTimer(RoundTripTrainLength), true), rounds, b.trainPause())
 }
 
 // trainPause returns a wait between two messages after which the second is not delayed by the

@@ -36,7 +36,7 @@ func TestPair(t *testing.T) {
 				return fmt.Errorf("rank %d got %d series", c.Rank(), len(s))
 			}
 			for _, x := range s {
-				if x.Timer == sample.RTT {
+				if x.Timer == sample.TimerRTT {
 					round[pair] = x.Times[0]
 				}
 			}
@@ -68,7 +68,7 @@ func TestTimers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for timer, want := range map[string]string{sample.RTT: "rtt", sample.Timer12: "timer11 timer12 timer21 timer22"} {
+	for timer, want := range map[string]string{sample.TimerRTT: "rtt", sample.Timer12: "timer11 timer12 timer21 timer22"} {
 		w, err := j.World(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
@@ -152,7 +152,7 @@ func TestPairsTakeTurns(t *testing.T) {
 	}
 	trips := map[string]unit.Time{}
 	for _, x := range out.Series {
-		if x.Timer == sample.RTT {
+		if x.Timer == sample.TimerRTT {
 			trips[x.Place] = slices.Min(x.Times)
 		}
 	}

@@ -85,8 +85,8 @@ func (p *place) charts(cs []compare.Comparison) []*chart.Chart {
 	add(p.bursts(), "bursts", "Interval of sends in a burst", "If the interval between the sends of a burst is longer than the overhead of one send, the network holds the sender up: that is the gap. Points are medians with their 95 % intervals.")
 	add(p.messages(), "messages", "Low-level messages", "What the library's protocols are made of: packets, and remote reads and writes where the machine has them."+intervals)
 	for _, q := range []struct{ quantity, title, text string }{
-		{sample.Sender, "T_s: when the sender may go on", "By protocol."},
-		{sample.OneWay, "T_s-r: when the receiver has the message", "By protocol."},
+		{sample.TimerSender, "T_s: when the sender may go on", "By protocol."},
+		{sample.TimerOneWay, "T_s-r: when the receiver has the message", "By protocol."},
 	} {
 		x, predicted := p.protocols(q.quantity, cs)
 		if predicted {
@@ -194,12 +194,12 @@ func (p *place) bandwidth() chart.XY {
 		half              float64
 		style             chart.Style
 	}{
-		{"send", sample.RTT, "send", 2, looks("send")},
-		{"ssend", sample.RTT, "ssend", 2, looks("ssend")},
-		{"bsend", sample.RTT, "bsend", 2, looks("bsend")},
-		{"message", sample.RTT, "message", 2, looks("message")},
-		{"message", sample.Get, "get", 1, chart.Style{Color: chart.Green, Glyph: chart.Hollow[2], Dashed: true}},
-		{"message", sample.Put, "put", 1, chart.Style{Color: chart.Violet, Glyph: chart.Hollow[3], Dashed: true}},
+		{"send", sample.TimerRTT, "send", 2, looks("send")},
+		{"ssend", sample.TimerRTT, "ssend", 2, looks("ssend")},
+		{"bsend", sample.TimerRTT, "bsend", 2, looks("bsend")},
+		{"message", sample.TimerRTT, "message", 2, looks("message")},
+		{"message", sample.TimerGet, "get", 1, chart.Style{Color: chart.Green, Glyph: chart.Hollow[2], Dashed: true}},
+		{"message", sample.TimerPut, "put", 1, chart.Style{Color: chart.Violet, Glyph: chart.Hollow[3], Dashed: true}},
 	} {
 		c := p.curve(q.mode, q.timer)
 		if c == nil {
@@ -223,7 +223,7 @@ func (p *place) bursts() chart.XY {
 		mode  string
 		color chart.Color
 	}{{"send", chart.Blue}, {"isend", chart.Orange}, {"message", chart.Teal}} {
-		train, send := p.series(q.mode, sample.Train), p.overheads(q.mode)
+		train, send := p.series(q.mode, sample.TimerTrain), p.overheads(q.mode)
 		if len(train.Points) == 0 {
 			continue
 		}
@@ -237,7 +237,7 @@ func (p *place) bursts() chart.XY {
 
 func (p *place) messages() chart.XY {
 	x := chart.XY{Y: "time (us)"}
-	for i, q := range []struct{ timer, name string }{{sample.Timer11, "o_s"}, {sample.Timer12, "o_r"}, {sample.Get, "get"}, {sample.Put, "put"}} {
+	for i, q := range []struct{ timer, name string }{{sample.Timer11, "o_s"}, {sample.Timer12, "o_r"}, {sample.TimerGet, "get"}, {sample.TimerPut, "put"}} {
 		s := p.series("message", q.timer)
 		s.Name, s.Style = q.name, chart.Style{Color: []chart.Color{chart.Blue, chart.Orange, chart.Green, chart.Violet}[i], Glyph: chart.Solid[i]}
 		if i >= 2 {
@@ -259,7 +259,7 @@ const ByLogGP = " by LogGP"
 // protocols returns T_s or T_sr of each protocol that was forced: with what was predicted, or else
 // with what was fitted.
 func (p *place) protocols(quantity string, cs []compare.Comparison) (x chart.XY, predicted bool) {
-	x.Y = map[string]string{sample.Sender: "T_s (us)", sample.OneWay: "T_s-r (us)"}[quantity]
+	x.Y = map[string]string{sample.TimerSender: "T_s (us)", sample.TimerOneWay: "T_s-r (us)"}[quantity]
 	for i := range p.curves {
 		c := &p.curves[i]
 		if c.Timer != quantity {

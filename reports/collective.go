@@ -200,9 +200,9 @@ func collectiveTable(subjects []compare.CollectiveSubject, c *compare.Table) *do
 	for _, r := range c.Rows {
 		t.Group(ofRanks(r.Name, r.Ranks))
 		noteBlocks(t, r.Name)
-		if t.Note("Times are medians, from a common start until the last rank has ended."); r.Timer == sample.CollMax {
+		if t.Note("Times are medians, from a common start until the last rank has ended."); r.Timer == sample.TimerCollMax {
 			t.Note("Without a common start they are those of the slowest rank's call after a barrier.")
-		} else if r.Timer == sample.CollMean {
+		} else if r.Timer == sample.TimerCollMean {
 			t.Note("If neither the last nor the slowest rank's time is known, they are the mean of the ranks.")
 		}
 		row := []doc.Cell{doc.Bytes(r.Bytes)}
@@ -310,9 +310,9 @@ func timesTables(cs []compare.CollectiveComparison) []*doc.Table {
 		}
 		counts := &row[4]
 		switch _, timer := c.Took(); timer {
-		case sample.CollMax:
+		case sample.TimerCollMax:
 			counts = &row[3]
-		case sample.CollMean:
+		case sample.TimerCollMean:
 			counts = &row[2]
 		}
 		switch {

@@ -46,7 +46,7 @@ func together(t testing.TB) *CollectiveReport {
 	t.Helper()
 	sizes := []int{8, 64, 512, 4 << 10, 32 << 10}
 	machine := func(file, platform, library string, ranks, reps int, start sample.Fact, more ...sample.Fact) sample.Machine {
-		m := sample.Machine{Files: []string{file}, Set: &sample.Set{Facts: append([]sample.Fact{start, {Key: sample.Ranks, Value: strconv.Itoa(ranks)}}, more...)}}
+		m := sample.Machine{Files: []string{file}, Set: &sample.Set{Facts: append([]sample.Fact{start, {Key: sample.RanksFact, Value: strconv.Itoa(ranks)}}, more...)}}
 		for _, o := range compared {
 			algorithms := collective.Of(o)
 			if platform == "mpi" {
@@ -58,12 +58,12 @@ func together(t testing.TB) *CollectiveReport {
 						k = 0
 					}
 					us := float64(5+3*i)*math.Log2(float64(ranks)) + float64(k)/float64(100+60*i)
-					for timer, part := range map[string]float64{sample.CollMin: 0.3, sample.CollMedian: 0.8, sample.CollMax: 0.9, sample.CollLast: 1} {
+					for timer, part := range map[string]float64{sample.TimerCollMin: 0.3, sample.TimerCollMedian: 0.8, sample.TimerCollMax: 0.9, sample.TimerCollLast: 1} {
 						s := sample.Series{Key: sample.Key{Platform: platform, Library: library, Clock: "real", Place: "inter", Mode: o.String(), Protocol: a.Name, Timer: timer, Bytes: k}}
 						for rep := range reps {
 							s.Times = append(s.Times, unit.FromMicros(us*part*(1+0.02*math.Sin(float64(7*rep+k+i)))))
 						}
-						if _, agreed := strings.CutPrefix(start.Value, sample.NoStart); !agreed || timer != sample.CollLast {
+						if _, agreed := strings.CutPrefix(start.Value, sample.NoCommonStartPrefix); !agreed || timer != sample.TimerCollLast {
 							m.Series = append(m.Series, s)
 						}
 					}
@@ -80,10 +80,10 @@ func together(t testing.TB) *CollectiveReport {
 	}
 	processor := sample.Fact{Key: "processor", Value: "A processor"}
 	r := &CollectiveReport{Machines: []sample.Machine{
-		machine("a.csv", "here", "loggp", 4, 20, sample.Agreed(9, 20), command("4"), processor),
-		machine("b.csv", "here", "loggp", 16, 20, sample.Agreed(1, 20), command("16"), processor),
-		machine("c.csv", "tcp", "loggp", 4, 3, sample.Fact{Key: sample.Start, Value: sample.NoStart + "hosts have clocks of their own"}, sample.Fact{Key: sample.Spoiled, Value: "load: high"}),
-		machine("d.csv", "mpi", "Open MPI 4.1.4", 4, 20, sample.Agreed(0, 20)),
+		machine("a.csv", "here", "loggp", 4, 20, sample.AgreedStartFact(9, 20), command("4"), processor),
+		machine("b.csv", "here", "loggp", 16, 20, sample.AgreedStartFact(1, 20), command("16"), processor),
+		machine("c.csv", "tcp", "loggp", 4, 3, sample.Fact{Key: sample.StartFact, Value: sample.NoCommonStartPrefix + "hosts have clocks of their own"}, sample.Fact{Key: sample.FailedChecksFact, Value: "load: high"}),
+		machine("d.csv", "mpi", "Open MPI 4.1.4", 4, 20, sample.AgreedStartFact(0, 20)),
 	}}
 	r.gather(t)
 	return r
@@ -165,7 +165,7 @@ func TestHostileCollectives(t *testing.T) {
 			}
 		}
 		for j := range m.Facts {
-			if m.Facts[j].Key != sample.Ranks {
+			if m.Facts[j].Key != sample.RanksFact {
 				m.Facts[j].Value += evil
 			}
 		}

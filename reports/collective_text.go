@@ -30,7 +30,7 @@ func (r *CollectiveReport) trust(all []subject) []string {
 		if once := onceMeasured(all[i : i+1]); once != "" && r.CollectiveSubjects[i].Clock == "real" {
 			out = append(out, once)
 		}
-		if v := all[i].fact(sample.Spoiled); v != "" {
+		if v := all[i].fact(sample.FailedChecksFact); v != "" {
 			out = append(out, all[i].name+" was disturbed: "+shortened(v)+".")
 		}
 	}
@@ -97,10 +97,10 @@ func begun(x *subject) []string {
 	var out []string
 	for _, facts := range x.facts {
 		for _, f := range facts {
-			a, b, ok := f.Late()
+			a, b, ok := f.ParseLateStarts()
 			if ok {
 				late, of = late+a, of+b
-			} else if f.Key == sample.Start {
+			} else if f.Key == sample.StartFact {
 				out = append(out, x.name+": "+f.Value+".")
 			}
 		}
@@ -132,7 +132,7 @@ func (r *CollectiveReport) ran() string {
 	samples := 0
 	for _, m := range r.Machines {
 		for i := range m.Series {
-			if sample.Collective(m.Series[i].Timer) {
+			if sample.IsCollectiveTimer(m.Series[i].Timer) {
 				samples += len(m.Series[i].Times)
 			}
 		}

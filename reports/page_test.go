@@ -21,7 +21,7 @@ func whole(t *testing.T) Report {
 	r := *x.result
 	r.Curves = nil
 	for _, c := range x.result.Curves {
-		if c.Mode == "isend" && c.Timer != sample.Train {
+		if c.Mode == "isend" && c.Timer != sample.TimerTrain {
 			r.Curves = append(r.Curves, c)
 		}
 	}

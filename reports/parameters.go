@@ -174,7 +174,7 @@ func nearest(sizes []int, wishes ...int) []int {
 }
 
 // overheads are the timers that can show an overhead.
-var overheads = map[string]bool{sample.Timer11: true, sample.Idle: true, sample.Timer12: true, sample.Timer21: true}
+var overheads = map[string]bool{sample.Timer11: true, sample.TimerIdle: true, sample.Timer12: true, sample.Timer21: true}
 
 // chosen says whether the protocol was the library's choice.
 func chosen(c curve.Curve) bool {

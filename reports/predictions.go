@@ -198,7 +198,7 @@ func comparisonTables(cs []compare.Comparison) []*doc.Table {
 				{Head: "error\n%", Kind: doc.Number}, {Head: "basis"}}}
 		})
 		t.Group(c.Quantity + protocolSuffix(c.Protocol))
-		if q, _, _ := strings.Cut(c.Quantity, "("); q == sample.Sender || q == sample.OneWay {
+		if q, _, _ := strings.Cut(c.Quantity, "("); q == sample.TimerSender || q == sample.TimerOneWay {
 			if strings.HasSuffix(c.Quantity, BySteps) {
 				t.Note("Rows by steps add up every step in the platform file.")
 			} else if c.Protocol == "" || c.Protocol == "auto" {

@@ -166,7 +166,7 @@ func costs(all []subject) string {
 	var known []cost
 	from, to := -1, -1
 	for i := range all {
-		c := all[i].curve(all[i].main(), sample.RTT)
+		c := all[i].curve(all[i].main(), sample.TimerRTT)
 		if c == nil || len(c.Points) == 0 {
 			continue
 		}
@@ -262,7 +262,7 @@ func ran(sets ...*sample.Set) string {
 			}
 			sizes, launches = append(sizes, x.Bytes), max(launches, x.Launch+1)
 		}
-		samples += set.Rows()
+		samples += set.SampleCount()
 	}
 	slices.Sort(sizes)
 	sizes = slices.Compact(sizes)

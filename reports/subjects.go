@@ -77,7 +77,7 @@ func factsOf(m sample.Machine, x compare.Subject) [][]sample.Fact {
 // imported says whether another tool has measured all of it.
 func (s *subject) imported() bool {
 	return len(s.facts) > 0 && !slices.ContainsFunc(s.facts, func(facts []sample.Fact) bool {
-		return !slices.ContainsFunc(facts, func(f sample.Fact) bool { return f.Key == sample.ImportedAs })
+		return !slices.ContainsFunc(facts, func(f sample.Fact) bool { return f.Key == sample.ImportedAsFact })
 	})
 }
 
@@ -172,7 +172,7 @@ func launchesOf(m sample.Machine, platform, library, place string) int {
 // main is the mode that is shown first of a transport: blocking standard sends, or else low-level
 // messages.
 func (s *subject) main() string {
-	for _, timer := range []string{sample.RTT, sample.Timer11, sample.Stream, sample.Train} {
+	for _, timer := range []string{sample.TimerRTT, sample.Timer11, sample.TimerStream, sample.TimerTrain} {
 		if s.curve("send", timer) != nil {
 			return "send"
 		}
@@ -208,8 +208,8 @@ func (s *subject) carries(limit string) bool {
 // calls that do not block, the time between two calls says nothing of when messages arrive: what
 // does is a round-trip train, or a window that an answer ends.
 func (s *subject) burst() *curve.Curve {
-	ends := func(c *curve.Curve) bool { return c.Timer == sample.Stream || params.IsPerMessage(c.Timer) }
-	blocks := func(c *curve.Curve) bool { return c.Timer == sample.Train }
+	ends := func(c *curve.Curve) bool { return c.Timer == sample.TimerStream || params.IsPerMessage(c.Timer) }
+	blocks := func(c *curve.Curve) bool { return c.Timer == sample.TimerTrain }
 	for _, q := range []struct {
 		mode string
 		is   func(*curve.Curve) bool
@@ -234,7 +234,7 @@ func provenance(d *doc.Document, machines []sample.Machine, all []subject) {
 				facts.Group(m.Files[min(i, len(m.Files)-1)])
 			}
 			for _, f := range file {
-				if f.Key != sample.File {
+				if f.Key != sample.FileFact {
 					facts.Add(doc.Texts(f.Key, f.Value)...)
 				}
 				if f.Key == "command" {
@@ -263,8 +263,8 @@ var settings = []struct {
 }{
 	{"measured", []string{"when", "date", "begun"}},
 	{"library", []string{"library_version", "library"}},
-	{"waits", []string{sample.Wait}},
-	{"kept on processors", []string{sample.Pin}},
+	{"waits", []string{sample.WaitFact}},
+	{"kept on processors", []string{sample.PinFact}},
 	{"P1 may run on", []string{"p1_bound_to"}},
 	{"P2 may run on", []string{"p2_bound_to"}},
 	{"processor", []string{"processor", "p1_processor"}},
@@ -281,9 +281,9 @@ var settings = []struct {
 	{"repetitions", []string{"reps"}},
 	{"order", []string{"order_seed", "seed"}},
 	{"clocks of processors", []string{"clock_offset_ns"}},
-	{"the clock's cost, us", []string{sample.ClockCost}},
-	{"the clock's cost is", []string{sample.ClockIs}},
-	{"the clock's step, us", []string{sample.Resolution}},
+	{"the clock's cost, us", []string{sample.ClockCostFact}},
+	{"the clock's cost is", []string{sample.ClockCostHandlingFact}},
+	{"the clock's step, us", []string{sample.ResolutionFact}},
 	{"timers", []string{"timer"}},
 	{"threads", []string{"thread_level"}},
 	{"eager limits", []string{"eager_limits"}},
@@ -336,7 +336,7 @@ func unlike(all []subject) []string {
 	var in, outside []string
 	for i := range all {
 		x := &all[i]
-		switch cost := x.fact(sample.ClockCost); {
+		switch cost := x.fact(sample.ClockCostFact); {
 		case cost == "":
 		case x.clockTaken():
 			outside = append(outside, x.name)
@@ -350,7 +350,7 @@ func unlike(all []subject) []string {
 	for _, q := range []struct {
 		what string
 		keys []string
-	}{{"Ranks wait differently", []string{sample.Wait}}, {"Processors differ", []string{"processor", "p1_processor"}}, {"Kernels differ", []string{"kernel"}}} {
+	}{{"Ranks wait differently", []string{sample.WaitFact}}, {"Processors differ", []string{"processor", "p1_processor"}}, {"Kernels differ", []string{"kernel"}}} {
 		if g := answers(all, q.keys...); len(g.keys) > 1 {
 			out = append(out, q.what+": "+g.list(", ")+".")
 		}
@@ -360,7 +360,7 @@ func unlike(all []subject) []string {
 
 // clockTaken says whether what reading the clock costs is taken out of the times.
 func (s *subject) clockTaken() bool {
-	return s.fact(sample.ClockIs) == sample.TakenOut || strings.Contains(s.fact("timer"), sample.TakenOut)
+	return s.fact(sample.ClockCostHandlingFact) == sample.ClockCostSubtracted || strings.Contains(s.fact("timer"), sample.ClockCostSubtracted)
 }
 
 // machineWords says where it was measured, if all transports agree on it.

@@ -58,12 +58,12 @@ func surveyed(t testing.TB) *Transports {
 		calls             []call
 		facts             []sample.Fact
 	}{
-		{"shm", "loggp", 5, append(all(0.3), trains...), []sample.Fact{{Key: "command", Value: "loggp measure --platform shm"}, {Key: "timer_cost_us", Value: "0.03"}, {Key: sample.Wait, Value: "spin"},
+		{"shm", "loggp", 5, append(all(0.3), trains...), []sample.Fact{{Key: "command", Value: "loggp measure --platform shm"}, {Key: "timer_cost_us", Value: "0.03"}, {Key: sample.WaitFact, Value: "spin"},
 			{Key: "processor", Value: "A processor"}, {Key: "kernel", Value: "6.1"}}},
 		{"mpi", "Open MPI 4.1.4", 3, all(0.4), []sample.Fact{{Key: "command", Value: "loggp measure --platform mpi --mpicc mpicc.openmpi"}, {Key: "timer_cost_us", Value: "0.02"}, {Key: "timer_cost", Value: "taken out"},
 			{Key: "p1_processor", Value: "A processor"}, {Key: "eager_limits", Value: "btl_tcp_eager_limit=65536 btl_vader_eager_limit=4096 odd"}, {Key: "library_version", Value: strings.Repeat("Open MPI v4.1.4, package: of somebody, ", 8)}}},
 		{"mpi", "MPICH 4.0.2", 1, all(0.5)[:2], nil},
-		{"tcp", "loggp", 2, []call{{"message", "rtt", scaled(way(9, 3e-4), 2, 0)}, {"message", "timer11", way(3, 1e-4)}, {"message", "timer12", way(2, 1e-4)}}, []sample.Fact{{Key: sample.Wait, Value: "block"}}},
+		{"tcp", "loggp", 2, []call{{"message", "rtt", scaled(way(9, 3e-4), 2, 0)}, {"message", "timer11", way(3, 1e-4)}, {"message", "timer12", way(2, 1e-4)}}, []sample.Fact{{Key: sample.WaitFact, Value: "block"}}},
 	} {
 		set := &sample.Set{Facts: m.facts}
 		for _, c := range m.calls {

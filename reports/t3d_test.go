@@ -31,7 +31,7 @@ var measuredT3D = sync.OnceValue(func() (x real) {
 	for _, p := range model.Protocols {
 		plans = append(plans, &microbench.Plan{Modes: []string{"isend"}, Sizes: sizes, Protocol: p.Name, Reps: 4})
 	}
-	x.set = &sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}, {Key: "command", Value: "loggp measure --platform t3d"}}}
+	x.set = &sample.Set{Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}, {Key: "command", Value: "loggp measure --platform t3d"}}}
 	var j *job.Job
 	if j, x.err = job.Open("t3d", "", 0, job.PlatformNoise); x.err != nil {
 		return x

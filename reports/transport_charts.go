@@ -64,7 +64,7 @@ func wayPanels(all []subject) (p chart.Stacked, declared bool) {
 	p = chart.Stacked{Upper: chart.XY{Y: "one-way time (us)"}, Lower: chart.XY{Y: "measured above fitted (%)", Signed: true}}
 	for i := range all {
 		t := &all[i]
-		c := t.curve(t.main(), sample.RTT)
+		c := t.curve(t.main(), sample.TimerRTT)
 		if c == nil {
 			continue
 		}
@@ -91,7 +91,7 @@ func rates(all []subject) *chart.Chart {
 	x := chart.XY{Y: "bandwidth (MB/s)"}
 	for i := range all {
 		t := &all[i]
-		if c := t.curve(t.main(), sample.RTT); c != nil {
+		if c := t.curve(t.main(), sample.TimerRTT); c != nil {
 			half := c.HalfRoundTrip()
 			at := points(half.BandwidthPoints())
 			x.Series = append(x.Series, chart.Joined(t.name, t.style(false), at))

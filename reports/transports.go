@@ -222,7 +222,7 @@ func (s *Transports) limitRows(t *doc.Table, all []subject) {
 	found, says, eager := []doc.Cell{doc.Words("pieces of rtt/2 end")}, []doc.Cell{doc.Words("the library says")}, []doc.Cell{doc.Words("S, eager limit of LogGPS")}
 	some, any, sent := false, false, false
 	for i := range all {
-		c := all[i].curve(all[i].main(), sample.RTT)
+		c := all[i].curve(all[i].main(), sample.TimerRTT)
 		a, b := doc.None, doc.None
 		if c != nil && len(c.Points) > 2 {
 			a = doc.Words("nowhere").In(doc.Faint)
@@ -347,7 +347,7 @@ func (s *Transports) judged(i int, name string) string {
 func (s *Transports) off(all []subject) []string {
 	var words []string
 	for i := range all {
-		if c := all[i].curve(all[i].main(), sample.RTT); c != nil && len(c.Points) > 2 {
+		if c := all[i].curve(all[i].main(), sample.TimerRTT); c != nil && len(c.Points) > 2 {
 			if middle, most := c.Deviations(); !math.IsNaN(most) {
 				words = append(words, fmt.Sprintf("%s %.1f and %.1f %%", all[i].name, middle, most))
 			}

@@ -152,13 +152,13 @@ func (p *place) performance(set *sample.Set) *doc.Table {
 	t := &doc.Table{Name: format.FileName("messages", p.platform, p.library, p.place), Title: "Latency and bandwidth, " + p.String(), Columns: []doc.Column{
 		{Head: "size", Key: true, Kind: doc.Number}, {Head: "latency\nus", Kind: doc.Number}, {Head: "p99\nus", Kind: doc.Number}, {Head: "bandwidth\nMB/s", Kind: doc.Number}, {Head: "messages/s", Kind: doc.Number}}}
 	mode := "send"
-	if p.curve(mode, sample.RTT) == nil {
+	if p.curve(mode, sample.TimerRTT) == nil {
 		mode = "message"
 	}
 	trips := map[int][]unit.Time{}
 	for i := range set.Series {
 		s := &set.Series[i]
-		if p.has(s) && s.Mode == mode && s.Timer == sample.RTT && (s.Protocol == "auto" || s.Protocol == "" || mode == "message") {
+		if p.has(s) && s.Mode == mode && s.Timer == sample.TimerRTT && (s.Protocol == "auto" || s.Protocol == "" || mode == "message") {
 			trips[s.Bytes] = append(trips[s.Bytes], s.Times...)
 		}
 	}

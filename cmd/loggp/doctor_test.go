@@ -74,7 +74,7 @@ func TestSpoiled(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf("processors: %d for %s ranks", all, ranks)
-	if got, _ := set.Fact(sample.Spoiled); !strings.HasPrefix(got, want) {
+	if got, _ := set.Fact(sample.FailedChecksFact); !strings.HasPrefix(got, want) {
 		t.Errorf("the data set is spoiled by %q, want %q", got, want)
 	}
 	if lines := strings.Split(strings.TrimSpace(errs.String()), "\n"); !strings.HasPrefix(lines[len(lines)-1], "possible disturbances: "+want) {
@@ -90,7 +90,7 @@ func TestSpoiled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, is := set.Fact(sample.Spoiled); is || strings.Contains(errs.String(), "spoiled") {
+	if _, is := set.Fact(sample.FailedChecksFact); is || strings.Contains(errs.String(), "spoiled") {
 		t.Errorf("an emulated machine is spoiled: %s", errs.String())
 	}
 }

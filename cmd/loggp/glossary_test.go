@@ -142,7 +142,7 @@ func eachFlag(cmd *cobra.Command, f func(*pflag.Flag)) {
 
 // columns returns the columns of all CSV files.
 func columns(t *testing.T) []string {
-	disturbed := &sample.Set{Series: []sample.Series{{Key: sample.Key{Platform: "p", Library: "l", Clock: "real", Place: "inter", Mode: "send", Protocol: "auto", Timer: sample.RTT, Disturbed: true}}}}
+	disturbed := &sample.Set{Series: []sample.Series{{Key: sample.Key{Platform: "p", Library: "l", Clock: "real", Place: "inter", Mode: "send", Protocol: "auto", Timer: sample.TimerRTT, Disturbed: true}}}}
 	var names []string
 	for _, write := range []func(w io.Writer) error{
 		func(w io.Writer) error { return sample.Write(w, disturbed) },

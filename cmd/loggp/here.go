@@ -122,7 +122,7 @@ func (h *here) run(cmd *cobra.Command, m *measure, job *job.Job, plan *microbenc
 	}
 	set := m.set(cmd, job, plan, out.Series)
 	set.Facts = append(set.Facts, m.effort.facts(e, out)...)
-	set.Facts = append(set.Facts, sample.Fact{Key: sample.ClockIs, Value: sample.TakenOut})
+	set.Facts = append(set.Facts, sample.Fact{Key: sample.ClockCostHandlingFact, Value: sample.ClockCostSubtracted})
 	set.Facts = append(set.Facts, clockFacts(out.ClockOffsets)...)
 	m.spoiled = append(m.spoiled, shortage(e, out, "--modes")...)
 	return m.write(cmd, job, plan, set)
@@ -154,13 +154,13 @@ func measurable(job *job.Job, pair [2]int) error {
 // origin returns the facts that say what was measured where.
 func (m *measure) origin(job *job.Job) []sample.Fact {
 	if !job.Real() {
-		return []sample.Fact{{Key: sample.PlatformFile, Value: m.platform}, {Key: sample.PlatformSum, Value: job.Platform.Sum}}
+		return []sample.Fact{{Key: sample.PlatformFileFact, Value: m.platform}, {Key: sample.PlatformSumFact, Value: job.Platform.Sum}}
 	}
 	_, cost := host.ClockStepAndCost()
 	facts := []sample.Fact{
-		{Key: sample.Wait, Value: job.Wait()},
-		{Key: sample.Pin, Value: job.Pins()},
-		{Key: sample.ClockCost, Value: cost.MicrosString()},
+		{Key: sample.WaitFact, Value: job.Wait()},
+		{Key: sample.PinFact, Value: job.Pins()},
+		{Key: sample.ClockCostFact, Value: cost.MicrosString()},
 	}
 	for _, f := range job.Facts() {
 		facts = append(facts, sample.Fact(f))

@@ -43,15 +43,15 @@ func TestMeasureHere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := set.Fact(sample.Wait); got != wait {
+		if got, _ := set.Fact(sample.WaitFact); got != wait {
 			t.Errorf("ranks waited by %q, want %q", got, wait)
 		}
-		for _, fact := range []string{"processors", "timer_cost_us", sample.Resolution, sample.Pin} {
+		for _, fact := range []string{"processors", "timer_cost_us", sample.ResolutionFact, sample.PinFact} {
 			if value, _ := set.Fact(fact); value == "" {
 				t.Errorf("there is no fact %s", fact)
 			}
 		}
-		if _, known := set.Fact(sample.PlatformSum); known {
+		if _, known := set.Fact(sample.PlatformSumFact); known {
 			t.Error("this machine has a platform's file")
 		}
 		found := map[string]bool{}
@@ -106,7 +106,7 @@ func TestMeasureHereQuickly(t *testing.T) {
 		k.Launch = 0
 		launches[k] |= 1 << launch
 	}
-	if says, _ := set.Fact(sample.Spoiled); !strings.Contains(says, "budget: ") {
+	if says, _ := set.Fact(sample.FailedChecksFact); !strings.Contains(says, "budget: ") {
 		if want := len(microbench.QuickModes) * len(microbench.QuickSizes) * 9; len(launches) != want {
 			t.Errorf("%d series, of %d", len(launches), want)
 		}
@@ -158,7 +158,7 @@ func TestMeasureHereBriefly(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "budget: there was no time for "
-	if says, _ := set.Fact(sample.Spoiled); !strings.Contains(says, want) || !strings.Contains(errs.String(), want) {
+	if says, _ := set.Fact(sample.FailedChecksFact); !strings.Contains(says, want) || !strings.Contains(errs.String(), want) {
 		t.Errorf("spoiled: %q\n%s", says, errs.String())
 	}
 }

@@ -63,7 +63,7 @@ func TestMeasureHosts(t *testing.T) {
 	if len(set.Series) == 0 {
 		t.Error("there are no series")
 	}
-	for fact, want := range map[string]string{"host_0": "; 127.0.0.1; ", "host_1": "me@127.0.0.2; 127.0.0.1; ", "host_2": "127.0.0.3; 127.0.0.1; ", sample.Pair: "0 2", sample.Ranks: "3"} {
+	for fact, want := range map[string]string{"host_0": "; 127.0.0.1; ", "host_1": "me@127.0.0.2; 127.0.0.1; ", "host_2": "127.0.0.3; 127.0.0.1; ", sample.PairFact: "0 2", sample.RanksFact: "3"} {
 		if got, _ := set.Fact(fact); !strings.Contains(got, want) {
 			t.Errorf("the fact %s is %q, want %q", fact, got, want)
 		}

@@ -87,7 +87,7 @@ func formatTable() string {
 }
 
 func knownPlace(place string) error {
-	if _, _, pair := sample.RanksOf(place); !pair && !slices.Contains(places, place) {
+	if _, _, pair := sample.ParsePairPlace(place); !pair && !slices.Contains(places, place) {
 		return fmt.Errorf("--place: %q is none of %s, nor two ranks such as 0-7", place, strings.Join(places, ", "))
 	}
 	return nil

@@ -46,7 +46,7 @@ func main() {
 	case status := <-ended:
 		os.Exit(status)
 	case <-time.After(grace):
-		sample.Abandon()
+		sample.RemoveTemporaries()
 		fmt.Fprintln(os.Stderr, interrupted)
 		os.Exit(failed)
 	}

@@ -91,7 +91,7 @@ compare' sets them beside the model.`,
 	}
 	f := cmd.Flags()
 	m.target.flags(cmd, flagHelp{"platform": "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm (shared memory), tcp (loopback, or --hosts) or mpi (the installed MPI)", "library": "", "ranks": "", "place": "", "seed": ""}, allPlatforms)
-	m.pairs = chosen(cmd, "pairs", []string{"one", sample.AllPairs}, "one", "measure one pair of ranks, or all, to find which are near each other; all pairs are measured with few modes, sizes and repetitions unless flags name them, and beyond 4096 pairs those of ranks drawn at random")
+	m.pairs = chosen(cmd, "pairs", []string{"one", sample.AllPairsValue}, "one", "measure one pair of ranks, or all, to find which are near each other; all pairs are measured with few modes, sizes and repetitions unless flags name them, and beyond 4096 pairs those of ranks drawn at random")
 	f.StringVar(&m.modes, "modes", "all", "list of "+strings.Join(microbench.Modes(), " ")+", or all")
 	f.StringVar(&m.sizes, "sizes", "", "message sizes, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes; on this machine 0 to 128 KiB, with more sizes around protocol changes)")
 	f.StringVar(&m.maxSize, "max-size", "", "largest size, such as 64K, 1M or 4MiB: leaves out larger sizes, and without --sizes adds powers of two up to it")
@@ -179,7 +179,7 @@ func (m *measure) sweep(cmd *cobra.Command, job *job.Job, plan *microbench.Plan)
 }
 
 // all says whether all pairs are measured.
-func (m *measure) all() bool { return *m.pairs == sample.AllPairs }
+func (m *measure) all() bool { return *m.pairs == sample.AllPairsValue }
 
 // most is how many pairs are measured at most.
 const most = 4096
@@ -409,7 +409,7 @@ func (m *measure) set(cmd *cobra.Command, job *job.Job, plan *microbench.Plan, s
 	p1, p2 := plan.Pair[0], plan.Pair[1]
 	pair := fmt.Sprintf("%d %d", p1, p2)
 	if m.all() {
-		pair = sample.AllPairs
+		pair = sample.AllPairsValue
 	}
 	for i := range series {
 		k := &series[i].Key
@@ -421,16 +421,16 @@ func (m *measure) set(cmd *cobra.Command, job *job.Job, plan *microbench.Plan, s
 			k.Protocol = m.forced()
 		}
 	}
-	set := &sample.Set{Series: series, Facts: append(m.head(cmd, job), sample.Fact{Key: sample.Pair, Value: pair})}
+	set := &sample.Set{Series: series, Facts: append(m.head(cmd, job), sample.Fact{Key: sample.PairFact, Value: pair})}
 	if !job.Real() {
 		set.Facts = append(set.Facts, m.emulation(job, plan.Reps, plan.WarmupRounds)...)
 	}
 	set.Facts = append(set.Facts, []sample.Fact{
-		{Key: sample.Roots, Value: "2"},
-		{Key: sample.Resolution, Value: on.Timer.MicrosString()},
+		{Key: sample.RootsFact, Value: "2"},
+		{Key: sample.ResolutionFact, Value: on.Timer.MicrosString()},
 	}...)
 	if place := onePlace(job); m.all() && place != "" {
-		set.Facts = append(set.Facts, sample.Fact{Key: sample.OnePlace, Value: place})
+		set.Facts = append(set.Facts, sample.Fact{Key: sample.OnePlaceFact, Value: place})
 	}
 	set.Facts = append(set.Facts, m.drawn(job.Ranks)...)
 	return set
@@ -516,7 +516,7 @@ func (m *measure) keep(cmd *cobra.Command, set *sample.Set) error {
 func (m *measure) emulation(job *job.Job, reps, warmup int) []sample.Fact {
 	return []sample.Fact{
 		{Key: "seed", Value: strconv.FormatUint(m.seed, 10)},
-		{Key: sample.Noise, Value: unit.Percent(job.Noise) + " relative standard deviation of every processor step"},
+		{Key: sample.NoiseFact, Value: unit.Percent(job.Noise) + " relative standard deviation of every processor step"},
 		{Key: "reps", Value: strconv.Itoa(reps)},
 		{Key: "warmup", Value: strconv.Itoa(warmup)},
 	}
@@ -530,12 +530,12 @@ func (m *measure) head(cmd *cobra.Command, job *job.Job) []sample.Fact {
 		{Key: "platform", Value: job.Platform.Machine.Description},
 	}
 	facts = append(facts, m.origin(job)...)
-	return append(facts, sample.Fact{Key: "library", Value: job.Library.Description}, sample.Fact{Key: sample.Ranks, Value: strconv.Itoa(job.Ranks)})
+	return append(facts, sample.Fact{Key: "library", Value: job.Library.Description}, sample.Fact{Key: sample.RanksFact, Value: strconv.Itoa(job.Ranks)})
 }
 
 // save writes samples to a file, and says so.
 func save(cmd *cobra.Command, file string, set *sample.Set, write func(io.Writer, *sample.Set) error) error {
-	if err := keep(cmd, file, func(w io.Writer) error { return write(w, set) }, "%d samples", set.Rows()); err != nil {
+	if err := keep(cmd, file, func(w io.Writer) error { return write(w, set) }, "%d samples", set.SampleCount()); err != nil {
 		return fmt.Errorf("samples: %w", err)
 	}
 	return nil

@@ -265,7 +265,7 @@ func (m *measure) collectivesHere(cmd *cobra.Command, job *job.Job, c *microbenc
 	}
 	set := m.collectiveSet(cmd, job, c, out, apart)
 	set.Facts = append(set.Facts, m.effort.facts(c, out)...)
-	set.Facts = append(set.Facts, sample.Fact{Key: sample.ClockIs, Value: sample.TakenOut})
+	set.Facts = append(set.Facts, sample.Fact{Key: sample.ClockCostHandlingFact, Value: sample.ClockCostSubtracted})
 	m.spoiled = append(m.spoiled, shortage(c, out, "--collective, --algorithm")...)
 	return m.writeCollectives(cmd, out, set, apart)
 }
@@ -281,7 +281,7 @@ func (m *measure) collectiveSet(cmd *cobra.Command, job *job.Job, c *microbench.
 		k.Platform, k.Library, k.Clock, k.Place = job.Platform.Machine.Name, job.Library.Name, job.Clock(), place.String()
 	}
 	set := &sample.Set{Series: out.Series, Facts: m.head(cmd, job)}
-	set.Facts = append(set.Facts, sample.Fact{Key: sample.Resolution, Value: job.Platform.Machine.Timer.MicrosString()}, sample.Fact{Key: "root", Value: "0"})
+	set.Facts = append(set.Facts, sample.Fact{Key: sample.ResolutionFact, Value: job.Platform.Machine.Timer.MicrosString()}, sample.Fact{Key: "root", Value: "0"})
 	set.Facts = append(set.Facts, microbench.StartFact(apart, out.LateStarts, out.AgreedStarts))
 	return set
 }

@@ -100,7 +100,7 @@ func TestCompareCollectivesByParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]string{sample.Ranks: "8", "reps": "1", "warmup": "2", "root": "0", "start": "agreed by the common clock, and behind barriers; 0 of "} {
+	for key, want := range map[string]string{sample.RanksFact: "8", "reps": "1", "warmup": "2", "root": "0", "start": "agreed by the common clock, and behind barriers; 0 of "} {
 		if got, _ := facts.Fact(key); !strings.HasPrefix(got, want) {
 			t.Errorf("the fact %s is %q, not %q", key, got, want)
 		}
@@ -121,7 +121,7 @@ func TestMeasureCollectivesHere(t *testing.T) {
 		found := map[string]int{}
 		for _, s := range set.Series {
 			found[s.Mode+" "+s.Protocol+" "+s.Timer]++
-			if s.Platform != platform || s.Clock != "real" || s.Place != "intra" || s.Timer != sample.CollLast && len(s.Times) != 4 {
+			if s.Platform != platform || s.Clock != "real" || s.Place != "intra" || s.Timer != sample.TimerCollLast && len(s.Times) != 4 {
 				t.Errorf("%+v: %d samples", s.Key, len(s.Times))
 			}
 		}
@@ -131,7 +131,7 @@ func TestMeasureCollectivesHere(t *testing.T) {
 		if start, _ := set.Fact("start"); start == "" {
 			t.Errorf("%s: it is not said how repetitions began", platform)
 		}
-		if got, _ := set.Fact(sample.Ranks); got != ranks {
+		if got, _ := set.Fact(sample.RanksFact); got != ranks {
 			t.Errorf("%s: %s ranks, not %s", platform, got, ranks)
 		}
 	}

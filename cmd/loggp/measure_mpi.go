@@ -87,8 +87,8 @@ func (v *vendor) run(cmd *cobra.Command, m *measure) error {
 		return m.write(cmd, nil, plan, set)
 	}
 	m.spoiled = append(m.spoiled, shortage(e, out, "--collective")...)
-	start, _ := set.Fact(sample.Start)
-	apart, is := strings.CutPrefix(start, sample.NoStart)
+	start, _ := set.Fact(sample.StartFact)
+	apart, is := strings.CutPrefix(start, sample.NoCommonStartPrefix)
 	if !is {
 		apart = ""
 	}

@@ -22,7 +22,7 @@ func output(name string) error {
 	if name == "" || name == standard {
 		return nil
 	}
-	return flagged("-o", name, sample.Writable(name))
+	return flagged("-o", name, sample.CheckWritable(name))
 }
 
 // pages checks, before any work, that a directory can be written, with everything that a page has.

@@ -34,7 +34,7 @@ func TestAllPairs(t *testing.T) {
 	}
 	for i := range 5 {
 		for j := range i {
-			if n := series[sample.PlaceOf(i, j)]; n == 0 || n != series["0-1"] {
+			if n := series[sample.PairPlace(i, j)]; n == 0 || n != series["0-1"] {
 				t.Errorf("pair %d-%d has %d series, pair 0-1 %d", j, i, n, series["0-1"])
 			}
 		}
@@ -42,7 +42,7 @@ func TestAllPairs(t *testing.T) {
 	if len(series) != 10 {
 		t.Errorf("places %v", series)
 	}
-	if v, _ := set.Fact(sample.Pair); v != sample.AllPairs {
+	if v, _ := set.Fact(sample.PairFact); v != sample.AllPairsValue {
 		t.Errorf("the fact pair is %q", v)
 	}
 }

@@ -155,7 +155,7 @@ func (r *patternRuns) fit(cmd *cobra.Command, subjects []subject) error {
 			for _, x := range series {
 				x.Platform, x.Place, x.Clock = s.job.Platform.Machine.Name, s.job.Place(0, 1), s.job.Clock()
 				set.Series = append(set.Series, x)
-				if x.Timer == sample.RTT {
+				if x.Timer == sample.TimerRTT {
 					half := slices.Sorted(slices.Values(x.Times))[len(x.Times)/2].Micros() / 2
 					curves[name] = append(curves[name], chart.Point{X: float64(bytes), Y: half})
 				}
@@ -165,7 +165,7 @@ func (r *patternRuns) fit(cmd *cobra.Command, subjects []subject) error {
 	if len(set.Series) == 0 {
 		return nil // this process was started as another rank
 	}
-	set.Facts = []sample.Fact{{Key: sample.Roots, Value: "1"}, {Key: sample.Resolution, Value: subjects[0].job.Platform.Machine.Timer.MicrosString()}}
+	set.Facts = []sample.Fact{{Key: sample.RootsFact, Value: "1"}, {Key: sample.ResolutionFact, Value: subjects[0].job.Platform.Machine.Timer.MicrosString()}}
 	found, err := fit.Fit(&set, clean.Options{})
 	if err != nil {
 		return err

@@ -427,7 +427,7 @@ func (source predictor) csv(w io.Writer, ps []reports.Prediction) error {
 		for _, x := range []struct {
 			quantity string
 			time     reports.Predicted
-		}{{sample.Sender, p.Sender}, {sample.OneWay, p.Delivery}} {
+		}{{sample.TimerSender, p.Sender}, {sample.TimerOneWay, p.Delivery}} {
 			micros := x.time.MicrosString()
 			if x.time.Range == reports.Unknown {
 				micros = ""

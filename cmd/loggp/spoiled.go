@@ -34,7 +34,7 @@ func (s spoiled) facts() []sample.Fact {
 	if len(s) == 0 {
 		return nil
 	}
-	return []sample.Fact{{Key: sample.Spoiled, Value: strings.Join(s, "; ")}}
+	return []sample.Fact{{Key: sample.FailedChecksFact, Value: strings.Join(s, "; ")}}
 }
 
 // complain says it in a line behind the results.

@@ -17,7 +17,7 @@ func bySteps(ways []way) compare.Predictor {
 	return func(q compare.Query) (compare.Prediction, bool) {
 		i := slices.IndexFunc(ways, func(w way) bool { return w.Machine.Name == q.Platform && w.place() == q.Place })
 		protocol := model.Named(q.Protocol)
-		if i < 0 || protocol == nil || q.Quantity != sample.Sender && q.Quantity != sample.OneWay {
+		if i < 0 || protocol == nil || q.Quantity != sample.TimerSender && q.Quantity != sample.TimerOneWay {
 			return compare.Prediction{}, false
 		}
 		m := ways[i].Machine
@@ -27,7 +27,7 @@ func bySteps(ways []way) compare.Predictor {
 			return compare.Prediction{}, false
 		}
 		c := model.Transfer{Machine: m, Library: l, Protocol: protocol, Mode: mode, Bytes: q.Bytes, Path: ways[i].path()}.Cost()
-		if q.Quantity == sample.Sender {
+		if q.Quantity == sample.TimerSender {
 			return compare.Prediction{Micros: c.Sender.Sum().Micros()}, true
 		}
 		return compare.Prediction{Micros: c.Delivery.Sum().Micros()}, true

@@ -22,7 +22,7 @@ func TestWays(t *testing.T) {
 	}
 	seen := map[string]int{}
 	for _, c := range r.Comparisons {
-		if strings.HasPrefix(c.Quantity, sample.OneWay) {
+		if strings.HasPrefix(c.Quantity, sample.TimerOneWay) {
 			seen[c.Place]++
 			// To the steps of the clock, of 6.7 ns; a link is 33 ns.
 			if math.Abs(c.Predicted-c.Measured) > 0.014 {

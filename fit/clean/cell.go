@@ -116,10 +116,10 @@ func (c *Cell) SetInterval(slack, level float64) {
 // GroupSamples sorts the samples of a launch into groups: one, or one a root.
 func (c *Cell) GroupSamples(s *sample.Series, f sample.Runs) []sampleGroup {
 	var groups []sampleGroup
-	for _, times := range f.Rooted(s) {
+	for _, times := range f.SplitByRoot(s) {
 		groups = append(groups, c.newGroup(times, s.Clock, f.Resolution(s)))
 	}
-	c.Odd = c.Odd || f.Roots(s) == 2 && len(groups) == 1
+	c.Odd = c.Odd || f.RootCount(s) == 2 && len(groups) == 1
 	return groups
 }
 
@@ -143,7 +143,7 @@ func CountedGroups(groups []sampleGroup, how rootCombination) []sampleGroup {
 func rootsDisagree(launches []*sample.Series, f sample.Runs) bool {
 	parts, least := make([][]sampleGroup, len(launches)), f.Resolution(launches...)
 	for i, s := range launches {
-		for _, times := range f.Rooted(s) {
+		for _, times := range f.SplitByRoot(s) {
 			x := sortedCopy(times)
 			least = min(least, clockStep(x))
 			parts[i] = append(parts[i], groupOfSorted(spreadClockSteps(x, s.Clock, f.Resolution(s))))
@@ -375,7 +375,7 @@ func cellRandom(k sample.Key, part int, seed uint64) *rand.Rand {
 // defaultCombination says how the two roots of a barrier combine. Where a receive waits for a send
 // that began with it, the skew between the two is part of the time, with either sign.
 func defaultCombination(k sample.Key) rootCombination {
-	if k.Timer == sample.Timer21 && sample.Blocking(k.Mode) {
+	if k.Timer == sample.Timer21 && sample.IsBlockingMode(k.Mode) {
 		return meanOfRoots
 	}
 	return PoolRoots

@@ -17,7 +17,7 @@ import (
 func launchesOfRoots(bytes int, step unit.Time, us ...[2][]float64) []*sample.Series {
 	var all []*sample.Series
 	for launch, with := range us {
-		s := &sample.Series{Key: sample.Key{Platform: "here", Clock: "real", Place: "intra", Mode: "send", Timer: sample.RTT, Bytes: bytes, Launch: launch}}
+		s := &sample.Series{Key: sample.Key{Platform: "here", Clock: "real", Place: "intra", Mode: "send", Timer: sample.TimerRTT, Bytes: bytes, Launch: launch}}
 		for _, x := range slices.Concat(with[0], with[1]) {
 			s.Times = append(s.Times, unit.FromMicros(x)/step*step)
 		}

@@ -68,7 +68,7 @@ func SelectUndisturbed(set *sample.Set) (*sample.Set, []Warning) {
 		s.Disturbed = false
 		out.Series = append(out.Series, s)
 	}
-	out.Series = sample.Joined(out.Series)
+	out.Series = sample.JoinSeries(out.Series)
 	return out, warnings
 }
 
@@ -116,7 +116,7 @@ func (l launchCounts) undisturbedLaunches() map[int]bool {
 // others.
 func FindCollectiveSamples(set *sample.Set) (some, others bool) {
 	for i := range set.Series {
-		if sample.Collective(set.Series[i].Timer) {
+		if sample.IsCollectiveTimer(set.Series[i].Timer) {
 			some = true
 		} else {
 			others = true

@@ -20,9 +20,9 @@ func WithoutBytes(k sample.Key) sample.Key {
 func CompareKeys(a, b sample.Key) int {
 	return cmp.Or(
 		cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Library, b.Library), cmp.Compare(a.Place, b.Place),
-		cmp.Compare(sample.ModeRank(a.Mode), sample.ModeRank(b.Mode)), cmp.Compare(a.Mode, b.Mode),
+		cmp.Compare(sample.ModeIndex(a.Mode), sample.ModeIndex(b.Mode)), cmp.Compare(a.Mode, b.Mode),
 		cmp.Compare(a.Protocol, b.Protocol),
-		cmp.Compare(sample.TimerRank(a.Timer), sample.TimerRank(b.Timer)), cmp.Compare(a.Timer, b.Timer),
+		cmp.Compare(sample.TimerIndex(a.Timer), sample.TimerIndex(b.Timer)), cmp.Compare(a.Timer, b.Timer),
 		cmp.Compare(a.Bytes, b.Bytes),
 	)
 }

@@ -21,7 +21,7 @@ type Warning struct {
 
 // MarkImportedWarnings marks the warnings of places where another tool has measured.
 func MarkImportedWarnings(ws []Warning, set *sample.Set) {
-	files := set.Imported()
+	files := set.ImportedFiles()
 	places := map[Subject]bool{}
 	for i := range set.Series {
 		if s := &set.Series[i]; s.File < len(files) && files[s.File] {

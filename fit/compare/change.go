@@ -83,14 +83,14 @@ func Changes(before, after *sample.Set, o clean.Options) ([]Change, error) {
 	}
 	slices.SortStableFunc(all, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Library, b.Library), cmp.Compare(a.Place, b.Place),
-			later(a.Timer)-later(b.Timer), sample.TimerRank(a.Timer)-sample.TimerRank(b.Timer), sample.ModeRank(a.Mode)-sample.ModeRank(b.Mode), cmp.Compare(a.Protocol, b.Protocol))
+			later(a.Timer)-later(b.Timer), sample.TimerIndex(a.Timer)-sample.TimerIndex(b.Timer), sample.ModeIndex(a.Mode)-sample.ModeIndex(b.Mode), cmp.Compare(a.Protocol, b.Protocol))
 	})
 	return all, nil
 }
 
 // later returns 0 for round trips, which come first, and 1 for all other timers.
 func later(timer string) int {
-	if timer == sample.RTT {
+	if timer == sample.TimerRTT {
 		return 0
 	}
 	return 1

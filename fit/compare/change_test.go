@@ -20,7 +20,7 @@ func changing(library string, factor float64, seed uint64) *sample.Set {
 		if k == 512 {
 			f = factor
 		}
-		x := sample.Series{Key: sample.Key{Platform: "p", Library: library, Clock: "real", Place: "inter", Mode: "send", Protocol: "auto", Timer: sample.RTT, Bytes: k}}
+		x := sample.Series{Key: sample.Key{Platform: "p", Library: library, Clock: "real", Place: "inter", Mode: "send", Protocol: "auto", Timer: sample.TimerRTT, Bytes: k}}
 		for range 40 {
 			x.Times = append(x.Times, unit.Time(f*(10+0.2*rng.Float64())*float64(unit.Microsecond)))
 		}

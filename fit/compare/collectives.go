@@ -38,11 +38,11 @@ type doubts struct{ few, tail, coarse, drift bool }
 func (c Collective) Took() (micros float64, timer string) {
 	switch {
 	case !math.IsNaN(c.Last):
-		return c.Last, sample.CollLast
+		return c.Last, sample.TimerCollLast
 	case !math.IsNaN(c.Max):
-		return c.Max, sample.CollMax
+		return c.Max, sample.TimerCollMax
 	}
-	return c.Mean, sample.CollMean
+	return c.Mean, sample.TimerCollMean
 }
 
 func (c Collective) took() float64 {
@@ -79,7 +79,7 @@ func (c Collective) wide() bool { return c.High-c.Low > 2*wide*c.took() }
 func Collectives(set *sample.Set) ([]Collective, error) {
 	var together []*sample.Series
 	for i := range set.Series {
-		if s := &set.Series[i]; sample.Collective(s.Timer) && len(s.Times) > 0 {
+		if s := &set.Series[i]; sample.IsCollectiveTimer(s.Timer) && len(s.Times) > 0 {
 			together = append(together, s)
 		}
 	}
@@ -91,7 +91,7 @@ func Collectives(set *sample.Set) ([]Collective, error) {
 		return nil, err
 	}
 	if i := slices.IndexFunc(runs, func(r sample.Run) bool { return r.Ranks == 0 }); i >= 0 || runs == nil {
-		return nil, fmt.Errorf("fit: samples of collective operations, and no fact %q that says of how many ranks", sample.Ranks)
+		return nil, fmt.Errorf("fit: samples of collective operations, and no fact %q that says of how many ranks", sample.RanksFact)
 	}
 	var all []Collective
 	sameTime := func(s *sample.Series) sample.Key { // whatever launch and timer
@@ -108,7 +108,7 @@ func Collectives(set *sample.Set) ([]Collective, error) {
 		for _, x := range []struct {
 			timer string
 			to    *float64
-		}{{sample.CollMin, &c.Min}, {sample.CollMedian, &c.Median}, {sample.CollMean, &c.Mean}, {sample.CollMax, &c.Max}, {sample.CollLast, &c.Last}} { // the time that counts comes last
+		}{{sample.TimerCollMin, &c.Min}, {sample.TimerCollMedian, &c.Median}, {sample.TimerCollMean, &c.Mean}, {sample.TimerCollMax, &c.Max}, {sample.TimerCollLast, &c.Last}} { // the time that counts comes last
 			series := slices.DeleteFunc(slices.Clone(of), func(s *sample.Series) bool { return s.Timer != x.timer })
 			if len(series) > 0 {
 				counts = clean.NewCell(series, clean.PoolRoots, runs, clean.Options{}.Defaults())
@@ -137,7 +137,7 @@ func CollectiveWarnings(machines []sample.Machine, subjects []CollectiveSubject)
 		out = append(out, e.warnings()...)
 	}
 	for _, m := range machines {
-		if slices.Contains(m.Imported(), true) {
+		if slices.Contains(m.ImportedFiles(), true) {
 			clean.MarkImportedWarnings(out, m.Set)
 		}
 	}
@@ -184,13 +184,13 @@ func starts(set *sample.Set) []clean.Warning {
 	var out []clean.Warning
 	runs, _ := set.Runs() // Collectives has read them
 	for i, run := range runs {
-		s := slices.IndexFunc(set.Series, func(s sample.Series) bool { return s.File == i && sample.Collective(s.Timer) })
+		s := slices.IndexFunc(set.Series, func(s sample.Series) bool { return s.File == i && sample.IsCollectiveTimer(s.Timer) })
 		if s < 0 {
 			continue
 		}
 		where := set.Series[s].Key
 		warn := func(code, text string) {
-			out = append(out, clean.Warning{Platform: where.Platform, Library: where.Library, Place: where.Place, Parameter: sample.Start, Code: code, Text: text})
+			out = append(out, clean.Warning{Platform: where.Platform, Library: where.Library, Place: where.Place, Parameter: sample.StartFact, Code: code, Text: text})
 		}
 		if run.LateStarts*many > run.Starts {
 			warn(clean.LateStarts, fmt.Sprintf("a rank came too late to %d of %d common starts", run.LateStarts, run.Starts))

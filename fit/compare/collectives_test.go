@@ -22,15 +22,15 @@ func bcast(algorithm, timer string, launch int, micros ...int) sample.Series {
 	return s
 }
 
-var ofFour = []sample.Fact{{Key: sample.Ranks, Value: "4"}}
+var ofFour = []sample.Fact{{Key: sample.RanksFact, Value: "4"}}
 
 // Each time is the median of its launches' medians. What was not measured is no number, and the
 // time that counts is then another.
 func TestCollectives(t *testing.T) {
 	set := &sample.Set{Facts: ofFour, Series: []sample.Series{
-		bcast("linear", sample.CollMin, 0, 1, 2, 9), bcast("linear", sample.CollMax, 0, 10, 30, 20), bcast("linear", sample.CollMax, 1, 40), bcast("linear", sample.CollMax, 2, 90),
-		bcast("binomial", sample.CollMax, 0, 11), bcast("binomial", sample.CollLast, 0, 14, 12),
-		{Key: sample.Key{Platform: "p", Library: "l", Clock: "real", Place: "inter", Mode: "send", Timer: sample.RTT, Bytes: 8}, Times: []unit.Time{1}},
+		bcast("linear", sample.TimerCollMin, 0, 1, 2, 9), bcast("linear", sample.TimerCollMax, 0, 10, 30, 20), bcast("linear", sample.TimerCollMax, 1, 40), bcast("linear", sample.TimerCollMax, 2, 90),
+		bcast("binomial", sample.TimerCollMax, 0, 11), bcast("binomial", sample.TimerCollLast, 0, 14, 12),
+		{Key: sample.Key{Platform: "p", Library: "l", Clock: "real", Place: "inter", Mode: "send", Timer: sample.TimerRTT, Bytes: 8}, Times: []unit.Time{1}},
 	}}
 	got, err := Collectives(set)
 	if err != nil || len(got) != 2 {
@@ -41,10 +41,10 @@ func TestCollectives(t *testing.T) {
 		!math.IsNaN(linear.Median) || !math.IsNaN(linear.Last) || linear.Samples != 5 {
 		t.Errorf("%+v", linear)
 	}
-	if took, timer := linear.Took(); took != 40 || timer != sample.CollMax {
+	if took, timer := linear.Took(); took != 40 || timer != sample.TimerCollMax {
 		t.Errorf("linear took %v by %s", took, timer)
 	}
-	if took, timer := binomial.Took(); took != 13 || timer != sample.CollLast {
+	if took, timer := binomial.Took(); took != 13 || timer != sample.TimerCollLast {
 		t.Errorf("binomial took %v by %s", took, timer)
 	}
 	set.Facts = nil
@@ -57,7 +57,7 @@ func TestCollectives(t *testing.T) {
 // real clock, or of virtual time with noise, few are too few; without noise one is as good as many.
 func TestCollectiveDoubts(t *testing.T) {
 	noise := func(x string) sample.Fact {
-		return sample.Fact{Key: sample.Noise, Value: x + " relative standard deviation"}
+		return sample.Fact{Key: sample.NoiseFact, Value: x + " relative standard deviation"}
 	}
 	for _, c := range []struct {
 		clock  string
@@ -73,14 +73,14 @@ func TestCollectiveDoubts(t *testing.T) {
 		{"virtual", []sample.Fact{noise("1%")}, []int{100}, true, []string{clean.FewReps}},
 		{"virtual", []sample.Fact{noise("1%")}, []int{100, 100, 101, 99, 100}, false, nil},
 		{"real", nil, []int{100, 150, 100, 150, 100, 150, 60, 200}, true, []string{clean.FewReps}},
-		{"real", []sample.Fact{{Key: sample.Resolution, Value: "10"}}, []int{100, 100, 100, 100, 100, 100}, true, []string{clean.CoarseTimer}},
-		{"real", []sample.Fact{{Key: sample.Start, Value: sample.NoStart + "hosts have clocks of their own"}}, []int{100, 100, 100, 100, 100}, false, []string{clean.NoCommonStart}},
-		{"real", []sample.Fact{sample.Agreed(10, 100)}, []int{100, 100, 100, 100, 100}, false, nil},
-		{"real", []sample.Fact{sample.Agreed(11, 100)}, []int{100, 100, 100, 100, 100}, false, []string{clean.LateStarts}},
+		{"real", []sample.Fact{{Key: sample.ResolutionFact, Value: "10"}}, []int{100, 100, 100, 100, 100, 100}, true, []string{clean.CoarseTimer}},
+		{"real", []sample.Fact{{Key: sample.StartFact, Value: sample.NoCommonStartPrefix + "hosts have clocks of their own"}}, []int{100, 100, 100, 100, 100}, false, []string{clean.NoCommonStart}},
+		{"real", []sample.Fact{sample.AgreedStartFact(10, 100)}, []int{100, 100, 100, 100, 100}, false, nil},
+		{"real", []sample.Fact{sample.AgreedStartFact(11, 100)}, []int{100, 100, 100, 100, 100}, false, []string{clean.LateStarts}},
 	} {
-		s := bcast("linear", sample.CollLast, 0, c.micros...)
+		s := bcast("linear", sample.TimerCollLast, 0, c.micros...)
 		s.Clock = c.clock
-		set := &sample.Set{Facts: append(c.facts, ofFour...), Series: []sample.Series{s, bcast("linear", sample.CollMax, 0, 1000)}}
+		set := &sample.Set{Facts: append(c.facts, ofFour...), Series: []sample.Series{s, bcast("linear", sample.TimerCollMax, 0, 1000)}}
 		set.Series[1].Clock = c.clock
 		all, err := Collectives(set)
 		if err != nil || len(all) != 1 {
@@ -110,7 +110,7 @@ func TestCollectiveDoubts(t *testing.T) {
 // A time that depends on how repetitions begin is not one of the operation.
 func TestStartsDiffer(t *testing.T) {
 	for last, differ := range map[int]bool{49: true, 51: false, 199: false, 201: true} {
-		set := &sample.Set{Facts: ofFour, Series: []sample.Series{bcast("linear", sample.CollLast, 0, last, last, last, last, last), bcast("linear", sample.CollMax, 0, 100)}}
+		set := &sample.Set{Facts: ofFour, Series: []sample.Series{bcast("linear", sample.TimerCollLast, 0, last, last, last, last, last), bcast("linear", sample.TimerCollMax, 0, 100)}}
 		all, err := Collectives(set)
 		if err != nil {
 			t.Fatal(err)
@@ -124,13 +124,13 @@ func TestStartsDiffer(t *testing.T) {
 // Collective operations show no parameters, and do not disturb those of what was measured beside
 // them.
 func TestFitLeavesCollectivesOut(t *testing.T) {
-	together := bcast("linear", sample.CollMax, 0, 10, 20)
+	together := bcast("linear", sample.TimerCollMax, 0, 10, 20)
 	if _, err := fit.Fit(&sample.Set{Facts: ofFour, Series: []sample.Series{together}}, clean.Options{}); err == nil || !strings.Contains(err.Error(), "collective") {
 		t.Errorf("of collective operations alone: %v", err)
 	}
 	set := &sample.Set{Facts: ofFour}
 	for _, k := range []int{0, 16, 64, 256} {
-		set.Series = append(set.Series, sample.Series{Key: sample.Key{Platform: "p", Library: "l", Clock: "real", Place: "inter", Mode: "send", Timer: sample.RTT, Bytes: k},
+		set.Series = append(set.Series, sample.Series{Key: sample.Key{Platform: "p", Library: "l", Clock: "real", Place: "inter", Mode: "send", Timer: sample.TimerRTT, Bytes: k},
 			Times: []unit.Time{unit.Time(10+k) * unit.Microsecond, unit.Time(10+k) * unit.Microsecond}})
 	}
 	alone, err := fit.Fit(set, clean.Options{})

@@ -49,8 +49,8 @@ func CollectiveSubjects(machines []sample.Machine) ([]CollectiveSubject, error) 
 		func(i int) string { return strings.TrimPrefix(all[i].Platform, platformName(all[i].Platform)+":") },
 		func(i int) string { return all[i].Library },
 		func(i int) string { return all[i].Clock },
-		func(i int) string { return setting(machines[all[i].Machines[0]].Set, sample.Wait) },
-		func(i int) string { return setting(machines[all[i].Machines[0]].Set, sample.Noise) },
+		func(i int) string { return setting(machines[all[i].Machines[0]].Set, sample.WaitFact) },
+		func(i int) string { return setting(machines[all[i].Machines[0]].Set, sample.NoiseFact) },
 		func(i int) string { return strings.Join(all[i].Files, "+") })
 	var out []CollectiveSubject
 	for _, e := range all {
@@ -96,7 +96,7 @@ func (e *CollectiveSubject) takes(times []Collective) bool {
 
 // alike reports whether two sets agree on all facts that change times, except the number of ranks.
 func alike(a, b *sample.Set) bool {
-	for _, key := range []string{sample.PlatformSum, sample.Noise, sample.Wait} {
+	for _, key := range []string{sample.PlatformSumFact, sample.NoiseFact, sample.WaitFact} {
 		x, inA := a.Fact(key)
 		y, inB := b.Fact(key)
 		if inA && inB && x != y {
@@ -129,15 +129,15 @@ func Collect(subjects []CollectiveSubject, o clean.Options) *Table {
 	}
 	first := len(subjects)
 	for _, of := range grouped(all, func(x time) what { return what{x.Operation, x.Ranks, x.Bytes} }) {
-		r := Row{Quantity: Quantity{Name: of[0].Operation, Timer: sample.CollLast, Bytes: of[0].Bytes, Ranks: of[0].Ranks, Unit: params.Micros}}
+		r := Row{Quantity: Quantity{Name: of[0].Operation, Timer: sample.TimerCollLast, Bytes: of[0].Bytes, Ranks: of[0].Ranks, Unit: params.Micros}}
 		times := make([][]Collective, len(subjects))
 		for _, x := range of {
 			times[x.subject] = append(times[x.subject], x.Collective)
-			if _, timer := x.Took(); sample.TimerRank(timer) < sample.TimerRank(r.Timer) {
+			if _, timer := x.Took(); sample.TimerIndex(timer) < sample.TimerIndex(r.Timer) {
 				r.Timer = timer
 			}
 		}
-		if r.Timer == sample.CollMean && slices.ContainsFunc(of, func(x time) bool { return math.IsNaN(x.Mean) }) {
+		if r.Timer == sample.TimerCollMean && slices.ContainsFunc(of, func(x time) bool { return math.IsNaN(x.Mean) }) {
 			continue // one subject has only means, and another has none
 		}
 		for n, x := range times {
@@ -161,9 +161,9 @@ func Collect(subjects []CollectiveSubject, o clean.Options) *Table {
 func fastestOf(times []Collective, timer string, subject int) Value {
 	micros := func(c Collective) float64 {
 		switch timer {
-		case sample.CollMean:
+		case sample.TimerCollMean:
 			return c.Mean
-		case sample.CollMax:
+		case sample.TimerCollMax:
 			return c.Max
 		}
 		return c.Last

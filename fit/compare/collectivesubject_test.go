@@ -25,10 +25,10 @@ func TestCollect(t *testing.T) {
 	if len(all) != 2 {
 		t.Fatalf("%d rows: %+v", len(all), all)
 	}
-	if x := all[0]; x.Bytes != 8 || x.Timer != sample.CollLast || x.Values[0].Algorithm != "binomial" || x.Values[0].Value != 4 || x.Values[1].Value != 3 || x.Values[1].Ratio != 0.75 {
+	if x := all[0]; x.Bytes != 8 || x.Timer != sample.TimerCollLast || x.Values[0].Algorithm != "binomial" || x.Values[0].Value != 4 || x.Values[1].Value != 3 || x.Values[1].Ratio != 0.75 {
 		t.Errorf("%+v", x)
 	}
-	if x := all[1]; x.Bytes != 64 || x.Timer != sample.CollMax || x.Values[0].Algorithm != "linear" || x.Values[0].Value != 1 || x.Values[1].Value != 7 || x.Values[1].Outcome != "" {
+	if x := all[1]; x.Bytes != 64 || x.Timer != sample.TimerCollMax || x.Values[0].Algorithm != "linear" || x.Values[0].Value != 1 || x.Values[1].Value != 7 || x.Values[1].Outcome != "" {
 		t.Errorf("%+v", x)
 	}
 	// What one has not measured is no number.
@@ -54,15 +54,15 @@ func TestCollect(t *testing.T) {
 
 // ranked is a machine that has measured a broadcast, among so many ranks.
 func ranked(file, library, ranks string, facts ...sample.Fact) sample.Machine {
-	s := bcast("linear", sample.CollLast, 0, 10)
+	s := bcast("linear", sample.TimerCollLast, 0, 10)
 	s.Library = library
-	return sample.Machine{Files: []string{file}, Set: &sample.Set{Facts: append(facts, sample.Fact{Key: sample.Ranks, Value: ranks}), Series: []sample.Series{s}}}
+	return sample.Machine{Files: []string{file}, Set: &sample.Set{Facts: append(facts, sample.Fact{Key: sample.RanksFact, Value: ranks}), Series: []sample.Series{s}}}
 }
 
 // Machines of one library are together if they differ in the number of ranks alone, and have names
 // that tell them apart if not.
 func TestCollectiveSubjects(t *testing.T) {
-	spin, block := sample.Fact{Key: sample.Wait, Value: "spin"}, sample.Fact{Key: sample.Wait, Value: "block"}
+	spin, block := sample.Fact{Key: sample.WaitFact, Value: "spin"}, sample.Fact{Key: sample.WaitFact, Value: "block"}
 	subjects, err := CollectiveSubjects([]sample.Machine{ranked("a", "l", "4", spin), ranked("b", "m", "4"), ranked("c", "l", "8", spin), ranked("d", "l", "16", block), ranked("e", "m", "4")})
 	if err != nil {
 		t.Fatal(err)

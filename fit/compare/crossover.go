@@ -75,7 +75,7 @@ func pairwise(all []*fittedSubject, o clean.Options) []Crossover {
 	for _, p := range all {
 		names = append(names, p.Modes...)
 	}
-	slices.SortFunc(names, func(a, b string) int { return sample.ModeRank(a) - sample.ModeRank(b) })
+	slices.SortFunc(names, func(a, b string) int { return sample.ModeIndex(a) - sample.ModeIndex(b) })
 	names = slices.Compact(names)
 	var pairings []pairing
 	for _, quantity := range []string{"o_s", "o_r", OneWay, "get", "put"} {

@@ -48,7 +48,7 @@ func HoldOut(set *sample.Set, o clean.Options) ([]HeldOut, error) {
 		return all
 	}
 	trips := func(s *sample.Series) bool {
-		return s.Timer == sample.RTT && clean.IsLibraryChoice(s.Mode, s.Protocol) && len(s.Times) > 0
+		return s.Timer == sample.TimerRTT && clean.IsLibraryChoice(s.Mode, s.Protocol) && len(s.Times) > 0
 	}
 	for i := range set.Series {
 		if s := &set.Series[i]; trips(s) {

@@ -41,7 +41,7 @@ func free(all []*fittedSubject, o clean.Options) ([]Overlap, []Crossover) {
 	var pairings []pairing
 	for i, p := range all {
 		send, isend := p.ModeOf("send"), p.ModeOf("isend")
-		way, call, bound := send.TimerCurve(sample.RTT), isend.TrainCurves("isend").Send, false
+		way, call, bound := send.TimerCurve(sample.TimerRTT), isend.TrainCurves("isend").Send, false
 		if call == nil {
 			call, bound = isend.SendOverheadCurve(), true
 		}

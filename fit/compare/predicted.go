@@ -86,15 +86,15 @@ func Compare(set *sample.Set, ps []params.Parameter, predict Predictor) ([]Compa
 // interest.
 func quantityOf(m params.Mode, c *curve.Curve) (name string, factor float64) {
 	switch {
-	case c.Timer == sample.Sender || c.Timer == sample.OneWay:
+	case c.Timer == sample.TimerSender || c.Timer == sample.TimerOneWay:
 		return c.Timer, 1
 	case c == m.SendOverheadCurve():
 		return "o_s", 1
 	case c == m.ReceiveOverheadCurve():
 		return "o_r", 1
-	case c == m.TimerCurve(sample.RTT):
+	case c == m.TimerCurve(sample.TimerRTT):
 		return "one-way", 0.5
-	case c == m.TimerCurve(sample.Get) || c == m.TimerCurve(sample.Put):
+	case c == m.TimerCurve(sample.TimerGet) || c == m.TimerCurve(sample.TimerPut):
 		return c.Timer, 1
 	}
 	return "", 0
@@ -137,15 +137,15 @@ func WriteComparisons(w io.Writer, cs []Comparison) error {
 // timers than T_s and T_sr were fitted, so that these are validations, too. A T_s of a call that
 // does not block has its completion in it, which no parameter has.
 func Predict(q Query) (Prediction, bool) {
-	if fitted := (map[string]string{sample.Sender: "o_s", sample.OneWay: OneWay})[q.Quantity]; fitted != "" && clean.IsLibraryChoice(q.Mode, q.Protocol) {
-		if q.Quantity = fitted; fitted == "o_s" && !sample.Blocking(q.Mode) {
+	if fitted := (map[string]string{sample.TimerSender: "o_s", sample.TimerOneWay: OneWay})[q.Quantity]; fitted != "" && clean.IsLibraryChoice(q.Mode, q.Protocol) {
+		if q.Quantity = fitted; fitted == "o_s" && !sample.IsBlockingMode(q.Mode) {
 			return Prediction{}, false
 		}
 		p, ok := Predict(q)
 		return Prediction{p.Micros, Validation}, ok
 	}
 	mode := q.Mode
-	if q.Quantity == sample.Sender || q.Quantity == sample.OneWay {
+	if q.Quantity == sample.TimerSender || q.Quantity == sample.TimerOneWay {
 		mode = params.Message
 	}
 	switch q.Quantity {
@@ -176,9 +176,9 @@ func Predict(q Query) (Prediction, bool) {
 		// messages cost.
 		small := model.Parameters{SendO: model.Constant(x.SendO.Time(0)), RecvO: model.Constant(x.RecvO.Time(0)), L: x.L, BigGap: x.BigGap}
 		t = small.OneWay(q.Bytes)
-	case q.Quantity == sample.Sender && p != nil && q.Mode != "bsend" && q.Mode != "ibsend": // those end before the protocol does
+	case q.Quantity == sample.TimerSender && p != nil && q.Mode != "bsend" && q.Mode != "ibsend": // those end before the protocol does
 		t = model.SenderTime(p, x, q.Bytes)
-	case q.Quantity == sample.OneWay && p != nil:
+	case q.Quantity == sample.TimerOneWay && p != nil:
 		t = model.Completion(p, x, q.Bytes)
 	default:
 		return Prediction{}, false

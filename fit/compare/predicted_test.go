@@ -23,7 +23,7 @@ func TestCompare(t *testing.T) {
 	ps := fitted(t, set, clean.Options{}).Parameters
 	oneWay := func(k int) float64 { return m.SendO + m.L + float64(k-1)*m.G + m.RecvO }
 	for _, k := range m.Sizes {
-		for _, s := range []sample.Series{fittest.Series("isend", sample.Sender, fittest.Repeat(30, m.SendO*1.1)...), fittest.Series("isend", sample.OneWay, fittest.Repeat(30, oneWay(k))...)} {
+		for _, s := range []sample.Series{fittest.Series("isend", sample.TimerSender, fittest.Repeat(30, m.SendO*1.1)...), fittest.Series("isend", sample.TimerOneWay, fittest.Repeat(30, oneWay(k))...)} {
 			s.Protocol, s.Bytes = "T", k
 			set.Series = append(set.Series, s)
 		}
@@ -106,7 +106,7 @@ func TestCompareHindered(t *testing.T) {
 	for _, x := range []struct {
 		mode, timer string
 		us          float64
-	}{{"send", sample.Timer11, 80}, {"send", sample.Idle, 30}, {"ssend", sample.Timer11, 70}, {"ssend", sample.Idle, 60}, {"isend", sample.Timer11, 30.1}, {"isend", sample.Idle, 30}} {
+	}{{"send", sample.Timer11, 80}, {"send", sample.TimerIdle, 30}, {"ssend", sample.Timer11, 70}, {"ssend", sample.TimerIdle, 60}, {"isend", sample.Timer11, 30.1}, {"isend", sample.TimerIdle, 30}} {
 		set.Series = append(set.Series, fittest.Series(x.mode, x.timer, fittest.Repeat(40, x.us)...))
 	}
 	cs, err := Compare(set, nil, func(Query) (Prediction, bool) { return Prediction{Micros: 1}, true })
@@ -127,8 +127,8 @@ func TestPredictCalls(t *testing.T) {
 		mode, protocol, quantity string
 		want                     float64 // 0: none
 	}{
-		{"send", "auto", sample.Sender, 3}, {"send", "auto", sample.OneWay, 7}, {"isend", "auto", sample.OneWay, 6},
-		{"isend", "auto", sample.Sender, 0}, {"send", "RTA", sample.OneWay, 0}, {"ssend", "auto", sample.OneWay, 0},
+		{"send", "auto", sample.TimerSender, 3}, {"send", "auto", sample.TimerOneWay, 7}, {"isend", "auto", sample.TimerOneWay, 6},
+		{"isend", "auto", sample.TimerSender, 0}, {"send", "RTA", sample.TimerOneWay, 0}, {"ssend", "auto", sample.TimerOneWay, 0},
 	} {
 		p, ok := Predict(Query{Mode: c.mode, Protocol: c.protocol, Quantity: c.quantity, Bytes: 10, Parameters: ps})
 		if ok != (c.want > 0) || ok && (p.Micros != c.want || p.Basis != Validation) {

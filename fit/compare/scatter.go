@@ -37,10 +37,10 @@ type term struct {
 func (p *fittedSubject) scatters(subject int, all []*fittedSubject) []Scatter {
 	var out []Scatter
 	name := "send"
-	if p.Curve(name, sample.RTT) == nil && p.Curve(name, sample.Timer11) == nil {
+	if p.Curve(name, sample.TimerRTT) == nil && p.Curve(name, sample.Timer11) == nil {
 		name = params.Message
 	}
-	small, large := commonNear(all, name, sample.RTT, smallSize), p.sizeFor(all, name, sample.RTT, longest(all, name, sample.RTT))
+	small, large := commonNear(all, name, sample.TimerRTT, smallSize), p.sizeFor(all, name, sample.TimerRTT, longest(all, name, sample.TimerRTT))
 	add := func(quantity, mode string, bytes int, terms ...term) {
 		s := Scatter{Subject: subject, Quantity: quantity, Mode: mode, Bytes: bytes, Unit: params.Micros, Method: methodOf(terms)}
 		if p.gather(&s, terms) {
@@ -48,7 +48,7 @@ func (p *fittedSubject) scatters(subject int, all []*fittedSubject) []Scatter {
 		}
 	}
 	m := p.ModeOf(name)
-	add(OneWay, name, small, term{sample.RTT, 0.5})
+	add(OneWay, name, small, term{sample.TimerRTT, 0.5})
 	if c := m.SendOverheadCurve(); c != nil {
 		add("o_s", name, small, p.termsOf(c)...)
 	}
@@ -64,7 +64,7 @@ func (p *fittedSubject) scatters(subject int, all []*fittedSubject) []Scatter {
 			add("o_s", "isend", small, terms...)
 		}
 	}
-	add(OneWay, name, large, term{sample.RTT, 0.5})
+	add(OneWay, name, large, term{sample.TimerRTT, 0.5})
 	if n := len(out); n > 0 && out[n-1].Bytes == large && large > 0 && out[n-1].Quantity == OneWay {
 		out[n-1].bandwidth()
 	}
@@ -83,9 +83,9 @@ func (s *Scatter) bandwidth() {
 // termsOf returns the timers of a curve: one, or those of the time that a message adds to a train.
 func (p *fittedSubject) termsOf(c *curve.Curve) []term {
 	for _, x := range p.Curves {
-		n, _, ok := sample.TrainOf(x.Timer)
+		n, _, ok := sample.ParseTrainTimer(x.Timer)
 		if ok && c.Timer == params.PerMessageName(x.Timer, n) {
-			return []term{{x.Timer, 1 / float64(n-1)}, {sample.RTT, -1 / float64(n-1)}}
+			return []term{{x.Timer, 1 / float64(n-1)}, {sample.TimerRTT, -1 / float64(n-1)}}
 		}
 	}
 	return []term{{c.Timer, 1}}

@@ -239,7 +239,7 @@ func TestTails(t *testing.T) {
 func TestScatterRoots(t *testing.T) {
 	ms := surveyed(3)
 	for i := range ms {
-		ms[i].Facts = append(ms[i].Facts, sample.Fact{Key: sample.Roots, Value: "2"})
+		ms[i].Facts = append(ms[i].Facts, sample.Fact{Key: sample.RootsFact, Value: "2"})
 	}
 	for i := range ms[0].Series {
 		if x := &ms[0].Series[i]; x.Mode == "isend" && x.Timer == "timer11" {

@@ -100,7 +100,7 @@ func NewFitted(machines []sample.Machine, fitted [][]*curve.Curve, o clean.Optio
 		t.achieved(all, name)
 	}
 	slices.SortStableFunc(t.Rows, func(a, b Row) int {
-		return cmp.Or(slices.Index(quantities, a.Name)-slices.Index(quantities, b.Name), sample.ModeRank(a.Mode)-sample.ModeRank(b.Mode),
+		return cmp.Or(slices.Index(quantities, a.Name)-slices.Index(quantities, b.Name), sample.ModeIndex(a.Mode)-sample.ModeIndex(b.Mode),
 			a.Bytes-b.Bytes, slices.Index(readings, a.Method)-slices.Index(readings, b.Method))
 	})
 	clean.Parallel(len(t.Rows), func(i int) { t.Rows[i].rank(best, 0, o) })
@@ -146,7 +146,7 @@ func (t *Table) mode(subject int, m params.Mode) {
 
 // halved returns half of the round trips of a mode, or nil.
 func halved(m params.Mode) *curve.Curve {
-	rtt := m.TimerCurve(sample.RTT)
+	rtt := m.TimerCurve(sample.TimerRTT)
 	if rtt == nil {
 		return nil
 	}
@@ -156,12 +156,12 @@ func halved(m params.Mode) *curve.Curve {
 // achieved adds the bandwidth of the longest messages of a mode, of one common size if there is
 // one.
 func (t *Table) achieved(all []*fittedSubject, name string) {
-	wish := longest(all, name, sample.RTT)
+	wish := longest(all, name, sample.TimerRTT)
 	q := Quantity{Name: Achieved, Mode: name, Bytes: -1, Unit: MegabytesPerSecond}
 	var values []Value
 	for i, p := range all {
 		m := p.ModeOf(name)
-		c, k := m.TimerCurve(sample.RTT), p.sizeFor(all, name, sample.RTT, wish)
+		c, k := m.TimerCurve(sample.TimerRTT), p.sizeFor(all, name, sample.TimerRTT, wish)
 		if c.CellOf(k) == nil || c.CellOf(k).Low <= 0 || k == 0 {
 			continue
 		}

@@ -24,18 +24,18 @@ type Tail struct {
 // tails returns the distributions of half round trips, which no barrier has a part in.
 func (p *fittedSubject) tails(subject int, all []*fittedSubject) []Tail {
 	name := "send"
-	if p.Curve(name, sample.RTT) == nil && p.Curve(name, sample.Timer11) == nil {
+	if p.Curve(name, sample.TimerRTT) == nil && p.Curve(name, sample.Timer11) == nil {
 		name = params.Message
 	}
 	var out []Tail
 	var sizes []int
 	for _, wish := range []int{smallSize, middleSize, largeSize} {
-		k := p.sizeFor(all, name, sample.RTT, wish)
+		k := p.sizeFor(all, name, sample.TimerRTT, wish)
 		if k < 0 || slices.Contains(sizes, k) {
 			continue
 		}
 		sizes = append(sizes, k)
-		if t := p.tail(name, sample.RTT, k, 0.5); t.Samples > 0 {
+		if t := p.tail(name, sample.TimerRTT, k, 0.5); t.Samples > 0 {
 			t.Subject, t.Quantity = subject, OneWay
 			out = append(out, t)
 		}

@@ -95,7 +95,7 @@ func Load(set *sample.Set, o clean.Options) ([]*Curve, error) {
 	clocks := make(map[clean.Subject]string)
 	for i := range set.Series {
 		s := &set.Series[i]
-		if len(s.Times) == 0 || sample.Collective(s.Timer) {
+		if len(s.Times) == 0 || sample.IsCollectiveTimer(s.Timer) {
 			continue
 		}
 		where := clean.SubjectOf(s)
@@ -230,7 +230,7 @@ func scaleAll(x float64, values ...*float64) {
 
 // HalfRoundTrip returns half of a curve of round trips, which is the time of one way.
 func (c *Curve) HalfRoundTrip() *Curve {
-	return c.ScaledBy(0.5, sample.RTT+"/2", clean.Options{}.Defaults().Level)
+	return c.ScaledBy(0.5, sample.TimerRTT+"/2", clean.Options{}.Defaults().Level)
 }
 
 // CellOf returns the cell of a size, or nil.

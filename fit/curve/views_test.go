@@ -18,7 +18,7 @@ func stepped() *Curve {
 func TestHalf(t *testing.T) {
 	c := stepped()
 	h := c.HalfRoundTrip()
-	if want := (Point{2, 6, 6, 6, 5}); h.Points[1] != want || h.Timer != sample.RTT+"/2" {
+	if want := (Point{2, 6, 6, 6, 5}); h.Points[1] != want || h.Timer != sample.TimerRTT+"/2" {
 		t.Errorf("%+v of %s", h.Points[1], h.Timer)
 	}
 	if want := (Piece{From: 0, To: 2, Value: 5, Low: 4.5, High: 5.5, Slope: 0.5, SlopeLow: 0.25, SlopeHigh: 1}); h.Pieces[0] != want {

@@ -17,8 +17,8 @@ type Hierarchy struct {
 }
 
 var PairPlan = map[string][]string{
-	"send":  {sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22, sample.RTT},
-	"ssend": {sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22, sample.RTT},
+	"send":  {sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22, sample.TimerRTT},
+	"ssend": {sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22, sample.TimerRTT},
 	"isend": {sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22},
 }
 
@@ -35,7 +35,7 @@ func (h Hierarchy) of(a, b int) int {
 // Samples measures all pairs of so many ranks.
 func (h Hierarchy) Samples(ranks int, seed uint64) *sample.Set {
 	rng := rand.New(rand.NewPCG(seed, 2))
-	set := &sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}}}
+	set := &sample.Set{Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}}}
 	for a := range ranks {
 		for b := a + 1; b < ranks; b++ {
 			m := h.Times[h.of(a, b)]
@@ -45,7 +45,7 @@ func (h Hierarchy) Samples(ranks int, seed uint64) *sample.Set {
 			}
 			m.SendO, m.RecvO, m.ISendO, m.IRecvO, m.L, m.G = m.SendO*x, m.RecvO*x, m.ISendO*x, m.IRecvO*x, m.L*x, m.G*x
 			for _, s := range m.Samples(rng.Uint64(), PairPlan).Series {
-				s.Place = sample.PlaceOf(a, b)
+				s.Place = sample.PairPlace(a, b)
 				set.Series = append(set.Series, s)
 			}
 		}

@@ -39,7 +39,7 @@ func (m Machine) step(rng *rand.Rand, mean float64) float64 {
 // timer returns one sample. side is +1 with the root at P1, −1 with the root at P2.
 func (m Machine) timer(rng *rand.Rand, mode, timer string, k int, side float64) float64 {
 	bytes, os, or := float64(k-1), m.SendO, m.RecvO
-	if !sample.Blocking(mode) {
+	if !sample.IsBlockingMode(mode) {
 		os, or = m.ISendO, m.IRecvO
 	}
 	os, or = os+m.SendSlope*float64(k), or+m.RecvSlope*float64(k)
@@ -52,22 +52,22 @@ func (m Machine) timer(rng *rand.Rand, mode, timer string, k int, side float64) 
 	case sample.Timer12:
 		return receive()
 	case sample.Timer21:
-		if !sample.Blocking(mode) {
+		if !sample.IsBlockingMode(mode) {
 			return receive()
 		}
 		return way() + side*m.Skew
-	case sample.RTT:
+	case sample.TimerRTT:
 		return way() + way()
-	case sample.Train:
+	case sample.TimerTrain:
 		const burst = 16
 		sum := 0.0
 		for range burst {
 			sum += math.Max(send(), m.Gap)
 		}
 		return sum / burst
-	case sample.Get:
+	case sample.TimerGet:
 		return m.SendO + 2*m.L + bytes*m.Get
-	case sample.Put:
+	case sample.TimerPut:
 		return m.SendO + 2*m.L + bytes*m.Put
 	}
 	panic("no such timer: " + timer)
@@ -75,17 +75,17 @@ func (m Machine) timer(rng *rand.Rand, mode, timer string, k int, side float64) 
 
 // WholePlan is what is measured in each mode.
 var WholePlan = map[string][]string{
-	"send":    {sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22, sample.RTT, sample.Train},
+	"send":    {sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22, sample.TimerRTT, sample.TimerTrain},
 	"ssend":   {sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22},
 	"isend":   {sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22},
 	"issend":  {sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22},
-	"message": {sample.Timer11, sample.Timer12, sample.Timer21, sample.RTT, sample.Train, sample.Get, sample.Put},
+	"message": {sample.Timer11, sample.Timer12, sample.Timer21, sample.TimerRTT, sample.TimerTrain, sample.TimerGet, sample.TimerPut},
 }
 
 // Samples measures the machine.
 func (m Machine) Samples(seed uint64, plan map[string][]string) *sample.Set {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	set := &sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}}}
+	set := &sample.Set{Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}}}
 	for _, row := range sample.Modes {
 		mode := row.Name
 		for _, timer := range plan[mode] {
@@ -156,8 +156,8 @@ func (m Machine) Truths() []Truth {
 		{"send", "G", params.MethodBlockingDifference, params.PerByte, m.G + m.SendSlope},
 		{"ssend", "G", params.MethodBlockingDifference, params.PerByte, m.G + m.SendSlope},
 		{"message", "G", params.MethodHalfRoundTrip, params.PerByte, m.G + m.SendSlope + m.RecvSlope},
-		{"message", "G", sample.Get, params.PerByte, m.Get},
-		{"message", "G", sample.Put, params.PerByte, m.Put},
+		{"message", "G", sample.TimerGet, params.PerByte, m.Get},
+		{"message", "G", sample.TimerPut, params.PerByte, m.Put},
 		g, gm,
 	}
 }
@@ -217,7 +217,7 @@ func Trips(seed uint64, f func(k float64) float64) *sample.Set {
 	for launch := range 5 {
 		factor := 1 + 0.1*rng.NormFloat64()
 		for _, k := range append([]int{0}, Doubling(17)...) {
-			s := sample.Series{Key: Key("send", sample.RTT, k)}
+			s := sample.Series{Key: Key("send", sample.TimerRTT, k)}
 			s.Clock, s.Launch = "real", launch
 			for range 20 {
 				s.Times = append(s.Times, unit.FromMicros(factor*f(float64(k))*(1+0.02*rng.NormFloat64())))
@@ -245,8 +245,8 @@ func Repeat(n int, x float64) []float64 { return slices.Repeat([]float64{x}, n) 
 // at times.
 func Nasty(seed uint64) *sample.Set {
 	rng := rand.New(rand.NewPCG(seed, 22))
-	set := &sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: []string{"1", "2"}[rng.IntN(2)]}, {Key: sample.Resolution, Value: []string{"0", "0.001", "1"}[rng.IntN(3)]}}}
-	all := []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22, sample.RTT, sample.Train, sample.Idle, sample.Stream, sample.Get, sample.PRTT(10), sample.PRTTWaiting(10)}
+	set := &sample.Set{Facts: []sample.Fact{{Key: sample.RootsFact, Value: []string{"1", "2"}[rng.IntN(2)]}, {Key: sample.ResolutionFact, Value: []string{"0", "0.001", "1"}[rng.IntN(3)]}}}
+	all := []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22, sample.TimerRTT, sample.TimerTrain, sample.TimerIdle, sample.TimerStream, sample.TimerGet, sample.TrainTimer(10), sample.SpacedTrainTimer(10)}
 	sizes := 1 + rng.IntN(20)
 	for _, mode := range []string{"send", "isend", "ssend", "message"} {
 		for _, timer := range all {

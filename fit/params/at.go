@@ -136,7 +136,7 @@ func EstimateOneWay(ps []Parameter, mode string, k int) (Estimate, error) {
 	}
 	if _, err := EstimateAt(ps, mode, Latency, 0); err != nil {
 		remedy := "measure its round trip (rtt)"
-		if m := sample.ModeRank(mode); m < len(sample.Modes) && sample.Modes[m].Ready {
+		if m := sample.ModeIndex(mode); m < len(sample.Modes) && sample.Modes[m].Ready {
 			remedy = "half a round trip shows it, and ready sends have none, since each needs a receive that is posted before"
 		}
 		return e, &MissingError{Name: "T", Mode: mode, Remedy: remedy}

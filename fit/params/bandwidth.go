@@ -20,10 +20,10 @@ import (
 // a small message is the one-way time of k bytes; and the times of get and put.
 func (m Mode) addGapPerByte() {
 	if m.Name == sample.Message {
-		if rtt := m.TimerCurve(sample.RTT); rtt != nil {
+		if rtt := m.TimerCurve(sample.TimerRTT); rtt != nil {
 			m.addSlope(rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.Level), false)
 		}
-		for _, timer := range []string{sample.Get, sample.Put} {
+		for _, timer := range []string{sample.TimerGet, sample.TimerPut} {
 			if c := m.TimerCurve(timer); c != nil {
 				m.addLastPieceSlope(c, false)
 			}
@@ -47,12 +47,12 @@ func (m Mode) addGapPerByte() {
 // those of other tools: the slope of what a message adds to a train, to a window or to a burst, and
 // that of half the round trip, which has the slopes of the overheads in it.
 func (m Mode) addGapPerByteWithoutReceives() {
-	for _, c := range []*curve.Curve{m.TrainCurves(m.Name).interval, m.TimerCurve(sample.Stream), m.TimerCurve(sample.Train)} {
+	for _, c := range []*curve.Curve{m.TrainCurves(m.Name).interval, m.TimerCurve(sample.TimerStream), m.TimerCurve(sample.TimerTrain)} {
 		if c != nil && len(c.Cells) > 1 {
 			m.addLastPieceSlope(c, false)
 		}
 	}
-	if rtt := m.TimerCurve(sample.RTT); rtt != nil && len(rtt.Cells) > 1 {
+	if rtt := m.TimerCurve(sample.TimerRTT); rtt != nil && len(rtt.Cells) > 1 {
 		m.addSlope(rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.Level), false)
 	}
 }

@@ -38,7 +38,7 @@ func (m Mode) addEagerLimit() {
 	if m.Name != "send" {
 		return
 	}
-	rtt := m.TimerCurve(sample.RTT)
+	rtt := m.TimerCurve(sample.TimerRTT)
 	if rtt == nil || len(rtt.Pieces) < 2 {
 		return
 	}
@@ -50,7 +50,7 @@ func (m Mode) addEagerLimit() {
 		if !(x.Rise >= trip && x.Mostly > trip/2) {
 			continue
 		}
-		row := m.NewRow(EagerLimit, sample.RTT+": eager limit", -1, -1, x.Samples)
+		row := m.NewRow(EagerLimit, sample.TimerRTT+": eager limit", -1, -1, x.Samples)
 		before, after := rtt.Cells[x.Before].Bytes, rtt.Cells[x.After].Bytes
 		row.Value, row.Low, row.High, row.Verdict = float64(x.Last), float64(before), float64(after-1), Good
 		if x.After-x.Before > 2 || !m.isConfirmedChange(before, after) {
@@ -68,7 +68,7 @@ func (m Mode) addEagerLimit() {
 // sizes too, or there is none.
 func (m Mode) isConfirmedChange(before, after int) bool {
 	others := 0
-	for _, timer := range []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Train, sample.PRTT(10)} {
+	for _, timer := range []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.TimerTrain, sample.TrainTimer(10)} {
 		c := m.TimerCurve(timer)
 		if c == nil {
 			continue

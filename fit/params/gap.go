@@ -45,7 +45,7 @@ func (m Mode) addGap() {
 // addStreamGapBound adds a bound of g where there are only windows of sends: each message has a
 // part of the answer in it.
 func (m Mode) addStreamGapBound() {
-	stream := m.TimerCurve(sample.Stream)
+	stream := m.TimerCurve(sample.TimerStream)
 	if stream == nil {
 		return
 	}

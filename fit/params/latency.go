@@ -77,7 +77,7 @@ func (m Mode) isReceiveLate(x, y clean.Cell) bool {
 // at the smallest size, but not of synchronous sends, and two other readings of L: rtt/2 and rtt/2
 // − g.
 func (m Mode) addLatencyFromRoundTrip() {
-	rtt, send, receive := m.TimerCurve(sample.RTT), m.SendOverheadCurve(), m.ReceiveOverheadCurve()
+	rtt, send, receive := m.TimerCurve(sample.TimerRTT), m.SendOverheadCurve(), m.ReceiveOverheadCurve()
 	if rtt == nil {
 		return
 	}

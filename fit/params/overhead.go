@@ -14,7 +14,7 @@ import (
 // was measured at more than half of the sizes. A synchronous send waits for its peer, and idle
 // would show less of that. Without either it is the time from round-trip trains with waits.
 func (m Mode) SendOverheadCurve() *curve.Curve {
-	send, idle := m.TimerCurve(sample.Timer11), m.TimerCurve(sample.Idle)
+	send, idle := m.TimerCurve(sample.Timer11), m.TimerCurve(sample.TimerIdle)
 	switch {
 	case send == nil && idle == nil:
 		return m.TrainCurves(m.Name).Send
@@ -31,7 +31,7 @@ func (m Mode) SendOverheadCurve() *curve.Curve {
 // ReceiveOverheadCurve returns the timer that shows o_r: of a blocking receive, the one with which
 // the message is there already.
 func (m Mode) ReceiveOverheadCurve() *curve.Curve {
-	if sample.Blocking(m.Name) {
+	if sample.IsBlockingMode(m.Name) {
 		return m.TimerCurve(sample.Timer12)
 	}
 	return m.TimerCurve(sample.Timer21)
@@ -40,7 +40,7 @@ func (m Mode) ReceiveOverheadCurve() *curve.Curve {
 func (m Mode) addOverheads() {
 	send := m.SendOverheadCurve()
 	m.addRanges(SendOverhead, send)
-	if send != nil && send.Timer == sample.Idle {
+	if send != nil && send.Timer == sample.TimerIdle {
 		m.addWarning("o_s", clean.Hindered, "timer11 is longer than the same call after a wait, %s at %d bytes: an earlier message delays it, and o_s is from the call after a wait",
 			formatMicros(send.Cells[0].Value), send.Cells[0].Bytes)
 	}
@@ -48,7 +48,7 @@ func (m Mode) addOverheads() {
 		m.addRanges(SendOverhead, trains)
 	}
 	m.addRanges(RecvOverhead, m.ReceiveOverheadCurve())
-	if rtt := m.TimerCurve(sample.RTT); rtt != nil {
+	if rtt := m.TimerCurve(sample.TimerRTT); rtt != nil {
 		m.addRanges(OneWay, rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.Level))
 	}
 	m.compareDirections()

@@ -54,7 +54,7 @@ func timeOfCell(c *clean.Cell) TimeInterval {
 // and g(0) is the interval between the messages of a burst, or of a train. The smallest size stands
 // for 0.
 func (m Mode) addPLogP() {
-	rtt, burst := m.TimerCurve(sample.RTT), m.GapCurve()
+	rtt, burst := m.TimerCurve(sample.TimerRTT), m.GapCurve()
 	if rtt == nil {
 		return
 	}

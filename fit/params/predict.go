@@ -31,9 +31,9 @@ func ModelParameters(ps []Parameter, mode string) (model.Parameters, error) {
 		}
 		g := toPerByte(p.Value)
 		switch {
-		case p.Method == sample.Get:
+		case p.Method == sample.TimerGet:
 			x.GetGap = g
-		case p.Method == sample.Put:
+		case p.Method == sample.TimerPut:
 			x.PutGap = g
 		case x.BigGap == 0:
 			x.BigGap = g

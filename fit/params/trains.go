@@ -26,8 +26,8 @@ func (e *Extraction) TrainCurves(mode string) trainCurves {
 		return t
 	}
 	for _, c := range e.Curves {
-		n, waiting, ok := sample.TrainOf(c.Timer)
-		rtt := e.Curve(mode, sample.RTT)
+		n, waiting, ok := sample.ParseTrainTimer(c.Timer)
+		rtt := e.Curve(mode, sample.TimerRTT)
 		if !ok || c.Mode != mode || rtt == nil || !clean.IsLibraryChoice(mode, c.Protocol) {
 			continue
 		}
@@ -82,7 +82,7 @@ func (e *Extraction) perMessageCurve(train, rtt *curve.Curve, n int) *curve.Curv
 // GapCurve returns the timer that shows g: the sends of a burst, or what a message adds to a
 // round-trip train; or nil.
 func (m Mode) GapCurve() *curve.Curve {
-	if train := m.TimerCurve(sample.Train); train != nil {
+	if train := m.TimerCurve(sample.TimerTrain); train != nil {
 		return train
 	}
 	return m.TrainCurves(m.Name).interval
@@ -90,12 +90,12 @@ func (m Mode) GapCurve() *curve.Curve {
 
 // PerMessageName is the method of what each message of a train of n adds: (prtt10-rtt)/9.
 func PerMessageName(train string, n int) string {
-	return fmt.Sprintf("(%s-%s)/%d", train, sample.RTT, n-1)
+	return fmt.Sprintf("(%s-%s)/%d", train, sample.TimerRTT, n-1)
 }
 
 // IsPerMessage says whether the timer of a curve is what each message of a round-trip train adds.
 func IsPerMessage(timer string) bool {
-	name, _, ok := strings.Cut(strings.TrimPrefix(timer, "("), "-"+sample.RTT+")/")
-	_, waiting, train := sample.TrainOf(name)
+	name, _, ok := strings.Cut(strings.TrimPrefix(timer, "("), "-"+sample.TimerRTT+")/")
+	_, waiting, train := sample.ParseTrainTimer(name)
 	return ok && train && !waiting
 }

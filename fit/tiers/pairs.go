@@ -35,7 +35,7 @@ func tabulate(series []*sample.Series, f sample.Runs) pairTable {
 	}
 	use := func(s *sample.Series) bool { return len(s.Times) > 0 && s.Timer != sample.Timer22 }
 	for _, s := range series {
-		a, b, _ := sample.RanksOf(s.Place)
+		a, b, _ := sample.ParsePairPlace(s.Place)
 		rows[[2]int{a, b}] = true
 		if k := column(s); use(s) && columns[k] == 0 {
 			columns[k] = 1
@@ -53,7 +53,7 @@ func tabulate(series []*sample.Series, f sample.Runs) pairTable {
 		sums[i] = make([]logMean, len(keys))
 	}
 	at := func(s *sample.Series) *logMean {
-		a, b, _ := sample.RanksOf(s.Place)
+		a, b, _ := sample.ParsePairPlace(s.Place)
 		return &sums[index[[2]int{a, b}]][columns[column(s)]]
 	}
 	for _, s := range series {
@@ -101,7 +101,7 @@ func (t *pairTable) label(rows map[[2]int]bool) map[[2]int]int {
 func (t *pairTable) roundTrips() (key sample.Key, half []float64) {
 	at := -1
 	for j, k := range t.keys {
-		if k.Timer == sample.RTT && (at < 0 || sample.ModeRank(k.Mode) < sample.ModeRank(key.Mode) || k.Mode == key.Mode && k.Bytes < key.Bytes) {
+		if k.Timer == sample.TimerRTT && (at < 0 || sample.ModeIndex(k.Mode) < sample.ModeIndex(key.Mode) || k.Mode == key.Mode && k.Bytes < key.Bytes) {
 			at, key = j, k
 		}
 	}

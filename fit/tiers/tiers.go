@@ -61,7 +61,7 @@ func Split(set *sample.Set) (*sample.Set, []*tiering, error) {
 	own := make(map[clean.Subject]bool) // places with samples of their own
 	for i := range set.Series {
 		s := &set.Series[i]
-		if _, _, pair := sample.RanksOf(s.Place); !pair {
+		if _, _, pair := sample.ParsePairPlace(s.Place); !pair {
 			own[clean.Subject{Platform: s.Platform, Library: s.Library, Place: s.Place}] = true
 			pooled.Series = append(pooled.Series, *s)
 			continue
@@ -108,7 +108,7 @@ type tiering struct {
 }
 
 func newTiering(where clean.Subject, series []*sample.Series, f sample.Runs) *tiering {
-	return &tiering{Subject: where, pairTable: tabulate(series, f), alone: f.Place(series[0])}
+	return &tiering{Subject: where, pairTable: tabulate(series, f), alone: f.PlaceOf(series[0])}
 }
 
 // find divides the tier of all pairs into two, and each of these again, as long as the evidence is
@@ -222,7 +222,7 @@ func (t *tiering) pool(series []*sample.Series) []sample.Series {
 	}
 	index := make(map[string]int)
 	for i, p := range t.pairs {
-		index[sample.PlaceOf(t.ranks[p[0]], t.ranks[p[1]])] = i
+		index[sample.PairPlace(t.ranks[p[0]], t.ranks[p[1]])] = i
 	}
 	var out []sample.Series
 	for _, s := range series {

@@ -205,8 +205,8 @@ func TestRelabelling(t *testing.T) {
 		other := &sample.Set{Facts: set.Facts}
 		for _, i := range rng.Perm(len(set.Series)) {
 			s := set.Series[i]
-			a, b, _ := sample.RanksOf(s.Place)
-			s.Place = sample.PlaceOf(names[a], names[b])
+			a, b, _ := sample.ParsePairPlace(s.Place)
+			s.Place = sample.PairPlace(names[a], names[b])
 			other.Series = append(other.Series, s)
 		}
 		x, y := found(t, set), found(t, other)

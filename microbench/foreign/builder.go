@@ -77,15 +77,16 @@ func (b *builder) file(name, text string, f *Format, o Options) error {
 	return nil
 }
 
-// finish adds the series of a file to the set, and its facts: not under sample.File, since a data
-// set does not keep which series is of which output. So the coarsest resolution counts for all.
+// finish adds the series of a file to the set, and its facts: not under sample.FileFact, since a
+// data set does not keep which series is of which output. So the coarsest resolution counts for
+// all.
 func (b *builder) finish(f *Format) {
 	facts := []sample.Fact{
-		{Key: "imported_from", Value: clean(b.name)}, {Key: sample.ImportedAs, Value: f.Name + ": " + f.Description}, {Key: sample.Roots, Value: "1"},
+		{Key: "imported_from", Value: clean(b.name)}, {Key: sample.ImportedAsFact, Value: f.Name + ": " + f.Description}, {Key: sample.RootsFact, Value: "1"},
 	}
 	facts = append(facts, b.facts...)
 	if b.together() {
-		facts = append(facts, sample.Fact{Key: sample.Ranks, Value: strconv.Itoa(b.ranks)})
+		facts = append(facts, sample.Fact{Key: sample.RanksFact, Value: strconv.Itoa(b.ranks)})
 	}
 	for _, l := range b.lists {
 		facts = append(facts, sample.Fact{Key: l.what + " of " + l.timer + " " + l.mode, Value: l.String()})
@@ -110,7 +111,7 @@ func (b *builder) finish(f *Format) {
 
 // together says whether some of the file's times are of collective operations.
 func (b *builder) together() bool {
-	return slices.ContainsFunc(b.series, func(s sample.Series) bool { return sample.Collective(s.Timer) })
+	return slices.ContainsFunc(b.series, func(s sample.Series) bool { return sample.IsCollectiveTimer(s.Timer) })
 }
 
 // collectives is an error if the file has times of collective operations and it is not known among
@@ -171,7 +172,7 @@ func (b *builder) fact(key, value string) {
 }
 
 // resolution says by what steps the tool prints the times that are imported.
-func (b *builder) resolution(t unit.Time) { b.fact(sample.Resolution, t.MicrosString()) }
+func (b *builder) resolution(t unit.Time) { b.fact(sample.ResolutionFact, t.MicrosString()) }
 
 // leave says what was left out and why, once.
 func (b *builder) leave(format string, args ...any) {

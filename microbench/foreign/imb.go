@@ -132,8 +132,8 @@ func pingPongRow(l *line, b *builder) {
 	k := l.bytes(0)
 	n := l.whole(1, 1, maxBytes, "a number of repetitions")
 	t := l.time(2, "us", "a time in us")
-	b.summary("send", sample.RTT, k, 2*t)
-	b.detail("repetitions", "send", sample.RTT, k, itoa(n))
+	b.summary("send", sample.TimerRTT, k, 2*t)
+	b.detail("repetitions", "send", sample.TimerRTT, k, itoa(n))
 }
 
 // p2pRow takes the time from messages a second, which have more digits than t, and must agree with
@@ -147,20 +147,20 @@ func p2pRow(l *line, b *builder) {
 	if d := t - printed; (d > half+t/100 || d < -half-t/100) && l.in.err == nil {
 		l.errorf(l.words[4].col, "%s messages a second take %v each, but the row says %s us", l.words[4].text, t, l.words[2].text)
 	}
-	b.summary("send", sample.RTT, k, 2*t)
-	b.detail("repetitions", "send", sample.RTT, k, itoa(n))
+	b.summary("send", sample.TimerRTT, k, 2*t)
+	b.detail("repetitions", "send", sample.TimerRTT, k, itoa(n))
 }
 
 func bibandRow(l *line, b *builder) {
 	k := l.bytes(0)
 	n := l.whole(1, 1, maxBytes, "a number of repetitions")
-	b.summary("isend", sample.Both, k, l.per(3, 2, 1, "messages a second"))
-	b.detail("repetitions", "isend", sample.Both, k, itoa(n))
+	b.summary("isend", sample.TimerStreamBoth, k, l.per(3, 2, 1, "messages a second"))
+	b.detail("repetitions", "isend", sample.TimerStreamBoth, k, itoa(n))
 }
 
 func unibandRow(l *line, b *builder) {
 	k := l.bytes(0)
 	n := l.whole(1, 1, maxBytes, "a number of repetitions")
-	b.summary("isend", sample.Stream, k, l.per(3, 1, 1, "messages a second"))
-	b.detail("repetitions", "isend", sample.Stream, k, itoa(n))
+	b.summary("isend", sample.TimerStream, k, l.per(3, 1, 1, "messages a second"))
+	b.detail("repetitions", "isend", sample.TimerStream, k, itoa(n))
 }

@@ -88,8 +88,8 @@ func TestImport(t *testing.T) {
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			set, notes := imported(t, Options{Ranks: 2}, c.file)
-			if set.Rows() != c.rows || len(set.Series) != c.series {
-				t.Errorf("%d samples in %d series, want %d in %d", set.Rows(), len(set.Series), c.rows, c.series)
+			if set.SampleCount() != c.rows || len(set.Series) != c.series {
+				t.Errorf("%d samples in %d series, want %d in %d", set.SampleCount(), len(set.Series), c.rows, c.series)
 			}
 			for _, want := range c.samples {
 				i := slices.IndexFunc(set.Series, func(s sample.Series) bool {
@@ -114,7 +114,7 @@ func TestImport(t *testing.T) {
 				t.Errorf("%d notes, want %d: %v", len(notes), len(c.left), notes)
 			}
 			key := set.Series[0].Key
-			if key.Platform != c.format || key.Clock != "real" || key.Place != "inter" || key.Protocol != map[bool]string{false: auto, true: vendor}[sample.Collective(key.Timer)] {
+			if key.Platform != c.format || key.Clock != "real" || key.Place != "inter" || key.Protocol != map[bool]string{false: auto, true: vendor}[sample.IsCollectiveTimer(key.Timer)] {
 				t.Errorf("%+v", key)
 			}
 			again := write(t, set)
@@ -151,7 +151,7 @@ func TestImportSeveral(t *testing.T) {
 		if s.Platform != "mine" || s.Library != "lib" || s.Place != "2-3" {
 			t.Fatalf("%+v", s.Key)
 		}
-		if s.Timer == sample.RTT && s.Mode == "send" && s.Bytes == 4 {
+		if s.Timer == sample.TimerRTT && s.Mode == "send" && s.Bytes == 4 {
 			launches[s.Launch]++
 		}
 	}
@@ -172,8 +172,8 @@ func TestManyProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if set.Rows() != 44 || !slices.ContainsFunc(notes, func(n Note) bool { return n.Text == "Uniband of 4 processes: several pairs at once" }) {
-		t.Errorf("%d samples, %v", set.Rows(), notes)
+	if set.SampleCount() != 44 || !slices.ContainsFunc(notes, func(n Note) bool { return n.Text == "Uniband of 4 processes: several pairs at once" }) {
+		t.Errorf("%d samples, %v", set.SampleCount(), notes)
 	}
 }
 

@@ -76,7 +76,7 @@ func sendOf(test string) string {
 		return ""
 	}
 	mode := strings.ToLower(parts[len(parts)-2])
-	if mode == sample.Message || sample.ModeRank(mode) == len(sample.Modes) {
+	if mode == sample.Message || sample.ModeIndex(mode) == len(sample.Modes) {
 		return ""
 	}
 	return mode
@@ -97,8 +97,8 @@ func logpRow(l *line, b *builder, mode string, latency unit.Time, hasLatency boo
 		b.detail("minimum_us", mode, timer, k, t[3*i+1].MicrosString())
 		b.detail("confidence_interval_us", mode, timer, k, t[3*i+2].MicrosString())
 	}
-	b.summary(mode, sample.Train, k, t[6])
-	if k == 0 && hasLatency && sample.Blocking(mode) && mode != "rsend" {
-		b.summary(mode, sample.RTT, 0, 2*(latency+t[6]))
+	b.summary(mode, sample.TimerTrain, k, t[6])
+	if k == 0 && hasLatency && sample.IsBlockingMode(mode) && mode != "rsend" {
+		b.summary(mode, sample.TimerRTT, 0, 2*(latency+t[6]))
 	}
 }

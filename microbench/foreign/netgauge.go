@@ -65,14 +65,14 @@ func readTrains(in *input, b *builder) {
 
 func trainRow(l *line, b *builder) {
 	k := l.bytes(0)
-	n := l.whole(1, 2, sample.MaxTrain, "the messages of a train, at least 2")
+	n := l.whole(1, 2, sample.MaxTrainLength, "the messages of a train, at least 2")
 	var prtt [3]unit.Time
 	for i := range prtt {
 		prtt[i] = l.time(2+i, "us", "a round trip in us")
 	}
-	b.summary("send", sample.RTT, k, prtt[0])
-	b.summary("send", sample.PRTT(n), k, prtt[1])
-	b.summary("send", sample.PRTTWaiting(n), k, prtt[2]-unit.Time(n-1)*prtt[0])
+	b.summary("send", sample.TimerRTT, k, prtt[0])
+	b.summary("send", sample.TrainTimer(n), k, prtt[1])
+	b.summary("send", sample.SpacedTrainTimer(n), k, prtt[2]-unit.Time(n-1)*prtt[0])
 	overheadWord(l, b, 7, sample.Timer12, "o_r", k)
 }
 
@@ -138,7 +138,7 @@ func logGPRow(l *line, b *builder, first bool) {
 	latency := l.time(0, "us", "L in us")
 	k := l.bytes(1)
 	if first {
-		b.summary("send", sample.RTT, k, 2*latency)
+		b.summary("send", sample.TimerRTT, k, 2*latency)
 	}
 	overheadWord(l, b, 2, sample.Timer11, "o_s", k)
 	overheadWord(l, b, 3, sample.Timer12, "o_r", k)

@@ -58,5 +58,5 @@ func netpipeRow(l *line, b *builder) {
 		l.errorf(l.words[1].col, "%s Mbit/s of 2^20 bits are %v for %d bytes, but the row says %s s: not of NetPIPE 3, or broken",
 			l.words[1].text, t, k, l.words[2].text)
 	}
-	b.summary("send", sample.RTT, k, 2*t)
+	b.summary("send", sample.TimerRTT, k, 2*t)
 }

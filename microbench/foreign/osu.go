@@ -130,20 +130,20 @@ func (r *osuReader) table(head string) func(*line) {
 		r.resolution(2 * 10 * unit.Nanosecond)
 		return func(l *line) {
 			if l.split(false, 2, 16, "a size and a value") {
-				r.summary("send", sample.RTT, l.bytes(0), 2*l.time(1, "us", "a latency in us"))
+				r.summary("send", sample.TimerRTT, l.bytes(0), 2*l.time(1, "us", "a latency in us"))
 			}
 		}
 	case r.test == "Bandwidth" && osuBW.MatchString(head):
 		r.otherColumns(head)
-		return r.bandwidths("osu_bw", sample.Stream, 1)
+		return r.bandwidths("osu_bw", sample.TimerStream, 1)
 	case r.test == "Bi-Directional Bandwidth" && osuBW.MatchString(head):
 		r.otherColumns(head)
-		return r.bandwidths("osu_bibw", sample.Both, 2)
+		return r.bandwidths("osu_bibw", sample.TimerStreamBoth, 2)
 	case r.test == "Multiple Bandwidth / Message Rate" && osuRate.MatchString(head):
 		if r.pairs > 1 {
-			return r.bandwidths("osu_mbw_mr", sample.StreamPairs(r.pairs), r.pairs)
+			return r.bandwidths("osu_mbw_mr", sample.StreamPairsTimer(r.pairs), r.pairs)
 		}
-		return r.bandwidths("osu_mbw_mr", sample.Stream, 1)
+		return r.bandwidths("osu_mbw_mr", sample.TimerStream, 1)
 	case operation != "":
 		if m := osuRanks.FindStringSubmatch(head); m != nil {
 			return r.collective(operation, m[1] != "", m[2] != "")
@@ -167,7 +167,7 @@ func (r *osuReader) bandwidths(program, timer string, streams int) func(*line) {
 		r.fact("streams_at_once", itoa(streams))
 	}
 	r.leave("g and o_s: %s has windows of sends with an answer each; the time a message is imported as %s%s", program, timer,
-		map[bool]string{true: ", which bounds g and has G"}[timer == sample.Stream])
+		map[bool]string{true: ", which bounds g and has G"}[timer == sample.TimerStream])
 	return func(l *line) {
 		if l.split(false, 2, 16, "a size and a value") {
 			k := l.bytes(0)
@@ -180,7 +180,7 @@ func (r *osuReader) bandwidths(program, timer string, streams int) func(*line) {
 // fastest and slowest rank's if there are these.
 func (r *osuReader) collective(operation string, sized, full bool) func(*line) {
 	r.fact("values", "coll_min, coll_mean and coll_max: means over the repetitions of each rank's time, over the ranks")
-	r.fact(sample.Start, sample.NoStart+"osu_"+operation+" has no common clock")
+	r.fact(sample.StartFact, sample.NoCommonStartPrefix+"osu_"+operation+" has no common clock")
 	r.resolution(10 * unit.Nanosecond)
 	columns := 1
 	if full {
@@ -201,11 +201,11 @@ func (r *osuReader) collective(operation string, sized, full bool) func(*line) {
 		if sized {
 			k = l.bytes(0)
 		}
-		for i, timer := range []string{sample.CollMean, sample.CollMin, sample.CollMax}[:min(columns, 3)] {
+		for i, timer := range []string{sample.TimerCollMean, sample.TimerCollMin, sample.TimerCollMax}[:min(columns, 3)] {
 			r.summary(operation, timer, k, l.time(first+i, "us", "a latency in us"))
 		}
 		if full {
-			r.detail("repetitions", operation, sample.CollMax, k, l.words[first+3].text)
+			r.detail("repetitions", operation, sample.TimerCollMax, k, l.words[first+3].text)
 		}
 	}
 }

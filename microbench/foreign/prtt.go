@@ -29,11 +29,11 @@ const prttHead = "mode,size,n,d_ns,sample,client_ns,server_or_ns"
 // prttModes are how each mode's rows become samples.
 var prttModes = map[string]func(*builder, train) bool{
 	"p1": func(b *builder, x train) bool {
-		b.sample("send", sample.RTT, x.bytes, x.client)
+		b.sample("send", sample.TimerRTT, x.bytes, x.client)
 		return x.n == 1 && x.wait == 0
 	},
 	"pn": func(b *builder, x train) bool {
-		b.sample("send", sample.PRTT(x.n), x.bytes, x.client)
+		b.sample("send", sample.TrainTimer(x.n), x.bytes, x.client)
 		return x.n > 1 && x.wait == 0
 	},
 	"pnd": waitingTrain,
@@ -42,7 +42,7 @@ var prttModes = map[string]func(*builder, train) bool{
 
 func waitingTrain(b *builder, x train) bool {
 	t := x.client - unit.Time(x.n-1)*x.wait
-	b.sample("send", sample.PRTTWaiting(x.n), x.bytes, t)
+	b.sample("send", sample.SpacedTrainTimer(x.n), x.bytes, t)
 	return x.n > 1 && t >= 0
 }
 
@@ -78,7 +78,7 @@ func prttRow(l *line, b *builder) {
 	}
 	var x train
 	x.bytes = l.bytes(1)
-	x.n = l.whole(2, 1, sample.MaxTrain, "a number of messages")
+	x.n = l.whole(2, 1, sample.MaxTrainLength, "a number of messages")
 	l.whole(4, 0, maxBytes, "the number of the sample")
 	for i, t := range []*unit.Time{3: &x.wait, 5: &x.client, 6: &x.server} {
 		if t == nil {

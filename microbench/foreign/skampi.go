@@ -87,7 +87,7 @@ func skampiRow(l *line, b *builder, mode string) {
 	t := l.time(3, "us", "a time in us")
 	l.time(4, "us", "a standard error in us")
 	n := l.whole(5, 1, maxBytes, "a number of measurements")
-	b.summary(mode, sample.RTT, k, t)
-	b.detail("standard_error_us", mode, sample.RTT, k, l.words[4].text)
-	b.detail("repetitions", mode, sample.RTT, k, itoa(n))
+	b.summary(mode, sample.TimerRTT, k, t)
+	b.detail("standard_error_us", mode, sample.TimerRTT, k, l.words[4].text)
+	b.detail("repetitions", mode, sample.TimerRTT, k, itoa(n))
 }

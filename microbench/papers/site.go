@@ -58,7 +58,7 @@ func (s *Site) Paths() (there, back model.Path) {
 
 // Facts returns those facts of the samples that a fit depends on.
 func (s *Site) Facts() []sample.Fact {
-	return []sample.Fact{{Key: sample.Roots, Value: "2"}, {Key: sample.Resolution, Value: s.Job.Platform.Machine.Timer.MicrosString()}}
+	return []sample.Fact{{Key: sample.RootsFact, Value: "2"}, {Key: sample.ResolutionFact, Value: s.Job.Platform.Machine.Timer.MicrosString()}}
 }
 
 // Label fills in the key of a series, except for its mode, size and timer. The protocol is "" if

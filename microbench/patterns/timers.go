@@ -36,8 +36,8 @@ func Timers(w portable.World, l *portable.Library, bytes, rounds int) ([]sample.
 		}{
 			{sample.Timer11, t.send, t.receive},
 			{sample.Timer12, t.late, func() { p.Send(0, t.out) }},
-			{sample.RTT, t.trip, func() { t.receive(); p.Send(0, t.out) }},
-			{sample.Train, t.train, func() {
+			{sample.TimerRTT, t.trip, func() { t.receive(); p.Send(0, t.out) }},
+			{sample.TimerTrain, t.train, func() {
 				for range burst {
 					t.receive()
 				}

@@ -48,14 +48,14 @@ func TestMeasureCollectives(t *testing.T) {
 			t.Errorf("%d launches", out.Launches)
 		}
 		for key, want := range map[string]string{
-			sample.Ranks: "3", "hosts": "one", "processor": "Fake", "bound_to": "0; 1; 2", Binding: "each rank on a processor of its own", "root": "0",
-			sample.Start: "agreed by the common clock, and behind barriers; 2 of 66 began too late",
+			sample.RanksFact: "3", "hosts": "one", "processor": "Fake", "bound_to": "0; 1; 2", Binding: "each rank on a processor of its own", "root": "0",
+			sample.StartFact: "agreed by the common clock, and behind barriers; 2 of 66 began too late",
 		} {
 			if got, _ := set.Fact(key); got != want {
 				t.Errorf("fact %s is %q, want %q", key, got, want)
 			}
 		}
-		for _, none := range []string{sample.Pair, sample.Roots, "delta"} {
+		for _, none := range []string{sample.PairFact, sample.RootsFact, "delta"} {
 			if got, ok := set.Fact(none); ok {
 				t.Errorf("fact %s is %q", none, got)
 			}
@@ -94,11 +94,11 @@ func TestNoCommonStart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if start, _ := set.Fact(sample.Start); start != want {
+			if start, _ := set.Fact(sample.StartFact); start != want {
 				t.Errorf("start %q, want %q", start, want)
 			}
 			for _, s := range set.Series {
-				if s.Timer == sample.CollLast {
+				if s.Timer == sample.TimerCollLast {
 					t.Errorf("there is %v", s.Key)
 				}
 			}
@@ -168,9 +168,9 @@ func TestCollectives(t *testing.T) {
 					t.Errorf("%v of %d bytes: %+v", of.Algorithm, of.Bytes, x)
 				}
 			}
-			start, _ := set.Fact(sample.Start)
+			start, _ := set.Fact(sample.StartFact)
 			t.Log(start)
-			if of := out.AgreedStarts; (of > 0) == strings.HasPrefix(start, sample.NoStart) {
+			if of := out.AgreedStarts; (of > 0) == strings.HasPrefix(start, sample.NoCommonStartPrefix) {
 				t.Errorf("%d repetitions with a common start: %s", of, start)
 			}
 		}

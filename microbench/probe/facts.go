@@ -96,7 +96,7 @@ func (m *measurement) facts(out *microbench.Outcome) []sample.Fact {
 		eager = eagerLimits(r.library, m.eager)
 	}
 	list := []sample.Fact{
-		{Key: sample.PlatformSum, Value: m.setting(r)},
+		{Key: sample.PlatformSumFact, Value: m.setting(r)},
 		{Key: "library_version", Value: start(r.library, 1000)},
 		{Key: "mpi_standard", Value: r.standard},
 		{Key: "thread_level", Value: r.threads + " (MPI_Init)"},
@@ -105,27 +105,27 @@ func (m *measurement) facts(out *microbench.Outcome) []sample.Fact {
 		{Key: "compile", Value: words(append([]string{m.compiler}, m.options...))},
 		{Key: "launcher", Value: words(m.launcher)},
 		{Key: "hosts", Value: hosts(r.hosts)},
-		{Key: sample.Ranks, Value: strconv.Itoa(m.ranks)},
+		{Key: sample.RanksFact, Value: strconv.Itoa(m.ranks)},
 		{Key: Binding, Value: each(m.launches, (*hello).binding)},
 	}
 	switch {
 	case len(m.Collectives) > 0:
 		list = append(list, m.ofAll(out)...)
 	case len(m.Pairs) > 0:
-		list = append(append(list, sample.Fact{Key: sample.Pair, Value: sample.AllPairs}), m.placed()...)
+		list = append(append(list, sample.Fact{Key: sample.PairFact, Value: sample.AllPairsValue}), m.placed()...)
 		if len(r.distinct(rank.hosted)) == m.ranks {
-			list = append(list, sample.Fact{Key: sample.OnePlace, Value: "inter"})
+			list = append(list, sample.Fact{Key: sample.OnePlaceFact, Value: "inter"})
 		} else if r.hosts == 1 {
-			list = append(list, sample.Fact{Key: sample.OnePlace, Value: "intra"})
+			list = append(list, sample.Fact{Key: sample.OnePlaceFact, Value: "intra"})
 		}
 		list = append(list, m.timed()...)
 	default:
 		list = append(list, m.ofPair()...)
 	}
 	return append(list,
-		sample.Fact{Key: sample.Resolution, Value: largest(m.launches, func(x rank) unit.Time { return x.resolution }).MicrosString()},
-		sample.Fact{Key: sample.ClockCost, Value: largest(m.launches, func(x rank) unit.Time { return x.cost }).MicrosString()},
-		sample.Fact{Key: sample.ClockIs, Value: sample.TakenOut},
+		sample.Fact{Key: sample.ResolutionFact, Value: largest(m.launches, func(x rank) unit.Time { return x.resolution }).MicrosString()},
+		sample.Fact{Key: sample.ClockCostFact, Value: largest(m.launches, func(x rank) unit.Time { return x.cost }).MicrosString()},
+		sample.Fact{Key: sample.ClockCostHandlingFact, Value: sample.ClockCostSubtracted},
 	)
 }
 
@@ -139,7 +139,7 @@ func hosts(n int) string {
 // ofPair says what is known of a pair of ranks, and of how it was measured.
 func (m *measurement) ofPair() []sample.Fact {
 	r := m.launches[0]
-	list := []sample.Fact{{Key: sample.Pair, Value: "0 1"}}
+	list := []sample.Fact{{Key: sample.PairFact, Value: "0 1"}}
 	for i := range r.ranks {
 		of := fmt.Sprintf("p%d_", i+1)
 		list = append(list,
@@ -158,7 +158,7 @@ func (m *measurement) timed() []sample.Fact {
 	return []sample.Fact{
 		{Key: "warmup", Value: "round trips until they take the same time again and again; rounds of 100 us at each visit"},
 		{Key: "delta", Value: delta},
-		{Key: sample.Roots, Value: "2"},
+		{Key: sample.RootsFact, Value: "2"},
 		{Key: "timer", Value: "clock_gettime(CLOCK_MONOTONIC); rtt: the mean of up to 64 round trips"},
 	}
 }

@@ -140,7 +140,7 @@ func TestFaults(t *testing.T) {
 			}
 			set, _, err := Measure(t.Context(), experiment, s, nil)
 			if set != nil || err == nil {
-				t.Fatalf("no error, but %d samples", set.Rows())
+				t.Fatalf("no error, but %d samples", set.SampleCount())
 			}
 			for _, says := range c.says {
 				if !strings.Contains(err.Error(), says) {

@@ -73,7 +73,7 @@ func TestMPI(t *testing.T) {
 				t.Errorf("%v", s.Key)
 			}
 			sorted := slices.Sorted(slices.Values(s.Times))
-			if s.Bytes == 200_000 && s.Timer == sample.RTT && sorted[len(sorted)/2] < 2*unit.Microsecond {
+			if s.Bytes == 200_000 && s.Timer == sample.TimerRTT && sorted[len(sorted)/2] < 2*unit.Microsecond {
 				t.Errorf("%v takes %v: no memory is so fast", s.Key, sorted[len(sorted)/2])
 			}
 		}
@@ -107,9 +107,9 @@ func TestReps(t *testing.T) {
 		for k, got := range n {
 			want := 2 * reps
 			switch k.Timer {
-			case sample.Idle, sample.RTT:
+			case sample.TimerIdle, sample.TimerRTT:
 				want /= 4
-			case sample.Train, sample.PRTT(10), sample.PRTTWaiting(10):
+			case sample.TimerTrain, sample.TrainTimer(10), sample.SpacedTrainTimer(10):
 				want = 2 * 10
 			}
 			if got != want {
@@ -190,12 +190,12 @@ func TestCalls(t *testing.T) {
 
 // stagesOf returns the first timers of the stages that a mode has.
 func stagesOf(mode string) []string {
-	all := []string{sample.Timer11, sample.Idle}
+	all := []string{sample.Timer11, sample.TimerIdle}
 	if slices.Contains([]string{"send", "isend", "ssend", "bsend"}, mode) {
-		all = append(all, sample.RTT)
+		all = append(all, sample.TimerRTT)
 	}
 	if mode == "send" || mode == "isend" {
-		all = append(all, sample.Train, sample.PRTT(microbench.RoundTripTrainLength), sample.PRTTWaiting(microbench.RoundTripTrainLength))
+		all = append(all, sample.TimerTrain, sample.TrainTimer(microbench.RoundTripTrainLength), sample.SpacedTrainTimer(microbench.RoundTripTrainLength))
 	}
 	return all
 }
@@ -336,14 +336,14 @@ func golden(t *testing.T, name, got string) {
 // begins; the waits of a train are no calls.
 func timedCalls(mode, timer string) unit.Time {
 	blocks := !strings.HasPrefix(mode, "i")
-	switch _, _, train := sample.TrainOf(timer); {
+	switch _, _, train := sample.ParseTrainTimer(timer); {
 	case train && blocks:
 		return microbench.RoundTripTrainLength + 1
 	case train:
 		return microbench.RoundTripTrainLength + 2
-	case mode == "rsend" && (timer == sample.Timer12 || timer == sample.Timer21), timer == sample.RTT && blocks:
+	case mode == "rsend" && (timer == sample.Timer12 || timer == sample.Timer21), timer == sample.TimerRTT && blocks:
 		return 2
-	case timer == sample.RTT:
+	case timer == sample.TimerRTT:
 		return 3
 	}
 	return 1
@@ -462,14 +462,14 @@ func TestPairsOfMPI(t *testing.T) {
 		}
 		n := make(map[string]int)
 		for _, s := range set.Series {
-			if s.Timer == sample.RTT {
+			if s.Timer == sample.TimerRTT {
 				n[s.Place] += len(s.Times)
 			}
 		}
 		if len(n) != 3 || n["0-1"] < 2 || n["0-2"] != n["0-1"] || n["1-2"] != n["0-1"] {
 			t.Errorf("round trips of each pair: %v", n)
 		}
-		if pair, _ := set.Fact(sample.Pair); pair != sample.AllPairs {
+		if pair, _ := set.Fact(sample.PairFact); pair != sample.AllPairsValue {
 			t.Errorf("the fact pair is %q", pair)
 		}
 	})

@@ -48,8 +48,8 @@ func checkSet(t *testing.T, set *sample.Set) {
 	t.Helper()
 	for key, want := range map[string]string{
 		"library_version": "Fake MPI 1.0;of no use", "mpi_standard": "3.1", "thread_level": "single (MPI_Init)",
-		"eager_limits": "btl_fake_eager_limit=4096", "compiler": "fake 1.0", "hosts": "one", sample.Ranks: "2", sample.Pair: "0 1",
-		"p1_processor": "Fake", "p2_bound_to": "1", "delta": "5 us", sample.Roots: "2", sample.Resolution: "0.001", "timer_cost_us": "0.02",
+		"eager_limits": "btl_fake_eager_limit=4096", "compiler": "fake 1.0", "hosts": "one", sample.RanksFact: "2", sample.PairFact: "0 1",
+		"p1_processor": "Fake", "p2_bound_to": "1", "delta": "5 us", sample.RootsFact: "2", sample.ResolutionFact: "0.001", "timer_cost_us": "0.02",
 		"timer_cost": "taken out", Binding: "each rank on a processor of its own",
 	} {
 		if got, _ := set.Fact(key); got != want {
@@ -64,14 +64,14 @@ func checkSet(t *testing.T, set *sample.Set) {
 	if first.Key != want || len(first.Times) != 16 || first.Times[0] != unit.Microsecond {
 		t.Errorf("the first series is %v", first)
 	}
-	if last := set.Series[len(set.Series)-1]; last.Launch != 2 || last.Bytes != 100 || last.Mode != "isend" || last.Timer != sample.PRTTWaiting(10) {
+	if last := set.Series[len(set.Series)-1]; last.Launch != 2 || last.Bytes != 100 || last.Mode != "isend" || last.Timer != sample.SpacedTrainTimer(10) {
 		t.Errorf("the last series is %v", last.Key)
 	}
 	var b bytes.Buffer
 	if err := sample.Write(&b, set); err != nil {
 		t.Fatal(err)
 	}
-	if back, err := sample.Read(&b, "samples"); err != nil || back.Rows() != set.Rows() {
+	if back, err := sample.Read(&b, "samples"); err != nil || back.SampleCount() != set.SampleCount() {
 		t.Errorf("read back: %v", err)
 	}
 }

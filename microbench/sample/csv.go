@@ -27,8 +27,8 @@ type row struct {
 // Optional columns. Write has the column disturbed if any sample is. Files of older versions have
 // the column pace instead, which is "full" or empty if a sample was not disturbed.
 const (
-	disturbed = "disturbed"
-	pace      = "pace"
+	disturbedColumn = "disturbed"
+	paceColumn      = "pace"
 )
 
 var schema = table.Schema[row]{
@@ -45,20 +45,20 @@ var schema = table.Schema[row]{
 		table.Name("timer", func(r *row) *string { return &r.Timer }, table.NotEmpty),
 		table.Whole("bytes", func(r *row) *int { return &r.Bytes }, "a whole number of bytes", math.MaxInt32),
 		table.Whole("launch", func(r *row) *int { return &r.Launch }, "the number of a launch", math.MaxInt32),
-		optional(table.Name(pace, func(r *row) *string { return &r.pace }, nil)),
+		optionalColumn(table.Name(paceColumn, func(r *row) *string { return &r.pace }, nil)),
 		table.Whole("rep", func(r *row) *int { return &r.Rep }, "the number of a repetition", MaxRows-1),
 		table.Micros("time_us", func(r *row) *unit.Time { return &r.Time }),
-		optional(table.Whole(disturbed, func(r *row) *int { return &r.disturbed }, "0 or 1", 1)),
+		optionalColumn(table.Whole(disturbedColumn, func(r *row) *int { return &r.disturbed }, "0 or 1", 1)),
 	},
 }
 
-func optional(c table.Column[row]) table.Column[row] {
+func optionalColumn(c table.Column[row]) table.Column[row] {
 	c.Optional = true
 	return c
 }
 
 func checkPlace(s string) error {
-	if _, _, pair := RanksOf(s); pair || s == "inter" || s == "intra" {
+	if _, _, pair := ParsePairPlace(s); pair || s == "inter" || s == "intra" {
 		return nil
 	}
 	return fmt.Errorf("%q is neither inter nor intra, nor a pair of ranks such as 0-7", s)
@@ -68,9 +68,9 @@ func checkPlace(s string) error {
 // file:line:column.
 //
 // Rows may be in any order: series are ordered by their first rows, and rep is the index of a
-// sample in its series. It is an error if a file has fewer rows than its fact Samples says; older
-// files do not have that fact. Names may be quoted. A comment above the header without a colon is
-// ignored.
+// sample in its series. It is an error if a file has fewer rows than its fact SampleCountFact says;
+// older files do not have that fact. Names may be quoted. A comment above the header without a
+// colon is ignored.
 func Read(in io.Reader, name string) (*Set, error) {
 	r, err := schema.Reader(in, name)
 	if err != nil {
@@ -79,7 +79,7 @@ func Read(in io.Reader, name string) (*Set, error) {
 	set := &Set{}
 	rows := "" // that the file has when it is whole
 	for _, f := range r.Facts {
-		if f.Key == Samples {
+		if f.Key == SampleCountFact {
 			rows = f.Value
 			continue
 		}
@@ -93,19 +93,19 @@ func Read(in io.Reader, name string) (*Set, error) {
 		pace string // each has repetitions of its own
 	}
 	index := make(map[series]int)
-	var late lateRows
+	var late outOfOrderRows
 	at, last := -1, 0 // the series of the last row, and its column disturbed
 	for {
 		switch err := r.Next(); {
 		case err == io.EOF:
-			if err := late.place(r, set); err != nil {
+			if err := late.insert(r, set); err != nil {
 				return nil, err
 			}
-			if n, err := strconv.Atoi(rows); rows != "" && (err != nil || set.Rows() < n) {
+			if n, err := strconv.Atoi(rows); rows != "" && (err != nil || set.SampleCount() < n) {
 				return nil, fmt.Errorf("%s: the file is cut off: it has %d samples, and %q says %s above its header. If rows were taken out on purpose, take out that line too",
-					name, set.Rows(), Samples, rows)
+					name, set.SampleCount(), SampleCountFact, rows)
 			}
-			set.Series = Joined(set.Series)
+			set.Series = JoinSeries(set.Series)
 			return set, nil
 		case err != nil:
 			return nil, err
@@ -128,23 +128,23 @@ func Read(in io.Reader, name string) (*Set, error) {
 		if s := &set.Series[at]; r.Row.Rep == len(s.Times) {
 			s.Times = append(s.Times, r.Row.Time)
 		} else {
-			late = append(late, lateRow{at, r.Row.Rep, r.Row.Time, r.Place("rep")})
+			late = append(late, outOfOrderRow{at, r.Row.Rep, r.Row.Time, r.Place("rep")})
 		}
 	}
 }
 
-// lateRow is a sample that did not come in the order of its series.
-type lateRow struct {
+// outOfOrderRow is a sample that did not come in the order of its series.
+type outOfOrderRow struct {
 	series, rep int
 	time        unit.Time
 	place       table.Place
 }
 
-type lateRows []lateRow
+type outOfOrderRows []outOfOrderRow
 
-// place puts samples where they belong. Of errors it reports the one in the first line.
-func (rows lateRows) place(r *table.Reader[row], set *Set) error {
-	slices.SortFunc(rows, func(a, b lateRow) int {
+// insert puts samples where they belong. Of errors it reports the one in the first line.
+func (rows outOfOrderRows) insert(r *table.Reader[row], set *Set) error {
+	slices.SortFunc(rows, func(a, b outOfOrderRow) int {
 		return cmp.Or(cmp.Compare(a.series, b.series), cmp.Compare(a.rep, b.rep), cmp.Compare(a.place.Line, b.place.Line))
 	})
 	var first error
@@ -177,20 +177,20 @@ func (rows lateRows) place(r *table.Reader[row], set *Set) error {
 // the set. The same set gives the same bytes. A set that Read would refuse, such as one with two
 // series of one key, is an error.
 func Write(out io.Writer, s *Set) error {
-	if err := s.distinct(); err != nil {
+	if err := s.checkDistinct(); err != nil {
 		return err
 	}
 	var columns []string
 	if slices.ContainsFunc(s.Series, func(x Series) bool { return x.Disturbed }) {
-		columns = []string{disturbed}
+		columns = []string{disturbedColumn}
 	}
 	var facts []table.Fact
 	for _, f := range s.Facts {
-		if f.Key != Samples {
+		if f.Key != SampleCountFact {
 			facts = append(facts, table.Fact(f))
 		}
 	}
-	facts = append(facts, table.Fact{Key: Samples, Value: strconv.Itoa(s.Rows())})
+	facts = append(facts, table.Fact{Key: SampleCountFact, Value: strconv.Itoa(s.SampleCount())})
 	w, err := schema.Writer(out, facts, columns...)
 	if err != nil {
 		return err
@@ -210,8 +210,8 @@ func Write(out io.Writer, s *Set) error {
 	return w.Flush()
 }
 
-// distinct is an error if two series have one key.
-func (s *Set) distinct() error {
+// checkDistinct is an error if two series have one key.
+func (s *Set) checkDistinct() error {
 	seen := make(map[Key]bool, len(s.Series))
 	for i := range s.Series {
 		k := s.Series[i].Key

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// settings are the facts that say where a file was measured, on what machine and between which of
-// its ranks. Two files with other values are not of one place.
-var settings = []string{PlatformSum, Ranks, Noise, Pair, Wait, Pin}
+// settingFacts are the facts that say where a file was measured, on what machine and between which
+// of its ranks. Two files with other values are not of one place.
+var settingFacts = []string{PlatformSumFact, RanksFact, NoiseFact, PairFact, WaitFact, PinFact}
 
 // ReadFile reads data sets from files and joins them into one, in the order of the paths. A file
 // without samples is an error.
@@ -28,22 +28,22 @@ func ReadFile(paths ...string) (*Set, error) {
 		}
 		files = append(files, file{path, s})
 	}
-	return join(files)
+	return joinFiles(files)
 }
 
-// join makes one set of files. A single file stays as it is.
-func join(files []file) (*Set, error) {
+// joinFiles makes one set of files. A single file stays as it is.
+func joinFiles(files []file) (*Set, error) {
 	if len(files) == 1 {
 		return files[0].Set, nil
 	}
-	all := &merger{index: make(map[Key]owned), met: make(map[Key]bool)}
+	all := &merger{index: make(map[Key]seriesOrigin), hasCell: make(map[Key]bool)}
 	for i, f := range files {
 		for _, before := range files[:i] {
-			if err := f.agree(before); err != nil {
+			if err := f.checkAgreement(before); err != nil {
 				return nil, err
 			}
 		}
-		if err := all.join(f); err != nil {
+		if err := all.addFile(f); err != nil {
 			return nil, err
 		}
 	}
@@ -63,22 +63,22 @@ func readFile(path string) (*Set, error) {
 	}
 	defer f.Close()
 	s, err := Read(f, path)
-	if err == nil && s.Rows() == 0 {
+	if err == nil && s.SampleCount() == 0 {
 		return nil, fmt.Errorf("%s: no samples", path)
 	}
 	return s, err
 }
 
-// agree is an error if the series of two files cannot stand in one set.
-func (f file) agree(before file) error {
-	if a, b := before.roots(), f.roots(); a != b {
+// checkAgreement is an error if the series of two files cannot stand in one set.
+func (f file) checkAgreement(before file) error {
+	if a, b := before.rootsValue(), f.rootsValue(); a != b {
 		return fmt.Errorf("%s: the fact \"roots\" is %s, but %s in %s: series of the two cannot be joined", f.path, b, a, before.path)
 	}
-	where := f.shares(before.Set)
+	where := f.sharedSubject(before.Set)
 	if where == nil {
 		return nil
 	}
-	if key := before.differs(f); key != "" {
+	if key := before.differingSetting(f); key != "" {
 		a, _ := before.Fact(key)
 		b, _ := f.Fact(key)
 		return fmt.Errorf("%s: the fact %q is %q, but %q in %s: both have samples of %s, %s, %s, which are then not of one place: take the files one by one",
@@ -87,9 +87,9 @@ func (f file) agree(before file) error {
 	return nil
 }
 
-// shares returns the first series of a platform, library and place that both sets have samples of,
-// or nil.
-func (s *Set) shares(with *Set) *Series {
+// sharedSubject returns the first series of a platform, library and place that both sets have
+// samples of, or nil.
+func (s *Set) sharedSubject(with *Set) *Series {
 	type subject struct{ platform, library, place string }
 	has := make(map[subject]bool)
 	for _, x := range with.Series {
@@ -103,8 +103,8 @@ func (s *Set) shares(with *Set) *Series {
 	return nil
 }
 
-func (s *Set) roots() string {
-	if v, ok := s.Fact(Roots); ok {
+func (s *Set) rootsValue() string {
+	if v, ok := s.Fact(RootsFact); ok {
 		return v
 	}
 	return "1"
@@ -112,28 +112,28 @@ func (s *Set) roots() string {
 
 // merger joins files.
 type merger struct {
-	set   Set
-	files int // joined so far
-	index map[Key]owned
-	met   map[Key]bool // whether there is a series, disturbed or not
+	set       Set
+	fileCount int // joined so far
+	index     map[Key]seriesOrigin
+	hasCell   map[Key]bool // whether there is a series, disturbed or not
 }
 
-// owned is the place of a series in the set, and the file that it is from.
-type owned struct {
-	at int
-	by file
+// seriesOrigin is the place of a series in the set, and the file that it is from.
+type seriesOrigin struct {
+	index int
+	file  file
 }
 
-// join adds the facts and the series of a file.
-func (m *merger) join(f file) error {
-	m.set.Facts = append(append(m.set.Facts, Fact{File, f.path}), f.Facts...)
+// addFile adds the facts and the series of a file.
+func (m *merger) addFile(f file) error {
+	m.set.Facts = append(append(m.set.Facts, Fact{FileFact, f.path}), f.Facts...)
 	launches := 0
 	for i := range m.set.Series {
 		launches = max(launches, m.set.Series[i].Launch+1)
 	}
 	there := func(b *Series) bool { // with the same times
 		j, ok := m.index[b.Key]
-		return ok && slices.Equal(m.set.Series[j.at].Times, b.Times)
+		return ok && slices.Equal(m.set.Series[j.index].Times, b.Times)
 	}
 	count := 0 // added to the launches of the file
 	for i := range f.Series {
@@ -141,9 +141,9 @@ func (m *merger) join(f file) error {
 		j, ok := m.index[b.Key]
 		switch {
 		case there(b):
-		case !ok && !(b.Clock == "real" && m.met[b.cell()]):
+		case !ok && !(b.Clock == "real" && m.hasCell[b.withoutDisturbed()]):
 		case b.Clock != "real":
-			return f.twice(j.by, b.Key)
+			return f.measuredTwiceError(j.file, b.Key)
 		default:
 			count = launches
 		}
@@ -156,26 +156,26 @@ func (m *merger) join(f file) error {
 		if b.Clock == "real" {
 			b.Launch += count
 		}
-		b.File = m.files
+		b.File = m.fileCount
 		added = append(added, b)
 	}
 	for _, b := range added {
-		m.index[b.Key], m.met[b.cell()] = owned{len(m.set.Series), f}, true
+		m.index[b.Key], m.hasCell[b.withoutDisturbed()] = seriesOrigin{len(m.set.Series), f}, true
 		m.set.Series = append(m.set.Series, b)
 	}
-	m.files++
+	m.fileCount++
 	return nil
 }
 
-// cell returns what was measured in which launch, disturbed or not.
-func (k Key) cell() Key {
+// withoutDisturbed returns what was measured in which launch, disturbed or not.
+func (k Key) withoutDisturbed() Key {
 	k.Disturbed = false
 	return k
 }
 
-// twice is the error of what two files have measured on the same emulated machine, with other
-// times.
-func (f file) twice(before file, k Key) error {
+// measuredTwiceError is the error of what two files have measured on the same emulated machine,
+// with other times.
+func (f file) measuredTwiceError(before file, k Key) error {
 	why := "by other versions of the program, or on other machines of one name"
 	for _, x := range []struct{ key, plural string }{{"seed", "seeds"}, {"reps", "repetitions"}, {"warmup", "rounds of warm-up"}} {
 		a, inA := before.Fact(x.key)
@@ -208,7 +208,7 @@ func ReadMachines(paths ...string) ([]Machine, error) {
 			return nil, err
 		}
 		f := file{path, s}
-		i := slices.IndexFunc(machines, func(m []file) bool { return f.belongs(m) })
+		i := slices.IndexFunc(machines, func(m []file) bool { return f.belongsTo(m) })
 		if i < 0 {
 			i, machines = len(machines), append(machines, nil)
 		}
@@ -220,7 +220,7 @@ func ReadMachines(paths ...string) ([]Machine, error) {
 		for _, f := range files {
 			m.Files = append(m.Files, f.path)
 		}
-		set, err := join(files)
+		set, err := joinFiles(files)
 		if err != nil {
 			return nil, err
 		}
@@ -230,13 +230,13 @@ func ReadMachines(paths ...string) ([]Machine, error) {
 	return out, nil
 }
 
-// belongs says whether a file is of the same machine as others: of the platform and clock of one of
-// them, and against none.
-func (f file) belongs(to []file) bool {
+// belongsTo says whether a file is of the same machine as others: of the platform and clock of one
+// of them, and against none.
+func (f file) belongsTo(to []file) bool {
 	type what struct{ platform, clock string }
 	has := make(map[what]bool)
 	for _, before := range to {
-		if before.roots() != f.roots() || before.differs(f) != "" {
+		if before.rootsValue() != f.rootsValue() || before.differingSetting(f) != "" {
 			return false
 		}
 		for _, x := range before.Series {
@@ -246,9 +246,9 @@ func (f file) belongs(to []file) bool {
 	return slices.ContainsFunc(f.Series, func(x Series) bool { return has[what{x.Platform, x.Clock}] })
 }
 
-// differs returns the first of the settings on which two files do not agree, or "".
-func (f file) differs(with file) string {
-	for _, key := range settings {
+// differingSetting returns the first of the settings on which two files do not agree, or "".
+func (f file) differingSetting(with file) string {
+	for _, key := range settingFacts {
 		a, inA := f.Fact(key)
 		b, inB := with.Fact(key)
 		if inA && inB && a != b {

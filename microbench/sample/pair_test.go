@@ -15,8 +15,8 @@ func TestPlaceOfPair(t *testing.T) {
 		{"0-7", 0, 7, true}, {"9-10", 9, 10, true}, {"7-0", 0, 0, false}, {"3-3", 0, 0, false}, {"03-4", 0, 0, false}, {"-1-4", 0, 0, false},
 		{"0-", 0, 0, false}, {"inter", 0, 0, false}, {"1-2-3", 0, 0, false}, {"1 -2", 0, 0, false},
 	} {
-		a, b, ok := RanksOf(c.place)
-		if ok != c.ok || ok && (a != c.a || b != c.b || PlaceOf(b, a) != c.place) {
+		a, b, ok := ParsePairPlace(c.place)
+		if ok != c.ok || ok && (a != c.a || b != c.b || PairPlace(b, a) != c.place) {
 			t.Errorf("%q: ranks %d and %d, %v", c.place, a, b, ok)
 		}
 		row := "t3d,mpi,virtual," + c.place + ",send,auto,timer11,16,0,0,1\n"

@@ -34,7 +34,7 @@ type Runs []Run
 func (s *Set) Runs() (Runs, error) {
 	var all Runs
 	for _, facts := range s.FactsByFile() {
-		r, err := resolve(facts)
+		r, err := resolveFacts(facts)
 		if err != nil {
 			return nil, err
 		}
@@ -50,51 +50,51 @@ func (s *Set) Runs() (Runs, error) {
 	return all, nil
 }
 
-func resolve(facts []Fact) (Run, error) {
+func resolveFacts(facts []Fact) (Run, error) {
 	r := Run{Roots: 1}
 	seen := make(map[string]bool)
 	for _, f := range facts {
-		if seen[f.Key] && f.Key != Resolution {
+		if seen[f.Key] && f.Key != ResolutionFact {
 			continue // the first counts
 		}
 		seen[f.Key] = true
 		wrong := func(what string) error { return fmt.Errorf("fact %q is %q, %s", f.Key, f.Value, what) }
 		switch f.Key {
-		case Roots:
+		case RootsFact:
 			if f.Value != "1" && f.Value != "2" {
 				return r, wrong("neither 1 nor 2")
 			}
 			r.Roots = int(f.Value[0] - '0')
-		case Resolution:
+		case ResolutionFact:
 			x, err := strconv.ParseFloat(f.Value, 64)
 			if err != nil || !(x >= 0 && x < 1e12) {
 				return r, wrong("not microseconds")
 			}
 			r.Resolution = max(r.Resolution, x)
-		case OnePlace:
+		case OnePlaceFact:
 			if r.Place = f.Value; f.Value != "" && f.Value != "intra" && f.Value != "inter" {
 				return r, wrong("neither intra nor inter")
 			}
-		case PlatformFile:
+		case PlatformFileFact:
 			r.PlatformFile = f.Value
-		case PlatformSum:
+		case PlatformSumFact:
 			r.PlatformSum = f.Value
-		case Ranks:
+		case RanksFact:
 			if n, err := strconv.Atoi(f.Value); err == nil {
 				r.Ranks = max(n, 0)
 			}
-		case Pair:
+		case PairFact:
 			var a, b int
-			if r.AllPairs = f.Value == AllPairs; !r.AllPairs {
+			if r.AllPairs = f.Value == AllPairsValue; !r.AllPairs {
 				if _, err := fmt.Sscanf(f.Value, "%d %d", &a, &b); err == nil && a != b && min(a, b) >= 0 {
 					r.Pair = [2]int{a, b}
 				}
 			}
-		case Noise:
+		case NoiseFact:
 			r.Noisy = !strings.HasPrefix(f.Value, "0% ")
-		case Start:
-			r.LateStarts, r.Starts, _ = f.Late()
-			r.NoCommonStart, _ = strings.CutPrefix(f.Value, NoStart)
+		case StartFact:
+			r.LateStarts, r.Starts, _ = f.ParseLateStarts()
+			r.NoCommonStart, _ = strings.CutPrefix(f.Value, NoCommonStartPrefix)
 			if r.NoCommonStart == f.Value {
 				r.NoCommonStart = ""
 			}
@@ -103,41 +103,41 @@ func resolve(facts []Fact) (Run, error) {
 	return r, nil
 }
 
-// of returns the run of a series.
-func (all Runs) of(s *Series) Run {
+// runOf returns the run of a series.
+func (all Runs) runOf(s *Series) Run {
 	if s.File < len(all) {
 		return all[s.File]
 	}
 	return Run{Roots: 1}
 }
 
-// Place returns the fact one_place of the run of a series, or inter.
-func (all Runs) Place(s *Series) string {
-	if place := all.of(s).Place; place != "" {
+// PlaceOf returns the fact one_place of the run of a series, or inter.
+func (all Runs) PlaceOf(s *Series) string {
+	if place := all.runOf(s).Place; place != "" {
 		return place
 	}
 	return "inter"
 }
 
-// Roots returns with how many roots of the barrier a series was measured.
-func (all Runs) Roots(s *Series) int { return all.of(s).Roots }
+// RootCount returns with how many roots of the barrier a series was measured.
+func (all Runs) RootCount(s *Series) int { return all.runOf(s).Roots }
 
-// Rooted returns the times of a series with each root of the barrier, or all of them if the roots
-// are not known.
-func (all Runs) Rooted(s *Series) [][]unit.Time {
+// SplitByRoot returns the times of a series with each root of the barrier, or all of them if the
+// roots are not known.
+func (all Runs) SplitByRoot(s *Series) [][]unit.Time {
 	n := len(s.Times)
-	if all.Roots(s) == 1 || n%2 != 0 {
+	if all.RootCount(s) == 1 || n%2 != 0 {
 		return [][]unit.Time{s.Times}
 	}
 	return [][]unit.Time{s.Times[:n/2], s.Times[n/2:]}
 }
 
-// Resolution returns what the timer of some series, launches of one, could tell apart: the coarsest
-// of theirs, in microseconds.
+// ResolutionFact returns what the timer of some series, launches of one, could tell apart: the
+// coarsest of theirs, in microseconds.
 func (all Runs) Resolution(launches ...*Series) float64 {
 	r := 0.0
 	for _, s := range launches {
-		r = max(r, all.of(s).Resolution)
+		r = max(r, all.runOf(s).Resolution)
 	}
 	return r
 }

@@ -39,9 +39,9 @@ type Series struct {
 	File  int // which of several files that were read together it is from: those of Set.FactsByFile are its facts
 }
 
-// Joined makes one series of all that have the same key and file, in the place of the first. Those
-// with the barrier's root at P1 stay in the first half.
-func Joined(series []Series) []Series {
+// JoinSeries makes one series of all that have the same key and file, in the place of the first.
+// Those with the barrier's root at P1 stay in the first half.
+func JoinSeries(series []Series) []Series {
 	type place struct {
 		Key
 		file int

@@ -32,7 +32,7 @@ func with(change func(*Key)) Key {
 
 func example() *Set {
 	return &Set{
-		Facts: []Fact{{"version", "1"}, {"command", "loggp measure --sizes 1:100000 # all: of them"}, {Roots, "2"}, {"empty", ""}},
+		Facts: []Fact{{"version", "1"}, {"command", "loggp measure --sizes 1:100000 # all: of them"}, {RootsFact, "2"}, {"empty", ""}},
 		Series: []Series{
 			{Key: send, Times: []unit.Time{30 * unit.Microsecond, 30*unit.Microsecond + 1, 0, -7}},
 			{Key: with(func(k *Key) { k.Timer = Timer21; k.Library = `a "b", c`; k.Protocol = "" }), Times: []unit.Time{123456789012345678, 1}},
@@ -284,7 +284,7 @@ func TestWriteJSON(t *testing.T) {
 			}
 		}
 	}
-	if f := got.Facts[2]; len(got.Facts) != 4 || f.Key != Roots || f.Value != "2" {
+	if f := got.Facts[2]; len(got.Facts) != 4 || f.Key != RootsFact || f.Value != "2" {
 		t.Errorf("facts %v", got.Facts)
 	}
 }
@@ -304,18 +304,18 @@ func TestReadFile(t *testing.T) {
 	a := file("a", &Set{Facts: []Fact{{"seed", "1"}}, Series: []Series{real(0, 1, 2), real(1, 3, 4), {Key: send, Times: []unit.Time{5}}}})
 	b := file("b", &Set{Facts: []Fact{{"seed", "2"}}, Series: []Series{real(0, 6, 7), real(1, 8, 9), {Key: send, Times: []unit.Time{5}}}})
 	c := file("c", &Set{Series: []Series{{Key: send, Times: []unit.Time{6}}}})
-	d := file("d", &Set{Facts: []Fact{{Roots, "2"}}})
+	d := file("d", &Set{Facts: []Fact{{RootsFact, "2"}}})
 
 	got, err := ReadFile(a, b, a)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := &Set{
-		Facts:  []Fact{{File, a}, {"seed", "1"}, {File, b}, {"seed", "2"}, {File, a}, {"seed", "1"}},
+		Facts:  []Fact{{FileFact, a}, {"seed", "1"}, {FileFact, b}, {"seed", "2"}, {FileFact, a}, {"seed", "1"}},
 		Series: []Series{real(0, 1, 2), real(1, 3, 4), {Key: send, Times: []unit.Time{5}}, real(2, 6, 7), real(3, 8, 9)},
 	}
 	want.Series[3].File, want.Series[4].File = 1, 1
-	byFile := [][]Fact{{{File, a}, {"seed", "1"}}, {{File, b}, {"seed", "2"}}, {{File, a}, {"seed", "1"}}}
+	byFile := [][]Fact{{{FileFact, a}, {"seed", "1"}}, {{FileFact, b}, {"seed", "2"}}, {{FileFact, a}, {"seed", "1"}}}
 	if files := got.FactsByFile(); !reflect.DeepEqual(files, byFile) {
 		t.Errorf("facts by file %v, want %v", files, byFile)
 	}
@@ -365,18 +365,18 @@ func TestSettings(t *testing.T) {
 		fa, fb []Fact
 		want   []string // in the error; none if there is to be none
 	}{
-		{first, other, []Fact{{Ranks, "2"}}, []Fact{{Ranks, "4"}}, []string{`"ranks"`, `"2"`, `"4"`}},
-		{first, other, []Fact{{Noise, "0%"}}, []Fact{{Noise, "5%"}}, []string{`"noise"`, `"0%"`, `"5%"`}},
-		{first, other, []Fact{{Wait, "spin"}}, []Fact{{Wait, "block"}}, []string{`"wait"`, `"spin"`, `"block"`}},
-		{first, other, []Fact{{Pin, "processors 0 1"}}, []Fact{{Pin, "off"}}, []string{`"pin"`, `"off"`}},
-		{first, other, []Fact{{PlatformSum, "1a"}}, []Fact{{PlatformSum, "2b"}}, []string{`"platform_sum"`, `"1a"`, `"2b"`}},
-		{first, again, []Fact{{Ranks, "2"}, {"seed", "1"}}, []Fact{{Ranks, "4"}, {"seed", "2"}}, []string{`"ranks"`}},
+		{first, other, []Fact{{RanksFact, "2"}}, []Fact{{RanksFact, "4"}}, []string{`"ranks"`, `"2"`, `"4"`}},
+		{first, other, []Fact{{NoiseFact, "0%"}}, []Fact{{NoiseFact, "5%"}}, []string{`"noise"`, `"0%"`, `"5%"`}},
+		{first, other, []Fact{{WaitFact, "spin"}}, []Fact{{WaitFact, "block"}}, []string{`"wait"`, `"spin"`, `"block"`}},
+		{first, other, []Fact{{PinFact, "processors 0 1"}}, []Fact{{PinFact, "off"}}, []string{`"pin"`, `"off"`}},
+		{first, other, []Fact{{PlatformSumFact, "1a"}}, []Fact{{PlatformSumFact, "2b"}}, []string{`"platform_sum"`, `"1a"`, `"2b"`}},
+		{first, again, []Fact{{RanksFact, "2"}, {"seed", "1"}}, []Fact{{RanksFact, "4"}, {"seed", "2"}}, []string{`"ranks"`}},
 		{first, again, []Fact{{"seed", "11"}}, []Fact{{"seed", "12"}}, []string{"measured twice", "other seeds, 11 and 12", "more repetitions"}},
 		{first, again, []Fact{{"reps", "30"}}, []Fact{{"reps", "60"}}, []string{"measured twice", "other repetitions, 30 and 60"}},
 		{first, again, nil, nil, []string{"measured twice", "other versions"}},
-		{first, other, []Fact{{Ranks, "2"}, {"seed", "1"}}, []Fact{{"seed", "2"}}, nil},
-		{first, other, nil, []Fact{{PlatformSum, "1"}}, nil},
-		{first, elsewhere, []Fact{{Ranks, "2"}}, []Fact{{Ranks, "4"}}, nil},
+		{first, other, []Fact{{RanksFact, "2"}, {"seed", "1"}}, []Fact{{"seed", "2"}}, nil},
+		{first, other, nil, []Fact{{PlatformSumFact, "1"}}, nil},
+		{first, elsewhere, []Fact{{RanksFact, "2"}}, []Fact{{RanksFact, "4"}}, nil},
 	} {
 		a, b := file(c.a, c.fa...), file(c.b, c.fb...)
 		s, err := ReadFile(a, b)
@@ -399,7 +399,7 @@ func TestSettings(t *testing.T) {
 func TestRemoveStale(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "report")
-	long := time.Now().Add(-2 * stale)
+	long := time.Now().Add(-2 * staleAge)
 	for _, name := range []string{".report.1a2b.tmp", ".report.new1.tmp", ".report.A.tmp", ".other.1a2b.tmp", "report.1a2b.tmp"} {
 		if err := os.MkdirAll(filepath.Join(dir, name, "index"), 0o777); err != nil {
 			t.Fatal(err)
@@ -410,7 +410,7 @@ func TestRemoveStale(t *testing.T) {
 			}
 		}
 	}
-	RemoveStale(path)
+	RemoveStaleTemporaries(path)
 	entries, _ := os.ReadDir(dir)
 	var left []string
 	for _, e := range entries {
@@ -508,7 +508,7 @@ func FuzzRead(f *testing.F) {
 		if err := Write(&second, again); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) {
 			t.Fatalf("read again: %v\n%s\n%s", err, first.Bytes(), second.Bytes())
 		}
-		if len(s.Series) != len(again.Series) || s.Rows() != again.Rows() || len(s.Facts) != len(again.Facts) {
+		if len(s.Series) != len(again.Series) || s.SampleCount() != again.SampleCount() || len(s.Facts) != len(again.Facts) {
 			t.Fatalf("%+v became %+v", s, again)
 		}
 	})
@@ -566,17 +566,17 @@ func TestReadMachines(t *testing.T) {
 	}
 	of := func(f func(*Key)) Series { return Series{Key: with(f), Times: []unit.Time{5}} }
 	paths := []string{
-		file(Series{Key: send, Times: []unit.Time{5}}, Fact{Ranks, "2"}, Fact{Roots, "2"}),                                 // a
-		file(of(func(k *Key) { k.Platform = "other" }), Fact{Ranks, "8"}),                                                  // b: another platform, with other roots
-		file(of(func(k *Key) { k.Bytes++ }), Fact{Ranks, "2"}, Fact{Roots, "2"}, Fact{"seed", "2"}),                        // c: more of a
-		file(of(func(k *Key) { k.Bytes++ }), Fact{Ranks, "4"}, Fact{Roots, "2"}),                                           // d: another job
-		file(of(func(k *Key) { k.Library = "lean"; k.Bytes += 2 }), Fact{Ranks, "4"}, Fact{Noise, "0%"}, Fact{Roots, "2"}), // e: of the same job as d
-		file(of(func(k *Key) { k.Clock = "real" }), Fact{Ranks, "2"}, Fact{Roots, "2"}),                                    // f: another clock
-		file(of(func(k *Key) { k.Bytes += 3 }), Fact{Ranks, "4"}, Fact{Noise, "5%"}, Fact{Roots, "2"}),                     // g: neither a's nor e's
+		file(Series{Key: send, Times: []unit.Time{5}}, Fact{RanksFact, "2"}, Fact{RootsFact, "2"}),                                     // a
+		file(of(func(k *Key) { k.Platform = "other" }), Fact{RanksFact, "8"}),                                                          // b: another platform, with other roots
+		file(of(func(k *Key) { k.Bytes++ }), Fact{RanksFact, "2"}, Fact{RootsFact, "2"}, Fact{"seed", "2"}),                            // c: more of a
+		file(of(func(k *Key) { k.Bytes++ }), Fact{RanksFact, "4"}, Fact{RootsFact, "2"}),                                               // d: another job
+		file(of(func(k *Key) { k.Library = "lean"; k.Bytes += 2 }), Fact{RanksFact, "4"}, Fact{NoiseFact, "0%"}, Fact{RootsFact, "2"}), // e: of the same job as d
+		file(of(func(k *Key) { k.Clock = "real" }), Fact{RanksFact, "2"}, Fact{RootsFact, "2"}),                                        // f: another clock
+		file(of(func(k *Key) { k.Bytes += 3 }), Fact{RanksFact, "4"}, Fact{NoiseFact, "5%"}, Fact{RootsFact, "2"}),                     // g: neither a's nor e's
 	}
 	paths = append(paths,
-		file(of(func(k *Key) { k.Clock = "real"; k.Bytes++ }), Fact{Ranks, "2"}, Fact{Roots, "2"}), // h: more of f
-		file(of(func(k *Key) { k.Bytes += 4 }), Fact{Ranks, "2"}))                                  // i: as a, but for the roots
+		file(of(func(k *Key) { k.Clock = "real"; k.Bytes++ }), Fact{RanksFact, "2"}, Fact{RootsFact, "2"}), // h: more of f
+		file(of(func(k *Key) { k.Bytes += 4 }), Fact{RanksFact, "2"}))                                      // i: as a, but for the roots
 	machines, err := ReadMachines(paths...)
 	if err != nil {
 		t.Fatal(err)
@@ -587,12 +587,12 @@ func TestReadMachines(t *testing.T) {
 		for _, p := range m.Files {
 			files = append(files, filepath.Base(p))
 		}
-		got = append(got, strings.Join(files, "")+strings.Repeat(".", m.Rows()))
+		got = append(got, strings.Join(files, "")+strings.Repeat(".", m.SampleCount()))
 	}
 	if want := []string{"ac..", "b.", "de..", "fh..", "g.", "i."}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	again := file(Series{Key: send, Times: []unit.Time{6}}, Fact{Ranks, "2"}, Fact{Roots, "2"})
+	again := file(Series{Key: send, Times: []unit.Time{6}}, Fact{RanksFact, "2"}, Fact{RootsFact, "2"})
 	if _, err := ReadMachines(paths[0], again); err == nil || !strings.Contains(err.Error(), "measured twice") {
 		t.Errorf("the same with other times: %v", err)
 	}

@@ -20,7 +20,7 @@ import (
 // included. A path that is no ordinary file, such as /dev/stdout, is written as it is. If the name
 // ends with .gz the file is packed by gzip.
 func Save(path string, write func(io.Writer) error) error {
-	if err := save(path, packing(path, write)); err != nil {
+	if err := save(path, gzipWriter(path, write)); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
@@ -36,18 +36,18 @@ func save(path string, write func(io.Writer) error) (err error) {
 		if err != nil {
 			return err
 		}
-		return fill(f, write)
+		return writeBuffered(f, write)
 	case err == nil:
 		mode = info.Mode().Perm()
 		if path, err = filepath.EvalSymlinks(path); err != nil {
 			return err
 		}
 	}
-	f, err := temporary(path, mode)
+	f, err := createTemporary(path, mode)
 	if err != nil {
 		return err
 	}
-	end := Unfinished(f.Name())
+	end := RegisterTemporary(f.Name())
 	done := false
 	defer func() {
 		if !done {
@@ -55,7 +55,7 @@ func save(path string, write func(io.Writer) error) (err error) {
 			err = errors.Join(err, end(func() error { return os.Remove(f.Name()) }))
 		}
 	}()
-	if err := fill(f, write); err != nil {
+	if err := writeBuffered(f, write); err != nil {
 		return err
 	}
 	done = true
@@ -67,9 +67,9 @@ func save(path string, write func(io.Writer) error) (err error) {
 	})
 }
 
-// Writable says why Save cannot write a file, or make a directory of that name: before it takes
-// long to find what goes there.
-func Writable(path string) error {
+// CheckWritable says why Save cannot write a file, or make a directory of that name: before it
+// takes long to find what goes there.
+func CheckWritable(path string) error {
 	dir := filepath.Dir(path)
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
 		return fmt.Errorf("there is no directory %s", dir)
@@ -77,51 +77,51 @@ func Writable(path string) error {
 	if st, err := os.Stat(path); err == nil && !st.IsDir() && !st.Mode().IsRegular() {
 		return nil // a device: it is not written beside
 	}
-	f, err := temporary(path, 0o600)
+	f, err := createTemporary(path, 0o600)
 	if err != nil {
 		return fmt.Errorf("nothing can be written to %s: %w", dir, errors.Unwrap(err))
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// unfinished are the temporary files and directories of this process.
-var unfinished struct {
+// temporaries are the temporary files and directories of this process.
+var temporaries struct {
 	sync.Mutex
 	paths map[string]bool
 }
 
-// Unfinished notes a temporary file or directory that Abandon removes until end is called, which
-// gives it its name or removes it by last.
-func Unfinished(path string) (end func(last func() error) error) {
-	unfinished.Lock()
-	defer unfinished.Unlock()
-	if unfinished.paths == nil {
-		unfinished.paths = make(map[string]bool)
+// RegisterTemporary notes a temporary file or directory that RemoveTemporaries removes until end is
+// called, which gives it its name or removes it by last.
+func RegisterTemporary(path string) (end func(last func() error) error) {
+	temporaries.Lock()
+	defer temporaries.Unlock()
+	if temporaries.paths == nil {
+		temporaries.paths = make(map[string]bool)
 	}
-	unfinished.paths[path] = true
+	temporaries.paths[path] = true
 	return func(last func() error) error {
-		unfinished.Lock()
-		defer unfinished.Unlock()
-		delete(unfinished.paths, path)
+		temporaries.Lock()
+		defer temporaries.Unlock()
+		delete(temporaries.paths, path)
 		return last()
 	}
 }
 
-// Abandon removes what Save and others have not finished. Nothing is finished after that: a process
-// that calls it ends.
-func Abandon() {
-	unfinished.Lock() // for good
-	for path := range unfinished.paths {
+// RemoveTemporaries removes what Save and others have not finished. Nothing is finished after that:
+// a process that calls it ends.
+func RemoveTemporaries() {
+	temporaries.Lock() // for good
+	for path := range temporaries.paths {
 		os.RemoveAll(path)
 	}
 }
 
-// stale is the age from which a temporary file or directory is what a killed process has left.
-const stale = time.Hour
+// staleAge is the age from which a temporary file or directory is what a killed process has left.
+const staleAge = time.Hour
 
-// RemoveStale removes temporary files and directories of an earlier process that was killed while
-// it wrote path.
-func RemoveStale(path string) {
+// RemoveStaleTemporaries removes temporary files and directories of an earlier process that was
+// killed while it wrote path.
+func RemoveStaleTemporaries(path string) {
 	dir, base := filepath.Split(path)
 	entries, _ := os.ReadDir(filepath.Clean(dir))
 	for _, e := range entries {
@@ -129,7 +129,7 @@ func RemoveStale(path string) {
 		if word, tmp := strings.CutSuffix(word, ".tmp"); !ok || !tmp || word == "" || strings.Trim(word, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
 			continue
 		}
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > stale {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > staleAge {
 			os.RemoveAll(filepath.Join(dir, e.Name()))
 		}
 	}
@@ -148,7 +148,7 @@ func Open(path string) (io.ReadCloser, error) {
 	in := bufio.NewReader(f)
 	head, err := in.Peek(2)
 	if err != nil || head[0] != 0x1f || head[1] != 0x8b { // RFC 1952, section 2.3.1; an error comes again
-		return &opened{in, f}, nil
+		return &inputFile{in, f}, nil
 	}
 	z, err := gzip.NewReader(in)
 	if err == io.ErrUnexpectedEOF {
@@ -157,23 +157,23 @@ func Open(path string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, errors.Join(err, f.Close()))
 	}
-	return &opened{z, f}, nil
+	return &inputFile{z, f}, nil
 }
 
-// packed is how the names of files end that are packed by gzip.
-const packed = ".gz"
+// gzipSuffix is how the names of files end that are packed by gzip.
+const gzipSuffix = ".gz"
 
-// opened is what is read of a file.
-type opened struct {
+// inputFile is what is read of a file.
+type inputFile struct {
 	io.Reader
 	file *os.File
 }
 
-func (o *opened) Close() error { return o.file.Close() }
+func (o *inputFile) Close() error { return o.file.Close() }
 
-// packing returns a writer that packs what another writes, if the name of the file says so.
-func packing(path string, write func(io.Writer) error) func(io.Writer) error {
-	if !strings.HasSuffix(path, packed) {
+// gzipWriter returns a writer that packs what another writes, if the name of the file says so.
+func gzipWriter(path string, write func(io.Writer) error) func(io.Writer) error {
+	if !strings.HasSuffix(path, gzipSuffix) {
 		return write
 	}
 	return func(w io.Writer) error {
@@ -182,9 +182,9 @@ func packing(path string, write func(io.Writer) error) func(io.Writer) error {
 	}
 }
 
-// temporary makes a new file beside path. os.CreateTemp would make it unreadable for others.
-func temporary(path string, mode os.FileMode) (*os.File, error) {
-	RemoveStale(path)
+// createTemporary makes a new file beside path. os.CreateTemp would make it unreadable for others.
+func createTemporary(path string, mode os.FileMode) (*os.File, error) {
+	RemoveStaleTemporaries(path)
 	dir, base := filepath.Split(path)
 	for try := 0; ; try++ {
 		name := filepath.Join(dir, "."+base+"."+strconv.FormatUint(uint64(rand.Uint32()), 36)+".tmp")
@@ -195,8 +195,8 @@ func temporary(path string, mode os.FileMode) (*os.File, error) {
 	}
 }
 
-// fill writes through a buffer and closes the file.
-func fill(f *os.File, write func(io.Writer) error) error {
+// writeBuffered writes through a buffer and closes the file.
+func writeBuffered(f *os.File, write func(io.Writer) error) error {
 	w := bufio.NewWriterSize(f, 1<<16)
 	err := write(w)
 	if err == nil {

@@ -6,33 +6,34 @@ import (
 )
 
 // The timers. The first four are those of Al-Tawil and Moritz, figure 2. Timers has what each
-// measures; the timers of round-trip trains have the number of messages in their names (PRTT).
+// measures; the timers of round-trip trains have the number of messages in their names
+// (TrainTimer).
 const (
 	Timer11 = "timer11"
 	Timer12 = "timer12"
 	Timer21 = "timer21"
 	Timer22 = "timer22"
 
-	Idle   = "idle"
-	RTT    = "rtt"
-	Train  = "train"
-	Sender = "T_s"
-	OneWay = "T_sr"
-	Get    = "get"
-	Put    = "put"
-	Stream = "stream"
-	Both   = "stream-both"
+	TimerIdle       = "idle"
+	TimerRTT        = "rtt"
+	TimerTrain      = "train"
+	TimerSender     = "T_s"
+	TimerOneWay     = "T_sr"
+	TimerGet        = "get"
+	TimerPut        = "put"
+	TimerStream     = "stream"
+	TimerStreamBoth = "stream-both"
 
-	CollMin    = "coll_min"
-	CollMedian = "coll_median"
-	CollMean   = "coll_mean"
-	CollMax    = "coll_max"
-	CollLast   = "coll_last"
+	TimerCollMin    = "coll_min"
+	TimerCollMedian = "coll_median"
+	TimerCollMean   = "coll_mean"
+	TimerCollMax    = "coll_max"
+	TimerCollLast   = "coll_last"
 )
 
-// StreamPairs returns the timer of windows of sends between several pairs of ranks at once: the
-// mean time per message of one pair.
-func StreamPairs(pairs int) string { return Stream + "-pairs" + strconv.Itoa(pairs) }
+// StreamPairsTimer returns the timer of windows of sends between several pairs of ranks at once:
+// the mean time per message of one pair.
+func StreamPairsTimer(pairs int) string { return TimerStream + "-pairs" + strconv.Itoa(pairs) }
 
 // TimerInfo is a row of the table of timers. All times are in microseconds in files.
 type TimerInfo struct {
@@ -49,33 +50,33 @@ var Timers = []TimerInfo{
 	{Timer12, "P1's receive call, begun when the message has surely arrived", "o_r", false},
 	{Timer21, "P2's receive call, begun together with P1's send", "o_s + (k−1) G + L + o_r; of a non-blocking receive o_r", false},
 	{Timer22, "P2's send call", "o_s", false},
-	{Idle, "P1's send call, begun when no earlier message can delay it", "o_s", false},
-	{RTT, "a blocking send and the receive of an answer of the same length", "2 (o_s + (k−1) G + L + o_r)", false},
-	{Train, "mean interval between the ends of consecutive sends of a burst", "max(o_s, g + (k−1) G)", false},
-	{Sender, "from the start of a send until the sender may continue, with its receive posted", "equations (1) to (7)", false},
-	{OneWay, "from the start of P1's send until P2's receive, posted before, is complete", "equations (1) to (7)", false},
-	{Get, "a remote read, until it is found complete", "", false},
-	{Put, "a remote write, until it is found complete", "", false},
-	{Stream, "mean time per message of a window of non-blocking sends, with the short answer that ends it", "max(o_s, g + (k−1) G)", false},
-	{Both, "the same, while both ranks send: mean time per message in one direction", "", false},
-	{CollMin, "collective call behind a barrier: the fastest rank's time", "", true},
-	{CollMedian, "the same: the median of the ranks", "", true},
-	{CollMean, "the same: the mean of the ranks, by tools that print no more", "", true},
-	{CollMax, "the same: the slowest rank's time", "", true},
-	{CollLast, "from a start that ranks have agreed on until the last rank's call has ended", "schedules of model/collective", true},
+	{TimerIdle, "P1's send call, begun when no earlier message can delay it", "o_s", false},
+	{TimerRTT, "a blocking send and the receive of an answer of the same length", "2 (o_s + (k−1) G + L + o_r)", false},
+	{TimerTrain, "mean interval between the ends of consecutive sends of a burst", "max(o_s, g + (k−1) G)", false},
+	{TimerSender, "from the start of a send until the sender may continue, with its receive posted", "equations (1) to (7)", false},
+	{TimerOneWay, "from the start of P1's send until P2's receive, posted before, is complete", "equations (1) to (7)", false},
+	{TimerGet, "a remote read, until it is found complete", "", false},
+	{TimerPut, "a remote write, until it is found complete", "", false},
+	{TimerStream, "mean time per message of a window of non-blocking sends, with the short answer that ends it", "max(o_s, g + (k−1) G)", false},
+	{TimerStreamBoth, "the same, while both ranks send: mean time per message in one direction", "", false},
+	{TimerCollMin, "collective call behind a barrier: the fastest rank's time", "", true},
+	{TimerCollMedian, "the same: the median of the ranks", "", true},
+	{TimerCollMean, "the same: the mean of the ranks, by tools that print no more", "", true},
+	{TimerCollMax, "the same: the slowest rank's time", "", true},
+	{TimerCollLast, "from a start that ranks have agreed on until the last rank's call has ended", "schedules of model/collective", true},
 }
 
-// TimerRank returns the place of a timer in the table, or its length.
-func TimerRank(name string) int {
+// TimerIndex returns the place of a timer in the table, or its length.
+func TimerIndex(name string) int {
 	if i := slices.IndexFunc(Timers, func(t TimerInfo) bool { return t.Name == name }); i >= 0 {
 		return i
 	}
 	return len(Timers)
 }
 
-// Collective says whether a timer is of a collective operation.
-func Collective(timer string) bool {
-	i := TimerRank(timer)
+// IsCollectiveTimer says whether a timer is of a collective operation.
+func IsCollectiveTimer(timer string) bool {
+	i := TimerIndex(timer)
 	return i < len(Timers) && Timers[i].Collective
 }
 
@@ -113,17 +114,17 @@ func ModeNames() []string {
 	return names
 }
 
-// ModeRank returns the place of a mode in the table, or its length.
-func ModeRank(name string) int {
+// ModeIndex returns the place of a mode in the table, or its length.
+func ModeIndex(name string) int {
 	if i := slices.IndexFunc(Modes, func(m Mode) bool { return m.Name == name }); i >= 0 {
 		return i
 	}
 	return len(Modes)
 }
 
-// Blocking says whether the buffer may be used when a call of a mode ends. Modes that are not in
-// the table are taken for blocking ones.
-func Blocking(mode string) bool {
-	i := ModeRank(mode)
+// IsBlockingMode says whether the buffer may be used when a call of a mode ends. Modes that are not
+// in the table are taken for blocking ones.
+func IsBlockingMode(mode string) bool {
+	i := ModeIndex(mode)
 	return i == len(Modes) || Modes[i].Blocking
 }

@@ -9,10 +9,10 @@ func TestTrains(t *testing.T) {
 		waiting bool
 		ok      bool
 	}{
-		{PRTT(10), 10, false, true}, {PRTTWaiting(2), 2, true, true}, {"prtt1", 1, false, false}, {"prtt010", 10, false, false},
-		{"prtt", 0, false, false}, {"prtt-d", 0, true, false}, {"prtt10-r", 0, false, false}, {RTT, 0, false, false}, {"prtt99999999999", 0, false, false},
+		{TrainTimer(10), 10, false, true}, {SpacedTrainTimer(2), 2, true, true}, {"prtt1", 1, false, false}, {"prtt010", 10, false, false},
+		{"prtt", 0, false, false}, {"prtt-d", 0, true, false}, {"prtt10-r", 0, false, false}, {TimerRTT, 0, false, false}, {"prtt99999999999", 0, false, false},
 	} {
-		n, waiting, ok := TrainOf(c.timer)
+		n, waiting, ok := ParseTrainTimer(c.timer)
 		if ok != c.ok || ok && (n != c.n || waiting != c.waiting) {
 			t.Errorf("%s: %d, %v, %v", c.timer, n, waiting, ok)
 		}

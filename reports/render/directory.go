@@ -30,7 +30,7 @@ func Replace(dir string, fill func(add func(name string, write func(io.Writer) e
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
-	end := sample.Unfinished(made)
+	end := sample.RegisterTemporary(made)
 	finished := false
 	defer func() {
 		if !finished {
@@ -68,7 +68,7 @@ func Replace(dir string, fill func(add func(name string, write func(io.Writer) e
 // Writable says why a directory cannot be written by Replace: before it takes long to find what
 // goes there.
 func Writable(dir string) error {
-	if err := sample.Writable(dir); err != nil {
+	if err := sample.CheckWritable(dir); err != nil {
 		return err
 	}
 	_, err := ours(dir)
@@ -107,7 +107,7 @@ func ours(dir string) (string, error) {
 
 // beside makes a new directory next to another, with the rights that new directories have.
 func beside(dir string) (string, error) {
-	sample.RemoveStale(dir)
+	sample.RemoveStaleTemporaries(dir)
 	for try := 0; ; try++ {
 		name := filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+"."+strconv.FormatUint(uint64(rand.Uint32()), 36)+".tmp")
 		err := os.Mkdir(name, 0o777)

@@ -182,7 +182,7 @@ func Own(p *platform.Platform, library string) (*Bench, error) {
 		b.Quantities = append(b.Quantities, Quantity{name, unit, math.NaN(), math.NaN(), ""})
 	}
 	timers := []struct{ name, mode, timer string }{
-		{"o_s", "send", sample.Timer11}, {"o_s", "isend", sample.Timer11}, {"o_r", "send", sample.Timer12}, {"o_r", "isend", sample.Timer21}, {"g", "send", sample.Train},
+		{"o_s", "send", sample.Timer11}, {"o_s", "isend", sample.Timer11}, {"o_r", "send", sample.Timer12}, {"o_r", "isend", sample.Timer21}, {"g", "send", sample.TimerTrain},
 	}
 	for _, t := range timers {
 		for _, k := range ownShown {
@@ -247,7 +247,7 @@ func emulate(ctx context.Context, p *platform.Platform, library, place string, p
 			k.Protocol = plan.Protocol
 		}
 	}
-	return &sample.Set{Series: series, Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}, {Key: sample.Resolution, Value: p.Machine.Timer.MicrosString()}}}, nil
+	return &sample.Set{Series: series, Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}, {Key: sample.ResolutionFact, Value: p.Machine.Timer.MicrosString()}}}, nil
 }
 
 // medians are medians of timers in microseconds, by place, mode, protocol, timer and size.

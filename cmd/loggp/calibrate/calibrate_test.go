@@ -95,7 +95,7 @@ func measured(t *testing.T, p *platform.Platform, library string, modes []string
 		k := &series[i].Key
 		k.Platform, k.Library, k.Clock, k.Place, k.Protocol = p.Machine.Name, job.Library.Name, "virtual", job.Place(0, job.Ranks-1), auto
 	}
-	return &sample.Set{Series: series, Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}, {Key: sample.Resolution, Value: p.Machine.Timer.MicrosString()}}}
+	return &sample.Set{Series: series, Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}, {Key: sample.ResolutionFact, Value: p.Machine.Timer.MicrosString()}}}
 }
 
 // torus are the numbers of the t3d with lean that are to be found, with values to begin with.
@@ -512,7 +512,7 @@ func together(t *testing.T, p *platform.Platform, library string, ranks int, of 
 	}
 	times := map[string]float64{}
 	for _, s := range out.Series {
-		if s.Timer == sample.CollMax {
+		if s.Timer == sample.TimerCollMax {
 			times[fmt.Sprint(s.Mode, " ", s.Protocol, " ", s.Bytes)] = s.Times[len(s.Times)/2].Micros()
 		}
 	}

@@ -62,7 +62,7 @@ func Samples(ctx context.Context, file string, set *sample.Set, p *platform.Plat
 	var keys []sample.Key // of the quantities
 	to := SamplesOf + file
 	for _, c := range found.Curves {
-		if sample.TimerRank(c.Timer) == len(sample.Timers) || len(part.Modes) > 0 && !slices.Contains(part.Modes, c.Mode) {
+		if sample.TimerIndex(c.Timer) == len(sample.Timers) || len(part.Modes) > 0 && !slices.Contains(part.Modes, c.Mode) {
 			continue
 		}
 		g := group{c.Place, c.Mode, c.Protocol}

@@ -164,7 +164,7 @@ func TestManaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		host, _ := os.Hostname()
-		for fact, want := range map[string]string{"host_0": host + "; 127.0.0.1; ", "host_2": host + "; 127.0.0.1; ", sample.Ranks: "3", sample.Pair: "0 2"} {
+		for fact, want := range map[string]string{"host_0": host + "; 127.0.0.1; ", "host_2": host + "; 127.0.0.1; ", sample.RanksFact: "3", sample.PairFact: "0 2"} {
 			if got, _ := set.Fact(fact); !strings.HasPrefix(got, want) {
 				t.Errorf("the fact %s is %q, want %q", fact, got, want)
 			}

@@ -48,7 +48,7 @@ func (x *run) fitSamples() error {
 // of the range of timer11 that holds 95 % of the repetitions. H is the number of hypernodes, and P
 // that of the processors in each.
 var fittedQuantities = map[string]map[string]int{"timers": {
-	sample.Timer11: 3, sample.Timer12: 3, sample.Timer21: 3, sample.Timer22: 3, sample.Train: 3, sample.Sender: -1, sample.OneWay: -1,
+	sample.Timer11: 3, sample.Timer12: 3, sample.Timer21: 3, sample.Timer22: 3, sample.TimerTrain: 3, sample.TimerSender: -1, sample.TimerOneWay: -1,
 	"o_s": 3, "o_r": 3, "transfer": 3, "spread": 3, "L": 2, "G": 2,
 }, "pairs": {"H": 1, "P": 1}}
 

@@ -95,11 +95,11 @@ func (x *algebra) timers() []reading {
 	}
 	if x.there.Mode == model.Standard && x.blocking && microbench.BurstLength*x.there.Bytes <= x.there.Library.Proto.Window {
 		t := x.burst()
-		all = append(all, reading{sample.Train, []unit.Time{t, t}})
+		all = append(all, reading{sample.TimerTrain, []unit.Time{t, t}})
 	}
 	if x.there.Protocol != nil {
 		c := x.there.Cost()
-		all = append(all, reading{sample.Sender, slices.Repeat([]unit.Time{c.Sender.Sum()}, 2)}, reading{sample.OneWay, slices.Repeat([]unit.Time{c.Delivery.Sum()}, 2)})
+		all = append(all, reading{sample.TimerSender, slices.Repeat([]unit.Time{c.Sender.Sum()}, 2)}, reading{sample.TimerOneWay, slices.Repeat([]unit.Time{c.Delivery.Sum()}, 2)})
 	}
 	return all
 }
