@@ -73,17 +73,17 @@ func (o Options) Run(ctx context.Context, platform string, ranks int, program fu
 // WriteStatistics writes tables for a terminal: where the time of each rank went, and the calls
 // that ranks made.
 func (r Result) WriteStatistics(w io.Writer) error {
-	return render.Text(w, timeline.Run(r.title, "", r.Recording, true), render.Style{})
+	return render.WriteText(w, timeline.RunTimes(r.title, "", r.Recording, true), render.Style{})
 }
 
 // WriteTrace writes the run as JSON for trace viewers, such as
 // https://ui.perfetto.dev.
-func (r Result) WriteTrace(w io.Writer) error { return timeline.Events(w, r.trace()) }
+func (r Result) WriteTrace(w io.Writer) error { return timeline.WriteEvents(w, r.trace()) }
 
 // WritePage writes a directory with a page of the run, index.html: its time line, where the time
 // went, and every step. It replaces a page that is there. The page needs no network.
 func (r Result) WritePage(dir string) error {
-	return render.Page(dir, r.trace().Page(timeline.Run(r.title, "", r.Recording, true)))
+	return render.WritePage(dir, r.trace().Page(timeline.RunTimes(r.title, "", r.Recording, true)))
 }
 
 func (r Result) trace() timeline.Trace {

@@ -33,7 +33,7 @@ type Result struct {
 // work on it.
 func Fit(set *sample.Set, o clean.Options) (*Result, error) {
 	o = o.Defaults()
-	set, found, err := tiers.Split(set)
+	set, found, err := tiers.AssignTiers(set)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func Fit(set *sample.Set, o clean.Options) (*Result, error) {
 	clean.Parallel(len(curves), func(i int) { curves[i].Cut(o) })
 	r := &Result{Warnings: disturbed, Measured: curves}
 	for _, t := range found {
-		r.Tiers = append(r.Tiers, t.Public())
+		r.Tiers = append(r.Tiers, t.Exported())
 		r.Parameters = append(r.Parameters, t.Parameters()...)
 		r.Warnings = append(r.Warnings, t.Warnings()...)
 	}

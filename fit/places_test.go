@@ -21,7 +21,7 @@ func TestParametersOfTiers(t *testing.T) {
 	inside, between := fittest.Convex()
 	h := fittest.Hierarchy{Group: [][]int{fittest.Blocks(4, 3)}, Times: []fittest.Machine{inside, between}, Pair: 0.02}
 	set := h.Samples(7, 1)
-	pooled, _, err := tiers.Split(set)
+	pooled, _, err := tiers.AssignTiers(set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,11 +94,11 @@ func TestNodesOfMachines(t *testing.T) {
 		"smp-ethernet-pairs": {{0, 1, 2, 3}, {4, 5, 6, 7}},
 		"t3d-pairs":          {{0, 1, 2, 3, 4, 5}},
 	} {
-		_, found, err := tiers.Split(readReference(t, "testdata/reference/"+machine+".samples.csv.gz"))
+		_, found, err := tiers.AssignTiers(readReference(t, "testdata/reference/"+machine+".samples.csv.gz"))
 		if err != nil || len(found) != 1 {
 			t.Fatal(found, err)
 		}
-		if levels := found[0].Public().Levels; !reflect.DeepEqual(levels[0].Groups, want) || len(levels) != min(len(want), 2) {
+		if levels := found[0].Exported().Levels; !reflect.DeepEqual(levels[0].Groups, want) || len(levels) != min(len(want), 2) {
 			t.Errorf("%s: %+v", machine, levels)
 		}
 	}

@@ -29,9 +29,9 @@ func pictures(t *testing.T) []*chart.Chart {
 				continue
 			}
 			d := model.Transfer{Machine: x.machine.Machine, Library: x.machine.Libraries[0], Protocol: p, Bytes: k, Path: model.Path{Hops: 1}}.Timeline()
-			all = append(all, chart.Transfer(fmt.Sprintf("%s-%d", p.Name, k), "Time line of "+p.Name, d))
+			all = append(all, chart.TransferChart(fmt.Sprintf("%s-%d", p.Name, k), "Time line of "+p.Name, d))
 			d = model.Transfer{Machine: toy().Machine, Protocol: p, Bytes: k}.Timeline()
-			all = append(all, chart.Transfer(fmt.Sprintf("toy-%s-%d", p.Name, k), "Time line of "+p.Name, d))
+			all = append(all, chart.TransferChart(fmt.Sprintf("toy-%s-%d", p.Name, k), "Time line of "+p.Name, d))
 		}
 	}
 	return all
@@ -46,9 +46,9 @@ func TestLabels(t *testing.T) {
 
 // TestBandwidth: 1000 bytes that come back in 20 us take 10 us one way, which is 100 MB/s.
 func TestBandwidth(t *testing.T) {
-	p := &place{curves: []curve.Curve{{Mode: "send", Protocol: "auto", Timer: "rtt", Points: []curve.Point{
+	p := &fittedPlace{curves: []curve.Curve{{Mode: "send", Protocol: "auto", Timer: "rtt", Points: []curve.Point{
 		{Bytes: 0, Value: 5, Low: 4, High: 6}, {Bytes: 1, Value: 5, Low: -1, High: 6}, {Bytes: 1000, Value: 20, Low: 10, High: 40}}}}}
-	x := p.bandwidth()
+	x := p.bandwidthChart()
 	if len(x.Series) != 1 || !slices.Equal(x.Series[0].Points, []chart.Point{{X: 1000, Y: 100, Low: 50, High: 200}}) {
 		t.Errorf("%+v", x.Series)
 	}
@@ -58,7 +58,7 @@ func TestBandwidth(t *testing.T) {
 func TestOverlap(t *testing.T) {
 	a := chart.Series{Points: []chart.Point{{X: 1, Y: 10}, {X: 2, Y: 30}}}
 	b := chart.Series{Points: []chart.Point{{X: 1, Y: 20}, {X: 2, Y: 25}}}
-	if over := overlap(a, b, "").Series[0].Over; !slices.Equal(over, []chart.Point{{X: 1, Y: 10}, {X: 2, Y: 25}}) {
+	if over := overlapChart(a, b, "").Series[0].Over; !slices.Equal(over, []chart.Point{{X: 1, Y: 10}, {X: 2, Y: 25}}) {
 		t.Errorf("%+v", over)
 	}
 }
@@ -140,7 +140,7 @@ func TestArrows(t *testing.T) {
 	strokes := regexp.MustCompile(`<path fill="none" stroke="` + "#1f2328" + `" stroke-width="1.4" d="M[0-9.-]+ ([0-9.-]+)L[0-9.-]+ ([0-9.-]+)"/>`)
 	draw := func(m *model.Machine, p *model.Protocol) (directions string, names []string) {
 		var b bytes.Buffer
-		if err := chart.Transfer(p.Name, "Time line of "+p.Name, model.Transfer{Machine: m, Protocol: p, Bytes: 1000, Path: model.Path{Hops: 1}}.Timeline()).SVG(&b, chart.Width); err != nil {
+		if err := chart.TransferChart(p.Name, "Time line of "+p.Name, model.Transfer{Machine: m, Protocol: p, Bytes: 1000, Path: model.Path{Hops: 1}}.Timeline()).SVG(&b, chart.Width); err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range strokes.FindAllStringSubmatch(b.String(), -1) {
@@ -179,7 +179,7 @@ func TestArrows(t *testing.T) {
 // TestLines: a piece is drawn from its first size to its last, on its line.
 func TestLines(t *testing.T) {
 	c := &curve.Curve{Pieces: []curve.Piece{{From: 0, To: 1000, Value: 3, Slope: 0.01}, {From: 1400, To: 1400, Value: 50}}}
-	all := lines(c)
+	all := pieceLines(c)
 	if len(all) != 2 || len(all[1]) != 1 || all[1][0] != (chart.Point{X: 1400, Y: 50}) {
 		t.Fatalf("%+v", all)
 	}
@@ -199,7 +199,7 @@ func TestProtocolLines(t *testing.T) {
 	drawn := func(protocol string) curve.Curve {
 		return curve.Curve{Platform: "p", Library: "l", Place: "inter", Mode: "send", Protocol: protocol, Timer: "T_s", Points: []curve.Point{{Bytes: 1, Value: 2}}}
 	}
-	p := &place{platform: "p", library: "l", place: "inter", curves: []curve.Curve{drawn("RTA"), drawn("T")}}
+	p := &fittedPlace{platform: "p", library: "l", place: "inter", curves: []curve.Curve{drawn("RTA"), drawn("T")}}
 	var cs []compare.Comparison
 	for _, platform := range []string{"p", "q"} {
 		for _, protocol := range []string{"T", "RTA"} {
@@ -208,7 +208,7 @@ func TestProtocolLines(t *testing.T) {
 			}
 		}
 	}
-	x, predicted := p.protocols("T_s", cs)
+	x, predicted := p.protocolChart("T_s", cs)
 	if !predicted || len(x.Series) != 2 || x.Series[0].Name != "T" {
 		t.Fatalf("%v, %+v", predicted, x.Series)
 	}

@@ -18,9 +18,9 @@ import (
 // turn. What was not measured is not there.
 func Charts(r *fit.Result, cs []compare.Comparison) []*chart.Chart {
 	var all []*chart.Chart
-	ps := places(r)
+	ps := fittedPlaces(r)
 	for _, p := range ps {
-		charts := p.charts(cs)
+		charts := p.drawCharts(cs)
 		for _, c := range charts {
 			if len(ps) > 1 {
 				c.Name = format.FileName(p.platform, p.library, p.place, c.Name)
@@ -32,8 +32,8 @@ func Charts(r *fit.Result, cs []compare.Comparison) []*chart.Chart {
 	return all
 }
 
-// pairs are the blocking and the non-blocking call of each send mode.
-var pairs = []struct {
+// callPairs are the blocking and the non-blocking call of each send mode.
+var callPairs = []struct {
 	name, blocking, nonblocking string
 	color                       chart.Color
 }{
@@ -43,9 +43,9 @@ var pairs = []struct {
 	{"buffered", "bsend", "ibsend", chart.Violet},
 }
 
-// looks is how a call looks in all charts: its colour is its send mode, what blocks is solid.
-func looks(mode string) chart.Style {
-	for i, p := range pairs {
+// callStyle is how a call looks in all charts: its colour is its send mode, what blocks is solid.
+func callStyle(mode string) chart.Style {
+	for i, p := range callPairs {
 		switch mode {
 		case p.blocking:
 			return chart.Style{Color: p.color, Glyph: chart.Solid[i]}
@@ -56,7 +56,7 @@ func looks(mode string) chart.Style {
 	return chart.Style{Color: chart.Teal, Glyph: chart.Solid[0]}
 }
 
-func (p *place) charts(cs []compare.Comparison) []*chart.Chart {
+func (p *fittedPlace) drawCharts(cs []compare.Comparison) []*chart.Chart {
 	var all []*chart.Chart
 	add := func(x chart.XY, name, title, text string) {
 		x.Series = slices.DeleteFunc(x.Series, func(s chart.Series) bool { return len(s.Points) == 0 })
@@ -66,29 +66,29 @@ func (p *place) charts(cs []compare.Comparison) []*chart.Chart {
 	}
 	const intervals = " Points are medians with their 95 % intervals, lines the straight pieces that were fitted; on logarithmic axes these bend."
 	var blocking, nonblocking []chart.Series
-	for _, m := range pairs {
-		blocking = append(blocking, p.overheads(m.blocking))
-		nonblocking = append(nonblocking, p.overheads(m.nonblocking))
+	for _, m := range callPairs {
+		blocking = append(blocking, p.overheadSeries(m.blocking))
+		nonblocking = append(nonblocking, p.overheadSeries(m.nonblocking))
 	}
 	add(chart.XY{Y: "o_s (us)", Series: blocking}, "send-blocking", "Send overhead of blocking calls", "How long the call keeps the sender busy."+intervals)
 	add(chart.XY{Y: "o_s (us)", Series: nonblocking}, "send-nonblocking", "Send overhead of non-blocking calls", "How long the call keeps the sender busy; the message travels on by itself."+intervals)
-	for _, m := range pairs {
-		a, b := p.overheads(m.blocking), p.overheads(m.nonblocking)
+	for _, m := range callPairs {
+		a, b := p.overheadSeries(m.blocking), p.overheadSeries(m.nonblocking)
 		if len(a.Points) > 0 && len(b.Points) > 0 {
-			add(overlap(a, b, "o_s (us)"), "overlap-"+m.name, "Where non-blocking "+m.name+" sends pay",
+			add(overlapChart(a, b, "o_s (us)"), "overlap-"+m.name, "Where non-blocking "+m.name+" sends pay",
 				"The shaded area between blocking and non-blocking call is time that the sender can compute in.")
 		}
 	}
-	add(p.receives(), "receive", "Receive times",
+	add(p.receiveChart(), "receive", "Receive times",
 		"o_r of a blocking receive is measured when the message is there already. Begun together with the send, it also waits for the message."+intervals)
-	add(p.bandwidth(), "bandwidth-by-mode", "Bandwidth of one-way messages by mode", "Bytes over the time that they take one way, which is half a round trip; for remote access, over the time of the call.")
-	add(p.bursts(), "bursts", "Interval of sends in a burst", "If the interval between the sends of a burst is longer than the overhead of one send, the network holds the sender up: that is the gap. Points are medians with their 95 % intervals.")
-	add(p.messages(), "messages", "Low-level messages", "What the library's protocols are made of: packets, and remote reads and writes where the machine has them."+intervals)
+	add(p.bandwidthChart(), "bandwidth-by-mode", "Bandwidth of one-way messages by mode", "Bytes over the time that they take one way, which is half a round trip; for remote access, over the time of the call.")
+	add(p.burstChart(), "bursts", "Interval of sends in a burst", "If the interval between the sends of a burst is longer than the overhead of one send, the network holds the sender up: that is the gap. Points are medians with their 95 % intervals.")
+	add(p.messageChart(), "messages", "Low-level messages", "What the library's protocols are made of: packets, and remote reads and writes where the machine has them."+intervals)
 	for _, q := range []struct{ quantity, title, text string }{
 		{sample.TimerSender, "T_s: when the sender may go on", "By protocol."},
 		{sample.TimerOneWay, "T_s-r: when the receiver has the message", "By protocol."},
 	} {
-		x, predicted := p.protocols(q.quantity, cs)
+		x, predicted := p.protocolChart(q.quantity, cs)
 		if predicted {
 			q.text += " Points are measured, lines predicted: by equations (1) to (7), which leave out what calls and copies cost, and, where the platform is known, by adding up every step."
 		} else {
@@ -99,34 +99,34 @@ func (p *place) charts(cs []compare.Comparison) []*chart.Chart {
 	return all
 }
 
-// curve returns what a timer shows in a mode with the library's protocol, or nil.
-func (p *place) curve(mode, timer string) *curve.Curve {
+// timerCurve returns what a timer shows in a mode with the library's protocol, or nil.
+func (p *fittedPlace) timerCurve(mode, timer string) *curve.Curve {
 	for i := range p.curves {
-		if c := &p.curves[i]; c.Mode == mode && c.Timer == timer && chosen(*c) {
+		if c := &p.curves[i]; c.Mode == mode && c.Timer == timer && isLibraryChoice(*c) {
 			return c
 		}
 	}
 	return nil
 }
 
-// series returns what a timer shows in a mode, with its fit.
-func (p *place) series(mode, timer string) chart.Series {
-	s := chart.Series{Name: mode, Style: looks(mode)}
-	if c := p.curve(mode, timer); c != nil {
-		s.Points, s.Lines = points(c.Points), lines(c)
+// timerSeries returns what a timer shows in a mode, with its fit.
+func (p *fittedPlace) timerSeries(mode, timer string) chart.Series {
+	s := chart.Series{Name: mode, Style: callStyle(mode)}
+	if c := p.timerCurve(mode, timer); c != nil {
+		s.Points, s.Lines = chartPoints(c.Points), pieceLines(c)
 	}
 	return s
 }
 
-// overheads returns o_s of a mode, by the timer that it is from.
-func (p *place) overheads(mode string) chart.Series {
-	if x := p.first(mode, "o_s"); x != nil && p.curve(mode, x.Method) != nil {
-		return p.series(mode, x.Method)
+// overheadSeries returns o_s of a mode, by the timer that it is from.
+func (p *fittedPlace) overheadSeries(mode string) chart.Series {
+	if x := p.firstRow(mode, "o_s"); x != nil && p.timerCurve(mode, x.Method) != nil {
+		return p.timerSeries(mode, x.Method)
 	}
-	return p.series(mode, sample.Timer11)
+	return p.timerSeries(mode, sample.Timer11)
 }
 
-func points(ps []curve.Point) []chart.Point {
+func chartPoints(ps []curve.Point) []chart.Point {
 	var out []chart.Point
 	for _, p := range ps {
 		out = append(out, chart.Point{X: float64(p.Bytes), Y: p.Value, Low: p.Low, High: p.High})
@@ -134,9 +134,9 @@ func points(ps []curve.Point) []chart.Point {
 	return out
 }
 
-// lines returns the straight pieces of a curve, with so many points that they look right on
+// pieceLines returns the straight pieces of a curve, with so many points that they look right on
 // logarithmic axes.
-func lines(c *curve.Curve) [][]chart.Point {
+func pieceLines(c *curve.Curve) [][]chart.Point {
 	const steps = 24
 	var all [][]chart.Point
 	for _, q := range c.Pieces {
@@ -158,8 +158,8 @@ func lines(c *curve.Curve) [][]chart.Point {
 	return all
 }
 
-// overlap sets a blocking call beside a non-blocking one.
-func overlap(a, b chart.Series, y string) chart.XY {
+// overlapChart sets a blocking call beside a non-blocking one.
+func overlapChart(a, b chart.Series, y string) chart.XY {
 	for _, p := range a.Points {
 		for _, q := range b.Points {
 			if p.X == q.X && p.Y > q.Y {
@@ -178,30 +178,30 @@ func overlap(a, b chart.Series, y string) chart.XY {
 	return chart.XY{Y: y, Series: []chart.Series{a, b}}
 }
 
-func (p *place) receives() chart.XY {
-	ready, start, wait := p.series("send", sample.Timer12), p.series("isend", sample.Timer21), p.series("send", sample.Timer21)
+func (p *fittedPlace) receiveChart() chart.XY {
+	ready, start, wait := p.timerSeries("send", sample.Timer12), p.timerSeries("isend", sample.Timer21), p.timerSeries("send", sample.Timer21)
 	ready.Name, ready.Style = "blocking, message there", chart.Style{Color: chart.Blue, Glyph: chart.Solid[0]}
 	start.Name, start.Style = "non-blocking call", chart.Style{Color: chart.Green, Glyph: chart.Hollow[2], Dashed: true}
 	wait.Name, wait.Style = "blocking, begun with the send", chart.Style{Color: chart.Orange, Glyph: chart.Solid[1]}
 	return chart.XY{Y: "receive time (us)", Series: []chart.Series{wait, ready, start}}
 }
 
-// bandwidth is k/T against k.
-func (p *place) bandwidth() chart.XY {
+// bandwidthChart is k/T against k.
+func (p *fittedPlace) bandwidthChart() chart.XY {
 	x := chart.XY{Y: "bandwidth (MB/s)"}
 	for _, q := range []struct {
 		mode, timer, name string
 		half              float64
 		style             chart.Style
 	}{
-		{"send", sample.TimerRTT, "send", 2, looks("send")},
-		{"ssend", sample.TimerRTT, "ssend", 2, looks("ssend")},
-		{"bsend", sample.TimerRTT, "bsend", 2, looks("bsend")},
-		{"message", sample.TimerRTT, "message", 2, looks("message")},
+		{"send", sample.TimerRTT, "send", 2, callStyle("send")},
+		{"ssend", sample.TimerRTT, "ssend", 2, callStyle("ssend")},
+		{"bsend", sample.TimerRTT, "bsend", 2, callStyle("bsend")},
+		{"message", sample.TimerRTT, "message", 2, callStyle("message")},
 		{"message", sample.TimerGet, "get", 1, chart.Style{Color: chart.Green, Glyph: chart.Hollow[2], Dashed: true}},
 		{"message", sample.TimerPut, "put", 1, chart.Style{Color: chart.Violet, Glyph: chart.Hollow[3], Dashed: true}},
 	} {
-		c := p.curve(q.mode, q.timer)
+		c := p.timerCurve(q.mode, q.timer)
 		if c == nil {
 			continue
 		}
@@ -217,13 +217,13 @@ func (p *place) bandwidth() chart.XY {
 	return x
 }
 
-func (p *place) bursts() chart.XY {
+func (p *fittedPlace) burstChart() chart.XY {
 	x := chart.XY{Y: "time (us)"}
 	for _, q := range []struct {
 		mode  string
 		color chart.Color
 	}{{"send", chart.Blue}, {"isend", chart.Orange}, {"message", chart.Teal}} {
-		train, send := p.series(q.mode, sample.TimerTrain), p.overheads(q.mode)
+		train, send := p.timerSeries(q.mode, sample.TimerTrain), p.overheadSeries(q.mode)
 		if len(train.Points) == 0 {
 			continue
 		}
@@ -235,10 +235,10 @@ func (p *place) bursts() chart.XY {
 	return x
 }
 
-func (p *place) messages() chart.XY {
+func (p *fittedPlace) messageChart() chart.XY {
 	x := chart.XY{Y: "time (us)"}
 	for i, q := range []struct{ timer, name string }{{sample.Timer11, "o_s"}, {sample.Timer12, "o_r"}, {sample.TimerGet, "get"}, {sample.TimerPut, "put"}} {
-		s := p.series("message", q.timer)
+		s := p.timerSeries("message", q.timer)
 		s.Name, s.Style = q.name, chart.Style{Color: []chart.Color{chart.Blue, chart.Orange, chart.Green, chart.Violet}[i], Glyph: chart.Solid[i]}
 		if i >= 2 {
 			s.Style.Glyph, s.Style.Dashed = chart.Hollow[i], true
@@ -256,25 +256,25 @@ const BySteps = " by steps"
 // time of the whole way.
 const ByLogGP = " by LogGP"
 
-// protocols returns T_s or T_sr of each protocol that was forced: with what was predicted, or else
-// with what was fitted.
-func (p *place) protocols(quantity string, cs []compare.Comparison) (x chart.XY, predicted bool) {
+// protocolChart returns T_s or T_sr of each protocol that was forced: with what was predicted, or
+// else with what was fitted.
+func (p *fittedPlace) protocolChart(quantity string, cs []compare.Comparison) (x chart.XY, predicted bool) {
 	x.Y = map[string]string{sample.TimerSender: "T_s (us)", sample.TimerOneWay: "T_s-r (us)"}[quantity]
 	for i := range p.curves {
 		c := &p.curves[i]
 		if c.Timer != quantity {
 			continue
 		}
-		s := chart.Series{Name: c.Protocol, Points: points(c.Points)}
+		s := chart.Series{Name: c.Protocol, Points: chartPoints(c.Points)}
 		if slices.ContainsFunc(x.Series, func(o chart.Series) bool { return o.Name == c.Protocol }) {
 			s.Name += " (" + c.Mode + ")"
 		}
 		name := quantity + "(" + c.Mode + ")"
-		s.Lines = slices.DeleteFunc([][]chart.Point{p.predicted(c, name, cs), p.predicted(c, name+BySteps, cs)}, func(l []chart.Point) bool { return len(l) == 0 })
+		s.Lines = slices.DeleteFunc([][]chart.Point{p.predictedPoints(c, name, cs), p.predictedPoints(c, name+BySteps, cs)}, func(l []chart.Point) bool { return len(l) == 0 })
 		if len(s.Lines) > 0 {
 			predicted = true
 		} else {
-			s.Lines = lines(c)
+			s.Lines = pieceLines(c)
 		}
 		x.Series = append(x.Series, s)
 	}
@@ -285,8 +285,8 @@ func (p *place) protocols(quantity string, cs []compare.Comparison) (x chart.XY,
 	return x, predicted
 }
 
-// predicted returns what was predicted for a curve.
-func (p *place) predicted(c *curve.Curve, quantity string, cs []compare.Comparison) (line []chart.Point) {
+// predictedPoints returns what was predicted for a curve.
+func (p *fittedPlace) predictedPoints(c *curve.Curve, quantity string, cs []compare.Comparison) (line []chart.Point) {
 	for _, y := range cs {
 		if y.Platform == p.platform && y.Library == p.library && y.Place == p.place && y.Protocol == c.Protocol && y.Quantity == quantity {
 			line = append(line, chart.Point{X: float64(y.Bytes), Y: y.Predicted})

@@ -31,7 +31,7 @@ type CollectiveReport struct {
 // Document is which algorithm is the fastest for how many ranks and bytes, each algorithm beside
 // what a model says of it, subjects side by side, how far to trust it, and how it was measured.
 func (r *CollectiveReport) Document() *doc.Document {
-	all := r.subjects()
+	all := r.reportSubjects()
 	d := &doc.Document{Title: r.Title, Footer: "Made by loggp from the samples and facts above."}
 	d.Files = []doc.File{{Name: "times.csv", Write: func(w io.Writer) error { return compare.WriteCollectives(w, slices.Concat(r.Times...)) }}, warningsFile(r.Warnings)}
 	if d.Title == "" {
@@ -41,59 +41,59 @@ func (r *CollectiveReport) Document() *doc.Document {
 		}
 		d.Title = "Collective operations measured: " + strings.Join(names, ", ")
 	}
-	if words := machineWords(all); words != "" {
+	if words := machineName(all); words != "" {
 		d.Lead = append(d.Lead, words)
 	}
-	d.Lead, d.Keys = append(d.Lead, r.ran()), append(r.keys(all), warningKey(len(r.Warnings)))
+	d.Lead, d.Keys = append(d.Lead, r.measuredSentence()), append(r.keyNumbers(all), warningKey(len(r.Warnings)))
 	fastest, model := doc.Section{ID: "fastest", Title: "Which algorithm is the fastest", Short: "Fastest"}, doc.Section{ID: "model", Title: "Model and measurement", Items: r.Unknown}
 	for i, x := range all {
-		fs := compare.FastestOf(r.Times[i])
-		fastest.Tables = append(fastest.Tables, byRanks(x.name, fs))
-		fastest.Tables = append(fastest.Tables, r.named(i, fastestTables(fs))...)
-		model.Tables = append(model.Tables, modelTable(x.name, compare.ModelledOf(r.Times[i])))
+		fs := compare.FastestAlgorithms(r.Times[i])
+		fastest.Tables = append(fastest.Tables, fastestByRanksTable(x.name, fs))
+		fastest.Tables = append(fastest.Tables, r.nameTables(i, fastestTables(fs))...)
+		model.Tables = append(model.Tables, modelTable(x.name, compare.ModelAccuracies(r.Times[i])))
 	}
-	d.Add(fastest)
+	d.AddSection(fastest)
 	if r.Table != nil {
-		d.Add(doc.Section{ID: "side-by-side", Title: "Side by side", Figures: doc.Figures(doc.Half, r.sideCharts(all)...), Tables: []*doc.Table{collectiveTable(r.CollectiveSubjects, r.Table)}})
+		d.AddSection(doc.Section{ID: "side-by-side", Title: "Side by side", Figures: doc.Figures(doc.Half, r.sideCharts(all)...), Tables: []*doc.Table{collectiveTable(r.CollectiveSubjects, r.Table)}})
 	}
-	d.Add(model)
-	d.Add(doc.Section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: r.trust(all)})
-	for _, operation := range r.operations() {
-		s := r.operation(all, operation)
+	d.AddSection(model)
+	d.AddSection(doc.Section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: r.trustSentences(all)})
+	for _, operation := range r.operationNames() {
+		s := r.operationSection(all, operation)
 		if d.Front == nil && len(s.Figures) > 0 {
 			d.Front, s.Figures = doc.Figures(doc.Across, s.Figures[0].Chart), s.Figures[1:]
 		}
-		d.Add(s)
+		d.AddSection(s)
 	}
-	d.Answer = r.costs()
-	d.Add(warnings(r.Warnings))
-	provenance(d, r.Machines, all)
-	d.Add(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: collectiveTerms})
+	d.Answer = r.costSentence()
+	d.AddSection(warningSection(r.Warnings))
+	addProvenance(d, r.Machines, all)
+	d.AddSection(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: collectiveTerms})
 	return d
 }
 
-// costs answers in a sentence what the first operations cost, by the fastest algorithm that was
-// measured.
-func (r *CollectiveReport) costs() string {
+// costSentence answers in a sentence what the first operations cost, by the fastest algorithm that
+// was measured.
+func (r *CollectiveReport) costSentence() string {
 	const most = 3
 	var words []string
-	for _, operation := range r.operations() {
+	for _, operation := range r.operationNames() {
 		var all []compare.CollectiveComparison
 		for _, times := range r.Times {
-			all = append(all, only(times, operation, 0)...)
+			all = append(all, filterCollectives(times, operation, 0)...)
 		}
 		if len(all) == 0 || len(words) == most {
 			continue
 		}
-		all = only(all, operation, slices.Max(ranksOf(all)))
-		took := func(c compare.CollectiveComparison) float64 { us, _ := c.Took(); return us }
+		all = filterCollectives(all, operation, slices.Max(ranksMeasured(all)))
+		took := func(c compare.CollectiveComparison) float64 { us, _ := c.RankedTime(); return us }
 		at := func(bytes int) string {
 			of := slices.DeleteFunc(slices.Clone(all), func(c compare.CollectiveComparison) bool { return c.Bytes != bytes || math.IsNaN(took(c)) })
 			if len(of) == 0 {
 				return ""
 			}
 			best := slices.MinFunc(of, func(a, b compare.CollectiveComparison) int { return cmp.Compare(took(a), took(b)) })
-			text := format.Micros(took(best))
+			text := format.MicrosWithUnit(took(best))
 			if bytes > 0 {
 				text = "of " + format.Size(bytes) + " takes " + text
 			} else {
@@ -120,30 +120,30 @@ func (r *CollectiveReport) costs() string {
 	return "At best, " + strings.Join(words, "; ") + "."
 }
 
-// operation is the section of what one operation took.
-func (r *CollectiveReport) operation(all []subject, operation string) doc.Section {
+// operationSection is the section of what one operation took.
+func (r *CollectiveReport) operationSection(all []subject, operation string) doc.Section {
 	s := doc.Section{ID: "of-" + format.FileName(operation), Title: operation}
 	several := false
 	for i, x := range all {
-		cs := only(r.Times[i], operation, 0)
+		cs := filterCollectives(r.Times[i], operation, 0)
 		if len(cs) == 0 {
 			continue
 		}
-		ranks := ranksOf(cs)
+		ranks := ranksMeasured(cs)
 		several = several || len(ranks) > 1
-		charts := append(algorithmCharts(x.name, only(cs, operation, slices.Max(ranks))), fastestChart(x.name, cs))
+		charts := append(algorithmCharts(x.name, filterCollectives(cs, operation, slices.Max(ranks))), fastestChart(x.name, cs))
 		s.Figures = append(s.Figures, doc.Figures(doc.Half, charts...)...)
-		s.Tables = append(s.Tables, r.named(i, timesTables(cs))...)
+		s.Tables = append(s.Tables, r.nameTables(i, timesTables(cs))...)
 	}
 	if several && len(s.Figures) > 0 {
-		s.Tables[0].Note("Charts of algorithms are of the most ranks; tables have all.")
+		s.Tables[0].AddNote("Charts of algorithms are of the most ranks; tables have all.")
 	}
 	return s
 }
 
-// named returns tables of a subject, with its name in their titles if another is of the same
+// nameTables returns tables of a subject, with its name in their titles if another is of the same
 // library.
-func (r *CollectiveReport) named(subject int, ts []*doc.Table) []*doc.Table {
+func (r *CollectiveReport) nameTables(subject int, ts []*doc.Table) []*doc.Table {
 	e := r.CollectiveSubjects[subject]
 	for i, x := range r.CollectiveSubjects {
 		if i != subject && x.Platform == e.Platform && x.Library == e.Library {
@@ -161,12 +161,12 @@ func (r *CollectiveReport) named(subject int, ts []*doc.Table) []*doc.Table {
 // is a model, its times and choices stand beside them, and another table says how good it is.
 func CollectiveTimes(cs []compare.CollectiveComparison) *doc.Document {
 	d := &doc.Document{Title: "Collective operations", Files: []doc.File{{Name: "times.csv", Write: func(w io.Writer) error { return compare.WriteCollectives(w, cs) }}}}
-	if fs := compare.FastestOf(cs); len(fs) > 0 {
+	if fs := compare.FastestAlgorithms(cs); len(fs) > 0 {
 		d.AddTables("fastest", "Which algorithm is the fastest", fastestTables(fs)...)
 	}
 	d.AddTables("times", d.Title, timesTables(cs)...)
-	if slices.ContainsFunc(cs, modelled) {
-		d.AddTables("model", "Model and measurement", modelTable(format.Place(cs[0].Platform, cs[0].Library, ""), compare.ModelledOf(cs)))
+	if slices.ContainsFunc(cs, hasModel) {
+		d.AddTables("model", "Model and measurement", modelTable(format.PlaceName(cs[0].Platform, cs[0].Library, ""), compare.ModelAccuracies(cs)))
 	}
 	return d
 }
@@ -185,7 +185,7 @@ func collectiveTable(subjects []compare.CollectiveSubject, c *compare.Table) *do
 	t := &doc.Table{Name: "side-by-side", Title: "Collective operations side by side", Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}}}
 	var shown []int // those that were measured beside another
 	for i := range subjects {
-		if slices.ContainsFunc(c.Rows, func(r compare.Row) bool { return r.Of(i) != nil }) {
+		if slices.ContainsFunc(c.Rows, func(r compare.Row) bool { return r.ValueOf(i) != nil }) {
 			shown = append(shown, i)
 		}
 	}
@@ -195,53 +195,53 @@ func collectiveTable(subjects []compare.CollectiveSubject, c *compare.Table) *do
 		if n > 0 {
 			t.Columns = append(t.Columns, doc.Column{Head: name + "/A", Kind: doc.Number})
 		}
-		t.Note("%s is %s, from %s.", name, format.Place(x.Platform, x.Library, x.Place), strings.Join(x.Files, " and "))
+		t.AddNote("%s is %s, from %s.", name, format.PlaceName(x.Platform, x.Library, x.Place), strings.Join(x.Files, " and "))
 	}
 	for _, r := range c.Rows {
-		t.Group(ofRanks(r.Name, r.Ranks))
+		t.BeginGroup(operationTitle(r.Name, r.Ranks))
 		noteBlocks(t, r.Name)
-		if t.Note("Times are medians, from a common start until the last rank has ended."); r.Timer == sample.TimerCollMax {
-			t.Note("Without a common start they are those of the slowest rank's call after a barrier.")
+		if t.AddNote("Times are medians, from a common start until the last rank has ended."); r.Timer == sample.TimerCollMax {
+			t.AddNote("Without a common start they are those of the slowest rank's call after a barrier.")
 		} else if r.Timer == sample.TimerCollMean {
-			t.Note("If neither the last nor the slowest rank's time is known, they are the mean of the ranks.")
+			t.AddNote("If neither the last nor the slowest rank's time is known, they are the mean of the ranks.")
 		}
-		row := []doc.Cell{doc.Bytes(r.Bytes)}
+		row := []doc.Cell{doc.BytesCell(r.Bytes)}
 		for n, i := range shown {
-			v := r.Of(i)
+			v := r.ValueOf(i)
 			if v == nil {
 				v = &compare.Value{Parameter: params.Parameter{Value: math.NaN()}, Ratio: math.NaN()}
 			}
-			row = append(row, measured(t, v.Value, v.Low, v.High, v.Samples), doc.Words(v.Algorithm))
+			row = append(row, measuredCell(t, v.Value, v.Low, v.High, v.Samples), doc.TextCell(v.Algorithm))
 			switch ratio := ratioCell(t, *v); {
 			case n == 0:
-			case ratio.Is(doc.None):
-				row = append(row, doc.Num(v.Ratio))
+			case ratio.Equal(doc.EmptyCell):
+				row = append(row, doc.NumberCell(v.Ratio))
 			default:
 				row = append(row, ratio)
 			}
 		}
-		t.Add(row...)
+		t.AddRow(row...)
 	}
-	t.NoteUnits()
+	t.AddUnitNote()
 	return t
 }
 
-// subjects are the subjects as a page shows them.
-func (r *CollectiveReport) subjects() []subject {
+// reportSubjects are the subjects as a page shows them.
+func (r *CollectiveReport) reportSubjects() []subject {
 	var all []subject
 	for i, e := range r.CollectiveSubjects {
-		x := subject{name: transport(e.Platform, e.Library, e.Name), at: i}
+		x := subject{name: transportName(e.Platform, e.Library, e.Name), at: i}
 		for _, m := range e.Machines {
 			x.facts = append(x.facts, r.Machines[m].FactsByFile()...)
-			x.launches = max(x.launches, launchesOf(r.Machines[m], e.Platform, e.Library, ""))
+			x.launches = max(x.launches, countLaunches(r.Machines[m], e.Platform, e.Library, ""))
 		}
 		all = append(all, x)
 	}
 	return all
 }
 
-// operations returns what was measured, in the order of the times.
-func (r *CollectiveReport) operations() []string {
+// operationNames returns what was measured, in the order of the times.
+func (r *CollectiveReport) operationNames() []string {
 	var names []string
 	for _, times := range r.Times {
 		for _, c := range times {
@@ -253,8 +253,9 @@ func (r *CollectiveReport) operations() []string {
 	return names
 }
 
-// only returns the times of an operation, of all ranks or, if ranks is not 0, of so many.
-func only(cs []compare.CollectiveComparison, operation string, ranks int) []compare.CollectiveComparison {
+// filterCollectives returns the times of an operation, of all ranks or, if ranks is not 0, of so
+// many.
+func filterCollectives(cs []compare.CollectiveComparison, operation string, ranks int) []compare.CollectiveComparison {
 	var out []compare.CollectiveComparison
 	for _, c := range cs {
 		if c.Operation == operation && (c.Ranks == ranks || ranks == 0) {
@@ -264,8 +265,8 @@ func only(cs []compare.CollectiveComparison, operation string, ranks int) []comp
 	return out
 }
 
-// ranksOf returns the numbers of ranks that there are times of, the least first.
-func ranksOf(cs []compare.CollectiveComparison) []int {
+// ranksMeasured returns the numbers of ranks that there are times of, the least first.
+func ranksMeasured(cs []compare.CollectiveComparison) []int {
 	var all []int
 	for _, c := range cs {
 		all = append(all, c.Ranks)
@@ -274,74 +275,74 @@ func ranksOf(cs []compare.CollectiveComparison) []int {
 	return slices.Compact(all)
 }
 
-// modelled says whether there is a model of what was measured.
-func modelled(c compare.CollectiveComparison) bool { return c.By != "" }
+// hasModel says whether there is a model of what was measured.
+func hasModel(c compare.CollectiveComparison) bool { return c.Model != "" }
 
-// which is what was measured, without its times.
-type which struct {
+// measurementKey is what was measured, without its times.
+type measurementKey struct {
 	platform, library, place, operation, algorithm string
 	ranks, bytes                                   int
 }
 
-func whichOf(c compare.Collective) which {
-	return which{c.Platform, c.Library, c.Place, c.Operation, c.Algorithm, c.Ranks, c.Bytes}
+func measurementKeyOf(c compare.Collective) measurementKey {
+	return measurementKey{c.Platform, c.Library, c.Place, c.Operation, c.Algorithm, c.Ranks, c.Bytes}
 }
 
-// ofRanks names an operation of so many ranks.
-func ofRanks(operation string, ranks int) string {
+// operationTitle names an operation of so many ranks.
+func operationTitle(operation string, ranks int) string {
 	return fmt.Sprintf("%s of %d ranks", operation, ranks)
 }
 
 // timesTables are one for each operation of a platform, library, place and number of ranks.
 func timesTables(cs []compare.CollectiveComparison) []*doc.Table {
 	var all doc.Tables
-	model := slices.ContainsFunc(cs, modelled)
-	best := map[which]bool{}
-	for _, f := range compare.FastestOf(cs) {
-		best[whichOf(f.Collective)] = true
+	model := slices.ContainsFunc(cs, hasModel)
+	best := map[measurementKey]bool{}
+	for _, f := range compare.FastestAlgorithms(cs) {
+		best[measurementKeyOf(f.Collective)] = true
 	}
 	for _, c := range cs {
-		t := all.Titled(ofRanks(c.Operation, c.Ranks)+" on "+format.Place(c.Platform, c.Library, c.Place), func() *doc.Table { return timesTable(c.Operation, model) })
-		t.Group(c.Algorithm)
-		row := []doc.Cell{doc.Bytes(c.Bytes), doc.Num(c.Min), doc.Num(c.Median), doc.Num(c.Max), doc.Num(c.Last)}
+		t := all.TableTitled(operationTitle(c.Operation, c.Ranks)+" on "+format.PlaceName(c.Platform, c.Library, c.Place), func() *doc.Table { return timesTable(c.Operation, model) })
+		t.BeginGroup(c.Algorithm)
+		row := []doc.Cell{doc.BytesCell(c.Bytes), doc.NumberCell(c.Min), doc.NumberCell(c.Median), doc.NumberCell(c.Max), doc.NumberCell(c.Last)}
 		if math.IsNaN(c.Median) {
-			row[2] = doc.Num(c.Mean)
-			t.Note("If another tool prints no median of the ranks, the table has their mean.")
+			row[2] = doc.NumberCell(c.Mean)
+			t.AddNote("If another tool prints no median of the ranks, the table has their mean.")
 		}
 		counts := &row[4]
-		switch _, timer := c.Took(); timer {
+		switch _, timer := c.RankedTime(); timer {
 		case sample.TimerCollMax:
 			counts = &row[3]
 		case sample.TimerCollMean:
 			counts = &row[2]
 		}
 		switch {
-		case c.Weak():
+		case c.IsWeak():
 			counts.Tone = doc.Doubt
-			t.Note("! is weak: repetitions are few or scatter, or the clock is coarse.")
-		case best[whichOf(c.Collective)]:
+			t.AddNote("! is weak: repetitions are few or scatter, or the clock is coarse.")
+		case best[measurementKeyOf(c.Collective)]:
 			counts.Tone = doc.Strong
 		}
-		took, _ := c.Took()
-		row = append(row, doc.Words(beyond(took, c.Low, c.High)), doc.Count(c.Samples))
+		took, _ := c.RankedTime()
+		row = append(row, doc.TextCell(formatInterval(took, c.Low, c.High)), doc.CountCell(c.Samples))
 		if model {
 			x := c.Comparison()
-			row = append(row, doc.Num(x.Predicted), doc.Words(format.Percent(x.Error)))
+			row = append(row, doc.NumberCell(x.Predicted), doc.TextCell(format.Percent(x.Error)))
 		}
-		if modelled(c) {
-			t.Note("predicted: by LogGP with the parameters of %s; %s", c.By, errorNote)
+		if hasModel(c) {
+			t.AddNote("predicted: by LogGP with the parameters of %s; %s", c.Model, errorNote)
 		}
-		t.Add(row...)
+		t.AddRow(row...)
 	}
 	for _, t := range all {
-		t.NoteUnits()
+		t.AddUnitNote()
 	}
 	return all
 }
 
-// beyond returns what is to either side of a value in its interval: ±0.1.
-func beyond(value, low, high float64) string {
-	_, half, _ := strings.Cut(format.Measured(value, low, high), " ")
+// formatInterval returns what is to either side of a value in its interval: ±0.1.
+func formatInterval(value, low, high float64) string {
+	_, half, _ := strings.Cut(format.WithInterval(value, low, high), " ")
 	return half
 }
 
@@ -352,7 +353,7 @@ func timesTable(operation string, model bool) *doc.Table {
 		t.Columns = append(t.Columns, doc.Column{Head: "predicted\nus", Kind: doc.Number}, doc.Column{Head: "error\n%", Kind: doc.Number})
 	}
 	noteBlocks(t, operation)
-	t.Note("min, median and max: of the ranks' own calls behind a barrier; last: from a common start until the last rank has ended. Each is the median of the repetitions. Algorithms are ranked by last, or by max if there is no common start." +
+	t.AddNote("min, median and max: of the ranks' own calls behind a barrier; last: from a common start until the last rank has ended. Each is the median of the repetitions. Algorithms are ranked by last, or by max if there is no common start." +
 		" ± is its 95 %% interval.")
 	return t
 }
@@ -360,51 +361,51 @@ func timesTable(operation string, model bool) *doc.Table {
 // blocks notes what bytes are, unless they are the whole data.
 func noteBlocks(t *doc.Table, operation string) {
 	if o, ok := collective.OperationNamed(operation); ok && o.ByBlocks() {
-		t.Note("Bytes are those of each rank's block.")
+		t.AddNote("Bytes are those of each rank's block.")
 	}
 }
 
 // fastestTables are one for each platform, library, place and number of ranks.
-func fastestTables(fs []compare.Fastest) []*doc.Table {
+func fastestTables(fs []compare.FastestAlgorithm) []*doc.Table {
 	var all doc.Tables
-	model := slices.ContainsFunc(fs, func(f compare.Fastest) bool { return f.ByModel.Operation != "" })
+	model := slices.ContainsFunc(fs, func(f compare.FastestAlgorithm) bool { return f.ByModel.Operation != "" })
 	for _, f := range fs {
-		t := all.Titled(fmt.Sprintf("The fastest algorithms of %d ranks on %s", f.Ranks, format.Place(f.Platform, f.Library, f.Place)), func() *doc.Table { return fastestTable(model) })
-		t.Group(f.Operation)
-		took, _ := f.Took()
-		row := []doc.Cell{doc.Bytes(f.Bytes), winner(t, f), doc.Num(took), doc.Words(f.Next.Algorithm), doc.Words(format.Percent(f.Lead()))}
+		t := all.TableTitled(fmt.Sprintf("The fastest algorithms of %d ranks on %s", f.Ranks, format.PlaceName(f.Platform, f.Library, f.Place)), func() *doc.Table { return fastestTable(model) })
+		t.BeginGroup(f.Operation)
+		took, _ := f.RankedTime()
+		row := []doc.Cell{doc.BytesCell(f.Bytes), fastestCell(t, f), doc.NumberCell(took), doc.TextCell(f.Next.Algorithm), doc.TextCell(format.Percent(f.LeadPercent()))}
 		if model {
-			row = append(row, doc.Words(f.ByModel.Algorithm), doc.Words(format.Percent(f.Loss())))
+			row = append(row, doc.TextCell(f.ByModel.Algorithm), doc.TextCell(format.Percent(f.LossPercent())))
 		}
-		t.Add(row...)
+		t.AddRow(row...)
 	}
 	for _, t := range all {
-		t.NoteUnits()
+		t.AddUnitNote()
 	}
 	return all
 }
 
-// winner names the fastest algorithm.
-func winner(t *doc.Table, f compare.Fastest) doc.Cell {
+// fastestCell names the fastest algorithm.
+func fastestCell(t *doc.Table, f compare.FastestAlgorithm) doc.Cell {
 	if f.Clear {
-		return doc.Words(f.Algorithm)
+		return doc.TextCell(f.Algorithm)
 	}
-	t.Note("! another may be as fast: the intervals of their times overlap.")
-	return doc.Words(f.Algorithm).In(doc.Doubt)
+	t.AddNote("! another may be as fast: the intervals of their times overlap.")
+	return doc.TextCell(f.Algorithm).WithTone(doc.Doubt)
 }
 
 func fastestTable(model bool) *doc.Table {
 	t := &doc.Table{Name: "fastest", Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}, {Head: "measured"}, {Head: "us", Kind: doc.Number}, {Head: "next"}, {Head: "slower\n%", Kind: doc.Number}}}
 	if model {
 		t.Columns = append(t.Columns, doc.Column{Head: "by the model"}, doc.Column{Head: "loss\n%", Kind: doc.Number})
-		t.Note("loss: by how much the algorithm that the model would choose is slower than the fastest.")
+		t.AddNote("loss: by how much the algorithm that the model would choose is slower than the fastest.")
 	}
 	return t
 }
 
-// byRanks is the table of the fastest algorithms by ranks and lengths, of one library that was
-// measured among several numbers of ranks; else nil.
-func byRanks(name string, fs []compare.Fastest) *doc.Table {
+// fastestByRanksTable is the table of the fastest algorithms by ranks and lengths, of one library
+// that was measured among several numbers of ranks; else nil.
+func fastestByRanksTable(name string, fs []compare.FastestAlgorithm) *doc.Table {
 	var sizes, ranks []int
 	for _, f := range fs {
 		sizes, ranks = append(sizes, f.Bytes), append(ranks, f.Ranks)
@@ -425,38 +426,40 @@ func byRanks(name string, fs []compare.Fastest) *doc.Table {
 			continue
 		}
 		operations[f.Operation] = true
-		t.Group(f.Operation)
+		t.BeginGroup(f.Operation)
 		for _, n := range ranks {
-			row, any := []doc.Cell{doc.Count(n)}, false
+			row, any := []doc.Cell{doc.CountCell(n)}, false
 			for _, k := range sizes {
-				i := slices.IndexFunc(fs, func(g compare.Fastest) bool { return g.Operation == f.Operation && g.Ranks == n && g.Bytes == k })
+				i := slices.IndexFunc(fs, func(g compare.FastestAlgorithm) bool {
+					return g.Operation == f.Operation && g.Ranks == n && g.Bytes == k
+				})
 				if i < 0 {
-					row = append(row, doc.None)
+					row = append(row, doc.EmptyCell)
 					continue
 				}
-				any, row = true, append(row, winner(t, fs[i]))
+				any, row = true, append(row, fastestCell(t, fs[i]))
 			}
 			if any {
-				t.Add(row...)
+				t.AddRow(row...)
 			}
 		}
 	}
-	t.NoteUnits()
+	t.AddUnitNote()
 	return t
 }
 
 // modelTable sums up how well the model predicts.
-func modelTable(name string, ms []compare.Modelled) *doc.Table {
+func modelTable(name string, ms []compare.ModelAccuracy) *doc.Table {
 	t := &doc.Table{Name: "model", Title: "The model on " + name, Slim: true, Columns: []doc.Column{{Head: "", Key: true}, {Head: "times", Kind: doc.Number}, {Head: "median error\n%", Kind: doc.Number},
 		{Head: "largest\n%", Kind: doc.Number}, {Head: "finds the\nfastest", Kind: doc.Number}, {Head: "loss\n%", Kind: doc.Number}}}
-	t.Note("Errors are absolute. finds the fastest: at how many of the sizes with several algorithms the model's choice is the fastest; one whose interval overlaps that of the fastest counts as fastest. loss: by how much its choice is slower than the fastest, at most.")
+	t.AddNote("Errors are absolute. finds the fastest: at how many of the sizes with several algorithms the model's choice is the fastest; one whose interval overlaps that of the fastest counts as fastest. loss: by how much its choice is slower than the fastest, at most.")
 	for _, m := range ms {
-		finds, loss := doc.None, doc.None
+		finds, loss := doc.EmptyCell, doc.EmptyCell
 		if m.Lengths > 0 {
-			finds, loss = doc.Words(fmt.Sprintf("%d of %d", m.Right, m.Lengths)), doc.Words(format.Percent(m.Loss))
+			finds, loss = doc.TextCell(fmt.Sprintf("%d of %d", m.FastestChosen, m.Lengths)), doc.TextCell(format.Percent(m.Loss))
 		}
-		t.Add(doc.Words(ofRanks(m.Of.Operation, m.Of.Ranks)), doc.Count(m.Times), doc.Words(format.Fixed(m.Middle, 1)), doc.Words(format.Fixed(m.Most, 1)), finds, loss)
-		t.Note("By LogGP with the parameters of %s.", m.Of.By)
+		t.AddRow(doc.TextCell(operationTitle(m.Example.Operation, m.Example.Ranks)), doc.CountCell(m.Times), doc.TextCell(format.Fixed(m.MedianError, 1)), doc.TextCell(format.Fixed(m.LargestError, 1)), finds, loss)
+		t.AddNote("By LogGP with the parameters of %s.", m.Example.Model)
 	}
 	return t
 }

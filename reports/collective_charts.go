@@ -12,9 +12,9 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// algorithmPlace returns the place of an algorithm among those of its operation, so that it looks
+// algorithmIndex returns the place of an algorithm among those of its operation, so that it looks
 // alike in all charts of that.
-func algorithmPlace(operation, algorithm string) int {
+func algorithmIndex(operation, algorithm string) int {
 	o, ok := collective.OperationNamed(operation)
 	if !ok {
 		return 0
@@ -22,8 +22,8 @@ func algorithmPlace(operation, algorithm string) int {
 	return max(slices.IndexFunc(collective.Of(o), func(a *collective.Algorithm) bool { return a.Name == algorithm }), 0)
 }
 
-// byAlgorithm parts times by their algorithms.
-func byAlgorithm(cs []compare.CollectiveComparison) [][]compare.CollectiveComparison {
+// groupByAlgorithm parts times by their algorithms.
+func groupByAlgorithm(cs []compare.CollectiveComparison) [][]compare.CollectiveComparison {
 	var all [][]compare.CollectiveComparison
 	for _, c := range cs {
 		i := slices.IndexFunc(all, func(of []compare.CollectiveComparison) bool { return of[0].Algorithm == c.Algorithm })
@@ -38,8 +38,8 @@ func byAlgorithm(cs []compare.CollectiveComparison) [][]compare.CollectiveCompar
 	return all
 }
 
-// lengths counts the lengths of some times.
-func lengths(cs []compare.CollectiveComparison) int {
+// countLengths counts the lengths of some times.
+func countLengths(cs []compare.CollectiveComparison) int {
 	sizes := map[int]bool{}
 	for _, c := range cs {
 		sizes[c.Bytes] = true
@@ -51,13 +51,13 @@ func lengths(cs []compare.CollectiveComparison) int {
 // common start, with the model's, and behind a barrier; of one algorithm, which has no model, in
 // one chart. Where there is one length only, there is nothing to draw.
 func algorithmCharts(name string, cs []compare.CollectiveComparison) []*chart.Chart {
-	if lengths(cs) < 2 {
+	if countLengths(cs) < 2 {
 		return nil
 	}
-	of := ofRanks(cs[0].Operation, cs[0].Ranks)
-	start, barrier := timesOf(cs, false), timesOf(cs, true)
-	if len(byAlgorithm(cs)) == 1 && !start.model && !barrier.model && len(start.Upper.Series) > 0 {
-		return []*chart.Chart{start.with(barrier).Chart(format.FileName(of, name), of+" on "+name, startText+" "+barrierText)}
+	of := operationTitle(cs[0].Operation, cs[0].Ranks)
+	start, barrier := algorithmChartOf(cs, false), algorithmChartOf(cs, true)
+	if len(groupByAlgorithm(cs)) == 1 && !start.model && !barrier.model && len(start.Upper.Series) > 0 {
+		return []*chart.Chart{start.combinedWith(barrier).Chart(format.FileName(of, name), of+" on "+name, startText+" "+barrierText)}
 	}
 	return []*chart.Chart{
 		start.draw(format.FileName(of, name, "start"), of+" on "+name+", from a common start", startText+" "+besideText),
@@ -72,31 +72,31 @@ const (
 	besideText  = "Marks of one length stand side by side."
 )
 
-// algorithmTimes is a chart of the times of algorithms, with what a model says of them.
-type algorithmTimes struct {
+// algorithmChart is a chart of the times of algorithms, with what a model says of them.
+type algorithmChart struct {
 	chart.Stacked
 	model  bool
 	dimmed bool // some algorithms are grey
 }
 
-// manyAlgorithms is how many of them a chart shows in colours if there are no more.
-const manyAlgorithms = 6
+// maxColouredAlgorithms is how many of them a chart shows in colours if there are no more.
+const maxColouredAlgorithms = 6
 
-// winners returns which of many algorithms are the fastest at some length. It is nil where they are
-// few.
-func winners(cs []compare.CollectiveComparison, algorithms [][]compare.CollectiveComparison) []string {
-	if len(algorithms) <= manyAlgorithms {
+// fastestAnywhere returns which of many algorithms are the fastest at some length. It is nil where
+// they are few.
+func fastestAnywhere(cs []compare.CollectiveComparison, algorithms [][]compare.CollectiveComparison) []string {
+	if len(algorithms) <= maxColouredAlgorithms {
 		return nil
 	}
 	var best []string
-	for _, f := range compare.FastestOf(cs) {
+	for _, f := range compare.FastestAlgorithms(cs) {
 		best = appendNew(best, f.Algorithm)
 	}
 	return best
 }
 
-// dim draws the series in colours over the grey ones, and names them first.
-func (a *algorithmTimes) dim() {
+// drawGreyBelow draws the series in colours over the grey ones, and names them first.
+func (a *algorithmChart) drawGreyBelow() {
 	a.Upper.Key = make([][]chart.Series, 2)
 	for _, s := range a.Upper.Series {
 		part := 0
@@ -120,22 +120,23 @@ func (a *algorithmTimes) dim() {
 	}
 }
 
-// text says what the chart shows.
-func (a algorithmTimes) text(text string) string {
+// chartText says what the chart shows.
+func (a algorithmChart) chartText(text string) string {
 	if a.dimmed {
 		text += " Algorithms that are the fastest at some length are in colours, all others grey."
 	}
 	return text
 }
 
-// timesOf returns the chart of the times of one way to begin. The model is of the one that counts.
-func timesOf(cs []compare.CollectiveComparison, barrier bool) algorithmTimes {
-	a := algorithmTimes{Stacked: chart.Stacked{Upper: chart.XY{Y: "time (us)", Spans: true}, Lower: chart.XY{Y: "model above measured (%)", Signed: true}}}
-	algorithms := byAlgorithm(cs)
-	best := winners(cs, algorithms)
+// algorithmChartOf returns the chart of the times of one way to begin. The model is of the one that
+// counts.
+func algorithmChartOf(cs []compare.CollectiveComparison, barrier bool) algorithmChart {
+	a := algorithmChart{Stacked: chart.Stacked{Upper: chart.XY{Y: "time (us)", Spans: true}, Lower: chart.XY{Y: "model above measured (%)", Signed: true}}}
+	algorithms := groupByAlgorithm(cs)
+	best := fastestAnywhere(cs, algorithms)
 	for i, of := range algorithms {
-		at := algorithmPlace(of[0].Operation, of[0].Algorithm)
-		l := styleOf(at)
+		at := algorithmIndex(of[0].Operation, of[0].Algorithm)
+		l := subjectStyle(at)
 		if best != nil {
 			a.dimmed = true
 			l.Color = chart.Gray
@@ -148,7 +149,7 @@ func timesOf(cs []compare.CollectiveComparison, barrier bool) algorithmTimes {
 		off := chart.Series{Name: of[0].Algorithm, Shape: at % len(chart.Solid), Style: l}
 		var model []chart.Point
 		for _, c := range of {
-			k := float64(c.Bytes) * apart(i, len(algorithms))
+			k := float64(c.Bytes) * markOffset(i, len(algorithms))
 			p := chart.Point{X: k, Y: c.Last, Low: c.Low, High: c.High, Of: float64(c.Bytes)}
 			if barrier {
 				p = chart.Point{X: k, Y: c.Median, Low: c.Min, High: c.Max, Of: p.Of}
@@ -159,7 +160,7 @@ func timesOf(cs []compare.CollectiveComparison, barrier bool) algorithmTimes {
 			if !math.IsNaN(p.Y) {
 				times.Points = append(times.Points, p)
 			}
-			if counts := math.IsNaN(c.Last) == barrier; counts && modelled(c) {
+			if counts := math.IsNaN(c.Last) == barrier; counts && hasModel(c) {
 				a.model = true
 				if best == nil || slices.Contains(best, c.Algorithm) {
 					model = append(model, chart.Point{X: float64(c.Bytes), Y: c.Predicted})
@@ -175,13 +176,13 @@ func timesOf(cs []compare.CollectiveComparison, barrier bool) algorithmTimes {
 		a.Lower.Series = append(a.Lower.Series, off)
 	}
 	if a.dimmed {
-		a.dim()
+		a.drawGreyBelow()
 	}
 	return a
 }
 
-// with returns a chart of the one algorithm of two charts, which are of two ways to begin.
-func (a algorithmTimes) with(barrier algorithmTimes) chart.XY {
+// combinedWith returns a chart of the one algorithm of two charts, which are of two ways to begin.
+func (a algorithmChart) combinedWith(barrier algorithmChart) chart.XY {
 	x := a.Upper
 	one, other := x.Series[len(x.Series)-1], barrier.Upper.Series
 	one.Name, x.Series = "from a common start", nil
@@ -193,39 +194,39 @@ func (a algorithmTimes) with(barrier algorithmTimes) chart.XY {
 	return x
 }
 
-// apart returns by what to multiply a length so that marks of several algorithms stand side by
+// markOffset returns by what to multiply a length so that marks of several algorithms stand side by
 // side.
-func apart(i, of int) float64 {
+func markOffset(i, of int) float64 {
 	return math.Pow(1.06, float64(i)-float64(of-1)/2)
 }
 
 // draw returns the chart, or nil if nothing was measured so. Without a model there is no lower
 // part.
-func (a algorithmTimes) draw(name, title, text string) *chart.Chart {
+func (a algorithmChart) draw(name, title, text string) *chart.Chart {
 	if len(a.Upper.Series) == 0 {
 		return nil
 	}
 	if !a.model {
-		return a.Upper.Chart(name, title, a.text(text))
+		return a.Upper.Chart(name, title, a.chartText(text))
 	}
-	return a.Stacked.Chart(name, title, a.text(text)+" Dashed lines are what the model says; below, how far that is from what was measured.")
+	return a.Stacked.Chart(name, title, a.chartText(text)+" Dashed lines are what the model says; below, how far that is from what was measured.")
 }
 
 // fastestChart is of the fastest algorithm of each number of ranks, of several numbers; else nil.
 func fastestChart(name string, cs []compare.CollectiveComparison) *chart.Chart {
-	ranks := ranksOf(cs)
-	if len(ranks) < 2 || lengths(cs) < 2 {
+	ranks := ranksMeasured(cs)
+	if len(ranks) < 2 || countLengths(cs) < 2 {
 		return nil
 	}
 	x := chart.XY{Y: "time of the fastest (us)"}
 	for i, n := range ranks {
 		var points []chart.Point
-		for _, f := range compare.FastestOf(only(cs, cs[0].Operation, n)) {
-			took, _ := f.Took()
+		for _, f := range compare.FastestAlgorithms(filterCollectives(cs, cs[0].Operation, n)) {
+			took, _ := f.RankedTime()
 			points = append(points, chart.Point{X: float64(f.Bytes), Y: took, Low: f.Low, High: f.High})
 		}
 		slices.SortStableFunc(points, func(a, b chart.Point) int { return int(a.X - b.X) })
-		x.Series = append(x.Series, chart.Joined(fmt.Sprintf("%d ranks", n), styleOf(i), points))
+		x.Series = append(x.Series, chart.JoinedSeries(fmt.Sprintf("%d ranks", n), subjectStyle(i), points))
 	}
 	return x.Chart(format.FileName(cs[0].Operation, name, "ranks"), fmt.Sprintf("%s on %s by ranks", cs[0].Operation, name),
 		"What the fastest algorithm of each length takes, by the number of ranks.")
@@ -245,14 +246,14 @@ func (r *CollectiveReport) sideCharts(all []subject) []*chart.Chart {
 		for j := range all {
 			var points []chart.Point
 			for _, d := range r.Table.Rows {
-				if v := d.Of(j); same(d) && v != nil {
+				if v := d.ValueOf(j); same(d) && v != nil {
 					points = append(points, chart.Point{X: float64(d.Bytes), Y: v.Value, Low: v.Low, High: v.High})
 				}
 			}
 			slices.SortStableFunc(points, func(a, b chart.Point) int { return int(a.X - b.X) })
-			x.Series, most = append(x.Series, chart.Joined(all[j].name, all[j].style(false), points)), max(most, len(points))
+			x.Series, most = append(x.Series, chart.JoinedSeries(all[j].name, all[j].pointStyle(false), points)), max(most, len(points))
 		}
-		if of := ofRanks(c.Name, c.Ranks); most > 1 {
+		if of := operationTitle(c.Name, c.Ranks); most > 1 {
 			out = append(out, x.Chart(format.FileName("side-by-side", strings.ReplaceAll(of, " ", "-")), of+", side by side", "Of each the algorithm that is the fastest at that length."))
 		}
 	}

@@ -96,16 +96,16 @@ func (r *CollectiveReport) gather(t testing.TB) {
 	if r.CollectiveSubjects, err = compare.CollectiveSubjects(r.Machines); err != nil {
 		t.Fatal(err)
 	}
-	if r.Table = compare.Collect(r.CollectiveSubjects, clean.Options{}); len(r.Table.Rows) == 0 {
+	if r.Table = compare.CompareCollectives(r.CollectiveSubjects, clean.Options{}); len(r.Table.Rows) == 0 {
 		r.Table = nil
 	}
 	r.Times = nil
 	for i, e := range r.CollectiveSubjects {
-		cs := compare.Unpredicted(e.Times)
+		cs := compare.WithoutPrediction(e.Times)
 		for j := range cs {
 			if i == 0 {
-				took, _ := cs[j].Took()
-				cs[j].Predicted, cs[j].By = 0.9*took, "messages"
+				took, _ := cs[j].RankedTime()
+				cs[j].Predicted, cs[j].Model = 0.9*took, "messages"
 			}
 		}
 		r.Times = append(r.Times, cs)
@@ -177,7 +177,7 @@ func TestHostileCollectives(t *testing.T) {
 func TestCollectiveText(t *testing.T) {
 	r := together(t)
 	var b bytes.Buffer
-	if err := render.Text(&b, r.Document(), render.Style{Width: 110, Verbose: true}); err != nil {
+	if err := render.WriteText(&b, r.Document(), render.Style{Width: 110, Verbose: true}); err != nil {
 		t.Fatal(err)
 	}
 	text := strings.Join(strings.Fields(strings.ReplaceAll(b.String(), format.Glue, " ")), " ")
@@ -215,10 +215,10 @@ func TestFastestTables(t *testing.T) {
 			return c.Operation != "bcast" || c.Algorithm != "linear" && c.Algorithm != "binomial"
 		})
 	}
-	fs := compare.FastestOf(r.Times[0])
+	fs := compare.FastestAlgorithms(r.Times[0])
 	var b bytes.Buffer
-	for _, x := range append([]*doc.Table{byRanks("here", fs)}, fastestTables(fs)...) {
-		if err := render.TableCSV(&b, x); err != nil {
+	for _, x := range append([]*doc.Table{fastestByRanksTable("here", fs)}, fastestTables(fs)...) {
+		if err := render.WriteTableCSV(&b, x); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -239,7 +239,7 @@ func TestCollectiveSubjectTable(t *testing.T) {
 	}
 	subjects := []compare.CollectiveSubject{of("scan", 1), of("bcast", 10), of("gather", 1), of("bcast", 25)}
 	var b bytes.Buffer
-	if err := render.TableCSV(&b, collectiveTable(subjects, compare.Collect(subjects, clean.Options{}))); err != nil {
+	if err := render.WriteTableCSV(&b, collectiveTable(subjects, compare.CompareCollectives(subjects, clean.Options{}))); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := b.String(), "group,bytes,A us,A us low,A us high,A's fastest,B us,B us low,B us high,B's fastest,B/A,B/A low,B/A high\nbcast of 4 ranks,8,10,10,10,x,25,25,25,x,2.5,2.5,2.5\n"; got != want {
@@ -253,7 +253,7 @@ func TestFaithful(t *testing.T) {
 	of := func(by string, predicted ...float64) []compare.CollectiveComparison {
 		var cs []compare.CollectiveComparison
 		for _, p := range predicted {
-			cs = append(cs, compare.CollectiveComparison{Collective: compare.Collective{Operation: "bcast", Last: 100, Low: 99, High: 101}, Predicted: p, By: by})
+			cs = append(cs, compare.CollectiveComparison{Collective: compare.Collective{Operation: "bcast", Last: 100, Low: 99, High: 101}, Predicted: p, Model: by})
 		}
 		return cs
 	}
@@ -266,7 +266,7 @@ func TestFaithful(t *testing.T) {
 		{of("messages", 80, 124, 99), ""},
 		{append(of("messages", 33, 170, 98), of("", math.NaN())...), "x: its model (messages) is off by 67 % at the median: go by what was measured."},
 	} {
-		if got := faithful("x", c.cs); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+		if got := modelErrorSentence("x", c.cs); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%+v: %q", c.cs, got)
 		}
 	}
@@ -285,7 +285,7 @@ func TestManyAlgorithms(t *testing.T) {
 			cs = append(cs, compare.CollectiveComparison{Predicted: math.NaN(), Collective: compare.Collective{Operation: "bcast", Algorithm: name, Ranks: 8, Bytes: k, Last: last, Low: last, High: last}})
 		}
 	}
-	a := timesOf(cs, false)
+	a := algorithmChartOf(cs, false)
 	var coloured []string
 	for _, s := range a.Upper.Key[0] {
 		coloured = append(coloured, s.Name)
@@ -296,7 +296,7 @@ func TestManyAlgorithms(t *testing.T) {
 	if last := a.Upper.Series[len(a.Upper.Series)-1]; last.Style.Color == chart.Gray {
 		t.Errorf("%s lies above all and is grey", last.Name)
 	}
-	if a := timesOf(cs[:12], false); a.dimmed {
+	if a := algorithmChartOf(cs[:12], false); a.dimmed {
 		t.Error("six algorithms are not all in colours")
 	}
 }

@@ -14,39 +14,40 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// trust says in a few sentences how far the numbers go.
-func (r *CollectiveReport) trust(all []subject) []string {
+// trustSentences says in a few sentences how far the numbers go.
+func (r *CollectiveReport) trustSentences(all []subject) []string {
 	var out []string
 	for i := range all {
-		out = append(out, soundness(all[i].name, r.Times[i]))
-		if s := faithful(all[i].name, r.Times[i]); s != "" {
+		out = append(out, soundnessSentence(all[i].name, r.Times[i]))
+		if s := modelErrorSentence(all[i].name, r.Times[i]); s != "" {
 			out = append(out, s)
 		}
 	}
 	for i := range all {
-		out = append(out, begun(&all[i])...)
+		out = append(out, startSentences(&all[i])...)
 	}
 	for i := range all {
-		if once := onceMeasured(all[i : i+1]); once != "" && r.CollectiveSubjects[i].Clock == "real" {
+		if once := singleLaunchNote(all[i : i+1]); once != "" && r.CollectiveSubjects[i].Clock == "real" {
 			out = append(out, once)
 		}
-		if v := all[i].fact(sample.FailedChecksFact); v != "" {
-			out = append(out, all[i].name+" was disturbed: "+shortened(v)+".")
+		if v := all[i].factValues(sample.FailedChecksFact); v != "" {
+			out = append(out, all[i].name+" was disturbed: "+truncate(v)+".")
 		}
 	}
-	return append(out, unlike(all)...)
+	return append(out, differingSettings(all)...)
 }
 
-// wide is the error of a model, in percent, from which on it is not to be relied on.
-const wide = 25
+// maxModelError is the error of a model, in percent, from which on it is not to be relied on.
+const maxModelError = 25
 
-// faithful says of a model that is far from what was measured that it is, and what comes closer.
-func faithful(name string, cs []compare.CollectiveComparison) string {
+// modelErrorSentence says of a model that is far from what was measured that it is, and what comes
+// closer.
+func modelErrorSentence(name string, cs []compare.CollectiveComparison) string {
 	var errs []float64
 	by := ""
 	for _, c := range cs {
-		if c.By != "" {
-			errs, by = append(errs, math.Abs(c.Comparison().Error)), c.By
+		if c.Model != "" {
+			errs, by = append(errs, math.Abs(c.Comparison().Error)), c.Model
 		}
 	}
 	if len(errs) == 0 {
@@ -54,32 +55,32 @@ func faithful(name string, cs []compare.CollectiveComparison) string {
 	}
 	slices.Sort(errs)
 	middle := errs[len(errs)/2]
-	if middle <= wide {
+	if middle <= maxModelError {
 		return ""
 	}
 	return fmt.Sprintf("%s: its model (%s) is off by %.0f %% at the median: go by what was measured. Parameters of single calls come closer: give samples of 'loggp measure' of the same library beside, or --params.",
 		name, by, middle)
 }
 
-// soundness counts the times that are weak, and the lengths at which one algorithm is the fastest
-// for sure.
-func soundness(name string, cs []compare.CollectiveComparison) string {
+// soundnessSentence counts the times that are weak, and the lengths at which one algorithm is the
+// fastest for sure.
+func soundnessSentence(name string, cs []compare.CollectiveComparison) string {
 	var weak []string
 	n := 0
 	for _, c := range cs {
-		if !c.Weak() {
+		if !c.IsWeak() {
 			continue
 		}
 		n++
-		if w := ofRanks(c.Operation, c.Ranks); !slices.Contains(weak, w) {
+		if w := operationTitle(c.Operation, c.Ranks); !slices.Contains(weak, w) {
 			weak = append(weak, w)
 		}
 	}
 	out := fmt.Sprintf("%s: %d of %d times are sound", name, len(cs)-n, len(cs))
 	if n > 0 {
-		out += "; weak, and marked !, are some of " + some(weak)
+		out += "; weak, and marked !, are some of " + listFirst(weak)
 	}
-	if fs := compare.FastestOf(cs); len(fs) > 0 {
+	if fs := compare.FastestAlgorithms(cs); len(fs) > 0 {
 		clear := 0
 		for _, f := range fs {
 			if f.Clear {
@@ -91,8 +92,8 @@ func soundness(name string, cs []compare.CollectiveComparison) string {
 	return out + "."
 }
 
-// begun says how repetitions began.
-func begun(x *subject) []string {
+// startSentences says how repetitions began.
+func startSentences(x *subject) []string {
 	late, of := 0, 0
 	var out []string
 	for _, facts := range x.facts {
@@ -115,8 +116,8 @@ func begun(x *subject) []string {
 	return out
 }
 
-// ran says what was measured.
-func (r *CollectiveReport) ran() string {
+// measuredSentence says what was measured.
+func (r *CollectiveReport) measuredSentence() string {
 	var all []compare.CollectiveComparison
 	var algorithms []string
 	var sizes []int
@@ -139,30 +140,30 @@ func (r *CollectiveReport) ran() string {
 	}
 	slices.Sort(sizes)
 	sizes = slices.Compact(sizes)
-	ranks := strings.Trim(strings.ReplaceAll(fmt.Sprint(ranksOf(all)), " ", ", "), "[]")
-	return fmt.Sprintf("%d samples of %s by %s among %s ranks, at %s from %s.", samples, strings.Join(r.operations(), ", "), format.Plural(len(algorithms), "algorithm"), ranks,
-		format.Plural(len(sizes), "length"), format.Sizes(sizes[0], sizes[len(sizes)-1]))
+	ranks := strings.Trim(strings.ReplaceAll(fmt.Sprint(ranksMeasured(all)), " ", ", "), "[]")
+	return fmt.Sprintf("%d samples of %s by %s among %s ranks, at %s from %s.", samples, strings.Join(r.operationNames(), ", "), format.Plural(len(algorithms), "algorithm"), ranks,
+		format.Plural(len(sizes), "length"), format.SizeRange(sizes[0], sizes[len(sizes)-1]))
 }
 
-// keys are what the fastest algorithm takes for the shortest data among the most ranks, of each
-// operation, if these are few.
-func (r *CollectiveReport) keys(all []subject) []doc.Key {
+// keyNumbers are what the fastest algorithm takes for the shortest data among the most ranks, of
+// each operation, if these are few.
+func (r *CollectiveReport) keyNumbers(all []subject) []doc.Key {
 	const most = 8
 	var out []doc.Key
-	for _, operation := range r.operations() {
+	for _, operation := range r.operationNames() {
 		for i := range all {
-			cs := only(r.Times[i], operation, 0)
+			cs := filterCollectives(r.Times[i], operation, 0)
 			if len(cs) == 0 {
 				continue
 			}
-			cs = only(cs, operation, slices.Max(ranksOf(cs)))
+			cs = filterCollectives(cs, operation, slices.Max(ranksMeasured(cs)))
 			slices.SortStableFunc(cs, func(a, b compare.CollectiveComparison) int {
-				x, _ := a.Took()
-				y, _ := b.Took()
+				x, _ := a.RankedTime()
+				y, _ := b.RankedTime()
 				return cmp.Or(a.Bytes-b.Bytes, cmp.Compare(x, y))
 			})
-			took, _ := cs[0].Took()
-			in := scaleOf(params.Micros, took)
+			took, _ := cs[0].RankedTime()
+			in := displayUnitOf(params.Micros, took)
 			out = append(out, doc.Key{Name: all[i].name + ", " + operation, Value: format.Number(took*in.factor) + " " + in.unit, Note: fmt.Sprintf("%s, %s, %d ranks", cs[0].Algorithm, format.Size(cs[0].Bytes), cs[0].Ranks)})
 		}
 	}

@@ -22,12 +22,12 @@ import (
 // faster up to which size. Without sizes it takes those nearest to 16 bytes, 1 and 10 KB.
 func Comparison(c *compare.Table, sizes []int) *doc.Document {
 	d := &doc.Document{Title: "Comparison", Files: []doc.File{tableFile(c)}}
-	c = named(c)
+	c = nameTransports(c)
 	parameters := parameterTable(c)
 	if slices.ContainsFunc(c.Rows, func(r compare.Row) bool {
 		return slices.ContainsFunc(r.Values, func(v compare.Value) bool { return v.Verdict != params.Good })
 	}) {
-		parameters.Note("loggp fit prints the warnings of each file.")
+		parameters.AddNote("loggp fit prints the warnings of each file.")
 	}
 	d.AddTables("comparison", "Side by side", sizedTable(c, sizes), parameters, overlapTable(c), fasterTable(c))
 	return d
@@ -37,19 +37,19 @@ func tableFile(c *compare.Table) doc.File {
 	return doc.File{Name: "comparison.csv", Write: func(w io.Writer) error { return compare.WriteTable(w, c) }}
 }
 
-// named returns a comparison whose subjects have the names of transports: those of MPIs are their
-// libraries'.
-func named(c *compare.Table) *compare.Table {
+// nameTransports returns a comparison whose subjects have the names of transports: those of MPIs
+// are their libraries'.
+func nameTransports(c *compare.Table) *compare.Table {
 	out := *c
 	out.Subjects = slices.Clone(c.Subjects)
 	for i, x := range out.Subjects {
-		out.Subjects[i].Name = transport(x.Platform, x.Library, x.Name)
+		out.Subjects[i].Name = transportName(x.Platform, x.Library, x.Name)
 	}
 	return &out
 }
 
-// headings say what the quantities of rows are.
-var headings = map[string]string{
+// quantityHeadings say what the quantities of rows are.
+var quantityHeadings = map[string]string{
 	"o_s": "o_s: send overhead, us", "o_r": "o_r: receive overhead, us", compare.OneWay: "one-way: half a round trip, us",
 	"L": "L: latency, us", "g": "g: gap, us", "G": "G: gap a byte, us/B", compare.Bandwidth: "1/G: bandwidth, MB/s",
 }
@@ -57,13 +57,13 @@ var headings = map[string]string{
 // sizedTable has the rows of some sizes that two subjects have.
 func sizedTable(c *compare.Table, sizes []int) *doc.Table {
 	if len(sizes) == 0 {
-		sizes = slices.Compact(nearest(c.Sizes(), small, 1000, large))
+		sizes = slices.Compact(nearestSizes(c.Sizes(), smallBytes, 1000, largeBytes))
 	}
 	t := sideBySide(c, "comparison-overheads", "Overheads side by side", doc.Column{Head: "mode", Key: true}, doc.Column{Head: "bytes", Key: true, Kind: doc.Number})
 	for _, r := range c.Rows {
-		if r.Sized() && len(r.Values) > 1 && slices.Contains(sizes, r.Bytes) {
-			t.Group(headings[r.Name])
-			addSubjects(t, c, &r, scale{r.Unit, 1}, doc.Words(r.Mode), doc.Cell{Text: strconv.Itoa(r.Bytes), Exact: []float64{float64(r.Bytes)}})
+		if r.DependsOnSize() && len(r.Values) > 1 && slices.Contains(sizes, r.Bytes) {
+			t.BeginGroup(quantityHeadings[r.Name])
+			addSubjects(t, c, &r, displayUnit{r.Unit, 1}, doc.TextCell(r.Mode), doc.Cell{Text: strconv.Itoa(r.Bytes), Exact: []float64{float64(r.Bytes)}})
 		}
 	}
 	return t
@@ -72,29 +72,29 @@ func sizedTable(c *compare.Table, sizes []int) *doc.Table {
 // parameterTable has the parameters that two subjects have.
 func parameterTable(c *compare.Table) *doc.Table {
 	t := sideBySide(c, "comparison-parameters", "Parameters side by side", doc.Column{Head: "mode", Key: true})
-	in := scale{params.PerByte, 1}
-	if least := leastGap(c); least < 1e-3 { // of memory it is some picoseconds
-		in = scaleOf(params.PerByte, least)
+	in := displayUnit{params.PerByte, 1}
+	if least := smallestGap(c); least < 1e-3 { // of memory it is some picoseconds
+		in = displayUnitOf(params.PerByte, least)
 	}
 	for _, r := range c.Rows {
-		if heading := headings[r.Name]; !r.Sized() && len(r.Values) > 1 && r.Method == "" && heading != "" {
-			unit := scale{r.Unit, 1}
+		if heading := quantityHeadings[r.Name]; !r.DependsOnSize() && len(r.Values) > 1 && r.Method == "" && heading != "" {
+			unit := displayUnit{r.Unit, 1}
 			if r.Name == "G" {
-				t.Note("G is of the largest messages: the slope of each subject's last straight piece, whose sizes are in the CSV file.")
+				t.AddNote("G is of the largest messages: the slope of each subject's last straight piece, whose sizes are in the CSV file.")
 				unit = in
 			}
-			t.Group(strings.Replace(heading, params.PerByte, in.unit, 1))
-			addSubjects(t, c, &r, unit, doc.Words(r.Mode))
+			t.BeginGroup(strings.Replace(heading, params.PerByte, in.unit, 1))
+			addSubjects(t, c, &r, unit, doc.TextCell(r.Mode))
 		}
 	}
 	if slices.ContainsFunc(c.Subjects, func(s compare.Subject) bool { return s.Place == "intra" }) {
-		t.Note("Within a node LoGH{sSP} writes s_s, s_r and S for o_s, o_r and G, and neglects L.")
+		t.AddNote("Within a node LoGH{sSP} writes s_s, s_r and S for o_s, o_r and G, and neglects L.")
 	}
 	return t
 }
 
-// leastGap returns the least G of all subjects.
-func leastGap(c *compare.Table) float64 {
+// smallestGap returns the least G of all subjects.
+func smallestGap(c *compare.Table) float64 {
 	least := math.Inf(1)
 	for _, r := range c.Rows {
 		for _, v := range r.Values {
@@ -115,55 +115,55 @@ func sideBySide(c *compare.Table, name, title string, keys ...doc.Column) *doc.T
 	for i, s := range c.Subjects {
 		switch {
 		case len(c.Subjects) == 1:
-		case c.Best:
+		case c.AgainstBest:
 			t.Columns = append(t.Columns, doc.Column{Head: "to the best\n" + s.Name, Kind: doc.Number})
 		case i > 0:
 			t.Columns = append(t.Columns, doc.Column{Head: "ratio of\n" + s.Name, Kind: doc.Number})
 		}
 	}
 	switch {
-	case len(c.Subjects) == 1 || c.Best:
-		t.Note("± is the 95 %% interval; - means not applicable or not measured.")
+	case len(c.Subjects) == 1 || c.AgainstBest:
+		t.AddNote("± is the 95 %% interval; - means not applicable or not measured.")
 	default:
-		t.Note("± is the 95 %% interval; ratios are to %s.", c.Subjects[0].Name)
+		t.AddNote("± is the 95 %% interval; ratios are to %s.", c.Subjects[0].Name)
 	}
 	return t
 }
 
 // addSubjects adds a row: the values of the subjects and their ratios.
-func addSubjects(t *doc.Table, c *compare.Table, r *compare.Row, in scale, keys ...doc.Cell) {
-	values, ratios := slices.Repeat([]doc.Cell{doc.None}, len(c.Subjects)), slices.Repeat([]doc.Cell{doc.None}, len(c.Subjects))
+func addSubjects(t *doc.Table, c *compare.Table, r *compare.Row, in displayUnit, keys ...doc.Cell) {
+	values, ratios := slices.Repeat([]doc.Cell{doc.EmptyCell}, len(c.Subjects)), slices.Repeat([]doc.Cell{doc.EmptyCell}, len(c.Subjects))
 	for i, v := range r.Values {
-		p := in.of(v.Parameter)
-		values[v.Subject] = cell(t, &p)
-		if ratios[v.Subject] = ratioCell(t, v); c.Best && i == r.Reference && len(r.Values) > 1 {
-			ratios[v.Subject] = doc.Words("best").In(doc.Good)
+		p := in.convert(v.Parameter)
+		values[v.Subject] = parameterCell(t, &p)
+		if ratios[v.Subject] = ratioCell(t, v); c.AgainstBest && i == r.Reference && len(r.Values) > 1 {
+			ratios[v.Subject] = doc.TextCell("best").WithTone(doc.Good)
 		}
 	}
-	if !c.Best || len(c.Subjects) == 1 {
+	if !c.AgainstBest || len(c.Subjects) == 1 {
 		ratios = ratios[1:]
 	}
-	t.Add(slices.Concat(keys, values, ratios)...)
+	t.AddRow(slices.Concat(keys, values, ratios)...)
 }
 
 // ratioCell is a ratio, marked where no difference is shown, or it is undecided.
 func ratioCell(t *doc.Table, v compare.Value) doc.Cell {
 	if v.Outcome == "" || math.IsNaN(v.Ratio) {
-		return doc.None
+		return doc.EmptyCell
 	}
-	c := doc.Interval(v.Ratio, v.Least, v.Most)
+	c := doc.IntervalCell(v.Ratio, v.Least, v.Most)
 	if math.IsInf(v.Most, 0) {
-		c = doc.Num(v.Ratio)
+		c = doc.NumberCell(v.Ratio)
 	}
 	switch v.Outcome {
 	case compare.NoDifference:
-		t.Note("≈: no difference. The ratio and its interval are within 1 %% of one.")
+		t.AddNote("≈: no difference. The ratio and its interval are within 1 %% of one.")
 		c.Text += format.Glue + "≈"
-		return c.In(doc.Faint)
-	case compare.Unclear:
-		t.Note("? after a ratio: undecided. Its interval contains one, so there may be no difference.")
+		return c.WithTone(doc.Faint)
+	case compare.UndecidedSide:
+		t.AddNote("? after a ratio: undecided. Its interval contains one, so there may be no difference.")
 		c.Text += format.Glue + "?"
-		return c.In(doc.Faint)
+		return c.WithTone(doc.Faint)
 	}
 	return c
 }
@@ -177,84 +177,84 @@ func overlapTable(c *compare.Table) *doc.Table {
 	}
 	var row []doc.Cell
 	add := func(group, name string) {
-		row = slices.Repeat([]doc.Cell{doc.None}, 1+len(c.Subjects))
-		row[0] = doc.Words(name)
-		t.Group(group)
-		t.Add(row...)
+		row = slices.Repeat([]doc.Cell{doc.EmptyCell}, 1+len(c.Subjects))
+		row[0] = doc.TextCell(name)
+		t.BeginGroup(group)
+		t.AddRow(row...)
 	}
-	if c.Best && len(c.Halves) > 0 {
-		bound := slices.ContainsFunc(c.Free, func(x compare.Overlap) bool { return x.Bound })
+	if c.AgainstBest && len(c.HalfFree) > 0 {
+		bound := slices.ContainsFunc(c.OverlapShares, func(x compare.OverlapShare) bool { return x.Bound })
 		add("half round trip", map[bool]string{false: "half of the way is free", true: "half of the way may be free"}[bound])
-		for _, x := range c.Halves {
-			row[1+x.Subject] = doubtful(t, x, paying(x))
+		for _, x := range c.HalfFree {
+			row[1+x.Subject] = markDoubtful(t, x, overlapZones(x))
 		}
-		t.Note("free: the time of one way (rtt/2) less that of the call, isend, or, where round-trip trains with waits were measured, less all that the processor does for a message. Without them it is a bound: what the library does in the call that waits is not known.")
+		t.AddNote("free: the time of one way (rtt/2) less that of the call, isend, or, where round-trip trains with waits were measured, less all that the processor does for a message. Without them it is a bound: what the library does in the call that waits is not known.")
 	}
 	for i, x := range c.Overlaps {
 		if i == 0 || x.Quantity != c.Overlaps[i-1].Quantity || x.Mode != c.Overlaps[i-1].Mode {
 			add(map[string]string{"o_s": "sends", "o_r": "receives"}[x.Quantity], x.Mode+"/i"+x.Mode)
 		}
-		row[1+x.Subject] = doubtful(t, x, pays(x))
+		row[1+x.Subject] = markDoubtful(t, x, overlapAnswer(x))
 	}
 	if len(c.Overlaps) > 0 {
-		t.Note("The smallest size at which the blocking call costs more than %s times as much as the non-blocking one, and the range in which it lies: by the 95 %% interval, or because times jump between two sizes that were measured.",
+		t.AddNote("The smallest size at which the blocking call costs more than %s times as much as the non-blocking one, and the range in which it lies: by the 95 %% interval, or because times jump between two sizes that were measured.",
 			strconv.FormatFloat(1+c.Margin, 'g', 6, 64))
 		for i, s := range c.Subjects {
 			if !slices.ContainsFunc(c.Overlaps, func(x compare.Crossover) bool { return x.Subject == i }) {
-				t.Note("%s has no samples of a blocking and a non-blocking call, such as send and isend, at the same sizes.", s.Name)
+				t.AddNote("%s has no samples of a blocking and a non-blocking call, such as send and isend, at the same sizes.", s.Name)
 			}
 		}
 	}
-	t.NoteUnits()
+	t.AddUnitNote()
 	return t
 }
 
-// doubtful returns a text as a cell.
-func doubtful(t *doc.Table, x compare.Crossover, s string) doc.Cell {
+// markDoubtful returns a text as a cell.
+func markDoubtful(t *doc.Table, x compare.Crossover, s string) doc.Cell {
 	if x.Weak {
-		t.Note("! is weak: there are few sizes, or their times are not on a line.")
-		return doc.Words(s).In(doc.Doubt)
+		t.AddNote("! is weak: there are few sizes, or their times are not on a line.")
+		return doc.TextCell(s).WithTone(doc.Doubt)
 	}
-	return doc.Words(s)
+	return doc.TextCell(s)
 }
 
-// pays says from which size on it pays not to block.
-func pays(x compare.Crossover) string {
+// overlapAnswer says from which size on it pays not to block.
+func overlapAnswer(x compare.Crossover) string {
 	first, last := x.Zones[0], x.Zones[len(x.Zones)-1]
 	switch {
-	case len(x.Crossings) == 0 && first.Side == compare.Longer && last.Side == compare.Longer:
-		return "from " + format.Size(first.From) + " on" + open(x)
-	case len(x.Crossings) == 0 && first.Side == compare.Shorter && last.Side == compare.Shorter:
-		return "never up to " + format.Size(last.To) + open(x)
-	case len(x.Crossings) == 1 && first.Side == compare.Shorter && last.Side == compare.Longer:
-		return crossing(x.Crossings[0])
+	case len(x.Crossings) == 0 && first.Side == compare.LongerSide && last.Side == compare.LongerSide:
+		return "from " + format.Size(first.From) + " on" + undecidedZones(x)
+	case len(x.Crossings) == 0 && first.Side == compare.ShorterSide && last.Side == compare.ShorterSide:
+		return "never up to " + format.Size(last.To) + undecidedZones(x)
+	case len(x.Crossings) == 1 && first.Side == compare.ShorterSide && last.Side == compare.LongerSide:
+		return formatCrossing(x.Crossings[0])
 	}
-	return story(x, "pays", "does not pay")
+	return describeZones(x, "pays", "does not pay")
 }
 
-func crossing(x compare.Crossing) string {
-	return format.Size(x.Bytes) + " (" + format.Sizes(x.Low, x.High) + ")"
+func formatCrossing(x compare.Crossing) string {
+	return format.Size(x.Bytes) + " (" + format.SizeRange(x.Low, x.High) + ")"
 }
 
-// often is how many times an answer may change before its sizes are listed instead.
-const often = 2
+// maxChanges is how many times an answer may change before its sizes are listed instead.
+const maxChanges = 2
 
-// sides lists the sizes of each answer, of a crossover that changes often.
-func sides(x compare.Crossover, longer, shorter string) string {
+// listSides lists the sizes of each answer, of a crossover that changes often.
+func listSides(x compare.Crossover, longer, shorter string) string {
 	var parts []string
 	for _, s := range []struct {
 		side compare.Side
 		name string
-	}{{compare.Longer, longer}, {compare.Shorter, shorter}} {
-		if sizes := sizesOf(x, s.side); sizes != "" {
+	}{{compare.LongerSide, longer}, {compare.ShorterSide, shorter}} {
+		if sizes := listZones(x, s.side); sizes != "" {
 			parts = append(parts, s.name+" "+sizes)
 		}
 	}
 	return strings.Join(parts, "; ")
 }
 
-// sizesOf lists the zones of a side.
-func sizesOf(x compare.Crossover, side compare.Side) string {
+// listZones lists the zones of a side.
+func listZones(x compare.Crossover, side compare.Side) string {
 	var parts []string
 	for i, z := range x.Zones {
 		switch {
@@ -264,18 +264,18 @@ func sizesOf(x compare.Crossover, side compare.Side) string {
 		case i == len(x.Zones)-1:
 			parts = append(parts, "from "+format.Size(z.From)+" on")
 		default:
-			parts = append(parts, format.Sizes(z.From, z.To))
+			parts = append(parts, format.SizeRange(z.From, z.To))
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-// story tells the zones of a crossover in order, by who or what is meant by either side.
-func story(x compare.Crossover, longer, shorter string) string {
-	if len(x.Crossings) > often {
-		return sides(x, longer, shorter)
+// describeZones tells the zones of a crossover in order, by who or what is meant by either side.
+func describeZones(x compare.Crossover, longer, shorter string) string {
+	if len(x.Crossings) > maxChanges {
+		return listSides(x, longer, shorter)
 	}
-	name := map[compare.Side]string{compare.Longer: longer, compare.Shorter: shorter, compare.Even: "alike", compare.Undecided: "undecided"}
+	name := map[compare.Side]string{compare.LongerSide: longer, compare.ShorterSide: shorter, compare.NeitherSide: "alike", compare.Undecided: "undecided"}
 	first, last := x.Zones[0], x.Zones[len(x.Zones)-1]
 	var parts []string
 	answer := func(to string) { parts = append(parts, name[first.Side]+to) }
@@ -284,7 +284,7 @@ func story(x compare.Crossover, longer, shorter string) string {
 		first = x.Zones[1]
 	}
 	for _, c := range x.Crossings {
-		answer(" up to " + crossing(c))
+		answer(" up to " + formatCrossing(c))
 		first.Side = c.To
 	}
 	switch {
@@ -292,19 +292,19 @@ func story(x compare.Crossover, longer, shorter string) string {
 		answer(" up to " + format.Size(last.From-1))
 		parts = append(parts, "undecided")
 	case len(parts) == 0 && first.Side != compare.Undecided:
-		answer(" at all sizes" + open(x))
+		answer(" at all sizes" + undecidedZones(x))
 	default:
 		answer("")
 	}
 	return strings.Join(parts, ", then ")
 }
 
-// open names the zones in the midst of others of one answer in which it is open.
-func open(x compare.Crossover) string {
+// undecidedZones names the zones in the midst of others of one answer in which it is open.
+func undecidedZones(x compare.Crossover) string {
 	var parts []string
 	for _, z := range x.Zones[1:] {
 		if z.Side == compare.Undecided {
-			parts = append(parts, format.Sizes(z.From, z.To))
+			parts = append(parts, format.SizeRange(z.From, z.To))
 		}
 	}
 	if len(parts) == 0 {
@@ -325,31 +325,31 @@ func fasterTable(c *compare.Table) *doc.Table {
 				if x.Subject != j || x.Against != i {
 					continue
 				}
-				answer := doubtful(t, x, story(x, a, b))
-				key := x.Quantity + answer.Marked("")
+				answer := markDoubtful(t, x, describeZones(x, a, b))
+				key := x.Quantity + answer.TextWithMark("")
 				if row := rows[key]; row != nil {
 					row[2].Text += " " + x.Mode
 					continue
 				}
-				t.Group(a + " and " + b)
-				rows[key] = []doc.Cell{doc.Words(x.Quantity), answer, doc.Words(x.Mode)}
-				t.Add(rows[key]...)
+				t.BeginGroup(a + " and " + b)
+				rows[key] = []doc.Cell{doc.TextCell(x.Quantity), answer, doc.TextCell(x.Mode)}
+				t.AddRow(rows[key]...)
 			}
 		}
 	}
-	if t.Rows() > 0 {
-		t.Note("The subject with the shorter one-way time also has the higher bandwidth. The change lies between the sizes in parentheses. alike: within 1 %%. undecided: the intervals contain both answers, or a protocol changes.")
+	if t.CountRows() > 0 {
+		t.AddNote("The subject with the shorter one-way time also has the higher bandwidth. The change lies between the sizes in parentheses. alike: within 1 %%. undecided: the intervals contain both answers, or a protocol changes.")
 	}
-	t.NoteUnits()
+	t.AddUnitNote()
 	return t
 }
 
-// paying lists the sizes at which it pays not to block, of a crossover that changes often.
-func paying(x compare.Crossover) string {
-	if len(x.Crossings) < often {
-		return pays(x)
+// overlapZones lists the sizes at which it pays not to block, of a crossover that changes often.
+func overlapZones(x compare.Crossover) string {
+	if len(x.Crossings) < maxChanges {
+		return overlapAnswer(x)
 	}
-	return sizesOf(x, compare.Longer)
+	return listZones(x, compare.LongerSide)
 }
 
 // PatternRow is the time of a communication pattern by a library.
@@ -368,20 +368,20 @@ func Patterns(title string, rows []PatternRow) *doc.Document {
 	t := &doc.Table{Name: "patterns", Title: title, Columns: []doc.Column{{Head: "pattern", Key: true}, {Head: "library", Key: true}, {Head: "mode", Key: true}, {Head: "ranks", Kind: doc.Number},
 		{Head: "length\nB", Kind: doc.Number}, {Head: "time\nus", Kind: doc.Number}, {Head: "throughput\nMB/s", Kind: doc.Number}}}
 	for _, r := range rows {
-		rate := doc.None
+		rate := doc.EmptyCell
 		if r.Rate > 0 {
-			rate = doc.Num(float64(r.Rate) / 1e6)
+			rate = doc.NumberCell(float64(r.Rate) / 1e6)
 		}
-		t.Add(doc.Words(r.Pattern), doc.Words(r.Library), doc.Words(r.Mode), doc.Count(r.Ranks), doc.Bytes(r.Bytes), doc.Num(r.Time.Micros()), rate)
+		t.AddRow(doc.TextCell(r.Pattern), doc.TextCell(r.Library), doc.TextCell(r.Mode), doc.CountCell(r.Ranks), doc.BytesCell(r.Bytes), doc.NumberCell(r.Time.Micros()), rate)
 	}
-	t.Note("Times are medians of the rounds, from the start until the last rank has ended; that of latency is half a round trip.")
-	t.Note("Throughput is the data that the root handles, or each rank of all-to-all, over the time: one message for each other rank.")
+	t.AddNote("Times are medians of the rounds, from the start until the last rank has ended; that of latency is half a round trip.")
+	t.AddNote("Throughput is the data that the root handles, or each rank of all-to-all, over the time: one message for each other rank.")
 	d := &doc.Document{Title: title, Footer: "Made by loggp."}
 	charts := patternCharts(rows)
 	if len(charts) > 0 {
 		d.Lead = []string{"The same programs on all libraries, each by the calls that it has. Shorter times are better."}
 	}
-	d.Add(doc.Section{ID: "patterns", Title: "Times", Figures: doc.Figures(doc.Half, charts...), Tables: []*doc.Table{t}})
+	d.AddSection(doc.Section{ID: "patterns", Title: "Times", Figures: doc.Figures(doc.Half, charts...), Tables: []*doc.Table{t}})
 	return d
 }
 
@@ -402,7 +402,7 @@ func patternCharts(rows []PatternRow) []*chart.Chart {
 				}
 			}
 			if len(points) > 1 {
-				x.Series = append(x.Series, chart.Joined(name, styleOf(i), points))
+				x.Series = append(x.Series, chart.JoinedSeries(name, subjectStyle(i), points))
 			}
 		}
 		of := slices.IndexFunc(rows, func(r PatternRow) bool { return r.Pattern == p })
@@ -422,33 +422,33 @@ func LibraryParameters(title string, libraries []string, ps []params.Parameter, 
 		find := func(name, method, unit string) doc.Cell {
 			for _, p := range ps {
 				if p.Library == l && p.Name == name && p.Method == method && p.Unit == unit && !math.IsNaN(p.Value) {
-					return cell(t, &p)
+					return parameterCell(t, &p)
 				}
 			}
-			return doc.None
+			return doc.EmptyCell
 		}
 		any := func(name, unit string, methods ...string) doc.Cell {
 			for _, m := range methods {
-				if c := find(name, m, unit); c.Text != doc.None.Text {
+				if c := find(name, m, unit); c.Text != doc.EmptyCell.Text {
 					return c
 				}
 			}
-			return doc.None
+			return doc.EmptyCell
 		}
-		rate := doc.None
+		rate := doc.EmptyCell
 		for _, p := range ps {
 			if p.Library == l && p.Name == "G" && p.Method == params.MethodHalfRoundTrip && p.Value > 0 {
-				rate = doc.Num(1 / p.Value)
+				rate = doc.NumberCell(1 / p.Value)
 			}
 		}
-		t.Add(doc.Words(l), find("o_s", "timer11", params.Micros), find("o_r", "timer12", params.Micros), find("L", "rtt/2-o_s-o_r", params.Micros), find("L", params.MethodHalfRoundTrip, params.Micros),
+		t.AddRow(doc.TextCell(l), find("o_s", "timer11", params.Micros), find("o_r", "timer12", params.Micros), find("L", "rtt/2-o_s-o_r", params.Micros), find("L", params.MethodHalfRoundTrip, params.Micros),
 			any("g", params.Micros, "train", "o_s: upper bound", "train: upper bound"), find("G", params.MethodHalfRoundTrip, params.PerByte), rate)
-		x.Series = append(x.Series, chart.Joined(l, styleOf(i), curves[l]))
+		x.Series = append(x.Series, chart.JoinedSeries(l, subjectStyle(i), curves[l]))
 	}
-	t.Note("For the smallest message, o_s is a send whose receiver waits, o_r a receive whose message has arrived, and L the rest of half a round trip; g is the interval between sends of a train, G the slope of half a round trip.")
-	t.Note("If sender and receiver must meet, a receive is the whole transfer, and there is no o_r. L is unknown if the overheads exceed half a round trip.")
+	t.AddNote("For the smallest message, o_s is a send whose receiver waits, o_r a receive whose message has arrived, and L the rest of half a round trip; g is the interval between sends of a train, G the slope of half a round trip.")
+	t.AddNote("If sender and receiver must meet, a receive is the whole transfer, and there is no o_r. L is unknown if the overheads exceed half a round trip.")
 	d := &doc.Document{Title: title, Footer: "Made by loggp."}
-	d.Add(doc.Section{ID: "parameters", Title: title, Tables: []*doc.Table{t}, Figures: doc.Figures(doc.Alone, x.Chart("one-way", "Half a round trip by library", "Each point is the median of the rounds."))})
+	d.AddSection(doc.Section{ID: "parameters", Title: title, Tables: []*doc.Table{t}, Figures: doc.Figures(doc.Alone, x.Chart("one-way", "Half a round trip by library", "Each point is the median of the rounds."))})
 	return d
 }
 
@@ -468,9 +468,9 @@ func Changes(before, after string, all []compare.Change) *doc.Document {
 		if c.Place == all[0].Place && c.Library == all[0].Library && all[len(all)-1].Place == c.Place && all[len(all)-1].Library == c.Library {
 			return ""
 		}
-		return format.Place(c.Platform, c.Library, c.Place)
+		return format.PlaceName(c.Platform, c.Library, c.Place)
 	}
-	words := map[compare.Outcome]string{compare.Better: "faster", compare.Worse: "slower", compare.NoDifference: "no difference", compare.Unclear: "undecided"}
+	words := map[compare.Outcome]string{compare.Better: "faster", compare.Worse: "slower", compare.NoDifference: "no difference", compare.UndecidedSide: "undecided"}
 	row := func(timer, mode string, of []compare.Change) {
 		count := map[compare.Outcome]int{}
 		most := of[0]
@@ -480,42 +480,42 @@ func Changes(before, after string, all []compare.Change) *doc.Document {
 				most = c
 			}
 		}
-		sum.Add(doc.Words(timer), doc.Words(mode), doc.Count(len(of)), percent(compare.GeometricMean(of)), doc.Count(count[compare.Better]), doc.Count(count[compare.Worse]),
-			percent(most.Ratio), doc.Bytes(most.Bytes))
+		sum.AddRow(doc.TextCell(timer), doc.TextCell(mode), doc.CountCell(len(of)), percent(compare.GeometricMean(of)), doc.CountCell(count[compare.Better]), doc.CountCell(count[compare.Worse]),
+			percent(most.Ratio), doc.BytesCell(most.Bytes))
 	}
 	for i := 0; i < len(all); {
 		j := i
 		for j < len(all) && group(all[j]) == group(all[i]) && all[j].Timer == all[i].Timer && all[j].Mode == all[i].Mode && all[j].Protocol == all[i].Protocol {
 			j++
 		}
-		sum.Group(group(all[i]))
+		sum.BeginGroup(group(all[i]))
 		row(all[i].Timer, all[i].Mode, all[i:j])
 		i = j
 	}
-	if sum.Rows() > 1 {
-		sum.Group("")
+	if sum.CountRows() > 1 {
+		sum.BeginGroup("")
 		row("all", "", all)
 	}
 	for _, c := range all {
-		each.Group(group(c))
-		tone := doc.Words(words[c.Outcome])
-		if c.Outcome == compare.Unclear || c.Outcome == compare.NoDifference {
-			tone = tone.In(doc.Faint)
+		each.BeginGroup(group(c))
+		tone := doc.TextCell(words[c.Outcome])
+		if c.Outcome == compare.UndecidedSide || c.Outcome == compare.NoDifference {
+			tone = tone.WithTone(doc.Faint)
 		}
 		interval := doc.Cell{Text: fmt.Sprintf("%+.1f to %+.1f", 100*(c.Low-1), 100*(c.High-1)), Exact: []float64{100 * (c.Low - 1), 100 * (c.High - 1)}}
 		if math.IsNaN(c.Low) {
-			interval = doc.Words(fmt.Sprintf("n=%d", min(c.SamplesA, c.SamplesB)))
-			each.Note("n, the fewer samples of the two, is too small for an interval.")
+			interval = doc.TextCell(fmt.Sprintf("n=%d", min(c.SamplesA, c.SamplesB)))
+			each.AddNote("n, the fewer samples of the two, is too small for an interval.")
 		}
-		each.Add(doc.Words(c.Timer), doc.Words(c.Mode), doc.Bytes(c.Bytes), doc.Num(c.Before), doc.Num(c.After), percent(c.Ratio), interval, tone)
+		each.AddRow(doc.TextCell(c.Timer), doc.TextCell(c.Mode), doc.BytesCell(c.Bytes), doc.NumberCell(c.Before), doc.NumberCell(c.After), percent(c.Ratio), interval, tone)
 	}
 	for _, timer := range sample.Timers {
 		if slices.ContainsFunc(all, func(c compare.Change) bool { return c.Timer == timer.Name }) {
-			sum.Note("%s: %s.", timer.Name, timer.Measures)
+			sum.AddNote("%s: %s.", timer.Name, timer.Measures)
 		}
 	}
-	sum.Note("faster and slower count the sizes at which the 95 %% interval of the change does not hold 0, and reaches further than 1 %%.")
-	each.Note("Times are medians; intervals are from their bootstrap. Of many times that have not changed, one in twenty is faster or slower by chance.")
+	sum.AddNote("faster and slower count the sizes at which the 95 %% interval of the change does not hold 0, and reaches further than 1 %%.")
+	each.AddNote("Times are medians; intervals are from their bootstrap. Of many times that have not changed, one in twenty is faster or slower by chance.")
 	d.AddTables("changes", "Changes", sum, each)
 	return d
 }

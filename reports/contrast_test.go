@@ -50,7 +50,7 @@ func contrasted() *compare.Table {
 		}
 		machines = append(machines, sample.Machine{Files: []string{m.name + ".csv"}, Set: set})
 	}
-	c, err := compare.New(machines, clean.Options{}, 0.2, false)
+	c, err := compare.CompareSubjects(machines, clean.Options{}, 0.2, false)
 	if err != nil {
 		panic(err)
 	}
@@ -63,7 +63,7 @@ func TestStory(t *testing.T) {
 	z := func(from, to int, side compare.Side) compare.Zone {
 		return compare.Zone{From: from, To: to, Side: side}
 	}
-	const yes, no, even, open = compare.Longer, compare.Shorter, compare.Even, compare.Undecided
+	const yes, no, even, open = compare.LongerSide, compare.ShorterSide, compare.NeitherSide, compare.Undecided
 	for _, c := range []struct {
 		zones     zones
 		crossings []compare.Crossing
@@ -87,10 +87,10 @@ func TestStory(t *testing.T) {
 		{zones{z(0, 9, even), z(10, 20, open), z(21, 30, no)}, []compare.Crossing{{Bytes: 21, Low: 9, High: 21, To: no}}, "alike up to 21 B (9 B to 21 B), then does not pay", "alike up to 21 B (9 B to 21 B), then b"},
 	} {
 		x := compare.Crossover{Zones: c.zones, Crossings: c.crossings}
-		if got := format.Flat(pays(x)); got != c.pays {
+		if got := format.SingleLine(overlapAnswer(x)); got != c.pays {
 			t.Errorf("%v: %q, want %q", c.zones, got, c.pays)
 		}
-		if got := format.Flat(story(x, "a", "b")); got != c.rivals {
+		if got := format.SingleLine(describeZones(x, "a", "b")); got != c.rivals {
 			t.Errorf("%v: %q, want %q", c.zones, got, c.rivals)
 		}
 	}
@@ -101,15 +101,15 @@ func TestSides(t *testing.T) {
 	z := func(from, to int, side compare.Side) compare.Zone {
 		return compare.Zone{From: from, To: to, Side: side}
 	}
-	x := compare.Crossover{Zones: []compare.Zone{z(0, 9, compare.Longer), z(10, 20, compare.Shorter), z(21, 29, compare.Undecided), z(30, 40, compare.Longer), z(41, 50, compare.Shorter)}, Crossings: make([]compare.Crossing, 3)}
-	if got, want := format.Flat(story(x, "a", "b")), "a up to 9 B, 30 B to 40 B; b 10 B to 20 B, from 41 B on"; got != want {
+	x := compare.Crossover{Zones: []compare.Zone{z(0, 9, compare.LongerSide), z(10, 20, compare.ShorterSide), z(21, 29, compare.Undecided), z(30, 40, compare.LongerSide), z(41, 50, compare.ShorterSide)}, Crossings: make([]compare.Crossing, 3)}
+	if got, want := format.SingleLine(describeZones(x, "a", "b")), "a up to 9 B, 30 B to 40 B; b 10 B to 20 B, from 41 B on"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := format.Flat(paying(x)), "up to 9 B, 30 B to 40 B"; got != want {
+	if got, want := format.SingleLine(overlapZones(x)), "up to 9 B, 30 B to 40 B"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	x.Zones, x.Crossings = x.Zones[:1], nil
-	if got, want := format.Flat(paying(x)), "from 0 B on"; got != want {
+	if got, want := format.SingleLine(overlapZones(x)), "from 0 B on"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -27,7 +27,7 @@ func whole(t *testing.T) Report {
 	}
 	d := model.Transfer{Machine: toy().Machine, Protocol: model.RAT, Bytes: 1000}.Timeline()
 	return Report{Samples: x.set, Result: &r, Comparisons: x.compare, Platforms: []*platform.Platform{x.machine}, Published: papers(),
-		Charts: []*chart.Chart{chart.Transfer("RAT", "Time line", d), chart.Transfer("RAT", "The same again", d)}}
+		Charts: []*chart.Chart{chart.TransferChart("RAT", "Time line", d), chart.TransferChart("RAT", "The same again", d)}}
 }
 
 func TestMain(m *testing.M) { pagetest.Main(m) }

@@ -19,14 +19,14 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// modes are in the order in which they are shown. Others follow as they come.
-var modes = []string{"send", "ssend", "rsend", "bsend", "isend", "issend", "irsend", "ibsend", "message"}
+// modeOrder are in the order in which they are shown. Others follow as they come.
+var modeOrder = []string{"send", "ssend", "rsend", "bsend", "isend", "issend", "irsend", "ibsend", "message"}
 
 // The sizes at which overheads are shown, or the nearest that were measured: those of table 3 of
 // Al-Tawil and Moritz.
 const (
-	small = 16
-	large = 10000
+	smallBytes = 16
+	largeBytes = 10000
 )
 
 // Parameters is what a fit found: the tiers of ranks where all pairs were measured, for each place
@@ -38,10 +38,10 @@ func Parameters(r *fit.Result) *doc.Document {
 	for _, x := range r.Tiers {
 		d.AddTables("tiers", "Tiers", tiersTable(x), pairsTable(x))
 	}
-	for _, p := range places(r) {
-		d.AddTables("parameters", "Parameters by mode", p.parameters(), p.latencies(), p.eagerLimits(), p.ranges())
+	for _, p := range fittedPlaces(r) {
+		d.AddTables("parameters", "Parameters by mode", p.parameterTable(), p.latencyTable(), p.eagerLimitTable(), p.rangeTable())
 	}
-	d.Add(warnings(r.Warnings))
+	d.AddSection(warningSection(r.Warnings))
 	return d
 }
 
@@ -49,8 +49,8 @@ func parameterFile(ps []params.Parameter) doc.File {
 	return doc.File{Name: "parameters.csv", Write: func(w io.Writer) error { return params.WriteParameters(w, ps) }}
 }
 
-// place is what a fit says of one platform, library and place.
-type place struct {
+// fittedPlace is what a fit says of one platform, library and place.
+type fittedPlace struct {
 	platform, library, place string
 
 	rows       []params.Parameter
@@ -58,16 +58,16 @@ type place struct {
 	handshakes []params.Handshake
 }
 
-// places splits a result, in the order of its parameters and then of its curves.
-func places(r *fit.Result) []*place {
-	var all []*place
-	at := func(platform, library, where string) *place {
+// fittedPlaces splits a result, in the order of its parameters and then of its curves.
+func fittedPlaces(r *fit.Result) []*fittedPlace {
+	var all []*fittedPlace
+	at := func(platform, library, where string) *fittedPlace {
 		for _, p := range all {
 			if p.platform == platform && p.library == library && p.place == where {
 				return p
 			}
 		}
-		all = append(all, &place{platform: platform, library: library, place: where})
+		all = append(all, &fittedPlace{platform: platform, library: library, place: where})
 		return all[len(all)-1]
 	}
 	for _, x := range r.Parameters {
@@ -86,10 +86,10 @@ func places(r *fit.Result) []*place {
 }
 
 // String names the place for a title.
-func (p *place) String() string { return format.Place(p.platform, p.library, p.place) }
+func (p *fittedPlace) String() string { return format.PlaceName(p.platform, p.library, p.place) }
 
-// modes returns the modes that the place has parameters of. H and P are of none.
-func (p *place) modes() []string {
+// modeNames returns the modes that the place has parameters of. H and P are of none.
+func (p *fittedPlace) modeNames() []string {
 	var all []string
 	for _, x := range p.rows {
 		if x.Unit != params.Count && !slices.Contains(all, x.Mode) {
@@ -97,23 +97,23 @@ func (p *place) modes() []string {
 		}
 	}
 	rank := func(mode string) int {
-		if i := slices.Index(modes, mode); i >= 0 {
+		if i := slices.Index(modeOrder, mode); i >= 0 {
 			return i
 		}
-		return len(modes)
+		return len(modeOrder)
 	}
 	slices.SortStableFunc(all, func(a, b string) int { return rank(a) - rank(b) })
 	return all
 }
 
-// parameters is the table of all modes.
-func (p *place) parameters() *doc.Table {
+// parameterTable is the table of all modes.
+func (p *fittedPlace) parameterTable() *doc.Table {
 	t := &doc.Table{Name: "parameters-by-mode", Title: "LogGP parameters of " + p.String(),
 		Columns: []doc.Column{{Head: "mode", Key: true}}}
 	if p.place == "intra" {
-		t.Note("Within a node LoGH{sSP} writes s_s, s_r and S for o_s, o_r and G, and neglects L.")
+		t.AddNote("Within a node LoGH{sSP} writes s_s, s_r and S for o_s, o_r and G, and neglects L.")
 	}
-	sizes := p.sizes()
+	sizes := p.shownSizes()
 	for _, name := range []string{"o_s", "o_r"} {
 		for _, k := range sizes {
 			t.Columns = append(t.Columns, doc.Column{Head: name + " us\n" + format.Size(k), Kind: doc.Number})
@@ -122,26 +122,26 @@ func (p *place) parameters() *doc.Table {
 	for _, head := range []string{"L\nus", "g\nus", "G\nus/B", "1/G\nMB/s"} {
 		t.Columns = append(t.Columns, doc.Column{Head: head, Kind: doc.Number})
 	}
-	for _, mode := range p.modes() {
+	for _, mode := range p.modeNames() {
 		row := []doc.Cell{{Text: mode}}
 		for _, name := range []string{"o_s", "o_r"} {
 			for _, k := range sizes {
-				row = append(row, p.overhead(t, mode, name, k))
+				row = append(row, p.overheadCell(t, mode, name, k))
 			}
 		}
-		l, g, big := p.first(mode, "L"), p.first(mode, "g"), p.first(mode, "G")
-		t.Add(append(row, cell(t, l), cell(t, g), cell(t, big), rate(t, big))...)
+		l, g, big := p.firstRow(mode, "L"), p.firstRow(mode, "g"), p.firstRow(mode, "G")
+		t.AddRow(append(row, parameterCell(t, l), parameterCell(t, g), parameterCell(t, big), bandwidthCell(t, big))...)
 	}
-	p.legend(t)
+	p.addLegend(t)
 	return t
 }
 
-// sizes returns the two sizes that overheads are shown at: the measured ones nearest to small and
-// large.
-func (p *place) sizes() []int {
+// shownSizes returns the two sizes that overheads are shown at: the measured ones nearest to small
+// and large.
+func (p *fittedPlace) shownSizes() []int {
 	var all []int
 	for _, c := range p.curves {
-		if _, ok := overheads[c.Timer]; ok && chosen(c) {
+		if _, ok := overheadTimers[c.Timer]; ok && isLibraryChoice(c) {
 			for _, x := range c.Points {
 				all = append(all, x.Bytes)
 			}
@@ -153,11 +153,11 @@ func (p *place) sizes() []int {
 		}
 	}
 	slices.Sort(all)
-	return slices.Compact(nearest(slices.Compact(all), small, large))
+	return slices.Compact(nearestSizes(slices.Compact(all), smallBytes, largeBytes))
 }
 
-// nearest returns for each wish the nearest of some sizes, by their ratio.
-func nearest(sizes []int, wishes ...int) []int {
+// nearestSizes returns for each wish the nearest of some sizes, by their ratio.
+func nearestSizes(sizes []int, wishes ...int) []int {
 	var out []int
 	for _, w := range wishes {
 		best, least := -1, math.Inf(1)
@@ -173,45 +173,45 @@ func nearest(sizes []int, wishes ...int) []int {
 	return out
 }
 
-// overheads are the timers that can show an overhead.
-var overheads = map[string]bool{sample.Timer11: true, sample.TimerIdle: true, sample.Timer12: true, sample.Timer21: true}
+// overheadTimers are the timers that can show an overhead.
+var overheadTimers = map[string]bool{sample.Timer11: true, sample.TimerIdle: true, sample.Timer12: true, sample.Timer21: true}
 
-// chosen says whether the protocol was the library's choice.
-func chosen(c curve.Curve) bool {
+// isLibraryChoice says whether the protocol was the library's choice.
+func isLibraryChoice(c curve.Curve) bool {
 	return c.Protocol == "" || c.Protocol == "auto" || c.Mode == "message"
 }
 
-// overhead returns o_s or o_r at a size: as measured there, or on the piece that was fitted.
-func (p *place) overhead(t *doc.Table, mode, name string, k int) doc.Cell {
-	first := p.first(mode, name)
+// overheadCell returns o_s or o_r at a size: as measured there, or on the piece that was fitted.
+func (p *fittedPlace) overheadCell(t *doc.Table, mode, name string, k int) doc.Cell {
+	first := p.firstRow(mode, name)
 	if first == nil {
-		return doc.None
+		return doc.EmptyCell
 	}
-	tone := tone(t, first)
-	if x := p.point(first, k); x != nil {
-		return measured(t, x.Value, x.Low, x.High, x.Samples).In(tone)
+	tone := parameterTone(t, first)
+	if x := p.measuredPoint(first, k); x != nil {
+		return measuredCell(t, x.Value, x.Low, x.High, x.Samples).WithTone(tone)
 	}
-	if v, ok := p.at(mode, name, k); ok {
-		t.Note("~ lies on a fitted line: that size was not measured.")
-		return doc.Words("~" + format.Number(v)).In(tone)
+	if v, ok := p.overheadAt(mode, name, k); ok {
+		t.AddNote("~ lies on a fitted line: that size was not measured.")
+		return doc.TextCell("~" + format.Number(v)).WithTone(tone)
 	}
-	return doc.None
+	return doc.EmptyCell
 }
 
-// at returns the same as a number.
-func (p *place) at(mode, name string, k int) (float64, bool) {
-	if first := p.first(mode, name); first != nil {
-		if x := p.point(first, k); x != nil {
+// overheadAt returns the same as a number.
+func (p *fittedPlace) overheadAt(mode, name string, k int) (float64, bool) {
+	if first := p.firstRow(mode, name); first != nil {
+		if x := p.measuredPoint(first, k); x != nil {
 			return x.Value, true
 		}
 	}
 	return params.ValueAt(p.rows, mode, name, k)
 }
 
-// point returns what was measured of a parameter at a size, or nil.
-func (p *place) point(of *params.Parameter, k int) *curve.Point {
+// measuredPoint returns what was measured of a parameter at a size, or nil.
+func (p *fittedPlace) measuredPoint(of *params.Parameter, k int) *curve.Point {
 	for _, c := range p.curves {
-		if c.Mode != of.Mode || c.Timer != of.Method || !chosen(c) {
+		if c.Mode != of.Mode || c.Timer != of.Method || !isLibraryChoice(c) {
 			continue
 		}
 		for i := range c.Points {
@@ -223,88 +223,88 @@ func (p *place) point(of *params.Parameter, k int) *curve.Point {
 	return nil
 }
 
-// first returns the row of a parameter that counts: the first that is no mere convention, as
+// firstRow returns the row of a parameter that counts: the first that is no mere convention, as
 // params.ValueAt takes it, or else the first, which then has no number.
-func (p *place) first(mode, name string) *params.Parameter {
+func (p *fittedPlace) firstRow(mode, name string) *params.Parameter {
 	counts := func(x *params.Parameter) bool {
-		return (x.Unit == params.PerByte) == (name == "G" || name == "S") && !(name == "L" && convention(x.Method))
+		return (x.Unit == params.PerByte) == (name == "G" || name == "S") && !(name == "L" && isAlternativeLatency(x.Method))
 	}
-	if x := p.row(mode, name, func(x *params.Parameter) bool { return counts(x) && !math.IsNaN(x.Value) }); x != nil {
+	if x := p.findRow(mode, name, func(x *params.Parameter) bool { return counts(x) && !math.IsNaN(x.Value) }); x != nil {
 		return x
 	}
-	return p.row(mode, name, counts)
+	return p.findRow(mode, name, counts)
 }
 
-// convention says whether a method is another reading of L, which is not comparable with the
-// others.
-func convention(method string) bool {
+// isAlternativeLatency says whether a method is another reading of L, which is not comparable with
+// the others.
+func isAlternativeLatency(method string) bool {
 	return strings.HasPrefix(method, params.MethodHalfRoundTripLessGap) || method == params.MethodHalfRoundTrip || strings.HasPrefix(method, params.MethodHalfRoundTrip+":")
 }
 
-// cell returns a parameter with its interval.
-func cell(t *doc.Table, p *params.Parameter) doc.Cell {
+// parameterCell returns a parameter with its interval.
+func parameterCell(t *doc.Table, p *params.Parameter) doc.Cell {
 	switch {
 	case p == nil:
-		return doc.None
+		return doc.EmptyCell
 	case p.Unit == params.Count && !math.IsNaN(p.Value):
-		return doc.Words(format.Span(int(p.Low), int(p.High))).In(tone(t, p))
+		return doc.TextCell(format.CountRange(int(p.Low), int(p.High))).WithTone(parameterTone(t, p))
 	case math.IsNaN(p.Value):
-		t.Note("? could not be determined from these samples: the warnings say why.")
-		return doc.Words("?").In(doc.Faint)
+		t.AddNote("? could not be determined from these samples: the warnings say why.")
+		return doc.TextCell("?").WithTone(doc.Faint)
 	case p.IsBound():
-		t.Note("≤ is an upper bound: the samples show only that the value is not larger.")
+		t.AddNote("≤ is an upper bound: the samples show only that the value is not larger.")
 		text := format.AtMost(p.Value, p.High)
 		if math.IsNaN(p.High) {
-			text = withCount(t, text, p.FewestSamples)
+			text = appendCount(t, text, p.FewestSamples)
 		}
-		return doc.Words(text).In(doc.Faint)
+		return doc.TextCell(text).WithTone(doc.Faint)
 	}
-	return measured(t, p.Value, p.Low, p.High, p.FewestSamples).In(tone(t, p))
+	return measuredCell(t, p.Value, p.Low, p.High, p.FewestSamples).WithTone(parameterTone(t, p))
 }
 
-// measured returns a value with its interval, or if it has none with n, the number of samples.
-func measured(t *doc.Table, value, low, high float64, n int) doc.Cell {
-	c := doc.Interval(value, low, high)
+// measuredCell returns a value with its interval, or if it has none with n, the number of samples.
+func measuredCell(t *doc.Table, value, low, high float64, n int) doc.Cell {
+	c := doc.IntervalCell(value, low, high)
 	if math.IsNaN(high) && !math.IsNaN(value) && n < clean.LeastForInterval {
-		c.Text = withCount(t, c.Text, n)
+		c.Text = appendCount(t, c.Text, n)
 	}
 	return c
 }
 
-// withCount adds the number of samples of a size, as far as it is known, to a value that has no
+// appendCount adds the number of samples of a size, as far as it is known, to a value that has no
 // interval.
-func withCount(t *doc.Table, text string, n int) string {
-	t.Note("Values without ± are medians of n samples a size: fewer than %d are too few for an interval.", clean.LeastForInterval)
+func appendCount(t *doc.Table, text string, n int) string {
+	t.AddNote("Values without ± are medians of n samples a size: fewer than %d are too few for an interval.", clean.LeastForInterval)
 	if n > 0 {
 		text += fmt.Sprintf("%sn=%d", format.Glue, n)
 	}
 	return text
 }
 
-// rate returns the bandwidth of a gap a byte.
-func rate(t *doc.Table, p *params.Parameter) doc.Cell {
+// bandwidthCell returns the bandwidth of a gap a byte.
+func bandwidthCell(t *doc.Table, p *params.Parameter) doc.Cell {
 	if p == nil || math.IsNaN(p.Value) || p.Value <= 0 {
-		return cell(t, p)
+		return parameterCell(t, p)
 	}
-	return measured(t, 1/p.Value, 1/p.High, 1/p.Low, p.FewestSamples).In(tone(t, p))
+	return measuredCell(t, 1/p.Value, 1/p.High, 1/p.Low, p.FewestSamples).WithTone(parameterTone(t, p))
 }
 
-// tone returns that of a parameter.
-func tone(t *doc.Table, p *params.Parameter) doc.Tone {
+// parameterTone returns that of a parameter.
+func parameterTone(t *doc.Table, p *params.Parameter) doc.Tone {
 	if p.Verdict == params.Weak || p.Verdict == params.Bad {
-		t.Note("! is weak: the interval is wide, sizes or repetitions are few, or a warning applies; ± then understates the uncertainty.")
+		t.AddNote("! is weak: the interval is wide, sizes or repetitions are few, or a warning applies; ± then understates the uncertainty.")
 		return doc.Doubt
 	}
 	return doc.Normal
 }
 
-// legend explains the table.
-func (p *place) legend(t *doc.Table) {
+// addLegend explains the table.
+func (p *fittedPlace) addLegend(t *doc.Table) {
 	t.Notes = append([]string{"± is the 95 % interval; - means not applicable or not measured."}, t.Notes...)
 	for _, name := range []string{"o_s", "o_r", "L", "g", "G"} {
-		var methods, extents grouped
-		for _, mode := range p.modes() {
-			x := p.first(mode, name)
+		var methods, extents wordGroups
+		for _, mode := range p.modeNames() {
+			x := p.firstRow(mode, name)
 			if x == nil || math.IsNaN(x.Value) {
 				continue
 			}
@@ -312,20 +312,20 @@ func (p *place) legend(t *doc.Table) {
 				methods.add(x.Method, mode)
 			}
 			if name == "G" && x.From >= 0 {
-				extents.add(format.Sizes(x.From, x.To), mode)
+				extents.add(format.SizeRange(x.From, x.To), mode)
 			}
 		}
 		if n := len(methods.keys); n > 1 || n == 1 && !(name == "o_s" && methods.keys[0] == sample.Timer11) {
-			t.Note("%s is %s.", name, methods.list(" "))
+			t.AddNote("%s is %s.", name, methods.join(" "))
 		}
 		if len(extents.keys) > 0 {
-			t.Note("G is the slope from %s.", extents.list(" "))
+			t.AddNote("G is the slope from %s.", extents.join(" "))
 		}
 	}
 }
 
-// eagerLimits is the table of the eager limit S of each mode that has one, with its evidence.
-func (p *place) eagerLimits() *doc.Table {
+// eagerLimitTable is the table of the eager limit S of each mode that has one, with its evidence.
+func (p *fittedPlace) eagerLimitTable() *doc.Table {
 	t := &doc.Table{Name: "eager-limits", Title: "Eager limit, " + p.String(), Columns: []doc.Column{{Head: "mode", Key: true},
 		{Head: "S", Kind: doc.Number}, {Head: "jump\nus", Kind: doc.Number}, {Head: "round trip\nus", Kind: doc.Number}, {Head: "evidence"}}}
 	for _, h := range p.handshakes {
@@ -333,77 +333,77 @@ func (p *place) eagerLimits() *doc.Table {
 		if !h.Confirmed {
 			evidence = "round trip only: no other timer changes there"
 		}
-		t.Add(doc.Words(h.Mode), p.eager(t, h.Mode), doc.Num(h.Jump), doc.Num(h.RoundTrip), doc.Words(evidence))
+		t.AddRow(doc.TextCell(h.Mode), p.eagerLimitCell(t, h.Mode), doc.NumberCell(h.Jump), doc.NumberCell(h.RoundTrip), doc.TextCell(evidence))
 	}
-	t.Note("S of LogGPS is the largest message that does not wait for its receiver; it is in this range. Above it a round trip costs the jump more, for a handshake, which takes at least the round trip of a small message.")
-	t.NoteUnits()
+	t.AddNote("S of LogGPS is the largest message that does not wait for its receiver; it is in this range. Above it a round trip costs the jump more, for a handshake, which takes at least the round trip of a small message.")
+	t.AddUnitNote()
 	return t
 }
 
-// ranges is the table of the ranges of sizes over which one line fits an overhead.
-func (p *place) ranges() *doc.Table {
+// rangeTable is the table of the ranges of sizes over which one line fits an overhead.
+func (p *fittedPlace) rangeTable() *doc.Table {
 	t := &doc.Table{Name: "ranges", Title: "Ranges of sizes, each fitted by a straight line, " + p.String(),
 		Columns: []doc.Column{{Head: "mode", Key: true}, {Head: "o_s", Kind: doc.Prose}, {Head: "o_r", Kind: doc.Prose}}}
-	for _, mode := range p.modes() {
-		t.Add(doc.Words(mode), p.extents(t, mode, "o_s"), p.extents(t, mode, "o_r"))
+	for _, mode := range p.modeNames() {
+		t.AddRow(doc.TextCell(mode), p.rangeCell(t, mode, "o_s"), p.rangeCell(t, mode, "o_r"))
 	}
-	t.NoteUnits()
+	t.AddUnitNote()
 	return t
 }
 
-// extents lists the ranges of a parameter.
-func (p *place) extents(t *doc.Table, mode, name string) doc.Cell {
+// rangeCell lists the ranges of a parameter.
+func (p *fittedPlace) rangeCell(t *doc.Table, mode, name string) doc.Cell {
 	var words []string
-	first := p.first(mode, name)
+	first := p.firstRow(mode, name)
 	for _, x := range p.rows {
 		if x.Mode != mode || x.Name != name || x.Unit != params.Micros || x.From < 0 || x.Method != first.Method {
 			continue
 		}
-		extent := format.Sizes(x.From, x.To)
+		extent := format.SizeRange(x.From, x.To)
 		switch x.Verdict {
 		case params.Weak:
-			extent += doc.Mark
-			t.Note("! is weak: times are not on one line, too few, or uncertain.")
+			extent += doc.WeakMark
+			t.AddNote("! is weak: times are not on one line, too few, or uncertain.")
 		case params.Bad:
-			extent += fmt.Sprintf("%s (off %.2g %%)", doc.Mark+doc.Mark, 100*x.MedianDeviation)
-			t.Note("!! is bad: poor linear fit. Half of the times are at least as far off as shown: use the measured times.")
+			extent += fmt.Sprintf("%s (off %.2g %%)", doc.WeakMark+doc.WeakMark, 100*x.MedianDeviation)
+			t.AddNote("!! is bad: poor linear fit. Half of the times are at least as far off as shown: use the measured times.")
 		}
 		words = append(words, extent)
 	}
 	if len(words) == 0 {
-		return doc.None
+		return doc.EmptyCell
 	}
-	return doc.Words(strings.Join(words, ", "))
+	return doc.TextCell(strings.Join(words, ", "))
 }
 
-// pieces is the table of the straight pieces.
-func (p *place) pieces() *doc.Table {
+// pieceTable is the table of the straight pieces.
+func (p *fittedPlace) pieceTable() *doc.Table {
 	t := &doc.Table{Name: "pieces", Title: "Overheads by ranges of sizes, " + p.String(), Columns: []doc.Column{
 		{Head: "mode", Key: true}, {Head: "", Key: true}, {Head: "from", Kind: doc.Number, Key: true}, {Head: "to", Kind: doc.Number},
 		{Head: "at its begin\nus", Kind: doc.Number}, {Head: "each byte adds\nus/B", Kind: doc.Number}, {Head: "samples", Kind: doc.Number}}}
-	for _, mode := range p.modes() {
+	for _, mode := range p.modeNames() {
 		for _, name := range []string{"o_s", "o_r"} {
 			for i := range p.rows {
 				x := &p.rows[i]
 				if x.Mode == mode && x.Name == name && x.Unit == params.Micros && x.From >= 0 {
-					t.Add(doc.Words(mode), doc.Words(name), doc.Bytes(x.From), doc.Bytes(x.To), cell(t, x), cell(t, p.slope(x)), doc.Count(x.Samples))
+					t.AddRow(doc.TextCell(mode), doc.TextCell(name), doc.BytesCell(x.From), doc.BytesCell(x.To), parameterCell(t, x), parameterCell(t, p.slopeRow(x)), doc.CountCell(x.Samples))
 				}
 			}
 		}
 	}
-	t.NoteUnits()
+	t.AddUnitNote()
 	return t
 }
 
-// slope returns the row of the slope that belongs to a value, or nil.
-func (p *place) slope(of *params.Parameter) *params.Parameter {
-	return p.row(of.Mode, of.Name, func(x *params.Parameter) bool {
+// slopeRow returns the row of the slope that belongs to a value, or nil.
+func (p *fittedPlace) slopeRow(of *params.Parameter) *params.Parameter {
+	return p.findRow(of.Mode, of.Name, func(x *params.Parameter) bool {
 		return x.From == of.From && x.To == of.To && x.Method == of.Method && x.Unit == params.PerByte
 	})
 }
 
-// row returns the first row of a parameter that is as wanted, or nil.
-func (p *place) row(mode, name string, is func(*params.Parameter) bool) *params.Parameter {
+// findRow returns the first row of a parameter that is as wanted, or nil.
+func (p *fittedPlace) findRow(mode, name string, is func(*params.Parameter) bool) *params.Parameter {
 	for i := range p.rows {
 		if x := &p.rows[i]; x.Mode == mode && x.Name == name && is(x) {
 			return x
@@ -412,44 +412,45 @@ func (p *place) row(mode, name string, is func(*params.Parameter) bool) *params.
 	return nil
 }
 
-// limit returns the eager limit S of a mode, or nil.
-func (p *place) limit(mode string) *params.Parameter {
-	return p.row(mode, "S", func(x *params.Parameter) bool { return x.Unit == params.Bytes && !math.IsNaN(x.Value) })
+// eagerLimitRow returns the eager limit S of a mode, or nil.
+func (p *fittedPlace) eagerLimitRow(mode string) *params.Parameter {
+	return p.findRow(mode, "S", func(x *params.Parameter) bool { return x.Unit == params.Bytes && !math.IsNaN(x.Value) })
 }
 
-// readings are the conventions of L, in the order of columns: the head of each, and its method.
-var readings = []struct{ head, method string }{
+// latencyMethods are the conventions of L, in the order of columns: the head of each, and its
+// method.
+var latencyMethods = []struct{ head, method string }{
 	{"LogP\nrtt/2-o_s-o_r", params.MethodRoundTrip}, {"paper\ntimer21-timer12", params.MethodReceiveDifference}, {"PLogP\nrtt/2-g", params.MethodHalfRoundTripLessGap}, {"with overheads\nrtt/2", params.MethodHalfRoundTrip},
 }
 
-// latencies is the table of the readings of L in all modes that have one, in microseconds.
-func (p *place) latencies() *doc.Table {
+// latencyTable is the table of the readings of L in all modes that have one, in microseconds.
+func (p *fittedPlace) latencyTable() *doc.Table {
 	t := &doc.Table{Name: "latencies", Title: "L by convention, us, " + p.String(), Columns: []doc.Column{{Head: "mode", Key: true}}}
-	used := slices.Clone(readings)
+	used := slices.Clone(latencyMethods)
 	used = slices.DeleteFunc(used, func(r struct{ head, method string }) bool {
-		return !slices.ContainsFunc(p.modes(), func(mode string) bool { return p.latency(mode, r.method) != nil })
+		return !slices.ContainsFunc(p.modeNames(), func(mode string) bool { return p.latencyRow(mode, r.method) != nil })
 	})
 	for _, r := range used {
 		t.Columns = append(t.Columns, doc.Column{Head: r.head, Kind: doc.Number})
 	}
-	for _, mode := range p.modes() {
-		row, any := []doc.Cell{doc.Words(mode)}, false
+	for _, mode := range p.modeNames() {
+		row, any := []doc.Cell{doc.TextCell(mode)}, false
 		for _, r := range used {
-			x := p.latency(mode, r.method)
+			x := p.latencyRow(mode, r.method)
 			any = any || x != nil
-			row = append(row, cell(t, x))
+			row = append(row, parameterCell(t, x))
 		}
 		if any {
-			t.Add(row...)
+			t.AddRow(row...)
 		}
 	}
-	t.Note("They differ in what is subtracted from half a round trip: LogP subtracts both overheads, PLogP the gap, and rtt/2 nothing. The paper's L exists for ssend only.")
+	t.AddNote("They differ in what is subtracted from half a round trip: LogP subtracts both overheads, PLogP the gap, and rtt/2 nothing. The paper's L exists for ssend only.")
 	return t
 }
 
-// latency returns the row of L by a method, or nil.
-func (p *place) latency(mode, method string) *params.Parameter {
-	return p.row(mode, "L", func(x *params.Parameter) bool { return x.Method == method || x.Method == method+": not identifiable" })
+// latencyRow returns the row of L by a method, or nil.
+func (p *fittedPlace) latencyRow(mode, method string) *params.Parameter {
+	return p.findRow(mode, "L", func(x *params.Parameter) bool { return x.Method == method || x.Method == method+": not identifiable" })
 }
 
 // tiersSection shows which ranks are near each other: the tiers, the time between each two ranks,
@@ -461,7 +462,7 @@ func tiersSection(all []tiers.Tiers) doc.Section {
 	s := doc.Section{ID: "tiers", Title: "Tiers", Text: []string{"Which ranks are near each other, found from the times of all pairs alone."}}
 	for _, x := range all {
 		s.Tables = append(s.Tables, tiersTable(x), pairsTable(x))
-		s.Figures = append(s.Figures, doc.Figures(doc.Narrow, chart.Matrix(format.FileName("tiers", x.Platform, x.Library), "How near ranks are to each other, "+format.Place(x.Platform, x.Library, ""), x))...)
+		s.Figures = append(s.Figures, doc.Figures(doc.Narrow, chart.MatrixChart(format.FileName("tiers", x.Platform, x.Library), "How near ranks are to each other, "+format.PlaceName(x.Platform, x.Library, ""), x))...)
 	}
 	return s
 }
@@ -469,72 +470,72 @@ func tiersSection(all []tiers.Tiers) doc.Section {
 // pairsTable is the one-way time between each two ranks, of few ranks.
 func pairsTable(x tiers.Tiers) *doc.Table {
 	const most = 16
-	t := &doc.Table{Name: "pairs", Title: fmt.Sprintf("One-way time between ranks, us, %s: half a round trip of %s, %s", format.Place(x.Platform, x.Library, ""), x.Mode, format.Size(x.Bytes)), Columns: []doc.Column{{Head: "rank", Kind: doc.Number, Key: true}}}
+	t := &doc.Table{Name: "pairs", Title: fmt.Sprintf("One-way time between ranks, us, %s: half a round trip of %s, %s", format.PlaceName(x.Platform, x.Library, ""), x.Mode, format.Size(x.Bytes)), Columns: []doc.Column{{Head: "rank", Kind: doc.Number, Key: true}}}
 	if x.Mode == "" || len(x.Ranks) > most || len(x.Pairs) == 1 {
 		return t
 	}
 	way := make(map[[2]int]doc.Cell)
 	for _, p := range x.Pairs {
 		if p.OneWay == p.OneWay {
-			way[[2]int{p.A, p.B}] = doc.Words(fmt.Sprintf("%.3g", p.OneWay))
+			way[[2]int{p.A, p.B}] = doc.TextCell(fmt.Sprintf("%.3g", p.OneWay))
 		}
 	}
 	for _, r := range x.Ranks {
 		t.Columns = append(t.Columns, doc.Column{Head: strconv.Itoa(r), Kind: doc.Number})
 	}
 	for _, a := range x.Ranks {
-		cells := []doc.Cell{doc.Count(a)}
+		cells := []doc.Cell{doc.CountCell(a)}
 		for _, b := range x.Ranks {
 			c, ok := way[[2]int{min(a, b), max(a, b)}]
 			if !ok {
-				c = doc.Words(format.None)
+				c = doc.TextCell(format.NoNumber)
 			}
 			cells = append(cells, c)
 		}
-		t.Add(cells...)
+		t.AddRow(cells...)
 	}
 	return t
 }
 
 // tiersTable says which ranks are near each other.
 func tiersTable(x tiers.Tiers) *doc.Table {
-	t := &doc.Table{Name: "tiers", Title: fmt.Sprintf("Tiers of %s: %s of %d ranks", format.Place(x.Platform, x.Library, ""), format.Plural(len(x.Pairs), "pair"), len(x.Ranks)),
+	t := &doc.Table{Name: "tiers", Title: fmt.Sprintf("Tiers of %s: %s of %d ranks", format.PlaceName(x.Platform, x.Library, ""), format.Plural(len(x.Pairs), "pair"), len(x.Ranks)),
 		Columns: []doc.Column{{Head: "tier", Key: true}, {Head: "pairs", Kind: doc.Number}, {Head: "one way\nus", Kind: doc.Number}, {Head: "time,\nnearest 1", Kind: doc.Number},
 			{Head: "groups", Kind: doc.Number}, {Head: "ranks\nof each", Kind: doc.Number}, {Head: "members", Kind: doc.Prose}}}
 	for _, l := range x.Levels {
-		way := doc.Words(format.None)
+		way := doc.TextCell(format.NoNumber)
 		if l.OneWay == l.OneWay {
-			way = doc.Words(fmt.Sprintf("%.3g", l.OneWay))
+			way = doc.TextCell(fmt.Sprintf("%.3g", l.OneWay))
 		}
-		t.Add(doc.Words(l.Place), doc.Count(l.Pairs), way, doc.Words(fmt.Sprintf("%.3g", l.Times)), doc.Count(len(l.Groups)), doc.Words(extent(l.Groups)), doc.Words(company(l.Groups)))
+		t.AddRow(doc.TextCell(l.Place), doc.CountCell(l.Pairs), way, doc.TextCell(fmt.Sprintf("%.3g", l.Times)), doc.CountCell(len(l.Groups)), doc.TextCell(groupSizes(l.Groups)), doc.TextCell(listGroups(l.Groups)))
 	}
 	if x.Mode != "" {
-		t.Note("One way is half a round trip of %s, %s: the median of the pairs of the tier.", x.Mode, format.Size(x.Bytes))
+		t.AddNote("One way is half a round trip of %s, %s: the median of the pairs of the tier.", x.Mode, format.Size(x.Bytes))
 	}
 	switch {
 	case len(x.Pairs) == 1:
-		t.Note("One pair shows no tiers: measure more ranks (--ranks).")
+		t.AddNote("One pair shows no tiers: measure more ranks (--ranks).")
 	case len(x.Levels) == 1:
-		t.Note("One tier: these samples show no ranks that are nearer to each other than others.")
+		t.AddNote("One tier: these samples show no ranks that are nearer to each other than others.")
 	case len(x.Levels) == 2:
-		t.Note("H is the number of groups of tier intra, P the ranks of each.")
+		t.AddNote("H is the number of groups of tier intra, P the ranks of each.")
 	default:
-		t.Note("The ranks of a group are no farther from each other than its tier. Each group consists of whole groups of the tier above it in the table.")
+		t.AddNote("The ranks of a group are no farther from each other than its tier. Each group consists of whole groups of the tier above it in the table.")
 	}
 	return t
 }
 
-// extent says how large groups are.
-func extent(groups [][]int) string {
+// groupSizes says how large groups are.
+func groupSizes(groups [][]int) string {
 	low, high := len(groups[0]), len(groups[0])
 	for _, g := range groups {
 		low, high = min(low, len(g)), max(high, len(g))
 	}
-	return format.Span(low, high)
+	return format.CountRange(low, high)
 }
 
-// company lists groups: 0-7; 8, 10, 12-15.
-func company(groups [][]int) string {
+// listGroups lists groups: 0-7; 8, 10, 12-15.
+func listGroups(groups [][]int) string {
 	var all []string
 	for _, g := range groups {
 		var runs []string

@@ -30,37 +30,37 @@ func Platform(p *platform.Platform) *doc.Document {
 
 // platformTables are the tables of a platform.
 func platformTables(p *platform.Platform) []*doc.Table {
-	all := []*doc.Table{overview(p)}
+	all := []*doc.Table{overviewTable(p)}
 	for _, l := range p.Libraries {
 		all = append(all, protocolTable(p, l), algorithmTable(p, l))
 	}
 	return append(all, numberTable(p), referenceTable(p))
 }
 
-var bases = []platform.Basis{platform.Published, platform.Derived, platform.Fitted, platform.Assumed}
+var basisOrder = []platform.Basis{platform.Published, platform.Derived, platform.Fitted, platform.Assumed}
 
 func platformList(ps []*platform.Platform) *doc.Table {
 	t := &doc.Table{Name: "platforms", Columns: []doc.Column{
 		{Head: "platform", Key: true}, {Head: "libraries", Kind: doc.Prose}, {Head: "what it is", Kind: doc.Prose}, {Head: "ranks", Kind: doc.Number}, {Head: "its numbers", Kind: doc.Prose}}}
 	for _, p := range ps {
-		t.Add(doc.Words(p.Machine.Name).In(doc.Strong), doc.Words(libraries(p)), doc.Words(p.Machine.Description), doc.Words(ranks(p)), doc.Words(stand(p)))
+		t.AddRow(doc.TextCell(p.Machine.Name).WithTone(doc.Strong), doc.TextCell(libraryNames(p)), doc.TextCell(p.Machine.Description), doc.TextCell(rankLimits(p)), doc.TextCell(basisCounts(p)))
 	}
 	return t
 }
 
-// overview describes a platform.
-func overview(p *platform.Platform) *doc.Table {
+// overviewTable describes a platform.
+func overviewTable(p *platform.Platform) *doc.Table {
 	t := &doc.Table{Name: "platform-" + p.Machine.Name, Title: "Platform " + p.Machine.Name, Columns: []doc.Column{{Head: "", Key: true}, {Head: "", Kind: doc.Prose}}}
-	t.Add(doc.Words("machine"), doc.Words(p.Machine.Description))
-	t.Add(doc.Words("libraries"), doc.Words(libraries(p)))
-	t.Add(doc.Words("ranks"), doc.Words(ranks(p)))
-	t.Add(doc.Words("timer"), doc.Words(p.Machine.Timer.String()))
-	t.Add(doc.Words("its numbers"), doc.Words(stand(p)))
-	t.Add(doc.Words("file"), doc.Words(p.File))
+	t.AddRow(doc.TextCell("machine"), doc.TextCell(p.Machine.Description))
+	t.AddRow(doc.TextCell("libraries"), doc.TextCell(libraryNames(p)))
+	t.AddRow(doc.TextCell("ranks"), doc.TextCell(rankLimits(p)))
+	t.AddRow(doc.TextCell("timer"), doc.TextCell(p.Machine.Timer.String()))
+	t.AddRow(doc.TextCell("its numbers"), doc.TextCell(basisCounts(p)))
+	t.AddRow(doc.TextCell("file"), doc.TextCell(p.File))
 	return t
 }
 
-func libraries(p *platform.Platform) string {
+func libraryNames(p *platform.Platform) string {
 	var names []string
 	for _, l := range p.Libraries {
 		names = append(names, l.Name)
@@ -68,14 +68,14 @@ func libraries(p *platform.Platform) string {
 	return strings.Join(names, ", ")
 }
 
-func ranks(p *platform.Platform) string {
+func rankLimits(p *platform.Platform) string {
 	return fmt.Sprintf("%d to %d", p.Machine.Ranks.Min, p.Machine.Ranks.Max)
 }
 
-// stand counts the numbers of a platform by basis.
-func stand(p *platform.Platform) string {
+// basisCounts counts the numbers of a platform by basis.
+func basisCounts(p *platform.Platform) string {
 	var words []string
-	for _, b := range bases {
+	for _, b := range basisOrder {
 		n := 0
 		for _, x := range p.Numbers {
 			if x.Basis == b {
@@ -99,11 +99,11 @@ func protocolTable(p *platform.Platform, l *model.Library) *doc.Table {
 	for m := range model.NumModes {
 		inter, intra := protocolWords(l, m, model.Inter), protocolWords(l, m, model.Intra)
 		if inter == intra {
-			t.Add(doc.Words(m.String()), doc.Words(inter))
+			t.AddRow(doc.TextCell(m.String()), doc.TextCell(inter))
 			continue
 		}
-		t.Add(doc.Words(m.String()+", "+model.Intra.String()), doc.Words(intra))
-		t.Add(doc.Words(m.String()+", "+model.Inter.String()), doc.Words(inter))
+		t.AddRow(doc.TextCell(m.String()+", "+model.Intra.String()), doc.TextCell(intra))
+		t.AddRow(doc.TextCell(m.String()+", "+model.Inter.String()), doc.TextCell(inter))
 	}
 	return t
 }
@@ -139,10 +139,10 @@ func algorithmTable(p *platform.Platform, l *model.Library) *doc.Table {
 		if c.UpTo >= 0 {
 			bytes = "to " + format.Size(c.UpTo)
 		}
-		t.Add(doc.Words(c.Operation), doc.Words(where), doc.Words(bytes), doc.Words(c.Algorithm))
+		t.AddRow(doc.TextCell(c.Operation), doc.TextCell(where), doc.TextCell(bytes), doc.TextCell(c.Algorithm))
 	}
 	if len(l.Collectives) > 0 {
-		t.Note("The first row that applies is used; if none does, the default table in docs/collectives.md.")
+		t.AddNote("The first row that applies is used; if none does, the default table in docs/collectives.md.")
 	}
 	return t
 }
@@ -152,8 +152,8 @@ func numberTable(p *platform.Platform) *doc.Table {
 	t := &doc.Table{Name: "numbers-" + p.Machine.Name, Title: "Numbers of " + p.Machine.Name, Columns: []doc.Column{
 		{Head: "number", Key: true}, {Head: "value", Kind: doc.Number}, {Head: "basis"}, {Head: "source", Kind: doc.Prose}}}
 	for _, n := range p.Numbers {
-		section, key := split(n.Path)
-		t.Group(section)
+		section, key := splitNumberPath(n.Path)
+		t.BeginGroup(section)
 		source := n.Source
 		if len(n.FittedTo) > 0 {
 			source += "; fitted to " + strings.Join(n.FittedTo, ", ")
@@ -162,26 +162,27 @@ func numberTable(p *platform.Platform) *doc.Table {
 		if n.Basis == platform.Assumed {
 			tone = doc.Faint
 		}
-		t.Add(doc.Words(key), doc.Words(n.Value), doc.Words(string(n.Basis)).In(tone), doc.Words(source).In(tone))
+		t.AddRow(doc.TextCell(key), doc.TextCell(n.Value), doc.TextCell(string(n.Basis)).WithTone(tone), doc.TextCell(source).WithTone(tone))
 	}
-	for _, b := range bases {
+	for _, b := range basisOrder {
 		if slices.ContainsFunc(p.Numbers, func(n platform.Number) bool { return n.Basis == b }) {
-			t.Note("%s: %s", b, standing[b])
+			t.AddNote("%s: %s", b, basisMeanings[b])
 		}
 	}
 	return t
 }
 
-// standing explains each basis of numbers.
-var standing = map[platform.Basis]string{
+// basisMeanings explains each basis of numbers.
+var basisMeanings = map[platform.Basis]string{
 	platform.Published: "printed in the source.",
 	platform.Derived:   "computed from published numbers, as the source says.",
 	platform.Fitted:    "chosen so that predictions meet the rows named, so that agreement with these proves nothing.",
 	platform.Assumed:   "a guess, or recalled without a source at hand.",
 }
 
-// split splits the path of a number into the part of the file and the rest: machine.torus and hop.
-func split(path string) (section, key string) {
+// splitNumberPath splits the path of a number into the part of the file and the rest: machine.torus
+// and hop.
+func splitNumberPath(path string) (section, key string) {
 	parts := strings.SplitN(path, ".", 3)
 	if len(parts) < 3 {
 		return strings.Join(parts[:len(parts)-1], "."), parts[len(parts)-1]
@@ -192,7 +193,7 @@ func split(path string) (section, key string) {
 func referenceTable(p *platform.Platform) *doc.Table {
 	t := &doc.Table{Name: "references-" + p.Machine.Name, Title: "References", Columns: []doc.Column{{Head: "", Key: true}, {Head: "source", Kind: doc.Prose}}}
 	for i, r := range p.References {
-		t.Add(doc.Words(fmt.Sprintf("[%d]", i+1)), doc.Words(r))
+		t.AddRow(doc.TextCell(fmt.Sprintf("[%d]", i+1)), doc.TextCell(r))
 	}
 	return t
 }
@@ -219,8 +220,8 @@ type Row struct {
 // Published is the published numbers of any platforms.
 type Published []Row
 
-// against is the table of the published numbers of this place, if it has any.
-func (p *place) against(rows Published, of *platform.Platform) *doc.Table {
+// publishedTable is the table of the published numbers of this place, if it has any.
+func (p *fittedPlace) publishedTable(rows Published, of *platform.Platform) *doc.Table {
 	t := &doc.Table{Name: "published", Title: "Published and measured parameters of " + p.String(), Columns: []doc.Column{
 		{Head: "", Key: true}, {Head: "mode", Key: true}, {Head: "bytes", Kind: doc.Number, Key: true}, {Head: "published", Kind: doc.Number},
 		{Head: "measured", Kind: doc.Number}, {Head: "differs\n%", Kind: doc.Number}, {Head: "basis"}}}
@@ -232,10 +233,10 @@ func (p *place) against(rows Published, of *platform.Platform) *doc.Table {
 		if !slices.Contains(sources, r.Source) {
 			sources = append(sources, r.Source)
 		}
-		found, difference := p.answer(t, r)
-		bytes := doc.None
+		found, difference := p.measuredAnswer(t, r)
+		bytes := doc.EmptyCell
 		if r.Bytes >= 0 {
-			bytes = doc.Count(r.Bytes)
+			bytes = doc.CountCell(r.Bytes)
 		}
 		mark := ""
 		if r.Contradiction != "" {
@@ -246,34 +247,34 @@ func (p *place) against(rows Published, of *platform.Platform) *doc.Table {
 			}
 			mark = fmt.Sprintf("%s(%d)", format.Glue, i+1)
 		}
-		call := doc.Words(r.Mode)
+		call := doc.TextCell(r.Mode)
 		if r.Mode == "" {
-			call = doc.None
+			call = doc.EmptyCell
 		}
-		t.Add(doc.Words(strings.TrimSpace(r.Parameter+" "+r.Unit)), call, bytes, doc.Words(r.Printed), found, doc.Words(difference), basis(r, of, found, mark))
+		t.AddRow(doc.TextCell(strings.TrimSpace(r.Parameter+" "+r.Unit)), call, bytes, doc.TextCell(r.Printed), found, doc.TextCell(difference), basisCell(r, of, found, mark))
 	}
-	if t.Rows() > 0 {
-		t.Note("published is %s; it differs by (measured − published) / published. within: the measured value is in the published range, or a bound (≤) that the published value is not above.", strings.Join(sources, ", "))
-		t.Note("calibration: a number of the platform was fitted to this one, so agreement proves nothing; the others are validation.")
+	if t.CountRows() > 0 {
+		t.AddNote("published is %s; it differs by (measured − published) / published. within: the measured value is in the published range, or a bound (≤) that the published value is not above.", strings.Join(sources, ", "))
+		t.AddNote("calibration: a number of the platform was fitted to this one, so agreement proves nothing; the others are validation.")
 	}
 	for i, c := range against {
-		t.Note("(%d) The source contradicts itself: %s", i+1, c)
+		t.AddNote("(%d) The source contradicts itself: %s", i+1, c)
 	}
 	return t
 }
 
-// answer returns what was measured, and how far that is from what was published.
-func (p *place) answer(t *doc.Table, r Row) (doc.Cell, string) {
-	x := p.first(r.Mode, r.Quantity)
+// measuredAnswer returns what was measured, and how far that is from what was published.
+func (p *fittedPlace) measuredAnswer(t *doc.Table, r Row) (doc.Cell, string) {
+	x := p.firstRow(r.Mode, r.Quantity)
 	if x == nil || math.IsNaN(x.Value) {
-		return doc.None, format.None
+		return doc.EmptyCell, format.NoNumber
 	}
-	c, v := cell(t, x), x.Value
+	c, v := parameterCell(t, x), x.Value
 	if r.Bytes >= 0 {
 		var ok bool
-		c = p.overhead(t, r.Mode, r.Quantity, r.Bytes)
-		if v, ok = p.at(r.Mode, r.Quantity, r.Bytes); !ok {
-			return doc.None, format.None
+		c = p.overheadCell(t, r.Mode, r.Quantity, r.Bytes)
+		if v, ok = p.overheadAt(r.Mode, r.Quantity, r.Bytes); !ok {
+			return doc.EmptyCell, format.NoNumber
 		}
 	}
 	switch {
@@ -285,13 +286,13 @@ func (p *place) answer(t *doc.Table, r Row) (doc.Cell, string) {
 	return c, format.Percent(100 * (v - r.Low) / r.Low)
 }
 
-// basis says whether agreement means something.
-func basis(r Row, of *platform.Platform, found doc.Cell, mark string) doc.Cell {
+// basisCell says whether agreement means something.
+func basisCell(r Row, of *platform.Platform, found doc.Cell, mark string) doc.Cell {
 	switch {
-	case of == nil || found.Is(doc.None):
-		return doc.Words(format.None + mark).In(doc.Faint)
+	case of == nil || found.Equal(doc.EmptyCell):
+		return doc.TextCell(format.NoNumber + mark).WithTone(doc.Faint)
 	case of.Calibrated(r.Name):
-		return doc.Words(compare.Calibration + mark).In(doc.Faint)
+		return doc.TextCell(compare.Calibration + mark).WithTone(doc.Faint)
 	}
-	return doc.Words(compare.Validation + mark)
+	return doc.TextCell(compare.Validation + mark)
 }

@@ -33,7 +33,7 @@ func TestProtocolTable(t *testing.T) {
 // A library that has rules for collective operations has a table of them.
 func TestAlgorithmTable(t *testing.T) {
 	l := &model.Library{Name: "l"}
-	if n := algorithmTable(toy(), l).Rows(); n != 0 {
+	if n := algorithmTable(toy(), l).CountRows(); n != 0 {
 		t.Errorf("%d rows of a library without such rules", n)
 	}
 	l.Collectives = []model.Collective{

@@ -20,13 +20,13 @@ import (
 type Prediction struct {
 	Mode, Protocol   string // the mode may be empty
 	Bytes            int
-	Sender, Delivery Predicted  // T_s and T_s-r
-	Terms            model.Cost // what they are made of, if more is known than equations (1) to (7)
-	Equations        string     // the sums as the source prints them, or empty
+	Sender, Delivery PredictedTime // T_s and T_s-r
+	Terms            model.Cost    // what they are made of, if more is known than equations (1) to (7)
+	Equations        string        // the sums as the source prints them, or empty
 }
 
-// Predicted is a time, and how it lies to the sizes that were measured.
-type Predicted struct {
+// PredictedTime is a time, and how it lies to the sizes that were measured.
+type PredictedTime struct {
 	unit.Time
 	Range Range
 }
@@ -43,20 +43,20 @@ const (
 	Unknown Range = "unknown" // too far, or without a parameter: there is no time
 )
 
-func (x Predicted) cell(t *doc.Table) doc.Cell {
+func (x PredictedTime) cell(t *doc.Table) doc.Cell {
 	switch x.Range {
 	case Unknown:
-		t.Note("- cannot be predicted: the size is too far from measured sizes, or a parameter is missing.")
-		return doc.None
+		t.AddNote("- cannot be predicted: the size is too far from measured sizes, or a parameter is missing.")
+		return doc.EmptyCell
 	case Inside:
-		return doc.Num(x.Micros())
+		return doc.NumberCell(x.Micros())
 	}
 	if x.Range == Wide {
-		t.Note("! is for a parameter whose interval is wide, half of it more than a fifth of the value, or whose line fits badly.")
+		t.AddNote("! is for a parameter whose interval is wide, half of it more than a fifth of the value, or whose line fits badly.")
 	} else {
-		t.Note("! is for a size between two ranges or outside of all, where nothing was measured.")
+		t.AddNote("! is for a size between two ranges or outside of all, where nothing was measured.")
 	}
-	return doc.Num(x.Micros()).In(doc.Doubt)
+	return doc.NumberCell(x.Micros()).WithTone(doc.Doubt)
 }
 
 // Predictions is a table of T_s and T_s-r, a row a size and two columns a protocol; explained, also
@@ -66,17 +66,17 @@ func Predictions(title string, ps []Prediction, explained bool) *doc.Document {
 	d.AddTables("predictions", title, predictionTable(title, ps))
 	for _, p := range ps {
 		if explained {
-			d.AddTables("terms", "Terms", p.terms("T_s: the sender may go on", p.Terms.Sender, p.Sender.Time), p.terms("T_s-r: the receiver has the message", p.Terms.Delivery, p.Delivery.Time))
+			d.AddTables("terms", "Terms", p.termTable("T_s: the sender may go on", p.Terms.Sender, p.Sender.Time), p.termTable("T_s-r: the receiver has the message", p.Terms.Delivery, p.Delivery.Time))
 		}
 	}
 	return d
 }
 
-// name is the protocol, with the mode if there is one.
-func (p Prediction) name() string { return strings.TrimSpace(p.Mode + " " + p.Protocol) }
+// title is the protocol, with the mode if there is one.
+func (p Prediction) title() string { return strings.TrimSpace(p.Mode + " " + p.Protocol) }
 
-// modeless returns predictions without their mode, if all have the same.
-func modeless(ps []Prediction) []Prediction {
+// withoutCommonMode returns predictions without their mode, if all have the same.
+func withoutCommonMode(ps []Prediction) []Prediction {
 	out := slices.Clone(ps)
 	for i := range out {
 		if out[i].Mode != ps[0].Mode {
@@ -95,8 +95,8 @@ func predictionTable(title string, ps []Prediction) *doc.Table {
 	of := map[string][]string{} // names by sum
 	var sizes []int
 	at := map[string]map[int]Prediction{}
-	for _, p := range modeless(ps) {
-		n := p.name()
+	for _, p := range withoutCommonMode(ps) {
+		n := p.title()
 		if at[n] == nil {
 			at[n] = map[int]Prediction{}
 			names = append(names, n)
@@ -111,49 +111,49 @@ func predictionTable(title string, ps []Prediction) *doc.Table {
 	}
 	for _, sum := range sums {
 		if sum != "" {
-			t.Note("%s: %s.", strings.Join(of[sum], ", "), sum)
+			t.AddNote("%s: %s.", strings.Join(of[sum], ", "), sum)
 		}
 	}
 	slices.Sort(sizes)
 	for _, k := range slices.Compact(sizes) {
-		row := []doc.Cell{doc.Count(k)}
+		row := []doc.Cell{doc.CountCell(k)}
 		for _, n := range names {
 			p, ok := at[n][k]
 			if !ok {
-				row = append(row, doc.None, doc.None)
+				row = append(row, doc.EmptyCell, doc.EmptyCell)
 				continue
 			}
 			row = append(row, p.Sender.cell(t), p.Delivery.cell(t))
 		}
-		t.Add(row...)
+		t.AddRow(row...)
 	}
 	return t
 }
 
-// terms is the table of a sum.
-func (p Prediction) terms(what string, sum model.Terms, total unit.Time) *doc.Table {
-	t := &doc.Table{Name: "terms", Title: fmt.Sprintf("%s, %s, %s", what, p.name(), format.Size(p.Bytes)), Columns: []doc.Column{
+// termTable is the table of a sum.
+func (p Prediction) termTable(what string, sum model.Terms, total unit.Time) *doc.Table {
+	t := &doc.Table{Name: "terms", Title: fmt.Sprintf("%s, %s, %s", what, p.title(), format.Size(p.Bytes)), Columns: []doc.Column{
 		{Head: "message", Key: true}, {Head: "what", Key: true}, {Head: "us", Kind: doc.Number}, {Head: "whose time"}, {Head: "how"}}}
 	times := []string{total.MicrosString()}
 	for _, x := range sum {
 		times = append(times, x.Time.MicrosString())
 	}
-	align(times)
+	alignDecimals(times)
 	for i, x := range sum {
 		step := string(x.Step)
 		if step == "" {
 			step = "the call"
 		}
-		t.Add(doc.Words(step), doc.Words(x.Name), doc.Words(times[i+1]), doc.Words(x.Where.String()), doc.Words(x.String()))
+		t.AddRow(doc.TextCell(step), doc.TextCell(x.Name), doc.TextCell(times[i+1]), doc.TextCell(x.Where.String()), doc.TextCell(x.String()))
 	}
 	if len(sum) > 0 {
-		t.Add(doc.Words(""), doc.Words("sum").In(doc.Strong), doc.Words(times[0]).In(doc.Strong), doc.Words(""), doc.Words(""))
+		t.AddRow(doc.TextCell(""), doc.TextCell("sum").WithTone(doc.Strong), doc.TextCell(times[0]).WithTone(doc.Strong), doc.TextCell(""), doc.TextCell(""))
 	}
 	return t
 }
 
-// align adds zeros, so that all numbers have as many places.
-func align(numbers []string) {
+// alignDecimals adds zeros, so that all numbers have as many places.
+func alignDecimals(numbers []string) {
 	places := func(s string) int {
 		_, frac, _ := strings.Cut(s, ".")
 		return len(frac)
@@ -175,7 +175,7 @@ func Comparisons(cs []compare.Comparison) *doc.Document {
 	d := &doc.Document{Title: "Predicted and measured times", Files: []doc.File{comparisonFile(cs)}}
 	d.AddTables("comparisons", d.Title, comparisonTables(cs)...)
 	if s, ok := compare.Summarize(cs); ok {
-		d.Add(doc.Section{ID: "use", Title: "How far the predictions are off", Text: []string{s.String()}})
+		d.AddSection(doc.Section{ID: "use", Title: "How far the predictions are off", Text: []string{s.String()}})
 	}
 	return d
 }
@@ -192,27 +192,27 @@ const errorNote = "error is (predicted − measured) / measured."
 func comparisonTables(cs []compare.Comparison) []*doc.Table {
 	var all doc.Tables
 	for _, c := range cs {
-		t := all.Titled("Predicted and measured times of "+format.Place(c.Platform, c.Library, c.Place), func() *doc.Table {
+		t := all.TableTitled("Predicted and measured times of "+format.PlaceName(c.Platform, c.Library, c.Place), func() *doc.Table {
 			return &doc.Table{Name: "comparisons", Notes: []string{errorNote}, Columns: []doc.Column{
 				{Head: "bytes", Key: true, Kind: doc.Number}, {Head: "predicted\nus", Kind: doc.Number}, {Head: "measured\nus", Kind: doc.Number},
 				{Head: "error\n%", Kind: doc.Number}, {Head: "basis"}}}
 		})
-		t.Group(c.Quantity + protocolSuffix(c.Protocol))
+		t.BeginGroup(c.Quantity + protocolSuffix(c.Protocol))
 		if q, _, _ := strings.Cut(c.Quantity, "("); q == sample.TimerSender || q == sample.TimerOneWay {
 			if strings.HasSuffix(c.Quantity, BySteps) {
-				t.Note("Rows by steps add up every step in the platform file.")
+				t.AddNote("Rows by steps add up every step in the platform file.")
 			} else if c.Protocol == "" || c.Protocol == "auto" {
-				t.Note("T_s and T_sr of calls whose protocol the library chose are predicted by o_s and T of the call.")
+				t.AddNote("T_s and T_sr of calls whose protocol the library chose are predicted by o_s and T of the call.")
 			} else {
-				t.Note("T_s and T_sr are predicted by equations (1) to (7), which leave out what calls, matching and copies cost.")
+				t.AddNote("T_s and T_sr are predicted by equations (1) to (7), which leave out what calls, matching and copies cost.")
 			}
 		}
 		tone := doc.Normal
 		if c.Basis == compare.Calibration {
 			tone = doc.Faint
-			t.Note("calibration: the prediction uses a number that was fitted to this one, so agreement proves nothing.")
+			t.AddNote("calibration: the prediction uses a number that was fitted to this one, so agreement proves nothing.")
 		}
-		t.Add(doc.Count(c.Bytes), doc.Words(format.Number(c.Predicted)).In(tone), doc.Words(format.Number(c.Measured)).In(tone), doc.Words(format.Percent(c.Error)).In(tone), doc.Words(c.Basis).In(tone))
+		t.AddRow(doc.CountCell(c.Bytes), doc.TextCell(format.Number(c.Predicted)).WithTone(tone), doc.TextCell(format.Number(c.Measured)).WithTone(tone), doc.TextCell(format.Percent(c.Error)).WithTone(tone), doc.TextCell(c.Basis).WithTone(tone))
 	}
 	return all
 }
@@ -224,77 +224,79 @@ func protocolSuffix(protocol string) string {
 	return " of " + protocol
 }
 
-// Collective is what the algorithms of an operation take.
-type Collective struct {
+// PredictedCollective is what the algorithms of an operation take.
+type PredictedCollective struct {
 	Operation  string
 	Sizes      []int // bytes
-	Algorithms []CollectiveAlgorithm
-	Unfit      []*collective.Algorithm // which cannot serve these ranks
+	Algorithms []PredictedAlgorithm
+	Unsuited   []*collective.Algorithm // which cannot serve these ranks
 }
 
-// CollectiveAlgorithm is what one takes, by size.
-type CollectiveAlgorithm struct {
-	Name      string
-	Disorders bool // for operations that commute only
-	Costs     []collective.Cost
-	Ranges    []Range // how the longest message lies to the sizes that were measured
+// PredictedAlgorithm is what one takes, by size.
+type PredictedAlgorithm struct {
+	Name          string
+	ReordersRanks bool // for operations that commute only
+	Costs         []collective.Cost
+	Ranges        []Range // how the longest message lies to the sizes that were measured
 }
 
-// at returns the time at a size.
-func (a CollectiveAlgorithm) at(i int) Predicted { return Predicted{a.Costs[i].Last, a.Ranges[i]} }
+// timeAt returns the time at a size.
+func (a PredictedAlgorithm) timeAt(i int) PredictedTime {
+	return PredictedTime{a.Costs[i].Last, a.Ranges[i]}
+}
 
 // Collectives is what a model says of algorithms: a table of each operation, a row a size and a
 // column an algorithm, the fastest of each row marked. caveats say how far to trust the model.
-func Collectives(title string, all []Collective, caveats ...string) *doc.Document {
+func Collectives(title string, all []PredictedCollective, caveats ...string) *doc.Document {
 	d := &doc.Document{Title: "Collective operations of " + title}
 	for _, c := range all {
 		d.AddTables(c.Operation, c.Operation, c.table(title))
 	}
-	d.Add(doc.Section{ID: "trust", Title: "How far to trust it", Items: caveats})
+	d.AddSection(doc.Section{ID: "trust", Title: "How far to trust it", Items: caveats})
 	return d
 }
 
-func (c Collective) table(title string) *doc.Table {
+func (c PredictedCollective) table(title string) *doc.Table {
 	t := &doc.Table{Name: c.Operation, Title: c.Operation + " of " + title, Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}, {Head: "fastest"}, {Head: "near ties", Kind: doc.Prose}}}
-	t.Note("Near ties are at most %d %% slower than the fastest by the model.", wide)
+	t.AddNote("Near ties are at most %d %% slower than the fastest by the model.", maxModelError)
 	for _, a := range c.Algorithms {
 		name := a.Name
-		if a.Disorders {
+		if a.ReordersRanks {
 			name += "*"
-			t.Note("* combines in another order than that of ranks: for commutative operations only.")
+			t.AddNote("* combines in another order than that of ranks: for commutative operations only.")
 		}
 		t.Columns = append(t.Columns, doc.Column{Head: name + "\nus", Kind: doc.Number})
 	}
 	for i, k := range c.Sizes {
-		known := slices.DeleteFunc(slices.Clone(c.Algorithms), func(a CollectiveAlgorithm) bool { return a.Ranges[i] == Unknown })
-		slices.SortStableFunc(known, func(a, b CollectiveAlgorithm) int { return cmp.Compare(a.Costs[i].Last, b.Costs[i].Last) })
+		known := slices.DeleteFunc(slices.Clone(c.Algorithms), func(a PredictedAlgorithm) bool { return a.Ranges[i] == Unknown })
+		slices.SortStableFunc(known, func(a, b PredictedAlgorithm) int { return cmp.Compare(a.Costs[i].Last, b.Costs[i].Last) })
 		var best string
 		var ties []string
 		for n, a := range known {
 			if n == 0 {
 				best = a.Name
-			} else if 100*a.Costs[i].Last <= (100+wide)*known[0].Costs[i].Last {
+			} else if 100*a.Costs[i].Last <= (100+maxModelError)*known[0].Costs[i].Last {
 				ties = append(ties, a.Name)
 			}
 		}
-		row := []doc.Cell{doc.Bytes(k), doc.Words(cmp.Or(best, format.None)), doc.Words(cmp.Or(strings.Join(ties, ", "), format.None))}
+		row := []doc.Cell{doc.BytesCell(k), doc.TextCell(cmp.Or(best, format.NoNumber)), doc.TextCell(cmp.Or(strings.Join(ties, ", "), format.NoNumber))}
 		for _, a := range c.Algorithms {
-			x := a.at(i).cell(t)
+			x := a.timeAt(i).cell(t)
 			if a.Name == best && a.Ranges[i] == Inside {
 				x.Tone = doc.Strong
 			}
 			row = append(row, x)
 		}
-		t.Add(row...)
+		t.AddRow(row...)
 	}
-	for _, a := range c.Unfit {
+	for _, a := range c.Unsuited {
 		var names []string
-		for _, b := range c.Unfit {
+		for _, b := range c.Unsuited {
 			if b.Needs() == a.Needs() {
 				names = append(names, b.Name)
 			}
 		}
-		t.Note("Only for %s: %s.", a.Needs(), strings.Join(names, ", "))
+		t.AddNote("Only for %s: %s.", a.Needs(), strings.Join(names, ", "))
 	}
 	noteBlocks(t, c.Operation)
 	return t

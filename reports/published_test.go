@@ -34,7 +34,7 @@ func papers() Published {
 
 // What is measured is set beside the right number, and differs by so much.
 func TestAnswer(t *testing.T) {
-	p := places(example())[0]
+	p := fittedPlaces(example())[0]
 	p.rows = append(p.rows, params.Parameter{Name: "P", From: -1, To: -1, Value: 8, Low: 8, High: 8, Unit: params.Count})
 	for _, x := range []struct {
 		row  Row
@@ -52,11 +52,11 @@ func TestAnswer(t *testing.T) {
 		{Row{Quantity: "P", Low: 4, High: 4, Bytes: -1}, "+100.0"},
 		{Row{Quantity: "H", Low: 2, High: 2, Bytes: -1}, "-"},
 	} {
-		if _, got := p.answer(&doc.Table{}, x.row); got != x.want {
+		if _, got := p.measuredAnswer(&doc.Table{}, x.row); got != x.want {
 			t.Errorf("%+v: %s, want %s", x.row, got, x.want)
 		}
 	}
-	if v, ok := p.at("isend", "o_s", 100); !ok || math.Abs(v-30.8) > 1e-9 {
+	if v, ok := p.overheadAt("isend", "o_s", 100); !ok || math.Abs(v-30.8) > 1e-9 {
 		t.Errorf("o_s(100) = %v, %v", v, ok)
 	}
 }
@@ -64,9 +64,9 @@ func TestAnswer(t *testing.T) {
 // Each place of a library has its own numbers, and another library has none.
 func TestPlaces(t *testing.T) {
 	for _, x := range []struct{ library, at, want string }{{"mpich", "inter", "L us H"}, {"mpich", "intra", "s us P"}, {"chimp", "inter", ""}} {
-		p := &place{platform: "convex", library: x.library, place: x.at}
+		p := &fittedPlace{platform: "convex", library: x.library, place: x.at}
 		var got []string
-		for _, g := range p.against(papers(), nil).Groups {
+		for _, g := range p.publishedTable(papers(), nil).Groups {
 			for _, r := range g.Rows {
 				got = append(got, r[0].Text)
 			}

@@ -45,111 +45,111 @@ type Report struct {
 // Document is the report on samples: parameters, charts, predictions, published values, warnings,
 // and where all of it is from.
 func (r Report) Document() *doc.Document {
-	ps := places(r.Result)
+	ps := fittedPlaces(r.Result)
 	d := &doc.Document{Title: r.Title, Footer: "Made by loggp from the facts and samples above.", Files: []doc.File{parameterFile(r.Result.Parameters), warningsFile(r.Result.Warnings)}}
 	if d.Title == "" {
 		var names []string
 		for _, x := range ps {
-			names = appendNew(names, format.Place(x.platform, x.library, ""))
+			names = appendNew(names, format.PlaceName(x.platform, x.library, ""))
 		}
-		if n := len(names) - fewSubjects; n > 1 {
-			names = append(names[:fewSubjects:fewSubjects], fmt.Sprintf("and %d more", n))
+		if n := len(names) - maxSingleSubjects; n > 1 {
+			names = append(names[:maxSingleSubjects:maxSingleSubjects], fmt.Sprintf("and %d more", n))
 		}
 		d.Title = "Communication performance of " + strings.Join(names, "; ")
 	}
 	if r.Samples != nil {
-		d.Lead = append(d.Lead, ran(r.Samples))
+		d.Lead = append(d.Lead, measuredSentence(r.Samples))
 	}
-	d.Keys = r.keys(ps)
-	all := r.subjects(ps)
+	d.Keys = r.keyNumbers(ps)
+	all := r.reportSubjects(ps)
 	var machines []sample.Machine
 	if r.Samples != nil {
 		machines = []sample.Machine{{Files: r.Files, Set: r.Samples}}
 	}
-	performance(d, all, machines, r.Comparisons, r.Contrast)
-	d.Add(tiersSection(r.Result.Tiers))
+	addPerformance(d, all, machines, r.Comparisons, r.Contrast)
+	d.AddSection(tiersSection(r.Result.Tiers))
 	s := doc.Section{ID: "parameters", Title: "Parameters by mode"}
 	pieces := doc.Section{ID: "ranges", Title: "Ranges of sizes", PageOnly: true}
 	for _, x := range ps {
-		s.Tables, pieces.Tables = append(s.Tables, x.parameters(), x.latencies(), x.eagerLimits()), append(pieces.Tables, x.pieces())
+		s.Tables, pieces.Tables = append(s.Tables, x.parameterTable(), x.latencyTable(), x.eagerLimitTable()), append(pieces.Tables, x.pieceTable())
 	}
 	if c := r.Contrast; c != nil {
 		d.Files = append(d.Files, tableFile(c))
 		d.AddTables("contrast", "Side by side", sizedTable(c, nil), parameterTable(c), fasterTable(c))
 	}
-	d.Add(s)
+	d.AddSection(s)
 	pieces.Text = []string{"Overheads are fitted by a straight line over each range of sizes; where a range ends, something changes, such as the protocol. " +
 		"Times marked ! are not on a line, or rest on too few samples. Behaviour between the last size of a range and the first of the next was not measured."}
-	d.Add(pieces)
+	d.AddSection(pieces)
 	charts := r.Charts
-	if len(ps) <= fewSubjects {
+	if len(ps) <= maxSingleSubjects {
 		charts = append(Charts(r.Result, r.Comparisons), charts...)
 	}
-	d.Add(doc.Section{ID: "charts", Title: "Charts by mode and protocol", Short: "Charts", Figures: doc.Figures(doc.Narrow, charts...)})
+	d.AddSection(doc.Section{ID: "charts", Title: "Charts by mode and protocol", Short: "Charts", Figures: doc.Figures(doc.Narrow, charts...)})
 	if len(r.Comparisons) > 0 {
 		d.Files = append(d.Files, comparisonFile(r.Comparisons))
 		d.AddTables("comparisons", "Predicted and measured times", comparisonTables(r.Comparisons)...)
 	}
 	var published []*doc.Table
 	for _, x := range ps {
-		published = append(published, x.against(r.Published, r.known(x.platform)))
+		published = append(published, x.publishedTable(r.Published, r.findPlatform(x.platform)))
 	}
 	d.AddTables("published", "Published and measured", published...)
-	d.Add(warnings(r.Result.Warnings))
+	d.AddSection(warningSection(r.Result.Warnings))
 	basis := doc.Section{ID: "platforms", Title: "Basis of the platform's numbers", PageOnly: true}
 	for _, x := range r.Platforms {
 		basis.Tables = append(basis.Tables, platformTables(x)...)
 	}
-	d.Add(basis)
+	d.AddSection(basis)
 	if r.Samples != nil {
-		provenance(d, machines, nil)
+		addProvenance(d, machines, nil)
 	}
-	d.Add(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: glossary})
+	d.AddSection(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: glossary})
 	return d
 }
 
-// performance adds what the reports on samples begin with, of emulated machines as of real ones:
+// addPerformance adds what the reports on samples begin with, of emulated machines as of real ones:
 // what a message costs, latency and bandwidth, overheads, and where calls that do not block pay.
 // The table may be nil.
-func performance(d *doc.Document, all []subject, machines []sample.Machine, cs []compare.Comparison, table *compare.Table) {
-	d.Answer, d.Front = costs(all), doc.Figures(doc.Across, ways(all, cs))
-	messages := doc.Section{ID: "messages", Title: "Latency and bandwidth", Figures: doc.Figures(doc.Alone, rates(all))}
+func addPerformance(d *doc.Document, all []subject, machines []sample.Machine, cs []compare.Comparison, table *compare.Table) {
+	d.Answer, d.Front = costSentence(all), doc.Figures(doc.Across, oneWayChart(all, cs))
+	messages := doc.Section{ID: "messages", Title: "Latency and bandwidth", Figures: doc.Figures(doc.Alone, bandwidthChart(all))}
 	for i := range all {
 		for _, m := range machines {
-			if t := all[i].performance(m.Set); t.Rows() > 0 {
+			if t := all[i].performanceTable(m.Set); t.CountRows() > 0 {
 				messages.Tables = append(messages.Tables, t)
 				break
 			}
 		}
 	}
-	d.Add(messages)
-	d.Add(doc.Section{ID: "overheads", Title: "Overheads", Figures: doc.Figures(doc.Half, overheadChart(all, "o_s"), overheadChart(all, "o_r"))})
+	d.AddSection(messages)
+	d.AddSection(doc.Section{ID: "overheads", Title: "Overheads", Figures: doc.Figures(doc.Half, overheadChart(all, "o_s"), overheadChart(all, "o_r"))})
 	if table == nil {
 		return
 	}
-	overlap := doc.Section{ID: "overlap", Title: "Where non-blocking calls pay", Tables: []*doc.Table{overlapTable(named(table)), freeTable(table, all)}}
-	if len(all) <= 2*fewSubjects {
-		overlap.Figures = doc.Figures(doc.Narrow, freeCharts(table, all)...)
+	overlap := doc.Section{ID: "overlap", Title: "Where non-blocking calls pay", Tables: []*doc.Table{overlapTable(nameTransports(table)), overlapShareTable(table, all)}}
+	if len(all) <= 2*maxSingleSubjects {
+		overlap.Figures = doc.Figures(doc.Narrow, overlapShareCharts(table, all)...)
 	}
-	d.Add(overlap)
+	d.AddSection(overlap)
 }
 
-// subjects returns the places of the samples in the order of the comparison, with the names that it
-// gives them.
-func (r Report) subjects(ps []*place) []subject {
+// reportSubjects returns the places of the samples in the order of the comparison, with the names
+// that it gives them.
+func (r Report) reportSubjects(ps []*fittedPlace) []subject {
 	var all []subject
 	for _, p := range ps {
-		x := subject{place: p, name: p.String(), at: len(all), launches: 1}
+		x := subject{fittedPlace: p, name: p.String(), at: len(all), launches: 1}
 		if r.Contrast != nil {
 			for i, y := range r.Contrast.Subjects {
 				if y.Platform == p.platform && y.Library == p.library && y.Place == p.place {
-					x.name, x.at = transport(y.Platform, y.Library, y.Name), i
+					x.name, x.at = transportName(y.Platform, y.Library, y.Name), i
 				}
 			}
 		}
 		if r.Samples != nil {
 			m := sample.Machine{Files: r.Files, Set: r.Samples}
-			x.facts, x.launches = factsOf(m, compare.Subject{Platform: p.platform, Library: p.library, Place: p.place}), launchesOf(m, p.platform, p.library, p.place)
+			x.facts, x.launches = subjectFacts(m, compare.Subject{Platform: p.platform, Library: p.library, Place: p.place}), countLaunches(m, p.platform, p.library, p.place)
 		}
 		all = append(all, x)
 	}
@@ -157,8 +157,8 @@ func (r Report) subjects(ps []*place) []subject {
 	return all
 }
 
-// costs answers in a sentence what a message costs, or "" if no round trips were measured.
-func costs(all []subject) string {
+// costSentence answers in a sentence what a message costs, or "" if no round trips were measured.
+func costSentence(all []subject) string {
 	type cost struct {
 		*subject
 		small, large curve.Point
@@ -166,7 +166,7 @@ func costs(all []subject) string {
 	var known []cost
 	from, to := -1, -1
 	for i := range all {
-		c := all[i].curve(all[i].main(), sample.TimerRTT)
+		c := all[i].timerCurve(all[i].mainMode(), sample.TimerRTT)
 		if c == nil || len(c.Points) == 0 {
 			continue
 		}
@@ -176,7 +176,7 @@ func costs(all []subject) string {
 			for _, p := range half {
 				sizes = append(sizes, p.Bytes)
 			}
-			from, to = nearest(sizes, 8)[0], sizes[len(sizes)-1]
+			from, to = nearestSizes(sizes, 8)[0], sizes[len(sizes)-1]
 		}
 		x := cost{subject: &all[i]}
 		a, b := slices.IndexFunc(half, func(p curve.Point) bool { return p.Bytes == from }), slices.IndexFunc(half, func(p curve.Point) bool { return p.Bytes == to })
@@ -191,46 +191,46 @@ func costs(all []subject) string {
 	takes := func(at func(cost) curve.Point) string {
 		var words []string
 		for _, x := range known {
-			words = append(words, format.Micros(at(x).Value)+" ("+x.name+")")
+			words = append(words, format.MicrosWithUnit(at(x).Value)+" ("+x.name+")")
 		}
-		if len(known) > fewSubjects {
+		if len(known) > maxSingleSubjects {
 			order := func(a, b cost) int { return cmp.Compare(at(a).Value, at(b).Value) }
 			least, most := slices.MinFunc(known, order), slices.MaxFunc(known, order)
-			return fmt.Sprintf("from %s (%s) to %s (%s)", format.Micros(at(least).Value), least.name, format.Micros(at(most).Value), most.name)
+			return fmt.Sprintf("from %s (%s) to %s (%s)", format.MicrosWithUnit(at(least).Value), least.name, format.MicrosWithUnit(at(most).Value), most.name)
 		}
 		if len(known) == 1 {
-			return format.Micros(at(known[0]).Value)
+			return format.MicrosWithUnit(at(known[0]).Value)
 		}
 		return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 	}
 	small, large := func(x cost) curve.Point { return x.small }, func(x cost) curve.Point { return x.large }
 	text := fmt.Sprintf("A message of %s takes %s one way", format.Size(from), takes(small))
 	if len(known) == 1 {
-		if busy, ok := known[0].place.at(known[0].main(), "o_s", from); ok {
-			text += fmt.Sprintf(" and keeps the sender's processor busy for %s", format.Micros(busy))
+		if busy, ok := known[0].fittedPlace.overheadAt(known[0].mainMode(), "o_s", from); ok {
+			text += fmt.Sprintf(" and keeps the sender's processor busy for %s", format.MicrosWithUnit(busy))
 		}
 	}
 	if to > from {
 		text += fmt.Sprintf("; one of %s takes %s", format.Size(to), takes(large))
 		if len(known) == 1 && known[0].large.Value > 0 {
-			text += ", which is " + amount(float64(to)/known[0].large.Value, compare.MegabytesPerSecond)
+			text += ", which is " + formatAmount(float64(to)/known[0].large.Value, compare.MegabytesPerSecond)
 		}
 	}
 	return text + "."
 }
 
-// keys are the most important parameters, and how many warnings there are.
-func (r Report) keys(ps []*place) []doc.Key {
+// keyNumbers are the most important parameters, and how many warnings there are.
+func (r Report) keyNumbers(ps []*fittedPlace) []doc.Key {
 	var out []doc.Key
 	for _, x := range ps {
 		for _, p := range x.rows {
 			if p.Unit == params.Count && !math.IsNaN(p.Value) {
-				out = append(out, doc.Key{Name: p.Name, Value: cell(&doc.Table{}, &p).Text, Note: map[string]string{"H": "groups of ranks", "P": "ranks of a group"}[p.Name] + ", " + x.String()})
+				out = append(out, doc.Key{Name: p.Name, Value: parameterCell(&doc.Table{}, &p).Text, Note: map[string]string{"H": "groups of ranks", "P": "ranks of a group"}[p.Name] + ", " + x.String()})
 			}
 		}
 	}
 	for _, x := range ps {
-		out = append(out, x.keys(len(ps) > 1)...)
+		out = append(out, x.keyNumbers(len(ps) > 1)...)
 	}
 	return append(out, warningKey(len(r.Result.Warnings)))
 }
@@ -239,8 +239,8 @@ func warningKey(n int) doc.Key {
 	return doc.Key{Name: "warnings", Value: fmt.Sprint(n), Note: map[bool]string{true: "none: nothing looked doubtful", false: "see below what they concern"}[n == 0]}
 }
 
-// known returns the platform of the name, or nil.
-func (r Report) known(name string) *platform.Platform {
+// findPlatform returns the platform of the name, or nil.
+func (r Report) findPlatform(name string) *platform.Platform {
 	for _, x := range r.Platforms {
 		if x.Machine.Name == name {
 			return x
@@ -249,8 +249,8 @@ func (r Report) known(name string) *platform.Platform {
 	return nil
 }
 
-// ran says what was run.
-func ran(sets ...*sample.Set) string {
+// measuredSentence says what was run.
+func measuredSentence(sets ...*sample.Set) string {
 	var platforms, libraries, clocks, modes, protocols []string
 	var sizes []int
 	launches, samples := 0, 0
@@ -269,7 +269,7 @@ func ran(sets ...*sample.Set) string {
 	text := fmt.Sprintf("Platform %s, library %s, %s clock. %d samples of %s at %d sizes", strings.Join(platforms, ", "), strings.Join(libraries, ", "),
 		strings.Join(clocks, " and "), samples, strings.Join(modes, ", "), len(sizes))
 	if len(sizes) > 0 {
-		text += " from " + format.Sizes(sizes[0], sizes[len(sizes)-1])
+		text += " from " + format.SizeRange(sizes[0], sizes[len(sizes)-1])
 	}
 	if len(protocols) > 0 {
 		text += ", protocol " + strings.Join(protocols, ", ")
@@ -280,8 +280,8 @@ func ran(sets ...*sample.Set) string {
 	return text + "."
 }
 
-// keys are the most important parameters.
-func (p *place) keys(named bool) []doc.Key {
+// keyNumbers are the most important parameters.
+func (p *fittedPlace) keyNumbers(named bool) []doc.Key {
 	var out []doc.Key
 	note := func(s string) string {
 		if named {
@@ -291,9 +291,9 @@ func (p *place) keys(named bool) []doc.Key {
 	}
 	t := &doc.Table{}
 	for _, q := range []struct{ name, mode string }{{"o_s", "isend"}, {"o_s", "send"}, {"o_r", "send"}, {"o_s", "message"}, {"o_r", "message"}} {
-		for _, k := range p.sizes() {
-			if c := p.overhead(t, q.mode, q.name, k); !c.Is(doc.None) {
-				out = append(out, doc.Key{Name: q.name + " " + q.mode, Value: c.Marked("us"), Note: note(format.Size(k))})
+		for _, k := range p.shownSizes() {
+			if c := p.overheadCell(t, q.mode, q.name, k); !c.Equal(doc.EmptyCell) {
+				out = append(out, doc.Key{Name: q.name + " " + q.mode, Value: c.TextWithMark("us"), Note: note(format.Size(k))})
 			}
 		}
 		if len(out) >= 6 {
@@ -301,14 +301,14 @@ func (p *place) keys(named bool) []doc.Key {
 		}
 	}
 	for _, mode := range []string{"ssend", "message"} {
-		if x := p.first(mode, "L"); x != nil {
-			out = append(out, doc.Key{Name: "L", Value: cell(t, x).Marked("us"), Note: note(mode + ", an upper bound")})
+		if x := p.firstRow(mode, "L"); x != nil {
+			out = append(out, doc.Key{Name: "L", Value: parameterCell(t, x).TextWithMark("us"), Note: note(mode + ", an upper bound")})
 			break
 		}
 	}
 	for _, mode := range []string{"send", "message"} {
-		if x := p.first(mode, "G"); x != nil {
-			out = append(out, doc.Key{Name: "1/G", Value: rate(t, x).Marked("MB/s"), Note: note(mode)})
+		if x := p.firstRow(mode, "G"); x != nil {
+			out = append(out, doc.Key{Name: "1/G", Value: bandwidthCell(t, x).TextWithMark("MB/s"), Note: note(mode)})
 			break
 		}
 	}

@@ -20,33 +20,33 @@ import (
 // subject is one of several that a report sets side by side: a platform, library, place or
 // transport.
 type subject struct {
-	*place                   // its parameters and curves
-	name     string          // short: shm, Open MPI 4.1.4
-	at       int             // among the subjects: its colour and shape
-	facts    [][]sample.Fact // of each of its files
-	launches int
+	*fittedPlace                 // its parameters and curves
+	name         string          // short: shm, Open MPI 4.1.4
+	at           int             // among the subjects: its colour and shape
+	facts        [][]sample.Fact // of each of its files
+	launches     int
 }
 
-// style is how points of calls that block look, or, with dashed, of those that do not.
-func (s *subject) style(dashed bool) chart.Style {
-	x := styleOf(s.at)
+// pointStyle is how points of calls that block look, or, with dashed, of those that do not.
+func (s *subject) pointStyle(dashed bool) chart.Style {
+	x := subjectStyle(s.at)
 	if dashed {
 		x.Glyph, x.Dashed = chart.Hollow[s.at%len(chart.Hollow)], true
 	}
 	return x
 }
 
-// styleOf is how the one of a number looks among several. Those that would have a colour again are
-// grey: few stand out, and any of the others does if a reader points at its name.
-func styleOf(i int) chart.Style {
+// subjectStyle is how the one of a number looks among several. Those that would have a colour again
+// are grey: few stand out, and any of the others does if a reader points at its name.
+func subjectStyle(i int) chart.Style {
 	if i >= len(chart.Palette) {
 		return chart.Style{Color: chart.Gray, Glyph: chart.Solid[i%len(chart.Solid)]}
 	}
 	return chart.Style{Color: chart.Palette[i%len(chart.Palette)], Glyph: chart.Solid[i%len(chart.Solid)]}
 }
 
-// transport returns the short name of a subject: of an MPI that of its library.
-func transport(platform, library, name string) string {
+// transportName returns the short name of a subject: of an MPI that of its library.
+func transportName(platform, library, name string) string {
 	if platform != "mpi" {
 		return name
 	}
@@ -57,8 +57,8 @@ func transport(platform, library, name string) string {
 	return name
 }
 
-// factsOf returns the facts of the files that have samples of a subject.
-func factsOf(m sample.Machine, x compare.Subject) [][]sample.Fact {
+// subjectFacts returns the facts of the files that have samples of a subject.
+func subjectFacts(m sample.Machine, x compare.Subject) [][]sample.Fact {
 	var files []int
 	for _, s := range m.Series {
 		if s.Platform == x.Platform && s.Library == x.Library && s.Place == x.Place {
@@ -74,21 +74,22 @@ func factsOf(m sample.Machine, x compare.Subject) [][]sample.Fact {
 	return out
 }
 
-// imported says whether another tool has measured all of it.
-func (s *subject) imported() bool {
+// isImported says whether another tool has measured all of it.
+func (s *subject) isImported() bool {
 	return len(s.facts) > 0 && !slices.ContainsFunc(s.facts, func(facts []sample.Fact) bool {
 		return !slices.ContainsFunc(facts, func(f sample.Fact) bool { return f.Key == sample.ImportedAsFact })
 	})
 }
 
-// onceMeasured notes that the variation between launches is unknown for subjects with one launch.
-func onceMeasured(all []subject) string {
+// singleLaunchNote notes that the variation between launches is unknown for subjects with one
+// launch.
+func singleLaunchNote(all []subject) string {
 	var names []string
 	advice := ""
 	for i := range all {
 		if all[i].launches == 1 {
 			names = append(names, all[i].name)
-			if !all[i].imported() {
+			if !all[i].isImported() {
 				advice = ": measure several"
 			}
 		}
@@ -99,9 +100,9 @@ func onceMeasured(all []subject) string {
 	return strings.Join(names, ", ") + ": of one launch only. What another one would show is not in the intervals" + advice + "."
 }
 
-// fact returns what the files of a subject say under the first of some keys that any of them has,
-// each answer once.
-func (s *subject) fact(keys ...string) string {
+// factValues returns what the files of a subject say under the first of some keys that any of them
+// has, each answer once.
+func (s *subject) factValues(keys ...string) string {
 	for _, key := range keys {
 		var answers []string
 		for _, facts := range s.facts {
@@ -118,10 +119,10 @@ func (s *subject) fact(keys ...string) string {
 	return ""
 }
 
-// answers returns what the facts of subjects are under some keys: the subjects with each.
-func answers(all []subject, keys ...string) (g grouped) {
+// factAnswers returns what the facts of subjects are under some keys: the subjects with each.
+func factAnswers(all []subject, keys ...string) (g wordGroups) {
 	for i := range all {
-		if v := all[i].fact(keys...); v != "" {
+		if v := all[i].factValues(keys...); v != "" {
 			g.add(v, all[i].name)
 		}
 	}
@@ -136,21 +137,21 @@ func appendNew[T comparable](list []T, x T) []T {
 	return append(list, x)
 }
 
-// grouped is words under keys, each once, in the order in which they came.
-type grouped struct {
+// wordGroups is words under keys, each once, in the order in which they came.
+type wordGroups struct {
 	keys  []string
 	words map[string][]string
 }
 
-func (g *grouped) add(key, word string) {
+func (g *wordGroups) add(key, word string) {
 	if g.words == nil {
 		g.words = map[string][]string{}
 	}
 	g.keys, g.words[key] = appendNew(g.keys, key), appendNew(g.words[key], word)
 }
 
-// list lists the keys, each with its words in parentheses.
-func (g *grouped) list(between string) string {
+// join lists the keys, each with its words in parentheses.
+func (g *wordGroups) join(between string) string {
 	var out []string
 	for _, k := range g.keys {
 		out = append(out, k+" ("+strings.Join(g.words[k], between)+")")
@@ -158,8 +159,8 @@ func (g *grouped) list(between string) string {
 	return strings.Join(out, ", ")
 }
 
-// launchesOf returns how many launches a library has in a place of a machine; "": in any.
-func launchesOf(m sample.Machine, platform, library, place string) int {
+// countLaunches returns how many launches a library has in a place of a machine; "": in any.
+func countLaunches(m sample.Machine, platform, library, place string) int {
 	n := 1
 	for _, y := range m.Series {
 		if y.Platform == platform && y.Library == library && (y.Place == place || place == "") {
@@ -169,25 +170,25 @@ func launchesOf(m sample.Machine, platform, library, place string) int {
 	return n
 }
 
-// main is the mode that is shown first of a transport: blocking standard sends, or else low-level
-// messages.
-func (s *subject) main() string {
+// mainMode is the mode that is shown first of a transport: blocking standard sends, or else
+// low-level messages.
+func (s *subject) mainMode() string {
 	for _, timer := range []string{sample.TimerRTT, sample.Timer11, sample.TimerStream, sample.TimerTrain} {
-		if s.curve("send", timer) != nil {
+		if s.timerCurve("send", timer) != nil {
 			return "send"
 		}
 	}
 	return "message"
 }
 
-// limits returns the sizes from which on a library says that it changes its protocol, as far as
-// they are known to be of the transport that it uses.
-func (s *subject) limits() []float64 {
+// protocolLimits returns the sizes from which on a library says that it changes its protocol, as
+// far as they are known to be of the transport that it uses.
+func (s *subject) protocolLimits() []float64 {
 	var out []float64
-	for _, w := range strings.Fields(s.fact("eager_limits")) {
+	for _, w := range strings.Fields(s.factValues("eager_limits")) {
 		name, value, ok := strings.Cut(w, "=")
 		var k int
-		if _, err := fmt.Sscanf(value, "%d", &k); ok && name != "" && err == nil && k > 0 && s.carries(name) {
+		if _, err := fmt.Sscanf(value, "%d", &k); ok && name != "" && err == nil && k > 0 && s.usesLimit(name) {
 			out = append(out, float64(k))
 		}
 	}
@@ -195,19 +196,19 @@ func (s *subject) limits() []float64 {
 	return slices.Compact(out)
 }
 
-// carries says whether a limit of Open MPI is of what carries messages inside a node: its names
+// usesLimit says whether a limit of Open MPI is of what carries messages inside a node: its names
 // begin with btl_ and that of the component.
-func (s *subject) carries(limit string) bool {
+func (s *subject) usesLimit(limit string) bool {
 	if !strings.HasPrefix(limit, "btl_") {
 		return true
 	}
-	return s.place.place == "intra" && (strings.HasPrefix(limit, "btl_vader_eager") || strings.HasPrefix(limit, "btl_sm_eager"))
+	return s.fittedPlace.place == "intra" && (strings.HasPrefix(limit, "btl_vader_eager") || strings.HasPrefix(limit, "btl_sm_eager"))
 }
 
-// burst returns the curve of what a message takes among others that are on their way, or nil. Of
-// calls that do not block, the time between two calls says nothing of when messages arrive: what
+// burstCurve returns the curve of what a message takes among others that are on their way, or nil.
+// Of calls that do not block, the time between two calls says nothing of when messages arrive: what
 // does is a round-trip train, or a window that an answer ends.
-func (s *subject) burst() *curve.Curve {
+func (s *subject) burstCurve() *curve.Curve {
 	ends := func(c *curve.Curve) bool { return c.Timer == sample.TimerStream || params.IsPerMessage(c.Timer) }
 	blocks := func(c *curve.Curve) bool { return c.Timer == sample.TimerTrain }
 	for _, q := range []struct {
@@ -215,7 +216,7 @@ func (s *subject) burst() *curve.Curve {
 		is   func(*curve.Curve) bool
 	}{{"isend", ends}, {"send", ends}, {"message", ends}, {"send", blocks}, {"message", blocks}} {
 		for i := range s.curves {
-			if c := &s.curves[i]; c.Mode == q.mode && chosen(*c) && q.is(c) {
+			if c := &s.curves[i]; c.Mode == q.mode && isLibraryChoice(*c) && q.is(c) {
 				return c
 			}
 		}
@@ -223,19 +224,20 @@ func (s *subject) burst() *curve.Curve {
 	return nil
 }
 
-// provenance adds where the samples are from, and how to measure them again. All facts are shown,
-// or of several subjects, which are set side by side by what is known of each, a file has them.
-func provenance(d *doc.Document, machines []sample.Machine, all []subject) {
+// addProvenance adds where the samples are from, and how to measure them again. All facts are
+// shown, or of several subjects, which are set side by side by what is known of each, a file has
+// them.
+func addProvenance(d *doc.Document, machines []sample.Machine, all []subject) {
 	facts := &doc.Table{Name: "facts", Columns: []doc.Column{{Head: "fact", Key: true}, {Head: "value", Kind: doc.Prose}}}
 	var commands []string
 	for _, m := range machines {
 		for i, file := range m.FactsByFile() {
 			if len(m.Files) > 0 {
-				facts.Group(m.Files[min(i, len(m.Files)-1)])
+				facts.BeginGroup(m.Files[min(i, len(m.Files)-1)])
 			}
 			for _, f := range file {
 				if f.Key != sample.FileFact {
-					facts.Add(doc.Texts(f.Key, f.Value)...)
+					facts.AddRow(doc.TextCells(f.Key, f.Value)...)
 				}
 				if f.Key == "command" {
 					commands = appendNew(commands, f.Value)
@@ -244,20 +246,20 @@ func provenance(d *doc.Document, machines []sample.Machine, all []subject) {
 		}
 	}
 	if all == nil {
-		d.Add(doc.Section{ID: "run", Title: "Where the samples are from", PageOnly: true, Tables: []*doc.Table{facts}})
+		d.AddSection(doc.Section{ID: "run", Title: "Where the samples are from", PageOnly: true, Tables: []*doc.Table{facts}})
 	} else {
-		d.Files = append(d.Files, render.File(facts))
+		d.Files = append(d.Files, render.TableFile(facts))
 		d.AddTables("run", "How it was measured", settingTable(all))
 	}
 	again := doc.Section{ID: "again", Title: "How to measure it again", PageOnly: true, Text: []string{"All facts are in facts.csv beside this page."}, Commands: commands}
 	if len(commands) > 0 {
 		again.Text[0] += " On an emulated platform the commands below give the same samples to the last digit. On a real machine they measure again, which gives other numbers."
 	}
-	d.Add(again)
+	d.AddSection(again)
 }
 
-// settings are what is known of how each transport was measured.
-var settings = []struct {
+// settingRows are what is known of how each transport was measured.
+var settingRows = []struct {
 	name string
 	keys []string
 }{
@@ -298,28 +300,28 @@ func settingTable(all []subject) *doc.Table {
 	for _, x := range all {
 		t.Columns = append(t.Columns, doc.Column{Head: x.name, Kind: doc.Prose})
 	}
-	for _, q := range settings {
-		row, known := []doc.Cell{doc.Words(q.name)}, false
+	for _, q := range settingRows {
+		row, known := []doc.Cell{doc.TextCell(q.name)}, false
 		for i := range all {
-			v := all[i].fact(q.keys...)
+			v := all[i].factValues(q.keys...)
 			if q.name == "launches" && v == "" {
 				v = strconv.Itoa(all[i].launches)
 			}
-			c := doc.None
+			c := doc.EmptyCell
 			if v != "" {
-				c, known = doc.Words(shortened(v)), true
+				c, known = doc.TextCell(truncate(v)), true
 			}
 			row = append(row, c)
 		}
 		if known {
-			t.Add(row...)
+			t.AddRow(row...)
 		}
 	}
 	return t
 }
 
-// shortened returns as much of a long text as a table has room for.
-func shortened(v string) string {
+// truncate returns as much of a long text as a table has room for.
+func truncate(v string) string {
 	const most = 160
 	if r := []rune(v); len(r) > most {
 		return strings.TrimSpace(string(r[:most])) + "…"
@@ -327,8 +329,9 @@ func shortened(v string) string {
 	return v
 }
 
-// unlike names what was not alike for all transports, and makes their numbers harder to compare.
-func unlike(all []subject) []string {
+// differingSettings names what was not alike for all transports, and makes their numbers harder to
+// compare.
+func differingSettings(all []subject) []string {
 	if len(all) < 2 {
 		return nil
 	}
@@ -336,9 +339,9 @@ func unlike(all []subject) []string {
 	var in, outside []string
 	for i := range all {
 		x := &all[i]
-		switch cost := x.fact(sample.ClockCostFact); {
+		switch cost := x.factValues(sample.ClockCostFact); {
 		case cost == "":
-		case x.clockTaken():
+		case x.subtractsClockCost():
 			outside = append(outside, x.name)
 		default:
 			in = append(in, fmt.Sprintf("%s (%s us)", x.name, cost))
@@ -351,26 +354,26 @@ func unlike(all []subject) []string {
 		what string
 		keys []string
 	}{{"Ranks wait differently", []string{sample.WaitFact}}, {"Processors differ", []string{"processor", "p1_processor"}}, {"Kernels differ", []string{"kernel"}}} {
-		if g := answers(all, q.keys...); len(g.keys) > 1 {
-			out = append(out, q.what+": "+g.list(", ")+".")
+		if g := factAnswers(all, q.keys...); len(g.keys) > 1 {
+			out = append(out, q.what+": "+g.join(", ")+".")
 		}
 	}
 	return out
 }
 
-// clockTaken says whether what reading the clock costs is taken out of the times.
-func (s *subject) clockTaken() bool {
-	return s.fact(sample.ClockCostHandlingFact) == sample.ClockCostSubtracted || strings.Contains(s.fact("timer"), sample.ClockCostSubtracted)
+// subtractsClockCost says whether what reading the clock costs is taken out of the times.
+func (s *subject) subtractsClockCost() bool {
+	return s.factValues(sample.ClockCostHandlingFact) == sample.ClockCostSubtracted || strings.Contains(s.factValues("timer"), sample.ClockCostSubtracted)
 }
 
-// machineWords says where it was measured, if all transports agree on it.
-func machineWords(all []subject) string {
+// machineName says where it was measured, if all transports agree on it.
+func machineName(all []subject) string {
 	var words []string
 	for _, q := range []struct {
 		keys   []string
 		format string
 	}{{[]string{"processor", "p1_processor"}, "%s"}, {[]string{"processors"}, "%s processors"}, {[]string{"kernel"}, "kernel %s"}} {
-		if g := answers(all, q.keys...); len(g.keys) == 1 {
+		if g := factAnswers(all, q.keys...); len(g.keys) == 1 {
 			words = append(words, fmt.Sprintf(q.format, g.keys[0]))
 		}
 	}
@@ -380,15 +383,15 @@ func machineWords(all []subject) string {
 	return strings.Join(words, ", ") + "."
 }
 
-// scale is a unit that is easier to read than that of a fit.
-type scale struct {
+// displayUnit is a unit that is easier to read than that of a fit.
+type displayUnit struct {
 	unit   string
 	factor float64
 }
 
-// scaleOf returns the unit for some values of a fit: one in which the least of them has a digit
-// before the point.
-func scaleOf(unit string, values ...float64) scale {
+// displayUnitOf returns the unit for some values of a fit: one in which the least of them has a
+// digit before the point.
+func displayUnitOf(unit string, values ...float64) displayUnit {
 	least := math.Inf(1)
 	for _, v := range values {
 		if v > 0 {
@@ -398,25 +401,25 @@ func scaleOf(unit string, values ...float64) scale {
 	small := least < 1
 	switch {
 	case unit == params.Micros && small:
-		return scale{"ns", 1e3}
+		return displayUnit{"ns", 1e3}
 	case unit == params.Micros:
-		return scale{"us", 1}
+		return displayUnit{"us", 1}
 	case unit == params.PerByte:
-		return scale{"ns/B", 1e3}
+		return displayUnit{"ns/B", 1e3}
 	case unit == compare.MegabytesPerSecond && least >= 1000 && !math.IsInf(least, 1):
-		return scale{"GB/s", 1e-3}
+		return displayUnit{"GB/s", 1e-3}
 	}
-	return scale{unit, 1}
+	return displayUnit{unit, 1}
 }
 
-// amount returns a value with its unit.
-func amount(v float64, unit string) string {
-	s := scaleOf(unit, v)
+// formatAmount returns a value with its unit.
+func formatAmount(v float64, unit string) string {
+	s := displayUnitOf(unit, v)
 	return format.Number(v*s.factor) + format.Glue + s.unit
 }
 
-// of returns a parameter in another unit.
-func (s scale) of(p params.Parameter) params.Parameter {
+// convert returns a parameter in another unit.
+func (s displayUnit) convert(p params.Parameter) params.Parameter {
 	p.Value, p.Low, p.High = p.Value*s.factor, p.Low*s.factor, p.High*s.factor
 	return p
 }

@@ -111,7 +111,7 @@ func (s *Transports) only(t testing.TB, machines ...int) *Transports {
 		out.Machines, out.Results = append(out.Machines, s.Machines[i]), append(out.Results, s.Results[i])
 	}
 	var err error
-	if out.Table, err = compare.New(out.Machines, clean.Options{}, 0.2, true); err != nil {
+	if out.Table, err = compare.CompareSubjects(out.Machines, clean.Options{}, 0.2, true); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -160,7 +160,7 @@ func TestHostileSurvey(t *testing.T) {
 func TestSurveyText(t *testing.T) {
 	s := surveyed(t)
 	var b bytes.Buffer
-	if err := render.Text(&b, s.Document(), render.Style{Width: 100}); err != nil {
+	if err := render.WriteText(&b, s.Document(), render.Style{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
 	text := strings.ReplaceAll(b.String(), format.Glue, " ")
@@ -211,8 +211,8 @@ func TestLimits(t *testing.T) {
 		{"intra", "unknown", nil},
 		{"intra", "", nil},
 	} {
-		s := subject{place: &place{place: c.place}, facts: [][]sample.Fact{{{Key: "eager_limits", Value: c.text}}}}
-		if got := s.limits(); !slices.Equal(got, c.want) {
+		s := subject{fittedPlace: &fittedPlace{place: c.place}, facts: [][]sample.Fact{{{Key: "eager_limits", Value: c.text}}}}
+		if got := s.protocolLimits(); !slices.Equal(got, c.want) {
 			t.Errorf("%s, %q: %v, want %v", c.place, c.text, got, c.want)
 		}
 	}
@@ -233,7 +233,7 @@ func TestBurst(t *testing.T) {
 		{[]curve.Curve{of("isend", "(prtt10-d-rtt)/9"), of("send", "stream")}, "send stream"},
 	} {
 		got := ""
-		if x := (&subject{place: &place{curves: c.curves}}).burst(); x != nil {
+		if x := (&subject{fittedPlace: &fittedPlace{curves: c.curves}}).burstCurve(); x != nil {
 			got = x.Mode + " " + x.Timer
 		}
 		if got != c.want {
@@ -251,14 +251,14 @@ func TestAmount(t *testing.T) {
 	}{
 		{0.292, params.Micros, "292.0 ns"}, {3.5, params.Micros, "3.500 us"}, {4.4e-5, params.PerByte, "0.04400 ns/B"}, {22500, compare.MegabytesPerSecond, "22.50 GB/s"}, {999, compare.MegabytesPerSecond, "999.0 MB/s"},
 	} {
-		if got := format.Flat(amount(c.value, c.unit)); got != c.want {
+		if got := format.SingleLine(formatAmount(c.value, c.unit)); got != c.want {
 			t.Errorf("%v %s: %q, want %q", c.value, c.unit, got, c.want)
 		}
 	}
-	if got := scaleOf(params.Micros, 0.5, math.NaN(), 20); got != (scale{"ns", 1e3}) {
+	if got := displayUnitOf(params.Micros, 0.5, math.NaN(), 20); got != (displayUnit{"ns", 1e3}) {
 		t.Errorf("%+v", got)
 	}
-	if got := scaleOf(compare.MegabytesPerSecond); got.unit != compare.MegabytesPerSecond {
+	if got := displayUnitOf(compare.MegabytesPerSecond); got.unit != compare.MegabytesPerSecond {
 		t.Errorf("of nothing: %+v", got)
 	}
 }
@@ -267,7 +267,7 @@ func TestAmount(t *testing.T) {
 // stand at the same places in both.
 func TestWayPanels(t *testing.T) {
 	s := surveyed(t)
-	p, declared := wayPanels(s.subjects())
+	p, declared := oneWayPanels(s.transportSubjects())
 	if len(p.Upper.Series) != 4 || len(p.Lower.Series) != 4 || len(p.Lanes) != 4 || !declared {
 		t.Fatalf("%d and %d series, %d lanes", len(p.Upper.Series), len(p.Lower.Series), len(p.Lanes))
 	}
@@ -289,7 +289,7 @@ func TestWayPanels(t *testing.T) {
 		_, _, labels := charttest.Read(t, "ways", b.String())
 		at := map[string][]float64{}
 		for _, l := range labels {
-			at[format.Flat(l.Text)] = append(at[format.Flat(l.Text)], l.Left)
+			at[format.SingleLine(l.Text)] = append(at[format.SingleLine(l.Text)], l.Left)
 		}
 		if x := at["1 MB"]; len(x) != 2 || x[0] != x[1] {
 			t.Errorf("in %d: 1 MB stands at %v", width, x)
@@ -315,19 +315,19 @@ func TestRows(t *testing.T) {
 		return compare.Value{Subject: subject, Parameter: params.Parameter{Value: v, Low: v, High: v, Verdict: params.Good}, Ratio: ratio, Least: ratio, Most: ratio, Outcome: compare.Worse}
 	}
 	row := &compare.Row{Quantity: compare.Quantity{Name: "o_s", Mode: "send", Bytes: 8, Unit: params.Micros}, Values: []compare.Value{of(0, 0.3, 1.5), of(2, 0.2, math.NaN())}, Reference: 1}
-	c := &compare.Table{Subjects: make([]compare.Subject, 3), Best: true}
+	c := &compare.Table{Subjects: make([]compare.Subject, 3), AgainstBest: true}
 	table := sideBySide(c, "", "", doc.Column{Key: true})
-	addSubjects(table, c, row, scaleOf(row.Unit, 0.3, 0.2), doc.Words(rowWords(row)))
+	addSubjects(table, c, row, displayUnitOf(row.Unit, 0.3, 0.2), doc.TextCell(rowName(row)))
 	var got []string
 	for _, c := range table.Groups[0].Rows[0] {
-		got = append(got, format.Flat(c.Text))
+		got = append(got, format.SingleLine(c.Text))
 	}
 	if want := []string{"o_s of send, 8 B", "300.0 ±0", "-", "200.0 ±0", "1.500 ±0", "-", "best"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	p := func(v float64) curve.Point { return curve.Point{Bytes: 8, Value: v, Low: v, High: v} }
 	for free, want := range map[float64]string{-0.5: "none", 0: "none", 0.5: "≤0.5000 ±0"} {
-		cells := freeRow(&doc.Table{}, "a", compare.Overlap{Bytes: 8, Way: p(1), Call: p(1 - free), Free: p(free), Share: p(100 * free), Bound: true})
+		cells := overlapShareRow(&doc.Table{}, "a", compare.OverlapShare{Bytes: 8, Way: p(1), Call: p(1 - free), Free: p(free), Share: p(100 * free), Bound: true})
 		if got := cells[5].Text; got != want {
 			t.Errorf("free %v: %q, want %q", free, got, want)
 		}

@@ -55,7 +55,7 @@ var measuredT3D = sync.OnceValue(func() (x real) {
 	}
 	x.machine = j.Platform
 	if x.result, x.err = fit.Fit(x.set, clean.Options{Replicates: 60}); x.err == nil {
-		x.compare, x.err = compare.Compare(x.set, x.result.Parameters, compare.Predict)
+		x.compare, x.err = compare.ComparePredictions(x.set, x.result.Parameters, compare.PredictFromParameters)
 	}
 	return x
 })

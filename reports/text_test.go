@@ -82,7 +82,7 @@ func predictions() []Prediction {
 	for _, x := range []*model.Protocol{model.T, model.RTA} {
 		for _, k := range []int{16, 1000} {
 			c := model.Transfer{Machine: p.Machine, Library: p.Libraries[0], Protocol: x, Bytes: k}.Cost()
-			ps = append(ps, Prediction{Mode: "standard", Protocol: x.Name, Bytes: k, Sender: Predicted{Time: c.Sender.Sum()}, Delivery: Predicted{Time: c.Delivery.Sum()}, Terms: c,
+			ps = append(ps, Prediction{Mode: "standard", Protocol: x.Name, Bytes: k, Sender: PredictedTime{Time: c.Sender.Sum()}, Delivery: PredictedTime{Time: c.Delivery.Sum()}, Terms: c,
 				Equations: "T_s = " + x.Equations().Sender.String()})
 		}
 	}
@@ -104,7 +104,7 @@ func broadcasts() []compare.CollectiveComparison {
 	of := func(algorithm string, bytes int, took, half, predicted float64) compare.CollectiveComparison {
 		c := compare.Collective{Platform: "toy", Library: "lib", Place: "inter", Clock: "real", Operation: "bcast", Algorithm: algorithm, Ranks: 4, Bytes: bytes,
 			Min: took / 2, Median: took - 1, Max: took, Last: took + 1, Low: took + 1 - half, High: took + 1 + half, Samples: 50}
-		return compare.CollectiveComparison{Collective: c, Predicted: predicted, By: "messages"}
+		return compare.CollectiveComparison{Collective: c, Predicted: predicted, Model: "messages"}
 	}
 	all := []compare.CollectiveComparison{of("linear", 8, 12, 0.03, 11), of("linear", 10000, 2000, 900, 500), of("scatter-allgather", 8, 30, 1, 9), of("scatter-allgather", 10000, 1500, 3, 1400)}
 	all[1].Last, all[1].Low, all[1].High = math.NaN(), 1100, 2900
@@ -116,8 +116,8 @@ var texts = []pagetest.Titled{
 	{Name: "parameters", Document: func() *doc.Document { return Parameters(example()) }},
 	{Name: "pieces", Document: func() *doc.Document {
 		d := &doc.Document{}
-		for _, p := range places(example()) {
-			d.AddTables("pieces", "Pieces", p.pieces())
+		for _, p := range fittedPlaces(example()) {
+			d.AddTables("pieces", "Pieces", p.pieceTable())
 		}
 		return d
 	}},
@@ -137,8 +137,8 @@ var texts = []pagetest.Titled{
 			r.Curves[i].Platform, r.Curves[i].Library = "t3d", "chimp"
 		}
 		d := &doc.Document{}
-		for _, x := range places(r) {
-			d.AddTables("published", "Published", x.against(papers(), p))
+		for _, x := range fittedPlaces(r) {
+			d.AddTables("published", "Published", x.publishedTable(papers(), p))
 		}
 		return d
 	}},
@@ -157,7 +157,7 @@ func TestMeanings(t *testing.T) {
 		t.Fatalf("only %d codes found in fit/warning.go", len(codes))
 	}
 	for _, c := range codes {
-		if meanings[string(c[1])] == "" {
+		if warningMeanings[string(c[1])] == "" {
 			t.Errorf("warning %s is not explained", c[1])
 		}
 	}
@@ -180,7 +180,7 @@ func TestModes(t *testing.T) {
 func TestPredictedCell(t *testing.T) {
 	for r, want := range map[Range]doc.Tone{Inside: doc.Normal, Between: doc.Doubt, Outside: doc.Doubt, Wide: doc.Doubt} {
 		x := &doc.Table{}
-		if c := (Predicted{unit.Microsecond, r}).cell(x); c.Tone != want || c.Text != "1.000" || (len(x.Notes) == 1) != (r != Inside) {
+		if c := (PredictedTime{unit.Microsecond, r}).cell(x); c.Tone != want || c.Text != "1.000" || (len(x.Notes) == 1) != (r != Inside) {
 			t.Errorf("%q: %+v, %v", r, c, x.Notes)
 		}
 	}
@@ -190,19 +190,19 @@ func TestPredictedCell(t *testing.T) {
 func TestBound(t *testing.T) {
 	x := &doc.Table{}
 	p := &params.Parameter{Name: "g", Value: 29.9, Low: 29.8, High: 30, Unit: params.Micros, Method: params.MethodTrainBound, Verdict: params.NotIdentifiable}
-	if c := cell(x, p); !c.Is(doc.Cell{Text: "≤30.00", Tone: doc.Faint}) || len(x.Notes) != 1 {
+	if c := parameterCell(x, p); !c.Equal(doc.Cell{Text: "≤30.00", Tone: doc.Faint}) || len(x.Notes) != 1 {
 		t.Errorf("%+v, %v", c, x.Notes)
 	}
 	p.Low, p.High = math.NaN(), math.NaN() // of fewer than five samples
-	if c := cell(x, p); !c.Is(doc.Cell{Text: "≤29.90", Tone: doc.Faint}) || len(x.Notes) != 2 {
+	if c := parameterCell(x, p); !c.Equal(doc.Cell{Text: "≤29.90", Tone: doc.Faint}) || len(x.Notes) != 2 {
 		t.Errorf("without an interval: %+v, %v", c, x.Notes)
 	}
 	p.FewestSamples = 3
-	if c := cell(x, p); c.Text != "≤29.90"+format.Glue+"n=3" {
+	if c := parameterCell(x, p); c.Text != "≤29.90"+format.Glue+"n=3" {
 		t.Errorf("of three samples: %+v", c)
 	}
 	p.Method, p.Verdict = params.MethodTrain, params.Weak
-	if c := cell(x, p); c.Text != "29.90"+format.Glue+"n=3" || c.Tone != doc.Doubt {
+	if c := parameterCell(x, p); c.Text != "29.90"+format.Glue+"n=3" || c.Tone != doc.Doubt {
 		t.Errorf("of three samples: %+v", c)
 	}
 }
@@ -217,7 +217,7 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 	for n, want := range map[int]string{4: "send o_s, isend o_s (x, y, between nodes); send o_s, isend o_s (x, y, within a node): later", 2: "send o_s, isend o_s: later"} {
-		s := warnings(ws[:n])
+		s := warningSection(ws[:n])
 		if len(s.Warnings) != 1 || s.Warnings[0].Count != n || len(s.Warnings[0].Cases) != 1 || s.Warnings[0].Cases[0].String() != want {
 			t.Errorf("%d warnings: %+v, want %q", n, s.Warnings, want)
 		}
@@ -226,7 +226,7 @@ func TestWarnings(t *testing.T) {
 	for i := range 12 {
 		ws = append(ws, clean.Warning{Platform: "x", Library: "y", Place: "intra", Mode: "send", Parameter: fmt.Sprintf("t%d", i), Code: clean.HeavyTail, Text: fmt.Sprint(i)})
 	}
-	all := warnings(ws).Warnings
+	all := warningSection(ws).Warnings
 	if len(all) != 3 || all[0].Code != clean.Disturbed || all[1].Code != clean.Drift {
 		t.Errorf("the gravest does not come first: %+v", all)
 	}

@@ -15,7 +15,7 @@ func TestCompany(t *testing.T) {
 	for want, groups := range map[string][][]int{
 		"0-7; 8-15": {{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11, 12, 13, 14, 15}}, "0, 1; 2, 4, 6-8; 5": {{0, 1}, {2, 4, 6, 7, 8}, {5}},
 	} {
-		if got := company(groups); got != want {
+		if got := listGroups(groups); got != want {
 			t.Errorf("%v: %q, want %q", groups, got, want)
 		}
 	}
@@ -35,7 +35,7 @@ func TestTiersShown(t *testing.T) {
 	r := example()
 	r.Tiers = []tiers.Tiers{reporttest.Tiers()}
 	var b bytes.Buffer
-	if err := render.Text(&b, Parameters(r), render.Plain); err != nil {
+	if err := render.WriteText(&b, Parameters(r), render.PlainStyle); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"Tiers of made up, mpi: 20 pairs of 7 ranks", "0, 4; 1, 5; 2, 3; 106", "1 to 2", "0-5, 106"} {

@@ -10,10 +10,10 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// ways is the chart of one-way times over sizes, with what was fitted to them, what was predicted,
-// and what the fit leaves.
-func ways(all []subject, cs []compare.Comparison) *chart.Chart {
-	p, declared := wayPanels(all)
+// oneWayChart is the chart of one-way times over sizes, with what was fitted to them, what was
+// predicted, and what the fit leaves.
+func oneWayChart(all []subject, cs []compare.Comparison) *chart.Chart {
+	p, declared := oneWayPanels(all)
 	if len(p.Upper.Series) == 0 {
 		return nil
 	}
@@ -22,30 +22,31 @@ func ways(all []subject, cs []compare.Comparison) *chart.Chart {
 		text += " A stroke across a bar is a limit that the library itself names."
 	}
 	title := "One-way time: measured and fitted"
-	if lines := predictedWays(all, cs); len(lines) > 0 {
+	if lines := predictedOneWay(all, cs); len(lines) > 0 {
 		p.Upper.Series = append(p.Upper.Series, lines...)
 		title, text = "One-way time: measured, fitted and predicted", text+" Dashed lines are predictions from o_s, o_r, L and G; L may be from the round trips of the shortest messages."
 	}
 	return p.Chart("ways", title, text+" Below, how far each median is from its line.")
 }
 
-// fewSubjects is of how many subjects a page shows each by itself, beside charts of all together.
-const fewSubjects = 4
+// maxSingleSubjects is of how many subjects a page shows each by itself, beside charts of all
+// together.
+const maxSingleSubjects = 4
 
-// predictedWays returns what was predicted of the one-way times, or nothing if subjects are many.
-func predictedWays(all []subject, cs []compare.Comparison) (out []chart.Series) {
-	if len(all) > fewSubjects {
+// predictedOneWay returns what was predicted of the one-way times, or nothing if subjects are many.
+func predictedOneWay(all []subject, cs []compare.Comparison) (out []chart.Series) {
+	if len(all) > maxSingleSubjects {
 		return nil
 	}
 	for i := range all {
 		t := &all[i]
 		for _, by := range []string{BySteps, ByLogGP} {
-			s := chart.Series{Name: t.name + ", predicted" + by, Style: chart.Style{Color: t.style(true).Color, Dashed: true}}
+			s := chart.Series{Name: t.name + ", predicted" + by, Style: chart.Style{Color: t.pointStyle(true).Color, Dashed: true}}
 			if len(all) == 1 {
 				s.Name, s.Style.Color = "predicted"+by, chart.Orange
 			}
 			for _, y := range cs {
-				if y.Platform == t.platform && y.Library == t.library && y.Place == t.place.place && y.Quantity == "one-way("+t.main()+")"+by && (y.Protocol == "" || y.Protocol == "auto") {
+				if y.Platform == t.platform && y.Library == t.library && y.Place == t.fittedPlace.place && y.Quantity == "one-way("+t.mainMode()+")"+by && (y.Protocol == "" || y.Protocol == "auto") {
 					s.Points = append(s.Points, chart.Point{X: float64(y.Bytes), Y: y.Predicted})
 				}
 			}
@@ -59,24 +60,24 @@ func predictedWays(all []subject, cs []compare.Comparison) (out []chart.Series) 
 	return out
 }
 
-// wayPanels returns the parts of that chart, and whether a library names a limit.
-func wayPanels(all []subject) (p chart.Stacked, declared bool) {
+// oneWayPanels returns the parts of that chart, and whether a library names a limit.
+func oneWayPanels(all []subject) (p chart.Stacked, declared bool) {
 	p = chart.Stacked{Upper: chart.XY{Y: "one-way time (us)"}, Lower: chart.XY{Y: "measured above fitted (%)", Signed: true}}
 	for i := range all {
 		t := &all[i]
-		c := t.curve(t.main(), sample.TimerRTT)
+		c := t.timerCurve(t.mainMode(), sample.TimerRTT)
 		if c == nil {
 			continue
 		}
 		half := c.HalfRoundTrip()
-		p.Upper.Series = append(p.Upper.Series, chart.Series{Name: t.name, Style: t.style(false), Points: points(half.Points), Lines: lines(half)})
-		off := chart.Series{Name: t.name, Shape: t.at % len(chart.Solid), Style: t.style(false)}
+		p.Upper.Series = append(p.Upper.Series, chart.Series{Name: t.name, Style: t.pointStyle(false), Points: chartPoints(half.Points), Lines: pieceLines(half)})
+		off := chart.Series{Name: t.name, Shape: t.at % len(chart.Solid), Style: t.pointStyle(false)}
 		for _, r := range half.Residuals() { // without intervals: what launches differ by moves the line as well
 			off.Points = append(off.Points, chart.Point{X: float64(r.Bytes), Y: r.Value})
 		}
 		p.Lower.Series = append(p.Lower.Series, off)
-		if len(half.Pieces) > 0 && i < 2*fewSubjects {
-			l := chart.Lane{Color: styleOf(t.at).Color, Marks: t.limits()}
+		if len(half.Pieces) > 0 && i < 2*maxSingleSubjects {
+			l := chart.Lane{Color: subjectStyle(t.at).Color, Marks: t.protocolLimits()}
 			for _, q := range half.Pieces {
 				l.Ranges = append(l.Ranges, [2]float64{float64(q.From), float64(q.To)})
 			}
@@ -86,19 +87,19 @@ func wayPanels(all []subject) (p chart.Stacked, declared bool) {
 	return p, declared
 }
 
-// rates is the chart of bandwidths: of one way, and of bursts.
-func rates(all []subject) *chart.Chart {
+// bandwidthChart is the chart of bandwidths: of one way, and of bursts.
+func bandwidthChart(all []subject) *chart.Chart {
 	x := chart.XY{Y: "bandwidth (MB/s)"}
 	for i := range all {
 		t := &all[i]
-		if c := t.curve(t.main(), sample.TimerRTT); c != nil {
+		if c := t.timerCurve(t.mainMode(), sample.TimerRTT); c != nil {
 			half := c.HalfRoundTrip()
-			at := points(half.BandwidthPoints())
-			x.Series = append(x.Series, chart.Joined(t.name, t.style(false), at))
+			at := chartPoints(half.BandwidthPoints())
+			x.Series = append(x.Series, chart.JoinedSeries(t.name, t.pointStyle(false), at))
 		}
-		if c := t.burst(); c != nil {
-			at := points(c.BandwidthPoints())
-			x.Series = append(x.Series, chart.Series{Name: t.name + ", burst of " + c.Mode, Style: t.style(true), Points: at, Lines: [][]chart.Point{at}})
+		if c := t.burstCurve(); c != nil {
+			at := chartPoints(c.BandwidthPoints())
+			x.Series = append(x.Series, chart.Series{Name: t.name + ", burst of " + c.Mode, Style: t.pointStyle(true), Points: at, Lines: [][]chart.Point{at}})
 		}
 	}
 	return x.Chart("bandwidth", "Bandwidth",
@@ -111,23 +112,23 @@ func overheadChart(all []subject, name string) *chart.Chart {
 	x := chart.XY{Y: name + " (us)"}
 	for i := range all {
 		t := &all[i]
-		for _, mode := range []string{t.main(), "isend"} {
-			first := t.first(mode, name)
+		for _, mode := range []string{t.mainMode(), "isend"} {
+			first := t.firstRow(mode, name)
 			if first == nil {
 				continue
 			}
-			c := t.curve(mode, first.Method)
+			c := t.timerCurve(mode, first.Method)
 			if c == nil {
 				continue
 			}
-			l, call := t.style(false), mode
+			l, call := t.pointStyle(false), mode
 			if mode == "isend" {
-				l = t.style(true)
+				l = t.pointStyle(true)
 			}
 			if name == "o_r" && mode != "message" {
 				call = map[bool]string{true: "irecv", false: "recv"}[mode == "isend"]
 			}
-			at := points(c.Points)
+			at := chartPoints(c.Points)
 			x.Series = append(x.Series, chart.Series{Name: t.name + ", " + call, Style: l, Points: at, Lines: [][]chart.Point{at}})
 		}
 	}
@@ -137,20 +138,20 @@ func overheadChart(all []subject, name string) *chart.Chart {
 	return x.Chart("receive-overhead", "Receive overhead", "How long the processor is in the call that receives: of one that blocks when the message is there already, and, dashed, of one that only starts the receive.")
 }
 
-// freeCharts are charts, one a subject, of what a send that does not block leaves of the time of a
-// way.
-func freeCharts(table *compare.Table, all []subject) []*chart.Chart {
+// overlapShareCharts are charts, one a subject, of what a send that does not block leaves of the
+// time of a way.
+func overlapShareCharts(table *compare.Table, all []subject) []*chart.Chart {
 	var out []*chart.Chart
 	for i := range all {
 		t := &all[i]
-		way, call := chart.Series{Name: "half round trip", Style: t.style(false)}, chart.Series{Name: "isend", Style: t.style(true)}
+		way, call := chart.Series{Name: "half round trip", Style: t.pointStyle(false)}, chart.Series{Name: "isend", Style: t.pointStyle(true)}
 		bound := true
-		for _, x := range table.Free {
+		for _, x := range table.OverlapShares {
 			if x.Subject != i {
 				continue
 			}
 			bound = x.Bound
-			a, b := points([]curve.Point{x.Way})[0], points([]curve.Point{x.Call})[0]
+			a, b := chartPoints([]curve.Point{x.Way})[0], chartPoints([]curve.Point{x.Call})[0]
 			way.Points, call.Points = append(way.Points, a), append(call.Points, b)
 			way.Over = append(way.Over, chart.Point{X: a.X, Y: math.Min(a.Y, b.Y)})
 		}
@@ -168,18 +169,18 @@ func freeCharts(table *compare.Table, all []subject) []*chart.Chart {
 	return out
 }
 
-// launches is the chart of what launches say.
-func (s *Transports) launches(all []subject) *chart.Chart {
+// launchChart is the chart of what launches say.
+func (s *Transports) launchChart(all []subject) *chart.Chart {
 	x := chart.Strip{X: "above the median of all launches (%)", Signed: true}
 	several := false
 	for i := range all {
-		g := chart.StripGroup{Name: all[i].name, Color: styleOf(i).Color}
+		g := chart.StripGroup{Name: all[i].name, Color: subjectStyle(i).Color}
 		for j := range s.Table.Scatters {
 			q := &s.Table.Scatters[j]
 			if q.Subject != i {
 				continue
 			}
-			r := chart.StripRow{Name: quantityWords(q.Quantity, q.Mode, q.Bytes), Note: amount(q.Middle, q.Unit)}
+			r := chart.StripRow{Name: quantityName(q.Quantity, q.Mode, q.Bytes), Note: formatAmount(q.Middle, q.Unit)}
 			r.Marks = q.Deviations()
 			several = several || len(q.Values) > 1
 			g.Rows = append(g.Rows, r)
@@ -194,13 +195,13 @@ func (s *Transports) launches(all []subject) *chart.Chart {
 	return x.Chart("launches", "What launches differ by", "Each mark is the median of one launch; at the right stands the median of them.")
 }
 
-// quantityWords names a quantity.
-func quantityWords(quantity, mode string, bytes int) string {
+// quantityName names a quantity.
+func quantityName(quantity, mode string, bytes int) string {
 	at := ", " + format.Size(bytes)
 	switch quantity {
 	case compare.OneWay:
 		return "half round trip" + at
-	case compare.Achieved:
+	case compare.AchievedBandwidth:
 		return "bandwidth" + at
 	case "o_r":
 		if mode == "isend" {

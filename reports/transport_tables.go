@@ -11,16 +11,17 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// freeSizes are the sizes at which the table shows what is free, or the nearest that were measured.
-var freeSizes = []int{8, 1024, 8192, 65536, 1 << 20}
+// overlapSizes are the sizes at which the table shows what is free, or the nearest that were
+// measured.
+var overlapSizes = []int{8, 1024, 8192, 65536, 1 << 20}
 
-// freeTable is how much of a way is free, at some sizes.
-func freeTable(table *compare.Table, all []subject) *doc.Table {
+// overlapShareTable is how much of a way is free, at some sizes.
+func overlapShareTable(table *compare.Table, all []subject) *doc.Table {
 	t := &doc.Table{Name: "free", Title: "Free while a message is on its way", Columns: []doc.Column{{Head: "", Key: true}, {Head: "size", Key: true, Kind: doc.Number},
 		{Head: "half round\ntrip us", Kind: doc.Number}, {Head: "send\nus", Kind: doc.Number}, {Head: "processor\nbusy us", Kind: doc.Number}, {Head: "free\nus", Kind: doc.Number}, {Head: "free\n%", Kind: doc.Number}}}
 	for i := range all {
-		var of []compare.Overlap
-		for _, x := range table.Free {
+		var of []compare.OverlapShare
+		for _, x := range table.OverlapShares {
 			if x.Subject == i {
 				of = append(of, x)
 			}
@@ -29,10 +30,10 @@ func freeTable(table *compare.Table, all []subject) *doc.Table {
 		for _, x := range of {
 			sizes = append(sizes, x.Bytes)
 		}
-		for _, k := range slices.Compact(nearest(sizes, freeSizes...)) {
+		for _, k := range slices.Compact(nearestSizes(sizes, overlapSizes...)) {
 			for _, x := range of {
 				if x.Bytes == k {
-					t.Add(freeRow(t, all[i].name, x)...)
+					t.AddRow(overlapShareRow(t, all[i].name, x)...)
 				}
 			}
 		}
@@ -40,22 +41,22 @@ func freeTable(table *compare.Table, all []subject) *doc.Table {
 	return t
 }
 
-func freeRow(t *doc.Table, name string, x compare.Overlap) []doc.Cell {
-	value := func(p curve.Point) doc.Cell { return measured(t, p.Value, p.Low, p.High, p.Samples) }
-	blocks, bound := doc.None, ""
+func overlapShareRow(t *doc.Table, name string, x compare.OverlapShare) []doc.Cell {
+	value := func(p curve.Point) doc.Cell { return measuredCell(t, p.Value, p.Low, p.High, p.Samples) }
+	blocks, bound := doc.EmptyCell, ""
 	if x.Blocks != nil {
 		blocks = value(*x.Blocks)
 	}
 	if x.Bound {
 		bound = "≤"
-		t.Note("≤ is a bound: the library's work for the message inside the waiting call is unknown.")
+		t.AddNote("≤ is a bound: the library's work for the message inside the waiting call is unknown.")
 	}
-	left, share := doc.Words(bound+format.Measured(x.Free.Value, x.Free.Low, x.Free.High)), doc.Words(bound+format.Measured(x.Share.Value, x.Share.Low, x.Share.High))
+	left, share := doc.TextCell(bound+format.WithInterval(x.Free.Value, x.Free.Low, x.Free.High)), doc.TextCell(bound+format.WithInterval(x.Share.Value, x.Share.Low, x.Share.High))
 	if x.Free.Value <= 0 {
-		left, share = doc.Words("none").In(doc.Faint), doc.Words("none").In(doc.Faint)
-		t.Note("none: the processor is busy for as long as the transfer takes, or longer.")
+		left, share = doc.TextCell("none").WithTone(doc.Faint), doc.TextCell("none").WithTone(doc.Faint)
+		t.AddNote("none: the processor is busy for as long as the transfer takes, or longer.")
 	}
-	return []doc.Cell{doc.Words(name), doc.Bytes(x.Bytes), value(x.Way), blocks, value(x.Call), left, share}
+	return []doc.Cell{doc.TextCell(name), doc.BytesCell(x.Bytes), value(x.Way), blocks, value(x.Call), left, share}
 }
 
 // launchTable is what launches differ by, in numbers.
@@ -65,21 +66,21 @@ func (s *Transports) launchTable(all []subject) *doc.Table {
 	for i := range s.Table.Scatters {
 		q := &s.Table.Scatters[i]
 		least, most := q.Span()
-		in := scaleOf(q.Unit, q.Middle)
-		variation := doc.None
+		in := displayUnitOf(q.Unit, q.Middle)
+		variation := doc.EmptyCell
 		if !math.IsNaN(q.Variation) {
-			variation = doc.Words(format.Fixed(100*q.Variation, 1))
-			t.Note("variation: standard deviation of the launches over their mean.")
+			variation = doc.TextCell(format.Fixed(100*q.Variation, 1))
+			t.AddNote("variation: standard deviation of the launches over their mean.")
 		}
-		t.Add(doc.Words(all[q.Subject].name), doc.Words(quantityWords(q.Quantity, q.Mode, q.Bytes)), doc.Count(len(q.Values)),
-			doc.Num(q.Middle*in.factor), doc.Num(least*in.factor), doc.Num(most*in.factor), doc.Words(in.unit).In(doc.Faint), variation)
+		t.AddRow(doc.TextCell(all[q.Subject].name), doc.TextCell(quantityName(q.Quantity, q.Mode, q.Bytes)), doc.CountCell(len(q.Values)),
+			doc.NumberCell(q.Middle*in.factor), doc.NumberCell(least*in.factor), doc.NumberCell(most*in.factor), doc.TextCell(in.unit).WithTone(doc.Faint), variation)
 	}
 	return t
 }
 
-// filled returns the tables that have rows.
-func filled(ts ...*doc.Table) []*doc.Table {
-	return slices.DeleteFunc(ts, func(t *doc.Table) bool { return t.Rows() == 0 })
+// nonEmptyTables returns the tables that have rows.
+func nonEmptyTables(ts ...*doc.Table) []*doc.Table {
+	return slices.DeleteFunc(ts, func(t *doc.Table) bool { return t.CountRows() == 0 })
 }
 
 // tailTable is how single samples are distributed.
@@ -87,16 +88,16 @@ func (s *Transports) tailTable(all []subject) *doc.Table {
 	t := &doc.Table{Name: "tails", Title: "Tails", Columns: []doc.Column{{Head: "", Key: true}, {Head: "", Key: true}, {Head: "samples", Kind: doc.Number},
 		{Head: "p50", Kind: doc.Number}, {Head: "p95", Kind: doc.Number}, {Head: "p99", Kind: doc.Number}, {Head: "most", Kind: doc.Number}, {Head: "unit"}, {Head: "p99/p50", Kind: doc.Number}}}
 	for _, q := range s.Table.Tails {
-		if all[q.Subject].imported() && q.Samples <= all[q.Subject].launches { // one mean of each launch has no tail
+		if all[q.Subject].isImported() && q.Samples <= all[q.Subject].launches { // one mean of each launch has no tail
 			continue
 		}
-		in := scaleOf(params.Micros, q.Median)
-		cells := []doc.Cell{doc.Words(all[q.Subject].name), doc.Words(quantityWords(q.Quantity, q.Mode, q.Bytes)), doc.Count(q.Samples)}
+		in := displayUnitOf(params.Micros, q.Median)
+		cells := []doc.Cell{doc.TextCell(all[q.Subject].name), doc.TextCell(quantityName(q.Quantity, q.Mode, q.Bytes)), doc.CountCell(q.Samples)}
 		for _, v := range []float64{q.Median, q.P95, q.P99, q.Most} {
-			cells = append(cells, doc.Num(v*in.factor))
+			cells = append(cells, doc.NumberCell(v*in.factor))
 		}
-		t.Add(append(cells, doc.Words(in.unit).In(doc.Faint), doc.Num(q.P99/q.Median))...)
+		t.AddRow(append(cells, doc.TextCell(in.unit).WithTone(doc.Faint), doc.NumberCell(q.P99/q.Median))...)
 	}
-	t.Note("All launches together. A sample may be the mean of several round trips (see the fact timer), so its tail is shorter than that of single ones.")
+	t.AddNote("All launches together. A sample may be the mean of several round trips (see the fact timer), so its tail is shorter than that of single ones.")
 	return t
 }

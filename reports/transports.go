@@ -30,7 +30,7 @@ type Transports struct {
 // Document is the transports side by side: how far to trust their numbers, parameters, charts,
 // where calls that do not block pay, what launches differ by, and how it was measured.
 func (s *Transports) Document() *doc.Document {
-	all := s.subjects()
+	all := s.transportSubjects()
 	d := &doc.Document{Title: s.Title, Footer: "Made by loggp from the samples and facts above."}
 	var everything []params.Parameter
 	var ws []clean.Warning
@@ -38,45 +38,45 @@ func (s *Transports) Document() *doc.Document {
 		everything, ws = append(everything, r.Parameters...), append(ws, r.Warnings...)
 	}
 	d.Files = []doc.File{parameterFile(everything), tableFile(s.Table), warningsFile(ws)}
-	s.head(d, all)
-	performance(d, all, s.Machines, s.Comparisons, s.Table)
+	s.addHead(d, all)
+	addPerformance(d, all, s.Machines, s.Comparisons, s.Table)
 	for _, r := range s.Results {
-		d.Add(tiersSection(r.Tiers))
+		d.AddSection(tiersSection(r.Tiers))
 	}
-	d.AddTables("parameters", "Parameters", s.summary(all))
-	d.Add(doc.Section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: s.trust(all)})
-	d.Add(doc.Section{ID: "spread", Title: "Launches and tails", Figures: doc.Figures(doc.Half, s.launches(all)), Tables: filled(s.launchTable(all), s.tailTable(all))})
-	d.Add(warnings(ws))
+	d.AddTables("parameters", "Parameters", s.summaryTable(all))
+	d.AddSection(doc.Section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: s.trustSentences(all)})
+	d.AddSection(doc.Section{ID: "spread", Title: "Launches and tails", Figures: doc.Figures(doc.Half, s.launchChart(all)), Tables: nonEmptyTables(s.launchTable(all), s.tailTable(all))})
+	d.AddSection(warningSection(ws))
 	modes := doc.Section{ID: "modes", Title: "All modes", PageOnly: true, Text: []string{"All parameters with their intervals and methods are in parameters.csv beside this page."}}
 	for _, x := range all {
-		t := x.parameters()
+		t := x.parameterTable()
 		t.Name, t.Title = format.FileName("parameters", x.name), "LogGP parameters of "+x.name
 		modes.Tables = append(modes.Tables, t)
 	}
-	d.Add(modes)
-	provenance(d, s.Machines, all)
-	d.Add(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: glossary})
+	d.AddSection(modes)
+	addProvenance(d, s.Machines, all)
+	d.AddSection(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: glossary})
 	return d
 }
 
-// subjects returns the transports in the order of the comparison.
-func (s *Transports) subjects() []subject {
+// transportSubjects returns the transports in the order of the comparison.
+func (s *Transports) transportSubjects() []subject {
 	var all []subject
 	for i, x := range s.Table.Subjects {
 		m := s.Machines[x.Machine]
-		p := &place{platform: x.Platform, library: x.Library, place: x.Place}
-		for _, q := range places(s.Results[x.Machine]) {
+		p := &fittedPlace{platform: x.Platform, library: x.Library, place: x.Place}
+		for _, q := range fittedPlaces(s.Results[x.Machine]) {
 			if q.platform == p.platform && q.library == p.library && q.place == p.place {
 				p = q
 			}
 		}
-		all = append(all, subject{place: p, name: transport(x.Platform, x.Library, x.Name), at: i, facts: factsOf(m, x), launches: launchesOf(m, x.Platform, x.Library, x.Place)})
+		all = append(all, subject{fittedPlace: p, name: transportName(x.Platform, x.Library, x.Name), at: i, facts: subjectFacts(m, x), launches: countLaunches(m, x.Platform, x.Library, x.Place)})
 	}
 	return all
 }
 
-// head is what stands above all: what was measured, and two numbers of each transport.
-func (s *Transports) head(d *doc.Document, all []subject) {
+// addHead is what stands above all: what was measured, and two numbers of each transport.
+func (s *Transports) addHead(d *doc.Document, all []subject) {
 	var names []string
 	for _, x := range all {
 		names = append(names, x.name)
@@ -86,30 +86,30 @@ func (s *Transports) head(d *doc.Document, all []subject) {
 		sets = append(sets, m.Set)
 	}
 	if d.Title == "" {
-		if n := len(names) - fewSubjects; n > 1 {
-			names = append(names[:fewSubjects:fewSubjects], fmt.Sprintf("and %d more", n))
+		if n := len(names) - maxSingleSubjects; n > 1 {
+			names = append(names[:maxSingleSubjects:maxSingleSubjects], fmt.Sprintf("and %d more", n))
 		}
 		d.Title = "Message passing measured: " + strings.Join(names, ", ")
 	}
-	if words := machineWords(all); words != "" {
+	if words := machineName(all); words != "" {
 		d.Lead = append(d.Lead, words)
 	}
-	d.Lead = append(d.Lead, ran(sets...))
+	d.Lead = append(d.Lead, measuredSentence(sets...))
 	for i, x := range all {
-		for _, r := range []*compare.Row{s.Table.Near(compare.OneWay, x.main(), 8), s.Table.Row(compare.Achieved, x.main(), "")} {
-			if r == nil || r.Of(i) == nil {
+		for _, r := range []*compare.Row{s.Table.RowNear(compare.OneWay, x.mainMode(), 8), s.Table.RowOf(compare.AchievedBandwidth, x.mainMode(), "")} {
+			if r == nil || r.ValueOf(i) == nil {
 				continue
 			}
-			v := r.Of(i)
-			in := scaleOf(r.Unit, v.Value)
-			p := in.of(v.Parameter)
-			d.Keys = append(d.Keys, doc.Key{Name: x.name, Value: cell(&doc.Table{}, &p).Marked(in.unit), Note: quantityWords(r.Name, r.Mode, v.From)})
+			v := r.ValueOf(i)
+			in := displayUnitOf(r.Unit, v.Value)
+			p := in.convert(v.Parameter)
+			d.Keys = append(d.Keys, doc.Key{Name: x.name, Value: parameterCell(&doc.Table{}, &p).TextWithMark(in.unit), Note: quantityName(r.Name, r.Mode, v.From)})
 		}
 	}
 }
 
-// rows are the most important ones, of calls or else of low-level messages.
-func (s *Transports) rows() []*compare.Row {
+// mainRows are the most important ones, of calls or else of low-level messages.
+func (s *Transports) mainRows() []*compare.Row {
 	var out []*compare.Row
 	add := func(r *compare.Row) {
 		if r != nil && !slices.Contains(out, r) {
@@ -121,50 +121,50 @@ func (s *Transports) rows() []*compare.Row {
 		if name == "send" {
 			call = "isend"
 		}
-		add(s.Table.Near(compare.OneWay, name, 8))
-		add(s.Table.Row("L", name, params.MethodRoundTrip))
+		add(s.Table.RowNear(compare.OneWay, name, 8))
+		add(s.Table.RowOf("L", name, params.MethodRoundTrip))
 		if name == "send" {
-			add(s.Table.Row("L", "ssend", params.MethodReceiveDifference))
-			add(s.Table.Row("L", name, params.MethodHalfRoundTripLessGap))
+			add(s.Table.RowOf("L", "ssend", params.MethodReceiveDifference))
+			add(s.Table.RowOf("L", name, params.MethodHalfRoundTripLessGap))
 		}
 		for _, mode := range []string{name, call} {
-			add(s.Table.Near("o_s", mode, 8))
-			add(s.Table.Near("o_r", mode, 8))
+			add(s.Table.RowNear("o_s", mode, 8))
+			add(s.Table.RowNear("o_r", mode, 8))
 		}
-		for _, q := range []string{"g", "G", compare.Bandwidth, compare.Achieved} {
-			add(s.Table.Row(q, name, ""))
+		for _, q := range []string{"g", "G", compare.Bandwidth, compare.AchievedBandwidth} {
+			add(s.Table.RowOf(q, name, ""))
 		}
 	}
 	return out
 }
 
-// summary is the table that one looks at first: a row a number, a column a transport, and how far
-// each is from the best.
-func (s *Transports) summary(all []subject) *doc.Table {
-	t := sideBySide(named(s.Table), "transports", "Parameters side by side", doc.Column{Head: "", Key: true})
+// summaryTable is the table that one looks at first: a row a number, a column a transport, and how
+// far each is from the best.
+func (s *Transports) summaryTable(all []subject) *doc.Table {
+	t := sideBySide(nameTransports(s.Table), "transports", "Parameters side by side", doc.Column{Head: "", Key: true})
 	t.Slim = true
-	for _, r := range s.rows() {
-		t.Group(rowGroup(r))
+	for _, r := range s.mainRows() {
+		t.BeginGroup(rowGroup(r))
 		var values []float64
 		for _, v := range r.Values {
 			values = append(values, v.Value)
 		}
-		in, label := scaleOf(r.Unit, values...), rowWords(r)
+		in, label := displayUnitOf(r.Unit, values...), rowName(r)
 		if slices.ContainsFunc(values, func(v float64) bool { return v > 0 }) {
 			label += ", " + in.unit
 		}
-		if r.Name == compare.Achieved && r.Bytes < 0 {
+		if r.Name == compare.AchievedBandwidth && r.Bytes < 0 {
 			var words []string
 			for _, v := range r.Values {
 				words = append(words, format.Size(v.From)+" ("+all[v.Subject].name+")")
 			}
-			t.Note("The longest messages: %s.", strings.Join(words, ", "))
+			t.AddNote("The longest messages: %s.", strings.Join(words, ", "))
 		}
-		addSubjects(t, s.Table, r, in, doc.Words(label))
+		addSubjects(t, s.Table, r, in, doc.TextCell(label))
 	}
-	s.limitRows(t, all)
-	s.methods(t, all)
-	t.NoteUnits()
+	s.addLimitRows(t, all)
+	s.addMethodNotes(t, all)
+	t.AddUnitNote()
 	return t
 }
 
@@ -182,16 +182,16 @@ func rowGroup(r *compare.Row) string {
 	return "Gap and bandwidth" + level
 }
 
-// rowWords names the row of a number.
-func rowWords(r *compare.Row) string {
+// rowName names the row of a number.
+func rowName(r *compare.Row) string {
 	switch {
 	case r.Name == "L":
 		return "L = " + map[string]string{params.MethodRoundTrip: "rtt/2 − o_s − o_r", params.MethodReceiveDifference: "timer21 − timer12 of ssend", params.MethodHalfRoundTripLessGap: "rtt/2 − g (PLogP)"}[r.Method]
 	case r.Name == compare.OneWay:
 		return "L = rtt/2, half round trip, " + format.Size(r.Bytes)
-	case r.Name == compare.Achieved && r.Bytes < 0:
+	case r.Name == compare.AchievedBandwidth && r.Bytes < 0:
 		return "bandwidth of the longest messages"
-	case r.Name == compare.Achieved:
+	case r.Name == compare.AchievedBandwidth:
 		return "bandwidth at " + format.Size(r.Bytes)
 	case r.Name == compare.Bandwidth:
 		return "1/G, bandwidth of a byte more"
@@ -200,46 +200,46 @@ func rowWords(r *compare.Row) string {
 	case r.Name == "g":
 		return "g, gap"
 	}
-	return quantityWords(r.Name, r.Mode, r.Bytes)
+	return quantityName(r.Name, r.Mode, r.Bytes)
 }
 
-// shortWords names a number in a sentence.
-func shortWords(r *compare.Row) string {
+// shortRowName names a number in a sentence.
+func shortRowName(r *compare.Row) string {
 	switch r.Name {
 	case compare.OneWay:
 		return "half round trip"
 	case "L":
-		return "L (" + strings.TrimPrefix(rowWords(r), "L = ") + ")"
+		return "L (" + strings.TrimPrefix(rowName(r), "L = ") + ")"
 	case "g", "G":
 		return r.Name
 	}
-	name, _, _ := strings.Cut(rowWords(r), ",")
+	name, _, _ := strings.Cut(rowName(r), ",")
 	return name
 }
 
-// limitRows adds from which size on a library changes its ways: as found, and as it says itself.
-func (s *Transports) limitRows(t *doc.Table, all []subject) {
-	found, says, eager := []doc.Cell{doc.Words("pieces of rtt/2 end")}, []doc.Cell{doc.Words("the library says")}, []doc.Cell{doc.Words("S, eager limit of LogGPS")}
+// addLimitRows adds from which size on a library changes its ways: as found, and as it says itself.
+func (s *Transports) addLimitRows(t *doc.Table, all []subject) {
+	found, says, eager := []doc.Cell{doc.TextCell("pieces of rtt/2 end")}, []doc.Cell{doc.TextCell("the library says")}, []doc.Cell{doc.TextCell("S, eager limit of LogGPS")}
 	some, any, sent := false, false, false
 	for i := range all {
-		c := all[i].curve(all[i].main(), sample.TimerRTT)
-		a, b := doc.None, doc.None
+		c := all[i].timerCurve(all[i].mainMode(), sample.TimerRTT)
+		a, b := doc.EmptyCell, doc.EmptyCell
 		if c != nil && len(c.Points) > 2 {
-			a = doc.Words("nowhere").In(doc.Faint)
-			if words := breakWords(c.Breaks()); words != "" {
-				a, some = doc.Words(words), true
+			a = doc.TextCell("nowhere").WithTone(doc.Faint)
+			if words := listBreaks(c.Breaks()); words != "" {
+				a, some = doc.TextCell(words), true
 			}
 		}
-		if l := all[i].limits(); len(l) > 0 {
+		if l := all[i].protocolLimits(); len(l) > 0 {
 			var words []string
 			for _, k := range l {
 				words = append(words, format.Size(int(k)))
 			}
-			b, any = doc.Words(strings.Join(words, "\n")), true
+			b, any = doc.TextCell(strings.Join(words, "\n")), true
 		}
-		e := doc.None
-		if p := all[i].limit(all[i].main()); p != nil {
-			e, sent = doc.Words(format.Sizes(int(p.Low), int(p.High))).In(tone(t, p)), true
+		e := doc.EmptyCell
+		if p := all[i].eagerLimitRow(all[i].mainMode()); p != nil {
+			e, sent = doc.TextCell(format.SizeRange(int(p.Low), int(p.High))).WithTone(parameterTone(t, p)), true
 			if int(p.Low) < int(p.Value) && int(p.Value) < int(p.High) {
 				e.Text = format.Size(int(p.Value)) + "\n" + e.Text
 			}
@@ -250,79 +250,79 @@ func (s *Transports) limitRows(t *doc.Table, all []subject) {
 		return
 	}
 	blank := slices.Repeat([]doc.Cell{{}}, len(t.Columns)-1-len(all))
-	t.Group("Changes of protocol")
+	t.BeginGroup("Changes of protocol")
 	if sent {
-		t.Add(append(eager, blank...)...)
-		t.Note("S is the largest message that is sent without waiting for its receiver: it is in the range shown.")
+		t.AddRow(append(eager, blank...)...)
+		t.AddNote("S is the largest message that is sent without waiting for its receiver: it is in the range shown.")
 	}
-	t.Add(append(found, blank...)...)
+	t.AddRow(append(found, blank...)...)
 	if any {
-		t.Add(append(says, blank...)...)
+		t.AddRow(append(says, blank...)...)
 	}
 }
 
-// breakWords lists the sizes in between which a curve breaks.
-func breakWords(bs []curve.Break) string {
+// listBreaks lists the sizes in between which a curve breaks.
+func listBreaks(bs []curve.Break) string {
 	var words []string
 	for _, b := range bs {
-		words = append(words, format.Sizes(b.From, b.To))
+		words = append(words, format.SizeRange(b.From, b.To))
 	}
 	return strings.Join(words, "\n")
 }
 
-// methods notes by which timers numbers came about.
-func (s *Transports) methods(t *doc.Table, all []subject) {
+// addMethodNotes notes by which timers numbers came about.
+func (s *Transports) addMethodNotes(t *doc.Table, all []subject) {
 	var parts []string
-	for _, x := range s.rows() {
-		if x.Name == "L" || x.Name == compare.OneWay || x.Name == compare.Achieved || x.Name == compare.Bandwidth {
+	for _, x := range s.mainRows() {
+		if x.Name == "L" || x.Name == compare.OneWay || x.Name == compare.AchievedBandwidth || x.Name == compare.Bandwidth {
 			continue
 		}
-		var methods grouped
+		var methods wordGroups
 		for _, r := range x.Values {
 			if !math.IsNaN(r.Value) && !r.IsBound() && r.Method != params.MethodOverheadBound {
 				methods.add(r.Method, all[r.Subject].name)
 			}
 		}
-		name, _, _ := strings.Cut(rowWords(x), ",")
+		name, _, _ := strings.Cut(rowName(x), ",")
 		switch len(methods.keys) {
 		case 0:
 		case 1:
 			parts = append(parts, name+" "+methods.keys[0])
 		default:
-			parts = append(parts, name+" "+methods.list(", "))
+			parts = append(parts, name+" "+methods.join(", "))
 		}
 	}
 	if len(parts) > 0 {
-		t.Note("Methods: %s.", strings.Join(parts, "; "))
+		t.AddNote("Methods: %s.", strings.Join(parts, "; "))
 	}
 }
 
-// trust says in a few sentences how far the numbers go.
-func (s *Transports) trust(all []subject) []string {
+// trustSentences says in a few sentences how far the numbers go.
+func (s *Transports) trustSentences(all []subject) []string {
 	var out []string
 	for i := range all {
-		out = append(out, s.judged(i, all[i].name))
+		out = append(out, s.countVerdicts(i, all[i].name))
 	}
-	out = append(out, s.off(all)...)
-	out = append(out, s.launched(all)...)
+	out = append(out, s.fitErrorSentences(all)...)
+	out = append(out, s.launchSentences(all)...)
 	for i := range all {
-		if v := all[i].fact("spoiled"); v != "" {
-			out = append(out, all[i].name+" was disturbed: "+shortened(v)+".")
+		if v := all[i].factValues("spoiled"); v != "" {
+			out = append(out, all[i].name+" was disturbed: "+truncate(v)+".")
 		}
 	}
-	return append(out, unlike(all)...)
+	return append(out, differingSettings(all)...)
 }
 
-// judged counts the numbers of a transport by what they are worth.
-func (s *Transports) judged(i int, name string) string {
+// countVerdicts counts the numbers of a transport by what they are worth.
+func (s *Transports) countVerdicts(i int, name string) string {
 	var good int
 	var weak, unknown []string
-	for _, x := range s.rows() {
+	for _, x := range s.mainRows() {
 		for _, r := range x.Values {
 			if r.Subject != i || x.Name == compare.Bandwidth { // which is G once more
 				continue
 			}
-			short := shortWords(x)
+			short := shortRowName(x)
 			switch r.Verdict {
 			case params.Good:
 				good++
@@ -343,11 +343,11 @@ func (s *Transports) judged(i int, name string) string {
 	return text + "."
 }
 
-// off says how far the fit is from what was measured.
-func (s *Transports) off(all []subject) []string {
+// fitErrorSentences says how far the fit is from what was measured.
+func (s *Transports) fitErrorSentences(all []subject) []string {
 	var words []string
 	for i := range all {
-		if c := all[i].curve(all[i].main(), sample.TimerRTT); c != nil && len(c.Points) > 2 {
+		if c := all[i].timerCurve(all[i].mainMode(), sample.TimerRTT); c != nil && len(c.Points) > 2 {
 			if middle, most := c.Deviations(); !math.IsNaN(most) {
 				words = append(words, fmt.Sprintf("%s %.1f and %.1f %%", all[i].name, middle, most))
 			}
@@ -359,10 +359,10 @@ func (s *Transports) off(all []subject) []string {
 	return []string{"Half round trips are off the pieces that were fitted, in the median and at most, by: " + strings.Join(words, "; ") + "."}
 }
 
-// launched gives the differences between launches.
-func (s *Transports) launched(all []subject) []string {
+// launchSentences gives the differences between launches.
+func (s *Transports) launchSentences(all []subject) []string {
 	var out []string
-	if once := onceMeasured(all); once != "" {
+	if once := singleLaunchNote(all); once != "" {
 		out = append(out, once)
 	}
 	var words []string
@@ -371,7 +371,7 @@ func (s *Transports) launched(all []subject) []string {
 			continue
 		}
 		least, most := q.Span()
-		in := scaleOf(q.Unit, least)
+		in := displayUnitOf(q.Unit, least)
 		words = append(words, fmt.Sprintf("%s from %s to %s %s in %d", all[q.Subject].name, format.Number(least*in.factor), format.Number(most*in.factor), in.unit, len(q.Values)))
 	}
 	if len(words) > 0 {

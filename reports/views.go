@@ -29,89 +29,89 @@ func PLogP(r *fit.Result) *doc.Document {
 }
 
 func plogpTable(v params.PLogP) *doc.Table {
-	t := &doc.Table{Name: "plogp", Title: fmt.Sprintf("PLogP of %s, %s", format.Place(v.Platform, v.Library, v.Place), v.Mode),
+	t := &doc.Table{Name: "plogp", Title: fmt.Sprintf("PLogP of %s, %s", format.PlaceName(v.Platform, v.Library, v.Place), v.Mode),
 		Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}, {Head: "o_s\nus", Kind: doc.Number}, {Head: "o_r\nus", Kind: doc.Number}, {Head: "g\nus", Kind: doc.Number}}}
 	for _, x := range v.Sizes {
-		t.Add(doc.Bytes(x.Bytes), timed(t, x.SendO), timed(t, x.RecvO), timed(t, x.Gap))
+		t.AddRow(doc.BytesCell(x.Bytes), intervalCell(t, x.SendO), intervalCell(t, x.RecvO), intervalCell(t, x.Gap))
 	}
-	t.Note("L is %s: RTT(0)/2 - g(0), of %s; g(m) is (RTT(m) - RTT(0))/2 + g(0), since as many bytes come back.", timed(t, v.L).Text, format.Size(v.SmallestBytes))
+	t.AddNote("L is %s: RTT(0)/2 - g(0), of %s; g(m) is (RTT(m) - RTT(0))/2 + g(0), since as many bytes come back.", intervalCell(t, v.L).Text, format.Size(v.SmallestBytes))
 	x := v.LogGP()
-	t.Note("As LogGP: L' = L + g - o_s - o_r = %s us, o = (o_s + o_r)/2 = %s us, g = %s us, G = g(m)/m = %s us/B.", format.Number(x.L), format.Number(x.O), format.Number(x.Gap), format.Number(x.BigGap))
+	t.AddNote("As LogGP: L' = L + g - o_s - o_r = %s us, o = (o_s + o_r)/2 = %s us, g = %s us, G = g(m)/m = %s us/B.", format.Number(x.L), format.Number(x.O), format.Number(x.Gap), format.Number(x.BigGap))
 	return t
 }
 
-// timed returns a time with its interval.
-func timed(t *doc.Table, x params.TimeInterval) doc.Cell {
+// intervalCell returns a time with its interval.
+func intervalCell(t *doc.Table, x params.TimeInterval) doc.Cell {
 	if math.IsNaN(x.Value) {
-		t.Note("- was not measured, or is not above zero.")
-		return doc.None
+		t.AddNote("- was not measured, or is not above zero.")
+		return doc.EmptyCell
 	}
-	return measured(t, x.Value, x.Low, x.High, x.FewestSamples)
+	return measuredCell(t, x.Value, x.Low, x.High, x.FewestSamples)
 }
 
 // LogGPS is L, o, g, G and S of the modes that have an eager limit, or at least a latency.
 func LogGPS(r *fit.Result) *doc.Document {
 	d := &doc.Document{Title: "LogGPS"}
-	for _, p := range places(r) {
-		d.AddTables("loggps", "LogGPS", p.loggps())
+	for _, p := range fittedPlaces(r) {
+		d.AddTables("loggps", "LogGPS", p.loggpsTable())
 	}
 	return d
 }
 
-func (p *place) loggps() *doc.Table {
+func (p *fittedPlace) loggpsTable() *doc.Table {
 	t := &doc.Table{Name: "loggps", Title: "LogGPS of " + p.String(), Columns: []doc.Column{{Head: "mode", Key: true}}}
 	for _, head := range []string{"L\nus", "o\nus", "g\nus", "G\nus/B", "S"} {
 		t.Columns = append(t.Columns, doc.Column{Head: head, Kind: doc.Number})
 	}
-	for _, mode := range p.modes() {
-		l := p.first(mode, "L")
+	for _, mode := range p.modeNames() {
+		l := p.firstRow(mode, "L")
 		if l == nil {
 			continue
 		}
-		t.Add(doc.Words(mode), cell(t, l), p.mean(mode), cell(t, p.first(mode, "g")), cell(t, p.first(mode, "G")), p.eager(t, mode))
+		t.AddRow(doc.TextCell(mode), parameterCell(t, l), p.meanOverheadCell(mode), parameterCell(t, p.firstRow(mode, "g")), parameterCell(t, p.firstRow(mode, "G")), p.eagerLimitCell(t, mode))
 	}
-	t.Note("o is (o_s + o_r)/2 of the smallest messages. S is the largest message that is sent without waiting for the receiver.")
+	t.AddNote("o is (o_s + o_r)/2 of the smallest messages. S is the largest message that is sent without waiting for the receiver.")
 	return t
 }
 
-// mean returns o of the smallest messages.
-func (p *place) mean(mode string) doc.Cell {
+// meanOverheadCell returns o of the smallest messages.
+func (p *fittedPlace) meanOverheadCell(mode string) doc.Cell {
 	send, ok := params.ValueAt(p.rows, mode, "o_s", 0)
 	receive, both := params.ValueAt(p.rows, mode, "o_r", 0)
 	if !ok || !both {
-		return doc.None
+		return doc.EmptyCell
 	}
-	return doc.Words(format.Number((send + receive) / 2))
+	return doc.TextCell(format.Number((send + receive) / 2))
 }
 
-// eager returns S of a mode.
-func (p *place) eager(t *doc.Table, mode string) doc.Cell {
-	if x := p.limit(mode); x != nil {
-		return doc.Words(format.Sizes(int(x.Low), int(x.High))).In(tone(t, x))
+// eagerLimitCell returns S of a mode.
+func (p *fittedPlace) eagerLimitCell(t *doc.Table, mode string) doc.Cell {
+	if x := p.eagerLimitRow(mode); x != nil {
+		return doc.TextCell(format.SizeRange(int(x.Low), int(x.High))).WithTone(parameterTone(t, x))
 	}
-	t.Note("- no eager limit found: at no size does half a round trip grow by a handshake.")
-	return doc.None
+	t.AddNote("- no eager limit found: at no size does half a round trip grow by a handshake.")
+	return doc.EmptyCell
 }
 
 // HeldOut is how well one half of the sizes predicts the other: a row a mode, and one of all modes
 // of a platform, library and place.
-func HeldOut(hs []compare.HeldOut) *doc.Document {
+func HeldOut(hs []compare.HoldOutError) *doc.Document {
 	t := &doc.Table{Name: "heldout", Title: "Half round trips, predicted from every other size", Columns: []doc.Column{
 		{Head: "mode", Key: true}, {Head: "sizes\nfitted", Kind: doc.Number}, {Head: "sizes\npredicted", Kind: doc.Number}, {Head: "median error\n%", Kind: doc.Number}, {Head: "largest\n%", Kind: doc.Number}}}
 	row := func(mode string, fitted, others int, median, largest float64) {
-		t.Add(doc.Words(mode), doc.Count(fitted), doc.Count(others), doc.Words(fmt.Sprintf("%.1f", median)), doc.Words(fmt.Sprintf("%.1f", largest)))
+		t.AddRow(doc.TextCell(mode), doc.CountCell(fitted), doc.CountCell(others), doc.TextCell(fmt.Sprintf("%.1f", median)), doc.TextCell(fmt.Sprintf("%.1f", largest)))
 	}
 	var errors []float64 // of the place, without their signs
 	modes, fitted := 0, 0
 	for i, h := range hs {
-		of := format.Place(h.Platform, h.Library, h.Place)
-		t.Group(of)
+		of := format.PlaceName(h.Platform, h.Library, h.Place)
+		t.BeginGroup(of)
 		row(h.Mode, h.Fitted, len(h.Others), h.Median, h.Largest)
 		modes, fitted = modes+1, fitted+h.Fitted
 		for _, x := range h.Others {
 			errors = append(errors, math.Abs(x.Error))
 		}
-		if i+1 < len(hs) && format.Place(hs[i+1].Platform, hs[i+1].Library, hs[i+1].Place) == of {
+		if i+1 < len(hs) && format.PlaceName(hs[i+1].Platform, hs[i+1].Library, hs[i+1].Place) == of {
 			continue
 		}
 		if modes > 1 {
@@ -120,11 +120,11 @@ func HeldOut(hs []compare.HeldOut) *doc.Document {
 		errors, modes, fitted = nil, 0, 0
 	}
 	if len(hs) == 0 {
-		t.Note("No mode has round trips of six sizes, which it needs.")
+		t.AddNote("No mode has round trips of six sizes, which it needs.")
 	}
-	t.Note("The largest error is often next to a protocol change, where a size is predicted from the wrong side.")
+	t.AddNote("The largest error is often next to a protocol change, where a size is predicted from the wrong side.")
 	d := &doc.Document{Title: t.Title}
-	d.Add(doc.Section{ID: "heldout", Title: t.Title, Tables: []*doc.Table{t}})
+	d.AddSection(doc.Section{ID: "heldout", Title: t.Title, Tables: []*doc.Table{t}})
 	return d
 }
 
@@ -134,35 +134,35 @@ func Measured(set *sample.Set, r *fit.Result) *doc.Document {
 	d := Parameters(r)
 	var tables []*doc.Table
 	var all []subject
-	ps := places(r)
+	ps := fittedPlaces(r)
 	for i, p := range ps {
-		name := strings.TrimPrefix(p.String(), format.Place(ps[0].platform, ps[0].library, "")+", ") // places of one library differ by their rest
-		tables, all = append(tables, p.performance(set)), append(all, subject{place: p, name: name, at: i, launches: 1})
+		name := strings.TrimPrefix(p.String(), format.PlaceName(ps[0].platform, ps[0].library, "")+", ") // places of one library differ by their rest
+		tables, all = append(tables, p.performanceTable(set)), append(all, subject{fittedPlace: p, name: name, at: i, launches: 1})
 	}
-	d.Answer = costs(all)
-	if tables = filled(tables...); len(tables) > 0 {
+	d.Answer = costSentence(all)
+	if tables = nonEmptyTables(tables...); len(tables) > 0 {
 		d.Sections = append([]doc.Section{{ID: "messages", Title: "Latency and bandwidth", Tables: tables}}, d.Sections...)
 	}
 	return d
 }
 
-// performance is the table that everybody knows: latency by half round trips, and bandwidth and
-// message rate of messages that follow each other.
-func (p *place) performance(set *sample.Set) *doc.Table {
+// performanceTable is the table that everybody knows: latency by half round trips, and bandwidth
+// and message rate of messages that follow each other.
+func (p *fittedPlace) performanceTable(set *sample.Set) *doc.Table {
 	t := &doc.Table{Name: format.FileName("messages", p.platform, p.library, p.place), Title: "Latency and bandwidth, " + p.String(), Columns: []doc.Column{
 		{Head: "size", Key: true, Kind: doc.Number}, {Head: "latency\nus", Kind: doc.Number}, {Head: "p99\nus", Kind: doc.Number}, {Head: "bandwidth\nMB/s", Kind: doc.Number}, {Head: "messages/s", Kind: doc.Number}}}
 	mode := "send"
-	if p.curve(mode, sample.TimerRTT) == nil {
+	if p.timerCurve(mode, sample.TimerRTT) == nil {
 		mode = "message"
 	}
 	trips := map[int][]unit.Time{}
 	for i := range set.Series {
 		s := &set.Series[i]
-		if p.has(s) && s.Mode == mode && s.Timer == sample.TimerRTT && (s.Protocol == "auto" || s.Protocol == "" || mode == "message") {
+		if p.holdsSeries(s) && s.Mode == mode && s.Timer == sample.TimerRTT && (s.Protocol == "auto" || s.Protocol == "" || mode == "message") {
 			trips[s.Bytes] = append(trips[s.Bytes], s.Times...)
 		}
 	}
-	stream := (&subject{place: p}).burst()
+	stream := (&subject{fittedPlace: p}).burstCurve()
 	for _, k := range slices.Sorted(maps.Keys(trips)) {
 		times := trips[k]
 		slices.Sort(times)
@@ -181,18 +181,18 @@ func (p *place) performance(set *sample.Set) *doc.Table {
 		if k == 0 {
 			bandwidth = math.NaN()
 		}
-		t.Add(doc.Bytes(k), doc.Num(half), doc.Num(tail), doc.Num(bandwidth), doc.Num(1e6/each))
+		t.AddRow(doc.BytesCell(k), doc.NumberCell(half), doc.NumberCell(tail), doc.NumberCell(bandwidth), doc.NumberCell(1e6/each))
 	}
-	t.Note("Latency is the median of half a round trip of %s; p99 is its 99th percentile, if there are at least 100 round trips.", mode)
+	t.AddNote("Latency is the median of half a round trip of %s; p99 is its 99th percentile, if there are at least 100 round trips.", mode)
 	if stream != nil {
-		t.Note("Bandwidth and message rate are of consecutive messages: %s of %s.", stream.Timer, stream.Mode)
+		t.AddNote("Bandwidth and message rate are of consecutive messages: %s of %s.", stream.Timer, stream.Mode)
 	} else {
-		t.Note("Bandwidth and message rate are of half round trips: consecutive messages were not measured.")
+		t.AddNote("Bandwidth and message rate are of half round trips: consecutive messages were not measured.")
 	}
 	return t
 }
 
-// has says whether a series was measured in the place, or on a pair of ranks of it.
-func (p *place) has(s *sample.Series) bool {
+// holdsSeries says whether a series was measured in the place, or on a pair of ranks of it.
+func (p *fittedPlace) holdsSeries(s *sample.Series) bool {
 	return s.Platform == p.platform && s.Library == p.library && s.Place == p.place
 }

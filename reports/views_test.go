@@ -19,7 +19,7 @@ import (
 func shown(t *testing.T, d *doc.Document, verbose bool) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := render.Text(&b, d, render.Style{Width: 200, Verbose: verbose}); err != nil {
+	if err := render.WriteText(&b, d, render.Style{Width: 200, Verbose: verbose}); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Join(strings.Fields(b.String()), " ")
@@ -108,7 +108,7 @@ func TestLogGPS(t *testing.T) {
 }
 
 func TestHeldOut(t *testing.T) {
-	hs := []compare.HeldOut{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", Fitted: 10, Others: make([]compare.Predicted, 9), Median: 2.34, Largest: 20}}
+	hs := []compare.HoldOutError{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", Fitted: 10, Others: make([]compare.PredictedHalfTrip, 9), Median: 2.34, Largest: 20}}
 	if got := shown(t, HeldOut(hs), false); !strings.Contains(got, "send 10 9 2.3 20.0") || strings.Contains(got, "all ") {
 		t.Error(got)
 	}
@@ -116,14 +116,14 @@ func TestHeldOut(t *testing.T) {
 	// their signs.
 	other := hs[0]
 	other.Place = "inter"
-	of := func(mode string, errors ...float64) compare.HeldOut {
-		h := compare.HeldOut{Platform: "toy", Library: "lib", Place: "intra", Mode: mode, Fitted: 4}
+	of := func(mode string, errors ...float64) compare.HoldOutError {
+		h := compare.HoldOutError{Platform: "toy", Library: "lib", Place: "intra", Mode: mode, Fitted: 4}
 		for _, e := range errors {
-			h.Others = append(h.Others, compare.Predicted{Error: e})
+			h.Others = append(h.Others, compare.PredictedHalfTrip{Error: e})
 		}
 		return h
 	}
-	got := shown(t, HeldOut([]compare.HeldOut{of("send", -1, 20, 3), of("isend", 2, -4), other}), false)
+	got := shown(t, HeldOut([]compare.HoldOutError{of("send", -1, 20, 3), of("isend", 2, -4), other}), false)
 	if strings.Count(got, "all ") != 1 || !strings.Contains(got, "all 8 5 3.0 20.0") {
 		t.Error(got)
 	}

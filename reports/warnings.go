@@ -12,8 +12,8 @@ import (
 	"github.com/loggp/loggp/reports/render"
 )
 
-// meanings say in plain words what a warning means, by its code.
-var meanings = map[string]string{
+// warningMeanings say in plain words what a warning means, by its code.
+var warningMeanings = map[string]string{
 	clean.FewSizes:         "Too few message sizes, or no small ones: measure more of them (--sizes).",
 	clean.FewReps:          "Too few repetitions, so that their median is uncertain: measure more of them (--reps).",
 	clean.NegativeLatency:  "o_s and o_r of these calls contain work that overlaps with the transfer, so they cannot be subtracted from a round trip: the result would be negative. Use L of ssend, of low-level messages (--level message), or rtt/2.",
@@ -41,9 +41,9 @@ var meanings = map[string]string{
 	clean.Unidentified:     "The samples do not determine a parameter: it is too small to be distinguished from zero, or something else is the limit. Low-level messages (--level message) or more repetitions (--reps) may show more.",
 }
 
-// importedMeanings are those of warnings about what another tool has measured, where flags of loggp
-// measure do not help.
-var importedMeanings = map[string]string{
+// importedWarningMeanings are those of warnings about what another tool has measured, where flags
+// of loggp measure do not help.
+var importedWarningMeanings = map[string]string{
 	clean.FewSizes:        "Too few message sizes, or no small ones.",
 	clean.FewReps:         "The tool prints one mean for each size, or few repetitions, so the scatter is unknown.",
 	clean.NegativeLatency: "o_s and o_r of these calls contain work that overlaps with the transfer, so they cannot be subtracted from a round trip: the result would be negative. Use rtt/2.",
@@ -55,54 +55,54 @@ var importedMeanings = map[string]string{
 	clean.Unidentified:    "The samples do not determine a parameter: the tool does not measure it, it is too small to be distinguished from zero, or something else is the limit.",
 }
 
-// meaningOf says what a kind of warnings means, without advice on measuring again if all are about
-// what another tool has measured.
-func meaningOf(code string, all []clean.Warning) string {
+// warningMeaning says what a kind of warnings means, without advice on measuring again if all are
+// about what another tool has measured.
+func warningMeaning(code string, all []clean.Warning) string {
 	own := slices.ContainsFunc(all, func(w clean.Warning) bool { return w.Code == code && !w.Imported })
-	if text := importedMeanings[code]; text != "" && !own {
+	if text := importedWarningMeanings[code]; text != "" && !own {
 		return text
 	}
-	return meanings[code]
+	return warningMeanings[code]
 }
 
-// gravest are the codes of warnings after which a number is missing or may be far off, the gravest
-// first.
-var gravest = []string{clean.DisturbedUsed, clean.Disturbed, clean.NegativeLatency, clean.Unidentified, clean.Skew, clean.LateStarts, clean.NoCommonStart, clean.NotLinear,
+// warningOrder are the codes of warnings after which a number is missing or may be far off, the
+// gravest first.
+var warningOrder = []string{clean.DisturbedUsed, clean.Disturbed, clean.NegativeLatency, clean.Unidentified, clean.Skew, clean.LateStarts, clean.NoCommonStart, clean.NotLinear,
 	clean.FewSizes, clean.FewReps, clean.CoarseTimer, clean.Drift, clean.RootsDisagree, clean.DirectionsDiffer, clean.HeavyTail}
 
 // Warnings are shown by what they say while that are few texts, and else by where: with some names,
 // and how many more.
 const (
-	fewTexts = 4
-	fewNames = 8
+	maxListedTexts = 4
+	maxListedNames = 8
 )
 
-// warnings is a section of warnings, those of a kind together, the gravest kind first. warnings.csv
-// has each of them.
-func warnings(ws []clean.Warning) doc.Section {
-	several := slices.ContainsFunc(ws, func(w clean.Warning) bool { return placeOf(w) != placeOf(ws[0]) })
+// warningSection is a section of warnings, those of a kind together, the gravest kind first.
+// warnings.csv has each of them.
+func warningSection(ws []clean.Warning) doc.Section {
+	several := slices.ContainsFunc(ws, func(w clean.Warning) bool { return warningPlace(w) != warningPlace(ws[0]) })
 	s := doc.Section{ID: "warnings", Title: "Warnings"}
 	for _, w := range ws {
 		if !slices.ContainsFunc(s.Warnings, func(k doc.Warning) bool { return k.Code == w.Code }) {
-			s.Warnings = append(s.Warnings, warning(w.Code, ws, several))
+			s.Warnings = append(s.Warnings, warningOfKind(w.Code, ws, several))
 		}
 	}
 	rank := func(code string) int {
-		if i := slices.Index(gravest, code); i >= 0 {
+		if i := slices.Index(warningOrder, code); i >= 0 {
 			return i
 		}
-		return len(gravest)
+		return len(warningOrder)
 	}
 	slices.SortStableFunc(s.Warnings, func(a, b doc.Warning) int { return cmp.Compare(rank(a.Code), rank(b.Code)) })
 	return s
 }
 
-// placeOf says where the samples of a warning are from.
-func placeOf(w clean.Warning) string { return format.Place(w.Platform, w.Library, w.Place) }
+// warningPlace says where the samples of a warning are from.
+func warningPlace(w clean.Warning) string { return format.PlaceName(w.Platform, w.Library, w.Place) }
 
-// warning is the warnings of one kind.
-func warning(code string, all []clean.Warning, several bool) doc.Warning {
-	k := doc.Warning{Code: code, Meaning: meaningOf(code, all)}
+// warningOfKind is the warnings of one kind.
+func warningOfKind(code string, all []clean.Warning, several bool) doc.Warning {
+	k := doc.Warning{Code: code, Meaning: warningMeaning(code, all)}
 	var texts, places []string
 	names := map[[2]string][]string{} // by text and place
 	for _, w := range all {
@@ -110,10 +110,10 @@ func warning(code string, all []clean.Warning, several bool) doc.Warning {
 			continue
 		}
 		k.Count++
-		key := [2]string{w.Text, placeOf(w)}
-		texts, places, names[key] = appendNew(texts, key[0]), appendNew(places, key[1]), appendNew(names[key], subjectOf(w))
+		key := [2]string{w.Text, warningPlace(w)}
+		texts, places, names[key] = appendNew(texts, key[0]), appendNew(places, key[1]), appendNew(names[key], warningSubject(w))
 	}
-	if len(texts) <= fewTexts {
+	if len(texts) <= maxListedTexts {
 		for _, t := range texts {
 			var subjects []string
 			for _, p := range places {
@@ -121,7 +121,7 @@ func warning(code string, all []clean.Warning, several bool) doc.Warning {
 					subjects = append(subjects, strings.Join(of, ", ")+placeSuffix(p, several))
 				}
 			}
-			k.Cases = append(k.Cases, doc.Case{Subjects: strings.Join(subjects, "; "), Text: t})
+			k.Cases = append(k.Cases, doc.WarningCase{Subjects: strings.Join(subjects, "; "), Text: t})
 		}
 		return k
 	}
@@ -132,14 +132,14 @@ func warning(code string, all []clean.Warning, several bool) doc.Warning {
 				of = appendNew(of, n)
 			}
 		}
-		k.Cases = append(k.Cases, doc.Case{Subjects: some(of) + placeSuffix(p, several)})
+		k.Cases = append(k.Cases, doc.WarningCase{Subjects: listFirst(of) + placeSuffix(p, several)})
 	}
 	return k
 }
 
-// subjectOf names what a warning is about: a parameter of a mode, or times of an operation among
-// some ranks, bcast:4.
-func subjectOf(w clean.Warning) string {
+// warningSubject names what a warning is about: a parameter of a mode, or times of an operation
+// among some ranks, bcast:4.
+func warningSubject(w clean.Warning) string {
 	if operation, ranks, ok := strings.Cut(w.Mode, ":"); ok {
 		return fmt.Sprintf("%s of %s ranks, %s", operation, ranks, w.Parameter)
 	}
@@ -153,21 +153,21 @@ func placeSuffix(place string, several bool) string {
 	return " (" + place + ")"
 }
 
-// some lists the first of many words.
-func some(words []string) string {
-	if n := len(words); n > fewNames+1 {
-		return fmt.Sprintf("%s and %d more", strings.Join(words[:fewNames], ", "), n-fewNames)
+// listFirst lists the first of many words.
+func listFirst(words []string) string {
+	if n := len(words); n > maxListedNames+1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(words[:maxListedNames], ", "), n-maxListedNames)
 	}
 	return strings.Join(words, ", ")
 }
 
 // warningsFile is all warnings, a row each.
 func warningsFile(ws []clean.Warning) doc.File {
-	t := &doc.Table{Name: "warnings", Columns: doc.Heads("platform", "library", "place", "mode", "of", "code", "text")}
+	t := &doc.Table{Name: "warnings", Columns: doc.TextColumns("platform", "library", "place", "mode", "of", "code", "text")}
 	for _, w := range ws {
-		t.Add(doc.Texts(w.Platform, w.Library, w.Place, w.Mode, w.Parameter, w.Code, w.Text)...)
+		t.AddRow(doc.TextCells(w.Platform, w.Library, w.Place, w.Mode, w.Parameter, w.Code, w.Text)...)
 	}
-	return render.File(t)
+	return render.TableFile(t)
 }
 
 // Advice is what was found about a machine that matters to measurements on it.
@@ -175,18 +175,18 @@ type Advice struct {
 	Check, Verdict, Found string
 	Why, Do               string // "": nothing is to be done
 
-	Grave bool // it spoils numbers, or makes measuring impossible
+	IsGrave bool // it spoils numbers, or makes measuring impossible
 }
 
 // Doctor is what was found about a machine, and what to do about it.
 func Doctor(all []Advice) *doc.Document {
 	d := &doc.Document{Title: "What measurements on this machine depend on"}
 	d.AddTables("doctor", d.Title, findingTable(all), adviceTable(all))
-	t := &doc.Table{Name: "findings", Columns: doc.Heads("check", "verdict", "found", "why", "do")}
+	t := &doc.Table{Name: "findings", Columns: doc.TextColumns("check", "verdict", "found", "why", "do")}
 	for _, a := range all {
-		t.Add(doc.Texts(a.Check, a.Verdict, a.Found, a.Why, a.Do)...)
+		t.AddRow(doc.TextCells(a.Check, a.Verdict, a.Found, a.Why, a.Do)...)
 	}
-	d.Files = []doc.File{render.File(t)}
+	d.Files = []doc.File{render.TableFile(t)}
 	return d
 }
 
@@ -194,19 +194,19 @@ func Doctor(all []Advice) *doc.Document {
 func findingTable(all []Advice) *doc.Table {
 	t := &doc.Table{Name: "doctor", Title: "What measurements on this machine depend on", Columns: []doc.Column{{Head: "check", Key: true}, {Head: "verdict", Key: true}, {Head: "found", Kind: doc.Prose}}}
 	for _, a := range all {
-		t.Add(doc.Words(a.Check), a.verdict(), doc.Words(a.Found))
+		t.AddRow(doc.TextCell(a.Check), a.verdictCell(), doc.TextCell(a.Found))
 	}
 	return t
 }
 
-func (a Advice) verdict() doc.Cell {
+func (a Advice) verdictCell() doc.Cell {
 	switch {
-	case a.Grave:
-		return doc.Words(a.Verdict).In(doc.Bad)
+	case a.IsGrave:
+		return doc.TextCell(a.Verdict).WithTone(doc.Bad)
 	case a.Why == "" && a.Do == "":
-		return doc.Words(a.Verdict).In(doc.Good)
+		return doc.TextCell(a.Verdict).WithTone(doc.Good)
 	}
-	return doc.Words(a.Verdict)
+	return doc.TextCell(a.Verdict)
 }
 
 // adviceTable has why it matters and what to do, what is grave before the rest.
@@ -214,14 +214,14 @@ func adviceTable(all []Advice) *doc.Table {
 	t := &doc.Table{Name: "advice", Columns: []doc.Column{{Head: "check", Key: true}, {Head: "why it matters", Kind: doc.Prose}, {Head: "what to do", Kind: doc.Prose}}}
 	for _, grave := range []bool{true, false} {
 		for _, a := range all {
-			if a.Grave != grave || a.Why == "" && a.Do == "" {
+			if a.IsGrave != grave || a.Why == "" && a.Do == "" {
 				continue
 			}
-			do := doc.Words(a.Do)
+			do := doc.TextCell(a.Do)
 			if a.Do == "" {
-				do = doc.None
+				do = doc.EmptyCell
 			}
-			t.Add(doc.Words(a.Check).In(doc.Strong), doc.Words(a.Why), do)
+			t.AddRow(doc.TextCell(a.Check).WithTone(doc.Strong), doc.TextCell(a.Why), do)
 		}
 	}
 	return t

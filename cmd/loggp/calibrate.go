@@ -238,7 +238,7 @@ func (s *sensitivity) run(cmd *cobra.Command, what string) error {
 			return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
 		}
 	case s.output != "":
-		if err := render.Page(s.output, report); err != nil {
+		if err := render.WritePage(s.output, report); err != nil {
 			return err
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "sensitivity written to %s/index.html\n", s.output)

@@ -60,7 +60,7 @@ func (p *predict) collectives(cmd *cobra.Command) error {
 	if lengths, err = s.measuredOf(cmd, lengths); err != nil {
 		return fmt.Errorf("predict from %s: %w", p.params, err)
 	}
-	var all []reports.Collective
+	var all []reports.PredictedCollective
 	for _, o := range collective.Operations() {
 		if *p.collective != "all" && *p.collective != o.String() {
 			continue
@@ -286,17 +286,17 @@ func (p *predict) ofParameters(cmd *cobra.Command, s *setting) (node func(rank i
 }
 
 // costs computes every algorithm of an operation at every size.
-func (s setting) costs(o collective.Operation, ranks int, lengths []int) (reports.Collective, error) {
-	c := reports.Collective{Operation: o.String(), Sizes: lengths}
+func (s setting) costs(o collective.Operation, ranks int, lengths []int) (reports.PredictedCollective, error) {
+	c := reports.PredictedCollective{Operation: o.String(), Sizes: lengths}
 	if o == collective.Barrier {
 		c.Sizes = []int{0}
 	}
 	for _, a := range collective.Of(o) {
 		if !a.Serves(o.Job(ranks, 0, s.nodes)) {
-			c.Unfit = append(c.Unfit, a)
+			c.Unsuited = append(c.Unsuited, a)
 			continue
 		}
-		x := reports.CollectiveAlgorithm{Name: a.Name, Disorders: a.NeedsCommutative}
+		x := reports.PredictedAlgorithm{Name: a.Name, ReordersRanks: a.NeedsCommutative}
 		for _, k := range c.Sizes {
 			if n := ranks * ranks * (1 + k>>20); (o == collective.Alltoall || ranks > 1<<12) && n > mostMessages {
 				return c, fmt.Errorf("--ranks %d: %v of so many has too many messages to add up; take fewer ranks", ranks, o)
@@ -310,7 +310,7 @@ func (s setting) costs(o collective.Operation, ranks int, lengths []int) (report
 }
 
 // writeCollectives saves and prints.
-func (p *predict) writeCollectives(cmd *cobra.Command, s setting, lengths []int, all []reports.Collective) error {
+func (p *predict) writeCollectives(cmd *cobra.Command, s setting, lengths []int, all []reports.PredictedCollective) error {
 	if p.output != "" {
 		if err := keep(cmd, p.output, func(w io.Writer) error { return collectivesCSV(w, p.ranks, all) }, "predictions"); err != nil {
 			return fmt.Errorf("predictions: %w", err)
@@ -328,7 +328,7 @@ func (p *predict) writeCollectives(cmd *cobra.Command, s setting, lengths []int,
 	return nil
 }
 
-func collectivesCSV(w io.Writer, ranks int, all []reports.Collective) error {
+func collectivesCSV(w io.Writer, ranks int, all []reports.PredictedCollective) error {
 	var rows [][]string
 	for _, x := range all {
 		for _, a := range x.Algorithms {

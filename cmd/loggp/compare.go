@@ -142,7 +142,7 @@ func (c *comparison) changes(cmd *cobra.Command, before, after string) error {
 	if mean := compare.GeometricMean(all) - 1; mean > part {
 		return fmt.Errorf("compare: %s is slower than %s by %s in the geometric mean, which is more than --fail-over %s", after, before, unit.Percent(math.Round(mean*1000)/1000), c.failOver)
 	}
-	if slower := compare.Regressed(all, part); len(slower) > 0 {
+	if slower := compare.FindRegressions(all, part); len(slower) > 0 {
 		x := slower[0]
 		return fmt.Errorf("compare: %d of %d times of %s are slower than those of %s by more than --fail-over %s with their whole interval: first %s of %s at %s",
 			len(slower), len(all), after, before, c.failOver, x.Timer, x.Mode, unit.Bytes(x.Bytes))
@@ -199,7 +199,7 @@ func (c *comparison) predictions(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	cs, err := compare.Compare(set, ps, compare.Predict)
+	cs, err := compare.ComparePredictions(set, ps, compare.PredictFromParameters)
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (c *comparison) predictions(cmd *cobra.Command) error {
 // write prints a comparison of so many rows. If there is to be a file, it has the CSV.
 func (c *comparison) write(cmd *cobra.Command, rows int, d *doc.Document) error {
 	if c.output != "" {
-		if err := keep(cmd, c.output, func(w io.Writer) error { return render.CSV(w, d) }, "%d comparisons", rows); err != nil {
+		if err := keep(cmd, c.output, func(w io.Writer) error { return render.WriteCSV(w, d) }, "%d comparisons", rows); err != nil {
 			return fmt.Errorf("comparison: %w", err)
 		}
 	}
@@ -232,7 +232,7 @@ func (c *comparison) machines(cmd *cobra.Command, machines []sample.Machine) err
 	if err != nil {
 		return misuse(cmd, err)
 	}
-	t, err := compare.New(machines, clean.Options{}, margin, false)
+	t, err := compare.CompareSubjects(machines, clean.Options{}, margin, false)
 	if err != nil {
 		return err
 	}
@@ -303,7 +303,7 @@ func readTiers(name string) ([]params.Parameter, []tiers.Tiers, error) {
 	if len(ps) == 0 {
 		return nil, nil, fmt.Errorf("%s has no parameters below its header: fit samples anew (loggp fit SAMPLES -o %s)", name, name)
 	}
-	known, err := tiers.FromFacts(facts)
+	known, err := tiers.ParseGroupFacts(facts)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", name, err)
 	}

@@ -94,7 +94,7 @@ func (c *comparison) subjects(cmd *cobra.Command, subjects []compare.CollectiveS
 	if len(subjects) < 2 {
 		return fmt.Errorf("compare: %w: measure the same operations elsewhere ('loggp measure --platform shm --collective all -o FILE') and name that file by another --samples", errVendor)
 	}
-	t := compare.Collect(subjects, clean.Options{})
+	t := compare.CompareCollectives(subjects, clean.Options{})
 	if len(t.Rows) == 0 {
 		return errors.New("compare: no two of those have measured the same operation among as many ranks at the same length: measure them with the same --collective, --ranks and --sizes")
 	}
@@ -187,7 +187,7 @@ func predicted(times []compare.Collective, from source) (all []compare.Collectiv
 		err error
 	}
 	answers := make(map[subject]answer)
-	all = compare.Unpredicted(times)
+	all = compare.WithoutPrediction(times)
 	for i, x := range times {
 		who := subject{x.Platform, x.Library, x.Place, x.Ranks}
 		a, known := answers[who]
@@ -218,6 +218,6 @@ func (s setting) predict(x *compare.CollectiveComparison) error {
 	if !known || a == nil || x.Ranks*(1+x.Bytes>>10) > mostMessages || !a.Serves(j) {
 		return fmt.Errorf("there is no model of %s by %s of %d ranks and %d bytes", x.Operation, x.Algorithm, x.Ranks, x.Bytes)
 	}
-	x.Predicted, x.By = s.Cost(a, j).Last.Micros(), s.where
+	x.Predicted, x.Model = s.Cost(a, j).Last.Micros(), s.where
 	return nil
 }

@@ -117,7 +117,7 @@ func (s *schedules) machines(cmd *cobra.Command, c *comparison) error {
 	if len(all) == 0 {
 		return nil
 	}
-	return c.write(cmd, rows, timeline.Schedules(all))
+	return c.write(cmd, rows, timeline.ScheduleTimes(all))
 }
 
 // names returns the platforms. Parameters of one may have commas.

@@ -40,18 +40,18 @@ func writeCourse(cmd *cobra.Command, output, of string, shown timeline.Trace, pa
 	switch extension(output) {
 	case ".json":
 		what = "trace events"
-		err = sample.Save(output, func(w io.Writer) error { return timeline.Events(w, shown) })
+		err = sample.Save(output, func(w io.Writer) error { return timeline.WriteEvents(w, shown) })
 	case ".svg":
 		what = "time line"
 		err = sample.Save(output, func(w io.Writer) error { return shown.Chart().SVG(w, chart.Width) })
 	default:
-		err = render.Page(output, page)
+		err = render.WritePage(output, page)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", cmd.Name(), err)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s written to %s\n", what, of, output)
-	if left := shown.Left(); left != "" {
+	if left := shown.OmittedText(); left != "" {
 		fmt.Fprintln(cmd.ErrOrStderr(), left)
 	}
 	return nil

@@ -134,7 +134,7 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		return show(cmd, timeline.Ends(fmt.Sprintf("%s, %d ranks, on %s, %s", name, job.Ranks, r.platform, job.Library.Name), "Computing takes its own time.", ends))
+		return show(cmd, timeline.EndTimes(fmt.Sprintf("%s, %d ranks, on %s, %s", name, job.Ranks, r.platform, job.Library.Name), "Computing takes its own time.", ends))
 	}
 	record, err := job.Record(cmd.Context(), r.seed, r.protocol, r.most(), main)
 	if err != nil {
@@ -147,7 +147,7 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 	case p.Compute.Factor > 0:
 		note = fmt.Sprintf("Computing takes %g times the time that it takes here.", p.Compute.Factor)
 	}
-	document := timeline.Run(fmt.Sprintf("%s, %d ranks, on %s, %s", name, job.Ranks, job.Platform.Machine.Name, job.Library.Name), note, record, r.profile)
+	document := timeline.RunTimes(fmt.Sprintf("%s, %d ranks, on %s, %s", name, job.Ranks, job.Platform.Machine.Name, job.Library.Name), note, record, r.profile)
 	if err := show(cmd, document); err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func diagnose(cmd *cobra.Command, all []host.CheckResult, format string) error {
 	}
 	var list []reports.Advice
 	for _, f := range all {
-		list = append(list, reports.Advice{Check: f.Check, Verdict: f.Verdict.String(), Found: f.Found, Why: f.Why, Do: f.Do, Grave: f.Verdict >= host.Warning})
+		list = append(list, reports.Advice{Check: f.Check, Verdict: f.Verdict.String(), Found: f.Found, Why: f.Why, Do: f.Do, IsGrave: f.Verdict >= host.Warning})
 	}
 	return show(cmd, reports.Doctor(list))
 }

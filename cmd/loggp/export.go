@@ -44,7 +44,7 @@ determine, the error says what to measure.`,
 			if err != nil {
 				return err
 			}
-			write := func(w io.Writer) error { return export.Write(w, export.Named(args[0]), ps, o) }
+			write := func(w io.Writer) error { return export.Write(w, export.FormatNamed(args[0]), ps, o) }
 			if file == "" {
 				return about(args[1], write(cmd.OutOrStdout()))
 			}

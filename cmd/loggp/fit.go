@@ -103,7 +103,7 @@ func (f *fitting) csv(w io.Writer, r *fit.Result) error {
 	if *f.view == viewPLogP {
 		return params.WritePLogP(w, r.PLogP)
 	}
-	return params.WriteParameters(w, r.Parameters, tiers.Facts(r.Tiers)...)
+	return params.WriteParameters(w, r.Parameters, tiers.GroupFacts(r.Tiers)...)
 }
 
 // print prints the tables of a view.

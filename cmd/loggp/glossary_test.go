@@ -153,9 +153,9 @@ func columns(t *testing.T) []string {
 		func(w io.Writer) error { return compare.WriteCollectives(w, nil) },
 		func(w io.Writer) error { return collectivesCSV(w, 0, nil) },
 		func(w io.Writer) error { return predictor{}.csv(w, nil) },
-		func(w io.Writer) error { return new(study.Study).Cells(w) },
-		func(w io.Writer) error { return new(study.Study).ClaimRows(w) },
-		func(w io.Writer) error { return render.CSV(w, reports.Doctor(nil)) },
+		func(w io.Writer) error { return new(study.Study).WriteCells(w) },
+		func(w io.Writer) error { return new(study.Study).WriteClaims(w) },
+		func(w io.Writer) error { return render.WriteCSV(w, reports.Doctor(nil)) },
 	} {
 		var b strings.Builder
 		if err := write(&b); err != nil {

@@ -484,7 +484,7 @@ func (m *measure) write(cmd *cobra.Command, job *job.Job, plan *microbench.Plan,
 	if m.all() {
 		w.pair = everywhere
 	}
-	steps, err := compare.Compare(set, nil, bySteps([]way{w}))
+	steps, err := compare.ComparePredictions(set, nil, bySteps([]way{w}))
 	if err != nil {
 		return err
 	}

@@ -292,11 +292,11 @@ func (m *measure) writeCollectives(cmd *cobra.Command, outcome *microbench.Outco
 	if err := m.keep(cmd, set); err != nil || m.bare() {
 		return err
 	}
-	times, err := compare.Collectives(set)
+	times, err := compare.ReadCollectives(set)
 	if err != nil {
 		return err
 	}
-	if err := text(cmd, reports.CollectiveTimes(compare.Unpredicted(times))); err != nil {
+	if err := text(cmd, reports.CollectiveTimes(compare.WithoutPrediction(times))); err != nil {
 		return err
 	}
 	if late, of := outcome.LateStarts, outcome.AgreedStarts; late > 0 {

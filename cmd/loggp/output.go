@@ -33,7 +33,7 @@ func pages(name string) error {
 	if name == standard {
 		return errors.New("-o -: it is a directory that is written; leave -o out to print tables")
 	}
-	return flagged("-o", name, render.Writable(name))
+	return flagged("-o", name, render.CheckDirectory(name))
 }
 
 // written checks the output of a verb that writes files of some kinds, told apart by how they end,

@@ -117,7 +117,7 @@ func (r *patternRuns) run(cmd *cobra.Command) error {
 // print prints a document, and writes its page if that is asked for.
 func (r *patternRuns) print(cmd *cobra.Command, d *doc.Document) error {
 	if r.output != "" {
-		if err := render.Page(r.output, d); err != nil {
+		if err := render.WritePage(r.output, d); err != nil {
 			return err
 		}
 	}

@@ -50,15 +50,15 @@ func (r *runs) compare(cmd *cobra.Command, p program.Program, s program.Settings
 	if r.profile {
 		return misuse(cmd, fmt.Errorf("--profile: it is of one run; name one placement"))
 	}
-	var all []timeline.Placed
+	var all []timeline.PlacedRun
 	for _, job := range jobs {
 		record, err := job.Record(cmd.Context(), r.seed, r.protocol, -1, code)
 		placement := job.Platform.Machine.Nodes.Placed
 		if err != nil {
 			return fmt.Errorf("%s on %s, placed %v: %w", p.Name, job.Platform.Machine.Name, placement, err)
 		}
-		all = append(all, timeline.Placed{Placement: placement, Record: record})
+		all = append(all, timeline.PlacedRun{Placement: placement, Record: record})
 	}
 	title := fmt.Sprintf("Placements of %s, size %d, rounds %d, on %s, %s", p.Name, s.Size, s.Rounds, jobs[0].Platform.Machine.Name, jobs[0].Library.Name)
-	return show(cmd, timeline.Placements(title, all))
+	return show(cmd, timeline.PlacementTimes(title, all))
 }

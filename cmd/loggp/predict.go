@@ -119,7 +119,7 @@ func (p *predict) run(cmd *cobra.Command) error {
 	for _, name := range source.names {
 		for _, k := range lengths {
 			x, err := source.predict(name, k)
-			for _, y := range []*reports.Predicted{&x.Sender, &x.Delivery} {
+			for _, y := range []*reports.PredictedTime{&x.Sender, &x.Delivery} {
 				if y.Time < 0 {
 					err = cmp.Or(err, fmt.Errorf("the parameters give a time below zero, %v", y.Time))
 					y.Range = reports.Unknown
@@ -145,7 +145,7 @@ func (p *predict) run(cmd *cobra.Command) error {
 	}
 	unknown := 0
 	for _, x := range ps {
-		for _, y := range []reports.Predicted{x.Sender, x.Delivery} {
+		for _, y := range []reports.PredictedTime{x.Sender, x.Delivery} {
 			if y.Range == reports.Unknown {
 				unknown++
 			}
@@ -213,7 +213,7 @@ func (p *predict) fromPlatform(cmd *cobra.Command) (predictor, error) {
 		title: fmt.Sprintf("Blocking %s send on %s, %s, from rank %d to rank %d", mode, machine.Name, job.Library.Name, pair[0], pair[1]),
 		predict: func(name string, k int) (reports.Prediction, error) {
 			c := transfer(name, k).Cost()
-			return reports.Prediction{Mode: *p.mode, Protocol: name, Bytes: k, Sender: reports.Predicted{Time: c.Sender.Sum()}, Delivery: reports.Predicted{Time: c.Delivery.Sum()}, Terms: c}, nil
+			return reports.Prediction{Mode: *p.mode, Protocol: name, Bytes: k, Sender: reports.PredictedTime{Time: c.Sender.Sum()}, Delivery: reports.PredictedTime{Time: c.Delivery.Sum()}, Terms: c}, nil
 		},
 	}, nil
 }
@@ -287,8 +287,8 @@ func (source *predictor) byEquations(here []params.Parameter) error {
 		within, err := params.EstimateEquationRange(here, k)
 		at := ranged(within, err).Range
 		return reports.Prediction{
-			Protocol: name, Bytes: k, Sender: reports.Predicted{Time: model.SenderTime(protocol, x, k), Range: at},
-			Delivery:  reports.Predicted{Time: model.Delivery(protocol, x, k), Range: at},
+			Protocol: name, Bytes: k, Sender: reports.PredictedTime{Time: model.SenderTime(protocol, x, k), Range: at},
+			Delivery:  reports.PredictedTime{Time: model.Delivery(protocol, x, k), Range: at},
 			Equations: fmt.Sprintf("T_s = %v, T_s-r = %v", e.Sender, e.Delivery),
 		}, err
 	}
@@ -330,11 +330,11 @@ func (source *predictor) byRanges(here []params.Parameter) error {
 
 // ranged returns what parameters say of a size, or the error that they say nothing, as a
 // prediction.
-func ranged(e params.Estimate, err error) reports.Predicted {
-	x := reports.Predicted{Time: unit.FromMicros(e.Value)}
+func ranged(e params.Estimate, err error) reports.PredictedTime {
+	x := reports.PredictedTime{Time: unit.FromMicros(e.Value)}
 	switch {
 	case err != nil:
-		return reports.Predicted{Range: reports.Unknown}
+		return reports.PredictedTime{Range: reports.Unknown}
 	case e.Between:
 		x.Range = reports.Between
 	case e.Outside:
@@ -377,7 +377,7 @@ func (p *predict) write(cmd *cobra.Command, source predictor, ps []reports.Predi
 		first := ps[max(0, slices.IndexFunc(ps, func(x reports.Prediction) bool { return x.Sender.Range != reports.Unknown }))]
 		d := source.transfer(first.Protocol, first.Bytes).Timeline()
 		title := fmt.Sprintf("%s: %s of %d bytes", source.title, first.Protocol, first.Bytes)
-		picture := chart.Transfer(first.Protocol, title, d)
+		picture := chart.TransferChart(first.Protocol, title, d)
 		if err := keep(cmd, p.diagram, func(w io.Writer) error { return picture.SVG(w, chart.Width) }, "time line of %s with %d bytes", first.Protocol, first.Bytes); err != nil {
 			return fmt.Errorf("diagram: %w", err)
 		}
@@ -426,7 +426,7 @@ func (source predictor) csv(w io.Writer, ps []reports.Prediction) error {
 		}
 		for _, x := range []struct {
 			quantity string
-			time     reports.Predicted
+			time     reports.PredictedTime
 		}{{sample.TimerSender, p.Sender}, {sample.TimerOneWay, p.Delivery}} {
 			micros := x.time.MicrosString()
 			if x.time.Range == reports.Unknown {

@@ -60,7 +60,7 @@ emulated platform.`,
 			if dir == "" {
 				return show(cmd, d)
 			}
-			if err := render.Page(dir, d); err != nil {
+			if err := render.WritePage(dir, d); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "report written to %s/index.html\n", dir)
@@ -131,7 +131,7 @@ func transports(machines []sample.Machine) (*reports.Transports, error) {
 		}
 	}
 	var err error
-	t.Table, err = compare.NewFitted(machines, fitted, clean.Options{}, overlapMargin, true)
+	t.Table, err = compare.CompareFittedSubjects(machines, fitted, clean.Options{}, overlapMargin, true)
 	return t, err
 }
 
@@ -139,11 +139,11 @@ func transports(machines []sample.Machine) (*reports.Transports, error) {
 // trips are left out.
 func byLogGP(set *sample.Set, ps []params.Parameter) ([]compare.Comparison, error) {
 	alone := slices.DeleteFunc(slices.Clone(ps), func(p params.Parameter) bool { return p.Name == "T" })
-	cs, err := compare.Compare(set, alone, func(q compare.Query) (compare.Prediction, bool) {
+	cs, err := compare.ComparePredictions(set, alone, func(q compare.Query) (compare.Prediction, bool) {
 		if q.Quantity != compare.OneWay {
 			return compare.Prediction{}, false
 		}
-		return compare.Predict(q)
+		return compare.PredictFromParameters(q)
 	})
 	for i := range cs {
 		cs[i].Quantity += reports.ByLogGP
@@ -162,10 +162,10 @@ func report(files []string) (reports.Report, error) {
 	if r.Result, err = fit.Fit(set, clean.Options{}); err != nil {
 		return r, err
 	}
-	if r.Contrast, err = compare.NewFitted([]sample.Machine{{Files: files, Set: set}}, [][]*curve.Curve{r.Result.Measured}, clean.Options{}, overlapMargin, false); err != nil {
+	if r.Contrast, err = compare.CompareFittedSubjects([]sample.Machine{{Files: files, Set: set}}, [][]*curve.Curve{r.Result.Measured}, clean.Options{}, overlapMargin, false); err != nil {
 		return r, err
 	}
-	if r.Comparisons, err = compare.Compare(set, r.Result.Parameters, compare.Predict); err != nil {
+	if r.Comparisons, err = compare.ComparePredictions(set, r.Result.Parameters, compare.PredictFromParameters); err != nil {
 		return r, err
 	}
 	alone, err := byLogGP(set, r.Result.Parameters)
@@ -194,7 +194,7 @@ func report(files []string) (reports.Report, error) {
 			}
 		}
 	}
-	steps, err := compare.Compare(set, nil, bySteps(ways))
+	steps, err := compare.ComparePredictions(set, nil, bySteps(ways))
 	for _, c := range steps {
 		c.Quantity += reports.BySteps
 		r.Comparisons = append(r.Comparisons, c)
@@ -218,7 +218,7 @@ func timelines(w way, l *model.Library) []*chart.Chart {
 		}
 		t := model.Transfer{Machine: m, Library: l, Protocol: p, Mode: mode, Bytes: k, Path: w.path()}
 		title := fmt.Sprintf("%s on %s, %s: a blocking %v send of %d bytes from rank %d to %d", p.Name, m.Name, l.Name, mode, k, w.pair[0], w.pair[1])
-		charts = append(charts, chart.Transfer(strings.Join([]string{m.Name, l.Name, w.place(), p.Name}, "-"), title, t.Timeline()))
+		charts = append(charts, chart.TransferChart(strings.Join([]string{m.Name, l.Name, w.place(), p.Name}, "-"), title, t.Timeline()))
 	}
 	return charts
 }

@@ -31,7 +31,7 @@ func collectiveReport(cmd *cobra.Command, machines []sample.Machine, params stri
 		return nil, err
 	}
 	r := &reports.CollectiveReport{Machines: machines, CollectiveSubjects: subjects, Warnings: compare.CollectiveWarnings(machines, subjects)}
-	if t := compare.Collect(subjects, clean.Options{}); len(t.Rows) > 0 {
+	if t := compare.CompareCollectives(subjects, clean.Options{}); len(t.Rows) > 0 {
 		r.Table = t
 	}
 	from, err := parametersOf(machines, params)
@@ -42,7 +42,7 @@ func collectiveReport(cmd *cobra.Command, machines []sample.Machine, params stri
 	for _, e := range subjects {
 		times, missing := modelOf(cmd, machines, e, from)
 		r.Times = append(r.Times, times)
-		modelled = modelled || slices.ContainsFunc(times, func(c compare.CollectiveComparison) bool { return c.By != "" })
+		modelled = modelled || slices.ContainsFunc(times, func(c compare.CollectiveComparison) bool { return c.Model != "" })
 		for _, err := range missing {
 			if !slices.Contains(r.Unknown, err.Error()) {
 				r.Unknown = append(r.Unknown, err.Error())
@@ -91,7 +91,7 @@ func parametersOf(machines []sample.Machine, file string) (p parameters, err err
 func modelOf(cmd *cobra.Command, machines []sample.Machine, e compare.CollectiveSubject, p parameters) ([]compare.CollectiveComparison, []error) {
 	switch {
 	case byVendor(e):
-		return compare.Unpredicted(e.Times), []error{errVendor}
+		return compare.WithoutPrediction(e.Times), []error{errVendor}
 	case p.given || slices.ContainsFunc(p.all, func(x params.Parameter) bool { return x.Platform == e.Platform && x.Library == e.Library }):
 		return predicted(e.Times, fromParameters(p.from, p.all, machines, e))
 	}

@@ -111,7 +111,7 @@ func listPapers(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		t.Add(doc.Words(name), doc.Count(len(p.Claims)), doc.Words(p.Source))
+		t.AddRow(doc.TextCell(name), doc.CountCell(len(p.Claims)), doc.TextCell(p.Source))
 	}
 	d := &doc.Document{}
 	d.AddTables("papers", "Papers", t)
@@ -149,7 +149,7 @@ func (r *reproduce) run(cmd *cobra.Command, name string) error {
 	}
 	study.Facts = append([][2]string{{"loggp", version()}, {"command", recall(cmd, name)}}, study.Facts...)
 	if r.output != "" {
-		if err := render.Page(r.output, study.Document(true)); err != nil {
+		if err := render.WritePage(r.output, study.Document(true)); err != nil {
 			return err
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "reproduction written to %s/index.html\n", r.output)
@@ -163,9 +163,9 @@ func (r *reproduce) run(cmd *cobra.Command, name string) error {
 	case "markdown":
 		return show(cmd, study.Document(false))
 	case "cells":
-		return study.Cells(cmd.OutOrStdout())
+		return study.WriteCells(cmd.OutOrStdout())
 	case "claims":
-		return study.ClaimRows(cmd.OutOrStdout())
+		return study.WriteClaims(cmd.OutOrStdout())
 	}
 	return show(cmd, study.Document(true))
 }

@@ -57,14 +57,14 @@ func decideOnce(ctx context.Context, p *paper.Paper, s *study.Study) error {
 		decided[p.Name] = known
 		for _, a := range s.Artefacts {
 			for _, r := range a.Rows {
-				if _, numbers, found := strings.Cut(r.Note, "Decided by assumptions: "); found && r.Basis == study.Decided {
+				if _, numbers, found := strings.Cut(r.Note, "Decided by assumptions: "); found && r.Basis == study.DecidedByAssumptions {
 					known[r.Row] = strings.TrimSuffix(numbers, ".")
 				}
 			}
 		}
 	}
 	for row, numbers := range decided[p.Name] {
-		s.Decide(row, []string{numbers})
+		s.MarkDecided(row, []string{numbers})
 	}
 	return nil
 }

@@ -246,13 +246,13 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 		const note = "What programs compute takes its own time."
 		switch {
 		case traffic != nil:
-			return show(cmd, timeline.Traffic(trafficTitle(name, s, job), flows, &model.Timeline{}))
+			return show(cmd, timeline.FlowThroughput(trafficTitle(name, s, job), flows, &model.Timeline{}))
 		case benchmark:
-			document := timeline.Ends(fmt.Sprintf("%s, class %s, on %s, %s", b.Name, result.Class, r.platform, job.Library.Name), note, ends)
+			document := timeline.EndTimes(fmt.Sprintf("%s, class %s, on %s, %s", b.Name, result.Class, r.platform, job.Library.Name), note, ends)
 			document.AddTables("npb", "NAS Parallel Benchmark "+b.Name, benchmarkTable(b, result, job.Ranks))
 			return errors.Join(show(cmd, document), verified(b, result, job))
 		}
-		return show(cmd, timeline.Ends(programTitle(p, s, job), note, ends))
+		return show(cmd, timeline.EndTimes(programTitle(p, s, job), note, ends))
 	}
 	record, err := job.Record(cmd.Context(), r.seed, r.protocol, r.most(), code)
 	if err != nil {
@@ -268,11 +268,11 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 			fmt.Fprintf(cmd.ErrOrStderr(), "--collective %v=%s has no effect: %s makes no such call\n", f.Operation, f.Algorithm, p.Name)
 		}
 	}
-	document := timeline.Run(title, note, record, r.profile)
+	document := timeline.RunTimes(title, note, record, r.profile)
 	if traffic != nil {
-		document = timeline.Traffic(trafficTitle(name, s, job), flows, record)
+		document = timeline.FlowThroughput(trafficTitle(name, s, job), flows, record)
 		if r.profile {
-			document.AddTables("calls", "Calls of all ranks", timeline.Calls(record))
+			document.AddTables("calls", "Calls of all ranks", timeline.CallTable(record))
 		}
 	}
 	if benchmark {
@@ -329,7 +329,7 @@ func benchmarkTable(b npb.Benchmark, r npb.Result, ranks int) *doc.Table {
 		{"Operation type", r.Kind},
 		{"Verification", verified},
 	} {
-		t.Add(doc.Words(line[0]), doc.Words(line[1]))
+		t.AddRow(doc.TextCell(line[0]), doc.TextCell(line[1]))
 	}
 	return t
 }

@@ -67,7 +67,7 @@ func (r *runs) goal(cmd *cobra.Command, file string) error {
 		if err != nil {
 			return err
 		}
-		return show(cmd, timeline.Ends(title, takes(ends), ends))
+		return show(cmd, timeline.EndTimes(title, takes(ends), ends))
 	}
 	begin := time.Now()
 	finish := make([]unit.Time, s.Ranks())
@@ -78,7 +78,7 @@ func (r *runs) goal(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", file, job.Platform.Machine.Name, err)
 	}
-	document := timeline.Run(title, takes(finish), record, r.profile)
+	document := timeline.RunTimes(title, takes(finish), record, r.profile)
 	if err := show(cmd, document); err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
 	title := fmt.Sprintf("%s, %s %d, rounds %d, on %s, %s: result correct", p.Name, p.Size, s.Size, s.Rounds, job.Platform.Machine.Name, job.Library.Name)
 	document := &doc.Document{Title: title}
 	if !job.Real() {
-		document = timeline.Run(title, fmt.Sprintf("One operation takes %v.", s.Operation), record, false)
+		document = timeline.RunTimes(title, fmt.Sprintf("One operation takes %v.", s.Operation), record, false)
 	}
 	document.AddTables("rate", "How fast "+p.Name+" is", rateTable(p, result))
 	if err := show(cmd, document); err != nil {
@@ -119,13 +119,13 @@ func writePicture(name string, x *portable.Picture) (err error) {
 func rateTable(p portable.Program, r portable.Result) *doc.Table {
 	t := &doc.Table{Name: "rate", Title: p.Name, Columns: []doc.Column{{Head: "result", Key: true, Kind: doc.Text}, {Head: "value", Kind: doc.Text}}}
 	seconds := r.Time.Micros() / 1e6
-	t.Add(doc.Words("time of a round"), doc.Words(fmt.Sprintf("%.3f ms", 1e3*seconds)))
+	t.AddRow(doc.TextCell("time of a round"), doc.TextCell(fmt.Sprintf("%.3f ms", 1e3*seconds)))
 	if r.Picture != nil {
-		t.Add(doc.Words("frames a second"), doc.Words(fmt.Sprintf("%.4g", 1/seconds)))
-		t.Add(doc.Words("pixels"), doc.Words(fmt.Sprintf("%d x %d", r.Picture.Edge, r.Picture.Edge)))
+		t.AddRow(doc.TextCell("frames a second"), doc.TextCell(fmt.Sprintf("%.4g", 1/seconds)))
+		t.AddRow(doc.TextCell("pixels"), doc.TextCell(fmt.Sprintf("%d x %d", r.Picture.Edge, r.Picture.Edge)))
 	}
 	if p.Items != "frames" {
-		t.Add(doc.Words(p.Items+" a second"), doc.Words(fmt.Sprintf("%.4g", float64(r.Items)/seconds)))
+		t.AddRow(doc.TextCell(p.Items+" a second"), doc.TextCell(fmt.Sprintf("%.4g", float64(r.Items)/seconds)))
 	}
 	return t
 }

@@ -100,7 +100,7 @@ func (a *alltoallv) run(cmd *cobra.Command) error {
 		}
 	}
 	for i, s := range phases.Schedulers {
-		planned := timeline.PlannedBy{Scheduler: s}
+		planned := timeline.SchedulerPlan{Scheduler: s}
 		for k, x := range exchanges {
 			plan, err := x.Plan(s, threshold)
 			if err != nil {
@@ -167,7 +167,7 @@ func (a *alltoallv) read(cmd *cobra.Command) ([]phases.Exchange, error) {
 
 // prediction says what messages and barriers take by the closed forms of a platform, and how its
 // library plans.
-func (a *alltoallv) prediction(cmd *cobra.Command, exchanges []phases.Exchange, ranks int) (*timeline.Phased, *model.Compiled, error) {
+func (a *alltoallv) prediction(cmd *cobra.Command, exchanges []phases.Exchange, ranks int) (*timeline.PhasedExchanges, *model.Compiled, error) {
 	known, err := load(cmd, a.platform)
 	if err != nil {
 		return nil, nil, err
@@ -192,7 +192,7 @@ func (a *alltoallv) prediction(cmd *cobra.Command, exchanges []phases.Exchange, 
 		return nil, nil, err
 	}
 	barriers := map[int]unit.Time{}
-	return &timeline.Phased{
+	return &timeline.PhasedExchanges{
 		Title:     fmt.Sprintf("%s in phases on %s, %s", count(len(exchanges), "exchange"), job.Platform.Machine.Name, job.Library.Name),
 		Exchanges: exchanges,
 		Message:   func(bytes int) unit.Time { return messageTime(job, bytes) },

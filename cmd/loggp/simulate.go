@@ -35,7 +35,7 @@ type simulate struct {
 // Ranks of large schedules that are shown: in a time line, and in files for viewers of trace
 // events.
 const (
-	lineRanks  = chart.MostTracks
+	lineRanks  = chart.MaxTracks
 	eventRanks = 1024
 )
 
@@ -189,7 +189,7 @@ func logGOPS(cmd *cobra.Command, file string, o export.Options) (schedule.Params
 	if err != nil {
 		return schedule.Params{}, err
 	}
-	p, notes, err := export.LogGOPS(ps, o)
+	p, notes, err := export.LogGOPSParameters(ps, o)
 	if err != nil {
 		return p, about(file, err)
 	}
@@ -237,13 +237,13 @@ func nanos(t unit.Time) string {
 }
 
 // microsCell is a time in microseconds.
-func microsCell(t unit.Time) doc.Cell { return doc.Num(t.Micros()) }
+func microsCell(t unit.Time) doc.Cell { return doc.NumberCell(t.Micros()) }
 
 // simulated sums up a simulation.
 func simulated(s *schedule.Schedule, o schedule.Options, res *schedule.Result) *doc.Table {
 	t := &doc.Table{Name: "simulation", Title: "Result", Columns: []doc.Column{{Head: "quantity", Key: true}, {Head: "value", Kind: doc.Prose}}}
 	add := func(name, format string, args ...any) {
-		t.Add(doc.Words(name), doc.Words(fmt.Sprintf(format, args...)))
+		t.AddRow(doc.TextCell(name), doc.TextCell(fmt.Sprintf(format, args...)))
 	}
 	add("finishing time", "%s ns", nanos(res.Last))
 	add("last rank", "%d of %d", res.LastRank, s.Ranks())
@@ -263,7 +263,7 @@ func partsTable(p *schedule.Path) *doc.Table {
 		if schedule.Part(part) == schedule.Detour && time == 0 {
 			continue
 		}
-		t.Add(doc.Words(schedule.Part(part).String()), microsCell(time), doc.Words(format.Fixed(100*time.Micros()/math.Max(sum.Micros(), 1e-12), 1)))
+		t.AddRow(doc.TextCell(schedule.Part(part).String()), microsCell(time), doc.TextCell(format.Fixed(100*time.Micros()/math.Max(sum.Micros(), 1e-12), 1)))
 	}
 	return t
 }
@@ -275,9 +275,9 @@ func stepsTable(p *schedule.Path) *doc.Table {
 		{Head: "operation"}, {Head: "line", Kind: doc.Number}, {Head: "waited for"}, {Head: "parts, us", Kind: doc.Prose},
 	}}
 	for _, st := range p.Steps {
-		line := doc.None
+		line := doc.EmptyCell
 		if st.Line > 0 {
-			line = doc.Count(st.Line)
+			line = doc.CountCell(st.Line)
 		}
 		var parts []string
 		for part, time := range st.Parts {
@@ -285,10 +285,10 @@ func stepsTable(p *schedule.Path) *doc.Table {
 				parts = append(parts, schedule.Part(part).String()+" "+format.Number(time.Micros()))
 			}
 		}
-		t.Add(microsCell(st.From), microsCell(st.To), doc.Count(st.Rank), doc.Words(st.What), doc.Words(st.Op.String()), line, doc.Words(st.Why), doc.Words(strings.Join(parts, ", ")))
+		t.AddRow(microsCell(st.From), microsCell(st.To), doc.CountCell(st.Rank), doc.TextCell(st.What), doc.TextCell(st.Op.String()), line, doc.TextCell(st.Why), doc.TextCell(strings.Join(parts, ", ")))
 	}
 	if more := p.Count - len(p.Steps); more > 0 {
-		t.Note("%d steps before these are left out", more)
+		t.AddNote("%d steps before these are left out", more)
 	}
 	return t
 }
@@ -300,15 +300,15 @@ func sensitivityTable(ds []schedule.Derivative) *doc.Table {
 	for _, d := range ds {
 		cell := func(x float64) doc.Cell {
 			if math.IsNaN(x) {
-				return doc.None
+				return doc.EmptyCell
 			}
-			return doc.Count(int(x))
+			return doc.CountCell(int(x))
 		}
 		unit := "times the change"
 		if d.Name == "G" || d.Name == "O" {
 			unit = "bytes"
 		}
-		t.Add(doc.Words(d.Name), cell(d.Right), cell(d.Left), doc.Words(unit))
+		t.AddRow(doc.TextCell(d.Name), cell(d.Right), cell(d.Left), doc.TextCell(unit))
 	}
 	return t
 }
@@ -398,13 +398,13 @@ func sweepTable(sweep string, points []schedule.Point) *doc.Table {
 		case "g":
 			x = microsCell(p.Params.Gap)
 		case "G":
-			x = doc.Num(float64(p.Params.BigG) / 1000)
+			x = doc.NumberCell(float64(p.Params.BigG) / 1000)
 		case "O":
-			x = doc.Num(float64(p.Params.BigO) / 1000)
+			x = doc.NumberCell(float64(p.Params.BigO) / 1000)
 		case "S":
-			x = doc.Count(int(p.Params.S))
+			x = doc.CountCell(int(p.Params.S))
 		}
-		t.Add(x, microsCell(p.Last), doc.Count(p.LastRank))
+		t.AddRow(x, microsCell(p.Last), doc.CountCell(p.LastRank))
 	}
 	return t
 }
@@ -419,10 +419,10 @@ func toleranceTable(s *schedule.Schedule, o schedule.Options, parts []float64) (
 			return nil, err
 		}
 		if !ok {
-			t.Add(doc.Num(100*part), doc.Words("any"), doc.Words("any"))
+			t.AddRow(doc.NumberCell(100*part), doc.TextCell("any"), doc.TextCell("any"))
 			continue
 		}
-		t.Add(doc.Num(100*part), microsCell(most), microsCell(most-o.Params.L))
+		t.AddRow(doc.NumberCell(100*part), microsCell(most), microsCell(most-o.Params.L))
 	}
 	return t, nil
 }
@@ -438,8 +438,8 @@ func (s *simulate) write(cmd *cobra.Command, d *doc.Document, res *schedule.Resu
 	}
 	t := timeline.Trace{Name: "schedule", Title: d.Title, Ranks: len(res.Finish), Command: recall(cmd), Recording: res.Timeline(ranks)}
 	last := slices.Max(res.Finish)
-	d.Answer = fmt.Sprintf("The schedule ends after %s: rank %d of %d is the last.", format.Micros(last.Micros()), slices.Index(res.Finish, last), len(res.Finish))
+	d.Answer = fmt.Sprintf("The schedule ends after %s: rank %d of %d is the last.", format.MicrosWithUnit(last.Micros()), slices.Index(res.Finish, last), len(res.Finish))
 	d.Sections = append([]doc.Section{{ID: "time-line", Title: "Time line", Figures: doc.Figures(doc.Across, t.Chart())}}, d.Sections...)
-	d.Files = append(d.Files, doc.File{Name: "trace.json", Write: func(w io.Writer) error { return timeline.Events(w, t) }})
+	d.Files = append(d.Files, doc.File{Name: "trace.json", Write: func(w io.Writer) error { return timeline.WriteEvents(w, t) }})
 	return writeCourse(cmd, s.output, "the simulation of "+strings.TrimPrefix(d.Title, "Simulation of "), t, d)
 }

@@ -19,13 +19,13 @@ import (
 func style(w io.Writer) render.Style {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return render.Plain
+		return render.PlainStyle
 	}
 	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil || width <= 0 {
 		width = 80
 	}
-	s := render.Terminal
+	s := render.TerminalStyle
 	s.Width = width
 	s.Colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	return s
@@ -46,9 +46,9 @@ func show(cmd *cobra.Command, d *doc.Document) error {
 	if f := cmd.Flags().Lookup("format"); f != nil {
 		switch f.Value.String() {
 		case "csv":
-			return render.CSV(out, d)
+			return render.WriteCSV(out, d)
 		case "json":
-			return render.JSON(out, d)
+			return render.WriteJSON(out, d)
 		}
 	}
 	return text(cmd, d)
@@ -61,13 +61,13 @@ func text(cmd *cobra.Command, d *doc.Document) error {
 		return nil
 	}
 	if f := cmd.Flags().Lookup("format"); f != nil && f.Value.String() == "markdown" {
-		return render.Markdown(out, d)
+		return render.WriteMarkdown(out, d)
 	}
 	s := style(out)
 	if f := cmd.Flags().Lookup("verbose"); f != nil {
 		s.Verbose = f.Value.String() == "true"
 	}
-	return render.Text(out, d, s)
+	return render.WriteText(out, d, s)
 }
 
 // progress shows how far a long job is, on a terminal and after a moment only.

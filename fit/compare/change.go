@@ -67,14 +67,14 @@ func Changes(before, after *sample.Set, o clean.Options) ([]Change, error) {
 			}
 			c := Change{Platform: a.Platform, Library: a.Library, Place: a.Place, Mode: a.Mode, Protocol: a.Protocol, Timer: a.Timer, Bytes: x.Bytes,
 				Before: x.Value, After: y.Value, SamplesA: x.Samples, SamplesB: y.Samples}
-			c.Ratio, c.Low, c.High = ratio(estimate{y.Value, y.Low, y.High, y.Replicates}, estimate{x.Value, x.Low, x.High, x.Replicates}, o.Level)
+			c.Ratio, c.Low, c.High = ratioOf(estimate{y.Value, y.Low, y.High, y.Replicates}, estimate{x.Value, x.Low, x.High, x.Replicates}, o.Level)
 			if min(x.FewestSamples, y.FewestSamples) < clean.LeastForInterval {
 				c.Low, c.High = math.NaN(), math.NaN()
 			}
 			if math.IsNaN(c.Ratio) || math.IsInf(c.Ratio, 0) {
 				continue
 			}
-			c.Outcome = outcome(c.Low, c.High, o.Tolerance, false)
+			c.Outcome = judgeRatio(c.Low, c.High, o.Tolerance, false)
 			all = append(all, c)
 		}
 	}
@@ -83,13 +83,13 @@ func Changes(before, after *sample.Set, o clean.Options) ([]Change, error) {
 	}
 	slices.SortStableFunc(all, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Library, b.Library), cmp.Compare(a.Place, b.Place),
-			later(a.Timer)-later(b.Timer), sample.TimerIndex(a.Timer)-sample.TimerIndex(b.Timer), sample.ModeIndex(a.Mode)-sample.ModeIndex(b.Mode), cmp.Compare(a.Protocol, b.Protocol))
+			timerRank(a.Timer)-timerRank(b.Timer), sample.TimerIndex(a.Timer)-sample.TimerIndex(b.Timer), sample.ModeIndex(a.Mode)-sample.ModeIndex(b.Mode), cmp.Compare(a.Protocol, b.Protocol))
 	})
 	return all, nil
 }
 
-// later returns 0 for round trips, which come first, and 1 for all other timers.
-func later(timer string) int {
+// timerRank returns 0 for round trips, which come first, and 1 for all other timers.
+func timerRank(timer string) int {
 	if timer == sample.TimerRTT {
 		return 0
 	}
@@ -105,7 +105,7 @@ func GeometricMean(all []Change) float64 {
 	return math.Exp(sum / float64(len(all)))
 }
 
-// Regressed returns the changes whose whole interval is more than a part above the reference.
-func Regressed(all []Change, part float64) []Change {
+// FindRegressions returns the changes whose whole interval is more than a part above the reference.
+func FindRegressions(all []Change, part float64) []Change {
 	return slices.DeleteFunc(slices.Clone(all), func(c Change) bool { return c.Outcome != Worse || c.Low <= 1+part })
 }

@@ -48,10 +48,10 @@ func TestChanges(t *testing.T) {
 	if got, want := GeometricMean(all), math.Cbrt(1.1); math.Abs(got-want) > 0.01 {
 		t.Errorf("geometric mean %v, want %v", got, want)
 	}
-	if n := len(Regressed(all, 0.05)); n != 1 {
+	if n := len(FindRegressions(all, 0.05)); n != 1 {
 		t.Errorf("%d times are slower by more than 5 %%, want 1", n)
 	}
-	if n := len(Regressed(all, 0.11)); n != 0 {
+	if n := len(FindRegressions(all, 0.11)); n != 0 {
 		t.Errorf("%d times are slower by more than 11 %%, want none", n)
 	}
 	other := changing("one", 1, 1)
@@ -80,7 +80,7 @@ func TestChangesOfFewSamples(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	table, err := New([]sample.Machine{{Set: few(changing("one", 1, 1))}, {Set: few(changing("two", 1.5, 2))}}, clean.Options{}, 0.2, true)
+	table, err := CompareSubjects([]sample.Machine{{Set: few(changing("one", 1, 1))}, {Set: few(changing("two", 1.5, 2))}}, clean.Options{}, 0.2, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,15 +27,15 @@ type Collective struct {
 	Low, High        float64 // 95 % interval of the time that counts: see Took
 	Samples          int     // repetitions, of the timer that has most
 
-	doubts
+	sampleProblems
 }
 
-// doubts are problems of the samples of the time that Took returns.
-type doubts struct{ few, tail, coarse, drift bool }
+// sampleProblems are problems of the samples of the time that Took returns.
+type sampleProblems struct{ few, tail, coarse, drift bool }
 
-// Took returns the time that algorithms are ranked by, and its timer: from a common start until the
-// last rank has ended, else that of the slowest rank, else the mean of the ranks.
-func (c Collective) Took() (micros float64, timer string) {
+// RankedTime returns the time that algorithms are ranked by, and its timer: from a common start
+// until the last rank has ended, else that of the slowest rank, else the mean of the ranks.
+func (c Collective) RankedTime() (micros float64, timer string) {
 	switch {
 	case !math.IsNaN(c.Last):
 		return c.Last, sample.TimerCollLast
@@ -45,8 +45,8 @@ func (c Collective) Took() (micros float64, timer string) {
 	return c.Mean, sample.TimerCollMean
 }
 
-func (c Collective) took() float64 {
-	micros, _ := c.Took()
+func (c Collective) rankedMicros() float64 {
+	micros, _ := c.RankedTime()
 	return micros
 }
 
@@ -65,18 +65,18 @@ func (c Collective) operation(ofLength bool) operation {
 	return o
 }
 
-// wide is half of the interval, relative to the time, above which a time is weak.
-const wide = 0.1
+// maxHalfWidth is half of the interval, relative to the time, above which a time is weak.
+const maxHalfWidth = 0.1
 
-// Weak reports whether the time is uncertain: its interval is wide, repetitions are few, or the
+// IsWeak reports whether the time is uncertain: its interval is wide, repetitions are few, or the
 // clock is coarse.
-func (c Collective) Weak() bool { return c.few || c.coarse || c.wide() }
+func (c Collective) IsWeak() bool { return c.few || c.coarse || c.isWide() }
 
-func (c Collective) wide() bool { return c.High-c.Low > 2*wide*c.took() }
+func (c Collective) isWide() bool { return c.High-c.Low > 2*maxHalfWidth*c.rankedMicros() }
 
-// Collectives returns the times of the collective operations of a set, in the order of its series.
-// It is an error if the facts do not have the number of ranks.
-func Collectives(set *sample.Set) ([]Collective, error) {
+// ReadCollectives returns the times of the collective operations of a set, in the order of its
+// series. It is an error if the facts do not have the number of ranks.
+func ReadCollectives(set *sample.Set) ([]Collective, error) {
 	var together []*sample.Series
 	for i := range set.Series {
 		if s := &set.Series[i]; sample.IsCollectiveTimer(s.Timer) && len(s.Times) > 0 {
@@ -99,7 +99,7 @@ func Collectives(set *sample.Set) ([]Collective, error) {
 		k.Launch, k.Timer = 0, ""
 		return k
 	}
-	for _, of := range grouped(together, sameTime) {
+	for _, of := range groupByKey(together, sameTime) {
 		var file int
 		k := of[0].Key
 		c := Collective{Platform: k.Platform, Library: k.Library, Place: k.Place, Clock: k.Clock, Operation: k.Mode, Algorithm: k.Protocol, Bytes: k.Bytes,
@@ -117,7 +117,7 @@ func Collectives(set *sample.Set) ([]Collective, error) {
 		}
 		run := runs[min(file, len(runs)-1)]
 		c.Ranks, c.Low, c.High = run.Ranks, counts.Low, counts.High
-		c.doubts = doubts{few: counts.Samples < clean.LeastForInterval && (k.Clock != "virtual" || run.Noisy), tail: counts.Tail, coarse: counts.Coarse, drift: counts.Drift}
+		c.sampleProblems = sampleProblems{few: counts.Samples < clean.LeastForInterval && (k.Clock != "virtual" || run.Noisy), tail: counts.Tail, coarse: counts.Coarse, drift: counts.Drift}
 		if c.few {
 			c.Low, c.High = math.NaN(), math.NaN()
 		}
@@ -131,7 +131,7 @@ func Collectives(set *sample.Set) ([]Collective, error) {
 func CollectiveWarnings(machines []sample.Machine, subjects []CollectiveSubject) []clean.Warning {
 	var out []clean.Warning
 	for _, m := range machines {
-		out = append(out, starts(m.Set)...)
+		out = append(out, startWarnings(m.Set)...)
 	}
 	for _, e := range subjects {
 		out = append(out, e.warnings()...)
@@ -147,7 +147,7 @@ func CollectiveWarnings(machines []sample.Machine, subjects []CollectiveSubject)
 // warnings returns warnings about the times.
 func (e *CollectiveSubject) warnings() []clean.Warning {
 	var out []clean.Warning
-	groups := grouped(e.Times, func(c Collective) operation { return c.operation(false) })
+	groups := groupByKey(e.Times, func(c Collective) operation { return c.operation(false) })
 	for _, test := range collectiveDoubts {
 		for _, of := range groups {
 			n, w := 0, of[0]
@@ -171,18 +171,18 @@ var collectiveDoubts = []struct {
 	is         func(Collective) bool
 }{
 	{clean.FewReps, fmt.Sprintf("fewer than %d repetitions", clean.LeastForInterval), func(c Collective) bool { return c.few }},
-	{clean.FewReps, "the median may be 10 % off, and more", func(c Collective) bool { return !c.few && c.wide() }},
+	{clean.FewReps, "the median may be 10 % off, and more", func(c Collective) bool { return !c.few && c.isWide() }},
 	{clean.CoarseTimer, "the steps of the clock show", func(c Collective) bool { return c.coarse }},
 	{clean.HeavyTail, "more than one repetition in a hundred is far above the median", func(c Collective) bool { return c.tail }},
 	{clean.Drift, "later repetitions differ from earlier ones", func(c Collective) bool { return c.drift }},
 	{clean.StartsDiffer, "from a common start it takes more than twice as long as the slowest rank behind a barrier, or less than half", func(c Collective) bool { return c.Last > 2*c.Max || c.Max > 2*c.Last }},
 }
 
-// starts returns warnings about the starts of repetitions, by file.
-func starts(set *sample.Set) []clean.Warning {
+// startWarnings returns warnings about the starts of repetitions, by file.
+func startWarnings(set *sample.Set) []clean.Warning {
 	const many = 10 // one in so many
 	var out []clean.Warning
-	runs, _ := set.Runs() // Collectives has read them
+	runs, _ := set.Runs() // ReadCollectives has read them
 	for i, run := range runs {
 		s := slices.IndexFunc(set.Series, func(s sample.Series) bool { return s.File == i && sample.IsCollectiveTimer(s.Timer) })
 		if s < 0 {
@@ -206,11 +206,11 @@ func starts(set *sample.Set) []clean.Warning {
 type CollectiveComparison struct {
 	Collective
 	Predicted float64 // microseconds; NaN: there is no model
-	By        string  // the source of the model's parameters; "": there is no model
+	Model     string  // the source of the model's parameters; "": there is no model
 }
 
-// Unpredicted returns times without a model.
-func Unpredicted(times []Collective) []CollectiveComparison {
+// WithoutPrediction returns times without a model.
+func WithoutPrediction(times []Collective) []CollectiveComparison {
 	var all []CollectiveComparison
 	for _, c := range times {
 		all = append(all, CollectiveComparison{Collective: c, Predicted: math.NaN()})
@@ -237,7 +237,7 @@ func WriteCollectives(w io.Writer, cs []CollectiveComparison) error {
 // Comparison returns the comparison as files have it: the quantity is the timer, with operation and
 // ranks, as coll_last(bcast:8).
 func (c CollectiveComparison) Comparison() Comparison {
-	took, timer := c.Took()
+	took, timer := c.RankedTime()
 	q := Query{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: fmt.Sprintf("%s:%d", c.Operation, c.Ranks), Protocol: c.Algorithm, Quantity: timer, Bytes: c.Bytes}
-	return comparison(q, Prediction{Micros: c.Predicted}, took)
+	return newComparison(q, Prediction{Micros: c.Predicted}, took)
 }

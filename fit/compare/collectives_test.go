@@ -32,7 +32,7 @@ func TestCollectives(t *testing.T) {
 		bcast("binomial", sample.TimerCollMax, 0, 11), bcast("binomial", sample.TimerCollLast, 0, 14, 12),
 		{Key: sample.Key{Platform: "p", Library: "l", Clock: "real", Place: "inter", Mode: "send", Timer: sample.TimerRTT, Bytes: 8}, Times: []unit.Time{1}},
 	}}
-	got, err := Collectives(set)
+	got, err := ReadCollectives(set)
 	if err != nil || len(got) != 2 {
 		t.Fatalf("%v, %v", got, err)
 	}
@@ -41,14 +41,14 @@ func TestCollectives(t *testing.T) {
 		!math.IsNaN(linear.Median) || !math.IsNaN(linear.Last) || linear.Samples != 5 {
 		t.Errorf("%+v", linear)
 	}
-	if took, timer := linear.Took(); took != 40 || timer != sample.TimerCollMax {
+	if took, timer := linear.RankedTime(); took != 40 || timer != sample.TimerCollMax {
 		t.Errorf("linear took %v by %s", took, timer)
 	}
-	if took, timer := binomial.Took(); took != 13 || timer != sample.TimerCollLast {
+	if took, timer := binomial.RankedTime(); took != 13 || timer != sample.TimerCollLast {
 		t.Errorf("binomial took %v by %s", took, timer)
 	}
 	set.Facts = nil
-	if _, err := Collectives(set); err == nil || !strings.Contains(err.Error(), "ranks") {
+	if _, err := ReadCollectives(set); err == nil || !strings.Contains(err.Error(), "ranks") {
 		t.Errorf("without a number of ranks: %v", err)
 	}
 }
@@ -82,7 +82,7 @@ func TestCollectiveDoubts(t *testing.T) {
 		s.Clock = c.clock
 		set := &sample.Set{Facts: append(c.facts, ofFour...), Series: []sample.Series{s, bcast("linear", sample.TimerCollMax, 0, 1000)}}
 		set.Series[1].Clock = c.clock
-		all, err := Collectives(set)
+		all, err := ReadCollectives(set)
 		if err != nil || len(all) != 1 {
 			t.Fatalf("%v, %v", all, err)
 		}
@@ -90,8 +90,8 @@ func TestCollectiveDoubts(t *testing.T) {
 		if few := slices.Contains(c.codes, clean.FewReps) && len(c.micros) < clean.LeastForInterval; few != math.IsNaN(x.Low) {
 			t.Errorf("%+v: the interval is from %v to %v", c, x.Low, x.High)
 		}
-		if took, _ := x.Took(); x.Weak() != c.weak || x.Low > took || x.High < took || len(c.micros) > 2 && c.weak == (x.High-x.Low < 3) {
-			t.Errorf("%+v: %+v, weak %v", c, x, x.Weak())
+		if took, _ := x.RankedTime(); x.IsWeak() != c.weak || x.Low > took || x.High < took || len(c.micros) > 2 && c.weak == (x.High-x.Low < 3) {
+			t.Errorf("%+v: %+v, weak %v", c, x, x.IsWeak())
 		}
 		var codes []string
 		for _, w := range CollectiveWarnings([]sample.Machine{{Set: set}}, []CollectiveSubject{{Times: all}}) {
@@ -111,7 +111,7 @@ func TestCollectiveDoubts(t *testing.T) {
 func TestStartsDiffer(t *testing.T) {
 	for last, differ := range map[int]bool{49: true, 51: false, 199: false, 201: true} {
 		set := &sample.Set{Facts: ofFour, Series: []sample.Series{bcast("linear", sample.TimerCollLast, 0, last, last, last, last, last), bcast("linear", sample.TimerCollMax, 0, 100)}}
-		all, err := Collectives(set)
+		all, err := ReadCollectives(set)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestFitLeavesCollectivesOut(t *testing.T) {
 func TestWriteCollectives(t *testing.T) {
 	c := Collective{Platform: "p", Library: "l", Place: "inter", Clock: "real", Operation: "bcast", Algorithm: "linear", Ranks: 4, Bytes: 8, Min: 1, Median: 2, Max: 3.25, Last: math.NaN(), Low: 3, High: 3.5, Samples: 7}
 	var b strings.Builder
-	if err := WriteCollectives(&b, append(Unpredicted([]Collective{c}), CollectiveComparison{Collective: c, Predicted: 9, By: "x"})); err != nil {
+	if err := WriteCollectives(&b, append(WithoutPrediction([]Collective{c}), CollectiveComparison{Collective: c, Predicted: 9, Model: "x"})); err != nil {
 		t.Fatal(err)
 	}
 	const row = "p,l,inter,real,bcast,linear,4,8,1,2,3.25,,3,3.5,7,"

@@ -27,12 +27,14 @@ type CollectiveSubject struct {
 func CollectiveSubjects(machines []sample.Machine) ([]CollectiveSubject, error) {
 	var all []*CollectiveSubject
 	for i, m := range machines {
-		times, err := Collectives(m.Set)
+		times, err := ReadCollectives(m.Set)
 		if err != nil {
 			return nil, err
 		}
-		for _, part := range grouped(times, func(c Collective) [3]string { return [3]string{c.Platform, c.Library, c.Clock} }) {
-			j := slices.IndexFunc(all, func(e *CollectiveSubject) bool { return e.takes(part) && alike(machines[e.Machines[0]].Set, m.Set) })
+		for _, part := range groupByKey(times, func(c Collective) [3]string { return [3]string{c.Platform, c.Library, c.Clock} }) {
+			j := slices.IndexFunc(all, func(e *CollectiveSubject) bool {
+				return e.accepts(part) && sameSetting(machines[e.Machines[0]].Set, m.Set)
+			})
 			if j < 0 {
 				j, all = len(all), append(all, &CollectiveSubject{Platform: part[0].Platform, Library: part[0].Library, Clock: part[0].Clock})
 			}
@@ -45,12 +47,12 @@ func CollectiveSubjects(machines []sample.Machine) ([]CollectiveSubject, error) 
 		e.Name = platformName(e.Platform)
 		names[i] = &e.Name
 	}
-	tell(names,
+	distinguishNames(names,
 		func(i int) string { return strings.TrimPrefix(all[i].Platform, platformName(all[i].Platform)+":") },
 		func(i int) string { return all[i].Library },
 		func(i int) string { return all[i].Clock },
-		func(i int) string { return setting(machines[all[i].Machines[0]].Set, sample.WaitFact) },
-		func(i int) string { return setting(machines[all[i].Machines[0]].Set, sample.NoiseFact) },
+		func(i int) string { return factWord(machines[all[i].Machines[0]].Set, sample.WaitFact) },
+		func(i int) string { return factWord(machines[all[i].Machines[0]].Set, sample.NoiseFact) },
 		func(i int) string { return strings.Join(all[i].Files, "+") })
 	var out []CollectiveSubject
 	for _, e := range all {
@@ -63,8 +65,8 @@ func CollectiveSubjects(machines []sample.Machine) ([]CollectiveSubject, error) 
 	return out, nil
 }
 
-// grouped returns the elements of each key together, in the order of the first of each.
-func grouped[T any, K comparable](all []T, key func(T) K) [][]T {
+// groupByKey returns the elements of each key together, in the order of the first of each.
+func groupByKey[T any, K comparable](all []T, key func(T) K) [][]T {
 	var out [][]T
 	at := map[K]int{}
 	for _, x := range all {
@@ -78,24 +80,25 @@ func grouped[T any, K comparable](all []T, key func(T) K) [][]T {
 	return out
 }
 
-// setting returns the first word of a fact.
-func setting(set *sample.Set, key string) string {
+// factWord returns the first word of a fact.
+func factWord(set *sample.Set, key string) string {
 	value, _ := set.Fact(key)
 	first, _, _ := strings.Cut(value, " ")
 	return first
 }
 
-// takes reports whether times are of the subject's library, for numbers of ranks that it does not
+// accepts reports whether times are of the subject's library, for numbers of ranks that it does not
 // have yet.
-func (e *CollectiveSubject) takes(times []Collective) bool {
+func (e *CollectiveSubject) accepts(times []Collective) bool {
 	return e.Platform == times[0].Platform && e.Library == times[0].Library && e.Clock == times[0].Clock &&
 		!slices.ContainsFunc(e.Times, func(c Collective) bool {
 			return slices.ContainsFunc(times, func(d Collective) bool { return d.Ranks == c.Ranks })
 		})
 }
 
-// alike reports whether two sets agree on all facts that change times, except the number of ranks.
-func alike(a, b *sample.Set) bool {
+// sameSetting reports whether two sets agree on all facts that change times, except the number of
+// ranks.
+func sameSetting(a, b *sample.Set) bool {
 	for _, key := range []string{sample.PlatformSumFact, sample.NoiseFact, sample.WaitFact} {
 		x, inA := a.Fact(key)
 		y, inB := b.Fact(key)
@@ -106,11 +109,11 @@ func alike(a, b *sample.Set) bool {
 	return true
 }
 
-// Collect compares the operations that at least two subjects have measured, each by its fastest
-// algorithm, in the order of the first subject. It compares times from a common start if all
-// subjects have them, else those of the slowest rank after a barrier, else the mean of the ranks.
-// Ratios are to the first subject of a row.
-func Collect(subjects []CollectiveSubject, o clean.Options) *Table {
+// CompareCollectives compares the operations that at least two subjects have measured, each by its
+// fastest algorithm, in the order of the first subject. It compares times from a common start if
+// all subjects have them, else those of the slowest rank after a barrier, else the mean of the
+// ranks. Ratios are to the first subject of a row.
+func CompareCollectives(subjects []CollectiveSubject, o clean.Options) *Table {
 	t := &Table{}
 	type time struct {
 		Collective
@@ -128,12 +131,12 @@ func Collect(subjects []CollectiveSubject, o clean.Options) *Table {
 		ranks, bytes int
 	}
 	first := len(subjects)
-	for _, of := range grouped(all, func(x time) what { return what{x.Operation, x.Ranks, x.Bytes} }) {
+	for _, of := range groupByKey(all, func(x time) what { return what{x.Operation, x.Ranks, x.Bytes} }) {
 		r := Row{Quantity: Quantity{Name: of[0].Operation, Timer: sample.TimerCollLast, Bytes: of[0].Bytes, Ranks: of[0].Ranks, Unit: params.Micros}}
 		times := make([][]Collective, len(subjects))
 		for _, x := range of {
 			times[x.subject] = append(times[x.subject], x.Collective)
-			if _, timer := x.Took(); sample.TimerIndex(timer) < sample.TimerIndex(r.Timer) {
+			if _, timer := x.RankedTime(); sample.TimerIndex(timer) < sample.TimerIndex(r.Timer) {
 				r.Timer = timer
 			}
 		}
@@ -142,7 +145,7 @@ func Collect(subjects []CollectiveSubject, o clean.Options) *Table {
 		}
 		for n, x := range times {
 			if len(x) > 0 {
-				r.Values = append(r.Values, fastestOf(x, r.Timer, n))
+				r.Values = append(r.Values, fastestValue(x, r.Timer, n))
 			}
 		}
 		if len(r.Values) > 1 {
@@ -151,14 +154,14 @@ func Collect(subjects []CollectiveSubject, o clean.Options) *Table {
 		}
 	}
 	for i := range t.Rows {
-		t.Rows[i].rank(false, first, o.Defaults())
+		t.Rows[i].setRatios(false, first, o.Defaults())
 	}
 	return t
 }
 
-// fastestOf returns the time of the fastest algorithm by a timer. It has an interval only if the
+// fastestValue returns the time of the fastest algorithm by a timer. It has an interval only if the
 // timer is the one that Took returns.
-func fastestOf(times []Collective, timer string, subject int) Value {
+func fastestValue(times []Collective, timer string, subject int) Value {
 	micros := func(c Collective) float64 {
 		switch timer {
 		case sample.TimerCollMean:
@@ -171,10 +174,10 @@ func fastestOf(times []Collective, timer string, subject int) Value {
 	best := slices.MinFunc(times, func(a, b Collective) int { return cmp.Compare(micros(a), micros(b)) })
 	v := Value{Subject: subject, Algorithm: best.Algorithm, Parameter: params.Parameter{Platform: best.Platform, Library: best.Library, Place: best.Place, Name: best.Operation,
 		From: best.Bytes, To: best.Bytes, Value: micros(best), Low: math.NaN(), High: math.NaN(), Unit: params.Micros, Method: timer, Samples: best.Samples, Verdict: params.Good}}
-	if _, counts := best.Took(); counts == timer {
+	if _, counts := best.RankedTime(); counts == timer {
 		v.Low, v.High = best.Low, best.High
 	}
-	if best.Weak() {
+	if best.IsWeak() {
 		v.Verdict = params.Weak
 	}
 	v.estimate = estimate{v.Value, v.Low, v.High, []float64{v.Value}}

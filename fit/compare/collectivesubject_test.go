@@ -21,7 +21,7 @@ func TestCollect(t *testing.T) {
 		of("ours", "bcast", "linear", 64, 1, 5), of("ours", "bcast", "binomial", 64, 2, 4), of("ours", "scan", "linear", 8, 1, 5),
 	}
 	theirs := []Collective{of("theirs", "bcast", "vendor", 8, 7, 3), of("theirs", "bcast", "vendor", 64, 7, math.NaN()), of("theirs", "scan", "vendor", 16, 7, 3)}
-	all := Collect([]CollectiveSubject{{Times: ours, Machines: []int{0}}, {Times: theirs, Machines: []int{1}}}, clean.Options{}).Rows
+	all := CompareCollectives([]CollectiveSubject{{Times: ours, Machines: []int{0}}, {Times: theirs, Machines: []int{1}}}, clean.Options{}).Rows
 	if len(all) != 2 {
 		t.Fatalf("%d rows: %+v", len(all), all)
 	}
@@ -35,8 +35,8 @@ func TestCollect(t *testing.T) {
 	one := func(c Collective) CollectiveSubject {
 		return CollectiveSubject{Times: []Collective{c}, Machines: []int{0}}
 	}
-	all = Collect([]CollectiveSubject{one(of("a", "bcast", "x", 8, 1, 1)), one(of("b", "scan", "x", 8, 1, 1)), one(of("b", "scan", "x", 8, 1, 2))}, clean.Options{}).Rows
-	if len(all) != 1 || all[0].Of(0) != nil || all[0].Of(1).Value != 1 || all[0].Of(2).Value != 2 {
+	all = CompareCollectives([]CollectiveSubject{one(of("a", "bcast", "x", 8, 1, 1)), one(of("b", "scan", "x", 8, 1, 1)), one(of("b", "scan", "x", 8, 1, 2))}, clean.Options{}).Rows
+	if len(all) != 1 || all[0].ValueOf(0) != nil || all[0].ValueOf(1).Value != 1 || all[0].ValueOf(2).Value != 2 {
 		t.Errorf("%+v", all)
 	}
 	// Intervals that have nothing in common decide.
@@ -44,9 +44,9 @@ func TestCollect(t *testing.T) {
 	for _, c := range []struct {
 		low, high float64
 		want      Outcome
-	}{{11.8, 12.2, Worse}, {9, 15, Unclear}} {
+	}{{11.8, 12.2, Worse}, {9, 15, UndecidedSide}} {
 		x.Low, x.High, y.Low, y.High = 9.9, 10.1, c.low, c.high
-		if v := Collect([]CollectiveSubject{one(x), one(y)}, clean.Options{}).Rows[0].Values[1]; v.Outcome != c.want || v.Ratio != 1.2 {
+		if v := CompareCollectives([]CollectiveSubject{one(x), one(y)}, clean.Options{}).Rows[0].Values[1]; v.Outcome != c.want || v.Ratio != 1.2 {
 			t.Errorf("%+v, want %s", v, c.want)
 		}
 	}

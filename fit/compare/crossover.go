@@ -33,70 +33,70 @@ type Side int8
 
 // The sides.
 const (
-	Undecided Side = iota // intervals overlap, samples are too few, or a protocol changes somewhere between two sizes
-	Longer                // the time is longer: it does not pay to block; the subject is slower
-	Shorter
-	Even // equal within twice the tolerance; only at the begin or the end of all sizes, and not of an overlap
+	Undecided  Side = iota // intervals overlap, samples are too few, or a protocol changes somewhere between two sizes
+	LongerSide             // the time is longer: it does not pay to block; the subject is slower
+	ShorterSide
+	NeitherSide // equal within twice the tolerance; only at the begin or the end of all sizes, and not of an overlap
 )
 
 // Crossing is a size at which the answer changes.
 type Crossing struct {
-	Bytes     int  // the smallest size with the new answer, by the curves; from or to Even it is High
+	Bytes     int  // the smallest size with the new answer, by the curves; from or to NeitherSide it is High
 	Low, High int  // the last size that certainly has the old answer, and the first that certainly has the new one
-	To        Side // Longer, Shorter or Even
+	To        Side // LongerSide, ShorterSide or NeitherSide
 }
 
-// pairs are the modes of blocking calls that have a non-blocking counterpart.
-var pairs = []string{"send", "ssend", "rsend", "bsend"}
+// blockingModes are the modes of blocking calls that have a non-blocking counterpart.
+var blockingModes = []string{"send", "ssend", "rsend", "bsend"}
 
-// overlaps finds where o_s and o_r of blocking calls exceed those of non-blocking calls by more
-// than a margin.
-func overlaps(all []*fittedSubject, margin float64, o clean.Options) []Crossover {
-	var pairings []pairing
+// overlapCrossovers finds where o_s and o_r of blocking calls exceed those of non-blocking calls by
+// more than a margin.
+func overlapCrossovers(all []*fittedSubject, margin float64, o clean.Options) []Crossover {
+	var pairings []crossoverSearch
 	for _, quantity := range []string{"o_s", "o_r"} {
-		for _, name := range pairs {
+		for _, name := range blockingModes {
 			for i, p := range all {
-				a, b := curveOf(p.ModeOf(name), quantity), curveOf(p.ModeOf("i"+name), quantity)
-				pairings = append(pairings, pairing{Crossover{Quantity: quantity, Mode: name, Subject: i, Against: i}, a, b, 1 + margin})
+				a, b := quantityCurve(p.ModeOf(name), quantity), quantityCurve(p.ModeOf("i"+name), quantity)
+				pairings = append(pairings, crossoverSearch{Crossover{Quantity: quantity, Mode: name, Subject: i, Against: i}, a, b, 1 + margin})
 			}
 		}
 	}
-	return settle(pairings, o)
+	return findCrossovers(pairings, o)
 }
 
-// mostPairwise is the largest number of subjects of which all pairs are compared. Of more each is
-// compared only with the first.
-const mostPairwise = 8
+// maxPairwiseSubjects is the largest number of subjects of which all pairs are compared. Of more
+// each is compared only with the first.
+const maxPairwiseSubjects = 8
 
-// pairwise finds where one subject takes longer than another, for each two subjects, or for many
-// subjects each and the first.
-func pairwise(all []*fittedSubject, o clean.Options) []Crossover {
+// pairwiseCrossovers finds where one subject takes longer than another, for each two subjects, or
+// for many subjects each and the first.
+func pairwiseCrossovers(all []*fittedSubject, o clean.Options) []Crossover {
 	var names []string
 	for _, p := range all {
 		names = append(names, p.Modes...)
 	}
 	slices.SortFunc(names, func(a, b string) int { return sample.ModeIndex(a) - sample.ModeIndex(b) })
 	names = slices.Compact(names)
-	var pairings []pairing
+	var pairings []crossoverSearch
 	for _, quantity := range []string{"o_s", "o_r", OneWay, "get", "put"} {
 		for _, name := range names {
 			for j := range all {
 				for i := range j {
-					if i > 0 && len(all) > mostPairwise {
+					if i > 0 && len(all) > maxPairwiseSubjects {
 						break
 					}
-					a, b := curveOf(all[j].ModeOf(name), quantity), curveOf(all[i].ModeOf(name), quantity)
-					pairings = append(pairings, pairing{Crossover{Quantity: quantity, Mode: name, Subject: j, Against: i}, a, b, 1})
+					a, b := quantityCurve(all[j].ModeOf(name), quantity), quantityCurve(all[i].ModeOf(name), quantity)
+					pairings = append(pairings, crossoverSearch{Crossover{Quantity: quantity, Mode: name, Subject: j, Against: i}, a, b, 1})
 				}
 			}
 		}
 	}
-	return settle(pairings, o)
+	return findCrossovers(pairings, o)
 }
 
-// curveOf returns the curve of a quantity, or nil. For one-way times it is the round trip, which
-// crosses another where its half does.
-func curveOf(m params.Mode, quantity string) *curve.Curve {
+// quantityCurve returns the curve of a quantity, or nil. For one-way times it is the round trip,
+// which crosses another where its half does.
+func quantityCurve(m params.Mode, quantity string) *curve.Curve {
 	switch quantity {
 	case "o_s":
 		return m.SendOverheadCurve()
@@ -108,27 +108,27 @@ func curveOf(m params.Mode, quantity string) *curve.Curve {
 	return m.TimerCurve(quantity)
 }
 
-// pairing is a crossover to find: where a is longer than factor·b.
-type pairing struct {
+// crossoverSearch is a crossover to find: where a is longer than factor·b.
+type crossoverSearch struct {
 	Crossover
 	a, b   *curve.Curve
 	factor float64
 }
 
-// settle finds all crossovers. It leaves out those without curves, or without common sizes.
-func settle(pairings []pairing, o clean.Options) []Crossover {
-	pairings = slices.DeleteFunc(pairings, func(d pairing) bool { return len(d.common()) == 0 })
+// findCrossovers finds all crossovers. It leaves out those without curves, or without common sizes.
+func findCrossovers(pairings []crossoverSearch, o clean.Options) []Crossover {
+	pairings = slices.DeleteFunc(pairings, func(d crossoverSearch) bool { return len(d.commonSizes()) == 0 })
 	out := make([]Crossover, len(pairings))
 	clean.Parallel(len(pairings), func(i int) {
 		d := &pairings[i]
-		d.search(o)
+		d.findZones(o)
 		out[i] = d.Crossover
 	})
 	return out
 }
 
-// common returns all sizes that either curve measured from where both begin to where both end.
-func (d pairing) common() []int {
+// commonSizes returns all sizes that either curve measured from where both begin to where both end.
+func (d crossoverSearch) commonSizes() []int {
 	if d.a == nil || d.b == nil {
 		return nil
 	}
@@ -144,12 +144,12 @@ func (d pairing) common() []int {
 	return slices.DeleteFunc(slices.Compact(all), func(k int) bool { return k < from || k > to })
 }
 
-// search finds the zones and the crossings between them.
-func (d *pairing) search(o clean.Options) {
-	f := field{a: stretchesOf(d.a), b: stretchesOf(d.b), factor: d.factor, o: o}
-	sizes := between(d.common())
+// findZones finds the zones and the crossings between them.
+func (d *crossoverSearch) findZones(o clean.Options) {
+	f := difference{a: lineRangesOf(d.a), b: lineRangesOf(d.b), factor: d.factor, options: o}
+	sizes := refineSizes(d.commonSizes())
 	for i, k := range sizes {
-		side := f.side(k)
+		side := f.sideAt(k)
 		if i == 0 {
 			d.Zones = []Zone{{k, k, side}}
 			continue
@@ -160,20 +160,21 @@ func (d *pairing) search(o clean.Options) {
 			continue
 		}
 		// the answer changes between the two sizes, and may be undecided in between
-		last.To = boundary(sizes[i-1], k, func(k int) bool { return f.side(k) == last.Side })
-		first := 1 + boundary(last.To, k, func(k int) bool { return f.side(k) != side })
+		last.To = lastHolding(sizes[i-1], k, func(k int) bool { return f.sideAt(k) == last.Side })
+		first := 1 + lastHolding(last.To, k, func(k int) bool { return f.sideAt(k) != side })
 		if first > last.To+1 {
-			d.open(last.To+1, first-1)
+			d.addUndecidedZone(last.To+1, first-1)
 		}
 		d.Zones = append(d.Zones, Zone{first, k, side})
 	}
-	d.settleEven()
-	d.cross(&f)
+	d.resolveEvenZones()
+	d.addCrossings(&f)
 }
 
-// settleEven keeps Even at the begin and the end, and makes it Undecided between two answers.
-func (d *pairing) settleEven() {
-	answered := func(z Zone) bool { return z.Side == Longer || z.Side == Shorter }
+// resolveEvenZones keeps NeitherSide at the begin and the end, and makes it Undecided between two
+// answers.
+func (d *crossoverSearch) resolveEvenZones() {
+	answered := func(z Zone) bool { return z.Side == LongerSide || z.Side == ShorterSide }
 	first, last := slices.IndexFunc(d.Zones, answered), len(d.Zones)-1
 	if first < 0 {
 		if len(d.Zones) > 1 || d.Subject == d.Against {
@@ -184,7 +185,7 @@ func (d *pairing) settleEven() {
 	zones := d.Zones
 	d.Zones = nil
 	for i, z := range zones {
-		if z.Side == Even && (i > 0 && i < last || d.Subject == d.Against) {
+		if z.Side == NeitherSide && (i > 0 && i < last || d.Subject == d.Against) {
 			z.Side = Undecided
 		}
 		if n := len(d.Zones); n > 0 && d.Zones[n-1].Side == z.Side {
@@ -195,8 +196,8 @@ func (d *pairing) settleEven() {
 	}
 }
 
-// cross finds the crossings between zones.
-func (d *pairing) cross(f *field) {
+// addCrossings finds the crossings between zones.
+func (d *crossoverSearch) addCrossings(f *difference) {
 	for i, z := range d.Zones {
 		before := i - 1
 		if before >= 0 && d.Zones[before].Side == Undecided {
@@ -206,16 +207,16 @@ func (d *pairing) cross(f *field) {
 			continue
 		}
 		x := Crossing{z.From, d.Zones[before].To, z.From, z.Side}
-		if z.Side != Even && d.Zones[before].Side != Even {
-			x.Bytes = f.root(x.Low, x.High, z.Side)
+		if z.Side != NeitherSide && d.Zones[before].Side != NeitherSide {
+			x.Bytes = f.firstSizeOnSide(x.Low, x.High, z.Side)
 		}
 		d.Crossings = append(d.Crossings, x)
-		d.Weak = d.Weak || weakNear(d.a, x.Low, x.High) || weakNear(d.b, x.Low, x.High)
+		d.Weak = d.Weak || hasWeakPiece(d.a, x.Low, x.High) || hasWeakPiece(d.b, x.Low, x.High)
 	}
 }
 
-// open adds an undecided zone.
-func (d *pairing) open(from, to int) {
+// addUndecidedZone adds an undecided zone.
+func (d *crossoverSearch) addUndecidedZone(from, to int) {
 	if last := &d.Zones[len(d.Zones)-1]; last.Side == Undecided {
 		last.To = to
 		return
@@ -223,16 +224,16 @@ func (d *pairing) open(from, to int) {
 	d.Zones = append(d.Zones, Zone{from, to, Undecided})
 }
 
-// looks is how many sizes, at equal ratios, are compared from one measured size to the next.
-const looks = 8
+// sizesPerStep is how many sizes, at equal ratios, are compared from one measured size to the next.
+const sizesPerStep = 8
 
-// between returns sizes with others between them.
-func between(sizes []int) []int {
+// refineSizes returns sizes with others between them.
+func refineSizes(sizes []int) []int {
 	out := sizes[:1:1]
 	for i := 1; i < len(sizes); i++ {
 		from, to := float64(max(sizes[i-1], 1)), float64(sizes[i])
-		for j := 1; j < looks; j++ {
-			k := int(from * math.Pow(to/from, float64(j)/looks))
+		for j := 1; j < sizesPerStep; j++ {
+			k := int(from * math.Pow(to/from, float64(j)/sizesPerStep))
 			if k > out[len(out)-1] && k < sizes[i] {
 				out = append(out, k)
 			}
@@ -242,8 +243,9 @@ func between(sizes []int) []int {
 	return out
 }
 
-// boundary returns the last size for which holds is true, if it is true for low and not for high.
-func boundary(low, high int, holds func(k int) bool) int {
+// lastHolding returns the last size for which holds is true, if it is true for low and not for
+// high.
+func lastHolding(low, high int, holds func(k int) bool) int {
 	for high-low > 1 {
 		if k := low + (high-low)/2; holds(k) {
 			low = k
@@ -254,28 +256,28 @@ func boundary(low, high int, holds func(k int) bool) int {
 	return low
 }
 
-// stretch is a line on a range of sizes, with its replicates.
-type stretch struct {
+// lineRange is a line on a range of sizes, with its replicates.
+type lineRange struct {
 	from, to int
 	curve.Line
-	reps  []curve.Line
-	slack float64
-	few   bool // a cell has too few samples for an interval
-	lone  bool // one size of a piece that is not straight
+	reps         []curve.Line
+	slack        float64
+	fewSizes     bool // a cell has too few samples for an interval
+	isSingleSize bool // one size of a piece that is not straight
 }
 
-// stretchesOf returns the lines of a curve, one for each piece. A piece that is not straight is
+// lineRangesOf returns the lines of a curve, one for each piece. A piece that is not straight is
 // only known at the sizes that were measured, each of which is a stretch.
-func stretchesOf(c *curve.Curve) []stretch {
-	var out []stretch
+func lineRangesOf(c *curve.Curve) []lineRange {
+	var out []lineRange
 	for i, p := range c.Pieces {
 		cells := c.PieceCells(i)
 		if !c.Bent[i] {
-			out = append(out, stretch{p.From, p.To, curve.Line{Value: p.Value, Slope: p.Slope}, c.Replicates[i], cells[0].ResolutionError, p.FewestSamples < clean.LeastForInterval, false})
+			out = append(out, lineRange{p.From, p.To, curve.Line{Value: p.Value, Slope: p.Slope}, c.Replicates[i], cells[0].ResolutionError, p.FewestSamples < clean.LeastForInterval, false})
 			continue
 		}
 		for _, x := range cells {
-			s := stretch{x.Bytes, x.Bytes, curve.Line{Value: x.Value}, make([]curve.Line, len(x.Replicates)), x.ResolutionError, x.FewestSamples < clean.LeastForInterval, true}
+			s := lineRange{x.Bytes, x.Bytes, curve.Line{Value: x.Value}, make([]curve.Line, len(x.Replicates)), x.ResolutionError, x.FewestSamples < clean.LeastForInterval, true}
 			for b, v := range x.Replicates {
 				s.reps[b].Value = v
 			}
@@ -285,8 +287,8 @@ func stretchesOf(c *curve.Curve) []stretch {
 	return out
 }
 
-// weakNear reports whether a piece that overlaps a range of sizes is weak.
-func weakNear(c *curve.Curve, low, high int) bool {
+// hasWeakPiece reports whether a piece that overlaps a range of sizes is weak.
+func hasWeakPiece(c *curve.Curve, low, high int) bool {
 	for i, p := range c.Pieces {
 		if p.From <= high && low <= p.To && params.JudgeInterval(c, i, 0, 1) != params.Good {
 			return true
@@ -295,9 +297,9 @@ func weakNear(c *curve.Curve, low, high int) bool {
 	return false
 }
 
-// stretchesAt returns the stretch that contains k, or both neighbours if k lies between two.
-func stretchesAt(all []stretch, k int) []stretch {
-	i := slices.IndexFunc(all, func(s stretch) bool { return k <= s.to })
+// lineRangesAt returns the stretch that contains k, or both neighbours if k lies between two.
+func lineRangesAt(all []lineRange, k int) []lineRange {
+	i := slices.IndexFunc(all, func(s lineRange) bool { return k <= s.to })
 	switch {
 	case i < 0:
 		return all[len(all)-1:]
@@ -307,41 +309,41 @@ func stretchesAt(all []stretch, k int) []stretch {
 	return all[i-1 : i+1]
 }
 
-// field is a − factor·b over sizes.
-type field struct {
-	a, b   []stretch
-	factor float64
-	o      clean.Options
+// difference is a − factor·b over sizes.
+type difference struct {
+	a, b    []lineRange
+	factor  float64
+	options clean.Options
 }
 
-// side returns which is longer at k bytes: the answer on which all stretches that may apply agree.
-// Between two sizes of a piece that is not straight both must have the same answer.
-func (f *field) side(k int) Side {
-	low, high := f.measured(k)
-	left := f.among(low)
-	if low != high && left != f.among(high) {
+// sideAt returns which is longer at k bytes: the answer on which all stretches that may apply
+// agree. Between two sizes of a piece that is not straight both must have the same answer.
+func (f *difference) sideAt(k int) Side {
+	low, high := f.measuredSizesAround(k)
+	left := f.sideOfAll(low)
+	if low != high && left != f.sideOfAll(high) {
 		return Undecided
 	}
 	return left
 }
 
-// measured returns the measured sizes around k if k lies between two of a piece that is not
-// straight; else k.
-func (f *field) measured(k int) (low, high int) {
-	for _, all := range [][]stretch{f.a, f.b} {
-		if s := stretchesAt(all, k); len(s) == 2 && s[0].lone && s[1].lone {
+// measuredSizesAround returns the measured sizes around k if k lies between two of a piece that is
+// not straight; else k.
+func (f *difference) measuredSizesAround(k int) (low, high int) {
+	for _, all := range [][]lineRange{f.a, f.b} {
+		if s := lineRangesAt(all, k); len(s) == 2 && s[0].isSingleSize && s[1].isSingleSize {
 			return s[0].to, s[1].from
 		}
 	}
 	return k, k
 }
 
-// among returns the side on which all stretches at k agree.
-func (f *field) among(k int) Side {
+// sideOfAll returns the side on which all stretches at k agree.
+func (f *difference) sideOfAll(k int) Side {
 	var sides []Side
-	for _, a := range stretchesAt(f.a, k) {
-		for _, b := range stretchesAt(f.b, k) {
-			sides = append(sides, f.on(a, b, k))
+	for _, a := range lineRangesAt(f.a, k) {
+		for _, b := range lineRangesAt(f.b, k) {
+			sides = append(sides, f.sideOf(a, b, k))
 		}
 	}
 	if slices.ContainsFunc(sides, func(s Side) bool { return s != sides[0] }) {
@@ -350,40 +352,40 @@ func (f *field) among(k int) Side {
 	return sides[0]
 }
 
-// on returns which of two stretches is longer, by more than the interval of the difference and the
-// tolerance. Stretches of cells with too few samples for an interval have no answer.
-func (f *field) on(a, b stretch, k int) Side {
-	if a.few || b.few {
+// sideOf returns which of two stretches is longer, by more than the interval of the difference and
+// the tolerance. Stretches of cells with too few samples for an interval have no answer.
+func (f *difference) sideOf(a, b lineRange, k int) Side {
+	if a.fewSizes || b.fewSizes {
 		return Undecided
 	}
-	x, y := a.at(a.Line, k), f.factor*b.at(b.Line, k)
-	reps := make([]float64, f.o.Replicates)
+	x, y := a.lineAt(a.Line, k), f.factor*b.lineAt(b.Line, k)
+	reps := make([]float64, f.options.Replicates)
 	for i := range reps {
-		reps[i] = a.at(a.reps[i], k) - f.factor*b.at(b.reps[i], k)
+		reps[i] = a.lineAt(a.reps[i], k) - f.factor*b.lineAt(b.reps[i], k)
 	}
-	low, high := clean.UnsortedPercentileInterval(reps, x-y, f.o.Level)
-	doubt := f.o.Tolerance*math.Hypot(x, y) + a.slack + f.factor*b.slack
+	low, high := clean.UnsortedPercentileInterval(reps, x-y, f.options.Level)
+	doubt := f.options.Tolerance*math.Hypot(x, y) + a.slack + f.factor*b.slack
 	switch {
 	case low > doubt:
-		return Longer
+		return LongerSide
 	case high < -doubt:
-		return Shorter
-	case max(high, -low) <= 2*f.o.Tolerance*min(math.Abs(x), math.Abs(y)):
-		return Even
+		return ShorterSide
+	case max(high, -low) <= 2*f.options.Tolerance*min(math.Abs(x), math.Abs(y)):
+		return NeitherSide
 	}
 	return Undecided
 }
 
-func (s stretch) at(l curve.Line, k int) float64 { return l.Value + l.Slope*float64(k-s.from) }
+func (s lineRange) lineAt(l curve.Line, k int) float64 { return l.Value + l.Slope*float64(k-s.from) }
 
-// root returns the smallest size from which the curves are on a side, between low where they are
-// not and high where they are. Between two stretches the first counts, as in all predictions.
-// Nothing begins between two sizes of a piece that is not straight.
-func (f *field) root(low, high int, side Side) int {
-	return 1 + boundary(low, high, func(k int) bool {
-		k, _ = f.measured(k)
-		a, b := stretchesAt(f.a, k)[0], stretchesAt(f.b, k)[0]
-		d := a.at(a.Line, k) - f.factor*b.at(b.Line, k)
-		return (d > 0) != (side == Longer)
+// firstSizeOnSide returns the smallest size from which the curves are on a side, between low where
+// they are not and high where they are. Between two stretches the first counts, as in all
+// predictions. Nothing begins between two sizes of a piece that is not straight.
+func (f *difference) firstSizeOnSide(low, high int, side Side) int {
+	return 1 + lastHolding(low, high, func(k int) bool {
+		k, _ = f.measuredSizesAround(k)
+		a, b := lineRangesAt(f.a, k)[0], lineRangesAt(f.b, k)[0]
+		d := a.lineAt(a.Line, k) - f.factor*b.lineAt(b.Line, k)
+		return (d > 0) != (side == LongerSide)
 	})
 }

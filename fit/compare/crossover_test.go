@@ -81,7 +81,7 @@ func TestCrossovers(t *testing.T) {
 		width := make([]float64, seeds)
 		clean.Parallel(seeds, func(seed int) {
 			m := test.samples("x", uint64(seed), test.sizes, 100, 0.05)
-			c, err := New([]sample.Machine{m}, clean.Options{Seed: uint64(seed)}, 0.2, false)
+			c, err := CompareSubjects([]sample.Machine{m}, clean.Options{Seed: uint64(seed)}, 0.2, false)
 			if err != nil {
 				panic(err)
 			}
@@ -126,17 +126,17 @@ func TestZones(t *testing.T) {
 		want  []Zone
 		reps  int // 0: 100
 	}{
-		{"never", calls{straight(30, 0.01), straight(30, 0.01)}, 0.05, paperSizes, []Zone{{0, 100000, Shorter}}, 0},
-		{"always", calls{straight(30, 0.01), straight(20, 0.001)}, 0.05, paperSizes, []Zone{{0, 100000, Longer}}, 0},
+		{"never", calls{straight(30, 0.01), straight(30, 0.01)}, 0.05, paperSizes, []Zone{{0, 100000, ShorterSide}}, 0},
+		{"always", calls{straight(30, 0.01), straight(20, 0.001)}, 0.05, paperSizes, []Zone{{0, 100000, LongerSide}}, 0},
 		{"just at the margin", calls{straight(36, 0), straight(30, 0)}, 0.05, paperSizes, []Zone{{0, 100000, Undecided}}, 0},
 		{"at the margin itself", calls{straight(36, 0), straight(30, 0)}, 0, paperSizes, []Zone{{0, 100000, Undecided}}, 0},
-		{"one size", calls{straight(30, 0), straight(20, 0)}, 0, []int{16}, []Zone{{16, 16, Longer}}, 0},
-		{"from an open begin", calls{straight(36, 0.1), straight(30, 0)}, 0, nine, []Zone{{1, 2, Undecided}, {3, 256, Longer}}, 0},
-		{"to an open end", calls{straight(61.6, 0), straight(30, 64.0/3/256)}, 0, nine, []Zone{{1, 251, Longer}, {252, 256, Undecided}}, 0},
+		{"one size", calls{straight(30, 0), straight(20, 0)}, 0, []int{16}, []Zone{{16, 16, LongerSide}}, 0},
+		{"from an open begin", calls{straight(36, 0.1), straight(30, 0)}, 0, nine, []Zone{{1, 2, Undecided}, {3, 256, LongerSide}}, 0},
+		{"to an open end", calls{straight(61.6, 0), straight(30, 64.0/3/256)}, 0, nine, []Zone{{1, 251, LongerSide}, {252, 256, Undecided}}, 0},
 		{"few samples", calls{straight(30, 0.01), straight(20, 0.001)}, 0.05, paperSizes, []Zone{{0, 100000, Undecided}}, clean.LeastForInterval - 1},
-		{"enough samples", calls{straight(30, 0.01), straight(20, 0.001)}, 0.01, paperSizes, []Zone{{0, 100000, Longer}}, clean.LeastForInterval},
+		{"enough samples", calls{straight(30, 0.01), straight(20, 0.001)}, 0.01, paperSizes, []Zone{{0, 100000, LongerSide}}, clean.LeastForInterval},
 	} {
-		c, err := New([]sample.Machine{test.samples("x", 1, test.sizes, cmp.Or(test.reps, 100), test.noise)}, clean.Options{}, 0.2, false)
+		c, err := CompareSubjects([]sample.Machine{test.samples("x", 1, test.sizes, cmp.Or(test.reps, 100), test.noise)}, clean.Options{}, 0.2, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,15 +150,15 @@ func TestZones(t *testing.T) {
 func TestCrossingOnBentPiece(t *testing.T) {
 	bent := func(k float64) float64 { return 10 + k*k/4000 } // 20 at 200, where the other is 21.6, and 32.5 at 300, where it is 18.6; 20 were 21.6 at 254
 	m := calls{bent, straight(23, -0.025)}.samples("x", 1, []int{16, 64, 128, 200, 300}, 100, 0.01)
-	c, err := New([]sample.Machine{m}, clean.Options{MaxPieces: 1}, 0.2, false)
+	c, err := CompareSubjects([]sample.Machine{m}, clean.Options{MaxPieces: 1}, 0.2, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := c.Overlaps[0]
-	if want := []Zone{{16, 200, Shorter}, {201, 299, Undecided}, {300, 300, Longer}}; !slices.Equal(x.Zones, want) {
+	if want := []Zone{{16, 200, ShorterSide}, {201, 299, Undecided}, {300, 300, LongerSide}}; !slices.Equal(x.Zones, want) {
 		t.Errorf("%+v, want %+v", x.Zones, want)
 	}
-	if want := []Crossing{{300, 200, 300, Longer}}; !slices.Equal(x.Crossings, want) || !x.Weak {
+	if want := []Crossing{{300, 200, 300, LongerSide}}; !slices.Equal(x.Crossings, want) || !x.Weak {
 		t.Errorf("%+v, want %+v and weak", x, want)
 	}
 }
@@ -170,7 +170,7 @@ func TestPairwise(t *testing.T) {
 	a := calls{block: straight(30, 0.01)}.samples("a", 1, paperSizes, 100, 0.05)
 	b := calls{block: straight(20, 0.02)}.samples("b", 2, paperSizes, 100, 0.05)
 	twin := calls{block: straight(30, 0.01)}.samples("c", 3, paperSizes, 100, 0.05)
-	c, err := New([]sample.Machine{a, b, twin}, clean.Options{}, 0.2, false)
+	c, err := CompareSubjects([]sample.Machine{a, b, twin}, clean.Options{}, 0.2, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestPairwise(t *testing.T) {
 		t.Fatalf("%+v", c)
 	}
 	ab, ac := c.Pairwise[0], c.Pairwise[1]
-	if x := ab.Crossings; ab.Subject != 1 || ab.Against != 0 || len(x) != 1 || x[0].To != Longer || x[0].Low > 1000 || x[0].High < 1000 || x[0].High-x[0].Low > 200 {
+	if x := ab.Crossings; ab.Subject != 1 || ab.Against != 0 || len(x) != 1 || x[0].To != LongerSide || x[0].Low > 1000 || x[0].High < 1000 || x[0].High-x[0].Low > 200 {
 		t.Errorf("b against a: %+v", ab)
 	}
 	if want := []Zone{{0, 100000, Undecided}}; ac.Subject != 2 || ac.Against != 0 || !slices.Equal(ac.Zones, want) {
@@ -186,24 +186,24 @@ func TestPairwise(t *testing.T) {
 	}
 	// around a crossing they are alike, which is no answer: 30 + 0.01k − 20 − 0.02k is within half
 	// a percent of both, by hand, from 972 to 1028
-	c, err = New([]sample.Machine{calls{block: straight(30, 0.01)}.samples("a", 1, paperSizes, 100, 0), calls{block: straight(20, 0.02)}.samples("b", 1, paperSizes, 100, 0)}, clean.Options{}, 0.2, false)
+	c, err = CompareSubjects([]sample.Machine{calls{block: straight(30, 0.01)}.samples("a", 1, paperSizes, 100, 0), calls{block: straight(20, 0.02)}.samples("b", 1, paperSizes, 100, 0)}, clean.Options{}, 0.2, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []Zone{{0, 972, Shorter}, {973, 1028, Undecided}, {1029, 100000, Longer}}; !slices.Equal(c.Pairwise[0].Zones, want) {
+	if want := []Zone{{0, 972, ShorterSide}, {973, 1028, Undecided}, {1029, 100000, LongerSide}}; !slices.Equal(c.Pairwise[0].Zones, want) {
 		t.Errorf("%+v, want %+v", c.Pairwise[0].Zones, want)
 	}
 	// with less noise it is known that they are alike; up to a switch, one cannot tell them apart
 	a = calls{block: straight(30, 0.01)}.samples("a", 1, paperSizes, 100, 0.005)
 	twin = calls{block: straight(30, 0.01)}.samples("c", 3, paperSizes, 100, 0.005)
 	b = calls{block: switched(512, straight(30, 0.01), straight(60, 0.01))}.samples("b", 4, paperSizes, 100, 0.005)
-	if c, err = New([]sample.Machine{a, twin, b}, clean.Options{}, 0.2, false); err != nil {
+	if c, err = CompareSubjects([]sample.Machine{a, twin, b}, clean.Options{}, 0.2, false); err != nil {
 		t.Fatal(err)
 	}
-	if want := []Zone{{0, 100000, Even}}; !slices.Equal(c.Pairwise[0].Zones, want) {
+	if want := []Zone{{0, 100000, NeitherSide}}; !slices.Equal(c.Pairwise[0].Zones, want) {
 		t.Errorf("a and its twin: %+v", c.Pairwise[0])
 	}
-	if want := []Crossing{{700, 500, 700, Longer}}; !slices.Equal(c.Pairwise[1].Crossings, want) || c.Pairwise[1].Zones[0].Side != Even {
+	if want := []Crossing{{700, 500, 700, LongerSide}}; !slices.Equal(c.Pairwise[1].Crossings, want) || c.Pairwise[1].Zones[0].Side != NeitherSide {
 		t.Errorf("a and b: %+v", c.Pairwise[1])
 	}
 }

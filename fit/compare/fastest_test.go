@@ -8,22 +8,22 @@ import (
 // compared is a broadcast of four ranks, which took so long, to within a microsecond, and what a
 // model says of it.
 func compared(algorithm string, bytes int, took, predicted float64) CollectiveComparison {
-	return CollectiveComparison{Collective: Collective{Operation: "bcast", Algorithm: algorithm, Ranks: 4, Bytes: bytes, Last: took, Max: 1, Low: took - 1, High: took + 1}, Predicted: predicted, By: "p"}
+	return CollectiveComparison{Collective: Collective{Operation: "bcast", Algorithm: algorithm, Ranks: 4, Bytes: bytes, Last: took, Max: 1, Low: took - 1, High: took + 1}, Predicted: predicted, Model: "p"}
 }
 
 // A model may take another algorithm for the fastest than what is: what that costs is the loss. The
 // next may be as fast.
 func TestFastestOf(t *testing.T) {
-	fs := FastestOf([]CollectiveComparison{compared("linear", 8, 10, 9), compared("ring", 8, 20, 19), compared("binomial", 8, 8, 12),
+	fs := FastestAlgorithms([]CollectiveComparison{compared("linear", 8, 10, 9), compared("ring", 8, 20, 19), compared("binomial", 8, 8, 12),
 		compared("linear", 64, 20, 22), compared("binomial", 64, 30, 25), compared("linear", 512, 1, 1)})
 	if len(fs) != 2 {
 		t.Fatalf("%+v", fs)
 	}
-	if f := fs[0]; f.Algorithm != "binomial" || f.ByModel.Algorithm != "linear" || f.Loss() != 25 || f.Next.Algorithm != "linear" || f.Lead() != 25 || f.Clear {
-		t.Errorf("of 8 bytes: %+v, a loss of %v %%", f, f.Loss())
+	if f := fs[0]; f.Algorithm != "binomial" || f.ByModel.Algorithm != "linear" || f.LossPercent() != 25 || f.Next.Algorithm != "linear" || f.LeadPercent() != 25 || f.Clear {
+		t.Errorf("of 8 bytes: %+v, a loss of %v %%", f, f.LossPercent())
 	}
-	if f := fs[1]; f.Algorithm != "linear" || f.ByModel.Algorithm != "linear" || f.Loss() != 0 || f.Next.Algorithm != "binomial" || f.Lead() != 50 || !f.Clear {
-		t.Errorf("of 64 bytes: %+v, a loss of %v %%", f, f.Loss())
+	if f := fs[1]; f.Algorithm != "linear" || f.ByModel.Algorithm != "linear" || f.LossPercent() != 0 || f.Next.Algorithm != "binomial" || f.LeadPercent() != 50 || !f.Clear {
+		t.Errorf("of 64 bytes: %+v, a loss of %v %%", f, f.LossPercent())
 	}
 	c := compared("linear", 8, 10, 9).Comparison()
 	if c.Quantity != "coll_last(bcast:4)" || c.Protocol != "linear" || c.Predicted != 9 || c.Measured != 10 || c.Error != -10 {
@@ -34,16 +34,16 @@ func TestFastestOf(t *testing.T) {
 // Where there is no model there is no loss, and of some algorithms that have one the fastest of
 // these is meant.
 func TestFastestWithoutModel(t *testing.T) {
-	bare := Unpredicted([]Collective{compared("linear", 8, 10, 0).Collective, compared("binomial", 8, 8, 0).Collective})
-	if f := FastestOf(bare)[0]; f.ByModel.Operation != "" || !math.IsNaN(f.Loss()) || f.Algorithm != "binomial" {
-		t.Errorf("%+v, a loss of %v", f, f.Loss())
+	bare := WithoutPrediction([]Collective{compared("linear", 8, 10, 0).Collective, compared("binomial", 8, 8, 0).Collective})
+	if f := FastestAlgorithms(bare)[0]; f.ByModel.Operation != "" || !math.IsNaN(f.LossPercent()) || f.Algorithm != "binomial" {
+		t.Errorf("%+v, a loss of %v", f, f.LossPercent())
 	}
-	if ms := ModelledOf(bare); ms != nil {
+	if ms := ModelAccuracies(bare); ms != nil {
 		t.Errorf("%+v", ms)
 	}
 	bare[0] = compared("linear", 8, 10, 9)
-	if f := FastestOf(bare)[0]; f.ByModel.Algorithm != "linear" || f.Loss() != 25 {
-		t.Errorf("%+v, a loss of %v", f, f.Loss())
+	if f := FastestAlgorithms(bare)[0]; f.ByModel.Algorithm != "linear" || f.LossPercent() != 25 {
+		t.Errorf("%+v, a loss of %v", f, f.LossPercent())
 	}
 }
 
@@ -52,12 +52,12 @@ func TestFastestWithoutModel(t *testing.T) {
 func TestModelledOf(t *testing.T) {
 	other := compared("linear", 8, 100, 100)
 	other.Ranks = 8
-	ms := ModelledOf([]CollectiveComparison{compared("linear", 8, 10, 9), compared("ring", 8, 20, 19), compared("binomial", 8, 8, 12), other,
+	ms := ModelAccuracies([]CollectiveComparison{compared("linear", 8, 10, 9), compared("ring", 8, 20, 19), compared("binomial", 8, 8, 12), other,
 		compared("linear", 64, 20, 22), compared("binomial", 64, 30, 21)})
-	if len(ms) != 2 || ms[1].Times != 1 || ms[1].Of.Ranks != 8 || ms[1].Lengths != 0 {
+	if len(ms) != 2 || ms[1].Times != 1 || ms[1].Example.Ranks != 8 || ms[1].Lengths != 0 {
 		t.Fatalf("%+v", ms)
 	}
-	if m := ms[0]; m.Times != 5 || m.Middle != 10 || m.Most != 50 || m.Lengths != 2 || m.Right != 1 || m.Loss != 50 {
+	if m := ms[0]; m.Times != 5 || m.MedianError != 10 || m.LargestError != 50 || m.Lengths != 2 || m.FastestChosen != 1 || m.Loss != 50 {
 		t.Errorf("%+v", m)
 	}
 }

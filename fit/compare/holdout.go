@@ -10,31 +10,31 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// HeldOut is how well the parameters of one half of the sizes, and of one half of the launches if
-// there are several, predict half a round trip of the others.
-type HeldOut struct {
+// HoldOutError is how well the parameters of one half of the sizes, and of one half of the launches
+// if there are several, predict half a round trip of the others.
+type HoldOutError struct {
 	Platform, Library, Place, Mode string
 
-	Fitted  int         // sizes that were fitted
-	Others  []Predicted // the other sizes, in order
-	Median  float64     // of the errors without their signs, in percent
-	Largest float64     // of them
+	Fitted  int                 // sizes that were fitted
+	Others  []PredictedHalfTrip // the other sizes, in order
+	Median  float64             // of the errors without their signs, in percent
+	Largest float64             // of them
 }
 
-// Predicted is a half round trip that was predicted, in microseconds.
-type Predicted struct {
+// PredictedHalfTrip is a half round trip that was predicted, in microseconds.
+type PredictedHalfTrip struct {
 	Bytes               int
 	Predicted, Measured float64
 	Error               float64 // (predicted − measured)/measured, percent
 }
 
-// fewestSizes is how many sizes of a round trip there must be to hold out a half of them.
-const fewestSizes = 6
+// minHoldOutSizes is how many sizes of a round trip there must be to hold out a half of them.
+const minHoldOutSizes = 6
 
 // HoldOut fits every other size of the round trips of each mode, from the smallest on, with every
 // other launch, and predicts the sizes between of the other launches from the parameters. Modes of
 // fewer than six sizes are left out. The errors are those of Fit.
-func HoldOut(set *sample.Set, o clean.Options) ([]HeldOut, error) {
+func HoldOut(set *sample.Set, o clean.Options) ([]HoldOutError, error) {
 	type series struct {
 		clean.Subject
 		mode, protocol string
@@ -58,7 +58,7 @@ func HoldOut(set *sample.Set, o clean.Options) ([]HeldOut, error) {
 	}
 	fitted, rest := &sample.Set{Facts: set.Facts}, &sample.Set{Facts: set.Facts}
 	for _, s := range set.Series {
-		if !trips(&s) || len(sizes[of(&s)]) < fewestSizes {
+		if !trips(&s) || len(sizes[of(&s)]) < minHoldOutSizes {
 			continue
 		}
 		all := launches[clean.SubjectOf(&s)]
@@ -75,14 +75,14 @@ func HoldOut(set *sample.Set, o clean.Options) ([]HeldOut, error) {
 		return nil, err
 	}
 	o = o.Defaults()
-	_, curves, err := measured(rest, o)
+	_, curves, err := countedCurves(rest, o)
 	if err != nil {
 		return nil, err
 	}
-	var out []HeldOut
+	var out []HoldOutError
 	for _, c := range curves {
 		here := params.Select(r.Parameters, c.Platform, c.Library, c.Place)
-		h := HeldOut{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode}
+		h := HoldOutError{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode}
 		h.Fitted = (len(sizes[series{c.Subject(), c.Mode, c.Protocol}]) + 1) / 2
 		var errors []float64
 		for _, x := range c.Cells {
@@ -90,7 +90,7 @@ func HoldOut(set *sample.Set, o clean.Options) ([]HeldOut, error) {
 			if err != nil {
 				continue
 			}
-			p := Predicted{Bytes: x.Bytes, Predicted: clean.RoundDigits(e.Value), Measured: clean.RoundDigits(x.Value / 2)}
+			p := PredictedHalfTrip{Bytes: x.Bytes, Predicted: clean.RoundDigits(e.Value), Measured: clean.RoundDigits(x.Value / 2)}
 			if x.Value > 0 {
 				p.Error = clean.RoundDigits(100 * (p.Predicted/p.Measured - 1))
 				errors = append(errors, math.Abs(p.Error))

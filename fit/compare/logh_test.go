@@ -63,7 +63,7 @@ func TestCall(t *testing.T) {
 		if got := (model.LoGH{Between: x, Inside: x}).OneWay(c.inside, 1001); got < unit.FromMicros(c.want-0.001) || got > unit.FromMicros(c.want+0.001) {
 			t.Errorf("%s, inside %v: %v, want %v us", c.call, c.inside, got, c.want)
 		}
-		p, ok := Predict(Query{Mode: c.call, Quantity: OneWay, Bytes: 1001, Parameters: c.ps}) // compare says what predict says
+		p, ok := PredictFromParameters(Query{Mode: c.call, Quantity: OneWay, Bytes: 1001, Parameters: c.ps}) // compare says what predict says
 		if !ok || math.Abs(p.Micros-c.want) > 0.001 || p.Basis != Validation {
 			t.Errorf("%s, inside %v: %+v, want %v us", c.call, c.inside, p, c.want)
 		}

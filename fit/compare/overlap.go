@@ -9,7 +9,7 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Overlap is the part of the one-way time that a non-blocking send leaves to the program, at a
+// OverlapShare is the part of the one-way time that a non-blocking send leaves to the program, at a
 // size.
 //
 // A message is on its way for half a round trip of blocking calls. The non-blocking call occupies
@@ -24,7 +24,7 @@ import (
 //	free = rtt/2 − [PRTT(n,d,s) − PRTT(1,0,s)]/(n−1) + d
 //
 // Hoefler et al., Low-Overhead LogGP Parameter Assessment (2007), §3, have the second term as o_s.
-type Overlap struct {
+type OverlapShare struct {
 	Subject int
 	Bytes   int
 	Way     curve.Point  // rtt/2 of send, microseconds
@@ -35,10 +35,11 @@ type Overlap struct {
 	Bound   bool         // Free is an upper bound: only the call was timed
 }
 
-// free returns the overlaps by subject and size, and from which size on half of the way is free.
-func free(all []*fittedSubject, o clean.Options) ([]Overlap, []Crossover) {
-	var out []Overlap
-	var pairings []pairing
+// overlapShares returns the overlaps by subject and size, and from which size on half of the way is
+// free.
+func overlapShares(all []*fittedSubject, o clean.Options) ([]OverlapShare, []Crossover) {
+	var out []OverlapShare
+	var pairings []crossoverSearch
 	for i, p := range all {
 		send, isend := p.ModeOf("send"), p.ModeOf("isend")
 		way, call, bound := send.TimerCurve(sample.TimerRTT), isend.TrainCurves("isend").Send, false
@@ -48,15 +49,15 @@ func free(all []*fittedSubject, o clean.Options) ([]Overlap, []Crossover) {
 		if way == nil || call == nil {
 			continue
 		}
-		pairings = append(pairings, pairing{Crossover{Quantity: OneWay, Mode: "send", Subject: i, Against: i}, way, call, 4}) // rtt/2 > 2·call
+		pairings = append(pairings, crossoverSearch{Crossover{Quantity: OneWay, Mode: "send", Subject: i, Against: i}, way, call, 4}) // rtt/2 > 2·call
 		for _, w := range way.Cells {
 			c := call.CellOf(w.Bytes)
 			if c == nil || !(w.Low > 0) {
 				continue
 			}
-			x := Overlap{Subject: i, Bytes: w.Bytes, Bound: bound, Call: curve.PointOf(*c)}
+			x := OverlapShare{Subject: i, Bytes: w.Bytes, Bound: bound, Call: curve.PointOf(*c)}
 			half := clean.LinearCombination([]clean.Cell{w}, []float64{0.5}, o.Level)
-			x.Way, x.Free, x.Share = curve.PointOf(half), leaves(half, *c, o), shareLeft(half, *c, o)
+			x.Way, x.Free, x.Share = curve.PointOf(half), remainingTime(half, *c, o), remainingShare(half, *c, o)
 			if b := send.SendOverheadCurve().CellOf(w.Bytes); b != nil {
 				q := curve.PointOf(*b)
 				x.Blocks = &q
@@ -64,18 +65,18 @@ func free(all []*fittedSubject, o clean.Options) ([]Overlap, []Crossover) {
 			out = append(out, x)
 		}
 	}
-	return out, settle(pairings, o)
+	return out, findCrossovers(pairings, o)
 }
 
-// leaves returns way − call.
-func leaves(way, call clean.Cell, o clean.Options) curve.Point {
+// remainingTime returns way − call.
+func remainingTime(way, call clean.Cell, o clean.Options) curve.Point {
 	d := clean.LinearCombination([]clean.Cell{way, call}, []float64{1, -1}, o.Level)
 	return curve.PointOf(d)
 }
 
-// shareLeft returns 1 − call/way in percent. Its interval is as much wider than that of the
+// remainingShare returns 1 − call/way in percent. Its interval is as much wider than that of the
 // replicates as that of the difference.
-func shareLeft(way, call clean.Cell, o clean.Options) curve.Point {
+func remainingShare(way, call clean.Cell, o clean.Options) curve.Point {
 	left := func(w, c float64) float64 { return 100 * (1 - c/w) }
 	reps := make([]float64, 0, len(way.Replicates))
 	for b, w := range way.Replicates {

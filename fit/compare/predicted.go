@@ -53,12 +53,12 @@ type Prediction struct {
 // Predictor predicts a time, or says that it cannot.
 type Predictor func(Query) (Prediction, bool)
 
-// Compare sets predictions beside the medians of all samples for which there is one: T_s and T_sr
-// of any protocol, and of each mode with the library's choice of protocol o_s, o_r, the one-way
-// time (rtt/2), get and put.
-func Compare(set *sample.Set, ps []params.Parameter, predict Predictor) ([]Comparison, error) {
+// ComparePredictions sets predictions beside the medians of all samples for which there is one: T_s
+// and T_sr of any protocol, and of each mode with the library's choice of protocol o_s, o_r, the
+// one-way time (rtt/2), get and put.
+func ComparePredictions(set *sample.Set, ps []params.Parameter, predict Predictor) ([]Comparison, error) {
 	o := clean.Options{Replicates: 40}.Defaults()
-	_, curves, err := measured(set, o)
+	_, curves, err := countedCurves(set, o)
 	if err != nil {
 		return nil, err
 	}
@@ -67,14 +67,14 @@ func Compare(set *sample.Set, ps []params.Parameter, predict Predictor) ([]Compa
 		here := params.Select(ps, place[0].Platform, place[0].Library, place[0].Place)
 		e := &params.Extraction{Curves: place, Options: o}
 		for _, c := range place {
-			quantity, factor := quantityOf(e.ModeOf(c.Mode), c)
+			quantity, factor := quantityOfCurve(e.ModeOf(c.Mode), c)
 			if quantity == "" {
 				continue
 			}
 			for _, x := range c.Cells {
 				q := Query{c.Platform, c.Library, c.Place, c.Mode, c.Protocol, quantity, x.Bytes, here}
 				if p, ok := predict(q); ok {
-					out = append(out, comparison(q, p, x.Value*factor))
+					out = append(out, newComparison(q, p, x.Value*factor))
 				}
 			}
 		}
@@ -84,7 +84,7 @@ func Compare(set *sample.Set, ps []params.Parameter, predict Predictor) ([]Compa
 
 // quantity returns what a curve of the mode shows times a factor, or "" where it shows nothing of
 // interest.
-func quantityOf(m params.Mode, c *curve.Curve) (name string, factor float64) {
+func quantityOfCurve(m params.Mode, c *curve.Curve) (name string, factor float64) {
 	switch {
 	case c.Timer == sample.TimerSender || c.Timer == sample.TimerOneWay:
 		return c.Timer, 1
@@ -100,7 +100,7 @@ func quantityOf(m params.Mode, c *curve.Curve) (name string, factor float64) {
 	return "", 0
 }
 
-func comparison(q Query, p Prediction, measured float64) Comparison {
+func newComparison(q Query, p Prediction, measured float64) Comparison {
 	c := Comparison{
 		Platform: q.Platform, Library: q.Library, Place: q.Place, Protocol: q.Protocol, Bytes: q.Bytes, Quantity: q.Quantity + "(" + q.Mode + ")",
 		Predicted: clean.RoundDigits(p.Micros), Measured: clean.RoundDigits(measured), Error: math.NaN(), Basis: p.Basis,
@@ -126,22 +126,22 @@ func WriteComparisons(w io.Writer, cs []Comparison) error {
 	return table.WriteText(w, "comparisons", comparisonHeader, rows)
 }
 
-// Predict is a Predictor from parameters alone. T_s and T_sr come from equations (1) to (7) with
-// the parameters of low-level messages, which were fitted to other times: these predictions are
-// validations. Overheads and one-way times of calls come from the ranges of o_s, o_r and T that
-// were fitted to them. If the samples are the same, their errors are only residuals; HoldOut has
-// errors of samples that were not fitted. Without T, one-way times come from equation (9), within a
-// node (8), with what Call takes.
+// PredictFromParameters is a Predictor from parameters alone. T_s and T_sr come from equations (1)
+// to (7) with the parameters of low-level messages, which were fitted to other times: these
+// predictions are validations. Overheads and one-way times of calls come from the ranges of o_s,
+// o_r and T that were fitted to them. If the samples are the same, their errors are only residuals;
+// HoldOut has errors of samples that were not fitted. Without T, one-way times come from equation
+// (9), within a node (8), with what Call takes.
 //
 // T_s and T_sr of calls whose protocol the library chose are those ranges of o_s and T. Other
 // timers than T_s and T_sr were fitted, so that these are validations, too. A T_s of a call that
 // does not block has its completion in it, which no parameter has.
-func Predict(q Query) (Prediction, bool) {
+func PredictFromParameters(q Query) (Prediction, bool) {
 	if fitted := (map[string]string{sample.TimerSender: "o_s", sample.TimerOneWay: OneWay})[q.Quantity]; fitted != "" && clean.IsLibraryChoice(q.Mode, q.Protocol) {
 		if q.Quantity = fitted; fitted == "o_s" && !sample.IsBlockingMode(q.Mode) {
 			return Prediction{}, false
 		}
-		p, ok := Predict(q)
+		p, ok := PredictFromParameters(q)
 		return Prediction{p.Micros, Validation}, ok
 	}
 	mode := q.Mode

@@ -12,10 +12,10 @@ type Outcome string
 
 // The outcomes. A shorter time and a higher bandwidth are better.
 const (
-	Better       Outcome = "better"        // the interval of the ratio is on that side of one
-	Worse        Outcome = "worse"         // on the other
-	NoDifference Outcome = "no difference" // it is around one, and no wider than twice the tolerance to either side: none is shown
-	Unclear      Outcome = "undecided"     // it holds one, and much else: more repetitions would say more
+	Better        Outcome = "better"        // the interval of the ratio is on that side of one
+	Worse         Outcome = "worse"         // on the other
+	NoDifference  Outcome = "no difference" // it is around one, and no wider than twice the tolerance to either side: none is shown
+	UndecidedSide Outcome = "undecided"     // it holds one, and much else: more repetitions would say more
 )
 
 // estimate is a number with its interval, and the replicates that it comes from. The interval may
@@ -25,9 +25,9 @@ type estimate struct {
 	reps             []float64
 }
 
-// ratio returns a/b. Replicates are divided one by one; what either interval has beyond them is
+// ratioOf returns a/b. Replicates are divided one by one; what either interval has beyond them is
 // added to that of the ratio. Without a ratio its value is NaN: if b may be zero, or a is nothing.
-func ratio(a, b estimate, level float64) (value, low, high float64) {
+func ratioOf(a, b estimate, level float64) (value, low, high float64) {
 	if !(a.value > 0 && b.low > 0) || len(a.reps) != len(b.reps) {
 		return math.NaN(), math.NaN(), math.NaN()
 	}
@@ -40,14 +40,14 @@ func ratio(a, b estimate, level float64) (value, low, high float64) {
 		}
 	}
 	low, high = clean.UnsortedPercentileInterval(reps, value, level)
-	aLow, aHigh := a.stretched(level)
-	bLow, bHigh := b.stretched(level)
+	aLow, aHigh := a.endFactors(level)
+	bLow, bHigh := b.endFactors(level)
 	return value, low * aLow / bHigh, high * aHigh / bLow
 }
 
-// stretched returns by what factors the ends of the interval are further out than those of the
+// endFactors returns by what factors the ends of the interval are further out than those of the
 // replicates.
-func (e estimate) stretched(level float64) (low, high float64) {
+func (e estimate) endFactors(level float64) (low, high float64) {
 	sorted := slices.Clone(e.reps)
 	a, b := clean.UnsortedPercentileInterval(sorted, e.value, level)
 	low, high = 1, 1
@@ -60,9 +60,9 @@ func (e estimate) stretched(level float64) (low, high float64) {
 	return low, high
 }
 
-// outcome judges the interval of a ratio, or returns "" where there is none. A rate is better if it
-// is higher.
-func outcome(low, high, tolerance float64, rate bool) Outcome {
+// judgeRatio judges the interval of a ratio, or returns "" where there is none. A rate is better if
+// it is higher.
+func judgeRatio(low, high, tolerance float64, rate bool) Outcome {
 	switch {
 	case math.IsNaN(low) || math.IsNaN(high):
 		return ""
@@ -73,5 +73,5 @@ func outcome(low, high, tolerance float64, rate bool) Outcome {
 	case low > 1, high < 1:
 		return Worse
 	}
-	return Unclear
+	return UndecidedSide
 }

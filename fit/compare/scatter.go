@@ -14,8 +14,8 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Scatter is a quantity by launch, from the medians of each, in microseconds or MB/s.
-type Scatter struct {
+// LaunchScatter is a quantity by launch, from the medians of each, in microseconds or MB/s.
+type LaunchScatter struct {
 	Subject        int
 	Quantity, Mode string
 	Method         string // the timers
@@ -33,55 +33,57 @@ type term struct {
 	factor float64
 }
 
-// scatters returns the quantities of most interest by launch, at sizes that all subjects have.
-func (p *fittedSubject) scatters(subject int, all []*fittedSubject) []Scatter {
-	var out []Scatter
+// launchScatters returns the quantities of most interest by launch, at sizes that all subjects
+// have.
+func (p *fittedSubject) launchScatters(subject int, all []*fittedSubject) []LaunchScatter {
+	var out []LaunchScatter
 	name := "send"
 	if p.Curve(name, sample.TimerRTT) == nil && p.Curve(name, sample.Timer11) == nil {
 		name = params.Message
 	}
-	small, large := commonNear(all, name, sample.TimerRTT, smallSize), p.sizeFor(all, name, sample.TimerRTT, longest(all, name, sample.TimerRTT))
+	small, large := commonSizeNear(all, name, sample.TimerRTT, smallSize), p.sizeNear(all, name, sample.TimerRTT, longestCommonSize(all, name, sample.TimerRTT))
 	add := func(quantity, mode string, bytes int, terms ...term) {
-		s := Scatter{Subject: subject, Quantity: quantity, Mode: mode, Bytes: bytes, Unit: params.Micros, Method: methodOf(terms)}
-		if p.gather(&s, terms) {
+		s := LaunchScatter{Subject: subject, Quantity: quantity, Mode: mode, Bytes: bytes, Unit: params.Micros, Method: termsMethod(terms)}
+		if p.addTerms(&s, terms) {
 			out = append(out, s)
 		}
 	}
 	m := p.ModeOf(name)
 	add(OneWay, name, small, term{sample.TimerRTT, 0.5})
 	if c := m.SendOverheadCurve(); c != nil {
-		add("o_s", name, small, p.termsOf(c)...)
+		add("o_s", name, small, p.curveTerms(c)...)
 	}
 	if c := m.ReceiveOverheadCurve(); c != nil {
 		add("o_r", name, small, term{c.Timer, 1})
 	}
 	if c := m.GapCurve(); c != nil {
-		add("g", name, small, p.termsOf(c)...)
+		add("g", name, small, p.curveTerms(c)...)
 	}
 	if name == "send" {
 		if c := p.ModeOf("isend").SendOverheadCurve(); c != nil {
-			terms := p.termsOf(c)
+			terms := p.curveTerms(c)
 			add("o_s", "isend", small, terms...)
 		}
 	}
 	add(OneWay, name, large, term{sample.TimerRTT, 0.5})
 	if n := len(out); n > 0 && out[n-1].Bytes == large && large > 0 && out[n-1].Quantity == OneWay {
-		out[n-1].bandwidth()
+		out[n-1].toBandwidth()
 	}
 	return out
 }
 
-// bandwidth turns the times of a long message into its bandwidth.
-func (s *Scatter) bandwidth() {
-	s.Quantity, s.Unit = Achieved, MegabytesPerSecond
+// toBandwidth turns the times of a long message into its bandwidth.
+func (s *LaunchScatter) toBandwidth() {
+	s.Quantity, s.Unit = AchievedBandwidth, MegabytesPerSecond
 	for i, v := range s.Values {
 		s.Values[i] = float64(s.Bytes) / v
 	}
-	s.sum()
+	s.setStatistics()
 }
 
-// termsOf returns the timers of a curve: one, or those of the time that a message adds to a train.
-func (p *fittedSubject) termsOf(c *curve.Curve) []term {
+// curveTerms returns the timers of a curve: one, or those of the time that a message adds to a
+// train.
+func (p *fittedSubject) curveTerms(c *curve.Curve) []term {
 	for _, x := range p.Curves {
 		n, _, ok := sample.ParseTrainTimer(x.Timer)
 		if ok && c.Timer == params.PerMessageName(x.Timer, n) {
@@ -91,7 +93,7 @@ func (p *fittedSubject) termsOf(c *curve.Curve) []term {
 	return []term{{c.Timer, 1}}
 }
 
-func methodOf(terms []term) string {
+func termsMethod(terms []term) string {
 	var words []string
 	for _, t := range terms {
 		words = append(words, t.timer)
@@ -99,21 +101,21 @@ func methodOf(terms []term) string {
 	return strings.Join(words, "-")
 }
 
-// gather adds the terms of each launch as the fit does. It reports whether there are any.
-func (p *fittedSubject) gather(s *Scatter, terms []term) bool {
+// addTerms adds the terms of each launch as the fit does. It reports whether there are any.
+func (p *fittedSubject) addTerms(s *LaunchScatter, terms []term) bool {
 	stacks, factors := make([]clean.LaunchMedians, len(terms)), make([]float64, len(terms))
 	for i, t := range terms {
-		stacks[i], factors[i] = p.launchesAt(s.Mode, t.timer, s.Bytes), t.factor
+		stacks[i], factors[i] = p.launchMedians(s.Mode, t.timer, s.Bytes), t.factor
 	}
 	all := clean.SumLaunchMedians(stacks, factors)
 	s.Launches, s.Values = all.Launches, all.Values
-	s.sum()
+	s.setStatistics()
 	return len(s.Values) > 0
 }
 
-// launchesAt returns the medians of a cell by launch.
-func (p *fittedSubject) launchesAt(mode, timer string, bytes int) clean.LaunchMedians {
-	of := p.series(mode, timer, bytes)
+// launchMedians returns the medians of a cell by launch.
+func (p *fittedSubject) launchMedians(mode, timer string, bytes int) clean.LaunchMedians {
+	of := p.launchSeries(mode, timer, bytes)
 	f, err := p.samples.Runs()
 	if err != nil || len(of) == 0 { // the fit would have failed
 		return clean.LaunchMedians{}
@@ -122,8 +124,8 @@ func (p *fittedSubject) launchesAt(mode, timer string, bytes int) clean.LaunchMe
 	return clean.NewCell(of, clean.RootCombination(of, f), f, clean.Options{Replicates: 1}.Defaults()).Launches
 }
 
-// sum computes the median and the variation of the values.
-func (s *Scatter) sum() {
+// setStatistics computes the median and the variation of the values.
+func (s *LaunchScatter) setStatistics() {
 	s.Middle, s.Variation = math.NaN(), math.NaN()
 	values := slices.Clone(s.Values)
 	n := len(values)
@@ -137,10 +139,12 @@ func (s *Scatter) sum() {
 }
 
 // Span returns the least and the largest of the values.
-func (s *Scatter) Span() (least, most float64) { return slices.Min(s.Values), slices.Max(s.Values) }
+func (s *LaunchScatter) Span() (least, most float64) {
+	return slices.Min(s.Values), slices.Max(s.Values)
+}
 
-// series returns the launches of a cell of the subject.
-func (p *fittedSubject) series(mode, timer string, bytes int) []*sample.Series {
+// launchSeries returns the launches of a cell of the subject.
+func (p *fittedSubject) launchSeries(mode, timer string, bytes int) []*sample.Series {
 	var of []*sample.Series
 	for i := range p.samples.Series {
 		x := &p.samples.Series[i]
@@ -152,7 +156,7 @@ func (p *fittedSubject) series(mode, timer string, bytes int) []*sample.Series {
 }
 
 // Deviations returns by how many percent the values are above their median.
-func (s *Scatter) Deviations() []float64 {
+func (s *LaunchScatter) Deviations() []float64 {
 	var out []float64
 	for _, v := range s.Values {
 		out = append(out, 100*(v/s.Middle-1))
@@ -167,9 +171,9 @@ const (
 	largeSize  = 65536
 )
 
-// commonNear returns the size nearest to a wish, by their ratio, at which a timer of a mode was
+// commonSizeNear returns the size nearest to a wish, by their ratio, at which a timer of a mode was
 // measured by all subjects that have it; or -1.
-func commonNear(all []*fittedSubject, modeName, timer string, wish int) int {
+func commonSizeNear(all []*fittedSubject, modeName, timer string, wish int) int {
 	var common []int
 	first := true
 	for _, p := range all {
@@ -194,22 +198,22 @@ func commonNear(all []*fittedSubject, modeName, timer string, wish int) int {
 	return best
 }
 
-// sizeFor returns the size nearest to a wish at which a subject is looked at: that of all subjects,
-// if they have one that is not twice as long or half as long, or else its own.
-func (p *fittedSubject) sizeFor(all []*fittedSubject, modeName, timer string, wish int) int {
-	k := commonNear(all, modeName, timer, wish)
+// sizeNear returns the size nearest to a wish at which a subject is looked at: that of all
+// subjects, if they have one that is not twice as long or half as long, or else its own.
+func (p *fittedSubject) sizeNear(all []*fittedSubject, modeName, timer string, wish int) int {
+	k := commonSizeNear(all, modeName, timer, wish)
 	if k >= 0 && max(k, wish) < 2*max(min(k, wish), 1) {
 		return k
 	}
-	if own := commonNear([]*fittedSubject{p}, modeName, timer, wish); own >= 0 {
+	if own := commonSizeNear([]*fittedSubject{p}, modeName, timer, wish); own >= 0 {
 		return own
 	}
 	return k
 }
 
-// longest returns the longest message that all subjects with a timer of a mode were measured at or
-// beyond, or -1.
-func longest(all []*fittedSubject, modeName, timer string) int {
+// longestCommonSize returns the longest message that all subjects with a timer of a mode were
+// measured at or beyond, or -1.
+func longestCommonSize(all []*fittedSubject, modeName, timer string) int {
 	k := -1
 	for _, p := range all {
 		if c := p.Curve(modeName, timer); c != nil {

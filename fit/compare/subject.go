@@ -36,7 +36,7 @@ type fittedSubject struct {
 func fittedSubjects(machines []sample.Machine, fitted [][]*curve.Curve, o clean.Options) ([]*fittedSubject, error) {
 	var all []*fittedSubject
 	for i, m := range machines {
-		set, err := counting(m.Set)
+		set, err := countedSamples(m.Set)
 		if err != nil {
 			return nil, err
 		}
@@ -76,19 +76,19 @@ func fittedSubjects(machines []sample.Machine, fitted [][]*curve.Curve, o clean.
 		}
 	}
 	clean.Parallel(len(all), func(i int) { all[i].Run() })
-	name(all)
+	nameSubjects(all)
 	return all, nil
 }
 
-// name names subjects by their platforms, and those of one name by the first facts in which they
-// differ.
-func name(all []*fittedSubject) {
+// nameSubjects names subjects by their platforms, and those of one name by the first facts in which
+// they differ.
+func nameSubjects(all []*fittedSubject) {
 	names := make([]*string, len(all))
 	for i, p := range all {
 		p.Name = platformName(p.Platform)
 		names[i] = &p.Name
 	}
-	tell(names,
+	distinguishNames(names,
 		func(i int) string { return strings.TrimPrefix(all[i].Platform, platformName(all[i].Platform)+":") },
 		func(i int) string { return all[i].Library },
 		func(i int) string { return all[i].Place },
@@ -103,9 +103,9 @@ func platformName(platform string) string {
 	return short
 }
 
-// tell adds to names that are not the only ones of their kind the first facts in which those
-// differ.
-func tell(names []*string, facts ...func(i int) string) {
+// distinguishNames adds to names that are not the only ones of their kind the first facts in which
+// those differ.
+func distinguishNames(names []*string, facts ...func(i int) string) {
 	for _, fact := range facts {
 		named := map[string][]int{}
 		for i, n := range names {
@@ -122,9 +122,9 @@ func tell(names []*string, facts ...func(i int) string) {
 	}
 }
 
-// counting returns the samples of a set that count.
-func counting(set *sample.Set) (*sample.Set, error) {
-	set, _, err := tiers.Split(set)
+// countedSamples returns the samples of a set that count.
+func countedSamples(set *sample.Set) (*sample.Set, error) {
+	set, _, err := tiers.AssignTiers(set)
 	if err != nil {
 		return nil, err
 	}
@@ -132,9 +132,9 @@ func counting(set *sample.Set) (*sample.Set, error) {
 	return set, nil
 }
 
-// measured returns the samples of a set that count, and their curves, which are not cut yet.
-func measured(set *sample.Set, o clean.Options) (*sample.Set, []*curve.Curve, error) {
-	set, err := counting(set)
+// countedCurves returns the samples of a set that count, and their curves, which are not cut yet.
+func countedCurves(set *sample.Set, o clean.Options) (*sample.Set, []*curve.Curve, error) {
+	set, err := countedSamples(set)
 	if err != nil {
 		return nil, nil, err
 	}

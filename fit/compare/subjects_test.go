@@ -56,7 +56,7 @@ func surveyed(launches int) []sample.Machine {
 
 func surveyOf(t *testing.T, launches int) *Table {
 	t.Helper()
-	s, err := New(surveyed(launches), clean.Options{}, 0.2, true)
+	s, err := CompareSubjects(surveyed(launches), clean.Options{}, 0.2, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,15 +81,15 @@ func about(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Max(math.Abs(a
 // The best is the least time and the highest rate, and ratios are to it.
 func TestBest(t *testing.T) {
 	s := surveyOf(t, 1)
-	x := s.Near(OneWay, "send", 8)
+	x := s.RowNear(OneWay, "send", 8)
 	if x.Bytes != 8 || len(x.Values) != 3 || x.Reference != 0 || !about(x.Values[0].Value, 1.008) || !about(x.Values[1].Ratio, 2.008/1.008) || x.Values[1].Outcome != Worse || !math.IsNaN(x.Values[0].Ratio) {
 		t.Error(x.words())
 	}
-	x = s.Row(Achieved, "send", "")
+	x = s.RowOf(AchievedBandwidth, "send", "")
 	if x.Bytes != 65536 || x.Reference != 0 || !about(x.Values[0].Value, 65536/66.536) || !about(x.Values[2].Ratio, 66.536/69.536) || x.Unit != MegabytesPerSecond {
 		t.Error(x.words())
 	}
-	x = s.Near("o_s", "isend", 8)
+	x = s.RowNear("o_s", "isend", 8)
 	if len(x.Values) != 2 || x.Reference != 0 || x.Values[1].Subject != 1 || !about(x.Values[1].Ratio, 15) {
 		t.Error(x.words())
 	}
@@ -113,17 +113,17 @@ func TestRank(t *testing.T) {
 		return Value{Parameter: params.Parameter{Value: value, Low: low, High: 2 * value, Verdict: params.Weak}, estimate: estimate{value, low, 2 * value, []float64{low, value}}}
 	}
 	s := Row{Quantity: Quantity{Unit: params.Micros}, Values: []Value{of(1, 0), of(3, 2), of(2, 1)}}
-	s.rank(true, 0, clean.Options{}.Defaults())
+	s.setRatios(true, 0, clean.Options{}.Defaults())
 	if s.Reference != -1 || !math.IsNaN(s.Values[2].Ratio) {
 		t.Errorf("best is %d, which may be nothing", s.Reference)
 	}
 	s.Unit = MegabytesPerSecond
-	s.rank(true, 0, clean.Options{}.Defaults())
+	s.setRatios(true, 0, clean.Options{}.Defaults())
 	if s.Reference != 1 {
 		t.Errorf("best rate is %d", s.Reference)
 	}
 	s.Values[1].Verdict = params.NotIdentifiable // a bound
-	s.rank(true, 0, clean.Options{}.Defaults())
+	s.setRatios(true, 0, clean.Options{}.Defaults())
 	if s.Reference != 2 || !math.IsNaN(s.Values[1].Ratio) {
 		t.Errorf("best rate beside a bound is %d", s.Reference)
 	}
@@ -139,15 +139,15 @@ func TestSizesApart(t *testing.T) {
 			x.Bytes++
 		}
 	}
-	s, err := New(ms, clean.Options{}, 0.2, true)
+	s, err := CompareSubjects(ms, clean.Options{}, 0.2, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := s.Row(Achieved, "send", "")
+	x := s.RowOf(AchievedBandwidth, "send", "")
 	if x.Bytes != -1 || len(x.Values) != 3 || x.Values[0].From != 65536 || x.Values[1].From != 100000 || !about(x.Values[1].Value, 100000/67.536) {
 		t.Error(x.words())
 	}
-	if x := s.Near(OneWay, "send", 8); x.Bytes != 8 || len(x.Values) != 3 {
+	if x := s.RowNear(OneWay, "send", 8); x.Bytes != 8 || len(x.Values) != 3 {
 		t.Error(x.words())
 	}
 }
@@ -156,7 +156,7 @@ func TestSizesApart(t *testing.T) {
 func TestOverlap(t *testing.T) {
 	s := surveyOf(t, 1)
 	seen := map[int]int{}
-	for _, x := range s.Free {
+	for _, x := range s.OverlapShares {
 		seen[x.Subject]++
 		way, call := 1+float64(x.Bytes)/1000, 0.5
 		if x.Subject == 1 {
@@ -173,7 +173,7 @@ func TestOverlap(t *testing.T) {
 		t.Errorf("overlaps: %v", seen)
 	}
 	// Of slow half is free where 2 + k/1000 is above 6: from 4000 bytes on.
-	for _, x := range s.Halves {
+	for _, x := range s.HalfFree {
 		if x.Subject == 1 && (len(x.Crossings) != 1 || x.Crossings[0].Bytes < 3990 || x.Crossings[0].Bytes > 4010) {
 			t.Errorf("%+v", x)
 		}
@@ -181,8 +181,8 @@ func TestOverlap(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 	}
-	if len(s.Halves) != 2 {
-		t.Errorf("%d halves", len(s.Halves))
+	if len(s.HalfFree) != 2 {
+		t.Errorf("%d halves", len(s.HalfFree))
 	}
 }
 
@@ -192,7 +192,7 @@ func TestScatters(t *testing.T) {
 	found := 0
 	for i := range s.Scatters {
 		x := &s.Scatters[i]
-		if len(x.Values) != 3 || !about(x.Variation, 0.1/1.1) && x.Quantity != Achieved {
+		if len(x.Values) != 3 || !about(x.Variation, 0.1/1.1) && x.Quantity != AchievedBandwidth {
 			t.Errorf("%+v", x)
 		}
 		d := x.Deviations()
@@ -226,7 +226,7 @@ func TestTails(t *testing.T) {
 	for i := range times { // 1 to 30 us there and back
 		times[i] = unit.FromMicros(float64(30 - i))
 	}
-	s, err := New(ms, clean.Options{}, 0.2, true)
+	s, err := CompareSubjects(ms, clean.Options{}, 0.2, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,12 +248,12 @@ func TestScatterRoots(t *testing.T) {
 			}
 		}
 	}
-	s, err := New(ms, clean.Options{}, 0.2, true)
+	s, err := CompareSubjects(ms, clean.Options{}, 0.2, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, x := range s.Scatters {
-		if of := s.Near(x.Quantity, x.Mode, 8); x.Subject == 0 && x.Quantity == "o_s" && x.Mode == "isend" && !about(x.Middle, of.Values[0].Value) {
+		if of := s.RowNear(x.Quantity, x.Mode, 8); x.Subject == 0 && x.Quantity == "o_s" && x.Mode == "isend" && !about(x.Middle, of.Values[0].Value) {
 			t.Errorf("launches say %v, the fit %v", x.Middle, of.Values[0].Value)
 		}
 	}

@@ -18,9 +18,9 @@ type Summary struct {
 
 // What may be off in predictions that are fit for use, in percent.
 const (
-	usable       = 5  // the median
-	usableWorst  = 25 // any
-	questionable = 15 // the median, with care
+	usableError       = 5  // the median
+	usableWorstError  = 25 // any
+	questionableError = 15 // the median, with care
 )
 
 // Summarize sums comparisons up: validations, or if there are none calibrations. The second result
@@ -49,11 +49,11 @@ func Summarize(cs []Comparison) (Summary, bool) {
 func (s Summary) String() string {
 	advice := "use these predictions"
 	switch worst := math.Abs(s.Worst.Error); {
-	case s.Median > questionable:
+	case s.Median > questionableError:
 		advice = "do not use these predictions"
-	case s.Median > usable:
+	case s.Median > usableError:
 		advice = "use these predictions for orders of magnitude only"
-	case worst > usableWorst:
+	case worst > usableWorstError:
 		advice = fmt.Sprintf("use these predictions, but not those of %s near %d bytes", s.Worst.Quantity, s.Worst.Bytes)
 	}
 	if s.Basis == Calibration {

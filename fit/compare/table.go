@@ -14,17 +14,17 @@ import (
 // Table compares numbers of several subjects: platforms, libraries, places, transports, runs. Times
 // are in microseconds.
 type Table struct {
-	Subjects []Subject
-	Rows     []Row // by quantity, mode and size
-	Best     bool  // ratios are to the best of each row, and not to the first subject
+	Subjects    []Subject
+	Rows        []Row // by quantity, mode and size
+	AgainstBest bool  // ratios are to the best of each row, and not to the first subject
 
-	Overlaps []Crossover // from which size on a call that blocks costs more than one that does not, by quantity, mode and subject
-	Pairwise []Crossover // from which size on one subject is faster than another, by quantity, mode and pair of subjects
-	Margin   float64     // of the overlaps
-	Free     []Overlap   // the part of a one-way time that is left to the program, by subject and size
-	Halves   []Crossover // from which size on a non-blocking send may leave half of the one-way time to the program
-	Scatters []Scatter   // quantities by launch
-	Tails    []Tail
+	Overlaps      []Crossover     // from which size on a call that blocks costs more than one that does not, by quantity, mode and subject
+	Pairwise      []Crossover     // from which size on one subject is faster than another, by quantity, mode and pair of subjects
+	Margin        float64         // of the overlaps
+	OverlapShares []OverlapShare  // the part of a one-way time that is left to the program, by subject and size
+	HalfFree      []Crossover     // from which size on a non-blocking send may leave half of the one-way time to the program
+	Scatters      []LaunchScatter // quantities by launch
+	Tails         []Tail
 }
 
 // Row is one quantity of several subjects.
@@ -57,61 +57,61 @@ type Value struct {
 
 // Quantities that are no parameters.
 const (
-	OneWay    = "one-way"   // half a round trip
-	Bandwidth = "1/G"       // of a byte more
-	Achieved  = "bandwidth" // the bytes of a long message over the time of its way
+	OneWay            = "one-way"   // half a round trip
+	Bandwidth         = "1/G"       // of a byte more
+	AchievedBandwidth = "bandwidth" // the bytes of a long message over the time of its way
 )
 
 // MegabytesPerSecond is the unit of bandwidths, of 10⁶ bytes.
 const MegabytesPerSecond = "MB/s"
 
-// quantities are in the order of rows.
-var quantities = []string{"o_s", "o_r", OneWay, "L", "g", "G", Bandwidth, Achieved}
+// quantityOrder are in the order of rows.
+var quantityOrder = []string{"o_s", "o_r", OneWay, "L", "g", "G", Bandwidth, AchievedBandwidth}
 
-// readings are the methods of L.
-var readings = []string{"", params.MethodRoundTrip, params.MethodReceiveDifference, params.MethodHalfRoundTripLessGap}
+// latencyMethods are the methods of L.
+var latencyMethods = []string{"", params.MethodRoundTrip, params.MethodReceiveDifference, params.MethodHalfRoundTripLessGap}
 
-// New compares subjects: each platform, library and place of each set, fitted by itself. A
-// non-blocking call pays if the blocking call costs more by margin: 0.2 is 20 %. With best, ratios
-// are to the best number of each row, else to that of the first subject. The errors are those of
-// Fit.
-func New(machines []sample.Machine, o clean.Options, margin float64, best bool) (*Table, error) {
-	return NewFitted(machines, nil, o, margin, best)
+// CompareSubjects compares subjects: each platform, library and place of each set, fitted by
+// itself. A non-blocking call pays if the blocking call costs more by margin: 0.2 is 20 %. With
+// best, ratios are to the best number of each row, else to that of the first subject. The errors
+// are those of Fit.
+func CompareSubjects(machines []sample.Machine, o clean.Options, margin float64, best bool) (*Table, error) {
+	return CompareFittedSubjects(machines, nil, o, margin, best)
 }
 
-// NewFitted is New with curves that fit.Fit has fitted with the same options. It fits those that
-// are nil.
-func NewFitted(machines []sample.Machine, fitted [][]*curve.Curve, o clean.Options, margin float64, best bool) (*Table, error) {
+// CompareFittedSubjects is CompareSubjects with curves that fit.Fit has fitted with the same
+// options. It fits those that are nil.
+func CompareFittedSubjects(machines []sample.Machine, fitted [][]*curve.Curve, o clean.Options, margin float64, best bool) (*Table, error) {
 	o = o.Defaults()
 	all, err := fittedSubjects(machines, fitted, o)
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Best: best, Margin: margin}
+	t := &Table{AgainstBest: best, Margin: margin}
 	for i, p := range all {
 		t.Subjects = append(t.Subjects, p.Subject)
-		t.Scatters = append(t.Scatters, p.scatters(i, all)...)
+		t.Scatters = append(t.Scatters, p.launchScatters(i, all)...)
 		t.Tails = append(t.Tails, p.tails(i, all)...)
 		for _, name := range p.Modes {
-			t.mode(i, p.ModeOf(name))
+			t.addMode(i, p.ModeOf(name))
 		}
 	}
 	for _, name := range []string{"send", params.Message} {
-		t.achieved(all, name)
+		t.addAchievedBandwidth(all, name)
 	}
 	slices.SortStableFunc(t.Rows, func(a, b Row) int {
-		return cmp.Or(slices.Index(quantities, a.Name)-slices.Index(quantities, b.Name), sample.ModeIndex(a.Mode)-sample.ModeIndex(b.Mode),
-			a.Bytes-b.Bytes, slices.Index(readings, a.Method)-slices.Index(readings, b.Method))
+		return cmp.Or(slices.Index(quantityOrder, a.Name)-slices.Index(quantityOrder, b.Name), sample.ModeIndex(a.Mode)-sample.ModeIndex(b.Mode),
+			a.Bytes-b.Bytes, slices.Index(latencyMethods, a.Method)-slices.Index(latencyMethods, b.Method))
 	})
-	clean.Parallel(len(t.Rows), func(i int) { t.Rows[i].rank(best, 0, o) })
-	t.Overlaps = overlaps(all, margin, o)
-	t.Pairwise = pairwise(all, o)
-	t.Free, t.Halves = free(all, o)
+	clean.Parallel(len(t.Rows), func(i int) { t.Rows[i].setRatios(best, 0, o) })
+	t.Overlaps = overlapCrossovers(all, margin, o)
+	t.Pairwise = pairwiseCrossovers(all, o)
+	t.OverlapShares, t.HalfFree = overlapShares(all, o)
 	return t, nil
 }
 
-// add adds a value to the row of a quantity.
-func (t *Table) add(q Quantity, v Value, subject int) {
+// addValue adds a value to the row of a quantity.
+func (t *Table) addValue(q Quantity, v Value, subject int) {
 	v.Subject = subject
 	i := slices.IndexFunc(t.Rows, func(r Row) bool { return r.Quantity == q })
 	if i < 0 {
@@ -120,32 +120,32 @@ func (t *Table) add(q Quantity, v Value, subject int) {
 	t.Rows[i].Values = append(t.Rows[i].Values, v)
 }
 
-// mode adds the numbers of a mode of a subject.
-func (t *Table) mode(subject int, m params.Mode) {
+// addMode adds the numbers of a mode of a subject.
+func (t *Table) addMode(subject int, m params.Mode) {
 	for _, c := range []struct {
 		name string
 		*curve.Curve
-	}{{"o_s", m.SendOverheadCurve()}, {"o_r", m.ReceiveOverheadCurve()}, {OneWay, halved(m)}} {
-		for _, v := range sized(m, c.name, c.Curve) {
-			t.add(Quantity{Name: c.name, Mode: m.Name, Bytes: v.From, Unit: v.Unit}, v, subject)
+	}{{"o_s", m.SendOverheadCurve()}, {"o_r", m.ReceiveOverheadCurve()}, {OneWay, halfRoundTrips(m)}} {
+		for _, v := range medianValues(m, c.name, c.Curve) {
+			t.addValue(Quantity{Name: c.name, Mode: m.Name, Bytes: v.From, Unit: v.Unit}, v, subject)
 		}
 	}
 	for _, name := range []string{"L", "g", "G"} {
-		for _, method := range readings {
-			if i := rowOf(m, name, method); i >= 0 && (name == "L" || method == "") {
+		for _, method := range latencyMethods {
+			if i := parameterRowIndex(m, name, method); i >= 0 && (name == "L" || method == "") {
 				p := m.Parameters[i]
 				v := Value{Parameter: p, estimate: estimate{p.Value, p.Low, p.High, m.Replicates[i]}}
-				t.add(Quantity{Name: name, Mode: m.Name, Method: method, Bytes: -1, Unit: p.Unit}, v, subject)
+				t.addValue(Quantity{Name: name, Mode: m.Name, Method: method, Bytes: -1, Unit: p.Unit}, v, subject)
 				if name == "G" {
-					t.add(Quantity{Name: Bandwidth, Mode: m.Name, Bytes: -1, Unit: MegabytesPerSecond}, v.inverse(Bandwidth), subject)
+					t.addValue(Quantity{Name: Bandwidth, Mode: m.Name, Bytes: -1, Unit: MegabytesPerSecond}, v.inverseValue(Bandwidth), subject)
 				}
 			}
 		}
 	}
 }
 
-// halved returns half of the round trips of a mode, or nil.
-func halved(m params.Mode) *curve.Curve {
+// halfRoundTrips returns half of the round trips of a mode, or nil.
+func halfRoundTrips(m params.Mode) *curve.Curve {
 	rtt := m.TimerCurve(sample.TimerRTT)
 	if rtt == nil {
 		return nil
@@ -153,21 +153,21 @@ func halved(m params.Mode) *curve.Curve {
 	return rtt.ScaledBy(0.5, params.MethodHalfRoundTrip, m.Options.Level)
 }
 
-// achieved adds the bandwidth of the longest messages of a mode, of one common size if there is
-// one.
-func (t *Table) achieved(all []*fittedSubject, name string) {
-	wish := longest(all, name, sample.TimerRTT)
-	q := Quantity{Name: Achieved, Mode: name, Bytes: -1, Unit: MegabytesPerSecond}
+// addAchievedBandwidth adds the bandwidth of the longest messages of a mode, of one common size if
+// there is one.
+func (t *Table) addAchievedBandwidth(all []*fittedSubject, name string) {
+	wish := longestCommonSize(all, name, sample.TimerRTT)
+	q := Quantity{Name: AchievedBandwidth, Mode: name, Bytes: -1, Unit: MegabytesPerSecond}
 	var values []Value
 	for i, p := range all {
 		m := p.ModeOf(name)
-		c, k := m.TimerCurve(sample.TimerRTT), p.sizeFor(all, name, sample.TimerRTT, wish)
+		c, k := m.TimerCurve(sample.TimerRTT), p.sizeNear(all, name, sample.TimerRTT, wish)
 		if c.CellOf(k) == nil || c.CellOf(k).Low <= 0 || k == 0 {
 			continue
 		}
-		for _, v := range sized(m, Achieved, c.ScaledBy(0.5/float64(k), params.MethodHalfRoundTrip, m.Options.Level)) {
+		for _, v := range medianValues(m, AchievedBandwidth, c.ScaledBy(0.5/float64(k), params.MethodHalfRoundTrip, m.Options.Level)) {
 			if v.From == k {
-				v = v.inverse(Achieved)
+				v = v.inverseValue(AchievedBandwidth)
 				v.Subject = i
 				values = append(values, v)
 			}
@@ -177,12 +177,12 @@ func (t *Table) achieved(all []*fittedSubject, name string) {
 		q.Bytes = values[0].From
 	}
 	for _, v := range values {
-		t.add(q, v, v.Subject)
+		t.addValue(q, v, v.Subject)
 	}
 }
 
-// sized returns the medians of a curve.
-func sized(m params.Mode, name string, c *curve.Curve) []Value {
+// medianValues returns the medians of a curve.
+func medianValues(m params.Mode, name string, c *curve.Curve) []Value {
 	if c == nil {
 		return nil
 	}
@@ -203,9 +203,9 @@ func sized(m params.Mode, name string, c *curve.Curve) []Value {
 	return out
 }
 
-// rowOf returns the index of a parameter by a method, or without a method of the one that counts:
-// the first with a number that is no convention, else the first; or -1.
-func rowOf(m params.Mode, name, method string) int {
+// parameterRowIndex returns the index of a parameter by a method, or without a method of the one
+// that counts: the first with a number that is no convention, else the first; or -1.
+func parameterRowIndex(m params.Mode, name, method string) int {
 	best := -1
 	for i, p := range m.Parameters {
 		switch {
@@ -220,8 +220,8 @@ func rowOf(m params.Mode, name, method string) int {
 	return best
 }
 
-// inverse returns the bandwidth of a time a byte.
-func (v Value) inverse(name string) Value {
+// inverseValue returns the bandwidth of a time a byte.
+func (v Value) inverseValue(name string) Value {
 	v.Name, v.Unit = name, MegabytesPerSecond
 	v.estimate = estimate{1 / v.value, 1 / v.high, 1 / v.low, slices.Clone(v.reps)}
 	for i, x := range v.reps {
@@ -231,9 +231,9 @@ func (v Value) inverse(name string) Value {
 	return v
 }
 
-// rank finds the reference, the best or the first subject, and sets the ratios to it. A value whose
-// interval contains zero is no reference.
-func (r *Row) rank(best bool, first int, o clean.Options) {
+// setRatios finds the reference, the best or the first subject, and sets the ratios to it. A value
+// whose interval contains zero is no reference.
+func (r *Row) setRatios(best bool, first int, o clean.Options) {
 	rate := r.Unit == MegabytesPerSecond
 	r.Reference = -1
 	for i, v := range r.Values {
@@ -257,14 +257,14 @@ func (r *Row) rank(best bool, first int, o clean.Options) {
 			v.Ratio = clean.RoundDigits(v.value / to.value)
 			continue
 		}
-		ratio, low, high := ratio(v.estimate, to, o.Level)
+		ratio, low, high := ratioOf(v.estimate, to, o.Level)
 		v.Ratio, v.Least, v.Most = clean.RoundDigits(ratio), clean.RoundDigits(low), clean.RoundDigits(high)
-		v.Outcome = outcome(low, high, o.Tolerance, rate)
+		v.Outcome = judgeRatio(low, high, o.Tolerance, rate)
 	}
 }
 
-// Of returns the value of a subject, or nil.
-func (r *Row) Of(subject int) *Value {
+// ValueOf returns the value of a subject, or nil.
+func (r *Row) ValueOf(subject int) *Value {
 	for i := range r.Values {
 		if r.Values[i].Subject == subject {
 			return &r.Values[i]
@@ -273,9 +273,9 @@ func (r *Row) Of(subject int) *Value {
 	return nil
 }
 
-// Near returns the row of a quantity with the most subjects, and of these the one whose size is
+// RowNear returns the row of a quantity with the most subjects, and of these the one whose size is
 // nearest to wish by ratio; or nil.
-func (t *Table) Near(name, mode string, wish int) *Row {
+func (t *Table) RowNear(name, mode string, wish int) *Row {
 	far := func(r *Row) float64 { return math.Abs(math.Log(float64(max(r.Bytes, 1))) - math.Log(float64(wish))) }
 	var best *Row
 	for i := range t.Rows {
@@ -287,8 +287,8 @@ func (t *Table) Near(name, mode string, wish int) *Row {
 	return best
 }
 
-// Row returns the row of a quantity without a size, by a method; or nil.
-func (t *Table) Row(name, mode, method string) *Row {
+// RowOf returns the row of a quantity without a size, by a method; or nil.
+func (t *Table) RowOf(name, mode, method string) *Row {
 	for i := range t.Rows {
 		if r := &t.Rows[i]; r.Name == name && r.Mode == mode && r.Method == method {
 			return r
@@ -301,7 +301,7 @@ func (t *Table) Row(name, mode, method string) *Row {
 func (t *Table) Sizes() []int {
 	var all []int
 	for _, r := range t.Rows {
-		if r.Sized() && len(r.Values) > 1 {
+		if r.DependsOnSize() && len(r.Values) > 1 {
 			all = append(all, r.Bytes)
 		}
 	}
@@ -309,5 +309,5 @@ func (t *Table) Sizes() []int {
 	return slices.Compact(all)
 }
 
-// Sized reports whether a quantity depends on the size.
-func (q Quantity) Sized() bool { return q.Name == "o_s" || q.Name == "o_r" || q.Name == OneWay }
+// DependsOnSize reports whether a quantity depends on the size.
+func (q Quantity) DependsOnSize() bool { return q.Name == "o_s" || q.Name == "o_r" || q.Name == OneWay }

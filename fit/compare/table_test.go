@@ -27,7 +27,7 @@ func measuredOf(m fittest.Machine, platform string, seed uint64) sample.Machine 
 
 func sideBySide(t *testing.T, o clean.Options, ms ...sample.Machine) *Table {
 	t.Helper()
-	c, err := New(ms, o, 0.2, false)
+	c, err := CompareSubjects(ms, o, 0.2, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func sideBySide(t *testing.T, o clean.Options, ms ...sample.Machine) *Table {
 func (c *Table) value(t *testing.T, name, mode string, bytes int) Value {
 	t.Helper()
 	for _, r := range c.Rows {
-		if v := r.Of(1); v != nil && r.Name == name && r.Mode == mode && r.Method == "" && (r.Bytes == bytes || bytes < 0) {
+		if v := r.ValueOf(1); v != nil && r.Name == name && r.Mode == mode && r.Method == "" && (r.Bytes == bytes || bytes < 0) {
 			return *v
 		}
 	}
@@ -71,7 +71,7 @@ func TestRatios(t *testing.T) {
 	clean.Parallel(seeds, func(seed int) {
 		x, y := measuredOf(a, "x", uint64(seed)), measuredOf(b, "x", uint64(seed)+1000)
 		y.Files = []string{"y.csv"}
-		c, err := New([]sample.Machine{x, y}, clean.Options{Seed: uint64(seed), Replicates: 200}, 0.2, false)
+		c, err := CompareSubjects([]sample.Machine{x, y}, clean.Options{Seed: uint64(seed), Replicates: 200}, 0.2, false)
 		if err != nil {
 			panic(err)
 		}
@@ -134,8 +134,8 @@ func TestOutcome(t *testing.T) {
 	for _, c := range []struct {
 		low, high  float64
 		time, rate Outcome
-	}{{1.2, 1.3, Worse, Better}, {0.5, 0.99, Better, Worse}, {0.991, 1.009, NoDifference, NoDifference}, {1.001, 1.009, NoDifference, NoDifference}, {1.001, 1.02, Worse, Better}, {0.98, 1.02, Unclear, Unclear}, {nan, nan, "", ""}} {
-		if time, rate := outcome(c.low, c.high, 0.005, false), outcome(c.low, c.high, 0.005, true); time != c.time || rate != c.rate {
+	}{{1.2, 1.3, Worse, Better}, {0.5, 0.99, Better, Worse}, {0.991, 1.009, NoDifference, NoDifference}, {1.001, 1.009, NoDifference, NoDifference}, {1.001, 1.02, Worse, Better}, {0.98, 1.02, UndecidedSide, UndecidedSide}, {nan, nan, "", ""}} {
+		if time, rate := judgeRatio(c.low, c.high, 0.005, false), judgeRatio(c.low, c.high, 0.005, true); time != c.time || rate != c.rate {
 			t.Errorf("[%v, %v]: %q and %q, want %q and %q", c.low, c.high, time, rate, c.time, c.rate)
 		}
 	}
@@ -157,7 +157,7 @@ func TestRatio(t *testing.T) {
 		{estimate{2, 2, 2, two}, estimate{0, 0, 0, one}, nan, nan, nan},
 		{estimate{nan, nan, nan, two}, estimate{1, 1, 1, one}, nan, nan, nan},
 	} {
-		v, low, high := ratio(c.a, c.b, 0.95)
+		v, low, high := ratioOf(c.a, c.b, 0.95)
 		if got, want := fmt.Sprint(v, low, high), fmt.Sprint(c.value, c.low, c.high); got != want {
 			t.Errorf("%+v: %v [%v, %v]", c, v, low, high)
 		}

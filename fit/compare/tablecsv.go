@@ -11,8 +11,8 @@ import (
 
 const tableHeader = "quantity,mode,bytes_from,bytes_to,subject,against,value,ci_low,ci_high,unit,verdict,ratio,ratio_low,ratio_high,outcome,method,ranks,algorithm"
 
-// holds says whether what a crossover asks holds.
-var holds = map[bool]string{true: "yes", false: "no"}
+// yesNo says whether what a crossover asks holds.
+var yesNo = map[bool]string{true: "yes", false: "no"}
 
 // WriteTable writes the rows that two subjects have at least, and crossovers, as CSV.
 //
@@ -42,25 +42,25 @@ func WriteTable(w io.Writer, t *Table) error {
 		}
 	}
 	for _, x := range t.Overlaps {
-		rows = append(rows, t.crossover(x, "overlap", "", Longer)...)
+		rows = append(rows, t.crossoverRows(x, "overlap", "", LongerSide)...)
 	}
 	for _, x := range t.Pairwise {
-		rows = append(rows, t.crossover(x, "faster", t.Subjects[x.Against].Name, Shorter)...)
+		rows = append(rows, t.crossoverRows(x, "faster", t.Subjects[x.Against].Name, ShorterSide)...)
 	}
 	return table.WriteText(w, "comparisons", tableHeader, rows)
 }
 
-// crossover returns the rows of a crossover. What holds is that its time is on a side.
-func (t *Table) crossover(x Crossover, what, against string, side Side) [][]string {
+// crossoverRows returns the rows of a crossover. What holds is that its time is on a side.
+func (t *Table) crossoverRows(x Crossover, what, against string, side Side) [][]string {
 	verdict := params.Good
 	if x.Weak {
 		verdict = params.Weak
 	}
 	last := x.Zones[len(x.Zones)-1]
 	row := func(value, low, high float64, answer Side) []string {
-		outcome := map[Side]string{Even: string(NoDifference), Undecided: string(Unclear)}[answer]
+		outcome := map[Side]string{NeitherSide: string(NoDifference), Undecided: string(UndecidedSide)}[answer]
 		if outcome == "" {
-			outcome = holds[answer == side]
+			outcome = yesNo[answer == side]
 		}
 		return []string{what + "(" + x.Quantity + ")", x.Mode, table.SizeText(x.Zones[0].From), table.SizeText(last.To), t.Subjects[x.Subject].Name, against,
 			table.NumberText(value), table.NumberText(low), table.NumberText(high), "B", string(verdict), "", "", "", outcome, "", "", ""}

@@ -13,7 +13,7 @@ import (
 // microseconds.
 type Tail struct {
 	Subject        int
-	Quantity, Mode string // as of Scatter
+	Quantity, Mode string // as of LaunchScatter
 	Timer          string
 	Bytes          int
 	Samples        int
@@ -30,12 +30,12 @@ func (p *fittedSubject) tails(subject int, all []*fittedSubject) []Tail {
 	var out []Tail
 	var sizes []int
 	for _, wish := range []int{smallSize, middleSize, largeSize} {
-		k := p.sizeFor(all, name, sample.TimerRTT, wish)
+		k := p.sizeNear(all, name, sample.TimerRTT, wish)
 		if k < 0 || slices.Contains(sizes, k) {
 			continue
 		}
 		sizes = append(sizes, k)
-		if t := p.tail(name, sample.TimerRTT, k, 0.5); t.Samples > 0 {
+		if t := p.tailOf(name, sample.TimerRTT, k, 0.5); t.Samples > 0 {
 			t.Subject, t.Quantity = subject, OneWay
 			out = append(out, t)
 		}
@@ -43,10 +43,10 @@ func (p *fittedSubject) tails(subject int, all []*fittedSubject) []Tail {
 	return out
 }
 
-// tail returns that of a cell, its times multiplied by a factor.
-func (p *fittedSubject) tail(name, timer string, k int, factor float64) Tail {
+// tailOf returns that of a cell, its times multiplied by a factor.
+func (p *fittedSubject) tailOf(name, timer string, k int, factor float64) Tail {
 	var times []unit.Time
-	for _, x := range p.series(name, timer, k) {
+	for _, x := range p.launchSeries(name, timer, k) {
 		times = append(times, x.Times...)
 	}
 	t := Tail{Mode: name, Timer: timer, Bytes: k, Samples: len(times)}

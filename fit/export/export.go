@@ -26,8 +26,8 @@ type Format struct {
 // Formats are all of them, in the order in which they are listed.
 var Formats = []*Format{&logGOPSim, &simGrid, &jsonFormat}
 
-// Named returns the format of a name, or nil.
-func Named(name string) *Format {
+// FormatNamed returns the format of a name, or nil.
+func FormatNamed(name string) *Format {
 	for _, f := range Formats {
 		if f.Name == name {
 			return f
@@ -53,7 +53,7 @@ type Options struct {
 	Bounds                   bool   // take a g of which only a bound is known as that bound
 	Small                    bool   // charge the overheads of small messages at all sizes
 
-	simulated bool // for LogGOPS
+	simulated bool // for LogGOPSParameters
 }
 
 // Write writes parameters in a format. It is an error if they are of several platforms, libraries
@@ -65,16 +65,16 @@ func Write(w io.Writer, f *Format, ps []params.Parameter, o Options) error {
 		selected = slices.DeleteFunc(selected, func(p params.Parameter) bool { return p.Mode != o.Mode && f != &simGrid })
 	}
 	if len(selected) == 0 {
-		return fmt.Errorf("no parameters of %s: there are those of %s", strings.Join(strings.Fields(strings.Join([]string{o.Platform, o.Library, o.Place, o.Mode}, " ")), ", "), subjects(ps))
+		return fmt.Errorf("no parameters of %s: there are those of %s", strings.Join(strings.Fields(strings.Join([]string{o.Platform, o.Library, o.Place, o.Mode}, " ")), ", "), listSubjects(ps))
 	}
 	return f.write(w, selected, o)
 }
 
-// subjects lists what parameters are of.
-func subjects(ps []params.Parameter) string {
+// listSubjects lists what parameters are of.
+func listSubjects(ps []params.Parameter) string {
 	var all []string
 	for _, p := range ps {
-		if s := subject(p); !slices.Contains(all, s) {
+		if s := selectSubject(p); !slices.Contains(all, s) {
 			all = append(all, s)
 		}
 	}
@@ -84,21 +84,21 @@ func subjects(ps []params.Parameter) string {
 	return strings.Join(all, "; ")
 }
 
-func subject(p params.Parameter) string {
+func selectSubject(p params.Parameter) string {
 	if p.Library == "" {
 		return p.Platform + ", " + p.Place
 	}
 	return p.Platform + ", " + p.Library + ", " + p.Place
 }
 
-// single is an error unless there are parameters and all parameters are of one platform, library
-// and place.
-func single(ps []params.Parameter) error {
+// singleValue is an error unless there are parameters and all parameters are of one platform,
+// library and place.
+func singleValue(ps []params.Parameter) error {
 	if len(ps) == 0 {
 		return errors.New("there are no parameters of this platform, library and place")
 	}
-	if slices.ContainsFunc(ps, func(p params.Parameter) bool { return subject(p) != subject(ps[0]) }) {
-		return fmt.Errorf("the parameters are of several places, choose one by platform, library and place: %s", subjects(ps))
+	if slices.ContainsFunc(ps, func(p params.Parameter) bool { return selectSubject(p) != selectSubject(ps[0]) }) {
+		return fmt.Errorf("the parameters are of several places, choose one by platform, library and place: %s", listSubjects(ps))
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func without(ps []params.Parameter, what string) []params.Parameter {
 func written(t *testing.T, format string, ps []params.Parameter, o Options) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, Named(format), ps, o); err != nil {
+	if err := Write(&b, FormatNamed(format), ps, o); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -264,7 +264,7 @@ func TestMissing(t *testing.T) {
 		{"json", nil, Options{}, []string{"there are those of nothing"}},
 	} {
 		var b bytes.Buffer
-		err := Write(&b, Named(c.format), c.ps, c.o)
+		err := Write(&b, FormatNamed(c.format), c.ps, c.o)
 		for _, want := range c.want {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", c.format, err, want)
@@ -280,7 +280,7 @@ func TestMissing(t *testing.T) {
 		t.Error(out)
 	}
 	for _, name := range append(Names(), "x") {
-		if (Named(name) == nil) != (name == "x") {
+		if (FormatNamed(name) == nil) != (name == "x") {
 			t.Errorf("format %s", name)
 		}
 	}
@@ -288,7 +288,7 @@ func TestMissing(t *testing.T) {
 
 // Simulations take what LogGOPSim is given: the same numbers, rounded less.
 func TestLogGOPS(t *testing.T) {
-	p, notes, err := LogGOPS(machineOf(), Options{})
+	p, notes, err := LogGOPSParameters(machineOf(), Options{})
 	if err != nil || len(notes) > 0 {
 		t.Fatal(notes, err)
 	}
@@ -331,18 +331,18 @@ func TestLogGOPS(t *testing.T) {
 				return p.Kind() == params.EagerLimit || p.Name == "o_s" && p.From > 1000
 			})
 		}
-		q, notes, err := LogGOPS(all, Options{})
+		q, notes, err := LogGOPSParameters(all, Options{})
 		if err != nil || !c.right(q) || !slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, c.noted) }) {
 			t.Errorf("without %s: %v, %q, %v", c.missing, q, notes, err)
 		}
-		if err := Write(io.Discard, Named("logopsim"), all, Options{}); err == nil {
+		if err := Write(io.Discard, FormatNamed("logopsim"), all, Options{}); err == nil {
 			t.Errorf("LogGOPSim is given parameters without %s", c.missing)
 		}
 	}
-	if _, _, err := LogGOPS(without(machineOf(), "G"), Options{}); err == nil {
+	if _, _, err := LogGOPSParameters(without(machineOf(), "G"), Options{}); err == nil {
 		t.Error("parameters without G are enough")
 	}
-	if _, _, err := LogGOPS(machineOf(), Options{Place: "intra"}); err == nil {
+	if _, _, err := LogGOPSParameters(machineOf(), Options{Place: "intra"}); err == nil {
 		t.Error("there are no parameters of this place")
 	}
 }

@@ -36,13 +36,13 @@ type row struct {
 	Samples   int      `json:"samples"`
 }
 
-const conventions = "times in us, us/B a byte, sizes in bytes; a range has a value at bytes_from and a slope; null: not identifiable; methods: docs/fit.md of loggp"
+const jsonConventions = "times in us, us/B a byte, sizes in bytes; a range has a value at bytes_from and a slope; null: not identifiable; methods: docs/fit.md of loggp"
 
 func writeJSON(w io.Writer, ps []params.Parameter, _ Options) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "{\"conventions\": %q,\n\"parameters\": [", conventions)
+	fmt.Fprintf(b, "{\"conventions\": %q,\n\"parameters\": [", jsonConventions)
 	for i, p := range ps {
-		text, err := json.Marshal(row{p.Platform, p.Library, p.Place, p.Mode, p.Name, size(p.From), size(p.To), number64(p.Value), number64(p.Low), number64(p.High),
+		text, err := json.Marshal(row{p.Platform, p.Library, p.Place, p.Mode, p.Name, formatSize(p.From), formatSize(p.To), jsonNumber(p.Value), jsonNumber(p.Low), jsonNumber(p.High),
 			p.Unit, p.Method, p.IsBound(), p.Samples})
 		if err != nil {
 			return fmt.Errorf("write parameters: %w", err)
@@ -56,16 +56,16 @@ func writeJSON(w io.Writer, ps []params.Parameter, _ Options) error {
 	return b.Flush()
 }
 
-// size returns nil where size has no meaning.
-func size(n int) *int {
+// formatSize returns nil where size has no meaning.
+func formatSize(n int) *int {
 	if n < 0 {
 		return nil
 	}
 	return &n
 }
 
-// number64 returns nil for what is no number.
-func number64(x float64) *float64 {
+// jsonNumber returns nil for what is no number.
+func jsonNumber(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil
 	}

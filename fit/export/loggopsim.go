@@ -41,7 +41,7 @@ func writeLogGOPSim(w io.Writer, ps []params.Parameter, o Options) error {
 	if err != nil {
 		return err
 	}
-	step, name, err := m.step(options)
+	step, name, err := m.outputUnit(options)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func writeLogGOPSim(w io.Writer, ps []params.Parameter, o Options) error {
 		fmt.Fprint(b, ", since some of these would be off by more than 1 % in nanoseconds:\n# multiply the times of computation (calc, in ns by convention) in the schedule by 1000, and divide its results by 1000")
 	}
 	fmt.Fprint(b, ".\n# One way, k bytes take o + L + (k-1)*max(G,O) + o; LogGP says o_s + L + (k-1)*G + o_r.\n#\n")
-	for _, doubt := range m.check(func(k int) float64 {
+	for _, doubt := range m.compareOneWay(func(k int) float64 {
 		l, o, big, perByte := options[0].picos, options[1].picos, options[3].picos, options[4].picos
 		return (o + l + float64(k-1)*max(big, perByte) + o) / picos
 	}) {
@@ -75,33 +75,33 @@ func (m *machine) logGOPS(o Options) ([]option, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := max(int(m.eager.value), m.small+1)
+	s := max(int(m.eager.value), m.smallBytes+1)
 	mean := func(k int) float64 { return (m.overhead("o_s", k) + m.overhead("o_r", k)) / 2 }
-	small := mean(m.small)
-	perByte := (mean(s) - small) / float64(s-m.small)
-	from := fmt.Sprintf("(o_s + o_r)/2 grows by it a byte from %d to %d bytes", m.small, s)
+	small := mean(m.smallBytes)
+	perByte := (mean(s) - small) / float64(s-m.smallBytes)
+	from := fmt.Sprintf("(o_s + o_r)/2 grows by it a byte from %d to %d bytes", m.smallBytes, s)
 	switch {
 	case o.Small:
 		perByte, from = 0, "overheads of small messages at all sizes, as asked for"
 	case perByte < 0 && small+perByte*float64(s) > 0.9*small:
 		perByte, from = 0, from+": it does not grow"
 	case perByte < 0 && m.simulated:
-		m.note("O: (o_s + o_r)/2 falls from %d to %d bytes: O is 0", m.small, s)
+		m.addNote("O: (o_s + o_r)/2 falls from %d to %d bytes: O is 0", m.smallBytes, s)
 		perByte = 0
 	case perByte < 0:
 		return nil, fmt.Errorf("%s, O: (o_s + o_r)/2 falls from %.4g us to %.4g us from %d to %d bytes, and LogGOPSim has no overhead that falls: see the ranges of o_s and o_r, or charge those of small messages (--overheads small)",
-			m.subject, small, mean(s), m.small, s)
+			m.subject, small, mean(s), m.smallBytes, s)
 	}
 	return []option{
-		{"L", m.l.value * picos, m.l.method},
-		{"o", small * picos, fmt.Sprintf("(o_s + o_r)/2 at %d bytes, o_s being %.6g ns and o_r %.6g ns", m.small, 1e3*m.overhead("o_s", m.small), 1e3*m.overhead("o_r", m.small))},
+		{"L", m.latencyValue.value * picos, m.latencyValue.method},
+		{"o", small * picos, fmt.Sprintf("(o_s + o_r)/2 at %d bytes, o_s being %.6g ns and o_r %.6g ns", m.smallBytes, 1e3*m.overhead("o_s", m.smallBytes), 1e3*m.overhead("o_r", m.smallBytes))},
 		{"g", g.value * picos, g.method},
-		{"G", m.big.value * picos, m.big.method + ", a byte"},
+		{"G", m.gapPerByte.value * picos, m.gapPerByte.method + ", a byte"},
 		{"O", perByte * picos, from},
 	}, nil
 }
 
-// LogGOPS returns the parameters that Write gives LogGOPSim, exact to a picosecond, for
+// LogGOPSParameters returns the parameters that Write gives LogGOPSim, exact to a picosecond, for
 // simulations. Options select as in Write. Where Write has no L, g, S or O, these are estimated:
 //
 //   - If o_s and o_r overlap with the transfer, so that L is not identifiable, L is 0, o is half of
@@ -111,7 +111,7 @@ func (m *machine) logGOPS(o Options) ([]option, error) {
 //   - If overheads fall with the size, O is 0.
 //
 // notes says which of them were.
-func LogGOPS(ps []params.Parameter, o Options) (p schedule.Params, notes []string, err error) {
+func LogGOPSParameters(ps []params.Parameter, o Options) (p schedule.Params, notes []string, err error) {
 	o.simulated = true
 	m, err := newMachine(params.Select(ps, o.Platform, o.Library, o.Place), o)
 	if err != nil {
@@ -147,9 +147,9 @@ func perByte(picos float64) unit.PerByte {
 	return unit.PerByte(x)
 }
 
-// step returns the unit of the numbers in picoseconds: a nanosecond if that makes none of them
-// wrong by more than a percent.
-func (m *machine) step(options []option) (step float64, name string, err error) {
+// outputUnit returns the unit of the numbers in picoseconds: a nanosecond if that makes none of
+// them wrong by more than a percent.
+func (m *machine) outputUnit(options []option) (step float64, name string, err error) {
 	const coarse, most = 0.01, math.MaxInt32
 	step, name = 1000, "nanosecond"
 	for _, x := range options {

@@ -14,10 +14,10 @@ import (
 type machine struct {
 	subject, mode string
 	params        []params.Parameter
-	small         int // bytes of the smallest message that was measured
+	smallBytes    int // bytes of the smallest message that was measured
 
-	l, big number
-	eager  number // bytes
+	latencyValue, gapPerByte number
+	eager                    number // bytes
 
 	// For a simulation, which need not stop where a parameter is not known.
 	simulated bool
@@ -41,8 +41,8 @@ var remedies = map[string]string{
 	"G":   "measure sizes up to where the time grows with them, at least three",
 }
 
-// missing is the error of a parameter that a tool needs.
-func (m *machine) missing(name, why string) error {
+// missingError is the error of a parameter that a tool needs.
+func (m *machine) missingError(name, why string) error {
 	if why == "" {
 		why = "not identifiable in mode " + m.mode + ", or not measured"
 	}
@@ -51,52 +51,52 @@ func (m *machine) missing(name, why string) error {
 
 // newMachine collects what all simulators need.
 func newMachine(ps []params.Parameter, o Options) (*machine, error) {
-	if err := single(ps); err != nil {
+	if err := singleValue(ps); err != nil {
 		return nil, err
 	}
-	m := &machine{subject: subject(ps[0]), mode: o.Mode, params: ps, simulated: o.simulated}
+	m := &machine{subject: selectSubject(ps[0]), mode: o.Mode, params: ps, simulated: o.simulated}
 	if m.mode == "" {
 		m.mode = "send"
 	}
 	if !slices.ContainsFunc(ps, func(p params.Parameter) bool { return p.Mode == m.mode }) {
-		return nil, fmt.Errorf("%s: no parameters of mode %s: there are those of %s", m.subject, m.mode, strings.Join(modes(ps), ", "))
+		return nil, fmt.Errorf("%s: no parameters of mode %s: there are those of %s", m.subject, m.mode, strings.Join(sendModes(ps), ", "))
 	}
 	var err error
 	for _, need := range []string{"o_s", "o_r"} {
-		first := m.pieces(m.mode, need)
+		first := m.overheadRanges(m.mode, need)
 		if len(first) == 0 {
-			return nil, m.missing(need, "")
+			return nil, m.missingError(need, "")
 		}
-		m.small = max(m.small, first[0].From)
+		m.smallBytes = max(m.smallBytes, first[0].From)
 	}
-	if m.l, err = m.need("L"); err != nil {
-		way, unknown := params.EstimateAt(m.params, m.mode, params.OneWay, m.small)
+	if m.latencyValue, err = m.requireParameter("L"); err != nil {
+		way, unknown := params.EstimateAt(m.params, m.mode, params.OneWay, m.smallBytes)
 		if !m.simulated || unknown != nil {
 			return nil, err
 		}
 		m.oneWay = way.Value
-		m.note("L: o_s and o_r overlap with the transfer: L is 0, and o half of the one-way time of %d bytes", m.small)
+		m.addNote("L: o_s and o_r overlap with the transfer: L is 0, and o half of the one-way time of %d bytes", m.smallBytes)
 	}
-	if m.big, err = m.need("G"); err != nil {
+	if m.gapPerByte, err = m.requireParameter("G"); err != nil {
 		return nil, err
 	}
 	if m.eager, err = m.eagerLimit(o); err != nil {
 		if !m.simulated {
 			return nil, err
 		}
-		sends := m.pieces(m.mode, "o_s")
+		sends := m.overheadRanges(m.mode, "o_s")
 		m.eager, m.unlimited = number{value: float64(sends[len(sends)-1].To)}, true
-		m.note("S: no eager limit is seen: messages of all sizes are sent at once")
+		m.addNote("S: no eager limit is seen: messages of all sizes are sent at once")
 	}
 	return m, nil
 }
 
-// note notes an assumption.
-func (m *machine) note(format string, args ...any) {
+// addNote notes an assumption.
+func (m *machine) addNote(format string, args ...any) {
 	m.notes = append(m.notes, fmt.Sprintf("%s, "+format, append([]any{m.subject}, args...)...))
 }
 
-func modes(ps []params.Parameter) []string {
+func sendModes(ps []params.Parameter) []string {
 	var all []string
 	for _, p := range ps {
 		if p.Mode != "" && !slices.Contains(all, p.Mode) {
@@ -106,11 +106,11 @@ func modes(ps []params.Parameter) []string {
 	return all
 }
 
-// need returns a parameter that does not depend on size, as fit.Value takes it.
-func (m *machine) need(name string) (number, error) {
+// requireParameter returns a parameter that does not depend on size, as fit.Value takes it.
+func (m *machine) requireParameter(name string) (number, error) {
 	v, ok := params.ValueAt(m.params, m.mode, name, 0)
 	if !ok {
-		return number{}, m.missing(name, "")
+		return number{}, m.missingError(name, "")
 	}
 	i := slices.IndexFunc(m.params, func(p params.Parameter) bool { return p.Mode == m.mode && p.Name == name && p.Value == v })
 	return number{v, m.params[i].Method}, nil
@@ -118,33 +118,34 @@ func (m *machine) need(name string) (number, error) {
 
 // gap returns g, which may be known by a bound only.
 func (m *machine) gap(o Options) (number, error) {
-	if n, err := m.need("g"); err == nil {
+	if n, err := m.requireParameter("g"); err == nil {
 		return n, nil
 	}
 	i := slices.IndexFunc(m.params, func(p params.Parameter) bool { return p.Mode == m.mode && p.Name == "g" && p.IsBound() })
 	switch {
 	case i >= 0 && (o.Bounds || m.simulated):
 		if !o.Bounds {
-			m.note("g: only known to be at most %.6g us (%s), which is taken", m.params[i].Value, m.params[i].Method)
+			m.addNote("g: only known to be at most %.6g us (%s), which is taken", m.params[i].Value, m.params[i].Method)
 		}
 		return number{m.params[i].Value, m.params[i].Method}, nil
 	case i >= 0:
-		return number{}, m.missing("g", fmt.Sprintf("only known to be at most %.6g us (%s), which --bounds takes for it", m.params[i].Value, m.params[i].Method))
+		return number{}, m.missingError("g", fmt.Sprintf("only known to be at most %.6g us (%s), which --bounds takes for it", m.params[i].Value, m.params[i].Method))
 	}
-	return number{}, m.missing("g", "")
+	return number{}, m.missingError("g", "")
 }
 
-// pieces returns the ranges of an overhead of a mode.
-func (m *machine) pieces(mode, name string) []params.Range {
+// overheadRanges returns the ranges of an overhead of a mode.
+func (m *machine) overheadRanges(mode, name string) []params.Range {
 	return params.Ranges(m.params, mode, params.KindOf(name, params.Micros))
 }
 
-// doubtful is the error of a one-way time beyond which a simulation by these numbers is doubtful.
-const doubtful = 0.1
+// maxOneWayError is the error of a one-way time beyond which a simulation by these numbers is
+// doubtful.
+const maxOneWayError = 0.1
 
-// check compares the one-way times that a simulator will have with those that were measured, T, at
-// the ends of its ranges up to S, and says how far they are off.
-func (m *machine) check(oneWay func(k int) float64) []string {
+// compareOneWay compares the one-way times that a simulator will have with those that were
+// measured, T, at the ends of its ranges up to S, and says how far they are off.
+func (m *machine) compareOneWay(oneWay func(k int) float64) []string {
 	var errors []float64
 	worst, at := 0.0, 0
 	for _, p := range m.params {
@@ -166,7 +167,7 @@ func (m *machine) check(oneWay func(k int) float64) []string {
 		return nil
 	}
 	line := fmt.Sprintf("One-way times by these numbers beside the measured T, up to S: %+.0f %% at most, at %d bytes.", 100*worst, at)
-	if math.Abs(worst) > doubtful {
+	if math.Abs(worst) > maxOneWayError {
 		line += " DOUBTFUL: a simulation of such messages will be as far off."
 	}
 	return []string{line}

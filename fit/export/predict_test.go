@@ -61,7 +61,7 @@ func TestExportPredictsItsSamples(t *testing.T) {
 		m := &machine{params: r.Parameters, mode: "send"}
 		m.eager.value = 1 << 30
 		for quantity, timers := range map[string][]string{"o_s": {"timer11", "idle"}, "o_r": {"timer12"}} {
-			pieces := m.pieces("send", quantity)
+			pieces := m.overheadRanges("send", quantity)
 			sections := m.sections("send", quantity, Options{})
 			i := slices.IndexFunc(r.Curves, func(c curve.Curve) bool {
 				return c.Mode == "send" && c.Timer == pieces[0].Method && slices.Contains(timers, c.Timer)

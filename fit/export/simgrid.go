@@ -31,11 +31,11 @@ func writeSimGrid(w io.Writer, ps []params.Parameter, o Options) error {
 	if err != nil {
 		return err
 	}
-	if m.big.value == 0 {
-		return m.missing("G", "nothing a byte, and SimGrid has no bandwidth without end")
+	if m.gapPerByte.value == 0 {
+		return m.missingError("G", "nothing a byte, and SimGrid has no bandwidth without end")
 	}
-	if m.l.value < m.big.value {
-		return m.missing("L", fmt.Sprintf("%.4g us, which is not even the time of a byte, %.4g us", m.l.value, m.big.value))
+	if m.latencyValue.value < m.gapPerByte.value {
+		return m.missingError("L", fmt.Sprintf("%.4g us, which is not even the time of a byte, %.4g us", m.latencyValue.value, m.gapPerByte.value))
 	}
 	b := bufio.NewWriter(w)
 	fmt.Fprint(b, "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<!--\n")
@@ -50,40 +50,40 @@ func writeSimGrid(w io.Writer, ps []params.Parameter, o Options) error {
 	for i := range 2 {
 		fmt.Fprintf(b, "    <host id=\"node-%d\" speed=\"1Gf\"/>\n", i)
 	}
-	fmt.Fprintf(b, "    <link id=\"wire\" latency=\"%ss\" bandwidth=\"%sBps\" sharing_policy=\"SPLITDUPLEX\"/>\n", real(m.latency()), real(1e6/m.big.value))
+	fmt.Fprintf(b, "    <link id=\"wire\" latency=\"%ss\" bandwidth=\"%sBps\" sharing_policy=\"SPLITDUPLEX\"/>\n", formatReal(m.latency()), formatReal(1e6/m.gapPerByte.value))
 	fmt.Fprint(b, "    <route src=\"node-0\" dst=\"node-1\" symmetrical=\"NO\"><link_ctn id=\"wire\" direction=\"UP\"/></route>\n"+
 		"    <route src=\"node-1\" dst=\"node-0\" symmetrical=\"NO\"><link_ctn id=\"wire\" direction=\"DOWN\"/></route>\n  </zone>\n</platform>\n")
 	return b.Flush()
 }
 
 // latency returns that of the link in seconds. SimGrid counts k bytes where LogGP counts k−1.
-func (m *machine) latency() float64 { return (m.l.value - m.big.value) * 1e-6 }
+func (m *machine) latency() float64 { return (m.latencyValue.value - m.gapPerByte.value) * 1e-6 }
 
 // conventions says what the numbers are, for people.
 func (m *machine) conventions(o Options) []string {
 	s := int(m.eager.value)
 	lines := []string{
 		escape(fmt.Sprintf("LogGP parameters of %s, mode %s, for SMPI.", m.subject, m.mode)),
-		fmt.Sprintf("latency: L - G; L is %.6g us by %s. SimGrid takes k/bandwidth for k bytes, LogGP (k-1)*G.", m.l.value, m.l.method),
-		fmt.Sprintf("bandwidth: 1/G; G is %.6g us/B by %s.", m.big.value, m.big.method),
+		fmt.Sprintf("latency: L - G; L is %.6g us by %s. SimGrid takes k/bandwidth for k bytes, LogGP (k-1)*G.", m.latencyValue.value, m.latencyValue.method),
+		fmt.Sprintf("bandwidth: 1/G; G is %.6g us/B by %s.", m.gapPerByte.value, m.gapPerByte.method),
 		fmt.Sprintf("smpi/os, smpi/or: o_s and o_r of %s in sections size:startup:per-byte, in seconds, each for messages longer than its size.", m.mode),
 		fmt.Sprintf("Messages of up to S = %d bytes are sent at once: %s. SMPI charges overheads for these only.", s, m.eager.method),
 		"network/model is SMPI, as it is with smpirun; its factors are 1. speed is not measured: set it, or smpi/host-speed, for your processors.",
 		"smpirun computes to the nanosecond; for short times set precision/timing, in older versions surf/precision, to 1e-12.",
 	}
-	if len(m.pieces("isend", "o_s")) == 0 {
+	if len(m.overheadRanges("isend", "o_s")) == 0 {
 		lines = append(lines, "smpi/ois: o_s of isend is not among the parameters, so that MPI_Isend costs nothing.")
 	}
-	lines = append(lines, m.check(func(k int) float64 {
+	lines = append(lines, m.compareOneWay(func(k int) float64 {
 		charged := k
 		if o.Small {
-			charged = m.small
+			charged = m.smallBytes
 		}
-		return m.overhead("o_s", charged) + m.l.value + float64(k-1)*m.big.value + m.overhead("o_r", charged)
+		return m.overhead("o_s", charged) + m.latencyValue.value + float64(k-1)*m.gapPerByte.value + m.overhead("o_r", charged)
 	})...)
 	if !o.Small {
-		whole := m.overhead("o_s", s) + m.l.value + float64(s-1)*m.big.value + m.overhead("o_r", s)
-		bytes := m.overhead("o_s", s) - m.overhead("o_s", m.small) + m.overhead("o_r", s) - m.overhead("o_r", m.small)
+		whole := m.overhead("o_s", s) + m.latencyValue.value + float64(s-1)*m.gapPerByte.value + m.overhead("o_r", s)
+		bytes := m.overhead("o_s", s) - m.overhead("o_s", m.smallBytes) + m.overhead("o_r", s) - m.overhead("o_r", m.smallBytes)
 		lines = append(lines, fmt.Sprintf("One way, %d bytes take %.4g us so, of which %.4g us are what overheads grow with the size. Where copies and the wire work at the same", s, whole, bytes),
 			"time that is too long: with the option \"overheads small\" those of small messages are charged at all sizes, since G has the bytes.")
 	}
@@ -97,7 +97,7 @@ func (m *machine) config(o Options) [][2]string {
 		{"smpi/os", m.sections(m.mode, "o_s", o)},
 		{"smpi/or", m.sections(m.mode, "o_r", o)},
 	}
-	if len(m.pieces("isend", "o_s")) > 0 {
+	if len(m.overheadRanges("isend", "o_s")) > 0 {
 		all = append(all, [2]string{"smpi/ois", m.sections("isend", "o_s", o)})
 	}
 	return append(all, [2]string{"smpi/async-small-thresh", threshold}, [2]string{"smpi/send-is-detached-thresh", threshold},
@@ -106,9 +106,9 @@ func (m *machine) config(o Options) [][2]string {
 
 // sections returns an overhead up to S.
 func (m *machine) sections(mode, name string, o Options) string {
-	pieces := m.pieces(mode, name)
+	pieces := m.overheadRanges(mode, name)
 	if o.Small {
-		return "0:" + real(pieces[0].Value*1e-6) + ":0"
+		return "0:" + formatReal(pieces[0].Value*1e-6) + ":0"
 	}
 	var all []string
 	for i, p := range pieces {
@@ -120,15 +120,15 @@ func (m *machine) sections(mode, name string, o Options) string {
 			break
 		}
 		if i == 0 && p.At(1) < 0 { // nothing is known of shorter messages: they cost what the shortest does of which it is
-			all, from = append(all, fmt.Sprintf("0:%s:0", real(p.Value*1e-6))), p.From-1
+			all, from = append(all, fmt.Sprintf("0:%s:0", formatReal(p.Value*1e-6))), p.From-1
 		}
-		all = append(all, fmt.Sprintf("%d:%s:%s", from, real(p.At(0)*1e-6), real(p.Slope*1e-6)))
+		all = append(all, fmt.Sprintf("%d:%s:%s", from, formatReal(p.At(0)*1e-6), formatReal(p.Slope*1e-6)))
 	}
 	return strings.Join(all, ";")
 }
 
-// real returns a number with seven digits, more than any measurement has.
-func real(x float64) string { return strconv.FormatFloat(x, 'g', 7, 64) }
+// formatReal returns a number with seven digits, more than any measurement has.
+func formatReal(x float64) string { return strconv.FormatFloat(x, 'g', 7, 64) }
 
 // escape makes a text of names one that XML can hold.
 func escape(s string) string {

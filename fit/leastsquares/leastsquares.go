@@ -24,29 +24,29 @@ import (
 // bounds may span several powers of ten.
 type Parameter struct{ Low, High, Start float64 }
 
-// log reports whether the search is in the logarithm.
-func (p Parameter) log() bool { return p.Low > 0 }
+// isLogarithmic reports whether the search is in the logarithm.
+func (p Parameter) isLogarithmic() bool { return p.Low > 0 }
 
-// at returns the number at the fraction u from Low to High.
-func (p Parameter) at(u float64) float64 {
-	if p.log() {
+// valueAt returns the number at the fraction u from Low to High.
+func (p Parameter) valueAt(u float64) float64 {
+	if p.isLogarithmic() {
 		return p.Low * math.Pow(p.High/p.Low, u)
 	}
 	return p.Low + u*(p.High-p.Low)
 }
 
-// place is the inverse of at.
-func (p Parameter) place(x float64) float64 {
-	if p.log() {
+// coordinateOf is the inverse of at.
+func (p Parameter) coordinateOf(x float64) float64 {
+	if p.isLogarithmic() {
 		return math.Log(x/p.Low) / math.Log(p.High/p.Low)
 	}
 	return (x - p.Low) / (p.High - p.Low)
 }
 
-// fold returns the step of u that multiplies the number by e. Without a logarithm it is the
+// reflect returns the step of u that multiplies the number by e. Without a logarithm it is the
 // fraction that the number itself makes of the range, and a tenth at least.
-func (p Parameter) fold(x float64) float64 {
-	if p.log() {
+func (p Parameter) reflect(x float64) float64 {
+	if p.isLogarithmic() {
 		return 1 / math.Log(p.High/p.Low)
 	}
 	return math.Max(math.Abs(x)/(p.High-p.Low), 0.1)
@@ -65,7 +65,7 @@ type Problem struct {
 type Options struct {
 	Starts     int            // most starts, the first from the parameters' Start; default 5
 	Iterations int            // most steps of each; default 40
-	Enough     float64        // root mean square of residuals that ends the search; default 0.001
+	TargetRMS  float64        // root mean square of residuals that ends the search; default 0.001
 	Seed       uint64         // of the other starts
 	Deviation  float64        // lower bound of the standard deviation of a residual, for intervals; default 0
 	Step       float64        // of differences, as a part of a factor of e; default 0.02
@@ -79,8 +79,8 @@ func (o Options) defaults() Options {
 	if o.Iterations <= 0 {
 		o.Iterations = 40
 	}
-	if o.Enough <= 0 {
-		o.Enough = 0.001
+	if o.TargetRMS <= 0 {
+		o.TargetRMS = 0.001
 	}
 	if o.Step <= 0 {
 		o.Step = 0.02
@@ -103,12 +103,12 @@ type Solution struct {
 }
 
 // RMS returns the root mean square of the residuals.
-func (s *Solution) RMS() float64 { return rms(s.Residuals) }
+func (s *Solution) RMS() float64 { return rootMeanSquare(s.Residuals) }
 
-func rms(r []float64) float64 { return math.Sqrt(sum(r) / float64(len(r))) }
+func rootMeanSquare(r []float64) float64 { return math.Sqrt(sumOfSquares(r) / float64(len(r))) }
 
-// sum returns the sum of squares.
-func sum(r []float64) float64 {
+// sumOfSquares returns the sum of squares.
+func sumOfSquares(r []float64) float64 {
 	s := 0.0
 	for _, x := range r {
 		s += x * x
@@ -132,7 +132,7 @@ func Solve(p Problem, o Options) (*Solution, error) {
 		if !(q.Low < q.High && q.Low <= q.Start && q.Start <= q.High) {
 			return nil, fmt.Errorf("parameter %d: the start %g is not within %g and %g", i, q.Start, q.Low, q.High)
 		}
-		start[i] = q.place(q.Start)
+		start[i] = q.coordinateOf(q.Start)
 	}
 	if len(start) == 0 {
 		return nil, errors.New("there is no parameter to find")
@@ -140,14 +140,14 @@ func Solve(p Problem, o Options) (*Solution, error) {
 	rng := rand.New(rand.NewPCG(x.Seed, 1))
 	var best *point
 	for range x.Starts {
-		found, err := x.descend(start)
+		found, err := x.levenbergMarquardt(start)
 		if err != nil {
 			return nil, err
 		}
 		if best == nil || found.sum < best.sum {
 			best = found
 		}
-		if rms(best.r) < x.Enough {
+		if rootMeanSquare(best.residuals) < x.TargetRMS {
 			break
 		}
 		start = make([]float64, len(start))
@@ -160,8 +160,8 @@ func Solve(p Problem, o Options) (*Solution, error) {
 
 // point is a position, from 0 to 1 for each parameter, with its residuals and their sum of squares.
 type point struct {
-	u, r []float64
-	sum  float64
+	coordinates, residuals []float64
+	sum                    float64
 }
 
 // evaluate evaluates the model at several positions.
@@ -170,27 +170,27 @@ func (x *search) evaluate(places [][]float64) ([]*point, error) {
 	clean.Parallel(len(places), func(i int) {
 		at := make([]float64, len(places[i]))
 		for j, p := range x.Parameters {
-			at[j] = p.at(places[i][j])
+			at[j] = p.valueAt(places[i][j])
 		}
 		r, err := x.Residuals(at)
-		if err == nil && (len(r) == 0 || math.IsNaN(sum(r))) {
+		if err == nil && (len(r) == 0 || math.IsNaN(sumOfSquares(r))) {
 			err = errors.New("the model has no residuals")
 		}
-		out[i], errs[i] = &point{places[i], r, sum(r)}, err
+		out[i], errs[i] = &point{places[i], r, sumOfSquares(r)}, err
 	})
 	x.evaluations += len(places)
 	return out, errors.Join(errs...)
 }
 
-// descend searches a minimum from a position.
-func (x *search) descend(start []float64) (*point, error) {
+// levenbergMarquardt searches a minimum from a position.
+func (x *search) levenbergMarquardt(start []float64) (*point, error) {
 	some, err := x.evaluate([][]float64{start})
 	if err != nil {
 		return nil, err
 	}
 	at, damping := some[0], 1e-2
 	for range x.Iterations {
-		if rms(at.r) < 1e-9 {
+		if rootMeanSquare(at.residuals) < 1e-9 {
 			break
 		}
 		j, err := x.jacobian(at)
@@ -202,7 +202,7 @@ func (x *search) descend(start []float64) (*point, error) {
 		var places [][]float64
 		tried := []float64{damping / 10, damping, damping * 10, damping * 100}
 		for _, d := range tried {
-			places = append(places, at.step(j, d))
+			places = append(places, at.stepFrom(j, d))
 		}
 		some, err := x.evaluate(places)
 		if err != nil {
@@ -225,13 +225,13 @@ func (x *search) descend(start []float64) (*point, error) {
 			continue
 		}
 		moved := 0.0
-		for i := range next.u {
-			moved = math.Max(moved, math.Abs(next.u[i]-at.u[i]))
+		for i := range next.coordinates {
+			moved = math.Max(moved, math.Abs(next.coordinates[i]-at.coordinates[i]))
 		}
 		// Parameters that the residuals hardly determine should stay near their start: stop at
 		// small gains, and keep some damping.
 		done := next.sum > at.sum*(1-1e-4) || moved < 1e-7
-		at, damping = next, math.Max(tried[best], faint*faint)
+		at, damping = next, math.Max(tried[best], minSingularValue*minSingularValue)
 		if done {
 			break
 		}
@@ -243,14 +243,14 @@ func (x *search) descend(start []float64) (*point, error) {
 // that is farther from the nearer bound.
 func (x *search) jacobian(at *point) (*mat.Dense, error) {
 	var places [][]float64
-	steps := make([]float64, len(at.u))
-	for i, u := range at.u {
+	steps := make([]float64, len(at.coordinates))
+	for i, u := range at.coordinates {
 		p := x.Parameters[i]
-		steps[i] = math.Min(x.Step*p.fold(p.at(u)), 0.5)
+		steps[i] = math.Min(x.Step*p.reflect(p.valueAt(u)), 0.5)
 		if u > 0.5 {
 			steps[i] = -steps[i]
 		}
-		v := slices.Clone(at.u)
+		v := slices.Clone(at.coordinates)
 		v[i] += steps[i]
 		places = append(places, v)
 	}
@@ -258,35 +258,35 @@ func (x *search) jacobian(at *point) (*mat.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := mat.NewDense(len(at.r), len(at.u), nil)
+	j := mat.NewDense(len(at.residuals), len(at.coordinates), nil)
 	for i, s := range some {
-		for k := range s.r {
-			j.Set(k, i, (s.r[k]-at.r[k])/steps[i])
+		for k := range s.residuals {
+			j.Set(k, i, (s.residuals[k]-at.residuals[k])/steps[i])
 		}
 	}
 	return j, nil
 }
 
-// step returns the position after a step with some damping. Parameters at a bound stay there if the
-// step would leave the bounds.
-func (at *point) step(j *mat.Dense, damping float64) []float64 {
-	r := mat.NewVecDense(len(at.r), at.r)
+// stepFrom returns the position after a step with some damping. Parameters at a bound stay there if
+// the step would leave the bounds.
+func (at *point) stepFrom(j *mat.Dense, damping float64) []float64 {
+	r := mat.NewVecDense(len(at.residuals), at.residuals)
 	var gradient mat.VecDense
 	gradient.MulVec(j.T(), r)
 	var square mat.Dense
 	square.Mul(j.T(), j)
 	largest := 0.0
-	for i := range at.u {
+	for i := range at.coordinates {
 		largest = math.Max(largest, square.At(i, i))
 	}
 	var free []int
-	for i, u := range at.u {
+	for i, u := range at.coordinates {
 		g := gradient.AtVec(i)
 		if square.At(i, i) > 1e-14*largest && !(u <= 0 && g > 0) && !(u >= 1 && g < 0) {
 			free = append(free, i)
 		}
 	}
-	next := slices.Clone(at.u)
+	next := slices.Clone(at.coordinates)
 	if len(free) == 0 {
 		return next
 	}
@@ -311,9 +311,9 @@ func (at *point) step(j *mat.Dense, damping float64) []float64 {
 
 // Limits below which the residuals do not determine a parameter.
 const (
-	least  = 1e-6 // length of a parameter's column of the Jacobian, over the largest
-	faint  = 0.01 // singular value of the columns at the length 1, over the largest
-	shares = 0.01 // of a parameter in the space that is not determined
+	minColumnLength  = 1e-6 // length of a parameter's column of the Jacobian, over the largest
+	minSingularValue = 0.01 // singular value of the columns at the length 1, over the largest
+	minShare         = 0.01 // of a parameter in the space that is not determined
 )
 
 // solution returns the result at a position, with intervals.
@@ -322,13 +322,13 @@ func (x *search) solution(at *point) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := len(at.u)
-	s := &Solution{Residuals: at.r, Evaluations: x.evaluations}
+	n := len(at.coordinates)
+	s := &Solution{Residuals: at.residuals, Evaluations: x.evaluations}
 	folds := make([]float64, n)
 	for i, p := range x.Parameters {
-		s.X = append(s.X, p.at(at.u[i]))
-		folds[i] = p.fold(s.X[i])
-		for k := range at.r {
+		s.X = append(s.X, p.valueAt(at.coordinates[i]))
+		folds[i] = p.reflect(s.X[i])
+		for k := range at.residuals {
 			j.Set(k, i, j.At(k, i)*folds[i])
 		}
 	}
@@ -342,8 +342,8 @@ func (x *search) solution(at *point) (*Solution, error) {
 	}
 	unit := mat.DenseCopyOf(j)
 	for i, l := range lengths {
-		for k := range at.r {
-			if l <= least*longest {
+		for k := range at.residuals {
+			if l <= minColumnLength*longest {
 				unit.Set(k, i, 0)
 			} else {
 				unit.Set(k, i, j.At(k, i)/l)
@@ -360,7 +360,7 @@ func (x *search) solution(at *point) (*Solution, error) {
 	cov, null := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
 	rank := 0
 	for k := range n {
-		known := k < len(values) && values[k] > faint*values[0]
+		known := k < len(values) && values[k] > minSingularValue*values[0]
 		if known {
 			rank++
 		}
@@ -374,7 +374,7 @@ func (x *search) solution(at *point) (*Solution, error) {
 			}
 		}
 	}
-	s.Undetermined = groups(null)
+	s.Undetermined = undeterminedGroups(null)
 	s.Correlation = mat.NewSymDense(n, nil)
 	for a := range n {
 		for b := range a + 1 {
@@ -383,33 +383,33 @@ func (x *search) solution(at *point) (*Solution, error) {
 	}
 	// Without degrees of freedom the deviation of the residuals is unknown.
 	deviation := math.Inf(1)
-	if left := len(at.r) - rank; left > 0 {
-		deviation = math.Max(math.Sqrt(sum(at.r)/float64(left)), x.Deviation)
+	if left := len(at.residuals) - rank; left > 0 {
+		deviation = math.Max(math.Sqrt(sumOfSquares(at.residuals)/float64(left)), x.Deviation)
 	}
 	for i, p := range x.Parameters {
 		off := 1.96 * deviation * math.Sqrt(cov.At(i, i)) / lengths[i] * folds[i]
-		if null.At(i, i) > shares {
+		if null.At(i, i) > minShare {
 			off = math.Inf(1)
 		}
-		s.Low, s.High = append(s.Low, p.at(at.u[i]-off)), append(s.High, p.at(at.u[i]+off))
+		s.Low, s.High = append(s.Low, p.valueAt(at.coordinates[i]-off)), append(s.High, p.valueAt(at.coordinates[i]+off))
 	}
 	return s, nil
 }
 
-// groups returns the parameters that are not determined, those that depend on each other together.
-// null is the projection on the null space.
-func groups(null *mat.SymDense) [][]int {
+// undeterminedGroups returns the parameters that are not determined, those that depend on each
+// other together. null is the projection on the null space.
+func undeterminedGroups(null *mat.SymDense) [][]int {
 	var all [][]int
 	seen := map[int]bool{}
 	for i := range null.SymmetricDim() {
-		if null.At(i, i) <= shares || seen[i] {
+		if null.At(i, i) <= minShare || seen[i] {
 			continue
 		}
 		seen[i] = true
 		group := []int{i}
 		for at := 0; at < len(group); at++ {
 			for k := range null.SymmetricDim() {
-				if !seen[k] && math.Abs(null.At(group[at], k)) > shares {
+				if !seen[k] && math.Abs(null.At(group[at], k)) > minShare {
 					seen[k] = true
 					group = append(group, k)
 				}

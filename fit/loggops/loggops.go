@@ -16,51 +16,51 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// pause is how long ranks compute between messages so that these do not meet, and how late receives
-// are that show whether a send waits for them.
-const pause = 10 * unit.Millisecond
+// pauseTime is how long ranks compute between messages so that these do not meet, and how late
+// receives are that show whether a send waits for them.
+const pauseTime = 10 * unit.Millisecond
 
 const (
-	rounds  = 50 // of a ping-pong
-	singles = 5  // sends and receives by themselves
-	train   = 50 // messages one behind the other
-	long    = 4096
+	pingPongRounds   = 50 // of a ping-pong
+	singleRounds     = 5  // sends and receives by themselves
+	trainMessages    = 50 // messages one behind the other
+	longMessageBytes = 4096
 )
 
-// sizes are those of ping-pongs, and of sends that may wait for their receive.
-var sizes = []int{1, 64, 256, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 64 << 10, 256 << 10}
+// pingPongSizes are those of ping-pongs, and of sends that may wait for their receive.
+var pingPongSizes = []int{1, 64, 256, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 64 << 10, 256 << 10}
 
 // Probes returns the schedules of a number of ranks that a machine has to run for Fit: of the first
 // rank and the last. The others do nothing.
 func Probes(ranks int) []*schedule.Schedule {
 	var all []*schedule.Schedule
-	for _, k := range sizes {
-		all = append(all, probe(ranks, rounds, do{send: k, recv: k}, do{recv: k, send: k, first: true}))
+	for _, k := range pingPongSizes {
+		all = append(all, newProbe(ranks, pingPongRounds, step{send: k, recv: k}, step{recv: k, send: k, first: true}))
 	}
-	for _, k := range []int{1, long} {
+	for _, k := range []int{1, longMessageBytes} {
 		all = append(all,
-			probe(ranks, singles, do{calc: pause, send: k}, do{recv: k}),
-			probe(ranks, singles, do{calc: pause, recv: k}, do{send: k, after: pause}))
+			newProbe(ranks, singleRounds, step{calc: pauseTime, send: k}, step{recv: k}),
+			newProbe(ranks, singleRounds, step{calc: pauseTime, recv: k}, step{send: k, after: pauseTime}))
 	}
-	all = append(all, probe(ranks, train, do{send: 1}, do{recv: 1}))
-	for _, k := range sizes {
-		for _, late := range []unit.Time{0, pause} {
-			all = append(all, probe(ranks, 1, do{send: k}, do{calc: late, recv: k}))
+	all = append(all, newProbe(ranks, trainMessages, step{send: 1}, step{recv: 1}))
+	for _, k := range pingPongSizes {
+		for _, late := range []unit.Time{0, pauseTime} {
+			all = append(all, newProbe(ranks, 1, step{send: k}, step{calc: late, recv: k}))
 		}
 	}
 	return all
 }
 
-// do is what a rank does in a round: it computes, sends and receives, and computes. What is 0 is
+// step is what a rank does in a round: it computes, sends and receives, and computes. What is 0 is
 // left out.
-type do struct {
+type step struct {
 	calc, after unit.Time
 	send, recv  int
 	first       bool // it receives before it sends
 }
 
-// probe makes a schedule of the first rank and the last, which repeat what they do.
-func probe(ranks, times int, a, b do) *schedule.Schedule {
+// newProbe makes a schedule of the first rank and the last, which repeat what they do.
+func newProbe(ranks, times int, a, b step) *schedule.Schedule {
 	var s schedule.Builder
 	for rank := range ranks {
 		s.Rank()
@@ -122,36 +122,36 @@ func Fit(times [][]unit.Time) (schedule.Params, error) {
 		times = times[1:]
 		return float64(t[0]), float64(t[ranks-1])
 	}
-	way := make([]float64, len(sizes))
-	for i := range sizes {
+	way := make([]float64, len(pingPongSizes))
+	for i := range pingPongSizes {
 		a, b := next()
-		way[i] = max(a, b) / (2 * rounds)
+		way[i] = max(a, b) / (2 * pingPongRounds)
 	}
 	var sends, recvs [2]float64
 	for i := range sends {
 		a, _ := next()
-		sends[i] = max(0, a/singles-float64(pause))
+		sends[i] = max(0, a/singleRounds-float64(pauseTime))
 		a, _ = next()
-		recvs[i] = max(0, a/singles-float64(pause))
+		recvs[i] = max(0, a/singleRounds-float64(pauseTime))
 	}
 	_, end := next()
 	p := schedule.Params{S: math.MaxUint64}
 	o := (sends[0] + recvs[0]) / 2
 	o = min(o, way[0]/2)
 	l := way[0] - 2*o
-	g := max(0, (end-way[0])/(train-1))
-	for i := range sizes {
+	g := max(0, (end-way[0])/(trainMessages-1))
+	for i := range pingPongSizes {
 		prompt, _ := next()
 		late, _ := next()
-		if late-prompt > float64(pause)/2 && p.S == math.MaxUint64 {
+		if late-prompt > float64(pauseTime)/2 && p.S == math.MaxUint64 {
 			p.S = 0
 			if i > 0 {
-				p.S = uint64(sizes[i-1])
+				p.S = uint64(pingPongSizes[i-1])
 			}
 		}
 	}
 	var top, bottom float64
-	for i, k := range sizes[1:] {
+	for i, k := range pingPongSizes[1:] {
 		at, base, weight := float64(k-1), 2*o+l, 1/(way[i+1]*way[i+1])
 		if uint64(k) > p.S {
 			base = 6*o + 3*l
@@ -160,14 +160,14 @@ func Fit(times [][]unit.Time) (schedule.Params, error) {
 		bottom += at * at * weight
 	}
 	big := max(0, top/bottom)
-	perByte := min(big, max(0, (sends[1]-sends[0]+recvs[1]-recvs[0])/2/(long-1)))
+	perByte := min(big, max(0, (sends[1]-sends[0]+recvs[1]-recvs[0])/2/(longMessageBytes-1)))
 	p.O, p.L, p.Gap = unit.Time(math.Round(o)), unit.Time(math.Round(l)), unit.Time(math.Round(g))
-	p.BigG, p.BigO = unit.PerByte(rounded(big)), unit.PerByte(rounded(perByte))
+	p.BigG, p.BigO = unit.PerByte(roundToPicosecond(big)), unit.PerByte(roundToPicosecond(perByte))
 	return p, nil
 }
 
-// rounded returns a number of picoseconds to six digits, as more mean nothing.
-func rounded(x float64) float64 {
+// roundToPicosecond returns a number of picoseconds to six digits, as more mean nothing.
+func roundToPicosecond(x float64) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
 	if err != nil {
 		panic(err)

@@ -9,15 +9,15 @@ import (
 	"github.com/loggp/loggp/model/table"
 )
 
-// groups is the fact of a file of parameters that lists the groups of ranks.
-const groups = "groups"
+// groupsFact is the fact of a file of parameters that lists the groups of ranks.
+const groupsFact = "groups"
 
-// Facts returns the groups of each tier as facts of a file of parameters:
+// GroupFacts returns the groups of each tier as facts of a file of parameters:
 //
 //	groups: PLATFORM; LIBRARY; PLACE; 0 1 2 3; 4 5 6 7
 //
 // a fact for each tier, the nearest first.
-func Facts(tiers []Tiers) []table.Fact {
+func GroupFacts(tiers []Tiers) []table.Fact {
 	var facts []table.Fact
 	for _, t := range tiers {
 		for _, l := range t.Levels {
@@ -25,17 +25,17 @@ func Facts(tiers []Tiers) []table.Fact {
 			for _, g := range l.Groups {
 				words = append(words, strings.Trim(fmt.Sprint(g), "[]"))
 			}
-			facts = append(facts, table.Fact{Key: groups, Value: strings.Join(words, "; ")})
+			facts = append(facts, table.Fact{Key: groupsFact, Value: strings.Join(words, "; ")})
 		}
 	}
 	return facts
 }
 
-// FromFacts returns the tiers in facts that Facts made, with places, groups and ranks.
-func FromFacts(facts []table.Fact) ([]Tiers, error) {
+// ParseGroupFacts returns the tiers in facts that GroupFacts made, with places, groups and ranks.
+func ParseGroupFacts(facts []table.Fact) ([]Tiers, error) {
 	var all []Tiers
 	for _, f := range facts {
-		if f.Key != groups {
+		if f.Key != groupsFact {
 			continue
 		}
 		words := strings.Split(f.Value, "; ")

@@ -16,14 +16,14 @@ func TestGroups(t *testing.T) {
 		{Place: "intra", Groups: [][]int{{0, 2}, {1}, {7}}}, {Place: "inter", Groups: [][]int{{0, 1, 2, 7}}}}}}
 	var file bytes.Buffer
 	rows := []params.Parameter{{Platform: "a", Place: "inter", Name: "H", From: -1, To: -1, Value: 3, Low: 3, High: 3, Unit: params.Count, Method: params.MethodPairs, Samples: 6}}
-	if err := params.WriteParameters(&file, rows, Facts(known)...); err != nil {
+	if err := params.WriteParameters(&file, rows, GroupFacts(known)...); err != nil {
 		t.Fatal(err)
 	}
 	ps, facts, err := params.ReadWithFacts(strings.NewReader(file.String()), "x")
 	if err != nil || !reflect.DeepEqual(ps, rows) {
 		t.Errorf("%+v, %v", ps, err)
 	}
-	if got, err := FromFacts(facts); err != nil || !reflect.DeepEqual(got, known) {
+	if got, err := ParseGroupFacts(facts); err != nil || !reflect.DeepEqual(got, known) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, c := range []struct {
@@ -35,7 +35,7 @@ func TestGroups(t *testing.T) {
 		}
 	}
 	for _, broken := range []string{"a; b", "a; b; intra; 0 x", "a; b; intra; 0 1; 1", "a; b; intra; -1"} {
-		if _, err := FromFacts([]table.Fact{{Key: "seed", Value: "1"}, {Key: "groups", Value: broken}}); err == nil || !strings.Contains(err.Error(), "groups") {
+		if _, err := ParseGroupFacts([]table.Fact{{Key: "seed", Value: "1"}, {Key: "groups", Value: broken}}); err == nil || !strings.Contains(err.Error(), "groups") {
 			t.Errorf("%q: %v", broken, err)
 		}
 	}

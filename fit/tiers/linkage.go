@@ -11,7 +11,7 @@ import (
 // partition is the group of each item, numbered from 0 without a gap.
 type partition []int
 
-func singles(n int) partition {
+func singletonPartition(n int) partition {
 	p := make(partition, n)
 	for i := range p {
 		p[i] = i
@@ -19,7 +19,7 @@ func singles(n int) partition {
 	return p
 }
 
-func whole(n int) partition { return make(partition, n) }
+func singleGroupPartition(n int) partition { return make(partition, n) }
 
 // edge is a pair of items, and how far they are from each other, as a logarithm of times.
 type edge struct {
@@ -27,58 +27,60 @@ type edge struct {
 	far  float64
 }
 
-// cut divides edges into a near and a far tier: items that are near each other form groups, all
-// edges inside a group are near, all between groups far. The groups are those of average linkage
-// (UPGMA; Sokal and Michener 1958) after the join that makes the edges most likely, of those before
-// the widest gaps. So the tier of an edge depends on its groups, not on the edge alone.
-type cut struct {
-	edges []edge
-	known float64 // prior deviation
+// bipartition divides edges into a near and a far tier: items that are near each other form groups,
+// all edges inside a group are near, all between groups far. The groups are those of average
+// linkage (UPGMA; Sokal and Michener 1958) after the join that makes the edges most likely, of
+// those before the widest gaps. So the tier of an edge depends on its groups, not on the edge
+// alone.
+type bipartition struct {
+	edges      []edge
+	priorSigma float64 // prior deviation
 
 	group     partition
 	near, far float64 // medians of the tiers
 	sigma     float64 // deviation of the edges of one tier
-	odd       []bool  // by edge: it is nearer to the other tier
+	outliers  []bool  // by edge: it is nearer to the other tier
 	gain      float64 // nats of evidence for two tiers rather than one
 }
 
 // Evidence. A natural unit, or nat, is a factor of e in odds.
 const (
-	// decisive is the least evidence for two tiers, net of the cost of their description: odds of
-	// 150 to 1.
-	decisive = 5
+	// minDecisiveGain is the least evidence for two tiers, net of the cost of their description:
+	// odds of 150 to 1.
+	minDecisiveGain = 5
 
-	// likely is the prior deviation of pairs of one tier, with the weight of priorPairs pairs.
-	likely     = 0.02
-	priorPairs = 4
+	// priorDeviation is the prior deviation of pairs of one tier, with the weight of priorPairCount
+	// pairs.
+	priorDeviation = 0.02
+	priorPairCount = 4
 
 	// A pair that is more than bend deviations from its tier costs less than half their square
 	// (Huber 1964), and at most dearest: it was delayed, or its groups force it into this tier.
-	bend    = 3
-	dearest = 4 * bend * bend / 2.0
+	huberThreshold   = 3
+	maxDeviationCost = 4 * huberThreshold * huberThreshold / 2.0
 )
 
 // deviationCost returns the cost of a deviation in units of sigma, in nats.
 func deviationCost(r float64) float64 {
-	if r = math.Abs(r); r <= bend {
+	if r = math.Abs(r); r <= huberThreshold {
 		return r * r / 2
 	}
-	return min(bend*r-bend*bend/2.0, dearest)
+	return min(huberThreshold*r-huberThreshold*huberThreshold/2.0, maxDeviationCost)
 }
 
-// newCut returns the best division of edges among n items, or nil if there is none.
-func newCut(n int, edges []edge, known float64) *cut {
-	c := &cut{edges: edges, known: known}
+// bestBipartition returns the best division of edges among n items, or nil if there is none.
+func bestBipartition(n int, edges []edge, known float64) *bipartition {
+	c := &bipartition{edges: edges, priorSigma: known}
 	one := func(edge) int { return 0 }
-	_, _, alone := c.explain(1, one)
+	_, _, alone := c.fitTiers(1, one)
 	best := math.Inf(1)
-	joins := linkage(n, edges)
+	joins := averageLinkage(n, edges)
 	if len(joins) == 0 {
 		return nil
 	}
 	connected := joins[len(joins)-1].groups
-	slices.SortStableFunc(joins, func(a, b join) int { return cmp.Compare(b.gap, a.gap) })
-	for _, j := range joins[:min(len(joins), mostJoins)] {
+	slices.SortStableFunc(joins, func(a, b mergeStep) int { return cmp.Compare(b.gap, a.gap) })
+	for _, j := range joins[:min(len(joins), maxJoins)] {
 		group := j.groups
 		tier := func(e edge) int {
 			if group[e.a] == group[e.b] {
@@ -86,8 +88,8 @@ func newCut(n int, edges []edge, known float64) *cut {
 			}
 			return 1
 		}
-		middles, sigma, cost := c.explain(2, tier)
-		if cost += c.description(connected, group); middles[0] < middles[1] && cost < best {
+		middles, sigma, cost := c.fitTiers(2, tier)
+		if cost += c.descriptionCost(connected, group); middles[0] < middles[1] && cost < best {
 			best = cost
 			c.group, c.near, c.far, c.sigma = group, middles[0], middles[1], sigma
 		}
@@ -96,23 +98,23 @@ func newCut(n int, edges []edge, known float64) *cut {
 		return nil
 	}
 	c.gain = alone - best
-	c.odd = make([]bool, len(edges))
+	c.outliers = make([]bool, len(edges))
 	for i, e := range edges {
 		own, other := c.far, c.near
-		if c.inside(e) {
+		if c.isInside(e) {
 			own, other = other, own
 		}
-		c.odd[i] = math.Abs(e.far-own) > max(bend*c.sigma, math.Abs(e.far-other))
+		c.outliers[i] = math.Abs(e.far-own) > max(huberThreshold*c.sigma, math.Abs(e.far-other))
 	}
 	return c
 }
 
-func (c *cut) inside(e edge) bool { return c.group[e.a] == c.group[e.b] }
+func (c *bipartition) isInside(e edge) bool { return c.group[e.a] == c.group[e.b] }
 
-// explain returns the median of each tier, the deviation of the edges from these, and the cost:
+// fitTiers returns the median of each tier, the deviation of the edges from these, and the cost:
 // minus the logarithm of the likelihood of the edges and of the prior of the deviation. The median
 // of a tier without edges is NaN.
-func (c *cut) explain(tiers int, tier func(edge) int) (middles []float64, sigma, cost float64) {
+func (c *bipartition) fitTiers(tiers int, tier func(edge) int) (middles []float64, sigma, cost float64) {
 	of := make([][]float64, tiers)
 	for _, e := range c.edges {
 		of[tier(e)] = append(of[tier(e)], e.far)
@@ -130,18 +132,18 @@ func (c *cut) explain(tiers int, tier func(edge) int) (middles []float64, sigma,
 	}
 	cost = math.Inf(1)
 	for _, start := range []float64{1.4826 * clean.Median(far), math.Inf(1)} { // few pairs far off, or none
-		s := math.Hypot(c.known, start)
+		s := math.Hypot(c.priorSigma, start)
 		for range 10 {
-			sum, n := priorPairs*c.known*c.known, float64(priorPairs)
+			sum, n := priorPairCount*c.priorSigma*c.priorSigma, float64(priorPairCount)
 			for _, d := range off {
-				if math.Abs(d) <= bend*s {
+				if math.Abs(d) <= huberThreshold*s {
 					sum += d * d
 					n++
 				}
 			}
 			s = math.Sqrt(sum / n)
 		}
-		x := float64(len(off)+priorPairs)*math.Log(s) + priorPairs*c.known*c.known/(2*s*s)
+		x := float64(len(off)+priorPairCount)*math.Log(s) + priorPairCount*c.priorSigma*c.priorSigma/(2*s*s)
 		for _, d := range off {
 			x += deviationCost(d / s)
 		}
@@ -152,12 +154,12 @@ func (c *cut) explain(tiers int, tier func(edge) int) (middles []float64, sigma,
 	return middles, sigma, cost
 }
 
-// description returns the cost of describing the groups of ranks and the second tier: for each
+// descriptionCost returns the cost of describing the groups of ranks and the second tier: for each
 // connected part the number of groups, and the choice among all divisions into groups of these
 // sizes; and half the logarithm of the number of edges for the median, as in BIC.
 //
 //	½ ln edges + Σ [ ln items + ln( items! / (Π size! · Π (groups of one size)!) ) ]
-func (c *cut) description(connected, group partition) float64 {
+func (c *bipartition) descriptionCost(connected, group partition) float64 {
 	sum := math.Log(float64(len(c.edges))) / 2
 	parts := make([][]int, slices.Max(connected)+1)
 	for i, p := range connected {
@@ -172,36 +174,38 @@ func (c *cut) description(connected, group partition) float64 {
 			sizes[group[i]]++
 		}
 		same := make(map[int]int)
-		ways := factorial(len(part))
+		ways := logFactorial(len(part))
 		for _, n := range sizes {
 			same[n]++
-			ways -= factorial(n)
+			ways -= logFactorial(n)
 		}
 		for _, n := range same {
-			ways -= factorial(n)
+			ways -= logFactorial(n)
 		}
 		sum += math.Log(float64(len(part))) + ways
 	}
 	return sum
 }
 
-// factorial is the logarithm of n!.
-func factorial(n int) float64 {
+// logFactorial is the logarithm of n!.
+func logFactorial(n int) float64 {
 	x, _ := math.Lgamma(float64(n + 1))
 	return x
 }
 
-// join is a step of average linkage: the groups after it, and the gap to the distance of the next.
-type join struct {
+// mergeStep is a step of average linkage: the groups after it, and the gap to the distance of the
+// next.
+type mergeStep struct {
 	groups partition
 	gap    float64
 }
 
-// mostJoins bounds how many joins are tried: those before the widest gaps.
-const mostJoins = 32
+// maxJoins bounds how many joins are tried: those before the widest gaps.
+const maxJoins = 32
 
-// linkage joins the two nearest groups, by the mean of the edges between them, until one is left.
-func linkage(n int, edges []edge) []join {
+// averageLinkage joins the two nearest groups, by the mean of the edges between them, until one is
+// left.
+func averageLinkage(n int, edges []edge) []mergeStep {
 	sum, count := make([][]float64, n), make([][]float64, n)
 	for i := range n {
 		sum[i], count[i] = make([]float64, n), make([]float64, n)
@@ -212,8 +216,8 @@ func linkage(n int, edges []edge) []join {
 			count[p[0]][p[1]]++
 		}
 	}
-	first, of := singles(n), singles(n) // the first items of groups, and that of each item's group
-	var out []join
+	first, of := singletonPartition(n), singletonPartition(n) // the first items of groups, and that of each item's group
+	var out []mergeStep
 	last := 0.0
 	for {
 		a, b, least := 0, 0, math.Inf(1)
@@ -242,6 +246,6 @@ func linkage(n int, edges []edge) []join {
 			}
 			groups[i], _ = slices.BinarySearch(first, of[i])
 		}
-		out = append(out, join{groups: groups})
+		out = append(out, mergeStep{groups: groups})
 	}
 }

@@ -14,17 +14,17 @@ import (
 
 // pairTable is the times of pairs of ranks: one row a pair, one column a timer of a mode at a size.
 type pairTable struct {
-	ranks []int        // in order
-	pairs [][2]int     // indices in ranks, the lower first, in order
-	keys  []sample.Key // of the columns
-	logs  [][]float64  // by pair and column: the logarithm of the median; NaN where there is none
-	se    [][]float64  // its standard error
+	ranks          []int        // in order
+	pairs          [][2]int     // indices in ranks, the lower first, in order
+	keys           []sample.Key // of the columns
+	logs           [][]float64  // by pair and column: the logarithm of the median; NaN where there is none
+	standardErrors [][]float64  // its standard error
 }
 
-// tabulate makes a table of the samples of pairs. Several launches of one are averaged. Times that
-// are not positive have no logarithm, and are left out, as is timer22, which holds a wait that the
-// plan chooses.
-func tabulate(series []*sample.Series, f sample.Runs) pairTable {
+// newPairTable makes a table of the samples of pairs. Several launches of one are averaged. Times
+// that are not positive have no logarithm, and are left out, as is timer22, which holds a wait that
+// the plan chooses.
+func newPairTable(series []*sample.Series, f sample.Runs) pairTable {
 	columns := make(map[sample.Key]int)
 	var keys []sample.Key
 	rows := make(map[[2]int]bool)
@@ -47,7 +47,7 @@ func tabulate(series []*sample.Series, f sample.Runs) pairTable {
 		columns[k] = i
 	}
 	t := pairTable{keys: keys}
-	index := t.label(rows)
+	index := t.indexPairs(rows)
 	sums := make([][]logMean, len(t.pairs))
 	for i := range sums {
 		sums[i] = make([]logMean, len(keys))
@@ -71,13 +71,13 @@ func tabulate(series []*sample.Series, f sample.Runs) pairTable {
 		for j, x := range row {
 			logs[j], se[j] = x.mean()
 		}
-		t.logs, t.se = append(t.logs, logs), append(t.se, se)
+		t.logs, t.standardErrors = append(t.logs, logs), append(t.standardErrors, se)
 	}
 	return t
 }
 
-// label sets ranks and pairs, and returns the index of each pair.
-func (t *pairTable) label(rows map[[2]int]bool) map[[2]int]int {
+// indexPairs sets ranks and pairs, and returns the index of each pair.
+func (t *pairTable) indexPairs(rows map[[2]int]bool) map[[2]int]int {
 	var pairs [][2]int
 	for p := range rows {
 		pairs = append(pairs, p)
@@ -117,10 +117,10 @@ func (t *pairTable) roundTrips() (key sample.Key, half []float64) {
 
 // logMean is the mean logarithm of the medians of some launches.
 type logMean struct {
-	n        int
-	log, sq  float64
-	unusable bool
-	known    bool // by undisturbed samples
+	count        int
+	log, squares float64
+	unusable     bool
+	known        bool // by undisturbed samples
 }
 
 func (x *logMean) add(s *sample.Series, f sample.Runs) {
@@ -136,30 +136,30 @@ func (x *logMean) add(s *sample.Series, f sample.Runs) {
 		x.unusable = true
 		return
 	}
-	x.n++
+	x.count++
 	x.known = x.known || !s.Disturbed
 	x.log += math.Log(value)
-	x.sq += (variance + step*step/12) / (value * value)
+	x.squares += (variance + step*step/12) / (value * value)
 }
 
 func (x *logMean) mean() (log, se float64) {
-	if x.n == 0 || x.unusable {
+	if x.count == 0 || x.unusable {
 		return math.NaN(), math.NaN()
 	}
-	return x.log / float64(x.n), math.Sqrt(x.sq) / float64(x.n)
+	return x.log / float64(x.count), math.Sqrt(x.squares) / float64(x.count)
 }
 
-// score returns a distance for each of some pairs: a weighted mean of the logarithms of their
-// times, with its standard error from the measurement.
+// pairDistances returns a distance for each of some pairs: a weighted mean of the logarithms of
+// their times, with its standard error from the measurement.
 //
 // The weights of the mean are those of the first principal component of the columns, each in units
 // of its own uncertainty and of the likely difference between pairs of one tier. So differences
 // that all timers share count, and those of a single one, by chance or because it is coarse, do
 // not. A timer that does not depend on the distance, such as the overhead of a send, has no weight.
 // Outliers beyond five deviations do not turn the component.
-func (t *pairTable) score(pairs []int) (score []float64, se float64) {
-	columns := t.standardize(pairs)
-	v := component(columns, len(pairs))
+func (t *pairTable) pairDistances(pairs []int) (score []float64, se float64) {
+	columns := t.standardizedColumns(pairs)
+	v := principalComponent(columns, len(pairs))
 	total, sum := 0.0, 0.0
 	for j := range v {
 		v[j] /= columns[j].unit
@@ -173,8 +173,8 @@ func (t *pairTable) score(pairs []int) (score []float64, se float64) {
 	for i, p := range pairs {
 		here := 0.0
 		for j, c := range columns {
-			if x := t.logs[p][c.at]; x == x {
-				score[i] += v[j] * (x - c.middle)
+			if x := t.logs[p][c.rows]; x == x {
+				score[i] += v[j] * (x - c.median)
 				here += math.Abs(v[j])
 			}
 		}
@@ -183,37 +183,37 @@ func (t *pairTable) score(pairs []int) (score []float64, se float64) {
 		}
 	}
 	for j, c := range columns {
-		se += v[j] * v[j] * c.se * c.se / (total * total)
+		se += v[j] * v[j] * c.standardError * c.standardError / (total * total)
 	}
 	return score, math.Sqrt(se)
 }
 
 // column is a column of the table over some pairs.
 type column struct {
-	at               int // in the table
-	middle, unit, se float64
-	z                []float64 // deviations from the middle in units, bounded; 0 without a time
+	rows                        int // in the table
+	median, unit, standardError float64
+	scores                      []float64 // deviations from the middle in units, bounded; 0 without a time
 }
 
-// standardize returns the columns that have times of at least half of the pairs.
-func (t *pairTable) standardize(pairs []int) []column {
+// standardizedColumns returns the columns that have times of at least half of the pairs.
+func (t *pairTable) standardizedColumns(pairs []int) []column {
 	var out []column
 	for j := range t.logs[pairs[0]] {
 		var x, se []float64
 		for _, p := range pairs {
 			if v := t.logs[p][j]; v == v {
-				x, se = append(x, v), append(se, t.se[p][j])
+				x, se = append(x, v), append(se, t.standardErrors[p][j])
 			}
 		}
 		if 2*len(x) < len(pairs) || len(x) < 2 {
 			continue
 		}
-		c := column{at: j, middle: clean.Median(x), se: clean.Median(se), z: make([]float64, len(pairs))} // x is sorted now
-		c.unit = math.Hypot(c.se, likely)
+		c := column{rows: j, median: clean.Median(x), standardError: clean.Median(se), scores: make([]float64, len(pairs))} // x is sorted now
+		c.unit = math.Hypot(c.standardError, priorDeviation)
 		bound := math.Max(5*(clean.Quantile(x, 0.9)-clean.Quantile(x, 0.1))/2.56, 5*c.unit)
 		for i, p := range pairs {
 			if v := t.logs[p][j]; v == v {
-				c.z[i] = min(max(v-c.middle, -bound), bound) / c.unit
+				c.scores[i] = min(max(v-c.median, -bound), bound) / c.unit
 			}
 		}
 		out = append(out, c)
@@ -221,12 +221,12 @@ func (t *pairTable) standardize(pairs []int) []column {
 	return out
 }
 
-// component returns the first principal component of columns with so many rows.
-func component(columns []column, rows int) []float64 {
+// principalComponent returns the first principal component of columns with so many rows.
+func principalComponent(columns []column, rows int) []float64 {
 	v := make([]float64, len(columns))
 	z := mat.NewDense(rows, max(len(columns), 1), nil)
 	for j, c := range columns {
-		z.SetCol(j, c.z)
+		z.SetCol(j, c.scores)
 	}
 	var pc stat.PC
 	if len(columns) == 0 || mat.Norm(z, 1) == 0 || !pc.PrincipalComponents(z, nil) {

@@ -37,24 +37,24 @@ type Tier struct {
 
 // Pair is two ranks.
 type Pair struct {
-	A, B   int     // A < B
-	Tier   int     // index in Levels
-	Times  float64 // relative to the nearest tier
-	OneWay float64 // half a round trip in microseconds; NaN if there is none
-	Odd    bool    // its times differ from those of its tier
+	A, B      int     // A < B
+	Tier      int     // index in Levels
+	Times     float64 // relative to the nearest tier
+	OneWay    float64 // half a round trip in microseconds; NaN if there is none
+	IsOutlier bool    // its times differ from those of its tier
 }
 
-// mostRanks bounds the work, which grows with the third power of the ranks.
-const mostRanks = 512
+// maxRanks bounds the work, which grows with the third power of the ranks.
+const maxRanks = 512
 
-// Split returns a set in which the samples of pairs of ranks have the place of their tier, each
-// pair as a launch, with the tiers. A set without such samples is returned as it is.
-func Split(set *sample.Set) (*sample.Set, []*tiering, error) {
+// AssignTiers returns a set in which the samples of pairs of ranks have the place of their tier,
+// each pair as a launch, with the tiers. A set without such samples is returned as it is.
+func AssignTiers(set *sample.Set) (*sample.Set, []*tierSearch, error) {
 	f, err := set.Runs()
 	if err != nil {
 		return nil, nil, err
 	}
-	var found []*tiering
+	var found []*tierSearch
 	pooled := &sample.Set{Facts: set.Facts}
 	of := make(map[clean.Subject][]*sample.Series) // pairs
 	var order []clean.Subject
@@ -79,12 +79,12 @@ func Split(set *sample.Set) (*sample.Set, []*tiering, error) {
 		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Library, b.Library))
 	})
 	for _, where := range order {
-		t := newTiering(where, of[where], f)
-		if n := len(t.ranks); n > mostRanks {
-			return nil, nil, fmt.Errorf("fit: %s, %s has pairs of %d ranks, and tiers are found among %d at most: take the samples of fewer", where.Platform, where.Library, n, mostRanks)
+		t := newTierSearch(where, of[where], f)
+		if n := len(t.ranks); n > maxRanks {
+			return nil, nil, fmt.Errorf("fit: %s, %s has pairs of %d ranks, and tiers are found among %d at most: take the samples of fewer", where.Platform, where.Library, n, maxRanks)
 		}
-		t.find()
-		for _, s := range t.pool(of[where]) {
+		t.divideTiers()
+		for _, s := range t.poolPairs(of[where]) {
 			if !own[clean.Subject{Platform: s.Platform, Library: s.Library, Place: s.Place}] {
 				pooled.Series = append(pooled.Series, s)
 			}
@@ -94,37 +94,37 @@ func Split(set *sample.Set) (*sample.Set, []*tiering, error) {
 	return pooled, found, nil
 }
 
-// tiering finds the tiers of one platform and library.
-type tiering struct {
+// tierSearch finds the tiers of one platform and library.
+type tierSearch struct {
 	pairTable
 	clean.Subject
-	levels []partition // the groups of each tier
-	splits []*cut      // one less than tiers, the first found first
-	tier   []int       // of each pair
-	times  []float64   // of each pair, the nearest tier being 1
-	odd    []bool      // by pair
-	lonely *cut        // of one tier: the best that was not good enough, or nil
-	alone  string      // the place of the only tier
+	levels   []partition    // the groups of each tier
+	splits   []*bipartition // one less than tiers, the first found first
+	tier     []int          // of each pair
+	times    []float64      // of each pair, the nearest tier being 1
+	outliers []bool         // by pair
+	lonely   *bipartition   // of one tier: the best that was not good enough, or nil
+	alone    string         // the place of the only tier
 }
 
-func newTiering(where clean.Subject, series []*sample.Series, f sample.Runs) *tiering {
-	return &tiering{Subject: where, pairTable: tabulate(series, f), alone: f.PlaceOf(series[0])}
+func newTierSearch(where clean.Subject, series []*sample.Series, f sample.Runs) *tierSearch {
+	return &tierSearch{Subject: where, pairTable: newPairTable(series, f), alone: f.PlaceOf(series[0])}
 }
 
-// find divides the tier of all pairs into two, and each of these again, as long as the evidence is
-// decisive.
-func (t *tiering) find() {
+// divideTiers divides the tier of all pairs into two, and each of these again, as long as the
+// evidence is decisive.
+func (t *tierSearch) divideTiers() {
 	n, all := len(t.ranks), make([]int, len(t.pairs))
 	for i := range all {
 		all[i] = i
 	}
-	t.odd = make([]bool, len(t.pairs))
-	t.levels = append(t.between(singles(n), whole(n), all), whole(n))
+	t.outliers = make([]bool, len(t.pairs))
+	t.levels = append(t.partitionsBetween(singletonPartition(n), singleGroupPartition(n), all), singleGroupPartition(n))
 	t.tier = make([]int, len(t.pairs))
 	for i, p := range t.pairs {
 		t.tier[i] = slices.IndexFunc(t.levels, func(g partition) bool { return g[p[0]] == g[p[1]] })
 	}
-	score, _ := t.score(all)
+	score, _ := t.pairDistances(all)
 	var nearest []float64
 	for i, s := range score {
 		if t.tier[i] == 0 {
@@ -141,15 +141,15 @@ func (t *tiering) find() {
 	}
 }
 
-// between returns the partitions between a finer and a coarser one, the finest first, from the
-// pairs that are in one group of the coarser and in two of the finer.
-func (t *tiering) between(finer, coarser partition, pairs []int) []partition {
+// partitionsBetween returns the partitions between a finer and a coarser one, the finest first,
+// from the pairs that are in one group of the coarser and in two of the finer.
+func (t *tierSearch) partitionsBetween(finer, coarser partition, pairs []int) []partition {
 	c := t.bestCut(finer, pairs)
-	if c == nil || c.gain < decisive {
+	if c == nil || c.gain < minDecisiveGain {
 		if len(t.splits) == 0 {
 			t.lonely = c
 		}
-		t.strays(pairs)
+		t.markOutliers(pairs)
 		return nil
 	}
 	t.splits = append(t.splits, c)
@@ -165,44 +165,44 @@ func (t *tiering) between(finer, coarser partition, pairs []int) []partition {
 		} else {
 			far = append(far, p)
 		}
-		t.odd[p] = t.odd[p] || c.odd[i]
+		t.outliers[p] = t.outliers[p] || c.outliers[i]
 	}
-	out := append(t.between(finer, middle, near), middle)
-	return append(out, t.between(middle, coarser, far)...)
+	out := append(t.partitionsBetween(finer, middle, near), middle)
+	return append(out, t.partitionsBetween(middle, coarser, far)...)
 }
 
-// strays marks the pairs of one tier that are far from the others.
-func (t *tiering) strays(pairs []int) {
+// markOutliers marks the pairs of one tier that are far from the others.
+func (t *tierSearch) markOutliers(pairs []int) {
 	if len(pairs) == 0 {
 		return
 	}
-	score, _ := t.score(pairs)
-	c := cut{known: likely}
+	score, _ := t.pairDistances(pairs)
+	c := bipartition{priorSigma: priorDeviation}
 	for _, s := range score {
 		c.edges = append(c.edges, edge{far: s})
 	}
-	m, sigma, _ := c.explain(1, func(edge) int { return 0 })
+	m, sigma, _ := c.fitTiers(1, func(edge) int { return 0 })
 	for i, p := range pairs {
-		t.odd[p] = t.odd[p] || math.Abs(score[i]-m[0]) > 2*bend*sigma
+		t.outliers[p] = t.outliers[p] || math.Abs(score[i]-m[0]) > 2*huberThreshold*sigma
 	}
 }
 
 // bestCut returns the best division of some pairs into two tiers, or nil if there are too few. It
 // does not divide groups of finer.
-func (t *tiering) bestCut(finer partition, pairs []int) *cut {
+func (t *tierSearch) bestCut(finer partition, pairs []int) *bipartition {
 	if len(pairs) < 2 {
 		return nil
 	}
-	score, se := t.score(pairs)
+	score, se := t.pairDistances(pairs)
 	edges := make([]edge, len(pairs))
 	for i, p := range pairs {
 		edges[i] = edge{finer[t.pairs[p][0]], finer[t.pairs[p][1]], score[i]}
 	}
-	return newCut(slices.Max(finer)+1, edges, math.Max(likely, se))
+	return bestBipartition(slices.Max(finer)+1, edges, math.Max(priorDeviation, se))
 }
 
-// placeOf names a tier.
-func (t *tiering) placeOf(i int) string {
+// tierPlace names a tier.
+func (t *tierSearch) tierPlace(i int) string {
 	switch n := len(t.levels); {
 	case n > 2:
 		return fmt.Sprintf("tier%d", i+1)
@@ -214,8 +214,8 @@ func (t *tiering) placeOf(i int) string {
 	return t.alone
 }
 
-// pool returns the samples of the pairs under the place of their tier, each pair as a launch.
-func (t *tiering) pool(series []*sample.Series) []sample.Series {
+// poolPairs returns the samples of the pairs under the place of their tier, each pair as a launch.
+func (t *tierSearch) poolPairs(series []*sample.Series) []sample.Series {
 	launches := 1
 	for _, s := range series {
 		launches = max(launches, s.Launch+1)
@@ -231,15 +231,15 @@ func (t *tiering) pool(series []*sample.Series) []sample.Series {
 			continue
 		}
 		pooled := *s
-		pooled.Place = t.placeOf(t.tier[i])
+		pooled.Place = t.tierPlace(t.tier[i])
 		pooled.Launch = i*launches + s.Launch
 		out = append(out, pooled)
 	}
 	return out
 }
 
-// Public returns the tiers in exported form.
-func (t *tiering) Public() Tiers {
+// Exported returns the tiers in exported form.
+func (t *tierSearch) Exported() Tiers {
 	trips, ways := t.roundTrips()
 	out := Tiers{Platform: t.Platform, Library: t.Library, Ranks: t.ranks, Mode: trips.Mode, Bytes: trips.Bytes}
 	times, oneWay := make([][]float64, len(t.levels)), make([][]float64, len(t.levels))
@@ -249,10 +249,10 @@ func (t *tiering) Public() Tiers {
 		if way := ways[i]; way == way {
 			oneWay[l] = append(oneWay[l], way)
 		}
-		out.Pairs = append(out.Pairs, Pair{t.ranks[p[0]], t.ranks[p[1]], l, clean.RoundDigits(t.times[i]), ways[i], t.odd[i]})
+		out.Pairs = append(out.Pairs, Pair{t.ranks[p[0]], t.ranks[p[1]], l, clean.RoundDigits(t.times[i]), ways[i], t.outliers[i]})
 	}
 	for i, g := range t.levels {
-		tier := Tier{Place: t.placeOf(i), Groups: t.groups(g), Pairs: len(times[i]), OneWay: math.NaN()}
+		tier := Tier{Place: t.tierPlace(i), Groups: t.ranksOfGroups(g), Pairs: len(times[i]), OneWay: math.NaN()}
 		if len(oneWay[i]) > 0 {
 			tier.OneWay = clean.Median(oneWay[i])
 		}
@@ -264,8 +264,8 @@ func (t *tiering) Public() Tiers {
 	return out
 }
 
-// groups returns the ranks of each group, by their first.
-func (t *tiering) groups(g partition) [][]int {
+// ranksOfGroups returns the ranks of each group, by their first.
+func (t *tierSearch) ranksOfGroups(g partition) [][]int {
 	out := make([][]int, slices.Max(g)+1)
 	for i, rank := range t.ranks {
 		out[g[i]] = append(out[g[i]], rank)
@@ -276,13 +276,13 @@ func (t *tiering) groups(g partition) [][]int {
 
 // Parameters returns H and P: how many groups a tier joins, and how many processors are in a group
 // of it. Each tier but the last has a P, each but the first an H.
-func (t *tiering) Parameters() []params.Parameter {
-	tiers := t.Public()
+func (t *tierSearch) Parameters() []params.Parameter {
+	tiers := t.Exported()
 	var out []params.Parameter
 	row := func(name string, i, value, low, high int) {
 		p := params.Parameter{Platform: t.Platform, Library: t.Library, Place: tiers.Levels[i].Place, Name: name, From: -1, To: -1,
 			Value: float64(value), Low: float64(low), High: float64(high), Unit: params.Count, Method: params.MethodPairs, Samples: len(t.pairs), Verdict: params.Good}
-		if t.unclear() {
+		if t.isUnclear() {
 			p.Verdict = params.Weak
 		}
 		if len(t.levels) == 1 {

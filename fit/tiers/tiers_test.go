@@ -43,9 +43,9 @@ func groupsOf(group []int) [][]int {
 	return out
 }
 
-func found(t *testing.T, set *sample.Set) *tiering {
+func found(t *testing.T, set *sample.Set) *tierSearch {
 	t.Helper()
-	_, all, err := Split(set)
+	_, all, err := AssignTiers(set)
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d tierings, %v", len(all), err)
 	}
@@ -82,7 +82,7 @@ func TestTiersComeBack(t *testing.T) {
 			if hypernodes == 1 || len(want) == len(group) {
 				want = [][]int{sequence(len(group))}
 			}
-			if g := got.groups(got.levels[0]); reflect.DeepEqual(g, want) && len(got.levels) == min(2, len(want)) {
+			if g := got.ranksOfGroups(got.levels[0]); reflect.DeepEqual(g, want) && len(got.levels) == min(2, len(want)) {
 				right++
 			} else {
 				wrong = append(wrong, fmt.Sprintf("seed %d: %d tiers, %v for %v", seed, len(got.levels), g, want))
@@ -153,9 +153,9 @@ func TestThreeTiersComeBack(t *testing.T) {
 			}
 		}
 		x := found(t, h.Samples(len(h.Group[0]), seed))
-		if len(x.levels) == 3 && reflect.DeepEqual(x.groups(x.levels[0]), groupsOf(h.Group[0])) && reflect.DeepEqual(x.groups(x.levels[1]), groupsOf(h.Group[1])) {
+		if len(x.levels) == 3 && reflect.DeepEqual(x.ranksOfGroups(x.levels[0]), groupsOf(h.Group[0])) && reflect.DeepEqual(x.ranksOfGroups(x.levels[1]), groupsOf(h.Group[1])) {
 			right++
-			for i, l := range x.Public().Levels {
+			for i, l := range x.Exported().Levels {
 				if want := fmt.Sprintf("tier%d", i+1); l.Place != want {
 					t.Errorf("seed %d: the place of tier %d is %q, want %q", seed, i, l.Place, want)
 				}
@@ -178,7 +178,7 @@ func TestOddAndMissingPairs(t *testing.T) {
 	set := h.Samples(len(group), 1)
 	set.Series = slices.DeleteFunc(set.Series, func(s sample.Series) bool { return s.Place == "1-3" || s.Place == "2-7" })
 	x := found(t, set)
-	if g := x.groups(x.levels[0]); !reflect.DeepEqual(g, groupsOf(group)) {
+	if g := x.ranksOfGroups(x.levels[0]); !reflect.DeepEqual(g, groupsOf(group)) {
 		t.Fatalf("groups %v", g)
 	}
 	codes := map[string]string{}
@@ -211,7 +211,7 @@ func TestRelabelling(t *testing.T) {
 		}
 		x, y := found(t, set), found(t, other)
 		var want [][]int
-		for _, g := range x.groups(x.levels[0]) {
+		for _, g := range x.ranksOfGroups(x.levels[0]) {
 			var renamed []int
 			for _, rank := range g {
 				renamed = append(renamed, names[rank])
@@ -220,7 +220,7 @@ func TestRelabelling(t *testing.T) {
 			want = append(want, renamed)
 		}
 		slices.SortFunc(want, func(a, b []int) int { return a[0] - b[0] })
-		if got := y.groups(y.levels[0]); !reflect.DeepEqual(got, want) {
+		if got := y.ranksOfGroups(y.levels[0]); !reflect.DeepEqual(got, want) {
 			t.Errorf("seed %d: %v, under other names %v", seed, want, got)
 		}
 		if p, q := x.Parameters(), y.Parameters(); !reflect.DeepEqual(p, q) {
@@ -233,7 +233,7 @@ func TestRelabelling(t *testing.T) {
 func tableOf(pairs [][2]int, logs ...[]float64) pairTable {
 	t := pairTable{pairs: pairs, logs: logs}
 	for i, p := range pairs {
-		t.se = append(t.se, make([]float64, len(logs[i])))
+		t.standardErrors = append(t.standardErrors, make([]float64, len(logs[i])))
 		t.ranks = append(t.ranks, p[0], p[1])
 	}
 	slices.Sort(t.ranks)
@@ -247,7 +247,7 @@ func TestScore(t *testing.T) {
 	none := math.NaN()
 	x := tableOf([][2]int{{0, 1}, {0, 2}, {1, 2}, {0, 3}},
 		[]float64{1, 0, 0, 0, 0, 0}, []float64{1, 0, 0, none, 0, 0}, []float64{0, .3, .3, .3, .3, .3}, []float64{0, .3, .3, .3, none, .3})
-	s, se := x.score([]int{0, 1, 2, 3})
+	s, se := x.pairDistances([]int{0, 1, 2, 3})
 	if !(s[0] < s[2]) || math.Abs(s[0]-s[1]) > 0.1 || math.Abs(s[2]-s[3]) > 0.1 || se != 0 {
 		t.Errorf("scores %v ± %v: the last two take longer in five of six times", s, se)
 	}
@@ -271,8 +271,8 @@ func TestALittleFast(t *testing.T) {
 			edges = append(edges, e)
 		}
 	}
-	c := newCut(len(group), edges, likely)
-	if want := partition(group); !reflect.DeepEqual(c.group, want) || c.gain < clearGain {
+	c := bestBipartition(len(group), edges, priorDeviation)
+	if want := partition(group); !reflect.DeepEqual(c.group, want) || c.gain < minClearGain {
 		t.Errorf("groups %v, want %v; gain %v", c.group, want, c.gain)
 	}
 }

@@ -10,26 +10,26 @@ import (
 
 // Limits below which a division into tiers is doubtful.
 const (
-	clearApart = 4            // deviations between the middles of two tiers
-	clearGain  = 2 * decisive // nats
+	minClearSeparation = 4                   // deviations between the middles of two tiers
+	minClearGain       = 2 * minDecisiveGain // nats
 )
 
-// unclear reports whether the division into tiers is doubtful.
-func (t *tiering) unclear() bool {
-	return slices.Contains(t.odd, true) || slices.ContainsFunc(t.splits, (*cut).unclear)
+// isUnclear reports whether the division into tiers is doubtful.
+func (t *tierSearch) isUnclear() bool {
+	return slices.Contains(t.outliers, true) || slices.ContainsFunc(t.splits, (*bipartition).isUnclear)
 }
 
-func (c *cut) unclear() bool {
-	return c.apart() < clearApart || c.gain < clearGain || c.nearEdges() == 1
+func (c *bipartition) isUnclear() bool {
+	return c.separation() < minClearSeparation || c.gain < minClearGain || c.countNearEdges() == 1
 }
 
-// apart returns the distance between the tiers in deviations.
-func (c *cut) apart() float64 { return (c.far - c.near) / c.sigma }
+// separation returns the distance between the tiers in deviations.
+func (c *bipartition) separation() float64 { return (c.far - c.near) / c.sigma }
 
-func (c *cut) nearEdges() int {
+func (c *bipartition) countNearEdges() int {
 	n := 0
 	for _, e := range c.edges {
-		if c.inside(e) {
+		if c.isInside(e) {
 			n++
 		}
 	}
@@ -37,7 +37,7 @@ func (c *cut) nearEdges() int {
 }
 
 // Warnings returns warnings about the tiers.
-func (t *tiering) Warnings() []clean.Warning {
+func (t *tierSearch) Warnings() []clean.Warning {
 	var out []clean.Warning
 	warn := func(parameter, code, format string, args ...any) {
 		out = append(out, clean.Warning{Platform: t.Platform, Library: t.Library, Parameter: parameter, Code: code, Text: fmt.Sprintf(format, args...)})
@@ -54,24 +54,24 @@ func (t *tiering) Warnings() []clean.Warning {
 	}
 	for _, c := range t.splits {
 		switch {
-		case c.nearEdges() == 1:
+		case c.countNearEdges() == 1:
 			warn("H", clean.TiersUnclear, "one pair alone is nearer than others: a tier of its own, or a chance")
-		case c.unclear():
-			warn("H", clean.TiersUnclear, "two tiers differ by %.1f deviations of the pairs in them: the groups of ranks are uncertain", c.apart())
+		case c.isUnclear():
+			warn("H", clean.TiersUnclear, "two tiers differ by %.1f deviations of the pairs in them: the groups of ranks are uncertain", c.separation())
 		}
 	}
-	if odd := t.names(t.odd); len(odd) > 0 {
-		warn("H", clean.OddPairs, "%s: nearer or farther than the other pairs of these ranks say, whose tier counts", some(odd))
+	if odd := t.pairNames(t.outliers); len(odd) > 0 {
+		warn("H", clean.OddPairs, "%s: nearer or farther than the other pairs of these ranks say, whose tier counts", listFirst(odd))
 	}
-	if missing := t.missing(); len(missing) > 0 {
-		warn("H", clean.PairsMissing, "%s: not measured; where these ranks belong rests on their other pairs", some(missing))
+	if missing := t.missingPairs(); len(missing) > 0 {
+		warn("H", clean.PairsMissing, "%s: not measured; where these ranks belong rests on their other pairs", listFirst(missing))
 	}
-	t.unequal(warn)
+	t.warnOfUnequalGroups(warn)
 	return out
 }
 
-// unequal warns of groups of unequal sizes, for which P is the median.
-func (t *tiering) unequal(warn func(parameter, code, format string, args ...any)) {
+// warnOfUnequalGroups warns of groups of unequal sizes, for which P is the median.
+func (t *tierSearch) warnOfUnequalGroups(warn func(parameter, code, format string, args ...any)) {
 	for _, p := range t.Parameters() {
 		if p.Name == "P" && p.Low < p.High {
 			warn("P", clean.UnequalGroups, "groups of %s have from %v to %v ranks: P is the median", p.Place, p.Low, p.High)
@@ -79,8 +79,8 @@ func (t *tiering) unequal(warn func(parameter, code, format string, args ...any)
 	}
 }
 
-// names lists the pairs that satisfy a condition.
-func (t *tiering) names(holds []bool) []string {
+// pairNames lists the pairs that satisfy a condition.
+func (t *tierSearch) pairNames(holds []bool) []string {
 	var out []string
 	for i, p := range t.pairs {
 		if holds[i] {
@@ -90,8 +90,8 @@ func (t *tiering) names(holds []bool) []string {
 	return out
 }
 
-// missing lists the pairs of ranks without samples.
-func (t *tiering) missing() []string {
+// missingPairs lists the pairs of ranks without samples.
+func (t *tierSearch) missingPairs() []string {
 	var out []string
 	next := 0
 	for a := range t.ranks {
@@ -106,8 +106,8 @@ func (t *tiering) missing() []string {
 	return out
 }
 
-// some lists the first of many pairs.
-func some(pairs []string) string {
+// listFirst lists the first of many pairs.
+func listFirst(pairs []string) string {
 	const few = 4
 	if n := len(pairs); n > few {
 		return fmt.Sprintf("pairs %s and %d more", strings.Join(pairs[:few], ", "), n-few)

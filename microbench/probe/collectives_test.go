@@ -71,7 +71,7 @@ func TestMeasureCollectives(t *testing.T) {
 		if first.Key != want || len(first.Times) != 8 || first.Times[0] != unit.Microsecond+16 {
 			t.Errorf("the first series is %v", first)
 		}
-		all, err := compare.Collectives(set)
+		all, err := compare.ReadCollectives(set)
 		if err != nil || len(all) != 4 {
 			t.Fatalf("%d operations and lengths, %v", len(all), err)
 		}
@@ -159,7 +159,7 @@ func TestCollectives(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			times, err := compare.Collectives(set)
+			times, err := compare.ReadCollectives(set)
 			if err != nil || len(times) != len(c.Collectives) {
 				t.Fatalf("%d of %d operations and lengths, %v", len(times), len(c.Collectives), err)
 			}

@@ -11,7 +11,7 @@ import (
 
 // roundUp returns the least of 1, 2 and 5 times a power of ten that is not below x.
 func roundUp(x float64) float64 {
-	base := math.Pow10(format.Magnitude(x))
+	base := math.Pow10(format.PowerOfTen(x))
 	for _, f := range []float64{1, 2, 5} {
 		if base*f >= x*(1-1e-9) {
 			return base * f
@@ -20,27 +20,27 @@ func roundUp(x float64) float64 {
 	return base * 10
 }
 
-// around returns the ends of an axis, at some distance from the values.
-func around(low, high float64) (bottom, top float64) {
+// axisEnds returns the ends of an axis, at some distance from the values.
+func axisEnds(low, high float64) (bottom, top float64) {
 	return 1 / roundUp(1.1/low), roundUp(1.15 * high)
 }
 
-// even returns the distance of ticks from 0 to high, for at most room of them.
-func even(high float64, room int) float64 { return roundUp(high / float64(max(room, 2)-1)) }
+// tickStep returns the distance of ticks from 0 to high, for at most room of them.
+func tickStep(high float64, room int) float64 { return roundUp(high / float64(max(room, 2)-1)) }
 
-// evenTicks puts ticks at equal distances.
-func evenTicks(max, step float64) []plot.Tick {
+// linearTicks puts ticks at equal distances.
+func linearTicks(max, step float64) []plot.Tick {
 	var ticks []plot.Tick
 	for i := 0; float64(i)*step <= max*1.001; i++ {
 		y := float64(i) * step
-		ticks = append(ticks, plot.Tick{Value: y, Label: strconv.FormatFloat(y, 'f', -min(format.Magnitude(step), 0), 64)})
+		ticks = append(ticks, plot.Tick{Value: y, Label: strconv.FormatFloat(y, 'f', -min(format.PowerOfTen(step), 0), 64)})
 	}
 	return ticks
 }
 
 // signedTicks puts them on both sides of 0, with their signs.
 func signedTicks(max, step float64) []plot.Tick {
-	ticks := evenTicks(max, step)
+	ticks := linearTicks(max, step)
 	for _, t := range ticks[1:] {
 		ticks = append(ticks, plot.Tick{Value: -t.Value, Label: "−" + t.Label})
 	}
@@ -58,7 +58,7 @@ func sizeTicks(min, max, zero float64, withZero bool, room int, name func(int) s
 	if withZero {
 		ticks = append(ticks, plot.Tick{Value: zero, Label: "0"})
 	}
-	every := sparse(min, max, room)
+	every := namedPowerStep(min, max, room)
 	for e := 0; math.Pow10(e) <= max; e++ {
 		for f := 1.0; f < 10; f++ {
 			t := plot.Tick{Value: math.Pow10(e) * f}
@@ -73,8 +73,8 @@ func sizeTicks(min, max, zero float64, withZero bool, room int, name func(int) s
 	return ticks
 }
 
-// sparse returns which powers of ten are named, every so many, for at most room of them.
-func sparse(min, max float64, room int) int {
+// namedPowerStep returns which powers of ten are named, every so many, for at most room of them.
+func namedPowerStep(min, max float64, room int) int {
 	decades := int(math.Log10(max/min)) + 1
 	for every := 1; ; every++ {
 		if decades <= every*room || every > decades {
@@ -86,10 +86,10 @@ func sparse(min, max float64, room int) int {
 // valueTicks puts a tick at each power of ten, and names as many as there is room for; if these are
 // few, 2 and 5 times them too.
 func valueTicks(min, max float64, room int) []plot.Tick {
-	every := sparse(min, max, room)
+	every := namedPowerStep(min, max, room)
 	few := 3*int(math.Log10(max/min)+1) <= room
 	var ticks []plot.Tick
-	for e := format.Magnitude(min); math.Pow10(e) <= max*1.001; e++ {
+	for e := format.PowerOfTen(min); math.Pow10(e) <= max*1.001; e++ {
 		places := 0
 		if e < 0 {
 			places = -e

@@ -25,19 +25,19 @@ type Chart struct {
 
 	draw   func(c draw.Canvas)
 	height func(width vg.Length) vg.Length
-	panels []panel // the points of its plots
+	panels []plotValues // the points of its plots
 }
 
 // Width is that of pictures in files, in points: wide enough for a page of paper.
 const Width = 640
 
-// least is the narrowest picture that is drawn.
-const least = 240
+// minWidth is the narrowest picture that is drawn.
+const minWidth = 240
 
 // PNG draws the chart with so many points in width, at two pixels a point.
 func (c *Chart) PNG(w io.Writer, width int) error {
-	x := vg.Length(max(width, least))
-	titled := c.titled()
+	x := vg.Length(max(width, minWidth))
+	titled := c.withTitle()
 	img := vgimg.NewWith(vgimg.UseWH(x, titled.height(x)), vgimg.UseDPI(144), vgimg.UseBackgroundColor(paper.light))
 	titled.draw(draw.New(img))
 	if _, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(w); err != nil {
@@ -48,8 +48,8 @@ func (c *Chart) PNG(w io.Writer, width int) error {
 
 // SVG draws the chart likewise. Its colours follow the reader's preference of light or dark.
 func (c *Chart) SVG(w io.Writer, width int) error {
-	x := vg.Length(max(width, least))
-	titled := c.titled()
+	x := vg.Length(max(width, minWidth))
+	titled := c.withTitle()
 	s := newSVG(x, titled.height(x))
 	canvas := draw.New(s)
 	canvas.SetColor(paper)
@@ -64,20 +64,20 @@ func (c *Chart) SVG(w io.Writer, width int) error {
 // Inline returns the chart as an element for a page, without its title. Its classes say when it is
 // shown.
 func (c *Chart) Inline(width int, classes string) string {
-	x := vg.Length(max(width, least))
+	x := vg.Length(max(width, minWidth))
 	s := newSVG(x, c.height(x))
 	c.draw(draw.New(s))
-	return s.picture(` class="`+classes+`" role="img" aria-label="`+html.EscapeString(c.Title)+`"`, "")
+	return s.element(` class="`+classes+`" role="img" aria-label="`+html.EscapeString(c.Title)+`"`, "")
 }
 
-// titled returns the chart with its title above.
-func (c *Chart) titled() *Chart {
+// withTitle returns the chart with its title above.
+func (c *Chart) withTitle() *Chart {
 	out := *c
-	size := func(width vg.Length) vg.Length { return vg.Length(len(c.title(width)))*lineHeight + 6 }
+	size := func(width vg.Length) vg.Length { return vg.Length(len(c.titleLines(width)))*lineHeight + 6 }
 	out.height = func(width vg.Length) vg.Length { return c.height(width) + size(width) }
 	out.draw = func(canvas draw.Canvas) {
 		y := canvas.Max.Y
-		for _, line := range c.title(canvas.Max.X - canvas.Min.X) {
+		for _, line := range c.titleLines(canvas.Max.X - canvas.Min.X) {
 			canvas.FillText(heading, vg.Point{X: canvas.Min.X + margin, Y: y - 4}, line)
 			y -= lineHeight
 		}
@@ -86,7 +86,7 @@ func (c *Chart) titled() *Chart {
 	return &out
 }
 
-func (c *Chart) title(width vg.Length) []string {
+func (c *Chart) titleLines(width vg.Length) []string {
 	width -= 2 * margin
 	for letters := int(width / 5); ; letters-- {
 		lines := format.Wrap(c.Title, max(letters, 1))
@@ -121,8 +121,8 @@ var (
 	axisName  = textStyle(Black, fontSize, false, draw.XLeft, draw.YTop)
 )
 
-// aligned returns the style with another alignment.
-func aligned(s draw.TextStyle, x draw.XAlignment, y draw.YAlignment) draw.TextStyle {
+// withAlignment returns the style with another alignment.
+func withAlignment(s draw.TextStyle, x draw.XAlignment, y draw.YAlignment) draw.TextStyle {
 	s.XAlign, s.YAlign = x, y
 	return s
 }

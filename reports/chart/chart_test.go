@@ -15,7 +15,7 @@ import (
 
 // TestDark: each ink has another for the dark, in lines and in areas.
 func TestDark(t *testing.T) {
-	rules := DarkRules("svg ")
+	rules := DarkStyleRules("svg ")
 	for i, x := range colors {
 		for _, rule := range []string{"fill", "stroke"} {
 			if want := fmt.Sprintf(`svg [%s="%s"]{%[1]s:%[3]s}`, rule, hex(x.light), hex(x.dark)); !strings.Contains(rules, want) {
@@ -35,8 +35,8 @@ func TestAround(t *testing.T) {
 	for i := range 400 {
 		low := math.Pow(1.07, float64(i-200))
 		high := low * math.Pow(1.05, float64(i%90))
-		min, max := around(low, high)
-		first := min / math.Pow10(format.Magnitude(min))
+		min, max := axisEnds(low, high)
+		first := min / math.Pow10(format.PowerOfTen(min))
 		if min > low || max < high || min < low/2.9 || max > high*2.9 || math.Abs(first-math.Round(first)) > 1e-9 {
 			t.Errorf("%v to %v: axis from %v to %v", low, high, min, max)
 		}
@@ -50,7 +50,7 @@ func TestZero(t *testing.T) {
 	var named []string
 	for _, tick := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
 		if tick.Label != "" {
-			named = append(named, format.Flat(tick.Label))
+			named = append(named, format.SingleLine(tick.Label))
 		}
 	}
 	if got := strings.Join(named, " "); got != "0 1 B 10 B 100 B" {

@@ -37,10 +37,10 @@ var (
 var Palette = []Color{Blue, Orange, Green, Violet, Teal, Rose, Olive, Black}
 
 // shades go from near the paper to Blue.
-var shades = []Color{faded(0.12), faded(0.3), faded(0.5), faded(0.72), Blue}
+var shades = []Color{mixWithPaper(0.12), mixWithPaper(0.3), mixWithPaper(0.5), mixWithPaper(0.72), Blue}
 
-// faded is so much of Blue on paper.
-func faded(part float64) Color {
+// mixWithPaper is so much of Blue on paper.
+func mixWithPaper(part float64) Color {
 	mix := func(a, b color.RGBA) color.RGBA {
 		c := func(a, b uint8) uint8 { return uint8(float64(a)*part + float64(b)*(1-part) + 0.5) }
 		return color.RGBA{c(a.R, b.R), c(a.G, b.G), c(a.B, b.B), 0xff}
@@ -48,9 +48,9 @@ func faded(part float64) Color {
 	return Color{mix(Blue.light, paper.light), mix(Blue.dark, paper.dark)}
 }
 
-// DarkRules returns the style rules that exchange colors where the reader prefers dark. scope goes
-// before each selector.
-func DarkRules(scope string) string {
+// DarkStyleRules returns the style rules that exchange colors where the reader prefers dark. scope
+// goes before each selector.
+func DarkStyleRules(scope string) string {
 	var b strings.Builder
 	b.WriteString("@media(prefers-color-scheme:dark){")
 	for _, i := range colors {

@@ -16,8 +16,8 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// timeline is an axis of time with what is busy in it.
-type timeline struct {
+// timelineState is an axis of time with what is busy in it.
+type timelineState struct {
 	end   unit.Time
 	names []string             // of what is busy, in the order of time
 	total map[string]unit.Time // by name
@@ -27,24 +27,24 @@ type timeline struct {
 // laneHeight is the height of what a rank does.
 const laneHeight = vg.Length(22)
 
-// crowded is how many arrows can still be told apart.
-const crowded = 16
+// maxNamedArrows is how many arrows can still be told apart.
+const maxNamedArrows = 16
 
-// drawing is a diagram under way.
-type drawing struct {
-	*timeline
+// timelineCanvas is a diagram under way.
+type timelineCanvas struct {
+	*timelineState
 	c           *draw.Canvas // nil: only measure
 	left, width vg.Length    // of the time axis
 	top         vg.Length    // of all lanes
 	labels      []vg.Rectangle
 }
 
-func (d *drawing) x(t unit.Time) vg.Length {
+func (d *timelineCanvas) x(t unit.Time) vg.Length {
 	return d.left + d.width*vg.Length(float64(t)/float64(d.end))
 }
 
-// text writes, and keeps the place for others not to write there.
-func (d *drawing) text(s draw.TextStyle, p vg.Point, text string) {
+// drawText writes, and keeps the place for others not to write there.
+func (d *timelineCanvas) drawText(s draw.TextStyle, p vg.Point, text string) {
 	if d.c != nil {
 		d.c.FillText(s, p, text)
 		r := s.Rectangle(text).Add(p)
@@ -52,8 +52,8 @@ func (d *drawing) text(s draw.TextStyle, p vg.Point, text string) {
 	}
 }
 
-// lane draws what a side does. y is its lower edge.
-func (d *drawing) lane(spans []model.Span, y vg.Length) {
+// drawSpans draws what a side does. y is its lower edge.
+func (d *timelineCanvas) drawSpans(spans []model.Span, y vg.Length) {
 	if d.c == nil {
 		return
 	}
@@ -63,11 +63,11 @@ func (d *drawing) lane(spans []model.Span, y vg.Length) {
 		if w.Activity != model.Waiting {
 			continue
 		}
-		tip(*d.c, between("waits for "+w.Name, w.From, w.To), func() {
+		drawWithTip(*d.c, timeRangeText("waits for "+w.Name, w.From, w.To), func() {
 			d.c.StrokeLine2(draw.LineStyle{Color: Gray, Width: 1.2, Dashes: []vg.Length{3, 3}}, d.x(w.From), middle, d.x(w.To), middle)
 		})
 		if text := "waits for " + w.Name; label.Width(text)+8 < d.x(w.To)-d.x(w.From) {
-			d.over(aligned(minor, draw.XCenter, draw.YCenter), vg.Point{X: (d.x(w.From) + d.x(w.To)) / 2, Y: middle}, text)
+			d.drawTextOnGround(withAlignment(minor, draw.XCenter, draw.YCenter), vg.Point{X: (d.x(w.From) + d.x(w.To)) / 2, Y: middle}, text)
 		}
 	}
 	for _, b := range spans {
@@ -79,8 +79,8 @@ func (d *drawing) lane(spans []model.Span, y vg.Length) {
 		if b.Count > 1 {
 			name = fmt.Sprintf("%d steps, the longest %s", b.Count, name)
 		}
-		tip(*d.c, between(name, b.From, b.To), func() {
-			d.c.SetColor(kindOf(b.Name))
+		drawWithTip(*d.c, timeRangeText(name, b.From, b.To), func() {
+			d.c.SetColor(spanColor(b.Name))
 			d.c.Fill(r.Path())
 			if r.Size().X > 4 {
 				d.c.SetLineStyle(draw.LineStyle{Color: paper, Width: 0.75})
@@ -90,64 +90,64 @@ func (d *drawing) lane(spans []model.Span, y vg.Length) {
 		n := strconv.Itoa(slices.Index(d.names, b.Name) + 1)
 		inside := label
 		inside.Color = paper
-		for _, text := range []string{n + " " + short(b.Name), n} {
+		for _, text := range []string{n + " " + shortName(b.Name), n} {
 			if inside.Width(text)+3 < r.Size().X {
-				d.text(aligned(inside, draw.XCenter, draw.YCenter), vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: middle}, text)
+				d.drawText(withAlignment(inside, draw.XCenter, draw.YCenter), vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: middle}, text)
 				break
 			}
 		}
 	}
 }
 
-// between says from when to when something takes place.
-func between(what string, from, to unit.Time) string {
-	return format.Flat(fmt.Sprintf("%s: %s to %s, %s", what, format.Micros(from.Micros()), format.Micros(to.Micros()), format.Micros((to - from).Micros())))
+// timeRangeText says from when to when something takes place.
+func timeRangeText(what string, from, to unit.Time) string {
+	return format.SingleLine(fmt.Sprintf("%s: %s to %s, %s", what, format.MicrosWithUnit(from.Micros()), format.MicrosWithUnit(to.Micros()), format.MicrosWithUnit((to - from).Micros())))
 }
 
-// over writes on a ground of its own.
-func (d *drawing) over(s draw.TextStyle, p vg.Point, text string) {
+// drawTextOnGround writes on a ground of its own.
+func (d *timelineCanvas) drawTextOnGround(s draw.TextStyle, p vg.Point, text string) {
 	r := s.Rectangle(text).Add(p)
 	r.Min.X, r.Max.X = r.Min.X-2, r.Max.X+2
-	anchored(*d.c, vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: p.Y}, func() {
+	drawAnchored(*d.c, vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: p.Y}, func() {
 		d.c.SetColor(paper)
 		d.c.Fill(r.Path())
 	})
-	d.text(s, p, text)
+	d.drawText(s, p, text)
 }
 
-// name writes the name of an arrow on it where there is room. It must be written if nothing says
-// otherwise.
-func (d *drawing) name(text string, from, to vg.Point, must bool) {
+// drawArrowName writes the name of an arrow on it where there is room. It must be written if
+// nothing says otherwise.
+func (d *timelineCanvas) drawArrowName(text string, from, to vg.Point, must bool) {
 	places := []vg.Length{0.5, 0.35, 0.65, 0.22, 0.78}
 	for i, t := range append(places, 0.5) {
 		p := vg.Point{X: from.X + t*(to.X-from.X), Y: from.Y + t*(to.Y-from.Y)}
 		half := label.Width(text)/2 + 2
 		p.X = min(max(p.X, d.left+half-margin), d.left+d.width-half+margin)
-		s := aligned(label, draw.XCenter, draw.YCenter)
+		s := withAlignment(label, draw.XCenter, draw.YCenter)
 		r := s.Rectangle(text).Add(p)
 		r.Min.X, r.Max.X = r.Min.X-3, r.Max.X+3
 		free := !slices.ContainsFunc(d.labels, func(o vg.Rectangle) bool {
 			return r.Min.X < o.Max.X && o.Min.X < r.Max.X && r.Min.Y < o.Max.Y && o.Min.Y < r.Max.Y
 		})
 		if free || must && i == len(places) {
-			d.over(s, p, text)
+			d.drawTextOnGround(s, p, text)
 			return
 		}
 	}
 }
 
-// head draws the head of an arrow.
-func (d *drawing) head(i Color, from, to vg.Point) {
+// drawArrowHead draws the head of an arrow.
+func (d *timelineCanvas) drawArrowHead(i Color, from, to vg.Point) {
 	angle := math.Atan2(float64(to.Y-from.Y), float64(to.X-from.X))
 	corner := func(a float64) vg.Point {
 		s, c := math.Sincos(angle + a)
 		return vg.Point{X: to.X - vg.Length(7*c), Y: to.Y - vg.Length(7*s)}
 	}
-	anchored(*d.c, to, func() { d.c.FillPolygon(i, []vg.Point{to, corner(0.35), corner(-0.35)}) })
+	drawAnchored(*d.c, to, func() { d.c.FillPolygon(i, []vg.Point{to, corner(0.35), corner(-0.35)}) })
 }
 
-// kindOfArrow returns the colour and the line of a message: one that no processor sends is thin.
-func kindOfArrow(a model.Flight) (Color, draw.LineStyle) {
+// arrowStyle returns the colour and the line of a message: one that no processor sends is thin.
+func arrowStyle(a model.Flight) (Color, draw.LineStyle) {
 	switch {
 	case a.Hardware && a.Bytes == 0:
 		return Gray, draw.LineStyle{Color: Gray, Width: 0.8, Dashes: []vg.Length{2, 2}}
@@ -157,9 +157,9 @@ func kindOfArrow(a model.Flight) (Color, draw.LineStyle) {
 	return Black, draw.LineStyle{Color: Black, Width: 1.4}
 }
 
-// kindOf returns the colour of what is busy: software, copies, the program itself, or the way into
-// and out of the network.
-func kindOf(name string) Color {
+// spanColor returns the colour of what is busy: software, copies, the program itself, or the way
+// into and out of the network.
+func spanColor(name string) Color {
 	switch {
 	case strings.HasPrefix(name, "software."):
 		return Blue
@@ -175,8 +175,8 @@ func kindOf(name string) Color {
 	return Orange
 }
 
-// short returns a name without the part of the file that it is from.
-func short(name string) string {
+// shortName returns a name without the part of the file that it is from.
+func shortName(name string) string {
 	_, s, ok := strings.Cut(name, ".")
 	if !ok {
 		return name
@@ -184,19 +184,19 @@ func short(name string) string {
 	return s
 }
 
-// axis draws the axis of time and returns where it ends.
-func (d *drawing) axis(y vg.Length) vg.Length {
+// drawAxis draws the axis of time and returns where it ends.
+func (d *timelineCanvas) drawAxis(y vg.Length) vg.Length {
 	if d.c != nil {
 		room := vg.Rectangle{Min: vg.Point{X: d.left, Y: y}, Max: vg.Point{X: d.left + d.width, Y: d.top}}
-		end, unit := d.scale()
-		mark(*d.c, axes(room, scaleMark{0, end, "linear", 0}, scaleMark{0, 0, "none", 0}), func() { d.ticks(y) })
-		d.c.FillText(aligned(axisName, draw.XCenter, draw.YTop), vg.Point{X: d.left + d.width/2, Y: y - 5 - lineHeight}, "time ("+unit+")")
+		end, unit := d.axisScale()
+		drawWithAttributes(*d.c, axisAttributes(room, scaleMark{0, end, "linear", 0}, scaleMark{0, 0, "none", 0}), func() { d.drawTicks(y) })
+		d.c.FillText(withAlignment(axisName, draw.XCenter, draw.YTop), vg.Point{X: d.left + d.width/2, Y: y - 5 - lineHeight}, "time ("+unit+")")
 	}
 	return y - 2*lineHeight - 8
 }
 
-// scale returns where the axis ends, and the unit in which its numbers are short.
-func (d *drawing) scale() (end float64, unit string) {
+// axisScale returns where the axis ends, and the unit in which its numbers are short.
+func (d *timelineCanvas) axisScale() (end float64, unit string) {
 	switch end := d.end.Micros(); {
 	case end >= 1e7:
 		return end / 1e6, "s"
@@ -207,20 +207,20 @@ func (d *drawing) scale() (end float64, unit string) {
 	}
 }
 
-// ticks draws the line of the axis and what stands at it.
-func (d *drawing) ticks(y vg.Length) {
+// drawTicks draws the line of the axis and what stands at it.
+func (d *timelineCanvas) drawTicks(y vg.Length) {
 	line := draw.LineStyle{Color: Gray, Width: 0.75}
 	d.c.StrokeLine2(line, d.left, y, d.left+d.width, y)
-	end, _ := d.scale()
-	for _, t := range evenTicks(end, even(end, 1+int(max(3, d.width/80)))) {
+	end, _ := d.axisScale()
+	for _, t := range linearTicks(end, tickStep(end, 1+int(max(3, d.width/80)))) {
 		x := d.left + d.width*vg.Length(min(t.Value/end, 1))
 		d.c.StrokeLine2(line, x, y, x, y-4)
 		d.c.FillText(minor, vg.Point{X: x, Y: y - 5}, t.Label)
 	}
 }
 
-// list names what is busy, in columns, and returns where it ends.
-func (d *drawing) list(y, width, left vg.Length) vg.Length {
+// drawBusyList names what is busy, in columns, and returns where it ends.
+func (d *timelineCanvas) drawBusyList(y, width, left vg.Length) vg.Length {
 	var lines []string
 	widest := vg.Length(0)
 	for i, n := range d.names {
@@ -228,7 +228,7 @@ func (d *drawing) list(y, width, left vg.Length) vg.Length {
 		if d.count[n] > 1 {
 			s += fmt.Sprintf(" ×%d", d.count[n])
 		}
-		s += " " + format.Flat(format.Micros(d.total[n].Micros()))
+		s += " " + format.SingleLine(format.MicrosWithUnit(d.total[n].Micros()))
 		lines = append(lines, s)
 		widest = max(widest, label.Width(s)+24)
 	}
@@ -237,7 +237,7 @@ func (d *drawing) list(y, width, left vg.Length) vg.Length {
 	if d.c != nil {
 		for i, s := range lines {
 			p := vg.Point{X: left + 2*margin + vg.Length(i/rows)*widest, Y: y - vg.Length(i%rows)*lineHeight - lineHeight/2}
-			d.c.SetColor(kindOf(d.names[i]))
+			d.c.SetColor(spanColor(d.names[i]))
 			box := vg.Rectangle{Min: vg.Point{X: p.X, Y: p.Y - 4}, Max: vg.Point{X: p.X + 8, Y: p.Y + 4}}
 			d.c.Fill(box.Path())
 			d.c.FillText(label, vg.Point{X: p.X + 13, Y: p.Y}, s)

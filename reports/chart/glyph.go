@@ -66,8 +66,8 @@ func (p polygon) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
 	c.Stroke(path)
 }
 
-// circle draws the ring about a point.
-func circle(c *draw.Canvas, at vg.Point, line draw.LineStyle) {
+// drawCircle draws the ring about a point.
+func drawCircle(c *draw.Canvas, at vg.Point, line draw.LineStyle) {
 	const radius = 7
 	var p vg.Path
 	p.Move(vg.Point{X: at.X + radius, Y: at.Y})

@@ -22,9 +22,9 @@ import (
 //
 // On other canvases they draw the same without marks.
 
-// mark draws in a group with attributes.
-func mark(c draw.Canvas, attributes string, draw func()) {
-	s := picture(c)
+// drawWithAttributes draws in a group with attributes.
+func drawWithAttributes(c draw.Canvas, attributes string, draw func()) {
+	s := svgOf(c)
 	if s == nil {
 		draw()
 		return
@@ -34,13 +34,13 @@ func mark(c draw.Canvas, attributes string, draw func()) {
 	s.body.WriteString("</g>\n")
 }
 
-// picture returns the SVG picture that a canvas is part of, or nil.
-func picture(c draw.Canvas) *svg {
+// svgOf returns the SVG picture that a canvas is part of, or nil.
+func svgOf(c draw.Canvas) *svgCanvas {
 	for in := c.Canvas; ; {
 		switch x := in.(type) {
 		case draw.Canvas:
 			in = x.Canvas
-		case *svg:
+		case *svgCanvas:
 			return x
 		default:
 			return nil
@@ -48,15 +48,17 @@ func picture(c draw.Canvas) *svg {
 	}
 }
 
-// attribute returns an attribute with a text as its value.
-func attribute(name, text string) string { return name + `="` + html.EscapeString(text) + `"` }
+// attributeText returns an attribute with a text as its value.
+func attributeText(name, text string) string { return name + `="` + html.EscapeString(text) + `"` }
 
-// tip draws a part that has a description.
-func tip(c draw.Canvas, text string, draw func()) { mark(c, attribute("data-tip", text), draw) }
+// drawWithTip draws a part that has a description.
+func drawWithTip(c draw.Canvas, text string, draw func()) {
+	drawWithAttributes(c, attributeText("data-tip", text), draw)
+}
 
-// together draws the shapes of each colour as one element: many points make a small picture.
-func together(c draw.Canvas, draw func()) {
-	s := picture(c)
+// drawMerged draws the shapes of each colour as one element: many points make a small picture.
+func drawMerged(c draw.Canvas, draw func()) {
+	s := svgOf(c)
 	if s == nil {
 		draw()
 		return
@@ -70,9 +72,9 @@ func together(c draw.Canvas, draw func()) {
 	s.merged = s.merged[:0]
 }
 
-// anchored draws a shape that keeps its form when the point that it stands at moves.
-func anchored(c draw.Canvas, at vg.Point, draw func()) {
-	s := picture(c)
+// drawAnchored draws a shape that keeps its form when the point that it stands at moves.
+func drawAnchored(c draw.Canvas, at vg.Point, draw func()) {
+	s := svgOf(c)
 	if s == nil {
 		draw()
 		return
@@ -82,9 +84,9 @@ func anchored(c draw.Canvas, at vg.Point, draw func()) {
 	s.anchor = nil
 }
 
-// axes returns the attributes of the axes in a part of a picture. kind is log or linear.
-func axes(room vg.Rectangle, x, y scaleMark) string {
-	edges := []string{decimal(room.Min.X.Points()), decimal(room.Max.X.Points()), decimal(-room.Max.Y.Points()), decimal(-room.Min.Y.Points())}
+// axisAttributes returns the attributes of the axes in a part of a picture. kind is log or linear.
+func axisAttributes(room vg.Rectangle, x, y scaleMark) string {
+	edges := []string{formatCoordinate(room.Min.X.Points()), formatCoordinate(room.Max.X.Points()), formatCoordinate(-room.Max.Y.Points()), formatCoordinate(-room.Min.Y.Points())}
 	return `class="axes" data-room="` + strings.Join(edges, " ") + `" data-x="` + x.String() + `" data-y="` + y.String() + `"`
 }
 
@@ -96,28 +98,28 @@ type scaleMark struct {
 }
 
 func (m scaleMark) String() string {
-	return strings.Join([]string{number(m.from), number(m.to), m.kind, number(m.zero)}, " ")
+	return strings.Join([]string{formatNumber(m.from), formatNumber(m.to), m.kind, formatNumber(m.zero)}, " ")
 }
 
-// number returns a value with the digits that a reader is shown.
-func number(x float64) string { return strconv.FormatFloat(x, 'g', 5, 64) }
+// formatNumber returns a value with the digits that a reader is shown.
+func formatNumber(x float64) string { return strconv.FormatFloat(x, 'g', 5, 64) }
 
-// panel is what a script shows of the points of a plot.
-type panel struct {
-	X      string        `json:"x"`
-	Y      string        `json:"y"`
-	Series []panelSeries `json:"series"`
+// plotValues is what a script shows of the points of a plot.
+type plotValues struct {
+	X      string         `json:"x"`
+	Y      string         `json:"y"`
+	Series []seriesValues `json:"series"`
 }
 
-type panelSeries struct {
+type seriesValues struct {
 	Name   string  `json:"name"`
 	Kind   string  `json:"kind,omitempty"`
 	Points [][]any `json:"points"` // x, y, both ends of the interval if there is one, and the size that it is of unless that is x
 }
 
-// panel returns the points of a chart's series, each name once for each kind of points.
-func (x XY) panel() panel {
-	p := panel{X: x.X, Y: x.Y, Series: []panelSeries{}}
+// plotValues returns the points of a chart's series, each name once for each kind of points.
+func (x XY) plotValues() plotValues {
+	p := plotValues{X: x.X, Y: x.Y, Series: []seriesValues{}}
 	at := map[[2]string]int{}
 	for _, s := range x.Series {
 		if s.Name == "" || len(s.Points) == 0 {
@@ -128,16 +130,16 @@ func (x XY) panel() panel {
 		if !ok {
 			i = len(p.Series)
 			at[key] = i
-			p.Series = append(p.Series, panelSeries{Name: s.Name, Kind: s.Kind})
+			p.Series = append(p.Series, seriesValues{Name: s.Name, Kind: s.Kind})
 		}
 		for _, q := range s.Points {
-			v := []any{json.Number(number(q.X)), json.Number(number(q.Y))}
+			v := []any{json.Number(formatNumber(q.X)), json.Number(formatNumber(q.Y))}
 			if q.Low < q.High {
-				v = append(v, json.Number(number(q.Low)), json.Number(number(q.High)))
+				v = append(v, json.Number(formatNumber(q.Low)), json.Number(formatNumber(q.High)))
 			}
 			if q.Of > 0 {
 				v = append(v, []any{nil, nil}[len(v)-2:]...)
-				v = append(v, json.Number(number(q.Of)))
+				v = append(v, json.Number(formatNumber(q.Of)))
 			}
 			p.Series[i].Points = append(p.Series[i].Points, v)
 		}

@@ -13,109 +13,110 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Matrix returns the chart of how near each two ranks are, with the groups that were found.
-func Matrix(name, title string, x tiers.Tiers) *Chart {
-	m := &matrix{Tiers: x, order: neighbours(x), odd: map[[2]int]bool{}, times: map[[2]int]float64{}, ways: map[[2]int]float64{}}
+// MatrixChart returns the chart of how near each two ranks are, with the groups that were found.
+func MatrixChart(name, title string, x tiers.Tiers) *Chart {
+	m := &distanceMatrix{Tiers: x, order: sortedRanks(x), outliers: map[[2]int]bool{}, times: map[[2]int]float64{}, ways: map[[2]int]float64{}}
 	m.low, m.high = math.Inf(1), 0
 	for _, p := range x.Pairs {
 		m.times[[2]int{p.A, p.B}] = p.Times
-		m.odd[[2]int{p.A, p.B}] = p.Odd
+		m.outliers[[2]int{p.A, p.B}] = p.IsOutlier
 		m.ways[[2]int{p.A, p.B}] = p.OneWay
-		if !p.Odd {
+		if !p.IsOutlier {
 			m.low, m.high = min(m.low, p.Times), max(m.high, p.Times)
 		}
 	}
 	if m.high > 0 {
-		m.high = max(m.high, alike*m.low)
+		m.high = max(m.high, minTimeRatio*m.low)
 	}
 	return &Chart{
 		Name: name, Title: title,
 		Text: "Each square is a pair of ranks: the stronger its colour, the shorter its time, on a logarithmic scale. Frames are the groups of the tiers, " +
 			"by which the ranks are sorted. A cross marks a pair whose times are not those of its groups. Pairs that were not measured are empty.",
-		height: func(width vg.Length) vg.Length { return m.side(width) + 3*lineHeight + 2*margin },
+		height: func(width vg.Length) vg.Length { return m.squareSide(width) + 3*lineHeight + 2*margin },
 		draw:   m.draw,
 	}
 }
 
-// neighbours returns the ranks sorted so that those of one group stand side by side, in every tier.
-func neighbours(x tiers.Tiers) []int {
+// sortedRanks returns the ranks sorted so that those of one group stand side by side, in every
+// tier.
+func sortedRanks(x tiers.Tiers) []int {
 	ranks := slices.Clone(x.Ranks)
 	for _, l := range x.Levels { // stable: the farthest tier decides last
-		slices.SortStableFunc(ranks, func(a, b int) int { return group(l, a) - group(l, b) })
+		slices.SortStableFunc(ranks, func(a, b int) int { return groupOf(l, a) - groupOf(l, b) })
 	}
 	return ranks
 }
 
-// group returns the group of a rank in a tier.
-func group(l tiers.Tier, rank int) int {
+// groupOf returns the group of a rank in a tier.
+func groupOf(l tiers.Tier, rank int) int {
 	return slices.IndexFunc(l.Groups, func(g []int) bool { return slices.Contains(g, rank) })
 }
 
-// matrix is the pairs of ranks in the order of their groups.
-type matrix struct {
+// distanceMatrix is the pairs of ranks in the order of their groups.
+type distanceMatrix struct {
 	tiers.Tiers
 	order     []int
 	times     map[[2]int]float64
 	ways      map[[2]int]float64
-	odd       map[[2]int]bool
+	outliers  map[[2]int]bool
 	low, high float64 // times of pairs that are not odd
 }
 
-// alike is by which factor times differ at least between the strongest and the weakest colour:
-// pairs that are alike look alike.
-const alike = 1.1
+// minTimeRatio is by which factor times differ at least between the strongest and the weakest
+// colour: pairs that are alike look alike.
+const minTimeRatio = 1.1
 
-// told is up to how many ranks each pair says its time to readers who point at it.
-const told = 24
+// maxTippedRanks is up to how many ranks each pair says its time to readers who point at it.
+const maxTippedRanks = 24
 
-// widest is the largest square of a pair.
-const widest = vg.Length(26)
+// maxSquareWidth is the largest square of a pair.
+const maxSquareWidth = vg.Length(26)
 
-// side is the length of all squares, gutter the room for the names of ranks at the left.
-func (m *matrix) side(width vg.Length) vg.Length {
-	return min(width-2*margin-m.gutter(), widest*vg.Length(len(m.order)))
+// squareSide is the length of all squares, gutter the room for the names of ranks at the left.
+func (m *distanceMatrix) squareSide(width vg.Length) vg.Length {
+	return min(width-2*margin-m.nameWidth(), maxSquareWidth*vg.Length(len(m.order)))
 }
 
-func (m *matrix) gutter() vg.Length {
+func (m *distanceMatrix) nameWidth() vg.Length {
 	return label.Width(strconv.Itoa(m.Ranks[len(m.Ranks)-1])) + margin
 }
 
-func (m *matrix) draw(c draw.Canvas) {
-	side := m.side(c.Max.X - c.Min.X)
-	a := area{c, c.Min.X + margin + m.gutter(), c.Max.Y - margin - lineHeight, side / vg.Length(len(m.order))}
+func (m *distanceMatrix) draw(c draw.Canvas) {
+	side := m.squareSide(c.Max.X - c.Min.X)
+	a := squareGrid{c, c.Min.X + margin + m.nameWidth(), c.Max.Y - margin - lineHeight, side / vg.Length(len(m.order))}
 	for i, p := range m.order {
 		for j, q := range m.order {
 			if t, ok := m.times[[2]int{min(p, q), max(p, q)}]; ok && i != j {
-				square := func() { a.fill(m.shade(t), i, j) }
-				if len(m.order) <= told {
-					tip(c, fmt.Sprintf("ranks %d and %d: %s×%.3g, %s", p, q, m.way(min(p, q), max(p, q)), t, m.tier(min(p, q), max(p, q))), square)
+				square := func() { a.fillSquare(m.pairColor(t), i, j) }
+				if len(m.order) <= maxTippedRanks {
+					drawWithTip(c, fmt.Sprintf("ranks %d and %d: %s×%.3g, %s", p, q, m.oneWayText(min(p, q), max(p, q)), t, m.tierText(min(p, q), max(p, q))), square)
 				} else {
 					square()
 				}
-				if m.odd[[2]int{min(p, q), max(p, q)}] {
-					a.cross(i, j)
+				if m.outliers[[2]int{min(p, q), max(p, q)}] {
+					a.crossOut(i, j)
 				}
 			}
 		}
 	}
-	a.frame(grid, 0.5, 0, len(m.order))
+	a.drawFrame(grid, 0.5, 0, len(m.order))
 	for l := len(m.Levels) - 2; l >= 0; l-- {
-		m.frames(a, m.Levels[l], vg.Length(1+l))
+		m.drawFrames(a, m.Levels[l], vg.Length(1+l))
 	}
-	m.names(a)
-	m.legend(a, a.top-side-margin)
+	m.drawNames(a)
+	m.drawLegend(a, a.top-side-margin)
 }
 
-// way says how long a message takes one way between a pair.
-func (m *matrix) way(p, q int) string {
+// oneWayText says how long a message takes one way between a pair.
+func (m *distanceMatrix) oneWayText(p, q int) string {
 	if t := m.ways[[2]int{p, q}]; t > 0 {
 		return fmt.Sprintf("%.3g us one way (%s, %s), ", t, m.Mode, unit.Bytes(m.Bytes))
 	}
 	return ""
 }
 
-// tier says to which tier a pair belongs.
-func (m *matrix) tier(p, q int) string {
+// tierText says to which tier a pair belongs.
+func (m *distanceMatrix) tierText(p, q int) string {
 	for _, x := range m.Pairs {
 		if x.A == p && x.B == q && x.Tier < len(m.Levels) {
 			return "tier " + m.Levels[x.Tier].Place
@@ -124,8 +125,8 @@ func (m *matrix) tier(p, q int) string {
 	return ""
 }
 
-// frames draws a frame around each group of a tier.
-func (m *matrix) frames(a area, l tiers.Tier, width vg.Length) {
+// drawFrames draws a frame around each group of a tier.
+func (m *distanceMatrix) drawFrames(a squareGrid, l tiers.Tier, width vg.Length) {
 	begin := 0
 	for begin < len(m.order) {
 		end := begin
@@ -137,33 +138,33 @@ func (m *matrix) frames(a area, l tiers.Tier, width vg.Length) {
 			}
 		}
 		if end > begin+1 {
-			a.frame(Black, width, begin, end)
+			a.drawFrame(Black, width, begin, end)
 		}
 		begin = max(end, begin+1)
 	}
 }
 
-// names writes the ranks above and at the left, as many as there is room for.
-func (m *matrix) names(a area) {
+// drawNames writes the ranks above and at the left, as many as there is room for.
+func (m *distanceMatrix) drawNames(a squareGrid) {
 	room := max(label.Width(strconv.Itoa(m.Ranks[len(m.Ranks)-1]))+4, lineHeight-2)
 	step := max(1, int(math.Ceil(float64(room/a.square))))
 	for i := 0; i < len(m.order); i += step {
 		name, at := strconv.Itoa(m.order[i]), a.square*(vg.Length(i)+0.5)
-		a.FillText(aligned(label, draw.XCenter, draw.YBottom), vg.Point{X: a.left + at, Y: a.top + 3}, name)
-		a.FillText(aligned(label, draw.XRight, draw.YCenter), vg.Point{X: a.left - 4, Y: a.top - at}, name)
+		a.FillText(withAlignment(label, draw.XCenter, draw.YBottom), vg.Point{X: a.left + at, Y: a.top + 3}, name)
+		a.FillText(withAlignment(label, draw.XRight, draw.YCenter), vg.Point{X: a.left - 4, Y: a.top - at}, name)
 	}
 }
 
-// legend shows the shades from near to far.
-func (m *matrix) legend(a area, y vg.Length) {
+// drawLegend shows the shades from near to far.
+func (m *distanceMatrix) drawLegend(a squareGrid, y vg.Length) {
 	x := a.left
 	write := func(s string) {
-		a.FillText(aligned(label, draw.XLeft, draw.YCenter), vg.Point{X: x, Y: y - lineHeight/2}, s)
+		a.FillText(withAlignment(label, draw.XLeft, draw.YCenter), vg.Point{X: x, Y: y - lineHeight/2}, s)
 		x += label.Width(s) + 5
 	}
 	write(fmt.Sprintf("×%.3g", m.low))
 	for i := range shades {
-		a.box(shades[len(shades)-1-i], x, y-lineHeight+2, 11)
+		a.drawBox(shades[len(shades)-1-i], x, y-lineHeight+2, 11)
 		x += 12
 	}
 	x += 4
@@ -171,11 +172,11 @@ func (m *matrix) legend(a area, y vg.Length) {
 	if len(m.Levels) > 1 {
 		x = a.left
 		y -= lineHeight
-		write(fmt.Sprintf("frames: groups of %s", m.framed()))
+		write(fmt.Sprintf("frames: groups of %s", m.frameText()))
 	}
 }
 
-func (m *matrix) framed() string {
+func (m *distanceMatrix) frameText() string {
 	s := ""
 	for i, l := range m.Levels[:len(m.Levels)-1] {
 		if i > 0 {
@@ -186,8 +187,8 @@ func (m *matrix) framed() string {
 	return s
 }
 
-// shade returns the colour of a pair that takes so long: the last for the nearest.
-func (m *matrix) shade(t float64) Color {
+// pairColor returns the colour of a pair that takes so long: the last for the nearest.
+func (m *distanceMatrix) pairColor(t float64) Color {
 	if m.high <= m.low {
 		return shades[len(shades)/2]
 	}
@@ -195,30 +196,30 @@ func (m *matrix) shade(t float64) Color {
 	return shades[len(shades)-1-min(int(x*float64(len(shades))), len(shades)-1)]
 }
 
-// area is where squares are drawn, from its left and top.
-type area struct {
+// squareGrid is where squares are drawn, from its left and top.
+type squareGrid struct {
 	draw.Canvas
 	left, top, square vg.Length
 }
 
-func (a area) fill(c Color, i, j int) {
-	a.box(c, a.left+a.square*vg.Length(j)+0.5, a.top-a.square*vg.Length(i+1)+0.5, a.square-1)
+func (a squareGrid) fillSquare(c Color, i, j int) {
+	a.drawBox(c, a.left+a.square*vg.Length(j)+0.5, a.top-a.square*vg.Length(i+1)+0.5, a.square-1)
 }
 
-func (a area) box(c Color, x, y, side vg.Length) {
+func (a squareGrid) drawBox(c Color, x, y, side vg.Length) {
 	a.FillPolygon(c, []vg.Point{{X: x, Y: y}, {X: x + side, Y: y}, {X: x + side, Y: y + side}, {X: x, Y: y + side}})
 }
 
-// cross strikes a square out.
-func (a area) cross(i, j int) {
+// crossOut strikes a square out.
+func (a squareGrid) crossOut(i, j int) {
 	x, y, d := a.left+a.square*vg.Length(j), a.top-a.square*vg.Length(i), a.square/4
 	line := draw.LineStyle{Color: Orange, Width: 1.6}
 	a.StrokeLine2(line, x+d, y-d, x+3*d, y-3*d)
 	a.StrokeLine2(line, x+d, y-3*d, x+3*d, y-d)
 }
 
-// frame draws one around the squares from begin to end on the diagonal.
-func (a area) frame(c Color, width vg.Length, begin, end int) {
+// drawFrame draws one around the squares from begin to end on the diagonal.
+func (a squareGrid) drawFrame(c Color, width vg.Length, begin, end int) {
 	x, y, side := a.left+a.square*vg.Length(begin), a.top-a.square*vg.Length(begin), a.square*vg.Length(end-begin)
 	a.StrokeLines(draw.LineStyle{Color: c, Width: width}, []vg.Point{{X: x, Y: y}, {X: x + side, Y: y}, {X: x + side, Y: y - side}, {X: x, Y: y - side}, {X: x, Y: y}})
 }

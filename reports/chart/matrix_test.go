@@ -12,7 +12,7 @@ import (
 
 // Ranks of a group stand side by side, in every tier.
 func TestNeighbours(t *testing.T) {
-	if got, want := neighbours(reporttest.Tiers()), []int{0, 4, 2, 3, 1, 5, 106}; !reflect.DeepEqual(got, want) {
+	if got, want := sortedRanks(reporttest.Tiers()), []int{0, 4, 2, 3, 1, 5, 106}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -21,9 +21,9 @@ func TestNeighbours(t *testing.T) {
 // colour.
 func TestMatrix(t *testing.T) {
 	x := reporttest.Tiers()
-	svgOf(t, Matrix("tiers", "Tiers", x))
+	drawSVG(t, MatrixChart("tiers", "Tiers", x))
 	var b bytes.Buffer
-	if err := Matrix("tiers", "Tiers", x).SVG(&b, Width); err != nil {
+	if err := MatrixChart("tiers", "Tiers", x).SVG(&b, Width); err != nil {
 		t.Fatal(err)
 	}
 	nearest, farthest := strings.Count(b.String(), `fill="`+hex(Blue.light)+`"`), strings.Count(b.String(), `fill="`+hex(shades[0].light)+`"`)
@@ -34,10 +34,10 @@ func TestMatrix(t *testing.T) {
 		t.Errorf("%d lines of crosses, of one odd pair there are 4 and a rule", n)
 	}
 	x.Levels, x.Pairs = x.Levels[2:], x.Pairs[:1]
-	svgOf(t, Matrix("tiers", "Tiers", x))
+	drawSVG(t, MatrixChart("tiers", "Tiers", x))
 	for _, odd := range []float64{0, 1, math.SmallestNonzeroFloat64} {
-		x.Pairs[0].Times, x.Pairs[0].Odd = odd, odd == 0
-		svgOf(t, Matrix("tiers", "Tiers", x))
+		x.Pairs[0].Times, x.Pairs[0].IsOutlier = odd, odd == 0
+		drawSVG(t, MatrixChart("tiers", "Tiers", x))
 	}
 }
 
@@ -48,7 +48,7 @@ func TestClip(t *testing.T) {
 		x.Series[0].Points = append(x.Series[0].Points, Point{X: float64(i + 1), Y: float64(i%5 - 2)})
 	}
 	x.Series[0].Points[3].Y = -80
-	if n := x.clip(); n != 1 || x.edge != 2 || len(x.Series) != 2 {
+	if n := x.clipOutliers(); n != 1 || x.edge != 2 || len(x.Series) != 2 {
 		t.Fatalf("%d beyond %v in %d series", n, x.edge, len(x.Series))
 	}
 	if p := x.Series[1].Points; len(p) != 1 || p[0].X != 4 || p[0].Y != -2 || x.Series[1].Style.Glyph == nil {
@@ -60,7 +60,7 @@ func TestClip(t *testing.T) {
 }
 
 // svgOf draws a chart narrow and wide.
-func svgOf(t *testing.T, c *Chart) {
+func drawSVG(t *testing.T, c *Chart) {
 	t.Helper()
 	for _, width := range []int{300, 900} {
 		if err := c.SVG(&bytes.Buffer{}, width); err != nil {

@@ -43,17 +43,17 @@ func (r Ratios) Chart(name, title, text string) *Chart {
 	}
 	return &Chart{Name: name, Title: title, Text: text,
 		height: func(width vg.Length) vg.Length {
-			return r.legend().legend(width, nil, vg.Point{}) + ratioHeight*vg.Length(len(r.Rows)) + 2*lineHeight + 12
+			return r.legendSeries().drawLegend(width, nil, vg.Point{}) + ratioHeight*vg.Length(len(r.Rows)) + 2*lineHeight + 12
 		},
 		draw: r.draw,
 	}
 }
 
-func (r Ratios) legend() XY { return XY{Series: r.Kind} }
+func (r Ratios) legendSeries() XY { return XY{Series: r.Kind} }
 
-// edge returns where the axis ends: at a named ratio from 2 to 10 that none exceeds, in either
+// axisEnd returns where the axis ends: at a named ratio from 2 to 10 that none exceeds, in either
 // direction, if there is one.
-func (r Ratios) edge() float64 {
+func (r Ratios) axisEnd() float64 {
 	far := 0.0
 	for _, row := range r.Rows {
 		for _, d := range row.Dots {
@@ -69,14 +69,14 @@ func (r Ratios) edge() float64 {
 }
 
 func (r Ratios) draw(c draw.Canvas) {
-	used := r.legend().legend(c.Max.X-c.Min.X, &c, vg.Point{X: c.Min.X, Y: c.Max.Y})
+	used := r.legendSeries().drawLegend(c.Max.X-c.Min.X, &c, vg.Point{X: c.Min.X, Y: c.Max.Y})
 	left, right := vg.Length(0), vg.Length(0)
 	for _, row := range r.Rows {
 		left, right = max(left, label.Width(row.Name)), max(right, label.Width(row.Note))
 	}
 	from, to := c.Min.X+margin+left+12, c.Max.X-margin-right-12
 	top, bottom := c.Max.Y-used-2, c.Min.Y+2*lineHeight+6
-	edge := math.Log(r.edge())
+	edge := math.Log(r.axisEnd())
 	tx := func(v float64) vg.Length {
 		part := (math.Log(math.Max(v, 1e-9))/edge + 1) / 2
 		return from + (to-from)*vg.Length(min(max(part, 0), 1))
@@ -99,20 +99,20 @@ func (r Ratios) draw(c draw.Canvas) {
 			last = tx(t) + half
 		}
 	}
-	c.FillText(aligned(axisName, draw.XCenter, draw.YBottom), vg.Point{X: (from + to) / 2, Y: c.Min.Y + 4}, r.X)
+	c.FillText(withAlignment(axisName, draw.XCenter, draw.YBottom), vg.Point{X: (from + to) / 2, Y: c.Min.Y + 4}, r.X)
 	y := top
 	for _, row := range r.Rows {
 		c.StrokeLine2(draw.LineStyle{Color: grid, Width: 0.75}, from, y-ratioHeight, to, y-ratioHeight)
-		c.FillText(aligned(label, draw.XRight, draw.YCenter), vg.Point{X: from - 12, Y: y - ratioHeight/2}, row.Name)
+		c.FillText(withAlignment(label, draw.XRight, draw.YCenter), vg.Point{X: from - 12, Y: y - ratioHeight/2}, row.Name)
 		c.FillText(label, vg.Point{X: to + 12, Y: y - ratioHeight/2}, row.Note)
-		r.dots(c, row, tx, y-ratioHeight/2)
+		r.drawDots(c, row, tx, y-ratioHeight/2)
 		y -= ratioHeight
 	}
 }
 
-// dots draws the dots of a row about a height. Dots that would cover each other are moved up and
-// down, as far as the row goes.
-func (r Ratios) dots(c draw.Canvas, row RatioRow, tx func(float64) vg.Length, y vg.Length) {
+// drawDots draws the dots of a row about a height. Dots that would cover each other are moved up
+// and down, as far as the row goes.
+func (r Ratios) drawDots(c draw.Canvas, row RatioRow, tx func(float64) vg.Length, y vg.Length) {
 	dots := slices.Clone(row.Dots)
 	slices.SortStableFunc(dots, func(a, b Dot) int {
 		if a.At < b.At {
@@ -138,8 +138,8 @@ func (r Ratios) dots(c draw.Canvas, row RatioRow, tx func(float64) vg.Length, y 
 		}
 		placed = append(placed, best)
 		k := r.Kind[d.Kind]
-		mark(c, attribute("data-series", k.Name), func() {
-			tip(c, d.Text, func() { k.Style.draw(&c, best, nil) })
+		drawWithAttributes(c, attributeText("data-series", k.Name), func() {
+			drawWithTip(c, d.Text, func() { k.Style.drawPoint(&c, best, nil) })
 		})
 	}
 }

@@ -33,28 +33,28 @@ func (p Stacked) Chart(name, title, text string) *Chart {
 	if len(p.Upper.Series) == 0 {
 		return nil
 	}
-	p.Upper.hide()
-	if n := p.Lower.clip(); n > 0 {
+	p.Upper.removeHidden()
+	if n := p.Lower.clipOutliers(); n > 0 {
 		text += fmt.Sprintf(" Hollow marks at the edge lie beyond it: %d.", n)
 	}
-	text += p.Upper.thin()
-	p.Lower.thin()
+	text += p.Upper.thinSeries()
+	p.Lower.thinSeries()
 	first, last, _, _ := p.Upper.extent()
 	p.Lower.From, p.Lower.To = first, last
 	return &Chart{Name: name, Title: title, Text: text,
 		height: func(width vg.Length) vg.Length {
-			return p.Upper.legend(width, nil, vg.Point{}) + p.upperHeight(width) + p.laneRoom() + p.lowerHeight(width) + 3*lineHeight + 16
+			return p.Upper.drawLegend(width, nil, vg.Point{}) + p.upperHeight(width) + p.lanesHeight() + p.lowerHeight(width) + 3*lineHeight + 16
 		},
 		draw:   p.draw,
-		panels: []panel{p.Upper.panel(), p.Lower.panel()},
+		panels: []plotValues{p.Upper.plotValues(), p.Lower.plotValues()},
 	}
 }
 
 func (p Stacked) upperHeight(width vg.Length) vg.Length { return min(0.62*width, 380) }
 func (p Stacked) lowerHeight(width vg.Length) vg.Length { return min(0.34*width, 190) }
 
-// laneRoom is the height of the lanes with their heading.
-func (p Stacked) laneRoom() vg.Length {
+// lanesHeight is the height of the lanes with their heading.
+func (p Stacked) lanesHeight() vg.Length {
 	if len(p.Lanes) == 0 {
 		return 0
 	}
@@ -63,7 +63,7 @@ func (p Stacked) laneRoom() vg.Length {
 
 func (p Stacked) draw(c draw.Canvas) {
 	width, y := c.Max.X-c.Min.X, c.Max.Y
-	y -= p.Upper.legend(width, &c, vg.Point{X: c.Min.X, Y: y})
+	y -= p.Upper.drawLegend(width, &c, vg.Point{X: c.Min.X, Y: y})
 	part := func(height vg.Length) draw.Canvas {
 		out := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: c.Min.X + margin, Y: y - height}, Max: vg.Point{X: c.Max.X - margin, Y: y}}}
 		y -= height
@@ -75,11 +75,11 @@ func (p Stacked) draw(c draw.Canvas) {
 	}
 	named(p.Upper.Y)
 	upper := part(p.upperHeight(width))
-	lanes := part(p.laneRoom())
+	lanes := part(p.lanesHeight())
 	named(p.Lower.Y)
 	lower := part(p.lowerHeight(width))
 	a, b := p.Upper.plot(upper.Size()), p.Lower.plot(lower.Size())
-	if p.Upper.zero() { // both axes have a place for messages without bytes, or none
+	if p.Upper.hasEmptyMessages() { // both axes have a place for messages without bytes, or none
 		b.X.Min = a.X.Min
 	}
 	b.X.Tick.Marker = a.X.Tick.Marker
@@ -90,7 +90,7 @@ func (p Stacked) draw(c draw.Canvas) {
 	a.draw(upper)
 	b.draw(lower)
 	p.drawLanes(lanes, a.Plot, a.DataCanvas(upper))
-	c.FillText(aligned(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, cmp.Or(p.Upper.X, "message size"))
+	c.FillText(withAlignment(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, cmp.Or(p.Upper.X, "message size"))
 }
 
 // drawLanes draws the ranges of pieces on the axis of a plot.
@@ -102,7 +102,7 @@ func (p Stacked) drawLanes(c draw.Canvas, over *plot.Plot, data draw.Canvas) {
 	zero := over.X.Min * 1.3
 	at := func(k float64) vg.Length { return tx(math.Max(k, zero)) }
 	y := c.Max.Y - lineHeight/2 - 2
-	c.FillText(aligned(axisName, draw.XLeft, draw.YCenter), vg.Point{X: c.Min.X, Y: y}, "straight pieces")
+	c.FillText(withAlignment(axisName, draw.XLeft, draw.YCenter), vg.Point{X: c.Min.X, Y: y}, "straight pieces")
 	y -= lineHeight/2 + rowOfLane/2 + 2
 	for _, l := range p.Lanes {
 		for _, r := range l.Ranges {
@@ -116,16 +116,16 @@ func (p Stacked) drawLanes(c draw.Canvas, over *plot.Plot, data draw.Canvas) {
 	}
 }
 
-// clip moves the few points of a signed axis that are far off to its edge, so that the others can
-// be seen, and makes them hollow. It returns how many.
-func (x *XY) clip() int {
+// clipOutliers moves the few points of a signed axis that are far off to its edge, so that the
+// others can be seen, and makes them hollow. It returns how many.
+func (x *XY) clipOutliers() int {
 	var all []float64
 	for _, s := range x.Series {
 		for _, p := range s.Points {
 			all = append(all, math.Abs(p.Y))
 		}
 	}
-	edge := edgeOf(all)
+	edge := clippedEnd(all)
 	n := 0
 	var out []Series
 	for _, s := range x.Series {
@@ -151,9 +151,9 @@ func (x *XY) clip() int {
 	return n
 }
 
-// edgeOf returns where an axis ends: at a round number from 2 to 200 that nine of ten values do not
-// exceed, if there is one.
-func edgeOf(values []float64) float64 {
+// clippedEnd returns where an axis ends: at a round number from 2 to 200 that nine of ten values do
+// not exceed, if there is one.
+func clippedEnd(values []float64) float64 {
 	if len(values) == 0 {
 		return 2
 	}

@@ -55,8 +55,8 @@ func (s Strip) Chart(name, title, text string) *Chart {
 	}
 }
 
-// far returns the largest value without its sign.
-func (s Strip) far() float64 {
+// largestMagnitude returns the largest value without its sign.
+func (s Strip) largestMagnitude() float64 {
 	far := 0.0
 	for _, g := range s.Groups {
 		for _, r := range g.Rows {
@@ -80,12 +80,12 @@ func (s Strip) draw(c draw.Canvas) {
 	}
 	from, to := c.Min.X+margin+left+10, c.Max.X-margin-right-10
 	bottom := c.Min.Y + 2*lineHeight + 6
-	far, room, ticks := math.Max(s.far(), 1e-9), int((to-from)/42), evenTicks
+	far, room, ticks := math.Max(s.largestMagnitude(), 1e-9), int((to-from)/42), linearTicks
 	if s.Signed {
-		far, room, ticks = math.Max(s.far(), 1), int((to-from)/84), signedTicks
+		far, room, ticks = math.Max(s.largestMagnitude(), 1), int((to-from)/84), signedTicks
 	}
-	step := even(far, room)
-	most := step * math.Max(math.Ceil(s.far()*1.02/step), 1)
+	step := tickStep(far, room)
+	most := step * math.Max(math.Ceil(s.largestMagnitude()*1.02/step), 1)
 	tx := func(v float64) vg.Length {
 		if s.Signed {
 			v = (v + most) / 2
@@ -100,23 +100,23 @@ func (s Strip) draw(c draw.Canvas) {
 		c.StrokeLine2(line, tx(t.Value), bottom, tx(t.Value), c.Max.Y-2)
 		c.FillText(minor, vg.Point{X: tx(t.Value), Y: bottom - 4}, t.Label)
 	}
-	c.FillText(aligned(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, s.X)
+	c.FillText(withAlignment(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, s.X)
 	y := c.Max.Y - 2
 	for _, g := range s.Groups {
 		if g.Name != "" {
-			c.FillText(aligned(heading11, draw.XLeft, draw.YCenter), vg.Point{X: c.Min.X + margin, Y: y - lineHeight/2}, g.Name)
+			c.FillText(withAlignment(heading11, draw.XLeft, draw.YCenter), vg.Point{X: c.Min.X + margin, Y: y - lineHeight/2}, g.Name)
 			y -= lineHeight + 2
 		}
 		for _, r := range g.Rows {
 			h := stripHeight
-			c.FillText(aligned(label, draw.XRight, draw.YCenter), vg.Point{X: from - 10, Y: y - h/2}, r.Name)
+			c.FillText(withAlignment(label, draw.XRight, draw.YCenter), vg.Point{X: from - 10, Y: y - h/2}, r.Name)
 			c.FillText(label, vg.Point{X: to + 10, Y: y - h/2}, r.Note)
 			for _, b := range r.Bars {
 				square := []vg.Point{{X: tx(0), Y: y - h/2 - 5}, {X: tx(b.To), Y: y - h/2 - 5}, {X: tx(b.To), Y: y - h/2 + 5}, {X: tx(0), Y: y - h/2 + 5}}
-				tip(c, s.says(r, b.To), func() { c.FillPolygon(b.Color, square) })
+				drawWithTip(c, s.markText(r, b.To), func() { c.FillPolygon(b.Color, square) })
 			}
 			for _, m := range r.Marks {
-				tip(c, s.says(r, m), func() {
+				drawWithTip(c, s.markText(r, m), func() {
 					c.StrokeLine2(draw.LineStyle{Color: g.Color, Width: 1.8}, tx(m), y-h/2-5, tx(m), y-h/2+5)
 				})
 			}
@@ -125,8 +125,8 @@ func (s Strip) draw(c draw.Canvas) {
 	}
 }
 
-// says describes a mark of a row.
-func (s Strip) says(r StripRow, v float64) string {
+// markText describes a mark of a row.
+func (s Strip) markText(r StripRow, v float64) string {
 	words := strconv.FormatFloat(v, 'g', 4, 64)
 	if s.Signed && v > 0 {
 		words = "+" + words

@@ -16,19 +16,19 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// svg is a canvas that writes SVG with colours as attributes, which style rules can exchange.
+// svgCanvas is a canvas that writes SVG with colours as attributes, which style rules can exchange.
 // Gonum's own writes them where no rule reaches, and repeats the font with every word.
-type svg struct {
+type svgCanvas struct {
 	width, height vg.Length
 	body          bytes.Buffer
 	states        []svgState
 	anchor        *vg.Point // what is drawn keeps its form when this point moves
 	merging       bool      // shapes of one kind become one element
-	merged        []merged
+	merged        []mergedShapes
 }
 
-// merged is shapes that are drawn alike.
-type merged struct {
+// mergedShapes is shapes that are drawn alike.
+type mergedShapes struct {
 	attributes string
 	data       []byte
 }
@@ -40,85 +40,89 @@ type svgState struct {
 	groups int
 }
 
-func newSVG(width, height vg.Length) *svg {
-	s := &svg{width: width, height: height, states: []svgState{{}}}
+func newSVG(width, height vg.Length) *svgCanvas {
+	s := &svgCanvas{width: width, height: height, states: []svgState{{}}}
 	vg.Initialize(s)
 	return s
 }
 
-func (s *svg) top() *svgState { return &s.states[len(s.states)-1] }
+func (s *svgCanvas) state() *svgState { return &s.states[len(s.states)-1] }
 
 // Size returns the size of the picture.
-func (s *svg) Size() (w, h vg.Length) { return s.width, s.height }
+func (s *svgCanvas) Size() (w, h vg.Length) { return s.width, s.height }
 
 // SetLineWidth sets the width of lines.
-func (s *svg) SetLineWidth(w vg.Length) { s.top().width = w }
+func (s *svgCanvas) SetLineWidth(w vg.Length) { s.state().width = w }
 
 // SetLineDash sets the dashes of lines. The offset is not used by any chart.
-func (s *svg) SetLineDash(dashes []vg.Length, _ vg.Length) { s.top().dashes = dashes }
+func (s *svgCanvas) SetLineDash(dashes []vg.Length, _ vg.Length) { s.state().dashes = dashes }
 
 // SetColor sets the colour.
-func (s *svg) SetColor(c color.Color) {
+func (s *svgCanvas) SetColor(c color.Color) {
 	if c == nil {
 		c = Black
 	}
-	s.top().color = c
+	s.state().color = c
 }
 
 // Rotate turns what follows.
-func (s *svg) Rotate(rad float64) { s.transform("rotate(" + decimal(-rad*180/math.Pi) + ")") }
+func (s *svgCanvas) Rotate(rad float64) {
+	s.transform("rotate(" + formatCoordinate(-rad*180/math.Pi) + ")")
+}
 
 // Translate moves what follows.
-func (s *svg) Translate(p vg.Point) {
-	s.transform("translate(" + decimal(p.X.Points()) + " " + decimal(-p.Y.Points()) + ")")
+func (s *svgCanvas) Translate(p vg.Point) {
+	s.transform("translate(" + formatCoordinate(p.X.Points()) + " " + formatCoordinate(-p.Y.Points()) + ")")
 }
 
 // Scale scales what follows.
-func (s *svg) Scale(x, y float64) { s.transform("scale(" + decimal(x) + " " + decimal(y) + ")") }
+func (s *svgCanvas) Scale(x, y float64) {
+	s.transform("scale(" + formatCoordinate(x) + " " + formatCoordinate(y) + ")")
+}
 
-func (s *svg) transform(t string) {
+func (s *svgCanvas) transform(t string) {
 	s.body.WriteString(`<g transform="` + t + `">`)
-	s.top().groups++
+	s.state().groups++
 }
 
 // Push keeps the state.
-func (s *svg) Push() {
-	state := *s.top()
+func (s *svgCanvas) Push() {
+	state := *s.state()
 	state.groups = 0
 	s.states = append(s.states, state)
 }
 
 // Pop returns to the state kept last.
-func (s *svg) Pop() {
-	s.body.WriteString(strings.Repeat("</g>", s.top().groups))
+func (s *svgCanvas) Pop() {
+	s.body.WriteString(strings.Repeat("</g>", s.state().groups))
 	s.states = s.states[:len(s.states)-1]
 }
 
 // Stroke draws a line.
-func (s *svg) Stroke(p vg.Path) {
-	t := s.top()
+func (s *svgCanvas) Stroke(p vg.Path) {
+	t := s.state()
 	if t.width <= 0 {
 		return
 	}
-	attributes := fmt.Sprintf(`fill="none" %s stroke-width="%s"`, paint("stroke", t.color), decimal(t.width.Points()))
+	attributes := fmt.Sprintf(`fill="none" %s stroke-width="%s"`, colorAttribute("stroke", t.color), formatCoordinate(t.width.Points()))
 	if len(t.dashes) > 0 {
 		var d []string
 		for _, x := range t.dashes {
-			d = append(d, decimal(x.Points()))
+			d = append(d, formatCoordinate(x.Points()))
 		}
 		attributes += ` stroke-dasharray="` + strings.Join(d, " ") + `"`
 	}
-	s.shape(attributes, p)
+	s.addPath(attributes, p)
 }
 
 // Fill fills an area.
-func (s *svg) Fill(p vg.Path) {
-	s.shape(paint("fill", s.top().color), p)
+func (s *svgCanvas) Fill(p vg.Path) {
+	s.addPath(colorAttribute("fill", s.state().color), p)
 }
 
-// shape adds a path, to those that are drawn alike if shapes are merged.
-func (s *svg) shape(attributes string, p vg.Path) {
-	data := path(p, s.anchor)
+// addPath adds a path, to those that are drawn alike if shapes are merged.
+func (s *svgCanvas) addPath(attributes string, p vg.Path) {
+	data := pathData(p, s.anchor)
 	if !s.merging {
 		s.body.WriteString("<path " + attributes + ` d="` + data + "\"/>\n")
 		return
@@ -129,11 +133,11 @@ func (s *svg) shape(attributes string, p vg.Path) {
 			return
 		}
 	}
-	s.merged = append(s.merged, merged{attributes, []byte(data)})
+	s.merged = append(s.merged, mergedShapes{attributes, []byte(data)})
 }
 
 // FillString writes text.
-func (s *svg) FillString(f font.Face, p vg.Point, text string) {
+func (s *svgCanvas) FillString(f font.Face, p vg.Point, text string) {
 	if f.Font.Size == 0 {
 		return
 	}
@@ -143,44 +147,44 @@ func (s *svg) FillString(f font.Face, p vg.Point, text string) {
 	}
 	// Readers who have none of the fonts get others, which would be too wide without textLength.
 	fmt.Fprintf(&s.body, `<text x="%s" y="%s" font-size="%s" textLength="%s" lengthAdjust="spacingAndGlyphs"%s %s>%s</text>`+"\n",
-		decimal(p.X.Points()), decimal(-p.Y.Points()), decimal(f.Font.Size.Points()), decimal(f.Width(text).Points()), weight,
-		paint("fill", s.top().color), html.EscapeString(text))
+		formatCoordinate(p.X.Points()), formatCoordinate(-p.Y.Points()), formatCoordinate(f.Font.Size.Points()), formatCoordinate(f.Width(text).Points()), weight,
+		colorAttribute("fill", s.state().color), html.EscapeString(text))
 }
 
 // DrawImage is used by no chart.
-func (s *svg) DrawImage(vg.Rectangle, image.Image) { panic("chart: an image in a chart") }
+func (s *svgCanvas) DrawImage(vg.Rectangle, image.Image) { panic("chart: an image in a chart") }
 
 // WriteTo writes the picture as a file of its own.
-func (s *svg) WriteTo(w io.Writer) (int64, error) {
-	n, err := io.WriteString(w, s.picture("", `<style>`+DarkRules("")+"</style>\n"))
+func (s *svgCanvas) WriteTo(w io.Writer) (int64, error) {
+	n, err := io.WriteString(w, s.element("", `<style>`+DarkStyleRules("")+"</style>\n"))
 	return int64(n), err
 }
 
-// picture returns the element, with attributes more and something before the drawing.
-func (s *svg) picture(attributes, before string) string {
-	w, h := decimal(s.width.Points()), decimal(s.height.Points())
+// element returns the element, with attributes more and something before the drawing.
+func (s *svgCanvas) element(attributes, before string) string {
+	w, h := formatCoordinate(s.width.Points()), formatCoordinate(s.height.Points())
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 -%s %s %s" font-family="Liberation Sans,Arimo,Arial,Helvetica,sans-serif"%s>`,
 		w, h, h, w, h, attributes) + "\n" + before + s.body.String() + "</svg>\n"
 }
 
-// paint returns the attribute of a colour.
-func paint(attribute string, c color.Color) string {
+// colorAttribute returns the attribute of a colour.
+func colorAttribute(attribute string, c color.Color) string {
 	r := color.NRGBAModel.Convert(c).(color.NRGBA)
 	out := fmt.Sprintf(`%s="%s"`, attribute, hex(color.RGBA{r.R, r.G, r.B, 0xff}))
 	if r.A != 0xff {
-		out += fmt.Sprintf(` %s-opacity="%s"`, attribute, decimal(float64(r.A)/0xff))
+		out += fmt.Sprintf(` %s-opacity="%s"`, attribute, formatCoordinate(float64(r.A)/0xff))
 	}
 	return out
 }
 
-// path returns the data of a path. Arcs are whole circles, as in glyphs. With an anchor all but the
-// anchor is relative to it.
-func path(p vg.Path, anchor *vg.Point) string {
+// pathData returns the data of a path. Arcs are whole circles, as in glyphs. With an anchor all but
+// the anchor is relative to it.
+func pathData(p vg.Path, anchor *vg.Point) string {
 	var b []byte
 	var from, begin vg.Point // where the pen is, and where the part began, for relative steps
 	if anchor != nil {
 		from = *anchor
-		b = fmt.Appendf(b, "M%s %s", decimal(from.X.Points()), decimal(-from.Y.Points()))
+		b = fmt.Appendf(b, "M%s %s", formatCoordinate(from.X.Points()), formatCoordinate(-from.Y.Points()))
 	}
 	to := func(absolute, relative string, at vg.Point) {
 		x, y := at.X.Points(), -at.Y.Points()
@@ -188,9 +192,9 @@ func path(p vg.Path, anchor *vg.Point) string {
 			x, y, absolute = x-from.X.Points(), y+from.Y.Points(), relative
 		}
 		b = append(b, absolute...)
-		b = append(b, decimal(x)...)
+		b = append(b, formatCoordinate(x)...)
 		b = append(b, ' ')
-		b = append(b, decimal(y)...)
+		b = append(b, formatCoordinate(y)...)
 		from = at
 	}
 	for _, c := range p {
@@ -205,7 +209,7 @@ func path(p vg.Path, anchor *vg.Point) string {
 				to("M", "m", edge)
 			}
 			r := c.Radius.Points()
-			b = fmt.Appendf(b, "a%s %[1]s 0 1 0 %s 0a%[1]s %[1]s 0 1 0 %[3]s 0", decimal(r), decimal(-2*r), decimal(2*r))
+			b = fmt.Appendf(b, "a%s %[1]s 0 1 0 %s 0a%[1]s %[1]s 0 1 0 %[3]s 0", formatCoordinate(r), formatCoordinate(-2*r), formatCoordinate(2*r))
 		case vg.CloseComp:
 			b = append(b, 'Z')
 			from = begin
@@ -216,8 +220,8 @@ func path(p vg.Path, anchor *vg.Point) string {
 	return string(b)
 }
 
-// decimal returns a coordinate with as many places as an eye can see.
-func decimal(x float64) string {
+// formatCoordinate returns a coordinate with as many places as an eye can see.
+func formatCoordinate(x float64) string {
 	s := strconv.FormatFloat(x, 'f', 2, 64)
 	s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	if s == "-0" {

@@ -14,21 +14,21 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// Timeline returns the time line of the ranks that did anything, with the messages between them,
-// and of the parts of the network that were busy longest. Steps too short to be seen are drawn
-// together with their neighbours.
-func Timeline(name, title string, r *model.Timeline) *Chart {
+// TimelineChart returns the time line of the ranks that did anything, with the messages between
+// them, and of the parts of the network that were busy longest. Steps too short to be seen are
+// drawn together with their neighbours.
+func TimelineChart(name, title string, r *model.Timeline) *Chart {
 	l := newLanes(r)
-	return &Chart{Name: name, Title: title, Text: l.words(),
+	return &Chart{Name: name, Title: title, Text: l.caption(),
 		height: func(width vg.Length) vg.Length { return -l.draw(nil, width, vg.Point{}) },
 		draw:   func(c draw.Canvas) { l.draw(&c, c.Max.X-c.Min.X, vg.Point{X: c.Min.X, Y: c.Max.Y}) },
 	}
 }
 
-// Transfer returns the time line of one message, without the network: what both sides do, when they
-// wait, and the packets between them, as in figures 3 to 5 of Al-Tawil and Moritz. Calls are named
-// with their times.
-func Transfer(name, title string, r *model.Timeline) *Chart {
+// TransferChart returns the time line of one message, without the network: what both sides do, when
+// they wait, and the packets between them, as in figures 3 to 5 of Al-Tawil and Moritz. Calls are
+// named with their times.
+func TransferChart(name, title string, r *model.Timeline) *Chart {
 	x := &model.Timeline{Flights: r.Flights}
 	for _, t := range r.Ranks {
 		t.Calls = slices.Clone(t.Calls)
@@ -37,19 +37,19 @@ func Transfer(name, title string, r *model.Timeline) *Chart {
 		}
 		x.Ranks = append(x.Ranks, t)
 	}
-	return Timeline(format.FileName("timeline", name), title, x)
+	return TimelineChart(format.FileName("timeline", name), title, x)
 }
 
-// MostTracks is how many ranks, and how many parts of the network, are shown in tables and charts
+// MaxTracks is how many ranks, and how many parts of the network, are shown in tables and charts
 // of a recording.
-const MostTracks = 16
+const MaxTracks = 16
 
 // BusyRanks returns the first ranks that did anything, and how many others did.
 func BusyRanks(r *model.Timeline) (shown []model.Track, more int) {
 	for _, x := range r.Ranks {
 		switch {
 		case len(x.Spans) == 0:
-		case len(shown) == MostTracks:
+		case len(shown) == MaxTracks:
 			more++
 		default:
 			shown = append(shown, x)
@@ -68,7 +68,7 @@ func BusyResources(r *model.Timeline) (shown []model.Track, more int) {
 		return sum
 	}
 	order := slices.DeleteFunc(slices.Clone(r.Resources), func(x model.Track) bool { return len(x.Spans) == 0 })
-	more = max(len(order)-MostTracks, 0)
+	more = max(len(order)-MaxTracks, 0)
 	slices.SortStableFunc(order, func(a, b model.Track) int { return cmp.Compare(busy(b), busy(a)) })
 	for _, x := range r.Resources {
 		if slices.ContainsFunc(order[:len(order)-more], func(y model.Track) bool { return x.Name == y.Name }) {
@@ -93,9 +93,9 @@ func SpanName(s model.Span) string {
 	return s.Name
 }
 
-// lanes is a recording with the lanes that are drawn.
-type lanes struct {
-	*timeline
+// timelineLanes is a recording with the lanes that are drawn.
+type timelineLanes struct {
+	*timelineState
 	all       []model.Track // ranks
 	ranks     []model.Track // that are drawn
 	resources []model.Track
@@ -103,26 +103,26 @@ type lanes struct {
 	more      []string
 }
 
-// mostFlights is how many arrows are drawn.
-const mostFlights = 300
+// maxArrows is how many arrows are drawn.
+const maxArrows = 300
 
-func newLanes(r *model.Timeline) *lanes {
+func newLanes(r *model.Timeline) *timelineLanes {
 	ranks, moreRanks := BusyRanks(r)
 	resources, moreResources := BusyResources(r)
-	l := &lanes{all: r.Ranks, ranks: ranks, resources: resources}
-	l.timeline = &timeline{end: max(r.End(), 1), total: map[string]unit.Time{}, count: map[string]int{}}
+	l := &timelineLanes{all: r.Ranks, ranks: ranks, resources: resources}
+	l.timelineState = &timelineState{end: max(r.End(), 1), total: map[string]unit.Time{}, count: map[string]int{}}
 	for _, x := range l.ranks {
 		for _, s := range x.Spans {
 			if s.Activity != model.Waiting {
-				l.mention(s)
+				l.countSpan(s)
 			}
 		}
 	}
 	hidden := 0
 	for _, f := range r.Flights {
 		switch {
-		case l.row(f.From) < 0 || l.row(f.To) < 0 || f.From == f.To || !f.Arrived():
-		case len(l.flights) == mostFlights:
+		case l.rowOf(f.From) < 0 || l.rowOf(f.To) < 0 || f.From == f.To || !f.Arrived():
+		case len(l.flights) == maxArrows:
 			hidden++
 		default:
 			l.flights = append(l.flights, f)
@@ -143,8 +143,8 @@ func newLanes(r *model.Timeline) *lanes {
 	return l
 }
 
-// mention counts what is busy.
-func (l *timeline) mention(s model.Span) {
+// countSpan counts what is busy.
+func (l *timelineState) countSpan(s model.Span) {
 	name := SpanName(s)
 	if l.count[name] == 0 {
 		l.names = append(l.names, name)
@@ -153,13 +153,13 @@ func (l *timeline) mention(s model.Span) {
 	l.total[name] += s.Time()
 }
 
-// row returns the place of a rank among those that are drawn, or -1.
-func (l *lanes) row(rank int) int {
+// rowOf returns the place of a rank among those that are drawn, or -1.
+func (l *timelineLanes) rowOf(rank int) int {
 	return slices.IndexFunc(l.ranks, func(t model.Track) bool { return t.Name == l.all[rank].Name })
 }
 
-// words say how to read the picture, and what is not in it.
-func (l *lanes) words() string {
+// caption say how to read the picture, and what is not in it.
+func (l *timelineLanes) caption() string {
 	s := "Time runs from left to right. Boxes are what keeps a processor busy, with their numbers in the list; dashed lines are waits; brackets are calls; arrows go from the departure of a message's first byte to the arrival of its last"
 	if len(l.resources) > 0 {
 		s += ". Below, when each part of the network is busy"
@@ -185,15 +185,15 @@ func (l *lanes) words() string {
 
 // Heights of the parts.
 const (
-	callHeight = vg.Length(14)
-	thin       = vg.Length(9) // of a part of the network
-	smallType  = 10.0
+	callHeight     = vg.Length(14)
+	resourceHeight = vg.Length(9) // of a part of the network
+	smallFontSize  = 10.0
 )
 
-var fine = textStyle(Gray, smallType, false, draw.XLeft, draw.YCenter)
+var smallText = textStyle(Gray, smallFontSize, false, draw.XLeft, draw.YCenter)
 
-// between is the room for arrows between two ranks.
-func (l *lanes) between() vg.Length {
+// arrowRoom is the room for arrows between two ranks.
+func (l *timelineLanes) arrowRoom() vg.Length {
 	switch n := len(l.ranks); {
 	case n <= 2:
 		return 74
@@ -205,73 +205,73 @@ func (l *lanes) between() vg.Length {
 
 // draw draws from a point down and returns the height where it ends. Without a canvas it only
 // measures.
-func (l *lanes) draw(c *draw.Canvas, width vg.Length, at vg.Point) vg.Length {
-	d := &drawing{timeline: l.timeline, c: c, left: at.X + 2*margin, width: width - 4*margin, top: at.Y}
+func (l *timelineLanes) draw(c *draw.Canvas, width vg.Length, at vg.Point) vg.Length {
+	d := &timelineCanvas{timelineState: l.timelineState, c: c, left: at.X + 2*margin, width: width - 4*margin, top: at.Y}
 	y := at.Y
 	var lower []vg.Length // edges of the lanes
 	for i := range l.ranks {
 		if i > 0 {
-			y -= l.between()
+			y -= l.arrowRoom()
 		}
 		y -= lineHeight + callHeight + laneHeight
 		lower = append(lower, y)
 	}
 	if c != nil {
-		d.zoomed(func() { l.arrows(d, lower) })
+		d.drawZoomable(func() { l.drawArrows(d, lower) })
 		for i, r := range l.ranks {
-			l.rank(d, r, lower[i])
+			l.drawRank(d, r, lower[i])
 		}
-		d.zoomed(func() { l.nameArrows(d, lower) })
+		d.drawZoomable(func() { l.drawArrowNames(d, lower) })
 	}
 	y -= lineHeight / 2
 	if len(l.resources) > 0 {
 		y -= lineHeight / 2
 		if c != nil {
-			d.text(aligned(heading11, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y}, "network")
+			d.drawText(withAlignment(heading11, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y}, "network")
 		}
 		y -= lineHeight / 2
 	}
 	for _, r := range l.resources {
-		y -= lineHeight + 2 + thin
+		y -= lineHeight + 2 + resourceHeight
 		if c != nil {
-			l.resource(d, r, y)
+			l.drawResource(d, r, y)
 		}
 	}
 	y -= 8
-	y = d.axis(y)
-	return d.list(y, width, at.X)
+	y = d.drawAxis(y)
+	return d.drawBusyList(y, width, at.X)
 }
 
-// rank draws what a rank does: its name, its calls, its processor. y is the lower edge.
-func (l *lanes) rank(d *drawing, t model.Track, y vg.Length) {
-	d.over(aligned(heading11, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + laneHeight + callHeight + lineHeight/2}, t.Name)
-	d.zoomed(func() {
-		l.calls(d, t, y)
-		d.lane(l.lane(d, t), y)
+// drawRank draws what a rank does: its name, its calls, its processor. y is the lower edge.
+func (l *timelineLanes) drawRank(d *timelineCanvas, t model.Track, y vg.Length) {
+	d.drawTextOnGround(withAlignment(heading11, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + laneHeight + callHeight + lineHeight/2}, t.Name)
+	d.drawZoomable(func() {
+		l.drawCalls(d, t, y)
+		d.drawSpans(l.drawableSpans(d, t), y)
 	})
 }
 
-// calls draws a bracket over each call.
-func (l *lanes) calls(d *drawing, t model.Track, y vg.Length) {
+// drawCalls draws a bracket over each call.
+func (l *timelineLanes) drawCalls(d *timelineCanvas, t model.Track, y vg.Length) {
 	var last vg.Length
 	for _, c := range t.Calls {
 		from, to := d.x(c.From), d.x(c.To)
 		edge := y + laneHeight + 2
-		tip(*d.c, between(t.Name+", "+c.Name, c.From, c.To), func() {
+		drawWithTip(*d.c, timeRangeText(t.Name+", "+c.Name, c.From, c.To), func() {
 			d.c.StrokeLines(draw.LineStyle{Color: Gray, Width: 0.9}, []vg.Point{{X: from, Y: edge}, {X: from, Y: edge + 3}, {X: to, Y: edge + 3}, {X: to, Y: edge}})
 		})
-		half := fine.Width(c.Name) / 2
+		half := smallText.Width(c.Name) / 2
 		x := min(max((from+to)/2, d.left+half), d.left+d.width-half)
 		if x-half > last && (to-from > half || len(t.Calls) < 4) {
-			d.over(aligned(fine, draw.XCenter, draw.YCenter), vg.Point{X: x, Y: edge + 3 + smallType/2}, c.Name)
+			d.drawTextOnGround(withAlignment(smallText, draw.XCenter, draw.YCenter), vg.Point{X: x, Y: edge + 3 + smallFontSize/2}, c.Name)
 			last = x + half + 3
 		}
 	}
 }
 
-// lane returns what a rank does as a lane that can be drawn: steps too short to be seen become one,
-// named for the longest of them.
-func (l *lanes) lane(d *drawing, t model.Track) (out []model.Span) {
+// drawableSpans returns what a rank does as a lane that can be drawn: steps too short to be seen
+// become one, named for the longest of them.
+func (l *timelineLanes) drawableSpans(d *timelineCanvas, t model.Track) (out []model.Span) {
 	least := unit.Time(float64(l.end) / float64(d.width)) // what a point shows
 	var run []model.Span
 	flush := func() {
@@ -296,28 +296,28 @@ func (l *lanes) lane(d *drawing, t model.Track) (out []model.Span) {
 	return out
 }
 
-// arrows draws the messages between the lanes, of which the lower edges are given.
-func (l *lanes) arrows(d *drawing, lower []vg.Length) {
-	dense := len(l.flights) > crowded
+// drawArrows draws the messages between the lanes, of which the lower edges are given.
+func (l *timelineLanes) drawArrows(d *timelineCanvas, lower []vg.Length) {
+	dense := len(l.flights) > maxNamedArrows
 	for _, f := range l.flights {
-		from, to := l.way(d, f, lower)
-		i, s := kindOfArrow(f)
+		from, to := l.arrowEnds(d, f, lower)
+		i, s := arrowStyle(f)
 		if dense && f.Hardware {
 			s.Width /= 2
 		}
-		clipped, whole := d.clip(from, to)
-		tip(*d.c, between(fmt.Sprintf("%s, %s to %s", f.Name, l.all[f.From].Name, l.all[f.To].Name), f.Depart, f.Arrive), func() {
+		clipped, whole := d.clipArrow(from, to)
+		drawWithTip(*d.c, timeRangeText(fmt.Sprintf("%s, %s to %s", f.Name, l.all[f.From].Name, l.all[f.To].Name), f.Depart, f.Arrive), func() {
 			d.c.StrokeLines(s, clipped)
 			if whole && (!dense || !f.Hardware) {
-				d.head(i, from, to)
+				d.drawArrowHead(i, from, to)
 			}
 		})
 	}
 }
 
-// nameArrows writes the names of messages where they leave, between the lane of their sender and
-// the next. Of many alike it names one.
-func (l *lanes) nameArrows(d *drawing, lower []vg.Length) {
+// drawArrowNames writes the names of messages where they leave, between the lane of their sender
+// and the next. Of many alike it names one.
+func (l *timelineLanes) drawArrowNames(d *timelineCanvas, lower []vg.Length) {
 	named := map[string]int{}
 	for _, f := range l.flights {
 		named[f.Name]++
@@ -327,29 +327,29 @@ func (l *lanes) nameArrows(d *drawing, lower []vg.Length) {
 		n := named[f.Name]
 		count[f.Name]++
 		text := f.Name
-		if n > crowded {
+		if n > maxNamedArrows {
 			if count[f.Name] != (n+1)/2 {
 				continue
 			}
 			text = fmt.Sprintf("%s ×%d", f.Name, n)
 		}
-		from, to := l.way(d, f, lower)
-		edge := from.Y - l.between()
+		from, to := l.arrowEnds(d, f, lower)
+		edge := from.Y - l.arrowRoom()
 		if to.Y > from.Y {
-			edge = from.Y + l.between()
+			edge = from.Y + l.arrowRoom()
 		}
 		if to.Y != from.Y {
 			to.X, to.Y = from.X+(to.X-from.X)*(edge-from.Y)/(to.Y-from.Y), edge
 		}
 		from.X, to.X = min(max(from.X, d.left), d.left+d.width), min(max(to.X, d.left), d.left+d.width)
-		d.name(text, from, to, len(l.ranks) == 2 && count[f.Name] == 1 || n > crowded)
+		d.drawArrowName(text, from, to, len(l.ranks) == 2 && count[f.Name] == 1 || n > maxNamedArrows)
 	}
 }
 
-// way returns where the arrow of a message begins and ends.
-func (l *lanes) way(d *drawing, f model.Flight, lower []vg.Length) (from, to vg.Point) {
+// arrowEnds returns where the arrow of a message begins and ends.
+func (l *timelineLanes) arrowEnds(d *timelineCanvas, f model.Flight, lower []vg.Length) (from, to vg.Point) {
 	const clear = 6 // of the brackets of calls
-	a, b := l.row(f.From), l.row(f.To)
+	a, b := l.rowOf(f.From), l.rowOf(f.To)
 	from, to = vg.Point{X: d.x(f.Depart), Y: lower[a]}, vg.Point{X: d.x(f.Arrive), Y: lower[b] + laneHeight + clear}
 	if a > b {
 		from.Y, to.Y = lower[a]+laneHeight+clear, lower[b]
@@ -357,8 +357,8 @@ func (l *lanes) way(d *drawing, f model.Flight, lower []vg.Length) (from, to vg.
 	return from, to
 }
 
-// clip cuts an arrow at the edges of time, and says whether its head is left.
-func (d *drawing) clip(from, to vg.Point) (line []vg.Point, whole bool) {
+// clipArrow cuts an arrow at the edges of time, and says whether its head is left.
+func (d *timelineCanvas) clipArrow(from, to vg.Point) (line []vg.Point, whole bool) {
 	low, high := d.left, d.left+d.width
 	at := func(x vg.Length) vg.Point {
 		return vg.Point{X: x, Y: from.Y + (to.Y-from.Y)*(x-from.X)/(to.X-from.X)}
@@ -373,16 +373,16 @@ func (d *drawing) clip(from, to vg.Point) (line []vg.Point, whole bool) {
 	return []vg.Point{a, b}, b == to
 }
 
-// resource draws by what a part of the network is taken. y is the lower edge.
-func (l *lanes) resource(d *drawing, t model.Track, y vg.Length) {
+// drawResource draws by what a part of the network is taken. y is the lower edge.
+func (l *timelineLanes) drawResource(d *timelineCanvas, t model.Track, y vg.Length) {
 	var busy unit.Time
 	d.c.StrokeLine2(draw.LineStyle{Color: grid, Width: 1}, d.left, y, d.left+d.width, y)
-	d.zoomed(func() { busy = l.uses(d, t, y) })
-	d.text(aligned(fine, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + thin + smallType/2 + 4}, fmt.Sprintf("%s, %s %%", t.Name, format.Fixed(100*busy.Micros()/l.end.Micros(), 1)))
+	d.drawZoomable(func() { busy = l.drawUses(d, t, y) })
+	d.drawText(withAlignment(smallText, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + resourceHeight + smallFontSize/2 + 4}, fmt.Sprintf("%s, %s %%", t.Name, format.Fixed(100*busy.Micros()/l.end.Micros(), 1)))
 }
 
-// uses draws when a part of the network is busy, and returns for how long.
-func (l *lanes) uses(d *drawing, t model.Track, y vg.Length) (busy unit.Time) {
+// drawUses draws when a part of the network is busy, and returns for how long.
+func (l *timelineLanes) drawUses(d *timelineCanvas, t model.Track, y vg.Length) (busy unit.Time) {
 	for at := 0; at < len(t.Spans); {
 		s := t.Spans[at]
 		busy += s.Time()
@@ -391,20 +391,20 @@ func (l *lanes) uses(d *drawing, t model.Track, y vg.Length) (busy unit.Time) {
 			busy += t.Spans[at].Time()
 			to = d.x(t.Spans[at].To)
 		}
-		box := vg.Rectangle{Min: vg.Point{X: from, Y: y}, Max: vg.Point{X: max(to, from+1), Y: y + thin}}
-		tip(*d.c, between(t.Name+", busy", s.From, t.Spans[at-1].To), func() {
-			d.c.SetColor(kindOfUse(s.Activity))
+		box := vg.Rectangle{Min: vg.Point{X: from, Y: y}, Max: vg.Point{X: max(to, from+1), Y: y + resourceHeight}}
+		drawWithTip(*d.c, timeRangeText(t.Name+", busy", s.From, t.Spans[at-1].To), func() {
+			d.c.SetColor(useColor(s.Activity))
 			d.c.Fill(box.Path())
 		})
 	}
 	return busy
 }
 
-// zoomed draws what moves when the reader looks at a part of the time.
-func (d *drawing) zoomed(draw func()) { mark(*d.c, `class="zoom"`, draw) }
+// drawZoomable draws what moves when the reader looks at a part of the time.
+func (d *timelineCanvas) drawZoomable(draw func()) { drawWithAttributes(*d.c, `class="zoom"`, draw) }
 
-// kindOfUse returns the colour of what a part of the network is taken by.
-func kindOfUse(a model.Activity) Color {
+// useColor returns the colour of what a part of the network is taken by.
+func useColor(a model.Activity) Color {
 	switch a {
 	case model.Colliding:
 		return Orange

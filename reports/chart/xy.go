@@ -54,13 +54,13 @@ type Style struct {
 // the size that it is of where it stands beside that.
 type Point struct{ X, Y, Low, High, Of float64 }
 
-// Joined returns a series of points that are joined by a line.
-func Joined(name string, s Style, points []Point) Series {
+// JoinedSeries returns a series of points that are joined by a line.
+func JoinedSeries(name string, s Style, points []Point) Series {
 	return Series{Name: name, Style: s, Points: points, Lines: [][]Point{points}}
 }
 
-// shows says whether the vertical axis has a place for a value.
-func (x XY) shows(y float64) bool { return y > 0 || x.Linear && y == 0 || x.Signed }
+// canShow says whether the vertical axis has a place for a value.
+func (x XY) canShow(y float64) bool { return y > 0 || x.Linear && y == 0 || x.Signed }
 
 // Chart returns the chart, or nil if no series has points. Values that are not positive cannot be
 // shown; the text says how many there are.
@@ -69,37 +69,37 @@ func (x XY) Chart(name, title, text string) *Chart {
 	if len(x.Series) == 0 {
 		return nil
 	}
-	hidden := x.hide()
+	hidden := x.removeHidden()
 	if hidden > 0 {
 		text += fmt.Sprintf(" %d values that are not positive are left out.", hidden)
 	}
-	text += x.thin()
+	text += x.thinSeries()
 	return &Chart{Name: name, Title: title, Text: text,
 		height: func(width vg.Length) vg.Length {
-			return x.legend(width, nil, vg.Point{}) + min(0.62*width, 380) + 2*lineHeight + 4
+			return x.drawLegend(width, nil, vg.Point{}) + min(0.62*width, 380) + 2*lineHeight + 4
 		},
 		draw: func(c draw.Canvas) {
 			width := c.Max.X - c.Min.X
-			used := x.legend(width, &c, vg.Point{X: c.Min.X, Y: c.Max.Y})
+			used := x.drawLegend(width, &c, vg.Point{X: c.Min.X, Y: c.Max.Y})
 			// Note: gonum would place the names of logarithmic axes as if they were linear, and
 			// make room for them there.
 			c.FillText(axisName, vg.Point{X: c.Min.X + margin, Y: c.Max.Y - used - 4}, x.Y)
-			c.FillText(aligned(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, cmp.Or(x.X, "message size"))
+			c.FillText(withAlignment(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, cmp.Or(x.X, "message size"))
 			area := draw.Crop(c, margin, -margin, lineHeight+4, -used-lineHeight-8)
 			x.plot(area.Size()).draw(area)
 		},
-		panels: []panel{x.panel()},
+		panels: []plotValues{x.plotValues()},
 	}
 }
 
-// hide removes what the vertical axis cannot show.
-func (x *XY) hide() int {
+// removeHidden removes what the vertical axis cannot show.
+func (x *XY) removeHidden() int {
 	n := 0
 	for i := range x.Series {
 		s := &x.Series[i]
 		var points []Point
 		for _, p := range s.Points {
-			if x.shows(p.Y) {
+			if x.canShow(p.Y) {
 				points = append(points, p)
 			} else {
 				n++
@@ -113,25 +113,25 @@ func (x *XY) hide() int {
 // Of very many points a chart shows some: so many of all series, but of each no more and no fewer
 // than these.
 const (
-	mostPoints      = 600
-	mostOfSeries    = 64
-	leastThatMatter = 20
+	maxPoints       = 600
+	maxSeriesPoints = 64
+	minSeriesPoints = 20
 )
 
-// thin leaves out points of series that have too many, and says so.
-func (x *XY) thin() string {
-	most := min(max(mostPoints/len(x.Series), leastThatMatter), mostOfSeries)
+// thinSeries leaves out points of series that have too many, and says so.
+func (x *XY) thinSeries() string {
+	most := min(max(maxPoints/len(x.Series), minSeriesPoints), maxSeriesPoints)
 	left := false
 	for i := range x.Series {
 		s := &x.Series[i]
 		left = left || len(s.Points) > most
 		if len(s.Over) == len(s.Points) {
-			s.Over = thinned(s.Over, most)
+			s.Over = thinPoints(s.Over, most)
 		}
-		s.Points = thinned(s.Points, most)
+		s.Points = thinPoints(s.Points, most)
 		s.Lines = slices.Clone(s.Lines)
 		for j, l := range s.Lines {
-			s.Lines[j] = thinned(l, most)
+			s.Lines[j] = thinPoints(l, most)
 		}
 	}
 	if !left {
@@ -140,9 +140,9 @@ func (x *XY) thin() string {
 	return fmt.Sprintf(" Of each series no more than %d points are shown.", most)
 }
 
-// thinned returns the first point of each of so many ranges of sizes, which are alike on a
+// thinPoints returns the first point of each of so many ranges of sizes, which are alike on a
 // logarithmic axis, and the last point.
-func thinned(points []Point, most int) []Point {
+func thinPoints(points []Point, most int) []Point {
 	if len(points) <= most {
 		return points
 	}
@@ -197,8 +197,8 @@ func (x XY) extent() (first, last, low, high float64) {
 	return first, last, low, high
 }
 
-// farthest returns the largest value without its sign.
-func (x XY) farthest() float64 {
+// largestMagnitude returns the largest value without its sign.
+func (x XY) largestMagnitude() float64 {
 	far := 0.0
 	for _, s := range x.Series {
 		for _, p := range s.Points {
@@ -212,19 +212,19 @@ func (x XY) farthest() float64 {
 type axesPlot struct {
 	*plot.Plot
 	x, y   scaleMark
-	series []painter
+	series []seriesPainter
 }
 
 // draw draws it: the axes, which a script can exchange, and then the series.
 func (p *axesPlot) draw(c draw.Canvas) {
 	data := p.DataCanvas(c)
-	mark(c, axes(data.Rectangle, p.x, p.y), func() { p.Draw(c) })
+	drawWithAttributes(c, axisAttributes(data.Rectangle, p.x, p.y), func() { p.Draw(c) })
 	for _, s := range p.series {
-		attributes := attribute("data-series", cmp.Or(s.Name, s.Of))
+		attributes := attributeText("data-series", cmp.Or(s.Name, s.Of))
 		if s.Kind != "" {
-			attributes += " " + attribute("data-kind", s.Kind)
+			attributes += " " + attributeText("data-kind", s.Kind)
 		}
-		mark(c, attributes, func() { s.Plot(data, p.Plot) })
+		drawWithAttributes(c, attributes, func() { s.Plot(data, p.Plot) })
 	}
 }
 
@@ -240,9 +240,9 @@ func (x XY) plot(room vg.Point) *axesPlot {
 		a.Tick.LineStyle.Color, a.Tick.LineStyle.Width, a.Tick.Length = Gray, 0.75, 4
 	}
 	p.X.Tick.Label = minor
-	p.Y.Tick.Label = aligned(minor, draw.XRight, draw.YCenter)
+	p.Y.Tick.Label = withAlignment(minor, draw.XRight, draw.YCenter)
 	p.X.Min, p.X.Max = first/1.3, math.Max(last, first*10)*1.3
-	if x.zero() {
+	if x.hasEmptyMessages() {
 		p.X.Min = zero / 1.3
 	}
 	name := format.Size
@@ -250,11 +250,11 @@ func (x XY) plot(room vg.Point) *axesPlot {
 		name = strconv.Itoa
 	}
 	p.X.Tick.Marker = plot.TickerFunc(func(min, max float64) []plot.Tick {
-		return sizeTicks(min, max, zero, x.zero(), int(room.X/60), name)
+		return sizeTicks(min, max, zero, x.hasEmptyMessages(), int(room.X/60), name)
 	})
 	if rows := int(room.Y / 18); x.Signed {
-		far := math.Max(x.farthest(), 1)
-		step := even(far, max(rows/2, 2))
+		far := math.Max(x.largestMagnitude(), 1)
+		step := tickStep(far, max(rows/2, 2))
 		p.Y.Scale = plot.LinearScale{}
 		p.Y.Max = step * math.Ceil(far*1.02/step)
 		if x.edge > 0 {
@@ -264,12 +264,12 @@ func (x XY) plot(room vg.Point) *axesPlot {
 		p.Y.Min = -p.Y.Max
 		p.Y.Tick.Marker = plot.TickerFunc(func(_, max float64) []plot.Tick { return signedTicks(max, step) })
 	} else if x.Linear {
-		step := even(high, rows)
+		step := tickStep(high, rows)
 		p.Y.Scale = plot.LinearScale{}
 		p.Y.Min, p.Y.Max = 0, step*math.Ceil(high*1.02/step)
-		p.Y.Tick.Marker = plot.TickerFunc(func(_, max float64) []plot.Tick { return evenTicks(max, step) })
+		p.Y.Tick.Marker = plot.TickerFunc(func(_, max float64) []plot.Tick { return linearTicks(max, step) })
 	} else {
-		p.Y.Min, p.Y.Max = around(low, high)
+		p.Y.Min, p.Y.Max = axisEnds(low, high)
 		p.Y.Tick.Marker = plot.TickerFunc(func(min, max float64) []plot.Tick { return valueTicks(min, max, rows) })
 	}
 	g := plotter.NewGrid()
@@ -277,20 +277,20 @@ func (x XY) plot(room vg.Point) *axesPlot {
 	g.Vertical.Width, g.Horizontal.Width = 0.75, 0.75
 	p.Add(g)
 	out := &axesPlot{Plot: p, x: scaleMark{p.X.Min, p.X.Max, "log", 0}, y: scaleMark{p.Y.Min, p.Y.Max, "log", 0}}
-	if x.zero() {
+	if x.hasEmptyMessages() {
 		out.x.zero = zero
 	}
 	if x.Signed || x.Linear {
 		out.y.kind = "linear"
 	}
 	for _, s := range x.Series {
-		out.series = append(out.series, painter{s, zero})
+		out.series = append(out.series, seriesPainter{s, zero})
 	}
 	return out
 }
 
-// zero says whether there are messages without bytes.
-func (x XY) zero() bool {
+// hasEmptyMessages says whether there are messages without bytes.
+func (x XY) hasEmptyMessages() bool {
 	for _, s := range x.Series {
 		for _, p := range s.Points {
 			if p.X == 0 {
@@ -301,14 +301,14 @@ func (x XY) zero() bool {
 	return false
 }
 
-// painter draws a series.
-type painter struct {
+// seriesPainter draws a series.
+type seriesPainter struct {
 	Series
 	zero float64
 }
 
 // Plot draws it.
-func (s painter) Plot(c draw.Canvas, p *plot.Plot) {
+func (s seriesPainter) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	at := func(q Point) vg.Point {
 		if q.X <= 0 {
@@ -326,7 +326,7 @@ func (s painter) Plot(c draw.Canvas, p *plot.Plot) {
 			q.Y = math.Max(q.Y, p.Y.Min) // an axis may have no place for what took no time
 			area = append(area, at(q))
 		}
-		c.FillPolygon(shade{s.Style.Color}, c.ClipPolygonXY(area))
+		c.FillPolygon(translucentColor{s.Style.Color}, c.ClipPolygonXY(area))
 	}
 	for _, l := range s.Lines {
 		var line []vg.Point
@@ -335,24 +335,24 @@ func (s painter) Plot(c draw.Canvas, p *plot.Plot) {
 				line = append(line, at(q))
 			}
 		}
-		c.StrokeLines(s.Style.line(), c.ClipLinesXY(line)...)
+		c.StrokeLines(s.Style.lineStyle(), c.ClipLinesXY(line)...)
 	}
-	together(c, func() {
+	drawMerged(c, func() {
 		for _, q := range s.Points {
 			var ends []vg.Length
 			if q.Low < q.High && s.Style.Color != Gray { // which is one of many
 				ends = []vg.Length{ty(math.Max(q.Low, p.Y.Min)), ty(q.High)}
 			}
-			s.Style.draw(&c, at(q), ends)
+			s.Style.drawPoint(&c, at(q), ends)
 		}
 	})
 }
 
-// draw draws a point, and the interval of its value between two ends, if it has any.
-func (l Style) draw(c *draw.Canvas, at vg.Point, ends []vg.Length) {
-	anchor := func(shape func()) { anchored(*c, at, shape) }
+// drawPoint draws a point, and the interval of its value between two ends, if it has any.
+func (l Style) drawPoint(c *draw.Canvas, at vg.Point, ends []vg.Length) {
+	anchor := func(shape func()) { drawAnchored(*c, at, shape) }
 	if l.Framed {
-		anchor(func() { circle(c, at, draw.LineStyle{Color: paper, Width: 4.5}) }) // stands out from what is below
+		anchor(func() { drawCircle(c, at, draw.LineStyle{Color: paper, Width: 4.5}) }) // stands out from what is below
 	}
 	bar := draw.LineStyle{Color: l.Color, Width: 1}
 	if l.Framed {
@@ -364,28 +364,28 @@ func (l Style) draw(c *draw.Canvas, at vg.Point, ends []vg.Length) {
 	if l.Framed {
 		const half = 4
 		for _, y := range ends {
-			anchored(*c, vg.Point{X: at.X, Y: y}, func() {
+			drawAnchored(*c, vg.Point{X: at.X, Y: y}, func() {
 				c.StrokeLines(bar, c.ClipLinesXY([]vg.Point{{X: at.X - half, Y: y}, {X: at.X + half, Y: y}})...)
 			})
 		}
-		anchor(func() { circle(c, at, bar) })
+		anchor(func() { drawCircle(c, at, bar) })
 	}
 	if l.Glyph != nil {
 		anchor(func() { c.DrawGlyph(draw.GlyphStyle{Color: l.Color, Radius: 3, Shape: l.Glyph}, at) })
 	}
 }
 
-// shade is a colour that lets through what is below.
-type shade struct{ Color }
+// translucentColor is a colour that lets through what is below.
+type translucentColor struct{ Color }
 
 // RGBA returns the colour with its opacity.
-func (s shade) RGBA() (r, g, b, a uint32) {
+func (s translucentColor) RGBA() (r, g, b, a uint32) {
 	const opacity = 6 // of 64ths
 	r, g, b, a = s.Color.RGBA()
 	return r * opacity / 64, g * opacity / 64, b * opacity / 64, a * opacity / 64
 }
 
-func (l Style) line() draw.LineStyle {
+func (l Style) lineStyle() draw.LineStyle {
 	s := draw.LineStyle{Color: l.Color, Width: 1.5}
 	if l.Color == Gray { // one of many
 		s.Width = 0.75
@@ -396,9 +396,9 @@ func (l Style) line() draw.LineStyle {
 	return s
 }
 
-// legend draws the names of the series from a point on, in rows, and returns the height that it
+// drawLegend draws the names of the series from a point on, in rows, and returns the height that it
 // takes. Without a canvas it only measures.
-func (x XY) legend(width vg.Length, c *draw.Canvas, at vg.Point) vg.Length {
+func (x XY) drawLegend(width vg.Length, c *draw.Canvas, at vg.Point) vg.Length {
 	const sample, gap = 24, 14
 	left, y := margin, lineHeight/2+2
 	down := func() { left, y = margin, y+lineHeight+1 }
@@ -419,7 +419,7 @@ func (x XY) legend(width vg.Length, c *draw.Canvas, at vg.Point) vg.Length {
 				down()
 			}
 			if c != nil {
-				mark(*c, `class="entry" `+attribute("data-series", s.Name), func() { s.entry(c, vg.Point{X: at.X + left, Y: at.Y - y}, sample) })
+				drawWithAttributes(*c, `class="entry" `+attributeText("data-series", s.Name), func() { s.drawLegendEntry(c, vg.Point{X: at.X + left, Y: at.Y - y}, sample) })
 			}
 			left += need + gap
 		}
@@ -427,13 +427,13 @@ func (x XY) legend(width vg.Length, c *draw.Canvas, at vg.Point) vg.Length {
 	return y + lineHeight/2 + 2
 }
 
-// entry draws a series' entry in the legend.
-func (s Series) entry(c *draw.Canvas, at vg.Point, width vg.Length) {
+// drawLegendEntry draws a series' entry in the legend.
+func (s Series) drawLegendEntry(c *draw.Canvas, at vg.Point, width vg.Length) {
 	if len(s.Lines) > 0 {
-		c.StrokeLine2(s.Style.line(), at.X, at.Y, at.X+width, at.Y)
+		c.StrokeLine2(s.Style.lineStyle(), at.X, at.Y, at.X+width, at.Y)
 	}
 	if len(s.Points) > 0 {
-		s.Style.draw(c, vg.Point{X: at.X + width/2, Y: at.Y}, nil)
+		s.Style.drawPoint(c, vg.Point{X: at.X + width/2, Y: at.Y}, nil)
 	}
 	c.FillText(label, vg.Point{X: at.X + width + 5, Y: at.Y}, s.Name)
 }

@@ -12,10 +12,10 @@ func TestNoteUnits(t *testing.T) {
 	}{{[]int{16, 1000}, 0}, {[]int{1024, 65536}, 0}, {[]int{1000, 1024}, 1}, {[]int{1 << 20, 1e6}, 1}} {
 		x := &Table{}
 		for _, k := range c.sizes {
-			x.Add(Bytes(k))
+			x.AddRow(BytesCell(k))
 		}
-		x.NoteUnits()
-		x.NoteUnits()
+		x.AddUnitNote()
+		x.AddUnitNote()
 		if len(x.Notes) != c.want {
 			t.Errorf("%v: notes %v", c.sizes, x.Notes)
 		}
@@ -26,7 +26,7 @@ func TestNoteUnits(t *testing.T) {
 func TestAdd(t *testing.T) {
 	d := &Document{}
 	full := &Table{}
-	full.Add(Num(1))
+	full.AddRow(NumberCell(1))
 	d.AddTables("a", "Nothing", &Table{}, nil)
 	d.AddTables("a", "First", full, &Table{})
 	d.AddTables("a", "Second", full)
@@ -38,8 +38,8 @@ func TestAdd(t *testing.T) {
 // A column without cells goes, one that says what a row is about stays.
 func TestDropEmpty(t *testing.T) {
 	x := &Table{Columns: []Column{{Head: "key", Key: true}, {Head: "empty"}, {Head: "some"}}}
-	x.Add(None, None, Num(1))
-	x.Add(None, Words(""), None)
+	x.AddRow(EmptyCell, EmptyCell, NumberCell(1))
+	x.AddRow(EmptyCell, TextCell(""), EmptyCell)
 	x.DropEmpty()
 	if len(x.Columns) != 2 || x.Columns[1].Head != "some" || len(x.Groups[0].Rows[0]) != 2 || x.Groups[0].Rows[0][1].Text != "1.000" {
 		t.Errorf("%+v", x)

@@ -82,20 +82,20 @@ func Figures(w Width, charts ...*chart.Chart) []Figure {
 
 // Warning is a kind of warnings: a reason to doubt some results, and which results it concerns.
 type Warning struct {
-	Code    string `json:"code"`    // few-sizes
-	Meaning string `json:"meaning"` // what it means, and what to do
-	Count   int    `json:"count"`   // how many results it concerns
-	Cases   []Case `json:"cases"`
+	Code    string        `json:"code"`    // few-sizes
+	Meaning string        `json:"meaning"` // what it means, and what to do
+	Count   int           `json:"count"`   // how many results it concerns
+	Cases   []WarningCase `json:"cases"`
 }
 
-// Case is what is said in the same words of one or several results.
-type Case struct {
+// WarningCase is what is said in the same words of one or several results.
+type WarningCase struct {
 	Subjects string `json:"subjects"`
 	Text     string `json:"text,omitempty"`
 }
 
 // String says it in a sentence.
-func (c Case) String() string {
+func (c WarningCase) String() string {
 	if c.Text == "" {
 		return c.Subjects
 	}
@@ -105,10 +105,10 @@ func (c Case) String() string {
 // Term is an entry of a glossary.
 type Term struct{ Name, Meaning string }
 
-// Add adds a section with its tables that have rows, unless it is empty. One whose ID was taken
-// gets a number.
-func (d *Document) Add(s Section) {
-	s.Tables = slices.DeleteFunc(slices.Clone(s.Tables), func(t *Table) bool { return t == nil || t.Rows() == 0 })
+// AddSection adds a section with its tables that have rows, unless it is empty. One whose ID was
+// taken gets a number.
+func (d *Document) AddSection(s Section) {
+	s.Tables = slices.DeleteFunc(slices.Clone(s.Tables), func(t *Table) bool { return t == nil || t.CountRows() == 0 })
 	if len(s.Text)+len(s.Items)+len(s.Figures)+len(s.Tables)+len(s.Warnings)+len(s.Terms)+len(s.Commands) == 0 {
 		return
 	}
@@ -121,5 +121,5 @@ func (d *Document) Add(s Section) {
 
 // AddTables adds a section of tables alone.
 func (d *Document) AddTables(id, title string, tables ...*Table) {
-	d.Add(Section{ID: id, Title: title, Tables: tables})
+	d.AddSection(Section{ID: id, Title: title, Tables: tables})
 }

@@ -68,26 +68,26 @@ const (
 	Bad         // a word that says the contrary
 )
 
-// Mark follows what is weak where there are no colours, and for those who cannot tell them.
-const Mark = "!"
+// WeakMark follows what is weak where there are no colours, and for those who cannot tell them.
+const WeakMark = "!"
 
-// None is the cell of a number that is not there.
-var None = Cell{Text: format.None, Tone: Faint}
+// EmptyCell is the cell of a number that is not there.
+var EmptyCell = Cell{Text: format.NoNumber, Tone: Faint}
 
-// Words returns a cell of text.
-func Words(s string) Cell { return Cell{Text: s} }
+// TextCell returns a cell of text.
+func TextCell(s string) Cell { return Cell{Text: s} }
 
-// Texts returns cells of text.
-func Texts(all ...string) []Cell {
+// TextCells returns cells of text.
+func TextCells(all ...string) []Cell {
 	var out []Cell
 	for _, s := range all {
-		out = append(out, Words(s))
+		out = append(out, TextCell(s))
 	}
 	return out
 }
 
-// Heads returns columns of text.
-func Heads(all ...string) []Column {
+// TextColumns returns columns of text.
+func TextColumns(all ...string) []Column {
 	var out []Column
 	for _, s := range all {
 		out = append(out, Column{Head: s})
@@ -95,59 +95,59 @@ func Heads(all ...string) []Column {
 	return out
 }
 
-// Num returns a cell with a number.
-func Num(x float64) Cell {
+// NumberCell returns a cell with a number.
+func NumberCell(x float64) Cell {
 	if x != x {
-		return None
+		return EmptyCell
 	}
 	return Cell{Text: format.Number(x), Exact: []float64{x}}
 }
 
-// Interval returns a cell with a value and its interval.
-func Interval(value, low, high float64) Cell {
+// IntervalCell returns a cell with a value and its interval.
+func IntervalCell(value, low, high float64) Cell {
 	if value != value {
-		return None
+		return EmptyCell
 	}
-	c := Cell{Text: format.Measured(value, low, high), Exact: []float64{value, low, high}}
+	c := Cell{Text: format.WithInterval(value, low, high), Exact: []float64{value, low, high}}
 	if low != low || high != high {
 		c.Exact = c.Exact[:1]
 	}
 	return c
 }
 
-// Count returns a cell with a count.
-func Count(n int) Cell { return Cell{Text: strconv.Itoa(n), Exact: []float64{float64(n)}} }
+// CountCell returns a cell with a count.
+func CountCell(n int) Cell { return Cell{Text: strconv.Itoa(n), Exact: []float64{float64(n)}} }
 
-// Bytes returns a cell with a size in bytes.
-func Bytes(n int) Cell { return Cell{Text: format.Size(n), Exact: []float64{float64(n)}} }
+// BytesCell returns a cell with a size in bytes.
+func BytesCell(n int) Cell { return Cell{Text: format.Size(n), Exact: []float64{float64(n)}} }
 
-// Percent returns a cell with a signed difference in percent.
-func Percent(x float64) Cell {
+// PercentCell returns a cell with a signed difference in percent.
+func PercentCell(x float64) Cell {
 	if x != x {
-		return None
+		return EmptyCell
 	}
 	return Cell{Text: format.Percent(x), Exact: []float64{x}}
 }
 
-// In returns the cell with a tone.
-func (c Cell) In(t Tone) Cell {
+// WithTone returns the cell with a tone.
+func (c Cell) WithTone(t Tone) Cell {
 	c.Tone = t
 	return c
 }
 
-// Is says whether two cells show the same.
-func (c Cell) Is(o Cell) bool { return c.Text == o.Text && c.Tone == o.Tone }
+// Equal says whether two cells show the same.
+func (c Cell) Equal(o Cell) bool { return c.Text == o.Text && c.Tone == o.Tone }
 
-// Marked returns a number with its unit, and a mark if it is weak.
-func (c Cell) Marked(unit string) string {
+// TextWithMark returns a number with its unit, and a mark if it is weak.
+func (c Cell) TextWithMark(unit string) string {
 	if c.Tone == Doubt {
-		unit += " " + Mark
+		unit += " " + WeakMark
 	}
 	return c.Text + " " + unit
 }
 
-// Add appends a row to the last group.
-func (t *Table) Add(cells ...Cell) {
+// AddRow appends a row to the last group.
+func (t *Table) AddRow(cells ...Cell) {
 	if len(t.Groups) == 0 {
 		t.Groups = append(t.Groups, Group{})
 	}
@@ -155,25 +155,25 @@ func (t *Table) Add(cells ...Cell) {
 	g.Rows = append(g.Rows, cells)
 }
 
-// Group begins a group, unless the last one has that name.
-func (t *Table) Group(name string) {
+// BeginGroup begins a group, unless the last one has that name.
+func (t *Table) BeginGroup(name string) {
 	if n := len(t.Groups); n == 0 || t.Groups[n-1].Name != name {
 		t.Groups = append(t.Groups, Group{Name: name})
 	}
 }
 
-// Grouped says whether groups have names.
-func (t *Table) Grouped() bool {
+// HasGroups says whether groups have names.
+func (t *Table) HasGroups() bool {
 	return slices.ContainsFunc(t.Groups, func(g Group) bool { return g.Name != "" })
 }
 
-// Headed says whether columns have heads.
-func (t *Table) Headed() bool {
+// HasHeads says whether columns have heads.
+func (t *Table) HasHeads() bool {
 	return slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Head != "" })
 }
 
-// Rows returns how many rows the table has.
-func (t *Table) Rows() int {
+// CountRows returns how many rows the table has.
+func (t *Table) CountRows() int {
 	n := 0
 	for _, g := range t.Groups {
 		n += len(g.Rows)
@@ -181,15 +181,15 @@ func (t *Table) Rows() int {
 	return n
 }
 
-// Note adds a note, once.
-func (t *Table) Note(note string, args ...any) {
+// AddNote adds a note, once.
+func (t *Table) AddNote(note string, args ...any) {
 	if s := fmt.Sprintf(note, args...); !slices.Contains(t.Notes, s) {
 		t.Notes = append(t.Notes, s)
 	}
 }
 
-// NoteUnits adds a note if sizes stand in units of 1000 and of 1024 bytes.
-func (t *Table) NoteUnits() {
+// AddUnitNote adds a note if sizes stand in units of 1000 and of 1024 bytes.
+func (t *Table) AddUnitNote() {
 	var thousands, binary bool
 	for _, g := range t.Groups {
 		for _, r := range g.Rows {
@@ -200,7 +200,7 @@ func (t *Table) NoteUnits() {
 		}
 	}
 	if thousands && binary {
-		t.Note("KB and MB are 1000 and 1000² bytes, KiB and MiB 1024 and 1024².")
+		t.AddNote("KB and MB are 1000 and 1000² bytes, KiB and MiB 1024 and 1024².")
 	}
 }
 
@@ -210,7 +210,7 @@ func (t *Table) DropEmpty() {
 		empty := true
 		for _, g := range t.Groups {
 			for _, r := range g.Rows {
-				empty = empty && (r[i].Text == "" || r[i].Is(None))
+				empty = empty && (r[i].Text == "" || r[i].Equal(EmptyCell))
 			}
 		}
 		if !empty || t.Columns[i].Key {
@@ -228,8 +228,8 @@ func (t *Table) DropEmpty() {
 // Tables are made as what they show comes.
 type Tables []*Table
 
-// Titled returns the table of a title, which make makes if there is none.
-func (ts *Tables) Titled(title string, make func() *Table) *Table {
+// TableTitled returns the table of a title, which make makes if there is none.
+func (ts *Tables) TableTitled(title string, make func() *Table) *Table {
 	for _, t := range *ts {
 		if t.Title == title {
 			return t

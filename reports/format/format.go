@@ -10,41 +10,41 @@ import (
 	"strings"
 )
 
-// None stands where there is no number.
-const None = "-"
+// NoNumber stands where there is no number.
+const NoNumber = "-"
 
 // Glue stands between a number and its unit: a space at which lines are not broken.
 const Glue = "\u00a0"
 
-// significant is the most digits of a number.
-const significant = 4
+// significantDigits is the most digits of a number.
+const significantDigits = 4
 
-// Measured returns a value with its interval: 30.0 ±0.1. Half the interval, to the farther end, is
-// rounded up to one digit, or two where one would overstate it by half, or by a fifth an interval
-// as wide as the value, and the value to the same place. A value other than 0 keeps a digit, up to
-// a thousandth of a wider interval: 2 ±30, and not 0 ±30.
-func Measured(value, low, high float64) string {
+// WithInterval returns a value with its interval: 30.0 ±0.1. Half the interval, to the farther end,
+// is rounded up to one digit, or two where one would overstate it by half, or by a fifth an
+// interval as wide as the value, and the value to the same place. A value other than 0 keeps a
+// digit, up to a thousandth of a wider interval: 2 ±30, and not 0 ±30.
+func WithInterval(value, low, high float64) string {
 	half := math.Max(value-low, high-value)
 	switch {
 	case math.IsNaN(value):
-		return None
+		return NoNumber
 	case math.IsNaN(half):
 		return Number(value)
 	case half <= 0:
 		return Number(value) + " ±0"
 	}
-	places := -Magnitude(half)
+	places := -PowerOfTen(half)
 	wide := half > math.Abs(value)/2
 	if x := half * math.Pow10(places); x < 4.0/3 || wide && math.Ceil(x) > 1.2*x {
 		places++
 	}
-	places = min(places, max(significant-1-Magnitude(value), 0))
+	places = min(places, max(significantDigits-1-PowerOfTen(value), 0))
 	step := math.Pow10(-places)
-	wider := Magnitude(half) - Magnitude(value)
+	wider := PowerOfTen(half) - PowerOfTen(value)
 	half = math.Ceil(half/step*(1-1e-9)) * step
 	of := places
 	if value != 0 && 0 < wider && wider <= 3 {
-		of = max(of, -Magnitude(value))
+		of = max(of, -PowerOfTen(value))
 	}
 	return Fixed(value, of) + " ±" + Fixed(half, places)
 }
@@ -52,10 +52,10 @@ func Measured(value, low, high float64) string {
 // Number returns a value with four digits, or more before the point.
 func Number(x float64) string {
 	if math.IsNaN(x) {
-		return None
+		return NoNumber
 	}
-	places := significant - 1 - Magnitude(x)
-	if rounded := math.Round(x*math.Pow10(places)) / math.Pow10(places); Magnitude(rounded) > Magnitude(x) {
+	places := significantDigits - 1 - PowerOfTen(x)
+	if rounded := math.Round(x*math.Pow10(places)) / math.Pow10(places); PowerOfTen(rounded) > PowerOfTen(x) {
 		places--
 	}
 	return Fixed(x, max(places, 0))
@@ -84,17 +84,17 @@ func Exact(x float64) string {
 	return strconv.FormatFloat(x+0, 'g', 10, 64)
 }
 
-// Magnitude returns the power of ten of the first digit.
-func Magnitude(x float64) int {
+// PowerOfTen returns the power of ten of the first digit.
+func PowerOfTen(x float64) int {
 	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
 		return 0
 	}
 	return int(math.Floor(math.Log10(math.Abs(x)) + 1e-12))
 }
 
-// Micros returns a time of so many microseconds with the unit in which it is read most easily: 113
-// ns, 22.3 us, 35 ms, 5 s.
-func Micros(us float64) string {
+// MicrosWithUnit returns a time of so many microseconds with the unit in which it is read most
+// easily: 113 ns, 22.3 us, 35 ms, 5 s.
+func MicrosWithUnit(us float64) string {
 	unit, factor := "us", 1.0
 	switch x := math.Abs(us); {
 	case x > 0 && x < 1:
@@ -111,7 +111,7 @@ func Micros(us float64) string {
 func Percent(x float64) string {
 	switch {
 	case math.IsNaN(x):
-		return None
+		return NoNumber
 	case math.Abs(x) < 0.05:
 		return "0.0"
 	case math.Abs(x) < 1000:
@@ -134,19 +134,19 @@ func Size(n int) string {
 	return strconv.Itoa(n) + Glue + "B"
 }
 
-// Sizes returns a range of sizes in bytes.
-func Sizes(from, to int) string {
+// SizeRange returns a range of sizes in bytes.
+func SizeRange(from, to int) string {
 	switch {
 	case from < 0:
-		return None
+		return NoNumber
 	case from == to:
 		return Size(from)
 	}
 	return Size(from) + " to " + Size(to)
 }
 
-// Span returns a range of counts.
-func Span(low, high int) string {
+// CountRange returns a range of counts.
+func CountRange(low, high int) string {
 	if low == high {
 		return strconv.Itoa(low)
 	}
@@ -161,9 +161,9 @@ func AtMost(value, high float64) string {
 	return "≤" + Number(high)
 }
 
-// Place names a platform, a library and a place between ranks, as far as they are known: t3d,
+// PlaceName names a platform, a library and a place between ranks, as far as they are known: t3d,
 // chimp, between nodes.
-func Place(platform, library, place string) string {
+func PlaceName(platform, library, place string) string {
 	words := []string{platform}
 	switch place {
 	case "inter":
@@ -187,8 +187,8 @@ func Plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Flat returns a text in one line, of ordinary spaces.
-func Flat(s string) string { return strings.NewReplacer("\n", " ", Glue, " ").Replace(s) }
+// SingleLine returns a text in one line, of ordinary spaces.
+func SingleLine(s string) string { return strings.NewReplacer("\n", " ", Glue, " ").Replace(s) }
 
 // FileName joins words to a name of a file.
 func FileName(words ...string) string {

@@ -31,7 +31,7 @@ func TestMeasured(t *testing.T) {
 		{5, math.NaN(), math.NaN(), "5.000"},
 		{math.NaN(), 1, 2, "-"},
 	} {
-		if got := Measured(x.value, x.low, x.high); got != x.want {
+		if got := WithInterval(x.value, x.low, x.high); got != x.want {
 			t.Errorf("%v in [%v, %v]: %s, want %s", x.value, x.low, x.high, got, x.want)
 		}
 	}
@@ -42,7 +42,7 @@ func TestMeasuredHolds(t *testing.T) {
 	for i := range 2000 {
 		value := math.Pow(1.013, float64(i-900))
 		half := value * math.Pow(0.97, float64(i%300))
-		s := Measured(value, value-half, value+half)
+		s := WithInterval(value, value-half, value+half)
 		var v, h float64
 		if _, err := fmt.Sscanf(s, "%g ±%g", &v, &h); err != nil {
 			t.Fatalf("%q: %v", s, err)
@@ -60,7 +60,7 @@ func TestNumber(t *testing.T) {
 		}
 	}
 	for n, want := range map[int]string{0: "0 B", 16: "16 B", 1000: "1 KB", 1024: "1 KiB", 1400: "1400 B", 10000: "10 KB", 65536: "64 KiB", 5e6: "5 MB"} {
-		if got := Flat(Size(n)); got != want {
+		if got := SingleLine(Size(n)); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}

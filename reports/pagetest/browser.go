@@ -126,7 +126,7 @@ func wantedOf(d *doc.Document) wanted {
 	for _, s := range d.Sections {
 		x := wantedSection{id: s.ID, charts: len(s.Figures)}
 		for _, t := range s.Tables {
-			x.rows = append(x.rows, t.Rows())
+			x.rows = append(x.rows, t.CountRows())
 		}
 		w = append(w, x)
 	}

@@ -36,7 +36,7 @@ type Page struct {
 func Write(t *testing.T, d *doc.Document) *Page {
 	t.Helper()
 	p := &Page{Document: d, Dir: filepath.Join(t.TempDir(), "page")}
-	if err := render.Page(p.Dir, d); err != nil {
+	if err := render.WritePage(p.Dir, d); err != nil {
 		t.Fatal(err)
 	}
 	p.Files = reporttest.Files(t, p.Dir)
@@ -96,12 +96,12 @@ func Text(t *testing.T, all []Titled) {
 	for _, s := range []struct {
 		name  string
 		style render.Style
-	}{{"plain", render.Plain}, {"60", render.Style{Width: 60, Lines: true}}, {"80-colour", render.Terminal}} {
+	}{{"plain", render.PlainStyle}, {"60", render.Style{Width: 60, Lines: true}}, {"80-colour", render.TerminalStyle}} {
 		t.Run(s.name, func(t *testing.T) {
 			var b bytes.Buffer
 			for _, x := range all {
 				fmt.Fprintf(&b, "=== %s\n", x.Name)
-				if err := render.Text(&b, x.Document(), s.style); err != nil {
+				if err := render.WriteText(&b, x.Document(), s.style); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -13,9 +13,9 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// CSV writes the data of a document: its first file that is CSV, or else its tables, with a line "#
-// title" above each.
-func CSV(w io.Writer, d *doc.Document) error {
+// WriteCSV writes the data of a document: its first file that is WriteCSV, or else its tables, with
+// a line "# title" above each.
+func WriteCSV(w io.Writer, d *doc.Document) error {
 	for _, f := range d.Files {
 		if strings.HasSuffix(f.Name, ".csv") {
 			return f.Write(w)
@@ -23,10 +23,10 @@ func CSV(w io.Writer, d *doc.Document) error {
 	}
 	for _, s := range d.Sections {
 		for _, t := range s.Tables {
-			if _, err := fmt.Fprintf(w, "# title: %s\n", format.Flat(t.Title)); err != nil {
+			if _, err := fmt.Fprintf(w, "# title: %s\n", format.SingleLine(t.Title)); err != nil {
 				return err
 			}
-			if err := TableCSV(w, t); err != nil {
+			if err := WriteTableCSV(w, t); err != nil {
 				return err
 			}
 		}
@@ -34,15 +34,15 @@ func CSV(w io.Writer, d *doc.Document) error {
 	return nil
 }
 
-// File returns a table as a file.
-func File(t *doc.Table) doc.File {
-	return doc.File{Name: t.Name + ".csv", Write: func(w io.Writer) error { return TableCSV(w, t) }}
+// TableFile returns a table as a file.
+func TableFile(t *doc.Table) doc.File {
+	return doc.File{Name: t.Name + ".csv", Write: func(w io.Writer) error { return WriteTableCSV(w, t) }}
 }
 
-// TableCSV writes the cells of a table under its heads: numbers with all their digits, and
+// WriteTableCSV writes the cells of a table under its heads: numbers with all their digits, and
 // intervals in columns "low" and "high" of their own; other cells as they are shown. Where there
 // are groups, the first column is their names.
-func TableCSV(w io.Writer, t *doc.Table) error {
+func WriteTableCSV(w io.Writer, t *doc.Table) error {
 	intervals := make([]bool, len(t.Columns))
 	for _, g := range t.Groups {
 		for _, r := range g.Rows {
@@ -52,11 +52,11 @@ func TableCSV(w io.Writer, t *doc.Table) error {
 		}
 	}
 	var head []string
-	if t.Grouped() {
+	if t.HasGroups() {
 		head = append(head, "group")
 	}
 	for i, x := range t.Columns {
-		h := format.Flat(x.Head)
+		h := format.SingleLine(x.Head)
 		head = append(head, h)
 		if intervals[i] {
 			head = append(head, h+" low", h+" high")
@@ -66,11 +66,11 @@ func TableCSV(w io.Writer, t *doc.Table) error {
 	for _, g := range t.Groups {
 		for _, r := range g.Rows {
 			var row []string
-			if t.Grouped() {
+			if t.HasGroups() {
 				row = append(row, g.Name)
 			}
 			for i, c := range r {
-				row = append(row, plain(c))
+				row = append(row, fileText(c))
 				if intervals[i] && len(c.Exact) == 3 {
 					row = append(row, format.Exact(c.Exact[1]), format.Exact(c.Exact[2]))
 				} else if intervals[i] {
@@ -86,24 +86,24 @@ func TableCSV(w io.Writer, t *doc.Table) error {
 	return nil
 }
 
-// plain returns what a file has of a cell: its number, or its text in one line with the mark of
+// fileText returns what a file has of a cell: its number, or its text in one line with the mark of
 // what is weak.
-func plain(c doc.Cell) string {
+func fileText(c doc.Cell) string {
 	switch {
 	case len(c.Exact) > 0:
 		return format.Exact(c.Exact[0])
-	case c.Is(doc.None):
+	case c.Equal(doc.EmptyCell):
 		return ""
 	case c.Tone == doc.Doubt:
-		return format.Flat(c.Text) + doc.Mark
+		return format.SingleLine(c.Text) + doc.WeakMark
 	}
-	return format.Flat(c.Text)
+	return format.SingleLine(c.Text)
 }
 
-// JSON writes a document as JSON: its sections with their text, tables and warnings. A row is an
-// object by the heads of its columns; a number with an interval is an object of value, low, high
-// and, if the number is weak, weak.
-func JSON(w io.Writer, d *doc.Document) error {
+// WriteJSON writes a document as WriteJSON: its sections with their text, tables and warnings. A
+// row is an object by the heads of its columns; a number with an interval is an object of value,
+// low, high and, if the number is weak, weak.
+func WriteJSON(w io.Writer, d *doc.Document) error {
 	type table struct {
 		Name  string           `json:"name"`
 		Title string           `json:"title,omitempty"`
@@ -136,7 +136,7 @@ func JSON(w io.Writer, d *doc.Document) error {
 						row["group"] = g.Name
 					}
 					for i, c := range r {
-						row[format.Flat(t.Columns[i].Head)] = value(c)
+						row[format.SingleLine(t.Columns[i].Head)] = jsonValue(c)
 					}
 					y.Rows = append(y.Rows, row)
 				}
@@ -155,8 +155,8 @@ func JSON(w io.Writer, d *doc.Document) error {
 	return nil
 }
 
-// value returns what JSON has of a cell.
-func value(c doc.Cell) any {
+// jsonValue returns what WriteJSON has of a cell.
+func jsonValue(c doc.Cell) any {
 	finite := func(x float64) any {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return nil
@@ -165,10 +165,10 @@ func value(c doc.Cell) any {
 		return x
 	}
 	switch {
-	case c.Is(doc.None):
+	case c.Equal(doc.EmptyCell):
 		return nil
 	case len(c.Exact) == 0:
-		return plain(c)
+		return fileText(c)
 	case len(c.Exact) == 1 && c.Tone != doc.Doubt:
 		return finite(c.Exact[0])
 	}

@@ -16,17 +16,17 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// marker is the file that lists what was written into a directory, itself left out. A directory
+// markerFile is the file that lists what was written into a directory, itself left out. A directory
 // with other files than these is not ours.
-const marker = ".loggp-report"
+const markerFile = ".loggp-report"
 
-// Replace makes a directory whole or not at all: fill writes files into a new one beside it, which
-// then takes its name.
-func Replace(dir string, fill func(add func(name string, write func(io.Writer) error) error) error) (err error) {
-	if dir, err = ours(dir); err != nil {
+// ReplaceDirectory makes a directory whole or not at all: fill writes files into a new one beside
+// it, which then takes its name.
+func ReplaceDirectory(dir string, fill func(add func(name string, write func(io.Writer) error) error) error) (err error) {
+	if dir, err = replaceableDirectory(dir); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
-	made, err := beside(dir)
+	made, err := makeSibling(dir)
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
@@ -50,7 +50,7 @@ func Replace(dir string, fill func(add func(name string, write func(io.Writer) e
 		return sample.Save(path, write)
 	})
 	if err == nil {
-		err = sample.Save(filepath.Join(made, marker), func(w io.Writer) error {
+		err = sample.Save(filepath.Join(made, markerFile), func(w io.Writer) error {
 			_, err := io.WriteString(w, strings.Join(names, "\n")+"\n")
 			return err
 		})
@@ -59,24 +59,25 @@ func Replace(dir string, fill func(add func(name string, write func(io.Writer) e
 		return fmt.Errorf("write report %s: %w", dir, err)
 	}
 	finished = true
-	if err := end(func() error { return errors.Join(exchange(made, dir), os.RemoveAll(made)) }); err != nil {
+	if err := end(func() error { return errors.Join(swapDirectories(made, dir), os.RemoveAll(made)) }); err != nil {
 		return fmt.Errorf("write report %s: %w", dir, err)
 	}
 	return nil
 }
 
-// Writable says why a directory cannot be written by Replace: before it takes long to find what
-// goes there.
-func Writable(dir string) error {
+// CheckDirectory says why a directory cannot be written by ReplaceDirectory: before it takes long
+// to find what goes there.
+func CheckDirectory(dir string) error {
 	if err := sample.CheckWritable(dir); err != nil {
 		return err
 	}
-	_, err := ours(dir)
+	_, err := replaceableDirectory(dir)
 	return err
 }
 
-// ours returns the path of a directory that may be replaced or made: behind a link, where it leads.
-func ours(dir string) (string, error) {
+// replaceableDirectory returns the path of a directory that may be replaced or made: behind a link,
+// where it leads.
+func replaceableDirectory(dir string) (string, error) {
 	path, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
@@ -87,11 +88,11 @@ func ours(dir string) (string, error) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return path, nil
 	}
-	list, err := os.ReadFile(filepath.Join(path, marker))
+	list, err := os.ReadFile(filepath.Join(path, markerFile))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", err
 	}
-	known := []string{".", marker}
+	known := []string{".", markerFile}
 	for name := range strings.Lines(string(list)) {
 		for name = strings.TrimSpace(name); name != "."; name = pathpkg.Dir(name) { // and the directories that it is in
 			known = append(known, name)
@@ -105,8 +106,8 @@ func ours(dir string) (string, error) {
 	})
 }
 
-// beside makes a new directory next to another, with the rights that new directories have.
-func beside(dir string) (string, error) {
+// makeSibling makes a new directory next to another, with the rights that new directories have.
+func makeSibling(dir string) (string, error) {
 	sample.RemoveStaleTemporaries(dir)
 	for try := 0; ; try++ {
 		name := filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+"."+strconv.FormatUint(uint64(rand.Uint32()), 36)+".tmp")
@@ -117,10 +118,10 @@ func beside(dir string) (string, error) {
 	}
 }
 
-// exchange gives a new directory the name of an old one, which may not exist, and removes the old
-// one.
-func exchange(made, dir string) error {
-	old, err := beside(dir)
+// swapDirectories gives a new directory the name of an old one, which may not exist, and removes
+// the old one.
+func swapDirectories(made, dir string) error {
+	old, err := makeSibling(dir)
 	if err != nil {
 		return err
 	}

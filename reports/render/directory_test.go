@@ -40,68 +40,68 @@ func TestDirectory(t *testing.T) {
 		}
 	}
 	dir := filepath.Join(top, "new")
-	if err := Replace(dir, write("a", "broken")); err == nil {
+	if err := ReplaceDirectory(dir, write("a", "broken")); err == nil {
 		t.Error("an error of a file is lost")
 	}
 	if entries, err := os.ReadDir(top); err != nil || len(entries) != 0 {
 		t.Errorf("a failure leaves %v (%v)", entries, err)
 	}
-	if err := Replace(dir, write("a", "b/c")); err != nil {
+	if err := ReplaceDirectory(dir, write("a", "b/c")); err != nil {
 		t.Fatal(err)
 	}
-	check(dir, "a", "b/c", marker)
-	if err := Replace(dir, write("a", "broken")); err == nil {
+	check(dir, "a", "b/c", markerFile)
+	if err := ReplaceDirectory(dir, write("a", "broken")); err == nil {
 		t.Error("an error of a file is lost")
 	}
-	check(dir, "a", "b/c", marker)
+	check(dir, "a", "b/c", markerFile)
 	if err := os.WriteFile(filepath.Join(dir, "b", "mine"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := Replace(dir, write("c")); err == nil || !strings.Contains(err.Error(), "b/mine") {
+	if err := ReplaceDirectory(dir, write("c")); err == nil || !strings.Contains(err.Error(), "b/mine") {
 		t.Errorf("error %v, want one that names b/mine", err)
 	}
-	check(dir, "a", "b/c", "b/mine", marker)
+	check(dir, "a", "b/c", "b/mine", markerFile)
 	if err := os.Remove(filepath.Join(dir, "b", "mine")); err != nil {
 		t.Fatal(err)
 	}
-	if err := Replace(dir, write("c")); err != nil {
+	if err := ReplaceDirectory(dir, write("c")); err != nil {
 		t.Fatal(err)
 	}
-	check(dir, "c", marker)
+	check(dir, "c", markerFile)
 
 	mine := filepath.Join(dir, "thesis.tex")
 	if err := os.WriteFile(mine, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := Replace(dir, write("d")); err == nil || !strings.Contains(err.Error(), "thesis.tex") {
+	if err := ReplaceDirectory(dir, write("d")); err == nil || !strings.Contains(err.Error(), "thesis.tex") {
 		t.Errorf("error %v, want one that names thesis.tex", err)
 	}
-	check(dir, "c", marker, "thesis.tex")
+	check(dir, "c", markerFile, "thesis.tex")
 
 	empty := filepath.Join(top, "empty")
 	if err := os.Mkdir(empty, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := Replace(empty, write("a")); err != nil {
+	if err := ReplaceDirectory(empty, write("a")); err != nil {
 		t.Error(err)
 	}
-	check(empty, "a", marker)
+	check(empty, "a", markerFile)
 
 	link := filepath.Join(top, "link")
 	if err := os.Symlink(empty, link); err != nil {
 		t.Skip(err)
 	}
-	if err := Replace(link, write("e")); err != nil {
+	if err := ReplaceDirectory(link, write("e")); err != nil {
 		t.Error(err)
 	}
-	check(empty, "e", marker)
+	check(empty, "e", markerFile)
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link is gone: %v, %v", info, err)
 	}
-	if err := Replace(mine, write("a")); err == nil {
+	if err := ReplaceDirectory(mine, write("a")); err == nil {
 		t.Error("a file was replaced by a directory")
 	}
-	if err := Replace(filepath.Join(top, "none", "x"), write("a")); err == nil {
+	if err := ReplaceDirectory(filepath.Join(top, "none", "x"), write("a")); err == nil {
 		t.Error("a directory in none")
 	}
 	if entries, _ := os.ReadDir(top); len(entries) != 3 {

@@ -15,17 +15,17 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// Markdown writes a document for pages that are written in Markdown: what Text writes, with tables
-// of pipes. It has every row and every warning. Where there are groups, the first column is their
-// names.
-func Markdown(w io.Writer, d *doc.Document) error {
+// WriteMarkdown writes a document for pages that are written in WriteMarkdown: what WriteText
+// writes, with tables of pipes. It has every row and every warning. Where there are groups, the
+// first column is their names.
+func WriteMarkdown(w io.Writer, d *doc.Document) error {
 	var b bytes.Buffer
 	heading := func(text string) {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
 		if text != "" {
-			b.WriteString("### " + format.Flat(text) + "\n\n")
+			b.WriteString("### " + format.SingleLine(text) + "\n\n")
 		}
 	}
 	for _, x := range d.Sections {
@@ -35,16 +35,16 @@ func Markdown(w io.Writer, d *doc.Document) error {
 		if len(x.Text)+len(x.Items) > 0 {
 			heading(x.Title)
 			for _, p := range slices.Concat(x.Text, x.Items) {
-				b.WriteString(format.Flat(p) + "\n\n")
+				b.WriteString(format.SingleLine(p) + "\n\n")
 			}
 		}
 		for _, t := range x.Tables {
 			heading(t.Title)
-			if err := pipes(&b, t); err != nil {
+			if err := writePipeTable(&b, t); err != nil {
 				return fmt.Errorf("table %s: %w", t.Name, err)
 			}
 			for _, n := range t.Notes {
-				b.WriteString("\n" + format.Flat(n) + "\n")
+				b.WriteString("\n" + format.SingleLine(n) + "\n")
 			}
 		}
 		for _, c := range x.Commands {
@@ -53,22 +53,22 @@ func Markdown(w io.Writer, d *doc.Document) error {
 		if len(x.Warnings) > 0 {
 			heading(x.Title)
 			for _, k := range x.Warnings {
-				fmt.Fprintf(&b, "- %s (%d): %s\n", k.Code, k.Count, format.Flat(k.Meaning))
+				fmt.Fprintf(&b, "- %s (%d): %s\n", k.Code, k.Count, format.SingleLine(k.Meaning))
 				for _, c := range k.Cases {
-					b.WriteString("  - " + format.Flat(c.String()) + "\n")
+					b.WriteString("  - " + format.SingleLine(c.String()) + "\n")
 				}
 			}
 		}
 	}
-	_, err := w.Write(unglued(b.Bytes()))
+	_, err := w.Write(replaceGlue(b.Bytes()))
 	return err
 }
 
-// pipes writes a table. Numbers stand to the right.
-func pipes(b *bytes.Buffer, t *doc.Table) error {
+// writePipeTable writes a table. Numbers stand to the right.
+func writePipeTable(b *bytes.Buffer, t *doc.Table) error {
 	var head []string
 	var align []tw.Align
-	if t.Grouped() {
+	if t.HasGroups() {
 		head, align = append(head, ""), append(align, tw.AlignLeft)
 	}
 	for _, c := range t.Columns {
@@ -76,7 +76,7 @@ func pipes(b *bytes.Buffer, t *doc.Table) error {
 		if c.Kind == doc.Number {
 			a = tw.AlignRight
 		}
-		head, align = append(head, format.Flat(c.Head)), append(align, a)
+		head, align = append(head, format.SingleLine(c.Head)), append(align, a)
 	}
 	out := tablewriter.NewTable(b, tablewriter.WithRenderer(renderer.NewMarkdown()), tablewriter.WithHeaderAutoFormat(tw.Off),
 		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: align}), tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: align}),
@@ -85,13 +85,13 @@ func pipes(b *bytes.Buffer, t *doc.Table) error {
 	for _, g := range t.Groups {
 		for _, r := range g.Rows {
 			var row []string
-			if t.Grouped() {
-				row = append(row, escaped(g.Name))
+			if t.HasGroups() {
+				row = append(row, escapePipes(g.Name))
 			}
 			for _, c := range r {
-				text := escaped(format.Flat(c.Text))
+				text := escapePipes(format.SingleLine(c.Text))
 				if c.Tone == doc.Doubt {
-					text += doc.Mark
+					text += doc.WeakMark
 				}
 				row = append(row, text)
 			}
@@ -103,5 +103,5 @@ func pipes(b *bytes.Buffer, t *doc.Table) error {
 	return out.Render()
 }
 
-// escaped keeps a pipe from ending a cell.
-func escaped(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+// escapePipes keeps a pipe from ending a cell.
+func escapePipes(s string) string { return strings.ReplaceAll(s, "|", `\|`) }

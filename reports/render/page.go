@@ -32,12 +32,12 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"cell":  cellHTML,
 }).Parse(pageText))
 
-// Page writes a document as a page into a directory: index.html, which needs no other file, the
-// tables as CSV, the charts as PNG and SVG, and the files of the document. The directory is made
-// whole or not at all. One that exists is replaced if it is empty or holds nothing but what Page
-// wrote there, otherwise it is an error.
-func Page(dir string, d *doc.Document) error {
-	return Replace(dir, newPage(d).write)
+// WritePage writes a document as a page into a directory: index.html, which needs no other file,
+// the tables as WriteCSV, the charts as PNG and SVG, and the files of the document. The directory
+// is made whole or not at all. One that exists is replaced if it is empty or holds nothing but what
+// WritePage wrote there, otherwise it is an error.
+func WritePage(dir string, d *doc.Document) error {
+	return ReplaceDirectory(dir, newPage(d).writeFiles)
 }
 
 // page is a document with its charts drawn and its tables named by files.
@@ -67,12 +67,12 @@ type tableView struct {
 	Every int  // of which every so many-th is in the page; 0: all are
 }
 
-// longTable is how many rows are shown unless the reader unfolds the table. A page with the numbers
-// of a platform would be all table otherwise. If the tables of a page have more than mostRows
-// together, its long ones have only some of their rows there: files have all.
+// longTableRows is how many rows are shown unless the reader unfolds the table. A page with the
+// numbers of a platform would be all table otherwise. If the tables of a page have more than
+// maxRows together, its long ones have only some of their rows there: files have all.
 const (
-	longTable = 40
-	mostRows  = 2000
+	longTableRows = 40
+	maxRows       = 2000
 )
 
 // figure is a chart, drawn for phones and, if that is not enough, for wide windows too.
@@ -86,9 +86,9 @@ type figure struct {
 
 // Charts of a page are drawn for phones, which show them a little smaller, and wider by their
 // place; width 0: not wider.
-const phone = 380
+const phoneWidth = 380
 
-var places = map[doc.Width]struct {
+var figureWidths = map[doc.Width]struct {
 	width   int
 	class   string
 	classes string // of the wide picture
@@ -100,23 +100,23 @@ var places = map[doc.Width]struct {
 }
 
 func newPage(d *doc.Document) *page {
-	p := &page{Document: d, Style: template.CSS(pageStyle + chart.DarkRules("svg.chart ") + "\n"), Script: template.JS(Script), files: slices.Clone(d.Files)}
+	p := &page{Document: d, Style: template.CSS(pageStyle + chart.DarkStyleRules("svg.chart ") + "\n"), Script: template.JS(Script), files: slices.Clone(d.Files)}
 	for _, s := range d.Sections {
 		for _, t := range s.Tables {
-			p.rows += t.Rows()
+			p.rows += t.CountRows()
 		}
 	}
 	for _, f := range d.Front {
-		drawn := p.figure(f, "")
+		drawn := p.addFigure(f, "")
 		p.Front = append(p.Front, &drawn)
 	}
 	for _, s := range d.Sections {
 		x := section{Section: s}
 		for _, f := range s.Figures {
-			x.Figures = append(x.Figures, p.figure(f, s.Title))
+			x.Figures = append(x.Figures, p.addFigure(f, s.Title))
 		}
 		for _, t := range s.Tables {
-			v := p.table(t)
+			v := p.addTable(t)
 			v.Bare = t.Title == s.Title || t.Title == d.Title
 			x.Tables = append(x.Tables, v)
 		}
@@ -128,35 +128,35 @@ func newPage(d *doc.Document) *page {
 			figures = append(figures, &p.Sections[i].Figures[j])
 		}
 	}
-	clean.Parallel(len(figures), func(i int) { figures[i].draw() })
+	clean.Parallel(len(figures), func(i int) { figures[i].drawChart() })
 	return p
 }
 
-// figure draws a chart and keeps it as a file. One of a name that was taken gets a number.
-func (p *page) figure(f doc.Figure, heading string) figure {
+// addFigure draws a chart and keeps it as a file. One of a name that was taken gets a number.
+func (p *page) addFigure(f doc.Figure, heading string) figure {
 	c := *f.Chart
 	base := c.Name
 	for n := 2; slices.ContainsFunc(p.charts, func(o *chart.Chart) bool { return o.Name == c.Name }); n++ {
 		c.Name = fmt.Sprintf("%s-%d", base, n)
 	}
 	p.charts = append(p.charts, &c)
-	at := places[f.Width]
+	at := figureWidths[f.Width]
 	out := figure{Figure: doc.Figure{Chart: &c, Width: f.Width}, ID: "chart-" + c.Name, Bare: c.Title == heading || c.Title == p.Title, Class: at.class}
 	return out
 }
 
-// draw draws a chart for the page.
-func (f *figure) draw() {
-	at := places[f.Width]
+// drawChart draws a chart for the page.
+func (f *figure) drawChart() {
+	at := figureWidths[f.Width]
 	if at.width == 0 {
-		f.Picture = template.HTML(f.Inline(phone, "chart"))
+		f.Picture = template.HTML(f.Inline(phoneWidth, "chart"))
 		return
 	}
-	f.Picture, f.Wide = template.HTML(f.Inline(phone, "chart slim")), template.HTML(f.Inline(at.width, at.classes))
+	f.Picture, f.Wide = template.HTML(f.Inline(phoneWidth, "chart slim")), template.HTML(f.Inline(at.width, at.classes))
 }
 
-// table names a table's file, and keeps it unless the document has it.
-func (p *page) table(t *doc.Table) tableView {
+// addTable names a table's file, and keeps it unless the document has it.
+func (p *page) addTable(t *doc.Table) tableView {
 	v := tableView{Table: t}
 	if t.File == "" {
 		x := *t
@@ -165,13 +165,13 @@ func (p *page) table(t *doc.Table) tableView {
 		for n := 2; slices.ContainsFunc(p.files, func(f doc.File) bool { return f.Name == x.File }); n++ {
 			x.File = fmt.Sprintf("%s-%d.csv", base, n)
 		}
-		p.files = append(p.files, doc.File{Name: x.File, Write: func(w io.Writer) error { return TableCSV(w, &x) }})
+		p.files = append(p.files, doc.File{Name: x.File, Write: func(w io.Writer) error { return WriteTableCSV(w, &x) }})
 		v.Table = &x
 	}
-	if t.Rows() > longTable {
-		v.Long = t.Rows()
-		if p.rows > mostRows {
-			v.Every = (t.Rows() + longTable - 1) / longTable
+	if t.CountRows() > longTableRows {
+		v.Long = t.CountRows()
+		if p.rows > maxRows {
+			v.Every = (t.CountRows() + longTableRows - 1) / longTableRows
 		}
 	}
 	return v
@@ -216,8 +216,8 @@ func (v tableView) Ordinal() string {
 	return fmt.Sprint(v.Every, "th")
 }
 
-// write writes what belongs into the directory.
-func (p *page) write(add func(name string, write func(io.Writer) error) error) error {
+// writeFiles writes what belongs into the directory.
+func (p *page) writeFiles(add func(name string, write func(io.Writer) error) error) error {
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, p); err != nil {
 		return fmt.Errorf("make the page: %w", err)
@@ -252,7 +252,7 @@ func cellHTML(t tableView, column int, c doc.Cell) template.HTML {
 	element, attributes, class := "td", "", []string{}
 	col := t.Columns[column]
 	if t.Cards {
-		attributes = ` data-head="` + template.HTMLEscapeString(format.Flat(col.Head)) + `"`
+		attributes = ` data-head="` + template.HTMLEscapeString(format.SingleLine(col.Head)) + `"`
 		if column == 0 {
 			attributes += ` id="` + template.HTMLEscapeString(c.Text) + `"`
 		}
@@ -271,7 +271,7 @@ func cellHTML(t tableView, column int, c doc.Cell) template.HTML {
 	}
 	s := c.Text
 	if c.Tone == doc.Doubt {
-		s += doc.Mark
+		s += doc.WeakMark
 	}
 	if len(class) > 0 {
 		attributes += ` class="` + strings.Join(class, " ") + `"`

@@ -21,27 +21,27 @@ import (
 func example() *doc.Document {
 	d := &doc.Document{Title: "Example <one>", Lead: []string{"What was done."}, Keys: []doc.Key{{Name: "L", Value: "3.1 us", Note: "ssend"}}, Footer: "Made by a test."}
 	t := &doc.Table{Name: "parameters", Title: "Parameters of example", Columns: []doc.Column{{Head: "mode", Key: true}, {Head: "o_s\nus", Kind: doc.Number}, {Head: "remark", Kind: doc.Prose}}}
-	t.Group("low & high")
-	t.Add(doc.Words("send"), doc.Interval(29.971, 29.93, 30.03), doc.Words("a remark that is long enough to be broken into several lines in a terminal"))
-	t.Add(doc.Words("isend"), doc.Interval(3.1, 2.9, 3.4).In(doc.Doubt), doc.None)
-	t.Note("! is weak.")
-	x := chart.XY{Y: "time (us)", Series: []chart.Series{chart.Joined("send", chart.Style{Color: chart.Blue, Glyph: chart.Solid[0]}, []chart.Point{{X: 1, Y: 2}, {X: 100, Y: 30}})}}
-	d.Add(doc.Section{ID: "parameters", Title: "Parameters", Tables: []*doc.Table{t}})
-	d.Add(doc.Section{ID: "charts", Title: "Charts", Figures: append(doc.Figures(doc.Narrow, x.Chart("times", "Times", "Some.")), doc.Figures(doc.Alone, x.Chart("times", "Charts", "Again."))...)})
-	d.Add(doc.Section{ID: "trust", Title: "How far to trust it", Items: []string{"Not far."}})
+	t.BeginGroup("low & high")
+	t.AddRow(doc.TextCell("send"), doc.IntervalCell(29.971, 29.93, 30.03), doc.TextCell("a remark that is long enough to be broken into several lines in a terminal"))
+	t.AddRow(doc.TextCell("isend"), doc.IntervalCell(3.1, 2.9, 3.4).WithTone(doc.Doubt), doc.EmptyCell)
+	t.AddNote("! is weak.")
+	x := chart.XY{Y: "time (us)", Series: []chart.Series{chart.JoinedSeries("send", chart.Style{Color: chart.Blue, Glyph: chart.Solid[0]}, []chart.Point{{X: 1, Y: 2}, {X: 100, Y: 30}})}}
+	d.AddSection(doc.Section{ID: "parameters", Title: "Parameters", Tables: []*doc.Table{t}})
+	d.AddSection(doc.Section{ID: "charts", Title: "Charts", Figures: append(doc.Figures(doc.Narrow, x.Chart("times", "Times", "Some.")), doc.Figures(doc.Alone, x.Chart("times", "Charts", "Again."))...)})
+	d.AddSection(doc.Section{ID: "trust", Title: "How far to trust it", Items: []string{"Not far."}})
 	var ws []doc.Warning
 	for i, code := range []string{"few-reps", "not-linear", "drift"} {
-		ws = append(ws, doc.Warning{Code: code, Meaning: "Why it is so.", Count: 10 * (i + 1), Cases: []doc.Case{{Subjects: "send o_s", Text: strings.Repeat("why ", 30)}, {Subjects: "recv"}}})
+		ws = append(ws, doc.Warning{Code: code, Meaning: "Why it is so.", Count: 10 * (i + 1), Cases: []doc.WarningCase{{Subjects: "send o_s", Text: strings.Repeat("why ", 30)}, {Subjects: "recv"}}})
 	}
-	d.Add(doc.Section{ID: "warnings", Title: "Warnings", Warnings: ws})
-	d.Add(doc.Section{ID: "words", Title: "Words", PageOnly: true, Terms: []doc.Term{{Name: "L", Meaning: "latency"}}})
+	d.AddSection(doc.Section{ID: "warnings", Title: "Warnings", Warnings: ws})
+	d.AddSection(doc.Section{ID: "words", Title: "Words", PageOnly: true, Terms: []doc.Term{{Name: "L", Meaning: "latency"}}})
 	return d
 }
 
 func text(t *testing.T, s Style) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Text(&b, example(), s); err != nil {
+	if err := WriteText(&b, example(), s); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -50,7 +50,7 @@ func text(t *testing.T, s Style) string {
 // A pipe has the tables, the lists and three lines of warnings, nothing that is for pages, and no
 // escapes.
 func TestText(t *testing.T) {
-	got := text(t, Plain)
+	got := text(t, PlainStyle)
 	for _, want := range []string{"Parameters of example\n\n", "low & high\n  send   29.97 ±0.06   a remark that is long enough to be broken into several lines in a terminal\n  isend     3.1 ±0.3!  -\n\n! is weak.\n", "How far to trust it\n\nNot far.\n",
 		"60 warnings (--verbose explains): 10 few-reps, 20 not-linear, 30 drift\n  few-reps: Why it is so. (send o_s; recv)"} {
 		if !strings.Contains(got, want) {
@@ -94,7 +94,7 @@ func TestWidth(t *testing.T) {
 			}
 		}
 	}
-	if got := text(t, Terminal); !strings.Contains(got, "\x1b[33m3.1 ±0.3!\x1b[0m") || !strings.Contains(got, "──") {
+	if got := text(t, TerminalStyle); !strings.Contains(got, "\x1b[33m3.1 ±0.3!\x1b[0m") || !strings.Contains(got, "──") {
 		t.Errorf("a terminal has no colours or lines:\n%q", got)
 	}
 }
@@ -102,7 +102,7 @@ func TestWidth(t *testing.T) {
 // Files have all digits, and both ends of intervals.
 func TestCSV(t *testing.T) {
 	var b bytes.Buffer
-	if err := CSV(&b, example()); err != nil {
+	if err := WriteCSV(&b, example()); err != nil {
 		t.Fatal(err)
 	}
 	const want = "# title: Parameters of example\ngroup,mode,o_s us,o_s us low,o_s us high,remark\nlow & high,send,29.971,29.93,30.03,a remark that is long enough to be broken into several lines in a terminal\nlow & high,isend,3.1,2.9,3.4,\n"
@@ -112,14 +112,14 @@ func TestCSV(t *testing.T) {
 	b.Reset()
 	d := example()
 	d.Files = []doc.File{{Name: "data.csv", Write: func(w io.Writer) error { _, err := io.WriteString(w, "a,b\n"); return err }}}
-	if err := CSV(&b, d); err != nil || b.String() != "a,b\n" {
+	if err := WriteCSV(&b, d); err != nil || b.String() != "a,b\n" {
 		t.Errorf("a document that has a file is %q as CSV (%v)", b.String(), err)
 	}
 }
 
 func TestJSON(t *testing.T) {
 	var b bytes.Buffer
-	if err := JSON(&b, example()); err != nil {
+	if err := WriteJSON(&b, example()); err != nil {
 		t.Fatal(err)
 	}
 	var x struct {
@@ -140,7 +140,7 @@ func TestJSON(t *testing.T) {
 // charts of one name get numbers.
 func TestPage(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "page")
-	if err := Page(dir, example()); err != nil {
+	if err := WritePage(dir, example()); err != nil {
 		t.Fatal(err)
 	}
 	files := reporttest.Files(t, dir)
@@ -175,9 +175,9 @@ func (failing) Write([]byte) (int, error) { return 0, errors.New("full") }
 
 func TestFailingWriter(t *testing.T) {
 	for name, write := range map[string]func(io.Writer) error{
-		"text": func(w io.Writer) error { return Text(w, example(), Plain) },
-		"CSV":  func(w io.Writer) error { return CSV(w, example()) },
-		"JSON": func(w io.Writer) error { return JSON(w, example()) },
+		"text": func(w io.Writer) error { return WriteText(w, example(), PlainStyle) },
+		"CSV":  func(w io.Writer) error { return WriteCSV(w, example()) },
+		"JSON": func(w io.Writer) error { return WriteJSON(w, example()) },
 	} {
 		if write(failing{}) == nil {
 			t.Errorf("%s: an error of the writer is lost", name)
@@ -185,14 +185,14 @@ func TestFailingWriter(t *testing.T) {
 	}
 }
 
-// Cells cannot break a table of Markdown, weak ones are marked, and groups have a column.
+// Cells cannot break a table of WriteMarkdown, weak ones are marked, and groups have a column.
 func TestMarkdown(t *testing.T) {
 	table := &doc.Table{Name: "t", Title: "A title\nin two lines", Columns: []doc.Column{{Head: "mode"}, {Head: "o_s\nus", Kind: doc.Number}}, Notes: []string{"A note."},
 		Groups: []doc.Group{{Name: "near", Rows: [][]doc.Cell{{{Text: "a | b"}, {Text: "1.5", Tone: doc.Doubt}}}}, {Name: "far", Rows: [][]doc.Cell{{{Text: "c"}, {Text: "20"}}}}}}
 	d := &doc.Document{Title: "Document"}
 	d.AddTables("t", "t", table)
 	var b bytes.Buffer
-	if err := Markdown(&b, d); err != nil {
+	if err := WriteMarkdown(&b, d); err != nil {
 		t.Fatal(err)
 	}
 	const want = "### A title in two lines\n\n|      | mode   | o_s us |\n|:-----|:-------|-------:|\n| near | a \\| b |   1.5! |\n| far  | c      |     20 |\n\nA note.\n"

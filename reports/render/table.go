@@ -25,14 +25,14 @@ const (
 // table is a table that is laid out.
 type table struct{ doc.Table }
 
-func (s Style) table(b *bytes.Buffer, t *doc.Table) error {
-	s.heading(b, t.Title)
-	t = s.terse(t)
-	for i, part := range marked(t).parts(s.width()) {
+func (s Style) writeTable(b *bytes.Buffer, t *doc.Table) error {
+	s.writeHeading(b, t.Title)
+	t = s.limitRows(t)
+	for i, part := range markWeak(t).splitToWidth(s.lineWidth()) {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		if err := s.part(b, part); err != nil {
+		if err := s.writePart(b, part); err != nil {
 			return fmt.Errorf("table %s: %w", t.Name, err)
 		}
 	}
@@ -40,20 +40,20 @@ func (s Style) table(b *bytes.Buffer, t *doc.Table) error {
 		b.WriteByte('\n')
 	}
 	for _, n := range t.Notes {
-		s.paragraph(b, n, 0, doc.Faint)
+		s.writeParagraph(b, n, 0, doc.Faint)
 	}
 	return nil
 }
 
-func unglued(text []byte) []byte { return bytes.ReplaceAll(text, []byte(format.Glue), []byte(" ")) }
+func replaceGlue(text []byte) []byte { return bytes.ReplaceAll(text, []byte(format.Glue), []byte(" ")) }
 
-// terse returns the table with as many rows as a terminal shows.
-func (s Style) terse(t *doc.Table) *doc.Table {
-	if t.Terse == 0 || t.Rows() <= t.Terse || s.Verbose {
+// limitRows returns the table with as many rows as a terminal shows.
+func (s Style) limitRows(t *doc.Table) *doc.Table {
+	if t.Terse == 0 || t.CountRows() <= t.Terse || s.Verbose {
 		return t
 	}
 	out := *t
-	out.Groups, out.Notes = nil, append([]string{fmt.Sprintf("%d more rows are not shown: --verbose shows all.", t.Rows()-t.Terse)}, t.Notes...)
+	out.Groups, out.Notes = nil, append([]string{fmt.Sprintf("%d more rows are not shown: --verbose shows all.", t.CountRows()-t.Terse)}, t.Notes...)
 	left := t.Terse
 	for _, g := range t.Groups {
 		g.Rows = g.Rows[:min(len(g.Rows), left)]
@@ -62,9 +62,9 @@ func (s Style) terse(t *doc.Table) *doc.Table {
 	return &out
 }
 
-// marked returns the table with a column's weak cells marked behind their last digit, and the
+// markWeak returns the table with a column's weak cells marked behind their last digit, and the
 // others moved aside.
-func marked(t *doc.Table) *table {
+func markWeak(t *doc.Table) *table {
 	out := &table{*t}
 	out.Groups = nil
 	weak := make([]bool, len(t.Columns))
@@ -85,19 +85,19 @@ func marked(t *doc.Table) *table {
 				}
 				switch {
 				case r[i].Tone == doc.Doubt:
-					r[i].Text += doc.Mark
+					r[i].Text += doc.WeakMark
 				case weak[i] && t.Columns[i].Kind == doc.Number:
 					r[i].Text += format.Glue
 				}
 			}
-			out.Add(r...)
+			out.AddRow(r...)
 		}
 	}
 	return out
 }
 
-// width returns the columns that there are.
-func (s Style) width() int {
+// lineWidth returns the columns that there are.
+func (s Style) lineWidth() int {
 	if s.Width <= 0 {
 		return 1 << 20
 	}
@@ -117,17 +117,17 @@ func (s Style) paint(text string, t doc.Tone) string {
 	return strings.Join(lines, "\n")
 }
 
-func (s Style) heading(b *bytes.Buffer, text string) {
+func (s Style) writeHeading(b *bytes.Buffer, text string) {
 	if text != "" {
-		s.paragraph(b, text, 0, doc.Strong)
+		s.writeParagraph(b, text, 0, doc.Strong)
 		b.WriteByte('\n')
 	}
 }
 
-// paragraph writes text in lines that fit, the first indented by so many spaces and the others by
-// two more.
-func (s Style) paragraph(b *bytes.Buffer, text string, indent int, t doc.Tone) {
-	for i, line := range format.Wrap(text, s.width()-indent-2) {
+// writeParagraph writes text in lines that fit, the first indented by so many spaces and the others
+// by two more.
+func (s Style) writeParagraph(b *bytes.Buffer, text string, indent int, t doc.Tone) {
+	for i, line := range format.Wrap(text, s.lineWidth()-indent-2) {
 		if i == 1 {
 			indent += 2
 		}
@@ -135,14 +135,14 @@ func (s Style) paragraph(b *bytes.Buffer, text string, indent int, t doc.Tone) {
 	}
 }
 
-// parts breaks the table into parts that are at most as wide, each with the columns that say what a
-// row is about. Columns of text are made narrower first.
-func (t *table) parts(width int) []*table {
+// splitToWidth breaks the table into parts that are at most as wide, each with the columns that say
+// what a row is about. Columns of text are made narrower first.
+func (t *table) splitToWidth(width int) []*table {
 	widths := make([]int, len(t.Columns))
 	for i, c := range t.Columns {
-		widths[i] = t.widest(i)
+		widths[i] = t.columnWidth(i)
 		if c.Kind == doc.Prose {
-			widths[i] = min(widths[i], max(narrow, longest(c.Head)))
+			widths[i] = min(widths[i], max(narrow, longestLine(c.Head)))
 		}
 	}
 	var keys []int
@@ -167,27 +167,27 @@ func (t *table) parts(width int) []*table {
 			columns = append(columns[:len(columns):len(columns)], at)
 			left -= need + gutter
 		}
-		parts = append(parts, t.pick(columns, width))
+		parts = append(parts, t.selectColumns(columns, width))
 	}
 	return parts
 }
 
-// pick returns a table of some of the columns, with its text broken into lines so that it is at
-// most as wide.
-func (t *table) pick(columns []int, width int) *table {
+// selectColumns returns a table of some of the columns, with its text broken into lines so that it
+// is at most as wide.
+func (t *table) selectColumns(columns []int, width int) *table {
 	out := &table{doc.Table{Name: t.Name}}
 	room, texts := width+gutter, 0
 	for _, i := range columns {
 		out.Columns = append(out.Columns, t.Columns[i])
 		if room -= gutter; t.Columns[i].Kind != doc.Prose {
-			room -= t.widest(i)
+			room -= t.columnWidth(i)
 		} else {
 			texts++
 		}
 	}
 	limits := make([]int, len(columns))
 	for n, i := range columns { // a text that is shorter than its share leaves room for the others
-		if w := t.widest(i); t.Columns[i].Kind == doc.Prose && w <= room/texts {
+		if w := t.columnWidth(i); t.Columns[i].Kind == doc.Prose && w <= room/texts {
 			limits[n], room, texts = w, room-w, texts-1
 		}
 	}
@@ -206,25 +206,25 @@ func (t *table) pick(columns []int, width int) *table {
 					cells[n].Text = strings.Join(format.Wrap(row[i].Text, limits[n]), "\n")
 				}
 			}
-			out.Add(cells...)
+			out.AddRow(cells...)
 		}
 	}
 	return out
 }
 
-// widest returns the width of a column.
-func (t *table) widest(column int) int {
-	w := longest(t.Columns[column].Head)
+// columnWidth returns the width of a column.
+func (t *table) columnWidth(column int) int {
+	w := longestLine(t.Columns[column].Head)
 	for _, g := range t.Groups {
 		for _, r := range g.Rows {
-			w = max(w, longest(r[column].Text))
+			w = max(w, longestLine(r[column].Text))
 		}
 	}
 	return w
 }
 
-// longest returns the length of the longest line.
-func longest(text string) int {
+// longestLine returns the length of the longest line.
+func longestLine(text string) int {
 	n := 0
 	for line := range strings.SplitSeq(text, "\n") {
 		n = max(n, utf8.RuneCountInString(line))
@@ -232,13 +232,13 @@ func longest(text string) int {
 	return n
 }
 
-// part writes a table that fits.
-func (s Style) part(b *bytes.Buffer, t *table) error {
+// writePart writes a table that fits.
+func (s Style) writePart(b *bytes.Buffer, t *table) error {
 	var out bytes.Buffer
-	table := s.writer(&out, t)
+	table := s.tableWriter(&out, t)
 	before := map[int]string{} // headings of groups by the line that they precede
 	line := 0
-	if heads := t.heads(s); heads != nil {
+	if heads := t.columnHeads(s); heads != nil {
 		table.Header(heads...)
 		if line = headLines(t.Columns); s.Lines {
 			line++
@@ -266,16 +266,16 @@ func (s Style) part(b *bytes.Buffer, t *table) error {
 	n := 0
 	for l := range strings.Lines(out.String()) {
 		if name := before[n]; name != "" {
-			s.paragraph(b, name, 0, doc.Strong)
+			s.writeParagraph(b, name, 0, doc.Strong)
 		}
-		b.WriteString(strings.TrimSuffix(trim(l), strings.Repeat("─", gutter)) + "\n")
+		b.WriteString(strings.TrimSuffix(trimPadding(l), strings.Repeat("─", gutter)) + "\n")
 		n++
 	}
 	return nil
 }
 
-// trim takes the padding from the end of a line, and ends of colours in it.
-func trim(line string) string {
+// trimPadding takes the padding from the end of a line, and ends of colours in it.
+func trimPadding(line string) string {
 	const end = "\x1b[0m"
 	line = strings.TrimRight(line, " \n"+format.Glue)
 	colored := false
@@ -289,8 +289,8 @@ func trim(line string) string {
 	return line
 }
 
-// heads returns the heads of columns, or nil where there are none.
-func (t *table) heads(s Style) []any {
+// columnHeads returns the heads of columns, or nil where there are none.
+func (t *table) columnHeads(s Style) []any {
 	all, some := make([]any, len(t.Columns)), false
 	for i, c := range t.Columns {
 		all[i] = s.paint(c.Head, doc.Strong)
@@ -310,8 +310,8 @@ func headLines(columns []doc.Column) int {
 	return n
 }
 
-// writer returns a writer of tables without borders.
-func (s Style) writer(w io.Writer, t *table) *tablewriter.Table {
+// tableWriter returns a writer of tables without borders.
+func (s Style) tableWriter(w io.Writer, t *table) *tablewriter.Table {
 	set := tw.Settings{Separators: tw.SeparatorsNone, Lines: tw.LinesNone}
 	symbols := tw.NewSymbols(tw.StyleNone)
 	if s.Lines {

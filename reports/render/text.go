@@ -1,6 +1,6 @@
 // Package render shows documents of package doc: as text for terminals and pipes, as an HTML page
-// that needs nothing else with its tables and charts as files beside it, as CSV and as JSON. The
-// same document gives the same bytes.
+// that needs nothing else with its tables and charts as files beside it, as WriteCSV and as
+// WriteJSON. The same document gives the same bytes.
 package render
 
 import (
@@ -25,13 +25,13 @@ type Style struct {
 
 // The styles.
 var (
-	Plain    = Style{}                                     // for pipes and files
-	Terminal = Style{Width: 80, Lines: true, Colour: true} // for a terminal, whose width it is to be given
+	PlainStyle    = Style{}                                     // for pipes and files
+	TerminalStyle = Style{Width: 80, Lines: true, Colour: true} // for a terminal, whose width it is to be given
 )
 
-// Text writes a document as text: the tables of its sections with their titles, lists and warnings,
-// but no charts.
-func Text(w io.Writer, d *doc.Document, s Style) error {
+// WriteText writes a document as text: the tables of its sections with their titles, lists and
+// warnings, but no charts.
+func WriteText(w io.Writer, d *doc.Document, s Style) error {
 	var b bytes.Buffer
 	between := func() {
 		if b.Len() > 0 {
@@ -39,7 +39,7 @@ func Text(w io.Writer, d *doc.Document, s Style) error {
 		}
 	}
 	if d.Answer != "" {
-		s.paragraph(&b, d.Answer, 0, doc.Normal)
+		s.writeParagraph(&b, d.Answer, 0, doc.Normal)
 	}
 	for _, x := range d.Sections {
 		if x.PageOnly {
@@ -47,14 +47,14 @@ func Text(w io.Writer, d *doc.Document, s Style) error {
 		}
 		if len(x.Text)+len(x.Items) > 0 {
 			between()
-			s.heading(&b, x.Title)
+			s.writeHeading(&b, x.Title)
 			for _, p := range slices.Concat(x.Text, x.Items) {
-				s.paragraph(&b, p, 0, doc.Normal)
+				s.writeParagraph(&b, p, 0, doc.Normal)
 			}
 		}
 		for _, t := range x.Tables {
 			between()
-			if err := s.table(&b, t); err != nil {
+			if err := s.writeTable(&b, t); err != nil {
 				return err
 			}
 		}
@@ -63,25 +63,25 @@ func Text(w io.Writer, d *doc.Document, s Style) error {
 		}
 		if len(x.Warnings) > 0 {
 			between()
-			s.warnings(&b, x.Title, x.Warnings)
+			s.writeWarnings(&b, x.Title, x.Warnings)
 		}
 	}
-	_, err := w.Write(unglued(b.Bytes()))
+	_, err := w.Write(replaceGlue(b.Bytes()))
 	return err
 }
 
-// terse is how many kinds of warnings are told unless all are asked for.
-const terse = 2
+// maxWarningKinds is how many kinds of warnings are told unless all are asked for.
+const maxWarningKinds = 2
 
-// warnings writes warnings: how many there are of each kind and, in a line each, what the gravest
-// kinds mean; or all.
-func (s Style) warnings(b *bytes.Buffer, title string, all []doc.Warning) {
+// writeWarnings writes warnings: how many there are of each kind and, in a line each, what the
+// gravest kinds mean; or all.
+func (s Style) writeWarnings(b *bytes.Buffer, title string, all []doc.Warning) {
 	if s.Verbose {
-		s.heading(b, title)
+		s.writeHeading(b, title)
 		for _, k := range all {
-			s.paragraph(b, fmt.Sprintf("%s (%d): %s", k.Code, k.Count, k.Meaning), 0, doc.Doubt)
+			s.writeParagraph(b, fmt.Sprintf("%s (%d): %s", k.Code, k.Count, k.Meaning), 0, doc.Doubt)
 			for _, c := range k.Cases {
-				s.paragraph(b, c.String(), 2, doc.Normal)
+				s.writeParagraph(b, c.String(), 2, doc.Normal)
 			}
 		}
 		return
@@ -91,23 +91,23 @@ func (s Style) warnings(b *bytes.Buffer, title string, all []doc.Warning) {
 		n += k.Count
 		counts = append(counts, fmt.Sprintf("%d %s", k.Count, k.Code))
 	}
-	s.line(b, fmt.Sprintf("%s (--verbose explains): %s", format.Plural(n, "warning"), strings.Join(counts, ", ")), doc.Doubt)
-	for _, k := range all[:min(len(all), terse)] {
+	s.writeLine(b, fmt.Sprintf("%s (--verbose explains): %s", format.Plural(n, "warning"), strings.Join(counts, ", ")), doc.Doubt)
+	for _, k := range all[:min(len(all), maxWarningKinds)] {
 		var subjects []string
 		for _, c := range k.Cases {
 			subjects = append(subjects, c.Subjects)
 		}
-		s.line(b, fmt.Sprintf("  %s: %s (%s)", k.Code, k.Meaning, strings.Join(subjects, "; ")), doc.Normal)
+		s.writeLine(b, fmt.Sprintf("  %s: %s (%s)", k.Code, k.Meaning, strings.Join(subjects, "; ")), doc.Normal)
 	}
 }
 
-// line writes one line, cut where it does not fit.
-func (s Style) line(b *bytes.Buffer, text string, t doc.Tone) {
-	width := s.width()
+// writeLine writes one line, cut where it does not fit.
+func (s Style) writeLine(b *bytes.Buffer, text string, t doc.Tone) {
+	width := s.lineWidth()
 	if s.Width <= 0 {
 		width = 160
 	}
-	if r := []rune(format.Flat(text)); len(r) > width {
+	if r := []rune(format.SingleLine(text)); len(r) > width {
 		text = string(r[:width-1]) + "…"
 	}
 	b.WriteString(s.paint(text, t) + "\n")

@@ -41,7 +41,7 @@ func Tiers() tiers.Tiers {
 				tier++
 			}
 			if a != 0 || b != 1 {
-				x.Pairs = append(x.Pairs, tiers.Pair{A: a, B: b, Tier: tier, Times: x.Levels[tier].Times * (1 + float64(a)/100), Odd: a == 2 && b == 5})
+				x.Pairs = append(x.Pairs, tiers.Pair{A: a, B: b, Tier: tier, Times: x.Levels[tier].Times * (1 + float64(a)/100), IsOutlier: a == 2 && b == 5})
 			}
 		}
 	}

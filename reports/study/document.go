@@ -20,11 +20,11 @@ import (
 // value, which a terminal has room for.
 func (s *Study) Document(all bool) *doc.Document {
 	d := s.Verdicts(all)
-	d.Front = doc.Figures(doc.Across, s.ratios())
+	d.Front = doc.Figures(doc.Across, s.ratioChart())
 	if all {
-		d.Answer = s.answer()
+		d.Answer = s.answerSentence()
 	}
-	d.Add(doc.Section{ID: "reading", Title: "How to read the tables", Items: []string{
+	d.AddSection(doc.Section{ID: "reading", Title: "How to read the tables", Items: []string{
 		"error is (measured − published) / published in percent: from the nearer end of a range if it is outside, 0 inside.",
 		"calibration: some number of the platform was fitted to this one, so that agreement proves nothing. validation: nothing was.",
 		"assumptions: nothing was fitted, but a number that is assumed moves the value by more than 5 % when it is halved or doubled. The note names it.",
@@ -33,29 +33,29 @@ func (s *Study) Document(all bool) *doc.Document {
 	}})
 	for i := range s.Artefacts {
 		a := &s.Artefacts[i]
-		t := a.table(all)
-		x := doc.Section{ID: format.FileName(a.ID), Title: a.title(), Short: a.name(), Items: a.Words, Tables: []*doc.Table{t},
+		t := a.findingTable(all)
+		x := doc.Section{ID: format.FileName(a.ID), Title: a.fullTitle(), Short: a.paperName(), Items: a.Words, Tables: []*doc.Table{t},
 			Figures: a.figures()}
 		switch {
 		case all:
-		case t.Rows() > 0:
+		case t.CountRows() > 0:
 			t.Notes, x.Items = append(t.Notes, a.Words...), nil
 		default:
 			x.Items = append(x.Items[:len(x.Items):len(x.Items)], t.Notes...)
 		}
-		d.Add(x)
+		d.AddSection(x)
 	}
 	run := &doc.Table{Name: "facts", Title: "How it was measured", Columns: []doc.Column{{Head: "fact", Key: true}, {Head: "value", Kind: doc.Prose}}}
 	var commands []string
 	for _, f := range s.Facts {
-		run.Add(doc.Words(f[0]), doc.Words(f[1]))
+		run.AddRow(doc.TextCell(f[0]), doc.TextCell(f[1]))
 		if f[0] == "command" {
 			commands = append(commands, f[1])
 		}
 	}
 	d.AddTables("run", "The run", run)
-	d.Add(doc.Section{ID: "again", Title: "How to reproduce this page", PageOnly: true, Text: []string{"The same command gives exactly the same numbers."}, Commands: commands})
-	d.Add(doc.Section{ID: "glossary", Title: "Terms", PageOnly: true, Terms: []doc.Term{
+	d.AddSection(doc.Section{ID: "again", Title: "How to reproduce this page", PageOnly: true, Text: []string{"The same command gives exactly the same numbers."}, Commands: commands})
+	d.AddSection(doc.Section{ID: "glossary", Title: "Terms", PageOnly: true, Terms: []doc.Term{
 		{Name: "published", Meaning: "As it is printed in the paper; both ends where it is a range."},
 		{Name: "measured", Meaning: "By loggp's micro-benchmarks on the emulated machine, with the 95 % interval."},
 		{Name: "predicted", Meaning: "By the models, from the file of the platform, without running anything."},
@@ -74,18 +74,18 @@ func (s *Study) Document(all bool) *doc.Document {
 // figures are the pictures of an artefact: one with the width of the page to itself, several in two
 // columns.
 func (a *Artefact) figures() []doc.Figure {
-	pictures := a.pictures()
+	pictures := a.charts()
 	if len(pictures) > 1 && len(a.Charts) == 0 {
 		return doc.Figures(doc.Half, pictures...)
 	}
 	return doc.Figures(doc.Alone, pictures...)
 }
 
-// answer says in a sentence or two what came of the paper.
-func (s *Study) answer() string {
+// answerSentence says in a sentence or two what came of the paper.
+func (s *Study) answerSentence() string {
 	var parts []string
 	for _, v := range []struct{ verdict, words string }{{Holds, "hold"}, {Fails, "fail"}, {Undecided, "are undecided"}, {Contradicted, "are contradicted by the source itself"}, {NotApplicable, "cannot be run"}} {
-		if n := s.Count(v.verdict, ""); n > 0 {
+		if n := s.CountClaims(v.verdict, ""); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v.words))
 		}
 	}
@@ -97,9 +97,9 @@ func (s *Study) answer() string {
 		}
 		out += parts[n-1] + "."
 	}
-	a, b := s.numbers(compare.Validation), s.numbers(Decided)
+	a, b := s.countNumbers(compare.Validation), s.countNumbers(DecidedByAssumptions)
 	if all := a.all + b.all; all > 0 {
-		out += fmt.Sprintf(" Of %s to which nothing was fitted %d are met within %d%s%%.", format.Plural(all, "published number"), a.agree+b.agree, near, format.Glue)
+		out += fmt.Sprintf(" Of %s to which nothing was fitted %d are met within %d%s%%.", format.Plural(all, "published number"), a.agree+b.agree, agreementPercent, format.Glue)
 	}
 	return strings.TrimSpace(out)
 }
@@ -107,7 +107,7 @@ func (s *Study) answer() string {
 // Verdicts returns a document of the verdicts alone.
 func (s *Study) Verdicts(page bool) *doc.Document {
 	d := &doc.Document{Title: s.Title, Lead: []string{s.Source, "Each table and figure of this paper, and each of its statements that a program can check, stand beside what loggp measured on emulated machines and what its models predict."},
-		Footer: "Made by loggp.", Files: []doc.File{{Name: "cells.csv", Write: s.Cells}, {Name: "claims.csv", Write: s.ClaimRows}}}
+		Footer: "Made by loggp.", Files: []doc.File{{Name: "cells.csv", Write: s.WriteCells}, {Name: "claims.csv", Write: s.WriteClaims}}}
 	for _, t := range s.Tables {
 		d.Files = append(d.Files, doc.File{Name: "tables/" + t.Name, Write: func(w io.Writer) error {
 			return table.WriteText(w, "rows", strings.Join(t.Columns, ","), t.Rows)
@@ -115,35 +115,35 @@ func (s *Study) Verdicts(page bool) *doc.Document {
 	}
 	counts := &doc.Table{Name: "verdicts", Title: "Verdicts", Columns: []doc.Column{{Head: "decided by", Key: true}, {Head: "claims", Kind: doc.Number}, {Head: "hold", Kind: doc.Number}, {Head: "fail", Kind: doc.Number}}}
 	for _, rests := range []string{Free, FittedTo, ByConstruction} {
-		if s.Count("", rests) > 0 {
-			hold, fail := s.Count(Holds, rests), s.Count(Fails, rests)
-			counts.Add(doc.Words(rests), doc.Count(hold+fail), doc.Count(hold), doc.Count(fail))
+		if s.CountClaims("", rests) > 0 {
+			hold, fail := s.CountClaims(Holds, rests), s.CountClaims(Fails, rests)
+			counts.AddRow(doc.TextCell(rests), doc.CountCell(hold+fail), doc.CountCell(hold), doc.CountCell(fail))
 			d.Keys = append(d.Keys, doc.Key{Name: "claims, " + rests, Value: fmt.Sprintf("%d of %d hold", hold, hold+fail)})
 		}
 	}
 	for _, v := range []string{Undecided, Contradicted, NotApplicable} {
-		if n := s.Count(v, ""); n > 0 {
-			counts.Add(doc.Words(phrases[v].Text), doc.Count(n), doc.None, doc.None)
-			d.Keys = append(d.Keys, doc.Key{Name: "claims, " + phrases[v].Text, Value: strconv.Itoa(n)})
+		if n := s.CountClaims(v, ""); n > 0 {
+			counts.AddRow(doc.TextCell(verdictCells[v].Text), doc.CountCell(n), doc.EmptyCell, doc.EmptyCell)
+			d.Keys = append(d.Keys, doc.Key{Name: "claims, " + verdictCells[v].Text, Value: strconv.Itoa(n)})
 		}
 	}
-	for _, k := range []struct{ basis, name string }{{compare.Validation, "values, nothing fitted"}, {Decided, "values, assumed numbers"}} {
-		if t := s.numbers(k.basis); t.all > 0 {
-			d.Keys = append(d.Keys, doc.Key{Name: k.name, Value: fmt.Sprintf("%d of %d", t.agree, t.all), Note: fmt.Sprintf("are met within %d %%", near)})
+	for _, k := range []struct{ basis, name string }{{compare.Validation, "values, nothing fitted"}, {DecidedByAssumptions, "values, assumed numbers"}} {
+		if t := s.countNumbers(k.basis); t.all > 0 {
+			d.Keys = append(d.Keys, doc.Key{Name: k.name, Value: fmt.Sprintf("%d of %d", t.agree, t.all), Note: fmt.Sprintf("are met within %d %%", agreementPercent)})
 		}
 	}
-	summary := doc.Section{ID: "summary", Title: s.Title, Text: []string{s.Source, s.agreement()}, Tables: []*doc.Table{counts}}
+	summary := doc.Section{ID: "summary", Title: s.Title, Text: []string{s.Source, s.agreementSentence()}, Tables: []*doc.Table{counts}}
 	if page { // which has the title and the source above
 		summary.Title, summary.Text = "Summary", summary.Text[1:]
 	}
 	summary.Text = slices.DeleteFunc(summary.Text, func(t string) bool { return t == "" })
-	d.Add(summary)
-	d.AddTables("claims", "Claims", s.claims(page))
+	d.AddSection(summary)
+	d.AddTables("claims", "Claims", s.claimTable(page))
 	return d
 }
 
-// phrases are the verdicts for people.
-var phrases = map[string]doc.Cell{
+// verdictCells are the verdicts for people.
+var verdictCells = map[string]doc.Cell{
 	Holds:         {Text: "holds", Tone: doc.Good},
 	Fails:         {Text: "fails", Tone: doc.Bad},
 	Undecided:     {Text: "undecided", Tone: doc.Doubt},
@@ -151,12 +151,12 @@ var phrases = map[string]doc.Cell{
 	NotApplicable: {Text: "not applicable", Tone: doc.Faint},
 }
 
-// verdict returns the cell of a claim's verdict. That of one which holds as it was made to is no
-// success.
-func (c *Claim) verdict() doc.Cell {
-	cell, ok := phrases[c.Verdict]
+// verdictCell returns the cell of a claim's verdict. That of one which holds as it was made to is
+// no success.
+func (c *Claim) verdictCell() doc.Cell {
+	cell, ok := verdictCells[c.Verdict]
 	if !ok {
-		cell = doc.Words(c.Verdict)
+		cell = doc.TextCell(c.Verdict)
 	}
 	if c.Verdict == Holds && c.Rests != Free {
 		cell.Tone = doc.Faint
@@ -164,15 +164,15 @@ func (c *Claim) verdict() doc.Cell {
 	return cell
 }
 
-// claims has a row for each claim. A page also says where it stands and how it is checked, and has
-// those that do not hold first.
-func (s *Study) claims(page bool) *doc.Table {
+// claimTable has a row for each claim. A page also says where it stands and how it is checked, and
+// has those that do not hold first.
+func (s *Study) claimTable(page bool) *doc.Table {
 	t := &doc.Table{Name: "claims", Title: "The claims of the paper, and what came of them", Cards: page, File: "claims.csv",
 		Columns: []doc.Column{{Head: "claim", Key: true}, {Head: "verdict"}, {Head: "rests on"}, {Head: "what it says", Kind: doc.Prose}, {Head: "evidence", Kind: doc.Prose}}}
 	claims := s.Claims
 	if page {
 		t.Columns = append(t.Columns, doc.Column{Head: "how it is checked", Kind: doc.Prose})
-		t.Note("A verdict rests on nothing fitted, or on numbers of a platform that were fitted to the claim or to the values it compares. The terms at the end of the page explain the verdicts.")
+		t.AddNote("A verdict rests on nothing fitted, or on numbers of a platform that were fitted to the claim or to the values it compares. The terms at the end of the page explain the verdicts.")
 		claims = slices.Clone(claims)
 		order := []string{Fails, Undecided, Contradicted, Holds}
 		place := func(c Claim) int {
@@ -185,22 +185,22 @@ func (s *Study) claims(page bool) *doc.Table {
 	}
 	for _, c := range claims {
 		if page {
-			t.Group(fmt.Sprintf("%s: %d", cmp.Or(phrases[c.Verdict].Text, c.Verdict), s.Count(c.Verdict, "")))
+			t.BeginGroup(fmt.Sprintf("%s: %d", cmp.Or(verdictCells[c.Verdict].Text, c.Verdict), s.CountClaims(c.Verdict, "")))
 		}
-		row := []doc.Cell{doc.Words(c.ID), c.verdict(), doc.Words(c.Rests), doc.Words(c.Text), doc.Words(strings.TrimSpace(c.Evidence + "\n" + c.Note))}
+		row := []doc.Cell{doc.TextCell(c.ID), c.verdictCell(), doc.TextCell(c.Rests), doc.TextCell(c.Text), doc.TextCell(strings.TrimSpace(c.Evidence + "\n" + c.Note))}
 		if page {
 			if c.Where != "" {
 				row[3].Text += " (said in " + c.Where + ")"
 			}
 			row = append(row, doc.Cell{Text: c.Check, Tone: doc.Faint})
 		}
-		t.Add(row...)
+		t.AddRow(row...)
 	}
 	return t
 }
 
-// name is the artefact as the paper calls it: Table 3.
-func (a *Artefact) name() string {
+// paperName is the artefact as the paper calls it: Table 3.
+func (a *Artefact) paperName() string {
 	kind, number, ok := strings.Cut(a.ID, "-")
 	if !ok || kind == "" {
 		kind, number = a.ID, ""
@@ -211,47 +211,47 @@ func (a *Artefact) name() string {
 	return strings.TrimSpace(strings.ToUpper(kind[:1]) + kind[1:] + " " + number)
 }
 
-// title is its name with the caption.
-func (a *Artefact) title() string { return strings.TrimSuffix(a.name()+": "+a.Caption, ": ") }
+// fullTitle is its name with the caption.
+func (a *Artefact) fullTitle() string { return strings.TrimSuffix(a.paperName()+": "+a.Caption, ": ") }
 
-// table has the findings of an artefact, with a group for each platform, library and place; of a
-// figure, for each mode and parameter too.
-func (a *Artefact) table(all bool) *doc.Table {
-	first, quantity := "case", a.quantity()
+// findingTable has the findings of an artefact, with a group for each platform, library and place;
+// of a figure, for each mode and parameter too.
+func (a *Artefact) findingTable(all bool) *doc.Table {
+	first, quantity := "case", a.commonQuantity()
 	if !slices.ContainsFunc(a.Rows, func(r Finding) bool { return strings.Trim(r.Mode, "abcdefghijklmnopqrstuvwxyz") != "" }) {
 		first = "mode"
 	}
-	t := &doc.Table{Name: a.ID, Title: a.title(), File: "cells.csv", Columns: []doc.Column{
+	t := &doc.Table{Name: a.ID, Title: a.fullTitle(), File: "cells.csv", Columns: []doc.Column{
 		{Head: first}, {Head: "parameter"}, {Head: "bytes", Kind: doc.Number}, {Head: "published", Kind: doc.Number}, {Head: "measured", Kind: doc.Number},
 		{Head: "predicted", Kind: doc.Number}, {Head: "error\n%", Kind: doc.Number}, {Head: "basis"}, {Head: "printed in", Kind: doc.Prose}}}
 	figure := len(a.Curves) > 0
 	t.Columns[0].Key = !figure && slices.ContainsFunc(a.Rows, func(r Finding) bool { return r.Mode != "" })
 	t.Columns[1].Key, t.Columns[2].Key = !figure && (!all || quantity == ""), figure
 	if all {
-		t.Title = a.name() + ", published and measured"
+		t.Title = a.paperName() + ", published and measured"
 		if quantity != "" {
-			t.Title = a.name() + ": " + quantity + ", published and measured"
+			t.Title = a.paperName() + ": " + quantity + ", published and measured"
 		}
 	}
-	if slices.ContainsFunc(a.Rows, func(r Finding) bool { return r.textual() }) {
+	if slices.ContainsFunc(a.Rows, func(r Finding) bool { return r.isTextual() }) {
 		t.Columns[3].Kind, t.Columns[4].Kind = doc.Prose, doc.Prose
 		t.Columns[6] = doc.Column{Head: "agrees"}
 	}
 	var notes []string
-	var rows groups
+	var rows rowGroups
 	left := 0
 	for i := range a.Rows {
 		r := &a.Rows[i]
-		if r.Basis == Shown && !all && !r.textual() {
+		if r.Basis == ShownOnly && !all && !r.isTextual() {
 			left++
 			continue
 		}
 		cells := r.cells(t)
-		if !all || r.Source == a.name() { // no room, or no news
-			cells[8] = doc.None
+		if !all || r.Source == a.paperName() { // no room, or no news
+			cells[8] = doc.EmptyCell
 		}
 		if all && quantity != "" {
-			cells[1] = doc.None
+			cells[1] = doc.EmptyCell
 		}
 		if r.Note != "" {
 			n := slices.Index(notes, r.Note)
@@ -261,32 +261,32 @@ func (a *Artefact) table(all bool) *doc.Table {
 			}
 			cells[7].Text += fmt.Sprintf("%s(%d)", format.Glue, n+1)
 		}
-		group := format.Place(r.Platform, r.Library, r.Place)
+		group := format.PlaceName(r.Platform, r.Library, r.Place)
 		if figure {
-			what := strings.TrimSpace(r.Mode + " " + r.quantity())
+			what := strings.TrimSpace(r.Mode + " " + r.quantityName())
 			if all && quantity != "" {
 				what = r.Mode
 			}
 			group = strings.TrimSuffix(group+": "+what, ": ")
-			cells[0], cells[1] = doc.None, doc.None
+			cells[0], cells[1] = doc.EmptyCell, doc.EmptyCell
 		}
 		rows.add(group, cells)
 	}
 	t.Groups = rows
 	for i, n := range notes {
-		t.Note("(%d) %s", i+1, n)
+		t.AddNote("(%d) %s", i+1, n)
 	}
 	if left > 0 {
-		t.Note("Rows without a published value, which cells.csv has: %d.", left)
+		t.AddNote("Rows without a published value, which cells.csv has: %d.", left)
 	}
 	t.DropEmpty()
 	return t
 }
 
-// groups are rows under their headings, each heading once.
-type groups []doc.Group
+// rowGroups are rows under their headings, each heading once.
+type rowGroups []doc.Group
 
-func (g *groups) add(name string, row []doc.Cell) {
+func (g *rowGroups) add(name string, row []doc.Cell) {
 	i := slices.IndexFunc(*g, func(x doc.Group) bool { return x.Name == name })
 	if i < 0 {
 		i = len(*g)
@@ -295,10 +295,10 @@ func (g *groups) add(name string, row []doc.Cell) {
 	(*g)[i].Rows = append((*g)[i].Rows, row)
 }
 
-// quantity is the parameter with its unit that all rows of an artefact have, or "".
-func (a *Artefact) quantity() string {
+// commonQuantity is the parameter with its unit that all rows of an artefact have, or "".
+func (a *Artefact) commonQuantity() string {
 	for i := range a.Rows {
-		if r := &a.Rows[i]; r.textual() || r.quantity() != a.Rows[0].quantity() {
+		if r := &a.Rows[i]; r.isTextual() || r.quantityName() != a.Rows[0].quantityName() {
 			return ""
 		}
 	}
@@ -308,17 +308,17 @@ func (a *Artefact) quantity() string {
 	return a.Rows[0].Parameter + " in " + a.Rows[0].Unit
 }
 
-// mode is what a source has in the column that tells rows of a table apart, or "" where that does
-// not apply.
-func (r *Finding) mode() string {
+// modeColumn is what a source has in the column that tells rows of a table apart, or "" where that
+// does not apply.
+func (r *Finding) modeColumn() string {
 	if r.Mode == "NA" {
 		return ""
 	}
 	return r.Mode
 }
 
-// quantity is the parameter with its unit.
-func (r *Finding) quantity() string { return strings.TrimSpace(r.Parameter + " " + r.Unit) }
+// quantityName is the parameter with its unit.
+func (r *Finding) quantityName() string { return strings.TrimSpace(r.Parameter + " " + r.Unit) }
 
 // cells returns the row of a finding.
 func (r *Finding) cells(t *doc.Table) []doc.Cell {
@@ -328,74 +328,74 @@ func (r *Finding) cells(t *doc.Table) []doc.Cell {
 	}
 	or := func(text string) doc.Cell {
 		if text == "" {
-			return doc.None
+			return doc.EmptyCell
 		}
-		return doc.Words(text)
+		return doc.TextCell(text)
 	}
-	published, found, off := doc.None, doc.Interval(r.Measured, r.MeasuredLow, r.MeasuredHigh), doc.Percent(r.ErrorPercent()).In(tone)
+	published, found, off := doc.EmptyCell, doc.IntervalCell(r.Measured, r.MeasuredLow, r.MeasuredHigh), doc.PercentCell(r.ErrorPercent()).WithTone(tone)
 	if r.MeasuredLow == r.MeasuredHigh {
-		found = doc.Num(r.Measured)
+		found = doc.NumberCell(r.Measured)
 	}
 	switch {
-	case r.textual():
-		published, found = doc.Words(r.Text[0]), doc.Words(r.Text[1])
-		off = map[string]doc.Cell{"": doc.None, Agrees: doc.Words("yes"), Differs: {Text: "no", Tone: doc.Bad}}[r.Agreement]
+	case r.isTextual():
+		published, found = doc.TextCell(r.Text[0]), doc.TextCell(r.Text[1])
+		off = map[string]doc.Cell{"": doc.EmptyCell, Agrees: doc.TextCell("yes"), Differs: {Text: "no", Tone: doc.Bad}}[r.Agreement]
 	case r.Low == r.High:
 		published = doc.Cell{Text: format.Exact(r.Low), Exact: []float64{r.Low}}
 	case r.Low < r.High:
-		published = doc.Words(format.Exact(r.Low) + " to " + format.Exact(r.High))
+		published = doc.TextCell(format.Exact(r.Low) + " to " + format.Exact(r.High))
 	}
 	switch e := r.ErrorPercent(); {
-	case r.textual():
+	case r.isTextual():
 	case math.IsInf(e, 0) || math.IsNaN(e):
-		off = doc.None
-	case r.Basis == compare.Validation && math.Abs(e) > near:
+		off = doc.EmptyCell
+	case r.Basis == compare.Validation && math.Abs(e) > agreementPercent:
 		off.Tone = doc.Doubt
-		t.Note("%s beside an error: farther off than %d %%.", doc.Mark, near)
+		t.AddNote("%s beside an error: farther off than %d %%.", doc.WeakMark, agreementPercent)
 	}
 	if r.Bound {
 		found.Text = format.Number(r.Measured) + ", " + format.AtMost(r.Measured, r.MeasuredHigh)
-		t.Note("≤ is an upper bound: the samples show only that the value is not larger.")
+		t.AddNote("≤ is an upper bound: the samples show only that the value is not larger.")
 	}
-	if r.Warning != "" && !r.textual() {
+	if r.Warning != "" && !r.isTextual() {
 		found.Tone = doc.Doubt
-		t.Note("%s beside a measured value: the fit warns of it, in the note of the row.", doc.Mark)
+		t.AddNote("%s beside a measured value: the fit warns of it, in the note of the row.", doc.WeakMark)
 	}
-	return []doc.Cell{or(r.mode()), doc.Words(r.quantity()), sized(r.Bytes), published, found, doc.Num(r.Predicted), off,
+	return []doc.Cell{or(r.modeColumn()), doc.TextCell(r.quantityName()), sizeCell(r.Bytes), published, found, doc.NumberCell(r.Predicted), off,
 		{Text: r.Basis, Tone: tone}, {Text: r.Source, Tone: doc.Faint}}
 }
 
-// Cells writes a row for each finding as CSV, in the units of the findings. The cell of a number
-// that does not exist is empty.
-func (s *Study) Cells(w io.Writer) error {
-	t := &doc.Table{Name: "cells", Columns: doc.Heads("artefact", "platform", "library", "place", "mode", "parameter", "bytes", "published_low", "published_high",
+// WriteCells writes a row for each finding as CSV, in the units of the findings. The cell of a
+// number that does not exist is empty.
+func (s *Study) WriteCells(w io.Writer) error {
+	t := &doc.Table{Name: "cells", Columns: doc.TextColumns("artefact", "platform", "library", "place", "mode", "parameter", "bytes", "published_low", "published_high",
 		"measured", "predicted", "error_percent", "basis", "measured_low", "measured_high", "warning")}
 	for _, a := range s.Artefacts {
 		for i := range a.Rows {
 			r := &a.Rows[i]
-			row := append(doc.Texts(a.ID, r.Platform, r.Library, r.Place, r.Mode, r.Parameter), sized(r.Bytes))
+			row := append(doc.TextCells(a.ID, r.Platform, r.Library, r.Place, r.Mode, r.Parameter), sizeCell(r.Bytes))
 			for _, x := range []float64{r.Low, r.High, r.Measured, r.Predicted, r.ErrorPercent()} {
-				row = append(row, doc.Num(x))
+				row = append(row, doc.NumberCell(x))
 			}
-			t.Add(append(row, doc.Words(r.Basis), doc.Num(r.MeasuredLow), doc.Num(r.MeasuredHigh), doc.Words(r.Warning))...)
+			t.AddRow(append(row, doc.TextCell(r.Basis), doc.NumberCell(r.MeasuredLow), doc.NumberCell(r.MeasuredHigh), doc.TextCell(r.Warning))...)
 		}
 	}
-	return render.TableCSV(w, t)
+	return render.WriteTableCSV(w, t)
 }
 
-// ClaimRows writes a row for each claim as CSV.
-func (s *Study) ClaimRows(w io.Writer) error {
-	t := &doc.Table{Name: "claims", Columns: doc.Heads("id", "verdict", "evidence", "rests_on", "note")}
+// WriteClaims writes a row for each claim as CSV.
+func (s *Study) WriteClaims(w io.Writer) error {
+	t := &doc.Table{Name: "claims", Columns: doc.TextColumns("id", "verdict", "evidence", "rests_on", "note")}
 	for _, c := range s.Claims {
-		t.Add(doc.Texts(c.ID, c.Verdict, c.Evidence, c.Rests, c.Note)...)
+		t.AddRow(doc.TextCells(c.ID, c.Verdict, c.Evidence, c.Rests, c.Note)...)
 	}
-	return render.TableCSV(w, t)
+	return render.WriteTableCSV(w, t)
 }
 
-// sized returns a number of bytes; one below zero stands for no size.
-func sized(bytes int) doc.Cell {
+// sizeCell returns a number of bytes; one below zero stands for no size.
+func sizeCell(bytes int) doc.Cell {
 	if bytes < 0 {
-		return doc.None
+		return doc.EmptyCell
 	}
-	return doc.Count(bytes)
+	return doc.CountCell(bytes)
 }

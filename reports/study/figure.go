@@ -27,13 +27,13 @@ var curveKinds = []struct{ kind, text string }{
 	{PublishedCurve, "In rings stands what is published; a bar with ends shows a range."}, // where it is few points
 }
 
-// pictures returns what is drawn of an artefact: its curves, or those of its rows by size, and
+// charts returns what is drawn of an artefact: its curves, or those of its rows by size, and
 // other pictures.
-func (a *Artefact) pictures() []*chart.Chart {
+func (a *Artefact) charts() []*chart.Chart {
 	if len(a.Curves) == 0 {
-		return append(a.bySize(), a.Charts...)
+		return append(a.sizeCharts(), a.Charts...)
 	}
-	return append([]*chart.Chart{drawn(a.Curves, a.XAxis, a.YAxis, format.FileName(a.ID), a.title())}, a.Charts...)
+	return append([]*chart.Chart{curveChart(a.Curves, a.XAxis, a.YAxis, format.FileName(a.ID), a.fullTitle())}, a.Charts...)
 }
 
 // fewSizes is of how many sizes a table must print values so that they are drawn, and manyCurves
@@ -43,9 +43,9 @@ const (
 	manyCurves = 6
 )
 
-// bySize returns a chart for each quantity that a table prints for several sizes; and if there were
-// too many curves in one, for each mode.
-func (a *Artefact) bySize() []*chart.Chart {
+// sizeCharts returns a chart for each quantity that a table prints for several sizes; and if there
+// were too many curves in one, for each mode.
+func (a *Artefact) sizeCharts() []*chart.Chart {
 	type quantity struct{ parameter, unit, mode string }
 	var quantities []quantity
 	rows := map[quantity][]*Finding{}
@@ -55,14 +55,14 @@ func (a *Artefact) bySize() []*chart.Chart {
 		}
 		rows[q] = append(rows[q], r)
 	}
-	subject := func(r *Finding) string { return format.Place(r.Platform, r.Library, r.Place) }
+	subject := func(r *Finding) string { return format.PlaceName(r.Platform, r.Library, r.Place) }
 	for i := range a.Rows {
-		if r := &a.Rows[i]; r.Bytes >= 0 && !r.textual() {
+		if r := &a.Rows[i]; r.Bytes >= 0 && !r.isTextual() {
 			add(quantity{parameter: r.Parameter, unit: r.Unit}, r)
 		}
 	}
 	for _, q := range slices.Clone(quantities) {
-		if distinct(rows[q], func(r *Finding) string { return subject(r) + " " + r.Mode }) > manyCurves && distinct(rows[q], func(r *Finding) string { return r.Mode }) > 1 {
+		if countDistinct(rows[q], func(r *Finding) string { return subject(r) + " " + r.Mode }) > manyCurves && countDistinct(rows[q], func(r *Finding) string { return r.Mode }) > 1 {
 			for _, r := range rows[q] {
 				add(quantity{q.parameter, q.unit, r.Mode}, r)
 			}
@@ -73,7 +73,7 @@ func (a *Artefact) bySize() []*chart.Chart {
 	for _, q := range quantities {
 		of := rows[q]
 		printed := slices.DeleteFunc(slices.Clone(of), func(r *Finding) bool { return math.IsNaN(r.Low) })
-		if distinct(printed, func(r *Finding) string { return strconv.Itoa(r.Bytes) }) < fewSizes {
+		if countDistinct(printed, func(r *Finding) string { return strconv.Itoa(r.Bytes) }) < fewSizes {
 			continue
 		}
 		what := strings.TrimSpace(q.mode + " " + q.parameter)
@@ -81,13 +81,13 @@ func (a *Artefact) bySize() []*chart.Chart {
 		if q.unit != "" {
 			y += " (" + q.unit + ")"
 		}
-		out = append(out, drawn(curvesOf(of), "", y, format.FileName(a.ID, what), a.name()+": "+what+" by size, published and measured"))
+		out = append(out, curveChart(curvesOfRows(of), "", y, format.FileName(a.ID, what), a.paperName()+": "+what+" by size, published and measured"))
 	}
 	return out
 }
 
-// distinct counts the names that rows have.
-func distinct(rows []*Finding, name func(*Finding) string) int {
+// countDistinct counts the names that rows have.
+func countDistinct(rows []*Finding, name func(*Finding) string) int {
 	seen := map[string]bool{}
 	for _, r := range rows {
 		seen[name(r)] = true
@@ -95,17 +95,17 @@ func distinct(rows []*Finding, name func(*Finding) string) int {
 	return len(seen)
 }
 
-// curvesOf returns the curves of rows that differ in size, named by what else they differ in.
-func curvesOf(rows []*Finding) []Curve {
+// curvesOfRows returns the curves of rows that differ in size, named by what else they differ in.
+func curvesOfRows(rows []*Finding) []Curve {
 	parts := []func(*Finding) string{
 		func(r *Finding) string { return r.Platform },
 		func(r *Finding) string { return r.Library },
 		func(r *Finding) string {
 			return map[string]string{"inter": "between nodes", "intra": "within a node"}[r.Place]
 		},
-		func(r *Finding) string { return r.mode() },
+		func(r *Finding) string { return r.modeColumn() },
 	}
-	parts = slices.DeleteFunc(parts, func(part func(*Finding) string) bool { return distinct(rows, part) < 2 })
+	parts = slices.DeleteFunc(parts, func(part func(*Finding) string) bool { return countDistinct(rows, part) < 2 })
 	var out []Curve
 	for _, r := range rows {
 		var words []string
@@ -133,18 +133,18 @@ func curvesOf(rows []*Finding) []Curve {
 	return out
 }
 
-// sizesOf matches the axes of message sizes, which charts name themselves.
-var sizesOf = regexp.MustCompile(`^message (size|length) \(bytes\)$`)
+// sizeAxis matches the axes of message sizes, which charts name themselves.
+var sizeAxis = regexp.MustCompile(`^message (size|length) \(bytes\)$`)
 
-// fewPoints is how many published points are drawn in rings. More of them would hide what was
+// maxRingPoints is how many published points are drawn in rings. More of them would hide what was
 // measured.
-const fewPoints = 8
+const maxRingPoints = 8
 
-// drawn returns curves in their axes, or nil if there are none. Curves of one name have one colour
-// and one shape: solid on a line where measured, hollow at the ends of a dashed line where
+// curveChart returns curves in their axes, or nil if there are none. Curves of one name have one
+// colour and one shape: solid on a line where measured, hollow at the ends of a dashed line where
 // predicted, hollow in a ring where published.
-func drawn(curves []Curve, xAxis, yAxis, name, title string) *chart.Chart {
-	if sizesOf.MatchString(xAxis) {
+func curveChart(curves []Curve, xAxis, yAxis, name, title string) *chart.Chart {
+	if sizeAxis.MatchString(xAxis) {
 		xAxis = ""
 	}
 	x := chart.XY{X: xAxis, Y: yAxis, Key: make([][]chart.Series, 2)}
@@ -165,7 +165,7 @@ func drawn(curves []Curve, xAxis, yAxis, name, title string) *chart.Chart {
 	for _, kind := range []string{PredictedCurve, MeasuredCurve, PublishedCurve} {
 		for _, c := range curves {
 			if s := c.series(slices.Index(names, c.Name)); c.Kind == kind && len(s.Points) > 0 {
-				s.Style.Framed = s.Style.Framed && published <= fewPoints
+				s.Style.Framed = s.Style.Framed && published <= maxRingPoints
 				x.Series = append(x.Series, s)
 				kinds = append(kinds, kind)
 			}
@@ -174,13 +174,13 @@ func drawn(curves []Curve, xAxis, yAxis, name, title string) *chart.Chart {
 	for _, k := range curveKinds {
 		if slices.Contains(kinds, k.kind) {
 			text := k.text
-			if k.kind == PublishedCurve && published > fewPoints {
+			if k.kind == PublishedCurve && published > maxRingPoints {
 				text = "Hollow shapes are published; a bar shows a range."
 			}
 			texts = append(texts, text)
 			key := Curve{Name: k.kind, Kind: k.kind, Points: make([]chart.Point, 1)}.series(0)
 			key.Style.Color = chart.Gray
-			key.Style.Framed = key.Style.Framed && published <= fewPoints
+			key.Style.Framed = key.Style.Framed && published <= maxRingPoints
 			if k.kind == PredictedCurve {
 				key.Points, key.Lines = nil, [][]chart.Point{nil}
 			}
@@ -200,7 +200,7 @@ func drawn(curves []Curve, xAxis, yAxis, name, title string) *chart.Chart {
 // series returns a curve as a series, in the i-th colour and shape.
 func (c Curve) series(i int) chart.Series {
 	line := slices.DeleteFunc(slices.Clone(c.Points), func(p chart.Point) bool { return math.IsNaN(p.X) || math.IsNaN(p.Y) })
-	s := chart.Joined(c.Name, chart.Style{Color: chart.Palette[i%len(chart.Palette)], Glyph: chart.Hollow[i%len(chart.Hollow)]}, line)
+	s := chart.JoinedSeries(c.Name, chart.Style{Color: chart.Palette[i%len(chart.Palette)], Glyph: chart.Hollow[i%len(chart.Hollow)]}, line)
 	s.Kind = c.Kind
 	switch {
 	case c.Kind == MeasuredCurve:
@@ -219,18 +219,18 @@ var dotKinds = []struct {
 	style       chart.Style
 }{
 	{compare.Validation, "nothing fitted", chart.Style{Color: chart.Blue, Glyph: chart.Solid[0]}},
-	{Decided, "decided by assumed numbers", chart.Style{Color: chart.Orange, Glyph: chart.Solid[1]}},
+	{DecidedByAssumptions, "decided by assumed numbers", chart.Style{Color: chart.Orange, Glyph: chart.Solid[1]}},
 	{compare.Calibration, "fitted to it", chart.Style{Color: chart.Gray, Glyph: chart.Hollow[0]}},
 	{Contradicted, "contradicted by the source", chart.Style{Color: chart.Gray, Glyph: chart.Solid[5]}},
 }
 
-// ratios draws each measured value over the published one, a row for each table and figure, or
+// ratioChart draws each measured value over the published one, a row for each table and figure, or
 // returns nil if no number is published.
-func (s *Study) ratios() *chart.Chart {
-	x := chart.Ratios{X: "measured / published", Near: near / 100.0}
+func (s *Study) ratioChart() *chart.Chart {
+	x := chart.Ratios{X: "measured / published", Near: agreementPercent / 100.0}
 	kinds := map[string]int{}
 	for _, k := range dotKinds {
-		all := s.numbers(k.basis)
+		all := s.countNumbers(k.basis)
 		if all.all > 0 {
 			kinds[k.basis] = len(x.Kind)
 			x.Kind = append(x.Kind, chart.Series{Name: k.name, Style: k.style, Points: make([]chart.Point, 1)})
@@ -238,38 +238,38 @@ func (s *Study) ratios() *chart.Chart {
 	}
 	for i := range s.Artefacts {
 		a := &s.Artefacts[i]
-		row := chart.RatioRow{Name: a.name()}
+		row := chart.RatioRow{Name: a.paperName()}
 		close := 0
 		for j := range a.Rows {
 			r := &a.Rows[j]
 			kind, known := kinds[r.Basis]
 			ratio := 1 + r.ErrorPercent()/100
-			if !known || r.textual() || r.Again || !(ratio > 0) || math.IsInf(ratio, 0) {
+			if !known || r.isTextual() || r.IsRepeated || !(ratio > 0) || math.IsInf(ratio, 0) {
 				continue
 			}
-			if math.Abs(r.ErrorPercent()) <= near {
+			if math.Abs(r.ErrorPercent()) <= agreementPercent {
 				close++
 			}
-			row.Dots = append(row.Dots, chart.Dot{At: ratio, Kind: kind, Text: r.says(a)})
+			row.Dots = append(row.Dots, chart.Dot{At: ratio, Kind: kind, Text: r.describe(a)})
 		}
 		if len(row.Dots) > 0 {
 			row.Note = strconv.Itoa(close) + "/" + strconv.Itoa(len(row.Dots))
 			x.Rows = append(x.Rows, row)
 		}
 	}
-	return x.Chart("ratios", "Measured over published values, by table and figure", fmt.Sprintf("Each dot is a published value: at 1× it was measured as it is printed. In the shaded band the difference is no more than %d %%; at the right is how many of a row lie there.", near))
+	return x.Chart("ratios", "Measured over published values, by table and figure", fmt.Sprintf("Each dot is a published value: at 1× it was measured as it is printed. In the shaded band the difference is no more than %d %%; at the right is how many of a row lie there.", agreementPercent))
 }
 
-// says describes a finding in a line.
-func (r *Finding) says(a *Artefact) string {
-	what := strings.TrimSpace(r.mode() + " " + r.Parameter)
+// describe describes a finding in a line.
+func (r *Finding) describe(a *Artefact) string {
+	what := strings.TrimSpace(r.modeColumn() + " " + r.Parameter)
 	if r.Bytes >= 0 {
-		what += " of " + format.Flat(format.Size(r.Bytes))
+		what += " of " + format.SingleLine(format.Size(r.Bytes))
 	}
 	published := format.Exact(r.Low)
 	if r.High > r.Low {
 		published += " to " + format.Exact(r.High)
 	}
-	words := fmt.Sprintf("%s: %s, %s: published %s %s, measured %s %s (%s %%)", a.name(), what, format.Place(r.Platform, r.Library, r.Place), published, r.Unit, format.Number(r.Measured), r.Unit, format.Percent(r.ErrorPercent()))
+	words := fmt.Sprintf("%s: %s, %s: published %s %s, measured %s %s (%s %%)", a.paperName(), what, format.PlaceName(r.Platform, r.Library, r.Place), published, r.Unit, format.Number(r.Measured), r.Unit, format.Percent(r.ErrorPercent()))
 	return strings.ReplaceAll(words, "  ", " ")
 }

@@ -47,13 +47,13 @@ const (
 	ByConstruction = "true by construction" // an identity, or what was put in
 )
 
-// Shown is the basis of a finding without a published value. The others are compare.Calibration,
-// compare.Validation and Contradicted.
-const Shown = "shown"
+// ShownOnly is the basis of a finding without a published value. The others are
+// compare.Calibration, compare.Validation and Contradicted.
+const ShownOnly = "shown"
 
-// Decided is the basis of a published value to which nothing was fitted, and that a number which is
-// assumed decides: agreement with it says no more than that the guess was good.
-const Decided = "assumptions"
+// DecidedByAssumptions is the basis of a published value to which nothing was fitted, and that a
+// number which is assumed decides: agreement with it says no more than that the guess was good.
+const DecidedByAssumptions = "assumptions"
 
 // Whether two answers in words are the same.
 const (
@@ -73,12 +73,12 @@ type Artefact struct {
 	Charts  []*chart.Chart // pictures other than curves, such as time lines
 }
 
-// Decide marks the published value of a row as decided by numbers of a platform that are assumed,
-// if nothing was fitted to it.
-func (s *Study) Decide(row string, numbers []string) {
-	s.each(func(r *Finding) {
+// MarkDecided marks the published value of a row as decided by numbers of a platform that are
+// assumed, if nothing was fitted to it.
+func (s *Study) MarkDecided(row string, numbers []string) {
+	s.forEachFinding(func(r *Finding) {
 		if r.Row == row && r.Basis == compare.Validation {
-			r.Basis = Decided
+			r.Basis = DecidedByAssumptions
 			r.Note = strings.TrimSpace(r.Note + " Decided by assumptions: " + strings.Join(numbers, ", ") + ".")
 		}
 	})
@@ -99,11 +99,11 @@ type Finding struct {
 	Predicted                      float64   // by the model, from the platform's file
 	Text                           [2]string // published and found, of a row that is not a number
 	Agreement                      string    // of these: Agrees, Differs, or "" where they cannot be compared
-	Basis                          string    // compare.Calibration, compare.Validation, Decided, Contradicted or Shown
+	Basis                          string    // compare.Calibration, compare.Validation, DecidedByAssumptions, Contradicted or ShownOnly
 	Source                         string    // where the published value is printed
 	Note                           string    // the contradiction, how the value is read, what the fit warns of
 	Warning                        string    // codes of the fit's warnings
-	Again                          bool      // the published value counts in another artefact
+	IsRepeated                     bool      // the published value counts in another artefact
 	Unexamined                     bool      // whether assumed numbers decide it is not found out
 }
 
@@ -119,8 +119,8 @@ func (r *Finding) ErrorPercent() float64 {
 	return 0 * r.Measured * r.Low * r.High // NaN if one is
 }
 
-// textual says whether the finding is words, not a number.
-func (r *Finding) textual() bool { return r.Text != [2]string{} }
+// isTextual says whether the finding is words, not a number.
+func (r *Finding) isTextual() bool { return r.Text != [2]string{} }
 
 // Curve is a line of a figure.
 type Curve struct {
@@ -138,8 +138,8 @@ type Claim struct {
 	Note                   string // the reason of a failure, the contradiction, how near the threshold is
 }
 
-// Count returns how many claims have a verdict that rests on something; "" stands for all.
-func (s *Study) Count(verdict, rests string) int {
+// CountClaims returns how many claims have a verdict that rests on something; "" stands for all.
+func (s *Study) CountClaims(verdict, rests string) int {
 	n := 0
 	for _, c := range s.Claims {
 		if (verdict == "" || c.Verdict == verdict) && (rests == "" || c.Rests == rests) {
@@ -149,18 +149,20 @@ func (s *Study) Count(verdict, rests string) int {
 	return n
 }
 
-// near is within how many percent of a published value a measured one is said to agree with it.
-const near = 20
+// agreementPercent is within how many percent of a published value a measured one is said to agree
+// with it.
+const agreementPercent = 20
 
-// tally is how many published values there are of a basis, and how many agree with what was found.
-type tally struct{ all, agree int }
+// agreementCount is how many published values there are of a basis, and how many agree with what
+// was found.
+type agreementCount struct{ all, agree int }
 
-// numbers counts the published numbers of a basis. Each counts once.
-func (s *Study) numbers(basis string) (t tally) {
-	s.each(func(r *Finding) {
-		if r.Basis == basis && !r.textual() && !r.Again {
+// countNumbers counts the published numbers of a basis. Each counts once.
+func (s *Study) countNumbers(basis string) (t agreementCount) {
+	s.forEachFinding(func(r *Finding) {
+		if r.Basis == basis && !r.isTextual() && !r.IsRepeated {
 			t.all++
-			if math.Abs(r.ErrorPercent()) <= near {
+			if math.Abs(r.ErrorPercent()) <= agreementPercent {
 				t.agree++
 			}
 		}
@@ -168,10 +170,10 @@ func (s *Study) numbers(basis string) (t tally) {
 	return t
 }
 
-// words counts the answers in words to which nothing was fitted and that can be compared.
-func (s *Study) words() (t tally) {
-	s.each(func(r *Finding) {
-		if r.Basis == compare.Validation && r.Agreement != "" && !r.Again {
+// countWords counts the answers in words to which nothing was fitted and that can be compared.
+func (s *Study) countWords() (t agreementCount) {
+	s.forEachFinding(func(r *Finding) {
+		if r.Basis == compare.Validation && r.Agreement != "" && !r.IsRepeated {
 			t.all++
 			if r.Agreement == Agrees {
 				t.agree++
@@ -181,7 +183,7 @@ func (s *Study) words() (t tally) {
 	return t
 }
 
-func (s *Study) each(do func(*Finding)) {
+func (s *Study) forEachFinding(do func(*Finding)) {
 	for i := range s.Artefacts {
 		for j := range s.Artefacts[i].Rows {
 			do(&s.Artefacts[i].Rows[j])
@@ -189,22 +191,22 @@ func (s *Study) each(do func(*Finding)) {
 	}
 }
 
-// agreement says how many published values were met.
-func (s *Study) agreement() string {
+// agreementSentence says how many published values were met.
+func (s *Study) agreementSentence() string {
 	var words []string
-	if t := s.numbers(compare.Validation); t.all > 0 {
-		words = append(words, fmt.Sprintf("%d of %d published values to which nothing was fitted are met within %d %%.", t.agree, t.all, near))
+	if t := s.countNumbers(compare.Validation); t.all > 0 {
+		words = append(words, fmt.Sprintf("%d of %d published values to which nothing was fitted are met within %d %%.", t.agree, t.all, agreementPercent))
 	}
-	if t := s.numbers(Decided); t.all > 0 {
+	if t := s.countNumbers(DecidedByAssumptions); t.all > 0 {
 		words = append(words, fmt.Sprintf("Of those that assumed numbers decide it is %d of %d.", t.agree, t.all))
 	}
-	if t := s.words(); t.all > 0 {
+	if t := s.countWords(); t.all > 0 {
 		words = append(words, fmt.Sprintf("%d of %d answers in words agree.", t.agree, t.all))
 	}
-	if t := s.numbers(compare.Calibration); t.all > 0 {
+	if t := s.countNumbers(compare.Calibration); t.all > 0 {
 		words = append(words, fmt.Sprintf("Published values used for calibration, which prove nothing: %d.", t.all))
 	}
-	if t := s.numbers(Contradicted); t.all > 0 {
+	if t := s.countNumbers(Contradicted); t.all > 0 {
 		words = append(words, fmt.Sprintf("Published values that the source itself contradicts: %d.", t.all))
 	}
 	return strings.Join(words, " ")

@@ -37,12 +37,12 @@ func smallStudy() *Study {
 	latency.High, latency.Mode, latency.Note, latency.Warning, latency.Bound = 10, "ssend", "The text gives one value, the table a range.", "skew", true
 	gap := value("G", -1, 0.2, 0.83, 0.8, Contradicted)
 	gap.Unit, gap.Note, gap.MeasuredLow, gap.MeasuredHigh = "us/B", "0.2 us per byte is 5 MB/s on a network of 10 Mbit/s: no honest emulation of that wire can reach it.", nan, nan
-	missing := value("g", -1, nan, 30, 31, Shown)
+	missing := value("g", -1, nan, 30, 31, ShownOnly)
 	words := Finding{Parameter: "MPI_Ssend", Bytes: -1, Low: nan, High: nan, Measured: nan, MeasuredLow: nan, MeasuredHigh: nan, Predicted: nan, Text: [2]string{"non-local, no buffer", "non-local, no buffer"}, Basis: compare.Validation, Source: "[1] table 1", Agreement: Agrees}
 	other := words
 	other.Parameter, other.Text, other.Agreement, other.Note = "MPI_Rsend", [2]string{"local", "non-local"}, Differs, "The peer makes progress inside its calls."
 	again := value("o_s", 16, 30, 30, 29, compare.Calibration)
-	again.Again = true
+	again.IsRepeated = true
 	return &Study{Name: "toys", Title: "Toys, played with again", Source: "A. Author, B. Author: Toys, 1999",
 		Facts: [][2]string{{"version", "test"}, {"command", "loggp reproduce toys --seed 1"}, {"seed", "1"}},
 		Artefacts: []Artefact{
@@ -50,13 +50,13 @@ func smallStudy() *Study {
 			{ID: "table-3", Caption: "signature", Words: []string{"Sizes that the source leaves open are 16 and 10000 bytes."}, Rows: []Finding{
 				value("o_s", 16, 30, 30, 29, compare.Calibration), value("o_s", 10000, 130, 157, 131, compare.Validation), latency, gap, missing}},
 			{ID: "figure-10", Caption: "overheads of blocking and non-blocking sends", XAxis: "message length (bytes)", YAxis: "send overhead (us)",
-				Rows: []Finding{again, value("o_s", 500, nan, 60, 61, Shown)},
+				Rows: []Finding{again, value("o_s", 500, nan, 60, 61, ShownOnly)},
 				Curves: []Curve{
 					{"blocking", MeasuredCurve, []chart.Point{{X: 16, Y: 35, Low: 34, High: 36}, {X: 1000, Y: 80, Low: 80, High: 80}, {X: 10000, Y: 600, Low: 600, High: 600}}},
 					{"blocking", PredictedCurve, []chart.Point{{X: 16, Y: 33}, {X: 1000, Y: nan}, {X: 10000, Y: 590}}},
 					{"non-blocking", PublishedCurve, []chart.Point{{X: 16, Y: 30, Low: 30, High: 30}, {X: 10000, Y: 130, Low: 100, High: 160}}}}},
 			{ID: "figure-3", Caption: "time line", Words: []string{"The picture is lost."},
-				Charts: []*chart.Chart{chart.Transfer("rta", "Time line of RTA", model.Transfer{Machine: machine, Protocol: model.RTA, Bytes: 1000}.Timeline())}},
+				Charts: []*chart.Chart{chart.TransferChart("rta", "Time line of RTA", model.Transfer{Machine: machine, Protocol: model.RTA, Bytes: 1000}.Timeline())}},
 		},
 		Claims: []Claim{
 			{ID: "T-1", Text: "A toy is a toy", Where: "section 2", Check: "toy == toy", Verdict: Holds, Evidence: "1 = 1", Rests: Free},
@@ -144,10 +144,10 @@ func TestText(t *testing.T) {
 func TestStudyCSV(t *testing.T) {
 	var cells, claims bytes.Buffer
 	s := smallStudy()
-	if err := s.Cells(&cells); err != nil {
+	if err := s.WriteCells(&cells); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.ClaimRows(&claims); err != nil {
+	if err := s.WriteClaims(&claims); err != nil {
 		t.Fatal(err)
 	}
 	pagetest.Golden(t, "cells.csv", cells.Bytes())
@@ -203,17 +203,17 @@ func TestDecide(t *testing.T) {
 	fitted := row
 	fitted.Basis = compare.Calibration
 	s := &Study{Artefacts: []Artefact{{Rows: []Finding{row, {Row: "table-1 toy G low", Low: 1, High: 1, Measured: 3, Basis: compare.Validation}}}, {Rows: []Finding{row, fitted}}}}
-	s.Artefacts[1].Rows[0].Again = true
-	s.Decide("table-1 toy L low", []string{"machine.x (1us)", "machine.y (2us)"})
+	s.Artefacts[1].Rows[0].IsRepeated = true
+	s.MarkDecided("table-1 toy L low", []string{"machine.x (1us)", "machine.y (2us)"})
 	for i, a := range s.Artefacts {
-		if r := a.Rows[0]; r.Basis != Decided || r.Note != "Decided by assumptions: machine.x (1us), machine.y (2us)." {
+		if r := a.Rows[0]; r.Basis != DecidedByAssumptions || r.Note != "Decided by assumptions: machine.x (1us), machine.y (2us)." {
 			t.Errorf("artefact %d: %s, %s", i, r.Basis, r.Note)
 		}
 	}
 	if r := s.Artefacts[1].Rows[1]; r.Basis != compare.Calibration || r.Note != "" {
 		t.Errorf("what was fitted is %s, %s", r.Basis, r.Note)
 	}
-	if got, want := s.agreement(), "0 of 1 published values to which nothing was fitted are met within 20 %. Of those that assumed numbers decide it is 1 of 1. Published values used for calibration, which prove nothing: 1."; got != want {
+	if got, want := s.agreementSentence(), "0 of 1 published values to which nothing was fitted are met within 20 %. Of those that assumed numbers decide it is 1 of 1. Published values used for calibration, which prove nothing: 1."; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
@@ -226,15 +226,15 @@ func TestStudyCounts(t *testing.T) {
 	if got := rowTexts(s.Verdicts(false).Sections[0].Tables[0]); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := s.agreement(), "1 of 2 published values to which nothing was fitted are met within 20 %. 1 of 2 answers in words agree. Published values used for calibration, which prove nothing: 1. Published values that the source itself contradicts: 1."; got != want {
+	if got, want := s.agreementSentence(), "1 of 2 published values to which nothing was fitted are met within 20 %. 1 of 2 answers in words agree. Published values used for calibration, which prove nothing: 1. Published values that the source itself contradicts: 1."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	s.Artefacts[1].Rows[1].Measured = 150
-	if n := s.numbers(compare.Validation); n != (tally{2, 2}) {
+	if n := s.countNumbers(compare.Validation); n != (agreementCount{2, 2}) {
 		t.Errorf("%v", n)
 	}
 	s.Artefacts[1].Rows[1].Measured = nan
-	if n := s.numbers(compare.Validation); n != (tally{2, 1}) {
+	if n := s.countNumbers(compare.Validation); n != (agreementCount{2, 1}) {
 		t.Errorf("%v, of which one was not measured", n)
 	}
 }
@@ -245,21 +245,21 @@ func TestStudyTables(t *testing.T) {
 	s := smallStudy()
 	for i, want := range []doc.Cell{{Text: "holds", Tone: doc.Good}, {Text: "holds", Tone: doc.Faint}, {Text: "fails", Tone: doc.Bad}, {Text: "holds", Tone: doc.Faint},
 		{Text: "undecided", Tone: doc.Doubt}, {Text: "contradicted"}, {Text: "not applicable", Tone: doc.Faint}} {
-		if got := s.Claims[i].verdict(); !got.Is(want) {
+		if got := s.Claims[i].verdictCell(); !got.Equal(want) {
 			t.Errorf("%s: %+v, want %+v", s.Claims[i].ID, got, want)
 		}
 	}
 	for all, rows := range map[bool]int{false: 4, true: 5} {
-		if n := s.Artefacts[1].table(all).Rows(); n != rows {
+		if n := s.Artefacts[1].findingTable(all).CountRows(); n != rows {
 			t.Errorf("%d rows, want %d", n, rows)
 		}
 	}
 	for i, want := range []string{"MPI_Ssend|non-local, no buffer|non-local, no buffer|yes|validation", "MPI_Rsend|local|non-local|no|validation\u00a0(1)"} {
-		if got := rowTexts(s.Artefacts[0].table(false))[i]; got != want {
+		if got := rowTexts(s.Artefacts[0].findingTable(false))[i]; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got, want := rowTexts(s.Artefacts[1].table(false))[2], "ssend|L us|-|4 to 10|11.00, ≤11.11|-|+10.0|validation\u00a0(1)"; got != want {
+	if got, want := rowTexts(s.Artefacts[1].findingTable(false))[2], "ssend|L us|-|4 to 10|11.00, ≤11.11|-|+10.0|validation\u00a0(1)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -298,7 +298,7 @@ func TestHostileStudy(t *testing.T) {
 	}
 	pagetest.Write(t, s.Document(true))
 	var cells bytes.Buffer
-	if err := s.Cells(&cells); err != nil {
+	if err := s.WriteCells(&cells); err != nil {
 		t.Fatal(err)
 	}
 	if rows, err := csv.NewReader(&cells).ReadAll(); err != nil || rows[1][1] != evil {
@@ -309,7 +309,7 @@ func TestHostileStudy(t *testing.T) {
 // The chart of all values has a dot for each published number, once, that says what it is.
 func TestRatios(t *testing.T) {
 	s := smallStudy()
-	svg := s.ratios().Inline(1100, "")
+	svg := s.ratioChart().Inline(1100, "")
 	for _, want := range []string{"published 30 us, measured 30.00 us (0.0 %)", "published 130 us, measured 157.0 us (+20.8 %)", "published 4 to 10 us, measured 11.00 us (+10.0 %)", "(+315.0 %)"} {
 		if n := strings.Count(svg, want); n != 1 {
 			t.Errorf("%q %d times", want, n)
@@ -321,7 +321,7 @@ func TestRatios(t *testing.T) {
 	if !strings.Contains(svg, ">2/4<") {
 		t.Error("the row does not say how many of its values are near")
 	}
-	if new(Study).ratios() != nil {
+	if new(Study).ratioChart() != nil {
 		t.Error("a chart of nothing")
 	}
 }
@@ -350,7 +350,7 @@ func TestTablePictures(t *testing.T) {
 	again := a.Rows[0]
 	again.Mode = "NA"
 	a.Rows = append(a.Rows[:6:6], again)
-	if x := a.table(true); len(x.Groups) != 2 || len(x.Groups[0].Rows) != 4 || x.Groups[0].Rows[3][0].Text != doc.None.Text {
+	if x := a.findingTable(true); len(x.Groups) != 2 || len(x.Groups[0].Rows) != 4 || x.Groups[0].Rows[3][0].Text != doc.EmptyCell.Text {
 		t.Errorf("groups %+v", x.Groups)
 	}
 	a.Rows = a.Rows[:6]

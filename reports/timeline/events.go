@@ -39,11 +39,11 @@ type event struct {
 	Args     any         `json:"args,omitempty"`
 }
 
-// Events writes a recording as JSON for viewers: ranks and parts of the network as threads with
-// complete events (X), calls around what is done for them; messages as asynchronous events (b, e),
-// and as arrows (s, f) from the step that sends one to the step that takes it. The same recording
-// gives the same bytes.
-func Events(w io.Writer, t Trace) error {
+// WriteEvents writes a recording as JSON for viewers: ranks and parts of the network as threads
+// with complete events (X), calls around what is done for them; messages as asynchronous events (b,
+// e), and as arrows (s, f) from the step that sends one to the step that takes it. The same
+// recording gives the same bytes.
+func WriteEvents(w io.Writer, t Trace) error {
 	e := &eventWriter{w: bufio.NewWriter(w)}
 	title, err := json.Marshal(map[string]string{"title": t.Title, "command": t.Command})
 	if err != nil {
@@ -51,21 +51,21 @@ func Events(w io.Writer, t Trace) error {
 	}
 	fmt.Fprintf(e.w, "{\"displayTimeUnit\":\"ns\",\"otherData\":%s,\"traceEvents\":[", title)
 	for p := ranksProcess; p <= messagesProcess; p++ {
-		e.put(event{Phase: "M", Name: "process_name", Process: p, Args: map[string]any{"name": processNames[p]}})
-		e.put(event{Phase: "M", Name: "process_sort_index", Process: p, Args: map[string]any{"sort_index": p}})
+		e.write(event{Phase: "M", Name: "process_name", Process: p, Args: map[string]any{"name": processNames[p]}})
+		e.write(event{Phase: "M", Name: "process_sort_index", Process: p, Args: map[string]any{"sort_index": p}})
 	}
 	thread := firstThread
-	calls := exchangedBy(t.Recording)
+	calls := callExchanges(t.Recording)
 	for i, x := range t.Recording.Ranks {
-		e.track(ranksProcess, thread, x, calls[i])
+		e.writeTrack(ranksProcess, thread, x, calls[i])
 		thread++
 	}
 	for _, x := range t.Recording.Resources {
-		e.track(networkProcess, thread, x, nil)
+		e.writeTrack(networkProcess, thread, x, nil)
 		thread++
 	}
 	for i, f := range t.Recording.Flights {
-		e.flight(fmt.Sprintf("0x%x", i+1), f, t.Recording)
+		e.writeFlight(fmt.Sprintf("0x%x", i+1), f, t.Recording)
 	}
 	fmt.Fprint(e.w, "\n]}\n")
 	if err := e.w.Flush(); e.err == nil {
@@ -78,39 +78,39 @@ func Events(w io.Writer, t Trace) error {
 }
 
 type eventWriter struct {
-	w    *bufio.Writer
-	some bool
-	err  error
+	w         *bufio.Writer
+	hasEvents bool
+	err       error
 }
 
-// put writes an event, one a line.
-func (e *eventWriter) put(x event) {
+// write writes an event, one a line.
+func (e *eventWriter) write(x event) {
 	b, err := json.Marshal(x)
 	if e.err == nil {
 		e.err = err
 	}
-	if e.some {
+	if e.hasEvents {
 		e.w.WriteByte(',')
 	}
-	e.some = true
+	e.hasEvents = true
 	e.w.WriteByte('\n')
 	e.w.Write(b)
 }
 
-func micros(t unit.Time) json.Number { return json.Number(t.MicrosString()) }
+func jsonMicros(t unit.Time) json.Number { return json.Number(t.MicrosString()) }
 
-// track writes a thread, with what its calls exchanged. A rank without events has no thread.
-func (e *eventWriter) track(process, thread int, t model.Track, calls []exchanged) {
+// writeTrack writes a thread, with what its calls exchanged. A rank without events has no thread.
+func (e *eventWriter) writeTrack(process, thread int, t model.Track, calls []callExchange) {
 	if len(t.Spans)+len(t.Calls) == 0 {
 		return
 	}
-	e.put(event{Phase: "M", Name: "thread_name", Process: process, Thread: thread, Args: map[string]any{"name": t.Name}})
-	e.put(event{Phase: "M", Name: "thread_sort_index", Process: process, Thread: thread, Args: map[string]any{"sort_index": thread}})
+	e.write(event{Phase: "M", Name: "thread_name", Process: process, Thread: thread, Args: map[string]any{"name": t.Name}})
+	e.write(event{Phase: "M", Name: "thread_sort_index", Process: process, Thread: thread, Args: map[string]any{"sort_index": thread}})
 	put := func(s model.Span, name, category string, args any) {
-		e.put(event{Phase: "X", Name: name, Category: category, Process: process, Thread: thread, Time: micros(s.From), Duration: micros(s.Time()), Args: args})
+		e.write(event{Phase: "X", Name: name, Category: category, Process: process, Thread: thread, Time: jsonMicros(s.From), Duration: jsonMicros(s.Time()), Args: args})
 	}
 	for i, c := range t.Calls {
-		put(c, c.Name, "call", calls[i].args())
+		put(c, c.Name, "call", calls[i].eventArgs())
 	}
 	for _, s := range t.Spans {
 		var args any
@@ -121,9 +121,9 @@ func (e *eventWriter) track(process, thread int, t model.Track, calls []exchange
 	}
 }
 
-// flight writes a message: its way, if it arrived, and an arrow if both ends of that are in the
-// recording.
-func (e *eventWriter) flight(id string, f model.Flight, r *model.Timeline) {
+// writeFlight writes a message: its way, if it arrived, and an arrow if both ends of that are in
+// the recording.
+func (e *eventWriter) writeFlight(id string, f model.Flight, r *model.Timeline) {
 	category := "message"
 	if f.Hardware {
 		category = "remote access"
@@ -134,27 +134,27 @@ func (e *eventWriter) flight(id string, f model.Flight, r *model.Timeline) {
 			args["of"] = f.Detail
 		}
 		name := fmt.Sprintf("%s %d → %d", f.Name, f.From, f.To)
-		begin := event{Phase: "b", Name: name, Category: category, Process: messagesProcess, Thread: messagesProcess, Time: micros(f.Depart), ID: id, Args: args}
+		begin := event{Phase: "b", Name: name, Category: category, Process: messagesProcess, Thread: messagesProcess, Time: jsonMicros(f.Depart), ID: id, Args: args}
 		end := begin
-		end.Phase, end.Time, end.Args = "e", micros(f.Arrive), nil
-		e.put(begin)
-		e.put(end)
+		end.Phase, end.Time, end.Args = "e", jsonMicros(f.Arrive), nil
+		e.write(begin)
+		e.write(end)
 	}
 	taker := f.To
 	if f.Hardware {
 		taker = f.By
 	}
-	if in(r, f.By, f.Sent) && in(r, taker, f.Taken) {
+	if isActiveAt(r, f.By, f.Sent) && isActiveAt(r, taker, f.Taken) {
 		arrow := event{Name: f.Name, Category: category, Process: ranksProcess, ID: id}
-		arrow.Phase, arrow.Thread, arrow.Time = "s", firstThread+f.By, micros(f.Sent)
-		e.put(arrow)
-		arrow.Phase, arrow.Thread, arrow.Time, arrow.Bind = "f", firstThread+taker, micros(f.Taken), "e"
-		e.put(arrow)
+		arrow.Phase, arrow.Thread, arrow.Time = "s", firstThread+f.By, jsonMicros(f.Sent)
+		e.write(arrow)
+		arrow.Phase, arrow.Thread, arrow.Time, arrow.Bind = "f", firstThread+taker, jsonMicros(f.Taken), "e"
+		e.write(arrow)
 	}
 }
 
-// in reports whether a rank did something at a time, to which an arrow can be tied.
-func in(r *model.Timeline, rank int, t unit.Time) bool {
+// isActiveAt reports whether a rank did something at a time, to which an arrow can be tied.
+func isActiveAt(r *model.Timeline, rank int, t unit.Time) bool {
 	s := r.Ranks[rank].Spans
 	return t >= 0 && len(s) > 0 && t >= s[0].From && t < s[len(s)-1].To
 }

@@ -13,17 +13,17 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// exchange is the messages of a call in one direction: those that it began to send, or that arrived
-// in it.
-type exchange struct {
+// messageGroup is the messages of a call in one direction: those that it began to send, or that
+// arrived in it.
+type messageGroup struct {
 	peers    []int
 	tags     []int
 	messages int // with data
 	bytes    int
 }
 
-func (e *exchange) add(peer int, f model.Flight) {
-	if tag, ok := tagOf(f); ok && !slices.Contains(e.tags, tag) {
+func (e *messageGroup) add(peer int, f model.Flight) {
+	if tag, ok := flightTag(f); ok && !slices.Contains(e.tags, tag) {
 		e.tags = append(e.tags, tag)
 	}
 	if f.Bytes == 0 {
@@ -36,17 +36,17 @@ func (e *exchange) add(peer int, f model.Flight) {
 	e.bytes += f.Bytes
 }
 
-// args returns it for viewers of trace events.
-func (e exchange) args() map[string]any {
-	out := map[string]any{"peer": list(e.peers), "bytes": e.bytes}
+// eventArgs returns it for viewers of trace events.
+func (e messageGroup) eventArgs() map[string]any {
+	out := map[string]any{"peer": listNumbers(e.peers), "bytes": e.bytes}
 	if len(e.tags) > 0 {
-		out["tag"] = list(e.tags)
+		out["tag"] = listNumbers(e.tags)
 	}
 	return out
 }
 
-// words returns it as text: 2000 bytes to rank 3, tag 0.
-func (e exchange) words(direction string) string {
+// describe returns it as text: 2000 bytes to rank 3, tag 0.
+func (e messageGroup) describe(direction string) string {
 	who := fmt.Sprintf("rank %d", e.peers[0])
 	if n := len(e.peers); n > 1 {
 		who = format.Plural(n, "rank")
@@ -61,8 +61,8 @@ func (e exchange) words(direction string) string {
 	return out
 }
 
-// list returns one number as such, and several as a text.
-func list(of []int) any {
+// listNumbers returns one number as such, and several as a text.
+func listNumbers(of []int) any {
 	if len(of) == 1 {
 		return of[0]
 	}
@@ -78,14 +78,14 @@ func list(of []int) any {
 	return strings.Join(words, ", ")
 }
 
-// tagged matches the calls of messages with tags of the program. Those of collective operations are
-// the library's own.
-var tagged = regexp.MustCompile("(?i)send|recv|wait|test|start")
+// tagCalls matches the calls of messages with tags of the program. Those of collective operations
+// are the library's own.
+var tagCalls = regexp.MustCompile("(?i)send|recv|wait|test|start")
 
-var tag = regexp.MustCompile(`\btag (-?\d+)`)
+var tagPattern = regexp.MustCompile(`\btag (-?\d+)`)
 
-func tagOf(f model.Flight) (int, bool) {
-	m := tag.FindStringSubmatch(f.Detail)
+func flightTag(f model.Flight) (int, bool) {
+	m := tagPattern.FindStringSubmatch(f.Detail)
 	if m == nil {
 		return 0, false
 	}
@@ -93,29 +93,29 @@ func tagOf(f model.Flight) (int, bool) {
 	return n, err == nil
 }
 
-// exchanged is what a call exchanged with other ranks.
-type exchanged struct{ sends, receives exchange }
+// callExchange is what a call exchanged with other ranks.
+type callExchange struct{ sends, receives messageGroup }
 
 // String returns the messages as text, or an empty string.
-func (e exchanged) String() string {
+func (e callExchange) String() string {
 	var parts []string
 	if e.sends.messages > 0 {
-		parts = append(parts, e.sends.words("to"))
+		parts = append(parts, e.sends.describe("to"))
 	}
 	if e.receives.messages > 0 {
-		parts = append(parts, e.receives.words("from"))
+		parts = append(parts, e.receives.describe("from"))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// args returns it for viewers of trace events, or nil.
-func (e exchanged) args() any {
+// eventArgs returns it for viewers of trace events, or nil.
+func (e callExchange) eventArgs() any {
 	out := map[string]any{}
 	if e.sends.messages > 0 {
-		out["sends"] = e.sends.args()
+		out["sends"] = e.sends.eventArgs()
 	}
 	if e.receives.messages > 0 {
-		out["receives"] = e.receives.args()
+		out["receives"] = e.receives.eventArgs()
 	}
 	if len(out) == 0 {
 		return nil
@@ -123,9 +123,9 @@ func (e exchanged) args() any {
 	return out
 }
 
-// exchangedBy returns what each call of each rank exchanged: the data that it began to send, and
+// callExchanges returns what each call of each rank exchanged: the data that it began to send, and
 // that it took in while it lasted. Headers without data tell the tag alone.
-func exchangedBy(r *model.Timeline) [][]exchanged {
+func callExchanges(r *model.Timeline) [][]callExchange {
 	sent, taken := make([][]model.Flight, len(r.Ranks)), make([][]model.Flight, len(r.Ranks))
 	begun := func(f model.Flight) unit.Time {
 		if f.By != f.From { // another rank gets it
@@ -147,14 +147,14 @@ func exchangedBy(r *model.Timeline) [][]exchanged {
 			taken[f.To] = append(taken[f.To], f)
 		}
 	}
-	out := make([][]exchanged, len(r.Ranks))
+	out := make([][]callExchange, len(r.Ranks))
 	for rank, x := range r.Ranks {
-		sends, takes := inOrder(sent[rank], begun), inOrder(taken[rank], came)
+		sends, takes := sortFlights(sent[rank], begun), sortFlights(taken[rank], came)
 		for _, c := range x.Calls {
-			var e exchanged
-			sends = during(sends, c, begun, func(f model.Flight) { e.sends.add(f.To, f) })
-			takes = during(takes, c, came, func(f model.Flight) { e.receives.add(f.From, f) })
-			if !tagged.MatchString(c.Name) {
+			var e callExchange
+			sends = takeDuring(sends, c, begun, func(f model.Flight) { e.sends.add(f.To, f) })
+			takes = takeDuring(takes, c, came, func(f model.Flight) { e.receives.add(f.From, f) })
+			if !tagCalls.MatchString(c.Name) {
 				e.sends.tags, e.receives.tags = nil, nil
 			}
 			out[rank] = append(out[rank], e)
@@ -163,7 +163,7 @@ func exchangedBy(r *model.Timeline) [][]exchanged {
 	return out
 }
 
-func inOrder(of []model.Flight, when func(model.Flight) unit.Time) []model.Flight {
+func sortFlights(of []model.Flight, when func(model.Flight) unit.Time) []model.Flight {
 	slices.SortStableFunc(of, func(a, b model.Flight) int { return cmp.Compare(when(a), when(b)) })
 	return of
 }

@@ -11,29 +11,31 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 )
 
-// Phased is exchanges divided into phases, with their predicted times: a phase takes as long as its
-// longest message, and there is a barrier between phases.
-type Phased struct {
+// PhasedExchanges is exchanges divided into phases, with their predicted times: a phase takes as
+// long as its longest message, and there is a barrier between phases.
+type PhasedExchanges struct {
 	Title     string
 	Exchanges []phases.Exchange
-	Planned   []PlannedBy
+	Planned   []SchedulerPlan
 	Chosen    int // of Planned
 	Shown     int // the exchange whose phases are listed
 	Message   func(bytes int) unit.Time
 	Barrier   func(ranks int) unit.Time
 }
 
-// PlannedBy is the schedules of a scheduler, one for each exchange.
-type PlannedBy struct {
+// SchedulerPlan is the schedules of a scheduler, one for each exchange.
+type SchedulerPlan struct {
 	Scheduler *phases.Scheduler
 	Schedules []*phases.Schedule
 }
 
 // Time returns the predicted time of a schedule.
-func (p *Phased) Time(s *phases.Schedule) unit.Time { return s.Time(p.Message, p.Barrier(s.Ranks)) }
+func (p *PhasedExchanges) Time(s *phases.Schedule) unit.Time {
+	return s.Time(p.Message, p.Barrier(s.Ranks))
+}
 
 // Longest returns the exchange whose schedule takes longest.
-func (p *Phased) Longest() int {
+func (p *PhasedExchanges) Longest() int {
 	longest := 0
 	for i, s := range p.Planned[p.Chosen].Schedules {
 		if p.Time(s) > p.Time(p.Planned[p.Chosen].Schedules[longest]) {
@@ -43,11 +45,11 @@ func (p *Phased) Longest() int {
 	return longest
 }
 
-// mostPairs is how many messages of a phase are named.
-const mostPairs = 32
+// maxNamedMessages is how many messages of a phase are named.
+const maxNamedMessages = 32
 
 // Document compares the schedulers, and lists the phases of the exchange that is shown.
-func (p *Phased) Document() *doc.Document {
+func (p *PhasedExchanges) Document() *doc.Document {
 	d := &doc.Document{Title: p.Title}
 	columns := []doc.Column{{Head: "exchange", Key: true, Kind: doc.Number}, {Head: "ranks", Kind: doc.Number}, {Head: "messages", Kind: doc.Number}, {Head: "bytes", Kind: doc.Number}}
 	for _, by := range p.Planned {
@@ -60,19 +62,19 @@ func (p *Phased) Document() *doc.Document {
 		for _, m := range x.Messages {
 			bytes += m.Bytes
 		}
-		row := []doc.Cell{doc.Count(i), doc.Count(len(x.Members)), doc.Count(len(x.Messages)), doc.Count(bytes)}
+		row := []doc.Cell{doc.CountCell(i), doc.CountCell(len(x.Members)), doc.CountCell(len(x.Messages)), doc.CountCell(bytes)}
 		for k, by := range p.Planned {
 			s := by.Schedules[i]
-			row = append(row, doc.Count(len(s.Phases)), doc.Num(p.Time(s).Micros()))
+			row = append(row, doc.CountCell(len(s.Phases)), doc.NumberCell(p.Time(s).Micros()))
 			sums[k] += p.Time(s)
 		}
-		all.Add(row...)
+		all.AddRow(row...)
 	}
 	var totals []string
 	for k, by := range p.Planned {
 		totals = append(totals, fmt.Sprintf("%s %s us", by.Scheduler.Name, sums[k].MicrosString()))
 	}
-	all.Note("Together: %s. A phase takes as long as its longest message, and a barrier stands between phases.", strings.Join(totals, ", "))
+	all.AddNote("Together: %s. A phase takes as long as its longest message, and a barrier stands between phases.", strings.Join(totals, ", "))
 	d.AddTables("exchanges", "Exchanges", all)
 
 	chosen := p.Planned[p.Chosen]
@@ -85,28 +87,28 @@ func (p *Phased) Document() *doc.Document {
 		var pairs []string
 		for k, m := range phase {
 			longest, shortest = max(longest, m.Bytes), min(shortest, m.Bytes)
-			if k < mostPairs {
+			if k < maxNamedMessages {
 				pairs = append(pairs, fmt.Sprintf("%d-%d", s.Member(m.Src), s.Member(m.Dst)))
 			}
 		}
-		if n := len(phase) - mostPairs; n > 0 {
+		if n := len(phase) - maxNamedMessages; n > 0 {
 			pairs = append(pairs, fmt.Sprintf("and %d more", n))
 		}
-		t.Add(doc.Count(i), doc.Count(len(phase)), doc.Count(longest), doc.Count(shortest), doc.Num(p.Message(longest).Micros()), doc.Words(strings.Join(pairs, " ")))
+		t.AddRow(doc.CountCell(i), doc.CountCell(len(phase)), doc.CountCell(longest), doc.CountCell(shortest), doc.NumberCell(p.Message(longest).Micros()), doc.TextCell(strings.Join(pairs, " ")))
 	}
-	t.Note("A barrier of %d ranks takes %s us.", s.Ranks, p.Barrier(s.Ranks).MicrosString())
+	t.AddNote("A barrier of %d ranks takes %s us.", s.Ranks, p.Barrier(s.Ranks).MicrosString())
 	if s.Conflicts {
-		t.Note("In the last phase, which has the messages shorter than the threshold, ranks send and receive several times.")
+		t.AddNote("In the last phase, which has the messages shorter than the threshold, ranks send and receive several times.")
 	}
 	d.AddTables("phases", title, t)
 	return d
 }
 
-// mostArrows is how many messages are drawn. Of more, brackets say to whom they go.
-const mostArrows = 24
+// maxDrawnMessages is how many messages are drawn. Of more, brackets say to whom they go.
+const maxDrawnMessages = 24
 
 // Chart returns the predicted time line of the exchange that is shown.
-func (p *Phased) Chart() *chart.Chart {
+func (p *PhasedExchanges) Chart() *chart.Chart {
 	s := p.Planned[p.Chosen].Schedules[p.Shown]
 	r := &model.Timeline{}
 	for i := range s.Ranks {
@@ -116,7 +118,7 @@ func (p *Phased) Chart() *chart.Chart {
 	for _, phase := range s.Phases {
 		messages += len(phase)
 	}
-	arrows := messages <= mostArrows
+	arrows := messages <= maxDrawnMessages
 	at, barrier := unit.Time(0), p.Barrier(s.Ranks)
 	for i, phase := range s.Phases {
 		if i > 0 {
@@ -149,5 +151,5 @@ func (p *Phased) Chart() *chart.Chart {
 		}
 		at = end
 	}
-	return chart.Timeline("phases", fmt.Sprintf("%s: exchange %d in %d phases", p.Title, p.Shown, len(s.Phases)), r)
+	return chart.TimelineChart("phases", fmt.Sprintf("%s: exchange %d in %d phases", p.Title, p.Shown, len(s.Phases)), r)
 }

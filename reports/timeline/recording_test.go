@@ -21,7 +21,7 @@ func busy(ranks, things int) Trace {
 // Sums of a table are those of the spans, and shares are of all the time.
 func TestTraceSums(t *testing.T) {
 	var b bytes.Buffer
-	if err := render.Text(&b, busy(2, 10).Document(), render.Plain); err != nil {
+	if err := render.WriteText(&b, busy(2, 10).Document(), render.PlainStyle); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []string{"software.0   software      4      -  4.000   40.0", "not waiting                          10.00  100.0", "software.2   software      3      -  3.000   30.0"} {
@@ -34,10 +34,10 @@ func TestTraceSums(t *testing.T) {
 // What does not fit a table is counted.
 func TestTraceCourseIsBounded(t *testing.T) {
 	var b bytes.Buffer
-	if err := render.Text(&b, busy(2, 200).Document(), render.Plain); err != nil {
+	if err := render.WriteText(&b, busy(2, 200).Document(), render.PlainStyle); err != nil {
 		t.Fatal(err)
 	}
-	if s := fmt.Sprintf("%d more rows are not shown", 2+4*200-textRows); !strings.Contains(b.String(), s) {
+	if s := fmt.Sprintf("%d more rows are not shown", 2+4*200-maxTextRows); !strings.Contains(b.String(), s) {
 		t.Errorf("the table does not say %q", s)
 	}
 }

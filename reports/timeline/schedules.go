@@ -31,11 +31,11 @@ type ScheduleTime struct {
 // Error returns the relative error of the simulation.
 func (x ScheduleTime) Error() float64 { return float64(x.Simulated)/float64(x.Machine) - 1 }
 
-// enough is the error up to which a simulation counts as accurate.
-const enough = 0.1
+// maxAccurateError is the error up to which a simulation counts as accurate.
+const maxAccurateError = 0.1
 
-// Schedules compares the times of schedules on machines with those in the simulation.
-func Schedules(all []MachineSchedules) *doc.Document {
+// ScheduleTimes compares the times of schedules on machines with those in the simulation.
+func ScheduleTimes(all []MachineSchedules) *doc.Document {
 	d := &doc.Document{Title: "Schedules on machines and by LogGOPS"}
 	sum := &doc.Table{Name: "summary", Title: "Accuracy of LogGOPS", Columns: []doc.Column{{Head: "platform", Key: true}, {Head: "library", Key: true}, {Head: "ranks", Kind: doc.Number},
 		{Head: "schedules", Kind: doc.Number}, {Head: "within\n10 %", Kind: doc.Number}, {Head: "median\nerror, %", Kind: doc.Number}, {Head: "least\n%", Kind: doc.Number}, {Head: "most\n%", Kind: doc.Number}, {Head: "parameters", Kind: doc.Prose}}}
@@ -44,32 +44,32 @@ func Schedules(all []MachineSchedules) *doc.Document {
 		good := 0
 		for _, x := range m.Times {
 			e := x.Error()
-			if sizes, errors = append(sizes, math.Abs(e)), append(errors, e); math.Abs(e) <= enough {
+			if sizes, errors = append(sizes, math.Abs(e)), append(errors, e); math.Abs(e) <= maxAccurateError {
 				good++
 			}
 		}
 		slices.Sort(sizes)
-		sum.Add(doc.Words(m.Platform), doc.Words(m.Library), doc.Count(m.Ranks), doc.Count(len(m.Times)), doc.Count(good), signed(sizes[len(sizes)/2]), signed(slices.Min(errors)), signed(slices.Max(errors)), doc.Words(m.Params.String()))
+		sum.AddRow(doc.TextCell(m.Platform), doc.TextCell(m.Library), doc.CountCell(m.Ranks), doc.CountCell(len(m.Times)), doc.CountCell(good), signedPercent(sizes[len(sizes)/2]), signedPercent(slices.Min(errors)), signedPercent(slices.Max(errors)), doc.TextCell(m.Params.String()))
 	}
 	if slices.ContainsFunc(all, func(m MachineSchedules) bool { return m.Fitted }) {
-		sum.Note("Parameters are fitted to the times of small schedules on the machine: ping-pongs, sends and receives between computations, a train of messages, and sends whose receive is late.")
+		sum.AddNote("Parameters are fitted to the times of small schedules on the machine: ping-pongs, sends and receives between computations, a train of messages, and sends whose receive is late.")
 	}
-	sum.Note("The error is (simulated - measured) / measured; the median is of its absolute values. The rest is what LogGOPS does not model: protocols, nodes, distances, contention.")
+	sum.AddNote("The error is (simulated - measured) / measured; the median is of its absolute values. The rest is what LogGOPS does not model: protocols, nodes, distances, contention.")
 	d.AddTables("summary", "Accuracy of LogGOPS", sum)
 	for _, m := range all {
 		title := fmt.Sprintf("%s of %s, %s", format.Plural(len(m.Times), "schedule"), m.Platform, m.Library)
 		t := &doc.Table{Name: "schedules-" + m.Platform, Title: title, Columns: []doc.Column{{Head: "platform", Key: true}, {Head: "schedule", Key: true}, {Head: "algorithm", Key: true}, {Head: "length\nB", Kind: doc.Number},
 			{Head: "machine\nus", Kind: doc.Number}, {Head: "LogGOPS\nus", Kind: doc.Number}, {Head: "error\n%", Kind: doc.Number}}}
 		for _, x := range m.Times {
-			bytes := doc.None
+			bytes := doc.EmptyCell
 			if x.Bytes >= 0 {
-				bytes = doc.Count(x.Bytes)
+				bytes = doc.CountCell(x.Bytes)
 			}
-			t.Add(doc.Words(m.Platform), doc.Words(x.Group), doc.Words(x.Name), bytes, doc.Num(x.Machine.Micros()), doc.Num(x.Simulated.Micros()), signed(x.Error()))
+			t.AddRow(doc.TextCell(m.Platform), doc.TextCell(x.Group), doc.TextCell(x.Name), bytes, doc.NumberCell(x.Machine.Micros()), doc.NumberCell(x.Simulated.Micros()), signedPercent(x.Error()))
 		}
 		d.AddTables(t.Name, title, t)
 	}
 	return d
 }
 
-func signed(part float64) doc.Cell { return doc.Words(fmt.Sprintf("%+.1f", 100*part)) }
+func signedPercent(part float64) doc.Cell { return doc.TextCell(fmt.Sprintf("%+.1f", 100*part)) }

@@ -277,7 +277,7 @@ func (s *search) within(chosen map[string]string, starts int) (*leastsquares.Sol
 		_, r, err := s.residuals(s.values(x, chosen))
 		return r, err
 	}
-	o := leastsquares.Options{Seed: s.options.Seed, Starts: starts, Enough: enough, Deviation: enough}
+	o := leastsquares.Options{Seed: s.options.Seed, Starts: starts, TargetRMS: enough, Deviation: enough}
 	if s.options.Progress != nil {
 		o.Progress = func(step int) { s.options.Progress(step, 0) }
 	}

@@ -403,13 +403,13 @@ func TestDecide(t *testing.T) {
 	}
 	const note = "Read so. Decided by assumptions: machine.hypernodes.inter.send.bandwidth (71MB/s)."
 	for i, want := range []study.Finding{
-		{Basis: study.Decided, Note: note}, {Basis: compare.Calibration, Note: "Read so."}, {Basis: compare.Validation, Note: "Read so."},
+		{Basis: study.DecidedByAssumptions, Note: note}, {Basis: compare.Calibration, Note: "Read so."}, {Basis: compare.Validation, Note: "Read so."},
 	} {
 		if r := s.Artefacts[0].Rows[i]; r.Basis != want.Basis || r.Note != want.Note {
 			t.Errorf("%s: %s, %s", r.Row, r.Basis, r.Note)
 		}
 	}
-	if r := s.Artefacts[1].Rows[0]; r.Basis != study.Decided {
+	if r := s.Artefacts[1].Rows[0]; r.Basis != study.DecidedByAssumptions {
 		t.Errorf("%s is %s where it stands again", r.Row, r.Basis)
 	}
 }
@@ -471,7 +471,7 @@ func TestHere(t *testing.T) {
 // predicted returns measured over predicted times of the collective operations of a set.
 func predicted(t *testing.T, p *platform.Platform, ranks int, set *sample.Set) []float64 {
 	t.Helper()
-	times, err := compare.Collectives(set)
+	times, err := compare.ReadCollectives(set)
 	if err != nil {
 		t.Fatal(err)
 	}

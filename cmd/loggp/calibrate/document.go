@@ -28,29 +28,29 @@ func (s *Sensitivity) Document() *doc.Document {
 			continue
 		}
 		decided++
-		by.Group(fmt.Sprintf("%s: %s", q.Name, s.value(i)))
+		by.BeginGroup(fmt.Sprintf("%s: %s", q.Name, s.value(i)))
 		for _, n := range deciding {
-			by.Add(doc.Words(n.Path), doc.Words(string(n.Basis)), doc.Words(n.Value), s.change(n.Halved, i), s.change(n.Doubled, i))
+			by.AddRow(doc.TextCell(n.Path), doc.TextCell(string(n.Basis)), doc.TextCell(n.Value), s.change(n.Halved, i), s.change(n.Doubled, i))
 		}
 		charts = append(charts, s.tornado(i))
 	}
-	by.Note("halved, doubled: by how much the quantity moves when the number is half or twice its value, and all others as they are.")
+	by.AddNote("halved, doubled: by how much the quantity moves when the number is half or twice its value, and all others as they are.")
 	all := &doc.Table{Name: "numbers", Title: "Numbers by what they move", Slim: true, Terse: 12, Columns: []doc.Column{
 		{Head: "number", Key: true}, {Head: "basis"}, {Head: "value", Kind: doc.Number}, {Head: "moves most", Kind: doc.Prose}, {Head: "halved\n%", Kind: doc.Number}, {Head: "doubled\n%", Kind: doc.Number}}}
 	for _, n := range s.ranked() {
 		most := s.largest(n)
-		moves := doc.Words(s.Quantities[most].Name)
+		moves := doc.TextCell(s.Quantities[most].Name)
 		if s.Most(n, most) == 0 {
-			moves = doc.Words("nothing").In(doc.Faint)
+			moves = doc.TextCell("nothing").WithTone(doc.Faint)
 		}
-		all.Add(doc.Words(n.Path), doc.Words(string(n.Basis)), doc.Words(n.Value), moves, s.change(n.Halved, most), s.change(n.Doubled, most))
+		all.AddRow(doc.TextCell(n.Path), doc.TextCell(string(n.Basis)), doc.TextCell(n.Value), moves, s.change(n.Halved, most), s.change(n.Doubled, most))
 	}
 	d := &doc.Document{Title: "Sensitivity of platform " + name, Answer: s.answer(), Footer: "Made by loggp."}
-	d.Add(doc.Section{ID: "quantities", Title: "Quantities", Tables: []*doc.Table{by}, Figures: doc.Figures(doc.Half, charts...), Text: []string{
+	d.AddSection(doc.Section{ID: "quantities", Title: "Quantities", Tables: []*doc.Table{by}, Figures: doc.Figures(doc.Half, charts...), Text: []string{
 		fmt.Sprintf("Assumed and fitted numbers that were halved and doubled, one at a time: %d. Quantities that were measured each time, without noise: %d. Of these, moved by more than %s: %d.",
 			len(s.Numbers), len(s.Quantities), percent(Limit), decided)}})
 	d.AddTables("numbers", "Numbers", all)
-	d.Add(doc.Section{ID: "left-out", Title: "What could not be varied", Items: s.unvaried()})
+	d.AddSection(doc.Section{ID: "left-out", Title: "What could not be varied", Items: s.unvaried()})
 	d.Files = []doc.File{{Name: "sensitivity.csv", Write: s.CSV}}
 	return d
 }
@@ -98,11 +98,11 @@ func (q Quantity) should() string {
 func (s *Sensitivity) change(v Variant, quantity int) doc.Cell {
 	switch x := s.Change(v, quantity); {
 	case v.Values == nil:
-		return doc.None
+		return doc.EmptyCell
 	case math.IsNaN(x):
-		return doc.Words("gone")
+		return doc.TextCell("gone")
 	default:
-		return doc.Percent(100 * x)
+		return doc.PercentCell(100 * x)
 	}
 }
 
@@ -180,21 +180,21 @@ func (s *Sensitivity) unvaried() []string {
 
 // CSV writes a row for each number and quantity.
 func (s *Sensitivity) CSV(w io.Writer) error {
-	t := &doc.Table{Name: "sensitivity", Columns: doc.Heads("number", "basis", "value", "quantity", "unit", "measured", "half", "halved", "halved_percent", "double", "doubled", "doubled_percent")}
+	t := &doc.Table{Name: "sensitivity", Columns: doc.TextColumns("number", "basis", "value", "quantity", "unit", "measured", "half", "halved", "halved_percent", "double", "doubled", "doubled_percent")}
 	for _, n := range s.Numbers {
 		for i, q := range s.Quantities {
-			row := append(doc.Texts(n.Path, string(n.Basis), n.Value, q.Name, q.Unit), doc.Num(s.Base[i]))
+			row := append(doc.TextCells(n.Path, string(n.Basis), n.Value, q.Name, q.Unit), doc.NumberCell(s.Base[i]))
 			for _, v := range []Variant{n.Halved, n.Doubled} {
 				value := math.NaN()
 				if v.Values != nil {
 					value = v.Values[i]
 				}
-				row = append(row, doc.Words(v.Value), doc.Num(value), doc.Num(100*s.Change(v, i)))
+				row = append(row, doc.TextCell(v.Value), doc.NumberCell(value), doc.NumberCell(100*s.Change(v, i)))
 			}
-			t.Add(row...)
+			t.AddRow(row...)
 		}
 	}
-	return render.TableCSV(w, t)
+	return render.WriteTableCSV(w, t)
 }
 
 // strong is the correlation from which two numbers are said to be known together only.
@@ -206,29 +206,29 @@ func (c *Calibration) Document() *doc.Document {
 		{Head: "number", Key: true}, {Head: "before", Kind: doc.Number}, {Head: "found", Kind: doc.Number}, {Head: "95 % interval", Kind: doc.Number}, {Head: "remark", Kind: doc.Prose}}}
 	open := 0
 	for _, f := range c.Numbers {
-		interval := doc.None
+		interval := doc.EmptyCell
 		if f.High != "" {
-			interval = doc.Words(f.Low + " to " + f.High)
+			interval = doc.TextCell(f.Low + " to " + f.High)
 		}
 		if f.Still || f.Weak || len(f.Together) > 0 {
 			open++
 		}
-		numbers.Add(doc.Words(f.Path), doc.Words(f.Value), doc.Words(f.Found), interval, doc.Words(f.remark()))
+		numbers.AddRow(doc.TextCell(f.Path), doc.TextCell(f.Value), doc.TextCell(f.Found), interval, doc.TextCell(f.remark()))
 	}
 	numbers.DropEmpty()
 	targets := &doc.Table{Name: "targets", Title: "Targets", Terse: 24, Columns: []doc.Column{
 		{Head: "target", Key: true}, {Head: "unit"}, {Head: "should be", Kind: doc.Number}, {Head: "before", Kind: doc.Number}, {Head: "now", Kind: doc.Number}, {Head: "error\n%", Kind: doc.Number}}}
 	unmoved := 0
 	for _, t := range c.Targets {
-		name := doc.Words(t.Name)
+		name := doc.TextCell(t.Name)
 		if !t.Moved {
-			name = name.In(doc.Faint)
+			name = name.WithTone(doc.Faint)
 			unmoved++
 		}
-		targets.Add(name, doc.Words(t.Unit), doc.Words(t.should()), doc.Num(t.Before), doc.Num(t.After), doc.Percent(t.error()))
+		targets.AddRow(name, doc.TextCell(t.Unit), doc.TextCell(t.should()), doc.NumberCell(t.Before), doc.NumberCell(t.After), doc.PercentCell(t.error()))
 	}
 	if unmoved > 0 {
-		targets.Note("Targets that depend on no free number: %d.", unmoved)
+		targets.AddNote("Targets that depend on no free number: %d.", unmoved)
 	}
 	correlations := &doc.Table{Name: "correlations", Title: fmt.Sprintf("Correlations above %g", strong), Columns: []doc.Column{
 		{Head: "number", Key: true}, {Head: "number"}, {Head: "correlation", Kind: doc.Number}}}
@@ -241,20 +241,20 @@ func (c *Calibration) Document() *doc.Document {
 	for i := range c.Correlated {
 		for k := range i {
 			if x := c.Correlated[i][k]; math.Abs(x) > strong {
-				correlations.Add(doc.Words(free[k].Path), doc.Words(free[i].Path), doc.Words(fmt.Sprintf("%+.3f", x)))
+				correlations.AddRow(doc.TextCell(free[k].Path), doc.TextCell(free[i].Path), doc.TextCell(fmt.Sprintf("%+.3f", x)))
 			}
 		}
 	}
-	correlations.Note("The targets know a combination of two such numbers better than either.")
+	correlations.AddNote("The targets know a combination of two such numbers better than either.")
 	lead := fmt.Sprintf("%d free numbers, %d targets, %d platforms tried. The root mean square of the deviations is %.3g %%, and was %.3g %% before.", len(c.Numbers), len(c.Targets), c.Tried, 100*c.After, 100*c.Before)
 	if open > 0 {
 		lead += fmt.Sprintf(" The targets determine %d of the numbers hardly or not at all.", open)
 	}
 	d := &doc.Document{Title: "Calibration of platform " + c.Draft.Machine.Name}
-	d.Add(doc.Section{ID: "numbers", Title: "Numbers", Text: []string{lead}, Tables: []*doc.Table{numbers}})
+	d.AddSection(doc.Section{ID: "numbers", Title: "Numbers", Text: []string{lead}, Tables: []*doc.Table{numbers}})
 	d.AddTables("targets", "Targets", targets)
 	d.AddTables("correlations", "Correlations", correlations)
-	d.Add(doc.Section{ID: "left-out", Title: "Targets that were left out", Items: c.Left})
+	d.AddSection(doc.Section{ID: "left-out", Title: "Targets that were left out", Items: c.Left})
 	d.Files = []doc.File{{Name: "calibration.csv", Write: c.CSV}}
 	return d
 }
@@ -285,16 +285,16 @@ func (t Target) error() float64 {
 
 // CSV writes a row for each number and for each target.
 func (c *Calibration) CSV(w io.Writer) error {
-	t := &doc.Table{Name: "calibration", Columns: doc.Heads("kind", "name", "unit", "before", "after", "low", "high", "error_percent", "remark")}
+	t := &doc.Table{Name: "calibration", Columns: doc.TextColumns("kind", "name", "unit", "before", "after", "low", "high", "error_percent", "remark")}
 	for _, f := range c.Numbers {
-		t.Add(doc.Texts("number", f.Path, "", f.Value, f.Found, f.Low, f.High, "", f.remark())...)
+		t.AddRow(doc.TextCells("number", f.Path, "", f.Value, f.Found, f.Low, f.High, "", f.remark())...)
 	}
 	for _, x := range c.Targets {
 		remark := ""
 		if !x.Moved {
 			remark = "depends on no free number"
 		}
-		t.Add(append(doc.Texts("target", x.Name, x.Unit), doc.Num(x.Before), doc.Num(x.After), doc.Num(x.Low), doc.Num(x.High), doc.Num(x.error()), doc.Words(remark))...)
+		t.AddRow(append(doc.TextCells("target", x.Name, x.Unit), doc.NumberCell(x.Before), doc.NumberCell(x.After), doc.NumberCell(x.Low), doc.NumberCell(x.High), doc.NumberCell(x.error()), doc.TextCell(remark))...)
 	}
-	return render.TableCSV(w, t)
+	return render.WriteTableCSV(w, t)
 }

@@ -188,7 +188,7 @@ func Decide(ctx context.Context, p *paper.Paper, s *study.Study) error {
 				numbers = append(numbers, fmt.Sprintf("%s (%s)", n.Path, n.Value))
 			}
 			if numbers != nil {
-				s.Decide(q.Name, numbers)
+				s.MarkDecided(q.Name, numbers)
 			}
 		}
 	}

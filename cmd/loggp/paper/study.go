@@ -170,7 +170,7 @@ func (x *run) artefact(a *Artefact) study.Artefact {
 	for i := range a.rows {
 		r := &a.rows[i]
 		f := study.Finding{Row: r.Name, Platform: r.Platform, Library: r.Library, Place: r.Place, Mode: r.Mode, Parameter: r.Parameter, Bytes: r.Bytes, Unit: r.Unit,
-			Low: r.Low, High: r.High, Source: r.Source, Note: r.Note, Basis: study.Shown}
+			Low: r.Low, High: r.High, Source: r.Source, Note: r.Note, Basis: study.ShownOnly}
 		f.Predicted, f.Measured, f.MeasuredLow, f.MeasuredHigh = math.NaN(), math.NaN(), math.NaN(), math.NaN()
 		switch {
 		case r.line != nil:
@@ -230,7 +230,7 @@ func (x *run) publish(f *study.Finding, r *row) {
 		return
 	}
 	if x.rows[r.key] != nil {
-		f.Again = true
+		f.IsRepeated = true
 		return
 	}
 	x.rows[r.key] = r
@@ -257,7 +257,7 @@ func (x *run) shown(f *study.Finding, r *row) {
 	if !v.Known() {
 		return
 	}
-	f.Low, f.High, f.Again = v.Low, v.High, true
+	f.Low, f.High, f.IsRepeated = v.Low, v.High, true
 	for key := range env.Asked {
 		if printed := x.rows[key]; printed != nil {
 			f.Row, f.Source, f.Basis = printed.Name, printed.Source, x.basis(printed)
@@ -323,7 +323,7 @@ func (x *run) words(f *study.Finding, r *row) {
 		f.Basis = rule.Basis
 		return
 	case rule.Open != "" && published == rule.Open:
-		f.Basis = study.Shown
+		f.Basis = study.ShownOnly
 		return
 	case found == expected:
 		f.Agreement = study.Agrees
@@ -351,7 +351,7 @@ func (x *run) timeline(a *Artefact, t Timeline) *chart.Chart {
 	const bytes = 1000 // long enough to be seen and short enough to see the rest
 	s := x.sites[x.paper.subject(t.Subject).ID]
 	if t.Program != "" {
-		return chart.Timeline(format.FileName("timeline", a.ID, t.Name),
+		return chart.TimelineChart(format.FileName("timeline", a.ID, t.Name),
 			fmt.Sprintf("%s, by %s on %s", t.Name, s.Library, s.Platform), x.results.Recordings[expr.Key(t.Program, s.ID)])
 	}
 	there, _ := s.Paths()
@@ -366,7 +366,7 @@ func (x *run) timeline(a *Artefact, t Timeline) *chart.Chart {
 		name = m.Library.Proto.Protocol(m.Mode, there.Tier, bytes)
 	}
 	m.Protocol = model.Named(name)
-	return chart.Transfer(fmt.Sprintf("%s-%s-%s", a.ID, strings.ReplaceAll(t.Name, " ", "-"), name),
+	return chart.TransferChart(fmt.Sprintf("%s-%s-%s", a.ID, strings.ReplaceAll(t.Name, " ", "-"), name),
 		fmt.Sprintf("%s of %d bytes by %s on %s", t.Name, bytes, name, s.Name), m.Timeline())
 }
 

@@ -135,7 +135,7 @@ func TestInventedPaper(t *testing.T) {
 			if !(r.Measured > 0) || !(r.MeasuredLow <= r.Measured) || !(r.Predicted > 0) {
 				t.Errorf("%s: measured %v, predicted %v", line, r.Measured, r.Predicted)
 			}
-			got = append(got, fmt.Sprint(line, r.Low, " shown:", r.Basis == study.Shown, " again:", r.Again, " ", r.Basis))
+			got = append(got, fmt.Sprint(line, r.Low, " shown:", r.Basis == study.ShownOnly, " again:", r.IsRepeated, " ", r.Basis))
 		}
 	}
 	if !slices.Equal(got, want) {
@@ -219,7 +219,7 @@ artefacts:
 		t.Errorf("%+v", s.Tables)
 	}
 	for i, r := range s.Artefacts[0].Rows {
-		if r.Basis != study.Shown || !math.IsNaN(r.Low) || math.IsNaN(r.Measured) != (i == 2) {
+		if r.Basis != study.ShownOnly || !math.IsNaN(r.Low) || math.IsNaN(r.Measured) != (i == 2) {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -314,7 +314,7 @@ func TestStudyIsComplete(t *testing.T) {
 			case !(r.Measured > 0) || !(r.Predicted > 0) || math.IsInf(r.Measured+r.Predicted, 0):
 				t.Errorf("%s, %s %s %s %s at %d B: measured %v, predicted %v", a.ID, r.Platform, r.Place, r.Mode, r.Parameter, r.Bytes, r.Measured, r.Predicted)
 			}
-			if r.Basis != study.Shown && r.Basis != compare.Calibration {
+			if r.Basis != study.ShownOnly && r.Basis != compare.Calibration {
 				counts[a.ID+" published"]++
 			}
 		}
@@ -344,7 +344,7 @@ func TestStudyOfWords(t *testing.T) {
 			switch {
 			case r.Text == [2]string{} || a.ID == "table-2":
 			case r.Text[0] == "unspecified":
-				if r.Basis != study.Shown || r.Agreement != "" {
+				if r.Basis != study.ShownOnly || r.Agreement != "" {
 					t.Errorf("%s on %s, of which the source says nothing: %s, %q", r.Mode, r.Platform, r.Basis, r.Agreement)
 				}
 			case a.ID == "table-1" && r.Mode == "rsend" && r.Bytes > 16 && r.Agreement == study.Differs:
@@ -370,12 +370,12 @@ func TestBasis(t *testing.T) {
 		"table-3 t3d issend o_s 10000":   compare.Calibration,
 		"table-3 t3d isend o_s 10000":    compare.Validation,
 		"table-3 now send G -1":          study.Contradicted,
-		"table-3 now send g 16":          study.Shown,
+		"table-3 now send g 16":          study.ShownOnly,
 		"table-4 convex  P -1":           study.Contradicted,
 		"table-4 convex  H -1":           compare.Validation,
 		"table-5 t3d ssend L -1":         compare.Calibration,
 		"figure-11 t3d send o_r 10000":   compare.Validation,
-		"figure-11 t3d send o_r 5000":    study.Shown,
+		"figure-11 t3d send o_r 5000":    study.ShownOnly,
 		"figure-13 now send peak 1/G -1": study.Contradicted,
 	}
 	for _, a := range s.Artefacts {

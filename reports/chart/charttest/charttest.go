@@ -24,7 +24,7 @@ type Label struct {
 func Read(t testing.TB, name, svg string) (width, height float64, labels []Label) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(svg))
-	known := chart.DarkRules("")
+	known := chart.DarkStyleRules("")
 	for {
 		token, err := d.Token()
 		if err == io.EOF {
