@@ -131,6 +131,7 @@ var unhealthyCases = []struct {
 	{"quota", writesFiles("proc/self/cgroup", "9:name=systemd:/x\n3:cpu,cpuacct:/docker/1\n", "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "50000\n", "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"),
 		Warning, "the time of 0.5 processors", "--cpus"},
 	{"quota", writesFiles("sys/fs/cgroup/user/cpu.max", "300000 100000\n"), Note, "the time of 3 processors", ""},
+	{"quota", writesFiles("sys/fs/cgroup/user/cpu.max", "200000 100000\n"), Note, "the time of 2 processors", ""},
 	{"busy", func(p *Inspection) { writeUsage(p, 60, 0) }, Warning, "others use 0.30 processors (a (b) c 0.30); load 0.10", "stop them"},
 	{"busy", func(p *Inspection) { writeUsage(p, 20, 0) }, Note, "0.10 processors", "stop them"},
 	{"busy", func(p *Inspection) { p.Usage = [2]processorUsage{} }, Note, "not visible", ""},

@@ -73,22 +73,25 @@ func waitForIdleRuntime() {
 	}
 }
 
-// recordGaps reads the clock for a stretch, and returns when it ended.
+// recordGaps reads the clock for a period, and returns the last reading.
 func (g *Interruptions) recordGaps() int64 {
 	begin := Now()
 	last := begin
 	for last-begin < readingPeriod.Nanoseconds() {
 		now := Now()
-		if now-last > minGap.Nanoseconds() {
-			g.addGap(time.Duration(now - last))
-		}
+		g.addReading(last, now)
 		last = now
 	}
 	g.WatchedTime += time.Duration(last - begin)
 	return last
 }
 
-func (g *Interruptions) addGap(length time.Duration) {
+// addReading counts a gap if the clock has advanced too far since the last reading.
+func (g *Interruptions) addReading(last, now int64) {
+	length := time.Duration(now - last)
+	if length <= minGap {
+		return
+	}
 	g.GapCount++
 	g.LostTime += length
 	g.LongestGap = max(g.LongestGap, length)

@@ -25,6 +25,15 @@ func TestSummarizePace(t *testing.T) {
 	}
 }
 
+// The best time is not the shortest, which may be an accident.
+func TestBestTimeSkipsAccidents(t *testing.T) {
+	for n, want := range map[int]int{1: 0, 4: 3, 5: 4, 499: 4, 500: 5, 5000: 14} {
+		if got := BestTimeIndex(n); got != want {
+			t.Errorf("of %d times: index %d, want %d", n, got, want)
+		}
+	}
+}
+
 // The work takes time on a processor of this machine, at its best moments and else.
 func TestMeasurePaces(t *testing.T) {
 	if len(Processors()) == 0 {
