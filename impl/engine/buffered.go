@@ -2,41 +2,41 @@ package engine
 
 import "slices"
 
-// attached is the buffer that a program has lent for its buffered messages.
-type attached struct {
-	memory  []byte
-	lent    bool
-	used    []span // in order of place
-	pending int    // messages that have not left
+// attachedBuffer is the buffer that a program has lent for its buffered messages.
+type attachedBuffer struct {
+	memory   []byte
+	attached bool
+	used     []span // in order of place
+	pending  int    // messages that have not left
 }
 
 // span is a part of the buffer in use.
 type span struct{ from, to int }
 
-// Overhead is how much of the buffer each message takes beside its data (MPI_BSEND_OVERHEAD).
-const Overhead = 16
+// BufferedOverhead is how much of the buffer each message takes beside its data (MPI_BSEND_OVERHEAD).
+const BufferedOverhead = 16
 
 // Attach lends a buffer for buffered messages.
 func (r *Rank) Attach(b []byte) {
-	if r.buffer.lent {
+	if r.buffer.attached {
 		r.Fail(ErrBuffer, "a buffer of %d bytes is attached already", len(r.buffer.memory))
 	}
-	r.buffer.memory, r.buffer.lent = b, true
+	r.buffer.memory, r.buffer.attached = b, true
 }
 
 // Detach returns the buffer when all its messages have left.
 func (r *Rank) Detach() []byte {
-	if !r.buffer.lent {
+	if !r.buffer.attached {
 		r.Fail(ErrBuffer, "no buffer is attached")
 	}
-	r.Drain()
+	r.DrainBuffered()
 	b := r.buffer.memory
-	r.buffer = attached{}
+	r.buffer = attachedBuffer{}
 	return b
 }
 
-// Drain makes progress until no buffered message is left.
-func (r *Rank) Drain() {
+// DrainBuffered makes progress until no buffered message is left.
+func (r *Rank) DrainBuffered() {
 	r.waits = &r.buffer
 	for r.buffer.pending > 0 {
 		r.engine.Progress(true)
@@ -49,63 +49,63 @@ func (r *Rank) Drain() {
 func (r *Rank) Reserve(o *Op, n int) []byte {
 	a := &r.buffer
 	for {
-		if at, ok := a.fit(n); ok {
+		if at, ok := a.allocate(n); ok {
 			a.pending++
-			o.room = int32(at)
+			o.bufferOffset = int32(at)
 			o.state |= detached
 			return a.memory[at : at+n]
 		}
 		if a.pending == 0 || !r.engine.Progress(false) {
 			r.Fail(ErrBuffer, "no room for a message of %d bytes and %d of overhead: the attached buffer has %d bytes, %d messages are in it",
-				n, Overhead, len(a.memory), len(a.used))
+				n, BufferedOverhead, len(a.memory), len(a.used))
 		}
 	}
 }
 
-// Buffer returns a send of what a buffered send o has, from memory of the attached buffer.
-func (r *Rank) Buffer(o *Op) *Op {
+// CopyToBuffered returns a send of what a buffered send o has, from memory of the attached buffer.
+func (r *Rank) CopyToBuffered(o *Op) *Op {
 	b := r.NewOp()
-	b.SetSend(o.Mode, o.Buf, o.Sign, int(o.Peer), o.Context, int(o.Tag))
+	b.SetSend(o.Mode, o.Buf, o.Signature, int(o.Peer), o.Context, int(o.Tag))
 	b.Buf = r.Reserve(b, len(o.Buf))
 	r.Copy(b.Buf, o.Buf)
 	return b
 }
 
-// Continue lets a send of the program end before it is known that its message has arrived: it
+// ContinueSend lets a send of the program end before it is known that its message has arrived: it
 // returns a send of the same data that goes on in its place, and whose data Own keeps when it has
 // left for the first time.
-func (r *Rank) Continue(o *Op) *Op {
+func (r *Rank) ContinueSend(o *Op) *Op {
 	x := r.NewOp()
-	x.SetSend(o.Mode, o.Buf, o.Sign, int(o.Peer), o.Context, int(o.Tag))
+	x.SetSend(o.Mode, o.Buf, o.Signature, int(o.Peer), o.Context, int(o.Tag))
 	x.state |= freed
-	r.freed++
+	r.freedOps++
 	return x
 }
 
-// Own keeps the data of such a send in memory of the rank. That costs no time: the system below has
+// KeepSendData keeps the data of such a send in memory of the rank. That costs no time: the system below has
 // copied the data in the calls that sent it, and sends it again from there.
-func (r *Rank) Own(o *Op) {
-	b := r.Room(len(o.Buf))
+func (r *Rank) KeepSendData(o *Op) {
+	b := r.ScratchBuffer(len(o.Buf))
 	copy(b, o.Buf)
-	o.Buf, o.gathered = b, true
+	o.Buf, o.ownsBuf = b, true
 }
 
-// fit takes the first room that is large enough.
-func (a *attached) fit(n int) (int, bool) {
+// allocate takes the first room that is large enough.
+func (a *attachedBuffer) allocate(n int) (int, bool) {
 	at, i := 0, 0
-	for i < len(a.used) && a.used[i].from-at < n+Overhead {
+	for i < len(a.used) && a.used[i].from-at < n+BufferedOverhead {
 		at = a.used[i].to
 		i++
 	}
-	if i == len(a.used) && len(a.memory)-at < n+Overhead {
+	if i == len(a.used) && len(a.memory)-at < n+BufferedOverhead {
 		return 0, false
 	}
-	a.used = slices.Insert(a.used, i, span{at, at + n + Overhead})
+	a.used = slices.Insert(a.used, i, span{at, at + n + BufferedOverhead})
 	return at, true
 }
 
-// free gives back the room at a place.
-func (a *attached) free(at int) {
+// release gives back the room at a place.
+func (a *attachedBuffer) release(at int) {
 	i := slices.IndexFunc(a.used, func(s span) bool { return s.from == at })
 	a.used = slices.Delete(a.used, i, i+1)
 	a.pending--

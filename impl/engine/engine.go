@@ -20,13 +20,13 @@ import (
 // Any in place of a source or a tag stands for each source or tag.
 const Any = -1
 
-// New prepares a library of the engine's kind for a job. The protocol, if it is not "", carries all
+// NewJobEngines prepares a library of the engine's kind for a job. The protocol, if it is not "", carries all
 // messages of the program, whatever the library's rules say. A library that the engine cannot
 // serve, and a protocol that it does not have, are errors.
-type New func(l *model.Library, protocol string) (Maker, error)
+type NewJobEngines func(l *model.Library, protocol string) (JobEngines, error)
 
-// Maker makes the engines of the ranks of one job.
-type Maker interface {
+// JobEngines makes the engines of the ranks of one job.
+type JobEngines interface {
 	// Engines returns how to get the engines of n ranks, the i-th by the index i. They lie in one
 	// piece of memory, as a job may have a million ranks.
 	Engines(n int) func(i int) Engine
@@ -75,8 +75,8 @@ type Engine interface {
 	// It reports whether there was one; with block it waits until there is.
 	Progress(block bool) bool
 
-	// Looked charges the end of a wait or a test: an operation was found complete, or none was.
-	Looked(found bool)
+	// ChargeCompletionCheck charges the end of a wait or a test: an operation was found complete, or none was.
+	ChargeCompletionCheck(found bool)
 
 	// Probe looks, after what has arrived was taken in, for a message that a receive would take.
 	// With block it waits for one.
@@ -87,16 +87,16 @@ type Engine interface {
 	// ended, or that does nothing but make calls, is decided.
 	Cancel(o *Op)
 
-	// Explain says what an operation that is under way waits for.
-	Explain(o *Op) Wait
+	// ExplainWait says what an operation that is under way waits for.
+	ExplainWait(o *Op) Wait
 
-	// Unreceived returns how many messages have arrived that no receive has taken, and the first of
+	// UnexpectedMessages returns how many messages have arrived that no receive has taken, and the first of
 	// them in a context, or of all if the context is AnyContext; nil if there is none.
-	Unreceived(context uint32) (n int, first *Arrival)
+	UnexpectedMessages(context uint32) (n int, first *UnexpectedMessage)
 
-	// Unsettled returns a message that has arrived, has no receive, and may be cancelled by its
+	// UndecidedMessage returns a message that has arrived, has no receive, and may be cancelled by its
 	// sender, or nil.
-	Unsettled() *Arrival
+	UndecidedMessage() *UnexpectedMessage
 
 	// Direct returns the engine's single packets and remote memory access, or nil if it has none.
 	Direct() Direct
@@ -108,8 +108,8 @@ type Counter interface {
 	Counts(yield func(name string, n int64) bool)
 }
 
-// Barrierer is an Engine with a barrier that takes no messages.
-type Barrierer interface {
+// BarrierEngine is an Engine with a barrier that takes no messages.
+type BarrierEngine interface {
 	Engine
 
 	// Barrier returns true when all n ranks have called it, of which this one is number me and rank

@@ -34,13 +34,13 @@ type Error struct {
 	Call  string // the call in which it was found
 	At    Site   // of the program, where the call is
 	Text  string
-	Other *Place // if calls of two ranks do not go together, the other one; its Call is "": it is not known
+	Other *CallPlace // if calls of two ranks do not go together, the other one; its Call is "": it is not known
 
 	context uint32
 }
 
-// Place is a call of a rank.
-type Place struct {
+// CallPlace is a call of a rank.
+type CallPlace struct {
 	Rank int // in the job
 	Call string
 	At   Site
@@ -54,9 +54,9 @@ func (e *Error) Context() uint32 { return e.context }
 const NoRank = -1
 
 func (e *Error) Error() string {
-	s := fmt.Sprintf("%s%s: %s: %s", e.Call, e.At.Beside(), e.Class, e.Text)
+	s := fmt.Sprintf("%s%s: %s: %s", e.Call, e.At.Parenthesized(), e.Class, e.Text)
 	if o := e.Other; o != nil && o.Call != "" {
-		s += fmt.Sprintf("; rank %d: %s%s", o.Rank, o.Call, o.At.Beside())
+		s += fmt.Sprintf("; rank %d: %s%s", o.Rank, o.Call, o.At.Parenthesized())
 	}
 	if e.Rank == NoRank {
 		return s
@@ -78,27 +78,27 @@ func (s Site) String() string {
 	return fmt.Sprintf("%s:%d", filepath.Base(s.File), s.Line)
 }
 
-// Beside returns the site in parentheses, to stand behind a call.
-func (s Site) Beside() string {
+// Parenthesized returns the site in parentheses, to stand behind a call.
+func (s Site) Parenthesized() string {
 	if s == (Site{}) {
 		return ""
 	}
 	return " (" + s.String() + ")"
 }
 
-// fault is an error of the rank's current call.
-func (r *Rank) fault(c Class, format string, args ...any) *Error {
+// newError is an error of the rank's current call.
+func (r *Rank) newError(c Class, format string, args ...any) *Error {
 	r.failed = true
-	return &Error{Class: c, Rank: r.port.Rank(), Call: r.call, At: r.cfg.here(), context: r.context, Text: fmt.Sprintf(format, args...)}
+	return &Error{Class: c, Rank: r.port.Rank(), Call: r.call, At: r.cfg.callSite(), context: r.context, Text: fmt.Sprintf(format, args...)}
 }
 
 // FailWith ends the rank with an error of its current call, which does not go with that of another
 // rank.
 func (r *Rank) FailWith(other int, c Class, format string, args ...any) {
-	f := r.fault(c, format, args...)
-	f.Other = &Place{Rank: other}
+	f := r.newError(c, format, args...)
+	f.Other = &CallPlace{Rank: other}
 	panic(f)
 }
 
 // Fail ends the rank with an error of its current call.
-func (r *Rank) Fail(c Class, format string, args ...any) { panic(r.fault(c, format, args...)) }
+func (r *Rank) Fail(c Class, format string, args ...any) { panic(r.newError(c, format, args...)) }

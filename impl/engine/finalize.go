@@ -12,7 +12,7 @@ import (
 // and what the first of them waits for. None are counted after a call that failed and whose error
 // the program has handled: it may have left some that it does not know.
 func (r *Rank) Unfinished() (int, Wait) {
-	n := r.Open() - r.buffer.pending - r.freed
+	n := r.OpenOps() - r.buffer.pending - r.freedOps
 	if n == 0 || r.failed {
 		return 0, Wait{}
 	}
@@ -23,7 +23,7 @@ func (r *Rank) Unfinished() (int, Wait) {
 // does not know, or of the others.
 func (r *Rank) firstOpen(of state) *Op {
 	unused := make([]bool, len(r.ops))
-	for o := r.unused; o != nil; o = o.next {
+	for o := r.freeOps; o != nil; o = o.next {
 		unused[o.id] = true
 	}
 	for i, o := range r.ops {
@@ -34,11 +34,11 @@ func (r *Rank) firstOpen(of state) *Op {
 	panic("engine: no operation is open")
 }
 
-// Settle makes progress until buffered messages and operations that the program has given up are
+// FinishDetached makes progress until buffered messages and operations that the program has given up are
 // complete: it may need their memory no longer.
-func (r *Rank) Settle() {
-	r.waits = finalizing{}
-	for r.buffer.pending > 0 || r.freed > 0 {
+func (r *Rank) FinishDetached() {
+	r.waits = finalizeWait{}
+	for r.buffer.pending > 0 || r.freedOps > 0 {
 		r.engine.Progress(true)
 	}
 	r.waits = nil
@@ -48,51 +48,51 @@ func (r *Rank) Settle() {
 // messages without a receive whose senders may yet cancel them.
 // It returns how many messages have arrived that were not received, and the first of them: to look
 // for more would take time from programs that have none.
-func (r *Rank) Finalize() (int, *Arrival) {
-	r.Settle()
-	r.waits = finalizing{}
-	for r.engine.Unsettled() != nil {
+func (r *Rank) Finalize() (int, *UnexpectedMessage) {
+	r.FinishDetached()
+	r.waits = finalizeWait{}
+	for r.engine.UndecidedMessage() != nil {
 		r.engine.Progress(true)
 	}
 	r.waits = nil
-	return r.engine.Unreceived(AnyContext)
+	return r.engine.UnexpectedMessages(AnyContext)
 }
 
-// finalizing is what a rank in Finalize waits for.
-type finalizing struct{}
+// finalizeWait is what a rank in Finalize waits for.
+type finalizeWait struct{}
 
-func (finalizing) wait(r *Rank) Wait {
-	switch m := r.engine.Unsettled(); {
+func (finalizeWait) waitState(r *Rank) Wait {
+	switch m := r.engine.UndecidedMessage(); {
 	case r.buffer.pending > 0:
-		return r.buffer.wait(r)
-	case r.freed > 0:
+		return r.buffer.waitState(r)
+	case r.freedOps > 0:
 		w := r.explain(r.firstOpen(freed))
-		w.Open = r.freed
+		w.OpenOps = r.freedOps
 		return w
 	case m != nil:
-		return Wait{For: ForCancel, Peer: m.Source, Context: m.Context, Tag: m.Tag, Bytes: m.Bytes}
+		return Wait{Cause: WaitSenderCancel, Peer: m.Source, Context: m.Context, Tag: m.Tag, Bytes: m.Bytes}
 	}
 	return Wait{Peer: Any}
 }
 
-// Idle returns an error if something of the rank is under way, or memory of Room was given back
+// CheckIdle returns an error if something of the rank is under way, or memory of Room was given back
 // twice. It is for tests of engines.
-func (r *Rank) Idle() error {
+func (r *Rank) CheckIdle() error {
 	seen := map[*byte]bool{}
-	for _, b := range r.rooms {
+	for _, b := range r.scratch {
 		seen[&b[:1][0]] = true
 	}
 	switch {
-	case r.Open() != 0:
-		return fmt.Errorf("%d operations are open", r.Open())
+	case r.OpenOps() != 0:
+		return fmt.Errorf("%d operations are open", r.OpenOps())
 	case len(r.buffer.used) != 0 || r.buffer.pending != 0:
 		return fmt.Errorf("%d messages are in the attached buffer", len(r.buffer.used))
-	case r.freed != 0:
-		return fmt.Errorf("%d operations that were freed are under way", r.freed)
-	case len(seen) < len(r.rooms):
+	case r.freedOps != 0:
+		return fmt.Errorf("%d operations that were freed are under way", r.freedOps)
+	case len(seen) < len(r.scratch):
 		return fmt.Errorf("memory to copy messages through was given back twice")
-	case len(r.rooms) > 2*len(r.ops): // of data with gaps, and staged
-		return fmt.Errorf("%d pieces of memory to copy messages through for %d operations", len(r.rooms), len(r.ops))
+	case len(r.scratch) > 2*len(r.ops): // of data with gaps, and staged
+		return fmt.Errorf("%d pieces of memory to copy messages through for %d operations", len(r.scratch), len(r.ops))
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (r *Rank) Idle() error {
 // End ends the use of the rank: a call with it is an error from now on. Nothing is under way.
 func (r *Rank) End() {
 	r.engine = endedEngine{r.engine, r}
-	r.port, r.unpriced = endedPort{r.port, r}, false
+	r.port, r.realTime = endedPort{r.port, r}, false
 }
 
 func (r *Rank) failEnded() {
@@ -118,7 +118,7 @@ func (e endedEngine) Isend(*Op)                                            { e.r
 func (e endedEngine) Irecv(*Op)                                            { e.r.failEnded() }
 func (e endedEngine) Recv(*Op)                                             { e.r.failEnded() }
 func (e endedEngine) Progress(bool) bool                                   { e.r.failEnded(); return false }
-func (e endedEngine) Looked(bool)                                          { e.r.failEnded() }
+func (e endedEngine) ChargeCompletionCheck(bool)                           { e.r.failEnded() }
 func (e endedEngine) Cancel(*Op)                                           { e.r.failEnded() }
 func (e endedEngine) Direct() Direct                                       { e.r.failEnded(); return nil }
 

@@ -2,6 +2,6 @@
 
 package engine
 
-// goroutine tells the goroutine that calls it from all others that there are. Go does not: its
+// goroutineID tells the goroutine that calls it from all others that there are. Go does not: its
 // number can only be read from the text of a stack, which takes a thousand times as long.
-func goroutine() uintptr
+func goroutineID() uintptr

@@ -6,38 +6,38 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Arrived is a message that has arrived, or the first packet of one. Head is what its engine knows
+// ArrivedMessage is a message that has arrived, or the first packet of one. Head is what its engine knows
 // of it.
-type Arrived[H any] struct {
-	match.Entry[*Arrived[H]]
+type ArrivedMessage[H any] struct {
+	match.Entry[*ArrivedMessage[H]]
 	Head H
 	Src  int
 	Size int // of the message
 	Data []byte
 
 	memory []byte // for data that waits for a receive, kept for the next message
-	next   *Arrived[H]
+	next   *ArrivedMessage[H]
 }
 
-func (m *Arrived[H]) arrival() *Arrival {
-	return &Arrival{Source: m.Src, Tag: int(m.Tag), Bytes: m.Size, Context: m.Context}
+func (m *ArrivedMessage[H]) describe() *UnexpectedMessage {
+	return &UnexpectedMessage{Source: m.Src, Tag: int(m.Tag), Bytes: m.Size, Context: m.Context}
 }
 
 // Inbox is the posted receives of a rank, each in a value R, and the messages that have arrived and
 // have no receive: for engines that match where messages arrive. The zero value is empty.
 type Inbox[R, H any] struct {
-	Posted  match.Queue[R]
-	Waiting match.Queue[*Arrived[H]]
-	spare   *Arrived[H]
+	Posted     match.Queue[R]
+	Unexpected match.Queue[*ArrivedMessage[H]]
+	spare      *ArrivedMessage[H]
 }
 
 // Arrive takes in a message of size bytes and returns it with the first receive that matches, which
 // is then no longer posted; the message's data is that of the packet. If no receive matches, it
 // returns nil for the receive and queues the message as unexpected, with a copy of its data.
-func (x *Inbox[R, H]) Arrive(p *device.Packet, h H, context uint32, tag int32, size int) (*Arrived[H], *match.Entry[R]) {
+func (x *Inbox[R, H]) Arrive(p *device.Packet, h H, context uint32, tag int32, size int) (*ArrivedMessage[H], *match.Entry[R]) {
 	m := x.spare
 	if m == nil {
-		m = new(Arrived[H])
+		m = new(ArrivedMessage[H])
 		m.Value = m
 	} else {
 		x.spare = m.next
@@ -50,31 +50,31 @@ func (x *Inbox[R, H]) Arrive(p *device.Packet, h H, context uint32, tag int32, s
 	}
 	m.memory = append(m.memory[:0], p.Data...)
 	m.Data = m.memory
-	x.Waiting.Add(&m.Entry)
+	x.Unexpected.Add(&m.Entry)
 	return m, nil
 }
 
 // Post posts the receive of an operation, unless a message waits for it, which it returns.
-func (x *Inbox[R, H]) Post(o *Op, r *match.Entry[R]) *Arrived[H] {
+func (x *Inbox[R, H]) Post(o *Op, r *match.Entry[R]) *ArrivedMessage[H] {
 	r.Envelope = match.Envelope{Context: o.Context, Source: o.Peer, Tag: o.Tag}
-	if m := x.Waiting.Match(r.Envelope); m != nil {
-		x.Waiting.Remove(m)
+	if m := x.Unexpected.Match(r.Envelope); m != nil {
+		x.Unexpected.Remove(m)
 		return m.Value
 	}
 	x.Posted.Add(r)
 	return nil
 }
 
-// Drop keeps the memory of a message that a receive has taken for the next one.
-func (x *Inbox[R, H]) Drop(m *Arrived[H]) { m.Data, m.next, x.spare = nil, x.spare, m }
+// Recycle keeps the memory of a message that a receive has taken for the next one.
+func (x *Inbox[R, H]) Recycle(m *ArrivedMessage[H]) { m.Data, m.next, x.spare = nil, x.spare, m }
 
 // Withdraw removes the first message of a rank that waits for a receive and is the one asked for.
 // It reports whether there was one.
 func (x *Inbox[R, H]) Withdraw(src int, is func(h *H) bool) bool {
-	for m := range x.Waiting.All() {
+	for m := range x.Unexpected.All() {
 		if m := m.Value; m.Src == src && is(&m.Head) {
-			x.Waiting.Remove(&m.Entry)
-			x.Drop(m)
+			x.Unexpected.Remove(&m.Entry)
+			x.Recycle(m)
 			return true
 		}
 	}
@@ -85,10 +85,10 @@ func (x *Inbox[R, H]) Withdraw(src int, is func(h *H) bool) bool {
 func (x *Inbox[R, H]) Probe(r *Rank, cost model.CostKey, src int, context uint32, tag int, block bool) (Status, bool) {
 	wanted := match.Envelope{Context: context, Source: int32(src), Tag: int32(tag)}
 	for {
-		for i := 0; i < Look && r.engine.Progress(false); i++ {
+		for i := 0; i < MaxPolledPackets && r.engine.Progress(false); i++ {
 		}
 		r.port.Spend(cost, 1)
-		if m := x.Waiting.Match(wanted); m != nil {
+		if m := x.Unexpected.Match(wanted); m != nil {
 			return Status{Source: m.Value.Src, Tag: int(m.Tag), Bytes: m.Value.Size}, true
 		}
 		if !block {
@@ -98,18 +98,18 @@ func (x *Inbox[R, H]) Probe(r *Rank, cost model.CostKey, src int, context uint32
 	}
 }
 
-// Unreceived is Engine.Unreceived.
-func (x *Inbox[R, H]) Unreceived(context uint32) (int, *Arrival) {
-	return Unreceived(&x.Waiting, context, (*Arrived[H]).arrival)
+// UnexpectedMessages is Engine.UnexpectedMessages.
+func (x *Inbox[R, H]) UnexpectedMessages(context uint32) (int, *UnexpectedMessage) {
+	return UnexpectedMessages(&x.Unexpected, context, (*ArrivedMessage[H]).describe)
 }
 
-// Unsettled is Engine.Unsettled, where senders may cancel messages that are open.
-func (x *Inbox[R, H]) Unsettled(open func(h *H) bool) *Arrival {
-	return Unsettled(&x.Waiting, func(m *Arrived[H]) bool { return open(&m.Head) }, (*Arrived[H]).arrival)
+// UndecidedMessage is Engine.UndecidedMessage, where senders may cancel messages that are open.
+func (x *Inbox[R, H]) UndecidedMessage(open func(h *H) bool) *UnexpectedMessage {
+	return UndecidedMessage(&x.Unexpected, func(m *ArrivedMessage[H]) bool { return open(&m.Head) }, (*ArrivedMessage[H]).describe)
 }
 
-// Unreceived is Engine.Unreceived of an engine that keeps messages without a receive in a queue.
-func Unreceived[T any](q *match.Queue[T], context uint32, arrival func(T) *Arrival) (int, *Arrival) {
+// UnexpectedMessages is Engine.UnexpectedMessages of an engine that keeps messages without a receive in a queue.
+func UnexpectedMessages[T any](q *match.Queue[T], context uint32, arrival func(T) *UnexpectedMessage) (int, *UnexpectedMessage) {
 	m := q.First()
 	if context != AnyContext {
 		m = q.Match(match.Envelope{Context: context, Source: match.Any, Tag: match.Any})
@@ -120,8 +120,8 @@ func Unreceived[T any](q *match.Queue[T], context uint32, arrival func(T) *Arriv
 	return q.Len(), arrival(m.Value)
 }
 
-// Unsettled is Engine.Unsettled of such an engine, whose senders may cancel messages that are open.
-func Unsettled[T any](q *match.Queue[T], open func(T) bool, arrival func(T) *Arrival) *Arrival {
+// UndecidedMessage is Engine.UndecidedMessage of such an engine, whose senders may cancel messages that are open.
+func UndecidedMessage[T any](q *match.Queue[T], open func(T) bool, arrival func(T) *UnexpectedMessage) *UnexpectedMessage {
 	for m := range q.All() {
 		if open(m.Value) {
 			return arrival(m.Value)

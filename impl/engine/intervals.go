@@ -15,14 +15,14 @@ type intervals struct {
 // chunk is some intervals, one at least.
 type chunk struct {
 	list []interval
-	to   uintptr // where the last of them ends
+	end  uintptr // where the last of them ends
 }
 
-// chunkSize is how many intervals a chunk has at most.
-const chunkSize = 512
+// maxChunkIntervals is how many intervals a chunk has at most.
+const maxChunkIntervals = 512
 
-// order compares where two intervals begin.
-func order(x, y interval) int {
+// compareIntervals compares where two intervals begin.
+func compareIntervals(x, y interval) int {
 	switch {
 	case x.from < y.from, x.from == y.from && x.serial < y.serial:
 		return -1
@@ -37,7 +37,7 @@ func order(x, y interval) int {
 func (l *intervals) find(x interval) int {
 	return sort.Search(len(l.chunks), func(i int) bool {
 		list := l.chunks[i].list
-		return order(list[len(list)-1], x) >= 0
+		return compareIntervals(list[len(list)-1], x) >= 0
 	})
 }
 
@@ -47,7 +47,7 @@ func (l *intervals) meets(x interval) (interval, bool) {
 		if c.list[0].from >= x.to {
 			break
 		}
-		if c.to <= x.from {
+		if c.end <= x.from {
 			continue
 		}
 		for _, y := range c.list {
@@ -78,24 +78,24 @@ func (l *intervals) insert(x interval) {
 	}
 	i := min(l.find(x), len(l.chunks)-1)
 	c := l.chunks[i]
-	at, _ := slices.BinarySearchFunc(c.list, x, order)
+	at, _ := slices.BinarySearchFunc(c.list, x, compareIntervals)
 	c.list = slices.Insert(c.list, at, x)
-	c.to = max(c.to, x.to)
-	if len(c.list) > chunkSize {
+	c.end = max(c.end, x.to)
+	if len(c.list) > maxChunkIntervals {
 		half := len(c.list) / 2
 		other := &chunk{list: slices.Clone(c.list[half:])}
 		c.list = c.list[:half]
-		c.measure()
-		other.measure()
+		c.updateEnd()
+		other.updateEnd()
 		l.chunks = slices.Insert(l.chunks, i+1, other)
 	}
 }
 
-// measure finds where the last interval ends.
-func (c *chunk) measure() {
-	c.to = 0
+// updateEnd finds where the last interval ends.
+func (c *chunk) updateEnd() {
+	c.end = 0
 	for _, x := range c.list {
-		c.to = max(c.to, x.to)
+		c.end = max(c.end, x.to)
 	}
 }
 
@@ -107,13 +107,13 @@ func (l *intervals) remove(runs []interval) {
 		}
 		i := l.find(x)
 		c := l.chunks[i]
-		at, _ := slices.BinarySearchFunc(c.list, x, order)
+		at, _ := slices.BinarySearchFunc(c.list, x, compareIntervals)
 		c.list = slices.Delete(c.list, at, at+1)
 		switch {
 		case len(c.list) == 0:
 			l.chunks = slices.Delete(l.chunks, i, i+1)
-		case x.to == c.to:
-			c.measure()
+		case x.to == c.end:
+			c.updateEnd()
 		}
 	}
 }

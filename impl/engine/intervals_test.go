@@ -61,7 +61,7 @@ func somewhere(draw *rand.Rand, all int, of *call) interval {
 		n = draw.IntN(all / 2)
 	}
 	from := draw.IntN(all - n)
-	return interval{from: uintptr(from), to: uintptr(from + n), of: of}
+	return interval{from: uintptr(from), to: uintptr(from + n), call: of}
 }
 
 // BenchmarkIntervals is what an operation adds and removes while many others are under way.

@@ -10,25 +10,25 @@ import "github.com/loggp/loggp/model"
 // Note: an engine copies Peer, Tag and Context to an envelope as soon as they have been written. In
 // the envelope's order the compiler would load two of them at once, which waits for both stores.
 type Op struct {
-	Self    any
-	Buf     []byte    // the user's, or the rank's if the user's has gaps
-	Size    int       // bytes of the message
-	Peer    int32     // the other rank; of a receive, once it has a message
-	Context uint32    // not beside Peer and Tag in the order of match.Envelope: see the Note
-	Tag     int32     // of the message
-	Sign    Signature // of the data
-	Mode    model.Mode
-	Receive bool
+	EngineOp  any
+	Buf       []byte    // the user's, or the rank's if the user's has gaps
+	Size      int       // bytes of the message
+	Peer      int32     // the other rank; of a receive, once it has a message
+	Context   uint32    // not beside Peer and Tag in the order of match.Envelope: see the Note
+	Tag       int32     // of the message
+	Signature Signature // of the data
+	Mode      model.Mode
+	Receive   bool
 
-	finished bool
-	gathered bool // Buf is the rank's
-	state    state
-	use      uint32
-	id       uint32 // its place in Rank.ops
-	room     int32  // place of a buffered message in the attached buffer
-	layout   Layout // of the user's data, of a receive; nil: it lies as it travels
-	template *Template
-	next     *Op
+	finished     bool
+	ownsBuf      bool // Buf is the rank's
+	state        state
+	generation   uint32
+	id           uint32 // its place in Rank.ops
+	bufferOffset int32  // place of a buffered message in the attached buffer
+	layout       Layout // of the user's data, of a receive; nil: it lies as it travels
+	template     *Template
+	next         *Op
 }
 
 // state is what few operations are, in bits.
@@ -41,14 +41,14 @@ const (
 	started                     // a persistent operation, that Start has begun
 )
 
-// Finished reports whether the operation is complete.
-func (o *Op) Finished() bool { return o.finished }
+// IsFinished reports whether the operation is complete.
+func (o *Op) IsFinished() bool { return o.finished }
 
 // ID names the operation among those of its rank, from 0.
 func (o *Op) ID() uint32 { return o.id }
 
-// Use tells the uses of the Op's memory apart.
-func (o *Op) Use() uint32 { return o.use }
+// Generation tells the uses of the Op's memory apart.
+func (o *Op) Generation() uint32 { return o.generation }
 
 // Received returns what a finished receive received, and false of a send.
 func (o *Op) Received() (Status, bool) { return Status{int(o.Peer), int(o.Tag), o.Size}, o.Receive }
@@ -59,53 +59,53 @@ func (o *Op) Layout() Layout { return o.layout }
 // SetLayout replaces it by one that does the same, for an observer.
 func (o *Op) SetLayout(x Layout) { o.layout = x }
 
-// Cancelled reports whether a finished operation was cancelled.
-func (o *Op) Cancelled() bool { return o.state&cancelled != 0 }
+// IsCancelled reports whether a finished operation was cancelled.
+func (o *Op) IsCancelled() bool { return o.state&cancelled != 0 }
 
-// Detached reports whether the operation is a buffered message, whose data is in the attached
+// IsBuffered reports whether the operation is a buffered message, whose data is in the attached
 // buffer.
-func (o *Op) Detached() bool { return o.state&detached != 0 }
+func (o *Op) IsBuffered() bool { return o.state&detached != 0 }
 
-// Persistent reports whether the operation can be started again.
-func (o *Op) Persistent() bool { return o.template != nil }
+// IsPersistent reports whether the operation can be started again.
+func (o *Op) IsPersistent() bool { return o.template != nil }
 
-// Inactive reports whether the operation is persistent and has not been started.
-func (o *Op) Inactive() bool { return o.template != nil && o.state&started == 0 }
+// IsInactive reports whether the operation is persistent and has not been started.
+func (o *Op) IsInactive() bool { return o.template != nil && o.state&started == 0 }
 
 // SetSend makes o the send of buf.
 func (o *Op) SetSend(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int) {
-	o.Mode, o.Buf, o.Size, o.Sign = m, buf, len(buf), s
+	o.Mode, o.Buf, o.Size, o.Signature = m, buf, len(buf), s
 	o.Peer, o.Context, o.Tag = int32(dst), context, int32(tag)
 }
 
 // NewOp returns an operation that is not started.
 func (r *Rank) NewOp() *Op {
-	o := r.unused
+	o := r.freeOps
 	if o == nil {
-		return r.oneMore()
+		return r.allocateOp()
 	}
-	r.unused = o.next
+	r.freeOps = o.next
 	o.next = nil
 	o.finished, o.Receive, o.state = false, false, 0
 	return o
 }
 
-// oneMore makes an operation. It is not inlined, so that NewOp is.
+// allocateOp makes an operation. It is not inlined, so that NewOp is.
 //
 //go:noinline
-func (r *Rank) oneMore() *Op {
+func (r *Rank) allocateOp() *Op {
 	o := r.engine.NewOp()
 	o.id = uint32(len(r.ops))
 	if r.ops == nil {
-		r.ops = r.opAt[:0]
+		r.ops = r.firstOps[:0]
 	}
 	r.ops = append(r.ops, o)
 	return o
 }
 
-// Finish returns an operation that is finished: one that has nothing to do. As a receive it has the
+// NewFinishedOp returns an operation that is finished: one that has nothing to do. As a receive it has the
 // status st.
-func (r *Rank) Finish(receive bool, st Status) *Op {
+func (r *Rank) NewFinishedOp(receive bool, st Status) *Op {
 	o := r.NewOp()
 	o.Receive, o.finished = receive, true
 	o.Peer, o.Tag, o.Size = int32(st.Source), int32(st.Tag), st.Bytes
@@ -118,17 +118,17 @@ func (r *Rank) Release(o *Op) {
 	if r.overlap != nil {
 		r.overlap.forget(o)
 	}
-	if o.gathered {
-		r.GiveBack(o.Buf)
-		o.gathered = false
+	if o.ownsBuf {
+		r.ReleaseScratch(o.Buf)
+		o.ownsBuf = false
 	}
 	o.Buf, o.layout = nil, nil
 	if o.template != nil {
 		o.finished, o.state = false, 0
 		return
 	}
-	o.use++
-	o.next, r.unused = r.unused, o
+	o.generation++
+	o.next, r.freeOps = r.freeOps, o
 }
 
 // Complete ends an operation.
@@ -139,29 +139,29 @@ func (r *Rank) Complete(o *Op) {
 		if r.overlap != nil {
 			r.overlap.peer(int(o.Peer), o.Context, 1, 1)
 		}
-		if o.gathered {
+		if o.ownsBuf {
 			o.layout.Scatter(o.Buf[:o.Size])
 		}
 	}
 	if o.state != 0 {
-		r.completed(o)
+		r.finishDetachedOp(o)
 	}
 }
 
-// completed does what is left to do with an operation that the program will not ask for.
-func (r *Rank) completed(o *Op) {
+// finishDetachedOp does what is left to do with an operation that the program will not ask for.
+func (r *Rank) finishDetachedOp(o *Op) {
 	switch {
 	case o.state&detached != 0:
-		r.buffer.free(int(o.room))
+		r.buffer.release(int(o.bufferOffset))
 		r.Release(o)
 	case o.state&freed != 0:
-		r.freed--
+		r.freedOps--
 		r.Release(o)
 	}
 }
 
-// Cancelled ends an operation that no message comes of.
-func (r *Rank) Cancelled(o *Op) {
+// FinishCancelled ends an operation that no message comes of.
+func (r *Rank) FinishCancelled(o *Op) {
 	o.state |= cancelled
 	o.Size = 0
 	if t := &r.traffic.Sent[o.Context&1]; !o.Receive {
@@ -174,31 +174,31 @@ func (r *Rank) Cancelled(o *Op) {
 	r.Complete(o)
 }
 
-// Open returns how many operations have not been released.
-func (r *Rank) Open() int {
+// OpenOps returns how many operations have not been released.
+func (r *Rank) OpenOps() int {
 	n := len(r.ops)
-	for o := r.unused; o != nil; o = o.next {
+	for o := r.freeOps; o != nil; o = o.next {
 		n--
 	}
 	return n
 }
 
-// Room returns n bytes of memory to copy messages through, to be given back by GiveBack. One piece
+// ScratchBuffer returns n bytes of memory to copy messages through, to be given back by GiveBack. One piece
 // that is too short makes way for a longer one, so that there are no more than were ever in use at
 // once.
-func (r *Rank) Room(n int) []byte {
-	last := len(r.rooms) - 1
+func (r *Rank) ScratchBuffer(n int) []byte {
+	last := len(r.scratch) - 1
 	for i := last; i >= 0; i-- {
-		if b := r.rooms[i]; cap(b) >= n {
-			r.rooms[i], r.rooms = r.rooms[last], r.rooms[:last]
+		if b := r.scratch[i]; cap(b) >= n {
+			r.scratch[i], r.scratch = r.scratch[last], r.scratch[:last]
 			return b[:n]
 		}
 	}
 	if last >= 0 {
-		r.rooms = r.rooms[:last]
+		r.scratch = r.scratch[:last]
 	}
 	return make([]byte, n)
 }
 
-// GiveBack gives back what Room has returned.
-func (r *Rank) GiveBack(b []byte) { r.rooms = append(r.rooms, b) }
+// ReleaseScratch gives back what Room has returned.
+func (r *Rank) ReleaseScratch(b []byte) { r.scratch = append(r.scratch, b) }

@@ -24,80 +24,80 @@ type call struct {
 	name   string
 	runs   []interval // its memory
 	frames int
-	stack  [20]uintptr // from the library down to the program, or where Caller says that it was made
+	stack  [20]uintptr // from the library down to the program, or where CallLocator says that it was made
 	next   *call
 }
 
 // interval is memory from one address to another.
 type interval struct {
-	from, to uintptr
-	of       *call
-	first    int    // of its data, the byte that is there
-	serial   uint64 // tells intervals apart that begin at one address
+	from, to   uintptr
+	call       *call
+	dataOffset int    // of its data, the byte that is there
+	serial     uint64 // tells intervals apart that begin at one address
 }
 
-// memory returns where a part of an operation's data is. before is how many bytes precede it.
-func memory(b []byte, before int, of *call) interval {
+// memoryInterval returns where a part of an operation's data is. before is how many bytes precede it.
+func memoryInterval(b []byte, before int, of *call) interval {
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-	return interval{from: at, to: at + uintptr(len(b)), of: of, first: before}
+	return interval{from: at, to: at + uintptr(len(b)), call: of, dataOffset: before}
 }
 
 // runs adds where the data with a layout is.
 func runs(all []interval, x Layout, of *call) []interval {
 	before := 0
 	x.Runs(func(b []byte) {
-		all = append(all, memory(b, before, of))
+		all = append(all, memoryInterval(b, before, of))
 		before += len(b)
 	})
 	return all
 }
 
-// watchReceive begins to watch a receive, which nothing under way may meet.
-func (r *Rank) watchReceive(o *Op) {
-	c := r.called()
-	if o.gathered {
+// trackReceive begins to watch a receive, which nothing under way may meet.
+func (r *Rank) trackReceive(o *Op) {
+	c := r.currentCall()
+	if o.ownsBuf {
 		c.runs = runs(c.runs, o.layout, c)
 	} else {
-		c.runs = append(c.runs, memory(o.Buf, 0, c))
+		c.runs = append(c.runs, memoryInterval(o.Buf, 0, c))
 	}
 	w := r.overlap
 	for _, x := range c.runs {
 		if y, ok := w.receives.meets(x); ok {
-			r.shared(x, y, "both would be written there")
+			r.failOverlap(x, y, "both would be written there")
 		}
 		if y, ok := w.sends.meets(x); ok {
-			r.shared(x, y, "what is sent may be written over before it has left")
+			r.failOverlap(x, y, "what is sent may be written over before it has left")
 		}
 	}
 	w.receives.add(c.runs)
 	w.calls[o] = c
 }
 
-// watchSend begins to watch a send, which no receive under way may meet. The data of a buffered one
+// trackSend begins to watch a send, which no receive under way may meet. The data of a buffered one
 // is copied before the call returns.
-func (r *Rank) watchSend(o *Op) {
-	r.reads(memory(o.Buf, 0, nil))
+func (r *Rank) trackSend(o *Op) {
+	r.checkRead(memoryInterval(o.Buf, 0, nil))
 	if o.Mode == model.Buffered {
 		return
 	}
-	c := r.called()
-	c.runs = append(c.runs, memory(o.Buf, 0, c))
+	c := r.currentCall()
+	c.runs = append(c.runs, memoryInterval(o.Buf, 0, c))
 	r.overlap.sends.add(c.runs)
 	r.overlap.calls[o] = c
 }
 
-// reads complains if memory that is read now meets a receive under way.
-func (r *Rank) reads(all ...interval) {
+// checkRead complains if memory that is read now meets a receive under way.
+func (r *Rank) checkRead(all ...interval) {
 	for _, x := range all {
 		if y, ok := r.overlap.receives.meets(x); ok {
-			r.shared(x, y, "what is sent may have been written over already")
+			r.failOverlap(x, y, "what is sent may have been written over already")
 		}
 	}
 }
 
-// called returns the call that the program is in. To find its line takes several times as long as
+// currentCall returns the call that the program is in. To find its line takes several times as long as
 // to note the stack.
-func (r *Rank) called() *call {
+func (r *Rank) currentCall() *call {
 	c := r.overlap.spare
 	if c == nil {
 		c = new(call)
@@ -113,26 +113,26 @@ func (r *Rank) called() *call {
 	return c
 }
 
-// shared fails with memory of two calls.
-func (r *Rank) shared(x, y interval, why string) {
+// failOverlap fails with memory of two calls.
+func (r *Rank) failOverlap(x, y interval, why string) {
 	from, to := max(x.from, y.from), min(x.to, y.to)
-	at := r.cfg.site(y.of.stack[:y.of.frames])
+	at := r.cfg.stackSite(y.call.stack[:y.call.frames])
 	if r.caller != nil {
-		at = r.caller.Site(y.of.stack[0])
+		at = r.caller.Site(y.call.stack[0])
 	}
 	r.Fail(ErrBuffer, "%s of this call and %s of %s%s, which is not complete, are the same memory: %s",
-		x.bytes(from, to), y.bytes(from, to), y.of.name, at.Beside(), why)
+		x.bytes(from, to), y.bytes(from, to), y.call.name, at.Parenthesized(), why)
 }
 
 // bytes says which of its data are from one address to another.
 func (x interval) bytes(from, to uintptr) string {
-	first := x.first + int(from-x.from)
+	first := x.dataOffset + int(from-x.from)
 	return fmt.Sprintf("bytes %d to %d", first, first+int(to-from)-1)
 }
 
-// unwatch ends the watch of an operation that has failed. A program that returns errors uses its
+// forgetMemory ends the watch of an operation that has failed. A program that returns errors uses its
 // memory again.
-func (r *Rank) unwatch(o *Op) {
+func (r *Rank) forgetMemory(o *Op) {
 	if r.overlap != nil {
 		r.overlap.forget(o)
 	}

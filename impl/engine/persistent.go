@@ -4,20 +4,20 @@ import "github.com/loggp/loggp/model"
 
 // Template is what a persistent operation does whenever it is started.
 type Template struct {
-	Buf     []byte
-	Sign    Signature
-	Layout  Layout // in place of both, of data that has one
-	Receive bool
-	Mode    model.Mode // of a send
-	Null    bool       // there is no peer, so there is nothing to do: a receive has Peer and Tag as its status
-	Peer    int
-	Context uint32
-	Tag     int
+	Buf       []byte
+	Signature Signature
+	Layout    Layout // in place of both, of data that has one
+	Receive   bool
+	Mode      model.Mode // of a send
+	Null      bool       // there is no peer, so there is nothing to do: a receive has Peer and Tag as its status
+	Peer      int
+	Context   uint32
+	Tag       int
 }
 
-// Init returns a persistent operation, which is inactive: it lives until Free, and does nothing
+// NewPersistent returns a persistent operation, which is inactive: it lives until Free, and does nothing
 // until Start. Release makes it inactive again.
-func (r *Rank) Init(t Template) *Op {
+func (r *Rank) NewPersistent(t Template) *Op {
 	o := r.NewOp()
 	o.template = &t
 	return o
@@ -32,28 +32,28 @@ func (r *Rank) Start(o *Op) {
 		o.Receive, o.finished = t.Receive, true
 		o.Peer, o.Tag, o.Size = int32(t.Peer), int32(t.Tag), 0
 	case t.Receive && t.Layout != nil:
-		r.into(o, t.Layout)
+		r.setReceiveLayout(o, t.Layout)
 		r.irecv(o, t.Peer, t.Context, t.Tag)
 	case t.Receive:
-		o.Buf, o.Sign = t.Buf, t.Sign
+		o.Buf, o.Signature = t.Buf, t.Signature
 		r.irecv(o, t.Peer, t.Context, t.Tag)
 	case t.Layout != nil:
 		r.isendLayout(o, t.Mode, t.Layout, t.Peer, t.Context, t.Tag)
 	default:
 		o.Buf = t.Buf
-		r.isend(o, t.Mode, t.Sign, t.Peer, t.Context, t.Tag)
+		r.isend(o, t.Mode, t.Signature, t.Peer, t.Context, t.Tag)
 	}
 }
 
 // Free gives up an operation: it ends by itself if it is under way, and is given back then.
 func (r *Rank) Free(o *Op) {
-	idle := o.finished || o.Inactive()
+	idle := o.finished || o.IsInactive()
 	o.template = nil
 	if idle {
 		r.Release(o)
 		return
 	}
-	o.use++ // the program knows it no more
+	o.generation++ // the program knows it no more
 	o.state |= freed
-	r.freed++
+	r.freedOps++
 }

@@ -9,43 +9,43 @@ import (
 
 // Config is what the ranks of a job share. It does not change.
 type Config struct {
-	Enter func(rank int, call string) // is told of every call that the program makes, and of "" when it has ended; nil: nothing is
+	OnCall func(rank int, call string) // is told of every call that the program makes, and of "" when it has ended; nil: nothing is
 
-	// Types names the types that a signature stands for; nil: its number.
-	Types func(Signature) string
+	// TypeNames names the types that a signature stands for; nil: its number.
+	TypeNames func(Signature) string
 
-	// Mismatch says how the collective call to which a message belongs, by its tag (theirs),
+	// ExplainMismatch says how the collective call to which a message belongs, by its tag (theirs),
 	// differs from the one of a rank that expects messages with the tag ours. It returns no class
 	// if they do not differ; nil: it is not known.
-	Mismatch func(rank int, context uint32, src, theirs, ours int) (Class, string)
+	ExplainMismatch func(rank int, context uint32, src, theirs, ours int) (Class, string)
 
-	// Named says what a rank of the job is called by one that communicates with it in a context, as
+	// PeerName says what a rank of the job is called by one that communicates with it in a context, as
 	// errors name it; nil: that rank of the job.
-	Named func(rank int, context uint32, other int) string
+	PeerName func(rank int, context uint32, other int) string
 
-	Check bool // look whether operations under way share memory, and which goroutine makes calls
+	CheckMemory bool // look whether operations under way share memory, and which goroutine makes calls
 
-	// Site returns the line of the program on a stack of program counters; nil: it is not known.
-	Site func(stack []uintptr) Site
+	// StackSite returns the line of the program on a stack of program counters; nil: it is not known.
+	StackSite func(stack []uintptr) Site
 }
 
-// site returns the line of the program on a stack; the zero value: it is not known.
-func (c *Config) site(stack []uintptr) Site {
-	if c.Site == nil {
+// stackSite returns the line of the program on a stack; the zero value: it is not known.
+func (c *Config) stackSite(stack []uintptr) Site {
+	if c.StackSite == nil {
 		return Site{}
 	}
-	return c.Site(stack)
+	return c.StackSite(stack)
 }
 
-// here returns the line of the program whose call is under way.
-func (c *Config) here() Site {
+// callSite returns the line of the program whose call is under way.
+func (c *Config) callSite() Site {
 	stack := make([]uintptr, 128)
-	return c.site(stack[:runtime.Callers(2, stack)])
+	return c.stackSite(stack[:runtime.Callers(2, stack)])
 }
 
-// Caller locates the calls of a program that is not written in Go, on whose stacks goroutines say
+// CallLocator locates the calls of a program that is not written in Go, on whose stacks goroutines say
 // nothing.
-type Caller interface {
+type CallLocator interface {
 	Here() (call string, at uintptr) // the call that the program is in, and where it makes it
 	Site(at uintptr) Site
 }
@@ -54,42 +54,42 @@ type Caller interface {
 //
 // A program's call enters here (Enter), becomes operations, and goes on in the rank's engine.
 type Rank struct {
-	engine   Engine
-	port     device.Port
-	holder   device.Holder // the port, if sends may leave something with it; nil: they do not
-	cfg      *Config
-	call     string   // the call that the program is in
-	context  uint32   // of the communicator on which it makes it
-	expected int      // the tag of a collective call's messages
-	waits    waiting  // what the rank waits for; nil: nothing
-	unused   *Op      // operations to use again
-	overlap  *overlap // nil: the program is not checked
-	caller   Caller   // nil: the program is written in Go
-	unpriced bool     // work takes its own time
-	heeds    bool     // calls are told to somebody
-	traffic  Traffic  // so far
-	failed   bool     // a call has failed: what it had begun may be left
+	engine        Engine
+	port          device.Port
+	holder        device.Holder // the port, if sends may leave something with it; nil: they do not
+	cfg           *Config
+	call          string      // the call that the program is in
+	context       uint32      // of the communicator on which it makes it
+	collectiveTag int         // the tag of a collective call's messages
+	waits         waitTarget  // what the rank waits for; nil: nothing
+	freeOps       *Op         // operations to use again
+	overlap       *overlap    // nil: the program is not checked
+	caller        CallLocator // nil: the program is written in Go
+	realTime      bool        // work takes its own time
+	observed      bool        // calls are told to somebody
+	traffic       Traffic     // so far
+	failed        bool        // a call has failed: what it had begun may be left
 
 	// Fields that few messages need come last.
-	ops    []*Op // all
-	opAt   [4]*Op
-	rooms  [][]byte // memory to copy messages through, to be used again
-	buffer attached
-	freed  int  // operations under way that the program has given up
-	list   list // of operations; the rank waits for the first
-	sought sought
+	ops          []*Op // all
+	firstOps     [4]*Op
+	scratch      [][]byte // memory to copy messages through, to be used again
+	buffer       attachedBuffer
+	freedOps     int         // operations under way that the program has given up
+	openRequests requestList // of operations; the rank waits for the first
+	probed       probedMessage
 }
 
 // Setup makes the zero value the rank of a port, whose messages an engine carries.
 func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
 	r.port, r.engine, r.cfg = port, e, cfg
-	_, r.unpriced = port.(device.RealTime)
+	_, r.realTime = port.(device.RealTime)
 	if h, ok := port.(device.Holder); ok && h.Holds() {
 		r.holder = h
 	}
-	r.heeds = cfg.Check || cfg.Enter != nil
-	if cfg.Check {
-		r.overlap = &overlap{owner: goroutine(), calls: map[*Op]*call{}, peers: map[int][2]int{}}
+	r.observed = cfg.CheckMemory || cfg.OnCall != nil
+	if cfg.CheckMemory {
+		r.overlap = &overlap{owner: goroutineID(), calls: map[*Op]*call{}, peers: map[int][2]int{}}
 	}
 	e.Setup(r)
 }
@@ -97,17 +97,17 @@ func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
 // Port returns the rank's port.
 func (r *Rank) Port() device.Port { return r.port }
 
-// SetCaller says who locates the program's calls. Caller returns it; nil: the stacks of goroutines
+// SetCaller says who locates the program's calls. CallLocator returns it; nil: the stacks of goroutines
 // do.
-func (r *Rank) SetCaller(c Caller) { r.caller = c }
-func (r *Rank) Caller() Caller     { return r.caller }
+func (r *Rank) SetCaller(c CallLocator) { r.caller = c }
+func (r *Rank) Caller() CallLocator     { return r.caller }
 
-// Unpriced reports whether work takes its own time, so that an engine need not charge any.
-func (r *Rank) Unpriced() bool { return r.unpriced }
+// IsRealTime reports whether work takes its own time, so that an engine need not charge any.
+func (r *Rank) IsRealTime() bool { return r.realTime }
 
 // Copy copies, and charges that.
 func (r *Rank) Copy(dst, src []byte) int {
-	if r.unpriced {
+	if r.realTime {
 		return copy(dst, src)
 	}
 	return r.port.Copy(dst, src)
@@ -118,8 +118,8 @@ func (r *Rank) Enter(call string) { r.EnterOn(call, 0) }
 
 // EnterOn notes the call, and the context of the communicator that it is made on.
 func (r *Rank) EnterOn(call string, context uint32) {
-	if r.heeds {
-		r.heed(call)
+	if r.observed {
+		r.observeCall(call)
 	}
 	r.call, r.context = call, context
 }
@@ -130,95 +130,95 @@ func (r *Rank) SetContext(context uint32) { r.context = context }
 // Call returns the call that the program is in.
 func (r *Rank) Call() string { return r.call }
 
-// Expect says which tag messages have that belong to the collective call that the program is in.
-func (r *Rank) Expect(tag int) { r.expected = tag }
+// ExpectCollectiveTag says which tag messages have that belong to the collective call that the program is in.
+func (r *Rank) ExpectCollectiveTag(tag int) { r.collectiveTag = tag }
 
-// heed tells the observer of a call. It is apart so that Enter is inlined.
-func (r *Rank) heed(call string) {
+// observeCall tells the observer of a call. It is apart so that Enter is inlined.
+func (r *Rank) observeCall(call string) {
 	r.CheckGoroutine(call)
-	if r.cfg.Enter != nil {
-		r.cfg.Enter(r.port.Rank(), call)
+	if r.cfg.OnCall != nil {
+		r.cfg.OnCall(r.port.Rank(), call)
 	}
 }
 
 // CheckGoroutine fails if another goroutine than the rank's makes a call, in a program that is
 // checked.
 func (r *Rank) CheckGoroutine(call string) {
-	if r.overlap != nil && r.overlap.owner != goroutine() {
-		r.foreign(call)
+	if r.overlap != nil && r.overlap.owner != goroutineID() {
+		r.failOtherGoroutine(call)
 	}
 }
 
-// foreign fails in the goroutine that makes a call, and changes nothing. A rank that has ended has
+// failOtherGoroutine fails in the goroutine that makes a call, and changes nothing. A rank that has ended has
 // no goroutine: what fails then says so itself.
-func (r *Rank) foreign(call string) {
+func (r *Rank) failOtherGoroutine(call string) {
 	if _, ended := r.port.(endedPort); ended {
 		return
 	}
-	panic(&Error{Class: ErrOther, Rank: r.port.Rank(), Call: call, At: r.cfg.here(),
+	panic(&Error{Class: ErrOther, Rank: r.port.Rank(), Call: call, At: r.cfg.callSite(),
 		Text: "another goroutine than the rank's makes this call: what belongs to a rank is for its own goroutine alone"})
 }
 
-// Name returns what another rank of the job is called by the program, which communicates with it in
+// PeerName returns what another rank of the job is called by the program, which communicates with it in
 // a context.
-func (r *Rank) Name(other int32, context uint32) string {
-	if r.cfg.Named == nil {
+func (r *Rank) PeerName(other int32, context uint32) string {
+	if r.cfg.PeerName == nil {
 		return fmt.Sprintf("rank %d", other)
 	}
-	return r.cfg.Named(r.port.Rank(), context&^1, int(other))
+	return r.cfg.PeerName(r.port.Rank(), context&^1, int(other))
 }
 
-// Check fails if a message, by its sender, tag, size and signature, is not what a receive wants.
-func (r *Rank) Check(o *Op, context uint32, src, tag int32, size int, s Signature) {
+// CheckMessage fails if a message, by its sender, tag, size and signature, is not what a receive wants.
+func (r *Rank) CheckMessage(o *Op, context uint32, src, tag int32, size int, s Signature) {
 	if size > len(o.Buf) {
-		r.truncated(o, context, src, tag, size)
+		r.failTruncated(o, context, src, tag, size)
 	}
-	if s != o.Sign {
-		r.compare(o, context, src, tag, size, s)
+	if s != o.Signature {
+		r.failWrongSignature(o, context, src, tag, size, s)
 	}
 }
 
-// truncated fails with a message that is too long. Tags of collective operations are not the
+// failTruncated fails with a message that is too long. Tags of collective operations are not the
 // program's.
-func (r *Rank) truncated(o *Op, context uint32, src, tag int32, size int) {
-	r.unwatch(o)
+func (r *Rank) failTruncated(o *Op, context uint32, src, tag int32, size int) {
+	r.forgetMemory(o)
 	if context%2 == 1 {
-		r.mustMatch(context, src, tag)
-		r.FailWith(int(src), ErrTruncate, "%s sent %d bytes where %d were expected: the ranks do not give as much as they take", r.Name(src, context), size, len(o.Buf))
+		r.checkSameCollective(context, src, tag)
+		r.FailWith(int(src), ErrTruncate, "%s sent %d bytes where %d were expected: the ranks do not give as much as they take", r.PeerName(src, context), size, len(o.Buf))
 	}
-	r.Fail(ErrTruncate, "the message from %s with tag %d has %d bytes, the receive has room for %d", r.Name(src, context), tag, size, len(o.Buf))
+	r.Fail(ErrTruncate, "the message from %s with tag %d has %d bytes, the receive has room for %d", r.PeerName(src, context), tag, size, len(o.Buf))
 }
 
-// compare fails with a message whose elements are not its receive's.
-func (r *Rank) compare(o *Op, context uint32, src, tag int32, size int, s Signature) {
-	want := o.Sign
+// failWrongSignature fails with a message whose elements are not its receive's.
+func (r *Rank) failWrongSignature(o *Op, context uint32, src, tag int32, size int, s Signature) {
+	want := o.Signature
 	if o.layout != nil {
 		want = o.layout.Signature(size)
 	}
 	if s == want || s == 0 || want == 0 || size == 0 {
 		return
 	}
-	r.unwatch(o)
+	r.forgetMemory(o)
 	if context%2 == 1 {
-		r.mustMatch(context, src, tag)
-		r.FailWith(int(src), ErrType, "%s gives %s, and this one takes %s", r.Name(src, context), r.types(s), r.types(want))
+		r.checkSameCollective(context, src, tag)
+		r.FailWith(int(src), ErrType, "%s gives %s, and this one takes %s", r.PeerName(src, context), r.typeNames(s), r.typeNames(want))
 	}
-	r.Fail(ErrType, "the message from %s with tag %d is of %s, the receive of %s", r.Name(src, context), tag, r.types(s), r.types(want))
+	r.Fail(ErrType, "the message from %s with tag %d is of %s, the receive of %s", r.PeerName(src, context), tag, r.typeNames(s), r.typeNames(want))
 }
 
-func (r *Rank) types(s Signature) string {
-	if r.cfg.Types == nil {
+func (r *Rank) typeNames(s Signature) string {
+	if r.cfg.TypeNames == nil {
 		return fmt.Sprintf("elements with signature %d", s)
 	}
-	return r.cfg.Types(s)
+	return r.cfg.TypeNames(s)
 }
 
-// mustMatch fails with a message of another collective call than the one that receives it.
-func (r *Rank) mustMatch(context uint32, src, tag int32) {
-	if r.cfg.Mismatch == nil {
+// checkSameCollective fails with a message of another collective call than the one that receives it.
+func (r *Rank) checkSameCollective(context uint32, src, tag int32) {
+	if r.cfg.ExplainMismatch == nil {
 		return
 	}
-	if c, text := r.cfg.Mismatch(r.port.Rank(), context&^1, int(src), int(tag), r.expected); c != "" {
+	if c, text := r.cfg.ExplainMismatch(r.port.Rank(), context&^1, int(src), int(tag), r.collectiveTag); c != "" {
 		r.FailWith(int(src), c, "%s", text)
 	}
 }

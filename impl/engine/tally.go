@@ -2,21 +2,21 @@ package engine
 
 import "fmt"
 
-// Tally counts messages, and adds up the ranks at their other ends.
-type Tally struct{ Count, Peers int }
+// MessageTally counts messages, and adds up the ranks at their other ends.
+type MessageTally struct{ Count, Peers int }
 
 // Traffic is what a rank has sent and received: messages of the program, and of collective
 // operations.
-type Traffic struct{ Sent, Received [2]Tally }
+type Traffic struct{ Sent, Received [2]MessageTally }
 
-func (t *Tally) add(peer int) {
+func (t *MessageTally) add(peer int) {
 	t.Count++
 	t.Peers += peer
 }
 
-// Failed reports whether a call has failed whose error the program has handled: what it had begun
+// HasFailed reports whether a call has failed whose error the program has handled: what it had begun
 // may be left.
-func (r *Rank) Failed() bool { return r.failed }
+func (r *Rank) HasFailed() bool { return r.failed }
 
 // Traffic returns what the rank has sent and received so far. Messages that were cancelled do not
 // count.
@@ -29,9 +29,9 @@ func (r *Rank) Counts(yield func(name string, n int64) bool) {
 	}
 }
 
-// Peers returns how many messages of the program the rank has sent to each other one and received
+// MessagesByPeer returns how many messages of the program the rank has sent to each other one and received
 // from it, if the program is checked.
-func (r *Rank) Peers() map[int][2]int {
+func (r *Rank) MessagesByPeer() map[int][2]int {
 	if r.overlap == nil {
 		return nil
 	}
@@ -47,19 +47,19 @@ func (w *overlap) peer(rank int, context uint32, which, n int) {
 	}
 }
 
-// Sizes counts calls, and adds up their bytes, by classes of sizes: up to each of SizeLimits, and
+// SizeHistogram counts calls, and adds up their bytes, by classes of sizes: up to each of SizeLimits, and
 // beyond.
-type Sizes [len(SizeLimits) + 1]struct{ Calls, Bytes int64 }
+type SizeHistogram [len(SizeLimits) + 1]struct{ Calls, Bytes int64 }
 
-// SizeLimits are the largest sizes of the classes of Sizes.
+// SizeLimits are the largest sizes of the classes of SizeHistogram.
 var SizeLimits = [...]int{64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}
 
-// ClassOf stands in the names of Sizes.Counts between what is counted and the largest size of a
+// SizeClassSeparator stands in the names of SizeHistogram.Counts between what is counted and the largest size of a
 // class.
-const ClassOf = ", up to "
+const SizeClassSeparator = ", up to "
 
 // Add counts a call.
-func (s *Sizes) Add(bytes int) {
+func (s *SizeHistogram) Add(bytes int) {
 	i := 0
 	for i < len(SizeLimits) && bytes > SizeLimits[i] {
 		i++
@@ -69,11 +69,11 @@ func (s *Sizes) Add(bytes int) {
 }
 
 // Counts yields the calls and bytes of each class.
-func (s *Sizes) Counts(of string, yield func(name string, n int64) bool) bool {
+func (s *SizeHistogram) Counts(of string, yield func(name string, n int64) bool) bool {
 	for i, x := range s {
-		class := ClassOf + "any B"
+		class := SizeClassSeparator + "any B"
 		if i < len(SizeLimits) {
-			class = fmt.Sprintf("%s%d B", ClassOf, SizeLimits[i])
+			class = fmt.Sprintf("%s%d B", SizeClassSeparator, SizeLimits[i])
 		}
 		if !yield(of+class, x.Calls) || !yield("bytes by "+of+class, x.Bytes) {
 			return false

@@ -5,17 +5,17 @@ import "github.com/loggp/loggp/model"
 // Send sends buf and returns when the rank may use it again, as the mode says.
 func (r *Rank) Send(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int) {
 	if r.overlap != nil {
-		r.reads(memory(buf, 0, nil))
+		r.checkRead(memoryInterval(buf, 0, nil))
 		r.overlap.peer(dst, context, 0, 1)
 	}
 	r.traffic.Sent[context&1].add(dst)
 	r.engine.Send(m, buf, s, dst, context, tag)
-	r.flush()
+	r.flushSends()
 }
 
-// flush ends what sends have left with the port, and makes progress meanwhile: others may be told
+// flushSends ends what sends have left with the port, and makes progress meanwhile: others may be told
 // to send, too.
-func (r *Rank) flush() {
+func (r *Rank) flushSends() {
 	if r.holder != nil {
 		for !r.holder.Flush() {
 			r.engine.Progress(false)
@@ -28,7 +28,7 @@ func (r *Rank) SendAndAwait(m model.Mode, buf []byte, s Signature, dst int, cont
 	o := r.NewOp()
 	o.SetSend(m, buf, s, dst, context, tag)
 	r.engine.Isend(o)
-	r.Await(o)
+	r.WaitUntilFinished(o)
 	r.Release(o)
 }
 
@@ -44,7 +44,7 @@ func (r *Rank) Isend(m model.Mode, buf []byte, s Signature, dst int, context uin
 func (r *Rank) isend(o *Op, m model.Mode, s Signature, dst int, context uint32, tag int) {
 	o.SetSend(m, o.Buf, s, dst, context, tag)
 	if r.overlap != nil {
-		r.watchSend(o)
+		r.trackSend(o)
 		r.overlap.peer(dst, context, 0, 1)
 	}
 	r.traffic.Sent[context&1].add(dst)
@@ -56,7 +56,7 @@ func (r *Rank) SendLayout(m model.Mode, x Layout, dst int, context uint32, tag i
 	buf, gathered := r.gather(x)
 	r.Send(m, buf, x.Signature(len(buf)), dst, context, tag)
 	if gathered {
-		r.GiveBack(buf)
+		r.ReleaseScratch(buf)
 	}
 }
 
@@ -71,7 +71,7 @@ func (r *Rank) isendLayout(o *Op, m model.Mode, x Layout, dst int, context uint3
 	buf, gathered := r.gather(x)
 	o.Buf = buf
 	r.isend(o, m, x.Signature(len(buf)), dst, context, tag)
-	o.gathered = gathered
+	o.ownsBuf = gathered
 }
 
 // gather returns data that is sent, as it travels, and whether that is memory of the rank's.
@@ -80,9 +80,9 @@ func (r *Rank) gather(x Layout) ([]byte, bool) {
 		return flat, false
 	}
 	if r.overlap != nil {
-		r.reads(runs(nil, x, nil)...)
+		r.checkRead(runs(nil, x, nil)...)
 	}
-	buf := r.Room(x.Len())
+	buf := r.ScratchBuffer(x.Len())
 	x.Gather(buf)
 	return buf, true
 }
@@ -90,19 +90,19 @@ func (r *Rank) gather(x Layout) ([]byte, bool) {
 // Recv receives into buf and blocks until the message has arrived. Source and tag may be Any.
 func (r *Rank) Recv(buf []byte, s Signature, src int, context uint32, tag int) Status {
 	o := r.NewOp()
-	o.Buf, o.Sign = buf, s
+	o.Buf, o.Signature = buf, s
 	return r.recv(o, src, context, tag)
 }
 
 // RecvLayout is Recv into data with a layout.
 func (r *Rank) RecvLayout(x Layout, src int, context uint32, tag int) Status {
 	o := r.NewOp()
-	r.into(o, x)
+	r.setReceiveLayout(o, x)
 	return r.recv(o, src, context, tag)
 }
 
 func (r *Rank) recv(o *Op, src int, context uint32, tag int) Status {
-	r.describe(o, src, context, tag)
+	r.setReceive(o, src, context, tag)
 	r.engine.Recv(o)
 	st, _ := o.Received()
 	r.Release(o)
@@ -112,7 +112,7 @@ func (r *Rank) recv(o *Op, src int, context uint32, tag int) Status {
 // Irecv starts to receive into buf.
 func (r *Rank) Irecv(buf []byte, s Signature, src int, context uint32, tag int) *Op {
 	o := r.NewOp()
-	o.Buf, o.Sign = buf, s
+	o.Buf, o.Signature = buf, s
 	r.irecv(o, src, context, tag)
 	return o
 }
@@ -120,35 +120,35 @@ func (r *Rank) Irecv(buf []byte, s Signature, src int, context uint32, tag int) 
 // IrecvLayout starts to receive into data with a layout.
 func (r *Rank) IrecvLayout(x Layout, src int, context uint32, tag int) *Op {
 	o := r.NewOp()
-	r.into(o, x)
+	r.setReceiveLayout(o, x)
 	r.irecv(o, src, context, tag)
 	return o
 }
 
 func (r *Rank) irecv(o *Op, src int, context uint32, tag int) {
-	r.describe(o, src, context, tag)
+	r.setReceive(o, src, context, tag)
 	r.engine.Irecv(o)
 }
 
-// describe makes o a receive.
-func (r *Rank) describe(o *Op, src int, context uint32, tag int) {
+// setReceive makes o a receive.
+func (r *Rank) setReceive(o *Op, src int, context uint32, tag int) {
 	o.Receive, o.Peer, o.Tag, o.Context = true, int32(src), int32(tag), context
 	if r.overlap != nil {
-		r.watchReceive(o)
+		r.trackReceive(o)
 	}
 }
 
-// into lets an operation receive data with a layout.
-func (r *Rank) into(o *Op, x Layout) {
+// setReceiveLayout lets an operation receive data with a layout.
+func (r *Rank) setReceiveLayout(o *Op, x Layout) {
 	flat, ok := x.Flat()
 	if !ok {
-		flat = r.Room(x.Len())
+		flat = r.ScratchBuffer(x.Len())
 	}
-	o.Buf, o.Sign, o.layout, o.gathered = flat, 0, x, !ok
+	o.Buf, o.Signature, o.layout, o.ownsBuf = flat, 0, x, !ok
 }
 
-// Waiting notes that the rank waits for an operation, or, if it is nil, for nothing any more.
-func (r *Rank) Waiting(o *Op) {
+// SetWaiting notes that the rank waits for an operation, or, if it is nil, for nothing any more.
+func (r *Rank) SetWaiting(o *Op) {
 	if o == nil {
 		r.waits = nil
 		return
@@ -156,8 +156,8 @@ func (r *Rank) Waiting(o *Op) {
 	r.waits = o
 }
 
-// Await makes progress until an operation is finished.
-func (r *Rank) Await(o *Op) {
+// WaitUntilFinished makes progress until an operation is finished.
+func (r *Rank) WaitUntilFinished(o *Op) {
 	if o.finished {
 		return
 	}
@@ -170,52 +170,52 @@ func (r *Rank) Await(o *Op) {
 
 // Wait waits for an operation to finish. It is to be released then.
 func (r *Rank) Wait(o *Op) {
-	r.Await(o)
-	r.flush()
-	r.engine.Looked(true)
+	r.WaitUntilFinished(o)
+	r.flushSends()
+	r.engine.ChargeCompletionCheck(true)
 }
 
 // Progress takes in one thing that has happened, without waiting, and reports whether there was
 // one.
 func (r *Rank) Progress() bool { return r.engine.Progress(false) }
 
-// Until makes progress until found. It waits for o, an operation among others.
-func (r *Rank) Until(o *Op, found func() bool) {
+// ProgressUntil makes progress until found. It waits for o, an operation among others.
+func (r *Rank) ProgressUntil(o *Op, found func() bool) {
 	r.waits = o
 	for !found() {
 		r.engine.Progress(true)
 	}
 	r.waits = nil
-	r.flush()
-	r.engine.Looked(true)
+	r.flushSends()
+	r.engine.ChargeCompletionCheck(true)
 }
 
-// Look is how many packets a call that does not wait takes in at most: others may send faster than
+// MaxPolledPackets is how many packets a call that does not wait takes in at most: others may send faster than
 // they can be taken in.
-const Look = 256
+const MaxPolledPackets = 256
 
-// Poll takes in what has arrived, and reports whether found.
-func (r *Rank) Poll(found func() bool) bool {
+// PollFor takes in what has arrived, and reports whether found.
+func (r *Rank) PollFor(found func() bool) bool {
 	ok := found()
-	for i := 0; i < Look && !ok && r.engine.Progress(false); i++ {
+	for i := 0; i < MaxPolledPackets && !ok && r.engine.Progress(false); i++ {
 		ok = found()
 	}
-	r.engine.Looked(ok)
+	r.engine.ChargeCompletionCheck(ok)
 	return ok
 }
 
 // Test reports whether an operation is finished, after a look at what has arrived.
 func (r *Rank) Test(o *Op) bool {
-	for i := 0; i < Look && !o.finished && r.engine.Progress(false); i++ {
+	for i := 0; i < MaxPolledPackets && !o.finished && r.engine.Progress(false); i++ {
 	}
-	r.engine.Looked(o.finished)
+	r.engine.ChargeCompletionCheck(o.finished)
 	return o.finished
 }
 
 // Probe looks for a message that a receive would take, and waits for one if block is true.
 func (r *Rank) Probe(src int, context uint32, tag int, block bool) (Status, bool) {
-	r.sought = sought{src, context, tag}
-	r.waits = &r.sought
+	r.probed = probedMessage{src, context, tag}
+	r.waits = &r.probed
 	st, ok := r.engine.Probe(src, context, tag, block)
 	r.waits = nil
 	return st, ok
@@ -230,23 +230,23 @@ func (r *Rank) Cancel(o *Op) {
 }
 
 // Barrier returns true when all n ranks have called it, or false if the engine has no barrier of
-// its own: see Barrierer.
+// its own: see BarrierEngine.
 func (r *Rank) Barrier(n, me int, rank func(i int) int) bool {
-	b, ok := r.engine.(Barrierer)
+	b, ok := r.engine.(BarrierEngine)
 	return ok && b.Barrier(n, me, rank)
 }
 
-// AwaitSignal notes that the rank waits for another one in a barrier; negative: no more.
-func (r *Rank) AwaitSignal(rank int) {
+// SetBarrierPeer notes that the rank waits for another one in a barrier; negative: no more.
+func (r *Rank) SetBarrierPeer(rank int) {
 	if r.waits = nil; rank >= 0 {
-		r.waits = signalOf(rank)
+		r.waits = barrierWait(rank)
 	}
 }
 
-// signalOf is the rank whose signal in a barrier a rank waits for.
-type signalOf int
+// barrierWait is the rank whose signal in a barrier a rank waits for.
+type barrierWait int
 
-func (s signalOf) wait(*Rank) Wait { return Wait{For: ForBarrier, Peer: int(s), Tag: Any} }
+func (s barrierWait) waitState(*Rank) Wait { return Wait{Cause: WaitBarrier, Peer: int(s), Tag: Any} }
 
 // Direct returns the engine's single packets and remote memory access, or nil if it has none.
 func (r *Rank) Direct() Direct { return r.engine.Direct() }

@@ -150,7 +150,7 @@ func (j *Job) Time(ctx context.Context, protocol string, program func(*mpi.Comm)
 func (j *Job) gather(c *mpi.Comm, took unit.Time) []unit.Time {
 	words := []int64{int64(took)}
 	if j.Recorder != nil {
-		words = append(words, j.Recorder.Words(c.Rank())...)
+		words = append(words, j.Recorder.EncodeRank(c.Rank())...)
 	}
 	length := []int64{int64(len(words))}
 	if c.Rank() != 0 {
@@ -165,7 +165,7 @@ func (j *Job) gather(c *mpi.Comm, took unit.Time) []unit.Time {
 		mpi.Recv(c, mpi.Raw(words), src, 1)
 		times = append(times, unit.Time(words[0]))
 		if j.Recorder != nil {
-			j.Recorder.SetWords(src, words[1:])
+			j.Recorder.DecodeRank(src, words[1:])
 		}
 	}
 	return times

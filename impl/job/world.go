@@ -43,7 +43,7 @@ type Job struct {
 
 // engines has the implementation of each engine that a library may name.
 var engines = map[*model.Engine]struct {
-	make     engine.New
+	make     engine.NewJobEngines
 	describe func(device.Head) (name, detail string) // the packets, for traces
 }{
 	model.Proto: {proto.New, proto.Describe},
@@ -152,7 +152,7 @@ func (j *Job) record(ctx context.Context, seed uint64, r *hw.ActivityLog, run fu
 	cfg := j.config(ctx, seed)
 	cfg.Activity = r
 	if j.Recorder != nil {
-		j.Recorder.Work = r.SoftwareTime
+		j.Recorder.WorkTime = r.SoftwareTime
 	}
 	w, err := hw.New(cfg)
 	if err != nil {

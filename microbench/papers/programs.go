@@ -41,7 +41,7 @@ func runPrograms(ctx context.Context, s *Site, e *Experiment, seed uint64, out *
 			for _, size := range e.Sizes {
 				settings := program.Settings{Size: size, Rounds: 1}.Rated(on.Machine.Processor)
 				var last unit.Time
-				var broadcasts engine.Sizes
+				var broadcasts engine.SizeHistogram
 				var failed error
 				counts, err := s.countEvents(ctx, seed+uint64(parts), on, ranks, broadcasts.Add, func(c *mpi.Comm) {
 					c.Barrier()
@@ -80,7 +80,7 @@ type sizeClass struct{ counter, limit string }
 func classShares(counts map[string]int64) map[sizeClass]float64 {
 	shares, sums := map[sizeClass]float64{}, map[string]float64{}
 	for name, n := range counts {
-		if counter, limit, ok := strings.Cut(name, engine.ClassOf); ok {
+		if counter, limit, ok := strings.Cut(name, engine.SizeClassSeparator); ok {
 			sums[counter] += float64(n)
 			shares[sizeClass{counter, strings.TrimSuffix(limit, " B")}] = float64(n)
 		}

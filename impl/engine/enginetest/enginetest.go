@@ -29,7 +29,7 @@ const us = unit.Microsecond
 // Subject is an engine with a library, to be tested.
 type Subject struct {
 	Name    string
-	New     engine.New
+	New     engine.NewJobEngines
 	Library func() *model.Library // a new one for each job: an emulated machine sets its software costs
 	Worlds  []World               // to test it in; nil: those of Worlds
 
@@ -160,7 +160,7 @@ func first(errs ...error) error {
 }
 
 // Alone returns a rank with an engine of its own, without package mpi.
-func Alone[E engine.Engine](p device.Port, m engine.Maker) (*engine.Rank, E) {
+func Alone[E engine.Engine](p device.Port, m engine.JobEngines) (*engine.Rank, E) {
 	e, r := m.Engines(1)(0).(E), new(engine.Rank)
 	r.Setup(p, e, &engine.Config{})
 	return r, e

@@ -26,25 +26,25 @@ type faulty struct {
 	probe    func(src int, context uint32, tag int, block bool) (engine.Status, bool)
 	cancel   func(o *engine.Op)
 	explain  func(o *engine.Op) engine.Wait
-	arrived  func(context uint32) (int, *engine.Arrival)
+	arrived  func(context uint32) (int, *engine.UnexpectedMessage)
 }
 
-func (f *faulty) Isend(o *engine.Op)                         { f.isend(o) }
-func (f *faulty) Irecv(o *engine.Op)                         { f.irecv(o) }
-func (f *faulty) Progress(block bool) bool                   { return f.progress(block) }
-func (f *faulty) Cancel(o *engine.Op)                        { f.cancel(o) }
-func (f *faulty) Explain(o *engine.Op) engine.Wait           { return f.explain(o) }
-func (f *faulty) Recv(o *engine.Op)                          { f.irecv(o); f.rank.Await(o) }
-func (f *faulty) Unreceived(c uint32) (int, *engine.Arrival) { return f.arrived(c) }
+func (f *faulty) Isend(o *engine.Op)                                           { f.isend(o) }
+func (f *faulty) Irecv(o *engine.Op)                                           { f.irecv(o) }
+func (f *faulty) Progress(block bool) bool                                     { return f.progress(block) }
+func (f *faulty) Cancel(o *engine.Op)                                          { f.cancel(o) }
+func (f *faulty) ExplainWait(o *engine.Op) engine.Wait                         { return f.explain(o) }
+func (f *faulty) Recv(o *engine.Op)                                            { f.irecv(o); f.rank.WaitUntilFinished(o) }
+func (f *faulty) UnexpectedMessages(c uint32) (int, *engine.UnexpectedMessage) { return f.arrived(c) }
 func (f *faulty) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
 	return f.probe(src, context, tag, block)
 }
 
 func (f *faulty) Send(m model.Mode, buf []byte, s engine.Signature, dst int, context uint32, tag int) {
 	o := f.rank.NewOp()
-	o.Mode, o.Peer, o.Tag, o.Context, o.Sign, o.Buf, o.Size = m, int32(dst), int32(tag), context, s, buf, len(buf)
+	o.Mode, o.Peer, o.Tag, o.Context, o.Signature, o.Buf, o.Size = m, int32(dst), int32(tag), context, s, buf, len(buf)
 	f.isend(o)
-	f.rank.Await(o)
+	f.rank.WaitUntilFinished(o)
 	f.rank.Release(o)
 }
 
@@ -66,16 +66,16 @@ func (f *faulty) idle() bool {
 }
 
 type faultyMaker struct {
-	engine.Maker
+	engine.JobEngines
 	fault
 }
 
 func (m faultyMaker) Engines(n int) func(i int) engine.Engine {
-	all := m.Maker.Engines(n)
+	all := m.JobEngines.Engines(n)
 	return func(i int) engine.Engine {
 		e := all(i)
 		f := &faulty{Engine: e}
-		f.isend, f.irecv, f.progress, f.probe, f.cancel, f.explain, f.arrived = e.Isend, e.Irecv, e.Progress, e.Probe, e.Cancel, e.Explain, e.Unreceived
+		f.isend, f.irecv, f.progress, f.probe, f.cancel, f.explain, f.arrived = e.Isend, e.Irecv, e.Progress, e.Probe, e.Cancel, e.ExplainWait, e.UnexpectedMessages
 		if m.engine != nil {
 			m.engine(f)
 		}
@@ -125,7 +125,7 @@ type fault struct {
 func (x fault) subject() *Subject {
 	return &Subject{
 		Name: x.name,
-		New: func(l *model.Library, protocol string) (engine.Maker, error) {
+		New: func(l *model.Library, protocol string) (engine.JobEngines, error) {
 			m, err := queue.New(l, protocol)
 			return faultyMaker{m, x}, err
 		},
@@ -238,15 +238,15 @@ var faults = []fault{
 	{name: "a message without a receive holds up the next", law: "messages/a blocked message blocks no other", engine: func(f *faulty) {
 		f.isend = func(o *engine.Op) {
 			f.Engine.Isend(o)
-			for o.Mode == model.Synchronous && !o.Finished() {
-				f.rank.Await(o)
+			for o.Mode == model.Synchronous && !o.IsFinished() {
+				f.rank.WaitUntilFinished(o)
 			}
 		}
 	}},
 	{name: "a persistent send is sent once", law: "requests/persistent, in every mode", engine: func(f *faulty) {
 		sent := map[*engine.Op]int{}
 		f.isend = func(o *engine.Op) {
-			if sent[o]++; sent[o] > 1 && o.Persistent() {
+			if sent[o]++; sent[o] > 1 && o.IsPersistent() {
 				f.rank.Complete(o)
 				return
 			}
@@ -274,8 +274,8 @@ var faults = []fault{
 		f.cancel = func(o *engine.Op) {
 			if o.Receive {
 				f.Engine.Cancel(o)
-			} else if !o.Finished() {
-				f.rank.Cancelled(o)
+			} else if !o.IsFinished() {
+				f.rank.FinishCancelled(o)
 			}
 		}
 	}},
@@ -324,13 +324,13 @@ var faults = []fault{
 		}
 	})},
 	{name: "types are not checked", law: "wrong/elements of another type", engine: func(f *faulty) {
-		f.isend = func(o *engine.Op) { o.Sign = 0; f.Engine.Isend(o) }
+		f.isend = func(o *engine.Op) { o.Signature = 0; f.Engine.Isend(o) }
 	}},
 	{name: "messages that were not received are not reported", law: "wrong/a message is not received", engine: func(f *faulty) {
-		f.arrived = func(uint32) (int, *engine.Arrival) { return 0, nil }
+		f.arrived = func(uint32) (int, *engine.UnexpectedMessage) { return 0, nil }
 	}},
 	{name: "a wait names another rank", law: "wrong/a deadlock", engine: func(f *faulty) {
-		f.explain = func(o *engine.Op) engine.Wait { w := f.Engine.Explain(o); w.Peer++; return w }
+		f.explain = func(o *engine.Op) engine.Wait { w := f.Engine.ExplainWait(o); w.Peer++; return w }
 	}},
 	{name: "an operation is left", law: "leftovers/after messages", engine: func(f *faulty) {
 		n := 0

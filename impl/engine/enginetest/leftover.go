@@ -97,14 +97,14 @@ func (s *Subject) exchange(port *countingPort, l *model.Library, mode model.Mode
 		return err
 	}
 	setup := port.now
-	r.Attach(make([]byte, 2*at*(300+engine.Overhead)))
+	r.Attach(make([]byte, 2*at*(300+engine.BufferedOverhead)))
 	for range rounds {
 		if err := way(r, mode, at); err != nil {
 			return err
 		}
 	}
 	if n, first := r.Unfinished(); n > 0 {
-		return fmt.Errorf("%d operations are unfinished, the first of kind %d", n, first.For)
+		return fmt.Errorf("%d operations are unfinished, the first of kind %d", n, first.Cause)
 	}
 	if n, _ := r.Finalize(); n > 0 {
 		return fmt.Errorf("%d messages were not received", n)
@@ -117,7 +117,7 @@ func (s *Subject) exchange(port *countingPort, l *model.Library, mode model.Mode
 			return err
 		}
 	}
-	return r.Idle()
+	return r.CheckIdle()
 }
 
 // messagesAllocate counts allocations where two ranks send in turn. Code that allocates per message
@@ -189,8 +189,8 @@ func requestsAllocate(t testing.TB, s *Subject, w World) error {
 		for i := range layouts {
 			layouts[i] = gaps(make([]byte, 600))
 		}
-		receive, send := e.Init(engine.Template{Receive: true, Layout: layouts[0]}), e.Init(engine.Template{Mode: model.Synchronous, Layout: layouts[1]})
-		buffered := e.Init(engine.Template{Mode: model.Buffered, Layout: layouts[1]})
+		receive, send := e.NewPersistent(engine.Template{Receive: true, Layout: layouts[0]}), e.NewPersistent(engine.Template{Mode: model.Synchronous, Layout: layouts[1]})
+		buffered := e.NewPersistent(engine.Template{Mode: model.Buffered, Layout: layouts[1]})
 		e.Attach(make([]byte, 1000))
 		end := func(o *engine.Op) { e.Wait(o); e.Release(o) }
 		round := func() {
@@ -208,10 +208,10 @@ func requestsAllocate(t testing.TB, s *Subject, w World) error {
 			e.Start(buffered)
 			end(receive)
 			end(buffered)
-			e.Drain()
+			e.DrainBuffered()
 			e.Free(e.IrecvLayout(layouts[2], 0, 0, 1))
 			e.Free(e.IsendLayout(model.Synchronous, layouts[3], 0, 0, 1))
-			for e.Open() > 3 { // the persistent ones
+			for e.OpenOps() > 3 { // the persistent ones
 				e.Probe(0, 0, 2, false)
 			}
 		}
@@ -255,7 +255,7 @@ func exchanged(e *engine.Rank, mode model.Mode, at int) error {
 		e.Wait(o)
 		e.Release(o)
 	}
-	e.Drain()
+	e.DrainBuffered()
 	return nil
 }
 
@@ -264,15 +264,15 @@ func startedAgain(e *engine.Rank, mode model.Mode, at int) error {
 	peer := 1 - e.Port().Rank()
 	var receives, sends []*engine.Op
 	for i := range at {
-		receives = append(receives, e.Init(engine.Template{Receive: true, Layout: gaps(make([]byte, 600)), Peer: peer, Tag: i}))
-		sends = append(sends, e.Init(engine.Template{Mode: mode, Layout: gaps(make([]byte, 600)), Peer: peer, Tag: i}))
+		receives = append(receives, e.NewPersistent(engine.Template{Receive: true, Layout: gaps(make([]byte, 600)), Peer: peer, Tag: i}))
+		sends = append(sends, e.NewPersistent(engine.Template{Mode: mode, Layout: gaps(make([]byte, 600)), Peer: peer, Tag: i}))
 	}
 	for range 3 {
 		for _, r := range receives {
 			e.Start(r)
 			e.Cancel(r)
 			e.Wait(r)
-			if !r.Cancelled() {
+			if !r.IsCancelled() {
 				return fmt.Errorf("a receive is not cancelled")
 			}
 			e.Release(r)
@@ -285,12 +285,12 @@ func startedAgain(e *engine.Rank, mode model.Mode, at int) error {
 		}
 		for _, o := range slices.Concat(receives, sends) {
 			e.Wait(o)
-			if o.Cancelled() {
+			if o.IsCancelled() {
 				return fmt.Errorf("a message that has a receive is cancelled")
 			}
 			e.Release(o)
 		}
-		e.Drain()
+		e.DrainBuffered()
 	}
 	for _, o := range slices.Concat(receives, sends) {
 		e.Free(o)
@@ -319,13 +319,13 @@ func givenUp(e *engine.Rank, mode model.Mode, at int) error {
 	}
 	for _, s := range ops {
 		e.Wait(s)
-		if !s.Cancelled() {
+		if !s.IsCancelled() {
 			return fmt.Errorf("a send is not cancelled")
 		}
 		e.Release(s)
 	}
 	meet(e)
-	for _, o := range []*engine.Op{e.Finish(true, engine.Status{}), e.Init(engine.Template{Null: true})} {
+	for _, o := range []*engine.Op{e.NewFinishedOp(true, engine.Status{}), e.NewPersistent(engine.Template{Null: true})} {
 		e.Free(o)
 	}
 	return nil
@@ -347,7 +347,7 @@ func toEnded(e *engine.Rank, _ model.Mode, at int) error {
 	}
 	for _, s := range ops {
 		e.Wait(s)
-		if !s.Cancelled() {
+		if !s.IsCancelled() {
 			return fmt.Errorf("a send to a rank that has ended is not cancelled")
 		}
 		e.Release(s)

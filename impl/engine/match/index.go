@@ -4,9 +4,9 @@ package match
 // that are queued, including those with wildcards: each bucket chains the first entries of its
 // envelopes, and each of these begins the ring of the entries that have the same envelope.
 type index[T any] struct {
-	buckets []*Entry[T] // a power of two
-	keys    int         // different envelopes
-	classes [4]int      // entries of each class
+	buckets        []*Entry[T] // a power of two
+	envelopes      int         // different envelopes
+	entriesByClass [4]int      // entries of each class
 }
 
 // ring links entries in a circle.
@@ -19,7 +19,7 @@ const (
 	anyTag
 )
 
-func (x Envelope) class() int {
+func (x Envelope) wildcardClass() int {
 	c := 0
 	if x.Source == Any {
 		c |= anySource
@@ -30,8 +30,8 @@ func (x Envelope) class() int {
 	return c
 }
 
-// as returns x with the wildcards of class c.
-func (x Envelope) as(c int) Envelope {
+// withWildcards returns x with the wildcards of class c.
+func (x Envelope) withWildcards(c int) Envelope {
 	if c&anySource != 0 {
 		x.Source = Any
 	}
@@ -42,72 +42,72 @@ func (x Envelope) as(c int) Envelope {
 }
 
 // minBuckets is room for twice as many entries as are scanned without an index.
-const minBuckets = 2 * scanUpTo
+const minBuckets = 2 * maxScannedEntries
 
-// first returns the earliest entry that matches x, which has no wildcards.
-func (i *index[T]) first(x Envelope) *Entry[T] {
+// firstMatch returns the earliest entry that matches x, which has no wildcards.
+func (i *index[T]) firstMatch(x Envelope) *Entry[T] {
 	var first *Entry[T]
-	for c, n := range i.classes {
+	for c, n := range i.entriesByClass {
 		if n == 0 {
 			continue
 		}
-		if e := i.find(x.as(c)); e != nil && (first == nil || e.seq < first.seq) {
+		if e := i.firstEqual(x.withWildcards(c)); e != nil && (first == nil || e.seq < first.seq) {
 			first = e
 		}
 	}
 	return first
 }
 
-// find returns the first entry whose envelope is x.
-func (i *index[T]) find(x Envelope) *Entry[T] {
+// firstEqual returns the first entry whose envelope is x.
+func (i *index[T]) firstEqual(x Envelope) *Entry[T] {
 	e := *i.bucket(x)
 	for e != nil && e.Envelope != x {
-		e = e.chain
+		e = e.nextInBucket
 	}
 	return e
 }
 
 // add adds e as the last entry of its envelope.
 func (i *index[T]) add(e *Entry[T]) {
-	i.classes[e.class()]++
-	if first := i.find(e.Envelope); first != nil {
-		last := first.same.prev
-		e.same = ring[T]{last, first}
-		last.same.next, first.same.prev = e, e
+	i.entriesByClass[e.wildcardClass()]++
+	if first := i.firstEqual(e.Envelope); first != nil {
+		last := first.equals.prev
+		e.equals = ring[T]{last, first}
+		last.equals.next, first.equals.prev = e, e
 		return
 	}
-	if i.keys == len(i.buckets) {
+	if i.envelopes == len(i.buckets) {
 		i.grow()
 	}
-	i.keys++
-	e.same = ring[T]{e, e}
-	i.push(e)
+	i.envelopes++
+	e.equals = ring[T]{e, e}
+	i.insertIntoBucket(e)
 }
 
 // remove drops e, which is in the index.
 func (i *index[T]) remove(e *Entry[T]) {
-	i.classes[e.class()]--
-	prev, next := e.same.prev, e.same.next
-	prev.same.next, next.same.prev = next, prev
+	i.entriesByClass[e.wildcardClass()]--
+	prev, next := e.equals.prev, e.equals.next
+	prev.equals.next, next.equals.prev = next, prev
 	if e.seq <= prev.seq { // e is the first: the last comes before it
 		at := i.bucket(e.Envelope)
 		for *at != e {
-			at = &(*at).chain
+			at = &(*at).nextInBucket
 		}
 		if next == e {
-			i.keys--
-			*at = e.chain
+			i.envelopes--
+			*at = e.nextInBucket
 		} else {
-			*at, next.chain = next, e.chain
+			*at, next.nextInBucket = next, e.nextInBucket
 		}
 	}
-	e.same, e.chain = ring[T]{}, nil
+	e.equals, e.nextInBucket = ring[T]{}, nil
 }
 
-// push puts the first entry of an envelope into its bucket.
-func (i *index[T]) push(e *Entry[T]) {
+// insertIntoBucket puts the first entry of an envelope into its bucket.
+func (i *index[T]) insertIntoBucket(e *Entry[T]) {
 	at := i.bucket(e.Envelope)
-	e.chain, *at = *at, e
+	e.nextInBucket, *at = *at, e
 }
 
 // grow doubles the table. It never shrinks, because a queue that was long once often becomes long
@@ -117,8 +117,8 @@ func (i *index[T]) grow() {
 	i.buckets = make([]*Entry[T], 2*len(old))
 	for _, e := range old {
 		for e != nil {
-			next := e.chain
-			i.push(e)
+			next := e.nextInBucket
+			i.insertIntoBucket(e)
 			e = next
 		}
 	}

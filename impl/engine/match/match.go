@@ -29,21 +29,21 @@ func (x Envelope) Matches(y Envelope) bool {
 
 // String returns the envelope for diagnostics.
 func (x Envelope) String() string {
-	return fmt.Sprintf("context %d, source %s, tag %s", x.Context, orAny(x.Source), orAny(x.Tag))
+	return fmt.Sprintf("context %d, source %s, tag %s", x.Context, formatOrAny(x.Source), formatOrAny(x.Tag))
 }
 
-func orAny(v int32) string {
+func formatOrAny(v int32) string {
 	if v == Any {
 		return "any"
 	}
 	return fmt.Sprint(v)
 }
 
-// wild reports whether x has a wildcard.
-func (x Envelope) wild() bool { return x.Source == Any || x.Tag == Any }
+// hasWildcard reports whether x has a wildcard.
+func (x Envelope) hasWildcard() bool { return x.Source == Any || x.Tag == Any }
 
-// check panics if x is not a valid envelope.
-func (x Envelope) check() {
+// mustBeValid panics if x is not a valid envelope.
+func (x Envelope) mustBeValid() {
 	if x.Tag < Any {
 		panic("match: negative tag")
 	}

@@ -51,7 +51,7 @@ func (p program) run(t *testing.T, steps int) {
 	target := 0
 	for i := range steps {
 		if i%64 == 0 { // the length wanders between short and long, to and fro over the limit
-			target = []int{0, scanUpTo, 100, 300}[p.choose(4)]
+			target = []int{0, maxScannedEntries, 100, 300}[p.choose(4)]
 		}
 		op := p.choose(4)
 		if op == 3 {
@@ -124,7 +124,7 @@ func FuzzOracle(f *testing.F) {
 }
 
 // lengths are those on both sides of the limit at which the index begins.
-var lengths = []int{2, scanUpTo, scanUpTo + 1, 10 * scanUpTo}
+var lengths = []int{2, maxScannedEntries, maxScannedEntries + 1, 10 * maxScannedEntries}
 
 // Two messages from one source that match one receive: the first is taken first. MPI 3.1, 3.5
 // "Order".
@@ -268,13 +268,13 @@ func TestSearchIsShort(t *testing.T) {
 			es[i].Envelope = envelope(i)
 			q.Add(&es[i])
 		}
-		if !q.indexed() {
+		if !q.isIndexed() {
 			t.Fatalf("%s: no index", name)
 		}
 		longest := 0
 		for _, e := range q.index.buckets {
 			length := 0
-			for ; e != nil; e = e.chain {
+			for ; e != nil; e = e.nextInBucket {
 				length++
 			}
 			longest = max(longest, length)
@@ -285,8 +285,8 @@ func TestSearchIsShort(t *testing.T) {
 		for i := range es {
 			q.Remove(&es[i])
 		}
-		if q.index.classes != [4]int{} {
-			t.Errorf("%s: classes %v of no entries", name, q.index.classes)
+		if q.index.entriesByClass != [4]int{} {
+			t.Errorf("%s: classes %v of no entries", name, q.index.entriesByClass)
 		}
 	}
 }

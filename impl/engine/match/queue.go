@@ -8,16 +8,16 @@ type Entry[T any] struct {
 	Envelope
 	Value T
 
-	queue      *Queue[T] // where it is queued
-	seq        uint64    // its place in the order of all entries that the queue has seen
-	prev, next *Entry[T] // in order
-	same       ring[T]   // entries with an equal envelope
-	chain      *Entry[T] // the next envelope in the bucket, if this is the first entry of its envelope
+	queue        *Queue[T] // where it is queued
+	seq          uint64    // its place in the order of all entries that the queue has seen
+	prev, next   *Entry[T] // in order
+	equals       ring[T]   // entries with an equal envelope
+	nextInBucket *Entry[T] // the next envelope in the bucket, if this is the first entry of its envelope
 }
 
-// scanUpTo is the longest queue that is searched from end to end. A longer one is searched by an
+// maxScannedEntries is the longest queue that is searched from end to end. A longer one is searched by an
 // index.
-const scanUpTo = 8
+const maxScannedEntries = 8
 
 // Queue holds entries in the order in which they were added and finds the earliest that matches an
 // envelope. The zero value is an empty queue. It may not be copied while it holds entries.
@@ -30,22 +30,22 @@ const scanUpTo = 8
 // Every early message would pay for searches that nearly always find their message at the front.
 type Queue[T any] struct {
 	head, tail *Entry[T]
-	n          int
+	length     int
 	seq        uint64
 	index      *index[T] // nil until the queue first grew long
 }
 
 // Len returns the number of entries.
-func (q *Queue[T]) Len() int { return q.n }
+func (q *Queue[T]) Len() int { return q.length }
 
 // Add puts e at the end.
 func (q *Queue[T]) Add(e *Entry[T]) {
-	e.check()
+	e.mustBeValid()
 	if e.queue != nil {
 		panic("match: entry is queued already")
 	}
 	q.seq++
-	q.n++
+	q.length++
 	e.queue, e.seq = q, q.seq
 	e.prev, e.next = q.tail, nil
 	if q.tail == nil {
@@ -56,9 +56,9 @@ func (q *Queue[T]) Add(e *Entry[T]) {
 	q.tail = e
 
 	switch {
-	case q.indexed():
+	case q.isIndexed():
 		q.index.add(e)
-	case q.n > scanUpTo:
+	case q.length > maxScannedEntries:
 		q.buildIndex()
 	}
 }
@@ -68,10 +68,10 @@ func (q *Queue[T]) Remove(e *Entry[T]) {
 	if e.queue != q {
 		panic("match: entry is not in this queue")
 	}
-	if q.indexed() {
+	if q.isIndexed() {
 		q.index.remove(e)
 	}
-	q.n--
+	q.length--
 	if e.prev == nil {
 		q.head = e.next
 	} else {
@@ -91,9 +91,9 @@ func (q *Queue[T]) First() *Entry[T] { return q.head }
 
 // Match returns the earliest entry that matches x, or nil. The entry stays queued.
 func (q *Queue[T]) Match(x Envelope) *Entry[T] {
-	x.check()
-	if q.indexed() && !x.wild() {
-		return q.index.first(x)
+	x.mustBeValid()
+	if q.isIndexed() && !x.hasWildcard() {
+		return q.index.firstMatch(x)
 	}
 	for e := q.head; e != nil; e = e.next {
 		if e.Matches(x) {
@@ -116,10 +116,10 @@ func (q *Queue[T]) All() iter.Seq[*Entry[T]] {
 	}
 }
 
-// indexed reports whether the index holds the entries. It holds them from the time the queue grows
+// isIndexed reports whether the index holds the entries. It holds them from the time the queue grows
 // long until it is empty, so a queue whose length varies about the limit is not indexed again and
 // again.
-func (q *Queue[T]) indexed() bool { return q.index != nil && q.index.keys > 0 }
+func (q *Queue[T]) isIndexed() bool { return q.index != nil && q.index.envelopes > 0 }
 
 func (q *Queue[T]) buildIndex() {
 	if q.index == nil {

@@ -27,91 +27,91 @@ type recall struct {
 }
 
 func (e *Engine) Cancel(x *engine.Op) {
-	e.fabric.enter()
-	defer e.fabric.leave()
-	o := x.Self.(*op)
-	if o.cancel > 0 {
+	e.transport.enter()
+	defer e.transport.leave()
+	o := x.EngineOp.(*op)
+	if o.cancelSerial > 0 {
 		return
 	}
 	e.cancels++
 	switch p := e.peers[o.Peer]; {
 	case o.Receive && o.list == nil: // it has a message
-	case o.Receive && !o.live:
-		e.unpost(o)
+	case o.Receive && !o.requestLive:
+		e.removePending(o)
 	case o.Receive:
-		o.cancel = e.cancels
-		e.ask(head{kind: kindVoid, serial: o.serial, other: p.accepted, from: o.ID(), to: o.cancel}, o)
-	case o.Peer == e.self && !e.ownQueue:
-		e.discardOwn(o)
+		o.cancelSerial = e.cancels
+		e.requestCancel(head{kind: kindVoid, serial: o.serial, other: p.accepted, from: o.ID(), to: o.cancelSerial}, o)
+	case o.Peer == e.self && !e.hasSelfFIFO:
+		e.discardSelfMessage(o)
 	case slices.Contains(p.out, o):
 		p.out = slices.Delete(p.out, slices.Index(p.out, o), slices.Index(p.out, o)+1)
-		e.rank.Cancelled(x)
+		e.rank.FinishCancelled(x)
 	case o.queued:
-		o.cancel = e.cancels
-		e.fabric.recall(p, o)
+		o.cancelSerial = e.cancels
+		e.transport.recall(p, o)
 	case o.serial > 0: // a synchronous message, which is in the FIFO
-		o.cancel = e.cancels
-		e.recall(o)
+		o.cancelSerial = e.cancels
+		e.cancelSend(o)
 	}
 }
 
-// recall asks the receiver of a message in the FIFO to discard it.
-func (e *Engine) recall(s *op) {
-	e.ask(head{kind: kindRecall, tag: s.Tag, context: s.Context, serial: s.serial, from: s.ID(), to: s.cancel}, s)
+// cancelSend asks the receiver of a message in the FIFO to discard it.
+func (e *Engine) cancelSend(s *op) {
+	e.requestCancel(head{kind: kindRecall, tag: s.Tag, context: s.Context, serial: s.serial, from: s.ID(), to: s.cancelSerial}, s)
 }
 
-// ask tells another rank of a cancel, and the world that its end is of interest. A cancel of a
+// requestCancel tells another rank of a cancel, and the world that its end is of interest. A cancel of a
 // message from the rank to itself is decided at once.
-func (e *Engine) ask(h head, o *op) {
-	e.asked = h
+func (e *Engine) requestCancel(h head, o *op) {
+	e.lastCancel = h
 	if o.Peer == e.self {
-		e.told(e.self, &e.asked)
+		e.handleCancel(e.self, &e.lastCancel)
 		return
 	}
-	e.fabric.tell(int(o.Peer), &e.asked)
-	e.port.NotifyExit(int(o.Peer), (&head{kind: kindExit}).words())
+	e.transport.runAtPeer(int(o.Peer), &e.lastCancel)
+	e.port.NotifyExit(int(o.Peer), (&head{kind: kindExit}).encode())
 }
 
-// discardOwn cancels a synchronous message of a rank to itself that has no receive.
-func (e *Engine) discardOwn(s *op) {
-	for m := range e.arrived.All() {
+// discardSelfMessage cancels a synchronous message of a rank to itself that has no receive.
+func (e *Engine) discardSelfMessage(s *op) {
+	for m := range e.unexpected.All() {
 		if m.Source == e.self && m.Value.from == s.ID() && m.Value.mode == model.Synchronous {
-			e.arrived.Remove(m)
-			e.drop(m.Value)
-			e.rank.Cancelled(&s.Op)
+			e.unexpected.Remove(m)
+			e.recycleMessage(m.Value)
+			e.rank.FinishCancelled(&s.Op)
 			return
 		}
 	}
 }
 
-// told decides a cancel of another rank. It may run in a handler, so it neither waits nor receives,
+// handleCancel decides a cancel of another rank. It may run in a handler, so it neither waits nor receives,
 // nor completes operations.
-func (e *Engine) told(src int32, h *head) {
+func (e *Engine) handleCancel(src int32, h *head) {
 	p := e.peer(src)
 	if h.kind == kindVoid {
-		e.answer(src, h, e.discardRequest(p, h))
+		e.sendCancelAnswer(src, h, e.discardRequest(p, h))
 		return
 	}
-	for m := range e.arrived.All() {
+	for m := range e.unexpected.All() {
 		if m := m.Value; m.Source == src && m.serial == h.serial && m.mode == model.Synchronous {
-			e.arrived.Remove(&m.Entry)
-			e.drop(m)
-			e.answer(src, h, true)
+			e.unexpected.Remove(&m.Entry)
+			e.recycleMessage(m)
+			e.sendCancelAnswer(src, h, true)
 			return
 		}
 	}
 	switch m := p.partial; {
 	case m != nil && m.serial == h.serial:
-		found := m.to == nil
-		m.recall = m.recall || found
-		e.answer(src, h, found)
-	case !before(p.accepted, h.serial): // it has been received
-		e.answer(src, h, false)
+		found := m.receive == nil
+		m.cancelled = m.cancelled || found
+		e.sendCancelAnswer(src, h, found)
+	case !serialBefore(p.accepted, h.serial): // it has been received
+		e.sendCancelAnswer(src, h, false)
 	case e.posted.Match(match.Envelope{Context: h.context, Source: src, Tag: h.tag}) != nil:
 		p.recalls = append(p.recalls, recall{*h, true}) // a receive will take it, unless an earlier message does
 	default:
 		p.recalls = append(p.recalls, recall{*h, false})
-		e.answer(src, h, true)
+		e.sendCancelAnswer(src, h, true)
 	}
 }
 
@@ -120,27 +120,27 @@ func (e *Engine) told(src int32, h *head) {
 // answered; then the receiver has numbered again, and its cancel has ended.
 func (e *Engine) discardRequest(p *peer, h *head) bool {
 	switch {
-	case before(h.serial, p.nextReq):
+	case serialBefore(h.serial, p.nextReq):
 		return false
 	case h.other != p.sent:
 		return true
-	case !p.void.on || before(h.serial, p.void.serial):
-		p.void = void{true, h.serial}
+	case !p.void.on || serialBefore(h.serial, p.void.serial):
+		p.void = cancelledRequest{true, h.serial}
 	}
 	return true
 }
 
-func (e *Engine) answer(dst int32, h *head, found bool) {
+func (e *Engine) sendCancelAnswer(dst int32, h *head, found bool) {
 	if dst == e.self {
-		e.decided(&head{from: h.from, to: h.to, found: found})
+		e.handleCancelAnswer(&head{from: h.from, to: h.to, found: found})
 		return
 	}
-	e.port.Send(int(dst), &device.Packet{Head: (&head{kind: kindAnswer, from: h.from, to: h.to, found: found}).words()})
+	e.port.Send(int(dst), &device.Packet{Head: (&head{kind: kindAnswer, from: h.from, to: h.to, found: found}).encode()})
 }
 
-// recalled reports whether the sender of a message has cancelled it, and answers if that depended
+// isCancelledMessage reports whether the sender of a message has cancelled it, and answers if that depended
 // on whether there is a receive.
-func (e *Engine) recalled(m *message, received bool) bool {
+func (e *Engine) isCancelledMessage(m *message, received bool) bool {
 	p := e.peers[m.Source]
 	if p == nil || len(p.recalls) == 0 {
 		return false
@@ -152,55 +152,55 @@ func (e *Engine) recalled(m *message, received bool) bool {
 	r := p.recalls[i]
 	p.recalls = slices.Delete(p.recalls, i, i+1)
 	if r.asked {
-		e.answer(m.Source, &r.head, !received)
+		e.sendCancelAnswer(m.Source, &r.head, !received)
 		return !received
 	}
 	return true
 }
 
-// decided takes in the answer to a cancel, unless the operation has ended otherwise.
-func (e *Engine) decided(h *head) {
+// handleCancelAnswer takes in the answer to a cancel, unless the operation has ended otherwise.
+func (e *Engine) handleCancelAnswer(h *head) {
 	o := e.ops[h.from]
 	switch {
-	case o.cancel != h.to || o.cancel == 0:
+	case o.cancelSerial != h.to || o.cancelSerial == 0:
 	case !h.found:
-		o.cancel = 0
+		o.cancelSerial = 0
 	default:
-		e.cancelled(o)
+		e.finishCancelled(o)
 	}
 }
 
-// cancelled ends an operation that is cancelled.
-func (e *Engine) cancelled(o *op) {
+// finishCancelled ends an operation that is cancelled.
+func (e *Engine) finishCancelled(o *op) {
 	if o.Receive {
-		e.unpost(o)
+		e.removePending(o)
 		return
 	}
-	o.cancel = 0
-	e.rank.Cancelled(&o.Op)
+	o.cancelSerial = 0
+	e.rank.FinishCancelled(&o.Op)
 }
 
-// exited goes on without a rank whose program has ended: nothing more of it comes, so that it has
+// handlePeerExit goes on without a rank whose program has ended: nothing more of it comes, so that it has
 // done without what is being cancelled.
-func (e *Engine) exited(rank int32) {
+func (e *Engine) handlePeerExit(rank int32) {
 	p := e.peer(rank)
-	e.fabric.ended(p)
+	e.transport.peerExited(p)
 	for _, o := range e.ops {
-		if o.cancel > 0 && o.Peer == rank && !o.queued { // if its message is on the way, it will be asked for
-			e.cancelled(o)
+		if o.cancelSerial > 0 && o.Peer == rank && !o.queued { // if its message is on the way, it will be asked for
+			e.finishCancelled(o)
 		}
 	}
 }
 
-// control takes in a packet that is alike for all fabrics.
-func (e *Engine) control(q *device.Packet, h *head) {
+// handleControl takes in a packet that is alike for all fabrics.
+func (e *Engine) handleControl(q *device.Packet, h *head) {
 	switch h.kind {
 	case kindACK:
-		e.acknowledged(h)
+		e.handleACK(h)
 	case kindAnswer:
-		e.decided(h)
+		e.handleCancelAnswer(h)
 	case kindExit:
-		e.exited(int32(q.Src))
+		e.handlePeerExit(int32(q.Src))
 	default:
 		panic(fmt.Sprintf("mbcf: packet of unknown kind %d from rank %d", h.kind, q.Src))
 	}

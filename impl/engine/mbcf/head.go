@@ -41,7 +41,7 @@ type head struct {
 	size    int    // of the message; room of a request
 }
 
-func (h *head) words() device.Head {
+func (h *head) encode() device.Head {
 	w := device.Head{uint64(h.kind) | uint64(h.mode)<<8 | uint64(uint32(h.tag))<<32, uint64(h.context) | uint64(h.sign)<<32,
 		uint64(h.serial) | uint64(h.other)<<32, uint64(h.from) | uint64(h.to)<<32, uint64(h.size)}
 	if h.found {
@@ -50,7 +50,7 @@ func (h *head) words() device.Head {
 	return w
 }
 
-func headOf(w *device.Head) head {
+func decodeHead(w *device.Head) head {
 	return head{kind: kind(w[0]), mode: model.Mode(w[0] >> 8), found: w[0]>>16&1 == 1, tag: int32(w[0] >> 32), context: uint32(w[1]), sign: engine.Signature(w[1] >> 32),
 		serial: uint32(w[2]), other: uint32(w[2] >> 32), from: uint32(w[3]), to: uint32(w[3] >> 32), size: int(w[4])}
 }
@@ -60,7 +60,7 @@ func Describe(w device.Head) (name, detail string) {
 	if w == device.NoCompletion {
 		return "remote write", ""
 	}
-	switch h := headOf(&w); h.kind {
+	switch h := decodeHead(&w); h.kind {
 	case kindMessage:
 		return "message", fmt.Sprintf("%v, tag %d, message %d, next request %d", h.mode, h.tag, h.serial, h.other)
 	case kindRequest:
@@ -81,5 +81,5 @@ func Describe(w device.Head) (name, detail string) {
 	return "unknown", ""
 }
 
-// before reports whether a serial comes before another: they wrap around.
-func before(a, b uint32) bool { return int32(a-b) < 0 }
+// serialBefore reports whether a serial comes before another: they wrap around.
+func serialBefore(a, b uint32) bool { return int32(a-b) < 0 }

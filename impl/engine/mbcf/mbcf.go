@@ -36,11 +36,11 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// fabric is how requests, messages and remote writes get to other ranks.
-type fabric interface {
-	// request takes the oldest request out of the request FIFO that a receiver fills, or returns
+// transport is how requests, messages and remote writes get to other ranks.
+type transport interface {
+	// oldestRequest takes the oldest request out of the request FIFO that a receiver fills, or returns
 	// nil. The request is valid until the next call.
-	request(p *peer) *request
+	oldestRequest(p *peer) *request
 
 	// post puts a request for a receive into the request FIFO of its source. A full FIFO loses it.
 	post(p *peer, o *op, h head)
@@ -52,8 +52,8 @@ type fabric interface {
 	// enqueue puts a send's message, whose serial is next, into the message FIFO of its receiver.
 	enqueue(p *peer, s *op)
 
-	// tell runs told at another rank, even if that rank computes where the machine can do so.
-	tell(dst int, h *head)
+	// runAtPeer runs told at another rank, even if that rank computes where the machine can do so.
+	runAtPeer(dst int, h *head)
 
 	// progress takes in one thing that has happened, or with block waits for one.
 	progress(block bool) bool
@@ -62,16 +62,16 @@ type fabric interface {
 	// complete or bound to one.
 	drain(src int32, o *op)
 
-	// forget ends the remote use of a receive that is complete.
-	forget(o *op)
+	// endRemoteUse ends the remote use of a receive that is complete.
+	endRemoteUse(o *op)
 
 	// recall takes back a message that is on its way into the FIFO; if its first part has arrived,
 	// recall returns and the message continues.
 	recall(p *peer, s *op)
 
-	// ended ends what is on the way to a rank whose program has ended, and takes in what the rank
+	// peerExited ends what is on the way to a rank whose program has ended, and takes in what the rank
 	// has written.
-	ended(p *peer)
+	peerExited(p *peer)
 
 	// enter and leave bracket the engine's use of what told uses.
 	enter()
@@ -85,26 +85,26 @@ type peer struct {
 	// As a sender of messages.
 	sent    uint32 // serial of the last message in its FIFO
 	nextReq uint32 // request serial that is expected
-	void    void
+	void    cancelledRequest
 	blocked bool  // a message is being put, and none may leave before it is there
 	out     []*op // sends that wait for that
 
 	// As a receiver.
-	accepted uint32 // serial of the last message taken from its FIFO
-	reqNo    uint32 // serial of the next request
-	wild     uint32 // Engine.wild when reqNo was used last
-	receives list   // pending receives from this rank, in posting order
+	accepted uint32      // serial of the last message taken from its FIFO
+	reqNo    uint32      // serial of the next request
+	wild     uint32      // Engine.wild when reqNo was used last
+	receives receiveList // pending receives from this rank, in posting order
 	partial  *message
 	drained  bool // a message was taken since requests were posted
 	recalls  []recall
 
 	remotePeer
-	fifo fifo // of requests, where they are packets
+	fifo requestRing // of requests, where they are packets
 }
 
-// void is a request that its receiver has cancelled: those with its serial are not used, until the
+// cancelledRequest is a request that its receiver has cancelled: those with its serial are not used, until the
 // next message by the FIFO makes all requests stale.
-type void struct {
+type cancelledRequest struct {
 	on     bool
 	serial uint32
 }
@@ -125,22 +125,22 @@ type op struct {
 	posted match.Entry[*op]
 
 	// Of a receive.
-	list       *list
-	prev, next *op
-	number     uint64 // in posting order
-	serial     uint32 // of the request that was posted last, if it is live; of a send: of the message
-	live       bool   // a request is out that may be answered
+	list        *receiveList
+	prev, next  *op
+	number      uint64 // in posting order
+	serial      uint32 // of the request that was posted last, if it is live; of a send: of the message
+	requestLive bool   // a request is out that may be answered
 
-	acked  bool   // of a synchronous send by the FIFO
-	queued bool   // of a send: its message is on the way into the FIFO
-	cancel uint32 // serial of the cancel under way; 0: none
-	fabricOp
+	acked        bool   // of a synchronous send by the FIFO
+	queued       bool   // of a send: its message is on the way into the FIFO
+	cancelSerial uint32 // serial of the cancel under way; 0: none
+	transportOp
 }
 
-// list is receives in posting order.
-type list struct{ head, tail *op }
+// receiveList is receives in posting order.
+type receiveList struct{ head, tail *op }
 
-func (l *list) add(o *op) {
+func (l *receiveList) add(o *op) {
 	o.list, o.prev, o.next = l, l.tail, nil
 	if l.tail == nil {
 		l.head = o
@@ -150,7 +150,7 @@ func (l *list) add(o *op) {
 	l.tail = o
 }
 
-func (l *list) remove(o *op) {
+func (l *receiveList) remove(o *op) {
 	if o.prev == nil {
 		l.head = o.next
 	} else {
@@ -166,49 +166,49 @@ func (l *list) remove(o *op) {
 
 // Engine carries the messages of one rank. It implements engine.Engine.
 type Engine struct {
-	rank     *engine.Rank
-	port     device.Port
-	fabric   fabric
-	packets  *packets // the fabric, if it is that
-	unpriced bool     // nothing is charged to the processor
-	size     sizes
-	self     int32
+	rank            *engine.Rank
+	port            device.Port
+	transport       transport
+	packetTransport *packetTransport // the fabric, if it is that
+	unpriced        bool             // nothing is charged to the processor
+	size            sizes
+	self            int32
 
-	ownQueue bool // messages to the rank itself go like others, by FIFOs of its own
-	probing  bool // messages without a receive are of interest
+	hasSelfFIFO bool // messages to the rank itself go like others, by FIFOs of its own
+	probing     bool // messages without a receive are of interest
 
-	posted  match.Queue[*op]      // receives without a message
-	arrived match.Queue[*message] // messages without a receive: "unexpected" in the thesis
-	wilds   list                  // receives from any source among the posted ones
-	number  uint64                // of receives
-	wild    uint32                // counts receives from any source
-	dirty   []*peer               // those that are drained
+	posted            match.Queue[*op]      // receives without a message
+	unexpected        match.Queue[*message] // messages without a receive: "unexpected" in the thesis
+	anySourceReceives receiveList           // receives from any source among the posted ones
+	nextReceiveNumber uint64                // of receives
+	anySourceCount    uint32                // counts receives from any source
+	drainedPeers      []*peer               // those that are drained
 
-	peers   map[int32]*peer
-	all     []*peer // in the order in which they became known
-	last    *peer
-	ops     []*op
-	spare   *message
-	cancels uint32
-	packet  device.Packet
-	asked   head // of the cancel that was asked for last
-	counts  [numCounts]int64
-	skip    rule
+	peers        map[int32]*peer
+	peerList     []*peer // in the order in which they became known
+	lastPeer     *peer
+	ops          []*op
+	freeMessages *message
+	cancels      uint32
+	packet       device.Packet
+	lastCancel   head // of the cancel that was asked for last
+	counts       [numCounts]int64
+	skip         orderRule
 }
 
-// rule is one of the rules that keep messages in order. Tests leave out each of them, to see that
+// orderRule is one of the rules that keep messages in order. Tests leave out each of them, to see that
 // its absence is noticed.
-type rule uint8
+type orderRule uint8
 
 const (
-	freshness   rule = 1 << iota // a request is stale unless all messages in the FIFO were accepted
-	succession                   // a request is not used if one before it was not
-	retire                       // a header ends the receives that were answered before it
-	ownSource                    // receives are posted again to the source whose FIFO was drained, only
-	repostEarly                  // they are posted again also if a receive has ended the draining
-	wildSerial                   // a receive from any source, and what is behind it, uses serials and is not posted
-	wildStops                    // what is behind a receive from any source is not posted again
-	everySerial                  // a receive is posted or uses a serial also if other FIFOs were drained
+	freshness   orderRule = 1 << iota // a request is stale unless all messages in the FIFO were accepted
+	succession                        // a request is not used if one before it was not
+	retire                            // a header ends the receives that were answered before it
+	ownSource                         // receives are posted again to the source whose FIFO was drained, only
+	repostEarly                       // they are posted again also if a receive has ended the draining
+	wildSerial                        // a receive from any source, and what is behind it, uses serials and is not posted
+	wildStops                         // what is behind a receive from any source is not posted again
+	everySerial                       // a receive is posted or uses a serial also if other FIFOs were drained
 )
 
 // sizes are the library's settings.
@@ -217,9 +217,9 @@ type sizes struct {
 	requests int // entries of a request FIFO; 0: none are posted
 }
 
-// New makes the engines of a job. It is an engine.New. There are no protocols to choose: who comes
+// New makes the engines of a job. It is an engine.NewJobEngines. There are no protocols to choose: who comes
 // first decides.
-func New(l *model.Library, protocol string) (engine.Maker, error) {
+func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 	if protocol != "" {
 		return nil, fmt.Errorf("library %s: there is no protocol %q: whether a message goes by remote write or by a FIFO depends on whether its request is there", l.Name, protocol)
 	}
@@ -241,10 +241,10 @@ func New(l *model.Library, protocol string) (engine.Maker, error) {
 
 type maker struct {
 	sizes
-	skip rule // in tests
+	skip orderRule // in tests
 }
 
-// Engines implements engine.Maker.
+// Engines implements engine.JobEngines.
 func (m maker) Engines(n int) func(i int) engine.Engine {
 	all := make([]Engine, n)
 	return func(i int) engine.Engine {
@@ -256,14 +256,14 @@ func (m maker) Engines(n int) func(i int) engine.Engine {
 // Setup implements engine.Engine, as do the methods below. Where the port has queues, ranks tell
 // each other theirs, so it returns when all have called it.
 func (e *Engine) Setup(r *engine.Rank) {
-	e.rank, e.port, e.self, e.unpriced = r, r.Port(), int32(r.Port().Rank()), r.Unpriced()
+	e.rank, e.port, e.self, e.unpriced = r, r.Port(), int32(r.Port().Rank()), r.IsRealTime()
 	e.peers = map[int32]*peer{}
 	if p := e.port; p.Memory() != nil && p.Queue() != nil && p.Watch() != nil && p.Signal() != nil {
-		e.ownQueue = true
-		e.fabric = newRemote(e)
+		e.hasSelfFIFO = true
+		e.transport = newRemote(e)
 	} else {
-		e.packets = newPackets(e)
-		e.fabric = e.packets
+		e.packetTransport = newPackets(e)
+		e.transport = e.packetTransport
 	}
 }
 
@@ -276,38 +276,38 @@ func (e *Engine) spend(w model.CostKey) {
 
 // peer returns what is known of another rank.
 func (e *Engine) peer(rank int32) *peer {
-	if p := e.last; p != nil && p.rank == rank {
+	if p := e.lastPeer; p != nil && p.rank == rank {
 		return p
 	}
 	p := e.peers[rank]
 	if p == nil {
 		p = &peer{rank: rank, nextReq: 1, reqNo: 1}
 		e.peers[rank] = p
-		e.all = append(e.all, p)
+		e.peerList = append(e.peerList, p)
 	}
-	e.last = p
+	e.lastPeer = p
 	return p
 }
 
 func (e *Engine) NewOp() *engine.Op {
 	o := new(op)
-	o.Self, o.posted.Value = o, o
+	o.EngineOp, o.posted.Value = o, o
 	e.ops = append(e.ops, o)
 	return &o.Op
 }
 
 func (e *Engine) Progress(block bool) bool {
-	if e.packets != nil {
-		return e.packets.progress(block)
+	if e.packetTransport != nil {
+		return e.packetTransport.progress(block)
 	}
-	e.fabric.enter()
-	defer e.fabric.leave()
-	return e.fabric.progress(block)
+	e.transport.enter()
+	defer e.transport.leave()
+	return e.transport.progress(block)
 }
 
-// Barrier implements engine.Barrierer, where the port has memory and queues.
+// Barrier implements engine.BarrierEngine, where the port has memory and queues.
 func (e *Engine) Barrier(n, me int, rank func(i int) int) bool {
-	f, ok := e.fabric.(*remote)
+	f, ok := e.transport.(*remoteTransport)
 	if ok {
 		f.enter()
 		defer f.leave()
@@ -316,81 +316,81 @@ func (e *Engine) Barrier(n, me int, rank func(i int) int) bool {
 	return ok
 }
 
-func (e *Engine) Looked(bool) { e.spend(model.MBCFTest) }
+func (e *Engine) ChargeCompletionCheck(bool) { e.spend(model.MBCFTest) }
 
 // Direct returns nil: there is nothing below messages.
 func (e *Engine) Direct() engine.Direct { return nil }
 
 func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
-	e.fabric.enter()
-	defer e.fabric.leave()
+	e.transport.enter()
+	defer e.transport.leave()
 	e.probing = true
 	defer func() { e.probing = false }()
 	x := match.Envelope{Context: context, Source: int32(src), Tag: int32(tag)}
 	for {
-		for i := 0; i < engine.Look && e.fabric.progress(false); i++ {
+		for i := 0; i < engine.MaxPolledPackets && e.transport.progress(false); i++ {
 		}
 		e.spend(model.MBCFTest)
-		if m := e.arrived.Match(x); m != nil {
+		if m := e.unexpected.Match(x); m != nil {
 			return engine.Status{Source: int(m.Source), Tag: int(m.Tag), Bytes: m.Value.size}, true
 		}
 		if !block {
 			return engine.Status{}, false
 		}
-		e.fabric.progress(true)
+		e.transport.progress(true)
 	}
 }
 
-func (e *Engine) Explain(x *engine.Op) engine.Wait {
-	o := x.Self.(*op)
-	w := engine.Wait{For: engine.ForMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
+func (e *Engine) ExplainWait(x *engine.Op) engine.Wait {
+	o := x.EngineOp.(*op)
+	w := engine.Wait{Cause: engine.WaitMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
 	switch {
-	case o.cancel > 0:
-		w.For = engine.ForAnswer
+	case o.cancelSerial > 0:
+		w.Cause = engine.WaitCancelAnswer
 	case o.Receive && o.list == nil:
-		w.For = engine.ForData
+		w.Cause = engine.WaitData
 	}
 	if !o.Receive {
 		w.Bytes, w.Mode, w.Protocol = o.Size, o.Mode, "FIFO"
-		if o.cancel == 0 {
-			w.For = engine.ForReceive
+		if o.cancelSerial == 0 {
+			w.Cause = engine.WaitReceive
 		}
 	}
 	return w
 }
 
-func (e *Engine) Unreceived(context uint32) (int, *engine.Arrival) {
-	return engine.Unreceived(&e.arrived, context, (*message).arrival)
+func (e *Engine) UnexpectedMessages(context uint32) (int, *engine.UnexpectedMessage) {
+	return engine.UnexpectedMessages(&e.unexpected, context, (*message).arrival)
 }
 
-// Unsettled returns a synchronous message: others are complete at their senders.
-func (e *Engine) Unsettled() *engine.Arrival {
-	e.fabric.enter()
-	defer e.fabric.leave()
-	return engine.Unsettled(&e.arrived, func(m *message) bool { return m.mode == model.Synchronous }, (*message).arrival)
+// UndecidedMessage returns a synchronous message: others are complete at their senders.
+func (e *Engine) UndecidedMessage() *engine.UnexpectedMessage {
+	e.transport.enter()
+	defer e.transport.leave()
+	return engine.UndecidedMessage(&e.unexpected, func(m *message) bool { return m.mode == model.Synchronous }, (*message).arrival)
 }
 
-func (m *message) arrival() *engine.Arrival {
-	return &engine.Arrival{Source: int(m.Source), Tag: int(m.Tag), Bytes: m.size, Context: m.Context}
+func (m *message) arrival() *engine.UnexpectedMessage {
+	return &engine.UnexpectedMessage{Source: int(m.Source), Tag: int(m.Tag), Bytes: m.size, Context: m.Context}
 }
 
 // The counters of an engine.
 const (
-	written = iota
-	writtenBytes
-	queued
-	queuedBytes
-	requested
-	stale
-	lost
-	temporary
-	retried
+	remoteWrites = iota
+	remoteWriteBytes
+	fifoMessages
+	fifoBytes
+	requestsPosted
+	requestsDropped
+	requestsLost
+	temporaryBuffers
+	retriedEntries
 	numCounts
 )
 
 var countNames = [numCounts]string{
-	written: "messages by remote write", writtenBytes: "bytes by remote write", queued: "messages by FIFO", queuedBytes: "bytes by FIFO",
-	requested: "requests posted", stale: "requests dropped", lost: "requests lost", temporary: "temporary buffers used", retried: "FIFO writes retried",
+	remoteWrites: "messages by remote write", remoteWriteBytes: "bytes by remote write", fifoMessages: "messages by FIFO", fifoBytes: "bytes by FIFO",
+	requestsPosted: "requests posted", requestsDropped: "requests dropped", requestsLost: "requests lost", temporaryBuffers: "temporary buffers used", retriedEntries: "FIFO writes retried",
 }
 
 // Counts implements engine.Counter. Requests that were lost are counted where that is found.

@@ -150,11 +150,11 @@ func TestRest(t *testing.T) {
 
 func leftover(x engine.Engine) error {
 	e := x.(*Engine)
-	if e.posted.Len() != 0 || e.arrived.Len() != 0 || e.wilds.head != nil {
-		return fmt.Errorf("%d receives and %d messages are in the queues", e.posted.Len(), e.arrived.Len())
+	if e.posted.Len() != 0 || e.unexpected.Len() != 0 || e.anySourceReceives.head != nil {
+		return fmt.Errorf("%d receives and %d messages are in the queues", e.posted.Len(), e.unexpected.Len())
 	}
-	for _, p := range e.all {
-		if p.receives.head != nil || p.partial != nil || len(p.out)+len(p.flight) > 0 || p.flags != 0 || p.blocked {
+	for _, p := range e.peerList {
+		if p.receives.head != nil || p.partial != nil || len(p.out)+len(p.entering) > 0 || p.openCompletions != 0 || p.blocked {
 			return fmt.Errorf("something is under way with rank %d", p.rank)
 		}
 	}

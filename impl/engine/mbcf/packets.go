@@ -9,25 +9,25 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// packets is a fabric for ports without queues: a request is a packet, a message is one whatever
+// packetTransport is a fabric for ports without queues: a request is a packet, a message is one whatever
 // its length, and a remote write is one whose data the receiver, or its port, puts into the user's
 // buffer. Where there is Memory, the data of a long remote write is put there by the sender, and
 // the packet says that it has arrived.
 //
 // The FIFOs are what the engines keep: that of requests is bounded. An arriving message is taken
 // from its FIFO at once, so the FIFO of messages is never full. Cancels are answered in calls.
-type packets struct {
+type packetTransport struct {
 	e      *Engine
 	memory device.Memory // nil: none
 	buffer [8]byte
 }
 
-// direct is from which length on data is put by remote memory access. On shared memory a packet
+// minDirectPut is from which length on data is put by remote memory access. On shared memory a packet
 // takes 0.05 us less for 4 KiB, and half as long again for 8 KiB.
-const direct = 5 << 10
+const minDirectPut = 5 << 10
 
-// fifo is requests that have come, in a ring.
-type fifo struct {
+// requestRing is requests that have come, in a ring.
+type requestRing struct {
 	all   []request
 	first int
 	n     int
@@ -35,38 +35,38 @@ type fifo struct {
 
 // target is where a request wants the data.
 type target struct {
-	to    uint32     // the receive
-	reach bool       // its buffer can be written by remote memory access:
-	key   device.Key // that of the buffer
-	block device.Key // that of the completion record, at an offset, with a token that tells the use
-	off   int
-	token uint32
+	receive      uint32     // the receive
+	writable     bool       // its buffer can be written by remote memory access:
+	key          device.Key // that of the buffer
+	recordKey    device.Key // that of the completion record, at an offset, with a token that tells the use
+	recordOffset int
+	token        uint32
 }
 
-func newPackets(e *Engine) *packets {
-	f := &packets{e: e, memory: e.port.Memory()}
+func newPackets(e *Engine) *packetTransport {
+	f := &packetTransport{e: e, memory: e.port.Memory()}
 	if p, ok := e.port.(device.Placer); ok {
-		p.Place(f.place)
+		p.Place(f.placeData)
 	}
 	return f
 }
 
-// place says where the data of a remote write is to be.
-func (f *packets) place(src int, w *device.Head, n int) []byte {
-	if h := headOf(w); h.kind == kindWrite && int(h.to) < len(f.e.ops) && h.size == n {
-		if o := f.e.ops[h.to]; o.live && int(o.Peer) == src && n <= len(o.Buf) {
+// placeData says where the data of a remote write is to be.
+func (f *packetTransport) placeData(src int, w *device.Head, n int) []byte {
+	if h := decodeHead(w); h.kind == kindWrite && int(h.to) < len(f.e.ops) && h.size == n {
+		if o := f.e.ops[h.to]; o.requestLive && int(o.Peer) == src && n <= len(o.Buf) {
 			return o.Buf[:n]
 		}
 	}
 	return nil
 }
 
-// request looks at what has come if no request has.
-func (f *packets) request(p *peer) *request {
+// oldestRequest looks at what has come if no request has.
+func (f *packetTransport) oldestRequest(p *peer) *request {
 	x := &p.fifo
-	for i := 0; i < engine.Look && x.n == 0 && f.one(false); i++ {
+	for i := 0; i < engine.MaxPolledPackets && x.n == 0 && f.handleNextPacket(false); i++ {
 	}
-	f.repost()
+	f.repostIfDrained()
 	if x.n == 0 {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (f *packets) request(p *peer) *request {
 }
 
 // put keeps a request that has come, if there is room.
-func (x *fifo) put(room int) *request {
+func (x *requestRing) put(room int) *request {
 	if x.n == room {
 		return nil
 	}
@@ -94,112 +94,112 @@ func (x *fifo) put(room int) *request {
 	return &x.all[i]
 }
 
-func (f *packets) post(p *peer, o *op, h head) {
-	if f.memory == nil || len(o.Buf) < direct {
-		f.e.send(int(p.rank), &h, nil)
+func (f *packetTransport) post(p *peer, o *op, h head) {
+	if f.memory == nil || len(o.Buf) < minDirectPut {
+		f.e.sendPacket(int(p.rank), &h, nil)
 		return
 	}
 	if !o.exposed {
 		o.key, o.exposed = f.memory.Expose(o.Buf), true
 	}
 	binary.LittleEndian.PutUint64(f.buffer[:], uint64(o.key))
-	f.e.send(int(p.rank), &h, f.buffer[:])
+	f.e.sendPacket(int(p.rank), &h, f.buffer[:])
 }
 
-// requested keeps a request.
-func (f *packets) requested(p *peer, h *head, b []byte) {
+// handleRequest keeps a request.
+func (f *packetTransport) handleRequest(p *peer, h *head, b []byte) {
 	r := p.fifo.put(f.e.size.requests)
 	if r == nil {
-		f.e.counts[lost]++
+		f.e.counts[requestsLost]++
 		return
 	}
 	*r = request{context: h.context, tag: h.tag, size: h.size, serial: h.serial, accepted: h.other}
-	if r.to = h.from; len(b) > 0 {
-		r.reach, r.key = true, device.Key(binary.LittleEndian.Uint64(b))
+	if r.receive = h.from; len(b) > 0 {
+		r.writable, r.key = true, device.Key(binary.LittleEndian.Uint64(b))
 	}
 }
 
 // write sends the data, or puts it and then says so. Meanwhile no message may leave for the same
 // rank, as it would be there before.
-func (f *packets) write(p *peer, s *op, r *request) {
-	s.to = r.to
-	if r.reach && s.Size >= direct {
+func (f *packetTransport) write(p *peer, s *op, r *request) {
+	s.to = r.receive
+	if r.writable && s.Size >= minDirectPut {
 		p.blocked = true
-		f.memory.Put(int(p.rank), r.key, 0, s.Buf, (&head{kind: kindPut, from: s.ID()}).words())
+		f.memory.Put(int(p.rank), r.key, 0, s.Buf, (&head{kind: kindPut, from: s.ID()}).encode())
 		return
 	}
 	f.written(s, s.Buf)
 }
 
-func (f *packets) written(s *op, b []byte) {
-	f.e.send(int(s.Peer), &head{kind: kindWrite, mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Sign, to: s.to, size: s.Size}, b)
+func (f *packetTransport) written(s *op, b []byte) {
+	f.e.sendPacket(int(s.Peer), &head{kind: kindWrite, mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Signature, to: s.to, size: s.Size}, b)
 	f.e.rank.Complete(&s.Op)
 }
 
 // sends sends a standard message, unless its data is put, or goes to the rank itself, or must wait.
-func (f *packets) sends(b []byte, sign engine.Signature, dst int32, context uint32, tag int32) bool {
+func (f *packetTransport) sends(b []byte, sign engine.Signature, dst int32, context uint32, tag int32) bool {
 	e, p := f.e, f.e.peer(dst)
-	if dst == e.self || p.blocked || f.memory != nil && len(b) >= direct {
+	if dst == e.self || p.blocked || f.memory != nil && len(b) >= minDirectPut {
 		return false
 	}
 	e.spend(model.MBCFSend)
 	h := head{mode: model.Standard, tag: tag, context: context, sign: sign, size: len(b)}
-	if r := e.claim(p, context, tag, len(b)); r != nil {
-		h.kind, h.to = kindWrite, r.to
+	if r := e.claimRequest(p, context, tag, len(b)); r != nil {
+		h.kind, h.to = kindWrite, r.receive
 	} else {
-		h = e.place(p, h)
+		h = e.assignSerial(p, h)
 	}
-	e.send(int(dst), &h, b)
+	e.sendPacket(int(dst), &h, b)
 	return true
 }
 
-func (f *packets) enqueue(p *peer, s *op) {
-	h := f.e.next(p, s)
-	f.e.send(int(p.rank), &h, s.Buf)
-	f.e.left(s)
+func (f *packetTransport) enqueue(p *peer, s *op) {
+	h := f.e.nextHeader(p, s)
+	f.e.sendPacket(int(p.rank), &h, s.Buf)
+	f.e.endFIFOSend(s)
 }
 
-func (f *packets) tell(dst int, h *head) { f.e.send(dst, h, nil) }
+func (f *packetTransport) runAtPeer(dst int, h *head) { f.e.sendPacket(dst, h, nil) }
 
-func (f *packets) progress(block bool) bool {
-	if !f.one(block) {
+func (f *packetTransport) progress(block bool) bool {
+	if !f.handleNextPacket(block) {
 		return false
 	}
-	for i := 0; i < engine.Look && len(f.e.dirty) > 0 && f.one(false); i++ { // what has come makes requests stale
+	for i := 0; i < engine.MaxPolledPackets && len(f.e.drainedPeers) > 0 && f.handleNextPacket(false); i++ { // what has come makes requests stale
 	}
-	f.repost()
+	f.repostIfDrained()
 	return true
 }
 
-// repost posts receives again if a FIFO was drained.
-func (f *packets) repost() {
-	if len(f.e.dirty) > 0 {
-		f.e.repost()
+// repostIfDrained posts receives again if a FIFO was drained.
+func (f *packetTransport) repostIfDrained() {
+	if len(f.e.drainedPeers) > 0 {
+		f.e.repostDrained()
 	}
 }
 
-func (f *packets) drain(_ int32, o *op) {
-	for i := 0; i < engine.Look && o.list != nil && f.one(false); i++ {
+func (f *packetTransport) drain(_ int32, o *op) {
+	for i := 0; i < engine.MaxPolledPackets && o.list != nil && f.handleNextPacket(false); i++ {
 	}
 }
 
-// one takes in one packet.
-func (f *packets) one(block bool) bool {
+// handleNextPacket takes in one packet.
+func (f *packetTransport) handleNextPacket(block bool) bool {
 	q := f.e.port.Recv(block)
 	if q == nil {
 		return false
 	}
-	e, h := f.e, headOf(&q.Head)
+	e, h := f.e, decodeHead(&q.Head)
 	switch h.kind {
 	case kindMessage:
 		p := e.peer(int32(q.Src))
-		m := e.accept(p, &h)
-		e.add(m, q.Data)
-		e.taken(p, m)
+		m := e.handleHeader(p, &h)
+		e.appendData(m, q.Data)
+		e.noteTaken(p, m)
 	case kindRequest:
-		f.requested(e.peer(int32(q.Src)), &h, q.Data)
+		f.handleRequest(e.peer(int32(q.Src)), &h, q.Data)
 	case kindWrite:
-		f.land(q, &h)
+		f.handleWriteEnd(q, &h)
 	case kindPut:
 		if q.Refused {
 			panic(fmt.Sprintf("mbcf: rank %d: a remote write was refused: the buffer is not exposed", e.self))
@@ -207,35 +207,35 @@ func (f *packets) one(block bool) bool {
 		s := e.ops[h.from]
 		p := e.peer(s.Peer)
 		f.written(s, nil)
-		e.unblock(p)
+		e.resumeSends(p)
 	case kindRecall, kindVoid:
-		e.told(int32(q.Src), &h)
+		e.handleCancel(int32(q.Src), &h)
 	default:
-		e.control(q, &h)
+		e.handleControl(q, &h)
 	}
 	return true
 }
 
-// land takes in the end of a remote write.
-func (f *packets) land(q *device.Packet, h *head) {
+// handleWriteEnd takes in the end of a remote write.
+func (f *packetTransport) handleWriteEnd(q *device.Packet, h *head) {
 	o := f.e.ops[h.to]
-	if !o.live || int(o.Peer) != q.Src {
+	if !o.requestLive || int(o.Peer) != q.Src {
 		panic(fmt.Sprintf("mbcf: rank %d: rank %d answers a request that is not out", f.e.self, q.Src))
 	}
 	if n := len(q.Data); n > 0 && &q.Data[0] != &o.Buf[0] {
 		f.e.rank.Copy(o.Buf, q.Data)
 	}
-	f.e.answered(o, int32(q.Src), h.tag, h.size, h.sign)
+	f.e.finishWritten(o, int32(q.Src), h.tag, h.size, h.sign)
 }
 
-func (f *packets) forget(o *op) {
+func (f *packetTransport) endRemoteUse(o *op) {
 	if o.exposed {
 		o.exposed = false
 		f.memory.Withdraw(o.key)
 	}
 }
 
-func (f *packets) recall(*peer, *op) {} // what is sent is in the FIFO
-func (f *packets) ended(*peer)       {}
-func (f *packets) enter()            {}
-func (f *packets) leave()            {}
+func (f *packetTransport) recall(*peer, *op) {} // what is sent is in the FIFO
+func (f *packetTransport) peerExited(*peer)  {}
+func (f *packetTransport) enter()            {}
+func (f *packetTransport) leave()            {}

@@ -52,7 +52,7 @@ func (m *sent) fill() []byte {
 // exchange lets two or three ranks send to rank 0 at random, and judges what rank 0 receives by the
 // rules of MPI: messages and receives do not overtake, each message is received once and as a
 // whole, and none is left while a receive waits for it.
-func exchange(seed uint64, skip rule, total *[numCounts]int64) error {
+func exchange(seed uint64, skip orderRule, total *[numCounts]int64) error {
 	rnd := rand.New(rand.NewPCG(seed, 2))
 	senders := 1 + rnd.IntN(3)
 	w := newInterleaved(seed, 1+senders)
@@ -104,11 +104,11 @@ func exchange(seed uint64, skip rule, total *[numCounts]int64) error {
 				o := r.Isend(mode, m.fill(), 0, 0, m.context, m.tag)
 				ops = append(ops, o)
 				if rnd.IntN(3) == 0 && !m.synchronous {
-					r.Await(o)
+					r.WaitUntilFinished(o)
 				}
 			}
 			for i, o := range ops {
-				for !o.Finished() && !(all[port.Rank()][i].synchronous && ended >= senders) {
+				for !o.IsFinished() && !(all[port.Rank()][i].synchronous && ended >= senders) {
 					e.Progress(false)
 					port.Delay(0)
 					if all[port.Rank()][i].synchronous { // it may have no receive
@@ -160,8 +160,8 @@ func exchange(seed uint64, skip rule, total *[numCounts]int64) error {
 		return err
 	}
 	for i, r := range receives {
-		if !r.op.Finished() || r.op.Cancelled() {
-			if r.cancel && !r.op.Finished() {
+		if !r.op.IsFinished() || r.op.IsCancelled() {
+			if r.cancel && !r.op.IsFinished() {
 				return fmt.Errorf("receive %d is neither cancelled nor complete", i)
 			}
 			continue
@@ -194,7 +194,7 @@ func exchange(seed uint64, skip rule, total *[numCounts]int64) error {
 				}
 			}
 			for j, r := range receives {
-				waits := r.got == nil && !r.op.Cancelled() && r.wants(a)
+				waits := r.got == nil && !r.op.IsCancelled() && r.wants(a)
 				if waits && a.by == nil {
 					return fmt.Errorf("message %d of rank %d is left, and receive %d waits for it", a.id, s, j)
 				}
@@ -208,7 +208,7 @@ func exchange(seed uint64, skip rule, total *[numCounts]int64) error {
 }
 
 // attempt is exchange, and a panic is an error.
-func attempt(seed uint64, skip rule, total *[numCounts]int64) (err error) {
+func attempt(seed uint64, skip orderRule, total *[numCounts]int64) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v", v)
@@ -240,7 +240,7 @@ func TestRulesAreNeeded(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		skip rule
+		skip orderRule
 	}{
 		{"freshness", freshness}, {"succession", succession}, {"retire", retire}, {"own source", ownSource}, {"repost early", repostEarly},
 		{"wild serial", wildSerial}, {"wild stops", wildStops}, {"every serial", everySerial},

@@ -10,7 +10,7 @@ import (
 
 // Send sends a message. A standard one whose data leaves with a packet needs no operation.
 func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, context uint32, tag int) {
-	if e.packets == nil || m != model.Standard || !e.packets.sends(buf, s, int32(dst), context, int32(tag)) {
+	if e.packetTransport == nil || m != model.Standard || !e.packetTransport.sends(buf, s, int32(dst), context, int32(tag)) {
 		e.rank.SendAndAwait(m, buf, s, dst, context, tag)
 	}
 }
@@ -18,22 +18,22 @@ func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, con
 // Isend sends a message by remote write if its receiver has asked for it, and by the FIFO if not. A
 // buffered message takes its place in the attached buffer, and is sent from there.
 func (e *Engine) Isend(o *engine.Op) {
-	e.fabric.enter()
-	defer e.fabric.leave()
+	e.transport.enter()
+	defer e.transport.leave()
 	e.spend(model.MBCFSend)
 	if o.Mode != model.Buffered {
-		e.start(o.Self.(*op))
+		e.startSend(o.EngineOp.(*op))
 		return
 	}
-	e.start(e.rank.Buffer(o).Self.(*op))
+	e.startSend(e.rank.CopyToBuffered(o).EngineOp.(*op))
 	e.rank.Complete(o)
 }
 
-// start starts a send.
-func (e *Engine) start(s *op) {
-	e.renew(s)
-	if s.Peer == e.self && !e.ownQueue {
-		e.toSelf(s)
+// startSend starts a send.
+func (e *Engine) startSend(s *op) {
+	e.resetSend(s)
+	if s.Peer == e.self && !e.hasSelfFIFO {
+		e.sendToSelf(s)
 		return
 	}
 	p := e.peer(s.Peer)
@@ -41,105 +41,105 @@ func (e *Engine) start(s *op) {
 		p.out = append(p.out, s)
 		return
 	}
-	e.begin(p, s)
+	e.sendMessage(p, s)
 }
 
-// renew forgets what a send was used for before.
-func (e *Engine) renew(s *op) { s.cancel, s.acked, s.queued, s.serial = 0, false, false, 0 }
+// resetSend forgets what a send was used for before.
+func (e *Engine) resetSend(s *op) { s.cancelSerial, s.acked, s.queued, s.serial = 0, false, false, 0 }
 
-// begin lets a message leave.
-func (e *Engine) begin(p *peer, s *op) {
-	if r := e.claim(p, s.Context, s.Tag, s.Size); r != nil {
-		e.fabric.write(p, s, r)
+// sendMessage lets a message leave.
+func (e *Engine) sendMessage(p *peer, s *op) {
+	if r := e.claimRequest(p, s.Context, s.Tag, s.Size); r != nil {
+		e.transport.write(p, s, r)
 		return
 	}
-	e.fabric.enqueue(p, s)
+	e.transport.enqueue(p, s)
 }
 
-// unblock lets the sends go on that have waited behind another to the same rank.
-func (e *Engine) unblock(p *peer) {
+// resumeSends lets the sends go on that have waited behind another to the same rank.
+func (e *Engine) resumeSends(p *peer) {
 	p.blocked = false
 	n := 0
 	for n < len(p.out) && !p.blocked {
 		n++
-		e.begin(p, p.out[n-1])
+		e.sendMessage(p, p.out[n-1])
 	}
 	p.out = slices.Delete(p.out, 0, n)
 }
 
-// left ends a send whose message is in the FIFO, unless it waits for its receive.
-func (e *Engine) left(s *op) {
+// endFIFOSend ends a send whose message is in the FIFO, unless it waits for its receive.
+func (e *Engine) endFIFOSend(s *op) {
 	s.queued = false
 	switch {
 	case s.Mode != model.Synchronous || s.acked:
-		s.cancel = 0
+		s.cancelSerial = 0
 		e.rank.Complete(&s.Op)
-	case s.cancel > 0:
-		e.recall(s)
+	case s.cancelSerial > 0:
+		e.cancelSend(s)
 	}
 }
 
-// acknowledged ends a synchronous send: its receive is found. Its message has left, which may not
+// handleACK ends a synchronous send: its receive is found. Its message has left, which may not
 // be known yet.
-func (e *Engine) acknowledged(h *head) {
+func (e *Engine) handleACK(h *head) {
 	s := e.ops[h.from]
-	s.acked, s.cancel = true, 0
+	s.acked, s.cancelSerial = true, 0
 	if !s.queued {
 		e.rank.Complete(&s.Op)
 	}
 }
 
-// claim returns the request that the receiver has posted for a message, or nil if there is none
+// claimRequest returns the request that the receiver has posted for a message, or nil if there is none
 // that may be used. All that come before it are dropped: a request that does not match is never
 // kept, and as the next request does not move, those behind it are dropped as well.
-func (e *Engine) claim(p *peer, context uint32, tag int32, size int) *request {
+func (e *Engine) claimRequest(p *peer, context uint32, tag int32, size int) *request {
 	for {
-		r := e.fabric.request(p)
+		r := e.transport.oldestRequest(p)
 		if r == nil {
 			return nil
 		}
 		e.spend(model.MBCFTake)
 		fresh := r.accepted == p.sent || e.skip&freshness != 0
 		next := r.serial == p.nextReq || e.skip&succession != 0
-		if fresh && next && !(p.void.on && p.void.serial == r.serial) && r.matches(context, tag, size) {
+		if fresh && next && !(p.void.on && p.void.serial == r.serial) && r.serves(context, tag, size) {
 			p.nextReq = r.serial + 1
-			e.counts[written]++
-			e.counts[writtenBytes] += int64(size)
+			e.counts[remoteWrites]++
+			e.counts[remoteWriteBytes] += int64(size)
 			return r
 		}
-		e.counts[stale]++
+		e.counts[requestsDropped]++
 	}
 }
 
-// matches reports whether a request is for a message. One that is too long goes by the FIFO, so
+// serves reports whether a request is for a message. One that is too long goes by the FIFO, so
 // that its receiver finds the mistake.
-func (r *request) matches(context uint32, tag int32, size int) bool {
+func (r *request) serves(context uint32, tag int32, size int) bool {
 	return r.context == context && (r.tag == match.Any || r.tag == tag) && size <= r.size
 }
 
-// next gives a send its place in the FIFO, and returns the header of its message.
-func (e *Engine) next(p *peer, s *op) head {
-	h := e.place(p, head{mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Sign, from: s.ID(), size: s.Size})
+// nextHeader gives a send its place in the FIFO, and returns the header of its message.
+func (e *Engine) nextHeader(p *peer, s *op) head {
+	h := e.assignSerial(p, head{mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Signature, from: s.ID(), size: s.Size})
 	s.serial = h.serial
 	return h
 }
 
-// place gives a message with a header its place in the FIFO.
-func (e *Engine) place(p *peer, h head) head {
+// assignSerial gives a message with a header its place in the FIFO.
+func (e *Engine) assignSerial(p *peer, h head) head {
 	p.sent++
 	p.void.on = false
-	e.counts[queued]++
-	e.counts[queuedBytes] += int64(h.size)
+	e.counts[fifoMessages]++
+	e.counts[fifoBytes] += int64(h.size)
 	h.kind, h.serial, h.other = kindMessage, p.sent, p.nextReq
 	return h
 }
 
-// toSelf sends a message of a rank to itself where there are no FIFOs for it.
-func (e *Engine) toSelf(s *op) {
-	h := head{kind: kindMessage, mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Sign, from: s.ID(), size: s.Size}
-	e.counts[queued]++
-	e.counts[queuedBytes] += int64(s.Size)
-	e.whole(&h, s.Buf)
+// sendToSelf sends a message of a rank to itself where there are no FIFOs for it.
+func (e *Engine) sendToSelf(s *op) {
+	h := head{kind: kindMessage, mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Signature, from: s.ID(), size: s.Size}
+	e.counts[fifoMessages]++
+	e.counts[fifoBytes] += int64(s.Size)
+	e.handleSelfMessage(&h, s.Buf)
 	if s.Mode != model.Synchronous {
 		e.rank.Complete(&s.Op)
 	}

@@ -19,81 +19,81 @@ import (
 
 // Cancel implements engine.Engine. A message that is forgotten when it has left is not cancelled.
 func (e *Engine) Cancel(x *engine.Op) {
-	switch o := x.Self.(*op); {
+	switch o := x.EngineOp.(*op); {
 	case o.cancelling:
 	case !o.Receive:
-		e.ask(o)
+		e.requestCancel(o)
 	case o.protocol == nil: // it has no message
 		e.spend(model.ProtoMatch, 1)
 		e.posted.Remove(&o.posted)
-		e.rank.Cancelled(x)
+		e.rank.FinishCancelled(x)
 	}
 }
 
-// ask asks a message's receiver to do without it.
-func (e *Engine) ask(s *op) {
+// requestCancel asks a message's receiver to do without it.
+func (e *Engine) requestCancel(s *op) {
 	e.cancels++
-	s.recall = e.cancels
+	s.cancelSerial = e.cancels
 	s.cancelling = true
-	e.control(s.Peer, &head{kind: kindCancel, from: s.ID(), to: s.recall})
-	e.port.NotifyExit(int(s.Peer), hasEnded)
+	e.sendControl(s.Peer, &head{kind: kindCancel, from: s.ID(), to: s.cancelSerial})
+	e.port.NotifyExit(int(s.Peer), peerExitHead)
 }
 
-// hasEnded is what the world says of a rank that has ended.
-var hasEnded = (&head{kind: kindGone}).words()
+// peerExitHead is what the world says of a rank that has ended.
+var peerExitHead = (&head{kind: kindPeerExit}).words()
 
 // peerEnded goes on without a rank that has ended: nothing more of it comes, so it did without what
 // is being cancelled.
 func (e *Engine) peerEnded(rank int32) {
 	for _, s := range e.ops {
 		if s.cancelling && s.Peer == rank {
-			e.withdraw(s)
+			e.finishCancel(s)
 		}
 	}
 }
 
-// takeOut removes a message from the queue of unexpected messages and reports whether it was there.
-func (e *Engine) takeOut(src int, h *head) {
+// handleCancel removes a message from the queue of unexpected messages and reports whether it was there.
+func (e *Engine) handleCancel(src int, h *head) {
 	e.spend(model.ProtoMatch, 1)
 	answer := head{kind: kindAnswer, to: h.from, from: h.to}
-	if m := e.unmet(int32(src), h.from); m != nil {
+	if m := e.findUnexpected(int32(src), h.from); m != nil {
 		e.unexpected.Remove(&m.Entry)
-		e.flow.freed(src, len(m.data))
-		e.drop(m)
+		e.flow.noteFreed(src, len(m.data))
+		e.recycleUnexpected(m)
 		answer.size = 1
 	}
-	e.control(int32(src), &answer)
+	e.sendControl(int32(src), &answer)
 }
 
-// unmet returns the unexpected message of an operation of another rank, or nil. A message that
+// findUnexpected returns the unexpected message of an operation of another rank, or nil. A message that
 // its sender has forgotten belongs to none.
-func (e *Engine) unmet(src int32, from uint32) *unexpected {
+func (e *Engine) findUnexpected(src int32, from uint32) *unexpected {
 	for m := range e.unexpected.All() {
-		if k := m.Value; k.src == src && k.from == from && !k.protocol.Forgets {
+		if k := m.Value; k.src == src && k.from == from && !k.protocol.OneWay {
 			return k
 		}
 	}
 	return nil
 }
 
-// answered takes in what the receiver says to a cancel, unless the message was received meanwhile.
-func (e *Engine) answered(h *head) {
+// handleCancelAnswer takes in what the receiver says to a cancel, unless the message was received meanwhile.
+func (e *Engine) handleCancelAnswer(h *head) {
 	s := e.ops[h.to]
-	if !s.cancelling || s.recall != h.from {
+	if !s.cancelling || s.cancelSerial != h.from {
 		return
 	}
 	if h.size == 0 {
 		s.cancelling = false
 		return
 	}
-	e.withdraw(s)
+	e.finishCancel(s)
 }
 
-// withdraw ends a send whose message will not be received.
-func (e *Engine) withdraw(s *op) {
+// finishCancel ends a send whose message will not be received.
+func (e *Engine) finishCancel(s *op) {
 	s.cancelling = false
 	if cancel := s.protocol.Cancel; cancel != nil {
 		cancel(e, s)
 	}
-	e.rank.Cancelled(&s.Op)
+	e.rank.FinishCancelled(&s.Op)
 }

@@ -30,13 +30,13 @@ type direct struct{ *Engine }
 // SendPacket implements engine.Direct.
 func (e direct) SendPacket(dst int, b []byte) {
 	e.spend(model.ProtoControl, 1)
-	e.send(int32(dst), &head{kind: kindDirect, size: len(b)}, b)
+	e.sendHead(int32(dst), &head{kind: kindDirect, size: len(b)}, b)
 }
 
 // RecvPacket implements engine.Direct.
 func (e direct) RecvPacket(b []byte) int {
 	for len(e.direct.waiting) == 0 {
-		p := e.next(true)
+		p := e.nextPacket(true)
 		if kind(p.Head[0]) == kindDirect {
 			e.spend(model.ProtoHandle, 1)
 			e.checkDirect(b, p.Data)
@@ -57,7 +57,7 @@ func (e *Engine) checkDirect(b, data []byte) {
 }
 
 // Remote implements engine.Direct.
-func (e direct) Remote() bool { return e.messages == nil }
+func (e direct) Remote() bool { return e.packetMemory == nil }
 
 // Expose implements engine.Direct.
 func (e direct) Expose(b []byte) device.Key { return e.memory.Expose(b) }
@@ -67,18 +67,18 @@ func (e direct) Withdraw(k device.Key) { e.memory.Withdraw(k) }
 
 // Get implements engine.Direct.
 func (e direct) Get(dst int, k device.Key, b []byte) {
-	e.memory.Get(dst, k, 0, b, directDone())
+	e.memory.Get(dst, k, 0, b, directDoneHead())
 	e.awaitDirect()
 }
 
 // Put implements engine.Direct.
 func (e direct) Put(dst int, k device.Key, b []byte) {
-	e.memory.Put(dst, k, 0, b, directDone())
+	e.memory.Put(dst, k, 0, b, directDoneHead())
 	e.awaitDirect()
 }
 
-// directDone is the head of the packet that tells of the end.
-func directDone() device.Head {
+// directDoneHead is the head of the packet that tells of the end.
+func directDoneHead() device.Head {
 	h := head{kind: kindDirectDone}
 	return h.words()
 }

@@ -23,44 +23,44 @@ import (
 // Engine sends and receives the messages of one rank. It implements engine.Engine. It may not be
 // copied.
 type Engine struct {
-	rank       *engine.Rank
-	port       device.Port
-	job        *Job
-	unpriced   bool                     // work takes its own time
-	unexpected match.Queue[*unexpected] // messages without a receive
-	posted     match.Queue[*op]         // receives without a message
-	flow       flow
-	met        msg           // the message whose first packet is being taken in
-	out        device.Packet // the packet that is being sent
+	rank        *engine.Rank
+	port        device.Port
+	job         *Job
+	unpriced    bool                     // work takes its own time
+	unexpected  match.Queue[*unexpected] // messages without a receive
+	posted      match.Queue[*op]         // receives without a message
+	flow        flowControl
+	firstPacket firstPacket   // the message whose first packet is being taken in
+	packet      device.Packet // the packet that is being sent
 
 	// Fields that few messages need come last.
-	op       op    // the first operation
-	ops      []*op // all
-	opAt     [4]*op
-	spare    *unexpected
-	memory   device.Memory // the machine's, or messages
-	messages *packetMemory // nil where the machine has remote memory
-	cancels  uint32        // names the last cancel
-	direct   directQueue
+	op             op    // the first operation
+	ops            []*op // all
+	firstOps       [4]*op
+	freeUnexpected *unexpected
+	memory         device.Memory // the machine's, or messages
+	packetMemory   *packetMemory // nil where the machine has remote memory
+	cancels        uint32        // names the last cancel
+	direct         directQueue
 }
 
 // Setup implements engine.Engine.
 func (e *Engine) Setup(r *engine.Rank) {
-	e.rank, e.port, e.unpriced = r, r.Port(), r.Unpriced()
+	e.rank, e.port, e.unpriced = r, r.Port(), r.IsRealTime()
 	e.memory = e.port.Memory()
 	if e.memory == nil {
-		e.messages = &packetMemory{e: e}
-		e.memory = e.messages
+		e.packetMemory = &packetMemory{engine: e}
+		e.memory = e.packetMemory
 		if p, ok := e.port.(device.Placer); ok {
-			p.Place(e.messages.place)
+			p.Place(e.packetMemory.placeData)
 		}
 	}
-	e.flow.window, e.flow.last, e.flow.peers = e.job.lib.Proto.Window, &noPeer, e.flow.first[:]
+	e.flow.window, e.flow.lastPeer, e.flow.peers = e.job.library.Proto.Window, &noPeer, e.flow.firstPeers[:]
 }
 
 // tier says how near a rank is. It does not ask the port if the library treats all alike.
 func (e *Engine) tier(rank int32) model.Tier {
-	if !e.job.tiered {
+	if !e.job.dependsOnTier {
 		return 0
 	}
 	return e.port.Tier(int(rank))
@@ -75,7 +75,7 @@ func (e *Engine) spend(w model.CostKey, n int) {
 
 // Progress implements engine.Engine.
 func (e *Engine) Progress(block bool) bool {
-	p := e.next(block)
+	p := e.nextPacket(block)
 	if p == nil {
 		return false
 	}
@@ -83,10 +83,10 @@ func (e *Engine) Progress(block bool) bool {
 	return true
 }
 
-// next takes the next packet, after what has to be sent before.
-func (e *Engine) next(block bool) *device.Packet {
-	if len(e.flow.owing) > 0 {
-		e.payCredits()
+// nextPacket takes the next packet, after what has to be sent before.
+func (e *Engine) nextPacket(block bool) *device.Packet {
+	if len(e.flow.creditDue) > 0 {
+		e.sendCredits()
 	}
 	return e.port.Recv(block)
 }
@@ -94,18 +94,18 @@ func (e *Engine) next(block bool) *device.Packet {
 // dispatch does what a packet asks for.
 func (e *Engine) dispatch(p *device.Packet) {
 	if n := creditOf(&p.Head); n > 0 {
-		e.flow.credit(p.Src, int(n))
+		e.flow.addCredit(p.Src, int(n))
 	}
 	e.spend(model.ProtoHandle, 1)
 	if kindOf(&p.Head) == kindFirst {
-		e.first(p)
+		e.handleFirst(p)
 	} else {
-		e.follow(p)
+		e.handleFollowing(p)
 	}
 }
 
-// follow does what a packet asks for that is not the first of a message.
-func (e *Engine) follow(p *device.Packet) {
+// handleFollowing does what a packet asks for that is not the first of a message.
+func (e *Engine) handleFollowing(p *device.Packet) {
 	var h head
 	h.decode(&p.Head)
 	switch h.kind {
@@ -122,22 +122,22 @@ func (e *Engine) follow(p *device.Packet) {
 		if p.Refused {
 			panic(fmt.Sprintf("proto: rank %d: a remote access was refused: its memory is not exposed", e.port.Rank()))
 		}
-		e.ended(&h)
+		e.accessEnded(&h)
 	case kindDirect:
 		e.direct.waiting = append(e.direct.waiting, directMessage{p.Src, append([]byte(nil), p.Data...)})
 	case kindCancel:
-		e.takeOut(p.Src, &h)
+		e.handleCancel(p.Src, &h)
 	case kindAnswer:
-		e.answered(&h)
-	case kindGone:
+		e.handleCancelAnswer(&h)
+	case kindPeerExit:
 		e.peerEnded(int32(p.Src))
 	case kindCredit:
 	case kindGet:
-		e.messages.answer(p, &h)
+		e.packetMemory.answerGet(p, &h)
 	case kindData:
-		e.messages.take(p, &h)
+		e.packetMemory.receiveGetData(p, &h)
 	case kindPut:
-		e.messages.write(p, &h)
+		e.packetMemory.receivePut(p, &h)
 	case kindRefused:
 		panic(fmt.Sprintf("proto: rank %d: remote access to %d bytes at %d of memory %#x of rank %d, which is not exposed",
 			e.port.Rank(), h.size, h.offset(), h.key, p.Src))
@@ -146,8 +146,8 @@ func (e *Engine) follow(p *device.Packet) {
 	}
 }
 
-// ended goes on where a remote access has ended.
-func (e *Engine) ended(h *head) {
+// accessEnded goes on where a remote access has ended.
+func (e *Engine) accessEnded(h *head) {
 	if h.kind == kindDirectDone {
 		e.direct.done = true
 		return
@@ -156,21 +156,21 @@ func (e *Engine) ended(h *head) {
 	o.protocol.Done(e, o)
 }
 
-// control makes a packet without message data and sends it.
-func (e *Engine) control(dst int32, h *head) {
+// sendControl makes a packet without message data and sends it.
+func (e *Engine) sendControl(dst int32, h *head) {
 	e.spend(model.ProtoControl, 1)
-	e.send(dst, h, nil)
+	e.sendHead(dst, h, nil)
 }
 
-// send sends a packet, and with it the credit that is due to its receiver.
-func (e *Engine) send(dst int32, h *head, data []byte) {
-	h.encode(&e.out.Head)
-	e.sendOut(dst, data)
+// sendHead sends a packet, and with it the credit that is due to its receiver.
+func (e *Engine) sendHead(dst int32, h *head, data []byte) {
+	h.encode(&e.packet.Head)
+	e.sendEncoded(dst, data)
 }
 
-// sendOut sends the packet whose head is written.
-func (e *Engine) sendOut(dst int32, data []byte) {
-	setCredit(&e.out.Head, e.flow.due(int(dst)))
-	e.out.Data = data
-	e.port.Send(int(dst), &e.out)
+// sendEncoded sends the packet whose head is written.
+func (e *Engine) sendEncoded(dst int32, data []byte) {
+	setCredit(&e.packet.Head, e.flow.takeCredit(int(dst)))
+	e.packet.Data = data
+	e.port.Send(int(dst), &e.packet)
 }

@@ -51,7 +51,7 @@ func leftover(x engine.Engine) error {
 	if n, m := e.posted.Len(), e.unexpected.Len(); n != 0 || m != 0 {
 		return fmt.Errorf("%d receives and %d messages wait", n, m)
 	}
-	m := e.messages
+	m := e.packetMemory
 	if m == nil {
 		return nil
 	}
@@ -60,8 +60,8 @@ func leftover(x engine.Engine) error {
 			return fmt.Errorf("memory %d is exposed", key)
 		}
 	}
-	if len(m.pending) != len(m.idle) || len(m.pending) > 15 {
-		return fmt.Errorf("%d of %d places for gets are free", len(m.idle), len(m.pending))
+	if len(m.pendingGets) != len(m.freeGets) || len(m.pendingGets) > 15 {
+		return fmt.Errorf("%d of %d places for gets are free", len(m.freeGets), len(m.pendingGets))
 	}
 	return nil
 }

@@ -57,10 +57,10 @@ func TestCredit(t *testing.T) {
 			}
 			e.Send(model.Standard, b[:1], 0, peer, 0, 1) // takes all credit along
 			e.Recv(into, 0, peer, 0, 1)
-			if out := e.e.flow.peer(peer).out; out != 1 {
+			if out := e.e.flow.peer(peer).outstanding; out != 1 {
 				t.Errorf("fallback %q, forced %q: %d bytes are out, want the last alone", c.library.Proto.Fallback, c.protocol, out)
 			}
-			if n := e.Open(); n != 0 {
+			if n := e.OpenOps(); n != 0 {
 				t.Errorf("%d operations are open", n)
 			}
 			return nil
@@ -83,22 +83,22 @@ func TestPeers(t *testing.T) {
 		"by exclusive or": func(i int) int { return 421 ^ i },
 		"any":             func(int) int { return rng.IntN(1 << 20) },
 	} {
-		f := flow{window: 1 << 30, last: &noPeer}
+		f := flowControl{window: 1 << 30, lastPeer: &noPeer}
 		out := map[int]int{}
 		for i := range 1000 {
 			r := rank(i)
-			f.take(r, i+1, true)
+			f.reserve(r, i+1, true)
 			out[r] += i + 1
 		}
 		far := 0
 		for i := range f.peers {
 			p := &f.peers[i]
-			r := int(p.name) - 1
-			if p.out != out[r] {
-				t.Errorf("%s, seed %d: %d bytes are out to rank %d, not %d", name, seed, p.out, r, out[r])
+			r := int(p.rankPlusOne) - 1
+			if p.outstanding != out[r] {
+				t.Errorf("%s, seed %d: %d bytes are out to rank %d, not %d", name, seed, p.outstanding, r, out[r])
 			}
-			if p.name != 0 {
-				far += (i - int(home(r))) & (len(f.peers) - 1)
+			if p.rankPlusOne != 0 {
+				far += (i - int(homeSlot(r))) & (len(f.peers) - 1)
 			}
 			delete(out, r)
 		}
@@ -114,24 +114,24 @@ func TestPeers(t *testing.T) {
 // A rank that talks to many in turn, with few of them open at a time, remembers those and no more,
 // and takes no memory for the rest.
 func TestPeersAreForgotten(t *testing.T) {
-	f := flow{window: 1 << 30, last: &noPeer}
+	f := flowControl{window: 1 << 30, lastPeer: &noPeer}
 	turn := func(from int) {
 		for i := from; i < from+1000; i++ {
-			f.take(i, i+1, true)
-			f.freed(i+5000, 7)
+			f.reserve(i, i+1, true)
+			f.noteFreed(i+5000, 7)
 			if i >= from+3 {
-				f.credit(i-3, i-2)
-				if n := f.due(i - 3 + 5000); n != 7 {
+				f.addCredit(i-3, i-2)
+				if n := f.takeCredit(i - 3 + 5000); n != 7 {
 					t.Fatalf("%d bytes are due to rank %d, not 7", n, i-3+5000)
 				}
 			}
 		}
 		for i := from + 997; i < from+1000; i++ {
-			if p := f.peer(i); p.out != i+1 {
-				t.Errorf("%d bytes are out to rank %d, not %d", p.out, i, i+1)
+			if p := f.peer(i); p.outstanding != i+1 {
+				t.Errorf("%d bytes are out to rank %d, not %d", p.outstanding, i, i+1)
 			}
-			f.credit(i, i+1)
-			if n := f.due(i + 5000); n != 7 {
+			f.addCredit(i, i+1)
+			if n := f.takeCredit(i + 5000); n != 7 {
 				t.Errorf("%d bytes are due to rank %d, not 7", n, i+5000)
 			}
 		}

@@ -25,7 +25,7 @@ const (
 	kindRest                       // sender to receiver: the rest of the data
 	kindCancel                     // sender to receiver: take the message out, if it has no receive
 	kindAnswer                     // receiver to sender: it is out, or was not there
-	kindGone                       // from the world: the program of a rank has ended
+	kindPeerExit                   // from the world: the program of a rank has ended
 	kindRefused                    // the bytes that were asked for or put are not exposed
 )
 
@@ -116,7 +116,7 @@ func Describe(words device.Head) (name, detail string) {
 		if h.size > 0 {
 			detail = "cancelled"
 		}
-	case kindGone:
+	case kindPeerExit:
 		name = "end"
 	case kindDirect:
 		name = "message"

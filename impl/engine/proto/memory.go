@@ -16,10 +16,10 @@ import (
 // access takes its step at once and not with a packet: that of a put before Put returns. And a
 // refused access is told by a packet of its own.
 type packetMemory struct {
-	e       *Engine
-	exposed device.Regions
-	pending []pendingGet // by what the request says it is from
-	idle    []uint32     // places of pending that are not in use
+	engine      *Engine
+	exposed     device.Regions
+	pendingGets []pendingGet // by what the request says it is from
+	freeGets    []uint32     // places of pending that are not in use
 }
 
 // pendingGet is a get whose data is to come.
@@ -34,61 +34,61 @@ func (m *packetMemory) Expose(b []byte) device.Key { return m.exposed.Expose(b) 
 // Withdraw implements device.Memory.
 func (m *packetMemory) Withdraw(k device.Key) {
 	if !m.exposed.Withdraw(k) {
-		panic(fmt.Sprintf("proto: withdraw of memory %#x that rank %d does not expose", k, m.e.port.Rank()))
+		panic(fmt.Sprintf("proto: withdraw of memory %#x that rank %d does not expose", k, m.engine.port.Rank()))
 	}
 }
 
-// ask returns a place of pending that is not in use.
-func (m *packetMemory) ask() uint32 {
-	last := len(m.idle) - 1
+// allocateGet returns a place of pending that is not in use.
+func (m *packetMemory) allocateGet() uint32 {
+	last := len(m.freeGets) - 1
 	if last < 0 {
-		m.pending = append(m.pending, pendingGet{})
-		return uint32(len(m.pending) - 1)
+		m.pendingGets = append(m.pendingGets, pendingGet{})
+		return uint32(len(m.pendingGets) - 1)
 	}
-	i := m.idle[last]
-	m.idle = m.idle[:last]
+	i := m.freeGets[last]
+	m.freeGets = m.freeGets[:last]
 	return i
 }
 
 // Get implements device.Memory: it asks for bytes.
 func (m *packetMemory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
-	i := m.ask()
-	m.pending[i] = pendingGet{b, done}
+	i := m.allocateGet()
+	m.pendingGets[i] = pendingGet{b, done}
 	h := head{kind: kindGet, key: k, size: len(b), from: i}
 	h.setOffset(off)
-	m.e.control(int32(dst), &h)
+	m.engine.sendControl(int32(dst), &h)
 }
 
 // Put implements device.Memory: it sends the bytes.
 func (m *packetMemory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	h := head{kind: kindPut, key: k, size: len(b)}
 	h.setOffset(off)
-	m.bytes(int32(dst), &h, b)
-	m.finish(&done)
+	m.sendBytes(int32(dst), &h, b)
+	m.finishAccess(&done)
 }
 
-// bytes makes a packet with bytes of memory and sends it.
-func (m *packetMemory) bytes(dst int32, h *head, b []byte) {
-	m.e.spend(model.ProtoControl, 1)
-	m.e.send(dst, h, b)
+// sendBytes makes a packet with bytes of memory and sends it.
+func (m *packetMemory) sendBytes(dst int32, h *head, b []byte) {
+	m.engine.spend(model.ProtoControl, 1)
+	m.engine.sendHead(dst, h, b)
 }
 
-// answer sends the bytes that a rank asks for.
-func (m *packetMemory) answer(p *device.Packet, h *head) {
-	if b, ok := m.reach(p.Src, h); ok {
-		m.bytes(int32(p.Src), &head{kind: kindData, size: h.size, to: h.from}, b)
+// answerGet sends the bytes that a rank asks for.
+func (m *packetMemory) answerGet(p *device.Packet, h *head) {
+	if b, ok := m.exposedMemory(p.Src, h); ok {
+		m.sendBytes(int32(p.Src), &head{kind: kindData, size: h.size, to: h.from}, b)
 	}
 }
 
-// place says where the data of a packet is to be, if it is known: bytes that were asked for, or
+// placeData says where the data of a packet is to be, if it is known: bytes that were asked for, or
 // that are put.
-func (m *packetMemory) place(src int, words *device.Head, n int) []byte {
+func (m *packetMemory) placeData(src int, words *device.Head, n int) []byte {
 	var h head
 	h.decode(words)
 	switch h.kind {
 	case kindData:
-		if int(h.to) < len(m.pending) && len(m.pending[h.to].b) == n {
-			return m.pending[h.to].b
+		if int(h.to) < len(m.pendingGets) && len(m.pendingGets[h.to].b) == n {
+			return m.pendingGets[h.to].b
 		}
 	case kindPut:
 		if b, ok := m.exposed.Reach(h.key, h.offset(), h.size); ok && len(b) == n {
@@ -98,43 +98,43 @@ func (m *packetMemory) place(src int, words *device.Head, n int) []byte {
 	return nil
 }
 
-// put puts bytes where they are to be, unless the port has.
-func (m *packetMemory) put(to, data []byte) {
+// copyUnlessPlaced puts bytes where they are to be, unless the port has.
+func (m *packetMemory) copyUnlessPlaced(to, data []byte) {
 	if len(to) == 0 || len(data) == 0 || &to[0] != &data[0] {
-		m.e.unpack(to, data)
+		m.engine.unpack(to, data)
 	}
 }
 
-// take takes in the bytes that were asked for.
-func (m *packetMemory) take(p *device.Packet, h *head) {
-	a := &m.pending[h.to]
+// receiveGetData takes in the bytes that were asked for.
+func (m *packetMemory) receiveGetData(p *device.Packet, h *head) {
+	a := &m.pendingGets[h.to]
 	b, done := a.b, a.done
 	a.b = nil
-	m.idle = append(m.idle, h.to)
-	m.put(b, p.Data)
-	m.finish(&done)
+	m.freeGets = append(m.freeGets, h.to)
+	m.copyUnlessPlaced(b, p.Data)
+	m.finishAccess(&done)
 }
 
-// finish takes the step that follows an access.
-func (m *packetMemory) finish(done *device.Head) {
+// finishAccess takes the step that follows an access.
+func (m *packetMemory) finishAccess(done *device.Head) {
 	var h head
 	h.decode(done)
-	m.e.ended(&h)
+	m.engine.accessEnded(&h)
 }
 
-// write takes in the bytes that a rank puts.
-func (m *packetMemory) write(p *device.Packet, h *head) {
-	if b, ok := m.reach(p.Src, h); ok {
-		m.put(b, p.Data)
+// receivePut takes in the bytes that a rank puts.
+func (m *packetMemory) receivePut(p *device.Packet, h *head) {
+	if b, ok := m.exposedMemory(p.Src, h); ok {
+		m.copyUnlessPlaced(b, p.Data)
 	}
 }
 
-// reach returns the memory that a rank accesses. If it is not exposed, the rank is told.
-func (m *packetMemory) reach(src int, h *head) ([]byte, bool) {
+// exposedMemory returns the memory that a rank accesses. If it is not exposed, the rank is told.
+func (m *packetMemory) exposedMemory(src int, h *head) ([]byte, bool) {
 	b, ok := m.exposed.Reach(h.key, h.offset(), h.size)
 	if !ok {
 		h.kind = kindRefused
-		m.e.control(int32(src), h)
+		m.engine.sendControl(int32(src), h)
 	}
 	return b, ok
 }

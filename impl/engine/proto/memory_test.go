@@ -38,7 +38,7 @@ func TestMessagesReach(t *testing.T) {
 			return nil
 		}
 		k, got := <-keys, make([]byte, 3)
-		e.e.memory.Get(1, k, 2, got, directDone())
+		e.e.memory.Get(1, k, 2, got, directDoneHead())
 		e.e.awaitDirect()
 		if !bytes.Equal(got, []byte("cde")) {
 			return fmt.Errorf("got %q", got)
@@ -56,10 +56,10 @@ func TestMessagesReach(t *testing.T) {
 // though its place is used again.
 func TestMessagesOutside(t *testing.T) {
 	for name, access := range map[string]func(e tested, stale, k device.Key){
-		"beyond":    func(e tested, _, k device.Key) { e.e.memory.Get(1, k, 4, make([]byte, 3), directDone()) },
-		"before":    func(e tested, _, k device.Key) { e.e.memory.Put(1, k, -1, make([]byte, 3), directDone()) },
-		"stale":     func(e tested, stale, _ device.Key) { e.e.memory.Get(1, stale, 0, make([]byte, 3), directDone()) },
-		"never was": func(e tested, _, _ device.Key) { e.e.memory.Put(1, 7, 0, nil, directDone()) },
+		"beyond":    func(e tested, _, k device.Key) { e.e.memory.Get(1, k, 4, make([]byte, 3), directDoneHead()) },
+		"before":    func(e tested, _, k device.Key) { e.e.memory.Put(1, k, -1, make([]byte, 3), directDoneHead()) },
+		"stale":     func(e tested, stale, _ device.Key) { e.e.memory.Get(1, stale, 0, make([]byte, 3), directDoneHead()) },
+		"never was": func(e tested, _, _ device.Key) { e.e.memory.Put(1, 7, 0, nil, directDoneHead()) },
 	} {
 		keys := make(chan device.Key, 2)
 		err := meet(t, func(e tested, rank int) error {

@@ -10,14 +10,14 @@ import (
 // op is a send or a receive that has been started.
 type op struct {
 	engine.Op
-	posted     match.Entry[*op] // a receive, while it is posted
-	protocol   *Protocol        // nil: a receive without a message
-	staged     []byte           // a copy of Buf that others may access, or a bounce buffer
-	key        device.Key       // of memory that was exposed: ours or the peer's
-	pos, chunk int              // how far the message is, and what is on its way
-	reply      uint32           // the other rank's operation
-	recall     uint32           // names the cancel that is under way
-	cancelling bool             // the receiver was asked to take the message out
+	posted       match.Entry[*op] // a receive, while it is posted
+	protocol     *Protocol        // nil: a receive without a message
+	staged       []byte           // a copy of Buf that others may access, or a bounce buffer
+	key          device.Key       // of memory that was exposed: ours or the peer's
+	pos, chunk   int              // how far the message is, and what is on its way
+	reply        uint32           // the other rank's operation
+	cancelSerial uint32           // names the cancel that is under way
+	cancelling   bool             // the receiver was asked to take the message out
 }
 
 // NewOp implements engine.Engine. The first operation is a part of the engine: many a rank needs no
@@ -25,11 +25,11 @@ type op struct {
 func (e *Engine) NewOp() *engine.Op {
 	o := &e.op
 	if len(e.ops) == 0 {
-		e.ops = e.opAt[:0]
+		e.ops = e.firstOps[:0]
 	} else {
 		o = new(op)
 	}
-	o.Self, o.posted.Value = o, o
+	o.EngineOp, o.posted.Value = o, o
 	e.ops = append(e.ops, o)
 	return &o.Op
 }
@@ -52,8 +52,8 @@ func (e *Engine) complete(o *op) {
 // not there.
 func (e *Engine) stage(s *op) {
 	e.spend(model.ProtoPack, len(s.Buf))
-	if e.job.lib.Proto.Long[e.tier(s.Peer)].Stage && len(s.Buf) > 0 && !s.Detached() {
-		s.staged = e.rank.Room(len(s.Buf))
+	if e.job.library.Proto.Long[e.tier(s.Peer)].Stage && len(s.Buf) > 0 && !s.IsBuffered() {
+		s.staged = e.rank.ScratchBuffer(len(s.Buf))
 		e.rank.Copy(s.staged, s.Buf)
 	}
 }
@@ -61,23 +61,23 @@ func (e *Engine) stage(s *op) {
 // unstage gives the copy back.
 func (e *Engine) unstage(o *op) {
 	if o.staged != nil {
-		e.rank.GiveBack(o.staged)
+		e.rank.ReleaseScratch(o.staged)
 		o.staged = nil
 	}
 }
 
-// Explain implements engine.Engine.
-func (e *Engine) Explain(x *engine.Op) engine.Wait {
-	o := x.Self.(*op)
-	w := engine.Wait{For: engine.ForMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
+// ExplainWait implements engine.Engine.
+func (e *Engine) ExplainWait(x *engine.Op) engine.Wait {
+	o := x.EngineOp.(*op)
+	w := engine.Wait{Cause: engine.WaitMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
 	switch {
 	case !o.Receive:
-		w.For, w.Bytes, w.Mode, w.Protocol = engine.ForReceive, o.Size, o.Mode, o.protocol.Name
+		w.Cause, w.Bytes, w.Mode, w.Protocol = engine.WaitReceive, o.Size, o.Mode, o.protocol.Name
 		if o.cancelling {
-			w.For = engine.ForAnswer
+			w.Cause = engine.WaitCancelAnswer
 		}
 	case o.protocol != nil:
-		w.For = engine.ForData
+		w.Cause = engine.WaitData
 	}
 	return w
 }

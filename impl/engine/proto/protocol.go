@@ -13,18 +13,18 @@ import (
 type Protocol struct {
 	Name        string
 	Eager       bool // the first packet carries data: all of it, unless the protocol is Parted; it has been taken when Matched is called
-	Parted      bool // the first packet carries ProtoSettings.FirstBytes bytes at most, and another the rest
+	TwoParts    bool // the first packet carries ProtoSettings.FirstBytes bytes at most, and another the rest
 	Synchronous bool // the sender goes on only after the receive has been found
-	Forgets     bool // all is done when the first packet has left, and when its data has been taken: there is no Matched
-	Remote      bool // reads or writes the other rank's memory: by packets where the machine cannot
+	OneWay      bool // all is done when the first packet has left, and when its data has been taken: there is no Matched
+	UsesMemory  bool // reads or writes the other rank's memory: by packets where the machine cannot
 
-	Start   func(e *Engine, s *op)              // at the sender: send the first packet
-	Matched func(e *Engine, r *op, m *msg)      // at the receiver: the first packet has met its receive
-	ACK     func(e *Engine, s *op, h head)      // at the sender
-	FIN     func(e *Engine, r *op)              // at the receiver
-	Rest    func(e *Engine, r *op, data []byte) // at the receiver: the data that did not go with the first packet
-	Done    func(e *Engine, o *op)              // where a remote access was started: it has ended
-	Cancel  func(e *Engine, s *op)              // at the sender: the message will not be received; give back what Start took
+	Start   func(e *Engine, s *op)                 // at the sender: send the first packet
+	Matched func(e *Engine, r *op, m *firstPacket) // at the receiver: the first packet has met its receive
+	ACK     func(e *Engine, s *op, h head)         // at the sender
+	FIN     func(e *Engine, r *op)                 // at the receiver
+	Rest    func(e *Engine, r *op, data []byte)    // at the receiver: the data that did not go with the first packet
+	Done    func(e *Engine, o *op)                 // where a remote access was started: it has ended
+	Cancel  func(e *Engine, s *op)                 // at the sender: the message will not be received; give back what Start took
 }
 
 // Protocols is every protocol there is. Its order is part of the packets: a packet names a protocol
@@ -34,8 +34,8 @@ type Protocol struct {
 // initialization cycle. An operation carries its protocol instead.
 var Protocols = []*Protocol{T, TA, RTA, RAT, PTAT}
 
-// row returns the place of a protocol in the table.
-func (e *Engine) row(p *Protocol) uint8 {
+// protocolIndex returns the place of a protocol in the table.
+func (e *Engine) protocolIndex(p *Protocol) uint8 {
 	for i, q := range e.job.table {
 		if p == q {
 			return uint8(i)
@@ -48,18 +48,18 @@ func (e *Engine) row(p *Protocol) uint8 {
 //
 // Note: an engine with rules of its own is a third longer, and a job may have a million.
 type Job struct {
-	lib      *model.Library
-	tiered   bool // how near a peer is matters
-	table    []*Protocol
-	forced   rule // its protocol is nil where none is
-	fallback *Protocol
-	rules    [model.NumModes][model.NumTiers][]rule
+	library       *model.Library
+	dependsOnTier bool // how near a peer is matters
+	table         []*Protocol
+	forced        rule // its protocol is nil where none is
+	fallback      *Protocol
+	rules         [model.NumModes][model.NumTiers][]rule
 }
 
-// New finds the protocols that a job needs. It is an engine.New.
-func New(l *model.Library, protocol string) (engine.Maker, error) { return newJob(l, protocol) }
+// New finds the protocols that a job needs. It is an engine.NewJobEngines.
+func New(l *model.Library, protocol string) (engine.JobEngines, error) { return newJob(l, protocol) }
 
-// Engines implements engine.Maker.
+// Engines implements engine.JobEngines.
 func (j *Job) Engines(n int) func(i int) engine.Engine {
 	all := make([]Engine, n)
 	return func(i int) engine.Engine {
@@ -70,13 +70,13 @@ func (j *Job) Engines(n int) func(i int) engine.Engine {
 
 // rule is a model.Rule with its protocol found.
 type rule struct {
-	upTo     int
-	eager    int // most bytes that go with the first packet
-	protocol *Protocol
+	upTo       int
+	eagerBytes int // most bytes that go with the first packet
+	protocol   *Protocol
 }
 
 func newJob(l *model.Library, protocol string) (*Job, error) {
-	j := &Job{lib: l, table: Protocols, tiered: l.Proto.Long[model.Intra] != l.Proto.Long[model.Inter]}
+	j := &Job{library: l, table: Protocols, dependsOnTier: l.Proto.Long[model.Intra] != l.Proto.Long[model.Inter]}
 	for _, r := range l.Proto.Rules {
 		found, err := j.rule(r.UpTo, r.Protocol)
 		if err != nil {
@@ -87,7 +87,7 @@ func newJob(l *model.Library, protocol string) (*Job, error) {
 				j.rules[r.Mode][t] = append(j.rules[r.Mode][t], found)
 			}
 		}
-		j.tiered = j.tiered || r.Peers != model.AllPeers
+		j.dependsOnTier = j.dependsOnTier || r.Peers != model.AllPeers
 	}
 	var err error
 	if l.Proto.Fallback != "" {
@@ -109,10 +109,10 @@ func (j *Job) rule(upTo int, name string) (rule, error) {
 	}
 	r := rule{upTo: upTo, protocol: p}
 	switch {
-	case p.Parted:
-		r.eager = j.lib.Proto.FirstBytes
+	case p.TwoParts:
+		r.eagerBytes = j.library.Proto.FirstBytes
 	case p.Eager:
-		r.eager = math.MaxInt
+		r.eagerBytes = math.MaxInt
 	}
 	return r, nil
 }
@@ -124,5 +124,5 @@ func (j *Job) protocol(name string) (*Protocol, error) {
 			return p, nil
 		}
 	}
-	return nil, fmt.Errorf("library %s: there is no protocol %q", j.lib.Name, name)
+	return nil, fmt.Errorf("library %s: there is no protocol %q", j.library.Name, name)
 }

@@ -14,22 +14,22 @@ import "github.com/loggp/loggp/model"
 var PTAT = &Protocol{
 	Name:        "PTAT",
 	Eager:       true,
-	Parted:      true,
+	TwoParts:    true,
 	Synchronous: true,
 	Start: func(e *Engine, s *op) {
-		e.sendRM(s, s.Buf[:e.part(s)])
+		e.sendRM(s, s.Buf[:e.firstPartBytes(s)])
 	},
-	Matched: func(e *Engine, r *op, m *msg) {
+	Matched: func(e *Engine, r *op, m *firstPacket) {
 		r.pos = len(m.data)
-		e.control(m.src, &head{kind: kindACK, to: m.from, from: r.ID()})
+		e.sendControl(m.src, &head{kind: kindACK, to: m.from, from: r.ID()})
 		if r.pos == r.Size {
 			e.complete(r)
 		}
 	},
 	ACK: func(e *Engine, s *op, h head) {
-		if rest := s.Buf[e.part(s):]; len(rest) > 0 {
+		if rest := s.Buf[e.firstPartBytes(s):]; len(rest) > 0 {
 			e.spend(model.ProtoControl, 1)
-			e.send(s.Peer, &head{kind: kindRest, to: h.from}, rest)
+			e.sendHead(s.Peer, &head{kind: kindRest, to: h.from}, rest)
 		}
 		e.complete(s)
 	},
@@ -39,5 +39,5 @@ var PTAT = &Protocol{
 	},
 }
 
-// part returns how many bytes of a message that is sent go with its first packet.
-func (e *Engine) part(s *op) int { return min(len(s.Buf), e.job.lib.Proto.FirstBytes) }
+// firstPartBytes returns how many bytes of a message that is sent go with its first packet.
+func (e *Engine) firstPartBytes(s *op) int { return min(len(s.Buf), e.job.library.Proto.FirstBytes) }

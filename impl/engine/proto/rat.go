@@ -12,22 +12,22 @@ package proto
 var RAT = &Protocol{
 	Name:        "RAT",
 	Synchronous: true,
-	Remote:      true,
+	UsesMemory:  true,
 	Start: func(e *Engine, s *op) {
 		e.stage(s)
 		e.sendR(s)
 	},
-	Matched: func(e *Engine, r *op, m *msg) {
+	Matched: func(e *Engine, r *op, m *firstPacket) {
 		r.key = e.memory.Expose(r.Buf[:m.size])
-		e.control(m.src, &head{kind: kindACK, to: m.from, from: r.ID(), key: r.key})
+		e.sendControl(m.src, &head{kind: kindACK, to: m.from, from: r.ID(), key: r.key})
 	},
 	ACK: func(e *Engine, s *op, h head) {
 		s.reply = h.from
-		e.memory.Put(int(s.Peer), h.key, 0, s.data(), e.done(s))
+		e.memory.Put(int(s.Peer), h.key, 0, s.data(), e.doneHead(s))
 	},
 	Done: func(e *Engine, s *op) {
 		e.unstage(s)
-		e.control(s.Peer, &head{kind: kindFIN, to: s.reply})
+		e.sendControl(s.Peer, &head{kind: kindFIN, to: s.reply})
 		e.complete(s)
 	},
 	FIN: func(e *Engine, r *op) {

@@ -7,8 +7,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// msg is what a receiver knows of a message from its first packet.
-type msg struct {
+// firstPacket is what a receiver knows of a message from its first packet.
+type firstPacket struct {
 	src      int32
 	from     uint32 // the sender's operation
 	size     int
@@ -22,33 +22,33 @@ type msg struct {
 // unexpected is a message that came before its receive.
 type unexpected struct {
 	match.Entry[*unexpected]
-	msg
+	firstPacket
 	buf  []byte // memory of data
 	next *unexpected
 }
 
 // Recv implements engine.Engine.
 func (e *Engine) Recv(o *engine.Op) {
-	e.post(o.Self.(*op))
+	e.post(o.EngineOp.(*op))
 	e.await(o)
 	e.spend(model.ProtoReceived, 1)
 }
 
 // await is Rank.Await without a call through an interface for each packet.
 func (e *Engine) await(o *engine.Op) {
-	if o.Finished() {
+	if o.IsFinished() {
 		return
 	}
-	e.rank.Waiting(o)
-	for !o.Finished() {
-		e.dispatch(e.next(true))
+	e.rank.SetWaiting(o)
+	for !o.IsFinished() {
+		e.dispatch(e.nextPacket(true))
 	}
-	e.rank.Waiting(nil)
+	e.rank.SetWaiting(nil)
 }
 
 // Irecv implements engine.Engine.
 func (e *Engine) Irecv(o *engine.Op) {
-	e.post(o.Self.(*op))
+	e.post(o.EngineOp.(*op))
 	e.spend(model.ProtoPosted, 1)
 }
 
@@ -60,17 +60,17 @@ func (e *Engine) post(r *op) {
 	r.posted.Envelope = x
 	if m := e.lookUnexpected(x); m != nil {
 		e.unexpected.Remove(&m.Entry)
-		e.pair(r, &m.msg)
-		e.drop(m)
+		e.pair(r, &m.firstPacket)
+		e.recycleUnexpected(m)
 	} else {
 		e.posted.Add(&r.posted)
 	}
 }
 
-// drop gives back an unexpected message that has been taken out of the queue.
-func (e *Engine) drop(m *unexpected) {
+// recycleUnexpected gives back an unexpected message that has been taken out of the queue.
+func (e *Engine) recycleUnexpected(m *unexpected) {
 	m.data = nil
-	m.next, e.spare = e.spare, m
+	m.next, e.freeUnexpected = e.freeUnexpected, m
 }
 
 func (e *Engine) lookUnexpected(x match.Envelope) *unexpected {
@@ -84,10 +84,10 @@ func (e *Engine) lookUnexpected(x match.Envelope) *unexpected {
 	return nil
 }
 
-// first takes in the first packet of a message.
-func (e *Engine) first(p *device.Packet) {
+// handleFirst takes in the first packet of a message.
+func (e *Engine) handleFirst(p *device.Packet) {
 	w := &p.Head
-	m := &e.met // not a variable of its own: steps are called through pointers, so it would escape
+	m := &e.firstPacket // not a variable of its own: steps are called through pointers, so it would escape
 	m.src, m.from, m.size, m.tag, m.key = int32(p.Src), uint32(w[3]), int(w[2]), int32(w[0]>>32), device.Key(w[4])
 	m.protocol, m.sign, m.data = e.job.table[uint8(w[0]>>8)], engine.Signature(w[3]>>32), p.Data
 	x := match.Envelope{Context: uint32(w[1]), Source: m.src, Tag: m.tag}
@@ -102,22 +102,22 @@ func (e *Engine) first(p *device.Packet) {
 		return
 	}
 	if model.Mode(w[0]>>16) == model.Ready {
-		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.Name(m.src, x.Context), m.size, m.tag)
+		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.PeerName(m.src, x.Context), m.size, m.tag)
 	}
-	e.keep(x, m)
+	e.queueUnexpected(x, m)
 }
 
-// keep keeps a message until its receive comes.
-func (e *Engine) keep(x match.Envelope, m *msg) {
-	k := e.spare
+// queueUnexpected keeps a message until its receive comes.
+func (e *Engine) queueUnexpected(x match.Envelope, m *firstPacket) {
+	k := e.freeUnexpected
 	if k == nil {
 		k = &unexpected{}
 		k.Value = k
 	} else {
-		e.spare = k.next
+		e.freeUnexpected = k.next
 		k.next = nil
 	}
-	k.Envelope, k.msg = x, *m
+	k.Envelope, k.firstPacket = x, *m
 	if n := len(m.data); n > 0 {
 		if cap(k.buf) < n {
 			k.buf = make([]byte, n)
@@ -129,25 +129,25 @@ func (e *Engine) keep(x match.Envelope, m *msg) {
 }
 
 // pair goes on with a message whose receive is found.
-func (e *Engine) pair(r *op, m *msg) {
-	if m.size > len(r.Buf) || m.sign != r.Sign {
-		e.rank.Check(&r.Op, r.Context, m.src, m.tag, m.size, m.sign)
+func (e *Engine) pair(r *op, m *firstPacket) {
+	if m.size > len(r.Buf) || m.sign != r.Signature {
+		e.rank.CheckMessage(&r.Op, r.Context, m.src, m.tag, m.size, m.sign)
 	}
 	r.Peer, r.Tag, r.Size, r.protocol = m.src, m.tag, m.size, m.protocol
 	if m.protocol.Eager {
-		e.take(r, m)
+		e.receiveEager(r, m)
 	}
-	if m.protocol.Forgets {
+	if m.protocol.OneWay {
 		e.complete(r)
 		return
 	}
 	m.protocol.Matched(e, r, m)
 }
 
-// take copies the data of an RM to the user and frees its place in the window.
-func (e *Engine) take(r *op, m *msg) {
+// receiveEager copies the data of an RM to the user and frees its place in the window.
+func (e *Engine) receiveEager(r *op, m *firstPacket) {
 	e.unpack(r.Buf, m.data)
-	e.flow.freed(int(m.src), len(m.data))
+	e.flow.noteFreed(int(m.src), len(m.data))
 }
 
 // unpack copies what came with a packet to where it is to be.
@@ -156,8 +156,8 @@ func (e *Engine) unpack(to, data []byte) {
 	e.spend(model.ProtoUnpack, len(data))
 }
 
-// Looked implements engine.Engine.
-func (e *Engine) Looked(found bool) {
+// ChargeCompletionCheck implements engine.Engine.
+func (e *Engine) ChargeCompletionCheck(found bool) {
 	if found {
 		e.spend(model.ProtoComplete, 1)
 	} else {
@@ -169,7 +169,7 @@ func (e *Engine) Looked(found bool) {
 func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
 	x := match.Envelope{Context: context, Source: int32(src), Tag: int32(tag)}
 	for {
-		for i := 0; i < engine.Look && e.Progress(false); i++ {
+		for i := 0; i < engine.MaxPolledPackets && e.Progress(false); i++ {
 		}
 		if m := e.lookUnexpected(x); m != nil {
 			return engine.Status{Source: int(m.src), Tag: int(m.tag), Bytes: m.size}, true
@@ -181,16 +181,16 @@ func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Sta
 	}
 }
 
-// Unreceived implements engine.Engine.
-func (e *Engine) Unreceived(context uint32) (int, *engine.Arrival) {
-	return engine.Unreceived(&e.unexpected, context, (*unexpected).arrival)
+// UnexpectedMessages implements engine.Engine.
+func (e *Engine) UnexpectedMessages(context uint32) (int, *engine.UnexpectedMessage) {
+	return engine.UnexpectedMessages(&e.unexpected, context, (*unexpected).arrival)
 }
 
-// Unsettled implements engine.Engine: what its sender has forgotten is not cancelled.
-func (e *Engine) Unsettled() *engine.Arrival {
-	return engine.Unsettled(&e.unexpected, func(m *unexpected) bool { return !m.protocol.Forgets }, (*unexpected).arrival)
+// UndecidedMessage implements engine.Engine: what its sender has forgotten is not cancelled.
+func (e *Engine) UndecidedMessage() *engine.UnexpectedMessage {
+	return engine.UndecidedMessage(&e.unexpected, func(m *unexpected) bool { return !m.protocol.OneWay }, (*unexpected).arrival)
 }
 
-func (m *unexpected) arrival() *engine.Arrival {
-	return &engine.Arrival{Source: int(m.src), Tag: int(m.tag), Bytes: m.size, Context: m.Context}
+func (m *unexpected) arrival() *engine.UnexpectedMessage {
+	return &engine.UnexpectedMessage{Source: int(m.src), Tag: int(m.tag), Bytes: m.size, Context: m.Context}
 }

@@ -13,15 +13,15 @@ import "github.com/loggp/loggp/impl/device"
 var RTA = &Protocol{
 	Name:        "RTA",
 	Synchronous: true,
-	Remote:      true,
+	UsesMemory:  true,
 	Start: func(e *Engine, s *op) {
 		e.stage(s)
 		s.key = e.memory.Expose(s.data())
 		e.sendR(s)
 	},
-	Matched: func(e *Engine, r *op, m *msg) {
+	Matched: func(e *Engine, r *op, m *firstPacket) {
 		r.reply, r.key, r.pos = m.from, m.key, 0
-		e.pull(r)
+		e.getNextChunk(r)
 	},
 	Done: func(e *Engine, r *op) {
 		if r.staged != nil {
@@ -29,11 +29,11 @@ var RTA = &Protocol{
 		}
 		r.pos += r.chunk
 		if r.pos < r.Size {
-			e.pull(r)
+			e.getNextChunk(r)
 			return
 		}
 		e.unstage(r)
-		e.control(r.Peer, &head{kind: kindACK, to: r.reply})
+		e.sendControl(r.Peer, &head{kind: kindACK, to: r.reply})
 		e.complete(r)
 	},
 	ACK: func(e *Engine, s *op, _ head) {
@@ -47,23 +47,23 @@ var RTA = &Protocol{
 	},
 }
 
-// pull reads the next chunk of the message.
-func (e *Engine) pull(r *op) {
+// getNextChunk reads the next chunk of the message.
+func (e *Engine) getNextChunk(r *op) {
 	rest := r.Size - r.pos
 	into := r.Buf[r.pos:r.Size]
-	if b := e.job.lib.Proto.Long[e.tier(r.Peer)].Bounce; b > 0 {
+	if b := e.job.library.Proto.Long[e.tier(r.Peer)].Bounce; b > 0 {
 		if r.staged == nil {
-			r.staged = e.rank.Room(min(b, rest))
+			r.staged = e.rank.ScratchBuffer(min(b, rest))
 		}
 		r.staged = r.staged[:min(b, rest)]
 		into = r.staged
 	}
 	r.chunk = len(into)
-	e.memory.Get(int(r.Peer), r.key, r.pos, into, e.done(r))
+	e.memory.Get(int(r.Peer), r.key, r.pos, into, e.doneHead(r))
 }
 
-// done is the head of the packet that tells of the end of a remote access.
-func (e *Engine) done(o *op) device.Head {
+// doneHead is the head of the packet that tells of the end of a remote access.
+func (e *Engine) doneHead(o *op) device.Head {
 	h := head{kind: kindDone, to: o.ID()}
 	return h.words()
 }

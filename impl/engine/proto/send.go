@@ -9,17 +9,17 @@ import (
 // operation.
 func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst int, context uint32, tag int) {
 	e.spend(model.ProtoSend, 1)
-	p := e.choose(mode, len(buf), dst, context)
-	if p.Forgets && mode != model.Buffered {
+	p := e.chooseProtocol(mode, len(buf), dst, context)
+	if p.OneWay && mode != model.Buffered {
 		e.spend(model.ProtoPack, len(buf))
-		setFirst(&e.out.Head, e.row(p), mode, int32(tag), context, len(buf), 0, sign)
-		e.sendOut(int32(dst), buf)
+		setFirst(&e.packet.Head, e.protocolIndex(p), mode, int32(tag), context, len(buf), 0, sign)
+		e.sendEncoded(int32(dst), buf)
 		e.spend(model.Epilogue(mode), 1)
 		return
 	}
 	s := e.rank.NewOp()
 	s.SetSend(mode, buf, sign, dst, context, tag)
-	e.begin(s.Self.(*op), p)
+	e.startSend(s.EngineOp.(*op), p)
 	if mode == model.Buffered {
 		e.spend(model.Epilogue(mode), 1)
 		return
@@ -33,22 +33,22 @@ func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst in
 // it.
 func (e *Engine) Isend(o *engine.Op) {
 	e.spend(model.ProtoSend, 1)
-	p := e.choose(o.Mode, len(o.Buf), int(o.Peer), o.Context)
+	p := e.chooseProtocol(o.Mode, len(o.Buf), int(o.Peer), o.Context)
 	s := o
 	if o.Mode == model.Buffered {
 		s = e.rank.NewOp()
-		s.SetSend(o.Mode, o.Buf, o.Sign, int(o.Peer), o.Context, int(o.Tag))
-		e.begin(s.Self.(*op), p)
+		s.SetSend(o.Mode, o.Buf, o.Signature, int(o.Peer), o.Context, int(o.Tag))
+		e.startSend(s.EngineOp.(*op), p)
 		e.rank.Complete(o)
 	} else {
-		e.begin(s.Self.(*op), p)
+		e.startSend(s.EngineOp.(*op), p)
 	}
 	e.spend(model.Epilogue(o.Mode), 1)
 }
 
-// begin starts an operation that sends, by a protocol. The data of a buffered message moves to the
+// startSend starts an operation that sends, by a protocol. The data of a buffered message moves to the
 // attached buffer first.
-func (e *Engine) begin(s *op, p *Protocol) {
+func (e *Engine) startSend(s *op, p *Protocol) {
 	s.protocol, s.cancelling = p, false
 	if s.Mode == model.Buffered {
 		from := s.Buf
@@ -59,14 +59,14 @@ func (e *Engine) begin(s *op, p *Protocol) {
 	p.Start(e, s)
 }
 
-// choose returns the protocol of a message. A message that would overrun the window goes by the
+// chooseProtocol returns the protocol of a message. A message that would overrun the window goes by the
 // library's fallback.
 //
 // Note: to queue such a message at the sender instead would let it block those behind it, which may
 // have other tags and a receive that waits for them.
-func (e *Engine) choose(mode model.Mode, size, dst int, context uint32) *Protocol {
+func (e *Engine) chooseProtocol(mode model.Mode, size, dst int, context uint32) *Protocol {
 	if f := e.job.forced.protocol; f != nil && context%2 == 0 && (f.Synchronous || mode != model.Synchronous) {
-		e.flow.take(dst, min(size, e.job.forced.eager), true)
+		e.flow.reserve(dst, min(size, e.job.forced.eagerBytes), true)
 		return f
 	}
 	rules := e.job.rules[mode][e.tier(int32(dst))]
@@ -75,12 +75,12 @@ func (e *Engine) choose(mode model.Mode, size, dst int, context uint32) *Protoco
 		if r.upTo >= 0 && size > r.upTo {
 			continue
 		}
-		if !e.flow.take(dst, min(size, r.eager), e.job.fallback == nil) {
+		if !e.flow.reserve(dst, min(size, r.eagerBytes), e.job.fallback == nil) {
 			return e.job.fallback
 		}
 		return r.protocol
 	}
-	e.rank.Fail(engine.ErrOther, "library %s has no rule for a %v message of %d bytes", e.job.lib.Name, mode, size)
+	e.rank.Fail(engine.ErrOther, "library %s has no rule for a %v message of %d bytes", e.job.library.Name, mode, size)
 	panic("unreachable")
 }
 
@@ -88,18 +88,18 @@ func (e *Engine) choose(mode model.Mode, size, dst int, context uint32) *Protoco
 func (e *Engine) sendRM(s *op, data []byte) {
 	e.spend(model.ProtoPack, len(s.Buf))
 	e.setFirst(s)
-	e.sendOut(s.Peer, data)
+	e.sendEncoded(s.Peer, data)
 }
 
 // sendR sends a first packet without.
 func (e *Engine) sendR(s *op) {
 	e.spend(model.ProtoControl, 1)
 	e.setFirst(s)
-	e.out.Head[4] = uint64(s.key)
-	e.sendOut(s.Peer, nil)
+	e.packet.Head[4] = uint64(s.key)
+	e.sendEncoded(s.Peer, nil)
 }
 
 // setFirst writes the head of an operation's first packet.
 func (e *Engine) setFirst(s *op) {
-	setFirst(&e.out.Head, e.row(s.protocol), s.Mode, s.Tag, s.Context, s.Size, s.ID(), s.Sign)
+	setFirst(&e.packet.Head, e.protocolIndex(s.protocol), s.Mode, s.Tag, s.Context, s.Size, s.ID(), s.Signature)
 }

@@ -6,9 +6,9 @@ package proto
 //
 // Al-Tawil and Moritz, section 2; equations (1) and (2).
 var T = &Protocol{
-	Name:    "T",
-	Eager:   true,
-	Forgets: true,
+	Name:   "T",
+	Eager:  true,
+	OneWay: true,
 	Start: func(e *Engine, s *op) {
 		e.sendRM(s, s.Buf)
 		e.complete(s)

@@ -13,8 +13,8 @@ var TA = &Protocol{
 	Start: func(e *Engine, s *op) {
 		e.sendRM(s, s.Buf)
 	},
-	Matched: func(e *Engine, r *op, m *msg) {
-		e.control(m.src, &head{kind: kindACK, to: m.from})
+	Matched: func(e *Engine, r *op, m *firstPacket) {
+		e.sendControl(m.src, &head{kind: kindACK, to: m.from})
 		e.complete(r)
 	},
 	ACK: func(e *Engine, s *op, _ head) {

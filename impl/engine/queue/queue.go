@@ -24,47 +24,47 @@ import (
 type kind uint8
 
 const (
-	data kind = iota + 1
-	ack
-	cancel
-	answer
-	exit
+	kindData kind = iota + 1
+	kindACK
+	kindCancel
+	kindAnswer
+	kindExit
 )
 
 // head is a packet's header.
 type head struct {
-	kind    kind
-	mode    model.Mode
-	tag     int32
-	context uint32
-	sign    engine.Signature
-	sender  uint32 // the operation of the message's sender
-	serial  uint32 // of a cancel
-	found   bool   // of an answer
+	kind         kind
+	mode         model.Mode
+	tag          int32
+	context      uint32
+	sign         engine.Signature
+	sender       uint32 // the operation of the message's sender
+	cancelSerial uint32 // of a cancel
+	found        bool   // of an answer
 }
 
-func (h *head) words() device.Head {
-	w := device.Head{uint64(h.kind) | uint64(h.mode)<<8 | uint64(uint32(h.tag))<<32, uint64(h.context) | uint64(h.sign)<<32, uint64(h.sender) | uint64(h.serial)<<32}
+func (h *head) encode() device.Head {
+	w := device.Head{uint64(h.kind) | uint64(h.mode)<<8 | uint64(uint32(h.tag))<<32, uint64(h.context) | uint64(h.sign)<<32, uint64(h.sender) | uint64(h.cancelSerial)<<32}
 	if h.found {
 		w[3] = 1
 	}
 	return w
 }
 
-func headOf(w *device.Head) head {
+func decodeHead(w *device.Head) head {
 	return head{kind: kind(w[0]), mode: model.Mode(w[0] >> 8), tag: int32(w[0] >> 32), context: uint32(w[1]), sign: engine.Signature(w[1] >> 32),
-		sender: uint32(w[2]), serial: uint32(w[2] >> 32), found: w[3] == 1}
+		sender: uint32(w[2]), cancelSerial: uint32(w[2] >> 32), found: w[3] == 1}
 }
 
 // Describe returns the name of a packet's kind, and the rest of its header for people.
 func Describe(w device.Head) (name, detail string) {
-	switch h := headOf(&w); h.kind {
-	case data:
+	switch h := decodeHead(&w); h.kind {
+	case kindData:
 		return "data", fmt.Sprintf("%v, tag %d", h.mode, h.tag)
-	case answer:
+	case kindAnswer:
 		return "answer", map[bool]string{true: "cancelled", false: "too late"}[h.found]
-	case ack, cancel, exit:
-		return map[kind]string{ack: "ACK", cancel: "cancel", exit: "exit"}[h.kind], ""
+	case kindACK, kindCancel, kindExit:
+		return map[kind]string{kindACK: "ACK", kindCancel: "cancel", kindExit: "exit"}[h.kind], ""
 	}
 	return "unknown", ""
 }
@@ -72,8 +72,8 @@ func Describe(w device.Head) (name, detail string) {
 // op is an operation: a receive while it is posted, a synchronous send until its ack has come.
 type op struct {
 	engine.Op
-	posted match.Entry[*op]
-	serial uint32 // of the cancel that is under way; 0: none
+	posted       match.Entry[*op]
+	cancelSerial uint32 // of the cancel that is under way; 0: none
 }
 
 // Engine carries the messages of one rank. It implements engine.Engine.
@@ -86,8 +86,8 @@ type Engine struct {
 	cancels uint32
 }
 
-// New makes the engines of a job. It is an engine.New. There are no protocols to choose.
-func New(l *model.Library, protocol string) (engine.Maker, error) {
+// New makes the engines of a job. It is an engine.NewJobEngines. There are no protocols to choose.
+func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 	if protocol != "" {
 		return nil, fmt.Errorf("library %s: there is no protocol %q: its engine sends every message alike", l.Name, protocol)
 	}
@@ -96,7 +96,7 @@ func New(l *model.Library, protocol string) (engine.Maker, error) {
 
 type maker struct{}
 
-// Engines implements engine.Maker.
+// Engines implements engine.JobEngines.
 func (maker) Engines(n int) func(i int) engine.Engine {
 	all := make([]Engine, n)
 	return func(i int) engine.Engine { return &all[i] }
@@ -107,7 +107,7 @@ func (e *Engine) Setup(r *engine.Rank) { e.rank, e.port = r, r.Port() }
 
 func (e *Engine) NewOp() *engine.Op {
 	o := new(op)
-	o.Self, o.posted.Value = o, o
+	o.EngineOp, o.posted.Value = o, o
 	e.ops = append(e.ops, o)
 	return &o.Op
 }
@@ -121,47 +121,47 @@ func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, con
 func (e *Engine) Isend(o *engine.Op) {
 	e.port.Spend(model.QueueSend, 1)
 	e.port.Spend(model.QueueByte, len(o.Buf))
-	h := head{kind: data, mode: o.Mode, tag: o.Tag, context: o.Context, sign: o.Sign, sender: o.ID()}
+	h := head{kind: kindData, mode: o.Mode, tag: o.Tag, context: o.Context, sign: o.Signature, sender: o.ID()}
 	if o.Mode != model.Buffered {
-		e.send(int(o.Peer), &h, o.Buf)
+		e.sendPacket(int(o.Peer), &h, o.Buf)
 		if o.Mode != model.Synchronous {
 			e.rank.Complete(o)
 		}
 		return
 	}
-	b := e.rank.Buffer(o)
-	e.send(int(o.Peer), &h, b.Buf)
+	b := e.rank.CopyToBuffered(o)
+	e.sendPacket(int(o.Peer), &h, b.Buf)
 	e.rank.Complete(b)
 	e.rank.Complete(o)
 }
 
-func (e *Engine) send(dst int, h *head, b []byte) {
-	e.packet = device.Packet{Head: h.words(), Data: b}
+func (e *Engine) sendPacket(dst int, h *head, b []byte) {
+	e.packet = device.Packet{Head: h.encode(), Data: b}
 	e.port.Send(dst, &e.packet)
 }
 
 func (e *Engine) Irecv(x *engine.Op) {
 	e.port.Spend(model.QueueReceive, 1)
-	o := x.Self.(*op)
+	o := x.EngineOp.(*op)
 	if m := e.inbox.Post(x, &o.posted); m != nil {
 		e.deliver(o, m)
-		e.inbox.Drop(m)
+		e.inbox.Recycle(m)
 	}
 }
 
 func (e *Engine) Recv(o *engine.Op) {
 	e.Irecv(o)
-	e.rank.Await(o)
+	e.rank.WaitUntilFinished(o)
 }
 
 // deliver gives a message to its receive.
-func (e *Engine) deliver(o *op, m *engine.Arrived[head]) {
-	e.rank.Check(&o.Op, o.Context, m.Source, m.Tag, m.Size, m.Head.sign)
+func (e *Engine) deliver(o *op, m *engine.ArrivedMessage[head]) {
+	e.rank.CheckMessage(&o.Op, o.Context, m.Source, m.Tag, m.Size, m.Head.sign)
 	o.Peer, o.Tag, o.Size = m.Source, m.Tag, m.Size
 	e.port.Spend(model.QueueByte, m.Size)
 	e.rank.Copy(o.Buf, m.Data)
-	if m.Head.open() {
-		e.send(m.Src, &head{kind: ack, sender: m.Head.sender}, nil)
+	if m.Head.isSynchronousSend() {
+		e.sendPacket(m.Src, &head{kind: kindACK, sender: m.Head.sender}, nil)
 	}
 	e.rank.Complete(&o.Op)
 }
@@ -173,49 +173,49 @@ func (e *Engine) Progress(block bool) bool {
 		return false
 	}
 	e.port.Spend(model.QueueHandle, 1)
-	h := headOf(&p.Head)
+	h := decodeHead(&p.Head)
 	switch h.kind {
-	case data:
-		e.arrive(p, h)
-	case ack:
-		e.done(e.ops[h.sender], e.rank.Complete)
-	case cancel:
-		e.withdraw(p.Src, h)
-	case answer:
-		if o := e.ops[h.sender]; o.serial == h.serial && h.found {
-			e.done(o, e.rank.Cancelled)
+	case kindData:
+		e.handleMessage(p, h)
+	case kindACK:
+		e.endSend(e.ops[h.sender], e.rank.Complete)
+	case kindCancel:
+		e.handleCancel(p.Src, h)
+	case kindAnswer:
+		if o := e.ops[h.sender]; o.cancelSerial == h.cancelSerial && h.found {
+			e.endSend(o, e.rank.FinishCancelled)
 		}
-	case exit: // the rank has sent everything, and has not received what is being cancelled
+	case kindExit: // the rank has sent everything, and has not received what is being cancelled
 		for _, o := range e.ops {
-			if o.serial > 0 && int(o.Peer) == p.Src {
-				e.done(o, e.rank.Cancelled)
+			if o.cancelSerial > 0 && int(o.Peer) == p.Src {
+				e.endSend(o, e.rank.FinishCancelled)
 			}
 		}
 	}
 	return true
 }
 
-// done ends a synchronous send.
-func (e *Engine) done(o *op, how func(*engine.Op)) {
-	o.serial = 0
+// endSend ends a synchronous send.
+func (e *Engine) endSend(o *op, how func(*engine.Op)) {
+	o.cancelSerial = 0
 	how(&o.Op)
 }
 
-// arrive gives a message to the first receive that matches, or keeps it.
-func (e *Engine) arrive(p *device.Packet, h head) {
+// handleMessage gives a message to the first receive that matches, or keeps it.
+func (e *Engine) handleMessage(p *device.Packet, h head) {
 	m, o := e.inbox.Arrive(p, h, h.context, h.tag, len(p.Data))
 	switch {
 	case o != nil:
 		e.deliver(o.Value, m)
-		e.inbox.Drop(m)
+		e.inbox.Recycle(m)
 	case h.mode == model.Ready:
-		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.Name(m.Source, h.context), m.Size, h.tag)
+		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.PeerName(m.Source, h.context), m.Size, h.tag)
 	default:
 		e.rank.Copy(m.Data, p.Data) // charges the copy that Arrive has made
 	}
 }
 
-func (e *Engine) Looked(bool) { e.port.Spend(model.QueueTest, 1) }
+func (e *Engine) ChargeCompletionCheck(bool) { e.port.Spend(model.QueueTest, 1) }
 
 func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
 	return e.inbox.Probe(e.rank, model.QueueTest, src, context, tag, block)
@@ -224,46 +224,48 @@ func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Sta
 // Cancel removes a receive that is posted. A synchronous send is cancelled by the receiver, as only
 // that knows whether its receive has been found.
 func (e *Engine) Cancel(x *engine.Op) {
-	switch o := x.Self.(*op); {
+	switch o := x.EngineOp.(*op); {
 	case o.Receive:
 		e.inbox.Posted.Remove(&o.posted)
-		e.rank.Cancelled(x)
-	case o.serial == 0:
+		e.rank.FinishCancelled(x)
+	case o.cancelSerial == 0:
 		e.cancels++
-		o.serial = e.cancels
-		e.send(int(o.Peer), &head{kind: cancel, sender: o.ID(), serial: o.serial}, nil)
-		e.port.NotifyExit(int(o.Peer), (&head{kind: exit}).words())
+		o.cancelSerial = e.cancels
+		e.sendPacket(int(o.Peer), &head{kind: kindCancel, sender: o.ID(), cancelSerial: o.cancelSerial}, nil)
+		e.port.NotifyExit(int(o.Peer), (&head{kind: kindExit}).encode())
 	}
 }
 
-// withdraw removes a message for its sender, unless a receive has taken it.
-func (e *Engine) withdraw(src int, h head) {
-	a := head{kind: answer, sender: h.sender, serial: h.serial}
-	a.found = e.inbox.Withdraw(src, func(m *head) bool { return m.sender == h.sender && m.open() })
-	e.send(src, &a, nil)
+// handleCancel removes a message for its sender, unless a receive has taken it.
+func (e *Engine) handleCancel(src int, h head) {
+	a := head{kind: kindAnswer, sender: h.sender, cancelSerial: h.cancelSerial}
+	a.found = e.inbox.Withdraw(src, func(m *head) bool { return m.sender == h.sender && m.isSynchronousSend() })
+	e.sendPacket(src, &a, nil)
 }
 
-// open reports whether the sender of a message waits for its receive.
-func (h *head) open() bool { return h.mode == model.Synchronous }
+// isSynchronousSend reports whether the sender of a message waits for its receive.
+func (h *head) isSynchronousSend() bool { return h.mode == model.Synchronous }
 
-func (e *Engine) Explain(x *engine.Op) engine.Wait {
-	o := x.Self.(*op)
-	w := engine.Wait{For: engine.ForMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
+func (e *Engine) ExplainWait(x *engine.Op) engine.Wait {
+	o := x.EngineOp.(*op)
+	w := engine.Wait{Cause: engine.WaitMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
 	if !o.Receive {
-		w.For, w.Bytes, w.Mode, w.Protocol = engine.ForReceive, o.Size, o.Mode, "queue"
-		if o.serial > 0 {
-			w.For = engine.ForAnswer
+		w.Cause, w.Bytes, w.Mode, w.Protocol = engine.WaitReceive, o.Size, o.Mode, "queue"
+		if o.cancelSerial > 0 {
+			w.Cause = engine.WaitCancelAnswer
 		}
 	}
 	return w
 }
 
-func (e *Engine) Unreceived(context uint32) (int, *engine.Arrival) {
-	return e.inbox.Unreceived(context)
+func (e *Engine) UnexpectedMessages(context uint32) (int, *engine.UnexpectedMessage) {
+	return e.inbox.UnexpectedMessages(context)
 }
 
-// Unsettled returns a synchronous message: others are complete at their senders.
-func (e *Engine) Unsettled() *engine.Arrival { return e.inbox.Unsettled((*head).open) }
+// UndecidedMessage returns a synchronous message: others are complete at their senders.
+func (e *Engine) UndecidedMessage() *engine.UnexpectedMessage {
+	return e.inbox.UndecidedMessage((*head).isSynchronousSend)
+}
 
 // Direct returns nil: there is nothing below messages.
 func (e *Engine) Direct() engine.Direct { return nil }

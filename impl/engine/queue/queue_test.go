@@ -16,8 +16,8 @@ func TestEngine(t *testing.T) {
 		New:     New,
 		Library: func() *model.Library { return &model.Library{Name: "queue", Engine: model.Queue} },
 		Leftover: func(e engine.Engine) error {
-			if e := e.(*Engine); e.inbox.Posted.Len() != 0 || e.inbox.Waiting.Len() != 0 {
-				return fmt.Errorf("%d receives and %d messages are in the queues", e.inbox.Posted.Len(), e.inbox.Waiting.Len())
+			if e := e.(*Engine); e.inbox.Posted.Len() != 0 || e.inbox.Unexpected.Len() != 0 {
+				return fmt.Errorf("%d receives and %d messages are in the queues", e.inbox.Posted.Len(), e.inbox.Unexpected.Len())
 			}
 			return nil
 		},

@@ -12,17 +12,17 @@ import (
 type kind uint8
 
 const (
-	short kind = iota + 1
-	request
-	clear
-	connect
-	grant
-	block
-	ack
-	cancel
-	answer
-	exit
-	done // the completion of a put, from the port
+	kindShort kind = iota + 1
+	kindRequest
+	kindClear
+	kindConnect
+	kindGrant
+	kindBlock
+	kindACK
+	kindCancel
+	kindAnswer
+	kindExit
+	kindPutDone // the completion of a put, from the port
 )
 
 // headBytes is the length of a head.
@@ -42,7 +42,7 @@ type head struct {
 	size    int // of the message, the transfer that is granted, or the block
 }
 
-func (h *head) words() device.Head {
+func (h *head) encode() device.Head {
 	w := device.Head{uint64(h.kind) | uint64(h.mode)<<8 | uint64(uint32(h.tag))<<32, uint64(h.context) | uint64(h.sign)<<32,
 		uint64(h.from) | uint64(h.to)<<32, uint64(h.key), uint64(h.size)}
 	if h.found {
@@ -51,26 +51,26 @@ func (h *head) words() device.Head {
 	return w
 }
 
-func headOf(w *device.Head) head {
+func decodeHead(w *device.Head) head {
 	return head{kind: kind(w[0]), mode: model.Mode(w[0] >> 8), found: w[0]>>16&1 == 1, tag: int32(w[0] >> 32), context: uint32(w[1]), sign: engine.Signature(w[1] >> 32),
 		from: uint32(w[2]), to: uint32(w[2] >> 32), key: device.Key(w[3]), size: int(w[4])}
 }
 
 // Describe returns the name of a packet's kind, and the rest of its header for people.
 func Describe(w device.Head) (name, detail string) {
-	switch h := headOf(&w); h.kind {
-	case short:
+	switch h := decodeHead(&w); h.kind {
+	case kindShort:
 		return "short", fmt.Sprintf("%v, tag %d", h.mode, h.tag)
-	case request:
+	case kindRequest:
 		return "request", fmt.Sprintf("%v, tag %d, %d bytes", h.mode, h.tag, h.size)
-	case grant:
+	case kindGrant:
 		return "grant", fmt.Sprintf("%d bytes", h.size)
-	case block:
+	case kindBlock:
 		return "block", fmt.Sprintf("%d bytes", h.size)
-	case answer:
+	case kindAnswer:
 		return "answer", map[bool]string{true: "cancelled", false: "too late"}[h.found]
-	case clear, connect, ack, cancel, exit, done:
-		return map[kind]string{clear: "clear to send", connect: "connect", ack: "ACK", cancel: "cancel", exit: "exit", done: "put"}[h.kind], ""
+	case kindClear, kindConnect, kindACK, kindCancel, kindExit, kindPutDone:
+		return map[kind]string{kindClear: "clear to send", kindConnect: "connect", kindACK: "ACK", kindCancel: "cancel", kindExit: "exit", kindPutDone: "put"}[h.kind], ""
 	}
 	return "unknown", ""
 }

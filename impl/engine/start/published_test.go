@@ -58,7 +58,7 @@ func job(t *testing.T, library string, p model.Placement, program func(c *mpi.Co
 		t.Fatal(err)
 	}
 	var all []*Engine
-	create := func(l *model.Library, protocol string) (engine.Maker, error) {
+	create := func(l *model.Library, protocol string) (engine.JobEngines, error) {
 		made, err := New(l, protocol)
 		if err != nil {
 			return nil, err
@@ -135,12 +135,12 @@ func TestBroadcastCrossesOnce(t *testing.T) {
 	for _, p := range []model.Placement{{1, 1}, {2, 2}, {4, 4}, {3, 2, 3}, {8, 8, 8}} {
 		want := int64(p.Ranks() * (len(p) - 1)) // of a round
 		_, got := round(t, "mpi-start", p, bytes)
-		if got[transfers] != want || got[copiedIn] != want*bytes || got[copiedOut] != want*bytes {
-			t.Errorf("%v: a round has %d transfers of %d bytes in all, want %d of %d each", p, got[transfers], got[copiedIn], want, bytes)
+		if got[rdmaTransfers] != want || got[bytesCopiedIn] != want*bytes || got[bytesCopiedOut] != want*bytes {
+			t.Errorf("%v: a round has %d transfers of %d bytes in all, want %d of %d each", p, got[rdmaTransfers], got[bytesCopiedIn], want, bytes)
 		}
 		_, original := round(t, "mpi-start-original", p, bytes)
-		if p.Ranks() > len(p) && original[transfers] <= want {
-			t.Errorf("%v: a round by one tree has %d transfers, by two stages %d", p, original[transfers], want)
+		if p.Ranks() > len(p) && original[rdmaTransfers] <= want {
+			t.Errorf("%v: a round by one tree has %d transfers, by two stages %d", p, original[rdmaTransfers], want)
 		}
 	}
 }

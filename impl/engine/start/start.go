@@ -36,19 +36,19 @@ import (
 // receive has been found.
 type op struct {
 	engine.Op
-	posted match.Entry[*op]
-	serial uint32 // of the cancel that is under way; 0: none
+	posted       match.Entry[*op]
+	cancelSerial uint32 // of the cancel that is under way; 0: none
 
 	// Of a long message.
-	bound bool   // a receive has its message, or a send its receive
-	src   int32  // of a receive: its sender
-	other uint32 // the operation of the other rank
-	moved int    // bytes that have left, or are in the user's buffer
-	from  int    // of the transfer that is granted: where in the message it begins
-	till  int    // and where it ends
-	there int    // by RDMA: bytes that have been put, or are known to be in pinned memory
-	key   device.Key
-	next  *op // of those that wait for a transfer
+	paired        bool   // a receive has its message, or a send its receive
+	src           int32  // of a receive: its sender
+	peerOp        uint32 // the operation of the other rank
+	movedBytes    int    // bytes that have left, or are in the user's buffer
+	transferStart int    // of the transfer that is granted: where in the message it begins
+	transferEnd   int    // and where it ends
+	pinnedEnd     int    // by RDMA: bytes that have been put, or are known to be in pinned memory
+	key           device.Key
+	next          *op // of those that wait for a transfer
 }
 
 // Engine carries the messages of one rank. It implements engine.Engine.
@@ -62,10 +62,10 @@ type Engine struct {
 	packet  device.Packet
 	cancels uint32
 	pinned  pinned
-	channel channel
+	channel rdmaChannel
 	counts  [numCounts]int64
-	calls   engine.Sizes // of the channel
-	skip    rule
+	calls   engine.SizeHistogram // of the channel
+	skip    transferRule
 }
 
 // sizes are the library's settings.
@@ -75,9 +75,9 @@ type sizes struct {
 	pinned int                 // memory for transfers
 }
 
-// New makes the engines of a job. It is an engine.New. There are no protocols to choose: the length
+// New makes the engines of a job. It is an engine.NewJobEngines. There are no protocols to choose: the length
 // and the place of the other rank decide.
-func New(l *model.Library, protocol string) (engine.Maker, error) {
+func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 	if protocol != "" {
 		return nil, fmt.Errorf("library %s: there is no protocol %q: the length of a message and the place of its receiver decide how it goes", l.Name, protocol)
 	}
@@ -96,10 +96,10 @@ func New(l *model.Library, protocol string) (engine.Maker, error) {
 
 type maker struct {
 	size sizes
-	skip rule // in tests
+	skip transferRule // in tests
 }
 
-// Engines implements engine.Maker.
+// Engines implements engine.JobEngines.
 func (m maker) Engines(n int) func(i int) engine.Engine {
 	all := make([]Engine, n)
 	return func(i int) engine.Engine {
@@ -117,7 +117,7 @@ func (e *Engine) Setup(r *engine.Rank) {
 
 func (e *Engine) NewOp() *engine.Op {
 	o := new(op)
-	o.Self, o.posted.Value = o, o
+	o.EngineOp, o.posted.Value = o, o
 	e.ops = append(e.ops, o)
 	return &o.Op
 }
@@ -131,79 +131,79 @@ func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, con
 func (e *Engine) Isend(o *engine.Op) {
 	e.port.Spend(model.StartSend, 1)
 	if o.Mode != model.Buffered {
-		e.start(o.Self.(*op))
+		e.startSend(o.EngineOp.(*op))
 		return
 	}
-	e.start(e.rank.Buffer(o).Self.(*op))
+	e.startSend(e.rank.CopyToBuffered(o).EngineOp.(*op))
 	e.rank.Complete(o)
 }
 
-func (e *Engine) start(s *op) {
-	s.bound, s.moved, s.serial = false, 0, 0
-	h := head{kind: short, mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Sign, from: s.ID(), size: s.Size}
+func (e *Engine) startSend(s *op) {
+	s.paired, s.movedBytes, s.cancelSerial = false, 0, 0
+	h := head{kind: kindShort, mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Signature, from: s.ID(), size: s.Size}
 	if s.Size > e.size.short[e.port.Tier(int(s.Peer))] {
-		h.kind = request
-		e.counts[long]++
-		e.call(int(s.Peer), &h)
+		h.kind = kindRequest
+		e.counts[longMessages]++
+		e.sendChannelControl(int(s.Peer), &h)
 		return
 	}
-	e.counts[shorts]++
+	e.counts[shortMessages]++
 	e.calls.Add(headBytes + s.Size)
-	e.send(int(s.Peer), &h, s.Buf)
+	e.sendPacket(int(s.Peer), &h, s.Buf)
 	if s.Mode != model.Synchronous {
 		e.rank.Complete(&s.Op)
 	}
 }
 
-// send sends a packet through the channel.
-func (e *Engine) send(dst int, h *head, b []byte) {
+// sendPacket sends a packet through the channel.
+func (e *Engine) sendPacket(dst int, h *head, b []byte) {
 	if e.port.Tier(dst) == model.Inter {
 		e.port.Spend(model.StartRemote, 1)
 	}
-	e.packet = device.Packet{Head: h.words(), Data: b}
+	e.packet = device.Packet{Head: h.encode(), Data: b}
 	e.port.Send(dst, &e.packet)
 }
 
-// call makes a control message of the protocol layer, and gives it to the channel.
-func (e *Engine) call(dst int, h *head) {
+// sendChannelControl makes a control message of the protocol layer, and gives it to the channel.
+func (e *Engine) sendChannelControl(dst int, h *head) {
 	e.calls.Add(headBytes)
-	e.control(dst, h)
+	e.sendControl(dst, h)
 }
 
-// control makes a packet that is not the first of a short message, and sends it.
-func (e *Engine) control(dst int, h *head) {
+// sendControl makes a packet that is not the first of a short message, and sends it.
+func (e *Engine) sendControl(dst int, h *head) {
 	e.port.Spend(model.StartControl, 1)
-	e.send(dst, h, nil)
+	e.sendPacket(dst, h, nil)
 }
 
 func (e *Engine) Irecv(x *engine.Op) {
 	e.port.Spend(model.StartReceive, 1)
-	o := x.Self.(*op)
-	o.bound, o.moved, o.there = false, 0, 0
+	o := x.EngineOp.(*op)
+	o.paired, o.movedBytes, o.pinnedEnd = false, 0, 0
 	if m := e.inbox.Post(x, &o.posted); m != nil {
 		e.deliver(o, m)
-		e.inbox.Drop(m)
+		e.inbox.Recycle(m)
 	}
 }
 
 func (e *Engine) Recv(o *engine.Op) {
 	e.Irecv(o)
-	e.rank.Await(o)
+	e.rank.WaitUntilFinished(o)
 }
 
 // deliver gives a message to its receive. If it is long, it tells the sender that it may send.
-func (e *Engine) deliver(o *op, m *engine.Arrived[head]) {
+func (e *Engine) deliver(o *op, m *engine.ArrivedMessage[head]) {
 	h := &m.Head
-	e.rank.Check(&o.Op, o.Context, m.Source, m.Tag, m.Size, h.sign)
+	e.rank.CheckMessage(&o.Op, o.Context, m.Source, m.Tag, m.Size, h.sign)
 	o.Peer, o.Tag, o.Size = m.Source, m.Tag, m.Size
-	if h.kind == request {
-		o.bound, o.src, o.other = true, m.Source, h.from
-		e.call(m.Src, &head{kind: clear, from: o.ID(), to: o.other})
+	if h.kind == kindRequest {
+		o.paired, o.src, o.peerOp = true, m.Source, h.from
+		e.sendChannelControl(m.Src, &head{kind: kindClear, from: o.ID(), to: o.peerOp})
 		return
 	}
 	e.rank.Copy(o.Buf, m.Data)
 	if h.mode == model.Synchronous {
-		e.call(m.Src, &head{kind: ack, from: h.from})
+		e.sendChannelControl(m.Src, &head{kind: kindACK, from: h.from})
 	}
 	e.rank.Complete(&o.Op)
 }
@@ -214,68 +214,68 @@ func (e *Engine) Progress(wait bool) bool {
 	if p == nil {
 		return false
 	}
-	h := headOf(&p.Head)
-	if h.kind != done {
+	h := decodeHead(&p.Head)
+	if h.kind != kindPutDone {
 		if e.port.Tier(p.Src) == model.Inter {
 			e.port.Spend(model.StartRemote, 1)
 		}
 		e.port.Spend(model.StartHandle, 1)
 	}
 	switch h.kind {
-	case short, request:
-		e.arrive(p, h)
-	case clear:
-		e.cleared(e.ops[h.to], &h)
-	case connect:
-		e.channel.waiting.add(e.ops[h.to])
-		e.grant()
-	case grant:
-		e.granted(e.ops[h.to], &h)
-	case block:
-		e.blockArrived(e.ops[h.to], &h, p.Data)
-	case done:
-		e.putEnded(&h, p.Refused)
-	case ack:
-		e.end(e.ops[h.from], e.rank.Complete)
-	case cancel:
-		e.withdraw(p.Src, h)
-	case answer:
-		if o := e.ops[h.from]; o.serial == h.to && h.found && o.serial > 0 {
-			e.end(o, e.rank.Cancelled)
-		} else if o.serial == h.to {
-			o.serial = 0
+	case kindShort, kindRequest:
+		e.handleMessage(p, h)
+	case kindClear:
+		e.handleClear(e.ops[h.to], &h)
+	case kindConnect:
+		e.channel.waitingReceives.push(e.ops[h.to])
+		e.grantNextTransfer()
+	case kindGrant:
+		e.handleGrant(e.ops[h.to], &h)
+	case kindBlock:
+		e.handleBlock(e.ops[h.to], &h, p.Data)
+	case kindPutDone:
+		e.handlePutDone(&h, p.Refused)
+	case kindACK:
+		e.endSend(e.ops[h.from], e.rank.Complete)
+	case kindCancel:
+		e.handleCancel(p.Src, h)
+	case kindAnswer:
+		if o := e.ops[h.from]; o.cancelSerial == h.to && h.found && o.cancelSerial > 0 {
+			e.endSend(o, e.rank.FinishCancelled)
+		} else if o.cancelSerial == h.to {
+			o.cancelSerial = 0
 		}
-	case exit: // the rank has sent everything, and has not received what is being cancelled
+	case kindExit: // the rank has sent everything, and has not received what is being cancelled
 		for _, o := range e.ops {
-			if o.serial > 0 && int(o.Peer) == p.Src {
-				e.end(o, e.rank.Cancelled)
+			if o.cancelSerial > 0 && int(o.Peer) == p.Src {
+				e.endSend(o, e.rank.FinishCancelled)
 			}
 		}
 	}
 	return true
 }
 
-// end ends a send.
-func (e *Engine) end(o *op, how func(*engine.Op)) {
-	o.serial = 0
+// endSend ends a send.
+func (e *Engine) endSend(o *op, how func(*engine.Op)) {
+	o.cancelSerial = 0
 	how(&o.Op)
 }
 
-// arrive gives a message to the first receive that matches, or keeps it.
-func (e *Engine) arrive(p *device.Packet, h head) {
+// handleMessage gives a message to the first receive that matches, or keeps it.
+func (e *Engine) handleMessage(p *device.Packet, h head) {
 	m, o := e.inbox.Arrive(p, h, h.context, h.tag, h.size)
 	switch {
 	case o != nil:
 		e.deliver(o.Value, m)
-		e.inbox.Drop(m)
+		e.inbox.Recycle(m)
 	case h.mode == model.Ready:
-		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.Name(m.Source, h.context), h.size, h.tag)
+		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.PeerName(m.Source, h.context), h.size, h.tag)
 	default:
 		e.rank.Copy(m.Data, p.Data) // charges the copy that Arrive has made
 	}
 }
 
-func (e *Engine) Looked(bool) { e.port.Spend(model.StartTest, 1) }
+func (e *Engine) ChargeCompletionCheck(bool) { e.port.Spend(model.StartTest, 1) }
 
 func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
 	return e.inbox.Probe(e.rank, model.StartTest, src, context, tag, block)
@@ -284,71 +284,73 @@ func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Sta
 // Cancel removes a receive that is posted. A send is cancelled by the receiver, as only that knows
 // whether its receive has been found.
 func (e *Engine) Cancel(x *engine.Op) {
-	switch o := x.Self.(*op); {
-	case o.Receive && o.bound: // it has a message
+	switch o := x.EngineOp.(*op); {
+	case o.Receive && o.paired: // it has a message
 	case o.Receive:
 		e.inbox.Posted.Remove(&o.posted)
-		e.rank.Cancelled(x)
-	case o.serial == 0 && !o.bound:
+		e.rank.FinishCancelled(x)
+	case o.cancelSerial == 0 && !o.paired:
 		e.cancels++
-		o.serial = e.cancels
-		e.call(int(o.Peer), &head{kind: cancel, from: o.ID(), to: o.serial})
-		e.port.NotifyExit(int(o.Peer), (&head{kind: exit}).words())
+		o.cancelSerial = e.cancels
+		e.sendChannelControl(int(o.Peer), &head{kind: kindCancel, from: o.ID(), to: o.cancelSerial})
+		e.port.NotifyExit(int(o.Peer), (&head{kind: kindExit}).encode())
 	}
 }
 
-// withdraw removes a message for its sender, unless a receive has taken it.
-func (e *Engine) withdraw(src int, h head) {
-	a := head{kind: answer, from: h.from, to: h.to}
-	a.found = e.inbox.Withdraw(src, func(m *head) bool { return m.from == h.from && m.open() })
-	e.call(src, &a)
+// handleCancel removes a message for its sender, unless a receive has taken it.
+func (e *Engine) handleCancel(src int, h head) {
+	a := head{kind: kindAnswer, from: h.from, to: h.to}
+	a.found = e.inbox.Withdraw(src, func(m *head) bool { return m.from == h.from && m.senderWaits() })
+	e.sendChannelControl(src, &a)
 }
 
-// open reports whether the sender of a message waits for its receive.
-func (h *head) open() bool { return h.mode == model.Synchronous || h.kind == request }
+// senderWaits reports whether the sender of a message waits for its receive.
+func (h *head) senderWaits() bool { return h.mode == model.Synchronous || h.kind == kindRequest }
 
-func (e *Engine) Explain(x *engine.Op) engine.Wait {
-	o := x.Self.(*op)
-	w := engine.Wait{For: engine.ForMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
+func (e *Engine) ExplainWait(x *engine.Op) engine.Wait {
+	o := x.EngineOp.(*op)
+	w := engine.Wait{Cause: engine.WaitMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
 	switch {
-	case o.Receive && o.bound:
-		w.For = engine.ForData
+	case o.Receive && o.paired:
+		w.Cause = engine.WaitData
 	case !o.Receive:
-		w.For, w.Bytes, w.Mode, w.Protocol = engine.ForReceive, o.Size, o.Mode, "short"
+		w.Cause, w.Bytes, w.Mode, w.Protocol = engine.WaitReceive, o.Size, o.Mode, "short"
 		if o.Size > e.size.short[e.port.Tier(int(o.Peer))] {
 			w.Protocol = "rendezvous"
 		}
-		if o.serial > 0 {
-			w.For = engine.ForAnswer
+		if o.cancelSerial > 0 {
+			w.Cause = engine.WaitCancelAnswer
 		}
 	}
 	return w
 }
 
-func (e *Engine) Unreceived(context uint32) (int, *engine.Arrival) {
-	return e.inbox.Unreceived(context)
+func (e *Engine) UnexpectedMessages(context uint32) (int, *engine.UnexpectedMessage) {
+	return e.inbox.UnexpectedMessages(context)
 }
 
-// Unsettled returns a message whose sender waits for its receive: others are complete at theirs.
-func (e *Engine) Unsettled() *engine.Arrival { return e.inbox.Unsettled((*head).open) }
+// UndecidedMessage returns a message whose sender waits for its receive: others are complete at theirs.
+func (e *Engine) UndecidedMessage() *engine.UnexpectedMessage {
+	return e.inbox.UndecidedMessage((*head).senderWaits)
+}
 
 // Direct returns nil: there is nothing below messages that programs may use.
 func (e *Engine) Direct() engine.Direct { return nil }
 
 // The counters of an engine.
 const (
-	shorts = iota
-	long
-	transfers
-	blocks
-	copiedIn
-	copiedOut
+	shortMessages = iota
+	longMessages
+	rdmaTransfers
+	rdmaBlocks
+	bytesCopiedIn
+	bytesCopiedOut
 	numCounts
 )
 
 var countNames = [numCounts]string{
-	shorts: "short messages", long: "long messages", transfers: "transfers by RDMA", blocks: "blocks",
-	copiedIn: "bytes copied to pinned memory", copiedOut: "bytes copied from pinned memory",
+	shortMessages: "short messages", longMessages: "long messages", rdmaTransfers: "transfers by RDMA", rdmaBlocks: "blocks",
+	bytesCopiedIn: "bytes copied to pinned memory", bytesCopiedOut: "bytes copied from pinned memory",
 }
 
 // Counts implements engine.Counter. Transfers by RDMA are counted where they begin.

@@ -73,10 +73,10 @@ func worlds(i int) []enginetest.World {
 
 func leftover(x engine.Engine) error {
 	e := x.(*Engine)
-	if e.inbox.Posted.Len() != 0 || e.inbox.Waiting.Len() != 0 {
-		return fmt.Errorf("%d receives and %d messages are in the queues", e.inbox.Posted.Len(), e.inbox.Waiting.Len())
+	if e.inbox.Posted.Len() != 0 || e.inbox.Unexpected.Len() != 0 {
+		return fmt.Errorf("%d receives and %d messages are in the queues", e.inbox.Posted.Len(), e.inbox.Unexpected.Len())
 	}
-	if c := e.channel; c != (channel{}) {
+	if c := e.channel; c != (rdmaChannel{}) {
 		return fmt.Errorf("transfers are under way: %+v", c)
 	}
 	if e.pinned.free != e.size.pinned {

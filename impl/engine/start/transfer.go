@@ -20,30 +20,30 @@ import (
 //
 // With these rules no tie has to be broken by rank numbers: if two ranks have granted each other a
 // transfer, both send, and the interface puts what arrives into pinned memory by itself.
-type rule uint8
+type transferRule uint8
 
 // The rules, for tests that leave them out.
 const (
-	commitLate rule = 1 << iota // a grant does not commit the receiver
-	oneByOne                    // a sender is busy for a transfer
-	reserve                     // receivers leave memory to senders
-	oneGrant                    // one transfer is granted at a time
+	commitLate transferRule = 1 << iota // a grant does not commit the receiver
+	oneByOne                            // a sender is busy for a transfer
+	reserve                             // receivers leave memory to senders
+	oneGrant                            // one transfer is granted at a time
 )
 
-// channel is the state of the transfers between SMPs.
-type channel struct {
-	waiting list // receives whose sender wants to transfer
-	coming  *op  // the receive whose transfer is granted
-	busy    *op  // the same from the first block on: nothing is sent
+// rdmaChannel is the state of the transfers between SMPs.
+type rdmaChannel struct {
+	waitingReceives opQueue // receives whose sender wants to transfer
+	grantedReceive  *op     // the receive whose transfer is granted
+	activeReceive   *op     // the same from the first block on: nothing is sent
 
-	ready   list // sends whose transfer is granted
-	sending *op  // the send whose blocks leave: nothing is received
+	grantedSends opQueue // sends whose transfer is granted
+	activeSend   *op     // the send whose blocks leave: nothing is received
 }
 
-// list is operations that wait for a transfer, in order.
-type list struct{ head, tail *op }
+// opQueue is operations that wait for a transfer, in order.
+type opQueue struct{ head, tail *op }
 
-func (l *list) add(o *op) {
+func (l *opQueue) push(o *op) {
 	o.next = nil
 	if l.tail == nil {
 		l.head = o
@@ -53,7 +53,7 @@ func (l *list) add(o *op) {
 	l.tail = o
 }
 
-func (l *list) take() *op {
+func (l *opQueue) pop() *op {
 	o := l.head
 	if l.head = o.next; l.head == nil {
 		l.tail = nil
@@ -90,69 +90,69 @@ func (p *pinned) giveBack(place uint32, size int) {
 	p.unused = append(p.unused, place)
 }
 
-// remote reports whether transfers to a rank go by RDMA.
-func (e *Engine) remote(rank int32) bool {
+// usesRDMA reports whether transfers to a rank go by RDMA.
+func (e *Engine) usesRDMA(rank int32) bool {
 	return e.memory != nil && e.port.Tier(int(rank)) == model.Inter
 }
 
-// cleared continues a send whose receive is posted: it asks for a transfer, or sends all blocks if
+// handleClear continues a send whose receive is posted: it asks for a transfer, or sends all blocks if
 // they are packets.
-func (e *Engine) cleared(s *op, h *head) {
-	s.bound, s.other = true, h.from
+func (e *Engine) handleClear(s *op, h *head) {
+	s.paired, s.peerOp = true, h.from
 	e.calls.Add(s.Size)
-	if e.remote(s.Peer) {
-		e.connect(s)
+	if e.usesRDMA(s.Peer) {
+		e.requestTransfer(s)
 		return
 	}
-	for s.moved < s.Size {
-		n := min(e.size.block, s.Size-s.moved)
-		e.counts[blocks]++
-		e.send(int(s.Peer), &head{kind: block, to: s.other, size: n}, s.Buf[s.moved:][:n])
-		s.moved += n
+	for s.movedBytes < s.Size {
+		n := min(e.size.block, s.Size-s.movedBytes)
+		e.counts[rdmaBlocks]++
+		e.sendPacket(int(s.Peer), &head{kind: kindBlock, to: s.peerOp, size: n}, s.Buf[s.movedBytes:][:n])
+		s.movedBytes += n
 	}
-	e.end(s, e.rank.Complete)
+	e.endSend(s, e.rank.Complete)
 }
 
-// connect asks for a transfer of the rest of a message.
-func (e *Engine) connect(s *op) {
-	e.control(int(s.Peer), &head{kind: connect, from: s.ID(), to: s.other, size: s.Size - s.moved})
+// requestTransfer asks for a transfer of the rest of a message.
+func (e *Engine) requestTransfer(s *op) {
+	e.sendControl(int(s.Peer), &head{kind: kindConnect, from: s.ID(), to: s.peerOp, size: s.Size - s.movedBytes})
 }
 
-// grant grants the next transfer, unless one is granted already or there is no pinned memory.
-func (e *Engine) grant() {
+// grantNextTransfer grants the next transfer, unless one is granted already or there is no pinned memory.
+func (e *Engine) grantNextTransfer() {
 	c, p := &e.channel, &e.pinned
-	if c.waiting.head == nil || c.coming != nil && e.skip&oneGrant == 0 {
+	if c.waitingReceives.head == nil || c.grantedReceive != nil && e.skip&oneGrant == 0 {
 		return
 	}
 	spare := model.SendBlocks * e.size.block
 	if e.skip&reserve != 0 {
 		spare = 0
 	}
-	o := c.waiting.head
-	n := min(p.free-spare, o.Size-o.moved)
-	if n < min(e.size.block, o.Size-o.moved) {
+	o := c.waitingReceives.head
+	n := min(p.free-spare, o.Size-o.movedBytes)
+	if n < min(e.size.block, o.Size-o.movedBytes) {
 		return // until blocks have left
 	}
-	c.waiting.take()
+	c.waitingReceives.pop()
 	p.free -= n
 	if cap(p.region) < n {
 		p.region = make([]byte, n)
 	}
 	p.region = p.region[:n]
 	o.key = e.memory.Expose(p.region)
-	o.from, o.there, o.till = o.moved, o.moved, o.moved+n
-	c.coming = o
+	o.transferStart, o.pinnedEnd, o.transferEnd = o.movedBytes, o.movedBytes, o.movedBytes+n
+	c.grantedReceive = o
 	if e.skip&commitLate != 0 {
-		c.busy = o
+		c.activeReceive = o
 	}
-	e.counts[transfers]++
-	e.control(int(o.src), &head{kind: grant, from: o.ID(), to: o.other, key: o.key, size: n})
+	e.counts[rdmaTransfers]++
+	e.sendControl(int(o.src), &head{kind: kindGrant, from: o.ID(), to: o.peerOp, key: o.key, size: n})
 }
 
-// granted sends a transfer, after those that were granted before.
-func (e *Engine) granted(s *op, h *head) {
-	s.key, s.from, s.till = h.key, s.moved, s.moved+h.size
-	e.channel.ready.add(s)
+// handleGrant sends a transfer, after those that were granted before.
+func (e *Engine) handleGrant(s *op, h *head) {
+	s.key, s.transferStart, s.transferEnd = h.key, s.movedBytes, s.movedBytes+h.size
+	e.channel.grantedSends.push(s)
 	e.sendBlocks()
 }
 
@@ -160,89 +160,89 @@ func (e *Engine) granted(s *op, h *head) {
 // busy receiving.
 func (e *Engine) sendBlocks() {
 	c := &e.channel
-	if c.busy != nil {
+	if c.activeReceive != nil {
 		return
 	}
-	if c.sending == nil {
-		if c.ready.head == nil {
+	if c.activeSend == nil {
+		if c.grantedSends.head == nil {
 			return
 		}
-		c.sending = c.ready.take()
-		c.sending.there = c.sending.moved
+		c.activeSend = c.grantedSends.pop()
+		c.activeSend.pinnedEnd = c.activeSend.movedBytes
 	}
-	for s := c.sending; s.moved < s.till; {
+	for s := c.activeSend; s.movedBytes < s.transferEnd; {
 		place, ok := e.pinned.take(e.size.block)
 		if !ok {
 			return // until a block has left
 		}
-		n := min(e.size.block, s.till-s.moved)
+		n := min(e.size.block, s.transferEnd-s.movedBytes)
 		b := e.pinned.blocks[place][:n]
-		e.rank.Copy(b, s.Buf[s.moved:])
-		e.counts[blocks]++
-		e.counts[copiedIn] += int64(n)
-		e.memory.Put(int(s.Peer), s.key, s.moved-s.from, b, (&head{kind: done, from: s.ID(), to: place, size: n}).words())
-		s.moved += n
+		e.rank.Copy(b, s.Buf[s.movedBytes:])
+		e.counts[rdmaBlocks]++
+		e.counts[bytesCopiedIn] += int64(n)
+		e.memory.Put(int(s.Peer), s.key, s.movedBytes-s.transferStart, b, (&head{kind: kindPutDone, from: s.ID(), to: place, size: n}).encode())
+		s.movedBytes += n
 	}
 }
 
-// putEnded tells the receiver that the interface has put a block, and continues.
-func (e *Engine) putEnded(h *head, refused bool) {
+// handlePutDone tells the receiver that the interface has put a block, and continues.
+func (e *Engine) handlePutDone(h *head, refused bool) {
 	c, s := &e.channel, e.ops[h.from]
 	if refused {
 		panic(fmt.Sprintf("start: rank %d: a transfer to rank %d was refused: its pinned memory is not exposed", e.port.Rank(), s.Peer))
 	}
 	e.pinned.giveBack(h.to, e.size.block)
-	e.control(int(s.Peer), &head{kind: block, to: s.other, size: h.size})
-	if s.there += h.size; s.there == s.till {
-		if s.moved == s.Size {
-			c.sending = nil
-			e.end(s, e.rank.Complete)
+	e.sendControl(int(s.Peer), &head{kind: kindBlock, to: s.peerOp, size: h.size})
+	if s.pinnedEnd += h.size; s.pinnedEnd == s.transferEnd {
+		if s.movedBytes == s.Size {
+			c.activeSend = nil
+			e.endSend(s, e.rank.Complete)
 		} else {
-			e.connect(s)
+			e.requestTransfer(s)
 			if e.skip&oneByOne == 0 {
-				c.sending = nil
+				c.activeSend = nil
 			}
 		}
-		e.copyOut()
+		e.copyFromPinned()
 	}
 	e.sendBlocks()
-	e.grant()
+	e.grantNextTransfer()
 }
 
-// blockArrived takes in a block, or the news that one is in pinned memory. Blocks arrive in the
+// handleBlock takes in a block, or the news that one is in pinned memory. Blocks arrive in the
 // order of their puts, so the news says how many bytes there are, not where.
-func (e *Engine) blockArrived(o *op, h *head, data []byte) {
-	if !e.remote(o.src) {
-		o.moved += e.rank.Copy(o.Buf[o.moved:], data)
-		if o.moved == o.Size {
+func (e *Engine) handleBlock(o *op, h *head, data []byte) {
+	if !e.usesRDMA(o.src) {
+		o.movedBytes += e.rank.Copy(o.Buf[o.movedBytes:], data)
+		if o.movedBytes == o.Size {
 			e.rank.Complete(&o.Op)
 		}
 		return
 	}
-	o.there += h.size
-	e.copyOut()
+	o.pinnedEnd += h.size
+	e.copyFromPinned()
 }
 
-// copyOut copies what has arrived to the user's buffer, unless the rank is busy sending. After the
+// copyFromPinned copies what has arrived to the user's buffer, unless the rank is busy sending. After the
 // last byte of a transfer it grants the next one.
-func (e *Engine) copyOut() {
+func (e *Engine) copyFromPinned() {
 	c := &e.channel
-	o := c.coming
-	if o == nil || o.moved == o.there || c.sending != nil {
+	o := c.grantedReceive
+	if o == nil || o.movedBytes == o.pinnedEnd || c.activeSend != nil {
 		return
 	}
-	c.busy = o
-	n := e.rank.Copy(o.Buf[o.moved:o.there], e.pinned.region[o.moved-o.from:])
-	e.counts[copiedOut] += int64(n)
-	if o.moved += n; o.moved < o.till {
+	c.activeReceive = o
+	n := e.rank.Copy(o.Buf[o.movedBytes:o.pinnedEnd], e.pinned.region[o.movedBytes-o.transferStart:])
+	e.counts[bytesCopiedOut] += int64(n)
+	if o.movedBytes += n; o.movedBytes < o.transferEnd {
 		return
 	}
 	e.memory.Withdraw(o.key)
-	e.pinned.free += o.till - o.from
-	c.coming, c.busy = nil, nil
-	if o.moved == o.Size {
+	e.pinned.free += o.transferEnd - o.transferStart
+	c.grantedReceive, c.activeReceive = nil, nil
+	if o.movedBytes == o.Size {
 		e.rank.Complete(&o.Op)
 	}
-	e.grant()
+	e.grantNextTransfer()
 	e.sendBlocks()
 }

@@ -23,7 +23,7 @@ func text(from, to, n int) []byte {
 // exchange lets each rank send so many bytes to others at once, and receive what they send to it.
 // It returns what the ranks have counted, and an error if anything is not as it was sent or the job
 // hangs.
-func exchange(t *testing.T, processors, ranks int, l model.Library, skip rule, bytesEach int, to func(rank int) []int) ([numCounts]int64, error) {
+func exchange(t *testing.T, processors, ranks int, l model.Library, skip transferRule, bytesEach int, to func(rank int) []int) ([numCounts]int64, error) {
 	t.Helper()
 	var total [numCounts]int64
 	l.Engine = model.Start
@@ -129,7 +129,7 @@ func TestSMPs(t *testing.T) {
 // Each rule is needed: without it a job hangs, or data is lost.
 func TestRulesAreNeeded(t *testing.T) {
 	for _, c := range []struct {
-		skip  rule
+		skip  transferRule
 		name  string
 		bytes int
 		in    []string // patterns
@@ -165,8 +165,8 @@ func TestSeriesOfTransfers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got[transfers] != int64(c.transfers) || got[copiedIn] != int64(c.bytes) || got[copiedOut] != int64(c.bytes) {
-			t.Errorf("%d bytes: %d transfers, %d bytes copied in and %d out; want %d transfers, and each byte copied once on each side", c.bytes, got[transfers], got[copiedIn], got[copiedOut], c.transfers)
+		if got[rdmaTransfers] != int64(c.transfers) || got[bytesCopiedIn] != int64(c.bytes) || got[bytesCopiedOut] != int64(c.bytes) {
+			t.Errorf("%d bytes: %d transfers, %d bytes copied in and %d out; want %d transfers, and each byte copied once on each side", c.bytes, got[rdmaTransfers], got[bytesCopiedIn], got[bytesCopiedOut], c.transfers)
 		}
 	}
 }

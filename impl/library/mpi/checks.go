@@ -67,7 +67,7 @@ func (j *job) deadlock(d *device.Deadlock) *DeadlockError {
 			w = j.wait(r)
 			on[r] = w.On
 		case j.worlds != nil && j.worlds[r] != nil:
-			on[r] = check.Blocker(j.worlds[r].e.Waits())
+			on[r] = check.Blocker(j.worlds[r].e.WaitState())
 		}
 		if i < check.Shown {
 			e.Waits = append(e.Waits, *w)
@@ -83,7 +83,7 @@ func (j *job) wait(rank int) *Wait {
 		return &Wait{Rank: rank, On: -1}
 	}
 	c := j.worlds[rank]
-	w := c.e.Waits()
+	w := c.e.WaitState()
 	out := &Wait{Rank: rank, Call: w.Call, At: j.sites.Of(rank), For: check.WaitsFor(w, c.state.name), On: check.Blocker(w), Has: check.Arrived(w, c.state.name)}
 	if x := c.e.Caller(); x != nil && w.Call != "" {
 		call, at := x.Here()
@@ -138,13 +138,13 @@ func (s *state) name(world int, context uint32) string {
 }
 
 // SetCaller says who locates the calls of this rank's program, if it is not written in Go.
-func (c *Comm) SetCaller(x engine.Caller) { c.e.SetCaller(x) }
+func (c *Comm) SetCaller(x engine.CallLocator) { c.e.SetCaller(x) }
 
 // noteCollective begins a collective operation whose messages have a tag. In programs that are
 // checked it notes where: ranks make these calls in the same order, so a rank finds another's by
 // its number.
 func (c *Comm) noteCollective(tag int) {
-	c.e.Expect(tag)
+	c.e.ExpectCollectiveTag(tag)
 	if c.state.calls != nil {
 		c.state.calls.Note(c.context, c.members, c.e.Call(), tag, c.e.Caller())
 	}
@@ -152,7 +152,7 @@ func (c *Comm) noteCollective(tag int) {
 
 // audit returns what this rank did.
 func (c *Comm) audit() check.Audit {
-	return check.Audit{Rank: c.e.Port().Rank(), Failed: c.e.Failed(), Traffic: c.e.Traffic(), Peers: c.e.Peers(), Calls: c.state.calls.Audit()}
+	return check.Audit{Rank: c.e.Port().Rank(), Failed: c.e.HasFailed(), Traffic: c.e.Traffic(), Peers: c.e.MessagesByPeer(), Calls: c.state.calls.Audit()}
 }
 
 // compare returns an error if the audits of the ranks in this process, which have all ended without
@@ -161,7 +161,7 @@ func (j *job) compare() error {
 	if !j.check { // a job may have a million ranks, so nothing is made for each of them
 		var b check.Balance
 		for r, c := range j.worlds {
-			if c.e.Failed() {
+			if c.e.HasFailed() {
 				return nil
 			}
 			b.Add(r, c.e.Traffic())

@@ -199,7 +199,7 @@ func (c *Comm) combining(o collective.Operation, root int, of Buffer, op *Op) *r
 	r := c.round(o, root, of.Type)
 	r.op, r.of, r.combine, r.commutes = op, of.Type, op.Flat(of.Type), op.Commutes()
 	r.tag = check.Tag(o, op.Sort(), root)
-	c.e.Expect(r.tag)
+	c.e.ExpectCollectiveTag(r.tag)
 	return r
 }
 

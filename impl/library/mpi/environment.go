@@ -190,7 +190,7 @@ func (c *Comm) Raise(class Class, format string, args ...any) {
 // MPI_Finalize).
 func (c *Comm) Settle() {
 	c.enter("Settle")
-	c.e.Settle()
+	c.e.FinishDetached()
 }
 
 // handled is a communicator with another handler than ErrorsAreFatal.

@@ -76,7 +76,7 @@ func build(t testing.TB, c hw.Config) device.World {
 }
 
 // engines are those that package mpi is tested on.
-var engines = map[*model.Engine]engine.New{
+var engines = map[*model.Engine]engine.NewJobEngines{
 	model.Proto: proto.New,
 	model.Queue: queue.New,
 	model.Mbcf:  mbcf.New,
@@ -87,7 +87,7 @@ var engines = map[*model.Engine]engine.New{
 var packetsAlone = model.Queue
 
 // carry is the engine that a library names.
-func carry(l *model.Library, protocol string) (engine.Maker, error) {
+func carry(l *model.Library, protocol string) (engine.JobEngines, error) {
 	return engines[l.CarriedBy()](l, protocol)
 }
 

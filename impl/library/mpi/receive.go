@@ -68,7 +68,7 @@ func (c *Comm) Irecv(b Buffer, src, tag int) Request { return c.irecv("Irecv", &
 
 func (c *Comm) irecv(call string, b *Buffer, src, tag int) Request {
 	if !c.receiving(call, src, tag) {
-		return c.request(c.e.Finish(true, engine.Status{Source: ProcNull, Tag: AnyTag}))
+		return c.request(c.e.NewFinishedOp(true, engine.Status{Source: ProcNull, Tag: AnyTag}))
 	}
 	if flat, sign, ok := b.Plain(); ok {
 		return c.request(c.e.Irecv(flat, engine.Signature(sign), c.world(src), c.context, tag))

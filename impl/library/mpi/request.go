@@ -18,7 +18,7 @@ type Request struct {
 	use uint32
 }
 
-func (c *Comm) request(op *engine.Op) Request { return Request{c, op, op.Use()} }
+func (c *Comm) request(op *engine.Op) Request { return Request{c, op, op.Generation()} }
 
 // Null reports whether r is the null request.
 func (r *Request) Null() bool { return r.op == nil }
@@ -32,7 +32,7 @@ func (r *Request) Complete() bool { return !r.active("Complete") || r.c.e.Test(r
 // Status returns the status of an operation that is complete, and leaves it.
 func (r *Request) Status() Status {
 	switch got, ok := r.op.Received(); {
-	case r.op.Cancelled():
+	case r.op.IsCancelled():
 		st := empty
 		st.Cancelled = true
 		return st
@@ -76,14 +76,14 @@ func (r *Request) active(call string) bool {
 		r.c.e.SetContext(r.c.context)
 	}
 	r.check()
-	return !r.op.Inactive()
+	return !r.op.IsInactive()
 }
 
 // idle reports whether there is nothing to wait for.
-func (r *Request) idle() bool { return r.op == nil || r.op.Inactive() }
+func (r *Request) idle() bool { return r.op == nil || r.op.IsInactive() }
 
 func (r *Request) check() {
-	if r.op.Use() != r.use {
+	if r.op.Generation() != r.use {
 		r.c.e.Fail(engine.ErrRequest, "the request was completed before, or freed")
 	}
 }
@@ -94,7 +94,7 @@ func (r *Request) end() Status {
 	r.check()
 	st := r.Status()
 	r.c.e.Release(r.op)
-	if r.op.Use() != r.use {
+	if r.op.Generation() != r.use {
 		*r = Request{}
 	}
 	return st
@@ -127,12 +127,12 @@ func WaitAll(reqs []Request, st []Status) {
 func left(reqs []Request, one bool) {
 	open := 0
 	for i := range reqs {
-		if !reqs[i].idle() && !reqs[i].op.Finished() {
+		if !reqs[i].idle() && !reqs[i].op.IsFinished() {
 			open++
 		}
 	}
 	if r := first(reqs); r != nil {
-		r.c.e.Left(open, one)
+		r.c.e.SetOpenRequests(open, one)
 	}
 }
 
@@ -159,7 +159,7 @@ func WaitSome(reqs []Request, index []int, st []Status) int {
 func TestAll(reqs []Request, st []Status) bool {
 	done := poll(reqs, "TestAll", func() bool {
 		for i := range reqs {
-			if !reqs[i].idle() && !reqs[i].op.Finished() {
+			if !reqs[i].idle() && !reqs[i].op.IsFinished() {
 				return false
 			}
 		}
@@ -214,7 +214,7 @@ func first(reqs []Request) *Request {
 // finished returns the index of a finished operation at or after from, or −1.
 func finished(reqs []Request, from int) int {
 	for i := from; i < len(reqs); i++ {
-		if reqs[i].op != nil && reqs[i].op.Finished() {
+		if reqs[i].op != nil && reqs[i].op.IsFinished() {
 			return i
 		}
 	}
@@ -247,7 +247,7 @@ func until(reqs []Request, call string, found func() bool) bool {
 			left(reqs, true)
 		}
 	}()
-	r.c.e.Until(r.op, found)
+	r.c.e.ProgressUntil(r.op, found)
 	enough = true
 	return true
 }
@@ -255,7 +255,7 @@ func until(reqs []Request, call string, found func() bool) bool {
 // poll looks once whether found. Where there is no request, it is.
 func poll(reqs []Request, call string, found func() bool) bool {
 	r := enterAll(reqs, call)
-	return r == nil || r.c.e.Poll(found)
+	return r == nil || r.c.e.PollFor(found)
 }
 
 // enterAll enters a call for all requests of a list, and returns one that is active, or nil.
@@ -299,12 +299,12 @@ func (c *Comm) RecvInit(b Buffer, src, tag int) Request {
 	if c.receiving("RecvInit", src, tag) {
 		p = engine.Template{Receive: true, Peer: c.world(src), Context: c.context, Tag: tag}
 		if flat, sign, ok := b.Plain(); ok {
-			p.Buf, p.Sign = flat, engine.Signature(sign)
+			p.Buf, p.Signature = flat, engine.Signature(sign)
 		} else {
 			p.Layout = c.recvLayout(&b)
 		}
 	}
-	return c.request(c.e.Init(p))
+	return c.request(c.e.NewPersistent(p))
 }
 
 func (c *Comm) sendInit(call string, m model.Mode, b *Buffer, dst, tag int) Request {
@@ -312,12 +312,12 @@ func (c *Comm) sendInit(call string, m model.Mode, b *Buffer, dst, tag int) Requ
 	if c.sending(call, dst, tag) {
 		p = engine.Template{Mode: m, Peer: c.world(dst), Context: c.context, Tag: tag}
 		if flat, sign, ok := b.Plain(); ok {
-			p.Buf, p.Sign = flat, engine.Signature(sign)
+			p.Buf, p.Signature = flat, engine.Signature(sign)
 		} else {
 			p.Layout = c.sendLayout(b)
 		}
 	}
-	return c.request(c.e.Init(p))
+	return c.request(c.e.NewPersistent(p))
 }
 
 // Start begins the operation of a persistent request that is inactive.
@@ -333,9 +333,9 @@ func StartAll(reqs []Request) {
 func (r *Request) start(call string) {
 	r.enter(call)
 	switch {
-	case !r.op.Persistent():
+	case !r.op.IsPersistent():
 		r.c.e.Fail(engine.ErrRequest, "the request is not persistent: it was started when it was made")
-	case !r.op.Inactive():
+	case !r.op.IsInactive():
 		r.c.e.Fail(engine.ErrRequest, "the request is active already: wait for it first")
 	}
 	r.c.e.Start(r.op)
@@ -360,7 +360,7 @@ func (r *Request) Free() {
 // has left, such as buffered and short ones, go on.
 func (r *Request) Cancel() {
 	r.enter("Cancel")
-	if r.op.Inactive() {
+	if r.op.IsInactive() {
 		r.c.e.Fail(engine.ErrRequest, "the request is not active")
 	}
 	r.c.e.Cancel(r.op)

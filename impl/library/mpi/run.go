@@ -21,7 +21,7 @@ type World = device.World
 
 // Options say how messages are to travel.
 type Options struct {
-	Engine   engine.New     // carries the messages
+	Engine   engine.NewJobEngines     // carries the messages
 	Library  *model.Library // rules and limits
 	Protocol string         // protocol of every point-to-point message, instead of the rules'; synchronous modes keep theirs where it is none
 
@@ -55,7 +55,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	if o.Library != nil {
 		j.exchange = o.Library.Exchange
 	}
-	j.shared = engine.Config{Enter: o.Enter, Types: func(s engine.Signature) string { return datatype.Signed(uint32(s)) }, Mismatch: j.mismatch, Named: j.name, Check: o.Check, Site: check.SiteOf}
+	j.shared = engine.Config{OnCall: o.Enter, TypeNames: func(s engine.Signature) string { return datatype.Signed(uint32(s)) }, ExplainMismatch: j.mismatch, PeerName: j.name, CheckMemory: o.Check, StackSite: check.SiteOf}
 	rules := o.Tuning
 	if rules == nil {
 		rules = collective.Table(o.Library)
@@ -72,7 +72,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 // job is what the ranks of a job in this process share.
 type job struct {
 	shared    engine.Config
-	maker     engine.Maker
+	maker     engine.JobEngines
 	program   func(*Comm) error
 	tuning    *collective.Tuning
 	check     bool

@@ -434,7 +434,7 @@ func (k *Call) round(i int, o collective.Operation) *round {
 // Highest returns the largest of the numbers that the ranks of the communicator give.
 func (k *Call) Highest(v uint32) uint32 {
 	v = k.r.allreduceMax(v)
-	k.r.e.Expect(k.r.tag)
+	k.r.e.ExpectCollectiveTag(k.r.tag)
 	return v
 }
 
@@ -442,7 +442,7 @@ func (k *Call) Highest(v uint32) uint32 {
 // ranks of the communicator agree upon. It is that of a communicator which is not made.
 func (k *Call) NewContext() uint32 {
 	context := k.r.newContext()
-	k.r.e.Expect(k.r.tag)
+	k.r.e.ExpectCollectiveTag(k.r.tag)
 	return context
 }
 

@@ -54,7 +54,7 @@ func (c *Comm) send(call string, m model.Mode, b *Buffer, dst, tag int) {
 
 func (c *Comm) isend(call string, m model.Mode, b *Buffer, dst, tag int) Request {
 	if !c.sending(call, dst, tag) {
-		return c.request(c.e.Finish(false, engine.Status{}))
+		return c.request(c.e.NewFinishedOp(false, engine.Status{}))
 	}
 	if flat, sign, ok := b.Plain(); ok {
 		return c.request(c.e.Isend(m, flat, engine.Signature(sign), c.world(dst), c.context, tag))
@@ -92,7 +92,7 @@ func (c *Comm) DetachBuffer() []byte {
 }
 
 // BsendOverhead is what a buffered message takes of the attached buffer in addition to its data.
-const BsendOverhead = engine.Overhead
+const BsendOverhead = engine.BufferedOverhead
 
 // Messages sends low-level messages: the single packets without matching that protocols consist of.
 // They are for measuring, and may not be mixed with other communication that is under way.

@@ -16,7 +16,7 @@ func send[T Element](c *Comm, call string, m model.Mode, x []T, dst, tag int) {
 
 func isend[T Element](c *Comm, call string, m model.Mode, x []T, dst, tag int) Request {
 	if !c.sending(call, dst, tag) {
-		return c.request(c.e.Finish(false, engine.Status{}))
+		return c.request(c.e.NewFinishedOp(false, engine.Status{}))
 	}
 	return c.request(c.e.Isend(m, Raw(x), sign[T](), c.world(dst), c.context, tag))
 }
@@ -75,7 +75,7 @@ func Recv[T Element](c *Comm, x []T, src, tag int) Status {
 // Irecv starts to receive: see Comm.Irecv.
 func Irecv[T Element](c *Comm, x []T, src, tag int) Request {
 	if !c.receiving("Irecv", src, tag) {
-		return c.request(c.e.Finish(true, engine.Status{Source: ProcNull, Tag: AnyTag}))
+		return c.request(c.e.NewFinishedOp(true, engine.Status{Source: ProcNull, Tag: AnyTag}))
 	}
 	return c.request(c.e.Irecv(Raw(x), sign[T](), c.world(src), c.context, tag))
 }

@@ -299,7 +299,7 @@ func (r *rank) last() string {
 // died returns the error of a program that cannot go on.
 func (r *rank) died() error {
 	h := &r.h.r
-	at := r.site(uintptr(h.caller)).Beside()
+	at := r.site(uintptr(h.caller)).Parenthesized()
 	what := "the program called abort, or an assertion failed"
 	if h.event == C.LOGGP_SIGNAL {
 		switch s := syscall.Signal(h.signal); s {

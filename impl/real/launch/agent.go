@@ -124,7 +124,7 @@ func (g *Agent) executeCommands(c *controlConnection) error {
 				c.send(runUpdate{Run: m.Run, IsOver: true, Death: death})
 			})
 		case m.Kind == cmdStop:
-			*explain = m.Explain
+			*explain = m.ExplainWait
 			stop()
 		case m.Kind == cmdHeartbeat:
 		case m.Kind == cmdExit:

@@ -30,7 +30,7 @@ type command struct {
 	Run       int    // of cmdRun and cmdStop; runs are numbered from 1 up
 	Task      task   // of cmdRun
 	Inherited []byte // of cmdRun: what the rank inherits from its transport
-	Explain   bool   // of cmdStop: the rank may report where it is
+	ExplainWait   bool   // of cmdStop: the rank may report where it is
 }
 
 // Kinds of commands. The first is cmdAccept or cmdRefuse.

@@ -129,7 +129,7 @@ func (a *remoteAgent) stopRun(run int, stop <-chan struct{}, explain *bool, over
 	if *explain {
 		timeout += explainTimeout
 	}
-	a.control.send(command{Kind: cmdStop, Run: run, Explain: *explain})
+	a.control.send(command{Kind: cmdStop, Run: run, ExplainWait: *explain})
 	select {
 	case <-time.After(timeout):
 		a.control.close()

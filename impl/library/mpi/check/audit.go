@@ -107,7 +107,7 @@ func compareCalls(all []Audit) error {
 			e := &engine.Error{Class: engine.ErrOther, Rank: a.Rank, Call: mine.Call, At: mine.site()}
 			if theirs.Number == mine.Number {
 				e.Class, e.Text = Difference(fmt.Sprintf("rank %d of the job", i), theirs.Tag, mine.Tag)
-				e.Other = &engine.Place{Rank: i, Call: theirs.Call, At: theirs.site()}
+				e.Other = &engine.CallPlace{Rank: i, Call: theirs.Call, At: theirs.site()}
 			} else {
 				e.Text = fmt.Sprintf("rank %d of the job has ended without this call: it made %d collective calls on the communicator, this rank %d", i, theirs.Number, mine.Number)
 			}

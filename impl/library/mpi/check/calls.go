@@ -53,7 +53,7 @@ type call struct {
 	tag    int           // of its messages
 	stack  [deep]uintptr // if a Caller locates it, its place alone
 	frames int
-	caller engine.Caller
+	caller engine.CallLocator
 }
 
 func (c *call) site() Site {
@@ -69,7 +69,7 @@ const remembered, deep = 32, 12
 
 // Note adds a call on a communicator of some ranks of the job; nil: all. The caller is nil for
 // programs in Go.
-func (x Calls) Note(context uint32, members []int, name string, tag int, caller engine.Caller) {
+func (x Calls) Note(context uint32, members []int, name string, tag int, caller engine.CallLocator) {
 	h := x[context]
 	if h == nil {
 		h = &history{members: members}
@@ -90,11 +90,11 @@ func (x Calls) Note(context uint32, members []int, name string, tag int, caller 
 
 // Counterpart returns the call of another rank that belongs to the last one of this rank, or none
 // if the other has not come so far, or has gone on too far.
-func (x Calls) Counterpart(context uint32, other Calls) engine.Place {
+func (x Calls) Counterpart(context uint32, other Calls) engine.CallPlace {
 	mine, theirs := x[context], other[context]
 	if mine == nil || theirs == nil || mine.n > theirs.n || theirs.n-mine.n >= remembered {
-		return engine.Place{}
+		return engine.CallPlace{}
 	}
 	c := &theirs.last[(mine.n-1)%remembered]
-	return engine.Place{Call: c.name, At: c.site()}
+	return engine.CallPlace{Call: c.name, At: c.site()}
 }

@@ -32,7 +32,7 @@ func (w Wait) String() string {
 	if w.Call == "" {
 		return fmt.Sprintf("rank %d: waits, and has not said where", w.Rank)
 	}
-	s := fmt.Sprintf("rank %d: in %s%s", w.Rank, w.Call, w.At.Beside())
+	s := fmt.Sprintf("rank %d: in %s%s", w.Rank, w.Call, w.At.Parenthesized())
 	if w.For != "" {
 		s += ", waits for " + w.For
 	}
@@ -107,7 +107,7 @@ const Shown = 16
 // Blocker returns the rank that must go on before one that waits can, or −1 if it may be one of
 // several.
 func Blocker(w engine.Wait) int {
-	if w.Peer == engine.Any || w.One && w.Open > 1 {
+	if w.Peer == engine.Any || w.AnyOne && w.OpenOps > 1 {
 		return -1
 	}
 	return w.Peer
@@ -157,46 +157,46 @@ func WaitsFor(w engine.Wait, names Names) string {
 	case w.Tag == engine.Any:
 		tag = " with any tag"
 	}
-	switch w.For {
-	case engine.ForMessage:
+	switch w.Cause {
+	case engine.WaitMessage:
 		what = fmt.Sprintf("a message from %s%s", who, tag)
-	case engine.ForData:
+	case engine.WaitData:
 		what = fmt.Sprintf("the data of a message from %s%s", who, tag)
-	case engine.ForReceive:
+	case engine.WaitReceive:
 		what = fmt.Sprintf("%s to take a %v message of %d bytes%s (protocol %s)", who, w.Mode, w.Bytes, tag, w.Protocol)
-	case engine.ForAnswer:
+	case engine.WaitCancelAnswer:
 		what = fmt.Sprintf("%s to say whether it can do without a %v message of %d bytes%s (protocol %s)", who, w.Mode, w.Bytes, tag, w.Protocol)
-	case engine.ForCancel:
+	case engine.WaitSenderCancel:
 		what = fmt.Sprintf("%s to cancel a message of %d bytes%s that was not received", who, w.Bytes, tag)
-	case engine.ForStart:
+	case engine.WaitStart:
 		what = fmt.Sprintf("Start or Free, being persistent with %s%s", who, tag)
-	case engine.ForBarrier:
+	case engine.WaitBarrier:
 		what = fmt.Sprintf("%s in a barrier", who)
-	case engine.ForEnd:
+	case engine.WaitFinished:
 		what = "nothing, being complete"
-	case engine.ForBuffered:
-		return fmt.Sprintf("%d buffered %s to leave", w.Open, Plural(w.Open, "message", "messages"))
+	case engine.WaitBuffered:
+		return fmt.Sprintf("%d buffered %s to leave", w.OpenOps, Plural(w.OpenOps, "message", "messages"))
 	}
 	switch {
-	case w.Open <= 1 || what == "":
+	case w.OpenOps <= 1 || what == "":
 		return what
-	case w.One:
-		return fmt.Sprintf("one of %d operations, of which the first is %s", w.Open, what)
+	case w.AnyOne:
+		return fmt.Sprintf("one of %d operations, of which the first is %s", w.OpenOps, what)
 	}
-	return fmt.Sprintf("%d operations, of which the first is %s", w.Open, what)
+	return fmt.Sprintf("%d operations, of which the first is %s", w.OpenOps, what)
 }
 
 // Arrived describes the first message that has come to a rank which waits for another, or returns
 // "".
 func Arrived(w engine.Wait, names Names) string {
-	if w.Early == nil || w.For != engine.ForMessage {
+	if w.Unexpected == nil || w.Cause != engine.WaitMessage {
 		return ""
 	}
-	who := names(w.Early.Source, w.Context)
+	who := names(w.Unexpected.Source, w.Context)
 	if !collectiveContext(w.Context) {
-		return fmt.Sprintf("a message from %s with tag %d", who, w.Early.Tag)
+		return fmt.Sprintf("a message from %s with tag %d", who, w.Unexpected.Tag)
 	}
-	operation, sort, root := Untag(w.Early.Tag)
+	operation, sort, root := Untag(w.Unexpected.Tag)
 	what := fmt.Sprintf("a message from %s in %v", who, operation)
 	if sort != 0 {
 		what += fmt.Sprintf(" by %v", sort)

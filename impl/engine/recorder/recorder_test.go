@@ -78,7 +78,7 @@ l7 requires l6
 
 // Each kind of call is in the schedule, with what the program waited for before it.
 func TestSchedule(t *testing.T) {
-	r := recorder.Recorder{Work: func(int) unit.Time { return 0 }}
+	r := recorder.Recorder{WorkTime: func(int) unit.Time { return 0 }}
 	err := mpi.Run(loop.New(2), mpi.Options{Engine: r.Engine(proto.New), Library: library()}, func(c *mpi.Comm) error {
 		r.Begin(c.Rank())
 		defer r.End(c.Rank())
@@ -134,7 +134,7 @@ func TestSchedule(t *testing.T) {
 // The messages of a call of Alltoallv are marked, also if they come from another process.
 func TestCalls(t *testing.T) {
 	const ranks = 3
-	r := recorder.Recorder{Work: func(int) unit.Time { return 0 }}
+	r := recorder.Recorder{WorkTime: func(int) unit.Time { return 0 }}
 	o := mpi.Options{Engine: r.Engine(proto.New), Library: library(), Enter: r.Enter}
 	err := mpi.Run(loop.New(ranks), o, func(c *mpi.Comm) error {
 		b, n, at := make([]byte, ranks), []int{1, 1, 1}, []int{0, 1, 2}
@@ -171,14 +171,14 @@ func TestCalls(t *testing.T) {
 					}
 				}
 			}
-			r.SetWords(rank, r.Words(rank))
+			r.DecodeRank(rank, r.EncodeRank(rank))
 		}
 	}
 }
 
 // Synchronous sends are marked, also if they come from another process.
 func TestSynchronous(t *testing.T) {
-	r := recorder.Recorder{Work: func(int) unit.Time { return 0 }}
+	r := recorder.Recorder{WorkTime: func(int) unit.Time { return 0 }}
 	err := mpi.Run(loop.New(2), mpi.Options{Engine: r.Engine(proto.New), Library: library(), Enter: r.Enter}, func(c *mpi.Comm) error {
 		b := make([]byte, 8)
 		if c.Rank() == 0 {
@@ -205,6 +205,6 @@ func TestSynchronous(t *testing.T) {
 		if got := s.Calls(0); !slices.Equal(got, []schedule.Call{{Name: schedule.Ssend, First: 1, Ops: 1}, {Name: schedule.Ssend, First: 2, Ops: 1}}) || len(s.Calls(1)) > 0 {
 			t.Errorf("calls %v and %v", got, s.Calls(1))
 		}
-		r.SetWords(0, r.Words(0))
+		r.DecodeRank(0, r.EncodeRank(0))
 	}
 }
