@@ -26,7 +26,8 @@ var Start = &Engine{
 	},
 }
 
-// Defaults and bounds of StartSettings. The sources do not say how long the blocks of MPI-StarT were.
+// Defaults and bounds of StartSettings. The sources do not say how long the blocks of MPI-StarT
+// were.
 const (
 	DefaultBlockBytes  = 16 << 10 // bytes
 	DefaultPinnedBytes = 16 << 20 // bytes: Husbands and Hoe 1998, section 4

@@ -211,7 +211,8 @@ var RAT = &Protocol{
 //	   ← ACK
 //	M  → (the rest)
 //
-// A message of at most ProtoSettings.FirstBytes bytes fits in the first packet. It has no M, but still an ACK.
+// A message of at most ProtoSettings.FirstBytes bytes fits in the first packet. It has no M, but
+// still an ACK.
 //
 // PTAT is CHIMP's protocol over TCP. Al-Tawil and Moritz print no equations for it. Derived as
 // theirs, with all of the data in M, they are

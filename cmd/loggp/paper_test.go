@@ -14,8 +14,8 @@ import (
 	"github.com/loggp/loggp/reports/study"
 )
 
-// maxPublishedDeviation is within how many percent of a published value that nothing was fitted to a measured one
-// must be; of a range, of both ends.
+// maxPublishedDeviation is within how many percent of a published value that nothing was fitted to
+// a measured one must be; of a range, of both ends.
 const maxPublishedDeviation = 20
 
 // undecided are claims whose interval contains the threshold. Of L only an upper bound is known,

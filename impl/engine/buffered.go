@@ -13,7 +13,8 @@ type attachedBuffer struct {
 // span is a part of the buffer in use.
 type span struct{ from, to int }
 
-// BufferedOverhead is how much of the buffer each message takes beside its data (MPI_BSEND_OVERHEAD).
+// BufferedOverhead is how much of the buffer each message takes beside its data
+// (MPI_BSEND_OVERHEAD).
 const BufferedOverhead = 16
 
 // Attach lends a buffer for buffered messages.
@@ -82,8 +83,8 @@ func (r *Rank) ContinueSend(o *Op) *Op {
 	return x
 }
 
-// KeepSendData keeps the data of such a send in memory of the rank. That costs no time: the system below has
-// copied the data in the calls that sent it, and sends it again from there.
+// KeepSendData keeps the data of such a send in memory of the rank. That costs no time: the system
+// below has copied the data in the calls that sent it, and sends it again from there.
 func (r *Rank) KeepSendData(o *Op) {
 	b := r.ScratchBuffer(len(o.Buf))
 	copy(b, o.Buf)

@@ -20,9 +20,9 @@ import (
 // Any in place of a source or a tag stands for each source or tag.
 const Any = -1
 
-// NewJobEngines prepares a library of the engine's kind for a job. The protocol, if it is not "", carries all
-// messages of the program, whatever the library's rules say. A library that the engine cannot
-// serve, and a protocol that it does not have, are errors.
+// NewJobEngines prepares a library of the engine's kind for a job. The protocol, if it is not "",
+// carries all messages of the program, whatever the library's rules say. A library that the engine
+// cannot serve, and a protocol that it does not have, are errors.
 type NewJobEngines func(l *model.Library, protocol string) (JobEngines, error)
 
 // JobEngines makes the engines of the ranks of one job.
@@ -75,7 +75,8 @@ type Engine interface {
 	// It reports whether there was one; with block it waits until there is.
 	Progress(block bool) bool
 
-	// ChargeCompletionCheck charges the end of a wait or a test: an operation was found complete, or none was.
+	// ChargeCompletionCheck charges the end of a wait or a test: an operation was found complete,
+	// or none was.
 	ChargeCompletionCheck(found bool)
 
 	// Probe looks, after what has arrived was taken in, for a message that a receive would take.
@@ -90,12 +91,12 @@ type Engine interface {
 	// ExplainWait says what an operation that is under way waits for.
 	ExplainWait(o *Op) Wait
 
-	// UnexpectedMessages returns how many messages have arrived that no receive has taken, and the first of
-	// them in a context, or of all if the context is AnyContext; nil if there is none.
+	// UnexpectedMessages returns how many messages have arrived that no receive has taken, and the
+	// first of them in a context, or of all if the context is AnyContext; nil if there is none.
 	UnexpectedMessages(context uint32) (n int, first *UnexpectedMessage)
 
-	// UndecidedMessage returns a message that has arrived, has no receive, and may be cancelled by its
-	// sender, or nil.
+	// UndecidedMessage returns a message that has arrived, has no receive, and may be cancelled by
+	// its sender, or nil.
 	UndecidedMessage() *UnexpectedMessage
 
 	// Direct returns the engine's single packets and remote memory access, or nil if it has none.

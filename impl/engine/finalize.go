@@ -34,8 +34,8 @@ func (r *Rank) firstOpen(of state) *Op {
 	panic("engine: no operation is open")
 }
 
-// FinishDetached makes progress until buffered messages and operations that the program has given up are
-// complete: it may need their memory no longer.
+// FinishDetached makes progress until buffered messages and operations that the program has given
+// up are complete: it may need their memory no longer.
 func (r *Rank) FinishDetached() {
 	r.waits = finalizeWait{}
 	for r.buffer.pending > 0 || r.freedOps > 0 {
@@ -75,8 +75,8 @@ func (finalizeWait) waitState(r *Rank) Wait {
 	return Wait{Peer: Any}
 }
 
-// CheckIdle returns an error if something of the rank is under way, or memory of Room was given back
-// twice. It is for tests of engines.
+// CheckIdle returns an error if something of the rank is under way, or memory of Room was given
+// back twice. It is for tests of engines.
 func (r *Rank) CheckIdle() error {
 	seen := map[*byte]bool{}
 	for _, b := range r.scratch {

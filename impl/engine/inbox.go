@@ -6,8 +6,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// ArrivedMessage is a message that has arrived, or the first packet of one. Head is what its engine knows
-// of it.
+// ArrivedMessage is a message that has arrived, or the first packet of one. Head is what its engine
+// knows of it.
 type ArrivedMessage[H any] struct {
 	match.Entry[*ArrivedMessage[H]]
 	Head H
@@ -108,7 +108,8 @@ func (x *Inbox[R, H]) UndecidedMessage(open func(h *H) bool) *UnexpectedMessage 
 	return UndecidedMessage(&x.Unexpected, func(m *ArrivedMessage[H]) bool { return open(&m.Head) }, (*ArrivedMessage[H]).describe)
 }
 
-// UnexpectedMessages is Engine.UnexpectedMessages of an engine that keeps messages without a receive in a queue.
+// UnexpectedMessages is Engine.UnexpectedMessages of an engine that keeps messages without a
+// receive in a queue.
 func UnexpectedMessages[T any](q *match.Queue[T], context uint32, arrival func(T) *UnexpectedMessage) (int, *UnexpectedMessage) {
 	m := q.First()
 	if context != AnyContext {
@@ -120,7 +121,8 @@ func UnexpectedMessages[T any](q *match.Queue[T], context uint32, arrival func(T
 	return q.Len(), arrival(m.Value)
 }
 
-// UndecidedMessage is Engine.UndecidedMessage of such an engine, whose senders may cancel messages that are open.
+// UndecidedMessage is Engine.UndecidedMessage of such an engine, whose senders may cancel messages
+// that are open.
 func UndecidedMessage[T any](q *match.Queue[T], open func(T) bool, arrival func(T) *UnexpectedMessage) *UnexpectedMessage {
 	for m := range q.All() {
 		if open(m.Value) {

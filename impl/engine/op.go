@@ -103,8 +103,8 @@ func (r *Rank) allocateOp() *Op {
 	return o
 }
 
-// NewFinishedOp returns an operation that is finished: one that has nothing to do. As a receive it has the
-// status st.
+// NewFinishedOp returns an operation that is finished: one that has nothing to do. As a receive it
+// has the status st.
 func (r *Rank) NewFinishedOp(receive bool, st Status) *Op {
 	o := r.NewOp()
 	o.Receive, o.finished = receive, true
@@ -183,9 +183,9 @@ func (r *Rank) OpenOps() int {
 	return n
 }
 
-// ScratchBuffer returns n bytes of memory to copy messages through, to be given back by GiveBack. One piece
-// that is too short makes way for a longer one, so that there are no more than were ever in use at
-// once.
+// ScratchBuffer returns n bytes of memory to copy messages through, to be given back by GiveBack.
+// One piece that is too short makes way for a longer one, so that there are no more than were ever
+// in use at once.
 func (r *Rank) ScratchBuffer(n int) []byte {
 	last := len(r.scratch) - 1
 	for i := last; i >= 0; i-- {

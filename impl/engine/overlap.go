@@ -36,7 +36,8 @@ type interval struct {
 	serial     uint64 // tells intervals apart that begin at one address
 }
 
-// memoryInterval returns where a part of an operation's data is. before is how many bytes precede it.
+// memoryInterval returns where a part of an operation's data is. before is how many bytes precede
+// it.
 func memoryInterval(b []byte, before int, of *call) interval {
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 	return interval{from: at, to: at + uintptr(len(b)), call: of, dataOffset: before}
@@ -95,8 +96,8 @@ func (r *Rank) checkRead(all ...interval) {
 	}
 }
 
-// currentCall returns the call that the program is in. To find its line takes several times as long as
-// to note the stack.
+// currentCall returns the call that the program is in. To find its line takes several times as long
+// as to note the stack.
 func (r *Rank) currentCall() *call {
 	c := r.overlap.spare
 	if c == nil {
@@ -130,8 +131,8 @@ func (x interval) bytes(from, to uintptr) string {
 	return fmt.Sprintf("bytes %d to %d", first, first+int(to-from)-1)
 }
 
-// forgetMemory ends the watch of an operation that has failed. A program that returns errors uses its
-// memory again.
+// forgetMemory ends the watch of an operation that has failed. A program that returns errors uses
+// its memory again.
 func (r *Rank) forgetMemory(o *Op) {
 	if r.overlap != nil {
 		r.overlap.forget(o)

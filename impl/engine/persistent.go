@@ -15,8 +15,8 @@ type Template struct {
 	Tag       int
 }
 
-// NewPersistent returns a persistent operation, which is inactive: it lives until Free, and does nothing
-// until Start. Release makes it inactive again.
+// NewPersistent returns a persistent operation, which is inactive: it lives until Free, and does
+// nothing until Start. Release makes it inactive again.
 func (r *Rank) NewPersistent(t Template) *Op {
 	o := r.NewOp()
 	o.template = &t

@@ -19,13 +19,14 @@ type Config struct {
 	// if they do not differ; nil: it is not known.
 	ExplainMismatch func(rank int, context uint32, src, theirs, ours int) (Class, string)
 
-	// PeerName says what a rank of the job is called by one that communicates with it in a context, as
-	// errors name it; nil: that rank of the job.
+	// PeerName says what a rank of the job is called by one that communicates with it in a context,
+	// as errors name it; nil: that rank of the job.
 	PeerName func(rank int, context uint32, other int) string
 
 	CheckMemory bool // look whether operations under way share memory, and which goroutine makes calls
 
-	// StackSite returns the line of the program on a stack of program counters; nil: it is not known.
+	// StackSite returns the line of the program on a stack of program counters; nil: it is not
+	// known.
 	StackSite func(stack []uintptr) Site
 }
 
@@ -43,8 +44,8 @@ func (c *Config) callSite() Site {
 	return c.stackSite(stack[:runtime.Callers(2, stack)])
 }
 
-// CallLocator locates the calls of a program that is not written in Go, on whose stacks goroutines say
-// nothing.
+// CallLocator locates the calls of a program that is not written in Go, on whose stacks goroutines
+// say nothing.
 type CallLocator interface {
 	Here() (call string, at uintptr) // the call that the program is in, and where it makes it
 	Site(at uintptr) Site
@@ -97,8 +98,8 @@ func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
 // Port returns the rank's port.
 func (r *Rank) Port() device.Port { return r.port }
 
-// SetCaller says who locates the program's calls. CallLocator returns it; nil: the stacks of goroutines
-// do.
+// SetCaller says who locates the program's calls. CallLocator returns it; nil: the stacks of
+// goroutines do.
 func (r *Rank) SetCaller(c CallLocator) { r.caller = c }
 func (r *Rank) Caller() CallLocator     { return r.caller }
 
@@ -130,7 +131,8 @@ func (r *Rank) SetContext(context uint32) { r.context = context }
 // Call returns the call that the program is in.
 func (r *Rank) Call() string { return r.call }
 
-// ExpectCollectiveTag says which tag messages have that belong to the collective call that the program is in.
+// ExpectCollectiveTag says which tag messages have that belong to the collective call that the
+// program is in.
 func (r *Rank) ExpectCollectiveTag(tag int) { r.collectiveTag = tag }
 
 // observeCall tells the observer of a call. It is apart so that Enter is inlined.
@@ -149,8 +151,8 @@ func (r *Rank) CheckGoroutine(call string) {
 	}
 }
 
-// failOtherGoroutine fails in the goroutine that makes a call, and changes nothing. A rank that has ended has
-// no goroutine: what fails then says so itself.
+// failOtherGoroutine fails in the goroutine that makes a call, and changes nothing. A rank that has
+// ended has no goroutine: what fails then says so itself.
 func (r *Rank) failOtherGoroutine(call string) {
 	if _, ended := r.port.(endedPort); ended {
 		return
@@ -159,8 +161,8 @@ func (r *Rank) failOtherGoroutine(call string) {
 		Text: "another goroutine than the rank's makes this call: what belongs to a rank is for its own goroutine alone"})
 }
 
-// PeerName returns what another rank of the job is called by the program, which communicates with it in
-// a context.
+// PeerName returns what another rank of the job is called by the program, which communicates with
+// it in a context.
 func (r *Rank) PeerName(other int32, context uint32) string {
 	if r.cfg.PeerName == nil {
 		return fmt.Sprintf("rank %d", other)
@@ -168,7 +170,8 @@ func (r *Rank) PeerName(other int32, context uint32) string {
 	return r.cfg.PeerName(r.port.Rank(), context&^1, int(other))
 }
 
-// CheckMessage fails if a message, by its sender, tag, size and signature, is not what a receive wants.
+// CheckMessage fails if a message, by its sender, tag, size and signature, is not what a receive
+// wants.
 func (r *Rank) CheckMessage(o *Op, context uint32, src, tag int32, size int, s Signature) {
 	if size > len(o.Buf) {
 		r.failTruncated(o, context, src, tag, size)
@@ -213,7 +216,8 @@ func (r *Rank) typeNames(s Signature) string {
 	return r.cfg.TypeNames(s)
 }
 
-// checkSameCollective fails with a message of another collective call than the one that receives it.
+// checkSameCollective fails with a message of another collective call than the one that receives
+// it.
 func (r *Rank) checkSameCollective(context uint32, src, tag int32) {
 	if r.cfg.ExplainMismatch == nil {
 		return

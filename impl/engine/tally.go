@@ -14,8 +14,8 @@ func (t *MessageTally) add(peer int) {
 	t.Peers += peer
 }
 
-// HasFailed reports whether a call has failed whose error the program has handled: what it had begun
-// may be left.
+// HasFailed reports whether a call has failed whose error the program has handled: what it had
+// begun may be left.
 func (r *Rank) HasFailed() bool { return r.failed }
 
 // Traffic returns what the rank has sent and received so far. Messages that were cancelled do not
@@ -29,8 +29,8 @@ func (r *Rank) Counts(yield func(name string, n int64) bool) {
 	}
 }
 
-// MessagesByPeer returns how many messages of the program the rank has sent to each other one and received
-// from it, if the program is checked.
+// MessagesByPeer returns how many messages of the program the rank has sent to each other one and
+// received from it, if the program is checked.
 func (r *Rank) MessagesByPeer() map[int][2]int {
 	if r.overlap == nil {
 		return nil
@@ -47,15 +47,15 @@ func (w *overlap) peer(rank int, context uint32, which, n int) {
 	}
 }
 
-// SizeHistogram counts calls, and adds up their bytes, by classes of sizes: up to each of SizeLimits, and
-// beyond.
+// SizeHistogram counts calls, and adds up their bytes, by classes of sizes: up to each of
+// SizeLimits, and beyond.
 type SizeHistogram [len(SizeLimits) + 1]struct{ Calls, Bytes int64 }
 
 // SizeLimits are the largest sizes of the classes of SizeHistogram.
 var SizeLimits = [...]int{64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}
 
-// SizeClassSeparator stands in the names of SizeHistogram.Counts between what is counted and the largest size of a
-// class.
+// SizeClassSeparator stands in the names of SizeHistogram.Counts between what is counted and the
+// largest size of a class.
 const SizeClassSeparator = ", up to "
 
 // Add counts a call.

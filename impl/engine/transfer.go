@@ -13,8 +13,8 @@ func (r *Rank) Send(m model.Mode, buf []byte, s Signature, dst int, context uint
 	r.flushSends()
 }
 
-// flushSends ends what sends have left with the port, and makes progress meanwhile: others may be told
-// to send, too.
+// flushSends ends what sends have left with the port, and makes progress meanwhile: others may be
+// told to send, too.
 func (r *Rank) flushSends() {
 	if r.holder != nil {
 		for !r.holder.Flush() {
@@ -190,8 +190,8 @@ func (r *Rank) ProgressUntil(o *Op, found func() bool) {
 	r.engine.ChargeCompletionCheck(true)
 }
 
-// MaxPolledPackets is how many packets a call that does not wait takes in at most: others may send faster than
-// they can be taken in.
+// MaxPolledPackets is how many packets a call that does not wait takes in at most: others may send
+// faster than they can be taken in.
 const MaxPolledPackets = 256
 
 // PollFor takes in what has arrived, and reports whether found.

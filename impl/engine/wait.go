@@ -80,8 +80,8 @@ type requestList struct {
 	one  bool
 }
 
-// SetOpenRequests notes how many operations of a list are open, for Waits: one says that the call waits for
-// one of them, not for all. It is called when a rank is stopped.
+// SetOpenRequests notes how many operations of a list are open, for Waits: one says that the call
+// waits for one of them, not for all. It is called when a rank is stopped.
 func (r *Rank) SetOpenRequests(open int, one bool) { r.openRequests = requestList{r.call, open, one} }
 
 // probedMessage is a message that a probe waits for.

@@ -7,13 +7,14 @@ package eventqueue
 // Queue is a queue of events with payloads of type P. The serials of events of one time differ. The
 // zero value is empty.
 //
-// It is a heap with four children a node. An element of the heap is a list of events of one time, in
-// the order of their serials, as ranks often do the same at the same time. An element that is used
-// up leaves a hole at the top, which the next new element fills, since most events cause another.
+// It is a heap with four children a node. An element of the heap is a list of events of one time,
+// in the order of their serials, as ranks often do the same at the same time. An element that is
+// used up leaves a hole at the top, which the next new element fills, since most events cause
+// another.
 //
 // Note: container/heap boxes every event and compares through an interface, which costs four times
-// as much with a thousand processes. A calendar queue (Brown 1988) in front of the heap, without the
-// lists, made collective operations of 1,024 ranks slower by a tenth, and some simulations of
+// as much with a thousand processes. A calendar queue (Brown 1988) in front of the heap, without
+// the lists, made collective operations of 1,024 ranks slower by a tenth, and some simulations of
 // schedules three times as slow.
 type Queue[S uint32 | uint64, P any] struct {
 	heap  []element[S]

@@ -206,8 +206,8 @@ func idle(path string, libraries []string) bool {
 	return ok && !slices.Contains(libraries, name)
 }
 
-// parallel calls f for 0 to n-1 on all cores, until one call fails or the context ends. It returns the
-// error of the lowest number.
+// parallel calls f for 0 to n-1 on all cores, until one call fails or the context ends. It returns
+// the error of the lowest number.
 func parallel(ctx context.Context, n int, f func(i int) error) error {
 	errs := make([]error, n)
 	calls, callContext := errgroup.WithContext(ctx)

@@ -15,8 +15,8 @@ type Entry[T any] struct {
 	nextInBucket *Entry[T] // the next envelope in the bucket, if this is the first entry of its envelope
 }
 
-// maxScannedEntries is the longest queue that is searched from end to end. A longer one is searched by an
-// index.
+// maxScannedEntries is the longest queue that is searched from end to end. A longer one is searched
+// by an index.
 const maxScannedEntries = 8
 
 // Queue holds entries in the order in which they were added and finds the earliest that matches an
@@ -116,9 +116,9 @@ func (q *Queue[T]) All() iter.Seq[*Entry[T]] {
 	}
 }
 
-// isIndexed reports whether the index holds the entries. It holds them from the time the queue grows
-// long until it is empty, so a queue whose length varies about the limit is not indexed again and
-// again.
+// isIndexed reports whether the index holds the entries. It holds them from the time the queue
+// grows long until it is empty, so a queue whose length varies about the limit is not indexed again
+// and again.
 func (q *Queue[T]) isIndexed() bool { return q.index != nil && q.index.envelopes > 0 }
 
 func (q *Queue[T]) buildIndex() {

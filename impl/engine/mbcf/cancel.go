@@ -60,8 +60,8 @@ func (e *Engine) cancelSend(s *op) {
 	e.requestCancel(head{kind: kindRecall, tag: s.Tag, context: s.Context, serial: s.serial, from: s.ID(), to: s.cancelSerial}, s)
 }
 
-// requestCancel tells another rank of a cancel, and the world that its end is of interest. A cancel of a
-// message from the rank to itself is decided at once.
+// requestCancel tells another rank of a cancel, and the world that its end is of interest. A cancel
+// of a message from the rank to itself is decided at once.
 func (e *Engine) requestCancel(h head, o *op) {
 	e.lastCancel = h
 	if o.Peer == e.self {
@@ -84,8 +84,8 @@ func (e *Engine) discardSelfMessage(s *op) {
 	}
 }
 
-// handleCancel decides a cancel of another rank. It may run in a handler, so it neither waits nor receives,
-// nor completes operations.
+// handleCancel decides a cancel of another rank. It may run in a handler, so it neither waits nor
+// receives, nor completes operations.
 func (e *Engine) handleCancel(src int32, h *head) {
 	p := e.peer(src)
 	if h.kind == kindVoid {
@@ -138,8 +138,8 @@ func (e *Engine) sendCancelAnswer(dst int32, h *head, found bool) {
 	e.port.Send(int(dst), &device.Packet{Head: (&head{kind: kindAnswer, from: h.from, to: h.to, found: found}).encode()})
 }
 
-// isCancelledMessage reports whether the sender of a message has cancelled it, and answers if that depended
-// on whether there is a receive.
+// isCancelledMessage reports whether the sender of a message has cancelled it, and answers if that
+// depended on whether there is a receive.
 func (e *Engine) isCancelledMessage(m *message, received bool) bool {
 	p := e.peers[m.Source]
 	if p == nil || len(p.recalls) == 0 {
@@ -180,8 +180,8 @@ func (e *Engine) finishCancelled(o *op) {
 	e.rank.FinishCancelled(&o.Op)
 }
 
-// handlePeerExit goes on without a rank whose program has ended: nothing more of it comes, so that it has
-// done without what is being cancelled.
+// handlePeerExit goes on without a rank whose program has ended: nothing more of it comes, so that
+// it has done without what is being cancelled.
 func (e *Engine) handlePeerExit(rank int32) {
 	p := e.peer(rank)
 	e.transport.peerExited(p)

@@ -38,8 +38,8 @@ import (
 
 // transport is how requests, messages and remote writes get to other ranks.
 type transport interface {
-	// oldestRequest takes the oldest request out of the request FIFO that a receiver fills, or returns
-	// nil. The request is valid until the next call.
+	// oldestRequest takes the oldest request out of the request FIFO that a receiver fills, or
+	// returns nil. The request is valid until the next call.
 	oldestRequest(p *peer) *request
 
 	// post puts a request for a receive into the request FIFO of its source. A full FIFO loses it.
@@ -69,8 +69,8 @@ type transport interface {
 	// recall returns and the message continues.
 	recall(p *peer, s *op)
 
-	// peerExited ends what is on the way to a rank whose program has ended, and takes in what the rank
-	// has written.
+	// peerExited ends what is on the way to a rank whose program has ended, and takes in what the
+	// rank has written.
 	peerExited(p *peer)
 
 	// enter and leave bracket the engine's use of what told uses.
@@ -102,8 +102,8 @@ type peer struct {
 	fifo requestRing // of requests, where they are packets
 }
 
-// cancelledRequest is a request that its receiver has cancelled: those with its serial are not used, until the
-// next message by the FIFO makes all requests stale.
+// cancelledRequest is a request that its receiver has cancelled: those with its serial are not
+// used, until the next message by the FIFO makes all requests stale.
 type cancelledRequest struct {
 	on     bool
 	serial uint32
@@ -196,8 +196,8 @@ type Engine struct {
 	skip         orderRule
 }
 
-// orderRule is one of the rules that keep messages in order. Tests leave out each of them, to see that
-// its absence is noticed.
+// orderRule is one of the rules that keep messages in order. Tests leave out each of them, to see
+// that its absence is noticed.
 type orderRule uint8
 
 const (
@@ -217,8 +217,8 @@ type sizes struct {
 	requests int // entries of a request FIFO; 0: none are posted
 }
 
-// New makes the engines of a job. It is an engine.NewJobEngines. There are no protocols to choose: who comes
-// first decides.
+// New makes the engines of a job. It is an engine.NewJobEngines. There are no protocols to choose:
+// who comes first decides.
 func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 	if protocol != "" {
 		return nil, fmt.Errorf("library %s: there is no protocol %q: whether a message goes by remote write or by a FIFO depends on whether its request is there", l.Name, protocol)

@@ -9,10 +9,10 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// packetTransport is a fabric for ports without queues: a request is a packet, a message is one whatever
-// its length, and a remote write is one whose data the receiver, or its port, puts into the user's
-// buffer. Where there is Memory, the data of a long remote write is put there by the sender, and
-// the packet says that it has arrived.
+// packetTransport is a fabric for ports without queues: a request is a packet, a message is one
+// whatever its length, and a remote write is one whose data the receiver, or its port, puts into
+// the user's buffer. Where there is Memory, the data of a long remote write is put there by the
+// sender, and the packet says that it has arrived.
 //
 // The FIFOs are what the engines keep: that of requests is bounded. An arriving message is taken
 // from its FIFO at once, so the FIFO of messages is never full. Cancels are answered in calls.
@@ -22,8 +22,8 @@ type packetTransport struct {
 	buffer [8]byte
 }
 
-// minDirectPut is from which length on data is put by remote memory access. On shared memory a packet
-// takes 0.05 us less for 4 KiB, and half as long again for 8 KiB.
+// minDirectPut is from which length on data is put by remote memory access. On shared memory a
+// packet takes 0.05 us less for 4 KiB, and half as long again for 8 KiB.
 const minDirectPut = 5 << 10
 
 // requestRing is requests that have come, in a ring.

@@ -84,8 +84,8 @@ func (e *Engine) bindReceive(o *op) {
 	o.requestLive, o.cancelSerial = false, 0
 }
 
-// postRequest posts a request for a receive that is the last one pending. A receive behind one from any
-// source is not posted, but uses a serial, so that none behind it is valid before the sender's
+// postRequest posts a request for a receive that is the last one pending. A receive behind one from
+// any source is not posted, but uses a serial, so that none behind it is valid before the sender's
 // next message by the FIFO.
 func (e *Engine) postRequest(o *op) {
 	if o.Peer == engine.Any || o.Peer == e.self && !e.hasSelfFIFO || e.size.requests == 0 {
@@ -125,9 +125,9 @@ func (e *Engine) noteDrained(p *peer) {
 	}
 }
 
-// repostDrained posts the receives from ranks again whose FIFOs were drained: their requests are stale.
-// Requests to other ranks are not, and a second one for the same buffer would let two messages into
-// it.
+// repostDrained posts the receives from ranks again whose FIFOs were drained: their requests are
+// stale. Requests to other ranks are not, and a second one for the same buffer would let two
+// messages into it.
 func (e *Engine) repostDrained() {
 	if len(e.drainedPeers) > 0 && e.skip&ownSource != 0 {
 		e.drainedPeers = append(e.drainedPeers[:0], e.peerList...)
@@ -147,8 +147,8 @@ func (e *Engine) forgetDrained() {
 	e.drainedPeers = e.drainedPeers[:0]
 }
 
-// postRequestsTo posts the receives from a rank, up to the first receive from any source. Their earlier
-// requests are stale, so that one whose cancel is under way has no message.
+// postRequestsTo posts the receives from a rank, up to the first receive from any source. Their
+// earlier requests are stale, so that one whose cancel is under way has no message.
 func (e *Engine) postRequestsTo(p *peer) {
 	p.wild = e.anySourceCount
 	for o := p.receives.head; o != nil; {
@@ -175,8 +175,8 @@ func (e *Engine) removePending(o *op) {
 	e.rank.FinishCancelled(&o.Op)
 }
 
-// handleHeader takes in the header of a message from the FIFO of a rank. The serials of requests that
-// were not answered are stale.
+// handleHeader takes in the header of a message from the FIFO of a rank. The serials of requests
+// that were not answered are stale.
 func (e *Engine) handleHeader(p *peer, h *head) *message {
 	for o := p.receives.head; o != nil; o = o.next {
 		o.requestLive = false
@@ -186,7 +186,8 @@ func (e *Engine) handleHeader(p *peer, h *head) *message {
 	return p.partial
 }
 
-// newMessage returns a message whose header has come, and whose data is dropped unless pair says more.
+// newMessage returns a message whose header has come, and whose data is dropped unless pair says
+// more.
 func (e *Engine) newMessage(src int32, h *head) *message {
 	e.spend(model.MBCFHandle)
 	m := e.freeMessages
@@ -201,7 +202,8 @@ func (e *Engine) newMessage(src int32, h *head) *message {
 	return m
 }
 
-// pairMessage finds the receive of a message, or a temporary buffer, unless its sender has cancelled it.
+// pairMessage finds the receive of a message, or a temporary buffer, unless its sender has
+// cancelled it.
 func (e *Engine) pairMessage(m *message) {
 	o := e.posted.Match(m.Envelope)
 	if e.isCancelledMessage(m, o != nil) {
@@ -235,8 +237,8 @@ func (e *Engine) appendData(m *message, b []byte) {
 	m.arrivedBytes += len(b)
 }
 
-// finishArrival completes the arrival of a message whose data has all arrived. Its receive may have been
-// posted meanwhile.
+// finishArrival completes the arrival of a message whose data has all arrived. Its receive may have
+// been posted meanwhile.
 func (e *Engine) finishArrival(m *message) {
 	switch {
 	case m.cancelled:
@@ -261,7 +263,8 @@ func (e *Engine) deliver(o *op, m *message) {
 	e.finishPaired(o, m)
 }
 
-// finishPaired completes a receive whose data has arrived, and notifies the sender of a synchronous message.
+// finishPaired completes a receive whose data has arrived, and notifies the sender of a synchronous
+// message.
 func (e *Engine) finishPaired(o *op, m *message) {
 	if m.mode == model.Synchronous {
 		h := head{kind: kindACK, from: m.from, serial: m.serial}

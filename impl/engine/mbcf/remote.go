@@ -11,7 +11,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// remoteTransport is the fabric for ports with remote memory, queues and signals: what MPI/MBCF has.
+// remoteTransport is the fabric for ports with remote memory, queues and signals: what MPI/MBCF
+// has.
 //
 // The FIFOs are queues in the memory of those who take entries out, one for each peer. A message is
 // an entry for its header, and as many as its data needs; all but the last are sent with Quiet, so
@@ -180,7 +181,8 @@ func (f *remoteTransport) post(p *peer, o *op, h head) {
 	f.queue.Enqueue(int(p.rank), p.toRequests, b, device.Retry|device.Quiet, (&head{kind: kindLost}).encode())
 }
 
-// completionRecord returns where the completion record of a receive is, by the number of its operation.
+// completionRecord returns where the completion record of a receive is, by the number of its
+// operation.
 func (f *remoteTransport) completionRecord(id uint32) (device.Key, int) {
 	i := int(id)
 	for i/recordsPerChunk >= len(f.records) {
@@ -269,8 +271,9 @@ func (f *remoteTransport) entryCount(s *op) uint32 {
 	return 1 + uint32((s.Size+f.limit-1)/f.limit)
 }
 
-// startEntries starts the entries of a message, from one on, or as many as may be started at a time: else
-// all entries behind a refused one would cross the network again and again, and be refused.
+// startEntries starts the entries of a message, from one on, or as many as may be started at a
+// time: else all entries behind a refused one would cross the network again and again, and be
+// refused.
 func (f *remoteTransport) startEntries(p *peer, s *op, from uint32) {
 	n := f.entryCount(s)
 	if p.partlyStarted = p.burst > 0 && n-from > p.burst; p.partlyStarted {
@@ -306,9 +309,9 @@ func (f *remoteTransport) startEntry(p *peer, s *op, part uint32, flags device.E
 	f.queue.Enqueue(int(p.rank), p.toMessages, b, flags, done.encode())
 }
 
-// handleEntryCompletion takes in the completion of an entry of a message. It reports whether more is known than
-// that the FIFO is still full. Completions come in the order of the entries, so those of all
-// entries that were refused are there when the last one's is.
+// handleEntryCompletion takes in the completion of an entry of a message. It reports whether more
+// is known than that the FIFO is still full. Completions come in the order of the entries, so those
+// of all entries that were refused are there when the last one's is.
 func (f *remoteTransport) handleEntryCompletion(q *device.Packet, h *head) bool {
 	s := f.e.ops[h.from]
 	p := f.e.peer(s.Peer)
@@ -362,8 +365,8 @@ func (f *remoteTransport) removeEntered(p *peer) {
 	p.startedMessages--
 }
 
-// retryRefused starts refused entries once more, whose refusals are all known, and reports whether it has
-// ended a send instead.
+// retryRefused starts refused entries once more, whose refusals are all known, and reports whether
+// it has ended a send instead.
 func (f *remoteTransport) retryRefused() (ended bool) {
 	for _, p := range f.refusals {
 		switch {
@@ -384,8 +387,8 @@ func (f *remoteTransport) canRetry() bool {
 	return slices.ContainsFunc(f.refusals, func(p *peer) bool { return p.openCompletions == 0 })
 }
 
-// dropRefused goes on without the message whose entry was refused: it is cancelled, or for a rank that
-// has ended. The next one is tried in its place, as the FIFO refuses what is not.
+// dropRefused goes on without the message whose entry was refused: it is cancelled, or for a rank
+// that has ended. The next one is tried in its place, as the FIFO refuses what is not.
 func (f *remoteTransport) dropRefused(p *peer) {
 	s := p.refused
 	f.removeEntered(p)
@@ -451,16 +454,16 @@ func (f *remoteTransport) progress(block bool) bool {
 	}
 }
 
-// takesAllMessages reports whether messages of all ranks are taken in. If receives wait, but none for a
-// sender, its messages stay in their FIFO, unless that is full: so what collective operations send
-// ahead needs no temporary buffer.
+// takesAllMessages reports whether messages of all ranks are taken in. If receives wait, but none
+// for a sender, its messages stay in their FIFO, unless that is full: so what collective operations
+// send ahead needs no temporary buffer.
 func (f *remoteTransport) takesAllMessages() bool {
 	e := f.e
 	return e.probing || e.anySourceReceives.head != nil || e.posted.Len() == 0 && !slices.ContainsFunc(e.peerList, (*peer).receiving)
 }
 
-// pollOnce looks for a packet, a completion record and a message, and takes in the first thing that it
-// finds.
+// pollOnce looks for a packet, a completion record and a message, and takes in the first thing that
+// it finds.
 func (f *remoteTransport) pollOnce(every bool) bool {
 	e := f.e
 	for q := e.port.Recv(false); q != nil; q = e.port.Recv(false) {
@@ -525,8 +528,8 @@ func (f *remoteTransport) drain(src int32, o *op) {
 	}
 }
 
-// takeMessages takes messages from the FIFO of a rank until it is empty, or until o, if it is not nil, has
-// one, or else any receive is complete.
+// takeMessages takes messages from the FIFO of a rank until it is empty, or until o, if it is not
+// nil, has one, or else any receive is complete.
 func (f *remoteTransport) takeMessages(p *peer, o *op) bool {
 	i := 0
 	for done := false; i < engine.MaxPolledPackets && !done; i++ {
@@ -541,8 +544,8 @@ func (f *remoteTransport) takeMessages(p *peer, o *op) bool {
 	return i > 0
 }
 
-// handleEntry takes in one entry: a header, which says to which receive the data belongs, or data. It
-// reports whether that completes a receive.
+// handleEntry takes in one entry: a header, which says to which receive the data belongs, or data.
+// It reports whether that completes a receive.
 func (f *remoteTransport) handleEntry(p *peer, q *device.Packet) bool {
 	defer f.queue.Drop(p.messages)
 	m := p.partial

@@ -89,9 +89,9 @@ func (e *Engine) handleACK(h *head) {
 	}
 }
 
-// claimRequest returns the request that the receiver has posted for a message, or nil if there is none
-// that may be used. All that come before it are dropped: a request that does not match is never
-// kept, and as the next request does not move, those behind it are dropped as well.
+// claimRequest returns the request that the receiver has posted for a message, or nil if there is
+// none that may be used. All that come before it are dropped: a request that does not match is
+// never kept, and as the next request does not move, those behind it are dropped as well.
 func (e *Engine) claimRequest(p *peer, context uint32, tag int32, size int) *request {
 	for {
 		r := e.transport.oldestRequest(p)

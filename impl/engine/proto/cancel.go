@@ -52,7 +52,8 @@ func (e *Engine) peerEnded(rank int32) {
 	}
 }
 
-// handleCancel removes a message from the queue of unexpected messages and reports whether it was there.
+// handleCancel removes a message from the queue of unexpected messages and reports whether it was
+// there.
 func (e *Engine) handleCancel(src int, h *head) {
 	e.spend(model.ProtoMatch, 1)
 	answer := head{kind: kindAnswer, to: h.from, from: h.to}
@@ -65,8 +66,8 @@ func (e *Engine) handleCancel(src int, h *head) {
 	e.sendControl(int32(src), &answer)
 }
 
-// findUnexpected returns the unexpected message of an operation of another rank, or nil. A message that
-// its sender has forgotten belongs to none.
+// findUnexpected returns the unexpected message of an operation of another rank, or nil. A message
+// that its sender has forgotten belongs to none.
 func (e *Engine) findUnexpected(src int32, from uint32) *unexpected {
 	for m := range e.unexpected.All() {
 		if k := m.Value; k.src == src && k.from == from && !k.protocol.OneWay {
@@ -76,7 +77,8 @@ func (e *Engine) findUnexpected(src int32, from uint32) *unexpected {
 	return nil
 }
 
-// handleCancelAnswer takes in what the receiver says to a cancel, unless the message was received meanwhile.
+// handleCancelAnswer takes in what the receiver says to a cancel, unless the message was received
+// meanwhile.
 func (e *Engine) handleCancelAnswer(h *head) {
 	s := e.ops[h.to]
 	if !s.cancelling || s.cancelSerial != h.from {

@@ -2,9 +2,9 @@ package proto
 
 import "math"
 
-// flowControl keeps eager messages from overrunning their receiver. A sender has at most window bytes in
-// RM packets that a receiver has not yet handed to its program; what is handed over goes back as
-// credit in the next packet, or in one of its own when half the window is due.
+// flowControl keeps eager messages from overrunning their receiver. A sender has at most window
+// bytes in RM packets that a receiver has not yet handed to its program; what is handed over goes
+// back as credit in the next packet, or in one of its own when half the window is due.
 type flowControl struct {
 	window     int
 	peers      []peer  // a hash table; its length is a power of two, or zero

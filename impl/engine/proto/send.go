@@ -46,8 +46,8 @@ func (e *Engine) Isend(o *engine.Op) {
 	e.spend(model.Epilogue(o.Mode), 1)
 }
 
-// startSend starts an operation that sends, by a protocol. The data of a buffered message moves to the
-// attached buffer first.
+// startSend starts an operation that sends, by a protocol. The data of a buffered message moves to
+// the attached buffer first.
 func (e *Engine) startSend(s *op, p *Protocol) {
 	s.protocol, s.cancelling = p, false
 	if s.Mode == model.Buffered {
@@ -59,8 +59,8 @@ func (e *Engine) startSend(s *op, p *Protocol) {
 	p.Start(e, s)
 }
 
-// chooseProtocol returns the protocol of a message. A message that would overrun the window goes by the
-// library's fallback.
+// chooseProtocol returns the protocol of a message. A message that would overrun the window goes by
+// the library's fallback.
 //
 // Note: to queue such a message at the sender instead would let it block those behind it, which may
 // have other tags and a receive that waits for them.

@@ -24,8 +24,8 @@ import (
 
 // Recorder records those ranks of one job that run in this process.
 type Recorder struct {
-	// WorkTime returns how long a rank has worked so far, within calls and between them, without waits.
-	// nil: the clock of its port.
+	// WorkTime returns how long a rank has worked so far, within calls and between them, without
+	// waits. nil: the clock of its port.
 	WorkTime func(rank int) unit.Time
 
 	mu    sync.Mutex
@@ -48,8 +48,8 @@ func (r *Recorder) Engine(inner engine.NewJobEngines) engine.NewJobEngines {
 // up.
 func (r *Recorder) Begin(rank int) { r.rankRecorder(rank).reset() }
 
-// groupedCalls are the calls whose messages a schedule keeps together: it can be computed in which order
-// such an exchange is best carried out.
+// groupedCalls are the calls whose messages a schedule keeps together: it can be computed in which
+// order such an exchange is best carried out.
 var groupedCalls = []string{"Alltoallv"}
 
 // namedCalls are all calls that a schedule names.
@@ -148,8 +148,8 @@ func (l *rankRecorder) reset() {
 	l.idleSince = l.work()
 }
 
-// enterEngine notes the begin of a call of the engine. It returns false if the call is nested in another
-// or is not recorded.
+// enterEngine notes the begin of a call of the engine. It returns false if the call is nested in
+// another or is not recorded.
 func (l *rankRecorder) enterEngine() bool {
 	l.depth++
 	if l.depth > 1 || !l.active {
@@ -197,8 +197,8 @@ func (l *rankRecorder) noteReceived(p *pendingOp) {
 	}
 }
 
-// collectCompleted finds the operations that the program has completed. One whose memory begins another
-// operation now is among them.
+// collectCompleted finds the operations that the program has completed. One whose memory begins
+// another operation now is among them.
 func (l *rankRecorder) collectCompleted(begins *engine.Op) {
 	kept := l.pending[:0]
 	for _, p := range l.pending {
@@ -225,8 +225,8 @@ func (l *rankRecorder) collectCompleted(begins *engine.Op) {
 	l.pending = kept
 }
 
-// appendUnpack adds the work of putting received data to its place, which waits for the message only: it
-// is done while the program waits for others.
+// appendUnpack adds the work of putting received data to its place, which waits for the message
+// only: it is done while the program waits for others.
 func (l *rankRecorder) appendUnpack(p *pendingOp) {
 	took := l.subNanosecond + p.gaps.copied
 	p.gaps.copied = 0
@@ -251,7 +251,8 @@ func (l *rankRecorder) appendOperation(o operation) uint32 {
 	return uint32(len(l.ops) - 1)
 }
 
-// appendAfterPrevious adds an operation behind the previous one and those that were completed since.
+// appendAfterPrevious adds an operation behind the previous one and those that were completed
+// since.
 func (l *rankRecorder) appendAfterPrevious(o operation) uint32 {
 	n := l.appendOperation(o)
 	if l.currentCall != "" && o.kind != schedule.Calc {

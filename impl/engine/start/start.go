@@ -75,8 +75,8 @@ type sizes struct {
 	pinned int                 // memory for transfers
 }
 
-// New makes the engines of a job. It is an engine.NewJobEngines. There are no protocols to choose: the length
-// and the place of the other rank decide.
+// New makes the engines of a job. It is an engine.NewJobEngines. There are no protocols to choose:
+// the length and the place of the other rank decide.
 func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 	if protocol != "" {
 		return nil, fmt.Errorf("library %s: there is no protocol %q: the length of a message and the place of its receiver decide how it goes", l.Name, protocol)
@@ -329,7 +329,8 @@ func (e *Engine) UnexpectedMessages(context uint32) (int, *engine.UnexpectedMess
 	return e.inbox.UnexpectedMessages(context)
 }
 
-// UndecidedMessage returns a message whose sender waits for its receive: others are complete at theirs.
+// UndecidedMessage returns a message whose sender waits for its receive: others are complete at
+// theirs.
 func (e *Engine) UndecidedMessage() *engine.UnexpectedMessage {
 	return e.inbox.UndecidedMessage((*head).senderWaits)
 }

@@ -95,8 +95,8 @@ func (e *Engine) usesRDMA(rank int32) bool {
 	return e.memory != nil && e.port.Tier(int(rank)) == model.Inter
 }
 
-// handleClear continues a send whose receive is posted: it asks for a transfer, or sends all blocks if
-// they are packets.
+// handleClear continues a send whose receive is posted: it asks for a transfer, or sends all blocks
+// if they are packets.
 func (e *Engine) handleClear(s *op, h *head) {
 	s.paired, s.peerOp = true, h.from
 	e.calls.Add(s.Size)
@@ -118,7 +118,8 @@ func (e *Engine) requestTransfer(s *op) {
 	e.sendControl(int(s.Peer), &head{kind: kindConnect, from: s.ID(), to: s.peerOp, size: s.Size - s.movedBytes})
 }
 
-// grantNextTransfer grants the next transfer, unless one is granted already or there is no pinned memory.
+// grantNextTransfer grants the next transfer, unless one is granted already or there is no pinned
+// memory.
 func (e *Engine) grantNextTransfer() {
 	c, p := &e.channel, &e.pinned
 	if c.waitingReceives.head == nil || c.grantedReceive != nil && e.skip&oneGrant == 0 {
@@ -223,8 +224,8 @@ func (e *Engine) handleBlock(o *op, h *head, data []byte) {
 	e.copyFromPinned()
 }
 
-// copyFromPinned copies what has arrived to the user's buffer, unless the rank is busy sending. After the
-// last byte of a transfer it grants the next one.
+// copyFromPinned copies what has arrived to the user's buffer, unless the rank is busy sending.
+// After the last byte of a transfer it grants the next one.
 func (e *Engine) copyFromPinned() {
 	c := &e.channel
 	o := c.grantedReceive

@@ -21,9 +21,9 @@ type World = device.World
 
 // Options say how messages are to travel.
 type Options struct {
-	Engine   engine.NewJobEngines     // carries the messages
-	Library  *model.Library // rules and limits
-	Protocol string         // protocol of every point-to-point message, instead of the rules'; synchronous modes keep theirs where it is none
+	Engine   engine.NewJobEngines // carries the messages
+	Library  *model.Library       // rules and limits
+	Protocol string               // protocol of every point-to-point message, instead of the rules'; synchronous modes keep theirs where it is none
 
 	Tuning []collective.Rule // which algorithms collective operations take; nil: those of the library's rules, and collective.Usual where there is none
 

@@ -15,7 +15,8 @@ func TestMeasureCacheLines(t *testing.T) {
 	}
 }
 
-// Every line goes to and fro as often as it should, wherever the two threads run. A time is one way.
+// Every line goes to and fro as often as it should, wherever the two threads run. A time is one
+// way.
 func TestEveryLineReturns(t *testing.T) {
 	words := wordsOnPages(measuredLines)
 	m := &wordExchange{ctx: t.Context(), deadline: Now() + time.Minute.Nanoseconds()}

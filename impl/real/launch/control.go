@@ -25,12 +25,12 @@ type agentHello struct {
 
 // command is a message of rank 0 to an agent.
 type command struct {
-	Kind      string
-	Why       string // of cmdRefuse
-	Run       int    // of cmdRun and cmdStop; runs are numbered from 1 up
-	Task      task   // of cmdRun
-	Inherited []byte // of cmdRun: what the rank inherits from its transport
-	ExplainWait   bool   // of cmdStop: the rank may report where it is
+	Kind        string
+	Why         string // of cmdRefuse
+	Run         int    // of cmdRun and cmdStop; runs are numbered from 1 up
+	Task        task   // of cmdRun
+	Inherited   []byte // of cmdRun: what the rank inherits from its transport
+	ExplainWait bool   // of cmdStop: the rank may report where it is
 }
 
 // Kinds of commands. The first is cmdAccept or cmdRefuse.
