@@ -52,7 +52,7 @@ func TestKinds(t *testing.T) {
 // naming are the files that name a kind of network and are not its own, beside the three tables:
 // they are about what only that kind has.
 var naming = map[string][]string{
-	"model.FatTree":    {"cmd/loggp/paper/start.go"},                          // programmed I/O by words and by bursts
+	"model.FatTree":    {"microbench/papers/node_interface.go"},               // programmed I/O by words and by bursts
 	"model.Hypernodes": {"cmd/loggp/paper/predict.go"},                        // the H and P of papers
 	"model.LogGP":      {"cmd/loggp/predict.go", "model/platform/machine.go"}, // the model's parameters as such
 	"model.Torus":      {"model/aclmpl/aclmpl.go"},                            // closed forms of puts on the T3D
