@@ -33,7 +33,7 @@ func isBinary(head []byte) bool {
 func readBinary(in io.Reader, name string, memory int64) (*Schedule, error) {
 	b, err := io.ReadAll(io.LimitReader(in, memory+1))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, cutShort(err))
+		return nil, fmt.Errorf("%s: %w", name, truncatedError(err))
 	}
 	fail := func(at int, format string, args ...any) (*Schedule, error) {
 		return nil, &Error{name, 0, at, fmt.Sprintf(format, args...)}
@@ -114,5 +114,5 @@ func readBinary(in io.Reader, name string, memory int64) (*Schedule, error) {
 			return fail(base, "rank %d waits for itself: operation %d is in a cycle of dependencies", r, d.after>>1-first)
 		}
 	}
-	return join(name, []*part{p}), nil
+	return joinParts(name, []*part{p}), nil
 }

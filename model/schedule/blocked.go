@@ -92,15 +92,15 @@ func (r *run) blocked() *Blocked {
 	var queue, open []uint32
 	for i := range r.match.buckets {
 		q := &r.match.buckets[i]
-		for op := q.posted.head; op != 0; op = r.match.link[op-1] {
+		for op := q.posted.head; op != 0; op = r.match.nextInQueue[op-1] {
 			b.Receives++
 			state[op-1] = stuck
 			queue, open = append(queue, op-1), append(open, op-1)
 		}
-		for op := q.early.head; op != 0; op = r.match.link[op-1] {
+		for op := q.early.head; op != 0; op = r.match.nextInQueue[op-1] {
 			b.Messages++
 			open = append(open, op-1)
-			if r.sent(&r.ops[op-1]) > r.S {
+			if r.messageBytes(&r.ops[op-1]) > r.S {
 				state[op-1] = stuck
 				queue = append(queue, op-1)
 			}
@@ -131,7 +131,7 @@ func (r *run) blocked() *Blocked {
 			if state[other] != never || p.Kind == Calc || p.Kind == o.Kind {
 				continue
 			}
-			if o.Kind == Recv && p.Peer == o.rank && r.match.fits(o, &p) || o.Kind == Send && r.match.fits(&p, o) {
+			if o.Kind == Recv && p.Peer == o.rank && r.match.isMatch(o, &p) || o.Kind == Send && r.match.isMatch(&p, o) {
 				return other, true
 			}
 		}

@@ -28,20 +28,20 @@ type parser struct {
 
 	*part
 	rank   int
-	labels labels
+	labels labelTable
 }
 
 // Words of the grammar as word returns them.
 var (
-	wordSend, wordRecv, wordCalc = code("send"), code("recv"), code("calc")
-	wordTo, wordFrom             = code("to"), code("from")
-	wordTag, wordCPU, wordNIC    = code("tag"), code("cpu"), code("nic")
-	wordRank, wordB              = code("rank"), code("b")
-	wordRequires                 = code("requires")
+	wordSend, wordRecv, wordCalc = encodeWord("send"), encodeWord("recv"), encodeWord("calc")
+	wordTo, wordFrom             = encodeWord("to"), encodeWord("from")
+	wordTag, wordCPU, wordNIC    = encodeWord("tag"), encodeWord("cpu"), encodeWord("nic")
+	wordRank, wordB              = encodeWord("rank"), encodeWord("b")
+	wordRequires                 = encodeWord("requires")
 )
 
-// code returns a word of at most eight letters as a number.
-func code(w string) uint64 {
+// encodeWord returns a word of at most eight letters as a number.
+func encodeWord(w string) uint64 {
 	var b [8]byte
 	copy(b[:], w)
 	return binary.LittleEndian.Uint64(b[:])
@@ -104,7 +104,7 @@ func (p *parser) chunk(c *chunk) {
 		case n == 0:
 			c.from, c.at = rank, [2]int{p.line + 1, p.column(at)}
 		case rank != p.rank+1:
-			p.fail(at, "%s", order(p.rank+1, rank))
+			p.fail(at, "%s", orderError(p.rank+1, rank))
 		}
 		if p.after(); p.err == nil && p.b[:cap(p.b)][p.i] != '{' {
 			p.fail(p.i, "{ must follow the number of the rank, not %s", p.shown(p.i))
@@ -216,7 +216,7 @@ func (p *parser) op(at int, name uint64) {
 		}
 		from = p.after()
 		if p.code(p.word()) != way {
-			p.fail(from, "%s must follow the size of a %v, not %s", decode(way), o.Kind, p.shown(from))
+			p.fail(from, "%s must follow the size of a %v, not %s", decodeWord(way), o.Kind, p.shown(from))
 			return
 		}
 		from = p.after()
@@ -414,8 +414,8 @@ func (p *parser) code(w []byte) uint64 {
 	return h | 0x80 // the first letter of a word has no such bit
 }
 
-// decode is the inverse of code.
-func decode(k uint64) string {
+// decodeWord is the inverse of code.
+func decodeWord(k uint64) string {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], k)
 	return string(bytes.TrimRight(b[:], "\x00"))
@@ -480,59 +480,59 @@ func (p *parser) shown(at int) string {
 	return fmt.Sprintf("%q", p.b[at:end])
 }
 
-// labels finds the operations of a rank by their labels. It is a hash table that is emptied by
+// labelTable finds the operations of a rank by their labels. It is a hash table that is emptied by
 // counting its uses.
-type labels struct {
-	slots []label
-	n     int
-	use   uint32
+type labelTable struct {
+	entries    []labelEntry
+	count      int
+	generation uint32
 }
 
-// label is an entry. Its key is the code of the word; at and length say where a word of more than
-// eight letters stands.
-type label struct {
-	key        uint64
-	at, length uint32
-	op         uint32
-	use        uint32
+// labelEntry is an entry. Its key is the code of the word; at and length say where a word of more
+// than eight letters stands.
+type labelEntry struct {
+	key           uint64
+	start, length uint32
+	op            uint32
+	generation    uint32
 }
 
-func (l *labels) clear() {
-	l.n = 0
-	if l.use++; l.use == 0 || len(l.slots) == 0 {
-		l.slots, l.use = make([]label, 64), 1
+func (l *labelTable) clear() {
+	l.count = 0
+	if l.generation++; l.generation == 0 || len(l.entries) == 0 {
+		l.entries, l.generation = make([]labelEntry, 64), 1
 	}
 }
 
 // find returns the slot of a label, or the empty one where it belongs.
-func (l *labels) find(b []byte, at, length int, key uint64) *label {
-	mask := uint64(len(l.slots) - 1)
+func (l *labelTable) find(b []byte, at, length int, key uint64) *labelEntry {
+	mask := uint64(len(l.entries) - 1)
 	for i := key * 0x9e3779b97f4a7c15 >> 32; ; i++ {
-		s := &l.slots[i&mask]
-		if s.use != l.use || s.key == key && (length <= 8 || bytes.Equal(b[s.at:s.at+s.length], b[at:at+length])) {
+		s := &l.entries[i&mask]
+		if s.generation != l.generation || s.key == key && (length <= 8 || bytes.Equal(b[s.start:s.start+s.length], b[at:at+length])) {
 			return s
 		}
 	}
 }
 
-func (l *labels) get(b []byte, at, length int, key uint64) (op uint32, ok bool) {
+func (l *labelTable) get(b []byte, at, length int, key uint64) (op uint32, ok bool) {
 	s := l.find(b, at, length, key)
-	return s.op, s.use == l.use
+	return s.op, s.generation == l.generation
 }
 
 // put enters a label. It returns the operation that has it already, and false.
-func (l *labels) put(b []byte, at, length int, key uint64, op uint32) (old uint32, ok bool) {
+func (l *labelTable) put(b []byte, at, length int, key uint64, op uint32) (old uint32, ok bool) {
 	s := l.find(b, at, length, key)
-	if s.use == l.use {
+	if s.generation == l.generation {
 		return s.op, false
 	}
-	*s = label{key, uint32(at), uint32(length), op, l.use}
-	if l.n++; l.n*2 > len(l.slots) {
-		full := l.slots
-		l.slots = make([]label, 4*len(full))
+	*s = labelEntry{key, uint32(at), uint32(length), op, l.generation}
+	if l.count++; l.count*2 > len(l.entries) {
+		full := l.entries
+		l.entries = make([]labelEntry, 4*len(full))
 		for _, s := range full {
-			if s.use == l.use {
-				*l.find(b, int(s.at), int(s.length), s.key) = s
+			if s.generation == l.generation {
+				*l.find(b, int(s.start), int(s.length), s.key) = s
 			}
 		}
 	}
@@ -548,9 +548,9 @@ func (o Op) append(b []byte) []byte {
 		if o.Kind == Recv {
 			b = append(b[:len(b)-3], "from "...)
 		}
-		b = number(b, o.Peer)
+		b = appendNumber(b, o.Peer)
 		if o.Tag != 0 {
-			b = number(append(b, " tag "...), o.Tag)
+			b = appendNumber(append(b, " tag "...), o.Tag)
 		}
 	}
 	if o.CPU != 0 {
@@ -562,8 +562,8 @@ func (o Op) append(b []byte) []byte {
 	return b
 }
 
-// number appends a rank or a tag; Any is −1.
-func number(b []byte, n uint32) []byte {
+// appendNumber appends a rank or a tag; Any is −1.
+func appendNumber(b []byte, n uint32) []byte {
 	if n == Any {
 		return append(b, "-1"...)
 	}

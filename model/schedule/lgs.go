@@ -24,71 +24,71 @@ package schedule
 // the event has touched last first; at the beginning in that of the file.
 
 func (r *run) lgs() {
-	r.due = make([]uint64, len(r.ops))
-	r.loose = true
-	r.begin()
+	r.readyAt = make([]uint64, len(r.ops))
+	r.timeOnly = true
+	r.scheduleFirstOps()
 	for !r.empty() {
 		e := r.pop()
 		op := e.what >> 3
 		o := &r.ops[op]
-		r.touched = o.rank
-		if e.what&7 == arriving {
-			r.touched = o.Peer
+		r.lastTouchedRank = o.rank
+		if e.what&7 == messageArrives {
+			r.lastTouchedRank = o.Peer
 		}
 		cpu, nic := int(o.rank)*r.cpus+int(o.CPU), int(o.rank)*r.nics+int(o.NIC)
 		switch {
-		case e.what&7 == arriving:
+		case e.what&7 == messageArrives:
 			r.lgsMessage(e, op, o)
 		case o.Kind == Calc:
-			if free := r.cpu[cpu]; free > e.at {
+			if free := r.cpuFree[cpu]; free > e.at {
 				r.push(event{free, e.serial, e.what})
 				continue
 			}
-			r.took(e, cpu, -1, -1)
-			r.cpu[cpu] = e.at + o.Size
-			r.started(op)
-			r.finished(op, r.cpu[cpu])
+			r.noteOccupation(e, cpu, -1, -1)
+			r.cpuFree[cpu] = e.at + o.Size
+			r.releaseOnStart(op)
+			r.finishOp(op, r.cpuFree[cpu])
 		case o.Kind == Send:
-			if free := max(r.cpu[cpu], r.out[nic]); free > e.at {
+			if free := max(r.cpuFree[cpu], r.outFree[nic]); free > e.at {
 				r.push(event{free, e.serial, e.what})
 				continue
 			}
-			bytes := r.sent(o) - 1
-			r.started(op)
-			r.took(e, cpu, nic, -1)
-			r.cpu[cpu] = e.at + r.o + r.O.of(bytes)
-			r.out[nic] = e.at + r.g + r.G.floor(bytes)
-			r.later(r.cpu[cpu]+r.L+r.G.floor(bytes), op<<3|arriving)
+			bytes := r.messageBytes(o) - 1
+			r.releaseOnStart(op)
+			r.noteOccupation(e, cpu, nic, -1)
+			r.cpuFree[cpu] = e.at + r.o + r.O.rounded(bytes)
+			r.outFree[nic] = e.at + r.g + r.G.truncated(bytes)
+			r.schedule(r.cpuFree[cpu]+r.L+r.G.truncated(bytes), op<<3|messageArrives)
 			r.messages++
-			if r.sent(o) <= r.S {
-				r.finished(op, r.cpu[cpu])
+			if r.messageBytes(o) <= r.S {
+				r.finishOp(op, r.cpuFree[cpu])
 			}
 		default:
-			r.started(op)
-			if send, ok := r.match.post(op); ok {
-				if e.at < r.due[send] {
-					if r.early == 0 {
-						r.asserts = op
+			r.releaseOnStart(op)
+			if send, ok := r.match.matchReceive(op); ok {
+				if e.at < r.readyAt[send] {
+					if r.earlyReceives == 0 {
+						r.firstEarlyReceive = op
 					}
-					r.early++
+					r.earlyReceives++
 				}
-				if r.sent(o) > r.S {
-					r.touched = r.ops[send].rank
+				if r.messageBytes(o) > r.S {
+					r.lastTouchedRank = r.ops[send].rank
 				}
-				r.pair(send, op)
-				r.took(e, cpu, nic, -1)
-				r.in[nic] = max(r.out[nic], e.at) + r.g
-				r.cpu[cpu] = r.in[nic] + r.o + r.O.of(r.sent(o)-1)
-				if r.log != nil {
-					r.log.in[nic] = uint32(len(r.log.entries))
+				r.checkPairSizes(send, op)
+				r.noteOccupation(e, cpu, nic, -1)
+				r.inFree[nic] = max(r.outFree[nic], e.at) + r.g
+				r.cpuFree[cpu] = r.inFree[nic] + r.o + r.O.rounded(r.messageBytes(o)-1)
+				if r.pathLog != nil {
+					r.pathLog.in[nic] = uint32(len(r.pathLog.entries))
 				}
-				if r.sent(o) > r.S {
-					r.released(send, r.cpu[cpu], r.cpu[cpu], r.in[nic], o)
+				if r.messageBytes(o) > r.S {
+					r.endWaitingSend(send, r.cpuFree[cpu], r.cpuFree[cpu], r.inFree[nic], o)
 				}
-				r.finished(op, r.cpu[cpu])
+				r.finishOp(op, r.cpuFree[cpu])
 			}
 		}
-		r.flush()
+		r.scheduleReadyOps()
 	}
 }
 
@@ -96,22 +96,22 @@ func (r *run) lgs() {
 func (r *run) flushLGS() {
 	put := func(op uint32) {
 		o := &r.ops[op]
-		at := r.due[op]
+		at := r.readyAt[op]
 		switch o.Kind {
 		case Send:
-			at = max(at, r.out[int(o.rank)*r.nics+int(o.NIC)])
+			at = max(at, r.outFree[int(o.rank)*r.nics+int(o.NIC)])
 		case Calc:
-			at = max(at, r.cpu[int(o.rank)*r.cpus+int(o.CPU)])
+			at = max(at, r.cpuFree[int(o.rank)*r.cpus+int(o.CPU)])
 		}
-		r.later(at, op<<3+beginning)
+		r.schedule(at, op<<3+beginOp)
 	}
 	for _, op := range r.lateOps {
-		if r.ops[op].rank == r.touched {
+		if r.ops[op].rank == r.lastTouchedRank {
 			put(op)
 		}
 	}
 	for _, op := range r.lateOps {
-		if r.ops[op].rank != r.touched {
+		if r.ops[op].rank != r.lastTouchedRank {
 			put(op)
 		}
 	}
@@ -120,23 +120,23 @@ func (r *run) flushLGS() {
 
 // lgsMessage lets a message arrive.
 func (r *run) lgsMessage(e event, op uint32, o *Op) {
-	recv, ok := r.match.arrive(op)
+	recv, ok := r.match.matchMessage(op)
 	if !ok {
-		r.due[op] = e.at
+		r.readyAt[op] = e.at
 		return
 	}
 	cpu, nic := int(o.Peer)*r.cpus+int(r.ops[recv].CPU), int(o.Peer)*r.nics+int(o.NIC)
-	if free := max(r.cpu[cpu], r.in[nic]); free > e.at {
-		r.match.repost(recv)
+	if free := max(r.cpuFree[cpu], r.inFree[nic]); free > e.at {
+		r.match.requeueReceive(recv)
 		r.push(event{free, e.serial, e.what})
 		return
 	}
-	r.pair(op, recv)
-	r.took(e, cpu, -1, nic)
-	r.in[nic] = max(r.in[nic], e.at) + r.g
-	r.cpu[cpu] = r.in[nic] + r.o + r.O.of(r.sent(o)-1)
-	if r.sent(o) > r.S {
-		r.released(op, r.cpu[cpu], r.cpu[cpu], r.in[nic], o)
+	r.checkPairSizes(op, recv)
+	r.noteOccupation(e, cpu, -1, nic)
+	r.inFree[nic] = max(r.inFree[nic], e.at) + r.g
+	r.cpuFree[cpu] = r.inFree[nic] + r.o + r.O.rounded(r.messageBytes(o)-1)
+	if r.messageBytes(o) > r.S {
+		r.endWaitingSend(op, r.cpuFree[cpu], r.cpuFree[cpu], r.inFree[nic], o)
 	}
-	r.finished(recv, r.cpu[cpu])
+	r.finishOp(recv, r.cpuFree[cpu])
 }

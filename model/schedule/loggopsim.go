@@ -26,97 +26,98 @@ import "slices"
 func (r *run) sends(o *Op) int    { return r.cpus + int(o.CPU)*r.nics + int(o.NIC) }
 func (r *run) arrivals(o *Op) int { return r.sends(o) + r.cpus*r.nics }
 
-// classes returns how many classes a rank has.
-func (r *run) classes() int { return r.cpus * (1 + 2*r.nics) }
+// resourcesPerRank returns how many classes a rank has.
+func (r *run) resourcesPerRank() int { return r.cpus * (1 + 2*r.nics) }
 
-// mostClasses bounds the memory for classes. With more, all events stand in the queue.
-const mostClasses = 1 << 26
+// maxWaitQueues bounds the memory for classes. With more, all events stand in the queue.
+const maxWaitQueues = 1 << 26
 
 func (r *run) loggopsim() {
-	r.plain = r.o < r.O.integer || r.g < r.G.integer || // then an empty message frees a resource again
-		r.Ranks()*r.classes() > mostClasses
-	r.begin()
+	r.queuesAll = r.o < r.O.integer || r.g < r.G.integer || // then an empty message frees a resource again
+		r.Ranks()*r.resourcesPerRank() > maxWaitQueues
+	r.scheduleFirstOps()
 	for !r.empty() {
 		e := r.pop()
 		op := e.what >> 3
 		o := &r.ops[op]
 		switch {
-		case e.what&7 == arriving:
-			r.classicMessage(e, op, o)
+		case e.what&7 == messageArrives:
+			r.simsMessageArrives(e, op, o)
 		case o.Kind == Calc:
 			cpu := int(o.rank)*r.cpus + int(o.CPU)
-			if free := r.cpu[cpu]; free > e.at {
-				r.wait(o.rank, int(o.CPU), e, free)
+			if free := r.cpuFree[cpu]; free > e.at {
+				r.postpone(o.rank, int(o.CPU), e, free)
 				continue
 			}
-			r.took(e, cpu, -1, -1)
-			r.cpu[cpu] = e.at + o.Size*r.calc
-			r.granted(o.rank, int(o.CPU), e, r.cpu[cpu])
-			r.started(op)
-			r.finished(op, e.at)
+			r.noteOccupation(e, cpu, -1, -1)
+			r.cpuFree[cpu] = e.at + o.Size*r.unitsPerNanosecond
+			r.scheduleNextWaiting(o.rank, int(o.CPU), e, r.cpuFree[cpu])
+			r.releaseOnStart(op)
+			r.finishOp(op, e.at)
 		case o.Kind == Send:
 			cpu, nic := int(o.rank)*r.cpus+int(o.CPU), int(o.rank)*r.nics+int(o.NIC)
-			if free := max(r.cpu[cpu], r.out[nic]); free > e.at {
-				r.wait(o.rank, r.sends(o), e, free)
+			if free := max(r.cpuFree[cpu], r.outFree[nic]); free > e.at {
+				r.postpone(o.rank, r.sends(o), e, free)
 				continue
 			}
-			r.started(op)
-			r.took(e, cpu, nic, -1)
-			r.cpu[cpu] = e.at + r.o + (o.Size-1)*r.O.integer
-			r.out[nic] = e.at + r.g + (o.Size-1)*r.G.integer
-			r.granted(o.rank, r.sends(o), e, max(r.cpu[cpu], r.out[nic]))
-			r.later(e.at+r.o+r.L, op<<3|arriving)
+			r.releaseOnStart(op)
+			r.noteOccupation(e, cpu, nic, -1)
+			r.cpuFree[cpu] = e.at + r.o + (o.Size-1)*r.O.integer
+			r.outFree[nic] = e.at + r.g + (o.Size-1)*r.G.integer
+			r.scheduleNextWaiting(o.rank, r.sends(o), e, max(r.cpuFree[cpu], r.outFree[nic]))
+			r.schedule(e.at+r.o+r.L, op<<3|messageArrives)
 			r.messages++
 			if o.Size <= r.S {
-				r.finished(op, e.at)
+				r.finishOp(op, e.at)
 			}
 		default:
-			r.started(op)
-			if send, ok := r.match.post(op); ok {
-				r.pair(send, op)
+			r.releaseOnStart(op)
+			if send, ok := r.match.matchReceive(op); ok {
+				r.checkPairSizes(send, op)
 				if o.Size > r.S {
-					r.received(e)
-					r.released(send, e.at, e.at, e.at, o)
+					r.noteReceive(e)
+					r.endWaitingSend(send, e.at, e.at, e.at, o)
 				}
-				r.finished(op, e.at)
+				r.finishOp(op, e.at)
 			}
 		}
-		r.flush()
+		r.scheduleReadyOps()
 	}
 }
 
-// classicMessage lets a message arrive.
-func (r *run) classicMessage(e event, op uint32, o *Op) {
+// simsMessageArrives lets a message arrive.
+func (r *run) simsMessageArrives(e event, op uint32, o *Op) {
 	cpu, nic := int(o.Peer)*r.cpus+int(o.CPU), int(o.Peer)*r.nics+int(o.NIC)
-	if free := max(r.cpu[cpu], r.in[nic]); free > e.at {
-		r.wait(o.Peer, r.arrivals(o), e, free)
+	if free := max(r.cpuFree[cpu], r.inFree[nic]); free > e.at {
+		r.postpone(o.Peer, r.arrivals(o), e, free)
 		return
 	}
-	r.took(e, cpu, -1, nic)
-	r.cpu[cpu] = e.at + r.o + max((o.Size-1)*r.O.integer, (o.Size-1)*r.G.integer)
-	r.in[nic] = e.at + r.g + (o.Size-1)*r.G.integer
-	r.granted(o.Peer, r.arrivals(o), e, max(r.cpu[cpu], r.in[nic]))
-	if recv, ok := r.match.arrive(op); ok {
-		r.pair(op, recv)
+	r.noteOccupation(e, cpu, -1, nic)
+	r.cpuFree[cpu] = e.at + r.o + max((o.Size-1)*r.O.integer, (o.Size-1)*r.G.integer)
+	r.inFree[nic] = e.at + r.g + (o.Size-1)*r.G.integer
+	r.scheduleNextWaiting(o.Peer, r.arrivals(o), e, max(r.cpuFree[cpu], r.inFree[nic]))
+	if recv, ok := r.match.matchMessage(op); ok {
+		r.checkPairSizes(op, recv)
 		if o.Size > r.S {
-			r.released(op, e.at, e.at, e.at, o)
+			r.endWaitingSend(op, e.at, e.at, e.at, o)
 		}
-		r.finished(recv, e.at)
+		r.finishOp(recv, e.at)
 	}
 }
 
-// released ends a send that has waited for its receive. The CPU and the interface of the sender are
-// occupied until certain times; their indices are those of the operation that was matched last.
-func (r *run) released(send uint32, end, cpuTime, nicTime uint64, by *Op) {
-	if r.sent(&r.ops[send]) > r.S {
-		r.finished(send, end)
+// endWaitingSend ends a send that has waited for its receive. The CPU and the interface of the
+// sender are occupied until certain times; their indices are those of the operation that was
+// matched last.
+func (r *run) endWaitingSend(send uint32, end, cpuTime, nicTime uint64, by *Op) {
+	if r.messageBytes(&r.ops[send]) > r.S {
+		r.finishOp(send, end)
 	} else { // it has ended before
-		r.ended(send, end)
+		r.releaseOnEnd(send, end)
 	}
 	from := int(r.ops[send].rank)
 	cpu, nic := from*r.cpus+int(by.CPU), from*r.nics+int(by.NIC)
-	r.bump(cpuTime, nicTime, cpu, nic)
-	r.cpu[cpu], r.out[nic] = max(r.cpu[cpu], cpuTime), max(r.out[nic], nicTime)
+	r.noteRelease(cpuTime, nicTime, cpu, nic)
+	r.cpuFree[cpu], r.outFree[nic] = max(r.cpuFree[cpu], cpuTime), max(r.outFree[nic], nicTime)
 }
 
 // endTwice reports whether a send may end twice: a receive has more than S bytes, and a send has
@@ -126,90 +127,90 @@ func (r *run) endTwice() bool {
 	for i := range r.ops {
 		switch o := &r.ops[i]; o.Kind {
 		case Recv:
-			long = long || r.sent(o) > r.S
+			long = long || r.messageBytes(o) > r.S
 		case Send:
-			short = short || r.sent(o) <= r.S
+			short = short || r.messageBytes(o) <= r.S
 		}
 	}
 	return long && short
 }
 
-// sent returns the size of a message.
-func (r *run) sent(o *Op) uint64 {
+// messageBytes returns the size of a message.
+func (r *run) messageBytes(o *Op) uint64 {
 	if r.Dialect == LGS {
 		return max(o.Size, 1)
 	}
 	return o.Size
 }
 
-// begin makes events of all operations that wait for none.
-func (r *run) begin() {
+// scheduleFirstOps makes events of all operations that wait for none.
+func (r *run) scheduleFirstOps() {
 	if r.endTwice() {
-		r.readied = make([]uint64, len(r.ops)/64+1)
+		r.readyBits = make([]uint64, len(r.ops)/64+1)
 	}
 	for i, n := range r.state {
 		if n == 0 {
 			r.lateOps = append(r.lateOps, uint32(i))
-			r.begun++
+			r.begunOps++
 		}
 		if o := r.ops[i]; i+1 == int(r.first[o.rank+1]) {
-			r.flush()
+			r.scheduleReadyOps()
 		}
 	}
 }
 
-// started lets operations go on that wait for the start of another one. In dialect LGS those that
-// have waited for nothing else lately begin at time 0.
-func (r *run) started(op uint32) {
+// releaseOnStart lets operations go on that wait for the start of another one. In dialect LGS those
+// that have waited for nothing else lately begin at time 0.
+func (r *run) releaseOnStart(op uint32) {
 	for _, d := range r.deps[r.after[op]:r.after[op+1]] {
 		if d&1 == 0 || r.isReady(d>>1) {
 			continue
 		}
-		if r.due != nil && r.state[d>>1] == 1 {
-			r.due[d>>1] = 0
-			r.cause(d>>1, 0)
+		if r.readyAt != nil && r.state[d>>1] == 1 {
+			r.readyAt[d>>1] = 0
+			r.noteCause(d>>1, 0)
 		}
-		r.unblock(d >> 1)
+		r.countDown(d >> 1)
 	}
 }
 
-// finished is the end of an operation at a time. Dialect LogGOPSim does not pass on the time.
-func (r *run) finished(op uint32, at uint64) {
-	r.pending--
-	r.ended(op, at)
+// finishOp is the end of an operation at a time. Dialect LogGOPSim does not pass on the time.
+func (r *run) finishOp(op uint32, at uint64) {
+	r.pendingOps--
+	r.releaseOnEnd(op, at)
 }
 
-// ended lets operations go on that wait for the end of another one.
-func (r *run) ended(op uint32, at uint64) {
+// releaseOnEnd lets operations go on that wait for the end of another one.
+func (r *run) releaseOnEnd(op uint32, at uint64) {
 	for _, d := range r.deps[r.after[op]:r.after[op+1]] {
 		if d&1 != 0 || r.isReady(d>>1) {
 			continue
 		}
-		if r.due != nil && at >= r.due[d>>1] {
-			r.due[d>>1] = at
-			r.cause(d>>1, byReady)
+		if r.readyAt != nil && at >= r.readyAt[d>>1] {
+			r.readyAt[d>>1] = at
+			r.noteCause(d>>1, byReady)
 		}
-		r.unblock(d >> 1)
+		r.countDown(d >> 1)
 	}
 }
 
 // isReady reports whether an operation waits for nothing any more, where that is kept.
 func (r *run) isReady(op uint32) bool {
-	return r.readied != nil && r.readied[op>>6]>>(op&63)&1 != 0
+	return r.readyBits != nil && r.readyBits[op>>6]>>(op&63)&1 != 0
 }
 
-func (r *run) unblock(op uint32) {
+func (r *run) countDown(op uint32) {
 	if r.state[op]--; r.state[op] == 0 {
-		if r.readied != nil {
-			r.readied[op>>6] |= 1 << (op & 63)
+		if r.readyBits != nil {
+			r.readyBits[op>>6] |= 1 << (op & 63)
 		}
 		r.lateOps = append(r.lateOps, op)
-		r.begun++
+		r.begunOps++
 	}
 }
 
-// flush makes events of the operations that have become ready.
-func (r *run) flush() {
+// scheduleReadyOps makes events of the operations that have become ready.
+func (r *run) scheduleReadyOps() {
 	if len(r.lateOps) == 0 {
 		return
 	}
@@ -233,66 +234,67 @@ func (r *run) flush() {
 	for _, op := range r.lateOps {
 		o := &r.ops[op]
 		cpu := int(o.rank)*r.cpus + int(o.CPU)
-		at := r.cpu[cpu]
-		if r.log != nil && o.Kind == Recv {
-			r.log.cause[op] = via(r.log.cpu[cpu], byCPU)
+		at := r.cpuFree[cpu]
+		if r.pathLog != nil && o.Kind == Recv {
+			r.pathLog.causes[op] = causeBy(r.pathLog.cpu[cpu], byCPU)
 		}
 		if o.Kind == Send {
-			at = max(at, r.out[int(o.rank)*r.nics+int(o.NIC)])
+			at = max(at, r.outFree[int(o.rank)*r.nics+int(o.NIC)])
 		}
-		r.later(at, op<<3+beginning)
+		r.schedule(at, op<<3+beginOp)
 	}
 	r.lateOps = r.lateOps[:0]
 }
 
-// wait puts an event off until its resource is free, for which others may wait, too.
-func (r *run) wait(rank uint32, class int, e event, free uint64) {
-	w := r.waiting(rank, class)
+// postpone puts an event off until its resource is free, for which others may wait, too.
+func (r *run) postpone(rank uint32, class int, e event, free uint64) {
+	w := r.waitQueueOf(rank, class)
 	switch {
-	case r.plain || w.queued && w.first == e.serial:
-	case w.queued && w.first < e.serial:
-		w.add(e)
+	case r.queuesAll || w.hasScheduled && w.scheduledSerial == e.serial:
+	case w.hasScheduled && w.scheduledSerial < e.serial:
+		w.push(e)
 		return
 	default:
-		w.queued, w.first = true, e.serial
+		w.hasScheduled, w.scheduledSerial = true, e.serial
 	}
 	e.at = free
 	r.push(e)
 }
 
-// granted lets the next event of a class go for its resource when one of them has got it.
-func (r *run) granted(rank uint32, class int, e event, free uint64) {
-	if r.blocks == nil || r.blocks[rank] < 0 {
+// scheduleNextWaiting lets the next event of a class go for its resource when one of them has got
+// it.
+func (r *run) scheduleNextWaiting(rank uint32, class int, e event, free uint64) {
+	if r.waitBlocks == nil || r.waitBlocks[rank] < 0 {
 		return
 	}
-	w := r.waiting(rank, class)
-	if !w.queued || w.first != e.serial {
+	w := r.waitQueueOf(rank, class)
+	if !w.hasScheduled || w.scheduledSerial != e.serial {
 		return
 	}
-	if w.queued = len(w.rest) > 0; w.queued {
-		next := w.take()
-		w.first = next.serial
+	if w.hasScheduled = len(w.rest) > 0; w.hasScheduled {
+		next := w.pop()
+		w.scheduledSerial = next.serial
 		next.at = max(e.at, free)
 		r.push(next)
 	}
 }
 
-func (r *run) waiting(rank uint32, class int) *waiting {
-	if r.plain {
+func (r *run) waitQueueOf(rank uint32, class int) *waitQueue {
+	if r.queuesAll {
 		return nil
 	}
-	size := r.classes()
-	if r.blocks == nil {
-		r.blocks = make([]int32, r.Ranks())
-		for i := range r.blocks {
-			r.blocks[i] = -1
+	size := r.resourcesPerRank()
+	if r.waitBlocks == nil {
+		r.waitBlocks = make([]int32, r.Ranks())
+		for i := range r.waitBlocks {
+			r.waitBlocks[i] = -1
 		}
 	}
-	at := r.blocks[rank]
+	at := r.waitBlocks[rank]
 	if at < 0 {
-		at = int32(len(r.waits) / size)
-		r.blocks[rank] = at
-		r.waits = append(r.waits, make([]waiting, size)...)
+		at = int32(len(r.waitQueues) / size)
+		r.waitBlocks[rank] = at
+		r.waitQueues = append(r.waitQueues, make([]waitQueue, size)...)
 	}
-	return &r.waits[int(at)*size+class]
+	return &r.waitQueues[int(at)*size+class]
 }

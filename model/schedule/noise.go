@@ -109,8 +109,8 @@ func (n *Noise) offset(rank uint32) uint64 {
 	return (z ^ z>>31) % n.period
 }
 
-// end returns when work that begins at a time is done.
-func (n *Noise) end(rank uint32, at, work uint64) uint64 {
+// endOfWork returns when work that begins at a time is done.
+func (n *Noise) endOfWork(rank uint32, at, work uint64) uint64 {
 	if n == nil || work == 0 {
 		return at + work
 	}

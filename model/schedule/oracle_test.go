@@ -638,7 +638,7 @@ func TestAgainstSlowModels(t *testing.T) {
 				perByteG := float64(p.BigG) / scale
 				if d != LogGOPSim && rnd.IntN(2) == 0 { // digits as they stand on the command line of ATLAHS
 					text := fmt.Sprintf("%.*f", 1+rnd.IntN(5), 1.4*rnd.Float64())
-					if p.BigG, err = perByte(text + "ns"); err != nil {
+					if p.BigG, err = parsePerByte(text + "ns"); err != nil {
 						t.Fatal(err)
 					}
 					if perByteG, err = strconv.ParseFloat(text, 64); err != nil {

@@ -58,9 +58,9 @@ func ParseParams(s string) (Params, error) {
 		case "g":
 			p.Gap, err = unit.ParseTime(value)
 		case "G":
-			p.BigG, err = perByte(value)
+			p.BigG, err = parsePerByte(value)
 		case "O":
-			p.BigO, err = perByte(value)
+			p.BigO, err = parsePerByte(value)
 		case "S":
 			size, err = unit.ParseSize(value)
 			p.S = uint64(size)
@@ -74,7 +74,7 @@ func ParseParams(s string) (Params, error) {
 	return p, p.check()
 }
 
-func perByte(s string) (unit.PerByte, error) {
+func parsePerByte(s string) (unit.PerByte, error) {
 	if s = strings.TrimSpace(s); strings.Trim(s, "0.") != "" && !strings.HasSuffix(s, "/B") {
 		s += "/B"
 	}

@@ -10,14 +10,14 @@ import (
 // pathLog is what a run keeps to explain its times: an entry for each occupation of a CPU, arrival
 // of a message and departure that was held up, with what it had to wait for last.
 type pathLog struct {
-	entries      []entry
-	cause        []uint32 // by operation: what its next entry waits for
+	entries      []pathEntry
+	causes       []uint32 // by operation: what its next entry waits for
 	cpu, out, in []uint32 // by resource: the entry that has occupied it last, plus 1
 }
 
-// entry is an occupation. It began at a time because of another entry: cause is that one plus 1,
-// with how it acts on this one; 0: nothing.
-type entry struct {
+// pathEntry is an occupation. It began at a time because of another entry: cause is that one plus
+// 1, with how it acts on this one; 0: nothing.
+type pathEntry struct {
 	at    uint64
 	what  uint32 // as in event
 	cause uint32
@@ -33,52 +33,52 @@ const (
 	byAnswer           // the answer had to be in
 )
 
-// via returns a cause. entry is plus 1.
-func via(entry, how uint32) uint32 {
+// causeBy returns a cause. entry is plus 1.
+func causeBy(entry, how uint32) uint32 {
 	if entry == 0 {
 		return 0
 	}
 	return entry<<3 | how
 }
 
-// add adds an entry and returns its number plus 1.
-func (l *pathLog) add(at uint64, what, cause uint32) uint32 {
-	l.entries = append(l.entries, entry{at, what, cause})
+// addEntry adds an entry and returns its number plus 1.
+func (l *pathLog) addEntry(at uint64, what, cause uint32) uint32 {
+	l.entries = append(l.entries, pathEntry{at, what, cause})
 	return uint32(len(l.entries))
 }
 
-// lastOn returns the entry that has occupied a CPU last, plus 1.
-func (l *pathLog) lastOn(cpu int) uint32 {
+// lastEntryOnCPU returns the entry that has occupied a CPU last, plus 1.
+func (l *pathLog) lastEntryOnCPU(cpu int) uint32 {
 	if l == nil {
 		return 0
 	}
 	return l.cpu[cpu]
 }
 
-// cause notes that the next entry of an operation waits for the last entry of all.
-func (r *run) cause(op, how uint32) {
-	if r.log != nil {
-		r.log.cause[op] = via(uint32(len(r.log.entries)), how)
+// noteCause notes that the next entry of an operation waits for the last entry of all.
+func (r *run) noteCause(op, how uint32) {
+	if r.pathLog != nil {
+		r.pathLog.causes[op] = causeBy(uint32(len(r.pathLog.entries)), how)
 	}
 }
 
-// took notes that an event has got a CPU, and an interface where that is not −1. It is called
-// before their times are set.
-func (r *run) took(e event, cpu, out, in int) {
-	l := r.log
+// noteOccupation notes that an event has got a CPU, and an interface where that is not −1. It is
+// called before their times are set.
+func (r *run) noteOccupation(e event, cpu, out, in int) {
+	l := r.pathLog
 	if l == nil {
 		return
 	}
-	c := l.cause[e.what>>3]
+	c := l.causes[e.what>>3]
 	switch {
-	case r.cpu[cpu] == e.at && l.cpu[cpu] != 0:
-		c = via(l.cpu[cpu], byCPU)
-	case out >= 0 && r.out[out] == e.at && l.out[out] != 0:
-		c = via(l.out[out], byInterface)
-	case in >= 0 && r.in[in] == e.at && l.in[in] != 0:
-		c = via(l.in[in], byInterface)
+	case r.cpuFree[cpu] == e.at && l.cpu[cpu] != 0:
+		c = causeBy(l.cpu[cpu], byCPU)
+	case out >= 0 && r.outFree[out] == e.at && l.out[out] != 0:
+		c = causeBy(l.out[out], byInterface)
+	case in >= 0 && r.inFree[in] == e.at && l.in[in] != 0:
+		c = causeBy(l.in[in], byInterface)
 	}
-	i := l.add(e.at, e.what, c)
+	i := l.addEntry(e.at, e.what, c)
 	l.cpu[cpu] = i
 	if out >= 0 {
 		l.out[out] = i
@@ -86,29 +86,29 @@ func (r *run) took(e event, cpu, out, in int) {
 	if in >= 0 {
 		l.in[in] = i
 	}
-	if e.what&7 == beginning && r.ops[e.what>>3].Kind == Send {
-		l.cause[e.what>>3] = via(i, byMessage)
+	if e.what&7 == beginOp && r.ops[e.what>>3].Kind == Send {
+		l.causes[e.what>>3] = causeBy(i, byMessage)
 	}
 }
 
-// received notes a receive that takes no time but ends a send.
-func (r *run) received(e event) {
-	if r.log != nil {
-		r.log.add(e.at, e.what, r.log.cause[e.what>>3])
+// noteReceive notes a receive that takes no time but ends a send.
+func (r *run) noteReceive(e event) {
+	if r.pathLog != nil {
+		r.pathLog.addEntry(e.at, e.what, r.pathLog.causes[e.what>>3])
 	}
 }
 
-// bump notes that CPU and interface of a sender are occupied until certain times, because its
-// message was matched, which the last entry says.
-func (r *run) bump(cpuTime, nicTime uint64, cpu, nic int) {
-	if r.log == nil {
+// noteRelease notes that CPU and interface of a sender are occupied until certain times, because
+// its message was matched, which the last entry says.
+func (r *run) noteRelease(cpuTime, nicTime uint64, cpu, nic int) {
+	if r.pathLog == nil {
 		return
 	}
-	if cpuTime > r.cpu[cpu] {
-		r.log.cpu[cpu] = uint32(len(r.log.entries))
+	if cpuTime > r.cpuFree[cpu] {
+		r.pathLog.cpu[cpu] = uint32(len(r.pathLog.entries))
 	}
-	if nicTime > r.out[nic] {
-		r.log.out[nic] = uint32(len(r.log.entries))
+	if nicTime > r.outFree[nic] {
+		r.pathLog.out[nic] = uint32(len(r.pathLog.entries))
 	}
 }
 
@@ -168,20 +168,20 @@ type Path struct {
 // all. It panics unless Options.Explain was set.
 func (res *Result) Path(most int) *Path {
 	r := res.run
-	if r.log == nil {
+	if r.pathLog == nil {
 		panic("schedule: Path without Options.Explain")
 	}
 	p := &Path{}
-	scale := unit.Time(r.scale())
+	scale := unit.Time(r.unitPicoseconds())
 	best := res.LastRank * r.cpus
 	for c := best; c < (res.LastRank+1)*r.cpus; c++ {
-		if r.cpu[c] > r.cpu[best] {
+		if r.cpuFree[c] > r.cpuFree[best] {
 			best = c
 		}
 	}
-	to, how := r.cpu[best], uint32(byCPU)
-	for i := r.log.cpu[best]; i != 0; {
-		e := r.log.entries[i-1]
+	to, how := r.cpuFree[best], uint32(byCPU)
+	for i := r.pathLog.cpu[best]; i != 0; {
+		e := r.pathLog.entries[i-1]
 		parts := r.split(e, how, to-e.at)
 		p.Count++
 		for part, t := range parts {
@@ -207,26 +207,26 @@ func (res *Result) Path(most int) *Path {
 var reasons = [...]string{byReady: "operation", byCPU: "CPU", byInterface: "interface", byMessage: "message", byData: "data", byAnswer: "message"}
 
 // rankOf returns on which rank an entry happened.
-func (r *run) rankOf(e entry) int {
+func (r *run) rankOf(e pathEntry) int {
 	o := &r.ops[e.what>>3]
-	if w := e.what & 7; w == arriving || w == given {
+	if w := e.what & 7; w == messageArrives || w == dataArrives {
 		return int(o.Peer)
 	}
 	return int(o.rank)
 }
 
 // did names what an entry is.
-func (r *run) did(e entry) string {
+func (r *run) did(e pathEntry) string {
 	switch o := &r.ops[e.what>>3]; e.what & 7 {
-	case arriving, answered, given:
+	case messageArrives, answerArrives, dataArrives:
 		return "arrive"
-	case taking:
+	case takeMessage:
 		return "receive"
-	case answering:
+	case sendAnswer:
 		return "answer"
-	case giving:
+	case sendData:
 		return "data"
-	case leaving:
+	case messageLeaves:
 		return "enter"
 	default:
 		return [...]string{Send: "send", Recv: "receive", Calc: "compute"}[o.Kind]
@@ -234,7 +234,7 @@ func (r *run) did(e entry) string {
 }
 
 // split says of which parts the time is that an entry made another one wait.
-func (r *run) split(e entry, how uint32, long uint64) (parts Parts) {
+func (r *run) split(e pathEntry, how uint32, long uint64) (parts Parts) {
 	rest := long
 	give := func(part Part, most uint64) {
 		t := min(most, rest)
@@ -243,12 +243,12 @@ func (r *run) split(e entry, how uint32, long uint64) (parts Parts) {
 	}
 	o := &r.ops[e.what>>3]
 	what := e.what & 7
-	k := r.sent(o) - 1
+	k := r.messageBytes(o) - 1
 	work := r.o
-	if what == answering || what == giving {
+	if what == sendAnswer || what == sendData {
 		work *= 2
 	}
-	if what == leaving || how == byData || what == arriving || what == given || what == answered {
+	if what == messageLeaves || how == byData || what == messageArrives || what == dataArrives || what == answerArrives {
 		work = 0
 	}
 	const all = math.MaxUint64
@@ -263,7 +263,7 @@ func (r *run) split(e entry, how uint32, long uint64) (parts Parts) {
 			give(PartO, work)
 			if r.Noise == nil {
 				give(PartBigO, all)
-			} else if k = length(o); k > 0 {
+			} else if k = bytesAfterFirst(o); k > 0 {
 				give(PartBigO, r.bytes(k))
 			}
 		case byInterface:
@@ -293,18 +293,18 @@ func (r *run) split(e entry, how uint32, long uint64) (parts Parts) {
 	case how == byMessage:
 		give(PartO, r.o)
 		give(PartL, r.L)
-		give(PartBigO, r.O.of(k))
-		give(PartBigG, r.G.floor(k))
-	case what == arriving && r.Dialect == LogGOPSim:
+		give(PartBigO, r.O.rounded(k))
+		give(PartBigG, r.G.truncated(k))
+	case what == messageArrives && r.Dialect == LogGOPSim:
 		give(PartO, r.o)
 		if r.G.integer >= r.O.integer {
 			give(PartBigG, all)
 		}
 		give(PartBigO, all)
-	case r.Dialect == LGS && (what == arriving || o.Kind == Recv):
+	case r.Dialect == LGS && (what == messageArrives || o.Kind == Recv):
 		give(PartO, r.o)
 		give(PartGap, r.g)
-		give(PartBigO, r.O.of(k))
+		give(PartBigO, r.O.rounded(k))
 	case o.Kind == Send:
 		give(PartO, r.o)
 		give(PartBigO, all)

@@ -82,7 +82,7 @@ func TestSensitivity(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			step := unit.Time(o.scale())
+			step := unit.Time(o.unitPicoseconds())
 			for j, x := range ds {
 				for _, side := range []unit.Time{1, -1} {
 					// The derivative is right if it holds up to the next change of the path: for
@@ -321,7 +321,7 @@ func TestNoise(t *testing.T) {
 				left--
 			}
 		}
-		if got := n.end(7, begin, work); got != now {
+		if got := n.endOfWork(7, begin, work); got != now {
 			t.Fatalf("work of %d from %d ends at %d, want %d: %v", work, begin, got, now, n)
 		}
 	}

@@ -12,17 +12,17 @@ type event struct {
 
 // events is a queue of events.
 type events struct {
-	ordered eventqueue.Queue[uint32, uint32] // by time and serial
-	byTime  []event                          // in place of that, if loose: a heap
-	loose   bool                             // events of one time come in another order, see pushLoosely
+	ordered  eventqueue.Queue[uint32, uint32] // by time and serial
+	byTime   []event                          // in place of that, if loose: a heap
+	timeOnly bool                             // events of one time come in another order, see pushLoosely
 }
 
 func (q *events) empty() bool { return len(q.byTime) == 0 && q.ordered.IsEmpty() }
 
 // push adds an event.
 func (q *events) push(e event) {
-	if q.loose {
-		q.pushLoosely(e)
+	if q.timeOnly {
+		q.pushByTime(e)
 		return
 	}
 	q.ordered.Push(e.at, e.serial, e.what)
@@ -30,23 +30,23 @@ func (q *events) push(e event) {
 
 // pop takes the first event. The queue must not be empty.
 func (q *events) pop() event {
-	if q.loose {
-		return q.popLoosely()
+	if q.timeOnly {
+		return q.popByTime()
 	}
 	at, serial, what := q.ordered.Pop()
 	return event{at, serial, what}
 }
 
-// pushLoosely adds an event to a binary heap by time alone. It and popLoosely do as std::push_heap
+// pushByTime adds an event to a binary heap by time alone. It and popLoosely do as std::push_heap
 // and std::pop_heap of GCC's C++ library, so that events of one time come in the order of a
 // std::priority_queue.
-func (q *events) pushLoosely(e event) {
+func (q *events) pushByTime(e event) {
 	q.byTime = append(q.byTime, e)
-	q.rise(len(q.byTime)-1, e)
+	q.siftUp(len(q.byTime)-1, e)
 }
 
-// rise puts an event into a hole, or above it.
-func (q *events) rise(hole int, e event) {
+// siftUp puts an event into a hole, or above it.
+func (q *events) siftUp(hole int, e event) {
 	h := q.byTime
 	for hole > 0 {
 		up := (hole - 1) / 2
@@ -59,9 +59,9 @@ func (q *events) rise(hole int, e event) {
 	h[hole] = e
 }
 
-// popLoosely lets the hole sink to a leaf, and puts the last event there. Of two below a hole the
+// popByTime lets the hole sink to a leaf, and puts the last event there. Of two below a hole the
 // right one moves up unless it is later.
-func (q *events) popLoosely() event {
+func (q *events) popByTime() event {
 	first, n := q.byTime[0], len(q.byTime)-1
 	last := q.byTime[n]
 	q.byTime = q.byTime[:n]
@@ -82,23 +82,23 @@ func (q *events) popLoosely() event {
 		h[hole] = h[child]
 		hole = child
 	}
-	q.rise(hole, last)
+	q.siftUp(hole, last)
 	return first
 }
 
-// waiting are the events of one rank that wait for the same CPU and interface. Only one of them,
+// waitQueue are the events of one rank that wait for the same CPU and interface. Only one of them,
 // the first, is in the queue of all events; the others would be taken and put back whenever the
 // resource is taken.
 //
 // This is exact: all that wait are due when the resource is free, and then the one with the lowest
 // serial has it, whenever it came.
-type waiting struct {
-	queued bool    // one of them is in the queue of all events
-	first  uint32  // its serial
-	rest   []event // a heap by serial
+type waitQueue struct {
+	hasScheduled    bool    // one of them is in the queue of all events
+	scheduledSerial uint32  // its serial
+	rest            []event // a heap by serial
 }
 
-func (w *waiting) add(e event) {
+func (w *waitQueue) push(e event) {
 	w.rest = append(w.rest, e)
 	h, i := w.rest, len(w.rest)-1
 	for ; i > 0 && e.serial < h[(i-1)>>1].serial; i = (i - 1) >> 1 {
@@ -107,7 +107,7 @@ func (w *waiting) add(e event) {
 	h[i] = e
 }
 
-func (w *waiting) take() event {
+func (w *waitQueue) pop() event {
 	h := w.rest
 	first, last := h[0], len(h)-1
 	e := h[last]
@@ -132,19 +132,19 @@ func (w *waiting) take() event {
 	return first
 }
 
-// match pairs messages with receives. Of each rank there are two queues: receives that have been
+// matcher pairs messages with receives. Of each rank there are two queues: receives that have been
 // posted, and messages that have arrived before their receive. What matches and came first is
 // taken.
 //
 // Queues are divided into buckets by source and tag. In schedules with wildcards every rank has one
 // bucket, so that a queue is in the order of arrival.
-type match struct {
-	ops     []Op
-	first   []uint32 // bucket of each rank; a bucket more for the end
-	buckets []bucket
-	link    []uint32 // by operation: the next one in its queue, plus 1
-	exact   bool     // there are no wildcards, or they mean nothing
-	count   int      // what is in all queues
+type matcher struct {
+	ops         []Op
+	firstBucket []uint32 // bucket of each rank; a bucket more for the end
+	buckets     []bucket
+	nextInQueue []uint32 // by operation: the next one in its queue, plus 1
+	noWildcards bool     // there are no wildcards, or they mean nothing
+	queuedOps   int      // what is in all queues
 }
 
 // bucket has the first and the last of each queue, plus 1; 0: it is empty.
@@ -153,14 +153,14 @@ type bucket struct{ posted, early queueEnds }
 type queueEnds struct{ head, tail uint32 }
 
 // init makes empty queues. link is used for operations that are in a queue.
-func (m *match) init(s *Schedule, exact bool, link []uint32) {
-	m.ops, m.link, m.exact = s.ops, link, exact || !s.wild
-	m.first = make([]uint32, s.Ranks()+1)
+func (m *matcher) init(s *Schedule, exact bool, link []uint32) {
+	m.ops, m.nextInQueue, m.noWildcards = s.ops, link, exact || !s.wild
+	m.firstBucket = make([]uint32, s.Ranks()+1)
 	n := uint32(0)
 	for r := range s.Ranks() {
-		m.first[r] = n
+		m.firstBucket[r] = n
 		receives := uint32(0)
-		if m.exact {
+		if m.noWildcards {
 			for _, o := range s.Of(r) {
 				if o.Kind == Recv {
 					receives++
@@ -169,14 +169,14 @@ func (m *match) init(s *Schedule, exact bool, link []uint32) {
 		}
 		n += 1 + receives/8
 	}
-	m.first[s.Ranks()] = n
+	m.firstBucket[s.Ranks()] = n
 	m.buckets = make([]bucket, n)
 }
 
 // bucket returns the bucket of messages from a source to a rank with a tag.
-func (m *match) bucket(rank, source, tag uint32) *bucket {
-	at := m.first[rank]
-	if n := m.first[rank+1] - at; n > 1 {
+func (m *matcher) bucket(rank, source, tag uint32) *bucket {
+	at := m.firstBucket[rank]
+	if n := m.firstBucket[rank+1] - at; n > 1 {
 		h := (uint64(source)<<32 | uint64(tag)) * 0x9e3779b97f4a7c15
 		at += uint32((h >> 32) * uint64(n) >> 32)
 	}
@@ -184,46 +184,47 @@ func (m *match) bucket(rank, source, tag uint32) *bucket {
 }
 
 // append puts an operation to the end of a queue.
-func (m *match) append(q *queueEnds, op uint32) {
-	m.link[op] = 0
+func (m *matcher) append(q *queueEnds, op uint32) {
+	m.nextInQueue[op] = 0
 	if q.head == 0 {
 		q.head = op + 1
 	} else {
-		m.link[q.tail-1] = op + 1
+		m.nextInQueue[q.tail-1] = op + 1
 	}
 	q.tail = op + 1
-	m.count++
+	m.queuedOps++
 }
 
 // remove takes an operation out of a queue. before is the one before it, plus 1.
-func (m *match) remove(q *queueEnds, before, op uint32) {
-	next := m.link[op]
+func (m *matcher) remove(q *queueEnds, before, op uint32) {
+	next := m.nextInQueue[op]
 	if before == 0 {
 		q.head = next
 	} else {
-		m.link[before-1] = next
+		m.nextInQueue[before-1] = next
 	}
 	if next == 0 {
 		q.tail = before
 	}
-	m.count--
+	m.queuedOps--
 }
 
-// fits reports whether a receive is for a message.
-func (m *match) fits(recv, send *Op) bool {
-	if m.exact {
+// isMatch reports whether a receive is for a message.
+func (m *matcher) isMatch(recv, send *Op) bool {
+	if m.noWildcards {
 		return recv.Peer == send.rank && recv.Tag == send.Tag
 	}
 	return (recv.Peer == send.rank || recv.Peer == Any) && (recv.Tag == send.Tag || recv.Tag == Any || send.Tag == Any)
 }
 
-// arrive finds the receive for a message and takes it out of its queue, or queues the message.
-func (m *match) arrive(send uint32) (recv uint32, ok bool) {
+// matchMessage finds the receive for a message and takes it out of its queue, or queues the
+// message.
+func (m *matcher) matchMessage(send uint32) (recv uint32, ok bool) {
 	o := &m.ops[send]
 	b := m.bucket(o.Peer, o.rank, o.Tag)
 	before := uint32(0)
-	for i := b.posted.head; i != 0; i = m.link[i-1] {
-		if m.fits(&m.ops[i-1], o) {
+	for i := b.posted.head; i != 0; i = m.nextInQueue[i-1] {
+		if m.isMatch(&m.ops[i-1], o) {
 			m.remove(&b.posted, before, i-1)
 			return i - 1, true
 		}
@@ -233,13 +234,14 @@ func (m *match) arrive(send uint32) (recv uint32, ok bool) {
 	return 0, false
 }
 
-// post finds the message for a receive and takes it out of its queue, or queues the receive.
-func (m *match) post(recv uint32) (send uint32, ok bool) {
+// matchReceive finds the message for a receive and takes it out of its queue, or queues the
+// receive.
+func (m *matcher) matchReceive(recv uint32) (send uint32, ok bool) {
 	o := &m.ops[recv]
 	b := m.bucket(o.rank, o.Peer, o.Tag)
 	before := uint32(0)
-	for i := b.early.head; i != 0; i = m.link[i-1] {
-		if m.fits(o, &m.ops[i-1]) {
+	for i := b.early.head; i != 0; i = m.nextInQueue[i-1] {
+		if m.isMatch(o, &m.ops[i-1]) {
 			m.remove(&b.early, before, i-1)
 			return i - 1, true
 		}
@@ -249,8 +251,8 @@ func (m *match) post(recv uint32) (send uint32, ok bool) {
 	return 0, false
 }
 
-// repost puts a receive to the end of its queue.
-func (m *match) repost(recv uint32) {
+// requeueReceive puts a receive to the end of its queue.
+func (m *matcher) requeueReceive(recv uint32) {
 	o := &m.ops[recv]
 	m.append(&m.bucket(o.rank, o.Peer, o.Tag).posted, recv)
 }

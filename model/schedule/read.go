@@ -41,7 +41,7 @@ func Read(r io.Reader, name string, memory int64) (*Schedule, error) {
 	if head, _ := b.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(b)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, cutShort(err))
+			return nil, fmt.Errorf("%s: %w", name, truncatedError(err))
 		}
 		defer z.Close()
 		b = bufio.NewReaderSize(z, 64<<10)
@@ -53,8 +53,8 @@ func Read(r io.Reader, name string, memory int64) (*Schedule, error) {
 	return t.read()
 }
 
-// cutShort explains the error of a compressed file that ends too early.
-func cutShort(err error) error {
+// truncatedError explains the error of a compressed file that ends too early.
+func truncatedError(err error) error {
 	if err == io.ErrUnexpectedEOF {
 		return errors.New("the compressed file is cut short")
 	}
@@ -133,7 +133,7 @@ func (t *text) read() (*Schedule, error) {
 	for i, c := range chunks {
 		parts[i] = c.part
 	}
-	return join(t.name, parts), nil
+	return joinParts(t.name, parts), nil
 }
 
 // first returns the first error of a file, in its order, or nil, and how many ranks come before it.
@@ -144,7 +144,7 @@ func (t *text) first(chunks []*chunk) (next int, err *Error) {
 			return next, c.err
 		}
 		if len(c.part.first) > 0 && c.from != next {
-			return next, &Error{t.name, c.at[0], c.at[1], order(next, c.from)}
+			return next, &Error{t.name, c.at[0], c.at[1], orderError(next, c.from)}
 		}
 		next += len(c.part.first)
 		for i, f := range c.part.first {
@@ -175,7 +175,7 @@ func (c *chunk) rankLine(op uint32) int {
 	return c.line + 1
 }
 
-func order(want, got int) string {
+func orderError(want, got int) string {
 	if got < want {
 		return fmt.Sprintf("rank %d: it stands twice, or too late; ranks come in the order 0, 1, 2 …", got)
 	}
@@ -207,7 +207,7 @@ func (t *text) cut(work chan<- *chunk, free <-chan []byte) (chunks []*chunk, lin
 				n, err := t.in.Read(b[len(b):want])
 				b = b[:len(b)+n]
 				if ended = err == io.EOF; err != nil && !ended {
-					return chunks, line, fmt.Errorf("%s: %w", t.name, cutShort(err))
+					return chunks, line, fmt.Errorf("%s: %w", t.name, truncatedError(err))
 				}
 			}
 			whole = whole || bytes.Contains(b, []byte("/*"))
@@ -216,7 +216,7 @@ func (t *text) cut(work chan<- *chunk, free <-chan []byte) (chunks []*chunk, lin
 				break
 			}
 			if !whole {
-				end = lastRank(b)
+				end = findLastRank(b)
 			}
 		}
 		rest = append(rest[:0], b[end:]...)
@@ -235,8 +235,8 @@ func (t *text) cut(work chan<- *chunk, free <-chan []byte) (chunks []*chunk, lin
 	return chunks, line, nil
 }
 
-// lastRank returns where the last line of a text begins that begins a rank, or 0.
-func lastRank(b []byte) int {
+// findLastRank returns where the last line of a text begins that begins a rank, or 0.
+func findLastRank(b []byte) int {
 	for end := len(b); ; {
 		i := bytes.LastIndex(b[:end], []byte("rank"))
 		if i <= 0 {

@@ -273,8 +273,8 @@ func (p *part) cycle(from, n uint32) *pair {
 	}
 }
 
-// join makes a schedule of parts, which it empties.
-func join(name string, parts []*part) *Schedule {
+// joinParts makes a schedule of parts, which it empties.
+func joinParts(name string, parts []*part) *Schedule {
 	ranks, ops, deps, lines := 0, 0, 0, 0
 	for _, p := range parts {
 		ranks, ops, deps, lines = ranks+len(p.first), ops+len(p.ops), deps+len(p.deps), lines+len(p.lines)
@@ -395,7 +395,7 @@ func (b *Builder) Schedule() (*Schedule, error) {
 	if ranks == 0 {
 		return nil, errors.New("a schedule without ranks")
 	}
-	s := join("", []*part{&p})
+	s := joinParts("", []*part{&p})
 	for i, o := range s.ops {
 		if o.Kind != Calc && o.Peer >= ranks && !(o.Kind == Recv && o.Peer == Any) {
 			return nil, fmt.Errorf("%s: there are %d ranks", s.where(uint32(i)), ranks)

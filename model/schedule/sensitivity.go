@@ -37,7 +37,7 @@ func (s *Schedule) Sensitivity(o Options) ([]Derivative, error) {
 	names := []string{"L", "o", "g", "G", "O"}
 	values := []float64{float64(o.Params.L), float64(o.Params.O), float64(o.Params.Gap), float64(o.Params.BigG), float64(o.Params.BigO)}
 	out := make([]Derivative, len(names))
-	err = parallel(2*len(names), func(i int) error {
+	err = forEachParallel(2*len(names), func(i int) error {
 		d := &out[i/2]
 		d.Name = names[i/2]
 		if i%2 == 0 {
@@ -59,13 +59,13 @@ func (s *Schedule) derivative(o Options, last unit.Time, parameter int, side int
 		return 0, err
 	}
 	// All times are multiples of a common divisor of their unit. It is divided into parts.
-	common := gcd(gcd(gcd(r.L, r.o), gcd(r.g, r.calc)), 1000)
-	if r.G.whole && r.O.whole {
+	common := gcd(gcd(gcd(r.L, r.o), gcd(r.g, r.unitsPerNanosecond)), 1000)
+	if r.G.isInteger && r.O.isInteger {
 		common = gcd(common, gcd(r.G.integer, r.O.integer))
 	} else {
 		common = 1
 	}
-	end := uint64(last) / r.scale() / common
+	end := uint64(last) / r.unitPicoseconds() / common
 	parts := uint64(math.MaxInt64) / 4 / max(end, 1)
 	if parts < 4 {
 		return math.NaN(), nil
@@ -75,18 +75,18 @@ func (s *Schedule) derivative(o Options, last unit.Time, parameter int, side int
 	change[parameter] = uint64(side)
 	r.L, r.o, r.g = r.L/common*parts+change[0], r.o/common*parts+change[1], r.g/common*parts+change[2]
 	if common > 1 {
-		r.G, r.O = costOf(float64(r.G.integer/common)), costOf(float64(r.O.integer/common))
+		r.G, r.O = newByteCost(float64(r.G.integer/common)), newByteCost(float64(r.O.integer/common))
 	}
-	r.unit, r.calc, r.dG, r.dO = parts, r.calc/common*parts, change[3], change[4]
+	r.unitsPerByteCost, r.unitsPerNanosecond, r.dG, r.dO = parts, r.unitsPerNanosecond/common*parts, change[3], change[4]
 	if o.Dialect == LogGOPSim {
 		r.G.integer, r.O.integer = r.G.integer*parts+r.dG, r.O.integer*parts+r.dO
 	}
 	r.simulate()
-	if r.pending > 0 {
+	if r.pendingOps > 0 {
 		return 0, r.blocked()
 	}
 	last2 := uint64(0)
-	for _, t := range r.cpu {
+	for _, t := range r.cpuFree {
 		if away := t % parts; away > parts/4 && away < parts-parts/4 {
 			return math.NaN(), nil // the changes have added up to what may reorder things
 		}
@@ -102,8 +102,9 @@ func gcd(a, b uint64) uint64 {
 	return a
 }
 
-// parallel calls a function with 0 up to n−1 on all cores, and returns the error of the lowest.
-func parallel(n int, do func(i int) error) error {
+// forEachParallel calls a function with 0 up to n−1 on all cores, and returns the error of the
+// lowest.
+func forEachParallel(n int, do func(i int) error) error {
 	errs := make([]error, n)
 	var calls errgroup.Group
 	calls.SetLimit(runtime.GOMAXPROCS(0))
@@ -128,7 +129,7 @@ type Point struct {
 func (s *Schedule) Sweep(o Options, params []Params) ([]Point, error) {
 	o.Explain = false
 	points := make([]Point, len(params))
-	err := parallel(len(params), func(i int) error {
+	err := forEachParallel(len(params), func(i int) error {
 		with := o
 		with.Params = params[i]
 		res, err := s.Simulate(with)
@@ -152,7 +153,7 @@ func (s *Schedule) Tolerance(o Options, part float64) (most unit.Time, ok bool, 
 		return 0, false, err
 	}
 	limit := float64(base.Last) + math.Floor(float64(base.Last)*part)
-	step := unit.Time(o.scale())
+	step := unit.Time(o.unitPicoseconds())
 	low, high := Point{o.Params, base.Last, 0}, Point{Last: -1}
 	with := func(l unit.Time) Params {
 		p := o.Params

@@ -73,7 +73,7 @@ func (r *run) simulate() {
 }
 
 // Units of time in a run: picoseconds in dialect LogGP, nanoseconds in the others.
-func (o Options) scale() uint64 {
+func (o Options) unitPicoseconds() uint64 {
 	if o.Dialect == LogGP {
 		return 1
 	}
@@ -86,43 +86,43 @@ type run struct {
 	*Schedule
 	Options
 	events
-	serial  uint32
-	begun   int // operations that have become ready
-	pending int // operations that have not ended
+	serial     uint32
+	begunOps   int // operations that have become ready
+	pendingOps int // operations that have not ended
 
-	state []uint32 // by operation: for how many others it waits; then what match, or a protocol, makes of it
-	due   []uint64 // by operation, not in LogGOPSim: when what it waited for has ended; then what a protocol makes of it
-	match match
+	state   []uint32 // by operation: for how many others it waits; then what match, or a protocol, makes of it
+	readyAt []uint64 // by operation, not in LogGOPSim: when what it waited for has ended; then what a protocol makes of it
+	match   matcher
 
-	cpu     []uint64 // until then each CPU is occupied
-	out, in []uint64 // and each interface, by messages that it sends and that it receives
-	lateOps []uint32 // ready, and not yet among the events
-	touched uint32   // in dialect LGS: the rank that an event has touched last
-	readied []uint64 // bits by operation: it is ready or was; nil: not kept, as no operation ends twice
+	cpuFree         []uint64 // until then each CPU is occupied
+	outFree, inFree []uint64 // and each interface, by messages that it sends and that it receives
+	lateOps         []uint32 // ready, and not yet among the events
+	lastTouchedRank uint32   // in dialect LGS: the rank that an event has touched last
+	readyBits       []uint64 // bits by operation: it is ready or was; nil: not kept, as no operation ends twice
 
-	blocks []int32   // of waiting, by rank; −1: none
-	waits  []waiting // a block for each rank in which something waited
-	plain  bool      // no events are kept out of the queue
+	waitBlocks []int32     // of waiting, by rank; −1: none
+	waitQueues []waitQueue // a block for each rank in which something waited
+	queuesAll  bool        // no events are kept out of the queue
 
-	held  []bool            // in dialect LogGP with several CPUs: one waits for an interface
-	asked map[int][]request // and what is asked of it meanwhile
+	cpuHeld      []bool            // in dialect LogGP with several CPUs: one waits for an interface
+	heldRequests map[int][]request // and what is asked of it meanwhile
 
-	log      *pathLog // nil: nothing is kept
-	messages int
-	mismatch int    // pairs of different sizes
-	differs  uint32 // the first receive of such a pair
-	early    int    // in dialect LGS: receives that have taken messages which arrive later
-	asserts  uint32 // the first of them
+	pathLog           *pathLog // nil: nothing is kept
+	messages          int
+	sizeMismatches    int    // pairs of different sizes
+	firstMismatch     uint32 // the first receive of such a pair
+	earlyReceives     int    // in dialect LGS: receives that have taken messages which arrive later
+	firstEarlyReceive uint32 // the first of them
 
-	L, o, g, S uint64
-	dG, dO     uint64 // what G and O are more; in a run for a derivative
-	unit       uint64 // how many of the unit of time a unit of G and O has: 1; more in such a run
-	calc       uint64 // and how many a nanosecond of a calc has
-	G, O       cost
+	L, o, g, S         uint64
+	dG, dO             uint64 // what G and O are more; in a run for a derivative
+	unitsPerByteCost   uint64 // how many of the unit of time a unit of G and O has: 1; more in such a run
+	unitsPerNanosecond uint64 // and how many a nanosecond of a calc has
+	G, O               byteCost
 }
 
-// mostResources bounds the memory for CPUs and interfaces: 12 bytes each.
-const mostResources = 1 << 30
+// maxResources bounds the memory for CPUs and interfaces: 12 bytes each.
+const maxResources = 1 << 30
 
 // start makes a run in which nothing has happened.
 func (s *Schedule) start(o Options) (*run, error) {
@@ -132,31 +132,32 @@ func (s *Schedule) start(o Options) (*run, error) {
 	if o.Noise != nil && o.Dialect != LogGP {
 		return nil, fmt.Errorf("noise: dialect %v of this program has none; use dialect loggp", o.Dialect)
 	}
-	r := &run{Schedule: s, Options: o, pending: len(s.ops), S: o.Params.S, state: make([]uint32, len(s.ops))}
-	if err := r.parameters(); err != nil {
+	r := &run{Schedule: s, Options: o, pendingOps: len(s.ops), S: o.Params.S, state: make([]uint32, len(s.ops))}
+	if err := r.setParameters(); err != nil {
 		return nil, err
 	}
 	for _, d := range s.deps {
 		r.state[d>>1]++
 	}
 	ranks := s.Ranks()
-	if n := ranks * (s.cpus + 2*s.nics); n > mostResources {
-		return nil, fmt.Errorf("%d ranks with %d CPUs and %d interfaces each, as the largest indices say, are %d to simulate; at most %d", ranks, s.cpus, s.nics, n, mostResources)
+	if n := ranks * (s.cpus + 2*s.nics); n > maxResources {
+		return nil, fmt.Errorf("%d ranks with %d CPUs and %d interfaces each, as the largest indices say, are %d to simulate; at most %d", ranks, s.cpus, s.nics, n, maxResources)
 	}
-	r.cpu = make([]uint64, ranks*s.cpus)
-	r.out = make([]uint64, ranks*s.nics)
-	r.in = make([]uint64, ranks*s.nics)
+	r.cpuFree = make([]uint64, ranks*s.cpus)
+	r.outFree = make([]uint64, ranks*s.nics)
+	r.inFree = make([]uint64, ranks*s.nics)
 	r.match.init(s, o.Dialect == LGS, r.state)
 	if o.Explain {
-		r.log = &pathLog{entries: make([]entry, 0, len(s.ops)+len(s.ops)/2+16), cause: make([]uint32, len(s.ops)), cpu: make([]uint32, len(r.cpu)), out: make([]uint32, len(r.out)), in: make([]uint32, len(r.in))}
+		r.pathLog = &pathLog{entries: make([]pathEntry, 0, len(s.ops)+len(s.ops)/2+16), causes: make([]uint32, len(s.ops)), cpu: make([]uint32, len(r.cpuFree)), out: make([]uint32, len(r.outFree)), in: make([]uint32, len(r.inFree))}
 	}
 	return r, nil
 }
 
-// parameters sets the parameters in the unit of the dialect, and checks that no time can overflow.
-func (r *run) parameters() (err error) {
+// setParameters sets the parameters in the unit of the dialect, and checks that no time can
+// overflow.
+func (r *run) setParameters() (err error) {
 	p := r.Params
-	scale := r.scale()
+	scale := r.unitPicoseconds()
 	for _, x := range []struct {
 		name string
 		t    unit.Time
@@ -167,18 +168,18 @@ func (r *run) parameters() (err error) {
 		}
 		*x.to = uint64(x.t) / scale
 	}
-	r.G, r.O = costOf(scaled(p.BigG, scale)), costOf(scaled(p.BigO, scale))
-	if r.Dialect != LogGP && (!r.O.whole || r.Dialect == LogGOPSim && !r.G.whole) {
+	r.G, r.O = newByteCost(gapInUnits(p.BigG, scale)), newByteCost(gapInUnits(p.BigO, scale))
+	if r.Dialect != LogGP && (!r.O.isInteger || r.Dialect == LogGOPSim && !r.G.isInteger) {
 		return fmt.Errorf("parameters G and O are %v and %v: dialect %v has whole nanoseconds a byte; use dialect loggp", p.BigG, p.BigO, r.Dialect)
 	}
-	r.unit, r.calc = 1, 1000/scale
-	return r.bounded()
+	r.unitsPerByteCost, r.unitsPerNanosecond = 1, 1000/scale
+	return r.checkTimeBound()
 }
 
-// bounded checks that the sum of all durations is a time.
-func (r *run) bounded() error {
+// checkTimeBound checks that the sum of all durations is a time.
+func (r *run) checkTimeBound() error {
 	var sum, over uint64
-	scale := r.scale()
+	scale := r.unitPicoseconds()
 	add := func(x, times uint64) {
 		hi, lo := bits.Mul64(x, times)
 		s, carry := bits.Add64(sum, lo, 0)
@@ -189,13 +190,13 @@ func (r *run) bounded() error {
 	for i := range r.ops {
 		o := &r.ops[i]
 		if o.Kind == Calc {
-			add(o.Size, r.calc)
+			add(o.Size, r.unitsPerNanosecond)
 		} else {
 			add(each, 1)
 			if o.Size > maxSize {
 				over = 1
 			} else if o.Size > 0 {
-				add(uint64(math.Ceil(r.G.each+r.O.each)), 3*o.Size)
+				add(uint64(math.Ceil(r.G.perByte+r.O.perByte)), 3*o.Size)
 			}
 		}
 		if over != 0 || sum > math.MaxInt64/2/scale {
@@ -205,18 +206,18 @@ func (r *run) bounded() error {
 	return nil
 }
 
-// cost is a cost per byte.
-type cost struct {
-	each    float64
-	integer uint64
-	whole   bool
+// byteCost is a cost per byte.
+type byteCost struct {
+	perByte   float64
+	integer   uint64
+	isInteger bool
 }
 
-func costOf(x float64) cost { return cost{x, uint64(x), x == math.Trunc(x)} }
+func newByteCost(x float64) byteCost { return byteCost{x, uint64(x), x == math.Trunc(x)} }
 
-// scaled returns a gap in units of 1 or 1000 ps: the number nearest to its decimal digits, as
+// gapInUnits returns a gap in units of 1 or 1000 ps: the number nearest to its decimal digits, as
 // ATLAHS reads them on its command line. A division would round a second time.
-func scaled(g unit.PerByte, scale uint64) float64 {
+func gapInUnits(g unit.PerByte, scale uint64) float64 {
 	if scale == 1 {
 		return float64(g)
 	}
@@ -224,83 +225,83 @@ func scaled(g unit.PerByte, scale uint64) float64 {
 	return x
 }
 
-// of returns the cost of a number of bytes, to the nearest unit.
-func (c cost) of(bytes uint64) uint64 {
-	if c.whole {
+// rounded returns the cost of a number of bytes, to the nearest unit.
+func (c byteCost) rounded(bytes uint64) uint64 {
+	if c.isInteger {
 		return c.integer * bytes
 	}
-	return uint64(math.RoundToEven(c.each * float64(bytes)))
+	return uint64(math.RoundToEven(c.perByte * float64(bytes)))
 }
 
-// floor returns the cost of a number of bytes, cut to whole units.
-func (c cost) floor(bytes uint64) uint64 {
-	if c.whole {
+// truncated returns the cost of a number of bytes, cut to whole units.
+func (c byteCost) truncated(bytes uint64) uint64 {
+	if c.isInteger {
 		return c.integer * bytes
 	}
-	return uint64(c.each * float64(bytes))
+	return uint64(c.perByte * float64(bytes))
 }
 
 // What happens to an operation, of event.what beside eight times the operation.
 const (
-	beginning = iota
-	arriving  // of a send: its message, or the request of a rendezvous
-	taking    // of a receive: a CPU takes the message
-	answering // of a receive: a CPU takes the request and sends the answer
-	answered  // of a send: the answer arrives
-	giving    // of a send: a CPU takes the answer and sends the data
-	given     // of a send: the data arrives
-	leaving   // of a send or receive, in a path: its message could enter the network only now
+	beginOp        = iota
+	messageArrives // of a send: its message, or the request of a rendezvous
+	takeMessage    // of a receive: a CPU takes the message
+	sendAnswer     // of a receive: a CPU takes the request and sends the answer
+	answerArrives  // of a send: the answer arrives
+	sendData       // of a send: a CPU takes the answer and sends the data
+	dataArrives    // of a send: the data arrives
+	messageLeaves  // of a send or receive, in a path: its message could enter the network only now
 )
 
-// later adds an event.
-func (r *run) later(at uint64, what uint32) {
+// schedule adds an event.
+func (r *run) schedule(at uint64, what uint32) {
 	r.push(event{at, r.serial, what})
 	r.serial++
 }
 
-// pair notes whether the operations of a pair have the same size.
-func (r *run) pair(send, recv uint32) {
+// checkPairSizes notes whether the operations of a pair have the same size.
+func (r *run) checkPairSizes(send, recv uint32) {
 	if r.ops[send].Size != r.ops[recv].Size {
-		if r.mismatch == 0 {
-			r.differs = recv
+		if r.sizeMismatches == 0 {
+			r.firstMismatch = recv
 		}
-		r.mismatch++
+		r.sizeMismatches++
 	}
 }
 
 // result sums up.
 func (r *run) result() (*Result, error) {
-	res := &Result{Finish: make([]unit.Time, r.Ranks()), Events: int(r.begun) + r.messages, Messages: r.messages, run: r}
+	res := &Result{Finish: make([]unit.Time, r.Ranks()), Events: int(r.begunOps) + r.messages, Messages: r.messages, run: r}
 	for i := range res.Finish {
-		for _, t := range r.cpu[i*r.cpus : (i+1)*r.cpus] {
-			if t > math.MaxInt64/r.scale() {
+		for _, t := range r.cpuFree[i*r.cpus : (i+1)*r.cpus] {
+			if t > math.MaxInt64/r.unitPicoseconds() {
 				return nil, fmt.Errorf("rank %d: the finishing time in dialect %v is below 0 and wraps around: an overhead or gap is smaller than the O or G that an empty message saves", i, r.Dialect)
 			}
-			res.Finish[i] = max(res.Finish[i], unit.Time(t*r.scale()))
+			res.Finish[i] = max(res.Finish[i], unit.Time(t*r.unitPicoseconds()))
 		}
 		if res.Finish[i] > res.Last {
 			res.Last, res.LastRank = res.Finish[i], i
 		}
 	}
-	if r.mismatch > 0 {
+	if r.sizeMismatches > 0 {
 		more := ""
-		if r.mismatch > 1 {
-			more = fmt.Sprintf(", and %d more pairs", r.mismatch-1)
+		if r.sizeMismatches > 1 {
+			more = fmt.Sprintf(", and %d more pairs", r.sizeMismatches-1)
 		}
-		res.Warnings = append(res.Warnings, Warning{"size", fmt.Sprintf("%s receives a message of another size%s", r.where(r.differs), more)})
+		res.Warnings = append(res.Warnings, Warning{"size", fmt.Sprintf("%s receives a message of another size%s", r.where(r.firstMismatch), more)})
 	}
-	if r.early > 0 {
+	if r.earlyReceives > 0 {
 		more := ""
-		if r.early > 1 {
-			more = fmt.Sprintf(", and at %d more receives", r.early-1)
+		if r.earlyReceives > 1 {
+			more = fmt.Sprintf(", and at %d more receives", r.earlyReceives-1)
 		}
-		res.Warnings = append(res.Warnings, Warning{"assertion", fmt.Sprintf("%s begins before its message arrives: ATLAHS prints no times, because an assertion fails here%s", r.where(r.asserts), more)})
+		res.Warnings = append(res.Warnings, Warning{"assertion", fmt.Sprintf("%s begins before its message arrives: ATLAHS prints no times, because an assertion fails here%s", r.where(r.firstEarlyReceive), more)})
 	}
-	if r.pending == 0 && r.match.count == 0 {
+	if r.pendingOps == 0 && r.match.queuedOps == 0 {
 		return res, nil
 	}
-	if r.Dialect == LogGOPSim && r.match.count == 0 {
-		res.Warnings = append(res.Warnings, Warning{"unfinished", fmt.Sprintf("%d operations have not ended: a send of more than S bytes waits for ever if the receive that takes its message is of fewer", r.pending)})
+	if r.Dialect == LogGOPSim && r.match.queuedOps == 0 {
+		res.Warnings = append(res.Warnings, Warning{"unfinished", fmt.Sprintf("%d operations have not ended: a send of more than S bytes waits for ever if the receive that takes its message is of fewer", r.pendingOps)})
 		return res, nil
 	}
 	b := r.blocked()

@@ -13,10 +13,10 @@ import (
 // receive. It panics unless Options.Explain was set.
 func (res *Result) Timeline(most int) *model.Timeline {
 	r := res.run
-	if r.log == nil {
+	if r.pathLog == nil {
 		panic("schedule: Timeline without Options.Explain")
 	}
-	x := &timelineBuilder{run: r, scale: unit.Time(r.scale()), trackOf: map[int]int{}, departures: map[uint32]departure{}, flightOf: map[uint32]int{}, out: &model.Timeline{}}
+	x := &timelineBuilder{run: r, scale: unit.Time(r.unitPicoseconds()), trackOf: map[int]int{}, departures: map[uint32]departure{}, flightOf: map[uint32]int{}, out: &model.Timeline{}}
 	n := min(most, r.Ranks())
 	shown := map[int]bool{}
 	for i := range n {
@@ -37,7 +37,7 @@ func (res *Result) Timeline(most int) *model.Timeline {
 		}
 	}
 	x.out.OtherRanks = r.Ranks() - len(shown)
-	for _, e := range r.log.entries {
+	for _, e := range r.pathLog.entries {
 		x.addEntry(e)
 	}
 	return x.out
@@ -56,19 +56,19 @@ type timelineBuilder struct {
 // departure is when a CPU began to send a message, and when it left.
 type departure struct{ beganAt, leftAt uint64 }
 
-func (x *timelineBuilder) addEntry(e entry) {
+func (x *timelineBuilder) addEntry(e pathEntry) {
 	r := x.run
 	op := e.what >> 3
 	o := &r.ops[op]
-	k := r.sent(o) - 1
+	k := r.messageBytes(o) - 1
 	cpu := int(o.rank)*r.cpus + int(o.CPU)
 	what := e.what & 7
 	if r.Dialect == LogGP {
-		k = length(o)
+		k = bytesAfterFirst(o)
 	} else {
 		work := r.o + k*r.O.integer
 		switch {
-		case what == arriving:
+		case what == messageArrives:
 			to := int(o.Peer)*r.cpus + int(o.CPU)
 			x.addFlight(op, cpu, to, "message", e.at, o)
 			if r.Dialect == LogGOPSim {
@@ -88,19 +88,19 @@ func (x *timelineBuilder) addEntry(e entry) {
 		return
 	}
 	inject := func(activity model.Activity, name string, work, k uint64, send uint32) {
-		ready := r.Noise.end(o.rank, e.at, work)
-		x.addSpan(cpu, activity, name, e.at, r.Noise.end(o.rank, ready, r.O.of(k)), o)
+		ready := r.Noise.endOfWork(o.rank, e.at, work)
+		x.addSpan(cpu, activity, name, e.at, r.Noise.endOfWork(o.rank, ready, r.O.rounded(k)), o)
 		x.departures[send] = departure{e.at, ready}
 	}
 	switch what {
-	case beginning:
+	case beginOp:
 		switch {
 		case o.Kind == Calc:
-			x.addSpan(cpu, model.Computing, "calc", e.at, r.Noise.end(o.rank, e.at, o.Size*r.calc), o)
+			x.addSpan(cpu, model.Computing, "calc", e.at, r.Noise.endOfWork(o.rank, e.at, o.Size*r.unitsPerNanosecond), o)
 		case o.Kind == Send:
-			inject(model.Sending, "send", r.o, r.opening(o), op)
+			inject(model.Sending, "send", r.o, r.firstMessageBytes(o), op)
 		}
-	case leaving:
+	case messageLeaves:
 		send := op
 		if o.Kind == Recv {
 			send = r.state[op]
@@ -108,27 +108,27 @@ func (x *timelineBuilder) addEntry(e entry) {
 		d := x.departures[send]
 		x.addSpan(cpu, model.Blocked, "interface", d.leftAt, e.at, o)
 		x.departures[send] = departure{d.beganAt, e.at}
-	case arriving, given:
+	case messageArrives, dataArrives:
 		name := "message"
-		if what == given {
+		if what == dataArrives {
 			name = "data"
 		}
-		if what == arriving && o.Size > r.S {
+		if what == messageArrives && o.Size > r.S {
 			name, k = "request", 0
 		}
-		x.addFlight(op, cpu, int(o.Peer)*r.cpus, name, e.at+max(r.G.of(k), r.O.of(k)), o)
-	case answered:
+		x.addFlight(op, cpu, int(o.Peer)*r.cpus, name, e.at+max(r.G.rounded(k), r.O.rounded(k)), o)
+	case answerArrives:
 		x.addFlight(op, int(o.Peer)*r.cpus, cpu, "answer", e.at, o)
-	case taking:
+	case takeMessage:
 		send := r.state[op]
-		x.addSpan(cpu, model.Receiving, "receive", e.at, r.Noise.end(o.rank, e.at, r.o+r.O.of(length(&r.ops[send]))), o)
+		x.addSpan(cpu, model.Receiving, "receive", e.at, r.Noise.endOfWork(o.rank, e.at, r.o+r.O.rounded(bytesAfterFirst(&r.ops[send]))), o)
 		x.noteTaken(send, e.at)
-	case answering:
+	case sendAnswer:
 		x.noteTaken(r.state[op], e.at)
 		inject(model.Sending, "answer", 2*r.o, 0, r.state[op])
-	case giving:
+	case sendData:
 		x.noteTaken(op, e.at)
-		inject(model.Sending, "data", 2*r.o, length(o), op)
+		inject(model.Sending, "data", 2*r.o, bytesAfterFirst(o), op)
 	}
 }
 
