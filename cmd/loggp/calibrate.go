@@ -102,7 +102,7 @@ func (c *calibration) targets(cmd *cobra.Command, d *edit.Draft) (*calibrate.Ben
 	}
 	var rows []string
 	var benches []*calibrate.Bench
-	part := calibrate.Part{Library: c.library}
+	part := calibrate.SampleSelection{Library: c.library}
 	if c.modes != "" {
 		part.Modes = words(c.modes)
 	}
@@ -111,7 +111,7 @@ func (c *calibration) targets(cmd *cobra.Command, d *edit.Draft) (*calibrate.Ben
 		return nil, misuse(cmd, err)
 	}
 	for _, t := range to {
-		file, isFile := strings.CutPrefix(t, calibrate.SamplesOf)
+		file, isFile := strings.CutPrefix(t, calibrate.SamplesPrefix)
 		if !isFile && !strings.HasSuffix(t, ".csv") {
 			rows = append(rows, t)
 			continue
@@ -120,7 +120,7 @@ func (c *calibration) targets(cmd *cobra.Command, d *edit.Draft) (*calibrate.Ben
 		if err != nil {
 			return nil, err
 		}
-		b, err := calibrate.Samples(cmd.Context(), file, set, d.Platform, part)
+		b, err := calibrate.SamplesBench(cmd.Context(), file, set, d.Platform, part)
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +136,7 @@ func (c *calibration) targets(cmd *cobra.Command, d *edit.Draft) (*calibrate.Ben
 	if len(benches) == 0 {
 		return nil, misuse(cmd, fmt.Errorf("there are no targets: name rows of a paper or a file of samples with --to"))
 	}
-	return calibrate.Together(benches...), nil
+	return calibrate.JoinBenches(benches...), nil
 }
 
 // fittedTo returns what the free numbers of a platform were fitted to, each once, without claims,
@@ -159,7 +159,7 @@ func rowsOf(p *platform.Platform, patterns []string) (*calibrate.Bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	return calibrate.Rows(papers, p, patterns)
+	return calibrate.PublishedBench(papers, p, patterns)
 }
 
 // allPapers reads the papers.
@@ -223,7 +223,7 @@ func (s *sensitivity) run(cmd *cobra.Command, what string) error {
 		return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
 	}
 	bar := newProgress(cmd.ErrOrStderr(), 1)
-	found, err := calibrate.Vary(cmd.Context(), d, b, calibrate.Options{Progress: func(done, total int) {
+	found, err := calibrate.VaryNumbers(cmd.Context(), d, b, calibrate.Options{Progress: func(done, total int) {
 		bar.of(total)
 		bar.done(done)
 	}})
@@ -249,11 +249,11 @@ func (s *sensitivity) run(cmd *cobra.Command, what string) error {
 // bench returns the quantities to see.
 func (s *sensitivity) bench(d *edit.Draft) (*calibrate.Bench, error) {
 	if s.own || s.library != "" {
-		return calibrate.Own(d.Platform, s.library)
+		return calibrate.ParameterBench(d.Platform, s.library)
 	}
 	b, err := rowsOf(d.Platform, s.to)
 	if err == nil && len(b.Quantities) == 0 && s.to == nil {
-		return calibrate.Own(d.Platform, s.library)
+		return calibrate.ParameterBench(d.Platform, s.library)
 	}
 	return b, err
 }

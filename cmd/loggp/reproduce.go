@@ -33,7 +33,7 @@ var runPaper = func(ctx context.Context, p *paper.Paper, o paper.Options) (*stud
 
 // decide marks the published values that assumed numbers decide. Tests find these once for several
 // commands.
-var decide = calibrate.Decide
+var decide = calibrate.SetDecidingNumbers
 
 // published are the folders of papers.
 func published() fs.FS {

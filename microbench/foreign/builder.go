@@ -27,20 +27,20 @@ type builder struct {
 	notes    []Note
 
 	// Of the file that is read.
-	name   string
-	in     *input
-	ranks  int        // of collective operations; 0: not known
-	key    sample.Key // platform, library, clock, place
-	facts  []sample.Fact
-	series []sample.Series
-	at     map[sample.Key]int // in series
-	seen   map[sample.Key]int // launches of summaries in this file
-	lists  []list
-	left   []string
+	name    string
+	in      *input
+	ranks   int        // of collective operations; 0: not known
+	key     sample.Key // platform, library, clock, place
+	facts   []sample.Fact
+	series  []sample.Series
+	at      map[sample.Key]int // in series
+	seen    map[sample.Key]int // launches of summaries in this file
+	lists   []detailList
+	leftOut []string
 }
 
-// list is something known of each size of a timer, such as repetitions.
-type list struct {
+// detailList is something known of each size of a timer, such as repetitions.
+type detailList struct {
 	what, mode, timer string
 	values            []value
 }
@@ -50,49 +50,49 @@ type value struct {
 	text  string
 }
 
-// file reads one file into the set.
-func (b *builder) file(name, text string, f *Format, o Options) error {
-	b.name, b.facts, b.series, b.lists, b.left = base(name), nil, nil, nil, nil
+// readFile reads one file into the set.
+func (b *builder) readFile(name, text string, f *Format, o Options) error {
+	b.name, b.facts, b.series, b.lists, b.leftOut = fileBase(name), nil, nil, nil, nil
 	b.at, b.seen = make(map[sample.Key]int), make(map[sample.Key]int)
 	b.ranks = o.Ranks
 	b.key = sample.Key{
-		Platform: cmp.Or(o.Platform, f.Name), Library: o.Library, Clock: "real", Place: cmp.Or(o.Place, "inter"), Protocol: auto,
+		Platform: cmp.Or(o.Platform, f.Name), Library: o.Library, Clock: "real", Place: cmp.Or(o.Place, "inter"), Protocol: autoProtocol,
 	}
 	in := &input{name: name, rest: text}
 	b.in = in
 	if f.read(in, b); in.err != nil {
 		return in.err
 	}
-	if err := b.collectives(); err != nil {
+	if err := b.checkCollectiveRanks(); err != nil {
 		return err
 	}
 	if len(b.series) == 0 {
 		why := ""
-		if len(b.left) > 0 {
-			why = ": " + strings.Join(b.left, "; ")
+		if len(b.leftOut) > 0 {
+			why = ": " + strings.Join(b.leftOut, "; ")
 		}
 		return fmt.Errorf("%s: nothing that can be fitted%s", name, why)
 	}
-	b.finish(f)
+	b.addFile(f)
 	return nil
 }
 
-// finish adds the series of a file to the set, and its facts: not under sample.FileFact, since a
+// addFile adds the series of a file to the set, and its facts: not under sample.FileFact, since a
 // data set does not keep which series is of which output. So the coarsest resolution counts for
 // all.
-func (b *builder) finish(f *Format) {
+func (b *builder) addFile(f *Format) {
 	facts := []sample.Fact{
-		{Key: "imported_from", Value: clean(b.name)}, {Key: sample.ImportedAsFact, Value: f.Name + ": " + f.Description}, {Key: sample.RootsFact, Value: "1"},
+		{Key: "imported_from", Value: cleanFact(b.name)}, {Key: sample.ImportedAsFact, Value: f.Name + ": " + f.Description}, {Key: sample.RootsFact, Value: "1"},
 	}
 	facts = append(facts, b.facts...)
-	if b.together() {
+	if b.hasCollectives() {
 		facts = append(facts, sample.Fact{Key: sample.RanksFact, Value: strconv.Itoa(b.ranks)})
 	}
 	for _, l := range b.lists {
 		facts = append(facts, sample.Fact{Key: l.what + " of " + l.timer + " " + l.mode, Value: l.String()})
 	}
-	for _, text := range b.left {
-		facts = append(facts, sample.Fact{Key: "left_out", Value: clean(text)})
+	for _, text := range b.leftOut {
+		facts = append(facts, sample.Fact{Key: "left_out", Value: cleanFact(text)})
 		b.notes = append(b.notes, Note{b.name, text})
 	}
 	b.set.Facts = append(b.set.Facts, facts...)
@@ -109,22 +109,22 @@ func (b *builder) finish(f *Format) {
 	}
 }
 
-// together says whether some of the file's times are of collective operations.
-func (b *builder) together() bool {
+// hasCollectives says whether some of the file's times are of collective operations.
+func (b *builder) hasCollectives() bool {
 	return slices.ContainsFunc(b.series, func(s sample.Series) bool { return sample.IsCollectiveTimer(s.Timer) })
 }
 
-// collectives is an error if the file has times of collective operations and it is not known among
-// how many ranks.
-func (b *builder) collectives() error {
-	if b.together() && b.ranks == 0 {
+// checkCollectiveRanks is an error if the file has times of collective operations and it is not
+// known among how many ranks.
+func (b *builder) checkCollectiveRanks() error {
+	if b.hasCollectives() && b.ranks == 0 {
 		return fmt.Errorf("%s: the file does not say how many ranks took part in the collective operation: give --ranks", b.name)
 	}
 	return nil
 }
 
-// of returns what is measured by a timer of a mode at a size.
-func (b *builder) of(mode, timer string, bytes, launch int) *sample.Series {
+// seriesOf returns what is measured by a timer of a mode at a size.
+func (b *builder) seriesOf(mode, timer string, bytes, launch int) *sample.Series {
 	k := b.key
 	k.Mode, k.Timer, k.Bytes, k.Launch = mode, timer, bytes, launch
 	i, ok := b.at[k]
@@ -140,60 +140,60 @@ func (b *builder) of(mode, timer string, bytes, launch int) *sample.Series {
 	return &b.series[i]
 }
 
-// has says whether a timer has samples.
-func (b *builder) has(timer string) bool {
+// hasTimer says whether a timer has samples.
+func (b *builder) hasTimer(timer string) bool {
 	return slices.ContainsFunc(b.series, func(s sample.Series) bool { return s.Timer == timer })
 }
 
-// sample adds one repetition of many.
-func (b *builder) sample(mode, timer string, bytes int, t unit.Time) {
-	s := b.of(mode, timer, bytes, 0)
+// addSample adds one repetition of many.
+func (b *builder) addSample(mode, timer string, bytes int, t unit.Time) {
+	s := b.seriesOf(mode, timer, bytes, 0)
 	s.Times = append(s.Times, t)
 }
 
-// summary adds the one value that a tool gives of a size: one sample. Of a size that comes again it
-// is another launch.
-func (b *builder) summary(mode, timer string, bytes int, t unit.Time) {
+// addSummary adds the one value that a tool gives of a size: one sample. Of a size that comes again
+// it is another launch.
+func (b *builder) addSummary(mode, timer string, bytes int, t unit.Time) {
 	k := sample.Key{Library: b.key.Library, Mode: mode, Timer: timer, Bytes: bytes}
 	if b.seen[k] >= maxLaunches {
 		b.in.errorf(b.in.last, "%s of %s at %d bytes comes more than %d times in one file", timer, mode, bytes, maxLaunches)
 		return
 	}
-	s := b.of(mode, timer, bytes, b.seen[k])
+	s := b.seriesOf(mode, timer, bytes, b.seen[k])
 	b.seen[k]++
 	s.Times = append(s.Times, t)
 }
 
-// fact adds something known about the run, if it is known.
-func (b *builder) fact(key, value string) {
-	if f := (sample.Fact{Key: key, Value: clean(value)}); f.Value != "" && len(b.facts) < maxFacts && !slices.Contains(b.facts, f) {
+// addFact adds something known about the run, if it is known.
+func (b *builder) addFact(key, value string) {
+	if f := (sample.Fact{Key: key, Value: cleanFact(value)}); f.Value != "" && len(b.facts) < maxFacts && !slices.Contains(b.facts, f) {
 		b.facts = append(b.facts, f)
 	}
 }
 
-// resolution says by what steps the tool prints the times that are imported.
-func (b *builder) resolution(t unit.Time) { b.fact(sample.ResolutionFact, t.MicrosString()) }
+// setResolution says by what steps the tool prints the times that are imported.
+func (b *builder) setResolution(t unit.Time) { b.addFact(sample.ResolutionFact, t.MicrosString()) }
 
-// leave says what was left out and why, once.
-func (b *builder) leave(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); len(b.left) < maxNotes && !slices.Contains(b.left, text) {
-		b.left = append(b.left, text)
+// noteLeftOut says what was left out and why, once.
+func (b *builder) noteLeftOut(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); len(b.leftOut) < maxNotes && !slices.Contains(b.leftOut, text) {
+		b.leftOut = append(b.leftOut, text)
 	}
 }
 
-// detail keeps what a tool says of the value of a size beside it.
-func (b *builder) detail(what, mode, timer string, bytes int, text string) {
-	i := slices.IndexFunc(b.lists, func(l list) bool { return l.what == what && l.mode == mode && l.timer == timer })
+// addDetail keeps what a tool says of the value of a size beside it.
+func (b *builder) addDetail(what, mode, timer string, bytes int, text string) {
+	i := slices.IndexFunc(b.lists, func(l detailList) bool { return l.what == what && l.mode == mode && l.timer == timer })
 	if i < 0 {
 		i = len(b.lists)
-		b.lists = append(b.lists, list{what: what, mode: mode, timer: timer})
+		b.lists = append(b.lists, detailList{what: what, mode: mode, timer: timer})
 	}
 	b.lists[i].values = append(b.lists[i].values, value{bytes, text})
 }
 
 // String writes the values of a list, those of neighbours that are alike together: 0-32768 B: 1000,
 // 65536 B: 640.
-func (l list) String() string {
+func (l detailList) String() string {
 	const most = 50_000 // a fact may not be longer
 	var out strings.Builder
 	for i := 0; i < len(l.values); {
@@ -218,8 +218,8 @@ func (l list) String() string {
 	return out.String()
 }
 
-// clean makes a line that a fact can hold of a text from a file.
-func clean(s string) string {
+// cleanFact makes a line that a fact can hold of a text from a file.
+func cleanFact(s string) string {
 	const most = 500
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '\ufffd' {

@@ -20,8 +20,8 @@ type Format struct {
 	Description string // one line for people, with the unit
 	Mark        string // what Guess looks for, for people
 
-	guess func(text string) bool
-	read  func(*input, *builder)
+	matches func(text string) bool
+	read    func(*input, *builder)
 }
 
 // Formats are all of them, in the order in which they are listed.
@@ -63,28 +63,28 @@ type File struct {
 func Import(files []File, o Options) (*sample.Set, []Note, error) {
 	all := &builder{launches: make(map[sample.Key]int)}
 	for _, f := range files {
-		text, err := contents(f)
+		text, err := readContents(f)
 		if err != nil {
 			return nil, nil, err
 		}
 		format := o.Format
 		if format == nil {
-			if format, err = guess(f.Name, text); err != nil {
+			if format, err = guessFormat(f.Name, text); err != nil {
 				return nil, nil, err
 			}
 		}
-		if err := all.file(f.Name, text, format, o); err != nil {
+		if err := all.readFile(f.Name, text, format, o); err != nil {
 			return nil, nil, err
 		}
 	}
 	return &all.set, all.notes, nil
 }
 
-// guess returns the only format that a text can be of.
-func guess(name, text string) (*Format, error) {
+// guessFormat returns the only format that a text can be of.
+func guessFormat(name, text string) (*Format, error) {
 	var found []*Format
 	for _, f := range Formats {
-		if f.guess(text) {
+		if f.matches(text) {
 			found = append(found, f)
 		}
 	}
@@ -103,5 +103,5 @@ func guess(name, text string) (*Format, error) {
 	return nil, fmt.Errorf("%s: %s; this was looked for:%s", name, what, b.String())
 }
 
-// base returns the last element of a path, which does not reveal the directory of the file.
-func base(name string) string { return filepath.Base(name) }
+// fileBase returns the last element of a path, which does not reveal the directory of the file.
+func fileBase(name string) string { return filepath.Base(name) }

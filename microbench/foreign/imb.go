@@ -24,7 +24,7 @@ var imb = Format{
 	Name:        "imb",
 	Description: "Intel MPI Benchmarks MPI-1 and P2P, PingPong, Uniband and Biband (us)",
 	Mark:        "a line \"# Intel(R) MPI Benchmarks ...\" in the head, or \"# Benchmarking ...\"",
-	guess:       func(text string) bool { return imbTitle.MatchString(text) || imbBlock.MatchString(text) },
+	matches:     func(text string) bool { return imbTitle.MatchString(text) || imbBlock.MatchString(text) },
 	read:        readIMB,
 }
 
@@ -34,8 +34,8 @@ var (
 	imbPairs = regexp.MustCompile(`^#processes = (\d{1,9})`)
 )
 
-// imbOther says why benchmarks of two processes cannot be imported.
-var imbOther = map[string]string{
+// imbSkippedBlocks says why benchmarks of two processes cannot be imported.
+var imbSkippedBlocks = map[string]string{
 	"PingPing": "both send at once", "Sendrecv": "both send at once", "Exchange": "both send at once",
 }
 
@@ -56,33 +56,33 @@ func readIMB(in *input, b *builder) {
 	var tables []imbTable // of the block; nil outside of those that are imported
 	var table *imbTable   // the one whose header has been seen
 	block := ""
-	in.each(func(l *line, text string) {
+	in.forEachLine(func(l *line, text string) {
 		words := strings.Fields(l.text)
 		switch m := imbBlock.FindStringSubmatch(l.text); {
 		case m != nil:
 			block, table, tables = m[1], nil, imbTables[m[1]]
-			imbBegin(b, block)
+			beginIMBBlock(b, block)
 		case words[0] == "#bytes" && tables != nil:
 			got := strings.Join(words, " ")
 			i := slices.IndexFunc(tables, func(t imbTable) bool { return t.head == got })
 			if i < 0 {
-				l.errorf(1, "the header %s of %s where %q belongs", cited(got), block, tables[0].head)
+				l.errorf(1, "the header %s of %s where %q belongs", quoteShort(got), block, tables[0].head)
 				return
 			}
 			if table = &tables[i]; table.columns == 5 {
-				b.resolution(unit.Picosecond)
+				b.setResolution(unit.Picosecond)
 			} else if block == "PingPong" {
-				b.resolution(2 * 10 * unit.Nanosecond)
+				b.setResolution(2 * 10 * unit.Nanosecond)
 			}
 		default:
-			imbHead(b, text, block, &tables)
+			readIMBComment(b, text, block, &tables)
 		}
 	}, func(l *line) {
 		switch {
 		case tables == nil:
 		case table == nil:
 			l.errorf(1, "a row of %s before its header %q", block, tables[0].head)
-		case l.split(false, table.columns, table.columns, "a row of "+table.head):
+		case l.splitWords(false, table.columns, table.columns, "a row of "+table.head):
 			table.row(l, b)
 		}
 	})
@@ -91,37 +91,37 @@ func readIMB(in *input, b *builder) {
 	}
 }
 
-// imbBegin says what is known of a block before its rows.
-func imbBegin(b *builder, block string) {
+// beginIMBBlock says what is known of a block before its rows.
+func beginIMBBlock(b *builder, block string) {
 	switch {
 	case block == "PingPong":
-		b.fact("values", "rtt: means over the repetitions, one a size; twice t")
+		b.addFact("values", "rtt: means over the repetitions, one a size; twice t")
 	case block == "Biband":
-		b.fact("values", "stream-both: means over the repetitions, one a size; twice the inverse of messages a second")
+		b.addFact("values", "stream-both: means over the repetitions, one a size; twice the inverse of messages a second")
 	case block == "Uniband":
-		b.fact("values", "stream: means over the repetitions, one a size; the inverse of messages a second")
-		b.leave("g and o_s of Uniband: it has windows of sends with an answer each; the time a message is imported as stream, which bounds g and has G")
-	case imbOther[block] != "":
-		b.leave("%s: %s, for which there is no timer of ours", block, imbOther[block])
+		b.addFact("values", "stream: means over the repetitions, one a size; the inverse of messages a second")
+		b.noteLeftOut("g and o_s of Uniband: it has windows of sends with an answer each; the time a message is imported as stream, which bounds g and has G")
+	case imbSkippedBlocks[block] != "":
+		b.noteLeftOut("%s: %s, for which there is no timer of ours", block, imbSkippedBlocks[block])
 	default:
-		b.leave("%s: there is no timer of ours for it", block)
+		b.noteLeftOut("%s: there is no timer of ours for it", block)
 	}
 }
 
-// imbHead takes facts from the head of the file, and the number of processes of a block: of more
-// than two it cannot be used.
-func imbHead(b *builder, text, block string, tables *[]imbTable) {
+// readIMBComment takes facts from the head of the file, and the number of processes of a block: of
+// more than two it cannot be used.
+func readIMBComment(b *builder, text, block string, tables *[]imbTable) {
 	if m := imbTitle.FindStringSubmatch("# " + text); m != nil {
-		b.fact("tool", m[1])
-		b.fact("tool_version", strings.TrimSuffix(m[2], ","))
+		b.addFact("tool", m[1])
+		b.addFact("tool_version", strings.TrimSuffix(m[2], ","))
 	}
 	if m := imbPairs.FindStringSubmatch(text); m != nil && m[1] != "2" && *tables != nil {
-		b.leave("%s of %s processes: several pairs at once", block, m[1])
+		b.noteLeftOut("%s of %s processes: several pairs at once", block, m[1])
 		*tables = nil
 	}
 	if key, value, ok := strings.Cut(text, ":"); ok && block == "" {
 		if name, ok := imbFacts[strings.TrimSpace(key)]; ok {
-			b.fact(name, value)
+			b.addFact(name, value)
 		}
 	}
 }
@@ -129,38 +129,38 @@ func imbHead(b *builder, text, block string, tables *[]imbTable) {
 var imbFacts = map[string]string{"Date": "date", "Machine": "machine", "System": "system", "Release": "release", "MPI Version": "mpi_version"}
 
 func pingPongRow(l *line, b *builder) {
-	k := l.bytes(0)
-	n := l.whole(1, 1, maxBytes, "a number of repetitions")
-	t := l.time(2, "us", "a time in us")
-	b.summary("send", sample.TimerRTT, k, 2*t)
-	b.detail("repetitions", "send", sample.TimerRTT, k, itoa(n))
+	k := l.parseBytes(0)
+	n := l.parseWhole(1, 1, maxBytes, "a number of repetitions")
+	t := l.parseTime(2, "us", "a time in us")
+	b.addSummary("send", sample.TimerRTT, k, 2*t)
+	b.addDetail("repetitions", "send", sample.TimerRTT, k, itoa(n))
 }
 
 // p2pRow takes the time from messages a second, which have more digits than t, and must agree with
 // it.
 func p2pRow(l *line, b *builder) {
 	const half = 5 * unit.Nanosecond // of the last digit of t
-	k := l.bytes(0)
-	n := l.whole(1, 1, maxBytes, "a number of repetitions")
-	printed := l.time(2, "us", "a time in us")
-	t := l.per(4, 1, 1, "messages a second")
+	k := l.parseBytes(0)
+	n := l.parseWhole(1, 1, maxBytes, "a number of repetitions")
+	printed := l.parseTime(2, "us", "a time in us")
+	t := l.parseRateAsTime(4, 1, 1, "messages a second")
 	if d := t - printed; (d > half+t/100 || d < -half-t/100) && l.in.err == nil {
 		l.errorf(l.words[4].col, "%s messages a second take %v each, but the row says %s us", l.words[4].text, t, l.words[2].text)
 	}
-	b.summary("send", sample.TimerRTT, k, 2*t)
-	b.detail("repetitions", "send", sample.TimerRTT, k, itoa(n))
+	b.addSummary("send", sample.TimerRTT, k, 2*t)
+	b.addDetail("repetitions", "send", sample.TimerRTT, k, itoa(n))
 }
 
 func bibandRow(l *line, b *builder) {
-	k := l.bytes(0)
-	n := l.whole(1, 1, maxBytes, "a number of repetitions")
-	b.summary("isend", sample.TimerStreamBoth, k, l.per(3, 2, 1, "messages a second"))
-	b.detail("repetitions", "isend", sample.TimerStreamBoth, k, itoa(n))
+	k := l.parseBytes(0)
+	n := l.parseWhole(1, 1, maxBytes, "a number of repetitions")
+	b.addSummary("isend", sample.TimerStreamBoth, k, l.parseRateAsTime(3, 2, 1, "messages a second"))
+	b.addDetail("repetitions", "isend", sample.TimerStreamBoth, k, itoa(n))
 }
 
 func unibandRow(l *line, b *builder) {
-	k := l.bytes(0)
-	n := l.whole(1, 1, maxBytes, "a number of repetitions")
-	b.summary("isend", sample.TimerStream, k, l.per(3, 1, 1, "messages a second"))
-	b.detail("repetitions", "isend", sample.TimerStream, k, itoa(n))
+	k := l.parseBytes(0)
+	n := l.parseWhole(1, 1, maxBytes, "a number of repetitions")
+	b.addSummary("isend", sample.TimerStream, k, l.parseRateAsTime(3, 1, 1, "messages a second"))
+	b.addDetail("repetitions", "isend", sample.TimerStream, k, itoa(n))
 }

@@ -114,7 +114,7 @@ func TestImport(t *testing.T) {
 				t.Errorf("%d notes, want %d: %v", len(notes), len(c.left), notes)
 			}
 			key := set.Series[0].Key
-			if key.Platform != c.format || key.Clock != "real" || key.Place != "inter" || key.Protocol != map[bool]string{false: auto, true: vendor}[sample.IsCollectiveTimer(key.Timer)] {
+			if key.Platform != c.format || key.Clock != "real" || key.Place != "inter" || key.Protocol != map[bool]string{false: autoProtocol, true: vendorAlgorithm}[sample.IsCollectiveTimer(key.Timer)] {
 				t.Errorf("%+v", key)
 			}
 			again := write(t, set)
@@ -122,7 +122,7 @@ func TestImport(t *testing.T) {
 				t.Errorf("what was imported cannot be read again: %v", err)
 			}
 			for _, f := range Formats {
-				if f.guess(read(t, c.file)) != (f.Name == c.format) {
+				if f.matches(read(t, c.file)) != (f.Name == c.format) {
 					t.Errorf("guessed to be of %s: %v", f.Name, !(f.Name == c.format))
 				}
 			}
@@ -309,7 +309,7 @@ func TestBounded(t *testing.T) {
 	if _, _, err := Import([]File{{"f", strings.NewReader(sizes.String())}}, Options{}); err == nil || !strings.Contains(err.Error(), "f:100003:1: more than 100000 sizes and launches") {
 		t.Errorf("sizes without end: %v", err)
 	}
-	long := "# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 " + strings.Repeat(" ", maxLine) + "0.1\n"
+	long := "# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 " + strings.Repeat(" ", maxLineBytes) + "0.1\n"
 	if _, _, err := Import([]File{{"f", strings.NewReader(long)}}, Options{}); err == nil || !strings.Contains(err.Error(), "f:3:4097: the line is longer") {
 		t.Errorf("a long line: %v", err)
 	}

@@ -12,12 +12,12 @@ import (
 
 // Bounds on what is read, so that no file can take the memory of the machine.
 const (
-	MaxBytes = 64 << 20 // of a file
-	maxLine  = 1 << 12  // bytes of a line
+	MaxBytes     = 64 << 20 // of a file
+	maxLineBytes = 1 << 12  // bytes of a line
 )
 
-// contents returns the text of a file.
-func contents(f File) (string, error) {
+// readContents returns the text of a file.
+func readContents(f File) (string, error) {
 	b, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
 	switch {
 	case err != nil:
@@ -36,8 +36,8 @@ type input struct {
 	err  error // the first; there are no lines after it
 }
 
-// next returns the next line. It is false at the end, and after an error.
-func (in *input) next() (line, bool) {
+// nextLine returns the next line. It is false at the end, and after an error.
+func (in *input) nextLine() (line, bool) {
 	if in.rest == "" || in.err != nil {
 		return line{}, false
 	}
@@ -47,20 +47,20 @@ func (in *input) next() (line, bool) {
 	return line{in: in, number: in.last, text: strings.TrimSuffix(text, "\r")}, true
 }
 
-// each calls comment with each line that begins with #, and what follows that, and row with each
-// other that is not blank, until the first error.
-func (in *input) each(comment func(l *line, text string), row func(l *line)) {
-	for l, ok := in.next(); ok; l, ok = in.next() {
-		if text, ok := l.comment(); ok {
+// forEachLine calls comment with each line that begins with #, and what follows that, and row with
+// each other that is not blank, until the first error.
+func (in *input) forEachLine(comment func(l *line, text string), row func(l *line)) {
+	for l, ok := in.nextLine(); ok; l, ok = in.nextLine() {
+		if text, ok := l.commentText(); ok {
 			comment(&l, text)
-		} else if !l.blank() {
+		} else if !l.isBlank() {
 			row(&l)
 		}
 	}
 }
 
-// none passes over comments.
-func (in *input) none(*line, string) {}
+// ignoreComment passes over comments.
+func (in *input) ignoreComment(*line, string) {}
 
 // errorf keeps an error of a line, if it is the first.
 func (in *input) errorf(number int, format string, args ...any) {
@@ -81,28 +81,28 @@ type word struct {
 	col  int // where it begins, from 1
 }
 
-// short is false, and an error, if the line is longer than any of a tool.
-func (l *line) short() bool {
-	if len(l.text) > maxLine {
-		l.errorf(maxLine+1, "the line is longer than %d bytes", maxLine)
+// checkLength is false, and an error, if the line is longer than any of a tool.
+func (l *line) checkLength() bool {
+	if len(l.text) > maxLineBytes {
+		l.errorf(maxLineBytes+1, "the line is longer than %d bytes", maxLineBytes)
 		return false
 	}
 	return true
 }
 
-// blank says whether there is nothing in the line.
-func (l *line) blank() bool { return strings.TrimSpace(l.text) == "" }
+// isBlank says whether there is nothing in the line.
+func (l *line) isBlank() bool { return strings.TrimSpace(l.text) == "" }
 
-// comment returns what follows the # of a line that begins with one.
-func (l *line) comment() (string, bool) {
+// commentText returns what follows the # of a line that begins with one.
+func (l *line) commentText() (string, bool) {
 	text, ok := strings.CutPrefix(strings.TrimSpace(l.text), "#")
 	return strings.TrimSpace(text), ok
 }
 
-// split cuts the line at spaces, or at commas, into words: least at least, and most at most. what
-// is what the line should be. It is false, and an error, if the line is something else.
-func (l *line) split(comma bool, least, most int, what string) bool {
-	if !l.short() {
+// splitWords cuts the line at spaces, or at commas, into words: least at least, and most at most.
+// what is what the line should be. It is false, and an error, if the line is something else.
+func (l *line) splitWords(comma bool, least, most int, what string) bool {
+	if !l.checkLength() {
 		return false
 	}
 	l.words = l.words[:0]
@@ -120,16 +120,16 @@ func (l *line) split(comma bool, least, most int, what string) bool {
 	}
 	switch n := len(l.words); {
 	case n < least:
-		l.errorf(len(l.text)+1, "%s where %s belongs", columns(n), what)
+		l.errorf(len(l.text)+1, "%s where %s belongs", columnCount(n), what)
 		return false
 	case n > most:
-		l.errorf(l.words[most].col, "%s where %s belongs", columns(n), what)
+		l.errorf(l.words[most].col, "%s where %s belongs", columnCount(n), what)
 		return false
 	}
 	return true
 }
 
-func columns(n int) string {
+func columnCount(n int) string {
 	if n == 1 {
 		return "1 column"
 	}
@@ -143,13 +143,13 @@ func (l *line) errorf(col int, format string, args ...any) {
 	}
 }
 
-// wrong keeps the error of a word that is not what belongs there.
-func (l *line) wrong(i int, what string) {
-	l.errorf(l.words[i].col, "%s where %s belongs", cited(l.words[i].text), what)
+// wordError keeps the error of a word that is not what belongs there.
+func (l *line) wordError(i int, what string) {
+	l.errorf(l.words[i].col, "%s where %s belongs", quoteShort(l.words[i].text), what)
 }
 
-// cited quotes a text that may be long.
-func cited(s string) string {
+// quoteShort quotes a text that may be long.
+func quoteShort(s string) string {
 	const most = 40
 	if len(s) > most {
 		s = s[:most] + "…"
@@ -157,19 +157,19 @@ func cited(s string) string {
 	return strconv.Quote(s)
 }
 
-// whole reads a word as a number from low to high.
-func (l *line) whole(i, low, high int, what string) int {
+// parseWhole reads a word as a number from low to high.
+func (l *line) parseWhole(i, low, high int, what string) int {
 	s := l.words[i].text
 	n, err := strconv.Atoi(s)
 	if err != nil || n < low || n > high || s[0] == '+' || s[0] == '-' {
-		l.wrong(i, what)
+		l.wordError(i, what)
 		return 0
 	}
 	return n
 }
 
-// bytes reads a word as the length of a message.
-func (l *line) bytes(i int) int { return l.whole(i, 0, maxBytes, "a number of bytes") }
+// parseBytes reads a word as the length of a message.
+func (l *line) parseBytes(i int) int { return l.parseWhole(i, 0, maxBytes, "a number of bytes") }
 
 const maxBytes = 1<<31 - 1
 
@@ -177,40 +177,41 @@ const maxBytes = 1<<31 - 1
 // end of what a unit.Time holds.
 const maxTime = 1000 * unit.Second
 
-// time reads a word as a time in a unit, exactly. A value that is not finite, such as -nan, is not
-// a time.
-func (l *line) time(i int, unitName, what string) unit.Time {
+// parseTime reads a word as a time in a unit, exactly. A value that is not finite, such as -nan, is
+// not a time.
+func (l *line) parseTime(i int, unitName, what string) unit.Time {
 	s := l.words[i].text
 	t, err := unit.ParseTime(s + unitName)
-	if !decimal(s) || err != nil || t > maxTime {
-		l.wrong(i, what)
+	if !isDecimal(s) || err != nil || t > maxTime {
+		l.wordError(i, what)
 		return 0
 	}
 	return t
 }
 
-// decimal says whether a text is digits with at most one point between them.
-func decimal(s string) bool {
+// isDecimal says whether a text is digits with at most one point between them.
+func isDecimal(s string) bool {
 	before, after, point := strings.Cut(s, ".")
 	digits := func(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 	return digits(before) && (!point || digits(after)) && len(s) <= 30
 }
 
-// per reads a word as a rate a second, in a unit, and returns how long an amount takes at that
-// rate, to the picosecond.
-func (l *line) per(i int, amount, rateUnit float64, what string) unit.Time {
+// parseRateAsTime reads a word as a rate a second, in a unit, and returns how long an amount takes
+// at that rate, to the picosecond.
+func (l *line) parseRateAsTime(i int, amount, rateUnit float64, what string) unit.Time {
 	s := l.words[i].text
 	x, err := strconv.ParseFloat(s, 64)
 	t := math.Round(amount / (x * rateUnit) * float64(unit.Second))
-	if err != nil || !decimal(s) || !(x > 0 && x < 1e15) || !(t >= 0 && t <= float64(maxTime)) {
-		l.wrong(i, what)
+	if err != nil || !isDecimal(s) || !(x > 0 && x < 1e15) || !(t >= 0 && t <= float64(maxTime)) {
+		l.wordError(i, what)
 		return 0
 	}
 	return unit.Time(t)
 }
 
-// none says whether a word is a number that is none: nan or inf with either sign, as C prints them.
-func none(s string) bool {
+// isNoNumber says whether a word is a number that is none: nan or inf with either sign, as C prints
+// them.
+func isNoNumber(s string) bool {
 	s = strings.ToLower(strings.TrimLeft(s, "+-"))
 	return s == "nan" || s == "inf"
 }

@@ -25,7 +25,7 @@ var logpMPI = Format{
 	Name:        "logp_mpi",
 	Description: "Kielmann's LogP/MPI, parameters of PLogP (s)",
 	Mark:        "a first line \"# LogP network performance data: ...\"",
-	guess:       func(text string) bool { return logpTitle.MatchString(text) },
+	matches:     func(text string) bool { return logpTitle.MatchString(text) },
 	read:        readLogPMPI,
 }
 
@@ -37,40 +37,40 @@ var (
 )
 
 func readLogPMPI(in *input, b *builder) {
-	b.fact("values", "means over the repetitions, one a size")
-	b.fact("train", "g(0) is measured by a burst, g(m) is RTT(m) - RTT(0) + g(0)")
-	b.resolution(100 * unit.Nanosecond)
+	b.addFact("values", "means over the repetitions, one a size")
+	b.addFact("train", "g(0) is measured by a burst, g(m) is RTT(m) - RTT(0) + g(0)")
+	b.setResolution(100 * unit.Nanosecond)
 	mode, head := "", false
 	latency, hasLatency := unit.Time(0), false
-	in.each(func(l *line, text string) {
+	in.forEachLine(func(l *line, text string) {
 		if m := logpTitle.FindStringSubmatch(l.text); m != nil {
-			b.fact("tool", "LogP/MPI")
-			b.fact("test", m[2])
-			if mode = sendOf(m[2]); mode == "" {
-				l.errorf(1, "%s does not name the calls that were measured, such as logp_test.Send.Recv", cited(m[2]))
+			b.addFact("tool", "LogP/MPI")
+			b.addFact("test", m[2])
+			if mode = sendMode(m[2]); mode == "" {
+				l.errorf(1, "%s does not name the calls that were measured, such as logp_test.Send.Recv", quoteShort(m[2]))
 			}
 		} else if m := logpLatency.FindStringSubmatchIndex(l.text); m != nil {
 			l.words = []word{{l.text[m[2]:m[3]], m[2] + 1}}
-			latency, hasLatency = l.time(0, "s", "the latency in s"), true
+			latency, hasLatency = l.parseTime(0, "s", "the latency in s"), true
 		} else if strings.HasPrefix(text, "time") {
 			if head = strings.Join(strings.Fields(text), " ") == logpHead; !head {
-				l.errorf(1, "the columns %s where %q belong", cited(text), logpHead)
+				l.errorf(1, "the columns %s where %q belong", quoteShort(text), logpHead)
 			}
 		}
 	}, func(l *line) {
 		if mode == "" || !head {
 			l.errorf(1, "a row before the title and the columns %q", logpHead)
-		} else if l.split(false, 9, 9, "a row of "+logpHead) {
+		} else if l.splitWords(false, 9, 9, "a row of "+logpHead) {
 			logpRow(l, b, mode, latency, hasLatency)
 		}
 	})
 	if !hasLatency {
-		b.leave("L: the file does not say it")
+		b.noteLeftOut("L: the file does not say it")
 	}
 }
 
-// sendOf returns the mode of the send call in the name of a test: logp_test.Send.Recv.
-func sendOf(test string) string {
+// sendMode returns the mode of the send call in the name of a test: logp_test.Send.Recv.
+func sendMode(test string) string {
 	parts := strings.Split(test, ".")
 	if len(parts) < 3 {
 		return ""
@@ -83,22 +83,22 @@ func sendOf(test string) string {
 }
 
 func logpRow(l *line, b *builder, mode string, latency unit.Time, hasLatency bool) {
-	at := l.whole(0, 0, 1<<40, "the time of the measurement in s since 1970")
-	k := l.bytes(1)
+	at := l.parseWhole(0, 0, 1<<40, "the time of the measurement in s since 1970")
+	k := l.parseBytes(1)
 	var t [7]unit.Time // os os_min os_cnfint or or_min or_cnfint g
 	for i := range t {
-		t[i] = l.time(2+i, "s", "a time in s")
+		t[i] = l.parseTime(2+i, "s", "a time in s")
 	}
 	if len(b.series) == 0 {
-		b.fact("date", time.Unix(int64(at), 0).UTC().Format(time.RFC3339))
+		b.addFact("date", time.Unix(int64(at), 0).UTC().Format(time.RFC3339))
 	}
 	for i, timer := range []string{sample.Timer11, sample.Timer12} {
-		b.summary(mode, timer, k, t[3*i])
-		b.detail("minimum_us", mode, timer, k, t[3*i+1].MicrosString())
-		b.detail("confidence_interval_us", mode, timer, k, t[3*i+2].MicrosString())
+		b.addSummary(mode, timer, k, t[3*i])
+		b.addDetail("minimum_us", mode, timer, k, t[3*i+1].MicrosString())
+		b.addDetail("confidence_interval_us", mode, timer, k, t[3*i+2].MicrosString())
 	}
-	b.summary(mode, sample.TimerTrain, k, t[6])
+	b.addSummary(mode, sample.TimerTrain, k, t[6])
 	if k == 0 && hasLatency && sample.IsBlockingMode(mode) && mode != "rsend" {
-		b.summary(mode, sample.TimerRTT, 0, 2*(latency+t[6]))
+		b.addSummary(mode, sample.TimerRTT, 0, 2*(latency+t[6]))
 	}
 }

@@ -26,7 +26,7 @@ var netgauge = Format{
 	Name:        "netgauge",
 	Description: "netgauge, pattern loggp: ng.out or standard output (us)",
 	Mark:        "a line \"# size n PRTT(1,0,s) ...\" or \"# Info: (0): Netgauge v...\"",
-	guess: func(text string) bool {
+	matches: func(text string) bool {
 		return strings.HasPrefix(text, ngHead) || ngVersion.MatchString(text) || ngRow.MatchString(text)
 	},
 	read: readNetgauge,
@@ -52,65 +52,65 @@ func readNetgauge(in *input, b *builder) {
 
 // readTrains reads ng.out.
 func readTrains(in *input, b *builder) {
-	b.fact("tool", "Netgauge")
-	b.fact("values", "medians, one a size")
-	b.resolution(unit.Picosecond)
-	b.leave("L, g and G: lines through all sizes before, whatever the protocol; a fit makes its own of the round trips. o_s is in prtt")
-	in.each(in.none, func(l *line) {
-		if l.split(false, 11, 11, "a row of "+ngHead[2:]) {
+	b.addFact("tool", "Netgauge")
+	b.addFact("values", "medians, one a size")
+	b.setResolution(unit.Picosecond)
+	b.noteLeftOut("L, g and G: lines through all sizes before, whatever the protocol; a fit makes its own of the round trips. o_s is in prtt")
+	in.forEachLine(in.ignoreComment, func(l *line) {
+		if l.splitWords(false, 11, 11, "a row of "+ngHead[2:]) {
 			trainRow(l, b)
 		}
 	})
 }
 
 func trainRow(l *line, b *builder) {
-	k := l.bytes(0)
-	n := l.whole(1, 2, sample.MaxTrainLength, "the messages of a train, at least 2")
+	k := l.parseBytes(0)
+	n := l.parseWhole(1, 2, sample.MaxTrainLength, "the messages of a train, at least 2")
 	var prtt [3]unit.Time
 	for i := range prtt {
-		prtt[i] = l.time(2+i, "us", "a round trip in us")
+		prtt[i] = l.parseTime(2+i, "us", "a round trip in us")
 	}
-	b.summary("send", sample.TimerRTT, k, prtt[0])
-	b.summary("send", sample.TrainTimer(n), k, prtt[1])
-	b.summary("send", sample.SpacedTrainTimer(n), k, prtt[2]-unit.Time(n-1)*prtt[0])
+	b.addSummary("send", sample.TimerRTT, k, prtt[0])
+	b.addSummary("send", sample.TrainTimer(n), k, prtt[1])
+	b.addSummary("send", sample.SpacedTrainTimer(n), k, prtt[2]-unit.Time(n-1)*prtt[0])
 	overheadWord(l, b, 7, sample.Timer12, "o_r", k)
 }
 
 // overheadWord adds an overhead. The tool's may be none, or less than nothing.
 func overheadWord(l *line, b *builder, i int, timer, what string, k int) {
 	switch s := l.words[i].text; {
-	case none(s):
-		b.leave("%s: not a number at some sizes", what)
-	case strings.HasPrefix(s, "-") && decimal(s[1:]):
-		b.leave("%s: less than zero at some sizes", what)
+	case isNoNumber(s):
+		b.noteLeftOut("%s: not a number at some sizes", what)
+	case strings.HasPrefix(s, "-") && isDecimal(s[1:]):
+		b.noteLeftOut("%s: less than zero at some sizes", what)
 	default:
-		b.summary("send", timer, k, l.time(i, "us", what+" in us"))
+		b.addSummary("send", timer, k, l.parseTime(i, "us", what+" in us"))
 	}
 }
 
 // readLogGP reads standard output.
 func readLogGP(in *input, b *builder) {
-	b.fact("values", "medians, one a size; timer11 is the tool's o_s, from trains with waits, timer12 its o_r, and rtt at the first size twice its L")
-	b.leave("g and G: lines through all sizes before, whatever the protocol; the file ng.out (option -o) has the round trips that they are from")
+	b.addFact("values", "medians, one a size; timer11 is the tool's o_s, from trains with waits, timer12 its o_r, and rtt at the first size twice its L")
+	b.noteLeftOut("g and G: lines through all sizes before, whatever the protocol; the file ng.out (option -o) has the round trips that they are from")
 	first := true
 	again := false // the next row is one that was printed before, with lines made anew from a change of protocol on
-	in.each(func(l *line, _ string) {
+	in.forEachLine(func(l *line, _ string) {
 		m := ngVersion.FindStringSubmatch(l.text)
 		if m == nil {
 			return
 		}
-		b.fact("tool", m[1])
-		b.fact("tool_version", m[2])
-		b.fact("tool_options", m[3])
+		b.addFact("tool", m[1])
+		b.addFact("tool_version", m[2])
+		b.addFact("tool_options", m[3])
 		if m := ngModule.FindStringSubmatch(m[3]); m != nil && b.key.Library == "" {
-			b.key.Library = clean(m[1])
+			b.key.Library = cleanFact(m[1])
 		}
 	}, func(l *line) {
 		if m := ngTesting.FindStringSubmatch(l.text); m != nil {
-			b.detail("repetitions", "send", sample.Timer11, atoi(m[1]), m[2])
+			b.addDetail("repetitions", "send", sample.Timer11, atoi(m[1]), m[2])
 			again = false
 		} else if m := ngChange.FindStringSubmatch(l.text); m != nil {
-			b.fact("protocol_change_at_bytes", m[1])
+			b.addFact("protocol_change_at_bytes", m[1])
 			again = false
 		} else if strings.HasPrefix(strings.TrimSpace(l.text), "L=") {
 			if !again {
@@ -118,27 +118,27 @@ func readLogGP(in *input, b *builder) {
 			}
 			first, again = false, true
 		} else {
-			l.errorf(1, "%s where \"Testing ... bytes\" or \"L=... s=... o_s=...\" belongs", cited(l.text))
+			l.errorf(1, "%s where \"Testing ... bytes\" or \"L=... s=... o_s=...\" belongs", quoteShort(l.text))
 		}
 	})
 }
 
 func logGPRow(l *line, b *builder, first bool) {
-	if !l.short() {
+	if !l.checkLength() {
 		return
 	}
 	at := ngRow.FindStringSubmatchIndex(l.text)
 	if at == nil {
-		l.errorf(1, "%s where \"L=... s=... o_s=... o_r=... g=... G=... (... GiB/s) lsqu(g,G)=...\" belongs", cited(l.text))
+		l.errorf(1, "%s where \"L=... s=... o_s=... o_r=... g=... G=... (... GiB/s) lsqu(g,G)=...\" belongs", quoteShort(l.text))
 		return
 	}
 	for i := 2; i < len(at); i += 2 {
 		l.words = append(l.words, word{l.text[at[i]:at[i+1]], at[i] + 1})
 	}
-	latency := l.time(0, "us", "L in us")
-	k := l.bytes(1)
+	latency := l.parseTime(0, "us", "L in us")
+	k := l.parseBytes(1)
 	if first {
-		b.summary("send", sample.TimerRTT, k, 2*latency)
+		b.addSummary("send", sample.TimerRTT, k, 2*latency)
 	}
 	overheadWord(l, b, 2, sample.Timer11, "o_s", k)
 	overheadWord(l, b, 3, sample.Timer12, "o_r", k)

@@ -19,7 +19,7 @@ var netpipe = Format{
 	Name:        "netpipe",
 	Description: "NetPIPE 3, np.out (bytes, Mibit/s, seconds one way)",
 	Mark:        "rows of three numbers alone: bytes, Mbit/s, seconds",
-	guess:       guessNetPIPE,
+	matches:     guessNetPIPE,
 	read:        readNetPIPE,
 }
 
@@ -29,34 +29,34 @@ func guessNetPIPE(text string) bool {
 		if len(words) == 0 {
 			continue
 		}
-		return len(words) == 3 && whole(words[0]) && decimal(words[1]) && decimal(words[2])
+		return len(words) == 3 && isWhole(words[0]) && isDecimal(words[1]) && isDecimal(words[2])
 	}
 	return false
 }
 
-// whole says whether a text is digits alone.
-func whole(s string) bool { return decimal(s) && !strings.Contains(s, ".") }
+// isWhole says whether a text is digits alone.
+func isWhole(s string) bool { return isDecimal(s) && !strings.Contains(s, ".") }
 
 func readNetPIPE(in *input, b *builder) {
-	b.fact("tool", "NetPIPE")
-	b.fact("values", "rtt: the best of several trials, each a mean over repetitions, one a size; twice the time one way")
+	b.addFact("tool", "NetPIPE")
+	b.addFact("values", "rtt: the best of several trials, each a mean over repetitions, one a size; twice the time one way")
 	row := func(l *line) {
-		if l.split(false, 3, 3, "a row of bytes, Mbit/s and seconds") {
+		if l.splitWords(false, 3, 3, "a row of bytes, Mbit/s and seconds") {
 			netpipeRow(l, b)
 		}
 	}
-	in.each(func(l *line, _ string) { row(l) }, row) // there are no comments
+	in.forEachLine(func(l *line, _ string) { row(l) }, row) // there are no comments
 }
 
 func netpipeRow(l *line, b *builder) {
 	const mebibit = 1 << 20
-	k := l.whole(0, 1, maxBytes, "a number of bytes, at least 1")
-	t := l.per(1, 8*float64(k), mebibit, "a rate in Mbit/s")
-	printed := l.time(2, "s", "seconds one way")
+	k := l.parseWhole(0, 1, maxBytes, "a number of bytes, at least 1")
+	t := l.parseRateAsTime(1, 8*float64(k), mebibit, "a rate in Mbit/s")
+	printed := l.parseTime(2, "s", "seconds one way")
 	const step = 10 * unit.Nanosecond
 	if math.Abs(float64(t-printed)) > float64(step)/2+0.001*float64(t) {
 		l.errorf(l.words[1].col, "%s Mbit/s of 2^20 bits are %v for %d bytes, but the row says %s s: not of NetPIPE 3, or broken",
 			l.words[1].text, t, k, l.words[2].text)
 	}
-	b.summary("send", sample.TimerRTT, k, 2*t)
+	b.addSummary("send", sample.TimerRTT, k, 2*t)
 }

@@ -20,7 +20,7 @@ var prtt = Format{
 	Name:        "prtt",
 	Description: "samples of round-trip trains PRTT(n,d,s) (ns)",
 	Mark:        "a first line " + prttHead,
-	guess:       func(text string) bool { return strings.HasPrefix(text, prttHead) },
+	matches:     func(text string) bool { return strings.HasPrefix(text, prttHead) },
 	read:        readPRTT,
 }
 
@@ -29,20 +29,20 @@ const prttHead = "mode,size,n,d_ns,sample,client_ns,server_or_ns"
 // prttModes are how each mode's rows become samples.
 var prttModes = map[string]func(*builder, train) bool{
 	"p1": func(b *builder, x train) bool {
-		b.sample("send", sample.TimerRTT, x.bytes, x.client)
+		b.addSample("send", sample.TimerRTT, x.bytes, x.client)
 		return x.n == 1 && x.wait == 0
 	},
 	"pn": func(b *builder, x train) bool {
-		b.sample("send", sample.TrainTimer(x.n), x.bytes, x.client)
+		b.addSample("send", sample.TrainTimer(x.n), x.bytes, x.client)
 		return x.n > 1 && x.wait == 0
 	},
-	"pnd": waitingTrain,
-	"por": func(b *builder, x train) bool { b.sample("send", sample.Timer12, x.bytes, x.server); return x.n > 1 },
+	"pnd": addSpacedTrain,
+	"por": func(b *builder, x train) bool { b.addSample("send", sample.Timer12, x.bytes, x.server); return x.n > 1 },
 }
 
-func waitingTrain(b *builder, x train) bool {
+func addSpacedTrain(b *builder, x train) bool {
 	t := x.client - unit.Time(x.n-1)*x.wait
-	b.sample("send", sample.SpacedTrainTimer(x.n), x.bytes, t)
+	b.addSample("send", sample.SpacedTrainTimer(x.n), x.bytes, t)
 	return x.n > 1 && t >= 0
 }
 
@@ -53,38 +53,38 @@ type train struct {
 }
 
 func readPRTT(in *input, b *builder) {
-	b.fact("tool", "round-trip trains")
-	b.fact("values", "all samples")
-	l, _ := in.next()
+	b.addFact("tool", "round-trip trains")
+	b.addFact("values", "all samples")
+	l, _ := in.nextLine()
 	if strings.TrimSpace(l.text) != prttHead {
-		in.errorf(1, "%s where the header %s belongs", cited(l.text), prttHead)
+		in.errorf(1, "%s where the header %s belongs", quoteShort(l.text), prttHead)
 	}
 	row := func(l *line) {
-		if l.split(true, 7, 7, "a row of "+prttHead) {
+		if l.splitWords(true, 7, 7, "a row of "+prttHead) {
 			prttRow(l, b)
 		}
 	}
-	in.each(func(l *line, _ string) { row(l) }, row) // there are no comments
-	if b.has(sample.Timer12) {
-		b.leave("client_ns of mode por: o_r is in server_or_ns")
+	in.forEachLine(func(l *line, _ string) { row(l) }, row) // there are no comments
+	if b.hasTimer(sample.Timer12) {
+		b.noteLeftOut("client_ns of mode por: o_r is in server_or_ns")
 	}
 }
 
 func prttRow(l *line, b *builder) {
 	add, ok := prttModes[l.words[0].text]
 	if !ok {
-		l.wrong(0, "p1, pn, pnd or por")
+		l.wordError(0, "p1, pn, pnd or por")
 		return
 	}
 	var x train
-	x.bytes = l.bytes(1)
-	x.n = l.whole(2, 1, sample.MaxTrainLength, "a number of messages")
-	l.whole(4, 0, maxBytes, "the number of the sample")
+	x.bytes = l.parseBytes(1)
+	x.n = l.parseWhole(2, 1, sample.MaxTrainLength, "a number of messages")
+	l.parseWhole(4, 0, maxBytes, "the number of the sample")
 	for i, t := range []*unit.Time{3: &x.wait, 5: &x.client, 6: &x.server} {
 		if t == nil {
 			continue
 		}
-		*t = l.time(i, "ns", "a time in ns")
+		*t = l.parseTime(i, "ns", "a time in ns")
 	}
 	if !add(b, x) {
 		l.errorf(l.words[2].col, "%s messages with waits of %s ns that took %s ns are no train of mode %s",

@@ -20,7 +20,7 @@ var skampi = Format{
 	Name:        "skampi",
 	Description: "SKaMPI, blocks Pingpong_Send_Recv and Pingpong_Ssend_Recv (us)",
 	Mark:        "a line \"# SKaMPI Version ...\" or \"# begin result ...\"",
-	guess:       func(text string) bool { return skampiTitle.MatchString(text) || skampiBegin.MatchString(text) },
+	matches:     func(text string) bool { return skampiTitle.MatchString(text) || skampiBegin.MatchString(text) },
 	read:        readSKaMPI,
 }
 
@@ -34,20 +34,20 @@ var (
 var skampiModes = map[string]string{"Pingpong_Send_Recv": "send", "Pingpong_Ssend_Recv": "ssend"}
 
 func readSKaMPI(in *input, b *builder) {
-	b.fact("values", "rtt: means over the measurements, one a size")
-	b.resolution(100 * unit.Nanosecond)
+	b.addFact("values", "rtt: means over the measurements, one a size")
+	b.setResolution(100 * unit.Nanosecond)
 	block, begin := "", 0
-	in.each(func(l *line, text string) {
+	in.forEachLine(func(l *line, text string) {
 		if m := skampiBegin.FindStringSubmatch(l.text); m != nil {
 			if block != "" {
 				l.errorf(1, "block %s begins before the end of %s, which began in line %d", m[1], block, begin)
 			}
 			if block, begin = m[1], l.number; skampiModes[block] == "" {
-				b.leave("%s: no timer of ours is a round trip of these calls", clean(block))
+				b.noteLeftOut("%s: no timer of ours is a round trip of these calls", cleanFact(block))
 			}
 		} else if m := skampiEnd.FindStringSubmatch(l.text); m != nil {
 			if m[1] != block {
-				l.errorf(1, "the end of block %s, but %s began in line %d", m[1], cited(block), begin)
+				l.errorf(1, "the end of block %s, but %s began in line %d", m[1], quoteShort(block), begin)
 			}
 			block = ""
 		} else {
@@ -57,7 +57,7 @@ func readSKaMPI(in *input, b *builder) {
 		if mode := skampiModes[block]; mode != "" {
 			skampiRow(l, b, mode)
 		} else if block == "" {
-			l.errorf(1, "%s outside of a block that begins with \"# begin result\"", cited(l.text))
+			l.errorf(1, "%s outside of a block that begins with \"# begin result\"", quoteShort(l.text))
 		}
 	})
 	if block != "" {
@@ -67,27 +67,27 @@ func readSKaMPI(in *input, b *builder) {
 
 func skampiFact(b *builder, whole, text string) {
 	if m := skampiTitle.FindStringSubmatch(whole); m != nil {
-		b.fact("tool", m[1])
-		b.fact("tool_version", m[2])
+		b.addFact("tool", m[1])
+		b.addFact("tool_version", m[2])
 	} else if rest, ok := strings.CutPrefix(text, "Started at "); ok {
-		b.fact("date", rest)
+		b.addFact("date", rest)
 	}
 }
 
 func skampiRow(l *line, b *builder, mode string) {
-	if !l.split(false, 6, 200, "a row \"count= ELEMENTS BYTES TIME ERROR MEASUREMENTS\"") {
+	if !l.splitWords(false, 6, 200, "a row \"count= ELEMENTS BYTES TIME ERROR MEASUREMENTS\"") {
 		return
 	}
 	if l.words[0].text != "count=" {
-		l.wrong(0, "\"count=\"")
+		l.wordError(0, "\"count=\"")
 		return
 	}
-	l.whole(1, 0, maxBytes, "a number of elements")
-	k := l.bytes(2)
-	t := l.time(3, "us", "a time in us")
-	l.time(4, "us", "a standard error in us")
-	n := l.whole(5, 1, maxBytes, "a number of measurements")
-	b.summary(mode, sample.TimerRTT, k, t)
-	b.detail("standard_error_us", mode, sample.TimerRTT, k, l.words[4].text)
-	b.detail("repetitions", mode, sample.TimerRTT, k, itoa(n))
+	l.parseWhole(1, 0, maxBytes, "a number of elements")
+	k := l.parseBytes(2)
+	t := l.parseTime(3, "us", "a time in us")
+	l.parseTime(4, "us", "a standard error in us")
+	n := l.parseWhole(5, 1, maxBytes, "a number of measurements")
+	b.addSummary(mode, sample.TimerRTT, k, t)
+	b.addDetail("standard_error_us", mode, sample.TimerRTT, k, l.words[4].text)
+	b.addDetail("repetitions", mode, sample.TimerRTT, k, itoa(n))
 }

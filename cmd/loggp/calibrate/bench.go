@@ -1,9 +1,10 @@
 // Package calibrate changes numbers of platform files and sees what the emulated machine does then.
 //
-// A Bench measures quantities of a platform: published rows (Rows), the medians of a samples file
-// (Samples), or the LogGP parameters of the platform itself (Own). Sensitivity halves and doubles
-// numbers one by one. Calibrate searches the free numbers by which the quantities come nearest to
-// what they should be. Both measure without noise, so that a quantity is a function of the numbers.
+// A Bench measures quantities of a platform: published rows (PublishedBench), the medians of a
+// samples file (SamplesBench), or the LogGP parameters of the platform itself (ParameterBench).
+// Sensitivity halves and doubles numbers one by one. Calibrate searches the free numbers by which
+// the quantities come nearest to what they should be. Both measure without noise, so that a
+// quantity is a function of the numbers.
 //
 // The package stands above fit and reports, since it measures, fits and reports, and beside package
 // paper, whose rows it measures. The search itself is fit/leastsquares, which knows no platforms.
@@ -54,10 +55,11 @@ const (
 	warmup = 4
 )
 
-// Rows returns a bench of the rows that papers print of a platform: those that one of the patterns
-// matches, as path.Match has it, or all if there are none. Counts, and rows that the source itself
-// contradicts, are left out. It is an error if a pattern matches no row of the platform.
-func Rows(papers []*paper.Paper, p *platform.Platform, patterns []string) (*Bench, error) {
+// PublishedBench returns a bench of the rows that papers print of a platform: those that one of the
+// patterns matches, as path.Match has it, or all if there are none. Counts, and rows that the
+// source itself contradicts, are left out. It is an error if a pattern matches no row of the
+// platform.
+func PublishedBench(papers []*paper.Paper, p *platform.Platform, patterns []string) (*Bench, error) {
 	b := &Bench{}
 	names := make([][]string, len(papers)) // by paper
 	used, elsewhere := make([]bool, len(patterns)), make([]string, len(patterns))
@@ -66,7 +68,7 @@ func Rows(papers []*paper.Paper, p *platform.Platform, patterns []string) (*Benc
 		for _, v := range of.Values() {
 			wanted := len(patterns) == 0
 			for k, pattern := range patterns {
-				ok, err := path.Match(words(pattern), v.Row)
+				ok, err := path.Match(joinWords(pattern), v.Row)
 				if err != nil {
 					return nil, fmt.Errorf("row %q: %w", pattern, err)
 				}
@@ -131,8 +133,8 @@ func Rows(papers []*paper.Paper, p *platform.Platform, patterns []string) (*Benc
 	return b, nil
 }
 
-// Together returns a bench of all quantities of some benches.
-func Together(benches ...*Bench) *Bench {
+// JoinBenches returns a bench of all quantities of some benches.
+func JoinBenches(benches ...*Bench) *Bench {
 	if len(benches) == 1 {
 		return benches[0]
 	}
@@ -159,19 +161,20 @@ func Together(benches ...*Bench) *Bench {
 	return all
 }
 
-// words returns a text with single spaces between its words.
-func words(s string) string { return strings.Join(strings.Fields(s), " ") }
+// joinWords returns a text with single spaces between its words.
+func joinWords(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// What Own measures.
+// What ParameterBench measures.
 var (
 	ownModes = []string{"send", "ssend", "isend"}
 	ownSizes = []int{16, 1000, 3000, 10000, 30000, 100000}
 	ownShown = []int{16, 10000}
 )
 
-// Own returns a bench of the LogGP parameters of a platform itself, by one of its libraries, or the
-// first for "": o_s and o_r of calls that block and of those that do not, g, G and L.
-func Own(p *platform.Platform, library string) (*Bench, error) {
+// ParameterBench returns a bench of the LogGP parameters of a platform itself, by one of its
+// libraries, or the first for "": o_s and o_r of calls that block and of those that do not, g, G
+// and L.
+func ParameterBench(p *platform.Platform, library string) (*Bench, error) {
 	l, err := p.Library(library)
 	if err != nil {
 		return nil, err
@@ -192,7 +195,7 @@ func Own(p *platform.Platform, library string) (*Bench, error) {
 	add("L ssend", "us")
 	add("G send", "us/B")
 	b.Measure = func(ctx context.Context, p *platform.Platform) ([]float64, error) {
-		set, err := emulate(ctx, p, library, "", &microbench.Plan{Modes: ownModes, Sizes: ownSizes})
+		set, err := measureEmulated(ctx, p, library, "", &microbench.Plan{Modes: ownModes, Sizes: ownSizes})
 		if err != nil {
 			return nil, err
 		}
@@ -200,11 +203,11 @@ func Own(p *platform.Platform, library string) (*Bench, error) {
 		if err != nil {
 			return nil, err
 		}
-		medians := points(found)
+		medians := timerMedians(found)
 		var all []float64
 		for _, t := range timers {
 			for _, k := range ownShown {
-				all = append(all, medians.at(sample.Key{Place: set.Series[0].Place, Mode: t.mode, Protocol: auto, Timer: t.timer, Bytes: k}))
+				all = append(all, medians.median(sample.Key{Place: set.Series[0].Place, Mode: t.mode, Protocol: auto, Timer: t.timer, Bytes: k}))
 			}
 		}
 		l, g := math.NaN(), math.NaN()
@@ -224,9 +227,9 @@ func Own(p *platform.Platform, library string) (*Bench, error) {
 // auto is the protocol that the library's rules choose.
 const auto = "auto"
 
-// emulate measures a plan without noise, between ranks of a place, and returns a data set. Of the
-// plan, the modes, the sizes and the protocol count.
-func emulate(ctx context.Context, p *platform.Platform, library, place string, plan *microbench.Plan) (*sample.Set, error) {
+// measureEmulated measures a plan without noise, between ranks of a place, and returns a data set.
+// Of the plan, the modes, the sizes and the protocol count.
+func measureEmulated(ctx context.Context, p *platform.Platform, library, place string, plan *microbench.Plan) (*sample.Set, error) {
 	job, err := job.New(p, library, 0, 0)
 	if err != nil {
 		return nil, err
@@ -253,8 +256,8 @@ func emulate(ctx context.Context, p *platform.Platform, library, place string, p
 // medians are medians of timers in microseconds, by place, mode, protocol, timer and size.
 type medians map[sample.Key]float64
 
-// points returns the medians of all curves that are timers.
-func points(found *fit.Result) medians {
+// timerMedians returns the medians of all curves that are timers.
+func timerMedians(found *fit.Result) medians {
 	m := medians{}
 	for _, c := range found.Curves {
 		for _, p := range c.Points {
@@ -264,13 +267,13 @@ func points(found *fit.Result) medians {
 	return m
 }
 
-// at returns a median, or NaN.
-func (m medians) at(k sample.Key) float64 {
+// median returns a median, or NaN.
+func (m medians) median(k sample.Key) float64 {
 	if x, ok := m[k]; ok {
 		return x
 	}
 	return math.NaN()
 }
 
-// errNothing is the error of a bench without quantities.
-var errNothing = errors.New("there is nothing to measure")
+// errNoQuantities is the error of a bench without quantities.
+var errNoQuantities = errors.New("there is nothing to measure")

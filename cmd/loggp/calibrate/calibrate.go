@@ -18,7 +18,7 @@ import (
 // Calibration is what a search for free numbers has found.
 type Calibration struct {
 	Draft      *edit.Draft
-	Numbers    []Found
+	Numbers    []FittedNumber
 	Targets    []Target
 	Left       []string    // targets that were left out, and why
 	Correlated [][]float64 // the correlations of the numbers: 1 or −1 if only a combination is known
@@ -27,8 +27,8 @@ type Calibration struct {
 	Tried      int // platforms
 }
 
-// Found is a free number, and what was found for it.
-type Found struct {
+// FittedNumber is a free number, and what was found for it.
+type FittedNumber struct {
 	platform.Number // as the file has it
 	Found           string
 	Low, High       string   // its interval of 95 %, within the bounds; "" if the targets do not determine it
@@ -46,10 +46,10 @@ type Target struct {
 	Moved         bool    // it depends on a free number
 }
 
-// Off returns how far a value is from what it should be: the logarithm of their ratio, 0 inside a
-// range. Far below the target, where logarithms grow without bound, it goes on in a straight line,
-// so that a difference of times that is negative has one too.
-func (q Quantity) Off(value float64) float64 {
+// Residual returns how far a value is from what it should be: the logarithm of their ratio, 0
+// inside a range. Far below the target, where logarithms grow without bound, it goes on in a
+// straight line, so that a difference of times that is negative has one too.
+func (q Quantity) Residual(value float64) float64 {
 	near := math.Min(math.Max(value, q.Low), q.High)
 	x := value / near
 	const least = 0.05
@@ -59,8 +59,8 @@ func (q Quantity) Off(value float64) float64 {
 	return math.Log(x)
 }
 
-// clock is the path of the steps of the platform's clock.
-const clock = "machine.timer.resolution"
+// clockPath is the path of the steps of the platform's clock.
+const clockPath = "machine.timer.resolution"
 
 // Limits of a search.
 const (
@@ -76,13 +76,13 @@ const (
 // what they should be, in the sum of the squares of Off. The result is a function of the file, the
 // bench and the seed. It is an error if no number is free, or if no target depends on one.
 func Calibrate(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Calibration, error) {
-	s := &search{ctx: ctx, draft: d, bench: b, options: o}
+	s := &calibrationSearch{ctx: ctx, draft: d, bench: b, options: o}
 	for _, n := range d.Numbers {
 		switch {
 		case n.Free == nil:
-		case n.Path == clock:
+		case n.Path == clockPath:
 			return nil, fmt.Errorf("%s:%d: the steps of the clock cannot be free: targets are measured without them", d.File, n.Line)
-		case idle(n.Path, b.Libraries):
+		case isUnused(n.Path, b.Libraries):
 			return nil, fmt.Errorf("%s:%d: %s is free, and no target is of its library: the targets are of %s", d.File, n.Line, n.Path, strings.Join(b.Libraries, ", "))
 		case n.Free.Values != nil:
 			s.choices = append(s.choices, n)
@@ -101,17 +101,17 @@ func Calibrate(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Calibr
 	if len(s.targets) == 0 {
 		return nil, errors.New("there is no target with a value")
 	}
-	if err := s.start(); err != nil {
+	if err := s.checkStart(); err != nil {
 		return nil, err
 	}
 	if err := s.solve(); err != nil {
 		return nil, err
 	}
-	return s.calibration()
+	return s.result()
 }
 
-// search is a calibration under way.
-type search struct {
+// calibrationSearch is a calibration under way.
+type calibrationSearch struct {
 	ctx     context.Context
 	draft   *edit.Draft
 	bench   *Bench
@@ -128,8 +128,8 @@ type search struct {
 	tried    int
 }
 
-// start measures the file as it is, and checks that the search can begin there.
-func (s *search) start() (err error) {
+// checkStart measures the file as it is, and checks that the search can begin there.
+func (s *calibrationSearch) checkStart() (err error) {
 	if s.before, _, err = s.residuals(nil); err != nil {
 		return err
 	}
@@ -152,8 +152,8 @@ func (s *search) start() (err error) {
 // residuals measures the platform with some values, by path, and with a clock that shows
 // picoseconds: steps of the clock would be steps of the targets. A quantity that cannot be measured
 // is as far off as a wrong one can be.
-func (s *search) residuals(values map[string]string) ([]float64, []float64, error) {
-	all := map[string]string{clock: unit.Picosecond.String()}
+func (s *calibrationSearch) residuals(values map[string]string) ([]float64, []float64, error) {
+	all := map[string]string{clockPath: unit.Picosecond.String()}
 	for path, v := range values {
 		all[path] = v
 	}
@@ -168,15 +168,16 @@ func (s *search) residuals(values map[string]string) ([]float64, []float64, erro
 	r := make([]float64, len(s.targets))
 	for k, i := range s.targets {
 		q := s.bench.Quantities[i]
-		if r[k] = q.Off(measured[i]); math.IsNaN(r[k]) {
-			r[k] = q.Off(-q.Low)
+		if r[k] = q.Residual(measured[i]); math.IsNaN(r[k]) {
+			r[k] = q.Residual(-q.Low)
 		}
 	}
 	return measured, r, nil
 }
 
-// values returns the values of the numbers within bounds, by path, beside those of the choices.
-func (s *search) values(x []float64, chosen map[string]string) map[string]string {
+// numberValues returns the values of the numbers within bounds, by path, beside those of the
+// choices.
+func (s *calibrationSearch) numberValues(x []float64, chosen map[string]string) map[string]string {
 	all := map[string]string{}
 	for path, v := range chosen {
 		all[path] = v
@@ -189,7 +190,7 @@ func (s *search) values(x []float64, chosen map[string]string) map[string]string
 
 // solve searches, for each combination of the choices. With several the search begins once in
 // each, and goes on from more starts in the best.
-func (s *search) solve() error {
+func (s *calibrationSearch) solve() error {
 	combinations := []map[string]string{{}}
 	for _, n := range s.choices {
 		var more []map[string]string
@@ -214,7 +215,7 @@ func (s *search) solve() error {
 			starts = mostStarts
 		}
 		var err error
-		if solutions[i], err = s.within(c, starts); err != nil {
+		if solutions[i], err = s.fitNumbers(c, starts); err != nil {
 			return err
 		}
 		sums[i] = solutions[i].RMS()
@@ -222,7 +223,7 @@ func (s *search) solve() error {
 	best := slices.Index(sums, slices.Min(sums))
 	s.chosen, s.solution = combinations[best], solutions[best]
 	if len(combinations) > 1 && len(s.free) > 0 {
-		more, err := s.within(s.chosen, mostStarts)
+		more, err := s.fitNumbers(s.chosen, mostStarts)
 		if err != nil {
 			return err
 		}
@@ -232,15 +233,16 @@ func (s *search) solve() error {
 	}
 	for _, n := range s.choices {
 		s.moved = append(s.moved, slices.ContainsFunc(combinations, func(c map[string]string) bool {
-			i := slices.IndexFunc(combinations, func(d map[string]string) bool { return sameBut(c, d, n.Path) })
-			return i >= 0 && math.Abs(sums[i]-sums[slices.IndexFunc(combinations, func(d map[string]string) bool { return same(c, d) })]) > 1e-9
+			i := slices.IndexFunc(combinations, func(d map[string]string) bool { return differOnlyIn(c, d, n.Path) })
+			return i >= 0 && math.Abs(sums[i]-sums[slices.IndexFunc(combinations, func(d map[string]string) bool { return equalChoices(c, d) })]) > 1e-9
 		}))
 	}
 	return nil
 }
 
-// same says whether two combinations are alike; sameBut, whether they differ in one number.
-func same(a, b map[string]string) bool {
+// equalChoices says whether two combinations are alike; differOnlyIn, whether they differ in one
+// number.
+func equalChoices(a, b map[string]string) bool {
 	for path := range a {
 		if a[path] != b[path] {
 			return false
@@ -249,7 +251,7 @@ func same(a, b map[string]string) bool {
 	return true
 }
 
-func sameBut(a, b map[string]string, path string) bool {
+func differOnlyIn(a, b map[string]string, path string) bool {
 	for p := range a {
 		if (a[p] == b[p]) == (p == path) {
 			return false
@@ -258,8 +260,8 @@ func sameBut(a, b map[string]string, path string) bool {
 	return true
 }
 
-// within searches the numbers within bounds, with some values of the others.
-func (s *search) within(chosen map[string]string, starts int) (*leastsquares.Solution, error) {
+// fitNumbers searches the numbers within bounds, with some values of the others.
+func (s *calibrationSearch) fitNumbers(chosen map[string]string, starts int) (*leastsquares.Solution, error) {
 	if len(s.free) == 0 {
 		_, r, err := s.residuals(chosen)
 		s.tried++
@@ -274,7 +276,7 @@ func (s *search) within(chosen map[string]string, starts int) (*leastsquares.Sol
 		p.Parameters = append(p.Parameters, leastsquares.Parameter{Low: n.Free.Min, High: n.Free.Max, Start: x})
 	}
 	p.Residuals = func(x []float64) ([]float64, error) {
-		_, r, err := s.residuals(s.values(x, chosen))
+		_, r, err := s.residuals(s.numberValues(x, chosen))
 		return r, err
 	}
 	o := leastsquares.Options{Seed: s.options.Seed, Starts: starts, TargetRMS: enough, Deviation: enough}
@@ -288,13 +290,13 @@ func (s *search) within(chosen map[string]string, starts int) (*leastsquares.Sol
 	return solution, err
 }
 
-// calibration says what was found.
-func (s *search) calibration() (*Calibration, error) {
+// result says what was found.
+func (s *calibrationSearch) result() (*Calibration, error) {
 	c := &Calibration{Draft: s.draft, Left: s.bench.Left, Tried: s.tried + 2}
 	final := map[string]string{}
 	touched := make([]bool, len(s.targets))
 	for i, n := range s.free {
-		f := Found{Number: n, Found: n.Value, Still: true}
+		f := FittedNumber{Number: n, Found: n.Value, Still: true}
 		for k, t := range s.targets {
 			if math.Abs(s.solution.Jacobian.At(k, i)) > touches {
 				f.Still, touched[k] = false, true
@@ -303,13 +305,13 @@ func (s *search) calibration() (*Calibration, error) {
 		}
 		if !f.Still {
 			x := s.solution.X[i]
-			f.Found = rounded(n, x)
+			f.Found = formatNumber(n, x)
 			for _, edge := range []float64{n.Free.Min, n.Free.Max} {
 				f.Edge = f.Edge || math.Abs(x-edge) <= 1e-6*(n.Free.Max-n.Free.Min)
 			}
 			if low, high := s.solution.Low[i], s.solution.High[i]; !math.IsInf(high, 0) && !math.IsNaN(high) {
 				f.Weak = high > wide*math.Max(low, 0)
-				f.Low, f.High = rounded(n, low), rounded(n, high)
+				f.Low, f.High = formatNumber(n, low), formatNumber(n, high)
 			}
 			for _, group := range s.solution.Undetermined {
 				if slices.Contains(group, i) {
@@ -325,7 +327,7 @@ func (s *search) calibration() (*Calibration, error) {
 		c.Numbers = append(c.Numbers, f)
 	}
 	for i, n := range s.choices {
-		f := Found{Number: n, Found: n.Value, Still: !s.moved[i]}
+		f := FittedNumber{Number: n, Found: n.Value, Still: !s.moved[i]}
 		if !f.Still {
 			f.Found = s.chosen[n.Path]
 			for _, t := range s.targets { // by which target a choice was made is not told apart
@@ -335,13 +337,13 @@ func (s *search) calibration() (*Calibration, error) {
 		final[n.Path] = f.Found
 		c.Numbers = append(c.Numbers, f)
 	}
-	slices.SortStableFunc(c.Numbers, func(a, b Found) int { return a.Line - b.Line })
+	slices.SortStableFunc(c.Numbers, func(a, b FittedNumber) int { return a.Line - b.Line })
 	for i := range c.Numbers {
 		slices.Sort(c.Numbers[i].To)
 		c.Numbers[i].To = slices.Compact(c.Numbers[i].To)
 	}
-	if !slices.ContainsFunc(c.Numbers, func(f Found) bool { return !f.Still }) {
-		return nil, fmt.Errorf("%s: no target depends on a free number (%s): free others, or name other targets", s.draft.File, list(c.Numbers))
+	if !slices.ContainsFunc(c.Numbers, func(f FittedNumber) bool { return !f.Still }) {
+		return nil, fmt.Errorf("%s: no target depends on a free number (%s): free others, or name other targets", s.draft.File, listPaths(c.Numbers))
 	}
 	var err error
 	var r, was []float64
@@ -351,10 +353,10 @@ func (s *search) calibration() (*Calibration, error) {
 	choice := slices.Contains(s.moved, true)
 	for k, i := range s.targets {
 		q := s.bench.Quantities[i]
-		was = append(was, q.Off(s.before[i]))
+		was = append(was, q.Residual(s.before[i]))
 		c.Targets = append(c.Targets, Target{q, s.before[i], s.after[i], touched[k] || choice})
 	}
-	c.Before, c.After = rms(was), rms(r)
+	c.Before, c.After = rootMeanSquare(was), rootMeanSquare(r)
 	if s.solution.Correlation != nil {
 		for i := range s.free {
 			var row []float64
@@ -367,8 +369,8 @@ func (s *search) calibration() (*Calibration, error) {
 	return c, nil
 }
 
-// list names numbers.
-func list(numbers []Found) string {
+// listPaths names numbers.
+func listPaths(numbers []FittedNumber) string {
 	var all []string
 	for _, f := range numbers {
 		all = append(all, f.Path)
@@ -376,13 +378,13 @@ func list(numbers []Found) string {
 	return strings.Join(all, ", ")
 }
 
-// rounded prints a number with a few digits, inside its bounds.
-func rounded(n platform.Number, x float64) string {
-	return n.Quantity.Format(math.Min(math.Max(shorter(x), n.Free.Min), n.Free.Max))
+// formatNumber prints a number with a few digits, inside its bounds.
+func formatNumber(n platform.Number, x float64) string {
+	return n.Quantity.Format(math.Min(math.Max(roundDigits(x), n.Free.Min), n.Free.Max))
 }
 
-// shorter returns a number with a few digits.
-func shorter(x float64) float64 {
+// roundDigits returns a number with a few digits.
+func roundDigits(x float64) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
 	if err != nil {
 		return x
@@ -390,8 +392,8 @@ func shorter(x float64) float64 {
 	return y
 }
 
-// rms is the root mean square.
-func rms(all []float64) float64 {
+// rootMeanSquare is the root mean square.
+func rootMeanSquare(all []float64) float64 {
 	sum := 0.0
 	for _, x := range all {
 		sum += x * x

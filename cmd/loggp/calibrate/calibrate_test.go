@@ -117,7 +117,7 @@ func TestRecover(t *testing.T) {
 	truth := open(t, "t3d")
 	set := measured(t, truth.Platform, "lean", []string{"send", "isend", "ssend"}, []int{16, 1000, 3000, 10000, 40000})
 	d := start(t, "t3d", torus)
-	b, err := Samples(context.Background(), "own.csv", set, d.Platform, Part{})
+	b, err := SamplesBench(context.Background(), "own.csv", set, d.Platform, SampleSelection{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestRecover(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, x := range values {
-		if q := b.Quantities[i]; math.Abs(q.Off(x)) > 0.02 {
+		if q := b.Quantities[i]; math.Abs(q.Residual(x)) > 0.02 {
 			t.Errorf("with the file that was written, %s is %g, want %g", q.Name, x, q.Low)
 		}
 	}
@@ -185,7 +185,7 @@ func TestUndetermined(t *testing.T) {
 		"libraries[lean].software.send": "9us", "libraries[lean].software.standard": "19us",
 		"machine.torus.get.start": "2us", "machine.torus.send.bandwidth": "100MB/s",
 	})
-	b, err := Samples(context.Background(), "own.csv", set, d.Platform, Part{})
+	b, err := SamplesBench(context.Background(), "own.csv", set, d.Platform, SampleSelection{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,9 +246,9 @@ func part(b *Bench, keep func(Quantity) bool) ([]Quantity, func(context.Context,
 	}
 }
 
-// Rows of a paper are targets: the T3D's calls are found again by the rows to which they are
-// fitted, and name them. A list of values is tried one by one. However many processors there are,
-// the result is the same.
+// PublishedBench of a paper are targets: the T3D's calls are found again by the rows to which they
+// are fitted, and name them. A list of values is tried one by one. However many processors there
+// are, the result is the same.
 func TestRows(t *testing.T) {
 	d := start(t, "t3d", map[string]string{"libraries[chimp].software.standard": "40us", "libraries[chimp].software.synchronous": "5us"})
 	_, text, _ := platform.Text("t3d")
@@ -258,7 +258,7 @@ func TestRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	find := func(d *edit.Draft, rows ...string) *Calibration {
-		b, err := Rows(published(t), d.Platform, rows)
+		b, err := PublishedBench(published(t), d.Platform, rows)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -294,14 +294,14 @@ func TestWrong(t *testing.T) {
 	free := start(t, "t3d", map[string]string{"machine.torus.get.start": "2us"})
 	chimp := start(t, "t3d", map[string]string{"libraries[chimp].software.posted": "9us"})
 	rows := func(d *edit.Draft, patterns ...string) error {
-		b, err := Rows(published(t), d.Platform, patterns)
+		b, err := PublishedBench(published(t), d.Platform, patterns)
 		if err == nil {
 			_, err = Calibrate(context.Background(), d, b, Options{})
 		}
 		return err
 	}
-	samples := func(d *edit.Draft, set *sample.Set, part Part) error {
-		b, err := Samples(context.Background(), "own.csv", set, d.Platform, part)
+	samples := func(d *edit.Draft, set *sample.Set, part SampleSelection) error {
+		b, err := SamplesBench(context.Background(), "own.csv", set, d.Platform, part)
 		if err == nil {
 			_, err = Calibrate(context.Background(), d, b, Options{})
 		}
@@ -316,27 +316,27 @@ func TestWrong(t *testing.T) {
 		`row "table-9*": no paper prints it of platform t3d, whose rows are: table-3 T3D L low,`: rows(free, "table-9*"),
 		`row "[": `: rows(free, "["),
 		"no paper prints a row of platform loggp":                 rows(open(t, "loggp"), "table-3 T3D o_s low"),
-		"own.csv: samples of platform t3d, not of now":            samples(open(t, "now"), set, Part{}),
-		"own.csv: samples of t3d, lean and of now, chimp":         samples(free, &two, Part{}),
-		"own.csv: samples of library lean":                        samples(free, set, Part{Library: "chimp"}),
-		"own.csv: it has no samples of timers":                    samples(free, set, Part{Modes: []string{"bsend"}}),
-		"own.csv: it has no samples":                              samples(free, &sample.Set{}, Part{}),
-		"libraries[chimp].software.posted is free, and no target": samples(chimp, set, Part{}),
+		"own.csv: samples of platform t3d, not of now":            samples(open(t, "now"), set, SampleSelection{}),
+		"own.csv: samples of t3d, lean and of now, chimp":         samples(free, &two, SampleSelection{}),
+		"own.csv: samples of library lean":                        samples(free, set, SampleSelection{Library: "chimp"}),
+		"own.csv: it has no samples of timers":                    samples(free, set, SampleSelection{Modes: []string{"bsend"}}),
+		"own.csv: it has no samples":                              samples(free, &sample.Set{}, SampleSelection{}),
+		"libraries[chimp].software.posted is free, and no target": samples(chimp, set, SampleSelection{}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nwant %s", err, want)
 		}
 	}
-	if _, err := Vary(context.Background(), t3d, &Bench{}, Options{}); err == nil {
+	if _, err := VaryNumbers(context.Background(), t3d, &Bench{}, Options{}); err == nil {
 		t.Error("nothing is measured")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	b, err := Own(t3d.Platform, "")
+	b, err := ParameterBench(t3d.Platform, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Vary(ctx, t3d, b, Options{}); err == nil {
+	if _, err := VaryNumbers(ctx, t3d, b, Options{}); err == nil {
 		t.Error("an interrupt is ignored")
 	}
 }
@@ -344,11 +344,11 @@ func TestWrong(t *testing.T) {
 // Of the LogGP machine it is known what its numbers move: o_s alone o_s, and G the gap.
 func TestVary(t *testing.T) {
 	d := open(t, "loggp")
-	b, err := Own(d.Platform, "")
+	b, err := ParameterBench(d.Platform, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Vary(context.Background(), d, b, Options{})
+	s, err := VaryNumbers(context.Background(), d, b, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +361,7 @@ func TestVary(t *testing.T) {
 		"G send":           {"machine.loggp.G", -0.5, 1},
 	} {
 		i := slices.IndexFunc(s.Quantities, func(q Quantity) bool { return q.Name == name })
-		all := s.Deciding(i, Limit)
+		all := s.DecidingNumbers(i, DecisiveChange)
 		if len(all) != 1 || all[0].Path != want.number || math.Abs(s.Change(all[0].Halved, i)-want.halved) > 1e-6 || math.Abs(s.Change(all[0].Doubled, i)-want.doubled) > 1e-6 {
 			t.Errorf("%s: %+v", name, all)
 		}
@@ -398,7 +398,7 @@ func TestDecide(t *testing.T) {
 	s := &study.Study{Artefacts: []study.Artefact{{Rows: []study.Finding{
 		finding("table-4 Convex o high", "us", compare.Validation), finding("table-4 Convex o low", "us", compare.Calibration), finding("table-4 Convex H low", "", compare.Validation),
 	}}, {Rows: []study.Finding{finding("table-4 Convex o high", "us", compare.Validation)}}}}
-	if err := Decide(context.Background(), published(t)[0], s); err != nil {
+	if err := SetDecidingNumbers(context.Background(), published(t)[0], s); err != nil {
 		t.Fatal(err)
 	}
 	const note = "Read so. Decided by assumptions: machine.hypernodes.inter.send.bandwidth (71MB/s)."
@@ -438,7 +438,7 @@ func unzipped(t *testing.T, name string) *sample.Set {
 // machine with four, which is what the platform is.
 func TestHere(t *testing.T) {
 	d := manual(t)
-	b, err := Samples(context.Background(), "shm.csv", unzipped(t, "shm.csv.gz"), d.Platform, Part{})
+	b, err := SamplesBench(context.Background(), "shm.csv", unzipped(t, "shm.csv.gz"), d.Platform, SampleSelection{})
 	if err != nil {
 		t.Fatal(err)
 	}

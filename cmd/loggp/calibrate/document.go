@@ -19,83 +19,83 @@ import (
 func (s *Sensitivity) Document() *doc.Document {
 	name := s.Platform.Machine.Name
 	decided := 0
-	by := &doc.Table{Name: "quantities", Slim: true, Title: fmt.Sprintf("Numbers that move a quantity by more than %s", percent(Limit)), Columns: []doc.Column{
+	by := &doc.Table{Name: "quantities", Slim: true, Title: fmt.Sprintf("Numbers that move a quantity by more than %s", formatPercent(DecisiveChange)), Columns: []doc.Column{
 		{Head: "number", Key: true}, {Head: "basis"}, {Head: "value", Kind: doc.Number}, {Head: "halved\n%", Kind: doc.Number}, {Head: "doubled\n%", Kind: doc.Number}}}
 	var charts []*chart.Chart
 	for i, q := range s.Quantities {
-		deciding := s.Deciding(i, Limit)
+		deciding := s.DecidingNumbers(i, DecisiveChange)
 		if len(deciding) == 0 {
 			continue
 		}
 		decided++
-		by.BeginGroup(fmt.Sprintf("%s: %s", q.Name, s.value(i)))
+		by.BeginGroup(fmt.Sprintf("%s: %s", q.Name, s.formatQuantity(i)))
 		for _, n := range deciding {
-			by.AddRow(doc.TextCell(n.Path), doc.TextCell(string(n.Basis)), doc.TextCell(n.Value), s.change(n.Halved, i), s.change(n.Doubled, i))
+			by.AddRow(doc.TextCell(n.Path), doc.TextCell(string(n.Basis)), doc.TextCell(n.Value), s.changeCell(n.Halved, i), s.changeCell(n.Doubled, i))
 		}
-		charts = append(charts, s.tornado(i))
+		charts = append(charts, s.tornadoChart(i))
 	}
 	by.AddNote("halved, doubled: by how much the quantity moves when the number is half or twice its value, and all others as they are.")
 	all := &doc.Table{Name: "numbers", Title: "Numbers by what they move", Slim: true, Terse: 12, Columns: []doc.Column{
 		{Head: "number", Key: true}, {Head: "basis"}, {Head: "value", Kind: doc.Number}, {Head: "moves most", Kind: doc.Prose}, {Head: "halved\n%", Kind: doc.Number}, {Head: "doubled\n%", Kind: doc.Number}}}
-	for _, n := range s.ranked() {
-		most := s.largest(n)
+	for _, n := range s.rankedNumbers() {
+		most := s.mostMovedQuantity(n)
 		moves := doc.TextCell(s.Quantities[most].Name)
-		if s.Most(n, most) == 0 {
+		if s.LargestChange(n, most) == 0 {
 			moves = doc.TextCell("nothing").WithTone(doc.Faint)
 		}
-		all.AddRow(doc.TextCell(n.Path), doc.TextCell(string(n.Basis)), doc.TextCell(n.Value), moves, s.change(n.Halved, most), s.change(n.Doubled, most))
+		all.AddRow(doc.TextCell(n.Path), doc.TextCell(string(n.Basis)), doc.TextCell(n.Value), moves, s.changeCell(n.Halved, most), s.changeCell(n.Doubled, most))
 	}
-	d := &doc.Document{Title: "Sensitivity of platform " + name, Answer: s.answer(), Footer: "Made by loggp."}
+	d := &doc.Document{Title: "Sensitivity of platform " + name, Answer: s.summary(), Footer: "Made by loggp."}
 	d.AddSection(doc.Section{ID: "quantities", Title: "Quantities", Tables: []*doc.Table{by}, Figures: doc.Figures(doc.Half, charts...), Text: []string{
 		fmt.Sprintf("Assumed and fitted numbers that were halved and doubled, one at a time: %d. Quantities that were measured each time, without noise: %d. Of these, moved by more than %s: %d.",
-			len(s.Numbers), len(s.Quantities), percent(Limit), decided)}})
+			len(s.Numbers), len(s.Quantities), formatPercent(DecisiveChange), decided)}})
 	d.AddTables("numbers", "Numbers", all)
-	d.AddSection(doc.Section{ID: "left-out", Title: "What could not be varied", Items: s.unvaried()})
+	d.AddSection(doc.Section{ID: "left-out", Title: "What could not be varied", Items: s.unvariedNumbers()})
 	d.Files = []doc.File{{Name: "sensitivity.csv", Write: s.CSV}}
 	return d
 }
 
-// answer says which number moves something most.
-func (s *Sensitivity) answer() string {
-	ranked := s.ranked()
+// summary says which number moves something most.
+func (s *Sensitivity) summary() string {
+	ranked := s.rankedNumbers()
 	if len(ranked) == 0 {
 		return ""
 	}
 	n := ranked[0]
-	most := s.largest(n)
-	if s.Most(n, most) == 0 {
+	most := s.mostMovedQuantity(n)
+	if s.LargestChange(n, most) == 0 {
 		return "No number moves any quantity."
 	}
 	return fmt.Sprintf("%s (%s, %s) moves most: half of it changes %s by %s%s%%, twice by %s%s%%.", n.Path, n.Value, n.Basis, s.Quantities[most].Name,
-		s.change(n.Halved, most).Text, format.Glue, s.change(n.Doubled, most).Text, format.Glue)
+		s.changeCell(n.Halved, most).Text, format.Glue, s.changeCell(n.Doubled, most).Text, format.Glue)
 }
 
-// percent prints a part in percent.
-func percent(x float64) string { return fmt.Sprintf("%g%s%%", 100*x, format.Glue) }
+// formatPercent prints a part in percent.
+func formatPercent(x float64) string { return fmt.Sprintf("%g%s%%", 100*x, format.Glue) }
 
-// value prints what a quantity is, and what it should be.
-func (s *Sensitivity) value(i int) string {
+// formatQuantity prints what a quantity is, and what it should be.
+func (s *Sensitivity) formatQuantity(i int) string {
 	q := s.Quantities[i]
 	text := format.Number(s.Base[i]) + " " + q.Unit
 	if math.IsNaN(s.Base[i]) {
 		text = "not measured"
 	}
 	if !math.IsNaN(q.Low) {
-		text += ", published " + q.should()
+		text += ", published " + q.formatWanted()
 	}
 	return text
 }
 
-// should prints what a quantity should be.
-func (q Quantity) should() string {
+// formatWanted prints what a quantity should be.
+func (q Quantity) formatWanted() string {
 	if q.Low == q.High {
 		return format.Number(q.Low)
 	}
 	return format.Number(q.Low) + " to " + format.Number(q.High)
 }
 
-// change is the cell of what a variant does to a quantity.
-func (s *Sensitivity) change(v Variant, quantity int) doc.Cell {
+// changeCell is the cell of what a variant does to a quantity.
+func (s *Sensitivity) changeCell(v Variant, quantity int) doc.Cell {
 	switch x := s.Change(v, quantity); {
 	case v.Values == nil:
 		return doc.EmptyCell
@@ -106,21 +106,23 @@ func (s *Sensitivity) change(v Variant, quantity int) doc.Cell {
 	}
 }
 
-// largest returns the quantity that a number moves most.
-func (s *Sensitivity) largest(n Varied) int {
+// mostMovedQuantity returns the quantity that a number moves most.
+func (s *Sensitivity) mostMovedQuantity(n VariedNumber) int {
 	most := 0
 	for i := range s.Quantities {
-		if s.Most(n, i) > s.Most(n, most) {
+		if s.LargestChange(n, i) > s.LargestChange(n, most) {
 			most = i
 		}
 	}
 	return most
 }
 
-// ranked returns the numbers, those that move something most first.
-func (s *Sensitivity) ranked() []Varied {
+// rankedNumbers returns the numbers, those that move something most first.
+func (s *Sensitivity) rankedNumbers() []VariedNumber {
 	all := slices.Clone(s.Numbers)
-	slices.SortStableFunc(all, func(a, b Varied) int { return cmp.Compare(s.Most(b, s.largest(b)), s.Most(a, s.largest(a))) })
+	slices.SortStableFunc(all, func(a, b VariedNumber) int {
+		return cmp.Compare(s.LargestChange(b, s.mostMovedQuantity(b)), s.LargestChange(a, s.mostMovedQuantity(a)))
+	})
 	return all
 }
 
@@ -130,15 +132,15 @@ const (
 	farthest = 1.0
 )
 
-// tornado draws what moves a quantity.
-func (s *Sensitivity) tornado(quantity int) *chart.Chart {
+// tornadoChart draws what moves a quantity.
+func (s *Sensitivity) tornadoChart(quantity int) *chart.Chart {
 	q := s.Quantities[quantity]
 	group := chart.StripGroup{}
-	for k, n := range s.Deciding(quantity, Limit) {
+	for k, n := range s.DecidingNumbers(quantity, DecisiveChange) {
 		if k == bars {
 			break
 		}
-		row := chart.StripRow{Name: short(n.Path), Note: string(n.Basis)}
+		row := chart.StripRow{Name: pathEnd(n.Path), Note: string(n.Basis)}
 		for _, v := range []struct {
 			Variant
 			chart.Color
@@ -153,17 +155,17 @@ func (s *Sensitivity) tornado(quantity int) *chart.Chart {
 	}
 	c := chart.Strip{X: "change of the quantity in %", Signed: true, Groups: []chart.StripGroup{group}}
 	return c.Chart("tornado-"+format.FileName(q.Name), q.Name,
-		fmt.Sprintf("The quantity is %s. Orange: with the number halved; blue: doubled. Bars end at %g %%.", s.value(quantity), 100*farthest))
+		fmt.Sprintf("The quantity is %s. Orange: with the number halved; blue: doubled. Bars end at %g %%.", s.formatQuantity(quantity), 100*farthest))
 }
 
-// short returns the end of the path of a number.
-func short(path string) string {
+// pathEnd returns the end of the path of a number.
+func pathEnd(path string) string {
 	parts := strings.Split(path, ".")
 	return strings.Join(parts[max(len(parts)-2, 0):], ".")
 }
 
-// unvaried says which numbers could not be halved or doubled.
-func (s *Sensitivity) unvaried() []string {
+// unvariedNumbers says which numbers could not be halved or doubled.
+func (s *Sensitivity) unvariedNumbers() []string {
 	var all []string
 	for _, n := range s.Numbers {
 		for _, v := range []Variant{n.Halved, n.Doubled} {
@@ -197,8 +199,8 @@ func (s *Sensitivity) CSV(w io.Writer) error {
 	return render.WriteTableCSV(w, t)
 }
 
-// strong is the correlation from which two numbers are said to be known together only.
-const strong = 0.9
+// strongCorrelation is the correlation from which two numbers are said to be known together only.
+const strongCorrelation = 0.9
 
 // Document returns the calibration as a report: numbers, targets and correlations.
 func (c *Calibration) Document() *doc.Document {
@@ -225,14 +227,14 @@ func (c *Calibration) Document() *doc.Document {
 			name = name.WithTone(doc.Faint)
 			unmoved++
 		}
-		targets.AddRow(name, doc.TextCell(t.Unit), doc.TextCell(t.should()), doc.NumberCell(t.Before), doc.NumberCell(t.After), doc.PercentCell(t.error()))
+		targets.AddRow(name, doc.TextCell(t.Unit), doc.TextCell(t.formatWanted()), doc.NumberCell(t.Before), doc.NumberCell(t.After), doc.PercentCell(t.percentError()))
 	}
 	if unmoved > 0 {
 		targets.AddNote("Targets that depend on no free number: %d.", unmoved)
 	}
-	correlations := &doc.Table{Name: "correlations", Title: fmt.Sprintf("Correlations above %g", strong), Columns: []doc.Column{
+	correlations := &doc.Table{Name: "correlations", Title: fmt.Sprintf("Correlations above %g", strongCorrelation), Columns: []doc.Column{
 		{Head: "number", Key: true}, {Head: "number"}, {Head: "correlation", Kind: doc.Number}}}
-	var free []Found
+	var free []FittedNumber
 	for _, f := range c.Numbers {
 		if f.Free.Values == nil {
 			free = append(free, f)
@@ -240,7 +242,7 @@ func (c *Calibration) Document() *doc.Document {
 	}
 	for i := range c.Correlated {
 		for k := range i {
-			if x := c.Correlated[i][k]; math.Abs(x) > strong {
+			if x := c.Correlated[i][k]; math.Abs(x) > strongCorrelation {
 				correlations.AddRow(doc.TextCell(free[k].Path), doc.TextCell(free[i].Path), doc.TextCell(fmt.Sprintf("%+.3f", x)))
 			}
 		}
@@ -260,7 +262,7 @@ func (c *Calibration) Document() *doc.Document {
 }
 
 // remark says what to know of a number that was found.
-func (f Found) remark() string {
+func (f FittedNumber) remark() string {
 	var all []string
 	if f.Still {
 		all = append(all, "no target depends on it: left as it was")
@@ -277,8 +279,8 @@ func (f Found) remark() string {
 	return strings.Join(all, "; ")
 }
 
-// error is how far a target is missed in percent, 0 inside a range.
-func (t Target) error() float64 {
+// percentError is how far a target is missed in percent, 0 inside a range.
+func (t Target) percentError() float64 {
 	near := math.Min(math.Max(t.After, t.Low), t.High)
 	return 100 * (t.After/near - 1)
 }
@@ -294,7 +296,7 @@ func (c *Calibration) CSV(w io.Writer) error {
 		if !x.Moved {
 			remark = "depends on no free number"
 		}
-		t.AddRow(append(doc.TextCells("target", x.Name, x.Unit), doc.NumberCell(x.Before), doc.NumberCell(x.After), doc.NumberCell(x.Low), doc.NumberCell(x.High), doc.NumberCell(x.error()), doc.TextCell(remark))...)
+		t.AddRow(append(doc.TextCells("target", x.Name, x.Unit), doc.NumberCell(x.Before), doc.NumberCell(x.After), doc.NumberCell(x.Low), doc.NumberCell(x.High), doc.NumberCell(x.percentError()), doc.TextCell(remark))...)
 	}
 	return render.WriteTableCSV(w, t)
 }

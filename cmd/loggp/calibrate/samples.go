@@ -16,28 +16,28 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// SamplesOf stands before the name of a samples file in the key to of a number.
-const SamplesOf = "samples "
+// SamplesPrefix stands before the name of a samples file in the key to of a number.
+const SamplesPrefix = "samples "
 
-// mostSizes is how many sizes of a mode a bench of samples has, unless some are asked for.
-const mostSizes = 8
+// maxSizes is how many sizes of a mode a bench of samples has, unless some are asked for.
+const maxSizes = 8
 
-// Part is a part of a samples file. The zero value is all modes, and of each as many as eight
-// sizes, spread evenly.
-type Part struct {
+// SampleSelection is a part of a samples file. The zero value is all modes, and of each as many as
+// eight sizes, spread evenly.
+type SampleSelection struct {
 	Library string // of the platform, that is to behave as the samples; "": the one that is named in them, or else the first
 	Modes   []string
 	Sizes   []int
 }
 
-// group is what is measured in one sweep.
-type group struct{ place, mode, protocol string }
+// sweepKey is what is measured in one sweep.
+type sweepKey struct{ place, mode, protocol string }
 
-// Samples returns a bench of the medians of a samples file: of each timer, mode and size the median
-// that a fit of the samples has. Samples of an emulated machine are for the platform of that name;
-// those of a real one are for any platform, which is to be a model of the machine. Collective
-// operations, and timers that emulated machines do not have, are left out.
-func Samples(ctx context.Context, file string, set *sample.Set, p *platform.Platform, part Part) (*Bench, error) {
+// SamplesBench returns a bench of the medians of a samples file: of each timer, mode and size the
+// median that a fit of the samples has. SamplesBench of an emulated machine are for the platform of
+// that name; those of a real one are for any platform, which is to be a model of the machine.
+// Collective operations, and timers that emulated machines do not have, are left out.
+func SamplesBench(ctx context.Context, file string, set *sample.Set, p *platform.Platform, part SampleSelection) (*Bench, error) {
 	of, err := subject(file, set, p)
 	if err != nil {
 		return nil, err
@@ -57,15 +57,15 @@ func Samples(ctx context.Context, file string, set *sample.Set, p *platform.Plat
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	b := &Bench{Libraries: []string{l.Name}}
-	var groups []group
-	sizes := map[group][]int{}
+	var groups []sweepKey
+	sizes := map[sweepKey][]int{}
 	var keys []sample.Key // of the quantities
-	to := SamplesOf + file
+	to := SamplesPrefix + file
 	for _, c := range found.Curves {
 		if sample.TimerIndex(c.Timer) == len(sample.Timers) || len(part.Modes) > 0 && !slices.Contains(part.Modes, c.Mode) {
 			continue
 		}
-		g := group{c.Place, c.Mode, c.Protocol}
+		g := sweepKey{c.Place, c.Mode, c.Protocol}
 		for _, x := range c.Points {
 			if len(part.Sizes) > 0 && !slices.Contains(part.Sizes, x.Bytes) || !(x.Value > 0) {
 				continue
@@ -89,7 +89,7 @@ func Samples(ctx context.Context, file string, set *sample.Set, p *platform.Plat
 	for g, all := range sizes {
 		slices.Sort(all)
 		if len(part.Sizes) == 0 {
-			sizes[g] = thin(all, mostSizes)
+			sizes[g] = spreadEvenly(all, maxSizes)
 		}
 	}
 	measure := func(ctx context.Context, p *platform.Platform) (medians, error) {
@@ -99,7 +99,7 @@ func Samples(ctx context.Context, file string, set *sample.Set, p *platform.Plat
 			if g.protocol != auto {
 				plan.Protocol = g.protocol
 			}
-			set, err := emulate(ctx, p, l.Name, strings.ReplaceAll(g.place, "-", ","), plan)
+			set, err := measureEmulated(ctx, p, l.Name, strings.ReplaceAll(g.place, "-", ","), plan)
 			if err != nil {
 				return nil, err
 			}
@@ -107,7 +107,7 @@ func Samples(ctx context.Context, file string, set *sample.Set, p *platform.Plat
 			if err != nil {
 				return nil, err
 			}
-			for k, x := range points(found) {
+			for k, x := range timerMedians(found) {
 				k.Place = g.place
 				all[k] = x
 			}
@@ -119,11 +119,11 @@ func Samples(ctx context.Context, file string, set *sample.Set, p *platform.Plat
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	b.keep(keys, once)
+	b.keepKnown(keys, once)
 	if len(b.Quantities) == 0 {
 		return nil, fmt.Errorf("%s: it has no samples of timers, modes and sizes that are to be compared: measure messages between two ranks (loggp measure without --collective)", file)
 	}
-	kept := slices.DeleteFunc(slices.Clone(keys), func(k sample.Key) bool { return math.IsNaN(once.at(k)) })
+	kept := slices.DeleteFunc(slices.Clone(keys), func(k sample.Key) bool { return math.IsNaN(once.median(k)) })
 	b.Measure = func(ctx context.Context, p *platform.Platform) ([]float64, error) {
 		all, err := measure(ctx, p)
 		if err != nil {
@@ -131,7 +131,7 @@ func Samples(ctx context.Context, file string, set *sample.Set, p *platform.Plat
 		}
 		values := make([]float64, len(kept))
 		for i, k := range kept {
-			values[i] = all.at(k)
+			values[i] = all.median(k)
 		}
 		return values, nil
 	}
@@ -159,8 +159,8 @@ func subject(file string, set *sample.Set, p *platform.Platform) (sample.Key, er
 	return of, nil
 }
 
-// thin returns so many of some sizes at most, spread evenly, with the first and the last.
-func thin(all []int, most int) []int {
+// spreadEvenly returns so many of some sizes at most, spread evenly, with the first and the last.
+func spreadEvenly(all []int, most int) []int {
 	if len(all) <= most {
 		return all
 	}
@@ -171,13 +171,13 @@ func thin(all []int, most int) []int {
 	return out
 }
 
-// keep keeps the quantities that have a value, and notes the timers of the others.
-func (b *Bench) keep(keys []sample.Key, values medians) {
+// keepKnown keeps the quantities that have a value, and notes the timers of the others.
+func (b *Bench) keepKnown(keys []sample.Key, values medians) {
 	var kept []Quantity
 	missing := map[string]int{}
 	var order []string
 	for i, k := range keys {
-		if !math.IsNaN(values.at(k)) {
+		if !math.IsNaN(values.median(k)) {
 			kept = append(kept, b.Quantities[i])
 			continue
 		}

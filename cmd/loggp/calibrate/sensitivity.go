@@ -19,20 +19,20 @@ import (
 	"github.com/loggp/loggp/reports/study"
 )
 
-// Limit is the change of a quantity by more than which a number decides it.
-const Limit = 0.05
+// DecisiveChange is the change of a quantity by more than which a number decides it.
+const DecisiveChange = 0.05
 
 // Sensitivity says how quantities of a platform move when its numbers are halved and doubled.
 type Sensitivity struct {
 	Platform   *platform.Platform
 	Quantities []Quantity
-	Base       []float64 // the values with all numbers as they are
-	Numbers    []Varied  // in the order of the file
-	Still      []string  // numbers that are zero, which has no half
+	Base       []float64      // the values with all numbers as they are
+	Numbers    []VariedNumber // in the order of the file
+	Still      []string       // numbers that are zero, which has no half
 }
 
-// Varied is a number that was halved and doubled.
-type Varied struct {
+// VariedNumber is a number that was halved and doubled.
+type VariedNumber struct {
 	platform.Number
 	Halved, Doubled Variant
 }
@@ -56,9 +56,10 @@ func (s *Sensitivity) Change(v Variant, quantity int) float64 {
 	return v.Values[quantity]/s.Base[quantity] - 1
 }
 
-// Most returns the larger of the changes of a quantity by a number, without its sign; infinity if
-// the quantity is gone. If the number cannot be halved or doubled only the other counts.
-func (s *Sensitivity) Most(n Varied, quantity int) float64 {
+// LargestChange returns the larger of the changes of a quantity by a number, without its sign;
+// infinity if the quantity is gone. If the number cannot be halved or doubled only the other
+// counts.
+func (s *Sensitivity) LargestChange(n VariedNumber, quantity int) float64 {
 	most := 0.0
 	for _, v := range []Variant{n.Halved, n.Doubled} {
 		x := math.Abs(s.Change(v, quantity))
@@ -72,17 +73,17 @@ func (s *Sensitivity) Most(n Varied, quantity int) float64 {
 	return most
 }
 
-// Deciding returns the numbers that move a quantity by more than a limit, those that move it most
-// first.
-func (s *Sensitivity) Deciding(quantity int, limit float64) []Varied {
-	var all []Varied
+// DecidingNumbers returns the numbers that move a quantity by more than a limit, those that move it
+// most first.
+func (s *Sensitivity) DecidingNumbers(quantity int, limit float64) []VariedNumber {
+	var all []VariedNumber
 	for _, n := range s.Numbers {
-		if s.Most(n, quantity) > limit {
+		if s.LargestChange(n, quantity) > limit {
 			all = append(all, n)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Varied) int {
-		switch x, y := s.Most(a, quantity), s.Most(b, quantity); {
+	slices.SortStableFunc(all, func(a, b VariedNumber) int {
+		switch x, y := s.LargestChange(a, quantity), s.LargestChange(b, quantity); {
 		case x > y:
 			return -1
 		case x < y:
@@ -100,11 +101,11 @@ type Options struct {
 	Progress func(done, total int)
 }
 
-// Vary halves and doubles the numbers of a platform, one at a time, and measures a bench each time,
-// on all cores. The result does not depend on how many there are.
-func Vary(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Sensitivity, error) {
+// VaryNumbers halves and doubles the numbers of a platform, one at a time, and measures a bench
+// each time, on all cores. The result does not depend on how many there are.
+func VaryNumbers(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Sensitivity, error) {
 	if len(b.Quantities) == 0 {
-		return nil, errNothing
+		return nil, errNoQuantities
 	}
 	if o.Bases == nil {
 		o.Bases = []platform.Basis{platform.Assumed, platform.Fitted}
@@ -115,7 +116,7 @@ func Vary(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Sensitivity
 		return nil, err
 	}
 	for _, n := range d.Numbers {
-		if !slices.Contains(o.Bases, n.Basis) || n.Quantity == platform.Word || idle(n.Path, b.Libraries) {
+		if !slices.Contains(o.Bases, n.Basis) || n.Quantity == platform.Word || isUnused(n.Path, b.Libraries) {
 			continue
 		}
 		x, err := n.Quantity.Parse(n.Value)
@@ -126,7 +127,7 @@ func Vary(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Sensitivity
 			s.Still = append(s.Still, n.Path)
 			continue
 		}
-		v := Varied{Number: n}
+		v := VariedNumber{Number: n}
 		v.Halved.Value, v.Doubled.Value = n.Quantity.Format(x/2), n.Quantity.Format(2*x)
 		s.Numbers = append(s.Numbers, v)
 	}
@@ -152,10 +153,10 @@ func Vary(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Sensitivity
 	return s, err
 }
 
-// Decide marks in a study of a paper the published values that assumed numbers decide: those to
-// which nothing was fitted, and which some assumed number of their platform moves by more than
-// Limit when it is halved or doubled. Counts are not examined.
-func Decide(ctx context.Context, p *paper.Paper, s *study.Study) error {
+// SetDecidingNumbers marks in a study of a paper the published values that assumed numbers decide:
+// those to which nothing was fitted, and which some assumed number of their platform moves by more
+// than DecisiveChange when it is halved or doubled. Counts are not examined.
+func SetDecidingNumbers(ctx context.Context, p *paper.Paper, s *study.Study) error {
 	rows := map[string][]string{} // by platform
 	var platforms []string
 	for _, a := range s.Artefacts {
@@ -174,17 +175,17 @@ func Decide(ctx context.Context, p *paper.Paper, s *study.Study) error {
 		if err != nil {
 			return err
 		}
-		b, err := Rows([]*paper.Paper{p}, d.Platform, rows[name])
+		b, err := PublishedBench([]*paper.Paper{p}, d.Platform, rows[name])
 		if err != nil {
 			return err
 		}
-		moved, err := Vary(ctx, d, b, Options{Bases: []platform.Basis{platform.Assumed}})
+		moved, err := VaryNumbers(ctx, d, b, Options{Bases: []platform.Basis{platform.Assumed}})
 		if err != nil {
 			return err
 		}
 		for i, q := range moved.Quantities {
 			var numbers []string
-			for _, n := range moved.Deciding(i, Limit) {
+			for _, n := range moved.DecidingNumbers(i, DecisiveChange) {
 				numbers = append(numbers, fmt.Sprintf("%s (%s)", n.Path, n.Value))
 			}
 			if numbers != nil {
@@ -195,9 +196,9 @@ func Decide(ctx context.Context, p *paper.Paper, s *study.Study) error {
 	return nil
 }
 
-// idle says whether a number has no part in what is measured: it is of a library that is not, says
-// how many ranks a job may have, or is the noise that is left out.
-func idle(path string, libraries []string) bool {
+// isUnused says whether a number has no part in what is measured: it is of a library that is not,
+// says how many ranks a job may have, or is the noise that is left out.
+func isUnused(path string, libraries []string) bool {
 	if strings.HasPrefix(path, "machine.ranks.") || strings.HasPrefix(path, "machine.noise.") {
 		return true
 	}

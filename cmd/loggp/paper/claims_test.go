@@ -46,8 +46,8 @@ var machines = map[string]simple{
 }
 
 // sound returns cells with which all claims hold.
-func sound(p *Paper) cells {
-	c := cells{}
+func sound(p *Paper) quantityValues {
+	c := quantityValues{}
 	for s, m := range machines {
 		set := func(x float64, name string, arguments ...string) {
 			c[expr.Key(name, append([]string{s}, arguments...)...)] = expr.Exactly(x)
@@ -96,8 +96,8 @@ func sound(p *Paper) cells {
 }
 
 // verdicts judges all claims.
-func verdicts(p *Paper, c cells) map[string]study.Claim {
-	x := newRun(p, Options{})
+func verdicts(p *Paper, c quantityValues) map[string]study.Claim {
+	x := newReproduction(p, Options{})
 	x.measured = c
 	all := map[string]study.Claim{}
 	for i := range p.Claims {

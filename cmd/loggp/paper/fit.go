@@ -16,10 +16,10 @@ import (
 )
 
 // fitSamples evaluates the samples of all subjects and keeps what the fit warns of.
-func (x *run) fitSamples() error {
+func (x *reproduction) fitSamples() error {
 	for _, s := range x.paper.Subjects {
 		if series := x.results.Series[s.ID]; len(series) > 0 {
-			warnings, err := x.fit(x.measured, x.sites[s.ID], series)
+			warnings, err := x.fitParameters(x.measured, x.sites[s.ID], series)
 			if err != nil {
 				return err
 			}
@@ -28,7 +28,7 @@ func (x *run) fitSamples() error {
 				w.Text = fmt.Sprintf("%s of %s on %s: %s", w.Parameter, w.Mode, s.Name, w.Text)
 				x.warnings[key] = append(x.warnings[key], w)
 			}
-			if _, err := x.fit(x.predicted, x.sites[s.ID], x.algebra[s.ID]); err != nil {
+			if _, err := x.fitParameters(x.predicted, x.sites[s.ID], x.predictedSeries[s.ID]); err != nil {
 				return err
 			}
 		}
@@ -55,11 +55,11 @@ var fittedQuantities = map[string]map[string]int{"timers": {
 // upperBound is the code of a value that is only an upper bound.
 const upperBound = "upper-bound"
 
-// fit adds what the samples of a subject show. The fit reads L at the smallest size that was
-// measured, and the paper at a size of its own: for L sizes below small are left out.
-func (x *run) fit(c cells, s *papers.Site, series []sample.Series) ([]clean.Warning, error) {
+// fitParameters adds what the samples of a subject show. The fit reads L at the smallest size that
+// was measured, and the paper at a size of its own: for L sizes below small are left out.
+func (x *reproduction) fitParameters(c quantityValues, s *papers.Site, series []sample.Series) ([]clean.Warning, error) {
 	o := clean.Options{}
-	if x.only != nil && x.Noise == 0 {
+	if x.selection != nil && x.Noise == 0 {
 		o.Replicates = 2 // all are alike
 	}
 	found, err := fit.Fit(&sample.Set{Facts: s.Facts(), Series: series}, o)
@@ -92,7 +92,7 @@ func (x *run) fit(c cells, s *papers.Site, series []sample.Series) ([]clean.Warn
 			for _, o := range []string{"o_s", "o_r"} { // by the timer that the fit takes for them
 				if slices.ContainsFunc(numbers, func(q params.Parameter) bool { return q.Name == o && q.Mode == y.Mode && q.Method == y.Timer }) {
 					c[papers.TimerKey(o, s.ID, y.Mode, papers.AutoProtocol, p.Bytes)] = v
-					x.reads[papers.TimerKey(o, s.ID, y.Mode, papers.AutoProtocol, p.Bytes)] = []string{key}
+					x.timersOf[papers.TimerKey(o, s.ID, y.Mode, papers.AutoProtocol, p.Bytes)] = []string{key}
 				}
 			}
 		}
@@ -108,28 +108,28 @@ func (x *run) fit(c cells, s *papers.Site, series []sample.Series) ([]clean.Warn
 			warnings = append(warnings, clean.Warning{Mode: p.Mode, Parameter: p.Name, Code: upperBound, Text: "only an upper bound is known"})
 		}
 		if p.Method == params.MethodReceiveDifference { // the paper takes its mean over both roots
-			x.reads[key] = []string{papers.TimerKey(sample.Timer21, s.ID, p.Mode, papers.AutoProtocol, p.From), papers.TimerKey(sample.Timer12, s.ID, p.Mode, papers.AutoProtocol, p.From)}
-			v.V = c[x.reads[key][0]].V - c[x.reads[key][1]].V
+			x.timersOf[key] = []string{papers.TimerKey(sample.Timer21, s.ID, p.Mode, papers.AutoProtocol, p.From), papers.TimerKey(sample.Timer12, s.ID, p.Mode, papers.AutoProtocol, p.From)}
+			v.V = c[x.timersOf[key][0]].V - c[x.timersOf[key][1]].V
 		}
 		c[key] = v
 	}
 	for _, y := range series {
 		if y.Timer == sample.Timer11 && y.Protocol == papers.AutoProtocol {
-			c[papers.TimerKey("spread", s.ID, y.Mode, papers.AutoProtocol, y.Bytes)] = expr.Exactly(spread(y.Times))
+			c[papers.TimerKey("spread", s.ID, y.Mode, papers.AutoProtocol, y.Bytes)] = expr.Exactly(halfRangeOf95(y.Times))
 		}
 	}
 	return warnings, nil
 }
 
-// spread is half the width of the range that holds 95 % of the times, in microseconds.
-func spread(times []unit.Time) float64 {
+// halfRangeOf95 is half the width of the range that holds 95 % of the times, in microseconds.
+func halfRangeOf95(times []unit.Time) float64 {
 	sorted := slices.Sorted(slices.Values(times))
 	n := len(sorted) - 1
 	return (sorted[n-n/40] - sorted[n/40]).Micros() / 2
 }
 
 // fitPairs fits the samples of all pairs of ranks of a subject, without knowledge of the machine.
-func (x *run) fitPairs(s *papers.Site, series []sample.Series) error {
+func (x *reproduction) fitPairs(s *papers.Site, series []sample.Series) error {
 	found, err := fit.Fit(&sample.Set{Facts: s.Facts(), Series: series}, clean.Options{})
 	if err != nil {
 		return err

@@ -38,14 +38,14 @@ type Paper struct {
 	Subjects    []Subject
 	Lists       map[string][]string // of sizes or words, for loops
 	Experiments []Experiment
-	Quantities  []text // definitions: bandwidth(s, k) = (k - 1) / transfer(s, send, k)
+	Quantities  []expressionText // definitions: bandwidth(s, k) = (k - 1) / transfer(s, send, k)
 	Artefacts   []Artefact
 	Claims      []Claim
 
-	lines  []string // of paper.yaml
-	define map[string]expr.Definition
-	names  expr.Names
-	texts  map[string]int // as those of names, for answers in words
+	lines       []string // of paper.yaml
+	definitions map[string]expr.Definition
+	names       expr.Names
+	texts       map[string]int // as those of names, for answers in words
 }
 
 // Subject is what experiments are about: a library on a platform, between two processors.
@@ -59,43 +59,43 @@ type Subject struct {
 type Experiment struct {
 	Benchmark         string
 	papers.Experiment `yaml:",inline"`
-	SizeList          sizes `yaml:"sizes"` // that Sizes has
-	RankList          sizes `yaml:"ranks"` // that Ranks has
+	SizeList          sizeList `yaml:"sizes"` // that Sizes has
+	RankList          sizeList `yaml:"ranks"` // that Ranks has
 }
 
 // Claim is a statement of the paper, and how it is decided. Its text is in claims.csv.
 type Claim struct {
 	ID             string
-	Check          text   // a condition
-	Function       string // or a row of functions
-	ByConstruction string `yaml:"by_construction"` // why it cannot fail; "": it can
-	Contradicted   string // why the source itself contradicts it
-	NotApplicable  string `yaml:"not_applicable"` // why nothing can decide it
+	Check          expressionText // a condition
+	Function       string         // or a row of functions
+	ByConstruction string         `yaml:"by_construction"` // why it cannot fail; "": it can
+	Contradicted   string         // why the source itself contradicts it
+	NotApplicable  string         `yaml:"not_applicable"` // why nothing can decide it
 	Note           string
 	Otherwise      string // why other subjects may decide it the other way
 
 	record record // of claims.csv
 }
 
-// text is a text of paper.yaml that is an expression.
-type text struct {
+// expressionText is a text of paper.yaml that is an expression.
+type expressionText struct {
 	string
 	node *yaml.Node
 	expr *expr.Expr
 }
 
-func (t *text) UnmarshalYAML(n *yaml.Node) error {
+func (t *expressionText) UnmarshalYAML(n *yaml.Node) error {
 	t.node = n
 	return n.Decode(&t.string)
 }
 
-// sizes are sizes of messages in bytes: a list that is written out, or the name of a list.
-type sizes struct {
+// sizeList are sizes of messages in bytes: a list that is written out, or the name of a list.
+type sizeList struct {
 	list   string
 	values []int
 }
 
-func (s *sizes) UnmarshalYAML(n *yaml.Node) error {
+func (s *sizeList) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		return n.Decode(&s.list)
 	}
@@ -103,13 +103,13 @@ func (s *sizes) UnmarshalYAML(n *yaml.Node) error {
 }
 
 const (
-	file       = "paper.yaml"
+	paperFile  = "paper.yaml"
 	claimsFile = "claims.csv"
 )
 
 // List returns the names of the papers in a directory, in order.
 func List(dir fs.FS) ([]string, error) {
-	found, err := fs.Glob(dir, "*/"+file)
+	found, err := fs.Glob(dir, "*/"+paperFile)
 	for i := range found {
 		found[i] = path.Dir(found[i])
 	}
@@ -119,7 +119,7 @@ func List(dir fs.FS) ([]string, error) {
 // Read reads a paper of a directory. What is wrong with it is an error with file, line and column.
 func Read(dir fs.FS, name string) (*Paper, error) {
 	p := &Paper{Name: name}
-	b, err := fs.ReadFile(dir, path.Join(name, file))
+	b, err := fs.ReadFile(dir, path.Join(name, paperFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		all, _ := List(dir)
 		return nil, fmt.Errorf("there is no paper %q: there is %s", name, strings.Join(all, ", "))
@@ -131,7 +131,7 @@ func Read(dir fs.FS, name string) (*Paper, error) {
 	in := yaml.NewDecoder(strings.NewReader(string(b)))
 	in.KnownFields(true)
 	if err := in.Decode(p); err != nil {
-		return nil, fmt.Errorf("%s: %w", path.Join(name, file), err)
+		return nil, fmt.Errorf("%s: %w", path.Join(name, paperFile), err)
 	}
 	sub, err := fs.Sub(dir, name)
 	if err == nil {
@@ -145,26 +145,26 @@ func Read(dir fs.FS, name string) (*Paper, error) {
 
 // resolve reads the tables, and parses and checks all that refers to something else.
 func (p *Paper) resolve(dir fs.FS) error {
-	p.names = expr.Names{Lists: p.Lists, Quantities: maps.Clone(configured)}
-	p.texts = maps.Clone(descriptions)
+	p.names = expr.Names{Lists: p.Lists, Quantities: maps.Clone(platformQuantities)}
+	p.texts = maps.Clone(platformTexts)
 	for i := range p.Experiments {
 		e := &p.Experiments[i]
 		b, ok := papers.Benchmarks[e.Benchmark]
 		if !ok {
-			return fmt.Errorf("%s: there is no benchmark %q: there is %s", file, e.Benchmark, strings.Join(slices.Sorted(maps.Keys(papers.Benchmarks)), ", "))
+			return fmt.Errorf("%s: there is no benchmark %q: there is %s", paperFile, e.Benchmark, strings.Join(slices.Sorted(maps.Keys(papers.Benchmarks)), ", "))
 		}
 		maps.Copy(p.names.Quantities, b.Numbers)
 		maps.Copy(p.names.Quantities, fittedQuantities[e.Benchmark])
 		maps.Copy(p.texts, b.Texts)
-		if p.subject(e.Subject) == nil {
-			return fmt.Errorf("%s: experiment %d is of %q, which is no subject", file, i+1, e.Subject)
+		if p.findSubject(e.Subject) == nil {
+			return fmt.Errorf("%s: experiment %d is of %q, which is no subject", paperFile, i+1, e.Subject)
 		}
-		if err := errors.Join(p.sizes(&e.SizeList), p.sizes(&e.RankList)); err != nil {
+		if err := errors.Join(p.resolveSizes(&e.SizeList), p.resolveSizes(&e.RankList)); err != nil {
 			return err
 		}
 		e.Sizes, e.Ranks = e.SizeList.values, e.RankList.values
 	}
-	if err := p.definitions(); err != nil {
+	if err := p.parseDefinitions(); err != nil {
 		return err
 	}
 	for i := range p.Artefacts {
@@ -172,17 +172,17 @@ func (p *Paper) resolve(dir fs.FS) error {
 			return err
 		}
 	}
-	return p.claims(dir)
+	return p.parseClaims(dir)
 }
 
-// definitions parses the quantities. Each may use those above it.
-func (p *Paper) definitions() error {
-	p.define = map[string]expr.Definition{}
+// parseDefinitions parses the quantities. Each may use those above it.
+func (p *Paper) parseDefinitions() error {
+	p.definitions = map[string]expr.Definition{}
 	for _, q := range p.Quantities {
 		head, is, ok := strings.Cut(q.string, " = ")
 		name, list, paren := strings.Cut(strings.TrimSuffix(head, ")"), "(")
 		if !ok || !paren {
-			return p.at(q.node, 0, "a definition is name(parameters) = expression")
+			return p.errorAt(q.node, 0, "a definition is name(parameters) = expression")
 		}
 		var d expr.Definition
 		if list != "" {
@@ -194,14 +194,14 @@ func (p *Paper) definitions() error {
 		if d.Is, err = p.parse(q.node, is, len(head)+len(" = "), &names); err != nil {
 			return err
 		}
-		p.define[name], p.names.Quantities[name] = d, len(d.Parameters)
+		p.definitions[name], p.names.Quantities[name] = d, len(d.Parameters)
 	}
 	return nil
 }
 
-// claims joins the claims with their texts, and parses their checks.
-func (p *Paper) claims(dir fs.FS) error {
-	_, rows, err := records(dir, claimsFile)
+// parseClaims joins the claims with their texts, and parses their checks.
+func (p *Paper) parseClaims(dir fs.FS) error {
+	_, rows, err := readRecords(dir, claimsFile)
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (p *Paper) claims(dir fs.FS) error {
 		c := &p.Claims[i]
 		row := slices.IndexFunc(rows, func(r record) bool { return r.cells["id"] == c.ID })
 		if row < 0 {
-			return fmt.Errorf("%s: %s has no claim %q", file, claimsFile, c.ID)
+			return fmt.Errorf("%s: %s has no claim %q", paperFile, claimsFile, c.ID)
 		}
 		c.record = rows[row]
 		rows = slices.Delete(rows, row, row+1)
@@ -220,18 +220,18 @@ func (p *Paper) claims(dir fs.FS) error {
 			if c.Check.expr, err = p.parse(c.Check.node, c.Check.string, 0, &names); err != nil {
 				return err
 			}
-			if !c.Check.expr.Condition() {
-				return p.at(c.Check.node, 0, "a check is a condition, not a number")
+			if !c.Check.expr.IsCondition() {
+				return p.errorAt(c.Check.node, 0, "a check is a condition, not a number")
 			}
-			if c.everywhere() && p.decides() == nil {
-				return p.at(c.Check.node, 0, "it names no subject, and no subject decides")
+			if c.namesNoSubject() && p.decidingSubject() == nil {
+				return p.errorAt(c.Check.node, 0, "it names no subject, and no subject decides")
 			}
-		case functions[c.Function] == nil && c.Contradicted == "" && c.NotApplicable == "":
-			return fmt.Errorf("%s: claim %s has no check, and no function %q", file, c.ID, c.Function)
+		case claimFunctions[c.Function] == nil && c.Contradicted == "" && c.NotApplicable == "":
+			return fmt.Errorf("%s: claim %s has no check, and no function %q", paperFile, c.ID, c.Function)
 		}
 	}
 	if len(rows) > 0 {
-		return fmt.Errorf("%s: %s has no check for claim %s", rows[0].place, file, rows[0].cells["id"])
+		return fmt.Errorf("%s: %s has no check for claim %s", rows[0].place, paperFile, rows[0].cells["id"])
 	}
 	return nil
 }
@@ -241,13 +241,13 @@ func (p *Paper) parse(n *yaml.Node, s string, offset int, names *expr.Names) (*e
 	x, err := expr.Parse(s, names)
 	var syntax *expr.Error
 	if errors.As(err, &syntax) {
-		return nil, p.at(n, offset+syntax.Offset, syntax.Text)
+		return nil, p.errorAt(n, offset+syntax.Offset, syntax.Text)
 	}
 	return x, err
 }
 
-// at returns an error at an offset of a text, which stands on one line or in a block (|).
-func (p *Paper) at(n *yaml.Node, offset int, what string) error {
+// errorAt returns an error at an offset of a text, which stands on one line or in a block (|).
+func (p *Paper) errorAt(n *yaml.Node, offset int, what string) error {
 	line, column := n.Line, n.Column
 	switch {
 	case n.Style&yaml.LiteralStyle != 0:
@@ -260,29 +260,29 @@ func (p *Paper) at(n *yaml.Node, offset int, what string) error {
 	default:
 		column += offset
 	}
-	return fmt.Errorf("%s:%d:%d: %s", file, line, column, what)
+	return fmt.Errorf("%s:%d:%d: %s", paperFile, line, column, what)
 }
 
-// sizes fills in the sizes of a list that is named.
-func (p *Paper) sizes(s *sizes) error {
+// resolveSizes fills in the sizes of a list that is named.
+func (p *Paper) resolveSizes(s *sizeList) error {
 	if s.list == "" {
 		return nil
 	}
 	for _, e := range p.Lists[s.list] {
 		k, err := strconv.Atoi(e)
 		if err != nil {
-			return fmt.Errorf("%s: list %s: %w", file, s.list, err)
+			return fmt.Errorf("%s: list %s: %w", paperFile, s.list, err)
 		}
 		s.values = append(s.values, k)
 	}
 	if s.values == nil {
-		return fmt.Errorf("%s: there is no list %q", file, s.list)
+		return fmt.Errorf("%s: there is no list %q", paperFile, s.list)
 	}
 	return nil
 }
 
-// subject returns the subject with an ID or a name, or nil.
-func (p *Paper) subject(name string) *Subject {
+// findSubject returns the subject with an ID or a name, or nil.
+func (p *Paper) findSubject(name string) *Subject {
 	for i := range p.Subjects {
 		if s := &p.Subjects[i]; s.ID == name || s.Name == name {
 			return s
@@ -291,7 +291,7 @@ func (p *Paper) subject(name string) *Subject {
 	return nil
 }
 
-// calibrated says whether some number of a platform was fitted to something published.
-func calibrated(platforms []*platform.Platform, name string) bool {
+// isCalibrated says whether some number of a platform was fitted to something published.
+func isCalibrated(platforms []*platform.Platform, name string) bool {
 	return slices.ContainsFunc(platforms, func(p *platform.Platform) bool { return p.Calibrated(name) })
 }

@@ -27,7 +27,7 @@ func predict(e *papers.Experiment, s *papers.Site) []sample.Series {
 		if cell.Mode == microbench.Message {
 			continue
 		}
-		x := newAlgebra(s, cell, e.Protocol)
+		x := newAlgebraicBenchmark(s, cell, e.Protocol)
 		for _, t := range x.timers() {
 			series := sample.Series{Key: sample.Key{Mode: cell.Mode, Bytes: cell.Bytes, Timer: t.name}, Times: t.times}
 			s.Label(&series, e.Protocol)
@@ -37,48 +37,48 @@ func predict(e *papers.Experiment, s *papers.Site) []sample.Series {
 	return all
 }
 
-// reading is a timer with its samples.
-type reading struct {
+// timerSamples is a timer with its samples.
+type timerSamples struct {
 	name  string
 	times []unit.Time
 }
 
-// algebra is the benchmark of a mode and a size.
-type algebra struct {
+// algebraicBenchmark is the benchmark of a mode and a size.
+type algebraicBenchmark struct {
 	there, back model.Transfer // the message, from P1 to P2 and from P2 to P1
 	up, down    model.Transfer // the barrier's messages when its root is P1: to it, and from it
 	blocking    bool
 	ready       bool
 
-	p1, p2 side
+	p1, p2 rankState
 }
 
-// side is a rank of the pair: its clock, and what its transport keeps from message to message.
-type side struct {
+// rankState is a rank of the pair: its clock, and what its transport keeps from message to message.
+type rankState struct {
 	clock  unit.Time
 	socket model.Socket
 }
 
-// modes are the blocking calls of the modes, as the benchmark names them.
-var modes = [model.NumModes]string{model.Standard: "send", model.Synchronous: "ssend", model.Ready: "rsend", model.Buffered: "bsend"}
+// modeNames are the blocking calls of the modes, as the benchmark names them.
+var modeNames = [model.NumModes]string{model.Standard: "send", model.Synchronous: "ssend", model.Ready: "rsend", model.Buffered: "bsend"}
 
-func newAlgebra(s *papers.Site, cell microbench.Cell, protocol string) *algebra {
+func newAlgebraicBenchmark(s *papers.Site, cell microbench.Cell, protocol string) *algebraicBenchmark {
 	name, nonblocking := strings.CutPrefix(cell.Mode, "i")
-	mode := model.Mode(slices.Index(modes[:], name))
+	mode := model.Mode(slices.Index(modeNames[:], name))
 	there, back := s.Paths()
 	message := model.Transfer{Machine: s.Job.Platform.Machine, Library: s.Job.Library, Mode: mode, Bytes: cell.Bytes, Nonblocking: nonblocking}
 	if protocol != "" {
 		message.Protocol = model.Named(protocol)
 	}
 	barrier := model.Transfer{Machine: message.Machine, Library: message.Library}
-	return &algebra{
-		there: along(message, there), back: along(message, back), up: along(barrier, back), down: along(barrier, there),
+	return &algebraicBenchmark{
+		there: withPath(message, there), back: withPath(message, back), up: withPath(barrier, back), down: withPath(barrier, there),
 		blocking: !nonblocking, ready: mode == model.Ready,
 	}
 }
 
-// along returns a message on a path.
-func along(t model.Transfer, p model.Path) model.Transfer {
+// withPath returns a message on a path.
+func withPath(t model.Transfer, p model.Path) model.Transfer {
 	t.Path = p
 	return t
 }
@@ -86,51 +86,53 @@ func along(t model.Transfer, p model.Path) model.Transfer {
 // timers returns timers 11, 12 and 21 with both roots (timer22 has P1's wait in it where the send
 // waits), the burst of sends that block as far as it fits the receiver's window, and T_s and T_s-r
 // of a protocol that is forced.
-func (x *algebra) timers() []reading {
-	all := []reading{{name: sample.Timer11}, {name: sample.Timer12}, {name: sample.Timer21}}
+func (x *algebraicBenchmark) timers() []timerSamples {
+	all := []timerSamples{{name: sample.Timer11}, {name: sample.Timer12}, {name: sample.Timer21}}
 	for root := range 2 {
-		for i, t := range x.round(root == 0) {
+		for i, t := range x.predictRound(root == 0) {
 			all[i].times = append(all[i].times, t)
 		}
 	}
 	if x.there.Mode == model.Standard && x.blocking && microbench.BurstLength*x.there.Bytes <= x.there.Library.Proto.Window {
-		t := x.burst()
-		all = append(all, reading{sample.TimerTrain, []unit.Time{t, t}})
+		t := x.predictBurst()
+		all = append(all, timerSamples{sample.TimerTrain, []unit.Time{t, t}})
 	}
 	if x.there.Protocol != nil {
 		c := x.there.Cost()
-		all = append(all, reading{sample.TimerSender, slices.Repeat([]unit.Time{c.Sender.Sum()}, 2)}, reading{sample.TimerOneWay, slices.Repeat([]unit.Time{c.Delivery.Sum()}, 2)})
+		all = append(all, timerSamples{sample.TimerSender, slices.Repeat([]unit.Time{c.Sender.Sum()}, 2)}, timerSamples{sample.TimerOneWay, slices.Repeat([]unit.Time{c.Delivery.Sum()}, 2)})
 	}
 	return all
 }
 
-// rounds are enough for the two ranks to come to each barrier as far apart as in the round before.
-const rounds = 4
+// steadyRounds are enough for the two ranks to come to each barrier as far apart as in the round
+// before.
+const steadyRounds = 4
 
-// round returns timer11, timer12 and timer21 of a late round.
-func (x *algebra) round(rootAtP1 bool) (t [3]unit.Time) {
-	x.p1, x.p2 = side{}, side{}
-	for range rounds {
-		t[0], t[2] = x.half(x.there, rootAtP1, &x.p1, &x.p2, 0)
-		_, t[1] = x.half(x.back, rootAtP1, &x.p2, &x.p1, unit.Second)
+// predictRound returns timer11, timer12 and timer21 of a late round.
+func (x *algebraicBenchmark) predictRound(rootAtP1 bool) (t [3]unit.Time) {
+	x.p1, x.p2 = rankState{}, rankState{}
+	for range steadyRounds {
+		t[0], t[2] = x.predictHalfRound(x.there, rootAtP1, &x.p1, &x.p2, 0)
+		_, t[1] = x.predictHalfRound(x.back, rootAtP1, &x.p2, &x.p1, unit.Second)
 	}
 	return t
 }
 
-// half is a barrier, a wait of the receiver, and a message. It returns how long the calls take.
-func (x *algebra) half(message model.Transfer, rootAtP1 bool, sender, receiver *side, wait unit.Time) (send, receive unit.Time) {
+// predictHalfRound is a barrier, a wait of the receiver, and a message. It returns how long the
+// calls take.
+func (x *algebraicBenchmark) predictHalfRound(message model.Transfer, rootAtP1 bool, sender, receiver *rankState, wait unit.Time) (send, receive unit.Time) {
 	var posting unit.Time
 	if x.ready {
-		posting = x.posting()
+		posting = x.postingTime()
 		receiver.clock += posting
 	}
 	if rootAtP1 {
-		barrier(x.up, x.down, &x.p1, &x.p2)
+		predictBarrier(x.up, x.down, &x.p1, &x.p2)
 	} else {
-		barrier(x.down, x.up, &x.p2, &x.p1)
+		predictBarrier(x.down, x.up, &x.p2, &x.p1)
 	}
 	receiver.clock += wait
-	m := meet(message, sender, receiver)
+	m := newMeeting(message, sender, receiver)
 	m.Blocking, m.Posted = x.blocking, x.ready
 	e := m.Ends()
 	send, receive = e.Send-m.Sends, e.Receive-m.Receives
@@ -144,32 +146,32 @@ func (x *algebra) half(message model.Transfer, rootAtP1 bool, sender, receiver *
 	return send, receive
 }
 
-// meet sets up a message from one rank to the other, whose calls begin now and block.
-func meet(message model.Transfer, sender, receiver *side) model.Meeting {
+// newMeeting sets up a message from one rank to the other, whose calls begin now and block.
+func newMeeting(message model.Transfer, sender, receiver *rankState) model.Meeting {
 	return model.Meeting{Transfer: message, Sends: sender.clock, Receives: receiver.clock, Blocking: true, Sockets: [2]*model.Socket{&sender.socket, &receiver.socket}}
 }
 
-// posting is what it costs to post a receive.
-func (x *algebra) posting() unit.Time {
+// postingTime is what it costs to post a receive.
+func (x *algebraicBenchmark) postingTime() unit.Time {
 	w := x.there.Library.Software
 	return w[model.ProtoReceive] + w[model.ProtoMatch] + w[model.ProtoPosted]
 }
 
-// barrier lets the root receive a message from the other rank and send one back.
-func barrier(up, down model.Transfer, root, other *side) {
-	e := meet(up, other, root).Ends()
+// predictBarrier lets the root receive a message from the other rank and send one back.
+func predictBarrier(up, down model.Transfer, root, other *rankState) {
+	e := newMeeting(up, other, root).Ends()
 	root.clock, other.clock = e.Received, e.Sent
-	e = meet(down, root, other).Ends()
+	e = newMeeting(down, root, other).Ends()
 	root.clock, other.clock = e.Sent, e.Received
 }
 
-// burst returns the mean interval between the ends of consecutive sends, to a receiver that
+// predictBurst returns the mean interval between the ends of consecutive sends, to a receiver that
 // receives as fast as it can.
-func (x *algebra) burst() unit.Time {
-	var from, to side
+func (x *algebraicBenchmark) predictBurst() unit.Time {
+	var from, to rankState
 	var first unit.Time
 	for i := range microbench.BurstLength {
-		e := meet(x.there, &from, &to).Ends()
+		e := newMeeting(x.there, &from, &to).Ends()
 		from.clock, to.clock = e.Sent, e.Received
 		if i == 0 {
 			first = from.clock
@@ -178,16 +180,17 @@ func (x *algebra) burst() unit.Time {
 	return (from.clock - first) / (microbench.BurstLength - 1)
 }
 
-// configured are quantities that the platform's file says: the time of the first byte on the wire,
-// and what a call that waits does after its protocol is done, at the sender longer than at the
-// receiver.
-var configured = map[string]int{"wire": 1, "after_protocol": 2}
+// platformQuantities are quantities that the platform's file says: the time of the first byte on
+// the wire, and what a call that waits does after its protocol is done, at the sender longer than
+// at the receiver.
+var platformQuantities = map[string]int{"wire": 1, "after_protocol": 2}
 
-// descriptions are the texts that answer to published ones, with the number of their arguments.
-var descriptions = map[string]int{"description": 1, "clock": 1, "interconnect": 1, "ranks": 1, "equation": 2}
+// platformTexts are the texts that answer to published ones, with the number of their arguments.
+var platformTexts = map[string]int{"description": 1, "clock": 1, "interconnect": 1, "ranks": 1, "equation": 2}
 
-// configure adds what the platform's file says of a subject. H and P of the file are predictions.
-func (x *run) configure(s *papers.Site) {
+// addPlatformValues adds what the platform's file says of a subject. H and P of the file are
+// predictions.
+func (x *reproduction) addPlatformValues(s *papers.Site) {
 	m, library := s.Job.Platform.Machine, s.Job.Library
 	there, _ := s.Paths()
 	x.measured[expr.Key("wire", s.ID)] = expr.Exactly(model.MessageView(m, library, there).L.Micros())
@@ -198,7 +201,7 @@ func (x *run) configure(s *papers.Site) {
 	}
 	for name, text := range map[string]string{
 		"description":  m.Description,
-		"clock":        fmt.Sprintf("programs read a clock of %s MHz", expr.Digits(float64(unit.Microsecond)/float64(m.Timer))),
+		"clock":        fmt.Sprintf("programs read a clock of %s MHz", expr.FormatDigits(float64(unit.Microsecond)/float64(m.Timer))),
 		"interconnect": m.Interconnect(),
 		"ranks":        fmt.Sprintf("%d ranks run", s.Job.Ranks),
 	} {
@@ -206,12 +209,12 @@ func (x *run) configure(s *papers.Site) {
 	}
 }
 
-// equations adds the texts equation(protocol, symbol): the sums of the models for T_s and T_s-r.
-func (x *run) equations() {
+// addEquations adds the texts equation(protocol, symbol): the sums of the models for T_s and T_s-r.
+func (x *reproduction) addEquations() {
 	for _, p := range model.Protocols {
 		e := p.Equations()
-		x.texts[expr.Key("equation", p.Name, "T_s")] = sum(e.Sender[:])
-		x.texts[expr.Key("equation", p.Name, "T_s-r")] = sum(e.Delivery[:])
+		x.texts[expr.Key("equation", p.Name, "T_s")] = formatSum(e.Sender[:])
+		x.texts[expr.Key("equation", p.Name, "T_s-r")] = formatSum(e.Delivery[:])
 	}
 	// One parameter of the model of long messages is 1 and all others are 0.
 	const one = unit.Microsecond
@@ -225,24 +228,24 @@ func (x *run) equations() {
 			n = append(n, int(model.LoGH{Inside: half[i]}.OneWay(inside, 2)/one))
 		}
 		where := map[bool]string{false: "inter-hypernode, long", true: "intra-hypernode, long"}[inside]
-		x.texts[expr.Key("equation", where, "T_s-r")] = sum(n)
+		x.texts[expr.Key("equation", where, "T_s-r")] = formatSum(n)
 	}
 }
 
-// sum prints coefficients of o_s, L, o_r, (k−1) G, s_s, s_r and (k−1) S, without those that are
-// zero.
-func sum(coefficients []int) string {
+// formatSum prints coefficients of o_s, L, o_r, (k−1) G, s_s, s_r and (k−1) S, without those that
+// are zero.
+func formatSum(coefficients []int) string {
 	symbols := []string{"o_s", "L", "o_r", "(k−1) G", "s_s", "s_r", "(k−1) S"}
 	text := ""
 	for i, n := range coefficients {
 		text += fmt.Sprintf(" + %d %s", n, symbols[i])
 	}
-	return tidy(text[len(" + "):])
+	return simplifySum(text[len(" + "):])
 }
 
-// functions are the checks that no expression can state. They say whether the claim holds, and by
-// what.
-var functions = map[string]func() (holds bool, evidence string){
+// claimFunctions are the checks that no expression can state. They say whether the claim holds, and
+// by what.
+var claimFunctions = map[string]func() (holds bool, evidence string){
 	// Each parameter has a value that no sum of the others has.
 	"simple_model_is_protocol_model": func() (bool, string) {
 		x := model.Parameters{L: 1, SendO: model.Constant(10), RecvO: model.Constant(100), BigGap: 1000}

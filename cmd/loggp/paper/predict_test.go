@@ -82,8 +82,8 @@ func TestAlgebraOfL(t *testing.T) {
 		s, series, predicted := both(t, subject, papers.Experiment{Modes: []string{"ssend"}, Sizes: []int{16, 10000}, Reps: 8})
 		var l [2]float64
 		for i, x := range [][]sample.Series{series, predicted} {
-			c := cells{}
-			if _, err := newRun(&Paper{}, Options{}).fit(c, s, x); err != nil {
+			c := quantityValues{}
+			if _, err := newReproduction(&Paper{}, Options{}).fitParameters(c, s, x); err != nil {
 				t.Fatal(err)
 			}
 			l[i] = c[expr.Key("L", s.ID, "ssend")].V
@@ -99,8 +99,8 @@ func TestSmall(t *testing.T) {
 	s, series, _ := both(t, subjects[0], papers.Experiment{Modes: []string{"ssend"}, Sizes: []int{1, 1000}, Reps: 8})
 	var l [2]float64
 	for i, small := range []int{0, 1000} {
-		c := cells{}
-		if _, err := newRun(&Paper{Small: small}, Options{}).fit(c, s, series); err != nil {
+		c := quantityValues{}
+		if _, err := newReproduction(&Paper{Small: small}, Options{}).fitParameters(c, s, series); err != nil {
 			t.Fatal(err)
 		}
 		l[i] = c[expr.Key("L", s.ID, "ssend")].V

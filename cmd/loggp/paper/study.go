@@ -30,53 +30,53 @@ type Options struct {
 	Progress func(done, total int)
 }
 
-// run is a paper under way.
-type run struct {
+// reproduction is a paper under way.
+type reproduction struct {
 	Options
-	paper     *Paper
-	only      *only // nil: all experiments
-	open      func(name string) (*platform.Platform, error)
-	sites     map[string]*papers.Site // by subject, of those that are measured
-	platforms []*platform.Platform
+	paper        *Paper
+	selection    *selection // nil: all experiments
+	loadPlatform func(name string) (*platform.Platform, error)
+	sites        map[string]*papers.Site // by subject, of those that are measured
+	platforms    []*platform.Platform
 
 	experiments                    []Experiment
 	results                        *papers.Results
-	algebra                        map[string][]sample.Series // predicted samples of timers, by subject
-	measured, predicted, published cells
+	predictedSeries                map[string][]sample.Series // predicted samples of timers, by subject
+	measured, predicted, published quantityValues
 	texts                          map[string]string
-	rows                           map[string]*row            // of published cells
+	publishedRows                  map[string]*row            // of published cells
 	warnings                       map[string][]clean.Warning // by cell
-	reads                          map[string][]string        // the timers by which a cell is read
+	timersOf                       map[string][]string        // the timers by which a cell is read
 }
 
-func newRun(p *Paper, o Options) *run {
-	return &run{Options: o, paper: p, open: platform.Load, sites: map[string]*papers.Site{}, results: papers.NewResults(), algebra: map[string][]sample.Series{},
-		measured: cells{}, predicted: cells{}, published: cells{}, texts: map[string]string{}, rows: map[string]*row{}, warnings: map[string][]clean.Warning{}, reads: map[string][]string{}}
+func newReproduction(p *Paper, o Options) *reproduction {
+	return &reproduction{Options: o, paper: p, loadPlatform: platform.Load, sites: map[string]*papers.Site{}, results: papers.NewResults(), predictedSeries: map[string][]sample.Series{},
+		measured: quantityValues{}, predicted: quantityValues{}, published: quantityValues{}, texts: map[string]string{}, publishedRows: map[string]*row{}, warnings: map[string][]clean.Warning{}, timersOf: map[string][]string{}}
 }
 
-// cells are quantities by their keys, such as o_s(t3d,isend,16). Times are microseconds.
-type cells map[string]expr.Value
+// quantityValues are quantities by their keys, such as o_s(t3d,isend,16). Times are microseconds.
+type quantityValues map[string]expr.Value
 
 // Reproduce runs the paper's experiments and returns what came of them: tables and figures beside
 // what is published and predicted, and verdicts on the claims. The same options give the same
 // study, whatever the number of processors. It is an error if an experiment cannot be run, and
 // context.Canceled if it was interrupted; a claim that fails is none.
 func (p *Paper) Reproduce(ctx context.Context, o Options) (*study.Study, error) {
-	x := newRun(p, o)
+	x := newReproduction(p, o)
 	if err := x.setUp(); err != nil {
 		return nil, err
 	}
-	x.equations()
+	x.addEquations()
 	if err := x.measure(ctx); err != nil {
 		return nil, err
 	}
-	return x.study(), nil
+	return x.buildStudy(), nil
 }
 
 // setUp opens the jobs of the subjects that have experiments to run.
-func (x *run) setUp() error {
+func (x *reproduction) setUp() error {
 	for _, e := range x.paper.Experiments {
-		e, some := x.only.part(e)
+		e, some := x.selection.selectExperiment(e)
 		if !some {
 			continue
 		}
@@ -87,10 +87,10 @@ func (x *run) setUp() error {
 	}
 	for i := range x.paper.Subjects {
 		subject := &x.paper.Subjects[i]
-		if x.only != nil && !slices.ContainsFunc(x.experiments, func(e Experiment) bool { return e.Subject == subject.ID }) {
+		if x.selection != nil && !slices.ContainsFunc(x.experiments, func(e Experiment) bool { return e.Subject == subject.ID }) {
 			continue
 		}
-		p, err := x.open(subject.Platform)
+		p, err := x.loadPlatform(subject.Platform)
 		if err != nil {
 			return err
 		}
@@ -102,13 +102,13 @@ func (x *run) setUp() error {
 		if !slices.ContainsFunc(x.platforms, func(q *platform.Platform) bool { return q.Sum == s.Job.Platform.Sum }) {
 			x.platforms = append(x.platforms, s.Job.Platform)
 		}
-		x.configure(s)
+		x.addPlatformValues(s)
 	}
 	return nil
 }
 
 // measure runs the experiments. The seed of an experiment is that of its first cell.
-func (x *run) measure(ctx context.Context) error {
+func (x *reproduction) measure(ctx context.Context) error {
 	experiments := x.experiments
 	before, total := 0, 0
 	for i := range experiments {
@@ -140,22 +140,22 @@ func (x *run) measure(ctx context.Context) error {
 }
 
 // prepareTimers restricts the benchmark of the timers to what x.only needs, or predicts all of it.
-func (x *run) prepareTimers(s *papers.Site, e *papers.Experiment) {
-	if x.only == nil {
-		x.algebra[s.ID] = append(x.algebra[s.ID], predict(e, s)...)
+func (x *reproduction) prepareTimers(s *papers.Site, e *papers.Experiment) {
+	if x.selection == nil {
+		x.predictedSeries[s.ID] = append(x.predictedSeries[s.ID], predict(e, s)...)
 	} else if x.Noise == 0 {
-		e.Warmup, e.Timers = 2, x.only.timers()
+		e.Warmup, e.Timers = 2, x.selection.timerNames()
 	}
 }
 
-// study puts together what was found.
-func (x *run) study() *study.Study {
+// buildStudy puts together what was found.
+func (x *reproduction) buildStudy() *study.Study {
 	s := &study.Study{Name: x.paper.Name, Title: x.paper.Title, Source: x.paper.Source, Facts: x.facts()}
 	for i := range x.paper.Artefacts {
 		a := &x.paper.Artefacts[i]
-		s.Artefacts = append(s.Artefacts, x.artefact(a))
+		s.Artefacts = append(s.Artefacts, x.evaluateArtefact(a))
 		if strings.HasPrefix(a.ID, "table-") {
-			s.Tables = append(s.Tables, a.measured(s.Artefacts[i].Rows))
+			s.Tables = append(s.Tables, a.measuredTable(s.Artefacts[i].Rows))
 		}
 	}
 	for i := range x.paper.Claims {
@@ -164,8 +164,8 @@ func (x *run) study() *study.Study {
 	return s
 }
 
-// artefact evaluates the rows of a table or figure.
-func (x *run) artefact(a *Artefact) study.Artefact {
+// evaluateArtefact evaluates the rows of a table or figure.
+func (x *reproduction) evaluateArtefact(a *Artefact) study.Artefact {
 	out := study.Artefact{ID: a.ID, Caption: a.Caption, Words: a.Words, XAxis: a.axes[0], YAxis: a.axes[1]}
 	for i := range a.rows {
 		r := &a.rows[i]
@@ -174,36 +174,37 @@ func (x *run) artefact(a *Artefact) study.Artefact {
 		f.Predicted, f.Measured, f.MeasuredLow, f.MeasuredHigh = math.NaN(), math.NaN(), math.NaN(), math.NaN()
 		switch {
 		case r.line != nil:
-			x.number(&f, r, &r.line.Cell)
-			x.shown(&f, r)
-			curve(&out, r, f)
+			x.setNumbers(&f, r, &r.line.Cell)
+			x.setPublishedOfFigure(&f, r)
+			addCurvePoints(&out, r, f)
 		case r.rule.Below != nil || r.rule.Text.expr != nil:
-			x.words(&f, r)
+			x.setTexts(&f, r)
 		default:
-			x.number(&f, r, &r.rule.Cell)
-			x.publish(&f, r)
+			x.setNumbers(&f, r, &r.rule.Cell)
+			x.setPublished(&f, r)
 		}
 		out.Rows = append(out.Rows, f)
 	}
 	for _, t := range a.Timelines {
-		out.Charts = append(out.Charts, x.timeline(a, t))
+		out.Charts = append(out.Charts, x.drawTimeline(a, t))
 	}
 	return out
 }
 
-// number fills in what was measured and predicted, with what the fit warns of.
-func (x *run) number(f *study.Finding, r *row, cell *text) {
-	env := x.paper.env(x.measured)
-	v := env.Number(cell.expr, r.words)
+// setNumbers fills in what was measured and predicted, with what the fit warns of.
+func (x *reproduction) setNumbers(f *study.Finding, r *row, cell *expressionText) {
+	env := x.paper.environment(x.measured)
+	v := env.Number(cell.expr, r.variables)
 	f.Measured, f.MeasuredLow, f.MeasuredHigh = v.V, v.Low, v.High
-	f.Predicted = x.paper.env(x.predicted).Number(cell.expr, r.words).V
-	codes, text := x.doubts(env)
-	f.Warning, f.Note = codes, joined(f.Note, text)
+	f.Predicted = x.paper.environment(x.predicted).Number(cell.expr, r.variables).V
+	codes, text := x.fitWarnings(env)
+	f.Warning, f.Note = codes, joinSentences(f.Note, text)
 	f.Bound = r.key != "" && strings.Contains(codes, upperBound)
 }
 
-// doubts returns what the fit warns of in quantities that were asked for: codes, and sentences.
-func (x *run) doubts(env *expr.Env) (codes, text string) {
+// fitWarnings returns what the fit warns of in quantities that were asked for: codes, and
+// sentences.
+func (x *reproduction) fitWarnings(env *expr.Env) (codes, text string) {
 	var all []clean.Warning
 	for key := range env.Asked {
 		all = append(all, x.warnings[key]...)
@@ -213,61 +214,62 @@ func (x *run) doubts(env *expr.Env) (codes, text string) {
 		if !strings.Contains(codes, w.Code) {
 			codes = strings.TrimSpace(codes + " " + w.Code)
 		}
-		text = joined(text, sentence(w.Text, "."))
+		text = joinSentences(text, toSentence(w.Text, "."))
 	}
 	return codes, text
 }
 
-// publish says what agreement with a published value is worth, and keeps the value for figures.
-func (x *run) publish(f *study.Finding, r *row) {
-	f.Note = joined(r.Contradiction, f.Note)
+// setPublished says what agreement with a published value is worth, and keeps the value for
+// figures.
+func (x *reproduction) setPublished(f *study.Finding, r *row) {
+	f.Note = joinSentences(r.Contradiction, f.Note)
 	if math.IsNaN(r.Low) {
 		return
 	}
-	f.Basis = x.basis(r)
+	f.Basis = x.basisOf(r)
 	f.Unexamined = r.line == nil && r.rule.Unexamined
 	if r.key == "" { // it is no quantity that another row could have too
 		return
 	}
-	if x.rows[r.key] != nil {
+	if x.publishedRows[r.key] != nil {
 		f.IsRepeated = true
 		return
 	}
-	x.rows[r.key] = r
+	x.publishedRows[r.key] = r
 	x.published[r.key] = expr.Value{V: r.Low, Low: r.Low, High: r.High}
 }
 
-func (x *run) basis(r *row) string {
+func (x *reproduction) basisOf(r *row) string {
 	switch {
 	case r.Refuted:
 		return study.Contradicted
 	case r.line == nil && r.rule.Basis != "":
 		return r.rule.Basis
-	case calibrated(x.platforms, r.Name):
+	case isCalibrated(x.platforms, r.Name):
 		return compare.Calibration
 	}
 	return compare.Validation
 }
 
-// shown fills in the published value of a figure's row, if tables print the quantities of which it
-// is made.
-func (x *run) shown(f *study.Finding, r *row) {
-	env := x.paper.env(x.published)
-	v := env.Number(r.line.Cell.expr, r.words)
-	if !v.Known() {
+// setPublishedOfFigure fills in the published value of a figure's row, if tables print the
+// quantities of which it is made.
+func (x *reproduction) setPublishedOfFigure(f *study.Finding, r *row) {
+	env := x.paper.environment(x.published)
+	v := env.Number(r.line.Cell.expr, r.variables)
+	if !v.IsKnown() {
 		return
 	}
 	f.Low, f.High, f.IsRepeated = v.Low, v.High, true
 	for key := range env.Asked {
-		if printed := x.rows[key]; printed != nil {
-			f.Row, f.Source, f.Basis = printed.Name, printed.Source, x.basis(printed)
-			f.Note = joined(printed.Contradiction, printed.Note, f.Note)
+		if printed := x.publishedRows[key]; printed != nil {
+			f.Row, f.Source, f.Basis = printed.Name, printed.Source, x.basisOf(printed)
+			f.Note = joinSentences(printed.Contradiction, printed.Note, f.Note)
 		}
 	}
 }
 
-// curve adds the points of a row to the curves of its line.
-func curve(a *study.Artefact, r *row, f study.Finding) {
+// addCurvePoints adds the points of a row to the curves of its line.
+func addCurvePoints(a *study.Artefact, r *row, f study.Finding) {
 	if r.line.Curve == "" {
 		return
 	}
@@ -293,11 +295,11 @@ func curve(a *study.Artefact, r *row, f study.Finding) {
 	add(study.PublishedCurve, max(r.Bytes, r.line.At), f.Low, f.Low, f.High)
 }
 
-// words sets a published text beside what was found.
-func (x *run) words(f *study.Finding, r *row) {
-	rule, published, expected, found, shown := r.rule, r.words["published"], r.words["expect"], "", ""
+// setTexts sets a published text beside what was found.
+func (x *reproduction) setTexts(f *study.Finding, r *row) {
+	rule, published, expected, found, shown := r.rule, r.variables["published"], r.variables["expect"], "", ""
 	if b := rule.Below; b != nil {
-		v := x.paper.env(x.measured).Number(rule.Cell.expr, r.words)
+		v := x.paper.environment(x.measured).Number(rule.Cell.expr, r.variables)
 		found = b.Else
 		if v.V < b.Limit {
 			found = b.Is
@@ -308,11 +310,11 @@ func (x *run) words(f *study.Finding, r *row) {
 			found = x.texts[key]
 			return expr.Unknown(), true
 		}}
-		env.Number(rule.Text.expr, r.words)
+		env.Number(rule.Text.expr, r.variables)
 		shown = found
 	}
 	if rule.Sum {
-		published = tidy(published)
+		published = simplifySum(published)
 	}
 	if expected == "" {
 		expected = published
@@ -330,13 +332,13 @@ func (x *run) words(f *study.Finding, r *row) {
 		return
 	}
 	f.Agreement = study.Differs
-	if (record{cells: r.words}).matches(rule.WhereDiffers) {
-		f.Note = joined(f.Note, rule.Differs)
+	if (record{cells: r.variables}).matches(rule.WhereDiffers) {
+		f.Note = joinSentences(f.Note, rule.Differs)
 	}
 }
 
-// tidy leaves terms that are zero out of a sum, and factors that are one.
-func tidy(sum string) string {
+// simplifySum leaves terms that are zero out of a sum, and factors that are one.
+func simplifySum(sum string) string {
 	var terms []string
 	for _, t := range strings.Split(sum, " + ") {
 		if !strings.HasPrefix(t, "0 ") {
@@ -346,10 +348,10 @@ func tidy(sum string) string {
 	return strings.Join(terms, " + ")
 }
 
-// timeline draws a message, by the model or as it was recorded.
-func (x *run) timeline(a *Artefact, t Timeline) *chart.Chart {
+// drawTimeline draws a message, by the model or as it was recorded.
+func (x *reproduction) drawTimeline(a *Artefact, t Timeline) *chart.Chart {
 	const bytes = 1000 // long enough to be seen and short enough to see the rest
-	s := x.sites[x.paper.subject(t.Subject).ID]
+	s := x.sites[x.paper.findSubject(t.Subject).ID]
 	if t.Program != "" {
 		return chart.TimelineChart(format.FileName("timeline", a.ID, t.Name),
 			fmt.Sprintf("%s, by %s on %s", t.Name, s.Library, s.Platform), x.results.Recordings[expr.Key(t.Program, s.ID)])
@@ -371,7 +373,7 @@ func (x *run) timeline(a *Artefact, t Timeline) *chart.Chart {
 }
 
 // facts say how the experiments were run.
-func (x *run) facts() [][2]string {
+func (x *reproduction) facts() [][2]string {
 	all := [][2]string{{"seed", strconv.FormatUint(x.Seed, 10)}}
 	for _, subject := range x.paper.Subjects {
 		s := x.sites[subject.ID]
@@ -392,14 +394,14 @@ func (x *run) facts() [][2]string {
 		if x.Reps > 0 {
 			e.Reps = x.Reps
 		}
-		all = append(all, [2]string{"run " + x.paper.subject(e.Subject).Name, fmt.Sprintf("%s, %d sizes, %d repetitions with each root of the barrier", what, len(e.Sizes), e.Reps)})
+		all = append(all, [2]string{"run " + x.paper.findSubject(e.Subject).Name, fmt.Sprintf("%s, %d sizes, %d repetitions with each root of the barrier", what, len(e.Sizes), e.Reps)})
 	}
 	return all
 }
 
-// env returns an environment in which expressions are evaluated.
-func (p *Paper) env(c cells) *expr.Env {
-	return &expr.Env{Define: p.define, Value: func(key string) (expr.Value, bool) {
+// environment returns an environment in which expressions are evaluated.
+func (p *Paper) environment(c quantityValues) *expr.Env {
+	return &expr.Env{Define: p.definitions, Value: func(key string) (expr.Value, bool) {
 		v, ok := c[key]
 		return v, ok
 	}}

@@ -27,7 +27,7 @@ type Artefact struct {
 	NotMeasured    []string `yaml:"not_measured"` // columns of results that no experiment gives
 	Contradictions string   // a file that says what the source says against its own numbers
 	Subjects       []string // every row is for each of these
-	Derive         map[string]derived
+	Derive         map[string]derivedColumn
 	Rows           []Rule
 	Lines          []Line
 	Timelines      []Timeline
@@ -37,8 +37,8 @@ type Artefact struct {
 	rows    []row
 }
 
-// derived is a column whose value depends on that of another.
-type derived struct {
+// derivedColumn is a column whose value depends on that of another.
+type derivedColumn struct {
 	Column string
 	Values map[string]string
 }
@@ -52,10 +52,10 @@ type Rule struct {
 	Subject, Mode, Parameter string            // default of the parameter: {parameter}
 	Unit                     string            // default: us
 	Bytes                    string
-	Sizes                    sizes // or several
-	Cell                     text  // the number that answers
-	Text                     text  // or the text
-	Below                    *below
+	Sizes                    sizeList       // or several
+	Cell                     expressionText // the number that answers
+	Text                     expressionText // or the text
+	Below                    *thresholdText
 	Published, Expect        string // the published text if it is not the value; what is to be found if that is not the published text
 	Sum                      bool   // texts are sums: terms that are zero are left out
 	Open                     string // the published text of what the source leaves open
@@ -65,8 +65,8 @@ type Rule struct {
 	WhereDiffers             map[string]string `yaml:"where_differs"`
 }
 
-// below makes a text of a number.
-type below struct {
+// thresholdText makes a text of a number.
+type thresholdText struct {
 	Limit           float64
 	Is, Else, Reads string
 }
@@ -74,9 +74,9 @@ type below struct {
 // Line is a curve or a few rows over sizes.
 type Line struct {
 	Subjects, Modes []string
-	Sizes           sizes // none: one row without a size
+	Sizes           sizeList // none: one row without a size
 	Parameter, Unit string
-	Cell            text
+	Cell            expressionText
 	Curve           string // the name of its curve: {subject} {mode}; "": none
 	At              int    // where the point of a row without size stands
 	Note            string
@@ -92,12 +92,12 @@ type Timeline struct {
 // row is a row of an artefact: a published value, and what answers to it.
 type row struct {
 	reports.Row
-	subject *Subject
-	words   map[string]string // values of the variables of the cell
-	record  record            // of the file, as it stands there
-	rule    *Rule
-	line    *Line
-	key     string // of a cell that is one quantity
+	subject   *Subject
+	variables map[string]string // values of the variables of the cell
+	record    record            // of the file, as it stands there
+	rule      *Rule
+	line      *Line
+	key       string // of a cell that is one quantity
 }
 
 // record is a line of a CSV file by the names of its columns.
@@ -106,8 +106,8 @@ type record struct {
 	cells map[string]string
 }
 
-// records reads a CSV file with a header.
-func records(dir fs.FS, name string) (columns []string, all []record, err error) {
+// readRecords reads a CSV file with a header.
+func readRecords(dir fs.FS, name string) (columns []string, all []record, err error) {
 	f, err := dir.Open(name)
 	if err != nil {
 		return nil, nil, err
@@ -134,11 +134,11 @@ func (r record) matches(where map[string]string) bool {
 	return true
 }
 
-var column = regexp.MustCompile(`\{(\w+)\}`)
+var columnName = regexp.MustCompile(`\{(\w+)\}`)
 
 // fill replaces names of columns by their values.
 func (r record) fill(template string) (out string, err error) {
-	out = column.ReplaceAllStringFunc(template, func(name string) string {
+	out = columnName.ReplaceAllStringFunc(template, func(name string) string {
 		value, ok := r.cells[name[1:len(name)-1]]
 		if !ok {
 			err = fmt.Errorf("%s: there is no column %s", r.place, name)
@@ -168,16 +168,16 @@ func (r record) number(column string) (float64, error) {
 func (a *Artefact) resolve(p *Paper, dir fs.FS) error {
 	for _, r := range a.Rows {
 		if (r.Cell.node == nil) == (r.Text.node == nil) || r.Below != nil && r.Cell.node == nil {
-			return fmt.Errorf("%s: %s: what answers to %q is either a cell or a text", file, a.ID, r.Value)
+			return fmt.Errorf("%s: %s: what answers to %q is either a cell or a text", paperFile, a.ID, r.Value)
 		}
 	}
 	for _, l := range a.Lines {
 		if l.Cell.node == nil {
-			return fmt.Errorf("%s: %s: the line of %q has no cell", file, a.ID, l.Parameter)
+			return fmt.Errorf("%s: %s: the line of %q has no cell", paperFile, a.ID, l.Parameter)
 		}
 	}
 	if number, ok := strings.CutPrefix(a.ID, "figure-"); ok {
-		_, figures, err := records(dir, "figures.csv")
+		_, figures, err := readRecords(dir, "figures.csv")
 		if err != nil {
 			return err
 		}
@@ -197,60 +197,60 @@ func (a *Artefact) resolve(p *Paper, dir fs.FS) error {
 	var against []record
 	var err error
 	if a.Contradictions != "" {
-		if _, against, err = records(dir, a.Contradictions); err != nil {
+		if _, against, err = readRecords(dir, a.Contradictions); err != nil {
 			return err
 		}
 	}
 	if a.File != "" {
-		if err := a.table(p, dir, against); err != nil {
+		if err := a.makeTableRows(p, dir, against); err != nil {
 			return err
 		}
 	}
 	for i := range a.Lines {
-		if err := a.line(p, &a.Lines[i]); err != nil {
+		if err := a.makeLineRows(p, &a.Lines[i]); err != nil {
 			return err
 		}
 	}
 	for _, t := range a.Timelines {
-		if p.subject(t.Subject) == nil {
-			return fmt.Errorf("%s: %s has a time line of %q, which is no subject", file, a.ID, t.Subject)
+		if p.findSubject(t.Subject) == nil {
+			return fmt.Errorf("%s: %s has a time line of %q, which is no subject", paperFile, a.ID, t.Subject)
 		}
-		if t.Program != "" && !p.draws(t) {
-			return fmt.Errorf("%s: %s has a time line of %q, which no experiment records for subject %q", file, a.ID, t.Program, t.Subject)
+		if t.Program != "" && !p.isRecorded(t) {
+			return fmt.Errorf("%s: %s has a time line of %q, which no experiment records for subject %q", paperFile, a.ID, t.Program, t.Subject)
 		}
 	}
 	return nil
 }
 
-// draws reports whether an experiment records the program of a time line.
-func (p *Paper) draws(t Timeline) bool {
-	return papers.IsRecorded(t.Program) && slices.ContainsFunc(p.Experiments, func(e Experiment) bool { return e.Benchmark == "sequences" && e.Subject == p.subject(t.Subject).ID })
+// isRecorded reports whether an experiment records the program of a time line.
+func (p *Paper) isRecorded(t Timeline) bool {
+	return papers.IsRecorded(t.Program) && slices.ContainsFunc(p.Experiments, func(e Experiment) bool { return e.Benchmark == "sequences" && e.Subject == p.findSubject(t.Subject).ID })
 }
 
-// table makes the rows of the published table: for each subject, line, rule and size.
-func (a *Artefact) table(p *Paper, dir fs.FS, against []record) error {
+// makeTableRows makes the rows of the published table: for each subject, line, rule and size.
+func (a *Artefact) makeTableRows(p *Paper, dir fs.FS, against []record) error {
 	var lines []record
 	var err error
-	if a.columns, lines, err = records(dir, a.File); err != nil {
+	if a.columns, lines, err = readRecords(dir, a.File); err != nil {
 		return err
 	}
 	for _, c := range a.NotMeasured {
 		if !slices.Contains(a.columns, c) {
-			return fmt.Errorf("%s: %s has no column %q", file, a.File, c)
+			return fmt.Errorf("%s: %s has no column %q", paperFile, a.File, c)
 		}
 	}
 	for i := range a.Rows {
-		if err := p.sizes(&a.Rows[i].Sizes); err != nil {
+		if err := p.resolveSizes(&a.Rows[i].Sizes); err != nil {
 			return err
 		}
 	}
-	for _, subject := range or(a.Subjects, "") {
+	for _, subject := range orDefault(a.Subjects, "") {
 		for _, line := range lines {
 			r := record{line.place, maps.Clone(line.cells)}
 			for name, d := range a.Derive {
 				value, ok := d.Values[r.cells[d.Column]]
 				if !ok {
-					return fmt.Errorf("%s: %s says nothing of %s for %s %q", r.place, file, name, d.Column, r.cells[d.Column])
+					return fmt.Errorf("%s: %s says nothing of %s for %s %q", r.place, paperFile, name, d.Column, r.cells[d.Column])
 				}
 				r.cells[name] = value
 			}
@@ -259,13 +259,13 @@ func (a *Artefact) table(p *Paper, dir fs.FS, against []record) error {
 				if !r.matches(rule.Where) {
 					continue
 				}
-				for _, k := range or(rule.Sizes.values, -1) {
-					x, err := a.row(p, rule, r, subject, k)
+				for _, k := range orDefault(rule.Sizes.values, -1) {
+					x, err := a.makeRow(p, rule, r, subject, k)
 					if err != nil {
 						return err
 					}
 					x.record = line
-					x.contradiction(a, against, r)
+					x.setContradiction(a, against, r)
 					a.rows = append(a.rows, x)
 				}
 			}
@@ -274,16 +274,16 @@ func (a *Artefact) table(p *Paper, dir fs.FS, against []record) error {
 	return nil
 }
 
-// or returns some elements, or one if there are none.
-func or[T any](some []T, one T) []T {
+// orDefault returns some elements, or one if there are none.
+func orDefault[T any](some []T, one T) []T {
 	if len(some) == 0 {
 		return []T{one}
 	}
 	return some
 }
 
-// row makes the row of a rule.
-func (a *Artefact) row(p *Paper, rule *Rule, r record, subject string, k int) (row, error) {
+// makeRow makes the row of a rule.
+func (a *Artefact) makeRow(p *Paper, rule *Rule, r record, subject string, k int) (row, error) {
 	var err error
 	fill := func(template, fallback string) string {
 		if template == "" {
@@ -299,20 +299,20 @@ func (a *Artefact) row(p *Paper, rule *Rule, r record, subject string, k int) (r
 	if name == "" {
 		name = rule.Value
 	}
-	x := row{rule: rule, words: maps.Clone(r.cells)}
+	x := row{rule: rule, variables: maps.Clone(r.cells)}
 	x.Name = a.ID
 	for _, c := range a.Key {
 		x.Name += " " + r.cells[c]
 	}
 	x.Name += " " + name
 	x.Mode, x.Parameter, x.Bytes = fill(rule.Mode, ""), fill(rule.Parameter, "{parameter}"), k
-	x.Unit, x.Note, x.Printed = unitOf(rule.Unit), sentence(fill(rule.Note, ""), "."), r.cells[rule.Value]
-	x.Source = fill(rule.From, sentence(strings.Replace(a.ID, "-", " ", 1), ""))
+	x.Unit, x.Note, x.Printed = unitName(rule.Unit), toSentence(fill(rule.Note, ""), "."), r.cells[rule.Value]
+	x.Source = fill(rule.From, toSentence(strings.Replace(a.ID, "-", " ", 1), ""))
 	if bytes := fill(rule.Bytes, ""); bytes != "" && err == nil {
 		x.Bytes, err = strconv.Atoi(bytes)
 	}
 	if s := fill(rule.Subject, subject); s != "" {
-		if x.subject = p.subject(s); x.subject == nil && err == nil {
+		if x.subject = p.findSubject(s); x.subject == nil && err == nil {
 			err = fmt.Errorf("%s: there is no subject %q", r.place, s)
 		}
 	}
@@ -327,16 +327,16 @@ func (a *Artefact) row(p *Paper, rule *Rule, r record, subject string, k int) (r
 		}
 	} else {
 		x.Low, x.High, x.Unit = math.NaN(), math.NaN(), ""
-		x.words["published"], x.words["expect"] = fill(rule.Published, "{"+rule.Value+"}"), fill(rule.Expect, "")
+		x.variables["published"], x.variables["expect"] = fill(rule.Published, "{"+rule.Value+"}"), fill(rule.Expect, "")
 	}
 	if err != nil {
 		return x, err
 	}
-	return x, p.bind(&x, &rule.Cell, &rule.Text)
+	return x, p.bindVariables(&x, &rule.Cell, &rule.Text)
 }
 
-// unitOf returns a unit as reports have it.
-func unitOf(unit string) string {
+// unitName returns a unit as reports have it.
+func unitName(unit string) string {
 	switch unit {
 	case "":
 		return "us"
@@ -346,21 +346,21 @@ func unitOf(unit string) string {
 	return unit
 }
 
-// line makes the rows of a line.
-func (a *Artefact) line(p *Paper, l *Line) error {
-	if err := p.sizes(&l.Sizes); err != nil {
+// makeLineRows makes the rows of a line.
+func (a *Artefact) makeLineRows(p *Paper, l *Line) error {
+	if err := p.resolveSizes(&l.Sizes); err != nil {
 		return err
 	}
 	for _, id := range l.Subjects {
-		s := p.subject(id)
+		s := p.findSubject(id)
 		if s == nil {
-			return fmt.Errorf("%s: %s has a line of %q, which is no subject", file, a.ID, id)
+			return fmt.Errorf("%s: %s has a line of %q, which is no subject", paperFile, a.ID, id)
 		}
-		for _, mode := range or(l.Modes, "") {
-			for _, k := range or(l.Sizes.values, -1) {
-				x := row{line: l, subject: s, words: map[string]string{}}
-				x.Row = reports.Row{Mode: mode, Parameter: l.Parameter, Bytes: k, Unit: unitOf(l.Unit), Low: math.NaN(), High: math.NaN(), Note: l.Note}
-				if err := p.bind(&x, &l.Cell); err != nil {
+		for _, mode := range orDefault(l.Modes, "") {
+			for _, k := range orDefault(l.Sizes.values, -1) {
+				x := row{line: l, subject: s, variables: map[string]string{}}
+				x.Row = reports.Row{Mode: mode, Parameter: l.Parameter, Bytes: k, Unit: unitName(l.Unit), Low: math.NaN(), High: math.NaN(), Note: l.Note}
+				if err := p.bindVariables(&x, &l.Cell); err != nil {
 					return err
 				}
 				a.rows = append(a.rows, x)
@@ -370,15 +370,15 @@ func (a *Artefact) line(p *Paper, l *Line) error {
 	return nil
 }
 
-// bind gives variables their values, and parses the expressions of a row when they are first met.
-// The variables are s, the subject, mode, k, the size, and the columns of the table.
-func (p *Paper) bind(x *row, expressions ...*text) error {
+// bindVariables gives variables their values, and parses the expressions of a row when they are
+// first met. The variables are s, the subject, mode, k, the size, and the columns of the table.
+func (p *Paper) bindVariables(x *row, expressions ...*expressionText) error {
 	if s := x.subject; s != nil {
-		x.words["s"], x.Platform, x.Library, x.Place = s.ID, s.Platform, s.Library, s.Place
+		x.variables["s"], x.Platform, x.Library, x.Place = s.ID, s.Platform, s.Library, s.Place
 	}
-	x.words["mode"], x.words["k"] = x.Mode, strconv.Itoa(x.Bytes)
+	x.variables["mode"], x.variables["k"] = x.Mode, strconv.Itoa(x.Bytes)
 	names := p.names
-	names.Variables = slices.Collect(maps.Keys(x.words))
+	names.Variables = slices.Collect(maps.Keys(x.variables))
 	for i, t := range expressions {
 		if t.node == nil {
 			continue
@@ -398,7 +398,7 @@ func (p *Paper) bind(x *row, expressions ...*text) error {
 			keys++
 			return expr.Unknown(), true
 		}}
-		env.Number(t.expr, x.words)
+		env.Number(t.expr, x.variables)
 		if keys != 1 || !strings.HasSuffix(t.string, ")") || !strings.HasPrefix(t.string, x.key[:strings.Index(x.key, "(")]) {
 			x.key = ""
 		}
@@ -409,10 +409,10 @@ func (p *Paper) bind(x *row, expressions ...*text) error {
 	return nil
 }
 
-// measured returns the published table with what was measured in place of its values: NA for what
-// was not, and columns to tell lines apart that the table has once, but that were measured for
+// measuredTable returns the published table with what was measured in place of its values: NA for
+// what was not, and columns to tell lines apart that the table has once, but that were measured for
 // several subjects or sizes. The findings are those of the rows.
-func (a *Artefact) measured(findings []study.Finding) study.Table {
+func (a *Artefact) measuredTable(findings []study.Finding) study.Table {
 	out := study.Table{Name: a.File, Columns: slices.Clone(a.columns)}
 	if len(a.Subjects) > 1 {
 		out.Columns = append(out.Columns, "subject")
@@ -438,7 +438,7 @@ func (a *Artefact) measured(findings []study.Finding) study.Table {
 		if lines[key] == nil {
 			order = append(order, key)
 			lines[key] = maps.Clone(r.record.cells)
-			for _, c := range a.results() {
+			for _, c := range a.resultColumns() {
 				lines[key][c] = "NA"
 			}
 			if lines[key]["bytes"] = size; r.subject != nil {
@@ -471,8 +471,8 @@ func (a *Artefact) measured(findings []study.Finding) study.Table {
 	return out
 }
 
-// results are the columns of the file that are not what a line is of.
-func (a *Artefact) results() []string {
+// resultColumns are the columns of the file that are not what a line is of.
+func (a *Artefact) resultColumns() []string {
 	all := slices.Clone(a.NotMeasured)
 	for _, r := range a.Rows {
 		all = append(all, r.Value)
@@ -483,9 +483,10 @@ func (a *Artefact) results() []string {
 	return all
 }
 
-// contradiction fills in what the source says against a published number: the file has the table,
-// the columns that name a row, what it is against (number: the number cannot be right), and why.
-func (x *row) contradiction(a *Artefact, against []record, r record) {
+// setContradiction fills in what the source says against a published number: the file has the
+// table, the columns that name a row, what it is against (number: the number cannot be right), and
+// why.
+func (x *row) setContradiction(a *Artefact, against []record, r record) {
 	for _, c := range against {
 		same := c.cells["table"] == a.ID
 		for _, key := range a.Key {
@@ -497,8 +498,8 @@ func (x *row) contradiction(a *Artefact, against []record, r record) {
 	}
 }
 
-// sentence begins a text with a capital letter, and ends it with a stop unless it has one.
-func sentence(t, stop string) string {
+// toSentence begins a text with a capital letter, and ends it with a stop unless it has one.
+func toSentence(t, stop string) string {
 	if t == "" || strings.HasSuffix(t, ".") {
 		return t
 	}

@@ -27,14 +27,14 @@ type Value struct {
 // Values returns the numbers that a paper prints, each name once.
 func (p *Paper) Values() []Value {
 	var all []Value
-	for _, r := range p.values() {
+	for _, r := range p.printedRows() {
 		all = append(all, Value{r.Name, r.Platform, r.Library, r.Unit, r.Low, r.High, r.Source, r.Refuted})
 	}
 	return all
 }
 
-// values are the rows of Values.
-func (p *Paper) values() []*row {
+// printedRows are the rows of Values.
+func (p *Paper) printedRows() []*row {
 	var all []*row
 	for i := range p.Artefacts {
 		for j := range p.Artefacts[i].rows {
@@ -52,12 +52,12 @@ func (p *Paper) values() []*row {
 // answers to each: NaN if that could not be measured. Platforms come from open, by the names that
 // the paper has for them; nil is platform.Load.
 func (p *Paper) Measure(ctx context.Context, o Options, rows []string, open func(name string) (*platform.Platform, error)) ([]float64, error) {
-	x := newRun(p, o)
-	x.only = &only{map[string]bool{}, map[string]func(int) bool{}, map[string]bool{}}
+	x := newReproduction(p, o)
+	x.selection = &selection{map[string]bool{}, map[string]func(int) bool{}, map[string]bool{}}
 	if open != nil {
-		x.open = open
+		x.loadPlatform = open
 	}
-	known := p.values()
+	known := p.printedRows()
 	wanted := make([]*row, len(rows))
 	for i, name := range rows {
 		at := slices.IndexFunc(known, func(r *row) bool { return r.Name == name })
@@ -65,10 +65,10 @@ func (p *Paper) Measure(ctx context.Context, o Options, rows []string, open func
 			return nil, fmt.Errorf("%s has no row %q", p.Name, name)
 		}
 		wanted[i] = known[at]
-		env := p.env(cells{})
-		env.Number(wanted[i].rule.Cell.expr, wanted[i].words)
+		env := p.environment(quantityValues{})
+		env.Number(wanted[i].rule.Cell.expr, wanted[i].variables)
 		for key := range env.Asked {
-			x.only.add(key, p)
+			x.selection.add(key, p)
 		}
 	}
 	if err := x.setUp(); err != nil {
@@ -79,21 +79,21 @@ func (p *Paper) Measure(ctx context.Context, o Options, rows []string, open func
 	}
 	values := make([]float64, len(rows))
 	for i, r := range wanted {
-		values[i] = p.env(x.measured).Number(r.rule.Cell.expr, r.words).V
+		values[i] = p.environment(x.measured).Number(r.rule.Cell.expr, r.variables).V
 	}
 	return values, nil
 }
 
-// only is a part of the experiments: those that give certain quantities. nil is all of them.
-type only struct {
-	gives map[string]bool             // the names of the quantities
-	sizes map[string]func(k int) bool // of a subject, a mode and a forced protocol, those that count
-	keys  map[string]bool             // all
+// selection is a part of the experiments: those that give certain quantities. nil is all of them.
+type selection struct {
+	quantities map[string]bool             // the names of the quantities
+	needsSize  map[string]func(k int) bool // of a subject, a mode and a forced protocol, those that count
+	keys       map[string]bool             // all
 }
 
 // add adds a quantity of a paper by its key. A mode that blocks and the one that does not go
 // together, since the fit finds some quantities from both.
-func (o *only) add(key string, p *Paper) {
+func (o *selection) add(key string, p *Paper) {
 	name, list, _ := strings.Cut(strings.TrimSuffix(key, ")"), "(")
 	of := append(strings.Split(list, ","), "", "", "") // subject, mode, size, protocol
 	counts := func(k int) bool { return of[2] == "" || of[2] == strconv.Itoa(k) }
@@ -103,29 +103,29 @@ func (o *only) add(key string, p *Paper) {
 	mode := strings.TrimPrefix(of[1], "i")
 	for _, m := range []string{mode, "i" + mode} {
 		of := expr.Key("", of[0], m, of[3])
-		before := o.sizes[of]
-		o.sizes[of] = func(k int) bool { return counts(k) || before != nil && before(k) }
+		before := o.needsSize[of]
+		o.needsSize[of] = func(k int) bool { return counts(k) || before != nil && before(k) }
 	}
-	o.gives[name], o.keys[key] = true, true
+	o.quantities[name], o.keys[key] = true, true
 }
 
-// part returns what has to be measured of an experiment, or false if that is nothing.
-func (o *only) part(e Experiment) (Experiment, bool) {
+// selectExperiment returns what has to be measured of an experiment, or false if that is nothing.
+func (o *selection) selectExperiment(e Experiment) (Experiment, bool) {
 	if o == nil {
 		return e, true
 	}
 	if e.Benchmark == "patterns" {
-		return o.patterns(e)
+		return o.selectPatterns(e)
 	}
 	if e.Benchmark != "timers" {
 		for name := range papers.Benchmarks[e.Benchmark].Numbers {
-			if o.gives[name] {
+			if o.quantities[name] {
 				return e, true
 			}
 		}
 		return e, false
 	}
-	counts := func(mode string) func(k int) bool { return o.sizes[expr.Key("", e.Subject, mode, e.Protocol)] }
+	counts := func(mode string) func(k int) bool { return o.needsSize[expr.Key("", e.Subject, mode, e.Protocol)] }
 	e.Modes = slices.DeleteFunc(slices.Clone(e.ModeNames()), func(mode string) bool { return counts(mode) == nil })
 	e.Sizes = slices.DeleteFunc(slices.Clone(e.Sizes), func(k int) bool {
 		return !slices.ContainsFunc(e.Modes, func(mode string) bool { return counts(mode)(k) })
@@ -133,21 +133,21 @@ func (o *only) part(e Experiment) (Experiment, bool) {
 	return e, len(e.Modes) > 0 && len(e.Sizes) > 0
 }
 
-// timers returns those that the quantities need: the four of the benchmark of the timers, from
+// timerNames returns those that the quantities need: the four of the benchmark of the timers, from
 // which the fit has most, and those that are asked for by name.
-func (o *only) timers() []string {
+func (o *selection) timerNames() []string {
 	all := []string{sample.Timer11}
 	for _, t := range sample.Timers {
-		if o.gives[t.Name] {
+		if o.quantities[t.Name] {
 			all = append(all, t.Name)
 		}
 	}
 	return all
 }
 
-// patterns returns what has to be measured of an experiment with patterns, or false if that is
-// nothing.
-func (o *only) patterns(e Experiment) (Experiment, bool) {
+// selectPatterns returns what has to be measured of an experiment with patterns, or false if that
+// is nothing.
+func (o *selection) selectPatterns(e Experiment) (Experiment, bool) {
 	asked := func(pattern string, ranks, k int) bool {
 		of := []string{e.Subject, pattern, strconv.Itoa(ranks), strconv.Itoa(k)}
 		return o.keys[expr.Key("time", of...)] || o.keys[expr.Key("throughput", of...)]

@@ -45,18 +45,18 @@ type Env struct {
 	vars     map[string]string
 	at       string // the values of loop variables, for evidence
 	quiet    bool   // comparisons are no evidence
-	compared []*compared
+	compared []*comparison
 }
 
-// compared is what was found where one comparison of the text was evaluated. A sequence has one
+// comparison is what was found where one comparison of the text was evaluated. A sequence has one
 // side.
-type compared struct {
+type comparison struct {
 	sides []ast.Expr
-	seen  []instance
+	seen  []comparisonInstance
 }
 
-// instance is one evaluation of a comparison.
-type instance struct {
+// comparisonInstance is one evaluation of a comparison.
+type comparisonInstance struct {
 	at     string
 	values [2]Value
 	margin float64 // distance of the two sides, relative to the larger
@@ -70,60 +70,60 @@ func Key(name string, arguments ...string) string {
 // Number evaluates an expression that is a number. The words are the values of its variables.
 func (e *Env) Number(x *Expr, words map[string]string) Value {
 	e.x, e.vars = x, words
-	return e.number(x.root)
+	return e.evaluateNumber(x.root)
 }
 
 // Truth evaluates an expression that is a condition, as Number does.
 func (e *Env) Truth(x *Expr, words map[string]string) Truth {
 	e.x, e.vars = x, words
-	return e.truth(x.root)
+	return e.evaluateCondition(x.root)
 }
 
-func (e *Env) truth(n ast.Expr) Truth {
+func (e *Env) evaluateCondition(n ast.Expr) Truth {
 	switch n := n.(type) {
 	case *ast.ParenExpr:
-		return e.truth(n.X)
+		return e.evaluateCondition(n.X)
 	case *ast.UnaryExpr:
-		return [...]Truth{Missing: Missing, False: True, Undecided: Undecided, True: False}[e.truth(n.X)]
+		return [...]Truth{Missing: Missing, False: True, Undecided: Undecided, True: False}[e.evaluateCondition(n.X)]
 	case *ast.CallExpr:
-		if name := e.x.source(n.Fun); name != "all" {
-			return e.monotonic(n, name)
+		if name := e.x.sourceText(n.Fun); name != "all" {
+			return e.evaluateMonotonic(n, name)
 		}
 		all := True
-		e.loop(n, func(string) { all = min(all, e.truth(n.Args[2])) })
+		e.forEachElement(n, func(string) { all = min(all, e.evaluateCondition(n.Args[2])) })
 		return all
 	}
 	b := n.(*ast.BinaryExpr)
-	left, chain := comparison(b.X)
+	left, chain := comparisonNode(b.X)
 	switch {
 	case b.Op == token.LAND:
-		x, y := e.truth(b.X), e.truth(b.Y) // both, for the evidence
+		x, y := e.evaluateCondition(b.X), e.evaluateCondition(b.Y) // both, for the evidence
 		return min(x, y)
 	case b.Op == token.LOR:
-		x, y := e.truth(b.X), e.truth(b.Y)
+		x, y := e.evaluateCondition(b.X), e.evaluateCondition(b.Y)
 		return max(x, y)
 	case chain:
-		x, y := e.truth(left), e.compare(b.Op, left.Y, b.Y)
+		x, y := e.evaluateCondition(left), e.evaluateComparison(b.Op, left.Y, b.Y)
 		return min(x, y)
 	}
-	return e.compare(b.Op, b.X, b.Y)
+	return e.evaluateComparison(b.Op, b.X, b.Y)
 }
 
-// compare evaluates both sides of a comparison, and keeps them as evidence.
-func (e *Env) compare(op token.Token, x, y ast.Expr) Truth {
-	a, b := e.number(x), e.number(y)
-	e.note([]ast.Expr{x, y}, a, b)
-	return compare(op, a, b)
+// evaluateComparison evaluates both sides of a comparison, and keeps them as evidence.
+func (e *Env) evaluateComparison(op token.Token, x, y ast.Expr) Truth {
+	a, b := e.evaluateNumber(x), e.evaluateNumber(y)
+	e.recordEvidence([]ast.Expr{x, y}, a, b)
+	return decideComparison(op, a, b)
 }
 
-// compare decides a comparison by the interval of the difference.
-func compare(op token.Token, a, b Value) Truth {
+// decideComparison decides a comparison by the interval of the difference.
+func decideComparison(op token.Token, a, b Value) Truth {
 	if op == token.GTR || op == token.GEQ {
 		a, b = b, a
 	}
 	d := b.minus(a)
 	switch {
-	case !a.Known() || !b.Known():
+	case !a.IsKnown() || !b.IsKnown():
 		return Missing
 	case a.High < b.Low || d.Low > 0 || d.Low == 0 && (op == token.LEQ || op == token.GEQ):
 		return True
@@ -133,36 +133,36 @@ func compare(op token.Token, a, b Value) Truth {
 	return Undecided
 }
 
-// monotonic decides whether each value of a loop is below, or above, the one before.
-func (e *Env) monotonic(n *ast.CallExpr, name string) Truth {
+// evaluateMonotonic decides whether each value of a loop is below, or above, the one before.
+func (e *Env) evaluateMonotonic(n *ast.CallExpr, name string) Truth {
 	op := map[string]token.Token{"falls": token.LSS, "rises": token.GTR}[name]
 	all, before := True, []Value{}
-	e.loop(n, func(string) {
-		v := e.number(n.Args[2])
-		e.note(n.Args[2:], v, Unknown())
+	e.forEachElement(n, func(string) {
+		v := e.evaluateNumber(n.Args[2])
+		e.recordEvidence(n.Args[2:], v, Unknown())
 		for _, b := range before {
-			all = min(all, compare(op, v, b))
+			all = min(all, decideComparison(op, v, b))
 		}
 		before = []Value{v}
 	})
 	return all
 }
 
-func (e *Env) number(n ast.Expr) Value {
+func (e *Env) evaluateNumber(n ast.Expr) Value {
 	switch n := n.(type) {
 	case *ast.BasicLit:
-		return literal(n.Value)
+		return literalValue(n.Value)
 	case *ast.Ident:
-		return literal(e.vars[n.Name])
+		return literalValue(e.vars[n.Name])
 	case *ast.ParenExpr:
-		return e.number(n.X)
+		return e.evaluateNumber(n.X)
 	case *ast.UnaryExpr:
-		return Exactly(0).minus(e.number(n.X))
+		return Exactly(0).minus(e.evaluateNumber(n.X))
 	case *ast.CallExpr:
-		return e.call(n)
+		return e.evaluateQuantity(n)
 	}
 	b := n.(*ast.BinaryExpr)
-	x, y := e.number(b.X), e.number(b.Y)
+	x, y := e.evaluateNumber(b.X), e.evaluateNumber(b.Y)
 	switch b.Op {
 	case token.ADD:
 		return x.plus(y)
@@ -174,8 +174,8 @@ func (e *Env) number(n ast.Expr) Value {
 	return x.over(y)
 }
 
-// literal is a number, or what a variable stands for.
-func literal(text string) Value {
+// literalValue is a number, or what a variable stands for.
+func literalValue(text string) Value {
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		return Unknown()
@@ -183,38 +183,38 @@ func literal(text string) Value {
 	return Exactly(x)
 }
 
-// extreme is the smallest or the largest of some arguments, or of what a loop gives.
-func (e *Env) extreme(n *ast.CallExpr, of func(a, b float64) float64) Value {
+// evaluateExtreme is the smallest or the largest of some arguments, or of what a loop gives.
+func (e *Env) evaluateExtreme(n *ast.CallExpr, of func(a, b float64) float64) Value {
 	var values []Value
-	if e.x.list(n.Args[1]) {
-		e.loop(n, func(string) { values = append(values, e.number(n.Args[2])) })
+	if e.x.isList(n.Args[1]) {
+		e.forEachElement(n, func(string) { values = append(values, e.evaluateNumber(n.Args[2])) })
 	} else {
 		for _, a := range n.Args {
-			values = append(values, e.number(a))
+			values = append(values, e.evaluateNumber(a))
 		}
 	}
 	all := values[0]
 	for _, v := range values[1:] {
-		all = pick(of, all, v)
+		all = pickExtreme(of, all, v)
 	}
 	return all
 }
 
-// first is the first element of a list, a number, for which a condition holds. If that is undecided
-// for some it is somewhere between the first for which it may hold and the first for which it does.
-// If there is none it is infinite.
-func (e *Env) first(n *ast.CallExpr) Value {
+// evaluateFirst is the first element of a list, a number, for which a condition holds. If that is
+// undecided for some it is somewhere between the first for which it may hold and the first for
+// which it does. If there is none it is infinite.
+func (e *Env) evaluateFirst(n *ast.CallExpr) Value {
 	quiet, missing := e.quiet, false
 	e.quiet = true
 	defer func() { e.quiet = quiet }()
 	all := Exactly(math.Inf(1))
-	e.loop(n, func(element string) {
-		v := literal(element)
-		switch e.truth(n.Args[2]) {
+	e.forEachElement(n, func(element string) {
+		v := literalValue(element)
+		switch e.evaluateCondition(n.Args[2]) {
 		case Missing:
 			missing = true
 		case True:
-			all = pick(math.Min, all, v)
+			all = pickExtreme(math.Min, all, v)
 		case Undecided:
 			all.Low = math.Min(all.Low, v.V)
 		}
@@ -225,22 +225,22 @@ func (e *Env) first(n *ast.CallExpr) Value {
 	return all
 }
 
-// call is a quantity: as it was measured, or else by its definition.
-func (e *Env) call(n *ast.CallExpr) Value {
-	name := e.x.source(n.Fun)
+// evaluateQuantity is a quantity: as it was measured, or else by its definition.
+func (e *Env) evaluateQuantity(n *ast.CallExpr) Value {
+	name := e.x.sourceText(n.Fun)
 	switch name {
 	case "abs":
-		return e.number(n.Args[0]).abs()
+		return e.evaluateNumber(n.Args[0]).abs()
 	case "min":
-		return e.extreme(n, math.Min)
+		return e.evaluateExtreme(n, math.Min)
 	case "max":
-		return e.extreme(n, math.Max)
+		return e.evaluateExtreme(n, math.Max)
 	case "first":
-		return e.first(n)
+		return e.evaluateFirst(n)
 	}
 	var arguments []string
 	for _, a := range n.Args {
-		word := strings.Trim(e.x.source(a), `"`)
+		word := strings.Trim(e.x.sourceText(a), `"`)
 		if v, ok := e.vars[word]; ok {
 			word = v
 		}
@@ -266,14 +266,14 @@ func (e *Env) call(n *ast.CallExpr) Value {
 		inner[p] = arguments[i]
 	}
 	e.x, e.vars = d.Is, inner
-	return e.number(d.Is.root)
+	return e.evaluateNumber(d.Is.root)
 }
 
-// loop runs a function for each element of the list of a call.
-func (e *Env) loop(n *ast.CallExpr, do func(element string)) {
-	vars, at, variable := e.vars, e.at, e.x.source(n.Args[0])
+// forEachElement runs a function for each element of the list of a call.
+func (e *Env) forEachElement(n *ast.CallExpr, do func(element string)) {
+	vars, at, variable := e.vars, e.at, e.x.sourceText(n.Args[0])
 	defer func() { e.vars, e.at = vars, at }()
-	elements, _ := e.x.elements(n.Args[1]) // checked when it was parsed
+	elements, _ := e.x.listElements(n.Args[1]) // checked when it was parsed
 	for _, element := range elements {
 		e.vars = map[string]string{}
 		maps.Copy(e.vars, vars)
@@ -283,18 +283,18 @@ func (e *Env) loop(n *ast.CallExpr, do func(element string)) {
 	}
 }
 
-// note keeps what a comparison was decided by.
-func (e *Env) note(sides []ast.Expr, a, b Value) {
+// recordEvidence keeps what a comparison was decided by.
+func (e *Env) recordEvidence(sides []ast.Expr, a, b Value) {
 	if e.quiet {
 		return
 	}
-	i := slices.IndexFunc(e.compared, func(c *compared) bool { return slices.Equal(c.sides, sides) })
+	i := slices.IndexFunc(e.compared, func(c *comparison) bool { return slices.Equal(c.sides, sides) })
 	if i < 0 {
 		i = len(e.compared)
-		e.compared = append(e.compared, &compared{sides: sides})
+		e.compared = append(e.compared, &comparison{sides: sides})
 	}
 	margin := math.Abs(a.V-b.V) / max(math.Abs(a.V), math.Abs(b.V))
-	e.compared[i].seen = append(e.compared[i].seen, instance{e.at, [2]Value{a, b}, margin})
+	e.compared[i].seen = append(e.compared[i].seen, comparisonInstance{e.at, [2]Value{a, b}, margin})
 }
 
 // fewest is up to how many values of a loop the evidence lists, longest up to how many of a
@@ -312,13 +312,13 @@ func (e *Env) Evidence() string {
 		seen, rest := c.seen, ""
 		switch {
 		case len(seen) > fewest && len(c.sides) == 2:
-			seen = []instance{slices.MinFunc(seen, func(a, b instance) int { return cmp.Compare(a.margin, b.margin) })}
+			seen = []comparisonInstance{slices.MinFunc(seen, func(a, b comparisonInstance) int { return cmp.Compare(a.margin, b.margin) })}
 			rest = fmt.Sprintf(", the nearest of %d", len(c.seen))
 		case len(seen) > longest:
 			seen, rest = seen[:fewest], fmt.Sprintf("; and %d more", len(seen)-fewest)
 		}
 		for i, side := range c.sides {
-			if constant(side) {
+			if isConstant(side) {
 				continue
 			}
 			var values []string
@@ -329,7 +329,7 @@ func (e *Env) Evidence() string {
 				}
 				values = append(values, value)
 			}
-			text := e.x.source(side) + " is " + strings.Join(values, "; ") + rest
+			text := e.x.sourceText(side) + " is " + strings.Join(values, "; ") + rest
 			if !slices.Contains(all, text) { // both ends of a range have it
 				all = append(all, text)
 			}
@@ -338,8 +338,8 @@ func (e *Env) Evidence() string {
 	return strings.Join(all, ". ")
 }
 
-// constant says whether no quantity or variable is in an expression.
-func constant(n ast.Expr) bool {
+// isConstant says whether no quantity or variable is in an expression.
+func isConstant(n ast.Expr) bool {
 	found := true
 	ast.Inspect(n, func(n ast.Node) bool {
 		if _, ok := n.(*ast.Ident); ok {
@@ -350,27 +350,28 @@ func constant(n ast.Expr) bool {
 	return found
 }
 
-// Nearest returns the value that came nearest to a constant with which it was compared, and how
-// near that is relative to the constant. It returns "" if it compared no value with a constant.
-func (e *Env) Nearest() (text string, off float64) {
+// NearestThreshold returns the value that came nearest to a constant with which it was compared,
+// and how near that is relative to the constant. It returns "" if it compared no value with a
+// constant.
+func (e *Env) NearestThreshold() (text string, off float64) {
 	off = math.Inf(1)
 	for _, c := range e.compared {
-		if len(c.sides) < 2 || constant(c.sides[0]) == constant(c.sides[1]) {
+		if len(c.sides) < 2 || isConstant(c.sides[0]) == isConstant(c.sides[1]) {
 			continue
 		}
 		edge, side := 1, c.sides[0]
-		if constant(side) {
+		if isConstant(side) {
 			edge, side = 0, c.sides[1]
 		}
 		for _, x := range c.seen {
 			bound := x.values[edge].V
 			if d := math.Abs(x.values[1-edge].V-bound) / math.Abs(bound); d < off {
 				off = d
-				text = fmt.Sprintf("%s is %v", e.x.source(side), x.values[1-edge])
+				text = fmt.Sprintf("%s is %v", e.x.sourceText(side), x.values[1-edge])
 				if x.at != "" {
 					text += " at " + x.at
 				}
-				text += fmt.Sprintf(", %.1f %% from the threshold %s", 100*d, Digits(bound))
+				text += fmt.Sprintf(", %.1f %% from the threshold %s", 100*d, FormatDigits(bound))
 			}
 		}
 	}

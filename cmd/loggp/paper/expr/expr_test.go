@@ -126,7 +126,7 @@ func TestSyntax(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if got := strings.Join([]string{Digits(float64(syntax.Offset)), syntax.Text}, ": "); got != want {
+		if got := strings.Join([]string{FormatDigits(float64(syntax.Offset)), syntax.Text}, ": "); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
@@ -143,7 +143,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil && (!errors.As(err, &syntax) || syntax.Offset < 0 || syntax.Offset > len(s)) {
 			t.Fatalf("%q: %v", s, err)
 		}
-		if err == nil && x.Condition() {
+		if err == nil && x.IsCondition() {
 			(&Env{Value: cells}).Truth(x, map[string]string{"s": "a"})
 		}
 	})
@@ -168,13 +168,13 @@ func TestEvidence(t *testing.T) {
 	}
 	e := env(t)
 	e.Truth(parse(t, "9 <= t(a, 100) <= 100 && t(b, 1) < 2"), nil)
-	if text, off := e.Nearest(); math.Abs(off-1./9) > 1e-9 || text != "t(a, 100) is 10.00 ±0.10, 11.1 % from the threshold 9" {
+	if text, off := e.NearestThreshold(); math.Abs(off-1./9) > 1e-9 || text != "t(a, 100) is 10.00 ±0.10, 11.1 % from the threshold 9" {
 		t.Errorf("%q, %v", text, off)
 	}
-	if x := parse(t, "t(s, 1) > 0"); !x.Uses("s") {
+	if x := parse(t, "t(s, 1) > 0"); !x.DependsOn("s") {
 		t.Error("a free variable is not seen")
 	}
-	if x := parse(t, "all(s, set(a), t(s, 1) > 0)"); x.Uses("s") {
+	if x := parse(t, "all(s, set(a), t(s, 1) > 0)"); x.DependsOn("s") {
 		t.Error("a bound variable is free")
 	}
 }
@@ -200,7 +200,7 @@ func TestValue(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", c.what, c.got, c.want)
 		}
 	}
-	if v := Exactly(8).over(Exactly(-1)); v.Known() {
+	if v := Exactly(8).over(Exactly(-1)); v.IsKnown() {
 		t.Errorf("a ratio to what is below zero is %v", v)
 	}
 	for _, c := range []struct {

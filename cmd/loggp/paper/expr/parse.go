@@ -30,14 +30,14 @@ type Expr struct {
 	free      map[string]bool // variables that no loop of its own binds
 }
 
-// Condition says whether the expression is a condition, not a number.
-func (x *Expr) Condition() bool { return x.condition }
+// IsCondition says whether the expression is a condition, not a number.
+func (x *Expr) IsCondition() bool { return x.condition }
 
 // String returns the expression as it was written.
 func (x *Expr) String() string { return x.text }
 
-// Uses says whether the expression depends on a variable that no loop of its own binds.
-func (x *Expr) Uses(variable string) bool { return x.free[variable] }
+// DependsOn says whether the expression depends on a variable that no loop of its own binds.
+func (x *Expr) DependsOn(variable string) bool { return x.free[variable] }
 
 // Names are the words that an expression may use: its variables, the lists that loops go through,
 // and the number of arguments of each quantity; -1 if it varies.
@@ -47,9 +47,9 @@ type Names struct {
 	Quantities map[string]int
 }
 
-// loops are the functions that evaluate their last argument for each element of a list:
+// loopFunctions are the functions that evaluate their last argument for each element of a list:
 // all(k, sizes, condition).
-var loops = map[string]struct{ condition, of bool }{ // is a condition; of conditions
+var loopFunctions = map[string]struct{ condition, of bool }{ // is a condition; of conditions
 	"all": {true, true}, "first": {false, true}, "min": {}, "max": {}, "falls": {condition: true}, "rises": {condition: true},
 }
 
@@ -64,130 +64,130 @@ func Parse(text string, names *Names) (*Expr, error) {
 		return nil, &Error{0, err.Error()}
 	}
 	x := &Expr{text: text, root: root, names: names, free: map[string]bool{}}
-	x.condition, err = x.check(root, nil)
+	x.condition, err = x.checkNode(root, nil)
 	return x, err
 }
 
-func fail(n ast.Node, format string, args ...any) error {
+func nodeError(n ast.Node, format string, args ...any) error {
 	return &Error{int(n.Pos()) - 1, fmt.Sprintf(format, args...)}
 }
 
-// source returns the text of a node.
-func (x *Expr) source(n ast.Node) string {
+// sourceText returns the text of a node.
+func (x *Expr) sourceText(n ast.Node) string {
 	return strings.Join(strings.Fields(x.text[n.Pos()-1:min(int(n.End())-1, len(x.text))]), " ")
 }
 
-// check returns whether a node is a condition. The variables of loops are those that are bound.
-func (x *Expr) check(n ast.Expr, bound []string) (condition bool, err error) {
+// checkNode returns whether a node is a condition. The variables of loops are those that are bound.
+func (x *Expr) checkNode(n ast.Expr, bound []string) (condition bool, err error) {
 	switch n := n.(type) {
 	case *ast.BasicLit:
 		if n.Kind != token.INT && n.Kind != token.FLOAT {
-			return false, fail(n, "expected a number, found %s", n.Value)
+			return false, nodeError(n, "expected a number, found %s", n.Value)
 		}
 		return false, nil
 	case *ast.Ident:
-		if !x.variable(n, bound) {
-			return false, fail(n, "there is no variable %q", n.Name)
+		if !x.isVariable(n, bound) {
+			return false, nodeError(n, "there is no variable %q", n.Name)
 		}
 		return false, nil
 	case *ast.ParenExpr:
-		return x.check(n.X, bound)
+		return x.checkNode(n.X, bound)
 	case *ast.UnaryExpr:
 		if n.Op != token.SUB && n.Op != token.NOT {
-			return false, fail(n, "unexpected %q", n.Op.String())
+			return false, nodeError(n, "unexpected %q", n.Op.String())
 		}
-		return n.Op == token.NOT, x.want(n.X, n.Op == token.NOT, bound)
+		return n.Op == token.NOT, x.checkKind(n.X, n.Op == token.NOT, bound)
 	case *ast.BinaryExpr:
 		switch n.Op {
 		case token.LAND, token.LOR:
-			if err := x.want(n.X, true, bound); err != nil {
+			if err := x.checkKind(n.X, true, bound); err != nil {
 				return true, err
 			}
-			return true, x.want(n.Y, true, bound)
+			return true, x.checkKind(n.Y, true, bound)
 		case token.LSS, token.LEQ, token.GTR, token.GEQ:
-			_, chain := comparison(n.X) // a <= b <= c
-			if err := x.want(n.X, chain, bound); err != nil {
+			_, chain := comparisonNode(n.X) // a <= b <= c
+			if err := x.checkKind(n.X, chain, bound); err != nil {
 				return true, err
 			}
-			return true, x.want(n.Y, false, bound)
+			return true, x.checkKind(n.Y, false, bound)
 		case token.ADD, token.SUB, token.MUL, token.QUO:
-			if err := x.want(n.X, false, bound); err != nil {
+			if err := x.checkKind(n.X, false, bound); err != nil {
 				return false, err
 			}
-			return false, x.want(n.Y, false, bound)
+			return false, x.checkKind(n.Y, false, bound)
 		}
 		return false, &Error{int(n.OpPos) - 1, fmt.Sprintf("unexpected %q", n.Op.String())}
 	case *ast.CallExpr:
 		return x.checkCall(n, bound)
 	}
-	return false, fail(n, "unexpected %q", x.source(n))
+	return false, nodeError(n, "unexpected %q", x.sourceText(n))
 }
 
-// want checks a node that must be a condition, or must be none.
-func (x *Expr) want(n ast.Expr, condition bool, bound []string) error {
-	found, err := x.check(n, bound)
+// checkKind checks a node that must be a condition, or must be none.
+func (x *Expr) checkKind(n ast.Expr, condition bool, bound []string) error {
+	found, err := x.checkNode(n, bound)
 	switch {
 	case err != nil:
 		return err
 	case condition && !found:
-		return fail(n, "expected a condition, found a number")
+		return nodeError(n, "expected a condition, found a number")
 	case !condition && found:
-		return fail(n, "expected a number, found a condition")
+		return nodeError(n, "expected a number, found a condition")
 	}
 	return nil
 }
 
 // checkCall checks a function, or a quantity with words, variables and numbers as arguments.
 func (x *Expr) checkCall(n *ast.CallExpr, bound []string) (condition bool, err error) {
-	name := x.source(n.Fun)
-	f, loops := loops[name]
+	name := x.sourceText(n.Fun)
+	f, loops := loopFunctions[name]
 	switch {
-	case loops && len(n.Args) == 3 && x.list(n.Args[1]):
+	case loops && len(n.Args) == 3 && x.isList(n.Args[1]):
 		variable, ok := n.Args[0].(*ast.Ident)
 		if !ok {
-			return false, fail(n.Args[0], "expected a variable")
+			return false, nodeError(n.Args[0], "expected a variable")
 		}
-		elements, err := x.elements(n.Args[1])
+		elements, err := x.listElements(n.Args[1])
 		if err == nil && len(elements) == 0 {
-			err = fail(n.Args[1], "%s has no elements", x.source(n.Args[1]))
+			err = nodeError(n.Args[1], "%s has no elements", x.sourceText(n.Args[1]))
 		}
 		if err != nil {
 			return false, err
 		}
-		return f.condition, x.want(n.Args[2], f.of, append(bound[:len(bound):len(bound)], variable.Name))
+		return f.condition, x.checkKind(n.Args[2], f.of, append(bound[:len(bound):len(bound)], variable.Name))
 	case name == "abs" && len(n.Args) == 1, (name == "min" || name == "max") && len(n.Args) > 1:
 		for _, a := range n.Args {
-			if err := x.want(a, false, bound); err != nil {
+			if err := x.checkKind(a, false, bound); err != nil {
 				return false, err
 			}
 		}
 		return false, nil
 	case name == "abs":
-		return false, fail(n, "abs has one argument")
+		return false, nodeError(n, "abs has one argument")
 	case loops:
-		return false, fail(n, "expected %s(variable, list, expression)", name)
+		return false, nodeError(n, "expected %s(variable, list, expression)", name)
 	}
 	count, ok := x.names.Quantities[name]
 	if !ok {
-		return false, fail(n, "there is no quantity %q", name)
+		return false, nodeError(n, "there is no quantity %q", name)
 	}
 	if count >= 0 && len(n.Args) != count {
-		return false, fail(n, "%s has %d arguments, not %d", name, count, len(n.Args))
+		return false, nodeError(n, "%s has %d arguments, not %d", name, count, len(n.Args))
 	}
 	for _, a := range n.Args {
 		switch a := a.(type) {
 		case *ast.Ident:
-			x.variable(a, bound)
+			x.isVariable(a, bound)
 		case *ast.BasicLit:
 		default:
-			return false, fail(a, "expected a word, a variable or a number")
+			return false, nodeError(a, "expected a word, a variable or a number")
 		}
 	}
 	return false, nil
 }
 
-// variable says whether a word is a variable, and keeps those that are free.
-func (x *Expr) variable(n *ast.Ident, bound []string) bool {
+// isVariable says whether a word is a variable, and keeps those that are free.
+func (x *Expr) isVariable(n *ast.Ident, bound []string) bool {
 	if slices.Contains(bound, n.Name) {
 		return true
 	}
@@ -196,41 +196,41 @@ func (x *Expr) variable(n *ast.Ident, bound []string) bool {
 	return free
 }
 
-// list says whether a node is a list: its name, a part of it, or a set.
-func (x *Expr) list(n ast.Expr) bool {
+// isList says whether a node is a list: its name, a part of it, or a set.
+func (x *Expr) isList(n ast.Expr) bool {
 	switch n := n.(type) {
 	case *ast.Ident:
 		return x.names.Lists[n.Name] != nil
 	case *ast.SliceExpr:
 		return true
 	case *ast.CallExpr:
-		return x.source(n.Fun) == "set"
+		return x.sourceText(n.Fun) == "set"
 	}
 	return false
 }
 
-// elements returns the elements of a list: sizes, sizes[16:10000] or set(t3d, now). Both bounds
+// listElements returns the elements of a list: sizes, sizes[16:10000] or set(t3d, now). Both bounds
 // belong to the part.
-func (x *Expr) elements(n ast.Expr) (all []string, err error) {
+func (x *Expr) listElements(n ast.Expr) (all []string, err error) {
 	switch n := n.(type) {
 	case *ast.Ident:
 		return x.names.Lists[n.Name], nil
 	case *ast.CallExpr:
 		for _, a := range n.Args {
-			all = append(all, strings.Trim(x.source(a), `"`))
+			all = append(all, strings.Trim(x.sourceText(a), `"`))
 		}
 	case *ast.SliceExpr:
-		list := x.names.Lists[x.source(n.X)]
+		list := x.names.Lists[x.sourceText(n.X)]
 		if list == nil {
-			return nil, fail(n, "there is no list %q", x.source(n.X))
+			return nil, nodeError(n, "there is no list %q", x.sourceText(n.X))
 		}
 		var bounds [2]float64
 		for i, b := range []ast.Expr{n.Low, n.High} {
 			if b == nil {
-				return nil, fail(n, "expected list[from:to]")
+				return nil, nodeError(n, "expected list[from:to]")
 			}
-			if bounds[i], err = strconv.ParseFloat(x.source(b), 64); err != nil {
-				return nil, fail(b, "expected a number, found %s", x.source(b))
+			if bounds[i], err = strconv.ParseFloat(x.sourceText(b), 64); err != nil {
+				return nil, nodeError(b, "expected a number, found %s", x.sourceText(b))
 			}
 		}
 		for _, e := range list {
@@ -242,8 +242,8 @@ func (x *Expr) elements(n ast.Expr) (all []string, err error) {
 	return all, err
 }
 
-// comparison returns a node that compares, without parentheses.
-func comparison(n ast.Expr) (*ast.BinaryExpr, bool) {
+// comparisonNode returns a node that compares, without parentheses.
+func comparisonNode(n ast.Expr) (*ast.BinaryExpr, bool) {
 	b, ok := n.(*ast.BinaryExpr)
 	return b, ok && slices.Contains([]token.Token{token.LSS, token.LEQ, token.GTR, token.GEQ}, b.Op)
 }

@@ -15,30 +15,30 @@ func Exactly(x float64) Value { return Value{V: x, Low: x, High: x} }
 // Unknown returns the value of a number that is not known.
 func Unknown() Value { return Exactly(math.NaN()) }
 
-// Known says whether there is a number.
-func (v Value) Known() bool { return !math.IsNaN(v.V) }
+// IsKnown says whether there is a number.
+func (v Value) IsKnown() bool { return !math.IsNaN(v.V) }
 
-// sides returns how far the interval reaches below and above the value, or above and below for a
-// quantity that falls when v rises.
-func (v Value) sides(falls bool) (under, above float64) {
+// intervalSides returns how far the interval reaches below and above the value, or above and below
+// for a quantity that falls when v rises.
+func (v Value) intervalSides(falls bool) (under, above float64) {
 	if falls {
 		return v.High - v.V, v.V - v.Low
 	}
 	return v.V - v.Low, v.High - v.V
 }
 
-// combined returns x, to which v and w contribute with the sensitivities dv and dw. The values vary
-// independently, so that the sides of their intervals add in quadrature.
-func combined(x float64, v Value, dv float64, w Value, dw float64) Value {
-	vUnder, vAbove := v.sides(dv < 0)
-	wUnder, wAbove := w.sides(dw < 0)
+// combineValues returns x, to which v and w contribute with the sensitivities dv and dw. The values
+// vary independently, so that the sides of their intervals add in quadrature.
+func combineValues(x float64, v Value, dv float64, w Value, dw float64) Value {
+	vUnder, vAbove := v.intervalSides(dv < 0)
+	wUnder, wAbove := w.intervalSides(dw < 0)
 	dv, dw = math.Abs(dv), math.Abs(dw)
 	return Value{V: x, Low: x - math.Hypot(dv*vUnder, dw*wUnder), High: x + math.Hypot(dv*vAbove, dw*wAbove)}
 }
 
-func (v Value) plus(w Value) Value  { return combined(v.V+w.V, v, 1, w, 1) }
-func (v Value) minus(w Value) Value { return combined(v.V-w.V, v, 1, w, -1) }
-func (v Value) times(w Value) Value { return combined(v.V*w.V, v, w.V, w, v.V) }
+func (v Value) plus(w Value) Value  { return combineValues(v.V+w.V, v, 1, w, 1) }
+func (v Value) minus(w Value) Value { return combineValues(v.V-w.V, v, 1, w, -1) }
+func (v Value) times(w Value) Value { return combineValues(v.V*w.V, v, w.V, w, v.V) }
 
 // over returns v/w. A divisor that is not above zero gives no value: ratios are of times and rates.
 func (v Value) over(w Value) Value {
@@ -62,8 +62,8 @@ func (v Value) abs() Value {
 	return v
 }
 
-// pick returns the smallest or the largest of two values, end by end.
-func pick(of func(a, b float64) float64, v, w Value) Value {
+// pickExtreme returns the smallest or the largest of two values, end by end.
+func pickExtreme(of func(a, b float64) float64, v, w Value) Value {
 	return Value{V: of(v.V, w.V), Low: of(v.Low, w.Low), High: of(v.High, w.High)}
 }
 
@@ -72,23 +72,23 @@ func pick(of func(a, b float64) float64, v, w Value) Value {
 func (v Value) String() string {
 	half := (v.High - v.Low) / 2
 	switch {
-	case !v.Known():
+	case !v.IsKnown():
 		return "?"
 	case math.IsInf(v.V, 0):
 		return "never"
 	case half <= 1e-4*math.Abs(v.V):
-		return Digits(v.V)
+		return FormatDigits(v.V)
 	case math.IsInf(half, 0):
-		return fmt.Sprintf("%s (%s or more)", Digits(v.V), Digits(v.Low))
+		return fmt.Sprintf("%s (%s or more)", FormatDigits(v.V), FormatDigits(v.Low))
 	case math.Abs(2*v.V-v.Low-v.High) > half:
-		return fmt.Sprintf("%s (%s to %s)", Digits(v.V), Digits(v.Low), Digits(v.High))
+		return fmt.Sprintf("%s (%s to %s)", FormatDigits(v.V), FormatDigits(v.Low), FormatDigits(v.High))
 	}
 	places := max(0, -int(math.Floor(math.Log10(half))))
 	return fmt.Sprintf("%s ±%s", strconv.FormatFloat(v.V, 'f', places, 64), strconv.FormatFloat(half, 'f', places, 64))
 }
 
-// Digits prints a number with four digits, or with all digits before the point.
-func Digits(x float64) string {
+// FormatDigits prints a number with four digits, or with all digits before the point.
+func FormatDigits(x float64) string {
 	if math.Abs(x) >= 1000 {
 		return strconv.FormatFloat(x, 'f', 0, 64)
 	}
