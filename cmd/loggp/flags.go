@@ -7,30 +7,54 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/impl/job"
-	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 )
 
-// load returns a platform. A name that none has, and a wrong specification, are errors of usage;
-// what is wrong in a file is none.
-func load(cmd *cobra.Command, what string) (*platform.Platform, error) {
-	if isHere(what) || what == probe.Platform {
-		return nil, misuse(cmd, fmt.Errorf("platform %s is this machine, which is measured and not emulated: loggp measure --platform %[1]s -o FILE; then predict --params takes what 'loggp fit FILE -o PARAMS' keeps", what))
+// load returns an emulated platform.
+func load(cmd *cobra.Command, name string) (*platform.Platform, error) {
+	p, err := loggp.LoadPlatform(name)
+	return p, flagError(cmd, err)
+}
+
+// flagError turns the error of an option into an error of usage that names the flag.
+func flagError(cmd *cobra.Command, err error) error {
+	if o, is := err.(*loggp.OptionError); is {
+		if o.Option == "" {
+			return misuse(cmd, o.Err)
+		}
+		return misuse(cmd, errors.New(o.Text(flagName)))
 	}
-	p, err := platform.Load(what)
-	var u *platform.UnknownError
-	if errors.As(err, &u) || strings.HasPrefix(what, "loggp:") {
-		return p, misuse(cmd, err)
+	return err
+}
+
+// flagName returns the flag of an option, such as --per-node of PerNode.
+func flagName(field string) string {
+	var b strings.Builder
+	b.WriteString("--")
+	for i, r := range field {
+		if i > 0 && unicode.IsUpper(r) && unicode.IsLower(rune(field[i-1])) {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(r))
 	}
-	return p, err
+	return b.String()
+}
+
+// printWarnings prints the warnings of a result on standard error.
+func printWarnings(cmd *cobra.Command, warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintln(cmd.ErrOrStderr(), w)
+	}
 }
 
 // choice is a flag with a few values.
@@ -67,8 +91,8 @@ func chosen(cmd *cobra.Command, name string, of []string, preset, help string) *
 // modeFlag adds the flag of a send mode, which is named by a call of MPI. The name of the mode,
 // such as synchronous, is accepted for its blocking call.
 func modeFlag(cmd *cobra.Command, of []string, help string) *string {
-	c := &choice{value: calls[model.Standard], of: of, alias: map[string]string{}}
-	for m, call := range calls {
+	c := &choice{value: loggp.SendCalls[model.Standard], of: of, alias: map[string]string{}}
+	for m, call := range loggp.SendCalls {
 		c.alias[model.Mode(m).String()] = call
 	}
 	cmd.Flags().Var(c, "mode", help)

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench"
@@ -151,8 +152,8 @@ func columns(t *testing.T) []string {
 		func(w io.Writer) error { return compare.WriteComparisons(w, nil) },
 		func(w io.Writer) error { return compare.WriteTable(w, &compare.Table{}) },
 		func(w io.Writer) error { return compare.WriteCollectives(w, nil) },
-		func(w io.Writer) error { return collectivesCSV(w, 0, nil) },
-		func(w io.Writer) error { return predictor{}.csv(w, nil) },
+		new(loggp.CollectivePredictions).WriteCSV,
+		new(loggp.Predictions).WriteCSV,
 		func(w io.Writer) error { return new(study.Study).WriteCells(w) },
 		func(w io.Writer) error { return new(study.Study).WriteClaims(w) },
 		func(w io.Writer) error { return render.WriteCSV(w, reports.Doctor(nil)) },

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
@@ -176,10 +177,9 @@ func (a *alltoallv) prediction(cmd *cobra.Command, exchanges []phases.Exchange, 
 	if i := slices.IndexFunc(known.Libraries, func(l *model.Library) bool { return l.Compiled != nil }); library == "" && i >= 0 {
 		library = known.Libraries[i].Name
 	}
-	var on setting
-	job, err := on.messages(cmd, known, library, "", ranks)
+	job, messages, err := loggp.MessageModel(known, library, ranks)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, flagError(cmd, err)
 	}
 	if job.Ranks < ranks {
 		return nil, nil, misuse(cmd, fmt.Errorf("--platform %s: it has up to %d ranks, and %s has %d", a.platform, job.Ranks, a.from, ranks))
@@ -203,7 +203,7 @@ func (a *alltoallv) prediction(cmd *cobra.Command, exchanges []phases.Exchange, 
 				if by.Barrier > 0 {
 					a = collective.Named(collective.Barrier, "linear")
 				}
-				barriers[n] = on.Cost(a, j).Last + unit.Time(n-1)*by.Barrier
+				barriers[n] = messages.Cost(a, j).Last + unit.Time(n-1)*by.Barrier
 			}
 			return barriers[n]
 		},

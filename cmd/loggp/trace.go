@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/microbench"
@@ -254,7 +255,7 @@ func count(n int, what string) string {
 
 // check refuses a message that cannot be.
 func (m *message) check(protocol string) error {
-	mode, _ := sendMode(m.call)
+	mode, _ := loggp.SendMode(m.call)
 	if mode == model.Ready && m.late >= 0 {
 		return fmt.Errorf("--late: %s may only be called when the receive has been posted", m.call)
 	}
@@ -291,7 +292,7 @@ func (m *message) todo(job *job.Job, protocol string) todo {
 
 func (m *message) send(c *mpi.Comm) {
 	b := make([]byte, m.bytes)
-	if mode, _ := sendMode(m.call); mode == model.Buffered {
+	if mode, _ := loggp.SendMode(m.call); mode == model.Buffered {
 		c.AttachBuffer(make([]byte, m.bytes+mpi.BsendOverhead))
 	}
 	c.Compute(lead)

@@ -2,17 +2,31 @@ package main
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
 )
 
-// bySteps predicts the times of forced protocols by adding up every step of a platform, which the
-// equations do not: they leave out what calls and copies cost.
-//
-// It is for messages that went one of some ways.
+type way struct {
+	*platform.Platform
+	ranks int
+	pair  [2]int
+}
+
+var everywhere = [2]int{-1, -1}
+
+func (w way) path() model.Path { return w.Machine.Path(w.ranks, w.pair[0], w.pair[1]) }
+
+func (w way) place() string {
+	if w.pair == everywhere {
+		return ""
+	}
+	return w.Machine.Tier(w.pair[0], w.pair[1]).String()
+}
+
 func bySteps(ways []way) compare.Predictor {
 	return func(q compare.Query) (compare.Prediction, bool) {
 		i := slices.IndexFunc(ways, func(w way) bool { return w.Machine.Name == q.Platform && w.place() == q.Place })
@@ -22,7 +36,7 @@ func bySteps(ways []way) compare.Predictor {
 		}
 		m := ways[i].Machine
 		l, err := ways[i].Library(q.Library)
-		mode, nonblocking := sendMode(q.Mode)
+		mode, nonblocking := loggp.SendMode(q.Mode)
 		if err != nil || l.ClosedForm() != nil || nonblocking || mode == model.Buffered {
 			return compare.Prediction{}, false
 		}
@@ -34,11 +48,11 @@ func bySteps(ways []way) compare.Predictor {
 	}
 }
 
-// calls are the blocking calls of the modes, as data sets name them.
-var calls = [model.NumModes]string{model.Standard: "send", model.Synchronous: "ssend", model.Ready: "rsend", model.Buffered: "bsend"}
-
-// sendMode returns the mode of a call, and whether it does not block.
-func sendMode(call string) (mode model.Mode, nonblocking bool) {
-	name, nonblocking := strings.CutPrefix(call, "i")
-	return model.Mode(max(0, slices.Index(calls[:], name))), nonblocking
+func byRealClock(set *sample.Set) bool {
+	for i := range set.Series {
+		if set.Series[i].Clock == "real" {
+			return true
+		}
+	}
+	return false
 }

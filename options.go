@@ -1,0 +1,96 @@
+package loggp
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/microbench/probe"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+)
+
+// OptionError says which option a function cannot use, and why.
+type OptionError struct {
+	Option string // the field's name, or several with commas between; "": Err names what is wrong
+	Value  string // of the option, if the error shows it
+	Err    error
+}
+
+// Error names the option as the field of its struct.
+func (e *OptionError) Error() string { return e.Text(func(field string) string { return field }) }
+
+// Text is the error with another name for each field.
+func (e *OptionError) Text(name func(field string) string) string {
+	if e.Option == "" {
+		return e.Err.Error()
+	}
+	fields := strings.Split(e.Option, ", ")
+	for i, field := range fields {
+		fields[i] = name(field)
+	}
+	return strings.TrimSuffix(strings.Join(fields, ", ")+" "+e.Value, " ") + ": " + e.Err.Error()
+}
+
+func (e *OptionError) Unwrap() error { return e.Err }
+
+// optionErrorf returns the error of an option.
+func optionErrorf(option, format string, args ...any) error {
+	return &OptionError{Option: option, Err: fmt.Errorf(format, args...)}
+}
+
+// badOption makes an error one of an option. nil stays nil, and so does an error of another option.
+func badOption(option string, err error) error {
+	var known *OptionError
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	return &OptionError{Option: option, Err: err}
+}
+
+// checkRange checks a number.
+func checkRange(option string, n, low, high int) error {
+	if n < low || n > high {
+		return &OptionError{option, fmt.Sprint(n), fmt.Errorf("it must be from %d to %d", low, high)}
+	}
+	return nil
+}
+
+// isThisMachine reports whether a platform is a transport of this machine.
+func isThisMachine(platform string) bool { return slices.Contains(job.Here, platform) }
+
+// LoadPlatform returns an emulated machine: one of the catalogue, of a file, or loggp:PARAMETERS. An
+// unknown name and bad parameters are an OptionError; an error in a file is not.
+func LoadPlatform(name string) (*platform.Platform, error) {
+	if isThisMachine(name) || name == probe.Platform {
+		return nil, optionErrorf("", "platform %s is this machine, which is measured and not emulated: loggp measure --platform %[1]s -o FILE; then predict --params takes what 'loggp fit FILE -o PARAMS' keeps", name)
+	}
+	p, err := platform.Load(name)
+	var unknown *platform.UnknownError
+	if errors.As(err, &unknown) || strings.HasPrefix(name, "loggp:") {
+		return p, badOption("", err)
+	}
+	return p, err
+}
+
+// newJob sets up a job on an emulated machine.
+func newJob(p *platform.Platform, library string, ranks int, noise float64) (*job.Job, error) {
+	j, err := job.New(p, library, ranks, noise)
+	return j, badOption("", err)
+}
+
+// pairOf returns the pair of ranks of an option Place.
+func pairOf(j *job.Job, place string) ([2]int, error) {
+	pair, err := j.Pair(place)
+	return pair, badOption("Place", err)
+}
+
+// checkProtocol checks that a protocol has that name.
+func checkProtocol(option, name string) error {
+	if model.Named(name) == nil {
+		return optionErrorf(option, "there is no protocol %q: there are %s", name, strings.Join(model.ProtocolNames(), ", "))
+	}
+	return nil
+}

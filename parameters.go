@@ -1,0 +1,38 @@
+package loggp
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/fit/tiers"
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+// Parameters are what Fit found: of one or several platforms, libraries, places and modes.
+type Parameters struct {
+	All   []params.Parameter
+	Tiers []tiers.Tiers // groups of ranks that are near each other, if all pairs were measured
+	From  string        // their file, or what else errors call them
+}
+
+// ReadParameters reads a file of parameters.
+func ReadParameters(name string) (Parameters, error) {
+	p := Parameters{From: name}
+	f, err := sample.Open(name)
+	if err != nil {
+		return p, fmt.Errorf("parameters: %w", err)
+	}
+	defer f.Close()
+	all, facts, err := params.ReadWithFacts(f, name)
+	if err != nil {
+		return p, err
+	}
+	if len(all) == 0 {
+		return p, fmt.Errorf("%s has no parameters below its header: fit samples anew (loggp fit SAMPLES -o %s)", name, name)
+	}
+	p.All = all
+	if p.Tiers, err = tiers.ParseGroupFacts(facts); err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return p, err
+}

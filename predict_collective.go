@@ -1,0 +1,256 @@
+package loggp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/table"
+	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/reports/doc"
+)
+
+// CollectiveOptions say which collective operations PredictCollectives predicts, and from what: from
+// a platform or from parameters.
+type CollectiveOptions struct {
+	Platform string // an emulated machine, whose low-level messages are taken
+	Library  string // on the platform; "": its first
+	Params   Parameters
+	Mode     string // of parameters: the call that messages are; "": send
+
+	Operation string // such as bcast; "": all
+	Ranks     int    // 0: the platform's default
+	Sizes     []int  // in bytes; nil: 8 B to 256 KiB by factors of eight
+	Place     string // one place for all messages; "": within nodes and between them, if the platform has nodes
+	PerNode   int    // ranks of a node, to take parameters of both tiers; 0: one tier
+	InTurn    bool   // place ranks on the nodes round robin instead of filling one node after the other
+}
+
+// CollectivePredictions are what LogGP says that the algorithms of collective operations take.
+type CollectivePredictions struct {
+	Operations []reports.PredictedCollective
+	Ranks      int
+	Warnings   []string
+
+	sizes []int
+	model collectiveModel
+}
+
+// Bounds of what is predicted. A pairwise exchange has as many messages as the square of its ranks.
+const (
+	maxPredictedRanks    = 1 << 16
+	maxPredictedMessages = 1 << 26
+)
+
+// collectiveSizes are the sizes that are predicted unless others are asked for.
+var collectiveSizes = []int{8, 64, 512, 4 << 10, 32 << 10, 256 << 10}
+
+// PredictCollectives predicts by LogGP what each algorithm of collective operations takes.
+func PredictCollectives(ctx context.Context, o CollectiveOptions) (*CollectivePredictions, error) {
+	m, ranks, err := o.model()
+	if err != nil {
+		return nil, err
+	}
+	p := &CollectivePredictions{Ranks: ranks, model: m, sizes: o.Sizes}
+	if p.sizes == nil {
+		p.sizes = collectiveSizes
+	}
+	if err := p.dropUnknownSizes(); err != nil {
+		return nil, fmt.Errorf("predict from %s: %w", o.Params.From, err)
+	}
+	for _, operation := range collective.Operations() {
+		if o.Operation != "" && o.Operation != operation.String() {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c, err := m.costs(operation, ranks, p.sizes)
+		if err != nil {
+			return nil, err
+		}
+		p.Operations = append(p.Operations, c)
+	}
+	return p, nil
+}
+
+// dropUnknownSizes removes sizes that are too far from those that were measured. It is an error if
+// none remains.
+func (p *CollectivePredictions) dropUnknownSizes() error {
+	var kept []int
+	var first error
+	for _, k := range p.sizes {
+		_, err := p.model.checkSize(k)
+		if err == nil {
+			kept = append(kept, k)
+		}
+		first = cmp.Or(first, err)
+	}
+	if len(kept) == 0 {
+		return first
+	}
+	if first != nil {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%d of %d lengths cannot be predicted, the first: %v", len(p.sizes)-len(kept), len(p.sizes), first))
+	}
+	p.sizes = kept
+	return nil
+}
+
+// model returns what messages take and where ranks are, and the number of ranks.
+func (o CollectiveOptions) model() (m collectiveModel, ranks int, err error) {
+	var node func(rank int) int
+	ranks = o.Ranks
+	if o.Platform != "" {
+		node, ranks, err = m.usePlatform(o)
+	} else {
+		node, err = m.useParameters(o)
+	}
+	if err != nil {
+		return m, 0, err
+	}
+	if err := checkRange("Ranks", ranks, 1, maxPredictedRanks); err != nil {
+		return m, 0, err
+	}
+	if m.Near == nil {
+		if o.InTurn {
+			return m, 0, optionErrorf("InTurn", "all ranks are taken as equally far apart, so their order does not matter")
+		}
+		return m, ranks, nil
+	}
+	nodes := make([]int, ranks)
+	for r := range nodes {
+		nodes[r] = node(r)
+	}
+	if o.InTurn {
+		nodes = roundRobinNodes(nodes)
+	}
+	m.nodes = collective.NewNodes(nodes)
+	m.source += fmt.Sprintf(", within nodes and between them, of which there are %d", m.nodes.Count())
+	return m, ranks, nil
+}
+
+// roundRobinNodes assigns ranks to nodes in turn. filled has the nodes of ranks that fill one node
+// after the other.
+func roundRobinNodes(filled []int) []int {
+	free := map[int]int{}
+	var nodes, assigned []int
+	for _, n := range filled {
+		if free[n] == 0 {
+			nodes = append(nodes, n)
+		}
+		free[n]++
+	}
+	for len(assigned) < len(filled) {
+		for _, n := range nodes {
+			if free[n] > 0 {
+				free[n]--
+				assigned = append(assigned, n)
+			}
+		}
+	}
+	return assigned
+}
+
+// usePlatform takes the parameters of a platform's low-level messages, and returns the node of each
+// rank and the number of ranks.
+func (m *collectiveModel) usePlatform(o CollectiveOptions) (node func(rank int) int, ranks int, err error) {
+	if o.PerNode != 0 {
+		return nil, 0, optionErrorf("PerNode", "it is for --params; a platform says itself how many ranks a node has")
+	}
+	known, err := LoadPlatform(o.Platform)
+	if err != nil {
+		return nil, 0, err
+	}
+	job, err := m.useMessages(known, o.Library, o.Place, o.Ranks)
+	if err != nil {
+		return nil, 0, err
+	}
+	if o.Ranks > known.Machine.Ranks.Max {
+		m.Near = nil
+	}
+	return known.Machine.Node, cmp.Or(o.Ranks, job.Ranks), nil
+}
+
+// useParameters takes the parameters of whole calls, of one place or, with PerNode, of both tiers.
+func (m *collectiveModel) useParameters(o CollectiveOptions) (node func(rank int) int, err error) {
+	if o.Ranks == 0 {
+		return nil, optionErrorf("Ranks", "parameters do not say how many ranks there are: name a number")
+	}
+	call := cmp.Or(o.Mode, SendCalls[0])
+	if o.PerNode == 0 {
+		m.Parameters, err = m.callParameters(o.Params, call, o.Place)
+		return nil, err
+	}
+	if o.Place != "" {
+		return nil, optionErrorf("PerNode", "it is for parameters of both tiers: name no place")
+	}
+	if err := checkRange("PerNode", o.PerNode, 1, maxPredictedRanks); err != nil {
+		return nil, err
+	}
+	near, err := m.callParameters(o.Params, call, "intra")
+	if err != nil {
+		return nil, err
+	}
+	m.Near = &near
+	m.Parameters, err = m.callParameters(o.Params, call, "inter")
+	return func(rank int) int { return rank / o.PerNode }, err
+}
+
+// costs computes every algorithm of an operation at every size.
+func (m collectiveModel) costs(o collective.Operation, ranks int, sizes []int) (reports.PredictedCollective, error) {
+	c := reports.PredictedCollective{Operation: o.String(), Sizes: sizes}
+	if o == collective.Barrier {
+		c.Sizes = []int{0}
+	}
+	for _, a := range collective.Of(o) {
+		if !a.Serves(o.Job(ranks, 0, m.nodes)) {
+			c.Unsuited = append(c.Unsuited, a)
+			continue
+		}
+		x := reports.PredictedAlgorithm{Name: a.Name, ReordersRanks: a.NeedsCommutative}
+		for _, k := range c.Sizes {
+			if n := ranks * ranks * (1 + k>>20); (o == collective.Alltoall || ranks > 1<<12) && n > maxPredictedMessages {
+				return c, &OptionError{"Ranks", strconv.Itoa(ranks), fmt.Errorf("%v of so many ranks has too many messages to add up: take fewer", o)}
+			}
+			cost := m.Cost(a, o.Job(ranks, k, m.nodes))
+			x.Costs, x.Ranges = append(x.Costs, cost), append(x.Ranges, m.rangeOf(cost.Longest))
+		}
+		c.Algorithms = append(c.Algorithms, x)
+	}
+	return c, nil
+}
+
+// Document shows each operation, and which algorithm is the fastest.
+func (p *CollectivePredictions) Document() *doc.Document {
+	title := fmt.Sprintf("%d ranks, by LogGP with the parameters of %s", p.Ranks, p.model.source)
+	d := reports.Collectives(title, p.Operations, p.model.caveat())
+	d.Files = []doc.File{{Name: "collectives.csv", Write: p.WriteCSV}}
+	return d
+}
+
+// BroadcastTree draws the broadcast of the first size that ends first.
+func (p *CollectivePredictions) BroadcastTree() string {
+	k := p.sizes[0]
+	tree := p.model.Optimal(p.Ranks, k)
+	return fmt.Sprintf("The broadcast of %d bytes that ends first, at %v. Ranks are numbered as they get it:\n\n%s", k, tree.Last, tree)
+}
+
+// WriteCSV writes a row for each operation, algorithm and size.
+func (p *CollectivePredictions) WriteCSV(w io.Writer) error {
+	var rows [][]string
+	for _, x := range p.Operations {
+		for _, a := range x.Algorithms {
+			for i, cost := range a.Costs {
+				micros := cost.Last.MicrosString()
+				if a.Ranges[i] == reports.Unknown {
+					micros = ""
+				}
+				rows = append(rows, []string{x.Operation, a.Name, strconv.Itoa(p.Ranks), strconv.Itoa(x.Sizes[i]), micros, strconv.Itoa(cost.Messages), strconv.Itoa(cost.Bytes), string(a.Ranges[i])})
+			}
+		}
+	}
+	return table.WriteText(w, "predictions", "operation,algorithm,ranks,bytes,predicted_us,messages,bytes_sent,range", rows)
+}

@@ -1,0 +1,224 @@
+package loggp
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports"
+)
+
+// platformSource predicts by adding up the steps of machine and library.
+func (o PredictOptions) platformSource() (predictionSource, error) {
+	var none predictionSource
+	known, err := LoadPlatform(o.Platform)
+	if err != nil {
+		return none, err
+	}
+	job, err := newJob(known, o.Library, o.Ranks, 0)
+	if err != nil {
+		return none, err
+	}
+	if err := job.Library.ClosedForm(); err != nil {
+		return none, err
+	}
+	pair, err := pairOf(job, o.Place)
+	if err != nil {
+		return none, err
+	}
+	names, err := o.protocols()
+	if err != nil {
+		return none, err
+	}
+	call := cmp.Or(o.Mode, SendCalls[model.Standard])
+	mode, _ := SendMode(call)
+	if mode == model.Synchronous {
+		all := names
+		names = slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !model.Named(name).Synchronous() })
+		if o.Protocol != nil && len(names) < len(all) {
+			return none, &OptionError{"Protocol", strings.Join(o.Protocol, ","), errors.New("it cannot serve synchronous sends, whose receiver must say that a receive was found")}
+		}
+	}
+	machine, path := job.Platform.Machine, job.Platform.Machine.Path(job.Ranks, pair[0], pair[1])
+	transfer := func(name string, k int) model.Transfer {
+		return model.Transfer{Machine: machine, Library: job.Library, Protocol: model.Named(name), Mode: mode, Bytes: k, Path: path}
+	}
+	return predictionSource{
+		platform: machine.Name, library: job.Library.Name, place: job.Place(pair[0], pair[1]),
+		title: fmt.Sprintf("Blocking %s send on %s, %s, from rank %d to rank %d", mode, machine.Name, job.Library.Name, pair[0], pair[1]),
+		basis: basisSteps, names: names, call: call, transfer: transfer,
+		predict: func(name string, k int) (reports.Prediction, error) {
+			c := transfer(name, k).Cost()
+			return reports.Prediction{Mode: call, Protocol: name, Bytes: k, Sender: reports.PredictedTime{Time: c.Sender.Sum()}, Delivery: reports.PredictedTime{Time: c.Delivery.Sum()}, Terms: c}, nil
+		},
+	}, nil
+}
+
+// protocols returns the protocols to predict.
+func (o PredictOptions) protocols() ([]string, error) {
+	if o.Protocol == nil {
+		return model.ProtocolNames(), nil
+	}
+	for _, p := range o.Protocol {
+		if err := checkProtocol("Protocol", p); err != nil {
+			return nil, err
+		}
+	}
+	return o.Protocol, nil
+}
+
+// parameterSource predicts whole calls, or protocols from the parameters of low-level messages.
+func (o PredictOptions) parameterSource() (predictionSource, error) {
+	var none predictionSource
+	if o.Ranks != 0 || o.Library != "" {
+		return none, optionErrorf("Ranks, Library", "parameters know none; they are for a platform")
+	}
+	if o.Mode != "" && o.Protocol != nil {
+		return none, optionErrorf("Mode, Protocol", "parameters do not know by which protocol a call goes: leave out --protocol for calls, or --mode for low-level messages")
+	}
+	if o.Protocol == nil && o.Explain {
+		return none, optionErrorf("Explain", "parameters do not know the steps of calls: name a protocol")
+	}
+	where, err := o.tier()
+	if err != nil {
+		return none, err
+	}
+	ps := params.Select(o.Params.All, where.platform, where.library, where.place)
+	if len(ps) == 0 {
+		return none, optionErrorf("Place", "%s has no parameters of place %s", o.Params.From, where.place)
+	}
+	isMessage := func(x params.Parameter) bool { return x.Mode == microbench.Message }
+	first := ps[0]
+	if i := slices.IndexFunc(ps, isMessage); i >= 0 && o.Protocol != nil {
+		first = ps[i]
+	}
+	source := predictionSource{platform: first.Platform, library: first.Library, place: first.Place}
+	selected := params.Select(ps, first.Platform, first.Library, first.Place)
+	if i := slices.IndexFunc(ps, func(x params.Parameter) bool { return x.Platform != first.Platform || x.Library != first.Library }); i >= 0 {
+		source.warnings = append(source.warnings, fmt.Sprintf("%s also has parameters of %s, %s: only those of %s, %s are predicted", o.Params.From, ps[i].Platform, ps[i].Library, first.Platform, first.Library))
+	}
+	onlyMessages := o.Mode == "" && !slices.ContainsFunc(selected, func(x params.Parameter) bool { return x.Mode != "" && !isMessage(x) })
+	if o.Protocol != nil || onlyMessages {
+		if source.names, err = o.protocols(); err != nil {
+			return none, err
+		}
+		err = source.useEquations(selected)
+	} else {
+		source.names = SendCalls[:]
+		if o.Mode != "" {
+			source.names = []string{o.Mode}
+		}
+		err = source.useRanges(selected)
+	}
+	if err != nil {
+		return none, fmt.Errorf("predict from %s: %w", o.Params.From, err)
+	}
+	return source, nil
+}
+
+// useEquations predicts protocols from the parameters of low-level messages.
+func (s *predictionSource) useEquations(ps []params.Parameter) error {
+	x, err := params.ModelParameters(ps, microbench.Message)
+	if err != nil {
+		return err
+	}
+	s.basis, s.call = basisEquations, microbench.Message
+	s.title = fmt.Sprintf("Messages on %s, %s, %s, by equations (1) to (7)", s.platform, s.library, s.place)
+	s.transfer = func(name string, k int) model.Transfer {
+		m := &model.LogGP{L: max(0, x.L), SendO: x.SendO.Time(0), RecvO: x.RecvO.Time(0), Gap: x.Gap, BigGap: x.BigGap}
+		return model.Transfer{Machine: &model.Machine{Name: s.platform, Timer: 1, Network: m}, Protocol: model.Named(name), Bytes: k}
+	}
+	s.predict = func(name string, k int) (reports.Prediction, error) {
+		protocol := model.Named(name)
+		e := protocol.Equations()
+		within, err := params.EstimateEquationRange(ps, k)
+		at := rangedTime(within, err).Range
+		return reports.Prediction{
+			Protocol: name, Bytes: k, Sender: reports.PredictedTime{Time: model.SenderTime(protocol, x, k), Range: at},
+			Delivery:  reports.PredictedTime{Time: model.Delivery(protocol, x, k), Range: at},
+			Equations: fmt.Sprintf("T_s = %v, T_s-r = %v", e.Sender, e.Delivery),
+		}, err
+	}
+	return nil
+}
+
+// useRanges predicts the calls that have parameters, by ranges of sizes. It is an error if none has.
+func (s *predictionSource) useRanges(ps []params.Parameter) error {
+	times := func(call string, k int) (send, way params.Estimate, noSend, noWay error) {
+		send, noSend = params.EstimateAt(ps, call, params.SendOverhead, k)
+		way, noWay = params.EstimateOneWay(ps, call, k)
+		return
+	}
+	var first error
+	s.names = slices.DeleteFunc(slices.Clone(s.names), func(call string) bool {
+		_, _, noSend, noWay := times(call, 0)
+		missing := (*params.MissingError)(nil)
+		if noSend == nil || !errors.As(noWay, &missing) {
+			return false
+		}
+		first = cmp.Or(first, noSend, noWay)
+		return true
+	})
+	if len(s.names) == 0 {
+		return first
+	}
+	s.basis = basisRanges
+	s.title = fmt.Sprintf("Blocking calls on %s, %s, %s, by ranges of sizes", s.platform, s.library, s.place)
+	s.predict = func(call string, k int) (reports.Prediction, error) {
+		send, way, noSend, noWay := times(call, k)
+		return reports.Prediction{
+			Protocol: call, Bytes: k, Sender: rangedTime(send, noSend), Delivery: rangedTime(way, noWay),
+			Equations: "T_s = o_s, T_s-r = T, of the range that holds the size",
+		}, cmp.Or(noSend, noWay)
+	}
+	return nil
+}
+
+// rangedTime returns an estimate, or the error that there is none, as a prediction.
+func rangedTime(e params.Estimate, err error) reports.PredictedTime {
+	x := reports.PredictedTime{Time: unit.FromMicros(e.Value)}
+	switch {
+	case err != nil:
+		return reports.PredictedTime{Range: reports.Unknown}
+	case e.Between:
+		x.Range = reports.Between
+	case e.Outside:
+		x.Range = reports.Outside
+	case e.Weak:
+		x.Range = reports.Wide
+	}
+	return x
+}
+
+// parameterKey selects parameters; an empty field stands for any value.
+type parameterKey struct{ platform, library, place string }
+
+// tier returns the key of the parameters to predict from. For two ranks it is the tier that was
+// found for them, on the first platform that has both.
+func (o PredictOptions) tier() (parameterKey, error) {
+	if !strings.Contains(o.Place, ",") {
+		return parameterKey{place: o.Place}, nil
+	}
+	first, second, _ := strings.Cut(o.Place, ",")
+	a, errA := strconv.Atoi(strings.TrimSpace(first))
+	b, errB := strconv.Atoi(strings.TrimSpace(second))
+	if errA != nil || errB != nil {
+		return parameterKey{}, optionErrorf("Place", "%q is not two ranks, such as 0,3", o.Place)
+	}
+	if a == b {
+		return parameterKey{}, &OptionError{"Place", o.Place, errors.New("a rank sends to another: name two")}
+	}
+	for _, t := range o.Params.Tiers {
+		if place := t.Place(a, b); place != "" {
+			return parameterKey{t.Platform, t.Library, place}, nil
+		}
+	}
+	return parameterKey{}, &OptionError{"Place", o.Place, fmt.Errorf("%s does not say where these ranks are: name intra or inter, or fit samples of all pairs (loggp measure --pairs all), which tell", o.Params.From)}
+}

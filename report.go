@@ -1,0 +1,201 @@
+package loggp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/cmd/loggp/paper"
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/testdata"
+)
+
+// ReportOptions say what Report shows.
+type ReportOptions struct {
+	Samples    []string   // files
+	Params     Parameters // from which collective operations are predicted; empty: those of ParamsFile, or fitted to Samples, or those of the platform
+	ParamsFile string
+}
+
+// Report returns a document with tables, charts and provenance of samples: of emulated machines, of
+// transports of real machines side by side, or of collective operations.
+func Report(ctx context.Context, o ReportOptions) (*doc.Document, error) {
+	if len(o.Samples) == 0 {
+		return nil, optionErrorf("Samples", "name at least one file of samples")
+	}
+	machines, err := sample.ReadMachines(o.Samples...)
+	var d interface{ Document() *doc.Document }
+	switch {
+	case err != nil:
+	case slices.ContainsFunc(machines, hasCollectives):
+		if len(o.Params.All) == 0 && o.ParamsFile != "" {
+			o.Params, err = ReadParameters(o.ParamsFile)
+		}
+		if err == nil {
+			d, err = collectiveReport(machines, o.Params)
+		}
+	case len(o.Params.All) > 0 || o.ParamsFile != "":
+		err = optionErrorf("Params", "it is for samples of collective operations; of others parameters are fitted")
+	case areReal(machines):
+		d, err = transportReport(machines)
+	default:
+		d, err = emulationReport(o.Samples)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.Document(), ctx.Err()
+}
+
+// areReal reports whether everything was measured on real machines.
+func areReal(machines []sample.Machine) bool {
+	return !slices.ContainsFunc(machines, func(m sample.Machine) bool {
+		return slices.ContainsFunc(m.Series, func(s sample.Series) bool { return s.Clock != "real" })
+	})
+}
+
+// maxPredictedMachines is how many machines the chart of transports shows with lines of predictions.
+const maxPredictedMachines = 4
+
+// transportReport sets transports of real machines side by side.
+func transportReport(machines []sample.Machine) (*reports.Transports, error) {
+	t := &reports.Transports{Machines: machines, Results: make([]*fit.Result, len(machines))}
+	fitted, failed := make([][]*curve.Curve, len(machines)), make([]error, len(machines))
+	clean.Parallel(len(machines), func(i int) {
+		if t.Results[i], failed[i] = fit.Fit(machines[i].Set, clean.Options{}); failed[i] == nil {
+			fitted[i] = t.Results[i].Measured
+		}
+	})
+	if err := errors.Join(failed...); err != nil {
+		return nil, err
+	}
+	if len(machines) <= maxPredictedMachines {
+		for i, m := range machines {
+			compared, err := compareLogGP(m.Set, t.Results[i].Parameters)
+			if err != nil {
+				return nil, err
+			}
+			t.Comparisons = append(t.Comparisons, compared...)
+		}
+	}
+	var err error
+	t.Table, err = compare.CompareFittedSubjects(machines, fitted, clean.Options{}, defaultMargin, true)
+	return t, err
+}
+
+// compareLogGP predicts one-way times from LogGP parameters alone, without the times that were
+// fitted to round trips.
+func compareLogGP(set *sample.Set, ps []params.Parameter) ([]compare.Comparison, error) {
+	withoutT := slices.DeleteFunc(slices.Clone(ps), func(p params.Parameter) bool { return p.Name == "T" })
+	compared, err := compare.ComparePredictions(set, withoutT, func(q compare.Query) (compare.Prediction, bool) {
+		if q.Quantity != compare.OneWay {
+			return compare.Prediction{}, false
+		}
+		return compare.PredictFromParameters(q)
+	})
+	for i := range compared {
+		compared[i].Quantity += reports.ByLogGP
+	}
+	return compared, err
+}
+
+// emulationReport gathers what a page shows of samples of emulated machines.
+func emulationReport(files []string) (*reports.Report, error) {
+	set, err := sample.ReadFile(files...)
+	if err != nil {
+		return nil, err
+	}
+	r := &reports.Report{Samples: set, Files: files}
+	if r.Result, err = fit.Fit(set, clean.Options{}); err != nil {
+		return nil, err
+	}
+	if r.Contrast, err = compare.CompareFittedSubjects([]sample.Machine{{Files: files, Set: set}}, [][]*curve.Curve{r.Result.Measured}, clean.Options{}, defaultMargin, false); err != nil {
+		return nil, err
+	}
+	if r.Comparisons, err = compare.ComparePredictions(set, r.Result.Parameters, compare.PredictFromParameters); err != nil {
+		return nil, err
+	}
+	byLogGP, err := compareLogGP(set, r.Result.Parameters)
+	if err != nil {
+		return nil, err
+	}
+	r.Comparisons = append(r.Comparisons, byLogGP...)
+	if r.Published, err = publishedValues(); err != nil {
+		return nil, err
+	}
+	routes, changed := routesOf(set)
+	r.Result.Warnings = append(r.Result.Warnings, changed...)
+	for _, way := range routes {
+		if !slices.ContainsFunc(r.Platforms, func(p *platform.Platform) bool { return p.Sum == way.Sum }) {
+			r.Platforms = append(r.Platforms, way.Platform)
+		}
+		for _, l := range way.Libraries {
+			if slices.ContainsFunc(set.Series, func(s sample.Series) bool {
+				return s.Platform == way.Machine.Name && s.Library == l.Name && s.Place == way.place()
+			}) {
+				r.Charts = append(r.Charts, protocolTimelines(way, l)...)
+			}
+		}
+	}
+	steps, err := compare.ComparePredictions(set, nil, sumSteps(routes))
+	for _, c := range steps {
+		c.Quantity += reports.BySteps
+		r.Comparisons = append(r.Comparisons, c)
+	}
+	return r, err
+}
+
+// publishedValues returns what the papers in testdata published.
+func publishedValues() (reports.Published, error) {
+	dir, err := fs.Sub(testdata.Published, "published")
+	if err != nil {
+		return nil, err
+	}
+	names, err := paper.List(dir)
+	if err != nil {
+		return nil, err
+	}
+	var all reports.Published
+	for _, name := range names {
+		p, err := paper.Read(dir, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p.Published()...)
+	}
+	return all, nil
+}
+
+// protocolTimelines draws each protocol on a route, with a message that is long enough to be seen
+// and short enough to see the rest.
+func protocolTimelines(r route, l *model.Library) []*chart.Chart {
+	if l.ClosedForm() != nil {
+		return nil
+	}
+	const bytes = 1000
+	m := r.Machine
+	var charts []*chart.Chart
+	for _, p := range model.Protocols {
+		mode := model.Standard
+		if p.Synchronous() {
+			mode = model.Synchronous
+		}
+		t := model.Transfer{Machine: m, Library: l, Protocol: p, Mode: mode, Bytes: bytes, Path: r.path()}
+		title := fmt.Sprintf("%s on %s, %s: a blocking %v send of %d bytes from rank %d to %d", p.Name, m.Name, l.Name, mode, bytes, r.pair[0], r.pair[1])
+		charts = append(charts, chart.TransferChart(strings.Join([]string{m.Name, l.Name, r.place(), p.Name}, "-"), title, t.Timeline()))
+	}
+	return charts
+}

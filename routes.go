@@ -1,0 +1,102 @@
+package loggp
+
+import (
+	"slices"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/platform"
+)
+
+// route is a pair of ranks between which something was measured, on an emulated platform.
+type route struct {
+	*platform.Platform
+	ranks int    // of the job
+	pair  [2]int // or allPairs
+}
+
+// allPairs stands for all pairs, which have no one path.
+var allPairs = [2]int{-1, -1}
+
+func (r route) path() model.Path { return r.Machine.Path(r.ranks, r.pair[0], r.pair[1]) }
+
+func (r route) place() string {
+	if r.pair == allPairs {
+		return ""
+	}
+	return r.Machine.Tier(r.pair[0], r.pair[1]).String()
+}
+
+// nodes returns which ranks are near each other.
+func (r route) nodes() *collective.Nodes {
+	names := make([]int, r.ranks)
+	for rank := range names {
+		names[rank] = r.Machine.Node(rank)
+	}
+	return collective.NewNodes(names)
+}
+
+// routesOf returns the routes on which samples were measured, if their platforms are where they were
+// and unchanged. Without facts about ranks a route is that between the first and the last of the
+// platform's default.
+func routesOf(set *sample.Set) (routes []route, changed []clean.Warning) {
+	runs, _ := set.Runs() // they were resolved when the set was read
+	for _, run := range runs {
+		if run.PlatformFile == "" || run.PlatformSum == "" {
+			continue
+		}
+		p, err := platform.Load(run.PlatformFile)
+		if err != nil || p.Sum != run.PlatformSum {
+			changed = append(changed, clean.Warning{Platform: run.PlatformFile, Code: clean.PlatformChanged,
+				Text: "the platform's file is gone, or is not what it was when this was measured: where its numbers are from, and sums of its steps, are left out"})
+			continue
+		}
+		r := routeOf(p, run)
+		if !slices.ContainsFunc(routes, func(x route) bool { return x.Sum == r.Sum && x.ranks == r.ranks && x.pair == r.pair }) {
+			routes = append(routes, r)
+		}
+	}
+	return routes, changed
+}
+
+// routeOf returns the route of a run. A file may say anything: ranks that the machine does not have
+// are replaced by its defaults.
+func routeOf(p *platform.Platform, run sample.Run) route {
+	w := route{Platform: p, ranks: run.Ranks, pair: run.Pair}
+	if r := p.Machine.Ranks; w.ranks < r.Min || w.ranks > r.Max {
+		w.ranks = r.Default
+	}
+	switch {
+	case run.AllPairs:
+		w.pair = allPairs
+	case w.pair == [2]int{} || max(w.pair[0], w.pair[1]) >= w.ranks:
+		w.pair = [2]int{0, w.ranks - 1}
+	}
+	return w
+}
+
+// sumSteps predicts the times of forced protocols on routes by adding up every step of a platform.
+// The equations leave out what calls and copies cost.
+func sumSteps(routes []route) compare.Predictor {
+	return func(q compare.Query) (compare.Prediction, bool) {
+		i := slices.IndexFunc(routes, func(r route) bool { return r.Machine.Name == q.Platform && r.place() == q.Place })
+		protocol := model.Named(q.Protocol)
+		if i < 0 || protocol == nil || q.Quantity != sample.TimerSender && q.Quantity != sample.TimerOneWay {
+			return compare.Prediction{}, false
+		}
+		m := routes[i].Machine
+		l, err := routes[i].Library(q.Library)
+		mode, nonblocking := SendMode(q.Mode)
+		if err != nil || l.ClosedForm() != nil || nonblocking || mode == model.Buffered {
+			return compare.Prediction{}, false
+		}
+		c := model.Transfer{Machine: m, Library: l, Protocol: protocol, Mode: mode, Bytes: q.Bytes, Path: routes[i].path()}.Cost()
+		if q.Quantity == sample.TimerSender {
+			return compare.Prediction{Micros: c.Sender.Sum().Micros()}, true
+		}
+		return compare.Prediction{Micros: c.Delivery.Sum().Micros()}, true
+	}
+}
