@@ -105,7 +105,7 @@ func namesInUse(t *testing.T) map[string][]string {
 		"Protocols": model.ProtocolNames(),
 		"Modes":     append(microbench.Modes(), microbench.Message),
 		"Columns":   columns(t),
-		"Facts":     constants(t, "../../microbench/sample/facts.go", "Roots"),
+		"Facts":     constants(t, "../../microbench/sample/facts.go", "RootsFact"),
 		"Timers":    {"prttN", "prttN-d", "stream-pairsN"},
 		"Packets":   constants(t, "../../model/protocol.go", "KindRM"),
 	}
