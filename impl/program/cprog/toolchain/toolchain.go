@@ -41,6 +41,7 @@ type Function struct {
 	Name       string
 	Result     string   // its type
 	Parameters []string // their names
+	Types      []string // their types, with the brackets of arrays
 	Comm       int      // which of them is its communicator; -1: none
 	prototype  string   // what stands in parentheses
 }
@@ -73,7 +74,9 @@ func parse(table string) []Function {
 				if strings.HasPrefix(p, "MPI_Comm ") && p[9] != '*' && f.Comm < 0 {
 					f.Comm = len(f.Parameters)
 				}
-				f.Parameters = append(f.Parameters, parameter.FindStringSubmatch(p)[1])
+				at := parameter.FindStringSubmatchIndex(p)
+				f.Parameters = append(f.Parameters, p[at[2]:at[3]])
+				f.Types = append(f.Types, strings.TrimSpace(p[:at[2]])+p[at[3]:])
 			}
 		}
 		all = append(all, f)

@@ -10,12 +10,11 @@ import "C"
 import (
 	"math"
 	"slices"
-	"unsafe"
 
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Datatypes, operations and memory.
+// Datatypes and explicit packing.
 
 // named are the datatypes of mpi.h: the handle, less that of MPI_DATATYPE_NULL, the name and the
 // type.
@@ -53,10 +52,6 @@ var basicTypes, basicNames = func() (types [256]*mpi.Datatype, names [256]string
 	return
 }()
 
-// basicOps has the operations of mpi.h by handle.
-var basicOps = map[uintptr]*mpi.Op{0x21: mpi.Sum, 0x22: mpi.Min, 0x23: mpi.Max, 0x24: mpi.Prod, 0x28: mpi.Band, 0x29: mpi.Bor, 0x2a: mpi.Bxor,
-	0x30: mpi.Land, 0x31: mpi.Lor, 0x32: mpi.Lxor, 0x38: mpi.MinLoc, 0x39: mpi.MaxLoc}
-
 // longComplex is the type of two numbers of C's long double.
 var longComplex = mpi.Contiguous(2, mpi.LongDouble).Commit()
 
@@ -67,69 +62,6 @@ var longDouble = map[*mpi.Datatype]map[*mpi.Op]*mpi.Op{
 		mpi.Prod: longOp(C.op_prod, C.elements_real)},
 	mpi.LongDoubleInt32: {mpi.MinLoc: longOp(C.op_min, C.elements_indexed), mpi.MaxLoc: longOp(C.op_max, C.elements_indexed)},
 	longComplex:         {mpi.Sum: longOp(C.op_sum, C.elements_complex), mpi.Prod: longOp(C.op_prod, C.elements_complex)},
-}
-
-func longOp(op, elements C.int) *mpi.Op {
-	return mpi.NewOp(func(in, inout mpi.Buffer) {
-		if inout.Count > 0 {
-			C.loggp_reduce(op, elements, unsafe.Pointer(&in.Bytes[in.Origin]), unsafe.Pointer(&inout.Bytes[inout.Origin]), C.int64_t(inout.Count))
-		}
-	}, true)
-}
-
-// op returns the operation of a reduction of elements of a type.
-func (r *rank) op(h, datatype uintptr) *mpi.Op {
-	r.combined = datatype
-	if o := basicOps[h]; o != nil {
-		if l := longDouble[r.datatype(datatype)][o]; l != nil {
-			return l
-		}
-		return o
-	}
-	if o := r.ops.get(kindOp, h); o != nil {
-		return *o
-	}
-	r.fail(mpi.ErrOp, "invalid operation: it is MPI_OP_NULL, or was freed")
-	return nil
-}
-
-func opCreate(r *rank, a args) {
-	f := a[0]
-	o := mpi.NewOp(func(in, inout mpi.Buffer) {
-		if inout.Count == 0 {
-			return
-		}
-		// The program gets the addresses of displacement 0, which need not be within the memory
-		// that there is.
-		x, y := uintptr(unsafe.Pointer(unsafe.SliceData(in.Bytes)))+uintptr(in.Origin), uintptr(unsafe.Pointer(unsafe.SliceData(inout.Bytes)))+uintptr(inout.Origin)
-		r.h.scratch[0], r.h.scratch[1] = C.intptr_t(inout.Count), C.intptr_t(r.combined)
-		r.callback(f, x, y, uintptr(unsafe.Pointer(&r.h.scratch[0])), uintptr(unsafe.Pointer(&r.h.scratch[1])))
-	}, int32(a[1]) != 0)
-	set(a[2], r.ops.add(kindOp, o))
-}
-
-func opFree(r *rank, a args) {
-	h := *ptr[uintptr](a[0])
-	if basicOps[h] != nil {
-		r.fail(mpi.ErrOp, "a predefined operation cannot be freed")
-	}
-	if r.ops.get(kindOp, h) == nil {
-		r.fail(mpi.ErrOp, "invalid operation: it is MPI_OP_NULL, or was freed")
-	}
-	r.ops.remove(h)
-	set(a[0], uintptr(opNull))
-}
-
-func opCommutative(r *rank, a args) { set(a[1], truth(r.op(a[0], 0x209).Commutes())) }
-
-func reduceLocal(r *rank, a args) {
-	in, inout, o := r.buffer(a[0], int(a[2]), a[3]), r.buffer(a[1], int(a[2]), a[3]), r.op(a[4], a[3])
-	if err := o.Check(inout.Type); err != nil {
-		r.fail(mpi.ErrOp, "%v", err)
-	}
-	if inout.Count > 0 {
-		o.Apply(in, inout)
-	}
 }
 
 // Constructors. n is checked before arrays of as many elements are read.
@@ -249,7 +181,6 @@ func typeFree(r *rank, a args) {
 	set(a[0], uintptr(datatypeNull))
 }
 
-func typeExtent(r *rank, a args) { set(a[1], r.datatype(a[0]).Extent()) }
 func typeSize(r *rank, a args) {
 	n := r.datatype(a[0]).Size()
 	if n > math.MaxInt32 {
@@ -257,8 +188,6 @@ func typeSize(r *rank, a args) {
 	}
 	set(a[1], int32(n))
 }
-func typeLower(r *rank, a args) { set(a[1], r.datatype(a[0]).Lower()) }
-func typeUpper(r *rank, a args) { set(a[1], r.datatype(a[0]).Upper()) }
 func getExtent(r *rank, a args) { t := r.datatype(a[0]); set(a[1], t.Lower()); set(a[2], t.Extent()) }
 func trueExtent(r *rank, a args) {
 	t := r.datatype(a[0])
@@ -279,190 +208,11 @@ func typeGetName(r *rank, a args) {
 
 const maxName = 128 // MPI_MAX_OBJECT_NAME
 
-func pack(r *rank, a args) {
-	at := int(*ptr[int32](a[5]))
-	set(a[5], int32(r.comm(a[6]).Pack(r.buffer(a[0], int(a[1]), a[2]), slice[byte](a[3], int(a[4])), at)))
-}
-
-func unpack(r *rank, a args) {
-	at := int(*ptr[int32](a[2]))
-	set(a[2], int32(r.comm(a[6]).Unpack(slice[byte](a[0], int(a[1])), at, r.buffer(a[3], int(a[4]), a[5]))))
-}
-
-func packSize(r *rank, a args) {
-	set(a[3], int32(r.comm(a[2]).PackSize(int(a[0]), r.datatype(a[1]))))
-}
-
-// How programs have made their datatypes (MPI-4.0, 5.1.13).
-
-// Combiners of mpi.h.
-const (
-	combinerNamed = 101 + iota
-	combinerDup
-	combinerContiguous
-	combinerVector
-	combinerHvector
-	combinerIndexed
-	combinerHindexed
-	combinerIndexedBlock
-	combinerHindexedBlock
-	combinerStruct
-	combinerSubarray
-	combinerDarray
-	_ // of Fortran 90's kinds
-	_
-	_
-	combinerResized
-)
-
-// recipe is how a datatype was made.
-type recipe struct {
-	combiner  int
-	integers  []int
-	addresses []int
-	types     []ingredient
-}
-
 // ingredient is a datatype that another one is made of. One that the program has made is kept after
 // it was freed.
 type ingredient struct {
 	handle uintptr // of the library's
 	made   *madeType
-}
-
-// made stores the handle of a new datatype at an address, and keeps how it was made: of the types
-// of handles, and the arguments of its constructor.
-func (r *rank) made(at uintptr, t *mpi.Datatype, combiner int, integers, addresses []int, of ...uintptr) {
-	m := &madeType{Datatype: t, recipe: recipe{combiner: combiner, integers: integers, addresses: addresses}}
-	for _, h := range of {
-		i := ingredient{handle: h}
-		if x := r.types.get(kindType, h); x != nil {
-			i.made = *x
-		}
-		m.recipe.types = append(m.recipe.types, i)
-	}
-	set(at, r.types.add(kindType, m))
-}
-
-// scalars returns arguments that are of type int in C.
-func scalars(words ...uintptr) []int {
-	out := make([]int, len(words))
-	for i, w := range words {
-		out[i] = int(int32(w))
-	}
-	return out
-}
-
-func typeEnvelope(r *rank, a args) {
-	x := r.typeOf(a[0]).recipe
-	set(a[1], int32(len(x.integers)))
-	set(a[2], int32(len(x.addresses)))
-	set(a[3], int32(len(x.types)))
-	set(a[4], int32(x.combiner))
-}
-
-func typeContents(r *rank, a args) {
-	x := r.typeOf(a[0]).recipe
-	switch {
-	case x.combiner == combinerNamed:
-		r.fail(mpi.ErrType, "%s is not made of other datatypes", basicNames[a[0]-datatypeNull])
-	case int(a[1]) < len(x.integers) || int(a[2]) < len(x.addresses) || int(a[3]) < len(x.types):
-		r.fail(mpi.ErrArg, "the arrays have room for %d integers, %d addresses and %d datatypes of %d, %d and %d",
-			int(a[1]), int(a[2]), int(a[3]), len(x.integers), len(x.addresses), len(x.types))
-	}
-	setInts(a[4], x.integers, len(x.integers))
-	copy(slice[int](a[5], len(x.addresses)), x.addresses)
-	for i, t := range x.types {
-		h := t.handle
-		if t.made != nil {
-			h = r.types.add(kindType, &madeType{Datatype: t.made.Copy(), recipe: t.made.recipe})
-		}
-		slice[uintptr](a[6], len(x.types))[i] = h
-	}
-}
-
-// typeDarray makes the part of one rank of an array that is distributed over a grid of ranks, whose
-// last dimension is that of neighbouring ranks.
-func typeDarray(r *rank, a args) {
-	n := r.count(a[2])
-	sizes, kinds, blocks, grid, order, t := ints(a[3], n), ints(a[4], n), ints(a[5], n), ints(a[6], n), int(a[7]), r.datatype(a[8])
-	rank, ranks := int(a[1]), 1
-	for _, g := range grid {
-		if g < 1 {
-			r.fail(mpi.ErrArg, "the grid has %d ranks in one dimension", g)
-		}
-		ranks *= g
-	}
-	switch {
-	case n < 1:
-		r.fail(mpi.ErrArg, "the array has %d dimensions", n)
-	case ranks != int(a[0]):
-		r.fail(mpi.ErrArg, "the grid has %d ranks, and the job %d", ranks, int(a[0]))
-	case rank < 0 || rank >= ranks:
-		r.fail(mpi.ErrArg, "rank %d is not in a grid of %d", rank, ranks)
-	case order != orderC && order != orderFortran:
-		r.fail(mpi.ErrArg, "the order is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN")
-	}
-	at := make([]int, n)
-	for d, rest := n-1, rank; d >= 0; d-- {
-		at[d], rest = rest%grid[d], rest/grid[d]
-	}
-	dimensions := make([]int, n) // from that which changes fastest
-	for i := range dimensions {
-		dimensions[i] = i
-	}
-	if order == orderC {
-		slices.Reverse(dimensions)
-	}
-	stride, part := t.Extent(), t
-	for _, d := range dimensions {
-		lengths, starts := r.share(d, sizes[d], kinds[d], blocks[d], grid[d], at[d])
-		for i := range starts {
-			starts[i] *= stride
-		}
-		stride *= sizes[d]
-		part = mpi.Resized(mpi.Hindexed(lengths, starts, part), 0, stride)
-	}
-	r.made(a[9], part, combinerDarray, slices.Concat(scalars(a[0], a[1], a[2]), sizes, kinds, blocks, grid, []int{order}), nil, a[8])
-}
-
-// Of mpi.h.
-const (
-	orderC, orderFortran                                             = 12, 15
-	distributeNone, distributeBlock, distributeCyclic, distributeArg = 16, 17, 18, 19
-)
-
-// share returns the blocks of a dimension of n elements that place at of ranks gets.
-func (r *rank) share(dimension, n, kind, block, ranks, at int) (lengths, starts []int) {
-	switch {
-	case n < 1:
-		r.fail(mpi.ErrArg, "dimension %d has %d elements", dimension, n)
-	case kind == distributeNone:
-		if ranks != 1 {
-			r.fail(mpi.ErrArg, "dimension %d is not distributed, and has %d ranks", dimension, ranks)
-		}
-		return []int{n}, []int{0}
-	case kind == distributeBlock:
-		if block == distributeArg {
-			block = (n + ranks - 1) / ranks
-		}
-		if block > 0 && block*ranks < n {
-			r.fail(mpi.ErrArg, "dimension %d: %d blocks of %d elements are less than %d", dimension, ranks, block, n)
-		}
-	case kind == distributeCyclic:
-		if block == distributeArg {
-			block = 1
-		}
-	default:
-		r.fail(mpi.ErrArg, "dimension %d: %d is not a distribution", dimension, kind)
-	}
-	if block < 1 {
-		r.fail(mpi.ErrArg, "dimension %d: blocks of %d elements", dimension, block)
-	}
-	for from := at * block; from < n; from += block * ranks {
-		lengths, starts = append(lengths, min(block, n-from)), append(starts, from)
-	}
-	return lengths, starts
 }
 
 // typeMatchSize returns the datatype of a class that has a size.
@@ -480,4 +230,18 @@ func typeMatchSize(r *rank, a args) {
 		r.fail(mpi.ErrArg, "no datatype of the class has %d bytes", size)
 	}
 	set(a[2], uintptr(datatypeNull)+sizes[size])
+}
+
+func pack(r *rank, a args) {
+	at := int(*ptr[int32](a[5]))
+	set(a[5], int32(r.comm(a[6]).Pack(r.buffer(a[0], int(a[1]), a[2]), slice[byte](a[3], int(a[4])), at)))
+}
+
+func unpack(r *rank, a args) {
+	at := int(*ptr[int32](a[2]))
+	set(a[2], int32(r.comm(a[6]).Unpack(slice[byte](a[0], int(a[1])), at, r.buffer(a[3], int(a[4]), a[5]))))
+}
+
+func packSize(r *rank, a args) {
+	set(a[3], int32(r.comm(a[2]).PackSize(int(a[0]), r.datatype(a[1]))))
 }

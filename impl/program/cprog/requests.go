@@ -8,70 +8,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Sends, receives, probes and requests.
-
-func send(f func(c *mpi.Comm, b mpi.Buffer, dst, tag int)) handler {
-	return func(r *rank, a args) {
-		c := r.comm(a[5])
-		f(c.Comm, r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])))
-	}
-}
-
-func isend(f func(c *mpi.Comm, b mpi.Buffer, dst, tag int) mpi.Request) handler {
-	return func(r *rank, a args) {
-		c := r.comm(a[5])
-		r.addRequest(a[6], f(c.Comm, r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4]))))
-	}
-}
-
-func irecv(f func(c *mpi.Comm, b mpi.Buffer, src, tag int) mpi.Request) handler {
-	return func(r *rank, a args) {
-		c := r.comm(a[5])
-		r.addRequest(a[6], f(c.Comm, r.buffer(a[0], int(a[1]), a[2]), source(int(a[3])), tagOf(int(a[4]))))
-	}
-}
-
-func recv(r *rank, a args) {
-	c := r.comm(a[5])
-	setStatus(a[6], c.Recv(r.buffer(a[0], int(a[1]), a[2]), source(int(a[3])), tagOf(int(a[4]))))
-}
-
-func sendrecv(r *rank, a args) {
-	c := r.comm(a[10])
-	setStatus(a[11], c.Sendrecv(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])),
-		r.buffer(a[5], int(a[6]), a[7]), source(int(a[8])), tagOf(int(a[9]))))
-}
-
-func sendrecvReplace(r *rank, a args) {
-	c := r.comm(a[7])
-	setStatus(a[8], c.SendrecvReplace(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])), source(int(a[5])), tagOf(int(a[6]))))
-}
-
-func probe(r *rank, a args) {
-	setStatus(a[3], r.comm(a[2]).Probe(source(int(a[0])), tagOf(int(a[1]))))
-}
-
-func iprobe(r *rank, a args) {
-	s, ok := r.comm(a[2]).Iprobe(source(int(a[0])), tagOf(int(a[1])))
-	set(a[3], truth(ok))
-	if ok {
-		setStatus(a[4], s)
-	}
-}
-
-func getCount(r *rank, a args) {
-	set(a[2], rankOut(getStatus(a[0]).Count(r.datatype(a[1]))))
-}
-
-func getElements(r *rank, a args) {
-	set(a[2], rankOut(getStatus(a[0]).Elements(r.datatype(a[1]))))
-}
-
-func setElements(r *rank, a args) {
-	x := ptr[status](a[0])
-	n := int(a[2]) * r.datatype(a[1]).Size()
-	x.bytes = [2]int32{int32(n), int32(n >> 32)}
-}
+// Requests: completion, persistent requests, cancellation.
 
 func wait(r *rank, a args) { setStatus(a[1], r.waitOne(a[0])) }
 
@@ -298,16 +235,6 @@ func testany(r *rank, a args) {
 	}
 }
 
-func (r *rank) any(q []mpi.Request, i int, s mpi.Status, requests, index, status uintptr) {
-	if i < 0 {
-		set(index, int32(undefined))
-	} else {
-		set(index, int32(i))
-		r.keep(requests+uintptr(i*pointer), q[i])
-	}
-	setStatus(status, s)
-}
-
 func some(waits bool, f func(q []mpi.Request, index []int, st []mpi.Status) int) handler {
 	return func(r *rank, a args) {
 		if r.mixed(a[0], a[1]) {
@@ -339,20 +266,4 @@ func some(waits bool, f func(q []mpi.Request, index []int, st []mpi.Status) int)
 			setStatus(statusAt(a[4], k), r.statuses[k])
 		}
 	}
-}
-
-func attach(r *rank, a args) {
-	n := int(a[1])
-	if n < 0 {
-		r.fail(mpi.ErrArg, "the buffer has %d bytes: a size is not negative", n)
-	}
-	r.world.AttachBuffer(slice[byte](a[0], n))
-	r.attached = a[0]
-}
-
-func detach(r *rank, a args) {
-	b := r.world.DetachBuffer()
-	set(a[0], r.attached)
-	set(a[1], int32(len(b)))
-	r.attached = 0
 }

@@ -1,0 +1,165 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+/*
+#include <stdlib.h>
+#include "host.h"
+*/
+import "C"
+
+import (
+	"time"
+	"unsafe"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/program/cprog/toolchain"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// The table of handlers. A function that only converts its arguments has a generated handler.
+
+//go:generate go run ./generate
+
+// handler carries out a function.
+type handler func(r *rank, a args)
+
+// handlers has the handler of each function of the table.
+var handlers = func() []handler {
+	all := make([]handler, len(toolchain.Functions))
+	for i, f := range toolchain.Functions {
+		written, generated := writtenHandlers[f.Name], generatedHandlers[f.Name]
+		switch {
+		case (written == nil) == (generated == nil):
+			panic("cprog: " + f.Name + " needs one handler, written or generated")
+		case written != nil:
+			all[i] = written
+		default:
+			all[i] = generated
+		}
+	}
+	return all
+}()
+
+// writtenHandlers has the handlers written by hand.
+var writtenHandlers = map[string]handler{
+	"MPI_Iprobe":               iprobe,
+	"MPI_Status_set_elements":  setElements,
+	"MPI_Test_cancelled":       func(_ *rank, a args) { set(a[1], truth(getStatus(a[0]).Cancelled)) },
+	"MPI_Status_set_cancelled": func(_ *rank, a args) { ptr[status](a[0]).cancelled = truth(int32(a[1]) != 0) },
+	"MPI_Wait":                 wait, "MPI_Test": test, "MPI_Waitall": waitall, "MPI_Testall": testall, "MPI_Waitany": waitany, "MPI_Testany": testany,
+	"MPI_Waitsome": some(true, mpi.WaitSome), "MPI_Testsome": some(false, mpi.TestSome), "MPI_Request_get_status": requestGetStatus,
+	"MPI_Grequest_start": grequestStart, "MPI_Grequest_complete": grequestComplete,
+	"MPI_Request_free": requestFree, "MPI_Cancel": cancel, "MPI_Start": start, "MPI_Startall": startall,
+	"MPI_Buffer_attach": attach, "MPI_Buffer_detach": detach,
+
+	"MPI_Type_contiguous": typeContiguous, "MPI_Type_vector": typeVector, "MPI_Type_hvector": typeHvector, "MPI_Type_create_hvector": typeHvector,
+	"MPI_Type_indexed": typeIndexed, "MPI_Type_hindexed": typeHindexed, "MPI_Type_create_hindexed": typeHindexed,
+	"MPI_Type_create_indexed_block": typeIndexedBlock, "MPI_Type_create_hindexed_block": typeHindexedBlock,
+	"MPI_Type_struct": typeStruct, "MPI_Type_create_struct": typeStruct, "MPI_Type_create_resized": typeResized, "MPI_Type_create_subarray": typeSubarray,
+	"MPI_Type_dup": typeDup, "MPI_Type_commit": typeCommit, "MPI_Type_free": typeFree, "MPI_Type_size": typeSize,
+	"MPI_Type_get_extent": getExtent, "MPI_Type_get_true_extent": trueExtent,
+	"MPI_Type_get_envelope": typeEnvelope, "MPI_Type_get_contents": typeContents, "MPI_Type_create_darray": typeDarray, "MPI_Type_match_size": typeMatchSize,
+	"MPI_Type_set_name": typeSetName, "MPI_Type_get_name": typeGetName,
+	"MPI_Address": address, "MPI_Get_address": address, "MPI_Aint_add": aintAdd, "MPI_Aint_diff": aintDiff,
+	"MPI_Pack": pack, "MPI_Unpack": unpack, "MPI_Pack_size": packSize,
+
+	"MPI_Barrier": between(barrier, ibarrier, 0), "MPI_Bcast": between(bcast, ibcast, 4),
+	"MPI_Gather": between(gather, igather, 7), "MPI_Gatherv": between(gatherv, igatherv, 8), "MPI_Scatter": between(scatter, iscatter, 7), "MPI_Scatterv": between(scatterv, iscatterv, 8),
+	"MPI_Allgather": between(allgather, iallgather, 6), "MPI_Allgatherv": between(allgatherv, iallgatherv, 7),
+	"MPI_Alltoall": between(alltoall, ialltoall, 6), "MPI_Alltoallv": between(alltoallv, ialltoallv, 8), "MPI_Alltoallw": between(alltoallw, ialltoallw, 8),
+	"MPI_Reduce": between(reduce, ireduce, 6), "MPI_Allreduce": between(reduceAll((*mpi.Comm).Allreduce), iallreduce, 5),
+	"MPI_Reduce_scatter": between(reduceScatter, ireduceScatter, 5), "MPI_Reduce_scatter_block": between(reduceScatterBlock, ireduceScatterBlock, 5),
+	"MPI_Scan": reduceAll((*mpi.Comm).Scan), "MPI_Exscan": exscan, "MPI_Reduce_local": reduceLocal,
+	"MPI_Op_create": opCreate, "MPI_Op_free": opFree, "MPI_Op_commutative": opCommutative,
+
+	"MPI_Mprobe": mprobe, "MPI_Improbe": improbe, "MPI_Mrecv": mrecv, "MPI_Imrecv": imrecv,
+
+	"MPI_Ibarrier": ibarrier, "MPI_Ibcast": ibcast, "MPI_Igather": igather, "MPI_Igatherv": igatherv, "MPI_Iscatter": iscatter, "MPI_Iscatterv": iscatterv,
+	"MPI_Iallgather": iallgather, "MPI_Iallgatherv": iallgatherv, "MPI_Ialltoall": ialltoall, "MPI_Ialltoallv": ialltoallv, "MPI_Ialltoallw": ialltoallw,
+	"MPI_Ireduce": ireduce, "MPI_Iallreduce": iallreduce, "MPI_Iscan": iscan, "MPI_Iexscan": iexscan,
+	"MPI_Ireduce_scatter": ireduceScatter, "MPI_Ireduce_scatter_block": ireduceScatterBlock,
+
+	"MPI_Ineighbor_allgather": ineighborAllgather, "MPI_Ineighbor_allgatherv": ineighborAllgatherv, "MPI_Ineighbor_alltoall": ineighborAlltoall,
+	"MPI_Ineighbor_alltoallv": ineighborAlltoallv, "MPI_Ineighbor_alltoallw": ineighborAlltoallw,
+	"MPI_Neighbor_allgather": at(ineighborAllgather, 7), "MPI_Neighbor_allgatherv": at(ineighborAllgatherv, 8), "MPI_Neighbor_alltoall": at(ineighborAlltoall, 7),
+	"MPI_Neighbor_alltoallv": at(ineighborAlltoallv, 9), "MPI_Neighbor_alltoallw": at(ineighborAlltoallw, 9),
+
+	"MPI_Status_set_elements_x": setElements,
+	"MPI_Add_error_class":       addErrorClass, "MPI_Add_error_code": addErrorCode, "MPI_Add_error_string": addErrorString,
+
+	"MPI_Type_get_extent_x": getExtent, "MPI_Type_get_true_extent_x": trueExtent,
+	"MPI_Get_elements_x": func(r *rank, a args) {
+		n := getStatus(a[0]).Elements(r.datatype(a[1]))
+		if n == mpi.Undefined {
+			n = undefined
+		}
+		set(a[2], n)
+	},
+	"MPI_Comm_dup_with_info": func(r *rank, a args) { r.dup(r.comm(a[0]).Dup(), a[0], a[2]) },
+	"MPI_Comm_idup":          func(r *rank, a args) { r.idup(a[0], a[1], a[2]) },
+	"MPI_Comm_create_group":  commCreateGroup, "MPI_Comm_set_info": commSetInfo, "MPI_Comm_get_info": commGetInfo,
+	"MPI_Info_get_valuelen": infoLength,
+
+	"MPI_Group_translate_ranks": translate,
+
+	"MPI_Group_range_incl": groupRanges(mpi.Group.IncludeRanges), "MPI_Group_range_excl": groupRanges(mpi.Group.ExcludeRanges), "MPI_Group_free": groupFree,
+
+	"MPI_Comm_dup":   commDup,
+	"MPI_Comm_split": commSplit, "MPI_Comm_split_type": commSplitType, "MPI_Comm_free": commFree,
+	"MPI_Comm_disconnect": commFree, "MPI_Comm_get_parent": func(_ *rank, a args) { set(a[0], uintptr(commNull)) },
+
+	"MPI_Intercomm_create": intercommCreate, "MPI_Comm_set_name": commSetName, "MPI_Comm_get_name": commGetName,
+
+	"MPI_Keyval_create": keyvalCreate, "MPI_Comm_create_keyval": keyvalCreate, "MPI_Type_create_keyval": keyvalCreate,
+	"MPI_Keyval_free": keyvalFree, "MPI_Comm_free_keyval": keyvalFree, "MPI_Type_free_keyval": keyvalFree,
+	"MPI_Attr_put": attrPut((*rank).commAttributes), "MPI_Comm_set_attr": attrPut((*rank).commAttributes), "MPI_Type_set_attr": attrPut((*rank).typeAttributes),
+	"MPI_Attr_get": attrGet((*rank).commAttributes), "MPI_Comm_get_attr": attrGet((*rank).commAttributes), "MPI_Type_get_attr": attrGet((*rank).typeAttributes),
+	"MPI_Attr_delete": attrDelete((*rank).commAttributes), "MPI_Comm_delete_attr": attrDelete((*rank).commAttributes), "MPI_Type_delete_attr": attrDelete((*rank).typeAttributes),
+
+	"MPI_Topo_test": topoTest, "MPI_Cart_create": cartCreate, "MPI_Dims_create": dimsCreate, "MPI_Graph_create": graphCreate,
+	"MPI_Dist_graph_create": distGraphCreate, "MPI_Dist_graph_create_adjacent": distGraphCreateAdjacent, "MPI_Dist_graph_neighbors_count": distGraphCount, "MPI_Dist_graph_neighbors": distGraphNeighbors,
+	"MPI_Graphdims_get": graphdimsGet, "MPI_Graph_get": graphGet,
+	"MPI_Cartdim_get": cartdimGet, "MPI_Cart_get": cartGet, "MPI_Cart_rank": cartRank, "MPI_Cart_coords": cartCoords,
+	"MPI_Graph_neighbors_count": neighborsCount, "MPI_Graph_neighbors": neighbors, "MPI_Cart_shift": cartShift, "MPI_Cart_sub": cartSub, "MPI_Cart_map": cartMap, "MPI_Graph_map": graphMap,
+
+	"MPI_Get_processor_name": func(r *rank, a args) { setText(a[0], r.world.ProcessorName(), 256, a[1]) },
+	"MPI_Errhandler_create":  errhandlerCreate, "MPI_Comm_create_errhandler": errhandlerCreate, "MPI_Errhandler_set": errhandlerSet, "MPI_Comm_set_errhandler": errhandlerSet,
+	"MPI_Errhandler_get": errhandlerGet, "MPI_Comm_get_errhandler": errhandlerGet, "MPI_Errhandler_free": errhandlerFree, "MPI_Comm_call_errhandler": callErrhandler,
+	"MPI_Error_string": errorString, "MPI_Error_class": errorClass,
+	"MPI_Wtime": func(r *rank, _ args) { r.now.real = float64(r.world.Wtime()) / float64(unit.Second) },
+	"MPI_Wtick": func(r *rank, _ args) { r.now.real = float64(r.world.Wtick()) / float64(unit.Second) },
+	"MPI_Init":  func(r *rank, _ args) { r.init() },
+	"MPI_Init_thread": func(r *rank, a args) {
+		r.init()
+		set(a[3], int32(min(int(a[2]), threadFunneled)))
+	},
+	"MPI_Query_thread":   func(_ *rank, a args) { set(a[0], int32(threadFunneled)) },
+	"MPI_Is_thread_main": func(_ *rank, a args) { set(a[0], int32(1)) },
+	"MPI_Finalize":       finalize,
+	"MPI_Initialized":    func(r *rank, a args) { set(a[0], truth(r.initialized)) },
+	"MPI_Finalized":      func(r *rank, a args) { set(a[0], truth(r.finalized)) },
+	"MPI_Abort":          func(r *rank, a args) { r.world.Abort(int(a[1])) },
+	"MPI_Get_version": func(_ *rank, a args) {
+		version, sub := mpi.Version()
+		set(a[0], int32(version))
+		set(a[1], int32(sub))
+	},
+	"MPI_Get_library_version": func(_ *rank, a args) { setText(a[0], "loggp", 8192, a[1]) },
+	"MPI_Pcontrol":            func(r *rank, a args) { r.world.Pcontrol(int(a[0])) },
+	"MPI_Alloc_mem":           allocMem,
+	"MPI_Free_mem":            func(_ *rank, a args) { C.free(unsafe.Pointer(ptr[byte](a[0]))) },
+
+	"MPI_Info_create": infoCreate, "MPI_Info_free": infoFree, "MPI_Info_set": infoSet, "MPI_Info_get": infoGet, "MPI_Info_get_nkeys": infoKeys,
+	"MPI_Info_get_nthkey": infoKey, "MPI_Info_delete": infoDelete, "MPI_Info_dup": infoDup,
+
+	"loggp_now": func(r *rank, _ args) { r.now.result = int64(r.world.Wtime() / unit.Nanosecond) },
+	"loggp_sleep": func(r *rank, a args) {
+		if r.p.Real {
+			time.Sleep(time.Duration(a[0]))
+			return
+		}
+		r.world.Compute(unit.Time(a[0]) * unit.Nanosecond)
+	},
+	"loggp_tick": func(r *rank, _ args) { r.now.result = max(int64(r.world.Wtick()/unit.Nanosecond), 1) },
+}

@@ -1,0 +1,236 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+/*
+#include "host.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+// Error classes, codes and handlers.
+
+// codes has the number of each class of errors.
+var codes = map[mpi.Class]int32{
+	mpi.Success: 0, mpi.ErrBuffer: 1, mpi.ErrCount: 2, mpi.ErrType: 3, mpi.ErrTag: 4, mpi.ErrComm: 5, mpi.ErrRank: 6, mpi.ErrRequest: 7, mpi.ErrRoot: 8,
+	mpi.ErrGroup: 9, mpi.ErrOp: 10, mpi.ErrTopology: 11, mpi.ErrDims: 12, mpi.ErrArg: 13, mpi.ErrUnknown: 14, mpi.ErrTruncate: 15, mpi.ErrOther: 16,
+	mpi.ErrIntern: 17, mpi.ErrPending: 18, mpi.ErrInStatus: 19,
+}
+
+// later are the error classes of MPI-2 and later by number, from 20 on. The library raises few of
+// them.
+var later = [...]struct {
+	class mpi.Class
+	text  string
+}{
+	{"MPI_ERR_ACCESS", "permission denied"}, {"MPI_ERR_AMODE", "the mode in which a file is opened"}, {"MPI_ERR_ASSERT", "an assertion about one-sided communication"},
+	{"MPI_ERR_BAD_FILE", "the name of a file"}, {"MPI_ERR_BASE", "the address of memory to be freed"}, {"MPI_ERR_CONVERSION", "the conversion of data"},
+	{"MPI_ERR_DISP", "a displacement in a window"}, {"MPI_ERR_DUP_DATAREP", "a data representation that is defined already"}, {"MPI_ERR_FILE_EXISTS", "the file exists"},
+	{"MPI_ERR_FILE_IN_USE", "the file is in use"}, {"MPI_ERR_FILE", "a file handle"}, {errInfoKey, "the key of an info is empty or too long"},
+	{errInfoNoKey, "the info has no such key"}, {"MPI_ERR_INFO_VALUE", "the value of an info is too long"}, {errInfo, "an info is none, or was freed"},
+	{"MPI_ERR_IO", "input or output"}, {errKeyval, "an attribute key is none, or was freed"}, {"MPI_ERR_LOCKTYPE", "the type of a lock"},
+	{"MPI_ERR_NAME", "the name of a service"}, {errNoMem, "no memory"}, {"MPI_ERR_NOT_SAME", "an argument that must be the same on all ranks"},
+	{"MPI_ERR_NO_SPACE", "no space"}, {"MPI_ERR_NO_SUCH_FILE", "no such file"}, {"MPI_ERR_PORT", "the name of a port"},
+	{"MPI_ERR_QUOTA", "a quota is exceeded"}, {"MPI_ERR_READ_ONLY", "the file or file system is read-only"}, {"MPI_ERR_RMA_ATTACH", "memory cannot be attached to a window"},
+	{"MPI_ERR_RMA_CONFLICT", "conflicting accesses to a window"}, {"MPI_ERR_RMA_RANGE", "memory outside of a window"}, {"MPI_ERR_RMA_SHARED", "memory cannot be shared"},
+	{"MPI_ERR_RMA_SYNC", "the synchronization of a window"}, {"MPI_ERR_SERVICE", "a service name"}, {"MPI_ERR_SIZE", "the size of a window"},
+	{"MPI_ERR_SPAWN", "processes cannot be started"}, {"MPI_ERR_UNSUPPORTED_DATAREP", "an unsupported data representation"}, {"MPI_ERR_UNSUPPORTED_OPERATION", "an unsupported operation"},
+	{"MPI_ERR_WIN", "a window"}, {"MPI_ERR_RMA_FLAVOR", "a window of another flavor"}, {"MPI_ERR_PROC_ABORTED", "a process has aborted"},
+	{"MPI_ERR_VALUE_TOO_LARGE", "a value is too large"}, {"MPI_ERR_SESSION", "a session"}, {"MPI_ERR_ERRHANDLER", "an error handler"}, {"MPI_ERR_ABI", "the ABI"},
+}
+
+func init() {
+	for i, l := range later {
+		codes[l.class] = int32(20 + i)
+	}
+}
+
+// meaning describes an error class.
+func meaning(c mpi.Class) string {
+	if i := codes[c] - 20; i >= 0 {
+		return later[i].text
+	}
+	return mpi.ErrorString(c)
+}
+
+// Classes of errors of MPI-2, which only functions of this package make.
+const (
+	errInfoKey   mpi.Class = "MPI_ERR_INFO_KEY"
+	errInfoNoKey mpi.Class = "MPI_ERR_INFO_NOKEY"
+	errInfo      mpi.Class = "MPI_ERR_INFO"
+	errKeyval    mpi.Class = "MPI_ERR_KEYVAL"
+	errNoMem     mpi.Class = "MPI_ERR_NO_MEM"
+)
+
+const lastCode = 0x3fff // MPI_ERR_LASTCODE
+
+// code returns the number of an error's class, as the function returns it.
+func (r *rank) code(err error) int32 {
+	switch {
+	case r.now.told != 0:
+		return r.now.told
+	case r.now.pending:
+		return codes[mpi.ErrInStatus]
+	}
+	if n, ok := codes[mpi.ErrorClass(err)]; ok {
+		return n
+	}
+	return codes[mpi.ErrOther]
+}
+
+func classOf(code int) mpi.Class {
+	for c, n := range codes {
+		if int(n) == code {
+			return c
+		}
+	}
+	return mpi.ErrUnknown
+}
+
+// errorCode is one that the program has added, or a class.
+type errorCode struct {
+	class int
+	text  string
+}
+
+// added returns the error class or code that the program has added under a number, or nil.
+func (r *rank) added(n int) *errorCode {
+	if i := n - lastCode - 1; i >= 0 && i < len(r.errors) {
+		return &r.errors[i]
+	}
+	return nil
+}
+
+func (r *rank) addError(class int, at uintptr) {
+	r.errors = append(r.errors, errorCode{class: class})
+	n := lastCode + len(r.errors)
+	if class < 0 {
+		r.errors[len(r.errors)-1].class = n
+	}
+	set(at, int32(n))
+	set(r.libraryAttribute(lastUsedCode), int32(n))
+}
+
+func addErrorClass(r *rank, a args) { r.addError(-1, a[0]) }
+
+func addErrorCode(r *rank, a args) {
+	if n := int(a[0]); n < 0 || n > lastCode && r.added(n) == nil {
+		r.fail(mpi.ErrArg, "%d is not an error class", n)
+	}
+	r.addError(int(a[0]), a[1])
+}
+
+func addErrorString(r *rank, a args) {
+	e := r.added(int(a[0]))
+	if e == nil {
+		r.fail(mpi.ErrArg, "the program has not added error code %d", int(a[0]))
+	}
+	e.text = text(a[1])
+}
+
+func errorString(r *rank, a args) {
+	if e := r.added(int(a[0])); e != nil {
+		setText(a[1], e.text, 512, a[2])
+		return
+	}
+	c := classOf(int(a[0]))
+	if c == mpi.ErrUnknown && int(a[0]) != 14 {
+		r.fail(mpi.ErrArg, "%d is not an error code", int(a[0]))
+	}
+	setText(a[1], string(c)+": "+meaning(c), 512, a[2])
+}
+
+func errorClass(r *rank, a args) {
+	n := int(a[0])
+	if e := r.added(n); e != nil {
+		n = e.class
+	} else if n < 0 || n > lastCode {
+		r.fail(mpi.ErrArg, "%d is not an error code", n)
+	}
+	set(a[1], int32(n))
+}
+
+func errhandlerCreate(r *rank, a args) {
+	f := a[0]
+	h := mpi.NewErrorHandler(func(c *mpi.Comm, err *mpi.Error) {
+		s := &r.h.scratch
+		s[2], s[3] = C.intptr_t(r.handleOf(c)), C.intptr_t(r.code(err))
+		r.callback(f, uintptr(unsafe.Pointer(&s[2])), uintptr(unsafe.Pointer(&s[3])))
+	})
+	set(a[1], r.handlers.add(kindErrhandler, h))
+}
+
+// handleOf returns the handle of a communicator.
+func (r *rank) handleOf(c *mpi.Comm) uintptr {
+	if r.self != nil && r.self.Comm == c {
+		return commSelf
+	}
+	for _, s := range r.comms.slots {
+		if s.used && s.value.Comm == c {
+			return s.value.handle
+		}
+	}
+	return commWorld
+}
+
+func errhandlerSet(r *rank, a args) {
+	c := r.comm(a[0])
+	switch a[1] {
+	case errorsAreFatal, errorsAbort:
+		c.SetErrorHandler(mpi.ErrorsAreFatal)
+		return
+	case errorsReturn:
+		c.SetErrorHandler(mpi.ErrorsReturn)
+		return
+	}
+	h := r.handlers.get(kindErrhandler, a[1])
+	if h == nil {
+		r.fail(mpi.ErrArg, "invalid error handler: it is MPI_ERRHANDLER_NULL, or was freed")
+	}
+	c.SetErrorHandler(*h)
+}
+
+func errhandlerGet(r *rank, a args) {
+	h := r.comm(a[0]).ErrorHandler()
+	switch h {
+	case mpi.ErrorsAreFatal:
+		set(a[1], uintptr(errorsAreFatal))
+		return
+	case mpi.ErrorsReturn:
+		set(a[1], uintptr(errorsReturn))
+		return
+	}
+	for i, s := range r.handlers.slots {
+		if s.used && s.value == h {
+			set(a[1], kindErrhandler<<kindShift|uintptr(s.turn)<<20|uintptr(i))
+			return
+		}
+	}
+	set(a[1], r.handlers.add(kindErrhandler, h)) // the program has freed it, and the communicator has it still
+}
+
+func errhandlerFree(r *rank, a args) {
+	h := *ptr[uintptr](a[0])
+	if r.handlers.get(kindErrhandler, h) == nil {
+		if h != errorsAreFatal && h != errorsReturn && h != errorsAbort {
+			r.fail(mpi.ErrArg, "invalid error handler: it is MPI_ERRHANDLER_NULL, or was freed")
+		}
+	} else {
+		r.handlers.remove(h)
+	}
+	set(a[0], uintptr(errhandlerNull))
+}
+
+func callErrhandler(r *rank, a args) {
+	c := r.comm(a[0])
+	if c.ErrorHandler() == mpi.ErrorsReturn {
+		return
+	}
+	r.now.told = int32(a[1])
+	c.Raise(classOf(int(a[1])), "the program calls the error handler with code %d", int(a[1]))
+}

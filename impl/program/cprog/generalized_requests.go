@@ -1,0 +1,34 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import (
+	"unsafe"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+// Generalized requests.
+
+// generalized is an operation of the program's own: its functions and their argument.
+type generalized struct {
+	query, free, cancel, extra uintptr
+	freed                      bool // by MPI_Request_free, before it was complete
+}
+
+func grequestStart(r *rank, a args) {
+	r.collectives++ // lists are looked at one by one
+	(&pending{r: r, g: &generalized{query: a[0], free: a[1], cancel: a[2], extra: a[3]}}).under(a[4])
+}
+
+func grequestComplete(r *rank, a args) {
+	h := a[0]
+	x := r.requests.get(kindRequest, h)
+	if x == nil || x.p == nil || x.p.g == nil {
+		r.fail(mpi.ErrRequest, "the request is not a generalized request")
+	}
+	p := x.p
+	if p.done = true; p.g.freed {
+		r.drop(uintptr(unsafe.Pointer(&h)))
+	}
+}

@@ -1,0 +1,146 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import (
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+// Non-blocking reductions.
+
+// combine receives operands of the ranks from first on, up to and without last, and leaves their
+// combination, in the order of ranks, in out when all are there. mine is that of this rank.
+func (p *pending) combine(first, last int, mine, out mpi.Buffer, o *mpi.Op, datatype uintptr) {
+	operands := make([]mpi.Buffer, last-first)
+	for i := range operands {
+		if first+i == p.me {
+			operands[i] = flatCopy(mine)
+			continue
+		}
+		operands[i] = flatCopy(out)
+		p.recv(operands[i], first+i)
+	}
+	p.finish = func() {
+		if len(operands) == 0 || out.Count == 0 {
+			return
+		}
+		p.r.combined = datatype
+		result := operands[len(operands)-1]
+		for i := len(operands) - 2; i >= 0; i-- {
+			p.c.Combine(o, operands[i], result)
+		}
+		flat := make([]byte, result.Len())
+		result.Pack(flat, 0)
+		out.Unpack(flat, 0)
+	}
+}
+
+// checkOp fails if an operation is not for elements of a type.
+func (r *rank) checkOp(o *mpi.Op, b mpi.Buffer) {
+	if err := o.Check(b.Type); err != nil {
+		r.fail(mpi.ErrOp, "%v", err)
+	}
+}
+
+func ireduce(r *rank, a args) {
+	p := r.pending(a[6])
+	o := r.op(a[4], a[3])
+	switch root, here, there := p.root(a[5]); {
+	case there:
+		b := r.buffer(a[0], int(a[2]), a[3])
+		r.checkOp(o, b)
+		p.send(b, root)
+	case here && p.me < 0:
+		out := r.buffer(a[1], int(a[2]), a[3])
+		r.checkOp(o, out)
+		p.combine(0, p.ranks, out, out, o, a[3])
+	case here:
+		in, out := r.pair(a[0], a[1], int(a[2]), a[3])
+		r.checkOp(o, out)
+		p.combine(0, p.ranks, in, out, o, a[3])
+	}
+	p.under(a[7])
+}
+
+func iallreduce(r *rank, a args) {
+	p := r.pending(a[5])
+	o := r.op(a[4], a[3])
+	in, out := r.pair(a[0], a[1], int(a[2]), a[3])
+	r.checkOp(o, out)
+	p.combine(0, p.ranks, in, out, o, a[3])
+	p.toAll(true, func(int) mpi.Buffer { return in })
+	p.under(a[6])
+}
+
+func iscan(r *rank, a args)   { r.scan(a, 1) }
+func iexscan(r *rank, a args) { r.scan(a, 0) }
+
+// scan combines the operands of the ranks before this one, and of as many behind.
+func (r *rank) scan(a args, own int) {
+	p := r.pending(a[5])
+	o := r.op(a[4], a[3])
+	in, out := r.pair(a[0], a[1], int(a[2]), a[3])
+	r.checkOp(o, out)
+	me := p.c.Rank()
+	p.combine(0, me+own, in, out, o, a[3])
+	for i := me + 1; i < p.c.Size(); i++ {
+		p.send(in, i)
+	}
+	p.under(a[6])
+}
+
+func ireduceScatter(r *rank, a args) {
+	p := r.pending(a[5])
+	counts := ints(a[2], p.c.Size())
+	for _, n := range counts {
+		if n < 0 {
+			r.fail(mpi.ErrCount, "%d elements: a count is not negative", n)
+		}
+	}
+	p.reduceParts(a, counts)
+}
+
+func ireduceScatterBlock(r *rank, a args) {
+	p := r.pending(a[5])
+	counts := make([]int, p.c.Size())
+	for i := range counts {
+		counts[i] = r.count(a[2])
+	}
+	p.reduceParts(a, counts)
+}
+
+func (p *pending) reduceParts(a args, counts []int) {
+	r, o := p.r, p.r.op(a[4], a[3])
+	offsets, total := make([]int, len(counts)), 0
+	for i, n := range counts {
+		offsets[i] = total
+		total += n
+	}
+	var in mpi.Buffer
+	if a[0] == inPlace {
+		in = flatCopy(r.buffer(a[1], total, a[3]))
+	} else {
+		in = r.buffer(a[0], total, a[3])
+	}
+	out := r.buffer(a[1], counts[p.c.Rank()], a[3])
+	r.checkOp(o, out)
+	if p.me < 0 { // the other group divides it in another way: it gets all
+		whole := flatCopy(in)
+		p.combine(0, p.ranks, whole, whole, o, a[3])
+		all := p.finish
+		p.finish = func() {
+			all()
+			mine := whole.Part(offsets[p.c.Rank()], counts[p.c.Rank()])
+			flat := make([]byte, mine.Len())
+			mine.Pack(flat, 0)
+			out.Unpack(flat, 0)
+		}
+		p.toAll(true, func(int) mpi.Buffer { return in })
+		p.under(a[6])
+		return
+	}
+	part := func(i int) mpi.Buffer { return in.Part(offsets[i], counts[i]) }
+	p.combine(0, p.ranks, part(p.me), out, o, a[3])
+	p.toAll(true, part)
+	p.under(a[6])
+}

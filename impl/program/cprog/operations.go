@@ -1,0 +1,83 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+/*
+#include "host.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+// Reduction operations.
+
+// basicOps has the operations of mpi.h by handle.
+var basicOps = map[uintptr]*mpi.Op{0x21: mpi.Sum, 0x22: mpi.Min, 0x23: mpi.Max, 0x24: mpi.Prod, 0x28: mpi.Band, 0x29: mpi.Bor, 0x2a: mpi.Bxor,
+	0x30: mpi.Land, 0x31: mpi.Lor, 0x32: mpi.Lxor, 0x38: mpi.MinLoc, 0x39: mpi.MaxLoc}
+
+func longOp(op, elements C.int) *mpi.Op {
+	return mpi.NewOp(func(in, inout mpi.Buffer) {
+		if inout.Count > 0 {
+			C.loggp_reduce(op, elements, unsafe.Pointer(&in.Bytes[in.Origin]), unsafe.Pointer(&inout.Bytes[inout.Origin]), C.int64_t(inout.Count))
+		}
+	}, true)
+}
+
+// op returns the operation of a reduction of elements of a type.
+func (r *rank) op(h, datatype uintptr) *mpi.Op {
+	r.combined = datatype
+	if o := basicOps[h]; o != nil {
+		if l := longDouble[r.datatype(datatype)][o]; l != nil {
+			return l
+		}
+		return o
+	}
+	if o := r.ops.get(kindOp, h); o != nil {
+		return *o
+	}
+	r.fail(mpi.ErrOp, "invalid operation: it is MPI_OP_NULL, or was freed")
+	return nil
+}
+
+func opCreate(r *rank, a args) {
+	f := a[0]
+	o := mpi.NewOp(func(in, inout mpi.Buffer) {
+		if inout.Count == 0 {
+			return
+		}
+		// The program gets the addresses of displacement 0, which need not be within the memory
+		// that there is.
+		x, y := uintptr(unsafe.Pointer(unsafe.SliceData(in.Bytes)))+uintptr(in.Origin), uintptr(unsafe.Pointer(unsafe.SliceData(inout.Bytes)))+uintptr(inout.Origin)
+		r.h.scratch[0], r.h.scratch[1] = C.intptr_t(inout.Count), C.intptr_t(r.combined)
+		r.callback(f, x, y, uintptr(unsafe.Pointer(&r.h.scratch[0])), uintptr(unsafe.Pointer(&r.h.scratch[1])))
+	}, int32(a[1]) != 0)
+	set(a[2], r.ops.add(kindOp, o))
+}
+
+func opFree(r *rank, a args) {
+	h := *ptr[uintptr](a[0])
+	if basicOps[h] != nil {
+		r.fail(mpi.ErrOp, "a predefined operation cannot be freed")
+	}
+	if r.ops.get(kindOp, h) == nil {
+		r.fail(mpi.ErrOp, "invalid operation: it is MPI_OP_NULL, or was freed")
+	}
+	r.ops.remove(h)
+	set(a[0], uintptr(opNull))
+}
+
+func opCommutative(r *rank, a args) { set(a[1], truth(r.op(a[0], 0x209).Commutes())) }
+
+func reduceLocal(r *rank, a args) {
+	in, inout, o := r.buffer(a[0], int(a[2]), a[3]), r.buffer(a[1], int(a[2]), a[3]), r.op(a[4], a[3])
+	if err := o.Check(inout.Type); err != nil {
+		r.fail(mpi.ErrOp, "%v", err)
+	}
+	if inout.Count > 0 {
+		o.Apply(in, inout)
+	}
+}

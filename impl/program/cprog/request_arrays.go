@@ -1,0 +1,115 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import (
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+// Waiting for arrays that mix requests of messages with others.
+
+// finished completes the request at an address if it can be. It reports whether there was one to
+// wait for, and whether it is complete.
+func (r *rank) finished(at uintptr) (s mpi.Status, there, done bool) {
+	q, x := r.request(at)
+	s = mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
+	switch {
+	case x == nil:
+		return s, false, true
+	case x.p != nil:
+		if done = x.p.test(); done {
+			s = x.p.result()
+			r.drop(at)
+		}
+		return s, true, done
+	case !q.Active():
+		return s, false, true
+	}
+	if s, done = q.Test(); done {
+		r.keep(at, q)
+	}
+	return s, true, done
+}
+
+// drop ends the use of a request.
+func (r *rank) drop(at uintptr) {
+	h := ptr[uintptr](at)
+	g := r.requests.get(kindRequest, *h).p.g
+	r.requests.remove(*h)
+	*h = requestNull
+	if g != nil {
+		r.callback(g.free, g.extra)
+	}
+}
+
+// mixed reports whether a list has such operations.
+func (r *rank) mixed(count, at uintptr) bool {
+	if r.collectives == 0 {
+		return false
+	}
+	for i := range int(count) {
+		if x := r.requests.get(kindRequest, *ptr[uintptr](at + uintptr(i*pointer))); x != nil && x.p != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// waitOne waits for the request at an address.
+func (r *rank) waitOne(at uintptr) mpi.Status {
+	q, x := r.request(at)
+	if x != nil && x.p != nil {
+		x.p.wait()
+		s := x.p.result()
+		r.drop(at)
+		return s
+	}
+	s := q.Wait()
+	r.keep(at, q)
+	return s
+}
+
+// sweep completes at most so many requests of a list, as far as they are ready, and calls found for
+// each. It returns how many requests were active.
+func (r *rank) sweep(count, at uintptr, most int, found func(i int, s mpi.Status)) (open int) {
+	for i := range int(count) {
+		s, there, done := r.finished(at + uintptr(i*pointer))
+		if there {
+			open++
+		}
+		if there && done {
+			found(i, s)
+			if most--; most == 0 {
+				break
+			}
+		}
+	}
+	return open
+}
+
+// sweepUntil is sweep until one is found.
+func (r *rank) sweepUntil(count, at uintptr, most int, found func(i int, s mpi.Status)) (open int) {
+	for any := false; !any; {
+		open = r.sweep(count, at, most, func(i int, s mpi.Status) { any = true; found(i, s) })
+		if open == 0 {
+			break
+		}
+	}
+	return open
+}
+
+// allReady reports whether all operations of a list are complete, and leaves them.
+func (r *rank) allReady(count, at uintptr) bool {
+	all := true
+	for i := range int(count) {
+		q, x := r.request(at + uintptr(i*pointer))
+		switch {
+		case x == nil:
+		case x.p != nil:
+			all = x.p.test() && all
+		case q.Active():
+			all = q.Complete() && all
+		}
+	}
+	return all
+}

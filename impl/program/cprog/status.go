@@ -1,0 +1,39 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import (
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+// MPI_Status.
+
+// status is MPI_Status.
+type status struct {
+	source, tag, err int32
+	bytes            [2]int32
+	cancelled        int32
+	_                [2]int32
+}
+
+// setStatus stores a status, unless it is MPI_STATUS_IGNORE. Its error is left as it is.
+func setStatus(at uintptr, s mpi.Status) {
+	if at == 0 {
+		return
+	}
+	x := ptr[status](at)
+	x.source, x.tag = rankOut(s.Source), int32(s.Tag)
+	if s.Tag == mpi.AnyTag {
+		x.tag = anyTag
+	}
+	x.bytes = [2]int32{int32(s.Bytes), int32(s.Bytes >> 32)}
+	x.cancelled = 0
+	if s.Cancelled {
+		x.cancelled = 1
+	}
+}
+
+func getStatus(at uintptr) mpi.Status {
+	x := ptr[status](at)
+	return mpi.Status{Source: int(x.source), Tag: int(x.tag), Bytes: int(uint32(x.bytes[0])) | int(x.bytes[1])<<32, Cancelled: x.cancelled != 0}
+}
