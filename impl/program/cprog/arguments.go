@@ -14,7 +14,7 @@ import (
 func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {
 	t := r.datatype(h)
 	if count < 0 {
-		r.fail(mpi.ErrCount, "%d elements: a count is not negative", count)
+		r.raiseError(mpi.ErrCount, "%d elements: a count is not negative", count)
 	}
 	var low, end int
 	if t.Contiguous() {
@@ -33,13 +33,13 @@ func (r *rank) memory(at uintptr, low, end, count int, t *mpi.Datatype) mpi.Buff
 	}
 	first := at + uintptr(low)
 	if first < 4096 {
-		r.fail(mpi.ErrBuffer, "the buffer is a null pointer: %d bytes are expected", end-low)
+		r.raiseError(mpi.ErrBuffer, "the buffer is a null pointer: %d bytes are expected", end-low)
 	}
-	return mpi.Buffer{Bytes: unsafe.Slice(ptr[byte](first), end-low), Origin: -low, Count: count, Type: t}
+	return mpi.Buffer{Bytes: unsafe.Slice(pointerAt[byte](first), end-low), Origin: -low, Count: count, Type: t}
 }
 
-// clone returns a copy of a buffer, for operations in place.
-func clone(b mpi.Buffer) mpi.Buffer {
+// cloneBuffer returns a copy of a buffer, for operations in place.
+func cloneBuffer(b mpi.Buffer) mpi.Buffer {
 	b.Bytes = append([]byte(nil), b.Bytes...)
 	return b
 }
@@ -71,7 +71,7 @@ func rankOut(n int) int32 {
 	return int32(n)
 }
 
-func tagOf(n int) int {
+func receiveTag(n int) int {
 	switch {
 	case n == anyTag:
 		return mpi.AnyTag
@@ -88,7 +88,7 @@ func sendTag(n int) int {
 	return n
 }
 
-func truth(b bool) int32 {
+func intOfBool(b bool) int32 {
 	if b {
 		return 1
 	}

@@ -35,25 +35,25 @@ func keyvalCreate(r *rank, a args) {
 	r.nextKeyval++
 	k := &keyval{handle: r.nextKeyval, copy: a[0], delete: a[1], extra: a[3]}
 	r.keyvals[k.handle] = k
-	set(a[2], int32(k.handle))
+	storeAt(a[2], int32(k.handle))
 }
 
 // keyval returns that of a handle which may be used.
 func (r *rank) keyval(h uintptr) *keyval {
 	k := r.keyvals[int(h)]
 	if k == nil || k.freed {
-		r.fail(errKeyval, "invalid attribute key %d: it was freed, or the program did not create it", int(h))
+		r.raiseError(errKeyval, "invalid attribute key %d: it was freed, or the program did not create it", int(h))
 	}
 	return k
 }
 
 func keyvalFree(r *rank, a args) {
-	h := int(*ptr[int32](a[0]))
+	h := int(*pointerAt[int32](a[0]))
 	if k := r.keyvals[h]; k == nil || k.freed && k.uses == 0 { // one that is in use may be freed again
 		r.keyval(uintptr(h))
 	}
 	r.keyvals[h].freed = true
-	set(a[0], int32(0))
+	storeAt(a[0], int32(0))
 }
 
 // attributes are those of a communicator or a datatype.
@@ -87,7 +87,7 @@ func (r *rank) copyAttributes(of uintptr, all attributes) attributes {
 		s[0], s[1] = 0, 0
 		value, flag := uintptr(unsafe.Pointer(&s[0])), uintptr(unsafe.Pointer(&s[1]))
 		if code := r.callback(k.copy, of, uintptr(k.handle), k.extra, x.value, value, flag); code != 0 {
-			r.fail(mpi.ErrOther, "the copy function of attribute key %d returned error %d", k.handle, code)
+			r.raiseError(mpi.ErrOther, "the copy function of attribute key %d returned error %d", k.handle, code)
 		}
 		if int32(s[1]) != 0 {
 			k.uses++
@@ -115,17 +115,17 @@ func attrGet(of holder) handler {
 	return func(r *rank, a args) {
 		all, h := of(r, a[0]), int(a[1])
 		if v := r.libraryAttribute(h); v != 0 {
-			set(a[2], v)
-			set(a[3], int32(1))
+			storeAt(a[2], v)
+			storeAt(a[3], int32(1))
 			return
 		}
 		if k := r.keyvals[h]; k == nil && h != appnum {
-			r.fail(errKeyval, "invalid attribute key %d", h)
+			r.raiseError(errKeyval, "invalid attribute key %d", h)
 		}
 		i := all.index(h)
-		set(a[3], truth(i >= 0))
+		storeAt(a[3], intOfBool(i >= 0))
 		if i >= 0 {
-			set(a[2], (*all)[i].value)
+			storeAt(a[2], (*all)[i].value)
 		}
 	}
 }
@@ -135,7 +135,7 @@ const (
 	lastUsedCode = 507
 )
 
-// libraryAttribute returns where the value of an attribute is that all communicators have, or 0.
+// libraryAttribute returns the address of the value of a predefined attribute, or 0 for others.
 func (r *rank) libraryAttribute(h int) uintptr {
 	if h < 501 || h > 507 || h == appnum {
 		return 0
@@ -153,18 +153,18 @@ func attrDelete(of holder) handler {
 		i := all.index(h)
 		if i < 0 {
 			r.keyval(a[1])
-			r.fail(errKeyval, "the attribute with key %d is not set", h)
+			r.raiseError(errKeyval, "the attribute with key %d is not set", h)
 		}
 		r.deleteAttribute(a[0], (*all)[i])
 		*all = slices.Delete(*all, i, i+1)
 	}
 }
 
-// deleteAttribute tells the program that an attribute of the object of a handle goes.
+// deleteAttribute calls the delete function of an attribute of the object of a handle.
 func (r *rank) deleteAttribute(of uintptr, x attribute) {
 	if x.key.delete != 0 {
 		if code := r.callback(x.key.delete, of, uintptr(x.key.handle), x.value, x.key.extra); code != 0 {
-			r.fail(mpi.ErrOther, "the delete function of attribute key %d returned error %d", x.key.handle, code)
+			r.raiseError(mpi.ErrOther, "the delete function of attribute key %d returned error %d", x.key.handle, code)
 		}
 	}
 	x.key.uses--

@@ -21,15 +21,15 @@ func bcast(r *rank, a args) {
 // them.
 func (r *rank) blocks(n int, at uintptr, count int, h uintptr) mpi.Buffer {
 	if count < 0 {
-		r.fail(mpi.ErrCount, "%d elements: a count is not negative", count)
+		r.raiseError(mpi.ErrCount, "%d elements: a count is not negative", count)
 	}
 	b := r.buffer(at, n*count, h)
 	b.Count = count
 	return b
 }
 
-// own returns a copy of the part of this rank, for what it gives in place.
-func own(c *comm, b mpi.Buffer) mpi.Buffer {
+// copyOwnPart returns a copy of the part of this rank, for what it gives in place.
+func copyOwnPart(c *comm, b mpi.Buffer) mpi.Buffer {
 	return flatCopy(b.Part(c.Rank()*b.Count, b.Count))
 }
 
@@ -52,7 +52,7 @@ func gather(r *rank, a args) {
 		recv = r.blocks(c.Size(), a[3], int(a[4]), a[5])
 	}
 	if a[0] == inPlace && c.Rank() == root {
-		c.Gather(own(c, recv), recv, root)
+		c.Gather(copyOwnPart(c, recv), recv, root)
 		return
 	}
 	c.Gather(r.buffer(a[0], int(a[1]), a[2]), recv, root)
@@ -65,7 +65,7 @@ func scatter(r *rank, a args) {
 		send = r.blocks(c.Size(), a[0], int(a[1]), a[2])
 	}
 	if a[3] == inPlace && c.Rank() == root {
-		c.Scatter(send, own(c, send), root)
+		c.Scatter(send, copyOwnPart(c, send), root)
 		return
 	}
 	c.Scatter(send, r.buffer(a[3], int(a[4]), a[5]), root)
@@ -75,7 +75,7 @@ func allgather(r *rank, a args) {
 	c := r.comm(a[6])
 	recv := r.blocks(c.Size(), a[3], int(a[4]), a[5])
 	if a[0] == inPlace {
-		c.Allgather(own(c, recv), recv)
+		c.Allgather(copyOwnPart(c, recv), recv)
 		return
 	}
 	c.Allgather(r.buffer(a[0], int(a[1]), a[2]), recv)
@@ -85,7 +85,7 @@ func alltoall(r *rank, a args) {
 	c := r.comm(a[6])
 	recv := r.blocks(c.Size(), a[3], int(a[4]), a[5])
 	if a[0] == inPlace {
-		c.Alltoall(clone(recv), recv)
+		c.Alltoall(cloneBuffer(recv), recv)
 		return
 	}
 	c.Alltoall(r.blocks(c.Size(), a[0], int(a[1]), a[2]), recv)
@@ -100,14 +100,14 @@ type parts struct {
 
 func (r *rank) parts(n int, at, counts, offsets, h uintptr) parts {
 	t := r.datatype(h)
-	p := parts{counts: ints(counts, n), offsets: ints(offsets, n)}
+	p := parts{counts: intsAt(counts, n), offsets: intsAt(offsets, n)}
 	if n > 0 && counts == 0 {
-		r.fail(mpi.ErrArg, "the array of counts is a null pointer")
+		r.raiseError(mpi.ErrArg, "the array of counts is a null pointer")
 	}
 	low, end := 0, 0
 	for i, count := range p.counts {
 		if count < 0 {
-			r.fail(mpi.ErrCount, "%d elements: a count is not negative", count)
+			r.raiseError(mpi.ErrCount, "%d elements: a count is not negative", count)
 		}
 		if count == 0 {
 			continue
@@ -172,7 +172,7 @@ func alltoallv(r *rank, a args) {
 	into := r.parts(c.Size(), a[4], a[5], a[6], a[7])
 	from := into
 	if a[0] == inPlace {
-		from.all = clone(into.all)
+		from.all = cloneBuffer(into.all)
 	} else {
 		from = r.parts(c.Size(), a[0], a[1], a[2], a[3])
 	}
@@ -182,8 +182,8 @@ func alltoallv(r *rank, a args) {
 // buffers returns a buffer for each rank, at displacements in bytes.
 func (r *rank) buffers(at, counts uintptr, where []int, types uintptr) []mpi.Buffer {
 	out := make([]mpi.Buffer, len(where))
-	handles := slice[uintptr](types, len(out))
-	for i, count := range ints(counts, len(out)) {
+	handles := sliceAt[uintptr](types, len(out))
+	for i, count := range intsAt(counts, len(out)) {
 		out[i] = r.buffer(at+uintptr(where[i]), count, handles[i])
 	}
 	return out
@@ -191,7 +191,7 @@ func (r *rank) buffers(at, counts uintptr, where []int, types uintptr) []mpi.Buf
 
 func alltoallw(r *rank, a args) {
 	c := r.comm(a[8])
-	into := r.buffers(a[4], a[5], ints(a[6], c.Size()), a[7])
+	into := r.buffers(a[4], a[5], intsAt(a[6], c.Size()), a[7])
 	var from []mpi.Buffer
 	if a[0] == inPlace {
 		from = make([]mpi.Buffer, len(into))
@@ -199,7 +199,7 @@ func alltoallw(r *rank, a args) {
 			from[i] = flatCopy(into[i])
 		}
 	} else {
-		from = r.buffers(a[0], a[1], ints(a[2], c.Size()), a[3])
+		from = r.buffers(a[0], a[1], intsAt(a[2], c.Size()), a[3])
 	}
 	c.Alltoallw(from, into)
 }
@@ -248,10 +248,10 @@ func exscan(r *rank, a args) {
 
 func reduceScatter(r *rank, a args) {
 	c := r.comm(a[5])
-	counts := ints(a[2], c.Size())
+	counts := intsAt(a[2], c.Size())
 	for _, n := range counts {
 		if n < 0 {
-			r.fail(mpi.ErrCount, "%d elements: a count is not negative", n)
+			r.raiseError(mpi.ErrCount, "%d elements: a count is not negative", n)
 		}
 	}
 	r.reduceParts(c, a[0], a[1], counts, a[3], a[4])

@@ -16,11 +16,11 @@ func commDup(r *rank, a args) { r.dup(r.comm(a[0]).Dup(), a[0], a[1]) }
 // dup stores the handle of a copy of the communicator of a handle. An error leaves MPI_COMM_NULL
 // there.
 func (r *rank) dup(d *mpi.Comm, of, at uintptr) *comm {
-	set(at, uintptr(commNull))
+	storeAt(at, uintptr(commNull))
 	c := r.comm(of)
 	copied := r.copyAttributes(of, c.attributes)
 	h := r.comms.add(kindComm, &comm{Comm: d, attributes: copied, neighbourhood: c.neighbourhood})
-	set(at, h)
+	storeAt(at, h)
 	x := *r.comms.get(kindComm, h)
 	x.handle = h
 	return x
@@ -32,37 +32,39 @@ func (r *rank) idup(of, at, request uintptr) {
 	c := r.comm(of)
 	if c.IsInter() {
 		r.dup(c.Dup(), of, at)
-		(&pending{r: r, done: true}).under(request)
+		(&pending{r: r, done: true}).storeHandle(request)
 		return
 	}
 	x := r.dup(nil, of, at)
-	p := r.pending(of)
+	p := r.newCollective(of)
 	number := []uint32{0}
 	if c.Rank() == 0 {
 		number[0] = c.Reserve()
 	}
 	p.broadcast(func() mpi.Buffer { return mpi.Of(number) }, 0)
 	p.finish = func() { x.Comm = c.DupAs(number[0]) }
-	p.under(request)
+	p.storeHandle(request)
 }
 
-func commCreateGroup(r *rank, a args) { set(a[3], r.addComm(r.comm(a[0]).CreateGroup(r.group(a[1])))) }
+func commCreateGroup(r *rank, a args) {
+	storeAt(a[3], r.addComm(r.comm(a[0]).CreateGroup(r.group(a[1]))))
+}
 
 func commSplit(r *rank, a args) {
 	colour := int(a[1])
 	if colour == undefined {
 		colour = mpi.Undefined
 	} else if colour < 0 {
-		r.fail(mpi.ErrArg, "color %d: a color is not negative, or MPI_UNDEFINED", colour)
+		r.raiseError(mpi.ErrArg, "color %d: a color is not negative, or MPI_UNDEFINED", colour)
 	}
-	set(a[3], r.addComm(r.comm(a[0]).Split(colour, int(a[2]))))
+	storeAt(a[3], r.addComm(r.comm(a[0]).Split(colour, int(a[2]))))
 }
 
 // commSplitType divides ranks by the node that they are on.
 func commSplitType(r *rank, a args) {
 	c, kind := r.comm(a[0]), int(a[1])
 	if kind != 221 && kind != undefined { // MPI_COMM_TYPE_SHARED
-		r.fail(mpi.ErrArg, "split type %d: it must be MPI_COMM_TYPE_SHARED or MPI_UNDEFINED", kind)
+		r.raiseError(mpi.ErrArg, "split type %d: it must be MPI_COMM_TYPE_SHARED or MPI_UNDEFINED", kind)
 	}
 	hash := fnv.New64a()
 	hash.Write([]byte(c.ProcessorName()))
@@ -72,19 +74,19 @@ func commSplitType(r *rank, a args) {
 	if kind != undefined {
 		colour = slices.Index(all, hash.Sum64())
 	}
-	set(a[4], r.addComm(c.Split(colour, int(a[2]))))
+	storeAt(a[4], r.addComm(c.Split(colour, int(a[2]))))
 }
 
 func commFree(r *rank, a args) {
-	h := *ptr[uintptr](a[0])
+	h := *pointerAt[uintptr](a[0])
 	c := r.comm(h)
 	if h == commWorld || h == commSelf {
-		r.fail(mpi.ErrComm, "%s cannot be freed", c.name)
+		r.raiseError(mpi.ErrComm, "%s cannot be freed", c.name)
 	}
 	r.deleteAll(h, &c.attributes)
 	c.Free()
 	r.comms.remove(h)
-	set(a[0], uintptr(commNull))
+	storeAt(a[0], uintptr(commNull))
 }
 
 func intercommCreate(r *rank, a args) {
@@ -93,7 +95,7 @@ func intercommCreate(r *rank, a args) {
 	if c.Rank() == int(a[1]) {
 		peer = r.comm(a[2]).Comm
 	}
-	set(a[5], r.addComm(c.CreateInter(int(a[1]), peer, int(a[3]), sendTag(int(a[4])))))
+	storeAt(a[5], r.addComm(c.CreateInter(int(a[1]), peer, int(a[3]), sendTag(int(a[4])))))
 }
 
 func commSetName(r *rank, a args) { c := r.comm(a[0]); c.name = text(a[1]) }

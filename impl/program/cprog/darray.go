@@ -12,23 +12,23 @@ import (
 // last dimension is that of neighbouring ranks.
 func typeDarray(r *rank, a args) {
 	n := r.count(a[2])
-	sizes, kinds, blocks, grid, order, t := ints(a[3], n), ints(a[4], n), ints(a[5], n), ints(a[6], n), int(a[7]), r.datatype(a[8])
+	sizes, kinds, blocks, grid, order, t := intsAt(a[3], n), intsAt(a[4], n), intsAt(a[5], n), intsAt(a[6], n), int(a[7]), r.datatype(a[8])
 	rank, ranks := int(a[1]), 1
 	for _, g := range grid {
 		if g < 1 {
-			r.fail(mpi.ErrArg, "the grid has %d ranks in one dimension", g)
+			r.raiseError(mpi.ErrArg, "the grid has %d ranks in one dimension", g)
 		}
 		ranks *= g
 	}
 	switch {
 	case n < 1:
-		r.fail(mpi.ErrArg, "the array has %d dimensions", n)
+		r.raiseError(mpi.ErrArg, "the array has %d dimensions", n)
 	case ranks != int(a[0]):
-		r.fail(mpi.ErrArg, "the grid has %d ranks, and the job %d", ranks, int(a[0]))
+		r.raiseError(mpi.ErrArg, "the grid has %d ranks, and the job %d", ranks, int(a[0]))
 	case rank < 0 || rank >= ranks:
-		r.fail(mpi.ErrArg, "rank %d is not in a grid of %d", rank, ranks)
+		r.raiseError(mpi.ErrArg, "rank %d is not in a grid of %d", rank, ranks)
 	case order != orderC && order != orderFortran:
-		r.fail(mpi.ErrArg, "the order is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN")
+		r.raiseError(mpi.ErrArg, "the order is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN")
 	}
 	at := make([]int, n)
 	for d, rest := n-1, rank; d >= 0; d-- {
@@ -43,14 +43,14 @@ func typeDarray(r *rank, a args) {
 	}
 	stride, part := t.Extent(), t
 	for _, d := range dimensions {
-		lengths, starts := r.share(d, sizes[d], kinds[d], blocks[d], grid[d], at[d])
+		lengths, starts := r.darrayBlocks(d, sizes[d], kinds[d], blocks[d], grid[d], at[d])
 		for i := range starts {
 			starts[i] *= stride
 		}
 		stride *= sizes[d]
 		part = mpi.Resized(mpi.Hindexed(lengths, starts, part), 0, stride)
 	}
-	r.made(a[9], part, combinerDarray, slices.Concat(scalars(a[0], a[1], a[2]), sizes, kinds, blocks, grid, []int{order}), nil, a[8])
+	r.addDatatype(a[9], part, combinerDarray, slices.Concat(intsOf(a[0], a[1], a[2]), sizes, kinds, blocks, grid, []int{order}), nil, a[8])
 }
 
 // Of mpi.h.
@@ -59,14 +59,14 @@ const (
 	distributeNone, distributeBlock, distributeCyclic, distributeArg = 16, 17, 18, 19
 )
 
-// share returns the blocks of a dimension of n elements that place at of ranks gets.
-func (r *rank) share(dimension, n, kind, block, ranks, at int) (lengths, starts []int) {
+// darrayBlocks returns the blocks of a dimension of n elements that place at of ranks gets.
+func (r *rank) darrayBlocks(dimension, n, kind, block, ranks, at int) (lengths, starts []int) {
 	switch {
 	case n < 1:
-		r.fail(mpi.ErrArg, "dimension %d has %d elements", dimension, n)
+		r.raiseError(mpi.ErrArg, "dimension %d has %d elements", dimension, n)
 	case kind == distributeNone:
 		if ranks != 1 {
-			r.fail(mpi.ErrArg, "dimension %d is not distributed, and has %d ranks", dimension, ranks)
+			r.raiseError(mpi.ErrArg, "dimension %d is not distributed, and has %d ranks", dimension, ranks)
 		}
 		return []int{n}, []int{0}
 	case kind == distributeBlock:
@@ -74,17 +74,17 @@ func (r *rank) share(dimension, n, kind, block, ranks, at int) (lengths, starts 
 			block = (n + ranks - 1) / ranks
 		}
 		if block > 0 && block*ranks < n {
-			r.fail(mpi.ErrArg, "dimension %d: %d blocks of %d elements are less than %d", dimension, ranks, block, n)
+			r.raiseError(mpi.ErrArg, "dimension %d: %d blocks of %d elements are less than %d", dimension, ranks, block, n)
 		}
 	case kind == distributeCyclic:
 		if block == distributeArg {
 			block = 1
 		}
 	default:
-		r.fail(mpi.ErrArg, "dimension %d: %d is not a distribution", dimension, kind)
+		r.raiseError(mpi.ErrArg, "dimension %d: %d is not a distribution", dimension, kind)
 	}
 	if block < 1 {
-		r.fail(mpi.ErrArg, "dimension %d: blocks of %d elements", dimension, block)
+		r.raiseError(mpi.ErrArg, "dimension %d: blocks of %d elements", dimension, block)
 	}
 	for from := at * block; from < n; from += block * ranks {
 		lengths, starts = append(lengths, min(block, n-from)), append(starts, from)

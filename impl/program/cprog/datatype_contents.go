@@ -36,9 +36,9 @@ type recipe struct {
 	types     []ingredient
 }
 
-// made stores the handle of a new datatype at an address, and keeps how it was made: of the types
-// of handles, and the arguments of its constructor.
-func (r *rank) made(at uintptr, t *mpi.Datatype, combiner int, integers, addresses []int, of ...uintptr) {
+// addDatatype stores the handle of a new datatype at an address, and keeps how it was made: of the
+// types of handles, and the arguments of its constructor.
+func (r *rank) addDatatype(at uintptr, t *mpi.Datatype, combiner int, integers, addresses []int, of ...uintptr) {
 	m := &madeType{Datatype: t, recipe: recipe{combiner: combiner, integers: integers, addresses: addresses}}
 	for _, h := range of {
 		i := ingredient{handle: h}
@@ -47,11 +47,11 @@ func (r *rank) made(at uintptr, t *mpi.Datatype, combiner int, integers, address
 		}
 		m.recipe.types = append(m.recipe.types, i)
 	}
-	set(at, r.types.add(kindType, m))
+	storeAt(at, r.types.add(kindType, m))
 }
 
-// scalars returns arguments that are of type int in C.
-func scalars(words ...uintptr) []int {
+// intsOf returns arguments that are of type int in C.
+func intsOf(words ...uintptr) []int {
 	out := make([]int, len(words))
 	for i, w := range words {
 		out[i] = int(int32(w))
@@ -61,28 +61,28 @@ func scalars(words ...uintptr) []int {
 
 func typeEnvelope(r *rank, a args) {
 	x := r.typeOf(a[0]).recipe
-	set(a[1], int32(len(x.integers)))
-	set(a[2], int32(len(x.addresses)))
-	set(a[3], int32(len(x.types)))
-	set(a[4], int32(x.combiner))
+	storeAt(a[1], int32(len(x.integers)))
+	storeAt(a[2], int32(len(x.addresses)))
+	storeAt(a[3], int32(len(x.types)))
+	storeAt(a[4], int32(x.combiner))
 }
 
 func typeContents(r *rank, a args) {
 	x := r.typeOf(a[0]).recipe
 	switch {
 	case x.combiner == combinerNamed:
-		r.fail(mpi.ErrType, "%s is not made of other datatypes", basicNames[a[0]-datatypeNull])
+		r.raiseError(mpi.ErrType, "%s is not made of other datatypes", basicNames[a[0]-datatypeNull])
 	case int(a[1]) < len(x.integers) || int(a[2]) < len(x.addresses) || int(a[3]) < len(x.types):
-		r.fail(mpi.ErrArg, "the arrays have room for %d integers, %d addresses and %d datatypes of %d, %d and %d",
+		r.raiseError(mpi.ErrArg, "the arrays have room for %d integers, %d addresses and %d datatypes of %d, %d and %d",
 			int(a[1]), int(a[2]), int(a[3]), len(x.integers), len(x.addresses), len(x.types))
 	}
 	setInts(a[4], x.integers, len(x.integers))
-	copy(slice[int](a[5], len(x.addresses)), x.addresses)
+	copy(sliceAt[int](a[5], len(x.addresses)), x.addresses)
 	for i, t := range x.types {
 		h := t.handle
 		if t.made != nil {
 			h = r.types.add(kindType, &madeType{Datatype: t.made.Copy(), recipe: t.made.recipe})
 		}
-		slice[uintptr](a[6], len(x.types))[i] = h
+		sliceAt[uintptr](a[6], len(x.types))[i] = h
 	}
 }

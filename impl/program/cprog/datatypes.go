@@ -68,93 +68,93 @@ var longDouble = map[*mpi.Datatype]map[*mpi.Op]*mpi.Op{
 
 func (r *rank) count(n uintptr) int {
 	if int(n) < 0 {
-		r.fail(mpi.ErrCount, "%d: a count is not negative", int(n))
+		r.raiseError(mpi.ErrCount, "%d: a count is not negative", int(n))
 	}
 	return int(n)
 }
 
 func typeContiguous(r *rank, a args) {
-	r.made(a[2], mpi.Contiguous(r.count(a[0]), r.datatype(a[1])), combinerContiguous, scalars(a[0]), nil, a[1])
+	r.addDatatype(a[2], mpi.Contiguous(r.count(a[0]), r.datatype(a[1])), combinerContiguous, intsOf(a[0]), nil, a[1])
 }
 
 func typeVector(r *rank, a args) {
-	r.made(a[4], mpi.Vector(r.count(a[0]), r.count(a[1]), int(a[2]), r.datatype(a[3])), combinerVector, scalars(a[0], a[1], a[2]), nil, a[3])
+	r.addDatatype(a[4], mpi.Vector(r.count(a[0]), r.count(a[1]), int(a[2]), r.datatype(a[3])), combinerVector, intsOf(a[0], a[1], a[2]), nil, a[3])
 }
 
 func typeHvector(r *rank, a args) {
-	r.made(a[4], mpi.Hvector(r.count(a[0]), r.count(a[1]), int(a[2]), r.datatype(a[3])), combinerHvector, scalars(a[0], a[1]), []int{int(a[2])}, a[3])
+	r.addDatatype(a[4], mpi.Hvector(r.count(a[0]), r.count(a[1]), int(a[2]), r.datatype(a[3])), combinerHvector, intsOf(a[0], a[1]), []int{int(a[2])}, a[3])
 }
 
 func typeIndexed(r *rank, a args) {
 	n := r.count(a[0])
-	lengths, offsets := ints(a[1], n), ints(a[2], n)
-	r.made(a[4], mpi.Indexed(lengths, offsets, r.datatype(a[3])), combinerIndexed, slices.Concat([]int{n}, lengths, offsets), nil, a[3])
+	lengths, offsets := intsAt(a[1], n), intsAt(a[2], n)
+	r.addDatatype(a[4], mpi.Indexed(lengths, offsets, r.datatype(a[3])), combinerIndexed, slices.Concat([]int{n}, lengths, offsets), nil, a[3])
 }
 
 func typeHindexed(r *rank, a args) {
 	n := r.count(a[0])
-	lengths, offsets := ints(a[1], n), words(a[2], n)
-	r.made(a[4], mpi.Hindexed(lengths, offsets, r.datatype(a[3])), combinerHindexed, slices.Concat([]int{n}, lengths), offsets, a[3])
+	lengths, offsets := intsAt(a[1], n), words(a[2], n)
+	r.addDatatype(a[4], mpi.Hindexed(lengths, offsets, r.datatype(a[3])), combinerHindexed, slices.Concat([]int{n}, lengths), offsets, a[3])
 }
 
 func typeIndexedBlock(r *rank, a args) {
 	n := r.count(a[0])
-	offsets := ints(a[2], n)
+	offsets := intsAt(a[2], n)
 	t := mpi.Indexed(slices.Repeat([]int{r.count(a[1])}, n), offsets, r.datatype(a[3]))
-	r.made(a[4], t, combinerIndexedBlock, slices.Concat(scalars(a[0], a[1]), offsets), nil, a[3])
+	r.addDatatype(a[4], t, combinerIndexedBlock, slices.Concat(intsOf(a[0], a[1]), offsets), nil, a[3])
 }
 
 func typeHindexedBlock(r *rank, a args) {
 	n := r.count(a[0])
 	offsets := words(a[2], n)
 	t := mpi.Hindexed(slices.Repeat([]int{r.count(a[1])}, n), offsets, r.datatype(a[3]))
-	r.made(a[4], t, combinerHindexedBlock, scalars(a[0], a[1]), offsets, a[3])
+	r.addDatatype(a[4], t, combinerHindexedBlock, intsOf(a[0], a[1]), offsets, a[3])
 }
 
 func typeStruct(r *rank, a args) {
 	n := r.count(a[0])
-	lengths, offsets, of := ints(a[1], n), words(a[2], n), slice[uintptr](a[3], n)
+	lengths, offsets, of := intsAt(a[1], n), words(a[2], n), sliceAt[uintptr](a[3], n)
 	types := make([]*mpi.Datatype, n)
 	for i, h := range of {
 		types[i] = r.datatype(h)
 	}
-	r.made(a[4], mpi.Struct(lengths, offsets, types), combinerStruct, slices.Concat([]int{n}, lengths), offsets, of...)
+	r.addDatatype(a[4], mpi.Struct(lengths, offsets, types), combinerStruct, slices.Concat([]int{n}, lengths), offsets, of...)
 }
 
 func typeResized(r *rank, a args) {
-	r.made(a[3], mpi.Resized(r.datatype(a[0]), int(a[1]), int(a[2])), combinerResized, nil, []int{int(a[1]), int(a[2])}, a[0])
+	r.addDatatype(a[3], mpi.Resized(r.datatype(a[0]), int(a[1]), int(a[2])), combinerResized, nil, []int{int(a[1]), int(a[2])}, a[0])
 }
 
 func typeDup(r *rank, a args) {
-	set(a[1], uintptr(datatypeNull)) // which an error leaves there
+	storeAt(a[1], uintptr(datatypeNull)) // which an error leaves there
 	t := r.datatype(a[0])
 	copied := r.copyAttributes(a[0], r.typeOf(a[0]).attributes)
 	d := t.Copy()
 	if t.Usable() == nil {
 		d.Commit()
 	}
-	r.made(a[1], d, combinerDup, nil, nil, a[0])
-	r.typeOf(*ptr[uintptr](a[1])).attributes = copied
+	r.addDatatype(a[1], d, combinerDup, nil, nil, a[0])
+	r.typeOf(*pointerAt[uintptr](a[1])).attributes = copied
 }
 
 // typeSubarray makes loops from the dimension that changes fastest to the slowest one.
 func typeSubarray(r *rank, a args) {
 	n := r.count(a[0])
-	sizes, parts, starts, t := ints(a[1], n), ints(a[2], n), ints(a[3], n), r.datatype(a[5])
-	arguments := slices.Concat([]int{n}, sizes, parts, starts, scalars(a[4]))
+	sizes, parts, starts, t := intsAt(a[1], n), intsAt(a[2], n), intsAt(a[3], n), r.datatype(a[5])
+	arguments := slices.Concat([]int{n}, sizes, parts, starts, intsOf(a[4]))
 	switch {
 	case n < 1:
-		r.fail(mpi.ErrArg, "the array has %d dimensions", n)
+		r.raiseError(mpi.ErrArg, "the array has %d dimensions", n)
 	case int(a[4]) == orderFortran:
 		slices.Reverse(sizes)
 		slices.Reverse(parts)
 		slices.Reverse(starts)
 	case int(a[4]) != orderC:
-		r.fail(mpi.ErrArg, "the order is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN")
+		r.raiseError(mpi.ErrArg, "the order is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN")
 	}
 	for d := range n {
 		if sizes[d] < 1 || parts[d] < 1 || starts[d] < 0 || starts[d]+parts[d] > sizes[d] {
-			r.fail(mpi.ErrArg, "dimension %d: elements %d to %d of %d", d, starts[d], starts[d]+parts[d]-1, sizes[d])
+			r.raiseError(mpi.ErrArg, "dimension %d: elements %d to %d of %d", d, starts[d], starts[d]+parts[d]-1, sizes[d])
 		}
 	}
 	stride, at := t.Extent(), 0
@@ -164,21 +164,21 @@ func typeSubarray(r *rank, a args) {
 		at += starts[d] * stride
 		stride *= sizes[d]
 	}
-	r.made(a[6], mpi.Resized(mpi.Hindexed([]int{1}, []int{at}, part), 0, stride), combinerSubarray, arguments, nil, a[5])
+	r.addDatatype(a[6], mpi.Resized(mpi.Hindexed([]int{1}, []int{at}, part), 0, stride), combinerSubarray, arguments, nil, a[5])
 }
 
-func typeCommit(r *rank, a args) { r.datatype(*ptr[uintptr](a[0])).Commit() }
+func typeCommit(r *rank, a args) { r.datatype(*pointerAt[uintptr](a[0])).Commit() }
 
 func typeFree(r *rank, a args) {
-	h := *ptr[uintptr](a[0])
+	h := *pointerAt[uintptr](a[0])
 	t := r.datatype(h)
 	if r.types.get(kindType, h) == nil {
-		r.fail(mpi.ErrType, "%s cannot be freed", basicNames[h-datatypeNull])
+		r.raiseError(mpi.ErrType, "%s cannot be freed", basicNames[h-datatypeNull])
 	}
 	r.deleteAll(h, &r.typeOf(h).attributes)
 	t.Free()
 	r.types.remove(h)
-	set(a[0], uintptr(datatypeNull))
+	storeAt(a[0], uintptr(datatypeNull))
 }
 
 func typeSize(r *rank, a args) {
@@ -186,17 +186,21 @@ func typeSize(r *rank, a args) {
 	if n > math.MaxInt32 {
 		n = undefined
 	}
-	set(a[1], int32(n))
+	storeAt(a[1], int32(n))
 }
-func getExtent(r *rank, a args) { t := r.datatype(a[0]); set(a[1], t.Lower()); set(a[2], t.Extent()) }
+func getExtent(r *rank, a args) {
+	t := r.datatype(a[0])
+	storeAt(a[1], t.Lower())
+	storeAt(a[2], t.Extent())
+}
 func trueExtent(r *rank, a args) {
 	t := r.datatype(a[0])
-	set(a[1], t.TrueLower())
-	set(a[2], t.TrueExtent())
+	storeAt(a[1], t.TrueLower())
+	storeAt(a[2], t.TrueExtent())
 }
-func address(_ *rank, a args)  { set(a[1], a[0]) }
-func aintAdd(r *rank, a args)  { r.now.result = int64(a[0]) + int64(a[1]) }
-func aintDiff(r *rank, a args) { r.now.result = int64(a[0]) - int64(a[1]) }
+func getAddress(_ *rank, a args) { storeAt(a[1], a[0]) }
+func aintAdd(r *rank, a args)    { r.now.result = int64(a[0]) + int64(a[1]) }
+func aintDiff(r *rank, a args)   { r.now.result = int64(a[0]) - int64(a[1]) }
 
 func typeSetName(r *rank, a args) {
 	r.typeOf(a[0]).name = text(a[1])
@@ -225,23 +229,23 @@ func typeMatchSize(r *rank, a args) {
 	sizes, size := classes[int(a[0])], int(a[1])
 	switch {
 	case sizes == nil:
-		r.fail(mpi.ErrArg, "%d is not a class of datatypes", int(a[0]))
+		r.raiseError(mpi.ErrArg, "%d is not a class of datatypes", int(a[0]))
 	case sizes[size] == 0:
-		r.fail(mpi.ErrArg, "no datatype of the class has %d bytes", size)
+		r.raiseError(mpi.ErrArg, "no datatype of the class has %d bytes", size)
 	}
-	set(a[2], uintptr(datatypeNull)+sizes[size])
+	storeAt(a[2], uintptr(datatypeNull)+sizes[size])
 }
 
 func pack(r *rank, a args) {
-	at := int(*ptr[int32](a[5]))
-	set(a[5], int32(r.comm(a[6]).Pack(r.buffer(a[0], int(a[1]), a[2]), slice[byte](a[3], int(a[4])), at)))
+	at := int(*pointerAt[int32](a[5]))
+	storeAt(a[5], int32(r.comm(a[6]).Pack(r.buffer(a[0], int(a[1]), a[2]), sliceAt[byte](a[3], int(a[4])), at)))
 }
 
 func unpack(r *rank, a args) {
-	at := int(*ptr[int32](a[2]))
-	set(a[2], int32(r.comm(a[6]).Unpack(slice[byte](a[0], int(a[1])), at, r.buffer(a[3], int(a[4]), a[5]))))
+	at := int(*pointerAt[int32](a[2]))
+	storeAt(a[2], int32(r.comm(a[6]).Unpack(sliceAt[byte](a[0], int(a[1])), at, r.buffer(a[3], int(a[4]), a[5]))))
 }
 
 func packSize(r *rank, a args) {
-	set(a[3], int32(r.comm(a[2]).PackSize(int(a[0]), r.datatype(a[1]))))
+	storeAt(a[3], int32(r.comm(a[2]).PackSize(int(a[0]), r.datatype(a[1]))))
 }

@@ -45,13 +45,13 @@ var handlers = func() []handler {
 var writtenHandlers = map[string]handler{
 	"MPI_Iprobe":               iprobe,
 	"MPI_Status_set_elements":  setElements,
-	"MPI_Test_cancelled":       func(_ *rank, a args) { set(a[1], truth(getStatus(a[0]).Cancelled)) },
-	"MPI_Status_set_cancelled": func(_ *rank, a args) { ptr[status](a[0]).cancelled = truth(int32(a[1]) != 0) },
+	"MPI_Test_cancelled":       func(_ *rank, a args) { storeAt(a[1], intOfBool(getStatus(a[0]).Cancelled)) },
+	"MPI_Status_set_cancelled": func(_ *rank, a args) { pointerAt[status](a[0]).cancelled = intOfBool(int32(a[1]) != 0) },
 	"MPI_Wait":                 wait, "MPI_Test": test, "MPI_Waitall": waitall, "MPI_Testall": testall, "MPI_Waitany": waitany, "MPI_Testany": testany,
-	"MPI_Waitsome": some(true, mpi.WaitSome), "MPI_Testsome": some(false, mpi.TestSome), "MPI_Request_get_status": requestGetStatus,
+	"MPI_Waitsome": completeSome(true, mpi.WaitSome), "MPI_Testsome": completeSome(false, mpi.TestSome), "MPI_Request_get_status": requestGetStatus,
 	"MPI_Grequest_start": grequestStart, "MPI_Grequest_complete": grequestComplete,
 	"MPI_Request_free": requestFree, "MPI_Cancel": cancel, "MPI_Start": start, "MPI_Startall": startall,
-	"MPI_Buffer_attach": attach, "MPI_Buffer_detach": detach,
+	"MPI_Buffer_attach": bufferAttach, "MPI_Buffer_detach": bufferDetach,
 
 	"MPI_Type_contiguous": typeContiguous, "MPI_Type_vector": typeVector, "MPI_Type_hvector": typeHvector, "MPI_Type_create_hvector": typeHvector,
 	"MPI_Type_indexed": typeIndexed, "MPI_Type_hindexed": typeHindexed, "MPI_Type_create_hindexed": typeHindexed,
@@ -61,15 +61,15 @@ var writtenHandlers = map[string]handler{
 	"MPI_Type_get_extent": getExtent, "MPI_Type_get_true_extent": trueExtent,
 	"MPI_Type_get_envelope": typeEnvelope, "MPI_Type_get_contents": typeContents, "MPI_Type_create_darray": typeDarray, "MPI_Type_match_size": typeMatchSize,
 	"MPI_Type_set_name": typeSetName, "MPI_Type_get_name": typeGetName,
-	"MPI_Address": address, "MPI_Get_address": address, "MPI_Aint_add": aintAdd, "MPI_Aint_diff": aintDiff,
+	"MPI_Address": getAddress, "MPI_Get_address": getAddress, "MPI_Aint_add": aintAdd, "MPI_Aint_diff": aintDiff,
 	"MPI_Pack": pack, "MPI_Unpack": unpack, "MPI_Pack_size": packSize,
 
-	"MPI_Barrier": between(barrier, ibarrier, 0), "MPI_Bcast": between(bcast, ibcast, 4),
-	"MPI_Gather": between(gather, igather, 7), "MPI_Gatherv": between(gatherv, igatherv, 8), "MPI_Scatter": between(scatter, iscatter, 7), "MPI_Scatterv": between(scatterv, iscatterv, 8),
-	"MPI_Allgather": between(allgather, iallgather, 6), "MPI_Allgatherv": between(allgatherv, iallgatherv, 7),
-	"MPI_Alltoall": between(alltoall, ialltoall, 6), "MPI_Alltoallv": between(alltoallv, ialltoallv, 8), "MPI_Alltoallw": between(alltoallw, ialltoallw, 8),
-	"MPI_Reduce": between(reduce, ireduce, 6), "MPI_Allreduce": between(reduceAll((*mpi.Comm).Allreduce), iallreduce, 5),
-	"MPI_Reduce_scatter": between(reduceScatter, ireduceScatter, 5), "MPI_Reduce_scatter_block": between(reduceScatterBlock, ireduceScatterBlock, 5),
+	"MPI_Barrier": blockingOrInter(barrier, ibarrier, 0), "MPI_Bcast": blockingOrInter(bcast, ibcast, 4),
+	"MPI_Gather": blockingOrInter(gather, igather, 7), "MPI_Gatherv": blockingOrInter(gatherv, igatherv, 8), "MPI_Scatter": blockingOrInter(scatter, iscatter, 7), "MPI_Scatterv": blockingOrInter(scatterv, iscatterv, 8),
+	"MPI_Allgather": blockingOrInter(allgather, iallgather, 6), "MPI_Allgatherv": blockingOrInter(allgatherv, iallgatherv, 7),
+	"MPI_Alltoall": blockingOrInter(alltoall, ialltoall, 6), "MPI_Alltoallv": blockingOrInter(alltoallv, ialltoallv, 8), "MPI_Alltoallw": blockingOrInter(alltoallw, ialltoallw, 8),
+	"MPI_Reduce": blockingOrInter(reduce, ireduce, 6), "MPI_Allreduce": blockingOrInter(reduceAll((*mpi.Comm).Allreduce), iallreduce, 5),
+	"MPI_Reduce_scatter": blockingOrInter(reduceScatter, ireduceScatter, 5), "MPI_Reduce_scatter_block": blockingOrInter(reduceScatterBlock, ireduceScatterBlock, 5),
 	"MPI_Scan": reduceAll((*mpi.Comm).Scan), "MPI_Exscan": exscan, "MPI_Reduce_local": reduceLocal,
 	"MPI_Op_create": opCreate, "MPI_Op_free": opFree, "MPI_Op_commutative": opCommutative,
 
@@ -82,8 +82,8 @@ var writtenHandlers = map[string]handler{
 
 	"MPI_Ineighbor_allgather": ineighborAllgather, "MPI_Ineighbor_allgatherv": ineighborAllgatherv, "MPI_Ineighbor_alltoall": ineighborAlltoall,
 	"MPI_Ineighbor_alltoallv": ineighborAlltoallv, "MPI_Ineighbor_alltoallw": ineighborAlltoallw,
-	"MPI_Neighbor_allgather": at(ineighborAllgather, 7), "MPI_Neighbor_allgatherv": at(ineighborAllgatherv, 8), "MPI_Neighbor_alltoall": at(ineighborAlltoall, 7),
-	"MPI_Neighbor_alltoallv": at(ineighborAlltoallv, 9), "MPI_Neighbor_alltoallw": at(ineighborAlltoallw, 9),
+	"MPI_Neighbor_allgather": waitFor(ineighborAllgather, 7), "MPI_Neighbor_allgatherv": waitFor(ineighborAllgatherv, 8), "MPI_Neighbor_alltoall": waitFor(ineighborAlltoall, 7),
+	"MPI_Neighbor_alltoallv": waitFor(ineighborAlltoallv, 9), "MPI_Neighbor_alltoallw": waitFor(ineighborAlltoallw, 9),
 
 	"MPI_Status_set_elements_x": setElements,
 	"MPI_Add_error_class":       addErrorClass, "MPI_Add_error_code": addErrorCode, "MPI_Add_error_string": addErrorString,
@@ -94,20 +94,20 @@ var writtenHandlers = map[string]handler{
 		if n == mpi.Undefined {
 			n = undefined
 		}
-		set(a[2], n)
+		storeAt(a[2], n)
 	},
 	"MPI_Comm_dup_with_info": func(r *rank, a args) { r.dup(r.comm(a[0]).Dup(), a[0], a[2]) },
 	"MPI_Comm_idup":          func(r *rank, a args) { r.idup(a[0], a[1], a[2]) },
 	"MPI_Comm_create_group":  commCreateGroup, "MPI_Comm_set_info": commSetInfo, "MPI_Comm_get_info": commGetInfo,
-	"MPI_Info_get_valuelen": infoLength,
+	"MPI_Info_get_valuelen": infoGetValueLength,
 
-	"MPI_Group_translate_ranks": translate,
+	"MPI_Group_translate_ranks": groupTranslateRanks,
 
-	"MPI_Group_range_incl": groupRanges(mpi.Group.IncludeRanges), "MPI_Group_range_excl": groupRanges(mpi.Group.ExcludeRanges), "MPI_Group_free": groupFree,
+	"MPI_Group_range_incl": groupRangesHandler(mpi.Group.IncludeRanges), "MPI_Group_range_excl": groupRangesHandler(mpi.Group.ExcludeRanges), "MPI_Group_free": groupFree,
 
 	"MPI_Comm_dup":   commDup,
 	"MPI_Comm_split": commSplit, "MPI_Comm_split_type": commSplitType, "MPI_Comm_free": commFree,
-	"MPI_Comm_disconnect": commFree, "MPI_Comm_get_parent": func(_ *rank, a args) { set(a[0], uintptr(commNull)) },
+	"MPI_Comm_disconnect": commFree, "MPI_Comm_get_parent": func(_ *rank, a args) { storeAt(a[0], uintptr(commNull)) },
 
 	"MPI_Intercomm_create": intercommCreate, "MPI_Comm_set_name": commSetName, "MPI_Comm_get_name": commGetName,
 
@@ -121,7 +121,7 @@ var writtenHandlers = map[string]handler{
 	"MPI_Dist_graph_create": distGraphCreate, "MPI_Dist_graph_create_adjacent": distGraphCreateAdjacent, "MPI_Dist_graph_neighbors_count": distGraphCount, "MPI_Dist_graph_neighbors": distGraphNeighbors,
 	"MPI_Graphdims_get": graphdimsGet, "MPI_Graph_get": graphGet,
 	"MPI_Cartdim_get": cartdimGet, "MPI_Cart_get": cartGet, "MPI_Cart_rank": cartRank, "MPI_Cart_coords": cartCoords,
-	"MPI_Graph_neighbors_count": neighborsCount, "MPI_Graph_neighbors": neighbors, "MPI_Cart_shift": cartShift, "MPI_Cart_sub": cartSub, "MPI_Cart_map": cartMap, "MPI_Graph_map": graphMap,
+	"MPI_Graph_neighbors_count": graphNeighborsCount, "MPI_Graph_neighbors": graphNeighborsGet, "MPI_Cart_shift": cartShift, "MPI_Cart_sub": cartSub, "MPI_Cart_map": cartMap, "MPI_Graph_map": graphMap,
 
 	"MPI_Get_processor_name": func(r *rank, a args) { setText(a[0], r.world.ProcessorName(), 256, a[1]) },
 	"MPI_Errhandler_create":  errhandlerCreate, "MPI_Comm_create_errhandler": errhandlerCreate, "MPI_Errhandler_set": errhandlerSet, "MPI_Comm_set_errhandler": errhandlerSet,
@@ -132,26 +132,26 @@ var writtenHandlers = map[string]handler{
 	"MPI_Init":  func(r *rank, _ args) { r.init() },
 	"MPI_Init_thread": func(r *rank, a args) {
 		r.init()
-		set(a[3], int32(min(int(a[2]), threadFunneled)))
+		storeAt(a[3], int32(min(int(a[2]), threadFunneled)))
 	},
-	"MPI_Query_thread":   func(_ *rank, a args) { set(a[0], int32(threadFunneled)) },
-	"MPI_Is_thread_main": func(_ *rank, a args) { set(a[0], int32(1)) },
+	"MPI_Query_thread":   func(_ *rank, a args) { storeAt(a[0], int32(threadFunneled)) },
+	"MPI_Is_thread_main": func(_ *rank, a args) { storeAt(a[0], int32(1)) },
 	"MPI_Finalize":       finalize,
-	"MPI_Initialized":    func(r *rank, a args) { set(a[0], truth(r.initialized)) },
-	"MPI_Finalized":      func(r *rank, a args) { set(a[0], truth(r.finalized)) },
+	"MPI_Initialized":    func(r *rank, a args) { storeAt(a[0], intOfBool(r.initialized)) },
+	"MPI_Finalized":      func(r *rank, a args) { storeAt(a[0], intOfBool(r.finalized)) },
 	"MPI_Abort":          func(r *rank, a args) { r.world.Abort(int(a[1])) },
 	"MPI_Get_version": func(_ *rank, a args) {
 		version, sub := mpi.Version()
-		set(a[0], int32(version))
-		set(a[1], int32(sub))
+		storeAt(a[0], int32(version))
+		storeAt(a[1], int32(sub))
 	},
 	"MPI_Get_library_version": func(_ *rank, a args) { setText(a[0], "loggp", 8192, a[1]) },
 	"MPI_Pcontrol":            func(r *rank, a args) { r.world.Pcontrol(int(a[0])) },
 	"MPI_Alloc_mem":           allocMem,
-	"MPI_Free_mem":            func(_ *rank, a args) { C.free(unsafe.Pointer(ptr[byte](a[0]))) },
+	"MPI_Free_mem":            func(_ *rank, a args) { C.free(unsafe.Pointer(pointerAt[byte](a[0]))) },
 
-	"MPI_Info_create": infoCreate, "MPI_Info_free": infoFree, "MPI_Info_set": infoSet, "MPI_Info_get": infoGet, "MPI_Info_get_nkeys": infoKeys,
-	"MPI_Info_get_nthkey": infoKey, "MPI_Info_delete": infoDelete, "MPI_Info_dup": infoDup,
+	"MPI_Info_create": infoCreate, "MPI_Info_free": infoFree, "MPI_Info_set": infoSet, "MPI_Info_get": infoGet, "MPI_Info_get_nkeys": infoCountKeys,
+	"MPI_Info_get_nthkey": infoGetKey, "MPI_Info_delete": infoDelete, "MPI_Info_dup": infoDup,
 
 	"loggp_now": func(r *rank, _ args) { r.now.result = int64(r.world.Wtime() / unit.Nanosecond) },
 	"loggp_sleep": func(r *rank, a args) {

@@ -18,7 +18,7 @@ const threadFunneled = 1024
 
 func (r *rank) init() {
 	if r.initialized {
-		r.fail(mpi.ErrOther, "it was already called")
+		r.raiseError(mpi.ErrOther, "it was already called")
 	}
 	r.initialized = true
 }
@@ -35,11 +35,11 @@ func finalize(r *rank, _ args) {
 func allocMem(r *rank, a args) {
 	n := int(a[0])
 	if n < 0 {
-		r.fail(mpi.ErrArg, "negative size: %d bytes", n)
+		r.raiseError(mpi.ErrArg, "negative size: %d bytes", n)
 	}
 	p := C.malloc(C.size_t(max(n, 1)))
 	if p == nil {
-		r.fail(errNoMem, "cannot allocate %d bytes", n)
+		r.raiseError(errNoMem, "cannot allocate %d bytes", n)
 	}
-	set(a[2], uintptr(p))
+	storeAt(a[2], uintptr(p))
 }

@@ -22,9 +22,9 @@ var codes = map[mpi.Class]int32{
 	mpi.ErrIntern: 17, mpi.ErrPending: 18, mpi.ErrInStatus: 19,
 }
 
-// later are the error classes of MPI-2 and later by number, from 20 on. The library raises few of
-// them.
-var later = [...]struct {
+// laterClasses are the error classes of MPI-2 and later by number, from 20 on. The library raises
+// few of them.
+var laterClasses = [...]struct {
 	class mpi.Class
 	text  string
 }{
@@ -45,15 +45,15 @@ var later = [...]struct {
 }
 
 func init() {
-	for i, l := range later {
+	for i, l := range laterClasses {
 		codes[l.class] = int32(20 + i)
 	}
 }
 
-// meaning describes an error class.
-func meaning(c mpi.Class) string {
+// classText describes an error class.
+func classText(c mpi.Class) string {
 	if i := codes[c] - 20; i >= 0 {
-		return later[i].text
+		return laterClasses[i].text
 	}
 	return mpi.ErrorString(c)
 }
@@ -72,9 +72,9 @@ const lastCode = 0x3fff // MPI_ERR_LASTCODE
 // code returns the number of an error's class, as the function returns it.
 func (r *rank) code(err error) int32 {
 	switch {
-	case r.now.told != 0:
-		return r.now.told
-	case r.now.pending:
+	case r.now.userCode != 0:
+		return r.now.userCode
+	case r.now.errorInStatuses:
 		return codes[mpi.ErrInStatus]
 	}
 	if n, ok := codes[mpi.ErrorClass(err)]; ok {
@@ -98,8 +98,8 @@ type errorCode struct {
 	text  string
 }
 
-// added returns the error class or code that the program has added under a number, or nil.
-func (r *rank) added(n int) *errorCode {
+// userError returns the error class or code that the program has added under a number, or nil.
+func (r *rank) userError(n int) *errorCode {
 	if i := n - lastCode - 1; i >= 0 && i < len(r.errors) {
 		return &r.errors[i]
 	}
@@ -112,47 +112,47 @@ func (r *rank) addError(class int, at uintptr) {
 	if class < 0 {
 		r.errors[len(r.errors)-1].class = n
 	}
-	set(at, int32(n))
-	set(r.libraryAttribute(lastUsedCode), int32(n))
+	storeAt(at, int32(n))
+	storeAt(r.libraryAttribute(lastUsedCode), int32(n))
 }
 
 func addErrorClass(r *rank, a args) { r.addError(-1, a[0]) }
 
 func addErrorCode(r *rank, a args) {
-	if n := int(a[0]); n < 0 || n > lastCode && r.added(n) == nil {
-		r.fail(mpi.ErrArg, "%d is not an error class", n)
+	if n := int(a[0]); n < 0 || n > lastCode && r.userError(n) == nil {
+		r.raiseError(mpi.ErrArg, "%d is not an error class", n)
 	}
 	r.addError(int(a[0]), a[1])
 }
 
 func addErrorString(r *rank, a args) {
-	e := r.added(int(a[0]))
+	e := r.userError(int(a[0]))
 	if e == nil {
-		r.fail(mpi.ErrArg, "the program has not added error code %d", int(a[0]))
+		r.raiseError(mpi.ErrArg, "the program has not added error code %d", int(a[0]))
 	}
 	e.text = text(a[1])
 }
 
 func errorString(r *rank, a args) {
-	if e := r.added(int(a[0])); e != nil {
+	if e := r.userError(int(a[0])); e != nil {
 		setText(a[1], e.text, 512, a[2])
 		return
 	}
 	c := classOf(int(a[0]))
 	if c == mpi.ErrUnknown && int(a[0]) != 14 {
-		r.fail(mpi.ErrArg, "%d is not an error code", int(a[0]))
+		r.raiseError(mpi.ErrArg, "%d is not an error code", int(a[0]))
 	}
-	setText(a[1], string(c)+": "+meaning(c), 512, a[2])
+	setText(a[1], string(c)+": "+classText(c), 512, a[2])
 }
 
 func errorClass(r *rank, a args) {
 	n := int(a[0])
-	if e := r.added(n); e != nil {
+	if e := r.userError(n); e != nil {
 		n = e.class
 	} else if n < 0 || n > lastCode {
-		r.fail(mpi.ErrArg, "%d is not an error code", n)
+		r.raiseError(mpi.ErrArg, "%d is not an error code", n)
 	}
-	set(a[1], int32(n))
+	storeAt(a[1], int32(n))
 }
 
 func errhandlerCreate(r *rank, a args) {
@@ -162,7 +162,7 @@ func errhandlerCreate(r *rank, a args) {
 		s[2], s[3] = C.intptr_t(r.handleOf(c)), C.intptr_t(r.code(err))
 		r.callback(f, uintptr(unsafe.Pointer(&s[2])), uintptr(unsafe.Pointer(&s[3])))
 	})
-	set(a[1], r.handlers.add(kindErrhandler, h))
+	storeAt(a[1], r.handlers.add(kindErrhandler, h))
 }
 
 // handleOf returns the handle of a communicator.
@@ -190,7 +190,7 @@ func errhandlerSet(r *rank, a args) {
 	}
 	h := r.handlers.get(kindErrhandler, a[1])
 	if h == nil {
-		r.fail(mpi.ErrArg, "invalid error handler: it is MPI_ERRHANDLER_NULL, or was freed")
+		r.raiseError(mpi.ErrArg, "invalid error handler: it is MPI_ERRHANDLER_NULL, or was freed")
 	}
 	c.SetErrorHandler(*h)
 }
@@ -199,31 +199,31 @@ func errhandlerGet(r *rank, a args) {
 	h := r.comm(a[0]).ErrorHandler()
 	switch h {
 	case mpi.ErrorsAreFatal:
-		set(a[1], uintptr(errorsAreFatal))
+		storeAt(a[1], uintptr(errorsAreFatal))
 		return
 	case mpi.ErrorsReturn:
-		set(a[1], uintptr(errorsReturn))
+		storeAt(a[1], uintptr(errorsReturn))
 		return
 	}
 	for i, s := range r.handlers.slots {
 		if s.used && s.value == h {
-			set(a[1], kindErrhandler<<kindShift|uintptr(s.turn)<<20|uintptr(i))
+			storeAt(a[1], kindErrhandler<<kindShift|uintptr(s.turn)<<20|uintptr(i))
 			return
 		}
 	}
-	set(a[1], r.handlers.add(kindErrhandler, h)) // the program has freed it, and the communicator has it still
+	storeAt(a[1], r.handlers.add(kindErrhandler, h)) // the program has freed it, and the communicator has it still
 }
 
 func errhandlerFree(r *rank, a args) {
-	h := *ptr[uintptr](a[0])
+	h := *pointerAt[uintptr](a[0])
 	if r.handlers.get(kindErrhandler, h) == nil {
 		if h != errorsAreFatal && h != errorsReturn && h != errorsAbort {
-			r.fail(mpi.ErrArg, "invalid error handler: it is MPI_ERRHANDLER_NULL, or was freed")
+			r.raiseError(mpi.ErrArg, "invalid error handler: it is MPI_ERRHANDLER_NULL, or was freed")
 		}
 	} else {
 		r.handlers.remove(h)
 	}
-	set(a[0], uintptr(errhandlerNull))
+	storeAt(a[0], uintptr(errhandlerNull))
 }
 
 func callErrhandler(r *rank, a args) {
@@ -231,6 +231,6 @@ func callErrhandler(r *rank, a args) {
 	if c.ErrorHandler() == mpi.ErrorsReturn {
 		return
 	}
-	r.now.told = int32(a[1])
+	r.now.userCode = int32(a[1])
 	c.Raise(classOf(int(a[1])), "the program calls the error handler with code %d", int(a[1]))
 }

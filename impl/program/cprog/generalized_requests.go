@@ -18,17 +18,17 @@ type generalized struct {
 
 func grequestStart(r *rank, a args) {
 	r.collectives++ // lists are looked at one by one
-	(&pending{r: r, g: &generalized{query: a[0], free: a[1], cancel: a[2], extra: a[3]}}).under(a[4])
+	(&pending{r: r, g: &generalized{query: a[0], free: a[1], cancel: a[2], extra: a[3]}}).storeHandle(a[4])
 }
 
 func grequestComplete(r *rank, a args) {
 	h := a[0]
 	x := r.requests.get(kindRequest, h)
 	if x == nil || x.p == nil || x.p.g == nil {
-		r.fail(mpi.ErrRequest, "the request is not a generalized request")
+		r.raiseError(mpi.ErrRequest, "the request is not a generalized request")
 	}
 	p := x.p
 	if p.done = true; p.g.freed {
-		r.drop(uintptr(unsafe.Pointer(&h)))
+		r.removeRequest(uintptr(unsafe.Pointer(&h)))
 	}
 }

@@ -10,9 +10,9 @@ var generatedHandlers = map[string]handler{
 		r.comm(a[5]).Send(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])))
 	},
 	"MPI_Recv": func(r *rank, a args) {
-		setStatus(a[6], r.comm(a[5]).Recv(r.buffer(a[0], int(a[1]), a[2]), source(int(a[3])), tagOf(int(a[4]))))
+		setStatus(a[6], r.comm(a[5]).Recv(r.buffer(a[0], int(a[1]), a[2]), source(int(a[3])), receiveTag(int(a[4]))))
 	},
-	"MPI_Get_count": func(r *rank, a args) { set(a[2], rankOut(getStatus(a[0]).Count(r.datatype(a[1])))) },
+	"MPI_Get_count": func(r *rank, a args) { storeAt(a[2], rankOut(getStatus(a[0]).Count(r.datatype(a[1])))) },
 	"MPI_Bsend": func(r *rank, a args) {
 		r.comm(a[5]).Bsend(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])))
 	},
@@ -35,9 +35,9 @@ var generatedHandlers = map[string]handler{
 		r.addRequest(a[6], r.comm(a[5]).Irsend(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4]))))
 	},
 	"MPI_Irecv": func(r *rank, a args) {
-		r.addRequest(a[6], r.comm(a[5]).Irecv(r.buffer(a[0], int(a[1]), a[2]), source(int(a[3])), tagOf(int(a[4]))))
+		r.addRequest(a[6], r.comm(a[5]).Irecv(r.buffer(a[0], int(a[1]), a[2]), source(int(a[3])), receiveTag(int(a[4]))))
 	},
-	"MPI_Probe": func(r *rank, a args) { setStatus(a[3], r.comm(a[2]).Probe(source(int(a[0])), tagOf(int(a[1])))) },
+	"MPI_Probe": func(r *rank, a args) { setStatus(a[3], r.comm(a[2]).Probe(source(int(a[0])), receiveTag(int(a[1])))) },
 	"MPI_Send_init": func(r *rank, a args) {
 		r.addRequest(a[6], r.comm(a[5]).SendInit(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4]))))
 	},
@@ -51,34 +51,34 @@ var generatedHandlers = map[string]handler{
 		r.addRequest(a[6], r.comm(a[5]).RsendInit(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4]))))
 	},
 	"MPI_Recv_init": func(r *rank, a args) {
-		r.addRequest(a[6], r.comm(a[5]).RecvInit(r.buffer(a[0], int(a[1]), a[2]), source(int(a[3])), tagOf(int(a[4]))))
+		r.addRequest(a[6], r.comm(a[5]).RecvInit(r.buffer(a[0], int(a[1]), a[2]), source(int(a[3])), receiveTag(int(a[4]))))
 	},
 	"MPI_Sendrecv": func(r *rank, a args) {
-		setStatus(a[11], r.comm(a[10]).Sendrecv(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])), r.buffer(a[5], int(a[6]), a[7]), source(int(a[8])), tagOf(int(a[9]))))
+		setStatus(a[11], r.comm(a[10]).Sendrecv(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])), r.buffer(a[5], int(a[6]), a[7]), source(int(a[8])), receiveTag(int(a[9]))))
 	},
 	"MPI_Sendrecv_replace": func(r *rank, a args) {
-		setStatus(a[8], r.comm(a[7]).SendrecvReplace(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])), source(int(a[5])), tagOf(int(a[6]))))
+		setStatus(a[8], r.comm(a[7]).SendrecvReplace(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])), source(int(a[5])), receiveTag(int(a[6]))))
 	},
-	"MPI_Type_extent":        func(r *rank, a args) { set(a[1], r.datatype(a[0]).Extent()) },
-	"MPI_Type_lb":            func(r *rank, a args) { set(a[1], r.datatype(a[0]).Lower()) },
-	"MPI_Type_ub":            func(r *rank, a args) { set(a[1], r.datatype(a[0]).Upper()) },
-	"MPI_Get_elements":       func(r *rank, a args) { set(a[2], rankOut(getStatus(a[0]).Elements(r.datatype(a[1])))) },
-	"MPI_Type_size_x":        func(r *rank, a args) { set(a[1], r.datatype(a[0]).Size()) },
-	"MPI_Group_size":         func(r *rank, a args) { set(a[1], rankOut(r.group(a[0]).Size())) },
-	"MPI_Group_rank":         func(r *rank, a args) { set(a[1], rankOut(r.group(a[0]).Rank())) },
-	"MPI_Group_compare":      func(r *rank, a args) { set(a[2], comparisons[r.group(a[0]).Compare(r.group(a[1]))]) },
-	"MPI_Comm_group":         func(r *rank, a args) { set(a[1], r.addGroup(r.comm(a[0]).Group())) },
-	"MPI_Group_union":        func(r *rank, a args) { set(a[2], r.addGroup(r.group(a[0]).Union(r.group(a[1])))) },
-	"MPI_Group_intersection": func(r *rank, a args) { set(a[2], r.addGroup(r.group(a[0]).Intersection(r.group(a[1])))) },
-	"MPI_Group_difference":   func(r *rank, a args) { set(a[2], r.addGroup(r.group(a[0]).Difference(r.group(a[1])))) },
-	"MPI_Group_incl":         func(r *rank, a args) { set(a[3], r.addGroup(r.group(a[0]).Include(ints(a[2], r.count(a[1]))))) },
-	"MPI_Group_excl":         func(r *rank, a args) { set(a[3], r.addGroup(r.group(a[0]).Exclude(ints(a[2], r.count(a[1]))))) },
-	"MPI_Comm_size":          func(r *rank, a args) { set(a[1], rankOut(r.comm(a[0]).Size())) },
-	"MPI_Comm_rank":          func(r *rank, a args) { set(a[1], rankOut(r.comm(a[0]).Rank())) },
-	"MPI_Comm_compare":       func(r *rank, a args) { set(a[2], comparisons[r.comm(a[0]).Compare(r.comm(a[1]).Comm)]) },
-	"MPI_Comm_create":        func(r *rank, a args) { set(a[2], r.addComm(r.comm(a[0]).Create(r.group(a[1])))) },
-	"MPI_Comm_test_inter":    func(r *rank, a args) { set(a[1], truth(r.comm(a[0]).IsInter())) },
-	"MPI_Comm_remote_size":   func(r *rank, a args) { set(a[1], rankOut(r.comm(a[0]).RemoteSize())) },
-	"MPI_Comm_remote_group":  func(r *rank, a args) { set(a[1], r.addGroup(r.comm(a[0]).RemoteGroup())) },
-	"MPI_Intercomm_merge":    func(r *rank, a args) { set(a[2], r.addComm(r.comm(a[0]).Merge(int32(a[1]) != 0))) },
+	"MPI_Type_extent":        func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).Extent()) },
+	"MPI_Type_lb":            func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).Lower()) },
+	"MPI_Type_ub":            func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).Upper()) },
+	"MPI_Get_elements":       func(r *rank, a args) { storeAt(a[2], rankOut(getStatus(a[0]).Elements(r.datatype(a[1])))) },
+	"MPI_Type_size_x":        func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).Size()) },
+	"MPI_Group_size":         func(r *rank, a args) { storeAt(a[1], rankOut(r.group(a[0]).Size())) },
+	"MPI_Group_rank":         func(r *rank, a args) { storeAt(a[1], rankOut(r.group(a[0]).Rank())) },
+	"MPI_Group_compare":      func(r *rank, a args) { storeAt(a[2], comparisons[r.group(a[0]).Compare(r.group(a[1]))]) },
+	"MPI_Comm_group":         func(r *rank, a args) { storeAt(a[1], r.addGroup(r.comm(a[0]).Group())) },
+	"MPI_Group_union":        func(r *rank, a args) { storeAt(a[2], r.addGroup(r.group(a[0]).Union(r.group(a[1])))) },
+	"MPI_Group_intersection": func(r *rank, a args) { storeAt(a[2], r.addGroup(r.group(a[0]).Intersection(r.group(a[1])))) },
+	"MPI_Group_difference":   func(r *rank, a args) { storeAt(a[2], r.addGroup(r.group(a[0]).Difference(r.group(a[1])))) },
+	"MPI_Group_incl":         func(r *rank, a args) { storeAt(a[3], r.addGroup(r.group(a[0]).Include(intsAt(a[2], r.count(a[1]))))) },
+	"MPI_Group_excl":         func(r *rank, a args) { storeAt(a[3], r.addGroup(r.group(a[0]).Exclude(intsAt(a[2], r.count(a[1]))))) },
+	"MPI_Comm_size":          func(r *rank, a args) { storeAt(a[1], rankOut(r.comm(a[0]).Size())) },
+	"MPI_Comm_rank":          func(r *rank, a args) { storeAt(a[1], rankOut(r.comm(a[0]).Rank())) },
+	"MPI_Comm_compare":       func(r *rank, a args) { storeAt(a[2], comparisons[r.comm(a[0]).Compare(r.comm(a[1]).Comm)]) },
+	"MPI_Comm_create":        func(r *rank, a args) { storeAt(a[2], r.addComm(r.comm(a[0]).Create(r.group(a[1])))) },
+	"MPI_Comm_test_inter":    func(r *rank, a args) { storeAt(a[1], intOfBool(r.comm(a[0]).IsInter())) },
+	"MPI_Comm_remote_size":   func(r *rank, a args) { storeAt(a[1], rankOut(r.comm(a[0]).RemoteSize())) },
+	"MPI_Comm_remote_group":  func(r *rank, a args) { storeAt(a[1], r.addGroup(r.comm(a[0]).RemoteGroup())) },
+	"MPI_Intercomm_merge":    func(r *rank, a args) { storeAt(a[2], r.addComm(r.comm(a[0]).Merge(int32(a[1]) != 0))) },
 }

@@ -159,7 +159,7 @@ func (r *rank) comm(h uintptr) *comm {
 	}
 	if c := r.comms.get(kindComm, h); c != nil {
 		if (*c).Comm == nil {
-			r.fail(mpi.ErrComm, "MPI_Comm_idup, which creates the communicator, is not complete")
+			r.raiseError(mpi.ErrComm, "MPI_Comm_idup, which creates the communicator, is not complete")
 		}
 		return *c
 	}
@@ -170,9 +170,9 @@ func (r *rank) comm(h uintptr) *comm {
 		}
 		return r.self
 	case commNull:
-		r.fail(mpi.ErrComm, "the communicator is MPI_COMM_NULL: this rank is not in it, or freed it")
+		r.raiseError(mpi.ErrComm, "the communicator is MPI_COMM_NULL: this rank is not in it, or freed it")
 	}
-	r.fail(mpi.ErrComm, "invalid communicator %#x: it was freed, or never created", h)
+	r.raiseError(mpi.ErrComm, "invalid communicator %#x: it was freed, or never created", h)
 	return nil
 }
 
@@ -193,7 +193,7 @@ func (r *rank) group(h uintptr) mpi.Group {
 	if h == groupEmpty {
 		return r.world.Group().Include(nil)
 	}
-	r.fail(mpi.ErrGroup, "the group is MPI_GROUP_NULL, or was freed")
+	r.raiseError(mpi.ErrGroup, "the group is MPI_GROUP_NULL, or was freed")
 	return mpi.Group{}
 }
 
@@ -215,9 +215,9 @@ func (r *rank) datatype(h uintptr) *mpi.Datatype {
 		return (*t).Datatype
 	}
 	if h == datatypeNull {
-		r.fail(mpi.ErrType, "the datatype is MPI_DATATYPE_NULL")
+		r.raiseError(mpi.ErrType, "the datatype is MPI_DATATYPE_NULL")
 	}
-	r.fail(mpi.ErrType, "invalid datatype %#x: it was freed, or never created", h)
+	r.raiseError(mpi.ErrType, "invalid datatype %#x: it was freed, or never created", h)
 	return nil
 }
 
@@ -238,20 +238,20 @@ func (r *rank) typeOf(h uintptr) *madeType {
 
 // request returns the request at an address; MPI_REQUEST_NULL is one that is null.
 func (r *rank) request(at uintptr) (mpi.Request, *request) {
-	h := *ptr[uintptr](at)
+	h := *pointerAt[uintptr](at)
 	if h == requestNull {
 		return mpi.Request{}, nil
 	}
 	q := r.requests.get(kindRequest, h)
 	if q == nil {
-		r.fail(mpi.ErrRequest, "invalid request: it was completed or freed before")
+		r.raiseError(mpi.ErrRequest, "invalid request: it was completed or freed before")
 	}
 	return q.q, q
 }
 
-// keep stores the new state of a request. A complete one becomes MPI_REQUEST_NULL.
-func (r *rank) keep(at uintptr, q mpi.Request) {
-	h := ptr[uintptr](at)
+// storeRequest stores the new state of a request. A complete one becomes MPI_REQUEST_NULL.
+func (r *rank) storeRequest(at uintptr, q mpi.Request) {
+	h := pointerAt[uintptr](at)
 	switch {
 	case !q.Null():
 		r.requests.get(kindRequest, *h).q = q
@@ -262,5 +262,5 @@ func (r *rank) keep(at uintptr, q mpi.Request) {
 }
 
 func (r *rank) addRequest(at uintptr, q mpi.Request) {
-	set(at, r.requests.add(kindRequest, request{q: q}))
+	storeAt(at, r.requests.add(kindRequest, request{q: q}))
 }

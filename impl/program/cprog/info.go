@@ -23,7 +23,7 @@ func commSetInfo(r *rank, a args) {
 
 func commGetInfo(r *rank, a args) {
 	r.comm(a[0])
-	set(a[1], r.infos.add(kindInfo, &info{}))
+	storeAt(a[1], r.infos.add(kindInfo, &info{}))
 }
 
 func (r *rank) info(h uintptr) *info {
@@ -33,26 +33,26 @@ func (r *rank) info(h uintptr) *info {
 	if h == infoEnv {
 		return &info{}
 	}
-	r.fail(errInfo, "invalid info: it is MPI_INFO_NULL, or was freed")
+	r.raiseError(errInfo, "invalid info: it is MPI_INFO_NULL, or was freed")
 	return nil
 }
 
-func infoCreate(r *rank, a args) { set(a[0], r.infos.add(kindInfo, &info{})) }
+func infoCreate(r *rank, a args) { storeAt(a[0], r.infos.add(kindInfo, &info{})) }
 
 func infoFree(r *rank, a args) {
-	h := *ptr[uintptr](a[0])
+	h := *pointerAt[uintptr](a[0])
 	r.info(h)
 	if h == infoEnv {
-		r.fail(errInfo, "MPI_INFO_ENV cannot be freed")
+		r.raiseError(errInfo, "MPI_INFO_ENV cannot be freed")
 	}
 	r.infos.remove(h)
-	set(a[0], uintptr(infoNull))
+	storeAt(a[0], uintptr(infoNull))
 }
 
 func infoSet(r *rank, a args) {
 	x, key, value := r.info(a[0]), text(a[1]), text(a[2])
 	if key == "" || len(key) >= 256 {
-		r.fail(errInfoKey, "the key has %d characters: it must have 1 to 255", len(key))
+		r.raiseError(errInfoKey, "the key has %d characters: it must have 1 to 255", len(key))
 	}
 	if i := slices.Index(x.keys, key); i >= 0 {
 		x.values[i] = value
@@ -64,26 +64,26 @@ func infoSet(r *rank, a args) {
 func infoGet(r *rank, a args) {
 	x := r.info(a[0])
 	i := slices.Index(x.keys, text(a[1]))
-	set(a[4], truth(i >= 0))
+	storeAt(a[4], intOfBool(i >= 0))
 	if i >= 0 {
 		setText(a[3], x.values[i], int(a[2])+1, 0)
 	}
 }
 
-func infoLength(r *rank, a args) {
+func infoGetValueLength(r *rank, a args) {
 	x := r.info(a[0])
 	i := slices.Index(x.keys, text(a[1]))
-	if set(a[3], truth(i >= 0)); i >= 0 {
-		set(a[2], int32(len(x.values[i])))
+	if storeAt(a[3], intOfBool(i >= 0)); i >= 0 {
+		storeAt(a[2], int32(len(x.values[i])))
 	}
 }
 
-func infoKeys(r *rank, a args) { set(a[1], int32(len(r.info(a[0]).keys))) }
+func infoCountKeys(r *rank, a args) { storeAt(a[1], int32(len(r.info(a[0]).keys))) }
 
-func infoKey(r *rank, a args) {
+func infoGetKey(r *rank, a args) {
 	x, n := r.info(a[0]), int(a[1])
 	if n < 0 || n >= len(x.keys) {
-		r.fail(mpi.ErrArg, "key %d: the info has %d keys, counted from 0", n, len(x.keys))
+		r.raiseError(mpi.ErrArg, "key %d: the info has %d keys, counted from 0", n, len(x.keys))
 	}
 	setText(a[2], x.keys[n], 256, 0)
 }
@@ -92,12 +92,12 @@ func infoDelete(r *rank, a args) {
 	x := r.info(a[0])
 	i := slices.Index(x.keys, text(a[1]))
 	if i < 0 {
-		r.fail(errInfoNoKey, "the info has no key %q", text(a[1]))
+		r.raiseError(errInfoNoKey, "the info has no key %q", text(a[1]))
 	}
 	x.keys, x.values = slices.Delete(x.keys, i, i+1), slices.Delete(x.values, i, i+1)
 }
 
 func infoDup(r *rank, a args) {
 	x := r.info(a[0])
-	set(a[1], r.infos.add(kindInfo, &info{slices.Clone(x.keys), slices.Clone(x.values)}))
+	storeAt(a[1], r.infos.add(kindInfo, &info{slices.Clone(x.keys), slices.Clone(x.values)}))
 }

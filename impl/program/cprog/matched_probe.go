@@ -21,59 +21,59 @@ type message struct {
 	status mpi.Status
 }
 
-// match receives a message that a probe has found, and stores its handle.
-func (r *rank) match(c *comm, s mpi.Status, at uintptr) {
+// storeMatch receives a message that a probe has found, and stores its handle.
+func (r *rank) storeMatch(c *comm, s mpi.Status, at uintptr) {
 	if s.Source == mpi.ProcNull {
-		set(at, uintptr(messageNoProc))
+		storeAt(at, uintptr(messageNoProc))
 		return
 	}
 	m := &message{data: make([]byte, s.Bytes), status: s}
 	c.Recv(mpi.Packing(m.data), s.Source, s.Tag)
-	set(at, r.messages.add(kindMessage, m))
+	storeAt(at, r.messages.add(kindMessage, m))
 }
 
 func mprobe(r *rank, a args) {
 	c := r.comm(a[2])
-	s := c.Probe(source(int(a[0])), tagOf(int(a[1])))
-	r.match(c, s, a[3])
+	s := c.Probe(source(int(a[0])), receiveTag(int(a[1])))
+	r.storeMatch(c, s, a[3])
 	setStatus(a[4], s)
 }
 
 func improbe(r *rank, a args) {
 	c := r.comm(a[2])
-	s, ok := c.Iprobe(source(int(a[0])), tagOf(int(a[1])))
-	set(a[3], truth(ok))
+	s, ok := c.Iprobe(source(int(a[0])), receiveTag(int(a[1])))
+	storeAt(a[3], intOfBool(ok))
 	if ok {
-		r.match(c, s, a[4])
+		r.storeMatch(c, s, a[4])
 		setStatus(a[5], s)
 	}
 }
 
-// take copies a message that was matched to the program's buffer, and ends its use.
-func (r *rank) take(b mpi.Buffer, at uintptr) mpi.Status {
-	h := *ptr[uintptr](at)
+// receiveMatched copies a message that was matched to the program's buffer, and ends its use.
+func (r *rank) receiveMatched(b mpi.Buffer, at uintptr) mpi.Status {
+	h := *pointerAt[uintptr](at)
 	s := mpi.Status{Source: mpi.ProcNull, Tag: mpi.AnyTag}
 	if h != messageNoProc {
 		m := r.messages.get(kindMessage, h)
 		if m == nil {
-			r.fail(mpi.ErrRequest, "invalid message: it is MPI_MESSAGE_NULL, or was received")
+			r.raiseError(mpi.ErrRequest, "invalid message: it is MPI_MESSAGE_NULL, or was received")
 		}
 		data := (*m).data
 		if s = (*m).status; len(data) > b.Len() {
-			r.fail(mpi.ErrTruncate, "the message has %d bytes, the buffer has room for %d", len(data), b.Len())
+			r.raiseError(mpi.ErrTruncate, "the message has %d bytes, the buffer has room for %d", len(data), b.Len())
 		}
 		r.messages.remove(h)
 		b.Unpack(data, 0)
 	}
-	set(at, uintptr(messageNull))
+	storeAt(at, uintptr(messageNull))
 	return s
 }
 
-func mrecv(r *rank, a args) { setStatus(a[4], r.take(r.buffer(a[0], int(a[1]), a[2]), a[3])) }
+func mrecv(r *rank, a args) { setStatus(a[4], r.receiveMatched(r.buffer(a[0], int(a[1]), a[2]), a[3])) }
 
 func imrecv(r *rank, a args) {
-	s := r.take(r.buffer(a[0], int(a[1]), a[2]), a[3])
+	s := r.receiveMatched(r.buffer(a[0], int(a[1]), a[2]), a[3])
 	r.collectives++ // lists are looked at one by one
 	p := &pending{r: r, done: true, status: &s}
-	p.under(a[4])
+	p.storeHandle(a[4])
 }

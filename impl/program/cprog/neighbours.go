@@ -32,19 +32,19 @@ func (r *rank) weights(at uintptr, n int) (list []int, weighted bool) {
 		return slices.Repeat([]int{1}, n), false
 	case weightsEmpty:
 		if n > 0 {
-			r.fail(mpi.ErrArg, "MPI_WEIGHTS_EMPTY for %d edges", n)
+			r.raiseError(mpi.ErrArg, "MPI_WEIGHTS_EMPTY for %d edges", n)
 		}
 		return nil, true
 	}
-	return ints(at, n), true
+	return intsAt(at, n), true
 }
 
 // ranksOf checks a list of ranks.
 func (r *rank) ranksOf(c *comm, at uintptr, n int) []int {
-	list := ints(at, n)
+	list := intsAt(at, n)
 	for _, x := range list {
 		if x < 0 || x >= c.Size() {
-			r.fail(mpi.ErrRank, "rank %d is not in a communicator of %d", x, c.Size())
+			r.raiseError(mpi.ErrRank, "rank %d is not in a communicator of %d", x, c.Size())
 		}
 	}
 	return list
@@ -61,7 +61,7 @@ func distGraphCreateAdjacent(r *rank, a args) {
 // distGraphCreate tells all ranks of all edges.
 func distGraphCreate(r *rank, a args) {
 	c := r.comm(a[0])
-	sources, degrees := r.ranksOf(c, a[2], r.count(a[1])), ints(a[3], int(a[1]))
+	sources, degrees := r.ranksOf(c, a[2], r.count(a[1])), intsAt(a[3], int(a[1]))
 	edges := 0
 	for _, d := range degrees {
 		edges += r.count(uintptr(d))
@@ -100,22 +100,22 @@ func distGraphCreate(r *rank, a args) {
 func (r *rank) addNeighbourhood(c *comm, n neighbourhood, at uintptr) {
 	h := r.addComm(c.Create(c.Group()))
 	r.comm(h).neighbourhood = &n
-	set(at, h)
+	storeAt(at, h)
 }
 
 func (r *rank) neighbourhood(h uintptr) *neighbourhood {
 	n := r.comm(h).neighbourhood
 	if n == nil {
-		r.fail(mpi.ErrTopology, "the communicator has no distributed graph")
+		r.raiseError(mpi.ErrTopology, "the communicator has no distributed graph")
 	}
 	return n
 }
 
 func distGraphCount(r *rank, a args) {
 	n := r.neighbourhood(a[0])
-	set(a[1], int32(len(n.from)))
-	set(a[2], int32(len(n.to)))
-	set(a[3], truth(n.weighted))
+	storeAt(a[1], int32(len(n.from)))
+	storeAt(a[2], int32(len(n.to)))
+	storeAt(a[3], intOfBool(n.weighted))
 }
 
 func distGraphNeighbors(r *rank, a args) {
@@ -139,8 +139,8 @@ type neighbours struct {
 	order    []int // in which parts are received, so that several of one rank arrive as it sends them
 }
 
-func (r *rank) nearby(h uintptr) neighbours {
-	n := neighbours{pending: r.pending(h)}
+func (r *rank) newNeighbours(h uintptr) neighbours {
+	n := neighbours{pending: r.newCollective(h)}
 	cart, graph := n.c.Topology()
 	switch {
 	case n.c.neighbourhood != nil:
@@ -156,7 +156,7 @@ func (r *rank) nearby(h uintptr) neighbours {
 		n.from = graph.Neighbours[n.c.Rank()]
 		n.to = n.from
 	default:
-		r.fail(mpi.ErrTopology, "the communicator has no topology")
+		r.raiseError(mpi.ErrTopology, "the communicator has no topology")
 	}
 	if n.order == nil {
 		for i := range n.from {
@@ -174,34 +174,34 @@ func (n neighbours) exchange(into, from func(i int) mpi.Buffer, request uintptr)
 	for i, to := range n.to {
 		n.send(from(i), to)
 	}
-	n.under(request)
+	n.storeHandle(request)
 }
 
 func ineighborAllgather(r *rank, a args) {
-	n := r.nearby(a[6])
+	n := r.newNeighbours(a[6])
 	into, mine := r.blocks(len(n.from), a[3], int(a[4]), a[5]), r.buffer(a[0], int(a[1]), a[2])
 	n.exchange(func(i int) mpi.Buffer { return block(into, i) }, func(int) mpi.Buffer { return mine }, a[7])
 }
 
 func ineighborAllgatherv(r *rank, a args) {
-	n := r.nearby(a[7])
+	n := r.newNeighbours(a[7])
 	mine := r.buffer(a[0], int(a[1]), a[2])
 	n.exchange(r.parts(len(n.from), a[3], a[4], a[5], a[6]).part, func(int) mpi.Buffer { return mine }, a[8])
 }
 
 func ineighborAlltoall(r *rank, a args) {
-	n := r.nearby(a[6])
+	n := r.newNeighbours(a[6])
 	into, from := r.blocks(len(n.from), a[3], int(a[4]), a[5]), r.blocks(len(n.to), a[0], int(a[1]), a[2])
 	n.exchange(func(i int) mpi.Buffer { return block(into, i) }, func(i int) mpi.Buffer { return block(from, i) }, a[7])
 }
 
 func ineighborAlltoallv(r *rank, a args) {
-	n := r.nearby(a[8])
+	n := r.newNeighbours(a[8])
 	n.exchange(r.parts(len(n.from), a[4], a[5], a[6], a[7]).part, r.parts(len(n.to), a[0], a[1], a[2], a[3]).part, a[9])
 }
 
 func ineighborAlltoallw(r *rank, a args) {
-	n := r.nearby(a[8])
+	n := r.newNeighbours(a[8])
 	into := r.buffers(a[4], a[5], words(a[6], len(n.from)), a[7])
 	from := r.buffers(a[0], a[1], words(a[2], len(n.to)), a[3])
 	n.exchange(func(i int) mpi.Buffer { return into[i] }, func(i int) mpi.Buffer { return from[i] }, a[9])

@@ -28,11 +28,11 @@ type pending struct {
 	g      *generalized // nil: it is not a generalized request
 }
 
-// tags is how many operations of a communicator can be under way.
+// tags is the number of operations of a communicator that can be under way at once.
 const tags = 1 << 20
 
-// pending begins an operation on a communicator.
-func (r *rank) pending(h uintptr) *pending {
+// newCollective begins an operation on a communicator.
+func (r *rank) newCollective(h uintptr) *pending {
 	c := r.comm(h)
 	r.collectives++
 	c.started = (c.started + 1) % tags
@@ -43,9 +43,9 @@ func (r *rank) pending(h uintptr) *pending {
 	return p
 }
 
-// at waits for an operation that another handler starts, which has one argument more: where its
-// request goes.
-func at(start handler, request int) handler {
+// waitFor makes a blocking handler of a non-blocking one, whose last argument is the address of its
+// request.
+func waitFor(start handler, request int) handler {
 	return func(r *rank, a args) {
 		b, h := new([16]uintptr), new(uintptr)
 		copy(b[:], a[:request])
@@ -55,10 +55,10 @@ func at(start handler, request int) handler {
 	}
 }
 
-// between makes a handler of an operation which is another one between two groups. comm is where
-// its communicator is.
-func between(within, start handler, comm int) handler {
-	across := at(start, comm+1)
+// blockingOrInter chooses between a handler within a group and one between two groups. comm is the
+// index of the communicator argument.
+func blockingOrInter(within, start handler, comm int) handler {
+	across := waitFor(start, comm+1)
 	return func(r *rank, a args) {
 		if r.comm(a[comm]).IsInter() {
 			across(r, a)
@@ -90,20 +90,20 @@ func (p *pending) root(n uintptr) (root int, here, there bool) {
 	case p.me < 0 && (root == rootHere || root == rootBeside):
 		return root, root == rootHere, false
 	case root < 0 || root >= p.ranks:
-		p.r.fail(mpi.ErrRoot, "root %d is not in a group of %d", root, p.ranks)
+		p.r.raiseError(mpi.ErrRoot, "root %d is not in a group of %d", root, p.ranks)
 	}
 	return root, root == p.me, root != p.me
 }
 
-// under stores a request for the operation at an address.
-func (p *pending) under(at uintptr) { set(at, p.r.requests.add(kindRequest, request{p: p})) }
+// storeHandle stores a request for the operation at an address.
+func (p *pending) storeHandle(at uintptr) { storeAt(at, p.r.requests.add(kindRequest, request{p: p})) }
 
 // wait waits until the operation is complete.
 func (p *pending) wait() {
 	switch {
 	case p.done:
 	case p.g != nil:
-		p.r.fail(mpi.ErrPending, "the rank waits for a generalized request that only the rank itself can complete")
+		p.r.raiseError(mpi.ErrPending, "the rank waits for a generalized request that only the rank itself can complete")
 	default:
 		mpi.WaitAll(p.reqs, nil)
 		p.complete()
@@ -141,4 +141,4 @@ func (p *pending) result() mpi.Status {
 // zero is the buffer of a message without data.
 var zero = mpi.Buffer{Type: mpi.Byte}
 
-// Lists with such operations are looked at one by one.
+// Lists with collective operations are completed one request at a time.

@@ -38,12 +38,12 @@ func (p *pending) combine(first, last int, mine, out mpi.Buffer, o *mpi.Op, data
 // checkOp fails if an operation is not for elements of a type.
 func (r *rank) checkOp(o *mpi.Op, b mpi.Buffer) {
 	if err := o.Check(b.Type); err != nil {
-		r.fail(mpi.ErrOp, "%v", err)
+		r.raiseError(mpi.ErrOp, "%v", err)
 	}
 }
 
 func ireduce(r *rank, a args) {
-	p := r.pending(a[6])
+	p := r.newCollective(a[6])
 	o := r.op(a[4], a[3])
 	switch root, here, there := p.root(a[5]); {
 	case there:
@@ -59,17 +59,17 @@ func ireduce(r *rank, a args) {
 		r.checkOp(o, out)
 		p.combine(0, p.ranks, in, out, o, a[3])
 	}
-	p.under(a[7])
+	p.storeHandle(a[7])
 }
 
 func iallreduce(r *rank, a args) {
-	p := r.pending(a[5])
+	p := r.newCollective(a[5])
 	o := r.op(a[4], a[3])
 	in, out := r.pair(a[0], a[1], int(a[2]), a[3])
 	r.checkOp(o, out)
 	p.combine(0, p.ranks, in, out, o, a[3])
-	p.toAll(true, func(int) mpi.Buffer { return in })
-	p.under(a[6])
+	p.sendToAll(true, func(int) mpi.Buffer { return in })
+	p.storeHandle(a[6])
 }
 
 func iscan(r *rank, a args)   { r.scan(a, 1) }
@@ -77,7 +77,7 @@ func iexscan(r *rank, a args) { r.scan(a, 0) }
 
 // scan combines the operands of the ranks before this one, and of as many behind.
 func (r *rank) scan(a args, own int) {
-	p := r.pending(a[5])
+	p := r.newCollective(a[5])
 	o := r.op(a[4], a[3])
 	in, out := r.pair(a[0], a[1], int(a[2]), a[3])
 	r.checkOp(o, out)
@@ -86,22 +86,22 @@ func (r *rank) scan(a args, own int) {
 	for i := me + 1; i < p.c.Size(); i++ {
 		p.send(in, i)
 	}
-	p.under(a[6])
+	p.storeHandle(a[6])
 }
 
 func ireduceScatter(r *rank, a args) {
-	p := r.pending(a[5])
-	counts := ints(a[2], p.c.Size())
+	p := r.newCollective(a[5])
+	counts := intsAt(a[2], p.c.Size())
 	for _, n := range counts {
 		if n < 0 {
-			r.fail(mpi.ErrCount, "%d elements: a count is not negative", n)
+			r.raiseError(mpi.ErrCount, "%d elements: a count is not negative", n)
 		}
 	}
 	p.reduceParts(a, counts)
 }
 
 func ireduceScatterBlock(r *rank, a args) {
-	p := r.pending(a[5])
+	p := r.newCollective(a[5])
 	counts := make([]int, p.c.Size())
 	for i := range counts {
 		counts[i] = r.count(a[2])
@@ -135,12 +135,12 @@ func (p *pending) reduceParts(a args, counts []int) {
 			mine.Pack(flat, 0)
 			out.Unpack(flat, 0)
 		}
-		p.toAll(true, func(int) mpi.Buffer { return in })
-		p.under(a[6])
+		p.sendToAll(true, func(int) mpi.Buffer { return in })
+		p.storeHandle(a[6])
 		return
 	}
 	part := func(i int) mpi.Buffer { return in.Part(offsets[i], counts[i]) }
 	p.combine(0, p.ranks, part(p.me), out, o, a[3])
-	p.toAll(true, part)
-	p.under(a[6])
+	p.sendToAll(true, part)
+	p.storeHandle(a[6])
 }

@@ -39,7 +39,7 @@ func (r *rank) op(h, datatype uintptr) *mpi.Op {
 	if o := r.ops.get(kindOp, h); o != nil {
 		return *o
 	}
-	r.fail(mpi.ErrOp, "invalid operation: it is MPI_OP_NULL, or was freed")
+	r.raiseError(mpi.ErrOp, "invalid operation: it is MPI_OP_NULL, or was freed")
 	return nil
 }
 
@@ -55,27 +55,27 @@ func opCreate(r *rank, a args) {
 		r.h.scratch[0], r.h.scratch[1] = C.intptr_t(inout.Count), C.intptr_t(r.combined)
 		r.callback(f, x, y, uintptr(unsafe.Pointer(&r.h.scratch[0])), uintptr(unsafe.Pointer(&r.h.scratch[1])))
 	}, int32(a[1]) != 0)
-	set(a[2], r.ops.add(kindOp, o))
+	storeAt(a[2], r.ops.add(kindOp, o))
 }
 
 func opFree(r *rank, a args) {
-	h := *ptr[uintptr](a[0])
+	h := *pointerAt[uintptr](a[0])
 	if basicOps[h] != nil {
-		r.fail(mpi.ErrOp, "a predefined operation cannot be freed")
+		r.raiseError(mpi.ErrOp, "a predefined operation cannot be freed")
 	}
 	if r.ops.get(kindOp, h) == nil {
-		r.fail(mpi.ErrOp, "invalid operation: it is MPI_OP_NULL, or was freed")
+		r.raiseError(mpi.ErrOp, "invalid operation: it is MPI_OP_NULL, or was freed")
 	}
 	r.ops.remove(h)
-	set(a[0], uintptr(opNull))
+	storeAt(a[0], uintptr(opNull))
 }
 
-func opCommutative(r *rank, a args) { set(a[1], truth(r.op(a[0], 0x209).Commutes())) }
+func opCommutative(r *rank, a args) { storeAt(a[1], intOfBool(r.op(a[0], 0x209).Commutes())) }
 
 func reduceLocal(r *rank, a args) {
 	in, inout, o := r.buffer(a[0], int(a[2]), a[3]), r.buffer(a[1], int(a[2]), a[3]), r.op(a[4], a[3])
 	if err := o.Check(inout.Type); err != nil {
-		r.fail(mpi.ErrOp, "%v", err)
+		r.raiseError(mpi.ErrOp, "%v", err)
 	}
 	if inout.Count > 0 {
 		o.Apply(in, inout)

@@ -39,67 +39,67 @@ type rank struct {
 
 // call is a call of a function.
 type call struct {
-	number  int
-	args    args
-	from    uintptr   // where the program calls it
-	comm    *mpi.Comm // its error handler gets the errors of the call
-	result  int64
-	real    float64
-	pending bool  // the error that it makes is told by statuses
-	told    int32 // the error code that the program gives to an error handler; 0: none
+	number          int
+	args            args
+	caller          uintptr   // where the program calls it
+	comm            *mpi.Comm // its error handler gets the errors of the call
+	result          int64
+	real            float64
+	errorInStatuses bool  // the error that it makes is told by statuses
+	userCode        int32 // the error code that the program gives to an error handler; 0: none
 }
 
 // args are the arguments of a function, one word each.
 type args *[16]uintptr
 
-// ptr returns an address of the program's as a pointer. It is no null pointer, and no constant of
-// MPI's.
-func ptr[T any](a uintptr) *T { return *(**T)(unsafe.Pointer(&a)) }
+// pointerAt returns an address of the program's as a pointer. It is no null pointer, and no
+// constant of MPI's.
+func pointerAt[T any](a uintptr) *T { return *(**T)(unsafe.Pointer(&a)) }
 
-// set stores through an address of the program's.
-func set[T any](a uintptr, v T) { *ptr[T](a) = v }
+// storeAt stores through an address of the program's.
+func storeAt[T any](a uintptr, v T) { *pointerAt[T](a) = v }
 
-// slice returns n elements at an address of the program's.
-func slice[T any](a uintptr, n int) []T {
+// sliceAt returns n elements at an address of the program's.
+func sliceAt[T any](a uintptr, n int) []T {
 	if n <= 0 || a == 0 {
 		return nil
 	}
-	return unsafe.Slice(ptr[T](a), n)
+	return unsafe.Slice(pointerAt[T](a), n)
 }
 
-// ints returns n values of C's int at an address.
-func ints(a uintptr, n int) []int {
+// intsAt returns n values of C's int at an address.
+func intsAt(a uintptr, n int) []int {
 	out := make([]int, max(n, 0))
-	for i, v := range slice[int32](a, n) {
+	for i, v := range sliceAt[int32](a, n) {
 		out[i] = int(v)
 	}
 	return out
 }
 
 // words returns n values of MPI_Aint at an address.
-func words(a uintptr, n int) []int { return append([]int(nil), slice[int](a, n)...) }
+func words(a uintptr, n int) []int { return append([]int(nil), sliceAt[int](a, n)...) }
 
 // text returns the string at an address.
 func text(a uintptr) string {
 	if a == 0 {
 		return ""
 	}
-	return C.GoString(ptr[C.char](a))
+	return C.GoString(pointerAt[C.char](a))
 }
 
 // setText stores a string at an address, of at most room bytes with its end, and its length.
 func setText(at uintptr, s string, room int, length uintptr) {
 	s = s[:min(len(s), room-1)]
-	b := slice[byte](at, len(s)+1)
+	b := sliceAt[byte](at, len(s)+1)
 	copy(b, s)
 	b[len(s)] = 0
 	if length != 0 {
-		set(length, int32(len(s)))
+		storeAt(length, int32(len(s)))
 	}
 }
 
 // Here and Site are for errors of other calls than the one that fails.
-func (r *rank) Here() (call string, at uintptr) { return r.name(), r.now.from }
+func (r *rank) Here() (call string, at uintptr) { return r.name(), r.now.caller }
 func (r *rank) Site(at uintptr) mpi.Site        { return r.site(at) }
 
 func (r *rank) setup() {
@@ -115,9 +115,9 @@ func (r *rank) run() error {
 		case C.LOGGP_CALL:
 			r.serve()
 		case C.LOGGP_EXITED:
-			return r.exited(int(*ptr[int](uintptr(unsafe.Pointer(r.h.r.args)))))
+			return r.exitError(int(*pointerAt[int](uintptr(unsafe.Pointer(r.h.r.args)))))
 		default:
-			return r.died()
+			return r.crashError()
 		}
 	}
 }
@@ -140,8 +140,8 @@ func (r *rank) resume() C.int64_t {
 func (r *rank) serve() {
 	before := r.now
 	h := &r.h.r
-	r.now = call{comm: r.world, number: int(h.call), args: args(unsafe.Pointer(h.args)), from: uintptr(h.caller)}
-	if err := r.world.Catch(r.attempt); err != nil && r.now.told == 0 {
+	r.now = call{comm: r.world, number: int(h.call), args: args(unsafe.Pointer(h.args)), caller: uintptr(h.caller)}
+	if err := r.world.Catch(r.attempt); err != nil && r.now.userCode == 0 {
 		r.now.result = int64(r.code(err))
 	}
 	h.result, h.real = C.int64_t(r.now.result), C.double(r.now.real)
@@ -150,7 +150,7 @@ func (r *rank) serve() {
 
 // handle is the part of serve that may fail.
 func (r *rank) handle() {
-	defer r.located()
+	defer r.addCallSite()
 	if !r.initialized || r.finalized {
 		r.checkPhase()
 	}
@@ -160,19 +160,19 @@ func (r *rank) handle() {
 	handlers[r.now.number](r, r.now.args)
 }
 
-// located says in an error which function of MPI was called, and where.
-func (r *rank) located() {
+// addCallSite adds to an error the MPI function and the line of the call.
+func (r *rank) addCallSite() {
 	switch e := recover().(type) {
 	case nil:
 	case *mpi.Error:
-		e.Call, e.At = r.name(), r.site(r.now.from)
+		e.Call, e.At = r.name(), r.site(r.now.caller)
 		if e.Rank == mpi.NoRank {
 			e.Rank = r.world.Rank()
 		}
 		panic(e)
 	case runtime.Error:
 		if fault, ok := e.(interface{ Addr() uintptr }); ok {
-			panic(r.wrong(mpi.ErrBuffer, "the memory of the buffer at address %#x cannot be accessed", fault.Addr()))
+			panic(r.callError(mpi.ErrBuffer, "the memory of the buffer at address %#x cannot be accessed", fault.Addr()))
 		}
 		panic(e)
 	default:
@@ -183,18 +183,20 @@ func (r *rank) located() {
 // name returns the name of the function that the program is in.
 func (r *rank) name() string { return toolchain.Functions[r.now.number].Name }
 
-// wrong is an error of the function that the program is in.
-func (r *rank) wrong(c mpi.Class, format string, args ...any) (err *mpi.Error) {
+// callError is an error of the function that the program is in.
+func (r *rank) callError(c mpi.Class, format string, args ...any) (err *mpi.Error) {
 	defer func() {
 		err = recover().(*mpi.Error)
-		err.Call, err.At = r.name(), r.site(r.now.from)
+		err.Call, err.At = r.name(), r.site(r.now.caller)
 	}()
 	r.now.comm.Raise(c, format, args...)
 	return nil
 }
 
-// fail ends the function that the program is in with an error.
-func (r *rank) fail(c mpi.Class, format string, args ...any) { panic(r.wrong(c, format, args...)) }
+// raiseError ends the function that the program is in with an error.
+func (r *rank) raiseError(c mpi.Class, format string, args ...any) {
+	panic(r.callError(c, format, args...))
+}
 
 // checkPhase fails if the function may not be called before MPI_Init, or after MPI_Finalize.
 func (r *rank) checkPhase() {
@@ -204,9 +206,9 @@ func (r *rank) checkPhase() {
 		switch {
 		case !f.MPI():
 		case r.finalized:
-			r.fail(mpi.ErrOther, "it is called after MPI_Finalize")
+			r.raiseError(mpi.ErrOther, "it is called after MPI_Finalize")
 		default:
-			r.fail(mpi.ErrOther, "it is called before MPI_Init")
+			r.raiseError(mpi.ErrOther, "it is called before MPI_Init")
 		}
 	}
 }
@@ -225,9 +227,9 @@ func (r *rank) callback(f uintptr, a ...uintptr) int {
 		case C.LOGGP_RETURNED:
 			return int(int32(h.result))
 		case C.LOGGP_EXITED:
-			panic(r.exited(int(*ptr[int](uintptr(unsafe.Pointer(h.args))))))
+			panic(r.exitError(int(*pointerAt[int](uintptr(unsafe.Pointer(h.args))))))
 		default:
-			panic(r.died())
+			panic(r.crashError())
 		}
 	}
 }
@@ -273,19 +275,19 @@ type ExitError struct {
 
 func (e *ExitError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e.Text) }
 
-// exited ends a rank whose program has returned from main or called exit.
-func (r *rank) exited(status int) error {
+// exitError ends a rank whose program has returned from main or called exit.
+func (r *rank) exitError(status int) error {
 	switch {
 	case status != 0:
-		return &ExitError{r.world.Rank(), fmt.Sprintf("the program ended with exit status %d%s", status, r.last())}
+		return &ExitError{r.world.Rank(), fmt.Sprintf("the program ended with exit status %d%s", status, r.lastCallText())}
 	case r.initialized && !r.finalized:
-		return &ExitError{r.world.Rank(), "the program ended without MPI_Finalize" + r.last()}
+		return &ExitError{r.world.Rank(), "the program ended without MPI_Finalize" + r.lastCallText()}
 	}
 	return nil
 }
 
-// last says which function of MPI the program called last.
-func (r *rank) last() string {
+// lastCallText says which function of MPI the program called last.
+func (r *rank) lastCallText() string {
 	if r.h.r.call < 0 {
 		return ""
 	}
@@ -296,8 +298,8 @@ func (r *rank) last() string {
 	return "; its last call was " + f.Name
 }
 
-// died returns the error of a program that cannot go on.
-func (r *rank) died() error {
+// crashError returns the error of a program that cannot go on.
+func (r *rank) crashError() error {
 	h := &r.h.r
 	at := r.site(uintptr(h.caller)).Parenthesized()
 	what := "the program called abort, or an assertion failed"
@@ -316,5 +318,5 @@ func (r *rank) died() error {
 			what = fmt.Sprintf("signal: %v", s)
 		}
 	}
-	return &ExitError{r.world.Rank(), what + at + r.last()}
+	return &ExitError{r.world.Rank(), what + at + r.lastCallText()}
 }

@@ -8,9 +8,9 @@ import (
 
 // Waiting for arrays that mix requests of messages with others.
 
-// finished completes the request at an address if it can be. It reports whether there was one to
-// wait for, and whether it is complete.
-func (r *rank) finished(at uintptr) (s mpi.Status, there, done bool) {
+// completeRequest completes the request at an address if it can be. It reports whether there was
+// one to wait for, and whether it is complete.
+func (r *rank) completeRequest(at uintptr) (s mpi.Status, there, done bool) {
 	q, x := r.request(at)
 	s = mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
 	switch {
@@ -19,21 +19,21 @@ func (r *rank) finished(at uintptr) (s mpi.Status, there, done bool) {
 	case x.p != nil:
 		if done = x.p.test(); done {
 			s = x.p.result()
-			r.drop(at)
+			r.removeRequest(at)
 		}
 		return s, true, done
 	case !q.Active():
 		return s, false, true
 	}
 	if s, done = q.Test(); done {
-		r.keep(at, q)
+		r.storeRequest(at, q)
 	}
 	return s, true, done
 }
 
-// drop ends the use of a request.
-func (r *rank) drop(at uintptr) {
-	h := ptr[uintptr](at)
+// removeRequest ends the use of a request.
+func (r *rank) removeRequest(at uintptr) {
+	h := pointerAt[uintptr](at)
 	g := r.requests.get(kindRequest, *h).p.g
 	r.requests.remove(*h)
 	*h = requestNull
@@ -42,13 +42,13 @@ func (r *rank) drop(at uintptr) {
 	}
 }
 
-// mixed reports whether a list has such operations.
-func (r *rank) mixed(count, at uintptr) bool {
+// hasCollectives reports whether a list has collective or generalized requests.
+func (r *rank) hasCollectives(count, at uintptr) bool {
 	if r.collectives == 0 {
 		return false
 	}
 	for i := range int(count) {
-		if x := r.requests.get(kindRequest, *ptr[uintptr](at + uintptr(i*pointer))); x != nil && x.p != nil {
+		if x := r.requests.get(kindRequest, *pointerAt[uintptr](at + uintptr(i*pointer))); x != nil && x.p != nil {
 			return true
 		}
 	}
@@ -61,19 +61,19 @@ func (r *rank) waitOne(at uintptr) mpi.Status {
 	if x != nil && x.p != nil {
 		x.p.wait()
 		s := x.p.result()
-		r.drop(at)
+		r.removeRequest(at)
 		return s
 	}
 	s := q.Wait()
-	r.keep(at, q)
+	r.storeRequest(at, q)
 	return s
 }
 
-// sweep completes at most so many requests of a list, as far as they are ready, and calls found for
+// completeReady completes up to most requests of a list that are ready, and calls found for
 // each. It returns how many requests were active.
-func (r *rank) sweep(count, at uintptr, most int, found func(i int, s mpi.Status)) (open int) {
+func (r *rank) completeReady(count, at uintptr, most int, found func(i int, s mpi.Status)) (open int) {
 	for i := range int(count) {
-		s, there, done := r.finished(at + uintptr(i*pointer))
+		s, there, done := r.completeRequest(at + uintptr(i*pointer))
 		if there {
 			open++
 		}
@@ -87,10 +87,10 @@ func (r *rank) sweep(count, at uintptr, most int, found func(i int, s mpi.Status
 	return open
 }
 
-// sweepUntil is sweep until one is found.
-func (r *rank) sweepUntil(count, at uintptr, most int, found func(i int, s mpi.Status)) (open int) {
+// waitForReady calls completeReady until a request is complete.
+func (r *rank) waitForReady(count, at uintptr, most int, found func(i int, s mpi.Status)) (open int) {
 	for any := false; !any; {
-		open = r.sweep(count, at, most, func(i int, s mpi.Status) { any = true; found(i, s) })
+		open = r.completeReady(count, at, most, func(i int, s mpi.Status) { any = true; found(i, s) })
 		if open == 0 {
 			break
 		}
@@ -98,8 +98,8 @@ func (r *rank) sweepUntil(count, at uintptr, most int, found func(i int, s mpi.S
 	return open
 }
 
-// allReady reports whether all operations of a list are complete, and leaves them.
-func (r *rank) allReady(count, at uintptr) bool {
+// allComplete reports whether all operations of a list are complete, and leaves them.
+func (r *rank) allComplete(count, at uintptr) bool {
 	all := true
 	for i := range int(count) {
 		q, x := r.request(at + uintptr(i*pointer))

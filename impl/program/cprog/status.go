@@ -21,7 +21,7 @@ func setStatus(at uintptr, s mpi.Status) {
 	if at == 0 {
 		return
 	}
-	x := ptr[status](at)
+	x := pointerAt[status](at)
 	x.source, x.tag = rankOut(s.Source), int32(s.Tag)
 	if s.Tag == mpi.AnyTag {
 		x.tag = anyTag
@@ -34,6 +34,6 @@ func setStatus(at uintptr, s mpi.Status) {
 }
 
 func getStatus(at uintptr) mpi.Status {
-	x := ptr[status](at)
+	x := pointerAt[status](at)
 	return mpi.Status{Source: int(x.source), Tag: int(x.tag), Bytes: int(uint32(x.bytes[0])) | int(x.bytes[1])<<32, Cancelled: x.cancelled != 0}
 }

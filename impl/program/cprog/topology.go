@@ -12,19 +12,19 @@ func topoTest(r *rank, a args) {
 	cart, graph := r.comm(a[0]).Topology()
 	switch {
 	case r.comm(a[0]).neighbourhood != nil:
-		set(a[1], int32(213)) // MPI_DIST_GRAPH
+		storeAt(a[1], int32(213)) // MPI_DIST_GRAPH
 	case cart != nil:
-		set(a[1], int32(211)) // MPI_CART
+		storeAt(a[1], int32(211)) // MPI_CART
 	case graph != nil:
-		set(a[1], int32(212)) // MPI_GRAPH
+		storeAt(a[1], int32(212)) // MPI_GRAPH
 	default:
-		set(a[1], int32(undefined))
+		storeAt(a[1], int32(undefined))
 	}
 }
 
-func truths(at uintptr, n int) []bool {
+func boolsAt(at uintptr, n int) []bool {
 	out := make([]bool, n)
-	for i, v := range slice[int32](at, n) {
+	for i, v := range sliceAt[int32](at, n) {
 		out[i] = v != 0
 	}
 	return out
@@ -32,42 +32,42 @@ func truths(at uintptr, n int) []bool {
 
 func setInts(at uintptr, x []int, room int) {
 	for i, v := range x[:max(min(len(x), room), 0)] {
-		set(at+uintptr(4*i), int32(v))
+		storeAt(at+uintptr(4*i), int32(v))
 	}
 }
 
 func (r *rank) dims(n uintptr) int {
 	if int(n) < 0 {
-		r.fail(mpi.ErrDims, "%d dimensions", int(n))
+		r.raiseError(mpi.ErrDims, "%d dimensions", int(n))
 	}
 	return int(n)
 }
 
 func cartCreate(r *rank, a args) {
 	c, n := r.comm(a[0]), r.dims(a[1])
-	set(a[5], r.addComm(c.CreateCart(ints(a[2], n), truths(a[3], n))))
+	storeAt(a[5], r.addComm(c.CreateCart(intsAt(a[2], n), boolsAt(a[3], n))))
 }
 
 func dimsCreate(r *rank, a args) {
 	n := r.dims(a[1])
-	setInts(a[2], r.world.Dims(int(a[0]), ints(a[2], n)), n)
+	setInts(a[2], r.world.Dims(int(a[0]), intsAt(a[2], n)), n)
 }
 
-// neighbours returns the lists of a graph: index has where each ends among the edges.
-func (r *rank) neighbours(n int, index, edges uintptr) [][]int {
+// neighbourLists returns the lists of a graph: index has where each ends among the edges.
+func (r *rank) neighbourLists(n int, index, edges uintptr) [][]int {
 	if n < 0 {
-		r.fail(mpi.ErrArg, "the graph has %d ranks", n)
+		r.raiseError(mpi.ErrArg, "the graph has %d ranks", n)
 	}
-	ends := ints(index, n)
+	ends := intsAt(index, n)
 	for i, end := range ends {
 		if end < 0 || i > 0 && end < ends[i-1] {
-			r.fail(mpi.ErrArg, "the neighbours of rank %d end before they begin", i)
+			r.raiseError(mpi.ErrArg, "the neighbours of rank %d end before they begin", i)
 		}
 	}
 	if n == 0 {
 		return nil
 	}
-	all, out, from := ints(edges, ends[n-1]), make([][]int, n), 0
+	all, out, from := intsAt(edges, ends[n-1]), make([][]int, n), 0
 	for i, end := range ends {
 		out[i], from = all[from:end], end
 	}
@@ -76,14 +76,14 @@ func (r *rank) neighbours(n int, index, edges uintptr) [][]int {
 
 func graphCreate(r *rank, a args) {
 	c := r.comm(a[0])
-	set(a[5], r.addComm(c.CreateGraph(r.neighbours(int(a[1]), a[2], a[3]))))
+	storeAt(a[5], r.addComm(c.CreateGraph(r.neighbourLists(int(a[1]), a[2], a[3]))))
 }
 
 // graph and cart return the topology of a communicator.
 func (r *rank) graph(h uintptr) *mpi.Graph {
 	_, g := r.comm(h).Topology()
 	if g == nil {
-		r.fail(mpi.ErrTopology, "the communicator has no graph")
+		r.raiseError(mpi.ErrTopology, "the communicator has no graph")
 	}
 	return g
 }
@@ -91,7 +91,7 @@ func (r *rank) graph(h uintptr) *mpi.Graph {
 func (r *rank) cart(h uintptr) *mpi.Cart {
 	c, _ := r.comm(h).Topology()
 	if c == nil {
-		r.fail(mpi.ErrTopology, "the communicator has no grid")
+		r.raiseError(mpi.ErrTopology, "the communicator has no grid")
 	}
 	return c
 }
@@ -102,8 +102,8 @@ func graphdimsGet(r *rank, a args) {
 	for _, n := range g.Neighbours {
 		edges += len(n)
 	}
-	set(a[1], int32(len(g.Neighbours)))
-	set(a[2], int32(edges))
+	storeAt(a[1], int32(len(g.Neighbours)))
+	storeAt(a[2], int32(edges))
 }
 
 func graphGet(r *rank, a args) {
@@ -116,53 +116,53 @@ func graphGet(r *rank, a args) {
 	setInts(a[4], edges, int(a[2]))
 }
 
-func cartdimGet(r *rank, a args) { set(a[1], int32(len(r.cart(a[0]).Dims))) }
+func cartdimGet(r *rank, a args) { storeAt(a[1], int32(len(r.cart(a[0]).Dims))) }
 
 func cartGet(r *rank, a args) {
 	g, room := r.cart(a[0]), int(a[1])
 	c := r.comm(a[0])
 	setInts(a[2], g.Dims, room)
 	for i, p := range g.Periodic[:max(min(len(g.Periodic), room), 0)] {
-		set(a[3]+uintptr(4*i), truth(p))
+		storeAt(a[3]+uintptr(4*i), intOfBool(p))
 	}
 	setInts(a[4], c.CartCoords(c.Rank()), room)
 }
 
 func cartRank(r *rank, a args) {
 	g := r.cart(a[0])
-	set(a[2], int32(r.comm(a[0]).CartRank(ints(a[1], len(g.Dims)))))
+	storeAt(a[2], int32(r.comm(a[0]).CartRank(intsAt(a[1], len(g.Dims)))))
 }
 
 func cartCoords(r *rank, a args) { setInts(a[3], r.comm(a[0]).CartCoords(int(a[1])), int(a[2])) }
 
-func (r *rank) graphNeighbours(comm, of uintptr) []int {
+func (r *rank) neighboursOf(comm, of uintptr) []int {
 	g := r.graph(comm)
 	if n := int(of); n < 0 || n >= len(g.Neighbours) {
-		r.fail(mpi.ErrRank, "rank %d is not in a graph of %d", n, len(g.Neighbours))
+		r.raiseError(mpi.ErrRank, "rank %d is not in a graph of %d", n, len(g.Neighbours))
 	}
 	return g.Neighbours[of]
 }
 
-func neighborsCount(r *rank, a args) { set(a[2], int32(len(r.graphNeighbours(a[0], a[1])))) }
-func neighbors(r *rank, a args)      { setInts(a[3], r.graphNeighbours(a[0], a[1]), int(a[2])) }
+func graphNeighborsCount(r *rank, a args) { storeAt(a[2], int32(len(r.neighboursOf(a[0], a[1])))) }
+func graphNeighborsGet(r *rank, a args)   { setInts(a[3], r.neighboursOf(a[0], a[1]), int(a[2])) }
 
 func cartShift(r *rank, a args) {
 	r.cart(a[0])
 	from, to := r.comm(a[0]).CartShift(int(a[1]), int(a[2]))
-	set(a[3], rankOut(from))
-	set(a[4], rankOut(to))
+	storeAt(a[3], rankOut(from))
+	storeAt(a[4], rankOut(to))
 }
 
 func cartSub(r *rank, a args) {
 	n := len(r.cart(a[0]).Dims)
-	set(a[2], r.addComm(r.comm(a[0]).CartSub(truths(a[1], n))))
+	storeAt(a[2], r.addComm(r.comm(a[0]).CartSub(boolsAt(a[1], n))))
 }
 
 func cartMap(r *rank, a args) {
 	n := r.dims(a[1])
-	set(a[4], rankOut(r.comm(a[0]).CartMap(ints(a[2], n), truths(a[3], n))))
+	storeAt(a[4], rankOut(r.comm(a[0]).CartMap(intsAt(a[2], n), boolsAt(a[3], n))))
 }
 
 func graphMap(r *rank, a args) {
-	set(a[4], rankOut(r.comm(a[0]).GraphMap(r.neighbours(int(a[1]), a[2], a[3]))))
+	storeAt(a[4], rankOut(r.comm(a[0]).GraphMap(r.neighbourLists(int(a[1]), a[2], a[3]))))
 }

@@ -132,7 +132,7 @@ func argument(f toolchain.Function, i int) (text string, words int) {
 	case t == "void *" && strings.HasSuffix(next(3), "void *,int,MPI_Datatype"):
 		return fmt.Sprintf("r.buffer(a[%d], int(a[%d]), a[%d])", i, i+1, i+2), 3
 	case next(2) == "int,const int[]":
-		return fmt.Sprintf("ints(a[%d], r.count(a[%d]))", i+1, i), 2
+		return fmt.Sprintf("intsAt(a[%d], r.count(a[%d]))", i+1, i), 2
 	case t == "MPI_Comm":
 		return handle("Comm", i) + ".Comm", 1
 	case t == "MPI_Group" || t == "MPI_Datatype":
@@ -146,7 +146,7 @@ func argument(f toolchain.Function, i int) (text string, words int) {
 	case name == "sendtag" || name == "tag" && slices.Contains(f.Parameters, "dest"):
 		return fmt.Sprintf("sendTag(int(a[%d]))", i), 1
 	case name == "recvtag" || name == "tag":
-		return fmt.Sprintf("tagOf(int(a[%d]))", i), 1
+		return fmt.Sprintf("receiveTag(int(a[%d]))", i), 1
 	case name == "high":
 		return fmt.Sprintf("int32(a[%d]) != 0", i), 1
 	}
@@ -158,17 +158,17 @@ func argument(f toolchain.Function, i int) (text string, words int) {
 func result(t, name string, i int) string {
 	switch {
 	case t == "int *" && name == "flag":
-		return fmt.Sprintf("set(a[%d], truth(%%s))", i)
+		return fmt.Sprintf("storeAt(a[%d], intOfBool(%%s))", i)
 	case t == "int *" && name == "result":
-		return fmt.Sprintf("set(a[%d], comparisons[%%s])", i)
+		return fmt.Sprintf("storeAt(a[%d], comparisons[%%s])", i)
 	case t == "int *":
-		return fmt.Sprintf("set(a[%d], rankOut(%%s))", i)
+		return fmt.Sprintf("storeAt(a[%d], rankOut(%%s))", i)
 	case t == "MPI_Aint *" || t == "MPI_Count *":
-		return fmt.Sprintf("set(a[%d], %%s)", i)
+		return fmt.Sprintf("storeAt(a[%d], %%s)", i)
 	case t == "MPI_Comm *":
-		return fmt.Sprintf("set(a[%d], r.addComm(%%s))", i)
+		return fmt.Sprintf("storeAt(a[%d], r.addComm(%%s))", i)
 	case t == "MPI_Group *":
-		return fmt.Sprintf("set(a[%d], r.addGroup(%%s))", i)
+		return fmt.Sprintf("storeAt(a[%d], r.addGroup(%%s))", i)
 	case t == "MPI_Request *":
 		return fmt.Sprintf("r.addRequest(a[%d], %%s)", i)
 	case t == "MPI_Status *":
