@@ -4,9 +4,9 @@
 // real, ranks are coroutines, goroutines or processes, and wires are emulated or not. A program
 // above it cannot tell which.
 //
-// Every port sends and receives packets. Everything else is an optional capability:
-// accessors of the port that return nil where the machine has none. Read Port first, then the
-// capability that you need. The comments state laws, which the suite in devicetest executes.
+// Every port sends and receives packets. Everything else is an optional capability: an accessor of
+// the port, which returns nil if the machine does not have it. Read Port first, then the capability
+// that you need. The comments state laws, which the suite in devicetest executes.
 package device
 
 import (
@@ -24,21 +24,21 @@ type World interface {
 	//
 	// The first failure ends the job. If a program returns an error or panics, Run stops the other
 	// ranks where they wait, or at their next call, and returns that error; a panic becomes a
-	// *Failure. If every rank that has not ended waits and nothing is under way, a world that can
-	// see this returns a *Deadlock. A world may run several jobs, one at a time; each starts anew.
+	// *Failure. If all remaining ranks wait and nothing is in transit, a world that can detect this
+	// returns a *Deadlock. A world may run several jobs, one at a time; each has a new state.
 	Run(program func(Port) error) error
 }
 
 // HeadWords is the length of a Head.
 const HeadWords = 5
 
-// Head is the head of a packet: words whose meaning is between the users of the ports.
+// Head is the head of a packet: words whose meaning the users of the ports define.
 type Head [HeadWords]uint64
 
 // Packet is what travels between ranks: a head, and any number of bytes.
 type Packet struct {
 	Src     int  // the sender; set by the world
-	Head    Head // for the users of the ports alone
+	Head    Head // the world does not look at it
 	Data    []byte
 	Refused bool // in a completion: the access was refused and nothing was transferred
 }
@@ -54,10 +54,11 @@ const Forever = unit.Time(math.MaxInt64)
 // packet to a rank whose program has ended is dropped.
 //
 // Blocking: Recv(true), Send into a full network, Counter, Watch.Wait and Datagram.Recv may block.
-// Each waits for other ranks only and is released when they go on.
+// Each waits for other ranks only and returns when they make progress.
 //
-// Errors: a call with a rank, register, key or length that its comment rules out is a mistake of
-// the program and panics. When the job has failed, any call may end the rank instead of returning.
+// Errors: a call with a rank, register, key or length that its comment does not allow is a mistake
+// of the program and panics. After the job has failed, any call may end the rank instead of
+// returning.
 type Port interface {
 	Rank() int
 	Size() int
@@ -74,23 +75,22 @@ type Port interface {
 	// advances in a loop that reads it.
 	Now() unit.Time
 
-	// Tick returns the resolution of the clock: two readings that differ do so by at least this
-	// much, except for what is lost when they are rounded to nanoseconds.
+	// Tick returns the resolution of the clock: the least difference between two readings that are
+	// not equal, before they are rounded to nanoseconds.
 	Tick() unit.Time
 
 	// Spend charges n units of a kind of software work, which the library's engine declares, to an
-	// emulated processor. Where work takes its own time
-	// it does nothing.
+	// emulated processor. In real time it does nothing.
 	Spend(w model.CostKey, n int)
 
 	// Delay keeps the processor busy with something else for d. Transfers go on meanwhile.
 	Delay(d unit.Time)
 
-	// Copy copies as copy does, and charges the copy to an emulated processor.
+	// Copy copies like the built-in copy, and charges the copy to an emulated processor.
 	Copy(dst, src []byte) int
 
 	// Operate charges n arithmetic operations on elements in memory, such as the additions of a
-	// reduction, to an emulated processor. Where work takes its own time it does nothing.
+	// reduction, to an emulated processor. In real time it does nothing.
 	Operate(n int)
 
 	// Send sends a packet. The port has taken head and data when Send returns; it neither keeps p
@@ -110,12 +110,13 @@ type Port interface {
 	// after the end, one or more.
 	NotifyExit(rank int, head Head)
 
-	// The optional capabilities. Each is nil where the machine has none, for all ranks alike. A
-	// port that embeds None has none, and implements the accessors of those that it has.
+	// The optional capabilities. An accessor returns nil if the machine does not have the
+	// capability, in all ranks alike. A port embeds None and implements the accessors of the
+	// capabilities that it has.
 
 	Memory() Memory     // read and write the memory of other ranks
 	Counter() Counter   // atomic registers
-	Watch() Watch       // wait for memory, queues and all else
+	Watch() Watch       // wait for the next event of any kind
 	Queue() Queue       // rings that refuse when full
 	Signal() Signal     // handlers at other ranks
 	Channel() Channel   // short messages with priorities
@@ -124,18 +125,16 @@ type Port interface {
 	Control() Control   // broadcasts and combinations of words, by a network of their own
 }
 
-// RealTime is a Port on which work takes its own time and no other: Spend and Operate do nothing,
-// and Copy is copy. A library that would call them for every message may ask once and leave them
-// out.
+// RealTime is a Port whose clock is real: Spend and Operate do nothing, and Copy only copies. A
+// library may check for it once and then omit these calls.
 type RealTime interface {
 	Port
 	RealTime()
 }
 
-// Holder is a Port whose Send may return while the system has no room for all of the packet, so
-// that a rank can send to several others at the same time. The port sends the rest in the calls
-// that receive, and Flush waits until nothing is left, or a packet has come: then it reports that
-// it is not done.
+// Holder is a Port whose Send may return before the system has accepted the whole packet, so that a
+// rank can send to several others at the same time. The port sends the rest in later calls that
+// receive. Flush waits until all is sent, and returns false if a packet arrives before.
 type Holder interface {
 	Port
 	Holds() bool // whether Send does so here
@@ -154,8 +153,8 @@ type Placer interface {
 	Place(where func(src int, head *Head, n int) []byte)
 }
 
-// ErrorDetailer is a Port whose rank runs, or may run, in another process than the caller of Run. A
-// rank may leave error details before its program ends, or while it is stopped. They are added to
+// ErrorDetailer is a Port whose rank may run in another process than the caller of Run. A rank may
+// set error details before its program ends, or while it is stopped. They are added to
 // the error of the job: to a *Deadlock in Details; an error that the program returned has a method
 // ErrorDetail that returns them.
 type ErrorDetailer interface {
@@ -163,16 +162,15 @@ type ErrorDetailer interface {
 	SetErrorDetail(detail []byte)
 }
 
-// Checker is a World whose ranks run in other processes, and that has a last word on a job that
-// ended well: RunChecked is Run, but then check gets what the ranks have given their
-// ErrorDetailers, by rank, and its error is that of the run. It is called where Run was, in the
-// process of rank 0 only.
+// Checker is a World whose ranks run in other processes. RunChecked runs the job like Run. If the
+// job succeeds, RunChecked calls check, in the process of rank 0 only, with the error details of
+// all ranks, by rank, and returns its error.
 type Checker interface {
 	World
 	RunChecked(program func(Port) error, check func(details [][]byte) error) error
 }
 
-// Deadlock is the error of a job in which ranks wait and nothing can happen any more.
+// Deadlock is the error of a job whose remaining ranks all wait while nothing is in transit.
 type Deadlock struct {
 	Ranks []int // those that wait, in order
 	Of    int   // how many ranks the job has

@@ -1,10 +1,10 @@
 // Package engine is the interface between package mpi and the engines that carry its messages.
 //
-// An Engine moves the point-to-point messages of one rank over a device.Port: it matches, buffers,
-// chooses protocols, and charges what its software costs. A Rank is the half of a rank's message
-// passing that is the same for all engines: the call that the program is in, errors, operations and
+// An Engine carries the point-to-point messages of one rank over a device.Port. It matches and
+// buffers messages, chooses protocols, and charges the cost of its software to the processor. A
+// Rank has the part that is the same for all engines: the current call, errors, operations and
 // their memory, data with gaps, persistent requests, the buffer of buffered sends, checks of
-// programs, and the end. Package mpi calls the Rank and cannot tell which engine is below.
+// programs, and finalization. Package mpi calls the Rank and cannot tell which engine it has.
 //
 //	mpi  →  engine.Rank  →  engine.Engine (proto, queue, ...)  →  device.Port
 //
@@ -17,18 +17,18 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Any in place of a source or a tag stands for each source or tag.
+// Any as a source or a tag matches every source or tag.
 const Any = -1
 
-// NewJobEngines prepares a library of the engine's kind for a job. The protocol, if it is not "",
-// carries all messages of the program, whatever the library's rules say. A library that the engine
-// cannot serve, and a protocol that it does not have, are errors.
+// NewJobEngines prepares the engines of a job that uses library l. A protocol other than "" carries
+// all messages of the program in place of the library's rules. It is an error if the engine cannot
+// serve the library or does not have the protocol.
 type NewJobEngines func(l *model.Library, protocol string) (JobEngines, error)
 
 // JobEngines makes the engines of the ranks of one job.
 type JobEngines interface {
-	// Engines returns how to get the engines of n ranks, the i-th by the index i. They lie in one
-	// piece of memory, as a job may have a million ranks.
+	// Engines allocates the engines of n ranks in one piece of memory, as a job may have a million
+	// ranks, and returns a function that returns the engine with an index.
 	Engines(n int) func(i int) Engine
 }
 
@@ -38,10 +38,10 @@ type JobEngines interface {
 //     match one receive, the first that was sent is taken; of two receives that match one message,
 //     the first that was posted takes it (MPI-1.2, section 3.5).
 //   - Progress is made inside calls only. A call that blocks makes progress for all operations of
-//     the rank, and an operation whose counterpart has been started ends if both ranks keep making
-//     calls.
-//   - A send to a rank that takes in nothing never blocks for want of buffer space at the receiver,
-//     unless its mode says so.
+//     the rank. Once both sides of a message have been started, they complete if both ranks keep
+//     making calls.
+//   - A send whose mode lets it complete without a receive does not block when the receiver's
+//     buffers are full, even if the receiver makes no calls.
 //   - A synchronous send ends when its receive has been found. A ready send whose receive was not
 //     posted is an error (ErrOther) of the receiver, if it takes the message in before.
 //   - A message that is longer than its receive is an error (ErrTruncate), and one with another
@@ -50,7 +50,7 @@ type JobEngines interface {
 //     rank's mistake.
 //   - Nothing is allocated for a message once the memory for as many operations is there.
 type Engine interface {
-	// Setup prepares the engine for a rank. It is called once, before all else.
+	// Setup prepares the engine for a rank. It is called once, before any other method.
 	Setup(r *Rank)
 
 	// NewOp returns memory for one more operation: the Op inside the engine's own, with Self set.
@@ -68,27 +68,27 @@ type Engine interface {
 	// may be Any). When it is complete, Peer, Tag and Size are those of the message.
 	Irecv(o *Op)
 
-	// Recv is Irecv, and waits until o is complete.
+	// Recv starts a receive as Irecv does and waits until it is complete.
 	Recv(o *Op)
 
-	// Progress takes in one packet, or another thing that has happened, and does what it asks for.
-	// It reports whether there was one; with block it waits until there is.
+	// Progress handles one event, such as an arrived packet, and reports whether there was one. If
+	// block is true it waits for an event.
 	Progress(block bool) bool
 
 	// ChargeCompletionCheck charges the end of a wait or a test: an operation was found complete,
 	// or none was.
 	ChargeCompletionCheck(found bool)
 
-	// Probe looks, after what has arrived was taken in, for a message that a receive would take.
-	// With block it waits for one.
+	// Probe handles arrived packets, then looks for a message that such a receive would take. If
+	// block is true it waits for one.
 	Probe(src int, context uint32, tag int, block bool) (Status, bool)
 
-	// Cancel asks for an operation to end without a message, and returns at once. Either that
-	// happens, by Rank.Cancelled, or the operation completes as ever. A send to a rank that has
-	// ended, or that does nothing but make calls, is decided.
+	// Cancel requests that an operation end without a message, and returns at once. Either it does,
+	// by Rank.Cancelled, or the operation completes as usual. The outcome of a send is known at the
+	// latest when the other rank makes calls or has ended.
 	Cancel(o *Op)
 
-	// ExplainWait says what an operation that is under way waits for.
+	// ExplainWait describes what an unfinished operation waits for.
 	ExplainWait(o *Op) Wait
 
 	// UnexpectedMessages returns how many messages have arrived that no receive has taken, and the
@@ -103,7 +103,7 @@ type Engine interface {
 	Direct() Direct
 }
 
-// Counter is an Engine that counts what it does, since its rank began.
+// Counter is an Engine with counters of its actions since the rank began.
 type Counter interface {
 	Engine
 	Counts(yield func(name string, n int64) bool)
@@ -118,7 +118,7 @@ type BarrierEngine interface {
 	Barrier(n, me int, rank func(i int) int) bool
 }
 
-// AnyContext in place of a context stands for all.
+// AnyContext as a context stands for all contexts.
 const AnyContext = 1<<32 - 1
 
 // Direct is what protocols are made of: single packets without matching, and access to the memory
@@ -129,8 +129,8 @@ type Direct interface {
 	SendPacket(dst int, b []byte)
 	RecvPacket(b []byte) int
 
-	// Remote reports whether the machine has remote memory access. Where it has not, the calls
-	// below go by packets, which the other rank takes in when it makes progress.
+	// Remote reports whether the machine has remote memory access. If not, the calls below send
+	// packets, which the other rank handles when it makes progress.
 	Remote() bool
 
 	// Expose lets other ranks access b under the key that it returns, until Withdraw.
@@ -144,20 +144,20 @@ type Direct interface {
 }
 
 // Signature stands for the types of the elements of some data, in their order (MPI-1.2, section
-// 3.12). A message and its receive have the same. Zero goes with all.
+// 3.12). A message and its receive must have the same signature. Zero matches every signature.
 type Signature uint32
 
 // Layout is where data lies that has gaps, or elements of several types.
 type Layout interface {
 	Len() int                  // bytes that travel
 	Flat() ([]byte, bool)      // where they lie, if they lie as they travel
-	Gather(to []byte)          // copies them from where they lie
-	Scatter(from []byte)       // puts the first ones to where they lie
+	Gather(to []byte)          // copies the data into one piece
+	Scatter(from []byte)       // copies the first bytes of the data from one piece to their places
 	Runs(yield func([]byte))   // calls yield for each run of bytes where they lie, in the order in which they travel
 	Signature(n int) Signature // of the first n bytes
 }
 
-// Status is what is known of a message that was received.
+// Status describes a received message.
 type Status struct {
 	Source, Tag int // Source in ranks of the job
 	Bytes       int
