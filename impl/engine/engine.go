@@ -43,7 +43,7 @@ type JobEngines interface {
 //   - A send whose mode lets it complete without a receive does not block when the receiver's
 //     buffers are full, even if the receiver makes no calls.
 //   - A synchronous send ends when its receive has been found. A ready send whose receive was not
-//     posted is an error (ErrOther) of the receiver, if it takes the message in before.
+//     posted is an error (ErrOther) of the receiver if the message arrives first.
 //   - A message that is longer than its receive is an error (ErrTruncate), and one with another
 //     signature too (ErrType): Rank.Check finds both.
 //   - An engine fails by Rank.Fail, which does not return. It does not fail for what is not its
@@ -53,7 +53,7 @@ type Engine interface {
 	// Setup prepares the engine for a rank. It is called once, before any other method.
 	Setup(r *Rank)
 
-	// NewOp returns memory for one more operation: the Op inside the engine's own, with Self set.
+	// NewOp allocates an operation of the engine and returns the Op in it, with EngineOp set.
 	NewOp() *Op
 
 	// Send sends buf and returns when the rank may use it again. A buffered message is copied into
@@ -75,8 +75,8 @@ type Engine interface {
 	// block is true it waits for an event.
 	Progress(block bool) bool
 
-	// ChargeCompletionCheck charges the end of a wait or a test: an operation was found complete,
-	// or none was.
+	// ChargeCompletionCheck charges the end of a wait or a test, which found an operation complete or
+	// did not.
 	ChargeCompletionCheck(found bool)
 
 	// Probe handles arrived packets, then looks for a message that such a receive would take. If

@@ -46,6 +46,9 @@ func TestCreditIsSentFromHalfAWindow(t *testing.T) {
 			t.Errorf("window %d: credit is due for %d bytes", c.window, c.threshold-1)
 		}
 		f.noteFreed(3, 1)
+		if !slices.Equal(f.creditDue, []int32{3}) {
+			t.Errorf("window %d: no credit is due for %d bytes", c.window, c.threshold)
+		}
 		f.noteFreed(3, 1)
 		if !slices.Equal(f.creditDue, []int32{3}) {
 			t.Errorf("window %d: after %d bytes credit is due to ranks %d, want 3 once", c.window, c.threshold+1, f.creditDue)

@@ -1,0 +1,56 @@
+package model_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/loggp/loggp/model"
+)
+
+func TestRulesIncludeTheirLimit(t *testing.T) {
+	s := model.ProtoSettings{Rules: []model.Rule{
+		{Mode: model.Standard, Peers: model.IntraPeers, UpTo: 100, Protocol: "TA"},
+		{Mode: model.Standard, UpTo: 10, Protocol: "T"},
+		{Mode: model.Standard, UpTo: -1, Protocol: "RTA"},
+	}}
+	for _, c := range []struct {
+		mode  model.Mode
+		tier  model.Tier
+		bytes int
+		want  string
+	}{
+		{model.Standard, model.Inter, 10, "T"},
+		{model.Standard, model.Inter, 11, "RTA"},
+		{model.Standard, model.Intra, 100, "TA"},
+		{model.Standard, model.Intra, 101, "RTA"},
+		{model.Ready, model.Inter, 1, ""},
+	} {
+		if got := s.Protocol(c.mode, c.tier, c.bytes); got != c.want {
+			t.Errorf("%v message of %d bytes to an %v peer: protocol %q, want %q", c.mode, c.bytes, c.tier, got, c.want)
+		}
+	}
+}
+
+// The copy into the attached buffer stages a buffered message. In other modes staging is one more
+// copy by the sender.
+func TestBufferedMessagesAreStagedOnce(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 0))
+	for range 200 {
+		x := random(r)
+		x.Protocol, x.Bytes = model.RTA, 5000
+		staged, direct := *x.Library, *x.Library
+		for i := range staged.Proto.Long {
+			staged.Proto.Long[i].Stage, direct.Proto.Long[i].Stage = true, false
+		}
+		for m, copies := range map[model.Mode]int{model.Buffered: 0, model.Ready: 1} {
+			x.Mode = m
+			x.Library = &staged
+			with := x.Cost().Delivery.Sum()
+			x.Library = &direct
+			without := x.Cost().Delivery.Sum()
+			if got := with > without; got != (copies > 0) {
+				t.Fatalf("%v message: delivered after %v with staging, %v without", m, with, without)
+			}
+		}
+	}
+}
