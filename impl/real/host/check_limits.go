@@ -94,7 +94,7 @@ func (p *Inspection) cgroupDirs(controllers ...string) []string {
 	return all
 }
 
-// AvailableMemory for a measurement: buffers of the longest messages of all ranks, and samples.
+// Memory for a measurement: buffers of the longest messages of all ranks, and samples.
 const (
 	noteMemoryLeft = 256 << 20
 	warnMemoryLeft = 64 << 20

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NewSharedMemory is fully allocated, and other programs do not inherit it by accident.
+// Shared memory is fully allocated, and other programs do not inherit it by accident.
 func TestSharedMemoryIsAllocated(t *testing.T) {
 	const n = 1<<16 + 5
 	f, err := NewSharedMemory(n)

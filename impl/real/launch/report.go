@@ -37,7 +37,7 @@ type RankDeath struct {
 	Stderr string // the first and the last part of its standard error, indented
 }
 
-// RemoteError shows the standard error on lines of its own.
+// Error shows the standard error on lines of its own.
 func (d *RankDeath) Error() string {
 	text := fmt.Sprintf("rank %d died: %s", d.Rank, d.Status)
 	if d.Stderr != "" {
@@ -56,7 +56,7 @@ type RemoteError struct {
 // ErrorDetail returns the detail that the rank has set by its device.ErrorDetailer, or nil.
 func (e *RemoteError) ErrorDetail() []byte { return e.detail }
 
-// RemoteError returns the text of the error.
+// Error returns the text of the error.
 func (e *RemoteError) Error() string { return e.Text }
 
 // ErrorDetail makes a port that embeds it a device.ErrorDetailer.

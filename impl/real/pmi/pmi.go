@@ -98,7 +98,7 @@ var arrivalTimeout = time.Minute
 
 // Allgather returns the texts of all processes, by rank. All processes must call it equally often.
 func (j *Job) Allgather(ctx context.Context, text string) ([]string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, arrivalTimeout, errLate)
+	ctx, cancel := context.WithTimeoutCause(ctx, arrivalTimeout, errNotArrived)
 	defer cancel()
 	if j.exchange == nil {
 		if err := j.openExchange(); err != nil {
@@ -113,8 +113,8 @@ func (j *Job) Allgather(ctx context.Context, text string) ([]string, error) {
 	return texts, nil
 }
 
-// errLate is the error if a process has waited too long for the others.
-var errLate = fmt.Errorf("not all ranks have come within %v", arrivalTimeout)
+// errNotArrived is the error if a process has waited too long for the others.
+var errNotArrived = fmt.Errorf("not all ranks have come within %v", arrivalTimeout)
 
 func (j *Job) openExchange() error {
 	if j.jobID == "" {

@@ -148,7 +148,7 @@ func TestMissingRankIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := &Job{Manager: "the test", Size: 2, exchange: f}
-	if _, err := j.Allgather(context.Background(), ""); !errors.Is(err, errLate) || !strings.Contains(err.Error(), "rank 1 has written nothing") {
+	if _, err := j.Allgather(context.Background(), ""); !errors.Is(err, errNotArrived) || !strings.Contains(err.Error(), "rank 1 has written nothing") {
 		t.Error(err)
 	}
 	arrivalTimeout = time.Minute
@@ -165,7 +165,7 @@ func TestMissingRankIsNamed(t *testing.T) {
 	}
 	arrivalTimeout = 100 * time.Millisecond
 	j = &Job{Manager: "the test", Size: 2, exchange: space}
-	if _, err := j.Allgather(context.Background(), ""); !errors.Is(err, errLate) {
+	if _, err := j.Allgather(context.Background(), ""); !errors.Is(err, errNotArrived) {
 		t.Error(err)
 	}
 }

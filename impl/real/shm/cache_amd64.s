@@ -1,14 +1,14 @@
 #include "textflag.h"
 
-// func release(word *atomic.Uint64, v uint64)
-TEXT ·release(SB), NOSPLIT, $0-16
+// func storeRelease(word *atomic.Uint64, v uint64)
+TEXT ·storeRelease(SB), NOSPLIT, $0-16
 	MOVQ word+0(FP), AX
 	MOVQ v+8(FP), CX
 	MOVQ CX, (AX)
 	RET
 
-// func claim(b []byte)
-TEXT ·claim(SB), NOSPLIT, $0-24
+// func prefetchForWrite(b []byte)
+TEXT ·prefetchForWrite(SB), NOSPLIT, $0-24
 	MOVQ b_base+0(FP), AX
 	MOVQ b_len+8(FP), CX
 	ADDQ AX, CX
@@ -21,8 +21,8 @@ next:
 done:
 	RET
 
-// func demote(b []byte)
-TEXT ·demote(SB), NOSPLIT, $0-24
+// func demoteLines(b []byte)
+TEXT ·demoteLines(SB), NOSPLIT, $0-24
 	MOVQ b_base+0(FP), AX
 	MOVQ b_len+8(FP), CX
 	ADDQ AX, CX

@@ -31,16 +31,16 @@ type jointTransfer struct {
 	_          [lineSize - 52]byte
 }
 
-// chunkMask takes the chunk from next. While a transfer is written down the chunk is too large for
-// any.
-const chunkMask = 1<<32 - 1
+// nextChunkMask takes the chunk from next. While a transfer is written down the chunk is too large
+// for any.
+const nextChunkMask = 1<<32 - 1
 
 // transferJointly gets bytes that another rank exposes at an offset, which is at an address of its
 // memory, or puts them there, and lets it help.
 func (m *memory) transferJointly(dst int, k device.Key, off int, there uintptr, b []byte, put bool) error {
 	t := &m.state.transfer
 	number := (t.nextChunk.Load()>>32 + 1) << 32
-	t.nextChunk.Store(number | chunkMask)
+	t.nextChunk.Store(number | nextChunkMask)
 	t.key.Store(uint64(k))
 	t.offset.Store(uint64(off))
 	t.address.Store(uint64(addressOf(b)))
@@ -52,7 +52,7 @@ func (m *memory) transferJointly(dst int, k device.Key, off int, there uintptr, 
 	m.ranks[dst].helpRequester.Store(uint32(m.Rank()) + 1)
 	chunks := (len(b) + chunkSize - 1) / chunkSize
 	for {
-		i := int((t.nextChunk.Add(1) - 1) & chunkMask)
+		i := int((t.nextChunk.Add(1) - 1) & nextChunkMask)
 		if i >= chunks {
 			break
 		}
@@ -81,7 +81,7 @@ func (m *memory) helpTransfer(asker uint32) {
 	for !m.hasArrivals() {
 		next := t.nextChunk.Load()
 		key, off, there, size, put := t.key.Load(), t.offset.Load(), t.address.Load(), t.size.Load(), t.isPut.Load()
-		from := (next & chunkMask) * chunkSize
+		from := (next & nextChunkMask) * chunkSize
 		if from >= size {
 			m.state.helpRequester.CompareAndSwap(asker, 0)
 			return

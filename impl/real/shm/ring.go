@@ -82,7 +82,7 @@ func (w *writer) writeLine(head *device.Head, data []byte) bool {
 		copy(l.data[:], data)
 	}
 	l.head[0], l.head[1], l.head[2], l.head[3], l.head[4] = head[0], head[1], head[2], head[3], head[4]
-	release(&l.word, recordWord(w.linesWritten, len(data), len(data)))
+	storeRelease(&l.word, recordWord(w.linesWritten, len(data), len(data)))
 	w.linesWritten++
 	return true
 }
@@ -102,14 +102,14 @@ func (w *writer) writeRecord(head *device.Head, data []byte, total int) bool {
 		copy(l.data[:], data)
 	} else {
 		to := w.areaBytes(from, len(data))
-		claim(to)
+		prefetchForWrite(to)
 		copy(to, data)
 		if len(data) <= maxDemotedData {
-			demote(to)
+			demoteLines(to)
 		}
 	}
 	l.head = *head
-	release(&l.word, recordWord(w.linesWritten, len(data), total))
+	storeRelease(&l.word, recordWord(w.linesWritten, len(data), total))
 	w.linesWritten++
 	w.areaWritten = end
 	return true

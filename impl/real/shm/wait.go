@@ -23,7 +23,7 @@ func (p *port) waitForPacket() *device.Packet {
 		if q == nil {
 			host.PauseProcessor()
 			if p.AfterEmptyPoll(polls) {
-				q = p.doOccasionalWork(polls)
+				q = p.pollExitsAndHelp(polls)
 			}
 		}
 		if q != nil {
@@ -35,9 +35,9 @@ func (p *port) waitForPacket() *device.Packet {
 	}
 }
 
-// doOccasionalWork does the occasional work of a spinning rank. It returns a packet if another rank
+// pollExitsAndHelp does the occasional work of a spinning rank. It returns a packet if another rank
 // has ended whose exit this rank must be notified of.
-func (p *port) doOccasionalWork(polls uint) *device.Packet {
+func (p *port) pollExitsAndHelp(polls uint) *device.Packet {
 	if p.deliverExits() {
 		return p.nextPacket()
 	}

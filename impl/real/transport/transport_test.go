@@ -75,7 +75,7 @@ func TestInboxKeepsOrderAndReusesBuffers(t *testing.T) {
 	}
 }
 
-// DeadlockedRanks looks at all that may yet let a rank go on.
+// There is no deadlock while anything may let a rank continue.
 func TestDeadlockNeedsAllToWait(t *testing.T) {
 	ranks := func() []Progress { // 0 and 1 wait, 2 has ended
 		p := NewProgress(3)
