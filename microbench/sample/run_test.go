@@ -10,7 +10,7 @@ import (
 // said of ranks need not.
 func TestRuns(t *testing.T) {
 	set := &Set{Facts: []Fact{
-		{FileFact, "a"}, {RootsFact, "2"}, {ResolutionFact, "0.1"}, {ResolutionFact, "0.5"}, {RanksFact, "8"}, {RanksFact, "9"}, {PairFact, "0 7"}, {NoiseFact, "5% relative"}, {PlatformFileFact, "t3d"},
+		{FileFact, "a"}, {RootsFact, "2"}, {ResolutionFact, "0.1"}, {ResolutionFact, "0.5"}, {ResolutionFact, "0.2"}, {RanksFact, "8"}, {RanksFact, "9"}, {PairFact, "0 7"}, {NoiseFact, "5% relative"}, {PlatformFileFact, "t3d"},
 		{FileFact, "b"}, {PairFact, AllPairsValue}, {OnePlaceFact, "intra"}, {NoiseFact, "0% relative"}, {RanksFact, "many"}, AgreedStartFact(3, 20),
 		{FileFact, "c"}, {StartFact, NoCommonStartPrefix + "no common clock"}, {PairFact, "3 3"},
 	}}
