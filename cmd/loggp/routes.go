@@ -10,12 +10,14 @@ import (
 	"github.com/loggp/loggp/model/platform"
 )
 
+// way is a pair of ranks between which something was measured, on an emulated platform.
 type way struct {
 	*platform.Platform
 	ranks int
 	pair  [2]int
 }
 
+// everywhere stands for all pairs, which have no one path.
 var everywhere = [2]int{-1, -1}
 
 func (w way) path() model.Path { return w.Machine.Path(w.ranks, w.pair[0], w.pair[1]) }
@@ -27,6 +29,7 @@ func (w way) place() string {
 	return w.Machine.Tier(w.pair[0], w.pair[1]).String()
 }
 
+// bySteps predicts the times of forced protocols by adding up every step of a platform.
 func bySteps(ways []way) compare.Predictor {
 	return func(q compare.Query) (compare.Prediction, bool) {
 		i := slices.IndexFunc(ways, func(w way) bool { return w.Machine.Name == q.Platform && w.place() == q.Place })
@@ -48,6 +51,7 @@ func bySteps(ways []way) compare.Predictor {
 	}
 }
 
+// byRealClock reports whether samples are of a real machine.
 func byRealClock(set *sample.Set) bool {
 	for i := range set.Series {
 		if set.Series[i].Clock == "real" {
