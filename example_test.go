@@ -1,12 +1,15 @@
 package loggp_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"os"
+	"strings"
 
 	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -63,7 +66,25 @@ func ExampleRun_deadlock() {
 	fmt.Println(err)
 	// Output:
 	// run on loggp: deadlock: 2 of 2 ranks wait and nothing is under way
-	//   rank 0: in Recv (example_test.go:60), waits for a message from rank 1 with tag 0
-	//   rank 1: in Recv (example_test.go:60), waits for a message from rank 0 with tag 0
+	//   rank 0: in Recv (example_test.go:63), waits for a message from rank 1 with tag 0
+	//   rank 1: in Recv (example_test.go:63), waits for a message from rank 0 with tag 0
 	// Each of these waits for the next: rank 0 → rank 1 → rank 0
+}
+
+// A rank sends 1,000 bytes to another, on a machine with these parameters.
+func ExampleSimulate() {
+	s, err := schedule.Read(strings.NewReader("num_ranks 2\nrank 0 {\nl1: send 1000b to 1\n}\nrank 1 {\nl1: recv 1000b from 0\n}\n"), "message.goal", 1<<20)
+	if err != nil {
+		log.Fatal(err)
+	}
+	params, err := schedule.ParseParams("L=2us,o=1us,G=1ns")
+	if err != nil {
+		log.Fatal(err)
+	}
+	sim, err := loggp.Simulate(context.Background(), s, loggp.SimulateOptions{Params: &params})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sim.Result.Last)
+	// Output: 4.999us
 }

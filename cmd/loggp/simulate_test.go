@@ -2,13 +2,9 @@ package main
 
 import (
 	"io"
-	"math"
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/loggp/loggp/model/schedule"
-	"github.com/loggp/loggp/model/unit"
 )
 
 // The finishing times of LogGOPSim, through files.
@@ -22,35 +18,13 @@ func TestSimulateFinish(t *testing.T) {
 	if err != nil || string(b) != "rank,finish_ns\n0,6509449\n1,6657076\n" {
 		t.Errorf("%v: %s", err, b)
 	}
-	if got := nanos(1_500); got != "1.5" {
-		t.Errorf("1500 ps are %s ns", got)
-	}
-	if got := nanos(-500 + 10_000); got != "9.5" {
-		t.Errorf("9500 ps are %s ns", got)
-	}
 }
 
-func TestSweepPlan(t *testing.T) {
-	p := schedule.Default
-	for _, c := range []struct {
-		sweep string
-		n     int
-		last  func(schedule.Params) bool
-	}{
-		{"L=0..10us/0.5us", 21, func(p schedule.Params) bool { return p.L == 10*unit.Microsecond }},
-		{"G=0..6ns/4ns", 2, func(p schedule.Params) bool { return p.BigG == 4000 }},
-		{"G=0..0.3ps/0.1ps", 4, func(p schedule.Params) bool { return math.Abs(float64(p.BigG)-0.3) < 1e-12 }},
-		{"S=0..64KiB/16KiB", 5, func(p schedule.Params) bool { return p.S == 65536 }},
-	} {
-		plan, err := sweepPlan(c.sweep, p)
-		if err != nil || len(plan) != c.n || !c.last(plan[len(plan)-1]) {
-			t.Errorf("%s: %v, %v", c.sweep, plan, err)
-		}
-	}
-	for _, bad := range []string{"L", "L=1us", "L=1us..2us", "x=0..1us/1us", "L=2us..1us/1us", "L=0..1s/1ps", "L=0..1us/0s"} {
-		if _, err := sweepPlan(bad, p); err == nil || !strings.HasPrefix(err.Error(), "--sweep "+bad+": ") {
-			t.Errorf("%s: %v", bad, err)
-		}
+// A bad sweep is an error of usage that names its flag.
+func TestSimulateRejectsSweep(t *testing.T) {
+	var errs buffer
+	if status := run(t.Context(), strings.Fields("simulate none.goal --sweep L=1us"), io.Discard, &errs); status != misused || !strings.Contains(errs.String(), "--sweep L=1us: it has no range") {
+		t.Errorf("status %d: %s", status, errs.String())
 	}
 }
 

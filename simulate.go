@@ -1,0 +1,303 @@
+package loggp
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/model/schedule"
+	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
+)
+
+// SimulateOptions say how Simulate computes and what it reports. The zero value computes the
+// finishing time with the parameters of schedule.Default, by the rules of loggp, without noise.
+type SimulateOptions struct {
+	Name         string           // of the schedule, in the title of the document; "": "schedule"
+	Params       *schedule.Params // LogGOPS parameters; nil: schedule.Default
+	Dialect      schedule.Dialect
+	Noise        *schedule.Noise // time that an operating system takes from CPUs; nil: none
+	CriticalPath bool            // report the critical path, and sensitivities without noise
+	Sweep        Sweep           // report finishing times for values of a parameter
+	Tolerances   []float64       // report how far L may grow until the time grows by these parts, such as 0.01
+}
+
+// Sweep has the parameters of simulations that differ in one of them.
+type Sweep struct {
+	Parameter string // L, o, g, G, O or S
+	Params    []schedule.Params
+}
+
+// Simulation is the outcome of Simulate.
+type Simulation struct {
+	Result   *schedule.Result
+	document *doc.Document
+}
+
+// Document says when the schedule ends and where the time of its critical path went, and has what
+// the options asked for.
+func (s *Simulation) Document() *doc.Document { return s.document }
+
+// pathSteps is the number of steps of the critical path that are reported, its last ones.
+const pathSteps = 1000
+
+// Simulate computes by LogGOPS when each rank of a schedule finishes.
+func Simulate(ctx context.Context, s *schedule.Schedule, o SimulateOptions) (*Simulation, error) {
+	options := schedule.Options{Params: schedule.Default, Dialect: o.Dialect, Noise: o.Noise, Explain: true}
+	if o.Params != nil {
+		options.Params = *o.Params
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("simulate: %w", err)
+	}
+	res, err := s.Simulate(options)
+	if err != nil {
+		return nil, fmt.Errorf("simulate: %w", err)
+	}
+	path := res.Path(pathSteps)
+	d := &doc.Document{Title: "Simulation of " + cmp.Or(o.Name, "schedule"), Footer: "Made by loggp."}
+	d.AddTables("simulation", "Finishing time", resultTable(s, options, res), partsTable(path))
+	if o.CriticalPath {
+		d.AddTables("critical-path", "Critical path", stepsTable(path))
+		if o.Noise == nil && o.Dialect != schedule.LGS {
+			derivatives, err := s.Sensitivity(options)
+			if err != nil {
+				return nil, fmt.Errorf("simulate: %w", err)
+			}
+			d.AddTables("sensitivity", "Sensitivity", sensitivityTable(derivatives))
+		}
+	}
+	if len(o.Sweep.Params) > 0 {
+		points, err := s.Sweep(options, o.Sweep.Params)
+		if err != nil {
+			return nil, fmt.Errorf("simulate: %w", err)
+		}
+		d.AddTables("sweep", "Sweep", sweepTable(o.Sweep.Parameter, points))
+	}
+	if len(o.Tolerances) > 0 {
+		t, err := toleranceTable(s, options, o.Tolerances)
+		if err != nil {
+			return nil, fmt.Errorf("simulate: %w", err)
+		}
+		d.AddTables("tolerance", "Latency tolerance", t)
+	}
+	return &Simulation{res, d}, nil
+}
+
+// WriteFinish writes the finishing time of each rank as CSV: rank,finish_ns.
+func (s *Simulation) WriteFinish(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintln(b, "rank,finish_ns")
+	line := []byte{}
+	for rank, t := range s.Result.Finish {
+		line = strconv.AppendInt(line[:0], int64(rank), 10)
+		line = append(append(line, ','), formatNanoseconds(t)...)
+		b.Write(append(line, '\n'))
+	}
+	return b.Flush()
+}
+
+// formatNanoseconds prints a time in nanoseconds, exactly.
+func formatNanoseconds(t unit.Time) string {
+	if t%unit.Nanosecond == 0 {
+		return strconv.FormatInt(int64(t/unit.Nanosecond), 10)
+	}
+	return strings.TrimRight(fmt.Sprintf("%d.%03d", t/unit.Nanosecond, t%unit.Nanosecond), "0")
+}
+
+// microsCell is the cell of a time in microseconds.
+func microsCell(t unit.Time) doc.Cell { return doc.NumberCell(t.Micros()) }
+
+// resultTable sums up a simulation.
+func resultTable(s *schedule.Schedule, o schedule.Options, res *schedule.Result) *doc.Table {
+	t := &doc.Table{Name: "simulation", Title: "Result", Columns: []doc.Column{{Head: "quantity", Key: true}, {Head: "value", Kind: doc.Prose}}}
+	add := func(name, format string, args ...any) {
+		t.AddRow(doc.TextCell(name), doc.TextCell(fmt.Sprintf(format, args...)))
+	}
+	add("finishing time", "%s ns", formatNanoseconds(res.Last))
+	add("last rank", "%d of %d", res.LastRank, s.Ranks())
+	add("operations", "%d", s.Ops())
+	add("messages", "%d", res.Messages)
+	add("events", "%d", res.Events)
+	add("dialect", "%v", o.Dialect)
+	add("parameters", "%v", o.Params)
+	return t
+}
+
+// partsTable says where the time of the critical path went.
+func partsTable(p *schedule.Path) *doc.Table {
+	t := &doc.Table{Name: "parts", Title: "Time of the critical path", Columns: []doc.Column{{Head: "part", Key: true}, {Head: "time\nus", Kind: doc.Number}, {Head: "share\n%", Kind: doc.Number}}}
+	sum := p.Parts.Sum()
+	for part, time := range p.Parts {
+		if schedule.Part(part) == schedule.Detour && time == 0 {
+			continue
+		}
+		t.AddRow(doc.TextCell(schedule.Part(part).String()), microsCell(time), doc.TextCell(format.Fixed(100*time.Micros()/math.Max(sum.Micros(), 1e-12), 1)))
+	}
+	return t
+}
+
+// stepsTable lists the critical path.
+func stepsTable(p *schedule.Path) *doc.Table {
+	t := &doc.Table{Name: "critical-path", Title: fmt.Sprintf("Critical path, %d steps", p.Count), Terse: 40, Columns: []doc.Column{
+		{Head: "from\nus", Kind: doc.Number}, {Head: "to\nus", Kind: doc.Number}, {Head: "rank", Kind: doc.Number, Key: true}, {Head: "step"},
+		{Head: "operation"}, {Head: "line", Kind: doc.Number}, {Head: "waited for"}, {Head: "parts, us", Kind: doc.Prose},
+	}}
+	for _, st := range p.Steps {
+		line := doc.EmptyCell
+		if st.Line > 0 {
+			line = doc.CountCell(st.Line)
+		}
+		var parts []string
+		for part, time := range st.Parts {
+			if time > 0 {
+				parts = append(parts, schedule.Part(part).String()+" "+format.Number(time.Micros()))
+			}
+		}
+		t.AddRow(microsCell(st.From), microsCell(st.To), doc.CountCell(st.Rank), doc.TextCell(st.What), doc.TextCell(st.Op.String()), line, doc.TextCell(st.Why), doc.TextCell(strings.Join(parts, ", ")))
+	}
+	if more := p.Count - len(p.Steps); more > 0 {
+		t.AddNote("%d steps before these are left out", more)
+	}
+	return t
+}
+
+// sensitivityTable lists derivatives.
+func sensitivityTable(ds []schedule.Derivative) *doc.Table {
+	t := &doc.Table{Name: "sensitivity", Title: "Change of the finishing time", Columns: []doc.Column{
+		{Head: "parameter", Key: true}, {Head: "if it grows", Kind: doc.Number}, {Head: "if it falls", Kind: doc.Number}, {Head: "unit"}}}
+	for _, d := range ds {
+		cell := func(x float64) doc.Cell {
+			if math.IsNaN(x) {
+				return doc.EmptyCell
+			}
+			return doc.CountCell(int(x))
+		}
+		unit := "times the change"
+		if d.Name == "G" || d.Name == "O" {
+			unit = "bytes"
+		}
+		t.AddRow(doc.TextCell(d.Name), cell(d.Right), cell(d.Left), doc.TextCell(unit))
+	}
+	return t
+}
+
+// ParseSweep reads the values of a swept parameter, such as L=0..10us/0.5us, with one of L, o, g, G,
+// O and S. The other parameters are those of p. No text is no sweep.
+func ParseSweep(s string, p schedule.Params) (Sweep, error) {
+	if s == "" {
+		return Sweep{}, nil
+	}
+	wrong := func(why string) error {
+		return fmt.Errorf("%s; write L=0..10us/0.5us, with one of L, o, g, G, O and S", why)
+	}
+	name, rest, _ := strings.Cut(s, "=")
+	ends, by, ok := strings.Cut(rest, "/")
+	first, last, also := strings.Cut(ends, "..")
+	if !ok || !also {
+		return Sweep{}, wrong("it has no range and no step")
+	}
+	var values [3]float64 // bytes, picoseconds, or picoseconds a byte
+	for i, text := range []string{first, last, by} {
+		var err error
+		switch name {
+		case "S":
+			var n int
+			n, err = unit.ParseSize(text)
+			values[i] = float64(n)
+		case "G", "O":
+			var g unit.PerByte
+			g, err = unit.ParsePerByte(strings.TrimSuffix(text, "/B") + "/B")
+			values[i] = float64(g)
+		case "L", "o", "g":
+			var t unit.Time
+			t, err = unit.ParseTime(text)
+			values[i] = float64(t)
+		default:
+			err = fmt.Errorf("there is no parameter %q", name)
+		}
+		if err != nil {
+			return Sweep{}, wrong(err.Error())
+		}
+	}
+	if values[2] <= 0 || values[0] < 0 || values[1] < values[0] {
+		return Sweep{}, wrong("the range is empty, or its step is not above 0")
+	}
+	steps := math.Floor((values[1]-values[0])/values[2]*(1+1e-12) + 1e-9)
+	if steps >= unit.MaxSizes {
+		return Sweep{}, wrong(fmt.Sprintf("these are more than %d values", unit.MaxSizes))
+	}
+	var all []schedule.Params
+	for i := 0.0; i <= steps; i++ {
+		switch x := values[0] + i*values[2]; name {
+		case "L":
+			p.L = unit.Time(x)
+		case "o":
+			p.O = unit.Time(x)
+		case "g":
+			p.Gap = unit.Time(x)
+		case "G":
+			p.BigG = unit.PerByte(x)
+		case "O":
+			p.BigO = unit.PerByte(x)
+		case "S":
+			p.S = uint64(x)
+		}
+		all = append(all, p)
+	}
+	return Sweep{Parameter: name, Params: all}, nil
+}
+
+// sweepTable lists the finishing times of a sweep of the named parameter.
+func sweepTable(name string, points []schedule.Point) *doc.Table {
+	head := map[string]string{"G": "\nns/B", "O": "\nns/B", "S": "\nB"}
+	unitOf, ok := head[name]
+	if !ok {
+		unitOf = "\nus"
+	}
+	t := &doc.Table{Name: "sweep", Title: "Finishing time by " + name, Columns: []doc.Column{
+		{Head: name + unitOf, Kind: doc.Number, Key: true}, {Head: "finishing time\nus", Kind: doc.Number}, {Head: "last rank", Kind: doc.Number}}}
+	for _, p := range points {
+		x := doc.Cell{}
+		switch name {
+		case "L":
+			x = microsCell(p.Params.L)
+		case "o":
+			x = microsCell(p.Params.O)
+		case "g":
+			x = microsCell(p.Params.Gap)
+		case "G":
+			x = doc.NumberCell(float64(p.Params.BigG) / 1000)
+		case "O":
+			x = doc.NumberCell(float64(p.Params.BigO) / 1000)
+		case "S":
+			x = doc.CountCell(int(p.Params.S))
+		}
+		t.AddRow(x, microsCell(p.Last), doc.CountCell(p.LastRank))
+	}
+	return t
+}
+
+// toleranceTable says how far L may grow.
+func toleranceTable(s *schedule.Schedule, o schedule.Options, parts []float64) (*doc.Table, error) {
+	t := &doc.Table{Name: "tolerance", Title: "How far L may grow", Columns: []doc.Column{
+		{Head: "longer by\n%", Kind: doc.Number, Key: true}, {Head: "L up to\nus", Kind: doc.Number}, {Head: "growth of L\nus", Kind: doc.Number}}}
+	for _, part := range parts {
+		most, ok, err := s.Tolerance(o, part)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			t.AddRow(doc.NumberCell(100*part), doc.TextCell("any"), doc.TextCell("any"))
+			continue
+		}
+		t.AddRow(doc.NumberCell(100*part), microsCell(most), microsCell(most-o.Params.L))
+	}
+	return t, nil
+}

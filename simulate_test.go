@@ -1,0 +1,43 @@
+package loggp
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/model/schedule"
+	"github.com/loggp/loggp/model/unit"
+)
+
+func TestFormatNanoseconds(t *testing.T) {
+	if got := formatNanoseconds(1_500); got != "1.5" {
+		t.Errorf("1500 ps are %s ns", got)
+	}
+	if got := formatNanoseconds(-500 + 10_000); got != "9.5" {
+		t.Errorf("9500 ps are %s ns", got)
+	}
+}
+
+func TestParseSweep(t *testing.T) {
+	p := schedule.Default
+	for _, c := range []struct {
+		sweep string
+		n     int
+		last  func(schedule.Params) bool
+	}{
+		{"L=0..10us/0.5us", 21, func(p schedule.Params) bool { return p.L == 10*unit.Microsecond }},
+		{"G=0..6ns/4ns", 2, func(p schedule.Params) bool { return p.BigG == 4000 }},
+		{"G=0..0.3ps/0.1ps", 4, func(p schedule.Params) bool { return math.Abs(float64(p.BigG)-0.3) < 1e-12 }},
+		{"S=0..64KiB/16KiB", 5, func(p schedule.Params) bool { return p.S == 65536 }},
+	} {
+		sweep, err := ParseSweep(c.sweep, p)
+		if err != nil || len(sweep.Params) != c.n || !c.last(sweep.Params[len(sweep.Params)-1]) {
+			t.Errorf("%s: %v, %v", c.sweep, sweep, err)
+		}
+	}
+	for _, bad := range []string{"L", "L=1us", "L=1us..2us", "x=0..1us/1us", "L=2us..1us/1us", "L=0..1s/1ps", "L=0..1us/0s"} {
+		if _, err := ParseSweep(bad, p); err == nil || !strings.Contains(err.Error(), "write L=0..10us/0.5us") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
