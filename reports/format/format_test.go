@@ -71,6 +71,31 @@ func TestNumber(t *testing.T) {
 	}
 }
 
+// TestTimesChangeUnitAtThresholds: nanoseconds below 1 us, milliseconds from 10,000 us and seconds
+// from 10,000,000 us on.
+func TestTimesChangeUnitAtThresholds(t *testing.T) {
+	for us, want := range map[float64]string{
+		0: "0.000 us", 0.113: "113 ns", 0.999: "999 ns", -0.5: "-500 ns", 1: "1.000 us", 22.3: "22.30 us",
+		9999: "9999 us", 1e4: "10.00 ms", -1e4: "-10.00 ms", 35e3: "35.00 ms", 9.999e6: "9999 ms", 1e7: "10.00 s",
+	} {
+		got := SingleLine(MicrosWithUnit(us))
+		if got != want {
+			t.Errorf("%v us: %s, want %s", us, got, want)
+		}
+	}
+}
+
+func TestBoundIsUpperEndOfInterval(t *testing.T) {
+	for _, x := range []struct {
+		value, high float64
+		want        string
+	}{{2, 3, "≤3.000"}, {2, math.NaN(), "≤2.000"}} {
+		if got := AtMost(x.value, x.high); got != x.want {
+			t.Errorf("at most %v in an interval up to %v: %s, want %s", x.value, x.high, got, x.want)
+		}
+	}
+}
+
 func TestWrap(t *testing.T) {
 	for _, x := range []struct {
 		text  string
