@@ -105,7 +105,7 @@ func TestPollForMemory(t *testing.T) {
 // A rank that polls for the time at no cost sees it pass, and is late by no more than an eighth of
 // its wait, and than 1 us.
 func TestPollForTime(t *testing.T) {
-	for _, until := range []unit.Time{us, 100 * us, unit.Millisecond} {
+	for _, until := range []unit.Time{us, 1_234_567, 1_777_777, 2_345_678, 3_141_593, 4_567_891, 6_789_123, 100 * us, unit.Millisecond} {
 		for what, look := range map[string]func(p device.Port){"reads the clock": func(device.Port) {}, "polls, too": func(p device.Port) { p.Recv(false) }} {
 			t.Run(fmt.Sprint(what, " ", until), func(t *testing.T) {
 				hwtest.Run(t, hwtest.Torus(), 1, func(p device.Port) {
