@@ -1,0 +1,23 @@
+package datatype
+
+import "testing"
+
+func TestPlainRejectsABufferThatIsOneByteShort(t *testing.T) {
+	for missing := range 2 {
+		b := Buffer{Bytes: make([]byte, 16-missing), Count: 4, Type: Int32}
+		if _, _, ok := b.Plain(); ok != (missing == 0) {
+			t.Errorf("4 elements of 4 bytes in %d bytes: plain is %v", len(b.Bytes), ok)
+		}
+	}
+}
+
+func TestPartStartsAtAMultipleOfTheExtent(t *testing.T) {
+	padded, err := Resized(Int32, 0, 12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Buffer{Bytes: make([]byte, 48), Count: 4, Type: padded.Commit()}.Part(3, 1)
+	if p.Origin != 36 || p.Count != 1 {
+		t.Errorf("part of element 3 begins at byte %d with %d elements: want byte 36 and 1 element", p.Origin, p.Count)
+	}
+}
