@@ -23,7 +23,7 @@ func wordShapes() map[string]*mpi.Datatype {
 
 // of returns a buffer of count elements that just has room, whose bytes are a text.
 func of(t *mpi.Datatype, count, seed int) mpi.Buffer {
-	low, end := mpi.Buffer{Count: count, Type: t}.Reach()
+	low, end := mpi.Buffer{Count: count, Type: t}.DataRange()
 	return mpi.Buffer{Bytes: program.Text(end-low, seed), Origin: -low, Count: count, Type: t}
 }
 

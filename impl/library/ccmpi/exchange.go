@@ -153,7 +153,7 @@ func (r *rank) storedFor(k *mpi.Call) *phases.Schedule {
 	if stored == nil || c.Size() == 1 {
 		return nil
 	}
-	me := k.World(c.Rank())
+	me := k.JobRank(c.Rank())
 	for range stored {
 		s := stored[r.stored%len(stored)]
 		r.stored++
@@ -162,7 +162,7 @@ func (r *rank) storedFor(k *mpi.Call) *phases.Schedule {
 		}
 		if r.members = r.members[:0]; c.Size() == s.Ranks {
 			for i := range c.Size() {
-				r.members = append(r.members, k.World(i))
+				r.members = append(r.members, k.JobRank(i))
 			}
 		}
 		turned := s.Turned(r.members)

@@ -26,7 +26,7 @@ type group struct {
 // and two groups of the same context differ in their first rank, so no two groups of a job have the
 // same number.
 func id(k *mpi.Call, context uint32, first int) uint32 {
-	return context*uint32(k.Port().Size()) + uint32(k.World(first))
+	return context*uint32(k.Port().Size()) + uint32(k.JobRank(first))
 }
 
 // create creates a group of some ranks of the communicator. All ranks of the communicator call it;
@@ -39,7 +39,7 @@ func (r *rank) create(k *mpi.Call, context uint32, members []int) *group {
 	if member {
 		world := make([]int, len(members))
 		for i, m := range members {
-			world[i] = k.World(m)
+			world[i] = k.JobRank(m)
 		}
 		var err error
 		if g.Group, err = r.port.Open(g.id, world); err != nil {
@@ -189,7 +189,7 @@ func (r *rank) send(k *mpi.Call, g *group, b []byte) {
 
 func (r *rank) receive(k *mpi.Call, g *group, root int, b []byte) {
 	r.counts.multicasts++
-	switch n, err := g.Recv(k.World(root), b, k.Progress); {
+	switch n, err := g.Recv(k.JobRank(root), b, k.Progress); {
 	case err != nil:
 		k.Fail(engine.ErrOther, "%v", err)
 	case n != len(b):

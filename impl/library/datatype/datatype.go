@@ -63,8 +63,8 @@ const (
 func newType(name string, l layout) *Type {
 	t := &Type{name: name, layout: l}
 	t.flat = t.Size() == 0 || t.body.kind == isRun && t.extent() == t.Size()
-	t.plain = t.Size() > 0 && t.Size() <= plainSize && t.flat && t.kinds.uniform() != 0
-	t.sign = signOf(t.kinds.uniform())
+	t.plain = t.Size() > 0 && t.Size() <= plainSize && t.flat && t.kinds.uniformKind() != 0
+	t.sign = signOfKind(t.kinds.uniformKind())
 	if name != "" {
 		t.state.Store(committed)
 	}
@@ -91,11 +91,11 @@ func (t *Type) Free() error {
 // Copy returns a type of the same layout that was just made, also of one that was freed.
 func (t *Type) Copy() *Type { return newType("", t.layout) }
 
-// Freed reports whether the type was freed: nothing more is made of it.
-func (t *Type) Freed() bool { return t.state.Load() == freed }
+// IsFreed reports whether the type was freed: nothing more is made of it.
+func (t *Type) IsFreed() bool { return t.state.Load() == freed }
 
-// Usable returns an error if the type is not committed, or was freed.
-func (t *Type) Usable() error {
+// CheckUsable returns an error if the type is not committed, or was freed.
+func (t *Type) CheckUsable() error {
 	switch t.state.Load() {
 	case made:
 		return fmt.Errorf("%v is not committed", t)
@@ -107,53 +107,53 @@ func (t *Type) Usable() error {
 
 // layout is what a sequence of elements comes to, without a name.
 type layout struct {
-	body     *node     // where the bytes are; nil: there are none
+	body     *dataNode // where the bytes are; nil: there are none
 	kinds    signature // of the elements, in order
 	low, end int       // of the first byte that holds data, and behind the last
 	align    int       // the strictest of any element
 
-	markLow, markEnd mark // bounds that were set by LB and UB
+	markLow, markEnd bound // bounds that were set by LB and UB
 }
 
-// mark is an optional bound.
-type mark struct {
+// bound is an optional bound.
+type bound struct {
 	set bool
 	at  int
 }
 
 // The basic types. Elements are aligned to their size, complex ones to that of their parts.
 var (
-	Byte       = basic("Byte", KindByte, 1, 1)
-	Packed     = basic("Packed", KindPacked, 1, 1)
-	Bool       = basic("Bool", KindBool, 1, 1)
-	Int8       = basic("Int8", KindInt8, 1, 1)
-	Int16      = basic("Int16", KindInt16, 2, 2)
-	Int32      = basic("Int32", KindInt32, 4, 4)
-	Int64      = basic("Int64", KindInt64, 8, 8)
-	Uint8      = basic("Uint8", KindUint8, 1, 1)
-	Uint16     = basic("Uint16", KindUint16, 2, 2)
-	Uint32     = basic("Uint32", KindUint32, 4, 4)
-	Uint64     = basic("Uint64", KindUint64, 8, 8)
-	Float32    = basic("Float32", KindFloat32, 4, 4)
-	Float64    = basic("Float64", KindFloat64, 8, 8)
-	Complex64  = basic("Complex64", KindComplex64, 8, 4)
-	Complex128 = basic("Complex128", KindComplex128, 16, 8)
-	LongDouble = basic("LongDouble", KindLongDouble, 16, 16) // of C, which Go has not: only operations of the user's are for it
+	Byte       = newBasic("Byte", KindByte, 1, 1)
+	Packed     = newBasic("Packed", KindPacked, 1, 1)
+	Bool       = newBasic("Bool", KindBool, 1, 1)
+	Int8       = newBasic("Int8", KindInt8, 1, 1)
+	Int16      = newBasic("Int16", KindInt16, 2, 2)
+	Int32      = newBasic("Int32", KindInt32, 4, 4)
+	Int64      = newBasic("Int64", KindInt64, 8, 8)
+	Uint8      = newBasic("Uint8", KindUint8, 1, 1)
+	Uint16     = newBasic("Uint16", KindUint16, 2, 2)
+	Uint32     = newBasic("Uint32", KindUint32, 4, 4)
+	Uint64     = newBasic("Uint64", KindUint64, 8, 8)
+	Float32    = newBasic("Float32", KindFloat32, 4, 4)
+	Float64    = newBasic("Float64", KindFloat64, 8, 8)
+	Complex64  = newBasic("Complex64", KindComplex64, 8, 4)
+	Complex128 = newBasic("Complex128", KindComplex128, 16, 8)
+	LongDouble = newBasic("LongDouble", KindLongDouble, 16, 16) // of C, which Go has not: only operations of the user's are for it
 )
 
 // LB and UB hold no data: in a Struct they say where it begins and ends, whatever else it has
 // (MPI_LB, MPI_UB).
 var (
-	LB = newType("LB", layout{markLow: mark{set: true}})
-	UB = newType("UB", layout{markEnd: mark{set: true}})
+	LB = newType("LB", layout{markLow: bound{set: true}})
+	UB = newType("UB", layout{markEnd: bound{set: true}})
 )
 
-func basic(name string, k Kind, size, align int) *Type {
-	return newType(name, layout{body: run(size), kinds: one(k, size), end: size, align: align})
+func newBasic(name string, k Kind, size, align int) *Type {
+	return newType(name, layout{body: newRun(size), kinds: oneElement(k, size), end: size, align: align})
 }
 
 // Size returns how many bytes of data an element of the type has (MPI_Type_size).
-func (t *Type) Size() int { return t.body.bytes() }
+func (t *Type) Size() int { return t.body.countBytes() }
 
 // Lower returns the lower bound of the type (MPI_Type_lb): the least displacement of its data, or
 // what LB says.
@@ -217,19 +217,19 @@ func (l *layout) upper() int {
 
 func (l *layout) extent() int { return l.upper() - l.lower() }
 
-// empty reports whether there is neither data nor a bound.
-func (l *layout) empty() bool { return l.body == nil && !l.markLow.set && !l.markEnd.set }
+// isEmpty reports whether there is neither data nor a bound.
+func (l *layout) isEmpty() bool { return l.body == nil && !l.markLow.set && !l.markEnd.set }
 
 // errLarge is what does not fit an int.
 var errLarge = errors.New("the type is too large: a size or a displacement does not fit 63 bits")
 
-// limit bounds sizes and displacements so that sums of some of them do not overflow.
-const limit = math.MaxInt / 8
+// maxDisplacement bounds sizes and displacements so that sums of some of them do not overflow.
+const maxDisplacement = math.MaxInt / 8
 
-// times returns a·b, unless it is too large.
-func times(a, b int) (int, error) {
+// multiplyChecked returns a·b, unless it is too large.
+func multiplyChecked(a, b int) (int, error) {
 	high, low := bits.Mul64(uint64(abs(a)), uint64(abs(b)))
-	if high != 0 || low > limit {
+	if high != 0 || low > maxDisplacement {
 		return 0, errLarge
 	}
 	return a * b, nil

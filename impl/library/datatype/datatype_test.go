@@ -109,7 +109,7 @@ func (m *maker) next(n int) int {
 	return x % n
 }
 
-var leaves = append(basics[:], LB, UB)
+var leaves = append(basicTypes[:], LB, UB)
 
 // make returns a type and its map, of at most depth constructors.
 func (m *maker) make(depth int) (*Type, typemap) {
@@ -303,7 +303,7 @@ func checkSums(t *testing.T, b Buffer, data typemap) {
 		if got, want := b.Sum(bytes), sumOf(data[:i]); got != want {
 			t.Fatalf("sum of %d elements %x, of the map %x", i, got, want)
 		}
-		if got := b.Sign(bytes); got&^mixed != 0 && got&mixed == 0 && got != uint32(data[0].kind) || (got&mixed != 0) != several(data[:i]) {
+		if got := b.Sign(bytes); got&^mixedSign != 0 && got&mixedSign == 0 && got != uint32(data[0].kind) || (got&mixedSign != 0) != several(data[:i]) {
 			t.Fatalf("sign of %d elements %x: %v", i, got, data[:i])
 		}
 		if i == len(data) {
@@ -329,7 +329,7 @@ func several(data typemap) bool {
 func sumOf(data typemap) uint64 {
 	var s signature
 	for _, e := range data {
-		s = s.then(one(e.kind, e.size))
+		s = s.followedBy(oneElement(e.kind, e.size))
 	}
 	return s.sum
 }
@@ -390,7 +390,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Shared agrees with a comparison byte by byte.
+// FirstSharedRun agrees with a comparison byte by byte.
 func TestShared(t *testing.T) {
 	memory := make([]byte, 1000)
 	for seed := range uint64(300) {
@@ -420,7 +420,7 @@ func TestShared(t *testing.T) {
 			return at
 		}
 		inA, inB := shared(a), shared(b)
-		n, fromA, fromB := Shared(a, b)
+		n, fromA, fromB := FirstSharedRun(a, b)
 		both := 0
 		for p := range inA {
 			if inB[p] {
@@ -436,11 +436,11 @@ func TestShared(t *testing.T) {
 				t.Fatalf("seed %d: byte %d is at %d of one and %d of the other, which are not both data", seed, i, p, q)
 			}
 		}
-		if n > 0 && !Near(&a[0], &b[0]) {
+		if n > 0 && !RangesOverlap(&a[0], &b[0]) {
 			t.Fatalf("seed %d: buffers share bytes, and are not near", seed)
 		}
 	}
-	if a, b := (&Buffer{Bytes: memory[:10]}), (&Buffer{Bytes: memory[10:]}); Near(a, b) || Near(b, a) {
+	if a, b := (&Buffer{Bytes: memory[:10]}), (&Buffer{Bytes: memory[10:]}); RangesOverlap(a, b) || RangesOverlap(b, a) {
 		t.Error("bytes one behind the other are near")
 	}
 }

@@ -8,7 +8,7 @@ func Contiguous(count int, t *Type) (*Type, error) { return Vector(1, count, cou
 // Vector makes a type of count blocks of length elements each, whose beginnings are stride extents
 // of t apart (MPI_Type_vector).
 func Vector(count, length, stride int, t *Type) (*Type, error) {
-	apart, err := times(stride, t.extent())
+	apart, err := multiplyChecked(stride, t.extent())
 	if err != nil {
 		return nil, err
 	}
@@ -20,11 +20,11 @@ func Hvector(count, length, stride int, t *Type) (*Type, error) {
 	if count < 0 || length < 0 {
 		return nil, fmt.Errorf("%d blocks of %d elements: counts are not negative", count, length)
 	}
-	block, err := t.layout.repeat(length, t.extent())
+	block, err := t.layout.repeated(length, t.extent())
 	if err != nil {
 		return nil, err
 	}
-	return derived(block.repeat(count, stride))
+	return newDerived(block.repeated(count, stride))
 }
 
 // Indexed makes a type of blocks of lengths[i] elements at displacements of offsets[i] extents of t
@@ -33,7 +33,7 @@ func Indexed(lengths, offsets []int, t *Type) (*Type, error) {
 	bytes := make([]int, len(offsets))
 	for i, x := range offsets {
 		var err error
-		if bytes[i], err = times(x, t.extent()); err != nil {
+		if bytes[i], err = multiplyChecked(x, t.extent()); err != nil {
 			return nil, err
 		}
 	}
@@ -63,75 +63,75 @@ func Struct(lengths, offsets []int, types []*Type) (*Type, error) {
 		if lengths[i] == 0 {
 			continue // wherever that would be
 		}
-		block, err := t.layout.repeat(lengths[i], t.extent())
+		block, err := t.layout.repeated(lengths[i], t.extent())
 		if err == nil {
-			blocks[i], err = block.shift(offsets[i])
+			blocks[i], err = block.shifted(offsets[i])
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return derived(join(blocks))
+	return newDerived(joinLayouts(blocks))
 }
 
 // Resized makes a type of the data of t with another lower bound and extent, which LB and UB in t
 // do not change (MPI_Type_create_resized).
 func Resized(t *Type, lower, extent int) (*Type, error) {
-	if abs(lower) > limit || abs(extent) > limit {
+	if abs(lower) > maxDisplacement || abs(extent) > maxDisplacement {
 		return nil, errLarge
 	}
 	l := t.layout
-	l.markLow, l.markEnd = mark{true, lower}, mark{true, lower + extent}
-	return derived(l, nil)
+	l.markLow, l.markEnd = bound{true, lower}, bound{true, lower + extent}
+	return newDerived(l, nil)
 }
 
-func derived(l layout, err error) (*Type, error) {
+func newDerived(l layout, err error) (*Type, error) {
 	if err != nil {
 		return nil, err
 	}
 	return newType("", l), nil
 }
 
-// repeat returns n of a layout, their beginnings stride bytes apart.
-func (l layout) repeat(n, stride int) (layout, error) {
-	if n == 0 || l.empty() {
+// repeated returns n of a layout, their beginnings stride bytes apart.
+func (l layout) repeated(n, stride int) (layout, error) {
+	if n == 0 || l.isEmpty() {
 		return layout{}, nil
 	}
-	far, err := times(n-1, stride)
+	far, err := multiplyChecked(n-1, stride)
 	if err != nil {
 		return l, err
 	}
-	if _, err := times(n, max(l.body.bytes(), l.kinds.elements)); err != nil {
+	if _, err := multiplyChecked(n, max(l.body.countBytes(), l.kinds.elements)); err != nil {
 		return l, err
 	}
 	down, up := min(far, 0), max(far, 0)
 	l.low, l.end = l.low+down, l.end+up
 	l.markLow.at += down
 	l.markEnd.at += up
-	l.kinds = l.kinds.repeat(n)
-	l.body = loop(n, stride, l.body)
+	l.kinds = l.kinds.repeated(n)
+	l.body = newLoop(n, stride, l.body)
 	return l, l.check()
 }
 
-// shift returns a layout moved by some bytes.
-func (l layout) shift(by int) (layout, error) {
-	if abs(by) > limit {
+// shifted returns a layout moved by some bytes.
+func (l layout) shifted(by int) (layout, error) {
+	if abs(by) > maxDisplacement {
 		return l, errLarge
 	}
-	if l.empty() {
+	if l.isEmpty() {
 		return l, nil
 	}
 	l.low, l.end = l.low+by, l.end+by
 	l.markLow.at += by
 	l.markEnd.at += by
-	l.body = l.body.shift(by)
+	l.body = l.body.shifted(by)
 	return l, l.check()
 }
 
-// join returns one layout of several, with their elements in that order.
-func join(blocks []layout) (layout, error) {
+// joinLayouts returns one layout of several, with their elements in that order.
+func joinLayouts(blocks []layout) (layout, error) {
 	var all layout
-	var bodies []*node
+	var bodies []*dataNode
 	var kinds []signature
 	for _, b := range blocks {
 		all.markLow = all.markLow.or(b.markLow, func(a, b int) int { return min(a, b) })
@@ -147,29 +147,29 @@ func join(blocks []layout) (layout, error) {
 	}
 	size := 0
 	for _, n := range bodies {
-		if size += n.size; size > limit {
+		if size += n.size; size > maxDisplacement {
 			return all, errLarge
 		}
 	}
-	all.body, all.kinds = list(bodies), sequence(kinds)
+	all.body, all.kinds = newList(bodies), joinSignatures(kinds)
 	return all, all.check()
 }
 
 // or returns the one of two bounds that there is, or what choose makes of both.
-func (a mark) or(b mark, choose func(a, b int) int) mark {
+func (a bound) or(b bound, choose func(a, b int) int) bound {
 	switch {
 	case !b.set:
 		return a
 	case !a.set:
 		return b
 	}
-	return mark{true, choose(a.at, b.at)}
+	return bound{true, choose(a.at, b.at)}
 }
 
 // check returns an error for what is too large to compute with.
 func (l *layout) check() error {
-	for _, x := range []int{l.low, l.end, l.markLow.at, l.markEnd.at, l.body.bytes(), l.kinds.elements} {
-		if abs(x) > limit {
+	for _, x := range []int{l.low, l.end, l.markLow.at, l.markEnd.at, l.body.countBytes(), l.kinds.elements} {
+		if abs(x) > maxDisplacement {
 			return errLarge
 		}
 	}

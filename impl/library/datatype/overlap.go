@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// most is how many runs of bytes are looked at for overlaps.
-const most = 1 << 14
+// maxOverlapRuns is how many runs of bytes are looked at for overlaps.
+const maxOverlapRuns = 1 << 14
 
 // Overlaps reports whether two elements of the buffer's data share a byte, which a receive may not
 // (MPI-1.2, §3.12.5). Buffers with more than some thousand runs of bytes are not checked.
@@ -14,11 +14,11 @@ func (b Buffer) Overlaps() bool {
 	if b.Count == 0 || b.Type.body == nil {
 		return false
 	}
-	s := spans{}
-	if !s.loop(b.Type.body, b.Count, b.Type.extent(), 0) {
+	s := runCollector{}
+	if !s.addLoop(b.Type.body, b.Count, b.Type.extent(), 0) {
 		return false
 	}
-	slices.SortFunc(s.list, func(x, y span) int { return x.from - y.from })
+	slices.SortFunc(s.list, func(x, y byteRange) int { return x.from - y.from })
 	for i := range s.list[1:] {
 		if s.list[i].to > s.list[i+1].from {
 			return true
@@ -27,34 +27,34 @@ func (b Buffer) Overlaps() bool {
 	return false
 }
 
-type span struct{ from, to int }
+type byteRange struct{ from, to int }
 
-// spans gathers the runs of bytes of a node. Its methods return false if there are too many.
-type spans struct{ list []span }
+// runCollector gathers the runs of bytes of a node. Its methods return false if there are too many.
+type runCollector struct{ list []byteRange }
 
-func (s *spans) node(n *node, at int) bool {
+func (s *runCollector) addNode(n *dataNode, at int) bool {
 	at += n.at
 	switch n.kind {
 	case isLoop:
-		return s.loop(n.inner, n.n, n.stride, at)
+		return s.addLoop(n.inner, n.n, n.stride, at)
 	case isList:
 		for _, m := range n.nodes {
-			if !s.node(m, at) {
+			if !s.addNode(m, at) {
 				return false
 			}
 		}
 		return true
 	}
-	s.list = append(s.list, span{at, at + n.size})
-	return len(s.list) <= most
+	s.list = append(s.list, byteRange{at, at + n.size})
+	return len(s.list) <= maxOverlapRuns
 }
 
-func (s *spans) loop(n *node, count, stride, at int) bool {
+func (s *runCollector) addLoop(n *dataNode, count, stride, at int) bool {
 	if n.kind == isRun && stride == n.size {
-		return s.node(&node{at: n.at, size: count * n.size}, at)
+		return s.addNode(&dataNode{at: n.at, size: count * n.size}, at)
 	}
 	for range count {
-		if !s.node(n, at) {
+		if !s.addNode(n, at) {
 			return false
 		}
 		at += stride
@@ -62,30 +62,30 @@ func (s *spans) loop(n *node, count, stride, at int) bool {
 	return true
 }
 
-// Near reports whether the bytes of two buffers overlap, whatever of them is data. It takes little
-// time.
-func Near(a, b *Buffer) bool {
+// RangesOverlap reports whether the bytes of two buffers overlap, whatever of them is data. It
+// takes little time.
+func RangesOverlap(a, b *Buffer) bool {
 	from, to := address(a.Bytes), address(b.Bytes)
 	return from < to+uintptr(len(b.Bytes)) && to < from+uintptr(len(a.Bytes))
 }
 
-// Shared returns the first run of bytes that data of some buffers shares with data of others: how
-// many bytes, and where they begin in the bytes of the first of a, and in those of the one of b; 0:
-// there are none. Buffers have been checked.
-func Shared(a, b []Buffer) (n, inA, inB int) {
+// FirstSharedRun returns the first run of bytes that data of some buffers shares with data of
+// others: how many bytes, and where they begin in the bytes of the first of a, and in those of the
+// one of b; 0: there are none. Buffers have been checked.
+func FirstSharedRun(a, b []Buffer) (n, inA, inB int) {
 	if len(a) == 0 {
 		return 0, 0, 0
 	}
 	base := a[0].Bytes
-	var first []span
+	var first []byteRange
 	for _, x := range a {
-		x.Runs(func(run []byte) { first = append(first, where(base, run)) })
+		x.Runs(func(run []byte) { first = append(first, offsetOf(base, run)) })
 	}
-	first = joined(first)
+	first = mergeOverlapping(first)
 	for _, y := range b {
 		y.Runs(func(run []byte) {
-			other := where(base, run)
-			i, _ := slices.BinarySearchFunc(first, other.from+1, func(x span, from int) int { return x.to - from })
+			other := offsetOf(base, run)
+			i, _ := slices.BinarySearchFunc(first, other.from+1, func(x byteRange, from int) int { return x.to - from })
 			if n == 0 && i < len(first) && first[i].from < other.to {
 				inA = max(first[i].from, other.from)
 				inB, n = inA-int(address(y.Bytes)-address(base)), min(first[i].to, other.to)-inA
@@ -95,10 +95,10 @@ func Shared(a, b []Buffer) (n, inA, inB int) {
 	return n, inA, inB
 }
 
-// joined returns spans in order, as one where they overlap.
-func joined(all []span) []span {
-	slices.SortFunc(all, func(x, y span) int { return x.from - y.from })
-	var apart []span
+// mergeOverlapping returns spans in order, as one where they overlap.
+func mergeOverlapping(all []byteRange) []byteRange {
+	slices.SortFunc(all, func(x, y byteRange) int { return x.from - y.from })
+	var apart []byteRange
 	for _, x := range all {
 		if last := len(apart) - 1; last >= 0 && x.from < apart[last].to {
 			apart[last].to = max(apart[last].to, x.to)
@@ -109,10 +109,10 @@ func joined(all []span) []span {
 	return apart
 }
 
-// where returns the place of a run behind the beginning of some memory.
-func where(base, run []byte) span {
+// offsetOf returns the place of a run behind the beginning of some memory.
+func offsetOf(base, run []byte) byteRange {
 	from := int(address(run) - address(base))
-	return span{from, from + len(run)}
+	return byteRange{from, from + len(run)}
 }
 
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

@@ -25,7 +25,7 @@ func (b Buffer) Check() error {
 	case b.Count < 0:
 		return fmt.Errorf("%d elements: a count is not negative", b.Count)
 	}
-	all, err := b.Type.layout.repeat(b.Count, b.Type.extent())
+	all, err := b.Type.layout.repeated(b.Count, b.Type.extent())
 	if err != nil {
 		return err
 	}
@@ -35,10 +35,10 @@ func (b Buffer) Check() error {
 	return nil
 }
 
-// Reach returns where the data of the buffer begins and ends, counted from displacement 0 of its
-// first element.
-func (b Buffer) Reach() (low, end int) {
-	all, err := b.Type.layout.repeat(b.Count, b.Type.extent())
+// DataRange returns where the data of the buffer begins and ends, counted from displacement 0 of
+// its first element.
+func (b Buffer) DataRange() (low, end int) {
+	all, err := b.Type.layout.repeated(b.Count, b.Type.extent())
 	if err != nil || all.body == nil {
 		return 0, 0
 	}
@@ -72,10 +72,10 @@ func (b Buffer) Flat() ([]byte, bool) {
 // plainSize bounds an element, and plainCount their number, where Plain looks at data.
 const plainSize, plainCount = 1 << 20, 1 << 40
 
-// Plain returns the data of a buffer that lies as it travels, with its Sign, if a short look shows
-// that the buffer is good: committed, of one kind, and within its bytes. Others may be good as
-// well.
-func (b *Buffer) Plain() (flat []byte, sign uint32, ok bool) {
+// PlainBytes returns the data of a buffer that lies as it travels, with its Sign, if a short look
+// shows that the buffer is good: committed, of one kind, and within its bytes. Others may be good
+// as well.
+func (b *Buffer) PlainBytes() (flat []byte, sign uint32, ok bool) {
 	t := b.Type
 	if t == nil || !t.plain || t.state.Load() != committed || uint(b.Count) > plainCount {
 		return nil, 0, false
@@ -89,17 +89,17 @@ func (b *Buffer) Plain() (flat []byte, sign uint32, ok bool) {
 
 // Pack copies the data of the buffer, as it travels, from byte from on, to flat until that is full
 // or there is no more. It returns how many bytes that was. The buffer has been checked.
-func (b Buffer) Pack(flat []byte, from int) int { return b.pass(flat, from, false, nil) }
+func (b Buffer) Pack(flat []byte, from int) int { return b.copyFlat(flat, from, false, nil) }
 
 // Unpack is the inverse: it puts the bytes of flat to where those of the buffer belong that travel
 // from byte from on.
-func (b Buffer) Unpack(flat []byte, from int) int { return b.pass(flat, from, true, nil) }
+func (b Buffer) Unpack(flat []byte, from int) int { return b.copyFlat(flat, from, true, nil) }
 
 // Gather is Pack from the first byte on, by a copy of the caller's for each run of bytes.
-func (b Buffer) Gather(flat []byte, copy func(dst, src []byte) int) { b.pass(flat, 0, false, copy) }
+func (b Buffer) Gather(flat []byte, copy func(dst, src []byte) int) { b.copyFlat(flat, 0, false, copy) }
 
 // Scatter is likewise Unpack.
-func (b Buffer) Scatter(flat []byte, copy func(dst, src []byte) int) { b.pass(flat, 0, true, copy) }
+func (b Buffer) Scatter(flat []byte, copy func(dst, src []byte) int) { b.copyFlat(flat, 0, true, copy) }
 
 // Runs calls yield for each run of bytes of the buffer's data where they lie, in the order in which
 // they travel.
@@ -108,13 +108,13 @@ func (b Buffer) Runs(yield func([]byte)) {
 		yield(flat)
 		return
 	}
-	b.pass(make([]byte, b.Len()), 0, false, func(_, run []byte) int { yield(run); return len(run) })
+	b.copyFlat(make([]byte, b.Len()), 0, false, func(_, run []byte) int { yield(run); return len(run) })
 }
 
-func (b Buffer) pass(flat []byte, from int, in bool, copy func(dst, src []byte) int) int {
+func (b Buffer) copyFlat(flat []byte, from int, in bool, copy func(dst, src []byte) int) int {
 	c := copier{user: b.Bytes, flat: flat, skip: from, in: in, copy: copy}
 	if b.Type.body != nil {
-		c.loop(b.Type.body, b.Count, b.Type.extent(), b.Origin)
+		c.copyLoop(b.Type.body, b.Count, b.Type.extent(), b.Origin)
 	}
 	return len(flat) - len(c.flat)
 }
@@ -127,8 +127,8 @@ type copier struct {
 	copy       func(dst, src []byte) int // nil: copy
 }
 
-// node copies the bytes of a node, whose displacements count from byte at.
-func (c *copier) node(n *node, at int) {
+// copyNode copies the bytes of a node, whose displacements count from byte at.
+func (c *copier) copyNode(n *dataNode, at int) {
 	if n.size <= c.skip {
 		c.skip -= n.size
 		return
@@ -136,45 +136,45 @@ func (c *copier) node(n *node, at int) {
 	at += n.at
 	switch n.kind {
 	case isRun:
-		c.run(at+c.skip, n.size-c.skip)
+		c.copyRun(at+c.skip, n.size-c.skip)
 		c.skip = 0
 	case isLoop:
-		c.loop(n.inner, n.n, n.stride, at)
+		c.copyLoop(n.inner, n.n, n.stride, at)
 	case isList:
 		for _, m := range n.nodes {
 			if len(c.flat) == 0 {
 				return
 			}
-			c.node(m, at)
+			c.copyNode(m, at)
 		}
 	}
 }
 
-// loop copies the bytes of count of a node, the first at displacement at.
-func (c *copier) loop(n *node, count, stride, at int) {
+// copyLoop copies the bytes of count of a node, the first at displacement at.
+func (c *copier) copyLoop(n *dataNode, count, stride, at int) {
 	first := min(c.skip/n.size, count)
 	c.skip -= first * n.size
 	at, count = at+first*stride, count-first
 	if n.kind == isRun && c.skip == 0 {
-		c.runs(at+n.at, n.size, stride, count)
+		c.copyRuns(at+n.at, n.size, stride, count)
 		return
 	}
 	for ; count > 0 && len(c.flat) > 0; count-- {
-		c.node(n, at)
+		c.copyNode(n, at)
 		at += stride
 	}
 }
 
-// runs copies count runs of size bytes, stride apart.
-func (c *copier) runs(at, size, stride, count int) {
+// copyRuns copies count runs of size bytes, stride apart.
+func (c *copier) copyRuns(at, size, stride, count int) {
 	for ; count > 0 && len(c.flat) > 0; count-- {
-		c.run(at, size)
+		c.copyRun(at, size)
 		at += stride
 	}
 }
 
-// run copies bytes in a row.
-func (c *copier) run(at, size int) {
+// copyRun copies bytes in a row.
+func (c *copier) copyRun(at, size int) {
 	size = min(size, len(c.flat))
 	dst, src := c.flat[:size], c.user[at:at+size]
 	if c.in {

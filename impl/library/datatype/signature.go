@@ -19,40 +19,40 @@ type signature struct {
 	parts    []signature
 }
 
-// prime is a Mersenne prime, and base any number below it.
+// hashPrime is a Mersenne prime, and base any number below it.
 const (
-	prime = 1<<61 - 1
-	base  = 0x123456789abcdef
+	hashPrime = 1<<61 - 1
+	hashBase  = 0x123456789abcdef
 )
 
-func one(k Kind, size int) signature {
-	return signature{elements: 1, bytes: size, sum: uint64(k), power: base, kind: k, times: 1}
+func oneElement(k Kind, size int) signature {
+	return signature{elements: 1, bytes: size, sum: uint64(k), power: hashBase, kind: k, times: 1}
 }
 
 // mulmod returns a·b modulo the prime.
 func mulmod(a, b uint64) uint64 {
 	high, low := bits.Mul64(a, b)
-	return addmod(addmod(low&prime, 0), low>>61|high<<3)
+	return addmod(addmod(low&hashPrime, 0), low>>61|high<<3)
 }
 
 // addmod returns a+b modulo the prime.
 func addmod(a, b uint64) uint64 {
 	s := a + b
-	if s >= prime {
-		s -= prime
+	if s >= hashPrime {
+		s -= hashPrime
 	}
 	return s
 }
 
-// repeat returns n in a row.
-func (s signature) repeat(n int) signature {
+// repeated returns n in a row.
+func (s signature) repeated(n int) signature {
 	switch {
 	case n == 0 || s.elements == 0:
 		return signature{}
 	case n == 1:
 		return s
 	}
-	out := s.sums(n)
+	out := s.repeatedSums(n)
 	if out.times = n; s.parts == nil {
 		out.kind, out.times = s.kind, s.times*n
 	} else if out.parts = []signature{s}; s.times == 1 {
@@ -61,29 +61,29 @@ func (s signature) repeat(n int) signature {
 	return out
 }
 
-// sums returns the sums of n in a row, by doubling.
-func (s signature) sums(n int) signature {
+// repeatedSums returns the sums of n in a row, by doubling.
+func (s signature) repeatedSums(n int) signature {
 	var out signature
-	for twice := s.bare(); n > 0; n, twice = n>>1, twice.then(twice) {
+	for twice := s.sumsOnly(); n > 0; n, twice = n>>1, twice.followedBy(twice) {
 		if n&1 == 1 {
-			out = out.then(twice)
+			out = out.followedBy(twice)
 		}
 	}
 	return out
 }
 
-// bare returns the sums alone.
-func (s signature) bare() signature {
+// sumsOnly returns the sums alone.
+func (s signature) sumsOnly() signature {
 	return signature{elements: s.elements, bytes: s.bytes, sum: s.sum, power: s.power}
 }
 
-// then returns the sums of s and then t.
-func (s signature) then(t signature) signature {
+// followedBy returns the sums of s and then t.
+func (s signature) followedBy(t signature) signature {
 	switch {
 	case s.elements == 0:
-		return t.bare()
+		return t.sumsOnly()
 	case t.elements == 0:
-		return s.bare()
+		return s.sumsOnly()
 	}
 	return signature{
 		elements: s.elements + t.elements,
@@ -93,30 +93,30 @@ func (s signature) then(t signature) signature {
 	}
 }
 
-// sequence returns signatures one after another.
-func sequence(parts []signature) signature {
+// joinSignatures returns signatures one after another.
+func joinSignatures(parts []signature) signature {
 	if len(parts) == 1 {
 		return parts[0]
 	}
 	var out signature
 	for _, p := range parts {
-		out = out.then(p)
+		out = out.followedBy(p)
 	}
 	out.times, out.parts = 1, parts
 	return out
 }
 
-// upTo returns the sums of the elements that lie wholly in the first n bytes, where n is at most
+// prefix returns the sums of the elements that lie wholly in the first n bytes, where n is at most
 // all.
-func (s signature) upTo(n int) signature {
+func (s signature) prefix(n int) signature {
 	if n >= s.bytes {
-		return s.bare()
+		return s.sumsOnly()
 	}
-	each := s.each()
+	each := s.single()
 	whole := n / each.bytes
-	out, rest := each.sums(whole), n-whole*each.bytes
+	out, rest := each.repeatedSums(whole), n-whole*each.bytes
 	for _, p := range s.parts {
-		out = out.then(p.upTo(rest))
+		out = out.followedBy(p.prefix(rest))
 		if rest -= p.bytes; rest <= 0 {
 			break
 		}
@@ -124,85 +124,85 @@ func (s signature) upTo(n int) signature {
 	return out
 }
 
-// each returns what is there s.times.
-func (s signature) each() signature {
+// single returns what is there s.times.
+func (s signature) single() signature {
 	if s.parts != nil {
 		var out signature
 		for _, p := range s.parts {
-			out = out.then(p)
+			out = out.followedBy(p)
 		}
 		return out
 	}
-	return one(s.kind, s.bytes/s.elements)
+	return oneElement(s.kind, s.bytes/s.elements)
 }
 
-// uniform returns the kind of all elements, or 0 if there are several or none.
-func (s signature) uniform() Kind {
+// uniformKind returns the kind of all elements, or 0 if there are several or none.
+func (s signature) uniformKind() Kind {
 	if s.elements == 0 || s.parts == nil {
 		return s.kind
 	}
-	k := s.parts[0].uniform()
+	k := s.parts[0].uniformKind()
 	for _, p := range s.parts[1:] {
-		if p.uniform() != k {
+		if p.uniformKind() != k {
 			return 0
 		}
 	}
 	return k
 }
 
-// mixed marks signs of elements of several kinds.
-const mixed = 1 << 31
+// mixedSign marks signs of elements of several kinds.
+const mixedSign = 1 << 31
 
 // Sign stands for the kinds of the first n bytes of the buffer's data in 32 bits: their kind if
 // they have one, else what is left of Sum. It is 0 for no data, for Packed, and for Byte, which
 // match all. Of Byte the standard does not say so, but programs rely on it.
 func (b Buffer) Sign(n int) uint32 {
-	all := b.Type.kinds.repeat(b.Count).upTo(n)
-	switch first := b.Type.kinds.first(); {
+	all := b.Type.kinds.repeated(b.Count).prefix(n)
+	switch first := b.Type.kinds.firstKind(); {
 	case all.elements == 0:
 		return 0
-	case all.sum == one(first, 1).sums(all.elements).sum:
-		return signOf(first)
+	case all.sum == oneElement(first, 1).repeatedSums(all.elements).sum:
+		return signOfKind(first)
 	}
-	return uint32(all.sum^all.sum>>31) | mixed
+	return uint32(all.sum^all.sum>>31) | mixedSign
 }
 
 // Sign returns the sign of data of the type if it is all of one kind, else 0.
 func (t *Type) Sign() uint32 { return t.sign }
 
-func signOf(k Kind) uint32 {
+func signOfKind(k Kind) uint32 {
 	if k == KindPacked || k == KindByte {
 		return 0
 	}
 	return uint32(k)
 }
 
-// first returns the kind of the first element.
-func (s signature) first() Kind {
+// firstKind returns the kind of the first element.
+func (s signature) firstKind() Kind {
 	for s.parts != nil {
 		s = s.parts[0]
 	}
 	return s.kind
 }
 
-// Signed says what a sign stands for.
-func Signed(sign uint32) string {
-	if sign == 0 || int64(sign) > int64(len(basics)) {
+// DescribeSign says what a sign stands for.
+func DescribeSign(sign uint32) string {
+	if sign == 0 || int64(sign) > int64(len(basicTypes)) {
 		return "elements of several kinds"
 	}
-	return basics[sign-1].name
+	return basicTypes[sign-1].name
 }
 
-// basics are the basic types in the order of their kinds.
-var basics = [...]*Type{Byte, Packed, Bool, Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64, Float32, Float64, Complex64, Complex128, LongDouble}
+// basicTypes are the basic types in the order of their kinds.
+var basicTypes = [...]*Type{Byte, Packed, Bool, Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64, Float32, Float64, Complex64, Complex128, LongDouble}
 
 // Sum stands for the kinds of the first n bytes of the buffer's data: it is the same for the same
 // kinds in the same order, and almost surely another for others.
-func (b Buffer) Sum(n int) uint64 { return b.Type.kinds.repeat(b.Count).upTo(n).sum }
+func (b Buffer) Sum(n int) uint64 { return b.Type.kinds.repeated(b.Count).prefix(n).sum }
 
 // Elements returns how many basic elements lie wholly in the first n bytes of the buffer's data
 // (MPI_Get_elements).
-func (b Buffer) Elements(n int) int { return b.Type.kinds.repeat(b.Count).upTo(n).elements }
+func (b Buffer) Elements(n int) int { return b.Type.kinds.repeated(b.Count).prefix(n).elements }
 
 // Basic returns the kind of the elements of a basic type; ok is false for others.
 func (t *Type) Basic() (k Kind, ok bool) {

@@ -35,7 +35,7 @@ func (s *bufferLayout) Signature(n int) engine.Signature { return engine.Signatu
 
 // checkBuffer fails if a buffer is not valid, and returns it.
 func (c *Comm) checkBuffer(b Buffer) Buffer {
-	if _, _, ok := b.Plain(); ok {
+	if _, _, ok := b.PlainBytes(); ok {
 		return b
 	}
 	if err := c.checkType(b).Check(); err != nil {
@@ -49,7 +49,7 @@ func (c *Comm) checkType(b Buffer) Buffer {
 	if b.Type == nil {
 		c.e.Fail(engine.ErrType, "the buffer has no datatype")
 	}
-	if err := b.Type.Usable(); err != nil {
+	if err := b.Type.CheckUsable(); err != nil {
 		c.e.Fail(engine.ErrType, "%v", err)
 	}
 	return b
@@ -62,29 +62,29 @@ func (c *Comm) checkSameData(send, recv *Buffer) {
 		c.e.Fail(engine.ErrCount, "%d of %v are %d bytes, %d of %v are %d: each rank takes as much as it gives", send.Count, send.Type, given, recv.Count, recv.Type, taken)
 	}
 	if given, taken := send.Type.Sign(), recv.Type.Sign(); given != taken && given != 0 && taken != 0 {
-		c.e.Fail(engine.ErrType, "this rank gives %s and takes %s", datatype.Signed(given), datatype.Signed(taken))
+		c.e.Fail(engine.ErrType, "this rank gives %s and takes %s", datatype.DescribeSign(given), datatype.DescribeSign(taken))
 	}
 }
 
 // checkDisjoint fails if the buffers that a rank sends from and receives into share bytes.
 func (c *Comm) checkDisjoint(send, recv *Buffer) {
-	if datatype.Near(send, recv) {
+	if datatype.RangesOverlap(send, recv) {
 		c.checkShared([]Buffer{*send}, []Buffer{*recv})
 	}
 }
 
 // checkShared is checkDisjoint for parts of two buffers that are near each other in memory.
 func (c *Comm) checkShared(send, recv []Buffer) {
-	if n, given, taken := datatype.Shared(send, recv); n > 0 {
+	if n, given, taken := datatype.FirstSharedRun(send, recv); n > 0 {
 		c.e.Fail(engine.ErrBuffer, "bytes %d to %d of the buffer to send from and bytes %d to %d of that to receive into are the same memory: nothing is done in place",
 			given, given+n-1, taken, taken+n-1)
 	}
 }
 
-// flat returns the data of a buffer as it travels: in place, or as a copy, which has the data if
-// pack is set.
-func (c *Comm) flat(b Buffer, pack bool) []byte {
-	if x, _, ok := b.Plain(); ok {
+// flatData returns the data of a buffer as it travels: in place, or as a copy, which has the data
+// if pack is set.
+func (c *Comm) flatData(b Buffer, pack bool) []byte {
+	if x, _, ok := b.PlainBytes(); ok {
 		return x
 	}
 	if x, ok := b.Flat(); ok {
@@ -97,9 +97,9 @@ func (c *Comm) flat(b Buffer, pack bool) []byte {
 	return x
 }
 
-// unflatten puts data that was received to where it belongs in a buffer, unless it is there
+// scatterFlat puts data that was received to where it belongs in a buffer, unless it is there
 // already.
-func (c *Comm) unflatten(b Buffer, flat []byte) {
+func (c *Comm) scatterFlat(b Buffer, flat []byte) {
 	if _, ok := b.Flat(); !ok {
 		b.Scatter(flat, c.e.Copy)
 	}
@@ -109,16 +109,16 @@ func (c *Comm) unflatten(b Buffer, flat []byte) {
 // The bytes are sent with Packing, whatever was packed, and may be received as what they are made
 // of.
 func (c *Comm) Pack(b Buffer, into []byte, at int) int {
-	c.enter("Pack")
-	b.Gather(c.packed(c.checkBuffer(b), into, at), c.e.Copy)
+	c.enterCall("Pack")
+	b.Gather(c.packedBytes(c.checkBuffer(b), into, at), c.e.Copy)
 	return at + b.Len()
 }
 
 // Unpack copies data from bytes that were packed, from at on, to where it belongs in b, and returns
 // where the next begins (MPI_Unpack).
 func (c *Comm) Unpack(from []byte, at int, b Buffer) int {
-	c.enter("Unpack")
-	x := c.packed(c.checkBuffer(b), from, at)
+	c.enterCall("Unpack")
+	x := c.packedBytes(c.checkBuffer(b), from, at)
 	if b.Overlaps() {
 		c.e.Fail(engine.ErrType, "elements of %v overlap in the buffer: what is unpacked would be written over", b.Type)
 	}
@@ -126,8 +126,8 @@ func (c *Comm) Unpack(from []byte, at int, b Buffer) int {
 	return at + b.Len()
 }
 
-// packed returns the bytes from at on that the data of a buffer has when it is packed.
-func (c *Comm) packed(b Buffer, bytes []byte, at int) []byte {
+// packedBytes returns the bytes from at on that the data of a buffer has when it is packed.
+func (c *Comm) packedBytes(b Buffer, bytes []byte, at int) []byte {
 	if at < 0 || at > len(bytes) {
 		c.e.Fail(engine.ErrArg, "position %d is not within %d bytes", at, len(bytes))
 	}
@@ -140,7 +140,7 @@ func (c *Comm) packed(b Buffer, bytes []byte, at int) []byte {
 // PackSize returns how many bytes count elements of a type take when they are packed
 // (MPI_Pack_size).
 func (c *Comm) PackSize(count int, t *Datatype) int {
-	c.enter("PackSize")
+	c.enterCall("PackSize")
 	if count < 0 {
 		c.e.Fail(engine.ErrCount, "%d elements: a count is not negative", count)
 	}

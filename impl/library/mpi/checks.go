@@ -22,10 +22,10 @@ type DeadlockError = check.DeadlockError
 // Wait is where a rank waits.
 type Wait = check.Wait
 
-// explain completes the error of a run: a deadlock with what its ranks wait for, an error about
-// ranks whose collective calls differ with where the other's was. An error of a rank in another
-// process becomes what it was there.
-func (j *job) explain(err error) error {
+// completeError completes the error of a run: a deadlock with what its ranks wait for, an error
+// about ranks whose collective calls differ with where the other's was. An error of a rank in
+// another process becomes what it was there.
+func (j *job) completeError(err error) error {
 	var e *Error
 	var d *device.Deadlock
 	var remote interface {
@@ -42,9 +42,9 @@ func (j *job) explain(err error) error {
 			e.Other.Call, e.Other.At = p.Call, p.At
 		}
 	case errors.As(err, &d):
-		return j.deadlock(d)
+		return j.describeDeadlock(d)
 	case errors.As(err, &remote):
-		switch d := parseDetail(remote.ErrorDetail()); {
+		switch d := parseErrorDetail(remote.ErrorDetail()); {
 		case d.Error != nil:
 			return d.Error
 		case d.Abort != nil:
@@ -54,22 +54,22 @@ func (j *job) explain(err error) error {
 	return err
 }
 
-// deadlock says what the ranks of a deadlock wait for.
-func (j *job) deadlock(d *device.Deadlock) *DeadlockError {
+// describeDeadlock says what the ranks of a deadlock wait for.
+func (j *job) describeDeadlock(d *device.Deadlock) *DeadlockError {
 	e := &DeadlockError{Deadlock: d}
 	on := make(map[int]int, len(d.Ranks))
 	for i, r := range d.Ranks {
-		w := parseDetail(d.Details[r]).Wait
+		w := parseErrorDetail(d.Details[r]).Wait
 		switch {
 		case w != nil:
 			on[r] = w.On
-		case i < check.Shown:
-			w = j.wait(r)
+		case i < check.MaxShownRanks:
+			w = j.describeWait(r)
 			on[r] = w.On
 		case j.worlds != nil && j.worlds[r] != nil:
 			on[r] = check.Blocker(j.worlds[r].e.WaitState())
 		}
-		if i < check.Shown {
+		if i < check.MaxShownRanks {
 			e.Waits = append(e.Waits, *w)
 		}
 	}
@@ -77,14 +77,14 @@ func (j *job) deadlock(d *device.Deadlock) *DeadlockError {
 	return e
 }
 
-// wait says where a rank waits, as far as this process knows.
-func (j *job) wait(rank int) *Wait {
+// describeWait says where a rank waits, as far as this process knows.
+func (j *job) describeWait(rank int) *Wait {
 	if j.worlds == nil || j.worlds[rank] == nil {
 		return &Wait{Rank: rank, On: -1}
 	}
 	c := j.worlds[rank]
 	w := c.e.WaitState()
-	out := &Wait{Rank: rank, Call: w.Call, At: j.sites.Of(rank), For: check.WaitsFor(w, c.state.name), On: check.Blocker(w), Has: check.Arrived(w, c.state.name)}
+	out := &Wait{Rank: rank, Call: w.Call, At: j.sites.SiteOf(rank), For: check.WaitsFor(w, c.state.rankName), On: check.Blocker(w), Has: check.Arrived(w, c.state.rankName)}
 	if x := c.e.Caller(); x != nil && w.Call != "" {
 		call, at := x.Here()
 		out.Call, out.At = call, x.Site(at)
@@ -92,31 +92,32 @@ func (j *job) wait(rank int) *Wait {
 	return out
 }
 
-// stopped notes where a rank is that does not come to its end. It is called by a deferred function.
-func (j *job) stopped(p device.Port) {
+// noteStopped notes where a rank is that does not come to its end. It is called by a deferred
+// function.
+func (j *job) noteStopped(p device.Port) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.sites.Note(p.Rank(), 2)
-	setDetail(p, errorDetail{Wait: j.wait(p.Rank())})
+	j.sites.Record(p.Rank(), 2)
+	leaveErrorDetail(p, errorDetail{Wait: j.describeWait(p.Rank())})
 }
 
-// mismatch says how the collective call of another rank differs, for an engine that has found a
-// message which is too long or of another type: that may be the reason. It returns no class if they
-// do not differ.
-func (j *job) mismatch(rank int, context uint32, src, theirs, ours int) (Class, string) {
+// describeMismatch says how the collective call of another rank differs, for an engine that has
+// found a message which is too long or of another type: that may be the reason. It returns no class
+// if they do not differ.
+func (j *job) describeMismatch(rank int, context uint32, src, theirs, ours int) (Class, string) {
 	if theirs == ours {
 		return "", ""
 	}
-	return check.Difference(j.name(rank, context, src), theirs, ours)
+	return check.Difference(j.rankName(rank, context, src), theirs, ours)
 }
 
-// name returns the name of another rank of the job for a rank that communicates with it in a
+// rankName returns the name of another rank of the job for a rank that communicates with it in a
 // context.
-func (j *job) name(rank int, context uint32, other int) string {
-	return j.worlds[rank].state.name(other, context)
+func (j *job) rankName(rank int, context uint32, other int) string {
+	return j.worlds[rank].state.rankName(other, context)
 }
 
-func (s *state) name(world int, context uint32) string {
+func (s *state) rankName(world int, context uint32) string {
 	var c *Comm // that has the context, if it was created and is still used
 	for _, p := range s.comms {
 		if x := p.Value(); x != nil && x.context == context&^1 {
@@ -127,7 +128,7 @@ func (s *state) name(world int, context uint32) string {
 	switch {
 	case c == nil || c.ranks == nil:
 		return fmt.Sprintf("rank %d", world)
-	case c.inter() != nil:
+	case c.interFields() != nil:
 		return fmt.Sprintf("rank %d of the other group of %d (rank %d of the job)", c.ranks[world], len(c.members), world)
 	}
 	name := fmt.Sprintf("rank %d of a communicator of %d", c.ranks[world], len(c.members))
@@ -146,40 +147,40 @@ func (c *Comm) SetCaller(x engine.CallLocator) { c.e.SetCaller(x) }
 func (c *Comm) noteCollective(tag int) {
 	c.e.ExpectCollectiveTag(tag)
 	if c.state.calls != nil {
-		c.state.calls.Note(c.context, c.members, c.e.Call(), tag, c.e.Caller())
+		c.state.calls.Record(c.context, c.members, c.e.Call(), tag, c.e.Caller())
 	}
 }
 
-// audit returns what this rank did.
-func (c *Comm) audit() check.Audit {
-	return check.Audit{Rank: c.e.Port().Rank(), Failed: c.e.HasFailed(), Traffic: c.e.Traffic(), Peers: c.e.MessagesByPeer(), Calls: c.state.calls.Audit()}
+// rankAudit returns what this rank did.
+func (c *Comm) rankAudit() check.RankAudit {
+	return check.RankAudit{Rank: c.e.Port().Rank(), Failed: c.e.HasFailed(), Traffic: c.e.Traffic(), Peers: c.e.MessagesByPeer(), Calls: c.state.calls.LastCalls()}
 }
 
-// compare returns an error if the audits of the ranks in this process, which have all ended without
-// errors, do not match.
-func (j *job) compare() error {
+// compareAudits returns an error if the audits of the ranks in this process, which have all ended
+// without errors, do not match.
+func (j *job) compareAudits() error {
 	if !j.check { // a job may have a million ranks, so nothing is made for each of them
-		var b check.Balance
+		var b check.TrafficBalance
 		for r, c := range j.worlds {
 			if c.e.HasFailed() {
 				return nil
 			}
-			b.Add(r, c.e.Traffic())
+			b.AddTraffic(r, c.e.Traffic())
 		}
-		return b.Lost(nil)
+		return b.CheckLost(nil)
 	}
-	all := make([]check.Audit, len(j.worlds))
+	all := make([]check.RankAudit, len(j.worlds))
 	for r, c := range j.worlds {
-		all[r] = c.audit()
+		all[r] = c.rankAudit()
 	}
 	return check.Compare(all)
 }
 
-// compareDetails does the same for ranks in other processes.
-func compareDetails(details [][]byte) error {
-	all := make([]check.Audit, len(details))
+// compareRemoteAudits does the same for ranks in other processes.
+func compareRemoteAudits(details [][]byte) error {
+	all := make([]check.RankAudit, len(details))
 	for r, text := range details {
-		a := parseDetail(text).Audit
+		a := parseErrorDetail(text).Audit
 		if a == nil {
 			return nil // it ended without the library's end, which is not for this check to judge
 		}
@@ -205,14 +206,14 @@ func (r remoteError) ErrorDetail() []byte {
 
 // errorDetail is the error information that a rank sends to Run's caller in another process.
 type errorDetail struct {
-	Error *Error       `json:",omitempty"`
-	Abort *AbortError  `json:",omitempty"`
-	Wait  *Wait        `json:",omitempty"`
-	Audit *check.Audit `json:",omitempty"` // of a rank that has ended well
+	Error *Error           `json:",omitempty"`
+	Abort *AbortError      `json:",omitempty"`
+	Wait  *Wait            `json:",omitempty"`
+	Audit *check.RankAudit `json:",omitempty"` // of a rank that has ended well
 }
 
-// setDetail leaves a detail with the world, if it wants one.
-func setDetail(p device.Port, d errorDetail) {
+// leaveErrorDetail leaves a detail with the world, if it wants one.
+func leaveErrorDetail(p device.Port, d errorDetail) {
 	w, ok := p.(device.ErrorDetailer)
 	if !ok {
 		return
@@ -222,8 +223,8 @@ func setDetail(p device.Port, d errorDetail) {
 	}
 }
 
-// parseDetail parses the error detail of a rank, if there is one.
-func parseDetail(text []byte) (d errorDetail) {
+// parseErrorDetail parses the error detail of a rank, if there is one.
+func parseErrorDetail(text []byte) (d errorDetail) {
 	if json.Unmarshal(text, &d) != nil {
 		return errorDetail{}
 	}

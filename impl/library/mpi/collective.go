@@ -32,114 +32,114 @@ type Collectives interface {
 
 // Bcast brings the root's data to all ranks.
 func (c *Comm) Bcast(b Buffer, root int) {
-	c.begin("Bcast", root, b)
+	c.enterCollective("Bcast", root, b)
 	c.bcast(b, root)
 }
 
 // bcast is Bcast within a call, as are other functions whose names begin with a small letter.
 func (c *Comm) bcast(b Buffer, root int) {
-	r := c.round(collective.Bcast, root, b.Type)
-	data := c.flat(b, c.rank == root)
+	r := c.newRound(collective.Bcast, root, b.Type)
+	data := c.flatData(b, c.rank == root)
 	if tell := c.state.broadcast; tell != nil && c.rank == root {
 		tell(len(data))
 	}
-	if !r.own(func(o Collectives, k *Call) bool { return o.Bcast(k, data) }) {
-		r.carryOut(r.job(data), nil, data)
+	if !r.runOwnMethod(func(o Collectives, k *Call) bool { return o.Bcast(k, data) }) {
+		r.runSchedule(r.collectiveJob(data), nil, data)
 	}
 	if c.rank != root {
-		c.unflatten(b, data)
+		c.scatterFlat(b, data)
 	}
 }
 
 // Scatter gives each rank its part of the root's data: recv.Count elements, which lie at the root
 // one after another in the order of ranks, send.Count for each. send counts at the root only.
 func (c *Comm) Scatter(send, recv Buffer, root int) {
-	c.begin("Scatter", root, recv)
-	r := c.round(collective.Scatter, root, recv.Type)
+	c.enterCollective("Scatter", root, recv)
+	r := c.newRound(collective.Scatter, root, recv.Type)
 	var in []byte
 	if c.rank == root {
 		all := c.checkBuffer(send.Part(0, c.size*send.Count))
 		c.checkSameData(&send, &recv)
 		c.checkDisjoint(&all, &recv)
-		in = c.flat(all, true)
+		in = c.flatData(all, true)
 	}
-	out := c.flat(recv, false)
-	if !r.own(func(o Collectives, k *Call) bool { return o.Scatter(k, in, out) }) {
-		r.carryOut(r.job(out), in, out)
+	out := c.flatData(recv, false)
+	if !r.runOwnMethod(func(o Collectives, k *Call) bool { return o.Scatter(k, in, out) }) {
+		r.runSchedule(r.collectiveJob(out), in, out)
 	}
-	c.unflatten(recv, out)
+	c.scatterFlat(recv, out)
 }
 
 // Gather brings the data of all ranks to the root, where it lies in the order of ranks, recv.Count
 // elements of each. recv counts at the root only.
 func (c *Comm) Gather(send, recv Buffer, root int) {
-	c.begin("Gather", root, send)
-	r := c.round(collective.Gather, root, send.Type)
-	in := c.flat(send, true)
+	c.enterCollective("Gather", root, send)
+	r := c.newRound(collective.Gather, root, send.Type)
+	in := c.flatData(send, true)
 	if c.rank != root {
-		r.carryOut(r.job(in), in, nil)
+		r.runSchedule(r.collectiveJob(in), in, nil)
 		return
 	}
 	all := c.checkBuffer(recv.Part(0, c.size*recv.Count))
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&send, &all)
-	out := c.flat(all, false)
-	r.carryOut(r.job(in), in, out)
-	c.unflatten(all, out)
+	out := c.flatData(all, false)
+	r.runSchedule(r.collectiveJob(in), in, out)
+	c.scatterFlat(all, out)
 }
 
 // Allgather is Gather to all ranks.
 func (c *Comm) Allgather(send, recv Buffer) {
-	c.begin("Allgather", 0, send)
+	c.enterCollective("Allgather", 0, send)
 	c.allgather(send, recv)
 }
 
 func (c *Comm) allgather(send, recv Buffer) {
-	r := c.round(collective.Allgather, 0, send.Type)
+	r := c.newRound(collective.Allgather, 0, send.Type)
 	all := c.checkBuffer(recv.Part(0, c.size*recv.Count))
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&send, &all)
-	in, out := c.flat(send, true), c.flat(all, false)
-	if !r.own(func(o Collectives, k *Call) bool { return o.Allgather(k, in, out) }) {
-		r.carryOut(r.job(in), in, out)
+	in, out := c.flatData(send, true), c.flatData(all, false)
+	if !r.runOwnMethod(func(o Collectives, k *Call) bool { return o.Allgather(k, in, out) }) {
+		r.runSchedule(r.collectiveJob(in), in, out)
 	}
-	c.unflatten(all, out)
+	c.scatterFlat(all, out)
 }
 
 // Alltoall sends send.Count elements to each rank, and receives recv.Count of each. They lie in the
 // order of ranks.
 func (c *Comm) Alltoall(send, recv Buffer) {
-	c.begin("Alltoall", 0, send)
-	r := c.round(collective.Alltoall, 0, send.Type)
+	c.enterCollective("Alltoall", 0, send)
+	r := c.newRound(collective.Alltoall, 0, send.Type)
 	given, all := c.checkBuffer(send.Part(0, c.size*send.Count)), c.checkBuffer(recv.Part(0, c.size*recv.Count))
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&given, &all)
-	in, out := c.flat(given, true), c.flat(all, false)
-	if !r.own(func(o Collectives, k *Call) bool { return o.Alltoall(k, in, out) }) {
-		r.carryOut(collective.Job{Ranks: c.size, Bytes: send.Len()}, in, out)
+	in, out := c.flatData(given, true), c.flatData(all, false)
+	if !r.runOwnMethod(func(o Collectives, k *Call) bool { return o.Alltoall(k, in, out) }) {
+		r.runSchedule(collective.Job{Ranks: c.size, Bytes: send.Len()}, in, out)
 	}
-	c.unflatten(all, out)
+	c.scatterFlat(all, out)
 }
 
 // Reduce combines the elements of all ranks, in the order of ranks, and leaves the result at the
 // root. recv counts there only.
 func (c *Comm) Reduce(send, recv Buffer, op *Op, root int) {
-	c.begin("Reduce", root, send)
+	c.enterCollective("Reduce", root, send)
 	c.reduce(send, recv, op, root)
 }
 
 func (c *Comm) reduce(send, recv Buffer, op *Op, root int) {
-	r := c.combining(collective.Reduce, root, send, op)
-	in := c.flat(send, true)
+	r := c.newReductionRound(collective.Reduce, root, send, op)
+	in := c.flatData(send, true)
 	if c.rank != root {
-		r.carryOut(r.job(in), in, nil)
+		r.runSchedule(r.collectiveJob(in), in, nil)
 		return
 	}
-	out := c.flat(c.checkBuffer(recv), false)
+	out := c.flatData(c.checkBuffer(recv), false)
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&send, &recv)
-	r.carryOut(r.job(in), in, out)
-	c.unflatten(recv, out)
+	r.runSchedule(r.collectiveJob(in), in, out)
+	c.scatterFlat(recv, out)
 }
 
 // Allreduce is Reduce to all ranks.
@@ -153,12 +153,12 @@ func (c *Comm) Scan(send, recv Buffer, op *Op) { c.reduceAll("Scan", collective.
 // Exscan combines the elements of the ranks before this one. Rank 0 has none, and its recv stays as
 // it is (MPI_Exscan). It is a Scan, whose results move on by a rank.
 func (c *Comm) Exscan(send, recv Buffer, op *Op) {
-	c.begin("Exscan", 0, send)
-	r := c.combining(collective.Scan, 0, send, op)
-	in, own, out := c.flat(send, true), make([]byte, send.Len()), c.flat(c.checkBuffer(recv), false)
+	c.enterCollective("Exscan", 0, send)
+	r := c.newReductionRound(collective.Scan, 0, send, op)
+	in, own, out := c.flatData(send, true), make([]byte, send.Len()), c.flatData(c.checkBuffer(recv), false)
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&send, &recv)
-	r.carryOut(r.job(in), in, own)
+	r.runSchedule(r.collectiveJob(in), in, own)
 	to, from := c.rank+1, c.rank-1
 	if to == c.size {
 		to, own = collective.None, nil
@@ -170,7 +170,7 @@ func (c *Comm) Exscan(send, recv Buffer, op *Op) {
 		r.sendAndReceive(to, own, from, out)
 	}
 	if c.rank > 0 {
-		c.unflatten(recv, out)
+		c.scatterFlat(recv, out)
 	}
 }
 
@@ -182,30 +182,30 @@ func (c *Comm) Combine(op *Op, in, inout Buffer) {
 }
 
 func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer, op *Op) {
-	c.begin(call, 0, send)
-	r := c.combining(o, 0, send, op)
-	in, out := c.flat(send, true), c.flat(c.checkBuffer(recv), false)
+	c.enterCollective(call, 0, send)
+	r := c.newReductionRound(o, 0, send, op)
+	in, out := c.flatData(send, true), c.flatData(c.checkBuffer(recv), false)
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&send, &recv)
-	r.carryOut(r.job(in), in, out)
-	c.unflatten(recv, out)
+	r.runSchedule(r.collectiveJob(in), in, out)
+	c.scatterFlat(recv, out)
 }
 
-// combining returns the round of an operation that combines elements.
-func (c *Comm) combining(o collective.Operation, root int, of Buffer, op *Op) *round {
+// newReductionRound returns the round of an operation that combines elements.
+func (c *Comm) newReductionRound(o collective.Operation, root int, of Buffer, op *Op) *round {
 	if err := op.Check(of.Type); err != nil {
 		c.e.Fail(engine.ErrOp, "%v", err)
 	}
-	r := c.round(o, root, of.Type)
-	r.op, r.of, r.combine, r.commutes = op, of.Type, op.Flat(of.Type), op.Commutes()
-	r.tag = check.Tag(o, op.Sort(), root)
+	r := c.newRound(o, root, of.Type)
+	r.op, r.of, r.combine, r.commutes = op, of.Type, op.FlatCombiner(of.Type), op.Commutes()
+	r.tag = check.Tag(o, op.Identity(), root)
 	c.e.ExpectCollectiveTag(r.tag)
 	return r
 }
 
-// begin enters a call and checks its arguments.
-func (c *Comm) begin(call string, root int, b Buffer) {
-	c.enter(call)
+// enterCollective enters a call and checks its arguments.
+func (c *Comm) enterCollective(call string, root int, b Buffer) {
+	c.enterCall(call)
 	c.checkIntra()
 	if root < 0 || root >= c.size {
 		c.e.Fail(engine.ErrRoot, "root %d is not in a communicator of %d", root, c.size)
@@ -213,9 +213,10 @@ func (c *Comm) begin(call string, root int, b Buffer) {
 	c.checkBuffer(b)
 }
 
-// job describes an operation whose block is data. Data that is not combined may be divided at any
-// byte, as ranks may describe it by different types and have to divide it in the same way.
-func (r *round) job(data []byte) collective.Job {
+// collectiveJob describes an operation whose block is data. Data that is not combined may be
+// divided at any byte, as ranks may describe it by different types and have to divide it in the
+// same way.
+func (r *round) collectiveJob(data []byte) collective.Job {
 	j := collective.Job{Ranks: r.size, Root: r.root, Bytes: len(data)}
 	if r.of != nil {
 		j.Unit = r.of.Size()
@@ -229,9 +230,9 @@ func (r *round) job(data []byte) collective.Job {
 // Gatherv is Gather with parts of any length: that of rank i becomes part i of the root's recv.
 // recv, counts and offsets count at the root only.
 func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
-	c.begin("Gatherv", root, send)
-	r := c.round(collective.Gather, root, send.Type)
-	mine := c.flat(send, true)
+	c.enterCollective("Gatherv", root, send)
+	r := c.newRound(collective.Gather, root, send.Type)
+	mine := c.flatData(send, true)
 	if c.rank != root {
 		r.sendAndReceive(root, mine, collective.None, nil)
 		return
@@ -239,40 +240,40 @@ func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
 	c.checkRecvParts(&send, &recv, counts, offsets)
 	for i := range c.size {
 		part := recv.Part(offsets[i], counts[i])
-		data := c.flat(part, false)
+		data := c.flatData(part, false)
 		if i == root {
 			r.copyOwn(data, mine)
 		} else {
 			r.sendAndReceive(collective.None, nil, i, data)
 		}
-		c.unflatten(part, data)
+		c.scatterFlat(part, data)
 	}
 }
 
 // Scatterv is Scatter with parts of any length: rank i gets part i of the root's send. send, counts
 // and offsets count at the root only.
 func (c *Comm) Scatterv(send Buffer, counts, offsets []int, recv Buffer, root int) {
-	c.begin("Scatterv", root, recv)
+	c.enterCollective("Scatterv", root, recv)
 	c.scatterv(send, counts, offsets, recv, root)
 }
 
 func (c *Comm) scatterv(send Buffer, counts, offsets []int, recv Buffer, root int) {
-	r := c.round(collective.Scatter, root, recv.Type)
-	data := c.flat(recv, false)
+	r := c.newRound(collective.Scatter, root, recv.Type)
+	data := c.flatData(recv, false)
 	if c.rank != root {
 		r.sendAndReceive(collective.None, nil, root, data)
-		c.unflatten(recv, data)
+		c.scatterFlat(recv, data)
 		return
 	}
-	c.parts(send, counts, offsets)
-	if datatype.Near(&send, &recv) {
-		c.checkShared(parts(send, counts, offsets), []Buffer{recv})
+	c.checkParts(send, counts, offsets)
+	if datatype.RangesOverlap(&send, &recv) {
+		c.checkShared(bufferParts(send, counts, offsets), []Buffer{recv})
 	}
 	for i := range c.size {
-		part := c.flat(send.Part(offsets[i], counts[i]), true)
+		part := c.flatData(send.Part(offsets[i], counts[i]), true)
 		if i == root {
 			r.copyOwn(data, part)
-			c.unflatten(recv, data)
+			c.scatterFlat(recv, data)
 		} else {
 			r.sendAndReceive(i, part, collective.None, nil)
 		}
@@ -281,39 +282,39 @@ func (c *Comm) scatterv(send Buffer, counts, offsets []int, recv Buffer, root in
 
 // Allgatherv is Gatherv to all ranks, which know counts and offsets. Parts go around a ring.
 func (c *Comm) Allgatherv(send, recv Buffer, counts, offsets []int) {
-	c.begin("Allgatherv", 0, send)
+	c.enterCollective("Allgatherv", 0, send)
 	c.checkRecvParts(&send, &recv, counts, offsets)
-	r := c.round(collective.Allgather, 0, send.Type)
+	r := c.newRound(collective.Allgather, 0, send.Type)
 	data := make([][]byte, c.size)
 	for i := range data {
-		data[i] = c.flat(recv.Part(offsets[i], counts[i]), false)
+		data[i] = c.flatData(recv.Part(offsets[i], counts[i]), false)
 	}
-	r.copyOwn(data[c.rank], c.flat(send, true))
+	r.copyOwn(data[c.rank], c.flatData(send, true))
 	next, before := (c.rank+1)%c.size, (c.rank+c.size-1)%c.size
 	for i := range c.size - 1 {
 		r.sendAndReceive(next, data[(c.rank-i+c.size)%c.size], before, data[(c.rank-i-1+c.size)%c.size])
 	}
 	for i := range data {
-		c.unflatten(recv.Part(offsets[i], counts[i]), data[i])
+		c.scatterFlat(recv.Part(offsets[i], counts[i]), data[i])
 	}
 }
 
 // Alltoallv is Alltoall with parts of any length: part i of send goes to rank i, and the data from
 // rank i becomes part i of recv. Each rank posts all its receives before it sends.
 func (c *Comm) Alltoallv(send Buffer, sendCounts, sendOffsets []int, recv Buffer, recvCounts, recvOffsets []int) {
-	c.enter("Alltoallv")
+	c.enterCall("Alltoallv")
 	c.checkIntra()
-	c.parts(send, sendCounts, sendOffsets)
-	c.parts(recv, recvCounts, recvOffsets)
+	c.checkParts(send, sendCounts, sendOffsets)
+	c.checkParts(recv, recvCounts, recvOffsets)
 	c.checkPartsDisjoint(recv.Type, recvCounts, recvOffsets)
-	if datatype.Near(&send, &recv) {
-		c.checkShared(parts(send, sendCounts, sendOffsets), parts(recv, recvCounts, recvOffsets))
+	if datatype.RangesOverlap(&send, &recv) {
+		c.checkShared(bufferParts(send, sendCounts, sendOffsets), bufferParts(recv, recvCounts, recvOffsets))
 	}
-	r := c.round(collective.Alltoall, 0, send.Type)
+	r := c.newRound(collective.Alltoall, 0, send.Type)
 	if c.state.own != nil {
-		in, out := c.flatParts(parts(send, sendCounts, sendOffsets), true), parts(recv, recvCounts, recvOffsets)
+		in, out := c.flatParts(bufferParts(send, sendCounts, sendOffsets), true), bufferParts(recv, recvCounts, recvOffsets)
 		into := c.flatParts(out, false)
-		if r.own(func(o Collectives, k *Call) bool { return o.Alltoallv(k, in, into) }) {
+		if r.runOwnMethod(func(o Collectives, k *Call) bool { return o.Alltoallv(k, in, into) }) {
 			c.unflattenParts(out, into)
 			return
 		}
@@ -326,14 +327,14 @@ func (c *Comm) Alltoallv(send Buffer, sendCounts, sendOffsets []int, recv Buffer
 func (c *Comm) flatParts(all []Buffer, pack bool) [][]byte {
 	flat := make([][]byte, len(all))
 	for i, b := range all {
-		flat[i] = c.flat(b, pack)
+		flat[i] = c.flatData(b, pack)
 	}
 	return flat
 }
 
 func (c *Comm) unflattenParts(all []Buffer, flat [][]byte) {
 	for i, b := range all {
-		c.unflatten(b, flat[i])
+		c.scatterFlat(b, flat[i])
 	}
 }
 
@@ -347,12 +348,12 @@ func (r *round) exchange(send, recv func(rank int) Buffer) {
 		if order != model.Ranked {
 			from = (r.rank - i + r.size) % r.size
 		}
-		in[from] = r.flat(recv(from), false)
+		in[from] = r.flatData(recv(from), false)
 		if from != r.rank {
 			r.startRecv(from, in[from])
 		}
 	}
-	r.copyOwn(in[r.rank], r.flat(send(r.rank), true))
+	r.copyOwn(in[r.rank], r.flatData(send(r.rank), true))
 	for i := range r.size {
 		to := i
 		if order != model.Ranked {
@@ -361,21 +362,21 @@ func (r *round) exchange(send, recv func(rank int) Buffer) {
 		switch b := send(to); {
 		case to == r.rank:
 		case order == model.Posted || order == model.Ranked:
-			r.startSend(to, r.flat(b, true))
+			r.startSend(to, r.flatData(b, true))
 		default:
-			r.e.Send(model.Standard, r.flat(b, true), r.sign, r.world(to), r.context+1, r.tag)
+			r.e.Send(model.Standard, r.flatData(b, true), r.sign, r.jobRank(to), r.context+1, r.tag)
 		}
 	}
-	r.wait()
+	r.waitPosted()
 	for from := range in {
-		r.unflatten(recv(from), in[from])
+		r.scatterFlat(recv(from), in[from])
 	}
 }
 
 // Alltoallw is Alltoall with a buffer for each rank to send from, and one to receive into
 // (MPI_Alltoallw), and exchanges them likewise.
 func (c *Comm) Alltoallw(send, recv []Buffer) {
-	c.enter("Alltoallw")
+	c.enterCall("Alltoallw")
 	c.checkIntra()
 	if len(send) != c.size || len(recv) != c.size {
 		c.e.Fail(engine.ErrCount, "%d and %d buffers, and the communicator has %d ranks", len(send), len(recv), c.size)
@@ -385,7 +386,7 @@ func (c *Comm) Alltoallw(send, recv []Buffer) {
 		c.checkBuffer(recv[i])
 	}
 	c.checkShared(send, recv)
-	r := c.round(collective.Alltoall, 0, Packed) // each pair of ranks has types of its own
+	r := c.newRound(collective.Alltoall, 0, Packed) // each pair of ranks has types of its own
 	r.exchange(func(to int) Buffer { return send[to] }, func(from int) Buffer { return recv[from] })
 }
 
@@ -393,12 +394,12 @@ func (c *Comm) Alltoallw(send, recv []Buffer) {
 // follow those of the ranks before it. If all counts are equal it is a schedule, else a reduction
 // to rank 0 and a scatter.
 func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
-	c.begin("ReduceScatter", 0, recv)
+	c.enterCollective("ReduceScatter", 0, recv)
 	offsets, total, equal := make([]int, len(counts)), 0, true
 	for i, n := range counts {
 		offsets[i], total, equal = total, total+n, equal && n == counts[0]
 	}
-	c.parts(send, counts, offsets)
+	c.checkParts(send, counts, offsets)
 	if recv.Count != counts[c.rank] {
 		c.e.Fail(engine.ErrCount, "rank %d has room for %d elements, and its count is %d", c.rank, recv.Count, counts[c.rank])
 	}
@@ -406,25 +407,25 @@ func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 	part := send.Part(0, recv.Count)
 	c.checkSameData(&part, &recv)
 	c.checkDisjoint(&send, &recv)
-	r := c.combining(collective.ReduceScatter, 0, send, op)
-	in, out := c.flat(send, true), c.flat(recv, false)
+	r := c.newReductionRound(collective.ReduceScatter, 0, send, op)
+	in, out := c.flatData(send, true), c.flatData(recv, false)
 	if equal {
-		r.carryOut(r.job(out), in, out)
-		c.unflatten(recv, out)
+		r.runSchedule(r.collectiveJob(out), in, out)
+		c.scatterFlat(recv, out)
 		return
 	}
 	all := send
 	all.Bytes, all.Origin = nil, 0
 	if c.rank == 0 {
-		low, end := send.Reach()
+		low, end := send.DataRange()
 		all.Bytes, all.Origin = make([]byte, end-low), -low
 	}
 	c.reduce(send, all, op, 0)
 	c.scatterv(all, counts, offsets, recv, 0)
 }
 
-// parts fails if counts and offsets do not describe a part of the buffer for each rank.
-func (c *Comm) parts(b Buffer, counts, offsets []int) {
+// checkParts fails if counts and offsets do not describe a part of the buffer for each rank.
+func (c *Comm) checkParts(b Buffer, counts, offsets []int) {
 	if len(counts) != c.size || len(offsets) != c.size {
 		c.e.Fail(engine.ErrCount, "%d counts and %d offsets, and the communicator has %d ranks", len(counts), len(offsets), c.size)
 	}
@@ -436,15 +437,15 @@ func (c *Comm) parts(b Buffer, counts, offsets []int) {
 // checkRecvParts is parts for a buffer to receive into: its parts may share bytes neither with each
 // other nor with the buffer to send from.
 func (c *Comm) checkRecvParts(send, recv *Buffer, counts, offsets []int) {
-	c.parts(*recv, counts, offsets)
+	c.checkParts(*recv, counts, offsets)
 	c.checkPartsDisjoint(recv.Type, counts, offsets)
-	if datatype.Near(send, recv) {
-		c.checkShared([]Buffer{*send}, parts(*recv, counts, offsets))
+	if datatype.RangesOverlap(send, recv) {
+		c.checkShared([]Buffer{*send}, bufferParts(*recv, counts, offsets))
 	}
 }
 
-// parts returns the parts of a buffer.
-func parts(b Buffer, counts, offsets []int) []Buffer {
+// bufferParts returns the parts of a buffer.
+func bufferParts(b Buffer, counts, offsets []int) []Buffer {
 	all := make([]Buffer, len(counts))
 	for i := range all {
 		all[i] = b.Part(offsets[i], counts[i])

@@ -29,13 +29,13 @@ const (
 type Comm struct {
 	e       *engine.Rank
 	rank    int
-	size    int     // of those that can be addressed
-	context uint32  // of what the program sends; the one above it is for collective operations
-	members []int   // ranks of the job; nil: the same
-	ranks   []int32 // by rank of the job, the rank here, or −1; nil: the same
-	last    *uint32 // the highest context that this rank has used
-	state   *state  // of the rank, the same in all its communicators
-	extras  *extras // what few communicators have; nil: nothing
+	size    int         // of those that can be addressed
+	context uint32      // of what the program sends; the one above it is for collective operations
+	members []int       // ranks of the job; nil: the same
+	ranks   []int32     // by rank of the job, the rank here, or −1; nil: the same
+	last    *uint32     // the highest context that this rank has used
+	state   *state      // of the rank, the same in all its communicators
+	extras  *rareFields // what few communicators have; nil: nothing
 }
 
 // Rank returns the rank of the caller, from 0 to Size()−1.
@@ -43,7 +43,7 @@ func (c *Comm) Rank() int { return c.rank }
 
 // Size returns the number of ranks; of a communicator between two groups, of those on this side.
 func (c *Comm) Size() int {
-	if x := c.inter(); x != nil {
+	if x := c.interFields(); x != nil {
 		return x.comm.size
 	}
 	return c.size
@@ -75,8 +75,8 @@ func (c *Comm) Compute(d unit.Time) {
 	c.e.Port().Delay(d)
 }
 
-// world returns the rank in the job.
-func (c *Comm) world(rank int) int {
+// jobRank returns the rank in the job.
+func (c *Comm) jobRank(rank int) int {
 	if c.members == nil || rank < 0 {
 		return rank
 	}
@@ -96,7 +96,7 @@ func (c *Comm) allreduceMax(v uint32) uint32 {
 	c.noteCollective(0)
 	var mine, theirs [4]byte
 	binary.LittleEndian.PutUint32(mine[:], v)
-	c.converge(mine[:], theirs[:], func() {
+	c.convergeOnTree(mine[:], theirs[:], func() {
 		if binary.LittleEndian.Uint32(theirs[:]) > binary.LittleEndian.Uint32(mine[:]) {
 			mine = theirs
 		}
@@ -132,17 +132,17 @@ const MaxTag = 1<<31 - 1
 // state is the state, apart from the engine, that all communicators of a rank share.
 type state struct {
 	tuning    *collective.Tuning
-	own       Collectives          // of the library; nil: none
-	broadcast func(bytes int)      // is told of broadcasts; nil: no function
-	exchange  model.Exchange       // of the library
-	round     round                // the collective operation under way; there is one at a time
-	work      []byte               // memory for it
-	handlers  map[uint32]handled   // of errors, by the context of a communicator; none: ErrorsAreFatal
-	ended     bool                 // the rank's program has returned
-	scratch   []byte               // memory for a result that is not used
-	calls     check.Calls          // nil: not noted
-	comms     []weak.Pointer[Comm] // communicators that were created, to name ranks in errors
-	reserved  uint32               // numbers for communicators
+	own       Collectives            // of the library; nil: none
+	broadcast func(bytes int)        // is told of broadcasts; nil: no function
+	exchange  model.Exchange         // of the library
+	round     round                  // the collective operation under way; there is one at a time
+	work      []byte                 // memory for it
+	handlers  map[uint32]handledComm // of errors, by the context of a communicator; none: ErrorsAreFatal
+	ended     bool                   // the rank's program has returned
+	scratch   []byte                 // memory for a result that is not used
+	calls     check.CallHistory      // nil: not noted
+	comms     []weak.Pointer[Comm]   // communicators that were created, to name ranks in errors
+	reserved  uint32                 // numbers for communicators
 }
 
 // Keyval names an attribute of communicators, and says what happens to it when they are copied and
@@ -182,21 +182,21 @@ type attribute struct {
 	value any
 }
 
-func (a attributes) find(k *Keyval) int {
+func (a attributes) indexOf(k *Keyval) int {
 	return slices.IndexFunc(a, func(x attribute) bool { return x.key == k })
 }
 
 // SetAttribute sets an attribute of the communicator, replacing its previous value (MPI_Attr_put).
 func (c *Comm) SetAttribute(k *Keyval, value any) {
-	c.enter("SetAttribute")
+	c.enterCall("SetAttribute")
 	switch {
 	case k == nil || k.freed:
 		c.e.Fail(engine.ErrArg, "the key was freed, or is none")
 	case k == TagUB || k == Host || k == IO || k == WtimeIsGlobal:
 		c.e.Fail(engine.ErrArg, "the attribute is the library's")
 	}
-	a := &c.extra().attributes
-	if i := a.find(k); i >= 0 {
+	a := &c.rareFieldsOf().attributes
+	if i := a.indexOf(k); i >= 0 {
 		c.callDelete(k, (*a)[i].value)
 		(*a)[i].value = value
 		return
@@ -206,7 +206,7 @@ func (c *Comm) SetAttribute(k *Keyval, value any) {
 
 // Attribute returns an attribute, if the communicator has it (MPI_Attr_get).
 func (c *Comm) Attribute(k *Keyval) (any, bool) {
-	c.enter("Attribute")
+	c.enterCall("Attribute")
 	switch k {
 	case TagUB:
 		return MaxTag, true
@@ -220,7 +220,7 @@ func (c *Comm) Attribute(k *Keyval) (any, bool) {
 	if c.extras == nil {
 		return nil, false
 	}
-	i := c.extras.attributes.find(k)
+	i := c.extras.attributes.indexOf(k)
 	if i < 0 {
 		return nil, false
 	}
@@ -229,9 +229,9 @@ func (c *Comm) Attribute(k *Keyval) (any, bool) {
 
 // DeleteAttribute takes an attribute away (MPI_Attr_delete).
 func (c *Comm) DeleteAttribute(k *Keyval) {
-	c.enter("DeleteAttribute")
-	a := &c.extra().attributes
-	i := a.find(k)
+	c.enterCall("DeleteAttribute")
+	a := &c.rareFieldsOf().attributes
+	i := a.indexOf(k)
 	if i < 0 {
 		c.e.Fail(engine.ErrArg, "the communicator has no such attribute")
 	}

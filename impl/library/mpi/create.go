@@ -19,24 +19,24 @@ import (
 // Between two groups, all ranks of a side call it with the same group of ranks of their side. The
 // communicator is between the two; where one of them is empty, all get nil.
 func (c *Comm) Create(g Group) *Comm {
-	c.enter("Create")
+	c.enterCall("Create")
 	c.checkWithin("Create", g)
-	x := c.inter()
+	x := c.interFields()
 	if x == nil {
 		return c.newComm(g.members, c.newContext())
 	}
 	context := x.newContext(c)
-	other := decode(x.across(c, encode(g.members)))
+	other := decodeInts(x.exchangeAcross(c, encodeInts(g.members)))
 	own := x.comm.newComm(g.members, c.nextContext())
 	if own == nil || len(other) == 0 {
 		return nil
 	}
-	return newInter(c, own, other, context)
+	return newInterComm(c, own, other, context)
 }
 
 // CreateGroup is Create, called by the ranks of the group alone (MPI_Comm_create_group).
 func (c *Comm) CreateGroup(g Group) *Comm {
-	c.enter("CreateGroup")
+	c.enterCall("CreateGroup")
 	c.checkIntra()
 	c.checkWithin("CreateGroup", g)
 	among := c.newComm(g.members, c.context|groupBit)
@@ -54,10 +54,10 @@ const groupBit = 1 << 28
 // checkWithin fails for a group that has other ranks than those of this side.
 func (c *Comm) checkWithin(call string, g Group) {
 	own := c
-	if x := c.inter(); x != nil {
+	if x := c.interFields(); x != nil {
 		own = x.comm
 	}
-	for _, m := range g.valid(call).members {
+	for _, m := range g.checkValid(call).members {
 		if own.rankOf(m) < 0 || own.rankOf(m) >= own.size {
 			c.e.Fail(engine.ErrGroup, "rank %d of the job is in the group and not in the communicator", m)
 		}
@@ -67,13 +67,13 @@ func (c *Comm) checkWithin(call string, g Group) {
 // Dup returns a communicator of the same ranks whose messages are its own. Attributes and topology
 // are copied (MPI_Comm_dup).
 func (c *Comm) Dup() *Comm {
-	c.enter("Dup")
+	c.enterCall("Dup")
 	return c.dup()
 }
 
 // Reserve returns a number for DupAs that no rank has got before (part of MPI_Comm_idup).
 func (c *Comm) Reserve() uint32 {
-	c.enter("Reserve")
+	c.enterCall("Reserve")
 	each := uint32(1 << 27 / c.e.Port().Size())
 	if c.state.reserved == each {
 		c.e.Fail(engine.ErrOther, "the rank has reserved %d numbers for communicators, and there are no more", each)
@@ -85,9 +85,9 @@ func (c *Comm) Reserve() uint32 {
 // DupAs is Dup without a message: all ranks give the number that one of them has reserved. The
 // communicator is of one group.
 func (c *Comm) DupAs(number uint32) *Comm {
-	c.enter("DupAs")
+	c.enterCall("DupAs")
 	c.checkIntra()
-	return c.keep(c.newComm(c.jobRanks(), reservedBit|number<<1))
+	return c.copyProperties(c.newComm(c.jobRanks(), reservedBit|number<<1))
 }
 
 // reservedBit marks contexts of reserved numbers.
@@ -95,22 +95,22 @@ const reservedBit = 1 << 29
 
 // dup is Dup within a call.
 func (c *Comm) dup() *Comm {
-	if x := c.inter(); x != nil {
-		return c.keep(newInter(c, x.comm, c.members, x.newContext(c)))
+	if x := c.interFields(); x != nil {
+		return c.copyProperties(newInterComm(c, x.comm, c.members, x.newContext(c)))
 	}
-	return c.keep(c.newComm(c.jobRanks(), c.newContext()))
+	return c.copyProperties(c.newComm(c.jobRanks(), c.newContext()))
 }
 
-// keep copies properties of the communicator to a duplicate.
-func (c *Comm) keep(n *Comm) *Comm {
+// copyProperties copies properties of the communicator to a duplicate.
+func (c *Comm) copyProperties(n *Comm) *Comm {
 	if c.extras != nil {
-		n.extra().topology = c.extras.topology
+		n.rareFieldsOf().topology = c.extras.topology
 		for _, x := range c.extras.attributes {
 			if x.key.copy == nil {
 				continue
 			}
 			if v, keep := x.key.copy(c, x.value); keep {
-				n.extra().attributes = append(n.extra().attributes, attribute{x.key, v})
+				n.rareFieldsOf().attributes = append(n.rareFieldsOf().attributes, attribute{x.key, v})
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func (c *Comm) keep(n *Comm) *Comm {
 // groups the communicators are between those of the two that name the same colour; where all are of
 // one group, they get nil.
 func (c *Comm) Split(colour, key int) *Comm {
-	c.enter("Split")
+	c.enterCall("Split")
 	if colour < 0 && colour != Undefined {
 		c.e.Fail(engine.ErrArg, "colour %d: colours are not negative, or Undefined", colour)
 	}
@@ -131,23 +131,23 @@ func (c *Comm) Split(colour, key int) *Comm {
 
 // split is Split within a call.
 func (c *Comm) split(colour, key int) *Comm {
-	x := c.inter()
+	x := c.interFields()
 	if x == nil {
 		context := c.newContext()
-		return c.newComm(ofColour(colour, c.choices(colour, key)), context)
+		return c.newComm(ranksOfColour(colour, c.gatherChoices(colour, key)), context)
 	}
 	context := x.newContext(c)
-	all := x.comm.choices(colour, key)
-	other := ofColour(colour, decode(x.across(c, encode(all))))
-	own := x.comm.newComm(ofColour(colour, all), c.nextContext())
+	all := x.comm.gatherChoices(colour, key)
+	other := ranksOfColour(colour, decodeInts(x.exchangeAcross(c, encodeInts(all))))
+	own := x.comm.newComm(ranksOfColour(colour, all), c.nextContext())
 	if own == nil || len(other) == 0 {
 		return nil
 	}
-	return newInter(c, own, other, context)
+	return newInterComm(c, own, other, context)
 }
 
-// choices returns colour, key and rank in the job of all ranks.
-func (c *Comm) choices(colour, key int) []int {
+// gatherChoices returns colour, key and rank in the job of all ranks.
+func (c *Comm) gatherChoices(colour, key int) []int {
 	all := make([]int64, 3*c.size)
 	into := Of(all)
 	into.Count = 3
@@ -159,8 +159,8 @@ func (c *Comm) choices(colour, key int) []int {
 	return out
 }
 
-// ofColour returns the ranks in the job that have chosen a colour, by their keys.
-func ofColour(colour int, choices []int) []int {
+// ranksOfColour returns the ranks in the job that have chosen a colour, by their keys.
+func ranksOfColour(colour int, choices []int) []int {
 	if colour == Undefined {
 		return nil
 	}
@@ -183,21 +183,21 @@ const selfContext = 1 << 31
 
 // Self returns a communicator of the caller alone (MPI_COMM_SELF). A rank makes one of them.
 func (c *Comm) Self() *Comm {
-	c.enter("Self")
+	c.enterCall("Self")
 	return c.newComm([]int{c.e.Port().Rank()}, selfContext)
 }
 
-// asideBit marks contexts of messages that are apart from the program's. Those of communicators are
-// smaller.
-const asideBit = 1 << 30
+// separateBit marks contexts of messages that are apart from the program's. Those of communicators
+// are smaller.
+const separateBit = 1 << 30
 
 // Aside returns a communicator of the same ranks, whose messages are apart from those of c, for
 // collective operations that are made of messages. It needs no message, and has no attributes and
 // no topology. It is not freed.
 func (c *Comm) Aside() *Comm {
-	c.enter("Aside")
+	c.enterCall("Aside")
 	n := *c
-	n.context |= asideBit
+	n.context |= separateBit
 	n.extras = nil
 	if h := c.ErrorHandler(); h != n.ErrorHandler() {
 		n.setHandler(h)
@@ -207,18 +207,18 @@ func (c *Comm) Aside() *Comm {
 
 // Compare compares two communicators of this rank (MPI_Comm_compare).
 func (c *Comm) Compare(d *Comm) Comparison {
-	c.enter("Compare")
+	c.enterCall("Compare")
 	c.e.SetContext(d.context)
 	d.checkNotFreed()
 	c.e.SetContext(c.context)
 	switch {
 	case c.context == d.context:
 		return Identical
-	case (c.inter() == nil) != (d.inter() == nil):
+	case (c.interFields() == nil) != (d.interFields() == nil):
 		return Unequal
 	}
 	groups := c.group().Compare(d.group())
-	if x := c.inter(); x != nil {
+	if x := c.interFields(); x != nil {
 		groups = max(groups, Group{c.e, c.members}.Compare(Group{d.e, d.members}))
 	}
 	if groups == Identical {
@@ -230,17 +230,17 @@ func (c *Comm) Compare(d *Comm) Comparison {
 // Free ends the use of the communicator: a call with it is an error from now on. Messages in flight
 // still arrive (MPI_Comm_free).
 func (c *Comm) Free() {
-	c.enter("Free")
-	if o := c.state.own; o != nil && c.inter() == nil {
-		o.Free(&Call{r: c.round(collective.Barrier, 0, Packed)})
+	c.enterCall("Free")
+	if o := c.state.own; o != nil && c.interFields() == nil {
+		o.Free(&Call{r: c.newRound(collective.Barrier, 0, Packed)})
 	}
 	if c.extras != nil {
 		for _, x := range slices.Backward(c.extras.attributes) {
 			c.callDelete(x.key, x.value)
 		}
 	}
-	x := c.extra()
-	*x = extras{freed: true}
+	x := c.rareFieldsOf()
+	*x = rareFields{freed: true}
 	c.setHandler(ErrorsAreFatal)
 	delete(c.state.calls, c.context)
 	c.size = 0 // so that no rank can be addressed
@@ -284,34 +284,34 @@ func (c *Comm) setMembers(members []int) {
 	}
 }
 
-// extras are fields that few communicators need.
-type extras struct {
+// rareFields are fields that few communicators need.
+type rareFields struct {
 	freed      bool
 	attributes attributes
 	topology   topology
-	inter      *inter
+	inter      *interComm
 	tuning     *collective.Tuning // nil: the job's
 	nodes      *collective.Nodes  // which ranks are near each other; nil: not known yet
 }
 
-// extra returns the extras of a communicator, and makes them if there are none.
-func (c *Comm) extra() *extras {
+// rareFieldsOf returns the extras of a communicator, and makes them if there are none.
+func (c *Comm) rareFieldsOf() *rareFields {
 	if c.extras == nil {
-		c.extras = &extras{}
+		c.extras = &rareFields{}
 	}
 	return c.extras
 }
 
-// inter returns the fields of a communicator between two groups, or nil.
-func (c *Comm) inter() *inter {
+// interFields returns the fields of a communicator between two groups, or nil.
+func (c *Comm) interFields() *interComm {
 	if c.extras == nil {
 		return nil
 	}
 	return c.extras.inter
 }
 
-// enter notes a call, and fails if the communicator was freed.
-func (c *Comm) enter(call string) {
+// enterCall notes a call, and fails if the communicator was freed.
+func (c *Comm) enterCall(call string) {
 	c.e.EnterOn(call, c.context)
 	c.checkNotFreed()
 }
@@ -325,57 +325,57 @@ func (c *Comm) checkNotFreed() {
 
 // checkIntra fails for a communicator between two groups, on which the call cannot be made.
 func (c *Comm) checkIntra() {
-	if c.inter() != nil {
+	if c.interFields() != nil {
 		c.e.Fail(engine.ErrComm, "the communicator is between two groups: merge them first")
 	}
 }
 
-// inter has the fields of communicators between two groups. Such a communicator addresses ranks of
-// the other group.
-type inter struct{ comm *Comm } // of this group
+// interComm has the fields of communicators between two groups. Such a communicator addresses ranks
+// of the other group.
+type interComm struct{ comm *Comm } // of this group
 
 // CreateInter returns a communicator between this group and another. The leaders of the two groups
 // exchange the members. Each leader names the other one by its rank remote in peer, a communicator
 // that contains both. peer and remote are significant at the leaders only (MPI_Intercomm_create).
 func (c *Comm) CreateInter(leader int, peer *Comm, remote, tag int) *Comm {
-	c.enter("CreateInter")
+	c.enterCall("CreateInter")
 	c.checkIntra()
 	c.checkRank(leader)
 	mine := c.dup()
 	list := c.jobRanks()
 	*c.last = c.allreduceMax(*c.last + 2)
-	text := encode(append([]int{int(*c.last)}, list...))
+	text := encodeInts(append([]int{int(*c.last)}, list...))
 	var there []byte
 	if c.rank == leader {
-		there = peer.exchange(text, remote, tag)
+		there = peer.exchangeBytes(text, remote, tag)
 	}
-	other := decode(mine.broadcast(there, leader))
+	other := decodeInts(mine.broadcastBytes(there, leader))
 	*c.last = max(*c.last, uint32(other[0])) &^ 1
 	if i := slices.IndexFunc(other[1:], func(m int) bool { return slices.Contains(list, m) }); i >= 0 {
 		c.e.Fail(engine.ErrComm, "rank %d of the job is in both groups", other[1+i])
 	}
-	return newInter(c, mine, other[1:], *c.last)
+	return newInterComm(c, mine, other[1:], *c.last)
 }
 
-// exchange exchanges byte strings of any lengths with a rank, within a call.
-func (c *Comm) exchange(b []byte, with, tag int) []byte {
+// exchangeBytes exchanges byte strings of any lengths with a rank, within a call.
+func (c *Comm) exchangeBytes(b []byte, with, tag int) []byte {
 	c.checkRank(with)
 	c.checkTag(tag)
-	return c.exchangeIn(c.context, b, with, tag)
+	return c.exchangeBytesIn(c.context, b, with, tag)
 }
 
-func (c *Comm) exchangeIn(context uint32, b []byte, with, tag int) []byte {
-	out := c.e.Isend(model.Standard, b, engine.Signature(Byte.Sign()), c.world(with), context, tag)
-	st, _ := c.e.Probe(c.world(with), context, tag, true)
+func (c *Comm) exchangeBytesIn(context uint32, b []byte, with, tag int) []byte {
+	out := c.e.Isend(model.Standard, b, engine.Signature(Byte.Sign()), c.jobRank(with), context, tag)
+	st, _ := c.e.Probe(c.jobRank(with), context, tag, true)
 	theirs := make([]byte, st.Bytes)
-	c.e.Recv(theirs, engine.Signature(Byte.Sign()), c.world(with), context, tag)
+	c.e.Recv(theirs, engine.Signature(Byte.Sign()), c.jobRank(with), context, tag)
 	c.e.Wait(out)
 	c.e.Release(out)
 	return theirs
 }
 
-// broadcast sends a byte string of any length from a rank to all.
-func (c *Comm) broadcast(b []byte, root int) []byte {
+// broadcastBytes sends a byte string of any length from a rank to all.
+func (c *Comm) broadcastBytes(b []byte, root int) []byte {
 	n := []int64{int64(len(b))}
 	c.bcast(Of(n), root)
 	if c.rank != root {
@@ -385,7 +385,7 @@ func (c *Comm) broadcast(b []byte, root int) []byte {
 	return b
 }
 
-func encode(x []int) []byte {
+func encodeInts(x []int) []byte {
 	var b []byte
 	for _, v := range x {
 		b = binary.LittleEndian.AppendUint64(b, uint64(v))
@@ -393,7 +393,7 @@ func encode(x []int) []byte {
 	return b
 }
 
-func decode(b []byte) []int {
+func decodeInts(b []byte) []int {
 	x := make([]int, len(b)/8)
 	for i := range x {
 		x[i] = int(binary.LittleEndian.Uint64(b[8*i:]))
@@ -401,54 +401,54 @@ func decode(b []byte) []int {
 	return x
 }
 
-// newInter returns a communicator between two groups: that of the communicator own, and other ranks
-// of the job.
-func newInter(c, own *Comm, other []int, context uint32) *Comm {
+// newInterComm returns a communicator between two groups: that of the communicator own, and other
+// ranks of the job.
+func newInterComm(c, own *Comm, other []int, context uint32) *Comm {
 	n := &Comm{e: c.e, rank: own.rank, context: context, last: c.last, state: c.state}
 	n.setMembers(other)
 	n.setHandler(c.ErrorHandler())
-	n.extra().inter = &inter{own}
+	n.rareFieldsOf().inter = &interComm{own}
 	return n
 }
 
 // newContext returns a context that no rank of either group has used: the first ranks of the groups
 // exchange the next free ones.
-func (x *inter) newContext(c *Comm) uint32 {
+func (x *interComm) newContext(c *Comm) uint32 {
 	*c.last = x.comm.allreduceMax(*c.last + 2)
-	other := decode(x.across(c, encode([]int{int(*c.last)})))
+	other := decodeInts(x.exchangeAcross(c, encodeInts([]int{int(*c.last)})))
 	*c.last = max(*c.last, uint32(other[0])) &^ 1
 	return *c.last
 }
 
-// across exchanges data between the first ranks of the two groups: that of this group gives mine,
-// and across returns the other's.
-func (x *inter) across(c *Comm, mine []byte) []byte {
+// exchangeAcross exchanges data between the first ranks of the two groups: that of this group gives
+// mine, and across returns the other's.
+func (x *interComm) exchangeAcross(c *Comm, mine []byte) []byte {
 	var theirs []byte
 	if x.comm.rank == 0 {
-		theirs = c.exchangeIn(c.context+1, mine, 0, 0)
+		theirs = c.exchangeBytesIn(c.context+1, mine, 0, 0)
 	}
-	return x.comm.broadcast(theirs, 0)
+	return x.comm.broadcastBytes(theirs, 0)
 }
 
 // IsInter reports whether the communicator is between two groups (MPI_Comm_test_inter).
-func (c *Comm) IsInter() bool { return c.inter() != nil }
+func (c *Comm) IsInter() bool { return c.interFields() != nil }
 
 // RemoteSize returns how many ranks the other group has.
 func (c *Comm) RemoteSize() int {
-	c.enter("RemoteSize")
+	c.enterCall("RemoteSize")
 	c.checkInter()
 	return c.size
 }
 
 // RemoteGroup returns the other group.
 func (c *Comm) RemoteGroup() Group {
-	c.enter("RemoteGroup")
+	c.enterCall("RemoteGroup")
 	c.checkInter()
 	return Group{c.e, c.members}
 }
 
 func (c *Comm) checkInter() {
-	if c.inter() == nil {
+	if c.interFields() == nil {
 		c.e.Fail(engine.ErrComm, "the communicator is of one group")
 	}
 }
@@ -457,16 +457,16 @@ func (c *Comm) checkInter() {
 // pass the same value, the group whose first rank is lower in the job is first. All ranks of a
 // group pass the same value (MPI_Intercomm_merge).
 func (c *Comm) Merge(high bool) *Comm {
-	c.enter("Merge")
+	c.enterCall("Merge")
 	c.checkInter()
-	x := c.inter()
+	x := c.interFields()
 	context := x.newContext(c)
 	mine := []byte{0}
 	if high {
 		mine[0] = 1
 	}
 	local, first := x.comm.jobRanks(), high
-	if other := x.across(c, mine)[0] == 1; other == high {
+	if other := x.exchangeAcross(c, mine)[0] == 1; other == high {
 		first = local[0] > c.members[0]
 	}
 	if first {

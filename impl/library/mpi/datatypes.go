@@ -141,58 +141,58 @@ func NewOp(combine func(in, inout Buffer), commutes bool) *Op {
 
 // Contiguous makes a type of count elements of t one after another (MPI_Type_contiguous).
 func Contiguous(count int, t *Datatype) *Datatype {
-	return construct("Contiguous", []int{count}, []*Datatype{t}, func() (*Datatype, error) { return datatype.Contiguous(count, t) })
+	return buildType("Contiguous", []int{count}, []*Datatype{t}, func() (*Datatype, error) { return datatype.Contiguous(count, t) })
 }
 
 // Vector makes a type of count blocks of length elements each, whose beginnings are stride extents
 // of t apart (MPI_Type_vector).
 func Vector(count, length, stride int, t *Datatype) *Datatype {
-	return construct("Vector", []int{count, length}, []*Datatype{t}, func() (*Datatype, error) { return datatype.Vector(count, length, stride, t) })
+	return buildType("Vector", []int{count, length}, []*Datatype{t}, func() (*Datatype, error) { return datatype.Vector(count, length, stride, t) })
 }
 
 // Hvector is Vector with the stride in bytes (MPI_Type_hvector).
 func Hvector(count, length, stride int, t *Datatype) *Datatype {
-	return construct("Hvector", []int{count, length}, []*Datatype{t}, func() (*Datatype, error) { return datatype.Hvector(count, length, stride, t) })
+	return buildType("Hvector", []int{count, length}, []*Datatype{t}, func() (*Datatype, error) { return datatype.Hvector(count, length, stride, t) })
 }
 
 // Indexed makes a type of blocks of lengths[i] elements at displacements of offsets[i] extents of t
 // (MPI_Type_indexed).
 func Indexed(lengths, offsets []int, t *Datatype) *Datatype {
-	return construct("Indexed", lengths, []*Datatype{t}, func() (*Datatype, error) { return datatype.Indexed(lengths, offsets, t) })
+	return buildType("Indexed", lengths, []*Datatype{t}, func() (*Datatype, error) { return datatype.Indexed(lengths, offsets, t) })
 }
 
 // Hindexed is Indexed with displacements in bytes (MPI_Type_hindexed).
 func Hindexed(lengths, offsets []int, t *Datatype) *Datatype {
-	return construct("Hindexed", lengths, []*Datatype{t}, func() (*Datatype, error) { return datatype.Hindexed(lengths, offsets, t) })
+	return buildType("Hindexed", lengths, []*Datatype{t}, func() (*Datatype, error) { return datatype.Hindexed(lengths, offsets, t) })
 }
 
 // Struct makes a type of blocks, each of lengths[i] elements of types[i] at displacement offsets[i]
 // in bytes (MPI_Type_struct). Displacement has those of a Go struct's fields.
 func Struct(lengths, offsets []int, types []*Datatype) *Datatype {
-	return construct("Struct", lengths, types, func() (*Datatype, error) { return datatype.Struct(lengths, offsets, types) })
+	return buildType("Struct", lengths, types, func() (*Datatype, error) { return datatype.Struct(lengths, offsets, types) })
 }
 
 // Resized makes a type of the data of t with another lower bound and extent
 // (MPI_Type_create_resized).
 func Resized(t *Datatype, lower, extent int) *Datatype {
-	return construct("Resized", nil, []*Datatype{t}, func() (*Datatype, error) { return datatype.Resized(t, lower, extent) })
+	return buildType("Resized", nil, []*Datatype{t}, func() (*Datatype, error) { return datatype.Resized(t, lower, extent) })
 }
 
-// construct makes a type, whose counts and types it checks.
-func construct(call string, counts []int, of []*Datatype, build func() (*Datatype, error)) *Datatype {
+// buildType makes a type, whose counts and types it checks.
+func buildType(call string, counts []int, of []*Datatype, build func() (*Datatype, error)) *Datatype {
 	for _, n := range counts {
 		if n < 0 {
-			fail(call, engine.ErrCount, "%d elements: counts are not negative", n)
+			failCall(call, engine.ErrCount, "%d elements: counts are not negative", n)
 		}
 	}
 	for _, t := range of {
-		if t == nil || t.Freed() {
-			fail(call, engine.ErrType, "the type would be made of one that was freed, or of none")
+		if t == nil || t.IsFreed() {
+			failCall(call, engine.ErrType, "the type would be made of one that was freed, or of none")
 		}
 	}
 	t, err := build()
 	if err != nil {
-		fail(call, engine.ErrArg, "%v", err)
+		failCall(call, engine.ErrArg, "%v", err)
 	}
 	return t
 }
@@ -200,8 +200,8 @@ func construct(call string, counts []int, of []*Datatype, build func() (*Datatyp
 // NoRank is the rank of an error that no rank of a job has made.
 const NoRank = engine.NoRank
 
-// fail ends a call in which no communicator takes part. Run says which rank made it.
-func fail(call string, c engine.Class, format string, args ...any) {
+// failCall ends a call in which no communicator takes part. Run says which rank made it.
+func failCall(call string, c engine.Class, format string, args ...any) {
 	panic(&Error{Class: c, Rank: NoRank, Call: call, At: check.Where(0), Text: fmt.Sprintf(format, args...)})
 }
 
@@ -220,7 +220,7 @@ func fail(call string, c engine.Class, format string, args ...any) {
 func Displacement[T, P any](object *T, part *P) int {
 	at := int(uintptr(unsafe.Pointer(part)) - uintptr(unsafe.Pointer(object)))
 	if room := int(unsafe.Sizeof(*object)) - int(unsafe.Sizeof(*part)); object == nil || at < 0 || at > room {
-		fail("Displacement", engine.ErrArg, "the %T does not point into what the %T points to", part, object)
+		failCall("Displacement", engine.ErrArg, "the %T does not point into what the %T points to", part, object)
 	}
 	return at
 }

@@ -49,7 +49,7 @@ func (e *AbortError) Error() string {
 // Pcontrol tells Options.Enter that the program is here (MPI_Pcontrol). The library ignores the
 // level, as the standard says: a profiler that wraps the communicator defines it, by convention 0
 // for off, 1 for on, and 2 for writing out what was collected.
-func (c *Comm) Pcontrol(_ int) { c.enter("Pcontrol") }
+func (c *Comm) Pcontrol(_ int) { c.enterCall("Pcontrol") }
 
 // Class is a class of errors.
 type Class = engine.Class
@@ -78,8 +78,8 @@ const (
 	ErrPending  Class = "MPI_ERR_PENDING"
 )
 
-// meanings describe the error classes.
-var meanings = map[Class]string{
+// classMeanings describe the error classes.
+var classMeanings = map[Class]string{
 	Success:     "no error",
 	ErrBuffer:   "a buffer does not have the data that it should, or no room for it",
 	ErrCount:    "a count is negative, or another than it must be",
@@ -124,7 +124,7 @@ func ErrorClass(err error) Class {
 // ErrorString describes an error class (MPI_Error_string); the text of one is its Error. For a
 // value that is not a class it says so.
 func ErrorString(c Class) string {
-	if s, ok := meanings[c]; ok {
+	if s, ok := classMeanings[c]; ok {
 		return s
 	}
 	return "no class of errors"
@@ -164,7 +164,7 @@ func (h *ErrorHandler) Free() error {
 // Communicators that are created from c inherit it. Errors of calls without a communicator, such as
 // Vector, are those of the communicator that Run gives.
 func (c *Comm) SetErrorHandler(h *ErrorHandler) {
-	c.enter("SetErrorHandler")
+	c.enterCall("SetErrorHandler")
 	if h == nil || h.freed.Load() {
 		c.e.Fail(engine.ErrArg, "the error handler was freed, or is none")
 	}
@@ -181,7 +181,7 @@ func (c *Comm) ErrorHandler() *ErrorHandler {
 
 // Raise makes an error of the program's own, as a call on c that fails (MPI_Comm_call_errhandler).
 func (c *Comm) Raise(class Class, format string, args ...any) {
-	c.enter("Raise")
+	c.enterCall("Raise")
 	c.e.Fail(class, format, args...)
 }
 
@@ -189,12 +189,12 @@ func (c *Comm) Raise(class Class, format string, args ...any) {
 // are complete. It is for programs that release their memory before the job ends (part of
 // MPI_Finalize).
 func (c *Comm) Settle() {
-	c.enter("Settle")
+	c.enterCall("Settle")
 	c.e.FinishDetached()
 }
 
-// handled is a communicator with another handler than ErrorsAreFatal.
-type handled struct {
+// handledComm is a communicator with another handler than ErrorsAreFatal.
+type handledComm struct {
 	comm *Comm
 	by   *ErrorHandler
 }
@@ -206,9 +206,9 @@ func (c *Comm) setHandler(h *ErrorHandler) {
 		return
 	}
 	if c.state.handlers == nil {
-		c.state.handlers = make(map[uint32]handled)
+		c.state.handlers = make(map[uint32]handledComm)
 	}
-	c.state.handlers[c.context] = handled{c, h}
+	c.state.handlers[c.context] = handledComm{c, h}
 }
 
 // callHandler calls the handler of an error of this rank, and reports whether Catch returns the

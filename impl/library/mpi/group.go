@@ -24,7 +24,7 @@ func (c *Comm) Group() Group {
 }
 
 func (c *Comm) group() Group {
-	if x := c.inter(); x != nil {
+	if x := c.interFields(); x != nil {
 		return Group{c.e, x.comm.jobRanks()}
 	}
 	return Group{c.e, c.jobRanks()}
@@ -34,10 +34,10 @@ func (c *Comm) group() Group {
 // were created from it, stay valid; groups need not be freed.
 func (g *Group) Free() { *g = Group{} }
 
-// valid returns the group, and fails if it is the zero value.
-func (g Group) valid(call string) Group {
+// checkValid returns the group, and fails if it is the zero value.
+func (g Group) checkValid(call string) Group {
 	if g.e == nil {
-		fail(call, engine.ErrGroup, "the group was freed, or is none")
+		failCall(call, engine.ErrGroup, "the group was freed, or is none")
 	}
 	return g
 }
@@ -55,21 +55,21 @@ func (c *Comm) jobRanks() []int {
 }
 
 // Size returns how many ranks there are.
-func (g Group) Size() int { return len(g.valid("Size").members) }
+func (g Group) Size() int { return len(g.checkValid("Size").members) }
 
 // Rank returns the rank of the caller in the group, or Undefined.
-func (g Group) Rank() int { return g.find(g.valid("Rank").e.Port().Rank()) }
+func (g Group) Rank() int { return g.indexOf(g.checkValid("Rank").e.Port().Rank()) }
 
-// find returns the place of a rank of the job, or Undefined.
-func (g Group) find(world int) int {
+// indexOf returns the place of a rank of the job, or Undefined.
+func (g Group) indexOf(world int) int {
 	if i := slices.Index(g.members, world); i >= 0 {
 		return i
 	}
 	return Undefined
 }
 
-// index returns the places of the group's members.
-func (g Group) index() map[int]int {
+// memberIndex returns the places of the group's members.
+func (g Group) memberIndex() map[int]int {
 	at := make(map[int]int, len(g.members))
 	for i, m := range g.members {
 		at[m] = i
@@ -80,11 +80,11 @@ func (g Group) index() map[int]int {
 // Translate returns the ranks in another group of ranks of this one; Undefined for those that are
 // not in it (MPI_Group_translate_ranks).
 func (g Group) Translate(ranks []int, to Group) []int {
-	g.valid("Translate")
-	at := to.valid("Translate").index()
+	g.checkValid("Translate")
+	at := to.checkValid("Translate").memberIndex()
 	out := make([]int, len(ranks))
 	for i, r := range ranks {
-		g.check("Translate", r)
+		g.checkRank("Translate", r)
 		out[i] = Undefined
 		if there, ok := at[g.members[r]]; ok {
 			out[i] = there
@@ -111,10 +111,10 @@ func (c Comparison) String() string {
 
 // Compare compares two groups (MPI_Group_compare).
 func (g Group) Compare(h Group) Comparison {
-	switch g, h = g.valid("Compare"), h.valid("Compare"); {
+	switch g, h = g.checkValid("Compare"), h.checkValid("Compare"); {
 	case slices.Equal(g.members, h.members):
 		return Identical
-	case len(g.members) == len(h.members) && len(g.among(h, false).members) == 0:
+	case len(g.members) == len(h.members) && len(g.selectMembers(h, false).members) == 0:
 		return Similar
 	}
 	return Unequal
@@ -122,22 +122,22 @@ func (g Group) Compare(h Group) Comparison {
 
 // Union returns the ranks of g, followed by those of h that are not in g.
 func (g Group) Union(h Group) Group {
-	g, h = g.valid("Union"), h.valid("Union")
-	return Group{g.e, slices.Concat(g.members, h.among(g, false).members)}
+	g, h = g.checkValid("Union"), h.checkValid("Union")
+	return Group{g.e, slices.Concat(g.members, h.selectMembers(g, false).members)}
 }
 
 // Intersection returns the ranks of g that are in h, in the order of g.
 func (g Group) Intersection(h Group) Group {
-	return g.valid("Intersection").among(h.valid("Intersection"), true)
+	return g.checkValid("Intersection").selectMembers(h.checkValid("Intersection"), true)
 }
 
 // Difference returns the ranks of g that are not in h.
 func (g Group) Difference(h Group) Group {
-	return g.valid("Difference").among(h.valid("Difference"), false)
+	return g.checkValid("Difference").selectMembers(h.checkValid("Difference"), false)
 }
 
-func (g Group) among(h Group, want bool) Group {
-	at := h.index()
+func (g Group) selectMembers(h Group, want bool) Group {
+	at := h.memberIndex()
 	var kept []int
 	for _, m := range g.members {
 		if _, in := at[m]; in == want {
@@ -149,9 +149,9 @@ func (g Group) among(h Group, want bool) Group {
 
 // Include returns some ranks of the group, in the order given (MPI_Group_incl).
 func (g Group) Include(ranks []int) Group {
-	g.valid("Include")
+	g.checkValid("Include")
 	members := make([]int, len(ranks))
-	for i, r := range g.distinct("Include", ranks) {
+	for i, r := range g.checkDistinct("Include", ranks) {
 		members[i] = g.members[r]
 	}
 	return Group{g.e, members}
@@ -159,7 +159,7 @@ func (g Group) Include(ranks []int) Group {
 
 // Exclude returns the group without some ranks (MPI_Group_excl).
 func (g Group) Exclude(ranks []int) Group {
-	g.valid("Exclude")
+	g.checkValid("Exclude")
 	return g.Difference(Group{g.e, g.Include(ranks).members})
 }
 
@@ -167,33 +167,33 @@ func (g Group) Exclude(ranks []int) Group {
 type Range struct{ First, Last, Stride int }
 
 // IncludeRanges is Include of the ranks of ranges.
-func (g Group) IncludeRanges(ranges []Range) Group { return g.Include(g.ranges(ranges)) }
+func (g Group) IncludeRanges(ranges []Range) Group { return g.Include(g.expandRanges(ranges)) }
 
 // ExcludeRanges is Exclude of the ranks of ranges.
-func (g Group) ExcludeRanges(ranges []Range) Group { return g.Exclude(g.ranges(ranges)) }
+func (g Group) ExcludeRanges(ranges []Range) Group { return g.Exclude(g.expandRanges(ranges)) }
 
-func (g Group) ranges(ranges []Range) []int {
-	g.valid("Range")
+func (g Group) expandRanges(ranges []Range) []int {
+	g.checkValid("Range")
 	var ranks []int
 	for _, r := range ranges {
-		g.check("Range", r.First)
+		g.checkRank("Range", r.First)
 		if r.Stride == 0 {
 			g.e.Enter("Range")
 			g.e.Fail(engine.ErrArg, "a range from %d to %d with stride 0 has no end", r.First, r.Last)
 		}
 		for x := r.First; r.Stride > 0 && x <= r.Last || r.Stride < 0 && x >= r.Last; x += r.Stride {
-			g.check("Range", x)
+			g.checkRank("Range", x)
 			ranks = append(ranks, x)
 		}
 	}
 	return ranks
 }
 
-// distinct checks that ranks are in the group, each once.
-func (g Group) distinct(call string, ranks []int) []int {
+// checkDistinct checks that ranks are in the group, each once.
+func (g Group) checkDistinct(call string, ranks []int) []int {
 	seen := make(map[int]bool, len(ranks))
 	for _, r := range ranks {
-		g.check(call, r)
+		g.checkRank(call, r)
 		if seen[r] {
 			g.e.Enter(call)
 			g.e.Fail(engine.ErrRank, "rank %d is named twice", r)
@@ -203,7 +203,7 @@ func (g Group) distinct(call string, ranks []int) []int {
 	return ranks
 }
 
-func (g Group) check(call string, r int) {
+func (g Group) checkRank(call string, r int) {
 	if r < 0 || r >= len(g.members) {
 		g.e.Enter(call)
 		g.e.Fail(engine.ErrRank, "rank %d is not in a group of %d", r, len(g.members))

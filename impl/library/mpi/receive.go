@@ -46,85 +46,85 @@ func (s Status) Elements(t *Datatype) int {
 	return n
 }
 
-var empty = Status{Source: AnySource, Tag: AnyTag}
+var emptyStatus = Status{Source: AnySource, Tag: AnyTag}
 
-// fromProcNull is the status of a receive from ProcNull.
-var fromProcNull = Status{Source: ProcNull, Tag: AnyTag}
+// procNullStatus is the status of a receive from ProcNull.
+var procNullStatus = Status{Source: ProcNull, Tag: AnyTag}
 
 // Recv receives a message into b. The source may be AnySource, the tag AnyTag. A message longer
 // than b is an error, and so is one of other elements.
 func (c *Comm) Recv(b Buffer, src, tag int) Status {
-	if !c.receiving("Recv", src, tag) {
-		return fromProcNull
+	if !c.enterReceive("Recv", src, tag) {
+		return procNullStatus
 	}
-	if flat, sign, ok := b.Plain(); ok {
-		return c.status(c.e.Recv(flat, engine.Signature(sign), c.world(src), c.context, tag))
+	if flat, sign, ok := b.PlainBytes(); ok {
+		return c.newStatus(c.e.Recv(flat, engine.Signature(sign), c.jobRank(src), c.context, tag))
 	}
-	return c.status(c.e.RecvLayout(c.recvLayout(&b), c.world(src), c.context, tag))
+	return c.newStatus(c.e.RecvLayout(c.recvLayout(&b), c.jobRank(src), c.context, tag))
 }
 
 // Irecv starts to receive a message into b.
 func (c *Comm) Irecv(b Buffer, src, tag int) Request { return c.irecv("Irecv", &b, src, tag) }
 
 func (c *Comm) irecv(call string, b *Buffer, src, tag int) Request {
-	if !c.receiving(call, src, tag) {
-		return c.request(c.e.NewFinishedOp(true, engine.Status{Source: ProcNull, Tag: AnyTag}))
+	if !c.enterReceive(call, src, tag) {
+		return c.newRequest(c.e.NewFinishedOp(true, engine.Status{Source: ProcNull, Tag: AnyTag}))
 	}
-	if flat, sign, ok := b.Plain(); ok {
-		return c.request(c.e.Irecv(flat, engine.Signature(sign), c.world(src), c.context, tag))
+	if flat, sign, ok := b.PlainBytes(); ok {
+		return c.newRequest(c.e.Irecv(flat, engine.Signature(sign), c.jobRank(src), c.context, tag))
 	}
-	return c.request(c.e.IrecvLayout(c.recvLayout(b), c.world(src), c.context, tag))
+	return c.newRequest(c.e.IrecvLayout(c.recvLayout(b), c.jobRank(src), c.context, tag))
 }
 
 // Sendrecv sends one message and receives another at the same time. If an argument is wrong,
 // neither begins.
 func (c *Comm) Sendrecv(send Buffer, dst, sendTag int, recv Buffer, src, recvTag int) Status {
-	if c.sending("Sendrecv", dst, sendTag) {
+	if c.enterSend("Sendrecv", dst, sendTag) {
 		c.checkBuffer(send)
 	}
-	r := c.irecv(nested, &recv, src, recvTag)
-	c.send(nested, model.Standard, &send, dst, sendTag)
-	return r.wait(nested)
+	r := c.irecv(nestedCall, &recv, src, recvTag)
+	c.send(nestedCall, model.Standard, &send, dst, sendTag)
+	return r.wait(nestedCall)
 }
 
 // SendrecvReplace sends the contents of b and receives into b.
 func (c *Comm) SendrecvReplace(b Buffer, dst, sendTag, src, recvTag int) Status {
-	sends := c.sending("SendrecvReplace", dst, sendTag)
-	copied := c.flat(c.checkBuffer(b), true)
+	sends := c.enterSend("SendrecvReplace", dst, sendTag)
+	copied := c.flatData(c.checkBuffer(b), true)
 	if _, flat := b.Flat(); flat {
 		copied = slices.Clone(copied)
 	}
-	r := c.irecv(nested, &b, src, recvTag)
+	r := c.irecv(nestedCall, &b, src, recvTag)
 	if sends {
-		c.e.Send(model.Standard, copied, engine.Signature(b.Sign(b.Len())), c.world(dst), c.context, sendTag)
+		c.e.Send(model.Standard, copied, engine.Signature(b.Sign(b.Len())), c.jobRank(dst), c.context, sendTag)
 	}
-	return r.wait(nested)
+	return r.wait(nestedCall)
 }
 
 // Probe waits for a message that Recv with the same arguments would receive, and leaves it.
 func (c *Comm) Probe(src, tag int) Status {
-	if !c.receiving("Probe", src, tag) {
-		return fromProcNull
+	if !c.enterReceive("Probe", src, tag) {
+		return procNullStatus
 	}
-	st, _ := c.e.Probe(c.world(src), c.context, tag, true)
-	return c.status(st)
+	st, _ := c.e.Probe(c.jobRank(src), c.context, tag, true)
+	return c.newStatus(st)
 }
 
 // Iprobe looks for such a message, and reports whether there is one.
 func (c *Comm) Iprobe(src, tag int) (Status, bool) {
-	if !c.receiving("Iprobe", src, tag) {
-		return fromProcNull, true
+	if !c.enterReceive("Iprobe", src, tag) {
+		return procNullStatus, true
 	}
-	st, ok := c.e.Probe(c.world(src), c.context, tag, false)
+	st, ok := c.e.Probe(c.jobRank(src), c.context, tag, false)
 	if !ok {
-		return empty, false
+		return emptyStatus, false
 	}
-	return c.status(st), true
+	return c.newStatus(st), true
 }
 
-// receiving checks the arguments of a receive, and says whether there is anything to do.
-func (c *Comm) receiving(call string, src, tag int) bool {
-	if call != nested {
+// enterReceive checks the arguments of a receive, and says whether there is anything to do.
+func (c *Comm) enterReceive(call string, src, tag int) bool {
+	if call != nestedCall {
 		c.e.EnterOn(call, c.context)
 	}
 	if src == ProcNull {
@@ -139,6 +139,6 @@ func (c *Comm) receiving(call string, src, tag int) bool {
 	return true
 }
 
-func (c *Comm) status(st engine.Status) Status {
+func (c *Comm) newStatus(st engine.Status) Status {
 	return Status{Source: c.rankOf(st.Source), Tag: st.Tag, Bytes: st.Bytes}
 }

@@ -18,80 +18,80 @@ type Request struct {
 	use uint32
 }
 
-func (c *Comm) request(op *engine.Op) Request { return Request{c, op, op.Generation()} }
+func (c *Comm) newRequest(op *engine.Op) Request { return Request{c, op, op.Generation()} }
 
 // Null reports whether r is the null request.
 func (r *Request) Null() bool { return r.op == nil }
 
 // Active reports whether there is an operation to wait for.
-func (r *Request) Active() bool { return !r.idle() }
+func (r *Request) Active() bool { return !r.isIdle() }
 
 // Complete reports whether the operation is complete, and leaves it (MPI_Request_get_status).
-func (r *Request) Complete() bool { return !r.active("Complete") || r.c.e.Test(r.op) }
+func (r *Request) Complete() bool { return !r.enterActive("Complete") || r.c.e.Test(r.op) }
 
 // Status returns the status of an operation that is complete, and leaves it.
 func (r *Request) Status() Status {
 	switch got, ok := r.op.Received(); {
 	case r.op.IsCancelled():
-		st := empty
+		st := emptyStatus
 		st.Cancelled = true
 		return st
 	case ok:
-		return r.c.status(got)
+		return r.c.newStatus(got)
 	}
-	return empty
+	return emptyStatus
 }
 
 // Wait waits until the operation is complete.
 func (r *Request) Wait() Status { return r.wait("Wait") }
 
 func (r *Request) wait(call string) Status {
-	if !r.active(call) {
-		return empty
+	if !r.enterActive(call) {
+		return emptyStatus
 	}
 	r.c.e.Wait(r.op)
-	return r.end()
+	return r.takeStatus()
 }
 
 // Test reports whether the operation is complete.
 func (r *Request) Test() (Status, bool) {
-	if !r.active("Test") {
-		return empty, true
+	if !r.enterActive("Test") {
+		return emptyStatus, true
 	}
 	if !r.c.e.Test(r.op) {
-		return empty, false
+		return emptyStatus, false
 	}
-	return r.end(), true
+	return r.takeStatus(), true
 }
 
-// active enters a call, unless it is nested, and reports whether an operation is in progress. A
-// copy of a request that was completed is an error.
-func (r *Request) active(call string) bool {
+// enterActive enters a call, unless it is nested, and reports whether an operation is in progress.
+// A copy of a request that was completed is an error.
+func (r *Request) enterActive(call string) bool {
 	if r.op == nil {
 		return false
 	}
-	if call != nested {
+	if call != nestedCall {
 		r.c.e.EnterOn(call, r.c.context)
 	} else {
 		r.c.e.SetContext(r.c.context)
 	}
-	r.check()
+	r.checkOwner()
 	return !r.op.IsInactive()
 }
 
-// idle reports whether there is nothing to wait for.
-func (r *Request) idle() bool { return r.op == nil || r.op.IsInactive() }
+// isIdle reports whether there is nothing to wait for.
+func (r *Request) isIdle() bool { return r.op == nil || r.op.IsInactive() }
 
-func (r *Request) check() {
+func (r *Request) checkOwner() {
 	if r.op.Generation() != r.use {
 		r.c.e.Fail(engine.ErrRequest, "the request was completed before, or freed")
 	}
 }
 
-// end takes the status of a finished operation and makes the request null or inactive. Copies of
-// one that is null are stale, also those that stand in the same list.
-func (r *Request) end() Status {
-	r.check()
+// takeStatus takes the status of a finished operation and makes the request null or inactive.
+// Copies of one that is null are stale, also those that stand in the same list.
+func (r *Request) takeStatus() Status {
+	r.checkOwner()
 	st := r.Status()
 	r.c.e.Release(r.op)
 	if r.op.Generation() != r.use {
@@ -105,7 +105,7 @@ func WaitAll(reqs []Request, st []Status) {
 	all := false
 	defer func() {
 		if !all {
-			left(reqs, false)
+			noteOpenRequests(reqs, false)
 		}
 	}()
 	call := "WaitAll"
@@ -113,7 +113,7 @@ func WaitAll(reqs []Request, st []Status) {
 		null := reqs[i].Null()
 		s := reqs[i].wait(call)
 		if !null {
-			call = nested
+			call = nestedCall
 		}
 		if st != nil {
 			st[i] = s
@@ -122,16 +122,16 @@ func WaitAll(reqs []Request, st []Status) {
 	all = true
 }
 
-// left notes how many operations of a list are open at a rank that is stopped: one says that it
-// waits for one of them, not for all.
-func left(reqs []Request, one bool) {
+// noteOpenRequests notes how many operations of a list are open at a rank that is stopped: one says
+// that it waits for one of them, not for all.
+func noteOpenRequests(reqs []Request, one bool) {
 	open := 0
 	for i := range reqs {
-		if !reqs[i].idle() && !reqs[i].op.IsFinished() {
+		if !reqs[i].isIdle() && !reqs[i].op.IsFinished() {
 			open++
 		}
 	}
-	if r := first(reqs); r != nil {
+	if r := firstActive(reqs); r != nil {
 		r.c.e.SetOpenRequests(open, one)
 	}
 }
@@ -139,27 +139,27 @@ func left(reqs []Request, one bool) {
 // WaitAny waits until one operation is complete, and returns its index, or −1 if there is none.
 func WaitAny(reqs []Request) (int, Status) {
 	i := -1
-	if !until(reqs, "WaitAny", func() bool { i = finished(reqs, 0); return i >= 0 }) {
-		return -1, empty
+	if !waitUntil(reqs, "WaitAny", func() bool { i = nextFinished(reqs, 0); return i >= 0 }) {
+		return -1, emptyStatus
 	}
-	return i, reqs[i].end()
+	return i, reqs[i].takeStatus()
 }
 
 // WaitSome waits until at least one operation is complete, puts the indices of all that are into
 // index and their statuses into st unless it is nil, and returns how many, or −1 if there was none
 // to wait for.
 func WaitSome(reqs []Request, index []int, st []Status) int {
-	if !until(reqs, "WaitSome", func() bool { return finished(reqs, 0) >= 0 }) {
+	if !waitUntil(reqs, "WaitSome", func() bool { return nextFinished(reqs, 0) >= 0 }) {
 		return -1
 	}
-	return endAll(reqs, index, st)
+	return endFinished(reqs, index, st)
 }
 
 // TestAll reports whether all operations are complete, and ends them if so.
 func TestAll(reqs []Request, st []Status) bool {
-	done := poll(reqs, "TestAll", func() bool {
+	done := pollOnce(reqs, "TestAll", func() bool {
 		for i := range reqs {
-			if !reqs[i].idle() && !reqs[i].op.IsFinished() {
+			if !reqs[i].isIdle() && !reqs[i].op.IsFinished() {
 				return false
 			}
 		}
@@ -167,9 +167,9 @@ func TestAll(reqs []Request, st []Status) bool {
 	})
 	if done {
 		for i := range reqs {
-			s := empty
-			if !reqs[i].idle() {
-				s = reqs[i].end()
+			s := emptyStatus
+			if !reqs[i].isIdle() {
+				s = reqs[i].takeStatus()
 			}
 			if st != nil {
 				st[i] = s
@@ -183,36 +183,36 @@ func TestAll(reqs []Request, st []Status) bool {
 // there is none it returns −1 and true.
 func TestAny(reqs []Request) (int, Status, bool) {
 	i := -1
-	if !poll(reqs, "TestAny", func() bool { i = finished(reqs, 0); return i >= 0 }) {
-		return -1, empty, false
+	if !pollOnce(reqs, "TestAny", func() bool { i = nextFinished(reqs, 0); return i >= 0 }) {
+		return -1, emptyStatus, false
 	}
 	if i < 0 {
-		return -1, empty, true
+		return -1, emptyStatus, true
 	}
-	return i, reqs[i].end(), true
+	return i, reqs[i].takeStatus(), true
 }
 
 // TestSome is WaitSome without waiting: it may return 0.
 func TestSome(reqs []Request, index []int, st []Status) int {
-	if first(reqs) == nil {
+	if firstActive(reqs) == nil {
 		return -1
 	}
-	poll(reqs, "TestSome", func() bool { return finished(reqs, 0) >= 0 })
-	return endAll(reqs, index, st)
+	pollOnce(reqs, "TestSome", func() bool { return nextFinished(reqs, 0) >= 0 })
+	return endFinished(reqs, index, st)
 }
 
-// first returns a request that is active, or nil.
-func first(reqs []Request) *Request {
+// firstActive returns a request that is active, or nil.
+func firstActive(reqs []Request) *Request {
 	for i := range reqs {
-		if !reqs[i].idle() {
+		if !reqs[i].isIdle() {
 			return &reqs[i]
 		}
 	}
 	return nil
 }
 
-// finished returns the index of a finished operation at or after from, or −1.
-func finished(reqs []Request, from int) int {
+// nextFinished returns the index of a finished operation at or after from, or −1.
+func nextFinished(reqs []Request, from int) int {
 	for i := from; i < len(reqs); i++ {
 		if reqs[i].op != nil && reqs[i].op.IsFinished() {
 			return i
@@ -221,11 +221,11 @@ func finished(reqs []Request, from int) int {
 	return -1
 }
 
-// endAll ends all operations that are finished.
-func endAll(reqs []Request, index []int, st []Status) int {
+// endFinished ends all operations that are finished.
+func endFinished(reqs []Request, index []int, st []Status) int {
 	n := 0
-	for i := finished(reqs, 0); i >= 0; i = finished(reqs, i+1) {
-		s := reqs[i].end()
+	for i := nextFinished(reqs, 0); i >= 0; i = nextFinished(reqs, i+1) {
+		s := reqs[i].takeStatus()
 		index[n] = i
 		if st != nil {
 			st[n] = s
@@ -235,8 +235,8 @@ func endAll(reqs []Request, index []int, st []Status) int {
 	return n
 }
 
-// until waits until found, and reports whether there was any request.
-func until(reqs []Request, call string, found func() bool) bool {
+// waitUntil waits until found, and reports whether there was any request.
+func waitUntil(reqs []Request, call string, found func() bool) bool {
 	r := enterAll(reqs, call)
 	if r == nil {
 		return false
@@ -244,7 +244,7 @@ func until(reqs []Request, call string, found func() bool) bool {
 	enough := false
 	defer func() {
 		if !enough {
-			left(reqs, true)
+			noteOpenRequests(reqs, true)
 		}
 	}()
 	r.c.e.ProgressUntil(r.op, found)
@@ -252,8 +252,8 @@ func until(reqs []Request, call string, found func() bool) bool {
 	return true
 }
 
-// poll looks once whether found. Where there is no request, it is.
-func poll(reqs []Request, call string, found func() bool) bool {
+// pollOnce looks once whether found. Where there is no request, it is.
+func pollOnce(reqs []Request, call string, found func() bool) bool {
 	r := enterAll(reqs, call)
 	return r == nil || r.c.e.PollFor(found)
 }
@@ -262,11 +262,11 @@ func poll(reqs []Request, call string, found func() bool) bool {
 func enterAll(reqs []Request, call string) *Request {
 	for i := range reqs {
 		if !reqs[i].Null() {
-			reqs[i].active(call)
-			call = nested
+			reqs[i].enterActive(call)
+			call = nestedCall
 		}
 	}
-	return first(reqs)
+	return firstActive(reqs)
 }
 
 // SendInit returns a persistent request that sends in standard mode whenever it is started. It
@@ -296,28 +296,28 @@ func (c *Comm) BsendInit(b Buffer, dst, tag int) Request {
 // AnySource and AnyTag.
 func (c *Comm) RecvInit(b Buffer, src, tag int) Request {
 	p := engine.Template{Receive: true, Peer: ProcNull, Tag: AnyTag, Null: true}
-	if c.receiving("RecvInit", src, tag) {
-		p = engine.Template{Receive: true, Peer: c.world(src), Context: c.context, Tag: tag}
-		if flat, sign, ok := b.Plain(); ok {
+	if c.enterReceive("RecvInit", src, tag) {
+		p = engine.Template{Receive: true, Peer: c.jobRank(src), Context: c.context, Tag: tag}
+		if flat, sign, ok := b.PlainBytes(); ok {
 			p.Buf, p.Signature = flat, engine.Signature(sign)
 		} else {
 			p.Layout = c.recvLayout(&b)
 		}
 	}
-	return c.request(c.e.NewPersistent(p))
+	return c.newRequest(c.e.NewPersistent(p))
 }
 
 func (c *Comm) sendInit(call string, m model.Mode, b *Buffer, dst, tag int) Request {
 	p := engine.Template{Mode: m, Peer: ProcNull, Tag: tag, Null: true}
-	if c.sending(call, dst, tag) {
-		p = engine.Template{Mode: m, Peer: c.world(dst), Context: c.context, Tag: tag}
-		if flat, sign, ok := b.Plain(); ok {
+	if c.enterSend(call, dst, tag) {
+		p = engine.Template{Mode: m, Peer: c.jobRank(dst), Context: c.context, Tag: tag}
+		if flat, sign, ok := b.PlainBytes(); ok {
 			p.Buf, p.Signature = flat, engine.Signature(sign)
 		} else {
 			p.Layout = c.sendLayout(b)
 		}
 	}
-	return c.request(c.e.NewPersistent(p))
+	return c.newRequest(c.e.NewPersistent(p))
 }
 
 // Start begins the operation of a persistent request that is inactive.
@@ -369,8 +369,8 @@ func (r *Request) Cancel() {
 // enter enters a call on a request, and fails if it is null.
 func (r *Request) enter(call string) {
 	if r.op == nil {
-		fail(call, engine.ErrRequest, "the request is null")
+		failCall(call, engine.ErrRequest, "the request is null")
 	}
 	r.c.e.EnterOn(call, r.c.context)
-	r.check()
+	r.checkOwner()
 }

@@ -55,18 +55,18 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	if o.Library != nil {
 		j.exchange = o.Library.Exchange
 	}
-	j.shared = engine.Config{OnCall: o.Enter, TypeNames: func(s engine.Signature) string { return datatype.Signed(uint32(s)) }, ExplainMismatch: j.mismatch, PeerName: j.name, CheckMemory: o.Check, StackSite: check.SiteOf}
+	j.shared = engine.Config{OnCall: o.Enter, TypeNames: func(s engine.Signature) string { return datatype.DescribeSign(uint32(s)) }, ExplainMismatch: j.describeMismatch, PeerName: j.rankName, CheckMemory: o.Check, StackSite: check.SiteOf}
 	rules := o.Tuning
 	if rules == nil {
 		rules = collective.Table(o.Library)
 	}
 	j.tuning = collective.Tuned(rules)
 	if x, ok := w.(device.Checker); ok {
-		err = x.RunChecked(j.rank, compareDetails)
-	} else if err = w.Run(j.rank); err == nil {
-		err = j.compare()
+		err = x.RunChecked(j.runRank, compareRemoteAudits)
+	} else if err = w.Run(j.runRank); err == nil {
+		err = j.compareAudits()
 	}
-	return j.explain(err)
+	return j.completeError(err)
 }
 
 // job is what the ranks of a job in this process share.
@@ -80,30 +80,30 @@ type job struct {
 	broadcast func(bytes int)
 	exchange  model.Exchange
 
-	mu     sync.Mutex
-	begun  int                       // ranks that have
-	room   []member                  // for those that have not
-	engine func(i int) engine.Engine // of those
-	worlds []*Comm                   // by rank
-	sites  check.Sites               // where ranks were stopped
+	mu           sync.Mutex
+	startedRanks int                       // ranks that have
+	room         []rankMemory              // for those that have not
+	engine       func(i int) engine.Engine // of those
+	worlds       []*Comm                   // by rank
+	sites        check.StopSites           // where ranks were stopped
 }
 
-// rank is one rank's life. Its frames stay small: a job may have a million.
-func (j *job) rank(p device.Port) (err error) {
+// runRank is one rank's life. Its frames stay small: a job may have a million.
+func (j *job) runRank(p device.Port) (err error) {
 	ended := false
 	var c *Comm
 	defer func() {
 		v := recover()
-		if e := c.failure(v); e != nil {
+		if e := c.panicError(v); e != nil {
 			var d errorDetail
 			errors.As(e, &d.Error)
 			errors.As(e, &d.Abort)
-			setDetail(p, d)
+			leaveErrorDetail(p, d)
 			err = e
 			return
 		}
 		if !ended {
-			j.stopped(p)
+			j.noteStopped(p)
 		}
 		if v != nil {
 			panic(v)
@@ -115,15 +115,15 @@ func (j *job) rank(p device.Port) (err error) {
 			return err
 		}
 	}
-	c = j.comm(through)
+	c = j.newWorldComm(through)
 	c.state.own, c.state.exchange, c.state.broadcast = own, j.exchange, j.broadcast
 	err = j.program(c)
 	c.state.ended = true
 	if err == nil {
 		c.finalize()
 		if _, far := p.(device.ErrorDetailer); far {
-			a := c.audit().Located()
-			setDetail(p, errorDetail{Audit: &a})
+			a := c.rankAudit().WithLines()
+			leaveErrorDetail(p, errorDetail{Audit: &a})
 		}
 	}
 	c.e.End()
@@ -131,9 +131,9 @@ func (j *job) rank(p device.Port) (err error) {
 	return err
 }
 
-// failure returns the error with which a rank's program has panicked, or nil if it is not one of
+// panicError returns the error with which a rank's program has panicked, or nil if it is not one of
 // the library.
-func (c *Comm) failure(v any) error {
+func (c *Comm) panicError(v any) error {
 	switch e := v.(type) {
 	case *Error:
 		c.callHandler(e)
@@ -148,37 +148,37 @@ func (c *Comm) failure(v any) error {
 	return nil
 }
 
-// member is what a rank has.
-type member struct {
+// rankMemory is what a rank has.
+type rankMemory struct {
 	comm  Comm
 	state state
 	last  uint32
 	rank  engine.Rank
 }
 
-// member returns memory for a rank. There is one piece for all but the first that begins: where
-// ranks are processes there are no others here, and where they are not it is made before they
+// newRankMemory returns memory for a rank. There is one piece for all but the first that begins:
+// where ranks are processes there are no others here, and where they are not it is made before they
 // begin, so that their stacks need not be searched for pointers when it makes too much memory of
 // what there is.
-func (j *job) member(ranks int) (*member, engine.Engine) {
+func (j *job) newRankMemory(ranks int) (*rankMemory, engine.Engine) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.begun++; j.begun == 1 {
-		return new(member), j.maker.Engines(1)(0)
+	if j.startedRanks++; j.startedRanks == 1 {
+		return new(rankMemory), j.maker.Engines(1)(0)
 	}
 	if len(j.room) == 0 {
-		j.room, j.engine = make([]member, ranks-1), j.maker.Engines(ranks-1)
+		j.room, j.engine = make([]rankMemory, ranks-1), j.maker.Engines(ranks-1)
 	}
 	m, e := &j.room[0], j.engine(ranks-1-len(j.room))
 	j.room = j.room[1:]
 	return m, e
 }
 
-func (j *job) comm(p device.Port) *Comm {
-	r, e := j.member(p.Size())
+func (j *job) newWorldComm(p device.Port) *Comm {
+	r, e := j.newRankMemory(p.Size())
 	r.state.tuning = j.tuning
 	if j.check {
-		r.state.calls = check.Calls{}
+		r.state.calls = check.CallHistory{}
 	}
 	r.rank.Setup(p, e, &j.shared)
 	c := &r.comm
@@ -203,11 +203,11 @@ func (c *Comm) finalize() {
 		o.End()
 	}
 	if n, first := c.e.Unfinished(); n > 0 {
-		c.e.Fail(engine.ErrRequest, "%d %s neither completed nor freed; the first waits for %s", n, check.Plural(n, "request was", "requests were"), check.WaitsFor(first, c.state.name))
+		c.e.Fail(engine.ErrRequest, "%d %s neither completed nor freed; the first waits for %s", n, check.Plural(n, "request was", "requests were"), check.WaitsFor(first, c.state.rankName))
 	}
 	if n, m := c.e.Finalize(); n > 0 {
 		c.e.Fail(engine.ErrOther, "%d %s not received; the first is from %s with tag %d, of %d bytes",
-			n, check.Plural(n, "message was", "messages were"), c.state.name(m.Source, m.Context), m.Tag, m.Bytes)
+			n, check.Plural(n, "message was", "messages were"), c.state.rankName(m.Source, m.Context), m.Tag, m.Bytes)
 	}
 	c.e.Enter("")
 }

@@ -31,12 +31,12 @@ type round struct {
 	combine   func(in, inout []byte) // how, where they lie as they travel; nil: by op
 	sign      engine.Signature
 	tag       int // of the operation's messages
-	posted    []posted
+	posted    []postedTransfer
 	commutes  bool
 }
 
-// round begins a collective operation on data of a type.
-func (c *Comm) round(o collective.Operation, root int, of *Datatype) *round {
+// newRound begins a collective operation on data of a type.
+func (c *Comm) newRound(o collective.Operation, root int, of *Datatype) *round {
 	tag := check.Tag(o, 0, root)
 	c.noteCollective(tag)
 	r := &c.state.round
@@ -47,13 +47,13 @@ func (c *Comm) round(o collective.Operation, root int, of *Datatype) *round {
 	return r
 }
 
-// carryOut runs an algorithm's schedule. in is what the rank gives and out what it gets, as they
+// runSchedule runs an algorithm's schedule. in is what the rank gives and out what it gets, as they
 // travel; nil where it has none.
-func (r *round) carryOut(j collective.Job, in, out []byte) {
-	r.carry(r.choose(&j), j, in, out)
+func (r *round) runSchedule(j collective.Job, in, out []byte) {
+	r.runAlgorithm(r.chooseAlgorithm(&j), j, in, out)
 }
 
-func (r *round) carry(a *collective.Algorithm, j collective.Job, in, out []byte) {
+func (r *round) runAlgorithm(a *collective.Algorithm, j collective.Job, in, out []byte) {
 	r.areas = [3][]byte{collective.In: in, collective.Out: out, collective.Tmp: r.state.work}
 	if out == nil {
 		if j.Bytes > len(r.state.scratch) {
@@ -66,26 +66,26 @@ func (r *round) carry(a *collective.Algorithm, j collective.Job, in, out []byte)
 	r.areas, r.busy = [3][]byte{}, false
 }
 
-// table returns the rules of the communicator, or of the job.
-func (r *round) table() *collective.Tuning {
+// tuningTable returns the rules of the communicator, or of the job.
+func (r *round) tuningTable() *collective.Tuning {
 	if r.extras != nil && r.extras.tuning != nil {
 		return r.extras.tuning
 	}
 	return r.state.tuning
 }
 
-// choose returns the algorithm for a job. If the table depends on where ranks are, it adds that to
-// the job.
-func (r *round) choose(j *collective.Job) *collective.Algorithm {
-	t := r.table()
+// chooseAlgorithm returns the algorithm for a job. If the table depends on where ranks are, it adds
+// that to the job.
+func (r *round) chooseAlgorithm(j *collective.Job) *collective.Algorithm {
+	t := r.tuningTable()
 	if t.NeedsNodes(r.operation) {
-		j.Nodes = r.nodes()
+		j.Nodes = r.findNodes()
 	}
 	return t.Choose(r.operation, j, r.commutes)
 }
 
-// bytes returns the memory of a span. There is as much of Tmp as a schedule wants.
-func (r *round) bytes(s collective.Span) []byte {
+// spanBytes returns the memory of a span. There is as much of Tmp as a schedule wants.
+func (r *round) spanBytes(s collective.Span) []byte {
 	end := s.From + s.Len
 	if s.Area == collective.Tmp && end > len(r.areas[collective.Tmp]) {
 		work := slices.Grow(r.state.work, end-len(r.state.work)) // keeps the contents
@@ -99,51 +99,51 @@ func (r *round) bytes(s collective.Span) []byte {
 func (r *round) Do(st *collective.Step) bool {
 	switch st.Kind {
 	case collective.Copy:
-		r.e.Port().Copy(r.bytes(st.Recv), r.bytes(st.Send))
+		r.e.Port().Copy(r.spanBytes(st.Recv), r.spanBytes(st.Send))
 	case collective.FoldLeft:
-		r.fold(r.bytes(st.Send), r.bytes(st.Recv))
+		r.fold(r.spanBytes(st.Send), r.spanBytes(st.Recv))
 	case collective.FoldRight:
-		r.foldRight(r.bytes(st.Send), r.bytes(st.Recv))
+		r.foldRight(r.spanBytes(st.Send), r.spanBytes(st.Recv))
 	case collective.Transfer:
 		if st.Post {
-			r.post(st)
+			r.postTransfer(st)
 		} else {
 			r.transfer(st)
 		}
 	case collective.Wait:
-		r.wait()
+		r.waitPosted()
 	}
 	return true
 }
 
-// posted is a transfer that has begun.
-type posted struct {
+// postedTransfer is a transfer that has begun.
+type postedTransfer struct {
 	*engine.Op
 	step collective.Step
 }
 
-// post begins to send or to receive.
-func (r *round) post(st *collective.Step) {
+// postTransfer begins to send or to receive.
+func (r *round) postTransfer(st *collective.Step) {
 	if st.From == collective.None {
-		r.startSend(st.To, r.bytes(st.Send))
+		r.startSend(st.To, r.spanBytes(st.Send))
 	} else {
-		r.startRecv(st.From, r.bytes(st.Recv))
+		r.startRecv(st.From, r.spanBytes(st.Recv))
 	}
 }
 
 // startSend begins to send to a rank, and startRecv to receive from one.
 func (r *round) startSend(to int, b []byte) {
-	r.posted = append(r.posted, posted{step: collective.Step{To: to, From: collective.None},
-		Op: r.e.Isend(model.Standard, b, r.sign, r.world(to), r.context+1, r.tag)})
+	r.posted = append(r.posted, postedTransfer{step: collective.Step{To: to, From: collective.None},
+		Op: r.e.Isend(model.Standard, b, r.sign, r.jobRank(to), r.context+1, r.tag)})
 }
 
 func (r *round) startRecv(from int, b []byte) {
-	r.posted = append(r.posted, posted{step: collective.Step{To: collective.None, From: from, Recv: collective.Span{Len: len(b)}},
-		Op: r.e.Irecv(b, r.sign, r.world(from), r.context+1, AnyTag)})
+	r.posted = append(r.posted, postedTransfer{step: collective.Step{To: collective.None, From: from, Recv: collective.Span{Len: len(b)}},
+		Op: r.e.Irecv(b, r.sign, r.jobRank(from), r.context+1, AnyTag)})
 }
 
-// wait ends all transfers that have begun, in their order.
-func (r *round) wait() {
+// waitPosted ends all transfers that have begun, in their order.
+func (r *round) waitPosted() {
 	for i := range r.posted {
 		x := &r.posted[i]
 		r.e.Wait(x.Op)
@@ -164,12 +164,12 @@ func (r *round) wait() {
 func (r *round) transfer(st *collective.Step) {
 	switch {
 	case st.From == collective.None:
-		r.e.Send(model.Standard, r.bytes(st.Send), r.sign, r.world(st.To), r.context+1, r.tag)
+		r.e.Send(model.Standard, r.spanBytes(st.Send), r.sign, r.jobRank(st.To), r.context+1, r.tag)
 	case st.To == collective.None:
-		r.checkMessage(st, r.e.Recv(r.bytes(st.Recv), r.sign, r.world(st.From), r.context+1, AnyTag))
+		r.checkMessage(st, r.e.Recv(r.spanBytes(st.Recv), r.sign, r.jobRank(st.From), r.context+1, AnyTag))
 	default:
-		in := r.e.Irecv(r.bytes(st.Recv), r.sign, r.world(st.From), r.context+1, AnyTag)
-		r.e.Send(model.Standard, r.bytes(st.Send), r.sign, r.world(st.To), r.context+1, r.tag)
+		in := r.e.Irecv(r.spanBytes(st.Recv), r.sign, r.jobRank(st.From), r.context+1, AnyTag)
+		r.e.Send(model.Standard, r.spanBytes(st.Send), r.sign, r.jobRank(st.To), r.context+1, r.tag)
 		r.e.Wait(in)
 		got, _ := in.Received()
 		r.e.Release(in)
@@ -191,24 +191,24 @@ func (r *round) failMessage(st *collective.Step, got engine.Status) {
 		r.failMismatch(got, r.tag)
 	}
 	r.e.FailWith(got.Source, engine.ErrTruncate, "%s sent %d bytes of %v where %d were expected: the ranks do not give as much as they take",
-		r.state.name(got.Source, r.context), got.Bytes, r.operation, st.Recv.Len)
+		r.state.rankName(got.Source, r.context), got.Bytes, r.operation, st.Recv.Len)
 }
 
 // failMismatch fails because another rank is in a different collective call.
 func (c *Comm) failMismatch(got engine.Status, ours int) {
-	class, text := check.Difference(c.state.name(got.Source, c.context), got.Tag, ours)
+	class, text := check.Difference(c.state.rankName(got.Source, c.context), got.Tag, ours)
 	c.e.FailWith(got.Source, class, "%s", text)
 }
 
 // fold leaves in ∘ inout in inout.
 func (r *round) fold(in, inout []byte) {
-	r.charge(inout)
+	r.chargeReduction(inout)
 	if r.combine != nil {
 		r.combine(in, inout)
 		return
 	}
-	result := r.elements(inout)
-	r.op.Apply(r.elements(in), result)
+	result := r.elementsInMemory(inout)
+	r.op.Apply(r.elementsInMemory(in), result)
 	r.flatten(result, inout)
 }
 
@@ -218,26 +218,27 @@ func (r *round) foldRight(in, inout []byte) {
 		r.fold(in, inout)
 		return
 	}
-	r.charge(inout)
-	result := r.elements(append([]byte(nil), in...))
-	r.op.Apply(r.elements(inout), result)
+	r.chargeReduction(inout)
+	result := r.elementsInMemory(append([]byte(nil), in...))
+	r.op.Apply(r.elementsInMemory(inout), result)
 	r.flatten(result, inout)
 }
 
-// charge charges an operation for each element of data that is combined.
-func (r *round) charge(data []byte) {
+// chargeReduction charges an operation for each element of data that is combined.
+func (r *round) chargeReduction(data []byte) {
 	if len(data) > 0 {
 		r.e.Port().Operate(len(data) / r.of.Size())
 	}
 }
 
-// elements returns data that travels as elements in memory, which it is unless the type has gaps.
-func (r *round) elements(flat []byte) Buffer {
+// elementsInMemory returns data that travels as elements in memory, which it is unless the type has
+// gaps.
+func (r *round) elementsInMemory(flat []byte) Buffer {
 	n := len(flat) / r.of.Size()
 	if r.of.Contiguous() {
 		return Buffer{Bytes: flat, Origin: -r.of.TrueLower(), Count: n, Type: r.of}
 	}
-	low, end := Buffer{Count: n, Type: r.of}.Reach()
+	low, end := Buffer{Count: n, Type: r.of}.DataRange()
 	b := Buffer{Bytes: make([]byte, max(end-low, n*r.of.Extent())), Origin: -low, Count: n, Type: r.of}
 	b.Unpack(flat, 0)
 	return b
@@ -256,8 +257,8 @@ func (r *round) flatten(b Buffer, flat []byte) {
 // now on, instead of the job's table: all ranks call it, with the same rules. nil brings the job's
 // back. Communicators that are made of this one know nothing of it.
 func (c *Comm) Tune(rules []collective.Rule) {
-	c.enter("Tune")
-	c.extra().tuning = nil
+	c.enterCall("Tune")
+	c.rareFieldsOf().tuning = nil
 	if rules != nil {
 		c.extras.tuning = collective.Tuned(rules)
 	}
@@ -267,73 +268,73 @@ func (c *Comm) Tune(rules []collective.Rule) {
 // go up a binomial tree to rank 0 and down again, unless the job is tuned to another way, so rank 0
 // leaves first; to let another rank be the root, reorder the communicator with Create.
 func (c *Comm) Barrier() {
-	c.enter("Barrier")
+	c.enterCall("Barrier")
 	c.checkIntra()
-	r := c.round(collective.Barrier, 0, Byte)
-	if r.own(func(o Collectives, k *Call) bool { return o.Barrier(k) }) {
+	r := c.newRound(collective.Barrier, 0, Byte)
+	if r.runOwnMethod(func(o Collectives, k *Call) bool { return o.Barrier(k) }) {
 		return
 	}
-	if !r.table().Asked(collective.Barrier) && c.e.Barrier(c.size, c.rank, c.world) {
+	if !r.tuningTable().Asked(collective.Barrier) && c.e.Barrier(c.size, c.rank, c.jobRank) {
 		return
 	}
 	j := collective.Job{Ranks: c.size}
-	a := r.choose(&j)
-	if a == binomial {
-		c.converge(nil, nil, nil) // on fewer frames: a job may have a million ranks
+	a := r.chooseAlgorithm(&j)
+	if a == binomialBarrier {
+		c.convergeOnTree(nil, nil, nil) // on fewer frames: a job may have a million ranks
 		return
 	}
-	r.carry(a, j, nil, nil)
+	r.runAlgorithm(a, j, nil, nil)
 }
 
-var binomial = collective.Named(collective.Barrier, "binomial")
+var binomialBarrier = collective.Named(collective.Barrier, "binomial")
 
-// converge reduces and broadcasts on a binomial tree: merge folds a child's theirs into mine, rank
-// 0 has the result, and mine of all ranks becomes that.
-func (c *Comm) converge(mine, theirs []byte, merge func()) {
+// convergeOnTree reduces and broadcasts on a binomial tree: merge folds a child's theirs into mine,
+// rank 0 has the result, and mine of all ranks becomes that.
+func (c *Comm) convergeOnTree(mine, theirs []byte, merge func()) {
 	mask := 1
 	for ; mask < c.size && c.rank&mask == 0; mask <<= 1 {
 		if child := c.rank | mask; child < c.size {
-			c.recvInternal(theirs, child)
+			c.recvConverge(theirs, child)
 			if merge != nil {
 				merge()
 			}
 		}
 	}
 	if c.rank != 0 {
-		c.e.Send(model.Standard, mine, 0, c.world(c.rank^mask), c.context+1, 0)
-		c.recvInternal(mine, c.rank^mask)
+		c.e.Send(model.Standard, mine, 0, c.jobRank(c.rank^mask), c.context+1, 0)
+		c.recvConverge(mine, c.rank^mask)
 	}
 	for mask >>= 1; mask > 0; mask >>= 1 {
 		if child := c.rank | mask; child < c.size {
-			c.e.Send(model.Standard, mine, 0, c.world(child), c.context+1, 0)
+			c.e.Send(model.Standard, mine, 0, c.jobRank(child), c.context+1, 0)
 		}
 	}
 }
 
-// recvInternal receives a message of converge, which has the tag of a barrier.
-func (c *Comm) recvInternal(b []byte, src int) {
-	if got := c.e.Recv(b, 0, c.world(src), c.context+1, AnyTag); got.Tag != 0 {
+// recvConverge receives a message of converge, which has the tag of a barrier.
+func (c *Comm) recvConverge(b []byte, src int) {
+	if got := c.e.Recv(b, 0, c.jobRank(src), c.context+1, AnyTag); got.Tag != 0 {
 		c.failMismatch(got, 0)
 	}
 }
 
-// nodes returns which ranks of the communicator are near each other. A rank knows only how near
+// findNodes returns which ranks of the communicator are near each other. A rank knows only how near
 // others are to itself, so the first operation that needs it begins with an exchange: each rank
 // gives the first rank of its node.
-func (r *round) nodes() *collective.Nodes {
-	x := r.extra()
+func (r *round) findNodes() *collective.Nodes {
+	x := r.rareFieldsOf()
 	if x.nodes != nil {
 		return x.nodes
 	}
 	first := 0
-	for r.e.Port().Tier(r.world(first)) != model.Intra {
+	for r.e.Port().Tier(r.jobRank(first)) != model.Intra {
 		first++ // to the rank itself at most
 	}
 	const word = 4
 	mine, all := make([]byte, word), make([]byte, word*r.size)
 	binary.LittleEndian.PutUint32(mine, uint32(first))
 	tell := &round{Comm: r.Comm, operation: r.operation, root: r.root, sign: engine.Signature(Byte.Sign()), tag: r.tag}
-	tell.carry(bruck, collective.Job{Ranks: r.size, Bytes: word}, mine, all)
+	tell.runAlgorithm(bruckAllgather, collective.Job{Ranks: r.size, Bytes: word}, mine, all)
 	names := make([]int, r.size)
 	for i := range names {
 		names[i] = int(binary.LittleEndian.Uint32(all[word*i:]))
@@ -342,13 +343,13 @@ func (r *round) nodes() *collective.Nodes {
 	return x.nodes
 }
 
-var bruck = collective.Named(collective.Allgather, "bruck")
+var bruckAllgather = collective.Named(collective.Allgather, "bruck")
 
-// own lets the library carry out the operation in a way of its own, and reports whether it has one.
-// Somebody who asks for an algorithm gets that.
-func (r *round) own(by func(o Collectives, k *Call) bool) bool {
+// runOwnMethod lets the library carry out the operation in a way of its own, and reports whether it
+// has one. Somebody who asks for an algorithm gets that.
+func (r *round) runOwnMethod(by func(o Collectives, k *Call) bool) bool {
 	o := r.state.own
-	if o == nil || r.table().Asked(r.operation) {
+	if o == nil || r.tuningTable().Asked(r.operation) {
 		return false
 	}
 	r.busy = true
@@ -361,14 +362,14 @@ func (r *round) own(by func(o Collectives, k *Call) bool) bool {
 // gets the data of buffers as it travels. The messages of an operation have the tag of one that MPI
 // has.
 func (c *Comm) Carry(call string, o collective.Operation, root int, in, out []Buffer, f func(own Collectives, k *Call, in, out [][]byte)) {
-	c.enter(call)
+	c.enterCall(call)
 	c.checkIntra()
 	c.checkRank(root)
 	for _, b := range slices.Concat(in, out) {
 		c.checkBuffer(b)
 	}
 	c.checkShared(in, out)
-	r := c.round(o, root, Packed)
+	r := c.newRound(o, root, Packed)
 	from, to := c.flatParts(in, true), c.flatParts(out, false)
 	r.busy = true
 	f(c.state.own, &Call{r: r}, from, to)
@@ -386,8 +387,8 @@ type Call struct {
 func (k *Call) Comm() *Comm { return k.r.Comm }
 func (k *Call) Root() int   { return k.r.root }
 
-// World returns the rank in the job of a rank of the communicator.
-func (k *Call) World(rank int) int { return k.r.world(rank) }
+// JobRank returns the rank in the job of a rank of the communicator.
+func (k *Call) JobRank(rank int) int { return k.r.jobRank(rank) }
 
 // Port is the rank's port.
 func (k *Call) Port() device.Port { return k.r.e.Port() }
@@ -406,22 +407,22 @@ func (k *Call) Send(to int, b []byte) { k.r.startSend(to, b) }
 func (k *Call) Receive(from int, b []byte) { k.r.startRecv(from, b) }
 
 // Wait waits for all sends and receives that have been started.
-func (k *Call) Wait() { k.r.wait() }
+func (k *Call) Wait() { k.r.waitPosted() }
 
 // Barrier is a barrier of the communicator within the call.
 func (k *Call) Barrier() {
 	r := k.r
-	if !r.table().Asked(collective.Barrier) && r.e.Barrier(r.size, r.rank, r.world) {
+	if !r.tuningTable().Asked(collective.Barrier) && r.e.Barrier(r.size, r.rank, r.jobRank) {
 		return
 	}
 	j := collective.Job{Ranks: r.size}
 	in := k.round(0, collective.Barrier)
-	in.carry(in.choose(&j), j, nil, nil)
+	in.runAlgorithm(in.chooseAlgorithm(&j), j, nil, nil)
 }
 
 // Bcast is a broadcast of the communicator within the call, by an algorithm.
 func (k *Call) Bcast(by *collective.Algorithm, root int, b []byte) {
-	k.round(1, collective.Bcast).carry(by, collective.Job{Ranks: k.r.size, Root: root, Bytes: len(b)}, nil, b)
+	k.round(1, collective.Bcast).runAlgorithm(by, collective.Job{Ranks: k.r.size, Root: root, Bytes: len(b)}, nil, b)
 }
 
 func (k *Call) round(i int, o collective.Operation) *round {

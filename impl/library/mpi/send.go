@@ -42,32 +42,32 @@ func (c *Comm) Ibsend(b Buffer, dst, tag int) Request {
 }
 
 func (c *Comm) send(call string, m model.Mode, b *Buffer, dst, tag int) {
-	if !c.sending(call, dst, tag) {
+	if !c.enterSend(call, dst, tag) {
 		return
 	}
-	if flat, sign, ok := b.Plain(); ok {
-		c.e.Send(m, flat, engine.Signature(sign), c.world(dst), c.context, tag)
+	if flat, sign, ok := b.PlainBytes(); ok {
+		c.e.Send(m, flat, engine.Signature(sign), c.jobRank(dst), c.context, tag)
 		return
 	}
-	c.e.SendLayout(m, c.sendLayout(b), c.world(dst), c.context, tag)
+	c.e.SendLayout(m, c.sendLayout(b), c.jobRank(dst), c.context, tag)
 }
 
 func (c *Comm) isend(call string, m model.Mode, b *Buffer, dst, tag int) Request {
-	if !c.sending(call, dst, tag) {
-		return c.request(c.e.NewFinishedOp(false, engine.Status{}))
+	if !c.enterSend(call, dst, tag) {
+		return c.newRequest(c.e.NewFinishedOp(false, engine.Status{}))
 	}
-	if flat, sign, ok := b.Plain(); ok {
-		return c.request(c.e.Isend(m, flat, engine.Signature(sign), c.world(dst), c.context, tag))
+	if flat, sign, ok := b.PlainBytes(); ok {
+		return c.newRequest(c.e.Isend(m, flat, engine.Signature(sign), c.jobRank(dst), c.context, tag))
 	}
-	return c.request(c.e.IsendLayout(m, c.sendLayout(b), c.world(dst), c.context, tag))
+	return c.newRequest(c.e.IsendLayout(m, c.sendLayout(b), c.jobRank(dst), c.context, tag))
 }
 
-// nested in place of a call says that the program is in one already.
-const nested = ""
+// nestedCall in place of a call says that the program is in one already.
+const nestedCall = ""
 
-// sending enters a send, checks its arguments, and reports whether there is anything to send.
-func (c *Comm) sending(call string, dst, tag int) bool {
-	if call != nested {
+// enterSend enters a send, checks its arguments, and reports whether there is anything to send.
+func (c *Comm) enterSend(call string, dst, tag int) bool {
+	if call != nestedCall {
 		c.e.EnterOn(call, c.context)
 	}
 	if dst == ProcNull {
@@ -113,7 +113,7 @@ func (m Messages) direct() engine.Direct {
 func (m Messages) Send(b []byte, dst int) {
 	m.c.e.Enter("Messages.Send")
 	m.c.checkRank(dst)
-	m.direct().SendPacket(m.c.world(dst), b)
+	m.direct().SendPacket(m.c.jobRank(dst), b)
 }
 
 // Recv receives the next one from any rank and returns its length.
@@ -139,7 +139,7 @@ func (m Messages) Withdraw(k Key) { m.direct().Withdraw(k) }
 func (m Messages) Get(b []byte, src int, k Key) {
 	m.c.e.Enter("Messages.Get")
 	m.c.checkRank(src)
-	m.direct().Get(m.c.world(src), k, b)
+	m.direct().Get(m.c.jobRank(src), k, b)
 }
 
 // Put writes b into memory that rank dst has exposed, and returns when the bytes are known to be
@@ -147,5 +147,5 @@ func (m Messages) Get(b []byte, src int, k Key) {
 func (m Messages) Put(b []byte, dst int, k Key) {
 	m.c.e.Enter("Messages.Put")
 	m.c.checkRank(dst)
-	m.direct().Put(m.c.world(dst), k, b)
+	m.direct().Put(m.c.jobRank(dst), k, b)
 }

@@ -9,20 +9,20 @@ import (
 // good buffer, so there is nothing to check.
 
 func send[T Element](c *Comm, call string, m model.Mode, x []T, dst, tag int) {
-	if c.sending(call, dst, tag) {
-		c.e.Send(m, Raw(x), sign[T](), c.world(dst), c.context, tag)
+	if c.enterSend(call, dst, tag) {
+		c.e.Send(m, Raw(x), signatureOf[T](), c.jobRank(dst), c.context, tag)
 	}
 }
 
 func isend[T Element](c *Comm, call string, m model.Mode, x []T, dst, tag int) Request {
-	if !c.sending(call, dst, tag) {
-		return c.request(c.e.NewFinishedOp(false, engine.Status{}))
+	if !c.enterSend(call, dst, tag) {
+		return c.newRequest(c.e.NewFinishedOp(false, engine.Status{}))
 	}
-	return c.request(c.e.Isend(m, Raw(x), sign[T](), c.world(dst), c.context, tag))
+	return c.newRequest(c.e.Isend(m, Raw(x), signatureOf[T](), c.jobRank(dst), c.context, tag))
 }
 
-// sign returns the sign of elements.
-func sign[T Element]() engine.Signature { return engine.Signature(TypeOf[T]().Sign()) }
+// signatureOf returns the sign of elements.
+func signatureOf[T Element]() engine.Signature { return engine.Signature(TypeOf[T]().Sign()) }
 
 // Send sends in standard mode: see Comm.Send.
 func Send[T Element](c *Comm, x []T, dst, tag int) {
@@ -66,18 +66,18 @@ func Ibsend[T Element](c *Comm, x []T, dst, tag int) Request {
 
 // Recv receives: see Comm.Recv.
 func Recv[T Element](c *Comm, x []T, src, tag int) Status {
-	if !c.receiving("Recv", src, tag) {
-		return fromProcNull
+	if !c.enterReceive("Recv", src, tag) {
+		return procNullStatus
 	}
-	return c.status(c.e.Recv(Raw(x), sign[T](), c.world(src), c.context, tag))
+	return c.newStatus(c.e.Recv(Raw(x), signatureOf[T](), c.jobRank(src), c.context, tag))
 }
 
 // Irecv starts to receive: see Comm.Irecv.
 func Irecv[T Element](c *Comm, x []T, src, tag int) Request {
-	if !c.receiving("Irecv", src, tag) {
-		return c.request(c.e.NewFinishedOp(true, engine.Status{Source: ProcNull, Tag: AnyTag}))
+	if !c.enterReceive("Irecv", src, tag) {
+		return c.newRequest(c.e.NewFinishedOp(true, engine.Status{Source: ProcNull, Tag: AnyTag}))
 	}
-	return c.request(c.e.Irecv(Raw(x), sign[T](), c.world(src), c.context, tag))
+	return c.newRequest(c.e.Irecv(Raw(x), signatureOf[T](), c.jobRank(src), c.context, tag))
 }
 
 // SendInit returns a persistent request that sends in standard mode: see Comm.SendInit.
@@ -116,25 +116,27 @@ func Scan[T Element](c *Comm, send, recv []T, op *Op) { c.Scan(Of(send), Of(recv
 
 // Scatter gives each rank its part of the root's elements, as many as recv has: see Comm.Scatter.
 func Scatter[T Element](c *Comm, send, recv []T, root int) {
-	c.Scatter(each(send, len(recv)), Of(recv), root)
+	c.Scatter(bufferPerRank(send, len(recv)), Of(recv), root)
 }
 
 // Gather brings the elements of all ranks to the root: see Comm.Gather.
 func Gather[T Element](c *Comm, send, recv []T, root int) {
-	c.Gather(Of(send), each(recv, len(send)), root)
+	c.Gather(Of(send), bufferPerRank(recv, len(send)), root)
 }
 
 // Allgather brings the elements of all ranks to all: see Comm.Allgather.
-func Allgather[T Element](c *Comm, send, recv []T) { c.Allgather(Of(send), each(recv, len(send))) }
+func Allgather[T Element](c *Comm, send, recv []T) {
+	c.Allgather(Of(send), bufferPerRank(recv, len(send)))
+}
 
 // Alltoall sends to each rank an equal part of the elements: see Comm.Alltoall.
 func Alltoall[T Element](c *Comm, send, recv []T) {
 	n := len(send) / max(c.Size(), 1)
-	c.Alltoall(each(send, n), each(recv, n))
+	c.Alltoall(bufferPerRank(send, n), bufferPerRank(recv, n))
 }
 
-// each returns a buffer with count elements for each rank.
-func each[T Element](x []T, count int) Buffer {
+// bufferPerRank returns a buffer with count elements for each rank.
+func bufferPerRank[T Element](x []T, count int) Buffer {
 	b := Of(x)
 	b.Count = count
 	return b

@@ -24,7 +24,7 @@ type Graph struct{ Neighbours [][]int }
 // Dims divides ranks among dimensions as evenly as can be, the larger numbers first. Those that are
 // not 0 are given, and stay (MPI_Dims_create).
 func (c *Comm) Dims(ranks int, dims []int) []int {
-	c.enter("Dims")
+	c.enterCall("Dims")
 	out := slices.Clone(dims)
 	rest, free := ranks, 0
 	for _, d := range dims {
@@ -40,7 +40,7 @@ func (c *Comm) Dims(ranks int, dims []int) []int {
 	if free == 0 && rest != 1 || ranks < 1 {
 		c.e.Fail(engine.ErrDims, "%d ranks do not fill dimensions %v", ranks, dims)
 	}
-	parts := even(rest, free)
+	parts := balancedFactors(rest, free)
 	for i := range out {
 		if out[i] == 0 {
 			out[i], parts = parts[0], parts[1:]
@@ -49,18 +49,18 @@ func (c *Comm) Dims(ranks int, dims []int) []int {
 	return out
 }
 
-// even returns n factors of ranks, the larger first: the largest is as small as possible, then the
-// second, and so on.
-func even(ranks, n int) []int {
+// balancedFactors returns n factors of ranks, the larger first: the largest is as small as
+// possible, then the second, and so on.
+func balancedFactors(ranks, n int) []int {
 	if n <= 1 {
 		return []int{ranks}
 	}
 	var best []int
 	for first := 1; first <= ranks; first++ {
-		if ranks%first != 0 || power(first, n) < ranks {
+		if ranks%first != 0 || powerOf(first, n) < ranks {
 			continue
 		}
-		rest := even(ranks/first, n-1)
+		rest := balancedFactors(ranks/first, n-1)
 		if rest[0] <= first {
 			best = append([]int{first}, rest...)
 			break
@@ -69,8 +69,8 @@ func even(ranks, n int) []int {
 	return best
 }
 
-// power returns x to the n-th, or something larger than any number of ranks.
-func power(x, n int) int {
+// powerOf returns x to the n-th, or something larger than any number of ranks.
+func powerOf(x, n int) int {
 	p := 1
 	for range n {
 		if p *= x; p > 1<<40 {
@@ -83,35 +83,35 @@ func power(x, n int) int {
 // CreateCart returns a communicator of the first ranks of c, as many as the grid has places, and
 // nil to the others. Ranks keep their order (MPI_Cart_create).
 func (c *Comm) CreateCart(dims []int, periodic []bool) *Comm {
-	c.enter("CreateCart")
-	cart, places := c.cart(dims, periodic)
+	c.enterCall("CreateCart")
+	cart, places := c.newCart(dims, periodic)
 	return c.withTopology(places, topology{cart: cart})
 }
 
 // CartMap returns the rank that the caller would have in such a grid, or Undefined if it would have
 // none: its own, as ranks keep their order (MPI_Cart_map).
 func (c *Comm) CartMap(dims []int, periodic []bool) int {
-	c.enter("CartMap")
-	_, places := c.cart(dims, periodic)
-	return c.among(places)
+	c.enterCall("CartMap")
+	_, places := c.newCart(dims, periodic)
+	return c.rankAmong(places)
 }
 
 // GraphMap is CartMap for a graph (MPI_Graph_map).
 func (c *Comm) GraphMap(neighbours [][]int) int {
-	c.enter("GraphMap")
-	return c.among(len(c.graph(neighbours).Neighbours))
+	c.enterCall("GraphMap")
+	return c.rankAmong(len(c.newGraph(neighbours).Neighbours))
 }
 
-// among returns the caller's rank among the first ranks, or Undefined.
-func (c *Comm) among(places int) int {
+// rankAmong returns the caller's rank among the first ranks, or Undefined.
+func (c *Comm) rankAmong(places int) int {
 	if c.rank < places {
 		return c.rank
 	}
 	return Undefined
 }
 
-// cart returns a grid for the communicator's ranks, and how many places it has.
-func (c *Comm) cart(dims []int, periodic []bool) (*Cart, int) {
+// newCart returns a grid for the communicator's ranks, and how many places it has.
+func (c *Comm) newCart(dims []int, periodic []bool) (*Cart, int) {
 	c.checkIntra()
 	places := 1
 	for _, d := range dims {
@@ -129,12 +129,12 @@ func (c *Comm) cart(dims []int, periodic []bool) (*Cart, int) {
 // CreateGraph returns a communicator of the first ranks of c, one for each list of neighbours, and
 // nil to the others. All ranks name the same graph (MPI_Graph_create).
 func (c *Comm) CreateGraph(neighbours [][]int) *Comm {
-	c.enter("CreateGraph")
-	return c.withTopology(len(neighbours), topology{graph: c.graph(neighbours)})
+	c.enterCall("CreateGraph")
+	return c.withTopology(len(neighbours), topology{graph: c.newGraph(neighbours)})
 }
 
-// graph returns a graph of the communicator's first ranks.
-func (c *Comm) graph(neighbours [][]int) *Graph {
+// newGraph returns a graph of the communicator's first ranks.
+func (c *Comm) newGraph(neighbours [][]int) *Graph {
 	c.checkIntra()
 	if len(neighbours) > c.size {
 		c.e.Fail(engine.ErrTopology, "a graph of %d ranks, and there are %d", len(neighbours), c.size)
@@ -152,7 +152,7 @@ func (c *Comm) graph(neighbours [][]int) *Graph {
 func (c *Comm) withTopology(places int, t topology) *Comm {
 	n := c.newComm(c.jobRanks()[:places], c.newContext())
 	if n != nil {
-		n.extra().topology = t
+		n.rareFieldsOf().topology = t
 	}
 	return n
 }
@@ -160,7 +160,7 @@ func (c *Comm) withTopology(places int, t topology) *Comm {
 // Topology returns a copy of the grid or of the graph of the communicator; both are nil if it has
 // none (MPI_Topo_test, MPI_Cart_get, MPI_Graph_get and their kin).
 func (c *Comm) Topology() (*Cart, *Graph) {
-	c.enter("Topology")
+	c.enterCall("Topology")
 	if c.extras == nil {
 		return nil, nil
 	}
@@ -185,9 +185,9 @@ func (g *Graph) clone() *Graph {
 	return n
 }
 
-// grid returns the grid, which there must be.
-func (c *Comm) grid(call string) *Cart {
-	c.enter(call)
+// requireCart returns the grid, which there must be.
+func (c *Comm) requireCart(call string) *Cart {
+	c.enterCall(call)
 	if c.extras == nil || c.extras.topology.cart == nil {
 		c.e.Fail(engine.ErrTopology, "the communicator is no grid")
 	}
@@ -197,25 +197,25 @@ func (c *Comm) grid(call string) *Cart {
 // CartRank returns the rank at some coordinates (MPI_Cart_rank). Those of dimensions whose ends
 // meet may be any.
 func (c *Comm) CartRank(coords []int) int {
-	g := c.grid("CartRank")
+	g := c.requireCart("CartRank")
 	if len(coords) != len(g.Dims) {
 		c.e.Fail(engine.ErrArg, "%d coordinates in a grid of %v", len(coords), g.Dims)
 	}
 	for i, x := range coords {
-		if !g.has(i, x) {
+		if !g.hasPlace(i, x) {
 			c.e.Fail(engine.ErrArg, "coordinate %d is outside of a dimension of %d", x, g.Dims[i])
 		}
 	}
-	return g.rank(coords)
+	return g.rankAt(coords)
 }
 
-// has says whether there is a place in a dimension.
-func (g *Cart) has(dimension, x int) bool {
+// hasPlace says whether there is a place in a dimension.
+func (g *Cart) hasPlace(dimension, x int) bool {
 	return g.Periodic[dimension] || x >= 0 && x < g.Dims[dimension]
 }
 
-// rank is the inverse of coords.
-func (g *Cart) rank(coords []int) int {
+// rankAt is the inverse of coords.
+func (g *Cart) rankAt(coords []int) int {
 	r := 0
 	for i, d := range g.Dims {
 		r = r*d + (coords[i]%d+d)%d
@@ -225,12 +225,12 @@ func (g *Cart) rank(coords []int) int {
 
 // CartCoords returns the coordinates of a rank (MPI_Cart_coords).
 func (c *Comm) CartCoords(rank int) []int {
-	g := c.grid("CartCoords")
+	g := c.requireCart("CartCoords")
 	c.checkRank(rank)
-	return g.coords(rank)
+	return g.coordsOf(rank)
 }
 
-func (g *Cart) coords(rank int) []int {
+func (g *Cart) coordsOf(rank int) []int {
 	x := make([]int, len(g.Dims))
 	for i, d := range slices.Backward(g.Dims) {
 		x[i], rank = rank%d, rank/d
@@ -241,16 +241,16 @@ func (g *Cart) coords(rank int) []int {
 // CartShift returns the rank to receive from and the rank to send to when all send by some places
 // along a dimension; ProcNull where there is no rank (MPI_Cart_shift).
 func (c *Comm) CartShift(dimension, by int) (from, to int) {
-	g := c.grid("CartShift")
+	g := c.requireCart("CartShift")
 	if dimension < 0 || dimension >= len(g.Dims) {
 		c.e.Fail(engine.ErrArg, "there is no dimension %d in a grid of %v", dimension, g.Dims)
 	}
 	at := func(by int) int {
-		x := g.coords(c.rank)
-		if x[dimension] += by; !g.has(dimension, x[dimension]) {
+		x := g.coordsOf(c.rank)
+		if x[dimension] += by; !g.hasPlace(dimension, x[dimension]) {
 			return ProcNull
 		}
-		return g.rank(x)
+		return g.rankAt(x)
 	}
 	return at(-by), at(by)
 }
@@ -258,13 +258,13 @@ func (c *Comm) CartShift(dimension, by int) (from, to int) {
 // CartSub divides a grid into grids of the dimensions that are kept, one for each place in the
 // others, and returns that of this rank (MPI_Cart_sub).
 func (c *Comm) CartSub(keep []bool) *Comm {
-	g := c.grid("CartSub")
+	g := c.requireCart("CartSub")
 	if len(keep) != len(g.Dims) {
 		c.e.Fail(engine.ErrArg, "%d dimensions are kept or not, of %d", len(keep), len(g.Dims))
 	}
 	sub := &Cart{}
 	colour, key := 0, 0
-	for i, x := range g.coords(c.rank) {
+	for i, x := range g.coordsOf(c.rank) {
 		if keep[i] {
 			sub.Dims, sub.Periodic = append(sub.Dims, g.Dims[i]), append(sub.Periodic, g.Periodic[i])
 			key = key*g.Dims[i] + x
@@ -273,13 +273,13 @@ func (c *Comm) CartSub(keep []bool) *Comm {
 		}
 	}
 	n := c.split(colour, key)
-	n.extra().topology.cart = sub
+	n.rareFieldsOf().topology.cart = sub
 	return n
 }
 
 // Neighbours returns the neighbours of a rank in the graph (MPI_Graph_neighbors).
 func (c *Comm) Neighbours(rank int) []int {
-	c.enter("Neighbours")
+	c.enterCall("Neighbours")
 	if c.extras == nil || c.extras.topology.graph == nil {
 		c.e.Fail(engine.ErrTopology, "the communicator has no graph")
 	}

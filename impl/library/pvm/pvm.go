@@ -56,8 +56,8 @@ type Task struct {
 	rank, n int
 	dataMax int
 
-	first, last *message // that have come and were not received, in their order
-	spare       *message
+	first, last *pendingMessage // that have come and were not received, in their order
+	spare       *pendingMessage
 	kept        map[device.Key][]byte // long messages that were sent and not fetched
 	free        [][]byte              // their memory, to use again
 	buffer      []byte                // of a message that goes with its header
@@ -67,13 +67,13 @@ type Task struct {
 	seen        [32]uint64 // barriers of which others have told, by round
 }
 
-// message is one that was not received when it came.
-type message struct {
+// pendingMessage is one that was not received when it came.
+type pendingMessage struct {
 	Status
 	data []byte     // that came with it
 	key  device.Key // of the memory where it is, if it is long
 	long bool
-	next *message
+	next *pendingMessage
 }
 
 // kinds of packets
@@ -117,7 +117,7 @@ func New(p device.Port, o Options) *Task {
 func (t *Task) End() error {
 	if m := t.first; m == nil {
 		for len(t.kept) > 0 {
-			t.take(t.port.Recv(true))
+			t.handlePacket(t.port.Recv(true))
 		}
 	}
 	t.Barrier()
@@ -151,18 +151,18 @@ func (t *Task) Send(dst, tag int, b []byte) {
 			t.buffer = make([]byte, len(b))
 		}
 		t.port.Copy(t.buffer[:len(b)], b)
-		t.tell(dst, device.Head{whole, uint64(tag)}, t.buffer[:len(b)])
+		t.sendPacket(dst, device.Head{whole, uint64(tag)}, t.buffer[:len(b)])
 		return
 	}
-	c := t.room(len(b))
+	c := t.longBuffer(len(b))
 	t.port.Copy(c, b)
 	k := t.memory.Expose(c)
 	t.kept[k] = c
-	t.tell(dst, device.Head{offer, uint64(tag), uint64(len(b)), uint64(k)}, nil)
+	t.sendPacket(dst, device.Head{offer, uint64(tag), uint64(len(b)), uint64(k)}, nil)
 }
 
-// room returns memory for a long message.
-func (t *Task) room(n int) []byte {
+// longBuffer returns memory for a long message.
+func (t *Task) longBuffer(n int) []byte {
 	if last := len(t.free) - 1; last >= 0 {
 		c := t.free[last]
 		t.free = t.free[:last]
@@ -173,8 +173,8 @@ func (t *Task) room(n int) []byte {
 	return make([]byte, n)
 }
 
-// tell sends a packet.
-func (t *Task) tell(dst int, h device.Head, b []byte) {
+// sendPacket sends a packet.
+func (t *Task) sendPacket(dst int, h device.Head, b []byte) {
 	t.packet.Head, t.packet.Data = h, b
 	t.port.Send(dst, &t.packet)
 }
@@ -182,16 +182,16 @@ func (t *Task) tell(dst int, h device.Head, b []byte) {
 // Receive receives the first message of a source (or AnyTask) with a tag (or AnyTag), and waits
 // until there is one (pvm_precv).
 func (t *Task) Receive(src, tag int, b []byte) Status {
-	s, _ := t.ReceiveWhere(matching(src, tag), b, true)
+	s, _ := t.ReceiveWhere(matchesSourceAndTag(src, tag), b, true)
 	return s
 }
 
 // TryReceive is Receive if there is such a message (pvm_nrecv).
 func (t *Task) TryReceive(src, tag int, b []byte) (Status, bool) {
-	return t.ReceiveWhere(matching(src, tag), b, false)
+	return t.ReceiveWhere(matchesSourceAndTag(src, tag), b, false)
 }
 
-func matching(src, tag int) func(Status) bool {
+func matchesSourceAndTag(src, tag int) func(Status) bool {
 	return func(s Status) bool { return (src == AnyTask || s.Source == src) && (tag == AnyTag || s.Tag == tag) }
 }
 
@@ -199,15 +199,15 @@ func matching(src, tag int) func(Status) bool {
 // waits or returns false.
 func (t *Task) ReceiveWhere(matches func(Status) bool, b []byte, wait bool) (Status, bool) {
 	t.port.Spend(model.PvmReceive, 1)
-	var before *message
+	var before *pendingMessage
 	for looked := false; ; {
 		m := t.first
 		if looked { // all before have been looked at
-			m = before.after(t.first)
+			m = before.nextAfter(t.first)
 		}
 		for ; m != nil; before, m = m, m.next {
 			if matches(m.Status) {
-				return t.receive(before, m, b), true
+				return t.takeMessage(before, m, b), true
 			}
 		}
 		looked = true
@@ -215,20 +215,20 @@ func (t *Task) ReceiveWhere(matches func(Status) bool, b []byte, wait bool) (Sta
 		if q == nil {
 			return Status{}, false
 		}
-		t.take(q)
+		t.handlePacket(q)
 	}
 }
 
-// after returns what is behind a message, or the first if it is none.
-func (m *message) after(first *message) *message {
+// nextAfter returns what is behind a message, or the first if it is none.
+func (m *pendingMessage) nextAfter(first *pendingMessage) *pendingMessage {
 	if m == nil {
 		return first
 	}
 	return m.next
 }
 
-// receive takes out the message behind another one, and copies its data to b.
-func (t *Task) receive(before, m *message, b []byte) Status {
+// takeMessage takes out the message behind another one, and copies its data to b.
+func (t *Task) takeMessage(before, m *pendingMessage, b []byte) Status {
 	if m.Bytes > len(b) {
 		panic(&Error{t.rank, fmt.Sprintf("a message of %d bytes from task %d with tag %d does not fit a buffer of %d", m.Bytes, m.Source, m.Tag, len(b))})
 	}
@@ -243,9 +243,9 @@ func (t *Task) receive(before, m *message, b []byte) Status {
 	if m.long {
 		t.memory.Get(m.Source, m.key, 0, b[:m.Bytes], device.Head{gotten})
 		for t.got = false; !t.got; {
-			t.take(t.port.Recv(true))
+			t.handlePacket(t.port.Recv(true))
 		}
-		t.tell(m.Source, device.Head{fetched, uint64(m.key)}, nil)
+		t.sendPacket(m.Source, device.Head{fetched, uint64(m.key)}, nil)
 	} else {
 		t.port.Copy(b, m.data)
 	}
@@ -254,14 +254,14 @@ func (t *Task) receive(before, m *message, b []byte) Status {
 	return m.Status
 }
 
-// take does what a packet says.
-func (t *Task) take(q *device.Packet) {
+// handlePacket does what a packet says.
+func (t *Task) handlePacket(q *device.Packet) {
 	switch q.Head[0] {
 	case whole, offer:
 		t.port.Spend(model.PvmHandle, 1)
 		m := t.spare
 		if m == nil {
-			m = new(message)
+			m = new(pendingMessage)
 		} else {
 			t.spare = m.next
 		}
@@ -302,24 +302,24 @@ func (t *Task) Pending(yield func(Status) bool) {
 func (t *Task) Barrier() {
 	t.epoch++
 	for r := range bits.Len(uint(t.n - 1)) {
-		t.tell((t.rank+1<<r)%t.n, device.Head{arrived, uint64(r), t.epoch}, nil)
+		t.sendPacket((t.rank+1<<r)%t.n, device.Head{arrived, uint64(r), t.epoch}, nil)
 		for t.seen[r] < t.epoch {
-			t.take(t.port.Recv(true))
+			t.handlePacket(t.port.Recv(true))
 		}
 	}
 }
 
-// collective is the tag of messages of collective calls.
-const collective = -2
+// collectiveTag is the tag of messages of collective calls.
+const collectiveTag = -2
 
 // Broadcast sends the b of task 0 to the b of all others, by a binomial tree.
 func (t *Task) Broadcast(b []byte) {
 	for d := 1 << bits.Len(uint(t.n-1)) / 2; d > 0; d /= 2 {
 		switch {
 		case t.rank%(2*d) == 0 && t.rank+d < t.n:
-			t.Send(t.rank+d, collective, b)
+			t.Send(t.rank+d, collectiveTag, b)
 		case t.rank%(2*d) == d:
-			t.Receive(t.rank-d, collective, b)
+			t.Receive(t.rank-d, collectiveTag, b)
 		}
 	}
 }
@@ -331,14 +331,14 @@ func (t *Task) Reduce(b []byte, size int, combine func(lower, higher []byte)) {
 	var in []byte
 	for d := 1; d < t.n; d *= 2 {
 		if t.rank&d != 0 {
-			t.Send(t.rank-d, collective, b)
+			t.Send(t.rank-d, collectiveTag, b)
 			return
 		}
 		if t.rank+d < t.n {
 			if in == nil {
 				in = make([]byte, len(b))
 			}
-			t.Receive(t.rank+d, collective, in)
+			t.Receive(t.rank+d, collectiveTag, in)
 			combine(b, in)
 			t.port.Operate(len(b) / size)
 		}

@@ -12,26 +12,26 @@ type pair[V, I ordered] struct {
 	Index I
 }
 
-// locating makes an operation on pairs that keeps the better value, and of equal ones that with the
-// lesser index: MAXLOC and MINLOC of §4.9.3.
-func locating(name string, better func(order int) bool) *Op {
-	return &Op{name: name, commutes: true, pairs: map[*datatype.Type]elements{
-		datatype.Float32Int32: locate[float32, int32](better),
-		datatype.Float64Int32: locate[float64, int32](better),
-		datatype.Int16Int32:   locate[int16, int32](better),
-		datatype.Int32Int32:   locate[int32, int32](better),
-		datatype.Int64Int32:   locate[int64, int32](better),
-		datatype.Int64Int64:   locate[int64, int64](better),
-		datatype.Float64Int64: locate[float64, int64](better),
+// newLocating makes an operation on pairs that keeps the better value, and of equal ones that with
+// the lesser index: MAXLOC and MINLOC of §4.9.3.
+func newLocating(name string, better func(order int) bool) *Op {
+	return &Op{name: name, commutes: true, pairs: map[*datatype.Type]combineElements{
+		datatype.Float32Int32: keepBetter[float32, int32](better),
+		datatype.Float64Int32: keepBetter[float64, int32](better),
+		datatype.Int16Int32:   keepBetter[int16, int32](better),
+		datatype.Int32Int32:   keepBetter[int32, int32](better),
+		datatype.Int64Int32:   keepBetter[int64, int32](better),
+		datatype.Int64Int64:   keepBetter[int64, int64](better),
+		datatype.Float64Int64: keepBetter[float64, int64](better),
 
-		datatype.Float32Float32: locate[float32, float32](better),
-		datatype.Float64Float64: locate[float64, float64](better),
+		datatype.Float32Float32: keepBetter[float32, float32](better),
+		datatype.Float64Float64: keepBetter[float64, float64](better),
 	}}
 }
 
-func locate[V, I ordered](better func(order int) bool) elements {
+func keepBetter[V, I ordered](better func(order int) bool) combineElements {
 	return func(in, inout []byte) {
-		x, y := view[pair[V, I]](in), view[pair[V, I]](inout)
+		x, y := elementsOf[pair[V, I]](in), elementsOf[pair[V, I]](inout)
 		for i := range y {
 			switch order := cmp.Compare(x[i].Value, y[i].Value); {
 			case order == 0:

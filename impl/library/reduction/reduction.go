@@ -18,19 +18,19 @@ import (
 // Op is an operation. The nil Op is none.
 type Op struct {
 	name     string
-	sort     Sort
+	sort     Identity
 	commutes bool
-	kinds    [kinds]elements // by the kind of element; nil: not for these
-	pairs    map[*datatype.Type]elements
+	kinds    [numKinds]combineElements // by the kind of element; nil: not for these
+	pairs    map[*datatype.Type]combineElements
 	user     Function
 	freed    atomic.Bool
 }
 
-// elements combines all elements of in with those of inout.
-type elements func(in, inout []byte)
+// combineElements combines all elements of in with those of inout.
+type combineElements func(in, inout []byte)
 
-// kinds is how many kinds of elements there are.
-const kinds = datatype.KindLongDouble + 1
+// numKinds is how many kinds of elements there are.
+const numKinds = datatype.KindLongDouble + 1
 
 // Function is an operation of a user's: it combines count elements of a type, which lie in memory
 // as the type says, displacement 0 of the first at the beginning of each slice, or where the origin
@@ -68,35 +68,35 @@ func (o *Op) String() string {
 	return o.name
 }
 
-// Sort is what ranks can know of each other's operations: which of MPI's one is, or that it is a
-// user's, and whether that commutes. That of none is 0.
-type Sort uint8
+// Identity is what ranks can know of each other's operations: which of MPI's one is, or that it is
+// a user's, and whether that commutes. That of none is 0.
+type Identity uint8
 
-// Sorts is how many there are.
-const Sorts = Sort(len(sortNames))
+// NumIdentities is how many there are.
+const NumIdentities = Identity(len(identityNames))
 
 const (
-	made Sort = iota + 1
+	made Identity = iota + 1
 	madeToCommute
 )
 
-var sortNames = [...]string{"no operation", "a user's operation", "a user's operation that commutes",
+var identityNames = [...]string{"no operation", "a user's operation", "a user's operation that commutes",
 	"Max", "Min", "Sum", "Prod", "Land", "Lor", "Lxor", "Band", "Bor", "Bxor", "MaxLoc", "MinLoc"}
 
 // String returns the name of the operation, or what it is.
-func (s Sort) String() string { return sortNames[s] }
+func (s Identity) String() string { return identityNames[s] }
 
-// sorted returns the sort of an operation of MPI's.
-func sorted(name string) Sort {
-	i := slices.Index(sortNames[madeToCommute+1:], name)
+// identityOf returns the sort of an operation of MPI's.
+func identityOf(name string) Identity {
+	i := slices.Index(identityNames[madeToCommute+1:], name)
 	if i < 0 {
 		panic("reduction: no sort has the name " + name)
 	}
-	return madeToCommute + 1 + Sort(i)
+	return madeToCommute + 1 + Identity(i)
 }
 
-// Sort returns that of the operation.
-func (o *Op) Sort() Sort {
+// Identity returns that of the operation.
+func (o *Op) Identity() Identity {
 	if o == nil {
 		return 0
 	}
@@ -110,14 +110,14 @@ func (o *Op) Check(t *datatype.Type) error {
 		return fmt.Errorf("there is no operation")
 	case o.freed.Load():
 		return fmt.Errorf("the operation was freed")
-	case o.user == nil && o.of(t) == nil:
+	case o.user == nil && o.combinerOf(t) == nil:
 		return fmt.Errorf("%v is not for elements of %v", o, t)
 	}
 	return nil
 }
 
-// of returns how elements of a type are combined, or nil.
-func (o *Op) of(t *datatype.Type) elements {
+// combinerOf returns how elements of a type are combined, or nil.
+func (o *Op) combinerOf(t *datatype.Type) combineElements {
 	if k, ok := t.Basic(); ok {
 		return o.kinds[k]
 	}
@@ -132,20 +132,20 @@ func (o *Op) Apply(in, inout datatype.Buffer) {
 		return
 	}
 	n := inout.Count * inout.Type.Extent()
-	o.of(inout.Type)(in.Bytes[in.Origin:in.Origin+n], inout.Bytes[inout.Origin:inout.Origin+n])
+	o.combinerOf(inout.Type)(in.Bytes[in.Origin:in.Origin+n], inout.Bytes[inout.Origin:inout.Origin+n])
 }
 
-// Flat returns what leaves in ∘ inout in inout, of elements that lie as they travel, and nil if
-// those of the type do not, or the operation is a user's.
-func (o *Op) Flat(t *datatype.Type) func(in, inout []byte) {
+// FlatCombiner returns what leaves in ∘ inout in inout, of elements that lie as they travel, and
+// nil if those of the type do not, or the operation is a user's.
+func (o *Op) FlatCombiner(t *datatype.Type) func(in, inout []byte) {
 	if o.user != nil || !t.Contiguous() {
 		return nil
 	}
-	return o.of(t)
+	return o.combinerOf(t)
 }
 
-// view returns bytes as elements.
-func view[T any](b []byte) []T {
+// elementsOf returns bytes as elements.
+func elementsOf[T any](b []byte) []T {
 	var x T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(x)))
 }

@@ -81,7 +81,7 @@ func TestApply(t *testing.T) {
 func TestFlat(t *testing.T) {
 	some := 0
 	for _, c := range combinations {
-		flat := c.op.Flat(c.of)
+		flat := c.op.FlatCombiner(c.of)
 		if (flat == nil) == c.of.Contiguous() {
 			t.Errorf("%v of %v is combined as it travels: %v", c.op, c.of, flat != nil)
 		}
@@ -97,7 +97,7 @@ func TestFlat(t *testing.T) {
 	if some == 0 || some == len(combinations) {
 		t.Errorf("%d of %d are combined as they travel", some, len(combinations))
 	}
-	if New(func(_, _ datatype.Buffer) {}, true).Flat(datatype.Byte) != nil {
+	if New(func(_, _ datatype.Buffer) {}, true).FlatCombiner(datatype.Byte) != nil {
 		t.Error("a user's function combines what it has not seen")
 	}
 }

@@ -47,8 +47,8 @@ type PE struct {
 // rounds is the largest number of rounds of a barrier. Each round has a word in front of the
 // symmetric memory.
 const (
-	rounds = 32
-	front  = rounds * 8
+	rounds          = 32
+	symmetricOffset = rounds * 8
 )
 
 // kinds of packets
@@ -59,12 +59,12 @@ const (
 	setup                // keys of symmetric memory
 	completed            // a put or get has ended
 	get                  // key, offset and length: answer with the data
-	gotten               // the answer
+	getReply             // the answer
 )
 
-// minPlaced is the least data that a port may put into memory before its packet is received. Words
-// that announce data are shorter, so they come after it.
-const minPlaced = 256
+// minPlacedBytes is the least data that a port may put into memory before its packet is received.
+// Words that announce data are shorter, so they come after it.
+const minPlacedBytes = 256
 
 // Run runs a program on all ranks of a world, with as much symmetric memory as bytes says for their
 // number.
@@ -83,7 +83,7 @@ func Run(w device.World, bytes func(ranks int) int, program func(*PE) error) err
 // New begins shared memory on a port. All ranks of the job call it, with the same number of bytes
 // of symmetric memory, before they use the port otherwise.
 func New(p device.Port, bytes int) *PE {
-	e := &PE{port: p, rank: p.Rank(), n: p.Size(), block: make([]byte, front+bytes)}
+	e := &PE{port: p, rank: p.Rank(), n: p.Size(), block: make([]byte, symmetricOffset+bytes)}
 	if m, c, w := p.Memory(), p.Counter(), p.Watch(); m != nil && c != nil && w != nil {
 		e.memory, e.counter, e.watch, e.barrier = m, c, w, p.Barrier()
 		e.symmetric = m.Expose(e.block)
@@ -92,7 +92,7 @@ func New(p device.Port, bytes int) *PE {
 	}
 	e.symmetric = e.exposed.Expose(e.block)
 	if x, ok := p.(device.Placer); ok {
-		x.Place(e.place)
+		x.Place(e.placeData)
 	}
 	return e
 }
@@ -163,7 +163,7 @@ func (e *PE) Put(dst int, k device.Key, off int, b []byte) {
 		return
 	}
 	if e.memory == nil {
-		e.ask(dst, device.Head{put, uint64(k), uint64(off)}, b)
+		e.sendRequest(dst, device.Head{put, uint64(k), uint64(off)}, b)
 		return
 	}
 	e.puts++
@@ -171,7 +171,9 @@ func (e *PE) Put(dst int, k device.Key, off int, b []byte) {
 }
 
 // PutSymmetric is Put to offset off of the symmetric memory of dst.
-func (e *PE) PutSymmetric(dst, off int, b []byte) { e.Put(dst, e.key(dst), front+off, b) }
+func (e *PE) PutSymmetric(dst, off int, b []byte) {
+	e.Put(dst, e.symmetricKey(dst), symmetricOffset+off, b)
+}
 
 // GetSymmetric reads offset off of the symmetric memory of src into b, and blocks until the data
 // has arrived.
@@ -182,20 +184,20 @@ func (e *PE) GetSymmetric(src, off int, b []byte) {
 	if e.memory != nil {
 		e.Quiet()
 		e.puts++
-		e.memory.Get(src, e.key(src), front+off, b, device.Head{completed})
+		e.memory.Get(src, e.symmetricKey(src), symmetricOffset+off, b, device.Head{completed})
 		e.Quiet()
 		return
 	}
 	e.into, e.answered = b, false
-	e.ask(src, device.Head{get, uint64(front + off), uint64(len(b))}, nil)
+	e.sendRequest(src, device.Head{get, uint64(symmetricOffset + off), uint64(len(b))}, nil)
 	for !e.answered {
-		e.take(e.port.Recv(true))
+		e.handlePacket(e.port.Recv(true))
 	}
 }
 
 // PutWords puts up to four words to offset off of the symmetric memory of dst. They are there all
 // at once, or the first at least as early as the last. The words are taken when it returns.
-func (e *PE) PutWords(dst, off int, words ...uint64) { e.putWords(dst, front+off, words...) }
+func (e *PE) PutWords(dst, off int, words ...uint64) { e.putWords(dst, symmetricOffset+off, words...) }
 
 func (e *PE) putWords(dst, off int, words ...uint64) {
 	b := e.words[:0]
@@ -203,14 +205,14 @@ func (e *PE) putWords(dst, off int, words ...uint64) {
 		b = binary.NativeEndian.AppendUint64(b, w)
 	}
 	if e.memory == nil {
-		e.ask(dst, device.Head{put, uint64(e.symmetric), uint64(off)}, b)
+		e.sendRequest(dst, device.Head{put, uint64(e.symmetric), uint64(off)}, b)
 		return
 	}
-	e.memory.Put(dst, e.key(dst), off, b, device.NoCompletion)
+	e.memory.Put(dst, e.symmetricKey(dst), off, b, device.NoCompletion)
 }
 
-// key returns the key of the symmetric memory of a PE.
-func (e *PE) key(dst int) device.Key {
+// symmetricKey returns the key of the symmetric memory of a PE.
+func (e *PE) symmetricKey(dst int) device.Key {
 	if e.keys == nil {
 		return e.symmetric
 	}
@@ -221,7 +223,7 @@ func (e *PE) key(dst int) device.Key {
 // remote memory they may only be used again.
 func (e *PE) Quiet() {
 	for e.puts > 0 {
-		e.take(e.port.Recv(true))
+		e.handlePacket(e.port.Recv(true))
 	}
 }
 
@@ -234,9 +236,9 @@ func (e *PE) FetchInc(dst int) int64 {
 		e.register++
 		return e.register - 1
 	}
-	e.ask(dst, device.Head{increment}, nil)
+	e.sendRequest(dst, device.Head{increment}, nil)
 	for e.answered = false; !e.answered; {
-		e.take(e.port.Recv(true))
+		e.handlePacket(e.port.Recv(true))
 	}
 	return e.answer
 }
@@ -252,11 +254,11 @@ func (e *PE) Reset() {
 
 // Symmetric returns the PE's own symmetric memory. Use Load to read a word that other PEs may be
 // writing.
-func (e *PE) Symmetric() []byte { return e.block[front:] }
+func (e *PE) Symmetric() []byte { return e.block[symmetricOffset:] }
 
 // Load returns a word of the PE's own symmetric memory. Data that was put before that word has
 // arrived as well.
-func (e *PE) Load(off int) uint64 { return e.load(front + off) }
+func (e *PE) Load(off int) uint64 { return e.load(symmetricOffset + off) }
 
 func (e *PE) load(off int) uint64 {
 	if e.memory != nil {
@@ -266,7 +268,9 @@ func (e *PE) load(off int) uint64 {
 }
 
 // Store writes a word of the PE's own symmetric memory.
-func (e *PE) Store(off int, word uint64) { binary.NativeEndian.PutUint64(e.block[front+off:], word) }
+func (e *PE) Store(off int, word uint64) {
+	binary.NativeEndian.PutUint64(e.block[symmetricOffset+off:], word)
+}
 
 // Events returns how many events the PE has seen, for Wait: puts that took effect, above all.
 func (e *PE) Events() uint64 {
@@ -283,14 +287,14 @@ func (e *PE) Wait(seen uint64) {
 		return
 	}
 	for e.handled == seen {
-		e.take(e.port.Recv(true))
+		e.handlePacket(e.port.Recv(true))
 	}
 }
 
 // WaitWord waits until a word of the PE's own symmetric memory is not old, and returns it.
 func (e *PE) WaitWord(off int, old uint64) uint64 {
 	if e.memory != nil {
-		return device.WaitWord(e.watch, e.symmetric, front+off, old)
+		return device.WaitWord(e.watch, e.symmetric, symmetricOffset+off, old)
 	}
 	for e.Load(off) == old {
 		e.Wait(e.handled)
@@ -301,7 +305,7 @@ func (e *PE) WaitWord(off int, old uint64) uint64 {
 // Poll takes in what has come, for loops that do not wait.
 func (e *PE) Poll() {
 	for q := e.port.Recv(false); q != nil; q = e.port.Recv(false) {
-		e.take(q)
+		e.handlePacket(q)
 	}
 }
 
@@ -311,18 +315,18 @@ func (e *PE) Barrier(idle func()) {
 	e.Quiet()
 	if e.barrier != nil {
 		e.barrier.Arrive()
-		e.until(idle, e.barrier.Passed)
+		e.waitUntil(idle, e.barrier.Passed)
 		return
 	}
 	e.epoch++
 	for r := range bits.Len(uint(e.n - 1)) {
 		e.putWords((e.rank+1<<r)%e.n, 8*r, e.epoch)
-		e.until(idle, func() bool { return e.load(8*r) >= e.epoch }) // the other may be in the next barrier
+		e.waitUntil(idle, func() bool { return e.load(8*r) >= e.epoch }) // the other may be in the next barrier
 	}
 }
 
-// until waits until something is so. Meanwhile it calls idle, if that is not nil.
-func (e *PE) until(idle func(), so func() bool) {
+// waitUntil waits until something is so. Meanwhile it calls idle, if that is not nil.
+func (e *PE) waitUntil(idle func(), so func() bool) {
 	for {
 		seen := e.Events()
 		if idle != nil {
@@ -335,18 +339,18 @@ func (e *PE) until(idle func(), so func() bool) {
 	}
 }
 
-// ask sends a packet that a PE is to carry out, or does so itself.
-func (e *PE) ask(dst int, h device.Head, b []byte) {
+// sendRequest sends a packet that a PE is to carry out, or does so itself.
+func (e *PE) sendRequest(dst int, h device.Head, b []byte) {
 	e.packet = device.Packet{Src: e.rank, Head: h, Data: b}
 	if dst == e.rank {
-		e.take(&e.packet)
+		e.handlePacket(&e.packet)
 		return
 	}
 	e.port.Send(dst, &e.packet)
 }
 
-// take does what a packet asks for, or notes what it tells.
-func (e *PE) take(q *device.Packet) {
+// handlePacket does what a packet asks for, or notes what it tells.
+func (e *PE) handlePacket(q *device.Packet) {
 	if q.Refused {
 		panic(fmt.Sprintf("shmem: PE %d put to memory that is not exposed", e.rank))
 	}
@@ -367,14 +371,14 @@ func (e *PE) take(q *device.Packet) {
 		e.port.Send(q.Src, &e.reply)
 		e.register++
 	case get:
-		e.reply.Head, e.reply.Data = device.Head{gotten}, e.block[q.Head[1]:][:q.Head[2]]
+		e.reply.Head, e.reply.Data = device.Head{getReply}, e.block[q.Head[1]:][:q.Head[2]]
 		if q.Src == e.rank {
-			e.take(&e.reply)
+			e.handlePacket(&e.reply)
 		} else {
 			e.port.Send(q.Src, &e.reply)
 		}
 		e.reply.Data = nil
-	case gotten:
+	case getReply:
 		copy(e.into, q.Data)
 		e.answered = true
 	case fetched:
@@ -382,9 +386,9 @@ func (e *PE) take(q *device.Packet) {
 	}
 }
 
-// place says where the data of a packet is to be, if it is long.
-func (e *PE) place(_ int, h *device.Head, n int) []byte {
-	if h[0] != put || n < minPlaced {
+// placeData says where the data of a packet is to be, if it is long.
+func (e *PE) placeData(_ int, h *device.Head, n int) []byte {
+	if h[0] != put || n < minPlacedBytes {
 		return nil
 	}
 	there, _ := e.exposed.Reach(device.Key(h[1]), int(h[2]), n)

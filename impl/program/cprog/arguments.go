@@ -21,7 +21,7 @@ func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {
 		low = t.TrueLower()
 		end = low + count*t.Size()
 	} else {
-		low, end = mpi.Buffer{Count: count, Type: t}.Reach()
+		low, end = mpi.Buffer{Count: count, Type: t}.DataRange()
 	}
 	return r.memory(at, low, end, count, t)
 }

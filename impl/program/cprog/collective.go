@@ -35,7 +35,7 @@ func copyOwnPart(c *comm, b mpi.Buffer) mpi.Buffer {
 
 // flatCopy returns a buffer with the same data in memory of its own, of no more than it reaches.
 func flatCopy(b mpi.Buffer) mpi.Buffer {
-	low, end := b.Reach()
+	low, end := b.DataRange()
 	if end <= low {
 		b.Bytes, b.Origin = nil, 0
 		return b
@@ -112,7 +112,7 @@ func (r *rank) parts(n int, at, counts, offsets, h uintptr) parts {
 		if count == 0 {
 			continue
 		}
-		l, e := mpi.Buffer{Count: count, Type: t}.Reach()
+		l, e := mpi.Buffer{Count: count, Type: t}.DataRange()
 		if e > l {
 			shift := p.offsets[i] * t.Extent()
 			if low == end {

@@ -130,7 +130,7 @@ func typeDup(r *rank, a args) {
 	t := r.datatype(a[0])
 	copied := r.copyAttributes(a[0], r.typeOf(a[0]).attributes)
 	d := t.Copy()
-	if t.Usable() == nil {
+	if t.CheckUsable() == nil {
 		d.Commit()
 	}
 	r.addDatatype(a[1], d, combinerDup, nil, nil, a[0])

@@ -10,11 +10,11 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 )
 
-// Audit is what a rank did. When all ranks have ended well, their audits are compared: each message
-// that was sent has been received, and, in programs that are checked, all ranks of a communicator
-// have made as many collective calls. A message that was lost is thereby an error, although no rank
-// waits for it. It takes no virtual time.
-type Audit struct {
+// RankAudit is what a rank did. When all ranks have ended well, their audits are compared: each
+// message that was sent has been received, and, in programs that are checked, all ranks of a
+// communicator have made as many collective calls. A message that was lost is thereby an error,
+// although no rank waits for it. It takes no virtual time.
+type RankAudit struct {
 	Rank    int
 	Failed  bool `json:",omitempty"` // a call has failed and the program has handled the error
 	Traffic engine.Traffic
@@ -27,26 +27,26 @@ type LastCall struct {
 	Number  int
 	Members []int `json:",omitempty"` // ranks of the job; nil: all
 	Call    string
-	Tag     int   // of its messages
-	At      Site  // as far as it was looked up
-	noted   *call // of this process; nil: its line was looked up
+	Tag     int             // of its messages
+	At      Site            // as far as it was looked up
+	noted   *collectiveCall // of this process; nil: its line was looked up
 }
 
-// Audit returns the record of the last call on each communicator.
-func (x Calls) Audit() map[uint32]LastCall {
+// LastCalls returns the record of the last call on each communicator.
+func (x CallHistory) LastCalls() map[uint32]LastCall {
 	if len(x) == 0 {
 		return nil
 	}
 	last := make(map[uint32]LastCall, len(x))
 	for context, h := range x {
-		c := &h.last[(h.n-1)%remembered]
+		c := &h.last[(h.n-1)%maxRememberedCalls]
 		last[context] = LastCall{Number: h.n, Members: h.members, Call: c.name, Tag: c.tag, noted: c}
 	}
 	return last
 }
 
-// Located fills in the lines of the last calls, for another process.
-func (a Audit) Located() Audit {
+// WithLines fills in the lines of the last calls, for another process.
+func (a RankAudit) WithLines() RankAudit {
 	for context, x := range a.Calls {
 		x.At = x.site()
 		a.Calls[context] = x
@@ -55,8 +55,8 @@ func (a Audit) Located() Audit {
 }
 
 // Compare returns an error if the audits of ranks that have all ended without errors do not match.
-func Compare(all []Audit) error {
-	var b Balance
+func Compare(all []RankAudit) error {
+	var b TrafficBalance
 	for _, a := range all {
 		if a.Failed {
 			return nil
@@ -66,14 +66,14 @@ func Compare(all []Audit) error {
 		return err
 	}
 	for _, a := range all {
-		b.Add(a.Rank, a.Traffic)
+		b.AddTraffic(a.Rank, a.Traffic)
 	}
-	return b.Lost(all)
+	return b.CheckLost(all)
 }
 
 // compareCalls returns an error if ranks of a communicator made different collective calls: not as
 // many, or another one last.
-func compareCalls(all []Audit) error {
+func compareCalls(all []RankAudit) error {
 	type group struct {
 		context uint32
 		first   int // rank of the job: communicators that were made together have one context
@@ -124,13 +124,13 @@ func (x LastCall) site() Site {
 	return x.At
 }
 
-// Balance is the messages of all ranks that were sent and not received: those of the program, and
-// those of collective operations. As a message that is received was sent, their number is enough to
-// know that each pair of ranks has received what it sent.
-type Balance [2]struct{ messages, src, dst int } // how many, and the sums of their senders and receivers
+// TrafficBalance is the messages of all ranks that were sent and not received: those of the
+// program, and those of collective operations. As a message that is received was sent, their number
+// is enough to know that each pair of ranks has received what it sent.
+type TrafficBalance [2]struct{ messages, src, dst int } // how many, and the sums of their senders and receivers
 
-// Add adds what a rank has sent and received.
-func (b *Balance) Add(rank int, t engine.Traffic) {
+// AddTraffic adds what a rank has sent and received.
+func (b *TrafficBalance) AddTraffic(rank int, t engine.Traffic) {
 	for i := range b {
 		x, sent, received := &b[i], t.Sent[i], t.Received[i]
 		x.messages += sent.Count - received.Count
@@ -139,16 +139,16 @@ func (b *Balance) Add(rank int, t engine.Traffic) {
 	}
 }
 
-// Lost returns an error if messages were lost. It names the pairs of ranks if it gets the audits of
-// a checked program, and if there is one message.
-func (b *Balance) Lost(all []Audit) error {
+// CheckLost returns an error if messages were lost. It names the pairs of ranks if it gets the
+// audits of a checked program, and if there is one message.
+func (b *TrafficBalance) CheckLost(all []RankAudit) error {
 	for i, kind := range []string{"", " of collective operations"} {
 		x := b[i]
 		if x.messages == 0 {
 			continue
 		}
 		text := fmt.Sprintf("%d %s%s %s not received", x.messages, Plural(x.messages, "message", "messages"), kind, Plural(x.messages, "was", "were"))
-		pairs := unreceived(all)
+		pairs := unreceivedPairs(all)
 		switch {
 		case i == 0 && pairs != "":
 			text += ": " + pairs
@@ -165,8 +165,9 @@ func (b *Balance) Lost(all []Audit) error {
 	return nil
 }
 
-// unreceived names the pairs of ranks whose messages were lost, as a checked program counts them.
-func unreceived(all []Audit) string {
+// unreceivedPairs names the pairs of ranks whose messages were lost, as a checked program counts
+// them.
+func unreceivedPairs(all []RankAudit) string {
 	const show = 4
 	var pairs []string
 	for _, a := range all {

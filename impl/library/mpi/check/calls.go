@@ -12,14 +12,14 @@ import (
 // Tag returns the tag of the messages of a collective operation. It says what ranks have to agree
 // upon: the operation, how it combines, and the root. So ranks whose calls differ find out, and
 // others pay nothing. Messages that create communicators have the tag of a barrier, 0.
-func Tag(o collective.Operation, s reduction.Sort, root int) int {
-	return (root*int(reduction.Sorts)+int(s))*int(collective.NumOperations) + int(o)
+func Tag(o collective.Operation, s reduction.Identity, root int) int {
+	return (root*int(reduction.NumIdentities)+int(s))*int(collective.NumOperations) + int(o)
 }
 
 // Untag is the inverse of Tag.
-func Untag(tag int) (o collective.Operation, s reduction.Sort, root int) {
-	const operations, sorts = int(collective.NumOperations), int(reduction.Sorts)
-	return collective.Operation(tag % operations), reduction.Sort(tag / operations % sorts), tag / operations / sorts
+func Untag(tag int) (o collective.Operation, s reduction.Identity, root int) {
+	const operations, sorts = int(collective.NumOperations), int(reduction.NumIdentities)
+	return collective.Operation(tag % operations), reduction.Identity(tag / operations % sorts), tag / operations / sorts
 }
 
 // Difference says how the collective call of another rank, which has a name, differs from ours, by
@@ -36,49 +36,49 @@ func Difference(name string, theirs, ours int) (engine.Class, string) {
 	return engine.ErrOp, fmt.Sprintf("%s combines by %v, and this one by %v", name, theirSort, sort)
 }
 
-// Calls are the last collective calls of a rank, by the context of the communicator.
-type Calls map[uint32]*history
+// CallHistory are the last collective calls of a rank, by the context of the communicator.
+type CallHistory map[uint32]*commHistory
 
-// history is the last calls on a communicator.
-type history struct {
+// commHistory is the last calls on a communicator.
+type commHistory struct {
 	n       int   // how many there were
 	members []int // ranks of the job; nil: all
-	last    []call
+	last    []collectiveCall
 }
 
-// call is a collective call, and the stack on which it was made, from the library to the program.
-// Looking up its line takes several times as long as noting the stack.
-type call struct {
+// collectiveCall is a collective call, and the stack on which it was made, from the library to the
+// program. Looking up its line takes several times as long as noting the stack.
+type collectiveCall struct {
 	name   string
-	tag    int           // of its messages
-	stack  [deep]uintptr // if a Caller locates it, its place alone
+	tag    int                    // of its messages
+	stack  [maxStackDepth]uintptr // if a Caller locates it, its place alone
 	frames int
 	caller engine.CallLocator
 }
 
-func (c *call) site() Site {
+func (c *collectiveCall) site() Site {
 	if c.caller != nil {
 		return c.caller.Site(c.stack[0])
 	}
 	return SiteOf(c.stack[:c.frames])
 }
 
-// remembered is how many calls are kept: how far ranks may be apart for one to know of another's
-// call. deep is how many frames a stack has from the library to the program at most.
-const remembered, deep = 32, 12
+// maxRememberedCalls is how many calls are kept: how far ranks may be apart for one to know of
+// another's call. deep is how many frames a stack has from the library to the program at most.
+const maxRememberedCalls, maxStackDepth = 32, 12
 
-// Note adds a call on a communicator of some ranks of the job; nil: all. The caller is nil for
+// Record adds a call on a communicator of some ranks of the job; nil: all. The caller is nil for
 // programs in Go.
-func (x Calls) Note(context uint32, members []int, name string, tag int, caller engine.CallLocator) {
+func (x CallHistory) Record(context uint32, members []int, name string, tag int, caller engine.CallLocator) {
 	h := x[context]
 	if h == nil {
-		h = &history{members: members}
+		h = &commHistory{members: members}
 		x[context] = h
 	}
-	if len(h.last) < remembered {
-		h.last = append(h.last, call{})
+	if len(h.last) < maxRememberedCalls {
+		h.last = append(h.last, collectiveCall{})
 	}
-	c := &h.last[h.n%remembered]
+	c := &h.last[h.n%maxRememberedCalls]
 	c.name, c.tag, c.frames, c.caller = name, tag, 0, caller
 	if caller != nil {
 		c.name, c.stack[0] = caller.Here()
@@ -90,11 +90,11 @@ func (x Calls) Note(context uint32, members []int, name string, tag int, caller 
 
 // Counterpart returns the call of another rank that belongs to the last one of this rank, or none
 // if the other has not come so far, or has gone on too far.
-func (x Calls) Counterpart(context uint32, other Calls) engine.CallPlace {
+func (x CallHistory) Counterpart(context uint32, other CallHistory) engine.CallPlace {
 	mine, theirs := x[context], other[context]
-	if mine == nil || theirs == nil || mine.n > theirs.n || theirs.n-mine.n >= remembered {
+	if mine == nil || theirs == nil || mine.n > theirs.n || theirs.n-mine.n >= maxRememberedCalls {
 		return engine.CallPlace{}
 	}
-	c := &theirs.last[(mine.n-1)%remembered]
+	c := &theirs.last[(mine.n-1)%maxRememberedCalls]
 	return engine.CallPlace{Call: c.name, At: c.site()}
 }

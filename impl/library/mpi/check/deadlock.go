@@ -13,7 +13,7 @@ import (
 // DeadlockError says which rank waits for what.
 type DeadlockError struct {
 	*device.Deadlock
-	Waits []Wait // of the first Shown ranks
+	Waits []Wait // of the first MaxShownRanks ranks
 	Cycle []int  // each of these ranks waits for the next alone, and the last for the first; nil: no cycle
 }
 
@@ -49,7 +49,7 @@ func (e *DeadlockError) Error() string {
 	b.WriteString(" and nothing is under way")
 	for _, w := range e.Waits {
 		fmt.Fprintf(&b, "\n  %v", w)
-		if w.On >= 0 && e.ended(w.On) {
+		if w.On >= 0 && e.hasEnded(w.On) {
 			fmt.Fprintf(&b, "; rank %d has ended", w.On)
 		}
 		if w.Has != "" {
@@ -64,19 +64,19 @@ func (e *DeadlockError) Error() string {
 	case 1:
 		fmt.Fprintf(&b, "\nRank %d waits for itself", e.Cycle[0])
 	default:
-		fmt.Fprintf(&b, "\nEach of these waits for the next: %s", e.cycle())
+		fmt.Fprintf(&b, "\nEach of these waits for the next: %s", e.describeCycle())
 	}
 	return b.String()
 }
 
-// ended reports whether a rank has ended.
-func (e *DeadlockError) ended(rank int) bool {
+// hasEnded reports whether a rank has ended.
+func (e *DeadlockError) hasEnded(rank int) bool {
 	_, waits := slices.BinarySearch(e.Ranks, rank)
 	return !waits
 }
 
-// cycle describes the cycle: of a long one the first and the last ranks.
-func (e *DeadlockError) cycle() string {
+// describeCycle describes the cycle: of a long one the first and the last ranks.
+func (e *DeadlockError) describeCycle() string {
 	const show = 8
 	var ranks []string
 	for i, r := range e.Cycle {
@@ -101,8 +101,8 @@ func Plural(n int, one, several string) string {
 // Unwrap returns the world's own error.
 func (e *DeadlockError) Unwrap() error { return e.Deadlock }
 
-// Shown is how many ranks a report shows.
-const Shown = 16
+// MaxShownRanks is how many ranks a report shows.
+const MaxShownRanks = 16
 
 // Blocker returns the rank that must go on before one that waits can, or −1 if it may be one of
 // several.
@@ -140,11 +140,12 @@ func Cycle(ranks []int, on map[int]int) []int {
 	return nil
 }
 
-// Names returns the name of a rank of the job for a rank that communicates with it in a context.
-type Names func(rank int, context uint32) string
+// RankNames returns the name of a rank of the job for a rank that communicates with it in a
+// context.
+type RankNames func(rank int, context uint32) string
 
 // WaitsFor describes what a rank waits for.
-func WaitsFor(w engine.Wait, names Names) string {
+func WaitsFor(w engine.Wait, names RankNames) string {
 	what := ""
 	who := "any rank"
 	if w.Peer != engine.Any {
@@ -152,7 +153,7 @@ func WaitsFor(w engine.Wait, names Names) string {
 	}
 	tag := fmt.Sprintf(" with tag %d", w.Tag)
 	switch {
-	case collectiveContext(w.Context):
+	case isCollectiveContext(w.Context):
 		tag = ""
 	case w.Tag == engine.Any:
 		tag = " with any tag"
@@ -188,12 +189,12 @@ func WaitsFor(w engine.Wait, names Names) string {
 
 // Arrived describes the first message that has come to a rank which waits for another, or returns
 // "".
-func Arrived(w engine.Wait, names Names) string {
+func Arrived(w engine.Wait, names RankNames) string {
 	if w.Unexpected == nil || w.Cause != engine.WaitMessage {
 		return ""
 	}
 	who := names(w.Unexpected.Source, w.Context)
-	if !collectiveContext(w.Context) {
+	if !isCollectiveContext(w.Context) {
 		return fmt.Sprintf("a message from %s with tag %d", who, w.Unexpected.Tag)
 	}
 	operation, sort, root := Untag(w.Unexpected.Tag)
@@ -208,31 +209,31 @@ func Arrived(w engine.Wait, names Names) string {
 	return what
 }
 
-// collectiveContext reports whether a context is of collective operations.
-func collectiveContext(context uint32) bool { return context%2 == 1 }
+// isCollectiveContext reports whether a context is of collective operations.
+func isCollectiveContext(context uint32) bool { return context%2 == 1 }
 
-// Sites are the lines where ranks were stopped, of the lowest ranks: a job may have a million.
-type Sites struct {
+// StopSites are the lines where ranks were stopped, of the lowest ranks: a job may have a million.
+type StopSites struct {
 	ranks []int // in order
 	lines []Site
 }
 
-// Note notes where a rank is stopped, on whose stack it is called, if it is one of the lowest. It
+// Record notes where a rank is stopped, on whose stack it is called, if it is one of the lowest. It
 // skips so many frames of package mpi.
-func (s *Sites) Note(rank, skip int) {
+func (s *StopSites) Record(rank, skip int) {
 	i, _ := slices.BinarySearch(s.ranks, rank)
-	if i == Shown {
+	if i == MaxShownRanks {
 		return
 	}
 	s.ranks = slices.Insert(s.ranks, i, rank)
 	s.lines = slices.Insert(s.lines, i, Where(skip+1))
-	if len(s.ranks) > Shown {
-		s.ranks, s.lines = s.ranks[:Shown], s.lines[:Shown]
+	if len(s.ranks) > MaxShownRanks {
+		s.ranks, s.lines = s.ranks[:MaxShownRanks], s.lines[:MaxShownRanks]
 	}
 }
 
-// Of returns the line where a rank was stopped, if that was noted.
-func (s *Sites) Of(rank int) Site {
+// SiteOf returns the line where a rank was stopped, if that was noted.
+func (s *StopSites) SiteOf(rank int) Site {
 	if i, ok := slices.BinarySearch(s.ranks, rank); ok {
 		return s.lines[i]
 	}

@@ -15,9 +15,9 @@ type Site = engine.Site
 // Packages by their paths: the library's (package mpi), and those that it calls and that call back
 // into it.
 var (
-	this     = reflect.TypeFor[Calls]().PkgPath()
+	this     = reflect.TypeFor[CallHistory]().PkgPath()
 	library  = strings.TrimSuffix(this, "/check")
-	programs = strings.TrimSuffix(library, "/mpi") + "/cprog" // C programs, whose lines are not on Go's stack
+	programs = strings.TrimSuffix(library, "/library/mpi") + "/program/cprog" // C programs, whose lines are not on Go's stack
 	internal = map[string]bool{library: true, this: true, reflect.TypeFor[collective.Job]().PkgPath(): true}
 )
 
@@ -38,8 +38,8 @@ func SiteOf(pcs []uintptr) Site {
 	for inside, more := false, true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
-		switch in := packageOf(f.Function); {
-		case in == library && strings.HasSuffix(f.Function, ".(*job).rank"):
+		switch in := packagePath(f.Function); {
+		case in == library && strings.HasSuffix(f.Function, ".(*job).runRank"):
 			return Site{}
 		case f.Function == "runtime.gopanic":
 			inside = false // the frames above are of deferred calls
@@ -65,7 +65,7 @@ func NilCall(e runtime.Error) (call string, at Site) {
 	for panicked, more := false, true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
-		switch in := packageOf(f.Function); {
+		switch in := packagePath(f.Function); {
 		case in == "runtime":
 			panicked = panicked || f.Function == "runtime.gopanic"
 		case !panicked:
@@ -81,8 +81,8 @@ func NilCall(e runtime.Error) (call string, at Site) {
 	return "", Site{}
 }
 
-// packageOf returns the path of a function's package.
-func packageOf(function string) string {
+// packagePath returns the path of a function's package.
+func packagePath(function string) string {
 	last := strings.LastIndexByte(function, '/') + 1
 	name, _, _ := strings.Cut(function[last:], ".")
 	return function[:last] + name

@@ -1,0 +1,25 @@
+package check
+
+import (
+	"os"
+	"path"
+	"strings"
+	"testing"
+)
+
+// Stacks are read by the paths of packages, so the paths must be those of packages that exist.
+func TestSitePackagesExist(t *testing.T) {
+	root, _, _ := strings.Cut(this, "/impl/")
+	for pkg := range internal {
+		checkPackage(t, root, pkg)
+	}
+	checkPackage(t, root, programs)
+}
+
+func checkPackage(t *testing.T, root, pkg string) {
+	t.Helper()
+	dir := path.Join("../../../..", strings.TrimPrefix(pkg, root))
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		t.Errorf("package %s has no folder %s", pkg, dir)
+	}
+}
