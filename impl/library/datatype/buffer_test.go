@@ -5,7 +5,7 @@ import "testing"
 func TestPlainRejectsABufferThatIsOneByteShort(t *testing.T) {
 	for missing := range 2 {
 		b := Buffer{Bytes: make([]byte, 16-missing), Count: 4, Type: Int32}
-		if _, _, ok := b.Plain(); ok != (missing == 0) {
+		if _, _, ok := b.PlainBytes(); ok != (missing == 0) {
 			t.Errorf("4 elements of 4 bytes in %d bytes: plain is %v", len(b.Bytes), ok)
 		}
 	}

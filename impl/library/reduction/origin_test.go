@@ -10,7 +10,7 @@ func TestApplyHonoursTheOriginOfEachOperand(t *testing.T) {
 	in := datatype.Buffer{Bytes: raw[int32](1, 2), Count: 1, Type: datatype.Int32}
 	inout := datatype.Buffer{Bytes: raw[int32](10, 20), Origin: 4, Count: 1, Type: datatype.Int32}
 	Sum.Apply(in, inout)
-	if got := view[int32](inout.Bytes); got[0] != 10 || got[1] != 21 {
+	if got := elementsOf[int32](inout.Bytes); got[0] != 10 || got[1] != 21 {
 		t.Errorf("result %v: want [10 21]", got)
 	}
 }
