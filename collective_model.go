@@ -177,8 +177,8 @@ func operationNames() []string {
 	return names
 }
 
-// MessageModel sets up a job on an emulated machine, and returns with it what its low-level messages
-// take, from which the costs of collective algorithms follow.
+// MessageModel sets up a job on an emulated machine, and returns with it what its low-level
+// messages take, from which the costs of collective algorithms follow.
 func MessageModel(p *platform.Platform, library string, ranks int) (*job.Job, collective.Machine, error) {
 	var m collectiveModel
 	j, err := m.useMessages(p, library, "", ranks)

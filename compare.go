@@ -42,8 +42,8 @@ type Comparison struct {
 func (c *Comparison) Document() *doc.Document { return c.document }
 
 // Compare sets machines, libraries or places side by side or, with parameters, predictions beside
-// measured times. For samples of collective operations it sets the model beside them, which uses the
-// parameters or else the low-level messages of the emulated platform.
+// measured times. For samples of collective operations it sets the model beside them, which uses
+// the parameters or else the low-level messages of the emulated platform.
 func Compare(ctx context.Context, o CompareOptions) (*Comparison, error) {
 	if len(o.Samples) == 0 {
 		return nil, optionErrorf("Samples", "name two files to compare machines, or one and --params to compare it with predictions")

@@ -152,8 +152,8 @@ func findRoute(routes []route, x compare.Collective) *route {
 	return &routes[i]
 }
 
-// predictCollectives sets the time by the model beside each measured one. Times without a model have
-// none; missing says why, each reason once.
+// predictCollectives sets the time by the model beside each measured one. Times without a model
+// have none; missing says why, each reason once.
 func predictCollectives(times []compare.Collective, models collectiveModels) (all []compare.CollectiveComparison, missing []error) {
 	type key struct {
 		platform, library, place string
@@ -187,6 +187,6 @@ func predictCollectives(times []compare.Collective, models collectiveModels) (al
 	return all, missing
 }
 
-// maxCollectiveRanks is how many ranks a measured collective operation may have. A pairwise exchange
-// has as many messages as the square of its ranks.
+// maxCollectiveRanks is how many ranks a measured collective operation may have. A pairwise
+// exchange has as many messages as the square of its ranks.
 const maxCollectiveRanks = 4096

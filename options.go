@@ -61,8 +61,8 @@ func checkRange(option string, n, low, high int) error {
 // isThisMachine reports whether a platform is a transport of this machine.
 func isThisMachine(platform string) bool { return slices.Contains(job.Here, platform) }
 
-// LoadPlatform returns an emulated machine: one of the catalogue, of a file, or loggp:PARAMETERS. An
-// unknown name and bad parameters are an OptionError; an error in a file is not.
+// LoadPlatform returns an emulated machine: one of the catalogue, of a file, or loggp:PARAMETERS.
+// An unknown name and bad parameters are an OptionError; an error in a file is not.
 func LoadPlatform(name string) (*platform.Platform, error) {
 	if isThisMachine(name) || name == probe.Platform {
 		return nil, optionErrorf("", "platform %s is this machine, which is measured and not emulated: loggp measure --platform %[1]s -o FILE; then predict --params takes what 'loggp fit FILE -o PARAMS' keeps", name)

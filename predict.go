@@ -44,8 +44,8 @@ type Predictions struct {
 
 // Predict predicts the sender time T_s and the delivery time T_s-r of messages. From a platform it
 // adds up every step of machine and library, which is exact if the receive is posted and nothing
-// contends. From parameters it predicts calls by ranges of sizes or, with Protocol, the protocols by
-// equations (1) to (7) of Al-Tawil and Moritz.
+// contends. From parameters it predicts calls by ranges of sizes or, with Protocol, the protocols
+// by equations (1) to (7) of Al-Tawil and Moritz.
 func Predict(ctx context.Context, o PredictOptions) (*Predictions, error) {
 	hasParams := len(o.Params.All) > 0
 	if hasParams == (o.Platform != "") {

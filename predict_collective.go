@@ -13,8 +13,8 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 )
 
-// CollectiveOptions say which collective operations PredictCollectives predicts, and from what: from
-// a platform or from parameters.
+// CollectiveOptions say which collective operations PredictCollectives predicts, and from what:
+// from a platform or from parameters.
 type CollectiveOptions struct {
 	Platform string // an emulated machine, whose low-level messages are taken
 	Library  string // on the platform; "": its first

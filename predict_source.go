@@ -149,7 +149,8 @@ func (s *predictionSource) useEquations(ps []params.Parameter) error {
 	return nil
 }
 
-// useRanges predicts the calls that have parameters, by ranges of sizes. It is an error if none has.
+// useRanges predicts the calls that have parameters, by ranges of sizes. It is an error if none
+// has.
 func (s *predictionSource) useRanges(ps []params.Parameter) error {
 	times := func(call string, k int) (send, way params.Estimate, noSend, noWay error) {
 		send, noSend = params.EstimateAt(ps, call, params.SendOverhead, k)

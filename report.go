@@ -67,7 +67,8 @@ func areReal(machines []sample.Machine) bool {
 	})
 }
 
-// maxPredictedMachines is how many machines the chart of transports shows with lines of predictions.
+// maxPredictedMachines is how many machines the chart of transports shows with lines of
+// predictions.
 const maxPredictedMachines = 4
 
 // transportReport sets transports of real machines side by side.

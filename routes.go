@@ -39,9 +39,9 @@ func (r route) nodes() *collective.Nodes {
 	return collective.NewNodes(names)
 }
 
-// routesOf returns the routes on which samples were measured, if their platforms are where they were
-// and unchanged. Without facts about ranks a route is that between the first and the last of the
-// platform's default.
+// routesOf returns the routes on which samples were measured, if their platforms are where they
+// were and unchanged. Without facts about ranks a route is that between the first and the last of
+// the platform's default.
 func routesOf(set *sample.Set) (routes []route, changed []clean.Warning) {
 	runs, _ := set.Runs() // they were resolved when the set was read
 	for _, run := range runs {

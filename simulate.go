@@ -188,8 +188,8 @@ func sensitivityTable(ds []schedule.Derivative) *doc.Table {
 	return t
 }
 
-// ParseSweep reads the values of a swept parameter, such as L=0..10us/0.5us, with one of L, o, g, G,
-// O and S. The other parameters are those of p. No text is no sweep.
+// ParseSweep reads the values of a swept parameter, such as L=0..10us/0.5us, with one of L, o, g,
+// G, O and S. The other parameters are those of p. No text is no sweep.
 func ParseSweep(s string, p schedule.Params) (Sweep, error) {
 	if s == "" {
 		return Sweep{}, nil

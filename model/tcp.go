@@ -7,9 +7,9 @@ import (
 // stream computes the time of a packet of more than one segment. It follows the segments one by one
 // through four servers. A segment waits until the server has finished the one before it:
 //
-//	sender     write, copy and output; waits while its buffer is full, until acknowledgements have freed half of it
+//	sender     write, copy and output; waits while its buffer is full, until half of it is free
 //	medium     one frame after the other, in the order in which they are ready
-//	system     of the receiver: input, and output of an acknowledgement after every so many segments
+//	system     of the receiver: input, and an acknowledgement after every so many segments
 //	receiver   reads what is there, and announces the window if it has opened far enough
 //
 // It leaves out collisions of acknowledgements with data, which are random: frames after a

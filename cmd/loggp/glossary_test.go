@@ -63,7 +63,8 @@ func TestGlossaryProblems(t *testing.T) {
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// glossaryProblems compares the names in the first columns of a page's sections with those that each is to have.
+// glossaryProblems compares the names in the first columns of a page's sections with those that
+// each is to have.
 func glossaryProblems(page string, want map[string][]string) []string {
 	has := map[string][]string{}
 	section := ""
@@ -172,7 +173,8 @@ func columns(t *testing.T) []string {
 	return names
 }
 
-// constants returns the values of the string constants that a file declares together with one of them.
+// constants returns the values of the string constants that a file declares together with one of
+// them.
 func constants(t *testing.T, file, one string) []string {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)

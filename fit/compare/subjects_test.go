@@ -14,7 +14,7 @@ import (
 // surveyed is three transports whose times are known: times in us are of k bytes, and launch l
 // makes all of them longer by 10·l %.
 //
-//	fast: rtt/2 1 + k/1000, o_s of send as long, of isend 0.2, all that the processor does for an isend 0.5
+//	fast: rtt/2 1 + k/1000, o_s of send as long, of isend 0.2, all work for an isend 0.5
 //	slow: rtt/2 2 + k/1000, o_s of isend 3, longer than the way of small messages
 //	bare: round trips alone
 func surveyed(launches int) []sample.Machine {

@@ -75,8 +75,8 @@ type Engine interface {
 	// block is true it waits for an event.
 	Progress(block bool) bool
 
-	// ChargeCompletionCheck charges the end of a wait or a test, which found an operation complete or
-	// did not.
+	// ChargeCompletionCheck charges the end of a wait or a test, which found an operation complete
+	// or did not.
 	ChargeCompletionCheck(found bool)
 
 	// Probe handles arrived packets, then looks for a message that such a receive would take. If

@@ -19,7 +19,7 @@ import (
 //	threads single                       the level that MPI_Init gave
 //	stages timer11 idle rtt train - -    the first timer of each stage, by its number in commands
 //	modes send ssend rsend               likewise
-//	operations barrier bcast             likewise; none where no collective operations are measured
+//	operations barrier bcast             likewise; none if no collectives are measured
 //	hosts 1                              1: the ranks share memory
 //	host name                            these five of P1, then of P2, and so on
 //	processor Intel(R) Xeon(R) Processor

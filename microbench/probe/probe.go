@@ -3,8 +3,10 @@
 // messages between two ranks or of collective operations of all.
 //
 //  1. The program is compiled on the spot by the user's mpicc.
-//  2. Their launcher starts it as often as there are launches, all at first, since that takes longer than to measure. Each waits asleep.
-//  3. In its turn each is a worker: it does the scheduler's commands, which it gets over one connection, and polls in between.
+//  2. Their launcher starts all launches at first, since that takes longer than to measure. Each
+//     waits asleep.
+//  3. In its turn each is a worker: it does the scheduler's commands, which it gets over one
+//     connection, and polls in between.
 //
 // What the numbers mean, package fit says; what they are worth, docs/measure.md.
 package probe

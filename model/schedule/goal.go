@@ -14,7 +14,9 @@ import (
 //
 //	file  = "num_ranks" n { "rank" n "{" { statement } "}" }
 //	statement = [label ":"] op | label ("requires" | "irequires") label
-//	op    = "send" n "b" "to" n option* | "recv" n "b" "from" (n | "-1") option* | "calc" n option*
+//	op    = "send" n "b" "to" n option*
+//	      | "recv" n "b" "from" (n | "-1") option*
+//	      | "calc" n option*
 //	option = "tag" (n | "-1") | "cpu" n | "nic" n
 //
 // A statement ends with its line. Blanks may stand between words, and comments (// and /* */) at

@@ -78,7 +78,7 @@ func Bytes(n int) string {
 // ParseSizes reads a list of sizes, separated by commas, in any order. An item is
 //
 //	1KB        one size, as ParseSize reads it
-//	1..1MiB*2  the sizes 1, 1·2, 1·2·2 and so on that are at most 1MiB; the factor may be a decimal such as 1.5
+//	1..1MiB*2  the sizes 1, 1·2, 1·2·2 ... up to 1MiB; the factor may be a decimal such as 1.5
 //	0..1KiB+64 the sizes 0, 64, 128 and so on that are at most 1KiB
 //
 // The result is in ascending order, each size once. At most MaxSizes sizes, at most MaxSize bytes

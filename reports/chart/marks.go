@@ -14,9 +14,10 @@ import (
 // An SVG picture says what its parts are, so that the script of a page (reports/render/page.js) can
 // show values, hide series and change axes. The marks are attributes of groups:
 //
-//	data-x, data-y   the axes of a plot: from, to, log or linear, where messages without bytes stand; data-room has the plot's edges
+//	data-x, data-y   the axes of a plot: from, to, log or linear, the place of empty messages;
+//	                 data-room has the plot's edges
 //	data-series      what is drawn of a series, and its entry in the legend
-//	data-kind        what is drawn of a series is of this kind, which may have an entry in the legend too
+//	data-kind        the kind of a series, which may have an entry in the legend too
 //	class zoom       what moves when a time line is zoomed
 //	data-tip         what a part is, in words
 //

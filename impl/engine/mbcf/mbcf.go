@@ -16,7 +16,7 @@
 //	message serial     counts the messages that a sender has put into a message FIFO
 //	request serial     numbers the requests of a receiver to one sender
 //	next request       in every header: the request serial that the sender expects
-//	accepted message   in every request: the serial of the last message that the receiver took from the FIFO
+//	accepted message   in every request: the last message that the receiver took from the FIFO
 //
 // A sender uses a request if it is fresh (the receiver has accepted all messages in the FIFO) and
 // in succession (its serial is the next one). It drops all others, and sends by the FIFO. A header

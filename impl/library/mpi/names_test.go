@@ -174,7 +174,8 @@ func (c *tally) Pcontrol(level int) {
 	c.Comm.Pcontrol(level)
 }
 
-// A tool that wraps a communicator sees the calls that it replaces, and Options.Enter is told of all.
+// A tool that wraps a communicator sees the calls that it replaces, and Options.Enter is told of
+// all.
 func TestWrapped(t *testing.T) {
 	var calls []string
 	o := mpi.Options{Engine: carry, Library: enginetest.By("T"), Enter: func(_ int, call string) { calls = append(calls, call) }}

@@ -4,7 +4,7 @@
 // Package toolchain compiles a program as a shared object. Each rank loads a private copy, so that
 // its global variables are private, and runs it on a stack of its own:
 //
-//	program in C  →  stub in the program  →  loggp_swap  →  rank.run (Go)  →  handler of the function  →  mpi
+//	program in C → stub in the program → loggp_swap → rank.run (Go) → handler → mpi
 //
 // A stub stores the number and the arguments of its function and switches to the stack of the
 // thread that has resumed the program. That thread is in loggp_resume, called from Go, which
