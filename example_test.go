@@ -15,7 +15,7 @@ import (
 
 // Each rank computes, and all add up what they have.
 func Example() {
-	result, err := loggp.Run("t3d", 4, func(c *mpi.Comm) error {
+	e, err := loggp.Run(context.Background(), loggp.RunOptions{Platform: "t3d", Ranks: 4}, func(c *mpi.Comm) error {
 		c.Compute(100 * unit.Microsecond)
 		mine, sum := []int64{int64(c.Rank())}, []int64{0}
 		mpi.Allreduce(c, mine, sum, mpi.Sum)
@@ -27,8 +27,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(result.Time)
-	if err := result.WriteStatistics(os.Stdout); err != nil {
+	fmt.Println(e.Time)
+	if err := e.WriteStatistics(os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
@@ -59,7 +59,7 @@ func Example() {
 
 // A mistake of a program is an error that names the ranks, their calls and the lines of these.
 func ExampleRun_deadlock() {
-	_, err := loggp.Run("loggp", 2, func(c *mpi.Comm) error {
+	_, err := loggp.Run(context.Background(), loggp.RunOptions{Platform: "loggp", Ranks: 2}, func(c *mpi.Comm) error {
 		mpi.Recv(c, make([]byte, 8), 1-c.Rank(), 0)
 		return nil
 	})

@@ -1,0 +1,97 @@
+package loggp
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/microbench/probe"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/render"
+	"github.com/loggp/loggp/reports/timeline"
+)
+
+// RunOptions say on which machine Run runs a program, and how. Only Platform is required.
+type RunOptions struct {
+	Platform string  // an emulated machine: a name that "loggp platforms" lists, such as t3d, a platform file, or a synthetic machine such as loggp:L=5us,o_s=2us
+	Library  string  // of the platform; "": its first
+	Ranks    int     // 0: the platform's default
+	Protocol string  // of all messages, such as RTA; "": as the library chooses
+	Noise    float64 // relative standard deviation of every processor step, up to 0.4; 0: none; negative: that of the platform
+	Seed     uint64  // of the random numbers
+	MaxSpans int     // how many spans, calls and messages are recorded, together; 0: a quarter of a million, as many as a page shows well; Time does not depend on it
+}
+
+// Execution is the outcome of Run.
+type Execution struct {
+	Time      unit.Time       // when the last rank ended, in picoseconds
+	Recording *model.Timeline // what ranks and network did, and the messages
+
+	title string
+	ranks int
+}
+
+// Run runs a program on each rank of an emulated machine. Ranks are goroutines; one runs at a time.
+// Communication takes virtual time, and so does Comm.Compute; other code takes none. The error is
+// that of the first rank that failed, or says why the ranks could not continue, or that the context
+// ended.
+func Run(ctx context.Context, o RunOptions, program func(*mpi.Comm) error) (*Execution, error) {
+	if isThisMachine(o.Platform) || o.Platform == probe.Platform {
+		return nil, optionErrorf("Platform", "Run records programs on emulated machines, and %s is this machine; package impl/job runs programs here", o.Platform)
+	}
+	if o.Protocol != "" {
+		if err := checkProtocol("Protocol", o.Protocol); err != nil {
+			return nil, err
+		}
+	}
+	known, err := LoadPlatform(o.Platform)
+	if err != nil {
+		return nil, err
+	}
+	job, err := newJob(known, o.Library, o.Ranks, o.Noise)
+	if err != nil {
+		return nil, err
+	}
+	job.Check = true
+	recording, err := job.Record(ctx, o.Seed, o.Protocol, o.MaxSpans, program)
+	if err != nil {
+		return nil, fmt.Errorf("run on %s: %w", known.Machine.Name, err)
+	}
+	e := &Execution{Recording: recording, ranks: job.Ranks, title: fmt.Sprintf("%d ranks on %s, %s", job.Ranks, known.Machine.Name, job.Library.Name)}
+	for _, t := range recording.Ranks {
+		var end unit.Time // also of spans beyond MaxSpans; they have no gaps
+		for _, total := range t.Totals {
+			end += total
+		}
+		e.Time = max(e.Time, end)
+	}
+	return e, nil
+}
+
+// Document has the statistics of the run: where the time of each rank went, and the calls that
+// ranks made.
+func (e *Execution) Document() *doc.Document {
+	return timeline.RunTimes(e.title, "", e.Recording, true)
+}
+
+// WriteStatistics writes the document as text for a terminal.
+func (e *Execution) WriteStatistics(w io.Writer) error {
+	return render.WriteText(w, e.Document(), render.Style{})
+}
+
+// WriteTrace writes the run as JSON for trace viewers, such as https://ui.perfetto.dev.
+func (e *Execution) WriteTrace(w io.Writer) error { return timeline.WriteEvents(w, e.trace()) }
+
+// WritePage writes a directory with a page of the run, index.html: its time line, where the time
+// went, and every step. An existing page is replaced. The page needs no network.
+func (e *Execution) WritePage(dir string) error {
+	return render.WritePage(dir, e.trace().Page(e.Document()))
+}
+
+// trace is the run as time line pages and trace viewers take it.
+func (e *Execution) trace() timeline.Trace {
+	return timeline.Trace{Name: "program", Title: e.title, Ranks: e.ranks, Recording: e.Recording}
+}
