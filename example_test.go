@@ -11,6 +11,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/render"
 )
 
 // Each rank computes, and all add up what they have.
@@ -66,8 +67,8 @@ func ExampleRun_deadlock() {
 	fmt.Println(err)
 	// Output:
 	// run on loggp: deadlock: 2 of 2 ranks wait and nothing is under way
-	//   rank 0: in Recv (example_test.go:63), waits for a message from rank 1 with tag 0
-	//   rank 1: in Recv (example_test.go:63), waits for a message from rank 0 with tag 0
+	//   rank 0: in Recv (example_test.go:64), waits for a message from rank 1 with tag 0
+	//   rank 1: in Recv (example_test.go:64), waits for a message from rank 0 with tag 0
 	// Each of these waits for the next: rank 0 → rank 1 → rank 0
 }
 
@@ -87,4 +88,86 @@ func ExampleSimulate() {
 	}
 	fmt.Println(sim.Result.Last)
 	// Output: 4.999us
+}
+
+// Samples of a machine with L=5us, o_s=2us, o_r=3us, g=4us and G=0.01us/B give its parameters back.
+func ExampleFit() {
+	r, err := loggp.Fit(context.Background(), loggp.FitOptions{Files: []string{"fit/testdata/reference/loggp.samples.csv.gz"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range r.Parameters().All {
+		if p.Mode == "send" {
+			fmt.Printf("%s = %.4g %s by %s\n", p.Name, p.Value, p.Unit, p.Method)
+		}
+	}
+	// Output:
+	// o_s = 2 us by timer11
+	// o_s = 0 us/B by timer11
+	// o_r = 3 us by timer12
+	// o_r = 0 us/B by timer12
+	// T = 9.991 us by rtt/2
+	// T = 0.01 us/B by rtt/2
+	// L = 5 us by rtt/2-o_s-o_r
+	// L = 10 us by rtt/2
+	// L = 6 us by rtt/2-g
+	// g = 4 us by train
+	// G = 0.01 us/B by timer21(blocking)-timer21(non-blocking)
+}
+
+// Two libraries of one machine: from which size on non-blocking calls pay.
+func ExampleCompare() {
+	c, err := loggp.Compare(context.Background(), loggp.CompareOptions{Samples: []string{
+		"fit/testdata/reference/t3d-lean.samples.csv.gz", "fit/testdata/reference/t3d.samples.csv.gz"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	d := c.Document()
+	tables := &d.Sections[0].Tables
+	*tables = (*tables)[2:3] // after overheads and parameters
+	if err := render.WriteText(os.Stdout, d, render.Style{}); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// From which size on calls that do not block pay
+	//
+	// mode            t3d/chimp                       t3d/lean
+	// sends
+	//   send/isend    700 B (500 B to 700 B)!         5 KB (3 KB to 5 KB)!
+	//   ssend/issend  from 0 B on                     -
+	//   rsend/irsend  700 B (500 B to 700 B)!         -
+	//   bsend/ibsend  never up to 100 KB              -
+	// receives
+	//   send/isend    1912 B (1868 B to 1959 B)!      2416 B (2370 B to 2465 B)!
+	//   ssend/issend  700 B (500 B to 700 B)!         -
+	//   rsend/irsend  undecided up to 3 B, then pays  -
+	//   bsend/ibsend  700 B (500 B to 700 B)!         -
+	//
+	// ! is weak: there are few sizes, or their times are not on a line.
+	// The smallest size at which the blocking call costs more than 1.2 times as much as the non-blocking one, and the range in which it lies: by the 95 % interval, or because times jump between two sizes that were measured.
+}
+
+// A report is a document: render.WritePage makes a page of it, and render.WriteText text.
+func ExampleReport() {
+	d, err := loggp.Report(context.Background(), loggp.ReportOptions{Samples: []string{"fit/testdata/reference/loggp.samples.csv.gz"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d.Title)
+	for _, s := range d.Sections {
+		fmt.Println("-", s.Title)
+	}
+	// Output:
+	// Communication performance of loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B, none
+	// - Latency and bandwidth
+	// - Overheads
+	// - Where non-blocking calls pay
+	// - Parameters by mode
+	// - Ranges of sizes
+	// - Charts by mode and protocol
+	// - Predicted and measured times
+	// - Warnings
+	// - Where the samples are from
+	// - How to measure it again
+	// - Glossary
 }
