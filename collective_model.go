@@ -3,7 +3,6 @@ package loggp
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/params"
@@ -105,57 +104,6 @@ func (m collectiveModel) caveat() string {
 	return "The model leaves out " + omitted + ". Measure the near ties before you choose: 'loggp measure --collective NAME -o FILE', and 'loggp compare --samples FILE' prints the error of the model and whether it finds the fastest algorithm."
 }
 
-// collectiveNodes returns which ranks of a job are near each other.
-func collectiveNodes(j *job.Job) *collective.Nodes {
-	names := make([]int, j.Ranks)
-	for r := range names {
-		for j.Place(names[r], r) != model.Intra.String() {
-			names[r]++ // to the rank itself at most
-		}
-	}
-	return collective.NewNodes(names)
-}
-
-// describeRanks says how many ranks there are, and where.
-func describeRanks(ranks int, nodes *collective.Nodes) string {
-	where := ", each in a node of its own"
-	switch {
-	case nodes.Tiered():
-		where = fmt.Sprintf(" in %d nodes", nodes.Count())
-	case nodes.Count() == 1:
-		where = " in one node"
-	}
-	return fmt.Sprintf("these are %d%s", ranks, where)
-}
-
-// parseOperation returns the collective operation of a name.
-func parseOperation(name string) (collective.Operation, error) {
-	o, known := collective.OperationNamed(name)
-	if !known {
-		return o, optionErrorf("Collective", "there is no operation %q: there are %s", name, strings.Join(operationNames(), ", "))
-	}
-	return o, nil
-}
-
-// parseOperations returns the collective operations of some names; "all" is all of them.
-func parseOperations(names []string) ([]collective.Operation, error) {
-	if slices.Equal(names, []string{"all"}) {
-		return collective.Operations(), nil
-	}
-	var all []collective.Operation
-	for _, name := range names {
-		o, err := parseOperation(name)
-		if err != nil {
-			return nil, err
-		}
-		if slices.Contains(all, o) {
-			return nil, optionErrorf("Collective", "%v is named twice", o)
-		}
-		all = append(all, o)
-	}
-	return all, nil
-}
-
 // predict adds the model's time to a measured one.
 func (m collectiveModel) predict(x *compare.CollectiveComparison) error {
 	o, known := collective.OperationNamed(x.Operation)
@@ -166,15 +114,6 @@ func (m collectiveModel) predict(x *compare.CollectiveComparison) error {
 	}
 	x.Predicted, x.Model = m.Cost(a, j).Last.Micros(), m.source
 	return nil
-}
-
-// operationNames are the names of all collective operations.
-func operationNames() []string {
-	var names []string
-	for _, o := range collective.Operations() {
-		names = append(names, o.String())
-	}
-	return names
 }
 
 // MessageModel sets up a job on an emulated machine, and returns with it what its low-level

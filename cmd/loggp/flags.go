@@ -118,20 +118,6 @@ func sizes(s string, preset []int) ([]int, error) {
 	return list, nil
 }
 
-// protocols parses a list of protocols; "" is all.
-func protocols(s string) ([]string, error) {
-	if s == "" || s == "all" {
-		return model.ProtocolNames(), nil
-	}
-	list := words(s)
-	for _, p := range list {
-		if err := protocol(p); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
-}
-
 // protocol checks that there is a protocol of that name.
 func protocol(name string) error {
 	if model.Named(name) == nil {

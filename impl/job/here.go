@@ -178,7 +178,7 @@ func (j *Job) Facts() []host.Fact {
 
 // Wait returns how the ranks of a real job wait: spin or block.
 func (j *Job) Wait() string {
-	if c := j.launchConfig(nil); c.IsBlocking(0) {
+	if c := j.launchConfig(context.Background()); c.IsBlocking(0) {
 		return string(launch.Block)
 	}
 	return string(launch.Spin)

@@ -120,7 +120,6 @@ type handles struct {
 
 	combined uintptr // the datatype of the reduction under way
 	errors   []errorCode
-	failing  int // what a callback has returned, other than MPI_SUCCESS
 }
 
 // comm is a communicator.
