@@ -102,6 +102,25 @@ func TestRunReturnsErrors(t *testing.T) {
 	}
 }
 
+// Programs are checked: two receives into one buffer are a mistake.
+func TestRunChecksPrograms(t *testing.T) {
+	_, err := loggp.Run(t.Context(), loggp.RunOptions{Platform: "t3d", Ranks: 2}, func(c *mpi.Comm) error {
+		buffer := make([]byte, 8)
+		for tag := range 2 {
+			if c.Rank() == 0 {
+				mpi.Send(c, buffer, 1, tag)
+			} else {
+				request := mpi.Irecv(c, buffer, 0, tag)
+				defer request.Wait()
+			}
+		}
+		return nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "Irecv") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestExecutionWritesPageAndTrace(t *testing.T) {
 	e := run(t, loggp.RunOptions{Platform: "t3d", Ranks: 2})
 	dir := t.TempDir()
