@@ -31,7 +31,6 @@ type Execution struct {
 	Recording *model.Timeline // what ranks and network did, and the messages
 
 	title string
-	ranks int
 }
 
 // Run runs a program on each rank of an emulated machine. Ranks are goroutines; one runs at a time.
@@ -60,7 +59,7 @@ func Run(ctx context.Context, o RunOptions, program func(*mpi.Comm) error) (*Exe
 	if err != nil {
 		return nil, fmt.Errorf("run on %s: %w", known.Machine.Name, err)
 	}
-	e := &Execution{Recording: recording, ranks: job.Ranks, title: fmt.Sprintf("%d ranks on %s, %s", job.Ranks, known.Machine.Name, job.Library.Name)}
+	e := &Execution{Recording: recording, title: fmt.Sprintf("%d ranks on %s, %s", job.Ranks, known.Machine.Name, job.Library.Name)}
 	for _, t := range recording.Ranks {
 		var end unit.Time // also of spans beyond MaxSpans; they have no gaps
 		for _, total := range t.Totals {
@@ -93,5 +92,5 @@ func (e *Execution) WritePage(dir string) error {
 
 // trace is the run as time line pages and trace viewers take it.
 func (e *Execution) trace() timeline.Trace {
-	return timeline.Trace{Name: "program", Title: e.title, Ranks: e.ranks, Recording: e.Recording}
+	return timeline.Trace{Name: "program", Title: e.title, Recording: e.Recording}
 }

@@ -94,6 +94,6 @@ func (r *runs) writeRun(cmd *cobra.Command, program []string, job *job.Job, reco
 	if r.course == "" {
 		return nil
 	}
-	shown := timeline.Trace{Name: job.Platform.Machine.Name + "-" + filepath.Base(program[0]), Title: printed.Title, Ranks: job.Ranks, Command: recall(cmd, program...), Recording: record}
+	shown := timeline.Trace{Name: job.Platform.Machine.Name + "-" + filepath.Base(program[0]), Title: printed.Title, Command: recall(cmd, program...), Recording: record}
 	return writeCourse(cmd, r.course, shown.Title, shown, shown.Page(printed))
 }

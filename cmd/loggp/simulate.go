@@ -197,7 +197,7 @@ func (s *simulate) write(cmd *cobra.Command, d *doc.Document, res *schedule.Resu
 	if filepath.Ext(s.output) == ".json" {
 		ranks = eventRanks
 	}
-	t := timeline.Trace{Name: "schedule", Title: d.Title, Ranks: len(res.Finish), Command: recall(cmd), Recording: res.Timeline(ranks)}
+	t := timeline.Trace{Name: "schedule", Title: d.Title, Command: recall(cmd), Recording: res.Timeline(ranks)}
 	last := slices.Max(res.Finish)
 	d.Answer = fmt.Sprintf("The schedule ends after %s: rank %d of %d is the last.", format.MicrosWithUnit(last.Micros()), slices.Index(res.Finish, last), len(res.Finish))
 	d.Sections = append([]doc.Section{{ID: "time-line", Title: "Time line", Figures: doc.Figures(doc.Across, t.Chart())}}, d.Sections...)

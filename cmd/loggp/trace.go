@@ -328,7 +328,7 @@ func (x todo) record(ctx context.Context, job *job.Job, seed uint64) (timeline.T
 		name, begin = x.message.call, lead
 	}
 	r = r.Window(begin, r.End())
-	return timeline.Trace{Name: job.Platform.Machine.Name + "-" + name, Title: x.title, Ranks: job.Ranks, Recording: r}, nil
+	return timeline.Trace{Name: job.Platform.Machine.Name + "-" + name, Title: x.title, Recording: r}, nil
 }
 
 // cut returns what --window says of a recording.

@@ -20,7 +20,6 @@ import (
 type Trace struct {
 	Name      string // of files
 	Title     string
-	Ranks     int    // of the job
 	Command   string // that made it
 	Recording *model.Timeline
 }

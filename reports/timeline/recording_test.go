@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { pagetest.Main(m) }
 
 // busy is a trace of the recording that reporttest makes.
 func busy(ranks, things int) Trace {
-	return Trace{Name: "busy", Title: "Busy", Ranks: ranks, Command: "loggp trace", Recording: reporttest.Recording(ranks, things)}
+	return Trace{Name: "busy", Title: "Busy", Command: "loggp trace", Recording: reporttest.Recording(ranks, things)}
 }
 
 // Sums of a table are those of the spans, and shares are of all the time.
