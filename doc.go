@@ -4,7 +4,7 @@
 //   - [Fit] finds the parameters of a machine from samples, which the command measures.
 //   - [Predict] says what messages cost by parameters, or by the steps of an emulated machine.
 //   - [Compare] and [Report] show samples, of several machines side by side or beside predictions.
-//   - [Run] runs a Go program that calls MPI on an emulated machine and records where its time goes.
+//   - [Run] runs a Go program that calls MPI on an emulated machine, and records its time line.
 //   - [Simulate] computes when the ranks of a communication schedule finish.
 //
 // Each takes a struct of options whose zero value is right where a field is not required, and

@@ -64,7 +64,7 @@ func TestNumber(t *testing.T) {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}
-	for x, want := range map[float64]string{0.04: "0.0", -5.75: "-5.8", 12345: "+12345", math.NaN(): "-"} {
+	for x, want := range map[float64]string{0.04: "0.0", 0.3: "+0.3", -5.75: "-5.8", 123.4: "+123.4", 12345: "+12345", math.NaN(): "-"} {
 		if got := Percent(x); got != want {
 			t.Errorf("%v: %s, want %s", x, got, want)
 		}
@@ -81,6 +81,17 @@ func TestTimesChangeUnitAtThresholds(t *testing.T) {
 		got := SingleLine(MicrosWithUnit(us))
 		if got != want {
 			t.Errorf("%v us: %s, want %s", us, got, want)
+		}
+	}
+}
+
+func TestCountsAndPlurals(t *testing.T) {
+	for _, x := range []struct{ got, want string }{
+		{CountRange(2, 2), "2"}, {CountRange(2, 3), "2 to 3"},
+		{Plural(0, "byte"), "0 bytes"}, {Plural(1, "byte"), "1 byte"}, {Plural(2, "byte"), "2 bytes"},
+	} {
+		if got := SingleLine(x.got); got != x.want {
+			t.Errorf("%s, want %s", got, x.want)
 		}
 	}
 }
