@@ -40,12 +40,12 @@ type JobEngines interface {
 //   - Progress is made inside calls only. A call that blocks makes progress for all operations of
 //     the rank. Once both sides of a message have been started, they complete if both ranks keep
 //     making calls.
-//   - A send whose mode lets it complete without a receive does not block when the receiver's
-//     buffers are full, even if the receiver makes no calls.
+//   - A send does not block because the receiver's buffers are full, even if the receiver makes no
+//     calls, unless its mode says so.
 //   - A synchronous send ends when its receive has been found. A ready send whose receive was not
 //     posted is an error (ErrOther) of the receiver if the message arrives first.
 //   - A message that is longer than its receive is an error (ErrTruncate), and one with another
-//     signature too (ErrType): Rank.Check finds both.
+//     signature too (ErrType): Rank.CheckMessage finds both.
 //   - An engine fails by Rank.Fail, which does not return. It does not fail for what is not its
 //     rank's mistake.
 //   - Nothing is allocated for a message once the memory for as many operations is there.
