@@ -14,8 +14,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// A report adds up the steps of a platform on the route that was measured, also where it reads files
-// of several routes.
+// A report adds up the steps of a platform on the route that was measured, also where it reads
+// files of several routes.
 func TestStepsAreSummedOnTheRouteThatWasMeasured(t *testing.T) {
 	t.Chdir(t.TempDir())
 	base := "measure --platform t3d --ranks 8 --noise off --modes send --sizes 16,1000 --protocol RTA --reps 2 -o "
