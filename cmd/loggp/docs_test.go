@@ -198,7 +198,10 @@ func shows(t *testing.T, look, output string) {
 
 // runLines runs the lines of a shell block that call loggp. It returns how many, and what the last
 // printed. If that is not shown, commands that measure emulated machines make few repetitions.
+// Commands that cannot run here are left out, and so are those that read what they would have
+// written.
 func runLines(t *testing.T, lines string, shown bool) (ran int, printed string) {
+	t.Helper()
 	for line := range strings.Lines(strings.ReplaceAll(lines, "\\\n", " ")) {
 		line, _, _ = strings.Cut(line, " #")
 		args, ok := strings.CutPrefix(line, "loggp ")
@@ -208,29 +211,63 @@ func runLines(t *testing.T, lines string, shown bool) (ran int, printed string) 
 		if !ok {
 			continue
 		}
-		if ran++; strings.Contains(line, "--platform mpi") && !installed(t) {
-			t.Logf("no MPI is installed: left out %s", line)
-			continue
-		}
-		if (strings.HasPrefix(args, "cc ") || strings.Contains(args, " ./")) && !compiled(t) {
-			t.Logf("C programs cannot be run here: left out %s", line)
-			continue
-		}
-		if strings.HasPrefix(args, "reproduce mpi-start") {
-			t.Logf("TestPapers reproduces this paper: left out %s", line)
-			continue
-		}
-		if strings.Contains(line, "--expect") || strings.Contains(line, "--join") {
-			t.Logf("it takes another to go with it, as TestJoinByHand does: left out %s", line)
-			continue
-		}
+		ran++
 		var words []string
 		for _, w := range word.FindAllString(args, -1) {
 			words = append(words, strings.Trim(w, "'"))
 		}
+		if why := cannotRun(t, words); why != "" {
+			t.Logf("%s: left out %s", why, line)
+			if i := slices.Index(words, "-o"); i >= 0 {
+				unwritten[words[i+1]] = true
+			}
+			continue
+		}
 		printed = runOnce(t, quick(words, shown)...)
 	}
 	return ran, printed
+}
+
+// unwritten has the files that commands which cannot run here would have written.
+var unwritten = map[string]bool{}
+
+// cannotRun says why a command cannot run in this test, or nothing.
+func cannotRun(t *testing.T, words []string) string {
+	t.Helper()
+	args := strings.Join(words, " ")
+	switch {
+	case strings.Contains(args, "--platform mpi") && !installed(t):
+		return "no MPI is installed"
+	case (words[0] == "cc" || strings.Contains(args, " ./")) && !compiled(t):
+		return "C programs cannot be run here"
+	case strings.HasPrefix(args, "reproduce mpi-start"):
+		return "TestPapers reproduces this paper"
+	case strings.Contains(args, "--expect") || strings.Contains(args, "--join"):
+		return "it takes another to go with it, as TestJoinByHand does"
+	}
+	for i, w := range words {
+		if _, err := os.Stat(w); unwritten[w] && err != nil && words[max(i-1, 0)] != "-o" {
+			return w + " was not written"
+		}
+	}
+	return ""
+}
+
+// Where no MPI is installed, commands that take one are left out of the tests of documents and help,
+// and so are those that read their samples.
+func TestDocumentsNeedNoMPI(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv("CI", "")
+	t.Chdir(t.TempDir())
+	ran, printed := runLines(t, `loggp platforms show t3d
+loggp measure --platform mpi -o unwritten.csv
+loggp fit unwritten.csv -o unwritten.params
+loggp compare t3d.csv unwritten.csv
+loggp predict --params unwritten.params --bytes 8
+`, false)
+	if ran != 5 || !strings.Contains(printed, "Cray T3D") {
+		t.Errorf("%d commands; the last printed %q", ran, printed)
+	}
 }
 
 // quick returns a command that takes a second or two. The documents show no output of commands that

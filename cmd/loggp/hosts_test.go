@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net"
@@ -18,29 +19,36 @@ import (
 )
 
 // fakeSSH puts a command ssh before all others that runs here what it is to run on another host,
-// and returns the file in which it writes down its arguments and its environment. All of
-// 127.0.0.0/8 is this host.
-func fakeSSH(t *testing.T) (log string) {
+// and returns the file in which it records its arguments and its environment, and that in which it
+// records the token, which it passes on. All of 127.0.0.0/8 is this host.
+func fakeSSH(t *testing.T) (calls, tokens string) {
 	t.Helper()
 	dir := t.TempDir()
-	log = filepath.Join(dir, "calls")
+	calls, tokens = filepath.Join(dir, "calls"), filepath.Join(dir, "tokens")
 	script := `#!/bin/sh
-printf '%s|' "$@" >> ` + log + `; echo >> ` + log + `; env >> ` + log + `
+printf '%s|' "$@" >> ` + calls + `; echo >> ` + calls + `; env >> ` + calls + `
 [ "$1 $2" = "-o BatchMode=yes" ] && shift 2
 case $1 in
 *127.0.0.9) echo "Permission denied (publickey)." >&2; exit 255;;
 esac
 shift
-sh -c "$*"
+IFS= read -r token; printf '%s\n' "$token" >> ` + tokens + `
+input=` + dir + `/input.$$
+mkfifo "$input"; exec 3<&0
+{ printf '%s\n' "$token"; exec cat; } <&3 > "$input" &
+exec 3<&-
+sh -c "$*" < "$input"; status=$?
+kill $! 2> /dev/null
+exit $status
 `
 	if err := os.WriteFile(filepath.Join(dir, "ssh"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	return log
+	return calls, tokens
 }
 
-var aToken = regexp.MustCompile(`(?:[a-z2-7]{6}-){3}[a-z2-7]{6}`)
+var printedToken = regexp.MustCompile(`The token, which is for this job alone: (\S+)\n`)
 
 // small is as little of a measurement as there is.
 var small = []string{"--modes", "send", "--sizes", "0,1KB", "--reps", "8", "--launches", "2", "--wait", "block"}
@@ -48,7 +56,7 @@ var small = []string{"--modes", "send", "--sizes", "0,1KB", "--reps", "8", "--la
 // Ranks on other hosts are measured as those of this one, with who they were, and the token is
 // nowhere where others could see it.
 func TestMeasureHosts(t *testing.T) {
-	log := fakeSSH(t)
+	callsFile, tokensFile := fakeSSH(t)
 	t.Chdir(t.TempDir())
 	sound(t, mustRun(t, append([]string{"measure", "--platform", "tcp", "--hosts", "me@127.0.0.2,127.0.0.3", "-o", "hosts.csv"}, small...)...))
 	set, err := sample.ReadFile("hosts.csv")
@@ -82,15 +90,21 @@ func TestMeasureHosts(t *testing.T) {
 			t.Errorf("the fact %s is %q, and it is 0", fact, value)
 		}
 	}
-	calls, err := os.ReadFile(log)
+	calls, err := os.ReadFile(callsFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(calls), "-o|BatchMode=yes|me@127.0.0.2|'"+os.Args[0]) {
 		t.Errorf("ssh was called by %.200s", calls)
 	}
-	if aToken.Match(calls) {
-		t.Error("the token can be seen in arguments or environment")
+	tokens, err := os.ReadFile(tokensFile)
+	if err != nil || len(bytes.Fields(tokens)) != 2 {
+		t.Fatalf("the agents of two hosts got the tokens %q: %v", tokens, err)
+	}
+	for _, token := range bytes.Fields(tokens) {
+		if bytes.Contains(calls, token) {
+			t.Error("the token can be seen in arguments or environment")
+		}
 	}
 }
 
@@ -135,7 +149,7 @@ func TestJoinByHand(t *testing.T) {
 		say.Close()
 	}()
 	text := ""
-	for b := make([]byte, 4096); !aToken.MatchString(text); {
+	for b := make([]byte, 4096); !printedToken.MatchString(text); {
 		n, err := told.Read(b)
 		if err != nil {
 			t.Fatalf("%v: %s", err, text)
@@ -151,7 +165,7 @@ func TestJoinByHand(t *testing.T) {
 		{"", "loggp: standard input: the token is empty"},
 		{"abc", "loggp: standard input: a token has 24 letters"},
 		{auth.NewToken().Text(), "the token is another's"},
-		{strings.ToUpper(aToken.FindString(text)), ""},
+		{strings.ToUpper(printedToken.FindStringSubmatch(text)[1]), ""},
 	} {
 		cmd := exec.Command(os.Args[0], strings.Fields(command[1])...)
 		cmd.Stdin = strings.NewReader(c.token + "\n")

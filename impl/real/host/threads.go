@@ -68,7 +68,8 @@ type wordExchange struct {
 	_       [lineSize - 4]byte
 
 	ctx      context.Context
-	deadline int64         // on the clock
+	limit    time.Duration
+	deadline int64         // limit after the start, on the clock
 	arrived  [2]paddedWord // set by each thread when it runs
 }
 
@@ -101,24 +102,30 @@ func (m *wordExchange) awaitValue(w *atomic.Uint64, value uint64) bool {
 // error is then errNotSimultaneous. After errNotScheduled the memory to which they write is still
 // in use.
 func runExchange(ctx context.Context, a, b int, limit time.Duration, first, second func(*wordExchange)) error {
+	m := &wordExchange{ctx: ctx, limit: limit, deadline: Now() + limit.Nanoseconds()}
+	return m.run(a, b, 2*limit, first, second)
+}
+
+// run runs the two functions on processors a and b. After scheduleLimit it does not wait for them
+// any longer.
+func (m *wordExchange) run(a, b int, scheduleLimit time.Duration, first, second func(*wordExchange)) error {
 	if a == b {
 		return fmt.Errorf("processor %d: an exchange takes two different processors", a)
 	}
-	m := &wordExchange{ctx: ctx, deadline: Now() + limit.Nanoseconds()}
-	err := runOnProcessors([]int{a, b}, 2*limit, func(i int) {
+	err := runOnProcessors([]int{a, b}, scheduleLimit, func(i int) {
 		m.arrived[i].Store(1)
 		if m.awaitValue(&m.arrived[1-i].Uint64, 1) {
 			[]func(*wordExchange){first, second}[i](m)
 		}
 	})
 	switch {
-	case ctx.Err() != nil && !errors.Is(err, errNotScheduled):
-		return context.Cause(ctx)
+	case m.ctx.Err() != nil && !errors.Is(err, errNotScheduled):
+		return context.Cause(m.ctx)
 	case err != nil:
 		m.expired.Store(true) // for a thread that still runs
 		return err
 	case m.expired.Load():
-		return fmt.Errorf("%w within %v: others keep one of them busy", errNotSimultaneous, limit)
+		return fmt.Errorf("%w within %v: others keep one of them busy", errNotSimultaneous, m.limit)
 	}
 	return nil
 }
