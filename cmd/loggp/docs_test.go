@@ -253,8 +253,8 @@ func cannotRun(t *testing.T, words []string) string {
 	return ""
 }
 
-// Where no MPI is installed, commands that take one are left out of the tests of documents and help,
-// and so are those that read their samples.
+// Where no MPI is installed, commands that take one are left out of the tests of documents and
+// help, and so are those that read their samples.
 func TestDocumentsNeedNoMPI(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv("CI", "")

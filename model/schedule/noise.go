@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/loggp/loggp/model/unit"
@@ -26,60 +28,89 @@ type detour struct{ from, to, before uint64 }
 
 // ParseNoise reads noise such as period=1ms,length=20us: one detour in each period.
 func ParseNoise(s string, seed uint64) (*Noise, error) {
-	var period, length unit.Time
+	times := map[string]unit.Time{}
 	for _, item := range strings.Split(s, ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(item), "=")
 		t, err := unit.ParseTime(value)
-		switch {
-		case name == "period":
-			period = t
-		case name == "length":
-			length = t
-		default:
+		switch _, given := times[name]; {
+		case name != "period" && name != "length":
 			err = errors.New("write period=1ms,length=20us, or the name of a file")
+		case given:
+			err = fmt.Errorf("%s is given twice", name)
+		case err == nil && t < 0:
+			err = errors.New("it is negative")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("noise %q: %w", item, err)
 		}
+		times[name] = t
 	}
-	return newNoise([]detour{{from: 0, to: uint64(length)}}, uint64(period), seed)
+	if len(times) < 2 {
+		return nil, fmt.Errorf("noise %q: write both, as in period=1ms,length=20us", s)
+	}
+	return newNoise([]detour{{from: 0, to: uint64(times["length"])}}, uint64(times["period"]), seed)
 }
 
 // ReadNoise reads the detours of one period: in each line the start and the length of a detour in
 // nanoseconds, in the order of their starts. The last line has only the period. Lines that begin
-// with
-// # are comments.
+// with # are comments.
 func ReadNoise(in io.Reader, name string, seed uint64) (*Noise, error) {
 	var detours []detour
 	period := uint64(0)
 	lines := bufio.NewScanner(in)
-	for n := 1; lines.Scan(); n++ {
+	n := 0
+	for lines.Scan() {
+		n++
 		text := strings.TrimSpace(lines.Text())
 		if text == "" || text[0] == '#' {
 			continue
 		}
-		var from, length float64
-		count, _ := fmt.Sscan(text, &from, &length)
-		bad := !(from >= 0 && from < 1e15 && length >= 0 && length < 1e15)
+		if period > 0 {
+			return nil, &Error{name, n, 1, "a line follows that of the period"}
+		}
+		times, err := parseNoiseLine(text)
 		switch {
-		case period > 0:
-			return nil, &Error{name, n, 1, "there is a line behind the period"}
-		case count == 2 && !bad:
-			detours = append(detours, detour{from: uint64(from * 1000), to: uint64((from + length) * 1000)})
-		case count == 1 && !bad && from > 0:
-			period = uint64(from * 1000)
+		case err != nil:
+			return nil, &Error{name, n, 1, err.Error()}
+		case len(times) == 2:
+			detours = append(detours, detour{from: uint64(times[0] * 1000), to: uint64((times[0] + times[1]) * 1000)})
+		case times[0]*1000 < 1:
+			return nil, &Error{name, n, 1, "the period is shorter than a picosecond"}
 		default:
-			return nil, &Error{name, n, 1, "a line has the start of a detour and its length in ns, and the last one the period"}
+			period = uint64(times[0] * 1000)
 		}
 	}
-	if err := lines.Err(); err != nil {
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, &Error{name, n + 1, 1, fmt.Sprintf("the line is longer than %d bytes", bufio.MaxScanTokenSize)}
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
+	case period == 0:
+		return nil, &Error{name, n + 1, 1, "the file ends without the period, a line with one number"}
 	}
 	noise, err := newNoise(detours, period, seed)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return noise, nil
+}
+
+// parseNoiseLine returns the start and the length of a detour, or the period, in nanoseconds.
+func parseNoiseLine(text string) ([]float64, error) {
+	const longest = 1e15 // ns
+	words := strings.Fields(text)
+	if len(words) > 2 {
+		return nil, fmt.Errorf("unexpected %.40q: a line has the start of a detour and its length in ns, and the last one the period", words[2])
+	}
+	times := make([]float64, len(words))
+	for i, w := range words {
+		x, err := strconv.ParseFloat(w, 64)
+		if err != nil || !(x >= 0 && x < longest) {
+			return nil, fmt.Errorf("%.40q is not a number of nanoseconds from 0 to below 1e15", w)
+		}
+		times[i] = x
+	}
+	return times, nil
 }
 
 func newNoise(detours []detour, period, seed uint64) (*Noise, error) {
@@ -109,7 +140,8 @@ func (n *Noise) offset(rank uint32) uint64 {
 	return (z ^ z>>31) % n.period
 }
 
-// endOfWork returns when work that begins at a time is done.
+// endOfWork returns when work that begins at a time is done, or what is later than the longest time
+// if it is.
 func (n *Noise) endOfWork(rank uint32, at, work uint64) uint64 {
 	if n == nil || work == 0 {
 		return at + work
@@ -138,6 +170,9 @@ func (n *Noise) endOfWork(rank uint32, at, work uint64) uint64 {
 	})
 	if i > 0 {
 		done += n.detours[i-1].to - n.detours[i-1].before
+	}
+	if periods > math.MaxInt64/n.period {
+		return 1 << 63
 	}
 	return periods*n.period + done - offset
 }

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -325,8 +326,8 @@ func TestNoise(t *testing.T) {
 			t.Fatalf("work of %d from %d ends at %d, want %d: %v", work, begin, got, now, n)
 		}
 	}
-	for _, bad := range []string{"", "period=1ms", "period=1ms,length=2ms", "length=x", "period=1us,length=1us"} {
-		if _, err := ParseNoise(bad, 1); err == nil && bad != "period=1ms" {
+	for _, bad := range []string{"", "period=1ms", "period=1ms,length=2ms", "length=x", "period=1us,length=1us", "period=1ms,length=1us,period=2ms", "period=-1ms,length=1us", "period=1ms,length=-1us"} {
+		if _, err := ParseNoise(bad, 1); err == nil {
 			t.Errorf("%q is noise", bad)
 		}
 	}
@@ -335,6 +336,68 @@ func TestNoise(t *testing.T) {
 	}
 	if n, err := ReadNoise(strings.NewReader("# x\n10 2\n50.5 1\n100\n"), "n", 1); err != nil || n.free != 97_000 {
 		t.Error(n, err)
+	}
+	for text, want := range map[string]string{
+		"10 2\n50 1 ns\n100\n":   `n:2:1: unexpected "ns"`,
+		"# x\n10 2\n100 # end\n": `n:3:1: unexpected "end"`,
+		"10 2us\n100\n":          `n:1:1: "2us" is not a number`,
+		"10 nan\n100\n":          `n:1:1: "nan" is not a number`,
+		"10 2\n100\n\n110 1\n":   "n:4:1: a line follows",
+		"10 2\n0\n":              "n:2:1: the period",
+		"10 2\n":                 "n:2:1: the file ends without",
+		"# x\n" + strings.Repeat("1", 1<<20) + "\n100\n": "n:2:1: the line is longer than 65536 bytes",
+	} {
+		if _, err := ReadNoise(strings.NewReader(text), "n", 1); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%.40q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// The time of a rank is bounded, and not that of all ranks together. What takes longer than the
+// longest time is an error, whether a rank's own operations do, or those of ranks that wait for
+// each other.
+func TestSimulationsOfLongTimesAreBounded(t *testing.T) {
+	var independent, chain strings.Builder
+	const ranks = 100_000
+	fmt.Fprintf(&independent, "num_ranks %d\n", ranks)
+	for r := range ranks {
+		fmt.Fprintf(&independent, "rank %d {\ncalc 60000000000\n}\n", r)
+	}
+	fmt.Fprintf(&chain, "num_ranks 4\n")
+	for r := range 4 { // 3 million seconds each
+		fmt.Fprintf(&chain, "rank %d {\nc: calc 3000000000000000\n", r)
+		if r > 0 {
+			fmt.Fprintf(&chain, "r: recv 8b from %d\nc requires r\n", r-1)
+		}
+		if r < 3 {
+			fmt.Fprintf(&chain, "s: send 8b to %d\ns requires c\n", r+1)
+		}
+		chain.WriteString("}\n")
+	}
+	for name, c := range map[string]struct{ text, want string }{
+		"independent ranks": {independent.String(), ""},
+		"chain":             {chain.String(), "test.goal:22: rank 3: calc 3000000000000000: it ends later than"},
+		"chain of three":    {strings.NewReplacer("num_ranks 4", "num_ranks 3", "s: send 8b to 3\ns requires c\n", "").Replace(chain.String()[:strings.Index(chain.String(), "rank 3")]), ""},
+		"operations":        {"num_ranks 1\nrank 0 {\n" + strings.Repeat("calc 1000000000000000\n", 20) + "}\n", "test.goal:12: rank 0: calc 1000000000000000: up to here the operations of rank 0"},
+	} {
+		s := parse(t, c.text)
+		for d := LogGP; d <= LGS; d++ {
+			res, err := s.Simulate(Options{Params: Default, Dialect: d})
+			switch {
+			case c.want == "" && (err != nil || res.Last < 60*unit.Second):
+				t.Errorf("%s, dialect %v: %v", name, d, err)
+			case c.want != "" && d != LogGOPSim && (err == nil || !strings.HasPrefix(err.Error(), c.want)):
+				t.Errorf("%s, dialect %v: %v, want %s", name, d, err, c.want)
+			}
+		}
+	}
+	noise, err := ParseNoise("period=100us,length=90us", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := parse(t, "num_ranks 1\nrank 0 {\ncalc 1000000000000000\n}\n")
+	if _, err := s.Simulate(Options{Noise: noise}); err == nil || !strings.Contains(err.Error(), "test.goal:3: rank 0: calc 1000000000000000: it ends later than") {
+		t.Errorf("ten million seconds by noise: %v", err)
 	}
 }
 

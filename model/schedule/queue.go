@@ -13,19 +13,33 @@ type event struct {
 // events is a queue of events.
 type events struct {
 	ordered  eventqueue.Queue[uint32, uint32] // by time and serial
-	byTime   []event                          // in place of that, if loose: a heap
-	timeOnly bool                             // events of one time come in another order, see pushLoosely
+	byTime   []event                          // in place of that, if timeOnly: a heap
+	timeOnly bool                             // events of one time come in another order, see pushByTime
+
+	latest    uint64 // events after this time are dropped
+	firstLate *event // the first that was
 }
 
 func (q *events) empty() bool { return len(q.byTime) == 0 && q.ordered.IsEmpty() }
 
 // push adds an event.
 func (q *events) push(e event) {
+	if e.at > q.latest {
+		q.dropLate(e)
+		return
+	}
 	if q.timeOnly {
 		q.pushByTime(e)
 		return
 	}
 	q.ordered.Push(e.at, e.serial, e.what)
+}
+
+// dropLate drops an event that is too late.
+func (q *events) dropLate(e event) {
+	if q.firstLate == nil {
+		q.firstLate = &e
+	}
 }
 
 // pop takes the first event. The queue must not be empty.
@@ -37,7 +51,7 @@ func (q *events) pop() event {
 	return event{at, serial, what}
 }
 
-// pushByTime adds an event to a binary heap by time alone. It and popLoosely do as std::push_heap
+// pushByTime adds an event to a binary heap by time alone. It and popByTime do as std::push_heap
 // and std::pop_heap of GCC's C++ library, so that events of one time come in the order of a
 // std::priority_queue.
 func (q *events) pushByTime(e event) {

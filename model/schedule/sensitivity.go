@@ -66,7 +66,7 @@ func (s *Schedule) derivative(o Options, last unit.Time, parameter int, side int
 		common = 1
 	}
 	end := uint64(last) / r.unitPicoseconds() / common
-	parts := uint64(math.MaxInt64) / 4 / max(end, 1)
+	parts := uint64(math.MaxInt64) / 4 / max(end, r.g/common, 1)
 	if parts < 4 {
 		return math.NaN(), nil
 	}
@@ -81,6 +81,7 @@ func (s *Schedule) derivative(o Options, last unit.Time, parameter int, side int
 	if o.Dialect == LogGOPSim {
 		r.G.integer, r.O.integer = r.G.integer*parts+r.dG, r.O.integer*parts+r.dO
 	}
+	r.latest = math.MaxUint64 // it is in parts, and takes as long as before
 	r.simulate()
 	if r.pendingOps > 0 {
 		return 0, r.blocked()

@@ -176,34 +176,66 @@ func (r *run) setParameters() (err error) {
 	return r.checkTimeBound()
 }
 
-// checkTimeBound checks that the sum of all durations is a time.
+// checkTimeBound checks that no time can overflow. If all operations one after the other could take
+// longer than half of the longest time, it checks the operations of each rank, and lets events
+// later than the longest time be an error. A CPU or an interface is then occupied until at most the
+// longest time after the last event, and the sum of the two fits into 64 bits.
 func (r *run) checkTimeBound() error {
-	var sum, over uint64
-	scale := r.unitPicoseconds()
-	add := func(x, times uint64) {
-		hi, lo := bits.Mul64(x, times)
-		s, carry := bits.Add64(sum, lo, 0)
-		sum = s
-		over |= hi | carry
+	longest := math.MaxInt64 / r.unitPicoseconds()
+	var sum uint64
+	for i := range r.ops {
+		if sum = addBounded(sum, r.longestDuration(&r.ops[i])); sum > longest/2 {
+			break
+		}
 	}
-	each := 6*(r.o+r.g) + 3*r.L
+	r.latest = math.MaxUint64
+	if sum <= longest/2 && r.Noise == nil {
+		return nil
+	}
+	r.latest = longest
+	perRank := make([]uint64, r.Ranks())
 	for i := range r.ops {
 		o := &r.ops[i]
-		if o.Kind == Calc {
-			add(o.Size, r.unitsPerNanosecond)
-		} else {
-			add(each, 1)
-			if o.Size > maxSize {
-				over = 1
-			} else if o.Size > 0 {
-				add(uint64(math.Ceil(r.G.perByte+r.O.perByte)), 3*o.Size)
-			}
+		d := r.longestDuration(o)
+		occupied := []uint32{o.rank}
+		if o.Kind == Send && o.Peer != o.rank {
+			occupied = append(occupied, o.Peer)
 		}
-		if over != 0 || sum > math.MaxInt64/2/scale {
-			return fmt.Errorf("%s: up to here all operations, one after the other, take longer than %v, which is the limit of times", r.where(uint32(i)), unit.Time(math.MaxInt64/2))
+		for _, rank := range occupied {
+			if perRank[rank] = addBounded(perRank[rank], d); perRank[rank] > longest {
+				return fmt.Errorf("%s: up to here the operations of rank %d, one after the other, take longer than %v, the longest time of a simulation", r.where(uint32(i)), rank, unit.Time(math.MaxInt64))
+			}
 		}
 	}
 	return nil
+}
+
+// longestDuration returns a bound of the time for which an operation occupies anything, or is under
+// way.
+func (r *run) longestDuration(o *Op) uint64 {
+	if o.Kind == Calc {
+		return multiplyBounded(o.Size, r.unitsPerNanosecond)
+	}
+	d := 6*(r.o+r.g) + 3*r.L
+	if o.Size > maxSize {
+		return math.MaxUint64
+	}
+	return addBounded(d, multiplyBounded(uint64(math.Ceil(r.G.perByte+r.O.perByte)), 3*o.Size))
+}
+
+// addBounded returns a sum, or the largest number if it is larger.
+func addBounded(x, y uint64) uint64 {
+	sum, carry := bits.Add64(x, y, 0)
+	return sum | -carry
+}
+
+// multiplyBounded returns a product, or the largest number if it is larger.
+func multiplyBounded(x, y uint64) uint64 {
+	hi, lo := bits.Mul64(x, y)
+	if hi != 0 {
+		return math.MaxUint64
+	}
+	return lo
 }
 
 // byteCost is a cost per byte.
@@ -253,6 +285,33 @@ const (
 	messageLeaves  // of a send or receive, in a path: its message could enter the network only now
 )
 
+// timeError is the error if a simulation takes too long for times.
+func (r *run) timeError() error {
+	late := func(op uint32, what string) error {
+		return fmt.Errorf("%s: %s later than %v, the longest time of a simulation", r.where(op), what, unit.Time(math.MaxInt64))
+	}
+	if r.firstLate != nil {
+		return late(r.firstLate.what>>3, "its time is")
+	}
+	for cpu, t := range r.cpuFree {
+		if t <= r.latest {
+			continue
+		}
+		if r.pathLog != nil {
+			return late(r.pathLog.entries[r.pathLog.cpu[cpu]-1].what>>3, "it ends")
+		}
+		o := r.Options
+		o.Explain = true
+		explained, err := r.start(o)
+		if err != nil {
+			return err
+		}
+		explained.simulate()
+		return explained.timeError()
+	}
+	return nil
+}
+
 // schedule adds an event.
 func (r *run) schedule(at uint64, what uint32) {
 	r.push(event{at, r.serial, what})
@@ -271,6 +330,9 @@ func (r *run) checkPairSizes(send, recv uint32) {
 
 // result sums up.
 func (r *run) result() (*Result, error) {
+	if err := r.timeError(); err != nil {
+		return nil, err
+	}
 	res := &Result{Finish: make([]unit.Time, r.Ranks()), Events: int(r.begunOps) + r.messages, Messages: r.messages, run: r}
 	for i := range res.Finish {
 		for _, t := range r.cpuFree[i*r.cpus : (i+1)*r.cpus] {
