@@ -45,6 +45,7 @@ MACHINES ?= 2000
 INTERLEAVINGS ?= 200000
 SCHEDULES ?= 200000
 LONG ?= 1
+COLLECTIONS ?= 20
 PAPERS ?= aclmpl,cc-mpi,mbcf,mpi-start
 soak: FUZZTIME = 10m
 soak:
@@ -57,6 +58,7 @@ soak:
 	go test -count=1 -timeout 0 ./impl/job -run RandomPrograms -recordings $(PROGRAMS)
 	go test -count=1 -timeout 0 ./fit -run SecretMachines -machines $(MACHINES) -seed $(SEED)
 	go test -count=1 -timeout 0 ./impl/program/cprog -run Others -others
+	GOGC=1 GODEBUG=gcshrinkstackoff=0 go test -count=$(COLLECTIONS) -timeout 0 ./impl/program/cprog -run 'Suite|Field|Wrong'
 	go test -count=1 -timeout 0 ./impl/program/cprog -run RandomPrograms -programs $(PROGRAMS) -first $(SEED)
 	go test -count=1 -timeout 0 ./impl/library/aclmpl -run TestRandom -random $(PROGRAMS) -first $(SEED)
 	$(MAKE) fuzz FUZZTIME=$(FUZZTIME)

@@ -73,7 +73,7 @@ func (r *rank) typeAttributes(h uintptr) *attributes { return &r.typeOf(h).attri
 // copyAttributes returns the attributes that a copy of an object gets.
 func (r *rank) copyAttributes(of uintptr, all attributes) attributes {
 	var out attributes
-	for _, x := range all {
+	for _, x := range slices.Clone(all) { // a callback may change them
 		k := x.key
 		switch k.copy {
 		case 0:
@@ -83,16 +83,17 @@ func (r *rank) copyAttributes(of uintptr, all attributes) attributes {
 			out = append(out, x)
 			continue
 		}
-		s := &r.h.scratch
-		s[0], s[1] = 0, 0
-		value, flag := uintptr(unsafe.Pointer(&s[0])), uintptr(unsafe.Pointer(&s[1]))
-		if code := r.callback(k.copy, of, uintptr(k.handle), k.extra, x.value, value, flag); code != 0 {
-			r.raiseError(mpi.ErrOther, "the copy function of attribute key %d returned error %d", k.handle, code)
-		}
-		if int32(s[1]) != 0 {
-			k.uses++
-			out = append(out, attribute{k, uintptr(s[0])})
-		}
+		r.withScratch(func(s *scratch) {
+			s[0], s[1] = 0, 0
+			value, flag := uintptr(unsafe.Pointer(&s[0])), uintptr(unsafe.Pointer(&s[1]))
+			if code := r.callback(k.copy, of, uintptr(k.handle), k.extra, x.value, value, flag); code != 0 {
+				r.raiseError(mpi.ErrOther, "the copy function of attribute key %d returned error %d", k.handle, code)
+			}
+			if int32(s[1]) != 0 {
+				k.uses++
+				out = append(out, attribute{k, uintptr(s[0])})
+			}
+		})
 	}
 	return out
 }
@@ -101,8 +102,9 @@ func attrPut(of holder) handler {
 	return func(r *rank, a args) {
 		all, k := of(r, a[0]), r.keyval(a[1])
 		if i := all.index(k.handle); i >= 0 {
-			r.deleteAttribute(a[0], (*all)[i])
-			k.uses++
+			r.deleteAttribute(a[0], all, (*all)[i])
+		}
+		if i := all.index(k.handle); i >= 0 { // the delete function has set it
 			(*all)[i].value = a[2]
 			return
 		}
@@ -155,24 +157,29 @@ func attrDelete(of holder) handler {
 			r.keyval(a[1])
 			r.raiseError(errKeyval, "the attribute with key %d is not set", h)
 		}
-		r.deleteAttribute(a[0], (*all)[i])
-		*all = slices.Delete(*all, i, i+1)
+		r.deleteAttribute(a[0], all, (*all)[i])
 	}
 }
 
-// deleteAttribute calls the delete function of an attribute of the object of a handle.
-func (r *rank) deleteAttribute(of uintptr, x attribute) {
+// deleteAttribute calls the delete function of an attribute of the object of a handle, and removes
+// the attribute, unless the function has done so.
+func (r *rank) deleteAttribute(of uintptr, all *attributes, x attribute) {
 	if x.key.delete != 0 {
 		if code := r.callback(x.key.delete, of, uintptr(x.key.handle), x.value, x.key.extra); code != 0 {
 			r.raiseError(mpi.ErrOther, "the delete function of attribute key %d returned error %d", x.key.handle, code)
 		}
 	}
-	x.key.uses--
+	if i := slices.Index(*all, x); i >= 0 {
+		*all = slices.Delete(*all, i, i+1)
+		x.key.uses--
+	}
 }
 
+// deleteAll deletes the attributes that there are. Those that delete functions set are left.
 func (r *rank) deleteAll(of uintptr, all *attributes) {
-	for _, x := range slices.Backward(*all) {
-		r.deleteAttribute(of, x)
+	for _, x := range slices.Backward(slices.Clone(*all)) {
+		if slices.Contains(*all, x) {
+			r.deleteAttribute(of, all, x)
+		}
 	}
-	*all = nil
 }

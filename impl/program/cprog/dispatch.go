@@ -75,15 +75,15 @@ var writtenHandlers = map[string]handler{
 
 	"MPI_Mprobe": mprobe, "MPI_Improbe": improbe, "MPI_Mrecv": mrecv, "MPI_Imrecv": imrecv,
 
-	"MPI_Ibarrier": ibarrier, "MPI_Ibcast": ibcast, "MPI_Igather": igather, "MPI_Igatherv": igatherv, "MPI_Iscatter": iscatter, "MPI_Iscatterv": iscatterv,
-	"MPI_Iallgather": iallgather, "MPI_Iallgatherv": iallgatherv, "MPI_Ialltoall": ialltoall, "MPI_Ialltoallv": ialltoallv, "MPI_Ialltoallw": ialltoallw,
-	"MPI_Ireduce": ireduce, "MPI_Iallreduce": iallreduce, "MPI_Iscan": iscan, "MPI_Iexscan": iexscan,
-	"MPI_Ireduce_scatter": ireduceScatter, "MPI_Ireduce_scatter_block": ireduceScatterBlock,
+	"MPI_Ibarrier": nonblocking(ibarrier, 1), "MPI_Ibcast": nonblocking(ibcast, 5), "MPI_Igather": nonblocking(igather, 8), "MPI_Igatherv": nonblocking(igatherv, 9), "MPI_Iscatter": nonblocking(iscatter, 8), "MPI_Iscatterv": nonblocking(iscatterv, 9),
+	"MPI_Iallgather": nonblocking(iallgather, 7), "MPI_Iallgatherv": nonblocking(iallgatherv, 8), "MPI_Ialltoall": nonblocking(ialltoall, 7), "MPI_Ialltoallv": nonblocking(ialltoallv, 9), "MPI_Ialltoallw": nonblocking(ialltoallw, 9),
+	"MPI_Ireduce": nonblocking(ireduce, 7), "MPI_Iallreduce": nonblocking(iallreduce, 6), "MPI_Iscan": nonblocking(iscan, 6), "MPI_Iexscan": nonblocking(iexscan, 6),
+	"MPI_Ireduce_scatter": nonblocking(ireduceScatter, 6), "MPI_Ireduce_scatter_block": nonblocking(ireduceScatterBlock, 6),
 
-	"MPI_Ineighbor_allgather": ineighborAllgather, "MPI_Ineighbor_allgatherv": ineighborAllgatherv, "MPI_Ineighbor_alltoall": ineighborAlltoall,
-	"MPI_Ineighbor_alltoallv": ineighborAlltoallv, "MPI_Ineighbor_alltoallw": ineighborAlltoallw,
-	"MPI_Neighbor_allgather": waitFor(ineighborAllgather, 7), "MPI_Neighbor_allgatherv": waitFor(ineighborAllgatherv, 8), "MPI_Neighbor_alltoall": waitFor(ineighborAlltoall, 7),
-	"MPI_Neighbor_alltoallv": waitFor(ineighborAlltoallv, 9), "MPI_Neighbor_alltoallw": waitFor(ineighborAlltoallw, 9),
+	"MPI_Ineighbor_allgather": nonblocking(ineighborAllgather, 7), "MPI_Ineighbor_allgatherv": nonblocking(ineighborAllgatherv, 8), "MPI_Ineighbor_alltoall": nonblocking(ineighborAlltoall, 7),
+	"MPI_Ineighbor_alltoallv": nonblocking(ineighborAlltoallv, 9), "MPI_Ineighbor_alltoallw": nonblocking(ineighborAlltoallw, 9),
+	"MPI_Neighbor_allgather": blocking(ineighborAllgather), "MPI_Neighbor_allgatherv": blocking(ineighborAllgatherv), "MPI_Neighbor_alltoall": blocking(ineighborAlltoall),
+	"MPI_Neighbor_alltoallv": blocking(ineighborAlltoallv), "MPI_Neighbor_alltoallw": blocking(ineighborAlltoallw),
 
 	"MPI_Status_set_elements_x": setElements,
 	"MPI_Add_error_class":       addErrorClass, "MPI_Add_error_code": addErrorCode, "MPI_Add_error_string": addErrorString,

@@ -158,9 +158,10 @@ func errorClass(r *rank, a args) {
 func errhandlerCreate(r *rank, a args) {
 	f := a[0]
 	h := mpi.NewErrorHandler(func(c *mpi.Comm, err *mpi.Error) {
-		s := &r.h.scratch
-		s[2], s[3] = C.intptr_t(r.handleOf(c)), C.intptr_t(r.code(err))
-		r.callback(f, uintptr(unsafe.Pointer(&s[2])), uintptr(unsafe.Pointer(&s[3])))
+		r.withScratch(func(s *scratch) {
+			s[0], s[1] = C.intptr_t(r.handleOf(c)), C.intptr_t(r.code(err))
+			r.callback(f, uintptr(unsafe.Pointer(&s[0])), uintptr(unsafe.Pointer(&s[1])))
+		})
 	})
 	storeAt(a[1], r.handlers.add(kindErrhandler, h))
 }

@@ -3,8 +3,6 @@
 package cprog
 
 import (
-	"unsafe"
-
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
@@ -22,13 +20,12 @@ func grequestStart(r *rank, a args) {
 }
 
 func grequestComplete(r *rank, a args) {
-	h := a[0]
-	x := r.requests.get(kindRequest, h)
+	x := r.requests.get(kindRequest, a[0])
 	if x == nil || x.p == nil || x.p.g == nil {
 		r.raiseError(mpi.ErrRequest, "the request is not a generalized request")
 	}
 	p := x.p
 	if p.done = true; p.g.freed {
-		r.removeRequest(uintptr(unsafe.Pointer(&h)))
+		r.freeHandle(a[0])
 	}
 }

@@ -235,9 +235,13 @@ func (r *rank) typeOf(h uintptr) *madeType {
 	return r.library[h]
 }
 
-// request returns the request at an address; MPI_REQUEST_NULL is one that is null.
+// request returns the request at an address.
 func (r *rank) request(at uintptr) (mpi.Request, *request) {
-	h := *pointerAt[uintptr](at)
+	return r.requestOf(*pointerAt[uintptr](at))
+}
+
+// requestOf returns the request of a handle; MPI_REQUEST_NULL is one that is null.
+func (r *rank) requestOf(h uintptr) (mpi.Request, *request) {
 	if h == requestNull {
 		return mpi.Request{}, nil
 	}

@@ -167,42 +167,42 @@ func (r *rank) newNeighbours(h uintptr) neighbours {
 }
 
 // exchange starts the messages.
-func (n neighbours) exchange(into, from func(i int) mpi.Buffer, request uintptr) {
+func (n neighbours) exchange(into, from func(i int) mpi.Buffer) *pending {
 	for _, i := range n.order {
 		n.recv(into(i), n.from[i])
 	}
 	for i, to := range n.to {
 		n.send(from(i), to)
 	}
-	n.storeHandle(request)
+	return n.pending
 }
 
-func ineighborAllgather(r *rank, a args) {
+func ineighborAllgather(r *rank, a args) *pending {
 	n := r.newNeighbours(a[6])
 	into, mine := r.blocks(len(n.from), a[3], int(a[4]), a[5]), r.buffer(a[0], int(a[1]), a[2])
-	n.exchange(func(i int) mpi.Buffer { return block(into, i) }, func(int) mpi.Buffer { return mine }, a[7])
+	return n.exchange(func(i int) mpi.Buffer { return block(into, i) }, func(int) mpi.Buffer { return mine })
 }
 
-func ineighborAllgatherv(r *rank, a args) {
+func ineighborAllgatherv(r *rank, a args) *pending {
 	n := r.newNeighbours(a[7])
 	mine := r.buffer(a[0], int(a[1]), a[2])
-	n.exchange(r.parts(len(n.from), a[3], a[4], a[5], a[6]).part, func(int) mpi.Buffer { return mine }, a[8])
+	return n.exchange(r.parts(len(n.from), a[3], a[4], a[5], a[6]).part, func(int) mpi.Buffer { return mine })
 }
 
-func ineighborAlltoall(r *rank, a args) {
+func ineighborAlltoall(r *rank, a args) *pending {
 	n := r.newNeighbours(a[6])
 	into, from := r.blocks(len(n.from), a[3], int(a[4]), a[5]), r.blocks(len(n.to), a[0], int(a[1]), a[2])
-	n.exchange(func(i int) mpi.Buffer { return block(into, i) }, func(i int) mpi.Buffer { return block(from, i) }, a[7])
+	return n.exchange(func(i int) mpi.Buffer { return block(into, i) }, func(i int) mpi.Buffer { return block(from, i) })
 }
 
-func ineighborAlltoallv(r *rank, a args) {
+func ineighborAlltoallv(r *rank, a args) *pending {
 	n := r.newNeighbours(a[8])
-	n.exchange(r.parts(len(n.from), a[4], a[5], a[6], a[7]).part, r.parts(len(n.to), a[0], a[1], a[2], a[3]).part, a[9])
+	return n.exchange(r.parts(len(n.from), a[4], a[5], a[6], a[7]).part, r.parts(len(n.to), a[0], a[1], a[2], a[3]).part)
 }
 
-func ineighborAlltoallw(r *rank, a args) {
+func ineighborAlltoallw(r *rank, a args) *pending {
 	n := r.newNeighbours(a[8])
 	into := r.buffers(a[4], a[5], words(a[6], len(n.from)), a[7])
 	from := r.buffers(a[0], a[1], words(a[2], len(n.to)), a[3])
-	n.exchange(func(i int) mpi.Buffer { return into[i] }, func(i int) mpi.Buffer { return from[i] }, a[9])
+	return n.exchange(func(i int) mpi.Buffer { return into[i] }, func(i int) mpi.Buffer { return from[i] })
 }

@@ -43,25 +43,26 @@ func (r *rank) newCollective(h uintptr) *pending {
 	return p
 }
 
-// waitFor makes a blocking handler of a non-blocking one, whose last argument is the address of its
-// request.
-func waitFor(start handler, request int) handler {
-	return func(r *rank, a args) {
-		b, h := new([16]uintptr), new(uintptr)
-		copy(b[:], a[:request])
-		b[request] = uintptr(unsafe.Pointer(h))
-		start(r, b)
-		r.waitOne(b[request])
-	}
+// starter starts an operation with the arguments of a function. It does not use the last argument
+// of a non-blocking function, the address of the request.
+type starter func(r *rank, a args) *pending
+
+// nonblocking returns the handler of a non-blocking function, whose request is argument request.
+func nonblocking(start starter, request int) handler {
+	return func(r *rank, a args) { start(r, a).storeHandle(a[request]) }
+}
+
+// blocking returns the handler of a blocking function.
+func blocking(start starter) handler {
+	return func(r *rank, a args) { start(r, a).wait() }
 }
 
 // blockingOrInter chooses between a handler within a group and one between two groups. comm is the
 // index of the communicator argument.
-func blockingOrInter(within, start handler, comm int) handler {
-	across := waitFor(start, comm+1)
+func blockingOrInter(within handler, start starter, comm int) handler {
 	return func(r *rank, a args) {
 		if r.comm(a[comm]).IsInter() {
-			across(r, a)
+			start(r, a).wait()
 			return
 		}
 		within(r, a)
@@ -130,15 +131,17 @@ func (p *pending) result() mpi.Status {
 	case p.status != nil:
 		return *p.status
 	case p.g != nil:
-		at := uintptr(unsafe.Pointer(&p.r.h.scratch[4]))
-		setStatus(at, mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag})
-		p.r.callback(p.g.query, p.g.extra, at)
-		return getStatus(at)
+		var s mpi.Status
+		p.r.withScratch(func(memory *scratch) {
+			at := uintptr(unsafe.Pointer(memory))
+			setStatus(at, mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag})
+			p.r.callback(p.g.query, p.g.extra, at)
+			s = getStatus(at)
+		})
+		return s
 	}
 	return mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
 }
 
 // zero is the buffer of a message without data.
 var zero = mpi.Buffer{Type: mpi.Byte}
-
-// Lists with collective operations are completed one request at a time.

@@ -8,17 +8,17 @@ import (
 
 // Non-blocking collective operations that move data.
 
-func ibarrier(r *rank, a args) {
+func ibarrier(r *rank, a args) *pending {
 	p := r.newCollective(a[0])
 	p.receiveFromAll(true, func(int) mpi.Buffer { return zero })
 	p.sendToAll(true, func(int) mpi.Buffer { return zero })
-	p.storeHandle(a[1])
+	return p
 }
 
-func ibcast(r *rank, a args) {
+func ibcast(r *rank, a args) *pending {
 	p := r.newCollective(a[4])
 	p.broadcast(func() mpi.Buffer { return r.buffer(a[0], int(a[1]), a[2]) }, a[3])
-	p.storeHandle(a[5])
+	return p
 }
 
 func (p *pending) broadcast(b func() mpi.Buffer, at uintptr) {
@@ -34,7 +34,7 @@ func (p *pending) broadcast(b func() mpi.Buffer, at uintptr) {
 // block returns the part of rank i of a buffer that has as much for each rank.
 func block(b mpi.Buffer, i int) mpi.Buffer { return b.Part(i*b.Count, b.Count) }
 
-func igather(r *rank, a args) {
+func igather(r *rank, a args) *pending {
 	p := r.newCollective(a[7])
 	root, here, there := p.root(a[6])
 	if here {
@@ -44,10 +44,10 @@ func igather(r *rank, a args) {
 	if there || p.copyRootPart(here, a[0]) {
 		p.send(r.buffer(a[0], int(a[1]), a[2]), root)
 	}
-	p.storeHandle(a[8])
+	return p
 }
 
-func igatherv(r *rank, a args) {
+func igatherv(r *rank, a args) *pending {
 	p := r.newCollective(a[8])
 	root, here, there := p.root(a[7])
 	if here {
@@ -56,7 +56,7 @@ func igatherv(r *rank, a args) {
 	if there || p.copyRootPart(here, a[0]) {
 		p.send(r.buffer(a[0], int(a[1]), a[2]), root)
 	}
-	p.storeHandle(a[9])
+	return p
 }
 
 // copyRootPart reports whether a root has a part of its own, which is not in place.
@@ -82,7 +82,7 @@ func (p *pending) sendToAll(placed bool, part func(i int) mpi.Buffer) {
 	}
 }
 
-func iscatter(r *rank, a args) {
+func iscatter(r *rank, a args) *pending {
 	p := r.newCollective(a[7])
 	root, here, there := p.root(a[6])
 	if there || p.copyRootPart(here, a[3]) {
@@ -92,10 +92,10 @@ func iscatter(r *rank, a args) {
 		all := r.blocks(p.ranks, a[0], int(a[1]), a[2])
 		p.sendToAll(a[3] == inPlace, func(i int) mpi.Buffer { return block(all, i) })
 	}
-	p.storeHandle(a[8])
+	return p
 }
 
-func iscatterv(r *rank, a args) {
+func iscatterv(r *rank, a args) *pending {
 	p := r.newCollective(a[8])
 	root, here, there := p.root(a[7])
 	if there || p.copyRootPart(here, a[4]) {
@@ -104,20 +104,20 @@ func iscatterv(r *rank, a args) {
 	if here {
 		p.sendToAll(a[4] == inPlace, r.parts(p.ranks, a[0], a[1], a[2], a[3]).part)
 	}
-	p.storeHandle(a[9])
+	return p
 }
 
-func iallgather(r *rank, a args) {
+func iallgather(r *rank, a args) *pending {
 	p := r.newCollective(a[6])
 	all := r.blocks(p.ranks, a[3], int(a[4]), a[5])
 	p.gatherAll(a[0] == inPlace, a, func(i int) mpi.Buffer { return block(all, i) })
-	p.storeHandle(a[7])
+	return p
 }
 
-func iallgatherv(r *rank, a args) {
+func iallgatherv(r *rank, a args) *pending {
 	p := r.newCollective(a[7])
 	p.gatherAll(a[0] == inPlace, a, r.parts(p.ranks, a[3], a[4], a[5], a[6]).part)
-	p.storeHandle(a[8])
+	return p
 }
 
 // gatherAll receives a part from each rank and sends this rank's part to each.
@@ -132,7 +132,7 @@ func (p *pending) gatherAll(placed bool, a args, part func(i int) mpi.Buffer) {
 	p.sendToAll(placed, func(int) mpi.Buffer { return mine })
 }
 
-func ialltoall(r *rank, a args) {
+func ialltoall(r *rank, a args) *pending {
 	p := r.newCollective(a[6])
 	into := r.blocks(p.ranks, a[3], int(a[4]), a[5])
 	from := cloneBuffer(into)
@@ -141,10 +141,10 @@ func ialltoall(r *rank, a args) {
 	}
 	p.receiveFromAll(false, func(i int) mpi.Buffer { return block(into, i) })
 	p.sendToAll(false, func(i int) mpi.Buffer { return block(from, i) })
-	p.storeHandle(a[7])
+	return p
 }
 
-func ialltoallv(r *rank, a args) {
+func ialltoallv(r *rank, a args) *pending {
 	p := r.newCollective(a[8])
 	into := r.parts(p.ranks, a[4], a[5], a[6], a[7])
 	from := into
@@ -155,10 +155,10 @@ func ialltoallv(r *rank, a args) {
 	}
 	p.receiveFromAll(false, into.part)
 	p.sendToAll(false, from.part)
-	p.storeHandle(a[9])
+	return p
 }
 
-func ialltoallw(r *rank, a args) {
+func ialltoallw(r *rank, a args) *pending {
 	p := r.newCollective(a[8])
 	into := r.buffers(a[4], a[5], intsAt(a[6], p.ranks), a[7])
 	from := make([]mpi.Buffer, len(into))
@@ -171,5 +171,5 @@ func ialltoallw(r *rank, a args) {
 	}
 	p.receiveFromAll(false, func(i int) mpi.Buffer { return into[i] })
 	p.sendToAll(false, func(i int) mpi.Buffer { return from[i] })
-	p.storeHandle(a[9])
+	return p
 }

@@ -42,7 +42,7 @@ func (r *rank) checkOp(o *mpi.Op, b mpi.Buffer) {
 	}
 }
 
-func ireduce(r *rank, a args) {
+func ireduce(r *rank, a args) *pending {
 	p := r.newCollective(a[6])
 	o := r.op(a[4], a[3])
 	switch root, here, there := p.root(a[5]); {
@@ -59,24 +59,24 @@ func ireduce(r *rank, a args) {
 		r.checkOp(o, out)
 		p.combine(0, p.ranks, in, out, o, a[3])
 	}
-	p.storeHandle(a[7])
+	return p
 }
 
-func iallreduce(r *rank, a args) {
+func iallreduce(r *rank, a args) *pending {
 	p := r.newCollective(a[5])
 	o := r.op(a[4], a[3])
 	in, out := r.pair(a[0], a[1], int(a[2]), a[3])
 	r.checkOp(o, out)
 	p.combine(0, p.ranks, in, out, o, a[3])
 	p.sendToAll(true, func(int) mpi.Buffer { return in })
-	p.storeHandle(a[6])
+	return p
 }
 
-func iscan(r *rank, a args)   { r.scan(a, 1) }
-func iexscan(r *rank, a args) { r.scan(a, 0) }
+func iscan(r *rank, a args) *pending   { return r.scan(a, 1) }
+func iexscan(r *rank, a args) *pending { return r.scan(a, 0) }
 
 // scan combines the operands of the ranks before this one, and of as many behind.
-func (r *rank) scan(a args, own int) {
+func (r *rank) scan(a args, own int) *pending {
 	p := r.newCollective(a[5])
 	o := r.op(a[4], a[3])
 	in, out := r.pair(a[0], a[1], int(a[2]), a[3])
@@ -86,10 +86,10 @@ func (r *rank) scan(a args, own int) {
 	for i := me + 1; i < p.c.Size(); i++ {
 		p.send(in, i)
 	}
-	p.storeHandle(a[6])
+	return p
 }
 
-func ireduceScatter(r *rank, a args) {
+func ireduceScatter(r *rank, a args) *pending {
 	p := r.newCollective(a[5])
 	counts := intsAt(a[2], p.c.Size())
 	for _, n := range counts {
@@ -97,19 +97,19 @@ func ireduceScatter(r *rank, a args) {
 			r.raiseError(mpi.ErrCount, "%d elements: a count is not negative", n)
 		}
 	}
-	p.reduceParts(a, counts)
+	return p.reduceParts(a, counts)
 }
 
-func ireduceScatterBlock(r *rank, a args) {
+func ireduceScatterBlock(r *rank, a args) *pending {
 	p := r.newCollective(a[5])
 	counts := make([]int, p.c.Size())
 	for i := range counts {
 		counts[i] = r.count(a[2])
 	}
-	p.reduceParts(a, counts)
+	return p.reduceParts(a, counts)
 }
 
-func (p *pending) reduceParts(a args, counts []int) {
+func (p *pending) reduceParts(a args, counts []int) *pending {
 	r, o := p.r, p.r.op(a[4], a[3])
 	offsets, total := make([]int, len(counts)), 0
 	for i, n := range counts {
@@ -136,11 +136,10 @@ func (p *pending) reduceParts(a args, counts []int) {
 			out.Unpack(flat, 0)
 		}
 		p.sendToAll(true, func(int) mpi.Buffer { return in })
-		p.storeHandle(a[6])
-		return
+		return p
 	}
 	part := func(i int) mpi.Buffer { return in.Part(offsets[i], counts[i]) }
 	p.combine(0, p.ranks, part(p.me), out, o, a[3])
 	p.sendToAll(true, part)
-	p.storeHandle(a[6])
+	return p
 }

@@ -8,6 +8,7 @@ package cprog
 import "C"
 
 import (
+	"runtime"
 	"unsafe"
 
 	"github.com/loggp/loggp/impl/library/mpi"
@@ -52,8 +53,12 @@ func opCreate(r *rank, a args) {
 		// The program gets the addresses of displacement 0, which need not be within the memory
 		// that there is.
 		x, y := uintptr(unsafe.Pointer(unsafe.SliceData(in.Bytes)))+uintptr(in.Origin), uintptr(unsafe.Pointer(unsafe.SliceData(inout.Bytes)))+uintptr(inout.Origin)
-		r.h.scratch[0], r.h.scratch[1] = C.intptr_t(inout.Count), C.intptr_t(r.combined)
-		r.callback(f, x, y, uintptr(unsafe.Pointer(&r.h.scratch[0])), uintptr(unsafe.Pointer(&r.h.scratch[1])))
+		r.withScratch(func(s *scratch) {
+			s[0], s[1] = C.intptr_t(inout.Count), C.intptr_t(r.combined)
+			r.callback(f, x, y, uintptr(unsafe.Pointer(&s[0])), uintptr(unsafe.Pointer(&s[1])))
+		})
+		runtime.KeepAlive(in)
+		runtime.KeepAlive(inout)
 	}, int32(a[1]) != 0)
 	storeAt(a[2], r.ops.add(kindOp, o))
 }

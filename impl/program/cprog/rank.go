@@ -234,6 +234,17 @@ func (r *rank) callback(f uintptr, a ...uintptr) int {
 	}
 }
 
+// scratch is memory of C's for values of which a callback gets the addresses.
+type scratch [8]C.intptr_t
+
+// withScratch calls f with scratch memory. If a callback makes calls that need it too, its values
+// are as they were afterwards.
+func (r *rank) withScratch(f func(s *scratch)) {
+	s := (*scratch)(&r.h.scratch)
+	defer func(before scratch) { *s = before }(*s)
+	f(s)
+}
+
 // flush writes the program's output line by line.
 func (r *rank) flush(all bool) {
 	b := unsafe.Slice((*byte)(unsafe.Pointer(r.h.out)), int(r.h.out_length))

@@ -31,12 +31,17 @@ func (r *rank) completeRequest(at uintptr) (s mpi.Status, there, done bool) {
 	return s, true, done
 }
 
-// removeRequest ends the use of a request.
+// removeRequest ends the use of the request at an address.
 func (r *rank) removeRequest(at uintptr) {
-	h := pointerAt[uintptr](at)
-	g := r.requests.get(kindRequest, *h).p.g
-	r.requests.remove(*h)
-	*h = requestNull
+	h := *pointerAt[uintptr](at)
+	storeAt(at, uintptr(requestNull))
+	r.freeHandle(h)
+}
+
+// freeHandle ends the use of a request that is not the request of a message.
+func (r *rank) freeHandle(h uintptr) {
+	g := r.requests.get(kindRequest, h).p.g
+	r.requests.remove(h)
 	if g != nil {
 		r.callback(g.free, g.extra)
 	}

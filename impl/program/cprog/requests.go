@@ -3,8 +3,6 @@
 package cprog
 
 import (
-	"unsafe"
-
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
@@ -72,7 +70,7 @@ func start(r *rank, a args) {
 
 // requestGetStatus reports whether a request is complete, without freeing it.
 func requestGetStatus(r *rank, a args) {
-	q, x := r.request(uintptr(unsafe.Pointer(&a[0])))
+	q, x := r.requestOf(a[0])
 	s, done := mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}, true
 	switch {
 	case x == nil:
