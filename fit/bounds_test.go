@@ -20,7 +20,7 @@ func TestBounds(t *testing.T) {
 	for _, w := range []struct {
 		mode, name, method string
 		truth              float64
-	}{{"ssend", "L", params.MethodReceiveDifference, m.L}, {"send", "g", params.MethodOverheadBound, m.Gap}} {
+	}{{"ssend", "L", params.MethodReceiveDifference, m.L}, {"send", "g", params.MethodGapAtMostSendOverhead, m.Gap}} {
 		p := one(t, r, w.mode, w.name, w.method, params.Micros)
 		if !p.IsBound() || p.Value < w.truth || p.Verdict != params.NotIdentifiable {
 			t.Errorf("%+v is no bound of %v", p, w.truth)
@@ -83,7 +83,7 @@ func TestBoundOfOverhead(t *testing.T) {
 			set.Series[len(set.Series)-1-i].Bytes = k
 		}
 	}
-	p := one(t, mustFit(t, set, clean.Options{Replicates: 20}), "send", "g", params.MethodOverheadBound, params.Micros)
+	p := one(t, mustFit(t, set, clean.Options{Replicates: 20}), "send", "g", params.MethodGapAtMostSendOverhead, params.Micros)
 	if p.Samples != 6 || !(p.Low < p.Value && p.Value < p.High) {
 		t.Errorf("%+v", p)
 	}

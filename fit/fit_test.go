@@ -68,7 +68,7 @@ func TestGapHidden(t *testing.T) {
 		value     float64
 		warned    bool // that g is about o_s is the rule, that nobody knows is none
 	}{
-		{30, 15, 20, params.MethodOverheadBound, 30, false}, {30, 30, 30, params.MethodOverheadBound, 30, false}, {15, 30, 20, params.MethodTrainBound, 30, true}, {1e-6, 1e6, 1e6, params.MethodTrainBound, 1e6, true},
+		{30, 15, 20, params.MethodGapAtMostSendOverhead, 30, false}, {30, 30, 30, params.MethodGapAtMostSendOverhead, 30, false}, {15, 30, 20, params.MethodGapAtMostTrain, 30, true}, {1e-6, 1e6, 1e6, params.MethodGapAtMostTrain, 1e6, true},
 	} {
 		m := fittest.Typical()
 		m.SendO, m.RecvO, m.Gap = c.os, c.or, max(c.g, c.os, c.or) // a receiver that is slower holds the sender back

@@ -20,7 +20,7 @@ type pairBenchmark struct {
 	isP1        bool
 
 	sendBuffer, receiveBuffer []byte
-	warmupRound               unit.Time // the longest round of the warm-up, or the shortest on a shared machine
+	warmupRoundTime           unit.Time // the longest round of the warm-up, or the shortest on a shared machine
 	timers                    []*timerSamples
 
 	// Set for real clocks only:
@@ -90,15 +90,15 @@ func (b *pairBenchmark) delta() unit.Time {
 	if b.Delta != 0 {
 		return b.Delta
 	}
-	return 2 * b.warmupRound
+	return 2 * b.warmupRoundTime
 }
 
 // noteWarmupRound notes the time of a round of the warm-up, without delta.
 func (b *pairBenchmark) noteWarmupRound(took unit.Time) {
-	if b.SharedMachine && b.warmupRound > 0 {
-		b.warmupRound = min(b.warmupRound, max(took, 1))
+	if b.SharedMachine && b.warmupRoundTime > 0 {
+		b.warmupRoundTime = min(b.warmupRoundTime, max(took, 1))
 	} else {
-		b.warmupRound = max(b.warmupRound, took)
+		b.warmupRoundTime = max(b.warmupRoundTime, took)
 	}
 }
 
@@ -112,8 +112,8 @@ func (b *pairBenchmark) startSend() mpi.Request {
 	return b.mode.start(b.pairComm, b.sendBuffer, b.peerRank, messageTag)
 }
 
-// startReceive receives a message by the call that belongs to the mode.
-func (b *pairBenchmark) startReceive() mpi.Request {
+// postReceive receives a message by the call that belongs to the mode.
+func (b *pairBenchmark) postReceive() mpi.Request {
 	switch {
 	case b.mode.Name == Message:
 		b.pairComm.Messages().Recv(b.receiveBuffer)

@@ -21,12 +21,12 @@ type collectiveWorker struct {
 	operation                 func()
 	sendBuffer, receiveBuffer []byte // for all cells: buffers that stay in place stay in the caches
 
-	warmupRound   unit.Time // the shortest round of the warm-up on a shared machine, else the longest collectiveWorker/localTimes>
-	commandWords  [CommandWords]int64
-	localTimes    []int64 // of this rank
-	gatheredTimes []int64 // of all ranks, at rank 0
-	memStats      runtime.MemStats
-	heapAfterGC   uint64 // bytes in use after the last garbage collection
+	warmupRoundTime unit.Time // the shortest round of the warm-up on a shared machine, else the longest collectiveWorker/localTimes>
+	commandWords    [CommandWords]int64
+	localTimes      []int64 // of this rank
+	gatheredTimes   []int64 // of all ranks, at rank 0
+	memStats        runtime.MemStats
+	heapAfterGC     uint64 // bytes in use after the last garbage collection
 }
 
 func (e *Experiment) newCollectiveWorker(comm *mpi.Comm) *collectiveWorker {
@@ -55,7 +55,7 @@ const rootRank = 0
 
 // barrierCommand is a command that only runs barriers, by the algorithm of the library.
 func barrierCommand(rounds int) Command {
-	return Command{Stage: barrierStage, Mode: int(collective.Barrier), Algorithm: -1, Rounds: rounds, Batch: 1}
+	return Command{StageIndex: barrierStage, ModeOrOperation: int(collective.Barrier), AlgorithmIndex: -1, Rounds: rounds, OperationsPerSample: 1}
 }
 
 const barrierStage, agreedStartStage = 8, 9
@@ -64,15 +64,15 @@ const barrierStage, agreedStartStage = 8, 9
 func (w *collectiveWorker) prepareOperation(c Command) {
 	before := w.command
 	w.command = c
-	if c.Mode == before.Mode && c.Algorithm == before.Algorithm && c.Bytes == before.Bytes {
+	if c.ModeOrOperation == before.ModeOrOperation && c.AlgorithmIndex == before.AlgorithmIndex && c.Bytes == before.Bytes {
 		return
 	}
-	if c.Algorithm < 0 {
+	if c.AlgorithmIndex < 0 {
 		w.operation = w.comm.Barrier
 		return
 	}
 	x := w.Collectives[slices.IndexFunc(w.Collectives, func(x CollectiveCell) bool {
-		return int(x.Operation) == c.Mode && x.algorithmIndex() == c.Algorithm && x.Bytes == c.Bytes
+		return int(x.Operation) == c.ModeOrOperation && x.algorithmIndex() == c.AlgorithmIndex && x.Bytes == c.Bytes
 	})]
 	w.measuredComm.Tune([]collective.Rule{{Operation: x.Operation, Bytes: -1, Algorithm: x.Name}})
 	in, out := x.bufferSizes()
@@ -118,12 +118,12 @@ func operationCall(c *mpi.Comm, x CollectiveCell, in, out mpi.Buffer) func() {
 func (w *collectiveWorker) Now() unit.Time { return w.comm.Wtime() }
 
 // Execute executes a command on all ranks. Rank 0 calls it.
-func (w *collectiveWorker) Execute(c Command) (Result, error) {
+func (w *collectiveWorker) Execute(c Command) (CommandResult, error) {
 	w.commandWords = c.Words()
 	w.comm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
 	begin := w.Now()
 	w.execute(c)
-	r := Result{WarmupRound: w.warmupRound, Elapsed: w.Now() - begin, Times: make([][]unit.Time, w.comm.Size())}
+	r := CommandResult{WarmupRoundTime: w.warmupRoundTime, RoundsDuration: w.Now() - begin, Times: make([][]unit.Time, w.comm.Size())}
 	for i, t := range w.gatheredTimes {
 		if c.Rounds > 0 {
 			r.Times[i/c.Rounds] = append(r.Times[i/c.Rounds], unit.Time(t))
@@ -134,7 +134,7 @@ func (w *collectiveWorker) Execute(c Command) (Result, error) {
 
 // stopRanks ends followRoot on the other ranks, by a command with a stage that does not exist.
 func (w *collectiveWorker) stopRanks() {
-	w.commandWords = Command{Stage: len(stages)}.Words()
+	w.commandWords = Command{StageIndex: len(stages)}.Words()
 	w.comm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
 }
 
@@ -143,7 +143,7 @@ func (w *collectiveWorker) followRoot() {
 	for {
 		w.comm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
 		c := commandFromWords(w.commandWords)
-		if c.Stage == len(stages) {
+		if c.StageIndex == len(stages) {
 			return
 		}
 		w.execute(c)
@@ -154,18 +154,18 @@ func (w *collectiveWorker) followRoot() {
 func (w *collectiveWorker) execute(c Command) {
 	w.prepareOperation(c)
 	w.collectGarbage()
-	w.warmUp(c.WarmupRounds)
+	w.runWarmupRounds(c.WarmupRounds)
 	w.localTimes = w.localTimes[:0]
 	for range c.Rounds {
-		w.localTimes = append(w.localTimes, int64(stages[c.Stage].timeRound(w, c.Wait)))
+		w.localTimes = append(w.localTimes, int64(stages[c.StageIndex].timeRound(w, c.Wait)))
 	}
 	if c.Rounds > 0 {
 		w.gatherTimes()
 	}
 }
 
-// warmUp runs rounds that do not count, and notes the time of one from barrier to barrier.
-func (w *collectiveWorker) warmUp(rounds int) {
+// runWarmupRounds runs rounds that do not count, and notes the time of one from barrier to barrier.
+func (w *collectiveWorker) runWarmupRounds(rounds int) {
 	w.comm.Barrier()
 	for i := range rounds {
 		begin := w.comm.Wtime()
@@ -173,11 +173,11 @@ func (w *collectiveWorker) warmUp(rounds int) {
 		w.comm.Barrier()
 		switch d := w.comm.Wtime() - begin; {
 		case i == 0:
-			w.warmupRound = d
+			w.warmupRoundTime = d
 		case w.SharedMachine:
-			w.warmupRound = min(w.warmupRound, d)
+			w.warmupRoundTime = min(w.warmupRoundTime, d)
 		default:
-			w.warmupRound = max(w.warmupRound, d)
+			w.warmupRoundTime = max(w.warmupRoundTime, d)
 		}
 	}
 }

@@ -49,9 +49,9 @@ func (c CollectiveCell) bufferSizes() (in, out int) {
 	return block, block
 }
 
-// MemoryBytes returns about how many bytes all ranks need together: their buffers, and as much
+// TotalBufferBytes returns about how many bytes all ranks need together: their buffers, and as much
 // again for the work of the library.
-func (c CollectiveCell) MemoryBytes() float64 {
+func (c CollectiveCell) TotalBufferBytes() float64 {
 	in, out := c.bufferSizes()
 	return 2 * float64(c.Ranks) * float64(in+out)
 }

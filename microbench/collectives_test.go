@@ -33,7 +33,7 @@ func cells(ranks int, nodes *collective.Nodes, sizes ...int) []microbench.Collec
 }
 
 // swept measures on an emulated machine.
-func swept(t *testing.T, platform string, noise float64, c *microbench.Experiment) *microbench.Outcome {
+func swept(t *testing.T, platform string, noise float64, c *microbench.Experiment) *microbench.ExperimentResult {
 	t.Helper()
 	j, err := job.Open(platform, "", c.Collectives[0].Ranks, noise)
 	if err != nil {

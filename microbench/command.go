@@ -9,15 +9,15 @@ import (
 // Command says what all ranks of a job do next. Ranks keep no state between commands: the Scheduler
 // alone decides what to measure, how often, and when to end.
 type Command struct {
-	Stage        int       // index in StageTimers
-	Mode         int       // index of Modes, len(Modes()) for low-level messages, or a collective.Operation
-	Algorithm    int       // index among those of the collective operation; -1: the library chooses
-	Bytes        int       // of a message or a block
-	WarmupRounds int       // that do not count, before the rounds that do
-	Rounds       int       // with each root of the barrier; 0: only the rounds of the warm-up, which are timed
-	Batch        int       // operations in a sample
-	Wait         unit.Time // of P1 before timer12 (delta); for collective operations the time to an agreed start
-	Pair         [2]int    // the ranks P1 and P2, if several pairs are measured; else zero
+	StageIndex          int       // index in StageTimers
+	ModeOrOperation     int       // index of Modes, len(Modes()) for low-level messages, or a collective.Operation
+	AlgorithmIndex      int       // index among those of the collective operation; -1: the library chooses
+	Bytes               int       // of a message or a block
+	WarmupRounds        int       // that do not count, before the rounds that do
+	Rounds              int       // with each root of the barrier; 0: only the rounds of the warm-up, which are timed
+	OperationsPerSample int       // operations in a sample
+	Wait                unit.Time // of P1 before timer12 (delta); for collective operations the time to an agreed start
+	Pair                [2]int    // the ranks P1 and P2, if several pairs are measured; else zero
 }
 
 // CommandWords is the number of integers that encode a command.
@@ -25,7 +25,7 @@ const CommandWords = 10
 
 // Words encodes a command for sending it to ranks.
 func (c Command) Words() [CommandWords]int64 {
-	return [...]int64{int64(c.Stage), int64(c.Mode), int64(c.Algorithm), int64(c.Bytes), int64(c.WarmupRounds), int64(c.Rounds), int64(c.Batch), int64(c.Wait), int64(c.Pair[0]), int64(c.Pair[1])}
+	return [...]int64{int64(c.StageIndex), int64(c.ModeOrOperation), int64(c.AlgorithmIndex), int64(c.Bytes), int64(c.WarmupRounds), int64(c.Rounds), int64(c.OperationsPerSample), int64(c.Wait), int64(c.Pair[0]), int64(c.Pair[1])}
 }
 
 // commandFromWords decodes a command.
@@ -33,8 +33,8 @@ func commandFromWords(w [CommandWords]int64) Command {
 	return Command{int(w[0]), int(w[1]), int(w[2]), int(w[3]), int(w[4]), int(w[5]), int(w[6]), unit.Time(w[7]), [2]int{int(w[8]), int(w[9])}}
 }
 
-// workRank returns the rank of the i-th time in Result.WorkTimes.
-func (c Command) workRank(i int) int {
+// rankOfWorkTime returns the rank of the i-th time in CommandResult.WorkTimes.
+func (c Command) rankOfWorkTime(i int) int {
 	if c.Pair[0] != c.Pair[1] {
 		return c.Pair[i]
 	}
@@ -45,15 +45,15 @@ func (c Command) workRank(i int) int {
 // with the first root have warmed up caches and branch predictors.
 func (c Command) RewarmRounds() int { return min(c.WarmupRounds, 3, max(1, c.Rounds/2)) }
 
-// Result is the result of a command.
-type Result struct {
+// CommandResult is the result of a command.
+type CommandResult struct {
 	// Times has two columns for each timer of a pair: with the barrier's root at P1, and with the
 	// root at P2. For collective operations it has a column for each rank, in which LateStartTime
 	// marks late starts.
 	Times [][]unit.Time
 
-	WarmupRound unit.Time // the shortest round of the warm-up, from barrier to barrier
-	Elapsed     unit.Time // all rounds together
+	WarmupRoundTime unit.Time // the shortest round of the warm-up, from barrier to barrier
+	RoundsDuration  unit.Time // all rounds together
 
 	// WorkTimes are the times of a fixed piece of work on each rank, or on P1 and P2: the longer of
 	// those before and after the rounds. There are none if the clock is not that of the processors.
@@ -63,7 +63,7 @@ type Result struct {
 // Worker is the ranks of a job, as the Scheduler sees them.
 type Worker interface {
 	// Execute executes a command on all ranks. An error ends the launch.
-	Execute(Command) (Result, error)
+	Execute(Command) (CommandResult, error)
 
 	// Now reads the clock that limits the time of a launch.
 	Now() unit.Time

@@ -118,7 +118,7 @@ func (e *Experiment) Check() error {
 func (e *Experiment) countRequestedSamples() int {
 	n := 0
 	for _, t := range e.tasks() {
-		n += len(stages[t.stage].timers) * t.rootCount() * stages[t.stage].roundsForReps(e.Reps)
+		n += len(stages[t.stage].timers) * t.barrierRootCount() * stages[t.stage].roundsForReps(e.Reps)
 	}
 	if e.Reps == 0 {
 		return 0

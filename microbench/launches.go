@@ -11,19 +11,19 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Outcome is the result of an experiment.
-type Outcome struct {
-	Series    []sample.Series // keys have mode, bytes, timer, launch and disturbed, and for collective operations the protocol
-	Launches  int
-	StartTime time.Time
-	Elapsed   time.Duration
+// ExperimentResult is the result of an experiment.
+type ExperimentResult struct {
+	Series       []sample.Series // keys have mode, bytes, timer, launch and disturbed, and for collective operations the protocol
+	Launches     int
+	WallStart    time.Time
+	WallDuration time.Duration
 
-	MissingTasks int           // tasks without samples, as the time was too short Outcome/Tasks>
+	MissingTasks int           // tasks without samples, as the time was too short ExperimentResult/Tasks>
 	Tasks        int           // of so many
 	AddedSizes   []int         // around the eager limit
-	KnownMedians int           // whose interval over the launches is within the precision Outcome/Medians>
+	KnownMedians int           // whose interval over the launches is within the precision ExperimentResult/Medians>
 	Medians      int           // of so many
-	Batches      []Batch       // of the timers that had any
+	BatchSizes   []BatchSize   // of the timers that had any
 	ClockOffsets []ClockOffset // of P2's clock from P1's, for each launch
 	LateStarts   int           // repetitions of collective operations that were dropped, as a rank was late for the agreed start
 	AgreedStarts int           // repetitions with an agreed start, late ones included
@@ -34,12 +34,12 @@ type Outcome struct {
 // Run executes the launches of the experiment. It calls launch with the number of each launch;
 // launch starts the ranks and calls RunLaunch, or MeasureLaunch with their worker. From time to
 // time Run calls progress, which may be nil, with the completed part, from 0 to 1.
-func (s *Scheduler) Run(ctx context.Context, launch func(ctx context.Context, n int) error, progress func(part float64)) (*Outcome, error) {
+func (s *Scheduler) Run(ctx context.Context, launch func(ctx context.Context, n int) error, progress func(part float64)) (*ExperimentResult, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	begin := s.now()
-	s.outcome = Outcome{StartTime: begin}
+	s.outcome = ExperimentResult{WallStart: begin}
 	for ; s.needsLaunch(s.now().Sub(begin)); s.outcome.Launches++ {
 		s.launchIndex, s.launchStart, s.launchBudget = s.outcome.Launches, s.now(), 0
 		after := s.launchStart.Sub(begin)
@@ -64,7 +64,7 @@ func (s *Scheduler) Run(ctx context.Context, launch func(ctx context.Context, n 
 	if s.outcome.Series = s.Series(); s.outcome.wasDriver && len(s.outcome.Series) == 0 {
 		return nil, fmt.Errorf("the budget of %v was over before anything was measured", s.TimeLimit())
 	}
-	s.outcome.Elapsed = s.now().Sub(begin)
+	s.outcome.WallDuration = s.now().Sub(begin)
 	s.outcome.KnownMedians, s.outcome.Medians = s.countKnownMedians(s.outcome.Series)
 	s.outcome.Tasks = len(s.tasks)
 	for _, t := range s.tasks {
@@ -110,7 +110,7 @@ func (s *Scheduler) Series() []sample.Series {
 			if a.Pair != b.Pair {
 				return slices.Compare(a.Pair[:], b.Pair[:])
 			}
-			if a.Mode != b.Mode {
+			if a.ModeOrOperation != b.ModeOrOperation {
 				return slices.Index(s.Modes, a.cell.Mode) - slices.Index(s.Modes, b.cell.Mode)
 			}
 			return a.Bytes - b.Bytes

@@ -54,7 +54,7 @@ func timeFixedWork(c *mpi.Comm) unit.Time {
 func (w *pairWorker) Now() unit.Time { return w.rootComms[0].Wtime() }
 
 // Execute executes a command on both ranks. P1 calls it.
-func (w *pairWorker) Execute(c Command) (Result, error) {
+func (w *pairWorker) Execute(c Command) (CommandResult, error) {
 	w.sendCommand(c)
 	r := w.execute(c)
 	mpi.Recv(w.rootComms[0], w.commandBuffer[:8], 1, commandTag)
@@ -67,7 +67,7 @@ func (w *pairWorker) Execute(c Command) (Result, error) {
 }
 
 // stopPeer ends followP1 on P2, by a command with a stage that does not exist.
-func (w *pairWorker) stopPeer() { w.sendCommand(Command{Stage: len(stages)}) }
+func (w *pairWorker) stopPeer() { w.sendCommand(Command{StageIndex: len(stages)}) }
 
 func (w *pairWorker) sendCommand(c Command) {
 	raw := w.commandBuffer[:0]
@@ -86,7 +86,7 @@ func (w *pairWorker) followP1() {
 			words[i] = int64(binary.LittleEndian.Uint64(w.commandBuffer[8*i:]))
 		}
 		c := commandFromWords(words)
-		if c.Stage == len(stages) {
+		if c.StageIndex == len(stages) {
 			return
 		}
 		r := w.execute(c)
@@ -97,13 +97,13 @@ func (w *pairWorker) followP1() {
 
 // execute executes a command on this rank. The result of P1 has the times of both ranks, but only
 // the work of this rank.
-func (w *pairWorker) execute(c Command) Result {
+func (w *pairWorker) execute(c Command) CommandResult {
 	before := w.timeWork(w.rootComms[0])
 	w.clockReadTime = min(w.clockReadTime, meanClockReadTime(w.rootComms[0])) // the launch may have begun in a slow moment
-	cell := Cell{modeNameAt(c.Mode), c.Bytes}
+	cell := Cell{modeNameAt(c.ModeOrOperation), c.Bytes}
 	w.plan.Delta, w.plan.WarmupRounds = c.Wait, 0
 	b := w.rankPair.newBenchmark(&w.plan, cell)
-	b.clockReadTime, b.dither, b.batchSize = w.clockReadTime, &w.dither, c.Batch
+	b.clockReadTime, b.dither, b.batchSize = w.clockReadTime, &w.dither, c.OperationsPerSample
 	if c.Bytes > len(w.sendBuffer) {
 		w.sendBuffer, w.receiveBuffer, w.bsendBuffer = newTouchedBuffer(c.Bytes), newTouchedBuffer(c.Bytes), newTouchedBuffer(4*(c.Bytes+mpi.BsendOverhead))
 	}
@@ -117,9 +117,9 @@ func (w *pairWorker) execute(c Command) Result {
 		w.plan.WarmupRounds, w.plan.Delta = c.WarmupRounds, 1
 		b.rootIndex, b.barrierComm = 0, w.rootComms[0]
 		timePingPong(b, 0)
-		return Result{WarmupRound: b.warmupRound, Elapsed: w.Now() - begin, WorkTimes: []unit.Time{before}}
+		return CommandResult{WarmupRoundTime: b.warmupRoundTime, RoundsDuration: w.Now() - begin, WorkTimes: []unit.Time{before}}
 	}
-	s, warm := stages[c.Stage], c.WarmupRounds
+	s, warm := stages[c.StageIndex], c.WarmupRounds
 	for i, root := range w.rootComms {
 		b.rootIndex, b.barrierComm = i, root
 		b.discardSamples = true
@@ -128,7 +128,7 @@ func (w *pairWorker) execute(c Command) Result {
 		b.discardSamples = false
 		s.run(b, c.Rounds)
 	}
-	r := Result{Elapsed: w.Now() - begin, WorkTimes: []unit.Time{max(before, w.timeWork(w.rootComms[0]))}}
+	r := CommandResult{RoundsDuration: w.Now() - begin, WorkTimes: []unit.Time{max(before, w.timeWork(w.rootComms[0]))}}
 	b.collectSamples()
 	for _, t := range b.timers {
 		r.Times = append(r.Times, t.byRoot[0], t.byRoot[1])
@@ -175,7 +175,7 @@ const pairPollInterval = 200 * unit.Microsecond
 func (w *allPairsWorker) Now() unit.Time { return w.comm.Wtime() }
 
 // Execute lets the pair of a command execute it. Rank 0 calls it.
-func (w *allPairsWorker) Execute(c Command) (Result, error) {
+func (w *allPairsWorker) Execute(c Command) (CommandResult, error) {
 	w.selectPair(c.Pair)
 	if w.localWorker != nil { // as P1, which is the lower rank
 		return w.localWorker.Execute(c)
@@ -217,7 +217,7 @@ func (w *allPairsWorker) leavePair() {
 	if w.localWorker != nil {
 		w.localWorker.stopPeer()
 	} else {
-		end := Command{Stage: len(stages)}.Words()
+		end := Command{StageIndex: len(stages)}.Words()
 		mpi.Send(w.comm, end[:], w.currentPair[0], commandTag)
 	}
 	w.currentPair, w.localWorker = [2]int{}, nil
@@ -256,7 +256,7 @@ func (w *allPairsWorker) executeAsP1(me *pairWorker) {
 		var words [CommandWords]int64
 		mpi.Recv(w.comm, words[:], rootRank, commandTag)
 		c := commandFromWords(words)
-		if c.Stage == len(stages) {
+		if c.StageIndex == len(stages) {
 			me.stopPeer()
 			return
 		}
@@ -266,8 +266,8 @@ func (w *allPairsWorker) executeAsP1(me *pairWorker) {
 }
 
 // words encodes a result.
-func (r Result) words() []int64 {
-	words := []int64{int64(r.WarmupRound), int64(r.Elapsed)}
+func (r CommandResult) words() []int64 {
+	words := []int64{int64(r.WarmupRoundTime), int64(r.RoundsDuration)}
 	for _, column := range append([][]unit.Time{r.WorkTimes}, r.Times...) {
 		words = append(words, int64(len(column)))
 		for _, t := range column {
@@ -278,8 +278,8 @@ func (r Result) words() []int64 {
 }
 
 // resultFromWords decodes a result.
-func resultFromWords(words []int64) Result {
-	r := Result{WarmupRound: unit.Time(words[0]), Elapsed: unit.Time(words[1])}
+func resultFromWords(words []int64) CommandResult {
+	r := CommandResult{WarmupRoundTime: unit.Time(words[0]), RoundsDuration: unit.Time(words[1])}
 	var columns [][]unit.Time
 	for words = words[2:]; len(words) > 0; words = words[1+len(columns[len(columns)-1]):] {
 		column := make([]unit.Time, words[0])

@@ -37,7 +37,7 @@ type Plan struct {
 }
 
 // Message is the mode of low-level messages.
-const Message = sample.Message
+const Message = sample.LowLevelMode
 
 // DefaultSizes are the default lengths of messages on emulated machines: 0 to 100,000 bytes, with
 // those at which the paper prints numbers.

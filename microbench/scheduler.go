@@ -41,7 +41,7 @@ type Scheduler struct {
 	hasSamples               bool // of this launch or an earlier one
 	err                      error
 
-	outcome Outcome
+	outcome ExperimentResult
 }
 
 // roundKey says which tasks share the shortest round.
@@ -101,8 +101,8 @@ func (s *Scheduler) isTimeOver(part float64) bool {
 }
 
 // execute lets the worker execute a command. After an error it does nothing.
-func (s *Scheduler) execute(c Command) Result {
-	var r Result
+func (s *Scheduler) execute(c Command) CommandResult {
+	var r CommandResult
 	if s.err == nil {
 		r, s.err = s.worker.Execute(c)
 	}
@@ -127,7 +127,7 @@ const (
 // speed, caches hold other data, and branches are not predicted. So it begins with round trips, or
 // barriers, that do not count, until their times are steady.
 func (s *Scheduler) warmUpUntilSteady() {
-	c := Command{Stage: stageWithTimer(sample.TimerRTT), Bytes: warmupBytes, Rounds: 8, Batch: 1, Wait: 1}
+	c := Command{StageIndex: stageWithTimer(sample.TimerRTT), Bytes: warmupBytes, Rounds: 8, OperationsPerSample: 1, Wait: 1}
 	if len(s.Collectives) > 0 {
 		c = barrierCommand(8)
 	}
@@ -141,7 +141,7 @@ func (s *Scheduler) warmUpUntilSteady() {
 	var medians []unit.Time
 	for s.err == nil && s.worker.Now() < end {
 		r := s.execute(c)
-		if r.Elapsed < minSpellDuration && c.Rounds < maxRoundsPerCommand {
+		if r.RoundsDuration < minSpellDuration && c.Rounds < maxRoundsPerCommand {
 			c.Rounds *= 2
 			continue
 		}
@@ -162,7 +162,7 @@ func (s *Scheduler) visitTasks(tasks []*task) {
 	tasks = slices.Clone(tasks)
 	s.random.Shuffle(len(tasks), func(i, j int) { tasks[i], tasks[j] = tasks[j], tasks[i] })
 	if turn := s.random.Perm(len(modes) + 1); len(s.Collectives) == 0 {
-		slices.SortStableFunc(tasks, func(a, b *task) int { return turn[a.Mode] - turn[b.Mode] })
+		slices.SortStableFunc(tasks, func(a, b *task) int { return turn[a.ModeOrOperation] - turn[b.ModeOrOperation] })
 	}
 	if n := len(s.Pairs); n > 0 { // another pair is another two ranks that have to wake up
 		turn := make(map[[2]int]int, n)
@@ -196,7 +196,7 @@ const maxVisitDuration = unit.Millisecond
 // minSamples returns the least number of samples with each root that a launch should have of a
 // task.
 func (s *Scheduler) minSamples(t *task) int {
-	n := (minSamplesPerTask + t.rootCount()*s.MinLaunches() - 1) / (t.rootCount() * s.MinLaunches())
+	n := (minSamplesPerTask + t.barrierRootCount()*s.MinLaunches() - 1) / (t.barrierRootCount() * s.MinLaunches())
 	if t.isCollective() {
 		n = max(n, 8)
 	}
@@ -208,7 +208,7 @@ func (s *Scheduler) maxSamples(t *task) int {
 	if s.Reps > 0 {
 		return stages[t.stage].roundsForReps(s.Reps)
 	}
-	rows := sample.MaxRows / max(s.MinLaunches(), s.launchIndex+1) / len(s.tasks) / len(stages[t.stage].timers) / t.rootCount()
+	rows := sample.MaxRows / max(s.MinLaunches(), s.launchIndex+1) / len(s.tasks) / len(stages[t.stage].timers) / t.barrierRootCount()
 	return max(s.minSamples(t), min(maxSamplesPerLaunch, rows))
 }
 
@@ -259,7 +259,7 @@ func (s *Scheduler) visit(t *task) {
 	}
 	late := t.recordVisit(s.launchIndex, r)
 	s.hasSamples = s.hasSamples || late < c.Rounds
-	t.sampleCost = max(1, r.Elapsed*unit.Time(t.rootCount()*t.roundsPerSample())/unit.Time(t.rootCount()*c.Rounds+c.WarmupRounds+(t.rootCount()-1)*c.RewarmRounds()))
+	t.sampleCost = max(1, r.RoundsDuration*unit.Time(t.barrierRootCount()*t.roundsPerSample())/unit.Time(t.barrierRootCount()*c.Rounds+c.WarmupRounds+(t.barrierRootCount()-1)*c.RewarmRounds()))
 	if t.stage == agreedStartStage {
 		if s.outcome.LateStarts, s.outcome.AgreedStarts = s.outcome.LateStarts+late, s.outcome.AgreedStarts+c.Rounds; 4*late > c.Rounds {
 			t.Wait = min(2*t.Wait, t.maxWait)
@@ -276,10 +276,10 @@ func (s *Scheduler) visit(t *task) {
 
 // roundsPerSample returns the number of rounds that give one sample.
 func (t *task) roundsPerSample() int {
-	if stages[t.stage].batchInRound {
+	if stages[t.stage].roundTimesWholeBatch {
 		return 1
 	}
-	return t.Batch
+	return t.OperationsPerSample
 }
 
 // Rounds of warm-up.
@@ -300,7 +300,7 @@ func (s *Scheduler) warmupRounds(t *task) int {
 	if t.sampleCost > maxVisitDuration {
 		least = 1
 	}
-	return max(least, int(min(maxWarmupRounds, maxWarmupTime*unit.Time(t.rootCount()*t.roundsPerSample())/t.sampleCost)))
+	return max(least, int(min(maxWarmupRounds, maxWarmupTime*unit.Time(t.barrierRootCount()*t.roundsPerSample())/t.sampleCost)))
 }
 
 // calibrateTask finds out the time of a sample of a task, the wait of P1 or the time to an agreed
@@ -318,7 +318,7 @@ func (s *Scheduler) calibrateTask(t *task) {
 				c.WarmupRounds = max(c.WarmupRounds, firstWarmupRounds)
 			}
 		}
-		round = s.execute(c).WarmupRound
+		round = s.execute(c).WarmupRoundTime
 		s.shortestRounds[this] = round
 	}
 	if t.isCollective() {
@@ -332,9 +332,9 @@ func (s *Scheduler) calibrateTask(t *task) {
 	c = t.Command
 	c.WarmupRounds, c.Rounds = 1, 2
 	r := s.execute(c)
-	t.sampleCost = max(1, r.Elapsed*2/unit.Time(2*c.Rounds+c.WarmupRounds+c.RewarmRounds()))
-	t.Batch = s.operationsPerSample(t, r)
-	t.sampleCost *= unit.Time(t.Batch)
+	t.sampleCost = max(1, r.RoundsDuration*2/unit.Time(2*c.Rounds+c.WarmupRounds+c.RewarmRounds()))
+	t.OperationsPerSample = s.operationsPerSample(t, r)
+	t.sampleCost *= unit.Time(t.OperationsPerSample)
 }
 
 // If an operation is shorter than minBatchSteps, a sample is a batch of operations.
@@ -346,17 +346,17 @@ const (
 	maxBatchCost       = 200 * unit.Microsecond // above which the batch does not grow
 )
 
-// Batch says that samples of a timer are means of several operations.
-type Batch struct {
-	Timer      string
-	Operations int // the largest number in a sample
+// BatchSize says that samples of a timer are means of several operations.
+type BatchSize struct {
+	Timer         string
+	MaxOperations int // the largest number in a sample
 }
 
 // operationsPerSample returns the number of operations in a sample, from a few single ones.
-func (s *Scheduler) operationsPerSample(t *task, r Result) int {
+func (s *Scheduler) operationsPerSample(t *task, r CommandResult) int {
 	x := stages[t.stage]
 	n, most := 1, maxBatchOperations
-	if x.batchInRound {
+	if x.roundTimesWholeBatch {
 		most = maxBatchTrips
 	}
 	for i, name := range x.timers {
@@ -365,7 +365,7 @@ func (s *Scheduler) operationsPerSample(t *task, r Result) int {
 		}
 		value := meanEstimate([2]estimate{medianEstimate(slices.Clone(r.Times[2*i])), medianEstimate(slices.Clone(r.Times[2*i+1]))}).value
 		shortest := minBatchSteps * float64(s.ClockStep)
-		if x.batchInRound && s.ClockStep > 0 {
+		if x.roundTimesWholeBatch && s.ClockStep > 0 {
 			shortest = max(shortest, float64(minTripBatchTime))
 		}
 		for n < most && float64(n*x.intervalsPerOperation)*value < shortest && unit.Time(n)*t.sampleCost < maxBatchCost {
@@ -374,11 +374,11 @@ func (s *Scheduler) operationsPerSample(t *task, r Result) int {
 	}
 	for i := range x.timers {
 		if n > 1 && 2*i < len(r.Times) {
-			b := slices.IndexFunc(s.outcome.Batches, func(b Batch) bool { return b.Timer == x.timers[i] })
+			b := slices.IndexFunc(s.outcome.BatchSizes, func(b BatchSize) bool { return b.Timer == x.timers[i] })
 			if b < 0 {
-				b, s.outcome.Batches = len(s.outcome.Batches), append(s.outcome.Batches, Batch{Timer: x.timers[i]})
+				b, s.outcome.BatchSizes = len(s.outcome.BatchSizes), append(s.outcome.BatchSizes, BatchSize{Timer: x.timers[i]})
 			}
-			s.outcome.Batches[b].Operations = max(s.outcome.Batches[b].Operations, n)
+			s.outcome.BatchSizes[b].MaxOperations = max(s.outcome.BatchSizes[b].MaxOperations, n)
 		}
 	}
 	return n

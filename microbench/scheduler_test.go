@@ -25,24 +25,24 @@ type simulated struct {
 
 func (w *simulated) Now() unit.Time { return w.now }
 
-func (w *simulated) Execute(c Command) (Result, error) {
+func (w *simulated) Execute(c Command) (CommandResult, error) {
 	if w.commands = append(w.commands, c); len(w.commands) == w.fails {
-		return Result{}, errors.New("rank 1 is gone")
+		return CommandResult{}, errors.New("rank 1 is gone")
 	}
-	s := stages[c.Stage]
-	r := Result{WorkTimes: []unit.Time{1000, 1000}, WarmupRound: w.time(w, c, s.timers[0])}
+	s := stages[c.StageIndex]
+	r := CommandResult{WorkTimes: []unit.Time{1000, 1000}, WarmupRoundTime: w.time(w, c, s.timers[0])}
 	if w.work != nil {
 		r.WorkTimes = w.work(w)
 	}
-	r.Elapsed = unit.Time(c.WarmupRounds) * r.WarmupRound
+	r.RoundsDuration = unit.Time(c.WarmupRounds) * r.WarmupRoundTime
 	if c.Rounds > 0 {
-		r.Elapsed = unit.Time(c.WarmupRounds+c.RewarmRounds()+2*c.Rounds) * r.WarmupRound
+		r.RoundsDuration = unit.Time(c.WarmupRounds+c.RewarmRounds()+2*c.Rounds) * r.WarmupRoundTime
 	}
-	w.now += r.Elapsed + 10*unit.Microsecond
+	w.now += r.RoundsDuration + 10*unit.Microsecond
 	for _, timer := range s.timers {
 		for range 2 {
 			var times []unit.Time
-			for range c.Rounds / map[bool]int{true: 1, false: c.Batch}[s.batchInRound] {
+			for range c.Rounds / map[bool]int{true: 1, false: c.OperationsPerSample}[s.roundTimesWholeBatch] {
 				times = append(times, w.time(w, c, timer))
 			}
 			r.Times = append(r.Times, times)
@@ -63,14 +63,14 @@ func scattered(parts unit.Time) func(*simulated, Command, string) unit.Time {
 
 // runOn runs an experiment on a simulated worker of a shared machine. Starting a launch takes 20
 // ms.
-func runOn(t *testing.T, e *Experiment, w *simulated) *Outcome {
+func runOn(t *testing.T, e *Experiment, w *simulated) *ExperimentResult {
 	t.Helper()
 	e.SharedMachine = true
 	return runWorker(t, e, w, &w.now)
 }
 
 // runWorker runs an experiment on a worker with a simulated clock.
-func runWorker(t *testing.T, e *Experiment, w Worker, now *unit.Time) *Outcome {
+func runWorker(t *testing.T, e *Experiment, w Worker, now *unit.Time) *ExperimentResult {
 	t.Helper()
 	s := NewScheduler(e)
 	s.Clock = func() time.Time { return time.Unix(0, int64(*now/unit.Nanosecond)) }
@@ -102,7 +102,7 @@ func TestBudget(t *testing.T) {
 		}
 		e := &Experiment{Plan: allModes(), Budget: c.budget, RoundTripSizes: LogRoundTripSizes}
 		out := runOn(t, e, w)
-		if over := time.Duration(w.now/unit.Nanosecond) - c.budget; over > 25*time.Millisecond || out.Elapsed > c.budget+25*time.Millisecond {
+		if over := time.Duration(w.now/unit.Nanosecond) - c.budget; over > 25*time.Millisecond || out.WallDuration > c.budget+25*time.Millisecond {
 			t.Errorf("a budget of %v: it took %v", c.budget, time.Duration(w.now/unit.Nanosecond))
 		}
 		if out.Launches < 1 || out.Launches > 2*c.launches || out.Tasks != len(e.tasks()) {
@@ -160,8 +160,8 @@ func TestStopsWhenKnown(t *testing.T) {
 		return scattered(200)(w, c, timer)
 	}}
 	out := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0, 1000, 10000}}, Budget: 10 * time.Second}, w)
-	if out.KnownMedians != out.Medians || out.Elapsed > 2*time.Second {
-		t.Errorf("%d of %d medians are known after %v", out.KnownMedians, out.Medians, out.Elapsed)
+	if out.KnownMedians != out.Medians || out.WallDuration > 2*time.Second {
+		t.Errorf("%d of %d medians are known after %v", out.KnownMedians, out.Medians, out.WallDuration)
 	}
 	n := map[string]int{}
 	for _, s := range out.Series {
@@ -267,7 +267,7 @@ func TestRefines(t *testing.T) {
 	limit := 3000
 	w := &simulated{time: func(w *simulated, c Command, timer string) unit.Time {
 		t := scattered(300)(w, c, timer)
-		if c.Bytes > limit && (modeNameAt(c.Mode) == "send" || modeNameAt(c.Mode) == "isend") {
+		if c.Bytes > limit && (modeNameAt(c.ModeOrOperation) == "send" || modeNameAt(c.ModeOrOperation) == "isend") {
 			t += 8 * unit.Microsecond
 		}
 		return t
@@ -329,18 +329,18 @@ func TestBatches(t *testing.T) {
 	}}
 	out := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0, 100_000}}, ClockStep: 10 * unit.Nanosecond, Budget: time.Second}, w)
 	of := map[string]int{}
-	for _, b := range out.Batches {
-		of[b.Timer] = b.Operations
+	for _, b := range out.BatchSizes {
+		of[b.Timer] = b.MaxOperations
 	}
 	if of[sample.Timer11] != maxBatchOperations || of[sample.TimerRTT] < 32 || of[sample.TimerTrain] >= maxBatchOperations {
 		t.Errorf("batches: %v", of)
 	}
 	for _, c := range w.commands {
-		if c.Bytes > 0 && c.Batch > 1 && c.Bytes != warmupBytes {
+		if c.Bytes > 0 && c.OperationsPerSample > 1 && c.Bytes != warmupBytes {
 			t.Errorf("a batch of what takes long: %+v", c)
 		}
-		if c.Batch > 1 && !stages[c.Stage].batchInRound && c.Rounds%c.Batch != 0 {
-			t.Errorf("%d rounds are no samples of %d", c.Rounds, c.Batch)
+		if c.OperationsPerSample > 1 && !stages[c.StageIndex].roundTimesWholeBatch && c.Rounds%c.OperationsPerSample != 0 {
+			t.Errorf("%d rounds are no samples of %d", c.Rounds, c.OperationsPerSample)
 		}
 	}
 }
@@ -353,7 +353,7 @@ func TestWarm(t *testing.T) {
 		batch int
 		want  int
 	}{{2 * unit.Microsecond, 1, maxWarmupRounds}, {20 * unit.Microsecond, 1, 10}, {20 * unit.Microsecond, 2, 20}, {500 * unit.Microsecond, 1, minWarmupRounds}, {2 * unit.Millisecond, 1, 1}} {
-		if got := s.warmupRounds(&task{sampleCost: c.cost, Command: Command{Batch: c.batch}}); got != c.want {
+		if got := s.warmupRounds(&task{sampleCost: c.cost, Command: Command{OperationsPerSample: c.batch}}); got != c.want {
 			t.Errorf("%v a sample of %d: %d rounds, not %d", c.cost, c.batch, got, c.want)
 		}
 	}
@@ -381,7 +381,7 @@ func TestFurtherLaunchNeedsHalfOfItsTime(t *testing.T) {
 		s := NewScheduler(&Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0}}, Budget: 4 * time.Second, Launches: c.asked})
 		s.outcome.Launches, s.outcome.wasDriver, s.startupDuration = c.launches, true, c.startup
 		for launch, time := range []unit.Time{1000, 2000} { // that disagree
-			s.tasks[0].recordVisit(launch, Result{Times: [][]unit.Time{{time}, {time}, {time}, {time}, {time}, {time}, {time}, {time}}})
+			s.tasks[0].recordVisit(launch, CommandResult{Times: [][]unit.Time{{time}, {time}, {time}, {time}, {time}, {time}, {time}, {time}}})
 		}
 		if got := s.needsLaunch(c.took); got != c.want {
 			t.Errorf("%+v: %v", c, got)

@@ -51,7 +51,7 @@ type stage struct {
 	roundsForReps func(reps int) int                 // rounds with each root for a number of repetitions
 	run           func(b *pairBenchmark, rounds int) // on both ranks of a pair
 
-	batchInRound          bool // one round is a batch; else each operation of a batch is a round
+	roundTimesWholeBatch  bool // one round is a batch; else each operation of a batch is a round
 	intervalsPerOperation int  // between the readings of the clock stage/realMachineOnly>
 	realMachineOnly       bool // is measured on real machines alone
 
@@ -75,7 +75,7 @@ func init() { // the functions of collective operations name the table
 	stages = []*stage{
 		{timers: []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22}, hasMode: hasAnyMode, roundsForReps: allReps, run: timePingPong, intervalsPerOperation: 1},
 		{timers: []string{sample.TimerIdle}, hasMode: hasAnyMode, roundsForReps: fourthOfReps, run: timeIdleSend, intervalsPerOperation: 1},
-		{timers: []string{sample.TimerRTT}, hasMode: hasRoundTrip, roundsForReps: fourthOfReps, run: timeRoundTrip, batchInRound: true, intervalsPerOperation: 1},
+		{timers: []string{sample.TimerRTT}, hasMode: hasRoundTrip, roundsForReps: fourthOfReps, run: timeRoundTrip, roundTimesWholeBatch: true, intervalsPerOperation: 1},
 		{timers: []string{sample.TimerTrain}, hasMode: canStream, roundsForReps: sixteenthOfReps, run: timeBurst, intervalsPerOperation: BurstLength - 1},
 		{timers: []string{sample.TimerSender, sample.TimerOneWay}, hasMode: hasProtocolTimes, roundsForReps: allReps, run: timeDelivery, intervalsPerOperation: 1},
 		{timers: []string{sample.TimerGet, sample.TimerPut}, hasMode: hasRemoteMemory, roundsForReps: fourthOfReps, run: timeRemoteMemory, intervalsPerOperation: 1},

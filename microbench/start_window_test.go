@@ -17,17 +17,17 @@ type lateRanks struct {
 	waits []unit.Time          // of the commands with agreed starts
 }
 
-func (w *lateRanks) Execute(c Command) (Result, error) {
+func (w *lateRanks) Execute(c Command) (CommandResult, error) {
 	const round = 10 * unit.Microsecond
-	r := Result{WarmupRound: round, Elapsed: unit.Time(c.WarmupRounds+c.Rounds) * round, Times: make([][]unit.Time, 4)}
-	w.now += r.Elapsed
-	if c.Stage == agreedStartStage && c.Rounds > 0 {
+	r := CommandResult{WarmupRoundTime: round, RoundsDuration: unit.Time(c.WarmupRounds+c.Rounds) * round, Times: make([][]unit.Time, 4)}
+	w.now += r.RoundsDuration
+	if c.StageIndex == agreedStartStage && c.Rounds > 0 {
 		w.waits = append(w.waits, c.Wait)
 	}
 	for rank := range r.Times {
 		for i := range c.Rounds {
 			t := round
-			if c.Stage == agreedStartStage && rank == 2 && c.Wait < w.needs && (w.late == nil || w.late(i)) {
+			if c.StageIndex == agreedStartStage && rank == 2 && c.Wait < w.needs && (w.late == nil || w.late(i)) {
 				t = LateStartTime
 			}
 			r.Times[rank] = append(r.Times[rank], t)
@@ -37,7 +37,7 @@ func (w *lateRanks) Execute(c Command) (Result, error) {
 }
 
 // measureAgreedStarts measures a broadcast with agreed starts and returns its samples.
-func measureAgreedStarts(t *testing.T, w *lateRanks) (samples int, out *Outcome) {
+func measureAgreedStarts(t *testing.T, w *lateRanks) (samples int, out *ExperimentResult) {
 	t.Helper()
 	e := &Experiment{Collectives: []CollectiveCell{{Algorithm: collective.Named(collective.Bcast, "binomial"), Job: collective.Bcast.Job(4, 64, nil)}}, Launches: 1}
 	e.CommonClock, e.Reps = true, 40

@@ -52,7 +52,7 @@ func SweepPairs(ctx context.Context, p *Plan, pairs [][2]int, o mpi.Options, ope
 // SweepCollectives measures every collective operation of an experiment in a job of its own. Reps
 // must be set. The outcome has the series in the order of e.Collectives, and the number of late
 // starts.
-func SweepCollectives(ctx context.Context, e *Experiment, o mpi.Options, open WorldOpener, done func(n int)) (*Outcome, error) {
+func SweepCollectives(ctx context.Context, e *Experiment, o mpi.Options, open WorldOpener, done func(n int)) (*ExperimentResult, error) {
 	if err := e.Check(); err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func SweepCollectives(ctx context.Context, e *Experiment, o mpi.Options, open Wo
 		one.Collectives = e.Collectives[i : i+1]
 		sizes[i], schedulers[i] = x.Bytes, NewScheduler(&one)
 	}
-	out := &Outcome{}
+	out := &ExperimentResult{}
 	var err error
 	out.Series, err = runJobs(ctx, sizes, o, open, func(c *mpi.Comm, i int) []sample.Series {
 		if schedulers[i].runRank(c); c.Rank() != rootRank {

@@ -39,7 +39,7 @@ func (e *Experiment) tasks() []*task {
 		for _, s := range []int{barrierStage, agreedStartStage} {
 			if s == barrierStage || e.CommonClock {
 				all = append(all, &task{stage: s, cell: Cell{x.Operation.String(), x.Bytes}, algorithm: x.Name,
-					Command: Command{Stage: s, Mode: int(x.Operation), Algorithm: x.algorithmIndex(), Bytes: x.Bytes, Batch: 1}})
+					Command: Command{StageIndex: s, ModeOrOperation: int(x.Operation), AlgorithmIndex: x.algorithmIndex(), Bytes: x.Bytes, OperationsPerSample: 1}})
 			}
 		}
 	}
@@ -73,7 +73,7 @@ func (e *Experiment) cellTasks(c Cell) []*task {
 		case e.HasOnlyRoundTrips(c.Bytes) && !s.hasTimer(sample.TimerRTT):
 		case e.MaxTrainBytes > 0 && c.Bytes > e.MaxTrainBytes && canStream(modeNamed(c.Mode), &e.Plan) && s.roundsForReps(1000) == sixteenthOfReps(1000):
 		default:
-			all = append(all, &task{stage: i, cell: c, Command: Command{Stage: i, Mode: modeIndex(c.Mode), Bytes: c.Bytes, Batch: 1}})
+			all = append(all, &task{stage: i, cell: c, Command: Command{StageIndex: i, ModeOrOperation: modeIndex(c.Mode), Bytes: c.Bytes, OperationsPerSample: 1}})
 		}
 	}
 	return all
@@ -82,8 +82,8 @@ func (e *Experiment) cellTasks(c Cell) []*task {
 // isCollective reports whether the task is a collective operation.
 func (t *task) isCollective() bool { return stages[t.stage].isCollective() }
 
-// rootCount returns the number of roots of the barrier with which there are samples.
-func (t *task) rootCount() int {
+// barrierRootCount returns the number of roots of the barrier with which there are samples.
+func (t *task) barrierRootCount() int {
 	if t.isCollective() {
 		return 1
 	}
@@ -92,7 +92,7 @@ func (t *task) rootCount() int {
 
 // recordVisit adds the result of a command. It returns the number of late starts of a collective
 // operation.
-func (t *task) recordVisit(launch int, r Result) (late int) {
+func (t *task) recordVisit(launch int, r CommandResult) (late int) {
 	v := visit{launch: launch, workTimes: r.WorkTimes}
 	if !t.isCollective() {
 		for i := 0; i+1 < len(r.Times); i += 2 {
@@ -147,7 +147,7 @@ func (t *task) estimates(launch int, h health) []estimate {
 			continue
 		}
 		var of [2]estimate
-		for root := range t.rootCount() {
+		for root := range t.barrierRootCount() {
 			var times []unit.Time
 			for _, v := range t.visits {
 				if v.launch == launch && i < len(v.samples) && !h.isDisturbed(t.Command, v.workTimes) {
@@ -156,7 +156,7 @@ func (t *task) estimates(launch int, h health) []estimate {
 			}
 			of[root] = medianEstimate(times)
 		}
-		if t.rootCount() == 1 {
+		if t.barrierRootCount() == 1 {
 			all = append(all, of[0])
 		} else {
 			all = append(all, meanEstimate(of))
@@ -171,7 +171,7 @@ func (t *task) series(h health) []sample.Series {
 	var all []sample.Series
 	at := make(map[sample.Key]int)
 	for timer, name := range stages[t.stage].timers {
-		for root := range t.rootCount() {
+		for root := range t.barrierRootCount() {
 			for _, v := range t.visits {
 				if timer >= len(v.samples) || len(v.samples[timer][root]) == 0 {
 					continue
@@ -203,7 +203,7 @@ type health struct {
 func (h *health) recordWork(c Command, work []unit.Time) {
 	const kept = 256
 	for i, t := range work {
-		rank := c.workRank(i)
+		rank := c.rankOfWorkTime(i)
 		for len(h.shortestWork) <= rank {
 			h.shortestWork, h.workCount = append(h.shortestWork, nil), append(h.workCount, 0)
 		}
@@ -220,7 +220,7 @@ func (h *health) recordWork(c Command, work []unit.Time) {
 // ran on its core, or its clock was slower.
 func (h health) isDisturbed(c Command, work []unit.Time) bool {
 	for i, t := range work {
-		rank := c.workRank(i)
+		rank := c.rankOfWorkTime(i)
 		if rank >= len(h.shortestWork) {
 			continue
 		}

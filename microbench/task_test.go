@@ -23,7 +23,7 @@ func TestRoundsOfRanks(t *testing.T) {
 		{agreedStartStage, [][]unit.Time{{LateStartTime}, {LateStartTime}}, [][2][]unit.Time{{}}},
 	} {
 		x := &task{stage: c.stage}
-		late := x.recordVisit(0, Result{Times: c.ranks})
+		late := x.recordVisit(0, CommandResult{Times: c.ranks})
 		if got := x.visits[0].samples; !reflect.DeepEqual(got, c.want) || late != len(c.ranks[0])-len(got[0][0]) {
 			t.Errorf("%v: %v, not %v, %d late", c.ranks, got, c.want, late)
 		}
@@ -35,7 +35,7 @@ func TestEstimatesAreOfOneLaunch(t *testing.T) {
 	x := &task{stage: stageWithTimer("rtt")}
 	h := health{}
 	record := func(launch int, time, work unit.Time) {
-		r := Result{Times: [][]unit.Time{{time, time, time}, {time, time, time}}, WorkTimes: []unit.Time{work, work}}
+		r := CommandResult{Times: [][]unit.Time{{time, time, time}, {time, time, time}}, WorkTimes: []unit.Time{work, work}}
 		h.recordWork(x.Command, r.WorkTimes)
 		x.recordVisit(launch, r)
 	}

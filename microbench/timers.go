@@ -79,7 +79,7 @@ func (b *pairBenchmark) timeReceive(wait func()) unit.Time {
 	}
 	switch begin := b.now(); {
 	case !b.mode.Ready:
-		posted = b.startReceive()
+		posted = b.postReceive()
 		t = b.elapsedSince(begin)
 	case b.mode.Blocking:
 		posted.Wait()
@@ -136,7 +136,7 @@ func timeRoundTrip(b *pairBenchmark, rounds int) {
 
 // receiveMessage receives a message completely.
 func (b *pairBenchmark) receiveMessage() {
-	r := b.startReceive()
+	r := b.postReceive()
 	r.Wait()
 }
 
@@ -254,8 +254,8 @@ func timeSpacedTrain(b *pairBenchmark, rounds int) {
 // trainPause returns a wait between two messages after which the second is not delayed by the
 // first.
 func (b *pairBenchmark) trainPause() unit.Time {
-	if b.warmupRound > 0 && !b.SharedMachine {
-		return b.warmupRound
+	if b.warmupRoundTime > 0 && !b.SharedMachine {
+		return b.warmupRoundTime
 	}
 	return b.delta()
 }

@@ -308,7 +308,7 @@ func (p *fittedPlace) addLegend(t *doc.Table) {
 			if x == nil || math.IsNaN(x.Value) {
 				continue
 			}
-			if x.Method != params.MethodOverheadBound && !x.IsBound() {
+			if x.Method != params.MethodGapAtMostSendOverhead && !x.IsBound() {
 				methods.add(x.Method, mode)
 			}
 			if name == "G" && x.From >= 0 {

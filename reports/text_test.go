@@ -36,7 +36,7 @@ func example() *fit.Result {
 	add("isend", "o_s", 0, 500, 0.01, 0.0098, 0.0102, params.PerByte, "timer11", params.Good)
 	add("isend", "o_s", 700, 20000, 38, 37.8, 38.3, params.Micros, "timer11", params.Weak)
 	add("isend", "o_s", 700, 20000, 0.0099, 0.0097, 0.0101, params.PerByte, "timer11", params.Weak)
-	add("isend", "g", 16, 16, 29.97, 29.8, 30.1, params.Micros, params.MethodOverheadBound, params.NotIdentifiable)
+	add("isend", "g", 16, 16, 29.97, 29.8, 30.1, params.Micros, params.MethodGapAtMostSendOverhead, params.NotIdentifiable)
 	add("ssend", "o_s", 0, 20000, 35, 35, 35, params.Micros, "timer11", params.Good)
 	add("ssend", "o_r", 0, 20000, 18, 17.9, 18.1, params.Micros, "timer12", params.Good)
 	add("ssend", "L", 16, 16, 40, 39, 41, params.Micros, params.MethodHalfRoundTrip, params.Good) // another reading, which never counts
@@ -189,7 +189,7 @@ func TestPredictedCell(t *testing.T) {
 // Of a gap that the receiver hides there is a bound, which no one takes for a number.
 func TestBound(t *testing.T) {
 	x := &doc.Table{}
-	p := &params.Parameter{Name: "g", Value: 29.9, Low: 29.8, High: 30, Unit: params.Micros, Method: params.MethodTrainBound, Verdict: params.NotIdentifiable}
+	p := &params.Parameter{Name: "g", Value: 29.9, Low: 29.8, High: 30, Unit: params.Micros, Method: params.MethodGapAtMostTrain, Verdict: params.NotIdentifiable}
 	if c := parameterCell(x, p); !c.Equal(doc.Cell{Text: "≤30.00", Tone: doc.Faint}) || len(x.Notes) != 1 {
 		t.Errorf("%+v, %v", c, x.Notes)
 	}

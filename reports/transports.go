@@ -116,7 +116,7 @@ func (s *Transports) mainRows() []*compare.Row {
 			out = append(out, r)
 		}
 	}
-	for _, name := range []string{"send", params.Message} {
+	for _, name := range []string{"send", sample.LowLevelMode} {
 		call := name
 		if name == "send" {
 			call = "isend"
@@ -170,7 +170,7 @@ func (s *Transports) summaryTable(all []subject) *doc.Table {
 
 func rowGroup(r *compare.Row) string {
 	level := ""
-	if r.Mode == params.Message {
+	if r.Mode == sample.LowLevelMode {
 		level = ", low-level messages"
 	}
 	switch r.Name {
@@ -279,7 +279,7 @@ func (s *Transports) addMethodNotes(t *doc.Table, all []subject) {
 		}
 		var methods wordGroups
 		for _, r := range x.Values {
-			if !math.IsNaN(r.Value) && !r.IsBound() && r.Method != params.MethodOverheadBound {
+			if !math.IsNaN(r.Value) && !r.IsBound() && r.Method != params.MethodGapAtMostSendOverhead {
 				methods.add(r.Method, all[r.Subject].name)
 			}
 		}

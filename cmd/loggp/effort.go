@@ -80,12 +80,12 @@ func (e *effort) experiment(cmd *cobra.Command, plan *microbench.Plan, seed uint
 }
 
 // facts returns what became of an experiment.
-func (e *effort) facts(c *microbench.Experiment, out *microbench.Outcome) []sample.Fact {
+func (e *effort) facts(c *microbench.Experiment, out *microbench.ExperimentResult) []sample.Fact {
 	facts := []sample.Fact{
-		{Key: "begun", Value: out.StartTime.Format(time.RFC3339)},
+		{Key: "begun", Value: out.WallStart.Format(time.RFC3339)},
 		{Key: "launches", Value: strconv.Itoa(out.Launches)},
 		{Key: "order_seed", Value: strconv.FormatUint(c.Seed, 10)},
-		{Key: "took", Value: out.Elapsed.Round(time.Millisecond).String()},
+		{Key: "took", Value: out.WallDuration.Round(time.Millisecond).String()},
 		{Key: "precision", Value: unit.Percent(c.WantedPrecision())},
 		{Key: "reached", Value: fmt.Sprintf("%d of %d medians", out.KnownMedians, out.Medians)},
 	}
@@ -98,18 +98,18 @@ func (e *effort) facts(c *microbench.Experiment, out *microbench.Outcome) []samp
 	if len(out.AddedSizes) > 0 {
 		facts = append(facts, sample.Fact{Key: "sizes_added", Value: strings.Trim(fmt.Sprint(out.AddedSizes), "[]")})
 	}
-	if len(out.Batches) > 0 {
-		facts = append(facts, sample.Fact{Key: "batches", Value: batches(out.Batches)})
+	if len(out.BatchSizes) > 0 {
+		facts = append(facts, sample.Fact{Key: "batches", Value: batches(out.BatchSizes)})
 	}
 	return facts
 }
 
 // batches lists the timers whose samples are means of several operations, and the largest number of
 // operations.
-func batches(all []microbench.Batch) string {
+func batches(all []microbench.BatchSize) string {
 	var each []string
 	for _, b := range all {
-		each = append(each, fmt.Sprintf("%s %d", b.Timer, b.Operations))
+		each = append(each, fmt.Sprintf("%s %d", b.Timer, b.MaxOperations))
 	}
 	slices.Sort(each)
 	return strings.Join(each, ", ")
@@ -117,7 +117,7 @@ func batches(all []microbench.Batch) string {
 
 // shortage describes what an experiment had no time for. what names the flags, beside --sizes, that
 // choose what it measures.
-func shortage(c *microbench.Experiment, out *microbench.Outcome, what string) spoiled {
+func shortage(c *microbench.Experiment, out *microbench.ExperimentResult, what string) spoiled {
 	switch {
 	case out.MissingTasks > 0:
 		return spoiled{fmt.Sprintf("budget: there was no time for %d of %d stages of modes and sizes: give a longer --budget or fewer %s or --sizes", out.MissingTasks, out.Tasks, what)}

@@ -129,7 +129,7 @@ func (h *here) run(cmd *cobra.Command, m *measure, job *job.Job, plan *microbenc
 }
 
 // launches runs an experiment on this machine.
-func (m *measure) launches(cmd *cobra.Command, job *job.Job, e *microbench.Experiment) (*microbench.Outcome, error) {
+func (m *measure) launches(cmd *cobra.Command, job *job.Job, e *microbench.Experiment) (*microbench.ExperimentResult, error) {
 	bar := newProgress(cmd.ErrOrStderr(), thousandths)
 	defer bar.end()
 	s := microbench.NewScheduler(e)

@@ -99,7 +99,7 @@ func (t *together) cells(ranks int, nodes *collective.Nodes, asked string) ([]mi
 				if !a.Serves(x.Job) || o == collective.Barrier && i > 0 {
 					continue
 				}
-				if k > longest || x.MemoryBytes() > mostRoom {
+				if k > longest || x.TotalBufferBytes() > mostRoom {
 					if asked != "" {
 						return nil, fmt.Errorf("--sizes: %v of %s by %d ranks takes more memory than %s: take shorter lengths or fewer ranks", a, unit.Bytes(k), ranks, unit.Bytes(mostRoom))
 					}
@@ -271,7 +271,7 @@ func (m *measure) collectivesHere(cmd *cobra.Command, job *job.Job, c *microbenc
 }
 
 // collectiveSet makes a data set of the series.
-func (m *measure) collectiveSet(cmd *cobra.Command, job *job.Job, c *microbench.Experiment, out *microbench.Outcome, apart string) *sample.Set {
+func (m *measure) collectiveSet(cmd *cobra.Command, job *job.Job, c *microbench.Experiment, out *microbench.ExperimentResult, apart string) *sample.Set {
 	place := model.Intra
 	if c.Collectives[0].Nodes.Count() > 1 {
 		place = model.Inter
@@ -287,7 +287,7 @@ func (m *measure) collectiveSet(cmd *cobra.Command, job *job.Job, c *microbench.
 }
 
 // writeCollectives saves or prints what was measured.
-func (m *measure) writeCollectives(cmd *cobra.Command, outcome *microbench.Outcome, set *sample.Set, apart string) error {
+func (m *measure) writeCollectives(cmd *cobra.Command, outcome *microbench.ExperimentResult, set *sample.Set, apart string) error {
 	set.Facts = append(set.Facts, m.spoiled.facts()...)
 	if err := m.keep(cmd, set); err != nil || m.bare() {
 		return err

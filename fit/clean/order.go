@@ -9,7 +9,7 @@ import (
 // IsLibraryChoice says whether the protocol was the library's choice. Messages are always carried
 // as T: there is nothing to choose.
 func IsLibraryChoice(mode, protocol string) bool {
-	return protocol == "" || protocol == "auto" || mode == sample.Message && protocol == "T"
+	return protocol == "" || protocol == "auto" || mode == sample.LowLevelMode && protocol == "T"
 }
 
 func WithoutBytes(k sample.Key) sample.Key {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -20,10 +21,10 @@ func TestModelMissing(t *testing.T) {
 		return []params.Parameter{row, other}
 	}
 	for mode, want := range map[string]string{
-		"send":         "no o_s of mode message among the parameters: measure low-level messages too",
-		params.Message: "no L of mode message among the parameters: low-level messages were measured, and loggp fit says why",
+		"send":              "no o_s of mode message among the parameters: measure low-level messages too",
+		sample.LowLevelMode: "no L of mode message among the parameters: low-level messages were measured, and loggp fit says why",
 	} {
-		if _, err := params.ModelParameters(of(mode), params.Message); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := params.ModelParameters(of(mode), sample.LowLevelMode); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("parameters of %s: %v, want %q", mode, err, want)
 		}
 	}

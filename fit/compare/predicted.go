@@ -64,7 +64,7 @@ func ComparePredictions(set *sample.Set, ps []params.Parameter, predict Predicto
 	}
 	var out []Comparison
 	for _, place := range curve.ByPlace(curves) {
-		here := params.Select(ps, place[0].Platform, place[0].Library, place[0].Place)
+		here := params.SelectParameters(ps, place[0].Platform, place[0].Library, place[0].Place)
 		e := &params.Extraction{Curves: place, Options: o}
 		for _, c := range place {
 			quantity, factor := quantityOfCurve(e.ModeOf(c.Mode), c)
@@ -146,7 +146,7 @@ func PredictFromParameters(q Query) (Prediction, bool) {
 	}
 	mode := q.Mode
 	if q.Quantity == sample.TimerSender || q.Quantity == sample.TimerOneWay {
-		mode = params.Message
+		mode = sample.LowLevelMode
 	}
 	switch q.Quantity {
 	case "o_s", "o_r":
@@ -160,7 +160,7 @@ func PredictFromParameters(q Query) (Prediction, bool) {
 	if _, err := params.OutsideRange(q.Parameters, mode, q.Bytes); err != nil {
 		return Prediction{}, false
 	}
-	if q.Quantity == OneWay && mode != params.Message {
+	if q.Quantity == OneWay && mode != sample.LowLevelMode {
 		x, err := params.CallParameters(q.Parameters, mode)
 		return Prediction{model.LoGH{Between: x, Inside: x}.OneWay(params.IsWithinNode(q.Parameters), q.Bytes).Micros(), Validation}, err == nil
 	}

@@ -39,7 +39,7 @@ func (p *fittedSubject) launchScatters(subject int, all []*fittedSubject) []Laun
 	var out []LaunchScatter
 	name := "send"
 	if p.Curve(name, sample.TimerRTT) == nil && p.Curve(name, sample.Timer11) == nil {
-		name = params.Message
+		name = sample.LowLevelMode
 	}
 	small, large := commonSizeNear(all, name, sample.TimerRTT, smallSize), p.sizeNear(all, name, sample.TimerRTT, longestCommonSize(all, name, sample.TimerRTT))
 	add := func(quantity, mode string, bytes int, terms ...term) {
@@ -86,7 +86,7 @@ func (s *LaunchScatter) toBandwidth() {
 func (p *fittedSubject) curveTerms(c *curve.Curve) []term {
 	for _, x := range p.Curves {
 		n, _, ok := sample.ParseTrainTimer(x.Timer)
-		if ok && c.Timer == params.PerMessageName(x.Timer, n) {
+		if ok && c.Timer == params.PerMessageMethod(x.Timer, n) {
 			return []term{{x.Timer, 1 / float64(n-1)}, {sample.TimerRTT, -1 / float64(n-1)}}
 		}
 	}

@@ -96,7 +96,7 @@ func CompareFittedSubjects(machines []sample.Machine, fitted [][]*curve.Curve, o
 			t.addMode(i, p.ModeOf(name))
 		}
 	}
-	for _, name := range []string{"send", params.Message} {
+	for _, name := range []string{"send", sample.LowLevelMode} {
 		t.addAchievedBandwidth(all, name)
 	}
 	slices.SortStableFunc(t.Rows, func(a, b Row) int {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/loggp/loggp/fit/clean"
-	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -25,7 +24,7 @@ type Tail struct {
 func (p *fittedSubject) tails(subject int, all []*fittedSubject) []Tail {
 	name := "send"
 	if p.Curve(name, sample.TimerRTT) == nil && p.Curve(name, sample.Timer11) == nil {
-		name = params.Message
+		name = sample.LowLevelMode
 	}
 	var out []Tail
 	var sizes []int

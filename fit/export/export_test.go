@@ -249,7 +249,7 @@ func TestMissing(t *testing.T) {
 		want   []string
 	}{
 		{"logopsim", without(machineOf(), "g"), Options{}, []string{", g: not identifiable in mode send, or not measured", "measure bursts"}},
-		{"logopsim", bound(params.MethodTrainBound), Options{}, []string{", g: only known to be at most 1.7 us", "--bounds"}},
+		{"logopsim", bound(params.MethodGapAtMostTrain), Options{}, []string{", g: only known to be at most 1.7 us", "--bounds"}},
 		{"logopsim", nan, Options{}, []string{", L: not identifiable", "measure rtt, o_s and o_r"}},
 		{"simgrid", nan, Options{}, []string{", L: not identifiable", "measure rtt, o_s and o_r"}},
 		{"simgrid", without(machineOf(), "o_r"), Options{}, []string{", o_r: not identifiable", "timer12"}},
@@ -275,7 +275,7 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	// A bound that is wanted is taken, and a limit that is given needs no round trip.
-	written(t, "logopsim", bound(params.MethodTrainBound), Options{Bounds: true})
+	written(t, "logopsim", bound(params.MethodGapAtMostTrain), Options{Bounds: true})
 	if out := written(t, "logopsim", unclear, Options{Eager: 5000}); !strings.Contains(out, "-S 5000 bytes: given") {
 		t.Error(out)
 	}

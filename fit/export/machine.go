@@ -135,8 +135,8 @@ func (m *machine) gap(o Options) (number, error) {
 }
 
 // overheadRanges returns the ranges of an overhead of a mode.
-func (m *machine) overheadRanges(mode, name string) []params.Range {
-	return params.Ranges(m.params, mode, params.KindOf(name, params.Micros))
+func (m *machine) overheadRanges(mode, name string) []params.SizeRange {
+	return params.SizeRanges(m.params, mode, params.KindOf(name, params.Micros))
 }
 
 // maxOneWayError is the error of a one-way time beyond which a simulation by these numbers is

@@ -108,7 +108,7 @@ func (m *machine) config(o Options) [][2]string {
 func (m *machine) sections(mode, name string, o Options) string {
 	pieces := m.overheadRanges(mode, name)
 	if o.Small {
-		return "0:" + formatReal(pieces[0].Value*1e-6) + ":0"
+		return "0:" + formatReal(pieces[0].ValueAtFrom*1e-6) + ":0"
 	}
 	var all []string
 	for i, p := range pieces {
@@ -120,7 +120,7 @@ func (m *machine) sections(mode, name string, o Options) string {
 			break
 		}
 		if i == 0 && p.At(1) < 0 { // nothing is known of shorter messages: they cost what the shortest does of which it is
-			all, from = append(all, fmt.Sprintf("0:%s:0", formatReal(p.Value*1e-6))), p.From-1
+			all, from = append(all, fmt.Sprintf("0:%s:0", formatReal(p.ValueAtFrom*1e-6))), p.From-1
 		}
 		all = append(all, fmt.Sprintf("%d:%s:%s", from, formatReal(p.At(0)*1e-6), formatReal(p.Slope*1e-6)))
 	}

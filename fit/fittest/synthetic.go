@@ -132,9 +132,9 @@ func (m Machine) Truths() []Truth {
 	g := Truth{"send", "g", params.MethodTrain, params.Micros, m.Gap}
 	switch os, or := m.SendO+m.SendSlope*float64(m.Sizes[0]), m.RecvO+m.RecvSlope*float64(m.Sizes[0]); {
 	case m.Gap <= os:
-		g.Method, g.Value = params.MethodOverheadBound, os
+		g.Method, g.Value = params.MethodGapAtMostSendOverhead, os
 	case m.Gap <= or:
-		g.Method, g.Value = params.MethodTrainBound, math.Max(m.Gap, os)
+		g.Method, g.Value = params.MethodGapAtMostTrain, math.Max(m.Gap, os)
 	}
 	// at the smallest size. L is such that with these overheads, G of one-way time gives the
 	// one-way time.

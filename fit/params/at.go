@@ -54,12 +54,12 @@ func (e *RangeError) Error() string {
 }
 
 // maxSizeRatio is the factor by which a size may lie outside of those that were measured. Messages
-// of up to maxSmallMessage bytes count as equally long.
+// of up to maxSmallMessageBytes bytes count as equally long.
 const maxSizeRatio = 2
 
 // isTooFar says whether a size is too far from those between two others.
 func isTooFar(k, from, to int) bool {
-	return k > maxSizeRatio*max(to, maxSmallMessage) || from > maxSizeRatio*max(k, maxSmallMessage)
+	return k > maxSizeRatio*max(to, maxSmallMessageBytes) || from > maxSizeRatio*max(k, maxSmallMessageBytes)
 }
 
 // EstimateAt returns a parameter of a mode for messages of k bytes. A kind that depends on size is
@@ -143,34 +143,34 @@ func EstimateOneWay(ps []Parameter, mode string, k int) (Estimate, error) {
 	}
 	e.Value = model.LoGH{Between: x, Inside: x}.OneWay(IsWithinNode(ps), k).Micros()
 	e.Outside, err = OutsideRange(ps, mode, k)
-	e.Between = !e.Outside && isShorterThanGapRange(ps, mode, k)
+	e.Between = !e.Outside && isBelowGapPerByteRange(ps, mode, k)
 	return e, err
 }
 
-// isShorterThanGapRange says whether the bytes of a message cost G, which is of longer ones.
-func isShorterThanGapRange(ps []Parameter, mode string, k int) bool {
+// isBelowGapPerByteRange says whether the bytes of a message cost G, which is of longer ones.
+func isBelowGapPerByteRange(ps []Parameter, mode string, k int) bool {
 	g, ok := FindRow(ps, mode, GapPerByte, 0)
-	return ok && k > maxSmallMessage && k < g.From
+	return ok && k > maxSmallMessageBytes && k < g.From
 }
 
 // EstimateEquationRange says how a size lies to those that the parameters of equations (1) to (7)
 // are from: o_s, o_r and G of low-level messages. It returns a *RangeError as EstimateAt does.
 func EstimateEquationRange(ps []Parameter, k int) (Estimate, error) {
-	outside, err := OutsideRange(ps, Message, k)
+	outside, err := OutsideRange(ps, sample.LowLevelMode, k)
 	all := Estimate{Outside: outside}
 	for _, kind := range []Kind{SendOverhead, RecvOverhead} {
-		e, unknown := EstimateAt(ps, Message, kind, k)
+		e, unknown := EstimateAt(ps, sample.LowLevelMode, kind, k)
 		all.Outside, all.Between, all.Weak = all.Outside || e.Outside, all.Between || e.Between, all.Weak || e.Weak
 		err = cmp.Or(err, unknown)
 	}
-	all.Between = !all.Outside && (all.Between || isShorterThanGapRange(ps, Message, k))
+	all.Between = !all.Outside && (all.Between || isBelowGapPerByteRange(ps, sample.LowLevelMode, k))
 	return all, err
 }
 
 // remedy says what to do about a parameter that is missing.
 func remedy(ps []Parameter, mode string) string {
 	switch {
-	case mode != Message:
+	case mode != sample.LowLevelMode:
 		return ""
 	case slices.ContainsFunc(ps, func(p Parameter) bool { return p.Mode == mode }):
 		return "low-level messages were measured, and loggp fit says why they show none"

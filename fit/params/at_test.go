@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/loggp/loggp/microbench/sample"
 )
 
 // ranged are parameters of two ranges of sizes.
@@ -23,7 +25,7 @@ func ranged(mode string) []Parameter {
 	}
 	add(Latency, MethodHalfRoundTrip, 16, 16, 50)
 	add(Latency, MethodRoundTrip, 16, 16, 5)
-	add(Gap, MethodOverheadBound, 16, 16, 2)
+	add(Gap, MethodGapAtMostSendOverhead, 16, 16, 2)
 	add(GapPerByte, MethodHalfRoundTrip, 400, 1000, 0.2)
 	return ps
 }
@@ -84,12 +86,12 @@ func TestAt(t *testing.T) {
 
 // No model computes with a G that is not known as if bytes took no time.
 func TestModelWithoutG(t *testing.T) {
-	ps := ranged(Message)
-	if x, err := ModelParameters(ps, Message); err != nil || x.BigGap == 0 || x.Gap == 0 {
+	ps := ranged(sample.LowLevelMode)
+	if x, err := ModelParameters(ps, sample.LowLevelMode); err != nil || x.BigGap == 0 || x.Gap == 0 {
 		t.Errorf("%+v, %v", x, err)
 	}
 	var missing *MissingError
-	if _, err := ModelParameters(ps[:len(ps)-1], Message); !errors.As(err, &missing) || missing.Name != "G" {
+	if _, err := ModelParameters(ps[:len(ps)-1], sample.LowLevelMode); !errors.As(err, &missing) || missing.Name != "G" {
 		t.Errorf("without G: %v", err)
 	}
 }

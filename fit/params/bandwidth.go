@@ -19,7 +19,7 @@ import (
 // For messages it is the one-way time, rtt/2, so that o_s + L + (k−1)·G + o_r with the overheads of
 // a small message is the one-way time of k bytes; and the times of get and put.
 func (m Mode) addGapPerByte() {
-	if m.Name == sample.Message {
+	if m.Name == sample.LowLevelMode {
 		if rtt := m.TimerCurve(sample.TimerRTT); rtt != nil {
 			m.addSlope(rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.Level), false)
 		}
@@ -35,7 +35,7 @@ func (m Mode) addGapPerByte() {
 		m.addGapPerByteWithoutReceives()
 	}
 	if wait != nil && start != nil {
-		wait, late := m.earlyReceiveRoot(wait)
+		wait, late := m.selectEarlyReceiveRoot(wait)
 		m.addSlope(wait.Minus(start, MethodBlockingDifference, m.Options.Level), late)
 	}
 	if wait != nil && m.TrainCurves(m.Name).interval != nil { // other readings
@@ -57,18 +57,18 @@ func (m Mode) addGapPerByteWithoutReceives() {
 	}
 }
 
-// maxArrivedReceiveShare is the part of a receive that waits which one that finds its message takes
-// at most. Where it takes more, data comes only when the receiver asks for it, and neither finds
-// any.
-const maxArrivedReceiveShare = 0.8
+// maxReadyToWaitingReceiveRatio is the part of a receive that waits which one that finds its
+// message takes at most. Where it takes more, data comes only when the receiver asks for it, and
+// neither finds any.
+const maxReadyToWaitingReceiveRatio = 0.8
 
 // slowerRootTime returns the longer one of the times with the two roots.
 func slowerRootTime(x clean.Cell) float64 { return math.Max(x.Roots[0].Value, x.Roots[1].Value) }
 
-// earlyReceiveRoot returns timer21 with the root with which the receive begins early, if with the
-// other it is late at some size. The skew is then part of every time, and of no slope. It also says
-// whether that was necessary: what is left is doubtful.
-func (m Mode) earlyReceiveRoot(wait *curve.Curve) (root *curve.Curve, late bool) {
+// selectEarlyReceiveRoot returns timer21 with the root with which the receive begins early, if with
+// the other it is late at some size. The skew is then part of every time, and of no slope. It also
+// says whether that was necessary: what is left is doubtful.
+func (m Mode) selectEarlyReceiveRoot(wait *curve.Curve) (root *curve.Curve, late bool) {
 	if len(wait.Cells) == 0 {
 		return wait, false
 	}
@@ -77,7 +77,7 @@ func (m Mode) earlyReceiveRoot(wait *curve.Curve) (root *curve.Curve, late bool)
 	most := wait.Cells[len(wait.Cells)-1].Bytes
 	for _, x := range wait.Cells {
 		counts := wait.Clock != "real" || x.Bytes*curve.LongSizeRatios[0] >= most
-		if y := ready.CellOf(x.Bytes); y != nil && counts && m.isReceiveLate(x, *y) && y.Value < maxArrivedReceiveShare*slowerRootTime(x) {
+		if y := ready.CellOf(x.Bytes); y != nil && counts && m.isReceiveLate(x, *y) && y.Value < maxReadyToWaitingReceiveRatio*slowerRootTime(x) {
 			found++
 		}
 		for j, r := range x.Roots {
@@ -131,7 +131,7 @@ func (m Mode) addLastPieceSlope(c *curve.Curve, doubtful bool) {
 	row := m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.Samples)
 	row.MedianDeviation, row.LargestDeviation = clean.RoundDigits(c.Deviation[last].Middle), clean.RoundDigits(c.Deviation[last].Most)
 	verdict := JudgeInterval(c, last, 0, 1)
-	switch row = m.judgeRow(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != Good); {
+	switch row = m.completeRow(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != Good); {
 	case few:
 		row = m.unidentifiedRow(row)
 	case verdict == Bad && row.Verdict == Weak:

@@ -98,10 +98,10 @@ func EagerThreshold(ps []Parameter, mode string) (limit float64, from string, er
 		return 0, "", fmt.Errorf("without a round trip of %s it is not known which change of o_s is a request to the receiver; give the eager limit of the library by --eager, or measure rtt", mode)
 	}
 	trip := 2 * ps[half].Value
-	pieces := Ranges(ps, mode, SendOverhead)
+	pieces := SizeRanges(ps, mode, SendOverhead)
 	for i := 1; i < len(pieces); i++ {
 		before, next := pieces[i-1], pieces[i]
-		switch jump := next.Value - before.At(next.From); {
+		switch jump := next.ValueAtFrom - before.At(next.From); {
 		case jump > trip:
 			return float64(before.To), fmt.Sprintf("o_s jumps by %.4g us from %d to %d bytes, more than a round trip of %.4g us", jump, before.To, next.From, trip), nil
 		case jump > 3*trip/4:

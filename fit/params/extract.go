@@ -76,8 +76,8 @@ func (e *Extraction) addParameter(row Parameter, reps []float64, least int) {
 
 func formatMicros(x float64) string { return fmt.Sprintf("%.6g us", x) }
 
-// judgeRow completes a row whose value can only be positive.
-func (m Mode) judgeRow(row Parameter, value, low, high float64, doubtful bool) Parameter {
+// completeRow completes a row whose value can only be positive.
+func (m Mode) completeRow(row Parameter, value, low, high float64, doubtful bool) Parameter {
 	if low <= 0 {
 		code := clean.Unidentified
 		if row.Name == "L" && value < 0 {

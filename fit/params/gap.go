@@ -22,7 +22,7 @@ func (m Mode) addGap() {
 	s, r := m.SendOverheadCurve().CellOf(t.Bytes), m.ReceiveOverheadCurve().CellOf(t.Bytes)
 	if s == nil {
 		m.addWarning("g", clean.FewSizes, "no o_s at %d bytes to compare the interval of the burst with", t.Bytes)
-		if row = m.judgeRow(row, t.Value, t.Low, t.High, true); row.Verdict == Good {
+		if row = m.completeRow(row, t.Value, t.Low, t.High, true); row.Verdict == Good {
 			row.Verdict = Weak
 		}
 		m.addParameter(row, t.Replicates, t.FewestSamples)
@@ -30,14 +30,14 @@ func (m Mode) addGap() {
 	}
 	switch {
 	case s.IsShorterThan(t, m.Options) && (r == nil || r.IsShorterThan(t, m.Options)):
-		row = m.judgeRow(row, t.Value, t.Low, t.High, t.HasFewSamples() || t.Disagree || s.Disagree)
+		row = m.completeRow(row, t.Value, t.Low, t.High, t.HasFewSamples() || t.Disagree || s.Disagree)
 	case s.IsShorterThan(t, m.Options):
 		m.addWarning("g", clean.Unidentified, "the sends of a burst follow each other in %s, longer than o_s, but not than o_r, which is %s: the receiver may be what holds them up, and g is anything up to that interval",
 			formatMicros(t.Value), formatMicros(r.Value))
 		row = m.boundRow(row, train.Timer+upperBoundSuffix, t)
 	default: // the overhead hides it
 		t, row.Samples = *s, s.Samples
-		row = m.boundRow(row, MethodOverheadBound, t)
+		row = m.boundRow(row, MethodGapAtMostSendOverhead, t)
 	}
 	m.addParameter(row, t.Replicates, t.FewestSamples)
 }

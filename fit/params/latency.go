@@ -30,17 +30,17 @@ func (m Mode) addLatencyFromReceive() {
 	}
 	for _, x := range wait.Cells {
 		if y := ready.CellOf(x.Bytes); y != nil {
-			m.addReceiveBound(clean.LinearCombination([]clean.Cell{x, *y}, []float64{1, -1}, m.Options.Level), x, *y)
+			m.addLatencyUpperBound(clean.LinearCombination([]clean.Cell{x, *y}, []float64{1, -1}, m.Options.Level), x, *y)
 			return
 		}
 	}
 	m.addWarning("L", clean.FewSizes, "timer21 and timer12 have no size in common")
 }
 
-// addReceiveBound adds the bound of L that timer21, x, less timer12, y, is. With one root of the
-// barrier the receive may be late and find its message; that root shows no latency, and the other
-// as much as skew and latency together, which then is the bound.
-func (m Mode) addReceiveBound(d, x, y clean.Cell) {
+// addLatencyUpperBound adds the bound of L that timer21, x, less timer12, y, is. With one root of
+// the barrier the receive may be late and find its message; that root shows no latency, and the
+// other as much as skew and latency together, which then is the bound.
+func (m Mode) addLatencyUpperBound(d, x, y clean.Cell) {
 	if m.isReceiveLate(x, y) {
 		for _, r := range x.Roots {
 			if c := clean.LinearCombination([]clean.Cell{r, y}, []float64{1, -1}, m.Options.Level); c.Value > d.Value {
@@ -142,8 +142,8 @@ func (m Mode) subtractByteTime(c *clean.Cell, rtt *curve.Curve) {
 // addLatencyRow adds L as a cell shows it, if it is more than nothing.
 func (m Mode) addLatencyRow(method string, c clean.Cell) {
 	row := m.NewRow(Latency, method, c.Bytes, c.Bytes, c.Samples)
-	m.addParameter(m.judgeRow(row, c.Value, c.Low, c.High, c.HasFewSamples() || c.Disagree), c.Replicates, c.FewestSamples)
-	if c.Bytes > maxSmallMessage {
-		m.addWarning("L", clean.FewSizes, "%s at %d bytes: the smallest size should be %d bytes or less", method, c.Bytes, maxSmallMessage)
+	m.addParameter(m.completeRow(row, c.Value, c.Low, c.High, c.HasFewSamples() || c.Disagree), c.Replicates, c.FewestSamples)
+	if c.Bytes > maxSmallMessageBytes {
+		m.addWarning("L", clean.FewSizes, "%s at %d bytes: the smallest size should be %d bytes or less", method, c.Bytes, maxSmallMessageBytes)
 	}
 }

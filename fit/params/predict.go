@@ -10,9 +10,6 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Message is the mode of low-level messages, which equations (1) to (7) are about.
-const Message = "message"
-
 // ModelParameters returns the parameters of a mode as the models take them. It is a *MissingError
 // if o_s, o_r, L or G is missing: without them there is nothing to compute with. L within a node is
 // zero if it is missing, where LoGH{sSP} neglects it; g is the bound if only that is known.
@@ -107,7 +104,7 @@ func smallMessageParameters(ps []Parameter, mode, sending string) (model.Paramet
 	x.SendO, x.RecvO = model.Constant(unit.FromMicros(s.Value)), model.Constant(unit.FromMicros(r.Value))
 	l, err := EstimateAt(ps, mode, Latency, 0)
 	var missing *MissingError
-	if errors.As(err, &missing) && mode != Message {
+	if errors.As(err, &missing) && mode != sample.LowLevelMode {
 		if p, ok := FindRow(ps, "ssend", Latency, 0); ok && p.Value > 0 {
 			l.Value, err = p.Value, nil
 		} else {
@@ -129,39 +126,40 @@ func IsWithinNode(ps []Parameter) bool {
 	return len(ps) > 0 && !slices.ContainsFunc(ps, func(p Parameter) bool { return p.Place != "intra" })
 }
 
-// Range is what a parameter that depends on size is from one size to another.
-type Range struct {
-	From, To     int     // bytes
-	Value, Slope float64 // microseconds at From, and microseconds a byte
-	Method       string
+// SizeRange is what a parameter that depends on size is from one size to another.
+type SizeRange struct {
+	From, To           int     // bytes
+	ValueAtFrom, Slope float64 // microseconds at From, and microseconds a byte
+	Method             string
 }
 
 // EstimateAt returns the line of the range at k bytes, in microseconds.
-func (r Range) At(k int) float64 { return r.Value + r.Slope*float64(k-r.From) }
+func (r SizeRange) At(k int) float64 { return r.ValueAtFrom + r.Slope*float64(k-r.From) }
 
-// Ranges returns the ranges of a kind that depends on size, by the method that counts, in order.
-func Ranges(ps []Parameter, mode string, kind Kind) []Range {
-	var out []Range
+// SizeRanges returns the ranges of a kind that depends on size, by the method that counts, in
+// order.
+func SizeRanges(ps []Parameter, mode string, kind Kind) []SizeRange {
+	var out []SizeRange
 	first, _ := FindRow(ps, mode, kind, 0)
 	for _, p := range ps {
 		if p.Mode != mode || p.Method != first.Method || math.IsNaN(p.Value) {
 			continue
 		}
 		if p.Kind() == kind {
-			out = append(out, Range{From: p.From, To: p.To, Value: p.Value, Method: p.Method})
-		} else if i := slices.IndexFunc(out, func(r Range) bool { return r.From == p.From && r.To == p.To }); p.Kind() == kindTable[kind].slope && i >= 0 {
+			out = append(out, SizeRange{From: p.From, To: p.To, ValueAtFrom: p.Value, Method: p.Method})
+		} else if i := slices.IndexFunc(out, func(r SizeRange) bool { return r.From == p.From && r.To == p.To }); p.Kind() == kindTable[kind].slope && i >= 0 {
 			out[i].Slope = p.Value
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Range) int { return a.From - b.From })
+	slices.SortStableFunc(out, func(a, b SizeRange) int { return a.From - b.From })
 	return out
 }
 
 // overheadCurve returns an overhead as a curve, a piece for each range of sizes.
 func overheadCurve(ps []Parameter, mode string, kind Kind) model.Curve {
 	var c model.Curve
-	for _, r := range Ranges(ps, mode, kind) {
-		piece := model.Piece{From: max(r.From, 0), At: unit.FromMicros(r.Value)}
+	for _, r := range SizeRanges(ps, mode, kind) {
+		piece := model.Piece{From: max(r.From, 0), At: unit.FromMicros(r.ValueAtFrom)}
 		if r.Slope > 0 {
 			piece.PerByte = toPerByte(r.Slope)
 		}

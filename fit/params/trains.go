@@ -51,7 +51,7 @@ func (e *Extraction) TrainCurves(mode string) trainCurves {
 // something else than messages took the time of one of the two.
 func (e *Extraction) perMessageCurve(train, rtt *curve.Curve, n int) *curve.Curve {
 	more := float64(n - 1)
-	out := train.EmptyCopy(PerMessageName(train.Timer, n), math.Hypot(train.Floor, rtt.Floor)/more)
+	out := train.EmptyCopy(PerMessageMethod(train.Timer, n), math.Hypot(train.Floor, rtt.Floor)/more)
 	out.IsTime = true
 	var absurd []int
 	for _, a := range train.Cells {
@@ -88,8 +88,8 @@ func (m Mode) GapCurve() *curve.Curve {
 	return m.TrainCurves(m.Name).interval
 }
 
-// PerMessageName is the method of what each message of a train of n adds: (prtt10-rtt)/9.
-func PerMessageName(train string, n int) string {
+// PerMessageMethod is the method of what each message of a train of n adds: (prtt10-rtt)/9.
+func PerMessageMethod(train string, n int) string {
 	return fmt.Sprintf("(%s-%s)/%d", train, sample.TimerRTT, n-1)
 }
 

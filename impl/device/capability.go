@@ -78,12 +78,12 @@ const Counters = 2
 // Counter is a set of 64-bit registers in every rank, Counters each, zero at first. Both operations
 // are atomic, on all ranks' registers alike, and wait for the answer. They need no help of dst.
 type Counter interface {
-	// Add adds delta to register r of rank dst and returns what was there: fetch-and-add.
-	Add(dst, r int, delta int64) int64
+	// FetchAndAdd adds delta to register r of rank dst and returns its value before.
+	FetchAndAdd(dst, r int, delta int64) int64
 
-	// Swap writes value to the register and returns what was there. A reset by Swap loses no Add:
-	// each is counted before it or after it.
-	Swap(dst, r int, value int64) int64
+	// FetchAndStore writes value to register r of rank dst and returns its value before. A reset by
+	// FetchAndStore loses no FetchAndAdd: each is counted before it or after it.
+	FetchAndStore(dst, r int, value int64) int64
 }
 
 // Watch lets a rank wait until something happens to it, whatever it is, and read what others write.

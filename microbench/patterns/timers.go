@@ -54,7 +54,7 @@ func Timers(w portable.World, l *portable.Library, bytes, rounds int) ([]sample.
 				}
 			}
 			if !l.Meets || x.timer != sample.Timer12 {
-				series = append(series, sample.Series{Key: sample.Key{Library: l.Name + " " + l.Mode, Mode: sample.Message, Protocol: "auto", Timer: x.timer, Bytes: bytes}, Times: times[1:]})
+				series = append(series, sample.Series{Key: sample.Key{Library: l.Name + " " + l.Mode, Mode: sample.LowLevelMode, Protocol: "auto", Timer: x.timer, Bytes: bytes}, Times: times[1:]})
 			}
 		}
 		p.Barrier()

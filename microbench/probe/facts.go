@@ -17,7 +17,7 @@ import (
 )
 
 // join makes a data set of the launches.
-func (m *measurement) join(out *microbench.Outcome) (*sample.Set, error) {
+func (m *measurement) join(out *microbench.ExperimentResult) (*sample.Set, error) {
 	first := m.launches[0]
 	for i := range out.Series {
 		x := &out.Series[i]
@@ -85,7 +85,7 @@ func environment(all []string) []string {
 }
 
 // facts says what is known about the run.
-func (m *measurement) facts(out *microbench.Outcome) []sample.Fact {
+func (m *measurement) facts(out *microbench.ExperimentResult) []sample.Fact {
 	r := m.launches[0]
 	version := m.version
 	if version == "" {
@@ -324,7 +324,7 @@ func (m *measurement) placed() []sample.Fact {
 }
 
 // ofAll says what is known of all ranks, and of how they were measured.
-func (m *measurement) ofAll(out *microbench.Outcome) []sample.Fact {
+func (m *measurement) ofAll(out *microbench.ExperimentResult) []sample.Fact {
 	r := m.launches[0]
 	return append(m.placed(), []sample.Fact{
 		{Key: "algorithms", Value: Vendor + ": chosen by the library, by length and ranks; it does not report which"},

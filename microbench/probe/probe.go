@@ -79,7 +79,7 @@ type measurement struct {
 // have, by Algorithm. The budget starts after compiling. progress, which may be nil, is called from
 // time to time with the fraction that is done, from 0 to 1. Whether it fails, is cancelled or
 // succeeds, it leaves no file and no process behind.
-func Measure(ctx context.Context, e *microbench.Experiment, s Settings, progress func(part float64)) (_ *sample.Set, _ *microbench.Outcome, err error) {
+func Measure(ctx context.Context, e *microbench.Experiment, s Settings, progress func(part float64)) (_ *sample.Set, _ *microbench.ExperimentResult, err error) {
 	if err := check(e); err != nil {
 		return nil, nil, err
 	}
@@ -129,7 +129,7 @@ const (
 // run measures, from the first start to the last end. Launches are started together, since that
 // takes longer than to measure, and most of it is waiting. Only those of a launcher that was named
 // are started one after the other, as it may have places for one at a time.
-func (m *measurement) run(ctx context.Context, progress func(part float64)) (*microbench.Outcome, error) {
+func (m *measurement) run(ctx context.Context, progress func(part float64)) (*microbench.ExperimentResult, error) {
 	begin := time.Now()
 	if len(m.settings.Launcher) == 0 && m.TimeLimit() > 0 && m.TimeLimit() <= longestTogether {
 		m.together = min(m.MinLaunches(), max(1, mostTogether/m.ranks))

@@ -35,8 +35,8 @@ func TestMeasure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if out.Launches != 3 || out.Elapsed <= 0 {
-				t.Errorf("%d launches took %v", out.Launches, out.Elapsed)
+			if out.Launches != 3 || out.WallDuration <= 0 {
+				t.Errorf("%d launches took %v", out.Launches, out.WallDuration)
 			}
 			checkSet(t, set)
 		})
@@ -209,11 +209,11 @@ func FuzzReadResult(f *testing.F) {
 	f.Add(good)
 	f.Add(good[:len(good)-1])
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		r, err := readResult(raw, microbench.Command{Rounds: 3, Batch: 1}, 2)
+		r, err := readResult(raw, microbench.Command{Rounds: 3, OperationsPerSample: 1}, 2)
 		if err != nil {
 			return
 		}
-		if len(r.Times) == 0 || len(r.Times) > 8 || r.Elapsed < 0 || r.WorkTimes != nil && len(r.WorkTimes) != 2 {
+		if len(r.Times) == 0 || len(r.Times) > 8 || r.RoundsDuration < 0 || r.WorkTimes != nil && len(r.WorkTimes) != 2 {
 			t.Errorf("%+v", r)
 		}
 		for _, c := range r.Times {
@@ -222,7 +222,7 @@ func FuzzReadResult(f *testing.F) {
 			}
 		}
 	})
-	if r, err := readResult(good, microbench.Command{Rounds: 3}, 2); err != nil || r.WarmupRound != 3 || r.Elapsed != 4 || !slices.Equal(r.WorkTimes, []unit.Time{1900, 2000}) || !slices.Equal(r.Times[0], []unit.Time{5, 6}) || !slices.Equal(r.Times[1], []unit.Time{7}) {
+	if r, err := readResult(good, microbench.Command{Rounds: 3}, 2); err != nil || r.WarmupRoundTime != 3 || r.RoundsDuration != 4 || !slices.Equal(r.WorkTimes, []unit.Time{1900, 2000}) || !slices.Equal(r.Times[0], []unit.Time{5, 6}) || !slices.Equal(r.Times[1], []unit.Time{7}) {
 		f.Errorf("%+v, %v", r, err)
 	}
 }

@@ -198,8 +198,8 @@ func (s *session) answer(kind, most int64) ([]byte, error) {
 }
 
 // Execute executes a command: session is a microbench.Worker.
-func (s *session) Execute(c microbench.Command) (microbench.Result, error) {
-	var r microbench.Result
+func (s *session) Execute(c microbench.Command) (microbench.CommandResult, error) {
+	var r microbench.CommandResult
 	if c.Pair != s.pair { // the others sleep while a pair measures
 		s.pair = c.Pair
 		if err := s.tell(resting, microbench.Command{}); err != nil {
@@ -223,7 +223,7 @@ func (s *session) Execute(c microbench.Command) (microbench.Result, error) {
 func (s *session) Now() unit.Time { return unit.Time(time.Since(s.begun)) * unit.Nanosecond }
 
 // readResult reads the result of a command.
-func readResult(raw []byte, c microbench.Command, ranks int) (r microbench.Result, err error) {
+func readResult(raw []byte, c microbench.Command, ranks int) (r microbench.CommandResult, err error) {
 	next := func(low, high int64) int64 {
 		if len(raw) < 8 {
 			err = errors.Join(err, errors.New("it ends too early"))
@@ -236,7 +236,7 @@ func readResult(raw []byte, c microbench.Command, ranks int) (r microbench.Resul
 		}
 		return n
 	}
-	r.WarmupRound, r.Elapsed = unit.Time(next(0, maxTime)), unit.Time(next(0, maxTime))
+	r.WarmupRoundTime, r.RoundsDuration = unit.Time(next(0, maxTime)), unit.Time(next(0, maxTime))
 	whole := true
 	for range next(0, int64(ranks)) {
 		r.WorkTimes = append(r.WorkTimes, unit.Time(next(0, maxTime)))

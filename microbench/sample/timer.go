@@ -89,8 +89,9 @@ type Mode struct {
 	Buffered    bool // the library copies the message
 }
 
-// Message is the name of the low-level messages below MPI, which have the shape of a blocking send.
-const Message = "message"
+// LowLevelMode is the name of the low-level messages below MPI, which have the shape of a blocking
+// send.
+const LowLevelMode = "message"
 
 // Modes is the table of modes, in the order of results: MPI's eight sends, and low-level messages.
 var Modes = []Mode{
@@ -102,7 +103,7 @@ var Modes = []Mode{
 	{"issend", false, true, false, false},
 	{"irsend", false, false, true, false},
 	{"ibsend", false, false, false, true},
-	{Message, true, false, false, false},
+	{LowLevelMode, true, false, false, false},
 }
 
 // ModeNames returns the names of all modes, in the order of the table.

@@ -15,7 +15,7 @@ func atomicCounters(open func(int) device.World) error {
 	return run(open(n), withCounter(func(p *rank, c device.Counter) error {
 		last := int64(-1)
 		for range draws {
-			got := c.Add(0, 0, 1)
+			got := c.FetchAndAdd(0, 0, 1)
 			if got <= last {
 				return fmt.Errorf("rank %d: drew %d after %d", p.Rank(), got, last)
 			}
@@ -33,7 +33,7 @@ func atomicCounters(open func(int) device.World) error {
 			}
 			drawn[q.Head[0]] = true
 		}
-		if sum := c.Add(0, 0, 0); sum != n*draws {
+		if sum := c.FetchAndAdd(0, 0, 0); sum != n*draws {
 			return fmt.Errorf("after %d draws the register has %d", n*draws, sum)
 		}
 		return nil
@@ -48,8 +48,8 @@ func separateCounters(open func(int) device.World) error {
 		for dst := range n {
 			for r := range device.Counters {
 				weight *= 10
-				c.Add(dst, r, weight<<20)
-				c.Add(dst, r, -weight)
+				c.FetchAndAdd(dst, r, weight<<20)
+				c.FetchAndAdd(dst, r, -weight)
 			}
 		}
 		if err := p.nothingLeft(); err != nil {
@@ -59,7 +59,7 @@ func separateCounters(open func(int) device.World) error {
 		for dst := range n {
 			for r := range device.Counters {
 				weight *= 10
-				if got, want := c.Add(dst, r, 0), n*(weight<<20-weight); got != want {
+				if got, want := c.FetchAndAdd(dst, r, 0), n*(weight<<20-weight); got != want {
 					return fmt.Errorf("rank %d: register %d of rank %d has %d, want %d", p.Rank(), r, dst, got, want)
 				}
 			}
@@ -74,7 +74,7 @@ func countersBeginAtZero(open func(int) device.World) error {
 	for i := range 3 {
 		err := run(w, withCounter(func(p *rank, c device.Counter) error {
 			for r := range device.Counters {
-				if got := c.Add(p.Rank(), r, 5); got != 0 {
+				if got := c.FetchAndAdd(p.Rank(), r, 5); got != 0 {
 					return fmt.Errorf("run %d: register %d of rank %d begins at %d", i, r, p.Rank(), got)
 				}
 			}
@@ -96,7 +96,7 @@ func swapCounters(open func(int) device.World) error {
 		if p.Rank() != 0 {
 			counts := uint64(0)
 			for ; p.take(false) == nil; counts++ {
-				c.Add(0, 1, 1)
+				c.FetchAndAdd(0, 1, 1)
 				p.Delay(unit.Microsecond) // others go on meanwhile
 			}
 			p.sendWord(0, counts)
@@ -104,7 +104,7 @@ func swapCounters(open func(int) device.World) error {
 		}
 		var sum, counts int64
 		for met := 0; met < resets; {
-			if was := c.Swap(0, 1, 0); was != 0 {
+			if was := c.FetchAndStore(0, 1, 0); was != 0 {
 				sum += was
 				met++
 			}
@@ -115,13 +115,13 @@ func swapCounters(open func(int) device.World) error {
 		for r := 1; r < n; r++ {
 			counts += int64(p.take(true).Head[0])
 		}
-		if sum += c.Swap(0, 1, -1<<40); sum != counts {
+		if sum += c.FetchAndStore(0, 1, -1<<40); sum != counts {
 			return fmt.Errorf("resets returned %d of %d counts", sum, counts)
 		}
-		if got := c.Swap(0, 1, 1<<62); got != -1<<40 {
+		if got := c.FetchAndStore(0, 1, 1<<62); got != -1<<40 {
 			return fmt.Errorf("a register that was set to %d has %d", -1<<40, got)
 		}
-		if got, other := c.Add(0, 1, 0), c.Add(0, 0, 0); got != 1<<62 || other != 0 {
+		if got, other := c.FetchAndAdd(0, 1, 0), c.FetchAndAdd(0, 0, 0); got != 1<<62 || other != 0 {
 			return fmt.Errorf("after a swap for %d the register has %d, and the other, which was never changed, %d", 1<<62, got, other)
 		}
 		return nil

@@ -131,16 +131,16 @@ type counter struct {
 	*port
 }
 
-func (c *counter) Swap(dst, r int, value int64) int64 {
+func (c *counter) FetchAndStore(dst, r int, value int64) int64 {
 	from := c.Now()
-	was := c.Counter.Swap(dst, r, value)
+	was := c.Counter.FetchAndStore(dst, r, value)
 	c.note(Event{Kind: Swap, From: from, Peer: dst, N: int(value)})
 	return was
 }
 
-func (c *counter) Add(dst, r int, delta int64) int64 {
+func (c *counter) FetchAndAdd(dst, r int, delta int64) int64 {
 	from := c.Now()
-	was := c.Counter.Add(dst, r, delta)
+	was := c.Counter.FetchAndAdd(dst, r, delta)
 	c.note(Event{Kind: Add, From: from, Peer: dst, N: int(delta)})
 	return was
 }

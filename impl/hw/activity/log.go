@@ -274,15 +274,15 @@ func (r *Log) AccessStarted(p *core.Port, x *core.RemoteAccess) {
 	r.startFlight(x, p.ID, f, &x.Completion)
 }
 
-// Departs implements core.Probe.
-func (r *Log) Departs(x any, t unit.Time) {
+// FirstByteDeparted implements core.Probe.
+func (r *Log) FirstByteDeparted(x any, t unit.Time) {
 	if i, ok := r.flightOf[x]; ok {
 		r.flights[i].Depart = t
 	}
 }
 
-// Arrives implements core.Probe.
-func (r *Log) Arrives(x any, t unit.Time) {
+// LastByteArrived implements core.Probe.
+func (r *Log) LastByteArrived(x any, t unit.Time) {
 	if i, ok := r.flightOf[x]; ok {
 		r.flights[i].Arrive = t
 	}
@@ -297,8 +297,8 @@ func (r *Log) ControlSignal(x *core.RemoteAccess, name string, from, to int32, d
 	}
 }
 
-// Completed implements core.Probe.
-func (r *Log) Completed(x *core.RemoteAccess, pk *core.Packet) {
+// CompletionReported implements core.Probe.
+func (r *Log) CompletionReported(x *core.RemoteAccess, pk *core.Packet) {
 	delete(r.flightOf, pk) // packets are used again
 	if i, ok := r.flightOf[x]; ok {
 		if pk != nil {
@@ -308,8 +308,8 @@ func (r *Log) Completed(x *core.RemoteAccess, pk *core.Packet) {
 	}
 }
 
-// ServerTaken implements core.Probe.
-func (r *Log) ServerTaken(s *sim.Server, x any, a model.Activity, from, long unit.Time, bytes int) {
+// ServerOccupied implements core.Probe.
+func (r *Log) ServerOccupied(s *sim.Server, x any, a model.Activity, from, long unit.Time, bytes int) {
 	if long <= 0 || s.TrackID == 0 {
 		return
 	}

@@ -140,14 +140,14 @@ type observedCounter struct {
 	port observedPort
 }
 
-func (c observedCounter) Add(dst, r int, delta int64) int64 {
-	old := c.Counter.Add(dst, r, delta)
+func (c observedCounter) FetchAndAdd(dst, r int, delta int64) int64 {
+	old := c.Counter.FetchAndAdd(dst, r, delta)
 	c.port.noteActivity("counter", model.Waiting, 0)
 	return old
 }
 
-func (c observedCounter) Swap(dst, r int, value int64) int64 {
-	old := c.Counter.Swap(dst, r, value)
+func (c observedCounter) FetchAndStore(dst, r int, value int64) int64 {
+	old := c.Counter.FetchAndStore(dst, r, value)
 	c.port.noteActivity("counter", model.Waiting, 0)
 	return old
 }

@@ -77,9 +77,9 @@ func (c channelPort) Send(dst int, pri device.Priority, b []byte) bool {
 // bufferSpace is the event of a rank whose message may be taken now.
 type bufferSpace Port
 
-// Act notifies the rank.
-func (r *bufferSpace) Act(uint64) {
-	r.eventCount++
+// HandleEvent notifies the rank.
+func (r *bufferSpace) HandleEvent(uint64) {
+	r.watchEventCount++
 	(*Port)(r).resumeOnChange()
 }
 
@@ -105,7 +105,7 @@ func (c channelPort) Recv(pri device.Priority) *device.Packet {
 func (p *Port) freeChannelSlot(l *channelQueue) {
 	l.count--
 	for _, r := range l.refusedSenders {
-		(*bufferSpace)(&p.Ports[r]).Act(0)
+		(*bufferSpace)(&p.Ports[r]).HandleEvent(0)
 	}
 	l.refusedSenders = l.refusedSenders[:0]
 }
@@ -120,7 +120,7 @@ func (p *Port) appendToChannel(pk *Packet) {
 		return
 	}
 	l.messages.Push(pk)
-	p.eventCount++
+	p.watchEventCount++
 	p.resumeOnChange()
 }
 

@@ -57,7 +57,7 @@ func (c controlPort) Broadcast(root int, words []uint32) {
 		copy(words, m.words)
 		p.Charge(c.Control.Receive.Time(4 * len(words)))
 		p.ElapseCharges()
-		s.receiveBroadcast(p.Job, n)
+		s.noteBroadcastTaken(p.Job, n)
 		return
 	}
 	p.awaitControl(func() bool { return len(s.broadcasts) < c.Buffers })
@@ -65,16 +65,16 @@ func (c controlPort) Broadcast(root int, words []uint32) {
 	p.ElapseCharges()
 	s.freeAt = max(s.freeAt, p.Kernel.Now()) + c.Word*unit.Time(len(words))
 	s.broadcasts = append(s.broadcasts, broadcast{append([]uint32(nil), words...), s.freeAt + c.Latency, len(p.Ports)})
-	p.Kernel.Schedule(s.freeAt+c.Latency, (*controlEvent)(p.Job), 0)
-	s.receiveBroadcast(p.Job, n)
+	p.Kernel.Schedule(s.freeAt+c.Latency, (*controlNetworkEvent)(p.Job), 0)
+	s.noteBroadcastTaken(p.Job, n)
 }
 
-// receiveBroadcast notes that a rank has taken message n. The network has room again when all have
-// taken the oldest.
-func (s *controlState) receiveBroadcast(j *Job, n int) {
+// noteBroadcastTaken counts down the ranks that have not taken broadcast n. When all have taken the
+// oldest, the network has room for another.
+func (s *controlState) noteBroadcastTaken(j *Job, n int) {
 	for s.broadcasts[n-s.firstSerial].pendingRanks--; len(s.broadcasts) > 0 && s.broadcasts[0].pendingRanks == 0; s.firstSerial++ {
 		s.broadcasts = s.broadcasts[1:]
-		j.Kernel.Schedule(j.Kernel.Now(), (*controlEvent)(j), 0)
+		j.Kernel.Schedule(j.Kernel.Now(), (*controlNetworkEvent)(j), 0)
 	}
 }
 
@@ -88,7 +88,7 @@ func (c controlPort) Combine(op device.Combination, word uint32) uint32 {
 	s.partialResult = word
 	if s.combining == len(p.Ports) {
 		s.combining = 0
-		p.Kernel.Schedule(p.Kernel.Now()+c.Latency, (*controlEvent)(p.Job), 1)
+		p.Kernel.Schedule(p.Kernel.Now()+c.Latency, (*controlNetworkEvent)(p.Job), 1)
 	}
 	n := p.combineCount
 	p.combineCount++
@@ -97,19 +97,19 @@ func (c controlPort) Combine(op device.Combination, word uint32) uint32 {
 	return s.results[n%2]
 }
 
-// awaitControl waits until something that the network does is so.
-func (p *Port) awaitControl(so func() bool) {
-	for p.ElapseCharges(); !so(); {
+// awaitControl waits until a condition on the state of the control network holds.
+func (p *Port) awaitControl(condition func() bool) {
+	for p.ElapseCharges(); !condition(); {
 		p.parkAndElapse(awaitingControl)
 	}
 }
 
-// controlEvent is the event that a broadcast has arrived, that all ranks have it, or that a
+// controlNetworkEvent is the event that a broadcast has arrived, that all ranks have it, or that a
 // combination has ended.
-type controlEvent Job
+type controlNetworkEvent Job
 
-// Act wakes the ranks that listen.
-func (h *controlEvent) Act(ended uint64) {
+// HandleEvent wakes the ranks that listen.
+func (h *controlNetworkEvent) HandleEvent(ended uint64) {
 	if s := &h.controlNetwork; ended > 0 {
 		s.results[s.combinationsEnded%2] = s.partialResult
 		s.combinationsEnded++

@@ -8,10 +8,11 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// exitNotice is a packet that a rank is to send when its program has ended.
-type exitNotice struct {
-	receiver int32
-	head     device.Head
+// exitNoticeRequest is a request of the subscriber for a packet with this head when the program of
+// another rank has ended.
+type exitNoticeRequest struct {
+	subscriber int32
+	head       device.Head
 }
 
 // noticeInProgress stands in the place of the rank to which a notice is being sent. As long as a
@@ -24,14 +25,14 @@ func (p *Port) NotifyExit(rank int, head device.Head) {
 	p.checkRank(rank)
 	p.ElapseCharges()
 	q := &p.Ports[rank]
-	asked := p.exitNotices[q.ID]
-	if q == p || slices.ContainsFunc(asked, func(x exitNotice) bool { return x.receiver == p.ID }) {
+	asked := p.exitNoticeRequests[q.ID]
+	if q == p || slices.ContainsFunc(asked, func(x exitNoticeRequest) bool { return x.subscriber == p.ID }) {
 		return
 	}
-	if p.exitNotices == nil {
-		p.exitNotices = make(map[int32][]exitNotice)
+	if p.exitNoticeRequests == nil {
+		p.exitNoticeRequests = make(map[int32][]exitNoticeRequest)
 	}
-	p.exitNotices[q.ID] = append(asked, exitNotice{p.ID, head})
+	p.exitNoticeRequests[q.ID] = append(asked, exitNoticeRequest{p.ID, head})
 	if q.programEnded && len(asked) == 0 {
 		q.proc = p.Kernel.Go(func(*sim.Proc) {
 			q.AdvanceToKernel()
@@ -43,12 +44,12 @@ func (p *Port) NotifyExit(rank int, head device.Head) {
 
 // sendExitNotices sends the notices that other ranks have asked for.
 func (p *Port) sendExitNotices() {
-	for asked := p.exitNotices[p.ID]; len(asked) > 0; asked = p.exitNotices[p.ID] {
+	for asked := p.exitNoticeRequests[p.ID]; len(asked) > 0; asked = p.exitNoticeRequests[p.ID] {
 		x := asked[0]
-		asked[0].receiver = noticeInProgress // a rank that gets it may ask again at once
-		p.Probe.WrapPort(p).Send(int(x.receiver), &device.Packet{Head: x.head})
+		asked[0].subscriber = noticeInProgress // a rank that gets it may ask again at once
+		p.Probe.WrapPort(p).Send(int(x.subscriber), &device.Packet{Head: x.head})
 		p.ElapseCharges()
-		p.exitNotices[p.ID] = p.exitNotices[p.ID][1:] // there may be more by now
+		p.exitNoticeRequests[p.ID] = p.exitNoticeRequests[p.ID][1:] // there may be more by now
 	}
 	p.programEnded = true
 }

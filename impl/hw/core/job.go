@@ -39,20 +39,20 @@ type Job struct {
 	Kernel sim.Kernel
 	Ports  []Port // by rank
 
-	program         func(device.Port) error
-	softwareCosts   [model.MaxCosts]unit.Time
-	hasRemoteMemory bool       // processors can access each other's memory
-	hasCounters     bool       // and their counters
-	hasQueues       bool       // and their queues, and run handlers at each other
-	hasWatch        bool       // ranks can wait for events
-	copyRate        CachedRate // of a processor that copies
-	barrierArrived  int        // ranks at the hardware's barrier
-	barrierReleases uint64     // how often it has opened
-	controlNetwork  controlState
-	freePackets     *Packet
-	freeAccesses    *RemoteAccess
-	freeEntries     *QueueEntry
-	exitNotices     map[int32][]exitNotice
+	program             func(device.Port) error
+	softwareCosts       [model.MaxCosts]unit.Time
+	hasRemoteMemory     bool       // processors can access each other's memory
+	hasCounters         bool       // and their counters
+	hasQueues           bool       // and their queues, and run handlers at each other
+	hasWatch            bool       // ranks can wait for events
+	copyRate            CachedRate // of a processor that copies
+	barrierRanksArrived int        // ranks at the hardware's barrier
+	barriersReleased    uint64     // how often it has opened
+	controlNetwork      controlState
+	freePackets         *Packet
+	freeAccesses        *RemoteAccess
+	freeEntries         *QueueEntry
+	exitNoticeRequests  map[int32][]exitNoticeRequest
 }
 
 // NewJob returns a job whose ports have no networks.

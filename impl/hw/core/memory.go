@@ -56,12 +56,12 @@ func (p *Port) Withdraw(k device.Key) {
 
 // Put implements device.Memory.
 func (p *Port) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
-	p.startAccess(dst, k, off, b, done, false)
+	p.startRemoteAccess(dst, k, off, b, done, false)
 }
 
 // Get implements device.Memory.
 func (p *Port) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
-	p.startAccess(dst, k, off, b, done, true)
+	p.startRemoteAccess(dst, k, off, b, done, true)
 }
 
 // MostTaken implements device.Taker: systems copy what they send.
@@ -72,7 +72,7 @@ func (p *Port) MostTaken() int {
 	return 8 * device.MaxWords
 }
 
-func (p *Port) startAccess(dst int, k device.Key, off int, b []byte, done device.Head, get bool) {
+func (p *Port) startRemoteAccess(dst int, k device.Key, off int, b []byte, done device.Head, get bool) {
 	p.checkRank(dst)
 	p.AwaitStore()
 	x := p.freeAccesses
@@ -109,7 +109,7 @@ func (x *RemoteAccess) CopyData() {
 		copy(x.Data, there)
 	default:
 		copy(there, x.Data)
-		p.eventCount++
+		p.watchEventCount++
 		p.resumeOnChange()
 	}
 }
@@ -125,7 +125,7 @@ func (x *RemoteAccess) Complete() {
 		pk = x.Job.newPacket(x.Src, x.Src, &x.Completion, nil)
 		pk.isCompletion, pk.Refused = true, x.refused
 	}
-	x.Job.Probe.Completed(x, pk)
+	x.Job.Probe.CompletionReported(x, pk)
 	x.Data = nil
 	if x.packetCopy != nil {
 		x.Job.ReleasePacket(x.packetCopy)
@@ -143,13 +143,13 @@ type RegisterUpdate struct {
 	value int64
 }
 
-// Add implements device.Counter.
-func (p *Port) Add(dst, r int, delta int64) int64 {
+// FetchAndAdd implements device.Counter.
+func (p *Port) FetchAndAdd(dst, r int, delta int64) int64 {
 	return p.updateRegister(dst, r, RegisterUpdate{value: delta})
 }
 
-// Swap implements device.Counter.
-func (p *Port) Swap(dst, r int, value int64) int64 {
+// FetchAndStore implements device.Counter.
+func (p *Port) FetchAndStore(dst, r int, value int64) int64 {
 	return p.updateRegister(dst, r, RegisterUpdate{true, value})
 }
 

@@ -68,10 +68,10 @@ type Attachment struct {
 }
 
 // AttachNetworks lets ranks talk to those of their own node over one network, and to the others
-// over another. near is nil where all ranks are joined by one network; it has count ranks from
-// first on.
+// over another. near is nil if one network connects all ranks; otherwise it connects the count
+// ranks from first on.
 func (p *Port) AttachNetworks(far, near Network, first, count int) {
-	p.farNetwork, p.nearNetwork, p.nearFirst, p.nearCount = far, near, uint32(first), uint32(count)
+	p.farNetwork, p.nearNetwork, p.firstNearRank, p.nearRankCount = far, near, uint32(first), uint32(count)
 	for _, n := range []Network{near, far} {
 		if b, ok := n.(CopyBus); ok && b.CarriesCopies() {
 			p.copyBus = b
@@ -84,7 +84,7 @@ func (p *Port) AttachNetworks(far, near Network, first, count int) {
 
 // networkTo returns the network by which a rank talks to another.
 func (p *Port) networkTo(rank int) Network {
-	if uint32(rank)-p.nearFirst < p.nearCount {
+	if uint32(rank)-p.firstNearRank < p.nearRankCount {
 		return p.nearNetwork
 	}
 	return p.farNetwork
@@ -115,7 +115,7 @@ type RegisterServer struct{ sim.Server }
 func (g *RegisterServer) Update(p *Port, there, hold, back unit.Time, dst, r int, c RegisterUpdate) int64 {
 	p.Sleep(there)
 	t := g.Reserve(p.Kernel.Now(), hold)
-	p.Probe.ServerTaken(&g.Server, "counter", model.Carrying, t, hold, 0)
+	p.Probe.ServerOccupied(&g.Server, "counter", model.Carrying, t, hold, 0)
 	old := p.UpdateRegister(dst, r, c)
 	p.Sleep(t - p.Kernel.Now() + hold + back)
 	p.AdvanceToKernel()
@@ -143,6 +143,6 @@ func (j *Job) OfferWatch() { j.hasWatch = true }
 
 // NotifyEvent counts an event of the rank, and wakes it if it waits.
 func (p *Port) NotifyEvent() {
-	p.eventCount++
+	p.watchEventCount++
 	p.Wake()
 }

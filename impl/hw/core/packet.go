@@ -91,8 +91,8 @@ func (j *Job) allocatePackets() *Packet {
 // ArrivalEvent is the event that a packet has arrived.
 type ArrivalEvent Packet
 
-// Act lets the packet arrive.
-func (a *ArrivalEvent) Act(uint64) { (*Packet)(a).Arrive() }
+// HandleEvent lets the packet arrive.
+func (a *ArrivalEvent) HandleEvent(uint64) { (*Packet)(a).Arrive() }
 
 // Arrive puts a packet into its destination's inbox. The rank goes on when the event has ended.
 func (pk *Packet) Arrive() {
@@ -102,6 +102,6 @@ func (pk *Packet) Arrive() {
 		return
 	}
 	p.inbox.Push(pk)
-	p.eventCount++
+	p.watchEventCount++
 	p.notifyPacket()
 }

@@ -116,8 +116,8 @@ func (p *Port) awaitChange(until unit.Time) {
 // waitTimeout is the end of a rest.
 type waitTimeout Port
 
-// Act wakes the rank if it still sleeps.
-func (a *waitTimeout) Act(rest uint64) {
+// HandleEvent wakes the rank if it still sleeps.
+func (a *waitTimeout) HandleEvent(rest uint64) {
 	if p := (*Port)(a); uint64(p.waitSerial) == rest {
 		p.resumeOnChange()
 	}
@@ -136,7 +136,7 @@ func (p *Port) Events() uint64 {
 	p.ElapseCharges()
 	p.runSignalHandler()
 	p.throttlePolling(&p.loadPolls, maxFreePolls)
-	return p.eventCount
+	return p.watchEventCount
 }
 
 // Wait sleeps until there are more events. Changes of counters end a sleep, too, and are no events.
@@ -146,11 +146,11 @@ func (p *Port) Wait(seen uint64, deadline unit.Time) bool {
 		deadline += p.Machine.Timer - late // when the clock shows it
 	}
 	p.runSignalHandler()
-	for p.eventCount == seen && p.Kernel.Now() < deadline {
+	for p.watchEventCount == seen && p.Kernel.Now() < deadline {
 		p.awaitChange(deadline)
 		p.runSignalHandler()
 	}
-	return p.eventCount != seen
+	return p.watchEventCount != seen
 }
 
 // Load reads a word that others write.
@@ -217,9 +217,9 @@ func (p *Port) Barrier() device.Barrier {
 // Arrive implements device.Barrier, as Passed does.
 func (p *Port) Arrive() {
 	p.ElapseCharges()
-	p.barrierArrivals++
-	if p.barrierArrived++; p.barrierArrived == len(p.Ports) {
-		p.barrierArrived = 0
+	p.barriersEntered++
+	if p.barrierRanksArrived++; p.barrierRanksArrived == len(p.Ports) {
+		p.barrierRanksArrived = 0
 		p.Kernel.Schedule(p.Kernel.Now()+p.Machine.Barrier(), (*barrierRelease)(p.Job), 0)
 	}
 }
@@ -228,17 +228,17 @@ func (p *Port) Arrive() {
 func (p *Port) Passed() bool {
 	p.ElapseCharges()
 	p.throttlePolling(&p.loadPolls, maxFreePolls)
-	return p.barrierReleases >= p.barrierArrivals
+	return p.barriersReleased >= p.barriersEntered
 }
 
 // barrierRelease is the event of the barrier that opens.
 type barrierRelease Job
 
-// Act notifies all ranks.
-func (o *barrierRelease) Act(uint64) {
-	o.barrierReleases++
+// HandleEvent notifies all ranks.
+func (o *barrierRelease) HandleEvent(uint64) {
+	o.barriersReleased++
 	for i := range o.Ports {
-		o.Ports[i].eventCount++
+		o.Ports[i].watchEventCount++
 		o.Ports[i].resumeOnChange()
 	}
 }

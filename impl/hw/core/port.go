@@ -22,16 +22,16 @@ type Port struct {
 	storeInProgress         bool       // events carry out a store of the processor
 	programEnded            bool       // the program has returned
 	awaitedWord             *[8]byte   // the word that the rank waits for; nil: none
-	awaitedOld              uint64     // what it was
-	eventCount              uint64     // of device.Watch
+	awaitedOld              uint64     // its value when the wait began
+	watchEventCount         uint64     // what Watch.Events returns
 	waitSerial              uint32
-	nearFirst               uint32
-	nearCount               uint32
-	farNetwork, nearNetwork Network // near joins the ranks first to first + count - 1
+	firstNearRank           uint32
+	nearRankCount           uint32
+	farNetwork, nearNetwork Network // nearNetwork joins the nearRankCount ranks from firstNearRank on
 	exposed                 device.Regions
 	proc                    *sim.Proc    // that is life, until the program has ended
-	copyBus                 CopyBus      // nil: copies disturb nobody
-	pendingSignals          *signalQueue // nil: no signal was ever of use
+	copyBus                 CopyBus      // nil: copies use no shared bus
+	pendingSignals          *signalQueue // nil: the rank has neither set a handler nor received a signal
 	loadPolls               pollCounter
 	lentPacket              *Packet         // lent to the rank until the next Recv
 	NetworkDelay            unit.Time       // how long networks have delayed the processor
@@ -40,7 +40,7 @@ type Port struct {
 	programProc             sim.Proc
 
 	recvPolls, clockPolls        pollCounter
-	barrierArrivals              uint64 // at the barrier
+	barriersEntered              uint64 // how many hardware barriers the rank has arrived at
 	broadcastCount, combineCount int    // of device.Control: broadcasts and combinations that the rank has begun
 	counters                     [device.Counters]int64
 	queues                       queueTable

@@ -32,25 +32,25 @@ type Probe interface {
 	// that it has begun, while its rank may have run ahead of that.
 	StoreContinues(p *Port, at, long unit.Time, name string, a model.Activity, bytes int)
 
-	// PacketSent and Starts say that what the processor does next sends a packet, or starts a
-	// remote access. rest is the name of what the call that sends it does and Until is not told.
+	// PacketSent and AccessStarted say that what the processor does next sends a packet, or starts
+	// a remote access. rest names the part of the sending call that ProcessorUntil is not told.
 	PacketSent(p *Port, pk *Packet, rest string)
 	AccessStarted(p *Port, x *RemoteAccess)
 
-	// Departs and Lands say when the first byte of x, or of its data, enters the network, and when
-	// its last is at the other side.
-	Departs(x any, t unit.Time)
-	Arrives(x any, t unit.Time)
+	// FirstByteDeparted and LastByteArrived say when the first byte of x, or of its data, enters
+	// the network, and when its last is at the other side.
+	FirstByteDeparted(x any, t unit.Time)
+	LastByteArrived(x any, t unit.Time)
 
 	// ControlSignal says that the hardware asks for the data of an access, or confirms them.
 	ControlSignal(x *RemoteAccess, name string, from, to int32, depart, arrive unit.Time)
 
-	// Completed says which packet reports the completion of an access; nil: none does. The access
-	// is nil if the packet reports that of an entry.
-	Completed(x *RemoteAccess, pk *Packet)
+	// CompletionReported says which packet reports the completion of an access; nil: none does. The
+	// access is nil if the packet reports that of an entry.
+	CompletionReported(x *RemoteAccess, pk *Packet)
 
-	// ServerTaken says that x, or what has a name, takes a part of the network for a time.
-	ServerTaken(s *sim.Server, x any, a model.Activity, from, long unit.Time, bytes int)
+	// ServerOccupied says that x, or what has a name, takes a part of the network for a time.
+	ServerOccupied(s *sim.Server, x any, a model.Activity, from, long unit.Time, bytes int)
 
 	// RequestReport calls r.Report(arg) if the run is observed: use it for values that are costly
 	// to compute.
@@ -72,17 +72,17 @@ var NullProbe Probe = nullProbe{}
 
 type nullProbe struct{}
 
-func (nullProbe) BeginRun(*Job)                                                             {}
-func (nullProbe) WrapPort(p *Port) device.Port                                              { return p }
-func (nullProbe) NameServer(*sim.Server, string, ...any)                                    {}
-func (nullProbe) ProcessorUntil(*Port, unit.Time, string, model.Activity, int)              {}
-func (nullProbe) ProcessorDelayed(*Port, any, unit.Time, unit.Time, string, model.Activity) {}
-func (nullProbe) StoreContinues(*Port, unit.Time, unit.Time, string, model.Activity, int)   {}
-func (nullProbe) PacketSent(*Port, *Packet, string)                                         {}
-func (nullProbe) AccessStarted(*Port, *RemoteAccess)                                        {}
-func (nullProbe) Departs(any, unit.Time)                                                    {}
-func (nullProbe) Arrives(any, unit.Time)                                                    {}
-func (nullProbe) ControlSignal(*RemoteAccess, string, int32, int32, unit.Time, unit.Time)   {}
-func (nullProbe) Completed(*RemoteAccess, *Packet)                                          {}
-func (nullProbe) ServerTaken(*sim.Server, any, model.Activity, unit.Time, unit.Time, int)   {}
-func (nullProbe) RequestReport(Reporter, uint64)                                            {}
+func (nullProbe) BeginRun(*Job)                                                              {}
+func (nullProbe) WrapPort(p *Port) device.Port                                               { return p }
+func (nullProbe) NameServer(*sim.Server, string, ...any)                                     {}
+func (nullProbe) ProcessorUntil(*Port, unit.Time, string, model.Activity, int)               {}
+func (nullProbe) ProcessorDelayed(*Port, any, unit.Time, unit.Time, string, model.Activity)  {}
+func (nullProbe) StoreContinues(*Port, unit.Time, unit.Time, string, model.Activity, int)    {}
+func (nullProbe) PacketSent(*Port, *Packet, string)                                          {}
+func (nullProbe) AccessStarted(*Port, *RemoteAccess)                                         {}
+func (nullProbe) FirstByteDeparted(any, unit.Time)                                           {}
+func (nullProbe) LastByteArrived(any, unit.Time)                                             {}
+func (nullProbe) ControlSignal(*RemoteAccess, string, int32, int32, unit.Time, unit.Time)    {}
+func (nullProbe) CompletionReported(*RemoteAccess, *Packet)                                  {}
+func (nullProbe) ServerOccupied(*sim.Server, any, model.Activity, unit.Time, unit.Time, int) {}
+func (nullProbe) RequestReport(Reporter, uint64)                                             {}

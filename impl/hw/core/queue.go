@@ -17,8 +17,8 @@ type RemoteNetwork interface {
 	ChargeHandlerCall(p *Port)                     // charges the way into a handler and back
 }
 
-// OfferRemoteQueues gives the ranks of the job the capabilities of a RemoteNetwork.
-func (j *Job) OfferRemoteQueues() {
+// EnableRemoteCapabilities gives the ranks of the job the capabilities of a RemoteNetwork.
+func (j *Job) EnableRemoteCapabilities() {
 	j.hasRemoteMemory, j.hasCounters, j.hasQueues, j.hasWatch = true, true, true, true
 }
 
@@ -99,7 +99,7 @@ func (q queuePort) Enqueue(dst int, k device.Key, b []byte, flags device.Enqueue
 func (x *QueueEntry) Append() (tell bool) {
 	p := &x.Job.Ports[x.Dst]
 	x.refused = !p.appendEntry(x)
-	p.eventCount++
+	p.watchEventCount++
 	p.resumeOnChange()
 	return x.refused || x.flags&device.Quiet == 0
 }
@@ -131,7 +131,7 @@ func (p *Port) appendEntry(x *QueueEntry) bool {
 func (x *QueueEntry) NewCompletion() *Packet {
 	pk := x.Job.newPacket(int32(x.Src), int32(x.Src), &x.completion, nil)
 	pk.isCompletion, pk.Refused = true, x.refused
-	x.Job.Probe.Completed(nil, pk)
+	x.Job.Probe.CompletionReported(nil, pk)
 	if x.refused {
 		x.release()
 	}

@@ -84,7 +84,7 @@ func (p *Port) runSignalHandler() bool {
 		p.remoteNetworkTo(int(p.ID)).ChargeHandlerCall(p)
 		h.handler(int(x.src), x.head)
 		p.ElapseCharges()
-		p.eventCount++
+		p.watchEventCount++
 	}
 	h.running = false
 	p.AdvanceToKernel()
@@ -104,8 +104,8 @@ func (p *Port) computeWithSignals() {
 // computeEnd is the end of a nap.
 type computeEnd Port
 
-// Act wakes the rank if it still sleeps.
-func (w *computeEnd) Act(rest uint64) {
+// HandleEvent wakes the rank if it still sleeps.
+func (w *computeEnd) HandleEvent(rest uint64) {
 	if p := (*Port)(w); uint64(p.waitSerial) == rest && p.state == computing {
 		p.resume()
 	}

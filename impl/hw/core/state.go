@@ -68,8 +68,8 @@ func (p *Port) resumeOnChange() {
 // wordCheck is the event of the first look at a word that a rank waits for.
 type wordCheck Port
 
-// Act resumes the rank if the word has changed.
-func (g *wordCheck) Act(uint64) {
+// HandleEvent resumes the rank if the word has changed.
+func (g *wordCheck) HandleEvent(uint64) {
 	if p := (*Port)(g); p.isWordUnchanged() {
 		p.state = awaitingChange
 	} else {
@@ -77,12 +77,12 @@ func (g *wordCheck) Act(uint64) {
 	}
 }
 
-// BeginStore begins a store: events decide how long the processor is busy with it. The rank runs
-// ahead meanwhile, and its charges follow the store.
-func (p *Port) BeginStore() { p.storeInProgress = true }
+// MarkStoreStarted marks the processor as busy with a store, whose duration events will decide. The
+// rank runs ahead meanwhile; what it is charged is added after the store.
+func (p *Port) MarkStoreStarted() { p.storeInProgress = true }
 
-// EndStore ends the store, which has kept the processor busy for d.
-func (p *Port) EndStore(d unit.Time) {
+// MarkStoreEnded marks the processor as free of the store, which kept it busy for d.
+func (p *Port) MarkStoreEnded(d unit.Time) {
 	p.storeInProgress = false
 	p.Clock += d
 	switch {
@@ -93,7 +93,7 @@ func (p *Port) EndStore(d unit.Time) {
 	case p.state == checkingWord && p.Clock > p.Kernel.Now():
 		p.Kernel.Schedule(p.Clock, (*wordCheck)(p), 0)
 	case p.state == checkingWord:
-		(*wordCheck)(p).Act(0)
+		(*wordCheck)(p).HandleEvent(0)
 	case p.isWaiting() && p.inbox.Head != nil:
 		p.resumeWhenFree()
 	}

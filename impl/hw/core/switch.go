@@ -76,7 +76,7 @@ func (s *SwitchedNetwork[R]) injectChunk(of any, t unit.Time, a, to int, b int, 
 	route, flight := s.Router.RouteBetween(a, to)
 	hold := s.linkRate.Time(b)
 	entered = s.Injectors[a].Reserve(t, hold)
-	s.Job.Probe.ServerTaken(&s.Injectors[a], of, model.Carrying, entered, hold, b)
+	s.Job.Probe.ServerOccupied(&s.Injectors[a], of, model.Carrying, entered, hold, b)
 	c.transfer, c.source, c.route, c.bytes, c.isLast, c.hasHighPriority = of, int32(a), route, int32(b), last, urgent
 	c.linkTime, c.earliestEnd = hold, entered+flight+dur
 	s.advanceChunk(c, entered, until)
@@ -101,8 +101,8 @@ func (s *SwitchedNetwork[R]) advanceChunk(c *chunk[R], t, until unit.Time) {
 	}
 }
 
-// Act lets the chunk reach its next output.
-func (c *chunk[R]) Act(uint64) {
+// HandleEvent lets the chunk reach its next output.
+func (c *chunk[R]) HandleEvent(uint64) {
 	if now := c.network.Job.Kernel.Now(); c.network.reachOutput(c, now) {
 		c.network.advanceChunk(c, now, Forever)
 	}
@@ -123,7 +123,7 @@ func (s *SwitchedNetwork[R]) reachOutput(c *chunk[R], t unit.Time) bool {
 func (s *SwitchedNetwork[R]) takeOutput(o *Output[R], c *chunk[R], t unit.Time) bool {
 	first := t + s.deliveryTime
 	t = o.Reserve(t, c.linkTime)
-	s.Job.Probe.ServerTaken(&o.Server, c.transfer, model.Carrying, t, c.linkTime, int(c.bytes))
+	s.Job.Probe.ServerOccupied(&o.Server, c.transfer, model.Carrying, t, c.linkTime, int(c.bytes))
 	if !c.leavesNetwork {
 		return true
 	}
@@ -188,8 +188,8 @@ func (s *SwitchedNetwork[R]) queueChunk(o *Output[R], c *chunk[R]) {
 // outputFree is the event of an output that is free again while chunks wait for it.
 type outputFree[R any] SwitchedNetwork[R]
 
-// Act lets the next chunk take the output. Its node has its next turn after the others.
-func (v *outputFree[R]) Act(out uint64) {
+// HandleEvent lets the next chunk take the output. Its node has its next turn after the others.
+func (v *outputFree[R]) HandleEvent(out uint64) {
 	s := (*SwitchedNetwork[R])(v)
 	o := &s.Outputs[out]
 	if o.FreeAt() > s.Job.Kernel.Now() { // it was held

@@ -36,16 +36,15 @@ type ChunkFlow struct {
 	Time     func(n int) unit.Time
 }
 
-// Sender is what the network keeps of a rank. It is the event of its packet whose next chunk
-// leaves.
+// Sender is the sending side of a rank. As an event it sends the next chunk of its first packet.
 type Sender[R any] struct {
 	network       *SwitchedNetwork[R]
 	node          int32
-	departing     PacketList // packets that are leaving, in order
+	sendQueue     PacketList // the packet whose chunks are leaving, and those that follow it
 	LastDeparture unit.Time  // when the last byte of the last that left has left
 }
 
-// Init prepares a network for a job. node is the node of an end.
+// Init prepares a network for a job. node returns the node of an interface.
 func (s *SwitchedNetwork[R]) Init(j *Job, e Attachment, r Router[R], nodes int, link unit.Rate, deliver unit.Time, node func(end int) int) {
 	s.Job, s.Attachment, s.Router, s.deliveryTime, s.linkRate = j, e, r, deliver, CachedRate{Rate: link}
 	s.Injectors, s.senders = make([]sim.Server, nodes), make([]Sender[R], e.Ranks)
@@ -55,10 +54,10 @@ func (s *SwitchedNetwork[R]) Init(j *Job, e Attachment, r Router[R], nodes int, 
 }
 
 // NodeOf returns the node of a rank of the job.
-func (s *SwitchedNetwork[R]) NodeOf(rank int32) int { return int(s.SenderOf(rank).node) }
+func (s *SwitchedNetwork[R]) NodeOf(rank int32) int { return int(s.SenderOfRank(rank).node) }
 
-// SenderOf returns what the network keeps of a rank of the job.
-func (s *SwitchedNetwork[R]) SenderOf(rank int32) *Sender[R] {
+// SenderOfRank returns the sender state of a rank of the job.
+func (s *SwitchedNetwork[R]) SenderOfRank(rank int32) *Sender[R] {
 	return &s.senders[int(rank)-s.FirstRank]
 }
 
@@ -68,32 +67,33 @@ func (s *SwitchedNetwork[R]) LatencyBetween(from, to int32) unit.Time {
 	return flight
 }
 
-// StorePacket lets a processor store the bytes of a packet into the network, for long. Packets of
-// one processor go one after the other; those that cannot begin to leave yet are in its list of
-// leaving packets. With noise the processor may be ready for the next before its last one has left.
-func (s *SwitchedNetwork[R]) StorePacket(p *Port, pk *Packet, bytes int, long unit.Time) {
-	me := s.SenderOf(p.ID)
-	pk.Transit = Transit{NextTime: max(p.Clock, me.LastDeparture), PriorDelay: p.NetworkDelay, Size: bytes, Duration: long, HighPriority: pk.channelClass == highPriority}
+// SendPacketInChunks charges a processor the time in which it writes the bytes of a packet to its
+// network interface, and sends them in chunks. Packets of one processor leave one after the other;
+// those that cannot leave yet are in its send queue. With noise the processor may be ready for the
+// next packet before its last one has left.
+func (s *SwitchedNetwork[R]) SendPacketInChunks(p *Port, pk *Packet, bytes int, long unit.Time) {
+	sender := s.SenderOfRank(p.ID)
+	pk.Transit = Transit{NextTime: max(p.Clock, sender.LastDeparture), PriorDelay: p.NetworkDelay, Size: bytes, Duration: long, HighPriority: pk.channelClass == highPriority}
 	p.Charge(long)
 	p.PendingSends++
-	first := me.departing.Head == nil
-	me.departing.Push(pk)
+	first := sender.sendQueue.Head == nil
+	sender.sendQueue.Push(pk)
 	switch {
 	case !first:
 	case p.Kernel.IsIdleUntil(pk.Transit.NextTime):
-		me.sendNextChunk(pk, p.Clock)
+		sender.sendNextChunk(pk, p.Clock)
 	default:
-		p.Kernel.Schedule(pk.Transit.NextTime, me, 0)
+		p.Kernel.Schedule(pk.Transit.NextTime, sender, 0)
 	}
 }
 
-// Act lets the next chunk of the first packet leave.
-func (me *Sender[R]) Act(uint64) { me.sendNextChunk(me.departing.Head, Forever) }
+// HandleEvent lets the next chunk of the first packet leave.
+func (r *Sender[R]) HandleEvent(uint64) { r.sendNextChunk(r.sendQueue.Head, Forever) }
 
 // sendNextChunk lets the next chunk leave, and decides what becomes of it until a time. It advances
 // the storing processor's clock by the time for which the network was late to take the chunk.
-func (me *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
-	w, s := &pk.Transit, me.network
+func (r *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
+	w, s := &pk.Transit, r.network
 	p := &s.Job.Ports[pk.Src]
 	at := w.NextTime
 	late, last := s.SendChunk(pk, w, &s.StoreFlow, p.ID, pk.Dst, until)
@@ -101,15 +101,15 @@ func (me *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
 	p.NetworkDelay += late
 	p.Probe.ProcessorDelayed(p, pk, at, late, "network", model.Blocked)
 	if !last {
-		s.Job.Kernel.Schedule(w.NextTime, me, 0)
+		s.Job.Kernel.Schedule(w.NextTime, r, 0)
 		return
 	}
 	p.PendingSends--
-	me.LastDeparture = w.NextTime
-	me.departing.Pop()
-	if next := me.departing.Head; next != nil {
-		next.Transit.NextTime = max(next.Transit.NextTime+p.NetworkDelay-next.Transit.PriorDelay, me.LastDeparture)
-		s.Job.Kernel.Schedule(next.Transit.NextTime, me, 0)
+	r.LastDeparture = w.NextTime
+	r.sendQueue.Pop()
+	if next := r.sendQueue.Head; next != nil {
+		next.Transit.NextTime = max(next.Transit.NextTime+p.NetworkDelay-next.Transit.PriorDelay, r.LastDeparture)
+		s.Job.Kernel.Schedule(next.Transit.NextTime, r, 0)
 	}
 }
 
@@ -129,7 +129,7 @@ func (s *SwitchedNetwork[R]) SendChunk(of any, w *Transit, f *ChunkFlow, from, t
 	}
 	entered := s.injectChunk(of, w.NextTime, s.NodeOf(from), s.NodeOf(to), b+f.Overhead, dur, last, w.HighPriority, until)
 	if w.Position == 0 {
-		s.Job.Probe.Departs(of, entered)
+		s.Job.Probe.FirstByteDeparted(of, entered)
 	}
 	w.Position += b
 	late, w.NextTime = entered-w.NextTime, entered+dur
@@ -138,7 +138,7 @@ func (s *SwitchedNetwork[R]) SendChunk(of any, w *Transit, f *ChunkFlow, from, t
 
 // scheduleArrival schedules the end of a transfer whose last byte is there at a time.
 func (s *SwitchedNetwork[R]) scheduleArrival(of any, t unit.Time) {
-	s.Job.Probe.Arrives(of, t)
+	s.Job.Probe.LastByteArrived(of, t)
 	switch of := of.(type) {
 	case *Packet:
 		s.Job.Kernel.Schedule(t, (*ArrivalEvent)(of), 0)

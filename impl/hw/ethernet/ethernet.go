@@ -98,8 +98,8 @@ type frame struct {
 	datagram *datagram // nil: it is TCP's or MBCF's
 }
 
-// Act lets the frame arrive.
-func (f *frame) Act(uint64) { f.medium.transport.frameArrived(f) }
+// HandleEvent lets the frame arrive.
+func (f *frame) HandleEvent(uint64) { f.medium.transport.frameArrived(f) }
 
 // station is an interface to the medium. It sends its frames in their order.
 type station struct {
@@ -194,8 +194,8 @@ func (s *station) retryAt(at unit.Time) {
 	s.kernel.Schedule(at, s, s.eventSerial)
 }
 
-// Act is the station's next event: to try, or the end of what it sends.
-func (s *station) Act(use uint64) {
+// HandleEvent is the station's next event: to try, or the end of what it sends.
+func (s *station) HandleEvent(use uint64) {
 	switch {
 	case use != s.eventSerial:
 	case s.state == sending:
@@ -292,7 +292,7 @@ func (s *station) backOff(now unit.Time) {
 	if s.collisions++; s.collisions < s.Attempts {
 		slots := s.random.Uint64() & (1<<min(s.collisions, s.Backoff) - 1)
 		s.retryAt(now + s.Slot*unit.Time(slots))
-		s.probe.ServerTaken(&s.track, "back-off", model.Silent, now, s.Slot*unit.Time(slots), 0)
+		s.probe.ServerOccupied(&s.track, "back-off", model.Silent, now, s.Slot*unit.Time(slots), 0)
 		return
 	}
 	s.collisions = 0

@@ -153,8 +153,8 @@ func (n *network) frameArrived(f *frame) {
 // segmentInput is the event of a segment that its host has taken in.
 type segmentInput frame
 
-// Act gives it to its socket.
-func (r *segmentInput) Act(uint64) {
+// HandleEvent gives it to its socket.
+func (r *segmentInput) HandleEvent(uint64) {
 	x := r.segment
 	x.receiver.host.network.releaseFrame((*frame)(r))
 	x.receiver.receiveSegment(&x)
@@ -179,8 +179,8 @@ func (h *host) sendFromInterrupt(f *frame) {
 // segmentOutput is the event of a segment whose host has made it.
 type segmentOutput frame
 
-// Act gives it to the station.
-func (l *segmentOutput) Act(uint64) { l.segment.receiver.host.network.send((*frame)(l)) }
+// HandleEvent gives it to the station.
+func (l *segmentOutput) HandleEvent(uint64) { l.segment.receiver.host.network.send((*frame)(l)) }
 
 // spendInSystem lets the rank work for d in a system call, at what has a name among the machine's
 // numbers.

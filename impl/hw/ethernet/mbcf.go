@@ -104,7 +104,7 @@ func newMBCF(j *core.Job, m *model.Ethernet, e core.Attachment) core.Network {
 	for i := range n.tasks {
 		n.tasks[i] = task{processor: processor{Port: &j.Ports[e.FirstRank+i]}, network: n, station: e.InterfaceOf(e.FirstRank + i)}
 	}
-	j.OfferRemoteQueues()
+	j.EnableRemoteCapabilities()
 	return n
 }
 
@@ -215,8 +215,8 @@ func (c *circuit) sendFrameLater(f *frame, d unit.Time) {
 // outputEvent is the event of a frame that an interrupt has made.
 type outputEvent frame
 
-// Act gives it to the station.
-func (x *outputEvent) Act(uint64) {
+// HandleEvent gives it to the station.
+func (x *outputEvent) HandleEvent(uint64) {
 	f := (*frame)(x)
 	f.mbcf.circuit.network.send(f)
 }
@@ -245,9 +245,9 @@ func (c *circuit) startRetryTimer() {
 	}
 }
 
-// Act is the event of an alarm: an acknowledgement has waited for long enough, or a packet is taken
-// for lost, and all that are not acknowledged are sent again.
-func (c *circuit) Act(alarm uint64) {
+// HandleEvent is the event of an alarm: an acknowledgement has waited for long enough, or a packet
+// is taken for lost, and all that are not acknowledged are sent again.
+func (c *circuit) HandleEvent(alarm uint64) {
 	k := &c.network.job.Kernel
 	switch {
 	case alarm == ackTimer && c.delay.hasExpired(k, c, alarm):
@@ -285,8 +285,8 @@ func (n *mbcf) frameArrived(f *frame) {
 // inputEvent is the event of a frame that its host has taken in.
 type inputEvent frame
 
-// Act does what its message asks for, if it is the next one.
-func (x *inputEvent) Act(uint64) {
+// HandleEvent does what its message asks for, if it is the next one.
+func (x *inputEvent) HandleEvent(uint64) {
 	f := (*frame)(x)
 	p := f.mbcf
 	c := p.circuit
@@ -340,7 +340,7 @@ func (n *mbcf) execute(c *circuit, m *message) {
 		if !m.isLast {
 			return
 		}
-		n.job.Probe.Arrives(m.access, n.job.Kernel.Now())
+		n.job.Probe.LastByteArrived(m.access, n.job.Kernel.Now())
 		if m.access.CopyData(); m.access.IsUnawaited() {
 			m.access.Complete()
 			return
@@ -356,12 +356,12 @@ func (n *mbcf) execute(c *circuit, m *message) {
 		})
 	case readData:
 		if m.isLast {
-			n.job.Probe.Arrives(m.access, n.job.Kernel.Now())
+			n.job.Probe.LastByteArrived(m.access, n.job.Kernel.Now())
 			m.access.CopyData()
 			m.access.Complete()
 		}
 	case queueEntry:
-		n.job.Probe.Arrives(m.packet, n.job.Kernel.Now())
+		n.job.Probe.LastByteArrived(m.packet, n.job.Kernel.Now())
 		if m.entry.Append() {
 			answer := n.newMessage(statusReply)
 			answer.packet = m.entry.NewCompletion()
@@ -369,7 +369,7 @@ func (n *mbcf) execute(c *circuit, m *message) {
 		}
 	case packetData:
 		if m.isLast {
-			n.job.Probe.Arrives(m.packet, n.job.Kernel.Now())
+			n.job.Probe.LastByteArrived(m.packet, n.job.Kernel.Now())
 			n.putInInbox(m.packet)
 		}
 	case signalRequest:
@@ -543,6 +543,6 @@ func (p *packet) noteDeparture(began unit.Time) {
 	}
 	m.isFirst = false
 	if x := p.content(); x != "control" {
-		p.circuit.network.job.Probe.Departs(x, began)
+		p.circuit.network.job.Probe.FirstByteDeparted(x, began)
 	}
 }

@@ -45,7 +45,7 @@ func (x *lineReport) Report(uint64) {
 	if f.hops == 0 {
 		f.noteDeparture(l.frameStart)
 	}
-	l.ethernet.job.Probe.ServerTaken(&l.server, f.content(), model.Carrying, l.frameStart, l.ethernet.job.Kernel.Now()-l.frameStart, f.payload)
+	l.ethernet.job.Probe.ServerOccupied(&l.server, f.content(), model.Carrying, l.frameStart, l.ethernet.job.Kernel.Now()-l.frameStart, f.payload)
 }
 
 // stationReport reports what a station has sent until now.
@@ -61,12 +61,12 @@ func (x *stationReport) Report(sending uint64) {
 	} else {
 		f.noteDeparture(s.sendStart)
 	}
-	s.probe.ServerTaken(&s.track, what, a, s.sendStart, now-s.sendStart, f.payload)
+	s.probe.ServerOccupied(&s.track, what, a, s.sendStart, now-s.sendStart, f.payload)
 	if sending == 1 {
 		if s.medium.isCollision {
 			what, a = "collision", model.Colliding
 		}
-		s.probe.ServerTaken(&s.medium.track, what, a, s.burstStart, now-s.burstStart, f.payload)
+		s.probe.ServerOccupied(&s.medium.track, what, a, s.burstStart, now-s.burstStart, f.payload)
 	}
 }
 
@@ -109,7 +109,7 @@ func (f *frame) noteDeparture(began unit.Time) {
 		first := pk.Transit.Position - x.receiver.host.network.TCP.Record - len(pk.Data)
 		if pk.Transit.Step != gone && first >= x.offset && first < x.offset+x.length {
 			pk.Transit.Step = gone
-			x.receiver.host.Probe.Departs(pk, began)
+			x.receiver.host.Probe.FirstByteDeparted(pk, began)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func (l *landingReport) Report(fresh uint64) {
 	s := (*socket)(l)
 	for pk := s.peer.outPackets.Head; pk != nil && pk.Transit.Position <= s.arrived; pk = pk.Next {
 		if pk.Transit.Position > s.arrived-int(fresh) {
-			s.host.Probe.Arrives(pk, s.lastArrival)
+			s.host.Probe.LastByteArrived(pk, s.lastArrival)
 		}
 	}
 }

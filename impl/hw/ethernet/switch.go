@@ -134,8 +134,8 @@ func (s *switchedEthernet) drawFault(probability float64) bool {
 // forwardEvent is the event of a frame whose switch has found where it goes.
 type forwardEvent frame
 
-// Act gives it to the next link.
-func (x *forwardEvent) Act(uint64) {
+// HandleEvent gives it to the next link.
+func (x *forwardEvent) HandleEvent(uint64) {
 	f := (*frame)(x)
 	s := f.switches
 	f.hops++
@@ -256,8 +256,8 @@ func (l *line) startFrame() {
 	k.Schedule(l.frameStart+long, l, 0)
 }
 
-// Act is the end of a frame on the line.
-func (l *line) Act(uint64) {
+// HandleEvent is the end of a frame on the line.
+func (l *line) HandleEvent(uint64) {
 	f := l.queue[0]
 	l.queue = l.queue[:copy(l.queue, l.queue[1:])]
 	l.waitingBytes -= l.ethernet.frameBytes(f)
@@ -277,8 +277,8 @@ func (l *line) Act(uint64) {
 // lineEndEvent is the event of a frame that is at the end of a line.
 type lineEndEvent frame
 
-// Act hands it on.
-func (x *lineEndEvent) Act(uint64) {
+// HandleEvent hands it on.
+func (x *lineEndEvent) HandleEvent(uint64) {
 	f := (*frame)(x)
 	f.line.forward(f)
 }

@@ -60,8 +60,8 @@ func TestMemoryIsShared(t *testing.T) {
 		to, count := &sink{j: j}, new(Statistics)
 		s := newSwitchedEthernet(m, j, core.Attachment{Ranks: 4, Interfaces: 4}, to, count)
 		for range 40 {
-			(*forwardEvent)(&frame{switches: s, src: 0, dst: 1, payload: 1500}).Act(0)
-			(*forwardEvent)(&frame{switches: s, src: 3, dst: 2, payload: 1500}).Act(0)
+			(*forwardEvent)(&frame{switches: s, src: 0, dst: 1, payload: 1500}).HandleEvent(0)
+			(*forwardEvent)(&frame{switches: s, src: 3, dst: 2, payload: 1500}).HandleEvent(0)
 		}
 		j.Kernel.Go(func(p *sim.Proc) { p.Sleep(unit.Second) })
 		if err := j.Kernel.Run(t.Context()); err != nil {

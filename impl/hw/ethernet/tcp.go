@@ -74,7 +74,7 @@ const (
 const maxRetryFactor = 64
 
 // set lets an alarm ring at a time, as an event of x with an argument; 0 stops it.
-func (a *timer) set(k *sim.Kernel, x sim.Action, alarm uint64, at unit.Time) {
+func (a *timer) set(k *sim.Kernel, x sim.EventHandler, alarm uint64, at unit.Time) {
 	a.expiry = at
 	if at > 0 && (a.nextEvent == 0 || at < a.nextEvent) {
 		a.nextEvent = at
@@ -84,7 +84,7 @@ func (a *timer) set(k *sim.Kernel, x sim.Action, alarm uint64, at unit.Time) {
 
 // hasExpired reports at its event whether the alarm rings now. If it is to ring later it gets
 // another event.
-func (a *timer) hasExpired(k *sim.Kernel, x sim.Action, alarm uint64) bool {
+func (a *timer) hasExpired(k *sim.Kernel, x sim.EventHandler, alarm uint64) bool {
 	now := k.Now()
 	if a.nextEvent != now {
 		return false // another event has taken its place
@@ -100,8 +100,8 @@ func (a *timer) hasExpired(k *sim.Kernel, x sim.Action, alarm uint64) bool {
 // setTimer sets an alarm of the socket.
 func (s *socket) setTimer(a *timer, alarm uint64, at unit.Time) { a.set(&s.host.Kernel, s, alarm, at) }
 
-// Act is the event of an alarm.
-func (s *socket) Act(alarm uint64) {
+// HandleEvent is the event of an alarm.
+func (s *socket) HandleEvent(alarm uint64) {
 	switch {
 	case alarm == ackTimer && s.delay.hasExpired(&s.host.Kernel, s, alarm):
 		s.isBidirectional = false

@@ -142,8 +142,8 @@ func (n *network) interruptForDatagram(h *host, x *datagram) {
 // datagramInput is the event of a datagram that a host has taken in.
 type datagramInput frame
 
-// Act gives it to the socket, if there is room.
-func (b *datagramInput) Act(uint64) {
+// HandleEvent gives it to the socket, if there is room.
+func (b *datagramInput) HandleEvent(uint64) {
 	f := (*frame)(b)
 	x := f.datagram
 	n := x.network

@@ -35,8 +35,8 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	}
 	t := engine.Reserve(max(p.Kernel.Now(), accept.FreeAt()), long) // connects both
 	accept.Reserve(t, long)
-	p.Probe.ServerTaken(engine, x, model.Carrying, t, long, len(x.Data))
-	p.Probe.ServerTaken(accept, x, model.Carrying, t, long, len(x.Data))
+	p.Probe.ServerOccupied(engine, x, model.Carrying, t, long, len(x.Data))
+	p.Probe.ServerOccupied(accept, x, model.Carrying, t, long, len(x.Data))
 	if x.IsGet {
 		latency := n.SwitchedNetwork.LatencyBetween(x.Src, x.Dst)
 		p.Probe.ControlSignal(x, "get", x.Src, x.Dst, t, t+latency)
@@ -49,8 +49,8 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 // accessStep is an access as the event of its next step.
 type accessStep core.RemoteAccess
 
-// Act takes the step.
-func (s *accessStep) Act(uint64) { s.Network.(*network).advanceAccess((*core.RemoteAccess)(s)) }
+// HandleEvent takes the step.
+func (s *accessStep) HandleEvent(uint64) { s.Network.(*network).advanceAccess((*core.RemoteAccess)(s)) }
 
 func (n *network) advanceAccess(x *core.RemoteAccess) {
 	w := &x.Transit

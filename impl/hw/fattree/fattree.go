@@ -51,7 +51,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 	long := n.storeTime(bytes)
 	n.acquireLock(p, long)
 	p.Probe.PacketSent(p, pk, "fattree.send")
-	n.StorePacket(p, pk, bytes, long)
+	n.SendPacketInChunks(p, pk, bytes, long)
 }
 
 func (n *network) Receive(p *core.Port, pk *core.Packet) {
@@ -87,7 +87,7 @@ func (n *network) BusyUntil(p *core.Port, dst int, high bool) unit.Time {
 // SendMessage stores a message of the channel, which has no header of a library.
 func (n *network) SendMessage(p *core.Port, pk *core.Packet) {
 	p.Probe.PacketSent(p, pk, "fattree.send")
-	n.StorePacket(p, pk, len(pk.Data), n.storeTime(len(pk.Data)))
+	n.SendPacketInChunks(p, pk, len(pk.Data), n.storeTime(len(pk.Data)))
 }
 
 func (n *network) ChargeReceive(p *core.Port, pk *core.Packet) {
@@ -102,7 +102,7 @@ func (n *network) acquireLock(p *core.Port, long unit.Time) {
 		p.ElapseCharges()
 		l := &n.locks[n.SwitchedNetwork.NodeOf(p.ID)]
 		t := l.Reserve(p.Clock, n.Lock+long)
-		p.Probe.ServerTaken(l, "lock", model.Carrying, t, n.Lock+long, 0)
+		p.Probe.ServerOccupied(l, "lock", model.Carrying, t, n.Lock+long, 0)
 		p.Probe.ProcessorUntil(p, t, "fattree.lock", model.Blocked, 0)
 		p.Clock = t
 	}

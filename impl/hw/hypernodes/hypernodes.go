@@ -109,7 +109,7 @@ func (n *network) ringTime(t model.Tier) unit.Time {
 // moveBytes lets the processor of p move so many bytes of x at a rate to the memory of a peer, or
 // from there. Its clock is then when the last has passed. Its work meanwhile has a name.
 func (n *network) moveBytes(p *core.Port, x any, name string, peer int32, from bool, bytes int, rate unit.Rate) {
-	p.Probe.Departs(x, p.Clock)
+	p.Probe.FirstByteDeparted(x, p.Clock)
 	p.ElapseCharges()
 	rate = p.RateWithNoise(rate)
 	for pos := 0; ; {
@@ -151,7 +151,7 @@ func (n *network) moveChunk(p *core.Port, x any, name string, peer int32, from b
 func occupy(p *core.Port, s *sim.Server, x any, d unit.Time, bytes int) unit.Time {
 	now := p.Kernel.Now()
 	t := s.Reserve(now, d)
-	p.Probe.ServerTaken(s, x, model.Carrying, t, d, bytes)
+	p.Probe.ServerOccupied(s, x, model.Carrying, t, d, bytes)
 	if t > now {
 		p.Sleep(t - now)
 	}
@@ -189,7 +189,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 	p.Probe.ProcessorUntil(p, p.Clock, key.send.start, model.Sending, 0)
 	n.moveBytes(p, pk, key.send.bandwidth, pk.Dst, false, n.Header+len(pk.Data), a.Send.Bandwidth)
 	there := p.Clock + a.Latency + n.ringTime(tier)
-	p.Probe.Arrives(pk, there)
+	p.Probe.LastByteArrived(pk, there)
 	n.job.Kernel.Schedule(there, (*core.ArrivalEvent)(pk), 0)
 	p.Charge(a.Settle)
 }
@@ -221,7 +221,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	}
 	p.Clock += n.ringTime(tier)
 	p.Probe.ProcessorUntil(p, p.Clock, "hypernodes.hop", model.Sending, 0)
-	p.Probe.Arrives(x, p.Clock)
+	p.Probe.LastByteArrived(x, p.Clock)
 	p.ElapseCharges()
 	x.CopyData()
 	x.Complete()

@@ -66,16 +66,18 @@ func (n *network) occupyOutInterface(p *core.Port, x any, k int) unit.Time {
 	d := n.Gap + n.lengthTime(k)
 	t := n.outInterfaces[n.interfaceOf(p.ID)].Reserve(p.Clock, d)
 	p.Probe.ProcessorUntil(p, p.Clock, "loggp.o_s", model.Sending, 0)
-	p.Probe.ServerTaken(&n.outInterfaces[n.interfaceOf(p.ID)], x, model.Carrying, t, d, k)
-	p.Probe.Departs(x, t)
+	p.Probe.ServerOccupied(&n.outInterfaces[n.interfaceOf(p.ID)], x, model.Carrying, t, d, k)
+	p.Probe.FirstByteDeparted(x, t)
 	return t
 }
 
 // reachReceiver is the event of a packet that is at the interface into its destination.
 type reachReceiver core.Packet
 
-// Act lets it in.
-func (e *reachReceiver) Act(uint64) { e.Network.(*network).occupyInInterface((*core.Packet)(e)) }
+// HandleEvent lets it in.
+func (e *reachReceiver) HandleEvent(uint64) {
+	e.Network.(*network).occupyInInterface((*core.Packet)(e))
+}
 
 // occupyInInterface takes the interface into a processor for a packet.
 func (n *network) occupyInInterface(pk *core.Packet) {
@@ -85,8 +87,8 @@ func (n *network) occupyInInterface(pk *core.Packet) {
 	in := &n.inInterfaces[n.interfaceOf(pk.Dst)]
 	behind := in.FreeAt() >= k.Now() // of a packet whose last byte may come now, too, by an event to come
 	t := in.Reserve(k.Now(), n.Gap+long)
-	pk.Job.Probe.ServerTaken(in, pk, model.Carrying, t, n.Gap+long, len(pk.Data))
-	pk.Job.Probe.Arrives(pk, t+long)
+	pk.Job.Probe.ServerOccupied(in, pk, model.Carrying, t, n.Gap+long, len(pk.Data))
+	pk.Job.Probe.LastByteArrived(pk, t+long)
 	if t += long; t > k.Now() || behind {
 		k.Schedule(t, (*core.ArrivalEvent)(pk), 0)
 		return
@@ -102,20 +104,20 @@ func (n *network) Receive(p *core.Port, _ *core.Packet) {
 func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	t, long := p.Clock, n.lengthTime(len(x.Data))
 	p.Probe.AccessStarted(p, x)
-	p.Probe.Departs(x, t)
+	p.Probe.FirstByteDeparted(x, t)
 	if !x.IsGet {
 		p.Charge(n.SendO)
 		t = n.occupyOutInterface(p, x, len(x.Data))
 	}
-	p.Probe.Arrives(x, t+long+n.L)
+	p.Probe.LastByteArrived(x, t+long+n.L)
 	p.Kernel.Schedule(t+long+n.L, (*accessEnd)(x), 0)
 }
 
 // accessEnd is the event that a remote access has completed.
 type accessEnd core.RemoteAccess
 
-// Act carries it out.
-func (o *accessEnd) Act(uint64) {
+// HandleEvent carries it out.
+func (o *accessEnd) HandleEvent(uint64) {
 	x := (*core.RemoteAccess)(o)
 	x.CopyData()
 	x.Complete()

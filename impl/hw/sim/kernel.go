@@ -1,9 +1,9 @@
 // Package sim runs processes in virtual time, one at a time, in a reproducible order.
 //
-// A Kernel has a clock and a queue of events. An event is an Action that is run at its time; a
-// process is a coroutine that runs until it sleeps or parks. Events of equal times run in the order
-// in which they were scheduled, so a run is a function of its inputs. Processors and wires are
-// built from events by impl/hw.
+// A Kernel has a clock and a queue of events. An event is an EventHandler that is run at its time;
+// a process is a coroutine that runs until it sleeps or parks. Events of equal times run in the
+// order in which they were scheduled, so a run is a function of its inputs. Processors and wires
+// are built from events by impl/hw.
 package sim
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Action runs at a time. Its argument is the one given to At. Actions are
+// EventHandler runs at a time. Its argument is the one given to At. Actions are
 // pointers to longer-lived state, so that scheduling one allocates nothing.
-type Action interface{ Act(arg uint64) }
+type EventHandler interface{ HandleEvent(arg uint64) }
 
 // event is a scheduled action.
 type event struct {
-	action Action
+	action EventHandler
 	arg    uint64
 }
 
@@ -48,7 +48,7 @@ func (k *Kernel) ReserveProcs(procs int) {
 }
 
 // Schedule schedules an action. It panics if the time has passed.
-func (k *Kernel) Schedule(t unit.Time, a Action, arg uint64) {
+func (k *Kernel) Schedule(t unit.Time, a EventHandler, arg uint64) {
 	if t < k.now {
 		panic("sim: event in the past")
 	}
@@ -120,7 +120,7 @@ func (k *Kernel) runEvents(ctx context.Context) {
 		}
 		at, _, e := k.events.Pop()
 		k.now = unit.Time(at)
-		e.action.Act(e.arg)
+		e.action.HandleEvent(e.arg)
 	}
 }
 

@@ -83,8 +83,8 @@ func (p *Proc) unwind() {
 	}
 }
 
-// Act resumes the process: a sleep is an event whose action is the process itself.
-func (p *Proc) Act(uint64) { p.resume() }
+// HandleEvent resumes the process: a sleep is an event whose action is the process itself.
+func (p *Proc) HandleEvent(uint64) { p.resume() }
 
 // Now returns the virtual time.
 func (p *Proc) Now() unit.Time { return p.kernel.now }

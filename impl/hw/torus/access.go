@@ -9,8 +9,8 @@ import (
 // accessStep is an access as the event of its next step.
 type accessStep core.RemoteAccess
 
-// Act takes the step.
-func (s *accessStep) Act(uint64) { s.Network.(*network).advanceAccess((*core.RemoteAccess)(s)) }
+// HandleEvent takes the step.
+func (s *accessStep) HandleEvent(uint64) { s.Network.(*network).advanceAccess((*core.RemoteAccess)(s)) }
 
 // Steps of a remote access.
 const (
@@ -36,7 +36,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	p.Probe.ProcessorUntil(p, p.Clock, name, model.Sending, 0)
 	x.Transit = core.Transit{Step: sendingChunks, Size: len(x.Data), Duration: ch.Bandwidth.Time(len(x.Data)), ByEngine: engine}
 	w := &x.Transit
-	r, leaving := n.rankState(p.ID), n.SenderOf(p.ID)
+	r, leaving := n.rankState(p.ID), n.SenderOfRank(p.ID)
 	if !x.IsGet && !engine {
 		r.beginPut(x)
 		return
@@ -46,7 +46,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	if engine {
 		e := &n.engines[n.SwitchedNetwork.NodeOf(p.ID)]
 		w.NextTime = e.Reserve(max(w.NextTime, leaving.LastDeparture), w.Duration)
-		p.Probe.ServerTaken(e, x, model.Carrying, w.NextTime, w.Duration, len(x.Data))
+		p.Probe.ServerOccupied(e, x, model.Carrying, w.NextTime, w.Duration, len(x.Data))
 	}
 	switch {
 	case x.IsGet:
@@ -96,7 +96,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 		case !last:
 			k.Schedule(w.NextTime, (*accessStep)(x), 0)
 		case !x.IsGet: // by the engine
-			r, leaving := n.rankState(x.Src), n.SenderOf(x.Src)
+			r, leaving := n.rankState(x.Src), n.SenderOfRank(x.Src)
 			leaving.LastDeparture = max(leaving.LastDeparture, w.NextTime)
 			if r.enginePuts--; r.enginePuts == 0 {
 				r.resumePut()

@@ -40,14 +40,14 @@ const (
 func (r *rankState) beginPut(x *core.RemoteAccess) {
 	r.put, r.step, r.lastChunkLeft = x, behindEnginePuts, false
 	r.beganAt, r.busyUntil, r.knownDelay = r.port.Clock, r.port.Clock, r.port.NetworkDelay
-	r.port.BeginStore()
+	r.port.MarkStoreStarted()
 	if r.reachKernelTime(true) {
 		r.advancePut(true)
 	}
 }
 
-// Act takes the next step.
-func (r *rankState) Act(uint64) {
+// HandleEvent takes the next step.
+func (r *rankState) HandleEvent(uint64) {
 	if r.reachKernelTime(false) {
 		r.advancePut(false)
 	}
@@ -93,7 +93,7 @@ func (r *rankState) keepBusy(until unit.Time, name string, a model.Activity, byt
 // advancePut takes steps as far as it can.
 func (r *rankState) advancePut(runs bool) {
 	n, p := r.network, r.port
-	leaving := n.SenderOf(p.ID)
+	leaving := n.SenderOfRank(p.ID)
 	for {
 		switch r.step {
 		case behindEnginePuts:
@@ -125,7 +125,7 @@ func (r *rankState) advancePut(runs bool) {
 				r.knownMemoryUse = r.memoryUsedByOthers
 				r.keepBusy(r.busyUntil+d, "memory", model.Blocked, 0)
 			case r.lastChunkLeft:
-				p.EndStore(r.busyUntil - r.beganAt)
+				p.MarkStoreEnded(r.busyUntil - r.beganAt)
 				return
 			default:
 				r.put.Transit.NextTime = max(r.put.Transit.NextTime, r.busyUntil)

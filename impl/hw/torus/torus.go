@@ -65,7 +65,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 	p.Probe.ProcessorUntil(p, p.Clock, "torus.send.start", model.Sending, 0)
 	p.Probe.PacketSent(p, pk, "torus.send.bandwidth")
 	bytes := n.Header + len(pk.Data)
-	n.StorePacket(p, pk, bytes, n.sendRate.Time(bytes))
+	n.SendPacketInChunks(p, pk, bytes, n.sendRate.Time(bytes))
 }
 
 func (n *network) Receive(p *core.Port, _ *core.Packet) {

@@ -103,7 +103,7 @@ type watch struct {
 
 func (w *watch) RequestReport(core.Reporter, uint64) {}
 
-func (w *watch) ServerTaken(s *sim.Server, x any, _ model.Activity, from, long unit.Time, _ int) {
+func (w *watch) ServerOccupied(s *sim.Server, x any, _ model.Activity, from, long unit.Time, _ int) {
 	out := -1 // an interface, or an engine
 	for i := range w.net.Outputs {
 		if s == &w.net.Outputs[i].Server {

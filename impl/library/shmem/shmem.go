@@ -231,7 +231,7 @@ func (e *PE) Quiet() {
 func (e *PE) FetchInc(dst int) int64 {
 	switch {
 	case e.memory != nil:
-		return e.counter.Add(dst, 0, 1)
+		return e.counter.FetchAndAdd(dst, 0, 1)
 	case dst == e.rank:
 		e.register++
 		return e.register - 1
@@ -246,7 +246,7 @@ func (e *PE) FetchInc(dst int) int64 {
 // Reset sets the PE's own register to 0.
 func (e *PE) Reset() {
 	if e.memory != nil {
-		e.counter.Swap(e.rank, 0, 0)
+		e.counter.FetchAndStore(e.rank, 0, 0)
 		return
 	}
 	e.register = 0

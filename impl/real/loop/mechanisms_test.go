@@ -123,10 +123,10 @@ func TestSlotsDrawnFromCounter(t *testing.T) {
 		zero := device.Key(allgather(p, device.Head{uint64(k)})[0][0])
 		if p.Rank() > 0 {
 			for i := range uint64(each) {
-				at := c.Add(0, 0, 1)
+				at := c.FetchAndAdd(0, 0, 1)
 				for at >= slots {
 					p.Delay(unit.Microsecond)
-					at = c.Add(0, 0, 1)
+					at = c.FetchAndAdd(0, 0, 1)
 				}
 				b := nativeEndian.AppendUint64(nativeEndian.AppendUint64(nil, i), uint64(p.Rank()+1))
 				m.Put(0, zero, int(at)*slot, b, device.Head{})
@@ -144,7 +144,7 @@ func TestSlotsDrawnFromCounter(t *testing.T) {
 				next[from]++
 			}
 			clear(pool)
-			if taken := c.Swap(0, 0, 0); taken < slots {
+			if taken := c.FetchAndStore(0, 0, 0); taken < slots {
 				return fmt.Errorf("%d of %d slots were taken, and all were done", taken, slots)
 			}
 		}
