@@ -82,7 +82,7 @@ func ExampleSimulate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	sim, err := loggp.Simulate(context.Background(), s, loggp.SimulateOptions{Params: &params})
+	sim, err := loggp.Simulate(context.Background(), s, loggp.SimulateOptions{LogGOPS: &params})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -3,9 +3,11 @@ package loggp
 import (
 	"fmt"
 
+	"github.com/loggp/loggp/fit/export"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/fit/tiers"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/schedule"
 )
 
 // Parameters are what Fit found: of one or several platforms, libraries, places and modes.
@@ -35,4 +37,17 @@ func ReadParameters(name string) (Parameters, error) {
 		err = fmt.Errorf("%s: %w", name, err)
 	}
 	return p, err
+}
+
+// logGOPS returns the LogGOPS parameters of a platform, library and place; "" is any, if there is
+// one. The notes say what is assumed.
+func (p Parameters) logGOPS(platform, library, place string) (params schedule.Params, notes []string, err error) {
+	params, notes, err = export.LogGOPSParameters(p.All, export.Options{Platform: platform, Library: library, Place: place})
+	if err != nil {
+		return params, nil, fmt.Errorf("%s: %w", p.From, err)
+	}
+	for i, note := range notes {
+		notes[i] = p.From + ": " + note
+	}
+	return params, notes, nil
 }

@@ -19,24 +19,64 @@ import (
 // SimulateOptions say how Simulate computes and what it reports. The zero value computes the
 // finishing time with the parameters of schedule.Default, by the rules of loggp, without noise.
 type SimulateOptions struct {
-	Name         string           // of the schedule, in the title of the document; "": "schedule"
-	Params       *schedule.Params // LogGOPS parameters; nil: schedule.Default
+	Name string // of the schedule, in the title of the document; "": "schedule"
+
+	// LogGOPS parameters: at most one of these.
+	LogGOPS  *schedule.Params // nil: schedule.Default
+	Params   Parameters       // as fitted to a machine
+	Platform string           // a machine to fit them to: emulated, or shm or tcp
+
+	Library string   // of Platform, or of Params if they are of several
+	Place   string   // of Params if they are of several
+	Args    []string // of a process that is started as a rank on shm or tcp; nil: those of this process
+
 	Dialect      schedule.Dialect
 	Noise        *schedule.Noise // time that an operating system takes from CPUs; nil: none
 	CriticalPath bool            // report the critical path, and sensitivities without noise
-	Sweep        Sweep           // report finishing times for values of a parameter
+	Sweep        string          // report finishing times for values of one of L, o, g, G, O and S, such as L=0..10us/0.5us
 	Tolerances   []float64       // report how far L may grow until the time grows by these parts, such as 0.01
 }
 
-// Sweep has the parameters of simulations that differ in one of them.
-type Sweep struct {
-	Parameter string // L, o, g, G, O or S
-	Params    []schedule.Params
+// parameters returns the LogGOPS parameters; the notes say what is assumed.
+func (o *SimulateOptions) parameters(ctx context.Context) (p schedule.Params, notes []string, err error) {
+	given := 0
+	for _, is := range []bool{o.LogGOPS != nil, o.Platform != "", len(o.Params.All) > 0} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given > 1:
+		return p, nil, optionErrorf("Params, LogGOPS, Platform", "give one of them")
+	case o.Library != "" && o.Platform == "" && len(o.Params.All) == 0:
+		return p, nil, optionErrorf("Library", "it is for --platform and --params")
+	case o.Place != "" && len(o.Params.All) == 0:
+		return p, nil, optionErrorf("Place", "it is for --params")
+	case o.Platform != "":
+		j, err := openScheduleJob(o.Platform, o.Library, 0, o.Args)
+		if err != nil {
+			return p, nil, err
+		}
+		if p, err = fitLogGOPS(ctx, j); err != nil {
+			return p, nil, fmt.Errorf("parameters of %s: %w", o.Platform, err)
+		}
+		return p.Rounded(o.Dialect), nil, nil
+	case len(o.Params.All) > 0:
+		p, notes, err = o.Params.logGOPS("", o.Library, o.Place)
+		if err == nil && o.Dialect != schedule.LogGP { // these have whole nanoseconds
+			p = p.Rounded(o.Dialect)
+		}
+		return p, notes, err
+	case o.LogGOPS != nil:
+		return *o.LogGOPS, nil, nil
+	}
+	return schedule.Default, nil, nil
 }
 
 // Simulation is the outcome of Simulate.
 type Simulation struct {
 	Result   *schedule.Result
+	Notes    []string // what is assumed of the parameters
 	document *doc.Document
 }
 
@@ -49,10 +89,15 @@ const pathSteps = 1000
 
 // Simulate computes by LogGOPS when each rank of a schedule finishes.
 func Simulate(ctx context.Context, s *schedule.Schedule, o SimulateOptions) (*Simulation, error) {
-	options := schedule.Options{Params: schedule.Default, Dialect: o.Dialect, Noise: o.Noise, Explain: true}
-	if o.Params != nil {
-		options.Params = *o.Params
+	params, notes, err := o.parameters(ctx)
+	if err != nil {
+		return nil, err
 	}
+	sweep, err := parseSweep(o.Sweep, params)
+	if err != nil {
+		return nil, &OptionError{"Sweep", o.Sweep, err}
+	}
+	options := schedule.Options{Params: params, Dialect: o.Dialect, Noise: o.Noise, Explain: true}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("simulate: %w", err)
 	}
@@ -73,12 +118,12 @@ func Simulate(ctx context.Context, s *schedule.Schedule, o SimulateOptions) (*Si
 			d.AddTables("sensitivity", "Sensitivity", sensitivityTable(derivatives))
 		}
 	}
-	if len(o.Sweep.Params) > 0 {
-		points, err := s.Sweep(options, o.Sweep.Params)
+	if len(sweep.params) > 0 {
+		points, err := s.Sweep(options, sweep.params)
 		if err != nil {
 			return nil, fmt.Errorf("simulate: %w", err)
 		}
-		d.AddTables("sweep", "Sweep", sweepTable(o.Sweep.Parameter, points))
+		d.AddTables("sweep", "Sweep", sweepTable(sweep.parameter, points))
 	}
 	if len(o.Tolerances) > 0 {
 		t, err := toleranceTable(s, options, o.Tolerances)
@@ -87,7 +132,7 @@ func Simulate(ctx context.Context, s *schedule.Schedule, o SimulateOptions) (*Si
 		}
 		d.AddTables("tolerance", "Latency tolerance", t)
 	}
-	return &Simulation{res, d}, nil
+	return &Simulation{res, notes, d}, nil
 }
 
 // WriteFinish writes the finishing time of each rank as CSV: rank,finish_ns.
@@ -188,11 +233,17 @@ func sensitivityTable(ds []schedule.Derivative) *doc.Table {
 	return t
 }
 
-// ParseSweep reads the values of a swept parameter, such as L=0..10us/0.5us, with one of L, o, g,
+// sweep has the parameters of simulations that differ in one of them.
+type sweep struct {
+	parameter string // L, o, g, G, O or S
+	params    []schedule.Params
+}
+
+// parseSweep reads the values of a swept parameter, such as L=0..10us/0.5us, with one of L, o, g,
 // G, O and S. The other parameters are those of p. No text is no sweep.
-func ParseSweep(s string, p schedule.Params) (Sweep, error) {
+func parseSweep(s string, p schedule.Params) (sweep, error) {
 	if s == "" {
-		return Sweep{}, nil
+		return sweep{}, nil
 	}
 	wrong := func(why string) error {
 		return fmt.Errorf("%s; write L=0..10us/0.5us, with one of L, o, g, G, O and S", why)
@@ -201,7 +252,7 @@ func ParseSweep(s string, p schedule.Params) (Sweep, error) {
 	ends, by, ok := strings.Cut(rest, "/")
 	first, last, also := strings.Cut(ends, "..")
 	if !ok || !also {
-		return Sweep{}, wrong("it has no range and no step")
+		return sweep{}, wrong("it has no range and no step")
 	}
 	var values [3]float64 // bytes, picoseconds, or picoseconds a byte
 	for i, text := range []string{first, last, by} {
@@ -223,15 +274,15 @@ func ParseSweep(s string, p schedule.Params) (Sweep, error) {
 			err = fmt.Errorf("there is no parameter %q", name)
 		}
 		if err != nil {
-			return Sweep{}, wrong(err.Error())
+			return sweep{}, wrong(err.Error())
 		}
 	}
 	if values[2] <= 0 || values[0] < 0 || values[1] < values[0] {
-		return Sweep{}, wrong("the range is empty, or its step is not above 0")
+		return sweep{}, wrong("the range is empty, or its step is not above 0")
 	}
 	steps := math.Floor((values[1]-values[0])/values[2]*(1+1e-12) + 1e-9)
 	if steps >= unit.MaxSizes {
-		return Sweep{}, wrong(fmt.Sprintf("these are more than %d values", unit.MaxSizes))
+		return sweep{}, wrong(fmt.Sprintf("these are more than %d values", unit.MaxSizes))
 	}
 	var all []schedule.Params
 	for i := 0.0; i <= steps; i++ {
@@ -251,7 +302,7 @@ func ParseSweep(s string, p schedule.Params) (Sweep, error) {
 		}
 		all = append(all, p)
 	}
-	return Sweep{Parameter: name, Params: all}, nil
+	return sweep{parameter: name, params: all}, nil
 }
 
 // sweepTable lists the finishing times of a sweep of the named parameter.

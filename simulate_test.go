@@ -30,13 +30,13 @@ func TestParseSweep(t *testing.T) {
 		{"G=0..0.3ps/0.1ps", 4, func(p schedule.Params) bool { return math.Abs(float64(p.BigG)-0.3) < 1e-12 }},
 		{"S=0..64KiB/16KiB", 5, func(p schedule.Params) bool { return p.S == 65536 }},
 	} {
-		sweep, err := ParseSweep(c.sweep, p)
-		if err != nil || len(sweep.Params) != c.n || !c.last(sweep.Params[len(sweep.Params)-1]) {
+		sweep, err := parseSweep(c.sweep, p)
+		if err != nil || len(sweep.params) != c.n || !c.last(sweep.params[len(sweep.params)-1]) {
 			t.Errorf("%s: %v, %v", c.sweep, sweep, err)
 		}
 	}
 	for _, bad := range []string{"L", "L=1us", "L=1us..2us", "x=0..1us/1us", "L=2us..1us/1us", "L=0..1s/1ps", "L=0..1us/0s"} {
-		if _, err := ParseSweep(bad, p); err == nil || !strings.Contains(err.Error(), "write L=0..10us/0.5us") {
+		if _, err := parseSweep(bad, p); err == nil || !strings.Contains(err.Error(), "write L=0..10us/0.5us") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}

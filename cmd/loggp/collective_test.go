@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/loggp/loggp"
 )
 
 // The broadcast tree of the LogP paper (Culler et al. 1993, figure 3) ends at 24.
@@ -31,7 +33,7 @@ func TestPredictTree(t *testing.T) {
 func TestPredictCollectives(t *testing.T) {
 	for _, ranks := range []string{"1", "7", "16"} {
 		out := mustRun(t, strings.Fields("predict --platform t3d --collective all --sizes 8,1KB --ranks "+ranks)...)
-		for _, name := range collectiveNames()[1:] {
+		for _, name := range loggp.CollectiveNames() {
 			if !strings.Contains(out, name+" of "+ranks+" ranks") {
 				t.Errorf("no %s among\n%s", name, out)
 			}

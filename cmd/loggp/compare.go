@@ -20,7 +20,7 @@ type comparison struct {
 	samples                       []string
 	params, output, margin, sizes string
 	failOver                      string
-	schedules                     schedules
+	schedules                     scheduleFlags
 }
 
 func compareCommand() *cobra.Command {
@@ -68,7 +68,7 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 						return misuse(cmd, fmt.Errorf("--platform: it runs schedules; files of samples, and --%s, do not go with it", f))
 					}
 				}
-				return c.schedules.machines(cmd, &c)
+				return c.compareSchedules(cmd)
 			}
 			for _, f := range []string{"schedule", "collective", "library", "loggops", "ranks"} {
 				if cmd.Flags().Changed(f) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/impl/program/cprog"
 	"github.com/loggp/loggp/impl/program/portable"
 	"github.com/loggp/loggp/model/platform"
@@ -98,7 +100,7 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 	if r.platform == "" {
 		return misuse(cmd, fmt.Errorf("--platform: say on what to run: %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", ")))
 	}
-	if isHere(r.platform) && cmd.Flags().Changed("compute") {
+	if slices.Contains(job.Here, r.platform) && cmd.Flags().Changed("compute") {
 		return misuse(cmd, fmt.Errorf("--compute: it is for emulated machines, and %s is this one: computing takes its own time", r.platform))
 	}
 	r.output = os.Stdout

@@ -28,17 +28,25 @@ func load(cmd *cobra.Command, name string) (*platform.Platform, error) {
 
 // flagError turns the error of an option into an error of usage that names the flag.
 func flagError(cmd *cobra.Command, err error) error {
+	if _, is := err.(*loggp.OptionError); is {
+		return misuse(cmd, flagText(err))
+	}
+	return err
+}
+
+// flagText makes the error of an option name the flag.
+func flagText(err error) error {
 	if o, is := err.(*loggp.OptionError); is {
-		if o.Option == "" {
-			return misuse(cmd, o.Err)
-		}
-		return misuse(cmd, errors.New(o.Text(flagName)))
+		return errors.New(o.Text(flagName))
 	}
 	return err
 }
 
 // flagName returns the flag of an option, such as --per-node of PerNode.
 func flagName(field string) string {
+	if rest, negated := strings.CutPrefix(field, "No"); negated && unicode.IsUpper(rune(rest[0])) {
+		field = rest // the option turns off what the flag has on
+	}
 	var b strings.Builder
 	b.WriteString("--")
 	for i, r := range field {
@@ -132,6 +140,14 @@ func pairOf(job *job.Job, place string) (pair [2]int, err error) {
 		err = fmt.Errorf("--place: %w", err)
 	}
 	return pair, err
+}
+
+// inRange checks the number of a flag.
+func inRange(flag string, n, low, high int) error {
+	if n < low || n > high {
+		return fmt.Errorf("%s %d: it must be from %d to %d", flag, n, low, high)
+	}
+	return nil
 }
 
 // words splits a list at its commas.

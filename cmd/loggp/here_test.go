@@ -173,21 +173,3 @@ func sound(t *testing.T, out string) {
 		t.Errorf("%q is printed:\n%s", bad, table)
 	}
 }
-
-// On one machine TCP is measured with messages of many parts; elsewhere, where a long message may
-// take many milliseconds, and by shared memory and MPI, with those that others are.
-func TestGrid(t *testing.T) {
-	several := measure{target: target{platform: "tcp"}}
-	several.here.names = "node2"
-	for _, c := range []struct {
-		m    measure
-		want []int
-	}{
-		{measure{target: target{platform: "tcp"}}, microbench.LongSizes}, {several, microbench.LogSizes}, {measure{target: target{platform: "shm"}}, microbench.LogSizes},
-		{measure{target: target{platform: "mpi"}}, microbench.LogSizes}, {measure{target: target{platform: "t3d"}}, microbench.DefaultSizes},
-	} {
-		if got := c.m.grid(); !slices.Equal(got, c.want) {
-			t.Errorf("%s, hosts %q: %v", c.m.platform, c.m.here.names, got)
-		}
-	}
-}

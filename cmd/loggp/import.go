@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -111,5 +112,8 @@ func deliver(cmd *cobra.Command, set *sample.Set, file string) error {
 	if file == "" {
 		return sample.Write(cmd.OutOrStdout(), set)
 	}
-	return save(cmd, file, set, sample.Write)
+	if err := keep(cmd, file, func(w io.Writer) error { return sample.Write(w, set) }, "%d samples", set.SampleCount()); err != nil {
+		return fmt.Errorf("samples: %w", err)
+	}
+	return nil
 }

@@ -53,7 +53,7 @@ func (j *joining) run(cmd *cobra.Command) error {
 	if j.address == "" {
 		return misuse(cmd, errors.New("--join: name the address and port that the other host shows"))
 	}
-	if err := inRange("--rank", j.rank, 1, mostGuests); err != nil {
+	if err := inRange("--rank", j.rank, 1, launch.MaxRanks-1); err != nil {
 		return misuse(cmd, err)
 	}
 	in := bufio.NewReader(cmd.InOrStdin())
@@ -61,7 +61,7 @@ func (j *joining) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	a := &launch.Agent{Address: j.address, Rank: j.rank, Token: token, Version: identity(), Allow: allowed}
+	a := &launch.Agent{Address: j.address, Rank: j.rank, Token: token, Allow: allowed}
 	if j.untilEOF {
 		a.EndWith = in
 	}

@@ -183,13 +183,13 @@ func TestMeasureMPIFails(t *testing.T) {
 		says              string
 	}{
 		{"--platform t3d --launches 2", "", misused, "--launches: it is for this machine"},
-		{"--platform t3d --mpicc cc", "", misused, "--mpicc is for --platform mpi"},
+		{"--platform t3d --mpicc cc", "", misused, "--mpicc: it is for --platform mpi"},
 		{"--platform mpi --ranks 4", "", misused, "--ranks: "},
 		{"--platform mpi --library lean", "", misused, "--library: "},
 		{"--platform mpi --noise off", "", misused, "--noise: "},
 		{"--platform mpi --level message", "", misused, "--level: "},
 		{"--platform mpi --protocol RTA", "", misused, "--protocol: "},
-		{"--platform mpi --pairs all", "", misused, "--pairs all: say with --ranks"},
+		{"--platform mpi --pairs all", "", misused, "--pairs: say with --ranks"},
 		{"--platform mpi --place 0,1", "", misused, "--place 0,1"},
 		{"--platform mpi --launches 0", "", misused, "--launches 0"},
 		{"--platform mpi --timeout 1ms", "", misused, "--timeout 1ms"},

@@ -200,7 +200,7 @@ func (r *patternRuns) subjects(cmd *cobra.Command) ([]subject, error) {
 	open := func(library string) (*job.Job, error) {
 		return job.NewHere(library, r.ranks, job.Placement{Platform: r.platform, Pin: true, Any: true, Command: commandLine(cmd)})
 	}
-	if !isHere(r.platform) {
+	if !slices.Contains(job.Here, r.platform) {
 		p, err := load(cmd, r.platform)
 		if err != nil {
 			return nil, err

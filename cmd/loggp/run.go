@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/impl/program"
@@ -157,7 +158,7 @@ The programs that ship with loggp are` + list.String(),
 	r.c.flags(f)
 	printing(cmd)
 	mustComplete(cmd, "platform", platform.Names())
-	mustComplete(cmd, "collective", forcible())
+	mustComplete(cmd, "collective", algorithmRules())
 	return cmd
 }
 
@@ -368,8 +369,17 @@ func (r *runs) set(known *platform.Platform, s portable.Settings, most int, open
 	if r.collective == nil {
 		return job, s, nil
 	}
-	job.Forced, err = forced(strings.Join(r.collective, ","), job.Ranks, nodesOf(job))
-	return job, s, err
+	job.Forced, err = loggp.ParseRules(words(strings.Join(r.collective, ",")), job.Ranks, job.Nodes())
+	return job, s, flagText(err)
+}
+
+// algorithmRules returns all that can be forced, one at a time.
+func algorithmRules() []string {
+	var all []string
+	for _, a := range collective.Algorithms {
+		all = append(all, a.Operation.String()+"="+a.Name)
+	}
+	return all
 }
 
 // makes says whether a program calls a collective operation.

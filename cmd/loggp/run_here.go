@@ -25,7 +25,7 @@ func (r *runs) machine(cmd *cobra.Command, any bool) (*platform.Platform, opener
 	if r.platform == "" {
 		return nil, nil, misuse(cmd, fmt.Errorf("--platform: say on what to run: %s, %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", "), strings.Join(job.Here, ", ")))
 	}
-	if !isHere(r.platform) {
+	if !slices.Contains(job.Here, r.platform) {
 		known, err := load(cmd, r.platform)
 		if any {
 			return known, job.NewAny, err

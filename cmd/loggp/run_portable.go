@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,7 +29,7 @@ func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
 	if r.picture != "" && !p.Picture {
 		wrong = errors.Join(wrong, fmt.Errorf("--picture: %s makes no picture", p.Name))
 	}
-	if r.record != "" && isHere(r.platform) {
+	if r.record != "" && slices.Contains(job.Here, r.platform) {
 		wrong = errors.Join(wrong, fmt.Errorf("--record: on %s it is for programs of MPI, and %s runs by any library", r.platform, p.Name))
 	}
 	if r.phases != "" {

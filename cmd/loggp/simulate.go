@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp"
-	"github.com/loggp/loggp/fit/export"
 	"github.com/loggp/loggp/impl/real/host"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/reports/chart"
@@ -26,7 +25,7 @@ type simulate struct {
 	params, library, place, loggops, finish, sweep, noise, output, platform string
 	dialect                                                                 *string
 	path                                                                    bool
-	tolerance                                                               []string
+	tolerances                                                              []string
 	seed                                                                    uint64
 }
 
@@ -66,7 +65,7 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 	f.StringVar(&s.finish, "finish", "", "file for the finishing time of each rank: rank,finish_ns")
 	f.BoolVar(&s.path, "critical-path", false, "print the critical path, and how the finishing time changes with each parameter")
 	f.StringVar(&s.sweep, "sweep", "", "print finishing times for values of a parameter: L=FROM..TO/STEP, or the same of o, g, G, O or S")
-	f.StringSliceVar(&s.tolerance, "tolerance", nil, "print how far L may grow until the finishing time grows by 1%, or by each of 1%,2%,5%")
+	f.StringSliceVar(&s.tolerances, "tolerance", nil, "print how far L may grow until the finishing time grows by 1%, or by each of 1%,2%,5%")
 	f.StringVar(&s.noise, "noise", "", "time that an operating system takes from CPUs: period=1ms,length=20us, or a file of detours (docs/schedule.md)")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the noise")
 	f.StringVarP(&s.output, "output", "o", "", courseHelp)
@@ -75,35 +74,32 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 }
 
 func (s *simulate) run(cmd *cobra.Command, name string) error {
-	o, err := s.options(cmd)
-	if err != nil {
-		return err
+	o := loggp.SimulateOptions{
+		Name: filepath.Base(name), Platform: s.platform, Library: s.library, Place: s.place, Args: commandLine(cmd),
+		Dialect: schedule.Dialect(slices.Index(schedule.Dialects, *s.dialect)), CriticalPath: s.path, Sweep: s.sweep,
 	}
-	sweep, err := loggp.ParseSweep(s.sweep, o.Params)
-	if err != nil {
-		err = fmt.Errorf("--sweep %s: %w", s.sweep, err)
-	}
-	var tolerances []float64
-	for _, t := range s.tolerance {
-		x, wrong := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(t), "%"), 64)
-		if wrong != nil || !strings.HasSuffix(strings.TrimSpace(t), "%") || !(x >= 0 && x <= 1000) {
-			err = errors.Join(err, fmt.Errorf("--tolerance %s: it is a percentage such as 1%%, up to 1000%%", t))
-		}
-		tolerances = append(tolerances, x/100)
-	}
-	if err := errors.Join(err, courseFormat(s.output), output(s.finish)); err != nil {
+	if err := errors.Join(s.parse(cmd, &o), courseFormat(s.output), output(s.finish)); err != nil {
 		return misuse(cmd, err)
+	}
+	var err error
+	if s.params != "" {
+		if o.Params, err = loggp.ReadParameters(s.params); err != nil {
+			return err
+		}
+	}
+	if o.Noise, err = s.readNoise(cmd); err != nil {
+		return err
 	}
 	sched, err := readSchedule(cmd, name)
 	if err != nil {
 		return err
 	}
-	sim, err := loggp.Simulate(cmd.Context(), sched, loggp.SimulateOptions{
-		Name: filepath.Base(name), Params: &o.Params, Dialect: o.Dialect, Noise: o.Noise,
-		CriticalPath: s.path, Sweep: sweep, Tolerances: tolerances,
-	})
+	sim, err := loggp.Simulate(cmd.Context(), sched, o)
 	if err != nil {
-		return err
+		return flagError(cmd, err)
+	}
+	for _, note := range sim.Notes {
+		fmt.Fprintln(cmd.ErrOrStderr(), "loggp: warning:", note)
 	}
 	for _, w := range sim.Result.Warnings {
 		fmt.Fprintln(cmd.ErrOrStderr(), "loggp: warning:", w.Text)
@@ -116,60 +112,40 @@ func (s *simulate) run(cmd *cobra.Command, name string) error {
 	return s.write(cmd, sim.Document(), sim.Result)
 }
 
-// options makes of the flags how to simulate.
-func (s *simulate) options(cmd *cobra.Command) (o schedule.Options, err error) {
-	o.Dialect = schedule.Dialect(slices.Index(schedule.Dialects, *s.dialect))
-	switch {
-	case len(slices.DeleteFunc([]string{"params", "loggops", "platform"}, func(flag string) bool { return !cmd.Flags().Changed(flag) })) > 1:
-		return o, misuse(cmd, errors.New("--params, --loggops and --platform: give one of them"))
-	case s.platform != "":
-		job, err := openJob(cmd, s.platform, s.library, 0)
+// parse makes options of the flags.
+func (s *simulate) parse(cmd *cobra.Command, o *loggp.SimulateOptions) (wrong error) {
+	if cmd.Flags().Changed("loggops") || s.params == "" && s.platform == "" {
+		p, err := schedule.ParseParams(s.loggops)
 		if err != nil {
-			return o, err
+			wrong = fmt.Errorf("--loggops: %w", err)
 		}
-		if o.Params, err = fitted(cmd, job); err != nil {
-			return o, fmt.Errorf("parameters of %s: %w", s.platform, err)
-		}
-		o.Params = o.Params.Rounded(o.Dialect)
-	case s.params != "":
-		if o.Params, err = logGOPS(cmd, s.params, export.Options{Library: s.library, Place: s.place}); err != nil {
-			return o, err
-		}
-		if o.Dialect != schedule.LogGP { // these have whole nanoseconds
-			o.Params = o.Params.Rounded(o.Dialect)
-		}
-	default:
-		if o.Params, err = schedule.ParseParams(s.loggops); err != nil {
-			return o, misuse(cmd, fmt.Errorf("--loggops: %w", err))
-		}
+		o.LogGOPS = &p
 	}
-	switch f, wrong := open(cmd, s.noise); {
-	case s.noise == "":
-	case wrong == nil:
-		defer f.Close()
-		o.Noise, err = schedule.ReadNoise(f, s.noise, s.seed)
-	default:
-		if o.Noise, err = schedule.ParseNoise(s.noise, s.seed); err != nil {
-			err = misuse(cmd, fmt.Errorf("--noise: %w", err))
+	for _, text := range s.tolerances {
+		x, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
+		if err != nil || !strings.HasSuffix(strings.TrimSpace(text), "%") || !(x >= 0 && x <= 1000) {
+			wrong = errors.Join(wrong, fmt.Errorf("--tolerance %s: it is a percentage such as 1%%, up to 1000%%", text))
 		}
+		o.Tolerances = append(o.Tolerances, x/100)
 	}
-	return o, err
+	return wrong
 }
 
-// logGOPS reads the parameters of a simulation from a file, and says what it assumes.
-func logGOPS(cmd *cobra.Command, file string, o export.Options) (schedule.Params, error) {
-	ps, err := readParameters(file)
+// readNoise returns the noise of a file, or that which the flag describes.
+func (s *simulate) readNoise(cmd *cobra.Command) (*schedule.Noise, error) {
+	if s.noise == "" {
+		return nil, nil
+	}
+	f, err := open(cmd, s.noise)
+	if err == nil {
+		defer f.Close()
+		return schedule.ReadNoise(f, s.noise, s.seed)
+	}
+	noise, err := schedule.ParseNoise(s.noise, s.seed)
 	if err != nil {
-		return schedule.Params{}, err
+		return nil, misuse(cmd, fmt.Errorf("--noise: %w", err))
 	}
-	p, notes, err := export.LogGOPSParameters(ps, o)
-	if err != nil {
-		return p, about(file, err)
-	}
-	for _, note := range notes {
-		fmt.Fprintf(cmd.ErrOrStderr(), "loggp: warning: %s: %s\n", file, note)
-	}
-	return p, nil
+	return noise, nil
 }
 
 // readSchedule reads a schedule from a file or standard input.

@@ -22,8 +22,10 @@ func TestSimulateFinish(t *testing.T) {
 
 // A bad sweep is an error of usage that names its flag.
 func TestSimulateRejectsSweep(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustRun(t, "schedule", "bcast", "-n", "4", "-o", "b.goal")
 	var errs buffer
-	if status := run(t.Context(), strings.Fields("simulate none.goal --sweep L=1us"), io.Discard, &errs); status != misused || !strings.Contains(errs.String(), "--sweep L=1us: it has no range") {
+	if status := run(t.Context(), strings.Fields("simulate b.goal --sweep L=1us"), io.Discard, &errs); status != misused || !strings.Contains(errs.String(), "--sweep L=1us: it has no range") {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 }

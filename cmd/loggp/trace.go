@@ -208,8 +208,8 @@ func (t *trace) workload() (w workload, err error) {
 		if w.bytes, err = unit.ParseSize(t.size); err != nil {
 			return w, fmt.Errorf("--size: %w", err)
 		}
-		if w.bytes > longest {
-			return w, fmt.Errorf("--size: a message of %s is too long: at most %s", unit.Bytes(w.bytes), unit.Bytes(longest))
+		if w.bytes > loggp.MaxMessage {
+			return w, fmt.Errorf("--size: a message of %s is too long: at most %s", unit.Bytes(w.bytes), unit.Bytes(loggp.MaxMessage))
 		}
 	}
 	if t.compute != "" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
 )
 
 // Pair returns the ranks of the job between which to measure, beginning with the one that sends
@@ -70,4 +71,15 @@ func (j *Job) ranks(s string) (pair [2]int, err error) {
 		return pair, fmt.Errorf("%s: a rank does not measure with itself: name two", s)
 	}
 	return pair, nil
+}
+
+// Nodes returns which ranks of the job are near each other.
+func (j *Job) Nodes() *collective.Nodes {
+	names := make([]int, j.Ranks)
+	for r := range names {
+		for j.Place(names[r], r) != model.Intra.String() {
+			names[r]++ // to the rank itself at most
+		}
+	}
+	return collective.NewNodes(names)
 }

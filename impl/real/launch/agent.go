@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,7 +78,7 @@ func (g *Agent) joinJob(ctx context.Context) (*controlConnection, error) {
 
 // handshake exchanges the first messages with rank 0.
 func (g *Agent) handshake(c *controlConnection) error {
-	if err := c.send(agentHello{Version: g.Version, Host: host.Name(), Facts: host.Facts(), Processors: host.Processors()}); err != nil {
+	if err := c.send(agentHello{Version: cmp.Or(g.Version, programIdentity()), Host: host.Name(), Facts: host.Facts(), Processors: host.Processors()}); err != nil {
 		return err
 	}
 	var m command

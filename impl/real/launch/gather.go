@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ type TeamConfig struct {
 	SSHCommand    []string // the command; nil: ssh -o BatchMode=yes
 	ProgramPath   string   // this program's path on the hosts; "": the same as on this one
 	ListenAddress string   // address for agents, with or without a port; "": the address from which the hosts are reached, or loopback
-	Version       string   // of this program, which agents must have too
+	Version       string   // of this program, which agents must have too; "": that of the build
 
 	// AgentArgs returns the arguments with which this program becomes the agent of a rank. It reads
 	// the token from its standard input, and ends with it if untilEOF is set.
@@ -144,7 +145,7 @@ func (cfg *TeamConfig) connectAgent(ctx context.Context, a *remoteAgent, l *auth
 		return cfg.errorCause(ctx, a, err)
 	}
 	a.control = newControlConnection(conn)
-	return cfg.errorCause(ctx, a, a.handshake(ctx, cfg.Version))
+	return cfg.errorCause(ctx, a, a.handshake(ctx, cmp.Or(cfg.Version, programIdentity())))
 }
 
 // errorCause returns the cause of an error of an agent.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -50,6 +51,18 @@ func (t *Team) RanksOnHost(rank, ranks int) int {
 	n := 0
 	for r := range ranks {
 		if t.SameHost(rank, r) {
+			n++
+		}
+	}
+	return n
+}
+
+// RanksOnProcessors returns how many ranks share processors with rank 0, itself included: a process
+// manager may bind each to its own.
+func (t *Team) RanksOnProcessors() int {
+	n := 0
+	for r, host := range t.Hosts {
+		if t.SameHost(0, r) && slices.ContainsFunc(host.Processors, func(p int) bool { return slices.Contains(t.Hosts[0].Processors, p) }) {
 			n++
 		}
 	}

@@ -1,0 +1,92 @@
+package loggp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
+)
+
+// ParseRules reads by which algorithms a job's ranks do collective operations, from words such as
+// bcast=binomial.
+func ParseRules(words []string, ranks int, nodes *collective.Nodes) ([]collective.Rule, error) {
+	var rules []collective.Rule
+	for _, word := range words {
+		name, algorithm, named := strings.Cut(word, "=")
+		o, err := parseOperation(strings.TrimSpace(name))
+		switch {
+		case err != nil:
+			return nil, err
+		case !named:
+			return nil, &OptionError{"Collective", word, fmt.Errorf("say by which algorithm, as %s=%s", word, collective.Of(o)[0].Name)}
+		case slices.ContainsFunc(rules, func(r collective.Rule) bool { return r.Operation == o }):
+			return nil, optionErrorf("Collective", "%v is named twice", o)
+		}
+		algorithm = strings.TrimSpace(algorithm)
+		names := servingAlgorithms(o.Job(ranks, 0, nodes), o)
+		switch a := collective.Named(o, algorithm); {
+		case a == nil:
+			return nil, optionErrorf("Collective", "%v has no algorithm %q: for these ranks there are %s", o, algorithm, strings.Join(names, ", "))
+		case !slices.Contains(names, algorithm):
+			return nil, optionErrorf("Collective", "%v is for %s, and %s: there are %s", a, a.Needs(), describeRanks(ranks, nodes), strings.Join(names, ", "))
+		}
+		rules = append(rules, collective.Rule{Operation: o, Peers: model.AllPeers, Bytes: -1, Algorithm: algorithm})
+	}
+	return rules, nil
+}
+
+// parseOperation returns the collective operation of a name.
+func parseOperation(name string) (collective.Operation, error) {
+	o, ok := collective.OperationNamed(name)
+	switch {
+	case name == "":
+		return o, optionErrorf("Collective", "name operations, such as bcast,allreduce, or all")
+	case !ok:
+		return o, optionErrorf("Collective", "there is no operation %q: there are %s", name, strings.Join(CollectiveNames(), ", "))
+	}
+	return o, nil
+}
+
+// parseOperations returns the operations of a list of names; all is every one.
+func parseOperations(names []string) ([]collective.Operation, error) {
+	if slices.Equal(names, []string{"all"}) {
+		return collective.Operations(), nil
+	}
+	var operations []collective.Operation
+	for _, name := range names {
+		o, err := parseOperation(name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(operations, o) {
+			return nil, optionErrorf("Collective", "%v is named twice", o)
+		}
+		operations = append(operations, o)
+	}
+	return operations, nil
+}
+
+// servingAlgorithms returns the names of the algorithms of an operation that serve a job.
+func servingAlgorithms(j collective.Job, o collective.Operation) []string {
+	var names []string
+	for _, a := range collective.Of(o) {
+		if a.Serves(j) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// describeRanks says how many ranks there are, and in which nodes.
+func describeRanks(ranks int, nodes *collective.Nodes) string {
+	nodesText := ", each in a node of its own"
+	switch {
+	case nodes.Tiered():
+		nodesText = fmt.Sprintf(" in %d nodes", nodes.Count())
+	case nodes.Count() == 1:
+		nodesText = " in one node"
+	}
+	return fmt.Sprintf("these are %d%s", ranks, nodesText)
+}

@@ -1,0 +1,310 @@
+package loggp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/real/host"
+	"github.com/loggp/loggp/impl/real/launch"
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/probe"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/reports/doc"
+)
+
+// Measurement has what was measured.
+type Measurement struct {
+	Samples      *sample.Set
+	Disturbances []string // what may have disturbed the measurement, or was too short in it
+	Notices      []string // what was dropped, or could not be as asked for
+
+	forced     string // protocol; "": the library's choice
+	collective bool
+	routes     []route // that were measured, on an emulated machine
+}
+
+// Measure sends messages of many sizes between two ranks, with the timers of Al-Tawil and Moritz,
+// or times collective operations of all ranks.
+func Measure(ctx context.Context, o MeasureOptions) (*Measurement, error) {
+	if o.Managed != nil {
+		defer o.Managed.Disband()
+	}
+	if o.Platform == "" {
+		return nil, optionErrorf("Platform", "say what to measure: %s, a file, loggp:PARAMETERS, or this machine: %s or %s", strings.Join(platform.Names(), ", "), strings.Join(job.Here, ", "), probe.Platform)
+	}
+	if err := o.checkScopes(); err != nil {
+		return nil, err
+	}
+	m := &measurement{MeasureOptions: o}
+	if m.Seed == 0 {
+		m.Seed = 1
+	}
+	if m.allPairs() && m.onTransport() && m.Ranks == 0 && !m.hasHosts() {
+		m.Ranks = max(2, len(host.Processors()))
+	}
+	defer m.close()
+	if o.Managed == nil {
+		m.findDisturbances(ctx)
+	}
+	var measured *Measurement
+	var err error
+	switch {
+	case m.onVendor():
+		measured, err = m.measureVendor(ctx)
+	case len(m.Collective) > 0:
+		measured, err = m.measureCollectives(ctx)
+	default:
+		measured, err = m.measurePairs(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	measured.forced, measured.Disturbances = m.forcedProtocol(), m.disturbances
+	if len(m.disturbances) > 0 {
+		measured.Samples.Facts = append(measured.Samples.Facts, sample.Fact{Key: sample.FailedChecksFact, Value: strings.Join(m.disturbances, "; ")})
+	}
+	return measured, nil
+}
+
+// Document shows what messages and collective operations cost, and the parameters that fit.
+func (m *Measurement) Document() (*doc.Document, error) {
+	if m.collective {
+		times, err := compare.ReadCollectives(m.Samples)
+		if err != nil {
+			return nil, err
+		}
+		return reports.CollectiveTimes(compare.WithoutPrediction(times)), nil
+	}
+	result, err := fit.Fit(m.Samples, clean.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return reports.Measured(m.Samples, result), nil
+}
+
+// Steps sets the times of a forced protocol on an emulated machine beside the sums of all steps. It
+// is nil if there is nothing of the kind.
+func (m *Measurement) Steps() (*doc.Document, error) {
+	if m.forced == "" || len(m.routes) == 0 {
+		return nil, nil
+	}
+	steps, err := compare.ComparePredictions(m.Samples, nil, sumSteps(m.routes))
+	if err != nil {
+		return nil, err
+	}
+	return reports.Comparisons(steps), nil
+}
+
+// measurement is a measurement that runs.
+type measurement struct {
+	MeasureOptions
+	job          *job.Job     // nil for the installed MPI
+	team         *launch.Team // nil: all ranks are on this host
+	disturbances []string
+}
+
+func (m *measurement) onTransport() bool { return isThisMachine(m.Platform) }
+func (m *measurement) onVendor() bool    { return m.Platform == probe.Platform }
+func (m *measurement) allPairs() bool    { return m.Pairs == PairsAll }
+
+// forcedProtocol returns the protocol that is forced; "" if the library chooses.
+func (m *measurement) forcedProtocol() string {
+	if m.Protocol == ProtocolAuto {
+		return ""
+	}
+	return m.Protocol
+}
+
+func (m *measurement) close() {
+	if m.team != nil {
+		m.team.Close()
+	}
+}
+
+// reportProgress tells the caller how far the measurement is.
+func (m *measurement) reportProgress(total int) func(done int) {
+	if m.Progress == nil {
+		return func(int) {}
+	}
+	return func(done int) { m.Progress(done, total) }
+}
+
+// findDisturbances finds what will disturb a measurement on this machine, as far as that can be
+// told in a moment. One process does it for all ranks; emulated machines are not disturbed, and a
+// launcher may start ranks elsewhere.
+func (m *measurement) findDisturbances(ctx context.Context) {
+	if launch.IsRank() || !m.onTransport() && !(m.onVendor() && m.Launcher == nil) {
+		return
+	}
+	ranks := max(m.Ranks, 2)
+	if m.Managed != nil {
+		ranks = m.team.RanksOnProcessors()
+	}
+	m.disturbances = host.QuickWarnings(ctx, ranks)
+}
+
+// openJob sets up the job.
+func (m *measurement) openJob(ctx context.Context) error {
+	var err error
+	if m.onTransport() {
+		err = m.openTransport(ctx)
+	} else {
+		err = m.openEmulated()
+	}
+	if err == nil && m.job.Ranks < 2 {
+		err = &OptionError{"Ranks", fmt.Sprint(m.job.Ranks), errors.New("measuring needs at least two")}
+	}
+	return err
+}
+
+func (m *measurement) openEmulated() error {
+	if m.Noise > 0.4 {
+		return &OptionError{"Noise", unit.Percent(m.Noise), errors.New("it must be from 0% to 40%, so that no step takes less than no time")}
+	}
+	p, err := LoadPlatform(m.Platform)
+	if u := (*platform.UnknownError)(nil); errors.As(err, &u) {
+		return badOption("", fmt.Errorf("%w; this machine is %s or %s", u, strings.Join(job.Here, ", "), probe.Platform))
+	}
+	if err == nil {
+		m.job, err = newJob(p, m.Library, m.Ranks, m.Noise)
+	}
+	return err
+}
+
+func (m *measurement) openTransport(ctx context.Context) error {
+	if err := m.checkHosts(); err != nil {
+		return err
+	}
+	if m.hasHosts() {
+		if err := m.gatherTeam(ctx); err != nil {
+			return err
+		}
+	}
+	j, err := job.NewHere(m.Library, m.Ranks, job.Placement{Platform: m.Platform, Team: m.team, Wait: m.Wait, Pin: !m.NoPin, Command: m.Args})
+	m.job = j
+	return badOption("", err)
+}
+
+// measurePairs measures messages between one pair of ranks, or all pairs.
+func (m *measurement) measurePairs(ctx context.Context) (*Measurement, error) {
+	if err := m.openJob(ctx); err != nil {
+		return nil, err
+	}
+	plan, err := m.newPlan()
+	if err != nil {
+		return nil, badOption("", err)
+	}
+	plan.CommonClock = m.job.Common()
+	if plan.Pair, err = pairOf(m.job, m.Place); err != nil {
+		return nil, err
+	}
+	if m.job.Real() {
+		if plan.Pair[0] != 0 { // samples come to the process that the user started, which is rank 0
+			return nil, &OptionError{"Place", fmt.Sprintf("%d,%d", plan.Pair[0], plan.Pair[1]), errors.New("on this machine rank 0 is the first of the pair")}
+		}
+		return m.measureTransport(ctx, plan)
+	}
+	series, err := m.sweepPairs(ctx, plan)
+	if err != nil {
+		return nil, m.failure(err)
+	}
+	r := route{m.job.Platform, m.job.Ranks, plan.Pair}
+	if m.allPairs() {
+		r.pair = allPairs
+	}
+	return &Measurement{Samples: m.pairSamples(plan, series), routes: []route{r}}, nil
+}
+
+// failure is the error of a measurement that has begun.
+func (m *measurement) failure(err error) error {
+	return fmt.Errorf("measure on %s: %w", m.job.Platform.Machine.Name, err)
+}
+
+// openWorld opens a world of the job for a job of microbench.
+func (m *measurement) openWorld(ctx context.Context, n int) (mpi.World, error) {
+	return m.job.World(ctx, m.Seed*1_000_003+uint64(n))
+}
+
+// sweepPairs measures the plan between its pair of ranks, or all, on an emulated machine.
+func (m *measurement) sweepPairs(ctx context.Context, plan *microbench.Plan) ([]sample.Series, error) {
+	options := m.job.Options(m.forcedProtocol())
+	if !m.allPairs() {
+		return microbench.Sweep(ctx, plan, options, m.openWorld, m.reportProgress(len(plan.Cells())))
+	}
+	pairs := m.rankPairs(m.job.Ranks)
+	return microbench.SweepPairs(ctx, plan, pairs, options, m.openWorld, m.reportProgress(len(pairs)))
+}
+
+// maxPairs is how many pairs are measured at most.
+const maxPairs = 4096
+
+// rankPairs returns the pairs of PairsAll.
+func (m *measurement) rankPairs(ranks int) [][2]int {
+	return microbench.RankPairs(ranks, maxPairs, m.Seed)
+}
+
+// pairSamples makes a data set of the series.
+func (m *measurement) pairSamples(plan *microbench.Plan, series []sample.Series) *sample.Set {
+	j := m.job
+	p1, p2 := plan.Pair[0], plan.Pair[1]
+	pair := fmt.Sprintf("%d %d", p1, p2)
+	if m.allPairs() {
+		pair = sample.AllPairsValue
+	}
+	for i := range series {
+		k := &series[i].Key
+		k.Platform, k.Library, k.Clock, k.Protocol = j.Platform.Machine.Name, j.Library.Name, j.Clock(), ProtocolAuto
+		if k.Place == "" {
+			k.Place = j.Place(p1, p2)
+		}
+		if m.forcedProtocol() != "" {
+			k.Protocol = m.forcedProtocol()
+		}
+	}
+	facts := append(m.headFacts(), sample.Fact{Key: sample.PairFact, Value: pair})
+	if !j.Real() {
+		facts = append(facts, m.emulationFacts(plan.Reps, plan.WarmupRounds)...)
+	}
+	facts = append(facts, sample.Fact{Key: sample.RootsFact, Value: "2"}, sample.Fact{Key: sample.ResolutionFact, Value: j.Platform.Machine.Timer.MicrosString()})
+	if place := commonPlace(j); m.allPairs() && place != "" {
+		facts = append(facts, sample.Fact{Key: sample.OnePlaceFact, Value: place})
+	}
+	if n := j.Ranks * (j.Ranks - 1) / 2; m.allPairs() && n > maxPairs {
+		facts = append(facts, sample.Fact{Key: "pairs_drawn", Value: fmt.Sprintf("%d of %d, of ranks drawn at random", len(m.rankPairs(j.Ranks)), n)})
+	}
+	return &sample.Set{Series: series, Facts: facts}
+}
+
+// commonPlace returns the place of all pairs of ranks, or "" if they are in several.
+func commonPlace(j *job.Job) string {
+	place := j.Place(0, j.Ranks-1)
+	for a := range j.Ranks {
+		for b := range a {
+			if j.Place(b, a) != place {
+				return ""
+			}
+		}
+	}
+	return place
+}
+
+// servedModes returns the modes that the forced protocol can serve.
+func (m *measurement) servedModes(modes []string) []string {
+	return slices.DeleteFunc(slices.Clone(modes), func(mode string) bool {
+		return (&microbench.Plan{Modes: []string{mode}, Sizes: []int{0}, Reps: 1, Protocol: m.forcedProtocol()}).Check() != nil
+	})
+}

@@ -1,0 +1,211 @@
+package loggp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/real/host"
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/probe"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Limits of measured collective operations.
+const (
+	maxCollectiveMemory = 1 << 30 // bytes of all ranks' buffers
+)
+
+// defaultCollectiveSizes are the lengths that are measured by default, in bytes.
+var defaultCollectiveSizes = []int{8, 64, 512, 4 << 10, 32 << 10}
+
+// Default repetitions on emulated machines, where without noise all are equal.
+const (
+	noisyCollectiveReps     = 10
+	noiselessCollectiveReps = 1
+	collectiveWarmup        = 2
+)
+
+// CollectiveNames are the names of collective operations.
+func CollectiveNames() []string {
+	var names []string
+	for _, o := range collective.Operations() {
+		names = append(names, o.String())
+	}
+	return names
+}
+
+// measureCollectives measures collective operations.
+func (m *measurement) measureCollectives(ctx context.Context) (*Measurement, error) {
+	if err := m.openJob(ctx); err != nil {
+		return nil, err
+	}
+	x, err := m.newCollectiveExperiment(m.job.Ranks, m.job.Nodes())
+	if err != nil {
+		return nil, badOption("", err)
+	}
+	x.ClockStep = m.job.Platform.Machine.Timer
+	noCommonStart := reasonForNoCommonStart(m.job)
+	x.CommonClock = noCommonStart == ""
+	var outcome *microbench.ExperimentResult
+	if m.job.Real() {
+		outcome, err = m.runLaunches(ctx, x)
+	} else {
+		x.Reps, x.WarmupRounds = m.emulatedCollectiveRepetitions()
+		outcome, err = microbench.SweepCollectives(ctx, x, m.job.Options(""), m.openWorld, m.reportProgress(len(x.Collectives)))
+	}
+	if err != nil {
+		return nil, m.failure(err)
+	}
+	set := m.collectiveSamples(x, outcome, noCommonStart)
+	if m.job.Real() {
+		set.Facts = append(set.Facts, m.outcomeFacts(x, outcome)...)
+		set.Facts = append(set.Facts, sample.Fact{Key: sample.ClockCostHandlingFact, Value: sample.ClockCostSubtracted})
+		m.addShortage(x, outcome, "--collective, --algorithm")
+	} else {
+		set.Facts = append(set.Facts, m.emulationFacts(x.Reps, x.WarmupRounds)...)
+	}
+	return newCollectiveMeasurement(set, outcome, noCommonStart), nil
+}
+
+// newCollectiveMeasurement returns what was measured. noCommonStart says why ranks did not begin at
+// the same time; "": they did.
+func newCollectiveMeasurement(set *sample.Set, outcome *microbench.ExperimentResult, noCommonStart string) *Measurement {
+	m := &Measurement{Samples: set, collective: true}
+	if late, all := outcome.LateStarts, outcome.AgreedStarts; late > 0 {
+		m.Notices = append(m.Notices, fmt.Sprintf("%d of %d repetitions were dropped, as a rank came too late to the start that was agreed on", late, all))
+	}
+	if noCommonStart != "" {
+		m.Notices = append(m.Notices, "no common start: "+noCommonStart)
+	}
+	return m
+}
+
+// emulatedCollectiveRepetitions returns the repetitions and warm-up rounds on an emulated machine.
+func (m *measurement) emulatedCollectiveRepetitions() (reps, warmup int) {
+	usual := noisyCollectiveReps
+	if m.job.Noise == 0 {
+		usual = noiselessCollectiveReps
+	}
+	return cmp.Or(m.Reps, usual), max(0, cmp.Or(m.Warmup, collectiveWarmup))
+}
+
+// newCollectiveExperiment makes an experiment of collective operations of a number of ranks.
+func (m *measurement) newCollectiveExperiment(ranks int, nodes *collective.Nodes) (*microbench.Experiment, error) {
+	cells, err := m.collectiveCells(ranks, nodes)
+	if err != nil {
+		return nil, err
+	}
+	reps, _, err := m.repetitions()
+	if err != nil {
+		return nil, err
+	}
+	x, err := m.newExperiment(&microbench.Plan{Reps: reps})
+	if err != nil {
+		return nil, err
+	}
+	x.RefineSizes, x.RoundTripSizes, x.Collectives = false, nil, cells
+	x.SharedMachine = m.onTransport() || m.onVendor()
+	return x, x.Check()
+}
+
+// collectiveCells returns what is to be measured. Lengths that take too much memory are an error if
+// they were asked for.
+func (m *measurement) collectiveCells(ranks int, nodes *collective.Nodes) ([]microbench.CollectiveCell, error) {
+	if err := checkRange("Ranks", ranks, 2, maxCollectiveRanks); err != nil {
+		return nil, err
+	}
+	operations, err := parseOperations(m.Collective)
+	if err != nil {
+		return nil, err
+	}
+	sizes := m.Sizes
+	if sizes == nil {
+		sizes = defaultCollectiveSizes
+	}
+	var cells []microbench.CollectiveCell
+	for _, o := range operations {
+		for _, a := range m.algorithms(o) {
+			for i, k := range sizes {
+				x := microbench.CollectiveCell{Algorithm: a, Job: o.Job(ranks, k, nodes)}
+				if !a.Serves(x.Job) || o == collective.Barrier && i > 0 {
+					continue
+				}
+				if k > MaxMessage || x.TotalBufferBytes() > maxCollectiveMemory {
+					if m.Sizes != nil {
+						return nil, optionErrorf("Sizes", "%v of %s by %d ranks takes more memory than %s: take shorter lengths or fewer ranks", a, unit.Bytes(k), ranks, unit.Bytes(maxCollectiveMemory))
+					}
+					continue
+				}
+				cells = append(cells, x)
+			}
+		}
+	}
+	if len(cells) == 0 {
+		return nil, m.noAlgorithmError(operations, ranks, nodes)
+	}
+	return cells, nil
+}
+
+// algorithms returns the algorithms of an operation that are asked for.
+func (m *measurement) algorithms(o collective.Operation) []*collective.Algorithm {
+	switch {
+	case m.onVendor():
+		return []*collective.Algorithm{probe.Algorithm(o)}
+	case m.Algorithm == "" || m.Algorithm == "all":
+		return collective.Of(o)
+	}
+	if a := collective.Named(o, m.Algorithm); a != nil {
+		return []*collective.Algorithm{a}
+	}
+	return nil
+}
+
+// noAlgorithmError says why there is nothing to measure.
+func (m *measurement) noAlgorithmError(operations []collective.Operation, ranks int, nodes *collective.Nodes) error {
+	var names []string
+	for _, o := range operations {
+		for _, a := range collective.Of(o) {
+			if a.Name == m.Algorithm {
+				return optionErrorf("Algorithm", "%v is for %s, and %s", a, a.Needs(), describeRanks(ranks, nodes))
+			}
+			if !slices.Contains(names, a.Name) {
+				names = append(names, a.Name)
+			}
+		}
+	}
+	return optionErrorf("Algorithm", "%s has no %q: there are %s", strings.Join(m.Collective, ","), m.Algorithm, strings.Join(names, ", "))
+}
+
+// reasonForNoCommonStart says why ranks cannot begin at the same time by their clocks, or returns
+// "".
+func reasonForNoCommonStart(j *job.Job) string {
+	switch n := len(host.Processors()); {
+	case !j.Common():
+		return "hosts have clocks of their own"
+	case j.Real() && n > 0 && n < j.Ranks:
+		return fmt.Sprintf("%d ranks have %d processors, and cannot all begin at once", j.Ranks, n)
+	}
+	return ""
+}
+
+// collectiveSamples makes a data set of the series.
+func (m *measurement) collectiveSamples(x *microbench.Experiment, outcome *microbench.ExperimentResult, noCommonStart string) *sample.Set {
+	machine := m.job.Platform.Machine
+	place := model.Intra
+	if x.Collectives[0].Nodes.Count() > 1 {
+		place = model.Inter
+	}
+	for i := range outcome.Series {
+		k := &outcome.Series[i].Key
+		k.Platform, k.Library, k.Clock, k.Place = machine.Name, m.job.Library.Name, m.job.Clock(), place.String()
+	}
+	facts := append(m.headFacts(), sample.Fact{Key: sample.ResolutionFact, Value: machine.Timer.MicrosString()}, sample.Fact{Key: "root", Value: "0"})
+	return &sample.Set{Series: outcome.Series, Facts: append(facts, microbench.StartFact(noCommonStart, outcome.LateStarts, outcome.AgreedStarts))}
+}
