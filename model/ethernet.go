@@ -89,13 +89,13 @@ type Congestion struct {
 // group. The work for a datagram that arrives interrupts whatever the processor does, and what
 // finds no room in the socket is lost. A caller who waits does so as with TCP.
 type UDP struct {
-	Header  int       // bytes of IP and UDP headers of each datagram
-	Send    Channel   // a call of sendto, with its copy and check sum, and the sending of the frame
-	Receive Channel   // a call of recvfrom, with its copy
-	Input   unit.Time // the interrupt and the protocol work for a datagram that arrives
-	Buffer  int       // bytes of datagrams that a socket holds
-	Join    unit.Time // a system call that joins or leaves a multicast group
-	Groups  int       // multicast groups that an interface can be a member of; 0: there is no multicast
+	Header    int       // bytes of IP and UDP headers of each datagram
+	Send      Channel   // a call of sendto, with its copy and check sum, and the sending of the frame
+	Receive   Channel   // a call of recvfrom, with its copy
+	Input     unit.Time // the interrupt and the protocol work for a datagram that arrives
+	Buffer    int       // bytes of datagrams that a socket holds
+	Join      unit.Time // a system call that joins or leaves a multicast group
+	MaxGroups int       // multicast groups that an interface can be a member of; 0: there is no multicast
 }
 
 // MBCF is access to the memory of other workstations by their operating systems, in frames of the

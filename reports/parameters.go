@@ -507,7 +507,7 @@ func tiersTable(x tiers.Tiers) *doc.Table {
 		if l.OneWay == l.OneWay {
 			way = doc.TextCell(fmt.Sprintf("%.3g", l.OneWay))
 		}
-		t.AddRow(doc.TextCell(l.Place), doc.CountCell(l.Pairs), way, doc.TextCell(fmt.Sprintf("%.3g", l.Times)), doc.CountCell(len(l.Groups)), doc.TextCell(groupSizes(l.Groups)), doc.TextCell(listGroups(l.Groups)))
+		t.AddRow(doc.TextCell(l.Place), doc.CountCell(l.Pairs), way, doc.TextCell(fmt.Sprintf("%.3g", l.Times)), doc.CountCell(len(l.MaxGroups)), doc.TextCell(groupSizes(l.MaxGroups)), doc.TextCell(listGroups(l.MaxGroups)))
 	}
 	if x.Mode != "" {
 		t.AddNote("One way is half a round trip of %s, %s: the median of the pairs of the tier.", x.Mode, format.Size(x.Bytes))

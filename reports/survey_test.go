@@ -319,7 +319,7 @@ func TestRows(t *testing.T) {
 	table := sideBySide(c, "", "", doc.Column{Key: true})
 	addSubjects(table, c, row, displayUnitOf(row.Unit, 0.3, 0.2), doc.TextCell(rowName(row)))
 	var got []string
-	for _, c := range table.Groups[0].Rows[0] {
+	for _, c := range table.MaxGroups[0].Rows[0] {
 		got = append(got, format.SingleLine(c.Text))
 	}
 	if want := []string{"o_s of send, 8 B", "300.0 ±0", "-", "200.0 ±0", "1.500 ±0", "-", "best"}; !slices.Equal(got, want) {

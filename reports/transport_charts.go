@@ -186,7 +186,7 @@ func (s *Transports) launchChart(all []subject) *chart.Chart {
 			g.Rows = append(g.Rows, r)
 		}
 		if len(g.Rows) > 0 {
-			x.Groups = append(x.Groups, g)
+			x.MaxGroups = append(x.MaxGroups, g)
 		}
 	}
 	if !several {

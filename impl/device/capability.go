@@ -2,8 +2,8 @@ package device
 
 import "github.com/loggp/loggp/model/unit"
 
-// None is the optional capabilities of a port that has none. A port embeds it and implements the
-// accessors of what it has, so that a new capability leaves the other ports as they are.
+// None has the accessors of a port without optional capabilities. A port embeds it and implements
+// the accessors of what it has, so that a new capability leaves the other ports as they are.
 type None struct{}
 
 // Memory implements Port, as do the others.
@@ -17,28 +17,29 @@ func (None) Datagram() Datagram { return nil }
 func (None) Barrier() Barrier   { return nil }
 func (None) Control() Control   { return nil }
 
-// NoCompletion is the head of a put whose end its rank need not know: it is of at most MaxWords
-// 8-byte words, which the port has taken when Put returns, and a completion with this head comes
+// NoCompletion is the head of a put without a completion. The put has at most MaxInlinePutWords
+// 8-byte words, which the port has copied when Put returns. A completion with this head arrives
 // only if the put is refused.
 var NoCompletion = Head{^uint64(0)}
 
-// MaxWords is how many words a put without a completion has at most, unless the memory is a Taker.
-const MaxWords = 4
+// MaxInlinePutWords is how many words a put without a completion has at most, unless the memory is
+// a InlinePutMemory.
+const MaxInlinePutWords = 4
 
-// Taker is a Memory whose puts without a completion may be longer than MaxWords.
-type Taker interface {
+// InlinePutMemory is a Memory whose puts without a completion may be longer than MaxInlinePutWords.
+type InlinePutMemory interface {
 	Memory
 
-	// MostTaken returns how many bytes such a put has at most.
-	MostTaken() int
+	// MaxInlinePut returns how many bytes such a put has at most.
+	MaxInlinePut() int
 }
 
-// MostTaken returns how many bytes a put without a completion has at most.
-func MostTaken(m Memory) int {
-	if t, ok := m.(Taker); ok {
-		return t.MostTaken()
+// MaxInlinePut returns how many bytes a put without a completion has at most.
+func MaxInlinePut(m Memory) int {
+	if t, ok := m.(InlinePutMemory); ok {
+		return t.MaxInlinePut()
 	}
-	return 8 * MaxWords
+	return 8 * MaxInlinePutWords
 }
 
 // Key names memory that a rank has exposed, or one of its queues.
@@ -63,7 +64,7 @@ type Memory interface {
 	// empty. All keys of a rank differ, and a key names nothing after Withdraw.
 	Expose(b []byte) Key
 
-	// Withdraw ends that. To withdraw what is not exposed panics.
+	// Withdraw ends the exposure. It panics if k is not exposed.
 	Withdraw(k Key)
 
 	// Put writes b to offset off of the memory that dst exposed as k. Get reads from there into b.
@@ -72,11 +73,12 @@ type Memory interface {
 	Get(dst int, k Key, off int, b []byte, done Head)
 }
 
-// Counters is how many counters each rank has.
-const Counters = 2
+// CountersPerRank is how many counters each rank has.
+const CountersPerRank = 2
 
-// Counter is a set of 64-bit registers in every rank, Counters each, zero at first. Both operations
-// are atomic, on all ranks' registers alike, and wait for the answer. They need no help of dst.
+// Counter is a set of 64-bit registers in every rank, CountersPerRank each, zero at first. Both
+// operations are atomic, on all ranks' registers alike, and wait for the answer. They need no help
+// of dst.
 type Counter interface {
 	// FetchAndAdd adds delta to register r of rank dst and returns its value before.
 	FetchAndAdd(dst, r int, delta int64) int64
@@ -142,8 +144,8 @@ type EnqueueFlags uint8
 
 // The flags of Enqueue.
 const (
-	Retry EnqueueFlags = 1 << iota // append though an earlier entry of this writer was refused
-	Quiet                          // send a completion only if the entry is refused
+	RetryAfterRefusal     EnqueueFlags = 1 << iota // append though an earlier entry of this writer was refused
+	CompleteOnlyIfRefused                          // send a completion only if the entry is refused
 )
 
 // Queue is rings in the memory of their receivers, into which other ranks append entries without
@@ -155,17 +157,17 @@ const (
 // writer's entries for one queue come in the order of the entries.
 //
 // Refusal: an entry is refused if it does not fit into the free room, if the queue does not exist,
-// or if the queue has refused an entry of the same writer and none with Retry has been taken since.
-// So a writer may start many entries without waiting for their completions: those that are taken
-// are always the first, without gaps, and it starts the others again, the first of them with Retry.
-// A machine may refuse an entry for a while though there is room.
+// or if the queue has refused an entry of the same writer and none with RetryAfterRefusal has been
+// taken since. So a writer may start many entries without waiting for their completions: those that
+// are taken are always the first, without gaps, and it starts the others again, the first of them
+// with RetryAfterRefusal. A machine may refuse an entry for a while though there is room.
 type Queue interface {
 	// Limit returns the length of the longest entry.
 	Limit() int
 
 	// Create makes a queue of this rank, with room for entries whose bytes, with EntryOverhead more
 	// for each, are at most size. All keys of a rank's queues differ, and a key names nothing after
-	// Destroy. To destroy what is no queue panics.
+	// Destroy. Destroy panics if k is no queue.
 	Create(size int) Key
 	Destroy(k Key)
 
@@ -177,13 +179,13 @@ type Queue interface {
 
 	// First returns the oldest entry of the rank's own queue k, or nil if it is empty: a packet
 	// with its writer and bytes, and no head. It does not wait, and a loop of Firsts sees what
-	// comes. The entry is read-only and stays until Drop removes it and frees its room.
+	// arrives. The entry is read-only and stays until Drop removes it and frees its room.
 	First(k Key) *Packet
-	Drop(k Key)
+	RemoveFirst(k Key)
 
-	// Refusing reports whether the rank's own queue k has refused an entry of a writer, and taken
-	// none with Retry since. A refusal is an event of Watch.
-	Refusing(k Key) bool
+	// IsRefusing reports whether the rank's own queue k has refused an entry of a writer, and taken
+	// none with RetryAfterRefusal since. A refusal is an event of Watch.
+	IsRefusing(k Key) bool
 }
 
 // Signal runs a handler at another rank, even if that rank computes or waits.
@@ -196,8 +198,8 @@ type Queue interface {
 // none that waits or receives. It does not end the wait of Recv; Watch.Wait sees its return as an
 // event.
 type Signal interface {
-	// Handle sets the handler. Signals that come before it is set wait for it.
-	Handle(handler func(src int, head Head))
+	// SetHandler sets the handler. Signals that come before it is set wait for it.
+	SetHandler(handler func(src int, head Head))
 
 	// Raise runs the handler of rank dst, which may be the rank itself, and does not wait for it. A
 	// signal comes in its turn among the puts and entries of its sender to the same rank: those
@@ -215,8 +217,8 @@ type Priority uint8
 
 // The priorities.
 const (
-	Low Priority = iota
-	High
+	LowPriority Priority = iota
+	HighPriority
 	NumPriorities
 )
 
@@ -253,9 +255,9 @@ type Datagram interface {
 	// If b is longer than Limit, Send panics.
 	Send(dst int, b []byte)
 
-	// Groups returns how many groups a rank may be a member of at a time. It is 0 where there is no
-	// multicast.
-	Groups() int
+	// MaxGroups returns how many groups a rank may be a member of at a time. It is 0 where there is
+	// no multicast.
+	MaxGroups() int
 
 	// Join makes the rank a member of a group, and reports false if it is one of Groups others
 	// already. A datagram that is sent to the group from then on may arrive. None that is sent
@@ -279,10 +281,10 @@ type Barrier interface {
 	// Arrive says that the rank has come to its next barrier. It does not wait.
 	Arrive()
 
-	// Passed reports whether all ranks have come to the barrier that this rank has come to last.
-	// That they have is an event of the rank (Watch). It does not wait, and a loop of calls sees
-	// it.
-	Passed() bool
+	// IsReleased reports whether all ranks have come to the barrier that this rank has come to
+	// last. That they have is an event of the rank (Watch). It does not wait, and a loop of calls
+	// sees it.
+	IsReleased() bool
 }
 
 // Control is a network beside that of packets. It broadcasts words to all ranks and combines words
@@ -312,8 +314,8 @@ const (
 	CombineXor
 )
 
-// Of combines two words.
-func (c Combination) Of(a, b uint32) uint32 {
+// Combine combines two words.
+func (c Combination) Combine(a, b uint32) uint32 {
 	switch c {
 	case CombineMax:
 		return max(a, b)

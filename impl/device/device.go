@@ -132,25 +132,25 @@ type RealTime interface {
 	RealTime()
 }
 
-// Holder is a Port whose Send may return before the system has accepted the whole packet, so that a
-// rank can send to several others at the same time. The port sends the rest in later calls that
-// receive. Flush waits until all is sent, and returns false if a packet arrives before.
-type Holder interface {
+// BufferedSender is a Port whose Send may return before the system has accepted the whole packet,
+// so that a rank can send to several others at the same time. The port sends the rest in later
+// calls that receive. Flush waits until all is sent, and returns false if a packet arrives before.
+type BufferedSender interface {
 	Port
-	Holds() bool // whether Send does so here
+	BuffersSends() bool // whether Send may return early on this port
 	Flush() (done bool)
 }
 
-// Placer is a Port that can put the data of a packet directly where it is to be.
-type Placer interface {
+// DirectPlacer is a Port that can put the data of a packet directly where it is to be.
+type DirectPlacer interface {
 	Port
 
-	// Place sets the function that the port asks where the data of a packet is to go. It returns
-	// memory of n bytes, in which the packet's data lies when the packet is received, or nil to
-	// leave the choice to the port. The port may ask in any of its calls, as soon as the head of a
-	// packet has come, and need not ask for every packet. The function may not call the port. The
-	// memory belongs to the port until the packet is received.
-	Place(where func(src int, head *Head, n int) []byte)
+	// SetPlacement sets the function that the port asks where the data of a packet is to go. It
+	// returns memory of n bytes, in which the packet's data lies when the packet is received, or
+	// nil to leave the choice to the port. The port may ask in any of its calls, as soon as the
+	// head of a packet has come, and need not ask for every packet. The function may not call the
+	// port. The memory belongs to the port until the packet is received.
+	SetPlacement(where func(src int, head *Head, n int) []byte)
 }
 
 // ErrorDetailer is a Port whose rank may run in another process than the caller of Run. A rank may
@@ -162,27 +162,27 @@ type ErrorDetailer interface {
 	SetErrorDetail(detail []byte)
 }
 
-// Checker is a World whose ranks run in other processes. RunChecked runs the job like Run. If the
-// job succeeds, RunChecked calls check, in the process of rank 0 only, with the error details of
-// all ranks, by rank, and returns its error.
-type Checker interface {
+// CheckedWorld is a World whose ranks run in other processes. RunChecked runs the job like Run. If
+// the job succeeds, RunChecked calls check, in the process of rank 0 only, with the error details
+// of all ranks, by rank, and returns its error.
+type CheckedWorld interface {
 	World
 	RunChecked(program func(Port) error, check func(details [][]byte) error) error
 }
 
 // Deadlock is the error of a job whose remaining ranks all wait while nothing is in transit.
 type Deadlock struct {
-	Ranks []int // those that wait, in order
-	Of    int   // how many ranks the job has
+	Ranks      []int // those that wait, in order
+	TotalRanks int   // ranks of the job
 
-	Details map[int][]byte // by rank: what an ErrorDetailer was given
+	RankDetails map[int][]byte // by rank: what it passed to SetErrorDetail
 }
 
 // Error names the first few of the ranks.
 func (d *Deadlock) Error() string {
 	const show = 8
 	var b strings.Builder
-	fmt.Fprintf(&b, "deadlock: %d of %d ranks wait and nothing is under way: rank", len(d.Ranks), d.Of)
+	fmt.Fprintf(&b, "deadlock: %d of %d ranks wait and nothing is under way: rank", len(d.Ranks), d.TotalRanks)
 	for i, r := range d.Ranks {
 		if i == show {
 			fmt.Fprintf(&b, " and %d more", len(d.Ranks)-show)

@@ -57,7 +57,7 @@ type CallLocator interface {
 type Rank struct {
 	engine        Engine
 	port          device.Port
-	holder        device.Holder // the port, if sends may leave something with it; nil: they do not
+	holder        device.BufferedSender // the port, if sends may leave something with it; nil: they do not
 	cfg           *Config
 	call          string      // the call that the program is in
 	context       uint32      // of the communicator on which it makes it
@@ -85,7 +85,7 @@ type Rank struct {
 func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
 	r.port, r.engine, r.cfg = port, e, cfg
 	_, r.realTime = port.(device.RealTime)
-	if h, ok := port.(device.Holder); ok && h.Holds() {
+	if h, ok := port.(device.BufferedSender); ok && h.BuffersSends() {
 		r.holder = h
 	}
 	r.observed = cfg.CheckMemory || cfg.OnCall != nil

@@ -30,7 +30,7 @@ func TestLaws(t *testing.T) {
 		case "udp", "udp on a hub", "udp with faults", "congestion with faults":
 			p = &platform.Platform{Machine: hwtest.UDPWorkstations(name), Libraries: []*model.Library{nil}}
 		default:
-			p = hwtest.Load(t, name)
+			p = hwtest.LoadPlatform(t, name)
 		}
 		for _, noise := range []float64{0, 0.05} {
 			t.Run(fmt.Sprintf("%s noise %v", name, noise), func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestLaws(t *testing.T) {
 // error that names the rank.
 func TestGoexit(t *testing.T) {
 	for _, name := range []string{"t3d", "now", "convex", "loggp", "smp-torus", "smp-ethernet"} {
-		err := hwtest.Open(t, name, 2, 0).Run(func(p device.Port) error {
+		err := hwtest.OpenCatalogue(t, name, 2, 0).Run(func(p device.Port) error {
 			if p.Rank() == 1 {
 				p.Delay(unit.Microsecond)
 				runtime.Goexit()

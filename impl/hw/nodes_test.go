@@ -32,9 +32,9 @@ func together(t *testing.T, m *model.Machine, senders, apart int) (end unit.Time
 // one where there is one interface, and no longer where each has its own. Here a rank uses the
 // interface of its place in the node.
 func TestNodesShareInterfaces(t *testing.T) {
-	alone := together(t, hwtest.SMPs(1), 1, 2)
+	alone := together(t, hwtest.SMPCluster(1), 1, 2)
 	for interfaces, want := range map[int]float64{1: 2, 2: 1} {
-		both := together(t, hwtest.SMPs(interfaces), 2, 2)
+		both := together(t, hwtest.SMPCluster(interfaces), 2, 2)
 		if got := float64(both) / float64(alone); got < want-0.05 || got > want+0.05 {
 			t.Errorf("%d interfaces: two ranks take %v, one takes %v: %.2f times as long, want %v", interfaces, both, alone, got, want)
 		}
@@ -46,7 +46,7 @@ func TestNodesShareInterfaces(t *testing.T) {
 // of the memory.
 func TestNodesShareMemory(t *testing.T) {
 	within := func(senders ...int) (end unit.Time) {
-		hwtest.Run(t, hwtest.SMPs(1), 4, func(p device.Port) {
+		hwtest.Run(t, hwtest.SMPCluster(1), 4, func(p device.Port) {
 			r := p.Rank()
 			if slices.Contains(senders, r) {
 				p.Send(r^1, &device.Packet{Data: make([]byte, 100_000)})
@@ -77,7 +77,7 @@ func TestCopiesShareMemory(t *testing.T) {
 		copying, apart int
 		times          float64
 	}{{true, 1, 1, 1}, {true, 2, 1, 2}, {true, 2, 2, 1}, {false, 2, 1, 1}} {
-		m := hwtest.SMPs(1)
+		m := hwtest.SMPCluster(1)
 		m.Processor.Copy = model.Channel{Start: us, Bandwidth: 100e6}
 		m.Nodes.Inside.(*model.Hypernodes).Copies = c.shared
 		var end unit.Time

@@ -127,7 +127,7 @@ func (j *Job) config(ctx context.Context, seed uint64) hw.Config {
 // Record runs a program on the job's ranks and returns its recording, which has at most most spans,
 // calls and messages; 0: the default limit of hw.ActivityLog.
 func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int, program func(*mpi.Comm) error) (*model.Timeline, error) {
-	return j.record(ctx, seed, &hw.ActivityLog{Limit: most}, func(w device.World, r *hw.ActivityLog) error {
+	return j.record(ctx, seed, &hw.ActivityLog{MaxEntries: most}, func(w device.World, r *hw.ActivityLog) error {
 		o := j.Options(protocol)
 		if ends := o.Enter; ends == nil {
 			o.Enter = r.EnterCall
@@ -144,7 +144,7 @@ func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int
 // RecordAny is Record with any library: run starts the program. If most is negative only the
 // processors are recorded.
 func (j *Job) RecordAny(ctx context.Context, seed uint64, most int, run func(device.World) error) (*model.Timeline, error) {
-	return j.record(ctx, seed, &hw.ActivityLog{Limit: most, ProcessorsOnly: most < 0}, func(w device.World, _ *hw.ActivityLog) error { return run(w) })
+	return j.record(ctx, seed, &hw.ActivityLog{MaxEntries: most, ProcessorsOnly: most < 0}, func(w device.World, _ *hw.ActivityLog) error { return run(w) })
 }
 
 func (j *Job) record(ctx context.Context, seed uint64, r *hw.ActivityLog, run func(device.World, *hw.ActivityLog) error) (*model.Timeline, error) {

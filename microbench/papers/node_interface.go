@@ -107,7 +107,7 @@ func runNodeInterface(ctx context.Context, s *Site, e *Experiment, seed uint64, 
 		parts++
 		done(parts)
 	}
-	for pri, name := range []string{device.Low: "low", device.High: "high"} {
+	for pri, name := range []string{device.LowPriority: "low", device.HighPriority: "high"} {
 		n, err := x.countDrained(device.Priority(pri))
 		if err != nil {
 			return err
@@ -136,19 +136,19 @@ func (x *nodePair) timeMessage(wordsOnly bool, payload, rounds int) (send, recei
 		for i := range rounds {
 			p.Delay(2 * messageSpacing)
 			starts[i] = p.Now()
-			p.Channel().Send(1, device.Low, b)
+			p.Channel().Send(1, device.LowPriority, b)
 			send += p.Now() - starts[i]
 			p.Delay(2 * messageSpacing)
-			p.Channel().Send(1, device.Low, b)
+			p.Channel().Send(1, device.LowPriority, b)
 		}
 	}, func(p device.Port) {
 		for i := range rounds {
-			for p.Channel().Recv(device.Low) == nil {
+			for p.Channel().Recv(device.LowPriority) == nil {
 			}
 			latency += p.Now() - starts[i]
 			p.Delay(3 * messageSpacing) // until the next one has arrived long ago
 			begin := p.Now()
-			p.Channel().Recv(device.Low)
+			p.Channel().Recv(device.LowPriority)
 			receive += p.Now() - begin
 		}
 	})
@@ -174,7 +174,7 @@ func (x *nodePair) countDrained(pri device.Priority) (n int, err error) {
 	const messages = 100
 	err = x.run(false, func(p device.Port) {
 		b := make([]byte, x.tree.Packet.Payload)
-		for p.Channel().Send(1, device.High-pri, b) {
+		for p.Channel().Send(1, device.HighPriority-pri, b) {
 		}
 		for range messages {
 			for !p.Channel().Send(1, pri, b) {

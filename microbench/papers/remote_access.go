@@ -63,7 +63,7 @@ func (a *accessTiming) runRank(p device.Port) error {
 	key, queue := p.Memory().Expose(make([]byte, a.bytes)), p.Queue().Create(2*streamLength*(a.bytes+device.EntryOverhead))
 	send := func() {
 		if a.fifo {
-			p.Queue().Enqueue(1, queue, b, device.Quiet, device.Head{})
+			p.Queue().Enqueue(1, queue, b, device.CompleteOnlyIfRefused, device.Head{})
 		} else {
 			p.Memory().Put(1, key, 0, b, device.NoCompletion)
 		}
@@ -83,7 +83,7 @@ func (a *accessTiming) runRank(p device.Port) error {
 			}
 			a.oneWay = append(a.oneWay, p.Now()-a.start)
 			if a.fifo {
-				p.Queue().Drop(queue)
+				p.Queue().RemoveFirst(queue)
 			}
 		}
 		p.Recv(true) // the end of the stream

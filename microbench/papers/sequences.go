@@ -191,7 +191,7 @@ func (f *queueCompletions) runRank(p device.Port) error {
 				f.prefix = 0
 				break
 			}
-			q.Drop(narrow)
+			q.RemoveFirst(narrow)
 		}
 		return nil
 	}
@@ -210,8 +210,8 @@ func (f *queueCompletions) runRank(p device.Port) error {
 		}
 		return completions
 	}
-	f.quiet, f.all = fill(wide, device.Quiet), fill(wide, 0)
-	fill(narrow, device.Quiet)
+	f.quiet, f.all = fill(wide, device.CompleteOnlyIfRefused), fill(wide, 0)
+	fill(narrow, device.CompleteOnlyIfRefused)
 	p.Send(1, &device.Packet{})
 	return nil
 }

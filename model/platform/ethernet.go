@@ -156,7 +156,7 @@ func (r *reader) udp(to **model.UDP) reading {
 		must("input", r.time(&x.Input)),
 		must("buffer", r.size(&x.Buffer, 1, math.MaxInt32)),
 		may("join", r.time(&x.Join)),
-		must("groups", r.count(&x.Groups, 0, maxCount)),
+		must("groups", r.count(&x.MaxGroups, 0, maxCount)),
 	)
 	return r.checked(fields, func(string, *yaml.Node) { *to = x })
 }
@@ -184,7 +184,7 @@ func (r *reader) mbcf(to **model.MBCF) reading {
 
 // checkMulticasts checks that the machine has the multicast that libraries use.
 func (r *reader) checkMulticasts(m *model.Machine) {
-	if e, ok := m.Network.(*model.Ethernet); ok && e.UDP != nil && e.UDP.Groups > 0 {
+	if e, ok := m.Network.(*model.Ethernet); ok && e.UDP != nil && e.UDP.MaxGroups > 0 {
 		return
 	}
 	for _, x := range r.multicasts {

@@ -41,7 +41,7 @@ func TestDropEmpty(t *testing.T) {
 	x.AddRow(EmptyCell, EmptyCell, NumberCell(1))
 	x.AddRow(EmptyCell, TextCell(""), EmptyCell)
 	x.DropEmpty()
-	if len(x.Columns) != 2 || x.Columns[1].Head != "some" || len(x.Groups[0].Rows[0]) != 2 || x.Groups[0].Rows[0][1].Text != "1.000" {
+	if len(x.Columns) != 2 || x.Columns[1].Head != "some" || len(x.MaxGroups[0].Rows[0]) != 2 || x.MaxGroups[0].Rows[0][1].Text != "1.000" {
 		t.Errorf("%+v", x)
 	}
 }

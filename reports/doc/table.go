@@ -11,11 +11,11 @@ import (
 
 // Table is rows of cells under heads.
 type Table struct {
-	Name    string // of its file
-	Title   string
-	Columns []Column
-	Groups  []Group
-	Notes   []string // what the signs in it mean
+	Name      string // of its file
+	Title     string
+	Columns   []Column
+	MaxGroups []Group
+	Notes     []string // what the signs in it mean
 
 	Terse int    // the rows that a terminal shows unless all are asked for; 0: all
 	File  string // beside the page, that has its numbers; default: one of its own, by its name
@@ -148,23 +148,23 @@ func (c Cell) TextWithMark(unit string) string {
 
 // AddRow appends a row to the last group.
 func (t *Table) AddRow(cells ...Cell) {
-	if len(t.Groups) == 0 {
-		t.Groups = append(t.Groups, Group{})
+	if len(t.MaxGroups) == 0 {
+		t.MaxGroups = append(t.MaxGroups, Group{})
 	}
-	g := &t.Groups[len(t.Groups)-1]
+	g := &t.MaxGroups[len(t.MaxGroups)-1]
 	g.Rows = append(g.Rows, cells)
 }
 
 // BeginGroup begins a group, unless the last one has that name.
 func (t *Table) BeginGroup(name string) {
-	if n := len(t.Groups); n == 0 || t.Groups[n-1].Name != name {
-		t.Groups = append(t.Groups, Group{Name: name})
+	if n := len(t.MaxGroups); n == 0 || t.MaxGroups[n-1].Name != name {
+		t.MaxGroups = append(t.MaxGroups, Group{Name: name})
 	}
 }
 
 // HasGroups says whether groups have names.
 func (t *Table) HasGroups() bool {
-	return slices.ContainsFunc(t.Groups, func(g Group) bool { return g.Name != "" })
+	return slices.ContainsFunc(t.MaxGroups, func(g Group) bool { return g.Name != "" })
 }
 
 // HasHeads says whether columns have heads.
@@ -175,7 +175,7 @@ func (t *Table) HasHeads() bool {
 // CountRows returns how many rows the table has.
 func (t *Table) CountRows() int {
 	n := 0
-	for _, g := range t.Groups {
+	for _, g := range t.MaxGroups {
 		n += len(g.Rows)
 	}
 	return n
@@ -191,7 +191,7 @@ func (t *Table) AddNote(note string, args ...any) {
 // AddUnitNote adds a note if sizes stand in units of 1000 and of 1024 bytes.
 func (t *Table) AddUnitNote() {
 	var thousands, binary bool
-	for _, g := range t.Groups {
+	for _, g := range t.MaxGroups {
 		for _, r := range g.Rows {
 			for _, c := range r {
 				thousands = thousands || strings.Contains(c.Text, format.Glue+"KB") || strings.Contains(c.Text, format.Glue+"MB")
@@ -208,7 +208,7 @@ func (t *Table) AddUnitNote() {
 func (t *Table) DropEmpty() {
 	for i := len(t.Columns) - 1; i >= 0; i-- {
 		empty := true
-		for _, g := range t.Groups {
+		for _, g := range t.MaxGroups {
 			for _, r := range g.Rows {
 				empty = empty && (r[i].Text == "" || r[i].Equal(EmptyCell))
 			}
@@ -217,7 +217,7 @@ func (t *Table) DropEmpty() {
 			continue
 		}
 		t.Columns = slices.Delete(t.Columns, i, i+1)
-		for _, g := range t.Groups {
+		for _, g := range t.MaxGroups {
 			for n := range g.Rows {
 				g.Rows[n] = slices.Delete(g.Rows[n], i, i+1)
 			}

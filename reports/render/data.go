@@ -44,7 +44,7 @@ func TableFile(t *doc.Table) doc.File {
 // are groups, the first column is their names.
 func WriteTableCSV(w io.Writer, t *doc.Table) error {
 	intervals := make([]bool, len(t.Columns))
-	for _, g := range t.Groups {
+	for _, g := range t.MaxGroups {
 		for _, r := range g.Rows {
 			for i, c := range r {
 				intervals[i] = intervals[i] || len(c.Exact) == 3
@@ -63,7 +63,7 @@ func WriteTableCSV(w io.Writer, t *doc.Table) error {
 		}
 	}
 	all := [][]string{head}
-	for _, g := range t.Groups {
+	for _, g := range t.MaxGroups {
 		for _, r := range g.Rows {
 			var row []string
 			if t.HasGroups() {
@@ -129,7 +129,7 @@ func WriteJSON(w io.Writer, d *doc.Document) error {
 		x := section{ID: s.ID, Title: s.Title, Text: s.Text, Items: s.Items, Warnings: s.Warnings}
 		for _, t := range s.Tables {
 			y := table{Name: t.Name, Title: t.Title, Notes: t.Notes}
-			for _, g := range t.Groups {
+			for _, g := range t.MaxGroups {
 				for _, r := range g.Rows {
 					row := map[string]any{}
 					if g.Name != "" {

@@ -82,7 +82,7 @@ func writePipeTable(b *bytes.Buffer, t *doc.Table) error {
 		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: align}), tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: align}),
 		tablewriter.WithRowAutoWrap(tw.WrapNone), tablewriter.WithHeaderAutoWrap(tw.WrapNone), tablewriter.WithTrimSpace(tw.Off))
 	out.Header(head)
-	for _, g := range t.Groups {
+	for _, g := range t.MaxGroups {
 		for _, r := range g.Rows {
 			var row []string
 			if t.HasGroups() {

@@ -180,11 +180,11 @@ func (p *page) addTable(t *doc.Table) tableView {
 // Shown returns the rows that the page has, by groups.
 func (v tableView) Shown() []doc.Group {
 	if v.Every < 2 {
-		return v.Groups
+		return v.MaxGroups
 	}
 	var out []doc.Group
 	row := 0
-	for _, g := range v.Groups {
+	for _, g := range v.MaxGroups {
 		some := doc.Group{Name: g.Name}
 		for _, r := range g.Rows {
 			if row%v.Every == 0 || row == v.Long-1 {

@@ -188,7 +188,7 @@ func TestFailingWriter(t *testing.T) {
 // Cells cannot break a table of WriteMarkdown, weak ones are marked, and groups have a column.
 func TestMarkdown(t *testing.T) {
 	table := &doc.Table{Name: "t", Title: "A title\nin two lines", Columns: []doc.Column{{Head: "mode"}, {Head: "o_s\nus", Kind: doc.Number}}, Notes: []string{"A note."},
-		Groups: []doc.Group{{Name: "near", Rows: [][]doc.Cell{{{Text: "a | b"}, {Text: "1.5", Tone: doc.Doubt}}}}, {Name: "far", Rows: [][]doc.Cell{{{Text: "c"}, {Text: "20"}}}}}}
+		MaxGroups: []doc.Group{{Name: "near", Rows: [][]doc.Cell{{{Text: "a | b"}, {Text: "1.5", Tone: doc.Doubt}}}}, {Name: "far", Rows: [][]doc.Cell{{{Text: "c"}, {Text: "20"}}}}}}
 	d := &doc.Document{Title: "Document"}
 	d.AddTables("t", "t", table)
 	var b bytes.Buffer

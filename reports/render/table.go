@@ -53,11 +53,11 @@ func (s Style) limitRows(t *doc.Table) *doc.Table {
 		return t
 	}
 	out := *t
-	out.Groups, out.Notes = nil, append([]string{fmt.Sprintf("%d more rows are not shown: --verbose shows all.", t.CountRows()-t.Terse)}, t.Notes...)
+	out.MaxGroups, out.Notes = nil, append([]string{fmt.Sprintf("%d more rows are not shown: --verbose shows all.", t.CountRows()-t.Terse)}, t.Notes...)
 	left := t.Terse
-	for _, g := range t.Groups {
+	for _, g := range t.MaxGroups {
 		g.Rows = g.Rows[:min(len(g.Rows), left)]
-		out.Groups, left = append(out.Groups, g), left-len(g.Rows)
+		out.MaxGroups, left = append(out.MaxGroups, g), left-len(g.Rows)
 	}
 	return &out
 }
@@ -66,17 +66,17 @@ func (s Style) limitRows(t *doc.Table) *doc.Table {
 // others moved aside.
 func markWeak(t *doc.Table) *table {
 	out := &table{*t}
-	out.Groups = nil
+	out.MaxGroups = nil
 	weak := make([]bool, len(t.Columns))
-	for _, g := range t.Groups {
+	for _, g := range t.MaxGroups {
 		for _, r := range g.Rows {
 			for i, c := range r {
 				weak[i] = weak[i] || c.Tone == doc.Doubt
 			}
 		}
 	}
-	for _, g := range t.Groups {
-		out.Groups = append(out.Groups, doc.Group{Name: g.Name})
+	for _, g := range t.MaxGroups {
+		out.MaxGroups = append(out.MaxGroups, doc.Group{Name: g.Name})
 		for _, r := range g.Rows {
 			r = slices.Clone(r)
 			for i := range r {
@@ -196,8 +196,8 @@ func (t *table) selectColumns(columns []int, width int) *table {
 			limits[n] = max(room/texts, narrow)
 		}
 	}
-	for _, g := range t.Groups {
-		out.Groups = append(out.Groups, doc.Group{Name: g.Name})
+	for _, g := range t.MaxGroups {
+		out.MaxGroups = append(out.MaxGroups, doc.Group{Name: g.Name})
 		for _, row := range g.Rows {
 			cells := make([]doc.Cell, len(columns))
 			for n, i := range columns {
@@ -215,7 +215,7 @@ func (t *table) selectColumns(columns []int, width int) *table {
 // columnWidth returns the width of a column.
 func (t *table) columnWidth(column int) int {
 	w := longestLine(t.Columns[column].Head)
-	for _, g := range t.Groups {
+	for _, g := range t.MaxGroups {
 		for _, r := range g.Rows {
 			w = max(w, longestLine(r[column].Text))
 		}
@@ -244,7 +244,7 @@ func (s Style) writePart(b *bytes.Buffer, t *table) error {
 			line++
 		}
 	}
-	for _, g := range t.Groups {
+	for _, g := range t.MaxGroups {
 		if g.Name != "" {
 			before[line] = g.Name
 		}

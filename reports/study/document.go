@@ -272,7 +272,7 @@ func (a *Artefact) findingTable(all bool) *doc.Table {
 		}
 		rows.add(group, cells)
 	}
-	t.Groups = rows
+	t.MaxGroups = rows
 	for i, n := range notes {
 		t.AddNote("(%d) %s", i+1, n)
 	}

@@ -185,7 +185,7 @@ func TestCurves(t *testing.T) {
 
 // rowTexts returns the cells of a table as they are shown.
 func rowTexts(x *doc.Table) (rows []string) {
-	for _, g := range x.Groups {
+	for _, g := range x.MaxGroups {
 		for _, r := range g.Rows {
 			var cells []string
 			for _, c := range r {
@@ -350,8 +350,8 @@ func TestTablePictures(t *testing.T) {
 	again := a.Rows[0]
 	again.Mode = "NA"
 	a.Rows = append(a.Rows[:6:6], again)
-	if x := a.findingTable(true); len(x.Groups) != 2 || len(x.Groups[0].Rows) != 4 || x.Groups[0].Rows[3][0].Text != doc.EmptyCell.Text {
-		t.Errorf("groups %+v", x.Groups)
+	if x := a.findingTable(true); len(x.MaxGroups) != 2 || len(x.MaxGroups[0].Rows) != 4 || x.MaxGroups[0].Rows[3][0].Text != doc.EmptyCell.Text {
+		t.Errorf("groups %+v", x.MaxGroups)
 	}
 	a.Rows = a.Rows[:6]
 	if n := len(a.figures()); n != 1 {

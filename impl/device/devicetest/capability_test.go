@@ -42,9 +42,9 @@ type faultySignal struct {
 	mask   func(on bool)
 }
 
-func (s *faultySignal) Handle(handler func(src int, head device.Head)) { s.handle(handler) }
-func (s *faultySignal) Raise(dst int, head device.Head)                { s.raise(dst, head) }
-func (s *faultySignal) Mask(on bool)                                   { s.mask(on) }
+func (s *faultySignal) SetHandler(handler func(src int, head device.Head)) { s.handle(handler) }
+func (s *faultySignal) Raise(dst int, head device.Head)                    { s.raise(dst, head) }
+func (s *faultySignal) Mask(on bool)                                       { s.mask(on) }
 
 type faultyChannel struct {
 	device.Channel
@@ -76,7 +76,7 @@ type faultyBarrier struct {
 	passed func() bool
 }
 
-func (b *faultyBarrier) Passed() bool { return b.passed() }
+func (b *faultyBarrier) IsReleased() bool { return b.passed() }
 
 // faultyControl is a control network with a fault.
 type faultyControl struct {
@@ -114,10 +114,10 @@ func capabilitiesOf(p device.Port, live func()) capabilities {
 	return capabilities{
 		watch:    faultyWatch{w, w.Wait, w.Load},
 		queue:    faultyQueue{q, q.Create, q.Destroy, q.Enqueue, q.First},
-		signal:   faultySignal{s, s.Handle, s.Raise, s.Mask},
+		signal:   faultySignal{s, s.SetHandler, s.Raise, s.Mask},
 		channel:  faultyChannel{c, c.Send, func(p device.Priority) *device.Packet { live(); return c.Recv(p) }},
 		datagram: faultyDatagram{d, d.Send, d.Recv, d.Join, d.Leave, d.Multicast},
-		barrier:  faultyBarrier{b, b.Passed},
+		barrier:  faultyBarrier{b, b.IsReleased},
 		control:  faultyControl{k, k.Broadcast, k.Combine},
 	}
 }
@@ -206,7 +206,7 @@ var capabilityFaults = []*fault{
 		f.barrier.passed = func() bool { return true }
 	}},
 	{name: "a barrier that one rank passes early", law: "barrier", port: func(f *faulty) {
-		f.barrier.passed = func() bool { return f.Rank() == 2 || f.barrier.Barrier.Passed() }
+		f.barrier.passed = func() bool { return f.Rank() == 2 || f.barrier.Barrier.IsReleased() }
 	}},
 	{name: "a broadcast gets the words of the one before", law: "broadcasts of a control network", port: func(f *faulty) {
 		var before []uint32
@@ -276,13 +276,13 @@ var capabilityFaults = []*fault{
 	}},
 	{name: "a refusal is for good", law: "full queues", port: func(f *faulty) {
 		f.queue.enqueue = func(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
-			f.queue.Queue.Enqueue(dst, k, b, flags&^device.Retry, done)
+			f.queue.Queue.Enqueue(dst, k, b, flags&^device.RetryAfterRefusal, done)
 		}
 	}},
 	{name: "entries slip in behind a refused one", law: "queues without gaps", port: func(f *faulty) {
 		f.queue.enqueue = func(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
 			f.Port.Delay(10 * unit.Microsecond) // there may be room again
-			f.queue.Queue.Enqueue(dst, k, b, flags|device.Retry, done)
+			f.queue.Queue.Enqueue(dst, k, b, flags|device.RetryAfterRefusal, done)
 		}
 	}},
 	{name: "completions of entries come in another order", law: "queues without gaps", port: func(f *faulty) {
@@ -306,13 +306,13 @@ var capabilityFaults = []*fault{
 	}},
 	{name: "quiet entries are not", law: "quiet entries", port: func(f *faulty) {
 		f.queue.enqueue = func(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
-			f.queue.Queue.Enqueue(dst, k, b, flags&^device.Quiet, done)
+			f.queue.Queue.Enqueue(dst, k, b, flags&^device.CompleteOnlyIfRefused, done)
 		}
 	}},
 	{name: "quiet entries are refused in silence", law: "quiet entries", port: func(f *faulty) {
 		f.swallow()
 		f.queue.enqueue = func(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
-			if flags&device.Quiet != 0 {
+			if flags&device.CompleteOnlyIfRefused != 0 {
 				done = device.Head{}
 			}
 			f.queue.Queue.Enqueue(dst, k, b, flags, done)
@@ -380,7 +380,7 @@ var capabilityFaults = []*fault{
 	{name: "a handler may not send", law: "calls of handlers", port: func(f *faulty) {
 		var inside atomic.Bool
 		f.signal.handle = func(handler func(src int, head device.Head)) {
-			f.signal.Signal.Handle(func(src int, head device.Head) {
+			f.signal.Signal.SetHandler(func(src int, head device.Head) {
 				inside.Store(true)
 				defer inside.Store(false)
 				handler(src, head)
@@ -396,7 +396,7 @@ var capabilityFaults = []*fault{
 	{name: "a signal overtakes a put", law: "put, then signal", port: func(f *faulty) { f.stalePut(always) }},
 	{name: "panics of handlers are swallowed", law: "ends of handlers", port: func(f *faulty) {
 		f.signal.handle = func(handler func(src int, head device.Head)) {
-			f.signal.Signal.Handle(func(src int, head device.Head) {
+			f.signal.Signal.SetHandler(func(src int, head device.Head) {
 				defer func() { _ = recover() }()
 				handler(src, head)
 			})
@@ -451,7 +451,7 @@ var capabilityFaults = []*fault{
 	{name: "lanes share their room", law: "priorities", hangs: true, port: func(f *faulty) {
 		full := false
 		f.channel.send = func(dst int, p device.Priority, b []byte) bool {
-			if p == device.Low {
+			if p == device.LowPriority {
 				full = !f.channel.Channel.Send(dst, p, b)
 				return !full
 			}

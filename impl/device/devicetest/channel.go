@@ -77,7 +77,7 @@ func priorities(open func(int) device.World) error {
 		if p.Rank() != 0 {
 			sent, refused := uint64(0), 0
 			for ; refused < refusals && sent < most; p.Delay(unit.Nanosecond) { // in a row: there is no room
-				if c.Send(0, device.Low, word(sent)) {
+				if c.Send(0, device.LowPriority, word(sent)) {
 					sent++
 					refused = 0
 				} else {
@@ -88,7 +88,7 @@ func priorities(open func(int) device.World) error {
 				return fmt.Errorf("there is room for %d messages", sent)
 			}
 			for i := range rounds {
-				p.send(c, 0, device.High, word(uint64(i)))
+				p.send(c, 0, device.HighPriority, word(uint64(i)))
 				if answer, err := p.recvWord(0); err != nil || answer != uint64(i) {
 					return fmt.Errorf("rank %d: answer %d to %d: %w", p.Rank(), answer, i, err)
 				}
@@ -97,9 +97,9 @@ func priorities(open func(int) device.World) error {
 			return p.nothingLeft()
 		}
 		for range 2 * rounds {
-			q := c.Recv(device.High)
+			q := c.Recv(device.HighPriority)
 			for q == nil {
-				q = c.Recv(device.High)
+				q = c.Recv(device.HighPriority)
 			}
 			p.Send(q.Src, &device.Packet{Head: device.Head{uint64(q.Data[0])}})
 		}
@@ -109,7 +109,7 @@ func priorities(open func(int) device.World) error {
 			left[q.Src] = q.Head[0]
 		}
 		for left[1]+left[2] > 0 {
-			q := c.Recv(device.Low)
+			q := c.Recv(device.LowPriority)
 			if q == nil {
 				continue
 			}
@@ -131,7 +131,7 @@ func channelExit(open func(int) device.World) error {
 			return nil
 		}
 		for range 1000 {
-			p.send(c, 1, device.Low, make([]byte, c.Limit()))
+			p.send(c, 1, device.LowPriority, make([]byte, c.Limit()))
 		}
 		return nil
 	}))

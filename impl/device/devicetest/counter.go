@@ -46,7 +46,7 @@ func separateCounters(open func(int) device.World) error {
 	return run(open(n), withCounter(func(p *rank, c device.Counter) error {
 		weight := int64(1)
 		for dst := range n {
-			for r := range device.Counters {
+			for r := range device.CountersPerRank {
 				weight *= 10
 				c.FetchAndAdd(dst, r, weight<<20)
 				c.FetchAndAdd(dst, r, -weight)
@@ -57,7 +57,7 @@ func separateCounters(open func(int) device.World) error {
 		}
 		weight = 1
 		for dst := range n {
-			for r := range device.Counters {
+			for r := range device.CountersPerRank {
 				weight *= 10
 				if got, want := c.FetchAndAdd(dst, r, 0), n*(weight<<20-weight); got != want {
 					return fmt.Errorf("rank %d: register %d of rank %d has %d, want %d", p.Rank(), r, dst, got, want)
@@ -73,7 +73,7 @@ func countersBeginAtZero(open func(int) device.World) error {
 	w := open(2)
 	for i := range 3 {
 		err := run(w, withCounter(func(p *rank, c device.Counter) error {
-			for r := range device.Counters {
+			for r := range device.CountersPerRank {
 				if got := c.FetchAndAdd(p.Rank(), r, 5); got != 0 {
 					return fmt.Errorf("run %d: register %d of rank %d begins at %d", i, r, p.Rank(), got)
 				}
@@ -139,7 +139,7 @@ func barrier(open func(int) device.World) error {
 			b.Arrive()
 			for {
 				seen := w.Events()
-				if b.Passed() {
+				if b.IsReleased() {
 					break
 				}
 				w.Wait(seen, device.Forever)
@@ -147,7 +147,7 @@ func barrier(open func(int) device.World) error {
 			if have := come.Load(); have < int64((i+1)*n) {
 				return fmt.Errorf("rank %d has passed barrier %d when %d of %d had come", p.Rank(), i, have-int64(i*n), n)
 			}
-			if !b.Passed() {
+			if !b.IsReleased() {
 				return fmt.Errorf("rank %d: barrier %d is shut again", p.Rank(), i)
 			}
 		}
@@ -191,7 +191,7 @@ func controlCombines(open func(int) device.World) error {
 			word := func(r int) uint32 { return uint32(i*17+r*r*13) % 101 << (r % 3) }
 			want := word(0)
 			for r := 1; r < n; r++ {
-				want = op.Of(want, word(r))
+				want = op.Combine(want, word(r))
 			}
 			come.Add(1)
 			if got := c.Combine(op, word(p.Rank())); got != want {

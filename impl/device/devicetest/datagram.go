@@ -13,7 +13,7 @@ func withDatagram(program func(*rank, device.Datagram) error) func(*rank) error 
 
 func withMulticast(program func(*rank, device.Datagram) error) func(*rank) error {
 	return withDatagram(func(p *rank, d device.Datagram) error {
-		if d.Groups() == 0 {
+		if d.MaxGroups() == 0 {
 			return fmt.Errorf(missing + "multicast")
 		}
 		return program(p, d)
@@ -187,7 +187,7 @@ func multicast(open func(int) device.World) error {
 // A rank is in so many groups at a time, and no more. One that it leaves makes room.
 func groups(open func(int) device.World) error {
 	return run(open(2), withMulticast(func(p *rank, d device.Datagram) error {
-		n := uint32(d.Groups())
+		n := uint32(d.MaxGroups())
 		for g := range n {
 			if !d.Join(1000*g + 1) {
 				return fmt.Errorf("rank %d may not join group %d of %d", p.Rank(), g, n)

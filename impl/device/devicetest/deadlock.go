@@ -16,8 +16,8 @@ func wantDeadlock(got error, of int, ranks ...int) error {
 	if !errors.As(got, &d) {
 		return fmt.Errorf("the job returned %v, want a deadlock", got)
 	}
-	if d.Of != of || !slices.Equal(d.Ranks, ranks) {
-		return fmt.Errorf("deadlock of ranks %v among %d, want %v among %d", d.Ranks, d.Of, ranks, of)
+	if d.TotalRanks != of || !slices.Equal(d.Ranks, ranks) {
+		return fmt.Errorf("deadlock of ranks %v among %d, want %v among %d", d.Ranks, d.TotalRanks, ranks, of)
 	}
 	return nil
 }
@@ -92,8 +92,8 @@ func errorDetails(open func(int) device.World) error {
 		if r == 1 {
 			want = ""
 		}
-		if string(d.Details[r]) != want {
-			return fmt.Errorf("the details of rank %d are %q, want %q", r, d.Details[r], want)
+		if string(d.RankDetails[r]) != want {
+			return fmt.Errorf("the details of rank %d are %q, want %q", r, d.RankDetails[r], want)
 		}
 	}
 	err = run(w, func(p *rank) error {

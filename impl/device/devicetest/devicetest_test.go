@@ -70,7 +70,7 @@ func (f *faulty) SetErrorDetail(detail []byte)   { f.detail(detail) }
 func (f *faulty) NotifyExit(rank int, head device.Head) {
 	f.notify(rank, head)
 }
-func (f *faulty) Place(where func(src int, head *device.Head, n int) []byte) {
+func (f *faulty) SetPlacement(where func(src int, head *device.Head, n int) []byte) {
 	f.where = where
 }
 
@@ -163,9 +163,9 @@ func (b *breakage) withDetails(err error) error {
 	var d *device.Deadlock
 	switch {
 	case errors.As(err, &d):
-		d.Details = make(map[int][]byte)
+		d.RankDetails = make(map[int][]byte)
 		for _, r := range d.Ranks {
-			d.Details[r] = b.details[r]
+			d.RankDetails[r] = b.details[r]
 		}
 		return err
 	case err == nil:
@@ -731,7 +731,7 @@ var faults = []*fault{
 	{name: "a deadlock is of all", law: "those that wait", end: func(_ int, err error) error {
 		if d := (&device.Deadlock{}); errors.As(err, &d) {
 			d.Ranks = nil
-			for r := range d.Of {
+			for r := range d.TotalRanks {
 				d.Ranks = append(d.Ranks, r)
 			}
 		}
@@ -739,7 +739,7 @@ var faults = []*fault{
 	}},
 	{name: "details of stopped ranks are lost", law: "error details", end: func(_ int, err error) error {
 		if d := (&device.Deadlock{}); errors.As(err, &d) {
-			d.Details = nil
+			d.RankDetails = nil
 		}
 		return err
 	}},
@@ -754,7 +754,7 @@ var faults = []*fault{
 	}},
 	{name: "a deadlock where there is none", law: "no false deadlock", end: func(run int, err error) error {
 		if run == 7 {
-			return &device.Deadlock{Ranks: []int{0, 1, 2}, Of: 4}
+			return &device.Deadlock{Ranks: []int{0, 1, 2}, TotalRanks: 4}
 		}
 		return err
 	}},

@@ -15,7 +15,7 @@ func places(open func(int) device.World) error {
 	const n = 3
 	sizes := []int{0, 8, 5000, 70000, 40000, 1, 200000, 300000, 1 << 20, 65536}
 	return run(open(n), func(p *rank) error {
-		port, ok := p.Port.(device.Placer)
+		port, ok := p.Port.(device.DirectPlacer)
 		if !ok {
 			return errors.New(missing + "places for data")
 		}
@@ -26,7 +26,7 @@ func places(open func(int) device.World) error {
 			}
 		}
 		var wrong error
-		port.Place(func(src int, head *device.Head, size int) []byte {
+		port.SetPlacement(func(src int, head *device.Head, size int) []byte {
 			if *head == mark {
 				return nil
 			}

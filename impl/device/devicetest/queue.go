@@ -26,7 +26,7 @@ func (p *rank) enqueue(q device.Queue, dst int, k device.Key, b []byte) error {
 		case !c.Refused:
 			return nil
 		}
-		flags = device.Retry
+		flags = device.RetryAfterRefusal
 		p.Delay(unit.Microsecond) // others may make room
 	}
 	return fmt.Errorf("rank %d: an entry of %d bytes was refused for good", p.Rank(), len(b))
@@ -59,7 +59,7 @@ func entries(open func(int) device.World) error {
 				}
 				next[e.Src]++
 				got++
-				q.Drop(k)
+				q.RemoveFirst(k)
 			}
 			if q.First(k) != nil {
 				return fmt.Errorf("an entry is left")
@@ -96,7 +96,7 @@ func fullQueue(open func(int) device.World) error {
 				}
 			}
 			for range refusals {
-				q.Enqueue(0, k, text(size, -1), device.Retry, tag(1))
+				q.Enqueue(0, k, text(size, -1), device.RetryAfterRefusal, tag(1))
 				if err := p.completion(1, true); err != nil {
 					return fmt.Errorf("the queue is full: %w", err)
 				}
@@ -110,7 +110,7 @@ func fullQueue(open func(int) device.World) error {
 			if err := same(q.First(k).Data, text(size, i)); err != nil {
 				return fmt.Errorf("entry %d: %w", i, err)
 			}
-			q.Drop(k)
+			q.RemoveFirst(k)
 			if err := fill(fit+i, fit+i+1); err != nil {
 				return err
 			}
@@ -144,7 +144,7 @@ func gaplessQueue(open func(int) device.World) error {
 						}
 						next[e.Src]++
 						got++
-						q.Drop(k)
+						q.RemoveFirst(k)
 					}
 					p.Delay([]unit.Time{0, unit.Microsecond, 2 * unit.Microsecond, 100 * unit.Microsecond}[r.IntN(4)])
 				}
@@ -179,7 +179,7 @@ func gaplessQueue(open func(int) device.World) error {
 					return fmt.Errorf("rank %d: entry %d was refused, and %d of the %d behind it", p.Rank(), lowest, refused-1, last-lowest-1)
 				}
 				if first = lowest; refused > 0 {
-					flags = device.Retry
+					flags = device.RetryAfterRefusal
 					p.Delay(unit.Time(r.IntN(3)) * unit.Microsecond)
 				}
 			}
@@ -200,18 +200,18 @@ func quietQueue(open func(int) device.World) error {
 		if p.Rank() == 0 {
 			k := q.Create(many * (8 + device.EntryOverhead) / 2)
 			p.sendWord(1, uint64(k))
-			if q.Refusing(k) {
+			if q.IsRefusing(k) {
 				return fmt.Errorf("a new queue refuses")
 			}
 			if _, err := p.recv(1); err != nil {
 				return err
 			}
-			if !q.Refusing(k) {
+			if !q.IsRefusing(k) {
 				return fmt.Errorf("a queue that has refused entries does not refuse")
 			}
 			taken := uint64(0)
 			for ; q.First(k) != nil; taken++ {
-				q.Drop(k)
+				q.RemoveFirst(k)
 			}
 			p.sendWord(1, taken)
 			return p.nothingLeft()
@@ -221,7 +221,7 @@ func quietQueue(open func(int) device.World) error {
 			return err
 		}
 		for i := range many {
-			q.Enqueue(0, device.Key(k), make([]byte, 8), device.Quiet, tag(i))
+			q.Enqueue(0, device.Key(k), make([]byte, 8), device.CompleteOnlyIfRefused, tag(i))
 		}
 		q.Enqueue(0, device.Key(k), make([]byte, 8), 0, tag(many)) // the last says when all were tried
 		refused := uint64(0)
@@ -262,7 +262,7 @@ func putThenEnqueue(open func(int) device.World) error {
 				for i := range rounds {
 					for q.First(k) == nil {
 					}
-					q.Drop(k)
+					q.RemoveFirst(k)
 					if err := same(b, text(size, i)); err != nil {
 						return fmt.Errorf("round %d: %w", i, err)
 					}
@@ -277,7 +277,7 @@ func putThenEnqueue(open func(int) device.World) error {
 			memory, queue := device.Key(keys.Head[0]), device.Key(keys.Head[1])
 			for i := range rounds {
 				m.Put(0, memory, 0, text(size, i), tag(-1))
-				flags := device.Retry
+				flags := device.RetryAfterRefusal
 				q.Enqueue(0, queue, nil, flags, tag(-2))
 				for left := 3; left > 0; left-- { // completions and the answer, in any order
 					if c := p.next(); c.Refused {
@@ -314,7 +314,7 @@ func noQueue(open func(int) device.World) error {
 		}
 		head := keys.Head
 		for i, k := range []uint64{head[0], head[1] + 1, ^uint64(0)} {
-			q.Enqueue(0, device.Key(k), nil, device.Retry, tag(i))
+			q.Enqueue(0, device.Key(k), nil, device.RetryAfterRefusal, tag(i))
 			if err := p.completion(i, true); err != nil {
 				return err
 			}
@@ -345,7 +345,7 @@ func queueEvents(open func(int) device.World) error {
 				if err := same(q.First(k).Data, word(uint64(i))); err != nil {
 					return err
 				}
-				q.Drop(k)
+				q.RemoveFirst(k)
 			}
 			return p.nothingLeft()
 		})(p)
@@ -366,7 +366,7 @@ func limits(open func(int) device.World) error {
 		"message": func(p *rank) bool {
 			c := p.Channel()
 			if c != nil {
-				c.Send(0, device.High, make([]byte, c.Limit()+1))
+				c.Send(0, device.HighPriority, make([]byte, c.Limit()+1))
 			}
 			return c != nil
 		},
@@ -379,10 +379,10 @@ func limits(open func(int) device.World) error {
 		},
 		"multicast": func(p *rank) bool {
 			d := p.Datagram()
-			if d != nil && d.Groups() > 0 {
+			if d != nil && d.MaxGroups() > 0 {
 				d.Multicast(0, make([]byte, d.Limit()+1))
 			}
-			return d != nil && d.Groups() > 0
+			return d != nil && d.MaxGroups() > 0
 		},
 	} {
 		err := run(open(1), func(p *rank) error {

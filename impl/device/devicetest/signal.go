@@ -18,7 +18,7 @@ func signalWithoutHelp(open func(int) device.World) error {
 	const busy, tries, enough = 200 * unit.Millisecond, 5, 0 // something else may be in the way of a real world
 	return run(open(2), withSignal(func(p *rank, s device.Signal) error {
 		if p.Rank() == 0 {
-			s.Handle(func(src int, head device.Head) { p.Send(src, &device.Packet{Head: head}) })
+			s.SetHandler(func(src int, head device.Head) { p.Send(src, &device.Packet{Head: head}) })
 			for {
 				p.sendWord(1, 0)
 				p.Delay(busy)
@@ -63,7 +63,7 @@ func signalOrder(open func(int) device.World) error {
 		var wrong error
 		from, to := make([]byte, 100000), make([]byte, 100000) // takes a while to copy
 		p.Delay(50 * unit.Microsecond)
-		s.Handle(func(src int, head device.Head) {
+		s.SetHandler(func(src int, head device.Head) {
 			if inside.Add(1) != 1 {
 				wrong = fmt.Errorf("two handlers run at a time")
 			}
@@ -103,7 +103,7 @@ func masks(open func(int) device.World) error {
 		return withSignal(func(p *rank, s device.Signal) error {
 			k := m.Expose(make([]byte, 8))
 			count := 0
-			s.Handle(func(int, device.Head) { count++ })
+			s.SetHandler(func(int, device.Head) { count++ })
 			for i := range rounds {
 				s.Mask(true)
 				before := count
@@ -148,7 +148,7 @@ func handlerCalls(open func(int) device.World) error {
 			return err
 		}
 		theirs := keys.Head
-		s.Handle(func(src int, head device.Head) {
+		s.SetHandler(func(src int, head device.Head) {
 			i := head[0]
 			p.Now()
 			p.Spend(0, p.Copy(make([]byte, 10), make([]byte, 10)))
@@ -156,7 +156,7 @@ func handlerCalls(open func(int) device.World) error {
 				m.Put(src, device.Key(theirs[0]), 0, word(i), tag(-1))
 			}
 			if q != nil {
-				q.Enqueue(src, device.Key(theirs[1]), word(i), device.Retry|device.Quiet, tag(-2))
+				q.Enqueue(src, device.Key(theirs[1]), word(i), device.RetryAfterRefusal|device.CompleteOnlyIfRefused, tag(-2))
 			}
 			if i < 2*rounds {
 				s.Raise(src, device.Head{i + 1})
@@ -187,7 +187,7 @@ func signalEvents(open func(int) device.World) error {
 	return run(open(2), withSignal(func(p *rank, s device.Signal) error {
 		return withWatch(func(p *rank, w device.Watch) error {
 			var last atomic.Uint64
-			s.Handle(func(_ int, head device.Head) { last.Store(head[0]) })
+			s.SetHandler(func(_ int, head device.Head) { last.Store(head[0]) })
 			for i := uint64(1); i <= rounds; i++ {
 				if (int(i)+p.Rank())%2 == 0 {
 					s.Raise(1-p.Rank(), device.Head{i})
@@ -207,7 +207,7 @@ func putThenSignal(open func(int) device.World) error {
 		return withSignal(func(p *rank, s device.Signal) error {
 			if p.Rank() == 0 {
 				b := make([]byte, size)
-				s.Handle(func(src int, head device.Head) {
+				s.SetHandler(func(src int, head device.Head) {
 					ok := uint64(1)
 					if same(b, text(size, int(head[0]))) != nil {
 						ok = 0
@@ -240,7 +240,7 @@ func signalEnds(open func(int) device.World) error {
 	w := open(3)
 	err := run(w, withSignal(func(p *rank, s device.Signal) error {
 		if p.Rank() == 1 {
-			s.Handle(func(int, device.Head) { panic(errDeliberate) })
+			s.SetHandler(func(int, device.Head) { panic(errDeliberate) })
 			p.barrier()
 			p.Recv(true)
 		}
@@ -258,7 +258,7 @@ func signalEnds(open func(int) device.World) error {
 		return err
 	}
 	return run(w, withSignal(func(p *rank, s device.Signal) error {
-		s.Handle(func(src int, _ device.Head) { p.sendWord(src, 0) })
+		s.SetHandler(func(src int, _ device.Head) { p.sendWord(src, 0) })
 		if p.Rank() == 0 {
 			p.NotifyExit(1, tag(1))
 			if _, err := p.recv(1); err != nil {
@@ -282,7 +282,7 @@ func waitsForSignal(open func(int) device.World) error {
 	w := open(2)
 	for range 20 {
 		err := run(w, withSignal(func(p *rank, s device.Signal) error {
-			s.Handle(func(src int, _ device.Head) { p.sendWord(src, 0) })
+			s.SetHandler(func(src int, _ device.Head) { p.sendWord(src, 0) })
 			p.barrier()
 			s.Raise(1-p.Rank(), tag(0))
 			_, err := p.recv(1 - p.Rank())
@@ -294,7 +294,7 @@ func waitsForSignal(open func(int) device.World) error {
 		}
 	}
 	return wantDeadlock(run(w, withSignal(func(p *rank, s device.Signal) error {
-		s.Handle(func(src int, _ device.Head) { p.sendWord(src, 0) })
+		s.SetHandler(func(src int, _ device.Head) { p.sendWord(src, 0) })
 		s.Mask(true)
 		p.barrier()
 		s.Raise(1-p.Rank(), tag(0))

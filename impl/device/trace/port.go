@@ -99,8 +99,8 @@ type memory struct {
 	*port
 }
 
-// MostTaken implements device.Taker.
-func (m *memory) MostTaken() int { return device.MostTaken(m.Memory) }
+// MaxInlinePut implements device.InlinePutMemory.
+func (m *memory) MaxInlinePut() int { return device.MaxInlinePut(m.Memory) }
 
 func (m *memory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	from := m.Now()

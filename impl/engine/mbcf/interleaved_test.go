@@ -201,13 +201,13 @@ func (q turnQueue) Enqueue(dst int, k device.Key, b []byte, flags device.Enqueue
 	q.later(dst, func(to *turnPort) {
 		r := to.rings[k]
 		n := len(b) + device.EntryOverhead
-		r.refusing = r.used+n > r.size || r.refusing && flags&device.Retry == 0
+		r.refusing = r.used+n > r.size || r.refusing && flags&device.RetryAfterRefusal == 0
 		if !r.refusing {
 			r.used += n
 			r.entries = append(r.entries, x)
 		}
 		to.events++
-		if r.refusing || flags&device.Quiet == 0 {
+		if r.refusing || flags&device.CompleteOnlyIfRefused == 0 {
 			q.take(&device.Packet{Src: q.rank, Head: done, Refused: r.refusing})
 		}
 	})
@@ -221,9 +221,9 @@ func (q turnQueue) First(k device.Key) *device.Packet {
 	return nil
 }
 
-func (q turnQueue) Refusing(k device.Key) bool { return q.rings[k].refusing }
+func (q turnQueue) IsRefusing(k device.Key) bool { return q.rings[k].refusing }
 
-func (q turnQueue) Drop(k device.Key) {
+func (q turnQueue) RemoveFirst(k device.Key) {
 	r := q.rings[k]
 	r.used -= len(r.entries[0].Data) + device.EntryOverhead
 	r.entries = r.entries[1:]
@@ -231,7 +231,7 @@ func (q turnQueue) Drop(k device.Key) {
 
 type turnSignal struct{ *turnPort }
 
-func (s turnSignal) Handle(h func(int, device.Head)) { s.handler = h }
+func (s turnSignal) SetHandler(h func(int, device.Head)) { s.handler = h }
 func (s turnSignal) Raise(dst int, h device.Head) {
 	s.later(dst, func(q *turnPort) {
 		q.waiting = append(q.waiting, func() { q.handler(s.rank, h); q.events++ })

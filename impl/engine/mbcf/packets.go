@@ -45,8 +45,8 @@ type target struct {
 
 func newPackets(e *Engine) *packetTransport {
 	f := &packetTransport{e: e, memory: e.port.Memory()}
-	if p, ok := e.port.(device.Placer); ok {
-		p.Place(f.placeData)
+	if p, ok := e.port.(device.DirectPlacer); ok {
+		p.SetPlacement(f.placeData)
 	}
 	return f
 }

@@ -85,7 +85,7 @@ func newRemote(e *Engine) *remoteTransport {
 	f := &remoteTransport{e: e, memory: e.port.Memory(), queue: e.port.Queue(), watch: e.port.Watch(), signal: e.port.Signal()}
 	f.limit = min(f.queue.Limit(), e.size.fifo-device.EntryOverhead)
 	f.entry = make([]byte, max(f.limit, requestLen))
-	if f.taken = device.MostTaken(f.memory); f.taken < f.limit {
+	if f.taken = device.MaxInlinePut(f.memory); f.taken < f.limit {
 		f.taken = 0
 	}
 	f.completionRecord(0)
@@ -114,7 +114,7 @@ func newRemote(e *Engine) *remoteTransport {
 			*k = device.Key(binary.LittleEndian.Uint64(q.Data[8*i:]))
 		}
 	}
-	f.signal.Handle(func(src int, w device.Head) {
+	f.signal.SetHandler(func(src int, w device.Head) {
 		h := decodeHead(&w)
 		e.handleCancel(int32(src), &h)
 		f.handled = true
@@ -161,7 +161,7 @@ func (f *remoteTransport) oldestRequest(p *peer) *request {
 	key := func(i int) device.Key { return device.Key(binary.LittleEndian.Uint64(f.entry[7*4+8*i:])) }
 	f.asked = request{context: w(0), tag: int32(w(1)), size: int(w(2)), serial: w(3), accepted: w(4),
 		target: target{key: key(0), recordKey: key(1), recordOffset: int(w(5)), token: w(6)}}
-	f.queue.Drop(p.requests)
+	f.queue.RemoveFirst(p.requests)
 	return &f.asked
 }
 
@@ -178,7 +178,7 @@ func (f *remoteTransport) post(p *peer, o *op, h head) {
 	}
 	binary.LittleEndian.PutUint64(b[7*4:], uint64(o.key))
 	binary.LittleEndian.PutUint64(b[7*4+8:], uint64(block))
-	f.queue.Enqueue(int(p.rank), p.toRequests, b, device.Retry|device.Quiet, (&head{kind: kindLost}).encode())
+	f.queue.Enqueue(int(p.rank), p.toRequests, b, device.RetryAfterRefusal|device.CompleteOnlyIfRefused, (&head{kind: kindLost}).encode())
 }
 
 // completionRecord returns where the completion record of a receive is, by the number of its
@@ -280,12 +280,12 @@ func (f *remoteTransport) startEntries(p *peer, s *op, from uint32) {
 		n = from + p.burst
 	}
 	for i := from; i < n; i++ {
-		flags := device.Quiet
+		flags := device.CompleteOnlyIfRefused
 		if i == n-1 {
 			flags = 0
 		}
 		if p.retry {
-			flags |= device.Retry
+			flags |= device.RetryAfterRefusal
 			p.retry = false
 		}
 		f.startEntry(p, s, i, flags)
@@ -302,7 +302,7 @@ func (f *remoteTransport) startEntry(p *peer, s *op, part uint32, flags device.E
 		at := int(part-1) * f.limit
 		b = s.Buf[at:min(at+f.limit, s.Size)]
 	}
-	done := head{kind: kindEntry, from: s.ID(), to: part, found: flags&device.Quiet == 0}
+	done := head{kind: kindEntry, from: s.ID(), to: part, found: flags&device.CompleteOnlyIfRefused == 0}
 	if done.found {
 		p.openCompletions++
 	}
@@ -376,7 +376,7 @@ func (f *remoteTransport) retryRefused() (ended bool) {
 			return true
 		default:
 			f.e.counts[retriedEntries]++
-			f.startEntry(p, p.refused, p.refusedEntry, device.Retry)
+			f.startEntry(p, p.refused, p.refusedEntry, device.RetryAfterRefusal)
 		}
 	}
 	return false
@@ -477,7 +477,7 @@ func (f *remoteTransport) pollOnce(every bool) bool {
 		}
 	}
 	for _, p := range e.peerList {
-		if (every || p.receives.head != nil || p.partial != nil || f.queue.Refusing(p.messages)) && f.takeMessages(p, nil) {
+		if (every || p.receives.head != nil || p.partial != nil || f.queue.IsRefusing(p.messages)) && f.takeMessages(p, nil) {
 			e.repostDrained()
 			return true
 		}
@@ -547,7 +547,7 @@ func (f *remoteTransport) takeMessages(p *peer, o *op) bool {
 // handleEntry takes in one entry: a header, which says to which receive the data belongs, or data.
 // It reports whether that completes a receive.
 func (f *remoteTransport) handleEntry(p *peer, q *device.Packet) bool {
-	defer f.queue.Drop(p.messages)
+	defer f.queue.RemoveFirst(p.messages)
 	m := p.partial
 	if m == nil {
 		if f.e.skip&retire == 0 {

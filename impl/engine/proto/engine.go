@@ -51,8 +51,8 @@ func (e *Engine) Setup(r *engine.Rank) {
 	if e.memory == nil {
 		e.packetMemory = &packetMemory{engine: e}
 		e.memory = e.packetMemory
-		if p, ok := e.port.(device.Placer); ok {
-			p.Place(e.packetMemory.placeData)
+		if p, ok := e.port.(device.DirectPlacer); ok {
+			p.SetPlacement(e.packetMemory.placeData)
 		}
 	}
 	e.flow.window, e.flow.lastPeer, e.flow.peers = e.job.library.Proto.Window, &noPeer, e.flow.firstPeers[:]

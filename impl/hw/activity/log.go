@@ -23,11 +23,11 @@ type Log struct {
 	// Describe names a packet by its head, and says what else there is to say of it; nil: packet.
 	Describe func(head device.Head) (name, detail string)
 
-	// Limit is how many spans, calls and messages are kept; 0: a quarter of a million; negative:
-	// none. Beyond it the run goes on, and the timeline says how many are missing. How long each
-	// processor and each part of the network did what, and how often each call was made, is exact
-	// all the same.
-	Limit int
+	// MaxEntries is how many spans, calls and messages are kept; 0: a quarter of a million;
+	// negative: none. Beyond it the run goes on, and the timeline says how many are missing. How
+	// long each processor and each part of the network did what, and how often each call was made,
+	// is exact all the same.
+	MaxEntries int
 
 	// ProcessorsOnly excludes the parts of the network.
 	ProcessorsOnly bool
@@ -49,19 +49,19 @@ const defaultMaxEntries = 250_000
 
 // processorLog is what a processor did.
 type processorLog struct {
-	clock       unit.Time // the end of the last span, with the delays that are known
-	totals      [model.NumActivities]unit.Time
-	spans       []span
-	delays      []delay
-	calls       []call
-	inCall      bool // the last call has not ended
-	mayHaveLeft bool // it has, as far as is known: the rank has computed since
+	clock            unit.Time // the end of the last span, with the known delays
+	totals           [model.NumActivities]unit.Time
+	spans            []span
+	delays           []delay
+	calls            []call
+	lastCallOpen     bool // the last call has not ended
+	callMayHaveEnded bool // the last call may have ended: the rank has computed since
 
-	isComputing  bool // the program does
+	isComputing  bool // the program computes
 	softwareTime unit.Time
 
-	sendName      string // what a call that sends does where it does not say
-	transferStart int    // from which span on bytes are of the last packet or access
+	pendingSendName   string // activity name of a sending call's time that is not reported otherwise
+	transferFirstSpan int    // first span of the last packet or access
 }
 
 type span struct {
@@ -71,15 +71,15 @@ type span struct {
 	duration unit.Time
 }
 
-// delay is a time that was added to a lane: to a span, or to whichever there is then, at a time.
+// delay is a time added to a processor's lane: to a given span, or to the span at a given time.
 type delay struct {
 	span
 	spanIndex int
 	at        unit.Time
 }
 
-// placedByTime is a delay's place where its time decides.
-const placedByTime = -1
+// noSpanIndex is the spanIndex of a delay that is added to the span at its time.
+const noSpanIndex = -1
 
 // call is a call of the library with the places among the spans where it begins and ends.
 type call struct {
@@ -87,17 +87,17 @@ type call struct {
 	fromSpan, toSpan int
 }
 
-// flight has the span that sent it and the one that took it as places in the lanes of two ranks. A
-// remote access has but one rank.
+// flight is a packet or access in flight. sentSpan and receivedSpan are indices in the lanes of the
+// two ranks, which are the same rank for a remote access.
 type flight struct {
 	model.Flight
-	byRank, takerRank   int32
-	sentSpan, takenSpan int // negative: never
+	senderRank, receiverRank int32
+	sentSpan, receivedSpan   int // negative: none
 }
 
 // BeginRun implements core.Probe: it empties the log.
 func (r *Log) BeginRun(j *core.Job) {
-	*r = Log{Describe: r.Describe, Limit: r.Limit, ProcessorsOnly: r.ProcessorsOnly, kernel: &j.Kernel, entriesLeft: r.Limit, processors: make([]processorLog, len(j.Ports)),
+	*r = Log{Describe: r.Describe, MaxEntries: r.MaxEntries, ProcessorsOnly: r.ProcessorsOnly, kernel: &j.Kernel, entriesLeft: r.MaxEntries, processors: make([]processorLog, len(j.Ports)),
 		flightOf: map[any]int{}, callCounts: map[string]int{}}
 	switch {
 	case r.entriesLeft == 0:
@@ -109,7 +109,7 @@ func (r *Log) BeginRun(j *core.Job) {
 		r.softwareNames, r.isPerByte = append(r.softwareNames, "software."+c.Key), append(r.isPerByte, c.PerByte)
 	}
 	for i := range r.processors {
-		r.processors[i].sendName = "send"
+		r.processors[i].pendingSendName = "send"
 	}
 }
 
@@ -147,7 +147,7 @@ func (r *Log) ProcessorUntil(p *core.Port, t unit.Time, name string, a model.Act
 	}
 	switch {
 	case t <= l.clock:
-	case bytes > 0 && n > l.transferStart && l.spans[n-1].name == name && a == model.Sending: // nothing came between it and the last part
+	case bytes > 0 && n > l.transferFirstSpan && l.spans[n-1].name == name && a == model.Sending: // nothing came between it and the last part
 		s := &l.spans[n-1]
 		s.duration, s.bytes, l.clock = s.duration+t-l.clock, s.bytes+bytes, t
 	default:
@@ -164,7 +164,7 @@ func (r *Log) noteWait(p *core.Port) { r.ProcessorUntil(p, r.kernel.Now(), "", m
 
 // ProcessorDelayed implements core.Probe.
 func (r *Log) ProcessorDelayed(p *core.Port, x any, at, long unit.Time, name string, a model.Activity) {
-	l, into := &r.processors[p.ID], placedByTime
+	l, into := &r.processors[p.ID], noSpanIndex
 	if x != nil {
 		if i, ok := r.flightOf[x]; ok {
 			into = r.flights[i].sentSpan
@@ -196,7 +196,7 @@ func (r *Log) StoreContinues(p *core.Port, at, long unit.Time, name string, a mo
 }
 
 // keepsSpans reports whether spans are kept, and not only the sums of their durations.
-func (r *Log) keepsSpans() bool { return r.Limit >= 0 }
+func (r *Log) keepsSpans() bool { return r.MaxEntries >= 0 }
 
 // EnterCall says which call of the library a rank's program makes; "" ends the last. It is for
 // mpi.Options.
@@ -206,14 +206,14 @@ func (r *Log) keepsSpans() bool { return r.Limit >= 0 }
 func (r *Log) EnterCall(rank int, name string) {
 	l := &r.processors[rank]
 	l.leaveCall()
-	l.mayHaveLeft = false
+	l.callMayHaveEnded = false
 	if name == "" {
 		return
 	}
 	r.callCounts[name]++
 	if r.reserveEntry() {
 		l.calls = append(l.calls, call{name, len(l.spans), 0})
-		l.inCall = true
+		l.lastCallOpen = true
 	}
 }
 
@@ -224,24 +224,24 @@ func (r *Log) SoftwareTime(rank int) unit.Time { return r.processors[rank].softw
 
 // leaveCall ends the call that the program is in.
 func (l *processorLog) leaveCall() {
-	if l.inCall {
+	if l.lastCallOpen {
 		l.calls[len(l.calls)-1].toSpan = len(l.spans)
-		l.inCall, l.mayHaveLeft = false, true
+		l.lastCallOpen, l.callMayHaveEnded = false, true
 	}
 }
 
 // reenterCall says that the rank communicates, so that it has not left its call. Handlers that run
 // while the program computes say nothing.
 func (l *processorLog) reenterCall() {
-	if l.mayHaveLeft && !l.isComputing {
-		l.inCall, l.mayHaveLeft = true, false
+	if l.callMayHaveEnded && !l.isComputing {
+		l.lastCallOpen, l.callMayHaveEnded = true, false
 	}
 }
 
 // startFlight notes that x is in flight, starting with the next activity of a rank.
 func (r *Log) startFlight(x any, rank int32, f flight, head *device.Head) {
 	l := &r.processors[rank]
-	l.transferStart = len(l.spans)
+	l.transferFirstSpan = len(l.spans)
 	delete(r.flightOf, x) // packets are used again
 	if !r.reserveEntry() {
 		return
@@ -250,15 +250,15 @@ func (r *Log) startFlight(x any, rank int32, f flight, head *device.Head) {
 	if r.Describe != nil {
 		f.Name, f.Detail = r.Describe(*head)
 	}
-	f.byRank, f.sentSpan, f.takenSpan, f.Arrive = rank, len(l.spans), -1, -1
+	f.senderRank, f.sentSpan, f.receivedSpan, f.Arrive = rank, len(l.spans), -1, -1
 	r.flightOf[x] = len(r.flights)
 	r.flights = append(r.flights, f)
 }
 
 // PacketSent implements core.Probe.
 func (r *Log) PacketSent(p *core.Port, pk *core.Packet, rest string) {
-	r.processors[p.ID].sendName = rest
-	r.startFlight(pk, p.ID, flight{takerRank: pk.Dst, Flight: model.Flight{From: int(p.ID), To: int(pk.Dst), Bytes: len(pk.Data), Depart: p.Clock}}, &pk.Head)
+	r.processors[p.ID].pendingSendName = rest
+	r.startFlight(pk, p.ID, flight{receiverRank: pk.Dst, Flight: model.Flight{From: int(p.ID), To: int(pk.Dst), Bytes: len(pk.Data), Depart: p.Clock}}, &pk.Head)
 }
 
 // AccessStarted implements core.Probe.
@@ -267,7 +267,7 @@ func (r *Log) AccessStarted(p *core.Port, x *core.RemoteAccess) {
 		r.omitted++
 		return
 	}
-	f := flight{takerRank: x.Src, Flight: model.Flight{From: int(x.Src), To: int(x.Dst), Bytes: len(x.Data), Hardware: true}}
+	f := flight{receiverRank: x.Src, Flight: model.Flight{From: int(x.Src), To: int(x.Dst), Bytes: len(x.Data), Hardware: true}}
 	if x.IsGet {
 		f.From, f.To = f.To, f.From
 	}
@@ -291,7 +291,7 @@ func (r *Log) LastByteArrived(x any, t unit.Time) {
 // ControlSignal implements core.Probe.
 func (r *Log) ControlSignal(x *core.RemoteAccess, name string, from, to int32, depart, arrive unit.Time) {
 	if i, ok := r.flightOf[x]; ok && r.reserveEntry() {
-		f := flight{byRank: x.Src, takerRank: x.Src, sentSpan: r.flights[i].sentSpan, takenSpan: -1}
+		f := flight{senderRank: x.Src, receiverRank: x.Src, sentSpan: r.flights[i].sentSpan, receivedSpan: -1}
 		f.Name, f.From, f.To, f.Depart, f.Arrive, f.Hardware = name, int(from), int(to), depart, arrive, true
 		r.flights = append(r.flights, f)
 	}
@@ -342,9 +342,9 @@ func (r *Log) transferName(x any) string {
 // RequestReport implements core.Probe.
 func (r *Log) RequestReport(x core.Reporter, arg uint64) { x.Report(arg) }
 
-// notePacketTaken notes that a rank took a packet, or that its wait ended without one if that is
+// notePacketReceived notes that a rank took a packet, or that its wait ended without one if that is
 // nil, with the spans from an index on.
-func (r *Log) notePacketTaken(rank int32, pk *core.Packet, from int) {
+func (r *Log) notePacketReceived(rank int32, pk *core.Packet, from int) {
 	name, l := "poll", &r.processors[rank]
 	if from == len(l.spans) && len(r.flightOf) == 0 {
 		return // nothing of it is kept
@@ -363,7 +363,7 @@ func (r *Log) notePacketTaken(rank int32, pk *core.Packet, from int) {
 	}
 	if i, ok := r.flightOf[pk]; ok {
 		if r.omitted == 0 {
-			r.flights[i].takenSpan = from
+			r.flights[i].receivedSpan = from
 		}
 		delete(r.flightOf, pk)
 	}

@@ -81,7 +81,7 @@ func (w observedPort) Send(dst int, x *device.Packet) {
 	from := len(w.processor.spans)
 	w.Port.Send(dst, x)
 	w.processor.nameWaits("room", from)
-	w.noteActivity(w.processor.sendName, model.Sending, 0)
+	w.noteActivity(w.processor.pendingSendName, model.Sending, 0)
 }
 
 func (w observedPort) Recv(block bool) *device.Packet {
@@ -94,7 +94,7 @@ func (w observedPort) Recv(block bool) *device.Packet {
 	if x != nil {
 		pk = w.emulated.LentPacket()
 	}
-	w.log.notePacketTaken(w.emulated.ID, pk, from)
+	w.log.notePacketReceived(w.emulated.ID, pk, from)
 	return x
 }
 
@@ -111,8 +111,9 @@ type observedMemory struct {
 	port observedPort
 }
 
-// MostTaken implements device.Taker: a program behaves alike whether it is observed or not.
-func (m observedMemory) MostTaken() int { return device.MostTaken(m.Memory) }
+// MaxInlinePut implements device.InlinePutMemory: a program behaves alike whether it is observed or
+// not.
+func (m observedMemory) MaxInlinePut() int { return device.MaxInlinePut(m.Memory) }
 
 func (m observedMemory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	m.Memory.Put(dst, k, off, b, done)

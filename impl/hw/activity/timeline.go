@@ -24,9 +24,9 @@ func (r *Log) Timeline() *model.Timeline {
 		}
 	}
 	for _, f := range r.flights {
-		f.By, f.Sent, f.Taken = int(f.byRank), places[f.byRank][f.sentSpan], -1
-		if f.takenSpan >= 0 {
-			f.Taken = max(places[f.takerRank][f.takenSpan], f.Arrive) // the end of a long one comes while it is taken
+		f.By, f.Sent, f.Taken = int(f.senderRank), places[f.senderRank][f.sentSpan], -1
+		if f.receivedSpan >= 0 {
+			f.Taken = max(places[f.receiverRank][f.receivedSpan], f.Arrive) // the end of a long one comes while it is taken
 		}
 		out.Flights = append(out.Flights, f.Flight)
 	}
@@ -52,7 +52,7 @@ func (l *processorLog) buildTrack() (t model.Track, places []unit.Time) {
 	for i, s := range append(slices.Clone(l.spans), span{}) {
 		places = append(places, now)
 		long := s.duration
-		for len(rest) > 0 && (rest[0].spanIndex == i || rest[0].spanIndex == placedByTime && (rest[0].at < now+long || i == len(l.spans))) {
+		for len(rest) > 0 && (rest[0].spanIndex == i || rest[0].spanIndex == noSpanIndex && (rest[0].at < now+long || i == len(l.spans))) {
 			x := rest[0]
 			before := min(max(x.at-now, 0), long)
 			put(&s, before)
@@ -64,7 +64,7 @@ func (l *processorLog) buildTrack() (t model.Track, places []unit.Time) {
 	}
 	for j, c := range l.calls {
 		to := c.toSpan
-		if l.inCall && j == len(l.calls)-1 {
+		if l.lastCallOpen && j == len(l.calls)-1 {
 			to = len(l.spans)
 		}
 		t.Calls = append(t.Calls, model.Span{Name: c.name, From: places[c.fromSpan], To: places[to]})

@@ -111,7 +111,7 @@ func TestRecordingLimit(t *testing.T) {
 		return nil
 	}
 	run := func(limit int) *model.Timeline {
-		r := &hw.ActivityLog{Limit: limit}
+		r := &hw.ActivityLog{MaxEntries: limit}
 		w, err := hw.New(hw.Config{Machine: hwtest.Torus(), Ranks: 2, Activity: r})
 		if err != nil {
 			t.Fatal(err)

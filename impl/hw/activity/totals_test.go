@@ -21,7 +21,7 @@ func TestTotals(t *testing.T) {
 		}
 		var want, network []model.Track
 		for _, limit := range []int{0, -1, 20} {
-			r := &hw.ActivityLog{Limit: limit}
+			r := &hw.ActivityLog{MaxEntries: limit}
 			w, err := hw.New(hw.Config{Machine: p.Machine, Library: p.Libraries[0], Ranks: 4, Seed: 1, Activity: r})
 			if err != nil {
 				t.Fatal(err)
@@ -102,7 +102,7 @@ func TestCompletionsOfEntries(t *testing.T) {
 			for q.First(k) == nil {
 				p.Watch().Wait(p.Watch().Events(), p.Now()+unit.Millisecond)
 			}
-			q.Drop(k)
+			q.RemoveFirst(k)
 			p.Recv(true)
 		}
 		return nil

@@ -27,7 +27,7 @@ type channelQueue struct {
 }
 
 // highPriority is the lane of packets of high priority.
-const highPriority = int8(device.High) + 1
+const highPriority = int8(device.HighPriority) + 1
 
 // channelPort is a port as its Channel.
 type channelPort struct{ *Port }
@@ -56,11 +56,11 @@ func (c channelPort) Send(dst int, pri device.Priority, b []byte) bool {
 	c.ElapseCharges()
 	to := &c.Ports[dst]
 	l := &to.channelQueues[pri]
-	switch t := net.BusyUntil(c.Port, dst, pri == device.High); {
+	switch t := net.BusyUntil(c.Port, dst, pri == device.HighPriority); {
 	case to.programEnded:
 		return true
 	case t > 0:
-		c.Kernel.Schedule(t, (*bufferSpace)(c.Port), 0)
+		c.Kernel.Schedule(t, (*bufferFreed)(c.Port), 0)
 	case l.count == net.QueueCapacity():
 		l.refusedSenders = append(l.refusedSenders, c.ID)
 	default:
@@ -74,11 +74,11 @@ func (c channelPort) Send(dst int, pri device.Priority, b []byte) bool {
 	return false
 }
 
-// bufferSpace is the event of a rank whose message may be taken now.
-type bufferSpace Port
+// bufferFreed is the event of a rank whose message may be taken now.
+type bufferFreed Port
 
 // HandleEvent notifies the rank.
-func (r *bufferSpace) HandleEvent(uint64) {
+func (r *bufferFreed) HandleEvent(uint64) {
 	r.watchEventCount++
 	(*Port)(r).resumeOnChange()
 }
@@ -105,7 +105,7 @@ func (c channelPort) Recv(pri device.Priority) *device.Packet {
 func (p *Port) freeChannelSlot(l *channelQueue) {
 	l.count--
 	for _, r := range l.refusedSenders {
-		(*bufferSpace)(&p.Ports[r]).HandleEvent(0)
+		(*bufferFreed)(&p.Ports[r]).HandleEvent(0)
 	}
 	l.refusedSenders = l.refusedSenders[:0]
 }

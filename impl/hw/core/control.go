@@ -8,13 +8,13 @@ import (
 
 // controlState is the state of a network that broadcasts and combines words (device.Control).
 type controlState struct {
-	broadcasts        []broadcast // that some rank has not taken, the oldest first
-	firstSerial       int         // number of the first
-	freeAt            unit.Time   // from which the network takes the next word
-	combining         int         // ranks in the combination under way
-	partialResult     uint32      // their result
-	results           [2]uint32   // of the last combinations: no rank begins another before all have its last
-	combinationsEnded int         // combinations that have ended
+	broadcasts         []broadcast // that some rank has not taken, the oldest first
+	firstSerial        int         // number of the first
+	freeAt             unit.Time   // from which the network takes the next word
+	combiningRanks     int         // ranks in the combination under way
+	partialResult      uint32      // their result
+	combinationResults [2]uint32   // of the last combinations: no rank begins another before all have its last
+	combinationsEnded  int         // combinations that have ended
 }
 
 // broadcast is a broadcast in flight: words that travel to all ranks.
@@ -82,19 +82,19 @@ func (c controlPort) Combine(op device.Combination, word uint32) uint32 {
 	p, s := c.Port, &c.Port.Job.controlNetwork
 	p.Charge(c.Control.Send.Time(4))
 	p.ElapseCharges()
-	if s.combining++; s.combining > 1 {
-		word = op.Of(s.partialResult, word)
+	if s.combiningRanks++; s.combiningRanks > 1 {
+		word = op.Combine(s.partialResult, word)
 	}
 	s.partialResult = word
-	if s.combining == len(p.Ports) {
-		s.combining = 0
+	if s.combiningRanks == len(p.Ports) {
+		s.combiningRanks = 0
 		p.Kernel.Schedule(p.Kernel.Now()+c.Latency, (*controlNetworkEvent)(p.Job), 1)
 	}
 	n := p.combineCount
 	p.combineCount++
 	p.awaitControl(func() bool { return s.combinationsEnded > n })
 	p.Charge(c.Control.Receive.Time(4))
-	return s.results[n%2]
+	return s.combinationResults[n%2]
 }
 
 // awaitControl waits until a condition on the state of the control network holds.
@@ -111,7 +111,7 @@ type controlNetworkEvent Job
 // HandleEvent wakes the ranks that listen.
 func (h *controlNetworkEvent) HandleEvent(ended uint64) {
 	if s := &h.controlNetwork; ended > 0 {
-		s.results[s.combinationsEnded%2] = s.partialResult
+		s.combinationResults[s.combinationsEnded%2] = s.partialResult
 		s.combinationsEnded++
 	}
 	for i := range h.Ports {

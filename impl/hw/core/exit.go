@@ -15,8 +15,8 @@ type exitNoticeRequest struct {
 	head       device.Head
 }
 
-// noticeInProgress stands in the place of the rank to which a notice is being sent. As long as a
-// list is not empty its rank has a process.
+// noticeInProgress replaces the subscriber of a request whose notice is being sent. A rank with
+// requests has a process.
 const noticeInProgress = -1
 
 // NotifyExit implements device.Port. For a rank whose program has ended a process of its own sends
@@ -54,11 +54,11 @@ func (p *Port) sendExitNotices() {
 	p.programEnded = true
 }
 
-// finishProgram lets the rank do to its end what it has been charged, when its program has ended.
+// finishProgram completes the rank's charges, sends and notices when its program has returned.
 func (p *Port) finishProgram() {
 	p.ElapseCharges()
 	for !p.Flush() {
-		p.Recv(false) // nobody wants it
+		p.Recv(false) // the packet is dropped
 	}
 	p.sendExitNotices()
 	p.dropChannelMessages()

@@ -87,7 +87,7 @@ func (j *Job) Run(ctx context.Context, program func(device.Port) error) error {
 	if !errors.Is(err, sim.ErrStalled) {
 		return err
 	}
-	d := &device.Deadlock{Of: len(j.Ports)}
+	d := &device.Deadlock{TotalRanks: len(j.Ports)}
 	for i := range j.Ports {
 		if j.Ports[i].isWaiting() {
 			d.Ranks = append(d.Ranks, i)

@@ -18,8 +18,8 @@ type RemoteAccess struct {
 	Completion   device.Head
 	NoCompletion bool // its rank does not wait for its end
 	refused      bool
-	inlineCopy   [device.MaxWords * 8]byte // its bytes, if it is quiet
-	packetCopy   *Packet                   // that has them if they are more; or nil
+	inlineCopy   [device.MaxInlinePutWords * 8]byte // its bytes, if it is quiet
+	packetCopy   *Packet                            // that has them if they are more; or nil
 	Transit      Transit
 	nextAccess   *RemoteAccess // in the list of those to use again
 }
@@ -64,12 +64,12 @@ func (p *Port) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	p.startRemoteAccess(dst, k, off, b, done, true)
 }
 
-// MostTaken implements device.Taker: systems copy what they send.
-func (p *Port) MostTaken() int {
+// MaxInlinePut implements device.InlinePutMemory: systems copy what they send.
+func (p *Port) MaxInlinePut() int {
 	if r, ok := p.farNetwork.(RemoteNetwork); ok {
 		return r.MaxEntry()
 	}
-	return 8 * device.MaxWords
+	return 8 * device.MaxInlinePutWords
 }
 
 func (p *Port) startRemoteAccess(dst int, k device.Key, off int, b []byte, done device.Head, get bool) {
@@ -84,7 +84,7 @@ func (p *Port) startRemoteAccess(dst int, k device.Key, off int, b []byte, done 
 	*x = RemoteAccess{Job: p.Job, Network: p.networkTo(dst), Src: p.ID, Dst: int32(dst), IsGet: get, key: k, offset: off, Data: b, Completion: done}
 	if !get && done == device.NoCompletion {
 		x.NoCompletion = true
-		switch most := p.MostTaken(); {
+		switch most := p.MaxInlinePut(); {
 		case len(b) > most:
 			panic(fmt.Sprintf("hw: put of %d bytes without a completion: %d at most", len(b), most))
 		case len(b) > len(x.inlineCopy):
@@ -139,8 +139,8 @@ func (x *RemoteAccess) Complete() {
 
 // RegisterUpdate is an update of a register: it is set to a value, or the value is added to it.
 type RegisterUpdate struct {
-	swap  bool
-	value int64
+	replacesValue bool
+	value         int64
 }
 
 // FetchAndAdd implements device.Counter.
@@ -163,7 +163,7 @@ func (p *Port) updateRegister(dst, r int, c RegisterUpdate) int64 {
 func (p *Port) UpdateRegister(dst, r int, c RegisterUpdate) int64 {
 	q := &p.Ports[dst]
 	old := q.counters[r]
-	if q.counters[r] += c.value; c.swap {
+	if q.counters[r] += c.value; c.replacesValue {
 		q.counters[r] = c.value
 	}
 	q.resumeOnChange()

@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Network joins ranks. Its methods are called while the port's rank runs: they charge its
+// Network connects ranks. Its methods are called while the port's rank runs: they charge its
 // processor, and schedule what happens in the network as events. A packet ends with Arrive, or with
 // the event ArrivalEvent; an access with Move and Finish.
 type Network interface {
@@ -30,46 +30,46 @@ type ExitObserver interface {
 	RankEnded(p *Port)
 }
 
-// BufferingNetwork is a PolledNetwork that implements device.Holder for its ranks.
+// BufferingNetwork is a PolledNetwork that implements device.BufferedSender for its ranks.
 type BufferingNetwork interface {
 	PolledNetwork
-	Holds() bool
+	BuffersSends() bool
 	Flush(p *Port) (done bool)
 }
 
-// Holds implements device.Holder.
-func (p *Port) Holds() bool {
+// BuffersSends implements device.BufferedSender.
+func (p *Port) BuffersSends() bool {
 	h, ok := p.farNetwork.(BufferingNetwork)
-	return ok && h.Holds()
+	return ok && h.BuffersSends()
 }
 
-// Flush implements device.Holder.
+// Flush implements device.BufferedSender.
 func (p *Port) Flush() bool {
 	h, ok := p.farNetwork.(BufferingNetwork)
 	return !ok || h.Flush(p)
 }
 
-// CopyBus is a Network of processors that share a memory bus, by which their copies go, too.
+// CopyBus is a Network of processors that share a memory bus, which their copies use too.
 type CopyBus interface {
 	Network
-	CarriesCopies() bool           // copies go by the bus
+	CarriesCopies() bool           // whether copies use the bus
 	ChargeCopy(p *Port, bytes int) // charges a copy
 }
 
-// HasPacket reports whether a packet is there that Recv would return at once.
+// HasPacket reports whether the inbox has a packet, so that Recv returns at once.
 func (p *Port) HasPacket() bool { return p.inbox.Head != nil }
 
-// Attachment says what a network joins: Ranks ranks from First on, by N ends. Of nodes with fewer
-// interfaces than ranks several ranks share an end.
+// Attachment says which ranks a network connects: Ranks ranks from FirstRank on, through a number
+// of interfaces. If a node has fewer interfaces than ranks, several ranks share one.
 type Attachment struct {
 	FirstRank, Ranks, Interfaces int
-	InterfaceOf                  func(rank int) int // the end of a rank of the job
-	NamePrefix                   string             // of the names of the network's parts, such as "node 3 "
+	InterfaceOf                  func(rank int) int // the interface of a rank of the job
+	NamePrefix                   string             // prefix of the names of the network's parts, such as "node 3 "
 }
 
-// AttachNetworks lets ranks talk to those of their own node over one network, and to the others
-// over another. near is nil if one network connects all ranks; otherwise it connects the count
-// ranks from first on.
+// AttachNetworks connects a rank to the ranks of its own node by the near network and to all others
+// by the far network. near is nil if one network connects all ranks; otherwise it connects the
+// count ranks from first on.
 func (p *Port) AttachNetworks(far, near Network, first, count int) {
 	p.farNetwork, p.nearNetwork, p.firstNearRank, p.nearRankCount = far, near, uint32(first), uint32(count)
 	for _, n := range []Network{near, far} {
@@ -82,7 +82,7 @@ func (p *Port) AttachNetworks(far, near Network, first, count int) {
 	}
 }
 
-// networkTo returns the network by which a rank talks to another.
+// networkTo returns the network that connects the port to another rank.
 func (p *Port) networkTo(rank int) Network {
 	if uint32(rank)-p.firstNearRank < p.nearRankCount {
 		return p.nearNetwork
@@ -90,8 +90,8 @@ func (p *Port) networkTo(rank int) Network {
 	return p.farNetwork
 }
 
-// CachedRate is a rate that remembers how long the last length took. Messages of one length follow
-// each other, and a division takes longer than everything else that a link does.
+// CachedRate is a rate that caches the time of the last length. Messages of one length often follow
+// each other, and a division takes longer than all else that the emulation of a link does.
 type CachedRate struct {
 	Rate      unit.Rate
 	lastBytes int
@@ -137,9 +137,9 @@ func (p *Port) Datagram() device.Datagram {
 	return nil
 }
 
-// OfferWatch lets the ranks of the job wait for events (device.Watch) on machines where ranks do
+// EnableWatch lets the ranks of the job wait for events (device.Watch) on machines where ranks do
 // not write each other's memory.
-func (j *Job) OfferWatch() { j.hasWatch = true }
+func (j *Job) EnableWatch() { j.hasWatch = true }
 
 // NotifyEvent counts an event of the rank, and wakes it if it waits.
 func (p *Port) NotifyEvent() {

@@ -27,8 +27,8 @@ type Transit struct {
 	PriorDelay unit.Time // how long the network had delayed the sender before
 	Duration   unit.Time // how long all of it takes at the rate of its source
 
-	ByEngine     bool // carries it, and no processor
-	HighPriority bool // it goes before what waits for a link
+	CarriedByEngine bool // carries it, and no processor
+	HighPriority    bool // it goes before what waits for a link
 }
 
 // PacketList is a queue of packets. A packet is in one list at most.

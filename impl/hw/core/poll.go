@@ -184,10 +184,10 @@ func (p *Port) WaitWord(k device.Key, off int, old uint64) uint64 {
 	p.awaitedWord, p.awaitedOld = p.localWord(k, off), old
 	switch {
 	case p.storeInProgress:
-		p.park(checkingWord)
+		p.park(awaitingWordCheck)
 	case p.Clock > p.Kernel.Now() && !p.Kernel.IsIdleUntil(p.Clock):
 		p.Kernel.Schedule(p.Clock, (*wordCheck)(p), 0)
-		p.park(checkingWord)
+		p.park(awaitingWordCheck)
 	default:
 		p.ElapseCharges()
 	}
@@ -224,8 +224,8 @@ func (p *Port) Arrive() {
 	}
 }
 
-// Passed does not wait.
-func (p *Port) Passed() bool {
+// IsReleased does not wait.
+func (p *Port) IsReleased() bool {
 	p.ElapseCharges()
 	p.throttlePolling(&p.loadPolls, maxFreePolls)
 	return p.barriersReleased >= p.barriersEntered

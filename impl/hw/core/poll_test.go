@@ -16,7 +16,7 @@ import (
 func TestPollers(t *testing.T) {
 	for _, name := range []string{"loggp", "t3d", "convex", "smp-torus"} {
 		arrival := func(next func(p device.Port) *device.Packet) (at [6]unit.Time) {
-			err := hwtest.Open(t, name, 6, 0).Run(func(p device.Port) error {
+			err := hwtest.OpenCatalogue(t, name, 6, 0).Run(func(p device.Port) error {
 				if p.Rank() == 3 {
 					for dst := range 6 {
 						p.Delay(3*unit.Millisecond + 12_345_679)
@@ -49,7 +49,7 @@ func TestPollersOnEthernet(t *testing.T) {
 	for _, name := range []string{"now", "smp-ethernet"} {
 		for _, late := range []unit.Time{0, 12_345_679, 50 * unit.Microsecond} {
 			arrival := func(block bool) (at unit.Time) {
-				err := hwtest.Open(t, name, 8, 0).Run(func(p device.Port) error {
+				err := hwtest.OpenCatalogue(t, name, 8, 0).Run(func(p device.Port) error {
 					switch p.Rank() {
 					case 0:
 						p.Delay(unit.Millisecond + late)

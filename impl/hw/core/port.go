@@ -29,7 +29,7 @@ type Port struct {
 	nearRankCount           uint32
 	farNetwork, nearNetwork Network // nearNetwork joins the nearRankCount ranks from firstNearRank on
 	exposed                 device.Regions
-	proc                    *sim.Proc    // that is life, until the program has ended
+	proc                    *sim.Proc    // the process that runs for the rank: programProc until the program has ended
 	copyBus                 CopyBus      // nil: copies use no shared bus
 	pendingSignals          *signalQueue // nil: the rank has neither set a handler nor received a signal
 	loadPolls               pollCounter
@@ -42,30 +42,30 @@ type Port struct {
 	recvPolls, clockPolls        pollCounter
 	barriersEntered              uint64 // how many hardware barriers the rank has arrived at
 	broadcastCount, combineCount int    // of device.Control: broadcasts and combinations that the rank has begun
-	counters                     [device.Counters]int64
+	counters                     [device.CountersPerRank]int64
 	queues                       queueTable
 	channelQueues                [device.NumPriorities]channelQueue
 }
 
-// maxPendingSends is how many packets a rank may send before others get to run.
+// maxPendingSends is the number of packets that a rank may send before other ranks run.
 const maxPendingSends = 64
 
 // AdvanceToKernel brings the processor's clock to the kernel's, if it is behind after a wait.
 func (p *Port) AdvanceToKernel() { p.Clock = max(p.Clock, p.Kernel.Now()) }
 
-// ElapseCharges lets the kernel's clock catch up with the processor's. The network may delay the
-// processor meanwhile.
+// ElapseCharges waits until the kernel's clock has reached the processor's. During that wait the
+// network may delay the processor.
 func (p *Port) ElapseCharges() {
 	if p.storeInProgress {
-		p.park(payingStore)
+		p.park(awaitingStoreAndCharges)
 	}
 	for d := p.Clock - p.Kernel.Now(); d > 0; d = p.Clock - p.Kernel.Now() {
 		p.proc.Sleep(d)
 	}
 }
 
-// AwaitStore lets the rank wait until nothing occupies its processor. What the processor has been
-// charged for since remains to be paid.
+// AwaitStore waits until no store occupies the processor. Charges since the start of the store have
+// not elapsed then.
 func (p *Port) AwaitStore() {
 	if p.storeInProgress {
 		p.park(awaitingStore)
@@ -75,27 +75,27 @@ func (p *Port) AwaitStore() {
 // Sleep lets the kernel's clock advance by d, beside the processor's.
 func (p *Port) Sleep(d unit.Time) { p.proc.Sleep(d) }
 
-// Charge keeps the processor busy for d, or about d where there is noise.
+// Charge keeps the processor busy for d, which noise changes if the job has noise.
 func (p *Port) Charge(d unit.Time) {
 	if p.noise.deviation > 0 {
-		d = p.noise.vary(d)
+		d = p.noise.perturb(d)
 	}
 	p.Clock += d
 }
 
-// WithNoise returns a time, or about that time where there is noise.
+// WithNoise returns a time, changed by noise if the job has noise.
 func (p *Port) WithNoise(d unit.Time) unit.Time {
 	if p.noise.deviation > 0 {
-		d = p.noise.vary(d)
+		d = p.noise.perturb(d)
 	}
 	return d
 }
 
-// RateWithNoise returns a rate, or about that rate where there is noise: what takes d at the one
-// takes d with noise at the other.
+// RateWithNoise returns a rate, changed by noise if the job has noise: a transfer that takes d at r
+// takes WithNoise(d) at the result.
 func (p *Port) RateWithNoise(r unit.Rate) unit.Rate {
 	if p.noise.deviation > 0 {
-		r *= unit.Rate(float64(unit.Second) / float64(p.noise.vary(unit.Second)))
+		r *= unit.Rate(float64(unit.Second) / float64(p.noise.perturb(unit.Second)))
 	}
 	return r
 }
@@ -197,10 +197,10 @@ func (p *Port) Recv(block bool) *device.Packet {
 	return &pk.Packet
 }
 
-// LentPacket returns the packet that Recv has returned last.
+// LentPacket returns the last packet that Recv returned.
 func (p *Port) LentPacket() *Packet { return p.lentPacket }
 
-// AppendToInbox puts a packet into the inbox of a rank that is not to be woken for it. A packet for
+// AppendToInbox appends a packet to the rank's inbox without waking the rank. A packet for
 // a rank whose program has ended is dropped.
 func (p *Port) AppendToInbox(pk *Packet) {
 	if p.programEnded {

@@ -98,7 +98,7 @@ func busy(p device.Port) error {
 // The same seed is the same run, whatever else the process does, on how many processors.
 func TestReproducible(t *testing.T) {
 	transcript := func(name string, seed uint64, noise float64) string {
-		w := hwtest.OpenSeeded(t, hwtest.Load(t, name), 6, noise, seed)
+		w := hwtest.OpenPlatformWithSeed(t, hwtest.LoadPlatform(t, name), 6, noise, seed)
 		var log trace.Log
 		if err := trace.World(w, &log).Run(busy); err != nil {
 			t.Fatal(err)
@@ -199,7 +199,7 @@ func TestNoSuchRank(t *testing.T) {
 						err = fmt.Errorf("Run panics: %v", v)
 					}
 				}()
-				return hwtest.Open(t, machine, 2, 0).Run(func(p device.Port) error {
+				return hwtest.OpenCatalogue(t, machine, 2, 0).Run(func(p device.Port) error {
 					if p.Rank() == 1 {
 						do(p)
 					}
@@ -218,7 +218,7 @@ func TestNoSuchRank(t *testing.T) {
 func TestPrivate(t *testing.T) {
 	for _, name := range []string{"t3d", "convex", "loggp", "now"} {
 		for _, private := range []bool{false, true} {
-			p := hwtest.Load(t, name)
+			p := hwtest.LoadPlatform(t, name)
 			p.Machine.Private = private
 			w := hwtest.OpenPlatform(t, p, 2, 0)
 			want := !private && name != "now"
@@ -291,7 +291,7 @@ func TestBarrier(t *testing.T) {
 			begin := unit.Time(i+1) * unit.Millisecond
 			p.Delay(begin + unit.Time((p.Rank()+i)%7)*10*us - p.Now())
 			b.Arrive()
-			for seen := w.Events(); !b.Passed(); seen = w.Events() {
+			for seen := w.Events(); !b.IsReleased(); seen = w.Events() {
 				if p.Rank()%2 == 0 {
 					w.Wait(seen, device.Forever)
 				}

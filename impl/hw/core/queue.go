@@ -43,7 +43,7 @@ type entryQueue struct {
 	capacity, usedBytes int
 	first, last         *QueueEntry
 	refusedWriters      map[int]bool // by writer: an entry was refused, and none with Retry was taken since
-	firstCharged        bool         // the first entry has been paid for
+	firstEntryCharged   bool         // the first entry has been paid for
 }
 
 // queuePort is a port as its queues' Queue.
@@ -101,7 +101,7 @@ func (x *QueueEntry) Append() (tell bool) {
 	x.refused = !p.appendEntry(x)
 	p.watchEventCount++
 	p.resumeOnChange()
-	return x.refused || x.flags&device.Quiet == 0
+	return x.refused || x.flags&device.CompleteOnlyIfRefused == 0
 }
 
 func (p *Port) appendEntry(x *QueueEntry) bool {
@@ -110,7 +110,7 @@ func (p *Port) appendEntry(x *QueueEntry) bool {
 	}
 	r := p.queues[x.key]
 	used := r.usedBytes + len(x.Data) + device.EntryOverhead
-	if used > r.capacity || r.refusedWriters[x.Src] && x.flags&device.Retry == 0 {
+	if used > r.capacity || r.refusedWriters[x.Src] && x.flags&device.RetryAfterRefusal == 0 {
 		r.refusedWriters[x.Src] = true
 		return false
 	}
@@ -154,14 +154,14 @@ func (q queuePort) First(k device.Key) *device.Packet {
 		q.throttlePolling(&q.loadPolls, maxFreePolls)
 		return nil
 	}
-	if !r.firstCharged {
-		r.firstCharged = true
+	if !r.firstEntryCharged {
+		r.firstEntryCharged = true
 		q.remoteNetworkTo(int(q.ID)).ChargeDequeue(q.Port)
 	}
 	return &r.first.Packet.Packet
 }
 
-func (q queuePort) Refusing(k device.Key) bool {
+func (q queuePort) IsRefusing(k device.Key) bool {
 	for _, refusing := range q.ownQueue(k).refusedWriters {
 		if refusing {
 			return true
@@ -170,13 +170,13 @@ func (q queuePort) Refusing(k device.Key) bool {
 	return false
 }
 
-func (q queuePort) Drop(k device.Key) {
+func (q queuePort) RemoveFirst(k device.Key) {
 	r := q.ownQueue(k)
 	x := r.first
 	if x == nil {
 		panic(fmt.Sprintf("hw: drop from queue %d of rank %d, which is empty", k, q.ID))
 	}
-	r.first, r.firstCharged = x.nextEntry, false
+	r.first, r.firstEntryCharged = x.nextEntry, false
 	r.usedBytes -= len(x.Data) + device.EntryOverhead
 	x.release()
 }

@@ -36,7 +36,7 @@ func (p *Port) signalQueue() *signalQueue {
 	return p.pendingSignals
 }
 
-func (s signalPort) Handle(handler func(src int, head device.Head)) {
+func (s signalPort) SetHandler(handler func(src int, head device.Head)) {
 	s.signalQueue().handler = handler
 	s.ElapseCharges()
 	s.runSignalHandler()

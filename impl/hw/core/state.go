@@ -2,26 +2,27 @@ package core
 
 import "github.com/loggp/loggp/model/unit"
 
-// state is what the process of a rank does. The diagram in docs/design.md shows its transitions,
+// state is the state of a rank's process. The diagram in docs/design.md shows its transitions,
 // which are the functions of this file.
 //
-// Two facts are no part of it, since they hold in several states. Port.storing says that events
-// carry out a store of the processor, while its rank runs ahead of it or waits. Port.ended says
-// that the program has returned: afterwards the processor may still send notices of that, and wait.
+// Two facts are not part of the state, since they hold in several states. Port.storeInProgress says
+// that events carry out a store of the processor, while its rank runs ahead of it or waits.
+// Port.programEnded says that the program has returned; the processor may still send exit notices,
+// and wait.
 type state uint8
 
 const (
-	running       state = iota // it runs, or an event is scheduled that resumes it
-	computing                  // in Delay, until the time has passed or a signal comes
-	awaitingStore              // until the store ends; the charges since then stay
-	payingStore                // until the store ends and the processor has spent its charges
-	checkingWord               // until the processor is free to look at the awaited word
+	running                 state = iota // it runs, or an event is scheduled that resumes it
+	computing                            // in Delay, until the time has passed or a signal comes
+	awaitingStore                        // until the store ends; the charges since then stay
+	awaitingStoreAndCharges              // until the store ends and the processor has spent its charges
+	awaitingWordCheck                    // until the processor is free to look at the awaited word
 
 	// In the states below the rank waits for others: if all ranks do, it is a deadlock.
 
 	awaitingPacket  // until a packet arrives or a network calls Wake
-	awaitingControl // so, and until the control network has news
-	awaitingChange  // so, and until others change memory, counters or queues of the rank
+	awaitingControl // until that, or an event of the control network
+	awaitingChange  // until that, or another rank changes memory, counters or queues of this one
 )
 
 // isWaiting reports whether the rank waits for others.
@@ -65,7 +66,7 @@ func (p *Port) resumeOnChange() {
 	}
 }
 
-// wordCheck is the event of the first look at a word that a rank waits for.
+// wordCheck is the event in which a rank first reads the word that it waits for.
 type wordCheck Port
 
 // HandleEvent resumes the rank if the word has changed.
@@ -88,26 +89,26 @@ func (p *Port) MarkStoreEnded(d unit.Time) {
 	switch {
 	case p.state == awaitingStore:
 		p.resume()
-	case p.state == payingStore:
+	case p.state == awaitingStoreAndCharges:
 		p.resumeWhenFree()
-	case p.state == checkingWord && p.Clock > p.Kernel.Now():
+	case p.state == awaitingWordCheck && p.Clock > p.Kernel.Now():
 		p.Kernel.Schedule(p.Clock, (*wordCheck)(p), 0)
-	case p.state == checkingWord:
+	case p.state == awaitingWordCheck:
 		(*wordCheck)(p).HandleEvent(0)
 	case p.isWaiting() && p.inbox.Head != nil:
 		p.resumeWhenFree()
 	}
 }
 
-// notifyPacket continues a rank that waits, since a packet has come. If the processor stores, the
-// end of that does it.
+// notifyPacket resumes a rank that waits, because a packet has arrived. During a store of the
+// processor, MarkStoreEnded resumes it.
 func (p *Port) notifyPacket() {
 	if p.isWaiting() && !p.storeInProgress {
 		p.resumeWhenFree()
 	}
 }
 
-// notifySignal continues a rank whose handler is to run. One that runs finds the signal itself.
+// notifySignal resumes a rank whose handler is to run. A running rank finds the signal itself.
 func (p *Port) notifySignal() {
 	switch p.state {
 	case computing:

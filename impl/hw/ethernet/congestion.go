@@ -235,19 +235,19 @@ func (s *socket) resendSpan(x span) *frame {
 	n := x.to - x.from
 	f.payload += n
 	f.segment.offset, f.segment.length = x.from, n
-	s.host.network.statistics.Again += n
+	s.host.network.statistics.TCPBytesRetransmitted += n
 	if c.phase == recovering {
-		s.host.network.statistics.Fast++
+		s.host.network.statistics.FastRetransmits++
 	}
 	if x.from == s.acked {
-		s.setTimer(&s.retry, retryTimer, s.host.Kernel.Now()+s.retryTime)
+		s.setTimer(&s.retransmitTimer, retryTimer, s.host.Kernel.Now()+s.retryTime)
 	}
 	return f
 }
 
 // handleTimeout is a timeout: all that is not reported is lost, and slow start begins anew.
 func (s *socket) handleTimeout() {
-	s.host.network.statistics.Timeouts++
+	s.host.network.statistics.TCPTimeouts++
 	if s.host.network.TCP.Congestion == nil {
 		s.sent = s.acked
 		return

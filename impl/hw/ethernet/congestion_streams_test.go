@@ -97,7 +97,7 @@ func TestSharedReceiver(t *testing.T) {
 		if c.lost && slices.Max(rates) < 1.3*sum/3 {
 			t.Errorf("%s, buffer of %d: equal shares %.3g, where some wait", c.name, c.buffer, rates)
 		}
-		if lost := s.Overflowed > 0 && s.Fast > 0 && s.Timeouts > 0; lost != c.lost || !c.lost && s.Again > 0 {
+		if lost := s.FramesOverflowed > 0 && s.FastRetransmits > 0 && s.TCPTimeouts > 0; lost != c.lost || !c.lost && s.TCPBytesRetransmitted > 0 {
 			t.Errorf("%s, buffer of %d: %+v", c.name, c.buffer, s)
 		}
 	}
@@ -114,7 +114,7 @@ func TestBursts(t *testing.T) {
 		m, e := careful(c.buffer)
 		took, s := streams(t, m, to, 64<<10)
 		last := slices.Max(slices.Collect(maps.Values(took)))
-		if waits := last >= e.TCP.Retransmit; waits != c.waits || s.Timeouts > 0 != c.waits || last < 36*unit.Millisecond || !waits && last > 45*unit.Millisecond {
+		if waits := last >= e.TCP.Retransmit; waits != c.waits || s.TCPTimeouts > 0 != c.waits || last < 36*unit.Millisecond || !waits && last > 45*unit.Millisecond {
 			t.Errorf("buffer of %d: the last is there after %v: %+v", c.buffer, last, s)
 		}
 	}
@@ -186,14 +186,14 @@ func TestFastRetransmission(t *testing.T) {
 	fast, s := streams(t, m, map[int]int{0: 1}, bytes)
 	e.TCP.Congestion = &model.Congestion{Initial: 2, Duplicates: 1000}
 	slow, s1000 := streams(t, m, map[int]int{0: 1}, bytes)
-	if s.Faulty == 0 || s.Fast < s.Faulty/4 || s.Timeouts > s.Fast || s1000.Fast != 0 || s1000.Timeouts < 5 {
+	if s.FramesLostToFaults == 0 || s.FastRetransmits < s.FramesLostToFaults/4 || s.TCPTimeouts > s.FastRetransmits || s1000.FastRetransmits != 0 || s1000.TCPTimeouts < 5 {
 		t.Errorf("losses: %+v; without fast retransmission: %+v", s, s1000)
 	}
 	if fast[0] > slow[0]/2 {
 		t.Errorf("with fast retransmission %v, without %v", fast[0], slow[0])
 	}
-	if s.Taken != s.Stream || s1000.Taken != s1000.Stream {
-		t.Errorf("of %d and %d bytes %d and %d came", s.Stream, s1000.Stream, s.Taken, s1000.Taken)
+	if s.TCPBytesReceived != s.TCPBytesSent || s1000.TCPBytesReceived != s1000.TCPBytesSent {
+		t.Errorf("of %d and %d bytes %d and %d came", s.TCPBytesSent, s1000.TCPBytesSent, s.TCPBytesReceived, s1000.TCPBytesReceived)
 	}
 }
 
@@ -205,10 +205,10 @@ func TestSelective(t *testing.T) {
 	fast := 0
 	for seed := range uint64(50) {
 		_, s := seeded(t, m, seed, map[int]int{0: 1}, 100*e.Longest())
-		if lost := s.Lost - s.Faulty*e.TCP.Header; s.Again < lost || s.Again > lost+s.Timeouts*e.Longest() {
-			t.Errorf("seed %d: %d bytes of data were lost, and %d sent again: %+v", seed, lost, s.Again, s)
+		if lost := s.LostBytes - s.FramesLostToFaults*e.TCP.Header; s.TCPBytesRetransmitted < lost || s.TCPBytesRetransmitted > lost+s.TCPTimeouts*e.Longest() {
+			t.Errorf("seed %d: %d bytes of data were lost, and %d sent again: %+v", seed, lost, s.TCPBytesRetransmitted, s)
 		}
-		fast += s.Fast - s.Timeouts
+		fast += s.FastRetransmits - s.TCPTimeouts
 	}
 	if fast < 100 {
 		t.Errorf("%d segments were sent again without a timeout", fast)
@@ -240,7 +240,7 @@ func TestSocketsTogether(t *testing.T) {
 				p.Send(r, &device.Packet{Data: make([]byte, bytes)})
 			}
 			sent = p.Now()
-			p.(device.Holder).Flush()
+			p.(device.BufferedSender).Flush()
 			flushed = p.Now()
 			return nil
 		})

@@ -23,11 +23,11 @@ type medium struct {
 	frameRate     core.CachedRate
 
 	stations        []station
-	sendingStations int       // stations that send
-	burstStart      unit.Time // when the first of them began
-	isCollision     bool      // this burst is a collision
-	lastEnd         signalEnd // the latest end of a station's signal
-	lastEndOfOther  signalEnd // the latest end of another's
+	sendingStations int            // stations that send
+	burstStart      unit.Time      // when the first of them began
+	isCollision     bool           // this burst is a collision
+	lastEnd         signalEndEvent // the latest end of a station's signal
+	lastEndOfOther  signalEndEvent // the latest end of another's
 	statistics      *Statistics
 	probe           core.Probe
 	track           sim.Server // names it to the probe
@@ -64,38 +64,38 @@ func (x *framePool) releaseFrame(f *frame) { *x = append(*x, f) }
 
 // Statistics is what was on an Ethernet in a run.
 type Statistics struct {
-	Busy       unit.Time // some station sent
-	Frames     int       // that were sent whole
-	Payload    int       // bytes of datagrams in them, without padding
-	Collisions int       // times at which stations sent at once
-	Dropped    int       // frames that were given up after too many collisions
-	Overflowed int       // frames for which a switch had no room
-	Faulty     int       // frames that a fault of a switch lost
-	Lost       int       // bytes of datagrams in those that were dropped, overflowed or faulty
+	BusyTime           unit.Time // some station sent
+	FramesSent         int       // that were sent whole
+	PayloadBytes       int       // bytes of datagrams in them, without padding
+	Collisions         int       // times at which stations sent at once
+	FramesAbandoned    int       // frames that were given up after too many collisions
+	FramesOverflowed   int       // frames for which a switch had no room
+	FramesLostToFaults int       // frames that a fault of a switch lost
+	LostBytes          int       // bytes of datagrams in those that were dropped, overflowed or faulty
 
-	Segments int // that TCP gave to the stations, with data or without
-	Stream   int // bytes of packets that it sent for the first time
-	Again    int // bytes that it sent again
-	Timeouts int // times at which it did as nothing was acknowledged for long
-	Fast     int // segments that it sent again at once, where there is a congestion window
-	Taken    int // bytes that segments brought and that were not there yet
-	Fullest  int // most bytes that a receive buffer held
+	TCPSegments           int // that TCP gave to the stations, with data or without
+	TCPBytesSent          int // bytes of packets that it sent for the first time
+	TCPBytesRetransmitted int // bytes that it sent again
+	TCPTimeouts           int // times at which it did as nothing was acknowledged for long
+	FastRetransmits       int // segments that it resent before a timeout, if it has a congestion window
+	TCPBytesReceived      int // bytes that segments brought and that were not there yet
+	MaxReceiveBufferBytes int // most bytes that a receive buffer held
 
-	Datagrams int // that came to sockets
-	Unheard   int // of them those for which a socket had no room
+	UDPDatagramsReceived int // that came to sockets
+	UDPDatagramsDropped  int // of them those for which a socket had no room
 }
 
 // frame is a frame with what TCP, UDP or MBCF says in it.
 type frame struct {
-	medium   *medium           // that has it,
-	switches *switchedEthernet // or switches
-	line     *line             // and line
-	src, dst int
-	payload  int // bytes of the datagram
-	hops     int // of its way through switches
-	segment  segment
-	mbcf     packet
-	datagram *datagram // nil: it is TCP's or MBCF's
+	medium           *medium           // that has it,
+	switchedEthernet *switchedEthernet // or switches
+	line             *line             // and line
+	src, dst         int
+	payload          int // bytes of the datagram
+	switchHops       int // of its way through switches
+	segment          segment
+	mbcf             packet
+	datagram         *datagram // nil: it is TCP's or MBCF's
 }
 
 // HandleEvent lets the frame arrive.
@@ -104,13 +104,13 @@ func (f *frame) HandleEvent(uint64) { f.medium.transport.frameArrived(f) }
 // station is an interface to the medium. It sends its frames in their order.
 type station struct {
 	*medium
-	id          int
+	index       int
 	queue       []*frame
 	state       stationState
 	collisions  int // collisions of the first frame
 	sendStart   unit.Time
 	sendEnd     unit.Time
-	collides    bool   // what it sends collides
+	isColliding bool   // what it sends collides
 	eventSerial uint64 // of its events, which are void when it has changed
 	random      core.Noise
 	track       sim.Server // names it to the probe
@@ -126,8 +126,8 @@ const (
 	sending
 )
 
-// signalEnd is when a station's signal ended.
-type signalEnd struct {
+// signalEndEvent is when a station's signal ended.
+type signalEndEvent struct {
 	at      unit.Time
 	station int
 }
@@ -138,9 +138,9 @@ const stationSeed = 0x6574686572
 func newMedium(m *model.Ethernet, kernel *sim.Kernel, stations int, seed uint64, probe core.Probe) *medium {
 	e := &medium{Ethernet: m, kernel: kernel, interframeGap: m.Rate.Time(m.Gap), preambleTime: m.Rate.Time(m.Preamble), jamTime: m.Rate.Time(m.Jam),
 		frameRate: core.CachedRate{Rate: m.Rate}, stations: make([]station, stations), statistics: new(Statistics), probe: probe}
-	e.lastEnd, e.lastEndOfOther = signalEnd{-e.interframeGap - m.Propagation, -1}, signalEnd{-e.interframeGap - m.Propagation, -1}
+	e.lastEnd, e.lastEndOfOther = signalEndEvent{-e.interframeGap - m.Propagation, -1}, signalEndEvent{-e.interframeGap - m.Propagation, -1}
 	for i := range e.stations {
-		e.stations[i] = station{medium: e, id: i, random: core.NewNoise(seed^stationSeed, i, 0)}
+		e.stations[i] = station{medium: e, index: i, random: core.NewNoise(seed^stationSeed, i, 0)}
 	}
 	return e
 }
@@ -158,10 +158,10 @@ func (e *medium) sendFrom(station int, f *frame) {
 	}
 }
 
-// silentSince returns since when a station hears nothing of the bursts that have ended. It is the
-// station itself that it hears first.
-func (s *station) silentSince() unit.Time {
-	if s.lastEnd.station == s.id {
+// burstSilenceStart returns since when a station hears nothing of the bursts that have ended. It is
+// the station itself that it hears first.
+func (s *station) burstSilenceStart() unit.Time {
+	if s.lastEnd.station == s.index {
 		return max(s.lastEnd.at, s.lastEndOfOther.at+s.Propagation)
 	}
 	return s.lastEnd.at + s.Propagation
@@ -171,7 +171,7 @@ func (s *station) silentSince() unit.Time {
 // third of the gap it does not listen any more, so that stations that wait for the same silence are
 // equal (IEEE 802.3, 4.2.3.2.2).
 func (s *station) sendOrDefer() {
-	now, free := s.kernel.Now(), s.silentSince()+s.interframeGap
+	now, free := s.kernel.Now(), s.burstSilenceStart()+s.interframeGap
 	if free > now {
 		s.retryAt(free)
 		return
@@ -212,7 +212,7 @@ func (s *station) startFrame() {
 	if s.medium.sendingStations == 0 {
 		s.burstStart, s.medium.isCollision = now, false
 	}
-	s.state, s.sendStart, s.collides = sending, now, false
+	s.state, s.sendStart, s.isColliding = sending, now, false
 	f := s.queue[0]
 	s.sendUntil(now + s.frameRate.Time(s.Preamble+s.Header+max(f.payload, s.MinPayload)+s.FCS))
 	if s.medium.sendingStations++; s.medium.sendingStations == 1 {
@@ -224,7 +224,7 @@ func (s *station) startFrame() {
 	}
 	s.detectCollision(max(now, s.burstStart+s.Propagation))
 	for i := range s.stations {
-		if o := &s.stations[i]; o != s && o.state == sending && !o.collides {
+		if o := &s.stations[i]; o != s && o.state == sending && !o.isColliding {
 			o.detectCollision(now + s.Propagation)
 		}
 	}
@@ -240,7 +240,7 @@ func (s *station) sendUntil(t unit.Time) {
 // detectCollision lets the station hear a collision at a time: it sends its preamble to the end,
 // then the jam.
 func (s *station) detectCollision(t unit.Time) {
-	s.collides = true
+	s.isColliding = true
 	if t = max(t, s.sendStart+s.preambleTime) + s.jamTime; t < s.sendEnd {
 		s.sendUntil(t)
 	}
@@ -249,17 +249,17 @@ func (s *station) detectCollision(t unit.Time) {
 // endSignal is the end of what the station sends.
 func (s *station) endSignal() {
 	e, now := s.medium, s.kernel.Now()
-	if e.lastEnd.station != s.id {
+	if e.lastEnd.station != s.index {
 		e.lastEndOfOther = e.lastEnd
 	}
-	e.lastEnd = signalEnd{now, s.id}
+	e.lastEnd = signalEndEvent{now, s.index}
 	s.state = idle
 	e.probe.RequestReport((*stationReport)(s), uint64(e.sendingStations))
 	if e.sendingStations--; e.sendingStations == 0 {
-		e.statistics.Busy += now - e.burstStart
+		e.statistics.BusyTime += now - e.burstStart
 		e.resumeDeferring()
 	}
-	if s.collides {
+	if s.isColliding {
 		s.backOff(now)
 	} else {
 		s.frameSent(now)
@@ -281,8 +281,8 @@ func (s *station) dequeueFrame() *frame {
 func (s *station) frameSent(now unit.Time) {
 	s.collisions = 0
 	f := s.dequeueFrame()
-	s.statistics.Frames++
-	s.statistics.Payload += f.payload
+	s.statistics.FramesSent++
+	s.statistics.PayloadBytes += f.payload
 	s.kernel.Schedule(now+s.Propagation, f, 0)
 }
 
@@ -297,8 +297,8 @@ func (s *station) backOff(now unit.Time) {
 	}
 	s.collisions = 0
 	f := s.dequeueFrame()
-	s.statistics.Dropped++
-	s.statistics.Lost += f.payload
+	s.statistics.FramesAbandoned++
+	s.statistics.LostBytes += f.payload
 	s.transport.frameDropped(f)
 }
 
@@ -306,7 +306,7 @@ func (s *station) backOff(now unit.Time) {
 func (e *medium) resumeDeferring() {
 	for i := range e.stations {
 		if s := &e.stations[i]; s.state == deferring {
-			s.retryAt(s.silentSince() + s.interframeGap)
+			s.retryAt(s.burstSilenceStart() + s.interframeGap)
 		}
 	}
 }

@@ -20,7 +20,7 @@ type network struct {
 	mss        int // bytes of data in the longest segment
 	hosts      []host
 	framePool
-	hostsOfStation [][]int     // the hosts of each station, where there is UDP
+	hostsOfStation [][]int     // the hosts of each station, if the platform has UDP
 	freeDatagrams  []*datagram // to use again
 }
 
@@ -30,12 +30,12 @@ type network struct {
 type host struct {
 	processor
 	network           *network
-	station           int
+	stationIndex      int
 	sockets           []*socket // by the other's place among the hosts; nil: there is none yet
 	openSockets       []*socket // those that there are
-	unreadSockets     int       // sockets with data
+	unreadSocketCount int       // sockets with data
 	blockedSocket     *socket   // the socket whose buffer the rank waits for
-	unfinishedSockets []*socket // that have not taken all that the rank has sent
+	unfinishedWriters []*socket // that have not taken all that the rank has sent
 	udp               udpSocket
 }
 
@@ -54,14 +54,14 @@ func New(j *core.Job, m *model.Ethernet, e core.Attachment) core.Network {
 	n := &network{Ethernet: m, Attachment: e, job: j, statistics: statisticsOf(j), mss: m.MTU - m.TCP.Header, hosts: make([]host, e.Ranks)}
 	n.carrier = newCarrier(m, j, e, n, n.statistics)
 	for i := range n.hosts {
-		n.hosts[i] = host{processor: processor{Port: &j.Ports[e.FirstRank+i]}, network: n, station: e.InterfaceOf(e.FirstRank + i)}
+		n.hosts[i] = host{processor: processor{Port: &j.Ports[e.FirstRank+i]}, network: n, stationIndex: e.InterfaceOf(e.FirstRank + i)}
 	}
 	if m.UDP != nil {
 		n.hostsOfStation = make([][]int, e.Interfaces)
 		for i := range n.hosts {
-			n.hostsOfStation[n.hosts[i].station] = append(n.hostsOfStation[n.hosts[i].station], i)
+			n.hostsOfStation[n.hosts[i].stationIndex] = append(n.hostsOfStation[n.hosts[i].stationIndex], i)
 		}
-		j.OfferWatch()
+		j.EnableWatch()
 	}
 	return n
 }
@@ -147,14 +147,14 @@ func (n *network) frameArrived(f *frame) {
 	}
 	h := f.segment.receiver.host
 	f.segment.arrival = n.job.Kernel.Now()
-	n.job.Kernel.Schedule(h.interrupt(n.TCP.Input, "ethernet.tcp.input"), (*segmentInput)(f), 0)
+	n.job.Kernel.Schedule(h.interrupt(n.TCP.Input, "ethernet.tcp.input"), (*segmentInputEvent)(f), 0)
 }
 
-// segmentInput is the event of a segment that its host has taken in.
-type segmentInput frame
+// segmentInputEvent is the event of a segment that its host has taken in.
+type segmentInputEvent frame
 
 // HandleEvent gives it to its socket.
-func (r *segmentInput) HandleEvent(uint64) {
+func (r *segmentInputEvent) HandleEvent(uint64) {
 	x := r.segment
 	x.receiver.host.network.releaseFrame((*frame)(r))
 	x.receiver.receiveSegment(&x)
@@ -173,14 +173,14 @@ func (h *processor) interrupt(d unit.Time, name string) unit.Time {
 
 // sendFromInterrupt sends a segment from an interrupt.
 func (h *host) sendFromInterrupt(f *frame) {
-	h.Kernel.Schedule(h.interrupt(h.network.TCP.Output, "ethernet.tcp.output"), (*segmentOutput)(f), 0)
+	h.Kernel.Schedule(h.interrupt(h.network.TCP.Output, "ethernet.tcp.output"), (*segmentOutputEvent)(f), 0)
 }
 
-// segmentOutput is the event of a segment whose host has made it.
-type segmentOutput frame
+// segmentOutputEvent is the event of a segment whose host has made it.
+type segmentOutputEvent frame
 
 // HandleEvent gives it to the station.
-func (l *segmentOutput) HandleEvent(uint64) { l.segment.receiver.host.network.send((*frame)(l)) }
+func (l *segmentOutputEvent) HandleEvent(uint64) { l.segment.receiver.host.network.send((*frame)(l)) }
 
 // spendInSystem lets the rank work for d in a system call, at what has a name among the machine's
 // numbers.
@@ -208,41 +208,41 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 	p.Probe.PacketSent(p, pk, "send")
 	h := n.hostOf(p)
 	s := h.socketTo(n.hostOf(&p.Ports[pk.Dst]))
-	s.asked += n.TCP.Record + len(pk.Data)
-	pk.Transit = core.Transit{Position: s.asked}
+	s.requestedEnd += n.TCP.Record + len(pk.Data)
+	pk.Transit = core.Transit{Position: s.requestedEnd}
 	s.outPackets.Push(pk)
-	if n.Holds() {
+	if n.BuffersSends() {
 		h.offerToSocket(s)
 	} else {
 		h.writeAll(s)
 	}
 }
 
-// Holds implements core.BufferingNetwork.
-func (n *network) Holds() bool {
+// BuffersSends implements core.BufferingNetwork.
+func (n *network) BuffersSends() bool {
 	l := n.job.Library
 	return l != nil && l.Sockets != nil && l.Sockets.Together
 }
 
 // offerToSocket writes what there is room for. The rest waits behind it.
 func (h *host) offerToSocket(s *socket) {
-	if slices.Contains(h.unfinishedSockets, s) {
+	if slices.Contains(h.unfinishedWriters, s) {
 		return
 	}
-	if h.writeOnce(s); s.written < s.asked {
-		h.unfinishedSockets = append(h.unfinishedSockets, s)
+	if h.writeOnce(s); s.written < s.requestedEnd {
+		h.unfinishedWriters = append(h.unfinishedWriters, s)
 	}
 }
 
 // isWritable reports whether half of the send buffer is free, or room for all that waits.
 func (s *socket) isWritable() bool {
-	return s.freeSendBuffer() >= min(s.asked-s.written, s.host.network.TCP.SendBuffer/2)
+	return s.freeSendBuffer() >= min(s.requestedEnd-s.written, s.host.network.TCP.SendBuffer/2)
 }
 
 // Flush waits until the sockets have taken all that the rank has sent. Meanwhile it reads incoming
 // data, and returns early when a packet is complete.
 func (n *network) Flush(p *core.Port) bool {
-	for h := n.hostOf(p); len(h.unfinishedSockets) > 0; {
+	for h := n.hostOf(p); len(h.unfinishedWriters) > 0; {
 		if p.ElapseCharges(); p.HasPacket() {
 			return false
 		}
@@ -265,12 +265,12 @@ func (h *host) writeAll(s *socket) {
 	t := &h.network.TCP
 	for {
 		h.writeOnce(s)
-		if s.asked == s.written {
+		if s.requestedEnd == s.written {
 			return
 		}
 		h.blockedSocket = s
 		for !s.isWritable() {
-			if h.unreadSockets == 0 || h.network.readsWholePackets() && h.ID > s.peer.host.ID {
+			if h.unreadSocketCount == 0 || h.network.readsWholePackets() && h.ID > s.peer.host.ID {
 				h.ParkAndElapse()
 			} else {
 				h.spendInSystem(t.Poll, "ethernet.tcp.poll", model.Receiving)
@@ -288,7 +288,7 @@ func (h *host) writeOnce(s *socket) {
 	t := &h.network.TCP
 	h.spendInSystem(t.Write.Start, "ethernet.tcp.write.start", model.Sending)
 	s.isWriting = true
-	for end := s.written + min(s.asked-s.written, s.freeSendBuffer()); s.written < end; {
+	for end := s.written + min(s.requestedEnd-s.written, s.freeSendBuffer()); s.written < end; {
 		n := min(end-s.written, h.network.mss-(s.written-s.sent)%h.network.mss)
 		h.spendInSystem(t.Write.Bandwidth.Time(n), "ethernet.tcp.write.bandwidth", model.Sending)
 		s.written += n
@@ -303,7 +303,7 @@ func (h *host) writeOnce(s *socket) {
 // HasData implements core.PolledNetwork.
 func (n *network) HasData(p *core.Port) bool {
 	h := n.hostOf(p)
-	return h.unreadSockets > 0 || slices.ContainsFunc(h.unfinishedSockets, (*socket).isWritable)
+	return h.unreadSocketCount > 0 || slices.ContainsFunc(h.unfinishedWriters, (*socket).isWritable)
 }
 
 // Poll reads the sockets that have data, after a call of select, which costs its time when it
@@ -311,15 +311,15 @@ func (n *network) HasData(p *core.Port) bool {
 func (n *network) Poll(p *core.Port) {
 	h := n.hostOf(p)
 	h.spendInSystem(n.TCP.Poll, "ethernet.tcp.poll", model.Receiving)
-	if h.unreadSockets > 0 {
+	if h.unreadSocketCount > 0 {
 		h.readAll()
 	}
-	for _, s := range h.unfinishedSockets {
+	for _, s := range h.unfinishedWriters {
 		if s.isWritable() {
 			h.writeOnce(s)
 		}
 	}
-	h.unfinishedSockets = slices.DeleteFunc(h.unfinishedSockets, func(s *socket) bool { return s.written == s.asked })
+	h.unfinishedWriters = slices.DeleteFunc(h.unfinishedWriters, func(s *socket) bool { return s.written == s.requestedEnd })
 }
 
 // readAll reads all sockets that have data.

@@ -65,11 +65,11 @@ func TestEthernetLoad(t *testing.T) {
 			if most := 1.25e6 * 1460 / 1538; bytes > most {
 				t.Errorf("seed %d, %d pairs: %.0f B/s, the medium carries %.0f", seed, n, bytes, most)
 			}
-			if s.Busy > wall {
-				t.Errorf("seed %d, %d pairs: busy for %v of %v", seed, n, s.Busy, wall)
+			if s.BusyTime > wall {
+				t.Errorf("seed %d, %d pairs: busy for %v of %v", seed, n, s.BusyTime, wall)
 			}
 			goodput[n] += bytes / seeds
-			collisions[n] += float64(s.Collisions) / float64(s.Frames) / seeds
+			collisions[n] += float64(s.Collisions) / float64(s.FramesSent) / seeds
 		}
 	}
 	t.Logf("1 to 4 pairs: %.0f B/s, %.3f collisions a frame", goodput[1:], collisions[1:])
@@ -94,12 +94,12 @@ func BenchmarkEthernetLoad(b *testing.B) {
 			frames := 0
 			for i := range b.N {
 				bytes, s, wall = pairs(b, n, uint64(i))
-				frames += s.Frames
+				frames += s.FramesSent
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(frames), "ns/frame")
 			b.ReportMetric(bytes/1e6, "MB/s")
-			b.ReportMetric(float64(s.Busy)/float64(wall), "use")
-			b.ReportMetric(float64(s.Collisions)/float64(s.Frames), "collisions/frame")
+			b.ReportMetric(float64(s.BusyTime)/float64(wall), "use")
+			b.ReportMetric(float64(s.Collisions)/float64(s.FramesSent), "collisions/frame")
 		})
 	}
 }

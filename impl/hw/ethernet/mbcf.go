@@ -38,40 +38,40 @@ type circuit struct {
 	// At its sender: acked ≤ sent ≤ given.
 	firstUnacked, lastUnacked *message // that are not acknowledged
 	nextUnsent                *message // the first that is to be sent
-	lastGiven                 uint32   // serial of the last message
+	lastSubmitted             uint32   // serial of the last message
 	lastSent                  uint32   // of the last that has been sent
 	lastAcked                 uint32
 	senderBlocked             bool // the sender's rank waits for room in the window
-	retry                     timer
+	retryTimer                timer
 	retryTime                 unit.Time // until a packet is taken for lost
 
 	// At its receiver.
-	lastArrived    uint32 // serial of the last message that has come, as have all before it
-	unacknowledged int    // packets that are not acknowledged
-	delay          timer  // of an acknowledgement
+	lastArrived           uint32 // serial of the last message that has come, as have all before it
+	unacknowledgedPackets int    // packets that are not acknowledged
+	ackDelayTimer         timer  // of an acknowledgement
 }
 
-// operation is what a message asks for, or answers.
-type operation uint8
+// messageType is what a message asks for, or answers.
+type messageType uint8
 
 const (
-	putData         operation = iota // bytes of a remote write
-	readRequest                      // asks for the bytes of a remote read,
-	readData                         // which these are
-	queueEntry                       // an entry of a queue
-	packetData                       // bytes of a packet
-	signalRequest                    // runs a handler
-	registerRequest                  // changes a register,
-	registerReply                    // and says what was there
-	statusReply                      // says that a remote write has ended, or what became of an entry
+	putData         messageType = iota // bytes of a remote write
+	readRequest                        // asks for the bytes of a remote read,
+	readData                           // which these are
+	queueEntry                         // an entry of a queue
+	packetData                         // bytes of a packet
+	signalRequest                      // runs a handler
+	registerRequest                    // changes a register,
+	registerReply                      // and says what was there
+	statusReply                        // says that a remote write has ended, or what became of an entry
 )
 
 // message is a packet of MBCF.
 type message struct {
 	serial         uint32
-	operation      operation
-	isFirst        bool // of those of one access or packet, and not sent yet
-	isLast         bool // of those of one access or packet
+	messageType    messageType
+	isFirstPart    bool // of those of one access or packet, and not sent yet
+	isLastPart     bool // of those of one access or packet
 	bytes          int  // of data
 	access         *core.RemoteAccess
 	entry          *core.QueueEntry
@@ -131,14 +131,14 @@ func (t *task) addCircuit(i int, c *circuit) {
 	t.circuits[i] = c
 }
 
-func (n *mbcf) newMessage(o operation) *message {
+func (n *mbcf) newMessage(o messageType) *message {
 	m := n.freeMessages
 	if m == nil {
 		m = new(message)
 	} else {
 		n.freeMessages = m.next
 	}
-	*m = message{operation: o, isFirst: true, isLast: true}
+	*m = message{messageType: o, isFirstPart: true, isLastPart: true}
 	return m
 }
 
@@ -147,7 +147,7 @@ func (n *mbcf) newMessage(o operation) *message {
 func (c *circuit) sendFromCall(m *message) {
 	t, x := c.from, c.network.MBCF
 	t.ElapseCharges()
-	for c.lastGiven-c.lastAcked >= uint32(x.Window) {
+	for c.lastSubmitted-c.lastAcked >= uint32(x.Window) {
 		c.senderBlocked = true
 		t.ParkAndElapse()
 	}
@@ -169,8 +169,8 @@ func (c *circuit) sendFromInterrupt(m *message) {
 
 // appendMessage appends a message to the queue of the circuit.
 func (c *circuit) appendMessage(m *message) {
-	c.lastGiven++
-	m.serial = c.lastGiven
+	c.lastSubmitted++
+	m.serial = c.lastSubmitted
 	if c.firstUnacked == nil {
 		c.firstUnacked = m
 	} else {
@@ -191,9 +191,9 @@ func (c *circuit) nextMessage() *message {
 	c.nextUnsent = m.next
 	if m.serial > c.lastSent {
 		c.lastSent = m.serial
-		c.network.statistics.Stream += m.bytes
+		c.network.statistics.TCPBytesSent += m.bytes
 	} else {
-		c.network.statistics.Again += m.bytes
+		c.network.statistics.TCPBytesRetransmitted += m.bytes
 	}
 	return m
 }
@@ -232,16 +232,16 @@ func (c *circuit) newFrame(m *message) *frame {
 		f.mbcf.serial = m.serial
 		f.payload += m.bytes
 	}
-	b.unacknowledged = 0
-	b.delay.set(&n.job.Kernel, b, ackTimer, 0)
-	n.statistics.Segments++
+	b.unacknowledgedPackets = 0
+	b.ackDelayTimer.set(&n.job.Kernel, b, ackTimer, 0)
+	n.statistics.TCPSegments++
 	return f
 }
 
 // startRetryTimer sets the alarm that rings if nothing is heard of what was sent, unless it is set.
 func (c *circuit) startRetryTimer() {
-	if c.retry.expiry == 0 && c.firstUnacked != nil {
-		c.retry.set(&c.network.job.Kernel, c, retryTimer, c.network.job.Kernel.Now()+c.retryTime)
+	if c.retryTimer.expiry == 0 && c.firstUnacked != nil {
+		c.retryTimer.set(&c.network.job.Kernel, c, retryTimer, c.network.job.Kernel.Now()+c.retryTime)
 	}
 }
 
@@ -250,11 +250,11 @@ func (c *circuit) startRetryTimer() {
 func (c *circuit) HandleEvent(alarm uint64) {
 	k := &c.network.job.Kernel
 	switch {
-	case alarm == ackTimer && c.delay.hasExpired(k, c, alarm):
+	case alarm == ackTimer && c.ackDelayTimer.hasExpired(k, c, alarm):
 		c.sendAcknowledgement()
-	case alarm == retryTimer && c.retry.hasExpired(k, c, alarm):
+	case alarm == retryTimer && c.retryTimer.hasExpired(k, c, alarm):
 		c.retryTime = min(2*c.retryTime, maxRetryFactor*c.network.MBCF.Retransmit)
-		c.retry.set(k, c, retryTimer, k.Now()+c.retryTime)
+		c.retryTimer.set(k, c, retryTimer, k.Now()+c.retryTime)
 		c.nextUnsent = c.firstUnacked
 		c.sendAllowed()
 	}
@@ -295,19 +295,19 @@ func (x *inputEvent) HandleEvent(uint64) {
 	if p.message == nil {
 		return
 	}
-	c.unacknowledged++
+	c.unacknowledgedPackets++
 	if p.serial == c.lastArrived+1 {
 		c.lastArrived++
-		c.network.statistics.Taken += p.message.bytes
+		c.network.statistics.TCPBytesReceived += p.message.bytes
 		c.network.execute(c, p.message)
 	} else { // one before it was lost, or this one has come already
-		c.unacknowledged = c.network.MBCF.AckEvery
+		c.unacknowledgedPackets = c.network.MBCF.AckEvery
 	}
 	switch {
-	case c.unacknowledged >= c.network.MBCF.AckEvery:
+	case c.unacknowledgedPackets >= c.network.MBCF.AckEvery:
 		c.sendAcknowledgement()
-	case c.unacknowledged > 0 && c.delay.expiry == 0:
-		c.delay.set(&c.network.job.Kernel, c, ackTimer, c.network.job.Kernel.Now()+c.network.MBCF.AckDelay)
+	case c.unacknowledgedPackets > 0 && c.ackDelayTimer.expiry == 0:
+		c.ackDelayTimer.set(&c.network.job.Kernel, c, ackTimer, c.network.job.Kernel.Now()+c.network.MBCF.AckDelay)
 	}
 }
 
@@ -326,7 +326,7 @@ func (c *circuit) messagesAcknowledged(ack uint32) {
 		m.next, c.network.freeMessages = c.network.freeMessages, m
 	}
 	c.retryTime = c.network.MBCF.Retransmit
-	c.retry.set(&c.network.job.Kernel, c, retryTimer, 0)
+	c.retryTimer.set(&c.network.job.Kernel, c, retryTimer, 0)
 	c.sendAllowed()
 	if c.senderBlocked {
 		c.from.Wake()
@@ -335,9 +335,9 @@ func (c *circuit) messagesAcknowledged(ack uint32) {
 
 // execute does what a message asks for, at the rank that it is for.
 func (n *mbcf) execute(c *circuit, m *message) {
-	switch m.operation {
+	switch m.messageType {
 	case putData:
-		if !m.isLast {
+		if !m.isLastPart {
 			return
 		}
 		n.job.Probe.LastByteArrived(m.access, n.job.Kernel.Now())
@@ -351,11 +351,11 @@ func (n *mbcf) execute(c *circuit, m *message) {
 	case readRequest:
 		n.splitIntoPackets(len(m.access.Data), func(bytes int, first, last bool) {
 			answer := n.newMessage(readData)
-			answer.access, answer.bytes, answer.isFirst, answer.isLast = m.access, bytes, first, last
+			answer.access, answer.bytes, answer.isFirstPart, answer.isLastPart = m.access, bytes, first, last
 			c.reverse.sendFromInterrupt(answer)
 		})
 	case readData:
-		if m.isLast {
+		if m.isLastPart {
 			n.job.Probe.LastByteArrived(m.access, n.job.Kernel.Now())
 			m.access.CopyData()
 			m.access.Complete()
@@ -368,9 +368,9 @@ func (n *mbcf) execute(c *circuit, m *message) {
 			c.reverse.sendFromInterrupt(answer)
 		}
 	case packetData:
-		if m.isLast {
+		if m.isLastPart {
 			n.job.Probe.LastByteArrived(m.packet, n.job.Kernel.Now())
-			n.putInInbox(m.packet)
+			n.deliverPacket(m.packet)
 		}
 	case signalRequest:
 		c.to.DeliverSignal(c.from.ID, m.head)
@@ -386,13 +386,13 @@ func (n *mbcf) execute(c *circuit, m *message) {
 		if m.access != nil {
 			m.access.Complete()
 		} else {
-			n.putInInbox(m.packet)
+			n.deliverPacket(m.packet)
 		}
 	}
 }
 
-// putInInbox puts a packet into the inbox of its rank, unless the rank's program has ended.
-func (n *mbcf) putInInbox(pk *core.Packet) {
+// deliverPacket puts a packet into the inbox of its rank, unless the rank's program has ended.
+func (n *mbcf) deliverPacket(pk *core.Packet) {
 	if n.job.Ports[pk.Dst].ProgramEnded() {
 		n.job.ReleasePacket(pk)
 		return
@@ -400,8 +400,8 @@ func (n *mbcf) putInInbox(pk *core.Packet) {
 	pk.Arrive()
 }
 
-// splitIntoPackets yields the lengths of the packets for so many bytes. For none there is one as
-// well.
+// splitIntoPackets yields the lengths of the packets for a number of bytes. For 0 bytes there is
+// one as well.
 func (n *mbcf) splitIntoPackets(bytes int, yield func(bytes int, first, last bool)) {
 	first := true
 	for ; bytes > n.MBCF.Limit; bytes -= n.MBCF.Limit {
@@ -423,7 +423,7 @@ func (n *mbcf) Send(p *core.Port, pk *core.Packet) {
 	c := n.taskOf(p.ID).circuitTo(pk.Dst)
 	n.splitIntoPackets(8*device.HeadWords+len(pk.Data), func(bytes int, first, last bool) {
 		m := n.newMessage(packetData)
-		m.packet, m.bytes, m.isFirst, m.isLast = pk, bytes, first, last
+		m.packet, m.bytes, m.isFirstPart, m.isLastPart = pk, bytes, first, last
 		c.sendFromCall(m)
 	})
 }
@@ -472,7 +472,7 @@ func (n *mbcf) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	}
 	n.splitIntoPackets(len(x.Data), func(bytes int, first, last bool) {
 		m := n.newMessage(putData)
-		m.access, m.bytes, m.isFirst, m.isLast = x, bytes, first, last
+		m.access, m.bytes, m.isFirstPart, m.isLastPart = x, bytes, first, last
 		c.sendFromCall(m)
 	})
 }
@@ -484,7 +484,7 @@ func (n *mbcf) SendEntry(p *core.Port, x *core.QueueEntry) {
 	if x.Dst == p.ID {
 		n.chargeLocalCall(p, len(x.Data))
 		if x.Append() {
-			n.putInInbox(x.NewCompletion())
+			n.deliverPacket(x.NewCompletion())
 		}
 		return
 	}
@@ -527,9 +527,9 @@ func (p *packet) content() any {
 	switch {
 	case m == nil || m.serial != p.serial:
 		return "ack"
-	case m.operation == putData || m.operation == readData:
+	case m.messageType == putData || m.messageType == readData:
 		return m.access
-	case m.operation == queueEntry || m.operation == packetData:
+	case m.messageType == queueEntry || m.messageType == packetData:
 		return m.packet
 	}
 	return "control"
@@ -538,10 +538,10 @@ func (p *packet) content() any {
 // noteDeparture says when the first part of an access or packet has left for the first time.
 func (p *packet) noteDeparture(began unit.Time) {
 	m := p.message
-	if m == nil || m.serial != p.serial || !m.isFirst {
+	if m == nil || m.serial != p.serial || !m.isFirstPart {
 		return
 	}
-	m.isFirst = false
+	m.isFirstPart = false
 	if x := p.content(); x != "control" {
 		p.circuit.network.job.Probe.FirstByteDeparted(x, began)
 	}

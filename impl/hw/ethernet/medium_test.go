@@ -49,7 +49,7 @@ func saturate(t testing.TB, e *model.Ethernet, stations, payload int, seed uint6
 // use returns the part of a time in which the medium carried frames from the first byte of their
 // addresses to the last of their check sum.
 func use(e *model.Ethernet, s Statistics, payload int, d unit.Time) float64 {
-	return float64(e.Rate.Time(s.Frames*(e.Header+max(payload, e.MinPayload)+e.FCS))) / float64(d)
+	return float64(e.Rate.Time(s.FramesSent*(e.Header+max(payload, e.MinPayload)+e.FCS))) / float64(d)
 }
 
 // sizes of frames that studies of CSMA/CD measure, as payloads.
@@ -71,8 +71,8 @@ func TestSaturation(t *testing.T) {
 		lastUse, lastCollisions := 2.0, -1.0
 		for _, n := range []int{1, 2, 4, 8, 16} {
 			s := saturate(t, e, n, payload, 1, d)
-			used, collisions := use(e, s, payload, d), float64(s.Collisions)/float64(s.Frames)
-			t.Logf("%4d bytes, %2d stations: use %.3f of %.3f, %.3f collisions a frame, %d dropped", payload+18, n, used, full, collisions, s.Dropped)
+			used, collisions := use(e, s, payload, d), float64(s.Collisions)/float64(s.FramesSent)
+			t.Logf("%4d bytes, %2d stations: use %.3f of %.3f, %.3f collisions a frame, %d dropped", payload+18, n, used, full, collisions, s.FramesAbandoned)
 			if n == 1 && (used < full-0.001 || s.Collisions > 0) {
 				t.Errorf("one station uses %.4f, want %.4f, and has %d collisions", used, full, s.Collisions)
 			}
@@ -85,8 +85,8 @@ func TestSaturation(t *testing.T) {
 			if least := []float64{0.7, 0.86, 0.9, 0.93, 0.95}[i]; used < least {
 				t.Errorf("%d bytes, %d stations: use of %.3f, want %v at least", payload+18, n, used, least)
 			}
-			if s.Busy > d {
-				t.Errorf("the medium was busy for %v of %v", s.Busy, d)
+			if s.BusyTime > d {
+				t.Errorf("the medium was busy for %v of %v", s.BusyTime, d)
 			}
 			lastUse, lastCollisions = used, collisions
 		}
@@ -181,8 +181,8 @@ func TestGivingUp(t *testing.T) {
 	e := *tenMegabit()
 	e.Attempts = 2
 	s := saturate(t, &e, 8, 1500, 1, 10*unit.Second)
-	if s.Dropped == 0 || s.Lost != 1500*s.Dropped || s.Frames == 0 {
-		t.Errorf("of frames that may collide once, %d are dropped with %d bytes, %d arrive", s.Dropped, s.Lost, s.Frames)
+	if s.FramesAbandoned == 0 || s.LostBytes != 1500*s.FramesAbandoned || s.FramesSent == 0 {
+		t.Errorf("of frames that may collide once, %d are dropped with %d bytes, %d arrive", s.FramesAbandoned, s.LostBytes, s.FramesSent)
 	}
 }
 
@@ -206,7 +206,7 @@ func BenchmarkSaturation(b *testing.B) {
 					s = saturate(b, e, n, payload, uint64(i), d)
 				}
 				b.ReportMetric(use(e, s, payload, d), "use")
-				b.ReportMetric(float64(s.Collisions)/float64(s.Frames), "collisions/frame")
+				b.ReportMetric(float64(s.Collisions)/float64(s.FramesSent), "collisions/frame")
 			})
 		}
 	}

@@ -119,26 +119,26 @@ func lawful(e *model.Ethernet, out [][]parcel, s hw.EthernetStatistics, wall uni
 			first, last = min(first, x.sent), max(last, x.came)
 		}
 	}
-	if s.Busy > wall {
-		wrong("the medium was busy for %v of %v", s.Busy, wall)
+	if s.BusyTime > wall {
+		wrong("the medium was busy for %v of %v", s.BusyTime, wall)
 	}
-	if least := e.Rate.Time(s.Payload + s.Frames*(e.Preamble+e.Header+e.FCS)); s.Busy < least {
-		wrong("the medium was busy for %v, its frames take %v", s.Busy, least)
+	if least := e.Rate.Time(s.PayloadBytes + s.FramesSent*(e.Preamble+e.Header+e.FCS)); s.BusyTime < least {
+		wrong("the medium was busy for %v, its frames take %v", s.BusyTime, least)
 	}
 	if most := float64(e.Rate) * 1460 / 1538; float64(stream) > most*float64(last-first)/float64(unit.Second) {
 		wrong("%d bytes in %v are more than %.0f B/s", stream, last-first, most)
 	}
-	if s.Stream != stream {
-		wrong("TCP sent %d bytes, the packets have %d", s.Stream, stream)
+	if s.TCPBytesSent != stream {
+		wrong("TCP sent %d bytes, the packets have %d", s.TCPBytesSent, stream)
 	}
-	if s.Taken != stream {
-		wrong("segments brought %d bytes, the packets have %d", s.Taken, stream)
+	if s.TCPBytesReceived != stream {
+		wrong("segments brought %d bytes, the packets have %d", s.TCPBytesReceived, stream)
 	}
-	if s.Fullest > e.TCP.ReceiveBuffer {
-		wrong("a receive buffer of %d bytes held %d", e.TCP.ReceiveBuffer, s.Fullest)
+	if s.MaxReceiveBufferBytes > e.TCP.ReceiveBuffer {
+		wrong("a receive buffer of %d bytes held %d", e.TCP.ReceiveBuffer, s.MaxReceiveBufferBytes)
 	}
-	if given := s.Segments*e.TCP.Header + s.Stream + s.Again; s.Payload+s.Lost != given {
-		wrong("frames carried %d bytes and %d were given up, TCP gave them %d", s.Payload, s.Lost, given)
+	if given := s.TCPSegments*e.TCP.Header + s.TCPBytesSent + s.TCPBytesRetransmitted; s.PayloadBytes+s.LostBytes != given {
+		wrong("frames carried %d bytes and %d were given up, TCP gave them %d", s.PayloadBytes, s.LostBytes, given)
 	}
 	return errors.Join(errs...)
 }
@@ -161,7 +161,7 @@ func TestEthernetPhysics(t *testing.T) {
 		if err := lawful(e, out, s, wall); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
-		again += s.Again
+		again += s.TCPBytesRetransmitted
 	}
 	if again == 0 {
 		t.Error("nothing was sent again, so nothing was lost")
@@ -175,17 +175,17 @@ func TestEthernetFaults(t *testing.T) {
 	if err := lawful(m.Network.(*model.Ethernet), out, s, wall); err != nil {
 		t.Fatal(err)
 	}
-	if s.Dropped == 0 && s.Again > 0 {
-		t.Errorf("nothing was lost, and %d bytes were sent again", s.Again)
+	if s.FramesAbandoned == 0 && s.TCPBytesRetransmitted > 0 {
+		t.Errorf("nothing was lost, and %d bytes were sent again", s.TCPBytesRetransmitted)
 	}
 	for what, plant := range map[string]func(m *model.Ethernet, s *hw.EthernetStatistics){
 		"a faster wire":           func(e *model.Ethernet, _ *hw.EthernetStatistics) { e.Rate /= 2 },
-		"more time than there is": func(_ *model.Ethernet, s *hw.EthernetStatistics) { s.Busy = wall + 1 },
-		"overlapping frames":      func(_ *model.Ethernet, s *hw.EthernetStatistics) { s.Frames *= 2 },
-		"a lost byte":             func(_ *model.Ethernet, s *hw.EthernetStatistics) { s.Payload-- },
-		"a byte that never came":  func(_ *model.Ethernet, s *hw.EthernetStatistics) { s.Taken-- },
-		"a full buffer":           func(e *model.Ethernet, s *hw.EthernetStatistics) { s.Fullest = e.TCP.ReceiveBuffer + 1 },
-		"a byte too many":         func(_ *model.Ethernet, s *hw.EthernetStatistics) { s.Stream++ },
+		"more time than there is": func(_ *model.Ethernet, s *hw.EthernetStatistics) { s.BusyTime = wall + 1 },
+		"overlapping frames":      func(_ *model.Ethernet, s *hw.EthernetStatistics) { s.FramesSent *= 2 },
+		"a lost byte":             func(_ *model.Ethernet, s *hw.EthernetStatistics) { s.PayloadBytes-- },
+		"a byte that never came":  func(_ *model.Ethernet, s *hw.EthernetStatistics) { s.TCPBytesReceived-- },
+		"a full buffer":           func(e *model.Ethernet, s *hw.EthernetStatistics) { s.MaxReceiveBufferBytes = e.TCP.ReceiveBuffer + 1 },
+		"a byte too many":         func(_ *model.Ethernet, s *hw.EthernetStatistics) { s.TCPBytesSent++ },
 	} {
 		e, s := *m.Network.(*model.Ethernet), s
 		plant(&e, &s)

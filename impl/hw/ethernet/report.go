@@ -42,7 +42,7 @@ type lineReport line
 func (x *lineReport) Report(uint64) {
 	l := (*line)(x)
 	f := l.lastFrame
-	if f.hops == 0 {
+	if f.switchHops == 0 {
 		f.noteDeparture(l.frameStart)
 	}
 	l.ethernet.job.Probe.ServerOccupied(&l.server, f.content(), model.Carrying, l.frameStart, l.ethernet.job.Kernel.Now()-l.frameStart, f.payload)
@@ -56,7 +56,7 @@ func (x *stationReport) Report(sending uint64) {
 	s := (*station)(x)
 	now, f := s.kernel.Now(), s.queue[0]
 	what, a := f.content(), model.Carrying
-	if s.collides {
+	if s.isColliding {
 		what, a = "collision", model.Colliding
 	} else {
 		f.noteDeparture(s.sendStart)
@@ -114,11 +114,11 @@ func (f *frame) noteDeparture(began unit.Time) {
 	}
 }
 
-// landingReport reports the packets that have arrived with the last segment.
-type landingReport socket
+// arrivalReport reports the packets that have arrived with the last segment.
+type arrivalReport socket
 
 // report has how many bytes of the stream came with it.
-func (l *landingReport) Report(fresh uint64) {
+func (l *arrivalReport) Report(fresh uint64) {
 	s := (*socket)(l)
 	for pk := s.peer.outPackets.Head; pk != nil && pk.Transit.Position <= s.arrived; pk = pk.Next {
 		if pk.Transit.Position > s.arrived-int(fresh) {

@@ -98,7 +98,7 @@ func (s *switchedEthernet) frameBytes(f *frame) int {
 // send gives a frame to its station, which keeps as many as its system has.
 func (s *switchedEthernet) send(f *frame) {
 	l := &s.links[f.src]
-	f.switches, f.hops = s, 0
+	f.switchedEthernet, f.switchHops = s, 0
 	if l.shared != nil {
 		l.shared.sendFrom(stationEnd, f)
 		return
@@ -111,8 +111,8 @@ func (s *switchedEthernet) send(f *frame) {
 func (s *switchedEthernet) receiveAtSwitch(f *frame) {
 	w := s.Switches
 	if s.drawFault(w.Loss) {
-		s.statistics.Faulty++
-		s.statistics.Lost += f.payload
+		s.statistics.FramesLostToFaults++
+		s.statistics.LostBytes += f.payload
 		s.transport.frameDropped(f)
 		return
 	}
@@ -137,17 +137,17 @@ type forwardEvent frame
 // HandleEvent gives it to the next link.
 func (x *forwardEvent) HandleEvent(uint64) {
 	f := (*frame)(x)
-	s := f.switches
-	f.hops++
+	s := f.switchedEthernet
+	f.switchHops++
 	if f.dst < 0 {
 		s.flood(f)
 		return
 	}
 	from, to := s.Switches.Of(f.src), s.Switches.Of(f.dst)
 	switch {
-	case from != to && f.hops == 1 && from != 0:
+	case from != to && f.switchHops == 1 && from != 0:
 		s.uplinks[from].send(f)
-	case from != to && to != 0 && f.hops <= 2 && (from == 0) == (f.hops == 1):
+	case from != to && to != 0 && f.switchHops <= 2 && (from == 0) == (f.switchHops == 1):
 		s.downlinks[to].send(f)
 	default:
 		s.links[f.dst].sendToStation(f)
@@ -160,10 +160,10 @@ func (s *switchedEthernet) flood(f *frame) {
 	w := s.Switches
 	from := w.Of(f.src)
 	at := from
-	if f.hops > 1 {
+	if f.switchHops > 1 {
 		at = multicastDestination - 1 - f.dst
 	}
-	if at != 0 && f.hops == 1 {
+	if at != 0 && f.switchHops == 1 {
 		s.uplinks[at].send(s.copyFrame(f, multicastDestination-1))
 	}
 	if at == 0 {
@@ -184,7 +184,7 @@ func (s *switchedEthernet) flood(f *frame) {
 // copyFrame returns a copy of a multicast for a destination.
 func (s *switchedEthernet) copyFrame(f *frame, dst int) *frame {
 	c := s.transport.newFrame()
-	c.switches, c.src, c.dst, c.payload, c.hops, c.datagram = s, f.src, dst, f.payload, f.hops, f.datagram
+	c.switchedEthernet, c.src, c.dst, c.payload, c.switchHops, c.datagram = s, f.src, dst, f.payload, f.switchHops, f.datagram
 	c.datagram.references++
 	return c
 }
@@ -206,7 +206,7 @@ func (l *link) sendToStation(f *frame) {
 
 // frameArrived implements transport: of a shared link's frame, at one of its ends.
 func (l *link) frameArrived(f *frame) {
-	if f.hops == 0 {
+	if f.switchHops == 0 {
 		l.ethernet.receiveAtSwitch(f)
 		return
 	}
@@ -218,7 +218,7 @@ func (l *link) frameArrived(f *frame) {
 func (l *link) newFrame() *frame { return l.ethernet.transport.newFrame() }
 
 func (l *link) frameDropped(f *frame) {
-	if f.hops > 0 {
+	if f.switchHops > 0 {
 		l.waitingBytes -= l.ethernet.frameBytes(f)
 	}
 	l.ethernet.transport.frameDropped(f)
@@ -226,8 +226,8 @@ func (l *link) frameDropped(f *frame) {
 
 // dropOverflow drops a frame that finds the buffer full.
 func (s *switchedEthernet) dropOverflow(f *frame) {
-	s.statistics.Overflowed++
-	s.statistics.Lost += f.payload
+	s.statistics.FramesOverflowed++
+	s.statistics.LostBytes += f.payload
 	s.transport.frameDropped(f)
 }
 
@@ -264,8 +264,8 @@ func (l *line) HandleEvent(uint64) {
 	if l.switchWaiting != nil {
 		*l.switchWaiting -= l.ethernet.frameBytes(f)
 	}
-	l.ethernet.statistics.Frames++
-	l.ethernet.statistics.Payload += f.payload
+	l.ethernet.statistics.FramesSent++
+	l.ethernet.statistics.PayloadBytes += f.payload
 	f.line, l.lastFrame = l, f
 	l.ethernet.job.Probe.RequestReport((*lineReport)(l), 0)
 	l.ethernet.job.Kernel.Schedule(l.ethernet.job.Kernel.Now()+l.ethernet.Propagation, (*lineEndEvent)(f), 0)

@@ -40,8 +40,8 @@ func TestFramesKeepTheirGap(t *testing.T) {
 			t.Fatalf("frame %d is there at %v, want %v", i, came, want)
 		}
 	}
-	if len(x.came) != 50 || count.Frames != 150 {
-		t.Errorf("%d frames came, %d were on links", len(x.came), count.Frames)
+	if len(x.came) != 50 || count.FramesSent != 150 {
+		t.Errorf("%d frames came, %d were on links", len(x.came), count.FramesSent)
 	}
 }
 
@@ -60,8 +60,8 @@ func TestMemoryIsShared(t *testing.T) {
 		to, count := &sink{j: j}, new(Statistics)
 		s := newSwitchedEthernet(m, j, core.Attachment{Ranks: 4, Interfaces: 4}, to, count)
 		for range 40 {
-			(*forwardEvent)(&frame{switches: s, src: 0, dst: 1, payload: 1500}).HandleEvent(0)
-			(*forwardEvent)(&frame{switches: s, src: 3, dst: 2, payload: 1500}).HandleEvent(0)
+			(*forwardEvent)(&frame{switchedEthernet: s, src: 0, dst: 1, payload: 1500}).HandleEvent(0)
+			(*forwardEvent)(&frame{switchedEthernet: s, src: 3, dst: 2, payload: 1500}).HandleEvent(0)
 		}
 		j.Kernel.Go(func(p *sim.Proc) { p.Sleep(unit.Second) })
 		if err := j.Kernel.Run(t.Context()); err != nil {

@@ -48,16 +48,16 @@ func TestSwitchPhysics(t *testing.T) {
 				}
 			}
 		}
-		if s.Stream != stream || s.Taken != stream || s.Fullest > e.TCP.ReceiveBuffer {
-			t.Errorf("seed %d: TCP sent %d bytes and brought %d, the packets have %d; a buffer of %d held %d", seed, s.Stream, s.Taken, stream, e.TCP.ReceiveBuffer, s.Fullest)
+		if s.TCPBytesSent != stream || s.TCPBytesReceived != stream || s.MaxReceiveBufferBytes > e.TCP.ReceiveBuffer {
+			t.Errorf("seed %d: TCP sent %d bytes and brought %d, the packets have %d; a buffer of %d held %d", seed, s.TCPBytesSent, s.TCPBytesReceived, stream, e.TCP.ReceiveBuffer, s.MaxReceiveBufferBytes)
 		}
-		if roomy && s.Overflowed == 0 && s.Dropped == 0 && e.Switches.Loss == 0 && s.Again > 0 {
-			t.Errorf("seed %d: nothing was lost, and %d bytes were sent again", seed, s.Again)
+		if roomy && s.FramesOverflowed == 0 && s.FramesAbandoned == 0 && e.Switches.Loss == 0 && s.TCPBytesRetransmitted > 0 {
+			t.Errorf("seed %d: nothing was lost, and %d bytes were sent again", seed, s.TCPBytesRetransmitted)
 		}
 		if e.Switches.Full && s.Collisions > 0 {
 			t.Errorf("seed %d: %d collisions on full-duplex links", seed, s.Collisions)
 		}
-		lost, collided = lost+s.Overflowed, collided+s.Collisions
+		lost, collided = lost+s.FramesOverflowed, collided+s.Collisions
 	}
 	if lost == 0 || collided == 0 {
 		t.Errorf("%d frames were lost, and there were %d collisions, which tests nothing", lost, collided)
@@ -145,8 +145,8 @@ func TestSwitchContention(t *testing.T) {
 		if most := n * c.most; sum > 1.003*most || sum < c.part*most {
 			t.Errorf("%s: %.0f B/s together, at most are %.0f", c.name, sum, most)
 		}
-		if s.Overflowed > 0 {
-			t.Errorf("%s: %d frames were lost, and there is room for all", c.name, s.Overflowed)
+		if s.FramesOverflowed > 0 {
+			t.Errorf("%s: %d frames were lost, and there is room for all", c.name, s.FramesOverflowed)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func TestSwitchOverflow(t *testing.T) {
 	for _, rate := range flows(t, m, []int{0, 0, 0, 0}, &s) {
 		sum += rate
 	}
-	if line := 1.25e6 * 1460 / 1538; s.Overflowed == 0 || s.Again == 0 || sum > 0.95*line || sum == 0 {
-		t.Errorf("%.0f of %.0f B/s, %d frames lost, %d bytes sent again", sum, line, s.Overflowed, s.Again)
+	if line := 1.25e6 * 1460 / 1538; s.FramesOverflowed == 0 || s.TCPBytesRetransmitted == 0 || sum > 0.95*line || sum == 0 {
+		t.Errorf("%.0f of %.0f B/s, %d frames lost, %d bytes sent again", sum, line, s.FramesOverflowed, s.TCPBytesRetransmitted)
 	}
 }

@@ -18,16 +18,16 @@ type socket struct {
 	peer *socket // the other end
 
 	// The stream out. Its positions are bytes since the beginning: acked ≤ sent ≤ written ≤ asked.
-	outPackets  core.PacketList
-	asked       int  // the end of what the program has to write
-	written     int  // the end of what is in the send buffer
-	sent        int  // the end of what has been sent
-	highestSent int  // the end of what has ever been sent
-	acked       int  // the end of what has arrived at the other side
-	sendLimit   int  // the end of what the other side has room for
-	isWriting   bool // the program's own call is sending
-	retry       timer
-	retryTime   unit.Time // until a segment is taken for lost
+	outPackets      core.PacketList
+	requestedEnd    int  // the end of what the program has to write
+	written         int  // the end of what is in the send buffer
+	sent            int  // the end of what has been sent
+	highestSent     int  // the end of what has ever been sent
+	acked           int  // the end of what has arrived at the other side
+	sendLimit       int  // the end of what the other side has room for
+	isWriting       bool // the program's own call is sending
+	retransmitTimer timer
+	retryTime       unit.Time // until a segment is taken for lost
 	congestion
 
 	// The stream in: read ≤ arrived ≤ edge.
@@ -36,12 +36,12 @@ type socket struct {
 	offeredLimit     int       // the end of the room that the other side was told of
 	lastArrival      unit.Time // when the last segment of the stream came
 	unacknowledged   int       // segments that are not acknowledged
-	quickAcks        int       // so many more are acknowledged at once, unless data goes both ways
+	quickAcks        int       // remaining segments that are acknowledged at once, unless data goes both ways
 	isBidirectional  bool      // data was sent soon after data had come, which acknowledges it
 	owesShortSegment bool      // a segment that was not full is not acknowledged
 	acknowledgeNow   bool      // acknowledge at once
-	delay            timer     // of an acknowledgement
-	outOfOrder       []span    // what is there behind a gap, in order, where there is a congestion window
+	ackDelayTimer    timer     // of an acknowledgement
+	outOfOrder       []span    // received bytes behind a gap, in order, if there is a congestion window
 	latestOutOfOrder int       // where the latest of it begins
 }
 
@@ -55,7 +55,7 @@ type segment struct {
 	arrival        unit.Time // when its frame came
 
 	sackBlocks    [maxSackBlocks]span // of the other stream, that are there behind a gap
-	numSackBlocks int                 // so many of them
+	numSackBlocks int                 // valid entries of sackBlocks
 }
 
 // timer is an alarm that can be reset while its event is pending.
@@ -103,10 +103,10 @@ func (s *socket) setTimer(a *timer, alarm uint64, at unit.Time) { a.set(&s.host.
 // HandleEvent is the event of an alarm.
 func (s *socket) HandleEvent(alarm uint64) {
 	switch {
-	case alarm == ackTimer && s.delay.hasExpired(&s.host.Kernel, s, alarm):
+	case alarm == ackTimer && s.ackDelayTimer.hasExpired(&s.host.Kernel, s, alarm):
 		s.isBidirectional = false
 		s.sendAcknowledgement()
-	case alarm == retryTimer && s.retry.hasExpired(&s.host.Kernel, s, alarm):
+	case alarm == retryTimer && s.retransmitTimer.hasExpired(&s.host.Kernel, s, alarm):
 		s.retransmit(s.host.Kernel.Now())
 	}
 }
@@ -142,8 +142,8 @@ func (s *socket) nextSegment() *frame {
 	s.sent += n
 	fresh := max(s.sent-s.highestSent, 0)
 	s.highestSent += fresh
-	s.host.network.statistics.Stream += fresh
-	s.host.network.statistics.Again += n - fresh
+	s.host.network.statistics.TCPBytesSent += fresh
+	s.host.network.statistics.TCPBytesRetransmitted += n - fresh
 	return f
 }
 
@@ -151,13 +151,13 @@ func (s *socket) nextSegment() *frame {
 func (s *socket) newSegment() *frame {
 	n := s.host.network
 	f := n.newFrame()
-	f.src, f.dst, f.payload = s.host.station, s.peer.host.station, n.TCP.Header
+	f.src, f.dst, f.payload = s.host.stationIndex, s.peer.host.stationIndex, n.TCP.Header
 	s.offeredLimit = s.read + n.TCP.ReceiveBuffer
 	f.segment = segment{receiver: s.peer, ack: s.arrived, windowEnd: s.offeredLimit}
 	s.fillSackBlocks(&f.segment)
 	s.unacknowledged, s.acknowledgeNow, s.owesShortSegment = 0, false, false
-	s.setTimer(&s.delay, ackTimer, 0)
-	n.statistics.Segments++
+	s.setTimer(&s.ackDelayTimer, ackTimer, 0)
+	n.statistics.TCPSegments++
 	return f
 }
 
@@ -179,8 +179,8 @@ func (s *socket) flush() {
 // startRetryTimer sets the alarm that rings if nothing is heard of what was written, unless it is
 // set.
 func (s *socket) startRetryTimer() {
-	if s.retry.expiry == 0 && s.written > s.acked {
-		s.setTimer(&s.retry, retryTimer, s.host.Kernel.Now()+s.retryTime)
+	if s.retransmitTimer.expiry == 0 && s.written > s.acked {
+		s.setTimer(&s.retransmitTimer, retryTimer, s.host.Kernel.Now()+s.retryTime)
 	}
 }
 
@@ -188,7 +188,7 @@ func (s *socket) startRetryTimer() {
 // probes the window.
 func (s *socket) retransmit(now unit.Time) {
 	s.retryTime = min(2*s.retryTime, maxRetryFactor*s.host.network.TCP.Retransmit)
-	s.setTimer(&s.retry, retryTimer, now+s.retryTime)
+	s.setTimer(&s.retransmitTimer, retryTimer, now+s.retryTime)
 	if s.sent > s.acked {
 		s.handleTimeout()
 		s.flush()
@@ -226,8 +226,8 @@ func (s *socket) dataAcknowledged(ack int) {
 	s.acked = ack
 	s.sent = max(s.sent, ack)
 	s.retryTime = s.host.network.TCP.Retransmit
-	s.setTimer(&s.retry, retryTimer, 0)
-	if s.host.blockedSocket == s || s.written < s.asked && s.isWritable() {
+	s.setTimer(&s.retransmitTimer, retryTimer, 0)
+	if s.host.blockedSocket == s || s.written < s.requestedEnd && s.isWritable() {
 		s.host.Wake()
 	}
 }
@@ -246,15 +246,15 @@ func (s *socket) receiveData(x *segment) {
 	}
 	fresh = s.mergeOutOfOrder(x.offset+x.length) - s.arrived
 	if s.read == s.arrived {
-		s.host.unreadSockets++
+		s.host.unreadSocketCount++
 	}
 	count := s.host.network.statistics
-	count.Taken += fresh
+	count.TCPBytesReceived += fresh
 	s.arrived += fresh
-	count.Fullest = max(count.Fullest, s.arrived-s.read)
+	count.MaxReceiveBufferBytes = max(count.MaxReceiveBufferBytes, s.arrived-s.read)
 	s.scheduleAcknowledgement(x.arrival)
 	s.owesShortSegment = s.owesShortSegment || x.length < s.host.network.mss
-	s.host.Probe.RequestReport((*landingReport)(s), uint64(fresh))
+	s.host.Probe.RequestReport((*arrivalReport)(s), uint64(fresh))
 	if s.host.ProgramEnded() {
 		s.readBytes(s.arrived - s.read)
 		return
@@ -278,8 +278,8 @@ func (s *socket) scheduleAcknowledgement(came unit.Time) {
 		s.acknowledgeNow = true
 	case s.quickAcks > 0 && !s.isBidirectional:
 		s.acknowledgeNow = true
-	case s.delay.expiry == 0:
-		s.setTimer(&s.delay, ackTimer, s.host.Kernel.Now()+t.AckDelay)
+	case s.ackDelayTimer.expiry == 0:
+		s.setTimer(&s.ackDelayTimer, ackTimer, s.host.Kernel.Now()+t.AckDelay)
 	}
 	s.quickAcks = max(s.quickAcks-1, 0)
 }
@@ -290,7 +290,7 @@ func (s *socket) scheduleAcknowledgement(came unit.Time) {
 func (s *socket) readBytes(n int) {
 	s.read += n
 	if s.read == s.arrived {
-		s.host.unreadSockets--
+		s.host.unreadSocketCount--
 	}
 	for q := &s.peer.outPackets; q.Head != nil && q.Head.Transit.Position <= s.read; {
 		s.host.AppendToInbox(q.Pop())

@@ -44,8 +44,8 @@ func (n *network) Datagram(p *core.Port) device.Datagram {
 	return datagramPort{n.hostOf(p)}
 }
 
-func (d datagramPort) Limit() int  { return d.network.MTU - d.network.UDP.Header }
-func (d datagramPort) Groups() int { return d.network.UDP.Groups }
+func (d datagramPort) Limit() int     { return d.network.MTU - d.network.UDP.Header }
+func (d datagramPort) MaxGroups() int { return d.network.UDP.MaxGroups }
 
 func (d datagramPort) Join(group uint32) bool {
 	d.chargeMembershipCall()
@@ -53,7 +53,7 @@ func (d datagramPort) Join(group uint32) bool {
 	switch {
 	case slices.Contains(u.groups, group):
 		return true
-	case len(u.groups) == d.Groups():
+	case len(u.groups) == d.MaxGroups():
 		return false
 	}
 	u.groups = append(u.groups, group)
@@ -93,19 +93,19 @@ func (d datagramPort) transmit(to int, group uint32, b []byte) {
 	x := n.newDatagram()
 	x.sender, x.receiver, x.group, x.data = int(d.ID)-n.FirstRank, to, group, append(x.data[:0], b...)
 	x.references = 1
-	for _, i := range n.hostsOfStation[d.station] {
+	for _, i := range n.hostsOfStation[d.stationIndex] {
 		if n.hosts[i].isAddressed(x) {
 			n.interruptForDatagram(&n.hosts[i], x)
 		}
 	}
-	if to != multicastDestination && n.hosts[to].station == d.station {
+	if to != multicastDestination && n.hosts[to].stationIndex == d.stationIndex {
 		n.releaseDatagram(x)
 		return
 	}
 	f := n.newFrame()
-	f.src, f.dst, f.payload, f.datagram = d.station, multicastDestination, n.UDP.Header+len(b), x
+	f.src, f.dst, f.payload, f.datagram = d.stationIndex, multicastDestination, n.UDP.Header+len(b), x
 	if to != multicastDestination {
-		f.dst = n.hosts[to].station
+		f.dst = n.hosts[to].stationIndex
 	}
 	n.send(f)
 }
@@ -136,14 +136,14 @@ func (n *network) interruptForDatagram(h *host, x *datagram) {
 	x.references++
 	f := n.newFrame()
 	f.dst, f.datagram = int(h.ID)-n.FirstRank, x
-	n.job.Kernel.Schedule(h.interrupt(n.UDP.Input, "ethernet.udp.input"), (*datagramInput)(f), 0)
+	n.job.Kernel.Schedule(h.interrupt(n.UDP.Input, "ethernet.udp.input"), (*datagramInputEvent)(f), 0)
 }
 
-// datagramInput is the event of a datagram that a host has taken in.
-type datagramInput frame
+// datagramInputEvent is the event of a datagram that a host has taken in.
+type datagramInputEvent frame
 
 // HandleEvent gives it to the socket, if there is room.
-func (b *datagramInput) HandleEvent(uint64) {
+func (b *datagramInputEvent) HandleEvent(uint64) {
 	f := (*frame)(b)
 	x := f.datagram
 	n := x.network
@@ -151,9 +151,9 @@ func (b *datagramInput) HandleEvent(uint64) {
 	f.datagram = nil
 	n.releaseFrame(f)
 	u := &h.udp
-	n.statistics.Datagrams++
+	n.statistics.UDPDatagramsReceived++
 	if h.ProgramEnded() || u.receivedBytes+len(x.data) > n.UDP.Buffer {
-		n.statistics.Unheard++
+		n.statistics.UDPDatagramsDropped++
 		n.releaseDatagram(x)
 		return
 	}

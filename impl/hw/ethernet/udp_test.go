@@ -90,8 +90,8 @@ func TestSocketOverflows(t *testing.T) {
 	if room := 32768 / bytes; len(got) != room || int(got[room-1]) != room-1 {
 		t.Errorf("a socket with room for %d datagrams kept %v", room, got)
 	}
-	if s.Datagrams != many || s.Unheard != many-len(got) {
-		t.Errorf("%d datagrams came and %d were lost, want %d and %d", s.Datagrams, s.Unheard, many, many-len(got))
+	if s.UDPDatagramsReceived != many || s.UDPDatagramsDropped != many-len(got) {
+		t.Errorf("%d datagrams came and %d were lost, want %d and %d", s.UDPDatagramsReceived, s.UDPDatagramsDropped, many, many-len(got))
 	}
 }
 
@@ -133,8 +133,8 @@ func TestFaultsOfSwitches(t *testing.T) {
 		return s, order
 	}
 	s, order := run(1)
-	if lost := 4000 - len(order); lost < 150 || lost > 250 || s.Faulty < lost {
-		t.Errorf("of 4000 datagrams %d were lost at 5 %%, and %d frames by faults", lost, s.Faulty)
+	if lost := 4000 - len(order); lost < 150 || lost > 250 || s.FramesLostToFaults < lost {
+		t.Errorf("of 4000 datagrams %d were lost at 5 %%, and %d frames by faults", lost, s.FramesLostToFaults)
 	}
 	back := 0
 	for i := range order[1:] {

@@ -40,8 +40,8 @@ func TestRoutes(t *testing.T) {
 					hops++
 					degree := tree.Arity + v.upLinks
 					s, port := (int(out)-int(v.firstOutput))/degree, (int(out)-int(v.firstOutput))%degree
-					if s < 0 || s >= v.switches || s != at*v.twins+twin {
-						t.Fatalf("%+v of %d ends, %d to %d: hop %d takes output %d, which is not of switch %d of level %d", tree, ends, a, b, hops, out, at*v.twins+twin, level)
+					if s < 0 || s >= v.switches || s != at*v.twinSwitches+twin {
+						t.Fatalf("%+v of %d ends, %d to %d: hop %d takes output %d, which is not of switch %d of level %d", tree, ends, a, b, hops, out, at*v.twinSwitches+twin, level)
 					}
 					if port >= tree.Arity {
 						twin = twin*v.upLinks + port - tree.Arity

@@ -9,11 +9,11 @@ import (
 // their links down lead to the same subtrees, to different twins there. The number of a switch in
 // its level is subtree·twins + twin.
 type level struct {
-	firstOutput int32 // of the level's outputs: of each switch those down, then those up
-	switches    int
-	twins       int
-	upLinks     int // links up of a switch
-	endsBelow   int // ends below a switch
+	firstOutput     int32 // of the level's outputs: of each switch those down, then those up
+	switches        int
+	twinSwitches    int
+	upLinks         int // links up of a switch
+	interfacesBelow int // ends below a switch
 }
 
 // levels returns the levels of a tree with a number of ends, without switches that have no ends
@@ -23,7 +23,7 @@ func levels(t *model.FatTree, ends int) []level {
 	first, twins, below := 0, 1, 1
 	for i := range all {
 		below *= t.Arity
-		v := level{firstOutput: int32(first), twins: twins, endsBelow: below}
+		v := level{firstOutput: int32(first), twinSwitches: twins, interfacesBelow: below}
 		if i < len(t.Up) {
 			v.upLinks = t.Up[i]
 		}
@@ -78,23 +78,23 @@ func (n *network) NextOutput(r *route) (out int32, step unit.Time, last bool) {
 		r.goesDown = true
 	}
 	if !r.goesDown {
-		link := r.destination / int32(v.twins) % int32(v.upLinks)
+		link := r.destination / int32(v.twinSwitches) % int32(v.upLinks)
 		out = base + int32(n.Arity) + link
-		subtree, twin := r.atSwitch/int32(v.twins), r.atSwitch%int32(v.twins)
+		subtree, twin := r.atSwitch/int32(v.twinSwitches), r.atSwitch%int32(v.twinSwitches)
 		above := &n.levels[r.level]
-		r.atSwitch = subtree/int32(n.Arity)*int32(above.twins) + twin*int32(v.upLinks) + link
+		r.atSwitch = subtree/int32(n.Arity)*int32(above.twinSwitches) + twin*int32(v.upLinks) + link
 		r.level++
 		return out, step, false
 	}
-	below := v.endsBelow / n.Arity
+	below := v.interfacesBelow / n.Arity
 	child := int(r.destination) / below
 	out = base + int32(child%n.Arity)
 	if r.level == 1 {
 		return out, step, true
 	}
 	under := &n.levels[r.level-2]
-	twin := r.atSwitch % int32(v.twins)
-	r.atSwitch = int32(child)*int32(under.twins) + twin/int32(under.upLinks)
+	twin := r.atSwitch % int32(v.twinSwitches)
+	r.atSwitch = int32(child)*int32(under.twinSwitches) + twin/int32(under.upLinks)
 	r.level--
 	return out, step, false
 }

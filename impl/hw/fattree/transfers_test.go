@@ -19,7 +19,7 @@ const us = unit.Microsecond
 // nodes get half, where all flows go that far.
 func TestFatTreeBisection(t *testing.T) {
 	rate := func(m *model.Machine, target []int) (low, high float64) {
-		rates := hwtest.Throughput(t, m, target, 40*unit.Millisecond)
+		rates := hwtest.MeasurePutRates(t, m, target, 40*unit.Millisecond)
 		link := float64(m.Network.(*model.FatTree).Link)
 		return slices.Min(rates) / link, slices.Max(rates) / link
 	}
@@ -35,7 +35,7 @@ func TestFatTreeBisection(t *testing.T) {
 		{4, 64, []int{2, 2}, []int{32}, 0.25}, // as the CM-5: 20, 10 and 5 MB/s
 	} {
 		for _, by := range c.by {
-			if low, high := rate(hwtest.FatTree(c.arity, 100e6, c.up...), hwtest.Shift(c.nodes, by)); low < 0.97*c.want || high > 1.01*c.want {
+			if low, high := rate(hwtest.FatTree(c.arity, 100e6, c.up...), hwtest.ShiftedTargets(c.nodes, by)); low < 0.97*c.want || high > 1.01*c.want {
 				t.Errorf("arity %d, up %v, shift of %d by %d: nodes get %.3f to %.3f of a link, want %v", c.arity, c.up, c.nodes, by, low, high, c.want)
 			}
 		}
@@ -50,7 +50,7 @@ func TestFatTreeContention(t *testing.T) {
 	for i, m := range []*model.Machine{hwtest.FatTree(4, 90e6, 4, 4), hwtest.FatTree(4, 60e6, 2, 2), hwtest.FatTree(3, 60e6, 2, 3), hwtest.FatTree(2, 60e6, 1, 2, 1, 1), hwtest.FatTree(5, 90e6, 2)} {
 		n := min(m.Network.(*model.FatTree).Capacity(), 64)
 		for range 3 {
-			hwtest.CheckShares(t, fmt.Sprintf("tree %d, seed 1", i), m, r.Perm(n-i%2), 200*unit.Millisecond, &all)
+			hwtest.CheckFairShares(t, fmt.Sprintf("tree %d, seed 1", i), m, r.Perm(n-i%2), 200*unit.Millisecond, &all)
 		}
 	}
 	slices.Sort(all)
@@ -216,7 +216,7 @@ func TestPriorityAndRDMA(t *testing.T) {
 		from, to int
 		pri      device.Priority
 		held     bool
-	}{{0, 1, device.High, true}, {2, 1, device.High, true}, {0, 2, device.High, true}, {1, 0, device.High, true}, {2, 3, device.High, false}, {0, 1, device.Low, false}, {2, 1, device.Low, false}} {
+	}{{0, 1, device.HighPriority, true}, {2, 1, device.HighPriority, true}, {0, 2, device.HighPriority, true}, {1, 0, device.HighPriority, true}, {2, 3, device.HighPriority, false}, {0, 1, device.LowPriority, false}, {2, 1, device.LowPriority, false}} {
 		var sent, come unit.Time
 		hwtest.Run(t, prioritized(), 4, func(p device.Port) {
 			key := p.Memory().Expose(make([]byte, bytes))
@@ -252,7 +252,7 @@ func TestPriorityOnLinks(t *testing.T) {
 			switch r := p.Rank(); r {
 			case 7: // from another switch than the others
 				for p.Now() < 3*unit.Millisecond {
-					for _, x := range []device.Priority{device.Low, device.High} {
+					for _, x := range []device.Priority{device.LowPriority, device.HighPriority} {
 						if q := p.Channel().Recv(x); q != nil && q.Src == 6 {
 							at = p.Now()
 						}
@@ -263,13 +263,13 @@ func TestPriorityOnLinks(t *testing.T) {
 				p.Channel().Send(7, pri, make([]byte, 80))
 			default: // six at the rate of one link each to one
 				for range 12 {
-					p.Channel().Send(7, device.Low, make([]byte, 88))
+					p.Channel().Send(7, device.LowPriority, make([]byte, 88))
 				}
 			}
 		})
 		return at - 51*us
 	}
-	low, high := last(device.Low), last(device.High)
+	low, high := last(device.LowPriority), last(device.HighPriority)
 	if high <= 0 || high > 40*us || low < 2*high {
 		t.Errorf("a message is %v on its way with high priority and %v with low", high, low)
 	}

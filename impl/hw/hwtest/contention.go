@@ -111,36 +111,37 @@ func FairShares(flows [][]string, source, link float64) (least, fair []float64) 
 	return least, fair
 }
 
-// fabric is what a network of switches says of itself, for these tests.
-type fabric struct {
-	put       model.Channel
-	link      unit.Rate
-	wire      func(model.Path) unit.Time // of a first byte
-	resources func(nodes, from, to int) []string
+// switchedNetworkModel is what a network of switches says of itself, for these tests.
+type switchedNetworkModel struct {
+	putChannel       model.Channel
+	linkRate         unit.Rate
+	firstByteLatency func(model.Path) unit.Time // of a first byte
+	resources        func(nodes, from, to int) []string
 }
 
-// fabricOf returns that of a machine's network.
-func fabricOf(m *model.Machine) fabric {
+// switchedNetworkModelOf returns that of a machine's network.
+func switchedNetworkModelOf(m *model.Machine) switchedNetworkModel {
 	if f, ok := m.Network.(*model.FatTree); ok {
-		return fabric{f.Put, f.Link, func(p model.Path) unit.Time { return f.Deliver + f.Hop*unit.Time(p.Hops) }, func(_, from, to int) []string { return treeResources(f, from, to) }}
+		return switchedNetworkModel{f.Put, f.Link, func(p model.Path) unit.Time { return f.Deliver + f.Hop*unit.Time(p.Hops) }, func(_, from, to int) []string { return treeResources(f, from, to) }}
 	}
 	n := m.Network.(*model.Torus)
-	return fabric{n.Put, n.Link, func(p model.Path) unit.Time { return n.Deliver + n.Hop*unit.Time(p.Hops) + n.Turn*unit.Time(p.Turns) },
+	return switchedNetworkModel{n.Put, n.Link, func(p model.Path) unit.Time { return n.Deliver + n.Hop*unit.Time(p.Hops) + n.Turn*unit.Time(p.Turns) },
 		func(nodes, from, to int) []string { return TorusResources(n.Shape(nodes), from, to) }}
 }
 
-// Throughput returns at what rate each node puts to its target, in bytes a second, in the time from
-// a quarter of what it lasts on. No put may be faster than its engine and its way there and back.
-func Throughput(t *testing.T, m *model.Machine, target []int, lasts unit.Time) []float64 {
+// MeasurePutRates returns at what rate each node puts to its target, in bytes a second, in the time
+// from a quarter of what it lasts on. No put may be faster than its engine and its way there and
+// back.
+func MeasurePutRates(t *testing.T, m *model.Machine, target []int, lasts unit.Time) []float64 {
 	t.Helper()
-	n := fabricOf(m)
+	n := switchedNetworkModelOf(m)
 	rates := make([]float64, len(target))
 	begin := lasts / 4
 	Run(t, m, len(target), func(p device.Port) {
 		key := p.Memory().Expose(make([]byte, putBytes))
 		data := make([]byte, putBytes)
 		path := m.Path(len(target), p.Rank(), target[p.Rank()])
-		wire := n.put.Time(putBytes) + 2*n.wire(path)
+		wire := n.putChannel.Time(putBytes) + 2*n.firstByteLatency(path)
 		p.Delay(us) // memory is exposed
 		var started []unit.Time
 		open, done := 0, 0
@@ -168,18 +169,18 @@ func Throughput(t *testing.T, m *model.Machine, target []int, lasts unit.Time) [
 	return rates
 }
 
-// CheckShares compares the rates of a pattern of flows with what they should be, and adds the
+// CheckFairShares compares the rates of a pattern of flows with what they should be, and adds the
 // ratios to those of other patterns. None gets a tenth less than its share of the busiest link on
 // its way.
-func CheckShares(t *testing.T, what string, m *model.Machine, target []int, lasts unit.Time, all *[]float64) {
+func CheckFairShares(t *testing.T, what string, m *model.Machine, target []int, lasts unit.Time, all *[]float64) {
 	t.Helper()
-	n := fabricOf(m)
+	n := switchedNetworkModelOf(m)
 	flows := make([][]string, len(target))
 	for i, to := range target {
 		flows[i] = n.resources(len(target), i, to)
 	}
-	least, fair := FairShares(flows, float64(n.put.Bandwidth), float64(n.link))
-	for i, got := range Throughput(t, m, target, lasts) {
+	least, fair := FairShares(flows, float64(n.putChannel.Bandwidth), float64(n.linkRate))
+	for i, got := range MeasurePutRates(t, m, target, lasts) {
 		if got < 0.9*least[i] {
 			t.Errorf("%v, %s: node %d puts %.1f MB/s to node %d, its share is %.1f", m.Network, what, i, got/1e6, target[i], least[i]/1e6)
 		}
@@ -187,8 +188,8 @@ func CheckShares(t *testing.T, what string, m *model.Machine, target []int, last
 	}
 }
 
-// Shift returns the pattern in which each node puts to the one so many behind it.
-func Shift(nodes, by int) (target []int) {
+// ShiftedTargets returns the pattern in which each node puts to the one so many behind it.
+func ShiftedTargets(nodes, by int) (target []int) {
 	for i := range nodes {
 		target = append(target, (i+by)%nodes)
 	}

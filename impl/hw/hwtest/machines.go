@@ -46,9 +46,9 @@ func Hypernodes(sizes ...int) *model.Machine {
 		Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}}
 }
 
-// SMPs returns a machine of nodes of two ranks, with hypernodes of one memory inside, on a torus
-// with a switch for each interface.
-func SMPs(interfaces int) *model.Machine {
+// SMPCluster returns a machine of nodes of two ranks, with hypernodes of one memory inside, on a
+// torus with a switch for each interface.
+func SMPCluster(interfaces int) *model.Machine {
 	m := Torus()
 	t := m.Network.(*model.Torus)
 	t.PerNode, t.Link = 1, 100e6
@@ -85,7 +85,7 @@ func UDPWorkstations(name string) *model.Machine {
 	e := m.Network.(*model.Ethernet)
 	e.Rate, e.Slot, e.Propagation, e.Switches.Latency = 12.5e6, 5120*unit.Nanosecond, 500*unit.Nanosecond, 5*us
 	e.UDP = &model.UDP{Header: 28, Send: model.Channel{Start: 10 * us, Bandwidth: 100e6}, Receive: model.Channel{Start: 5 * us, Bandwidth: 100e6},
-		Input: 5 * us, Buffer: 32768, Groups: 20}
+		Input: 5 * us, Buffer: 32768, MaxGroups: 20}
 	e.TCP.Retransmit = 20 * unit.Millisecond
 	switch name {
 	case "udp on a hub":

@@ -33,14 +33,14 @@ type Transfers struct {
 
 // Transfer is a transfer: who, how much, from when to when.
 type Transfer struct {
-	Src, Dst, Bytes int
-	Get             bool
-	From, To        unit.Time
+	Src, Dst, Bytes    int
+	Get                bool
+	StartTime, EndTime unit.Time
 }
 
-// FreeReceives makes taking a packet cost nothing, so that a receiver which waits sees when it
+// MakeReceivesFree makes taking a packet cost nothing, so that a receiver which waits sees when it
 // came.
-func FreeReceives(m *model.Machine) {
+func MakeReceivesFree(m *model.Machine) {
 	if m.Network.Kind() == "torus" {
 		m.Network.(*model.Torus).Receive = 0
 	}
@@ -61,7 +61,7 @@ func RandomTransfers(t *testing.T, m *model.Machine, ranks int, seed uint64, wat
 		bytes int
 	}
 	arrived := make(map[[2]int][]arrival)
-	FreeReceives(m)
+	MakeReceivesFree(m)
 	Run(t, m, ranks, func(p device.Port) {
 		p.Memory().Expose(make([]byte, 10000))
 		if p.Rank()%2 == 1 {
@@ -82,7 +82,7 @@ func RandomTransfers(t *testing.T, m *model.Machine, ranks int, seed uint64, wat
 		open := 0
 		end := func() {
 			q := p.Recv(true)
-			me.Accesses[q.Head[1]].To = p.Now()
+			me.Accesses[q.Head[1]].EndTime = p.Now()
 			open--
 		}
 		for range 60 {
@@ -128,7 +128,7 @@ func RandomTransfers(t *testing.T, m *model.Machine, ranks int, seed uint64, wat
 			if got := arrived[pair][0].bytes; got != c.Bytes {
 				t.Fatalf("seed %d: a packet of %d bytes from %d to %d comes as one of %d", seed, c.Bytes, c.Src, c.Dst, got)
 			}
-			c.To, arrived[pair] = arrived[pair][0].at, arrived[pair][1:]
+			c.EndTime, arrived[pair] = arrived[pair][0].at, arrived[pair][1:]
 			x.Packets = append(x.Packets, c)
 		}
 		x.Accesses = append(x.Accesses, me.Accesses...)

@@ -12,8 +12,8 @@ import (
 	"github.com/loggp/loggp/model/platform"
 )
 
-// Load returns an entry of the catalogue.
-func Load(t testing.TB, name string) *platform.Platform {
+// LoadPlatform returns an entry of the catalogue.
+func LoadPlatform(t testing.TB, name string) *platform.Platform {
 	t.Helper()
 	p, err := platform.Load(name)
 	if err != nil {
@@ -22,20 +22,20 @@ func Load(t testing.TB, name string) *platform.Platform {
 	return p
 }
 
-// Open returns the world of a catalogue entry's machine, of any number of ranks.
-func Open(t testing.TB, name string, ranks int, noise float64) *hw.World {
+// OpenCatalogue returns the world of a catalogue entry's machine, of any number of ranks.
+func OpenCatalogue(t testing.TB, name string, ranks int, noise float64) *hw.World {
 	t.Helper()
-	return OpenPlatform(t, Load(t, name), ranks, noise)
+	return OpenPlatform(t, LoadPlatform(t, name), ranks, noise)
 }
 
 // OpenPlatform returns the world of a platform's machine, of any number of ranks.
 func OpenPlatform(t testing.TB, p *platform.Platform, ranks int, noise float64) *hw.World {
 	t.Helper()
-	return OpenSeeded(t, p, ranks, noise, 1)
+	return OpenPlatformWithSeed(t, p, ranks, noise, 1)
 }
 
-// OpenSeeded is OpenPlatform with the seed of noise and faults.
-func OpenSeeded(t testing.TB, p *platform.Platform, ranks int, noise float64, seed uint64) *hw.World {
+// OpenPlatformWithSeed is OpenPlatform with the seed of noise and faults.
+func OpenPlatformWithSeed(t testing.TB, p *platform.Platform, ranks int, noise float64, seed uint64) *hw.World {
 	t.Helper()
 	m := *p.Machine
 	m.Ranks.Min = 1

@@ -1,4 +1,4 @@
-// Package hypernodes emulates processors that share memory, in hypernodes that rings join.
+// Package hypernodes emulates processors that share memory, in hypernodes connected by rings.
 package hypernodes
 
 import (
@@ -55,7 +55,7 @@ func New(j *core.Job, h *model.Hypernodes, e core.Attachment) core.Network {
 	return n
 }
 
-// Report gives names to all that transfers wait for.
+// Report names the servers that transfers wait for.
 func (n *network) Report(uint64) {
 	for i := range n.outPorts {
 		n.job.Probe.NameServer(&n.outPorts[i], "%sblock %d out", n.NamePrefix, i)
@@ -72,22 +72,23 @@ func (n *network) Report(uint64) {
 // locationOf returns where a rank of the job is.
 func (n *network) locationOf(rank int32) *location { return &n.ranks[int(rank)-n.FirstRank] }
 
-// keysOfTier are the names of what the memory of each tier costs, by its keys in platform files.
-var keysOfTier = func() (all [model.NumTiers]accessKeys) {
+// costKeysOfTier are the keys of each tier's memory costs in platform files, which name the costs
+// to the probe.
+var costKeysOfTier = func() (all [model.NumTiers]accessCostKeys) {
 	for t := range model.NumTiers {
 		key := func(k string) string { return "hypernodes." + t.String() + "." + k }
-		channel := func(k string) channelKeys { return channelKeys{key(k + ".start"), key(k + ".bandwidth")} }
-		all[t] = accessKeys{channel("send"), channel("put"), channel("get"), key("latency"), key("settle"), key("receive"), key("fetch")}
+		channel := func(k string) channelCostKeys { return channelCostKeys{key(k + ".start"), key(k + ".bandwidth")} }
+		all[t] = accessCostKeys{channel("send"), channel("put"), channel("get"), key("latency"), key("settle"), key("receive"), key("fetch")}
 	}
 	return all
 }()
 
-type accessKeys struct {
-	send, put, get                  channelKeys
+type accessCostKeys struct {
+	send, put, get                  channelCostKeys
 	latency, settle, receive, fetch string
 }
 
-type channelKeys struct{ start, bandwidth string }
+type channelCostKeys struct{ start, bandwidth string }
 
 // accessCosts returns what a rank pays for the memory of another.
 func (n *network) accessCosts(a, b int32) (*model.Access, model.Tier) {
@@ -106,8 +107,8 @@ func (n *network) ringTime(t model.Tier) unit.Time {
 	return n.Hop * unit.Time(n.usedNodes)
 }
 
-// moveBytes lets the processor of p move so many bytes of x at a rate to the memory of a peer, or
-// from there. Its clock is then when the last has passed. Its work meanwhile has a name.
+// moveBytes lets the processor of p move bytes of x at a rate to the memory of a peer, or from
+// there. Its clock is then the time at which the last byte has passed. name is for the probe.
 func (n *network) moveBytes(p *core.Port, x any, name string, peer int32, from bool, bytes int, rate unit.Rate) {
 	p.Probe.FirstByteDeparted(x, p.Clock)
 	p.ElapseCharges()
@@ -133,22 +134,22 @@ func (n *network) moveChunk(p *core.Port, x any, name string, peer int32, from b
 	}
 	hold := n.portRate.Time(c)
 	slowest := hold
-	end := occupy(p, &n.outPorts[a.block], x, hold, c) + dur
+	end := reserveWhenFree(p, &n.outPorts[a.block], x, hold, c) + dur
 	if a.node != b.node {
 		around := n.ringRate.Time(c)
-		occupy(p, &n.rings[home.ring], x, around, c)
+		reserveWhenFree(p, &n.rings[home.ring], x, around, c)
 		slowest = max(slowest, around)
 	}
-	passed := max(end, occupy(p, &n.inPorts[b.block], x, hold, c)+slowest)
+	passed := max(end, reserveWhenFree(p, &n.inPorts[b.block], x, hold, c)+slowest)
 	p.Probe.ProcessorUntil(p, end-dur, "network", model.Blocked, 0)
 	p.Probe.ProcessorUntil(p, end, name, model.Sending, c)
 	p.Probe.ProcessorUntil(p, passed, "network", model.Blocked, 0)
 	return passed
 }
 
-// occupy lets the rank wait until a server is free, takes it for d for some bytes of x, and returns
-// the time.
-func occupy(p *core.Port, s *sim.Server, x any, d unit.Time, bytes int) unit.Time {
+// reserveWhenFree waits until a server is free, occupies it for d with bytes of x, and returns the
+// time at which that begins.
+func reserveWhenFree(p *core.Port, s *sim.Server, x any, d unit.Time, bytes int) unit.Time {
 	now := p.Kernel.Now()
 	t := s.Reserve(now, d)
 	p.Probe.ServerOccupied(s, x, model.Carrying, t, d, bytes)
@@ -171,8 +172,8 @@ func (n *network) ChargeCopy(p *core.Port, bytes int) {
 	for pos := 0; pos < bytes; {
 		c := min(n.Chunk, bytes-pos)
 		hold := n.portRate.Time(c)
-		end := occupy(p, &n.outPorts[block], "copy", hold, c) + rate.Time(pos+c) - rate.Time(pos)
-		p.Clock = max(end, occupy(p, &n.inPorts[block], "copy", hold, c)+hold)
+		end := reserveWhenFree(p, &n.outPorts[block], "copy", hold, c) + rate.Time(pos+c) - rate.Time(pos)
+		p.Clock = max(end, reserveWhenFree(p, &n.inPorts[block], "copy", hold, c)+hold)
 		if pos += c; pos < bytes {
 			p.ElapseCharges()
 		}
@@ -183,7 +184,7 @@ func (n *network) ChargeCopy(p *core.Port, bytes int) {
 // while the processor settles.
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	a, tier := n.accessCosts(p.ID, pk.Dst)
-	key := &keysOfTier[tier]
+	key := &costKeysOfTier[tier]
 	p.Probe.PacketSent(p, pk, key.settle)
 	p.Charge(a.Send.Start)
 	p.Probe.ProcessorUntil(p, p.Clock, key.send.start, model.Sending, 0)
@@ -198,15 +199,15 @@ func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	a, tier := n.accessCosts(p.ID, int32(pk.Src))
 	fetch := a.Fetch.Time(len(pk.Data))
 	p.Charge(a.Receive + fetch)
-	p.Probe.ProcessorUntil(p, p.Clock-fetch, keysOfTier[tier].receive, model.Receiving, 0)
-	p.Probe.ProcessorUntil(p, p.Clock, keysOfTier[tier].fetch, model.Receiving, len(pk.Data))
+	p.Probe.ProcessorUntil(p, p.Clock-fetch, costKeysOfTier[tier].receive, model.Receiving, 0)
+	p.Probe.ProcessorUntil(p, p.Clock, costKeysOfTier[tier].fetch, model.Receiving, len(pk.Data))
 }
 
 // StartAccess carries out a remote access. The rank that asks for it moves the bytes; it knows
 // those that it has read, and waits until others can see those that it has written.
 func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	a, tier := n.accessCosts(x.Src, x.Dst)
-	all := &keysOfTier[tier]
+	all := &costKeysOfTier[tier]
 	ch, key := a.Put, all.put
 	if x.IsGet {
 		ch, key = a.Get, all.get

@@ -43,8 +43,8 @@ func TestHypernodesPhysics(t *testing.T) {
 		passed := map[string][]hwtest.Transfer{}
 		pass := func(c hwtest.Transfer, ch model.Channel, after unit.Time) {
 			path := m.Path(ranks, c.Src, c.Dst)
-			if least := ch.Time(c.Bytes) + after; c.To-c.From < least {
-				t.Errorf("seed %d: %d bytes from %d to %d (get %v) took %v, they need %v", seed, c.Bytes, c.Src, c.Dst, c.Get, c.To-c.From, least)
+			if least := ch.Time(c.Bytes) + after; c.EndTime-c.StartTime < least {
+				t.Errorf("seed %d: %d bytes from %d to %d (get %v) took %v, they need %v", seed, c.Bytes, c.Src, c.Dst, c.Get, c.EndTime-c.StartTime, least)
 			}
 			_, mine, _ := place(h, c.Src)
 			_, home, ring := place(h, c.Dst)
@@ -88,16 +88,16 @@ func TestHypernodesPhysics(t *testing.T) {
 // crowded returns a span of time within which more bytes passed than a rate allows, or none. A
 // picosecond a chunk is for rounding.
 func crowded(all []hwtest.Transfer, rate unit.Rate) (from, to unit.Time, bytes int) {
-	slices.SortFunc(all, func(a, b hwtest.Transfer) int { return int(a.To - b.To) })
+	slices.SortFunc(all, func(a, b hwtest.Transfer) int { return int(a.EndTime - b.EndTime) })
 	for _, first := range all {
 		sum := 0
 		for _, c := range all {
-			if c.From < first.From {
+			if c.StartTime < first.StartTime {
 				continue
 			}
 			sum += c.Bytes
-			if c.To-first.From < rate.Time(sum)-unit.Time(len(all)*5) {
-				return first.From, c.To, sum
+			if c.EndTime-first.StartTime < rate.Time(sum)-unit.Time(len(all)*5) {
+				return first.StartTime, c.EndTime, sum
 			}
 		}
 	}

@@ -57,7 +57,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 	p.Probe.ProcessorUntil(p, s, "g", model.Waiting, 0)
 	p.Clock = s
 	p.PendingSends++
-	p.Kernel.Schedule(s+n.L, (*reachReceiver)(pk), 0)
+	p.Kernel.Schedule(s+n.L, (*receiverArrivalEvent)(pk), 0)
 }
 
 // occupyOutInterface takes the interface out of a processor, whose o_s has passed, for k bytes of
@@ -71,11 +71,11 @@ func (n *network) occupyOutInterface(p *core.Port, x any, k int) unit.Time {
 	return t
 }
 
-// reachReceiver is the event of a packet that is at the interface into its destination.
-type reachReceiver core.Packet
+// receiverArrivalEvent is the event of a packet that is at the interface into its destination.
+type receiverArrivalEvent core.Packet
 
 // HandleEvent lets it in.
-func (e *reachReceiver) HandleEvent(uint64) {
+func (e *receiverArrivalEvent) HandleEvent(uint64) {
 	e.Network.(*network).occupyInInterface((*core.Packet)(e))
 }
 
@@ -110,14 +110,14 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 		t = n.occupyOutInterface(p, x, len(x.Data))
 	}
 	p.Probe.LastByteArrived(x, t+long+n.L)
-	p.Kernel.Schedule(t+long+n.L, (*accessEnd)(x), 0)
+	p.Kernel.Schedule(t+long+n.L, (*accessEndEvent)(x), 0)
 }
 
-// accessEnd is the event that a remote access has completed.
-type accessEnd core.RemoteAccess
+// accessEndEvent is the event that a remote access has completed.
+type accessEndEvent core.RemoteAccess
 
 // HandleEvent carries it out.
-func (o *accessEnd) HandleEvent(uint64) {
+func (o *accessEndEvent) HandleEvent(uint64) {
 	x := (*core.RemoteAccess)(o)
 	x.CopyData()
 	x.Complete()

@@ -15,14 +15,14 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// EventHandler runs at a time. Its argument is the one given to At. Actions are
-// pointers to longer-lived state, so that scheduling one allocates nothing.
+// EventHandler handles an event at its time. arg is the argument of Schedule. Handlers are pointers
+// to longer-lived state, so scheduling allocates nothing.
 type EventHandler interface{ HandleEvent(arg uint64) }
 
-// event is a scheduled action.
+// event is a scheduled call of a handler.
 type event struct {
-	action EventHandler
-	arg    uint64
+	handler EventHandler
+	arg     uint64
 }
 
 // Kernel is a clock, a queue of events, and processes. The zero value is ready for one run.
@@ -33,7 +33,7 @@ type Kernel struct {
 	readyProcs      procQueue
 	procs           []*Proc
 	liveProcs       int
-	stepsSinceCheck int // events and sleeps since the context was looked at
+	stepsSinceCheck int // events and sleeps since the context was checked
 	err             error
 }
 
@@ -47,13 +47,13 @@ func (k *Kernel) ReserveProcs(procs int) {
 	k.events.Reserve(procs)
 }
 
-// Schedule schedules an action. It panics if the time has passed.
-func (k *Kernel) Schedule(t unit.Time, a EventHandler, arg uint64) {
+// Schedule schedules an event. It panics if the time has passed.
+func (k *Kernel) Schedule(t unit.Time, h EventHandler, arg uint64) {
 	if t < k.now {
 		panic("sim: event in the past")
 	}
 	k.lastSequence++
-	k.events.Push(uint64(t), k.lastSequence, event{a, arg})
+	k.events.Push(uint64(t), k.lastSequence, event{h, arg})
 }
 
 // Fail ends the run with an error as soon as the current event or process yields. The first failure
@@ -68,7 +68,7 @@ func (k *Kernel) Fail(err error) {
 // returns them.
 var ErrStalled = errors.New("sim: processes are parked and no event is left")
 
-// stepsPerContextCheck is the number of steps between two looks at the context.
+// stepsPerContextCheck is the number of steps between two checks of the context.
 const stepsPerContextCheck = 1 << 10
 
 // Run runs events and processes until all processes have ended, and returns nil then. Otherwise it
@@ -120,7 +120,7 @@ func (k *Kernel) runEvents(ctx context.Context) {
 		}
 		at, _, e := k.events.Pop()
 		k.now = unit.Time(at)
-		e.action.HandleEvent(e.arg)
+		e.handler.HandleEvent(e.arg)
 	}
 }
 
@@ -130,9 +130,9 @@ func (k *Kernel) IsIdleUntil(until unit.Time) bool {
 	return k.readyProcs.isEmpty() && (k.events.IsEmpty() || uint64(until) < k.events.FirstTime())
 }
 
-// Parked calls yield for each process that waits to be woken, in the order in which they were
+// ParkedProcs calls yield for each process that waits to be woken, in the order in which they were
 // started.
-func (k *Kernel) Parked(yield func(*Proc) bool) {
+func (k *Kernel) ParkedProcs(yield func(*Proc) bool) {
 	for _, p := range k.procs {
 		if p.isParked && !yield(p) {
 			return

@@ -83,7 +83,7 @@ func (p *Proc) unwind() {
 	}
 }
 
-// HandleEvent resumes the process: a sleep is an event whose action is the process itself.
+// HandleEvent resumes the process: the event that ends a sleep has the process as its handler.
 func (p *Proc) HandleEvent(uint64) { p.resume() }
 
 // Now returns the virtual time.

@@ -7,7 +7,7 @@ import "github.com/loggp/loggp/model/unit"
 type Server struct {
 	freeAt unit.Time
 
-	TrackID int // of who observes it; 0: nobody does
+	TrackID int // the observer's number of it; 0: not observed
 }
 
 // Reserve occupies the server for d from the first time at or after t at which it is free, and

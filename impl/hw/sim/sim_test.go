@@ -60,7 +60,7 @@ func TestStalledProcessIsUnwound(t *testing.T) {
 	if err := k.Run(t.Context()); !errors.Is(err, ErrStalled) {
 		t.Fatalf("got %v, want ErrStalled", err)
 	}
-	if got := slices.Collect(k.Parked); !slices.Equal(got, []*Proc{stuck}) {
+	if got := slices.Collect(k.ParkedProcs); !slices.Equal(got, []*Proc{stuck}) {
 		t.Errorf("%d processes reported as parked, want the one", len(got))
 	}
 	k.Close()

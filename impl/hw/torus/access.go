@@ -34,7 +34,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	p.Charge(ch.Start)
 	p.Probe.AccessStarted(p, x)
 	p.Probe.ProcessorUntil(p, p.Clock, name, model.Sending, 0)
-	x.Transit = core.Transit{Step: sendingChunks, Size: len(x.Data), Duration: ch.Bandwidth.Time(len(x.Data)), ByEngine: engine}
+	x.Transit = core.Transit{Step: sendingChunks, Size: len(x.Data), Duration: ch.Bandwidth.Time(len(x.Data)), CarriedByEngine: engine}
 	w := &x.Transit
 	r, leaving := n.rankState(p.ID), n.SenderOfRank(p.ID)
 	if !x.IsGet && !engine {
@@ -87,7 +87,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 		from, to, f := x.Src, x.Dst, &n.engineFlow
 		if x.IsGet {
 			from, to = x.Dst, x.Src
-			if !w.ByEngine {
+			if !w.CarriedByEngine {
 				f = &n.getFlow
 			}
 		}

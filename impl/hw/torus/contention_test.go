@@ -25,10 +25,10 @@ func TestContention(t *testing.T) {
 		{"shifts", func(run func(string, unit.Rate, []int)) {
 			for _, nodes := range []int{3, 5, 7, 13, 12, 16, 27, 64} { // rings of 3 to 13, 4x3, 4x4, 3x3x3, 4x4x4; of the last two some
 				for by := 1; by < nodes; by += 1 + nodes/20 {
-					run(fmt.Sprintf("shift by %d", by), 120e6, hwtest.Shift(nodes, by))
+					run(fmt.Sprintf("shift by %d", by), 120e6, hwtest.ShiftedTargets(nodes, by))
 				}
 			}
-			run("shift by 4", 280e6, hwtest.Shift(512, 4)) // 8x8x8
+			run("shift by 4", 280e6, hwtest.ShiftedTargets(512, 4)) // 8x8x8
 		}},
 		{"random permutations", func(run func(string, unit.Rate, []int)) {
 			r := rand.New(rand.NewPCG(1, 0))
@@ -40,7 +40,7 @@ func TestContention(t *testing.T) {
 	} {
 		var all []float64
 		c.patterns(func(what string, source unit.Rate, target []int) {
-			hwtest.CheckShares(t, what, hwtest.TorusAtRate(source), target, 20*unit.Millisecond, &all)
+			hwtest.CheckFairShares(t, what, hwtest.TorusAtRate(source), target, 20*unit.Millisecond, &all)
 		})
 		slices.Sort(all)
 		at := func(q float64) float64 { return all[int(q*float64(len(all)-1))] }
@@ -66,7 +66,7 @@ func TestBisection(t *testing.T) {
 			target[i] = i + (size-1-2*(i/stride%size))*stride
 		}
 		sum := 0.0
-		for _, rate := range hwtest.Throughput(t, m, target, 6*unit.Millisecond) {
+		for _, rate := range hwtest.MeasurePutRates(t, m, target, 6*unit.Millisecond) {
 			sum += rate
 		}
 		want := float64(m.Network.(*model.Torus).Link) * 4 * nodes / size

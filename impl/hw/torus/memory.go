@@ -13,50 +13,50 @@ import (
 // all but one would then wait, each would be done at another time, and the flood would not repeat
 // at the next rank.
 type memory struct {
-	accountedUntil unit.Time // until when work is accounted for
-	workPerStream  unit.Time // what each stream has got, had it always been there; in parts
-	streams        []stream  // one of each rank that sends, in the order in which they will have got all
-	waiting        []stream  // those that wait for one of their rank, in order
+	accountedUntil unit.Time // the time up to which work is accounted for
+	workPerStream  unit.Time // work that a stream served from the start would have received, in work units
+	streams        []stream  // the served stream of each source rank, in the order of completion
+	waitingStreams []stream  // streams that wait for an earlier one of their rank, in order
 }
 
 // stream is a chunk that is written to memory or read from it.
 type stream struct {
-	transfer any       // the transfer
-	from     int32     // the rank from which it comes
-	needed   unit.Time // what it needs, in parts
-	endWork  unit.Time // work at which it has got that
+	transfer       any       // the transfer
+	sourceRank     int32     // the rank that sends it
+	workNeeded     unit.Time // in work units
+	completionWork unit.Time // the workPerStream at which it is complete
 }
 
-// partsPerPicosecond of a picosecond in which work is counted, so that shares of it are not rounded
-// off.
-const partsPerPicosecond = 1 << 10
+// workUnitsPerPicosecond of a picosecond in which work is counted, so that shares of it are not
+// rounded off.
+const workUnitsPerPicosecond = 1 << 10
 
-// accountUntil accounts for the work until a time.
-func (m *memory) accountUntil(t unit.Time) {
+// advanceTo accounts for the work up to a time.
+func (m *memory) advanceTo(t unit.Time) {
 	for len(m.streams) > 0 && m.accountedUntil < t {
 		s, n := &m.streams[0], unit.Time(len(m.streams))
-		if left := (t - m.accountedUntil) * partsPerPicosecond; (s.endWork-m.workPerStream)*n > left {
+		if left := (t - m.accountedUntil) * workUnitsPerPicosecond; (s.completionWork-m.workPerStream)*n > left {
 			m.workPerStream += left / n
 			break
 		}
-		m.accountedUntil += ((s.endWork-m.workPerStream)*n + partsPerPicosecond - 1) / partsPerPicosecond
-		m.workPerStream = s.endWork
-		from := s.from
+		m.accountedUntil += ((s.completionWork-m.workPerStream)*n + workUnitsPerPicosecond - 1) / workUnitsPerPicosecond
+		m.workPerStream = s.completionWork
+		from := s.sourceRank
 		m.streams = slices.Delete(m.streams, 0, 1)
-		if i := slices.IndexFunc(m.waiting, func(s stream) bool { return s.from == from }); i >= 0 {
-			next := m.waiting[i]
-			m.waiting = slices.Delete(m.waiting, i, i+1)
-			m.serve(next)
+		if i := slices.IndexFunc(m.waitingStreams, func(s stream) bool { return s.sourceRank == from }); i >= 0 {
+			next := m.waitingStreams[i]
+			m.waitingStreams = slices.Delete(m.waitingStreams, i, i+1)
+			m.startServing(next)
 		}
 	}
 	m.accountedUntil = max(m.accountedUntil, t)
 }
 
-// serve lets a stream be served from now on, and returns its place.
-func (m *memory) serve(s stream) int {
-	s.endWork = m.workPerStream + s.needed
+// startServing lets a stream be served from now on, and returns its place.
+func (m *memory) startServing(s stream) int {
+	s.completionWork = m.workPerStream + s.workNeeded
 	i := len(m.streams)
-	for i > 0 && m.streams[i-1].endWork > s.endWork {
+	for i > 0 && m.streams[i-1].completionWork > s.completionWork {
 		i--
 	}
 	m.streams = slices.Insert(m.streams, i, s)
@@ -67,26 +67,26 @@ func (m *memory) serve(s stream) int {
 // before which it is not over: that at which it is over if no others come and none of its rank is
 // before it.
 func (m *memory) addStream(of any, from int32, t, hold unit.Time) unit.Time {
-	m.accountUntil(t)
-	s := stream{transfer: of, from: from, needed: max(hold*partsPerPicosecond, 1)}
-	if i := m.indexOfRank(from); i >= 0 {
-		m.waiting = append(m.waiting, s)
-		return m.endOfStream(i) + m.waitingTime(from, len(m.waiting))
+	m.advanceTo(t)
+	s := stream{transfer: of, sourceRank: from, workNeeded: max(hold*workUnitsPerPicosecond, 1)}
+	if i := m.streamOfRank(from); i >= 0 {
+		m.waitingStreams = append(m.waitingStreams, s)
+		return m.endOfStream(i) + m.waitingWorkOfRank(from, len(m.waitingStreams))
 	}
-	return m.endOfStream(m.serve(s))
+	return m.endOfStream(m.startServing(s))
 }
 
-// indexOfRank returns the place of the stream of a rank, or -1.
-func (m *memory) indexOfRank(from int32) int {
-	return slices.IndexFunc(m.streams, func(s stream) bool { return s.from == from })
+// streamOfRank returns the index of the stream of a rank, or -1.
+func (m *memory) streamOfRank(from int32) int {
+	return slices.IndexFunc(m.streams, func(s stream) bool { return s.sourceRank == from })
 }
 
-// waitingTime returns how long the streams of a rank are served that are among the first n that
-// wait.
-func (m *memory) waitingTime(from int32, n int) (d unit.Time) {
-	for i := range m.waiting[:n] {
-		if m.waiting[i].from == from {
-			d += m.waiting[i].needed / partsPerPicosecond
+// waitingWorkOfRank returns how long the streams of a rank are served that are among the first n
+// that wait.
+func (m *memory) waitingWorkOfRank(from int32, n int) (d unit.Time) {
+	for i := range m.waitingStreams[:n] {
+		if m.waitingStreams[i].sourceRank == from {
+			d += m.waitingStreams[i].workNeeded / workUnitsPerPicosecond
 		}
 	}
 	return d
@@ -96,8 +96,8 @@ func (m *memory) waitingTime(from int32, n int) (d unit.Time) {
 func (m *memory) endOfStream(i int) unit.Time {
 	t, work := m.accountedUntil, m.workPerStream
 	for k := range i + 1 {
-		t += (m.streams[k].endWork - work) * unit.Time(len(m.streams)-k) / partsPerPicosecond
-		work = m.streams[k].endWork
+		t += (m.streams[k].completionWork - work) * unit.Time(len(m.streams)-k) / workUnitsPerPicosecond
+		work = m.streams[k].completionWork
 	}
 	return t
 }
@@ -108,14 +108,14 @@ func (m *memory) endOfTransfer(of any, from int32, t unit.Time) unit.Time {
 	if len(m.streams) == 0 {
 		return t
 	}
-	m.accountUntil(t)
-	i := m.indexOfRank(from)
+	m.advanceTo(t)
+	i := m.streamOfRank(from)
 	if i < 0 {
 		return t
 	}
-	for k := len(m.waiting) - 1; k >= 0; k-- {
-		if s := &m.waiting[k]; s.from == from && (of == nil || s.transfer == of) {
-			return m.endOfStream(i) + m.waitingTime(from, k+1)
+	for k := len(m.waitingStreams) - 1; k >= 0; k-- {
+		if s := &m.waitingStreams[k]; s.sourceRank == from && (of == nil || s.transfer == of) {
+			return m.endOfStream(i) + m.waitingWorkOfRank(from, k+1)
 		}
 	}
 	if of == nil || m.streams[i].transfer == of {

@@ -31,13 +31,13 @@ func (n *network) coordinates(node int) [3]int {
 	return [3]int{node % n.shape[0], node / n.shape[0] % n.shape[1], node / n.shape[0] / n.shape[1]}
 }
 
-// path is how chunks get from a node to another: along the dimensions in order, the shorter way
-// round in each.
-type path struct {
-	isKnown bool
-	to      int
-	route             // as it begins
-	latency unit.Time // of a first byte over all links, and delivery
+// cachedPath is how chunks get from a node to another: along the dimensions in order, the shorter
+// way round in each.
+type cachedPath struct {
+	isCached    bool
+	destination int
+	route                 // as it begins
+	latency     unit.Time // of a first byte over all links, and delivery
 }
 
 // route is what a chunk has before it.
@@ -53,11 +53,11 @@ const ejectDimension = 3
 
 // RouteBetween returns the way from node a to node b. The last way from each node is remembered.
 func (n *network) RouteBetween(a, b int) (route, unit.Time) {
-	w := &n.lastPaths[a]
-	if w.isKnown && w.to == b {
+	w := &n.cachedPaths[a]
+	if w.isCached && w.destination == b {
 		return w.route, w.latency
 	}
-	*w = path{isKnown: true, to: b, route: route{node: int32(a), dimension: -1}}
+	*w = cachedPath{isCached: true, destination: b, route: route{node: int32(a), dimension: -1}}
 	from, to, links, dimensions := n.coordinates(a), n.coordinates(b), 0, 0
 	for d, size := range n.shape {
 		left := (to[d] - from[d] + size) % size

@@ -14,41 +14,41 @@ import (
 // The steps are events: to resume the rank for each takes longer (core.Port.BeginStore).
 // BenchmarkExchangeAll of cmd/loggp took 8.4 s when it did, and 6.6 s with events.
 type processorPut struct {
-	network        *network
-	port           *core.Port
-	put            *core.RemoteAccess
-	step           uint8
-	isSuspended    bool      // it waits for wake
-	lastChunkLeft  bool      // the last chunk has left
-	beganAt        unit.Time // when the processor began
-	busyUntil      unit.Time // until when it is busy, as far as is known
-	knownDelay     unit.Time // the port's Late that at includes
-	knownMemoryUse unit.Time // the part of taken that at includes
-	lastTarget     int32     // the rank to which it put last
-	chunksInFlight int32     // chunks of puts whose first byte is not there yet
+	network           *network
+	port              *core.Port
+	put               *core.RemoteAccess
+	step              uint8
+	isSuspended       bool      // it waits for resumePut
+	lastChunkLeft     bool      // the last chunk has left
+	startTime         unit.Time // when the processor began to store
+	busyUntil         unit.Time // until when it is busy, as far as is known
+	includedDelay     unit.Time // the part of Port.NetworkDelay that busyUntil includes
+	includedMemoryUse unit.Time // the part of memoryUsedByOthers that busyUntil includes
+	lastTarget        int32     // the rank to which it put last
+	chunksInFlight    int32     // chunks of puts whose first byte is not there yet
 }
 
 // Steps of a store.
 const (
-	behindEnginePuts    = iota // waits for puts that the engine carries
-	chunkReady                 // has a chunk to store
-	behindPreviousChunk        // waits until the chunk before has left the network
-	chunkStored                // has stored the chunk, and waits for its memory
+	awaitingEnginePuts    = iota // waits for puts that the engine carries
+	chunkReady                   // has a chunk to store
+	awaitingPreviousChunk        // waits until the chunk before has left the network
+	awaitingMemory               // has stored the chunk, and waits for its memory
 )
 
 // beginPut begins a put at the processor's own time.
 func (r *rankState) beginPut(x *core.RemoteAccess) {
-	r.put, r.step, r.lastChunkLeft = x, behindEnginePuts, false
-	r.beganAt, r.busyUntil, r.knownDelay = r.port.Clock, r.port.Clock, r.port.NetworkDelay
+	r.put, r.step, r.lastChunkLeft = x, awaitingEnginePuts, false
+	r.startTime, r.busyUntil, r.includedDelay = r.port.Clock, r.port.Clock, r.port.NetworkDelay
 	r.port.MarkStoreStarted()
-	if r.reachKernelTime(true) {
+	if r.awaitKernelTime(true) {
 		r.advancePut(true)
 	}
 }
 
 // HandleEvent takes the next step.
 func (r *rankState) HandleEvent(uint64) {
-	if r.reachKernelTime(false) {
+	if r.awaitKernelTime(false) {
 		r.advancePut(false)
 	}
 }
@@ -62,14 +62,14 @@ func (r *rankState) resumePut() {
 	}
 }
 
-// reachKernelTime reports whether the kernel's clock has reached at. If not, it schedules the next
+// awaitKernelTime reports whether the kernel's clock has reached at. If not, it schedules the next
 // step. A rank that runs itself moves the clock there instead, if no other event is due before.
-func (r *rankState) reachKernelTime(runs bool) bool {
+func (r *rankState) awaitKernelTime(runs bool) bool {
 	p := r.port
 	k := &p.Kernel
 	for {
-		if d := p.NetworkDelay - r.knownDelay; d > 0 { // the network was late to take a packet
-			r.knownDelay, r.beganAt, r.busyUntil = p.NetworkDelay, r.beganAt+d, r.busyUntil+d
+		if d := p.NetworkDelay - r.includedDelay; d > 0 { // the network was late to take a packet
+			r.includedDelay, r.startTime, r.busyUntil = p.NetworkDelay, r.startTime+d, r.busyUntil+d
 		}
 		switch {
 		case r.busyUntil <= k.Now():
@@ -82,8 +82,8 @@ func (r *rankState) reachKernelTime(runs bool) bool {
 	}
 }
 
-// keepBusy keeps the processor busy until a time.
-func (r *rankState) keepBusy(until unit.Time, name string, a model.Activity, bytes int) {
+// occupyProcessorUntil keeps the processor busy until a time.
+func (r *rankState) occupyProcessorUntil(until unit.Time, name string, a model.Activity, bytes int) {
 	if until > r.busyUntil {
 		r.port.Probe.StoreContinues(r.port, r.busyUntil, until-r.busyUntil, name, a, bytes)
 		r.busyUntil = until
@@ -96,43 +96,43 @@ func (r *rankState) advancePut(runs bool) {
 	leaving := n.SenderOfRank(p.ID)
 	for {
 		switch r.step {
-		case behindEnginePuts:
+		case awaitingEnginePuts:
 			if r.enginePuts > 0 {
 				r.isSuspended = true
 				return
 			}
-			r.keepBusy(max(leaving.LastDeparture, p.Kernel.Now()), "network", model.Blocked, 0)
+			r.occupyProcessorUntil(max(leaving.LastDeparture, p.Kernel.Now()), "network", model.Blocked, 0)
 			r.put.Transit.NextTime = r.busyUntil
 			r.step = chunkReady
 		case chunkReady:
-			r.step = behindPreviousChunk
+			r.step = awaitingPreviousChunk
 			if n.Memory > 0 && r.chunksInFlight > 0 {
 				r.isSuspended = true
 				return
 			}
-		case behindPreviousChunk:
-			r.keepBusy(p.Kernel.Now(), "network", model.Blocked, 0)
-			if t := n.previousPutsLeave(r); t > r.busyUntil {
-				r.keepBusy(t, "memory", model.Blocked, 0)
+		case awaitingPreviousChunk:
+			r.occupyProcessorUntil(p.Kernel.Now(), "network", model.Blocked, 0)
+			if t := n.previousPutsDeparture(r); t > r.busyUntil {
+				r.occupyProcessorUntil(t, "memory", model.Blocked, 0)
 				break
 			}
 			r.storeChunk(leaving)
-			r.step = chunkStored
-		case chunkStored:
+			r.step = awaitingMemory
+		case awaitingMemory:
 			switch {
-			case r.knownMemoryUse < r.memoryUsedByOthers:
-				d := r.memoryUsedByOthers - r.knownMemoryUse
-				r.knownMemoryUse = r.memoryUsedByOthers
-				r.keepBusy(r.busyUntil+d, "memory", model.Blocked, 0)
+			case r.includedMemoryUse < r.memoryUsedByOthers:
+				d := r.memoryUsedByOthers - r.includedMemoryUse
+				r.includedMemoryUse = r.memoryUsedByOthers
+				r.occupyProcessorUntil(r.busyUntil+d, "memory", model.Blocked, 0)
 			case r.lastChunkLeft:
-				p.MarkStoreEnded(r.busyUntil - r.beganAt)
+				p.MarkStoreEnded(r.busyUntil - r.startTime)
 				return
 			default:
 				r.put.Transit.NextTime = max(r.put.Transit.NextTime, r.busyUntil)
 				r.step = chunkReady
 			}
 		}
-		if !r.reachKernelTime(runs) {
+		if !r.awaitKernelTime(runs) {
 			return
 		}
 	}
@@ -144,7 +144,7 @@ func (r *rankState) storeChunk(leaving *core.Sender[route]) {
 	w, size := &x.Transit, len(x.Data)
 	w.NextTime = max(w.NextTime, r.busyUntil)
 	before := w.Position
-	r.knownMemoryUse = r.memoryUsedByOthers
+	r.includedMemoryUse = r.memoryUsedByOthers
 	if r.lastTarget = x.Dst; n.Memory > 0 {
 		r.chunksInFlight++
 	}
@@ -154,14 +154,14 @@ func (r *rankState) storeChunk(leaving *core.Sender[route]) {
 	if r.lastChunkLeft {
 		free -= n.Buffered(size)
 	}
-	r.keepBusy(free, "torus.put.bandwidth", model.Sending, min(size, before+n.Chunk)-before)
+	r.occupyProcessorUntil(free, "torus.put.bandwidth", model.Sending, min(size, before+n.Chunk)-before)
 	r.busyUntil = free // which may be earlier, if the last chunk is shorter than the buffer
 }
 
-// previousPutsLeave returns when the data that a processor has put before has left the network, as
-// far as is known: it leaves as fast as memory takes it. The network has small buffers, so a rank
-// whose memory is overloaded stops the processors that put to it.
-func (n *network) previousPutsLeave(r *rankState) unit.Time {
+// previousPutsDeparture returns when the data that a processor has put before has left the network,
+// as far as is known: it leaves as fast as memory takes it. The network has small buffers, so a
+// rank whose memory is overloaded stops the processors that put to it.
+func (n *network) previousPutsDeparture(r *rankState) unit.Time {
 	if n.Memory == 0 {
 		return r.busyUntil
 	}

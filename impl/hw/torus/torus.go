@@ -17,7 +17,7 @@ type network struct {
 	sendRate                     core.CachedRate // of a processor that sends
 	putFlow, getFlow, engineFlow core.ChunkFlow  // of remote accesses
 	engines                      []sim.Server    // transfer engines, one a node
-	lastPaths                    []path          // the last that was used from each node
+	cachedPaths                  []cachedPath    // the last that was used from each node
 	ranks                        []rankState
 	lineBytes                    int // bytes of a line of memory
 }
@@ -35,7 +35,7 @@ type rankState struct {
 // New returns a torus that joins ranks of a job.
 func New(j *core.Job, t *model.Torus, e core.Attachment) core.Network {
 	n := newNetwork(t, t.Shape(e.Interfaces))
-	nodes := len(n.lastPaths)
+	nodes := len(n.cachedPaths)
 	n.sendRate, n.engines, n.ranks = core.CachedRate{Rate: t.Send.Bandwidth}, make([]sim.Server, nodes), make([]rankState, e.Ranks)
 	n.Outputs = make([]core.Output[route], outputsPerNode*nodes)
 	flow := func(rate unit.Rate) core.ChunkFlow { return core.ChunkFlow{Chunk: t.Chunk, Time: rate.Time} }
@@ -54,7 +54,7 @@ func New(j *core.Job, t *model.Torus, e core.Attachment) core.Network {
 
 // newNetwork returns a torus of a shape that joins nothing yet.
 func newNetwork(t *model.Torus, shape [3]int) *network {
-	return &network{Torus: t, shape: shape, neighbours: neighbours(shape), lastPaths: make([]path, shape[0]*shape[1]*shape[2])}
+	return &network{Torus: t, shape: shape, neighbours: neighbours(shape), cachedPaths: make([]cachedPath, shape[0]*shape[1]*shape[2])}
 }
 
 // rankState returns what the torus keeps of a rank of the job.
@@ -76,7 +76,7 @@ func (n *network) Receive(p *core.Port, _ *core.Packet) {
 // memoryTime occupies the memory of the rank that receives a chunk.
 func (n *network) memoryTime(of any, bytes int, first, last unit.Time) unit.Time {
 	from, to := ranksOf(of)
-	if x, ok := of.(*core.RemoteAccess); ok && !x.IsGet && !x.Transit.ByEngine {
+	if x, ok := of.(*core.RemoteAccess); ok && !x.IsGet && !x.Transit.CarriedByEngine {
 		r := n.rankState(from)
 		if r.chunksInFlight--; r.chunksInFlight == 0 {
 			r.resumePut()
@@ -100,7 +100,7 @@ func (n *network) UpdateRegister(p *core.Port, dst, r int, c core.RegisterUpdate
 	return n.rankState(int32(dst)).registers.Update(p, there, n.Counter, back, dst, r, c)
 }
 
-// firstByteTime returns the time of a first byte over so many links with turns, and of delivery.
+// firstByteTime returns the time of a first byte over links with turns, and its delivery.
 func (n *network) firstByteTime(links, turns int) unit.Time {
 	return n.Hop*unit.Time(links) + n.Torus.Turn*unit.Time(turns) + n.Deliver
 }

@@ -112,15 +112,15 @@ func TestPhysics(t *testing.T) {
 		}
 		var in, out [100]load
 		pass := func(c hwtest.Transfer, bytes int, least unit.Time) {
-			if c.To-c.From < least {
-				t.Errorf("seed %d: %d bytes from %d to %d (get %v) took %v, they need %v", seed, c.Bytes, c.Src, c.Dst, c.Get, c.To-c.From, least)
+			if c.EndTime-c.StartTime < least {
+				t.Errorf("seed %d: %d bytes from %d to %d (get %v) took %v, they need %v", seed, c.Bytes, c.Src, c.Dst, c.Get, c.EndTime-c.StartTime, least)
 			}
 			from, to := c.Src/n.PerNode, c.Dst/n.PerNode
 			if c.Get {
 				from, to = to, from
 			}
-			out[from].add(bytes, c.From, c.To)
-			in[to].add(bytes, c.From, c.To)
+			out[from].add(bytes, c.StartTime, c.EndTime)
+			in[to].add(bytes, c.StartTime, c.EndTime)
 		}
 		for _, c := range x.Packets {
 			pass(c, c.Bytes+n.Header, n.Send.Time(c.Bytes+n.Header)+latency(c.Src, c.Dst))
@@ -166,8 +166,8 @@ func TestWatched(t *testing.T) {
 		for _, m := range []*model.Machine{torus, hypernodes} {
 			a, b := hwtest.RandomTransfers(t, m, 6, seed, true), hwtest.RandomTransfers(t, m, 6, seed, false)
 			for i := range a.Packets {
-				if a.Packets[i].To != b.Packets[i].To {
-					t.Errorf("%s, seed %d: packet %d arrives at %v, or at %v if its sender looks at the clock", m.Name, seed, i, b.Packets[i].To, a.Packets[i].To)
+				if a.Packets[i].EndTime != b.Packets[i].EndTime {
+					t.Errorf("%s, seed %d: packet %d arrives at %v, or at %v if its sender looks at the clock", m.Name, seed, i, b.Packets[i].EndTime, a.Packets[i].EndTime)
 					break
 				}
 			}

@@ -243,7 +243,7 @@ func (s *stopped) explain(err error) error {
 	var b strings.Builder
 	for i, r := range d.Ranks {
 		call, ok := s.calls[r]
-		if detail := d.Details[r]; !ok && len(detail) > 0 {
+		if detail := d.RankDetails[r]; !ok && len(detail) > 0 {
 			call, ok = string(detail), true
 		}
 		if !ok {

@@ -51,7 +51,7 @@ func ethernet(t testing.TB, ranks int) device.World {
 	m.Network, m.Ranks.Max = &e, 32
 	e.Switches = &model.Switches{Full: true, Ports: 5, Latency: 10 * unit.Microsecond, Buffer: 1 << 18, Uplink: e.Rate}
 	e.UDP = &model.UDP{Header: 28, Send: model.Channel{Start: 10 * unit.Microsecond, Bandwidth: 100e6}, Receive: model.Channel{Start: 5 * unit.Microsecond, Bandwidth: 100e6},
-		Input: 5 * unit.Microsecond, Buffer: 65536, Groups: 20}
+		Input: 5 * unit.Microsecond, Buffer: 65536, MaxGroups: 20}
 	w, err := hw.New(hw.Config{Machine: &m, Library: p.Libraries[0], Ranks: ranks})
 	if err != nil {
 		t.Fatal(err)

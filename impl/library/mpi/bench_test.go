@@ -72,8 +72,8 @@ func BenchmarkMachines(b *testing.B) {
 			if err := mpi.Run(build(b, emulation), mpi.Options{Engine: carry, Library: &l}, pingPong(b, c.bytes)); err != nil {
 				b.Fatal(err)
 			}
-			if medium.Frames > 0 {
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(medium.Frames), "ns/frame")
+			if medium.FramesSent > 0 {
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(medium.FramesSent), "ns/frame")
 			}
 		})
 	}

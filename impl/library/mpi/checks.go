@@ -59,7 +59,7 @@ func (j *job) describeDeadlock(d *device.Deadlock) *DeadlockError {
 	e := &DeadlockError{Deadlock: d}
 	on := make(map[int]int, len(d.Ranks))
 	for i, r := range d.Ranks {
-		w := parseErrorDetail(d.Details[r]).Wait
+		w := parseErrorDetail(d.RankDetails[r]).Wait
 		switch {
 		case w != nil:
 			on[r] = w.On

@@ -238,8 +238,8 @@ func TestExchangeOrders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if lost := s.Overflowed > 0; lost != (order == model.Ranked) {
-			t.Errorf("order %q: %d frames find no room", order, s.Overflowed)
+		if lost := s.FramesOverflowed > 0; lost != (order == model.Ranked) {
+			t.Errorf("order %q: %d frames find no room", order, s.FramesOverflowed)
 		}
 	}
 }

@@ -209,7 +209,7 @@ func (w *crossings) with(program func(device.Port) error) func(device.Port) erro
 type checkedCrossings struct{ *crossings }
 
 func (w checkedCrossings) RunChecked(program func(device.Port) error, check func(details [][]byte) error) error {
-	return w.World.(device.Checker).RunChecked(w.with(program), check)
+	return w.World.(device.CheckedWorld).RunChecked(w.with(program), check)
 }
 
 // By the table of a library that prefers two levels where ranks are in several nodes, a broadcast

@@ -61,7 +61,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 		rules = collective.Table(o.Library)
 	}
 	j.tuning = collective.Tuned(rules)
-	if x, ok := w.(device.Checker); ok {
+	if x, ok := w.(device.CheckedWorld); ok {
 		err = x.RunChecked(j.runRank, compareRemoteAudits)
 	} else if err = w.Run(j.runRank); err == nil {
 		err = j.compareAudits()

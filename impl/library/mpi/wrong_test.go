@@ -167,7 +167,7 @@ func telling(err error) string {
 	case errors.As(err, &e):
 		return fmt.Sprint(e.Class, e.Call, e.At)
 	case errors.As(err, &d):
-		s := fmt.Sprint(d.Ranks, d.Of, d.Cycle)
+		s := fmt.Sprint(d.Ranks, d.TotalRanks, d.Cycle)
 		for _, w := range d.Waits {
 			s += fmt.Sprint(w.Rank, w.Call, w.At, w.On)
 		}

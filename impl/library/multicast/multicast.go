@@ -56,14 +56,14 @@ type Port struct {
 type Counts struct {
 	Packets, Again           int // data packets sent, and retransmissions among them
 	Acknowledged, Duplicates int // acknowledgements and duplicate packets received
-	Groups                   int // opened
+	MaxGroups                int // opened
 }
 
 // New returns a port with reliable multicast, or an error if the machine has no multicast or cannot
 // wait for events.
 func New(p device.Port, o Options) (*Port, error) {
 	net, watch := p.Datagram(), p.Watch()
-	if net == nil || watch == nil || net.Groups() == 0 {
+	if net == nil || watch == nil || net.MaxGroups() == 0 {
 		return nil, errors.New("this machine has no multicast")
 	}
 	if o.Packet == 0 || o.Packet > net.Limit() {
@@ -108,22 +108,23 @@ func (p *Port) Recv(block bool) *device.Packet {
 	}
 }
 
-// Holds implements device.Holder if the wrapped port does, as do Flush and Place their interfaces.
-func (p *Port) Holds() bool {
-	h, ok := p.Port.(device.Holder)
-	return ok && h.Holds()
+// BuffersSends implements device.BufferedSender if the wrapped port does, as do Flush and Place
+// their interfaces.
+func (p *Port) BuffersSends() bool {
+	h, ok := p.Port.(device.BufferedSender)
+	return ok && h.BuffersSends()
 }
 
-// Flush implements device.Holder.
+// Flush implements device.BufferedSender.
 func (p *Port) Flush() bool {
-	h, ok := p.Port.(device.Holder)
+	h, ok := p.Port.(device.BufferedSender)
 	return !ok || h.Flush()
 }
 
-// Place implements device.Placer.
-func (p *Port) Place(where func(src int, head *device.Head, n int) []byte) {
-	if x, ok := p.Port.(device.Placer); ok {
-		x.Place(where)
+// SetPlacement implements device.DirectPlacer.
+func (p *Port) SetPlacement(where func(src int, head *device.Head, n int) []byte) {
+	if x, ok := p.Port.(device.DirectPlacer); ok {
+		x.SetPlacement(where)
 	}
 }
 
@@ -214,14 +215,14 @@ func (p *Port) Open(id uint32, members []int) (*Group, error) {
 	case p.groups[id] != nil:
 		return nil, fmt.Errorf("rank %d opens multicast group %d, which it has open", p.Rank(), id)
 	case !p.net.Join(id):
-		return nil, fmt.Errorf("rank %d opens multicast group %d: it is in %d already: %w", p.Rank(), id, p.net.Groups(), ErrGroups)
+		return nil, fmt.Errorf("rank %d opens multicast group %d: it is in %d already: %w", p.Rank(), id, p.net.MaxGroups(), ErrGroups)
 	}
 	g := &Group{port: p, id: id, members: slices.Clone(members), self: self, acked: make([]uint64, len(members)), from: make([]stream, len(members))}
 	for i, m := range members {
 		g.from[i].src = m
 	}
 	p.groups[id] = g
-	p.Counts.Groups++
+	p.Counts.MaxGroups++
 	return g, nil
 }
 

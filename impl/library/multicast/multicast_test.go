@@ -164,7 +164,7 @@ func acknowledged(t *testing.T, packet int) {
 			room = 100 - headBytes
 		}
 		packets := (length + room - 1) / room
-		if want := (Counts{Packets: packets, Acknowledged: packets * (ranks - 1), Groups: 1}); p.Counts != want {
+		if want := (Counts{Packets: packets, Acknowledged: packets * (ranks - 1), MaxGroups: 1}); p.Counts != want {
 			return fmt.Errorf("%+v instead of %+v", p.Counts, want)
 		}
 		return nil
@@ -277,7 +277,7 @@ func TestGroups(t *testing.T) {
 	err := run(t, loop.New(2), impatient, func(p *Port) error {
 		members := []int{0, 1}
 		var last *Group
-		for id := range p.net.Groups() {
+		for id := range p.net.MaxGroups() {
 			g, err := p.Open(uint32(id), members)
 			if err != nil {
 				return err

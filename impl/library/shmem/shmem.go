@@ -31,7 +31,7 @@ type PE struct {
 	block     []byte       // barrier words, then what the user asked for
 	keys      []device.Key // of the blocks of all PEs; nil: as the PE's own
 	puts      int          // of user's bytes that are under way
-	words     [device.MaxWords * 8]byte
+	words     [device.MaxInlinePutWords * 8]byte
 	epoch     uint64 // barriers that were begun
 
 	exposed  device.Regions // without remote memory: the memory that others may write,
@@ -91,8 +91,8 @@ func New(p device.Port, bytes int) *PE {
 		return e
 	}
 	e.symmetric = e.exposed.Expose(e.block)
-	if x, ok := p.(device.Placer); ok {
-		x.Place(e.placeData)
+	if x, ok := p.(device.DirectPlacer); ok {
+		x.SetPlacement(e.placeData)
 	}
 	return e
 }
@@ -315,7 +315,7 @@ func (e *PE) Barrier(idle func()) {
 	e.Quiet()
 	if e.barrier != nil {
 		e.barrier.Arrive()
-		e.waitUntil(idle, e.barrier.Passed)
+		e.waitUntil(idle, e.barrier.IsReleased)
 		return
 	}
 	e.epoch++

@@ -188,8 +188,8 @@ func TestErrorsOfOtherHosts(t *testing.T) {
 		t.Fatalf("Run returned %v, want a deadlock", err)
 	}
 	for r := range 3 {
-		if want := fmt.Sprint("rank ", r); string(d.Details[r]) != want {
-			t.Errorf("rank %d has left %q, want %q", r, d.Details[r], want)
+		if want := fmt.Sprint("rank ", r); string(d.RankDetails[r]) != want {
+			t.Errorf("rank %d has left %q, want %q", r, d.RankDetails[r], want)
 		}
 	}
 }

@@ -64,10 +64,10 @@ func runJob(c Config, t Transport, program func(device.Port) error) ([]byte, err
 	close(over)
 	watching.Wait()
 	if d, ok := j.firstFailure.(*device.Deadlock); ok {
-		d.Details = make(map[int][]byte)
+		d.RankDetails = make(map[int][]byte)
 		for _, r := range d.Ranks {
 			if j.details[r] != nil {
-				d.Details[r] = j.details[r]
+				d.RankDetails[r] = j.details[r]
 			}
 		}
 	}
@@ -157,7 +157,7 @@ func (j *job) watchForEnd(over chan struct{}) {
 			j.endWith(context.Cause(j.Context))
 		case <-tick.C:
 			if ranks := j.node.DeadlockedRanks(); ranks != nil {
-				j.endWith(&device.Deadlock{Ranks: ranks, Of: j.Ranks})
+				j.endWith(&device.Deadlock{Ranks: ranks, TotalRanks: j.Ranks})
 			}
 		}
 	}

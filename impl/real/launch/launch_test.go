@@ -15,8 +15,8 @@ func TestReportsKeepErrors(t *testing.T) {
 		nil,
 		&RemoteError{2, "a text", []byte("a detail")},
 		&device.Failure{Rank: 2, Value: "a value", Stack: []byte("a stack")},
-		&device.Deadlock{Ranks: []int{1, 2}, Of: 5},
-		&device.Deadlock{Ranks: []int{1, 2}, Of: 5, Details: map[int][]byte{1: []byte("one"), 2: []byte("two")}},
+		&device.Deadlock{Ranks: []int{1, 2}, TotalRanks: 5},
+		&device.Deadlock{Ranks: []int{1, 2}, TotalRanks: 5, RankDetails: map[int][]byte{1: []byte("one"), 2: []byte("two")}},
 		&RankDeath{2, "signal: killed", "  its standard error"},
 	} {
 		if got := newReport(2, err, nil).toError(); !reflect.DeepEqual(got, err) {

@@ -89,7 +89,7 @@ func newReport(rank int, err error, detail []byte) report {
 	case errors.As(err, &failure):
 		return report{Kind: reportPanicked, Rank: failure.Rank, Text: fmt.Sprint(failure.Value), Stack: failure.Stack}
 	case errors.As(err, &deadlock):
-		return report{Kind: reportDeadlock, Ranks: deadlock.Ranks, RankCount: deadlock.Of, Details: deadlock.Details}
+		return report{Kind: reportDeadlock, Ranks: deadlock.Ranks, RankCount: deadlock.TotalRanks, Details: deadlock.RankDetails}
 	case errors.As(err, &death):
 		return report{Kind: reportDied, Rank: death.Rank, Text: death.Status, Stack: []byte(death.Stderr)}
 	case errors.As(err, &remote):
@@ -108,7 +108,7 @@ func (r report) toError() error {
 	case reportPanicked:
 		return &device.Failure{Rank: r.Rank, Value: r.Text, Stack: r.Stack}
 	case reportDeadlock:
-		return &device.Deadlock{Ranks: r.Ranks, Of: r.RankCount, Details: r.Details}
+		return &device.Deadlock{Ranks: r.Ranks, TotalRanks: r.RankCount, RankDetails: r.Details}
 	case reportDied:
 		return &RankDeath{r.Rank, r.Text, string(r.Stack)}
 	}

@@ -32,7 +32,7 @@ func (w *world) Run(program func(device.Port) error) error {
 	return runOnRanks(w.config, w.transport, program)
 }
 
-// RunChecked implements device.Checker.
+// RunChecked implements device.CheckedWorld.
 func (w *world) RunChecked(program func(device.Port) error, check func(details [][]byte) error) error {
 	c := w.config
 	c.check = check

@@ -60,7 +60,7 @@ func (c control) Combine(op device.Combination, word uint32) (result uint32) {
 	c.combinationCount++
 	s.mu.Lock()
 	if s.arrivedCount++; s.arrivedCount > 1 {
-		word = op.Of(s.combinedWord, word)
+		word = op.Combine(s.combinedWord, word)
 	}
 	s.combinedWord = word
 	last := s.arrivedCount == len(c.ports)

@@ -27,8 +27,8 @@ type datagramState struct {
 
 type datagram struct{ *port }
 
-func (datagram) Limit() int  { return maxDatagramSize }
-func (datagram) Groups() int { return maxGroups }
+func (datagram) Limit() int     { return maxDatagramSize }
+func (datagram) MaxGroups() int { return maxGroups }
 
 func (d datagram) Join(group uint32) bool {
 	d.ExitIfJobFailed()

@@ -114,6 +114,6 @@ func (j *job) countIdle() {
 		}
 	}
 	if waiting != nil {
-		j.fail(&device.Deadlock{Ranks: waiting, Of: len(j.ports)})
+		j.fail(&device.Deadlock{Ranks: waiting, TotalRanks: len(j.ports)})
 	}
 }

@@ -208,7 +208,7 @@ func TestCancelBySignal(t *testing.T) {
 		s := p.Signal()
 		peer := 1 - p.Rank()
 		waiting := map[uint64]bool{} // messages that no receive has taken
-		s.Handle(func(src int, head device.Head) {
+		s.SetHandler(func(src int, head device.Head) {
 			found := uint64(0)
 			if waiting[head[0]] {
 				delete(waiting, head[0])

@@ -123,7 +123,7 @@ func (b barrier) Arrive() {
 	}
 }
 
-func (b barrier) Passed() bool {
+func (b barrier) IsReleased() bool {
 	b.ExitIfJobFailed()
 	return b.barrierArrivals.Load() >= int64(b.ownArrivals)*int64(len(b.ports))
 }

@@ -21,7 +21,7 @@ type port struct {
 
 	inbox                            inbox
 	exposed                          exposedMemory
-	counters                         [device.Counters]atomic.Int64
+	counters                         [device.CountersPerRank]atomic.Int64
 	queues                           entryQueues
 	signals                          signalState
 	lanes                            [device.NumPriorities]lane

@@ -54,12 +54,12 @@ func (q queue) Enqueue(dst int, k device.Key, b []byte, flags device.EnqueueFlag
 
 // applyEntry adds an entry to its queue, or completes it as refused.
 func (q queue) applyEntry(to *port, k device.Key, entry *buffer, flags device.EnqueueFlags, done device.Head, unlucky bool) {
-	taken := to.queues.appendEntry(k, entry, flags&device.Retry != 0, unlucky)
+	taken := to.queues.appendEntry(k, entry, flags&device.RetryAfterRefusal != 0, unlucky)
 	to.inbox.countEvent(q.job)
 	if !taken {
 		q.buffers.release(entry)
 	}
-	if !taken || flags&device.Quiet == 0 {
+	if !taken || flags&device.CompleteOnlyIfRefused == 0 {
 		q.enqueueCompletion(done, !taken)
 	}
 }
@@ -96,7 +96,7 @@ func (q queue) First(k device.Key) (first *device.Packet) {
 	return first
 }
 
-func (q queue) Refusing(k device.Key) (refusing bool) {
+func (q queue) IsRefusing(k device.Key) (refusing bool) {
 	q.withOwnQueue(k, func(x *entryQueue) {
 		for _, r := range x.refusedWriters {
 			refusing = refusing || r
@@ -105,7 +105,7 @@ func (q queue) Refusing(k device.Key) (refusing bool) {
 	return refusing
 }
 
-func (q queue) Drop(k device.Key) {
+func (q queue) RemoveFirst(k device.Key) {
 	q.withOwnQueue(k, func(x *entryQueue) {
 		entry := x.entries.pop()
 		if entry == nil {

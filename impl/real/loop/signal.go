@@ -25,7 +25,7 @@ type raisedSignal struct {
 
 type signal struct{ *port }
 
-func (s signal) Handle(handler func(src int, head device.Head)) {
+func (s signal) SetHandler(handler func(src int, head device.Head)) {
 	s.ExitIfJobFailed()
 	h := &s.signals
 	h.mu.Lock()

@@ -52,8 +52,8 @@ type rankState struct {
 
 	transfer jointTransfer
 
-	counters [device.Counters]atomic.Int64
-	_        [lineSize - 8*device.Counters]byte
+	counters [device.CountersPerRank]atomic.Int64
+	_        [lineSize - 8*device.CountersPerRank]byte
 
 	waitChanges      atomic.Uint64 // counts the beginnings and the ends of long waits: odd, the rank waits
 	extraRegions     atomic.Uint64 // address in the rank's memory of its table of further exposed regions,

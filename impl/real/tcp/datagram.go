@@ -195,8 +195,8 @@ func (d *datagramPort) isWanted(b []byte) bool {
 // datagramCapability implements device.Datagram.
 type datagramCapability struct{ d *datagramPort }
 
-func (c datagramCapability) Limit() int  { return c.d.maxSize }
-func (c datagramCapability) Groups() int { return maxGroups }
+func (c datagramCapability) Limit() int     { return c.d.maxSize }
+func (c datagramCapability) MaxGroups() int { return maxGroups }
 
 func (c datagramCapability) Send(dst int, b []byte) {
 	c.d.CheckRank(dst)

@@ -105,8 +105,8 @@ type Inbox struct {
 	destinationOf func(src int, head *device.Head, n int) []byte // nil: the user of the port does not say
 }
 
-// Place implements device.Placer.
-func (in *Inbox) Place(where func(src int, head *device.Head, n int) []byte) {
+// SetPlacement implements device.DirectPlacer.
+func (in *Inbox) SetPlacement(where func(src int, head *device.Head, n int) []byte) {
 	in.destinationOf = where
 }
 

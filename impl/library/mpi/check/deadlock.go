@@ -42,8 +42,8 @@ func (w Wait) String() string {
 // Error lists the ranks, one a line.
 func (e *DeadlockError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "deadlock: %d of %d ranks wait", len(e.Ranks), e.Of)
-	if n := e.Of - len(e.Ranks); n > 0 {
+	fmt.Fprintf(&b, "deadlock: %d of %d ranks wait", len(e.Ranks), e.TotalRanks)
+	if n := e.TotalRanks - len(e.Ranks); n > 0 {
 		fmt.Fprintf(&b, ", %d %s ended", n, Plural(n, "has", "have"))
 	}
 	b.WriteString(" and nothing is under way")
