@@ -1,6 +1,7 @@
 package loggp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ type RunOptions struct {
 	Protocol string  // of all messages, such as RTA; "": as the library chooses
 	Noise    float64 // relative standard deviation of every processor step, up to 0.4; 0: none; negative: that of the platform
 	Seed     uint64  // of the random numbers
+	Check    string  // of what MPI forbids and other implementations let pass: "" or "warn": Execution.Warnings has the first of each kind; "strict": an error; "off": not looked for
 	MaxSpans int     // how many spans, calls and messages are recorded, together; 0: a quarter of a million, as many as a page shows well; Time does not depend on it
 }
 
@@ -29,6 +31,7 @@ type RunOptions struct {
 type Execution struct {
 	Time      unit.Time       // when the last rank ended, in picoseconds
 	Recording *model.Timeline // what ranks and network did, and the messages
+	Warnings  []mpi.Warning   // what the program does and MPI forbids, once for each kind
 
 	title string
 }
@@ -54,12 +57,16 @@ func Run(ctx context.Context, o RunOptions, program func(*mpi.Comm) error) (*Exe
 	if err != nil {
 		return nil, err
 	}
-	job.Check = true
+	if job.Check, err = mpi.ParseCheckMode(cmp.Or(o.Check, "warn")); err != nil {
+		return nil, badOption("Check", err)
+	}
+	e := new(Execution)
+	job.Warn = func(w mpi.Warning) { e.Warnings = append(e.Warnings, w) }
 	recording, err := job.Record(ctx, o.Seed, o.Protocol, o.MaxSpans, program)
 	if err != nil {
 		return nil, fmt.Errorf("run on %s: %w", known.Machine.Name, err)
 	}
-	e := &Execution{Recording: recording, title: fmt.Sprintf("%d ranks on %s, %s", job.Ranks, known.Machine.Name, job.Library.Name)}
+	e.Recording, e.title = recording, fmt.Sprintf("%d ranks on %s, %s", job.Ranks, known.Machine.Name, job.Library.Name)
 	for _, t := range recording.Ranks {
 		var end unit.Time // also of spans beyond MaxSpans; they have no gaps
 		for _, total := range t.Totals {

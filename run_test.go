@@ -76,6 +76,7 @@ func TestRunRejectsOptions(t *testing.T) {
 		"no protocol \"X\"":   {Platform: "t3d", Protocol: "X"},
 		"library \"mpich\"":   {Platform: "t3d", Library: "mpich"},
 		"-1":                  {Platform: "t3d", Ranks: -1},
+		"Check: there is no":  {Platform: "t3d", Check: "false"},
 	} {
 		_, err := loggp.Run(t.Context(), o, func(*mpi.Comm) error {
 			t.Errorf("%+v: the program was started", o)
@@ -102,9 +103,9 @@ func TestRunReturnsErrors(t *testing.T) {
 	}
 }
 
-// Programs are checked: two receives into one buffer are a mistake.
+// Programs are checked: two receives into one buffer are a warning, or an error.
 func TestRunChecksPrograms(t *testing.T) {
-	_, err := loggp.Run(t.Context(), loggp.RunOptions{Platform: "t3d", Ranks: 2}, func(c *mpi.Comm) error {
+	program := func(c *mpi.Comm) error {
 		buffer := make([]byte, 8)
 		for tag := range 2 {
 			if c.Rank() == 0 {
@@ -115,9 +116,20 @@ func TestRunChecksPrograms(t *testing.T) {
 			}
 		}
 		return nil
-	})
-	if err == nil || !strings.Contains(err.Error(), "Irecv") {
-		t.Errorf("the error is %v", err)
+	}
+	for check, warnings := range map[string]int{"": 1, "warn": 1, "off": 0} {
+		e, err := loggp.Run(t.Context(), loggp.RunOptions{Platform: "t3d", Ranks: 2, Check: check}, program)
+		if err != nil || len(e.Warnings) != warnings {
+			t.Fatalf("check %q: %v, %+v", check, err, e)
+		}
+		if warnings > 0 && (e.Warnings[0].Kind != mpi.OverlappingReceives || e.Warnings[0].Call != "Irecv") {
+			t.Errorf("check %q: the warning is %v", check, e.Warnings[0])
+		}
+	}
+	_, err := loggp.Run(t.Context(), loggp.RunOptions{Platform: "t3d", Ranks: 2, Check: "strict"}, program)
+	var e *mpi.Error
+	if !errors.As(err, &e) || e.Call != "Irecv" || e.Class != mpi.ErrBuffer {
+		t.Errorf("the strict error is %v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -34,9 +35,11 @@ type runs struct {
 	collective                                    []string
 	ranks, rounds, stride, root                   int
 	seed                                          uint64
-	check, profile                                bool
+	profile                                       bool
+	check                                         *string
 	c                                             cprogram
-	output                                        *os.File // of the ranks that are started on this machine; nil: it is lost
+	errors                                        io.Writer // standard error
+	output                                        *os.File  // of the ranks that are started on this machine; nil: it is lost
 }
 
 // largest is the largest size of a problem.
@@ -125,6 +128,7 @@ The programs that ship with loggp are` + list.String(),
 		},
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			r.errors = cmd.ErrOrStderr()
 			if isGoal(args[0]) {
 				return r.goal(cmd, args[0])
 			}
@@ -154,7 +158,7 @@ The programs that ship with loggp are` + list.String(),
 	f.StringVar(&r.phases, "phases", "", "file of 'loggp schedule alltoallv': the calls of MPI_Alltoallv exchange in these phases, by library cc-mpi")
 	f.StringVarP(&r.course, "output", "o", "", "of a run on an emulated machine: "+courseHelp)
 	f.BoolVar(&r.profile, "profile", false, "also print how often each call was made, and its time")
-	f.BoolVar(&r.check, "check", true, "check that open calls do not share memory and that each rank makes its own calls; takes no virtual time")
+	r.check = chosen(cmd, "check", []string{"warn", "strict", "off"}, "warn", "what MPI forbids and other implementations let pass, such as receives into one buffer: a warning of the first, an error, or not looked for")
 	r.c.flags(f)
 	printing(cmd)
 	mustComplete(cmd, "platform", platform.Names())
@@ -365,7 +369,10 @@ func (r *runs) set(known *platform.Platform, s portable.Settings, most int, open
 	if err != nil {
 		return nil, s, err
 	}
-	job.Check = r.check
+	if job.Check, err = mpi.ParseCheckMode(*r.check); err != nil {
+		return nil, s, err
+	}
+	job.Warn = r.printWarning
 	if r.collective == nil {
 		return job, s, nil
 	}
@@ -380,6 +387,11 @@ func algorithmRules() []string {
 		all = append(all, a.Operation.String()+"="+a.Name)
 	}
 	return all
+}
+
+// printWarning prints a warning of the check of a program.
+func (r *runs) printWarning(w mpi.Warning) {
+	fmt.Fprintf(r.errors, "loggp: warning: %v; --check=strict makes this an error, --check=off silences it\n", w)
 }
 
 // makes says whether a program calls a collective operation.

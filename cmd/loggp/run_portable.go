@@ -46,6 +46,9 @@ func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
 	if err == nil && !job.Library.CarriedBy().MPI() && (r.protocol != "" || r.collective != nil) {
 		err = fmt.Errorf("--protocol and --collective are for libraries of MPI, which %s is not", job.Library.Name)
 	}
+	if err == nil && cmd.Flags().Changed("check") && !job.Library.CarriedBy().MPI() {
+		err = fmt.Errorf("--check is for libraries of MPI, which %s is not", job.Library.Name)
+	}
 	if err == nil && r.record != "" && !job.Library.CarriedBy().MPI() {
 		err = fmt.Errorf("--record is for libraries of MPI, which %s is not", job.Library.Name)
 	}

@@ -173,6 +173,7 @@ func TestRunSchedule(t *testing.T) {
 	}
 	for want, args := range map[string][]string{
 		"--size is not for a schedule":             {"--size", "3"},
+		"--check is not for a schedule":            {"--check", "off"},
 		"--ranks 3: ":                              {"-n", "3"},
 		"deadlock: 2 of 2 ranks wait":              nil,
 		"--platform: say on what to run: t3d, now": {"--platform", ""},

@@ -26,8 +26,9 @@ Each of these waits for the next: rank 0 → rank 1 → rank 0
 $`},
 		"error": {nil, func(c *mpi.Comm) { mpi.Send(c, make([]byte, 1), c.Rank()+1, 3) },
 			`^loggp: wrong on t3d: rank 1: Send \(wrong_test.go:\d+\): MPI_ERR_RANK: rank 2 is not in a communicator of 2\n$`},
-		"checked":     {nil, receivesTwice, `^loggp: wrong on t3d: rank 0: Irecv \(wrong_test.go:\d+\): MPI_ERR_BUFFER: bytes 0 to 0 of this call and`},
-		"not checked": {[]string{"--check=false"}, receivesTwice, `^loggp: wrong on t3d: deadlock`},
+		"checked":     {[]string{"--check=strict"}, receivesTwice, `^loggp: wrong on t3d: rank 0: Irecv \(wrong_test.go:\d+\): MPI_ERR_BUFFER: bytes 0 to 0 of this call and`},
+		"warning":     {nil, receivesTwice, `^loggp: warning: rank 0: Irecv \(wrong_test.go:\d+\): bytes 0 to 0 of this call and .*; --check=strict makes this an error, --check=off silences it\nloggp: wrong on t3d: deadlock`},
+		"not checked": {[]string{"--check=off"}, receivesTwice, `^loggp: wrong on t3d: deadlock`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := program.All
@@ -58,7 +59,7 @@ func TestRunCheckTakesNoTime(t *testing.T) {
 	for _, platform := range []string{"t3d", "convex", "now"} {
 		for _, program := range []string{"stencil", "matmul", "sort", "cg"} {
 			args := []string{"run", "--platform", platform, "-n", "4", "--size", "12", "--rounds", "4", "--operation", "100ns", program}
-			if mustRun(t, args...) != mustRun(t, append(args, "--check=false")...) {
+			if mustRun(t, args...) != mustRun(t, append(args, "--check=off")...) {
 				t.Errorf("%s on %s takes another time when it is checked", program, platform)
 			}
 		}

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/model"
@@ -22,23 +24,85 @@ func (r *Rank) Unfinished() (int, Wait) {
 // firstOpen returns the first operation that has not been released and is of those that the program
 // does not know, or of the others.
 func (r *Rank) firstOpen(of state) *Op {
-	unused := make([]bool, len(r.ops))
-	for o := r.freeOps; o != nil; o = o.next {
-		unused[o.id] = true
-	}
-	for i, o := range r.ops {
-		if !unused[i] && o.state&(detached|freed) == of {
+	for _, o := range r.unreleased() {
+		if o.state&(detached|freed) == of {
 			return o
 		}
 	}
 	panic("engine: no operation is open")
 }
 
+// unreleased returns the operations that have not been released.
+func (r *Rank) unreleased() (open []*Op) {
+	unused := make([]bool, len(r.ops))
+	for o := r.freeOps; o != nil; o = o.next {
+		unused[o.id] = true
+	}
+	for i, o := range r.ops {
+		if !unused[i] {
+			open = append(open, o)
+		}
+	}
+	return open
+}
+
+// AbandonRequests reports the requests that the program has left open, as the mode of checking
+// says, and frees them. A receive that has no message yet is replaced by one into memory of the
+// rank: its message is received, so that the sender can go on, and dropped.
+func (r *Rank) AbandonRequests(describe func(Wait) string) {
+	n, first := r.Unfinished()
+	if n == 0 {
+		return
+	}
+	open := slices.DeleteFunc(r.unreleased(), func(o *Op) bool { return o.state&(detached|freed) != 0 })
+	r.report(OpenRequests, ErrRequest, func() string {
+		was, call := "requests were", ""
+		if n == 1 {
+			was = "request was"
+		}
+		if c := r.callOf(open[0]); c != nil {
+			call = fmt.Sprintf(", of %s%s,", c.name, r.siteOf(c).Parenthesized())
+		}
+		return fmt.Sprintf("%d %s neither completed nor freed; the first%s waits for %s", n, was, call, describe(first))
+	})
+	var receives []Op // in the order in which they were posted: there may be several for one message
+	for _, o := range open {
+		before, generation := *o, o.generation+1
+		r.Free(o)
+		if !o.Receive || o.state&freed == 0 {
+			continue
+		}
+		if r.engine.Cancel(o); o.generation != generation {
+			receives = append(receives, before)
+		}
+	}
+	slices.SortFunc(receives, func(x, y Op) int { return cmp.Compare(x.posted, y.posted) })
+	for _, old := range receives {
+		o := r.Irecv(make([]byte, len(old.Buf)), 0, int(old.Peer), old.Context, int(old.Tag))
+		if r.Free(o); o.state&freed != 0 {
+			o.state |= substitute
+			r.substitutes++
+		}
+	}
+}
+
+// callOf returns the call that has begun an operation, or nil: it is known in a program that is
+// checked.
+func (r *Rank) callOf(o *Op) *call {
+	if r.overlap == nil {
+		return nil
+	}
+	return r.overlap.calls[o]
+}
+
 // FinishDetached makes progress until buffered messages and operations that the program has given
 // up are complete: it may need their memory no longer.
-func (r *Rank) FinishDetached() {
+func (r *Rank) FinishDetached() { r.finishDetached(&r.substitutes) }
+
+// finishDetached does so except for a number of operations.
+func (r *Rank) finishDetached(except *int) {
 	r.waits = finalizeWait{}
-	for r.buffer.pending > 0 || r.freedOps > 0 {
+	for r.buffer.pending > 0 || r.freedOps > *except {
 		r.engine.Progress(true)
 	}
 	r.waits = nil
@@ -49,13 +113,23 @@ func (r *Rank) FinishDetached() {
 // It returns how many messages have arrived that were not received, and the first of them: to look
 // for more would take time from programs that have none.
 func (r *Rank) Finalize() (int, *UnexpectedMessage) {
-	r.FinishDetached()
+	r.finishDetached(new(int))
 	r.waits = finalizeWait{}
 	for r.engine.UndecidedMessage() != nil {
 		r.engine.Progress(true)
 	}
 	r.waits = nil
 	return r.engine.UnexpectedMessages(AnyContext)
+}
+
+// WaitsForSubstitutes reports whether the rank has ended but for receives that the program has left
+// open: if no rank does anything else, the job has ended.
+func (r *Rank) WaitsForSubstitutes() bool {
+	if _, ok := r.waits.(finalizeWait); !ok || r.buffer.pending > 0 || r.substitutes == 0 || r.freedOps > r.substitutes {
+		return false
+	}
+	n, _ := r.engine.UnexpectedMessages(AnyContext)
+	return n == 0
 }
 
 // finalizeWait is what a rank in Finalize waits for.

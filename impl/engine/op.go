@@ -26,6 +26,7 @@ type Op struct {
 	generation   uint32
 	id           uint32 // its place in Rank.ops
 	bufferOffset int32  // place of a buffered message in the attached buffer
+	posted       uint64 // of a receive: its number among those of the rank
 	layout       Layout // of the user's data, of a receive; nil: it lies as it travels
 	template     *Template
 	next         *Op
@@ -35,10 +36,11 @@ type Op struct {
 type state uint8
 
 const (
-	detached  state = 1 << iota // a buffered message: the program does not know it
-	freed                       // the program gave it up
-	cancelled                   // it has ended, and no message came or went
-	started                     // a persistent operation, that Start has begun
+	detached   state = 1 << iota // a buffered message: the program does not know it
+	freed                        // the program gave it up
+	cancelled                    // it has ended, and no message came or went
+	started                      // a persistent operation, that Start has begun
+	substitute                   // a receive in place of one that the program has left open; it is freed, too
 )
 
 // IsFinished reports whether the operation is complete.
@@ -156,6 +158,9 @@ func (r *Rank) finishDetachedOp(o *Op) {
 		r.Release(o)
 	case o.state&freed != 0:
 		r.freedOps--
+		if o.state&substitute != 0 {
+			r.substitutes--
+		}
 		r.Release(o)
 	}
 }

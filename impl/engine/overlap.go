@@ -53,7 +53,7 @@ func runs(all []interval, x Layout, of *call) []interval {
 	return all
 }
 
-// trackReceive begins to watch a receive, which nothing under way may meet.
+// trackReceive begins to watch a receive, which nothing under way should meet.
 func (r *Rank) trackReceive(o *Op) {
 	c := r.currentCall()
 	if o.ownsBuf {
@@ -64,18 +64,18 @@ func (r *Rank) trackReceive(o *Op) {
 	w := r.overlap
 	for _, x := range c.runs {
 		if y, ok := w.receives.meets(x); ok {
-			r.failOverlap(x, y, "both would be written there")
+			r.reportOverlap(OverlappingReceives, x, y, "both would be written there")
 		}
 		if y, ok := w.sends.meets(x); ok {
-			r.failOverlap(x, y, "what is sent may be written over before it has left")
+			r.reportOverlap(ReceiveIntoSendMemory, x, y, "what is sent may be written over before it has left")
 		}
 	}
 	w.receives.add(c.runs)
 	w.calls[o] = c
 }
 
-// trackSend begins to watch a send, which no receive under way may meet. The data of a buffered one
-// is copied before the call returns.
+// trackSend begins to watch a send, which no receive under way should meet. The data of a
+// buffered one is copied before the call returns.
 func (r *Rank) trackSend(o *Op) {
 	r.checkRead(memoryInterval(o.Buf, 0, nil))
 	if o.Mode == model.Buffered {
@@ -91,7 +91,7 @@ func (r *Rank) trackSend(o *Op) {
 func (r *Rank) checkRead(all ...interval) {
 	for _, x := range all {
 		if y, ok := r.overlap.receives.meets(x); ok {
-			r.failOverlap(x, y, "what is sent may have been written over already")
+			r.reportOverlap(SendOfReceiveMemory, x, y, "what is sent may have been written over already")
 		}
 	}
 }
@@ -114,15 +114,21 @@ func (r *Rank) currentCall() *call {
 	return c
 }
 
-// failOverlap fails with memory of two calls.
-func (r *Rank) failOverlap(x, y interval, why string) {
-	from, to := max(x.from, y.from), min(x.to, y.to)
-	at := r.cfg.stackSite(y.call.stack[:y.call.frames])
+// reportOverlap reports memory of two calls: y is that of the earlier one.
+func (r *Rank) reportOverlap(kind WarningKind, x, y interval, why string) {
+	r.report(kind, ErrBuffer, func() string {
+		from, to := max(x.from, y.from), min(x.to, y.to)
+		return fmt.Sprintf("%s of this call and %s of %s%s, which is not complete, are the same memory: %s",
+			x.bytes(from, to), y.bytes(from, to), y.call.name, r.siteOf(y.call).Parenthesized(), why)
+	})
+}
+
+// siteOf returns the line of a call.
+func (r *Rank) siteOf(c *call) Site {
 	if r.caller != nil {
-		at = r.caller.Site(y.call.stack[0])
+		return r.caller.Site(c.stack[0])
 	}
-	r.Fail(ErrBuffer, "%s of this call and %s of %s%s, which is not complete, are the same memory: %s",
-		x.bytes(from, to), y.bytes(from, to), y.call.name, at.Parenthesized(), why)
+	return r.cfg.stackSite(c.stack[:c.frames])
 }
 
 // bytes says which of its data are from one address to another.

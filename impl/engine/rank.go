@@ -23,7 +23,8 @@ type Config struct {
 	// as errors name it; nil: that rank of the job.
 	PeerName func(rank int, context uint32, other int) string
 
-	CheckMemory bool // look whether operations under way share memory, and which goroutine makes calls
+	Check CheckMode     // of the program
+	Warn  func(Warning) // is told of each kind once by each rank; nil: nothing is
 
 	// StackSite returns the line of the program on a stack of program counters; nil: it is not
 	// known.
@@ -72,13 +73,16 @@ type Rank struct {
 	failed        bool        // a call has failed: what it had begun may be left
 
 	// Fields that few messages need come last.
-	ops          []*Op // all
-	firstOps     [4]*Op
-	scratch      [][]byte // memory to copy messages through, to be used again
-	buffer       attachedBuffer
-	freedOps     int         // operations under way that the program has given up
-	openRequests requestList // of operations; the rank waits for the first
-	probed       probedMessage
+	ops            []*Op // all
+	firstOps       [4]*Op
+	scratch        [][]byte // memory to copy messages through, to be used again
+	buffer         attachedBuffer
+	receivesPosted uint64      // by calls that do not block
+	freedOps       int         // operations under way that the program has given up
+	substitutes    int         // of those, receives in place of requests that were left open
+	openRequests   requestList // of operations; the rank waits for the first
+	probed         probedMessage
+	warned         []WarningKind // what the rank has reported
 }
 
 // Setup makes the zero value the rank of a port, whose messages an engine carries.
@@ -88,8 +92,8 @@ func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
 	if h, ok := port.(device.BufferedSender); ok && h.BuffersSends() {
 		r.holder = h
 	}
-	r.observed = cfg.CheckMemory || cfg.OnCall != nil
-	if cfg.CheckMemory {
+	r.observed = cfg.Check != CheckOff || cfg.OnCall != nil
+	if cfg.Check != CheckOff {
 		r.overlap = &overlap{owner: goroutineID(), calls: map[*Op]*call{}, peers: map[int][2]int{}}
 	}
 	e.Setup(r)

@@ -127,6 +127,8 @@ func (r *Rank) IrecvLayout(x Layout, src int, context uint32, tag int) *Op {
 
 func (r *Rank) irecv(o *Op, src int, context uint32, tag int) {
 	r.setReceive(o, src, context, tag)
+	r.receivesPosted++
+	o.posted = r.receivesPosted
 	r.engine.Irecv(o)
 }
 

@@ -28,8 +28,9 @@ type Job struct {
 	Platform *platform.Platform
 	Library  *model.Library
 	Ranks    int
-	Noise    float64 // relative standard deviation of every processor step
-	Check    bool    // check programs more closely, see mpi.Options
+	Noise    float64           // relative standard deviation of every processor step
+	Check    mpi.CheckMode     // of programs, see mpi.Options
+	Warn     func(mpi.Warning) // is told of warnings of the check; nil: no function
 
 	Forced []collective.Rule // rules that precede those of the library
 
@@ -167,7 +168,7 @@ func (j *Job) record(ctx context.Context, seed uint64, r *hw.ActivityLog, run fu
 // Options returns the options to run programs: the protocols of the library's rules, or one
 // protocol for all messages. Forced rules for collective operations precede those of the library.
 func (j *Job) Options(protocol string) mpi.Options {
-	o := mpi.Options{Engine: engines[j.Library.CarriedBy()].make, Library: j.Library, Protocol: protocol, Check: j.Check}
+	o := mpi.Options{Engine: engines[j.Library.CarriedBy()].make, Library: j.Library, Protocol: protocol, Check: j.Check, Warn: j.Warn}
 	if j.Forced != nil {
 		o.Tuning = slices.Concat(j.Forced, collective.Table(j.Library))
 	}

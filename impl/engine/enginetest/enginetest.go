@@ -57,6 +57,8 @@ var laws = []struct {
 	{"cancel", cancels},
 	{"progress", progress},
 	{"wrong", wrong},
+	{"open requests", abandoned},
+	{"open requests of wrong programs", stillWrong},
 	{"leftovers", leftovers},
 	{"random", []law{{name: "programs", check: randomPrograms}}},
 }
@@ -107,11 +109,10 @@ func (l *law) broken(t testing.TB, s *Subject, w World) error {
 	if l.check != nil {
 		return l.check(t, s, w)
 	}
-	err := s.run(t, w, l.ranks, mpi.Options{}, l.program)
 	if l.fails != nil {
-		return l.fails(err)
+		return l.fails(s.run(t, w, l.ranks, mpi.Options{Check: mpi.CheckStrict}, l.program))
 	}
-	return err
+	return s.run(t, w, l.ranks, mpi.Options{}, l.program)
 }
 
 // patience is how long a job may take. The longest need seconds.

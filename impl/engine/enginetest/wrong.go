@@ -74,11 +74,11 @@ var wrong = []law{
 		c.AttachBuffer(make([]byte, 100+mpi.BsendOverhead-1))
 		mpi.Ibsend(c, make([]byte, 100), 1, 0)
 	})},
-	{name: "receives are left", ranks: 2, fails: with(0, "Finalize", engine.ErrRequest, "2 requests were neither completed nor freed; the first waits for a message from rank 1 with tag 7"), program: only0(func(c *mpi.Comm) {
+	{name: "receives are left", ranks: 2, fails: with(0, "Finalize", engine.ErrRequest, " waits for a message from rank 1 with tag 7"), program: only0(func(c *mpi.Comm) {
 		mpi.Irecv(c, make([]byte, 8), 1, 7)
 		mpi.Irecv(c, make([]byte, 8), 1, 8)
 	})},
-	{name: "a send is left", ranks: 2, fails: with(0, "Finalize", engine.ErrRequest, "1 request was neither completed nor freed; the first waits for rank 1 to take a synchronous message of 8 bytes with tag 7 (protocol "), program: only0(func(c *mpi.Comm) {
+	{name: "a send is left", ranks: 2, fails: with(0, "Finalize", engine.ErrRequest, " waits for rank 1 to take a synchronous message of 8 bytes with tag 7 (protocol "), program: only0(func(c *mpi.Comm) {
 		r := mpi.Irecv(c, make([]byte, 8), 0, 7)
 		r.Free()
 		r = mpi.Issend(c, make([]byte, 8), 1, 6)

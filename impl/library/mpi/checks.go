@@ -42,9 +42,11 @@ func (j *job) completeError(err error) error {
 			e.Other.Call, e.Other.At = p.Call, p.At
 		}
 	case errors.As(err, &d):
-		return j.describeDeadlock(d)
+		return j.endOfDeadlock(d)
 	case errors.As(err, &remote):
-		switch d := parseErrorDetail(remote.ErrorDetail()); {
+		d := parseErrorDetail(remote.ErrorDetail())
+		j.deliverWarnings(d.Warnings)
+		switch {
 		case d.Error != nil:
 			return d.Error
 		case d.Abort != nil:
@@ -52,6 +54,30 @@ func (j *job) completeError(err error) error {
 		}
 	}
 	return err
+}
+
+// endOfDeadlock returns the error of a deadlock: none if all its ranks have ended but for receives
+// that were left open.
+func (j *job) endOfDeadlock(d *device.Deadlock) error {
+	ended := true
+	for _, r := range d.Ranks {
+		detail := parseErrorDetail(d.RankDetails[r])
+		j.deliverWarnings(detail.Warnings)
+		ended = ended && (detail.Ended || j.waitsForSubstitutes(r))
+	}
+	switch {
+	case !ended:
+		return j.describeDeadlock(d)
+	case len(d.RankDetails) > 0: // of processes, whose other ranks have told nothing
+		return nil
+	}
+	return j.compareAudits()
+}
+
+// waitsForSubstitutes reports whether a rank of this process waits for nothing but receives that
+// the program has left open.
+func (j *job) waitsForSubstitutes(rank int) bool {
+	return j.worlds != nil && j.worlds[rank] != nil && j.worlds[rank].e.WaitsForSubstitutes()
 }
 
 // describeDeadlock says what the ranks of a deadlock wait for.
@@ -98,7 +124,7 @@ func (j *job) noteStopped(p device.Port) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.sites.Record(p.Rank(), 2)
-	leaveErrorDetail(p, errorDetail{Wait: j.describeWait(p.Rank())})
+	j.leaveErrorDetail(p, errorDetail{Wait: j.describeWait(p.Rank()), Ended: j.waitsForSubstitutes(p.Rank())})
 }
 
 // describeMismatch says how the collective call of another rank differs, for an engine that has
@@ -159,7 +185,7 @@ func (c *Comm) rankAudit() check.RankAudit {
 // compareAudits returns an error if the audits of the ranks in this process, which have all ended
 // without errors, do not match.
 func (j *job) compareAudits() error {
-	if !j.check { // a job may have a million ranks, so nothing is made for each of them
+	if j.check == CheckOff { // a job may have a million ranks, so nothing is made for each of them
 		var b check.TrafficBalance
 		for r, c := range j.worlds {
 			if c.e.HasFailed() {
@@ -177,7 +203,10 @@ func (j *job) compareAudits() error {
 }
 
 // compareRemoteAudits does the same for ranks in other processes.
-func compareRemoteAudits(details [][]byte) error {
+func (j *job) compareRemoteAudits(details [][]byte) error {
+	for _, text := range details {
+		j.deliverWarnings(parseErrorDetail(text).Warnings)
+	}
 	all := make([]check.RankAudit, len(details))
 	for r, text := range details {
 		a := parseErrorDetail(text).Audit
@@ -209,14 +238,20 @@ type errorDetail struct {
 	Error *Error           `json:",omitempty"`
 	Abort *AbortError      `json:",omitempty"`
 	Wait  *Wait            `json:",omitempty"`
+	Ended bool             `json:",omitempty"` // the rank waits for nothing but receives that were left open
 	Audit *check.RankAudit `json:",omitempty"` // of a rank that has ended well
+
+	Warnings []Warning `json:",omitempty"`
 }
 
 // leaveErrorDetail leaves a detail with the world, if it wants one.
-func leaveErrorDetail(p device.Port, d errorDetail) {
+func (j *job) leaveErrorDetail(p device.Port, d errorDetail) {
 	w, ok := p.(device.ErrorDetailer)
 	if !ok {
 		return
+	}
+	if j.farRank {
+		d.Warnings = j.warnings
 	}
 	if text, err := json.Marshal(d); err == nil {
 		w.SetErrorDetail(text)

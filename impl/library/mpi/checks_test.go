@@ -79,7 +79,7 @@ func TestCallsDifferFirst(t *testing.T) {
 		"rank 0 sent 28 bytes of scan where 32 were exp": func(c *mpi.Comm) { c.Scan(mpi.Of(make([]int32, 8)), mpi.Of(make([]int32, 8)), mpi.Sum) },
 		"rank 0 sent 28 bytes where 24 were expected":    func(c *mpi.Comm) { c.Scan(mpi.Of(make([]int32, 6)), mpi.Of(make([]int32, 6)), mpi.Sum) },
 	} {
-		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.By("T"), Check: true}, func(c *mpi.Comm) error {
+		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.By("T"), Check: mpi.CheckStrict}, func(c *mpi.Comm) error {
 			if c.Rank() == 0 {
 				c.Scan(mpi.Of(make([]int32, 7)), mpi.Of(make([]int32, 7)), mpi.Sum)
 				c.Probe(1, 5) // so that it does not see what the other sends
@@ -127,7 +127,7 @@ func TestOtherCall(t *testing.T) {
 		known         bool
 	}{{"the first", 0, 0, true}, {"a later one", 7, 0, true}, {"long after", many, 0, true}, {"gone on", 3, 20, true}, {"gone on far", 3, many, false}, {"not come so far", many, -3, false}} {
 		for _, at := range places {
-			for _, check := range []bool{true, false} {
+			for _, check := range []mpi.CheckMode{mpi.CheckStrict, mpi.CheckOff} {
 				l := enginetest.By("T")
 				err := mpi.Run(at.Open(t, l, 3), mpi.Options{Engine: carry, Library: l, Check: check}, func(all *mpi.Comm) error {
 					half := all.Split(all.Rank()%2, -all.Rank()) // ranks 2 and 0 of the job, in this order
@@ -157,10 +157,10 @@ func TestOtherCall(t *testing.T) {
 				if !errors.As(err, &e) || e.Rank != 0 || e.Call != "Scan" || e.Other == nil || e.Other.Rank != 2 || !strings.Contains(e.Text, "rank 0 of a communicator of 2 (rank 2 of the job) is in bcast") {
 					t.Fatalf("%s on %s: %v", c.name, at.Name, err)
 				}
-				if known := c.known && check; known != (e.Other.Call == "Bcast") || known != (filepath.Base(e.Other.At.File) == "checks_test.go") || known != strings.Contains(err.Error(), "; rank 2: Bcast (checks_test.go:") {
+				if known := c.known && check == mpi.CheckStrict; known != (e.Other.Call == "Bcast") || known != (filepath.Base(e.Other.At.File) == "checks_test.go") || known != strings.Contains(err.Error(), "; rank 2: Bcast (checks_test.go:") {
 					t.Errorf("%s on %s, checked %v: %v", c.name, at.Name, check, err)
 				}
-				if p := e.Other.At.Line - e.At.Line; c.known && check && p >= 0 {
+				if p := e.Other.At.Line - e.At.Line; c.known && check == mpi.CheckStrict && p >= 0 {
 					t.Errorf("%s on %s: %v", c.name, at.Name, err)
 				}
 			}
@@ -172,7 +172,7 @@ func TestOtherCall(t *testing.T) {
 func TestCallsAreForgotten(t *testing.T) {
 	const many = 2000
 	l := enginetest.By("T")
-	holds(t, mpi.Run(on("loggp")(t, l, 1), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error {
+	holds(t, mpi.Run(on("loggp")(t, l, 1), mpi.Options{Engine: carry, Library: l, Check: mpi.CheckStrict}, func(c *mpi.Comm) error {
 		use := func() {
 			for range many {
 				d := c.Dup()
@@ -251,7 +251,7 @@ func TestCallsFromElsewhere(t *testing.T) {
 	}
 	for _, at := range places {
 		l := enginetest.Default()
-		holds(t, mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: true}, program))
+		holds(t, mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: mpi.CheckStrict}, program))
 	}
 	for _, at := range processes {
 		if enginetest.Racing {
@@ -259,7 +259,7 @@ func TestCallsFromElsewhere(t *testing.T) {
 		}
 		t.Run(at.Name, func(t *testing.T) {
 			l := enginetest.Default()
-			holds(t, mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: true}, program))
+			holds(t, mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: mpi.CheckStrict}, program))
 		})
 	}
 }
@@ -270,7 +270,7 @@ func TestCallsOfOtherRanks(t *testing.T) {
 		l := enginetest.Default()
 		comms := make(chan *mpi.Comm, 1)
 		rob := func(use func(theirs *mpi.Comm) error) error {
-			return mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error {
+			return mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: mpi.CheckStrict}, func(c *mpi.Comm) error {
 				if c.Rank() == 1 {
 					return use(<-comms)
 				}
@@ -413,13 +413,13 @@ func TestMemoryOfCalls(t *testing.T) {
 	for _, m := range memories {
 		t.Run(m.name, func(t *testing.T) {
 			for _, protocol := range []string{"T", "TA", "RTA", "RAT", "PTAT"} {
-				run := func(check bool) error {
+				run := func(check mpi.CheckMode) error {
 					return mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.By(protocol), Check: check}, func(c *mpi.Comm) error {
 						m.program(c, 1-c.Rank())
 						return nil
 					})
 				}
-				err := run(true)
+				err := run(mpi.CheckStrict)
 				if m.says == "" {
 					if err != nil {
 						t.Errorf("by %s: %v", protocol, err)
@@ -433,7 +433,7 @@ func TestMemoryOfCalls(t *testing.T) {
 				if enginetest.Racing { // it would see what the programs do wrong
 					continue
 				}
-				if err := run(false); errors.As(err, &e) && e.Class == engine.ErrBuffer {
+				if err := run(mpi.CheckOff); errors.As(err, &e) && e.Class == engine.ErrBuffer {
 					t.Errorf("by %s, not checked: %v", protocol, err)
 				}
 			}
@@ -444,7 +444,7 @@ func TestMemoryOfCalls(t *testing.T) {
 // To check takes no virtual time.
 func TestCheckTakesNoTime(t *testing.T) {
 	var ends [2]unit.Time
-	for i, check := range []bool{false, true} {
+	for i, check := range []mpi.CheckMode{mpi.CheckOff, mpi.CheckStrict} {
 		w, o := t3d(t, 4)
 		o.Check = check
 		holds(t, mpi.Run(w, o, func(c *mpi.Comm) error {

@@ -27,10 +27,11 @@ type Options struct {
 
 	Tuning []collective.Rule // which algorithms collective operations take; nil: those of the library's rules, and collective.Usual where there is none
 
-	// Look at the memory of operations under way (what a receive writes, nothing else may use), at
-	// who makes calls (the rank's goroutine alone), and at where collective calls are made, for
-	// others to be told. It takes real time, and no virtual.
-	Check bool
+	// Check looks at the memory of operations under way (what a receive writes, nothing else should
+	// use), at requests that are left open, at who makes calls (the rank's goroutine alone), and at
+	// where collective calls are made, for others to be told. It takes real time, and no virtual.
+	Check CheckMode
+	Warn  func(Warning) // is told of each kind of warning once, in the process of rank 0; nil: no function
 
 	// Own makes for each rank what carries out collective operations in ways of the library's own.
 	// The rank's messages go through the port that it returns. nil: the library has none.
@@ -41,8 +42,8 @@ type Options struct {
 }
 
 // Run runs a program on every rank of a world. When a rank's program ends, what it has under way
-// ends before the rank does; requests that it has left, and messages that it has not received, are
-// errors.
+// ends before the rank does. Messages that it has not received are errors, and so are, if
+// Options.Check is CheckStrict, requests that it has left open.
 func Run(w World, o Options, program func(*Comm) error) error {
 	if o.Engine == nil {
 		panic("mpi: Options.Engine is nil")
@@ -51,18 +52,21 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	if err != nil {
 		return err
 	}
-	j := &job{program: program, check: o.Check, maker: maker, own: o.Own, broadcast: o.Broadcast}
+	j := &job{program: program, check: o.Check, warn: o.Warn, maker: maker, own: o.Own, broadcast: o.Broadcast}
 	if o.Library != nil {
 		j.exchange = o.Library.Exchange
 	}
-	j.shared = engine.Config{OnCall: o.Enter, TypeNames: func(s engine.Signature) string { return datatype.DescribeSign(uint32(s)) }, ExplainMismatch: j.describeMismatch, PeerName: j.rankName, CheckMemory: o.Check, StackSite: check.SiteOf}
+	j.shared = engine.Config{OnCall: o.Enter, TypeNames: func(s engine.Signature) string { return datatype.DescribeSign(uint32(s)) }, ExplainMismatch: j.describeMismatch, PeerName: j.rankName, Check: o.Check, StackSite: check.SiteOf}
+	if o.Warn != nil {
+		j.shared.Warn = j.noteWarning
+	}
 	rules := o.Tuning
 	if rules == nil {
 		rules = collective.Table(o.Library)
 	}
 	j.tuning = collective.Tuned(rules)
 	if x, ok := w.(device.CheckedWorld); ok {
-		err = x.RunChecked(j.runRank, compareRemoteAudits)
+		err = x.RunChecked(j.runRank, j.compareRemoteAudits)
 	} else if err = w.Run(j.runRank); err == nil {
 		err = j.compareAudits()
 	}
@@ -75,7 +79,8 @@ type job struct {
 	maker     engine.JobEngines
 	program   func(*Comm) error
 	tuning    *collective.Tuning
-	check     bool
+	check     CheckMode
+	warn      func(Warning)
 	own       func(p device.Port) (device.Port, Collectives, error) // nil: none
 	broadcast func(bytes int)
 	exchange  model.Exchange
@@ -86,6 +91,8 @@ type job struct {
 	engine       func(i int) engine.Engine // of those
 	worlds       []*Comm                   // by rank
 	sites        check.StopSites           // where ranks were stopped
+	farRank      bool                      // the rank of this process is not that of Run's caller
+	warnings     []Warning                 // of each kind the first
 }
 
 // runRank is one rank's life. Its frames stay small: a job may have a million.
@@ -98,7 +105,7 @@ func (j *job) runRank(p device.Port) (err error) {
 			var d errorDetail
 			errors.As(e, &d.Error)
 			errors.As(e, &d.Abort)
-			leaveErrorDetail(p, d)
+			j.leaveErrorDetail(p, d)
 			err = e
 			return
 		}
@@ -115,6 +122,9 @@ func (j *job) runRank(p device.Port) (err error) {
 			return err
 		}
 	}
+	if _, far := p.(device.ErrorDetailer); far && p.Rank() > 0 {
+		j.farRank = true
+	}
 	c = j.newWorldComm(through)
 	c.state.own, c.state.exchange, c.state.broadcast = own, j.exchange, j.broadcast
 	err = j.program(c)
@@ -123,7 +133,7 @@ func (j *job) runRank(p device.Port) (err error) {
 		c.finalize()
 		if _, far := p.(device.ErrorDetailer); far {
 			a := c.rankAudit().WithLines()
-			leaveErrorDetail(p, errorDetail{Audit: &a})
+			j.leaveErrorDetail(p, errorDetail{Audit: &a})
 		}
 	}
 	c.e.End()
@@ -177,7 +187,7 @@ func (j *job) newRankMemory(ranks int) (*rankMemory, engine.Engine) {
 func (j *job) newWorldComm(p device.Port) *Comm {
 	r, e := j.newRankMemory(p.Size())
 	r.state.tuning = j.tuning
-	if j.check {
+	if j.check != CheckOff {
 		r.state.calls = check.CallHistory{}
 	}
 	r.rank.Setup(p, e, &j.shared)
@@ -196,18 +206,21 @@ func (j *job) newWorldComm(p device.Port) *Comm {
 // ends in it.
 const Finalize = "Finalize"
 
-// finalize ends a rank's communication. Nothing of it may be left.
+// finalize ends a rank's communication.
 func (c *Comm) finalize() {
 	c.e.Enter(Finalize)
 	if o := c.state.own; o != nil {
 		o.End()
 	}
-	if n, first := c.e.Unfinished(); n > 0 {
-		c.e.Fail(engine.ErrRequest, "%d %s neither completed nor freed; the first waits for %s", n, check.Plural(n, "request was", "requests were"), check.WaitsFor(first, c.state.rankName))
-	}
+	c.abandonRequests()
 	if n, m := c.e.Finalize(); n > 0 {
 		c.e.Fail(engine.ErrOther, "%d %s not received; the first is from %s with tag %d, of %d bytes",
 			n, check.Plural(n, "message was", "messages were"), c.state.rankName(m.Source, m.Context), m.Tag, m.Bytes)
 	}
 	c.e.Enter("")
+}
+
+// abandonRequests reports requests that the program has left open, and frees them.
+func (c *Comm) abandonRequests() {
+	c.e.AbandonRequests(func(w engine.Wait) string { return check.WaitsFor(w, c.state.rankName) })
 }

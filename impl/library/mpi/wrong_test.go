@@ -137,7 +137,7 @@ func TestWrongPrograms(t *testing.T) {
 func wrong(t *testing.T, ranks int, program func(*mpi.Comm)) error {
 	t.Helper()
 	l := enginetest.Default()
-	err := mpi.Run(emulated(t, "t3d", l, ranks, 0), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error { program(c); return nil })
+	err := mpi.Run(emulated(t, "t3d", l, ranks, 0), mpi.Options{Engine: carry, Library: l, Check: mpi.CheckStrict}, func(c *mpi.Comm) error { program(c); return nil })
 	if err == nil {
 		t.Fatal("the program ends")
 	}
@@ -151,7 +151,7 @@ func TestWrongProgramsEverywhere(t *testing.T) {
 		want := wrong(t, p.ranks, p.program)
 		for _, at := range places {
 			l := enginetest.Default()
-			got := mpi.Run(at.Open(t, l, p.ranks), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error { p.program(c); return nil })
+			got := mpi.Run(at.Open(t, l, p.ranks), mpi.Options{Engine: carry, Library: l, Check: mpi.CheckStrict}, func(c *mpi.Comm) error { p.program(c); return nil })
 			if got == nil || telling(got) != telling(want) {
 				t.Errorf("%s on %s: %v\nwant %v", p.name, at.Name, got, want)
 			}
@@ -273,7 +273,7 @@ func TestAfterTheEnd(t *testing.T) {
 		for _, at := range places {
 			l := enginetest.Default()
 			var last *mpi.Comm
-			holds(t, mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: name == "Send"}, func(c *mpi.Comm) error {
+			holds(t, mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: map[bool]mpi.CheckMode{true: mpi.CheckStrict}[name == "Send"]}, func(c *mpi.Comm) error {
 				if c.Rank() == 1 {
 					last = c
 				}
@@ -312,7 +312,7 @@ func TestWrongProgramsOfProcesses(t *testing.T) {
 					}
 					want := wrong(t, p.ranks, p.program)
 					l := enginetest.Default()
-					got := mpi.Run(at.Open(t, l, p.ranks), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error { p.program(c); return nil })
+					got := mpi.Run(at.Open(t, l, p.ranks), mpi.Options{Engine: carry, Library: l, Check: mpi.CheckStrict}, func(c *mpi.Comm) error { p.program(c); return nil })
 					if got == nil || telling(got) != telling(want) {
 						t.Errorf("%v\nwant %v", got, want)
 					}

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/loggp/loggp/impl/library/mpi"
 )
 
 // The real time of a message, of an all-to-all of 1,024 ranks with 1 KiB each, and of making 4,096
@@ -48,7 +50,7 @@ var systems = []struct {
 }{
 	{"loggp", build, func(b testing.TB, program string, ranks int, args ...string) {
 		w, o := emulated(b, simple, ranks)
-		o.Check = false
+		o.Check = mpi.CheckOff
 		if _, err := run(b, w, o, &Program{Path: program, Arguments: args}); err != nil {
 			b.Fatal(err)
 		}

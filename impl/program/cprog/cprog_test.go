@@ -100,7 +100,7 @@ func emulated(t testing.TB, name string, ranks int) (device.World, mpi.Options) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w, mpi.Options{Engine: proto.New, Library: p.Libraries[0], Check: true}
+	return w, mpi.Options{Engine: proto.New, Library: p.Libraries[0], Check: mpi.CheckStrict}
 }
 
 const simple = "loggp:L=5us,o_s=1us,o_r=1us,g=2us,G=10ns/B"

@@ -11,6 +11,7 @@ import (
 
 	random "github.com/loggp/loggp/impl/engine/enginetest/program"
 	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
 )
 
 var (
@@ -41,7 +42,7 @@ func TestRandomPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := j.Options("")
-		o.Check = true
+		o.Check = mpi.CheckStrict
 		out, err := run(t, w, o, &Program{Path: path, Arguments: []string{fmt.Sprint(i)}})
 		if err == nil {
 			err = p.Judge([]byte(out))

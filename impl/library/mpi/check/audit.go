@@ -155,7 +155,7 @@ func (b *TrafficBalance) CheckLost(all []RankAudit) error {
 		case x.messages == 1:
 			text += fmt.Sprintf(": 1 from rank %d to rank %d", x.src, x.dst)
 		case all == nil:
-			text += "; a check of the program (Options.Check, --check) says which"
+			text += "; a check of the program (--check=warn, CheckWarn in Go) says which"
 		}
 		if i == 1 {
 			text += "; all ranks make the same collective calls, in the same order and with the same root"

@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+)
+
+// CheckMode says what happens if a program does what MPI forbids and most implementations let pass:
+// calls that are not complete share memory, or requests are left open at the end. In a program that
+// is checked at all, calls of another goroutine than the rank's are errors.
+type CheckMode uint8
+
+const (
+	CheckOff    CheckMode = iota // nothing is checked
+	CheckWarn                    // the first of each kind in a job is a warning
+	CheckStrict                  // it is an error
+)
+
+var checkModes = []string{"off", "warn", "strict"}
+
+func (m CheckMode) String() string { return checkModes[m] }
+
+// ParseCheckMode returns the mode with a name: off, warn or strict.
+func ParseCheckMode(name string) (CheckMode, error) {
+	i := slices.Index(checkModes, name)
+	if i < 0 {
+		return 0, fmt.Errorf("there is no check %q: there are warn, strict and off", name)
+	}
+	return CheckMode(i), nil
+}
+
+// WarningKind is a kind of what programs may not do and do. The values say what that is.
+type WarningKind string
+
+const (
+	OverlappingReceives   WarningKind = "overlapping receives"
+	SendOfReceiveMemory   WarningKind = "send from memory of a pending receive"
+	ReceiveIntoSendMemory WarningKind = "receive into memory of a pending send"
+	OpenRequests          WarningKind = "open requests"
+)
+
+// Warning is what a program does and MPI forbids, in a program that goes on.
+type Warning struct {
+	Kind WarningKind
+	Rank int    // in the job
+	Call string // in which it was found
+	At   Site   // of the program, where the call is
+	Text string
+}
+
+// String is the warning as a line of text.
+func (w Warning) String() string {
+	return fmt.Sprintf("rank %d: %s%s: %s", w.Rank, w.Call, w.At.Parenthesized(), w.Text)
+}
+
+// CheckMode returns how the program is checked.
+func (r *Rank) CheckMode() CheckMode { return r.cfg.Check }
+
+// report makes an error or a warning, as the mode says, of what the current call does. A rank
+// reports each kind once; makeText returns the text.
+func (r *Rank) report(kind WarningKind, c Class, makeText func() string) {
+	if r.cfg.Check == CheckStrict {
+		r.Fail(c, "%s; --check=warn (CheckWarn in Go) makes this a warning", makeText())
+	}
+	if r.cfg.Check == CheckOff || r.cfg.Warn == nil || slices.Contains(r.warned, kind) {
+		return
+	}
+	r.warned = append(r.warned, kind)
+	w := Warning{Kind: kind, Rank: r.port.Rank(), Call: r.call, Text: makeText()}
+	if r.caller == nil {
+		w.At = r.cfg.callSite()
+	} else {
+		call, at := r.caller.Here()
+		w.Call, w.At = call, r.caller.Site(at)
+	}
+	r.cfg.Warn(w)
+}
