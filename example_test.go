@@ -90,6 +90,23 @@ func ExampleSimulate() {
 	// Output: 4.999us
 }
 
+// A low-level message of 16 bytes on an emulated T3D: the first sender time and the first round
+// trip.
+func ExampleMeasure() {
+	m, err := loggp.Measure(context.Background(), loggp.MeasureOptions{Platform: "t3d", Level: loggp.LevelMessage, Sizes: []int{16}, Reps: 4})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range m.Samples.Series {
+		if s.Timer == "timer11" || s.Timer == "rtt" {
+			fmt.Println(s.Timer, s.Times[0])
+		}
+	}
+	// Output:
+	// timer11 3.166825us
+	// rtt 13.047319us
+}
+
 // Samples of a machine with L=5us, o_s=2us, o_r=3us, g=4us and G=0.01us/B give its parameters back.
 func ExampleFit() {
 	r, err := loggp.Fit(context.Background(), loggp.FitOptions{Files: []string{"fit/testdata/reference/loggp.samples.csv.gz"}})
