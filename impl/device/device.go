@@ -83,7 +83,8 @@ type Port interface {
 	// emulated processor. In real time it does nothing.
 	Spend(w model.CostKey, n int)
 
-	// Delay keeps the processor busy with something else for d. Transfers go on meanwhile.
+	// Delay keeps the processor busy with something else for d, which must not be negative.
+	// Transfers go on meanwhile.
 	Delay(d unit.Time)
 
 	// Copy copies like the built-in copy, and charges the copy to an emulated processor.
@@ -191,6 +192,36 @@ func (d *Deadlock) Error() string {
 		fmt.Fprintf(&b, " %d", r)
 	}
 	return b.String()
+}
+
+// ClockError is the error of a job on an emulated machine in which a rank's clock would pass the
+// latest virtual time.
+type ClockError struct {
+	Rank   int
+	Latest unit.Time
+	Clock  unit.Time // of the rank, before
+	Delay  unit.Time // by which the program would have advanced it; 0: a transfer would have
+	Stack  []uintptr // of the call; nil: it is not known
+}
+
+func (e *ClockError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e.Text()) }
+
+// Text returns the error without the rank.
+func (e *ClockError) Text() string {
+	switch {
+	case e.Delay == unit.LongestTime:
+		return fmt.Sprintf("%v or more after %v are later than %v, the end of virtual time", e.Delay, e.Clock, e.Latest)
+	case e.Delay > 0:
+		return fmt.Sprintf("%v after %v is later than %v, the end of virtual time", e.Delay, e.Clock, e.Latest)
+	}
+	return fmt.Sprintf("a transfer ends later than %v, the end of virtual time", e.Latest)
+}
+
+// CheckDelay panics if a time for Delay is negative.
+func CheckDelay(d unit.Time) {
+	if d < 0 {
+		panic(fmt.Sprintf("device: a delay of %v is negative", d))
+	}
 }
 
 // Failure is a panic of a rank's program.

@@ -100,5 +100,12 @@ func (r *Rank) FailWith(other int, c Class, format string, args ...any) {
 	panic(f)
 }
 
+// FailCall ends the rank with an error of a call that it has not entered.
+func (r *Rank) FailCall(call string, c Class, format string, args ...any) {
+	f := r.newError(c, format, args...)
+	f.Call = call
+	panic(f)
+}
+
 // Fail ends the rank with an error of its current call.
 func (r *Rank) Fail(c Class, format string, args ...any) { panic(r.newError(c, format, args...)) }

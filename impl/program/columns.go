@@ -2,7 +2,6 @@ package program
 
 import (
 	"github.com/loggp/loggp/impl/library/mpi"
-	"github.com/loggp/loggp/model/unit"
 )
 
 // columns multiplies matrices of single precision that are distributed by columns, as the server of
@@ -89,7 +88,7 @@ func runColumns(c *mpi.Comm, s Settings) error {
 			mpi.Bcast(c, a, root)
 			loops := (to - from) * (end - first)
 			compute(c, s, 2*n*loops)
-			c.Compute(unit.Time(loops) * s.Loop)
+			c.Compute(s.Loop.Times(loops))
 			for k := from; k < to; k++ {
 				column := a[n*(k-from):][:n]
 				if n > full {

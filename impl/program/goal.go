@@ -38,10 +38,16 @@ func (x Execution) Run(c *mpi.Comm) unit.Time {
 			e.mark(call)
 		}
 	}
+	e.site = func(i int) mpi.Site {
+		l := x.Location(c.Rank(), i)
+		return mpi.Site{File: l.File, Line: l.Line}
+	}
+	c.SetCaller(e)
 	e.prepare(func(i int) []schedule.Dependant { return x.Dependants(c.Rank(), i) })
 	begin := c.Wtime()
 	for e.step() {
 	}
+	c.SetCaller(nil)
 	return c.Wtime() - begin
 }
 
@@ -69,11 +75,25 @@ type executor struct {
 	meets []bool                 // by operation: it is a synchronous send; nil: none is
 	ready [3][]int               // by kind, in the order of the schedule
 
+	current int                  // the operation that is being done, or the first that is waited for
+	site    func(i int) mpi.Site // of an operation in the schedule's file
+
 	open []int // operations under way
 	reqs []mpi.Request
 	bufs [][]byte
 	free map[int][][]byte // buffers to use again, by length
 }
+
+// Here implements engine.CallLocator, as Site does: the program is the schedule.
+func (e *executor) Here() (call string, at uintptr) {
+	if e.current >= len(e.ops) {
+		return "", 0
+	}
+	return e.ops[e.current].String(), uintptr(e.current)
+}
+
+// Site returns the line of an operation.
+func (e *executor) Site(at uintptr) mpi.Site { return e.site(int(at)) }
 
 func (e *executor) prepare(dependants func(i int) []schedule.Dependant) {
 	e.deps, e.waits, e.ends = make([][]schedule.Dependant, len(e.ops)), make([]int, len(e.ops)), make([]int, len(e.ops))
@@ -131,6 +151,7 @@ func (e *executor) step() bool {
 	if len(e.open) == 0 {
 		return false
 	}
+	e.current = e.open[0]
 	e.wait()
 	return true
 }
@@ -138,6 +159,7 @@ func (e *executor) step() bool {
 // begin begins an operation, and also ends it if it computes or if all else waits for it.
 func (e *executor) begin(i int) {
 	o := e.ops[i]
+	e.current = i
 	e.release(i, true)
 	if o.Kind == schedule.Calc {
 		e.c.Compute(unit.Time(o.Size) * unit.Nanosecond)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/impl/program/portable"
-	"github.com/loggp/loggp/model/unit"
 )
 
 // Program is a program. Run is its code for each rank. It returns an error if the result is wrong
@@ -39,7 +38,7 @@ func Named(name string) (Program, bool) {
 
 // compute occupies the processor for a number of operations.
 func compute(c *mpi.Comm, s Settings, operations int) {
-	c.Compute(unit.Time(operations) * s.Operation)
+	c.Compute(s.Operation.Times(operations))
 }
 
 // share returns a rank's part of n items: those from first to end−1. Parts are as equal as

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/loggp/loggp/impl/library/mpi"
-	"github.com/loggp/loggp/model/unit"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -109,7 +108,7 @@ func (y *lanczos) apply(v []float64) []float64 {
 	}
 	elements := (y.end - y.first) * y.row
 	compute(y.c, y.s, 4*elements)
-	y.c.Compute(unit.Time(2*elements) * y.s.Indirect)
+	y.c.Compute(y.s.Indirect.Times(2 * elements))
 	w := make([]float64, len(v))
 	y.c.ReduceScatter(mpi.Of(y.sum), mpi.Of(w), y.counts, mpi.Sum)
 	return w

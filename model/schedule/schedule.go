@@ -87,6 +87,9 @@ func (s *Schedule) CPUs() int { return s.cpus }
 // NICs returns the number of network interfaces of each rank: 1 + the largest index that is used.
 func (s *Schedule) NICs() int { return s.nics }
 
+// Location returns where an operation of a rank is in the schedule's file.
+func (s *Schedule) Location(rank, i int) Location { return s.location(s.first[rank] + uint32(i)) }
+
 // Of returns the operations of a rank. They must not be changed.
 func (s *Schedule) Of(rank int) []Op { return s.ops[s.first[rank]:s.first[rank+1]] }
 

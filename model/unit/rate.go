@@ -9,9 +9,14 @@ import (
 // Rate is a bandwidth in bytes a second.
 type Rate float64
 
-// Time returns how long n bytes take at the rate, to the nearest picosecond.
+// Time returns how long n bytes take at the rate, to the nearest picosecond, or LongestTime if that
+// is longer.
 func (r Rate) Time(n int) Time {
-	return Time(math.RoundToEven(float64(n) * float64(Second) / float64(r)))
+	t := math.RoundToEven(float64(n) * float64(Second) / float64(r))
+	if t >= float64(LongestTime) {
+		return LongestTime
+	}
+	return Time(t)
 }
 
 // rates are the units of bandwidth: a power of ten and a power of two over a byte a second. Those

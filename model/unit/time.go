@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"strings"
 )
 
@@ -25,8 +26,29 @@ const (
 	Second           = 1000 * Millisecond
 )
 
+// LongestTime is the longest time.
+const LongestTime Time = math.MaxInt64
+
+// Times returns n times t, or LongestTime if that is longer. Neither may be negative.
+func (t Time) Times(n int) Time {
+	hi, lo := bits.Mul64(uint64(t), uint64(n))
+	if hi != 0 || lo > uint64(LongestTime) {
+		return LongestTime
+	}
+	return Time(lo)
+}
+
 // Micros returns t in microseconds.
 func (t Time) Micros() float64 { return float64(t) / float64(Microsecond) }
+
+// Nanoseconds returns t in whole nanoseconds, rounded up.
+func (t Time) Nanoseconds() int64 {
+	n := int64(t / Nanosecond)
+	if t%Nanosecond > 0 {
+		n++
+	}
+	return n
+}
 
 // FromMicros returns the time nearest to us microseconds.
 func FromMicros(us float64) Time { return Time(math.Round(us * float64(Microsecond))) }

@@ -315,3 +315,28 @@ func FuzzSizes(f *testing.F) {
 		}
 	})
 }
+
+// Products and times of transfers that no time can be are the longest time.
+func TestLongestTime(t *testing.T) {
+	for _, c := range []struct{ got, want Time }{
+		{Second.Times(9_000_000), 9_000_000 * Second},
+		{Second.Times(9_300_000), LongestTime},
+		{Time(3037000500).Times(3037000500), LongestTime}, // 2^63 and a little
+		{Time(3037000499).Times(3037000499), 9223372030926249001},
+		{LongestTime.Times(1), LongestTime},
+		{LongestTime.Times(1 << 40), LongestTime},
+		{LongestTime.Times(0), 0},
+		{Rate(1e3).Time(9_000_000_000), 9_000_000 * Second},
+		{Rate(1e3).Time(9_300_000_000), LongestTime},
+		{Rate(1e-300).Time(1), LongestTime},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %v, want %v", c.got, c.want)
+		}
+	}
+	for d, want := range map[Time]int64{0: 0, 1: 1, 1000: 1, 1001: 2, LongestTime: 9223372036854776} {
+		if got := d.Nanoseconds(); got != want {
+			t.Errorf("%v are %d ns", d, got)
+		}
+	}
+}

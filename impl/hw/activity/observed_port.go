@@ -55,7 +55,7 @@ func (w observedPort) Now() unit.Time {
 
 func (w observedPort) Delay(d unit.Time) {
 	w.processor.leaveCall()
-	w.emulated.Clock += d // as a port does; it is noted before what happens meanwhile
+	w.emulated.AddDelay(d) // as a port does; it is noted before what happens meanwhile
 	w.processor.softwareTime += d
 	w.noteActivity("compute", model.Computing, 0)
 	w.processor.isComputing = true

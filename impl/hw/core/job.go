@@ -84,7 +84,10 @@ func (j *Job) Run(ctx context.Context, program func(device.Port) error) error {
 	}
 	defer j.Kernel.Close()
 	err := j.Kernel.Run(ctx)
-	if !errors.Is(err, sim.ErrStalled) {
+	switch {
+	case errors.Is(err, sim.ErrTooLate):
+		return j.clockError()
+	case !errors.Is(err, sim.ErrStalled):
 		return err
 	}
 	d := &device.Deadlock{TotalRanks: len(j.Ports)}
@@ -94,6 +97,18 @@ func (j *Job) Run(ctx context.Context, program func(device.Port) error) error {
 		}
 	}
 	return d
+}
+
+// clockError returns the error if an event is too late: of the rank whose clock is the latest. One
+// that has overflowed is negative.
+func (j *Job) clockError() error {
+	latest := &j.Ports[0]
+	for i := range j.Ports {
+		if p := &j.Ports[i]; uint64(p.Clock) > uint64(latest.Clock) {
+			latest = p
+		}
+	}
+	return &device.ClockError{Rank: int(latest.ID), Latest: sim.Latest}
 }
 
 // RunBody implements sim.Body: it is what a rank does.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw/sim"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -104,7 +105,7 @@ func (p *Port) parkAndElapse(s state) {
 
 // awaitChange sleeps until a time, or until something happens that concerns the rank.
 func (p *Port) awaitChange(until unit.Time) {
-	if until != device.Forever {
+	if until <= sim.Latest {
 		p.Kernel.Schedule(until, (*waitTimeout)(p), uint64(p.waitSerial))
 	}
 	p.park(awaitingChange)
@@ -142,7 +143,7 @@ func (p *Port) Events() uint64 {
 // Wait sleeps until there are more events. Changes of counters end a sleep, too, and are no events.
 func (p *Port) Wait(seen uint64, deadline unit.Time) bool {
 	p.ElapseCharges()
-	if late := deadline % p.Machine.Timer; deadline != device.Forever && late > 0 {
+	if late := deadline % p.Machine.Timer; deadline <= sim.Latest && late > 0 {
 		deadline += p.Machine.Timer - late // when the clock shows it
 	}
 	p.runSignalHandler()

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/hw/sim"
@@ -50,8 +51,11 @@ type Port struct {
 // maxPendingSends is the number of packets that a rank may send before other ranks run.
 const maxPendingSends = 64
 
-// AdvanceToKernel brings the processor's clock to the kernel's, if it is behind after a wait.
-func (p *Port) AdvanceToKernel() { p.Clock = max(p.Clock, p.Kernel.Now()) }
+// AdvanceToKernel brings the processor's clock to the kernel's, if it is behind after a wait. A
+// clock that has overflowed stays as it is until the kernel refuses an event for it.
+func (p *Port) AdvanceToKernel() {
+	p.Clock = unit.Time(max(uint64(p.Clock), uint64(p.Kernel.Now())))
+}
 
 // ElapseCharges waits until the kernel's clock has reached the processor's. During that wait the
 // network may delay the processor.
@@ -118,15 +122,30 @@ func (p *Port) Node() string {
 func (p *Port) Tick() unit.Time { return p.Machine.Timer }
 
 // Spend implements device.Port.
-func (p *Port) Spend(w model.CostKey, n int) { p.Charge(p.softwareCosts[w] * unit.Time(n)) }
+func (p *Port) Spend(w model.CostKey, n int) { p.Charge(p.softwareCosts[w].Times(n)) }
 
 // Delay implements device.Port.
 func (p *Port) Delay(d unit.Time) {
-	p.Clock += d
+	p.AddDelay(d)
 	if p.pendingSignals == nil {
 		p.ElapseCharges()
 	} else {
 		p.computeWithSignals()
+	}
+}
+
+// AddDelay adds to the processor's clock what the rank computes. If the clock would pass the latest
+// time, it fails the job and does not return.
+func (p *Port) AddDelay(d unit.Time) {
+	device.CheckDelay(d)
+	if d <= sim.Latest-p.Clock {
+		p.Clock += d
+		return
+	}
+	stack := make([]uintptr, 64)
+	p.Kernel.Fail(&device.ClockError{Rank: int(p.ID), Latest: sim.Latest, Clock: p.Clock, Delay: d, Stack: stack[:runtime.Callers(2, stack)]})
+	for {
+		p.proc.Park() // until the kernel unwinds it
 	}
 }
 
@@ -145,7 +164,7 @@ func (p *Port) Copy(dst, src []byte) int {
 }
 
 // Operate implements device.Port.
-func (p *Port) Operate(n int) { p.Charge(p.Machine.Processor.Operation * unit.Time(n)) }
+func (p *Port) Operate(n int) { p.Charge(p.Machine.Processor.Operation.Times(n)) }
 
 // CopyTime returns how long the processor takes to copy n bytes.
 func (p *Port) CopyTime(n int) unit.Time { return p.Machine.Processor.Copy.Start + p.copyRate.Time(n) }

@@ -54,7 +54,8 @@ func (p *Port) resumeWhenFree() {
 func (p *Port) Wake() {
 	if p.isWaiting() && !p.storeInProgress {
 		p.state = running
-		p.Kernel.Schedule(max(p.Clock, p.Kernel.Now()), p.proc, 0)
+		p.AdvanceToKernel()
+		p.Kernel.Schedule(p.Clock, p.proc, 0)
 	}
 }
 

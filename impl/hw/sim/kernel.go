@@ -47,13 +47,30 @@ func (k *Kernel) ReserveProcs(procs int) {
 	k.events.Reserve(procs)
 }
 
-// Schedule schedules an event. It panics if the time has passed.
+// Latest is the latest virtual time: 105 days. It leaves two days, so that the clock of a process
+// that runs ahead of the kernel's does not overflow before an event is scheduled for it.
+const Latest = 105 * 24 * 3600 * unit.Second
+
+// ErrTooLate is the error if an event is to happen after Latest.
+var ErrTooLate = errors.New("sim: an event is later than the latest virtual time")
+
+// Schedule schedules an event. It panics if the time has passed. A time after Latest, which may
+// have overflowed, fails the run.
 func (k *Kernel) Schedule(t unit.Time, h EventHandler, arg uint64) {
-	if t < k.now {
-		panic("sim: event in the past")
+	if uint64(t-k.now) > uint64(Latest-k.now) {
+		k.refuse(t)
+		return
 	}
 	k.lastSequence++
 	k.events.Push(uint64(t), k.lastSequence, event{h, arg})
+}
+
+// refuse fails on an event that is after Latest, or in the past.
+func (k *Kernel) refuse(t unit.Time) {
+	if 0 <= t && t < k.now {
+		panic("sim: event in the past")
+	}
+	k.Fail(ErrTooLate)
 }
 
 // Fail ends the run with an error as soon as the current event or process yields. The first failure

@@ -95,7 +95,7 @@ func (p *Proc) Sleep(d unit.Time) {
 	k := p.kernel
 	t := k.now + d
 	k.stepsSinceCheck++
-	if k.IsIdleUntil(t) && k.stepsSinceCheck < stepsPerContextCheck && k.err == nil {
+	if k.IsIdleUntil(t) && k.stepsSinceCheck < stepsPerContextCheck && k.err == nil && uint64(t) <= uint64(Latest) {
 		k.now = t
 		return
 	}

@@ -165,3 +165,34 @@ func BenchmarkSwitch(b *testing.B) {
 		})
 	}
 }
+
+// A process that sleeps beyond the latest time, and an event after it, fail the run, also where the
+// sum overflows, and whether or not something else is to happen meanwhile.
+func TestTimeEnds(t *testing.T) {
+	for _, other := range []bool{false, true} {
+		for name, body := range map[string]func(k *Kernel, p *Proc){
+			"sleep":     func(k *Kernel, p *Proc) { p.Sleep(Latest); p.Sleep(1) },
+			"sleeps":    func(k *Kernel, p *Proc) { p.Sleep(Latest - 10); p.Sleep(Latest) },
+			"longest":   func(k *Kernel, p *Proc) { p.Sleep(5); p.Sleep(unit.LongestTime) },
+			"event":     func(k *Kernel, p *Proc) { k.Schedule(Latest+1, p, 0); p.Park() },
+			"overflown": func(k *Kernel, p *Proc) { k.Schedule(-unit.LongestTime, p, 0); p.Park() },
+		} {
+			var k Kernel
+			k.Go(func(p *Proc) {
+				body(&k, p)
+				t.Errorf("%s: it goes on at %v", name, p.Now())
+			})
+			if other {
+				k.Go(func(p *Proc) { p.Sleep(Latest / 2) })
+			}
+			if err := run(t, &k); !errors.Is(err, ErrTooLate) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	var k Kernel
+	k.Go(func(p *Proc) { p.Sleep(Latest - 1); p.Sleep(1) })
+	if err := run(t, &k); err != nil || k.Now() != Latest {
+		t.Errorf("%v at %v", err, k.Now())
+	}
+}

@@ -28,6 +28,7 @@ type Wait = check.Wait
 func (j *job) completeError(err error) error {
 	var e *Error
 	var d *device.Deadlock
+	var late *device.ClockError
 	var remote interface {
 		error
 		ErrorDetail() []byte
@@ -43,6 +44,8 @@ func (j *job) completeError(err error) error {
 		}
 	case errors.As(err, &d):
 		return j.endOfDeadlock(d)
+	case errors.As(err, &late):
+		return j.describeClockError(late)
 	case errors.As(err, &remote):
 		d := parseErrorDetail(remote.ErrorDetail())
 		j.deliverWarnings(d.Warnings)
@@ -78,6 +81,29 @@ func (j *job) endOfDeadlock(d *device.Deadlock) error {
 // the program has left open.
 func (j *job) waitsForSubstitutes(rank int) bool {
 	return j.worlds != nil && j.worlds[rank] != nil && j.worlds[rank].e.WaitsForSubstitutes()
+}
+
+// describeClockError says in which call a rank's clock would have passed the latest time.
+func (j *job) describeClockError(late *device.ClockError) *Error {
+	e := &Error{Class: engine.ErrOther, Rank: late.Rank, Text: late.Text()}
+	if late.Stack == nil {
+		w := j.describeWait(late.Rank)
+		e.Call, e.At = w.Call, w.At
+	} else {
+		e.Call, e.At = check.CallOn(late.Stack)
+	}
+	if j.worlds != nil && j.worlds[late.Rank] != nil {
+		if x := j.worlds[late.Rank].e.Caller(); x != nil {
+			call, at := x.Here()
+			e.Call, e.At = call, x.Site(at)
+		}
+	}
+	if e.Call == "" && e.At != (Site{}) {
+		e.Call = "between calls of communication"
+	} else if e.Call == "" {
+		e.Call = "after its program"
+	}
+	return e
 }
 
 // describeDeadlock says what the ranks of a deadlock wait for.

@@ -69,9 +69,13 @@ func (c *Comm) Wtime() unit.Time {
 	return c.e.Port().Now()
 }
 
-// Compute keeps the processor busy for d. Transfers go on meanwhile.
+// Compute keeps the processor busy for d. Transfers go on meanwhile. On an emulated machine it is
+// an error if virtual time would end before that.
 func (c *Comm) Compute(d unit.Time) {
 	c.e.CheckGoroutine("Compute")
+	if d < 0 {
+		c.e.FailCall("Compute", engine.ErrArg, "a time of %v is negative", d)
+	}
 	c.e.Port().Delay(d)
 }
 

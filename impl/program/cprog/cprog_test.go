@@ -218,6 +218,9 @@ func TestWrongPrograms(t *testing.T) {
 		{"truncate", "rank 1: MPI_Recv (wrong.c:"},
 		{"overlap", fmt.Sprintf("bytes 0 to 3 of MPI_Irecv (wrong.c:%d), which is not complete", line("IS(\"overlap\")")+1)},
 		{"collective", fmt.Sprintf("rank 0: MPI_Bcast (wrong.c:%d)", line("strcmp(argv[1], \"collective\")"))},
+		{"sleep", fmt.Sprintf("rank 1: sleep (wrong.c:%d): MPI_ERR_OTHER: 9223372.036854775807s or more after", line("IS(\"sleep\")"))},
+		{"often", fmt.Sprintf("rank 1: sleep (wrong.c:%d): MPI_ERR_OTHER: 1000000s after 9000000", line("IS(\"often\")"))},
+		{"nanosleep", fmt.Sprintf("rank 1: sleep (wrong.c:%d): MPI_ERR_OTHER: 9223372.036854775807s or more after", line("IS(\"nanosleep\")")+3)},
 		{"again", "rank 1: MPI_Init (wrong.c:"},
 		{"early", "MPI_Comm_rank (wrong.c:"},
 	} {

@@ -155,11 +155,12 @@ var writtenHandlers = map[string]handler{
 
 	"loggp_now": func(r *rank, _ args) { r.now.result = int64(r.world.Wtime() / unit.Nanosecond) },
 	"loggp_sleep": func(r *rank, a args) {
+		r.now.caller = uintptr(a[1])
 		if r.p.Real {
 			time.Sleep(time.Duration(a[0]))
 			return
 		}
-		r.world.Compute(unit.Time(a[0]) * unit.Nanosecond)
+		r.world.Compute(unit.Nanosecond.Times(int(a[0])))
 	},
 	"loggp_tick": func(r *rank, _ args) { r.now.result = max(int64(r.world.Wtick()/unit.Nanosecond), 1) },
 }

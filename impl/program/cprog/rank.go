@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -129,7 +130,10 @@ func (r *rank) resume() C.int64_t {
 		r.flush(false)
 	}
 	if r.h.spent > 0 {
-		d := unit.Time(float64(r.h.spent) * r.p.Compute.Factor * float64(unit.Nanosecond))
+		d := unit.LongestTime
+		if x := float64(r.h.spent) * r.p.Compute.Factor * float64(unit.Nanosecond); x < float64(d) {
+			d = unit.Time(x)
+		}
 		r.h.spent = 0
 		r.world.Compute(d)
 	}
@@ -181,7 +185,9 @@ func (r *rank) addCallSite() {
 }
 
 // name returns the name of the function that the program is in.
-func (r *rank) name() string { return toolchain.Functions[r.now.number].Name }
+func (r *rank) name() string {
+	return strings.TrimPrefix(toolchain.Functions[r.now.number].Name, "loggp_")
+}
 
 // callError is an error of the function that the program is in.
 func (r *rank) callError(c mpi.Class, format string, args ...any) (err *mpi.Error) {

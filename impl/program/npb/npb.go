@@ -109,7 +109,7 @@ func timed(c *mpi.Comm, run func()) unit.Time {
 
 // compute occupies the processor for a number of operations.
 func (s Settings) compute(c *mpi.Comm, operations int) {
-	c.Compute(unit.Time(operations) * s.Operation)
+	c.Compute(s.Operation.Times(operations))
 }
 
 // exchange sends to one rank and receives from one, which may be the same, or the rank itself.

@@ -55,7 +55,7 @@ func Named(name string) (Program, bool) {
 }
 
 // compute occupies the processor for a number of operations.
-func compute(p Process, s Settings, operations int) { p.Compute(unit.Time(operations) * s.Operation) }
+func compute(p Process, s Settings, operations int) { p.Compute(s.Operation.Times(operations)) }
 
 // agreed returns an error on every rank if any rank has one, so that all ranks stop together.
 func agreed(p Process, err error) error {

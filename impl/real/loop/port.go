@@ -51,8 +51,9 @@ func (p *port) Tier(int) model.Tier { return model.Intra }
 const maxSleepOverrun = 200 * time.Microsecond
 
 func (p *port) Delay(d unit.Time) {
+	device.CheckDelay(d)
 	p.ExitIfJobFailed()
-	end := time.Now().Add(time.Duration((d + unit.Nanosecond - 1) / unit.Nanosecond))
+	end := time.Now().Add(time.Duration(d.Nanoseconds()))
 	if t := time.Until(end) - maxSleepOverrun; t > 0 {
 		p.sleepFor(t)
 	}

@@ -68,8 +68,9 @@ const maxSleepTime = 20 * time.Millisecond
 
 // Delay sleeps, and spins for the part that is too short to sleep.
 func (b *Base) Delay(d unit.Time) {
+	device.CheckDelay(d)
 	b.ExitIfJobFailed()
-	end := host.Now() + int64((d+unit.Nanosecond-1)/unit.Nanosecond)
+	end := host.Now() + d.Nanoseconds()
 	for {
 		rest := time.Duration(end - host.Now())
 		if rest <= 0 {

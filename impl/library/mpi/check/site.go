@@ -54,6 +54,24 @@ func SiteOf(pcs []uintptr) Site {
 	return Site{}
 }
 
+// CallOn returns the call of the library that is on a stack, and the line of the program that made
+// it.
+func CallOn(stack []uintptr) (call string, at Site) {
+	frames := runtime.CallersFrames(stack)
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		switch in := packagePath(f.Function); {
+		case in == library:
+			name, _, _ := strings.Cut(f.Function, "[")
+			call = name[strings.LastIndexByte(name, '.')+1:]
+		case call != "" && !internal[in]:
+			return call, SiteOf(stack)
+		}
+	}
+	return call, Site{}
+}
+
 // NilCall returns the call that failed because the communicator is nil, and where, or "" if a panic
 // has another reason. It is called in a deferred function.
 func NilCall(e runtime.Error) (call string, at Site) {

@@ -1,9 +1,13 @@
 /* Programs that are wrong. The first argument says how; rank 1 does it. */
 #include <assert.h>
+#include <errno.h>
 #include <mpi.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static int deep(int n) {
 	volatile char b[1000];
@@ -50,6 +54,13 @@ static int wrong(const char *how, int argc) {
 		MPI_Irecv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &old);
 	}
 	IS("collective") MPI_Barrier(MPI_COMM_WORLD);
+	IS("sleep") sleep(9300000);
+	IS("often") for (int i = 0; i < 20; i++) sleep(1000000);
+	IS("nanosleep") {
+		struct timespec longest = {INT64_MAX, 0}, bad = {-1, 0};
+		if (nanosleep(&bad, NULL) == 0 || errno != EINVAL) abort();
+		nanosleep(&longest, NULL);
+	}
 	IS("again") MPI_Init(NULL, NULL);
 	return x;
 }

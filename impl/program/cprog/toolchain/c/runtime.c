@@ -30,7 +30,7 @@ static struct loggp_rank *self;
 
 extern int main(int, char **, char **);
 int64_t loggp_now(void);
-int64_t loggp_sleep(int64_t);
+int64_t loggp_sleep(int64_t, void *);
 
 /* REAL is a function of the C library that has the name of one of ours. ALONE calls it in a program that was not started
  * by loggp run. */
@@ -241,25 +241,36 @@ OURS int getrusage(__rusage_who_t who, struct rusage *u) {
 }
 OURS unsigned sleep(unsigned s) {
 	ALONE(sleep, s);
-	loggp_sleep((int64_t)s * BILLION);
+	loggp_sleep((int64_t)s * BILLION, __builtin_return_address(0));
 	return 0;
 }
 OURS int usleep(useconds_t us) {
 	ALONE(usleep, us);
-	loggp_sleep((int64_t)us * 1000);
+	loggp_sleep((int64_t)us * 1000, __builtin_return_address(0));
 	return 0;
+}
+static int64_t nanoseconds(const struct timespec *t) {
+	int64_t ns;
+	if (__builtin_mul_overflow((int64_t)t->tv_sec, BILLION, &ns) || __builtin_add_overflow(ns, t->tv_nsec, &ns))
+		return t->tv_sec < 0 ? INT64_MIN : INT64_MAX;
+	return ns;
 }
 OURS int nanosleep(const struct timespec *t, struct timespec *rest) {
 	ALONE(nanosleep, t, rest);
-	loggp_sleep(t->tv_sec * BILLION + t->tv_nsec);
+	if (t->tv_sec < 0 || t->tv_nsec < 0 || t->tv_nsec >= BILLION) {
+		errno = EINVAL;
+		return -1;
+	}
+	loggp_sleep(nanoseconds(t), __builtin_return_address(0));
 	if (rest) *rest = (struct timespec){0, 0};
 	return 0;
 }
 OURS int clock_nanosleep(clockid_t c, int flags, const struct timespec *t, struct timespec *rest) {
 	ALONE(clock_nanosleep, c, flags, t, rest);
-	int64_t d = t->tv_sec * BILLION + t->tv_nsec;
-	if (flags & TIMER_ABSTIME) d -= loggp_now() + (dated(c) ? (int64_t)BEGINNING * BILLION : 0);
-	if (d > 0) loggp_sleep(d);
+	if (t->tv_nsec < 0 || t->tv_nsec >= BILLION || (t->tv_sec < 0 && !(flags & TIMER_ABSTIME))) return EINVAL;
+	int64_t d = nanoseconds(t);
+	int64_t now = flags & TIMER_ABSTIME ? loggp_now() + (dated(c) ? (int64_t)BEGINNING * BILLION : 0) : 0;
+	if (d > now) loggp_sleep(d - now, __builtin_return_address(0));
 	return 0;
 }
 
