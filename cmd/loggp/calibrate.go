@@ -3,14 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/cmd/loggp/calibrate"
 	"github.com/loggp/loggp/cmd/loggp/paper"
-	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/platform/edit"
 	"github.com/loggp/loggp/reports/render"
@@ -55,11 +52,22 @@ func (c *calibration) run(cmd *cobra.Command, what string) error {
 	if err := output(c.output); err != nil {
 		return misuse(cmd, err)
 	}
-	d, err := draft(cmd, what)
+	d, err := openDraft(cmd, what)
 	if err != nil {
 		return err
 	}
-	b, err := c.targets(cmd, d)
+	part := calibrate.SampleSelection{Library: c.library}
+	if c.modes != "" {
+		part.Modes = words(c.modes)
+	}
+	if part.Sizes, err = sizes(c.sizes, nil); err != nil {
+		return misuse(cmd, err)
+	}
+	papers, err := paper.ReadAll(published())
+	if err != nil {
+		return err
+	}
+	b, err := calibrate.TargetBench(cmd.Context(), d, papers, c.to, part)
 	if err != nil {
 		return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
 	}
@@ -85,94 +93,13 @@ func (c *calibration) run(cmd *cobra.Command, what string) error {
 	return show(cmd, found.Document())
 }
 
-// draft opens the file of a platform, to change numbers of it.
-func draft(cmd *cobra.Command, what string) (*edit.Draft, error) {
+// openDraft opens the file of a platform, to change numbers of it.
+func openDraft(cmd *cobra.Command, what string) (*edit.Draft, error) {
 	if _, err := load(cmd, what); err != nil {
 		return nil, err
 	}
 	d, err := edit.Open(what)
 	return d, misuse(cmd, err)
-}
-
-// targets returns a bench of what was asked for: rows of papers, and files of samples.
-func (c *calibration) targets(cmd *cobra.Command, d *edit.Draft) (*calibrate.Bench, error) {
-	to := c.to
-	if to == nil {
-		to = fittedTo(d)
-	}
-	var rows []string
-	var benches []*calibrate.Bench
-	part := calibrate.SampleSelection{Library: c.library}
-	if c.modes != "" {
-		part.Modes = words(c.modes)
-	}
-	var err error
-	if part.Sizes, err = sizes(c.sizes, nil); err != nil {
-		return nil, misuse(cmd, err)
-	}
-	for _, t := range to {
-		file, isFile := strings.CutPrefix(t, calibrate.SamplesPrefix)
-		if !isFile && !strings.HasSuffix(t, ".csv") {
-			rows = append(rows, t)
-			continue
-		}
-		set, err := sample.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		b, err := calibrate.SamplesBench(cmd.Context(), file, set, d.Platform, part)
-		if err != nil {
-			return nil, err
-		}
-		benches = append(benches, b)
-	}
-	if len(rows) > 0 {
-		b, err := rowsOf(d.Platform, rows)
-		if err != nil {
-			return nil, err
-		}
-		benches = append(benches, b)
-	}
-	if len(benches) == 0 {
-		return nil, misuse(cmd, fmt.Errorf("there are no targets: name rows of a paper or a file of samples with --to"))
-	}
-	return calibrate.JoinBenches(benches...), nil
-}
-
-// fittedTo returns what the free numbers of a platform were fitted to, each once, without claims,
-// which have no value.
-func fittedTo(d *edit.Draft) []string {
-	var to []string
-	for _, n := range d.Numbers {
-		for _, t := range n.FittedTo {
-			if n.Free != nil && !slices.Contains(to, t) && !strings.HasPrefix(t, "claims ") {
-				to = append(to, t)
-			}
-		}
-	}
-	return to
-}
-
-// rowsOf returns a bench of the rows that papers print of a platform.
-func rowsOf(p *platform.Platform, patterns []string) (*calibrate.Bench, error) {
-	papers, err := allPapers()
-	if err != nil {
-		return nil, err
-	}
-	return calibrate.PublishedBench(papers, p, patterns)
-}
-
-// allPapers reads the papers.
-func allPapers() ([]*paper.Paper, error) {
-	var all []*paper.Paper
-	for _, name := range paperNames() {
-		p, err := paper.Read(published(), name)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, p)
-	}
-	return all, nil
 }
 
 // sensitivity has the flags of 'platforms sensitivity'.
@@ -214,11 +141,15 @@ func (s *sensitivity) run(cmd *cobra.Command, what string) error {
 	if err := written(s.output, ".csv"); err != nil {
 		return misuse(cmd, err)
 	}
-	d, err := draft(cmd, what)
+	d, err := openDraft(cmd, what)
 	if err != nil {
 		return err
 	}
-	b, err := s.bench(d)
+	papers, err := paper.ReadAll(published())
+	if err != nil {
+		return err
+	}
+	b, err := calibrate.SensitivityBench(d.Platform, papers, s.to, s.own || s.library != "", s.library)
 	if err != nil {
 		return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
 	}
@@ -244,16 +175,4 @@ func (s *sensitivity) run(cmd *cobra.Command, what string) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "sensitivity written to %s/index.html\n", s.output)
 	}
 	return show(cmd, report)
-}
-
-// bench returns the quantities to see.
-func (s *sensitivity) bench(d *edit.Draft) (*calibrate.Bench, error) {
-	if s.own || s.library != "" {
-		return calibrate.ParameterBench(d.Platform, s.library)
-	}
-	b, err := rowsOf(d.Platform, s.to)
-	if err == nil && len(b.Quantities) == 0 && s.to == nil {
-		return calibrate.ParameterBench(d.Platform, s.library)
-	}
-	return b, err
 }

@@ -106,12 +106,12 @@ func (r *reproduce) named(cmd *cobra.Command, args []string) error {
 // listPapers prints the papers that can be reproduced.
 func listPapers(cmd *cobra.Command) error {
 	t := &doc.Table{Name: "papers", Title: "Papers", Columns: []doc.Column{{Head: "paper", Key: true}, {Head: "claims", Kind: doc.Number}, {Head: "source", Kind: doc.Prose}}}
-	for _, name := range paperNames() {
-		p, err := paper.Read(published(), name)
-		if err != nil {
-			return err
-		}
-		t.AddRow(doc.TextCell(name), doc.CountCell(len(p.Claims)), doc.TextCell(p.Source))
+	papers, err := paper.ReadAll(published())
+	if err != nil {
+		return err
+	}
+	for _, p := range papers {
+		t.AddRow(doc.TextCell(p.Name), doc.CountCell(len(p.Claims)), doc.TextCell(p.Source))
 	}
 	d := &doc.Document{}
 	d.AddTables("papers", "Papers", t)

@@ -116,6 +116,23 @@ func List(dir fs.FS) ([]string, error) {
 	return found, err
 }
 
+// ReadAll reads the papers of a directory, in the order of their names.
+func ReadAll(dir fs.FS) ([]*Paper, error) {
+	names, err := List(dir)
+	if err != nil {
+		return nil, err
+	}
+	var papers []*Paper
+	for _, name := range names {
+		p, err := Read(dir, name)
+		if err != nil {
+			return nil, err
+		}
+		papers = append(papers, p)
+	}
+	return papers, nil
+}
+
 // Read reads a paper of a directory. What is wrong with it is an error with file, line and column.
 func Read(dir fs.FS, name string) (*Paper, error) {
 	p := &Paper{Name: name}
