@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -68,6 +69,9 @@ func (c *calibration) run(cmd *cobra.Command, what string) error {
 		return err
 	}
 	b, err := calibrate.TargetBench(cmd.Context(), d, papers, c.to, part)
+	if errors.Is(err, calibrate.ErrNoTargets) {
+		return misuse(cmd, fmt.Errorf("calibrate %s: %w", d.Machine.Name, err))
+	}
 	if err != nil {
 		return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
 	}

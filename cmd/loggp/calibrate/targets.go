@@ -12,6 +12,9 @@ import (
 	"github.com/loggp/loggp/model/platform/edit"
 )
 
+// ErrNoTargets is the error if nothing was said, and nothing is known, to calibrate to.
+var ErrNoTargets = errors.New("there are no targets: name rows of a paper or a file of samples with --to")
+
 // TargetBench returns a bench of targets: patterns of rows that papers print, and files of samples,
 // of which a part counts. Without targets they are what the free numbers of the draft were fitted
 // to.
@@ -45,7 +48,7 @@ func TargetBench(ctx context.Context, d *edit.Draft, papers []*paper.Paper, targ
 		benches = append(benches, b)
 	}
 	if len(benches) == 0 {
-		return nil, errors.New("there are no targets: name rows of a paper or a file of samples with --to")
+		return nil, ErrNoTargets
 	}
 	return JoinBenches(benches...), nil
 }
