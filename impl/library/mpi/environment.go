@@ -31,18 +31,22 @@ func (c *Comm) Wtick() unit.Time { return c.e.Port().Tick() }
 // Abort ends the job, all of its ranks, with an *AbortError (MPI_Abort). It does not return.
 func (c *Comm) Abort(code int) {
 	c.e.Enter("Abort")
-	panic(&AbortError{c.e.Port().Rank(), code})
+	panic(&AbortError{Rank: c.e.Port().Rank(), Code: code})
 }
 
 // AbortError is what Run returns when a rank has called Abort. Where ranks are processes, the
 // others get its text.
 type AbortError struct {
-	Rank int // in the job
-	Code int // that the program gave
+	Rank   int    // in the job
+	Code   int    // that the program gave
+	Reason string `json:",omitempty"` // why the job ends, if the program has not called Abort
 }
 
-// Error names rank and code.
+// Error names rank and code, or the reason.
 func (e *AbortError) Error() string {
+	if e.Reason != "" {
+		return fmt.Sprintf("rank %d: %s", e.Rank, e.Reason)
+	}
 	return fmt.Sprintf("rank %d: Abort: the program ends the job with code %d", e.Rank, e.Code)
 }
 
