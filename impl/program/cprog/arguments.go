@@ -10,11 +10,17 @@ import (
 
 // Arguments of C as values of package mpi, and back.
 
+// maxMemory is the size of the memory that a process can have.
+const maxMemory = 1 << 47
+
 // buffer returns count elements of a datatype at an address.
 func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {
 	t := r.datatype(h)
 	if count < 0 {
 		r.raiseError(mpi.ErrCount, "%d elements: a count is not negative", count)
+	}
+	if most := maxMemory / max(count, 1); t.Size() > most || t.Extent() > most || t.Extent() < -most {
+		r.raiseError(mpi.ErrCount, "%d elements of %d bytes are more than memory can have", count, t.Extent())
 	}
 	var low, end int
 	if t.Contiguous() {
@@ -32,10 +38,38 @@ func (r *rank) memory(at uintptr, low, end, count int, t *mpi.Datatype) mpi.Buff
 		return mpi.Buffer{Count: count, Type: t}
 	}
 	first := at + uintptr(low)
-	if first < 4096 {
+	if first < firstAddress {
 		r.raiseError(mpi.ErrBuffer, "the buffer is a null pointer: %d bytes are expected", end-low)
 	}
-	return mpi.Buffer{Bytes: unsafe.Slice(pointerAt[byte](first), end-low), Origin: -low, Count: count, Type: t}
+	if !isMapped(first, uintptr(end-low)) {
+		r.raiseError(mpi.ErrBuffer, "the buffer is to have %d bytes, and the program has not as much memory at its address", end-low)
+	}
+	b := unsafe.Slice(pointerAt[byte](first), end-low)
+	if r.p.Real {
+		readPages(b) // where ranks are processes, system calls of other ranks would fail
+	}
+	return mpi.Buffer{Bytes: b, Origin: -low, Count: count, Type: t}
+}
+
+// readPages reads a byte of each page, so that memory that cannot be read is an error of this rank
+// and this call.
+//
+//go:noinline
+func readPages(b []byte) (x byte) {
+	for i := 0; i < len(b); i += 4096 {
+		x |= b[i]
+	}
+	return x | b[len(b)-1]
+}
+
+// writePages writes a byte of each page. It leaves them as they are if x is 0.
+//
+//go:noinline
+func writePages(b []byte, x byte) {
+	for i := 0; i < len(b); i += 4096 {
+		b[i] |= x
+	}
+	b[len(b)-1] |= x
 }
 
 // cloneBuffer returns a copy of a buffer, for operations in place.

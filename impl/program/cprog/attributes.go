@@ -3,7 +3,6 @@
 package cprog
 
 /*
-#include <stdlib.h>
 #include "host.h"
 */
 import "C"
@@ -142,11 +141,11 @@ func (r *rank) libraryAttribute(h int) uintptr {
 	if h < 501 || h > 507 || h == appnum {
 		return 0
 	}
-	if r.predefined == nil {
-		r.predefined = (*[8]int32)(C.calloc(8, 4))
-		*r.predefined = [8]int32{mpi.MaxTag, anySource, procNull, 0, int32(r.world.Size()), 0, lastCode, 0}
+	values := (*[8]int32)(unsafe.Pointer(&r.h.predefined))
+	if values[lastUsedCode-501] == 0 {
+		*values = [8]int32{mpi.MaxTag, anySource, procNull, 0, int32(r.world.Size()), 0, lastCode, 0}
 	}
-	return uintptr(unsafe.Pointer(&r.predefined[h-501]))
+	return uintptr(unsafe.Pointer(&values[h-501]))
 }
 
 func attrDelete(of holder) handler {

@@ -67,5 +67,10 @@ type Compute struct {
 // says what is wrong with it, or what this loggp lacks. Call Close after the run.
 func (p *Program) Main() (func(*mpi.Comm) error, error) { return p.main() }
 
+// Status returns the error of the first rank whose program has ended with a status other than 0
+// after MPI_Finalize, when the run has ended well: such a rank lets the others go on. Where ranks
+// are processes the process of rank 0 knows it.
+func (p *Program) Status() error { return p.exitStatus() }
+
 // Close releases what Main has set up.
 func (p *Program) Close() { p.close() }

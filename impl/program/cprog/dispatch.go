@@ -2,15 +2,8 @@
 
 package cprog
 
-/*
-#include <stdlib.h>
-#include "host.h"
-*/
-import "C"
-
 import (
 	"time"
-	"unsafe"
 
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/impl/program/cprog/toolchain"
@@ -148,7 +141,7 @@ var writtenHandlers = map[string]handler{
 	"MPI_Get_library_version": func(_ *rank, a args) { setText(a[0], "loggp", 8192, a[1]) },
 	"MPI_Pcontrol":            func(r *rank, a args) { r.world.Pcontrol(int(a[0])) },
 	"MPI_Alloc_mem":           allocMem,
-	"MPI_Free_mem":            func(_ *rank, a args) { C.free(unsafe.Pointer(pointerAt[byte](a[0]))) },
+	"MPI_Free_mem":            freeMem,
 
 	"MPI_Info_create": infoCreate, "MPI_Info_free": infoFree, "MPI_Info_set": infoSet, "MPI_Info_get": infoGet, "MPI_Info_get_nkeys": infoCountKeys,
 	"MPI_Info_get_nthkey": infoGetKey, "MPI_Info_delete": infoDelete, "MPI_Info_dup": infoDup,

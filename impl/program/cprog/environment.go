@@ -3,7 +3,6 @@
 package cprog
 
 /*
-#include <stdlib.h>
 #include "host.h"
 */
 import "C"
@@ -37,9 +36,11 @@ func allocMem(r *rank, a args) {
 	if n < 0 {
 		r.raiseError(mpi.ErrArg, "negative size: %d bytes", n)
 	}
-	p := C.malloc(C.size_t(max(n, 1)))
-	if p == nil {
+	p := r.callbackWord(uintptr(C.loggp_allocate), uintptr(max(n, 1)))
+	if p == 0 {
 		r.raiseError(errNoMem, "cannot allocate %d bytes", n)
 	}
-	storeAt(a[2], uintptr(p))
+	storeAt(a[2], p)
 }
+
+func freeMem(r *rank, a args) { r.callbackWord(uintptr(C.loggp_release), a[0]) }

@@ -163,7 +163,7 @@ func errhandlerCreate(r *rank, a args) {
 			r.callback(f, uintptr(unsafe.Pointer(&s[0])), uintptr(unsafe.Pointer(&s[1])))
 		})
 	})
-	storeAt(a[1], r.handlers.add(kindErrhandler, h))
+	storeAt(a[1], r.handlers.add(kindErrhandler, &errorHandler{h, 1}))
 }
 
 // handleOf returns the handle of a communicator.
@@ -193,7 +193,7 @@ func errhandlerSet(r *rank, a args) {
 	if h == nil {
 		r.raiseError(mpi.ErrArg, "invalid error handler: it is MPI_ERRHANDLER_NULL, or was freed")
 	}
-	c.SetErrorHandler(*h)
+	c.SetErrorHandler((*h).ErrorHandler)
 }
 
 func errhandlerGet(r *rank, a args) {
@@ -207,21 +207,22 @@ func errhandlerGet(r *rank, a args) {
 		return
 	}
 	for i, s := range r.handlers.slots {
-		if s.used && s.value == h {
+		if s.used && s.value.ErrorHandler == h {
+			s.value.uses++
 			storeAt(a[1], kindErrhandler<<kindShift|uintptr(s.turn)<<20|uintptr(i))
 			return
 		}
 	}
-	storeAt(a[1], r.handlers.add(kindErrhandler, h)) // the program has freed it, and the communicator has it still
+	storeAt(a[1], r.handlers.add(kindErrhandler, &errorHandler{h, 1})) // the program has freed it, and the communicator has it still
 }
 
 func errhandlerFree(r *rank, a args) {
 	h := *pointerAt[uintptr](a[0])
-	if r.handlers.get(kindErrhandler, h) == nil {
+	if x := r.handlers.get(kindErrhandler, h); x == nil {
 		if h != errorsAreFatal && h != errorsReturn && h != errorsAbort {
 			r.raiseError(mpi.ErrArg, "invalid error handler: it is MPI_ERRHANDLER_NULL, or was freed")
 		}
-	} else {
+	} else if (*x).uses--; (*x).uses == 0 {
 		r.handlers.remove(h)
 	}
 	storeAt(a[0], uintptr(errhandlerNull))

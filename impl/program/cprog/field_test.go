@@ -3,19 +3,40 @@
 package cprog
 
 import (
+	"os/exec"
+	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"testing"
 )
 
 // Programs of testdata/field have failed for users, each for a reason of its own, which its first
 // line says.
 var fieldPrograms = []struct {
-	source string
-	ranks  int
-	args   []string
-	want   string // output of the run
+	source   string
+	ranks    int
+	argument string
+	options  []string // of the compiler
+	want     string   // output of the run
+	wrong    string   // its error; empty: none
 }{
 	{source: "intercoll_corruption.c", ranks: 8, want: "ok\n"},
+	{source: "attrdelete.c", ranks: 2},
+	{source: "nullranks.c", ranks: 1, wrong: "rank 0: MPI_Group_translate_ranks (nullranks.c:6): MPI_ERR_ARG: an argument that must be an address is a null pointer"},
+	{source: "nullout.c", ranks: 1, wrong: "rank 0: MPI_Comm_size (nullout.c:5): MPI_ERR_ARG: argument size is a null pointer"},
+	{source: "omp_region.c", ranks: 1, argument: "2", options: []string{"-O2", "-fopenmp"}, want: "ok 0 1400 level 0\n"},
+	{source: "omp_region.c", ranks: 2, argument: "1", options: []string{"-O2", "-fopenmp"}, want: "ok 1 1400 level 0\n"},
+	{source: "omp_region.c", ranks: 4, argument: "2", options: []string{"-O2", "-fopenmp"}, want: "ok 6 1400 level 0\n"},
+	{source: "omp_region.c", ranks: 8, argument: "1", options: []string{"-O2", "-fopenmp"}, want: "ok 28 1400 level 0\n"},
+	{source: "ompshm.c", ranks: 4, options: []string{"-fopenmp"}, want: "499500\n"},
+	{source: "fork.c", ranks: 2, want: "child ended with 4\nchild ended with 4\n"},
+	{source: "dtexit.c", ranks: 3, want: "result of rank 0\n", wrong: "rank 0: the program ended with exit status 1"},
+	{source: "dtor.c", ranks: 2, want: "atexit 0\ndestructor 0\natexit 1\ndestructor 1\n"},
+	{source: "cxxstatic.cpp", ranks: 2, want: "destroyed 1\ndestroyed 1\n"},
+	{source: "endings.cpp", ranks: 1, want: "atexit\nlocal\non_exit 0\nglobal\ndestructor\nbuffered\n"},
+	{source: "children.c", ranks: 1, want: "exit 5, output of the child\nexec 6\nvfork 7\nabort 6\nsleep 8\nMPI 1\n"},
+	{source: "errhandlers.c", ranks: 1, want: "called 2 times, 1\n"},
+	{source: "attributes.c", ranks: 1, want: "ok\n"},
 }
 
 // They print what they print with other implementations, also if memory is collected, and stacks
@@ -24,10 +45,22 @@ func TestFieldPrograms(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
 	for _, c := range fieldPrograms {
 		t.Run(c.source, func(t *testing.T) {
+			if strings.HasSuffix(c.source, ".cpp") {
+				if _, err := exec.LookPath("g++"); err != nil {
+					t.Skip(err)
+				}
+				t.Setenv("CC", "g++")
+			}
+			path := filepath.Join(t.TempDir(), "program")
+			compile(t, filepath.Join("testdata/field", c.source), path, append([]string{"-g"}, c.options...)...)
 			w, o := emulated(t, simple, c.ranks)
-			out, err := run(t, w, o, &Program{Path: build(t, "field/"+c.source), Arguments: c.args})
-			if err != nil || out != c.want {
-				t.Errorf("error %v, output %q, want %q", err, out, c.want)
+			p := &Program{Path: path, Arguments: []string{c.argument}}
+			out, err := run(t, w, o, p)
+			if err == nil {
+				err = p.Status()
+			}
+			if out != c.want || (err == nil) != (c.wrong == "") || err != nil && err.Error() != c.wrong {
+				t.Errorf("error %v, output %q, want %q and %q", err, out, c.wrong, c.want)
 			}
 		})
 	}

@@ -3,6 +3,8 @@
 package cprog
 
 import (
+	"fmt"
+
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
@@ -100,7 +102,7 @@ type handles struct {
 	groups   table[mpi.Group]
 	types    table[*madeType]
 	ops      table[*mpi.Op]
-	handlers table[*mpi.ErrorHandler]
+	handlers table[*errorHandler]
 	requests table[request]
 	infos    table[*info]
 	messages table[*message]
@@ -114,7 +116,6 @@ type handles struct {
 	keyvals    map[int]*keyval
 	nextKeyval int
 	library    map[uintptr]*madeType // datatypes of the library's to which the program has given something
-	predefined *[8]int32             // values of the library's attributes, in C's memory
 
 	collectives int // non-blocking collective operations that were started
 
@@ -136,6 +137,12 @@ type comm struct {
 type request struct {
 	q mpi.Request
 	p *pending // nil: it is q
+}
+
+// errorHandler is one that the program has created.
+type errorHandler struct {
+	*mpi.ErrorHandler
+	uses int // handles that the program has got, less those that it has freed
 }
 
 // madeType is a datatype that a program has made, or to which it has given something.
@@ -171,8 +178,17 @@ func (r *rank) comm(h uintptr) *comm {
 	case commNull:
 		r.raiseError(mpi.ErrComm, "the communicator is MPI_COMM_NULL: this rank is not in it, or freed it")
 	}
-	r.raiseError(mpi.ErrComm, "invalid communicator %#x: it was freed, or never created", h)
+	r.raiseError(mpi.ErrComm, "invalid communicator%s: it was freed, or never created", handleText(h))
 	return nil
+}
+
+// handleText shows a handle, unless it is none: what has an address in its place differs from run
+// to run.
+func handleText(h uintptr) string {
+	if h>>32 != 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %#x", h)
 }
 
 // addComm returns the handle of a new communicator, MPI_COMM_NULL for nil.
@@ -216,7 +232,7 @@ func (r *rank) datatype(h uintptr) *mpi.Datatype {
 	if h == datatypeNull {
 		r.raiseError(mpi.ErrType, "the datatype is MPI_DATATYPE_NULL")
 	}
-	r.raiseError(mpi.ErrType, "invalid datatype %#x: it was freed, or never created", h)
+	r.raiseError(mpi.ErrType, "invalid datatype%s: it was freed, or never created", handleText(h))
 	return nil
 }
 

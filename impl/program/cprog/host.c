@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,9 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+// signals are those that end a rank.
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGXCPU};
 
 // guard is the size of the memory below a stack that cannot be accessed.
 enum { guard = 64 << 10 };
@@ -61,6 +65,15 @@ __asm__(".text\n.p2align 4\n.hidden loggp_swap\n.globl loggp_swap\n.type loggp_s
         "  mov x0, x19\n  mov x29, #0\n  mov x30, #0\n  bl loggp_run\n  brk #1\n.size loggp_boot,.-loggp_boot\n");
 #endif
 
+// take_fault makes a signal in another thread the rank's end.
+static void take_fault(struct host_rank *h) {
+	h->fault_sp = NULL;
+	h->r.event = LOGGP_SIGNAL;
+	h->r.signal = h->fault;
+	h->r.address = h->fault_address;
+	h->r.caller = h->fault_pc;
+}
+
 static int64_t now(void) {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
@@ -82,17 +95,66 @@ double loggp_cycles_a_second(void) {
 
 __attribute__((visibility("hidden"), used)) void loggp_run(struct host_rank *h) { h->start(h->argc, h->argv); }
 
-void loggp_resume(struct host_rank *h) {
-	int64_t begin = h->measure ? now() : 0;
+// latest is the rank that was resumed last: it is to blame if the heap is broken.
+static struct host_rank *latest;
+
+// go_into runs the program in this thread until it gives up control.
+static void go_into(struct host_rank *h) {
 	static __thread int64_t thread;
 	if (!thread) thread = syscall(SYS_gettid);
+	int64_t begin = h->measure ? now() : 0;
+	h->frame = __builtin_frame_address(0);
 	__atomic_store_n(&h->thread, thread, __ATOMIC_RELAXED);
-	__atomic_store_n(&h->resumed, h->resumed + 1, __ATOMIC_RELAXED);
 	set_current(h);
-	loggp_swap(&h->host_sp, h->program_sp);
+	if (__atomic_load_n(&h->fault, __ATOMIC_ACQUIRE))
+		take_fault(h);
+	else
+		loggp_swap(&h->host_sp, h->program_sp);
 	set_current(NULL);
 	__atomic_store_n(&h->thread, 0, __ATOMIC_RELAXED);
 	if (h->measure) h->spent += now() - begin;
+}
+
+void loggp_resume(struct host_rank *h) {
+	__atomic_store_n(&h->resumed, h->resumed + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&latest, h, __ATOMIC_RELAXED);
+	if (!h->own_thread) {
+		go_into(h);
+		return;
+	}
+	sem_post(&h->go);
+	while (sem_wait(&h->came_back) < 0) {}
+}
+
+// own_thread is the thread of one rank.
+static void *own_thread(void *rank) {
+	struct host_rank *h = rank;
+	enum { room = 64 << 10 };
+	sigaltstack(&(stack_t){.ss_sp = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), .ss_size = room}, NULL);
+	for (;;) {
+		while (sem_wait(&h->go) < 0) {}
+		go_into(h);
+		sem_post(&h->came_back);
+	}
+}
+
+int loggp_start_thread(struct host_rank *h) {
+	sem_init(&h->go, 0, 0);
+	sem_init(&h->came_back, 0, 0);
+	sigset_t theirs, before;
+	sigfillset(&theirs); // other signals are for Go's threads
+	for (unsigned i = 0; i < sizeof signals / sizeof *signals; i++) sigdelset(&theirs, signals[i]);
+	pthread_attr_t a;
+	pthread_attr_init(&a);
+	pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&a, 256 << 10);
+	pthread_sigmask(SIG_BLOCK, &theirs, &before);
+	pthread_t t;
+	int e = pthread_create(&t, &a, own_thread, h);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&a);
+	h->own_thread = e == 0;
+	return e;
 }
 
 // cross is called on the program's stack, which may be resumed in another thread than it was left.
@@ -115,13 +177,27 @@ static void cross(struct loggp_rank *r) {
 	}
 }
 
+int loggp_lock(struct host_rank *h) {
+	for (int i = 0; i < 10000; i++) {
+		if (!__atomic_test_and_set(&h->lock, __ATOMIC_ACQUIRE)) return 1;
+		if (i > 100) nanosleep(&(struct timespec){0, 100000}, NULL);
+	}
+	return 0;
+}
+
+void loggp_unlock(struct host_rank *h) { __atomic_clear(&h->lock, __ATOMIC_RELEASE); }
+
 static void output(struct loggp_rank *r, int fd, const char *b, uint64_t n) {
 	struct host_rank *h = (struct host_rank *)r;
+	if (!loggp_lock(h)) return;
 	uint64_t need = h->out_length + 16 + n;
 	if (need > h->out_room) {
 		uint64_t room = need < 4096 ? 4096 : 2 * need;
 		char *more = realloc(h->out, room);
-		if (!more) return;
+		if (!more) {
+			loggp_unlock(h);
+			return;
+		}
 		h->out = more;
 		h->out_room = room;
 	}
@@ -129,21 +205,28 @@ static void output(struct loggp_rank *r, int fd, const char *b, uint64_t n) {
 	memcpy(h->out + h->out_length, head, 16);
 	memcpy(h->out + h->out_length + 16, b, n);
 	h->out_length = need;
+	loggp_unlock(h);
 }
 
-struct host_rank *loggp_new(int64_t version, int64_t rank, uint64_t stack_size, int argc, char **argv, int stdin_is_open, int measure) {
-	struct host_rank *h = calloc(1, sizeof *h);
-	if (!h) return NULL;
+struct host_rank *loggp_new(int64_t version, int64_t rank, uint64_t stack_size, int argc, const char *arguments, uint64_t length, int stdin_is_open, int measure) {
 	stack_size = (stack_size + 0xffff & ~(uint64_t)0xffff) + guard;
-	h->stack = mmap(NULL, stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-	if (h->stack == MAP_FAILED || mprotect(h->stack, guard, PROT_NONE) < 0) {
+	uint64_t page = sysconf(_SC_PAGESIZE), size = sizeof(struct host_rank) + (argc + 1) * sizeof(char *) + length + page - 1 & -page;
+	struct host_rank *h = mmap(NULL, size + stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	if (h == MAP_FAILED) return NULL;
+	if (mprotect((char *)h + size, guard, PROT_NONE) < 0) {
 		int e = errno;
-		if (h->stack != MAP_FAILED) munmap(h->stack, stack_size);
-		free(h);
+		munmap(h, size + stack_size);
 		errno = e;
 		return NULL;
 	}
+	h->size = size;
+	h->stack = (char *)h + size;
 	h->stack_size = stack_size;
+	char **argv = (char **)(h + 1), *text = memcpy(argv + argc + 1, arguments, length);
+	for (int i = 0; i < argc; i++) {
+		argv[i] = text;
+		text += strlen(text) + 1;
+	}
 	h->r.version = version;
 	h->r.cross = cross;
 	h->r.output = output;
@@ -185,15 +268,29 @@ static void unique_path(char *path, int fd) {
 	sprintf(path, "%d", fd);
 }
 
-char *loggp_load(struct host_rank *h, const char *image, uint64_t size) {
+// image_end finds where the image of the program at an address ends.
+static int image_end(struct dl_phdr_info *info, size_t size, void *data) {
+	struct host_rank *h = data;
+	if (info->dlpi_addr != h->base) return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		if (p->p_type == PT_LOAD && p->p_vaddr + p->p_memsz > h->image_size) h->image_size = p->p_vaddr + p->p_memsz;
+	}
+	return 1;
+}
+
+// leave_guarded goes on where h is guarded. It is what a signal goes on with.
+static void leave_guarded(struct host_rank *h) { longjmp(*h->guarded, 1); }
+
+static const char *load(struct host_rank *h, const char *image, uint64_t size) {
 	int fd = memfd_create("rank", MFD_CLOEXEC);
-	if (fd < 0) return strdup(strerror(errno));
+	if (fd < 0) return strerror(errno);
 	while (size > 0) {
 		ssize_t n = write(fd, image, size);
 		if (n < 0) {
-			char *text = strdup(strerror(errno));
+			int e = errno;
 			close(fd);
-			return text;
+			return strerror(e);
 		}
 		image += n;
 		size -= n;
@@ -202,23 +299,55 @@ char *loggp_load(struct host_rank *h, const char *image, uint64_t size) {
 	unique_path(path, fd);
 	h->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	close(fd);
-	if (!h->library) return strdup(dlerror());
+	if (!h->library) return dlerror();
 	int64_t (*attach)(struct loggp_rank *) = dlsym(h->library, "loggp_attach");
 	h->start = dlsym(h->library, "loggp_start");
-	if (!attach || !h->start) return strdup("it was not compiled by loggp cc");
+	if (!attach || !h->start) return "it was not compiled by loggp cc";
 	int64_t status = attach(&h->r);
-	if (status > 0) return strdup("it was compiled by another version of loggp cc: compile it again");
-	if (status < 0) return strdup("its standard streams cannot be opened");
+	if (status > 0) return "it was compiled by another version of loggp cc: compile it again";
+	if (status < 0) return "its standard streams cannot be opened";
 	struct link_map *map;
 	if (dlinfo(h->library, RTLD_DI_LINKMAP, &map) == 0) h->base = map->l_addr;
+	dl_iterate_phdr(image_end, h);
 	return NULL;
 }
 
-void loggp_delete(struct host_rank *h) {
-	if (h->library) dlclose(h->library);
-	munmap(h->stack, h->stack_size);
-	free(h->out);
-	free(h);
+const char *loggp_load(struct host_rank *h, const char *image, uint64_t size) {
+	jmp_buf here;
+	const char *text = NULL;
+	h->guarded = &here;
+	set_current(h);
+	if (!setjmp(here)) text = load(h, image, size);
+	set_current(NULL);
+	h->guarded = NULL;
+	return text;
+}
+
+int loggp_delete(struct host_rank *h) {
+	jmp_buf here;
+	h->guarded = &here;
+	set_current(h);
+	int stopped = setjmp(here);
+	if (!stopped) {
+		if (h->library) dlclose(h->library);
+		if (latest == h) latest = NULL;
+		free(h->out);
+	}
+	set_current(NULL);
+	h->guarded = NULL;
+	if (!stopped) munmap(h, h->size + h->stack_size);
+	return !stopped;
+}
+
+intptr_t loggp_allocate(intptr_t n, intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e) { return (intptr_t)malloc(n); }
+intptr_t loggp_release(intptr_t p, intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e) {
+	free((void *)p);
+	return 0;
+}
+
+int loggp_mapped(uintptr_t at, uint64_t size) {
+	uintptr_t page = sysconf(_SC_PAGESIZE), from = at & -page;
+	return at + size >= at && (size == 0 || msync((void *)from, at + size - from, MS_ASYNC) == 0 || errno != ENOMEM);
 }
 
 // die leaves a program that cannot go on. It runs at the top of the program's stack, whose contents are lost.
@@ -227,8 +356,75 @@ static void die(struct host_rank *h) {
 	__builtin_trap();
 }
 
-static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU};
+// handle calls the program's handler of a signal that it cannot go on after, on its own stack.
+static void handle(struct host_rank *h) {
+	static __thread siginfo_t info;
+	int s = h->r.signal;
+	void *f = h->r.handlers[s];
+	h->r.handlers[s] = NULL; // if it makes the same signal again, the rank ends
+	info = (siginfo_t){.si_signo = s, .si_code = SEGV_MAPERR, .si_addr = h->r.address};
+	void *address = h->r.address, *caller = h->r.caller;
+	if (h->r.with_info[s])
+		((void (*)(int, siginfo_t *, void *))f)(s, &info, NULL);
+	else
+		((void (*)(int))f)(s);
+	h->r.event = LOGGP_SIGNAL;
+	h->r.signal = s;
+	h->r.address = address;
+	h->r.caller = caller;
+	die(h);
+}
+
+// go_on goes on with a function, which is called with a rank, on a stack.
+static void go_on(ucontext_t *u, void (*f)(struct host_rank *), struct host_rank *h, uintptr_t sp) {
+#if defined(__amd64__)
+	u->uc_mcontext.gregs[REG_RSP] = (sp & ~(uintptr_t)15) - 8;
+	u->uc_mcontext.gregs[REG_RIP] = (uintptr_t)f;
+	u->uc_mcontext.gregs[REG_RDI] = (uintptr_t)h;
+	u->uc_mcontext.gregs[REG_EFL] &= ~0x400; // direction flag
+#else
+	u->uc_mcontext.sp = sp & ~(uintptr_t)15;
+	u->uc_mcontext.pc = (uintptr_t)f;
+	u->uc_mcontext.regs[0] = (uintptr_t)h;
+#endif
+}
+
+static void put(const char *text) { syscall(SYS_write, 2, text, strlen(text)); }
+
+const char **loggp_function;
+
+// fail_thread ends the rank whose program has started this thread, or has broken the heap. It does not return.
+static void fail_thread(int s, void *at, void *pc) {
+	struct host_rank *h = __atomic_load_n(&latest, __ATOMIC_RELAXED);
+	h->fault_address = at;
+	h->fault_pc = pc;
+	int none = 0;
+	if (__atomic_compare_exchange_n(&h->fault, &none, s, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+		for (int i = 0; i < 100; i++) { // the rank may be in a call, or end soon
+			loggp_interrupt(h);
+			nanosleep(&(struct timespec){0, 10000000}, NULL);
+		}
+		char number[24];
+		int64_t n = h->r.rank, i = sizeof number - 1;
+		for (number[i] = 0; i == sizeof number - 1 || n > 0; n /= 10) number[--i] = '0' + n % 10;
+		put("loggp: rank ");
+		put(number + i);
+		put(": signal: ");
+		put(sigdescr_np(s));
+		put(", in a thread of the program, or in the C library, whose memory it has overwritten");
+		if (h->r.call >= 0) {
+			put("; its last call was ");
+			put(loggp_function[h->r.call]);
+		}
+		put("\n");
+		syscall(SYS_exit_group, 128 + s);
+	}
+	for (;;) pause();
+}
+
 static struct sigaction before[NSIG];
+
+extern const char __executable_start[], etext[];
 
 static void on_signal(int s, siginfo_t *info, void *context) {
 	ucontext_t *u = context;
@@ -240,26 +436,39 @@ static void on_signal(int s, siginfo_t *info, void *context) {
 	char *sp = (char *)u->uc_mcontext.sp;
 	void *pc = (void *)u->uc_mcontext.pc;
 #endif
-	char *at = s == SIGSEGV || s == SIGBUS ? info->si_addr : NULL;
-	int overflow = h && at >= h->stack && at < h->stack + guard;
-	if (h && (overflow || sp >= h->stack && sp <= h->stack + h->stack_size)) {
+	char *at = info->si_code <= 0 ? (char *)LOGGP_NO_ADDRESS : info->si_code == SI_KERNEL ? (char *)LOGGP_NO_MEMORY : info->si_addr;
+	if (s == SIGXCPU && (!h || h->guarded || (char *)h->frame - sp < 65536 && sp - (char *)h->frame < 65536)) return; // the program does not run
+	if (h && h->guarded) {
+		h->r.event = LOGGP_SIGNAL;
+		h->r.signal = s;
+		h->r.address = at;
+		h->r.caller = pc;
+		go_on(u, leave_guarded, h, (uintptr_t)sp - 4096);
+		return;
+	}
+	if (h) {
+		char *bottom = h->stack + guard, *top = bottom + h->stack_size - guard;
+		int overflow = at >= h->stack && at < bottom || at >= (char *)65536 && sp < bottom && at < bottom && at >= sp - 65536;
+		int within = sp >= bottom + 8192 && sp <= top;
+		void *f = h->r.handlers[s];
+		if (s == SIGXCPU && h->fault) {
+			s = h->fault;
+			at = h->fault_address;
+			pc = h->fault_pc;
+			f = NULL;
+		}
 		h->r.event = LOGGP_SIGNAL;
 		h->r.signal = overflow ? 0 : s;
 		h->r.address = at;
 		h->r.caller = pc;
-#if defined(__amd64__)
-		u->uc_mcontext.gregs[REG_RSP] = ((uintptr_t)h->stack + h->stack_size - 64 & ~(uintptr_t)15) - 8;
-		u->uc_mcontext.gregs[REG_RIP] = (uintptr_t)die;
-		u->uc_mcontext.gregs[REG_RDI] = (uintptr_t)h;
-		u->uc_mcontext.gregs[REG_EFL] &= ~0x400; // direction flag
-#else
-		u->uc_mcontext.sp = (uintptr_t)h->stack + h->stack_size - 64 & ~(uintptr_t)15;
-		u->uc_mcontext.pc = (uintptr_t)die;
-		u->uc_mcontext.regs[0] = (uintptr_t)h;
-#endif
+		h->fault_sp = sp;
+		if (f && f != (void *)SIG_IGN && !overflow && within && s != SIGXCPU)
+			go_on(u, handle, h, (uintptr_t)sp - 1024);
+		else
+			go_on(u, die, h, (uintptr_t)top - 64);
 		return;
 	}
-	if (s == SIGXCPU) return; // the program has given up control just now
+	if (latest && ((char *)pc < __executable_start || (char *)pc >= etext)) fail_thread(s, at, pc); // it is not Go's
 	struct sigaction *old = &before[s];
 	if (old->sa_flags & SA_SIGINFO)
 		old->sa_sigaction(s, info, context);

@@ -1,12 +1,15 @@
 //go:build linux && (amd64 || arm64)
 
 // A rank as the emulator sees it: a private copy of the program, and a stack to run it on.
+#include <semaphore.h>
+#include <setjmp.h>
 #include <stdint.h>
 
 #include "toolchain/c/rank.h"
 
 struct host_rank {
 	struct loggp_rank r; // what the program knows; first
+	uint64_t size;       // of this memory, which the guard of the stack follows: it is not on the heap, where programs overwrite it
 	void *program_sp;    // the program's stack pointer while it does not run
 	void *host_sp;       // that of the thread which has resumed it
 	char *stack;         // memory of the stack, the guard below it included
@@ -22,21 +25,44 @@ struct host_rank {
 	int64_t spent;   // that, in ns
 	int64_t thread;  // in which it runs; 0: it does not
 	int64_t resumed; // how often it was
+	char lock;       // of out: threads that the program has started write too
 	intptr_t scratch[8]; // memory that callbacks get addresses of
+	int32_t predefined[8]; // values of the library's attributes, once the program has asked for one
+	uintptr_t image_size;  // of the copy
+
+	// What happens in this rank before the program runs, and after it has ended, is stopped here.
+	jmp_buf *guarded;
+
+	// A thread that the program has started was hit by a signal: the rank ends.
+	int fault;
+	void *fault_address, *fault_pc;
+	void *fault_sp; // the program's stack pointer when a signal ended the rank
+
+	void *frame; // of the function that goes into the program, in the stack of the thread
+
+	// A program that starts threads has a thread for each rank: libraries such as OpenMP's keep what they know of a thread
+	// in its variables.
+	int own_thread;
+	sem_t go, came_back;
 };
 
 // loggp_prepare installs the handlers of signals. It returns 0, or the number of an error.
 int loggp_prepare(void);
 
-// loggp_new makes a rank with a stack; NULL: errno says why not.
-struct host_rank *loggp_new(int64_t version, int64_t rank, uint64_t stack_size, int argc, char **argv, int stdin_is_open, int measure);
+// loggp_new makes a rank with a stack; NULL: errno says why not. Its arguments follow each other in a text, each with its
+// end.
+struct host_rank *loggp_new(int64_t version, int64_t rank, uint64_t stack_size, int argc, const char *arguments, uint64_t length, int stdin_is_open, int measure);
 
 // loggp_cycles_a_second measures the clock rate of this processor by additions, each of which needs the result of the one
 // before and takes one cycle. It takes some milliseconds; the fastest of many short runs counts.
 double loggp_cycles_a_second(void);
 
-// loggp_load loads a private copy of a program, whose file has an image, and returns NULL, or what is wrong, to be freed.
-char *loggp_load(struct host_rank *h, const char *image, uint64_t size);
+// loggp_load loads a private copy of a program, whose file has an image, and returns NULL, or what is wrong. If a signal
+// has stopped it that is the rank's event.
+const char *loggp_load(struct host_rank *h, const char *image, uint64_t size);
+
+// loggp_start_thread starts a thread in which a rank runs. It returns 0, or the number of an error.
+int loggp_start_thread(struct host_rank *h);
 
 // loggp_resume runs the program until it gives up control.
 void loggp_resume(struct host_rank *h);
@@ -47,7 +73,23 @@ int64_t loggp_running(struct host_rank *h);
 // loggp_interrupt ends a program that runs.
 void loggp_interrupt(struct host_rank *h);
 
-void loggp_delete(struct host_rank *h);
+// loggp_delete unloads a program and frees its memory. It returns 0 if a signal stops it.
+int loggp_delete(struct host_rank *h);
+
+// loggp_allocate and loggp_release are malloc and free, to be called on a program's stack: they fail if it has overwritten
+// the heap.
+intptr_t loggp_allocate(intptr_t n, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t);
+intptr_t loggp_release(intptr_t p, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t);
+
+// loggp_lock keeps other threads from writing output; 0: the one that has the lock does not give it back.
+int loggp_lock(struct host_rank *h);
+void loggp_unlock(struct host_rank *h);
+
+// loggp_mapped reports whether a process has memory at all of an address range.
+int loggp_mapped(uintptr_t at, uint64_t size);
+
+// loggp_function is the name of a function of the table, for messages.
+extern const char **loggp_function;
 
 enum { op_sum, op_min, op_max, op_prod };
 enum { elements_real, elements_indexed, elements_complex };

@@ -21,6 +21,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -42,14 +43,23 @@ type program struct {
 
 	mu     sync.Mutex
 	ranks  []*rank
-	loaded int           // how many were
-	count  int           // how many are to be loaded when mappings are counted next
-	ended  chan struct{} // closed when nothing is to be watched any more; nil: nothing is watched
-	dead   bool          // a rank has died: the heap may be broken, and nothing of C's is freed
+	status *mpi.AbortError // of the first rank that ended with a status other than 0 after MPI_Finalize
+	lost   error           // why output was not written
+	loaded int             // how many were
+	count  int             // how many are to be loaded when mappings are counted next
+	ended  chan struct{}   // closed when nothing is to be watched any more; nil: nothing is watched
+	dead   bool            // a rank has died: the heap may be broken, and nothing of C's is freed
+
+	startsThreads bool // they may use their copy of the program, and the stack, when the rank has ended
 }
 
 // prepare installs the handlers of signals.
 var prepare = sync.OnceValue(func() error {
+	names := unsafe.Slice((**C.char)(C.calloc(C.size_t(len(toolchain.Functions)), C.size_t(unsafe.Sizeof(uintptr(0))))), len(toolchain.Functions))
+	for i, f := range toolchain.Functions {
+		names[i] = C.CString(f.Name)
+	}
+	C.loggp_function = unsafe.SliceData(names)
 	if e := C.loggp_prepare(); e != 0 {
 		return fmt.Errorf("handling signals of C programs: %w", syscall.Errno(e))
 	}
@@ -62,7 +72,7 @@ func (p *Program) main() (func(*mpi.Comm) error, error) {
 	if p.image, err = os.ReadFile(p.Path); err != nil {
 		return nil, err
 	}
-	if p.image, err = loadable(p.Path, p.image); err != nil {
+	if p.image, p.startsThreads, err = loadable(p.Path, p.image); err != nil {
 		return nil, err
 	}
 	if p.Stack == 0 {
@@ -85,6 +95,13 @@ func (p *Program) main() (func(*mpi.Comm) error, error) {
 	return p.rank, nil
 }
 
+func (p *Program) exitStatus() error {
+	if p.status == nil {
+		return nil
+	}
+	return p.status
+}
+
 func (p *Program) close() {
 	if p.ended != nil {
 		close(p.ended)
@@ -93,47 +110,104 @@ func (p *Program) close() {
 }
 
 // loadable returns the part of a program's file that ranks load, without symbols and debug
-// information, which follow it. It is an error if the file is not a program of loggp cc.
-func loadable(path string, image []byte) ([]byte, error) {
+// information, which follow it, and whether the program can start threads. It is an error if the
+// file is not a program of loggp cc.
+func loadable(path string, image []byte) (loaded []byte, threads bool, err error) {
 	advice := fmt.Errorf("%s is not a program for loggp run: compile it with 'loggp cc'", path)
 	f, err := elf.NewFile(bytes.NewReader(image))
 	if err != nil || f.Type != elf.ET_DYN {
-		return nil, advice
+		return nil, false, advice
 	}
 	symbols, err := f.DynamicSymbols()
 	if err != nil || !slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Name == "loggp_start" && s.Section != elf.SHN_UNDEF }) {
-		return nil, advice
+		return nil, false, advice
 	}
+	libraries, err := f.ImportedLibraries()
+	if err != nil {
+		return nil, false, advice
+	}
+	threads = slices.ContainsFunc(symbols, func(s elf.Symbol) bool {
+		return s.Section == elf.SHN_UNDEF && (s.Name == "pthread_create" || s.Name == "thrd_create")
+	}) || slices.ContainsFunc(libraries, func(name string) bool {
+		return !slices.ContainsFunc([]string{"libc.", "libm.", "libmvec.", "libgcc_s.", "libdl.", "libquadmath.", "libstdc++.", "ld-linux"}, func(usual string) bool { return strings.HasPrefix(name, usual) })
+	})
 	var end uint64
 	for _, s := range f.Progs {
 		if s.Type == elf.PT_LOAD {
 			end = max(end, s.Off+s.Filesz)
 		}
 	}
-	return image[:min(end, uint64(len(image)))], nil
+	return image[:min(end, uint64(len(image)))], threads, nil
 }
 
 // rank is the program of a rank.
 func (p *Program) rank(c *mpi.Comm) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a wrong buffer is an error of this rank
+	var statuses *mpi.Comm                                   // tells rank 0 of statuses in other processes
+	if p.Real {
+		statuses = c.Dup()
+	}
 	r, err := p.newRank(c)
 	if err != nil {
 		return fmt.Errorf("rank %d of %s: %w", c.Rank(), p.name, err)
 	}
+	if err := p.runRank(r); err != nil {
+		if e, ok := err.(*mpi.AbortError); ok {
+			panic(e) // as MPI_Abort does: so the code goes to the process of rank 0
+		}
+		return err
+	}
+	if p.Real {
+		p.gatherStatuses(r, statuses)
+	} else if r.status != 0 && (p.status == nil || c.Rank() < p.status.Rank) {
+		p.status = statusError(c.Rank(), r.status, -1)
+	}
+	return nil
+}
+
+// runRank runs a rank to its end, writes its output and frees its memory.
+func (p *Program) runRank(r *rank) (err error) {
 	ended := false
 	defer func() {
-		r.flush(true)
-		if p.mu.Lock(); ended && !p.dead {
-			C.loggp_delete(r.h)
-			r.h = nil
-		} else {
-			p.dead = true
+		switch v := recover().(type) {
+		case nil:
+		case exitInCallback:
+			ended = true
+		case runtime.Error, addressError, string:
+			err = r.overwrittenError(v)
+		default:
+			defer panic(v)
 		}
-		p.mu.Unlock()
+		r.flush(true)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		switch {
+		case !ended || p.dead:
+			p.dead = true
+		case !p.startsThreads:
+			if C.loggp_delete(r.h) == 0 {
+				p.dead, err = true, r.crashError()
+			}
+			r.h = nil
+		}
+		if err == nil && p.lost != nil && ended {
+			err = &mpi.AbortError{Rank: r.world.Rank(), Code: 1, Reason: fmt.Sprintf("output is lost: %v", p.lost)}
+		}
 	}()
 	err = r.run()
 	ended = err == nil
 	return err
+}
+
+// gatherStatuses tells the process of rank 0 with which status each rank has ended.
+func (p *Program) gatherStatuses(r *rank, c *mpi.Comm) {
+	all := make([]int32, c.Size())
+	mpi.Gather(c, []int32{int32(r.status)}, all, 0)
+	for i, status := range all {
+		if c.Rank() == 0 && status != 0 && p.status == nil {
+			p.status = statusError(i, int(status), -1)
+		}
+	}
 }
 
 // newRank loads a copy of the program.
@@ -142,10 +216,7 @@ func (p *Program) newRank(c *mpi.Comm) (*rank, error) {
 		return nil, err
 	}
 	args := append([]string{p.Path}, p.Arguments...)
-	argv := unsafe.Slice((**C.char)(C.calloc(C.size_t(len(args)+1), C.size_t(unsafe.Sizeof(uintptr(0))))), len(args)+1)
-	for i, a := range args {
-		argv[i] = C.CString(a)
-	}
+	text := []byte(strings.Join(args, "\x00") + "\x00")
 	reads := C.int(0)
 	if c.Rank() == 0 {
 		reads = 1
@@ -154,14 +225,20 @@ func (p *Program) newRank(c *mpi.Comm) (*rank, error) {
 	if p.Compute.Factor > 0 {
 		measure = 1
 	}
-	h, err := C.loggp_new(C.int64_t(toolchain.Version), C.int64_t(c.Rank()), C.uint64_t(p.Stack), C.int(len(args)), &argv[0], reads, measure)
+	h, err := C.loggp_new(C.int64_t(toolchain.Version), C.int64_t(c.Rank()), C.uint64_t(p.Stack), C.int(len(args)), (*C.char)(unsafe.Pointer(unsafe.SliceData(text))), C.uint64_t(len(text)), reads, measure)
 	if h == nil {
 		return nil, fmt.Errorf("no memory for a stack of %d bytes: %w", p.Stack, err)
 	}
-	if err := p.load(h); err != nil {
+	r := &rank{p: p, h: h, world: c}
+	if err := r.load(); err != nil {
 		return nil, err
 	}
-	r := &rank{p: p, h: h, base: uintptr(h.base), world: c}
+	if p.startsThreads && !p.Real { // where ranks are processes, each has a thread already
+		if e := C.loggp_start_thread(h); e != 0 {
+			return nil, fmt.Errorf("starting a thread: %w", syscall.Errno(e))
+		}
+	}
+	r.base = uintptr(h.base)
 	r.setup()
 	p.mu.Lock()
 	if p.ranks == nil {
@@ -173,10 +250,13 @@ func (p *Program) newRank(c *mpi.Comm) (*rank, error) {
 }
 
 // load loads a private copy of the program.
-func (p *Program) load(h *C.struct_host_rank) error {
-	if text := C.loggp_load(h, (*C.char)(unsafe.Pointer(unsafe.SliceData(p.image))), C.uint64_t(len(p.image))); text != nil {
-		defer C.free(unsafe.Pointer(text))
-		return fmt.Errorf("loading %s: %s", p.Path, C.GoString(text))
+func (r *rank) load() error {
+	text := C.loggp_load(r.h, (*C.char)(unsafe.Pointer(unsafe.SliceData(r.p.image))), C.uint64_t(len(r.p.image)))
+	switch {
+	case text != nil:
+		return fmt.Errorf("loading %s: %s", r.p.Path, C.GoString(text))
+	case r.h.r.event == C.LOGGP_SIGNAL:
+		return fmt.Errorf("loading %s: in a constructor, or as another rank has overwritten the memory of the C library: %w", r.p.Path, r.crashError())
 	}
 	return nil
 }
@@ -239,7 +319,9 @@ func (p *Program) write(fd int, text []byte) {
 	if w == nil {
 		w = io.Discard
 	}
-	w.Write(text) // errors are ignored, as programs do
+	if _, err := w.Write(text); err != nil && p.lost == nil { // programs ignore it
+		p.lost = err
+	}
 }
 
 // watch ends a rank that runs for longer than the limit without a call, and whatever runs when the

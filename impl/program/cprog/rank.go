@@ -10,11 +10,8 @@ import "C"
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"runtime"
 	"strings"
-	"syscall"
 	"unsafe"
 
 	"github.com/loggp/loggp/impl/library/mpi"
@@ -33,6 +30,7 @@ type rank struct {
 	attempt func() // carries it out
 
 	initialized, finalized bool
+	status                 int             // with which the program has ended after MPI_Finalize
 	lines                  [3]bytes.Buffer // incomplete lines of output, by file descriptor
 
 	handles
@@ -53,25 +51,37 @@ type call struct {
 // args are the arguments of a function, one word each.
 type args *[16]uintptr
 
-// pointerAt returns an address of the program's as a pointer. It is no null pointer, and no
-// constant of MPI's.
-func pointerAt[T any](a uintptr) *T { return *(**T)(unsafe.Pointer(&a)) }
+// pointerAt returns an address of the program's as a pointer. It panics with an addressError if it
+// is a null pointer, or nearly one: Go takes such pointers for broken ones when it moves a stack.
+func pointerAt[T any](a uintptr) *T {
+	if a < firstAddress {
+		panic(addressError{address: a})
+	}
+	return *(**T)(unsafe.Pointer(&a))
+}
 
 // storeAt stores through an address of the program's.
 func storeAt[T any](a uintptr, v T) { *pointerAt[T](a) = v }
 
-// sliceAt returns n elements at an address of the program's.
+// sliceAt returns n elements at an address of the program's. It panics with an addressError if they
+// are more than the memory there, as what is made for each of them would be more than this machine
+// has.
 func sliceAt[T any](a uintptr, n int) []T {
-	if n <= 0 || a == 0 {
+	if n <= 0 {
 		return nil
 	}
-	return unsafe.Slice(pointerAt[T](a), n)
+	x := pointerAt[T](a)
+	if size := uintptr(n) * unsafe.Sizeof(*x); !isMapped(a, size) {
+		panic(addressError{a, size})
+	}
+	return unsafe.Slice(x, n)
 }
 
 // intsAt returns n values of C's int at an address.
 func intsAt(a uintptr, n int) []int {
-	out := make([]int, max(n, 0))
-	for i, v := range sliceAt[int32](a, n) {
+	all := sliceAt[int32](a, n)
+	out := make([]int, len(all))
+	for i, v := range all {
 		out[i] = int(v)
 	}
 	return out
@@ -116,7 +126,7 @@ func (r *rank) run() error {
 		case C.LOGGP_CALL:
 			r.serve()
 		case C.LOGGP_EXITED:
-			return r.exitError(int(*pointerAt[int](uintptr(unsafe.Pointer(r.h.r.args)))))
+			return r.exitError()
 		default:
 			return r.crashError()
 		}
@@ -161,27 +171,12 @@ func (r *rank) handle() {
 	if i := toolchain.Functions[r.now.number].Comm; i >= 0 {
 		r.now.comm = r.comm(r.now.args[i]).Comm
 	}
-	handlers[r.now.number](r, r.now.args)
-}
-
-// addCallSite adds to an error the MPI function and the line of the call.
-func (r *rank) addCallSite() {
-	switch e := recover().(type) {
-	case nil:
-	case *mpi.Error:
-		e.Call, e.At = r.name(), r.site(r.now.caller)
-		if e.Rank == mpi.NoRank {
-			e.Rank = r.world.Rank()
+	for _, i := range results[r.now.number] {
+		if r.now.args[i] < firstAddress {
+			r.raiseError(mpi.ErrArg, "argument %s is a null pointer", toolchain.Functions[r.now.number].Parameters[i])
 		}
-		panic(e)
-	case runtime.Error:
-		if fault, ok := e.(interface{ Addr() uintptr }); ok {
-			panic(r.callError(mpi.ErrBuffer, "the memory of the buffer at address %#x cannot be accessed", fault.Addr()))
-		}
-		panic(e)
-	default:
-		panic(e)
 	}
+	handlers[r.now.number](r, r.now.args)
 }
 
 // name returns the name of the function that the program is in.
@@ -192,7 +187,10 @@ func (r *rank) name() string {
 // callError is an error of the function that the program is in.
 func (r *rank) callError(c mpi.Class, format string, args ...any) (err *mpi.Error) {
 	defer func() {
-		err = recover().(*mpi.Error)
+		v := recover()
+		if err, _ = v.(*mpi.Error); err == nil {
+			panic(v)
+		}
 		err.Call, err.At = r.name(), r.site(r.now.caller)
 	}()
 	r.now.comm.Raise(c, format, args...)
@@ -219,8 +217,11 @@ func (r *rank) checkPhase() {
 	}
 }
 
-// callback runs a function of the program on the program's stack and returns its result.
-func (r *rank) callback(f uintptr, a ...uintptr) int {
+// callback runs a function of the program on the program's stack and returns its result, an int.
+func (r *rank) callback(f uintptr, a ...uintptr) int { return int(int32(r.callbackWord(f, a...))) }
+
+// callbackWord runs a function, as callback does, whose result has the size of an address.
+func (r *rank) callbackWord(f uintptr, a ...uintptr) uintptr {
 	h := &r.h.r
 	*(*uintptr)(unsafe.Pointer(&h.callback)) = f
 	for i, x := range a {
@@ -231,9 +232,12 @@ func (r *rank) callback(f uintptr, a ...uintptr) int {
 		case C.LOGGP_CALL:
 			r.serve()
 		case C.LOGGP_RETURNED:
-			return int(int32(h.result))
+			return uintptr(h.result)
 		case C.LOGGP_EXITED:
-			panic(r.exitError(int(*pointerAt[int](uintptr(unsafe.Pointer(h.args))))))
+			if err := r.exitError(); err != nil {
+				panic(err)
+			}
+			panic(exitInCallback{})
 		default:
 			panic(r.crashError())
 		}
@@ -253,14 +257,17 @@ func (r *rank) withScratch(f func(s *scratch)) {
 
 // flush writes the program's output line by line.
 func (r *rank) flush(all bool) {
-	b := unsafe.Slice((*byte)(unsafe.Pointer(r.h.out)), int(r.h.out_length))
-	for len(b) > 0 {
-		head := unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(b[:16]))), 2)
-		fd, n := int(head[0]), int(head[1])
-		r.lines[fd].Write(b[16 : 16+n])
-		b = b[16+n:]
+	if C.loggp_lock(r.h) != 0 {
+		b := unsafe.Slice((*byte)(unsafe.Pointer(r.h.out)), int(r.h.out_length))
+		for len(b) > 0 {
+			head := unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(b[:16]))), 2)
+			fd, n := int(head[0]), int(head[1])
+			r.lines[fd].Write(b[16 : 16+n])
+			b = b[16+n:]
+		}
+		r.h.out_length = 0
+		C.loggp_unlock(r.h)
 	}
-	r.h.out_length = 0
 	for fd := 1; fd <= 2; fd++ {
 		l := &r.lines[fd]
 		for l.Len() > 0 {
@@ -282,58 +289,4 @@ func (r *rank) flush(all bool) {
 			r.p.write(fd, line)
 		}
 	}
-}
-
-// ExitError is the error of a rank whose program has failed.
-type ExitError struct {
-	Rank int
-	Text string
-}
-
-func (e *ExitError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e.Text) }
-
-// exitError ends a rank whose program has returned from main or called exit.
-func (r *rank) exitError(status int) error {
-	switch {
-	case status != 0:
-		return &ExitError{r.world.Rank(), fmt.Sprintf("the program ended with exit status %d%s", status, r.lastCallText())}
-	case r.initialized && !r.finalized:
-		return &ExitError{r.world.Rank(), "the program ended without MPI_Finalize" + r.lastCallText()}
-	}
-	return nil
-}
-
-// lastCallText says which function of MPI the program called last.
-func (r *rank) lastCallText() string {
-	if r.h.r.call < 0 {
-		return ""
-	}
-	f := toolchain.Functions[r.h.r.call]
-	if !f.MPI() {
-		return ""
-	}
-	return "; its last call was " + f.Name
-}
-
-// crashError returns the error of a program that cannot go on.
-func (r *rank) crashError() error {
-	h := &r.h.r
-	at := r.site(uintptr(h.caller)).Parenthesized()
-	what := "the program called abort, or an assertion failed"
-	if h.event == C.LOGGP_SIGNAL {
-		switch s := syscall.Signal(h.signal); s {
-		case 0:
-			what = fmt.Sprintf("stack overflow: the stack has %d KiB; --stack makes it larger", r.p.Stack>>10)
-		case syscall.SIGXCPU:
-			if r.p.Context != nil && r.p.Context.Err() != nil {
-				return context.Cause(r.p.Context)
-			}
-			what = fmt.Sprintf("it computed for %v without a call of MPI, longer than --limit allows", r.p.Limit)
-		case syscall.SIGSEGV, syscall.SIGBUS:
-			what = fmt.Sprintf("signal: %v, at address %#x", s, uintptr(h.address))
-		default:
-			what = fmt.Sprintf("signal: %v", s)
-		}
-	}
-	return &ExitError{r.world.Rank(), what + at + r.lastCallText()}
 }

@@ -12,6 +12,8 @@ type program struct{}
 
 func (p *Program) main() (func(*mpi.Comm) error, error) { return nil, errors.New(missing) }
 
+func (p *Program) exitStatus() error { return nil }
+
 func (p *Program) close() {}
 
 const missing = "this loggp cannot run C programs: build it on Linux for amd64 or arm64 with a C compiler and CGO_ENABLED=1"

@@ -292,7 +292,7 @@ func (c *Compiler) CompileOptions() []string {
 
 // LinkOptions returns what the compiler is given to link a program, behind its objects.
 func (c *Compiler) LinkOptions() []string {
-	options := []string{"-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-Wl,-u,main", "-Wl,-e,loggp_alone", "-Wl,--gc-sections", "-Wl,--version-script=" + filepath.Join(c.dir, "exports")} // main may be in a library
+	options := []string{"-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-Wl,-u,main", "-Wl,-e,loggp_alone", "-Wl,-z,norelro", "-Wl,--gc-sections", "-Wl,--version-script=" + filepath.Join(c.dir, "exports")} // main may be in a library
 	for _, name := range objects {
 		options = append(options, filepath.Join(c.dir, name+".o"))
 	}

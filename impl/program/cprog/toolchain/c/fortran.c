@@ -347,7 +347,6 @@ OURS off_t lseek(int fd, off_t at, int from) {
 }
 OURS int ftruncate(int fd, off_t n) { return fd > 2 ? syscall(SYS_ftruncate, fd, n) : 0; }
 OURS int close(int fd) { return fd > 2 ? syscall(SYS_close, fd) : 0; }
-OURS void (*signal(int s, void (*f)(int)))(int) { return SIG_DFL; }
 
 OURS ssize_t writev(int fd, const struct iovec *v, int n) {
 	ssize_t all = 0;
@@ -364,18 +363,6 @@ OURS ssize_t writev(int fd, const struct iovec *v, int n) {
 OURS char *secure_getenv(const char *name) {
 	char *v = getenv(name);
 	return !v && strcmp(name, "GFORTRAN_UNBUFFERED_PRECONNECTED") == 0 ? "y" : v;
-}
-
-/* Units are closed when the copy of the program is unloaded, and until then what files have to get is written. A rank that
- * has failed is not unloaded, and may have locked a unit, which closing does not ask for. */
-void _gfortrani_flush_all_units(void);
-void _gfortrani_close_units(void);
-
-void loggp_fortran_end(int failed) {
-	if (failed)
-		_gfortrani_close_units();
-	else
-		_gfortrani_flush_all_units();
 }
 
 /* Output that is asynchronous elsewhere is not here: there are not as many variables of threads as copies of the program.

@@ -14,6 +14,10 @@ enum {
 	LOGGP_ABORTED = 5,  /* it called abort, or an assertion failed */
 };
 
+/* In place of the address of a signal. */
+#define LOGGP_NO_ADDRESS ((intptr_t)-2) /* the signal was sent */
+#define LOGGP_NO_MEMORY ((intptr_t)-1)  /* it is not known: there can be no memory there */
+
 /* One rank. Programs reach it by the variable loggp_self of their own copy. */
 struct loggp_rank {
 	int64_t version; /* of this file and of the table of functions: LOGGP_VERSION in the program */
@@ -30,7 +34,10 @@ struct loggp_rank {
 	intptr_t callback_args[6];
 
 	int64_t signal;
-	void *address; /* that it could not access */
+	void *address; /* that it could not access, or one of those below */
+
+	void *handlers[32];   /* of signals, by number, that the program has set for what ends it; NULL: SIG_DFL */
+	int64_t with_info[32]; /* they are called with three arguments */
 
 	int64_t rank;
 	int64_t stdin_is_open; /* this rank reads standard input */

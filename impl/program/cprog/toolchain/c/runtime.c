@@ -9,11 +9,13 @@
 #include <errno.h>
 #include <getopt.h>
 #include <link.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -40,15 +42,19 @@ int64_t loggp_sleep(int64_t, void *);
 
 /* Of fortran.c, which is in Fortran programs alone. */
 __attribute__((weak)) void loggp_fortran_begin(struct loggp_rank *);
-__attribute__((weak)) void loggp_fortran_end(int failed);
+
+/* forked says that this process is a child that the rank has forked. It has no rank: self is NULL. */
+static int forked;
+
+__attribute__((noreturn)) static void stop(const char *text) {
+	syscall(SYS_write, 2, text, strlen(text));
+	for (;;) syscall(SYS_exit_group, 1);
+}
 
 /* loggp_enter calls function number call of the emulator. */
 int64_t loggp_enter(int64_t call, intptr_t *args, void *caller) {
-	if (!self) {
-		static const char text[] = "loggp: a program calls MPI before main, or was not started by 'loggp run --platform NAME -n RANKS ./program'\n";
-		syscall(SYS_write, 2, text, sizeof text - 1);
-		syscall(SYS_exit_group, 1);
-	}
+	if (forked) stop("loggp: a child process that a rank has forked calls MPI: only the rank may\n");
+	if (!self) stop("loggp: a program calls MPI before main, or was not started by 'loggp run --platform NAME -n RANKS ./program'\n");
 	self->event = LOGGP_CALL;
 	self->call = call;
 	self->args = args;
@@ -145,15 +151,64 @@ OURS int fflush(FILE *f) {
 	return fflush_unlocked(f ? f : stdout); /* all streams would be those of other ranks, too */
 }
 
-/* The end. */
+/* fclose keeps the streams that the end of the program writes to. */
+OURS int fclose(FILE *f) { return f == out || f == err ? fflush_unlocked(f) : REAL(fclose)(f); }
 
-static void (*at_exit[64])(void);
-static int at_exits;
+/* The end. Functions for it are those of atexit and on_exit, and the destructors of static objects in C++. */
 
-OURS int atexit(void (*f)(void)) {
-	if (at_exits == 64) return -1;
-	at_exit[at_exits++] = f;
+struct ending {
+	void (*f)();
+	void *arg;
+	int of_status; /* its first argument is the exit status */
+};
+static struct ending *endings;
+static int endings_set, endings_room;
+
+static int at_end(void (*f)(), void *arg, int of_status) {
+	if (endings_set == endings_room) {
+		int room = 2 * endings_room + 32;
+		struct ending *more = realloc(endings, room * sizeof *more);
+		if (!more) return -1;
+		endings = more;
+		endings_room = room;
+	}
+	endings[endings_set++] = (struct ending){f, arg, of_status};
 	return 0;
+}
+OURS int atexit(void (*f)(void)) { return at_end(f, NULL, 0); }
+OURS int on_exit(void (*f)(int, void *), void *arg) { return at_end(f, arg, 1); }
+OURS int __cxa_atexit(void (*f)(void *), void *arg, void *object) { return at_end(f, arg, 0); }
+
+static ElfW(Addr) loaded_at(void) {
+	Dl_info here;
+	return dladdr((void *)loaded_at, &here) ? (ElfW(Addr))here.dli_fbase : 0;
+}
+
+/* functions finds a table of functions in this file, of constructors or destructors. */
+static void (**functions(ElfW(Sxword) table, ElfW(Sxword) size, int *n))() {
+	ElfW(Addr) first = 0, bytes = 0;
+	for (ElfW(Dyn) *d = _DYNAMIC; d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == table) first = d->d_un.d_ptr;
+		if (d->d_tag == size) bytes = d->d_un.d_val;
+	}
+	*n = bytes / sizeof(void (*)());
+	return (void (**)())(loaded_at() + first);
+}
+
+static void nothing(void) {}
+
+/* destruct calls the destructors if told so. They are not called when the loader unloads the program then: that is not on
+ * the rank's stack. */
+static void destruct(int call) {
+	int n;
+	void (**f)() = functions(DT_FINI_ARRAY, DT_FINI_ARRAYSZ, &n);
+	uintptr_t page = sysconf(_SC_PAGESIZE), from = (uintptr_t)f & -page;
+	if (n == 0 || mprotect((void *)from, (uintptr_t)(f + n) - from, PROT_READ | PROT_WRITE) < 0) return;
+	while (n-- > 0) {
+		void (*g)() = f[n];
+		f[n] = nothing;
+		if (call) g();
+	}
 }
 
 __attribute__((noreturn)) static void end(int event, intptr_t status) {
@@ -163,30 +218,126 @@ __attribute__((noreturn)) static void end(int event, intptr_t status) {
 }
 
 OURS void _exit(int status) {
-	if (!self) REAL(_exit)(status);
+	if (!self)
+		for (;;) syscall(SYS_exit_group, status);
+	destruct(0);
 	end(LOGGP_EXITED, status & 255);
 }
 OURS void _Exit(int status) { _exit(status); }
+OURS void quick_exit(int status) { _exit(status); }
 OURS void exit(int status) {
-	while (at_exits > 0) at_exit[--at_exits]();
-	if (loggp_fortran_end) loggp_fortran_end(status != 0);
+	while (endings_set > 0) {
+		struct ending e = endings[--endings_set];
+		if (e.of_status)
+			e.f(status, e.arg);
+		else
+			e.f(e.arg);
+	}
+	if (self) destruct(1);
 	fflush_unlocked(stdout);
 	fflush_unlocked(out);
-	if (!self) REAL(exit)(status);
+	if (!self && !forked) REAL(exit)(status); /* it calls the destructors */
 	_exit(status);
 }
-OURS void abort(void) {
+__attribute__((noreturn)) static void stop_by(int s, void *caller) {
 	fflush_unlocked(stdout);
-	if (!self) REAL(abort)();
-	self->caller = __builtin_return_address(0);
-	end(LOGGP_ABORTED, 0);
+	if (!self) {
+		REAL(signal)(s, SIG_DFL);
+		syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), s);
+		for (;;) syscall(SYS_exit_group, 128 + s);
+	}
+	self->caller = caller;
+	self->signal = s;
+	self->address = (void *)LOGGP_NO_ADDRESS;
+	end(s == SIGABRT ? LOGGP_ABORTED : LOGGP_SIGNAL, 0);
+}
+OURS void abort(void) {
+	if (self && self->handlers[SIGABRT]) raise(SIGABRT);
+	stop_by(SIGABRT, __builtin_return_address(0));
 }
 OURS void __assert_fail(const char *what, const char *file, unsigned line, const char *function) {
 	fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, what);
-	if (!self) REAL(abort)();
-	self->caller = __builtin_return_address(0);
-	end(LOGGP_ABORTED, 0);
+	stop_by(SIGABRT, __builtin_return_address(0));
 }
+
+static int caught(int s);
+
+/* A child process has the rank's memory, and is none: what it calls is the C library. The emulator's handlers of signals
+ * are not for it. */
+static pid_t after_fork(pid_t child) {
+	if (child == 0 && self) {
+		self = NULL;
+		forked = 1;
+		for (int s = 1; s < 32; s++)
+			if (caught(s)) REAL(signal)(s, SIG_DFL);
+	}
+	return child;
+}
+OURS pid_t fork(void) { return after_fork(REAL(fork)()); }
+OURS pid_t vfork(void) { return fork(); }
+OURS pid_t _Fork(void) { return fork(); }
+
+/* Signals. Those that end a rank, and the one that Go sends itself, are handled by the emulator, which calls the program's
+ * handlers. Others are those of the process. Handlers may be called in threads of Go's, whose stacks are small. */
+
+typedef void (*handler)(int);
+
+static int caught(int s) { return s == SIGSEGV || s == SIGBUS || s == SIGFPE || s == SIGILL || s == SIGTRAP || s == SIGSYS || s == SIGABRT || s == SIGXCPU || s == SIGURG; }
+
+OURS int sigaction(int s, const struct sigaction *restrict a, struct sigaction *restrict old) {
+	if (!self || !caught(s)) {
+		struct sigaction b;
+		if (self && a) {
+			b = *a;
+			b.sa_flags |= SA_ONSTACK;
+			a = &b;
+		}
+		return REAL(sigaction)(s, a, old);
+	}
+	struct sigaction was = {.sa_handler = (handler)self->handlers[s], .sa_flags = self->with_info[s] ? SA_SIGINFO : 0};
+	if (a) {
+		self->handlers[s] = (void *)a->sa_handler;
+		self->with_info[s] = !!(a->sa_flags & SA_SIGINFO);
+	}
+	if (old) *old = was;
+	return 0;
+}
+OURS handler signal(int s, handler f) {
+	if (self && loggp_fortran_begin) return SIG_DFL; /* gfortran's library would handle those of the process */
+	struct sigaction a = {.sa_handler = f, .sa_flags = SA_RESTART}, old;
+	return sigaction(s, &a, &old) < 0 ? SIG_ERR : old.sa_handler;
+}
+OURS handler bsd_signal(int s, handler f) { return signal(s, f); }
+OURS handler sysv_signal(int s, handler f) { return signal(s, f); }
+OURS handler __sysv_signal(int s, handler f) { return signal(s, f); }
+
+OURS int raise(int s) {
+	if (!self || s < 1 || !caught(s)) return REAL(raise)(s);
+	handler f = (handler)self->handlers[s];
+	if (f == SIG_IGN || s == SIGURG) return 0;
+	if (f == SIG_DFL) stop_by(s, __builtin_return_address(0));
+	if (self->with_info[s]) {
+		siginfo_t info = {.si_signo = s, .si_code = SI_TKILL};
+		((void (*)(int, siginfo_t *, void *))f)(s, &info, NULL);
+	} else
+		f(s);
+	return 0;
+}
+OURS int kill(pid_t p, int s) { return self && p == getpid() && caught(s) ? raise(s) : REAL(kill)(p, s); }
+
+static int mask(__typeof__(&sigprocmask) f, int how, const sigset_t *set, sigset_t *old) {
+	sigset_t open;
+	if (self && set && how != SIG_UNBLOCK) {
+		open = *set;
+		for (int s = 1; s < 32; s++)
+			if (caught(s)) sigdelset(&open, s);
+		set = &open;
+	}
+	return f(how, set, old);
+}
+OURS int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old) { return mask(REAL(sigprocmask), how, set, old); }
+OURS int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old) { return mask(REAL(pthread_sigmask), how, set, old); }
+OURS int sigaltstack(const stack_t *restrict s, stack_t *restrict old) { return self ? 0 : REAL(sigaltstack)(s, old); }
 
 /* Time. Clocks that show the date begin on 1 January 2000. */
 
@@ -316,6 +467,14 @@ OURS unsigned short *seed48(unsigned short *seed) {
 	return old;
 }
 
+/* OpenMP. Ranks in one process would share the lock of critical sections that have no name. */
+
+__attribute__((weak)) void GOMP_critical_name_start(void **);
+__attribute__((weak)) void GOMP_critical_name_end(void **);
+static void *critical;
+OURS void GOMP_critical_start(void) { GOMP_critical_name_start(&critical); }
+OURS void GOMP_critical_end(void) { GOMP_critical_name_end(&critical); }
+
 /* Strings and options. */
 
 OURS char *strtok(char *restrict s, const char *restrict delimiters) {
@@ -384,14 +543,9 @@ __asm__(".text\n.globl loggp_alone\n.hidden loggp_alone\n.type loggp_alone, %fun
 __attribute__((section(".interp"), used)) static const char interpreter[] = INTERPRETER;
 
 static void constructors(int argc, char **argv, char **env) {
-	ElfW(Addr) base = 0, first = 0, bytes = 0;
-	for (ElfW(Dyn) *d = _DYNAMIC; d->d_tag != DT_NULL; d++) {
-		if (d->d_tag == DT_INIT_ARRAY) first = d->d_un.d_ptr;
-		if (d->d_tag == DT_INIT_ARRAYSZ) bytes = d->d_un.d_val;
-	}
-	Dl_info here;
-	if (dladdr((void *)constructors, &here)) base = (ElfW(Addr))here.dli_fbase;
-	for (ElfW(Addr) f = base + first; f < base + first + bytes; f += sizeof f) (*(void (**)(int, char **, char **))f)(argc, argv, env);
+	int n;
+	void (**f)() = functions(DT_INIT_ARRAY, DT_INIT_ARRAYSZ, &n);
+	for (int i = 0; i < n; i++) f[i](argc, argv, env);
 }
 
 static int alone(int argc, char **argv, char **env) {

@@ -1,0 +1,258 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+/*
+#include "host.h"
+*/
+import "C"
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/program/cprog/toolchain"
+)
+
+// Errors of programs that give wrong addresses, are hit by signals, or end too early.
+
+// firstAddress is the first address that may be one of memory. Those below are null pointers, and
+// constants of MPI's.
+const firstAddress = 4096
+
+// addressError is what functions that use the program's addresses panic with.
+type addressError struct {
+	address uintptr
+	size    uintptr // of the memory that is not there; 0: the address is a null pointer
+}
+
+// results has the parameters of each function that are addresses of one value, which may not be
+// null pointers.
+var results = func() [][]int {
+	all := make([][]int, len(toolchain.Functions))
+	for i, f := range toolchain.Functions {
+		for k, t := range f.Types {
+			value := strings.HasSuffix(t, " *") && t != "void *" && t != "MPI_Status *" && !strings.HasSuffix(t, "function *")
+			if input := strings.HasPrefix(t, "const ") && t != "const MPI_Status *"; value && !input && f.Parameters[k] != "argc" {
+				all[i] = append(all[i], k)
+			}
+		}
+	}
+	return all
+}()
+
+// minCheckedSize is the size from which on it is checked that memory is there before it is used:
+// less than that is soon copied, and what is made for it does no harm.
+const minCheckedSize = 1 << 20
+
+// isMapped reports whether there is memory at an address, if it is so much that it matters. The Go
+// runtime has reserved addresses without access, which only the list of mappings tells from memory.
+func isMapped(a, size uintptr) bool {
+	switch {
+	case size < minCheckedSize:
+		return true
+	case C.loggp_mapped(C.uintptr_t(a), C.uint64_t(size)) == 0:
+		return false
+	case size < 64*minCheckedSize:
+		return true
+	}
+	mapped := true
+	eachMapping(func(from, to uintptr, access string) bool {
+		mapped = mapped && (to <= a || from >= a+size || access[0] == 'r')
+		return mapped
+	})
+	return mapped
+}
+
+// eachMapping calls f for each range of addresses of this process that is in use, until f returns
+// false.
+func eachMapping(f func(from, to uintptr, access string) bool) {
+	maps, err := os.Open("/proc/self/maps")
+	if err != nil {
+		return
+	}
+	defer maps.Close()
+	for lines := bufio.NewScanner(maps); lines.Scan(); {
+		addresses, rest, _ := strings.Cut(lines.Text(), " ")
+		first, last, _ := strings.Cut(addresses, "-")
+		from, wrong := strconv.ParseUint(first, 16, 64)
+		to, failed := strconv.ParseUint(last, 16, 64)
+		if wrong != nil || failed != nil || rest == "" || !f(uintptr(from), uintptr(to), rest) {
+			return
+		}
+	}
+}
+
+// addCallSite adds to an error the MPI function and the line of the call.
+func (r *rank) addCallSite() {
+	switch e := recover().(type) {
+	case nil:
+	case *mpi.Error:
+		e.Call, e.At = r.name(), r.site(r.now.caller)
+		if e.Rank == mpi.NoRank {
+			e.Rank = r.world.Rank()
+		}
+		panic(e)
+	case addressError:
+		if e.size > 0 {
+			panic(r.callError(mpi.ErrBuffer, "an argument stands for %d bytes, which is more memory than there is at its address", e.size))
+		}
+		panic(r.callError(mpi.ErrArg, "an argument that must be an address is %s", nullText(e.address)))
+	case runtime.Error:
+		if fault, ok := e.(interface{ Addr() uintptr }); ok {
+			panic(r.callError(mpi.ErrBuffer, "the memory of the buffer or the result %s cannot be accessed", r.addressText(fault.Addr())))
+		}
+		panic(r.callError(mpi.ErrIntern, "an error of loggp, which wrong arguments may have caused: %v", e))
+	case string:
+		panic(r.callError(mpi.ErrIntern, "an error of loggp, which wrong arguments may have caused: %s", e))
+	default:
+		panic(e)
+	}
+}
+
+func nullText(a uintptr) string {
+	if a == 0 {
+		return "a null pointer"
+	}
+	return fmt.Sprintf("%d", a)
+}
+
+// addressText says where an address is. Those that the system chooses are not the same in each run,
+// so that the text has no such number.
+func (r *rank) addressText(a uintptr) string {
+	bottom := uintptr(unsafe.Pointer(r.h.stack))
+	switch {
+	case a < 1<<20:
+	case a-r.base < uintptr(r.h.image_size):
+		return fmt.Sprintf("at address %#x of the program's file", a-r.base)
+	case a-bottom < uintptr(r.h.stack_size):
+		return "in the rank's stack"
+	case isNearMemory(a):
+		return "at an address outside of the program's variables and stack"
+	}
+	return fmt.Sprintf("at address %#x", a)
+}
+
+// isNearMemory reports whether there is memory less than a gigabyte from an address.
+func isNearMemory(a uintptr) bool {
+	const near = 1 << 30
+	found := false
+	eachMapping(func(from, to uintptr, _ string) bool {
+		found = a+near >= from && a <= to+near
+		return !found
+	})
+	return found
+}
+
+// exitInCallback ends a rank whose program has ended well, in a callback.
+type exitInCallback struct{}
+
+// exitError ends a rank whose program has returned from main or called exit. A status after
+// MPI_Finalize lets the other ranks go on.
+func (r *rank) exitError() error {
+	status := int(*pointerAt[int](uintptr(unsafe.Pointer(r.h.r.args))))
+	switch {
+	case status != 0 && r.finalized:
+		r.status = status
+	case status != 0:
+		return statusError(r.world.Rank(), status, int(r.h.r.call))
+	case r.initialized && !r.finalized:
+		return &mpi.AbortError{Rank: r.world.Rank(), Code: 1, Reason: "the program ended without MPI_Finalize" + r.lastCallText()}
+	}
+	return nil
+}
+
+// statusError is the error of a rank whose program has ended with a status other than 0, after a
+// call of a function.
+func statusError(rank, status, call int) *mpi.AbortError {
+	return &mpi.AbortError{Rank: rank, Code: status, Reason: fmt.Sprintf("the program ended with exit status %d%s", status, callText(call))}
+}
+
+// lastCallText says which function of MPI the program called last.
+func (r *rank) lastCallText() string { return callText(int(r.h.r.call)) }
+
+func callText(i int) string {
+	if i < 0 || i >= len(toolchain.Functions) || !toolchain.Functions[i].MPI() {
+		return ""
+	}
+	return "; its last call was " + toolchain.Functions[i].Name
+}
+
+// crashError returns the error of a program that cannot go on.
+func (r *rank) crashError() error {
+	h := &r.h.r
+	at := r.crashSite().Parenthesized()
+	code, what := int(syscall.SIGABRT), "the program called abort, or an assertion failed"
+	if h.event == C.LOGGP_SIGNAL {
+		code = int(h.signal)
+		switch s := syscall.Signal(h.signal); s {
+		case 0:
+			code, what = int(syscall.SIGSEGV), fmt.Sprintf("stack overflow: the stack has %d KiB; --stack makes it larger", r.p.Stack>>10)
+		case syscall.SIGXCPU:
+			if r.p.Context != nil && r.p.Context.Err() != nil {
+				return context.Cause(r.p.Context)
+			}
+			what = fmt.Sprintf("it computed for %v without a call of MPI, longer than --limit allows", r.p.Limit)
+		case syscall.SIGSEGV, syscall.SIGBUS:
+			what = fmt.Sprintf("signal: %v%s", s, r.faultText(uintptr(h.address)))
+		default:
+			what = fmt.Sprintf("signal: %v", s)
+		}
+	}
+	return &mpi.AbortError{Rank: r.world.Rank(), Code: 128 + code, Reason: what + at + r.lastCallText()}
+}
+
+// crashSite returns the line in which the program cannot go on: if that is in a library, the line
+// that has called it, whose address is the last one on the stack that a call in the program returns
+// to.
+func (r *rank) crashSite() mpi.Site {
+	s := r.site(uintptr(r.h.r.caller))
+	from, to := uintptr(r.h.fault_sp)&^7, uintptr(unsafe.Pointer(r.h.stack))+uintptr(r.h.stack_size)
+	if s.File != "" || from+8 > to || to-from > uintptr(r.h.stack_size) {
+		return s
+	}
+	for _, pc := range unsafe.Slice(pointerAt[uintptr](from), min((to-from)/8, 1<<16)) {
+		if pc-r.base < uintptr(r.h.image_size) && followsCall(pc) {
+			if s = r.site(pc); s.File != "" {
+				return s
+			}
+		}
+	}
+	return s
+}
+
+// followsCall reports whether the instruction before an address of the program is a call.
+func followsCall(pc uintptr) bool {
+	if runtime.GOARCH == "arm64" {
+		i := *pointerAt[uint32](pc - 4)
+		return i>>26 == 0x25 || i&0xfffffc1f == 0xd63f0000
+	}
+	b := sliceAt[byte](pc-7, 7)
+	indirect := func(i int) bool { return b[i] == 0xff && b[i+1]>>3&7 == 2 }
+	return b[2] == 0xe8 || indirect(5) || indirect(4) || indirect(3) || indirect(1) || indirect(0)
+}
+
+// faultText says where the address of a signal is.
+func (r *rank) faultText(a uintptr) string {
+	switch C.intptr_t(a) {
+	case C.LOGGP_NO_ADDRESS:
+		return ""
+	case C.LOGGP_NO_MEMORY:
+		return ", at an address that no memory can have"
+	}
+	return ", " + r.addressText(a)
+}
+
+// overwrittenError is the error of a rank in which loggp itself fails: it shares its memory with the
+// program.
+func (r *rank) overwrittenError(v any) error {
+	return &mpi.AbortError{Rank: r.world.Rank(), Code: 128 + int(syscall.SIGSEGV), Reason: fmt.Sprintf("loggp fails (%v): the program may have overwritten its memory%s", v, r.lastCallText())}
+}

@@ -1,0 +1,190 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/program/cprog/toolchain"
+)
+
+// inProcess names a program that this process runs instead of tests, with its arguments: it may
+// destroy the memory of the process.
+const inProcess = "LOGGP_TEST_PROGRAM"
+
+func runInProcess(path string) {
+	j, err := job.Open(simple, "", 2, 0)
+	if err != nil {
+		panic(err)
+	}
+	p := &Program{Path: path, Arguments: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr}
+	main, err := p.Main()
+	if err == nil {
+		_, err = j.Record(context.Background(), 1, "", -1, func(c *mpi.Comm) error { return main(c) })
+	}
+	if err == nil {
+		err = p.Status()
+	}
+	fmt.Fprintln(os.Stderr, "error:", err)
+	os.Exit(0)
+}
+
+// A program that uses addresses which are not its own ends with an error of its rank, which says
+// what it did, where, and after which call. The error is the same in each run, and of loggp's own
+// code nothing is to be seen.
+func TestStrayAddresses(t *testing.T) {
+	path := build(t, "stray.c")
+	source, err := os.ReadFile("testdata/stray.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := func(how string) int {
+		at := bytes.Index(source, []byte("// "+how+"\n"))
+		if at < 0 {
+			at = bytes.Index(source, []byte(fmt.Sprintf("IS(%q)", how)))
+		}
+		if at < 0 {
+			t.Fatalf("stray.c has no %q", how)
+		}
+		return bytes.Count(source[:at], []byte("\n")) + 1
+	}
+	const outside = "at an address outside of the program's variables and stack"
+	fault := func(how, where string) string {
+		text := fmt.Sprintf("%s (stray.c:%d); its last call was MPI_Comm_rank", where, line(how))
+		if !strings.HasPrefix(where, " of") {
+			text = "rank 1: signal: segmentation fault" + text
+		}
+		return text
+	}
+	for _, c := range []struct{ how, want string }{
+		{"null", fault("null", ", at address 0x0")},
+		{"low", fault("low", ", at address 0x18")},
+		{"no address", fault("no address", ", at an address that no memory can have")},
+		{"constant", fault("constant", " of the program's file")},
+		{"code", fault("code", " of the program's file")},
+		{"far", fault("far", ", "+outside)},
+		{"unmapped", fault("unmapped store", ", "+outside)},
+		{"jump", fault("jump", " of the program's file")},
+		{"stack", fmt.Sprintf("(stray.c:%d); its last call was MPI_Comm_rank", line("smash"))},
+		{"large", "rank 1: stack overflow: the stack has 8192 KiB"},
+		{"trap", fmt.Sprintf(" (stray.c:%d); its last call was MPI_Comm_rank", line("trap"))},
+		{"ignored", fault("ignored", ", at address 0x18")},
+		{"ignored by action", fault("ignored by action", ", at address 0x18")},
+		{"default", fault("default", ", at address 0x18")},
+		{"blocked", fault("blocked", ", at address 0x18")},
+		{"returned", fault("returned", ", at address 0x18")},
+		{"handled", "rank 1: the program ended with exit status 51"},
+		{"handled with address", "rank 1: the program ended with exit status 60"},
+		{"jumped", "rank 1: the program ended with exit status 52; its last call was MPI_Comm_size"},
+		{"raised", fault("raised", "")},
+		{"thread", fault("thread", ", at address 0x18")},
+		{"print", fault("print", ", at address 0x18")},
+		{"length", fault("length", ", at address 0x18")},
+		{"twice", fmt.Sprintf("rank 1: signal: aborted (stray.c:%d)", line("twice"))},
+		{"none", fmt.Sprintf("rank 1: signal: aborted (stray.c:%d)", line("none"))},
+		{"heap", "rank 1: signal: "},
+		{"freed", fmt.Sprintf("rank 1: signal: aborted (stray.c:%d); its last call was MPI_Free_mem", line("freed"))},
+		{"send", fmt.Sprintf("rank 1: MPI_Send (stray.c:%d): MPI_ERR_BUFFER: the buffer is to have 1073741824 bytes, and the program has not as much memory at its address", line("send"))},
+		{"rendezvous", fmt.Sprintf("rank 1: MPI_Send (stray.c:%d): MPI_ERR_BUFFER: the memory of the buffer or the result %s cannot be accessed", line("rendezvous"), outside)},
+		{"pages", "rank 1: MPI_Allreduce (stray.c:"},
+		{"gather", fmt.Sprintf("rank 1: MPI_Gather (stray.c:%d): MPI_ERR_BUFFER: the buffer is to have 34359738352 bytes", line("gather"))},
+		{"arrays", fmt.Sprintf("rank 1: MPI_Type_indexed (stray.c:%d): MPI_ERR_BUFFER: an argument stands for 8589934588 bytes", line("arrays"))},
+		{"handle", fmt.Sprintf("rank 1: MPI_Comm_size (stray.c:%d): MPI_ERR_COMM: invalid communicator: it was freed", line("handle"))},
+		{"result", fmt.Sprintf("rank 1: MPI_Comm_size (stray.c:%d): MPI_ERR_BUFFER: the memory of the buffer or the result at address ", line("result"))},
+		{"constructor", "constructor"},
+		{"destructor", fmt.Sprintf("rank 0: signal: segmentation fault, at address 0x18 (stray.c:%d); its last call was MPI_Finalize", line("destructor"))},
+	} {
+		t.Run(c.how, func(t *testing.T) {
+			t.Parallel()
+			before := ""
+			for range 2 {
+				cmd := exec.Command(os.Args[0], c.how)
+				cmd.Env = append(os.Environ(), inProcess+"="+path, "STRAY_"+c.how+"=1")
+				out, err := cmd.CombinedOutput()
+				text := string(out)
+				if err != nil || !strings.Contains(text, "error: ") || !strings.Contains(text, c.want) {
+					t.Errorf("%v: %s\nwant %s", err, text, c.want)
+				}
+				if strings.Contains(text, ".go") || strings.Contains(text, "goroutine") {
+					t.Errorf("there is something of Go in\n%s", text)
+				}
+				if before != "" && before != text {
+					t.Errorf("two runs end with\n%s\nand\n%s", before, text)
+				}
+				before = text
+			}
+		})
+	}
+}
+
+// No function fails otherwise than by an error that the program gets, whatever addresses it is
+// given.
+func TestNullAddresses(t *testing.T) {
+	values := map[string]string{"MPI_Comm": "MPI_COMM_WORLD", "MPI_Group": "group", "MPI_Datatype": "MPI_INT", "MPI_Op": "MPI_SUM", "MPI_Request": "MPI_REQUEST_NULL", "MPI_Info": "info",
+		"MPI_Errhandler": "MPI_ERRORS_RETURN", "MPI_Aint": "1", "MPI_Count": "1", "int": "1", "const int": "1"}
+	var calls strings.Builder
+	for _, f := range toolchain.Functions {
+		switch f.Name {
+		case "MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Abort", "MPI_Pcontrol", "MPI_Free_mem":
+			continue
+		}
+		if !f.MPI() || len(f.Types) == 0 {
+			continue
+		}
+		var arguments []string
+		required := ""
+		for i, t := range f.Types {
+			v, ok := values[t]
+			if !ok {
+				v = "a"
+				if strings.HasSuffix(t, "function *") {
+					v = "0"
+				}
+				if t == "int *" || t == "MPI_Request *" || t == "MPI_Comm *" {
+					required = f.Parameters[i]
+				}
+			}
+			arguments = append(arguments, v)
+		}
+		fmt.Fprintf(&calls, "\tif (%s(%s) == 0 && %d) printf(\"%s(%%p) succeeds\\n\", a);\n", f.Name, strings.Join(arguments, ", "), map[bool]int{true: 1}[required != ""], f.Name)
+	}
+	source := `#include <mpi.h>
+#include <stdio.h>
+static void call(void *a) {
+	MPI_Group group;
+	MPI_Info info;
+	MPI_Comm_group(MPI_COMM_WORLD, &group);
+	MPI_Info_create(&info);
+` + calls.String() + `}
+int main(int c, char **v) {
+	MPI_Init(&c, &v);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	call((void *)0);
+	call((void *)24);
+	call((void *)0x18000);
+	printf("end\n");
+	MPI_Finalize();
+	return 0;
+}
+`
+	dir := t.TempDir()
+	path := filepath.Join(dir, "null")
+	if err := os.WriteFile(path+".c", []byte(source), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	compile(t, path+".c", path, "-g")
+	w, o := emulated(t, simple, 1)
+	out, err := run(t, w, o, &Program{Path: path})
+	if err != nil || out != "end\n" {
+		t.Errorf("error %v, output %s", err, out)
+	}
+}
