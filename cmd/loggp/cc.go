@@ -70,6 +70,9 @@ func compile(cmd *cobra.Command, args []string, compiler func(context.Context) (
 	default:
 		x := c.Command(cmd.Context(), args)
 		x.Stdin, x.Stdout, x.Stderr = os.Stdin, cmd.OutOrStdout(), cmd.ErrOrStderr()
+		if f, ok := fileOf(x.Stdout); ok {
+			x.Stdout = f
+		}
 		if err := x.Run(); err != nil {
 			return fmt.Errorf("%s: %w", x.Args[0], err)
 		}

@@ -136,7 +136,7 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		return show(cmd, timeline.EndTimes(fmt.Sprintf("%s, %d ranks, on %s, %s", name, job.Ranks, r.platform, job.Library.Name), "Computing takes its own time.", ends))
+		return errors.Join(show(cmd, timeline.EndTimes(fmt.Sprintf("%s, %d ranks, on %s, %s", name, job.Ranks, r.platform, job.Library.Name), "Computing takes its own time.", ends)), p.Status())
 	}
 	record, err := job.Record(cmd.Context(), r.seed, r.protocol, r.most(), main)
 	if err != nil {
@@ -157,5 +157,5 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "emulated in %v\n", time.Since(begin).Round(time.Millisecond))
-	return nil
+	return p.Status()
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/platform"
@@ -70,7 +71,7 @@ func cleansUp(args []string) bool {
 	return slices.Contains([]string{"doctor", "measure", "launch", "reproduce", "run", "trace", "patterns", "cc", "fc"}, cmd.Name())
 }
 
-// Exit statuses.
+// Exit statuses, beside those that programs end with.
 const (
 	succeeded = 0
 	failed    = 1
@@ -81,11 +82,15 @@ const (
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := command()
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	out := &checkedOutput{Writer: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	err := unknownVerb(root, args)
 	if err == nil {
 		err = root.ExecuteContext(context.WithValue(ctx, arguments{}, args))
+	}
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("output is lost: %w", out.err)
 	}
 	switch {
 	case err == nil:
@@ -100,7 +105,34 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "See '%s --help'.\n", u.command)
 		return misused
 	}
+	var ended *mpi.AbortError
+	if errors.As(err, &ended) && ended.Code&255 != 0 {
+		return ended.Code & 255
+	}
 	return failed
+}
+
+// checkedOutput keeps the first error of what is written, which not everything that writes returns.
+type checkedOutput struct {
+	io.Writer
+	err error
+}
+
+func (o *checkedOutput) Write(b []byte) (int, error) {
+	n, err := o.Writer.Write(b)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
+// fileOf returns the file that is written to, if it is one.
+func fileOf(w io.Writer) (*os.File, bool) {
+	if o, ok := w.(*checkedOutput); ok {
+		w = o.Writer
+	}
+	f, ok := w.(*os.File)
+	return f, ok
 }
 
 // arguments is the key of a command's arguments in its context.

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// buildC compiles a program of package cprog's tests, or skips the test if that is impossible here.
+func buildC(t *testing.T, source string, options ...string) string {
+	t.Helper()
+	if !compiled(t) {
+		t.Skip("C programs cannot be compiled here")
+	}
+	text, err := os.ReadFile(filepath.Join("../../impl/program/cprog/testdata", source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "program.c"), string(text))
+	path := filepath.Join(dir, "program")
+	mustRun(t, append([]string{"cc", "-g", "-w", filepath.Join(dir, "program.c"), "-o", path}, options...)...)
+	return path
+}
+
+// The exit status of a program is that of run, and a rank that ends with one after MPI_Finalize
+// lets the others write their output.
+func TestExitStatus(t *testing.T) {
+	path := buildC(t, "ends.c")
+	for how, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"exit":   {42, "rank 1: the program ended with exit status 42; its last call was MPI_Comm_rank"},
+		"return": {42, "rank 1: the program ended with exit status 42\n"},
+		"Abort":  {7, "rank 1: Abort: the program ends the job with code 7"},
+		"abort":  {128 + 6, "rank 1: the program called abort"},
+		"write":  {128 + 11, "rank 1: signal: segmentation fault, at address 0x0"},
+		"well":   {0, ""},
+	} {
+		for _, platform := range []string{"t3d", "shm", "tcp"} {
+			var out, errs strings.Builder
+			status := run(t.Context(), []string{"run", "--platform", platform, "-n", "2", path, how}, &out, &errs)
+			if status != want.status || !strings.Contains(errs.String(), want.text) {
+				t.Errorf("%s on %s: status %d, want %d:\n%s", how, platform, status, want.status, errs.String())
+			}
+			if ends := how == "return" || how == "well"; ends != strings.Contains(out.String(), "rank 0 has ended") {
+				t.Errorf("%s on %s: the output is %q", how, platform, out.String())
+			}
+		}
+	}
+}
+
+// Threads of a program may run when its rank has ended.
+func TestOpenMPOnThisMachine(t *testing.T) {
+	path := buildC(t, "field/ompshm.c", "-fopenmp")
+	for range 10 {
+		if out := mustRun(t, "run", "--platform", "shm", "-n", "4", path); out != "499500\n" {
+			t.Errorf("output %q", out)
+		}
+	}
+}
+
+// Output that cannot be written is an error, whatever writes it.
+func TestLostOutput(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	commands := [][]string{{"--help"}, {"run", "--help"}, {"version"}, {"platforms"}, {"run", "--platform", "t3d", "ring"}, {"completion", "bash"}}
+	if compiled(t) {
+		path := buildC(t, "ends.c")
+		for _, platform := range []string{"t3d", "shm"} {
+			commands = append(commands, []string{"run", "--platform", platform, "-n", "2", path, "well"})
+		}
+	}
+	for _, args := range commands {
+		var errs strings.Builder
+		if status := run(t.Context(), args, full, &errs); status != failed || !strings.Contains(errs.String(), "no space left on device") {
+			t.Errorf("%v: status %d: %s", args, status, errs.String())
+		}
+		if strings.Contains(strings.Join(args, " "), "--help") {
+			if status := run(t.Context(), args, io.Discard, &errs); status != succeeded {
+				t.Errorf("%v: status %d", args, status)
+			}
+		}
+	}
+}
