@@ -251,8 +251,8 @@ func (r *rank) faultText(a uintptr) string {
 	return ", " + r.addressText(a)
 }
 
-// overwrittenError is the error of a rank in which loggp itself fails: it shares its memory with the
-// program.
+// overwrittenError is the error of a rank in which loggp itself fails: the program has its memory,
+// too.
 func (r *rank) overwrittenError(v any) error {
 	return &mpi.AbortError{Rank: r.world.Rank(), Code: 128 + int(syscall.SIGSEGV), Reason: fmt.Sprintf("loggp fails (%v): the program may have overwritten its memory%s", v, r.lastCallText())}
 }
