@@ -131,7 +131,7 @@ func (m *measurement) planModes() ([]string, error) {
 	case m.namesModes():
 		known := append(microbench.Modes(), microbench.Message)
 		for _, mode := range m.Modes {
-			if meant := table.Meant(mode, known); meant != "" && !slices.Contains(known, mode) {
+			if meant := table.Suggestion(mode, known); meant != "" && !slices.Contains(known, mode) {
 				return nil, optionErrorf("Modes", "there is no mode %q; did you mean %s? There are %s", mode, meant, strings.Join(known, ", "))
 			}
 		}

@@ -2,12 +2,12 @@ package model
 
 // The work of Mbcf.
 const (
-	MBCFSend    CostKey = iota // a send call
-	MBCFReceive                // a receive call
-	MBCFTest                   // a wait, a test or a probe
-	MBCFPost                   // posting a request
-	MBCFTake                   // taking a request out of its FIFO
-	MBCFHandle                 // taking a message out of its FIFO, or finding a remote write complete
+	MBCFSendCost    CostKey = iota // a send call
+	MBCFReceiveCost                // a receive call
+	MBCFTestCost                   // a wait, a test or a probe
+	MBCFPostCost                   // posting a request
+	MBCFTakeCost                   // taking a request out of its FIFO
+	MBCFHandleCost                 // taking a message out of its FIFO, or finding a remote write complete
 )
 
 // Mbcf is the engine of MPI/MBCF, in which receivers post requests and senders write to receive
@@ -18,12 +18,12 @@ var Mbcf = &Engine{
 	Accesses:    true,
 	Settings:    []Setting{{Key: "fifo", Optional: true}, {Key: "requests", Optional: true}},
 	Costs: []SoftwareCost{
-		MBCFSend:    {Key: "send", About: "a send call"},
-		MBCFReceive: {Key: "receive", About: "a receive call"},
-		MBCFTest:    {Key: "test", About: "a wait, a test or a probe"},
-		MBCFPost:    {Key: "post", About: "posting a request for sending"},
-		MBCFTake:    {Key: "take", About: "taking a request for sending out of its FIFO"},
-		MBCFHandle:  {Key: "handle", About: "taking a message out of its FIFO, or finding a remote write complete"},
+		MBCFSendCost:    {Key: "send", About: "a send call"},
+		MBCFReceiveCost: {Key: "receive", About: "a receive call"},
+		MBCFTestCost:    {Key: "test", About: "a wait, a test or a probe"},
+		MBCFPostCost:    {Key: "post", About: "posting a request for sending"},
+		MBCFTakeCost:    {Key: "take", About: "taking a request for sending out of its FIFO"},
+		MBCFHandleCost:  {Key: "handle", About: "taking a message out of its FIFO, or finding a remote write complete"},
 	},
 }
 

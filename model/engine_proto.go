@@ -3,25 +3,25 @@ package model
 // The work of Proto. A call is a prologue, what the protocol does, the wait if it blocks, and an
 // epilogue.
 const (
-	ProtoSend        CostKey = iota // prologue of every send call
-	ProtoStandard                   // epilogue of a standard send; the next three likewise, in the order of Mode
-	ProtoSynchronous                // epilogue of a synchronous send
-	ProtoReady                      // epilogue of a ready send
-	ProtoBuffered                   // epilogue of a buffered send
-	ProtoReceive                    // prologue of every receive call
-	ProtoReceived                   // epilogue of a blocking receive
-	ProtoPosted                     // epilogue of a non-blocking receive
-	ProtoHandle                     // taking in one packet or one completion of a remote access
-	ProtoMatch                      // looking for the receive of a first packet, or for the message of a receive
-	ProtoControl                    // making a packet other than a first one with data, which is part of the call
-	ProtoComplete                   // finding a request complete in a wait or test
-	ProtoPoll                       // finding nothing
-	ProtoPack                       // per byte, at the sender
-	ProtoUnpack                     // per byte, where a receiver copies
+	ProtoSendCost        CostKey = iota // prologue of every send call
+	ProtoStandardCost                   // epilogue of a standard send; the next three likewise, in the order of Mode
+	ProtoSynchronousCost                // epilogue of a synchronous send
+	ProtoReadyCost                      // epilogue of a ready send
+	ProtoBufferedCost                   // epilogue of a buffered send
+	ProtoReceiveCost                    // prologue of every receive call
+	ProtoReceivedCost                   // epilogue of a blocking receive
+	ProtoPostedCost                     // epilogue of a non-blocking receive
+	ProtoHandleCost                     // taking in one packet or one completion of a remote access
+	ProtoMatchCost                      // looking for the receive of a first packet, or for the message of a receive
+	ProtoControlCost                    // making a packet other than a first one with data, which is part of the call
+	ProtoCompleteCost                   // finding a request complete in a wait or test
+	ProtoPollCost                       // finding nothing
+	ProtoPackCost                       // per byte, at the sender
+	ProtoUnpackCost                     // per byte, where a receiver copies
 )
 
 // Epilogue returns the work that ends a send call of mode m.
-func Epilogue(m Mode) CostKey { return ProtoStandard + CostKey(m) }
+func Epilogue(m Mode) CostKey { return ProtoStandardCost + CostKey(m) }
 
 // Proto is the engine of protocols T, TA, RTA, RAT and PTAT (impl/engine/proto). The closed forms
 // of messages are those of its libraries.
@@ -39,21 +39,21 @@ var Proto = &Engine{
 		{Key: "intra", Optional: true},
 	},
 	Costs: []SoftwareCost{
-		ProtoSend:        {Key: "send", About: "beginning of a send call"},
-		ProtoStandard:    {Key: "standard", About: "end of a standard send call"},
-		ProtoSynchronous: {Key: "synchronous", About: "end of a synchronous send call"},
-		ProtoReady:       {Key: "ready", About: "end of a ready send call"},
-		ProtoBuffered:    {Key: "buffered", About: "end of a buffered send call"},
-		ProtoReceive:     {Key: "receive", About: "beginning of a receive call"},
-		ProtoReceived:    {Key: "received", About: "end of a blocking receive"},
-		ProtoPosted:      {Key: "posted", About: "end of a non-blocking receive"},
-		ProtoHandle:      {Key: "handle", About: "taking in a packet, or the end of a remote access"},
-		ProtoMatch:       {Key: "match", About: "looking for the receive of a message, or for the message of a receive"},
-		ProtoControl:     {Key: "control", About: "making a packet without the first data of a message"},
-		ProtoComplete:    {Key: "complete", About: "finding a request complete in a wait or test"},
-		ProtoPoll:        {Key: "poll", About: "finding none complete"},
-		ProtoPack:        {Key: "pack", PerByte: true, About: "each byte that is sent"},
-		ProtoUnpack:      {Key: "unpack", PerByte: true, About: "each byte that a receiver copies"},
+		ProtoSendCost:        {Key: "send", About: "beginning of a send call"},
+		ProtoStandardCost:    {Key: "standard", About: "end of a standard send call"},
+		ProtoSynchronousCost: {Key: "synchronous", About: "end of a synchronous send call"},
+		ProtoReadyCost:       {Key: "ready", About: "end of a ready send call"},
+		ProtoBufferedCost:    {Key: "buffered", About: "end of a buffered send call"},
+		ProtoReceiveCost:     {Key: "receive", About: "beginning of a receive call"},
+		ProtoReceivedCost:    {Key: "received", About: "end of a blocking receive"},
+		ProtoPostedCost:      {Key: "posted", About: "end of a non-blocking receive"},
+		ProtoHandleCost:      {Key: "handle", About: "taking in a packet, or the end of a remote access"},
+		ProtoMatchCost:       {Key: "match", About: "looking for the receive of a message, or for the message of a receive"},
+		ProtoControlCost:     {Key: "control", About: "making a packet without the first data of a message"},
+		ProtoCompleteCost:    {Key: "complete", About: "finding a request complete in a wait or test"},
+		ProtoPollCost:        {Key: "poll", About: "finding none complete"},
+		ProtoPackCost:        {Key: "pack", PerByte: true, About: "each byte that is sent"},
+		ProtoUnpackCost:      {Key: "unpack", PerByte: true, About: "each byte that a receiver copies"},
 	},
 }
 

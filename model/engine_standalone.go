@@ -4,13 +4,13 @@ import "slices"
 
 // The work of Aclmpl.
 const (
-	AclmplSend         CostKey = iota // a synchronous send, alone or of a collective call
-	AclmplReceive                     // a synchronous receive, likewise
-	AclmplSendAsync                   // an asynchronous send
-	AclmplReceiveAsync                // an asynchronous receive
-	AclmplRead                        // reading a control block or a slot that others write
-	AclmplKeep                        // moving a message from the pool to the list, beside the copy
-	AclmplCombine                     // each element that a reduction combines
+	AclmplSendCost         CostKey = iota // a synchronous send, alone or of a collective call
+	AclmplReceiveCost                     // a synchronous receive, likewise
+	AclmplSendAsyncCost                   // an asynchronous send
+	AclmplReceiveAsyncCost                // an asynchronous receive
+	AclmplReadCost                        // reading a control block or a slot that others write
+	AclmplKeepCost                        // moving a message from the pool to the list, beside the copy
+	AclmplCombineCost                     // each element that a reduction combines
 )
 
 // Aclmpl is ACLMPL (impl/library/aclmpl), a library of its own.
@@ -18,13 +18,13 @@ var Aclmpl = &Engine{
 	Name:        "aclmpl",
 	Description: "synchronous and asynchronous messages by put and fetch-and-increment",
 	Costs: []SoftwareCost{
-		AclmplSend:         {Key: "send", About: "a synchronous send"},
-		AclmplReceive:      {Key: "receive", About: "a synchronous receive"},
-		AclmplSendAsync:    {Key: "send_async", About: "an asynchronous send"},
-		AclmplReceiveAsync: {Key: "receive_async", About: "an asynchronous receive"},
-		AclmplRead:         {Key: "read", About: "reading a control block or a slot that others write"},
-		AclmplKeep:         {Key: "keep", About: "moving a message from the pool to the list, beside the copy"},
-		AclmplCombine:      {Key: "combine", About: "each element that a reduction combines"},
+		AclmplSendCost:         {Key: "send", About: "a synchronous send"},
+		AclmplReceiveCost:      {Key: "receive", About: "a synchronous receive"},
+		AclmplSendAsyncCost:    {Key: "send_async", About: "an asynchronous send"},
+		AclmplReceiveAsyncCost: {Key: "receive_async", About: "an asynchronous receive"},
+		AclmplReadCost:         {Key: "read", About: "reading a control block or a slot that others write"},
+		AclmplKeepCost:         {Key: "keep", About: "moving a message from the pool to the list, beside the copy"},
+		AclmplCombineCost:      {Key: "combine", About: "each element that a reduction combines"},
 	},
 }
 
@@ -52,11 +52,11 @@ var AclmplPVM = &Engine{
 
 // The work of Pvm, and of ACLMPL on it.
 const (
-	PvmSend          CostKey = iota // a send call
-	PvmReceive                      // a receive call
-	PvmHandle                       // taking in a message
-	PvmUnpack                       // each byte that is received, beside copies
-	AclmplPVMCombine                // each element that a reduction combines
+	PvmSendCost          CostKey = iota // a send call
+	PvmReceiveCost                      // a receive call
+	PvmHandleCost                       // taking in a message
+	PvmUnpackCost                       // each byte that is received, beside copies
+	AclmplPVMCombineCost                // each element that a reduction combines
 )
 
 // Pvm is PVM's psend and precv (impl/library/pvm), a library of its own.
@@ -64,9 +64,9 @@ var Pvm = &Engine{
 	Name:        "pvm",
 	Description: "messages that both sides copy, the long ones fetched by their receivers",
 	Costs: []SoftwareCost{
-		PvmSend:    {Key: "send", About: "a send call"},
-		PvmReceive: {Key: "receive", About: "a receive call"},
-		PvmHandle:  {Key: "handle", About: "taking in a message"},
-		PvmUnpack:  {Key: "unpack", PerByte: true, About: "each byte that is received, beside copies"},
+		PvmSendCost:    {Key: "send", About: "a send call"},
+		PvmReceiveCost: {Key: "receive", About: "a receive call"},
+		PvmHandleCost:  {Key: "handle", About: "taking in a message"},
+		PvmUnpackCost:  {Key: "unpack", PerByte: true, About: "each byte that is received, beside copies"},
 	},
 }

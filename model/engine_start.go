@@ -2,12 +2,12 @@ package model
 
 // The work of Start.
 const (
-	StartSend    CostKey = iota // a send call
-	StartReceive                // a receive call
-	StartTest                   // a wait, a test or a probe
-	StartHandle                 // taking in one packet
-	StartControl                // making a packet that is not the first of a short message
-	StartRemote                 // sending or taking in a packet between SMPs, beside the above
+	StartSendCost    CostKey = iota // a send call
+	StartReceiveCost                // a receive call
+	StartTestCost                   // a wait, a test or a probe
+	StartHandleCost                 // taking in one packet
+	StartControlCost                // making a packet that is not the first of a short message
+	StartRemoteCost                 // sending or taking in a packet between SMPs, beside the above
 )
 
 // Start is the engine of MPI-StarT, with short messages by programmed I/O and long ones by RDMA
@@ -17,12 +17,12 @@ var Start = &Engine{
 	Description: "short messages at once, and long ones by rendezvous and RDMA from pinned memory",
 	Settings:    []Setting{{Key: "short"}, {Key: "block", Optional: true}, {Key: "pinned", Optional: true}},
 	Costs: []SoftwareCost{
-		StartSend:    {Key: "send", About: "a send call"},
-		StartReceive: {Key: "receive", About: "a receive call"},
-		StartTest:    {Key: "test", About: "a wait, a test or a probe"},
-		StartHandle:  {Key: "handle", About: "taking in a packet"},
-		StartControl: {Key: "control", About: "making a packet other than a short message"},
-		StartRemote:  {Key: "remote", About: "sending or taking in a packet between nodes, beside these"},
+		StartSendCost:    {Key: "send", About: "a send call"},
+		StartReceiveCost: {Key: "receive", About: "a receive call"},
+		StartTestCost:    {Key: "test", About: "a wait, a test or a probe"},
+		StartHandleCost:  {Key: "handle", About: "taking in a packet"},
+		StartControlCost: {Key: "control", About: "making a packet other than a short message"},
+		StartRemoteCost:  {Key: "remote", About: "sending or taking in a packet between nodes, beside these"},
 	},
 }
 

@@ -111,9 +111,9 @@ func MessageView(m *Machine, lib *Library, path Path) Parameters {
 	if lib == nil {
 		lib = &Library{}
 	}
-	handle, c := lib.Software[ProtoHandle], m.Processor.Copy
+	handle, c := lib.Software[ProtoHandleCost], m.Processor.Copy
 	x := Parameters{RecvO: Curve{{0, handle, 0}, {1, handle + c.Time(1), perByte(c.Bandwidth)}}}
-	m.Between(path.Tier).view(&x, lib.Software[ProtoControl], path)
+	m.Between(path.Tier).view(&x, lib.Software[ProtoControlCost], path)
 	return x
 }
 

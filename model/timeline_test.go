@@ -28,8 +28,8 @@ func chimp() *model.Library {
 	for w := range l.Software {
 		l.Software[w] = us
 	}
-	l.Software[model.ProtoSend], l.Software[model.ProtoStandard] = 8*us, 20*us
-	l.Software[model.ProtoPack], l.Software[model.ProtoUnpack] = 1700, 0
+	l.Software[model.ProtoSendCost], l.Software[model.ProtoStandardCost] = 8*us, 20*us
+	l.Software[model.ProtoPackCost], l.Software[model.ProtoUnpackCost] = 1700, 0
 	return l
 }
 
@@ -61,8 +61,8 @@ func random(r *rand.Rand) model.Transfer {
 	for w := range l.Software {
 		l.Software[w] = unit.Time(r.Int64N(int64(5*us))) * unit.Time(r.IntN(2))
 	}
-	l.Software[model.ProtoPack] /= 1000
-	l.Software[model.ProtoUnpack] /= 1000
+	l.Software[model.ProtoPackCost] /= 1000
+	l.Software[model.ProtoUnpackCost] /= 1000
 	x := model.Transfer{Machine: m, Library: l, Bytes: r.IntN(10000) * r.IntN(2), Path: model.Path{Tier: tier, Hops: r.IntN(5), Turns: r.IntN(3)},
 		Protocol: model.Protocols[r.IntN(len(model.Protocols))], Mode: model.Mode(r.IntN(4)), Nonblocking: r.IntN(2) == 0}
 	if x.Mode == model.Synchronous && !x.Protocol.Synchronous() {
@@ -284,13 +284,13 @@ func near() *model.Machine {
 // accesses the other side's memory; an access is delivered when its call ends.
 func messageCost(m *model.Machine, lib *model.Library, by model.Means, k int, path model.Path) model.Cost {
 	bare := &model.Library{}
-	for _, w := range []model.CostKey{model.ProtoHandle, model.ProtoControl, model.ProtoUnpack} {
+	for _, w := range []model.CostKey{model.ProtoHandleCost, model.ProtoControlCost, model.ProtoUnpackCost} {
 		bare.Software[w] = lib.Software[w]
 	}
 	message := model.Step{By: by, Data: model.AllData, From: model.Sender}
 	switch by {
 	case model.ByPacket: // its making is part of the call, and it is not unpacked
-		bare.Software[model.ProtoSend], bare.Software[model.ProtoUnpack] = lib.Software[model.ProtoControl], 0
+		bare.Software[model.ProtoSendCost], bare.Software[model.ProtoUnpackCost] = lib.Software[model.ProtoControlCost], 0
 	case model.ByGet:
 		message.From = model.Receiver
 	}

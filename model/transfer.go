@@ -159,18 +159,18 @@ func (m Meeting) Ends() Ends {
 	defer m.each(w.net, func(s *Socket, e *ackState) { s.ackState = *e })
 	w.lanes[Sender].clock, w.lanes[Receiver].clock = m.Sends, m.Receives
 	if !m.Posted {
-		w.spend(Receiver, ProtoReceive, 1)
-		w.spend(Receiver, ProtoMatch, 1)
+		w.spend(Receiver, ProtoReceiveCost, 1)
+		w.spend(Receiver, ProtoMatchCost, 1)
 		if m.Blocking {
-			w.last = ProtoReceived
+			w.last = ProtoReceivedCost
 		} else {
-			w.spend(Receiver, ProtoPosted, 1)
+			w.spend(Receiver, ProtoPostedCost, 1)
 		}
 	}
 	e := Ends{Receive: w.lanes[Receiver].clock}
 	w.run()
 	e.Received = w.lanes[Receiver].clock
-	if w.last == ProtoReceived {
+	if w.last == ProtoReceivedCost {
 		e.Receive = e.Received
 	}
 	e.Send = w.lanes[Sender].call
@@ -178,7 +178,7 @@ func (m Meeting) Ends() Ends {
 	if m.Mode == Buffered {
 		e.Sent = e.Send
 		if m.Nonblocking {
-			e.Sent += w.lib.Software[ProtoComplete]
+			e.Sent += w.lib.Software[ProtoCompleteCost]
 		}
 	}
 	return e

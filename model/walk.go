@@ -53,7 +53,7 @@ func (t Transfer) start() *walk {
 	if x, ok := net.(byLibrary); ok {
 		net = x.by(t.Library)
 	}
-	w := &walk{Transfer: t, net: net.on(t.Path), last: ProtoComplete}
+	w := &walk{Transfer: t, net: net.on(t.Path), last: ProtoCompleteCost}
 	if t.Library != nil {
 		w.lib = *t.Library
 	}
@@ -69,9 +69,9 @@ func (t Transfer) walk() *walk {
 
 // run goes through the transfer from where the clocks of its sides are.
 func (w *walk) run() {
-	w.spend(Sender, ProtoSend, 1)
+	w.spend(Sender, ProtoSendCost, 1)
 	if w.Mode == Buffered {
-		w.spend(Sender, ProtoPack, w.Bytes)
+		w.spend(Sender, ProtoPackCost, w.Bytes)
 		w.copy(Sender, w.Bytes)
 	}
 	for i, s := range w.protocol().Steps {
@@ -94,7 +94,7 @@ func (w *walk) run() {
 	case !w.local():
 		w.endCall()
 	case w.Mode != Buffered:
-		w.spend(Sender, ProtoComplete, 1)
+		w.spend(Sender, ProtoCompleteCost, 1)
 	}
 }
 
@@ -110,7 +110,7 @@ func (w *walk) endCall() {
 	l.call = l.clock
 	w.call = slices.Clone(l.path)
 	if w.Nonblocking && w.Mode == Buffered { // the program's wait finds its own request complete
-		w.spend(Sender, ProtoComplete, 1)
+		w.spend(Sender, ProtoCompleteCost, 1)
 	}
 	w.step = step
 }
@@ -122,13 +122,13 @@ func (w *walk) bytes(s Step) int { return s.Bytes(w.Bytes, w.lib.Proto.FirstByte
 func (w *walk) transmit(s Step, first bool) {
 	bytes := w.bytes(s)
 	if first {
-		w.spend(s.From, ProtoPack, w.Bytes)                           // the whole message is packed before the first packet
+		w.spend(s.From, ProtoPackCost, w.Bytes)                       // the whole message is packed before the first packet
 		if s.Data == NoData && w.long().Stage && w.Mode != Buffered { // a buffered message is staged already
 			w.copy(s.From, w.Bytes) // so that the receiver can read it
 		}
 	}
 	if !first || s.Data == NoData { // a first packet with data is part of the call
-		w.spend(s.From, ProtoControl, 1)
+		w.spend(s.From, ProtoControlCost, 1)
 	}
 	m := w.net.send(w, s.From, bytes)
 	if first && w.local() {
@@ -136,7 +136,7 @@ func (w *walk) transmit(s Step, first bool) {
 	}
 	w.take(s.To(), m, bytes)
 	if first {
-		w.spend(s.To(), ProtoMatch, 1)
+		w.spend(s.To(), ProtoMatchCost, 1)
 	}
 	w.unpack(s.To(), bytes)
 }
@@ -149,13 +149,13 @@ func (w *walk) take(side Where, m packet, bytes int) {
 	w.taking = true
 	w.net.receive(w, side, bytes)
 	w.taking = false
-	w.spend(side, ProtoHandle, 1)
+	w.spend(side, ProtoHandleCost, 1)
 }
 
 // unpack copies bytes to the user's buffer.
 func (w *walk) unpack(side Where, bytes int) {
 	w.copy(side, bytes)
-	w.spend(side, ProtoUnpack, bytes)
+	w.spend(side, ProtoUnpackCost, bytes)
 }
 
 // get reads bytes of the other side's memory. On a machine without remote access, a packet requests
@@ -164,12 +164,12 @@ func (w *walk) get(side Where, bytes int) {
 	if w.Machine.Remote() {
 		w.signal = "get"
 		w.net.(memory).get(w, side, bytes)
-		w.spend(side, ProtoHandle, 1)
+		w.spend(side, ProtoHandleCost, 1)
 		return
 	}
 	step := w.step
 	w.step = KindGet
-	w.spend(side, ProtoControl, 1)
+	w.spend(side, ProtoControlCost, 1)
 	w.take(other(side), w.net.send(w, side, 0), 0)
 	w.step = step
 	w.carry(other(side), bytes)
@@ -181,7 +181,7 @@ func (w *walk) put(side Where, bytes int) {
 	if w.Machine.Remote() {
 		w.signal = "done"
 		w.net.(memory).put(w, side, bytes)
-		w.spend(side, ProtoHandle, 1)
+		w.spend(side, ProtoHandleCost, 1)
 		return
 	}
 	w.carry(side, bytes)
@@ -189,7 +189,7 @@ func (w *walk) put(side Where, bytes int) {
 
 // carry sends bytes in a packet that takes the place of a remote access.
 func (w *walk) carry(from Where, bytes int) {
-	w.spend(from, ProtoControl, 1)
+	w.spend(from, ProtoControlCost, 1)
 	w.take(other(from), w.net.send(w, from, bytes), bytes)
 	w.unpack(other(from), bytes)
 }

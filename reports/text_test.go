@@ -59,7 +59,7 @@ func toy() *platform.Platform {
 	l := &model.Library{Name: "lib", Description: "a library with two protocols", Proto: model.ProtoSettings{Fallback: "RTA", Rules: []model.Rule{
 		{Mode: model.Standard, UpTo: 512, Protocol: "T"}, {Mode: model.Standard, UpTo: -1, Protocol: "RTA"},
 		{Mode: model.Synchronous, UpTo: -1, Protocol: "RTA"}, {Mode: model.Ready, UpTo: -1, Protocol: "T"}, {Mode: model.Buffered, UpTo: -1, Protocol: "RAT"}}}}
-	l.Software[model.ProtoSend] = 3 * unit.Microsecond
+	l.Software[model.ProtoSendCost] = 3 * unit.Microsecond
 	return &platform.Platform{File: "toy.yaml",
 		Machine: &model.Machine{Name: "toy", Description: "two processors and a wire, of which nothing more is known than what is printed here",
 			Ranks: model.Ranks{Default: 2, Min: 2, Max: 64}, Timer: unit.Nanosecond, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}},

@@ -79,7 +79,7 @@ func (c *choice) Set(s string) error {
 	s = cmp.Or(c.alias[s], s)
 	if !slices.Contains(c.of, s) {
 		list := "it is one of " + strings.Join(c.of, ", ")
-		if meant := table.Meant(s, slices.Concat(c.of, slices.Sorted(maps.Keys(c.alias)))); meant != "" {
+		if meant := table.Suggestion(s, slices.Concat(c.of, slices.Sorted(maps.Keys(c.alias)))); meant != "" {
 			list += "; did you mean " + meant + "?"
 		}
 		return errors.New(list)

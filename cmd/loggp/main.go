@@ -213,7 +213,7 @@ func misspelled(cmd *cobra.Command, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if meant := table.Meant(unknown.GetSpecifiedName(), names); meant != "" {
+	if meant := table.Suggestion(unknown.GetSpecifiedName(), names); meant != "" {
 		err = fmt.Errorf("%w; did you mean --%s?", err, meant)
 	}
 	return err
@@ -249,8 +249,8 @@ func nothing(cmd *cobra.Command, args []string) error {
 	}
 	err := fmt.Errorf("unexpected argument %q", args[0])
 	switch machines := slices.Concat(platform.Names(), job.Here, []string{probe.Platform}); {
-	case cmd.Flag("platform") != nil && !cmd.Flags().Changed("platform") && table.Meant(args[0], machines) != "":
-		return fmt.Errorf("%w; did you mean --platform %s?", err, table.Meant(args[0], machines))
+	case cmd.Flag("platform") != nil && !cmd.Flags().Changed("platform") && table.Suggestion(args[0], machines) != "":
+		return fmt.Errorf("%w; did you mean --platform %s?", err, table.Suggestion(args[0], machines))
 	case cmd.Flag("params") != nil && strings.HasSuffix(args[0], ".csv"):
 		return fmt.Errorf("%w; files are named with --params or --samples", err)
 	}

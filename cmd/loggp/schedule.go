@@ -116,7 +116,7 @@ func (m *makeSchedule) run(cmd *cobra.Command, args []string) error {
 			return misuse(cmd, fmt.Errorf("unexpected argument %q: %s has no files", args[1], name))
 		}
 		if s, err = m.make(name); err != nil {
-			if meant := table.Meant(name, pattern.Names()); meant != "" && meant != name {
+			if meant := table.Suggestion(name, pattern.Names()); meant != "" && meant != name {
 				err = fmt.Errorf("%w; did you mean %s?", err, meant)
 			}
 			return misuse(cmd, err)

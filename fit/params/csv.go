@@ -66,7 +66,7 @@ func verdictColumn() table.Column[Parameter] {
 // checkMode refuses what is probably a misspelled mode. Other names are modes of programs that
 // loggp does not know.
 func checkMode(s string) error {
-	if meant := table.Meant(s, sample.ModeNames()); meant != "" && meant != s {
+	if meant := table.Suggestion(s, sample.ModeNames()); meant != "" && meant != s {
 		return fmt.Errorf("%q is not a mode: did you mean %s?", s, meant)
 	}
 	return nil

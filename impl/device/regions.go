@@ -5,28 +5,28 @@ package device
 //
 // The lower 32 bits of a key are the number of a place. Places are counted from 0 and used again.
 type Regions struct {
-	places []region // a key is one of them and, above 32 bits, how often that had been used before
-	free   []uint32
+	regions     []region // a key is one of them and, above 32 bits, how often that had been used before
+	freeIndices []uint32
 }
 
 type region struct {
-	b     []byte
-	use   uint32
-	valid bool
+	bytes      []byte
+	generation uint32
+	isExposed  bool
 }
 
 // Expose adds memory and returns its key, as Memory says.
 func (r *Regions) Expose(b []byte) Key {
-	last := len(r.free) - 1
+	last := len(r.freeIndices) - 1
 	if last < 0 {
-		r.places = append(r.places, region{b, 0, true})
-		return Key(len(r.places) - 1)
+		r.regions = append(r.regions, region{b, 0, true})
+		return Key(len(r.regions) - 1)
 	}
-	i := r.free[last]
-	r.free = r.free[:last]
-	x := &r.places[i]
-	x.b, x.valid = b, true
-	return Key(x.use)<<32 | Key(i)
+	i := r.freeIndices[last]
+	r.freeIndices = r.freeIndices[:last]
+	x := &r.regions[i]
+	x.bytes, x.isExposed = b, true
+	return Key(x.generation)<<32 | Key(i)
 }
 
 // Withdraw removes what a key names, and reports whether that was anything.
@@ -35,25 +35,25 @@ func (r *Regions) Withdraw(k Key) bool {
 	if x == nil {
 		return false
 	}
-	*x = region{use: x.use + 1}
-	r.free = append(r.free, uint32(k))
+	*x = region{generation: x.generation + 1}
+	r.freeIndices = append(r.freeIndices, uint32(k))
 	return true
 }
 
-// Reach returns n bytes at an offset of what a key names, and reports whether they all lie there.
-func (r *Regions) Reach(k Key, off, n int) ([]byte, bool) {
+// Access returns n bytes at an offset of what a key names, and reports whether they all lie there.
+func (r *Regions) Access(k Key, off, n int) ([]byte, bool) {
 	x := r.find(k)
-	if x == nil || off < 0 || off > len(x.b) || n > len(x.b)-off {
+	if x == nil || off < 0 || off > len(x.bytes) || n > len(x.bytes)-off {
 		return nil, false
 	}
-	return x.b[off : off+n], true
+	return x.bytes[off : off+n], true
 }
 
 // find returns what a key names, or nil.
 func (r *Regions) find(k Key) *region {
 	i := k & 0xffffffff
-	if i >= Key(len(r.places)) || !r.places[i].valid || r.places[i].use != uint32(k>>32) {
+	if i >= Key(len(r.regions)) || !r.regions[i].isExposed || r.regions[i].generation != uint32(k>>32) {
 		return nil
 	}
-	return &r.places[i]
+	return &r.regions[i]
 }

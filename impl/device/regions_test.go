@@ -35,14 +35,14 @@ func TestRegions(t *testing.T) {
 		}
 		for k := range ever {
 			b, is := live[k]
-			got, ok := r.Reach(k, 0, len(b))
+			got, ok := r.Access(k, 0, len(b))
 			if ok != is || len(got) != len(b) || len(b) > 0 && &got[0] != &b[0] {
 				t.Fatalf("seed %d, step %d: %#x reaches %d bytes, %v; exposed are %d, %v", seed, step, k, len(got), ok, len(b), is)
 			}
 		}
 	}
-	if len(r.places) > most {
-		t.Errorf("%d places for at most %d pieces of memory", len(r.places), most)
+	if len(r.regions) > most {
+		t.Errorf("%d places for at most %d pieces of memory", len(r.regions), most)
 	}
 }
 
@@ -58,12 +58,12 @@ func TestReach(t *testing.T) {
 		{0, 10, true}, {0, 0, true}, {10, 0, true}, {3, 4, true},
 		{-1, 1, false}, {0, 11, false}, {10, 1, false}, {9, 2, false}, {math.MaxInt, 1, false}, {math.MinInt, 1, false}, {math.MaxInt, 10, false},
 	} {
-		b, ok := r.Reach(k, c.off, c.n)
+		b, ok := r.Access(k, c.off, c.n)
 		if ok != c.ok || ok && (len(b) != c.n || c.n > 0 && &b[0] != &whole[10+c.off]) {
 			t.Errorf("%d bytes at %d of 10: %d, %v", c.n, c.off, len(b), ok)
 		}
 	}
-	if _, ok := r.Reach(k+1, 0, 0); ok {
+	if _, ok := r.Access(k+1, 0, 0); ok {
 		t.Errorf("key %#x was never given and names something", k+1)
 	}
 }

@@ -6,12 +6,12 @@ import "slices"
 type attachedBuffer struct {
 	memory   []byte
 	attached bool
-	used     []span // in order of place
-	pending  int    // messages that have not left
+	used     []bufferSpan // in order of place
+	pending  int          // messages that have not left
 }
 
-// span is a part of the buffer in use.
-type span struct{ from, to int }
+// bufferSpan is a part of the buffer in use.
+type bufferSpan struct{ from, to int }
 
 // BufferedOverhead is how much of the buffer each message takes beside its data
 // (MPI_BSEND_OVERHEAD).
@@ -38,11 +38,11 @@ func (r *Rank) Detach() []byte {
 
 // DrainBuffered makes progress until no buffered message is left.
 func (r *Rank) DrainBuffered() {
-	r.waits = &r.buffer
+	r.waitTarget = &r.buffer
 	for r.buffer.pending > 0 {
 		r.engine.Progress(true)
 	}
-	r.waits = nil
+	r.waitTarget = nil
 }
 
 // Reserve makes o a buffered message of n bytes: it returns memory of the attached buffer to copy
@@ -53,7 +53,7 @@ func (r *Rank) Reserve(o *Op, n int) []byte {
 		if at, ok := a.allocate(n); ok {
 			a.pending++
 			o.bufferOffset = int32(at)
-			o.state |= detached
+			o.state |= opDetached
 			return a.memory[at : at+n]
 		}
 		if a.pending == 0 || !r.engine.Progress(false) {
@@ -78,7 +78,7 @@ func (r *Rank) CopyToBuffered(o *Op) *Op {
 func (r *Rank) ContinueSend(o *Op) *Op {
 	x := r.NewOp()
 	x.SetSend(o.Mode, o.Buf, o.Signature, int(o.Peer), o.Context, int(o.Tag))
-	x.state |= freed
+	x.state |= opFreed
 	r.freedOps++
 	return x
 }
@@ -101,13 +101,13 @@ func (a *attachedBuffer) allocate(n int) (int, bool) {
 	if i == len(a.used) && len(a.memory)-at < n+BufferedOverhead {
 		return 0, false
 	}
-	a.used = slices.Insert(a.used, i, span{at, at + n + BufferedOverhead})
+	a.used = slices.Insert(a.used, i, bufferSpan{at, at + n + BufferedOverhead})
 	return at, true
 }
 
 // release gives back the room at a place.
 func (a *attachedBuffer) release(at int) {
-	i := slices.IndexFunc(a.used, func(s span) bool { return s.from == at })
+	i := slices.IndexFunc(a.used, func(s bufferSpan) bool { return s.from == at })
 	a.used = slices.Delete(a.used, i, i+1)
 	a.pending--
 }

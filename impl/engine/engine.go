@@ -91,11 +91,11 @@ type Engine interface {
 	// ExplainWait describes what an unfinished operation waits for.
 	ExplainWait(o *Op) Wait
 
-	// UnexpectedMessages returns how many messages have arrived that no receive has taken, and the
+	// CountUnexpected returns how many messages have arrived that no receive has taken, and the
 	// first of them in a context, or of all if the context is AnyContext; nil if there is none.
 	UnexpectedMessages(context uint32) (n int, first *UnexpectedMessage)
 
-	// UndecidedMessage returns a message that has arrived, has no receive, and may be cancelled by
+	// FindUndecided returns a message that has arrived, has no receive, and may be cancelled by
 	// its sender, or nil.
 	UndecidedMessage() *UnexpectedMessage
 

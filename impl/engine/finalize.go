@@ -18,14 +18,14 @@ func (r *Rank) Unfinished() (int, Wait) {
 	if n == 0 || r.failed {
 		return 0, Wait{}
 	}
-	return n, r.explain(r.firstOpen(0))
+	return n, r.explainWait(r.firstOpen(0))
 }
 
 // firstOpen returns the first operation that has not been released and is of those that the program
 // does not know, or of the others.
-func (r *Rank) firstOpen(of state) *Op {
+func (r *Rank) firstOpen(of opState) *Op {
 	for _, o := range r.unreleased() {
-		if o.state&(detached|freed) == of {
+		if o.state&(opDetached|opFreed) == of {
 			return o
 		}
 	}
@@ -54,7 +54,7 @@ func (r *Rank) AbandonRequests(describe func(Wait) string) {
 	if n == 0 {
 		return
 	}
-	open := slices.DeleteFunc(r.unreleased(), func(o *Op) bool { return o.state&(detached|freed) != 0 })
+	open := slices.DeleteFunc(r.unreleased(), func(o *Op) bool { return o.state&(opDetached|opFreed) != 0 })
 	r.report(OpenRequests, ErrRequest, func() string {
 		was, call := "requests were", ""
 		if n == 1 {
@@ -63,13 +63,13 @@ func (r *Rank) AbandonRequests(describe func(Wait) string) {
 		if c := r.callOf(open[0]); c != nil {
 			call = fmt.Sprintf(", of %s%s,", c.name, r.siteOf(c).Parenthesized())
 		}
-		return fmt.Sprintf("%d %s neither completed nor freed; the first%s waits for %s", n, was, call, describe(first))
+		return fmt.Sprintf("%d %s neither completed nor opFreed; the first%s waits for %s", n, was, call, describe(first))
 	})
 	var receives []Op // in the order in which they were posted: there may be several for one message
 	for _, o := range open {
 		before, generation := *o, o.generation+1
 		r.Free(o)
-		if !o.Receive || o.state&freed == 0 {
+		if !o.Receive || o.state&opFreed == 0 {
 			continue
 		}
 		if r.engine.Cancel(o); o.generation != generation {
@@ -79,8 +79,8 @@ func (r *Rank) AbandonRequests(describe func(Wait) string) {
 	slices.SortFunc(receives, func(x, y Op) int { return cmp.Compare(x.posted, y.posted) })
 	for _, old := range receives {
 		o := r.Irecv(make([]byte, len(old.Buf)), 0, int(old.Peer), old.Context, int(old.Tag))
-		if r.Free(o); o.state&freed != 0 {
-			o.state |= substitute
+		if r.Free(o); o.state&opFreed != 0 {
+			o.state |= opSubstitute
 			r.substitutes++
 		}
 	}
@@ -89,10 +89,10 @@ func (r *Rank) AbandonRequests(describe func(Wait) string) {
 // callOf returns the call that has begun an operation, or nil: it is known in a program that is
 // checked.
 func (r *Rank) callOf(o *Op) *call {
-	if r.overlap == nil {
+	if r.overlapChecker == nil {
 		return nil
 	}
-	return r.overlap.calls[o]
+	return r.overlapChecker.calls[o]
 }
 
 // FinishDetached makes progress until buffered messages and operations that the program has given
@@ -101,11 +101,11 @@ func (r *Rank) FinishDetached() { r.finishDetached(&r.substitutes) }
 
 // finishDetached does so except for a number of operations.
 func (r *Rank) finishDetached(except *int) {
-	r.waits = finalizeWait{}
+	r.waitTarget = finalizeWait{}
 	for r.buffer.pending > 0 || r.freedOps > *except {
 		r.engine.Progress(true)
 	}
-	r.waits = nil
+	r.waitTarget = nil
 }
 
 // Finalize makes progress until nothing of the rank is under way: what Settle waits for, and
@@ -114,18 +114,18 @@ func (r *Rank) finishDetached(except *int) {
 // for more would take time from programs that have none.
 func (r *Rank) Finalize() (int, *UnexpectedMessage) {
 	r.finishDetached(new(int))
-	r.waits = finalizeWait{}
+	r.waitTarget = finalizeWait{}
 	for r.engine.UndecidedMessage() != nil {
 		r.engine.Progress(true)
 	}
-	r.waits = nil
+	r.waitTarget = nil
 	return r.engine.UnexpectedMessages(AnyContext)
 }
 
 // WaitsForSubstitutes reports whether the rank has ended but for receives that the program has left
 // open: if no rank does anything else, the job has ended.
 func (r *Rank) WaitsForSubstitutes() bool {
-	if _, ok := r.waits.(finalizeWait); !ok || r.buffer.pending > 0 || r.substitutes == 0 || r.freedOps > r.substitutes {
+	if _, ok := r.waitTarget.(finalizeWait); !ok || r.buffer.pending > 0 || r.substitutes == 0 || r.freedOps > r.substitutes {
 		return false
 	}
 	n, _ := r.engine.UnexpectedMessages(AnyContext)
@@ -140,7 +140,7 @@ func (finalizeWait) waitState(r *Rank) Wait {
 	case r.buffer.pending > 0:
 		return r.buffer.waitState(r)
 	case r.freedOps > 0:
-		w := r.explain(r.firstOpen(freed))
+		w := r.explainWait(r.firstOpen(opFreed))
 		w.OpenOps = r.freedOps
 		return w
 	case m != nil:
@@ -162,7 +162,7 @@ func (r *Rank) CheckIdle() error {
 	case len(r.buffer.used) != 0 || r.buffer.pending != 0:
 		return fmt.Errorf("%d messages are in the attached buffer", len(r.buffer.used))
 	case r.freedOps != 0:
-		return fmt.Errorf("%d operations that were freed are under way", r.freedOps)
+		return fmt.Errorf("%d operations that were opFreed are under way", r.freedOps)
 	case len(seen) < len(r.scratch):
 		return fmt.Errorf("memory to copy messages through was given back twice")
 	case len(r.scratch) > 2*len(r.ops): // of data with gaps, and staged

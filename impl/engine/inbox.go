@@ -26,21 +26,21 @@ func (m *ArrivedMessage[H]) describe() *UnexpectedMessage {
 // Inbox is the posted receives of a rank, each in a value R, and the messages that have arrived and
 // have no receive: for engines that match where messages arrive. The zero value is empty.
 type Inbox[R, H any] struct {
-	Posted     match.Queue[R]
-	Unexpected match.Queue[*ArrivedMessage[H]]
-	spare      *ArrivedMessage[H]
+	Posted       match.Queue[R]
+	Unexpected   match.Queue[*ArrivedMessage[H]]
+	freeMessages *ArrivedMessage[H]
 }
 
 // Arrive takes in a message of size bytes and returns it with the first receive that matches, which
 // is then no longer posted; the message's data is that of the packet. If no receive matches, it
 // returns nil for the receive and queues the message as unexpected, with a copy of its data.
 func (x *Inbox[R, H]) Arrive(p *device.Packet, h H, context uint32, tag int32, size int) (*ArrivedMessage[H], *match.Entry[R]) {
-	m := x.spare
+	m := x.freeMessages
 	if m == nil {
 		m = new(ArrivedMessage[H])
 		m.Value = m
 	} else {
-		x.spare = m.next
+		x.freeMessages = m.next
 	}
 	m.Head, m.Src, m.Size, m.Data = h, p.Src, size, p.Data
 	m.Envelope = match.Envelope{Context: context, Source: int32(p.Src), Tag: tag}
@@ -66,7 +66,9 @@ func (x *Inbox[R, H]) Post(o *Op, r *match.Entry[R]) *ArrivedMessage[H] {
 }
 
 // Recycle keeps the memory of a message that a receive has taken for the next one.
-func (x *Inbox[R, H]) Recycle(m *ArrivedMessage[H]) { m.Data, m.next, x.spare = nil, x.spare, m }
+func (x *Inbox[R, H]) Recycle(m *ArrivedMessage[H]) {
+	m.Data, m.next, x.freeMessages = nil, x.freeMessages, m
+}
 
 // Withdraw removes the first message of a rank that waits for a receive and is the one asked for.
 // It reports whether there was one.
@@ -98,19 +100,19 @@ func (x *Inbox[R, H]) Probe(r *Rank, cost model.CostKey, src int, context uint32
 	}
 }
 
-// UnexpectedMessages is Engine.UnexpectedMessages.
+// CountUnexpected is Engine.CountUnexpected.
 func (x *Inbox[R, H]) UnexpectedMessages(context uint32) (int, *UnexpectedMessage) {
-	return UnexpectedMessages(&x.Unexpected, context, (*ArrivedMessage[H]).describe)
+	return CountUnexpected(&x.Unexpected, context, (*ArrivedMessage[H]).describe)
 }
 
-// UndecidedMessage is Engine.UndecidedMessage, where senders may cancel messages that are open.
+// FindUndecided is Engine.FindUndecided, where senders may cancel messages that are open.
 func (x *Inbox[R, H]) UndecidedMessage(open func(h *H) bool) *UnexpectedMessage {
-	return UndecidedMessage(&x.Unexpected, func(m *ArrivedMessage[H]) bool { return open(&m.Head) }, (*ArrivedMessage[H]).describe)
+	return FindUndecided(&x.Unexpected, func(m *ArrivedMessage[H]) bool { return open(&m.Head) }, (*ArrivedMessage[H]).describe)
 }
 
-// UnexpectedMessages is Engine.UnexpectedMessages of an engine that keeps messages without a
+// CountUnexpected is Engine.CountUnexpected of an engine that keeps messages without a
 // receive in a queue.
-func UnexpectedMessages[T any](q *match.Queue[T], context uint32, arrival func(T) *UnexpectedMessage) (int, *UnexpectedMessage) {
+func CountUnexpected[T any](q *match.Queue[T], context uint32, arrival func(T) *UnexpectedMessage) (int, *UnexpectedMessage) {
 	m := q.First()
 	if context != AnyContext {
 		m = q.Match(match.Envelope{Context: context, Source: match.Any, Tag: match.Any})
@@ -121,9 +123,9 @@ func UnexpectedMessages[T any](q *match.Queue[T], context uint32, arrival func(T
 	return q.Len(), arrival(m.Value)
 }
 
-// UndecidedMessage is Engine.UndecidedMessage of such an engine, whose senders may cancel messages
+// FindUndecided is Engine.FindUndecided of such an engine, whose senders may cancel messages
 // that are open.
-func UndecidedMessage[T any](q *match.Queue[T], open func(T) bool, arrival func(T) *UnexpectedMessage) *UnexpectedMessage {
+func FindUndecided[T any](q *match.Queue[T], open func(T) bool, arrival func(T) *UnexpectedMessage) *UnexpectedMessage {
 	for m := range q.All() {
 		if open(m.Value) {
 			return arrival(m.Value)

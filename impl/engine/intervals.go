@@ -8,14 +8,14 @@ import (
 // intervals are memory of operations under way, in the order in which it begins. They lie in
 // chunks, so that neither many operations nor long ones make a look or a change slow.
 type intervals struct {
-	chunks []*chunk
+	chunks []*intervalChunk
 	serial uint64
 }
 
-// chunk is some intervals, one at least.
-type chunk struct {
-	list []interval
-	end  uintptr // where the last of them ends
+// intervalChunk is some intervals, one at least.
+type intervalChunk struct {
+	intervals []interval
+	end       uintptr // where the last of them ends
 }
 
 // maxChunkIntervals is how many intervals a chunk has at most.
@@ -36,21 +36,21 @@ func compareIntervals(x, y interval) int {
 // it.
 func (l *intervals) find(x interval) int {
 	return sort.Search(len(l.chunks), func(i int) bool {
-		list := l.chunks[i].list
+		list := l.chunks[i].intervals
 		return compareIntervals(list[len(list)-1], x) >= 0
 	})
 }
 
-// meets returns an interval that shares a byte with x.
-func (l *intervals) meets(x interval) (interval, bool) {
+// firstOverlapping returns an interval that shares a byte with x.
+func (l *intervals) firstOverlapping(x interval) (interval, bool) {
 	for _, c := range l.chunks {
-		if c.list[0].from >= x.to {
+		if c.intervals[0].from >= x.to {
 			break
 		}
 		if c.end <= x.from {
 			continue
 		}
-		for _, y := range c.list {
+		for _, y := range c.intervals {
 			if y.to > x.from && y.from < x.to && x.to > x.from {
 				return y, true
 			}
@@ -73,18 +73,18 @@ func (l *intervals) add(runs []interval) {
 
 func (l *intervals) insert(x interval) {
 	if len(l.chunks) == 0 {
-		l.chunks = append(l.chunks, &chunk{[]interval{x}, x.to})
+		l.chunks = append(l.chunks, &intervalChunk{[]interval{x}, x.to})
 		return
 	}
 	i := min(l.find(x), len(l.chunks)-1)
 	c := l.chunks[i]
-	at, _ := slices.BinarySearchFunc(c.list, x, compareIntervals)
-	c.list = slices.Insert(c.list, at, x)
+	at, _ := slices.BinarySearchFunc(c.intervals, x, compareIntervals)
+	c.intervals = slices.Insert(c.intervals, at, x)
 	c.end = max(c.end, x.to)
-	if len(c.list) > maxChunkIntervals {
-		half := len(c.list) / 2
-		other := &chunk{list: slices.Clone(c.list[half:])}
-		c.list = c.list[:half]
+	if len(c.intervals) > maxChunkIntervals {
+		half := len(c.intervals) / 2
+		other := &intervalChunk{intervals: slices.Clone(c.intervals[half:])}
+		c.intervals = c.intervals[:half]
 		c.updateEnd()
 		other.updateEnd()
 		l.chunks = slices.Insert(l.chunks, i+1, other)
@@ -92,9 +92,9 @@ func (l *intervals) insert(x interval) {
 }
 
 // updateEnd finds where the last interval ends.
-func (c *chunk) updateEnd() {
+func (c *intervalChunk) updateEnd() {
 	c.end = 0
-	for _, x := range c.list {
+	for _, x := range c.intervals {
 		c.end = max(c.end, x.to)
 	}
 }
@@ -107,10 +107,10 @@ func (l *intervals) remove(runs []interval) {
 		}
 		i := l.find(x)
 		c := l.chunks[i]
-		at, _ := slices.BinarySearchFunc(c.list, x, compareIntervals)
-		c.list = slices.Delete(c.list, at, at+1)
+		at, _ := slices.BinarySearchFunc(c.intervals, x, compareIntervals)
+		c.intervals = slices.Delete(c.intervals, at, at+1)
 		switch {
-		case len(c.list) == 0:
+		case len(c.intervals) == 0:
 			l.chunks = slices.Delete(l.chunks, i, i+1)
 		case x.to == c.end:
 			c.updateEnd()

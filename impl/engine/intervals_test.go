@@ -41,7 +41,7 @@ func TestIntervals(t *testing.T) {
 			for p := x.from; p < x.to; p++ {
 				want = want || used[p] > 0
 			}
-			if y, got := l.meets(x); got != want || got && (y.from >= x.to || y.to <= x.from) {
+			if y, got := l.firstOverlapping(x); got != want || got && (y.from >= x.to || y.to <= x.from) {
 				t.Fatalf("seed %d: %+v meets %+v: %v, want %v", seed, x, y, got, want)
 			}
 		}
@@ -49,7 +49,7 @@ func TestIntervals(t *testing.T) {
 			l.remove(c.runs)
 		}
 		if len(l.chunks) > 0 {
-			t.Fatalf("seed %d: %d chunks are left, the first of %d", seed, len(l.chunks), len(l.chunks[0].list))
+			t.Fatalf("seed %d: %d chunks are left, the first of %d", seed, len(l.chunks), len(l.chunks[0].intervals))
 		}
 	}
 }
@@ -74,7 +74,7 @@ func BenchmarkIntervals(b *testing.B) {
 			}
 			x := []interval{{from: uintptr(8*many + 8), to: uintptr(8*many + 12)}}
 			for b.Loop() {
-				if _, ok := l.meets(x[0]); ok {
+				if _, ok := l.firstOverlapping(x[0]); ok {
 					b.Fatal("nothing is there")
 				}
 				l.add(x)

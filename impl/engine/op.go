@@ -22,7 +22,7 @@ type Op struct {
 
 	finished     bool
 	ownsBuf      bool // Buf is the rank's
-	state        state
+	state        opState
 	generation   uint32
 	id           uint32 // its place in Rank.ops
 	bufferOffset int32  // place of a buffered message in the attached buffer
@@ -32,15 +32,15 @@ type Op struct {
 	next         *Op
 }
 
-// state is what few operations are, in bits.
-type state uint8
+// opState is what few operations are, in bits.
+type opState uint8
 
 const (
-	detached   state = 1 << iota // a buffered message: the program does not know it
-	freed                        // the program gave it up
-	cancelled                    // it has ended, and no message came or went
-	started                      // a persistent operation, that Start has begun
-	substitute                   // a receive in place of one that the program has left open; it is freed, too
+	opDetached   opState = 1 << iota // a buffered message: the program does not know it
+	opFreed                          // the program gave it up
+	opCancelled                      // it has ended, and no message came or went
+	opStarted                        // a persistent operation, that Start has begun
+	opSubstitute                     // a receive in place of one that the program has left open; it is freed, too
 )
 
 // IsFinished reports whether the operation is complete.
@@ -62,17 +62,17 @@ func (o *Op) Layout() Layout { return o.layout }
 func (o *Op) SetLayout(x Layout) { o.layout = x }
 
 // IsCancelled reports whether a finished operation was cancelled.
-func (o *Op) IsCancelled() bool { return o.state&cancelled != 0 }
+func (o *Op) IsCancelled() bool { return o.state&opCancelled != 0 }
 
 // IsBuffered reports whether the operation is a buffered message, whose data is in the attached
 // buffer.
-func (o *Op) IsBuffered() bool { return o.state&detached != 0 }
+func (o *Op) IsBuffered() bool { return o.state&opDetached != 0 }
 
 // IsPersistent reports whether the operation can be started again.
 func (o *Op) IsPersistent() bool { return o.template != nil }
 
 // IsInactive reports whether the operation is persistent and has not been started.
-func (o *Op) IsInactive() bool { return o.template != nil && o.state&started == 0 }
+func (o *Op) IsInactive() bool { return o.template != nil && o.state&opStarted == 0 }
 
 // SetSend makes o the send of buf.
 func (o *Op) SetSend(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int) {
@@ -117,8 +117,8 @@ func (r *Rank) NewFinishedOp(receive bool, st Status) *Op {
 // Release gives back an operation that is finished and no longer needed. A
 // persistent one is inactive then.
 func (r *Rank) Release(o *Op) {
-	if r.overlap != nil {
-		r.overlap.forget(o)
+	if r.overlapChecker != nil {
+		r.overlapChecker.stopTracking(o)
 	}
 	if o.ownsBuf {
 		r.ReleaseScratch(o.Buf)
@@ -136,10 +136,10 @@ func (r *Rank) Release(o *Op) {
 // Complete ends an operation.
 func (r *Rank) Complete(o *Op) {
 	o.finished = true
-	if o.Receive && o.state&cancelled == 0 {
+	if o.Receive && o.state&opCancelled == 0 {
 		r.traffic.Received[o.Context&1].add(int(o.Peer))
-		if r.overlap != nil {
-			r.overlap.peer(int(o.Peer), o.Context, 1, 1)
+		if r.overlapChecker != nil {
+			r.overlapChecker.peer(int(o.Peer), o.Context, 1, 1)
 		}
 		if o.ownsBuf {
 			o.layout.Scatter(o.Buf[:o.Size])
@@ -153,12 +153,12 @@ func (r *Rank) Complete(o *Op) {
 // finishDetachedOp does what is left to do with an operation that the program will not ask for.
 func (r *Rank) finishDetachedOp(o *Op) {
 	switch {
-	case o.state&detached != 0:
+	case o.state&opDetached != 0:
 		r.buffer.release(int(o.bufferOffset))
 		r.Release(o)
-	case o.state&freed != 0:
+	case o.state&opFreed != 0:
 		r.freedOps--
-		if o.state&substitute != 0 {
+		if o.state&opSubstitute != 0 {
 			r.substitutes--
 		}
 		r.Release(o)
@@ -167,13 +167,13 @@ func (r *Rank) finishDetachedOp(o *Op) {
 
 // FinishCancelled ends an operation that no message comes of.
 func (r *Rank) FinishCancelled(o *Op) {
-	o.state |= cancelled
+	o.state |= opCancelled
 	o.Size = 0
 	if t := &r.traffic.Sent[o.Context&1]; !o.Receive {
 		t.Count--
 		t.Peers -= int(o.Peer)
-		if r.overlap != nil {
-			r.overlap.peer(int(o.Peer), o.Context, 0, -1)
+		if r.overlapChecker != nil {
+			r.overlapChecker.peer(int(o.Peer), o.Context, 0, -1)
 		}
 	}
 	r.Complete(o)

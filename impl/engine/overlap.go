@@ -8,10 +8,10 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// overlap keeps account of the memory of operations that are under way, for programs that are
+// overlapChecker keeps account of the memory of operations that are under way, for programs that are
 // checked: what a receive may write nothing else may read or write, until the program has completed
 // the receive (MPI-1.2, section 3.7.2).
-type overlap struct {
+type overlapChecker struct {
 	owner           uintptr // the rank's goroutine
 	receives, sends intervals
 	calls           map[*Op]*call
@@ -43,8 +43,8 @@ func memoryInterval(b []byte, before int, of *call) interval {
 	return interval{from: at, to: at + uintptr(len(b)), call: of, dataOffset: before}
 }
 
-// runs adds where the data with a layout is.
-func runs(all []interval, x Layout, of *call) []interval {
+// appendRuns adds where the data with a layout is.
+func appendRuns(all []interval, x Layout, of *call) []interval {
 	before := 0
 	x.Runs(func(b []byte) {
 		all = append(all, memoryInterval(b, before, of))
@@ -57,16 +57,16 @@ func runs(all []interval, x Layout, of *call) []interval {
 func (r *Rank) trackReceive(o *Op) {
 	c := r.currentCall()
 	if o.ownsBuf {
-		c.runs = runs(c.runs, o.layout, c)
+		c.runs = appendRuns(c.runs, o.layout, c)
 	} else {
 		c.runs = append(c.runs, memoryInterval(o.Buf, 0, c))
 	}
-	w := r.overlap
+	w := r.overlapChecker
 	for _, x := range c.runs {
-		if y, ok := w.receives.meets(x); ok {
+		if y, ok := w.receives.firstOverlapping(x); ok {
 			r.reportOverlap(OverlappingReceives, x, y, "both would be written there")
 		}
-		if y, ok := w.sends.meets(x); ok {
+		if y, ok := w.sends.firstOverlapping(x); ok {
 			r.reportOverlap(ReceiveIntoSendMemory, x, y, "what is sent may be written over before it has left")
 		}
 	}
@@ -83,14 +83,14 @@ func (r *Rank) trackSend(o *Op) {
 	}
 	c := r.currentCall()
 	c.runs = append(c.runs, memoryInterval(o.Buf, 0, c))
-	r.overlap.sends.add(c.runs)
-	r.overlap.calls[o] = c
+	r.overlapChecker.sends.add(c.runs)
+	r.overlapChecker.calls[o] = c
 }
 
 // checkRead complains if memory that is read now meets a receive under way.
 func (r *Rank) checkRead(all ...interval) {
 	for _, x := range all {
-		if y, ok := r.overlap.receives.meets(x); ok {
+		if y, ok := r.overlapChecker.receives.firstOverlapping(x); ok {
 			r.reportOverlap(SendOfReceiveMemory, x, y, "what is sent may have been written over already")
 		}
 	}
@@ -99,11 +99,11 @@ func (r *Rank) checkRead(all ...interval) {
 // currentCall returns the call that the program is in. To find its line takes several times as long
 // as to note the stack.
 func (r *Rank) currentCall() *call {
-	c := r.overlap.spare
+	c := r.overlapChecker.spare
 	if c == nil {
 		c = new(call)
 	} else {
-		r.overlap.spare = c.next
+		r.overlapChecker.spare = c.next
 	}
 	c.name, c.runs, c.frames = r.call, c.runs[:0], 0
 	if r.caller != nil {
@@ -137,16 +137,16 @@ func (x interval) bytes(from, to uintptr) string {
 	return fmt.Sprintf("bytes %d to %d", first, first+int(to-from)-1)
 }
 
-// forgetMemory ends the watch of an operation that has failed. A program that returns errors uses
+// stopTrackingMemory ends the watch of an operation that has failed. A program that returns errors uses
 // its memory again.
-func (r *Rank) forgetMemory(o *Op) {
-	if r.overlap != nil {
-		r.overlap.forget(o)
+func (r *Rank) stopTrackingMemory(o *Op) {
+	if r.overlapChecker != nil {
+		r.overlapChecker.stopTracking(o)
 	}
 }
 
-// forget ends the watch of an operation.
-func (w *overlap) forget(o *Op) {
+// stopTracking ends the watch of an operation.
+func (w *overlapChecker) stopTracking(o *Op) {
 	c := w.calls[o]
 	if c == nil {
 		return

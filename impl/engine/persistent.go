@@ -26,7 +26,7 @@ func (r *Rank) NewPersistent(t Template) *Op {
 // Start begins an inactive operation. It costs what Isend and Irecv do.
 func (r *Rank) Start(o *Op) {
 	t := o.template
-	o.state = started
+	o.state = opStarted
 	switch {
 	case t.Null:
 		o.Receive, o.finished = t.Receive, true
@@ -54,6 +54,6 @@ func (r *Rank) Free(o *Op) {
 		return
 	}
 	o.generation++ // the program knows it no more
-	o.state |= freed
+	o.state |= opFreed
 	r.freedOps++
 }

@@ -56,21 +56,21 @@ type CallLocator interface {
 //
 // A program's call enters here (Enter), becomes operations, and goes on in the rank's engine.
 type Rank struct {
-	engine        Engine
-	port          device.Port
-	holder        device.BufferedSender // the port, if sends may leave something with it; nil: they do not
-	cfg           *Config
-	call          string      // the call that the program is in
-	context       uint32      // of the communicator on which it makes it
-	collectiveTag int         // the tag of a collective call's messages
-	waits         waitTarget  // what the rank waits for; nil: nothing
-	freeOps       *Op         // operations to use again
-	overlap       *overlap    // nil: the program is not checked
-	caller        CallLocator // nil: the program is written in Go
-	realTime      bool        // work takes its own time
-	observed      bool        // calls are told to somebody
-	traffic       Traffic     // so far
-	failed        bool        // a call has failed: what it had begun may be left
+	engine         Engine
+	port           device.Port
+	bufferedSender device.BufferedSender // the port, if sends may leave something with it; nil: they do not
+	cfg            *Config
+	call           string          // the call that the program is in
+	context        uint32          // of the communicator on which it makes it
+	collectiveTag  int             // the tag of a collective call's messages
+	waitTarget     waitTarget      // what the rank waits for; nil: nothing
+	freeOps        *Op             // operations to use again
+	overlapChecker *overlapChecker // nil: the program is not checked
+	caller         CallLocator     // nil: the program is written in Go
+	realTime       bool            // work takes its own time
+	observed       bool            // calls are told to somebody
+	traffic        Traffic         // so far
+	failed         bool            // a call has failed: what it had begun may be left
 
 	// Fields that few messages need come last.
 	ops            []*Op // all
@@ -81,7 +81,7 @@ type Rank struct {
 	freedOps       int         // operations under way that the program has given up
 	substitutes    int         // of those, receives in place of requests that were left open
 	openRequests   requestList // of operations; the rank waits for the first
-	probed         probedMessage
+	probedMessage  probedMessage
 	warned         []WarningKind // what the rank has reported
 }
 
@@ -90,11 +90,11 @@ func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
 	r.port, r.engine, r.cfg = port, e, cfg
 	_, r.realTime = port.(device.RealTime)
 	if h, ok := port.(device.BufferedSender); ok && h.BuffersSends() {
-		r.holder = h
+		r.bufferedSender = h
 	}
 	r.observed = cfg.Check != CheckOff || cfg.OnCall != nil
 	if cfg.Check != CheckOff {
-		r.overlap = &overlap{owner: goroutineID(), calls: map[*Op]*call{}, peers: map[int][2]int{}}
+		r.overlapChecker = &overlapChecker{owner: goroutineID(), calls: map[*Op]*call{}, peers: map[int][2]int{}}
 	}
 	e.Setup(r)
 }
@@ -150,7 +150,7 @@ func (r *Rank) observeCall(call string) {
 // CheckGoroutine fails if another goroutine than the rank's makes a call, in a program that is
 // checked.
 func (r *Rank) CheckGoroutine(call string) {
-	if r.overlap != nil && r.overlap.owner != goroutineID() {
+	if r.overlapChecker != nil && r.overlapChecker.owner != goroutineID() {
 		r.failOtherGoroutine(call)
 	}
 }
@@ -188,7 +188,7 @@ func (r *Rank) CheckMessage(o *Op, context uint32, src, tag int32, size int, s S
 // failTruncated fails with a message that is too long. Tags of collective operations are not the
 // program's.
 func (r *Rank) failTruncated(o *Op, context uint32, src, tag int32, size int) {
-	r.forgetMemory(o)
+	r.stopTrackingMemory(o)
 	if context%2 == 1 {
 		r.checkSameCollective(context, src, tag)
 		r.FailWith(int(src), ErrTruncate, "%s sent %d bytes where %d were expected: the ranks do not give as much as they take", r.PeerName(src, context), size, len(o.Buf))
@@ -205,7 +205,7 @@ func (r *Rank) failWrongSignature(o *Op, context uint32, src, tag int32, size in
 	if s == want || s == 0 || want == 0 || size == 0 {
 		return
 	}
-	r.forgetMemory(o)
+	r.stopTrackingMemory(o)
 	if context%2 == 1 {
 		r.checkSameCollective(context, src, tag)
 		r.FailWith(int(src), ErrType, "%s gives %s, and this one takes %s", r.PeerName(src, context), r.typeNames(s), r.typeNames(want))

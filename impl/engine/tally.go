@@ -32,14 +32,14 @@ func (r *Rank) Counts(yield func(name string, n int64) bool) {
 // MessagesByPeer returns how many messages of the program the rank has sent to each other one and
 // received from it, if the program is checked.
 func (r *Rank) MessagesByPeer() map[int][2]int {
-	if r.overlap == nil {
+	if r.overlapChecker == nil {
 		return nil
 	}
-	return r.overlap.peers
+	return r.overlapChecker.peers
 }
 
 // peer counts n messages of a program that is checked: sent ones (0) or received ones (1).
-func (w *overlap) peer(rank int, context uint32, which, n int) {
+func (w *overlapChecker) peer(rank int, context uint32, which, n int) {
 	if context&1 == 0 {
 		x := w.peers[rank]
 		x[which] += n

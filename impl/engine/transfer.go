@@ -4,9 +4,9 @@ import "github.com/loggp/loggp/model"
 
 // Send sends buf and returns when the rank may use it again, as the mode says.
 func (r *Rank) Send(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int) {
-	if r.overlap != nil {
+	if r.overlapChecker != nil {
 		r.checkRead(memoryInterval(buf, 0, nil))
-		r.overlap.peer(dst, context, 0, 1)
+		r.overlapChecker.peer(dst, context, 0, 1)
 	}
 	r.traffic.Sent[context&1].add(dst)
 	r.engine.Send(m, buf, s, dst, context, tag)
@@ -16,8 +16,8 @@ func (r *Rank) Send(m model.Mode, buf []byte, s Signature, dst int, context uint
 // flushSends ends what sends have left with the port, and makes progress meanwhile: others may be
 // told to send, too.
 func (r *Rank) flushSends() {
-	if r.holder != nil {
-		for !r.holder.Flush() {
+	if r.bufferedSender != nil {
+		for !r.bufferedSender.Flush() {
 			r.engine.Progress(false)
 		}
 	}
@@ -43,9 +43,9 @@ func (r *Rank) Isend(m model.Mode, buf []byte, s Signature, dst int, context uin
 // isend starts to send what is in o.Buf.
 func (r *Rank) isend(o *Op, m model.Mode, s Signature, dst int, context uint32, tag int) {
 	o.SetSend(m, o.Buf, s, dst, context, tag)
-	if r.overlap != nil {
+	if r.overlapChecker != nil {
 		r.trackSend(o)
-		r.overlap.peer(dst, context, 0, 1)
+		r.overlapChecker.peer(dst, context, 0, 1)
 	}
 	r.traffic.Sent[context&1].add(dst)
 	r.engine.Isend(o)
@@ -79,8 +79,8 @@ func (r *Rank) gather(x Layout) ([]byte, bool) {
 	if flat, ok := x.Flat(); ok {
 		return flat, false
 	}
-	if r.overlap != nil {
-		r.checkRead(runs(nil, x, nil)...)
+	if r.overlapChecker != nil {
+		r.checkRead(appendRuns(nil, x, nil)...)
 	}
 	buf := r.ScratchBuffer(x.Len())
 	x.Gather(buf)
@@ -135,7 +135,7 @@ func (r *Rank) irecv(o *Op, src int, context uint32, tag int) {
 // setReceive makes o a receive.
 func (r *Rank) setReceive(o *Op, src int, context uint32, tag int) {
 	o.Receive, o.Peer, o.Tag, o.Context = true, int32(src), int32(tag), context
-	if r.overlap != nil {
+	if r.overlapChecker != nil {
 		r.trackReceive(o)
 	}
 }
@@ -152,10 +152,10 @@ func (r *Rank) setReceiveLayout(o *Op, x Layout) {
 // SetWaiting notes that the rank waits for an operation, or, if it is nil, for nothing any more.
 func (r *Rank) SetWaiting(o *Op) {
 	if o == nil {
-		r.waits = nil
+		r.waitTarget = nil
 		return
 	}
-	r.waits = o
+	r.waitTarget = o
 }
 
 // WaitUntilFinished makes progress until an operation is finished.
@@ -163,11 +163,11 @@ func (r *Rank) WaitUntilFinished(o *Op) {
 	if o.finished {
 		return
 	}
-	r.waits = o
+	r.waitTarget = o
 	for !o.finished {
 		r.engine.Progress(true)
 	}
-	r.waits = nil
+	r.waitTarget = nil
 }
 
 // Wait waits for an operation to finish. It is to be released then.
@@ -183,11 +183,11 @@ func (r *Rank) Progress() bool { return r.engine.Progress(false) }
 
 // ProgressUntil makes progress until found. It waits for o, an operation among others.
 func (r *Rank) ProgressUntil(o *Op, found func() bool) {
-	r.waits = o
+	r.waitTarget = o
 	for !found() {
 		r.engine.Progress(true)
 	}
-	r.waits = nil
+	r.waitTarget = nil
 	r.flushSends()
 	r.engine.ChargeCompletionCheck(true)
 }
@@ -216,10 +216,10 @@ func (r *Rank) Test(o *Op) bool {
 
 // Probe looks for a message that a receive would take, and waits for one if block is true.
 func (r *Rank) Probe(src int, context uint32, tag int, block bool) (Status, bool) {
-	r.probed = probedMessage{src, context, tag}
-	r.waits = &r.probed
+	r.probedMessage = probedMessage{src, context, tag}
+	r.waitTarget = &r.probedMessage
 	st, ok := r.engine.Probe(src, context, tag, block)
-	r.waits = nil
+	r.waitTarget = nil
 	return st, ok
 }
 
@@ -240,8 +240,8 @@ func (r *Rank) Barrier(n, me int, rank func(i int) int) bool {
 
 // SetBarrierPeer notes that the rank waits for another one in a barrier; negative: no more.
 func (r *Rank) SetBarrierPeer(rank int) {
-	if r.waits = nil; rank >= 0 {
-		r.waits = barrierWait(rank)
+	if r.waitTarget = nil; rank >= 0 {
+		r.waitTarget = barrierWait(rank)
 	}
 }
 

@@ -49,19 +49,19 @@ type waitTarget interface{ waitState(r *Rank) Wait }
 // WaitState returns what the rank waits for.
 func (r *Rank) WaitState() Wait {
 	w := Wait{Peer: Any}
-	if r.waits != nil {
-		w = r.waits.waitState(r)
+	if r.waitTarget != nil {
+		w = r.waitTarget.waitState(r)
 	}
 	w.Call = r.call
-	if r.openRequests.open > 0 && r.openRequests.call == r.call {
-		w.OpenOps, w.AnyOne = r.openRequests.open, r.openRequests.one
+	if r.openRequests.openOps > 0 && r.openRequests.call == r.call {
+		w.OpenOps, w.AnyOne = r.openRequests.openOps, r.openRequests.anyOne
 	}
 	_, w.Unexpected = r.engine.UnexpectedMessages(w.Context)
 	return w
 }
 
-// explain says what an operation waits for.
-func (r *Rank) explain(o *Op) Wait {
+// explainWait says what an operation waits for.
+func (r *Rank) explainWait(o *Op) Wait {
 	switch t := o.template; {
 	case o.IsInactive():
 		return Wait{Cause: WaitStart, Peer: t.Peer, Context: t.Context, Tag: t.Tag}
@@ -71,13 +71,13 @@ func (r *Rank) explain(o *Op) Wait {
 	return r.engine.ExplainWait(o)
 }
 
-func (o *Op) waitState(r *Rank) Wait { return r.explain(o) }
+func (o *Op) waitState(r *Rank) Wait { return r.explainWait(o) }
 
 // requestList is a call that waits for several operations.
 type requestList struct {
-	call string
-	open int
-	one  bool
+	call    string
+	openOps int
+	anyOne  bool
 }
 
 // SetOpenRequests notes how many operations of a list are open, for Waits: one says that the call

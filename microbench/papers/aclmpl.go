@@ -126,7 +126,7 @@ func (r *aclmplTracer) countMessageSteps(mode string, list bool) error {
 		switch e.Kind {
 		case trace.Put:
 			puts++
-			bytes += float64(e.N)
+			bytes += float64(e.Amount)
 		case trace.Copy:
 			copies++
 		}
@@ -149,7 +149,7 @@ func (r *aclmplTracer) overflowPool() error {
 				b[0] = byte(i)
 				p.SendAsync(1, 0, b)
 			}
-			refusals = p.Statistics().Full
+			refusals = p.Statistics().PoolFull
 			return
 		}
 		p.Compute(unit.Millisecond)
@@ -174,7 +174,7 @@ func (r *aclmplTracer) countBroadcastPhases(n int) error {
 	}
 	phase, senders, longest := make([]int, n), map[int]int{}, 0
 	for _, e := range events {
-		if e.Kind == trace.Put && e.N == r.bytes {
+		if e.Kind == trace.Put && e.Amount == r.bytes {
 			phase[e.Rank]++
 			phase[e.Peer] = phase[e.Rank]
 			senders[phase[e.Rank]]++

@@ -51,7 +51,7 @@ func runMessages(ctx context.Context, s *Site, e *Experiment, _ uint64, out *Res
 				steps = append(steps, step+" with the message, pushed")
 			case e.Kind == trace.Get:
 				steps = append(steps, step+" with the message, pulled")
-			case e.Kind == trace.Send && e.N > 0:
+			case e.Kind == trace.Send && e.Amount > 0:
 				steps = append(steps, step+" with the message")
 			case e.Kind == trace.Send:
 				steps = append(steps, step)

@@ -175,7 +175,7 @@ func scattervIn(grouping ccmpi.Grouping) func(c *mpi.Comm, size int) routine {
 	}
 }
 
-func allgatherBy(by ccmpi.Way) func(c *mpi.Comm, size int) routine {
+func allgatherBy(by ccmpi.AllgatherMethod) func(c *mpi.Comm, size int) routine {
 	return func(c *mpi.Comm, size int) routine {
 		all, mine := newBuffers(c, size)
 		return routine{call: func() { ccmpi.Allgather(c, by, mine, all) }}

@@ -40,7 +40,7 @@ func New(m *model.Machine, l *model.Library, p model.Path) (Costs, error) {
 	}
 	return Costs{
 		start: t.Put.Start, acknowledge: t.Acknowledge, rate: t.Put.Bandwidth, buffered: t.Buffered, latency: t.Hop*unit.Time(p.Hops) + t.Turn*unit.Time(p.Turns) + t.Deliver,
-		send: l.Software[model.AclmplSend], receive: l.Software[model.AclmplReceive], read: l.Software[model.AclmplRead], combine: l.Software[model.AclmplCombine],
+		send: l.Software[model.AclmplSendCost], receive: l.Software[model.AclmplReceiveCost], read: l.Software[model.AclmplReadCost], combine: l.Software[model.AclmplCombineCost],
 	}, nil
 }
 

@@ -19,7 +19,7 @@ const call = "Alltoallv"
 // Recorded returns the exchanges of a recorded program, in an order that agrees with the order of
 // calls at every rank. Messages without bytes, and those of a rank to itself, are left out.
 func Recorded(s *schedule.Schedule) ([]Exchange, error) {
-	calls := make([][]part, s.Ranks()) // that are left, by rank
+	calls := make([][]exchangePart, s.Ranks()) // that are left, by rank
 	left := 0
 	for rank := range calls {
 		for _, c := range s.Calls(rank) {
@@ -61,23 +61,23 @@ func Recorded(s *schedule.Schedule) ([]Exchange, error) {
 			}
 		}
 		if left == before {
-			rank := slices.IndexFunc(calls, func(c []part) bool { return len(c) > 0 })
+			rank := slices.IndexFunc(calls, func(c []exchangePart) bool { return len(c) > 0 })
 			return nil, fmt.Errorf("rank %d has a call of %s with ranks %v that not all of these make", rank, call, calls[rank][0].members)
 		}
 	}
 	return all, nil
 }
 
-// part is the sends of a rank in a call: one to each other member, which may be empty.
-type part struct {
+// exchangePart is the sends of a rank in a call: one to each other member, which may be empty.
+type exchangePart struct {
 	members []int // in the order of their numbers
 	order   []int // of the sends
 	sends   []Message
 }
 
 // partOf returns the part of a rank in a call with some operations.
-func partOf(rank int, ops []schedule.Op) (part, error) {
-	x := part{}
+func partOf(rank int, ops []schedule.Op) (exchangePart, error) {
+	x := exchangePart{}
 	for _, o := range ops {
 		if o.Kind != schedule.Send {
 			continue
@@ -122,13 +122,13 @@ func communicator(members []int, orders [][]int) []int {
 	}
 	slices.SortFunc(ring, func(a, b int) int { return places[a] - places[b] })
 	if fits(func(at int) []int { return slices.Concat(ring[:at], ring[at+1:]) }) {
-		return around(ring)
+		return rotateOrder(ring)
 	}
 	return nil
 }
 
-// around returns a cyclic order from its smallest member on.
-func around(ring []int) []int {
+// rotateOrder returns a cyclic order from its smallest member on.
+func rotateOrder(ring []int) []int {
 	i := slices.Index(ring, slices.Min(ring))
 	return slices.Concat(ring[i:], ring[:i])
 }

@@ -87,7 +87,7 @@ func TestRecorded(t *testing.T) {
 			var want []Exchange
 			for _, x := range calls {
 				if slices.Contains(x.Members, rank) {
-					x.Members = around(x.Members)
+					x.Members = rotateOrder(x.Members)
 					want = append(want, x)
 				}
 			}

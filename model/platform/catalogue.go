@@ -87,7 +87,7 @@ func Text(what string) (file string, data []byte, err error) {
 		data, err = files.ReadFile(file)
 		return file, data, err
 	}
-	return "", nil, &UnknownError{what, table.Nearest(what, catalogue)}
+	return "", nil, &UnknownError{what, table.NearestNames(what, catalogue)}
 }
 
 // UnknownError is the error for a platform that is not in the catalogue.
@@ -99,7 +99,7 @@ type UnknownError struct {
 // Error lists the names of the catalogue.
 func (e *UnknownError) Error() string {
 	text := fmt.Sprintf("there is no platform %q", e.Name)
-	if meant := table.Meant(e.Name, e.Has); meant != "" {
+	if meant := table.Suggestion(e.Name, e.Has); meant != "" {
 		text += "; did you mean " + meant + "?"
 	}
 	return text + fmt.Sprintf("\nThe catalogue has %s. The name of a platform file has a / or ends in .yaml", strings.Join(e.Has, ", "))
@@ -144,7 +144,7 @@ func suggest(s string, names []string) string {
 	if len(names) == 0 {
 		return "leave it out"
 	}
-	if meant := table.Meant(s, names); meant != "" {
+	if meant := table.Suggestion(s, names); meant != "" {
 		return "write " + meant
 	}
 	return "write one of " + strings.Join(names, ", ")

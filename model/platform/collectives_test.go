@@ -18,7 +18,7 @@ func TestOneMessage(t *testing.T) {
 		l, path := p.Libraries[0], p.Machine.Path(p.Machine.Ranks.Default, 0, p.Machine.Ranks.Default-1)
 		m := collective.Machine{Parameters: model.MessageView(p.Machine, l, path)}
 		bare := &model.Library{} // whose calls cost what it takes to make a packet and to take it in
-		bare.Software[model.ProtoSend], bare.Software[model.ProtoHandle] = l.Software[model.ProtoControl], l.Software[model.ProtoHandle]
+		bare.Software[model.ProtoSendCost], bare.Software[model.ProtoHandleCost] = l.Software[model.ProtoControlCost], l.Software[model.ProtoHandleCost]
 		for _, k := range []int{0, 1, 1000, 100_000} {
 			got := m.Cost(collective.Named(collective.Bcast, "linear"), collective.Job{Ranks: 2, Bytes: k}).Last - settle
 			want := model.Transfer{Machine: p.Machine, Library: bare, Protocol: model.T, Bytes: k, Path: path}.Cost().Delivery.Sum()

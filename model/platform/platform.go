@@ -86,7 +86,7 @@ func (p *Platform) Library(name string) (*model.Library, error) {
 		}
 		names = append(names, l.Name)
 	}
-	return nil, fmt.Errorf("platform %s: no library %q: it has %s", p.Machine.Name, name, strings.Join(table.Nearest(name, names), ", "))
+	return nil, fmt.Errorf("platform %s: no library %q: it has %s", p.Machine.Name, name, strings.Join(table.NearestNames(name, names), ", "))
 }
 
 // Calibrated reports whether some number of the platform was fitted to a published row, so that

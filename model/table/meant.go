@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Nearest returns names, sorted by their edit distance from s.
-func Nearest(s string, names []string) []string {
+// NearestNames returns names, sorted by their edit distance from s.
+func NearestNames(s string, names []string) []string {
 	sorted := slices.Clone(names)
 	slices.SortStableFunc(sorted, func(a, b string) int { return distance(s, a) - distance(s, b) })
 	return sorted
 }
 
-// Meant returns the name that a misspelled s was probably meant to be, or "".
-func Meant(s string, names []string) string {
-	first := Nearest(s, names)[0]
+// Suggestion returns the name that a misspelled s was probably meant to be, or "".
+func Suggestion(s string, names []string) string {
+	first := NearestNames(s, names)[0]
 	if distance(s, first) > (len(first)+1)/3 {
 		return ""
 	}

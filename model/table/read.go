@@ -258,7 +258,7 @@ func (r *Reader[T]) header(line []byte) error {
 		case i == len(r.columns):
 			return r.at(r.line, col, "a row has %d columns, this one %d", i, len(cells))
 		case cell != r.columns[i].Name:
-			return r.at(r.line, col, "column %q where %q belongs: %s have the columns %s", short(cell), r.columns[i].Name, r.schema.Name, all)
+			return r.at(r.line, col, "column %q where %q belongs: %s have the columns %s", shorten(cell), r.columns[i].Name, r.schema.Name, all)
 		}
 		col += len(cell) + 1
 	}
@@ -268,8 +268,8 @@ func (r *Reader[T]) header(line []byte) error {
 	return nil
 }
 
-// short returns a cell as errors show it: the text of another kind of file may be long.
-func short(cell string) string {
+// shorten returns a cell as errors show it: the text of another kind of file may be long.
+func shorten(cell string) string {
 	const most = 60
 	if len(cell) > most {
 		return cell[:most] + "…"

@@ -87,7 +87,7 @@ func OneOf[S ~string](list ...S) func(string) error {
 				words = append(words, string(w))
 			}
 		}
-		if meant := Meant(s, words); meant != "" {
+		if meant := Suggestion(s, words); meant != "" {
 			return fmt.Errorf("%q is none of %s: did you mean %s?", s, strings.Join(words, ", "), meant)
 		}
 		return fmt.Errorf("%q is none of %s", s, strings.Join(words, ", "))

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// longest bounds the text of a quantity: no float64 needs more digits, and exact arithmetic on more
-// is slow.
-const longest = 400
+// maxLength bounds the text of a quantity: no float64 needs more digits, and exact arithmetic on
+// more is slow.
+const maxLength = 400
 
 // split cuts a quantity into its decimal number (a sign, digits, a point and digits, no exponent)
 // and its unit.
 func split(s string) (number, unit string, err error) {
-	if len(s) > longest {
-		return "", "", fmt.Errorf("longer than %d characters", longest)
+	if len(s) > maxLength {
+		return "", "", fmt.Errorf("longer than %d characters", maxLength)
 	}
 	s = strings.TrimSpace(s)
 	i := 0

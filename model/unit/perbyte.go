@@ -31,7 +31,7 @@ func parsePerByte(s string) (PerByte, error) {
 		return 0, err
 	}
 	name, perByte := strings.CutSuffix(name, "/B")
-	if name == "" && !zero(number) {
+	if name == "" && !isZero(number) {
 		return 0, fmt.Errorf("missing unit: write %sns/B, or another time a byte", number)
 	}
 	power, err := timeUnit(number, name)

@@ -7,7 +7,7 @@ func ParsePercent(s string) (float64, error) {
 	number, name, err := split(s)
 	switch {
 	case err != nil:
-	case name == "%" || name == "" && zero(number):
+	case name == "%" || name == "" && isZero(number):
 		var x float64
 		if x, err = scaled(number, -2); err == nil {
 			return x, nil

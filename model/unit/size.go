@@ -89,7 +89,7 @@ func ParseSizes(s string) ([]int, error) {
 	for i, item := range strings.Split(s, ",") {
 		some, err := parseItem(strings.TrimSpace(item))
 		if err == nil && len(all)+len(some) > MaxSizes {
-			err = tooMany()
+			err = tooManyError()
 		}
 		if err != nil {
 			return nil, fmt.Errorf("sizes: item %d, at column %d: %q: %w", i+1, at, strings.TrimSpace(item), err)
@@ -101,7 +101,7 @@ func ParseSizes(s string) ([]int, error) {
 	return slices.Compact(all), nil
 }
 
-func tooMany() error { return fmt.Errorf("more than %d sizes", MaxSizes) }
+func tooManyError() error { return fmt.Errorf("more than %d sizes", MaxSizes) }
 
 // parseItem reads one item of a list of sizes.
 func parseItem(item string) ([]int, error) {
@@ -156,7 +156,7 @@ func multiples(low, high int, factor string) ([]int, error) {
 	var all []int
 	for x := float64(low); x <= float64(high); x *= f {
 		if len(all) == MaxSizes {
-			return nil, tooMany()
+			return nil, tooManyError()
 		}
 		all = append(all, int(math.Round(x)))
 	}
@@ -172,7 +172,7 @@ func steps(low, high int, step string) ([]int, error) {
 	case by == 0:
 		return nil, errors.New("a step must be at least one byte")
 	case (high-low)/by >= MaxSizes:
-		return nil, tooMany()
+		return nil, tooManyError()
 	}
 	var all []int
 	for n := low; n <= high && n >= low; n += by {

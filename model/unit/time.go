@@ -93,14 +93,14 @@ func timeUnit(number, name string) (int, error) {
 	if name != "" {
 		return 0, fmt.Errorf("unknown unit %q: use %s", name, timeNames)
 	}
-	if zero(number) {
+	if isZero(number) {
 		return 0, nil
 	}
 	return 0, fmt.Errorf("missing unit: write %sus, or another of %s", number, timeNames)
 }
 
-// zero reports whether a decimal number is zero.
-func zero(number string) bool { return strings.Trim(number, "-0.") == "" }
+// isZero reports whether a decimal number is zero.
+func isZero(number string) bool { return strings.Trim(number, "-0.") == "" }
 
 // picoseconds returns number times 10^power picoseconds.
 func picoseconds(number string, power int) (Time, error) {

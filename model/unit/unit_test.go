@@ -152,7 +152,7 @@ func TestParseSizes(t *testing.T) {
 
 // An error says what was wrong and, where it can, what to write instead.
 func TestErrors(t *testing.T) {
-	long := strings.Repeat("1", longest+1)
+	long := strings.Repeat("1", maxLength+1)
 	for _, c := range []struct {
 		parse   func(string) error
 		in, err string
@@ -244,10 +244,10 @@ func FuzzRate(f *testing.F) {
 	f.Add(math.SmallestNonzeroFloat64, "10Mbit/s")
 	f.Add(math.MaxFloat64, "0.1B/s")
 	f.Fuzz(func(t *testing.T, x float64, s string) {
-		if text := Rate(x).String(); x > 0 && !math.IsInf(x, 0) && len(text) <= longest {
+		if text := Rate(x).String(); x > 0 && !math.IsInf(x, 0) && len(text) <= maxLength {
 			same(t, Rate(x), Rate.String, ParseRate)
 		}
-		if r, err := ParseRate(s); err == nil && len(r.String()) <= longest {
+		if r, err := ParseRate(s); err == nil && len(r.String()) <= maxLength {
 			same(t, r, Rate.String, ParseRate)
 		}
 	})
@@ -258,10 +258,10 @@ func FuzzPerByte(f *testing.F) {
 	f.Add(-0.1, "0")
 	f.Add(math.Copysign(0, -1), "-0")
 	f.Fuzz(func(t *testing.T, x float64, s string) {
-		if text := PerByte(x).String(); x == x && !math.IsInf(x, 0) && len(text) <= longest {
+		if text := PerByte(x).String(); x == x && !math.IsInf(x, 0) && len(text) <= maxLength {
 			same(t, PerByte(x), PerByte.String, ParsePerByte)
 		}
-		if g, err := ParsePerByte(s); err == nil && len(g.String()) <= longest {
+		if g, err := ParsePerByte(s); err == nil && len(g.String()) <= maxLength {
 			same(t, g, PerByte.String, ParsePerByte)
 		}
 	})
@@ -270,10 +270,10 @@ func FuzzPerByte(f *testing.F) {
 func FuzzPercent(f *testing.F) {
 	f.Add(0.05, "5%")
 	f.Fuzz(func(t *testing.T, x float64, s string) {
-		if text := Percent(x); x == x && !math.IsInf(x, 0) && len(text) <= longest {
+		if text := Percent(x); x == x && !math.IsInf(x, 0) && len(text) <= maxLength {
 			same(t, x, Percent, ParsePercent)
 		}
-		if y, err := ParsePercent(s); err == nil && len(Percent(y)) <= longest {
+		if y, err := ParsePercent(s); err == nil && len(Percent(y)) <= maxLength {
 			same(t, y, Percent, ParsePercent)
 		}
 	})

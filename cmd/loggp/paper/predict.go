@@ -154,7 +154,7 @@ func newMeeting(message model.Transfer, sender, receiver *rankState) model.Meeti
 // postingTime is what it costs to post a receive.
 func (x *algebraicBenchmark) postingTime() unit.Time {
 	w := x.there.Library.Software
-	return w[model.ProtoReceive] + w[model.ProtoMatch] + w[model.ProtoPosted]
+	return w[model.ProtoReceiveCost] + w[model.ProtoMatchCost] + w[model.ProtoPostedCost]
 }
 
 // predictBarrier lets the root receive a message from the other rank and send one back.
@@ -194,7 +194,7 @@ func (x *reproduction) addPlatformValues(s *papers.Site) {
 	m, library := s.Job.Platform.Machine, s.Job.Library
 	there, _ := s.Paths()
 	x.measured[expr.Key("wire", s.ID)] = expr.Exactly(model.MessageView(m, library, there).L.Micros())
-	x.measured[expr.Key("after_protocol", s.ID, "ssend")] = expr.Exactly((library.Software[model.ProtoSynchronous] - library.Software[model.ProtoComplete]).Micros())
+	x.measured[expr.Key("after_protocol", s.ID, "ssend")] = expr.Exactly((library.Software[model.ProtoSynchronousCost] - library.Software[model.ProtoCompleteCost]).Micros())
 	if n, ok := m.Network.(*model.Hypernodes); ok {
 		x.predicted[expr.Key("H", s.ID)] = expr.Exactly(float64(len(n.Sizes)))
 		x.predicted[expr.Key("P", s.ID)] = expr.Exactly(float64(n.Sizes[0]))

@@ -18,7 +18,7 @@ func clock(open func(int) device.World) error {
 		for i := range 50 {
 			for _, step := range []func(){
 				func() {},
-				func() { p.Spend(model.ProtoMatch, i) },
+				func() { p.Spend(model.ProtoMatchCost, i) },
 				func() { p.Copy(make([]byte, i), make([]byte, i)) },
 				func() { p.Delay(unit.Time(i) * unit.Nanosecond) },
 				func() { p.Send(1-p.Rank(), &device.Packet{Data: make([]byte, i)}) },

@@ -15,60 +15,60 @@ type port struct {
 	engine  *model.Engine
 	memory  memory
 	counter counter
-	mu      sync.Mutex // handlers of signals run beside the rank's program
+	mutex   sync.Mutex // handlers of signals run beside the rank's program
 	events  []Event
 	started []device.Head // remote accesses that have not ended
 }
 
-// note adds an event that has just ended.
-func (p *port) note(e Event) {
+// appendEvent adds an event that has just ended.
+func (p *port) appendEvent(e Event) {
 	e.Rank, e.To = p.Rank(), p.Now()
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
 	p.events = append(p.events, e)
 }
 
 func (p *port) Spend(w model.CostKey, n int) {
 	from := p.Now()
 	p.Port.Spend(w, n)
-	p.note(Event{Kind: Spend, From: from, Work: p.engine.Cost(w).Key, N: n})
+	p.appendEvent(Event{Kind: Spend, From: from, Work: p.engine.Cost(w).Key, Amount: n})
 }
 
 func (p *port) Delay(d unit.Time) {
 	from := p.Now()
 	p.Port.Delay(d)
-	p.note(Event{Kind: Delay, From: from})
+	p.appendEvent(Event{Kind: Delay, From: from})
 }
 
 func (p *port) Copy(dst, src []byte) int {
 	from := p.Now()
 	n := p.Port.Copy(dst, src)
-	p.note(Event{Kind: Copy, From: from, N: n})
+	p.appendEvent(Event{Kind: Copy, From: from, Amount: n})
 	return n
 }
 
 func (p *port) Send(dst int, q *device.Packet) {
 	from := p.Now()
 	p.Port.Send(dst, q)
-	p.note(Event{Kind: Send, From: from, Peer: dst, Head: q.Head, N: len(q.Data)})
+	p.appendEvent(Event{Kind: Send, From: from, Peer: dst, Head: q.Head, Amount: len(q.Data)})
 }
 
 func (p *port) Recv(block bool) *device.Packet {
 	from := p.Now()
 	q := p.Port.Recv(block)
 	if q != nil {
-		p.note(Event{Kind: p.arrival(q), From: from, Peer: q.Src, Head: q.Head, N: len(q.Data)})
+		p.appendEvent(Event{Kind: p.arrivalTime(q), From: from, Peer: q.Src, Head: q.Head, Amount: len(q.Data)})
 	}
 	return q
 }
 
-// arrival tells the end of a remote access from a packet.
-func (p *port) arrival(q *device.Packet) Kind {
+// arrivalTime tells the end of a remote access from a packet.
+func (p *port) arrivalTime(q *device.Packet) Kind {
 	if q.Src != p.Rank() || len(q.Data) > 0 {
 		return Recv
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
 	i := slices.Index(p.started, q.Head)
 	if i < 0 {
 		return Recv
@@ -108,20 +108,20 @@ func (m *memory) Put(dst int, k device.Key, off int, b []byte, done device.Head)
 		m.start(done)
 	}
 	m.Memory.Put(dst, k, off, b, done)
-	m.note(Event{Kind: Put, From: from, Peer: dst, Head: done, N: len(b)})
+	m.appendEvent(Event{Kind: Put, From: from, Peer: dst, Head: done, Amount: len(b)})
 }
 
 func (m *memory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	from := m.Now()
 	m.start(done)
 	m.Memory.Get(dst, k, off, b, done)
-	m.note(Event{Kind: Get, From: from, Peer: dst, Head: done, N: len(b)})
+	m.appendEvent(Event{Kind: Get, From: from, Peer: dst, Head: done, Amount: len(b)})
 }
 
 // start keeps the head of an access that will end.
 func (p *port) start(done device.Head) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
 	p.started = append(p.started, done)
 }
 
@@ -134,13 +134,13 @@ type counter struct {
 func (c *counter) FetchAndStore(dst, r int, value int64) int64 {
 	from := c.Now()
 	was := c.Counter.FetchAndStore(dst, r, value)
-	c.note(Event{Kind: Swap, From: from, Peer: dst, N: int(value)})
+	c.appendEvent(Event{Kind: FetchAndStore, From: from, Peer: dst, Amount: int(value)})
 	return was
 }
 
 func (c *counter) FetchAndAdd(dst, r int, delta int64) int64 {
 	from := c.Now()
 	was := c.Counter.FetchAndAdd(dst, r, delta)
-	c.note(Event{Kind: Add, From: from, Peer: dst, N: int(delta)})
+	c.appendEvent(Event{Kind: FetchAndAdd, From: from, Peer: dst, Amount: int(delta)})
 	return was
 }

@@ -39,19 +39,19 @@ func (l *Log) Print(w io.Writer, tell func(head device.Head) string) error {
 func (e Event) Text(tell func(head device.Head) string) string {
 	switch e.Kind {
 	case Spend:
-		return fmt.Sprintf("spend %s %d", e.Work, e.N)
+		return fmt.Sprintf("spend %s %d", e.Work, e.Amount)
 	case Copy:
-		return fmt.Sprintf("copy %d", e.N)
+		return fmt.Sprintf("copy %d", e.Amount)
 	case Delay:
 		return "delay"
-	case Add, Swap:
-		return fmt.Sprintf("%v %d at %d", e.Kind, e.N, e.Peer)
+	case FetchAndAdd, FetchAndStore:
+		return fmt.Sprintf("%v %d at %d", e.Kind, e.Amount, e.Peer)
 	}
 	way := "to"
 	if e.Kind == Recv || e.Kind == Get {
 		way = "from"
 	}
-	s := fmt.Sprintf("%v %d %s %d", e.Kind, e.N, way, e.Peer)
+	s := fmt.Sprintf("%v %d %s %d", e.Kind, e.Amount, way, e.Peer)
 	if e.Kind == Done {
 		s = "done"
 	}

@@ -18,16 +18,16 @@ type Kind uint8
 
 // The kinds of events. A look for a packet that found none is no event.
 const (
-	Send  Kind = iota // a packet was sent
-	Recv              // a packet was taken, after waiting for it or not
-	Put               // a remote write was started
-	Get               // a remote read was started
-	Done              // a remote access was found ended
-	Add               // a value was added to a remote counter
-	Swap              // a value was swapped with that of a remote counter
-	Spend             // software worked
-	Copy              // the processor copied
-	Delay             // the processor did something else
+	Send          Kind = iota // a packet was sent
+	Recv                      // a packet was taken, after waiting for it or not
+	Put                       // a remote write was started
+	Get                       // a remote read was started
+	Done                      // a remote access was found ended
+	FetchAndAdd               // a value was added to a remote counter
+	FetchAndStore             // a value was swapped with that of a remote counter
+	Spend                     // software worked
+	Copy                      // the processor copied
+	Delay                     // the processor did something else
 )
 
 var kindNames = [...]string{"send", "recv", "put", "get", "done", "add", "swap", "spend", "copy", "delay"}
@@ -43,7 +43,7 @@ type Event struct {
 	Peer     int         // the other rank, where there is one
 	Head     device.Head // of a packet, or of the one that will tell or told of the end of a remote access
 	Work     string      // that was spent: the key of its cost in platform files
-	N        int         // bytes, units of work, or what was added
+	Amount   int         // bytes, units of work, or what was added
 }
 
 // Log keeps the events of the runs of a world. The zero value is empty. It may be read when a run
@@ -51,7 +51,7 @@ type Event struct {
 type Log struct {
 	Engine *model.Engine // of the library that is traced, for the names of its costs; nil: the first of model.Engines
 
-	mu    sync.Mutex
+	mutex sync.Mutex
 	ranks []*port // by rank
 }
 
@@ -77,8 +77,8 @@ func (l *Log) port(p device.Port) *port {
 		q.engine = model.Engines[0]
 	}
 	q.memory, q.counter = memory{p.Memory(), q}, counter{p.Counter(), q}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
 	if l.ranks == nil {
 		l.ranks = make([]*port, p.Size())
 	}

@@ -60,7 +60,7 @@ func everything(p device.Port) error {
 	}
 	q := p.Recv(true)
 	key := device.Key(q.Head[0])
-	p.Spend(model.ProtoMatch, 2)
+	p.Spend(model.ProtoMatchCost, 2)
 	p.Copy(make([]byte, 100), q.Data)
 	p.Memory().Put(1, key, 0, make([]byte, 300), head)
 	p.Recv(true)

@@ -116,7 +116,7 @@ func failsWithWarning(text string, program func(c *mpi.Comm) error) func(testing
 func runWithWarning(t testing.TB, s *Subject, w World, program func(c *mpi.Comm) error) error {
 	var warnings []mpi.Warning
 	ranks := 2
-	if w.Holds(3) {
+	if w.CanHold(3) {
 		ranks = 3
 	}
 	err := s.run(t, w, ranks, mpi.Options{Check: mpi.CheckWarn, Warn: func(x mpi.Warning) { warnings = append(warnings, x) }}, func(c *mpi.Comm) error {

@@ -92,9 +92,9 @@ func Test(t *testing.T, s Subject) {
 // skip says why a law is not for a world.
 func (l *law) skip(w World) string {
 	switch {
-	case !w.Holds(l.ranks):
-		return fmt.Sprintf("it has at most %d ranks", w.Most())
-	case w.Faulty && l.name != "programs":
+	case !w.CanHold(l.ranks):
+		return fmt.Sprintf("it has at most %d ranks", w.MaxRanks())
+	case w.LosesFrames && l.name != "programs":
 		return "the law is for machines without faults"
 	case w.Processes && l.fails != nil:
 		return "impl/library/mpi tests the errors of processes"

@@ -12,21 +12,21 @@ import (
 
 // World is a kind of machine to run ranks on.
 type World struct {
-	Name string
-	Most func() int // ranks that it can have; nil: any number
-	Open func(t testing.TB, l *model.Library, ranks int) device.World
+	Name     string
+	MaxRanks func() int // ranks that it can have; nil: any number
+	Open     func(t testing.TB, l *model.Library, ranks int) device.World
 
 	// Processes says that ranks are processes, which share no memory with each other. They start
 	// slowly, so only programs that end well are run, and few random ones.
 	Processes bool
 
-	// Faulty says that the world may refuse what there is room for, and takes memory to be late.
-	// Then it is chance which message leaves when, and only random programs are run.
-	Faulty bool
+	// LosesFrames says that the world may refuse what there is room for, and takes memory to be
+	// late. Then it is chance which message leaves when, and only random programs are run.
+	LosesFrames bool
 }
 
-// Holds reports whether the world can have that many ranks.
-func (w World) Holds(ranks int) bool { return w.Most == nil || ranks <= w.Most() }
+// CanHold reports whether the world can have that many ranks.
+func (w World) CanHold(ranks int) bool { return w.MaxRanks == nil || ranks <= w.MaxRanks() }
 
 // Worlds returns impl/real/loop and machines of the catalogue, without noise. "By messages" is
 // without remote memory, which engines then do without. Under the race detector it returns
@@ -41,10 +41,10 @@ func Worlds() []World {
 		return worlds
 	}
 	for _, name := range []string{"t3d", "convex", "now", "loggp"} {
-		worlds = append(worlds, World{Name: name, Most: func() int { return Load(name).Machine.Ranks.Max }, Open: Emulated(name, nil, 0)})
+		worlds = append(worlds, World{Name: name, MaxRanks: func() int { return Load(name).Machine.Ranks.Max }, Open: Emulated(name, nil, 0)})
 	}
 	return append(worlds,
-		World{Name: "convex, far", Most: func() int { return 16 }, Open: Emulated("convex", func(m *model.Machine) { // hypernodes of one rank and of two
+		World{Name: "convex, far", MaxRanks: func() int { return 16 }, Open: Emulated("convex", func(m *model.Machine) { // hypernodes of one rank and of two
 			h := *m.Network.(*model.Hypernodes)
 			h.Sizes = []int{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1}
 			m.Network = &h

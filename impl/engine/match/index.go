@@ -9,8 +9,8 @@ type index[T any] struct {
 	entriesByClass [4]int      // entries of each class
 }
 
-// ring links entries in a circle.
-type ring[T any] struct{ prev, next *Entry[T] }
+// sameEnvelopeLinks links entries in a circle.
+type sameEnvelopeLinks[T any] struct{ prev, next *Entry[T] }
 
 // A class says which wildcards an envelope has. A message can match entries of all four, each under
 // one envelope, and most programs use one or two.
@@ -51,7 +51,7 @@ func (i *index[T]) firstMatch(x Envelope) *Entry[T] {
 		if n == 0 {
 			continue
 		}
-		if e := i.firstEqual(x.withWildcards(c)); e != nil && (first == nil || e.seq < first.seq) {
+		if e := i.firstEqual(x.withWildcards(c)); e != nil && (first == nil || e.serial < first.serial) {
 			first = e
 		}
 	}
@@ -71,25 +71,25 @@ func (i *index[T]) firstEqual(x Envelope) *Entry[T] {
 func (i *index[T]) add(e *Entry[T]) {
 	i.entriesByClass[e.wildcardClass()]++
 	if first := i.firstEqual(e.Envelope); first != nil {
-		last := first.equals.prev
-		e.equals = ring[T]{last, first}
-		last.equals.next, first.equals.prev = e, e
+		last := first.sameEnvelope.prev
+		e.sameEnvelope = sameEnvelopeLinks[T]{last, first}
+		last.sameEnvelope.next, first.sameEnvelope.prev = e, e
 		return
 	}
 	if i.envelopes == len(i.buckets) {
 		i.grow()
 	}
 	i.envelopes++
-	e.equals = ring[T]{e, e}
+	e.sameEnvelope = sameEnvelopeLinks[T]{e, e}
 	i.insertIntoBucket(e)
 }
 
 // remove drops e, which is in the index.
 func (i *index[T]) remove(e *Entry[T]) {
 	i.entriesByClass[e.wildcardClass()]--
-	prev, next := e.equals.prev, e.equals.next
-	prev.equals.next, next.equals.prev = next, prev
-	if e.seq <= prev.seq { // e is the first: the last comes before it
+	prev, next := e.sameEnvelope.prev, e.sameEnvelope.next
+	prev.sameEnvelope.next, next.sameEnvelope.prev = next, prev
+	if e.serial <= prev.serial { // e is the first: the last comes before it
 		at := i.bucket(e.Envelope)
 		for *at != e {
 			at = &(*at).nextInBucket
@@ -101,7 +101,7 @@ func (i *index[T]) remove(e *Entry[T]) {
 			*at, next.nextInBucket = next, e.nextInBucket
 		}
 	}
-	e.equals, e.nextInBucket = ring[T]{}, nil
+	e.sameEnvelope, e.nextInBucket = sameEnvelopeLinks[T]{}, nil
 }
 
 // insertIntoBucket puts the first entry of an envelope into its bucket.

@@ -8,11 +8,11 @@ type Entry[T any] struct {
 	Envelope
 	Value T
 
-	queue        *Queue[T] // where it is queued
-	seq          uint64    // its place in the order of all entries that the queue has seen
-	prev, next   *Entry[T] // in order
-	equals       ring[T]   // entries with an equal envelope
-	nextInBucket *Entry[T] // the next envelope in the bucket, if this is the first entry of its envelope
+	queue        *Queue[T]            // where it is queued
+	serial       uint64               // its place in the order of all entries that the queue has seen
+	prev, next   *Entry[T]            // in order
+	sameEnvelope sameEnvelopeLinks[T] // entries with an equal envelope
+	nextInBucket *Entry[T]            // the next envelope in the bucket, if this is the first entry of its envelope
 }
 
 // maxScannedEntries is the longest queue that is searched from end to end. A longer one is searched
@@ -31,7 +31,7 @@ const maxScannedEntries = 8
 type Queue[T any] struct {
 	head, tail *Entry[T]
 	length     int
-	seq        uint64
+	lastSerial uint64
 	index      *index[T] // nil until the queue first grew long
 }
 
@@ -44,9 +44,9 @@ func (q *Queue[T]) Add(e *Entry[T]) {
 	if e.queue != nil {
 		panic("match: entry is queued already")
 	}
-	q.seq++
+	q.lastSerial++
 	q.length++
-	e.queue, e.seq = q, q.seq
+	e.queue, e.serial = q, q.lastSerial
 	e.prev, e.next = q.tail, nil
 	if q.tail == nil {
 		q.head = e

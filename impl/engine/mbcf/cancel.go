@@ -20,37 +20,37 @@ import (
 //
 // If the other rank has ended, there is no handler any more, and the world says so.
 
-// recall is a message in the FIFO that its sender has cancelled.
-type recall struct {
+// cancelledFIFOMessage is a message in the FIFO that its sender has cancelled.
+type cancelledFIFOMessage struct {
 	head
 	asked bool // the answer depends on whether a receive takes the message
 }
 
 func (e *Engine) Cancel(x *engine.Op) {
-	e.transport.enter()
-	defer e.transport.leave()
+	e.transport.beginEngineUse()
+	defer e.transport.endEngineUse()
 	o := x.EngineOp.(*op)
 	if o.cancelSerial > 0 {
 		return
 	}
-	e.cancels++
+	e.lastCancelSerial++
 	switch p := e.peers[o.Peer]; {
 	case o.Receive && o.list == nil: // it has a message
 	case o.Receive && !o.requestLive:
 		e.removePending(o)
 	case o.Receive:
-		o.cancelSerial = e.cancels
-		e.requestCancel(head{kind: kindVoid, serial: o.serial, other: p.accepted, from: o.ID(), to: o.cancelSerial}, o)
+		o.cancelSerial = e.lastCancelSerial
+		e.requestCancel(head{kind: kindVoid, serial: o.serial, otherSerial: p.lastAcceptedSerial, from: o.ID(), to: o.cancelSerial}, o)
 	case o.Peer == e.self && !e.hasSelfFIFO:
 		e.discardSelfMessage(o)
-	case slices.Contains(p.out, o):
-		p.out = slices.Delete(p.out, slices.Index(p.out, o), slices.Index(p.out, o)+1)
+	case slices.Contains(p.blockedSends, o):
+		p.blockedSends = slices.Delete(p.blockedSends, slices.Index(p.blockedSends, o), slices.Index(p.blockedSends, o)+1)
 		e.rank.FinishCancelled(x)
-	case o.queued:
-		o.cancelSerial = e.cancels
-		e.transport.recall(p, o)
+	case o.isQueued:
+		o.cancelSerial = e.lastCancelSerial
+		e.transport.recallMessage(p, o)
 	case o.serial > 0: // a synchronous message, which is in the FIFO
-		o.cancelSerial = e.cancels
+		o.cancelSerial = e.lastCancelSerial
 		e.cancelSend(o)
 	}
 }
@@ -75,7 +75,7 @@ func (e *Engine) requestCancel(h head, o *op) {
 // discardSelfMessage cancels a synchronous message of a rank to itself that has no receive.
 func (e *Engine) discardSelfMessage(s *op) {
 	for m := range e.unexpected.All() {
-		if m.Source == e.self && m.Value.from == s.ID() && m.Value.mode == model.Synchronous {
+		if m.Source == e.self && m.Value.sendOp == s.ID() && m.Value.mode == model.Synchronous {
 			e.unexpected.Remove(m)
 			e.recycleMessage(m.Value)
 			e.rank.FinishCancelled(&s.Op)
@@ -100,17 +100,17 @@ func (e *Engine) handleCancel(src int32, h *head) {
 			return
 		}
 	}
-	switch m := p.partial; {
+	switch m := p.partialMessage; {
 	case m != nil && m.serial == h.serial:
 		found := m.receive == nil
 		m.cancelled = m.cancelled || found
 		e.sendCancelAnswer(src, h, found)
-	case !serialBefore(p.accepted, h.serial): // it has been received
+	case !serialBefore(p.lastAcceptedSerial, h.serial): // it has been received
 		e.sendCancelAnswer(src, h, false)
 	case e.posted.Match(match.Envelope{Context: h.context, Source: src, Tag: h.tag}) != nil:
-		p.recalls = append(p.recalls, recall{*h, true}) // a receive will take it, unless an earlier message does
+		p.cancelledMessages = append(p.cancelledMessages, cancelledFIFOMessage{*h, true}) // a receive will take it, unless an earlier message does
 	default:
-		p.recalls = append(p.recalls, recall{*h, false})
+		p.cancelledMessages = append(p.cancelledMessages, cancelledFIFOMessage{*h, false})
 		e.sendCancelAnswer(src, h, true)
 	}
 }
@@ -120,12 +120,12 @@ func (e *Engine) handleCancel(src int32, h *head) {
 // answered; then the receiver has numbered again, and its cancel has ended.
 func (e *Engine) discardRequest(p *peer, h *head) bool {
 	switch {
-	case serialBefore(h.serial, p.nextReq):
+	case serialBefore(h.serial, p.expectedRequest):
 		return false
-	case h.other != p.sent:
+	case h.otherSerial != p.lastSentSerial:
 		return true
-	case !p.void.on || serialBefore(h.serial, p.void.serial):
-		p.void = cancelledRequest{true, h.serial}
+	case !p.cancelledRequest.on || serialBefore(h.serial, p.cancelledRequest.serial):
+		p.cancelledRequest = cancelledRequest{true, h.serial}
 	}
 	return true
 }
@@ -142,15 +142,15 @@ func (e *Engine) sendCancelAnswer(dst int32, h *head, found bool) {
 // depended on whether there is a receive.
 func (e *Engine) isCancelledMessage(m *message, received bool) bool {
 	p := e.peers[m.Source]
-	if p == nil || len(p.recalls) == 0 {
+	if p == nil || len(p.cancelledMessages) == 0 {
 		return false
 	}
-	i := slices.IndexFunc(p.recalls, func(r recall) bool { return r.serial == m.serial })
+	i := slices.IndexFunc(p.cancelledMessages, func(r cancelledFIFOMessage) bool { return r.serial == m.serial })
 	if i < 0 {
 		return false
 	}
-	r := p.recalls[i]
-	p.recalls = slices.Delete(p.recalls, i, i+1)
+	r := p.cancelledMessages[i]
+	p.cancelledMessages = slices.Delete(p.cancelledMessages, i, i+1)
 	if r.asked {
 		e.sendCancelAnswer(m.Source, &r.head, !received)
 		return !received
@@ -184,9 +184,9 @@ func (e *Engine) finishCancelled(o *op) {
 // it has done without what is being cancelled.
 func (e *Engine) handlePeerExit(rank int32) {
 	p := e.peer(rank)
-	e.transport.peerExited(p)
+	e.transport.handlePeerExit(p)
 	for _, o := range e.ops {
-		if o.cancelSerial > 0 && o.Peer == rank && !o.queued { // if its message is on the way, it will be asked for
+		if o.cancelSerial > 0 && o.Peer == rank && !o.isQueued { // if its message is on the way, it will be asked for
 			e.finishCancelled(o)
 		}
 	}

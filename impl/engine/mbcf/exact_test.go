@@ -26,7 +26,7 @@ func (w *workstations) frame(bytes int) unit.Time {
 // and in the receiver's interrupts.
 func (w *workstations) posted(bytes int) unit.Time {
 	m := w.MBCF
-	ready := w.software[model.MBCFSend] + m.Dequeue + w.Copy.Time(requestLen) + w.software[model.MBCFTake]
+	ready := w.software[model.MBCFSendCost] + m.Dequeue + w.Copy.Time(requestLen) + w.software[model.MBCFTakeCost]
 	var first, second, busy unit.Time // when the links to the switch and from it are free; when the receiver is
 	packet := func(bytes int) {
 		ready += m.Call.Time(bytes)
@@ -47,12 +47,12 @@ func (w *workstations) posted(bytes int) unit.Time {
 		packet(bytes)
 	}
 	packet(recordLen)
-	return busy + w.software[model.MBCFHandle] + w.software[model.MBCFTest]
+	return busy + w.software[model.MBCFHandleCost] + w.software[model.MBCFTestCost]
 }
 
 // sent is a receive whose message is in the FIFO.
 func (w *workstations) sent(bytes int) unit.Time {
-	t := w.software[model.MBCFReceive] + w.MBCF.Dequeue + w.Copy.Time(headerLen) + w.software[model.MBCFHandle]
+	t := w.software[model.MBCFReceiveCost] + w.MBCF.Dequeue + w.Copy.Time(headerLen) + w.software[model.MBCFHandleCost]
 	if bytes > 0 { // which are dequeued by a call of their own
 		t += w.MBCF.Dequeue + w.Copy.Time(bytes)
 	}

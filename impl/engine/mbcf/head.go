@@ -28,22 +28,22 @@ const (
 
 // head is what a packet says beside its data, an entry before it.
 type head struct {
-	kind    kind
-	mode    model.Mode
-	found   bool // of an answer: it was discarded
-	tag     int32
-	context uint32
-	sign    engine.Signature
-	serial  uint32 // of the message; of the request
-	other   uint32 // next request; accepted message
-	from    uint32 // operation of the sender
-	to      uint32 // operation of the receiver; serial of a cancel; part of a message
-	size    int    // of the message; room of a request
+	kind        kind
+	mode        model.Mode
+	found       bool // of an answer: it was discarded
+	tag         int32
+	context     uint32
+	signature   engine.Signature
+	serial      uint32 // of the message; of the request
+	otherSerial uint32 // next request; accepted message
+	from        uint32 // operation of the sender
+	to          uint32 // operation of the receiver; serial of a cancel; part of a message
+	size        int    // of the message; room of a request
 }
 
 func (h *head) encode() device.Head {
-	w := device.Head{uint64(h.kind) | uint64(h.mode)<<8 | uint64(uint32(h.tag))<<32, uint64(h.context) | uint64(h.sign)<<32,
-		uint64(h.serial) | uint64(h.other)<<32, uint64(h.from) | uint64(h.to)<<32, uint64(h.size)}
+	w := device.Head{uint64(h.kind) | uint64(h.mode)<<8 | uint64(uint32(h.tag))<<32, uint64(h.context) | uint64(h.signature)<<32,
+		uint64(h.serial) | uint64(h.otherSerial)<<32, uint64(h.from) | uint64(h.to)<<32, uint64(h.size)}
 	if h.found {
 		w[0] |= 1 << 16
 	}
@@ -51,8 +51,8 @@ func (h *head) encode() device.Head {
 }
 
 func decodeHead(w *device.Head) head {
-	return head{kind: kind(w[0]), mode: model.Mode(w[0] >> 8), found: w[0]>>16&1 == 1, tag: int32(w[0] >> 32), context: uint32(w[1]), sign: engine.Signature(w[1] >> 32),
-		serial: uint32(w[2]), other: uint32(w[2] >> 32), from: uint32(w[3]), to: uint32(w[3] >> 32), size: int(w[4])}
+	return head{kind: kind(w[0]), mode: model.Mode(w[0] >> 8), found: w[0]>>16&1 == 1, tag: int32(w[0] >> 32), context: uint32(w[1]), signature: engine.Signature(w[1] >> 32),
+		serial: uint32(w[2]), otherSerial: uint32(w[2] >> 32), from: uint32(w[3]), to: uint32(w[3] >> 32), size: int(w[4])}
 }
 
 // Describe names the kind of a packet, of an entry or of a put, and says what else its head says.
@@ -62,9 +62,9 @@ func Describe(w device.Head) (name, detail string) {
 	}
 	switch h := decodeHead(&w); h.kind {
 	case kindMessage:
-		return "message", fmt.Sprintf("%v, tag %d, message %d, next request %d", h.mode, h.tag, h.serial, h.other)
+		return "message", fmt.Sprintf("%v, tag %d, message %d, next request %d", h.mode, h.tag, h.serial, h.otherSerial)
 	case kindRequest:
-		return "request", fmt.Sprintf("tag %d, request %d, accepted message %d", h.tag, h.serial, h.other)
+		return "request", fmt.Sprintf("tag %d, request %d, accepted message %d", h.tag, h.serial, h.otherSerial)
 	case kindWrite:
 		return "remote write", fmt.Sprintf("%v, tag %d", h.mode, h.tag)
 	case kindPut:

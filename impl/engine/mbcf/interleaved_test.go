@@ -163,7 +163,7 @@ func (m turnMemory) Get(int, device.Key, int, []byte, device.Head) {
 
 func (m turnMemory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	m.later(dst, func(q *turnPort) {
-		there, ok := q.memory.Reach(k, off, len(b))
+		there, ok := q.memory.Access(k, off, len(b))
 		copy(there, b)
 		q.events++
 		m.take(&device.Packet{Src: m.rank, Head: done, Refused: !ok})
@@ -180,7 +180,7 @@ func (w turnWatch) Wait(seen uint64, _ unit.Time) bool {
 
 func (w turnWatch) Load(k device.Key, off int) uint64 {
 	w.pause()
-	b, ok := w.memory.Reach(k, off, 8)
+	b, ok := w.memory.Access(k, off, 8)
 	if !ok {
 		panic("load of what is not exposed")
 	}

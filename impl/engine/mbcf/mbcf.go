@@ -42,15 +42,17 @@ type transport interface {
 	// returns nil. The request is valid until the next call.
 	oldestRequest(p *peer) *request
 
-	// post puts a request for a receive into the request FIFO of its source. A full FIFO loses it.
-	post(p *peer, o *op, h head)
+	// postRequest puts a request for a receive into the request FIFO of its source. A full FIFO
+	// loses it.
+	postRequest(p *peer, o *op, h head)
 
-	// write writes the data of a send to where a request says, and then a completion record, and
-	// completes the send when the data has been taken.
-	write(p *peer, s *op, r *request)
+	// writeToTarget writes the data of a send to where a request says, and then a completion
+	// record, and completes the send when the data has been taken.
+	writeToTarget(p *peer, s *op, r *request)
 
-	// enqueue puts a send's message, whose serial is next, into the message FIFO of its receiver.
-	enqueue(p *peer, s *op)
+	// enqueueMessage puts a send's message, whose serial is next, into the message FIFO of its
+	// receiver.
+	enqueueMessage(p *peer, s *op)
 
 	// runAtPeer runs told at another rank, even if that rank computes where the machine can do so.
 	runAtPeer(dst int, h *head)
@@ -58,48 +60,48 @@ type transport interface {
 	// progress takes in one thing that has happened, or with block waits for one.
 	progress(block bool) bool
 
-	// drain takes in the messages that have come from a rank, or from any, until receive o is
-	// complete or bound to one.
-	drain(src int32, o *op)
+	// drainMessages takes in the messages that have come from a rank, or from any, until receive o
+	// is complete or bound to one.
+	drainMessages(src int32, o *op)
 
 	// endRemoteUse ends the remote use of a receive that is complete.
 	endRemoteUse(o *op)
 
-	// recall takes back a message that is on its way into the FIFO; if its first part has arrived,
-	// recall returns and the message continues.
-	recall(p *peer, s *op)
+	// recallMessage takes back a message that is on its way into the FIFO; if its first part has
+	// arrived, recall returns and the message continues.
+	recallMessage(p *peer, s *op)
 
-	// peerExited ends what is on the way to a rank whose program has ended, and takes in what the
-	// rank has written.
-	peerExited(p *peer)
+	// handlePeerExit ends what is on the way to a rank whose program has ended, and takes in what
+	// the rank has written.
+	handlePeerExit(p *peer)
 
-	// enter and leave bracket the engine's use of what told uses.
-	enter()
-	leave()
+	// beginEngineUse and leave bracket the engine's use of what told uses.
+	beginEngineUse()
+	endEngineUse()
 }
 
-// peer is what a rank keeps of another one.
+// peer is what a rank knows of another rank.
 type peer struct {
 	rank int32
 
 	// As a sender of messages.
-	sent    uint32 // serial of the last message in its FIFO
-	nextReq uint32 // request serial that is expected
-	void    cancelledRequest
-	blocked bool  // a message is being put, and none may leave before it is there
-	out     []*op // sends that wait for that
+	lastSentSerial   uint32 // serial of the last message in its FIFO
+	expectedRequest  uint32 // request serial that is expected
+	cancelledRequest cancelledRequest
+	blocked          bool  // a message is being put, and none may leave before it is there
+	blockedSends     []*op // sends that wait for that
 
 	// As a receiver.
-	accepted uint32      // serial of the last message taken from its FIFO
-	reqNo    uint32      // serial of the next request
-	wild     uint32      // Engine.wild when reqNo was used last
-	receives receiveList // pending receives from this rank, in posting order
-	partial  *message
-	drained  bool // a message was taken since requests were posted
-	recalls  []recall
+	lastAcceptedSerial      uint32      // serial of the last message taken from its FIFO
+	nextRequestSerial       uint32      // serial of the next request
+	anySourceCountAtRequest uint32      // Engine.wild when reqNo was used last
+	pendingReceives         receiveList // pending receives from this rank, in posting order
+	partialMessage          *message
+	wasDrained              bool // a message was taken since requests were posted
+	cancelledMessages       []cancelledFIFOMessage
 
 	remotePeer
-	fifo requestRing // of requests, where they are packets
+	receivedRequests requestRing // of requests, where they are packets
 }
 
 // cancelledRequest is a request that its receiver has cancelled: those with its serial are not
@@ -116,13 +118,13 @@ type request struct {
 	size     int    // room for data
 	serial   uint32 // request serial
 	accepted uint32 // accepted message number
-	target
+	writeTarget
 }
 
 // op is an operation.
 type op struct {
 	engine.Op
-	posted match.Entry[*op]
+	postedEntry match.Entry[*op]
 
 	// Of a receive.
 	list        *receiveList
@@ -131,9 +133,9 @@ type op struct {
 	serial      uint32 // of the request that was posted last, if it is live; of a send: of the message
 	requestLive bool   // a request is out that may be answered
 
-	acked        bool   // of a synchronous send by the FIFO
-	queued       bool   // of a send: its message is on the way into the FIFO
-	cancelSerial uint32 // serial of the cancel under way; 0: none
+	isAcknowledged bool   // of a synchronous send by the FIFO
+	isQueued       bool   // of a send: its message is on the way into the FIFO
+	cancelSerial   uint32 // serial of the cancel under way; 0: none
 	transportOp
 }
 
@@ -171,7 +173,7 @@ type Engine struct {
 	transport       transport
 	packetTransport *packetTransport // the fabric, if it is that
 	unpriced        bool             // nothing is charged to the processor
-	size            sizes
+	sizes           sizeSettings
 	self            int32
 
 	hasSelfFIFO bool // messages to the rank itself go like others, by FIFOs of its own
@@ -184,16 +186,16 @@ type Engine struct {
 	anySourceCount    uint32                // counts receives from any source
 	drainedPeers      []*peer               // those that are drained
 
-	peers        map[int32]*peer
-	peerList     []*peer // in the order in which they became known
-	lastPeer     *peer
-	ops          []*op
-	freeMessages *message
-	cancels      uint32
-	packet       device.Packet
-	lastCancel   head // of the cancel that was asked for last
-	counts       [numCounts]int64
-	skip         orderRule
+	peers            map[int32]*peer
+	peerList         []*peer // in the order in which they became known
+	lastPeer         *peer
+	ops              []*op
+	freeMessages     *message
+	lastCancelSerial uint32
+	packet           device.Packet
+	lastCancel       head // of the cancel that was asked for last
+	counts           [numCounts]int64
+	disabledRules    orderRule
 }
 
 // orderRule is one of the rules that keep messages in order. Tests leave out each of them, to see
@@ -201,18 +203,18 @@ type Engine struct {
 type orderRule uint8
 
 const (
-	freshness   orderRule = 1 << iota // a request is stale unless all messages in the FIFO were accepted
-	succession                        // a request is not used if one before it was not
-	retire                            // a header ends the receives that were answered before it
-	ownSource                         // receives are posted again to the source whose FIFO was drained, only
-	repostEarly                       // they are posted again also if a receive has ended the draining
-	wildSerial                        // a receive from any source, and what is behind it, uses serials and is not posted
-	wildStops                         // what is behind a receive from any source is not posted again
-	everySerial                       // a receive is posted or uses a serial also if other FIFOs were drained
+	refuseStaleRequests       orderRule = 1 << iota // a request is stale unless all messages in the FIFO were accepted
+	useRequestsInOrder                              // a request is not used if one before it was not
+	retireAnsweredReceives                          // a header ends the receives that were answered before it
+	repostToDrainedSourceOnly                       // receives are posted again to the source whose FIFO was drained, only
+	repostAfterEarlyEnd                             // they are posted again also if a receive has ended the draining
+	anySourceUsesSerials                            // a receive from any source, and what is behind it, uses serials and is not posted
+	anySourceStopsReposting                         // what is behind a receive from any source is not posted again
+	serialForEveryReceive                           // a receive is posted or uses a serial also if other FIFOs were drained
 )
 
-// sizes are the library's settings.
-type sizes struct {
+// sizeSettings are the library's settings.
+type sizeSettings struct {
 	fifo     int // bytes of a message FIFO
 	requests int // entries of a request FIFO; 0: none are posted
 }
@@ -223,7 +225,7 @@ func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 	if protocol != "" {
 		return nil, fmt.Errorf("library %s: there is no protocol %q: whether a message goes by remote write or by a FIFO depends on whether its request is there", l.Name, protocol)
 	}
-	m := maker{sizes: sizes{l.MBCF.FIFOBytes, l.MBCF.Requests}}
+	m := jobEngines{sizeSettings: sizeSettings{l.MBCF.FIFOBytes, l.MBCF.Requests}}
 	if m.fifo == 0 {
 		m.fifo = model.DefaultFIFOBytes
 	}
@@ -239,16 +241,16 @@ func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 	return m, nil
 }
 
-type maker struct {
-	sizes
-	skip orderRule // in tests
+type jobEngines struct {
+	sizeSettings
+	disabledRules orderRule // in tests
 }
 
 // Engines implements engine.JobEngines.
-func (m maker) Engines(n int) func(i int) engine.Engine {
+func (m jobEngines) Engines(n int) func(i int) engine.Engine {
 	all := make([]Engine, n)
 	return func(i int) engine.Engine {
-		all[i].size, all[i].skip = m.sizes, m.skip
+		all[i].sizes, all[i].disabledRules = m.sizeSettings, m.disabledRules
 		return &all[i]
 	}
 }
@@ -260,9 +262,9 @@ func (e *Engine) Setup(r *engine.Rank) {
 	e.peers = map[int32]*peer{}
 	if p := e.port; p.Memory() != nil && p.Queue() != nil && p.Watch() != nil && p.Signal() != nil {
 		e.hasSelfFIFO = true
-		e.transport = newRemote(e)
+		e.transport = newRemoteTransport(e)
 	} else {
-		e.packetTransport = newPackets(e)
+		e.packetTransport = newPacketTransport(e)
 		e.transport = e.packetTransport
 	}
 }
@@ -281,7 +283,7 @@ func (e *Engine) peer(rank int32) *peer {
 	}
 	p := e.peers[rank]
 	if p == nil {
-		p = &peer{rank: rank, nextReq: 1, reqNo: 1}
+		p = &peer{rank: rank, expectedRequest: 1, nextRequestSerial: 1}
 		e.peers[rank] = p
 		e.peerList = append(e.peerList, p)
 	}
@@ -291,7 +293,7 @@ func (e *Engine) peer(rank int32) *peer {
 
 func (e *Engine) NewOp() *engine.Op {
 	o := new(op)
-	o.EngineOp, o.posted.Value = o, o
+	o.EngineOp, o.postedEntry.Value = o, o
 	e.ops = append(e.ops, o)
 	return &o.Op
 }
@@ -300,8 +302,8 @@ func (e *Engine) Progress(block bool) bool {
 	if e.packetTransport != nil {
 		return e.packetTransport.progress(block)
 	}
-	e.transport.enter()
-	defer e.transport.leave()
+	e.transport.beginEngineUse()
+	defer e.transport.endEngineUse()
 	return e.transport.progress(block)
 }
 
@@ -309,28 +311,28 @@ func (e *Engine) Progress(block bool) bool {
 func (e *Engine) Barrier(n, me int, rank func(i int) int) bool {
 	f, ok := e.transport.(*remoteTransport)
 	if ok {
-		f.enter()
-		defer f.leave()
+		f.beginEngineUse()
+		defer f.endEngineUse()
 		f.barrier(n, me, rank)
 	}
 	return ok
 }
 
-func (e *Engine) ChargeCompletionCheck(bool) { e.spend(model.MBCFTest) }
+func (e *Engine) ChargeCompletionCheck(bool) { e.spend(model.MBCFTestCost) }
 
 // Direct returns nil: there is nothing below messages.
 func (e *Engine) Direct() engine.Direct { return nil }
 
 func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
-	e.transport.enter()
-	defer e.transport.leave()
+	e.transport.beginEngineUse()
+	defer e.transport.endEngineUse()
 	e.probing = true
 	defer func() { e.probing = false }()
 	x := match.Envelope{Context: context, Source: int32(src), Tag: int32(tag)}
 	for {
 		for i := 0; i < engine.MaxPolledPackets && e.transport.progress(false); i++ {
 		}
-		e.spend(model.MBCFTest)
+		e.spend(model.MBCFTestCost)
 		if m := e.unexpected.Match(x); m != nil {
 			return engine.Status{Source: int(m.Source), Tag: int(m.Tag), Bytes: m.Value.size}, true
 		}
@@ -360,14 +362,14 @@ func (e *Engine) ExplainWait(x *engine.Op) engine.Wait {
 }
 
 func (e *Engine) UnexpectedMessages(context uint32) (int, *engine.UnexpectedMessage) {
-	return engine.UnexpectedMessages(&e.unexpected, context, (*message).arrival)
+	return engine.CountUnexpected(&e.unexpected, context, (*message).arrival)
 }
 
 // UndecidedMessage returns a synchronous message: others are complete at their senders.
 func (e *Engine) UndecidedMessage() *engine.UnexpectedMessage {
-	e.transport.enter()
-	defer e.transport.leave()
-	return engine.UndecidedMessage(&e.unexpected, func(m *message) bool { return m.mode == model.Synchronous }, (*message).arrival)
+	e.transport.beginEngineUse()
+	defer e.transport.endEngineUse()
+	return engine.FindUndecided(&e.unexpected, func(m *message) bool { return m.mode == model.Synchronous }, (*message).arrival)
 }
 
 func (m *message) arrival() *engine.UnexpectedMessage {

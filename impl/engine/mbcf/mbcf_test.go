@@ -27,7 +27,7 @@ func faulty(_ testing.TB, _ *model.Library, ranks int) device.World {
 // detector there are no emulated ones, as enginetest.Worlds has none.
 func worlds() []enginetest.World {
 	all := []enginetest.World{
-		{Name: "loop with faults", Open: faulty, Faulty: true},
+		{Name: "loop with faults", Open: faulty, LosesFrames: true},
 		{Name: "mbcf-hub", Open: enginetest.Emulated("mbcf-hub", anyRanks, 0.05)},
 		{Name: "mbcf-switch, with losses", Open: enginetest.Emulated("mbcf-switch", func(m *model.Machine) {
 			anyRanks(m)
@@ -154,7 +154,7 @@ func leftover(x engine.Engine) error {
 		return fmt.Errorf("%d receives and %d messages are in the queues", e.posted.Len(), e.unexpected.Len())
 	}
 	for _, p := range e.peerList {
-		if p.receives.head != nil || p.partial != nil || len(p.out)+len(p.entering) > 0 || p.openCompletions != 0 || p.blocked {
+		if p.pendingReceives.head != nil || p.partialMessage != nil || len(p.blockedSends)+len(p.enteringMessages) > 0 || p.openCompletions != 0 || p.blocked {
 			return fmt.Errorf("something is under way with rank %d", p.rank)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // The FIFOs are what the engines keep: that of requests is bounded. An arriving message is taken
 // from its FIFO at once, so the FIFO of messages is never full. Cancels are answered in calls.
 type packetTransport struct {
-	e      *Engine
+	engine *Engine
 	memory device.Memory // nil: none
 	buffer [8]byte
 }
@@ -28,13 +28,13 @@ const minDirectPut = 5 << 10
 
 // requestRing is requests that have come, in a ring.
 type requestRing struct {
-	all   []request
-	first int
-	n     int
+	requests []request
+	first    int
+	count    int
 }
 
-// target is where a request wants the data.
-type target struct {
+// writeTarget is where a request wants the data.
+type writeTarget struct {
 	receive      uint32     // the receive
 	writable     bool       // its buffer can be written by remote memory access:
 	key          device.Key // that of the buffer
@@ -43,8 +43,8 @@ type target struct {
 	token        uint32
 }
 
-func newPackets(e *Engine) *packetTransport {
-	f := &packetTransport{e: e, memory: e.port.Memory()}
+func newPacketTransport(e *Engine) *packetTransport {
+	f := &packetTransport{engine: e, memory: e.port.Memory()}
 	if p, ok := e.port.(device.DirectPlacer); ok {
 		p.SetPlacement(f.placeData)
 	}
@@ -53,8 +53,8 @@ func newPackets(e *Engine) *packetTransport {
 
 // placeData says where the data of a remote write is to be.
 func (f *packetTransport) placeData(src int, w *device.Head, n int) []byte {
-	if h := decodeHead(w); h.kind == kindWrite && int(h.to) < len(f.e.ops) && h.size == n {
-		if o := f.e.ops[h.to]; o.requestLive && int(o.Peer) == src && n <= len(o.Buf) {
+	if h := decodeHead(w); h.kind == kindWrite && int(h.to) < len(f.engine.ops) && h.size == n {
+		if o := f.engine.ops[h.to]; o.requestLive && int(o.Peer) == src && n <= len(o.Buf) {
 			return o.Buf[:n]
 		}
 	}
@@ -63,87 +63,88 @@ func (f *packetTransport) placeData(src int, w *device.Head, n int) []byte {
 
 // oldestRequest looks at what has come if no request has.
 func (f *packetTransport) oldestRequest(p *peer) *request {
-	x := &p.fifo
-	for i := 0; i < engine.MaxPolledPackets && x.n == 0 && f.handleNextPacket(false); i++ {
+	x := &p.receivedRequests
+	for i := 0; i < engine.MaxPolledPackets && x.count == 0 && f.handleNextPacket(false); i++ {
 	}
 	f.repostIfDrained()
-	if x.n == 0 {
+	if x.count == 0 {
 		return nil
 	}
-	r := &x.all[x.first]
-	if x.first++; x.first == len(x.all) {
+	r := &x.requests[x.first]
+	if x.first++; x.first == len(x.requests) {
 		x.first = 0
 	}
-	x.n--
+	x.count--
 	return r
 }
 
-// put keeps a request that has come, if there is room.
-func (x *requestRing) put(room int) *request {
-	if x.n == room {
+// append keeps a request that has come, if there is room.
+func (x *requestRing) append(room int) *request {
+	if x.count == room {
 		return nil
 	}
-	if x.all == nil {
-		x.all = make([]request, room)
+	if x.requests == nil {
+		x.requests = make([]request, room)
 	}
-	i := x.first + x.n
+	i := x.first + x.count
 	if i >= room {
 		i -= room
 	}
-	x.n++
-	return &x.all[i]
+	x.count++
+	return &x.requests[i]
 }
 
-func (f *packetTransport) post(p *peer, o *op, h head) {
+func (f *packetTransport) postRequest(p *peer, o *op, h head) {
 	if f.memory == nil || len(o.Buf) < minDirectPut {
-		f.e.sendPacket(int(p.rank), &h, nil)
+		f.engine.sendPacket(int(p.rank), &h, nil)
 		return
 	}
-	if !o.exposed {
-		o.key, o.exposed = f.memory.Expose(o.Buf), true
+	if !o.isExposed {
+		o.key, o.isExposed = f.memory.Expose(o.Buf), true
 	}
 	binary.LittleEndian.PutUint64(f.buffer[:], uint64(o.key))
-	f.e.sendPacket(int(p.rank), &h, f.buffer[:])
+	f.engine.sendPacket(int(p.rank), &h, f.buffer[:])
 }
 
 // handleRequest keeps a request.
 func (f *packetTransport) handleRequest(p *peer, h *head, b []byte) {
-	r := p.fifo.put(f.e.size.requests)
+	r := p.receivedRequests.append(f.engine.sizes.requests)
 	if r == nil {
-		f.e.counts[requestsLost]++
+		f.engine.counts[requestsLost]++
 		return
 	}
-	*r = request{context: h.context, tag: h.tag, size: h.size, serial: h.serial, accepted: h.other}
+	*r = request{context: h.context, tag: h.tag, size: h.size, serial: h.serial, accepted: h.otherSerial}
 	if r.receive = h.from; len(b) > 0 {
 		r.writable, r.key = true, device.Key(binary.LittleEndian.Uint64(b))
 	}
 }
 
-// write sends the data, or puts it and then says so. Meanwhile no message may leave for the same
-// rank, as it would be there before.
-func (f *packetTransport) write(p *peer, s *op, r *request) {
-	s.to = r.receive
+// writeToTarget sends the data, or puts it and then says so. Meanwhile no message may leave for the
+// same rank, as it would be there before.
+func (f *packetTransport) writeToTarget(p *peer, s *op, r *request) {
+	s.targetReceive = r.receive
 	if r.writable && s.Size >= minDirectPut {
 		p.blocked = true
 		f.memory.Put(int(p.rank), r.key, 0, s.Buf, (&head{kind: kindPut, from: s.ID()}).encode())
 		return
 	}
-	f.written(s, s.Buf)
+	f.noteWritten(s, s.Buf)
 }
 
-func (f *packetTransport) written(s *op, b []byte) {
-	f.e.sendPacket(int(s.Peer), &head{kind: kindWrite, mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Signature, to: s.to, size: s.Size}, b)
-	f.e.rank.Complete(&s.Op)
+func (f *packetTransport) noteWritten(s *op, b []byte) {
+	f.engine.sendPacket(int(s.Peer), &head{kind: kindWrite, mode: s.Mode, tag: s.Tag, context: s.Context, signature: s.Signature, to: s.targetReceive, size: s.Size}, b)
+	f.engine.rank.Complete(&s.Op)
 }
 
-// sends sends a standard message, unless its data is put, or goes to the rank itself, or must wait.
-func (f *packetTransport) sends(b []byte, sign engine.Signature, dst int32, context uint32, tag int32) bool {
-	e, p := f.e, f.e.peer(dst)
+// trySendPacket sends a standard message, unless its data is put, or goes to the rank itself, or
+// must wait.
+func (f *packetTransport) trySendPacket(b []byte, sign engine.Signature, dst int32, context uint32, tag int32) bool {
+	e, p := f.engine, f.engine.peer(dst)
 	if dst == e.self || p.blocked || f.memory != nil && len(b) >= minDirectPut {
 		return false
 	}
-	e.spend(model.MBCFSend)
-	h := head{mode: model.Standard, tag: tag, context: context, sign: sign, size: len(b)}
+	e.spend(model.MBCFSendCost)
+	h := head{mode: model.Standard, tag: tag, context: context, signature: sign, size: len(b)}
 	if r := e.claimRequest(p, context, tag, len(b)); r != nil {
 		h.kind, h.to = kindWrite, r.receive
 	} else {
@@ -153,19 +154,19 @@ func (f *packetTransport) sends(b []byte, sign engine.Signature, dst int32, cont
 	return true
 }
 
-func (f *packetTransport) enqueue(p *peer, s *op) {
-	h := f.e.nextHeader(p, s)
-	f.e.sendPacket(int(p.rank), &h, s.Buf)
-	f.e.endFIFOSend(s)
+func (f *packetTransport) enqueueMessage(p *peer, s *op) {
+	h := f.engine.nextHeader(p, s)
+	f.engine.sendPacket(int(p.rank), &h, s.Buf)
+	f.engine.endFIFOSend(s)
 }
 
-func (f *packetTransport) runAtPeer(dst int, h *head) { f.e.sendPacket(dst, h, nil) }
+func (f *packetTransport) runAtPeer(dst int, h *head) { f.engine.sendPacket(dst, h, nil) }
 
 func (f *packetTransport) progress(block bool) bool {
 	if !f.handleNextPacket(block) {
 		return false
 	}
-	for i := 0; i < engine.MaxPolledPackets && len(f.e.drainedPeers) > 0 && f.handleNextPacket(false); i++ { // what has come makes requests stale
+	for i := 0; i < engine.MaxPolledPackets && len(f.engine.drainedPeers) > 0 && f.handleNextPacket(false); i++ { // what has come makes requests stale
 	}
 	f.repostIfDrained()
 	return true
@@ -173,23 +174,23 @@ func (f *packetTransport) progress(block bool) bool {
 
 // repostIfDrained posts receives again if a FIFO was drained.
 func (f *packetTransport) repostIfDrained() {
-	if len(f.e.drainedPeers) > 0 {
-		f.e.repostDrained()
+	if len(f.engine.drainedPeers) > 0 {
+		f.engine.repostDrained()
 	}
 }
 
-func (f *packetTransport) drain(_ int32, o *op) {
+func (f *packetTransport) drainMessages(_ int32, o *op) {
 	for i := 0; i < engine.MaxPolledPackets && o.list != nil && f.handleNextPacket(false); i++ {
 	}
 }
 
 // handleNextPacket takes in one packet.
 func (f *packetTransport) handleNextPacket(block bool) bool {
-	q := f.e.port.Recv(block)
+	q := f.engine.port.Recv(block)
 	if q == nil {
 		return false
 	}
-	e, h := f.e, decodeHead(&q.Head)
+	e, h := f.engine, decodeHead(&q.Head)
 	switch h.kind {
 	case kindMessage:
 		p := e.peer(int32(q.Src))
@@ -206,7 +207,7 @@ func (f *packetTransport) handleNextPacket(block bool) bool {
 		}
 		s := e.ops[h.from]
 		p := e.peer(s.Peer)
-		f.written(s, nil)
+		f.noteWritten(s, nil)
 		e.resumeSends(p)
 	case kindRecall, kindVoid:
 		e.handleCancel(int32(q.Src), &h)
@@ -218,24 +219,24 @@ func (f *packetTransport) handleNextPacket(block bool) bool {
 
 // handleWriteEnd takes in the end of a remote write.
 func (f *packetTransport) handleWriteEnd(q *device.Packet, h *head) {
-	o := f.e.ops[h.to]
+	o := f.engine.ops[h.to]
 	if !o.requestLive || int(o.Peer) != q.Src {
-		panic(fmt.Sprintf("mbcf: rank %d: rank %d answers a request that is not out", f.e.self, q.Src))
+		panic(fmt.Sprintf("mbcf: rank %d: rank %d answers a request that is not out", f.engine.self, q.Src))
 	}
 	if n := len(q.Data); n > 0 && &q.Data[0] != &o.Buf[0] {
-		f.e.rank.Copy(o.Buf, q.Data)
+		f.engine.rank.Copy(o.Buf, q.Data)
 	}
-	f.e.finishWritten(o, int32(q.Src), h.tag, h.size, h.sign)
+	f.engine.finishWritten(o, int32(q.Src), h.tag, h.size, h.signature)
 }
 
 func (f *packetTransport) endRemoteUse(o *op) {
-	if o.exposed {
-		o.exposed = false
+	if o.isExposed {
+		o.isExposed = false
 		f.memory.Withdraw(o.key)
 	}
 }
 
-func (f *packetTransport) recall(*peer, *op) {} // what is sent is in the FIFO
-func (f *packetTransport) peerExited(*peer)  {}
-func (f *packetTransport) enter()            {}
-func (f *packetTransport) leave()            {}
+func (f *packetTransport) recallMessage(*peer, *op) {} // what is sent is in the FIFO
+func (f *packetTransport) handlePeerExit(*peer)     {}
+func (f *packetTransport) beginEngineUse()          {}
+func (f *packetTransport) endEngineUse()            {}

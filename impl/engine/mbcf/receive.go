@@ -11,8 +11,8 @@ import (
 type message struct {
 	match.Entry[*message]
 	mode            model.Mode
-	sign            engine.Signature
-	from            uint32 // the sender's operation
+	signature       engine.Signature
+	sendOp          uint32 // the sender's operation
 	serial          uint32
 	next            uint32 // request that its sender expects
 	size            int
@@ -25,8 +25,8 @@ type message struct {
 
 // Irecv starts a receive: with a message that has come, or by a request.
 func (e *Engine) Irecv(x *engine.Op) {
-	e.transport.enter()
-	defer e.transport.leave()
+	e.transport.beginEngineUse()
+	defer e.transport.endEngineUse()
 	e.startReceive(x.EngineOp.(*op))
 }
 
@@ -36,10 +36,10 @@ func (e *Engine) Recv(x *engine.Op) {
 }
 
 func (e *Engine) startReceive(o *op) {
-	e.spend(model.MBCFReceive)
+	e.spend(model.MBCFReceiveCost)
 	o.cancelSerial, o.requestLive = 0, false
-	o.posted.Envelope = match.Envelope{Context: o.Context, Source: o.Peer, Tag: o.Tag}
-	if m := e.unexpected.Match(o.posted.Envelope); m != nil { // step 1
+	o.postedEntry.Envelope = match.Envelope{Context: o.Context, Source: o.Peer, Tag: o.Tag}
+	if m := e.unexpected.Match(o.postedEntry.Envelope); m != nil { // step 1
 		e.unexpected.Remove(m)
 		e.deliver(o, m.Value)
 		e.recycleMessage(m.Value)
@@ -47,16 +47,16 @@ func (e *Engine) startReceive(o *op) {
 	}
 	e.addPending(o)
 	from := o.Peer
-	if e.skip&everySerial != 0 {
+	if e.disabledRules&serialForEveryReceive != 0 {
 		from = engine.Any
 	}
-	e.transport.drain(from, o) // step 2
-	posted := o.list == nil || e.skip&everySerial != 0 && len(e.drainedPeers) > 0
+	e.transport.drainMessages(from, o) // step 2
+	posted := o.list == nil || e.disabledRules&serialForEveryReceive != 0 && len(e.drainedPeers) > 0
 	for _, p := range e.drainedPeers {
 		posted = posted || p.rank == o.Peer
 	}
-	if o.list == nil && e.skip&repostEarly != 0 {
-		e.forgetDrained()
+	if o.list == nil && e.disabledRules&repostAfterEarlyEnd != 0 {
+		e.clearDrained()
 	}
 	e.repostDrained() // step 3
 	if !posted {
@@ -66,7 +66,7 @@ func (e *Engine) startReceive(o *op) {
 
 // addPending adds a receive to those that are pending.
 func (e *Engine) addPending(o *op) {
-	e.posted.Add(&o.posted)
+	e.posted.Add(&o.postedEntry)
 	e.nextReceiveNumber++
 	o.number = e.nextReceiveNumber
 	if o.Peer == engine.Any {
@@ -74,12 +74,12 @@ func (e *Engine) addPending(o *op) {
 		e.anySourceReceives.add(o)
 		return
 	}
-	e.peer(o.Peer).receives.add(o)
+	e.peer(o.Peer).pendingReceives.add(o)
 }
 
 // bindReceive takes a receive from those that are pending: a message is for it.
 func (e *Engine) bindReceive(o *op) {
-	e.posted.Remove(&o.posted)
+	e.posted.Remove(&o.postedEntry)
 	o.list.remove(o)
 	o.requestLive, o.cancelSerial = false, 0
 }
@@ -88,20 +88,20 @@ func (e *Engine) bindReceive(o *op) {
 // any source is not posted, but uses a serial, so that none behind it is valid before the sender's
 // next message by the FIFO.
 func (e *Engine) postRequest(o *op) {
-	if o.Peer == engine.Any || o.Peer == e.self && !e.hasSelfFIFO || e.size.requests == 0 {
+	if o.Peer == engine.Any || o.Peer == e.self && !e.hasSelfFIFO || e.sizes.requests == 0 {
 		return
 	}
 	p := e.peer(o.Peer)
-	if p.partial != nil { // its end lets all be posted
+	if p.partialMessage != nil { // its end lets all be posted
 		return
 	}
-	if e.skip&wildSerial == 0 {
-		if p.wild != e.anySourceCount {
-			p.reqNo++
-			p.wild = e.anySourceCount
+	if e.disabledRules&anySourceUsesSerials == 0 {
+		if p.anySourceCountAtRequest != e.anySourceCount {
+			p.nextRequestSerial++
+			p.anySourceCountAtRequest = e.anySourceCount
 		}
 		if e.anySourceReceives.head != nil {
-			p.reqNo++
+			p.nextRequestSerial++
 			return
 		}
 	}
@@ -110,17 +110,17 @@ func (e *Engine) postRequest(o *op) {
 
 // sendRequest puts a request for a receive into the FIFO of its source.
 func (e *Engine) sendRequest(p *peer, o *op) {
-	o.serial, o.requestLive = p.reqNo, true
-	p.reqNo++
+	o.serial, o.requestLive = p.nextRequestSerial, true
+	p.nextRequestSerial++
 	e.counts[requestsPosted]++
-	e.spend(model.MBCFPost)
-	e.transport.post(p, o, head{kind: kindRequest, tag: o.Tag, context: o.Context, serial: o.serial, other: p.accepted, from: o.ID(), size: len(o.Buf)})
+	e.spend(model.MBCFPostCost)
+	e.transport.postRequest(p, o, head{kind: kindRequest, tag: o.Tag, context: o.Context, serial: o.serial, otherSerial: p.lastAcceptedSerial, from: o.ID(), size: len(o.Buf)})
 }
 
 // noteDrained notes that a message was taken from the FIFO of a rank.
 func (e *Engine) noteDrained(p *peer) {
-	if !p.drained {
-		p.drained = true
+	if !p.wasDrained {
+		p.wasDrained = true
 		e.drainedPeers = append(e.drainedPeers, p)
 	}
 }
@@ -129,20 +129,20 @@ func (e *Engine) noteDrained(p *peer) {
 // stale. Requests to other ranks are not, and a second one for the same buffer would let two
 // messages into it.
 func (e *Engine) repostDrained() {
-	if len(e.drainedPeers) > 0 && e.skip&ownSource != 0 {
+	if len(e.drainedPeers) > 0 && e.disabledRules&repostToDrainedSourceOnly != 0 {
 		e.drainedPeers = append(e.drainedPeers[:0], e.peerList...)
 	}
 	for _, p := range e.drainedPeers {
-		if p.partial == nil {
+		if p.partialMessage == nil {
 			e.postRequestsTo(p)
 		}
 	}
-	e.forgetDrained()
+	e.clearDrained()
 }
 
-func (e *Engine) forgetDrained() {
+func (e *Engine) clearDrained() {
 	for _, p := range e.drainedPeers {
-		p.drained = false
+		p.wasDrained = false
 	}
 	e.drainedPeers = e.drainedPeers[:0]
 }
@@ -150,16 +150,16 @@ func (e *Engine) forgetDrained() {
 // postRequestsTo posts the receives from a rank, up to the first receive from any source. Their
 // earlier requests are stale, so that one whose cancel is under way has no message.
 func (e *Engine) postRequestsTo(p *peer) {
-	p.wild = e.anySourceCount
-	for o := p.receives.head; o != nil; {
+	p.anySourceCountAtRequest = e.anySourceCount
+	for o := p.pendingReceives.head; o != nil; {
 		next := o.next
 		switch {
 		case o.cancelSerial > 0:
 			e.removePending(o)
-		case e.size.requests == 0:
+		case e.sizes.requests == 0:
 			return
-		case e.anySourceReceives.head != nil && e.anySourceReceives.head.number < o.number && e.skip&wildStops == 0:
-			p.reqNo++
+		case e.anySourceReceives.head != nil && e.anySourceReceives.head.number < o.number && e.disabledRules&anySourceStopsReposting == 0:
+			p.nextRequestSerial++
 			return
 		default:
 			e.sendRequest(p, o)
@@ -178,18 +178,18 @@ func (e *Engine) removePending(o *op) {
 // handleHeader takes in the header of a message from the FIFO of a rank. The serials of requests
 // that were not answered are stale.
 func (e *Engine) handleHeader(p *peer, h *head) *message {
-	for o := p.receives.head; o != nil; o = o.next {
+	for o := p.pendingReceives.head; o != nil; o = o.next {
 		o.requestLive = false
 	}
-	p.partial = e.newMessage(p.rank, h)
-	e.pairMessage(p.partial)
-	return p.partial
+	p.partialMessage = e.newMessage(p.rank, h)
+	e.pairMessage(p.partialMessage)
+	return p.partialMessage
 }
 
 // newMessage returns a message whose header has come, and whose data is dropped unless pair says
 // more.
 func (e *Engine) newMessage(src int32, h *head) *message {
-	e.spend(model.MBCFHandle)
+	e.spend(model.MBCFHandleCost)
 	m := e.freeMessages
 	if m == nil {
 		m = new(message)
@@ -198,7 +198,7 @@ func (e *Engine) newMessage(src int32, h *head) *message {
 		e.freeMessages = m.nextFree
 	}
 	m.Envelope = match.Envelope{Context: h.context, Source: src, Tag: h.tag}
-	m.mode, m.sign, m.from, m.serial, m.next, m.size, m.arrivedBytes, m.receive, m.cancelled = h.mode, h.sign, h.from, h.serial, h.other, h.size, 0, nil, true
+	m.mode, m.signature, m.sendOp, m.serial, m.next, m.size, m.arrivedBytes, m.receive, m.cancelled = h.mode, h.signature, h.from, h.serial, h.otherSerial, h.size, 0, nil, true
 	return m
 }
 
@@ -211,7 +211,7 @@ func (e *Engine) pairMessage(m *message) {
 	}
 	if o != nil {
 		e.bindReceive(o.Value)
-		e.rank.CheckMessage(&o.Value.Op, m.Context, m.Source, m.Tag, m.size, m.sign)
+		e.rank.CheckMessage(&o.Value.Op, m.Context, m.Source, m.Tag, m.size, m.signature)
 		m.receive, m.cancelled = o.Value, false
 		return
 	}
@@ -258,7 +258,7 @@ func (e *Engine) finishArrival(m *message) {
 
 // deliver gives a message in a temporary buffer to its receive.
 func (e *Engine) deliver(o *op, m *message) {
-	e.rank.CheckMessage(&o.Op, m.Context, m.Source, m.Tag, m.size, m.sign)
+	e.rank.CheckMessage(&o.Op, m.Context, m.Source, m.Tag, m.size, m.signature)
 	e.rank.Copy(o.Buf, m.temporaryBuffer)
 	e.finishPaired(o, m)
 }
@@ -267,7 +267,7 @@ func (e *Engine) deliver(o *op, m *message) {
 // message.
 func (e *Engine) finishPaired(o *op, m *message) {
 	if m.mode == model.Synchronous {
-		h := head{kind: kindACK, from: m.from, serial: m.serial}
+		h := head{kind: kindACK, from: m.sendOp, serial: m.serial}
 		if m.Source == e.self {
 			e.handleACK(&h)
 		} else {
@@ -286,7 +286,7 @@ func (e *Engine) finishReceive(o *op, src, tag int32, size int) {
 
 // finishWritten completes a receive that a remote write has answered.
 func (e *Engine) finishWritten(o *op, src, tag int32, size int, s engine.Signature) {
-	e.spend(model.MBCFHandle)
+	e.spend(model.MBCFHandleCost)
 	e.bindReceive(o)
 	e.rank.CheckMessage(&o.Op, o.Context, src, tag, size, s)
 	e.finishReceive(o, src, tag, size)
@@ -294,9 +294,9 @@ func (e *Engine) finishWritten(o *op, src, tag int32, size int, s engine.Signatu
 
 // noteTaken notes that a message of a rank was taken from the FIFO as a whole.
 func (e *Engine) noteTaken(p *peer, m *message) {
-	p.partial = nil
-	p.accepted, p.reqNo = m.serial, m.next
-	p.wild = e.anySourceCount
+	p.partialMessage = nil
+	p.lastAcceptedSerial, p.nextRequestSerial = m.serial, m.next
+	p.anySourceCountAtRequest = e.anySourceCount
 	e.noteDrained(p)
 	e.finishArrival(m)
 }

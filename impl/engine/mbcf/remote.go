@@ -20,57 +20,57 @@ import (
 // the sender tries that one again until it is taken, in whatever call it is. A remote write is two
 // puts: the data, and a completion record behind it, which the receiver polls.
 type remoteTransport struct {
-	e      *Engine
+	engine *Engine
 	memory device.Memory
 	queue  device.Queue
 	watch  device.Watch
 	signal device.Signal
 
-	limit    int // longest entry
-	taken    int // longest put whose data the port takes at once; 0: too short to be of use
-	records  []device.Key
-	signals  device.Key // of the word that each other rank counts its signals in barriers in
-	token    uint32
-	refusals []*peer // whose FIFOs have refused a message
-	quiet    uint64  // events after which nothing was found
-	wide     bool    // and in which all FIFOs were looked at
-	looked   bool    // quiet is valid
-	handled  bool    // a handler has run
-	depth    int     // of enter
-	asked    request
-	entry    []byte
-	word     [8]byte
+	maxEntryBytes     int // length of the longest entry
+	maxInlinePutBytes int // bytes of the longest put without a completion; 0: too short to be used
+	recordKeys        []device.Key
+	signalKey         device.Key // memory with a word for each other rank, which counts its signals in barriers there
+	lastToken         uint32
+	refusingPeers     []*peer // peers whose FIFOs have refused a message
+	idleEventCount    uint64  // Watch.Events after which polling found nothing
+	idlePolledAll     bool    // and that polling covered all FIFOs
+	idleCountValid    bool    // idleEventCount is valid
+	handlerRan        bool    // a handler has run
+	enterDepth        int     // nesting of beginEngineUse
+	currentRequest    request
+	entry             []byte
+	signalWord        [8]byte
 }
 
 // remotePeer is a peer's queues.
 type remotePeer struct {
-	messages, requests       device.Key // from the peer, here
-	toMessages, toRequests   device.Key // at the peer
-	toSignals                device.Key
-	sentSignals, usedSignals uint64 // signals in barriers to the peer, and from it that were of use
-	detachedBytes            int    // bytes of messages in the FIFO, or on the way, whose sends have ended
-	entering                 []*op  // messages on the way into its FIFO
-	startedMessages          int    // how many of them are started
-	window                   int    // how many may be; 0: any number, as none was refused yet
-	openCompletions          int    // completions that are to come of entries that are not quiet
-	refused                  *op    // the first of them, if its entry number part was refused; nil: none
-	refusedEntry             uint32
-	burst                    uint32 // entries that are started at a time; 0: any number, as none was refused yet
-	partlyStarted            bool   // of the message that was begun last some entries are not started
-	retry                    bool   // an entry was refused, and is not tried again: the next one is
-	exited                   bool   // its program has ended
+	messageFIFO, requestFIFO         device.Key // from the peer, here
+	peerMessageFIFO, peerRequestFIFO device.Key // at the peer
+	peerSignalWord                   device.Key
+	sentSignals, usedSignals         uint64 // signals sent to the peer in barriers, and signals from it that have been used
+	detachedBytes                    int    // bytes of messages in the FIFO, or on the way, whose sends have ended
+	enteringMessages                 []*op  // messages on the way into its FIFO
+	startedMessages                  int    // how many of enteringMessages are started
+	maxStartedMessages               int    // 0: any number, as none was refused yet
+	openCompletions                  int    // outstanding completions of entries with a completion
+	refusedMessage                   *op    // the first of enteringMessages, if its entry refusedEntry was refused; nil: none
+	refusedEntry                     uint32
+	maxStartedEntries                uint32 // entries started at a time; 0: any number, as none was refused yet
+	partlyStarted                    bool   // some entries of the last message are not started
+	needsRetry                       bool   // an entry was refused and dropped: the next one is sent with RetryAfterRefusal
+	hasExited                        bool   // its program has ended
 }
 
 // transportOp is what an operation has of its fabric.
 type transportOp struct {
-	to       uint32 // receive that a remote write is for
-	exposed  bool   // the buffer of the receive, as key
-	key      device.Key
-	useToken uint32 // of the request that is out
-	openPuts int    // that have not ended
-	record   [recordLen]byte
-	header   head
-	detached bool // it goes on in the place of one that has ended
+	targetReceive uint32 // receive that a remote write is for
+	isExposed     bool   // the buffer of the receive, as key
+	key           device.Key
+	requestToken  uint32 // of the request that is out
+	openPuts      int    // that have not ended
+	record        [recordLen]byte
+	header        head
+	isDetached    bool // it goes on in the place of one that has ended
 }
 
 // Bytes of what MPI/MBCF adds to data. A word has four, as on the workstations, and a key eight.
@@ -81,28 +81,28 @@ const (
 	recordsPerChunk = 64        // completion records that are exposed at a time
 )
 
-func newRemote(e *Engine) *remoteTransport {
-	f := &remoteTransport{e: e, memory: e.port.Memory(), queue: e.port.Queue(), watch: e.port.Watch(), signal: e.port.Signal()}
-	f.limit = min(f.queue.Limit(), e.size.fifo-device.EntryOverhead)
-	f.entry = make([]byte, max(f.limit, requestLen))
-	if f.taken = device.MaxInlinePut(f.memory); f.taken < f.limit {
-		f.taken = 0
+func newRemoteTransport(e *Engine) *remoteTransport {
+	f := &remoteTransport{engine: e, memory: e.port.Memory(), queue: e.port.Queue(), watch: e.port.Watch(), signal: e.port.Signal()}
+	f.maxEntryBytes = min(f.queue.Limit(), e.sizes.fifo-device.EntryOverhead)
+	f.entry = make([]byte, max(f.maxEntryBytes, requestLen))
+	if f.maxInlinePutBytes = device.MaxInlinePut(f.memory); f.maxInlinePutBytes < f.maxEntryBytes {
+		f.maxInlinePutBytes = 0
 	}
 	f.completionRecord(0)
-	f.enter()
-	defer f.leave()
+	f.beginEngineUse()
+	defer f.endEngineUse()
 	n := e.port.Size()
-	f.signals = f.memory.Expose(make([]byte, 8*n))
+	f.signalKey = f.memory.Expose(make([]byte, 8*n))
 	for r := range n {
 		p := e.peer(int32(r))
-		p.messages = f.queue.Create(e.size.fifo)
-		p.requests = f.queue.Create(e.size.requests * (requestLen + device.EntryOverhead))
+		p.messageFIFO = f.queue.Create(e.sizes.fifo)
+		p.requestFIFO = f.queue.Create(e.sizes.requests * (requestLen + device.EntryOverhead))
 		if r == int(e.self) {
-			p.toMessages, p.toRequests = p.messages, p.requests
+			p.peerMessageFIFO, p.peerRequestFIFO = p.messageFIFO, p.requestFIFO
 			continue
 		}
 		b := f.entry[:0]
-		for _, k := range []device.Key{p.messages, p.requests, f.signals} {
+		for _, k := range []device.Key{p.messageFIFO, p.requestFIFO, f.signalKey} {
 			b = binary.LittleEndian.AppendUint64(b, uint64(k))
 		}
 		e.sendPacket(r, &head{kind: kindHello}, b)
@@ -110,26 +110,26 @@ func newRemote(e *Engine) *remoteTransport {
 	for range n - 1 {
 		q := e.port.Recv(true)
 		p := e.peer(int32(q.Src))
-		for i, k := range []*device.Key{&p.toMessages, &p.toRequests, &p.toSignals} {
+		for i, k := range []*device.Key{&p.peerMessageFIFO, &p.peerRequestFIFO, &p.peerSignalWord} {
 			*k = device.Key(binary.LittleEndian.Uint64(q.Data[8*i:]))
 		}
 	}
 	f.signal.SetHandler(func(src int, w device.Head) {
 		h := decodeHead(&w)
 		e.handleCancel(int32(src), &h)
-		f.handled = true
+		f.handlerRan = true
 	})
 	return f
 }
 
-func (f *remoteTransport) enter() {
-	if f.depth++; f.depth == 1 {
+func (f *remoteTransport) beginEngineUse() {
+	if f.enterDepth++; f.enterDepth == 1 {
 		f.signal.Mask(true)
 	}
 }
 
-func (f *remoteTransport) leave() {
-	if f.depth--; f.depth == 0 {
+func (f *remoteTransport) endEngineUse() {
+	if f.enterDepth--; f.enterDepth == 0 {
 		f.signal.Mask(false)
 	}
 }
@@ -138,70 +138,71 @@ func (f *remoteTransport) runAtPeer(dst int, h *head) { f.signal.Raise(dst, h.en
 
 // packHeader writes the header of a message.
 func packHeader(b []byte, h *head) {
-	for i, w := range [headerLen / 4]uint32{uint32(h.mode), uint32(h.tag), h.context, uint32(h.sign), h.serial, h.other, h.from, uint32(h.size)} {
+	for i, w := range [headerLen / 4]uint32{uint32(h.mode), uint32(h.tag), h.context, uint32(h.signature), h.serial, h.otherSerial, h.from, uint32(h.size)} {
 		binary.LittleEndian.PutUint32(b[4*i:], w)
 	}
 }
 
 func unpackHeader(b []byte) head {
 	w := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
-	return head{kind: kindMessage, mode: model.Mode(w(0)), tag: int32(w(1)), context: w(2), sign: engine.Signature(w(3)), serial: w(4), other: w(5), from: w(6), size: int(w(7))}
+	return head{kind: kindMessage, mode: model.Mode(w(0)), tag: int32(w(1)), context: w(2), signature: engine.Signature(w(3)), serial: w(4), otherSerial: w(5), from: w(6), size: int(w(7))}
 }
 
 func (f *remoteTransport) oldestRequest(p *peer) *request {
-	if f.e.size.requests == 0 {
+	if f.engine.sizes.requests == 0 {
 		return nil
 	}
-	q := f.queue.First(p.requests)
+	q := f.queue.First(p.requestFIFO)
 	if q == nil {
 		return nil
 	}
-	f.e.port.Copy(f.entry, q.Data)
+	f.engine.port.Copy(f.entry, q.Data)
 	w := func(i int) uint32 { return binary.LittleEndian.Uint32(f.entry[4*i:]) }
 	key := func(i int) device.Key { return device.Key(binary.LittleEndian.Uint64(f.entry[7*4+8*i:])) }
-	f.asked = request{context: w(0), tag: int32(w(1)), size: int(w(2)), serial: w(3), accepted: w(4),
-		target: target{key: key(0), recordKey: key(1), recordOffset: int(w(5)), token: w(6)}}
-	f.queue.RemoveFirst(p.requests)
-	return &f.asked
+	f.currentRequest = request{context: w(0), tag: int32(w(1)), size: int(w(2)), serial: w(3), accepted: w(4),
+		writeTarget: writeTarget{key: key(0), recordKey: key(1), recordOffset: int(w(5)), token: w(6)}}
+	f.queue.RemoveFirst(p.requestFIFO)
+	return &f.currentRequest
 }
 
-func (f *remoteTransport) post(p *peer, o *op, h head) {
-	if !o.exposed {
-		o.key, o.exposed = f.memory.Expose(o.Buf), true
+func (f *remoteTransport) postRequest(p *peer, o *op, h head) {
+	if !o.isExposed {
+		o.key, o.isExposed = f.memory.Expose(o.Buf), true
 	}
-	f.token++
-	o.useToken = f.token
+	f.lastToken++
+	o.requestToken = f.lastToken
 	block, off := f.completionRecord(o.ID())
 	b := f.entry[:requestLen]
-	for i, w := range [...]uint32{h.context, uint32(h.tag), uint32(min(h.size, math.MaxUint32)), h.serial, h.other, uint32(off), o.useToken} {
+	for i, w := range [...]uint32{h.context, uint32(h.tag), uint32(min(h.size, math.MaxUint32)), h.serial, h.otherSerial, uint32(off), o.requestToken} {
 		binary.LittleEndian.PutUint32(b[4*i:], w)
 	}
 	binary.LittleEndian.PutUint64(b[7*4:], uint64(o.key))
 	binary.LittleEndian.PutUint64(b[7*4+8:], uint64(block))
-	f.queue.Enqueue(int(p.rank), p.toRequests, b, device.RetryAfterRefusal|device.CompleteOnlyIfRefused, (&head{kind: kindLost}).encode())
+	f.queue.Enqueue(int(p.rank), p.peerRequestFIFO, b, device.RetryAfterRefusal|device.CompleteOnlyIfRefused, (&head{kind: kindLost}).encode())
 }
 
 // completionRecord returns where the completion record of a receive is, by the number of its
 // operation.
 func (f *remoteTransport) completionRecord(id uint32) (device.Key, int) {
 	i := int(id)
-	for i/recordsPerChunk >= len(f.records) {
-		f.records = append(f.records, f.memory.Expose(make([]byte, recordsPerChunk*recordLen)))
+	for i/recordsPerChunk >= len(f.recordKeys) {
+		f.recordKeys = append(f.recordKeys, f.memory.Expose(make([]byte, recordsPerChunk*recordLen)))
 	}
-	return f.records[i/recordsPerChunk], i % recordsPerChunk * recordLen
+	return f.recordKeys[i/recordsPerChunk], i % recordsPerChunk * recordLen
 }
 
-// write puts the data, and the record behind it. A send whose data the port has taken is complete.
-func (f *remoteTransport) write(p *peer, s *op, r *request) {
+// writeToTarget puts the data, and the record behind it. A send whose data the port has taken is
+// complete.
+func (f *remoteTransport) writeToTarget(p *peer, s *op, r *request) {
 	dst := int(p.rank)
 	binary.NativeEndian.PutUint64(s.record[:], uint64(r.token)|uint64(s.Size)<<32)
 	binary.NativeEndian.PutUint64(s.record[8:], uint64(uint32(s.Tag))|uint64(s.Signature)<<32)
-	if f.taken > 0 {
-		for at := 0; at < s.Size; at += f.taken {
-			f.memory.Put(dst, r.key, at, s.Buf[at:min(at+f.taken, s.Size)], device.NoCompletion)
+	if f.maxInlinePutBytes > 0 {
+		for at := 0; at < s.Size; at += f.maxInlinePutBytes {
+			f.memory.Put(dst, r.key, at, s.Buf[at:min(at+f.maxInlinePutBytes, s.Size)], device.NoCompletion)
 		}
 		f.memory.Put(dst, r.recordKey, r.recordOffset, s.record[:], device.NoCompletion)
-		f.e.rank.Complete(&s.Op)
+		f.engine.rank.Complete(&s.Op)
 		return
 	}
 	done := (&head{kind: kindPut, from: s.ID()}).encode()
@@ -213,20 +214,20 @@ func (f *remoteTransport) write(p *peer, s *op, r *request) {
 	f.memory.Put(dst, r.recordKey, r.recordOffset, s.record[:], done)
 }
 
-// answers completes the receives from a rank whose completion records are there. Requests are
-// answered in their order.
-func (f *remoteTransport) answers(p *peer) bool {
+// completeAnsweredReceives completes the receives from a rank whose completion records are there.
+// Requests are answered in their order.
+func (f *remoteTransport) completeAnsweredReceives(p *peer) bool {
 	any := false
-	for o := p.receives.head; o != nil; {
+	for o := p.pendingReceives.head; o != nil; {
 		next := o.next
 		if o.requestLive {
 			block, off := f.completionRecord(o.ID())
 			first := f.watch.Load(block, off)
-			if uint32(first) != o.useToken {
+			if uint32(first) != o.requestToken {
 				break
 			}
 			what := f.watch.Load(block, off+8)
-			f.e.finishWritten(o, p.rank, int32(what), int(first>>32), engine.Signature(what>>32))
+			f.engine.finishWritten(o, p.rank, int32(what), int(first>>32), engine.Signature(what>>32))
 			any = true
 		}
 		o = next
@@ -234,41 +235,41 @@ func (f *remoteTransport) answers(p *peer) bool {
 	return any
 }
 
-// enqueue puts a message into the FIFO. Its send ends at once, unless it is synchronous: the system
-// has taken the data, and sends it again if the FIFO refuses it. It keeps no more than the FIFO
-// holds.
-func (f *remoteTransport) enqueue(p *peer, s *op) {
-	if f.taken == 0 || s.Mode == model.Synchronous || s.IsBuffered() || p.refused != nil || p.window > 0 || p.detachedBytes+s.Size > f.e.size.fifo {
-		f.pushMessage(p, s)
+// enqueueMessage puts a message into the FIFO. Its send ends at once, unless it is synchronous: the
+// system has taken the data, and sends it again if the FIFO refuses it. It keeps no more than the
+// FIFO holds.
+func (f *remoteTransport) enqueueMessage(p *peer, s *op) {
+	if f.maxInlinePutBytes == 0 || s.Mode == model.Synchronous || s.IsBuffered() || p.refusedMessage != nil || p.maxStartedMessages > 0 || p.detachedBytes+s.Size > f.engine.sizes.fifo {
+		f.enqueueEntering(p, s)
 		return
 	}
-	x := f.e.rank.ContinueSend(&s.Op).EngineOp.(*op)
-	f.e.resetSend(x)
-	x.detached = true
+	x := f.engine.rank.ContinueSend(&s.Op).EngineOp.(*op)
+	f.engine.resetSend(x)
+	x.isDetached = true
 	p.detachedBytes += s.Size
-	f.pushMessage(p, x)
-	f.e.rank.KeepSendData(&x.Op)
-	f.e.rank.Complete(&s.Op)
+	f.enqueueEntering(p, x)
+	f.engine.rank.KeepSendData(&x.Op)
+	f.engine.rank.Complete(&s.Op)
 }
 
-func (f *remoteTransport) pushMessage(p *peer, s *op) {
-	s.header = f.e.nextHeader(p, s)
-	s.queued = true
-	p.entering = append(p.entering, s)
+func (f *remoteTransport) enqueueEntering(p *peer, s *op) {
+	s.header = f.engine.nextHeader(p, s)
+	s.isQueued = true
+	p.enteringMessages = append(p.enteringMessages, s)
 	f.startMessages(p)
 }
 
 // startMessages starts the messages on the way that may be started.
 func (f *remoteTransport) startMessages(p *peer) {
-	for p.refused == nil && !p.partlyStarted && p.startedMessages < len(p.entering) && (p.window == 0 || p.startedMessages < p.window) {
+	for p.refusedMessage == nil && !p.partlyStarted && p.startedMessages < len(p.enteringMessages) && (p.maxStartedMessages == 0 || p.startedMessages < p.maxStartedMessages) {
 		p.startedMessages++
-		f.startEntries(p, p.entering[p.startedMessages-1], 0)
+		f.startEntries(p, p.enteringMessages[p.startedMessages-1], 0)
 	}
 }
 
 // entryCount returns how many entries a message is.
 func (f *remoteTransport) entryCount(s *op) uint32 {
-	return 1 + uint32((s.Size+f.limit-1)/f.limit)
+	return 1 + uint32((s.Size+f.maxEntryBytes-1)/f.maxEntryBytes)
 }
 
 // startEntries starts the entries of a message, from one on, or as many as may be started at a
@@ -276,17 +277,17 @@ func (f *remoteTransport) entryCount(s *op) uint32 {
 // refused.
 func (f *remoteTransport) startEntries(p *peer, s *op, from uint32) {
 	n := f.entryCount(s)
-	if p.partlyStarted = p.burst > 0 && n-from > p.burst; p.partlyStarted {
-		n = from + p.burst
+	if p.partlyStarted = p.maxStartedEntries > 0 && n-from > p.maxStartedEntries; p.partlyStarted {
+		n = from + p.maxStartedEntries
 	}
 	for i := from; i < n; i++ {
 		flags := device.CompleteOnlyIfRefused
 		if i == n-1 {
 			flags = 0
 		}
-		if p.retry {
+		if p.needsRetry {
 			flags |= device.RetryAfterRefusal
-			p.retry = false
+			p.needsRetry = false
 		}
 		f.startEntry(p, s, i, flags)
 	}
@@ -299,84 +300,84 @@ func (f *remoteTransport) startEntry(p *peer, s *op, part uint32, flags device.E
 		b = f.entry[:headerLen]
 		packHeader(b, &s.header)
 	} else {
-		at := int(part-1) * f.limit
-		b = s.Buf[at:min(at+f.limit, s.Size)]
+		at := int(part-1) * f.maxEntryBytes
+		b = s.Buf[at:min(at+f.maxEntryBytes, s.Size)]
 	}
 	done := head{kind: kindEntry, from: s.ID(), to: part, found: flags&device.CompleteOnlyIfRefused == 0}
 	if done.found {
 		p.openCompletions++
 	}
-	f.queue.Enqueue(int(p.rank), p.toMessages, b, flags, done.encode())
+	f.queue.Enqueue(int(p.rank), p.peerMessageFIFO, b, flags, done.encode())
 }
 
 // handleEntryCompletion takes in the completion of an entry of a message. It reports whether more
 // is known than that the FIFO is still full. Completions come in the order of the entries, so those
 // of all entries that were refused are there when the last one's is.
 func (f *remoteTransport) handleEntryCompletion(q *device.Packet, h *head) bool {
-	s := f.e.ops[h.from]
-	p := f.e.peer(s.Peer)
+	s := f.engine.ops[h.from]
+	p := f.engine.peer(s.Peer)
 	if h.found {
 		p.openCompletions--
 	}
 	switch last := h.to == f.entryCount(s)-1; {
-	case q.Refused && p.refused != nil:
+	case q.Refused && p.refusedMessage != nil:
 		return false
 	case q.Refused: // all that are behind it will be
-		p.refused, p.refusedEntry, p.startedMessages, p.window = s, h.to, 1, 1
-		p.burst, p.partlyStarted = 1, false
-		f.refusals = append(f.refusals, p)
-		f.e.port.NotifyExit(int(p.rank), (&head{kind: kindExit}).encode())
+		p.refusedMessage, p.refusedEntry, p.startedMessages, p.maxStartedMessages = s, h.to, 1, 1
+		p.maxStartedEntries, p.partlyStarted = 1, false
+		f.refusingPeers = append(f.refusingPeers, p)
+		f.engine.port.NotifyExit(int(p.rank), (&head{kind: kindExit}).encode())
 	case !last: // it was tried again, or is the last of those that were started
-		if p.refused != nil {
-			f.accepted(p)
+		if p.refusedMessage != nil {
+			f.noteEntryAccepted(p)
 		}
-		p.burst = min(2*p.burst, 1<<20)
+		p.maxStartedEntries = min(2*p.maxStartedEntries, 1<<20)
 		f.startEntries(p, s, h.to+1)
 		return true
-	case p.refused != nil:
-		f.accepted(p)
+	case p.refusedMessage != nil:
+		f.noteEntryAccepted(p)
 		fallthrough
 	default:
-		if p.window > 0 {
-			p.window++
+		if p.maxStartedMessages > 0 {
+			p.maxStartedMessages++
 		}
 		f.removeEntered(p)
-		f.e.endFIFOSend(s)
+		f.engine.endFIFOSend(s)
 		f.startMessages(p)
 	}
 	return true
 }
 
-// accepted notes that no entry is refused any more.
-func (f *remoteTransport) accepted(p *peer) {
-	p.refused = nil
-	i := slices.Index(f.refusals, p)
-	f.refusals = slices.Delete(f.refusals, i, i+1)
+// noteEntryAccepted notes that no entry is refused any more.
+func (f *remoteTransport) noteEntryAccepted(p *peer) {
+	p.refusedMessage = nil
+	i := slices.Index(f.refusingPeers, p)
+	f.refusingPeers = slices.Delete(f.refusingPeers, i, i+1)
 }
 
 // removeEntered removes the first message from those on the way.
 func (f *remoteTransport) removeEntered(p *peer) {
-	s := p.entering[0]
-	if s.queued = false; s.detached {
-		s.detached = false
+	s := p.enteringMessages[0]
+	if s.isQueued = false; s.isDetached {
+		s.isDetached = false
 		p.detachedBytes -= s.Size
 	}
-	p.entering = slices.Delete(p.entering, 0, 1)
+	p.enteringMessages = slices.Delete(p.enteringMessages, 0, 1)
 	p.startedMessages--
 }
 
 // retryRefused starts refused entries once more, whose refusals are all known, and reports whether
 // it has ended a send instead.
 func (f *remoteTransport) retryRefused() (ended bool) {
-	for _, p := range f.refusals {
+	for _, p := range f.refusingPeers {
 		switch {
 		case p.openCompletions > 0:
-		case p.exited:
+		case p.hasExited:
 			f.dropRefused(p)
 			return true
 		default:
-			f.e.counts[retriedEntries]++
-			f.startEntry(p, p.refused, p.refusedEntry, device.RetryAfterRefusal)
+			f.engine.counts[retriedEntries]++
+			f.startEntry(p, p.refusedMessage, p.refusedEntry, device.RetryAfterRefusal)
 		}
 	}
 	return false
@@ -384,73 +385,73 @@ func (f *remoteTransport) retryRefused() (ended bool) {
 
 // canRetry reports whether an entry is to be tried again now.
 func (f *remoteTransport) canRetry() bool {
-	return slices.ContainsFunc(f.refusals, func(p *peer) bool { return p.openCompletions == 0 })
+	return slices.ContainsFunc(f.refusingPeers, func(p *peer) bool { return p.openCompletions == 0 })
 }
 
 // dropRefused goes on without the message whose entry was refused: it is cancelled, or for a rank
 // that has ended. The next one is tried in its place, as the FIFO refuses what is not.
 func (f *remoteTransport) dropRefused(p *peer) {
-	s := p.refused
+	s := p.refusedMessage
 	f.removeEntered(p)
 	switch {
 	case s.cancelSerial > 0:
-		f.e.finishCancelled(s)
+		f.engine.finishCancelled(s)
 	case s.Mode != model.Synchronous:
-		f.e.rank.Complete(&s.Op)
+		f.engine.rank.Complete(&s.Op)
 	}
-	p.refused = nil
-	if len(p.entering) > 0 {
-		p.refused, p.refusedEntry, p.startedMessages = p.entering[0], 0, 1
+	p.refusedMessage = nil
+	if len(p.enteringMessages) > 0 {
+		p.refusedMessage, p.refusedEntry, p.startedMessages = p.enteringMessages[0], 0, 1
 		return
 	}
-	p.retry = true
-	f.accepted(p)
+	p.needsRetry = true
+	f.noteEntryAccepted(p)
 }
 
-// recall waits until it is known which entries were taken: the machine says so whatever the other
-// rank does.
-func (f *remoteTransport) recall(p *peer, s *op) {
-	i := slices.Index(p.entering, s)
-	for i < p.startedMessages && s.queued && (p.refused == nil || p.openCompletions > 0) {
-		f.handlePacket(f.e.port.Recv(true))
-		i = slices.Index(p.entering, s)
+// recallMessage waits until it is known which entries were taken: the machine says so whatever the
+// other rank does.
+func (f *remoteTransport) recallMessage(p *peer, s *op) {
+	i := slices.Index(p.enteringMessages, s)
+	for i < p.startedMessages && s.isQueued && (p.refusedMessage == nil || p.openCompletions > 0) {
+		f.handlePacket(f.engine.port.Recv(true))
+		i = slices.Index(p.enteringMessages, s)
 	}
 	switch {
-	case !s.queued: // its cancel has gone on
+	case !s.isQueued: // its cancel has gone on
 	case i >= p.startedMessages:
-		p.entering = slices.Delete(p.entering, i, i+1)
-		s.queued = false
-		f.e.finishCancelled(s)
+		p.enteringMessages = slices.Delete(p.enteringMessages, i, i+1)
+		s.isQueued = false
+		f.engine.finishCancelled(s)
 	case p.refusedEntry == 0:
 		f.dropRefused(p)
 	}
 }
 
-func (f *remoteTransport) peerExited(p *peer) {
-	p.exited = true
-	f.answers(p)
+func (f *remoteTransport) handlePeerExit(p *peer) {
+	p.hasExited = true
+	f.completeAnsweredReceives(p)
 }
 
 func (f *remoteTransport) progress(block bool) bool {
 	for {
-		if f.handled || f.retryRefused() {
-			f.handled = false
+		if f.handlerRan || f.retryRefused() {
+			f.handlerRan = false
 			return true
 		}
 		seen, every := f.watch.Events(), f.takesAllMessages()
-		if (!f.looked || seen != f.quiet || every && !f.wide) && f.pollOnce(every) {
+		if (!f.idleCountValid || seen != f.idleEventCount || every && !f.idlePolledAll) && f.pollOnce(every) {
 			return true
 		}
-		f.quiet, f.wide, f.looked = seen, every, true
+		f.idleEventCount, f.idlePolledAll, f.idleCountValid = seen, every, true
 		if !block {
 			return false
 		}
 		if f.canRetry() {
 			continue
 		}
-		f.leave()
+		f.endEngineUse()
 		f.watch.Wait(seen, device.Forever)
-		f.enter()
+		f.beginEngineUse()
 	}
 }
 
@@ -458,26 +459,26 @@ func (f *remoteTransport) progress(block bool) bool {
 // for a sender, its messages stay in their FIFO, unless that is full: so what collective operations
 // send ahead needs no temporary buffer.
 func (f *remoteTransport) takesAllMessages() bool {
-	e := f.e
-	return e.probing || e.anySourceReceives.head != nil || e.posted.Len() == 0 && !slices.ContainsFunc(e.peerList, (*peer).receiving)
+	e := f.engine
+	return e.probing || e.anySourceReceives.head != nil || e.posted.Len() == 0 && !slices.ContainsFunc(e.peerList, (*peer).isReceivingParts)
 }
 
 // pollOnce looks for a packet, a completion record and a message, and takes in the first thing that
 // it finds.
 func (f *remoteTransport) pollOnce(every bool) bool {
-	e := f.e
+	e := f.engine
 	for q := e.port.Recv(false); q != nil; q = e.port.Recv(false) {
 		if f.handlePacket(q) {
 			return true
 		}
 	}
 	for _, p := range e.peerList {
-		if f.answers(p) {
+		if f.completeAnsweredReceives(p) {
 			return true
 		}
 	}
 	for _, p := range e.peerList {
-		if (every || p.receives.head != nil || p.partial != nil || f.queue.IsRefusing(p.messages)) && f.takeMessages(p, nil) {
+		if (every || p.pendingReceives.head != nil || p.partialMessage != nil || f.queue.IsRefusing(p.messageFIFO)) && f.takeMessages(p, nil) {
 			e.repostDrained()
 			return true
 		}
@@ -487,7 +488,7 @@ func (f *remoteTransport) pollOnce(every bool) bool {
 
 // handlePacket takes in a packet, and reports whether it was news.
 func (f *remoteTransport) handlePacket(q *device.Packet) bool {
-	e, h := f.e, decodeHead(&q.Head)
+	e, h := f.engine, decodeHead(&q.Head)
 	if q.Head == device.NoCompletion {
 		h.kind = kindPut
 	}
@@ -512,16 +513,18 @@ func (f *remoteTransport) handlePacket(q *device.Packet) bool {
 	return true
 }
 
-// receiving reports whether a message comes in parts for a receive.
-func (p *peer) receiving() bool { return p.partial != nil && p.partial.receive != nil }
+// isReceivingParts reports whether a message comes in parts for a receive.
+func (p *peer) isReceivingParts() bool {
+	return p.partialMessage != nil && p.partialMessage.receive != nil
+}
 
-func (f *remoteTransport) drain(src int32, o *op) {
-	f.looked = false // the rest of a message may be there, which no poll has looked for
+func (f *remoteTransport) drainMessages(src int32, o *op) {
+	f.idleCountValid = false // the rest of a message may be there, which no poll has looked for
 	if src != engine.Any {
-		f.takeMessages(f.e.peer(src), o)
+		f.takeMessages(f.engine.peer(src), o)
 		return
 	}
-	for _, p := range f.e.peerList {
+	for _, p := range f.engine.peerList {
 		if o.list != nil {
 			f.takeMessages(p, o)
 		}
@@ -533,7 +536,7 @@ func (f *remoteTransport) drain(src int32, o *op) {
 func (f *remoteTransport) takeMessages(p *peer, o *op) bool {
 	i := 0
 	for done := false; i < engine.MaxPolledPackets && !done; i++ {
-		q := f.queue.First(p.messages)
+		q := f.queue.First(p.messageFIFO)
 		if q == nil {
 			break
 		}
@@ -547,29 +550,29 @@ func (f *remoteTransport) takeMessages(p *peer, o *op) bool {
 // handleEntry takes in one entry: a header, which says to which receive the data belongs, or data.
 // It reports whether that completes a receive.
 func (f *remoteTransport) handleEntry(p *peer, q *device.Packet) bool {
-	defer f.queue.RemoveFirst(p.messages)
-	m := p.partial
+	defer f.queue.RemoveFirst(p.messageFIFO)
+	m := p.partialMessage
 	if m == nil {
-		if f.e.skip&retire == 0 {
-			f.answers(p)
+		if f.engine.disabledRules&retireAnsweredReceives == 0 {
+			f.completeAnsweredReceives(p)
 		}
-		f.e.port.Copy(f.entry[:headerLen], q.Data)
+		f.engine.port.Copy(f.entry[:headerLen], q.Data)
 		h := unpackHeader(f.entry)
-		m = f.e.handleHeader(p, &h)
+		m = f.engine.handleHeader(p, &h)
 	} else {
-		f.e.appendData(m, q.Data)
+		f.engine.appendData(m, q.Data)
 	}
 	if m.arrivedBytes < m.size {
 		return false
 	}
 	received := m.receive != nil
-	f.e.noteTaken(p, m)
+	f.engine.noteTaken(p, m)
 	return received
 }
 
 func (f *remoteTransport) endRemoteUse(o *op) {
-	if o.exposed {
-		o.exposed = false
+	if o.isExposed {
+		o.isExposed = false
 		f.memory.Withdraw(o.key)
 	}
 }
@@ -578,23 +581,23 @@ func (f *remoteTransport) endRemoteUse(o *op) {
 // counts its signals to another one in a word there. The sources do not say how MPI/MBCF did it.
 func (f *remoteTransport) barrier(n, me int, rank func(i int) int) {
 	for step := 1; step < n; step <<= 1 {
-		to, from := f.e.peer(int32(rank((me+step)%n))), f.e.peer(int32(rank((me-step+n)%n)))
+		to, from := f.engine.peer(int32(rank((me+step)%n))), f.engine.peer(int32(rank((me-step+n)%n)))
 		to.sentSignals++
-		binary.NativeEndian.PutUint64(f.word[:], to.sentSignals)
-		f.memory.Put(int(to.rank), to.toSignals, 8*int(f.e.self), f.word[:], device.NoCompletion)
+		binary.NativeEndian.PutUint64(f.signalWord[:], to.sentSignals)
+		f.memory.Put(int(to.rank), to.peerSignalWord, 8*int(f.engine.self), f.signalWord[:], device.NoCompletion)
 		from.usedSignals++
-		f.e.rank.SetBarrierPeer(int(from.rank))
+		f.engine.rank.SetBarrierPeer(int(from.rank))
 		for {
 			seen := f.watch.Events()
-			if f.watch.Load(f.signals, 8*int(from.rank)) >= from.usedSignals {
+			if f.watch.Load(f.signalKey, 8*int(from.rank)) >= from.usedSignals {
 				break
 			}
 			if !f.progress(false) && !f.canRetry() {
-				f.leave()
+				f.endEngineUse()
 				f.watch.Wait(seen, device.Forever)
-				f.enter()
+				f.beginEngineUse()
 			}
 		}
 	}
-	f.e.rank.SetBarrierPeer(-1)
+	f.engine.rank.SetBarrierPeer(-1)
 }

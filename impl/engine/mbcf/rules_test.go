@@ -81,8 +81,8 @@ func exchange(seed uint64, skip orderRule, total *[numCounts]int64) error {
 		if err != nil {
 			return err
 		}
-		mk := m.(maker)
-		mk.skip = skip
+		mk := m.(jobEngines)
+		mk.disabledRules = skip
 		r, e := enginetest.Alone[*Engine](port, mk)
 		dawdle := func() {
 			for range rnd.IntN(6) {
@@ -242,8 +242,8 @@ func TestRulesAreNeeded(t *testing.T) {
 		name string
 		skip orderRule
 	}{
-		{"freshness", freshness}, {"succession", succession}, {"retire", retire}, {"own source", ownSource}, {"repost early", repostEarly},
-		{"wild serial", wildSerial}, {"wild stops", wildStops}, {"every serial", everySerial},
+		{"freshness", refuseStaleRequests}, {"succession", useRequestsInOrder}, {"retire", retireAnsweredReceives}, {"own source", repostToDrainedSourceOnly}, {"repost early", repostAfterEarlyEnd},
+		{"wild serial", anySourceUsesSerials}, {"wild stops", anySourceStopsReposting}, {"every serial", serialForEveryReceive},
 	} {
 		var total [numCounts]int64
 		found, runs, first := 0, uint64(0), error(nil)

@@ -10,7 +10,7 @@ import (
 
 // Send sends a message. A standard one whose data leaves with a packet needs no operation.
 func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, context uint32, tag int) {
-	if e.packetTransport == nil || m != model.Standard || !e.packetTransport.sends(buf, s, int32(dst), context, int32(tag)) {
+	if e.packetTransport == nil || m != model.Standard || !e.packetTransport.trySendPacket(buf, s, int32(dst), context, int32(tag)) {
 		e.rank.SendAndAwait(m, buf, s, dst, context, tag)
 	}
 }
@@ -18,9 +18,9 @@ func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, con
 // Isend sends a message by remote write if its receiver has asked for it, and by the FIFO if not. A
 // buffered message takes its place in the attached buffer, and is sent from there.
 func (e *Engine) Isend(o *engine.Op) {
-	e.transport.enter()
-	defer e.transport.leave()
-	e.spend(model.MBCFSend)
+	e.transport.beginEngineUse()
+	defer e.transport.endEngineUse()
+	e.spend(model.MBCFSendCost)
 	if o.Mode != model.Buffered {
 		e.startSend(o.EngineOp.(*op))
 		return
@@ -38,40 +38,42 @@ func (e *Engine) startSend(s *op) {
 	}
 	p := e.peer(s.Peer)
 	if p.blocked {
-		p.out = append(p.out, s)
+		p.blockedSends = append(p.blockedSends, s)
 		return
 	}
 	e.sendMessage(p, s)
 }
 
 // resetSend forgets what a send was used for before.
-func (e *Engine) resetSend(s *op) { s.cancelSerial, s.acked, s.queued, s.serial = 0, false, false, 0 }
+func (e *Engine) resetSend(s *op) {
+	s.cancelSerial, s.isAcknowledged, s.isQueued, s.serial = 0, false, false, 0
+}
 
 // sendMessage lets a message leave.
 func (e *Engine) sendMessage(p *peer, s *op) {
 	if r := e.claimRequest(p, s.Context, s.Tag, s.Size); r != nil {
-		e.transport.write(p, s, r)
+		e.transport.writeToTarget(p, s, r)
 		return
 	}
-	e.transport.enqueue(p, s)
+	e.transport.enqueueMessage(p, s)
 }
 
 // resumeSends lets the sends go on that have waited behind another to the same rank.
 func (e *Engine) resumeSends(p *peer) {
 	p.blocked = false
 	n := 0
-	for n < len(p.out) && !p.blocked {
+	for n < len(p.blockedSends) && !p.blocked {
 		n++
-		e.sendMessage(p, p.out[n-1])
+		e.sendMessage(p, p.blockedSends[n-1])
 	}
-	p.out = slices.Delete(p.out, 0, n)
+	p.blockedSends = slices.Delete(p.blockedSends, 0, n)
 }
 
 // endFIFOSend ends a send whose message is in the FIFO, unless it waits for its receive.
 func (e *Engine) endFIFOSend(s *op) {
-	s.queued = false
+	s.isQueued = false
 	switch {
-	case s.Mode != model.Synchronous || s.acked:
+	case s.Mode != model.Synchronous || s.isAcknowledged:
 		s.cancelSerial = 0
 		e.rank.Complete(&s.Op)
 	case s.cancelSerial > 0:
@@ -83,8 +85,8 @@ func (e *Engine) endFIFOSend(s *op) {
 // be known yet.
 func (e *Engine) handleACK(h *head) {
 	s := e.ops[h.from]
-	s.acked, s.cancelSerial = true, 0
-	if !s.queued {
+	s.isAcknowledged, s.cancelSerial = true, 0
+	if !s.isQueued {
 		e.rank.Complete(&s.Op)
 	}
 }
@@ -98,11 +100,11 @@ func (e *Engine) claimRequest(p *peer, context uint32, tag int32, size int) *req
 		if r == nil {
 			return nil
 		}
-		e.spend(model.MBCFTake)
-		fresh := r.accepted == p.sent || e.skip&freshness != 0
-		next := r.serial == p.nextReq || e.skip&succession != 0
-		if fresh && next && !(p.void.on && p.void.serial == r.serial) && r.serves(context, tag, size) {
-			p.nextReq = r.serial + 1
+		e.spend(model.MBCFTakeCost)
+		fresh := r.accepted == p.lastSentSerial || e.disabledRules&refuseStaleRequests != 0
+		next := r.serial == p.expectedRequest || e.disabledRules&useRequestsInOrder != 0
+		if fresh && next && !(p.cancelledRequest.on && p.cancelledRequest.serial == r.serial) && r.matchesMessage(context, tag, size) {
+			p.expectedRequest = r.serial + 1
 			e.counts[remoteWrites]++
 			e.counts[remoteWriteBytes] += int64(size)
 			return r
@@ -111,32 +113,32 @@ func (e *Engine) claimRequest(p *peer, context uint32, tag int32, size int) *req
 	}
 }
 
-// serves reports whether a request is for a message. One that is too long goes by the FIFO, so
-// that its receiver finds the mistake.
-func (r *request) serves(context uint32, tag int32, size int) bool {
+// matchesMessage reports whether a request is for a message. One that is too long goes by the FIFO,
+// so that its receiver finds the mistake.
+func (r *request) matchesMessage(context uint32, tag int32, size int) bool {
 	return r.context == context && (r.tag == match.Any || r.tag == tag) && size <= r.size
 }
 
 // nextHeader gives a send its place in the FIFO, and returns the header of its message.
 func (e *Engine) nextHeader(p *peer, s *op) head {
-	h := e.assignSerial(p, head{mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Signature, from: s.ID(), size: s.Size})
+	h := e.assignSerial(p, head{mode: s.Mode, tag: s.Tag, context: s.Context, signature: s.Signature, from: s.ID(), size: s.Size})
 	s.serial = h.serial
 	return h
 }
 
 // assignSerial gives a message with a header its place in the FIFO.
 func (e *Engine) assignSerial(p *peer, h head) head {
-	p.sent++
-	p.void.on = false
+	p.lastSentSerial++
+	p.cancelledRequest.on = false
 	e.counts[fifoMessages]++
 	e.counts[fifoBytes] += int64(h.size)
-	h.kind, h.serial, h.other = kindMessage, p.sent, p.nextReq
+	h.kind, h.serial, h.otherSerial = kindMessage, p.lastSentSerial, p.expectedRequest
 	return h
 }
 
 // sendToSelf sends a message of a rank to itself where there are no FIFOs for it.
 func (e *Engine) sendToSelf(s *op) {
-	h := head{kind: kindMessage, mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Signature, from: s.ID(), size: s.Size}
+	h := head{kind: kindMessage, mode: s.Mode, tag: s.Tag, context: s.Context, signature: s.Signature, from: s.ID(), size: s.Size}
 	e.counts[fifoMessages]++
 	e.counts[fifoBytes] += int64(s.Size)
 	e.handleSelfMessage(&h, s.Buf)

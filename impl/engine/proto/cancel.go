@@ -24,16 +24,16 @@ func (e *Engine) Cancel(x *engine.Op) {
 	case !o.Receive:
 		e.requestCancel(o)
 	case o.protocol == nil: // it has no message
-		e.spend(model.ProtoMatch, 1)
-		e.posted.Remove(&o.posted)
+		e.spend(model.ProtoMatchCost, 1)
+		e.posted.Remove(&o.postedEntry)
 		e.rank.FinishCancelled(x)
 	}
 }
 
 // requestCancel asks a message's receiver to do without it.
 func (e *Engine) requestCancel(s *op) {
-	e.cancels++
-	s.cancelSerial = e.cancels
+	e.lastCancelSerial++
+	s.cancelSerial = e.lastCancelSerial
 	s.cancelling = true
 	e.sendControl(s.Peer, &head{kind: kindCancel, from: s.ID(), to: s.cancelSerial})
 	e.port.NotifyExit(int(s.Peer), peerExitHead)
@@ -42,9 +42,9 @@ func (e *Engine) requestCancel(s *op) {
 // peerExitHead is what the world says of a rank that has ended.
 var peerExitHead = (&head{kind: kindPeerExit}).words()
 
-// peerEnded goes on without a rank that has ended: nothing more of it comes, so it did without what
-// is being cancelled.
-func (e *Engine) peerEnded(rank int32) {
+// handlePeerExit goes on without a rank that has ended: nothing more of it comes, so it did without
+// what is being cancelled.
+func (e *Engine) handlePeerExit(rank int32) {
 	for _, s := range e.ops {
 		if s.cancelling && s.Peer == rank {
 			e.finishCancel(s)
@@ -55,7 +55,7 @@ func (e *Engine) peerEnded(rank int32) {
 // handleCancel removes a message from the queue of unexpected messages and reports whether it was
 // there.
 func (e *Engine) handleCancel(src int, h *head) {
-	e.spend(model.ProtoMatch, 1)
+	e.spend(model.ProtoMatchCost, 1)
 	answer := head{kind: kindAnswer, to: h.from, from: h.to}
 	if m := e.findUnexpected(int32(src), h.from); m != nil {
 		e.unexpected.Remove(&m.Entry)
@@ -68,9 +68,9 @@ func (e *Engine) handleCancel(src int, h *head) {
 
 // findUnexpected returns the unexpected message of an operation of another rank, or nil. A message
 // that its sender has forgotten belongs to none.
-func (e *Engine) findUnexpected(src int32, from uint32) *unexpected {
+func (e *Engine) findUnexpected(src int32, from uint32) *unexpectedMessage {
 	for m := range e.unexpected.All() {
-		if k := m.Value; k.src == src && k.from == from && !k.protocol.OneWay {
+		if k := m.Value; k.src == src && k.sendOp == from && !k.protocol.OneWay {
 			return k
 		}
 	}
@@ -94,7 +94,7 @@ func (e *Engine) handleCancelAnswer(h *head) {
 // finishCancel ends a send whose message will not be received.
 func (e *Engine) finishCancel(s *op) {
 	s.cancelling = false
-	if cancel := s.protocol.Cancel; cancel != nil {
+	if cancel := s.protocol.OnCancel; cancel != nil {
 		cancel(e, s)
 	}
 	e.rank.FinishCancelled(&s.Op)

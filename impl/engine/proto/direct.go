@@ -29,7 +29,7 @@ type direct struct{ *Engine }
 
 // SendPacket implements engine.Direct.
 func (e direct) SendPacket(dst int, b []byte) {
-	e.spend(model.ProtoControl, 1)
+	e.spend(model.ProtoControlCost, 1)
 	e.sendHead(int32(dst), &head{kind: kindDirect, size: len(b)}, b)
 }
 
@@ -38,7 +38,7 @@ func (e direct) RecvPacket(b []byte) int {
 	for len(e.direct.waiting) == 0 {
 		p := e.nextPacket(true)
 		if kind(p.Head[0]) == kindDirect {
-			e.spend(model.ProtoHandle, 1)
+			e.spend(model.ProtoHandleCost, 1)
 			e.checkDirect(b, p.Data)
 			return e.rank.Copy(b, p.Data)
 		}

@@ -26,22 +26,22 @@ type Engine struct {
 	rank        *engine.Rank
 	port        device.Port
 	job         *Job
-	unpriced    bool                     // work takes its own time
-	unexpected  match.Queue[*unexpected] // messages without a receive
-	posted      match.Queue[*op]         // receives without a message
+	unpriced    bool                            // work takes its own time
+	unexpected  match.Queue[*unexpectedMessage] // messages without a receive
+	posted      match.Queue[*op]                // receives without a message
 	flow        flowControl
 	firstPacket firstPacket   // the message whose first packet is being taken in
 	packet      device.Packet // the packet that is being sent
 
 	// Fields that few messages need come last.
-	op             op    // the first operation
-	ops            []*op // all
-	firstOps       [4]*op
-	freeUnexpected *unexpected
-	memory         device.Memory // the machine's, or messages
-	packetMemory   *packetMemory // nil where the machine has remote memory
-	cancels        uint32        // names the last cancel
-	direct         directQueue
+	op               op    // the first operation
+	ops              []*op // all
+	firstOps         [4]*op
+	freeUnexpected   *unexpectedMessage
+	memory           device.Memory // the machine's, or messages
+	packetMemory     *packetMemory // nil where the machine has remote memory
+	lastCancelSerial uint32        // names the last cancel
+	direct           directQueue
 }
 
 // Setup implements engine.Engine.
@@ -55,7 +55,7 @@ func (e *Engine) Setup(r *engine.Rank) {
 			p.SetPlacement(e.packetMemory.placeData)
 		}
 	}
-	e.flow.window, e.flow.lastPeer, e.flow.peers = e.job.library.Proto.Window, &noPeer, e.flow.firstPeers[:]
+	e.flow.windowBytes, e.flow.lastPeer, e.flow.peers = e.job.library.Proto.Window, &noPeer, e.flow.firstPeers[:]
 }
 
 // tier says how near a rank is. It does not ask the port if the library treats all alike.
@@ -85,7 +85,7 @@ func (e *Engine) Progress(block bool) bool {
 
 // nextPacket takes the next packet, after what has to be sent before.
 func (e *Engine) nextPacket(block bool) *device.Packet {
-	if len(e.flow.creditDue) > 0 {
+	if len(e.flow.peersDueCredit) > 0 {
 		e.sendCredits()
 	}
 	return e.port.Recv(block)
@@ -96,7 +96,7 @@ func (e *Engine) dispatch(p *device.Packet) {
 	if n := creditOf(&p.Head); n > 0 {
 		e.flow.addCredit(p.Src, int(n))
 	}
-	e.spend(model.ProtoHandle, 1)
+	e.spend(model.ProtoHandleCost, 1)
 	if kindOf(&p.Head) == kindFirst {
 		e.handleFirst(p)
 	} else {
@@ -111,18 +111,18 @@ func (e *Engine) handleFollowing(p *device.Packet) {
 	switch h.kind {
 	case kindACK:
 		s := e.ops[h.to]
-		s.protocol.ACK(e, s, h)
-	case kindFIN:
+		s.protocol.OnACK(e, s, h)
+	case kindFinished:
 		r := e.ops[h.to]
-		r.protocol.FIN(e, r)
-	case kindRest:
+		r.protocol.OnFIN(e, r)
+	case kindRemainder:
 		r := e.ops[h.to]
-		r.protocol.Rest(e, r, p.Data)
+		r.protocol.OnRemainder(e, r, p.Data)
 	case kindDone, kindDirectDone:
 		if p.Refused {
 			panic(fmt.Sprintf("proto: rank %d: a remote access was refused: its memory is not exposed", e.port.Rank()))
 		}
-		e.accessEnded(&h)
+		e.handleAccessEnd(&h)
 	case kindDirect:
 		e.direct.waiting = append(e.direct.waiting, directMessage{p.Src, append([]byte(nil), p.Data...)})
 	case kindCancel:
@@ -130,7 +130,7 @@ func (e *Engine) handleFollowing(p *device.Packet) {
 	case kindAnswer:
 		e.handleCancelAnswer(&h)
 	case kindPeerExit:
-		e.peerEnded(int32(p.Src))
+		e.handlePeerExit(int32(p.Src))
 	case kindCredit:
 	case kindGet:
 		e.packetMemory.answerGet(p, &h)
@@ -146,19 +146,19 @@ func (e *Engine) handleFollowing(p *device.Packet) {
 	}
 }
 
-// accessEnded goes on where a remote access has ended.
-func (e *Engine) accessEnded(h *head) {
+// handleAccessEnd goes on where a remote access has ended.
+func (e *Engine) handleAccessEnd(h *head) {
 	if h.kind == kindDirectDone {
 		e.direct.done = true
 		return
 	}
 	o := e.ops[h.to]
-	o.protocol.Done(e, o)
+	o.protocol.OnAccessDone(e, o)
 }
 
 // sendControl makes a packet without message data and sends it.
 func (e *Engine) sendControl(dst int32, h *head) {
-	e.spend(model.ProtoControl, 1)
+	e.spend(model.ProtoControlCost, 1)
 	e.sendHead(dst, h, nil)
 }
 

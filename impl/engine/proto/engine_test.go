@@ -56,7 +56,7 @@ func leftover(x engine.Engine) error {
 		return nil
 	}
 	for key := range device.Key(100) {
-		if _, exposed := m.exposed.Reach(key, 0, 0); exposed {
+		if _, exposed := m.exposed.Access(key, 0, 0); exposed {
 			return fmt.Errorf("memory %d is exposed", key)
 		}
 	}

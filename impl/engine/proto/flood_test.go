@@ -76,7 +76,7 @@ func (p *countingPort) Recv(block bool) *device.Packet {
 }
 
 func (p *countingPort) Spend(w model.CostKey, n int) {
-	if p.Rank() == 1 && w == model.ProtoUnpack { // so ends an eager message; without a bounce buffer nothing else does but what was asked for
+	if p.Rank() == 1 && w == model.ProtoUnpackCost { // so ends an eager message; without a bounce buffer nothing else does but what was asked for
 		if !p.asked {
 			p.w.taken.Add(int64(n))
 		}

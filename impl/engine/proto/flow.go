@@ -6,20 +6,20 @@ import "math"
 // bytes in RM packets that a receiver has not yet handed to its program; what is handed over goes
 // back as credit in the next packet, or in one of its own when half the window is due.
 type flowControl struct {
-	window     int
-	peers      []peer  // a hash table; its length is a power of two, or zero
-	spareTable []peer  // another one of that length, or nil
-	knownPeers int     // peers in it
-	creditDue  []int32 // peers that are due half a window
-	lastPeer   *peer   // looked up last
-	firstPeers [16]peer
+	windowBytes    int
+	peers          []peer  // a hash table; its length is a power of two, or zero
+	spareTable     []peer  // another one of that length, or nil
+	knownPeers     int     // peers in it
+	peersDueCredit []int32 // peers that are due half a window
+	lastPeer       *peer   // looked up last
+	firstPeers     [16]peer
 }
 
 // peer is a rank with which bytes were exchanged.
 type peer struct {
-	rankPlusOne int32 // its rank plus one; 0: no peer
-	outstanding int   // bytes that we sent and that were not yet credited
-	creditDue   int   // bytes that we took and have not yet credited
+	rankPlusOne      int32 // its rank plus one; 0: no peer
+	outstandingBytes int   // bytes that we sent and that were not yet credited
+	creditDueBytes   int   // bytes that we took and have not yet credited
 }
 
 // homeSlot returns where a rank is looked for first, in a table of any length. Four ranks in a row
@@ -72,7 +72,7 @@ func (f *flowControl) lookupPeer(rank int) *peer {
 
 // isOpen reports whether bytes are under way to the peer, or due to it. Others need not be
 // remembered.
-func (p *peer) isOpen() bool { return p.outstanding != 0 || p.creditDue != 0 }
+func (p *peer) isOpen() bool { return p.outstandingBytes != 0 || p.creditDueBytes != 0 }
 
 // grow makes room for more peers: in a table as long as before if half of it has nothing open, else
 // in a longer one, for 12, and then for twice as many each time. So the table of a rank
@@ -101,23 +101,23 @@ func (f *flowControl) grow() {
 	f.spareTable = old
 }
 
-// reserve takes n bytes of the window to a rank, and reports whether they were free. It takes them
-// also where they are not if they must go: all that is sent will be credited. A message longer than
-// the window may go when the window is all free.
-func (f *flowControl) reserve(rank, n int, must bool) bool {
+// reserveWindow takes n bytes of the window to a rank, and reports whether they were free. It takes
+// them also where they are not if they must go: all that is sent will be credited. A message longer
+// than the window may go when the window is all free.
+func (f *flowControl) reserveWindow(rank, n int, must bool) bool {
 	if n == 0 {
 		return true
 	}
 	p := f.peer(rank)
-	if !must && p.outstanding > 0 && p.outstanding+n > f.window {
+	if !must && p.outstandingBytes > 0 && p.outstandingBytes+n > f.windowBytes {
 		return false
 	}
-	p.outstanding += n
+	p.outstandingBytes += n
 	return true
 }
 
 // addCredit notes that a rank has freed n bytes.
-func (f *flowControl) addCredit(rank, n int) { f.peer(rank).outstanding -= n }
+func (f *flowControl) addCredit(rank, n int) { f.peer(rank).outstandingBytes -= n }
 
 // noteFreed notes that n bytes from a rank have been handed over.
 func (f *flowControl) noteFreed(rank, n int) {
@@ -125,15 +125,15 @@ func (f *flowControl) noteFreed(rank, n int) {
 		return
 	}
 	p := f.peer(rank)
-	before := p.creditDue
-	p.creditDue += n
-	if half := f.creditThreshold(); before < half && p.creditDue >= half {
-		f.creditDue = append(f.creditDue, int32(rank))
+	before := p.creditDueBytes
+	p.creditDueBytes += n
+	if half := f.creditThreshold(); before < half && p.creditDueBytes >= half {
+		f.peersDueCredit = append(f.peersDueCredit, int32(rank))
 	}
 }
 
 // creditThreshold is how much is given back without a packet to go with.
-func (f *flowControl) creditThreshold() int { return max(1, f.window/2) }
+func (f *flowControl) creditThreshold() int { return max(1, f.windowBytes/2) }
 
 // takeCredit takes the credit that is due to a rank, to be sent with a packet.
 func (f *flowControl) takeCredit(rank int) uint32 {
@@ -144,18 +144,18 @@ func (f *flowControl) takeCredit(rank int) uint32 {
 		}
 		p = f.slot(rank)
 	}
-	n := min(p.creditDue, math.MaxUint32)
-	p.creditDue -= n
+	n := min(p.creditDueBytes, math.MaxUint32)
+	p.creditDueBytes -= n
 	return uint32(n)
 }
 
 // sendCredits sends credit to peers that are due much.
 func (e *Engine) sendCredits() {
 	f := &e.flow
-	for len(f.creditDue) > 0 {
-		rank := f.creditDue[len(f.creditDue)-1]
-		f.creditDue = f.creditDue[:len(f.creditDue)-1]
-		if f.peer(int(rank)).creditDue >= f.creditThreshold() {
+	for len(f.peersDueCredit) > 0 {
+		rank := f.peersDueCredit[len(f.peersDueCredit)-1]
+		f.peersDueCredit = f.peersDueCredit[:len(f.peersDueCredit)-1]
+		if f.peer(int(rank)).creditDueBytes >= f.creditThreshold() {
 			e.sendControl(rank, &head{kind: kindCredit})
 		}
 	}

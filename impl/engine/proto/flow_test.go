@@ -57,7 +57,7 @@ func TestCredit(t *testing.T) {
 			}
 			e.Send(model.Standard, b[:1], 0, peer, 0, 1) // takes all credit along
 			e.Recv(into, 0, peer, 0, 1)
-			if out := e.e.flow.peer(peer).outstanding; out != 1 {
+			if out := e.e.flow.peer(peer).outstandingBytes; out != 1 {
 				t.Errorf("fallback %q, forced %q: %d bytes are out, want the last alone", c.library.Proto.Fallback, c.protocol, out)
 			}
 			if n := e.OpenOps(); n != 0 {
@@ -83,19 +83,19 @@ func TestPeers(t *testing.T) {
 		"by exclusive or": func(i int) int { return 421 ^ i },
 		"any":             func(int) int { return rng.IntN(1 << 20) },
 	} {
-		f := flowControl{window: 1 << 30, lastPeer: &noPeer}
+		f := flowControl{windowBytes: 1 << 30, lastPeer: &noPeer}
 		out := map[int]int{}
 		for i := range 1000 {
 			r := rank(i)
-			f.reserve(r, i+1, true)
+			f.reserveWindow(r, i+1, true)
 			out[r] += i + 1
 		}
 		far := 0
 		for i := range f.peers {
 			p := &f.peers[i]
 			r := int(p.rankPlusOne) - 1
-			if p.outstanding != out[r] {
-				t.Errorf("%s, seed %d: %d bytes are out to rank %d, not %d", name, seed, p.outstanding, r, out[r])
+			if p.outstandingBytes != out[r] {
+				t.Errorf("%s, seed %d: %d bytes are out to rank %d, not %d", name, seed, p.outstandingBytes, r, out[r])
 			}
 			if p.rankPlusOne != 0 {
 				far += (i - int(homeSlot(r))) & (len(f.peers) - 1)
@@ -114,10 +114,10 @@ func TestPeers(t *testing.T) {
 // A rank that talks to many in turn, with few of them open at a time, remembers those and no more,
 // and takes no memory for the rest.
 func TestPeersAreForgotten(t *testing.T) {
-	f := flowControl{window: 1 << 30, lastPeer: &noPeer}
+	f := flowControl{windowBytes: 1 << 30, lastPeer: &noPeer}
 	turn := func(from int) {
 		for i := from; i < from+1000; i++ {
-			f.reserve(i, i+1, true)
+			f.reserveWindow(i, i+1, true)
 			f.noteFreed(i+5000, 7)
 			if i >= from+3 {
 				f.addCredit(i-3, i-2)
@@ -127,8 +127,8 @@ func TestPeersAreForgotten(t *testing.T) {
 			}
 		}
 		for i := from + 997; i < from+1000; i++ {
-			if p := f.peer(i); p.outstanding != i+1 {
-				t.Errorf("%d bytes are out to rank %d, not %d", p.outstanding, i, i+1)
+			if p := f.peer(i); p.outstandingBytes != i+1 {
+				t.Errorf("%d bytes are out to rank %d, not %d", p.outstandingBytes, i, i+1)
 			}
 			f.addCredit(i, i+1)
 			if n := f.takeCredit(i + 5000); n != 7 {

@@ -14,7 +14,7 @@ type kind uint8
 const (
 	kindFirst      kind = iota + 1 // RM or R: the first packet of a message
 	kindACK                        // receiver to sender: matched, or received
-	kindFIN                        // sender to receiver: the data is there
+	kindFinished                   // sender to receiver: the data is there
 	kindDone                       // from the machine: a remote access has ended
 	kindCredit                     // nothing but credit
 	kindDirect                     // a low-level message
@@ -22,7 +22,7 @@ const (
 	kindGet                        // asks for bytes of exposed memory, where the machine cannot read it
 	kindData                       // the bytes
 	kindPut                        // bytes for exposed memory, where the machine cannot write it
-	kindRest                       // sender to receiver: the rest of the data
+	kindRemainder                  // sender to receiver: the rest of the data
 	kindCancel                     // sender to receiver: take the message out, if it has no receive
 	kindAnswer                     // receiver to sender: it is out, or was not there
 	kindPeerExit                   // from the world: the program of a rank has ended
@@ -101,9 +101,9 @@ func Describe(words device.Head) (name, detail string) {
 		detail = fmt.Sprintf("%s, %v, tag %d, %d bytes", p.Name, h.mode, h.tag, h.size)
 	case kindACK:
 		name = "ACK"
-	case kindFIN:
+	case kindFinished:
 		name = "FIN"
-	case kindDone, kindDirectDone, kindData, kindPut, kindRest:
+	case kindDone, kindDirectDone, kindData, kindPut, kindRemainder:
 		name = "M"
 	case kindGet:
 		name, detail = "get", fmt.Sprintf("%d bytes", h.size)

@@ -24,8 +24,8 @@ type packetMemory struct {
 
 // pendingGet is a get whose data is to come.
 type pendingGet struct {
-	b    []byte
-	done device.Head
+	buffer         []byte
+	completionHead device.Head
 }
 
 // Expose implements device.Memory.
@@ -69,7 +69,7 @@ func (m *packetMemory) Put(dst int, k device.Key, off int, b []byte, done device
 
 // sendBytes makes a packet with bytes of memory and sends it.
 func (m *packetMemory) sendBytes(dst int32, h *head, b []byte) {
-	m.engine.spend(model.ProtoControl, 1)
+	m.engine.spend(model.ProtoControlCost, 1)
 	m.engine.sendHead(dst, h, b)
 }
 
@@ -87,11 +87,11 @@ func (m *packetMemory) placeData(src int, words *device.Head, n int) []byte {
 	h.decode(words)
 	switch h.kind {
 	case kindData:
-		if int(h.to) < len(m.pendingGets) && len(m.pendingGets[h.to].b) == n {
-			return m.pendingGets[h.to].b
+		if int(h.to) < len(m.pendingGets) && len(m.pendingGets[h.to].buffer) == n {
+			return m.pendingGets[h.to].buffer
 		}
 	case kindPut:
-		if b, ok := m.exposed.Reach(h.key, h.offset(), h.size); ok && len(b) == n {
+		if b, ok := m.exposed.Access(h.key, h.offset(), h.size); ok && len(b) == n {
 			return b
 		}
 	}
@@ -101,15 +101,15 @@ func (m *packetMemory) placeData(src int, words *device.Head, n int) []byte {
 // copyUnlessPlaced puts bytes where they are to be, unless the port has.
 func (m *packetMemory) copyUnlessPlaced(to, data []byte) {
 	if len(to) == 0 || len(data) == 0 || &to[0] != &data[0] {
-		m.engine.unpack(to, data)
+		m.engine.copyPacketData(to, data)
 	}
 }
 
 // receiveGetData takes in the bytes that were asked for.
 func (m *packetMemory) receiveGetData(p *device.Packet, h *head) {
 	a := &m.pendingGets[h.to]
-	b, done := a.b, a.done
-	a.b = nil
+	b, done := a.buffer, a.completionHead
+	a.buffer = nil
 	m.freeGets = append(m.freeGets, h.to)
 	m.copyUnlessPlaced(b, p.Data)
 	m.finishAccess(&done)
@@ -119,7 +119,7 @@ func (m *packetMemory) receiveGetData(p *device.Packet, h *head) {
 func (m *packetMemory) finishAccess(done *device.Head) {
 	var h head
 	h.decode(done)
-	m.engine.accessEnded(&h)
+	m.engine.handleAccessEnd(&h)
 }
 
 // receivePut takes in the bytes that a rank puts.
@@ -131,7 +131,7 @@ func (m *packetMemory) receivePut(p *device.Packet, h *head) {
 
 // exposedMemory returns the memory that a rank accesses. If it is not exposed, the rank is told.
 func (m *packetMemory) exposedMemory(src int, h *head) ([]byte, bool) {
-	b, ok := m.exposed.Reach(h.key, h.offset(), h.size)
+	b, ok := m.exposed.Access(h.key, h.offset(), h.size)
 	if !ok {
 		h.kind = kindRefused
 		m.engine.sendControl(int32(src), h)

@@ -10,14 +10,14 @@ import (
 // op is a send or a receive that has been started.
 type op struct {
 	engine.Op
-	posted       match.Entry[*op] // a receive, while it is posted
-	protocol     *Protocol        // nil: a receive without a message
-	staged       []byte           // a copy of Buf that others may access, or a bounce buffer
-	key          device.Key       // of memory that was exposed: ours or the peer's
-	pos, chunk   int              // how far the message is, and what is on its way
-	reply        uint32           // the other rank's operation
-	cancelSerial uint32           // names the cancel that is under way
-	cancelling   bool             // the receiver was asked to take the message out
+	postedEntry     match.Entry[*op] // a receive, while it is posted
+	protocol        *Protocol        // nil: a receive without a message
+	isStaged        []byte           // a copy of Buf that others may access, or a bounce buffer
+	key             device.Key       // of memory that was exposed: ours or the peer's
+	position, chunk int              // how far the message is, and what is on its way
+	replyOp         uint32           // the other rank's operation
+	cancelSerial    uint32           // names the cancel that is under way
+	cancelling      bool             // the receiver was asked to take the message out
 }
 
 // NewOp implements engine.Engine. The first operation is a part of the engine: many a rank needs no
@@ -29,15 +29,15 @@ func (e *Engine) NewOp() *engine.Op {
 	} else {
 		o = new(op)
 	}
-	o.EngineOp, o.posted.Value = o, o
+	o.EngineOp, o.postedEntry.Value = o, o
 	e.ops = append(e.ops, o)
 	return &o.Op
 }
 
-// data returns what other ranks are to see of the message.
-func (o *op) data() []byte {
-	if o.staged != nil {
-		return o.staged
+// exposedData returns what other ranks are to see of the message.
+func (o *op) exposedData() []byte {
+	if o.isStaged != nil {
+		return o.isStaged
 	}
 	return o.Buf
 }
@@ -48,21 +48,21 @@ func (e *Engine) complete(o *op) {
 	e.rank.Complete(&o.Op)
 }
 
-// stage copies the message to where other ranks may access it, if the library needs that and it is
-// not there.
-func (e *Engine) stage(s *op) {
-	e.spend(model.ProtoPack, len(s.Buf))
+// stageForRemoteAccess copies the message to where other ranks may access it, if the library needs
+// that and it is not there.
+func (e *Engine) stageForRemoteAccess(s *op) {
+	e.spend(model.ProtoPackCost, len(s.Buf))
 	if e.job.library.Proto.Long[e.tier(s.Peer)].Stage && len(s.Buf) > 0 && !s.IsBuffered() {
-		s.staged = e.rank.ScratchBuffer(len(s.Buf))
-		e.rank.Copy(s.staged, s.Buf)
+		s.isStaged = e.rank.ScratchBuffer(len(s.Buf))
+		e.rank.Copy(s.isStaged, s.Buf)
 	}
 }
 
-// unstage gives the copy back.
-func (e *Engine) unstage(o *op) {
-	if o.staged != nil {
-		e.rank.ReleaseScratch(o.staged)
-		o.staged = nil
+// releaseStaging gives the copy back.
+func (e *Engine) releaseStaging(o *op) {
+	if o.isStaged != nil {
+		e.rank.ReleaseScratch(o.isStaged)
+		o.isStaged = nil
 	}
 }
 

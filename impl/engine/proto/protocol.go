@@ -18,13 +18,13 @@ type Protocol struct {
 	OneWay      bool // all is done when the first packet has left, and when its data has been taken: there is no Matched
 	UsesMemory  bool // reads or writes the other rank's memory: by packets where the machine cannot
 
-	Start   func(e *Engine, s *op)                 // at the sender: send the first packet
-	Matched func(e *Engine, r *op, m *firstPacket) // at the receiver: the first packet has met its receive
-	ACK     func(e *Engine, s *op, h head)         // at the sender
-	FIN     func(e *Engine, r *op)                 // at the receiver
-	Rest    func(e *Engine, r *op, data []byte)    // at the receiver: the data that did not go with the first packet
-	Done    func(e *Engine, o *op)                 // where a remote access was started: it has ended
-	Cancel  func(e *Engine, s *op)                 // at the sender: the message will not be received; give back what Start took
+	OnSendStart  func(e *Engine, s *op)                 // at the sender: send the first packet
+	OnMatch      func(e *Engine, r *op, m *firstPacket) // at the receiver: the first packet has met its receive
+	OnACK        func(e *Engine, s *op, h head)         // at the sender
+	OnFIN        func(e *Engine, r *op)                 // at the receiver
+	OnRemainder  func(e *Engine, r *op, data []byte)    // at the receiver: the data that did not go with the first packet
+	OnAccessDone func(e *Engine, o *op)                 // where a remote access was started: it has ended
+	OnCancel     func(e *Engine, s *op)                 // at the sender: the message will not be received; give back what Start took
 }
 
 // Protocols is every protocol there is. Its order is part of the packets: a packet names a protocol
@@ -36,7 +36,7 @@ var Protocols = []*Protocol{T, TA, RTA, RAT, PTAT}
 
 // protocolIndex returns the place of a protocol in the table.
 func (e *Engine) protocolIndex(p *Protocol) uint8 {
-	for i, q := range e.job.table {
+	for i, q := range e.job.protocols {
 		if p == q {
 			return uint8(i)
 		}
@@ -48,12 +48,12 @@ func (e *Engine) protocolIndex(p *Protocol) uint8 {
 //
 // Note: an engine with rules of its own is a third longer, and a job may have a million.
 type Job struct {
-	library       *model.Library
-	dependsOnTier bool // how near a peer is matters
-	table         []*Protocol
-	forced        rule // its protocol is nil where none is
-	fallback      *Protocol
-	rules         [model.NumModes][model.NumTiers][]rule
+	library          *model.Library
+	dependsOnTier    bool // how near a peer is matters
+	protocols        []*Protocol
+	forcedProtocol   rule // its protocol is nil where none is
+	fallbackProtocol *Protocol
+	rules            [model.NumModes][model.NumTiers][]rule
 }
 
 // New finds the protocols that a job needs. It is an engine.NewJobEngines.
@@ -70,15 +70,15 @@ func (j *Job) Engines(n int) func(i int) engine.Engine {
 
 // rule is a model.Rule with its protocol found.
 type rule struct {
-	upTo       int
+	maxBytes   int
 	eagerBytes int // most bytes that go with the first packet
 	protocol   *Protocol
 }
 
 func newJob(l *model.Library, protocol string) (*Job, error) {
-	j := &Job{library: l, table: Protocols, dependsOnTier: l.Proto.Long[model.Intra] != l.Proto.Long[model.Inter]}
+	j := &Job{library: l, protocols: Protocols, dependsOnTier: l.Proto.Long[model.Intra] != l.Proto.Long[model.Inter]}
 	for _, r := range l.Proto.Rules {
-		found, err := j.rule(r.UpTo, r.Protocol)
+		found, err := j.resolveRule(r.UpTo, r.Protocol)
 		if err != nil {
 			return nil, err
 		}
@@ -91,23 +91,23 @@ func newJob(l *model.Library, protocol string) (*Job, error) {
 	}
 	var err error
 	if l.Proto.Fallback != "" {
-		if j.fallback, err = j.protocol(l.Proto.Fallback); err != nil {
+		if j.fallbackProtocol, err = j.resolveProtocol(l.Proto.Fallback); err != nil {
 			return nil, err
 		}
 	}
 	if protocol != "" {
-		j.forced, err = j.rule(-1, protocol)
+		j.forcedProtocol, err = j.resolveRule(-1, protocol)
 	}
 	return j, err
 }
 
-// rule finds the protocol of a rule.
-func (j *Job) rule(upTo int, name string) (rule, error) {
-	p, err := j.protocol(name)
+// resolveRule finds the protocol of a rule.
+func (j *Job) resolveRule(upTo int, name string) (rule, error) {
+	p, err := j.resolveProtocol(name)
 	if err != nil {
 		return rule{}, err
 	}
-	r := rule{upTo: upTo, protocol: p}
+	r := rule{maxBytes: upTo, protocol: p}
 	switch {
 	case p.TwoParts:
 		r.eagerBytes = j.library.Proto.FirstBytes
@@ -117,9 +117,9 @@ func (j *Job) rule(upTo int, name string) (rule, error) {
 	return r, nil
 }
 
-// protocol finds a protocol.
-func (j *Job) protocol(name string) (*Protocol, error) {
-	for _, p := range j.table {
+// resolveProtocol finds a protocol.
+func (j *Job) resolveProtocol(name string) (*Protocol, error) {
+	for _, p := range j.protocols {
 		if p.Name == name {
 			return p, nil
 		}

@@ -16,25 +16,25 @@ var PTAT = &Protocol{
 	Eager:       true,
 	TwoParts:    true,
 	Synchronous: true,
-	Start: func(e *Engine, s *op) {
-		e.sendRM(s, s.Buf[:e.firstPartBytes(s)])
+	OnSendStart: func(e *Engine, s *op) {
+		e.sendRMPacket(s, s.Buf[:e.firstPartBytes(s)])
 	},
-	Matched: func(e *Engine, r *op, m *firstPacket) {
-		r.pos = len(m.data)
-		e.sendControl(m.src, &head{kind: kindACK, to: m.from, from: r.ID()})
-		if r.pos == r.Size {
+	OnMatch: func(e *Engine, r *op, m *firstPacket) {
+		r.position = len(m.data)
+		e.sendControl(m.src, &head{kind: kindACK, to: m.sendOp, from: r.ID()})
+		if r.position == r.Size {
 			e.complete(r)
 		}
 	},
-	ACK: func(e *Engine, s *op, h head) {
+	OnACK: func(e *Engine, s *op, h head) {
 		if rest := s.Buf[e.firstPartBytes(s):]; len(rest) > 0 {
-			e.spend(model.ProtoControl, 1)
-			e.sendHead(s.Peer, &head{kind: kindRest, to: h.from}, rest)
+			e.spend(model.ProtoControlCost, 1)
+			e.sendHead(s.Peer, &head{kind: kindRemainder, to: h.from}, rest)
 		}
 		e.complete(s)
 	},
-	Rest: func(e *Engine, r *op, data []byte) {
-		e.unpack(r.Buf[r.pos:], data)
+	OnRemainder: func(e *Engine, r *op, data []byte) {
+		e.copyPacketData(r.Buf[r.position:], data)
 		e.complete(r)
 	},
 }

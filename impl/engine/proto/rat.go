@@ -13,28 +13,28 @@ var RAT = &Protocol{
 	Name:        "RAT",
 	Synchronous: true,
 	UsesMemory:  true,
-	Start: func(e *Engine, s *op) {
-		e.stage(s)
-		e.sendR(s)
+	OnSendStart: func(e *Engine, s *op) {
+		e.stageForRemoteAccess(s)
+		e.sendRPacket(s)
 	},
-	Matched: func(e *Engine, r *op, m *firstPacket) {
+	OnMatch: func(e *Engine, r *op, m *firstPacket) {
 		r.key = e.memory.Expose(r.Buf[:m.size])
-		e.sendControl(m.src, &head{kind: kindACK, to: m.from, from: r.ID(), key: r.key})
+		e.sendControl(m.src, &head{kind: kindACK, to: m.sendOp, from: r.ID(), key: r.key})
 	},
-	ACK: func(e *Engine, s *op, h head) {
-		s.reply = h.from
-		e.memory.Put(int(s.Peer), h.key, 0, s.data(), e.doneHead(s))
+	OnACK: func(e *Engine, s *op, h head) {
+		s.replyOp = h.from
+		e.memory.Put(int(s.Peer), h.key, 0, s.exposedData(), e.doneHead(s))
 	},
-	Done: func(e *Engine, s *op) {
-		e.unstage(s)
-		e.sendControl(s.Peer, &head{kind: kindFIN, to: s.reply})
+	OnAccessDone: func(e *Engine, s *op) {
+		e.releaseStaging(s)
+		e.sendControl(s.Peer, &head{kind: kindFinished, to: s.replyOp})
 		e.complete(s)
 	},
-	FIN: func(e *Engine, r *op) {
+	OnFIN: func(e *Engine, r *op) {
 		e.memory.Withdraw(r.key)
 		e.complete(r)
 	},
-	Cancel: func(e *Engine, s *op) {
-		e.unstage(s)
+	OnCancel: func(e *Engine, s *op) {
+		e.releaseStaging(s)
 	},
 }

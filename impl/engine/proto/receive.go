@@ -9,33 +9,33 @@ import (
 
 // firstPacket is what a receiver knows of a message from its first packet.
 type firstPacket struct {
-	src      int32
-	from     uint32 // the sender's operation
-	size     int
-	tag      int32
-	sign     engine.Signature
-	key      device.Key
-	protocol *Protocol
-	data     []byte
+	src       int32
+	sendOp    uint32 // the sender's operation
+	size      int
+	tag       int32
+	signature engine.Signature
+	key       device.Key
+	protocol  *Protocol
+	data      []byte
 }
 
-// unexpected is a message that came before its receive.
-type unexpected struct {
-	match.Entry[*unexpected]
+// unexpectedMessage is a message that came before its receive.
+type unexpectedMessage struct {
+	match.Entry[*unexpectedMessage]
 	firstPacket
-	buf  []byte // memory of data
-	next *unexpected
+	dataBuffer []byte // memory of data
+	next       *unexpectedMessage
 }
 
 // Recv implements engine.Engine.
 func (e *Engine) Recv(o *engine.Op) {
-	e.post(o.EngineOp.(*op))
-	e.await(o)
-	e.spend(model.ProtoReceived, 1)
+	e.postReceive(o.EngineOp.(*op))
+	e.progressUntil(o)
+	e.spend(model.ProtoReceivedCost, 1)
 }
 
-// await is Rank.Await without a call through an interface for each packet.
-func (e *Engine) await(o *engine.Op) {
+// progressUntil is Rank.Await without a call through an interface for each packet.
+func (e *Engine) progressUntil(o *engine.Op) {
 	if o.IsFinished() {
 		return
 	}
@@ -48,33 +48,34 @@ func (e *Engine) await(o *engine.Op) {
 
 // Irecv implements engine.Engine.
 func (e *Engine) Irecv(o *engine.Op) {
-	e.post(o.EngineOp.(*op))
-	e.spend(model.ProtoPosted, 1)
+	e.postReceive(o.EngineOp.(*op))
+	e.spend(model.ProtoPostedCost, 1)
 }
 
-// post starts an operation that receives: with a message that came early, or as one that waits.
-func (e *Engine) post(r *op) {
-	e.spend(model.ProtoReceive, 1)
+// postReceive starts an operation that receives: with a message that came early, or as one that
+// waits.
+func (e *Engine) postReceive(r *op) {
+	e.spend(model.ProtoReceiveCost, 1)
 	r.protocol, r.cancelling = nil, false
 	x := match.Envelope{Context: r.Context, Source: r.Peer, Tag: r.Tag}
-	r.posted.Envelope = x
-	if m := e.lookUnexpected(x); m != nil {
+	r.postedEntry.Envelope = x
+	if m := e.probeUnexpected(x); m != nil {
 		e.unexpected.Remove(&m.Entry)
-		e.pair(r, &m.firstPacket)
+		e.handleMatch(r, &m.firstPacket)
 		e.recycleUnexpected(m)
 	} else {
-		e.posted.Add(&r.posted)
+		e.posted.Add(&r.postedEntry)
 	}
 }
 
 // recycleUnexpected gives back an unexpected message that has been taken out of the queue.
-func (e *Engine) recycleUnexpected(m *unexpected) {
+func (e *Engine) recycleUnexpected(m *unexpectedMessage) {
 	m.data = nil
 	m.next, e.freeUnexpected = e.freeUnexpected, m
 }
 
-func (e *Engine) lookUnexpected(x match.Envelope) *unexpected {
-	e.spend(model.ProtoMatch, 1)
+func (e *Engine) probeUnexpected(x match.Envelope) *unexpectedMessage {
+	e.spend(model.ProtoMatchCost, 1)
 	if e.unexpected.First() == nil {
 		return nil
 	}
@@ -88,17 +89,17 @@ func (e *Engine) lookUnexpected(x match.Envelope) *unexpected {
 func (e *Engine) handleFirst(p *device.Packet) {
 	w := &p.Head
 	m := &e.firstPacket // not a variable of its own: steps are called through pointers, so it would escape
-	m.src, m.from, m.size, m.tag, m.key = int32(p.Src), uint32(w[3]), int(w[2]), int32(w[0]>>32), device.Key(w[4])
-	m.protocol, m.sign, m.data = e.job.table[uint8(w[0]>>8)], engine.Signature(w[3]>>32), p.Data
+	m.src, m.sendOp, m.size, m.tag, m.key = int32(p.Src), uint32(w[3]), int(w[2]), int32(w[0]>>32), device.Key(w[4])
+	m.protocol, m.signature, m.data = e.job.protocols[uint8(w[0]>>8)], engine.Signature(w[3]>>32), p.Data
 	x := match.Envelope{Context: uint32(w[1]), Source: m.src, Tag: m.tag}
-	e.spend(model.ProtoMatch, 1)
+	e.spend(model.ProtoMatchCost, 1)
 	r := e.posted.First()
 	if r == nil || !r.Matches(x) {
 		r = e.posted.Match(x)
 	}
 	if r != nil {
 		e.posted.Remove(r)
-		e.pair(r.Value, m)
+		e.handleMatch(r.Value, m)
 		return
 	}
 	if model.Mode(w[0]>>16) == model.Ready {
@@ -111,7 +112,7 @@ func (e *Engine) handleFirst(p *device.Packet) {
 func (e *Engine) queueUnexpected(x match.Envelope, m *firstPacket) {
 	k := e.freeUnexpected
 	if k == nil {
-		k = &unexpected{}
+		k = &unexpectedMessage{}
 		k.Value = k
 	} else {
 		e.freeUnexpected = k.next
@@ -119,19 +120,19 @@ func (e *Engine) queueUnexpected(x match.Envelope, m *firstPacket) {
 	}
 	k.Envelope, k.firstPacket = x, *m
 	if n := len(m.data); n > 0 {
-		if cap(k.buf) < n {
-			k.buf = make([]byte, n)
+		if cap(k.dataBuffer) < n {
+			k.dataBuffer = make([]byte, n)
 		}
-		k.data = k.buf[:n]
+		k.data = k.dataBuffer[:n]
 		e.rank.Copy(k.data, m.data)
 	}
 	e.unexpected.Add(&k.Entry)
 }
 
-// pair goes on with a message whose receive is found.
-func (e *Engine) pair(r *op, m *firstPacket) {
-	if m.size > len(r.Buf) || m.sign != r.Signature {
-		e.rank.CheckMessage(&r.Op, r.Context, m.src, m.tag, m.size, m.sign)
+// handleMatch goes on with a message whose receive is found.
+func (e *Engine) handleMatch(r *op, m *firstPacket) {
+	if m.size > len(r.Buf) || m.signature != r.Signature {
+		e.rank.CheckMessage(&r.Op, r.Context, m.src, m.tag, m.size, m.signature)
 	}
 	r.Peer, r.Tag, r.Size, r.protocol = m.src, m.tag, m.size, m.protocol
 	if m.protocol.Eager {
@@ -141,27 +142,27 @@ func (e *Engine) pair(r *op, m *firstPacket) {
 		e.complete(r)
 		return
 	}
-	m.protocol.Matched(e, r, m)
+	m.protocol.OnMatch(e, r, m)
 }
 
 // receiveEager copies the data of an RM to the user and frees its place in the window.
 func (e *Engine) receiveEager(r *op, m *firstPacket) {
-	e.unpack(r.Buf, m.data)
+	e.copyPacketData(r.Buf, m.data)
 	e.flow.noteFreed(int(m.src), len(m.data))
 }
 
-// unpack copies what came with a packet to where it is to be.
-func (e *Engine) unpack(to, data []byte) {
+// copyPacketData copies what came with a packet to where it is to be.
+func (e *Engine) copyPacketData(to, data []byte) {
 	e.rank.Copy(to, data)
-	e.spend(model.ProtoUnpack, len(data))
+	e.spend(model.ProtoUnpackCost, len(data))
 }
 
 // ChargeCompletionCheck implements engine.Engine.
 func (e *Engine) ChargeCompletionCheck(found bool) {
 	if found {
-		e.spend(model.ProtoComplete, 1)
+		e.spend(model.ProtoCompleteCost, 1)
 	} else {
-		e.spend(model.ProtoPoll, 1)
+		e.spend(model.ProtoPollCost, 1)
 	}
 }
 
@@ -171,7 +172,7 @@ func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Sta
 	for {
 		for i := 0; i < engine.MaxPolledPackets && e.Progress(false); i++ {
 		}
-		if m := e.lookUnexpected(x); m != nil {
+		if m := e.probeUnexpected(x); m != nil {
 			return engine.Status{Source: int(m.src), Tag: int(m.tag), Bytes: m.size}, true
 		}
 		if !block {
@@ -183,14 +184,14 @@ func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Sta
 
 // UnexpectedMessages implements engine.Engine.
 func (e *Engine) UnexpectedMessages(context uint32) (int, *engine.UnexpectedMessage) {
-	return engine.UnexpectedMessages(&e.unexpected, context, (*unexpected).arrival)
+	return engine.CountUnexpected(&e.unexpected, context, (*unexpectedMessage).arrival)
 }
 
 // UndecidedMessage implements engine.Engine: what its sender has forgotten is not cancelled.
 func (e *Engine) UndecidedMessage() *engine.UnexpectedMessage {
-	return engine.UndecidedMessage(&e.unexpected, func(m *unexpected) bool { return !m.protocol.OneWay }, (*unexpected).arrival)
+	return engine.FindUndecided(&e.unexpected, func(m *unexpectedMessage) bool { return !m.protocol.OneWay }, (*unexpectedMessage).arrival)
 }
 
-func (m *unexpected) arrival() *engine.UnexpectedMessage {
+func (m *unexpectedMessage) arrival() *engine.UnexpectedMessage {
 	return &engine.UnexpectedMessage{Source: int(m.src), Tag: int(m.tag), Bytes: m.size, Context: m.Context}
 }

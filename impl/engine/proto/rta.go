@@ -14,52 +14,52 @@ var RTA = &Protocol{
 	Name:        "RTA",
 	Synchronous: true,
 	UsesMemory:  true,
-	Start: func(e *Engine, s *op) {
-		e.stage(s)
-		s.key = e.memory.Expose(s.data())
-		e.sendR(s)
+	OnSendStart: func(e *Engine, s *op) {
+		e.stageForRemoteAccess(s)
+		s.key = e.memory.Expose(s.exposedData())
+		e.sendRPacket(s)
 	},
-	Matched: func(e *Engine, r *op, m *firstPacket) {
-		r.reply, r.key, r.pos = m.from, m.key, 0
+	OnMatch: func(e *Engine, r *op, m *firstPacket) {
+		r.replyOp, r.key, r.position = m.sendOp, m.key, 0
 		e.getNextChunk(r)
 	},
-	Done: func(e *Engine, r *op) {
-		if r.staged != nil {
-			e.unpack(r.Buf[r.pos:], r.staged)
+	OnAccessDone: func(e *Engine, r *op) {
+		if r.isStaged != nil {
+			e.copyPacketData(r.Buf[r.position:], r.isStaged)
 		}
-		r.pos += r.chunk
-		if r.pos < r.Size {
+		r.position += r.chunk
+		if r.position < r.Size {
 			e.getNextChunk(r)
 			return
 		}
-		e.unstage(r)
-		e.sendControl(r.Peer, &head{kind: kindACK, to: r.reply})
+		e.releaseStaging(r)
+		e.sendControl(r.Peer, &head{kind: kindACK, to: r.replyOp})
 		e.complete(r)
 	},
-	ACK: func(e *Engine, s *op, _ head) {
+	OnACK: func(e *Engine, s *op, _ head) {
 		e.memory.Withdraw(s.key)
-		e.unstage(s)
+		e.releaseStaging(s)
 		e.complete(s)
 	},
-	Cancel: func(e *Engine, s *op) {
+	OnCancel: func(e *Engine, s *op) {
 		e.memory.Withdraw(s.key)
-		e.unstage(s)
+		e.releaseStaging(s)
 	},
 }
 
 // getNextChunk reads the next chunk of the message.
 func (e *Engine) getNextChunk(r *op) {
-	rest := r.Size - r.pos
-	into := r.Buf[r.pos:r.Size]
+	rest := r.Size - r.position
+	into := r.Buf[r.position:r.Size]
 	if b := e.job.library.Proto.Long[e.tier(r.Peer)].Bounce; b > 0 {
-		if r.staged == nil {
-			r.staged = e.rank.ScratchBuffer(min(b, rest))
+		if r.isStaged == nil {
+			r.isStaged = e.rank.ScratchBuffer(min(b, rest))
 		}
-		r.staged = r.staged[:min(b, rest)]
-		into = r.staged
+		r.isStaged = r.isStaged[:min(b, rest)]
+		into = r.isStaged
 	}
 	r.chunk = len(into)
-	e.memory.Get(int(r.Peer), r.key, r.pos, into, e.doneHead(r))
+	e.memory.Get(int(r.Peer), r.key, r.position, into, e.doneHead(r))
 }
 
 // doneHead is the head of the packet that tells of the end of a remote access.

@@ -8,10 +8,10 @@ import (
 // Send implements engine.Engine. A message that is forgotten with its first packet needs no
 // operation.
 func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst int, context uint32, tag int) {
-	e.spend(model.ProtoSend, 1)
+	e.spend(model.ProtoSendCost, 1)
 	p := e.chooseProtocol(mode, len(buf), dst, context)
 	if p.OneWay && mode != model.Buffered {
-		e.spend(model.ProtoPack, len(buf))
+		e.spend(model.ProtoPackCost, len(buf))
 		setFirst(&e.packet.Head, e.protocolIndex(p), mode, int32(tag), context, len(buf), 0, sign)
 		e.sendEncoded(int32(dst), buf)
 		e.spend(model.Epilogue(mode), 1)
@@ -24,7 +24,7 @@ func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst in
 		e.spend(model.Epilogue(mode), 1)
 		return
 	}
-	e.await(s)
+	e.progressUntil(s)
 	e.spend(model.Epilogue(mode), 1)
 	e.rank.Release(s)
 }
@@ -32,7 +32,7 @@ func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst in
 // Isend implements engine.Engine. A buffered message goes its own way: another operation carries
 // it.
 func (e *Engine) Isend(o *engine.Op) {
-	e.spend(model.ProtoSend, 1)
+	e.spend(model.ProtoSendCost, 1)
 	p := e.chooseProtocol(o.Mode, len(o.Buf), int(o.Peer), o.Context)
 	s := o
 	if o.Mode == model.Buffered {
@@ -53,10 +53,10 @@ func (e *Engine) startSend(s *op, p *Protocol) {
 	if s.Mode == model.Buffered {
 		from := s.Buf
 		s.Buf = e.rank.Reserve(&s.Op, len(from))
-		e.spend(model.ProtoPack, len(from))
+		e.spend(model.ProtoPackCost, len(from))
 		e.rank.Copy(s.Buf, from)
 	}
-	p.Start(e, s)
+	p.OnSendStart(e, s)
 }
 
 // chooseProtocol returns the protocol of a message. A message that would overrun the window goes by
@@ -65,18 +65,18 @@ func (e *Engine) startSend(s *op, p *Protocol) {
 // Note: to queue such a message at the sender instead would let it block those behind it, which may
 // have other tags and a receive that waits for them.
 func (e *Engine) chooseProtocol(mode model.Mode, size, dst int, context uint32) *Protocol {
-	if f := e.job.forced.protocol; f != nil && context%2 == 0 && (f.Synchronous || mode != model.Synchronous) {
-		e.flow.reserve(dst, min(size, e.job.forced.eagerBytes), true)
+	if f := e.job.forcedProtocol.protocol; f != nil && context%2 == 0 && (f.Synchronous || mode != model.Synchronous) {
+		e.flow.reserveWindow(dst, min(size, e.job.forcedProtocol.eagerBytes), true)
 		return f
 	}
 	rules := e.job.rules[mode][e.tier(int32(dst))]
 	for i := range rules {
 		r := &rules[i]
-		if r.upTo >= 0 && size > r.upTo {
+		if r.maxBytes >= 0 && size > r.maxBytes {
 			continue
 		}
-		if !e.flow.reserve(dst, min(size, r.eagerBytes), e.job.fallback == nil) {
-			return e.job.fallback
+		if !e.flow.reserveWindow(dst, min(size, r.eagerBytes), e.job.fallbackProtocol == nil) {
+			return e.job.fallbackProtocol
 		}
 		return r.protocol
 	}
@@ -84,22 +84,22 @@ func (e *Engine) chooseProtocol(mode model.Mode, size, dst int, context uint32) 
 	panic("unreachable")
 }
 
-// sendRM packs the message and sends a first packet with data of it.
-func (e *Engine) sendRM(s *op, data []byte) {
-	e.spend(model.ProtoPack, len(s.Buf))
-	e.setFirst(s)
+// sendRMPacket packs the message and sends a first packet with data of it.
+func (e *Engine) sendRMPacket(s *op, data []byte) {
+	e.spend(model.ProtoPackCost, len(s.Buf))
+	e.encodeFirstPacket(s)
 	e.sendEncoded(s.Peer, data)
 }
 
-// sendR sends a first packet without.
-func (e *Engine) sendR(s *op) {
-	e.spend(model.ProtoControl, 1)
-	e.setFirst(s)
+// sendRPacket sends a first packet without.
+func (e *Engine) sendRPacket(s *op) {
+	e.spend(model.ProtoControlCost, 1)
+	e.encodeFirstPacket(s)
 	e.packet.Head[4] = uint64(s.key)
 	e.sendEncoded(s.Peer, nil)
 }
 
-// setFirst writes the head of an operation's first packet.
-func (e *Engine) setFirst(s *op) {
+// encodeFirstPacket writes the head of an operation's first packet.
+func (e *Engine) encodeFirstPacket(s *op) {
 	setFirst(&e.packet.Head, e.protocolIndex(s.protocol), s.Mode, s.Tag, s.Context, s.Size, s.ID(), s.Signature)
 }

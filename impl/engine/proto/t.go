@@ -9,8 +9,8 @@ var T = &Protocol{
 	Name:   "T",
 	Eager:  true,
 	OneWay: true,
-	Start: func(e *Engine, s *op) {
-		e.sendRM(s, s.Buf)
+	OnSendStart: func(e *Engine, s *op) {
+		e.sendRMPacket(s, s.Buf)
 		e.complete(s)
 	},
 }

@@ -10,14 +10,14 @@ var TA = &Protocol{
 	Name:        "TA",
 	Eager:       true,
 	Synchronous: true,
-	Start: func(e *Engine, s *op) {
-		e.sendRM(s, s.Buf)
+	OnSendStart: func(e *Engine, s *op) {
+		e.sendRMPacket(s, s.Buf)
 	},
-	Matched: func(e *Engine, r *op, m *firstPacket) {
-		e.sendControl(m.src, &head{kind: kindACK, to: m.from})
+	OnMatch: func(e *Engine, r *op, m *firstPacket) {
+		e.sendControl(m.src, &head{kind: kindACK, to: m.sendOp})
 		e.complete(r)
 	},
-	ACK: func(e *Engine, s *op, _ head) {
+	OnACK: func(e *Engine, s *op, _ head) {
 		e.complete(s)
 	},
 }

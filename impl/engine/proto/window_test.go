@@ -8,7 +8,7 @@ import (
 )
 
 func TestWindowAdmitsExactlyItsBytes(t *testing.T) {
-	f := flowControl{window: 100, lastPeer: &noPeer}
+	f := flowControl{windowBytes: 100, lastPeer: &noPeer}
 	for i, step := range []struct {
 		rank, credit, bytes int
 		admitted            bool
@@ -29,29 +29,29 @@ func TestWindowAdmitsExactlyItsBytes(t *testing.T) {
 		if step.credit > 0 {
 			f.addCredit(step.rank, step.credit)
 		}
-		if got := f.reserve(step.rank, step.bytes, false); got != step.admitted {
+		if got := f.reserveWindow(step.rank, step.bytes, false); got != step.admitted {
 			t.Errorf("step %d: %d bytes to rank %d admitted: %t", i, step.bytes, step.rank, got)
 		}
 	}
-	if !f.reserve(3, 50, true) || f.peer(3).outstanding != 150 {
-		t.Errorf("a message that must go leaves %d bytes outstanding, want 150", f.peer(3).outstanding)
+	if !f.reserveWindow(3, 50, true) || f.peer(3).outstandingBytes != 150 {
+		t.Errorf("a message that must go leaves %d bytes outstanding, want 150", f.peer(3).outstandingBytes)
 	}
 }
 
 func TestCreditIsSentFromHalfAWindow(t *testing.T) {
 	for _, c := range []struct{ window, threshold int }{{100, 50}, {101, 50}, {2, 1}, {1, 1}, {0, 1}} {
-		f := flowControl{window: c.window, lastPeer: &noPeer}
+		f := flowControl{windowBytes: c.window, lastPeer: &noPeer}
 		f.noteFreed(3, c.threshold-1)
-		if len(f.creditDue) > 0 {
+		if len(f.peersDueCredit) > 0 {
 			t.Errorf("window %d: credit is due for %d bytes", c.window, c.threshold-1)
 		}
 		f.noteFreed(3, 1)
-		if !slices.Equal(f.creditDue, []int32{3}) {
+		if !slices.Equal(f.peersDueCredit, []int32{3}) {
 			t.Errorf("window %d: no credit is due for %d bytes", c.window, c.threshold)
 		}
 		f.noteFreed(3, 1)
-		if !slices.Equal(f.creditDue, []int32{3}) {
-			t.Errorf("window %d: after %d bytes credit is due to ranks %d, want 3 once", c.window, c.threshold+1, f.creditDue)
+		if !slices.Equal(f.peersDueCredit, []int32{3}) {
+			t.Errorf("window %d: after %d bytes credit is due to ranks %d, want 3 once", c.window, c.threshold+1, f.peersDueCredit)
 		}
 		if n := f.takeCredit(3); int(n) != c.threshold+1 {
 			t.Errorf("window %d: credit of %d bytes, want %d", c.window, n, c.threshold+1)
@@ -69,7 +69,7 @@ func TestProtocolFollowsLengthAndWindow(t *testing.T) {
 		{Mode: model.Standard, UpTo: -1, Protocol: "PTAT"},
 	}}}
 	e := &Engine{job: job(t, l, "")}
-	e.flow = flowControl{window: window, lastPeer: &noPeer}
+	e.flow = flowControl{windowBytes: window, lastPeer: &noPeer}
 	for i, step := range []struct {
 		bytes, outstanding int
 		want               *Protocol
@@ -84,8 +84,8 @@ func TestProtocolFollowsLengthAndWindow(t *testing.T) {
 		{1, 100, RTA},
 	} {
 		got := e.chooseProtocol(model.Standard, step.bytes, 1, 0)
-		if got != step.want || e.flow.peer(1).outstanding != step.outstanding {
-			t.Errorf("step %d: %d bytes by %s, then %d outstanding; want %s and %d", i, step.bytes, got.Name, e.flow.peer(1).outstanding, step.want.Name, step.outstanding)
+		if got != step.want || e.flow.peer(1).outstandingBytes != step.outstanding {
+			t.Errorf("step %d: %d bytes by %s, then %d outstanding; want %s and %d", i, step.bytes, got.Name, e.flow.peer(1).outstandingBytes, step.want.Name, step.outstanding)
 		}
 	}
 }

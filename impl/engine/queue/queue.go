@@ -37,14 +37,14 @@ type head struct {
 	mode         model.Mode
 	tag          int32
 	context      uint32
-	sign         engine.Signature
+	signature    engine.Signature
 	sender       uint32 // the operation of the message's sender
 	cancelSerial uint32 // of a cancel
 	found        bool   // of an answer
 }
 
 func (h *head) encode() device.Head {
-	w := device.Head{uint64(h.kind) | uint64(h.mode)<<8 | uint64(uint32(h.tag))<<32, uint64(h.context) | uint64(h.sign)<<32, uint64(h.sender) | uint64(h.cancelSerial)<<32}
+	w := device.Head{uint64(h.kind) | uint64(h.mode)<<8 | uint64(uint32(h.tag))<<32, uint64(h.context) | uint64(h.signature)<<32, uint64(h.sender) | uint64(h.cancelSerial)<<32}
 	if h.found {
 		w[3] = 1
 	}
@@ -52,7 +52,7 @@ func (h *head) encode() device.Head {
 }
 
 func decodeHead(w *device.Head) head {
-	return head{kind: kind(w[0]), mode: model.Mode(w[0] >> 8), tag: int32(w[0] >> 32), context: uint32(w[1]), sign: engine.Signature(w[1] >> 32),
+	return head{kind: kind(w[0]), mode: model.Mode(w[0] >> 8), tag: int32(w[0] >> 32), context: uint32(w[1]), signature: engine.Signature(w[1] >> 32),
 		sender: uint32(w[2]), cancelSerial: uint32(w[2] >> 32), found: w[3] == 1}
 }
 
@@ -72,18 +72,18 @@ func Describe(w device.Head) (name, detail string) {
 // op is an operation: a receive while it is posted, a synchronous send until its ack has come.
 type op struct {
 	engine.Op
-	posted       match.Entry[*op]
+	postedEntry  match.Entry[*op]
 	cancelSerial uint32 // of the cancel that is under way; 0: none
 }
 
 // Engine carries the messages of one rank. It implements engine.Engine.
 type Engine struct {
-	rank    *engine.Rank
-	port    device.Port
-	ops     []*op
-	inbox   engine.Inbox[*op, head]
-	packet  device.Packet
-	cancels uint32
+	rank         *engine.Rank
+	port         device.Port
+	ops          []*op
+	inbox        engine.Inbox[*op, head]
+	packet       device.Packet
+	cancelSerial uint32
 }
 
 // New makes the engines of a job. It is an engine.NewJobEngines. There are no protocols to choose.
@@ -91,13 +91,13 @@ func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 	if protocol != "" {
 		return nil, fmt.Errorf("library %s: there is no protocol %q: its engine sends every message alike", l.Name, protocol)
 	}
-	return maker{}, nil
+	return jobEngines{}, nil
 }
 
-type maker struct{}
+type jobEngines struct{}
 
 // Engines implements engine.JobEngines.
-func (maker) Engines(n int) func(i int) engine.Engine {
+func (jobEngines) Engines(n int) func(i int) engine.Engine {
 	all := make([]Engine, n)
 	return func(i int) engine.Engine { return &all[i] }
 }
@@ -107,7 +107,7 @@ func (e *Engine) Setup(r *engine.Rank) { e.rank, e.port = r, r.Port() }
 
 func (e *Engine) NewOp() *engine.Op {
 	o := new(op)
-	o.EngineOp, o.posted.Value = o, o
+	o.EngineOp, o.postedEntry.Value = o, o
 	e.ops = append(e.ops, o)
 	return &o.Op
 }
@@ -119,9 +119,9 @@ func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, con
 // Isend sends the message, and completes it unless it is synchronous. A buffered message is copied
 // to the attached buffer and leaves at once.
 func (e *Engine) Isend(o *engine.Op) {
-	e.port.Spend(model.QueueSend, 1)
-	e.port.Spend(model.QueueByte, len(o.Buf))
-	h := head{kind: kindData, mode: o.Mode, tag: o.Tag, context: o.Context, sign: o.Signature, sender: o.ID()}
+	e.port.Spend(model.QueueSendCost, 1)
+	e.port.Spend(model.QueueByteCost, len(o.Buf))
+	h := head{kind: kindData, mode: o.Mode, tag: o.Tag, context: o.Context, signature: o.Signature, sender: o.ID()}
 	if o.Mode != model.Buffered {
 		e.sendPacket(int(o.Peer), &h, o.Buf)
 		if o.Mode != model.Synchronous {
@@ -141,9 +141,9 @@ func (e *Engine) sendPacket(dst int, h *head, b []byte) {
 }
 
 func (e *Engine) Irecv(x *engine.Op) {
-	e.port.Spend(model.QueueReceive, 1)
+	e.port.Spend(model.QueueReceiveCost, 1)
 	o := x.EngineOp.(*op)
-	if m := e.inbox.Post(x, &o.posted); m != nil {
+	if m := e.inbox.Post(x, &o.postedEntry); m != nil {
 		e.deliver(o, m)
 		e.inbox.Recycle(m)
 	}
@@ -156,9 +156,9 @@ func (e *Engine) Recv(o *engine.Op) {
 
 // deliver gives a message to its receive.
 func (e *Engine) deliver(o *op, m *engine.ArrivedMessage[head]) {
-	e.rank.CheckMessage(&o.Op, o.Context, m.Source, m.Tag, m.Size, m.Head.sign)
+	e.rank.CheckMessage(&o.Op, o.Context, m.Source, m.Tag, m.Size, m.Head.signature)
 	o.Peer, o.Tag, o.Size = m.Source, m.Tag, m.Size
-	e.port.Spend(model.QueueByte, m.Size)
+	e.port.Spend(model.QueueByteCost, m.Size)
 	e.rank.Copy(o.Buf, m.Data)
 	if m.Head.isSynchronousSend() {
 		e.sendPacket(m.Src, &head{kind: kindACK, sender: m.Head.sender}, nil)
@@ -172,7 +172,7 @@ func (e *Engine) Progress(block bool) bool {
 	if p == nil {
 		return false
 	}
-	e.port.Spend(model.QueueHandle, 1)
+	e.port.Spend(model.QueueHandleCost, 1)
 	h := decodeHead(&p.Head)
 	switch h.kind {
 	case kindData:
@@ -215,10 +215,10 @@ func (e *Engine) handleMessage(p *device.Packet, h head) {
 	}
 }
 
-func (e *Engine) ChargeCompletionCheck(bool) { e.port.Spend(model.QueueTest, 1) }
+func (e *Engine) ChargeCompletionCheck(bool) { e.port.Spend(model.QueueTestCost, 1) }
 
 func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
-	return e.inbox.Probe(e.rank, model.QueueTest, src, context, tag, block)
+	return e.inbox.Probe(e.rank, model.QueueTestCost, src, context, tag, block)
 }
 
 // Cancel removes a receive that is posted. A synchronous send is cancelled by the receiver, as only
@@ -226,11 +226,11 @@ func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Sta
 func (e *Engine) Cancel(x *engine.Op) {
 	switch o := x.EngineOp.(*op); {
 	case o.Receive:
-		e.inbox.Posted.Remove(&o.posted)
+		e.inbox.Posted.Remove(&o.postedEntry)
 		e.rank.FinishCancelled(x)
 	case o.cancelSerial == 0:
-		e.cancels++
-		o.cancelSerial = e.cancels
+		e.cancelSerial++
+		o.cancelSerial = e.cancelSerial
 		e.sendPacket(int(o.Peer), &head{kind: kindCancel, sender: o.ID(), cancelSerial: o.cancelSerial}, nil)
 		e.port.NotifyExit(int(o.Peer), (&head{kind: kindExit}).encode())
 	}

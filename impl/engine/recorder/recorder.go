@@ -28,7 +28,7 @@ type Recorder struct {
 	// waits. nil: the clock of its port.
 	WorkTime func(rank int) unit.Time
 
-	mu    sync.Mutex
+	mutex sync.Mutex
 	ranks map[int]*rankRecorder
 }
 
@@ -74,8 +74,8 @@ func (r *Recorder) End(rank int) {
 }
 
 func (r *Recorder) rankRecorder(rank int) *rankRecorder {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
 	return r.ranks[rank]
 }
 
@@ -103,12 +103,12 @@ type callSpan struct {
 
 // rankRecorder is the recording of one rank.
 type rankRecorder struct {
-	work   func() unit.Time
-	active bool
-	depth  int // calls of the engine, one within another
+	workTime func() unit.Time
+	active   bool
+	depth    int // calls of the engine, one within another
 
-	ops  []operation
-	deps []dependency
+	ops          []operation
+	dependencies []dependency
 
 	currentCall string     // the call that the rank is in, if it is of those that are kept
 	calls       []callSpan // of which the last may have no operations
@@ -118,7 +118,7 @@ type rankRecorder struct {
 	insideCall     bool     // its call has not returned
 	completed      []uint32 // operations that the program knows to have ended, since the previous one
 	pending        []pendingOp
-	spare          *timedLayout // to use again
+	freeLayout     *timedLayout // to use again
 
 	idleSince     unit.Time // until then the rank has worked at the end of the last call
 	scatterTime   unit.Time // what it took in it to put received data to where there are gaps
@@ -133,19 +133,19 @@ type rankRecorder struct {
 // again for others after that.
 type pendingOp struct {
 	*engine.Op
-	generation   uint32
-	operation    uint32
-	finished     bool // what it received is known
-	startingCall bool // the call that has begun it has not returned
-	freed        bool // the program has given it up
-	blocking     bool // its call does not return before
-	gaps         *timedLayout
+	generation    uint32
+	operation     uint32
+	finished      bool // what it received is known
+	startingCall  bool // the call that has begun it has not returned
+	freed         bool // the program has given it up
+	blocking      bool // its call does not return before
+	scatterLayout *timedLayout
 }
 
 // reset forgets what there is.
 func (l *rankRecorder) reset() {
-	*l = rankRecorder{work: l.work, active: true, previous: -1}
-	l.idleSince = l.work()
+	*l = rankRecorder{workTime: l.workTime, active: true, previous: -1}
+	l.idleSince = l.workTime()
 }
 
 // enterEngine notes the begin of a call of the engine. It returns false if the call is nested in
@@ -156,7 +156,7 @@ func (l *rankRecorder) enterEngine() bool {
 		return false
 	}
 	l.previousFound, l.foundComplete = l.foundComplete, false
-	worked := l.subNanosecond + l.scatterTime + l.work() - l.idleSince
+	worked := l.subNanosecond + l.scatterTime + l.workTime() - l.idleSince
 	if l.collectCompleted(nil); len(l.completed) == 0 {
 		worked += l.emptyWaitTime
 	}
@@ -179,12 +179,12 @@ func (l *rankRecorder) leaveEngine() {
 		if !p.finished && p.IsFinished() {
 			l.noteReceived(p)
 		}
-		if p.startingCall && p.gaps != nil { // what was copied later than here waits for the message
-			l.scatterTime, p.gaps.copied = l.scatterTime+p.gaps.copied, 0
+		if p.startingCall && p.scatterLayout != nil { // what was copied later than here waits for the message
+			l.scatterTime, p.scatterLayout.copiedTime = l.scatterTime+p.scatterLayout.copiedTime, 0
 		}
 		p.startingCall = false
 	}
-	l.idleSince, l.insideCall = l.work(), false
+	l.idleSince, l.insideCall = l.workTime(), false
 }
 
 // noteReceived notes what an operation has received.
@@ -204,7 +204,7 @@ func (l *rankRecorder) collectCompleted(begins *engine.Op) {
 	for _, p := range l.pending {
 		n := len(kept)
 		released := p.Generation() != p.generation || p.IsInactive() || p.Op == begins
-		if released && p.finished && p.gaps != nil {
+		if released && p.finished && p.scatterLayout != nil {
 			l.appendUnpack(&p)
 		}
 		switch {
@@ -217,8 +217,8 @@ func (l *rankRecorder) collectCompleted(begins *engine.Op) {
 		case !released:
 			kept = append(kept, p)
 		}
-		if len(kept) == n && p.gaps != nil {
-			l.spare = p.gaps
+		if len(kept) == n && p.scatterLayout != nil {
+			l.freeLayout = p.scatterLayout
 		}
 	}
 	clear(l.pending[len(kept):])
@@ -228,13 +228,13 @@ func (l *rankRecorder) collectCompleted(begins *engine.Op) {
 // appendUnpack adds the work of putting received data to its place, which waits for the message
 // only: it is done while the program waits for others.
 func (l *rankRecorder) appendUnpack(p *pendingOp) {
-	took := l.subNanosecond + p.gaps.copied
-	p.gaps.copied = 0
+	took := l.subNanosecond + p.scatterLayout.copiedTime
+	p.scatterLayout.copiedTime = 0
 	if ns := took / unit.Nanosecond; ns > 0 {
 		n := l.appendOperation(operation{kind: schedule.Calc, size: uint64(ns)})
-		l.deps = append(l.deps, dependency{n, p.operation, false})
-		if d := p.gaps.behind; d.before != p.operation {
-			l.deps = append(l.deps, dependency{n, d.before, d.start})
+		l.dependencies = append(l.dependencies, dependency{n, p.operation, false})
+		if d := p.scatterLayout.previousOperation; d.before != p.operation {
+			l.dependencies = append(l.dependencies, dependency{n, d.before, d.start})
 		}
 		l.completed = append(l.completed, n)
 		took -= ns * unit.Nanosecond
@@ -245,7 +245,7 @@ func (l *rankRecorder) appendUnpack(p *pendingOp) {
 // appendOperation adds an operation that waits for nothing.
 func (l *rankRecorder) appendOperation(o operation) uint32 {
 	if len(l.ops) == cap(l.ops) { // double, as there is no end of it
-		l.ops, l.deps = slices.Grow(l.ops, len(l.ops)+16), slices.Grow(l.deps, len(l.deps)+32)
+		l.ops, l.dependencies = slices.Grow(l.ops, len(l.ops)+16), slices.Grow(l.dependencies, len(l.dependencies)+32)
 	}
 	l.ops = append(l.ops, o)
 	return uint32(len(l.ops) - 1)
@@ -263,10 +263,10 @@ func (l *rankRecorder) appendAfterPrevious(o operation) uint32 {
 		c.to = n + 1
 	}
 	for _, c := range l.completed {
-		l.deps = append(l.deps, dependency{n, c, false})
+		l.dependencies = append(l.dependencies, dependency{n, c, false})
 	}
 	if l.previous >= 0 && (l.previousPosted || !slices.Contains(l.completed, uint32(l.previous))) {
-		l.deps = append(l.deps, dependency{n, uint32(l.previous), l.previousPosted})
+		l.dependencies = append(l.dependencies, dependency{n, uint32(l.previous), l.previousPosted})
 	}
 	l.completed = l.completed[:0]
 	return n
@@ -289,11 +289,11 @@ func (l *rankRecorder) appendStarted(o *engine.Op, kind schedule.Kind, waits boo
 	l.collectCompleted(o)
 	var gaps *timedLayout
 	if x := o.Layout(); x != nil && kind == schedule.Recv {
-		gaps = l.spare
-		if l.spare = nil; gaps == nil {
+		gaps = l.freeLayout
+		if l.freeLayout = nil; gaps == nil {
 			gaps = new(timedLayout)
 		}
-		*gaps = timedLayout{Layout: x, lane: l}
+		*gaps = timedLayout{Layout: x, rank: l}
 		o.SetLayout(gaps)
 	}
 	n := l.appendAfterPrevious(operation{kind: kind, peer: o.Peer, tag: o.Tag, context: o.Context, size: uint64(len(o.Buf))})
@@ -304,23 +304,23 @@ func (l *rankRecorder) appendStarted(o *engine.Op, kind schedule.Kind, waits boo
 	if kind == schedule.Send && o.Mode == model.Buffered {
 		return // what the program waits for is that its buffer has been copied
 	}
-	l.pending = append(l.pending, pendingOp{Op: o, generation: o.Generation(), operation: n, startingCall: true, blocking: waits, gaps: gaps})
+	l.pending = append(l.pending, pendingOp{Op: o, generation: o.Generation(), operation: n, startingCall: true, blocking: waits, scatterLayout: gaps})
 }
 
 // timedLayout is the layout of data that is received in a call. The messages of a schedule have no
 // gaps, so what it takes to put it there is work of the program.
 type timedLayout struct {
 	engine.Layout
-	lane   *rankRecorder
-	copied unit.Time  // what it took, as far as no operation has it
-	behind dependency // on the operation that the rank had begun last
+	rank              *rankRecorder
+	copiedTime        unit.Time  // what it took, as far as no operation has it
+	previousOperation dependency // on the operation that the rank had begun last
 }
 
 func (x *timedLayout) Scatter(from []byte) {
-	before := x.lane.work()
+	before := x.rank.workTime()
 	x.Layout.Scatter(from)
-	x.copied += x.lane.work() - before
-	x.behind = dependency{before: uint32(x.lane.previous), start: x.lane.previousPosted || x.lane.insideCall}
+	x.copiedTime += x.rank.workTime() - before
+	x.previousOperation = dependency{before: uint32(x.rank.previous), start: x.rank.previousPosted || x.rank.insideCall}
 }
 
 type recordingJob struct {
@@ -331,27 +331,27 @@ type recordingJob struct {
 // Engines implements engine.JobEngines.
 func (m recordingJob) Engines(n int) func(i int) engine.Engine {
 	inner := m.JobEngines.Engines(n)
-	return func(i int) engine.Engine { return &recordingEngine{Engine: inner(i), r: m.Recorder} }
+	return func(i int) engine.Engine { return &recordingEngine{Engine: inner(i), recorder: m.Recorder} }
 }
 
 // recordingEngine is an engine whose calls are recorded.
 type recordingEngine struct {
 	engine.Engine
-	r *Recorder
+	recorder *Recorder
 	*rankRecorder
 }
 
 // Setup implements engine.Engine, as do the methods below.
 func (e *recordingEngine) Setup(r *engine.Rank) {
 	rank, port := r.Port().Rank(), r.Port()
-	e.rankRecorder = &rankRecorder{work: port.Now}
-	if e.r.WorkTime != nil {
-		e.work = func() unit.Time { return e.r.WorkTime(rank) }
+	e.rankRecorder = &rankRecorder{workTime: port.Now}
+	if e.recorder.WorkTime != nil {
+		e.workTime = func() unit.Time { return e.recorder.WorkTime(rank) }
 	}
 	e.reset()
-	e.r.mu.Lock()
-	e.r.ranks[rank] = e.rankRecorder
-	e.r.mu.Unlock()
+	e.recorder.mutex.Lock()
+	e.recorder.ranks[rank] = e.rankRecorder
+	e.recorder.mutex.Unlock()
 	e.Engine.Setup(r)
 }
 
@@ -398,9 +398,9 @@ func (e *recordingEngine) Progress(block bool) bool {
 func (e *recordingEngine) ChargeCompletionCheck(found bool) {
 	defer e.leaveEngine()
 	outer := e.enterEngine()
-	before := e.work()
+	before := e.workTime()
 	if e.Engine.ChargeCompletionCheck(found); outer && found {
-		e.emptyWaitTime, e.foundComplete = e.work()-before, true
+		e.emptyWaitTime, e.foundComplete = e.workTime()-before, true
 	}
 }
 
@@ -467,7 +467,7 @@ func (r *Recorder) Schedule(n int) (*schedule.Schedule, error) {
 				b.Add(schedule.Op{Kind: o.kind, Size: o.size, Peer: uint32(o.peer), Tag: tags[envelope{o.context, o.tag}]})
 			}
 		}
-		for _, d := range l.deps {
+		for _, d := range l.dependencies {
 			b.Depend(int(d.after), int(d.before), d.start)
 		}
 	}
@@ -553,7 +553,7 @@ func (r *Recorder) EncodeRank(rank int) []int64 {
 		}
 		w = append(w, int64(o.kind)|cancelled<<8|int64(o.context)<<16, int64(o.peer), int64(o.tag), int64(o.size))
 	}
-	for _, d := range l.deps {
+	for _, d := range l.dependencies {
 		start := int64(0)
 		if d.start {
 			start = 1
@@ -579,7 +579,7 @@ func (r *Recorder) DecodeRank(rank int, w []int64) {
 		w = w[4:]
 	}
 	for ; len(w) > 0; w = w[2:] {
-		l.deps = append(l.deps, dependency{uint32(w[0] >> 32), uint32(w[0]), w[1] == 1})
+		l.dependencies = append(l.dependencies, dependency{uint32(w[0] >> 32), uint32(w[0]), w[1] == 1})
 	}
 	r.ranks[rank] = l
 }

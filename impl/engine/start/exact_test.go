@@ -27,7 +27,7 @@ func (p *pair) latency() unit.Time { return p.Hop + p.Deliver }
 // its last bytes take to leave. The interface has room for one packet of its own: where the link
 // takes longer than the stores, the next one waits.
 func (p *pair) stores(bytes int) (busy, behind unit.Time) {
-	busy = p.software[model.StartRemote] + p.Lock
+	busy = p.software[model.StartRemoteCost] + p.Lock
 	for left := p.Header + bytes; ; left -= p.Packet.Payload {
 		n := p.Packet.Header + min(left, p.Packet.Payload)
 		stored := p.FatTree.Send.Time(n)
@@ -42,7 +42,7 @@ func (p *pair) stores(bytes int) (busy, behind unit.Time) {
 
 // loads is how long a processor is busy with taking a packet of the channel in.
 func (p *pair) loads(bytes int) unit.Time {
-	t := p.Lock + p.software[model.StartRemote] + p.software[model.StartHandle]
+	t := p.Lock + p.software[model.StartRemoteCost] + p.software[model.StartHandleCost]
 	for left := p.Header + bytes; left > 0; left -= p.Packet.Payload {
 		t += p.Receive.Time(p.Packet.Header + min(left, p.Packet.Payload))
 	}
@@ -52,7 +52,7 @@ func (p *pair) loads(bytes int) unit.Time {
 // short is from a send until the receive that waits for it has returned.
 func (p *pair) short(bytes int) unit.Time {
 	busy, behind := p.stores(bytes)
-	t := p.software[model.StartSend] + busy + behind + p.latency() + p.loads(bytes)
+	t := p.software[model.StartSendCost] + busy + behind + p.latency() + p.loads(bytes)
 	if bytes > 0 {
 		t += p.Copy.Time(bytes)
 	}
@@ -63,8 +63,8 @@ func (p *pair) short(bytes int) unit.Time {
 // copied from there.
 func (p *pair) inside(bytes int) unit.Time {
 	a := p.memory.Access[model.Intra]
-	t := p.software[model.StartSend] + a.Send.Start + a.Send.Bandwidth.Time(p.memory.Header+bytes) + a.Latency
-	t += a.Receive + a.Fetch.Time(bytes) + p.software[model.StartHandle]
+	t := p.software[model.StartSendCost] + a.Send.Start + a.Send.Bandwidth.Time(p.memory.Header+bytes) + a.Latency
+	t += a.Receive + a.Fetch.Time(bytes) + p.software[model.StartHandleCost]
 	if bytes > 0 {
 		t += p.Copy.Time(bytes)
 	}
@@ -75,8 +75,8 @@ func (p *pair) inside(bytes int) unit.Time {
 // copied, put and copied out at the same time. Two blocks are on their way at most.
 func (p *pair) long(bytes int) unit.Time {
 	busy, behind := p.stores(0)
-	busy += p.software[model.StartControl]
-	sender := p.software[model.StartSend] + 4*(busy+behind+p.latency()+p.loads(0)) // has the grant
+	busy += p.software[model.StartControlCost]
+	sender := p.software[model.StartSendCost] + 4*(busy+behind+p.latency()+p.loads(0)) // has the grant
 	var (
 		interfaces, receiver unit.Time   // until when they are busy
 		ends                 []unit.Time // when the sender knows that a block has been put

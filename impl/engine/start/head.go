@@ -14,7 +14,7 @@ type kind uint8
 const (
 	kindShort kind = iota + 1
 	kindRequest
-	kindClear
+	kindClearToSend
 	kindConnect
 	kindGrant
 	kindBlock
@@ -30,20 +30,20 @@ const headBytes = 8 * len(device.Head{})
 
 // head is a packet's header.
 type head struct {
-	kind    kind
-	mode    model.Mode
-	found   bool // of an answer: the message was removed
-	tag     int32
-	context uint32
-	sign    engine.Signature
-	from    uint32 // operation of the sender
-	to      uint32 // operation of the receiver of the packet; serial of a cancel; index of the block of a put
-	key     device.Key
-	size    int // of the message, the transfer that is granted, or the block
+	kind      kind
+	mode      model.Mode
+	found     bool // of an answer: the message was removed
+	tag       int32
+	context   uint32
+	signature engine.Signature
+	from      uint32 // operation of the sender
+	to        uint32 // operation of the receiver of the packet; serial of a cancel; index of the block of a put
+	key       device.Key
+	size      int // of the message, the transfer that is granted, or the block
 }
 
 func (h *head) encode() device.Head {
-	w := device.Head{uint64(h.kind) | uint64(h.mode)<<8 | uint64(uint32(h.tag))<<32, uint64(h.context) | uint64(h.sign)<<32,
+	w := device.Head{uint64(h.kind) | uint64(h.mode)<<8 | uint64(uint32(h.tag))<<32, uint64(h.context) | uint64(h.signature)<<32,
 		uint64(h.from) | uint64(h.to)<<32, uint64(h.key), uint64(h.size)}
 	if h.found {
 		w[0] |= 1 << 16
@@ -52,7 +52,7 @@ func (h *head) encode() device.Head {
 }
 
 func decodeHead(w *device.Head) head {
-	return head{kind: kind(w[0]), mode: model.Mode(w[0] >> 8), found: w[0]>>16&1 == 1, tag: int32(w[0] >> 32), context: uint32(w[1]), sign: engine.Signature(w[1] >> 32),
+	return head{kind: kind(w[0]), mode: model.Mode(w[0] >> 8), found: w[0]>>16&1 == 1, tag: int32(w[0] >> 32), context: uint32(w[1]), signature: engine.Signature(w[1] >> 32),
 		from: uint32(w[2]), to: uint32(w[2] >> 32), key: device.Key(w[3]), size: int(w[4])}
 }
 
@@ -69,8 +69,8 @@ func Describe(w device.Head) (name, detail string) {
 		return "block", fmt.Sprintf("%d bytes", h.size)
 	case kindAnswer:
 		return "answer", map[bool]string{true: "cancelled", false: "too late"}[h.found]
-	case kindClear, kindConnect, kindACK, kindCancel, kindExit, kindPutDone:
-		return map[kind]string{kindClear: "clear to send", kindConnect: "connect", kindACK: "ACK", kindCancel: "cancel", kindExit: "exit", kindPutDone: "put"}[h.kind], ""
+	case kindClearToSend, kindConnect, kindACK, kindCancel, kindExit, kindPutDone:
+		return map[kind]string{kindClearToSend: "clear to send", kindConnect: "connect", kindACK: "ACK", kindCancel: "cancel", kindExit: "exit", kindPutDone: "put"}[h.kind], ""
 	}
 	return "unknown", ""
 }

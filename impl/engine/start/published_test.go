@@ -14,12 +14,12 @@ import (
 
 // counting is a maker whose engines can be asked for their counters when a job has ended.
 type counting struct {
-	maker
+	jobEngines
 	engines *[]*Engine
 }
 
 func (c counting) Engines(n int) func(i int) engine.Engine {
-	all := c.maker.Engines(n)
+	all := c.jobEngines.Engines(n)
 	return func(i int) engine.Engine {
 		e := all(i)
 		*c.engines = append(*c.engines, e.(*Engine))
@@ -63,7 +63,7 @@ func job(t *testing.T, library string, p model.Placement, program func(c *mpi.Co
 		if err != nil {
 			return nil, err
 		}
-		return counting{made.(maker), &all}, nil
+		return counting{made.(jobEngines), &all}, nil
 	}
 	if err := mpi.Run(w, mpi.Options{Engine: create, Library: l}, func(c *mpi.Comm) error {
 		program(c)

@@ -36,11 +36,11 @@ import (
 // receive has been found.
 type op struct {
 	engine.Op
-	posted       match.Entry[*op]
+	postedEntry  match.Entry[*op]
 	cancelSerial uint32 // of the cancel that is under way; 0: none
 
 	// Of a long message.
-	paired        bool   // a receive has its message, or a send its receive
+	isMatched     bool   // a receive has its message, or a send its receive
 	src           int32  // of a receive: its sender
 	peerOp        uint32 // the operation of the other rank
 	movedBytes    int    // bytes that have left, or are in the user's buffer
@@ -53,23 +53,23 @@ type op struct {
 
 // Engine carries the messages of one rank. It implements engine.Engine.
 type Engine struct {
-	rank    *engine.Rank
-	port    device.Port
-	memory  device.Memory // nil: none, blocks are packets
-	size    sizes
-	ops     []*op
-	inbox   engine.Inbox[*op, head]
-	packet  device.Packet
-	cancels uint32
-	pinned  pinned
-	channel rdmaChannel
-	counts  [numCounts]int64
-	calls   engine.SizeHistogram // of the channel
-	skip    transferRule
+	rank             *engine.Rank
+	port             device.Port
+	memory           device.Memory // nil: none, blocks are packets
+	sizes            sizeSettings
+	ops              []*op
+	inbox            engine.Inbox[*op, head]
+	packet           device.Packet
+	lastCancelSerial uint32
+	pinnedMemory     pinnedMemory
+	channel          rdmaChannel
+	counts           [numCounts]int64
+	calls            engine.SizeHistogram // of the channel
+	disabledRules    transferRule
 }
 
-// sizes are the library's settings.
-type sizes struct {
+// sizeSettings are the library's settings.
+type sizeSettings struct {
 	short  [model.NumTiers]int // longest message that goes at once
 	block  int                 // copied and put at a time
 	pinned int                 // memory for transfers
@@ -81,29 +81,29 @@ func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 	if protocol != "" {
 		return nil, fmt.Errorf("library %s: there is no protocol %q: the length of a message and the place of its receiver decide how it goes", l.Name, protocol)
 	}
-	m := maker{size: sizes{l.Start.ShortBytes, l.Start.BlockBytes, l.Start.PinnedBytes}}
-	if m.size.block == 0 {
-		m.size.block = model.DefaultBlockBytes
+	m := jobEngines{sizes: sizeSettings{l.Start.ShortBytes, l.Start.BlockBytes, l.Start.PinnedBytes}}
+	if m.sizes.block == 0 {
+		m.sizes.block = model.DefaultBlockBytes
 	}
-	if m.size.pinned == 0 {
-		m.size.pinned = model.DefaultPinnedBytes
+	if m.sizes.pinned == 0 {
+		m.sizes.pinned = model.DefaultPinnedBytes
 	}
-	if least := model.MinBlocks * m.size.block; m.size.pinned < least {
-		return nil, fmt.Errorf("library %s: pinned memory of %d bytes has no room for %d blocks of %d: at least %d", l.Name, m.size.pinned, model.MinBlocks, m.size.block, least)
+	if least := model.MinBlocks * m.sizes.block; m.sizes.pinned < least {
+		return nil, fmt.Errorf("library %s: pinned memory of %d bytes has no room for %d blocks of %d: at least %d", l.Name, m.sizes.pinned, model.MinBlocks, m.sizes.block, least)
 	}
 	return m, nil
 }
 
-type maker struct {
-	size sizes
-	skip transferRule // in tests
+type jobEngines struct {
+	sizes         sizeSettings
+	disabledRules transferRule // in tests
 }
 
 // Engines implements engine.JobEngines.
-func (m maker) Engines(n int) func(i int) engine.Engine {
+func (m jobEngines) Engines(n int) func(i int) engine.Engine {
 	all := make([]Engine, n)
 	return func(i int) engine.Engine {
-		all[i].size, all[i].skip = m.size, m.skip
+		all[i].sizes, all[i].disabledRules = m.sizes, m.disabledRules
 		return &all[i]
 	}
 }
@@ -112,12 +112,12 @@ func (m maker) Engines(n int) func(i int) engine.Engine {
 func (e *Engine) Setup(r *engine.Rank) {
 	e.rank, e.port = r, r.Port()
 	e.memory = e.port.Memory()
-	e.pinned.free = e.size.pinned
+	e.pinnedMemory.free = e.sizes.pinned
 }
 
 func (e *Engine) NewOp() *engine.Op {
 	o := new(op)
-	o.EngineOp, o.posted.Value = o, o
+	o.EngineOp, o.postedEntry.Value = o, o
 	e.ops = append(e.ops, o)
 	return &o.Op
 }
@@ -129,7 +129,7 @@ func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, con
 // Isend sends a short message, and completes it unless it is synchronous, or sends the request of a
 // long one. A buffered message is copied to the attached buffer first.
 func (e *Engine) Isend(o *engine.Op) {
-	e.port.Spend(model.StartSend, 1)
+	e.port.Spend(model.StartSendCost, 1)
 	if o.Mode != model.Buffered {
 		e.startSend(o.EngineOp.(*op))
 		return
@@ -139,9 +139,9 @@ func (e *Engine) Isend(o *engine.Op) {
 }
 
 func (e *Engine) startSend(s *op) {
-	s.paired, s.movedBytes, s.cancelSerial = false, 0, 0
-	h := head{kind: kindShort, mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Signature, from: s.ID(), size: s.Size}
-	if s.Size > e.size.short[e.port.Tier(int(s.Peer))] {
+	s.isMatched, s.movedBytes, s.cancelSerial = false, 0, 0
+	h := head{kind: kindShort, mode: s.Mode, tag: s.Tag, context: s.Context, signature: s.Signature, from: s.ID(), size: s.Size}
+	if s.Size > e.sizes.short[e.port.Tier(int(s.Peer))] {
 		h.kind = kindRequest
 		e.counts[longMessages]++
 		e.sendChannelControl(int(s.Peer), &h)
@@ -158,7 +158,7 @@ func (e *Engine) startSend(s *op) {
 // sendPacket sends a packet through the channel.
 func (e *Engine) sendPacket(dst int, h *head, b []byte) {
 	if e.port.Tier(dst) == model.Inter {
-		e.port.Spend(model.StartRemote, 1)
+		e.port.Spend(model.StartRemoteCost, 1)
 	}
 	e.packet = device.Packet{Head: h.encode(), Data: b}
 	e.port.Send(dst, &e.packet)
@@ -172,15 +172,15 @@ func (e *Engine) sendChannelControl(dst int, h *head) {
 
 // sendControl makes a packet that is not the first of a short message, and sends it.
 func (e *Engine) sendControl(dst int, h *head) {
-	e.port.Spend(model.StartControl, 1)
+	e.port.Spend(model.StartControlCost, 1)
 	e.sendPacket(dst, h, nil)
 }
 
 func (e *Engine) Irecv(x *engine.Op) {
-	e.port.Spend(model.StartReceive, 1)
+	e.port.Spend(model.StartReceiveCost, 1)
 	o := x.EngineOp.(*op)
-	o.paired, o.movedBytes, o.pinnedEnd = false, 0, 0
-	if m := e.inbox.Post(x, &o.posted); m != nil {
+	o.isMatched, o.movedBytes, o.pinnedEnd = false, 0, 0
+	if m := e.inbox.Post(x, &o.postedEntry); m != nil {
 		e.deliver(o, m)
 		e.inbox.Recycle(m)
 	}
@@ -194,11 +194,11 @@ func (e *Engine) Recv(o *engine.Op) {
 // deliver gives a message to its receive. If it is long, it tells the sender that it may send.
 func (e *Engine) deliver(o *op, m *engine.ArrivedMessage[head]) {
 	h := &m.Head
-	e.rank.CheckMessage(&o.Op, o.Context, m.Source, m.Tag, m.Size, h.sign)
+	e.rank.CheckMessage(&o.Op, o.Context, m.Source, m.Tag, m.Size, h.signature)
 	o.Peer, o.Tag, o.Size = m.Source, m.Tag, m.Size
 	if h.kind == kindRequest {
-		o.paired, o.src, o.peerOp = true, m.Source, h.from
-		e.sendChannelControl(m.Src, &head{kind: kindClear, from: o.ID(), to: o.peerOp})
+		o.isMatched, o.src, o.peerOp = true, m.Source, h.from
+		e.sendChannelControl(m.Src, &head{kind: kindClearToSend, from: o.ID(), to: o.peerOp})
 		return
 	}
 	e.rank.Copy(o.Buf, m.Data)
@@ -217,14 +217,14 @@ func (e *Engine) Progress(wait bool) bool {
 	h := decodeHead(&p.Head)
 	if h.kind != kindPutDone {
 		if e.port.Tier(p.Src) == model.Inter {
-			e.port.Spend(model.StartRemote, 1)
+			e.port.Spend(model.StartRemoteCost, 1)
 		}
-		e.port.Spend(model.StartHandle, 1)
+		e.port.Spend(model.StartHandleCost, 1)
 	}
 	switch h.kind {
 	case kindShort, kindRequest:
 		e.handleMessage(p, h)
-	case kindClear:
+	case kindClearToSend:
 		e.handleClear(e.ops[h.to], &h)
 	case kindConnect:
 		e.channel.waitingReceives.push(e.ops[h.to])
@@ -275,23 +275,23 @@ func (e *Engine) handleMessage(p *device.Packet, h head) {
 	}
 }
 
-func (e *Engine) ChargeCompletionCheck(bool) { e.port.Spend(model.StartTest, 1) }
+func (e *Engine) ChargeCompletionCheck(bool) { e.port.Spend(model.StartTestCost, 1) }
 
 func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
-	return e.inbox.Probe(e.rank, model.StartTest, src, context, tag, block)
+	return e.inbox.Probe(e.rank, model.StartTestCost, src, context, tag, block)
 }
 
 // Cancel removes a receive that is posted. A send is cancelled by the receiver, as only that knows
 // whether its receive has been found.
 func (e *Engine) Cancel(x *engine.Op) {
 	switch o := x.EngineOp.(*op); {
-	case o.Receive && o.paired: // it has a message
+	case o.Receive && o.isMatched: // it has a message
 	case o.Receive:
-		e.inbox.Posted.Remove(&o.posted)
+		e.inbox.Posted.Remove(&o.postedEntry)
 		e.rank.FinishCancelled(x)
-	case o.cancelSerial == 0 && !o.paired:
-		e.cancels++
-		o.cancelSerial = e.cancels
+	case o.cancelSerial == 0 && !o.isMatched:
+		e.lastCancelSerial++
+		o.cancelSerial = e.lastCancelSerial
 		e.sendChannelControl(int(o.Peer), &head{kind: kindCancel, from: o.ID(), to: o.cancelSerial})
 		e.port.NotifyExit(int(o.Peer), (&head{kind: kindExit}).encode())
 	}
@@ -300,22 +300,22 @@ func (e *Engine) Cancel(x *engine.Op) {
 // handleCancel removes a message for its sender, unless a receive has taken it.
 func (e *Engine) handleCancel(src int, h head) {
 	a := head{kind: kindAnswer, from: h.from, to: h.to}
-	a.found = e.inbox.Withdraw(src, func(m *head) bool { return m.from == h.from && m.senderWaits() })
+	a.found = e.inbox.Withdraw(src, func(m *head) bool { return m.from == h.from && m.isSenderWaiting() })
 	e.sendChannelControl(src, &a)
 }
 
-// senderWaits reports whether the sender of a message waits for its receive.
-func (h *head) senderWaits() bool { return h.mode == model.Synchronous || h.kind == kindRequest }
+// isSenderWaiting reports whether the sender of a message waits for its receive.
+func (h *head) isSenderWaiting() bool { return h.mode == model.Synchronous || h.kind == kindRequest }
 
 func (e *Engine) ExplainWait(x *engine.Op) engine.Wait {
 	o := x.EngineOp.(*op)
 	w := engine.Wait{Cause: engine.WaitMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
 	switch {
-	case o.Receive && o.paired:
+	case o.Receive && o.isMatched:
 		w.Cause = engine.WaitData
 	case !o.Receive:
 		w.Cause, w.Bytes, w.Mode, w.Protocol = engine.WaitReceive, o.Size, o.Mode, "short"
-		if o.Size > e.size.short[e.port.Tier(int(o.Peer))] {
+		if o.Size > e.sizes.short[e.port.Tier(int(o.Peer))] {
 			w.Protocol = "rendezvous"
 		}
 		if o.cancelSerial > 0 {
@@ -332,7 +332,7 @@ func (e *Engine) UnexpectedMessages(context uint32) (int, *engine.UnexpectedMess
 // UndecidedMessage returns a message whose sender waits for its receive: others are complete at
 // theirs.
 func (e *Engine) UndecidedMessage() *engine.UnexpectedMessage {
-	return e.inbox.UndecidedMessage((*head).senderWaits)
+	return e.inbox.UndecidedMessage((*head).isSenderWaiting)
 }
 
 // Direct returns nil: there is nothing below messages that programs may use.

@@ -79,8 +79,8 @@ func leftover(x engine.Engine) error {
 	if c := e.channel; c != (rdmaChannel{}) {
 		return fmt.Errorf("transfers are under way: %+v", c)
 	}
-	if e.pinned.free != e.size.pinned {
-		return fmt.Errorf("%d bytes of pinned memory are in use", e.size.pinned-e.pinned.free)
+	if e.pinnedMemory.free != e.sizes.pinned {
+		return fmt.Errorf("%d bytes of pinned memory are in use", e.sizes.pinned-e.pinnedMemory.free)
 	}
 	return nil
 }

@@ -24,10 +24,10 @@ type transferRule uint8
 
 // The rules, for tests that leave them out.
 const (
-	commitLate transferRule = 1 << iota // a grant does not commit the receiver
-	oneByOne                            // a sender is busy for a transfer
-	reserve                             // receivers leave memory to senders
-	oneGrant                            // one transfer is granted at a time
+	grantWithoutCommitment transferRule = 1 << iota // a grant does not commit the receiver
+	oneTransferPerSender                            // a sender is busy for a transfer
+	reserveSenderMemory                             // receivers leave memory to senders
+	grantOneTransfer                                // one transfer is granted at a time
 )
 
 // rdmaChannel is the state of the transfers between SMPs.
@@ -62,16 +62,16 @@ func (l *opQueue) pop() *op {
 	return o
 }
 
-// pinned is memory that the interface can reach. It is allocated when it is first used.
-type pinned struct {
+// pinnedMemory is memory that the interface can reach. It is allocated when it is first used.
+type pinnedMemory struct {
 	free   int
 	region []byte   // of the transfer that is received
 	blocks [][]byte // to send from
 	unused []uint32 // indices of blocks that are not in use
 }
 
-// take returns the index of a block to send from, if there is pinned memory for one.
-func (p *pinned) take(size int) (place uint32, ok bool) {
+// allocateBlock returns the index of a block to send from, if there is pinned memory for one.
+func (p *pinnedMemory) allocateBlock(size int) (place uint32, ok bool) {
 	n := len(p.unused)
 	if p.free < size || n == 0 && len(p.blocks) == model.SendBlocks {
 		return 0, false
@@ -85,7 +85,7 @@ func (p *pinned) take(size int) (place uint32, ok bool) {
 	return uint32(len(p.blocks) - 1), true
 }
 
-func (p *pinned) giveBack(place uint32, size int) {
+func (p *pinnedMemory) releaseBlock(place uint32, size int) {
 	p.free += size
 	p.unused = append(p.unused, place)
 }
@@ -98,14 +98,14 @@ func (e *Engine) usesRDMA(rank int32) bool {
 // handleClear continues a send whose receive is posted: it asks for a transfer, or sends all blocks
 // if they are packets.
 func (e *Engine) handleClear(s *op, h *head) {
-	s.paired, s.peerOp = true, h.from
+	s.isMatched, s.peerOp = true, h.from
 	e.calls.Add(s.Size)
 	if e.usesRDMA(s.Peer) {
 		e.requestTransfer(s)
 		return
 	}
 	for s.movedBytes < s.Size {
-		n := min(e.size.block, s.Size-s.movedBytes)
+		n := min(e.sizes.block, s.Size-s.movedBytes)
 		e.counts[rdmaBlocks]++
 		e.sendPacket(int(s.Peer), &head{kind: kindBlock, to: s.peerOp, size: n}, s.Buf[s.movedBytes:][:n])
 		s.movedBytes += n
@@ -121,17 +121,17 @@ func (e *Engine) requestTransfer(s *op) {
 // grantNextTransfer grants the next transfer, unless one is granted already or there is no pinned
 // memory.
 func (e *Engine) grantNextTransfer() {
-	c, p := &e.channel, &e.pinned
-	if c.waitingReceives.head == nil || c.grantedReceive != nil && e.skip&oneGrant == 0 {
+	c, p := &e.channel, &e.pinnedMemory
+	if c.waitingReceives.head == nil || c.grantedReceive != nil && e.disabledRules&grantOneTransfer == 0 {
 		return
 	}
-	spare := model.SendBlocks * e.size.block
-	if e.skip&reserve != 0 {
+	spare := model.SendBlocks * e.sizes.block
+	if e.disabledRules&reserveSenderMemory != 0 {
 		spare = 0
 	}
 	o := c.waitingReceives.head
 	n := min(p.free-spare, o.Size-o.movedBytes)
-	if n < min(e.size.block, o.Size-o.movedBytes) {
+	if n < min(e.sizes.block, o.Size-o.movedBytes) {
 		return // until blocks have left
 	}
 	c.waitingReceives.pop()
@@ -143,7 +143,7 @@ func (e *Engine) grantNextTransfer() {
 	o.key = e.memory.Expose(p.region)
 	o.transferStart, o.pinnedEnd, o.transferEnd = o.movedBytes, o.movedBytes, o.movedBytes+n
 	c.grantedReceive = o
-	if e.skip&commitLate != 0 {
+	if e.disabledRules&grantWithoutCommitment != 0 {
 		c.activeReceive = o
 	}
 	e.counts[rdmaTransfers]++
@@ -172,12 +172,12 @@ func (e *Engine) sendBlocks() {
 		c.activeSend.pinnedEnd = c.activeSend.movedBytes
 	}
 	for s := c.activeSend; s.movedBytes < s.transferEnd; {
-		place, ok := e.pinned.take(e.size.block)
+		place, ok := e.pinnedMemory.allocateBlock(e.sizes.block)
 		if !ok {
 			return // until a block has left
 		}
-		n := min(e.size.block, s.transferEnd-s.movedBytes)
-		b := e.pinned.blocks[place][:n]
+		n := min(e.sizes.block, s.transferEnd-s.movedBytes)
+		b := e.pinnedMemory.blocks[place][:n]
 		e.rank.Copy(b, s.Buf[s.movedBytes:])
 		e.counts[rdmaBlocks]++
 		e.counts[bytesCopiedIn] += int64(n)
@@ -192,7 +192,7 @@ func (e *Engine) handlePutDone(h *head, refused bool) {
 	if refused {
 		panic(fmt.Sprintf("start: rank %d: a transfer to rank %d was refused: its pinned memory is not exposed", e.port.Rank(), s.Peer))
 	}
-	e.pinned.giveBack(h.to, e.size.block)
+	e.pinnedMemory.releaseBlock(h.to, e.sizes.block)
 	e.sendControl(int(s.Peer), &head{kind: kindBlock, to: s.peerOp, size: h.size})
 	if s.pinnedEnd += h.size; s.pinnedEnd == s.transferEnd {
 		if s.movedBytes == s.Size {
@@ -200,7 +200,7 @@ func (e *Engine) handlePutDone(h *head, refused bool) {
 			e.endSend(s, e.rank.Complete)
 		} else {
 			e.requestTransfer(s)
-			if e.skip&oneByOne == 0 {
+			if e.disabledRules&oneTransferPerSender == 0 {
 				c.activeSend = nil
 			}
 		}
@@ -233,13 +233,13 @@ func (e *Engine) copyFromPinned() {
 		return
 	}
 	c.activeReceive = o
-	n := e.rank.Copy(o.Buf[o.movedBytes:o.pinnedEnd], e.pinned.region[o.movedBytes-o.transferStart:])
+	n := e.rank.Copy(o.Buf[o.movedBytes:o.pinnedEnd], e.pinnedMemory.region[o.movedBytes-o.transferStart:])
 	e.counts[bytesCopiedOut] += int64(n)
 	if o.movedBytes += n; o.movedBytes < o.transferEnd {
 		return
 	}
 	e.memory.Withdraw(o.key)
-	e.pinned.free += o.transferEnd - o.transferStart
+	e.pinnedMemory.free += o.transferEnd - o.transferStart
 	c.grantedReceive, c.activeReceive = nil, nil
 	if o.movedBytes == o.Size {
 		e.rank.Complete(&o.Op)

@@ -46,8 +46,8 @@ func exchange(t *testing.T, processors, ranks int, l model.Library, skip transfe
 		if err != nil {
 			return err
 		}
-		mk := m.(maker)
-		mk.skip = skip
+		mk := m.(jobEngines)
+		mk.disabledRules = skip
 		r, e := enginetest.Alone[*Engine](p, mk)
 		me := p.Rank()
 		var ops []*engine.Op
@@ -135,10 +135,10 @@ func TestRulesAreNeeded(t *testing.T) {
 		in    []string // patterns
 		hangs bool     // in all of them; if not, anything goes wrong
 	}{
-		{commitLate, "a grant does not commit the receiver", 3000, []string{"two", "ring of three", "ring of seven"}, true},
-		{oneByOne, "a sender is busy for a transfer, not for a message", 50_001, []string{"two", "ring of three", "ring of seven"}, true},
-		{reserve, "receivers leave pinned memory to senders", 50_001, []string{"two", "ring of three", "ring of seven"}, true},
-		{oneGrant, "one transfer is granted at a time", 3000, []string{"all to all of five", "four to one"}, false},
+		{grantWithoutCommitment, "a grant does not commit the receiver", 3000, []string{"two", "ring of three", "ring of seven"}, true},
+		{oneTransferPerSender, "a sender is busy for a transfer, not for a message", 50_001, []string{"two", "ring of three", "ring of seven"}, true},
+		{reserveSenderMemory, "receivers leave pinned memory to senders", 50_001, []string{"two", "ring of three", "ring of seven"}, true},
+		{grantOneTransfer, "one transfer is granted at a time", 3000, []string{"all to all of five", "four to one"}, false},
 	} {
 		for _, name := range c.in {
 			p := patterns[name]

@@ -73,7 +73,7 @@ func TestTotals(t *testing.T) {
 func exchange(p device.Port) error {
 	for i := range 2 {
 		p.Send((p.Rank()+1)%p.Size(), &device.Packet{Data: make([]byte, 3000*i)})
-		p.Spend(model.ProtoSend, 1)
+		p.Spend(model.ProtoSendCost, 1)
 		p.Delay(50_000_000)
 		p.Recv(true)
 		p.Copy(make([]byte, 100), make([]byte, 100))

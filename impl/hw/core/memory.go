@@ -101,7 +101,7 @@ func (p *Port) startRemoteAccess(dst int, k device.Key, off int, b []byte, done 
 // there.
 func (x *RemoteAccess) CopyData() {
 	p := &x.Job.Ports[x.Dst]
-	there, ok := p.exposed.Reach(x.key, x.offset, len(x.Data))
+	there, ok := p.exposed.Access(x.key, x.offset, len(x.Data))
 	switch {
 	case !ok:
 		x.refused = true

@@ -164,7 +164,7 @@ func (p *Port) Load(k device.Key, off int) uint64 {
 
 // localWord returns the bytes of a word of the rank's own memory.
 func (p *Port) localWord(k device.Key, off int) *[8]byte {
-	b, ok := p.exposed.Reach(k, off, 8)
+	b, ok := p.exposed.Access(k, off, 8)
 	if !ok {
 		panic(fmt.Sprintf("hw: load of a word at %d of memory %#x that rank %d does not expose", off, k, p.ID))
 	}

@@ -24,7 +24,7 @@ func TestNoise(t *testing.T) {
 	sample := func(seed uint64, noise float64) (times [2][]float64) {
 		m := hwtest.Torus()
 		l := &model.Library{}
-		l.Software[model.ProtoSend] = 100 * us
+		l.Software[model.ProtoSendCost] = 100 * us
 		w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: 2, Seed: seed, Noise: noise})
 		if err != nil {
 			t.Fatal(err)
@@ -32,7 +32,7 @@ func TestNoise(t *testing.T) {
 		if err := w.Run(func(p device.Port) error {
 			for range steps {
 				at := p.Now()
-				p.Spend(model.ProtoSend, 1)
+				p.Spend(model.ProtoSendCost, 1)
 				times[p.Rank()] = append(times[p.Rank()], float64(p.Now()-at))
 			}
 			return nil
@@ -81,7 +81,7 @@ func TestNoise(t *testing.T) {
 func busy(p device.Port) error {
 	key := p.Memory().Expose(make([]byte, 5000))
 	for i := range 20 {
-		p.Spend(model.ProtoSend, 1)
+		p.Spend(model.ProtoSendCost, 1)
 		p.Send((p.Rank()+i)%p.Size(), &device.Packet{Data: make([]byte, 300*i)})
 		if i%5 == 0 {
 			p.Memory().Get((p.Rank()+i+1)%p.Size(), key, 0, make([]byte, 200*i), device.Head{1})

@@ -5,9 +5,9 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// arena is the port to machines whose processors share memory, as the SGI Power Challenge and Onyx
-// with IRIX's arenas. Processors do not know where the others' buffers are, so that messages go
-// through the arena and are copied twice. Painter et al. 1995, section 4.4.
+// arenaTransport is the port to machines whose processors share memory, as the SGI Power Challenge
+// and Onyx with IRIX's arenas. Processors do not know where the others' buffers are, so that
+// messages go through the arena and are copied twice. Painter et al. 1995, section 4.4.
 //
 // Synchronous: the sender copies the message into its region of the arena, waits until the receiver
 // is ready, and publishes size and location. The receiver copies it out and tells the sender, which
@@ -27,66 +27,66 @@ import (
 //	by PE     told    segments that it has copied out
 //	by PE     place and length of its segment (8 bytes), and its number (8)
 //	by PE     freed   slots of this PE's that it has cleared
-type arena struct {
+type arenaTransport struct {
 	*PE
-	room     int      // slots of a sender
-	sent     []uint64 // segments to each PE, published in its memory,
-	received []uint64 // and from each
-	filled   []uint64 // slots that were filled in each PE's memory,
-	cleared  []uint64 // and cleared of each
-	first    int      // whose slots are looked at first
+	slotsPerSender    int      // slots of a sender
+	sentSegments      []uint64 // segments to each PE, published in its memory,
+	receivedSegments  []uint64 // and from each
+	filledSlots       []uint64 // slots that were filled in each PE's memory,
+	clearedSlots      []uint64 // and cleared of each
+	firstPolledSender int      // whose slots are looked at first
 }
 
-// newArena makes the arenas of a PE.
-func newArena(e *PE) *arena {
-	a := &arena{PE: e, room: max(1, e.opt.Slots/e.n), sent: make([]uint64, e.n), received: make([]uint64, e.n), filled: make([]uint64, e.n), cleared: make([]uint64, e.n)}
-	e.take = a.takeSegment
-	e.mem = shmem.New(e.port, a.slotOf(e.n, 0))
-	e.mem.Barrier(nil)
+// newArenaTransport makes the arenas of a PE.
+func newArenaTransport(e *PE) *arenaTransport {
+	a := &arenaTransport{PE: e, slotsPerSender: max(1, e.options.Slots/e.peCount), sentSegments: make([]uint64, e.peCount), receivedSegments: make([]uint64, e.peCount), filledSlots: make([]uint64, e.peCount), clearedSlots: make([]uint64, e.peCount)}
+	e.segmentTaker = a.takeSegment
+	e.memory = shmem.New(e.port, a.senderSlotOffset(e.peCount, 0))
+	e.memory.Barrier(nil)
 	return a
 }
 
 // segmentBits is how much of a word the length of a segment has, beside its place.
 const segmentBits = 32
 
-func (a *arena) ready(pe int) int     { return 8 * pe }
-func (a *arena) told(pe int) int      { return 8 * (a.n + pe) }
-func (a *arena) published(pe int) int { return 16 * (a.n + pe) }
-func (a *arena) freed(pe int) int     { return 8 * (4*a.n + pe) }
-func (a *arena) region() int          { return 8 * 5 * a.n }
+func (a *arenaTransport) readyOffset(pe int) int     { return 8 * pe }
+func (a *arenaTransport) announcedOffset(pe int) int { return 8 * (a.peCount + pe) }
+func (a *arenaTransport) publishedOffset(pe int) int { return 16 * (a.peCount + pe) }
+func (a *arenaTransport) freedOffset(pe int) int     { return 8 * (4*a.peCount + pe) }
+func (a *arenaTransport) regionOffset() int          { return 8 * 5 * a.peCount }
 
-// slotOf returns where slot i of a sender begins: a header as that of the pool's slots, whose last
-// word has the number of the segment in place of a status, then the data.
-func (a *arena) slotOf(sender, i int) int {
-	return a.region() + a.opt.Arena + (sender*a.room+i)*(slotHeader+8+a.opt.SlotSize)
+// senderSlotOffset returns where slot i of a sender begins: a header as that of the pool's slots,
+// whose last word has the number of the segment in place of a status, then the data.
+func (a *arenaTransport) senderSlotOffset(sender, i int) int {
+	return a.regionOffset() + a.options.Arena + (sender*a.slotsPerSender+i)*(slotHeader+8+a.options.SlotSize)
 }
 
-// until waits until a word is at least a number.
-func (a *arena) until(at int, least uint64) {
+// awaitWordAtLeast waits until a word is at least a number.
+func (a *arenaTransport) awaitWordAtLeast(at int, least uint64) {
 	for {
-		seen := a.mem.Events()
-		if a.mem.Load(at) >= least {
-			a.spend(model.AclmplRead, 1)
+		seen := a.memory.Events()
+		if a.memory.Load(at) >= least {
+			a.spend(model.AclmplReadCost, 1)
 			return
 		}
-		a.mem.Wait(seen)
+		a.memory.Wait(seen)
 	}
 }
 
-func (a *arena) send(dst int, b []byte) {
-	a.spend(model.AclmplSend, 1)
-	for done := a.publish(dst, b, 0); done < len(b); {
-		a.until(a.told(dst), a.sent[dst])
-		done += a.publish(dst, b, done)
+func (a *arenaTransport) send(dst int, b []byte) {
+	a.spend(model.AclmplSendCost, 1)
+	for done := a.publishSegment(dst, b, 0); done < len(b); {
+		a.awaitWordAtLeast(a.announcedOffset(dst), a.sentSegments[dst])
+		done += a.publishSegment(dst, b, done)
 	}
-	a.until(a.told(dst), a.sent[dst])
+	a.awaitWordAtLeast(a.announcedOffset(dst), a.sentSegments[dst])
 }
 
-func (a *arena) receive(src int, b []byte) int {
-	a.spend(model.AclmplReceive, 1)
-	a.want(src)
-	for done := 0; ; a.want(src) {
-		n, more := a.copyFrom(src, b, done)
+func (a *arenaTransport) receive(src int, b []byte) int {
+	a.spend(model.AclmplReceiveCost, 1)
+	a.announceReady(src)
+	for done := 0; ; a.announceReady(src) {
+		n, more := a.copyFromRegion(src, b, done)
 		if done += n; !more {
 			return done
 		}
@@ -94,121 +94,123 @@ func (a *arena) receive(src int, b []byte) int {
 }
 
 // exchange sends and receives at the same time: both messages may have several segments.
-func (a *arena) exchange(dst int, out []byte, src int, in []byte) int {
-	a.spend(model.AclmplReceive, 1)
-	a.want(src)
-	a.spend(model.AclmplSend, 1)
+func (a *arenaTransport) exchange(dst int, out []byte, src int, in []byte) int {
+	a.spend(model.AclmplReceiveCost, 1)
+	a.announceReady(src)
+	a.spend(model.AclmplSendCost, 1)
 	put, got := 0, 0
 	copied, sending, receiving := false, true, true // copied: the region has the next segment
 	for sending || receiving {
-		seen, moved := a.mem.Events(), false
-		if sending && !copied && a.mem.Load(a.told(dst)) >= a.sent[dst] {
-			a.copyIn(out, put)
+		seen, moved := a.memory.Events(), false
+		if sending && !copied && a.memory.Load(a.announcedOffset(dst)) >= a.sentSegments[dst] {
+			a.copyToRegion(out, put)
 			copied, moved = true, true
 		}
-		if copied && a.mem.Load(a.ready(dst)) > a.sent[dst] {
-			put += a.tell(dst, out, put)
+		if copied && a.memory.Load(a.readyOffset(dst)) > a.sentSegments[dst] {
+			put += a.announceSegment(dst, out, put)
 			copied, moved, sending = false, true, put < len(out)
 		}
-		if receiving && a.mem.Load(a.published(src)+8) > a.received[src] {
-			n, more := a.copyFrom(src, in, got)
+		if receiving && a.memory.Load(a.publishedOffset(src)+8) > a.receivedSegments[src] {
+			n, more := a.copyFromRegion(src, in, got)
 			got += n
 			if moved, receiving = true, more; more {
-				a.want(src)
+				a.announceReady(src)
 			}
 		}
 		if !moved {
-			a.mem.Wait(seen)
+			a.memory.Wait(seen)
 		}
 	}
-	a.until(a.told(dst), a.sent[dst])
+	a.awaitWordAtLeast(a.announcedOffset(dst), a.sentSegments[dst])
 	return got
 }
 
-// want tells a sender that the PE is ready for its next segment.
-func (a *arena) want(src int) { a.mem.PutWords(src, a.ready(a.rank), a.received[src]+1) }
-
-// publish copies the next segment of b into the region, waits until its receiver is ready, and
-// tells it. It returns the length of the segment.
-func (a *arena) publish(dst int, b []byte, done int) int {
-	a.copyIn(b, done)
-	a.until(a.ready(dst), a.sent[dst]+1)
-	return a.tell(dst, b, done)
+// announceReady tells a sender that the PE is ready for its next segment.
+func (a *arenaTransport) announceReady(src int) {
+	a.memory.PutWords(src, a.readyOffset(a.rank), a.receivedSegments[src]+1)
 }
 
-// copyIn copies the segment of b from done on into the PE's region.
-func (a *arena) copyIn(b []byte, done int) {
-	a.mem.PutSymmetric(a.rank, a.region(), b[done:min(len(b), done+a.opt.Arena)])
-	a.mem.Quiet()
+// publishSegment copies the next segment of b into the region, waits until its receiver is ready,
+// and tells it. It returns the length of the segment.
+func (a *arenaTransport) publishSegment(dst int, b []byte, done int) int {
+	a.copyToRegion(b, done)
+	a.awaitWordAtLeast(a.readyOffset(dst), a.sentSegments[dst]+1)
+	return a.announceSegment(dst, b, done)
 }
 
-// tell publishes the segment. Its place says whether it is the last.
-func (a *arena) tell(dst int, b []byte, done int) int {
-	n := min(len(b)-done, a.opt.Arena)
-	place := uint64(a.region())
+// copyToRegion copies the segment of b from done on into the PE's region.
+func (a *arenaTransport) copyToRegion(b []byte, done int) {
+	a.memory.PutSymmetric(a.rank, a.regionOffset(), b[done:min(len(b), done+a.options.Arena)])
+	a.memory.Quiet()
+}
+
+// announceSegment publishes the segment. Its place says whether it is the last.
+func (a *arenaTransport) announceSegment(dst int, b []byte, done int) int {
+	n := min(len(b)-done, a.options.Arena)
+	place := uint64(a.regionOffset())
 	if done+n < len(b) {
 		place |= 1 << (segmentBits - 1)
 	}
-	a.sent[dst]++
-	a.mem.PutWords(dst, a.published(a.rank), place<<segmentBits|uint64(n), a.sent[dst])
+	a.sentSegments[dst]++
+	a.memory.PutWords(dst, a.publishedOffset(a.rank), place<<segmentBits|uint64(n), a.sentSegments[dst])
 	return n
 }
 
-// copyFrom waits for the next segment of src, copies it to b from done on and tells src.
-func (a *arena) copyFrom(src int, b []byte, done int) (n int, more bool) {
-	at := a.published(src)
-	a.until(at+8, a.received[src]+1)
-	word := a.mem.Load(at)
+// copyFromRegion waits for the next segment of src, copies it to b from done on and tells src.
+func (a *arenaTransport) copyFromRegion(src int, b []byte, done int) (n int, more bool) {
+	at := a.publishedOffset(src)
+	a.awaitWordAtLeast(at+8, a.receivedSegments[src]+1)
+	word := a.memory.Load(at)
 	n = int(word & (1<<segmentBits - 1))
 	place := int(word >> segmentBits)
 	more = place>>(segmentBits-1) != 0
 	if done+n > len(b) {
 		a.fail("%d bytes or more from PE %d, and the receive has a buffer of %d", done+n, src, len(b))
 	}
-	a.mem.GetSymmetric(src, place&(1<<(segmentBits-1)-1), b[done:done+n])
-	a.received[src]++
-	a.mem.PutWords(src, a.told(a.rank), a.received[src])
+	a.memory.GetSymmetric(src, place&(1<<(segmentBits-1)-1), b[done:done+n])
+	a.receivedSegments[src]++
+	a.memory.PutWords(src, a.announcedOffset(a.rank), a.receivedSegments[src])
 	return n, more
 }
 
-func (a *arena) sendAsync(dst, tag int, b []byte) {
-	a.spend(model.AclmplSendAsync, 1)
+func (a *arenaTransport) sendAsync(dst, tag int, b []byte) {
+	a.spend(model.AclmplSendAsyncCost, 1)
 	a.pool.serial++
 	what := uint64(len(b))<<32 | uint64(a.pool.serial)
-	for offset := 0; offset == 0 || offset < len(b); offset += a.opt.SlotSize {
+	for offset := 0; offset == 0 || offset < len(b); offset += a.options.SlotSize {
 		a.awaitSlot(dst)
-		at := a.slotOf(a.rank, int(a.filled[dst]%uint64(a.room)))
-		a.filled[dst]++
-		a.mem.PutSymmetric(dst, at+slotHeader+8, b[offset:min(offset+a.opt.SlotSize, len(b))])
-		a.mem.PutWords(dst, at, uint64(a.rank)<<32|uint64(uint32(tag)), what, uint64(offset)<<32, a.filled[dst])
-		a.mem.Quiet()
+		at := a.senderSlotOffset(a.rank, int(a.filledSlots[dst]%uint64(a.slotsPerSender)))
+		a.filledSlots[dst]++
+		a.memory.PutSymmetric(dst, at+slotHeader+8, b[offset:min(offset+a.options.SlotSize, len(b))])
+		a.memory.PutWords(dst, at, uint64(a.rank)<<32|uint64(uint32(tag)), what, uint64(offset)<<32, a.filledSlots[dst])
+		a.memory.Quiet()
 	}
 }
 
 // awaitSlot waits until the next slot for dst is free.
-func (a *arena) awaitSlot(dst int) {
+func (a *arenaTransport) awaitSlot(dst int) {
 	for full := false; ; full = true {
-		seen := a.mem.Events()
-		a.spend(model.AclmplRead, 1)
-		if a.filled[dst]-a.mem.Load(a.freed(dst)) < uint64(a.room) {
+		seen := a.memory.Events()
+		a.spend(model.AclmplReadCost, 1)
+		if a.filledSlots[dst]-a.memory.Load(a.freedOffset(dst)) < uint64(a.slotsPerSender) {
 			return
 		}
 		if !full {
-			a.stats.Full++
+			a.stats.PoolFull++
 		}
-		if !a.clear() {
-			a.mem.Wait(seen)
+		if !a.clearSlots() {
+			a.memory.Wait(seen)
 		}
 	}
 }
 
-// clear moves all messages in the PE's slots to the list, and reports whether there were any.
-func (a *arena) clear() bool {
+// clearSlots moves all messages in the PE's slots to the list, and reports whether there were any.
+func (a *arenaTransport) clearSlots() bool {
 	some := false
-	for src := range a.n {
-		for s, ok := a.next(src); ok; s, ok = a.next(src) {
-			a.keep(s)
-			a.free(src)
+	for src := range a.peCount {
+		for s, ok := a.nextSegment(src); ok; s, ok = a.nextSegment(src) {
+			a.appendToList(s)
+			a.freeSlot(src)
 			some = true
 		}
 	}
@@ -218,33 +220,33 @@ func (a *arena) clear() bool {
 	return some
 }
 
-// next returns the next segment in the slots of a sender.
-func (a *arena) next(src int) (segment, bool) {
-	at := a.slotOf(src, int(a.cleared[src]%uint64(a.room)))
-	if a.mem.Load(at+24) != a.cleared[src]+1 {
+// nextSegment returns the next segment in the slots of a sender.
+func (a *arenaTransport) nextSegment(src int) (segment, bool) {
+	at := a.senderSlotOffset(src, int(a.clearedSlots[src]%uint64(a.slotsPerSender)))
+	if a.memory.Load(at+24) != a.clearedSlots[src]+1 {
 		return segment{}, false
 	}
-	s := a.header(at)
-	n := min(s.total-s.offset, a.opt.SlotSize)
-	s.data = a.mem.Symmetric()[at+slotHeader+8:][:n]
+	s := a.readSegmentHeader(at)
+	n := min(s.total-s.offset, a.options.SlotSize)
+	s.data = a.memory.Symmetric()[at+slotHeader+8:][:n]
 	return s, true
 }
 
-// free gives the slot back to its sender.
-func (a *arena) free(src int) {
-	a.cleared[src]++
-	a.mem.PutWords(src, a.freed(a.rank), a.cleared[src])
+// freeSlot gives the slot back to its sender.
+func (a *arenaTransport) freeSlot(src int) {
+	a.clearedSlots[src]++
+	a.memory.PutWords(src, a.freedOffset(a.rank), a.clearedSlots[src])
 }
 
-func (a *arena) receiveAsync(src, tag int, b []byte, wait bool) (Status, bool) {
-	return a.segments(src, tag, b, wait)
+func (a *arenaTransport) receiveAsync(src, tag int, b []byte, wait bool) (Status, bool) {
+	return a.receiveSegments(src, tag, b, wait)
 }
 
 // takeSegment copies the first segment that matches to its place in b.
-func (a *arena) takeSegment(w want, b []byte, wait bool) (segment, bool) {
-	a.spend(model.AclmplRead, 1)
+func (a *arenaTransport) takeSegment(w segmentPattern, b []byte, wait bool) (segment, bool) {
+	a.spend(model.AclmplReadCost, 1)
 	for {
-		seen := a.mem.Events()
+		seen := a.memory.Events()
 		if s, ok := a.takeFromList(&w, b); ok {
 			return s, true
 		}
@@ -254,30 +256,30 @@ func (a *arena) takeSegment(w want, b []byte, wait bool) (segment, bool) {
 		if !wait {
 			return segment{}, false
 		}
-		a.mem.Wait(seen)
+		a.memory.Wait(seen)
 	}
 }
 
 // takeFromSlots searches the slots of the senders that match, each sender's in order, and moves
 // segments that do not match to the list. It begins with another sender each time, so that all are
 // served.
-func (a *arena) takeFromSlots(w *want, b []byte) (segment, bool) {
-	for i := range a.n {
-		src := (a.first + i) % a.n
+func (a *arenaTransport) takeFromSlots(w *segmentPattern, b []byte) (segment, bool) {
+	for i := range a.peCount {
+		src := (a.firstPolledSender + i) % a.peCount
 		if w.source != AnyPE && src != w.source {
 			continue
 		}
-		for s, ok := a.next(src); ok; s, ok = a.next(src) {
-			a.spend(model.AclmplRead, 1)
+		for s, ok := a.nextSegment(src); ok; s, ok = a.nextSegment(src) {
+			a.spend(model.AclmplReadCost, 1)
 			if !w.matches(&s) {
-				a.keep(s)
-				a.free(src)
+				a.appendToList(s)
+				a.freeSlot(src)
 				continue
 			}
-			a.copyOut(&s, b)
-			a.free(src)
+			a.copyToUser(&s, b)
+			a.freeSlot(src)
 			a.stats.FromPool++
-			a.first = src + 1
+			a.firstPolledSender = src + 1
 			return s, true
 		}
 	}
@@ -285,10 +287,10 @@ func (a *arena) takeFromSlots(w *want, b []byte) (segment, bool) {
 }
 
 // barrier clears slots while it waits: senders may be waiting for them.
-func (a *arena) barrier() { a.mem.Barrier(func() { a.clear() }) }
+func (a *arenaTransport) barrier() { a.memory.Barrier(func() { a.clearSlots() }) }
 
-func (a *arena) unreceived() (n int, first Status) {
-	a.clear()
+func (a *arenaTransport) countUnreceived() (n int, first Status) {
+	a.clearSlots()
 	for s := a.pool.list.head; s != nil; s = s.next {
 		if s.offset > 0 {
 			continue

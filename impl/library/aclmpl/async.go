@@ -22,7 +22,7 @@ type Status struct {
 // The messages of the slots below low have been received.
 type pool struct {
 	low    int
-	list   list
+	list   segmentList
 	serial uint32 // of the last message that was sent
 }
 
@@ -35,9 +35,9 @@ const (
 
 // States of a slot. The state is the last word of the slot's header.
 const (
-	free     = 0
-	written  = 1 // DONE in the paper
-	received = 2
+	slotFree     = 0
+	slotWritten  = 1 // DONE in the paper
+	slotReceived = 2
 )
 
 // segment is the part of a message that a slot has, as the slot's header describes it.
@@ -49,45 +49,45 @@ type segment struct {
 	next               *segment // in the list
 }
 
-// list has segments that were sent and not received, the oldest first.
-type list struct{ head, tail, spare *segment }
+// segmentList has segments that were sent and not received, the oldest first.
+type segmentList struct{ head, tail, freeSegments *segment }
 
-// want describes the segment that a receive looks for: the first of a message by source and tag, a
-// later one by serial and offset.
-type want struct {
+// segmentPattern describes the segment that a receive looks for: the first of a message by source
+// and tag, a later one by serial and offset.
+type segmentPattern struct {
 	source, tag int
 	serial      uint32
 	offset      int
 }
 
-func (w *want) matches(s *segment) bool {
+func (w *segmentPattern) matches(s *segment) bool {
 	if w.offset > 0 {
 		return s.source == w.source && s.serial == w.serial && s.offset == w.offset
 	}
 	return s.offset == 0 && (w.source == AnyPE || s.source == w.source) && (w.tag == AnyTag || s.tag == w.tag)
 }
 
-// slot returns where a slot begins.
-func (e *PE) slot(i int) int {
-	return e.completion() + completionSize + i*(slotHeader+e.opt.SlotSize)
+// slotOffset returns where a slot begins.
+func (e *PE) slotOffset(i int) int {
+	return e.completionOffset() + completionSize + i*(slotHeader+e.options.SlotSize)
 }
 
-// status returns the state of a slot. If it is written, header and data have arrived.
-func (e *PE) status(i int) uint32 { return uint32(e.mem.Load(e.slot(i) + slotFlag)) }
+// slotStatus returns the state of a slot. If it is written, header and data have arrived.
+func (e *PE) slotStatus(i int) uint32 { return uint32(e.memory.Load(e.slotOffset(i) + slotFlag)) }
 
-func (e *PE) setStatus(i int, s uint64) { e.mem.Store(e.slot(i)+slotFlag, s) }
+func (e *PE) setSlotStatus(i int, s uint64) { e.memory.Store(e.slotOffset(i)+slotFlag, s) }
 
-// segment returns the segment in a slot that has been written.
-func (e *PE) segment(i int) segment {
-	at := e.slot(i)
-	s := e.header(at)
-	s.data = e.mem.Symmetric()[at+slotHeader:][:min(s.total-s.offset, e.opt.SlotSize)]
+// readSegment returns the segment in a slot that has been written.
+func (e *PE) readSegment(i int) segment {
+	at := e.slotOffset(i)
+	s := e.readSegmentHeader(at)
+	s.data = e.memory.Symmetric()[at+slotHeader:][:min(s.total-s.offset, e.options.SlotSize)]
 	return s
 }
 
-// header returns the segment in a slot without its data.
-func (e *PE) header(at int) segment {
-	where, what, offset := e.mem.Load(at), e.mem.Load(at+8), int(e.mem.Load(at+slotFlag)>>32)
+// readSegmentHeader returns the segment in a slot without its data.
+func (e *PE) readSegmentHeader(at int) segment {
+	where, what, offset := e.memory.Load(at), e.memory.Load(at+8), int(e.memory.Load(at+slotFlag)>>32)
 	return segment{source: int(where >> 32), tag: int(int32(where)), total: int(what >> 32), serial: uint32(what), offset: offset}
 }
 
@@ -100,35 +100,36 @@ func (e *PE) SendAsync(dst, tag int, b []byte) {
 	if len(b) > maxBytes {
 		e.fail("%d bytes: a message has at most %d", len(b), maxBytes)
 	}
-	e.by.sendAsync(dst, tag, b)
+	e.transport.sendAsync(dst, tag, b)
 	e.leave()
 }
 
-func (e puts) sendAsync(dst, tag int, b []byte) {
-	e.spend(model.AclmplSendAsync, 1)
+func (e putTransport) sendAsync(dst, tag int, b []byte) {
+	e.spend(model.AclmplSendAsyncCost, 1)
 	e.drainIfFull()
 	e.pool.serial++
 	what := uint64(len(b))<<32 | uint64(e.pool.serial)
-	for offset := 0; offset == 0 || offset < len(b); offset += e.opt.SlotSize {
-		at := e.slot(e.claim(dst))
-		e.mem.PutWords(dst, at, uint64(e.rank)<<32|uint64(uint32(tag)), what)
-		e.mem.PutSymmetric(dst, at+slotHeader, b[offset:min(offset+e.opt.SlotSize, len(b))])
-		e.mem.Quiet()
-		e.mem.PutWords(dst, at+slotFlag, uint64(offset)<<32|written)
+	for offset := 0; offset == 0 || offset < len(b); offset += e.options.SlotSize {
+		at := e.slotOffset(e.claimSlot(dst))
+		e.memory.PutWords(dst, at, uint64(e.rank)<<32|uint64(uint32(tag)), what)
+		e.memory.PutSymmetric(dst, at+slotHeader, b[offset:min(offset+e.options.SlotSize, len(b))])
+		e.memory.Quiet()
+		e.memory.PutWords(dst, at+slotFlag, uint64(offset)<<32|slotWritten)
 	}
 }
 
-// claim returns the number of a slot in the pool of dst that the PE may write. While there is none
-// it drains its own pool: else two PEs that send to each other with full pools would wait forever.
-// Tries beyond the last slot do no harm, as the register is reset when the pool is drained.
-func (e puts) claim(dst int) int {
+// claimSlot returns the number of a slot in the pool of dst that the PE may write. While there is
+// none it drains its own pool: else two PEs that send to each other with full pools would wait
+// forever. Tries beyond the last slot do no harm, as the register is reset when the pool is
+// drained.
+func (e putTransport) claimSlot(dst int) int {
 	for {
-		if i := e.mem.FetchInc(dst); i < int64(e.opt.Slots) {
+		if i := e.memory.FetchInc(dst); i < int64(e.options.Slots) {
 			return int(i)
 		}
-		e.stats.Full++
+		e.stats.PoolFull++
 		e.drainIfFull()
-		e.mem.Poll()
+		e.memory.Poll()
 	}
 }
 
@@ -146,33 +147,33 @@ func (e *PE) TryReceive(src, tag int, b []byte) (Status, bool) {
 }
 
 func (e *PE) receiveAsync(call string, src, tag int, b []byte, wait bool) (Status, bool) {
-	e.enter(call, none)
+	e.enter(call, noPeer)
 	if src != AnyPE {
 		e.check(src)
 		e.peer = src
 	}
 	e.checkTag(tag, true)
-	s, ok := e.by.receiveAsync(src, tag, b, wait)
+	s, ok := e.transport.receiveAsync(src, tag, b, wait)
 	e.leave()
 	return s, ok
 }
 
-func (e puts) receiveAsync(src, tag int, b []byte, wait bool) (Status, bool) {
-	return e.segments(src, tag, b, wait)
+func (e putTransport) receiveAsync(src, tag int, b []byte, wait bool) (Status, bool) {
+	return e.receiveSegments(src, tag, b, wait)
 }
 
-// segments receives the first segment of a message, if there is one, and then the others.
-func (e *PE) segments(src, tag int, b []byte, wait bool) (Status, bool) {
-	e.spend(model.AclmplReceiveAsync, 1)
-	w := want{source: src, tag: tag}
-	first, ok := e.take(w, b, wait)
+// receiveSegments receives the first segment of a message, if there is one, and then the others.
+func (e *PE) receiveSegments(src, tag int, b []byte, wait bool) (Status, bool) {
+	e.spend(model.AclmplReceiveAsyncCost, 1)
+	w := segmentPattern{source: src, tag: tag}
+	first, ok := e.segmentTaker(w, b, wait)
 	if !ok {
-		e.mem.Poll()
+		e.memory.Poll()
 		return Status{}, false
 	}
-	w = want{source: first.source, serial: first.serial}
-	for w.offset = e.opt.SlotSize; w.offset < first.total; w.offset += e.opt.SlotSize {
-		e.take(w, b, true)
+	w = segmentPattern{source: first.source, serial: first.serial}
+	for w.offset = e.options.SlotSize; w.offset < first.total; w.offset += e.options.SlotSize {
+		e.segmentTaker(w, b, true)
 	}
 	return Status{first.source, first.tag, first.total}, true
 }
@@ -188,11 +189,11 @@ func (e *PE) checkTag(tag int, wild bool) {
 //
 // It is charged for reading the status of each slot from the first one on. A receive that waits
 // repeats the scan, so when a segment arrives it is on average halfway through the pool.
-func (e puts) takeSegment(w want, b []byte, wait bool) (segment, bool) {
-	e.spend(model.AclmplRead, 1)
+func (e putTransport) takeSegment(w segmentPattern, b []byte, wait bool) (segment, bool) {
+	e.spend(model.AclmplReadCost, 1)
 	for waited := false; ; waited = true {
-		seen := e.mem.Events()
-		e.relieve()
+		seen := e.memory.Events()
+		e.drainWhileWaiting()
 		if s, ok := e.takeFromList(&w, b); ok {
 			return s, true
 		}
@@ -200,21 +201,21 @@ func (e puts) takeSegment(w want, b []byte, wait bool) (segment, bool) {
 			return s, true
 		}
 		if !wait {
-			e.spend(model.AclmplRead, e.opt.Slots)
+			e.spend(model.AclmplReadCost, e.options.Slots)
 			return segment{}, false
 		}
-		e.mem.Wait(seen)
+		e.memory.Wait(seen)
 	}
 }
 
-func (e *PE) takeFromList(w *want, b []byte) (segment, bool) {
+func (e *PE) takeFromList(w *segmentPattern, b []byte) (segment, bool) {
 	l := &e.pool.list
 	var before *segment
 	for s := l.head; s != nil; before, s = s, s.next {
 		if !w.matches(s) {
 			continue
 		}
-		e.copyOut(s, b)
+		e.copyToUser(s, b)
 		if before == nil {
 			l.head = s.next
 		} else {
@@ -223,54 +224,54 @@ func (e *PE) takeFromList(w *want, b []byte) (segment, bool) {
 		if l.tail == s {
 			l.tail = before
 		}
-		s.next, l.spare = l.spare, s
+		s.next, l.freeSegments = l.freeSegments, s
 		e.stats.FromList++
 		return *s, true
 	}
 	return segment{}, false
 }
 
-func (e *PE) takeFromPool(w *want, b []byte, waited bool) (segment, bool) {
-	i, s := e.search(w, e.opt.Slots)
-	if i == none {
+func (e *PE) takeFromPool(w *segmentPattern, b []byte, waited bool) (segment, bool) {
+	i, s := e.findSlot(w, e.options.Slots)
+	if i == noPeer {
 		return s, false
 	}
 	// The source may have written a slot after the search had found it free, and then this one.
 	// What it sent before this message has arrived by now.
 	same := *w
 	same.source = s.source
-	if k, earlier := e.search(&same, i); k != none {
+	if k, earlier := e.findSlot(&same, i); k != noPeer {
 		i, s = k, earlier
 	}
 	if waited {
-		e.spend(model.AclmplRead, (e.opt.Slots+1)/2)
+		e.spend(model.AclmplReadCost, (e.options.Slots+1)/2)
 	} else {
-		e.spend(model.AclmplRead, i+1)
+		e.spend(model.AclmplReadCost, i+1)
 	}
-	e.copyOut(&s, b)
-	e.setStatus(i, received)
-	for e.pool.low < e.opt.Slots && e.status(e.pool.low) == received {
+	e.copyToUser(&s, b)
+	e.setSlotStatus(i, slotReceived)
+	for e.pool.low < e.options.Slots && e.slotStatus(e.pool.low) == slotReceived {
 		e.pool.low++
 	}
 	e.stats.FromPool++
 	return s, true
 }
 
-// search returns the first slot below end that has what is wanted, or none.
-func (e *PE) search(w *want, end int) (int, segment) {
+// findSlot returns the first slot below end that has what is wanted, or none.
+func (e *PE) findSlot(w *segmentPattern, end int) (int, segment) {
 	for i := e.pool.low; i < end; i++ {
-		if e.status(i) != written {
+		if e.slotStatus(i) != slotWritten {
 			continue
 		}
-		if s := e.segment(i); w.matches(&s) {
+		if s := e.readSegment(i); w.matches(&s) {
 			return i, s
 		}
 	}
-	return none, segment{}
+	return noPeer, segment{}
 }
 
-// copyOut copies a segment to where the program wants the message.
-func (e *PE) copyOut(s *segment, b []byte) {
+// copyToUser copies a segment to where the program wants the message.
+func (e *PE) copyToUser(s *segment, b []byte) {
 	if s.total > len(b) {
 		e.fail("a message of %d bytes from PE %d with tag %d does not fit a buffer of %d", s.total, s.source, s.tag, len(b))
 	}
@@ -278,56 +279,56 @@ func (e *PE) copyOut(s *segment, b []byte) {
 }
 
 // drainIfFull drains the pool if its last slot has been written. All asynchronous calls check that.
-func (e puts) drainIfFull() {
-	e.spend(model.AclmplRead, 1)
-	e.relieve()
+func (e putTransport) drainIfFull() {
+	e.spend(model.AclmplReadCost, 1)
+	e.drainWhileWaiting()
 }
 
-// relieve is drainIfFull without its cost, for loops that wait.
-func (e puts) relieve() {
-	if e.status(e.opt.Slots-1) != free {
-		e.drain()
+// drainWhileWaiting is drainIfFull without its cost, for loops that wait.
+func (e putTransport) drainWhileWaiting() {
+	if e.slotStatus(e.options.Slots-1) != slotFree {
+		e.drainPool()
 	}
 }
 
-// drain moves the messages of the pool to the list and frees all slots. Senders of lower slots may
-// be later than that of the last one, so it waits for all of them. It resets the register last:
+// drainPool moves the messages of the pool to the list and frees all slots. Senders of lower slots
+// may be later than that of the last one, so it waits for all of them. It resets the register last:
 // from then on senders claim slots again.
-func (e *PE) drain() {
-	for i := range e.opt.Slots {
+func (e *PE) drainPool() {
+	for i := range e.options.Slots {
 		for {
-			seen := e.mem.Events()
-			if e.status(i) != free {
+			seen := e.memory.Events()
+			if e.slotStatus(i) != slotFree {
 				break
 			}
-			e.mem.Wait(seen)
+			e.memory.Wait(seen)
 		}
 	}
-	e.spend(model.AclmplRead, e.opt.Slots)
-	for i := range e.opt.Slots {
-		if e.status(i) == written {
-			e.keep(e.segment(i))
+	e.spend(model.AclmplReadCost, e.options.Slots)
+	for i := range e.options.Slots {
+		if e.slotStatus(i) == slotWritten {
+			e.appendToList(e.readSegment(i))
 		}
 	}
-	for i := range e.opt.Slots {
-		e.setStatus(i, free)
+	for i := range e.options.Slots {
+		e.setSlotStatus(i, slotFree)
 	}
 	e.pool.low = 0
-	e.mem.Reset()
+	e.memory.Reset()
 	e.stats.Drains++
 }
 
-func (e puts) barrier() { e.mem.Barrier(e.relieve) }
+func (e putTransport) barrier() { e.memory.Barrier(e.drainWhileWaiting) }
 
-// keep appends a copy of a segment to the list.
-func (e *PE) keep(s segment) {
-	e.spend(model.AclmplKeep, 1)
+// appendToList appends a copy of a segment to the list.
+func (e *PE) appendToList(s segment) {
+	e.spend(model.AclmplKeepCost, 1)
 	l := &e.pool.list
-	k := l.spare
+	k := l.freeSegments
 	if k == nil {
 		k = new(segment)
 	} else {
-		l.spare = k.next
+		l.freeSegments = k.next
 	}
 	data := k.data[:0]
 	if cap(data) < len(s.data) {
@@ -344,8 +345,9 @@ func (e *PE) keep(s segment) {
 	l.tail = k
 }
 
-// unreceived returns how many messages were not received, and the first of them, when no more come.
-func (e puts) unreceived() (n int, first Status) {
+// countUnreceived returns how many messages were not received, and the first of them, when no more
+// come.
+func (e putTransport) countUnreceived() (n int, first Status) {
 	note := func(s segment) {
 		if s.offset > 0 {
 			return
@@ -357,9 +359,9 @@ func (e puts) unreceived() (n int, first Status) {
 	for s := e.pool.list.head; s != nil; s = s.next {
 		note(*s)
 	}
-	for i := e.pool.low; i < e.opt.Slots; i++ {
-		if e.status(i) == written {
-			note(e.segment(i))
+	for i := e.pool.low; i < e.options.Slots; i++ {
+		if e.slotStatus(i) == slotWritten {
+			note(e.readSegment(i))
 		}
 	}
 	return n, first

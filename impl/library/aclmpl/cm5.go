@@ -14,7 +14,7 @@ import (
 // ControlBroadcast is Broadcast by the control network of the machine, without messages. The source
 // does not describe how CMMD uses it: here in words, as many at a time as the network takes.
 func (e *PE) ControlBroadcast(b []byte) {
-	e.enter("ControlBroadcast", none)
+	e.enter("ControlBroadcast", noPeer)
 	c := e.control()
 	var words [64]uint32
 	var word [4]byte
@@ -42,7 +42,7 @@ func (e *PE) ControlBroadcast(b []byte) {
 // ControlCombine combines a word of each PE by the control network, and returns the result at all
 // of them.
 func (e *PE) ControlCombine(op device.Combination, word uint32) uint32 {
-	e.enter("ControlCombine", none)
+	e.enter("ControlCombine", noPeer)
 	word = e.control().Combine(op, word)
 	e.leave()
 	return word

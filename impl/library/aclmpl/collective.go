@@ -10,13 +10,13 @@ import (
 // 1, the PEs whose numbers are multiples of 2^(l-i+1) send to the PE 2^(l-i) above, if there is
 // one; l is the logarithm of the number of PEs, rounded up. Painter et al. 1995, section 4.3.
 func (e *PE) Broadcast(b []byte) {
-	e.enter("Broadcast", none)
-	for d := 1 << bits.Len(uint(e.n-1)) / 2; d > 0; d /= 2 {
+	e.enter("Broadcast", noPeer)
+	for d := 1 << bits.Len(uint(e.peCount-1)) / 2; d > 0; d /= 2 {
 		switch {
-		case e.rank%(2*d) == 0 && e.rank+d < e.n:
-			e.give(e.rank+d, b)
+		case e.rank%(2*d) == 0 && e.rank+d < e.peCount:
+			e.sendByPut(e.rank+d, b)
 		case e.rank%(2*d) == d:
-			e.whole(e.rank-d, len(b), e.get(e.rank-d, b))
+			e.checkLength(e.rank-d, len(b), e.receiveByPut(e.rank-d, b))
 		}
 	}
 	e.leave()
@@ -34,12 +34,12 @@ type Operator[T any] func(lower, higher, result []T)
 // Arrays of Options.SwapFrom elements or more are reduced by binary swap, shorter ones by a tree.
 // Painter et al. 1995, section 4.3.
 func Reduce[T any](e *PE, x []T, op Operator[T]) {
-	e.enter("Reduce", none)
+	e.enter("Reduce", noPeer)
 	t := reflect.TypeFor[T]()
 	if hasPointers(t) {
 		e.fail("elements of type %v have pointers", t)
 	}
-	if t.Size() == 0 || len(x) == 0 || e.n == 1 {
+	if t.Size() == 0 || len(x) == 0 || e.peCount == 1 {
 		e.leave()
 		return
 	}
@@ -47,7 +47,7 @@ func Reduce[T any](e *PE, x []T, op Operator[T]) {
 		e.work = bytesOf(make([]uint64, (len(x)*int(t.Size())+7)/8)) // aligned for every type
 	}
 	r := reduction[T]{e, x, unsafe.Slice((*T)(unsafe.Pointer(&e.work[0])), len(x)), op}
-	if len(x) >= e.opt.SwapFrom {
+	if len(x) >= e.options.SwapFrom {
 		r.swap()
 	} else {
 		r.tree()
@@ -64,12 +64,12 @@ type reduction[T any] struct {
 
 // tree combines neighbours, then neighbours of these, and so on. A PE that has sent is done.
 func (r *reduction[T]) tree() {
-	for d := 1; d < r.n; d *= 2 {
+	for d := 1; d < r.peCount; d *= 2 {
 		if r.rank&d != 0 {
-			r.give(r.rank-d, bytesOf(r.x))
+			r.sendByPut(r.rank-d, bytesOf(r.x))
 			return
 		}
-		if r.rank+d < r.n {
+		if r.rank+d < r.peCount {
 			r.receive(r.rank+d, r.in)
 			r.combine(r.x, r.in, r.x)
 		}
@@ -80,12 +80,12 @@ func (r *reduction[T]) tree() {
 // At the end each of q PEs, a power of two, has a part of the result, and PE 0 gathers the parts.
 // If there are more than q PEs, the first ones combine their operands in pairs before.
 func (r *reduction[T]) swap() {
-	q := 1 << (bits.Len(uint(r.n)) - 1)
-	pairs := r.n - q
+	q := 1 << (bits.Len(uint(r.peCount)) - 1)
+	pairs := r.peCount - q
 	me := r.rank - pairs // number among the q
 	if r.rank < 2*pairs {
 		if r.rank%2 == 1 {
-			r.give(r.rank-1, bytesOf(r.x))
+			r.sendByPut(r.rank-1, bytesOf(r.x))
 			return
 		}
 		r.receive(r.rank+1, r.in)
@@ -119,7 +119,7 @@ func (r *reduction[T]) swap() {
 	}
 	for i, d := bits.Len(uint(q))-2, q/2; d > 0; i, d = i-1, d/2 {
 		if me&d != 0 {
-			r.give(pe(me^d), bytesOf(r.x[from:to]))
+			r.sendByPut(pe(me^d), bytesOf(r.x[from:to]))
 			return
 		}
 		r.receive(pe(me^d), r.x[to:halves[i][1]])
@@ -134,16 +134,16 @@ func (r *reduction[T]) combine(lower, higher, result []T) {
 
 func (r *reduction[T]) receive(src int, x []T) {
 	b := bytesOf(x)
-	r.whole(src, len(b), r.get(src, b))
+	r.checkLength(src, len(b), r.receiveByPut(src, b))
 }
 
 func (r *reduction[T]) swapWith(partner int, out, in []T) {
 	b := bytesOf(in)
-	r.whole(partner, len(b), r.exchange(partner, bytesOf(out), partner, b))
+	r.checkLength(partner, len(b), r.exchange(partner, bytesOf(out), partner, b))
 }
 
-// whole fails if a PE has sent less than this one expects.
-func (e *PE) whole(src, want, got int) {
+// checkLength fails if a PE has sent less than this one expects.
+func (e *PE) checkLength(src, want, got int) {
 	if got != want {
 		e.fail("%d bytes from PE %d, and %d here: all PEs have to give the same length", got, src, want)
 	}

@@ -81,10 +81,10 @@ func (w sceneWatch) Load(k device.Key, off int) uint64 {
 	}
 	word := w.Watch.Load(k, off)
 	if w.s.hasty {
-		e := PE{n: 1, opt: Options{SlotSize: 8}}
+		e := PE{peCount: 1, options: Options{SlotSize: 8}}
 		for i := range w.s.slots - 1 {
-			if off == barrierWords+e.slot(i)+slotFlag && word == free && w.Watch.Load(k, barrierWords+e.slot(w.s.slots-1)+slotFlag) != free {
-				return received
+			if off == barrierWords+e.slotOffset(i)+slotFlag && word == slotFree && w.Watch.Load(k, barrierWords+e.slotOffset(w.s.slots-1)+slotFlag) != slotFree {
+				return slotReceived
 			}
 		}
 	}
@@ -107,13 +107,13 @@ func (s *scene) step(may bool) bool {
 	var able [8]int
 	n := 0
 	if may {
-		able[0], n = none, 1
+		able[0], n = noPeer, 1
 	}
 	for i := range s.left {
 		if s.early {
 			s.claim(i)
 		}
-		if s.left[i] > 0 && (s.slot[i] != none || !s.early && s.Counter().FetchAndAdd(0, 0, 0) < int64(s.slots)) {
+		if s.left[i] > 0 && (s.slot[i] != noPeer || !s.early && s.Counter().FetchAndAdd(0, 0, 0) < int64(s.slots)) {
 			able[n] = i
 			n++
 		}
@@ -125,7 +125,7 @@ func (s *scene) step(may bool) bool {
 	if n > 1 {
 		c = able[s.x.choose(n)]
 	}
-	if c == none {
+	if c == noPeer {
 		return false
 	}
 	s.claim(c)
@@ -135,7 +135,7 @@ func (s *scene) step(may bool) bool {
 
 // claim gives a sender a slot if it needs one and there is one.
 func (s *scene) claim(i int) {
-	if s.left[i] > 0 && s.slot[i] == none && s.Counter().FetchAndAdd(0, 0, 0) < int64(s.slots) {
+	if s.left[i] > 0 && s.slot[i] == noPeer && s.Counter().FetchAndAdd(0, 0, 0) < int64(s.slots) {
 		s.slot[i] = int(s.Counter().FetchAndAdd(0, 0, 1))
 	}
 }
@@ -143,18 +143,18 @@ func (s *scene) claim(i int) {
 // write puts the message of a sender into its slot: data, header, then status. Messages are
 // numbered down.
 func (s *scene) write(i int) {
-	e := PE{n: 1, opt: Options{SlotSize: 8}}
-	at := barrierWords + e.slot(s.slot[i])
+	e := PE{peCount: 1, options: Options{SlotSize: 8}}
+	at := barrierWords + e.slotOffset(s.slot[i])
 	var b [24]byte
 	binary.NativeEndian.PutUint64(b[:], uint64(s.left[i]))
 	s.Port.Memory().Put(0, s.key, at+slotHeader, b[:8], device.NoCompletion)
 	binary.NativeEndian.PutUint64(b[:], uint64(i)<<32)
 	binary.NativeEndian.PutUint64(b[8:], 8<<32|uint64(s.left[i]))
 	s.Port.Memory().Put(0, s.key, at, b[:slotFlag], device.NoCompletion)
-	binary.NativeEndian.PutUint64(b[slotFlag:], written)
+	binary.NativeEndian.PutUint64(b[slotFlag:], slotWritten)
 	s.Port.Memory().Put(0, s.key, at+slotFlag, b[slotFlag:], device.NoCompletion)
 	s.left[i]--
-	s.slot[i] = none
+	s.slot[i] = noPeer
 }
 
 // sceneWorld is one rank.
@@ -183,7 +183,7 @@ func explore(t *testing.T, slots int, messages []int, early, hasty bool, change 
 		s := &scene{x: &x, slots: slots, early: early, hasty: hasty}
 		total := 0
 		for _, n := range messages {
-			s.left, s.slot = append(s.left, n), append(s.slot, none)
+			s.left, s.slot = append(s.left, n), append(s.slot, noPeer)
 			total += n
 		}
 		err := Run(sceneWorld{loop.New(1), s}, Options{Slots: slots, SlotSize: 8}, func(e *PE) error {
@@ -229,20 +229,20 @@ func TestAllInterleavings(t *testing.T) {
 // slot has been written.
 func TestInterleavingsFindFaults(t *testing.T) {
 	careless := func(e *PE) {
-		p := puts{e}
-		e.take = func(w want, b []byte, wait bool) (segment, bool) {
+		p := putTransport{e}
+		e.segmentTaker = func(w segmentPattern, b []byte, wait bool) (segment, bool) {
 			for {
-				seen := e.mem.Events()
-				p.relieve()
+				seen := e.memory.Events()
+				p.drainWhileWaiting()
 				if s, ok := e.takeFromList(&w, b); ok {
 					return s, true
 				}
-				if i, s := e.search(&w, e.opt.Slots); i != none {
-					e.copyOut(&s, b)
-					e.setStatus(i, received)
+				if i, s := e.findSlot(&w, e.options.Slots); i != noPeer {
+					e.copyToUser(&s, b)
+					e.setSlotStatus(i, slotReceived)
 					return s, true
 				}
-				e.mem.Wait(seen)
+				e.memory.Wait(seen)
 			}
 		}
 	}

@@ -66,7 +66,7 @@ func TestLaws(t *testing.T) {
 			for _, l := range laws {
 				t.Run(l.name, func(t *testing.T) {
 					for _, n := range l.pes {
-						if !w.Holds(n) {
+						if !w.CanHold(n) {
 							continue
 						}
 						for _, o := range l.options {
@@ -90,7 +90,7 @@ func TestLawsOfPorts(t *testing.T) {
 			t.Run(name+", "+w.Name, func(t *testing.T) {
 				for i, l := range laws {
 					n := slices.Max(l.pes)
-					if own[l.name] || !w.Holds(n) {
+					if own[l.name] || !w.CanHold(n) {
 						continue
 					}
 					o := l.options[i%len(l.options)]

@@ -44,15 +44,15 @@ const (
 	numPorts
 )
 
-// carrier carries messages: a port.
-type carrier interface {
+// transport carries messages: a port.
+type transport interface {
 	send(dst int, b []byte)
 	receive(src int, b []byte) int
 	exchange(dst int, out []byte, src int, in []byte) int
 	sendAsync(dst, tag int, b []byte)
 	receiveAsync(src, tag int, b []byte, wait bool) (Status, bool)
 	barrier()
-	unreceived() (n int, first Status) // asynchronous messages, when no more come
+	countUnreceived() (n int, first Status) // asynchronous messages, when no more come
 }
 
 // Error is a call that could not be carried out.
@@ -68,30 +68,30 @@ func (e *Error) Error() string { return fmt.Sprintf("PE %d: %s: %s", e.PE, e.Cal
 // PE is a processing element, one rank of a job, as its program sees it. Only the program's own
 // goroutine may use it.
 type PE struct {
-	port    device.Port
-	by      carrier
-	element model.CostKey                                     // the cost of combining two elements
-	mem     *shmem.PE                                         // of the ports Puts and Arena
-	take    func(w want, b []byte, wait bool) (segment, bool) // how these receive a segment
-	rank    int
-	n       int
-	opt     Options
-	call    string // the call that the program is in, for errors
-	peer    int    // the PE that it waits for, or none
-	pool    pool
-	stats   Statistics
-	work    []byte // of reductions
+	port        device.Port
+	transport   transport
+	element     model.CostKey                                               // the cost of combining two elements
+	memory      *shmem.PE                                                   // of the ports Puts and Arena
+	segmentTaker func(w segmentPattern, b []byte, wait bool) (segment, bool) // how these receive a segment
+	rank        int
+	peCount     int
+	options     Options
+	call        string // the call that the program is in, for errors
+	peer        int    // the PE that it waits for, or none
+	pool        pool
+	stats       Statistics
+	work        []byte // of reductions
 }
 
-// none is the peer of a call that does not wait for a particular PE.
-const none = -1
+// noPeer is the peer of a call that does not wait for a particular PE.
+const noPeer = -1
 
 // Statistics count what the asynchronous calls of a PE did, in segments of at most a slot.
 type Statistics struct {
 	FromPool int // received from the pool: copied once
 	FromList int // received from the list: copied twice
 	Drains   int // how often the pool was drained
-	Full     int // how often a sender found a pool full
+	PoolFull int // how often a sender found a pool full
 }
 
 // Run runs a program on all ranks of a world. A message that was sent and not received is an error.
@@ -106,14 +106,14 @@ func Run(w device.World, o Options, program func(*PE) error) error {
 	if o.Port >= numPorts {
 		panic("aclmpl: no such port")
 	}
-	var left stopped
+	var left stoppedCalls
 	err := w.Run(func(p device.Port) error { return run(p, o, &left, program) })
 	return left.explain(err)
 }
 
 // run runs the program of a PE on its port.
-func run(p device.Port, o Options, left *stopped, program func(*PE) error) (err error) {
-	e := &PE{port: p, rank: p.Rank(), n: p.Size(), opt: o, peer: none, element: model.AclmplCombine}
+func run(p device.Port, o Options, left *stoppedCalls, program func(*PE) error) (err error) {
+	e := &PE{port: p, rank: p.Rank(), peCount: p.Size(), options: o, peer: noPeer, element: model.AclmplCombineCost}
 	ended := false
 	defer func() {
 		v := recover()
@@ -122,7 +122,7 @@ func run(p device.Port, o Options, left *stopped, program func(*PE) error) (err 
 			return
 		}
 		if !ended {
-			left.note(p, e)
+			left.recordCall(p, e)
 		}
 		if v != nil {
 			panic(v)
@@ -131,16 +131,16 @@ func run(p device.Port, o Options, left *stopped, program func(*PE) error) (err 
 	e.call = "Run"
 	switch o.Port {
 	case Arena:
-		e.by = newArena(e)
+		e.transport = newArenaTransport(e)
 	case PVM:
-		e.by, e.element = newTask(e), model.AclmplPVMCombine
+		e.transport, e.element = newPVMTransport(e), model.AclmplPVMCombineCost
 	default:
-		e.mem = shmem.New(p, e.slot(o.Slots))
-		e.mem.Barrier(nil)
-		e.by, e.take = puts{e}, puts{e}.takeSegment
+		e.memory = shmem.New(p, e.slotOffset(o.Slots))
+		e.memory.Barrier(nil)
+		e.transport, e.segmentTaker = putTransport{e}, putTransport{e}.takeSegment
 	}
 	if err = program(e); err == nil {
-		e.end()
+		e.awaitProgramEnds()
 	}
 	ended = true
 	return err
@@ -150,7 +150,7 @@ func run(p device.Port, o Options, left *stopped, program func(*PE) error) (err 
 func (e *PE) Rank() int { return e.rank }
 
 // Size returns how many PEs there are.
-func (e *PE) Size() int { return e.n }
+func (e *PE) Size() int { return e.peCount }
 
 // Now returns the PE's clock.
 func (e *PE) Now() unit.Time { return e.port.Now() }
@@ -167,16 +167,16 @@ func (e *PE) Statistics() Statistics { return e.stats }
 // Barrier returns when all PEs have called it. The paper has no barrier; programs that measure need
 // one.
 func (e *PE) Barrier() {
-	e.enter("Barrier", none)
-	e.by.barrier()
+	e.enter("Barrier", noPeer)
+	e.transport.barrier()
 	e.leave()
 }
 
-// end returns when all PEs have come to the end of their programs.
-func (e *PE) end() {
-	e.enter("end of the program", none)
-	e.by.barrier()
-	if n, s := e.by.unreceived(); n > 0 {
+// awaitProgramEnds returns when all PEs have come to the end of their programs.
+func (e *PE) awaitProgramEnds() {
+	e.enter("end of the program", noPeer)
+	e.transport.barrier()
+	if n, s := e.transport.countUnreceived(); n > 0 {
 		e.fail("%d asynchronous %s not received; the first is from PE %d with tag %d, of %d bytes", n, plural(n, "message was", "messages were"), s.Source, s.Tag, s.Bytes)
 	}
 }
@@ -184,12 +184,12 @@ func (e *PE) end() {
 // enter notes that the program has called the library. A call that waits says for which PE.
 func (e *PE) enter(call string, peer int) { e.call, e.peer = call, peer }
 
-func (e *PE) leave() { e.enter("", none) }
+func (e *PE) leave() { e.enter("", noPeer) }
 
 // check fails unless there is a PE of that number.
 func (e *PE) check(rank int) {
-	if rank < 0 || rank >= e.n {
-		e.fail("there is no PE %d: the job has PEs 0 to %d", rank, e.n-1)
+	if rank < 0 || rank >= e.peCount {
+		e.fail("there is no PE %d: the job has PEs 0 to %d", rank, e.peCount-1)
 	}
 }
 
@@ -207,26 +207,26 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// stopped records the calls that PEs were in when a job was stopped.
-type stopped struct {
-	mu    sync.Mutex
+// stoppedCalls records the calls that PEs were in when a job was stopped.
+type stoppedCalls struct {
+	mutex sync.Mutex
 	calls map[int]string
 }
 
-// note records the call that a PE is in. If PEs are processes, the job's error carries it.
-func (s *stopped) note(p device.Port, e *PE) {
+// recordCall records the call that a PE is in. If PEs are processes, the job's error carries it.
+func (s *stoppedCalls) recordCall(p device.Port, e *PE) {
 	if e.call == "" {
 		return
 	}
 	text := e.call
-	if e.peer != none {
+	if e.peer != noPeer {
 		text = fmt.Sprintf("%s with PE %d", e.call, e.peer)
 	}
 	if x, ok := p.(device.ErrorDetailer); ok {
 		x.SetErrorDetail([]byte(text))
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
 	if s.calls == nil {
 		s.calls = map[int]string{}
 	}
@@ -234,7 +234,7 @@ func (s *stopped) note(p device.Port, e *PE) {
 }
 
 // explain adds to a deadlock the calls in which its PEs wait.
-func (s *stopped) explain(err error) error {
+func (s *stoppedCalls) explain(err error) error {
 	var d *device.Deadlock
 	if !errors.As(err, &d) {
 		return err

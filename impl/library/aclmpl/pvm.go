@@ -4,16 +4,16 @@ import (
 	"github.com/loggp/loggp/impl/library/pvm"
 )
 
-// task is the port to PVM, for portability: both groups are psend and precv, so that a synchronous
-// send does not wait for its receive. Painter et al. 1995, section 4.4.
-type task struct {
+// pvmTransport is the port to PVM, for portability: both groups are psend and precv, so that a
+// synchronous send does not wait for its receive. Painter et al. 1995, section 4.4.
+type pvmTransport struct {
 	*PE
-	t *pvm.Task
+	task *pvm.Task
 }
 
-func newTask(e *PE) *task {
-	t := &task{e, pvm.New(e.port, pvm.Options{})}
-	t.t.Barrier()
+func newPVMTransport(e *PE) *pvmTransport {
+	t := &pvmTransport{e, pvm.New(e.port, pvm.Options{})}
+	t.task.Barrier()
 	return t
 }
 
@@ -23,23 +23,23 @@ const (
 	asyncTag = 1
 )
 
-func (t *task) send(dst int, b []byte) { t.t.Send(dst, syncTag, b) }
+func (t *pvmTransport) send(dst int, b []byte) { t.task.Send(dst, syncTag, b) }
 
-func (t *task) receive(src int, b []byte) int {
-	s, _ := t.precv(func(s pvm.Status) bool { return s.Source == src && s.Tag == syncTag }, b, true)
+func (t *pvmTransport) receive(src int, b []byte) int {
+	s, _ := t.receiveWhere(func(s pvm.Status) bool { return s.Source == src && s.Tag == syncTag }, b, true)
 	return s.Bytes
 }
 
-func (t *task) exchange(dst int, out []byte, src int, in []byte) int {
+func (t *pvmTransport) exchange(dst int, out []byte, src int, in []byte) int {
 	t.send(dst, out)
 	t.peer = src
 	return t.receive(src, in)
 }
 
-func (t *task) sendAsync(dst, tag int, b []byte) { t.t.Send(dst, asyncTag+tag, b) }
+func (t *pvmTransport) sendAsync(dst, tag int, b []byte) { t.task.Send(dst, asyncTag+tag, b) }
 
-func (t *task) receiveAsync(src, tag int, b []byte, wait bool) (Status, bool) {
-	s, ok := t.precv(func(s pvm.Status) bool {
+func (t *pvmTransport) receiveAsync(src, tag int, b []byte, wait bool) (Status, bool) {
+	s, ok := t.receiveWhere(func(s pvm.Status) bool {
 		return s.Tag >= asyncTag && (src == AnyPE || s.Source == src) && (tag == AnyTag || s.Tag == asyncTag+tag)
 	}, b, wait)
 	if !ok {
@@ -48,8 +48,8 @@ func (t *task) receiveAsync(src, tag int, b []byte, wait bool) (Status, bool) {
 	return Status{s.Source, s.Tag - asyncTag, s.Bytes}, true
 }
 
-// precv receives a message. What PVM refuses is an error of the call.
-func (t *task) precv(matches func(pvm.Status) bool, b []byte, wait bool) (pvm.Status, bool) {
+// receiveWhere receives a message. What PVM refuses is an error of the call.
+func (t *pvmTransport) receiveWhere(matches func(pvm.Status) bool, b []byte, wait bool) (pvm.Status, bool) {
 	defer func() {
 		if v := recover(); v != nil {
 			if x, ok := v.(*pvm.Error); ok {
@@ -58,13 +58,13 @@ func (t *task) precv(matches func(pvm.Status) bool, b []byte, wait bool) (pvm.St
 			panic(v)
 		}
 	}()
-	return t.t.ReceiveWhere(matches, b, wait)
+	return t.task.ReceiveWhere(matches, b, wait)
 }
 
-func (t *task) barrier() { t.t.Barrier() }
+func (t *pvmTransport) barrier() { t.task.Barrier() }
 
-func (t *task) unreceived() (n int, first Status) {
-	for s := range t.t.Pending {
+func (t *pvmTransport) countUnreceived() (n int, first Status) {
+	for s := range t.task.Pending {
 		if s.Tag == syncTag {
 			continue
 		}

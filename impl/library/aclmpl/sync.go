@@ -18,19 +18,19 @@ const (
 
 // Flags of both blocks. The block is there when its flag is.
 const (
-	empty = 0 // also pending
-	ready = 1 // a request has been made
-	done  = 1 // and carried out
+	wordEmpty     = 0 // also pending
+	wordRequested = 1 // a request has been made
+	wordDone      = 1 // and carried out
 )
 
 // maxBytes is the longest message: lengths have 32 bits.
 const maxBytes = math.MaxInt32
 
-func (e *PE) request(receiver int) int { return receiver * requestSize }
-func (e *PE) completion() int          { return e.n * requestSize }
+func (e *PE) requestOffset(receiver int) int { return receiver * requestSize }
+func (e *PE) completionOffset() int          { return e.peCount * requestSize }
 
-// flagged is a word with a length and a flag.
-func flagged(length, flag int) uint64 { return uint64(length)<<32 | uint64(flag) }
+// packLengthAndFlag is a word with a length and a flag.
+func packLengthAndFlag(length, flag int) uint64 { return uint64(length)<<32 | uint64(flag) }
 
 // Send sends b to dst and returns when it is in the buffer of the receive that dst has called, or
 // calls later.
@@ -40,7 +40,7 @@ func (e *PE) Send(dst int, b []byte) {
 	if dst == e.rank {
 		e.fail("a PE does not meet itself: use SendReceive")
 	}
-	e.give(dst, b)
+	e.sendByPut(dst, b)
 	e.leave()
 }
 
@@ -51,7 +51,7 @@ func (e *PE) Receive(src int, b []byte) int {
 	if src == e.rank {
 		e.fail("a PE does not meet itself: use SendReceive")
 	}
-	n := e.get(src, b)
+	n := e.receiveByPut(src, b)
 	e.leave()
 	return n
 }
@@ -67,77 +67,78 @@ func (e *PE) SendReceive(dst int, out []byte, src int, in []byte) int {
 	return n
 }
 
-// give, get and exchange are what Send, Receive and SendReceive do. Collective calls use them, too.
-func (e *PE) give(dst int, b []byte) {
+// sendByPut, get and exchange are what Send, Receive and SendReceive do. Collective calls use them,
+// too.
+func (e *PE) sendByPut(dst int, b []byte) {
 	e.peer = dst
-	e.by.send(dst, b)
+	e.transport.send(dst, b)
 }
 
-func (e *PE) get(src int, b []byte) int {
+func (e *PE) receiveByPut(src int, b []byte) int {
 	e.peer = src
-	return e.by.receive(src, b)
+	return e.transport.receive(src, b)
 }
 
 func (e *PE) exchange(dst int, out []byte, src int, in []byte) int {
 	e.peer = dst
-	return e.by.exchange(dst, out, src, in)
+	return e.transport.exchange(dst, out, src, in)
 }
 
-// puts is the port to machines with put and fetch-and-increment, as the Cray T3D.
-type puts struct{ *PE }
+// putTransport is the port to machines with put and fetch-and-increment, as the Cray T3D.
+type putTransport struct{ *PE }
 
-func (e puts) send(dst int, b []byte) {
-	e.spend(model.AclmplSend, 1)
-	e.carryOut(dst, b)
+func (e putTransport) send(dst int, b []byte) {
+	e.spend(model.AclmplSendCost, 1)
+	e.serveRequest(dst, b)
 }
 
-func (e puts) receive(src int, b []byte) int {
-	e.spend(model.AclmplReceive, 1)
-	return e.received(e.post(src, b))
+func (e putTransport) receive(src int, b []byte) int {
+	e.spend(model.AclmplReceiveCost, 1)
+	return e.awaitPut(e.postRequest(src, b))
 }
 
-func (e puts) exchange(dst int, out []byte, src int, in []byte) int {
-	e.spend(model.AclmplReceive, 1)
-	k := e.post(src, in)
-	e.spend(model.AclmplSend, 1)
-	e.carryOut(dst, out)
+func (e putTransport) exchange(dst int, out []byte, src int, in []byte) int {
+	e.spend(model.AclmplReceiveCost, 1)
+	k := e.postRequest(src, in)
+	e.spend(model.AclmplSendCost, 1)
+	e.serveRequest(dst, out)
 	e.peer = src
-	return e.received(k)
+	return e.awaitPut(k)
 }
 
-// post asks src for a message.
-func (e *PE) post(src int, b []byte) device.Key {
+// postRequest asks src for a message.
+func (e *PE) postRequest(src int, b []byte) device.Key {
 	if len(b) > maxBytes {
 		b = b[:maxBytes]
 	}
-	k := e.mem.Expose(b)
-	e.mem.Store(e.completion(), empty)
-	e.mem.PutWords(src, e.request(e.rank), uint64(k), flagged(len(b), ready))
+	k := e.memory.Expose(b)
+	e.memory.Store(e.completionOffset(), wordEmpty)
+	e.memory.PutWords(src, e.requestOffset(e.rank), uint64(k), packLengthAndFlag(len(b), wordRequested))
 	return k
 }
 
-// carryOut waits for the request of dst and carries it out. The request block is cleared first: dst
-// may make its next request as soon as it sees the completion block. A fence separates the data
+// serveRequest waits for the request of dst and carries it out. The request block is cleared first:
+// dst may make its next request as soon as it sees the completion block. A fence separates the data
 // from the completion block, since one-sided hardware in general does not keep puts in order.
-func (e *PE) carryOut(dst int, b []byte) {
-	at := e.request(dst)
-	w := e.mem.WaitWord(at+8, empty)
-	k := device.Key(e.mem.Load(at))
-	e.spend(model.AclmplRead, 1)
+func (e *PE) serveRequest(dst int, b []byte) {
+	at := e.requestOffset(dst)
+	w := e.memory.WaitWord(at+8, wordEmpty)
+	k := device.Key(e.memory.Load(at))
+	e.spend(model.AclmplReadCost, 1)
 	room := int(w >> 32)
 	if len(b) > room {
 		e.fail("%d bytes for PE %d, whose receive has a buffer of %d", len(b), dst, room)
 	}
-	e.mem.Store(at+8, empty)
-	e.mem.Put(dst, k, 0, b)
-	e.mem.Quiet()
-	e.mem.PutWords(dst, e.completion(), flagged(len(b), done))
+	e.memory.Store(at+8, wordEmpty)
+	e.memory.Put(dst, k, 0, b)
+	e.memory.Quiet()
+	e.memory.PutWords(dst, e.completionOffset(), packLengthAndFlag(len(b), wordDone))
 }
 
-// received waits until a request that was made has been carried out.
-func (e *PE) received(k device.Key) int {
-	n := int(e.mem.WaitWord(e.completion(), empty) >> 32)
-	e.spend(model.AclmplRead, 1)
-	e.mem.Withdraw(k)
+// awaitPut waits until a request that was made has been carried out.
+func (e *PE) awaitPut(k device.Key) int {
+	n := int(e.memory.WaitWord(e.completionOffset(), wordEmpty) >> 32)
+	e.spend(model.AclmplReadCost, 1)
+	e.memory.Withdraw(k)
 	return n
 }

@@ -19,7 +19,7 @@ func Bcast(c *mpi.Comm, b mpi.Buffer, root int) {
 		out = []mpi.Buffer{b}
 	}
 	c.Carry("Bcast", collective.Bcast, root, in, out, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
-		r := of(own, k)
+		r := rankOf(own, k)
 		r.broadcast(k, r.needStatic(k), root, append(in, out...)[0])
 	})
 }
@@ -31,7 +31,7 @@ func Scatter(c *mpi.Comm, send, recv mpi.Buffer, root int) {
 		in = []mpi.Buffer{send.Part(0, c.Size()*send.Count)}
 	}
 	c.Carry("Scatter", collective.Scatter, root, in, []mpi.Buffer{recv}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
-		r := of(own, k)
+		r := rankOf(own, k)
 		r.needStatic(k)
 		var all []byte
 		if len(in) > 0 {
@@ -43,7 +43,7 @@ func Scatter(c *mpi.Comm, send, recv mpi.Buffer, root int) {
 
 // needStatic returns the static group. The call fails if the communicator has none.
 func (r *rank) needStatic(k *mpi.Call) *group {
-	g := r.static(k)
+	g := r.staticGroup(k)
 	if g == nil {
 		k.Fail(engine.ErrOther, "the communicator has no multicast group, because one of its ranks is in as many as its network interface allows: close some, or free communicators")
 	}
@@ -63,26 +63,26 @@ const (
 // parts. With a static group all ranks receive both. With a dynamic group all ranks take part in
 // its creation, and only those whose parts are not empty receive the second multicast.
 func Scatterv(c *mpi.Comm, by Grouping, send mpi.Buffer, counts, offsets []int, recv mpi.Buffer, root int) {
-	c.Carry("Scatterv", collective.Scatter, root, parts(c, send, counts, offsets, root), []mpi.Buffer{recv}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
-		r := of(own, k)
+	c.Carry("Scatterv", collective.Scatter, root, partsAtRoot(c, send, counts, offsets, root), []mpi.Buffer{recv}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
+		r := rankOf(own, k)
 		g := r.needStatic(k)
-		sizes := r.sizes(k, g, root, in)
+		sizes := r.multicastLengths(k, g, root, in)
 		if by == Dynamic {
-			members := receivers(root, sizes)
-			if g = r.create(k, k.NewContext(), members); g == nil {
+			members := groupMembers(root, sizes)
+			if g = r.createGroup(k, k.NewContext(), members); g == nil {
 				return
 			}
 			if g.Group == nil {
 				k.Fail(engine.ErrOther, "no multicast group for this call: a rank is in as many as its network interface allows; close one, or use a static group")
 			}
-			defer r.destroy(k, g)
+			defer r.destroyGroup(k, g)
 		}
 		r.aggregate(k, g, root, sizes, in, out[0])
 	})
 }
 
-// parts returns the parts of a buffer at the root.
-func parts(c *mpi.Comm, b mpi.Buffer, counts, offsets []int, root int) []mpi.Buffer {
+// partsAtRoot returns the parts of a buffer at the root.
+func partsAtRoot(c *mpi.Comm, b mpi.Buffer, counts, offsets []int, root int) []mpi.Buffer {
 	if c.Rank() != root {
 		return nil
 	}
@@ -108,7 +108,7 @@ type ScattervGroup struct {
 func ScattervOpenGroup(c *mpi.Comm, counts []int, of_ *mpi.Datatype, root int) *ScattervGroup {
 	s := &ScattervGroup{c: c, root: root}
 	c.Carry("Scatterv_open_group", collective.Scatter, root, nil, nil, func(own mpi.Collectives, k *mpi.Call, _, _ [][]byte) {
-		r := of(own, k)
+		r := rankOf(own, k)
 		in := make([][]byte, 0, c.Size())
 		if c.Rank() == root {
 			if len(counts) != c.Size() {
@@ -123,8 +123,8 @@ func ScattervOpenGroup(c *mpi.Comm, counts []int, of_ *mpi.Datatype, root int) *
 				in = append(in, b[:n*of_.Size()])
 			}
 		}
-		s.sizes = r.sizes(k, r.needStatic(k), root, in)
-		s.group = r.create(k, k.NewContext(), receivers(root, s.sizes))
+		s.sizes = r.multicastLengths(k, r.needStatic(k), root, in)
+		s.group = r.createGroup(k, k.NewContext(), groupMembers(root, s.sizes))
 		if s.group != nil && s.group.Group == nil {
 			k.Fail(engine.ErrOther, "no multicast group: a rank is in as many as its network interface allows; close one, or use Scatterv, whose static group is there")
 		}
@@ -142,11 +142,11 @@ func (s *ScattervGroup) DataMovement(send mpi.Buffer, counts, offsets []int, rec
 	if !s.Member() {
 		return
 	}
-	s.c.Carry("Scatterv_data_movement", collective.Scatter, s.root, parts(s.c, send, counts, offsets, s.root), []mpi.Buffer{recv}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
+	s.c.Carry("Scatterv_data_movement", collective.Scatter, s.root, partsAtRoot(s.c, send, counts, offsets, s.root), []mpi.Buffer{recv}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
 		if s.group.Group == nil {
 			k.Fail(engine.ErrOther, "the group was closed")
 		}
-		of(own, k).aggregate(k, s.group, s.root, s.sizes, in, out[0])
+		rankOf(own, k).aggregate(k, s.group, s.root, s.sizes, in, out[0])
 	})
 }
 
@@ -157,14 +157,14 @@ func (s *ScattervGroup) CloseGroup() {
 		return
 	}
 	s.c.Carry("Scatterv_close_group", collective.Scatter, s.root, nil, nil, func(own mpi.Collectives, k *mpi.Call, _, _ [][]byte) {
-		of(own, k).destroy(k, s.group)
+		rankOf(own, k).destroyGroup(k, s.group)
 	})
 }
 
 // Allgather is Comm.Allgather by one of the three methods.
-func Allgather(c *mpi.Comm, by Way, send, recv mpi.Buffer) {
+func Allgather(c *mpi.Comm, by AllgatherMethod, send, recv mpi.Buffer) {
 	c.Carry("Allgather", collective.Allgather, 0, []mpi.Buffer{send}, []mpi.Buffer{recv.Part(0, c.Size()*recv.Count)}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
-		r := of(own, k)
+		r := rankOf(own, k)
 		if by == Multicast {
 			r.needStatic(k)
 		}
@@ -192,8 +192,8 @@ func Of(b mpi.Buffer, counts, offsets []int) Parts {
 func AlltoallvControl1(c *mpi.Comm, send Parts) *Schedule {
 	var s *Schedule
 	c.Carry("Alltoallv_control1", collective.Alltoall, 0, send, nil, func(own mpi.Collectives, k *mpi.Call, in, _ [][]byte) {
-		r := of(own, k)
-		s = r.control2(k, r.pattern(k, in))
+		r := rankOf(own, k)
+		s = r.schedulePhases(k, r.gatherPattern(k, in))
 	})
 	return s
 }
@@ -203,7 +203,7 @@ func AlltoallvControl1(c *mpi.Comm, send Parts) *Schedule {
 func AlltoallvControl2(c *mpi.Comm, pattern [][]int) *Schedule {
 	var s *Schedule
 	c.Carry("Alltoallv_control2", collective.Alltoall, 0, nil, nil, func(own mpi.Collectives, k *mpi.Call, _, _ [][]byte) {
-		s = of(own, k).control2(k, pattern)
+		s = rankOf(own, k).schedulePhases(k, pattern)
 	})
 	return s
 }
@@ -211,7 +211,7 @@ func AlltoallvControl2(c *mpi.Comm, pattern [][]int) *Schedule {
 // AlltoallvDataTrans2 exchanges messages in the phases of a schedule (MPI_Alltoallv_data_trans2).
 func AlltoallvDataTrans2(c *mpi.Comm, s *Schedule, send, recv Parts) {
 	c.Carry("Alltoallv_data_trans2", collective.Alltoall, 0, send, recv, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
-		of(own, k).transmit(k, s, in, out)
+		rankOf(own, k).transmit(k, s, in, out)
 	})
 }
 
@@ -219,9 +219,9 @@ func AlltoallvDataTrans2(c *mpi.Comm, s *Schedule, send, recv Parts) {
 // in the order of ranks and waits for them (the data routine without control).
 func AlltoallvData(c *mpi.Comm, send, recv Parts) {
 	c.Carry("Alltoallv_data", collective.Alltoall, 0, send, recv, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
-		of(own, k)
+		rankOf(own, k)
 		me := c.Rank()
 		k.Port().Copy(out[me], in[me])
-		unscheduled(k, func(to int) []byte { return in[to] }, func(from int) []byte { return out[from] })
+		exchangeUnscheduled(k, func(to int) []byte { return in[to] }, func(from int) []byte { return out[from] })
 	})
 }

@@ -34,7 +34,7 @@ func New(o Options) (func(device.Port) (device.Port, mpi.Collectives, error), er
 		return nil, fmt.Errorf("unknown scheduler of phases %q", name)
 	}
 	return func(p device.Port) (device.Port, mpi.Collectives, error) {
-		m, err := multicast.New(p, multicast.Options{Window: o.Compiled.Window, Packet: o.Compiled.Packet, Timeout: o.Compiled.Timeout})
+		m, err := multicast.New(p, multicast.Options{Window: o.Compiled.Window, PacketBytes: o.Compiled.Packet, Timeout: o.Compiled.Timeout})
 		if err != nil {
 			return nil, nil, fmt.Errorf("compiled communication: %w", err)
 		}
@@ -51,7 +51,7 @@ type rank struct {
 	stored    int                  // the next of the stored schedules
 	members   []int                // of a communicator
 	counts    counts
-	work      []byte
+	buffer    []byte
 }
 
 // counts are of operations in which a rank has taken part.
@@ -69,7 +69,7 @@ func (r *rank) Counts(yield func(name string, n int64) bool) {
 		n    int64
 	}{
 		{"multicast groups created", r.counts.created}, {"multicast groups destroyed", r.counts.destroyed},
-		{"multicasts", r.counts.multicasts}, {"multicast packets", int64(r.port.Counts.Packets)}, {"multicast packets sent again", int64(r.port.Counts.Again)},
+		{"multicasts", r.counts.multicasts}, {"multicast packets", int64(r.port.Counts.Packets)}, {"multicast packets sent again", int64(r.port.Counts.Retransmitted)},
 		{"multicast acknowledgements", int64(r.port.Counts.Acknowledged)},
 		{"phases", r.counts.phases}, {"messages scheduled", r.counts.scheduled},
 	} {
@@ -79,16 +79,16 @@ func (r *rank) Counts(yield func(name string, n int64) bool) {
 	}
 }
 
-// room returns memory of n bytes to work in.
-func (r *rank) room(n int) []byte {
-	if n > len(r.work) {
-		r.work = make([]byte, n)
+// workBuffer returns memory of n bytes to work in.
+func (r *rank) workBuffer(n int) []byte {
+	if n > len(r.buffer) {
+		r.buffer = make([]byte, n)
 	}
-	return r.work[:n]
+	return r.buffer[:n]
 }
 
-// of returns the state of the calling rank.
-func of(own mpi.Collectives, k *mpi.Call) *rank {
+// rankOf returns the state of the calling rank.
+func rankOf(own mpi.Collectives, k *mpi.Call) *rank {
 	r, ok := own.(*rank)
 	if !ok {
 		k.Fail(engine.ErrOther, "the library has no compiled communication: use library cc-mpi")
@@ -96,5 +96,5 @@ func of(own mpi.Collectives, k *mpi.Call) *rank {
 	return r
 }
 
-// noGroups reports whether the network interface allows no more groups.
-func noGroups(err error) bool { return errors.Is(err, multicast.ErrGroups) }
+// isOutOfGroups reports whether the network interface allows no more groups.
+func isOutOfGroups(err error) bool { return errors.Is(err, multicast.ErrGroups) }

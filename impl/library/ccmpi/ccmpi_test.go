@@ -145,7 +145,7 @@ func TestCalls(t *testing.T) {
 				if !bytes.Equal(b, message(root, root, n)) {
 					return fmt.Errorf("rank %d: Bcast", me)
 				}
-				for _, way := range Ways {
+				for _, way := range AllgatherMethods {
 					all := make([]byte, ranks*n)
 					recv := mpi.Of(all)
 					recv.Count = n

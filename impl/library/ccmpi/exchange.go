@@ -13,7 +13,7 @@ import (
 
 // Bcast implements mpi.Collectives: one multicast to the static group.
 func (r *rank) Bcast(k *mpi.Call, b []byte) bool {
-	g := r.static(k)
+	g := r.staticGroup(k)
 	if g == nil {
 		return false
 	}
@@ -28,14 +28,14 @@ func (r *rank) Scatter(k *mpi.Call, in, out []byte) bool {
 
 // scatter multicasts the parts of all ranks, which have equal lengths.
 func (r *rank) scatter(k *mpi.Call, in, out []byte) bool {
-	g := r.static(k)
+	g := r.staticGroup(k)
 	if g == nil {
 		return false
 	}
 	n := len(out)
 	all := in
 	if k.Comm().Rank() != k.Root() {
-		all = r.room(n * k.Comm().Size())
+		all = r.workBuffer(n * k.Comm().Size())
 	}
 	r.broadcast(k, g, k.Root(), all)
 	k.Port().Copy(out, all[n*k.Comm().Rank():][:n])
@@ -55,29 +55,29 @@ func (r *rank) Allgather(k *mpi.Call, in, out []byte) bool {
 	return true
 }
 
-// Way is a method of Allgather.
-type Way string
+// AllgatherMethod is a method of Allgather.
+type AllgatherMethod string
 
 // The methods.
 const (
-	Unicast   Way = "unicast"   // broadcasts by all ranks in order, by a tree over TCP
-	Multicast Way = "multicast" // broadcasts by all ranks in order, by multicast
-	Phased    Way = "phased"    // messages between all ranks, in phases
+	Unicast   AllgatherMethod = "unicast"   // broadcasts by all ranks in order, by a tree over TCP
+	Multicast AllgatherMethod = "multicast" // broadcasts by all ranks in order, by multicast
+	Phased    AllgatherMethod = "phased"    // messages between all ranks, in phases
 )
 
-// Ways are all methods.
-var Ways = []Way{Multicast, Unicast, Phased}
+// AllgatherMethods are all methods.
+var AllgatherMethods = []AllgatherMethod{Multicast, Unicast, Phased}
 
-// tree is the algorithm of broadcasts over TCP, that of LAM/MPI.
-var tree = collective.Named(collective.Bcast, "binomial-posted")
+// binomialBcast is the algorithm of broadcasts over TCP, that of LAM/MPI.
+var binomialBcast = collective.Named(collective.Bcast, "binomial-posted")
 
-func (r *rank) allgather(k *mpi.Call, way Way, in, out []byte) {
+func (r *rank) allgather(k *mpi.Call, way AllgatherMethod, in, out []byte) {
 	c, n := k.Comm(), len(in)
 	part := func(rank int) []byte { return out[n*rank:][:n] }
 	k.Port().Copy(part(c.Rank()), in)
 	switch way {
 	case Multicast:
-		if g := r.static(k); g != nil {
+		if g := r.staticGroup(k); g != nil {
 			for root := range c.Size() {
 				r.broadcast(k, g, root, part(root))
 			}
@@ -86,18 +86,18 @@ func (r *rank) allgather(k *mpi.Call, way Way, in, out []byte) {
 		fallthrough // without a group
 	case Unicast:
 		for root := range c.Size() {
-			k.Bcast(tree, root, part(root))
+			k.Bcast(binomialBcast, root, part(root))
 		}
 	case Phased:
-		r.inPhases(k, func(int) []byte { return in }, part)
+		r.exchangeInPhases(k, func(int) []byte { return in }, part)
 	default:
 		k.Fail(engine.ErrArg, "unknown method of Allgather: %q", string(way))
 	}
 }
 
-// unscheduled starts all messages of an exchange between all ranks in the order of ranks, and waits
-// for them. All ranks send to rank 0 first. Messages without bytes are not sent.
-func unscheduled(k *mpi.Call, in, out func(rank int) []byte) {
+// exchangeUnscheduled starts all messages of an exchange between all ranks in the order of ranks,
+// and waits for them. All ranks send to rank 0 first. Messages without bytes are not sent.
+func exchangeUnscheduled(k *mpi.Call, in, out func(rank int) []byte) {
 	me, n := k.Comm().Rank(), k.Comm().Size()
 	for from := range n {
 		if b := out(from); from != me && len(b) > 0 {
@@ -112,9 +112,9 @@ func unscheduled(k *mpi.Call, in, out func(rank int) []byte) {
 	k.Wait()
 }
 
-// inPhases exchanges messages between all ranks in phases: in phase p, from 0, each rank j sends to
-// rank j+p+1. A barrier stands between phases.
-func (r *rank) inPhases(k *mpi.Call, in, out func(rank int) []byte) {
+// exchangeInPhases exchanges messages between all ranks in phases: in phase p, from 0, each rank j
+// sends to rank j+p+1. A barrier stands between phases.
+func (r *rank) exchangeInPhases(k *mpi.Call, in, out func(rank int) []byte) {
 	me, n := k.Comm().Rank(), k.Comm().Size()
 	for p := range n - 1 {
 		if p > 0 {
@@ -132,7 +132,7 @@ func (r *rank) Alltoall(k *mpi.Call, in, out []byte) bool {
 	part := func(b []byte) func(int) []byte { return func(rank int) []byte { return b[n*rank:][:n] } }
 	me := k.Comm().Rank()
 	k.Port().Copy(part(out)(me), part(in)(me))
-	r.inPhases(k, part(in), part(out))
+	r.exchangeInPhases(k, part(in), part(out))
 	return true
 }
 
@@ -140,7 +140,7 @@ func (r *rank) Alltoall(k *mpi.Call, in, out []byte) bool {
 func (r *rank) Alltoallv(k *mpi.Call, in, out [][]byte) bool {
 	s := r.storedFor(k)
 	if s == nil {
-		s = r.control2(k, r.pattern(k, in))
+		s = r.schedulePhases(k, r.gatherPattern(k, in))
 	}
 	r.transmit(k, s, in, out)
 	return true
@@ -167,34 +167,34 @@ func (r *rank) storedFor(k *mpi.Call) *phases.Schedule {
 		}
 		turned := s.Turned(r.members)
 		if turned == nil {
-			k.Fail(engine.ErrArg, "the next stored schedule of rank %d is of other ranks than the communicator: %s", me, again)
+			k.Fail(engine.ErrArg, "the next stored schedule of rank %d is of other ranks than the communicator: %s", me, recordAgainAdvice)
 		}
 		return turned
 	}
-	k.Fail(engine.ErrArg, "no stored schedule is for rank %d: %s", me, again)
+	k.Fail(engine.ErrArg, "no stored schedule is for rank %d: %s", me, recordAgainAdvice)
 	return nil
 }
 
-// again says what to do if a stored schedule does not fit the program.
-const again = "it is of another exchange; make the schedule again from a record of this program"
+// recordAgainAdvice says what to do if a stored schedule does not fit the program.
+const recordAgainAdvice = "it is of another exchange; make the schedule again from a record of this program"
 
-// pattern gathers how many bytes each rank sends to each other one.
-func (r *rank) pattern(k *mpi.Call, in [][]byte) [][]int {
+// gatherPattern gathers how many bytes each rank sends to each other one.
+func (r *rank) gatherPattern(k *mpi.Call, in [][]byte) [][]int {
 	n := k.Comm().Size()
-	mine, all := make([]byte, word*n), make([]byte, word*n*n)
+	mine, all := make([]byte, lengthBytes*n), make([]byte, lengthBytes*n*n)
 	for to, b := range in {
-		binary.LittleEndian.PutUint32(mine[word*to:], uint32(len(b)))
+		binary.LittleEndian.PutUint32(mine[lengthBytes*to:], uint32(len(b)))
 	}
 	r.Allgather(k, mine, all)
 	bytes := make([][]int, n)
 	for i := range bytes {
-		bytes[i] = numbers(all[word*n*i:][:word*n])
+		bytes[i] = decodeLengths(all[lengthBytes*n*i:][:lengthBytes*n])
 	}
 	return bytes
 }
 
-// control2 computes the phases of a pattern.
-func (r *rank) control2(k *mpi.Call, pattern [][]int) *phases.Schedule {
+// schedulePhases computes the phases of a pattern.
+func (r *rank) schedulePhases(k *mpi.Call, pattern [][]int) *phases.Schedule {
 	messages := phases.Messages(pattern)
 	r.counts.scheduled += int64(len(messages))
 	k.Port().Delay(unit.Time(len(messages)) * r.options.Compiled.Schedule)
@@ -208,7 +208,7 @@ func (r *rank) control2(k *mpi.Call, pattern [][]int) *phases.Schedule {
 // transmit exchanges messages in the phases of a schedule, which must have been computed for them.
 func (r *rank) transmit(k *mpi.Call, s *phases.Schedule, in, out [][]byte) {
 	me := k.Comm().Rank()
-	if err := fits(s, me, in, out); err != nil {
+	if err := checkSchedule(s, me, in, out); err != nil {
 		k.Fail(engine.ErrArg, "%v", err)
 	}
 	if len(in[me]) != len(out[me]) {
@@ -221,7 +221,7 @@ func (r *rank) transmit(k *mpi.Call, s *phases.Schedule, in, out [][]byte) {
 		}
 		r.counts.phases++
 		if s.Conflicts && p == len(s.Phases)-1 {
-			shortMessages(k, phase, in, out)
+			exchangeShortMessages(k, phase, in, out)
 			continue
 		}
 		to, from := collective.None, collective.None
@@ -247,8 +247,9 @@ func (r *rank) transmit(k *mpi.Call, s *phases.Schedule, in, out [][]byte) {
 	}
 }
 
-// shortMessages exchanges the messages of a phase in which ranks may send and receive several.
-func shortMessages(k *mpi.Call, phase []phases.Message, in, out [][]byte) {
+// exchangeShortMessages exchanges the messages of a phase in which ranks may send and receive
+// several.
+func exchangeShortMessages(k *mpi.Call, phase []phases.Message, in, out [][]byte) {
 	me := k.Comm().Rank()
 	for _, m := range phase {
 		if m.Dst == me {
@@ -263,8 +264,8 @@ func shortMessages(k *mpi.Call, phase []phases.Message, in, out [][]byte) {
 	k.Wait()
 }
 
-// fits returns an error unless a schedule has exactly the messages of a rank.
-func fits(s *phases.Schedule, me int, in, out [][]byte) error {
+// checkSchedule returns an error unless a schedule has exactly the messages of a rank.
+func checkSchedule(s *phases.Schedule, me int, in, out [][]byte) error {
 	if s.Ranks != len(in) {
 		return fmt.Errorf("the schedule is of %d ranks, and the communicator has %d", s.Ranks, len(in))
 	}
@@ -275,31 +276,31 @@ func fits(s *phases.Schedule, me int, in, out [][]byte) error {
 			case m.Src == me:
 				sends++
 				if len(in[m.Dst]) != m.Bytes {
-					return differs(m, len(in[m.Dst]), "sends")
+					return mismatchError(m, len(in[m.Dst]), "sends")
 				}
 			case m.Dst == me:
 				receives++
 				if len(out[m.Src]) != m.Bytes {
-					return differs(m, len(out[m.Src]), "takes")
+					return mismatchError(m, len(out[m.Src]), "takes")
 				}
 			}
 		}
 	}
-	if n := some(in, me); n != sends {
-		return fmt.Errorf("the schedule has %d messages of rank %d, which sends %d: %s", sends, me, n, again)
+	if n := countRemoteMessages(in, me); n != sends {
+		return fmt.Errorf("the schedule has %d messages of rank %d, which sends %d: %s", sends, me, n, recordAgainAdvice)
 	}
-	if n := some(out, me); n != receives {
-		return fmt.Errorf("the schedule has %d messages for rank %d, which takes %d: %s", receives, me, n, again)
+	if n := countRemoteMessages(out, me); n != receives {
+		return fmt.Errorf("the schedule has %d messages for rank %d, which takes %d: %s", receives, me, n, recordAgainAdvice)
 	}
 	return nil
 }
 
-func differs(m phases.Message, n int, does string) error {
-	return fmt.Errorf("the schedule has a message of %d bytes from rank %d to rank %d, and this rank %s %d: %s", m.Bytes, m.Src, m.Dst, does, n, again)
+func mismatchError(m phases.Message, n int, does string) error {
+	return fmt.Errorf("the schedule has a message of %d bytes from rank %d to rank %d, and this rank %s %d: %s", m.Bytes, m.Src, m.Dst, does, n, recordAgainAdvice)
 }
 
-// some returns the number of messages to or from other ranks.
-func some(parts [][]byte, me int) int {
+// countRemoteMessages returns the number of messages to or from other ranks.
+func countRemoteMessages(parts [][]byte, me int) int {
 	n := 0
 	for i, b := range parts {
 		if i != me && len(b) > 0 {

@@ -22,19 +22,19 @@ type group struct {
 	members []int  // ranks of the communicator, in order
 }
 
-// id returns the number of a group. Two groups that have a rank in common differ in their contexts,
-// and two groups of the same context differ in their first rank, so no two groups of a job have the
-// same number.
-func id(k *mpi.Call, context uint32, first int) uint32 {
+// groupID returns the number of a group. Two groups that have a rank in common differ in their
+// contexts, and two groups of the same context differ in their first rank, so no two groups of a
+// job have the same number.
+func groupID(k *mpi.Call, context uint32, first int) uint32 {
 	return context*uint32(k.Port().Size()) + uint32(k.JobRank(first))
 }
 
-// create creates a group of some ranks of the communicator. All ranks of the communicator call it;
-// those that are not members get nil. If a member cannot join another group, Group is nil at all
-// members.
-func (r *rank) create(k *mpi.Call, context uint32, members []int) *group {
+// createGroup creates a group of some ranks of the communicator. All ranks of the communicator call
+// it; those that are not members get nil. If a member cannot join another group, Group is nil at
+// all members.
+func (r *rank) createGroup(k *mpi.Call, context uint32, members []int) *group {
 	member := slices.Contains(members, k.Comm().Rank())
-	g := &group{id: id(k, context, members[0]), context: context, members: members}
+	g := &group{id: groupID(k, context, members[0]), context: context, members: members}
 	failed := byte(0)
 	if member {
 		world := make([]int, len(members))
@@ -43,13 +43,13 @@ func (r *rank) create(k *mpi.Call, context uint32, members []int) *group {
 		}
 		var err error
 		if g.Group, err = r.port.Open(g.id, world); err != nil {
-			if !noGroups(err) {
+			if !isOutOfGroups(err) {
 				k.Fail(engine.ErrOther, "%v", err)
 			}
 			failed, g.Group = 1, nil
 		}
 	}
-	if r.agree(k, failed) > 0 { // this is also a barrier: no multicast arrives before all members have joined
+	if r.barrierMax(k, failed) > 0 { // this is also a barrier: no multicast arrives before all members have joined
 		if g.Group != nil {
 			g.Group.Close()
 		}
@@ -63,12 +63,12 @@ func (r *rank) create(k *mpi.Call, context uint32, members []int) *group {
 	return g
 }
 
-// destroy leaves a group, and is called by its members.
-func (r *rank) destroy(k *mpi.Call, g *group) {
+// destroyGroup leaves a group, and is called by its members.
+func (r *rank) destroyGroup(k *mpi.Call, g *group) {
 	if g.Group == nil {
 		return
 	}
-	r.meet(k, g.members, 0, nil)
+	r.linearBarrier(k, g.members, 0, nil)
 	g.Group.Close()
 	g.Group = nil
 	r.counts.destroyed++
@@ -81,8 +81,8 @@ func (r *rank) Barrier(k *mpi.Call) bool {
 	if r.options.Compiled.Barrier == 0 {
 		return false
 	}
-	r.static(k)
-	r.all(k, nil)
+	r.staticGroup(k)
+	r.barrierWithData(k, nil)
 	return true
 }
 
@@ -92,40 +92,40 @@ func (r *rank) barrier(k *mpi.Call) {
 		k.Barrier()
 		return
 	}
-	r.all(k, nil)
+	r.barrierWithData(k, nil)
 }
 
-// agree is a barrier of the communicator that returns the highest of the numbers that its ranks
-// give.
-func (r *rank) agree(k *mpi.Call, v byte) byte {
+// barrierMax is a barrier of the communicator that returns the highest of the numbers that its
+// ranks give.
+func (r *rank) barrierMax(k *mpi.Call, v byte) byte {
 	if r.options.Compiled.Barrier == 0 {
 		return byte(k.Highest(uint32(v)))
 	}
 	b := [1]byte{v}
-	r.all(k, b[:])
+	r.barrierWithData(k, b[:])
 	return b[0]
 }
 
-// all is meet of the communicator, by the barrier of the library.
-func (r *rank) all(k *mpi.Call, b []byte) {
+// barrierWithData is meet of the communicator, by the barrier of the library.
+func (r *rank) barrierWithData(k *mpi.Call, b []byte) {
 	r.members = r.members[:0]
 	for i := range k.Comm().Size() {
 		r.members = append(r.members, i)
 	}
-	r.meet(k, r.members, r.options.Compiled.Barrier, b)
+	r.linearBarrier(k, r.members, r.options.Compiled.Barrier, b)
 }
 
-// meet is a linear barrier of some ranks: all send to the first, which answers. The first needs a
-// time for each of the others in addition to that of its messages. If b has a byte, it becomes the
-// highest of all members.
-func (r *rank) meet(k *mpi.Call, members []int, each unit.Time, b []byte) {
+// linearBarrier is a linear barrier of some ranks: all send to the first, which answers. The first
+// needs a time for each of the others in addition to that of its messages. If b has a byte, it
+// becomes the highest of all members.
+func (r *rank) linearBarrier(k *mpi.Call, members []int, each unit.Time, b []byte) {
 	if k.Comm().Rank() != members[0] {
 		k.Transfer(members[0], b, collective.None, nil)
 		k.Transfer(collective.None, nil, members[0], b)
 		return
 	}
 	n := len(b)
-	theirs := r.room(n * len(members))
+	theirs := r.workBuffer(n * len(members))
 	for i, m := range members[1:] {
 		k.Receive(m, theirs[n*i:][:n])
 	}
@@ -139,9 +139,9 @@ func (r *rank) meet(k *mpi.Call, members []int, each unit.Time, b []byte) {
 	}
 }
 
-// static returns the group of all ranks of a communicator, or nil if it cannot have one. The first
-// call creates it.
-func (r *rank) static(k *mpi.Call) *group {
+// staticGroup returns the group of all ranks of a communicator, or nil if it cannot have one. The
+// first call creates it.
+func (r *rank) staticGroup(k *mpi.Call) *group {
 	c := k.Comm()
 	g, known := r.groups[c]
 	if !known {
@@ -149,7 +149,7 @@ func (r *rank) static(k *mpi.Call) *group {
 		for i := range all {
 			all[i] = i
 		}
-		g = r.create(k, k.Context(), all)
+		g = r.createGroup(k, k.Context(), all)
 		r.groups[c] = g
 	}
 	if g.Group == nil {
@@ -161,7 +161,7 @@ func (r *rank) static(k *mpi.Call) *group {
 // Free implements mpi.Collectives: the static group is destroyed.
 func (r *rank) Free(k *mpi.Call) {
 	if g := r.groups[k.Comm()]; g != nil {
-		r.destroy(k, g)
+		r.destroyGroup(k, g)
 		delete(r.groups, k.Comm())
 	}
 }
@@ -179,15 +179,15 @@ func (r *rank) End() {
 	}
 }
 
-// send multicasts a message of this rank, and receive receives one of another rank.
-func (r *rank) send(k *mpi.Call, g *group, b []byte) {
+// multicastMessage multicasts a message of this rank, and receive receives one of another rank.
+func (r *rank) multicastMessage(k *mpi.Call, g *group, b []byte) {
 	r.counts.multicasts++
 	if err := g.Send(b, k.Progress); err != nil {
 		k.Fail(engine.ErrOther, "%v", err)
 	}
 }
 
-func (r *rank) receive(k *mpi.Call, g *group, root int, b []byte) {
+func (r *rank) receiveMulticast(k *mpi.Call, g *group, root int, b []byte) {
 	r.counts.multicasts++
 	switch n, err := g.Recv(k.JobRank(root), b, k.Progress); {
 	case err != nil:
@@ -200,30 +200,30 @@ func (r *rank) receive(k *mpi.Call, g *group, root int, b []byte) {
 // broadcast multicasts the root's b.
 func (r *rank) broadcast(k *mpi.Call, g *group, root int, b []byte) {
 	if k.Comm().Rank() == root {
-		r.send(k, g, b)
+		r.multicastMessage(k, g, b)
 	} else {
-		r.receive(k, g, root, b)
+		r.receiveMulticast(k, g, root, b)
 	}
 }
 
-// sizes multicasts the lengths of the root's parts.
-func (r *rank) sizes(k *mpi.Call, g *group, root int, in [][]byte) []int {
-	b := make([]byte, word*k.Comm().Size())
+// multicastLengths multicasts the lengths of the root's parts.
+func (r *rank) multicastLengths(k *mpi.Call, g *group, root int, in [][]byte) []int {
+	b := make([]byte, lengthBytes*k.Comm().Size())
 	for i := range in {
-		binary.LittleEndian.PutUint32(b[word*i:], uint32(len(in[i])))
+		binary.LittleEndian.PutUint32(b[lengthBytes*i:], uint32(len(in[i])))
 	}
 	r.broadcast(k, g, root, b)
-	return numbers(b)
+	return decodeLengths(b)
 }
 
-// word is the bytes of a length, an int of C.
-const word = 4
+// lengthBytes is the bytes of a length, an int of C.
+const lengthBytes = 4
 
-// numbers returns the numbers of four bytes in b.
-func numbers(b []byte) []int {
-	n := make([]int, len(b)/word)
+// decodeLengths returns the numbers of four bytes in b.
+func decodeLengths(b []byte) []int {
+	n := make([]int, len(b)/lengthBytes)
 	for i := range n {
-		n[i] = int(binary.LittleEndian.Uint32(b[word*i:]))
+		n[i] = int(binary.LittleEndian.Uint32(b[lengthBytes*i:]))
 	}
 	return n
 }
@@ -240,7 +240,7 @@ func (r *rank) aggregate(k *mpi.Call, g *group, root int, sizes []int, in [][]by
 	if sizes[me] != len(out) {
 		k.Fail(engine.ErrTruncate, "rank %d gives %d bytes where %d are taken", root, sizes[me], len(out))
 	}
-	all := r.room(total)
+	all := r.workBuffer(total)
 	if me == root {
 		n := 0
 		for _, part := range in {
@@ -251,8 +251,8 @@ func (r *rank) aggregate(k *mpi.Call, g *group, root int, sizes []int, in [][]by
 	k.Port().Copy(out, all[at:at+len(out)])
 }
 
-// receivers returns the root and the ranks whose parts are not empty, in order.
-func receivers(root int, sizes []int) []int {
+// groupMembers returns the root and the ranks whose parts are not empty, in order.
+func groupMembers(root int, sizes []int) []int {
 	var all []int
 	for i, n := range sizes {
 		if i == root || n > 0 {

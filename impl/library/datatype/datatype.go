@@ -62,7 +62,7 @@ const (
 // newType makes a type of a layout.
 func newType(name string, l layout) *Type {
 	t := &Type{name: name, layout: l}
-	t.flat = t.Size() == 0 || t.body.kind == isRun && t.extent() == t.Size()
+	t.flat = t.Size() == 0 || t.body.kind == kindRun && t.extent() == t.Size()
 	t.plain = t.Size() > 0 && t.Size() <= plainSize && t.flat && t.kinds.uniformKind() != 0
 	t.sign = signOfKind(t.kinds.uniformKind())
 	if name != "" {
@@ -220,8 +220,8 @@ func (l *layout) extent() int { return l.upper() - l.lower() }
 // isEmpty reports whether there is neither data nor a bound.
 func (l *layout) isEmpty() bool { return l.body == nil && !l.markLow.set && !l.markEnd.set }
 
-// errLarge is what does not fit an int.
-var errLarge = errors.New("the type is too large: a size or a displacement does not fit 63 bits")
+// errTooLarge is what does not fit an int.
+var errTooLarge = errors.New("the type is too large: a size or a displacement does not fit 63 bits")
 
 // maxDisplacement bounds sizes and displacements so that sums of some of them do not overflow.
 const maxDisplacement = math.MaxInt / 8
@@ -230,7 +230,7 @@ const maxDisplacement = math.MaxInt / 8
 func multiplyChecked(a, b int) (int, error) {
 	high, low := bits.Mul64(uint64(abs(a)), uint64(abs(b)))
 	if high != 0 || low > maxDisplacement {
-		return 0, errLarge
+		return 0, errTooLarge
 	}
 	return a * b, nil
 }

@@ -78,7 +78,7 @@ func Struct(lengths, offsets []int, types []*Type) (*Type, error) {
 // do not change (MPI_Type_create_resized).
 func Resized(t *Type, lower, extent int) (*Type, error) {
 	if abs(lower) > maxDisplacement || abs(extent) > maxDisplacement {
-		return nil, errLarge
+		return nil, errTooLarge
 	}
 	l := t.layout
 	l.markLow, l.markEnd = bound{true, lower}, bound{true, lower + extent}
@@ -116,7 +116,7 @@ func (l layout) repeated(n, stride int) (layout, error) {
 // shifted returns a layout moved by some bytes.
 func (l layout) shifted(by int) (layout, error) {
 	if abs(by) > maxDisplacement {
-		return l, errLarge
+		return l, errTooLarge
 	}
 	if l.isEmpty() {
 		return l, nil
@@ -134,8 +134,8 @@ func joinLayouts(blocks []layout) (layout, error) {
 	var bodies []*dataNode
 	var kinds []signature
 	for _, b := range blocks {
-		all.markLow = all.markLow.or(b.markLow, func(a, b int) int { return min(a, b) })
-		all.markEnd = all.markEnd.or(b.markEnd, func(a, b int) int { return max(a, b) })
+		all.markLow = all.markLow.orElse(b.markLow, func(a, b int) int { return min(a, b) })
+		all.markEnd = all.markEnd.orElse(b.markEnd, func(a, b int) int { return max(a, b) })
 		if b.body == nil {
 			continue
 		}
@@ -148,15 +148,15 @@ func joinLayouts(blocks []layout) (layout, error) {
 	size := 0
 	for _, n := range bodies {
 		if size += n.size; size > maxDisplacement {
-			return all, errLarge
+			return all, errTooLarge
 		}
 	}
 	all.body, all.kinds = newList(bodies), joinSignatures(kinds)
 	return all, all.check()
 }
 
-// or returns the one of two bounds that there is, or what choose makes of both.
-func (a bound) or(b bound, choose func(a, b int) int) bound {
+// orElse returns the one of two bounds that there is, or what choose makes of both.
+func (a bound) orElse(b bound, choose func(a, b int) int) bound {
 	switch {
 	case !b.set:
 		return a
@@ -170,7 +170,7 @@ func (a bound) or(b bound, choose func(a, b int) int) bound {
 func (l *layout) check() error {
 	for _, x := range []int{l.low, l.end, l.markLow.at, l.markEnd.at, l.body.countBytes(), l.kinds.elements} {
 		if abs(x) > maxDisplacement {
-			return errLarge
+			return errTooLarge
 		}
 	}
 	return nil

@@ -4,7 +4,7 @@ package datatype
 // Displacements of what is inside count from that of the node itself. The nil node has no bytes.
 // Nodes never change.
 type dataNode struct {
-	kind   shape
+	kind   nodeKind
 	at     int         // displacement
 	size   int         // bytes of data in all
 	n      int         // of a loop: how often
@@ -13,12 +13,12 @@ type dataNode struct {
 	nodes  []*dataNode // of a list
 }
 
-type shape uint8
+type nodeKind uint8
 
 const (
-	isRun shape = iota
-	isLoop
-	isList
+	kindRun nodeKind = iota
+	kindLoop
+	kindList
 )
 
 func (n *dataNode) countBytes() int {
@@ -28,7 +28,7 @@ func (n *dataNode) countBytes() int {
 	return n.size
 }
 
-func newRun(size int) *dataNode { return &dataNode{kind: isRun, size: size} }
+func newRun(size int) *dataNode { return &dataNode{kind: kindRun, size: size} }
 
 // shifted returns the node moved by some bytes.
 func (n *dataNode) shifted(by int) *dataNode {
@@ -46,12 +46,12 @@ func newLoop(count, stride int, n *dataNode) *dataNode {
 	switch {
 	case n == nil || count == 1:
 		return n
-	case n.kind == isRun && stride == n.size:
-		return &dataNode{kind: isRun, at: n.at, size: count * n.size}
-	case n.kind == isLoop && stride == n.n*n.stride:
-		return &dataNode{kind: isLoop, at: n.at, size: count * n.size, n: count * n.n, stride: n.stride, inner: n.inner}
+	case n.kind == kindRun && stride == n.size:
+		return &dataNode{kind: kindRun, at: n.at, size: count * n.size}
+	case n.kind == kindLoop && stride == n.n*n.stride:
+		return &dataNode{kind: kindLoop, at: n.at, size: count * n.size, n: count * n.n, stride: n.stride, inner: n.inner}
 	}
-	return &dataNode{kind: isLoop, at: n.at, size: count * n.size, n: count, stride: stride, inner: n.shifted(-n.at)}
+	return &dataNode{kind: kindLoop, at: n.at, size: count * n.size, n: count, stride: stride, inner: n.shifted(-n.at)}
 }
 
 // newList returns nodes one after another, runs without gaps as one.
@@ -62,8 +62,8 @@ func newList(nodes []*dataNode) *dataNode {
 		size += n.size
 		if len(kept) > 0 {
 			last := kept[len(kept)-1]
-			if n.kind == isRun && last.kind == isRun && n.at == last.at+last.size {
-				kept[len(kept)-1] = &dataNode{kind: isRun, at: last.at, size: last.size + n.size}
+			if n.kind == kindRun && last.kind == kindRun && n.at == last.at+last.size {
+				kept[len(kept)-1] = &dataNode{kind: kindRun, at: last.at, size: last.size + n.size}
 				continue
 			}
 		}
@@ -75,5 +75,5 @@ func newList(nodes []*dataNode) *dataNode {
 	case 1:
 		return kept[0]
 	}
-	return &dataNode{kind: isList, size: size, nodes: kept}
+	return &dataNode{kind: kindList, size: size, nodes: kept}
 }

@@ -35,9 +35,9 @@ type runCollector struct{ list []byteRange }
 func (s *runCollector) addNode(n *dataNode, at int) bool {
 	at += n.at
 	switch n.kind {
-	case isLoop:
+	case kindLoop:
 		return s.addLoop(n.inner, n.n, n.stride, at)
-	case isList:
+	case kindList:
 		for _, m := range n.nodes {
 			if !s.addNode(m, at) {
 				return false
@@ -50,7 +50,7 @@ func (s *runCollector) addNode(n *dataNode, at int) bool {
 }
 
 func (s *runCollector) addLoop(n *dataNode, count, stride, at int) bool {
-	if n.kind == isRun && stride == n.size {
+	if n.kind == kindRun && stride == n.size {
 		return s.addNode(&dataNode{at: n.at, size: count * n.size}, at)
 	}
 	for range count {

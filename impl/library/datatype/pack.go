@@ -135,12 +135,12 @@ func (c *copier) copyNode(n *dataNode, at int) {
 	}
 	at += n.at
 	switch n.kind {
-	case isRun:
+	case kindRun:
 		c.copyRun(at+c.skip, n.size-c.skip)
 		c.skip = 0
-	case isLoop:
+	case kindLoop:
 		c.copyLoop(n.inner, n.n, n.stride, at)
-	case isList:
+	case kindList:
 		for _, m := range n.nodes {
 			if len(c.flat) == 0 {
 				return
@@ -155,7 +155,7 @@ func (c *copier) copyLoop(n *dataNode, count, stride, at int) {
 	first := min(c.skip/n.size, count)
 	c.skip -= first * n.size
 	at, count = at+first*stride, count-first
-	if n.kind == isRun && c.skip == 0 {
+	if n.kind == kindRun && c.skip == 0 {
 		c.copyRuns(at+n.at, n.size, stride, count)
 		return
 	}

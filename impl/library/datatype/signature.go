@@ -29,14 +29,14 @@ func oneElement(k Kind, size int) signature {
 	return signature{elements: 1, bytes: size, sum: uint64(k), power: hashBase, kind: k, times: 1}
 }
 
-// mulmod returns a·b modulo the prime.
-func mulmod(a, b uint64) uint64 {
+// multiplyModulo returns a·b modulo the prime.
+func multiplyModulo(a, b uint64) uint64 {
 	high, low := bits.Mul64(a, b)
-	return addmod(addmod(low&hashPrime, 0), low>>61|high<<3)
+	return addModulo(addModulo(low&hashPrime, 0), low>>61|high<<3)
 }
 
-// addmod returns a+b modulo the prime.
-func addmod(a, b uint64) uint64 {
+// addModulo returns a+b modulo the prime.
+func addModulo(a, b uint64) uint64 {
 	s := a + b
 	if s >= hashPrime {
 		s -= hashPrime
@@ -88,8 +88,8 @@ func (s signature) followedBy(t signature) signature {
 	return signature{
 		elements: s.elements + t.elements,
 		bytes:    s.bytes + t.bytes,
-		sum:      addmod(mulmod(s.sum, t.power), t.sum),
-		power:    mulmod(s.power, t.power),
+		sum:      addModulo(multiplyModulo(s.sum, t.power), t.sum),
+		power:    multiplyModulo(s.power, t.power),
 	}
 }
 

@@ -176,7 +176,7 @@ func lib() *model.Library {
 	for w := range l.Software {
 		l.Software[w] = unit.Microsecond
 	}
-	l.Software[model.ProtoPack], l.Software[model.ProtoUnpack] = 1700, 500
+	l.Software[model.ProtoPackCost], l.Software[model.ProtoUnpackCost] = 1700, 500
 	for m := range model.NumModes {
 		l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, UpTo: 512, Protocol: "TA"}, model.Rule{Mode: m, UpTo: 16384, Protocol: "RAT"}, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
 		if m != model.Synchronous {

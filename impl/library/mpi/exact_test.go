@@ -396,13 +396,13 @@ func TestExactMessages(t *testing.T) {
 // other side's memory; an access is delivered when its call ends.
 func messageCost(m *model.Machine, lib *model.Library, by model.Means, k int, path model.Path) model.Cost {
 	bare := &model.Library{}
-	for _, w := range []model.CostKey{model.ProtoHandle, model.ProtoControl, model.ProtoUnpack} {
+	for _, w := range []model.CostKey{model.ProtoHandleCost, model.ProtoControlCost, model.ProtoUnpackCost} {
 		bare.Software[w] = lib.Software[w]
 	}
 	message := model.Step{By: by, Data: model.AllData, From: model.Sender}
 	switch by {
 	case model.ByPacket: // its making is part of the call, and it is not unpacked
-		bare.Software[model.ProtoSend], bare.Software[model.ProtoUnpack] = lib.Software[model.ProtoControl], 0
+		bare.Software[model.ProtoSendCost], bare.Software[model.ProtoUnpackCost] = lib.Software[model.ProtoControlCost], 0
 	case model.ByGet:
 		message.From = model.Receiver
 	}

@@ -23,7 +23,7 @@ func TestOverlap(t *testing.T) {
 	transfer := func(protocol string, d unit.Time, ready func(c *mpi.Comm, r *mpi.Request)) (took unit.Time) {
 		l := lib()
 		l.Proto.Long = model.EveryTier(model.LongMessage{})
-		l.Software[model.ProtoPack] = 0 // which is work before the transfer begins
+		l.Software[model.ProtoPackCost] = 0 // which is work before the transfer begins
 		w, err := hw.New(hw.Config{Machine: machine(), Library: l, Ranks: 4})
 		if err != nil {
 			t.Fatal(err)
@@ -80,7 +80,7 @@ func TestNoAllocationInCollectives(t *testing.T) {
 	const ranks, warm, rounds = 32, 20, 20
 	const most = 8 // a rank and call; one sends 31 messages by what is tried here, or 62
 	for _, p := range places {
-		if !p.Holds(ranks) {
+		if !p.CanHold(ranks) {
 			continue
 		}
 		for _, a := range []*collective.Algorithm{

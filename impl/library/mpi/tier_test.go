@@ -55,7 +55,7 @@ func sent(t *testing.T, l *model.Library, from, to, bytes int) (first string, co
 			first = s
 		}
 		if e.Kind == trace.Copy {
-			copies = append(copies, e.N)
+			copies = append(copies, e.Amount)
 		}
 	}
 	return first, copies

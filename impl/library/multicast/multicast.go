@@ -27,15 +27,15 @@ import (
 
 // Options of the protocol. Zero means the value of Defaults.
 type Options struct {
-	Window  int       // most packets of a sender that are not acknowledged by all receivers
-	Packet  int       // bytes of a packet with its header; 0: the longest datagram
-	Timeout unit.Time // without a new acknowledgement until a packet is retransmitted; doubles with each retransmission
-	Longest unit.Time // upper bound of the timeout
-	Tries   int       // retransmissions of a packet without a new acknowledgement until the sender fails
+	Window      int       // most packets of a sender that are not acknowledged by all receivers
+	PacketBytes int       // bytes of a packet with its header; 0: the longest datagram
+	Timeout     unit.Time // without a new acknowledgement until a packet is retransmitted; doubles with each retransmission
+	MaxTimeout  unit.Time // upper bound of the timeout
+	MaxTries    int       // retransmissions of a packet without a new acknowledgement until the sender fails
 }
 
 // Defaults let a receiver compute for some minutes without receiving.
-var Defaults = Options{Window: 8, Timeout: 10 * unit.Millisecond, Longest: unit.Second, Tries: 600}
+var Defaults = Options{Window: 8, Timeout: 10 * unit.Millisecond, MaxTimeout: unit.Second, MaxTries: 600}
 
 // ErrGroups says that a rank is in as many groups as its network interface allows.
 var ErrGroups = errors.New("no more multicast groups")
@@ -45,18 +45,18 @@ type Port struct {
 	device.Port
 	Counts Counts
 
-	options Options
-	net     device.Datagram
-	watch   device.Watch
-	groups  map[uint32]*Group
-	packet  []byte // the next to send
+	options   Options
+	datagrams device.Datagram
+	watch     device.Watch
+	groups    map[uint32]*Group
+	packet    []byte // the next to send
 }
 
 // Counts are of a rank, since its port was created.
 type Counts struct {
-	Packets, Again           int // data packets sent, and retransmissions among them
+	Packets, Retransmitted   int // data packets sent, and retransmissions among them
 	Acknowledged, Duplicates int // acknowledgements and duplicate packets received
-	MaxGroups                int // opened
+	MostGroups               int // opened
 }
 
 // New returns a port with reliable multicast, or an error if the machine has no multicast or cannot
@@ -66,26 +66,26 @@ func New(p device.Port, o Options) (*Port, error) {
 	if net == nil || watch == nil || net.MaxGroups() == 0 {
 		return nil, errors.New("this machine has no multicast")
 	}
-	if o.Packet == 0 || o.Packet > net.Limit() {
-		o.Packet = net.Limit()
+	if o.PacketBytes == 0 || o.PacketBytes > net.Limit() {
+		o.PacketBytes = net.Limit()
 	}
-	if o.Packet <= headBytes {
-		return nil, fmt.Errorf("multicast packets of %d bytes: their header has %d", o.Packet, headBytes)
+	if o.PacketBytes <= headBytes {
+		return nil, fmt.Errorf("multicast packets of %d bytes: their header has %d", o.PacketBytes, headBytes)
 	}
-	if o.Window < 0 || o.Timeout < 0 || o.Longest < 0 || o.Tries < 0 {
+	if o.Window < 0 || o.Timeout < 0 || o.MaxTimeout < 0 || o.MaxTries < 0 {
 		return nil, fmt.Errorf("negative multicast options: %+v", o)
 	}
-	for _, f := range []struct{ value, normal *int }{{&o.Window, &Defaults.Window}, {&o.Tries, &Defaults.Tries}} {
+	for _, f := range []struct{ value, normal *int }{{&o.Window, &Defaults.Window}, {&o.MaxTries, &Defaults.MaxTries}} {
 		if *f.value == 0 {
 			*f.value = *f.normal
 		}
 	}
-	for _, f := range []struct{ value, normal *unit.Time }{{&o.Timeout, &Defaults.Timeout}, {&o.Longest, &Defaults.Longest}} {
+	for _, f := range []struct{ value, normal *unit.Time }{{&o.Timeout, &Defaults.Timeout}, {&o.MaxTimeout, &Defaults.MaxTimeout}} {
 		if *f.value == 0 {
 			*f.value = *f.normal
 		}
 	}
-	return &Port{Port: p, options: o, net: net, watch: watch, groups: map[uint32]*Group{}, packet: make([]byte, o.Packet)}, nil
+	return &Port{Port: p, options: o, datagrams: net, watch: watch, groups: map[uint32]*Group{}, packet: make([]byte, o.PacketBytes)}, nil
 }
 
 // Recv implements device.Port. Meanwhile it acknowledges packets of the rank's groups.
@@ -98,7 +98,7 @@ func (p *Port) Recv(block bool) *device.Packet {
 		if q := p.Port.Recv(false); q != nil {
 			return q
 		}
-		came := p.serve()
+		came := p.processDatagrams()
 		if !block {
 			return nil
 		}
@@ -133,11 +133,11 @@ func (p *Port) SetPlacement(where func(src int, head *device.Head, n int) []byte
 const (
 	headBytes = 16
 
-	data = 1 // a data packet
-	have = 2 // an acknowledgement of all packets below a number
+	kindData        = 1 // a data packet
+	kindAcknowledge = 2 // an acknowledgement of all packets below a number
 )
 
-func (p *Port) head(kind byte, last bool, group uint32, number uint64) {
+func (p *Port) encodeHead(kind byte, last bool, group uint32, number uint64) {
 	p.packet[0], p.packet[1] = kind, 0
 	if last {
 		p.packet[1] = 1
@@ -146,11 +146,11 @@ func (p *Port) head(kind byte, last bool, group uint32, number uint64) {
 	binary.LittleEndian.PutUint64(p.packet[8:], number)
 }
 
-// serve processes all datagrams that have arrived, and reports whether there were any.
-func (p *Port) serve() bool {
+// processDatagrams processes all datagrams that have arrived, and reports whether there were any.
+func (p *Port) processDatagrams() bool {
 	came := false
 	for {
-		q := p.net.Recv(0)
+		q := p.datagrams.Recv(0)
 		if q == nil {
 			return came
 		}
@@ -168,9 +168,9 @@ func (p *Port) serve() bool {
 		}
 		number := binary.LittleEndian.Uint64(q.Data[8:])
 		switch q.Data[0] {
-		case data:
-			g.take(&g.from[member], q, number)
-		case have:
+		case kindData:
+			g.storePacket(&g.from[member], q, number)
+		case kindAcknowledge:
 			p.Counts.Acknowledged++
 			g.acked[member] = max(g.acked[member], number)
 		}
@@ -187,20 +187,20 @@ type Group struct {
 	next  uint64   // number of the next packet that the rank sends
 	acked []uint64 // by member: it has acknowledged all packets of this rank below
 
-	from []stream // by member
+	from []receiveStream // by member
 }
 
-// stream is the packets that a rank has received from another member.
-type stream struct {
-	src         int
-	taken, have uint64   // packets below taken were delivered to the program; all below have were received
-	told        uint64   // number of the last acknowledgement
-	ring        []packet // two windows of packets from taken on
+// receiveStream is the packets that a rank has received from another member.
+type receiveStream struct {
+	src                            int
+	firstUndelivered, firstMissing uint64   // packets below taken were delivered to the program; all below have were received
+	lastAcknowledged               uint64   // number of the last acknowledgement
+	ring                           []packet // two windows of packets from taken on
 }
 
 type packet struct {
-	there, last bool
-	data        []byte
+	hasArrived, last bool
+	data             []byte
 }
 
 // Open makes the rank a member of a group of ranks, which includes it. An id names one group of the
@@ -214,22 +214,22 @@ func (p *Port) Open(id uint32, members []int) (*Group, error) {
 		return nil, fmt.Errorf("rank %d opens multicast group %d, which it is not a member of", p.Rank(), id)
 	case p.groups[id] != nil:
 		return nil, fmt.Errorf("rank %d opens multicast group %d, which it has open", p.Rank(), id)
-	case !p.net.Join(id):
-		return nil, fmt.Errorf("rank %d opens multicast group %d: it is in %d already: %w", p.Rank(), id, p.net.MaxGroups(), ErrGroups)
+	case !p.datagrams.Join(id):
+		return nil, fmt.Errorf("rank %d opens multicast group %d: it is in %d already: %w", p.Rank(), id, p.datagrams.MaxGroups(), ErrGroups)
 	}
-	g := &Group{port: p, id: id, members: slices.Clone(members), self: self, acked: make([]uint64, len(members)), from: make([]stream, len(members))}
+	g := &Group{port: p, id: id, members: slices.Clone(members), self: self, acked: make([]uint64, len(members)), from: make([]receiveStream, len(members))}
 	for i, m := range members {
 		g.from[i].src = m
 	}
 	p.groups[id] = g
-	p.Counts.MaxGroups++
+	p.Counts.MostGroups++
 	return g, nil
 }
 
 // Close ends the membership. The sends of all members must have returned, which a barrier of the
 // members ensures.
 func (g *Group) Close() {
-	g.port.net.Leave(g.id)
+	g.port.datagrams.Leave(g.id)
 	delete(g.port.groups, g.id)
 }
 
@@ -247,8 +247,8 @@ func (g *Group) Send(b []byte, progress func() bool) error {
 	transmit := func(number uint64) {
 		from := int(number-first) * room
 		part := b[from:min(len(b), from+room)]
-		p.head(data, number == end-1, g.id, number)
-		p.net.Multicast(g.id, p.packet[:headBytes+copy(p.packet[headBytes:], part)])
+		p.encodeHead(kindData, number == end-1, g.id, number)
+		p.datagrams.Multicast(g.id, p.packet[:headBytes+copy(p.packet[headBytes:], part)])
 		p.Counts.Packets++
 	}
 	g.acked[g.self] = end
@@ -256,7 +256,7 @@ func (g *Group) Send(b []byte, progress func() bool) error {
 	deadline := p.Now() + wait
 	for {
 		seen := p.watch.Events()
-		came := p.serve()
+		came := p.processDatagrams()
 		if progress != nil && progress() {
 			came = true
 		}
@@ -271,12 +271,12 @@ func (g *Group) Send(b []byte, progress func() bool) error {
 			g.next++
 		case came:
 		case p.Now() >= deadline:
-			if tries++; tries > o.Tries {
-				return g.dead(base)
+			if tries++; tries > o.MaxTries {
+				return g.unresponsiveError(base)
 			}
 			transmit(base)
-			p.Counts.Again++
-			wait = min(2*wait, o.Longest)
+			p.Counts.Retransmitted++
+			wait = min(2*wait, o.MaxTimeout)
 			deadline = p.Now() + wait
 		default:
 			p.watch.Wait(seen, deadline)
@@ -284,15 +284,15 @@ func (g *Group) Send(b []byte, progress func() bool) error {
 	}
 }
 
-// dead returns the error of receivers that do not acknowledge.
-func (g *Group) dead(base uint64) error {
+// unresponsiveError returns the error of receivers that do not acknowledge.
+func (g *Group) unresponsiveError(base uint64) error {
 	var silent []int
 	for i, n := range g.acked {
 		if n == base {
 			silent = append(silent, g.members[i])
 		}
 	}
-	return fmt.Errorf("rank %d multicasts to group %d: no answer from ranks %v to a packet that was sent %d times", g.port.Rank(), g.id, silent, g.port.options.Tries+1)
+	return fmt.Errorf("rank %d multicasts to group %d: no answer from ranks %v to a packet that was sent %d times", g.port.Rank(), g.id, silent, g.port.options.MaxTries+1)
 }
 
 // Recv receives the next message of another member, given by its rank, and returns its length. It
@@ -307,15 +307,15 @@ func (g *Group) Recv(src int, b []byte, progress func() bool) (int, error) {
 	n := 0
 	for {
 		seen := p.watch.Events()
-		for s.taken != s.have {
-			q := &s.ring[s.taken%uint64(len(s.ring))]
+		for s.firstUndelivered != s.firstMissing {
+			q := &s.ring[s.firstUndelivered%uint64(len(s.ring))]
 			if n < len(b) {
 				p.Copy(b[n:], q.data)
 			}
 			n += len(q.data)
-			q.there = false
-			s.taken++
-			if g.acknowledgeable(s) != s.told {
+			q.hasArrived = false
+			s.firstUndelivered++
+			if g.acknowledgeableNumber(s) != s.lastAcknowledged {
 				g.acknowledge(s)
 			}
 			if !q.last {
@@ -326,7 +326,7 @@ func (g *Group) Recv(src int, b []byte, progress func() bool) (int, error) {
 			}
 			return n, nil
 		}
-		came := p.serve()
+		came := p.processDatagrams()
 		if progress != nil && progress() {
 			came = true
 		}
@@ -336,19 +336,19 @@ func (g *Group) Recv(src int, b []byte, progress func() bool) (int, error) {
 	}
 }
 
-// take stores a packet. The sender stays within a window of the last acknowledgement, which is
-// within a window of what was delivered to the program, so there is room for it.
-func (g *Group) take(s *stream, q *device.Packet, number uint64) {
+// storePacket stores a packet. The sender stays within a window of the last acknowledgement, which
+// is within a window of what was delivered to the program, so there is room for it.
+func (g *Group) storePacket(s *receiveStream, q *device.Packet, number uint64) {
 	size := uint64(2 * g.port.options.Window)
 	if s.ring == nil {
 		s.ring = make([]packet, size)
 	}
-	if number-s.taken < size && !s.ring[number%size].there {
+	if number-s.firstUndelivered < size && !s.ring[number%size].hasArrived {
 		x := &s.ring[number%size]
-		x.there, x.last = true, q.Data[1] != 0
+		x.hasArrived, x.last = true, q.Data[1] != 0
 		x.data = append(x.data[:0], q.Data[headBytes:]...)
-		for s.have-s.taken < size && s.ring[s.have%size].there {
-			s.have++
+		for s.firstMissing-s.firstUndelivered < size && s.ring[s.firstMissing%size].hasArrived {
+			s.firstMissing++
 		}
 	} else {
 		g.port.Counts.Duplicates++
@@ -356,14 +356,14 @@ func (g *Group) take(s *stream, q *device.Packet, number uint64) {
 	g.acknowledge(s)
 }
 
-// acknowledgeable returns the highest number that may be acknowledged: at most a window beyond what
-// was delivered to the program.
-func (g *Group) acknowledgeable(s *stream) uint64 {
-	return s.taken + min(s.have-s.taken, uint64(g.port.options.Window))
+// acknowledgeableNumber returns the highest number that may be acknowledged: at most a window
+// beyond what was delivered to the program.
+func (g *Group) acknowledgeableNumber(s *receiveStream) uint64 {
+	return s.firstUndelivered + min(s.firstMissing-s.firstUndelivered, uint64(g.port.options.Window))
 }
 
-func (g *Group) acknowledge(s *stream) {
-	s.told = g.acknowledgeable(s)
-	g.port.head(have, false, g.id, s.told)
-	g.port.net.Send(s.src, g.port.packet[:headBytes])
+func (g *Group) acknowledge(s *receiveStream) {
+	s.lastAcknowledged = g.acknowledgeableNumber(s)
+	g.port.encodeHead(kindAcknowledge, false, g.id, s.lastAcknowledged)
+	g.port.datagrams.Send(s.src, g.port.packet[:headBytes])
 }

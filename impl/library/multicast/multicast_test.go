@@ -15,7 +15,7 @@ import (
 )
 
 // impatient is for tests, whose ranks answer soon.
-var impatient = Options{Timeout: 200 * unit.Microsecond, Longest: 5 * unit.Millisecond}
+var impatient = Options{Timeout: 200 * unit.Microsecond, MaxTimeout: 5 * unit.Millisecond}
 
 // run runs a program on a world whose ranks have multicast.
 func run(t *testing.T, w device.World, o Options, program func(p *Port) error) error {
@@ -146,7 +146,7 @@ func TestAcknowledgements(t *testing.T) {
 // length.
 func acknowledged(t *testing.T, packet int) {
 	const ranks, length = 6, 10_000
-	err := run(t, loop.New(ranks), Options{Window: 4, Packet: packet, Timeout: unit.Second}, func(p *Port) error {
+	err := run(t, loop.New(ranks), Options{Window: 4, PacketBytes: packet, Timeout: unit.Second}, func(p *Port) error {
 		g, err := p.Open(7, []int{0, 1, 2, 3, 4, 5})
 		if err != nil {
 			return err
@@ -159,12 +159,12 @@ func acknowledged(t *testing.T, packet int) {
 		if err := g.Send(message(0, length), nil); err != nil {
 			return err
 		}
-		room := p.net.Limit() - headBytes
+		room := p.datagrams.Limit() - headBytes
 		if packet == 100 {
 			room = 100 - headBytes
 		}
 		packets := (length + room - 1) / room
-		if want := (Counts{Packets: packets, Acknowledged: packets * (ranks - 1), MaxGroups: 1}); p.Counts != want {
+		if want := (Counts{Packets: packets, Acknowledged: packets * (ranks - 1), MostGroups: 1}); p.Counts != want {
 			return fmt.Errorf("%+v instead of %+v", p.Counts, want)
 		}
 		return nil
@@ -184,8 +184,8 @@ func TestLateReceiver(t *testing.T) {
 		}
 		barrier(p)
 		if p.Rank() == 0 {
-			if err := g.Send(message(0, length), nil); err != nil || p.Counts.Again > 0 {
-				return fmt.Errorf("%d packets were sent again: %v", p.Counts.Again, err)
+			if err := g.Send(message(0, length), nil); err != nil || p.Counts.Retransmitted > 0 {
+				return fmt.Errorf("%d packets were sent again: %v", p.Counts.Retransmitted, err)
 			}
 			return nil
 		}
@@ -202,7 +202,7 @@ func TestLateReceiver(t *testing.T) {
 
 // A receiver that does not answer is named.
 func TestSilent(t *testing.T) {
-	err := run(t, loop.New(4), Options{Timeout: 100 * unit.Microsecond, Longest: unit.Millisecond, Tries: 20}, func(p *Port) error {
+	err := run(t, loop.New(4), Options{Timeout: 100 * unit.Microsecond, MaxTimeout: unit.Millisecond, MaxTries: 20}, func(p *Port) error {
 		members := []int{0, 1, 2, 3}
 		g, err := p.Open(1, members)
 		if err != nil {
@@ -277,7 +277,7 @@ func TestGroups(t *testing.T) {
 	err := run(t, loop.New(2), impatient, func(p *Port) error {
 		members := []int{0, 1}
 		var last *Group
-		for id := range p.net.MaxGroups() {
+		for id := range p.datagrams.MaxGroups() {
 			g, err := p.Open(uint32(id), members)
 			if err != nil {
 				return err
@@ -308,7 +308,7 @@ func TestGroups(t *testing.T) {
 }
 
 func TestWrongUse(t *testing.T) {
-	if err := run(t, loop.New(2), Options{Packet: headBytes}, func(*Port) error { return nil }); err == nil || !strings.Contains(err.Error(), "their header has 16") {
+	if err := run(t, loop.New(2), Options{PacketBytes: headBytes}, func(*Port) error { return nil }); err == nil || !strings.Contains(err.Error(), "their header has 16") {
 		t.Errorf("packets without room: %v", err)
 	}
 	err := run(t, loop.New(2), impatient, func(p *Port) error {

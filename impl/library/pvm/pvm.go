@@ -51,10 +51,10 @@ func (e *Error) Error() string { return fmt.Sprintf("task %d: %s", e.Task, e.Tex
 
 // Task is one rank of a job, as its program sees it. Only the program's own goroutine may use it.
 type Task struct {
-	port    device.Port
-	memory  device.Memory // nil: none
-	rank, n int
-	dataMax int
+	port            device.Port
+	memory          device.Memory // nil: none
+	rank, taskCount int
+	dataMax         int
 
 	first, last *pendingMessage // that have come and were not received, in their order
 	spare       *pendingMessage
@@ -78,11 +78,11 @@ type pendingMessage struct {
 
 // kinds of packets
 const (
-	whole   = iota + 1 // a message: tag
-	offer              // a long one: tag, length, key
-	fetched            // it has been fetched: key
-	gotten             // the end of a get
-	arrived            // at a barrier: round, epoch
+	kindWhole   = iota + 1 // a message: tag
+	kindOffer              // a long one: tag, length, key
+	kindFetched            // it has been fetched: key
+	kindGetEnd             // the end of a get
+	kindBarrier            // at a barrier: round, epoch
 )
 
 // Run runs a program on all ranks of a world. A message that was sent and not received is an error.
@@ -109,7 +109,7 @@ func New(p device.Port, o Options) *Task {
 	if o.DataMax < 0 {
 		panic("pvm: negative number in Options")
 	}
-	return &Task{port: p, memory: p.Memory(), rank: p.Rank(), n: p.Size(), dataMax: cmp.Or(o.DataMax, DefaultDataMax), kept: map[device.Key][]byte{}}
+	return &Task{port: p, memory: p.Memory(), rank: p.Rank(), taskCount: p.Size(), dataMax: cmp.Or(o.DataMax, DefaultDataMax), kept: map[device.Key][]byte{}}
 }
 
 // End waits until all tasks have come to the end of their programs. It is an error if there are
@@ -131,7 +131,7 @@ func (t *Task) End() error {
 func (t *Task) Rank() int { return t.rank }
 
 // Size returns how many tasks there are.
-func (t *Task) Size() int { return t.n }
+func (t *Task) Size() int { return t.taskCount }
 
 // Now returns the task's clock.
 func (t *Task) Now() unit.Time { return t.port.Now() }
@@ -142,23 +142,23 @@ func (t *Task) Compute(d unit.Time) { t.port.Delay(d) }
 // Send sends a message, to the task itself, too, and returns when b may be used again (pvm_psend).
 // Messages of one task are received in the order in which they were sent, among those that match.
 func (t *Task) Send(dst, tag int, b []byte) {
-	if dst < 0 || dst >= t.n {
-		panic(&Error{t.rank, fmt.Sprintf("there is no task %d: the job has tasks 0 to %d", dst, t.n-1)})
+	if dst < 0 || dst >= t.taskCount {
+		panic(&Error{t.rank, fmt.Sprintf("there is no task %d: the job has tasks 0 to %d", dst, t.taskCount-1)})
 	}
-	t.port.Spend(model.PvmSend, 1)
+	t.port.Spend(model.PvmSendCost, 1)
 	if len(b) <= t.dataMax || t.memory == nil {
 		if cap(t.buffer) < len(b) {
 			t.buffer = make([]byte, len(b))
 		}
 		t.port.Copy(t.buffer[:len(b)], b)
-		t.sendPacket(dst, device.Head{whole, uint64(tag)}, t.buffer[:len(b)])
+		t.sendPacket(dst, device.Head{kindWhole, uint64(tag)}, t.buffer[:len(b)])
 		return
 	}
 	c := t.longBuffer(len(b))
 	t.port.Copy(c, b)
 	k := t.memory.Expose(c)
 	t.kept[k] = c
-	t.sendPacket(dst, device.Head{offer, uint64(tag), uint64(len(b)), uint64(k)}, nil)
+	t.sendPacket(dst, device.Head{kindOffer, uint64(tag), uint64(len(b)), uint64(k)}, nil)
 }
 
 // longBuffer returns memory for a long message.
@@ -198,7 +198,7 @@ func matchesSourceAndTag(src, tag int) func(Status) bool {
 // ReceiveWhere receives the first message that matches, as after pvm_recvf. If there is none, it
 // waits or returns false.
 func (t *Task) ReceiveWhere(matches func(Status) bool, b []byte, wait bool) (Status, bool) {
-	t.port.Spend(model.PvmReceive, 1)
+	t.port.Spend(model.PvmReceiveCost, 1)
 	var before *pendingMessage
 	for looked := false; ; {
 		m := t.first
@@ -241,15 +241,15 @@ func (t *Task) takeMessage(before, m *pendingMessage, b []byte) Status {
 		t.last = before
 	}
 	if m.long {
-		t.memory.Get(m.Source, m.key, 0, b[:m.Bytes], device.Head{gotten})
+		t.memory.Get(m.Source, m.key, 0, b[:m.Bytes], device.Head{kindGetEnd})
 		for t.got = false; !t.got; {
 			t.handlePacket(t.port.Recv(true))
 		}
-		t.sendPacket(m.Source, device.Head{fetched, uint64(m.key)}, nil)
+		t.sendPacket(m.Source, device.Head{kindFetched, uint64(m.key)}, nil)
 	} else {
 		t.port.Copy(b, m.data)
 	}
-	t.port.Spend(model.PvmUnpack, m.Bytes)
+	t.port.Spend(model.PvmUnpackCost, m.Bytes)
 	m.next, t.spare = t.spare, m
 	return m.Status
 }
@@ -257,8 +257,8 @@ func (t *Task) takeMessage(before, m *pendingMessage, b []byte) Status {
 // handlePacket does what a packet says.
 func (t *Task) handlePacket(q *device.Packet) {
 	switch q.Head[0] {
-	case whole, offer:
-		t.port.Spend(model.PvmHandle, 1)
+	case kindWhole, kindOffer:
+		t.port.Spend(model.PvmHandleCost, 1)
 		m := t.spare
 		if m == nil {
 			m = new(pendingMessage)
@@ -267,7 +267,7 @@ func (t *Task) handlePacket(q *device.Packet) {
 		}
 		m.Status, m.next = Status{q.Src, int(q.Head[1]), len(q.Data)}, nil
 		m.data = append(m.data[:0], q.Data...)
-		if m.long = q.Head[0] == offer; m.long {
+		if m.long = q.Head[0] == kindOffer; m.long {
 			m.Bytes, m.key = int(q.Head[2]), device.Key(q.Head[3])
 		}
 		if t.last == nil {
@@ -276,17 +276,17 @@ func (t *Task) handlePacket(q *device.Packet) {
 			t.last.next = m
 		}
 		t.last = m
-	case fetched:
+	case kindFetched:
 		k := device.Key(q.Head[1])
 		t.memory.Withdraw(k)
 		t.free = append(t.free, t.kept[k])
 		delete(t.kept, k)
-	case gotten:
+	case kindGetEnd:
 		if q.Refused {
 			panic("pvm: get of a message that is not there")
 		}
 		t.got = true
-	case arrived:
+	case kindBarrier:
 		t.seen[q.Head[1]] = max(t.seen[q.Head[1]], q.Head[2])
 	}
 }
@@ -301,8 +301,8 @@ func (t *Task) Pending(yield func(Status) bool) {
 // dissemination).
 func (t *Task) Barrier() {
 	t.epoch++
-	for r := range bits.Len(uint(t.n - 1)) {
-		t.sendPacket((t.rank+1<<r)%t.n, device.Head{arrived, uint64(r), t.epoch}, nil)
+	for r := range bits.Len(uint(t.taskCount - 1)) {
+		t.sendPacket((t.rank+1<<r)%t.taskCount, device.Head{kindBarrier, uint64(r), t.epoch}, nil)
 		for t.seen[r] < t.epoch {
 			t.handlePacket(t.port.Recv(true))
 		}
@@ -314,9 +314,9 @@ const collectiveTag = -2
 
 // Broadcast sends the b of task 0 to the b of all others, by a binomial tree.
 func (t *Task) Broadcast(b []byte) {
-	for d := 1 << bits.Len(uint(t.n-1)) / 2; d > 0; d /= 2 {
+	for d := 1 << bits.Len(uint(t.taskCount-1)) / 2; d > 0; d /= 2 {
 		switch {
-		case t.rank%(2*d) == 0 && t.rank+d < t.n:
+		case t.rank%(2*d) == 0 && t.rank+d < t.taskCount:
 			t.Send(t.rank+d, collectiveTag, b)
 		case t.rank%(2*d) == d:
 			t.Receive(t.rank-d, collectiveTag, b)
@@ -329,12 +329,12 @@ func (t *Task) Broadcast(b []byte) {
 // lower.
 func (t *Task) Reduce(b []byte, size int, combine func(lower, higher []byte)) {
 	var in []byte
-	for d := 1; d < t.n; d *= 2 {
+	for d := 1; d < t.taskCount; d *= 2 {
 		if t.rank&d != 0 {
 			t.Send(t.rank-d, collectiveTag, b)
 			return
 		}
-		if t.rank+d < t.n {
+		if t.rank+d < t.taskCount {
 			if in == nil {
 				in = make([]byte, len(b))
 			}

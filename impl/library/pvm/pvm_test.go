@@ -78,7 +78,7 @@ func TestRandomMessages(t *testing.T) {
 	library := &model.Library{Name: "pvm", Engine: model.Pvm}
 	for _, w := range enginetest.Worlds() {
 		for i, ranks := range []int{1, 2, 5} {
-			if w.Holds(ranks) {
+			if w.CanHold(ranks) {
 				if err := Run(w.Open(t, library, ranks), Options{DataMax: 100}, program(uint64(i))); err != nil {
 					t.Errorf("%s, %d tasks: %v", w.Name, ranks, err)
 				}

@@ -40,9 +40,9 @@ type Function func(in, inout datatype.Buffer)
 // New makes an operation of a function (MPI_Op_create). commutes says that a ∘ b is b ∘ a: then the
 // order of ranks need not be kept.
 func New(f Function, commutes bool) *Op {
-	o := &Op{name: "user's", sort: made, commutes: commutes, user: f}
+	o := &Op{name: "user's", sort: userDefined, commutes: commutes, user: f}
 	if commutes {
-		o.sort = madeToCommute
+		o.sort = userDefinedCommutative
 	}
 	return o
 }
@@ -76,8 +76,8 @@ type Identity uint8
 const NumIdentities = Identity(len(identityNames))
 
 const (
-	made Identity = iota + 1
-	madeToCommute
+	userDefined Identity = iota + 1
+	userDefinedCommutative
 )
 
 var identityNames = [...]string{"no operation", "a user's operation", "a user's operation that commutes",
@@ -88,11 +88,11 @@ func (s Identity) String() string { return identityNames[s] }
 
 // identityOf returns the sort of an operation of MPI's.
 func identityOf(name string) Identity {
-	i := slices.Index(identityNames[madeToCommute+1:], name)
+	i := slices.Index(identityNames[userDefinedCommutative+1:], name)
 	if i < 0 {
 		panic("reduction: no sort has the name " + name)
 	}
-	return madeToCommute + 1 + Identity(i)
+	return userDefinedCommutative + 1 + Identity(i)
 }
 
 // Identity returns that of the operation.

@@ -20,12 +20,12 @@ import (
 
 // PE is a processing element: one rank of a job. Its methods are for the rank's program alone.
 type PE struct {
-	port    device.Port
-	rank, n int
-	memory  device.Memory // nil: packets do what it would
-	counter device.Counter
-	watch   device.Watch
-	barrier device.Barrier // nil: by words in symmetric memory
+	port          device.Port
+	rank, peCount int
+	memory        device.Memory // nil: packets do what it would
+	counter       device.Counter
+	watch         device.Watch
+	barrier       device.Barrier // nil: by words in symmetric memory
 
 	symmetric device.Key
 	block     []byte       // barrier words, then what the user asked for
@@ -53,13 +53,13 @@ const (
 
 // kinds of packets
 const (
-	put       = iota + 1 // key and offset: write the data
-	increment            // fetch-and-increment
-	fetched              // its answer
-	setup                // keys of symmetric memory
-	completed            // a put or get has ended
-	get                  // key, offset and length: answer with the data
-	getReply             // the answer
+	kindPut       = iota + 1 // key and offset: write the data
+	kindIncrement            // fetch-and-increment
+	kindFetched              // its answer
+	kindSetup                // keys of symmetric memory
+	kindCompleted            // a put or get has ended
+	kindGet                  // key, offset and length: answer with the data
+	kindGetReply             // the answer
 )
 
 // minPlacedBytes is the least data that a port may put into memory before its packet is received.
@@ -83,7 +83,7 @@ func Run(w device.World, bytes func(ranks int) int, program func(*PE) error) err
 // New begins shared memory on a port. All ranks of the job call it, with the same number of bytes
 // of symmetric memory, before they use the port otherwise.
 func New(p device.Port, bytes int) *PE {
-	e := &PE{port: p, rank: p.Rank(), n: p.Size(), block: make([]byte, symmetricOffset+bytes)}
+	e := &PE{port: p, rank: p.Rank(), peCount: p.Size(), block: make([]byte, symmetricOffset+bytes)}
 	if m, c, w := p.Memory(), p.Counter(), p.Watch(); m != nil && c != nil && w != nil {
 		e.memory, e.counter, e.watch, e.barrier = m, c, w, p.Barrier()
 		e.symmetric = m.Expose(e.block)
@@ -101,7 +101,7 @@ func New(p device.Port, bytes int) *PE {
 func (e *PE) Rank() int { return e.rank }
 
 // Size returns how many PEs there are.
-func (e *PE) Size() int { return e.n }
+func (e *PE) Size() int { return e.peCount }
 
 // Now returns the PE's clock.
 func (e *PE) Now() unit.Time { return e.port.Now() }
@@ -115,13 +115,13 @@ func (e *PE) OneSided() bool { return e.memory != nil }
 // exchange tells all PEs the keys of all, in rounds in which the number of known keys doubles
 // (Bruck et al. 1997, section 3).
 func (e *PE) exchange() {
-	n := e.n
+	n := e.peCount
 	known := make([]byte, 8*n) // of the PEs from this one on
 	binary.NativeEndian.PutUint64(known, uint64(e.symmetric))
 	early := map[int][]byte{}
 	for d := 1; d < n; d *= 2 {
 		more := 8 * min(d, n-d)
-		e.port.Send((e.rank-d+n)%n, &device.Packet{Head: device.Head{setup}, Data: known[:more]})
+		e.port.Send((e.rank-d+n)%n, &device.Packet{Head: device.Head{kindSetup}, Data: known[:more]})
 		for from := (e.rank + d) % n; early[from] == nil; {
 			q := e.port.Recv(true)
 			early[q.Src] = append([]byte{}, q.Data...)
@@ -163,11 +163,11 @@ func (e *PE) Put(dst int, k device.Key, off int, b []byte) {
 		return
 	}
 	if e.memory == nil {
-		e.sendRequest(dst, device.Head{put, uint64(k), uint64(off)}, b)
+		e.sendRequest(dst, device.Head{kindPut, uint64(k), uint64(off)}, b)
 		return
 	}
 	e.puts++
-	e.memory.Put(dst, k, off, b, device.Head{completed})
+	e.memory.Put(dst, k, off, b, device.Head{kindCompleted})
 }
 
 // PutSymmetric is Put to offset off of the symmetric memory of dst.
@@ -184,12 +184,12 @@ func (e *PE) GetSymmetric(src, off int, b []byte) {
 	if e.memory != nil {
 		e.Quiet()
 		e.puts++
-		e.memory.Get(src, e.symmetricKey(src), symmetricOffset+off, b, device.Head{completed})
+		e.memory.Get(src, e.symmetricKey(src), symmetricOffset+off, b, device.Head{kindCompleted})
 		e.Quiet()
 		return
 	}
 	e.into, e.answered = b, false
-	e.sendRequest(src, device.Head{get, uint64(symmetricOffset + off), uint64(len(b))}, nil)
+	e.sendRequest(src, device.Head{kindGet, uint64(symmetricOffset + off), uint64(len(b))}, nil)
 	for !e.answered {
 		e.handlePacket(e.port.Recv(true))
 	}
@@ -205,7 +205,7 @@ func (e *PE) putWords(dst, off int, words ...uint64) {
 		b = binary.NativeEndian.AppendUint64(b, w)
 	}
 	if e.memory == nil {
-		e.sendRequest(dst, device.Head{put, uint64(e.symmetric), uint64(off)}, b)
+		e.sendRequest(dst, device.Head{kindPut, uint64(e.symmetric), uint64(off)}, b)
 		return
 	}
 	e.memory.Put(dst, e.symmetricKey(dst), off, b, device.NoCompletion)
@@ -236,7 +236,7 @@ func (e *PE) FetchInc(dst int) int64 {
 		e.register++
 		return e.register - 1
 	}
-	e.sendRequest(dst, device.Head{increment}, nil)
+	e.sendRequest(dst, device.Head{kindIncrement}, nil)
 	for e.answered = false; !e.answered; {
 		e.handlePacket(e.port.Recv(true))
 	}
@@ -258,9 +258,9 @@ func (e *PE) Symmetric() []byte { return e.block[symmetricOffset:] }
 
 // Load returns a word of the PE's own symmetric memory. Data that was put before that word has
 // arrived as well.
-func (e *PE) Load(off int) uint64 { return e.load(symmetricOffset + off) }
+func (e *PE) Load(off int) uint64 { return e.loadWord(symmetricOffset + off) }
 
-func (e *PE) load(off int) uint64 {
+func (e *PE) loadWord(off int) uint64 {
 	if e.memory != nil {
 		return e.watch.Load(e.symmetric, off)
 	}
@@ -319,9 +319,9 @@ func (e *PE) Barrier(idle func()) {
 		return
 	}
 	e.epoch++
-	for r := range bits.Len(uint(e.n - 1)) {
-		e.putWords((e.rank+1<<r)%e.n, 8*r, e.epoch)
-		e.waitUntil(idle, func() bool { return e.load(8*r) >= e.epoch }) // the other may be in the next barrier
+	for r := range bits.Len(uint(e.peCount - 1)) {
+		e.putWords((e.rank+1<<r)%e.peCount, 8*r, e.epoch)
+		e.waitUntil(idle, func() bool { return e.loadWord(8*r) >= e.epoch }) // the other may be in the next barrier
 	}
 }
 
@@ -355,42 +355,42 @@ func (e *PE) handlePacket(q *device.Packet) {
 		panic(fmt.Sprintf("shmem: PE %d put to memory that is not exposed", e.rank))
 	}
 	switch q.Head[0] {
-	case completed:
+	case kindCompleted:
 		e.puts--
-	case put:
+	case kindPut:
 		e.handled++
-		there, ok := e.exposed.Reach(device.Key(q.Head[1]), int(q.Head[2]), len(q.Data))
+		there, ok := e.exposed.Access(device.Key(q.Head[1]), int(q.Head[2]), len(q.Data))
 		if !ok {
 			panic(fmt.Sprintf("shmem: PE %d put to memory that PE %d does not expose", q.Src, e.rank))
 		}
 		if len(there) > 0 && &there[0] != &q.Data[0] { // else the port has put it there
 			copy(there, q.Data)
 		}
-	case increment:
-		e.reply.Head = device.Head{fetched, uint64(e.register)}
+	case kindIncrement:
+		e.reply.Head = device.Head{kindFetched, uint64(e.register)}
 		e.port.Send(q.Src, &e.reply)
 		e.register++
-	case get:
-		e.reply.Head, e.reply.Data = device.Head{getReply}, e.block[q.Head[1]:][:q.Head[2]]
+	case kindGet:
+		e.reply.Head, e.reply.Data = device.Head{kindGetReply}, e.block[q.Head[1]:][:q.Head[2]]
 		if q.Src == e.rank {
 			e.handlePacket(&e.reply)
 		} else {
 			e.port.Send(q.Src, &e.reply)
 		}
 		e.reply.Data = nil
-	case getReply:
+	case kindGetReply:
 		copy(e.into, q.Data)
 		e.answered = true
-	case fetched:
+	case kindFetched:
 		e.answer, e.answered = int64(q.Head[1]), true
 	}
 }
 
 // placeData says where the data of a packet is to be, if it is long.
 func (e *PE) placeData(_ int, h *device.Head, n int) []byte {
-	if h[0] != put || n < minPlacedBytes {
+	if h[0] != kindPut || n < minPlacedBytes {
 		return nil
 	}
-	there, _ := e.exposed.Reach(device.Key(h[1]), int(h[2]), n)
+	there, _ := e.exposed.Access(device.Key(h[1]), int(h[2]), n)
 	return there
 }

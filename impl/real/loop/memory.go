@@ -76,7 +76,7 @@ func (m memory) applyGet(q *port, k device.Key, off int, b []byte, done device.H
 func (e *exposedMemory) accessRegion(k device.Key, off, n int, transfer func(there []byte)) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	there, ok := e.Reach(k, off, n)
+	there, ok := e.Access(k, off, n)
 	if ok {
 		transfer(there)
 	}

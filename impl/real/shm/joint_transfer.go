@@ -89,7 +89,7 @@ func (m *memory) helpTransfer(asker uint32) {
 		if !t.nextChunk.CompareAndSwap(next, next+1) { // if it is the same, so was all that was read
 			continue
 		}
-		own, ok := m.regions.Reach(device.Key(key), int(off+from), int(min(chunkSize, size-from)))
+		own, ok := m.regions.Access(device.Key(key), int(off+from), int(min(chunkSize, size-from)))
 		if !ok || m.copier.copyBytes(m.pid(r), uintptr(there+from), own, !put) != nil {
 			t.failed.Store(true)
 		}

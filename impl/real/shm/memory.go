@@ -71,7 +71,7 @@ func (m *memory) Withdraw(k device.Key) {
 func (m *memory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	there, ok := m.resolveAddress("put", dst, k, off, len(b))
 	if dst == m.Rank() {
-		own, _ := m.regions.Reach(k, off, len(b))
+		own, _ := m.regions.Access(k, off, len(b))
 		copy(own, b)
 	} else if ok {
 		if err := m.transfer(dst, k, off, there, b, true); err != nil {
@@ -87,7 +87,7 @@ func (m *memory) Put(dst int, k device.Key, off int, b []byte, done device.Head)
 func (m *memory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	there, ok := m.resolveAddress("get", dst, k, off, len(b))
 	if dst == m.Rank() {
-		own, _ := m.regions.Reach(k, off, len(b))
+		own, _ := m.regions.Access(k, off, len(b))
 		copy(b, own)
 	} else if ok {
 		if err := m.transfer(dst, k, off, there, b, false); err != nil {
