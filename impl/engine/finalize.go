@@ -63,7 +63,7 @@ func (r *Rank) AbandonRequests(describe func(Wait) string) {
 		if c := r.callOf(open[0]); c != nil {
 			call = fmt.Sprintf(", of %s%s,", c.name, r.siteOf(c).Parenthesized())
 		}
-		return fmt.Sprintf("%d %s neither completed nor opFreed; the first%s waits for %s", n, was, call, describe(first))
+		return fmt.Sprintf("%d %s neither completed nor freed; the first%s waits for %s", n, was, call, describe(first))
 	})
 	var receives []Op // in the order in which they were posted: there may be several for one message
 	for _, o := range open {

@@ -8,9 +8,9 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// overlapChecker keeps account of the memory of operations that are under way, for programs that are
-// checked: what a receive may write nothing else may read or write, until the program has completed
-// the receive (MPI-1.2, section 3.7.2).
+// overlapChecker keeps account of the memory of operations that are under way, for programs that
+// are checked: what a receive may write nothing else may read or write, until the program has
+// completed the receive (MPI-1.2, section 3.7.2).
 type overlapChecker struct {
 	owner           uintptr // the rank's goroutine
 	receives, sends intervals
@@ -137,8 +137,8 @@ func (x interval) bytes(from, to uintptr) string {
 	return fmt.Sprintf("bytes %d to %d", first, first+int(to-from)-1)
 }
 
-// stopTrackingMemory ends the watch of an operation that has failed. A program that returns errors uses
-// its memory again.
+// stopTrackingMemory ends the watch of an operation that has failed. A program that returns errors
+// uses its memory again.
 func (r *Rank) stopTrackingMemory(o *Op) {
 	if r.overlapChecker != nil {
 		r.overlapChecker.stopTracking(o)
