@@ -162,7 +162,7 @@ func (r *Rank) CheckIdle() error {
 	case len(r.buffer.used) != 0 || r.buffer.pending != 0:
 		return fmt.Errorf("%d messages are in the attached buffer", len(r.buffer.used))
 	case r.freedOps != 0:
-		return fmt.Errorf("%d operations that were opFreed are under way", r.freedOps)
+		return fmt.Errorf("%d operations that were freed are under way", r.freedOps)
 	case len(seen) < len(r.scratch):
 		return fmt.Errorf("memory to copy messages through was given back twice")
 	case len(r.scratch) > 2*len(r.ops): // of data with gaps, and staged

@@ -68,19 +68,19 @@ func (e *Error) Error() string { return fmt.Sprintf("PE %d: %s: %s", e.PE, e.Cal
 // PE is a processing element, one rank of a job, as its program sees it. Only the program's own
 // goroutine may use it.
 type PE struct {
-	port        device.Port
-	transport   transport
-	element     model.CostKey                                               // the cost of combining two elements
-	memory      *shmem.PE                                                   // of the ports Puts and Arena
+	port         device.Port
+	transport    transport
+	element      model.CostKey                                               // the cost of combining two elements
+	memory       *shmem.PE                                                   // of the ports Puts and Arena
 	segmentTaker func(w segmentPattern, b []byte, wait bool) (segment, bool) // how these receive a segment
-	rank        int
-	peCount     int
-	options     Options
-	call        string // the call that the program is in, for errors
-	peer        int    // the PE that it waits for, or none
-	pool        pool
-	stats       Statistics
-	work        []byte // of reductions
+	rank         int
+	peCount      int
+	options      Options
+	call         string // the call that the program is in, for errors
+	peer         int    // the PE that it waits for, or none
+	pool         pool
+	stats        Statistics
+	work         []byte // of reductions
 }
 
 // noPeer is the peer of a call that does not wait for a particular PE.
