@@ -94,3 +94,6 @@ func checkProtocol(option, name string) error {
 	}
 	return nil
 }
+
+// errNotSynchronous is why a protocol cannot serve synchronous sends.
+var errNotSynchronous = errors.New("it cannot serve synchronous sends, whose receiver must say that a receive was found")

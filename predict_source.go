@@ -43,7 +43,7 @@ func (o PredictOptions) platformSource() (predictionSource, error) {
 		all := names
 		names = slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !model.Named(name).Synchronous() })
 		if o.Protocol != nil && len(names) < len(all) {
-			return none, &OptionError{"Protocol", strings.Join(o.Protocol, ","), errors.New("it cannot serve synchronous sends, whose receiver must say that a receive was found")}
+			return none, &OptionError{"Protocol", strings.Join(o.Protocol, ","), errNotSynchronous}
 		}
 	}
 	machine, path := job.Platform.Machine, job.Platform.Machine.Path(job.Ranks, pair[0], pair[1])

@@ -153,10 +153,7 @@ func (m *measure) parse(cmd *cobra.Command) error {
 	if slices.Contains(emulatedPlatforms, m.platform) || !slices.Contains(allPlatforms, m.platform) {
 		o.Noise = job.PlatformNoise
 	}
-	for _, x := range []struct {
-		flag string
-		set  func(text string) error
-	}{
+	err := parseFlags(cmd, []flagParser{
 		{"pairs", parseInto(&o.Pairs, parseText)},
 		{"modes", parseInto(&o.Modes, parseWords)},
 		{"sizes", parseInto(&o.Sizes, unit.ParseSizes)},
@@ -175,13 +172,9 @@ func (m *measure) parse(cmd *cobra.Command) error {
 		{"ssh", parseInto(&o.SSH, parseShellWords)},
 		{"launcher", parseInto(&o.Launcher, parseShellWords)},
 		{"timeout", parseInto(&o.Timeout, time.ParseDuration)},
-	} {
-		if !cmd.Flags().Changed(x.flag) {
-			continue
-		}
-		if err := x.set(cmd.Flag(x.flag).Value.String()); err != nil {
-			return fmt.Errorf("--%s: %w", x.flag, err)
-		}
+	})
+	if err != nil {
+		return err
 	}
 	return m.checkGiven(cmd)
 }
@@ -211,17 +204,6 @@ func (m *measure) checkGiven(cmd *cobra.Command) error {
 	return nil
 }
 
-// parseInto returns a function that sets a value to what a text says.
-func parseInto[T any](value *T, parse func(string) (T, error)) func(string) error {
-	return func(text string) (err error) {
-		*value, err = parse(text)
-		return err
-	}
-}
-
-func parseText(text string) (string, error)    { return text, nil }
-func parseWords(text string) ([]string, error) { return words(text), nil }
-
 // parseShellWords splits a command at its spaces as a shell would.
 func parseShellWords(text string) ([]string, error) {
 	list, err := probe.Words(text)
@@ -233,37 +215,11 @@ func parseWarmup(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	switch {
 	case err == nil && n < 0:
-		return 0, fmt.Errorf("%d: it must be 0 or above", n)
+		return 0, valueError("it must be 0 or above")
 	case n == 0:
 		n = -1
 	}
 	return n, err
-}
-
-// parseNoise returns the relative noise that --noise asks for, or job.PlatformNoise.
-func parseNoise(text string) (float64, error) {
-	x, err := parseNoiseLevel(text)
-	if err != nil {
-		err = fmt.Errorf("--noise: %w", err)
-	}
-	return x, err
-}
-
-func parseNoiseLevel(text string) (float64, error) {
-	switch text {
-	case "on":
-		return job.PlatformNoise, nil
-	case "off":
-		return 0, nil
-	}
-	x, err := unit.ParsePercent(text)
-	if err != nil {
-		return 0, fmt.Errorf("on, off, or a percentage: %w", err)
-	}
-	if x < 0 || x > 0.4 {
-		return 0, fmt.Errorf("%s must be from 0%% to 40%%, so that no step takes less than no time", text)
-	}
-	return x, nil
 }
 
 // writesSamplesOnly reports whether samples alone are printed.

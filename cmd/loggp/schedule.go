@@ -135,9 +135,11 @@ func (m *makeSchedule) make(name string) (*schedule.Schedule, error) {
 		return nil, fmt.Errorf("--size: %w", err)
 	}
 	m.Size = size
-	if m.Compute, err = duration("compute", m.compute); err != nil {
-		return nil, err
+	compute, err := parseDuration(m.compute)
+	if err != nil {
+		return nil, fmt.Errorf("--compute: %w", err)
 	}
+	m.Compute = *compute
 	return pattern.Make(name, m.Config)
 }
 

@@ -6,21 +6,16 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp"
-	"github.com/loggp/loggp/impl/job"
-	"github.com/loggp/loggp/microbench/sample"
-	"github.com/loggp/loggp/model"
-	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/phases"
 	"github.com/loggp/loggp/model/platform"
-	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/chart"
-	"github.com/loggp/loggp/reports/timeline"
+	"github.com/loggp/loggp/reports/format"
 )
 
 // alltoallv has the flags of schedule alltoallv.
@@ -79,65 +74,33 @@ func (a *alltoallv) run(cmd *cobra.Command) error {
 	if a.picture != "" && filepath.Ext(a.picture) != ".svg" {
 		return misuse(cmd, fmt.Errorf("--picture %s: it is an SVG file, name it so", a.picture))
 	}
-	if err := errors.Join(output(a.output), output(a.picture)); err != nil {
+	o := loggp.ExchangeOptions{From: a.from, Platform: a.platform, Library: a.library, Scheduler: *a.scheduler}
+	err := parseFlags(cmd, []flagParser{
+		{"threshold", parseInto(&o.Threshold, parsePointer(unit.ParseSize))},
+		{"exchange", parseInto(&o.Exchange, parsePointer(strconv.Atoi))},
+	})
+	if err := errors.Join(err, output(a.output), output(a.picture)); err != nil {
 		return misuse(cmd, err)
 	}
-	exchanges, err := a.read(cmd)
-	if err != nil {
+	if o.Exchanges, err = a.read(cmd); err != nil {
 		return err
 	}
-	ranks := 0
-	for _, x := range exchanges {
-		ranks = max(ranks, len(x.Members), slices.Max(x.Members)+1)
-	}
-	p, by, err := a.prediction(cmd, exchanges, ranks)
+	p, err := loggp.PlanExchanges(cmd.Context(), o)
 	if err != nil {
-		return err
-	}
-	threshold := by.Threshold
-	if a.threshold != "" {
-		if threshold, err = unit.ParseSize(a.threshold); err != nil {
-			return misuse(cmd, fmt.Errorf("--threshold: %w", err))
-		}
-	}
-	for i, s := range phases.Schedulers {
-		planned := timeline.SchedulerPlan{Scheduler: s}
-		for k, x := range exchanges {
-			plan, err := x.Plan(s, threshold)
-			if err != nil {
-				return fmt.Errorf("%s: exchange %d: %w", a.from, k, err)
-			}
-			planned.Schedules = append(planned.Schedules, plan)
-		}
-		p.Planned = append(p.Planned, planned)
-		if s.Name == *a.scheduler || *a.scheduler == "" && s.Name == by.Scheduler {
-			p.Chosen = i
-		}
-	}
-	switch {
-	case !cmd.Flags().Changed("exchange"):
-		p.Shown = p.Longest()
-	case a.exchange < 0 || a.exchange >= len(exchanges):
-		return misuse(cmd, fmt.Errorf("--exchange %d: %s has exchanges 0 to %d", a.exchange, a.from, len(exchanges)-1))
-	default:
-		p.Shown = a.exchange
+		return flagError(cmd, err)
 	}
 	if err := show(cmd, p.Document()); err != nil {
 		return err
 	}
-	chosen := p.Planned[p.Chosen]
 	if a.output != "" {
-		facts := []table.Fact{{Key: "scheduler", Value: chosen.Scheduler.Name}, {Key: "threshold", Value: fmt.Sprint(threshold)}}
-		if err := sample.Save(a.output, func(w io.Writer) error { return phases.WriteSchedules(w, chosen.Schedules, facts...) }); err != nil {
+		if err := keep(cmd, a.output, p.WritePhases, "phases of %s, by %s,", format.PluralInWords(len(o.Exchanges), "exchange"), p.SchedulerName()); err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "phases of %s, by %s, written to %s\n", count(len(exchanges), "exchange"), chosen.Scheduler.Name, a.output)
 	}
 	if a.picture != "" {
-		if err := sample.Save(a.picture, func(w io.Writer) error { return p.Chart().SVG(w, chart.Width) }); err != nil {
+		if err := keep(cmd, a.picture, func(w io.Writer) error { return p.Chart().SVG(w, chart.Width) }, "time line of exchange %d", p.Shown); err != nil {
 			return fmt.Errorf("picture: %w", err)
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "time line of exchange %d written to %s\n", p.Shown, a.picture)
 	}
 	return nil
 }
@@ -164,58 +127,4 @@ func (a *alltoallv) read(cmd *cobra.Command) ([]phases.Exchange, error) {
 		return nil, fmt.Errorf("%s: %w", a.from, err)
 	}
 	return all, nil
-}
-
-// prediction says what messages and barriers take by the closed forms of a platform, and how its
-// library plans.
-func (a *alltoallv) prediction(cmd *cobra.Command, exchanges []phases.Exchange, ranks int) (*timeline.PhasedExchanges, *model.Compiled, error) {
-	known, err := load(cmd, a.platform)
-	if err != nil {
-		return nil, nil, err
-	}
-	library := a.library
-	if i := slices.IndexFunc(known.Libraries, func(l *model.Library) bool { return l.Compiled != nil }); library == "" && i >= 0 {
-		library = known.Libraries[i].Name
-	}
-	job, messages, err := loggp.MessageModel(known, library, ranks)
-	if err != nil {
-		return nil, nil, flagError(cmd, err)
-	}
-	if job.Ranks < ranks {
-		return nil, nil, misuse(cmd, fmt.Errorf("--platform %s: it has up to %d ranks, and %s has %d", a.platform, job.Ranks, a.from, ranks))
-	}
-	by := job.Library.Compiled
-	if by == nil {
-		by = &model.Compiled{Scheduler: phases.AllToAllBased.Name}
-	}
-	if err := job.Library.ClosedForm(); err != nil {
-		return nil, nil, err
-	}
-	barriers := map[int]unit.Time{}
-	return &timeline.PhasedExchanges{
-		Title:     fmt.Sprintf("%s in phases on %s, %s", count(len(exchanges), "exchange"), job.Platform.Machine.Name, job.Library.Name),
-		Exchanges: exchanges,
-		Message:   func(bytes int) unit.Time { return messageTime(job, bytes) },
-		Barrier: func(n int) unit.Time {
-			if _, known := barriers[n]; !known {
-				j := collective.Job{Ranks: n}
-				a := collective.Tuned(collective.Table(job.Library)).Choose(collective.Barrier, &j, true)
-				if by.Barrier > 0 {
-					a = collective.Named(collective.Barrier, "linear")
-				}
-				barriers[n] = messages.Cost(a, j).Last + unit.Time(n-1)*by.Barrier
-			}
-			return barriers[n]
-		},
-	}, by, nil
-}
-
-// messageTime returns what a message between the first and the last rank takes, from its send to
-// the end of its receive.
-func messageTime(job *job.Job, bytes int) unit.Time {
-	m := job.Platform.Machine
-	last := job.Ranks - 1
-	name := job.Library.Proto.Protocol(model.Standard, m.Tier(0, last), bytes)
-	t := model.Transfer{Machine: m, Library: job.Library, Protocol: model.Named(name), Mode: model.Standard, Bytes: bytes, Path: m.Path(job.Ranks, 0, last)}
-	return t.Cost().Delivery.Sum()
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/impl/program"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/render"
 )
@@ -75,7 +76,7 @@ func ps(t *testing.T, n *json.Number) unit.Time {
 func TestTraceEvents(t *testing.T) {
 	t.Chdir(t.TempDir())
 	commands := []string{"--mode ssend --size 20KB", "--mode ibsend --size 700 --late 1ms", "--mode send --size 3KB --window 20us..60us"}
-	for _, p := range programNames() {
+	for _, p := range program.SmallProgramNames() {
 		commands = append(commands, "--program "+p+" --size 6000 --rounds 2")
 	}
 	for _, platform := range []string{"t3d", "now", "convex", "loggp --ranks 6"} {

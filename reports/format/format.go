@@ -187,6 +187,14 @@ func Plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// PluralInWords is Plural with the word one, as in "one exchange".
+func PluralInWords(n int, what string) string {
+	if n == 1 {
+		return "one " + what
+	}
+	return Plural(n, what)
+}
+
 // SingleLine returns a text in one line, of ordinary spaces.
 func SingleLine(s string) string { return strings.NewReplacer("\n", " ", Glue, " ").Replace(s) }
 

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// flagParser sets an option to what the text of a flag says.
+type flagParser struct {
+	flag string
+	set  func(text string) error
+}
+
+// valueError says what is wrong with the value of a flag that can be read.
+type valueError string
+
+func (e valueError) Error() string { return string(e) }
+
+// parseFlags sets the options of the flags that were given; others keep their zero value.
+func parseFlags(cmd *cobra.Command, parsers []flagParser) error {
+	for _, p := range parsers {
+		if !cmd.Flags().Changed(p.flag) {
+			continue
+		}
+		text := cmd.Flag(p.flag).Value.String()
+		err := p.set(text)
+		if _, is := err.(valueError); is {
+			return fmt.Errorf("--%s %s: %w", p.flag, text, err)
+		}
+		if err != nil { // which shows the text
+			return fmt.Errorf("--%s: %w", p.flag, err)
+		}
+	}
+	return nil
+}
+
+// parseInto returns a function that sets a value to what a text says.
+func parseInto[T any](value *T, parse func(string) (T, error)) func(string) error {
+	return func(text string) (err error) {
+		*value, err = parse(text)
+		return err
+	}
+}
+
+// parsePointer returns a function that returns a pointer to what another returns.
+func parsePointer[T any](parse func(string) (T, error)) func(string) (*T, error) {
+	return func(text string) (*T, error) {
+		x, err := parse(text)
+		return &x, err
+	}
+}
+
+func parseText(text string) (string, error)    { return text, nil }
+func parseWords(text string) ([]string, error) { return words(text), nil }
+
+// parseNoise returns the relative noise that --noise asks for, or job.PlatformNoise.
+func parseNoise(text string) (float64, error) {
+	x, err := parseNoiseLevel(text)
+	if err != nil {
+		err = fmt.Errorf("--noise: %w", err)
+	}
+	return x, err
+}
+
+func parseNoiseLevel(text string) (float64, error) {
+	switch text {
+	case "on":
+		return job.PlatformNoise, nil
+	case "off":
+		return 0, nil
+	}
+	x, err := unit.ParsePercent(text)
+	if err != nil {
+		return 0, fmt.Errorf("on, off, or a percentage: %w", err)
+	}
+	if x < 0 || x > 0.4 {
+		return 0, valueError("it must be from 0% to 40%, so that no step takes less than no time")
+	}
+	return x, nil
+}
