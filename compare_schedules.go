@@ -8,7 +8,7 @@ import (
 	"github.com/loggp/loggp/fit/loggops"
 	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/impl/library/mpi"
-	"github.com/loggp/loggp/impl/program"
+	"github.com/loggp/loggp/impl/program/goal"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/schedule/pattern"
@@ -73,7 +73,7 @@ func CompareSchedules(ctx context.Context, o ScheduleOptions) (*ScheduleComparis
 		return nil, optionErrorf("Params, LogGOPS", "give one of them")
 	}
 	for _, s := range o.Schedule {
-		if err := (program.Execution{Schedule: s.Schedule}).Check(); err != nil {
+		if err := (goal.Execution{Schedule: s.Schedule}).Check(); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
 	}
@@ -267,7 +267,7 @@ func fitLogGOPS(ctx context.Context, j *job.Job) (schedule.Params, error) {
 // runSchedule runs a schedule on a machine and returns when each rank finished; none in a process
 // that was started as another rank than 0.
 func runSchedule(ctx context.Context, j *job.Job, s *schedule.Schedule) ([]unit.Time, error) {
-	x := program.Execution{Schedule: s}
+	x := goal.Execution{Schedule: s}
 	if j.Real() {
 		return j.Time(ctx, "", func(c *mpi.Comm) error {
 			x.Run(c)

@@ -7,8 +7,10 @@ import (
 	"io"
 
 	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/program/portable"
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/render"
@@ -30,10 +32,18 @@ type RunOptions struct {
 // Execution is the outcome of Run.
 type Execution struct {
 	Time      unit.Time       // when the last rank ended, in picoseconds
-	Recording *model.Timeline // what ranks and network did, and the messages
+	Recording *model.Timeline // what ranks and network did, and the messages; nil: the run was on this machine, or several were compared
 	Warnings  []mpi.Warning   // what the program does and MPI forbids, once for each kind
 
-	title string
+	// Of RunProgram only:
+	Schedule *schedule.Schedule // of the program, if it was to be recorded
+	Picture  *portable.Picture  // that the program has drawn; nil: none
+	Notes    []string           // of options that turned out to have no effect
+	Failure  error              // the result of a NAS Parallel Benchmark differs from the published one, or an executable has ended with a status other than 0
+
+	name, title string
+	ends        []unit.Time   // of ranks on this machine
+	document    *doc.Document // nil: that of Run
 }
 
 // Run runs a program on each rank of an emulated machine. Ranks are goroutines; one runs at a time.
@@ -42,7 +52,7 @@ type Execution struct {
 // ended.
 func Run(ctx context.Context, o RunOptions, program func(*mpi.Comm) error) (*Execution, error) {
 	if isThisMachine(o.Platform) || o.Platform == probe.Platform {
-		return nil, optionErrorf("Platform", "Run records programs on emulated machines, and %s is this machine; package impl/job runs programs here", o.Platform)
+		return nil, optionErrorf("Platform", "Run records programs on emulated machines, and %s is this machine; RunProgram runs programs here", o.Platform)
 	}
 	if o.Protocol != "" {
 		if err := checkProtocol("Protocol", o.Protocol); err != nil {
@@ -57,29 +67,34 @@ func Run(ctx context.Context, o RunOptions, program func(*mpi.Comm) error) (*Exe
 	if err != nil {
 		return nil, err
 	}
-	if job.Check, err = mpi.ParseCheckMode(cmp.Or(o.Check, "warn")); err != nil {
-		return nil, badOption("Check", err)
+	e := &Execution{name: "program", title: fmt.Sprintf("%d ranks on %s, %s", job.Ranks, known.Machine.Name, job.Library.Name)}
+	if job.Check, err = parseCheck(o.Check); err != nil {
+		return nil, err
 	}
-	e := new(Execution)
-	job.Warn = func(w mpi.Warning) { e.Warnings = append(e.Warnings, w) }
+	job.Warn = e.warn
 	recording, err := job.Record(ctx, o.Seed, o.Protocol, o.MaxSpans, program)
 	if err != nil {
 		return nil, fmt.Errorf("run on %s: %w", known.Machine.Name, err)
 	}
-	e.Recording, e.title = recording, fmt.Sprintf("%d ranks on %s, %s", job.Ranks, known.Machine.Name, job.Library.Name)
-	for _, t := range recording.Ranks {
-		var end unit.Time // also of spans beyond MaxSpans; they have no gaps
-		for _, total := range t.Totals {
-			end += total
-		}
-		e.Time = max(e.Time, end)
-	}
+	e.Recording, e.Time = recording, lastEnd(recording)
 	return e, nil
+}
+
+// warn keeps a warning.
+func (e *Execution) warn(w mpi.Warning) { e.Warnings = append(e.Warnings, w) }
+
+// parseCheck reads the option Check.
+func parseCheck(text string) (mpi.CheckMode, error) {
+	mode, err := mpi.ParseCheckMode(cmp.Or(text, "warn"))
+	return mode, badOption("Check", err)
 }
 
 // Document has the statistics of the run: where the time of each rank went, and the calls that
 // ranks made.
 func (e *Execution) Document() *doc.Document {
+	if e.document != nil {
+		return e.document
+	}
 	return timeline.RunTimes(e.title, "", e.Recording, true)
 }
 
@@ -89,15 +104,15 @@ func (e *Execution) WriteStatistics(w io.Writer) error {
 }
 
 // WriteTrace writes the run as JSON for trace viewers, such as https://ui.perfetto.dev.
-func (e *Execution) WriteTrace(w io.Writer) error { return timeline.WriteEvents(w, e.trace()) }
+func (e *Execution) WriteTrace(w io.Writer) error { return timeline.WriteEvents(w, e.Trace()) }
 
 // WritePage writes a directory with a page of the run, index.html: its time line, where the time
 // went, and every step. An existing page is replaced. The page needs no network.
 func (e *Execution) WritePage(dir string) error {
-	return render.WritePage(dir, e.trace().Page(e.Document()))
+	return render.WritePage(dir, e.Trace().Page(e.Document()))
 }
 
-// trace is the run as time line pages and trace viewers take it.
-func (e *Execution) trace() timeline.Trace {
-	return timeline.Trace{Name: "program", Title: e.title, Recording: e.Recording}
+// Trace is the run as time line pages and trace viewers take it. There is none if Recording is nil.
+func (e *Execution) Trace() timeline.Trace {
+	return timeline.Trace{Name: e.name, Title: e.title, Recording: e.Recording}
 }

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/microbench/sample"
-	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/render"
@@ -55,45 +51,4 @@ func writeCourse(cmd *cobra.Command, output, of string, shown timeline.Trace, pa
 		fmt.Fprintln(cmd.ErrOrStderr(), left)
 	}
 	return nil
-}
-
-// most is how much of a run is recorded: nothing but totals, as much as a page shows well, or as
-// much as there may be.
-func (r *runs) most() int {
-	switch {
-	case r.profile || extension(r.course) == ".json":
-		return mostThings
-	case r.course != "":
-		return 0
-	}
-	return -1
-}
-
-// courseOf checks whether the course of jobs can be written.
-func (r *runs) courseOf(cmd *cobra.Command, jobs ...*job.Job) error {
-	if r.course == "" {
-		return nil
-	}
-	err := courseFormat(r.course)
-	switch {
-	case jobs[0].Real():
-		err = errors.Join(err, fmt.Errorf("-o: it is for emulated machines, and %s is this one", r.platform))
-	case len(jobs) > 1:
-		err = errors.Join(err, errors.New("-o: it is of one run; name one placement"))
-	case r.profile && extension(r.course) != ".json":
-		err = errors.Join(err, errors.New("--profile: it needs all of a run, and -o shows as much as one can read; leave one out, or name a .json file"))
-	}
-	if err != nil {
-		return misuse(cmd, err)
-	}
-	return nil
-}
-
-// writeRun writes the course of a run if that is asked for, with what was printed of it.
-func (r *runs) writeRun(cmd *cobra.Command, program []string, job *job.Job, record *model.Timeline, printed *doc.Document) error {
-	if r.course == "" {
-		return nil
-	}
-	shown := timeline.Trace{Name: job.Platform.Machine.Name + "-" + filepath.Base(program[0]), Title: printed.Title, Command: recall(cmd, program...), Recording: record}
-	return writeCourse(cmd, r.course, shown.Title, shown, shown.Page(printed))
 }

@@ -4,118 +4,102 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"github.com/loggp/loggp/fit"
-	"github.com/loggp/loggp/fit/clean"
-	"github.com/loggp/loggp/impl/job"
-	"github.com/loggp/loggp/impl/program/portable"
+	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/microbench/patterns"
-	"github.com/loggp/loggp/microbench/sample"
-	"github.com/loggp/loggp/model/platform"
-	"github.com/loggp/loggp/reports"
-	"github.com/loggp/loggp/reports/chart"
-	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/render"
 )
 
-// patternRuns has the flags of the verb.
-type patternRuns struct {
-	platform, libraries, patterns, sizes string
-	ranks, rounds                        int
-	parameters                           bool
-	output                               string
+// patternsProgram is what run takes for a program to time communication patterns.
+const patternsProgram = "patterns"
+
+// patternFlags has the flags of run that are for communication patterns alone.
+type patternFlags struct {
+	patterns, sizes string
+	parameters      bool
 }
 
-// shmemLibrary is the name of raw puts where a library is asked for.
-const shmemLibrary = "shmem"
-
-func patternsCommand() *cobra.Command {
-	var r patternRuns
+// patternHelp is the part of run's help on communication patterns.
+func patternHelp() string {
 	var list strings.Builder
-	var names []string
-	for _, p := range patterns.All {
-		fmt.Fprintf(&list, "\n  %-11s %s", p.Name, p.What)
-		names = append(names, p.Name)
-	}
-	cmd := &cobra.Command{
-		Use:   "patterns --platform NAME -n RANKS",
-		Short: "Time communication patterns by several libraries",
-		Long: `patterns times communication patterns by the libraries of a platform, side by side: MPI by
+	list.WriteString(`
+
+patterns times communication patterns by the libraries of a platform, side by side: MPI by
 synchronous sends (sync) and by standard sends (async), ACLMPL by its synchronous and asynchronous
 calls, and shmem, which is raw puts, if the machine has remote memory. All are timed by the same
-code.
-
-The patterns are` + list.String(),
-		Example: `  loggp patterns --platform t3d -n 32 --sizes 1KiB
-  loggp patterns --platform t3d -n 8 --library aclmpl,shmem --patterns all-to-all --sizes 8,1KiB,64KiB
-  loggp patterns --platform t3d -n 2 --parameters -o parameters
-  loggp patterns --platform shm -n 2 --patterns latency --sizes 8`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return r.run(cmd) },
+code. --library then takes a list, and -o a directory. The patterns are
+`)
+	for _, p := range patterns.Patterns {
+		fmt.Fprintf(&list, "\n  %-11s %s", p.Name, p.Description)
 	}
-	f := cmd.Flags()
-	f.StringVar(&r.platform, "platform", "", "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this one ("+strings.Join(job.Here, ", ")+")")
-	f.StringVar(&r.libraries, "library", "", "libraries of the machine, or shmem: a list (default: all)")
-	f.StringVar(&r.patterns, "patterns", "", "patterns: a list (default: all)")
-	f.StringVar(&r.sizes, "sizes", "", "lengths of messages (default: 8,1KiB)")
-	f.IntVarP(&r.ranks, "ranks", "n", 0, "number of ranks (default: the platform's)")
-	f.IntVar(&r.rounds, "rounds", 3, "rounds that are timed (with --parameters: 20)")
-	f.BoolVar(&r.parameters, "parameters", false, "print the LogGP parameters of the libraries side by side instead of patterns")
-	f.StringVarP(&r.output, "output", "o", "", "directory to write a page to, with the chart of --parameters")
-	printing(cmd)
-	mustComplete(cmd, "platform", append(platform.Names(), job.Here...))
-	mustComplete(cmd, "patterns", names)
-	return cmd
+	return list.String()
 }
 
-func (r *patternRuns) run(cmd *cobra.Command) error {
-	lengths, err := sizes(r.sizes, []int{8, 1024})
-	chosen, wrong := patternsNamed(r.patterns)
-	err = errors.Join(err, wrong, inRange("--rounds", r.rounds, 1, 1000))
-	if r.platform == "" {
-		err = errors.Join(err, errors.New("--platform: say on what to run: "+strings.Join(append(platform.Names(), job.Here...), ", ")))
+// declare declares the flags.
+func (p *patternFlags) declare(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&p.patterns, "patterns", "", "patterns: a list (default: all)")
+	f.StringVar(&p.sizes, "sizes", "", "patterns: lengths of messages (default: 8,1KiB)")
+	f.BoolVar(&p.parameters, "parameters", false, "patterns: print the LogGP parameters of the libraries side by side instead")
+	var names []string
+	for _, p := range patterns.Patterns {
+		names = append(names, p.Name)
 	}
-	if r.parameters && r.patterns != "" {
-		err = errors.Join(err, errors.New("--patterns: --parameters has timers of its own"))
+	mustComplete(cmd, "patterns", names)
+}
+
+// checkPatternFlags returns an error for a flag that has no effect on what is run.
+func checkPatternFlags(cmd *cobra.Command, isPatterns bool, name string) (wrong error) {
+	patternsOnly := []string{"patterns", "sizes", "parameters"}
+	forPatterns := append(patternsOnly, "platform", "library", "ranks", "rounds", "output", "format", "verbose")
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		switch {
+		case wrong != nil:
+		case isPatterns && !slices.Contains(forPatterns, f.Name):
+			wrong = fmt.Errorf("--%s: patterns does not take it; it takes %s", f.Name, strings.Join(forPatterns, ", "))
+		case !isPatterns && slices.Contains(patternsOnly, f.Name):
+			wrong = fmt.Errorf("--%s: it is for patterns, not for %s", f.Name, name)
+		}
+	})
+	return wrong
+}
+
+// runPatterns times patterns, or fits parameters of libraries.
+func (r *runFlags) runPatterns(cmd *cobra.Command) error {
+	o := loggp.PatternOptions{Platform: r.platform, Ranks: r.ranks, Args: commandLine(cmd)}
+	var err error
+	if o.Sizes, err = sizes(r.patterns.sizes, nil); err == nil {
+		err = pages(r.output)
 	}
-	err = errors.Join(err, pages(r.output))
+	if cmd.Flags().Changed("rounds") {
+		var wrong error
+		if o.Rounds, wrong = strconv.Atoi(r.parameters["rounds"].text); wrong == nil {
+			wrong = inRange("--rounds", o.Rounds, 1, 1000)
+		}
+		err = errors.Join(err, wrong)
+	}
 	if err != nil {
 		return misuse(cmd, err)
 	}
-	subjects, err := r.subjects(cmd)
+	if r.library != "" {
+		o.Library = words(r.library)
+	}
+	if r.patterns.patterns != "" {
+		o.Patterns = words(r.patterns.patterns)
+	}
+	run := loggp.TimePatterns
+	if r.patterns.parameters {
+		run = loggp.FitLibraries
+	}
+	d, err := run(cmd.Context(), o)
 	if err != nil {
-		return err
+		return flagError(cmd, err)
 	}
-	if r.parameters {
-		return r.fit(cmd, subjects)
-	}
-	var rows []reports.PatternRow
-	for _, p := range chosen {
-		for _, bytes := range lengths {
-			for _, s := range subjects {
-				if !patterns.Has(s.Library, p) {
-					continue
-				}
-				w, err := s.job.World(cmd.Context(), 1)
-				if err != nil {
-					return err
-				}
-				m, err := patterns.Time(w, s.Library, p, bytes, r.rounds)
-				if err != nil {
-					return fmt.Errorf("patterns on %s: %w", r.platform, err)
-				}
-				rows = append(rows, reports.PatternRow{Pattern: p.Name, Library: s.Name, Mode: s.Mode, Ranks: m.Ranks, Bytes: bytes, Time: m.Time, Rate: m.ByteRate})
-			}
-		}
-	}
-	return r.print(cmd, reports.Patterns("Communication patterns on "+subjects[0].job.Platform.Machine.Name, rows))
-}
-
-// print prints a document, and writes its page if that is asked for.
-func (r *patternRuns) print(cmd *cobra.Command, d *doc.Document) error {
 	if r.output != "" {
 		if err := render.WritePage(r.output, d); err != nil {
 			return err
@@ -124,119 +108,17 @@ func (r *patternRuns) print(cmd *cobra.Command, d *doc.Document) error {
 	return show(cmd, d)
 }
 
-// timedSizes are the lengths of messages for parameters unless others are asked for.
-var timedSizes = []int{8, 256, 1024, 4096, 16384, 65536}
-
-// fit prints LogGP parameters of the libraries side by side, from the same timers for all.
-func (r *patternRuns) fit(cmd *cobra.Command, subjects []subject) error {
-	lengths := timedSizes
-	if cmd.Flags().Changed("sizes") {
-		lengths, _ = sizes(r.sizes, nil)
+// patternsCommand is another name of run ... patterns.
+func patternsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:                patternsProgram,
+		Short:              "Another name of 'loggp run [FLAGS] patterns'",
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			root.SetArgs(append(append([]string{"run"}, args...), patternsProgram))
+			return root.ExecuteContext(cmd.Context())
+		},
 	}
-	rounds := 20
-	if cmd.Flags().Changed("rounds") {
-		rounds = r.rounds
-	}
-	var set sample.Set
-	var libraries []string
-	curves := map[string][]chart.Point{}
-	for _, s := range subjects {
-		name := s.Name + " " + s.Mode
-		libraries = append(libraries, name)
-		for _, bytes := range lengths {
-			w, err := s.job.World(cmd.Context(), 1)
-			if err != nil {
-				return err
-			}
-			series, err := patterns.Timers(w, s.Library, bytes, rounds)
-			if err != nil {
-				return fmt.Errorf("patterns on %s: %w", r.platform, err)
-			}
-			for _, x := range series {
-				x.Platform, x.Place, x.Clock = s.job.Platform.Machine.Name, s.job.Place(0, 1), s.job.Clock()
-				set.Series = append(set.Series, x)
-				if x.Timer == sample.TimerRTT {
-					half := slices.Sorted(slices.Values(x.Times))[len(x.Times)/2].Micros() / 2
-					curves[name] = append(curves[name], chart.Point{X: float64(bytes), Y: half})
-				}
-			}
-		}
-	}
-	if len(set.Series) == 0 {
-		return nil // this process was started as another rank
-	}
-	set.Facts = []sample.Fact{{Key: sample.RootsFact, Value: "1"}, {Key: sample.ResolutionFact, Value: subjects[0].job.Platform.Machine.Timer.MicrosString()}}
-	found, err := fit.Fit(&set, clean.Options{})
-	if err != nil {
-		return err
-	}
-	return r.print(cmd, reports.LibraryParameters("LogGP parameters of libraries on "+subjects[0].job.Platform.Machine.Name, libraries, found.Parameters, curves))
-}
-
-// patternsNamed returns patterns by a list of their names; "" is all.
-func patternsNamed(list string) ([]patterns.Pattern, error) {
-	if list == "" {
-		return patterns.All, nil
-	}
-	var chosen []patterns.Pattern
-	for _, name := range words(list) {
-		p, ok := patterns.Named(name)
-		if !ok {
-			return nil, fmt.Errorf("--patterns: there is no pattern %q: 'loggp patterns --help' lists them", name)
-		}
-		chosen = append(chosen, p)
-	}
-	return chosen, nil
-}
-
-// subject is a library with a way to send, and a job that it runs in.
-type subject struct {
-	*portable.Library
-	job *job.Job
-}
-
-// subjects sets up the libraries that are asked for.
-func (r *patternRuns) subjects(cmd *cobra.Command) ([]subject, error) {
-	open := func(library string) (*job.Job, error) {
-		return job.NewHere(library, r.ranks, job.Placement{Platform: r.platform, Pin: true, Any: true, Command: commandLine(cmd)})
-	}
-	if !slices.Contains(job.Here, r.platform) {
-		p, err := load(cmd, r.platform)
-		if err != nil {
-			return nil, err
-		}
-		open = func(library string) (*job.Job, error) { return job.NewAny(p, library, r.ranks, 0) }
-	}
-	first, err := open("")
-	if err != nil {
-		return nil, misuse(cmd, err)
-	}
-	var libraries []string
-	if r.libraries != "" {
-		libraries = words(r.libraries)
-	} else {
-		for _, l := range first.Platform.Libraries {
-			libraries = append(libraries, l.Name)
-		}
-		if !first.Real() && first.Platform.Machine.Remote() {
-			libraries = append(libraries, shmemLibrary)
-		}
-	}
-	var all []subject
-	for _, name := range libraries {
-		if name == shmemLibrary && (first.Real() || !first.Platform.Machine.Remote()) {
-			return nil, misuse(cmd, fmt.Errorf("--library shmem: raw puts need remote memory, which platform %s does not have", r.platform))
-		}
-		j, s := first, []*portable.Library{portable.SHMEM()}
-		if name != shmemLibrary {
-			if j, err = open(name); err != nil {
-				return nil, misuse(cmd, err)
-			}
-			s = sendingBy(j, "")
-		}
-		for _, x := range s {
-			all = append(all, subject{x, j})
-		}
-	}
-	return all, nil
 }

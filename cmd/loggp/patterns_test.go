@@ -13,10 +13,13 @@ import (
 // Libraries that are MPI and one that is not are timed side by side, on an emulated machine and on
 // this one. The same command prints the same times.
 func TestPatternsVerb(t *testing.T) {
-	args := strings.Fields("patterns --platform t3d -n 4 --patterns latency,all-to-all,broadcast --sizes 8,1KiB --format csv")
+	args := strings.Fields("run --platform t3d -n 4 --patterns latency,all-to-all,broadcast --sizes 8,1KiB --format csv patterns")
 	out := mustRun(t, args...)
 	if again := mustRun(t, args...); again != out {
 		t.Errorf("got %s, and then %s", out, again)
+	}
+	if hidden := mustRun(t, append([]string{"patterns"}, args[1:len(args)-1]...)...); hidden != out {
+		t.Errorf("by its own name it prints %s", hidden)
 	}
 	rows, err := csv.NewReader(strings.NewReader(withoutFacts(out))).ReadAll()
 	if err != nil {
@@ -34,7 +37,7 @@ func TestPatternsVerb(t *testing.T) {
 	if a, b := seen["latency aclmpl sync 8"], seen["latency chimp sync 8"]; a <= 0 || b < 2*a {
 		t.Errorf("latency of aclmpl is %v us, of chimp %v us", a, b)
 	}
-	if out := mustRun(t, strings.Fields("patterns --platform shm -n 2 --patterns latency --sizes 8 --rounds 1")...); strings.Count(out, "latency") < 4 {
+	if out := mustRun(t, strings.Fields("run --platform shm -n 2 --patterns latency --sizes 8 --rounds 1 patterns")...); strings.Count(out, "latency") < 4 {
 		t.Errorf("on this machine:\n%s", out)
 	}
 }
@@ -46,10 +49,10 @@ func TestPatternsErrors(t *testing.T) {
 		"patterns":                                      "--platform: say on what to run",
 		"patterns --platform t3d -n 2 --sizes 9":        "reduce: 9 bytes are not a whole number of 8-byte numbers",
 		"patterns --platform now --library shmem":       "--library shmem: raw puts need remote memory, which platform now does not have",
-		"measure --platform t3d --library aclmpl":       "library aclmpl of platform t3d is not MPI: 'loggp patterns' runs it",
-		"predict --platform t3d --library aclmpl":       "library aclmpl of platform t3d is not MPI: 'loggp patterns' runs it",
-		"run --platform t3d --library aclmpl -n 4 ring": "library aclmpl of platform t3d is not MPI: 'loggp patterns' runs it",
-		"measure --platform shm --library aclmpl -n 2":  "library aclmpl of platform shm is not MPI: 'loggp patterns' runs it",
+		"measure --platform t3d --library aclmpl":       "library aclmpl of platform t3d is not MPI: 'loggp run --library aclmpl patterns' times it",
+		"predict --platform t3d --library aclmpl":       "library aclmpl of platform t3d is not MPI: 'loggp run --library aclmpl patterns' times it",
+		"run --platform t3d --library aclmpl -n 4 ring": "library aclmpl of platform t3d is not MPI: 'loggp run --library aclmpl patterns' times it",
+		"measure --platform shm --library aclmpl -n 2":  "library aclmpl of platform shm is not MPI: 'loggp run --library aclmpl patterns' times it",
 	} {
 		var out, errs buffer
 		if status := run(t.Context(), strings.Fields(args), &out, &errs); status == succeeded || !strings.Contains(errs.String(), want) {
@@ -63,7 +66,7 @@ func TestPatternsErrors(t *testing.T) {
 // is the start of two, of data and of a word.
 func TestPatternsParameters(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "parameters")
-	out := mustRun(t, "patterns", "--platform", "t3d", "-n", "4", "--parameters", "-o", dir)
+	out := mustRun(t, "run", "--platform", "t3d", "-n", "4", "--parameters", "-o", dir, "patterns")
 	for _, want := range []string{`(?m)^aclmpl sync +3\.\d+ .* - .* 120\.0$`, `(?m)^shmem put +2\.400 .* 120\.0$`, `(?m)^chimp async +\d`} {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("no %s in\n%s", want, out)

@@ -11,7 +11,7 @@ import (
 // predictedOf returns rows that docs/predictions/t3d.csv is made of.
 func predictedOf(t *testing.T, ranks, sizes string) (header string, rows []string) {
 	t.Helper()
-	out := mustRun(t, "patterns", "--platform", "t3d", "-n", ranks, "--patterns", "one-to-all,all-to-one,reduce", "--sizes", sizes, "--format", "csv")
+	out := mustRun(t, "run", "--platform", "t3d", "-n", ranks, "--patterns", "one-to-all,all-to-one,reduce", "--sizes", sizes, "--format", "csv", "patterns")
 	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(out), "\n"), func(l string) bool { return strings.HasPrefix(l, "#") })
 	return lines[0], lines[1:]
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,60 +16,49 @@ import (
 	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/impl/program"
-	"github.com/loggp/loggp/impl/program/npb"
 	"github.com/loggp/loggp/impl/program/portable"
-	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
-	"github.com/loggp/loggp/model/platform"
-	"github.com/loggp/loggp/model/unit"
-	"github.com/loggp/loggp/reports/doc"
-	"github.com/loggp/loggp/reports/format"
-	"github.com/loggp/loggp/reports/timeline"
+	"github.com/loggp/loggp/model/phases"
 )
 
-// runs has the flags of the verb.
-type runs struct {
-	platform, library, protocol, noise, operation string
-	class, picture, size, record, phases          string
-	course                                        string // file or directory to write the course of the run to
-	place                                         []string
-	collective                                    []string
-	ranks, rounds, stride, root                   int
-	seed                                          uint64
-	profile                                       bool
-	check                                         *string
-	c                                             cprogram
-	errors                                        io.Writer // standard error
-	output                                        *os.File  // of the ranks that are started on this machine; nil: it is lost
+// runFlags has the flags of run that are not parameters of programs.
+type runFlags struct {
+	target
+	places, collective                               []string
+	protocol, noise, picture, record, phases, output string
+	profile                                          bool
+	check                                            *string
+	parameters                                       map[string]*parameterFlag
+	patterns                                         patternFlags
 }
 
-// largest is the largest size of a problem.
-const largest = 1 << 20
+// parameterFlag is the flag of a parameter of programs.
+type parameterFlag struct {
+	program.Parameter
+	text string
+}
 
-// mostThings is how much of a run is recorded for a profile: it takes some hundreds of megabytes
-// then.
-const mostThings = 10_000_000
+func (p *parameterFlag) String() string { return p.text }
+func (p *parameterFlag) Type() string   { return p.Parameter.Type }
+
+// Set implements pflag.Value. What is wrong with a text is found when the program is known.
+func (p *parameterFlag) Set(text string) (err error) {
+	switch p.text = text; p.Parameter.Type {
+	case "int":
+		_, err = strconv.ParseInt(text, 0, 64)
+	case "bool":
+		_, err = strconv.ParseBool(text)
+	}
+	return err
+}
 
 func runCommand() *cobra.Command {
-	var r runs
+	var r runFlags
 	var list strings.Builder
-	var names []string
-	for _, p := range program.All {
-		fmt.Fprintf(&list, "\n  %-8s %s (--size: %s, %d unless given)", p.Name, p.What, p.Size, p.Usual.Size)
-		names = append(names, p.Name)
+	for _, p := range program.Programs {
+		fmt.Fprintf(&list, "\n  %-8s %s", p.Name, p.Usage())
 	}
-	for _, p := range portable.Programs {
-		fmt.Fprintf(&list, "\n  %-8s %s (--size: %s, %d unless given)", p.Name, p.What, p.Size, p.Usual.Size)
-		names = append(names, p.Name)
-	}
-	for _, b := range npb.All {
-		fmt.Fprintf(&list, "\n  %-8s %s (--class: %s)", b.Name, b.What, strings.Join(strings.Split(b.Classes, ""), ", "))
-		names = append(names, b.Name)
-	}
-	for _, t := range program.Patterns {
-		fmt.Fprintf(&list, "\n  %-8s %s (--size: bytes of a message)", t.Name, t.What)
-		names = append(names, t.Name)
-	}
+	names := append(program.Names(), patternsProgram)
 	cmd := &cobra.Command{
 		Use:   "run --platform NAME -n RANKS PROGRAM | FILE.goal | ./PROGRAM [ARGUMENTS]",
 		Short: "Run a parallel program on an emulated machine, or on this one",
@@ -91,7 +81,9 @@ A path such as ./hello is a C or Fortran program that 'loggp cc' or 'loggp fc' h
 docs/c.md. Its output goes to standard output, the times to standard error. Put flags before the
 path and the program's arguments after it.
 
-The programs that ship with loggp are` + list.String(),
+A flag that has no effect on a program, or on a machine, is an error.
+
+The programs that ship with loggp, and kinds of files, are` + list.String() + patternHelp(),
 		Example: `  loggp run --platform t3d -n 16 stencil
   loggp run --platform now -n 8 --size 24 --rounds 10 cg
   loggp run --platform convex -n 16 --operation 0s sort
@@ -110,9 +102,12 @@ The programs that ship with loggp are` + list.String(),
   loggp run --platform cc-cluster --library cc-mpi -n 8 --phases phases.csv npb-is
   loggp run --platform t3d -n 8 -o stencil stencil
   loggp run --platform t3d -n 8 --stride 2 -o shift.json shift
-  loggp run --platform t3d -n 4 ./hello`,
+  loggp run --platform t3d -n 4 ./hello
+  loggp run --platform t3d -n 8 --library aclmpl,shmem --patterns all-to-all --sizes 8,1KiB,64KiB patterns
+  loggp run --platform t3d -n 2 --parameters -o parameters patterns
+  loggp run --platform shm -n 2 --patterns latency --sizes 8 patterns`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 && strings.Contains(args[0], "/") && !isGoal(args[0]) {
+			if p, ok := program.Named(append(args, "")[0]); ok && p.Executable {
 				return nil
 			}
 			if len(args) > 1 && strings.HasPrefix(args[1], "-") { // flags behind the name of a program that ships with loggp
@@ -127,280 +122,209 @@ The programs that ship with loggp are` + list.String(),
 			return nil
 		},
 		ValidArgs: names,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			r.errors = cmd.ErrOrStderr()
-			if isGoal(args[0]) {
-				return r.goal(cmd, args[0])
-			}
-			if strings.Contains(args[0], "/") {
-				return r.runC(cmd, args)
-			}
-			return r.run(cmd, args[0])
-		},
+		RunE:      func(cmd *cobra.Command, args []string) error { return r.run(cmd, args) },
 	}
-	f := cmd.Flags()
-	f.StringVar(&r.platform, "platform", "", "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS; or shm or tcp: this one")
-	f.StringVar(&r.library, "library", "", "library on the machine (default: its first)")
-	f.IntVarP(&r.ranks, "ranks", "n", 0, "number of ranks (default: the platform's)")
-	f.StringSliceVar(&r.place, "place", nil, "how many ranks each node has, such as 4+4, on a platform of nodes; of a list such as 8,4+4 what each costs is compared")
-	f.StringVar(&r.protocol, "protocol", "", "force one protocol")
-	f.StringArrayVar(&r.collective, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
-	f.StringVar(&r.size, "size", "", "size of the problem, or of a message such as 64KiB (default: the program's)")
-	f.IntVar(&r.rounds, "rounds", 0, "repetitions (default: the program's)")
-	f.IntVar(&r.stride, "stride", program.UsualLoad.Stride, "shift: distance from each rank to the rank that it sends to; negative: backwards")
-	f.IntVar(&r.root, "root", program.UsualLoad.Root, "incast: the rank that all others send to")
-	f.StringVar(&r.class, "class", "", "size of a NAS Parallel Benchmark: S, W or A (default: S)")
-	f.StringVar(&r.picture, "picture", "", "write the picture of volume or spheres to this file, as PNG")
-	f.StringVar(&r.operation, "operation", "", "time of an operation of the program (default: the platform's)")
-	f.StringVar(&r.noise, "noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
-	f.Uint64Var(&r.seed, "seed", 1, "seed of the random numbers")
-	f.StringVar(&r.record, "record", "", "write what the program sends, receives and computes to this file, as a schedule that 'loggp simulate' and 'loggp run' take")
-	f.StringVar(&r.phases, "phases", "", "file of 'loggp schedule alltoallv': the calls of MPI_Alltoallv exchange in these phases, by library cc-mpi")
-	f.StringVarP(&r.course, "output", "o", "", "of a run on an emulated machine: "+courseHelp)
-	f.BoolVar(&r.profile, "profile", false, "also print how often each call was made, and its time")
-	r.check = chosen(cmd, "check", []string{"warn", "strict", "off"}, "warn", "what MPI forbids and other implementations let pass, such as receives into one buffer: a warning of the first, an error, or not looked for")
-	r.c.flags(f)
-	printing(cmd)
-	mustComplete(cmd, "platform", platform.Names())
-	mustComplete(cmd, "collective", algorithmRules())
+	r.declare(cmd)
 	return cmd
 }
 
-func (r *runs) run(cmd *cobra.Command, name string) error {
-	for flag, of := range map[string]string{"stride": "shift", "root": "incast"} {
-		if cmd.Flags().Changed(flag) && name != of {
-			return misuse(cmd, fmt.Errorf("--%s is for %s, not for %s", flag, of, name))
+// declare declares the flags.
+func (r *runFlags) declare(cmd *cobra.Command) {
+	r.target.flags(cmd, flagHelp{"platform": "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS; or shm or tcp: this one", "library": "", "ranks": "", "seed": ""}, emulatedPlatforms)
+	f := cmd.Flags()
+	f.SetInterspersed(false)
+	f.StringSliceVar(&r.places, "place", nil, "how many ranks each node has, such as 4+4, on a platform of nodes; of a list such as 8,4+4 what each costs is compared")
+	f.StringVar(&r.protocol, "protocol", "", "force one protocol")
+	f.StringArrayVar(&r.collective, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
+	f.StringVar(&r.picture, "picture", "", "write the picture of volume or spheres to this file, as PNG")
+	f.StringVar(&r.noise, "noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
+	f.StringVar(&r.record, "record", "", "write what the program sends, receives and computes to this file, as a schedule that 'loggp simulate' and 'loggp run' take")
+	f.StringVar(&r.phases, "phases", "", "file of 'loggp schedule alltoallv': the calls of MPI_Alltoallv exchange in these phases, by library cc-mpi")
+	f.StringVarP(&r.output, "output", "o", "", "of a run on an emulated machine: "+courseHelp)
+	f.BoolVar(&r.profile, "profile", false, "also print how often each call was made, and its time")
+	r.check = chosen(cmd, "check", []string{"warn", "strict", "off"}, "warn", "what MPI forbids and other implementations let pass, such as receives into one buffer: a warning of the first, an error, or not looked for")
+	r.parameters = map[string]*parameterFlag{}
+	for _, p := range program.Parameters {
+		x := &parameterFlag{Parameter: p, text: p.Default}
+		r.parameters[p.Name] = x
+		f.Var(x, p.Name, p.Help)
+		if p.Type == "bool" {
+			f.Lookup(p.Name).NoOptDefVal = "true"
 		}
 	}
-	if p, ok := portable.Named(name); ok {
-		return r.portable(cmd, p)
+	r.patterns.declare(cmd)
+	printing(cmd)
+	var rules []string
+	for _, a := range collective.Algorithms {
+		rules = append(rules, a.Operation.String()+"="+a.Name)
 	}
-	if r.picture != "" {
-		return misuse(cmd, fmt.Errorf("--picture: %s makes no picture", name))
-	}
-	p, ok := program.Named(name)
-	b, benchmark := npb.Named(name)
-	traffic := program.PatternNamed(name)
-	switch {
-	case traffic != nil && (r.class != "" || r.operation != ""):
-		return misuse(cmd, fmt.Errorf("--class and --operation are not for %s, which computes nothing", name))
-	case traffic != nil:
-		p = program.Program{Name: name, Usual: program.Settings{Size: program.UsualLoad.Size, Rounds: program.UsualLoad.Rounds}}
-	case benchmark && (r.size != "" || r.rounds != 0):
-		return misuse(cmd, fmt.Errorf("--size and --rounds are not for %s: its problem is a --class", name))
-	case benchmark:
-		p = program.Program{Name: b.Name, Usual: program.Settings{Size: 1, Rounds: 1}} // which it does not use
-	case ok && r.class != "":
-		return misuse(cmd, fmt.Errorf("--class is for the NAS Parallel Benchmarks: %s has --size and --rounds", name))
-	case !ok:
-		return misuse(cmd, fmt.Errorf("there is no program %q: there are %s", name, strings.Join(cmd.ValidArgs, ", ")))
-	}
-	known, open, err := r.machine(cmd, false)
-	if err != nil {
-		return err
-	}
-	most := largest
-	if p.Most > 0 {
-		most = p.Most
-	}
-	if traffic != nil {
-		most = unit.MaxSize
-	}
-	jobs, s, err := r.placed(known, p.Usual, most, open)
-	if err != nil {
+	mustComplete(cmd, "collective", rules)
+}
+
+// run runs a program, prints what came of it and writes the files that were asked for.
+func (r *runFlags) run(cmd *cobra.Command, args []string) error {
+	isPatterns := args[0] == patternsProgram
+	if err := checkPatternFlags(cmd, isPatterns, args[0]); err != nil {
 		return misuse(cmd, err)
 	}
-	if err := errors.Join(r.recorder(cmd, jobs...), r.courseOf(cmd, jobs...)); err != nil {
-		return err
+	if isPatterns {
+		return r.runPatterns(cmd)
 	}
-	job := jobs[0]
-	begin := time.Now()
-	var result npb.Result
-	var flows []model.Flow
-	load := program.Load{Size: s.Size, Rounds: s.Rounds, Stride: r.stride, Root: r.root, Seed: r.seed}
-	if traffic != nil {
-		if err := traffic.Check(load, job.Ranks); err != nil {
-			return misuse(cmd, err)
-		}
-	}
-	code := func(c *mpi.Comm) error {
-		switch {
-		case traffic != nil:
-			got, err := traffic.Run(c, load)
-			if c.Rank() == 0 {
-				flows = got
-			}
-			return err
-		case !benchmark:
-			return p.Run(c, s)
-		}
-		got, err := b.Run(c, npb.Settings{Class: r.class, Operation: s.Operation})
-		if c.Rank() == 0 {
-			result = got
-		}
-		return err
-	}
-	if len(jobs) > 1 {
-		return r.compare(cmd, p, s, jobs, code)
-	}
-	if job.Real() {
-		ends, err := r.timed(cmd, p.Name, job, code)
-		if err != nil {
-			return err
-		}
-		const note = "What programs compute takes its own time."
-		switch {
-		case traffic != nil:
-			return show(cmd, timeline.FlowThroughput(trafficTitle(name, s, job), flows, &model.Timeline{}))
-		case benchmark:
-			document := timeline.EndTimes(fmt.Sprintf("%s, class %s, on %s, %s", b.Name, result.Class, r.platform, job.Library.Name), note, ends)
-			document.AddTables("npb", "NAS Parallel Benchmark "+b.Name, benchmarkTable(b, result, job.Ranks))
-			return errors.Join(show(cmd, document), verified(b, result, job))
-		}
-		return show(cmd, timeline.EndTimes(programTitle(p, s, job), note, ends))
-	}
-	record, err := job.Record(cmd.Context(), r.seed, r.protocol, r.most(), code)
+	o, p, err := r.options(cmd, args)
 	if err != nil {
-		return fmt.Errorf("%s on %s: %w", p.Name, job.Platform.Machine.Name, err)
-	}
-	title := programTitle(p, s, job)
-	if benchmark {
-		title = fmt.Sprintf("%s, class %s, on %s, %s", b.Name, result.Class, job.Platform.Machine.Name, job.Library.Name)
-	}
-	note := fmt.Sprintf("One operation takes %v.", s.Operation)
-	for _, f := range job.Forced {
-		if note += fmt.Sprintf(" %v uses %s.", f.Operation, f.Algorithm); !makes(record, f.Operation) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "--collective %v=%s has no effect: %s makes no such call\n", f.Operation, f.Algorithm, p.Name)
-		}
-	}
-	document := timeline.RunTimes(title, note, record, r.profile)
-	if traffic != nil {
-		document = timeline.FlowThroughput(trafficTitle(name, s, job), flows, record)
-		if r.profile {
-			document.AddTables("calls", "Calls of all ranks", timeline.CallTable(record))
-		}
-	}
-	if benchmark {
-		document.AddTables("npb", "NAS Parallel Benchmark "+b.Name, benchmarkTable(b, result, job.Ranks))
-	}
-	if err := show(cmd, document); err != nil {
 		return err
 	}
-	if benchmark {
-		if err := verified(b, result, job); err != nil {
+	begin := time.Now()
+	x, err := loggp.RunProgram(cmd.Context(), o)
+	if err != nil {
+		return flagError(cmd, err)
+	}
+	printWarnings(cmd, x.Notes)
+	if p.Executable { // standard output is that of the program
+		out := cmd.OutOrStdout()
+		cmd.SetOut(cmd.ErrOrStderr())
+		defer cmd.SetOut(out)
+	}
+	if r.picture != "" {
+		if err := keepPicture(r.picture, x.Picture); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(r.keep(cmd, job), r.writeRun(cmd, []string{name}, job, record, document)); err != nil {
+	if err := show(cmd, x.Document()); err != nil {
 		return err
+	}
+	if s := x.Schedule; s != nil {
+		if err := flagged("--record", r.record, keep(cmd, r.record, s.Write, "schedule of %d operations in %d ranks", s.Ops(), s.Ranks())); err != nil {
+			return err
+		}
+	}
+	if x.Recording == nil {
+		return x.Failure
+	}
+	if r.output != "" {
+		shown := x.Trace()
+		shown.Command = recall(cmd, args...)
+		if err := writeCourse(cmd, r.output, shown.Title, shown, shown.Page(x.Document())); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "emulated in %v\n", time.Since(begin).Round(time.Millisecond))
-	return nil
+	return x.Failure
 }
 
-func programTitle(p program.Program, s program.Settings, job *job.Job) string {
-	return fmt.Sprintf("%s, %s %d, rounds %d, on %s, %s: result correct", p.Name, p.Size, s.Size, s.Rounds, job.Platform.Machine.Name, job.Library.Name)
+// options makes options of the flags.
+func (r *runFlags) options(cmd *cobra.Command, args []string) (o loggp.ProgramOptions, p program.Program, err error) {
+	p, _ = program.Named(args[0]) // RunProgram complains if there is none
+	o = loggp.ProgramOptions{
+		RunOptions: loggp.RunOptions{Platform: r.platform, Library: r.library, Ranks: r.ranks, Protocol: r.protocol, Seed: r.seed, MaxSpans: r.maxSpans()},
+		Program:    args[0], Parameters: map[string]string{}, Arguments: args[1:],
+		Place: r.places, Record: r.record != "", Profile: r.profile,
+		Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr(), Args: commandLine(cmd),
+		Open: func(file string) (io.ReadCloser, error) { return open(cmd, file) },
+	}
+	if cmd.Flags().Changed("check") {
+		o.Check = *r.check
+	}
+	o.Warn = func(w mpi.Warning) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "loggp: warning: %v; --check=strict makes this an error, --check=off silences it\n", w)
+	}
+	if !p.Executable {
+		o.Arguments = nil
+	} else {
+		o.RankOutput = os.Stdout
+	}
+	for name, x := range r.parameters {
+		if cmd.Flags().Changed(name) {
+			o.Parameters[name] = x.text
+		}
+	}
+	if r.collective != nil {
+		o.Collective = words(strings.Join(r.collective, ","))
+	}
+	isHere := slices.Contains(job.Here, r.platform)
+	if isHere && !p.UsesSeed && !cmd.Flags().Changed("seed") {
+		o.Seed = 0
+	}
+	o.Noise, err = parseNoise(r.noise)
+	if r.picture != "" && !p.DrawsPicture {
+		err = errors.Join(err, fmt.Errorf("--picture: %s makes no picture", p.Name))
+	}
+	if r.picture != "" && len(r.places) > 1 {
+		err = errors.Join(err, errors.New("--picture: it is of one run; name one placement"))
+	}
+	if r.record != "" {
+		if wrong := output(r.record); wrong != nil {
+			err = errors.Join(err, errors.New(strings.Replace(wrong.Error(), "-o", "--record", 1)))
+		}
+	}
+	if err = misuse(cmd, errors.Join(err, r.checkOutput(isHere))); err != nil {
+		return o, p, err
+	}
+	if r.phases != "" {
+		if o.Phases, err = readPhases(r.phases); err != nil {
+			return o, p, err
+		}
+	}
+	if cmd.Flags().Changed("seed") {
+		uses, err := o.UsesSeed()
+		if err == nil && !uses {
+			err = errors.New("--seed: this run draws no random numbers; --noise adds some")
+			return o, p, misuse(cmd, err)
+		}
+		return o, p, flagError(cmd, err)
+	}
+	return o, p, nil
 }
 
-func trafficTitle(name string, s program.Settings, job *job.Job) string {
-	return fmt.Sprintf("%s of %s, %s each, on %s, %s", name, format.Plural(s.Rounds, "message"), format.Size(s.Size), job.Platform.Machine.Name, job.Library.Name)
+// maxRecorded is how much of a run is recorded for a profile: it takes some hundreds of megabytes
+// then.
+const maxRecorded = 10_000_000
+
+// maxSpans is how much of a run is recorded: nothing but totals, as much as a page shows well, or
+// as much as there may be.
+func (r *runFlags) maxSpans() int {
+	switch {
+	case r.profile || extension(r.output) == ".json":
+		return maxRecorded
+	case r.output != "":
+		return 0
+	}
+	return -1
 }
 
-// verified complains of a benchmark with a wrong result.
-func verified(b npb.Benchmark, result npb.Result, job *job.Job) error {
-	if b.Skeleton || result.Verified {
+// checkOutput checks whether the course of the run can be written.
+func (r *runFlags) checkOutput(isHere bool) error {
+	if r.output == "" {
 		return nil
 	}
-	return fmt.Errorf("%s, class %s, on %s: verification unsuccessful: the result differs from the published one", b.Name, result.Class, job.Platform.Machine.Name)
+	err := courseFormat(r.output)
+	switch {
+	case isHere:
+		err = errors.Join(err, fmt.Errorf("-o: it is for emulated machines, and %s is this one", r.platform))
+	case len(r.places) > 1:
+		err = errors.Join(err, errors.New("-o: it is of one run; name one placement"))
+	case r.profile && extension(r.output) != ".json":
+		err = errors.Join(err, errors.New("--profile: it needs all of a run, and -o shows as much as one can read; leave one out, or name a .json file"))
+	}
+	return err
 }
 
-// benchmarkTable has the lines that NPB prints at the end.
-func benchmarkTable(b npb.Benchmark, r npb.Result, ranks int) *doc.Table {
-	verified := "UNSUCCESSFUL"
-	if r.Verified {
-		verified = "SUCCESSFUL"
-	} else if b.Skeleton {
-		verified = "NOT PERFORMED"
-	}
-	t := &doc.Table{Name: "npb", Title: b.Name, Columns: []doc.Column{{Head: "result", Key: true, Kind: doc.Text}, {Head: "value", Kind: doc.Text}}}
-	for _, line := range [][2]string{
-		{"Class", r.Class},
-		{"Size", r.Size},
-		{"Iterations", strconv.Itoa(r.Iterations)},
-		{"Time in seconds", fmt.Sprintf("%.6f", r.Time.Micros()/1e6)},
-		{"Total processes", strconv.Itoa(ranks)},
-		{"Mop/s total", fmt.Sprintf("%.2f", r.Mops())},
-		{"Mop/s/process", fmt.Sprintf("%.2f", r.Mops()/float64(ranks))},
-		{"Operation type", r.Kind},
-		{"Verification", verified},
-	} {
-		t.AddRow(doc.TextCell(line[0]), doc.TextCell(line[1]))
-	}
-	return t
-}
-
-// set makes a job and the settings of a program of the flags, whose size is at most so large.
-func (r *runs) set(known *platform.Platform, s portable.Settings, most int, open opener) (*job.Job, portable.Settings, error) {
-	var err error
-	if r.size != "" {
-		if s.Size, err = unit.ParseSize(r.size); err != nil {
-			return nil, s, fmt.Errorf("--size: %w", err)
-		}
-	}
-	if r.rounds != 0 {
-		s.Rounds = r.rounds
-	}
-	s = s.Rated(known.Machine.Processor)
-	noise, wrong := parseNoise(r.noise)
-	err = errors.Join(err, wrong, inRange("--size", s.Size, 1, most), inRange("--rounds", s.Rounds, 1, 1_000_000))
-	if r.protocol != "" {
-		err = errors.Join(err, protocol(r.protocol))
-	}
-	if r.operation != "" {
-		var wrong error
-		if s.Operation, wrong = unit.ParseTime(r.operation); wrong != nil || s.Operation < 0 {
-			err = errors.Join(err, fmt.Errorf("--operation %s: it is a time such as 50ns, not below zero", r.operation))
-		}
-	}
+// readPhases reads a file of phases.
+func readPhases(file string) ([]*phases.Schedule, error) {
+	f, err := os.Open(file)
 	if err != nil {
-		return nil, s, err
+		return nil, fmt.Errorf("--phases: %w", err)
 	}
-	job, err := open(known, r.library, r.ranks, noise)
+	defer f.Close()
+	return phases.ReadSchedules(f, file)
+}
+
+// keepPicture writes a picture as PNG.
+func keepPicture(name string, x *portable.Picture) (err error) {
+	f, err := os.Create(name)
 	if err != nil {
-		return nil, s, err
+		return fmt.Errorf("--picture: %w", err)
 	}
-	if job.Check, err = mpi.ParseCheckMode(*r.check); err != nil {
-		return nil, s, err
-	}
-	job.Warn = r.printWarning
-	if r.collective == nil {
-		return job, s, nil
-	}
-	job.Forced, err = loggp.ParseRules(words(strings.Join(r.collective, ",")), job.Ranks, job.Nodes())
-	return job, s, flagText(err)
-}
-
-// algorithmRules returns all that can be forced, one at a time.
-func algorithmRules() []string {
-	var all []string
-	for _, a := range collective.Algorithms {
-		all = append(all, a.Operation.String()+"="+a.Name)
-	}
-	return all
-}
-
-// printWarning prints a warning of the check of a program.
-func (r *runs) printWarning(w mpi.Warning) {
-	fmt.Fprintf(r.errors, "loggp: warning: %v; --check=strict makes this an error, --check=off silences it\n", w)
-}
-
-// makes says whether a program calls a collective operation.
-func makes(r *model.Timeline, o collective.Operation) bool {
-	name := strings.ReplaceAll(o.String(), "-", "")
-	for call := range r.Called {
-		if strings.EqualFold(call, name) {
-			return true
-		}
-	}
-	return false
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return x.Write(f)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp"
-	"github.com/loggp/loggp/impl/real/host"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
@@ -158,11 +157,8 @@ func readSchedule(cmd *cobra.Command, name string) (*schedule.Schedule, error) {
 	if name == standard {
 		name = "standard input"
 	}
-	return schedule.Read(f, name, max(host.AvailableMemory()/simulationMemory, 0))
+	return loggp.ReadSchedule(f, name)
 }
-
-// simulationMemory is how many times as much memory a simulation takes as its schedule, about.
-const simulationMemory = 6
 
 // write writes what was simulated, or prints it.
 func (s *simulate) write(cmd *cobra.Command, d *doc.Document, res *schedule.Result) error {

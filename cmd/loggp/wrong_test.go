@@ -31,10 +31,12 @@ $`},
 		"not checked": {[]string{"--check=off"}, receivesTwice, `^loggp: wrong on t3d: deadlock`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all := program.All
-			defer func() { program.All = all }()
-			program.All = append(all[:len(all):len(all)], program.Program{Name: "wrong", Usual: program.Settings{Size: 1, Rounds: 1},
-				Run: func(c *mpi.Comm, _ program.Settings) error { p.program(c); return nil }})
+			all := program.Programs
+			defer func() { program.Programs = all }()
+			program.Programs = append(all[:len(all):len(all)], program.Program{Name: "wrong", Run: func(c *mpi.Comm, _ program.Settings) (program.Result, error) {
+				p.program(c)
+				return program.Result{}, nil
+			}})
 			var out, errs buffer
 			args := append([]string{"run", "--platform", "t3d", "-n", "2", "wrong"}, p.flags...)
 			if status := run(context.Background(), args, &out, &errs); status != failed || out.String() != "" {

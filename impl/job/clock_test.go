@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/library/mpi"
-	programs "github.com/loggp/loggp/impl/program"
+	programs "github.com/loggp/loggp/impl/program/goal"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"

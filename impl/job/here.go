@@ -9,7 +9,6 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/library/mpi"
-	programs "github.com/loggp/loggp/impl/program"
 	"github.com/loggp/loggp/impl/real/host"
 	"github.com/loggp/loggp/impl/real/launch"
 	"github.com/loggp/loggp/model"
@@ -128,7 +127,7 @@ func (j *Job) Time(ctx context.Context, protocol string, program func(*mpi.Comm)
 	var times []unit.Time
 	err = mpi.Run(w, j.Options(protocol), func(c *mpi.Comm) error {
 		results := c.Dup()
-		begin := programs.Together(c)
+		begin := startTogether(c)
 		if j.Recorder != nil {
 			j.Recorder.Begin(c.Rank())
 		}
@@ -144,6 +143,19 @@ func (j *Job) Time(ctx context.Context, protocol string, program func(*mpi.Comm)
 		return nil
 	})
 	return times, err
+}
+
+// startTogether delays each rank until one time on the clock that all share, and returns it.
+func startTogether(c *mpi.Comm) unit.Time {
+	c.Barrier()
+	before := c.Wtime()
+	c.Barrier()
+	now := c.Wtime()
+	latest := []int64{0}
+	c.Allreduce(mpi.Of([]int64{int64(now + 8*(now-before))}), mpi.Of(latest), mpi.Max)
+	begin := unit.Time(latest[0])
+	c.Compute(max(0, begin-c.Wtime()))
+	return begin
 }
 
 // gather brings to rank 0 how long the program took each rank, and what was recorded of it.

@@ -11,7 +11,7 @@ import (
 	"github.com/loggp/loggp/impl/engine/recorder"
 	"github.com/loggp/loggp/impl/library/mpi"
 	programs "github.com/loggp/loggp/impl/program"
-	"github.com/loggp/loggp/impl/program/npb"
+	"github.com/loggp/loggp/impl/program/goal"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -46,14 +46,20 @@ func TestReplay(t *testing.T) {
 		run  func(*mpi.Comm, unit.Time) error
 	}
 	var all []subject
-	for _, p := range programs.All {
-		s := p.Usual
+	add := func(p programs.Program) {
+		s := p.Defaults
 		s.Rounds = min(s.Rounds, 5)
 		all = append(all, subject{p.Name, func(c *mpi.Comm, operation unit.Time) error {
 			s := s
 			s.Operation = operation
-			return p.Run(c, s)
+			_, err := p.Run(c, s)
+			return err
 		}})
+	}
+	for _, p := range programs.Programs {
+		if p.Run != nil && slices.Contains(p.Parameters, "size") && !slices.Contains([]string{"shift", "incast", "permutation"}, p.Name) {
+			add(p)
+		}
 	}
 	all = append(all, subject{"synchronous", func(c *mpi.Comm, _ unit.Time) error {
 		for i := 1; i < c.Size(); i *= 2 {
@@ -65,14 +71,11 @@ func TestReplay(t *testing.T) {
 		return nil
 	}})
 	for _, name := range []string{"npb-is", "npb-mg", "npb-lu"} {
-		b, ok := npb.Named(name)
+		p, ok := programs.Named(name)
 		if !ok {
 			t.Fatalf("no %s", name)
 		}
-		all = append(all, subject{name, func(c *mpi.Comm, operation unit.Time) error {
-			_, err := b.Run(c, npb.Settings{Class: "S", Operation: operation})
-			return err
-		}})
+		add(p)
 	}
 	for _, x := range []struct {
 		platform, library string
@@ -89,7 +92,7 @@ func TestReplay(t *testing.T) {
 					t.Fatal(err)
 				}
 				s, want := recorded(t, j, func(c *mpi.Comm) error { return p.run(c, j.Platform.Machine.Processor.Operation) })
-				e := programs.Execution{Schedule: s}
+				e := goal.Execution{Schedule: s}
 				if err := e.Check(); err != nil {
 					t.Fatal(err)
 				}
@@ -141,7 +144,7 @@ func TestRandomPrograms(t *testing.T) {
 		}
 		j.Recorder = nil
 		if _, err := j.Record(t.Context(), seed, "", -1, func(c *mpi.Comm) error {
-			programs.Execution{Schedule: s}.Run(c)
+			goal.Execution{Schedule: s}.Run(c)
 			return nil
 		}); err != nil {
 			t.Fatalf("seed %d: its schedule: %v\n%v", seed, err, p)

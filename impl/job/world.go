@@ -87,7 +87,7 @@ func Open(name, library string, ranks int, noise float64) (*Job, error) {
 func New(p *platform.Platform, library string, ranks int, noise float64) (*Job, error) {
 	j, err := NewAny(p, library, ranks, noise)
 	if err == nil && !j.Library.CarriedBy().MPI() {
-		return nil, fmt.Errorf("library %s of platform %s is not MPI: 'loggp patterns' runs it", j.Library.Name, p.Machine.Name)
+		return nil, fmt.Errorf("library %s of platform %s is not MPI: 'loggp run --library %[1]s patterns' times it", j.Library.Name, p.Machine.Name)
 	}
 	return j, err
 }
@@ -125,44 +125,42 @@ func (j *Job) config(ctx context.Context, seed uint64) hw.Config {
 	return hw.Config{Machine: j.Platform.Machine, Library: j.Library, Ranks: j.Ranks, Seed: seed, Noise: j.Noise, Context: ctx}
 }
 
-// Record runs a program on the job's ranks and returns its recording, which has at most most spans,
-// calls and messages; 0: the default limit of hw.ActivityLog.
-func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int, program func(*mpi.Comm) error) (*model.Timeline, error) {
-	return j.record(ctx, seed, &hw.ActivityLog{MaxEntries: most}, func(w device.World, r *hw.ActivityLog) error {
-		o := j.Options(protocol)
-		if ends := o.Enter; ends == nil {
-			o.Enter = r.EnterCall
-		} else {
-			o.Enter = func(rank int, call string) {
-				ends(rank, call)
-				r.EnterCall(rank, call)
-			}
-		}
-		return mpi.Run(w, o, program)
-	})
+// Record runs a program on the job's ranks and returns its recording, which has at most maxEntries
+// spans, calls and messages; 0: the default limit of activity.Log.
+func (j *Job) Record(ctx context.Context, seed uint64, protocol string, maxEntries int, program func(*mpi.Comm) error) (*model.Timeline, error) {
+	return j.record(ctx, seed, protocol, &hw.ActivityLog{MaxEntries: maxEntries}, func(w device.World, o mpi.Options) error { return mpi.Run(w, o, program) })
 }
 
-// RecordAny is Record with any library: run starts the program. If most is negative only the
-// processors are recorded.
-func (j *Job) RecordAny(ctx context.Context, seed uint64, most int, run func(device.World) error) (*model.Timeline, error) {
-	return j.record(ctx, seed, &hw.ActivityLog{MaxEntries: most, ProcessorsOnly: most < 0}, func(w device.World, _ *hw.ActivityLog) error { return run(w) })
+// RecordAny is Record with any library: run starts the program, with these options if the library
+// is MPI. If maxEntries is negative only the processors are recorded.
+func (j *Job) RecordAny(ctx context.Context, seed uint64, protocol string, maxEntries int, run func(device.World, mpi.Options) error) (*model.Timeline, error) {
+	return j.record(ctx, seed, protocol, &hw.ActivityLog{MaxEntries: maxEntries, ProcessorsOnly: maxEntries < 0}, run)
 }
 
-func (j *Job) record(ctx context.Context, seed uint64, r *hw.ActivityLog, run func(device.World, *hw.ActivityLog) error) (*model.Timeline, error) {
-	r.Describe = engines[j.Library.CarriedBy()].describe
+func (j *Job) record(ctx context.Context, seed uint64, protocol string, log *hw.ActivityLog, run func(device.World, mpi.Options) error) (*model.Timeline, error) {
+	log.Describe = engines[j.Library.CarriedBy()].describe
 	cfg := j.config(ctx, seed)
-	cfg.Activity = r
+	cfg.Activity = log
 	if j.Recorder != nil {
-		j.Recorder.WorkTime = r.SoftwareTime
+		j.Recorder.WorkTime = log.SoftwareTime
 	}
 	w, err := hw.New(cfg)
 	if err != nil {
 		return nil, err
 	}
-	if err := run(w, r); err != nil {
+	o := j.Options(protocol)
+	if ends := o.Enter; ends == nil {
+		o.Enter = log.EnterCall
+	} else {
+		o.Enter = func(rank int, call string) {
+			ends(rank, call)
+			log.EnterCall(rank, call)
+		}
+	}
+	if err := run(w, o); err != nil {
 		return nil, err
 	}
-	return r.Timeline(), nil
+	return log.Timeline(), nil
 }
 
 // Options returns the options to run programs: the protocols of the library's rules, or one

@@ -5,12 +5,12 @@ import "github.com/loggp/loggp/impl/library/mpi"
 // broadcasts lets each rank in turn broadcast, as Husbands and Hoe 1998, table 3, do with a
 // megabyte.
 var broadcasts = Program{
-	Name:  "broadcasts",
-	What:  "each rank in turn broadcasts to all others",
-	Size:  "bytes of a broadcast",
-	Usual: Settings{Size: 64 << 10, Rounds: 1},
-	Most:  1 << 30,
-	Run:   runBroadcasts,
+	Name:        "broadcasts",
+	Description: "each rank in turn broadcasts to all others",
+	SizeUnit:    "bytes of a broadcast",
+	Defaults:    Settings{Size: 64 << 10, Rounds: 1},
+	MaxSize:     1 << 30,
+	Parameters:  sizeAndRounds, Run: checked(runBroadcasts),
 }
 
 func runBroadcasts(c *mpi.Comm, s Settings) error {
@@ -25,7 +25,7 @@ func runBroadcasts(c *mpi.Comm, s Settings) error {
 			mpi.Bcast(c, b, root)
 			for i, got := range b {
 				if want := byte(round + root + i); got != want {
-					return wrong(c, "byte %d of the broadcast of rank %d is %d, want %d", i, root, got, want)
+					return resultError(c, "byte %d of the broadcast of rank %d is %d, want %d", i, root, got, want)
 				}
 			}
 		}

@@ -9,11 +9,11 @@ import (
 // its columns of the first matrix, and all add what these contribute to their columns of the
 // product.
 var columns = Program{
-	Name:  "columns",
-	What:  "product of two matrices by broadcasts of columns",
-	Size:  "rows of a square matrix",
-	Usual: Settings{Size: 96, Rounds: 1},
-	Run:   runColumns,
+	Name:        "columns",
+	Description: "product of two matrices by broadcasts of columns",
+	SizeUnit:    "rows of a square matrix",
+	Defaults:    Settings{Size: 96, Rounds: 1},
+	Parameters:  withOperations, Run: checked(runColumns),
 }
 
 // full is the largest matrix that is multiplied element by element. Larger ones have rank one, A =
@@ -73,7 +73,7 @@ func runColumns(c *mpi.Comm, s Settings) error {
 			product = make([]float32, n*(end-first))
 		}
 		if !spread(c) && err == nil {
-			err = wrong(c, "the command is another one")
+			err = resultError(c, "the command is another one")
 		}
 		for root := range c.Size() {
 			from, to := share(n, c.Size(), root)
@@ -96,7 +96,7 @@ func runColumns(c *mpi.Comm, s Settings) error {
 					dot += vk * x(k)
 					for i, e := range column {
 						if e != u(i)*vk && err == nil {
-							err = wrong(c, "row %d, column %d of the first matrix is %v, want %v", i, k, e, u(i)*vk)
+							err = resultError(c, "row %d, column %d of the first matrix is %v, want %v", i, k, e, u(i)*vk)
 						}
 					}
 					continue
@@ -114,7 +114,7 @@ func runColumns(c *mpi.Comm, s Settings) error {
 			err = checkColumns(c, n, first, end, product, dot)
 		}
 	}
-	return agreed(c, err)
+	return shareError(c, err)
 }
 
 // checkColumns compares columns of a product with what their elements are, each by itself.
@@ -125,7 +125,7 @@ func checkColumns(c *mpi.Comm, n, first, end int, product []float32, dot float32
 			want += v(k) * x(k)
 		}
 		if dot != want {
-			return wrong(c, "the product of the vectors is %v, want %v", dot, want)
+			return resultError(c, "the product of the vectors is %v, want %v", dot, want)
 		}
 		return nil
 	}
@@ -136,7 +136,7 @@ func checkColumns(c *mpi.Comm, n, first, end int, product []float32, dot float32
 				want += elementA(n, i, k) * elementB(k, j)
 			}
 			if got := product[n*(j-first)+i]; got != want {
-				return wrong(c, "row %d, column %d of the product is %v, want %v", i, j, got, want)
+				return resultError(c, "row %d, column %d of the product is %v, want %v", i, j, got, want)
 			}
 		}
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 var gradient = Program{
-	Name: "cg", What: "conjugate gradients for Poisson's equation on a square; ranks exchange borders, and each iteration has two sums over all ranks",
-	Size: "points on a side", Usual: Settings{Size: 32, Rounds: 40}, Run: runGradient,
+	Name: "cg", Description: "conjugate gradients for Poisson's equation on a square; ranks exchange borders, and each iteration has two sums over all ranks",
+	SizeUnit: "points on a side", Defaults: Settings{Size: 32, Rounds: 40}, Parameters: withOperations, Run: checked(runGradient),
 }
 
 // system is a rank's rows of points of the square. Vectors that are multiplied also have a row of
@@ -22,7 +22,7 @@ type system struct {
 }
 
 func runGradient(c *mpi.Comm, s Settings) error {
-	if err := enough(s.Size, c.Size()); err != nil {
+	if err := checkLines(s.Size, c.Size()); err != nil {
 		return err
 	}
 	first, end := share(s.Size, c.Size(), c.Rank())
@@ -37,7 +37,7 @@ func runGradient(c *mpi.Comm, s Settings) error {
 	y.each(func(i int) { r[i] = y.right(i) })
 	before := y.dot(r, r)
 	left := y.solve(x, r, before)
-	return agreed(c, y.check(x, before, left))
+	return shareError(c, y.check(x, before, left))
 }
 
 // vector returns a vector of the rank's points and its neighbours' rows.
@@ -114,10 +114,10 @@ func (y *system) check(x []float64, before, left float64) error {
 	y.each(func(i int) { r[i] = y.right(i) - q[i] })
 	got := y.dot(r, r)
 	if math.Abs(math.Sqrt(got)-math.Sqrt(left)) > 1e-9*math.Sqrt(before) {
-		return wrong(y.c, "the residual is %.3g, and the iteration has %.3g", math.Sqrt(got), math.Sqrt(left))
+		return resultError(y.c, "the residual is %.3g, and the iteration has %.3g", math.Sqrt(got), math.Sqrt(left))
 	}
 	if y.s.Rounds >= 4 && before > 0 && got >= before {
-		return wrong(y.c, "after %d rounds the residual is %.3g, no less than %.3g at first", y.s.Rounds, math.Sqrt(got), math.Sqrt(before))
+		return resultError(y.c, "after %d rounds the residual is %.3g, no less than %.3g at first", y.s.Rounds, math.Sqrt(got), math.Sqrt(before))
 	}
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 )
 
 var matmul = Program{
-	Name: "matmul", What: "product of two square matrices; each rank has rows of all matrices, and the rows of the second rotate through the ranks",
-	Size: "rows", Usual: Settings{Size: 64, Rounds: 1}, Run: runMatmul,
+	Name: "matmul", Description: "product of two square matrices; each rank has rows of all matrices, and the rows of the second rotate through the ranks",
+	SizeUnit: "rows", Defaults: Settings{Size: 64, Rounds: 1}, Parameters: withOperations, Run: checked(runMatmul),
 }
 
 func runMatmul(c *mpi.Comm, s Settings) error {
@@ -24,7 +24,7 @@ func runMatmul(c *mpi.Comm, s Settings) error {
 		multiply(c, s, a, product)
 		err = errors.Join(err, checkProduct(c, s, product, first))
 	}
-	return agreed(c, err)
+	return shareError(c, err)
 }
 
 // entry is an element of a matrix, a small whole number so that sums are exact.
@@ -73,7 +73,7 @@ func checkProduct(c *mpi.Comm, s Settings, product []float64, first int) error {
 			want += entry(0, i, k) * entry(1, k, j)
 		}
 		if got != want {
-			return wrong(c, "element %d, %d is %v, not %v", i, j, got, want)
+			return resultError(c, "element %d, %d is %v, not %v", i, j, got, want)
 		}
 	}
 	return nil

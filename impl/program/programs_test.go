@@ -28,11 +28,12 @@ func library() *model.Library {
 
 // Programs get the right results on any number of ranks, also with less work than ranks.
 func TestPrograms(t *testing.T) {
-	for _, p := range All {
+	for _, p := range mpiPrograms() {
 		for _, ranks := range []int{1, 2, 3, 4, 6, 9} {
 			for _, size := range []int{1, 5, 9, 20} {
 				err := mpi.Run(loop.New(ranks), mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
-					return p.Run(c, Settings{Size: size, Rounds: p.Usual.Rounds})
+					_, err := p.Run(c, Settings{Size: size, Rounds: p.Defaults.Rounds})
+					return err
 				})
 				if few := p.Name == "cg" && size < ranks || p.Name == "stencil" && size == 1 && ranks > 1; few {
 					if err == nil || !strings.Contains(err.Error(), "larger") {
@@ -52,7 +53,7 @@ func TestColumnsOfRankOne(t *testing.T) {
 		for _, world := range []device.World{loop.New(ranks), &altered{World: loop.New(ranks), n: 1}} {
 			_, bad := world.(*altered)
 			err := mpi.Run(world, mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
-				return columns.Run(c, Settings{Size: full + 1, Rounds: 1})
+				return runColumns(c, Settings{Size: full + 1, Rounds: 1})
 			})
 			if fails := err != nil; fails != (bad && ranks > 1) {
 				t.Errorf("%d ranks, data changed on its way: %v: %v", ranks, bad, err)
@@ -101,11 +102,14 @@ func (p *alteringPort) Send(dst int, q *device.Packet) {
 
 // An altered message makes the result wrong, and a rank reports it.
 func TestPlantedFaults(t *testing.T) {
-	for _, p := range All {
+	for _, p := range mpiPrograms() {
 		changed := 0
 		for nth := range 40 {
 			w := &altered{World: loop.New(4), n: nth}
-			err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error { return p.Run(c, Settings{Size: 9, Rounds: 3}) })
+			err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
+				_, err := p.Run(c, Settings{Size: 9, Rounds: 3})
+				return err
+			})
 			if !w.done {
 				break
 			}
@@ -139,7 +143,7 @@ func TestSingularValues(t *testing.T) {
 		err := mpi.Run(loop.New(ranks), mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
 			got, err := newLanczos(c, Settings{Size: n}).leading()
 			if err == nil && !floats.EqualApprox(got, want, 1e-9) {
-				err = wrong(c, "%v, want %v", got, want)
+				err = resultError(c, "%v, want %v", got, want)
 			}
 			return err
 		})
@@ -187,7 +191,7 @@ func TestSample(t *testing.T) {
 			y := newLanczos(c, Settings{Size: held + 1})
 			_, err := y.leading()
 			if err == nil && (y.products != sample || y.columns != nil) {
-				err = wrong(c, "%d products of %d elements, want %d of none", y.products, len(y.columns), sample)
+				err = resultError(c, "%d products of %d elements, want %d of none", y.products, len(y.columns), sample)
 			}
 			return err
 		})

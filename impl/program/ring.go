@@ -3,8 +3,8 @@ package program
 import "github.com/loggp/loggp/impl/library/mpi"
 
 var ring = Program{
-	Name: "ring", What: "numbers pass through all ranks, and each rank adds its own",
-	Size: "numbers", Usual: Settings{Size: 1000, Rounds: 3}, Run: runRing,
+	Name: "ring", Description: "numbers pass through all ranks, and each rank adds its own",
+	SizeUnit: "numbers", Defaults: Settings{Size: 1000, Rounds: 3}, Parameters: withOperations, Run: checked(runRing),
 }
 
 func runRing(c *mpi.Comm, s Settings) error {
@@ -31,10 +31,10 @@ func runRing(c *mpi.Comm, s Settings) error {
 		p := int64(c.Size())
 		for i := range x {
 			if want := int64(s.Rounds) * (p*(p-1)/2 + p*int64(i)); x[i] != want {
-				err = wrong(c, "number %d is %d, not %d", i, x[i], want)
+				err = resultError(c, "number %d is %d, not %d", i, x[i], want)
 				break
 			}
 		}
 	}
-	return agreed(c, err)
+	return shareError(c, err)
 }

@@ -7,8 +7,8 @@ import (
 )
 
 var sdsm = Program{
-	Name: "sdsm", What: "software distributed shared memory: each node writes to pages of its own, and a barrier makes all copies consistent",
-	Size: "pages that each node writes to", Usual: Settings{Size: 8, Rounds: 10}, Most: 4096, Run: runSDSM,
+	Name: "sdsm", Description: "software distributed shared memory: each node writes to pages of its own, and a barrier makes all copies consistent",
+	SizeUnit: "pages that each node writes to", Defaults: Settings{Size: 8, Rounds: 10}, MaxSize: 4096, Parameters: withOperations, Run: checked(runSDSM),
 }
 
 // SharedMemory is software distributed shared memory. Each node has a copy: pages, each with a
@@ -162,11 +162,11 @@ func runSDSM(c *mpi.Comm, s Settings) error {
 		m.Barrier()
 		for p := range m.Pages() {
 			if v := value(p, turn+1); err == nil && slices.ContainsFunc(m.Page(p), func(b byte) bool { return b != v }) {
-				err = wrong(c, "page %d is not consistent behind barrier %d", p, turn)
+				err = resultError(c, "page %d is not consistent behind barrier %d", p, turn)
 			}
 		}
 	}
-	return agreed(c, err)
+	return shareError(c, err)
 }
 
 func fillPage(page []byte, v byte) {

@@ -10,8 +10,8 @@ import (
 )
 
 var sorting = Program{
-	Name: "sort", What: "bucket sort of integers, as in the benchmark IS: each rank sends every other rank the numbers of that rank's range",
-	Size: "numbers of each rank", Usual: Settings{Size: 4096, Rounds: 1}, Run: runSort,
+	Name: "sort", Description: "bucket sort of integers, as in the benchmark IS: each rank sends every other rank the numbers of that rank's range",
+	SizeUnit: "numbers of each rank", Defaults: Settings{Size: 4096, Rounds: 1}, Parameters: withOperations, Run: checked(runSort),
 }
 
 // keyBits is the length of the numbers.
@@ -23,7 +23,7 @@ func runSort(c *mpi.Comm, s Settings) error {
 	for range s.Rounds {
 		err = errors.Join(err, checkSorted(c, s, sortKeys(c, s, keys)))
 	}
-	return agreed(c, err)
+	return shareError(c, err)
 }
 
 func randomKeys(rank, n int) []uint32 {
@@ -76,7 +76,7 @@ func offsets(counts []int32) (lengths, at []int) {
 // checkSorted checks the order, the range and the values of the numbers.
 func checkSorted(c *mpi.Comm, s Settings, mine []uint32) error {
 	if !slices.IsSorted(mine) {
-		return wrong(c, "the numbers are not in order")
+		return resultError(c, "the numbers are not in order")
 	}
 	var want []uint32
 	for r := range c.Size() {
@@ -88,7 +88,7 @@ func checkSorted(c *mpi.Comm, s Settings, mine []uint32) error {
 	}
 	slices.Sort(want)
 	if !slices.Equal(mine, want) {
-		return wrong(c, "it has %d numbers that are not the %d of its range", len(mine), len(want))
+		return resultError(c, "it has %d numbers that are not the %d of its range", len(mine), len(want))
 	}
 	return nil
 }

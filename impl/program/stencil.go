@@ -7,8 +7,8 @@ import (
 )
 
 var stencil = Program{
-	Name: "stencil", What: "heat equation on a square: each point becomes the mean of its four neighbours; ranks exchange the borders of their tiles",
-	Size: "points on a side", Usual: Settings{Size: 64, Rounds: 10}, Run: runStencil,
+	Name: "stencil", Description: "heat equation on a square: each point becomes the mean of its four neighbours; ranks exchange the borders of their tiles",
+	SizeUnit: "points on a side", Defaults: Settings{Size: 64, Rounds: 10}, Parameters: withOperations, Run: checked(runStencil),
 }
 
 // tile is a rank's part of the square, with a border of the neighbours' points around it.
@@ -25,7 +25,7 @@ type tile struct {
 
 func runStencil(c *mpi.Comm, s Settings) error {
 	up, across := grid(c.Size())
-	if err := enough(s.Size, max(up, across)); err != nil {
+	if err := checkLines(s.Size, max(up, across)); err != nil {
 		return err
 	}
 	t := newTile(c, s.Size, up, across)
@@ -40,7 +40,7 @@ func runStencil(c *mpi.Comm, s Settings) error {
 		t.now, t.next = t.next, t.now
 		compute(c, s, 4*t.rows*t.columns)
 	}
-	return agreed(c, t.check(s))
+	return shareError(c, t.check(s))
 }
 
 // grid returns the most nearly square arrangement of ranks.
@@ -122,7 +122,7 @@ func (t *tile) check(s Settings) error {
 	for i := range t.rows {
 		for j := range t.columns {
 			if got, want := t.now[t.at(i, j)], now[(t.top+i+1)*wide+t.left+j+1]; got != want {
-				return wrong(t.c, "point %d, %d is %v, not %v", t.top+i, t.left+j, got, want)
+				return resultError(t.c, "point %d, %d is %v, not %v", t.top+i, t.left+j, got, want)
 			}
 		}
 	}

@@ -12,19 +12,21 @@ import (
 // Husbands and Hoe 1998, table 5: by a Lanczos iteration with AᵀA that is restarted. Each round is
 // an iteration.
 var svd = Program{
-	Name:  "svd",
-	What:  "leading singular values of a sparse matrix, by a restarted Lanczos iteration with AᵀA",
-	Size:  "rows of a square matrix",
-	Usual: Settings{Size: 200, Rounds: 1},
-	Run: func(c *mpi.Comm, s Settings) error {
-		var err error
-		for range s.Rounds {
-			if _, e := newLanczos(c, s).leading(); e != nil && err == nil {
-				err = e
-			}
+	Name:        "svd",
+	Description: "leading singular values of a sparse matrix, by a restarted Lanczos iteration with AᵀA",
+	SizeUnit:    "rows of a square matrix",
+	Defaults:    Settings{Size: 200, Rounds: 1},
+	Parameters:  withOperations, Run: checked(runSVD),
+}
+
+func runSVD(c *mpi.Comm, s Settings) error {
+	var err error
+	for range s.Rounds {
+		if _, e := newLanczos(c, s).leading(); e != nil && err == nil {
+			err = e
 		}
-		return agreed(c, err)
-	},
+	}
+	return shareError(c, err)
 }
 
 const (
@@ -186,7 +188,7 @@ func (y *lanczos) leading() ([]float64, error) {
 		}
 		var eigen mat.EigenSym
 		if !eigen.Factorize(t, true) {
-			return nil, wrong(y.c, "the matrix of a basis of %d vectors has no eigenvalues", m)
+			return nil, resultError(y.c, "the matrix of a basis of %d vectors has no eigenvalues", m)
 		}
 		theta := eigen.Values(nil) // the smallest first
 		var vectors mat.Dense
@@ -229,7 +231,7 @@ func (y *lanczos) singular(theta []float64, vectors *mat.Dense, basis [][]float6
 	r := y.apply(x)
 	y.add(r, []float64{-theta[m-1]}, x)
 	if got, want := y.norm(r), beta*math.Abs(vectors.At(m-1, m-1)); math.Abs(got-want) > 1e-8*(1+theta[m-1]) {
-		return nil, wrong(y.c, "the residual of the largest singular value is %v, by the iteration %v", got, want)
+		return nil, resultError(y.c, "the residual of the largest singular value is %v, by the iteration %v", got, want)
 	}
 	var values []float64
 	for i := m - 1; i >= max(m-triplets, 0); i-- {

@@ -4,44 +4,40 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Traffic is a pattern in which ranks send messages of one length to others, again and again, to
+// traffic is a pattern in which ranks send messages of one length to others, again and again, to
 // see what a network carries. Each sender keeps some messages under way.
-type Traffic struct {
-	Name, What string
+type traffic struct {
+	name, description string
+	parameter         string // that it has beside size and rounds; "": none
 
-	targets func(s Load, ranks int) []int // whom each rank sends to; itself: nobody
+	targets func(s Settings, ranks int) []int // the rank that each rank sends to; itself: none
 }
 
-// Load is how much traffic there is.
-type Load struct {
-	Size   int // bytes of a message
-	Rounds int // messages of each sender
-	Stride int // of shift
-	Root   int // of incast
-	Seed   uint64
-}
+// trafficUnit is what the size of traffic counts.
+const trafficUnit = "bytes of a message"
 
-// UsualLoad is a load whose start and end are a small part of the run time.
-var UsualLoad = Load{Size: 64 << 10, Rounds: 50, Stride: 1}
+// trafficDefaults are settings whose start and end are a small part of the run time.
+var trafficDefaults = Settings{Size: 64 << 10, Rounds: 50, Stride: 1}
 
-// Patterns are all kinds of traffic.
-var Patterns = []*Traffic{
-	{"shift", "each rank sends to the rank --stride further on, all at once", func(s Load, ranks int) []int {
+// trafficPatterns are all patterns of traffic.
+var trafficPatterns = []traffic{
+	{"shift", "each rank sends to the rank --stride further on, all at once", "stride", func(s Settings, ranks int) []int {
 		return targets(ranks, func(rank int) int { return ((rank+s.Stride)%ranks + ranks) % ranks })
 	}},
-	{"incast", "all ranks send to rank --root at once", func(s Load, ranks int) []int {
+	{"incast", "all ranks send to rank --root at once", "root", func(s Settings, ranks int) []int {
 		return targets(ranks, func(int) int { return s.Root })
 	}},
-	{"permutation", "each rank sends to another, by a random permutation of --seed, all at once", func(s Load, ranks int) []int {
+	{"permutation", "each rank sends to another, by a random permutation of --seed, all at once", "", func(s Settings, ranks int) []int {
 		to := targets(ranks, func(rank int) int { return rank })
 		r := rand.New(rand.NewPCG(s.Seed, 1))
-		for i := ranks - 1; i > 0; i-- { // one cycle, so that nobody keeps its place: Sattolo 1986
+		for i := ranks - 1; i > 0; i-- { // one cycle, so that no rank keeps its place: Sattolo 1986
 			j := r.IntN(i)
 			to[i], to[j] = to[j], to[i]
 		}
@@ -49,15 +45,27 @@ var Patterns = []*Traffic{
 	}},
 }
 
-// PatternNamed returns the traffic of a name, or nil.
-func PatternNamed(name string) *Traffic {
-	i := slices.IndexFunc(Patterns, func(t *Traffic) bool { return t.Name == name })
-	if i < 0 {
-		return nil
+// trafficPrograms are the rows of traffic in the table.
+func trafficPrograms() (all []Program) {
+	for _, t := range trafficPatterns {
+		parameters := sizeAndRounds
+		if t.parameter != "" {
+			parameters = append(slices.Clone(parameters), t.parameter)
+		}
+		all = append(all, Program{
+			Name: t.name, Description: t.description, Parameters: parameters, SizeUnit: trafficUnit, Defaults: trafficDefaults, MaxSize: unit.MaxSize,
+			UsesSeed: t.name == "permutation",
+			Run: func(c *mpi.Comm, s Settings) (Result, error) {
+				flows, err := t.run(c, s)
+				return Result{Flows: flows}, err
+			},
+			check: t.check,
+		})
 	}
-	return Patterns[i]
+	return all
 }
 
+// targets returns the rank that each rank sends to.
 func targets(ranks int, of func(rank int) int) []int {
 	to := make([]int, ranks)
 	for rank := range to {
@@ -66,28 +74,28 @@ func targets(ranks int, of func(rank int) int) []int {
 	return to
 }
 
-// Check returns an error if the traffic has no flow among so many ranks.
-func (t *Traffic) Check(s Load, ranks int) error {
+// check returns an error if the traffic has no flow among so many ranks.
+func (t traffic) check(s Settings, ranks int) error {
 	switch {
 	case ranks < 2:
-		return fmt.Errorf("%s needs two ranks or more", t.Name)
-	case t.Name == "incast" && (s.Root < 0 || s.Root >= ranks):
-		return fmt.Errorf("--root %d: there are ranks 0 to %d", s.Root, ranks-1)
-	case t.Name == "shift" && s.Stride%ranks == 0:
-		return fmt.Errorf("--stride %d: with %d ranks each would send to itself", s.Stride, ranks)
-	case s.Size > mostMemory/(2*underWay*ranks):
-		return fmt.Errorf("--size %d: the messages of %d ranks that are under way would take more than %d bytes of memory", s.Size, ranks, mostMemory)
+		return fmt.Errorf("%s needs two ranks or more", t.name)
+	case t.parameter == "root" && (s.Root < 0 || s.Root >= ranks):
+		return &ParameterError{"root", strconv.Itoa(s.Root), fmt.Errorf("there are ranks 0 to %d", ranks-1)}
+	case t.parameter == "stride" && s.Stride%ranks == 0:
+		return &ParameterError{"stride", strconv.Itoa(s.Stride), fmt.Errorf("with %d ranks each would send to itself", ranks)}
+	case s.Size > maxBufferBytes/(2*maxMessagesUnderWay*ranks):
+		return &ParameterError{"size", strconv.Itoa(s.Size), fmt.Errorf("the messages of %d ranks that are under way would take more than %d bytes of memory", ranks, maxBufferBytes)}
 	}
 	return nil
 }
 
 const (
-	underWay   = 4       // messages of a flow, at most
-	mostMemory = 2 << 30 // bytes of all ranks' messages that are under way
+	maxMessagesUnderWay = 4       // messages of a flow, at most
+	maxBufferBytes      = 2 << 30 // bytes of all ranks' messages that are under way
 )
 
-// Run lets the calling rank take part, and returns all flows at rank 0.
-func (t *Traffic) Run(c *mpi.Comm, s Load) ([]model.Flow, error) {
+// run lets the calling rank take part, and returns all flows at rank 0.
+func (t traffic) run(c *mpi.Comm, s Settings) ([]model.Flow, error) {
 	to := t.targets(s, c.Size())
 	me := c.Rank()
 	var sources []int
@@ -96,11 +104,11 @@ func (t *Traffic) Run(c *mpi.Comm, s Load) ([]model.Flow, error) {
 			sources = append(sources, rank)
 		}
 	}
-	window := min(underWay, s.Rounds)
-	out, in := buffers(window, s.Size), make([][][]byte, len(sources))
+	window := min(maxMessagesUnderWay, s.Rounds)
+	out, in := newBuffers(window, s.Size), make([][][]byte, len(sources))
 	sends, receives := make([]mpi.Request, window), make([][]mpi.Request, len(sources))
 	for i, src := range sources {
-		in[i], receives[i] = buffers(window, s.Size), make([]mpi.Request, window)
+		in[i], receives[i] = newBuffers(window, s.Size), make([]mpi.Request, window)
 		for k := range window {
 			receives[i][k] = mpi.Irecv(c, in[i][k], src, 0)
 		}
@@ -114,13 +122,13 @@ func (t *Traffic) Run(c *mpi.Comm, s Load) ([]model.Flow, error) {
 			if round >= window {
 				sends[k].Wait()
 			}
-			mark(out[k], round)
+			writeRound(out[k], round)
 			sends[k] = mpi.Isend(c, out[k], to[me], 0)
 		}
 		for i, src := range sources {
 			receives[i][k].Wait()
-			if bad == nil && !marked(in[i][k], round) {
-				bad = wrong(c, "message %d of rank %d is another", round, src)
+			if bad == nil && !hasRound(in[i][k], round) {
+				bad = resultError(c, "message %d of rank %d is another", round, src)
 			}
 			switch {
 			case round+window < s.Rounds:
@@ -133,11 +141,11 @@ func (t *Traffic) Run(c *mpi.Comm, s Load) ([]model.Flow, error) {
 	if to[me] != me {
 		mpi.WaitAll(sends, nil)
 	}
-	return t.gather(c, to, s, times), agreed(c, bad)
+	return gatherFlows(c, to, s, times), shareError(c, bad)
 }
 
-// gather collects the flows at rank 0.
-func (t *Traffic) gather(c *mpi.Comm, to []int, s Load, times []int64) (all []model.Flow) {
+// gatherFlows collects the flows at rank 0.
+func gatherFlows(c *mpi.Comm, to []int, s Settings, times []int64) (all []model.Flow) {
 	if c.Rank() != 0 {
 		if len(times) > 0 {
 			mpi.Send(c, mpi.Raw(times), 0, 1)
@@ -167,7 +175,8 @@ func (t *Traffic) gather(c *mpi.Comm, to []int, s Load, times []int64) (all []mo
 	return all
 }
 
-func buffers(n, size int) [][]byte {
+// newBuffers returns memory for n messages.
+func newBuffers(n, size int) [][]byte {
 	all := make([][]byte, n)
 	for i := range all {
 		all[i] = make([]byte, size)
@@ -175,15 +184,16 @@ func buffers(n, size int) [][]byte {
 	return all
 }
 
-// mark and marked say which message of a flow it is.
-func mark(b []byte, round int) {
+// writeRound writes the number of a message of a flow into it.
+func writeRound(b []byte, round int) {
 	for i := range min(8, len(b)) {
 		b[i] = byte(round >> (8 * i))
 	}
 }
 
-func marked(b []byte, round int) bool {
+// hasRound reports whether a message of a flow has this number.
+func hasRound(b []byte, round int) bool {
 	want := make([]byte, min(8, len(b)))
-	mark(want, round)
+	writeRound(want, round)
 	return slices.Equal(b[:len(want)], want)
 }

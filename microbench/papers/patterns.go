@@ -26,7 +26,7 @@ var patternsBenchmark = Benchmark{
 func runPatterns(ctx context.Context, s *Site, e *Experiment, seed uint64, out *Results, done func(int)) error {
 	parts := 0
 	for _, name := range e.Patterns {
-		i := slices.IndexFunc(patterns.All, func(p patterns.Pattern) bool { return keyName(p) == name })
+		i := slices.IndexFunc(patterns.Patterns, func(p patterns.Pattern) bool { return keyName(p) == name })
 		if i < 0 {
 			return fmt.Errorf("there is no pattern %q", name)
 		}
@@ -46,12 +46,12 @@ func runPatterns(ctx context.Context, s *Site, e *Experiment, seed uint64, out *
 				if err != nil {
 					return err
 				}
-				m, err := patterns.Time(w, library, patterns.All[i], bytes, max(e.Reps, 1))
+				m, err := patterns.Measure(w, library, patterns.Patterns[i], bytes, max(e.Reps, 1))
 				if err != nil {
 					return fmt.Errorf("%s, %d ranks, %d bytes: %w", s.Name, ranks, bytes, err)
 				}
 				out.Numbers[Key("time", of...)] = m.Time.Micros()
-				if h := m.Pattern.Handled; h != nil {
+				if h := m.Pattern.RootBytes; h != nil {
 					out.Numbers[Key("throughput", of...)] = float64(h(ranks, bytes)) / m.Time.Micros()
 				}
 				done(parts)

@@ -30,7 +30,7 @@ func runPrograms(ctx context.Context, s *Site, e *Experiment, seed uint64, out *
 	parts := 0
 	for _, name := range e.Programs {
 		p, ok := program.Named(name)
-		if !ok {
+		if !ok || p.Run == nil {
 			return fmt.Errorf("there is no program %q", name)
 		}
 		for _, placement := range e.Placements {
@@ -39,14 +39,14 @@ func runPrograms(ctx context.Context, s *Site, e *Experiment, seed uint64, out *
 				return err
 			}
 			for _, size := range e.Sizes {
-				settings := program.Settings{Size: size, Rounds: 1}.Rated(on.Machine.Processor)
+				settings := program.Settings{Size: size, Rounds: 1}.ScaleTo(on.Machine.Processor)
 				var last unit.Time
 				var broadcasts engine.SizeHistogram
 				var failed error
 				counts, err := s.countEvents(ctx, seed+uint64(parts), on, ranks, broadcasts.Add, func(c *mpi.Comm) {
 					c.Barrier()
 					begin := c.Wtime()
-					err := p.Run(c, settings)
+					_, err := p.Run(c, settings)
 					if last = max(last, c.Wtime()-begin); err != nil {
 						failed = err
 					}

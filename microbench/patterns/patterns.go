@@ -14,39 +14,41 @@ import (
 
 // Pattern is a communication pattern.
 type Pattern struct {
-	Name, What string
-	Least      int                                                           // ranks
-	Handled    func(ranks, bytes int) int                                    // bytes that one rank handles in a round, which throughput is of; nil: it has none
-	Halves     bool                                                          // a round is a round trip, and the time half of it
-	round      func(p portable.Process, s *portable.Library, out, in []byte) // of one rank
+	Name, Description string
+	MinRanks          int                                                           // ranks
+	RootBytes         func(ranks, bytes int) int                                    // bytes that one rank handles in a round, which throughput is of; nil: it has none
+	IsRoundTrip       bool                                                          // a round is a round trip, and the time half of it
+	round             func(p portable.Process, s *portable.Library, out, in []byte) // of one rank
 }
 
-// All are all patterns.
-var All = []Pattern{
+// Patterns are all patterns.
+var Patterns = []Pattern{
 	{"latency", "a message from rank 0 to rank 1 and back; half the time", 2, nil, true, pingPong},
-	{"one-to-all", "rank 0 sends to each other rank in turn", 2, byRoot, false, oneToAll},
-	{"all-to-one", "rank 0 receives from each other rank in turn", 2, byRoot, false, allToOne},
-	{"all-to-all", "each rank exchanges messages with each other rank, in an order in which no two have the same partner", 2, byRoot, false, allToAll},
-	{"all-to-all-in-order", "each rank exchanges messages with rank 0, 1, 2 and so on, so that many want the same partner", 2, byRoot, false, allInOrder},
+	{"one-to-all", "rank 0 sends to each other rank in turn", 2, bytesOfRoot, false, oneToAll},
+	{"all-to-one", "rank 0 receives from each other rank in turn", 2, bytesOfRoot, false, allToOne},
+	{"all-to-all", "each rank exchanges messages with each other rank, in an order in which no two have the same partner", 2, bytesOfRoot, false, allToAll},
+	{"all-to-all-in-order", "each rank exchanges messages with rank 0, 1, 2 and so on, so that many want the same partner", 2, bytesOfRoot, false, allInOrder},
 	{"broadcast", "rank 0 sends the same to all", 2, nil, false, func(p portable.Process, _ *portable.Library, out, _ []byte) { p.Broadcast(out) }},
 	{"reduce", "the sum of the ranks' arrays of 8-byte numbers, at rank 0", 2, nil, false, reduce},
 }
 
 // Named returns the pattern of a name, or false.
 func Named(name string) (Pattern, bool) {
-	i := slices.IndexFunc(All, func(p Pattern) bool { return p.Name == name })
+	i := slices.IndexFunc(Patterns, func(p Pattern) bool { return p.Name == name })
 	if i < 0 {
 		return Pattern{}, false
 	}
-	return All[i], true
+	return Patterns[i], true
 }
 
-// byRoot is what the root, or each rank of all-to-all, handles: a message of each other rank.
-func byRoot(ranks, bytes int) int { return (ranks - 1) * bytes }
+// bytesOfRoot is what the root, or each rank of all-to-all, handles: a message of each other rank.
+func bytesOfRoot(ranks, bytes int) int { return (ranks - 1) * bytes }
 
-// Has reports whether a library is timed in a pattern: each collective operation once, by the way
-// of sending that it uses.
-func Has(l *portable.Library, p Pattern) bool { return l.Collectives || p.Handled != nil || p.Halves }
+// IsTimedBy reports whether a library is timed in the pattern: each collective operation once, by
+// the way of sending that it uses.
+func (p Pattern) IsTimedBy(l *portable.Library) bool {
+	return l.Collectives || p.RootBytes != nil || p.IsRoundTrip
+}
 
 func pingPong(p portable.Process, _ *portable.Library, out, in []byte) {
 	switch p.Rank() {
@@ -131,28 +133,28 @@ type Measurement struct {
 	ByteRate     unit.Rate // bytes that one rank handles, by that time; 0: the pattern has none
 }
 
-// pause is between the time at which rank 0 says when a round begins and that time: long enough for
-// all to hear of it.
-const pause = 2 * unit.Millisecond
+// startDelay is between the time at which rank 0 says when a round begins and that time: long
+// enough for all to hear of it.
+const startDelay = 2 * unit.Millisecond
 
-// Time runs a pattern for some rounds after one that does not count. All ranks begin a round at a
-// time that rank 0 tells them, so their clocks have to be one, as in an emulated machine and in one
-// host.
-func Time(w portable.World, s *portable.Library, x Pattern, bytes, rounds int) (Measurement, error) {
+// Measure runs a pattern for some rounds after one that does not count. All ranks begin a round at
+// a time that rank 0 tells them, so their clocks have to be one, as in an emulated machine and in
+// one host.
+func Measure(w portable.World, s *portable.Library, x Pattern, bytes, rounds int) (Measurement, error) {
 	m := Measurement{Pattern: x, Library: s, Bytes: bytes}
 	if x.Name == "reduce" && bytes%8 != 0 {
 		return m, fmt.Errorf("reduce: %d bytes are not a whole number of 8-byte numbers", bytes)
 	}
-	var late []float64 // by round: how long the last rank took, in picoseconds
+	var lastEnds []float64 // by round: how long the last rank took, in picoseconds
 	err := s.Run(w, max(bytes, 8), func(p portable.Process) error {
-		if p.Size() < x.Least {
-			return fmt.Errorf("%s: %d ranks are too few, it needs %d", x.Name, p.Size(), x.Least)
+		if p.Size() < x.MinRanks {
+			return fmt.Errorf("%s: %d ranks are too few, it needs %d", x.Name, p.Size(), x.MinRanks)
 		}
 		took := make([]float64, rounds+1)
 		out, in := make([]byte, bytes), make([]byte, bytes)
 		for i := range took {
 			p.Barrier()
-			begin := agree(p)
+			begin := awaitStart(p)
 			x.round(p, s, out, in)
 			took[i] = float64(p.Now() - begin)
 		}
@@ -161,30 +163,30 @@ func Time(w portable.World, s *portable.Library, x Pattern, bytes, rounds int) (
 			p.Reduce(took[i:i+1], portable.Max)
 		}
 		if p.Rank() == 0 {
-			m.Ranks, late = p.Size(), took[1:]
+			m.Ranks, lastEnds = p.Size(), took[1:]
 		}
 		return nil
 	})
 	if err != nil {
 		return m, fmt.Errorf("%s by %s %s: %w", x.Name, s.Name, s.Mode, err)
 	}
-	if late == nil {
+	if lastEnds == nil {
 		return m, nil // this process was started as another rank, for a later run
 	}
-	slices.Sort(late)
-	if m.Time = unit.Time(late[len(late)/2]); x.Halves {
+	slices.Sort(lastEnds)
+	if m.Time = unit.Time(lastEnds[len(lastEnds)/2]); x.IsRoundTrip {
 		m.Time /= 2
 	}
-	if x.Handled != nil && m.Time > 0 {
-		m.ByteRate = unit.Rate(float64(x.Handled(m.Ranks, bytes)) / (m.Time.Micros() / 1e6))
+	if x.RootBytes != nil && m.Time > 0 {
+		m.ByteRate = unit.Rate(float64(x.RootBytes(m.Ranks, bytes)) / (m.Time.Micros() / 1e6))
 	}
 	return m, nil
 }
 
-// agree waits until a time that rank 0 chooses and returns it.
-func agree(p portable.Process) unit.Time {
+// awaitStart waits until a time that rank 0 chooses and returns it.
+func awaitStart(p portable.Process) unit.Time {
 	var word [8]byte
-	begin := p.Now() + pause
+	begin := p.Now() + startDelay
 	for i := range word {
 		word[i] = byte(begin >> (8 * i))
 	}

@@ -41,7 +41,7 @@ func timed(t *testing.T, s *portable.Library, pattern string, ranks, bytes int) 
 	if !ok {
 		t.Fatalf("no pattern %s", pattern)
 	}
-	m, err := Time(w, s, p, bytes, 3)
+	m, err := Measure(w, s, p, bytes, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,18 +59,18 @@ func subjects(t *testing.T) (mpiSync, mpiAsync, sync, async, shmem *portable.Lib
 func TestPatterns(t *testing.T) {
 	a, b, c, d, e := subjects(t)
 	for _, s := range []*portable.Library{a, b, c, d, e} {
-		for _, p := range All {
-			if !Has(s, p) {
+		for _, p := range Patterns {
+			if !p.IsTimedBy(s) {
 				continue
 			}
 			var last unit.Time
 			for _, n := range []int{2, 3, 8} {
 				short, long := timed(t, s, p.Name, n, 8), timed(t, s, p.Name, n, 8192)
-				if short.Time <= 0 || long.Time <= short.Time || short.Time < last && !p.Halves {
+				if short.Time <= 0 || long.Time <= short.Time || short.Time < last && !p.IsRoundTrip {
 					t.Errorf("%s, %s %s, %d ranks: 8 bytes take %v and 8192 take %v; with fewer ranks 8 take %v", p.Name, s.Name, s.Mode, n, short.Time, long.Time, last)
 				}
 				last = short.Time
-				if rate := float64((n-1)*8192) / (long.Time.Micros() / 1e6); p.Handled != nil && math.Abs(float64(long.ByteRate)/rate-1) > 1e-9 {
+				if rate := float64((n-1)*8192) / (long.Time.Micros() / 1e6); p.RootBytes != nil && math.Abs(float64(long.ByteRate)/rate-1) > 1e-9 {
 					t.Errorf("%s, %s: rate %v, want %v", p.Name, s.Name, float64(long.ByteRate), rate)
 				}
 			}
@@ -110,7 +110,7 @@ func BenchmarkAllToAll(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := Time(w, portable.ACLMPL("aclmpl", aclmpl.Options{})[0], x, 1024, 1); err != nil {
+				if _, err := Measure(w, portable.ACLMPL("aclmpl", aclmpl.Options{})[0], x, 1024, 1); err != nil {
 					b.Fatal(err)
 				}
 			}

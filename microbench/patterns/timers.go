@@ -8,37 +8,37 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// burst is how many messages a train has: fewer than a pool of ACLMPL has slots.
-const burst = 16
+// trainLength is how many messages a train has: fewer than a pool of ACLMPL has slots.
+const trainLength = 16
 
-// settle is how long a rank waits so that its message has arrived, or the other rank has entered
-// its receive.
-const settle = 10 * unit.Millisecond
+// settleTime is how long a rank waits so that its message has arrived, or the other rank has
+// entered its receive.
+const settleTime = 10 * unit.Millisecond
 
-// Timers times messages of a length between ranks 0 and 1 by the timers from which the fit has
-// LogGP parameters, as those of package microbench do for MPI: a send whose receiver waits
+// MeasureTimers times messages of a length between ranks 0 and 1 by the timers from which the fit
+// has LogGP parameters, as those of package microbench do for MPI: a send whose receiver waits
 // (timer11), a receive whose message is there (timer12), a round trip, and a train of sends. The
 // series are of the mode of low-level messages.
 //
 // Where sender and receiver meet, a receive is the whole transfer: its timer12 is left out.
-func Timers(w portable.World, l *portable.Library, bytes, rounds int) ([]sample.Series, error) {
+func MeasureTimers(w portable.World, l *portable.Library, bytes, rounds int) ([]sample.Series, error) {
 	var all []sample.Series
 	err := l.Run(w, max(bytes, 8), func(p portable.Process) error {
 		if p.Size() < 2 {
 			return fmt.Errorf("timers: %d ranks are too few, they need 2", p.Size())
 		}
-		t := timing{p, make([]byte, bytes), make([]byte, bytes)}
+		t := timedRank{p, make([]byte, bytes), make([]byte, bytes)}
 		var series []sample.Series
 		for _, x := range []struct {
 			timer string
 			first func() unit.Time // of rank 0, returns the sample
 			other func()
 		}{
-			{sample.Timer11, t.send, t.receive},
-			{sample.Timer12, t.late, func() { p.Send(0, t.out) }},
-			{sample.TimerRTT, t.trip, func() { t.receive(); p.Send(0, t.out) }},
-			{sample.TimerTrain, t.train, func() {
-				for range burst {
+			{sample.Timer11, t.timeSend, t.receive},
+			{sample.Timer12, t.timeLateReceive, func() { p.Send(0, t.out) }},
+			{sample.TimerRTT, t.timeRoundTrip, func() { t.receive(); p.Send(0, t.out) }},
+			{sample.TimerTrain, t.timeTrain, func() {
+				for range trainLength {
 					t.receive()
 				}
 			}},
@@ -69,42 +69,42 @@ func Timers(w portable.World, l *portable.Library, bytes, rounds int) ([]sample.
 	return all, nil
 }
 
-// timing is rank 0 or 1 with its messages.
-type timing struct {
+// timedRank is rank 0 or 1 with its messages.
+type timedRank struct {
 	portable.Process
 	out, in []byte
 }
 
-func (t timing) receive() { t.Receive(1-t.Rank(), t.in) }
+func (t timedRank) receive() { t.Receive(1-t.Rank(), t.in) }
 
-func (t timing) send() unit.Time {
-	t.Compute(settle)
+func (t timedRank) timeSend() unit.Time {
+	t.Compute(settleTime)
 	begin := t.Now()
 	t.Send(1, t.out)
 	return t.Now() - begin
 }
 
-func (t timing) late() unit.Time {
-	t.Compute(settle)
+func (t timedRank) timeLateReceive() unit.Time {
+	t.Compute(settleTime)
 	begin := t.Now()
 	t.receive()
 	return t.Now() - begin
 }
 
-func (t timing) trip() unit.Time {
-	t.Compute(settle)
+func (t timedRank) timeRoundTrip() unit.Time {
+	t.Compute(settleTime)
 	begin := t.Now()
 	t.Send(1, t.out)
 	t.receive()
 	return t.Now() - begin
 }
 
-func (t timing) train() unit.Time {
-	t.Compute(settle)
+func (t timedRank) timeTrain() unit.Time {
+	t.Compute(settleTime)
 	t.Send(1, t.out)
 	begin := t.Now()
-	for range burst - 1 {
+	for range trainLength - 1 {
 		t.Send(1, t.out)
 	}
-	return (t.Now() - begin) / (burst - 1)
+	return (t.Now() - begin) / (trainLength - 1)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/loggp/loggp/impl/engine/recorder"
 	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/impl/library/mpi"
-	programs "github.com/loggp/loggp/impl/program"
+	"github.com/loggp/loggp/impl/program/goal"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -46,7 +46,7 @@ func TestReplay(t *testing.T) {
 	}
 	j.Recorder = nil
 	if _, err := j.Record(t.Context(), 1, "", -1, func(c *mpi.Comm) error {
-		again[c.Rank()] = programs.Execution{Schedule: s}.Run(c)
+		again[c.Rank()] = goal.Execution{Schedule: s}.Run(c)
 		return nil
 	}); err != nil {
 		t.Fatal(err)

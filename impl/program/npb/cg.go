@@ -9,7 +9,7 @@ import (
 )
 
 var cg = Benchmark{
-	Name: "npb-cg", What: "conjugate gradients: the smallest eigenvalue of a random sparse matrix, by sums along rows of ranks and an exchange across the diagonal", Classes: "SWA", Run: runCG,
+	Name: "npb-cg", Description: "conjugate gradients: the smallest eigenvalue of a random sparse matrix, by sums along rows of ranks and an exchange across the diagonal", Classes: "SWA", Run: runCG,
 }
 
 const (

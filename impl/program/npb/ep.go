@@ -8,7 +8,7 @@ import (
 )
 
 var ep = Benchmark{
-	Name: "npb-ep", What: "embarrassingly parallel: pairs of Gaussian deviates, and three sums at the end", Classes: "SWA", Run: runEP,
+	Name: "npb-ep", Description: "embarrassingly parallel: pairs of Gaussian deviates, and three sums at the end", Classes: "SWA", Run: runEP,
 }
 
 // epClass is a class of EP: 2^log pairs, and the sums of their deviates.

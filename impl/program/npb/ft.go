@@ -11,7 +11,7 @@ import (
 )
 
 var ft = Benchmark{
-	Name: "npb-ft", What: "three-dimensional Fourier transforms of a heat equation; ranks exchange all with all between axes", Classes: "SWA", Run: runFT,
+	Name: "npb-ft", Description: "three-dimensional Fourier transforms of a heat equation; ranks exchange all with all between axes", Classes: "SWA", Run: runFT,
 }
 
 // ftClass is a class of FT: logarithms of the points of the axes, and the sum after each iteration.

@@ -7,7 +7,7 @@ import (
 )
 
 var is = Benchmark{
-	Name: "npb-is", What: "integer sort: keys are ranked by buckets; a sum and two exchanges of all ranks with all", Classes: "SWA", Run: runIS,
+	Name: "npb-is", Description: "integer sort: keys are ranked by buckets; a sum and two exchanges of all ranks with all", Classes: "SWA", Run: runIS,
 }
 
 const (

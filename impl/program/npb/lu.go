@@ -8,7 +8,7 @@ import (
 )
 
 var lu = Benchmark{
-	Name: "npb-lu", What: "exchange skeleton of LU: sweeps across a rectangle of ranks with many small messages", Classes: "SWA", Skeleton: true, Run: runLU,
+	Name: "npb-lu", Description: "exchange skeleton of LU: sweeps across a rectangle of ranks with many small messages", Classes: "SWA", Skeleton: true, Run: runLU,
 }
 
 // luClass is a class of LU: points on a side, and iterations.
@@ -60,7 +60,7 @@ func runLU(c *mpi.Comm, s Settings) (Result, error) {
 	y.integrate()
 	return Result{
 		Class: s.letter(), Size: fmt.Sprintf("%dx%dx%d", k.side, k.side, k.side), Iterations: k.iterations, Time: time,
-		Operations: total * float64(k.iterations), Kind: "floating point",
+		Operations: total * float64(k.iterations), Kind: "floating point", Skeleton: true,
 	}, nil
 }
 

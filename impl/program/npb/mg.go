@@ -9,7 +9,7 @@ import (
 )
 
 var mg = Benchmark{
-	Name: "npb-mg", What: "multigrid: V-cycles for Poisson's equation in a periodic cube, by exchanges of faces at all distances", Classes: "SWA", Run: runMG,
+	Name: "npb-mg", Description: "multigrid: V-cycles for Poisson's equation in a periodic cube, by exchanges of faces at all distances", Classes: "SWA", Run: runMG,
 }
 
 // mgClass is a class of MG: 2^log points on a side, V-cycles, and the norm of the residual.

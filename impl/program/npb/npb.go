@@ -26,10 +26,10 @@ import (
 // benchmark does not have the class or cannot run on the number of ranks; a wrong result is not an
 // error.
 type Benchmark struct {
-	Name, What string
-	Classes    string // the letters of its classes, the smallest first
-	Skeleton   bool   // it sends the messages and computes no data
-	Run        func(c *mpi.Comm, s Settings) (Result, error)
+	Name, Description string
+	Classes           string // the letters of its classes, the smallest first
+	Skeleton          bool   // it sends the messages and computes no data
+	Run               func(c *mpi.Comm, s Settings) (Result, error)
 }
 
 // Settings are how much a benchmark has to do.
@@ -47,6 +47,25 @@ type Result struct {
 	Operations float64   // that NPB counts for Mop/s, which differ from those that are charged
 	Kind       string    // of operations
 	Verified   bool      // the result agrees with the published one; false for a skeleton
+	Skeleton   bool      // no data was computed
+}
+
+// Outcomes of the verification of a benchmark.
+const (
+	Successful   = "SUCCESSFUL"
+	Unsuccessful = "UNSUCCESSFUL"
+	NotPerformed = "NOT PERFORMED" // by a skeleton, which has no data
+)
+
+// Verification returns the outcome of the verification, as NPB prints it.
+func (r Result) Verification() string {
+	switch {
+	case r.Verified:
+		return Successful
+	case r.Skeleton:
+		return NotPerformed
+	}
+	return Unsuccessful
 }
 
 // Mops returns the benchmark's rate in millions of operations per second, in total. It is 0 if no
@@ -58,16 +77,16 @@ func (r Result) Mops() float64 {
 	return r.Operations / r.Time.Micros()
 }
 
-// All are all benchmarks.
-var All = []Benchmark{ep, is, cg, mg, ft, lu, sp, bt}
+// Benchmarks are all benchmarks.
+var Benchmarks = []Benchmark{ep, is, cg, mg, ft, lu, sp, bt}
 
 // Named returns the benchmark of a name such as npb-cg, or false.
 func Named(name string) (Benchmark, bool) {
-	i := slices.IndexFunc(All, func(b Benchmark) bool { return b.Name == name })
+	i := slices.IndexFunc(Benchmarks, func(b Benchmark) bool { return b.Name == name })
 	if i < 0 {
 		return Benchmark{}, false
 	}
-	return All[i], true
+	return Benchmarks[i], true
 }
 
 // letter returns the class's letter.

@@ -161,7 +161,7 @@ func TestClassA(t *testing.T) {
 	if os.Getenv("LOGGP_SOAK") == "" {
 		t.Skip("LOGGP_SOAK is not set")
 	}
-	for _, b := range All {
+	for _, b := range Benchmarks {
 		if got, _ := run(t, b, "A", 4); !b.Skeleton && !got.Verified {
 			t.Errorf("%s: the result is wrong", b.Name)
 		}
@@ -207,7 +207,7 @@ func (p *chargedPort) Now() unit.Time    { return p.now }
 
 // Benchmarks do not depend on messages being buffered: no rank waits for one that waits for it.
 func TestSynchronous(t *testing.T) {
-	for _, b := range All {
+	for _, b := range Benchmarks {
 		for _, ranks := range []int{4, 9, 16} {
 			var got Result
 			err := mpi.Run(loop.New(ranks), mpi.Options{Engine: proto.New, Library: library(), Protocol: "RAT"}, func(c *mpi.Comm) error {

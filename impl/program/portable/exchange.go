@@ -8,8 +8,8 @@ import (
 )
 
 var exchange = Program{
-	Name: "exchange-all", What: "each rank exchanges messages with each other, one after the other", Items: "messages",
-	Size: "bytes of a message", Usual: Settings{Size: 1024, Rounds: 1}, Run: runExchange,
+	Name: "exchange-all", Description: "each rank exchanges messages with each other, one after the other", Items: "messages",
+	SizeUnit: "bytes of a message", Defaults: Settings{Size: 1024, Rounds: 1}, Run: runExchange,
 }
 
 // runExchange has a step for each other rank. In step i the partner is rank xor i if the number of

@@ -53,7 +53,7 @@ func TestPrograms(t *testing.T) {
 					}
 					if err != nil {
 						t.Errorf("%s %s: %s of %d on %d ranks: %v", l.Name, l.Mode, p.Name, size, ranks, err)
-					} else if p.Picture {
+					} else if p.DrawsPicture {
 						var b bytes.Buffer
 						if err := r.Picture.Write(&b); err != nil {
 							t.Error(err)

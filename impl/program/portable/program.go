@@ -4,19 +4,19 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
 // Program is a program for any library. Run is its code for each rank. It returns an error if the
 // result is wrong or the settings are invalid.
 type Program struct {
-	Name, What string
-	Size       string // what Settings.Size counts
-	Usual      Settings
-	Items      string // what Result.Items counts
-	Picture    bool   // it makes one, and needs a Compositor
-	Run        func(p Process, s Settings) (Result, error)
+	Name, Description string
+	SizeUnit          string // what Settings.Size counts
+	Defaults          Settings
+	Items             string // what Result.Items counts
+	DrawsPicture      bool   // and needs a Compositor
+	Computes          bool   // it charges the time of operations
+	Run               func(p Process, s Settings) (Result, error)
 }
 
 // Settings are the amount of work of a program.
@@ -24,14 +24,6 @@ type Settings struct {
 	Size      int       // of the problem, in units of Program.Size
 	Rounds    int       // repetitions
 	Operation unit.Time // average time of an arithmetic operation or comparison, with its memory accesses
-	Loop      unit.Time // to begin a loop over a vector, in programs that count these
-	Indirect  unit.Time // an access to memory by an index that is read before it, likewise
-}
-
-// Rated returns the settings with the times of a processor.
-func (s Settings) Rated(p model.Processor) Settings {
-	s.Operation, s.Loop, s.Indirect = p.Operation, p.Loop, p.Indirect
-	return s
 }
 
 // Result is what rank 0 knows at the end of a program.
@@ -41,6 +33,9 @@ type Result struct {
 	Time    unit.Time // of a round, the mean: until rank 0 has its result
 	Picture *Picture  // the last; nil: none
 }
+
+// Frames is Program.Items of a program whose items are its pictures.
+const Frames = "frames"
 
 // Programs are all programs.
 var Programs = []Program{exchange, volume, spheres}

@@ -6,8 +6,8 @@ import (
 )
 
 var spheres = Program{
-	Name: "spheres", What: "rendering of spheres: ranks draw equal shares of them, and pictures are combined by depth", Items: "spheres",
-	Size: "spheres", Usual: Settings{Size: 4096, Rounds: 1}, Picture: true, Run: runSpheres,
+	Name: "spheres", Description: "rendering of spheres: ranks draw equal shares of them, and pictures are combined by depth", Items: "spheres",
+	SizeUnit: "spheres", Defaults: Settings{Size: 4096, Rounds: 1}, DrawsPicture: true, Computes: true, Run: runSpheres,
 }
 
 // spheresEdge is the pixels on a side of the picture, and sphereOperations and pointOperations what

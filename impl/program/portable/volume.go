@@ -6,8 +6,8 @@ import (
 )
 
 var volume = Program{
-	Name: "volume", What: "volume rendering: ranks cast rays through slabs of a cube, and binary swap composites their pictures", Items: "frames",
-	Size: "voxels on an edge, and half of the pixels", Usual: Settings{Size: 32, Rounds: 2}, Picture: true, Run: runVolume,
+	Name: "volume", Description: "volume rendering: ranks cast rays through slabs of a cube, and binary swap composites their pictures", Items: Frames,
+	SizeUnit: "voxels on an edge, and half of the pixels", Defaults: Settings{Size: 32, Rounds: 2}, DrawsPicture: true, Computes: true, Run: runVolume,
 }
 
 // sampleOperations is how many operations a sample takes: its place, opacity and colour, and the

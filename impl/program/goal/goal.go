@@ -1,4 +1,5 @@
-package program
+// Package goal runs communication schedules, such as those of GOAL files, as programs of MPI.
+package goal
 
 import (
 	"fmt"
@@ -49,19 +50,6 @@ func (x Execution) Run(c *mpi.Comm) unit.Time {
 	}
 	c.SetCaller(nil)
 	return c.Wtime() - begin
-}
-
-// Together lets all ranks go on at one time, which it returns. Their clocks are one.
-func Together(c *mpi.Comm) unit.Time {
-	c.Barrier()
-	before := c.Wtime()
-	c.Barrier()
-	now := c.Wtime()
-	latest := []int64{0}
-	c.Allreduce(mpi.Of([]int64{int64(now + 8*(now-before))}), mpi.Of(latest), mpi.Max)
-	begin := unit.Time(latest[0])
-	c.Compute(max(0, begin-c.Wtime()))
-	return begin
 }
 
 // executor is one rank's course through its operations.

@@ -1,0 +1,101 @@
+package loggp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp"
+	"github.com/loggp/loggp/impl/program"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// A program of the table runs by its name, with parameters as text.
+func ExampleRunProgram() {
+	run, err := loggp.RunProgram(context.Background(), loggp.ProgramOptions{
+		RunOptions: loggp.RunOptions{Platform: "t3d", Ranks: 4},
+		Program:    "ring", Parameters: map[string]string{"size": "500", "rounds": "2"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(run.Document().Title)
+	fmt.Println(run.Time > 0, len(run.Recording.Ranks))
+	// Output:
+	// ring, numbers 500, rounds 2, on t3d, chimp: result correct
+	// true 4
+}
+
+// By hand: 3 rounds in which each of two ranks adds 1000 numbers.
+func TestRunProgramTakesParameters(t *testing.T) {
+	computing := func(parameters map[string]string) unit.Time {
+		t.Helper()
+		e, err := loggp.RunProgram(t.Context(), loggp.ProgramOptions{RunOptions: loggp.RunOptions{Platform: "t3d", Ranks: 2}, Program: "ring", Parameters: parameters})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Recording.Ranks[0].Totals[model.Computing]
+	}
+	if got := computing(map[string]string{"operation": "100ns"}); got != 300*unit.Microsecond {
+		t.Errorf("3000 operations of 100 ns take %v", got)
+	}
+	if got := computing(map[string]string{"operation": "100ns", "size": "10", "rounds": "5"}); got != 5*unit.Microsecond {
+		t.Errorf("50 operations of 100 ns take %v", got)
+	}
+}
+
+// An option that has no effect on the program or on the machine is an error that names it, and so
+// is a parameter that the program does not have.
+func TestRunProgramRejectsOptions(t *testing.T) {
+	for _, c := range []struct {
+		option, text string
+		change       func(o *loggp.ProgramOptions)
+	}{
+		{"", `there is no program "rong"`, func(o *loggp.ProgramOptions) { o.Program = "rong" }},
+		{"Platform", "say on what to run", func(o *loggp.ProgramOptions) { o.Platform = "" }},
+		{"class", "ring does not take it; it takes size, rounds, operation", func(o *loggp.ProgramOptions) { o.Parameters = map[string]string{"class": "S"} }},
+		{"sise", "ring does not take it", func(o *loggp.ProgramOptions) { o.Parameters = map[string]string{"sise": "1"} }},
+		{"size", "it must be from 1 to", func(o *loggp.ProgramOptions) { o.Parameters = map[string]string{"size": "0"} }},
+		{"rounds", "it must be a whole number", func(o *loggp.ProgramOptions) { o.Parameters = map[string]string{"rounds": "many"} }},
+		{"Arguments", "ring takes none", func(o *loggp.ProgramOptions) { o.Arguments = []string{"x"} }},
+		{"Noise", "it is for emulated machines", func(o *loggp.ProgramOptions) { o.Platform, o.Noise = "shm", 0.1 }},
+		{"Seed", "it is for emulated machines", func(o *loggp.ProgramOptions) { o.Platform, o.Seed = "shm", 1 }},
+		{"Place", "it is for emulated machines", func(o *loggp.ProgramOptions) { o.Platform, o.Place = "shm", []string{"1+1"} }},
+		{"Place", "no nodes", func(o *loggp.ProgramOptions) { o.Place = []string{"1+1"} }},
+		{"Record", "name one placement", func(o *loggp.ProgramOptions) {
+			o.Platform, o.Place, o.Record = "smp-torus", []string{"2", "1+1"}, true
+		}},
+		{"Collective", "there is no operation", func(o *loggp.ProgramOptions) { o.Collective = []string{"gossip=ring"} }},
+		{"Profile", "it is for libraries of MPI", func(o *loggp.ProgramOptions) { o.Program, o.Library, o.Profile = "volume", "aclmpl", true }},
+		{"Check", "it is for libraries of MPI", func(o *loggp.ProgramOptions) { o.Program, o.Library, o.Check = "volume", "aclmpl", "off" }},
+	} {
+		o := loggp.ProgramOptions{RunOptions: loggp.RunOptions{Platform: "t3d"}, Program: "ring"}
+		c.change(&o)
+		_, err := loggp.RunProgram(t.Context(), o)
+		var option *loggp.OptionError
+		if !errors.As(err, &option) || option.Option != c.option || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%v, want an error of option %q with %q", err, c.option, c.text)
+		}
+	}
+}
+
+// All programs that ship with loggp run by their names on an emulated machine.
+func TestRunProgramByName(t *testing.T) {
+	for _, name := range program.Names() {
+		if strings.HasPrefix(name, "npb-") && name != "npb-is" {
+			continue // which take long, and run alike
+		}
+		e, err := loggp.RunProgram(t.Context(), loggp.ProgramOptions{RunOptions: loggp.RunOptions{Platform: "t3d", Ranks: 4, MaxSpans: -1}, Program: name, Record: true})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !strings.HasPrefix(e.Document().Title, name) || e.Time <= 0 || e.Failure != nil || e.Schedule.Ranks() != 4 {
+			t.Errorf("%s: %q takes %v: %v", name, e.Document().Title, e.Time, e.Failure)
+		}
+	}
+}
