@@ -34,6 +34,9 @@ type addressError struct {
 	size    uintptr // of the memory that is not there; 0: the address is a null pointer
 }
 
+// argumentError is what functions panic with that have no rank for an error.
+type argumentError string
+
 // results has the parameters of each function that are addresses of one value, which may not be
 // null pointers.
 var results = func() [][]int {
@@ -106,6 +109,8 @@ func (r *rank) addCallSite() {
 			panic(r.callError(mpi.ErrBuffer, "an argument stands for %d bytes, which is more memory than there is at its address", e.size))
 		}
 		panic(r.callError(mpi.ErrArg, "an argument that must be an address is %s", nullText(e.address)))
+	case argumentError:
+		panic(r.callError(mpi.ErrArg, "%s", string(e)))
 	case runtime.Error:
 		if fault, ok := e.(interface{ Addr() uintptr }); ok {
 			panic(r.callError(mpi.ErrBuffer, "the memory of the buffer or the result %s cannot be accessed", r.addressText(fault.Addr())))
@@ -152,8 +157,8 @@ func isNearMemory(a uintptr) bool {
 	return found
 }
 
-// exitInCallback ends a rank whose program has ended well, in a callback.
-type exitInCallback struct{}
+// endInCallback ends a rank whose program has ended in a callback; err is nil: it has ended well.
+type endInCallback struct{ err error }
 
 // exitError ends a rank whose program has returned from main or called exit. A status after
 // MPI_Finalize lets the other ranks go on.
@@ -191,7 +196,10 @@ func (r *rank) crashError() error {
 	h := &r.h.r
 	at := r.crashSite().Parenthesized()
 	code, what := int(syscall.SIGABRT), "the program called abort, or an assertion failed"
-	if h.event == C.LOGGP_SIGNAL {
+	switch h.event {
+	case C.LOGGP_THREAD:
+		return &mpi.AbortError{Rank: r.world.Rank(), Code: 1, Reason: fmt.Sprintf("%s%s is called in a thread that the program has started: only the thread that runs main may call MPI", toolchain.Functions[h.call].Name, at)}
+	case C.LOGGP_SIGNAL:
 		code = int(h.signal)
 		switch s := syscall.Signal(h.signal); s {
 		case 0:
@@ -201,6 +209,7 @@ func (r *rank) crashError() error {
 				return context.Cause(r.p.Context)
 			}
 			what = fmt.Sprintf("it computed for %v without a call of MPI, longer than --limit allows", r.p.Limit)
+			code = 1 - 128
 		case syscall.SIGSEGV, syscall.SIGBUS:
 			what = fmt.Sprintf("signal: %v%s", s, r.faultText(uintptr(h.address)))
 		default:

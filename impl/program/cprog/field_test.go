@@ -29,6 +29,14 @@ var fieldPrograms = []struct {
 	{source: "omp_region.c", ranks: 4, argument: "2", options: []string{"-O2", "-fopenmp"}, want: "ok 6 1400 level 0\n"},
 	{source: "omp_region.c", ranks: 8, argument: "1", options: []string{"-O2", "-fopenmp"}, want: "ok 28 1400 level 0\n"},
 	{source: "ompshm.c", ranks: 4, options: []string{"-fopenmp"}, want: "499500\n"},
+	{source: "thr.c", ranks: 2, want: "provided 1024 (multiple 4096)\n",
+		wrong: "rank 0: MPI_Comm_rank (thr.c:5) is called in a thread that the program has started: only the thread that runs main may call MPI"},
+	{source: "threads.c", ranks: 2, argument: "worker", options: []string{"-fopenmp"}, wrong: "rank 1: signal: segmentation fault, at address 0x18 (threads.c:13); its last call was MPI_Comm_rank"},
+	{source: "threads.c", ranks: 2, argument: "master", options: []string{"-fopenmp"}, wrong: "rank 1: signal: segmentation fault, at address 0x18 (threads.c:14); its last call was MPI_Comm_rank"},
+	{source: "threads.c", ranks: 2, argument: "stack", options: []string{"-fopenmp"}, wrong: "rank 1: stack overflow: the stack has 8192 KiB; --stack makes it larger (threads.c:7); its last call was MPI_Comm_rank"},
+	{source: "threads.c", ranks: 2, argument: "exit", options: []string{"-fopenmp"}, wrong: "rank 1: the program ended with exit status 5; its last call was MPI_Comm_rank"},
+	{source: "threads.c", ranks: 2, argument: "abort", options: []string{"-fopenmp"}, wrong: "rank 1: the program called abort, or an assertion failed (threads.c:17); its last call was MPI_Comm_rank"},
+	{source: "threads.c", ranks: 2, argument: "critical", options: []string{"-fopenmp"}, want: "1\n"},
 	{source: "fork.c", ranks: 2, want: "child ended with 4\nchild ended with 4\n"},
 	{source: "dtexit.c", ranks: 3, want: "result of rank 0\n", wrong: "rank 0: the program ended with exit status 1"},
 	{source: "dtor.c", ranks: 2, want: "atexit 0\ndestructor 0\natexit 1\ndestructor 1\n"},
@@ -43,6 +51,8 @@ var fieldPrograms = []struct {
 // of goroutines are moved, all the time.
 func TestFieldPrograms(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
+	dir := t.TempDir()
+	paths := map[string]string{}
 	for _, c := range fieldPrograms {
 		t.Run(c.source, func(t *testing.T) {
 			if strings.HasSuffix(c.source, ".cpp") {
@@ -51,8 +61,12 @@ func TestFieldPrograms(t *testing.T) {
 				}
 				t.Setenv("CC", "g++")
 			}
-			path := filepath.Join(t.TempDir(), "program")
-			compile(t, filepath.Join("testdata/field", c.source), path, append([]string{"-g"}, c.options...)...)
+			path := paths[c.source]
+			if path == "" {
+				path = filepath.Join(dir, c.source+".program")
+				compile(t, filepath.Join("testdata/field", c.source), path, append([]string{"-g"}, c.options...)...)
+				paths[c.source] = path
+			}
 			w, o := emulated(t, simple, c.ranks)
 			p := &Program{Path: path, Arguments: []string{c.argument}}
 			out, err := run(t, w, o, p)

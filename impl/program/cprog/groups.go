@@ -29,9 +29,9 @@ var comparisons = map[mpi.Comparison]int32{mpi.Identical: 201, mpi.Congruent: 20
 
 func groupRangesHandler(f func(g mpi.Group, ranges []mpi.Range) mpi.Group) handler {
 	return func(r *rank, a args) {
-		n := r.count(a[1])
-		ranges := make([]mpi.Range, n)
-		for i, x := range sliceAt[[3]int32](a[2], n) {
+		all := sliceAt[[3]int32](a[2], r.count(a[1]))
+		ranges := make([]mpi.Range, len(all))
+		for i, x := range all {
 			ranges[i] = mpi.Range{First: int(x[0]), Last: int(x[1]), Stride: int(x[2])}
 		}
 		storeAt(a[3], r.addGroup(f(r.group(a[0]), ranges)))

@@ -65,13 +65,16 @@ __asm__(".text\n.p2align 4\n.hidden loggp_swap\n.globl loggp_swap\n.type loggp_s
         "  mov x0, x19\n  mov x29, #0\n  mov x30, #0\n  bl loggp_run\n  brk #1\n.size loggp_boot,.-loggp_boot\n");
 #endif
 
-// take_fault makes a signal in another thread the rank's end.
-static void take_fault(struct host_rank *h) {
+// take_thread_event makes what happened in another thread the rank's end.
+static void take_thread_event(struct host_rank *h) {
 	h->fault_sp = NULL;
-	h->r.event = LOGGP_SIGNAL;
-	h->r.signal = h->fault;
-	h->r.address = h->fault_address;
-	h->r.caller = h->fault_pc;
+	__atomic_store_n(&h->thread_taken, 1, __ATOMIC_RELEASE);
+	h->r.event = h->thread_event;
+	h->r.signal = h->thread_signal;
+	h->r.address = h->thread_address;
+	h->r.caller = h->thread_caller;
+	h->r.args = &h->thread_status;
+	if (h->thread_event == LOGGP_THREAD) h->r.call = h->thread_call;
 }
 
 static int64_t now(void) {
@@ -106,8 +109,8 @@ static void go_into(struct host_rank *h) {
 	h->frame = __builtin_frame_address(0);
 	__atomic_store_n(&h->thread, thread, __ATOMIC_RELAXED);
 	set_current(h);
-	if (__atomic_load_n(&h->fault, __ATOMIC_ACQUIRE))
-		take_fault(h);
+	if (__atomic_load_n(&h->thread_event, __ATOMIC_ACQUIRE))
+		take_thread_event(h);
 	else
 		loggp_swap(&h->host_sp, h->program_sp);
 	set_current(NULL);
@@ -157,14 +160,47 @@ int loggp_start_thread(struct host_rank *h) {
 	return e;
 }
 
+static void put(const char *text) { syscall(SYS_write, 2, text, strlen(text)); }
+
+const char **loggp_function;
+
+// end_by_thread ends a rank whose program has started this thread. The thread does not go on.
+static void end_by_thread(struct host_rank *h, int event, int signal, void *address, void *caller) {
+	if (!__atomic_test_and_set(&h->thread_lock, __ATOMIC_ACQUIRE)) {
+		h->thread_signal = signal;
+		h->thread_call = h->r.call;
+		h->thread_address = address;
+		h->thread_caller = caller;
+		if (event == LOGGP_EXITED) h->thread_status = *h->r.args;
+		__atomic_store_n(&h->thread_event, event, __ATOMIC_RELEASE);
+		for (int i = 0; i < 100; i++) { // the rank may be in a call, and return
+			loggp_interrupt(h);
+			nanosleep(&(struct timespec){0, 10000000}, NULL);
+			if (__atomic_load_n(&h->thread_taken, __ATOMIC_ACQUIRE))
+				for (;;) pause();
+		}
+		char number[24];
+		int64_t n = h->r.rank, i = sizeof number - 1;
+		for (number[i] = 0; i == sizeof number - 1 || n > 0; n /= 10) number[--i] = '0' + n % 10;
+		put("loggp: rank ");
+		put(number + i);
+		put(event == LOGGP_SIGNAL ? ": signal: " : event == LOGGP_THREAD ? ": MPI is called" : ": the program ended");
+		if (event == LOGGP_SIGNAL) put(sigdescr_np(signal));
+		put(" in a thread that the program has started");
+		if (h->r.call >= 0) {
+			put("; its last call was ");
+			put(loggp_function[h->r.call]);
+		}
+		put("\n");
+		syscall(SYS_exit_group, event == LOGGP_SIGNAL ? 128 + signal : event == LOGGP_EXITED && h->thread_status ? h->thread_status : 1);
+	}
+	for (;;) pause();
+}
+
 // cross is called on the program's stack, which may be resumed in another thread than it was left.
 static void cross(struct loggp_rank *r) {
 	struct host_rank *h = (struct host_rank *)r;
-	if (get_current() != h) {
-		static const char text[] = "loggp: a thread that a rank has started calls MPI: only the thread that runs main may\n";
-		syscall(SYS_write, 2, text, sizeof text - 1);
-		syscall(SYS_exit_group, 1);
-	}
+	if (get_current() != h) end_by_thread(h, r->event == LOGGP_CALL ? LOGGP_THREAD : r->event, r->signal, r->address, r->caller);
 	for (;;) {
 		loggp_swap(&h->program_sp, h->host_sp);
 		if (!r->callback) return;
@@ -389,39 +425,6 @@ static void go_on(ucontext_t *u, void (*f)(struct host_rank *), struct host_rank
 #endif
 }
 
-static void put(const char *text) { syscall(SYS_write, 2, text, strlen(text)); }
-
-const char **loggp_function;
-
-// fail_thread ends the rank whose program has started this thread, or has broken the heap. It does not return.
-static void fail_thread(int s, void *at, void *pc) {
-	struct host_rank *h = __atomic_load_n(&latest, __ATOMIC_RELAXED);
-	h->fault_address = at;
-	h->fault_pc = pc;
-	int none = 0;
-	if (__atomic_compare_exchange_n(&h->fault, &none, s, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
-		for (int i = 0; i < 100; i++) { // the rank may be in a call, or end soon
-			loggp_interrupt(h);
-			nanosleep(&(struct timespec){0, 10000000}, NULL);
-		}
-		char number[24];
-		int64_t n = h->r.rank, i = sizeof number - 1;
-		for (number[i] = 0; i == sizeof number - 1 || n > 0; n /= 10) number[--i] = '0' + n % 10;
-		put("loggp: rank ");
-		put(number + i);
-		put(": signal: ");
-		put(sigdescr_np(s));
-		put(", in a thread of the program, or in the C library, whose memory it has overwritten");
-		if (h->r.call >= 0) {
-			put("; its last call was ");
-			put(loggp_function[h->r.call]);
-		}
-		put("\n");
-		syscall(SYS_exit_group, 128 + s);
-	}
-	for (;;) pause();
-}
-
 static struct sigaction before[NSIG];
 
 extern const char __executable_start[], etext[];
@@ -451,11 +454,10 @@ static void on_signal(int s, siginfo_t *info, void *context) {
 		int overflow = at >= h->stack && at < bottom || at >= (char *)65536 && sp < bottom && at < bottom && at >= sp - 65536;
 		int within = sp >= bottom + 8192 && sp <= top;
 		void *f = h->r.handlers[s];
-		if (s == SIGXCPU && h->fault) {
-			s = h->fault;
-			at = h->fault_address;
-			pc = h->fault_pc;
-			f = NULL;
+		if (s == SIGXCPU && h->thread_event) {
+			take_thread_event(h);
+			go_on(u, die, h, (uintptr_t)top - 64);
+			return;
 		}
 		h->r.event = LOGGP_SIGNAL;
 		h->r.signal = overflow ? 0 : s;
@@ -468,7 +470,7 @@ static void on_signal(int s, siginfo_t *info, void *context) {
 			go_on(u, die, h, (uintptr_t)top - 64);
 		return;
 	}
-	if (latest && ((char *)pc < __executable_start || (char *)pc >= etext)) fail_thread(s, at, pc); // it is not Go's
+	if (latest && ((char *)pc < __executable_start || (char *)pc >= etext)) end_by_thread(latest, LOGGP_SIGNAL, s, at, pc); // it is not Go's
 	struct sigaction *old = &before[s];
 	if (old->sa_flags & SA_SIGINFO)
 		old->sa_sigaction(s, info, context);

@@ -33,10 +33,15 @@ struct host_rank {
 	// What happens in this rank before the program runs, and after it has ended, is stopped here.
 	jmp_buf *guarded;
 
-	// A thread that the program has started was hit by a signal: the rank ends.
-	int fault;
-	void *fault_address, *fault_pc;
 	void *fault_sp; // the program's stack pointer when a signal ended the rank
+
+	// How a thread that the program has started ends the rank: an event, and what belongs to it. 0: it does not.
+	int64_t thread_event;
+	char thread_lock;  // of the first such thread
+	int thread_taken; // the rank has ended by it
+	int64_t thread_signal, thread_call;
+	void *thread_address, *thread_caller;
+	intptr_t thread_status;
 
 	void *frame; // of the function that goes into the program, in the stack of the thread
 

@@ -63,6 +63,9 @@ func infoSet(r *rank, a args) {
 
 func infoGet(r *rank, a args) {
 	x := r.info(a[0])
+	if int(a[2]) < 0 {
+		r.raiseError(mpi.ErrArg, "the value has room for %d characters: a length is not negative", int(a[2]))
+	}
 	i := slices.Index(x.keys, text(a[1]))
 	storeAt(a[4], intOfBool(i >= 0))
 	if i >= 0 {

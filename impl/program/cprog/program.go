@@ -171,8 +171,8 @@ func (p *Program) runRank(r *rank) (err error) {
 	defer func() {
 		switch v := recover().(type) {
 		case nil:
-		case exitInCallback:
-			ended = true
+		case endInCallback:
+			ended, err = v.err == nil, v.err
 		case runtime.Error, addressError, string:
 			err = r.overwrittenError(v)
 		default:

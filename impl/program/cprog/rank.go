@@ -234,12 +234,9 @@ func (r *rank) callbackWord(f uintptr, a ...uintptr) uintptr {
 		case C.LOGGP_RETURNED:
 			return uintptr(h.result)
 		case C.LOGGP_EXITED:
-			if err := r.exitError(); err != nil {
-				panic(err)
-			}
-			panic(exitInCallback{})
+			panic(endInCallback{r.exitError()})
 		default:
-			panic(r.crashError())
+			panic(endInCallback{r.crashError()})
 		}
 	}
 }

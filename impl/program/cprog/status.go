@@ -33,7 +33,12 @@ func setStatus(at uintptr, s mpi.Status) {
 	}
 }
 
+// getStatus returns a status. It panics with an argumentError if a call cannot have given it.
 func getStatus(at uintptr) mpi.Status {
 	x := pointerAt[status](at)
-	return mpi.Status{Source: int(x.source), Tag: int(x.tag), Bytes: int(uint32(x.bytes[0])) | int(x.bytes[1])<<32, Cancelled: x.cancelled != 0}
+	s := mpi.Status{Source: int(x.source), Tag: int(x.tag), Bytes: int(uint32(x.bytes[0])) | int(x.bytes[1])<<32, Cancelled: x.cancelled != 0}
+	if s.Bytes < 0 {
+		panic(argumentError("no call has given the status: its message has fewer than 0 bytes"))
+	}
+	return s
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/impl/library/mpi"
@@ -100,6 +101,8 @@ func TestStrayAddresses(t *testing.T) {
 		{"arrays", fmt.Sprintf("rank 1: MPI_Type_indexed (stray.c:%d): MPI_ERR_BUFFER: an argument stands for 8589934588 bytes", line("arrays"))},
 		{"handle", fmt.Sprintf("rank 1: MPI_Comm_size (stray.c:%d): MPI_ERR_COMM: invalid communicator: it was freed", line("handle"))},
 		{"result", fmt.Sprintf("rank 1: MPI_Comm_size (stray.c:%d): MPI_ERR_BUFFER: the memory of the buffer or the result at address ", line("result"))},
+		{"operation", fmt.Sprintf("rank 1: signal: segmentation fault, at address 0x18 (stray.c:%d); its last call was MPI_", line("operation"))},
+		{"handler", "rank 1: the program ended with exit status 70; its last call was MPI_Send"},
 		{"constructor", "constructor"},
 		{"destructor", fmt.Sprintf("rank 0: signal: segmentation fault, at address 0x18 (stray.c:%d); its last call was MPI_Finalize", line("destructor"))},
 	} {
@@ -126,62 +129,103 @@ func TestStrayAddresses(t *testing.T) {
 	}
 }
 
-// No function fails otherwise than by an error that the program gets, whatever addresses it is
-// given.
-func TestNullAddresses(t *testing.T) {
-	values := map[string]string{"MPI_Comm": "MPI_COMM_WORLD", "MPI_Group": "group", "MPI_Datatype": "MPI_INT", "MPI_Op": "MPI_SUM", "MPI_Request": "MPI_REQUEST_NULL", "MPI_Info": "info",
-		"MPI_Errhandler": "MPI_ERRORS_RETURN", "MPI_Aint": "1", "MPI_Count": "1", "int": "1", "const int": "1"}
+// Child processes end with the job.
+func TestOrphans(t *testing.T) {
+	path := build(t, "field/orphan.c")
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), inProcess+"="+path)
+	out, err := cmd.Output()
+	children := strings.Fields(string(out))
+	if err != nil || len(children) != 2 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, c := range children {
+		for { // until the test's time is over
+			text, err := os.ReadFile("/proc/" + c + "/cmdline")
+			if err != nil || !strings.HasPrefix(string(text), os.Args[0]) {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+}
+
+// No function fails otherwise than by an error that the program gets, whatever addresses, numbers
+// and handles it is given. Results that are null pointers are errors.
+func TestWrongArguments(t *testing.T) {
+	handles := map[string]string{"MPI_Comm": "MPI_COMM_WORLD", "MPI_Group": "group", "MPI_Datatype": "MPI_INT", "MPI_Op": "MPI_SUM", "MPI_Request": "MPI_REQUEST_NULL", "MPI_Info": "info",
+		"MPI_Errhandler": "MPI_ERRORS_RETURN"}
 	var calls strings.Builder
 	for _, f := range toolchain.Functions {
 		switch f.Name {
-		case "MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Abort", "MPI_Pcontrol", "MPI_Free_mem":
+		case "MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Abort", "MPI_Pcontrol", "MPI_Free_mem", "MPI_Probe", "MPI_Mprobe", "MPI_Comm_disconnect", "MPI_Aint_add", "MPI_Aint_diff":
 			continue
 		}
 		if !f.MPI() || len(f.Types) == 0 {
 			continue
 		}
 		var arguments []string
-		required := ""
-		for i, t := range f.Types {
-			v, ok := values[t]
-			if !ok {
-				v = "a"
-				if strings.HasSuffix(t, "function *") {
-					v = "0"
-				}
+		required := 0
+		for _, t := range f.Types {
+			handle, isHandle := handles[t]
+			switch {
+			case isHandle:
+				arguments = append(arguments, fmt.Sprintf("handle ? (%s)handle : %s", t, handle))
+			case t == "int" || t == "MPI_Aint" || t == "MPI_Count":
+				arguments = append(arguments, "n")
+			case strings.HasSuffix(t, "function *"):
+				arguments = append(arguments, "0")
+			default:
+				arguments = append(arguments, "a")
 				if t == "int *" || t == "MPI_Request *" || t == "MPI_Comm *" {
-					required = f.Parameters[i]
+					required = 1
 				}
 			}
-			arguments = append(arguments, v)
 		}
-		fmt.Fprintf(&calls, "\tif (%s(%s) == 0 && %d) printf(\"%s(%%p) succeeds\\n\", a);\n", f.Name, strings.Join(arguments, ", "), map[bool]int{true: 1}[required != ""], f.Name)
+		fmt.Fprintf(&calls, "\tcheck(%q, %s(%s), a, n, handle, %d);\n", f.Name, f.Name, strings.Join(arguments, ", "), required)
 	}
-	source := `#include <mpi.h>
+	source := `#include <limits.h>
+#include <mpi.h>
 #include <stdio.h>
-static void call(void *a) {
+#include <string.h>
+static void check(const char *function, int error, void *a, int n, intptr_t handle, int required) {
+	int class;
+	if (error == 0 && required && (uintptr_t)a < 4096) printf("%s(%p) succeeds\n", function, a);
+	if (error && !(MPI_Error_class(error, &class) == 0 && class != MPI_ERR_INTERN)) printf("%s with %p, %d, %#lx: class %d\n", function, a, n, (long)handle, class);
+}
+static void call(void *a, int n, intptr_t handle) {
 	MPI_Group group;
 	MPI_Info info;
 	MPI_Comm_group(MPI_COMM_WORLD, &group);
 	MPI_Info_create(&info);
-` + calls.String() + `}
+` + strings.ReplaceAll(calls.String(), "double", "int") + `}
 int main(int c, char **v) {
+	static char memory[1 << 16];
 	MPI_Init(&c, &v);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	call((void *)0);
-	call((void *)24);
-	call((void *)0x18000);
+	for (int i = 0; i < 4; i++) {
+		void *addresses[] = {0, (void *)24, (void *)0x18000, memory};
+		int numbers[] = {1, -1, -7, INT_MAX, INT_MIN, 3};
+		intptr_t handles[] = {0, 0x12345678, (1 << 27) | 77, 0x140, 0x7fff12345678};
+		for (int k = 0; k < 6; k++)
+			for (int j = 0; j < 5; j++) {
+				memset(memory, 0, sizeof memory);
+				call(addresses[i], numbers[k], handles[j]);
+				memset(memory, 0xff, sizeof memory);
+				call(addresses[i], numbers[k], handles[j]);
+			}
+	}
 	printf("end\n");
 	MPI_Finalize();
 	return 0;
 }
 `
 	dir := t.TempDir()
-	path := filepath.Join(dir, "null")
+	path := filepath.Join(dir, "arguments")
 	if err := os.WriteFile(path+".c", []byte(source), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	compile(t, path+".c", path, "-g")
+	compile(t, path+".c", path)
 	w, o := emulated(t, simple, 1)
 	out, err := run(t, w, o, &Program{Path: path})
 	if err != nil || out != "end\n" {

@@ -23,8 +23,9 @@ func topoTest(r *rank, a args) {
 }
 
 func boolsAt(at uintptr, n int) []bool {
-	out := make([]bool, n)
-	for i, v := range sliceAt[int32](at, n) {
+	all := sliceAt[int32](at, n)
+	out := make([]bool, len(all))
+	for i, v := range all {
 		out[i] = v != 0
 	}
 	return out

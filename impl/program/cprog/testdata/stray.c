@@ -24,6 +24,11 @@ static void *thread(void *how) {
 	return NULL;
 }
 
+static void operation(void *in, void *out, int *n, MPI_Datatype *t) {
+	*(volatile int *)0x18 = 1; // operation
+}
+static void handler(MPI_Comm *c, int *e, ...) { exit(70); }
+
 static void smash(volatile char *at, long n) {
 	for (long i = 0; i < n; i++) at[i] = 0x55; // smash
 }
@@ -128,6 +133,18 @@ static int wrong(const char *how) {
 		MPI_Allreduce(c, &table, 512, MPI_LONG_DOUBLE, MPI_SUM, MPI_COMM_SELF);
 	}
 	IS("reduce") MPI_Allreduce((void *)text, (void *)text, 1, MPI_LONG_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+	IS("operation") {
+		MPI_Op o;
+		MPI_Op_create(operation, 1, &o);
+		MPI_Allreduce(&zero, &x, 1, MPI_INT, o, MPI_COMM_SELF);
+		MPI_Reduce_local((void *)&zero, &x, 1, MPI_INT, o);
+	}
+	IS("handler") {
+		MPI_Errhandler h;
+		MPI_Comm_create_errhandler(handler, &h);
+		MPI_Comm_set_errhandler(MPI_COMM_WORLD, h);
+		MPI_Send(&x, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
+	}
 	IS("gather") MPI_Gather(&x, 2147483647, MPI_DOUBLE, &x, 2147483647, MPI_DOUBLE, 1, MPI_COMM_WORLD);
 	IS("arrays") {
 		MPI_Datatype t;

@@ -12,6 +12,7 @@ enum {
 	LOGGP_EXITED = 3,   /* it has ended: args[0] is its exit status */
 	LOGGP_SIGNAL = 4,   /* it was hit by a signal: signal, address, caller */
 	LOGGP_ABORTED = 5,  /* it called abort, or an assertion failed */
+	LOGGP_THREAD = 6,   /* another of its threads called a function: call, caller */
 };
 
 /* In place of the address of a signal. */

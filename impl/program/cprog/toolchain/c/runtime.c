@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -268,6 +269,7 @@ static pid_t after_fork(pid_t child) {
 	if (child == 0 && self) {
 		self = NULL;
 		forked = 1;
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* it ends with the emulator */
 		for (int s = 1; s < 32; s++)
 			if (caught(s)) REAL(signal)(s, SIG_DFL);
 	}
