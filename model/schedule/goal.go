@@ -484,6 +484,8 @@ func (p *parser) shown(at int) string {
 
 // labelTable finds the operations of a rank by their labels. It is a hash table that is emptied by
 // counting its uses.
+//
+// Note: on Go's map a label takes twice as long (BenchmarkLabels: 107 instead of 57 ns).
 type labelTable struct {
 	entries    []labelEntry
 	count      int

@@ -152,6 +152,9 @@ func (w *waitQueue) pop() event {
 //
 // Queues are divided into buckets by source and tag. In schedules with wildcards every rank has one
 // bucket, so that a queue is in the order of arrival.
+//
+// Note: on Go's map a message of an exchange between 16 ranks takes three times as long, between
+// 256 five times (BenchmarkBuckets: 414 instead of 82 ns).
 type matcher struct {
 	ops         []Op
 	firstBucket []uint32 // bucket of each rank; a bucket more for the end

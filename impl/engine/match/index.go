@@ -3,6 +3,9 @@ package match
 // index finds the earliest entry for an envelope. It is a hash table of the different envelopes
 // that are queued, including those with wildcards: each bucket chains the first entries of its
 // envelopes, and each of these begins the ring of the entries that have the same envelope.
+//
+// Note: on Go's map a look-up with removal and posting takes three times as long (BenchmarkIndex:
+// 240 instead of 80 ns).
 type index[T any] struct {
 	buckets        []*Entry[T] // a power of two
 	envelopes      int         // different envelopes

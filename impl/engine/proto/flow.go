@@ -5,6 +5,10 @@ import "math"
 // flowControl keeps eager messages from overrunning their receiver. A sender has at most window
 // bytes in RM packets that a receiver has not yet handed to its program; what is handed over goes
 // back as credit in the next packet, or in one of its own when half the window is due.
+//
+// Note: on Go's map a message and its credit take as long with 8 peers, 8 % longer with 128, and
+// 2.7 times as long with 1,024 (BenchmarkFlow: 72 instead of 26 ns), because a map keeps every
+// peer.
 type flowControl struct {
 	windowBytes    int
 	peers          []peer  // a hash table; its length is a power of two, or zero
