@@ -90,7 +90,13 @@ func ReadCollectives(set *sample.Set) ([]Collective, error) {
 	if err != nil {
 		return nil, err
 	}
-	if i := slices.IndexFunc(runs, func(r sample.Run) bool { return r.Ranks == 0 }); i >= 0 || runs == nil {
+	ranksOf := func(s *sample.Series) int {
+		if s.Ranks == 0 && s.File < len(runs) {
+			return runs[s.File].Ranks
+		}
+		return s.Ranks
+	}
+	if slices.ContainsFunc(together, func(s *sample.Series) bool { return ranksOf(s) == 0 }) {
 		return nil, fmt.Errorf("fit: samples of collective operations, and no fact %q that says of how many ranks", sample.RanksFact)
 	}
 	var all []Collective
@@ -100,7 +106,7 @@ func ReadCollectives(set *sample.Set) ([]Collective, error) {
 		return k
 	}
 	for _, of := range groupByKey(together, sameTime) {
-		var file int
+		from := of[0]
 		k := of[0].Key
 		c := Collective{Platform: k.Platform, Library: k.Library, Place: k.Place, Clock: k.Clock, Operation: k.Mode, Algorithm: k.Protocol, Bytes: k.Bytes,
 			Min: math.NaN(), Median: math.NaN(), Max: math.NaN(), Mean: math.NaN(), Last: math.NaN()}
@@ -112,11 +118,14 @@ func ReadCollectives(set *sample.Set) ([]Collective, error) {
 			series := slices.DeleteFunc(slices.Clone(of), func(s *sample.Series) bool { return s.Timer != x.timer })
 			if len(series) > 0 {
 				counts = clean.NewCell(series, clean.PoolRoots, runs, clean.Options{}.Defaults())
-				*x.to, c.Samples, file = counts.Value, max(c.Samples, counts.Samples), series[0].File
+				*x.to, c.Samples, from = counts.Value, max(c.Samples, counts.Samples), series[0]
 			}
 		}
-		run := runs[min(file, len(runs)-1)]
-		c.Ranks, c.Low, c.High = run.Ranks, counts.Low, counts.High
+		var run sample.Run
+		if from.File < len(runs) {
+			run = runs[from.File]
+		}
+		c.Ranks, c.Low, c.High = ranksOf(from), counts.Low, counts.High
 		c.sampleProblems = sampleProblems{few: counts.Samples < clean.LeastForInterval && (k.Clock != "virtual" || run.Noisy), tail: counts.Tail, coarse: counts.Coarse, drift: counts.Drift}
 		if c.few {
 			c.Low, c.High = math.NaN(), math.NaN()

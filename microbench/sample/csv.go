@@ -24,9 +24,11 @@ type row struct {
 	disturbed int
 }
 
-// Optional columns. Write has the column disturbed if any sample is. Files of older versions have
+// Optional columns. Write has the column ranks if a set has collective operations of several
+// numbers of ranks, and the column disturbed if any sample is. Files of older versions have
 // the column pace instead, which is "full" or empty if a sample was not disturbed.
 const (
+	ranksColumn     = "ranks"
 	disturbedColumn = "disturbed"
 	paceColumn      = "pace"
 )
@@ -45,6 +47,7 @@ var schema = table.Schema[row]{
 		table.Name("timer", func(r *row) *string { return &r.Timer }, table.NotEmpty),
 		table.Whole("bytes", func(r *row) *int { return &r.Bytes }, "a whole number of bytes", math.MaxInt32),
 		table.Whole("launch", func(r *row) *int { return &r.Launch }, "the number of a launch", math.MaxInt32),
+		optionalColumn(table.Whole(ranksColumn, func(r *row) *int { return &r.Ranks }, "a number of ranks", math.MaxInt32)),
 		optionalColumn(table.Name(paceColumn, func(r *row) *string { return &r.pace }, nil)),
 		table.Whole("rep", func(r *row) *int { return &r.Rep }, "the number of a repetition", MaxRows-1),
 		table.Micros("time_us", func(r *row) *unit.Time { return &r.Time }),
@@ -181,8 +184,11 @@ func Write(out io.Writer, s *Set) error {
 		return err
 	}
 	var columns []string
+	if slices.ContainsFunc(s.Series, func(x Series) bool { return x.Ranks != 0 }) {
+		columns = append(columns, ranksColumn)
+	}
 	if slices.ContainsFunc(s.Series, func(x Series) bool { return x.Disturbed }) {
-		columns = []string{disturbedColumn}
+		columns = append(columns, disturbedColumn)
 	}
 	var facts []table.Fact
 	for _, f := range s.Facts {
@@ -226,8 +232,11 @@ func (s *Set) checkDistinct() error {
 // String names the measurement in messages.
 func (k Key) String() string {
 	flag := ""
+	if k.Ranks != 0 {
+		flag = fmt.Sprintf(", %d ranks", k.Ranks)
+	}
 	if k.Disturbed {
-		flag = ", disturbed"
+		flag += ", disturbed"
 	}
 	return fmt.Sprintf("%s of %s at %d bytes (%s, %s, %s, %s clock, protocol %s, launch %d%s)",
 		k.Timer, k.Mode, k.Bytes, k.Platform, k.Library, k.Place, k.Clock, k.Protocol, k.Launch, flag)

@@ -28,6 +28,7 @@ func WriteJSON(w io.Writer, s *Set) error {
 		Timer     string   `json:"timer"`
 		Bytes     int      `json:"bytes"`
 		Launch    int      `json:"launch"`
+		Ranks     int      `json:"ranks,omitempty"`
 		Times     []micros `json:"time_us"`
 		Disturbed bool     `json:"disturbed,omitempty"`
 	}
@@ -43,7 +44,7 @@ func WriteJSON(w io.Writer, s *Set) error {
 		for i, t := range x.Times {
 			times[i] = micros(t)
 		}
-		object.Series = append(object.Series, series{x.Platform, x.Library, x.Clock, x.Place, x.Mode, x.Protocol, x.Timer, x.Bytes, x.Launch, times, x.Disturbed})
+		object.Series = append(object.Series, series{x.Platform, x.Library, x.Clock, x.Place, x.Mode, x.Protocol, x.Timer, x.Bytes, x.Launch, x.Ranks, times, x.Disturbed})
 	}
 	if err := json.NewEncoder(w).Encode(object); err != nil {
 		return fmt.Errorf("write samples: %w", err)

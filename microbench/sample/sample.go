@@ -25,6 +25,10 @@ type Key struct {
 	Bytes    int
 	Launch   int
 
+	// Ranks is how many took part in a collective operation, in sets of several numbers of ranks. 0:
+	// as many as RanksFact says.
+	Ranks int
+
 	// Disturbed says that a fixed piece of work took a rank's processor longer than usual right
 	// before or after these samples: something else ran on its core, or its clock was lower.
 	Disturbed bool

@@ -264,7 +264,7 @@ func TestWriteJSON(t *testing.T) {
 		Facts  []struct{ Key, Value string }
 		Series []struct {
 			Platform, Library, Clock, Place, Mode, Protocol, Timer string
-			Bytes, Launch                                          int
+			Bytes, Launch, Ranks                                   int
 			Disturbed                                              bool
 			Times                                                  []json.Number `json:"time_us"`
 		}
@@ -274,7 +274,7 @@ func TestWriteJSON(t *testing.T) {
 	}
 	for i, want := range wanted.Series {
 		s := got.Series[i]
-		k := Key{s.Platform, s.Library, s.Clock, s.Place, s.Mode, s.Protocol, s.Timer, s.Bytes, s.Launch, s.Disturbed}
+		k := Key{s.Platform, s.Library, s.Clock, s.Place, s.Mode, s.Protocol, s.Timer, s.Bytes, s.Launch, s.Ranks, s.Disturbed}
 		if k != want.Key {
 			t.Errorf("series %d: %v, want %v", i, k, want.Key)
 		}
