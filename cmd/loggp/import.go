@@ -19,11 +19,13 @@ func importCommand() *cobra.Command {
 		Use:   "import [FORMAT] FILE...",
 		Short: "Convert results of other benchmarks to samples",
 		Long: `import converts the output of other benchmarks to samples, which can be fitted and compared like
-any others. It detects the format unless you name it:
+any others. A file may be the log of a job, with the output of several tools. It detects the
+formats unless you name one:
 
 ` + formatTable() + `
-Results without a matching timer are left out, with a note. Several files with the same benchmark are
-several launches.`,
+It prints which tables it read and what it left out: results without a matching timer, rows that
+cannot be read, and lines that are no results. Several files with the same benchmark are several
+launches.`,
 		Example: `  loggp import osu-latency.txt osu-bw.txt -o osu.csv
   loggp import prtt trains.csv -o trains-samples.csv --platform-name mycluster --library openmpi
   loggp fit trains-samples.csv -o trains-params.csv`,
@@ -45,7 +47,7 @@ several launches.`,
 			if len(names) == 0 {
 				return misuse(cmd, fmt.Errorf("%s %s: name at least one file", cmd.CommandPath(), args[0]))
 			}
-			set, notes, err := importFiles(names, o)
+			set, report, err := importFiles(names, o)
 			if err != nil {
 				return err
 			}
@@ -53,7 +55,10 @@ several launches.`,
 			if err := deliver(cmd, set, file); err != nil {
 				return err
 			}
-			for _, n := range notes {
+			for _, t := range report.Tables {
+				fmt.Fprintln(cmd.ErrOrStderr(), "read", t)
+			}
+			for _, n := range report.Notes {
 				fmt.Fprintln(cmd.ErrOrStderr(), "left out of", n)
 			}
 			return nil
@@ -73,7 +78,7 @@ several launches.`,
 	cmd.Flags().StringVar(&o.Platform, "platform-name", "", "platform of the samples (default: the name of the format)")
 	cmd.Flags().StringVar(&o.Library, "library", "", "library of the samples (default: what the file says, or none)")
 	cmd.Flags().StringVar(&o.Place, "place", "inter", "where the two ranks were: inter, intra, or two ranks such as 0-7")
-	cmd.Flags().IntVar(&o.Ranks, "ranks", 0, "ranks of collective operations, if the file does not say")
+	cmd.Flags().IntVar(&o.Ranks, "ranks", 0, "ranks of collective operations, if the tool does not print them")
 	mustComplete(cmd, "place", places)
 	return cmd
 }
@@ -82,7 +87,7 @@ several launches.`,
 func formatTable() string {
 	var b strings.Builder
 	for _, f := range foreign.Formats {
-		fmt.Fprintf(&b, "  %-9s %s\n", f.Name, f.Description)
+		fmt.Fprintf(&b, "  %-10s %s\n", f.Name, f.Description)
 	}
 	return b.String()
 }
@@ -94,12 +99,12 @@ func knownPlace(place string) error {
 	return nil
 }
 
-func importFiles(names []string, o foreign.Options) (*sample.Set, []foreign.Note, error) {
+func importFiles(names []string, o foreign.Options) (*sample.Set, foreign.Report, error) {
 	var files []foreign.File
 	for _, name := range names {
 		f, err := sample.Open(name)
 		if err != nil {
-			return nil, nil, fmt.Errorf("import: %w", err)
+			return nil, foreign.Report{}, fmt.Errorf("import: %w", err)
 		}
 		defer f.Close()
 		files = append(files, foreign.File{Name: name, Reader: f})

@@ -26,17 +26,22 @@ type builder struct {
 	launches map[sample.Key]int // how often each was measured in files read before, by key without launch
 	notes    []Note
 
+	tables []TableSummary
+
 	// Of the file that is read.
-	name    string
-	in      *input
-	ranks   int        // of collective operations; 0: not known
-	key     sample.Key // platform, library, clock, place
-	facts   []sample.Fact
-	series  []sample.Series
-	at      map[sample.Key]int // in series
-	seen    map[sample.Key]int // launches of summaries in this file
-	lists   []detailList
-	leftOut []string
+	name        string
+	in          *input
+	named       bool       // the format was named, not guessed
+	ranks       int        // of collective operations; 0: not known
+	platform    string     // that was given by name
+	ofUserRanks int        // that was given by number
+	key         sample.Key // platform, library, clock, place
+	facts       []sample.Fact
+	series      []sample.Series
+	at          map[sample.Key]int // in series
+	seen        map[sample.Key]int // launches of summaries in this file
+	lists       []detailList
+	leftOut     []string
 }
 
 // detailList is something known of each size of a timer, such as repetitions.
@@ -51,17 +56,27 @@ type value struct {
 }
 
 // readFile reads one file into the set.
-func (b *builder) readFile(name, text string, f *Format, o Options) error {
+func (b *builder) readFile(name string, c contents, f *Format, o Options) error {
 	b.name, b.facts, b.series, b.lists, b.leftOut = fileBase(name), nil, nil, nil, nil
 	b.at, b.seen = make(map[sample.Key]int), make(map[sample.Key]int)
-	b.ranks = o.Ranks
+	b.ranks, b.ofUserRanks, b.named, b.platform = o.Ranks, o.Ranks, o.Format != nil, o.Platform
 	b.key = sample.Key{
 		Platform: cmp.Or(o.Platform, f.Name), Library: o.Library, Clock: "real", Place: cmp.Or(o.Place, "inter"), Protocol: autoProtocol,
 	}
-	in := &input{name: name, rest: text}
+	in := &input{contents: c, name: name, rest: c.text}
 	b.in = in
-	if f.read(in, b); in.err != nil {
+	tables := len(b.tables)
+	if f.read == nil {
+		readTables(in, b, o.Format)
+	} else {
+		b.addFact(sample.ImportedAsFact, f.Name+": "+f.Description)
+		f.read(in, b)
+	}
+	if in.err != nil {
 		return in.err
+	}
+	for i := range b.tables[tables:] {
+		b.tables[tables+i].File = name
 	}
 	if err := b.checkCollectiveRanks(); err != nil {
 		return err
@@ -82,12 +97,9 @@ func (b *builder) readFile(name, text string, f *Format, o Options) error {
 // all.
 func (b *builder) addFile(f *Format) {
 	facts := []sample.Fact{
-		{Key: "imported_from", Value: cleanFact(b.name)}, {Key: sample.ImportedAsFact, Value: f.Name + ": " + f.Description}, {Key: sample.RootsFact, Value: "1"},
+		{Key: "imported_from", Value: cleanFact(b.name)}, {Key: sample.RootsFact, Value: "1"},
 	}
 	facts = append(facts, b.facts...)
-	if b.hasCollectives() {
-		facts = append(facts, sample.Fact{Key: sample.RanksFact, Value: strconv.Itoa(b.ranks)})
-	}
 	for _, l := range b.lists {
 		facts = append(facts, sample.Fact{Key: l.what + " of " + l.timer + " " + l.mode, Value: l.String()})
 	}
@@ -109,24 +121,54 @@ func (b *builder) addFile(f *Format) {
 	}
 }
 
-// hasCollectives says whether some of the file's times are of collective operations.
-func (b *builder) hasCollectives() bool {
-	return slices.ContainsFunc(b.series, func(s sample.Series) bool { return sample.IsCollectiveTimer(s.Timer) })
+// checkCollectiveRanks leaves out times of collective operations of which it is not known among how
+// many ranks. It is an error if the file has no others.
+func (b *builder) checkCollectiveRanks() error {
+	isUnknown := func(s sample.Series) bool { return sample.IsCollectiveTimer(s.Timer) && s.Ranks == 0 }
+	var operations []string
+	for _, s := range b.series {
+		if isUnknown(s) && !slices.Contains(operations, s.Mode) {
+			operations = append(operations, s.Mode)
+		}
+	}
+	if operations == nil {
+		return nil
+	}
+	const text = "the file does not say how many ranks took part in the collective operation: give --ranks"
+	if b.series = slices.DeleteFunc(b.series, isUnknown); len(b.series) == 0 {
+		return fmt.Errorf("%s: %s", b.name, text)
+	}
+	b.noteLeftOut("%s: %s", strings.Join(operations, ", "), text)
+	return nil
 }
 
-// checkCollectiveRanks is an error if the file has times of collective operations and it is not
-// known among how many ranks.
-func (b *builder) checkCollectiveRanks() error {
-	if b.hasCollectives() && b.ranks == 0 {
-		return fmt.Errorf("%s: the file does not say how many ranks took part in the collective operation: give --ranks", b.name)
+// setRanks says among how many ranks the collective operations of all files were: in a fact, if it
+// is one number.
+func (b *builder) setRanks() {
+	all := map[int]bool{}
+	for _, s := range b.set.Series {
+		if s.Ranks > 0 {
+			all[s.Ranks] = true
+		}
 	}
-	return nil
+	if len(all) != 1 {
+		return
+	}
+	for ranks := range all {
+		b.set.Facts = append(b.set.Facts, sample.Fact{Key: sample.RanksFact, Value: strconv.Itoa(ranks)})
+	}
+	for i := range b.set.Series {
+		b.set.Series[i].Ranks = 0
+	}
 }
 
 // seriesOf returns what is measured by a timer of a mode at a size.
 func (b *builder) seriesOf(mode, timer string, bytes, launch int) *sample.Series {
 	k := b.key
 	k.Mode, k.Timer, k.Bytes, k.Launch = mode, timer, bytes, launch
+	if sample.IsCollectiveTimer(timer) {
+		k.Ranks = b.ranks
+	}
 	i, ok := b.at[k]
 	if !ok {
 		if len(b.set.Series)+len(b.series) >= maxSeries {
@@ -154,7 +196,8 @@ func (b *builder) addSample(mode, timer string, bytes int, t unit.Time) {
 // addSummary adds the one value that a tool gives of a size: one sample. Of a size that comes again
 // it is another launch.
 func (b *builder) addSummary(mode, timer string, bytes int, t unit.Time) {
-	k := sample.Key{Library: b.key.Library, Mode: mode, Timer: timer, Bytes: bytes}
+	k := b.key
+	k.Mode, k.Timer, k.Bytes, k.Ranks = mode, timer, bytes, b.ranks
 	if b.seen[k] >= maxLaunches {
 		b.in.errorf(b.in.last, "%s of %s at %d bytes comes more than %d times in one file", timer, mode, bytes, maxLaunches)
 		return

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/loggp/loggp/microbench/sample"
@@ -21,11 +22,11 @@ type Format struct {
 	Mark        string // what Guess looks for, for people
 
 	matches func(text string) bool
-	read    func(*input, *builder)
+	read    func(*input, *builder) // nil: its tables are in tableFormats
 }
 
 // Formats are all of them, in the order in which they are listed.
-var Formats = []*Format{&osu, &imb, &netgauge, &netpipe, &logpMPI, &skampi, &prtt}
+var Formats = []*Format{&osu, &imb, &netgauge, &netpipe, &logpMPI, &skampi, &prtt, &nccl, &perftest, &fabtests, &ucx, &mpiBench, &reproMPI, &gpcnet}
 
 // Named returns the format of a name, or nil.
 func Named(name string) *Format {
@@ -57,36 +58,50 @@ type File struct {
 	io.Reader
 }
 
+// Report says what of the files was imported, and what was not.
+type Report struct {
+	Tables []TableSummary
+	Notes  []Note
+}
+
 // Import reads outputs into one set. A repeated measurement, in one file or in several, counts as
-// another launch. It is an error if a line is not what the format has there, with file, line and
-// column; if a format cannot be guessed; and if nothing of a file can be used.
-func Import(files []File, o Options) (*sample.Set, []Note, error) {
+// another launch. Lines of a log that are no results are skipped, and rows that cannot be read left
+// out: the report has both. It is an error if a format cannot be guessed, if nothing of a file can
+// be used, and if a line of a format without titles is not what it has there, with file, line and
+// column.
+func Import(files []File, o Options) (*sample.Set, Report, error) {
 	all := &builder{launches: make(map[sample.Key]int)}
 	for _, f := range files {
-		text, err := readContents(f)
+		c, err := readContents(f)
 		if err != nil {
-			return nil, nil, err
+			return nil, Report{}, err
 		}
 		format := o.Format
 		if format == nil {
-			if format, err = guessFormat(f.Name, text); err != nil {
-				return nil, nil, err
+			if format, err = guessFormat(f.Name, c.text); err != nil {
+				return nil, Report{}, err
 			}
 		}
-		if err := all.readFile(f.Name, text, format, o); err != nil {
-			return nil, nil, err
+		if err := all.readFile(f.Name, c, format, o); err != nil {
+			return nil, Report{}, err
 		}
 	}
-	return &all.set, all.notes, nil
+	all.setRanks()
+	return &all.set, Report{all.tables, all.notes}, nil
 }
 
-// guessFormat returns the only format that a text can be of.
+// guessFormat returns the only format that a text can be of. Of formats whose outputs are tables it
+// is the first: one reader reads the tables of all.
 func guessFormat(name, text string) (*Format, error) {
 	var found []*Format
 	for _, f := range Formats {
 		if f.matches(text) {
 			found = append(found, f)
 		}
+	}
+	hasTables := func(f *Format) bool { return f.read == nil }
+	if len(found) > 0 && !slices.ContainsFunc(found, func(f *Format) bool { return !hasTables(f) }) {
+		return found[0], nil
 	}
 	if len(found) == 1 {
 		return found[0], nil
@@ -98,7 +113,7 @@ func guessFormat(name, text string) (*Format, error) {
 	}
 	var b strings.Builder
 	for _, f := range looked {
-		fmt.Fprintf(&b, "\n  %-9s %s", f.Name, f.Mark)
+		fmt.Fprintf(&b, "\n  %-10s %s", f.Name, f.Mark)
 	}
 	return nil, fmt.Errorf("%s: %s; this was looked for:%s", name, what, b.String())
 }

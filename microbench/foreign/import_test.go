@@ -29,11 +29,11 @@ func imported(t testing.TB, o Options, names ...string) (*sample.Set, []Note) {
 	for _, name := range names {
 		files = append(files, File{"testdata/" + name, strings.NewReader(read(t, name))})
 	}
-	set, notes, err := Import(files, o)
+	set, report, err := Import(files, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return set, notes
+	return set, report.Notes
 }
 
 // at is a sample: of a timer of a mode, at a size.
@@ -168,31 +168,18 @@ func TestImportSeveral(t *testing.T) {
 func TestManyProcesses(t *testing.T) {
 	text := read(t, "imb-mpi1.txt")
 	at := strings.Index(text, "# Benchmarking Uniband")
-	set, notes, err := Import([]File{{"f", strings.NewReader(text[:at] + strings.Replace(text[at:], "#processes = 2", "#processes = 4", 1))}}, Options{})
+	set, report, err := Import([]File{{"f", strings.NewReader(text[:at] + strings.Replace(text[at:], "#processes = 2", "#processes = 4", 1))}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if set.SampleCount() != 44 || !slices.ContainsFunc(notes, func(n Note) bool { return n.Text == "Uniband of 4 processes: several pairs at once" }) {
-		t.Errorf("%d samples, %v", set.SampleCount(), notes)
+	if set.SampleCount() != 44 || !slices.ContainsFunc(report.Notes, func(n Note) bool { return strings.HasPrefix(n.Text, "Uniband of 4 processes: several pairs at once") }) {
+		t.Errorf("%d samples, %v", set.SampleCount(), report.Notes)
 	}
 }
 
 // Lines that do not parse: where, and what belongs there.
 func TestBroken(t *testing.T) {
 	for _, c := range []struct{ file, old, new, want string }{
-		{"osu-latency.txt", "8                       0.11", "8                       0,11", `f:8:25: "0,11" where a latency in us belongs`},
-		{"osu-latency.txt", "8                       0.11", "8B                      0.11", `f:8:1: "8B" where a number of bytes belongs`},
-		{"osu-latency.txt", "8                       0.11", "8                       -0.11", `f:8:25: "-0.11" where a latency`},
-		{"osu-latency.txt", "8                       0.11", "8                       nan", `f:8:25: "nan" where a latency`},
-		{"osu-latency.txt", "8                       0.11", "8                       1e999", `f:8:25: "1e999" where a latency`},
-		{"osu-latency.txt", "8                       0.11", "8", `f:8:2: 1 column where a size and a value belongs`},
-		{"osu-latency.txt", "# Size", "# Sise", `f:5:1: a row before the line "# Size ..."`},
-		{"osu-latency.txt", "Latency Test", "Bi-Directional Bandwidth Test", "nothing that can be fitted: Bi-Directional Bandwidth: there is no timer"},
-		{"osu-bw.txt", "8                     203.79", "8                       0.00", `f:8:25: "0.00" where a bandwidth in MB/s belongs`},
-		{"imb-mpi1.txt", "         1000         0.09 ", "         many         0.09 ", `f:44:23: "many" where a number of repetitions belongs`},
-		{"imb-mpi1.txt", "      t[usec]   Mbytes/sec", "      t[usec]   MiB/sec", `f:39:1: the header "#bytes #repetitions t[usec] MiB/sec" of PingPong where`},
-		{"imb-mpi1.txt", "       120.39     15048148", "       120.39     fast", `f:156:45: "fast" where messages a second belongs`},
-		{"imb-p2p.txt", "     11096378", "      1109637", `f:29:59: 1109637 messages a second take 901.196ns each, but the row says 0.09 us`},
 		{"osu-allreduce.txt", "# Datatype", "# Datatype", "the file does not say how many ranks took part in the collective operation: give --ranks"},
 		{"netgauge-ng.out", "1025 10 1.401940", "1025 1 1.401940", `f:5:6: "1" where the messages of a train, at least 2 belongs`},
 		{"netgauge-ng.out", "1025 10 1.401940", "1025 10 -nan", `f:5:9: "-nan" where a round trip in us belongs`},
@@ -221,6 +208,55 @@ func TestBroken(t *testing.T) {
 		_, _, err := Import([]File{{"f", strings.NewReader(broken)}}, Options{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s, %q for %q:\n got %v\nwant %s", c.file, c.new, c.old, err, c.want)
+		}
+	}
+}
+
+// Rows of a table that cannot be read are left out: which, and why. The others count.
+func TestRowsThatCannotBeRead(t *testing.T) {
+	for _, c := range []struct {
+		file, old, new, want string
+		rows                 int
+	}{
+		{"osu-latency.txt", "8                       0.11", "8                       0,11", `line 8: "0,11" where a time in us belongs`, 22},
+		{"osu-latency.txt", "8                       0.11", "8B                      0.11", `line 8: "8B" where a number of bytes belongs`, 22},
+		{"osu-latency.txt", "8                       0.11", "8                       -0.11", `line 8: "-0.11" where a time`, 22},
+		{"osu-latency.txt", "8                       0.11", "8                       nan", `line 8: the value is nan`, 22},
+		{"osu-latency.txt", "8                       0.11", "8                       1e999", `line 8: "1e999" where a time`, 22},
+		{"osu-latency.txt", "8                       0.11", "8", `line 8: 8 has no value: cut off`, 22},
+		{"osu-latency.txt", "8                       0.11", "8    0.11[n1:42] WARNING", `line 8: 3 columns where the headings have 2`, 22},
+		{"osu-latency.txt", "8                       0.11", "8  " + strings.Repeat(" ", maxLineBytes) + "0.11", `1 line that is no result: line 8 "(a line of more than 4096 bytes)"`, 22},
+		{"osu-bw.txt", "8                     203.79", "8                       0.00", `line 8: "0.00" where a bandwidth belongs`, 22},
+		{"imb-mpi1.txt", "         1000         0.09 ", "         many         0.09 ", `line 44: "many" where a number of repetitions belongs`, 65},
+		{"imb-mpi1.txt", "       120.39     15048148", "       120.39     fast", `line 156: "fast" where messages a second belongs`, 65},
+		{"imb-p2p.txt", `     11096378`, `      1109637`, `line 29: 1109637 messages a second take 901.196ns each, but the row says 0.09 us`, 23},
+	} {
+		text := read(t, c.file)
+		broken := strings.Replace(text, c.old, c.new, 1)
+		if broken == text {
+			t.Errorf("%s: nothing to break by %q", c.file, c.old)
+			continue
+		}
+		set, report, err := Import([]File{{"f", strings.NewReader(broken)}}, Options{})
+		if err != nil {
+			t.Errorf("%s, %q: %v", c.file, c.new, err)
+			continue
+		}
+		if !slices.ContainsFunc(report.Notes, func(n Note) bool { return strings.HasPrefix(n.Text, c.want) }) || set.SampleCount() != c.rows {
+			t.Errorf("%s, %q: %d samples, want %d; notes %v, want %s", c.file, c.new, set.SampleCount(), c.rows, report.Notes, c.want)
+		}
+	}
+}
+
+// A table whose headings are missing or of another test gives nothing, with the reason.
+func TestTablesThatCannotBeRead(t *testing.T) {
+	for _, c := range []struct{ old, new, want string }{
+		{"# Size", "# Sise", `f: nothing that can be fitted: 23 lines that are no results: line 5 "1                       0.11"; line 6`},
+		{"Latency Test", "Bi-Directional Bandwidth Test", `Bi-Directional Bandwidth: its columns "Size Avg Latency(us)" are not those of this test (23 rows)`},
+	} {
+		text := strings.Replace(read(t, "osu-latency.txt"), c.old, c.new, 1)
+		if _, _, err := Import([]File{{"f", strings.NewReader(text)}}, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v\nwant %s", c.new, err, c.want)
 		}
 	}
 }
@@ -309,8 +345,8 @@ func TestBounded(t *testing.T) {
 	if _, _, err := Import([]File{{"f", strings.NewReader(sizes.String())}}, Options{}); err == nil || !strings.Contains(err.Error(), "f:100003:1: more than 100000 sizes and launches") {
 		t.Errorf("sizes without end: %v", err)
 	}
-	long := "# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 " + strings.Repeat(" ", maxLineBytes) + "0.1\n"
-	if _, _, err := Import([]File{{"f", strings.NewReader(long)}}, Options{}); err == nil || !strings.Contains(err.Error(), "f:3:4097: the line is longer") {
+	long := "1 " + strings.Repeat(" ", maxLineBytes) + "78.458760 0.00000010\n"
+	if _, _, err := Import([]File{{"f", strings.NewReader(long)}}, Options{Format: &netpipe}); err == nil || !strings.Contains(err.Error(), "f:1:4097: the line is longer") {
 		t.Errorf("a long line: %v", err)
 	}
 }

@@ -17,19 +17,20 @@ const (
 )
 
 // readContents returns the text of a file.
-func readContents(f File) (string, error) {
+func readContents(f File) (contents, error) {
 	b, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("read %s: %w", f.Name, err)
+		return contents{}, fmt.Errorf("read %s: %w", f.Name, err)
 	case len(b) > MaxBytes:
-		return "", fmt.Errorf("%s: more than %s", f.Name, unit.Bytes(MaxBytes))
+		return contents{}, fmt.Errorf("%s: more than %s", f.Name, unit.Bytes(MaxBytes))
 	}
-	return strings.TrimPrefix(string(b), "\ufeff"), nil
+	return cleanContents(b), nil
 }
 
 // input is a text that is read line by line.
 type input struct {
+	contents
 	name string
 	rest string
 	last int   // number of the line that was read last
@@ -41,10 +42,10 @@ func (in *input) nextLine() (line, bool) {
 	if in.rest == "" || in.err != nil {
 		return line{}, false
 	}
-	text, rest, _ := strings.Cut(in.rest, "\n")
+	text, rest, ended := strings.Cut(in.rest, "\n")
 	in.rest = rest
 	in.last++
-	return line{in: in, number: in.last, text: strings.TrimSuffix(text, "\r")}, true
+	return line{in: in, number: in.last, text: strings.TrimSuffix(text, "\r"), mayBeCut: !ended && in.unterminated}, true
 }
 
 // forEachLine calls comment with each line that begins with #, and what follows that, and row with
@@ -73,6 +74,8 @@ type line struct {
 	number int
 	text   string
 	words  []word
+
+	mayBeCut bool // the file ends with it, and not with the end of a line
 }
 
 // word is a part of a line.
@@ -138,6 +141,9 @@ func columnCount(n int) string {
 
 // errorf keeps an error of a column, if it is the first of the input.
 func (l *line) errorf(col int, format string, args ...any) {
+	if n := l.number - 1; n >= 0 && n < len(l.in.labels) {
+		col += int(l.in.labels[n])
+	}
 	if l.in.err == nil {
 		l.in.err = fmt.Errorf("%s:%d:%d: %s", l.in.name, l.number, col, fmt.Sprintf(format, args...))
 	}
@@ -149,10 +155,12 @@ func (l *line) wordError(i int, what string) {
 }
 
 // quoteShort quotes a text that may be long.
-func quoteShort(s string) string {
-	const most = 40
+func quoteShort(s string) string { return quote(s, 40) }
+
+// quote quotes a text, of a longer one the first bytes.
+func quote(s string, most int) string {
 	if len(s) > most {
-		s = s[:most] + "…"
+		s = strings.ToValidUTF8(s[:most], "") + "…"
 	}
 	return strconv.Quote(s)
 }

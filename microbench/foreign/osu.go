@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"cmp"
 	"regexp"
 	"strings"
 
@@ -9,8 +8,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// osu reads the OSU Micro-Benchmarks osu_latency, osu_bw, osu_bibw, osu_mbw_mr and the blocking
-// collective operations:
+// osu reads the point-to-point and collective tests of the OSU Micro-Benchmarks, in C, Python and
+// Java, over MPI, NCCL and RCCL:
 //
 //	# OSU MPI Latency Test v7.4
 //	# Datatype: MPI_CHAR.
@@ -24,28 +23,60 @@ import (
 // the ranks, and with option -f the fastest and the slowest rank's.
 var osu = Format{
 	Name:        "osu",
-	Description: "OSU Micro-Benchmarks: osu_latency (us), osu_bw, osu_bibw and osu_mbw_mr (MB/s), collectives (us)",
+	Description: "OSU Micro-Benchmarks, also with NCCL, in Python and Java: latency and collectives (us), bandwidth (MB/s)",
 	Mark:        "a line \"# OSU MPI ... Test v...\"",
-	matches:     func(text string) bool { return osuTitle.MatchString(text) },
-	read:        readOSU,
+	matches:     func(text string) bool { return osuAnywhere.MatchString(text) },
 }
 
+var osuTables = tableFormat{
+	Format:    &osu,
+	title:     osuTitle,
+	beginTest: beginOSUTest,
+	header:    regexp.MustCompile(`^(?:Size\b.*(?:[(\[]\w+(?:/s)?[)\]]|MB/s)|(?:Avg |Min |Max )?Latency ?[(\[]us[)\]]|Overall ?\(us\))`),
+	columns: []columnFormat{
+		plainColumn(`Size(?: ?[(\[](?:B|[Bb]ytes)[)\]])?`, bytesColumn),
+		timeColumn(`(?:Avg )?Latency ?[(\[]us[)\]]`, averageColumn, "us"),
+		timeColumn(`Min Latency ?[(\[]us[)\]]`, minimumColumn, "us"),
+		timeColumn(`Max Latency ?[(\[]us[)\]]`, maximumColumn, "us"),
+		rateOf(`(?:Avg )?(?:Bandwidth ?[(\[]MB/s[)\]]|MB/s)`, bandwidthColumn, megabytes),
+		rateOf(`(?:Avg )?Bandwidth ?[(\[]GB/s[)\]]`, bandwidthColumn, gigabytes),
+		rateOf(`Messages/s`, rateColumn, 1),
+		plainColumn(`Iterations`, repetitionsColumn),
+		plainColumn(`Validation`, checkColumn),
+		plainColumn(`P\d+(?:\.\d+)? Tail [^()]*\([^()]*\)`, otherColumn),
+		plainColumn(`(?:Overall|Compute|Pure Comm\.|Coll\. Init|MPI_Test|MPI_Wait|Overlap) ?\([^()]*\)`, otherColumn),
+	},
+	detail:     readOSUDetail,
+	step:       10 * unit.Nanosecond,
+	statistics: "means over the repetitions",
+}
+
+const osuTitlePattern = `(?:OSU|OMB-Py|OMB-Java|OMB) (MPI|NCCL|RCCL|OpenSHMEM|UPC\+\+|UPC)((?:_\w+)?)((?:-\w+)?) (.{1,100}?)(?: [Tt]est)?(?: v(\d\S{0,30}))?(?: \((?:Java|Python)\))?`
+
 var (
-	osuTitle   = regexp.MustCompile(`(?m)^# (OSU MPI(-\S+)? (.{1,100}?)(?: Test)?) v(\S{1,30})`)
-	osuBuffers = regexp.MustCompile(`^Send Buffer on (\w{1,20}) \(\w\) and Receive Buffer on (\w{1,20}) \(\w\)`)
-	osuPairs   = regexp.MustCompile(`^\[ pairs: (\d{1,7}) \]`)
-	osuHead    = regexp.MustCompile(`^(Size\s+)?(?:Avg |Min |Max )?(?:Latency ?\(us\)|Bandwidth ?\(MB/s\)|MB/s)`)
-	osuLatency = regexp.MustCompile(`^Size\s+(?:Avg )?Latency ?\(us\)`)
-	osuBW      = regexp.MustCompile(`^Size\s+Bandwidth ?\(MB/s\)`)
-	osuRate    = regexp.MustCompile(`^Size\s+MB/s\s+Messages/s`)
-	osuRanks   = regexp.MustCompile(`^(Size\s+)?Avg Latency ?\(us\)(\s+Min Latency ?\(us\)\s+Max Latency ?\(us\)\s+Iterations)?$`)
+	osuTitle    = regexp.MustCompile(`^#*\s*` + osuTitlePattern + `$`)
+	osuAnywhere = regexp.MustCompile(`(?m)^[#\s]*` + osuTitlePattern + `\s*$`)
+	osuBuffers  = regexp.MustCompile(`^Send Buffer on (\w{1,20}) \(\w{1,3}\) and Receive Buffer on (\w{1,20}) \(\w{1,3}\)`)
+	osuPairs    = regexp.MustCompile(`^\[ pairs: (\d{1,7}) \]`)
+	osuVersion  = regexp.MustCompile(` v\d\S*(?: \(\w+\))?$`)
 )
 
-// osuCollectives are the operations whose data is counted as ours: titles, and names of package
-// collective.
+// osuCollectives are the operations: titles, and names of package collective or, for operations that
+// it does not have, those of MPI.
 var osuCollectives = map[string]string{
-	"Barrier Latency": "barrier", "Broadcast Latency": "bcast", "Scatter Latency": "scatter", "Gather Latency": "gather", "Allgather Latency": "allgather",
-	"All-to-All Personalized Exchange Latency": "alltoall", "Reduce Latency": "reduce", "Allreduce Latency": "allreduce",
+	"barrier": "barrier", "broadcast": "bcast", "bcast": "bcast", "scatter": "scatter", "gather": "gather", "allgather": "allgather",
+	"all-to-all personalized exchange": "alltoall", "all-to-all": "alltoall", "alltoall": "alltoall", "reduce": "reduce", "allreduce": "allreduce",
+	"scatterv": "scatterv", "gatherv": "gatherv", "allgatherv": "allgatherv", "all-to-allv personalized exchange": "alltoallv", "all-to-allv": "alltoallv", "alltoallv": "alltoallv",
+	"all-to-allw personalized exchange": "alltoallw", "all-to-allw": "alltoallw", "alltoallw": "alltoallw",
+	"reduce_scatter": "reduce_scatter", "reduce-scatter": "reduce_scatter", "reduce scatter": "reduce_scatter", "reduce_scatter_block": "reduce_scatter_block",
+}
+
+// osuLeftOut are parts of the names of tests, and why these are left out.
+var osuLeftOut = []struct{ part, why string }{
+	{"non-blocking", "its times contain computing, which it overlaps with"},
+	{"neighborhood", "a neighbourhood collective, for which there is no timer"},
+	{"multi-threaded", "several threads send"}, {"multi-process", "several processes send"}, {"multi process", "several processes send"},
+	{"multi latency", "several pairs at once"}, {"multi-pair", "several pairs at once"}, {"multi pair", "several pairs at once"},
 }
 
 // The protocols of samples: the library chose how single messages go, and a vendor's library which
@@ -55,157 +86,170 @@ const (
 	vendorAlgorithm = "vendor"
 )
 
-// osuReader is what is known of a file while its lines are read.
-type osuReader struct {
-	*builder
-	library     string      // of all tests of the file
-	test        string      // the title of the one that is read
-	bufferPlace string      // its buffers are, if not in the memory of the hosts
-	pairs       int         // of ranks that send at once
-	row         func(*line) // what to do with its rows; nil before its header
-}
-
-func readOSU(in *input, b *builder) {
-	r := &osuReader{builder: b, library: b.key.Library, row: func(*line) {}}
-	in.forEachLine(r.readComment, func(l *line) {
-		switch {
-		case !strings.Contains("0123456789", l.text[:1]) && r.test == "": // what a launcher says first
-		case r.row == nil:
-			l.errorf(1, "a row before the line \"# Size ...\" that says what it is")
-		case r.test == "":
-			l.errorf(1, "a row before the title \"# OSU MPI ... Test v...\"")
-		default:
-			r.row(l)
-		}
-	})
-	if r.test == "" {
-		in.errorf(in.last, "no title \"# OSU MPI ... Test v...\"")
+// beginOSUTest takes a test from its title.
+func beginOSUTest(r *tableReader, text string, m []string) {
+	if m == nil {
+		return
 	}
+	transport, call, device, name := m[1], m[2], m[3], m[4]
+	r.addFact("tool", osuVersion.ReplaceAllString(strings.TrimLeft(text, "# \t"), ""))
+	r.addFact("tool_version", m[5])
+	switch {
+	case transport == "NCCL" || transport == "RCCL":
+		r.formatLibrary = strings.ToLower(transport)
+		r.setBuffers("device", "device")
+	case device != "": // -CUDA and others, whose buffers are the device's unless the next lines say otherwise
+		r.setBuffers("device", "device")
+	}
+	r.test = osuTest(transport+call, name)
 }
 
-// readComment takes what a line that begins with # says of the rows below it.
-func (r *osuReader) readComment(l *line, text string) {
-	if m := osuTitle.FindStringSubmatch(l.text); m != nil {
-		r.test, r.pairs, r.row = m[3], 1, nil
-		r.key.Protocol = autoProtocol
-		r.addFact("tool", m[1])
-		r.addFact("tool_version", m[4])
-		r.setBuffers("", "")
-		if m[2] != "" { // -CUDA and others, whose buffers are the device's unless the next lines say otherwise
-			r.setBuffers("device", "device")
+// osuTest returns the test of a title.
+func osuTest(api, name string) test {
+	t := test{name: name, why: "there is no timer for it; osu_latency, osu_bw, osu_bibw, osu_mbw_mr and blocking collectives can be imported"}
+	key := strings.ToLower(name)
+	for _, x := range osuLeftOut {
+		if strings.Contains(key, x.part) {
+			t.why = x.why
+			return t
 		}
-	} else if m := osuBuffers.FindStringSubmatch(text); m != nil {
+	}
+	if strings.ContainsAny(api, "_") || api == "OpenSHMEM" || strings.HasPrefix(api, "UPC") {
+		t.name, t.why = api+" "+name, "a one-sided test"
+		return t
+	}
+	send, isend, suffix := "send", "isend", ""
+	if rest := strings.TrimSpace(strings.ReplaceAll(" "+key+" ", " persistent ", " ")); rest != key {
+		key, send, isend, suffix = rest, "send_init", "send_init", "_init"
+	}
+	windows := func(program, bounds string) string {
+		return "g and o_s: " + program + " has windows of sends with an answer each; the time a message is imported as %s" + bounds
+	}
+	switch key {
+	case "latency", "":
+		t.kind, t.mode = roundTrip, send
+	case "bandwidth":
+		t.kind, t.mode, t.note = streamOfOne, isend, windows("osu_bw", ", which bounds g and has G")
+	case "bi-directional bandwidth", "bidirectional bandwidth":
+		t.kind, t.mode, t.note = streamOfBoth, isend, windows("osu_bibw", "")
+	case "multiple bandwidth / message rate":
+		t.kind, t.mode, t.note = streamOfMany, isend, windows("osu_mbw_mr", "")
+	default:
+		if operation := osuCollectives[strings.TrimSuffix(key, " latency")]; operation != "" {
+			t.kind, t.mode = collectiveCall, operation+suffix
+			t.reduces = strings.Contains(operation, "reduce")
+		}
+	}
+	return t
+}
+
+// readOSUDetail takes what a line between title and headings says of the rows below.
+func readOSUDetail(r *tableReader, l *line) bool {
+	if !r.isOf(&osu) {
+		return false
+	}
+	text := strings.TrimLeft(l.text, "# \t")
+	if m := osuBuffers.FindStringSubmatch(text); m != nil {
 		r.setBuffers(strings.ToLower(m[1]), strings.ToLower(m[2]))
 	} else if m := osuPairs.FindStringSubmatch(text); m != nil {
 		r.pairs = max(atoi(m[1]), 1)
 	} else if rest, ok := strings.CutPrefix(text, "Datatype:"); ok {
-		r.addFact("datatype", rest)
-	} else if osuHead.MatchString(text) {
-		r.addFact("buffers", r.bufferPlace)
-		r.row = r.rowReader(text)
+		r.setDatatype(strings.TrimSpace(rest))
+	} else {
+		return false
 	}
+	r.setLibrary()
+	return true
 }
 
 // setBuffers notes where the buffers of the next rows are. Measurements with buffers outside host
 // memory count as another library, so that they are not mixed with times of host memory.
-func (r *osuReader) setBuffers(send, receive string) {
-	r.key.Library, r.bufferPlace = r.library, ""
-	if cmp.Or(send, "host") == "host" && cmp.Or(receive, "host") == "host" {
+func (r *tableReader) setBuffers(send, receive string) {
+	switch r.buffers = send + " buffers"; {
+	case send == "host" && receive == "host":
+		r.buffers = ""
+		return
+	case send != receive:
+		r.buffers = send + " to " + receive + " buffers"
+	}
+	r.buffersFact = "send on " + send + ", receive on " + receive
+}
+
+// setDatatype notes the datatype of the next rows. Of a test that is run with several (osu_latency
+// -T all) the first is the test's; rows of another are not repetitions of it.
+func (r *tableReader) setDatatype(name string) {
+	r.addFact("datatype", name)
+	name = strings.TrimSuffix(name, ".")
+	first, known := r.datatypes[r.test.name]
+	if !known {
+		r.datatypes[r.test.name], first = name, name
+	}
+	if r.setting = ""; name != first {
+		r.setting = name
+		r.endTable()
+	}
+}
+
+// addTestFacts says what the values of a test are, and what it does not show.
+func (r *tableReader) addTestFacts() {
+	t, f := &r.test, r.format
+	if t.kind == leftOut {
 		return
 	}
-	where := send + " buffers"
-	if send != receive {
-		where = send + " to " + receive + " buffers"
+	if r.buffers != "" {
+		r.addFact("buffers", r.buffersFact)
 	}
-	r.bufferPlace = "send on " + send + ", receive on " + receive
-	r.key.Library = strings.TrimSpace(r.library + " (" + where + ")")
-}
-
-// rowReader returns what to do with the rows of a test below a header.
-func (r *osuReader) rowReader(head string) func(*line) {
-	switch operation := osuCollectives[r.test]; {
-	case r.test == "Latency" && osuLatency.MatchString(head):
-		r.noteOtherColumns(head)
-		r.addFact("values", "rtt: means over the repetitions, one a size; twice the latency")
-		r.setResolution(2 * 10 * unit.Nanosecond)
-		return func(l *line) {
-			if l.splitWords(false, 2, 16, "a size and a value") {
-				r.addSummary("send", sample.TimerRTT, l.parseBytes(0), 2*l.parseTime(1, "us", "a latency in us"))
-			}
+	timer := sample.TimerStream
+	switch t.kind {
+	case roundTrip:
+		r.addFact("values", "rtt: "+f.statistics+", one a size; twice the latency")
+		if t.fromRate && r.columnOf(rateColumn) >= 0 {
+			r.setResolution(unit.Picosecond)
+		} else {
+			r.setResolution(2 * f.step)
 		}
-	case r.test == "Bandwidth" && osuBW.MatchString(head):
-		r.noteOtherColumns(head)
-		return r.bandwidthReader("osu_bw", sample.TimerStream, 1)
-	case r.test == "Bi-Directional Bandwidth" && osuBW.MatchString(head):
-		r.noteOtherColumns(head)
-		return r.bandwidthReader("osu_bibw", sample.TimerStreamBoth, 2)
-	case r.test == "Multiple Bandwidth / Message Rate" && osuRate.MatchString(head):
+	case remoteRead:
+		r.addFact("values", "get: "+f.statistics+", one a size")
+		r.setResolution(f.step)
+	case collectiveCall:
+		r.addFact("values", "coll_min, coll_mean and coll_max: "+f.statistics+" of each rank's time, over the ranks")
+		if !r.commonStart {
+			r.addFact(sample.StartFact, sample.NoCommonStartPrefix+f.startOf(t))
+		}
+		r.setResolution(f.step)
+		if r.columnOf(maximumColumn) < 0 && r.columnOf(averageColumn) >= 0 {
+			r.noteLeftOut("%s: without the slowest rank's time%s, the mean of the ranks counts", t.name, map[bool]string{true: ", which option -f prints"}[f.Format == &osu])
+		}
+	case streamOfBoth:
+		timer = sample.TimerStreamBoth
+		r.addFact("streams_at_once", "2")
+	case streamOfMany:
 		if r.pairs > 1 {
-			return r.bandwidthReader("osu_mbw_mr", sample.StreamPairsTimer(r.pairs), r.pairs)
-		}
-		return r.bandwidthReader("osu_mbw_mr", sample.TimerStream, 1)
-	case operation != "":
-		if m := osuRanks.FindStringSubmatch(head); m != nil {
-			return r.collectiveReader(operation, m[1] != "", m[2] != "")
+			timer = sample.StreamPairsTimer(r.pairs)
+			r.addFact("streams_at_once", itoa(r.pairs))
 		}
 	}
-	r.noteLeftOut("%s: there is no timer for it; osu_latency, osu_bw, osu_bibw, osu_mbw_mr and blocking collectives can be imported", r.test)
-	return func(*line) {}
-}
-
-// noteOtherColumns says that columns are left out.
-func (r *osuReader) noteOtherColumns(head string) {
-	if strings.Contains(head[strings.IndexByte(head, ')')+1:], "(") {
-		r.noteLeftOut("%s: columns after the second, which are other statistics of the same times", r.test)
+	if t.kind == streamOfOne || t.kind == streamOfBoth || t.kind == streamOfMany {
+		r.addFact("values", timer+": "+f.statistics+", one a size; bytes by bandwidth, or the inverse of messages a second")
 	}
-}
-
-// bandwidthReader reads rows of sizes and the bandwidth of so many streams of messages together.
-func (r *osuReader) bandwidthReader(program, timer string, streams int) func(*line) {
-	r.addFact("values", timer+": means over the repetitions, one a size; bytes by bandwidth")
-	if streams > 1 {
-		r.addFact("streams_at_once", itoa(streams))
+	if t.note != "" {
+		r.noteLeftOut("%s", strings.ReplaceAll(t.note, "%s", timer))
 	}
-	r.noteLeftOut("g and o_s: %s has windows of sends with an answer each; the time a message is imported as %s%s", program, timer,
-		map[bool]string{true: ", which bounds g and has G"}[timer == sample.TimerStream])
-	return func(l *line) {
-		if l.splitWords(false, 2, 16, "a size and a value") {
-			k := l.parseBytes(0)
-			r.addSummary("isend", timer, k, l.parseRateAsTime(1, float64(k)*float64(streams), 1e6, "a bandwidth in MB/s"))
+	var others []string
+	for _, c := range r.columns {
+		if c.role == otherColumn {
+			others = append(others, c.name)
 		}
+	}
+	if others != nil {
+		r.noteLeftOut("%s: columns that are other statistics of the same times: %s", t.name, cleanFact(strings.Join(others, ", ")))
 	}
 }
 
-// collectiveReader reads rows of times of an operation: with a size unless it has no data, and with
-// the fastest and slowest rank's if there are these.
-func (r *osuReader) collectiveReader(operation string, sized, full bool) func(*line) {
-	r.addFact("values", "coll_min, coll_mean and coll_max: means over the repetitions of each rank's time, over the ranks")
-	r.addFact(sample.StartFact, sample.NoCommonStartPrefix+"osu_"+operation+" has no common clock")
-	r.setResolution(10 * unit.Nanosecond)
-	columns := 1
-	if full {
-		columns += 3
-	} else {
-		r.noteLeftOut("%s: without the slowest rank's time, which option -f prints, the mean of the ranks counts", r.test)
+// startOf says why ranks had no common start.
+func (f *tableFormat) startOf(t *test) string {
+	if f.Format == &osu {
+		return "osu_" + t.mode + " has no common clock"
 	}
-	first := 0
-	if sized {
-		first = 1
-	}
-	r.key.Protocol = vendorAlgorithm
-	return func(l *line) {
-		if !l.splitWords(false, first+columns, first+columns, "a row of the header above") {
-			return
-		}
-		k := 0
-		if sized {
-			k = l.parseBytes(0)
-		}
-		for i, timer := range []string{sample.TimerCollMean, sample.TimerCollMin, sample.TimerCollMax}[:min(columns, 3)] {
-			r.addSummary(operation, timer, k, l.parseTime(first+i, "us", "a latency in us"))
-		}
-		if full {
-			r.addDetail("repetitions", operation, sample.TimerCollMax, k, l.words[first+3].text)
-		}
-	}
+	return f.Name + " has no common clock"
 }

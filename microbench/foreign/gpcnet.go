@@ -1,0 +1,107 @@
+package foreign
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// gpcnet reads the latencies of GPCNeT's network tests:
+//
+//	|                            Name |          Min |          Max |          Avg |   Avg(Worst) |          99% |        99.9% |        Units |
+//	|          RR Two-sided Lat (8 B) |          1.2 |         22.2 |          1.5 |          4.7 |          3.6 |          5.1 |         usec |
+//
+// All ranks send at once, to the next in an order drawn at random (RR) or by rank (Nat). The mean
+// over all samples becomes coll_mean of the pattern, and the other columns facts: their least and
+// greatest are of single samples, not of ranks.
+var gpcnet = Format{
+	Name:        "gpcnet",
+	Description: "GPCNeT: latency of random and natural rings and of allreduce (us)",
+	Mark:        "a table \"| Name | Min | Max | Avg | Avg(Worst) | 99% | ...\"",
+	matches:     func(text string) bool { return gpcnetAnywhere.MatchString(text) },
+}
+
+const gpcnetHeader = `^\|\s+Name \|\s+Min \|\s+Max \|\s+Avg \|`
+
+var (
+	gpcnetAnywhere = regexp.MustCompile(`(?m)^\s*` + gpcnetHeader[1:])
+	gpcnetHead     = regexp.MustCompile(gpcnetHeader)
+	gpcnetVersion  = regexp.MustCompile(`^(?:Network|Network Load|Congestion) Tests v(\S{1,30})$`)
+	gpcnetRanks    = regexp.MustCompile(`^Test with (\d{1,7}) MPI ranks`)
+	gpcnetSection  = regexp.MustCompile(`^\|\s+(Isolated|Network Tests running with Congestion|Key Results)`)
+	gpcnetRow      = regexp.MustCompile(`^\|\s+(\S.{0,60}?) \((\d{1,10}) B\) \|(.*)\|$`)
+	gpcnetLegend   = regexp.MustCompile(`^(?:Legend|RR|Nat|Lat|BW|BW\+Sync)(?: = .*)?$`)
+)
+
+// gpcnetPatterns are the tests whose time is imported, as operations.
+var gpcnetPatterns = map[string]string{"RR Two-sided Lat": "random_ring", "Nat Two-sided Lat": "natural_ring", "Multiple Allreduce": "multiple_allreduce"}
+
+var gpcnetTables = tableFormat{
+	Format: &gpcnet,
+	columns: []columnFormat{
+		plainColumn(`Bytes`, bytesColumn), timeColumn(`Avg`, averageColumn, "us"),
+		plainColumn(`Min|Max|Avg\(Worst\)|99%|99\.9%`, detailColumn),
+	},
+	detail:     readGPCNeT,
+	step:       100 * unit.Nanosecond,
+	statistics: "means over samples and ranks",
+}
+
+// readGPCNeT reads a line of GPCNeT.
+func readGPCNeT(r *tableReader, l *line) bool {
+	text := strings.TrimSpace(l.text)
+	if m := gpcnetVersion.FindStringSubmatch(text); m != nil {
+		r.begin(r.tablesOf(&gpcnet), test{})
+		r.addFact("tool_version", m[1])
+		return true
+	}
+	if gpcnetHead.MatchString(text) {
+		if !r.isOf(&gpcnet) {
+			r.begin(r.tablesOf(&gpcnet), test{})
+		}
+		return true
+	}
+	if !r.isOf(&gpcnet) {
+		return false
+	}
+	if m := gpcnetRanks.FindStringSubmatch(text); m != nil {
+		r.printedRanks = atoi(m[1])
+	} else if m := gpcnetSection.FindStringSubmatch(text); m != nil {
+		if r.setting = ""; strings.Contains(m[1], "Congestion") {
+			r.setting = "with congestion"
+		}
+	} else if m := gpcnetRow.FindStringSubmatch(text); m != nil {
+		readGPCNeTRow(r, l, m[1], m[2], strings.Split(m[3], "|"))
+	} else {
+		return gpcnetLegend.MatchString(text)
+	}
+	return true
+}
+
+// readGPCNeTRow reads the row of a test.
+func readGPCNeTRow(r *tableReader, l *line, name, bytes string, cells []string) {
+	for i := range cells {
+		cells[i] = strings.TrimSpace(cells[i])
+	}
+	r.test = test{name: name, why: "there is no timer of ours for it"}
+	if len(cells) != 7 || cells[6] != "usec" {
+		r.test.why = "it is no time"
+	} else if operation := gpcnetPatterns[name]; operation != "" {
+		r.test = test{name: name, kind: collectiveCall, mode: operation}
+	}
+	r.columns = r.format.parseHeadings("Bytes Min Max Avg Avg(Worst) 99% 99.9%")
+	r.beginTable()
+	row := &line{in: l.in, number: l.number, text: strings.Join(append([]string{bytes}, cells[:min(6, len(cells))]...), " ")}
+	before := r.summary.Rows
+	r.readRow(row)
+	if r.summary.Rows > before {
+		for i, what := range []string{"least_us", "greatest_us", "", "worst_mean_us", "percentile_99_us", "percentile_99.9_us"} {
+			if what != "" {
+				r.addDetail(what, r.test.mode, "coll_mean", atoi(bytes), cells[i])
+			}
+		}
+	}
+	r.endTable()
+	r.columns = nil
+}

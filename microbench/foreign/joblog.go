@@ -1,0 +1,206 @@
+package foreign
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// What the log of a job says beside its tables: how programs were started, with which library, and
+// lines that are no results.
+
+var (
+	launcher = regexp.MustCompile(`(?:^|[\s/"'(])(mpirun|mpiexec|mpiexec\.hydra|mpirun_rsh|orterun|prterun|prun|srun|aprun|jsrun|lrun|ibrun|flux run|flux mini run)\s`)
+	// benchmarkProgram is a program whose tables are read. Arguments follow it.
+	benchmarkProgram = regexp.MustCompile(`(?:^|[\s/"'])(osu_\w+|IMB-\w+|[a-z]\w*_perf(?:_mpi)?|ib_\w+_(?:lat|bw)|fi_\w+|ucxx?_perftest|mpiBench\w*|network_(?:load_)?test)(?:["'\s]|$)`)
+	rankOption       = regexp.MustCompile(`\s--?(?:np|n|ntasks)(?:[ =]+|)(\d{1,7})(?:\s|$)`)
+	nodeOption       = regexp.MustCompile(`\s--?(?:N|nodes)(?:[ =]+|)(\d{1,7})(?:\s|$)`)
+	perNodeOption    = regexp.MustCompile(`\s--ntasks-per-node[ =](\d{1,7})(?:\s|$)`)
+	perSetOption     = regexp.MustCompile(`\s(?:-a|--tasks_per_rs)[ =]?(\d{1,7})(?:\s|$)`)
+	rankCount        = regexp.MustCompile(`(?i)^#?\s*(?:SLURM_NTASKS|(?:total )?(?:number of |num[ _]|n)(?:mpi[ _])?(?:processes|procs|ranks|tasks)|world[ _]size)\s*(?:is|[:=])\s*(\d{1,7})\s*$`)
+)
+
+// readCommand notes what a command line says: the program and its ranks.
+func (r *tableReader) readCommand(text string) bool {
+	if m := rankCount.FindStringSubmatch(text); m != nil {
+		r.commandRanks = atoi(m[1])
+		return true
+	}
+	text = strings.TrimLeft(text, "# \t")
+	before, program, args := text, "", ""
+	if at := benchmarkProgram.FindAllStringSubmatchIndex(text, -1); at != nil {
+		last := at[len(at)-1]
+		before, program, args = text[:last[2]], text[last[2]:last[3]], text[last[3]:]
+	}
+	starts := launcher.FindString(" "+before) != ""
+	ranks := 0
+	if starts {
+		ranks = optionRanks(" "+before+" ", launcher.FindStringSubmatch(" " + before)[1])
+	}
+	if program == "" && ranks == 0 || program != "" && !starts && !isCommand(before, args) {
+		return false
+	}
+	r.endTable()
+	r.columns = nil
+	r.commandRanks, r.program, r.programArgs = ranks, path.Base(program), args
+	return true
+}
+
+// isCommand says whether a program's name between two texts is a command without a launcher: a
+// prompt or a path before it, or options behind it.
+func isCommand(before, args string) bool {
+	words := strings.Fields(before)
+	if len(words) == 0 {
+		return args == "" || strings.HasPrefix(strings.TrimSpace(args), "-") || len(strings.Fields(args)) <= 1
+	}
+	last := words[len(words)-1]
+	return strings.ContainsAny(last[len(last)-1:], "$#>%+/") || strings.HasPrefix(strings.TrimSpace(args), "-") || strings.HasPrefix(last, "./")
+}
+
+// optionRanks returns how many ranks the options of a launcher ask for; 0: they do not say.
+func optionRanks(options, launcher string) int {
+	number := func(pattern *regexp.Regexp) int {
+		if m := pattern.FindStringSubmatch(options); m != nil {
+			return atoi(m[1])
+		}
+		return 0
+	}
+	n := number(rankOption)
+	switch {
+	case launcher == "jsrun" && n > 0:
+		n *= max(number(perSetOption), 1)
+	case n == 0 && strings.HasPrefix(launcher, "srun"):
+		n = number(nodeOption) * number(perNodeOption)
+	}
+	return n
+}
+
+// libraryLine is a line that names the MPI library: a specification of spack, a module, or what
+// mpirun --version prints.
+var libraryLine = regexp.MustCompile(`(?im)^[^\n#]{0,60}?\b(openmpi|open mpi|mpich|mvapich2?|mvapich-plus|intel-mpi|intel-oneapi-mpi|impi|hpcx-mpi|hpcx|cray-mpich|spectrum-mpi|mpt)(?:@|/|\) |: | v)=?v?(\d[\w.]{0,20})`)
+
+// findLibrary returns the library and the version that a line names.
+func findLibrary(text string) (name, version string) {
+	m := libraryLine.FindStringSubmatch(text)
+	if m == nil {
+		return "", ""
+	}
+	name = strings.ReplaceAll(strings.ToLower(m[1]), " ", "")
+	return name, strings.TrimRight(m[2], ".")
+}
+
+// several stands for the version of a library that a log names with two.
+const several = "several"
+
+// libraryVersions returns the libraries that a log names, with their versions.
+func libraryVersions(text string) map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(text) {
+		if len(line) > maxLineBytes || !strings.ContainsAny(line, "@/)v:") || line[0] >= '0' && line[0] <= '9' {
+			continue
+		}
+		if name, version := findLibrary(strings.TrimSpace(line)); name != "" {
+			if v, ok := all[name]; ok && v != version {
+				version = several
+			}
+			all[name] = version
+		}
+	}
+	return all
+}
+
+// readLibrary takes the library of the next tables from a line that names one.
+func (r *tableReader) readLibrary(text string) bool {
+	name, version := findLibrary(text)
+	if name == "" {
+		return false
+	}
+	r.endTable()
+	r.columns = nil
+	r.addFact("library_version", name+" "+version)
+	if r.library = name; r.versions[name] == several {
+		r.library = name + "-" + version
+	}
+	r.setLibrary()
+	return true
+}
+
+// setLibrary names the library of the next rows. What tells them from other rows of the same test is
+// in its name, so that they are never mixed: the memory of the buffers and the datatype.
+func (r *tableReader) setLibrary() {
+	name := r.ofUser
+	if name == "" {
+		name = cmp.Or(r.formatLibrary, r.library)
+	}
+	var parts []string
+	for _, part := range []string{r.buffers, r.setting} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	if parts != nil {
+		name = strings.TrimSpace(name + " (" + strings.Join(parts, ", ") + ")")
+	}
+	r.key.Library = name
+	r.key.Protocol = autoProtocol
+	if r.test.kind == collectiveCall {
+		r.key.Protocol = vendorAlgorithm
+	}
+}
+
+// skippedLines are the lines of a log that are no results, and the rows that could not be read.
+type skippedLines struct {
+	lines, rows []skippedLine // the first
+	lineCount   int
+	rowCount    int
+}
+
+type skippedLine struct {
+	number int
+	text   string
+}
+
+// Of skipped lines and rows so many are shown.
+const (
+	maxLinesShown = 3
+	maxRowsShown  = 10
+)
+
+func (s *skippedLines) add(number int, text string) {
+	if s.lineCount++; len(s.lines) < maxLinesShown {
+		s.lines = append(s.lines, skippedLine{number, text})
+	}
+}
+
+func (s *skippedLines) addRow(number int, why string) {
+	if s.rowCount++; len(s.rows) < maxRowsShown {
+		s.rows = append(s.rows, skippedLine{number, why})
+	}
+}
+
+// report makes notes of them.
+func (s *skippedLines) report(b *builder) {
+	for _, x := range s.rows {
+		b.noteLeftOut("line %d: %s", x.number, x.text)
+	}
+	if n := s.rowCount - len(s.rows); n > 0 {
+		b.noteLeftOut("%d more rows that cannot be read", n)
+	}
+	if s.lineCount == 0 {
+		return
+	}
+	var shown []string
+	for _, x := range s.lines {
+		shown = append(shown, fmt.Sprintf("line %d %s", x.number, quote(x.text, 100)))
+	}
+	what := "1 line that is no result"
+	if s.lineCount > 1 {
+		what = fmt.Sprintf("%d lines that are no results", s.lineCount)
+	}
+	if s.lineCount > len(shown) {
+		shown = append(shown, "...")
+	}
+	b.noteLeftOut("%s: %s", what, strings.Join(shown, "; "))
+}

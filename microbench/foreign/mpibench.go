@@ -1,0 +1,65 @@
+package foreign
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// mpiBench reads the lines of LLNL's mpiBench, of which each has its headings within:
+//
+//	Allreduce           	Bytes:	       8	Iters:	    1000	Avg:	 12.3456	Min:	 12.1000	Max:	 12.6000	Comm: MPI_COMM_WORLD	Ranks: 64
+//
+// Times are means over the repetitions of each rank's time, in microseconds: their mean, least and
+// greatest over the ranks.
+var mpiBench = Format{
+	Name:        "mpibench",
+	Description: "mpiBench of LLNL: collectives (us)",
+	Mark:        "lines \"NAME Bytes: ... Iters: ... Avg: ... Min: ... Max: ... Ranks: ...\"",
+	matches:     func(text string) bool { return mpiBenchAnywhere.MatchString(text) },
+}
+
+const mpiBenchLine = `(\S+)(?: \S+)*\s+Bytes:\s*(\S+)\s+Iters:\s*(\S+)\s+Avg:\s*(\S+)\s+Min:\s*(\S+)\s+Max:\s*(\S+)\s+(?:Limit:\s*\S+\s+)?Comm:\s*(\S+)\s+Ranks:\s*(\d{1,7})`
+
+var (
+	mpiBenchAnywhere = regexp.MustCompile(`(?m)^\s*` + mpiBenchLine + `\s*$`)
+	mpiBenchRow      = regexp.MustCompile(`^` + mpiBenchLine + `$`)
+)
+
+var mpiBenchTables = tableFormat{
+	Format: &mpiBench,
+	columns: []columnFormat{
+		plainColumn(`Bytes`, bytesColumn), plainColumn(`Iters`, repetitionsColumn),
+		timeColumn(`Avg`, averageColumn, "us"), timeColumn(`Min`, minimumColumn, "us"), timeColumn(`Max`, maximumColumn, "us"),
+	},
+	detail:     readMPIBench,
+	step:       100 * unit.Picosecond,
+	statistics: "means over the repetitions",
+}
+
+// readMPIBench reads a line with the times of one operation and size.
+func readMPIBench(r *tableReader, l *line) bool {
+	if len(l.text) > maxLineBytes {
+		return false
+	}
+	m := mpiBenchRow.FindStringSubmatch(strings.TrimSpace(l.text))
+	if m == nil {
+		return false
+	}
+	if !r.isOf(&mpiBench) || r.test.name != m[1] || r.operation != m[7] {
+		r.begin(r.tablesOf(&mpiBench), test{name: m[1], why: "there is no timer of ours for it"})
+		r.operation = m[7]
+		if operation := imbOperations[strings.ToLower(m[1])]; m[7] != "MPI_COMM_WORLD" {
+			r.test.why = "several communicators at once"
+		} else if operation != "" {
+			r.test = test{name: m[1], kind: collectiveCall, mode: operation}
+		}
+		r.columns = r.format.parseHeadings("Bytes Iters Avg Min Max")
+		r.beginTable()
+	}
+	r.printedRanks = atoi(m[8])
+	row := &line{in: l.in, number: l.number, text: strings.Join(m[2:7], " ")}
+	r.readRow(row)
+	return true
+}

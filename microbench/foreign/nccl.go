@@ -1,0 +1,171 @@
+package foreign
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// nccl reads the tables of nccl-tests and rccl-tests:
+//
+//	#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+//	           8             2     float     sum      -1     8.97    0.00    0.00      0     8.83    0.00    0.00      0
+//
+// The first time is out of place, the second in place: microseconds, the mean over repetitions and
+// ranks. size is that of the larger buffer of a rank: in allgather and alltoall that of all blocks.
+// Versions before 2.17 do not print which operation it is.
+var nccl = Format{
+	Name:        "nccl-tests",
+	Description: "nccl-tests and rccl-tests: collectives on device buffers, out of place (us)",
+	Mark:        "a line \"# size count type redop ... time algbw busbw\"",
+	matches:     func(text string) bool { return ncclAnywhere.MatchString(text) },
+}
+
+var ncclTables = tableFormat{
+	Format:  &nccl,
+	library: "nccl",
+	header:  regexp.MustCompile(ncclHeader),
+	columns: []columnFormat{
+		plainColumn(`size`, bytesColumn), plainColumn(`count`, detailColumn), plainColumn(`type`, detailColumn), plainColumn(`redop`, detailColumn), plainColumn(`root`, detailColumn),
+		timeColumn(`time`, averageColumn, "us"), plainColumn(`algbw`, detailColumn), plainColumn(`busbw`, detailColumn), plainColumn(`#wrong|error`, checkColumn),
+	},
+	untitled: func(r *tableReader) {
+		r.test = ncclTest(r.operation, r.program)
+		r.buffers, r.buffersFact = "device buffers", "device"
+		r.test.note = "in-place times: those out of place count"
+	},
+	detail:     readNCCLDetail,
+	endTable:   addNCCLRows,
+	step:       10 * unit.Nanosecond,
+	statistics: "means over the repetitions",
+}
+
+const ncclHeader = `^size\s+count\s.*\btime\s+algbw\s+busbw`
+
+var (
+	ncclAnywhere = regexp.MustCompile(`(?m)^[#\s]*` + ncclHeader[1:])
+	ncclVersion  = regexp.MustCompile(`^#\s*(nccl|rccl)-tests(?:,?:?) version (\S{1,30})`)
+	ncclRun      = regexp.MustCompile(`^#\s*nThread \d+ nGpus \d+ minBytes`)
+	ncclName     = regexp.MustCompile(`^#\s*Collective test starting: (\S{1,60})`)
+	ncclDevice   = regexp.MustCompile(`^#\s*Rank\s+(\d{1,7})\s.*\bPid\s+\d+ on `)
+)
+
+// ncclOperations are the programs: names of package collective, or of MPI for operations that it
+// does not have. blocks: size is that of the blocks of all ranks.
+var ncclOperations = map[string]test{
+	"all_reduce": {mode: "allreduce"}, "all_gather": {mode: "allgather", blocks: true}, "alltoall": {mode: "alltoall", blocks: true}, "broadcast": {mode: "bcast"}, "reduce": {mode: "reduce"},
+	"reduce_scatter": {mode: "reduce_scatter"}, "gather": {mode: "gather", blocks: true}, "scatter": {mode: "scatter", blocks: true}, "alltoallv": {mode: "alltoallv", blocks: true},
+}
+
+// ncclTest returns the test of a program. If its name is not known, its rows will tell.
+func ncclTest(names ...string) test {
+	for _, name := range names {
+		name, _, isTest := strings.Cut(name, "_perf")
+		if !isTest {
+			continue
+		}
+		t, ok := ncclOperations[name]
+		if t.name = name + "_perf"; ok {
+			t.kind = collectiveCall
+		} else {
+			t.why = "there is no timer of ours for it"
+		}
+		return t
+	}
+	return test{name: "a test of nccl-tests", kind: collectiveCall}
+}
+
+// readNCCLDetail takes the operation and the ranks from the lines above a table.
+func readNCCLDetail(r *tableReader, l *line) bool {
+	text := strings.TrimSpace(l.text)
+	if !strings.HasPrefix(text, "#") {
+		return false
+	}
+	if m := ncclVersion.FindStringSubmatch(text); m != nil {
+		r.beginNCCL()
+		r.addFact("tool_version", m[2])
+		r.formatLibrary = m[1]
+	} else if ncclRun.MatchString(text) {
+		r.beginNCCL()
+	} else if m := ncclName.FindStringSubmatch(text); m != nil {
+		r.beginNCCL()
+		r.operation = m[1]
+	} else if m := ncclDevice.FindStringSubmatch(text); m != nil {
+		r.printedRanks = max(r.printedRanks, atoi(m[1])+1)
+		if strings.Contains(text, " AMD ") || strings.Contains(text, "gfx") {
+			r.formatLibrary = "rccl"
+		}
+	} else {
+		return false
+	}
+	return true
+}
+
+// beginNCCL begins a run, unless the lines before have.
+func (r *tableReader) beginNCCL() {
+	if !r.isOf(&nccl) || r.columns != nil {
+		r.operation = ""
+		r.begin(r.tablesOf(&nccl), test{})
+	}
+}
+
+// addNCCLRows adds the rows of a table that does not name its operation.
+func addNCCLRows(r *tableReader) {
+	if len(r.rows) == 0 {
+		return
+	}
+	name, why := guessNCCLOperation(r)
+	if why != "" {
+		r.leftRows, r.test.why = len(r.rows), why
+		return
+	}
+	r.test = ncclTest(name + "_perf")
+	r.summary.Test = r.test.name
+	if r.test.kind == leftOut {
+		r.leftRows = len(r.rows)
+		return
+	}
+	for _, x := range r.rows {
+		if why := r.addRow(x.line, x.values); why != "" {
+			r.skipped.addRow(x.line, why)
+		}
+	}
+}
+
+// guessNCCLOperation returns the operation of a table by its reduction, its root, and the factor
+// between the two bandwidths, which documentation of nccl-tests has for each operation.
+func guessNCCLOperation(r *tableReader) (name, why string) {
+	const add = ": add a line with the name of the program, such as \"# all_gather_perf\", above the table"
+	redop, root, algorithm, bus := r.columnNamed("redop"), r.columnNamed("root"), r.columnNamed("algbw"), r.columnNamed("busbw")
+	factor := 0.0
+	for _, x := range r.rows {
+		a, errA := strconv.ParseFloat(x.values.words[algorithm].text, 64)
+		b, errB := strconv.ParseFloat(x.values.words[bus].text, 64)
+		if errA == nil && errB == nil && a >= 0.5 {
+			factor = b / a
+		}
+	}
+	last := r.rows[len(r.rows)-1].values.words
+	reduces := redop >= 0 && last[redop].text != "none"
+	rooted := root >= 0 && last[root].text != "-1"
+	const rounding = 0.02
+	switch whole := factor > 1-rounding; {
+	case reduces && rooted:
+		return "reduce", ""
+	case factor == 0:
+		return "", "no line says which operation it is" + add
+	case reduces && whole:
+		return "all_reduce", ""
+	case reduces:
+		return "reduce_scatter", ""
+	case rooted && whole:
+		return "broadcast", ""
+	case whole:
+		return "sendrecv", ""
+	case rooted:
+		return "", "no line says whether it is gather or scatter" + add
+	}
+	return "", "no line says whether it is all_gather or alltoall" + add
+}
