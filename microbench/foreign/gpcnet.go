@@ -9,8 +9,8 @@ import (
 
 // gpcnet reads the latencies of GPCNeT's network tests:
 //
-//	|                            Name |          Min |          Max |          Avg |   Avg(Worst) |          99% |        99.9% |        Units |
-//	|          RR Two-sided Lat (8 B) |          1.2 |         22.2 |          1.5 |          4.7 |          3.6 |          5.1 |         usec |
+//	|                  Name |   Min |   Max |   Avg | Avg(Worst) |   99% | 99.9% | Units |
+//	| RR Two-sided Lat (8 B)|   1.2 |  22.2 |   1.5 |        4.7 |   3.6 |   5.1 |  usec |
 //
 // All ranks send at once, to the next in an order drawn at random (RR) or by rank (Nat). The mean
 // over all samples becomes coll_mean of the pattern, and the other columns facts: their least and

@@ -17,8 +17,8 @@ import (
 // t is half of the round trip, in microseconds with two decimals. Uniband sends windows by
 // MPI_Isend, each answered by a short message, and prints messages a second. In Biband both
 // processes do so at once, and the rate is of both. Part P2P prints messages a second of PingPong
-// too, which have more digits than the time. Collective operations have the mean over repetitions of
-// each process's time: the least, the greatest and the mean of the processes.
+// too, which have more digits than the time. Collective operations have the mean over repetitions
+// of each process's time: the least, the greatest and the mean of the processes.
 var imb = Format{
 	Name:        "imb",
 	Description: "Intel MPI Benchmarks MPI-1 and P2P: PingPong, Uniband, Biband and collectives (us)",

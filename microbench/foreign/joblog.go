@@ -127,8 +127,8 @@ func (r *tableReader) readLibrary(text string) bool {
 	return true
 }
 
-// setLibrary names the library of the next rows. What tells them from other rows of the same test is
-// in its name, so that they are never mixed: the memory of the buffers and the datatype.
+// setLibrary names the library of the next rows. What tells them from other rows of the same test
+// is in its name, so that they are never mixed: the memory of the buffers and the datatype.
 func (r *tableReader) setLibrary() {
 	name := r.ofUser
 	if name == "" {

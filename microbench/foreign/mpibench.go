@@ -9,7 +9,7 @@ import (
 
 // mpiBench reads the lines of LLNL's mpiBench, of which each has its headings within:
 //
-//	Allreduce           	Bytes:	       8	Iters:	    1000	Avg:	 12.3456	Min:	 12.1000	Max:	 12.6000	Comm: MPI_COMM_WORLD	Ranks: 64
+//	Allreduce Bytes: 8 Iters: 1000 Avg: 12.35 Min: 12.10 Max: 12.60 Comm: MPI_COMM_WORLD Ranks: 64
 //
 // Times are means over the repetitions of each rank's time, in microseconds: their mean, least and
 // greatest over the ranks.

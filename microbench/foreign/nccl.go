@@ -10,8 +10,8 @@ import (
 
 // nccl reads the tables of nccl-tests and rccl-tests:
 //
-//	#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
-//	           8             2     float     sum      -1     8.97    0.00    0.00      0     8.83    0.00    0.00      0
+//	#  size  count  type redop root   time  algbw  busbw #wrong   time  algbw  busbw #wrong
+//	      8      2 float   sum   -1   8.97   0.00   0.00      0   8.83   0.00   0.00      0
 //
 // The first time is out of place, the second in place: microseconds, the mean over repetitions and
 // ranks. size is that of the larger buffer of a rank: in allgather and alltoall that of all blocks.

@@ -61,8 +61,8 @@ var (
 	osuVersion  = regexp.MustCompile(` v\d\S*(?: \(\w+\))?$`)
 )
 
-// osuCollectives are the operations: titles, and names of package collective or, for operations that
-// it does not have, those of MPI.
+// osuCollectives are the operations: titles, and names of package collective or, for operations
+// that it does not have, those of MPI.
 var osuCollectives = map[string]string{
 	"barrier": "barrier", "broadcast": "bcast", "bcast": "bcast", "scatter": "scatter", "gather": "gather", "allgather": "allgather",
 	"all-to-all personalized exchange": "alltoall", "all-to-all": "alltoall", "alltoall": "alltoall", "reduce": "reduce", "allreduce": "allreduce",

@@ -10,8 +10,8 @@ import (
 // perftest reads the tables of perftest, the tests of InfiniBand verbs:
 //
 //	                   RDMA_Write Latency Test
-//	#bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]
-//	2       1000          0.98           3.34         1.01               1.01           0.06            1.09                   3.34
+//	#bytes #iterations t_min[usec] t_max[usec] t_typical[usec] t_avg[usec] t_stdev[usec] ...
+//	2      1000        0.98        3.34        1.01            1.01        0.06          ...
 //
 // Times of writes and sends are half of a round trip, those of reads and atomics all of it;
 // t_typical is the median. Bandwidth is in MB of 2²⁰ bytes, or in Gbit, a second, and messages are

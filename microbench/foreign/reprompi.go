@@ -13,8 +13,9 @@ import (
 //	test nrep count runtime_sec
 //	MPI_Allreduce 0 1 0.0000021
 //
-// A run time is the slowest rank's behind a barrier, or with synchronized clocks from a common start
-// until the last rank has ended, in seconds. count is in elements of the datatype, by default bytes.
+// A run time is the slowest rank's behind a barrier, or with synchronized clocks from a common
+// start until the last rank has ended, in seconds. count is in elements of the datatype, by default
+// bytes.
 var reproMPI = Format{
 	Name:        "reprompi",
 	Description: "ReproMPI: collectives, single repetitions or medians (s)",

@@ -31,11 +31,12 @@ type tableFormat struct {
 	header  *regexp.Regexp
 	columns []columnFormat
 
-	// detail reads a line of the tool that is neither title nor headings, such as the number of ranks
-	// or a row that has its headings within. It is false if the line is none of the tool's.
+	// detail reads a line of the tool that is neither title nor headings, such as the number of
+	// ranks or a row that has its headings within. It is false if the line is none of the tool's.
 	detail func(r *tableReader, l *line) bool
 
-	// endTable is called behind the last row of a table, where rows show only together what they are.
+	// endTable is called behind the last row of a table, where rows show only together what they
+	// are.
 	endTable func(r *tableReader)
 
 	step       unit.Time // of printed times

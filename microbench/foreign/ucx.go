@@ -11,9 +11,9 @@ import (
 //
 //	| Test:         tag match latency                                                          |
 //	| Message size: 8                                                                          |
-//	|              |              |        latency (usec)        |   bandwidth (MB/s)  |  message rate (msg/s) |
-//	|    Stage     | # iterations | 50.0%ile | average | overall |  average |  overall |  average  |  overall  |
-//	Final:               1000000      0.812     0.823     0.823        9.27       9.27     1215067     1215067
+//	|       |              |    latency (usec)     | bandwidth (MB/s)  | message rate (msg/s) |
+//	| Stage | # iterations | 50.0%ile|avg.|overall |  average| overall |   average |  overall |
+//	Final:         1000000   0.812 0.823 0.823          9.27      9.27     1215067    1215067
 //
 // Latency is half of a round trip. MB are 2²⁰ bytes. Where the box above the table is not printed,
 // the command line names the test and the size.

@@ -25,8 +25,8 @@ type Key struct {
 	Bytes    int
 	Launch   int
 
-	// Ranks is how many took part in a collective operation, in sets of several numbers of ranks. 0:
-	// as many as RanksFact says.
+	// Ranks is how many took part in a collective operation, in sets of several numbers of ranks.
+	// 0: as many as RanksFact says.
 	Ranks int
 
 	// Disturbed says that a fixed piece of work took a rank's processor longer than usual right
