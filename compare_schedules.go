@@ -163,7 +163,7 @@ func (o *ScheduleOptions) collectiveSchedules(j *job.Job) ([]timedSchedule, erro
 		sizes = defaultScheduleSizes
 	}
 	rounds := 1
-	if j.Real() {
+	if j.IsLocal() {
 		rounds = collectiveRounds
 	}
 	nodes := j.Nodes()
@@ -191,7 +191,7 @@ func (o *ScheduleOptions) collectiveSchedules(j *job.Job) ([]timedSchedule, erro
 // openScheduleJob sets up a job of some ranks on a machine, which may be this one.
 func openScheduleJob(platform, library string, ranks int, args []string) (*job.Job, error) {
 	if isThisMachine(platform) {
-		j, err := job.NewHere(library, ranks, job.Placement{Platform: platform, Pin: true, Command: args})
+		j, err := job.NewLocal(library, ranks, job.LocalOptions{Platform: platform, Pin: true, Command: args})
 		return j, badOption("", err)
 	}
 	p, err := LoadPlatform(platform)
@@ -218,7 +218,7 @@ func (o *ScheduleOptions) timeSchedules(ctx context.Context, j *job.Job, schedul
 	}
 	for _, s := range schedules {
 		runs := 1
-		if j.Real() && s.bytes < 0 {
+		if j.IsLocal() && s.bytes < 0 {
 			runs = scheduleRuns
 		}
 		var times []unit.Time
@@ -268,8 +268,8 @@ func fitLogGOPS(ctx context.Context, j *job.Job) (schedule.Params, error) {
 // that was started as another rank than 0.
 func runSchedule(ctx context.Context, j *job.Job, s *schedule.Schedule) ([]unit.Time, error) {
 	x := goal.Execution{Schedule: s}
-	if j.Real() {
-		return j.Time(ctx, "", func(c *mpi.Comm) error {
+	if j.IsLocal() {
+		return j.TimeRanks(ctx, "", func(c *mpi.Comm) error {
 			x.Run(c)
 			return nil
 		})

@@ -41,7 +41,7 @@ func Measure(ctx context.Context, o MeasureOptions) (*Measurement, error) {
 		defer o.Managed.Disband()
 	}
 	if o.Platform == "" {
-		return nil, optionErrorf("Platform", "say what to measure: %s, a file, loggp:PARAMETERS, or this machine: %s or %s", strings.Join(platform.Names(), ", "), strings.Join(job.Here, ", "), probe.Platform)
+		return nil, optionErrorf("Platform", "say what to measure: %s, a file, loggp:PARAMETERS, or this machine: %s or %s", strings.Join(platform.Names(), ", "), strings.Join(job.LocalPlatforms, ", "), probe.Platform)
 	}
 	if err := o.checkScopes(); err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (m *measurement) openEmulated() error {
 	}
 	p, err := LoadPlatform(m.Platform)
 	if u := (*platform.UnknownError)(nil); errors.As(err, &u) {
-		return badOption("", fmt.Errorf("%w; this machine is %s or %s", u, strings.Join(job.Here, ", "), probe.Platform))
+		return badOption("", fmt.Errorf("%w; this machine is %s or %s", u, strings.Join(job.LocalPlatforms, ", "), probe.Platform))
 	}
 	if err == nil {
 		m.job, err = newJob(p, m.Library, m.Ranks, m.Noise)
@@ -194,7 +194,7 @@ func (m *measurement) openTransport(ctx context.Context) error {
 			return err
 		}
 	}
-	j, err := job.NewHere(m.Library, m.Ranks, job.Placement{Platform: m.Platform, Team: m.team, Wait: m.Wait, Pin: !m.NoPin, Command: m.Args})
+	j, err := job.NewLocal(m.Library, m.Ranks, job.LocalOptions{Platform: m.Platform, Team: m.team, Wait: m.Wait, Pin: !m.NoPin, Command: m.Args})
 	m.job = j
 	return badOption("", err)
 }
@@ -208,11 +208,11 @@ func (m *measurement) measurePairs(ctx context.Context) (*Measurement, error) {
 	if err != nil {
 		return nil, badOption("", err)
 	}
-	plan.CommonClock = m.job.Common()
+	plan.CommonClock = m.job.HasCommonClock()
 	if plan.Pair, err = pairOf(m.job, m.Place); err != nil {
 		return nil, err
 	}
-	if m.job.Real() {
+	if m.job.IsLocal() {
 		if plan.Pair[0] != 0 { // samples come to the process that the user started, which is rank 0
 			return nil, &OptionError{"Place", fmt.Sprintf("%d,%d", plan.Pair[0], plan.Pair[1]), errors.New("on this machine rank 0 is the first of the pair")}
 		}
@@ -276,7 +276,7 @@ func (m *measurement) pairSamples(plan *microbench.Plan, series []sample.Series)
 		}
 	}
 	facts := append(m.headFacts(), sample.Fact{Key: sample.PairFact, Value: pair})
-	if !j.Real() {
+	if !j.IsLocal() {
 		facts = append(facts, m.emulationFacts(plan.Reps, plan.WarmupRounds)...)
 	}
 	facts = append(facts, sample.Fact{Key: sample.RootsFact, Value: "2"}, sample.Fact{Key: sample.ResolutionFact, Value: j.Platform.Machine.Timer.MicrosString()})

@@ -54,7 +54,7 @@ func (m *measurement) measureCollectives(ctx context.Context) (*Measurement, err
 	noCommonStart := reasonForNoCommonStart(m.job)
 	x.CommonClock = noCommonStart == ""
 	var outcome *microbench.ExperimentResult
-	if m.job.Real() {
+	if m.job.IsLocal() {
 		outcome, err = m.runLaunches(ctx, x)
 	} else {
 		x.Reps, x.WarmupRounds = m.emulatedCollectiveRepetitions()
@@ -64,7 +64,7 @@ func (m *measurement) measureCollectives(ctx context.Context) (*Measurement, err
 		return nil, m.failure(err)
 	}
 	set := m.collectiveSamples(x, outcome, noCommonStart)
-	if m.job.Real() {
+	if m.job.IsLocal() {
 		set.Facts = append(set.Facts, m.outcomeFacts(x, outcome)...)
 		set.Facts = append(set.Facts, sample.Fact{Key: sample.ClockCostHandlingFact, Value: sample.ClockCostSubtracted})
 		m.addShortage(x, outcome, "--collective, --algorithm")
@@ -187,9 +187,9 @@ func (m *measurement) noAlgorithmError(operations []collective.Operation, ranks 
 // "".
 func reasonForNoCommonStart(j *job.Job) string {
 	switch n := len(host.Processors()); {
-	case !j.Common():
+	case !j.HasCommonClock():
 		return "hosts have clocks of their own"
-	case j.Real() && n > 0 && n < j.Ranks:
+	case j.IsLocal() && n > 0 && n < j.Ranks:
 		return fmt.Sprintf("%d ranks have %d processors, and cannot all begin at once", j.Ranks, n)
 	}
 	return ""

@@ -138,7 +138,7 @@ func (m *measurement) planModes() ([]string, error) {
 		return m.Modes, nil
 	}
 	modes := m.servedModes(microbench.Modes())
-	if hasMessages && !m.job.Real() && m.forcedProtocol() == "" && m.Level != LevelMPI {
+	if hasMessages && !m.job.IsLocal() && m.forcedProtocol() == "" && m.Level != LevelMPI {
 		modes = append(modes, microbench.Message)
 	}
 	return modes, nil

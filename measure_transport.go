@@ -29,7 +29,7 @@ func (m *measurement) measureTransport(ctx context.Context, plan *microbench.Pla
 	if err != nil {
 		return nil, err
 	}
-	x.ClockStep, x.MeasureClockOffset = m.job.Platform.Machine.Timer, !m.job.Common() && !m.allPairs()
+	x.ClockStep, x.MeasureClockOffset = m.job.Platform.Machine.Timer, !m.job.HasCommonClock() && !m.allPairs()
 	outcome, err := m.runLaunches(ctx, x)
 	if err != nil {
 		return nil, m.failure(err)
@@ -69,13 +69,13 @@ func (m *measurement) addShortage(x *microbench.Experiment, outcome *microbench.
 func (m *measurement) headFacts() []sample.Fact {
 	j := m.job
 	facts := append(m.commandFacts(), sample.Fact{Key: "platform", Value: j.Platform.Machine.Description})
-	if j.Real() {
+	if j.IsLocal() {
 		_, cost := host.ClockStepAndCost()
 		facts = append(facts,
-			sample.Fact{Key: sample.WaitFact, Value: j.Wait()},
-			sample.Fact{Key: sample.PinFact, Value: j.Pins()},
+			sample.Fact{Key: sample.WaitFact, Value: j.WaitPolicy()},
+			sample.Fact{Key: sample.PinFact, Value: j.DescribePinning()},
 			sample.Fact{Key: sample.ClockCostFact, Value: cost.MicrosString()})
-		for _, f := range j.Facts() {
+		for _, f := range j.HostFacts() {
 			facts = append(facts, sample.Fact(f))
 		}
 	} else {

@@ -59,7 +59,7 @@ func checkRange(option string, n, low, high int) error {
 }
 
 // isThisMachine reports whether a platform is a transport of this machine.
-func isThisMachine(platform string) bool { return slices.Contains(job.Here, platform) }
+func isThisMachine(platform string) bool { return slices.Contains(job.LocalPlatforms, platform) }
 
 // LoadPlatform returns an emulated machine: one of the catalogue, of a file, or loggp:PARAMETERS.
 // An unknown name and bad parameters are an OptionError; an error in a file is not.

@@ -155,7 +155,7 @@ func (o *PatternOptions) open() ([]libraryJob, error) {
 		}
 	}
 	open := func(library string) (*job.Job, error) {
-		return job.NewHere(library, o.Ranks, job.Placement{Platform: o.Platform, Pin: true, Any: true, Command: o.Args})
+		return job.NewLocal(library, o.Ranks, job.LocalOptions{Platform: o.Platform, Pin: true, AnyLibrary: true, Command: o.Args})
 	}
 	if !isThisMachine(o.Platform) {
 		p, err := LoadPlatform(o.Platform)
@@ -168,7 +168,7 @@ func (o *PatternOptions) open() ([]libraryJob, error) {
 	if err != nil {
 		return nil, badOption("", err)
 	}
-	hasPuts := !first.Real() && first.Platform.Machine.Remote()
+	hasPuts := !first.IsLocal() && first.Platform.Machine.Remote()
 	libraries := o.Library
 	if libraries == nil {
 		for _, l := range first.Platform.Libraries {
@@ -191,7 +191,7 @@ func (o *PatternOptions) open() ([]libraryJob, error) {
 		if err != nil {
 			return nil, badOption("", err)
 		}
-		for _, l := range portable.Carried(j.Library.CarriedBy(), j.Library.Name, j.Options("")) {
+		for _, l := range portable.ByEngine(j.Library.CarriedBy(), j.Library.Name, j.Options("")) {
 			all = append(all, libraryJob{l, j})
 		}
 	}

@@ -62,7 +62,7 @@ func RunProgram(ctx context.Context, o ProgramOptions) (*Execution, error) {
 		return nil, err
 	}
 	defer r.close()
-	if r.job.Real() {
+	if r.job.IsLocal() {
 		return r.time(ctx)
 	}
 	recording, err := r.record(ctx, o.MaxSpans)
@@ -71,7 +71,7 @@ func RunProgram(ctx context.Context, o ProgramOptions) (*Execution, error) {
 	}
 	e := r.outcome
 	e.Recording, e.Time, e.name = recording, lastEnd(recording), known.Machine.Name+"-"+filepath.Base(p.Name)
-	for _, rule := range r.job.Forced {
+	for _, rule := range r.job.ForcedRules {
 		if !makesCall(recording, rule.Operation.String()) {
 			e.Notes = append(e.Notes, fmt.Sprintf("algorithm %v=%s has no effect: %s makes no such call", rule.Operation, rule.Algorithm, p.Name))
 		}
@@ -173,7 +173,7 @@ func (o *ProgramOptions) check(p program.Program) error {
 
 // missingPlatformError says which platforms there are.
 func missingPlatformError() error {
-	return optionErrorf("Platform", "say on what to run: %s, %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", "), strings.Join(job.Here, ", "))
+	return optionErrorf("Platform", "say on what to run: %s, %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", "), strings.Join(job.LocalPlatforms, ", "))
 }
 
 // programRun is one run of a program on a job.
@@ -238,7 +238,7 @@ func (o *ProgramOptions) openJob(known *platform.Platform, p program.Program, pl
 	var j *job.Job
 	switch {
 	case isThisMachine(o.Platform):
-		j, err = job.NewHere(o.Library, ranks, job.Placement{Platform: o.Platform, Pin: true, Any: p.RunAny != nil, Output: o.RankOutput, Command: o.Args})
+		j, err = job.NewLocal(o.Library, ranks, job.LocalOptions{Platform: o.Platform, Pin: true, AnyLibrary: p.RunAny != nil, Output: o.RankOutput, Command: o.Args})
 	case p.RunAny != nil:
 		j, err = job.NewAny(known, o.Library, ranks, o.Noise)
 	default:
@@ -287,7 +287,7 @@ func (r *programRun) setUpJob() (err error) {
 		}
 	}
 	if r.Collective != nil {
-		if j.Forced, err = ParseRules(r.Collective, j.Ranks, j.Nodes()); err != nil {
+		if j.ForcedRules, err = ParseRules(r.Collective, j.Ranks, j.Nodes()); err != nil {
 			return err
 		}
 	}
@@ -299,7 +299,7 @@ func (r *programRun) setUpJob() (err error) {
 			return optionErrorf("Phases", "there is a rank %d, and the run has %d ranks", last, j.Ranks)
 		}
 	}
-	j.Stored = r.Phases
+	j.StoredSchedules = r.Phases
 	if r.Record {
 		j.Recorder = &recorder.Recorder{}
 	}
@@ -314,7 +314,7 @@ func (r *programRun) runRank(c *mpi.Comm) (err error) {
 
 // runAny runs a program for any library on a world.
 func (r *programRun) runAny(w device.World, o mpi.Options) error {
-	library := portable.Carried(r.job.Library.CarriedBy(), r.job.Library.Name, o)[0]
+	library := portable.ByEngine(r.job.Library.CarriedBy(), r.job.Library.Name, o)[0]
 	return library.Run(w, r.settings.Size, func(x portable.Process) (err error) {
 		r.results[x.Rank()], err = r.program.RunAny(x, r.settings)
 		return err
@@ -345,7 +345,7 @@ func (r *programRun) time(ctx context.Context) (*Execution, error) {
 		r.report(e)
 		return e, nil
 	}
-	ends, err := r.job.Time(ctx, r.Protocol, r.runRank)
+	ends, err := r.job.TimeRanks(ctx, r.Protocol, r.runRank)
 	if err != nil {
 		return nil, r.runError(err)
 	}

@@ -21,9 +21,9 @@ func (r *programRun) report(e *Execution) {
 	result, j := r.results[0], r.job
 	machine, library := j.Platform.Machine.Name, j.Library.Name
 	e.title = r.program.Title(r.settings, result, j.Ranks, machine, library)
-	note := r.program.Note(r.settings, r.results, j.Real())
+	note := r.program.Note(r.settings, r.results, j.IsLocal())
 	if e.Recording != nil {
-		for _, rule := range j.Forced {
+		for _, rule := range j.ForcedRules {
 			note += fmt.Sprintf(" %v uses %s.", rule.Operation, rule.Algorithm)
 		}
 	}

@@ -39,7 +39,7 @@ func swept(t *testing.T, platform string, noise float64, c *microbench.Experimen
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.CommonClock, c.ClockStep = j.Common(), j.Platform.Machine.Timer
+	c.CommonClock, c.ClockStep = j.HasCommonClock(), j.Platform.Machine.Timer
 	out, err := microbench.SweepCollectives(t.Context(), c, j.Options(""), func(ctx context.Context, i int) (mpi.World, error) { return j.World(ctx, uint64(i)) }, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -24,13 +24,13 @@ type scheduleFlags struct {
 func (s *scheduleFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&s.platforms, "platform", nil, "machine that runs schedules, which are compared with LogGOPS: a name of 'loggp platforms', a file, loggp:PARAMETERS, "+
-		strings.Join(job.Here, " or ")+"; or a list of names; may be given more than once")
+		strings.Join(job.LocalPlatforms, " or ")+"; or a list of names; may be given more than once")
 	f.StringArrayVar(&s.files, "schedule", nil, "with --platform: file of a schedule; may be given more than once")
 	f.StringVar(&s.operations, "collective", "", "with --platform: schedules of collective operations by all their algorithms, a list such as bcast,allreduce, or all")
 	f.StringVar(&s.library, "library", "", "with --platform: library on the machine (default: its first)")
 	f.StringVar(&s.loggops, "loggops", "", "with --platform: parameters of LogGOPS such as L=5us,o=1us,g=1us,G=1ns (default: those of --params, or fitted to the machine)")
 	f.IntVarP(&s.ranks, "ranks", "n", 8, "with --collective: number of ranks")
-	mustComplete(cmd, "platform", append(platform.Names(), job.Here...))
+	mustComplete(cmd, "platform", append(platform.Names(), job.LocalPlatforms...))
 }
 
 // compareSchedules runs schedules on machines, and simulates them with their parameters.

@@ -26,7 +26,7 @@ func findManagedJob(cmd *cobra.Command, platform string) (m *launch.ManagedJob, 
 		return nil, true, m.ServeAgent(cmd.Context(), commandLine(cmd))
 	case platform == job.TCP:
 		return m, false, nil
-	case !slices.Contains(job.Here, platform) || launch.IsRank():
+	case !slices.Contains(job.LocalPlatforms, platform) || launch.IsRank():
 		return nil, false, nil
 	case m.Rank > 0:
 		return nil, true, nil // rank 0 complains

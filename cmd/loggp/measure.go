@@ -246,7 +246,7 @@ func (m *measure) write(cmd *cobra.Command, x *loggp.Measurement) error {
 		}
 	}
 	out := cmd.OutOrStdout()
-	if forced := m.options.Protocol; forced != "" && forced != loggp.ProtocolAuto && slices.Contains(job.Here, m.platform) {
+	if forced := m.options.Protocol; forced != "" && forced != loggp.ProtocolAuto && slices.Contains(job.LocalPlatforms, m.platform) {
 		fmt.Fprintf(out, "Parameters are of the library's own choice of protocols. -o keeps the times of %s, to compare them with predictions: 'loggp compare --samples FILE --params FILE'.\n\n", forced)
 	}
 	if err := text(cmd, document); err != nil {

@@ -241,7 +241,7 @@ func (r *runFlags) options(cmd *cobra.Command, args []string) (o loggp.ProgramOp
 	if r.collective != nil {
 		o.Collective = words(strings.Join(r.collective, ","))
 	}
-	isHere := slices.Contains(job.Here, r.platform)
+	isHere := slices.Contains(job.LocalPlatforms, r.platform)
 	if isHere && !p.UsesSeed && !cmd.Flags().Changed("seed") {
 		o.Seed = 0
 	}

@@ -36,7 +36,7 @@ var places = []string{"intra", "inter"}
 // Platforms that flags complete.
 var (
 	emulatedPlatforms = platform.Names()
-	runPlatforms      = slices.Concat(emulatedPlatforms, job.Here)
+	runPlatforms      = slices.Concat(emulatedPlatforms, job.LocalPlatforms)
 	allPlatforms      = append(slices.Clone(runPlatforms), probe.Platform)
 )
 

@@ -8,23 +8,23 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Common reports whether all ranks read the same clock, as those of one machine do.
-func (j *Job) Common() bool {
+// HasCommonClock reports whether all ranks read the same clock, as those of one machine do.
+func (j *Job) HasCommonClock() bool {
 	for r := range j.Ranks {
-		if j.tier(0, r) != model.Intra && j.Real() {
+		if j.tier(0, r) != model.Intra && j.IsLocal() {
 			return false
 		}
 	}
 	return true
 }
 
-// hosts returns a fact for each host of a job with several.
-func (j *Job) hosts() []host.Fact {
-	if j.here.Team == nil {
+// teamFacts returns a fact for each host of a job with several.
+func (j *Job) teamFacts() []host.Fact {
+	if j.local.Team == nil {
 		return nil
 	}
 	var facts []host.Fact
-	for r, h := range j.here.Team.Hosts {
+	for r, h := range j.local.Team.Hosts {
 		about := []string{h.Name, h.Address}
 		for _, f := range h.Facts {
 			about = append(about, f.Key+" "+f.Value)

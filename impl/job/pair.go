@@ -23,16 +23,16 @@ func (j *Job) Pair(place string) (pair [2]int, err error) {
 	case "":
 		return [2]int{0, j.Ranks - 1}, nil
 	case model.Intra.String():
-		return j.within()
+		return j.intraPair()
 	case model.Inter.String():
-		return j.between()
+		return j.interPair()
 	}
-	return j.ranks(place)
+	return j.parsePair(place)
 }
 
-// within returns the first pair of ranks in one node, ordered by the first rank and then the
+// intraPair returns the first pair of ranks in one node, ordered by the first rank and then the
 // second.
-func (j *Job) within() (pair [2]int, err error) {
+func (j *Job) intraPair() (pair [2]int, err error) {
 	for a := range j.Ranks {
 		for b := a + 1; b < j.Ranks; b++ {
 			if j.tier(a, b) == model.Intra {
@@ -44,8 +44,8 @@ func (j *Job) within() (pair [2]int, err error) {
 		j.Platform.Machine.Name, j.Ranks)
 }
 
-// between returns rank 0 and the last rank in another node.
-func (j *Job) between() (pair [2]int, err error) {
+// interPair returns rank 0 and the last rank in another node.
+func (j *Job) interPair() (pair [2]int, err error) {
 	for b := j.Ranks - 1; b > 0; b-- {
 		if j.tier(0, b) == model.Inter {
 			return [2]int{0, b}, nil
@@ -55,8 +55,8 @@ func (j *Job) between() (pair [2]int, err error) {
 		j.Platform.Machine.Name, j.Ranks)
 }
 
-// ranks parses two ranks.
-func (j *Job) ranks(s string) (pair [2]int, err error) {
+// parsePair parses two ranks.
+func (j *Job) parsePair(s string) (pair [2]int, err error) {
 	first, second, two := strings.Cut(s, ",")
 	for i, word := range []string{first, second} {
 		var wrong error

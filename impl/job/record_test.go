@@ -126,7 +126,7 @@ func TestRandomPrograms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j.Recorder, j.Forced = &recorder.Recorder{}, p.Tuning
+		j.Recorder, j.ForcedRules = &recorder.Recorder{}, p.Tuning
 		if _, err := j.Record(t.Context(), seed, "", -1, p.Run); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}

@@ -13,13 +13,13 @@ import (
 // Shm is the platform of this machine with ranks as processes that share memory.
 const Shm = "shm"
 
-var sharedMemory = transport{
-	about: "ranks are processes that share memory",
-	ranks: launch.MaxRanks,
-	library: func() *model.Library {
-		return own(4<<10, "messages to 4 KiB at once, longer ones are read by the receiver") // from there on the kernel's copy pays
+var shmTransport = transport{
+	description: "ranks are processes that share memory",
+	maxRanks:    launch.MaxRanks,
+	newLibrary: func() *model.Library {
+		return newOwnLibrary(4<<10, "messages to 4 KiB at once, longer ones are read by the receiver") // from there on the kernel's copy pays
 	},
-	open: func(j *Job, ctx context.Context) (device.World, error) {
+	openWorld: func(j *Job, ctx context.Context) (device.World, error) {
 		return shm.New(j.launchConfig(ctx), shm.Options{})
 	},
 	facts: func() []host.Fact { return nil },

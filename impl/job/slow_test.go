@@ -136,13 +136,13 @@ func delivered(t *testing.T, p *platform.Platform, place, protocol string, bytes
 
 // This machine opens as an emulated one does; it has no noise to choose.
 func TestOpenHere(t *testing.T) {
-	for _, name := range Here {
+	for _, name := range LocalPlatforms {
 		job, err := Open(name, "", 3, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !job.Real() || job.Ranks != 3 || job.Library.Name != "loggp" {
-			t.Errorf("%s: real %v, %d ranks, library %s", name, job.Real(), job.Ranks, job.Library.Name)
+		if !job.IsLocal() || job.Ranks != 3 || job.Library.Name != "loggp" {
+			t.Errorf("%s: real %v, %d ranks, library %s", name, job.IsLocal(), job.Ranks, job.Library.Name)
 		}
 		if _, err := Open(name, "", 3, 0.1); err == nil || !strings.Contains(err.Error(), "noise of 10%") {
 			t.Errorf("noise on %s: %v", name, err)

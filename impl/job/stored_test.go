@@ -75,7 +75,7 @@ func TestStored(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			j.Stored = append(j.Stored, plan)
+			j.StoredSchedules = append(j.StoredSchedules, plan)
 		}
 		planned = 0
 		if err := run(); err != nil || planned != 0 {

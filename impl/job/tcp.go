@@ -13,22 +13,22 @@ import (
 // TCP is the platform of this machine with ranks as processes that are connected by TCP.
 const TCP = "tcp"
 
-var connections = transport{
-	about: "ranks are processes that are connected by TCP, by the loopback interface",
-	ranks: launch.MaxRanks,
-	library: func() *model.Library {
-		return own(128<<10, "messages to 128 KiB at once, longer ones when the receiver asks for them")
+var tcpTransport = transport{
+	description: "ranks are processes that are connected by TCP, by the loopback interface",
+	maxRanks:    launch.MaxRanks,
+	newLibrary: func() *model.Library {
+		return newOwnLibrary(128<<10, "messages to 128 KiB at once, longer ones when the receiver asks for them")
 	},
-	open: func(j *Job, ctx context.Context) (device.World, error) {
+	openWorld: func(j *Job, ctx context.Context) (device.World, error) {
 		return tcp.New(j.launchConfig(ctx), tcp.Options{Datagrams: j.Library.Compiled != nil})
 	},
 	facts: tcp.Facts,
 }
 
-// compiled is the library by which ranks that are connected by TCP multicast, and exchange in
-// phases.
-func compiled() *model.Library {
-	l := connections.library()
+// newCompiledLibrary is the library by which ranks that are connected by TCP multicast, and
+// exchange in phases.
+func newCompiledLibrary() *model.Library {
+	l := tcpTransport.newLibrary()
 	options := ccmpi.Defaults
 	l.Name, l.Compiled = "cc-mpi", &options
 	l.Description = "CC-MPI: collective operations by reliable multicast over UDP, and in phases over TCP; other messages as loggp"

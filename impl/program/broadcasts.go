@@ -10,7 +10,7 @@ var broadcasts = Program{
 	SizeUnit:    "bytes of a broadcast",
 	Defaults:    Settings{Size: 64 << 10, Rounds: 1},
 	MaxSize:     1 << 30,
-	Parameters:  sizeAndRounds, Run: checked(runBroadcasts),
+	Parameters:  sizeAndRounds, Run: onlyChecked(runBroadcasts),
 }
 
 func runBroadcasts(c *mpi.Comm, s Settings) error {

@@ -13,39 +13,39 @@ var columns = Program{
 	Description: "product of two matrices by broadcasts of columns",
 	SizeUnit:    "rows of a square matrix",
 	Defaults:    Settings{Size: 96, Rounds: 1},
-	Parameters:  withOperations, Run: checked(runColumns),
+	Parameters:  withOperations, Run: onlyChecked(runColumns),
 }
 
-// full is the largest matrix that is multiplied element by element. Larger ones have rank one, A =
-// u·v and B = x·y, so that their product follows from v·x, and the run itself is fast. The time of
-// computing is charged in the same way.
-const full = 256
+// maxFullMatrix is the largest matrix that is multiplied element by element. Larger ones have rank
+// one, A = u·v and B = x·y, so that their product follows from v·x, and the run itself is fast. The
+// time of computing is charged in the same way.
+const maxFullMatrix = 256
 
-func u(i int) float32 { return float32(i%5 - 2) }
-func v(i int) float32 { return float32(i%7 - 3) }
-func x(i int) float32 { return float32(i%3 - 1) }
+func leftFactor(i int) float32  { return float32(i%5 - 2) }
+func rightFactor(i int) float32 { return float32(i%7 - 3) }
+func otherFactor(i int) float32 { return float32(i%3 - 1) }
 
 // elementA and elementB return elements of the matrices: small whole numbers, whose products and
 // sums single precision has exactly.
 func elementA(n, i, j int) float32 {
-	if n > full {
-		return u(i) * v(j)
+	if n > maxFullMatrix {
+		return leftFactor(i) * rightFactor(j)
 	}
 	return float32((7*i+3*j)%11 - 5)
 }
 
 func elementB(i, j int) float32 { return float32((5*i+2*j)%13 - 6) }
 
-// command is what the server broadcasts of a command before all ranks carry it out, in 4-byte
+// commandWords is what the server broadcasts of a command before all ranks carry it out, in 4-byte
 // words: two names behind their lengths, how many operands and results there are, and of these
 // three the number, type, rows, columns and distribution. The source says that the protocol of the
 // server has short messages, and not which.
-var command = []int{1, 4, 1, 8, 1, 1, 5, 5, 5}
+var commandWords = []int{1, 4, 1, 8, 1, 1, 5, 5, 5}
 
-// spread broadcasts a command and reports whether it has arrived.
-func spread(c *mpi.Comm) (ok bool) {
+// broadcastCommand broadcasts a command and reports whether it has arrived.
+func broadcastCommand(c *mpi.Comm) (ok bool) {
 	ok = true
-	for i, words := range command {
+	for i, words := range commandWords {
 		x := make([]int32, words)
 		if c.Rank() == 0 {
 			x[words-1] = int32(i + 1)
@@ -58,10 +58,10 @@ func spread(c *mpi.Comm) (ok bool) {
 
 func runColumns(c *mpi.Comm, s Settings) error {
 	n := s.Size
-	first, end := share(n, c.Size(), c.Rank())
+	first, end := splitRange(n, c.Size(), c.Rank())
 	widest := 0
 	for r := range c.Size() {
-		a, b := share(n, c.Size(), r)
+		a, b := splitRange(n, c.Size(), r)
 		widest = max(widest, b-a)
 	}
 	block := make([]float32, n*widest)
@@ -69,14 +69,14 @@ func runColumns(c *mpi.Comm, s Settings) error {
 	for range s.Rounds {
 		var product []float32 // by columns
 		var dot float32       // v·x
-		if n <= full {
+		if n <= maxFullMatrix {
 			product = make([]float32, n*(end-first))
 		}
-		if !spread(c) && err == nil {
+		if !broadcastCommand(c) && err == nil {
 			err = resultError(c, "the command is another one")
 		}
 		for root := range c.Size() {
-			from, to := share(n, c.Size(), root)
+			from, to := splitRange(n, c.Size(), root)
 			a := block[:n*(to-from)]
 			if root == c.Rank() {
 				for k := from; k < to; k++ {
@@ -91,12 +91,12 @@ func runColumns(c *mpi.Comm, s Settings) error {
 			c.Compute(s.Loop.Times(loops))
 			for k := from; k < to; k++ {
 				column := a[n*(k-from):][:n]
-				if n > full {
+				if n > maxFullMatrix {
 					vk := column[3] // u(3) is 1
-					dot += vk * x(k)
+					dot += vk * otherFactor(k)
 					for i, e := range column {
-						if e != u(i)*vk && err == nil {
-							err = resultError(c, "row %d, column %d of the first matrix is %v, want %v", i, k, e, u(i)*vk)
+						if e != leftFactor(i)*vk && err == nil {
+							err = resultError(c, "row %d, column %d of the first matrix is %v, want %v", i, k, e, leftFactor(i)*vk)
 						}
 					}
 					continue
@@ -119,10 +119,10 @@ func runColumns(c *mpi.Comm, s Settings) error {
 
 // checkColumns compares columns of a product with what their elements are, each by itself.
 func checkColumns(c *mpi.Comm, n, first, end int, product []float32, dot float32) error {
-	if n > full {
+	if n > maxFullMatrix {
 		want := float32(0)
 		for k := range n {
-			want += v(k) * x(k)
+			want += rightFactor(k) * otherFactor(k)
 		}
 		if dot != want {
 			return resultError(c, "the product of the vectors is %v, want %v", dot, want)

@@ -8,12 +8,12 @@ import (
 
 var gradient = Program{
 	Name: "cg", Description: "conjugate gradients for Poisson's equation on a square; ranks exchange borders, and each iteration has two sums over all ranks",
-	SizeUnit: "points on a side", Defaults: Settings{Size: 32, Rounds: 40}, Parameters: withOperations, Run: checked(runGradient),
+	SizeUnit: "points on a side", Defaults: Settings{Size: 32, Rounds: 40}, Parameters: withOperations, Run: onlyChecked(runGradient),
 }
 
-// system is a rank's rows of points of the square. Vectors that are multiplied also have a row of
-// each neighbour.
-type system struct {
+// poissonRows is a rank's rows of points of the square. Vectors that are multiplied also have a row
+// of each neighbour.
+type poissonRows struct {
 	c            *mpi.Comm
 	s            Settings
 	n, rows      int
@@ -25,66 +25,66 @@ func runGradient(c *mpi.Comm, s Settings) error {
 	if err := checkLines(s.Size, c.Size()); err != nil {
 		return err
 	}
-	first, end := share(s.Size, c.Size(), c.Rank())
-	y := &system{c: c, s: s, n: s.Size, rows: end - first, first: first, above: c.Rank() - 1, below: c.Rank() + 1}
+	first, end := splitRange(s.Size, c.Size(), c.Rank())
+	y := &poissonRows{c: c, s: s, n: s.Size, rows: end - first, first: first, above: c.Rank() - 1, below: c.Rank() + 1}
 	if y.above < 0 {
 		y.above = mpi.ProcNull
 	}
 	if y.below == c.Size() {
 		y.below = mpi.ProcNull
 	}
-	x, r := y.vector(), y.vector()
-	y.each(func(i int) { r[i] = y.right(i) })
-	before := y.dot(r, r)
+	x, r := y.newVector(), y.newVector()
+	y.eachPoint(func(i int) { r[i] = y.rightHandSide(i) })
+	before := y.dotProduct(r, r)
 	left := y.solve(x, r, before)
-	return shareError(c, y.check(x, before, left))
+	return shareError(c, y.checkSolution(x, before, left))
 }
 
-// vector returns a vector of the rank's points and its neighbours' rows.
-func (y *system) vector() []float64 { return make([]float64, (y.rows+2)*y.n) }
+// newVector returns a vector of the rank's points and its neighbours' rows.
+func (y *poissonRows) newVector() []float64 { return make([]float64, (y.rows+2)*y.n) }
 
-// each calls do for the index of each of the rank's own points.
-func (y *system) each(do func(i int)) {
+// eachPoint calls do for the index of each of the rank's own points.
+func (y *poissonRows) eachPoint(do func(i int)) {
 	for i := y.n; i < (y.rows+1)*y.n; i++ {
 		do(i)
 	}
 }
 
-// right returns the right-hand side of the system at a point.
-func (y *system) right(i int) float64 {
+// rightHandSide returns the right-hand side of the system at a point.
+func (y *poissonRows) rightHandSide(i int) float64 {
 	row, column := y.first+i/y.n-1, i%y.n
 	return float64((row*13+column*7)%11) - 5
 }
 
 // solve runs conjugate gradients. r is the residual and rr its square. It returns the last square.
-func (y *system) solve(x, r []float64, rr float64) float64 {
-	p, q := append([]float64(nil), r...), y.vector()
+func (y *poissonRows) solve(x, r []float64, rr float64) float64 {
+	p, q := append([]float64(nil), r...), y.newVector()
 	for range y.s.Rounds {
 		if rr == 0 {
 			break
 		}
-		y.times(p, q)
-		alpha := rr / y.dot(p, q)
-		y.each(func(i int) {
+		y.applyMatrix(p, q)
+		alpha := rr / y.dotProduct(p, q)
+		y.eachPoint(func(i int) {
 			x[i] += alpha * p[i]
 			r[i] -= alpha * q[i]
 		})
-		next := y.dot(r, r)
+		next := y.dotProduct(r, r)
 		beta := next / rr
-		y.each(func(i int) { p[i] = r[i] + beta*p[i] })
+		y.eachPoint(func(i int) { p[i] = r[i] + beta*p[i] })
 		compute(y.c, y.s, 6*y.rows*y.n)
 		rr = next
 	}
 	return rr
 }
 
-// times sets q to A·p: four times each point minus its neighbours.
-func (y *system) times(p, q []float64) {
+// applyMatrix sets q to A·p: four times each point minus its neighbours.
+func (y *poissonRows) applyMatrix(p, q []float64) {
 	n := y.n
 	row := func(i int) []byte { return mpi.Raw(p[i*n : (i+1)*n]) }
 	mpi.Sendrecv(y.c, row(1), y.above, 0, row(y.rows+1), y.below, 0)
 	mpi.Sendrecv(y.c, row(y.rows), y.below, 1, row(0), y.above, 1)
-	y.each(func(i int) {
+	y.eachPoint(func(i int) {
 		q[i] = 4*p[i] - p[i-n] - p[i+n]
 		if i%n > 0 {
 			q[i] -= p[i-1]
@@ -96,23 +96,23 @@ func (y *system) times(p, q []float64) {
 	compute(y.c, y.s, 5*y.rows*n)
 }
 
-// dot returns the scalar product over all ranks.
-func (y *system) dot(a, b []float64) float64 {
+// dotProduct returns the scalar product over all ranks.
+func (y *poissonRows) dotProduct(a, b []float64) float64 {
 	sum, all := []float64{0}, []float64{0}
-	y.each(func(i int) { sum[0] += a[i] * b[i] })
+	y.eachPoint(func(i int) { sum[0] += a[i] * b[i] })
 	compute(y.c, y.s, 2*y.rows*y.n)
 	y.c.Allreduce(mpi.Of(sum), mpi.Of(all), mpi.Sum)
 	return all[0]
 }
 
-// check computes the residual from the solution. It must equal the one of the iteration, and be
-// smaller than the first.
-func (y *system) check(x []float64, before, left float64) error {
-	q := y.vector()
-	y.times(x, q)
-	r := y.vector()
-	y.each(func(i int) { r[i] = y.right(i) - q[i] })
-	got := y.dot(r, r)
+// checkSolution computes the residual from the solution. It must equal the one of the iteration,
+// and be smaller than the first.
+func (y *poissonRows) checkSolution(x []float64, before, left float64) error {
+	q := y.newVector()
+	y.applyMatrix(x, q)
+	r := y.newVector()
+	y.eachPoint(func(i int) { r[i] = y.rightHandSide(i) - q[i] })
+	got := y.dotProduct(r, r)
 	if math.Abs(math.Sqrt(got)-math.Sqrt(left)) > 1e-9*math.Sqrt(before) {
 		return resultError(y.c, "the residual is %.3g, and the iteration has %.3g", math.Sqrt(got), math.Sqrt(left))
 	}

@@ -8,45 +8,45 @@ import (
 
 var matmul = Program{
 	Name: "matmul", Description: "product of two square matrices; each rank has rows of all matrices, and the rows of the second rotate through the ranks",
-	SizeUnit: "rows", Defaults: Settings{Size: 64, Rounds: 1}, Parameters: withOperations, Run: checked(runMatmul),
+	SizeUnit: "rows", Defaults: Settings{Size: 64, Rounds: 1}, Parameters: withOperations, Run: onlyChecked(runMatmul),
 }
 
 func runMatmul(c *mpi.Comm, s Settings) error {
 	n := s.Size
-	first, end := share(n, c.Size(), c.Rank())
+	first, end := splitRange(n, c.Size(), c.Rank())
 	a, product := make([]float64, (end-first)*n), make([]float64, (end-first)*n)
 	for i := range a {
-		a[i] = entry(0, first+i/n, i%n)
+		a[i] = matrixElement(0, first+i/n, i%n)
 	}
 	var err error
 	for range s.Rounds {
 		clear(product)
-		multiply(c, s, a, product)
+		multiplyRows(c, s, a, product)
 		err = errors.Join(err, checkProduct(c, s, product, first))
 	}
 	return shareError(c, err)
 }
 
-// entry is an element of a matrix, a small whole number so that sums are exact.
-func entry(matrix, i, j int) float64 { return float64((i*7+j*13+matrix*29)%17 - 8) }
+// matrixElement is an element of a matrix, a small whole number so that sums are exact.
+func matrixElement(matrix, i, j int) float64 { return float64((i*7+j*13+matrix*29)%17 - 8) }
 
-// multiply adds up the rank's rows of the product. The rows of the second matrix pass around a
+// multiplyRows adds up the rank's rows of the product. The rows of the second matrix pass around a
 // ring: a rank computes with those of one rank while it sends them on and receives the next.
-func multiply(c *mpi.Comm, s Settings, a, product []float64) {
+func multiplyRows(c *mpi.Comm, s Settings, a, product []float64) {
 	n, p := s.Size, c.Size()
 	most := (n + p - 1) / p * n
 	have, coming := make([]float64, most), make([]float64, most)
-	first, end := share(n, p, c.Rank())
+	first, end := splitRange(n, p, c.Rank())
 	for i := range (end - first) * n {
-		have[i] = entry(1, first+i/n, i%n)
+		have[i] = matrixElement(1, first+i/n, i%n)
 	}
 	next, before := (c.Rank()+1)%p, (c.Rank()+p-1)%p
 	for turn := range p {
 		owner := (c.Rank() - turn + p) % p
-		lo, hi := share(n, p, owner)
+		lo, hi := splitRange(n, p, owner)
 		var moves []mpi.Request
 		if turn < p-1 {
-			l, h := share(n, p, (owner-1+p)%p)
+			l, h := splitRange(n, p, (owner-1+p)%p)
 			moves = []mpi.Request{mpi.Irecv(c, mpi.Raw(coming[:(h-l)*n]), before, turn), mpi.Isend(c, mpi.Raw(have[:(hi-lo)*n]), next, turn)}
 		}
 		for i := range len(a) / n {
@@ -70,7 +70,7 @@ func checkProduct(c *mpi.Comm, s Settings, product []float64, first int) error {
 		i, j := first+at/n, at%n
 		want := 0.0
 		for k := range n {
-			want += entry(0, i, k) * entry(1, k, j)
+			want += matrixElement(0, i, k) * matrixElement(1, k, j)
 		}
 		if got != want {
 			return resultError(c, "element %d, %d is %v, not %v", i, j, got, want)

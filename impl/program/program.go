@@ -159,8 +159,8 @@ func (p Program) Usage() string {
 	return p.Description
 }
 
-// checked makes a row's Run of a function that has no result but that it is right.
-func checked(run func(c *mpi.Comm, s Settings) error) func(*mpi.Comm, Settings) (Result, error) {
+// onlyChecked makes a row's Run of a function that has no result but that it is right.
+func onlyChecked(run func(c *mpi.Comm, s Settings) error) func(*mpi.Comm, Settings) (Result, error) {
 	return func(c *mpi.Comm, s Settings) (Result, error) { return Result{}, run(c, s) }
 }
 
@@ -169,9 +169,9 @@ func compute(c *mpi.Comm, s Settings, operations int) {
 	c.Compute(s.Operation.Times(operations))
 }
 
-// share returns a rank's part of n items: those from first to end−1. Parts are as equal as
+// splitRange returns a rank's part of n items: those from first to end−1. Parts are as equal as
 // possible.
-func share(n, ranks, rank int) (first, end int) {
+func splitRange(n, ranks, rank int) (first, end int) {
 	return rank * n / ranks, (rank + 1) * n / ranks
 }
 

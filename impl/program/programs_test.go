@@ -53,7 +53,7 @@ func TestColumnsOfRankOne(t *testing.T) {
 		for _, world := range []device.World{loop.New(ranks), &altered{World: loop.New(ranks), n: 1}} {
 			_, bad := world.(*altered)
 			err := mpi.Run(world, mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
-				return runColumns(c, Settings{Size: full + 1, Rounds: 1})
+				return runColumns(c, Settings{Size: maxFullMatrix + 1, Rounds: 1})
 			})
 			if fails := err != nil; fails != (bad && ranks > 1) {
 				t.Errorf("%d ranks, data changed on its way: %v: %v", ranks, bad, err)
@@ -129,8 +129,8 @@ func TestSingularValues(t *testing.T) {
 	const n = 25
 	dense := mat.NewDense(n, n, nil)
 	for i := range n {
-		for j := range min(n, perRow) {
-			column, value := element(n, i, j)
+		for j := range min(n, maxRowElements) {
+			column, value := sparseElement(n, i, j)
 			dense.Set(i, column, dense.At(i, column)+value)
 		}
 	}
@@ -138,10 +138,10 @@ func TestSingularValues(t *testing.T) {
 	if !known.Factorize(dense, mat.SVDNone) {
 		t.Fatal("no singular values")
 	}
-	want := known.Values(nil)[:triplets]
+	want := known.Values(nil)[:singularValues]
 	for _, ranks := range []int{1, 3, 4} {
 		err := mpi.Run(loop.New(ranks), mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
-			got, err := newLanczos(c, Settings{Size: n}).leading()
+			got, err := newLanczos(c, Settings{Size: n}).leadingValues()
 			if err == nil && !floats.EqualApprox(got, want, 1e-9) {
 				err = resultError(c, "%v, want %v", got, want)
 			}
@@ -164,13 +164,13 @@ func TestProductsOfLargeMatrices(t *testing.T) {
 	for seed := range uint64(7) {
 		err := mpi.Run(loop.New(1), mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
 			y := newLanczos(c, Settings{Size: n})
-			y.fill()
+			y.fillRows()
 			if r := rand.New(rand.NewPCG(seed-1, 0)); seed > 0 { // the first is the program's own
 				for i := range y.values {
 					y.columns[i], y.values[i] = int32(r.IntN(n)), r.Float64()
 				}
 			}
-			_, err := y.leading()
+			_, err := y.leadingValues()
 			products = append(products, y.products)
 			return err
 		})
@@ -188,10 +188,10 @@ func TestProductsOfLargeMatrices(t *testing.T) {
 func TestSample(t *testing.T) {
 	for _, ranks := range []int{1, 3} {
 		err := mpi.Run(loop.New(ranks), mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
-			y := newLanczos(c, Settings{Size: held + 1})
-			_, err := y.leading()
-			if err == nil && (y.products != sample || y.columns != nil) {
-				err = resultError(c, "%d products of %d elements, want %d of none", y.products, len(y.columns), sample)
+			y := newLanczos(c, Settings{Size: maxHeldRows + 1})
+			_, err := y.leadingValues()
+			if err == nil && (y.products != sampleProducts || y.columns != nil) {
+				err = resultError(c, "%d products of %d elements, want %d of none", y.products, len(y.columns), sampleProducts)
 			}
 			return err
 		})

@@ -8,7 +8,7 @@ import (
 
 var sdsm = Program{
 	Name: "sdsm", Description: "software distributed shared memory: each node writes to pages of its own, and a barrier makes all copies consistent",
-	SizeUnit: "pages that each node writes to", Defaults: Settings{Size: 8, Rounds: 10}, MaxSize: 4096, Parameters: withOperations, Run: checked(runSDSM),
+	SizeUnit: "pages that each node writes to", Defaults: Settings{Size: 8, Rounds: 10}, MaxSize: 4096, Parameters: withOperations, Run: onlyChecked(runSDSM),
 }
 
 // SharedMemory is software distributed shared memory. Each node has a copy: pages, each with a
@@ -21,14 +21,14 @@ var sdsm = Program{
 // A. V. Karwande, CC-MPI (Florida State University, 2003), section 4.3 has such a protocol and
 // program, and does not give the size of a page, the homes, or who shares what.
 type SharedMemory struct {
-	c       *mpi.Comm
-	written int // pages by each node
-	bytes   []byte
+	c            *mpi.Comm
+	pagesPerNode int // pages by each node
+	bytes        []byte
 
-	toHome, atHome Blocks // pages that this node has written, and those that it is the home of
-	fromHome, here Blocks // the latter, to be sent, and those of other homes
-	collect        func()
-	spread         func()
+	toHome, atHome       Blocks // pages that this node has written, and those that it is the home of
+	fromHome, otherHomes Blocks // the latter, to be sent, and those of other homes
+	sendToHomes          func()
+	sendFromHomes        func()
 }
 
 // PageBytes is what distributed shared memory moves at a time, in bytes: a page of the processor.
@@ -64,7 +64,7 @@ func (b Blocks) Each(do func(rank int, block []byte)) {
 // these places, of a pattern that says how many bytes each rank sends to each other one.
 func NewSharedMemory(c *mpi.Comm, written int, prepare func(pattern [][]int, out, in Blocks) func()) *SharedMemory {
 	n, me := c.Size(), c.Rank()
-	m := &SharedMemory{c: c, written: written, bytes: make([]byte, n*written*PageBytes)}
+	m := &SharedMemory{c: c, pagesPerNode: written, bytes: make([]byte, n*written*PageBytes)}
 	pattern := func(pages func(from, to int) []int) [][]int {
 		all := make([][]int, n)
 		for i := range all {
@@ -81,8 +81,8 @@ func NewSharedMemory(c *mpi.Comm, written int, prepare func(pattern [][]int, out
 		out, in = NewBlocks(n, func(i int) int { return pattern[me][i] }), NewBlocks(n, func(i int) int { return pattern[i][me] })
 		return out, in, prepare(pattern, out, in)
 	}
-	m.toHome, m.atHome, m.collect = exchange(pattern(m.writtenAt))
-	m.fromHome, m.here, m.spread = exchange(pattern(func(from, _ int) []int { return m.homedAt(from) }))
+	m.toHome, m.atHome, m.sendToHomes = exchange(pattern(m.pagesWrittenFor))
+	m.fromHome, m.otherHomes, m.sendFromHomes = exchange(pattern(func(from, _ int) []int { return m.homePages(from) }))
 	return m
 }
 
@@ -90,16 +90,16 @@ func NewSharedMemory(c *mpi.Comm, written int, prepare func(pattern [][]int, out
 func (m *SharedMemory) Page(p int) []byte { return m.bytes[p*PageBytes : (p+1)*PageBytes] }
 
 // Pages returns how many pages there are.
-func (m *SharedMemory) Pages() int { return m.c.Size() * m.written }
+func (m *SharedMemory) Pages() int { return m.c.Size() * m.pagesPerNode }
 
-// Mine returns the pages that this rank writes to: from, from + 1 … to - 1.
-func (m *SharedMemory) Mine() (from, to int) {
-	return m.c.Rank() * m.written, (m.c.Rank() + 1) * m.written
+// WrittenPages returns the pages that this rank writes to: from, from + 1 … to - 1.
+func (m *SharedMemory) WrittenPages() (from, to int) {
+	return m.c.Rank() * m.pagesPerNode, (m.c.Rank() + 1) * m.pagesPerNode
 }
 
-// writtenAt returns the pages that a node writes to and that are at home on another.
-func (m *SharedMemory) writtenAt(by, home int) (list []int) {
-	for p := by * m.written; p < (by+1)*m.written; p++ {
+// pagesWrittenFor returns the pages that a node writes to and that are at home on another.
+func (m *SharedMemory) pagesWrittenFor(by, home int) (list []int) {
+	for p := by * m.pagesPerNode; p < (by+1)*m.pagesPerNode; p++ {
 		if p%m.c.Size() == home {
 			list = append(list, p)
 		}
@@ -107,8 +107,8 @@ func (m *SharedMemory) writtenAt(by, home int) (list []int) {
 	return list
 }
 
-// homedAt returns the pages that are at home on a node.
-func (m *SharedMemory) homedAt(home int) (list []int) {
+// homePages returns the pages that are at home on a node.
+func (m *SharedMemory) homePages(home int) (list []int) {
 	for p := home; p < m.Pages(); p += m.c.Size() {
 		list = append(list, p)
 	}
@@ -118,23 +118,23 @@ func (m *SharedMemory) homedAt(home int) (list []int) {
 // Barrier makes all copies consistent: what any rank wrote before it all ranks read behind it.
 func (m *SharedMemory) Barrier() {
 	me := m.c.Rank()
-	m.toHome.Each(func(home int, b []byte) { m.gather(b, m.writtenAt(me, home)) })
-	m.collect()
-	m.atHome.Each(func(by int, b []byte) { m.scatter(b, m.writtenAt(by, me)) })
-	m.fromHome.Each(func(_ int, b []byte) { m.gather(b, m.homedAt(me)) })
-	m.spread()
-	m.here.Each(func(home int, b []byte) { m.scatter(b, m.homedAt(home)) })
+	m.toHome.Each(func(home int, b []byte) { m.copyToBlock(b, m.pagesWrittenFor(me, home)) })
+	m.sendToHomes()
+	m.atHome.Each(func(by int, b []byte) { m.copyFromBlock(b, m.pagesWrittenFor(by, me)) })
+	m.fromHome.Each(func(_ int, b []byte) { m.copyToBlock(b, m.homePages(me)) })
+	m.sendFromHomes()
+	m.otherHomes.Each(func(home int, b []byte) { m.copyFromBlock(b, m.homePages(home)) })
 	m.c.Barrier()
 }
 
-// gather copies pages to a block, and scatter from it. That of the rank itself is empty.
-func (m *SharedMemory) gather(block []byte, pages []int) {
+// copyToBlock copies pages to a block, and scatter from it. That of the rank itself is empty.
+func (m *SharedMemory) copyToBlock(block []byte, pages []int) {
 	for i := 0; i*PageBytes < len(block); i++ {
 		copy(block[i*PageBytes:], m.Page(pages[i]))
 	}
 }
 
-func (m *SharedMemory) scatter(block []byte, pages []int) {
+func (m *SharedMemory) copyFromBlock(block []byte, pages []int) {
 	for i := 0; i*PageBytes < len(block); i++ {
 		copy(m.Page(pages[i]), block[i*PageBytes:])
 	}
@@ -148,7 +148,7 @@ func runSDSM(c *mpi.Comm, s Settings) error {
 			c.Alltoallv(mpi.Of(out.Bytes), out.Counts, out.Offsets, mpi.Of(in.Bytes), in.Counts, in.Offsets)
 		}
 	})
-	from, to := m.Mine()
+	from, to := m.WrittenPages()
 	value := func(page, turn int) byte { return byte(7*((page+turn*s.Size)%m.Pages()) + 3) }
 	for p := range m.Pages() {
 		fillPage(m.Page(p), value(p, 0))

@@ -11,7 +11,7 @@ import (
 
 var sorting = Program{
 	Name: "sort", Description: "bucket sort of integers, as in the benchmark IS: each rank sends every other rank the numbers of that rank's range",
-	SizeUnit: "numbers of each rank", Defaults: Settings{Size: 4096, Rounds: 1}, Parameters: withOperations, Run: checked(runSort),
+	SizeUnit: "numbers of each rank", Defaults: Settings{Size: 4096, Rounds: 1}, Parameters: withOperations, Run: onlyChecked(runSort),
 }
 
 // keyBits is the length of the numbers.
@@ -35,23 +35,23 @@ func randomKeys(rank, n int) []uint32 {
 	return keys
 }
 
-// owner returns the rank to whose range a number belongs.
-func owner(key uint32, ranks int) int { return int(uint64(key) * uint64(ranks) >> keyBits) }
+// ownerOf returns the rank to whose range a number belongs.
+func ownerOf(key uint32, ranks int) int { return int(uint64(key) * uint64(ranks) >> keyBits) }
 
 // sortKeys returns the numbers of all ranks in this rank's range, sorted.
 func sortKeys(c *mpi.Comm, s Settings, keys []uint32) []uint32 {
 	p := c.Size()
 	counts, arriving := make([]int32, p), make([]int32, p)
 	for _, k := range keys {
-		counts[owner(k, p)]++
+		counts[ownerOf(k, p)]++
 	}
 	one := func(x []int32) mpi.Buffer { b := mpi.Of(x); b.Count = 1; return b }
 	c.Alltoall(one(counts), one(arriving))
-	out, outAt := offsets(counts)
-	in, inAt := offsets(arriving)
+	out, outAt := blockOffsets(counts)
+	in, inAt := blockOffsets(arriving)
 	parted, fill := make([]uint32, len(keys)), slices.Clone(outAt)
 	for _, k := range keys {
-		o := owner(k, p)
+		o := ownerOf(k, p)
 		parted[fill[o]] = k
 		fill[o]++
 	}
@@ -63,8 +63,8 @@ func sortKeys(c *mpi.Comm, s Settings, keys []uint32) []uint32 {
 	return mine
 }
 
-// offsets returns the lengths of consecutive parts and where each begins.
-func offsets(counts []int32) (lengths, at []int) {
+// blockOffsets returns the lengths of consecutive parts and where each begins.
+func blockOffsets(counts []int32) (lengths, at []int) {
 	next := 0
 	for _, n := range counts {
 		lengths, at = append(lengths, int(n)), append(at, next)
@@ -81,7 +81,7 @@ func checkSorted(c *mpi.Comm, s Settings, mine []uint32) error {
 	var want []uint32
 	for r := range c.Size() {
 		for _, k := range randomKeys(r, s.Size) {
-			if owner(k, c.Size()) == c.Rank() {
+			if ownerOf(k, c.Size()) == c.Rank() {
 				want = append(want, k)
 			}
 		}

@@ -16,13 +16,13 @@ var svd = Program{
 	Description: "leading singular values of a sparse matrix, by a restarted Lanczos iteration with AᵀA",
 	SizeUnit:    "rows of a square matrix",
 	Defaults:    Settings{Size: 200, Rounds: 1},
-	Parameters:  withOperations, Run: checked(runSVD),
+	Parameters:  withOperations, Run: onlyChecked(runSVD),
 }
 
 func runSVD(c *mpi.Comm, s Settings) error {
 	var err error
 	for range s.Rounds {
-		if _, e := newLanczos(c, s).leading(); e != nil && err == nil {
+		if _, e := newLanczos(c, s).leadingValues(); e != nil && err == nil {
 			err = e
 		}
 	}
@@ -30,15 +30,15 @@ func runSVD(c *mpi.Comm, s Settings) error {
 }
 
 const (
-	perRow   = 100 // most elements of a row that are not zero
-	triplets = 5
-	most     = 2 * triplets // vectors of a basis: what the guide of ARPACK asks for at least
+	maxRowElements  = 100 // most elements of a row that are not zero
+	singularValues  = 5
+	maxBasisVectors = 2 * singularValues // vectors of a basis: what the guide of ARPACK asks for at least
 
-	// held is how many rows a matrix has at most whose elements are held. For larger ones the ranks
-	// exchange as much data, and are charged as many operations, for so many products with AᵀA: a
-	// sample of an iteration.
-	held   = 2000
-	sample = 31
+	// maxHeldRows is how many rows a matrix has at most whose elements are held. For larger ones
+	// the ranks exchange as much data, and are charged as many operations, for so many products
+	// with AᵀA: a sample of an iteration.
+	maxHeldRows    = 2000
+	sampleProducts = 31
 )
 
 // lanczos is a rank's rows of the matrix, and its part of vectors.
@@ -58,41 +58,41 @@ type lanczos struct {
 }
 
 func newLanczos(c *mpi.Comm, s Settings) *lanczos {
-	y := &lanczos{c: c, s: s, n: s.Size, row: min(s.Size, perRow), data: s.Size <= held, whole: make([]float64, s.Size), sum: make([]float64, s.Size)}
-	y.first, y.end = share(y.n, c.Size(), c.Rank())
+	y := &lanczos{c: c, s: s, n: s.Size, row: min(s.Size, maxRowElements), data: s.Size <= maxHeldRows, whole: make([]float64, s.Size), sum: make([]float64, s.Size)}
+	y.first, y.end = splitRange(y.n, c.Size(), c.Rank())
 	for r := range c.Size() {
-		a, b := share(y.n, c.Size(), r)
+		a, b := splitRange(y.n, c.Size(), r)
 		y.counts, y.at = append(y.counts, b-a), append(y.at, a)
 	}
 	if y.data {
-		y.fill()
+		y.fillRows()
 	}
 	return y
 }
 
-// fill computes the rank's rows.
-func (y *lanczos) fill() {
+// fillRows computes the rank's rows.
+func (y *lanczos) fillRows() {
 	y.data = true
 	for i := y.first; i < y.end; i++ {
 		for j := range y.row {
-			column, value := element(y.n, i, j)
+			column, value := sparseElement(y.n, i, j)
 			y.columns, y.values = append(y.columns, int32(column)), append(y.values, value)
 		}
 	}
 }
 
-// element returns where the j-th element of a row is, and its value, from 0 to 1. Elements in one
-// place add up.
-func element(n, i, j int) (column int, value float64) {
-	h := (uint64(i)*perRow + uint64(j) + 1) * 0x9e3779b97f4a7c15
+// sparseElement returns where the j-th element of a row is, and its value, from 0 to 1. Elements in
+// one place add up.
+func sparseElement(n, i, j int) (column int, value float64) {
+	h := (uint64(i)*maxRowElements + uint64(j) + 1) * 0x9e3779b97f4a7c15
 	h ^= h >> 29
 	h *= 0xbf58476d1ce4e5b9
 	h ^= h >> 32
 	return int(h % uint64(n)), float64(h>>40&0xffff) / 0x10000
 }
 
-// apply returns the rank's part of AᵀA v, of whose v it has the part.
-func (y *lanczos) apply(v []float64) []float64 {
+// applyNormalMatrix returns the rank's part of AᵀA v, of whose v it has the part.
+func (y *lanczos) applyNormalMatrix(v []float64) []float64 {
 	y.products++
 	y.c.Allgatherv(mpi.Of(v), mpi.Of(y.whole), y.counts, y.at)
 	if y.data {
@@ -116,8 +116,8 @@ func (y *lanczos) apply(v []float64) []float64 {
 	return w
 }
 
-// dots returns the products of w with vectors.
-func (y *lanczos) dots(w []float64, vectors ...[]float64) []float64 {
+// dotProducts returns the products of w with vectors.
+func (y *lanczos) dotProducts(w []float64, vectors ...[]float64) []float64 {
 	mine, all := make([]float64, len(vectors)), make([]float64, len(vectors))
 	if y.data {
 		for k, v := range vectors {
@@ -129,8 +129,8 @@ func (y *lanczos) dots(w []float64, vectors ...[]float64) []float64 {
 	return all
 }
 
-// add adds multiples of vectors to w.
-func (y *lanczos) add(w []float64, factors []float64, vectors ...[]float64) {
+// addScaled adds multiples of vectors to w.
+func (y *lanczos) addScaled(w []float64, factors []float64, vectors ...[]float64) {
 	if y.data {
 		for k, v := range vectors {
 			floats.AddScaled(w, factors[k], v)
@@ -139,41 +139,41 @@ func (y *lanczos) add(w []float64, factors []float64, vectors ...[]float64) {
 	compute(y.c, y.s, 2*len(w)*len(vectors))
 }
 
-func (y *lanczos) norm(w []float64) float64 { return math.Sqrt(y.dots(w, w)[0]) }
+func (y *lanczos) norm(w []float64) float64 { return math.Sqrt(y.dotProducts(w, w)[0]) }
 
-// orthogonal makes w orthogonal to vectors, by Gram and Schmidt, twice, so that it stays so. It
+// orthogonalize makes w orthogonal to vectors, by Gram and Schmidt, twice, so that it stays so. It
 // returns the product with the last vector.
-func (y *lanczos) orthogonal(w []float64, vectors [][]float64) (last float64) {
+func (y *lanczos) orthogonalize(w []float64, vectors [][]float64) (last float64) {
 	for pass := range 2 {
-		h := y.dots(w, vectors...)
+		h := y.dotProducts(w, vectors...)
 		if pass == 0 {
 			last = h[len(h)-1]
 		}
 		floats.Scale(-1, h)
-		y.add(w, h, vectors...)
+		y.addScaled(w, h, vectors...)
 	}
 	return last
 }
 
-// leading returns the largest singular values, the largest first. Two ways to the residual of the
-// first have to agree.
+// leadingValues returns the largest singular values, the largest first. Two ways to the residual of
+// the first have to agree.
 //
 // The iteration is the thick restart of Wu and Simon 2000, which for a symmetric matrix finds what
 // the implicit restart of ARPACK finds, in the same number of products.
-func (y *lanczos) leading() ([]float64, error) {
+func (y *lanczos) leadingValues() ([]float64, error) {
 	v := make([]float64, y.end-y.first)
 	for i := range v {
 		v[i] = 1 + float64((y.first+i)%7)/7
 	}
 	floats.Scale(1/y.norm(v), v)
-	m, kept := min(y.n, most), 0 // vectors of the basis, and those that a restart has kept
+	m, kept := min(y.n, maxBasisVectors), 0 // vectors of the basis, and those that a restart has kept
 	basis, t := [][]float64{v}, mat.NewSymDense(m, nil)
 	for {
 		var beta float64 // of the vector behind the basis
 		var next []float64
 		for j := kept; j < m; j++ {
-			next = y.apply(basis[j])
-			t.SetSym(j, j, y.orthogonal(next, basis))
+			next = y.applyNormalMatrix(basis[j])
+			t.SetSym(j, j, y.orthogonalize(next, basis))
 			beta = y.norm(next)
 			if y.data && beta <= 1e-9*math.Abs(t.At(0, 0)) { // the basis has all that can be found
 				m, t = j+1, mat.NewSymDense(j+1, t.SliceSym(0, j+1).(*mat.SymDense).RawSymmetric().Data)
@@ -194,25 +194,25 @@ func (y *lanczos) leading() ([]float64, error) {
 		var vectors mat.Dense
 		eigen.VectorsTo(&vectors)
 		converged := 0
-		for i := m - 1; i >= max(m-triplets, 0); i-- {
-			if beta*math.Abs(vectors.At(m-1, i)) <= epsilon*theta[i] {
+		for i := m - 1; i >= max(m-singularValues, 0); i-- {
+			if beta*math.Abs(vectors.At(m-1, i)) <= machineEpsilon*theta[i] {
 				converged++
 			}
 		}
 		switch {
-		case !y.data && y.products >= sample:
+		case !y.data && y.products >= sampleProducts:
 			return nil, nil
 		case !y.data:
-			converged = triplets // as in most restarts of an iteration
-		case converged == triplets || m < most:
-			return y.singular(theta, &vectors, basis, beta)
+			converged = singularValues // as in most restarts of an iteration
+		case converged == singularValues || m < maxBasisVectors:
+			return y.checkedValues(theta, &vectors, basis, beta)
 		}
-		kept = triplets + min(converged, (m-triplets)/2) // as ARPACK
+		kept = singularValues + min(converged, (m-singularValues)/2) // as ARPACK
 		ritz := make([][]float64, kept)
 		t = mat.NewSymDense(m, nil)
 		for i := range kept {
 			ritz[i] = make([]float64, len(v))
-			y.add(ritz[i], mat.Col(nil, m-1-i, &vectors), basis...)
+			y.addScaled(ritz[i], mat.Col(nil, m-1-i, &vectors), basis...)
 			t.SetSym(i, i, theta[m-1-i])
 			t.SetSym(i, kept, beta*vectors.At(m-1, m-1-i))
 		}
@@ -220,21 +220,21 @@ func (y *lanczos) leading() ([]float64, error) {
 	}
 }
 
-// epsilon is the tolerance of ARPACK where none is given: that of the arithmetic.
-const epsilon = 0x1p-53
+// machineEpsilon is the tolerance of ARPACK where none is given: that of the arithmetic.
+const machineEpsilon = 0x1p-53
 
-// singular returns the singular values of a basis that has converged.
-func (y *lanczos) singular(theta []float64, vectors *mat.Dense, basis [][]float64, beta float64) ([]float64, error) {
+// checkedValues returns the singular values of a basis that has converged.
+func (y *lanczos) checkedValues(theta []float64, vectors *mat.Dense, basis [][]float64, beta float64) ([]float64, error) {
 	m := len(theta)
 	x := make([]float64, y.end-y.first)
-	y.add(x, mat.Col(nil, m-1, vectors), basis...)
-	r := y.apply(x)
-	y.add(r, []float64{-theta[m-1]}, x)
+	y.addScaled(x, mat.Col(nil, m-1, vectors), basis...)
+	r := y.applyNormalMatrix(x)
+	y.addScaled(r, []float64{-theta[m-1]}, x)
 	if got, want := y.norm(r), beta*math.Abs(vectors.At(m-1, m-1)); math.Abs(got-want) > 1e-8*(1+theta[m-1]) {
 		return nil, resultError(y.c, "the residual of the largest singular value is %v, by the iteration %v", got, want)
 	}
 	var values []float64
-	for i := m - 1; i >= max(m-triplets, 0); i-- {
+	for i := m - 1; i >= max(m-singularValues, 0); i-- {
 		values = append(values, math.Sqrt(max(theta[i], 0)))
 	}
 	return values, nil

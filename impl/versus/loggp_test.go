@@ -33,7 +33,7 @@ func runRank(command []string) error {
 }
 
 func runJob(ctx context.Context, command []string, loads []load, half *[]float64) error {
-	j, err := job.NewHere("", 2, job.Placement{Platform: command[1], Wait: "spin", Pin: true, Command: command})
+	j, err := job.NewLocal("", 2, job.LocalOptions{Platform: command[1], Wait: "spin", Pin: true, Command: command})
 	if err != nil {
 		return err
 	}

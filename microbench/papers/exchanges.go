@@ -125,7 +125,7 @@ func sharedMemory(by exchangeMethod) func(c *mpi.Comm, pages int) routine {
 		value := func(page int) byte { return byte(7*page + iteration) }
 		return routine{call: func() {
 			iteration++
-			from, to := m.Mine()
+			from, to := m.WrittenPages()
 			for p := from; p < to; p++ {
 				b := m.Page(p)
 				for k := range b {

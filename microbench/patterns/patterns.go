@@ -27,7 +27,7 @@ var Patterns = []Pattern{
 	{"one-to-all", "rank 0 sends to each other rank in turn", 2, bytesOfRoot, false, oneToAll},
 	{"all-to-one", "rank 0 receives from each other rank in turn", 2, bytesOfRoot, false, allToOne},
 	{"all-to-all", "each rank exchanges messages with each other rank, in an order in which no two have the same partner", 2, bytesOfRoot, false, allToAll},
-	{"all-to-all-in-order", "each rank exchanges messages with rank 0, 1, 2 and so on, so that many want the same partner", 2, bytesOfRoot, false, allInOrder},
+	{"all-to-all-in-order", "each rank exchanges messages with rank 0, 1, 2 and so on, so that many want the same partner", 2, bytesOfRoot, false, allToAllInOrder},
 	{"broadcast", "rank 0 sends the same to all", 2, nil, false, func(p portable.Process, _ *portable.Library, out, _ []byte) { p.Broadcast(out) }},
 	{"reduce", "the sum of the ranks' arrays of 8-byte numbers, at rank 0", 2, nil, false, reduce},
 }
@@ -47,7 +47,7 @@ func bytesOfRoot(ranks, bytes int) int { return (ranks - 1) * bytes }
 // IsTimedBy reports whether a library is timed in the pattern: each collective operation once, by
 // the way of sending that it uses.
 func (p Pattern) IsTimedBy(l *portable.Library) bool {
-	return l.Collectives || p.RootBytes != nil || p.IsRoundTrip
+	return l.RunsCollectives || p.RootBytes != nil || p.IsRoundTrip
 }
 
 func pingPong(p portable.Process, _ *portable.Library, out, in []byte) {
@@ -93,8 +93,8 @@ func allToAll(p portable.Process, s *portable.Library, out, in []byte) {
 	exchangeAll(p, s, out, in, to, from)
 }
 
-// allInOrder has n-1 steps, in which the partners are all others in the order of ranks.
-func allInOrder(p portable.Process, s *portable.Library, out, in []byte) {
+// allToAllInOrder has n-1 steps, in which the partners are all others in the order of ranks.
+func allToAllInOrder(p portable.Process, s *portable.Library, out, in []byte) {
 	partner := func(i int) int {
 		if i <= p.Rank() {
 			return i - 1
@@ -109,13 +109,13 @@ func allInOrder(p portable.Process, s *portable.Library, out, in []byte) {
 func exchangeAll(p portable.Process, s *portable.Library, out, in []byte, to, from func(i int) int) {
 	n := p.Size()
 	for i := 1; i < n; i++ {
-		if s.Flood {
+		if s.SendsAllFirst {
 			p.Send(to(i), out)
 		} else {
 			p.Exchange(to(i), out, from(i), in)
 		}
 	}
-	for i := 1; s.Flood && i < n; i++ {
+	for i := 1; s.SendsAllFirst && i < n; i++ {
 		p.Receive(from(i), in)
 	}
 }
@@ -124,8 +124,8 @@ func reduce(p portable.Process, _ *portable.Library, out, _ []byte) {
 	p.Reduce(make([]float64, len(out)/8), portable.Sum)
 }
 
-// Measurement is the time of one pattern.
-type Measurement struct {
+// PatternTime is the time of one pattern.
+type PatternTime struct {
 	Pattern      Pattern
 	Library      *portable.Library
 	Ranks, Bytes int
@@ -140,8 +140,8 @@ const startDelay = 2 * unit.Millisecond
 // Measure runs a pattern for some rounds after one that does not count. All ranks begin a round at
 // a time that rank 0 tells them, so their clocks have to be one, as in an emulated machine and in
 // one host.
-func Measure(w portable.World, s *portable.Library, x Pattern, bytes, rounds int) (Measurement, error) {
-	m := Measurement{Pattern: x, Library: s, Bytes: bytes}
+func Measure(w portable.World, s *portable.Library, x Pattern, bytes, rounds int) (PatternTime, error) {
+	m := PatternTime{Pattern: x, Library: s, Bytes: bytes}
 	if x.Name == "reduce" && bytes%8 != 0 {
 		return m, fmt.Errorf("reduce: %d bytes are not a whole number of 8-byte numbers", bytes)
 	}

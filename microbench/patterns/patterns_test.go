@@ -27,7 +27,7 @@ func openT3D(t *testing.T, library string, ranks int) *job.Job {
 }
 
 // timed returns the time of a pattern on the T3D.
-func timed(t *testing.T, s *portable.Library, pattern string, ranks, bytes int) Measurement {
+func timed(t *testing.T, s *portable.Library, pattern string, ranks, bytes int) PatternTime {
 	t.Helper()
 	library := s.Name
 	if library == "shmem" {

@@ -53,7 +53,7 @@ func MeasureTimers(w portable.World, l *portable.Library, bytes, rounds int) ([]
 					x.other()
 				}
 			}
-			if !l.Meets || x.timer != sample.Timer12 {
+			if !l.IsSynchronous || x.timer != sample.Timer12 {
 				series = append(series, sample.Series{Key: sample.Key{Library: l.Name + " " + l.Mode, Mode: sample.LowLevelMode, Protocol: "auto", Timer: x.timer, Bytes: bytes}, Times: times[1:]})
 			}
 		}

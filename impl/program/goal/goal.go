@@ -33,10 +33,10 @@ func (x Execution) Check() error {
 
 // Run lets the calling rank do its operations, and returns how long that took.
 func (x Execution) Run(c *mpi.Comm) unit.Time {
-	e := &executor{c: c, ops: x.Of(c.Rank()), free: map[int][][]byte{}}
+	e := &rankExecutor{c: c, ops: x.Of(c.Rank()), freeBuffers: map[int][][]byte{}}
 	for _, call := range x.Calls(c.Rank()) {
 		if call.Name == schedule.Ssend {
-			e.mark(call)
+			e.markSynchronous(call)
 		}
 	}
 	e.site = func(i int) mpi.Site {
@@ -44,36 +44,36 @@ func (x Execution) Run(c *mpi.Comm) unit.Time {
 		return mpi.Site{File: l.File, Line: l.Line}
 	}
 	c.SetCaller(e)
-	e.prepare(func(i int) []schedule.Dependant { return x.Dependants(c.Rank(), i) })
+	e.countRequirements(func(i int) []schedule.Dependant { return x.Dependants(c.Rank(), i) })
 	begin := c.Wtime()
-	for e.step() {
+	for e.runNext() {
 	}
 	c.SetCaller(nil)
 	return c.Wtime() - begin
 }
 
-// executor is one rank's course through its operations.
-type executor struct {
-	c     *mpi.Comm
-	ops   []schedule.Op
-	deps  [][]schedule.Dependant // by operation: what waits for it
-	waits []int                  // by operation: for so many others
-	held  int                    // operations that wait for others
-	ends  []int                  // by operation: how many that it waits for end together, for releases
-	meets []bool                 // by operation: it is a synchronous send; nil: none is
-	ready [3][]int               // by kind, in the order of the schedule
+// rankExecutor carries out the operations of one rank.
+type rankExecutor struct {
+	c                   *mpi.Comm
+	ops                 []schedule.Op
+	dependants          [][]schedule.Dependant // by operation: what waits for it
+	pendingRequirements []int                  // by operation: for so many others
+	blockedCount        int                    // operations that wait for others
+	endingRequirements  []int                  // by operation: how many that it waits for end together, for releases
+	isSynchronous       []bool                 // by operation: it is a synchronous send; nil: none is
+	ready               [3][]int               // by kind, in the order of the schedule
 
 	current int                  // the operation that is being done, or the first that is waited for
 	site    func(i int) mpi.Site // of an operation in the schedule's file
 
-	open []int // operations under way
-	reqs []mpi.Request
-	bufs [][]byte
-	free map[int][][]byte // buffers to use again, by length
+	startedOps  []int // operations under way
+	requests    []mpi.Request
+	buffers     [][]byte
+	freeBuffers map[int][][]byte // buffers to use again, by length
 }
 
 // Here implements engine.CallLocator, as Site does: the program is the schedule.
-func (e *executor) Here() (call string, at uintptr) {
+func (e *rankExecutor) Here() (call string, at uintptr) {
 	if e.current >= len(e.ops) {
 		return "", 0
 	}
@@ -81,80 +81,82 @@ func (e *executor) Here() (call string, at uintptr) {
 }
 
 // Site returns the line of an operation.
-func (e *executor) Site(at uintptr) mpi.Site { return e.site(int(at)) }
+func (e *rankExecutor) Site(at uintptr) mpi.Site { return e.site(int(at)) }
 
-func (e *executor) prepare(dependants func(i int) []schedule.Dependant) {
-	e.deps, e.waits, e.ends = make([][]schedule.Dependant, len(e.ops)), make([]int, len(e.ops)), make([]int, len(e.ops))
+// countRequirements counts the operations that each operation waits for, and finds those that wait
+// for none.
+func (e *rankExecutor) countRequirements(dependants func(i int) []schedule.Dependant) {
+	e.dependants, e.pendingRequirements, e.endingRequirements = make([][]schedule.Dependant, len(e.ops)), make([]int, len(e.ops)), make([]int, len(e.ops))
 	for i := range e.ops {
-		e.deps[i] = dependants(i)
-		for _, d := range e.deps[i] {
-			e.waits[d.Op]++
+		e.dependants[i] = dependants(i)
+		for _, d := range e.dependants[i] {
+			e.pendingRequirements[d.Op]++
 		}
 	}
 	for i, o := range e.ops {
-		if e.waits[i] == 0 {
+		if e.pendingRequirements[i] == 0 {
 			e.ready[o.Kind] = append(e.ready[o.Kind], i)
 		} else {
-			e.held++
+			e.blockedCount++
 		}
 	}
 }
 
-// mark notes which operations are synchronous sends.
-func (e *executor) mark(c schedule.Call) {
-	if e.meets == nil {
-		e.meets = make([]bool, len(e.ops))
+// markSynchronous notes which operations are synchronous sends.
+func (e *rankExecutor) markSynchronous(c schedule.Call) {
+	if e.isSynchronous == nil {
+		e.isSynchronous = make([]bool, len(e.ops))
 	}
 	for i := range c.Ops {
-		e.meets[c.First+i] = true
+		e.isSynchronous[c.First+i] = true
 	}
 }
 
-// release lets operations begin that waited for the start of operation i, or for its end.
-func (e *executor) release(i int, start bool) {
-	for _, d := range e.deps[i] {
+// releaseDependants lets operations begin that waited for the start of operation i, or for its end.
+func (e *rankExecutor) releaseDependants(i int, start bool) {
+	for _, d := range e.dependants[i] {
 		if d.Start != start {
 			continue
 		}
-		if e.waits[d.Op]--; e.waits[d.Op] == 0 {
-			e.held--
+		if e.pendingRequirements[d.Op]--; e.pendingRequirements[d.Op] == 0 {
+			e.blockedCount--
 			k := e.ops[d.Op].Kind
 			e.ready[k] = append(e.ready[k], d.Op)
 		}
 	}
 }
 
-// step begins an operation, or waits for one that is under way. It returns false if there is
+// runNext begins an operation, or waits for one that is under way. It returns false if there is
 // neither.
-func (e *executor) step() bool {
+func (e *rankExecutor) runNext() bool {
 	for kind := range e.ready {
 		if len(e.ready[kind]) == 0 {
 			continue
 		}
 		i := e.ready[kind][0]
 		e.ready[kind] = e.ready[kind][1:]
-		e.begin(i)
+		e.beginOp(i)
 		return true
 	}
-	if len(e.open) == 0 {
+	if len(e.startedOps) == 0 {
 		return false
 	}
-	e.current = e.open[0]
-	e.wait()
+	e.current = e.startedOps[0]
+	e.waitForOps()
 	return true
 }
 
-// begin begins an operation, and also ends it if it computes or if all else waits for it.
-func (e *executor) begin(i int) {
+// beginOp begins an operation, and also ends it if it computes or if all else waits for it.
+func (e *rankExecutor) beginOp(i int) {
 	o := e.ops[i]
 	e.current = i
-	e.release(i, true)
+	e.releaseDependants(i, true)
 	if o.Kind == schedule.Calc {
 		e.c.Compute(unit.Time(o.Size) * unit.Nanosecond)
-		e.release(i, false)
+		e.releaseDependants(i, false)
 		return
 	}
-	b := e.buffer(int(o.Size))
+	b := e.takeBuffer(int(o.Size))
 	peer, tag := int(o.Peer), int(o.Tag)
 	if o.Peer == schedule.Any {
 		peer = mpi.AnySource
@@ -163,29 +165,29 @@ func (e *executor) begin(i int) {
 		tag = mpi.AnyTag
 	}
 	send, isend := mpi.Send[byte], mpi.Isend[byte]
-	if e.meets != nil && e.meets[i] {
+	if e.isSynchronous != nil && e.isSynchronous[i] {
 		send, isend = mpi.Ssend[byte], mpi.Issend[byte]
 	}
-	switch alone := e.alone(i); {
+	switch alone := e.mayBlock(i); {
 	case alone && o.Kind == schedule.Send:
 		send(e.c, b, peer, tag)
-		e.end(i, b)
+		e.finishMessage(i, b)
 	case alone:
 		mpi.Recv(e.c, b, peer, tag)
-		e.end(i, b)
+		e.finishMessage(i, b)
 	case o.Kind == schedule.Send:
-		e.under(i, b, isend(e.c, b, peer, tag))
+		e.addRequest(i, b, isend(e.c, b, peer, tag))
 	default:
-		e.under(i, b, mpi.Irecv(e.c, b, peer, tag))
+		e.addRequest(i, b, mpi.Irecv(e.c, b, peer, tag))
 	}
 }
 
-// alone reports whether nothing else can begin until operation i ends, which has just begun:
+// mayBlock reports whether nothing else can begin until operation i ends, which has just begun:
 // neither is an operation ready, nor would one be after the end of all others that are under way.
 // If one that waited for its start waits for others still, a program has begun it in a call of its
 // own.
-func (e *executor) alone(i int) bool {
-	for _, d := range e.deps[i] {
+func (e *rankExecutor) mayBlock(i int) bool {
+	for _, d := range e.dependants[i] {
 		if d.Start {
 			return false
 		}
@@ -195,119 +197,120 @@ func (e *executor) alone(i int) bool {
 			return false
 		}
 	}
-	return !e.releases(e.open...)
+	return !e.wouldRelease(e.startedOps...)
 }
 
-// releases reports whether the end of some operations lets another begin.
-func (e *executor) releases(some ...int) (yes bool) {
+// wouldRelease reports whether the end of some operations lets another begin.
+func (e *rankExecutor) wouldRelease(some ...int) (yes bool) {
 	for _, i := range some {
-		for _, d := range e.deps[i] {
+		for _, d := range e.dependants[i] {
 			if !d.Start {
-				e.ends[d.Op]++
-				yes = yes || e.ends[d.Op] == e.waits[d.Op]
+				e.endingRequirements[d.Op]++
+				yes = yes || e.endingRequirements[d.Op] == e.pendingRequirements[d.Op]
 			}
 		}
 	}
 	for _, i := range some {
-		for _, d := range e.deps[i] {
-			e.ends[d.Op] = 0
+		for _, d := range e.dependants[i] {
+			e.endingRequirements[d.Op] = 0
 		}
 	}
 	return yes
 }
 
-// wait waits for operations that are under way: for all if nothing can begin before each of them
-// has ended, for a certain one if its end lets something begin and nothing begins without it, and
-// else for any.
-func (e *executor) wait() {
+// waitForOps waits for operations that are under way: for all if nothing can begin before each of
+// them has ended, for a certain one if its end lets something begin and nothing begins without it,
+// and else for any.
+func (e *rankExecutor) waitForOps() {
 	certain := -1
-	if e.held == 0 {
+	if e.blockedCount == 0 {
 		certain = 0
 	} else {
-		needed := e.needed()
-		if len(needed) > 1 && len(needed) == len(e.open) {
-			mpi.WaitAll(e.reqs, nil)
-			for len(e.open) > 0 {
-				e.ended(0)
+		needed := e.requiredOps()
+		if len(needed) > 1 && len(needed) == len(e.startedOps) {
+			mpi.WaitAll(e.requests, nil)
+			for len(e.startedOps) > 0 {
+				e.finishRequest(0)
 			}
 			return
 		}
 		for _, n := range needed {
-			if e.releases(e.open[n]) {
+			if e.wouldRelease(e.startedOps[n]) {
 				certain = n
 				break
 			}
 		}
 	}
 	if certain >= 0 {
-		e.reqs[certain].Wait()
+		e.requests[certain].Wait()
 	} else {
-		certain, _ = mpi.WaitAny(e.reqs)
+		certain, _ = mpi.WaitAny(e.requests)
 	}
-	e.ended(certain)
+	e.finishRequest(certain)
 }
 
-// needed returns those of the operations under way without whose end nothing begins.
-func (e *executor) needed() (all []int) {
+// requiredOps returns those of the operations under way without whose end nothing begins.
+func (e *rankExecutor) requiredOps() (all []int) {
 	begins := 0 // operations that begin when all have ended
-	for _, i := range e.open {
-		for _, d := range e.deps[i] {
+	for _, i := range e.startedOps {
+		for _, d := range e.dependants[i] {
 			if !d.Start {
-				if e.ends[d.Op]++; e.ends[d.Op] == e.waits[d.Op] {
+				if e.endingRequirements[d.Op]++; e.endingRequirements[d.Op] == e.pendingRequirements[d.Op] {
 					begins++
 				}
 			}
 		}
 	}
-	for n, i := range e.open {
+	for n, i := range e.startedOps {
 		count := 0
-		for _, d := range e.deps[i] {
-			if !d.Start && e.ends[d.Op] == e.waits[d.Op] {
+		for _, d := range e.dependants[i] {
+			if !d.Start && e.endingRequirements[d.Op] == e.pendingRequirements[d.Op] {
 				count++
-				e.ends[d.Op] = -1 // so that a second dependency does not count
+				e.endingRequirements[d.Op] = -1 // so that a second dependency does not count
 			}
 		}
-		for _, d := range e.deps[i] {
-			if e.ends[d.Op] < 0 {
-				e.ends[d.Op] = e.waits[d.Op]
+		for _, d := range e.dependants[i] {
+			if e.endingRequirements[d.Op] < 0 {
+				e.endingRequirements[d.Op] = e.pendingRequirements[d.Op]
 			}
 		}
 		if count == begins {
 			all = append(all, n)
 		}
 	}
-	for _, i := range e.open {
-		for _, d := range e.deps[i] {
-			e.ends[d.Op] = 0
+	for _, i := range e.startedOps {
+		for _, d := range e.dependants[i] {
+			e.endingRequirements[d.Op] = 0
 		}
 	}
 	return all
 }
 
-// ended notes that an operation is under way no more.
-func (e *executor) ended(n int) {
-	i, b, last := e.open[n], e.bufs[n], len(e.open)-1
-	e.open[n], e.reqs[n], e.bufs[n] = e.open[last], e.reqs[last], e.bufs[last]
-	e.open, e.reqs, e.bufs = e.open[:last], e.reqs[:last], e.bufs[:last]
-	e.end(i, b)
+// finishRequest removes an operation that has ended from those under way.
+func (e *rankExecutor) finishRequest(n int) {
+	i, b, last := e.startedOps[n], e.buffers[n], len(e.startedOps)-1
+	e.startedOps[n], e.requests[n], e.buffers[n] = e.startedOps[last], e.requests[last], e.buffers[last]
+	e.startedOps, e.requests, e.buffers = e.startedOps[:last], e.requests[:last], e.buffers[:last]
+	e.finishMessage(i, b)
 }
 
-// under notes that an operation is under way.
-func (e *executor) under(i int, b []byte, r mpi.Request) {
-	e.open, e.reqs, e.bufs = append(e.open, i), append(e.reqs, r), append(e.bufs, b)
+// addRequest adds an operation to those under way.
+func (e *rankExecutor) addRequest(i int, b []byte, r mpi.Request) {
+	e.startedOps, e.requests, e.buffers = append(e.startedOps, i), append(e.requests, r), append(e.buffers, b)
 }
 
-// end is the end of a message.
-func (e *executor) end(i int, b []byte) {
-	e.free[len(b)] = append(e.free[len(b)], b)
-	e.release(i, false)
+// finishMessage keeps the buffer of a message that has ended and releases what waited for it.
+func (e *rankExecutor) finishMessage(i int, b []byte) {
+	e.freeBuffers[len(b)] = append(e.freeBuffers[len(b)], b)
+	e.releaseDependants(i, false)
 }
 
-func (e *executor) buffer(n int) []byte {
-	all := e.free[n]
+// takeBuffer returns memory for a message, which an earlier one may have had.
+func (e *rankExecutor) takeBuffer(n int) []byte {
+	all := e.freeBuffers[n]
 	if len(all) == 0 {
 		return make([]byte, n)
 	}
-	e.free[n] = all[:len(all)-1]
+	e.freeBuffers[n] = all[:len(all)-1]
 	return all[len(all)-1]
 }

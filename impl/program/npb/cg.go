@@ -27,8 +27,8 @@ type cgClass struct {
 	shift, zeta     float64
 }
 
-// gradients is a rank's part of the matrix, rows and columns from 0 on, and where it sends vectors.
-type gradients struct {
+// cgRank is a rank's part of the matrix, rows and columns from 0 on, and where it sends vectors.
+type cgRank struct {
 	c *mpi.Comm
 	s Settings
 
@@ -54,14 +54,14 @@ func runCG(c *mpi.Comm, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	log, err := powerOfTwo(c, "npb-cg", 256)
+	log, err := log2Ranks(c, "npb-cg", 256)
 	if err != nil {
 		return Result{}, err
 	}
-	y := &gradients{c: c, s: s, sendTwo: make([]float64, 2), gotTwo: make([]float64, 2)}
-	y.place(k, log)
+	y := &cgRank{c: c, s: s, sendTwo: make([]float64, 2), gotTwo: make([]float64, 2)}
+	y.placeRank(k, log)
 	zeta := y.iterate(k.shift) // touches all data once, as NPB does before it measures
-	time := timed(c, func() {
+	time := timeSection(c, func() {
 		for i := range y.x {
 			y.x[i] = 1
 		}
@@ -71,14 +71,14 @@ func runCG(c *mpi.Comm, s Settings) (Result, error) {
 	})
 	per := float64(k.nonzeros * (k.nonzeros + 1))
 	return Result{
-		Class: s.letter(), Size: fmt.Sprint(k.order), Iterations: cgIterations, Time: time,
+		Class: s.classLetter(), Size: fmt.Sprint(k.order), Iterations: cgIterations, Time: time,
 		Operations: 2 * cgIterations * float64(k.order) * (3 + per + cgSteps*(5+per) + 3), Kind: "floating point",
-		Verified: agrees(zeta, k.zeta, cgTolerance),
+		Verified: isClose(zeta, k.zeta, cgTolerance),
 	}, nil
 }
 
-// part returns the i-th of n parts of a length; if they differ, the first parts are longer.
-func part(length, n, i int) (first, size int) {
+// splitRange returns the i-th of n parts of a length; if they differ, the first parts are longer.
+func splitRange(length, n, i int) (first, size int) {
 	size = length / n
 	long := length % n
 	first = i*size + min(i, long)
@@ -88,18 +88,18 @@ func part(length, n, i int) (first, size int) {
 	return first, size
 }
 
-// place makes the rank's part of the matrix and finds its partners.
-func (y *gradients) place(k cgClass, log int) {
+// placeRank makes the rank's part of the matrix and finds its partners.
+func (y *cgRank) placeRank(k cgClass, log int) {
 	me := y.c.Rank()
 	height, width := 1<<(log/2), 1<<(log-log/2)
 	row, column := me/width, me%width
-	firstRow, rows := part(k.order, height, row)
-	firstCol, cols := part(k.order, width, column)
+	firstRow, rows := splitRange(k.order, height, row)
+	firstCol, cols := splitRange(k.order, width, column)
 	y.mine = [2]int{0, rows}
 	if width == height {
 		y.across = column*width + row
 	} else { // two ranks share a column of the square and the vector that belongs to it
-		firstCol, cols = part(k.order, height, column/2)
+		firstCol, cols = splitRange(k.order, height, column/2)
 		half := (cols + 1) / 2
 		y.mine = [2]int{0, (rows + 1) / 2}
 		if me%2 == 1 {
@@ -121,7 +121,7 @@ func (y *gradients) place(k cgClass, log int) {
 		y.out, y.in = append(y.out, send), append(y.in, y.mine)
 	}
 	y.rows, y.cols = rows, cols
-	y.matrix(k, firstRow, firstCol)
+	y.fillMatrix(k, firstRow, firstCol)
 	n := max(rows, cols)
 	for _, v := range []*[]float64{&y.x, &y.z, &y.p, &y.q, &y.r} {
 		*v = make([]float64, cols)
@@ -132,13 +132,13 @@ func (y *gradients) place(k cgClass, log int) {
 	}
 }
 
-// matrix makes the rank's part of
+// fillMatrix makes the rank's part of
 //
 //	Σ ω_i x_i x_iᵀ + (rcond − shift)·I
 //
 // with sparse random vectors x_i and weights ω_i that fall from 1 to rcond. RNR-94-007, section
 // 2.2.3.
-func (y *gradients) matrix(k cgClass, firstRow, firstCol int) {
+func (y *cgRank) fillMatrix(k cgClass, firstRow, firstCol int) {
 	type element struct {
 		col   int32
 		value float64
@@ -157,11 +157,11 @@ func (y *gradients) matrix(k cgClass, firstRow, firstCol int) {
 		}
 		rows[row] = append(rows[row], element{int32(col), v})
 	}
-	r := random{cgSeed}
+	r := randomNumbers{cgSeed}
 	r.next() // NPB draws the first guess of zeta before
 	weight, ratio := 1.0, math.Pow(cgCondition, 1/float64(k.order))
 	for i := range k.order {
-		at, v := vector(&r, k.order, k.nonzeros, i)
+		at, v := sparseVector(&r, k.order, k.nonzeros, i)
 		for a, col := range at {
 			if col < firstCol || col >= firstCol+y.cols {
 				continue
@@ -185,8 +185,8 @@ func (y *gradients) matrix(k cgClass, firstRow, firstCol int) {
 	}
 }
 
-// vector returns places and values of a sparse random vector with 0.5 at place i.
-func vector(r *random, order, nonzeros, i int) (at []int, v []float64) {
+// sparseVector returns places and values of a sparse random vector with 0.5 at place i.
+func sparseVector(r *randomNumbers, order, nonzeros, i int) (at []int, v []float64) {
 	power := 1
 	for power < order {
 		power *= 2
@@ -207,7 +207,7 @@ func vector(r *random, order, nonzeros, i int) (at []int, v []float64) {
 }
 
 // iterate is a step of the inverse power method. It returns the estimate of the eigenvalue.
-func (y *gradients) iterate(shift float64) float64 {
+func (y *cgRank) iterate(shift float64) float64 {
 	y.solve()
 	norms := y.sendTwo
 	clear(norms)
@@ -229,36 +229,36 @@ func (y *gradients) iterate(shift float64) float64 {
 }
 
 // solve finds z with A·z = x by conjugate gradients, and computes the residual.
-func (y *gradients) solve() {
+func (y *cgRank) solve() {
 	clear(y.z)
 	copy(y.r, y.x)
 	copy(y.p, y.x)
-	rho := y.dot(y.r, y.r)
+	rho := y.dotProduct(y.r, y.r)
 	for range cgSteps {
-		y.times(y.p, y.q)
-		alpha := rho / y.dot(y.p, y.q)
+		y.applyMatrix(y.p, y.q)
+		alpha := rho / y.dotProduct(y.p, y.q)
 		for i := range y.z {
 			y.z[i] += alpha * y.p[i]
 			y.r[i] -= alpha * y.q[i]
 		}
 		before := rho
-		rho = y.dot(y.r, y.r)
+		rho = y.dotProduct(y.r, y.r)
 		beta := rho / before
 		for i := range y.p {
 			y.p[i] = y.r[i] + beta*y.p[i]
 		}
 		y.s.compute(y.c, 6*y.cols)
 	}
-	y.times(y.z, y.r)
+	y.applyMatrix(y.z, y.r)
 	for i := range y.r {
 		y.r[i] = y.x[i] - y.r[i]
 	}
 	y.s.compute(y.c, y.cols)
-	y.dot(y.r, y.r)
+	y.dotProduct(y.r, y.r)
 }
 
-// times sets result to A·v: the sum along each row of ranks, and from there to the columns.
-func (y *gradients) times(v, result []float64) {
+// applyMatrix sets result to A·v: the sum along each row of ranks, and from there to the columns.
+func (y *cgRank) applyMatrix(v, result []float64) {
 	for i := range y.rows {
 		sum := 0.0
 		for j := y.start[i]; j < y.start[i+1]; j++ {
@@ -283,8 +283,9 @@ func (y *gradients) times(v, result []float64) {
 	exchange(y.c, y.w[y.mine[0]:y.mine[0]+y.mine[1]], y.across, result, y.across, 2)
 }
 
-// dot returns the scalar product over the row of ranks, which together have the whole vectors.
-func (y *gradients) dot(a, b []float64) float64 {
+// dotProduct returns the scalar product over the row of ranks, which together have the whole
+// vectors.
+func (y *cgRank) dotProduct(a, b []float64) float64 {
 	sum, got := y.sendTwo[:1], y.gotTwo[:1]
 	sum[0] = 0
 	for i, v := range a {

@@ -41,11 +41,11 @@ func runEP(c *mpi.Comm, s Settings) (Result, error) {
 	}
 	var sums [2]float64
 	var counts [epAnnuli]float64
-	time := timed(c, func() {
+	time := timeSection(c, func() {
 		var x, y [1]float64
 		var q [epAnnuli]float64
 		for b := c.Rank() * batches / c.Size(); b < (c.Rank()+1)*batches/c.Size(); b++ {
-			inside := deviates(b, &x[0], &y[0], &q)
+			inside := countDeviates(b, &x[0], &y[0], &q)
 			s.compute(c, epBatch*epPair+inside*epDeviate)
 		}
 		mpi.Allreduce(c, x[:], sums[:1], mpi.Sum)
@@ -53,16 +53,16 @@ func runEP(c *mpi.Comm, s Settings) (Result, error) {
 		mpi.Allreduce(c, q[:], counts[:], mpi.Sum)
 	})
 	return Result{
-		Class: s.letter(), Size: fmt.Sprint(1 << (k.log + 1)), Iterations: epIterations, Time: time,
+		Class: s.classLetter(), Size: fmt.Sprint(1 << (k.log + 1)), Iterations: epIterations, Time: time,
 		Operations: float64(int(1) << (k.log + 1)), Kind: "random numbers generated",
-		Verified: agrees(sums[0], k.sx, epTolerance) && agrees(sums[1], k.sy, epTolerance),
+		Verified: isClose(sums[0], k.sx, epTolerance) && isClose(sums[1], k.sy, epTolerance),
 	}, nil
 }
 
-// deviates adds up the Gaussian deviates of a batch, and counts them by the larger of their
+// countDeviates adds up the Gaussian deviates of a batch, and counts them by the larger of their
 // absolute values. It returns how many pairs lie in the unit circle.
-func deviates(batch int, sx, sy *float64, counts *[epAnnuli]float64) int {
-	r := random{epSeed}
+func countDeviates(batch int, sx, sy *float64, counts *[epAnnuli]float64) int {
+	r := randomNumbers{epSeed}
 	r.skip(2 * epBatch * batch)
 	inside := 0
 	for range epBatch {

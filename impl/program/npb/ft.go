@@ -41,9 +41,9 @@ var ftClasses = []ftClass{
 		5.077892868474e+02 + 5.101336130759e+02i, 5.085233095391e+02 + 5.104914655194e+02i, 5.091487099959e+02 + 5.107917842803e+02i}},
 }
 
-// transform is a rank's part of the problem. In space it has planes across the third axis; in
+// ftRank is a rank's part of the problem. In space it has planes across the third axis; in
 // frequency it has whole lines of the third axis.
-type transform struct {
+type ftRank struct {
 	c      *mpi.Comm
 	s      Settings
 	n      [3]int
@@ -61,38 +61,38 @@ func runFT(c *mpi.Comm, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if _, err := powerOfTwo(c, "npb-ft", 1<<k.log[2]); err != nil {
+	if _, err := log2Ranks(c, "npb-ft", 1<<k.log[2]); err != nil {
 		return Result{}, err
 	}
-	y := newTransform(c, s, k)
+	y := newFTRank(c, s, k)
 	space, frequency := make([]complex128, len(y.other)), make([]complex128, len(y.other))
-	y.start(space)
+	y.fillSpace(space)
 	y.forward(space, frequency) // touches all data once, as NPB does before it measures
 	good := true
-	time := timed(c, func() {
-		y.start(space)
-		y.decays()
+	time := timeSection(c, func() {
+		y.fillSpace(space)
+		y.fillDecays()
 		y.forward(space, frequency)
 		for i := range ftIterations {
 			for j, d := range y.decay {
 				frequency[j] *= complex(d, 0)
 			}
 			s.compute(c, 2*len(frequency))
-			y.back(frequency, space)
-			got, want := y.sum(space), k.sums[i]
-			good = good && agrees(real(got), real(want), ftTolerance) && agrees(imag(got), imag(want), ftTolerance)
+			y.inverse(frequency, space)
+			got, want := y.checksum(space), k.sums[i]
+			good = good && isClose(real(got), real(want), ftTolerance) && isClose(imag(got), imag(want), ftTolerance)
 		}
 	})
 	points := float64(y.n[0]) * float64(y.n[1]) * float64(y.n[2])
 	return Result{
-		Class: s.letter(), Size: fmt.Sprintf("%dx%dx%d", y.n[0], y.n[1], y.n[2]), Iterations: ftIterations, Time: time,
+		Class: s.classLetter(), Size: fmt.Sprintf("%dx%dx%d", y.n[0], y.n[1], y.n[2]), Iterations: ftIterations, Time: time,
 		Operations: points * (14.8157 + 7.19641*math.Log(points) + (5.23518+7.21113*math.Log(points))*ftIterations), Kind: "floating point",
 		Verified: good,
 	}, nil
 }
 
-func newTransform(c *mpi.Comm, s Settings, k ftClass) *transform {
-	y := &transform{c: c, s: s}
+func newFTRank(c *mpi.Comm, s Settings, k ftClass) *ftRank {
+	y := &ftRank{c: c, s: s}
 	for a, log := range k.log {
 		y.n[a] = 1 << log
 		y.fft[a] = fourier.NewCmplxFFT(y.n[a])
@@ -104,9 +104,9 @@ func newTransform(c *mpi.Comm, s Settings, k ftClass) *transform {
 	return y
 }
 
-// start sets the rank's points to random numbers.
-func (y *transform) start(space []complex128) {
-	r := random{ftSeed}
+// fillSpace sets the rank's points to random numbers.
+func (y *ftRank) fillSpace(space []complex128) {
+	r := randomNumbers{ftSeed}
 	r.skip(2 * len(space) * y.c.Rank())
 	for i := range space {
 		re := r.next()
@@ -115,8 +115,8 @@ func (y *transform) start(space []complex128) {
 	y.s.compute(y.c, 6*len(space))
 }
 
-// decays computes by what frequencies decay in an iteration, exp(−4π²α·k²).
-func (y *transform) decays() {
+// fillDecays computes by what frequencies decay in an iteration, exp(−4π²α·k²).
+func (y *ftRank) fillDecays() {
 	square := func(i, n int) float64 {
 		if i >= n/2 {
 			i -= n
@@ -133,13 +133,14 @@ func (y *transform) decays() {
 	y.s.compute(y.c, 6*len(y.decay))
 }
 
-// charge charges the transforms of a number of lines of an axis: 5·n·log2(n) operations each.
-func (y *transform) charge(axis, count int) {
+// chargeTransform charges the transforms of a number of lines of an axis: 5·n·log2(n) operations
+// each.
+func (y *ftRank) chargeTransform(axis, count int) {
 	y.s.compute(y.c, count*5*y.n[axis]*bits.Len(uint(y.n[axis]-1)))
 }
 
-// planar transforms the first two axes of the rank's planes.
-func (y *transform) planar(x []complex128, direction func(axis int, line []complex128)) {
+// transformPlanes transforms the first two axes of the rank's planes.
+func (y *ftRank) transformPlanes(x []complex128, direction func(axis int, line []complex128)) {
 	n := y.n[0] * y.n[1]
 	for p := range y.planes {
 		plane := x[p*n : (p+1)*n]
@@ -156,20 +157,20 @@ func (y *transform) planar(x []complex128, direction func(axis int, line []compl
 			}
 		}
 	}
-	y.charge(0, y.planes*y.n[1])
-	y.charge(1, y.planes*y.n[0])
+	y.chargeTransform(0, y.planes*y.n[1])
+	y.chargeTransform(1, y.planes*y.n[0])
 }
 
 // forward transforms from space to frequency.
-func (y *transform) forward(space, frequency []complex128) {
-	y.planar(space, func(axis int, line []complex128) { y.fft[axis].Coefficients(line, line) })
+func (y *ftRank) forward(space, frequency []complex128) {
+	y.transformPlanes(space, func(axis int, line []complex128) { y.fft[axis].Coefficients(line, line) })
 	n, per := y.n[0]*y.n[1], y.lines*y.planes
 	for p := range y.planes {
 		for l, v := range space[p*n : (p+1)*n] {
 			y.other[l/y.lines*per+l%y.lines*y.planes+p] = v
 		}
 	}
-	got := y.across(space)
+	got := y.transpose(space)
 	for from := range y.c.Size() {
 		for l := range y.lines {
 			copy(frequency[l*y.n[2]+from*y.planes:], got[from*per+l*y.planes:from*per+(l+1)*y.planes])
@@ -179,11 +180,11 @@ func (y *transform) forward(space, frequency []complex128) {
 		line := frequency[l*y.n[2] : (l+1)*y.n[2]]
 		y.fft[2].Coefficients(line, line)
 	}
-	y.charge(2, y.lines)
+	y.chargeTransform(2, y.lines)
 }
 
-// across exchanges all of other with all ranks, and returns what was received: other, or spare.
-func (y *transform) across(spare []complex128) []complex128 {
+// transpose exchanges all of other with all ranks, and returns what was received: other, or spare.
+func (y *ftRank) transpose(spare []complex128) []complex128 {
 	if y.c.Size() == 1 {
 		return y.other
 	}
@@ -191,8 +192,8 @@ func (y *transform) across(spare []complex128) []complex128 {
 	return spare
 }
 
-// back transforms from frequency to space, and leaves frequency as it is.
-func (y *transform) back(frequency, space []complex128) {
+// inverse transforms from frequency to space, and leaves frequency as it is.
+func (y *ftRank) inverse(frequency, space []complex128) {
 	n, per := y.n[0]*y.n[1], y.lines*y.planes
 	line := make([]complex128, y.n[2])
 	for l := range y.lines {
@@ -201,8 +202,8 @@ func (y *transform) back(frequency, space []complex128) {
 			copy(y.other[to*per+l*y.planes:], line[to*y.planes:(to+1)*y.planes])
 		}
 	}
-	y.charge(2, y.lines)
-	got := y.across(space)
+	y.chargeTransform(2, y.lines)
+	got := y.transpose(space)
 	if y.c.Size() > 1 {
 		copy(y.other, got)
 	}
@@ -211,11 +212,11 @@ func (y *transform) back(frequency, space []complex128) {
 			space[p*n+l] = y.other[l/y.lines*per+l%y.lines*y.planes+p]
 		}
 	}
-	y.planar(space, func(axis int, line []complex128) { y.fft[axis].Sequence(line, line) })
+	y.transformPlanes(space, func(axis int, line []complex128) { y.fft[axis].Sequence(line, line) })
 }
 
-// sum returns the sum of some points on rank 0, and something else on the others.
-func (y *transform) sum(space []complex128) complex128 {
+// checksum returns the sum of some points on rank 0, and something else on the others.
+func (y *ftRank) checksum(space []complex128) complex128 {
 	first := y.c.Rank() * y.planes
 	var sum complex128
 	for j := 1; j <= ftSamples; j++ {

@@ -23,8 +23,8 @@ type isClass struct {
 	index, rank, step, late [isTests]int
 }
 
-// sorter is a rank's part of the problem.
-type sorter struct {
+// isRank is a rank's part of the problem.
+type isRank struct {
 	c     *mpi.Comm
 	s     Settings
 	k     isClass
@@ -54,35 +54,35 @@ func runIS(c *mpi.Comm, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if _, err := powerOfTwo(c, "npb-is", 1<<k.buckets); err != nil {
+	if _, err := log2Ranks(c, "npb-is", 1<<k.buckets); err != nil {
 		return Result{}, err
 	}
 	n := c.Size()
-	y := &sorter{c: c, s: s, k: k, keys: make([]int32, 1<<k.keys/n), sizes: make([]int32, 1<<k.buckets+isTests), total: make([]int32, 1<<k.buckets+isTests),
+	y := &isRank{c: c, s: s, k: k, keys: make([]int32, 1<<k.keys/n), sizes: make([]int32, 1<<k.buckets+isTests), total: make([]int32, 1<<k.buckets+isTests),
 		counts: make([]int32, n), sendN: make([]int, n), at: make([]int, n), fromN: make([]int, n), from: make([]int, n)}
 	y.room, y.ordered = make([]int32, 2*len(y.keys)+1<<k.buckets), make([]int32, len(y.keys))
-	y.generate()
+	y.generateKeys()
 	y.iterate(1)
 	y.passed = 0
-	time := timed(c, func() {
+	time := timeSection(c, func() {
 		for i := 1; i <= isIterations; i++ {
 			y.iterate(i)
 		}
 	})
-	if y.sorted() {
+	if y.isSorted() {
 		y.passed++
 	}
 	all := make([]int32, 1)
 	mpi.Allreduce(c, []int32{int32(y.passed)}, all, mpi.Sum)
 	return Result{
-		Class: s.letter(), Size: fmt.Sprint(1 << k.keys), Iterations: isIterations, Time: time,
+		Class: s.classLetter(), Size: fmt.Sprint(1 << k.keys), Iterations: isIterations, Time: time,
 		Operations: isIterations * float64(int(1)<<k.keys), Kind: "keys ranked", Verified: int(all[0]) == isIterations*isTests+n,
 	}, nil
 }
 
-// generate makes the rank's keys: the sum of four random numbers each.
-func (y *sorter) generate() {
-	r := random{isSeed}
+// generateKeys makes the rank's keys: the sum of four random numbers each.
+func (y *isRank) generateKeys() {
+	r := randomNumbers{isSeed}
 	r.skip(4 * len(y.keys) * y.c.Rank())
 	quarter := float64(int(1) << y.k.largest / 4)
 	for i := range y.keys {
@@ -91,14 +91,14 @@ func (y *sorter) generate() {
 }
 
 // iterate ranks all keys: each rank gets those of its buckets and counts them.
-func (y *sorter) iterate(iteration int) {
+func (y *isRank) iterate(iteration int) {
 	if y.c.Rank() == 0 {
 		y.keys[iteration] = int32(iteration)
 		y.keys[iteration+isIterations] = int32(1<<y.k.largest - iteration)
 	}
-	y.fill()
+	y.fillBuckets()
 	mpi.Allreduce(y.c, y.sizes, y.total, mpi.Sum)
-	first, end := y.distribute()
+	first, end := y.distributeKeys()
 	for i, n := range y.sendN {
 		y.counts[i] = int32(n)
 	}
@@ -114,14 +114,14 @@ func (y *sorter) iterate(iteration int) {
 	}
 	y.got = y.room[:sum]
 	y.c.Alltoallv(mpi.Of(y.ordered), y.sendN, y.at, mpi.Of(y.got), y.fromN, y.from)
-	y.rank(first, end)
-	y.test(iteration)
+	y.rankKeys(first, end)
+	y.testRanks(iteration)
 }
 
-func (y *sorter) shift() int { return y.k.largest - y.k.buckets }
+func (y *isRank) bucketShift() int { return y.k.largest - y.k.buckets }
 
-// fill sorts the rank's keys into buckets and counts them.
-func (y *sorter) fill() {
+// fillBuckets sorts the rank's keys into buckets and counts them.
+func (y *isRank) fillBuckets() {
 	clear(y.sizes)
 	for i, at := range y.k.index {
 		if at/len(y.keys) == y.c.Rank() {
@@ -129,23 +129,23 @@ func (y *sorter) fill() {
 		}
 	}
 	for _, k := range y.keys {
-		y.sizes[k>>y.shift()]++
+		y.sizes[k>>y.bucketShift()]++
 	}
 	next := make([]int32, 1<<y.k.buckets)
 	for i := 1; i < len(next); i++ {
 		next[i] = next[i-1] + y.sizes[i-1]
 	}
 	for _, k := range y.keys {
-		b := k >> y.shift()
+		b := k >> y.bucketShift()
 		y.ordered[next[b]] = k
 		next[b]++
 	}
 	y.s.compute(y.c, 5*len(y.keys)+len(next))
 }
 
-// distribute gives each rank the next buckets, until the ranks so far have their share of all
+// distributeKeys gives each rank the next buckets, until the ranks so far have their share of all
 // keys. It returns this rank's buckets, from first to end−1.
-func (y *sorter) distribute() (first, end int) {
+func (y *isRank) distributeKeys() (first, end int) {
 	to, all, mine, sent, begin := 0, 0, 0, 0, 0
 	clear(y.sendN)
 	for b := range 1 << y.k.buckets {
@@ -170,10 +170,11 @@ func (y *sorter) distribute() (first, end int) {
 	return first, end
 }
 
-// rank counts the keys of the rank's buckets: the rank of a key is the number of those before it.
-func (y *sorter) rank(first, end int) {
-	y.least = first << y.shift()
-	values := (end - first) << y.shift()
+// rankKeys counts the keys of the rank's buckets: the rank of a key is the number of those before
+// it.
+func (y *isRank) rankKeys(first, end int) {
+	y.least = first << y.bucketShift()
+	values := (end - first) << y.bucketShift()
 	if cap(y.count) < values {
 		y.count = make([]int32, values)
 	}
@@ -188,8 +189,8 @@ func (y *sorter) rank(first, end int) {
 	y.s.compute(y.c, 2*len(y.got)+2*values)
 }
 
-// test compares the ranks that are known.
-func (y *sorter) test(iteration int) {
+// testRanks compares the ranks that are known.
+func (y *isRank) testRanks(iteration int) {
 	for i, want := range y.k.rank {
 		k := int(y.total[1<<y.k.buckets+i]) - y.least
 		if k < 0 || k >= len(y.count) {
@@ -205,9 +206,9 @@ func (y *sorter) test(iteration int) {
 	}
 }
 
-// sorted puts the rank's keys at their places and says whether they are in order, also with the
+// isSorted puts the rank's keys at their places and says whether they are in order, also with the
 // last key of the rank before.
-func (y *sorter) sorted() bool {
+func (y *isRank) isSorted() bool {
 	keys := make([]int32, len(y.got))
 	for _, k := range y.got {
 		i := &y.count[int(k)-y.least]

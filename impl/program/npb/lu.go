@@ -22,8 +22,8 @@ const (
 	luJacobian = 0.5
 )
 
-// sweeper is a rank's part of the problem: columns of points on a rectangle of ranks.
-type sweeper struct {
+// luRank is a rank's part of the problem: columns of points on a rectangle of ranks.
+type luRank struct {
 	c                        *mpi.Comm
 	s                        Settings
 	nx, ny, nz               int
@@ -41,33 +41,33 @@ func runLU(c *mpi.Comm, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	log, err := powerOfTwo(c, "npb-lu", 1<<30)
+	log, err := log2Ranks(c, "npb-lu", 1<<30)
 	if err != nil {
 		return Result{}, err
 	}
 	rows, columns := 1<<(log-log/2), 1<<(log/2)
 	if k.side/rows < 3 {
-		return Result{}, fmt.Errorf("npb-lu of class %s has %d points on a side, too few for %d ranks: each needs three", s.letter(), k.side, c.Size())
+		return Result{}, fmt.Errorf("npb-lu of class %s has %d points on a side, too few for %d ranks: each needs three", s.classLetter(), k.side, c.Size())
 	}
-	y := &sweeper{c: c, s: s, nz: k.side}
-	y.place(k, rows, columns)
+	y := &luRank{c: c, s: s, nz: k.side}
+	y.placeRank(k, rows, columns)
 	n := float64(k.side)
 	total := 1984.77*n*n*n - 10923.3*n*n + 27770.9*n - 144010                   // operations of an iteration: lu.f90 of NPB 3.4
 	y.operations = total * float64(y.inner[0]*y.inner[1]) / ((n - 2) * (n - 2)) // the work is at the inner points
-	y.faces()                                                                   // for the right-hand side of the exact solution
+	y.exchangeFaces()                                                           // for the right-hand side of the exact solution
 	y.iterate(1, false)
 	time := y.iterate(k.iterations, true)
-	y.integrate()
+	y.integrateSurface()
 	return Result{
-		Class: s.letter(), Size: fmt.Sprintf("%dx%dx%d", k.side, k.side, k.side), Iterations: k.iterations, Time: time,
+		Class: s.classLetter(), Size: fmt.Sprintf("%dx%dx%d", k.side, k.side, k.side), Iterations: k.iterations, Time: time,
 		Operations: total * float64(k.iterations), Kind: "floating point", Skeleton: true,
 	}, nil
 }
 
-func (y *sweeper) place(k luClass, rows, columns int) {
+func (y *luRank) placeRank(k luClass, rows, columns int) {
 	row, column := y.c.Rank()%rows, y.c.Rank()/rows
-	_, y.nx = part(k.side, rows, row)
-	_, y.ny = part(k.side, columns, column)
+	_, y.nx = splitRange(k.side, rows, row)
+	_, y.ny = splitRange(k.side, columns, column)
 	y.top, y.bottom, y.left, y.right = row == 0, row == rows-1, column == 0, column == columns-1
 	y.north, y.south, y.west, y.east = mpi.ProcNull, mpi.ProcNull, mpi.ProcNull, mpi.ProcNull
 	y.inner = [2]int{y.nx, y.ny}
@@ -89,25 +89,25 @@ func (y *sweeper) place(k luClass, rows, columns int) {
 // iterate is the solver: the right-hand side, and then iterations. The last one of all has two
 // norms. NPB stops the time of one iteration, to touch all data, and then that of all; the recorded
 // messages are those of both.
-func (y *sweeper) iterate(iterations int, norms bool) unit.Time {
-	y.rightSide()
-	return timed(y.c, func() {
+func (y *luRank) iterate(iterations int, norms bool) unit.Time {
+	y.exchangeRightSide()
+	return timeSection(y.c, func() {
 		for i := range iterations {
 			y.sweep(y.north, y.south, y.west, y.east)
 			y.sweep(y.south, y.north, y.east, y.west)
 			if norms && i == iterations-1 {
-				y.norm()
+				y.exchangeNorm()
 			}
-			y.rightSide()
+			y.exchangeRightSide()
 			if norms && i == iterations-1 {
-				y.norm()
+				y.exchangeNorm()
 			}
 		}
 	})
 }
 
 // sweep solves plane after plane, from the corner of two neighbours to that of the others.
-func (y *sweeper) sweep(fromX, toX, fromY, toY int) {
+func (y *luRank) sweep(fromX, toX, fromY, toY int) {
 	x, z := 5*y.inner[1], 5*y.inner[0]
 	plane := y.operations * (1 - luRight) / 2 / float64(y.nz-2)
 	for range y.nz - 2 {
@@ -120,20 +120,20 @@ func (y *sweeper) sweep(fromX, toX, fromY, toY int) {
 	}
 }
 
-// norm is the norm of the five variables.
-func (y *sweeper) norm() {
+// exchangeNorm is the norm of the five variables.
+func (y *luRank) exchangeNorm() {
 	y.s.compute(y.c, 10*y.nx*y.ny*y.nz)
 	mpi.Allreduce(y.c, y.out[:5], y.in[:5], mpi.Sum)
 }
 
-// rightSide exchanges two layers of points and computes the right-hand side.
-func (y *sweeper) rightSide() {
-	y.faces()
+// exchangeRightSide exchanges two layers of points and computes the right-hand side.
+func (y *luRank) exchangeRightSide() {
+	y.exchangeFaces()
 	y.s.compute(y.c, int(y.operations*luRight))
 }
 
-// faces exchanges two layers of points with all neighbours.
-func (y *sweeper) faces() {
+// exchangeFaces exchanges two layers of points with all neighbours.
+func (y *luRank) exchangeFaces() {
 	x, z := 10*y.ny*y.nz, 10*y.nx*y.nz
 	for tag, f := range []struct{ n, to, from int }{{x, y.south, y.north}, {x, y.north, y.south}, {z, y.east, y.west}, {z, y.west, y.east}} {
 		if f.from == mpi.ProcNull {
@@ -144,9 +144,9 @@ func (y *sweeper) faces() {
 	}
 }
 
-// integrate exchanges what the surface integral needs: of two faces across each axis, the points
-// at the lower neighbours.
-func (y *sweeper) integrate() {
+// integrateSurface exchanges what the surface integral needs: of two faces across each axis, the
+// points at the lower neighbours.
+func (y *luRank) integrateSurface() {
 	pass := func(n, to, from int) {
 		mpi.Recv(y.c, y.in[:n], from, 4)
 		mpi.Send(y.c, y.out[:n], to, 4)

@@ -48,26 +48,27 @@ type grid struct {
 
 func newGrid(n [3]int) grid { return grid{n, make([]float64, n[0]*n[1]*n[2])} }
 
-func (g grid) at(i, j, k int) int { return i + g.n[0]*(j+g.n[1]*k) }
+func (g grid) index(i, j, k int) int { return i + g.n[0]*(j+g.n[1]*k) }
 
 func (g grid) points() int { return (g.n[0] - 2) * (g.n[1] - 2) * (g.n[2] - 2) }
 
-// level is what a rank has of a grid, and who its neighbours are. Coarse grids have fewer points
-// than ranks in an axis: then some ranks have no part, and finer levels give them what they need.
-type level struct {
+// gridLevel is what a rank has of a grid, and who its neighbours are. Coarse grids have fewer
+// points than ranks in an axis: then some ranks have no part, and finer levels give them what they
+// need.
+type gridLevel struct {
 	u, r       grid
 	idle       bool      // the rank has no points
 	neighbour  [3][2]int // by axis: in the direction down, up
 	give, take [3]bool   // by axis: the rank passes its border to one that is idle on the next coarser level, or gets it
 }
 
-// multigrid is a rank's part of the problem.
-type multigrid struct {
+// mgRank is a rank's part of the problem.
+type mgRank struct {
 	c            *mpi.Comm
 	s            Settings
-	levels       []level // the coarsest first
-	v            grid    // right-hand side, on the finest level
-	first        [3]int  // first point of the rank in the cube
+	levels       []gridLevel // the coarsest first
+	v            grid        // right-hand side, on the finest level
+	first        [3]int      // first point of the rank in the cube
 	side         int
 	down, up     []float64 // buffers of what is sent
 	fromUp, from []float64 // of what is received from the neighbours up and down
@@ -83,46 +84,46 @@ func runMG(c *mpi.Comm, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	log, err := powerOfTwo(c, "npb-mg", 64)
+	log, err := log2Ranks(c, "npb-mg", 64)
 	if err != nil {
 		return Result{}, err
 	}
-	y := &multigrid{c: c, s: s, side: 1 << k.log}
-	y.place(k.log, log)
+	y := &mgRank{c: c, s: s, side: 1 << k.log}
+	y.placeLevels(k.log, log)
 	top := &y.levels[k.log-1]
 	start := func() {
 		clear(top.u.v)
-		y.charge()
+		y.chargePoints()
 	}
 	start()
-	y.residual(top, y.v)
-	y.cycle()
-	y.residual(top, y.v)
+	y.setResidual(top, y.v)
+	y.runCycle()
+	y.setResidual(top, y.v)
 	start()
 	norm := 0.0
-	time := timed(c, func() {
-		y.residual(top, y.v)
+	time := timeSection(c, func() {
+		y.setResidual(top, y.v)
 		y.norm(top.r)
 		for range k.cycles {
-			y.cycle()
-			y.residual(top, y.v)
+			y.runCycle()
+			y.setResidual(top, y.v)
 		}
 		norm = y.norm(top.r)
 	})
 	points := float64(y.side * y.side * y.side)
 	return Result{
-		Class: s.letter(), Size: fmt.Sprintf("%dx%dx%d", y.side, y.side, y.side), Iterations: k.cycles, Time: time,
-		Operations: 58 * float64(k.cycles) * points, Kind: "floating point", Verified: agrees(norm, k.norm, mgTolerance),
+		Class: s.classLetter(), Size: fmt.Sprintf("%dx%dx%d", y.side, y.side, y.side), Iterations: k.cycles, Time: time,
+		Operations: 58 * float64(k.cycles) * points, Kind: "floating point", Verified: isClose(norm, k.norm, mgTolerance),
 	}, nil
 }
 
-// place distributes the ranks over the cube, and makes the levels.
-func (y *multigrid) place(levels, log int) {
+// placeLevels distributes the ranks over the cube, and makes the levels.
+func (y *mgRank) placeLevels(levels, log int) {
 	side := [3]int{1 << (log / 3), 1 << ((log - log/3) / 2), 0}
 	side[2] = y.c.Size() / (side[0] * side[1])
 	me := [3]int{y.c.Rank() % side[0], y.c.Rank() / side[0] % side[1], y.c.Rank() / (side[0] * side[1])}
 	rank := func(p [3]int) int { return p[0] + side[0]*(p[1]+side[1]*p[2]) }
-	y.levels = make([]level, levels)
+	y.levels = make([]gridLevel, levels)
 	step := [3]int{1, 1, 1} // to the next rank that is not idle
 	for l := levels - 1; l >= 0; l-- {
 		v := &y.levels[l]
@@ -155,18 +156,18 @@ func (y *multigrid) place(levels, log int) {
 		y.first[a] = me[a] * y.side / side[a]
 	}
 	y.v = newGrid(n)
-	y.any = !slices.ContainsFunc(y.levels, func(v level) bool { return v.idle || v.give != [3]bool{} || v.take != [3]bool{} })
+	y.any = !slices.ContainsFunc(y.levels, func(v gridLevel) bool { return v.idle || v.give != [3]bool{} || v.take != [3]bool{} })
 	most := 2 * slices.Max(n[:]) * slices.Max(n[:])
 	y.cleared = most
 	y.down, y.up, y.from, y.fromUp = make([]float64, most), make([]float64, most), make([]float64, most), make([]float64, most)
 	y.near, y.far = make([]float64, n[0]), make([]float64, n[0])
 }
 
-// charge sets the right-hand side to +1 at the points with the ten largest random numbers, to −1
-// at those with the ten smallest, and to 0 elsewhere.
-func (y *multigrid) charge() {
+// chargePoints sets the right-hand side to +1 at the points with the ten largest random numbers, to
+// −1 at those with the ten smallest, and to 0 elsewhere.
+func (y *mgRank) chargePoints() {
 	g := y.v
-	r := random{mgSeed}
+	r := randomNumbers{mgSeed}
 	r.skip(y.first[0] + y.side*(y.first[1]+y.side*y.first[2]))
 	var least, most []float64 // in ascending order
 	for k := 1; k < g.n[2]-1; k++ {
@@ -175,8 +176,8 @@ func (y *multigrid) charge() {
 			row := plane
 			for i := 1; i < g.n[0]-1; i++ {
 				x := row.next()
-				g.v[g.at(i, j, k)] = x
-				least, most = extremes(least, most, x)
+				g.v[g.index(i, j, k)] = x
+				least, most = keepExtremes(least, most, x)
 			}
 			plane.skip(y.side)
 		}
@@ -184,14 +185,14 @@ func (y *multigrid) charge() {
 	}
 	ranks := y.c.Size()
 	all := make([]float64, 2*mgCharges*ranks)
-	mpi.Allgather(y.c, append(pad(least, 1), pad(most, 0)...), all)
+	mpi.Allgather(y.c, append(padExtremes(least, 1), padExtremes(most, 0)...), all)
 	least, most = nil, nil
 	for _, x := range all {
-		least, most = extremes(least, most, x)
+		least, most = keepExtremes(least, most, x)
 	}
 	for i, x := range g.v {
 		switch {
-		case !g.inside(i):
+		case !g.isInside(i):
 			g.v[i] = 0
 		case x <= least[mgCharges-1]:
 			g.v[i] = -1
@@ -201,11 +202,11 @@ func (y *multigrid) charge() {
 			g.v[i] = 0
 		}
 	}
-	y.exchange(&y.levels[len(y.levels)-1], g)
+	y.exchangeFaces(&y.levels[len(y.levels)-1], g)
 }
 
-// extremes adds a number to the smallest and the largest ones.
-func extremes(least, most []float64, x float64) (l, m []float64) {
+// keepExtremes adds a number to the smallest and the largest ones.
+func keepExtremes(least, most []float64, x float64) (l, m []float64) {
 	if len(least) < mgCharges || x < least[len(least)-1] {
 		i, _ := slices.BinarySearch(least, x)
 		least = slices.Insert(least, i, x)
@@ -219,8 +220,8 @@ func extremes(least, most []float64, x float64) (l, m []float64) {
 	return least, most
 }
 
-// pad returns numbers with as many of a value as make it complete.
-func pad(x []float64, value float64) []float64 {
+// padExtremes returns numbers with as many of a value as make it complete.
+func padExtremes(x []float64, value float64) []float64 {
 	x = slices.Clone(x)
 	for len(x) < mgCharges {
 		x = append(x, value)
@@ -228,17 +229,17 @@ func pad(x []float64, value float64) []float64 {
 	return x
 }
 
-// inside reports whether an index is not on the border.
-func (g grid) inside(at int) bool {
+// isInside reports whether an index is not on the border.
+func (g grid) isInside(at int) bool {
 	i, j, k := at%g.n[0], at/g.n[0]%g.n[1], at/(g.n[0]*g.n[1])
 	return i > 0 && j > 0 && k > 0 && i < g.n[0]-1 && j < g.n[1]-1 && k < g.n[2]-1
 }
 
-// cycle is a V-cycle: it adds to u an approximate solution for the residual r.
-func (y *multigrid) cycle() {
+// runCycle is a V-cycle: it adds to u an approximate solution for the residual r.
+func (y *mgRank) runCycle() {
 	top := len(y.levels) - 1
 	for l := top; l > 0; l-- {
-		y.project(&y.levels[l], &y.levels[l-1])
+		y.projectResidual(&y.levels[l], &y.levels[l-1])
 	}
 	clear(y.levels[0].u.v)
 	y.smooth(&y.levels[0])
@@ -248,25 +249,25 @@ func (y *multigrid) cycle() {
 			clear(v.u.v)
 			right = v.r
 		}
-		y.add(&y.levels[l-1], v)
-		y.residual(v, right)
+		y.addInterpolated(&y.levels[l-1], v)
+		y.setResidual(v, right)
 		y.smooth(v)
 	}
 }
 
-// rows calls do for each row of inner points, with the index of its first point.
-func (g grid) rows(do func(at int)) {
+// eachRow calls do for each row of inner points, with the index of its first point.
+func (g grid) eachRow(do func(at int)) {
 	for k := 1; k < g.n[2]-1; k++ {
 		for j := 1; j < g.n[1]-1; j++ {
-			do(g.at(0, j, k))
+			do(g.index(0, j, k))
 		}
 	}
 }
 
-// sums adds up, for each point of a row, those beside it in the other two axes: the four near ones
-// and the four diagonal ones. NPB adds these by planes or by rows: the norm of class W consists of
-// rounding errors, and depends on the order.
-func (y *multigrid) sums(g grid, at int, byRows bool) (near, far []float64) {
+// neighbourSums adds up, for each point of a row, those beside it in the other two axes: the four
+// near ones and the four diagonal ones. NPB adds these by planes or by rows: the norm of class W
+// consists of rounding errors, and depends on the order.
+func (y *mgRank) neighbourSums(g grid, at int, byRows bool) (near, far []float64) {
 	j, k := g.n[0], g.n[0]*g.n[1]
 	second, third := j-k, k-j
 	if byRows {
@@ -282,38 +283,38 @@ func (y *multigrid) sums(g grid, at int, byRows bool) (near, far []float64) {
 	return near, far
 }
 
-// residual sets r to v − A·u. Conversions keep compilers from fusing operations, which would round
-// otherwise.
-func (y *multigrid) residual(l *level, v grid) {
+// setResidual sets r to v − A·u. Conversions keep compilers from fusing operations, which would
+// round otherwise.
+func (y *mgRank) setResidual(l *gridLevel, v grid) {
 	u, r := l.u, l.r
-	u.rows(func(at int) {
-		near, far := y.sums(u, at, false)
+	u.eachRow(func(at int) {
+		near, far := y.neighbourSums(u, at, false)
 		for i := 1; i < u.n[0]-1; i++ {
 			p := at + i
 			r.v[p] = v.v[p] - float64(mgA0*u.v[p]) - float64(mgA2*(far[i]+near[i-1]+near[i+1])) - float64(mgA3*(far[i-1]+far[i+1]))
 		}
 	})
 	y.s.compute(y.c, mgResidual*u.points())
-	y.exchange(l, r)
+	y.exchangeFaces(l, r)
 }
 
 // smooth adds C·r to u.
-func (y *multigrid) smooth(l *level) {
+func (y *mgRank) smooth(l *gridLevel) {
 	u, r := l.u, l.r
-	u.rows(func(at int) {
-		near, far := y.sums(r, at, false)
+	u.eachRow(func(at int) {
+		near, far := y.neighbourSums(r, at, false)
 		for i := 1; i < u.n[0]-1; i++ {
 			p := at + i
 			u.v[p] = u.v[p] + float64(mgC0*r.v[p]) + mgC1*(r.v[p-1]+r.v[p+1]+near[i]) + mgC2*(far[i]+near[i-1]+near[i+1])
 		}
 	})
 	y.s.compute(y.c, mgSmooth*u.points())
-	y.exchange(l, u)
+	y.exchangeFaces(l, u)
 }
 
-// shift returns where the points of a coarse grid are in the finer one: point i is at 2i − shift.
-// An axis with one point keeps it.
-func shift(fine grid) (d [3]int) {
+// projectionShift returns where the points of a coarse grid are in the finer one: point i is at 2i
+// − shift. An axis with one point keeps it.
+func projectionShift(fine grid) (d [3]int) {
 	for a := range 3 {
 		if fine.n[a] == 3 {
 			d[a] = 1
@@ -322,28 +323,28 @@ func shift(fine grid) (d [3]int) {
 	return d
 }
 
-// project sets the coarse r to weighted means of the fine one.
-func (y *multigrid) project(fine, coarse *level) {
+// projectResidual sets the coarse r to weighted means of the fine one.
+func (y *mgRank) projectResidual(fine, coarse *gridLevel) {
 	f, g := fine.r, coarse.r
-	d := shift(f)
+	d := projectionShift(f)
 	for k := 1; k < g.n[2]-1; k++ {
 		for j := 1; j < g.n[1]-1; j++ {
-			near, far := y.sums(f, f.at(0, 2*j-d[1], 2*k-d[2]), true)
+			near, far := y.neighbourSums(f, f.index(0, 2*j-d[1], 2*k-d[2]), true)
 			for i := 1; i < g.n[0]-1; i++ {
 				p := 2*i - d[0]
-				q := f.at(p, 2*j-d[1], 2*k-d[2])
-				g.v[g.at(i, j, k)] = 0.5*f.v[q] + 0.25*(f.v[q-1]+f.v[q+1]+near[p]) + 0.125*(near[p-1]+near[p+1]+far[p]) + 0.0625*(far[p-1]+far[p+1])
+				q := f.index(p, 2*j-d[1], 2*k-d[2])
+				g.v[g.index(i, j, k)] = 0.5*f.v[q] + 0.25*(f.v[q-1]+f.v[q+1]+near[p]) + 0.125*(near[p-1]+near[p+1]+far[p]) + 0.0625*(far[p-1]+far[p+1])
 			}
 		}
 	}
 	y.s.compute(y.c, mgProject*g.points())
-	y.exchange(coarse, g)
+	y.exchangeFaces(coarse, g)
 }
 
-// add adds the interpolation of the coarse u to the fine one.
-func (y *multigrid) add(coarse, fine *level) {
+// addInterpolated adds the interpolation of the coarse u to the fine one.
+func (y *mgRank) addInterpolated(coarse, fine *gridLevel) {
 	z, u := coarse.u, fine.u
-	d := shift(u)
+	d := projectionShift(u)
 	sum := y.near[:z.n[0]]
 	zj, zk := z.n[0], z.n[0]*z.n[1]
 	// Fine points lie at a coarse one (e = 0) or between two (e = 1), in each axis.
@@ -351,7 +352,7 @@ func (y *multigrid) add(coarse, fine *level) {
 		for k := d[2] * (1 - ek); k < z.n[2]-1; k++ {
 			for ej := range 2 {
 				for j := d[1] * (1 - ej); j < z.n[1]-1; j++ {
-					p := z.at(0, j, k)
+					p := z.index(0, j, k)
 					for i := range sum {
 						q := p + i
 						switch {
@@ -366,7 +367,7 @@ func (y *multigrid) add(coarse, fine *level) {
 						}
 					}
 					weight := 1 / float64(int(1)<<(ej+ek))
-					row := u.at(0, 2*j-d[1]+ej, 2*k-d[2]+ek)
+					row := u.index(0, 2*j-d[1]+ej, 2*k-d[2]+ek)
 					for i := d[0]; i < z.n[0]-1; i++ {
 						u.v[row+2*i-d[0]] += weight * sum[i]
 					}
@@ -378,13 +379,13 @@ func (y *multigrid) add(coarse, fine *level) {
 		}
 	}
 	y.s.compute(y.c, mgAdd*z.points())
-	y.expand(fine, u)
+	y.expandFaces(fine, u)
 }
 
 // norm returns the root of the mean square, over all ranks.
-func (y *multigrid) norm(g grid) float64 {
+func (y *mgRank) norm(g grid) float64 {
 	sum, most, got := 0.0, 0.0, make([]float64, 1)
-	g.rows(func(at int) {
+	g.eachRow(func(at int) {
 		for _, x := range g.v[at+1 : at+g.n[0]-1] {
 			sum += x * x
 			most = max(most, math.Abs(x))
@@ -396,13 +397,13 @@ func (y *multigrid) norm(g grid) float64 {
 	return math.Sqrt(got[0] / float64(y.side*y.side*y.side))
 }
 
-// box is a part of a grid, from first to end−1 in each axis.
-type box struct{ first, end [3]int }
+// indexBox is a part of a grid, from first to end−1 in each axis.
+type indexBox struct{ first, end [3]int }
 
 // face returns a part of a grid across an axis, from first to end−1 there. Axes before it include
 // the borders, which earlier exchanges have filled; those behind it do if full.
-func (g grid) face(axis, first, end int, full bool) box {
-	b := box{end: g.n}
+func (g grid) face(axis, first, end int, full bool) indexBox {
+	b := indexBox{end: g.n}
 	for a := range 3 {
 		if a > axis && !full {
 			b.first[a], b.end[a] = 1, g.n[a]-1
@@ -416,45 +417,45 @@ func (g grid) face(axis, first, end int, full bool) box {
 }
 
 // pack copies a part into a buffer, and returns what is filled of that.
-func (g grid) pack(b box, into []float64) []float64 {
+func (g grid) pack(b indexBox, into []float64) []float64 {
 	n := 0
 	for k := b.first[2]; k < b.end[2]; k++ {
 		for j := b.first[1]; j < b.end[1]; j++ {
-			n += copy(into[n:], g.v[g.at(b.first[0], j, k):g.at(b.end[0], j, k)])
+			n += copy(into[n:], g.v[g.index(b.first[0], j, k):g.index(b.end[0], j, k)])
 		}
 	}
 	return into[:n]
 }
 
 // unpack copies a buffer into a part.
-func (g grid) unpack(b box, from []float64) {
+func (g grid) unpack(b indexBox, from []float64) {
 	width := b.end[0] - b.first[0]
 	for k := b.first[2]; k < b.end[2]; k++ {
 		for j := b.first[1]; j < b.end[1]; j++ {
-			copy(g.v[g.at(b.first[0], j, k):], from[:width])
+			copy(g.v[g.index(b.first[0], j, k):], from[:width])
 			from = from[width:]
 		}
 	}
 }
 
 // Tags of messages to the neighbours down and up, by axis.
-func mgTag(axis, direction int) int { return 2*axis + direction }
+func faceTag(axis, direction int) int { return 2*axis + direction }
 
-// source is where messages come from, by axis and direction. In NPB 2.3 that is any source, as the
-// tag tells the direction. If neighbours differ between levels that is not enough, so that they are
-// named then, as in NPB 3.
-func (y *multigrid) source(l *level, axis, direction int) int {
+// neighbour is where messages come from, by axis and direction. In NPB 2.3 that is any source, as
+// the tag tells the direction. If neighbours differ between levels that is not enough, so that they
+// are named then, as in NPB 3.
+func (y *mgRank) neighbour(l *gridLevel, axis, direction int) int {
 	if y.any {
 		return mpi.AnySource
 	}
 	return l.neighbour[axis][direction]
 }
 
-// exchange fills the borders of a grid from the neighbours, axis after axis. A rank may be its own
-// neighbour; with one rank that takes no message. NPB clears the whole of both receive buffers
+// exchangeFaces fills the borders of a grid from the neighbours, axis after axis. A rank may be its
+// own neighbour; with one rank that takes no message. NPB clears the whole of both receive buffers
 // before that, and with one rank it copies the whole of both send buffers: each number is an
 // operation.
-func (y *multigrid) exchange(l *level, g grid) {
+func (y *mgRank) exchangeFaces(l *gridLevel, g grid) {
 	if l.idle {
 		clear(g.v)
 		return
@@ -470,10 +471,10 @@ func (y *multigrid) exchange(l *level, g grid) {
 		y.s.compute(y.c, moved)
 		if y.c.Size() > 1 {
 			fromUp, from = y.fromUp[:len(down)], y.from[:len(up)]
-			x := mpi.Irecv(y.c, fromUp, y.source(l, a, 1), mgTag(a, 0))
-			z := mpi.Irecv(y.c, from, y.source(l, a, 0), mgTag(a, 1))
-			mpi.Send(y.c, up, l.neighbour[a][1], mgTag(a, 1))
-			mpi.Send(y.c, down, l.neighbour[a][0], mgTag(a, 0))
+			x := mpi.Irecv(y.c, fromUp, y.neighbour(l, a, 1), faceTag(a, 0))
+			z := mpi.Irecv(y.c, from, y.neighbour(l, a, 0), faceTag(a, 1))
+			mpi.Send(y.c, up, l.neighbour[a][1], faceTag(a, 1))
+			mpi.Send(y.c, down, l.neighbour[a][0], faceTag(a, 0))
 			x.Wait()
 			z.Wait()
 		}
@@ -482,24 +483,24 @@ func (y *multigrid) exchange(l *level, g grid) {
 	}
 }
 
-// expand passes points to ranks that were idle on the coarser level.
-func (y *multigrid) expand(l *level, g grid) {
+// expandFaces passes points to ranks that were idle on the coarser level.
+func (y *mgRank) expandFaces(l *gridLevel, g grid) {
 	for a := range 3 {
 		n := g.n[a]
 		if l.take[a] {
 			last, first := g.face(a, n-1, n, true), g.face(a, 0, 2, true)
 			size := len(g.v) / n
 			fromUp, from := y.fromUp[:size], y.from[:2*size]
-			x := mpi.Irecv(y.c, fromUp, l.neighbour[a][1], mgTag(a, 0))
-			z := mpi.Irecv(y.c, from, l.neighbour[a][0], mgTag(a, 1))
+			x := mpi.Irecv(y.c, fromUp, l.neighbour[a][1], faceTag(a, 0))
+			z := mpi.Irecv(y.c, from, l.neighbour[a][0], faceTag(a, 1))
 			x.Wait()
 			g.unpack(last, fromUp)
 			z.Wait()
 			g.unpack(first, from)
 		}
 		if l.give[a] {
-			mpi.Send(y.c, g.pack(g.face(a, n-2, n, true), y.up), l.neighbour[a][1], mgTag(a, 1))
-			mpi.Send(y.c, g.pack(g.face(a, 1, 2, true), y.down), l.neighbour[a][0], mgTag(a, 0))
+			mpi.Send(y.c, g.pack(g.face(a, n-2, n, true), y.up), l.neighbour[a][1], faceTag(a, 1))
+			mpi.Send(y.c, g.pack(g.face(a, 1, 2, true), y.down), l.neighbour[a][0], faceTag(a, 0))
 		}
 	}
 }

@@ -89,13 +89,13 @@ func Named(name string) (Benchmark, bool) {
 	return Benchmarks[i], true
 }
 
-// letter returns the class's letter.
-func (s Settings) letter() string { return cmp.Or(s.Class, "S") }
+// classLetter returns the class's letter.
+func (s Settings) classLetter() string { return cmp.Or(s.Class, "S") }
 
 // classOf returns the parameters of a class, which stand in the order of S, W, A.
 func classOf[T any](s Settings, name string, classes ...T) (T, error) {
 	letters := strings.Split("SWA"[:len(classes)], "")
-	i := slices.Index(letters, s.letter())
+	i := slices.Index(letters, s.classLetter())
 	if i < 0 {
 		var none T
 		return none, fmt.Errorf("%s has no class %q: its classes are %s", name, s.Class, strings.Join(letters, ", "))
@@ -103,18 +103,18 @@ func classOf[T any](s Settings, name string, classes ...T) (T, error) {
 	return classes[i], nil
 }
 
-// powerOfTwo returns the logarithm of the number of ranks, or an error if it is not a power of two
+// log2Ranks returns the logarithm of the number of ranks, or an error if it is not a power of two
 // or exceeds most.
-func powerOfTwo(c *mpi.Comm, name string, most int) (int, error) {
+func log2Ranks(c *mpi.Comm, name string, most int) (int, error) {
 	if n := c.Size(); n&(n-1) != 0 || n > most {
 		return 0, fmt.Errorf("%s runs on a power of two of ranks, at most %d: not on %d", name, most, n)
 	}
 	return bits.TrailingZeros(uint(c.Size())), nil
 }
 
-// timed runs the timed part of a benchmark and returns the time of the slowest rank. The rank
+// timeSection runs the timed part of a benchmark and returns the time of the slowest rank. The rank
 // marks its begin and its end by Pcontrol.
-func timed(c *mpi.Comm, run func()) unit.Time {
+func timeSection(c *mpi.Comm, run func()) unit.Time {
 	c.Barrier()
 	c.Pcontrol(1)
 	begin := c.Wtime()
@@ -138,14 +138,14 @@ func exchange(c *mpi.Comm, send []float64, dst int, recv []float64, src, tag int
 	r.Wait()
 }
 
-// agrees says whether a result agrees with the published one.
-func agrees(got, want, tolerance float64) bool {
+// isClose says whether a result agrees with the published one.
+func isClose(got, want, tolerance float64) bool {
 	return math.Abs(got-want) <= tolerance*math.Abs(want)
 }
 
-// random is the generator of pseudorandom numbers of NPB, x' = 5^13·x mod 2^46. RNR-94-007,
+// randomNumbers is the generator of pseudorandom numbers of NPB, x' = 5^13·x mod 2^46. RNR-94-007,
 // section 2.3.
-type random struct{ x uint64 }
+type randomNumbers struct{ x uint64 }
 
 const (
 	multiplier = 1220703125 // 5^13
@@ -153,13 +153,13 @@ const (
 )
 
 // next returns the next number between 0 and 1.
-func (r *random) next() float64 {
+func (r *randomNumbers) next() float64 {
 	r.x = r.x * multiplier % modulus
 	return float64(r.x) * (1.0 / modulus)
 }
 
 // skip leaves out n numbers.
-func (r *random) skip(n int) {
+func (r *randomNumbers) skip(n int) {
 	for a := uint64(multiplier); n > 0; n >>= 1 {
 		if n&1 != 0 {
 			r.x = r.x * a % modulus

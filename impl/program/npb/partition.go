@@ -15,11 +15,11 @@ var sp = Benchmark{
 		}
 		n := float64(k.side)
 		// Operations of an iteration: sp.f90 of NPB 3.4.
-		return runPartition(c, s, "npb-sp", k, 881.174*n*n*n-4683.91*n*n+11484.5*n-19272.4, func(y *partition, cell, axis int) (int, int) {
+		return runPartition(c, s, "npb-sp", k, 881.174*n*n*n-4683.91*n*n+11484.5*n-19272.4, func(y *partitionRank, cell, axis int) (int, int) {
 			inner := 1
 			for a := range 3 {
 				if a != axis {
-					inner *= y.inner(cell, a)
+					inner *= y.innerSize(cell, a)
 				}
 			}
 			return 22 * inner, 10 * inner
@@ -37,7 +37,7 @@ var bt = Benchmark{
 		n := float64(k.side)
 		// Operations of an iteration: bt.f90 of NPB 3.4. All cells send what the largest might
 		// need.
-		return runPartition(c, s, "npb-bt", k, 3478.8*n*n*n-17655.7*n*n+28023.7*n, func(y *partition, _, _ int) (int, int) {
+		return runPartition(c, s, "npb-bt", k, 3478.8*n*n*n-17655.7*n*n+28023.7*n, func(y *partitionRank, _, _ int) (int, int) {
 			layer := (y.side/y.width + 1) * (y.side/y.width + 1)
 			return 30 * layer, 5 * layer
 		}, 0)
@@ -59,46 +59,46 @@ const (
 	spProduct      = 0.1
 )
 
-// partition is a rank's part of the cube by multi-partitioning: the cube has width³ cells, and each
-// rank has one in each layer of each axis, so that no rank waits while a line is solved.
+// partitionRank is a rank's part of the cube by multi-partitioning: the cube has width³ cells, and
+// each rank has one in each layer of each axis, so that no rank waits while a line is solved.
 // NAS-95-020, section 4.
-type partition struct {
+type partitionRank struct {
 	c                      *mpi.Comm
 	s                      Settings
 	side, width            int
 	cells                  [][3]int // of the rank, by the third axis
 	successor, predecessor [3]int
-	operations             float64                                           // of an iteration
-	passed                 func(y *partition, cell, axis int) (down, up int) // how many numbers pass to the next cell of a line, and back
-	product                float64                                           // share of the operations of lines
+	operations             float64                                               // of an iteration
+	passed                 func(y *partitionRank, cell, axis int) (down, up int) // how many numbers pass to the next cell of a line, and back
+	product                float64                                               // share of the operations of lines
 	out, in                [6][]float64
 }
 
-func runPartition(c *mpi.Comm, s Settings, name string, k partitionClass, total float64, passed func(y *partition, cell, axis int) (down, up int), product float64) (Result, error) {
+func runPartition(c *mpi.Comm, s Settings, name string, k partitionClass, total float64, passed func(y *partitionRank, cell, axis int) (down, up int), product float64) (Result, error) {
 	width := 1
 	for width*width < c.Size() {
 		width++
 	}
 	if width*width != c.Size() || k.side/width < 3 {
-		return Result{}, fmt.Errorf("%s of class %s runs on a square number of ranks, at most %d: not on %d", name, s.letter(), (k.side/3)*(k.side/3), c.Size())
+		return Result{}, fmt.Errorf("%s of class %s runs on a square number of ranks, at most %d: not on %d", name, s.classLetter(), (k.side/3)*(k.side/3), c.Size())
 	}
-	y := &partition{c: c, s: s, side: k.side, width: width, operations: total, passed: passed, product: product}
-	y.place()
-	y.step() // touches all data once, as NPB does before it measures
-	time := timed(c, func() {
+	y := &partitionRank{c: c, s: s, side: k.side, width: width, operations: total, passed: passed, product: product}
+	y.placeCells()
+	y.runStep() // touches all data once, as NPB does before it measures
+	time := timeSection(c, func() {
 		for range k.iterations {
-			y.step()
+			y.runStep()
 		}
 	})
-	y.faces() // for the norm of the right-hand side
+	y.exchangeFaces() // for the norm of the right-hand side
 	return Result{
-		Class: s.letter(), Size: fmt.Sprintf("%dx%dx%d", k.side, k.side, k.side), Iterations: k.iterations, Time: time,
+		Class: s.classLetter(), Size: fmt.Sprintf("%dx%dx%d", k.side, k.side, k.side), Iterations: k.iterations, Time: time,
 		Operations: total * float64(k.iterations), Kind: "floating point", Skeleton: true,
 	}, nil
 }
 
-// place finds the rank's cells and its neighbours, which are the same for all cells.
-func (y *partition) place() {
+// placeCells finds the rank's cells and its neighbours, which are the same for all cells.
+func (y *partitionRank) placeCells() {
 	w := y.width
 	wrap := func(i int) int { return (i%w + w) % w }
 	row, column := y.c.Rank()%w, y.c.Rank()/w
@@ -114,15 +114,15 @@ func (y *partition) place() {
 	}
 }
 
-// size returns a cell's points in an axis.
-func (y *partition) size(cell, axis int) int {
-	_, n := part(y.side, y.width, y.cells[cell][axis])
+// cellSize returns a cell's points in an axis.
+func (y *partitionRank) cellSize(cell, axis int) int {
+	_, n := splitRange(y.side, y.width, y.cells[cell][axis])
 	return n
 }
 
-// inner returns a cell's points in an axis that are not at the border of the cube.
-func (y *partition) inner(cell, axis int) int {
-	n := y.size(cell, axis)
+// innerSize returns a cell's points in an axis that are not at the border of the cube.
+func (y *partitionRank) innerSize(cell, axis int) int {
+	n := y.cellSize(cell, axis)
 	if y.cells[cell][axis] == 0 {
 		n--
 	}
@@ -132,61 +132,61 @@ func (y *partition) inner(cell, axis int) int {
 	return n
 }
 
-// step is an iteration.
-func (y *partition) step() {
-	y.faces()
+// runStep is an iteration.
+func (y *partitionRank) runStep() {
+	y.exchangeFaces()
 	for cell := range y.cells {
-		y.compute(cell, none, partitionRight)
+		y.chargeCell(cell, noCell, partitionRight)
 	}
 	for axis := range 3 {
-		y.solve(axis)
+		y.solveLines(axis)
 	}
 }
 
-// none in place of an axis means that lines are not solved.
-const none = -1
+// noCell in place of an axis means that lines are not solved.
+const noCell = -1
 
-// compute charges a cell's part of a share of an iteration's operations. The work is at the inner
-// points of the cube, and in the axis of lines also at their ends, so that cells at the border have
-// less.
-func (y *partition) compute(cell, axis int, share float64) {
+// chargeCell charges a cell's part of a share of an iteration's operations. The work is at the
+// inner points of the cube, and in the axis of lines also at their ends, so that cells at the
+// border have less.
+func (y *partitionRank) chargeCell(cell, axis int, share float64) {
 	for a := range 3 {
-		mine, all := y.inner(cell, a), y.side-2
+		mine, all := y.innerSize(cell, a), y.side-2
 		if a == axis {
-			mine, all = y.size(cell, a), y.side
+			mine, all = y.cellSize(cell, a), y.side
 		}
 		share *= float64(mine) / float64(all)
 	}
 	y.s.compute(y.c, int(share*y.operations))
 }
 
-// faces exchanges two layers of points of all cells, in a message to each neighbour.
-func (y *partition) faces() {
+// exchangeFaces exchanges two layers of points of all cells, in a message to each neighbour.
+func (y *partitionRank) exchangeFaces() {
 	if y.width == 1 {
 		return
 	}
 	var requests [12]mpi.Request // receives first, as in copy_faces.f
 	for axis := range 3 {
-		up, down := y.layers(axis)
+		up, down := y.neighbourLayers(axis)
 		requests[2*axis] = mpi.Irecv(y.c, y.in[2*axis][:up], y.successor[axis], 2*axis)
 		requests[2*axis+1] = mpi.Irecv(y.c, y.in[2*axis+1][:down], y.predecessor[axis], 2*axis+1)
 	}
 	for axis := range 3 {
-		up, down := y.layers(axis)
+		up, down := y.neighbourLayers(axis)
 		requests[6+2*axis] = mpi.Isend(y.c, y.out[2*axis][:up], y.successor[axis], 2*axis+1)
 		requests[6+2*axis+1] = mpi.Isend(y.c, y.out[2*axis+1][:down], y.predecessor[axis], 2*axis)
 	}
 	mpi.WaitAll(requests[:], nil)
 }
 
-// layers returns how many numbers two layers of points of all cells have, next to the successor and
-// next to the predecessor in an axis.
-func (y *partition) layers(axis int) (up, down int) {
+// neighbourLayers returns how many numbers two layers of points of all cells have, next to the
+// successor and next to the predecessor in an axis.
+func (y *partitionRank) neighbourLayers(axis int) (up, down int) {
 	for cell, at := range y.cells {
 		face := 10
 		for a := range 3 {
 			if a != axis {
-				face *= y.size(cell, a)
+				face *= y.cellSize(cell, a)
 			}
 		}
 		if at[axis] < y.width-1 {
@@ -199,10 +199,10 @@ func (y *partition) layers(axis int) (up, down int) {
 	return up, down
 }
 
-// solve solves the lines of an axis: elimination from cell to cell, and substitution back. A
+// solveLines solves the lines of an axis: elimination from cell to cell, and substitution back. A
 // receive is posted before the work that does not need its data: the left-hand side of the cell,
 // and on the way back in SP that of the cell before. All ranks send around a ring at the same time.
-func (y *partition) solve(axis int) {
+func (y *partitionRank) solveLines(axis int) {
 	const tag = 6
 	share := (1 - partitionRight) / 3
 	at := func(layer int) int {
@@ -221,12 +221,12 @@ func (y *partition) solve(axis int) {
 		if layer > 0 {
 			received = mpi.Irecv(y.c, y.in[0][:down], y.predecessor[axis], tag)
 		}
-		y.compute(cell, axis, share*partitionLeft)
+		y.chargeCell(cell, axis, share*partitionLeft)
 		if layer > 0 {
 			sent.Wait()
 			received.Wait()
 		}
-		y.compute(cell, axis, share*partitionDown)
+		y.chargeCell(cell, axis, share*partitionDown)
 		if layer < y.width-1 {
 			sent = mpi.Isend(y.c, y.out[0][:down], y.successor[axis], tag)
 		}
@@ -236,15 +236,15 @@ func (y *partition) solve(axis int) {
 		_, up := y.passed(y, cell, axis)
 		if layer < y.width-1 {
 			received := mpi.Irecv(y.c, y.in[0][:up], y.successor[axis], tag+1)
-			y.compute(at(layer+1), axis, share*y.product)
+			y.chargeCell(at(layer+1), axis, share*y.product)
 			sent.Wait()
 			received.Wait()
 		}
-		y.compute(cell, axis, share*(partitionUp-y.product))
+		y.chargeCell(cell, axis, share*(partitionUp-y.product))
 		if layer > 0 {
 			sent = mpi.Isend(y.c, y.out[0][:up], y.predecessor[axis], tag+1)
 		}
 	}
-	y.compute(at(0), axis, share*y.product)
+	y.chargeCell(at(0), axis, share*y.product)
 	sent.Wait()
 }

@@ -22,7 +22,7 @@ func runExchange(p Process, s Settings) (Result, error) {
 	p.Barrier()
 	begin := p.Now()
 	for round := range s.Rounds {
-		mark(out, p.Rank(), round)
+		fillMessage(out, p.Rank(), round)
 		for i := 1; i < n; i++ {
 			to, from := (p.Rank()+i)%n, (p.Rank()-i+n)%n
 			if bits.OnesCount(uint(n)) == 1 {
@@ -30,44 +30,44 @@ func runExchange(p Process, s Settings) (Result, error) {
 				from = to
 			}
 			p.Exchange(to, out, from, in)
-			if at := marked(in, from, round); at >= 0 && wrong == nil {
+			if at := findWrongByte(in, from, round); at >= 0 && wrong == nil {
 				wrong = fmt.Errorf("rank %d: byte %d of the message of rank %d in round %d is wrong", p.Rank(), at, from, round)
 			}
 		}
 	}
 	p.Barrier()
 	took := p.Now() - begin
-	return Result{Rounds: s.Rounds, Items: n * (n - 1), Time: took / unit.Time(s.Rounds)}, agreed(p, wrong)
+	return Result{Rounds: s.Rounds, Items: n * (n - 1), Time: took / unit.Time(s.Rounds)}, shareError(p, wrong)
 }
 
-// mark fills a message with what only its sender has, in its first bytes and its last.
-func mark(b []byte, rank, round int) {
+// fillMessage fills a message with what only its sender has, in its first bytes and its last.
+func fillMessage(b []byte, rank, round int) {
 	for i := range b {
-		b[i] = byteOf(i, rank, round)
+		b[i] = messageByte(i, rank, round)
 	}
 }
 
-func byteOf(i, rank, round int) byte {
+func messageByte(i, rank, round int) byte {
 	x := uint64(rank)<<20 ^ uint64(round)
 	return byte(x>>(8*(i%5))) ^ byte(i/5)
 }
 
-// marked returns the first of a message's outer 16 bytes that is not its sender's, or -1.
-func marked(b []byte, rank, round int) int {
+// findWrongByte returns the first of a message's outer 16 bytes that is not its sender's, or -1.
+func findWrongByte(b []byte, rank, round int) int {
 	for i := range b {
 		if i == 8 && len(b) > 16 {
-			return markedEnd(b, rank, round)
+			return findWrongEndByte(b, rank, round)
 		}
-		if b[i] != byteOf(i, rank, round) {
+		if b[i] != messageByte(i, rank, round) {
 			return i
 		}
 	}
 	return -1
 }
 
-func markedEnd(b []byte, rank, round int) int {
+func findWrongEndByte(b []byte, rank, round int) int {
 	for i := len(b) - 8; i < len(b); i++ {
-		if b[i] != byteOf(i, rank, round) {
+		if b[i] != messageByte(i, rank, round) {
 			return i
 		}
 	}

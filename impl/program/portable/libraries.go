@@ -23,7 +23,7 @@ func MPI(library string, o mpi.Options) []*Library {
 		}
 	}
 	return []*Library{
-		{Name: library, Mode: "sync", Meets: true, Collectives: true, Run: by(mpi.Ssend[byte], func(c *mpi.Comm, dst int, out []byte, src int, in []byte) {
+		{Name: library, Mode: "sync", IsSynchronous: true, RunsCollectives: true, Run: by(mpi.Ssend[byte], func(c *mpi.Comm, dst int, out []byte, src int, in []byte) {
 			r := mpi.Irecv(c, in, src, 0)
 			mpi.Ssend(c, out, dst, 0)
 			r.Wait()
@@ -55,37 +55,37 @@ func (p mpiProcess) Reduce(x []float64, op Op) {
 	copy(x, sum)
 }
 
-// pixel is a Pixel as MPI sees it.
-var pixel = mpi.Contiguous(len(Pixel{}), mpi.Float32).Commit()
+// pixelType is a Pixel as MPI sees it.
+var pixelType = mpi.Contiguous(len(Pixel{}), mpi.Float32).Commit()
 
 // Composite implements Compositor.
 func (p mpiProcess) Composite(x []Pixel, combine func(lower, higher, result []Pixel)) {
 	op := mpi.NewOp(func(in, inout mpi.Buffer) {
-		lower, higher := pixels(mpi.View[float32](in.Bytes)), pixels(mpi.View[float32](inout.Bytes))
+		lower, higher := asPixels(mpi.View[float32](in.Bytes)), asPixels(mpi.View[float32](inout.Bytes))
 		combine(lower, higher, higher)
 	}, false)
 	all := make([]Pixel, len(x))
-	p.Comm.Reduce(bufferOf(x), bufferOf(all), op, 0)
+	p.Comm.Reduce(pixelBuffer(x), pixelBuffer(all), op, 0)
 	copy(x, all)
 }
 
-func bufferOf(x []Pixel) mpi.Buffer {
+func pixelBuffer(x []Pixel) mpi.Buffer {
 	b := mpi.Of(unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*len(Pixel{})))
-	b.Type, b.Count = pixel, len(x)
+	b.Type, b.Count = pixelType, len(x)
 	return b
 }
 
-func pixels(x []float32) []Pixel {
+func asPixels(x []float32) []Pixel {
 	return unsafe.Slice((*Pixel)(unsafe.Pointer(unsafe.SliceData(x))), len(x)/len(Pixel{}))
 }
 
 // ACLMPL returns the two groups of calls of ACLMPL. Collective operations are of the first.
 func ACLMPL(library string, o aclmpl.Options) []*Library {
 	return []*Library{
-		{Name: library, Mode: "sync", Meets: o.Port != aclmpl.PVM, Collectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
+		{Name: library, Mode: "sync", IsSynchronous: o.Port != aclmpl.PVM, RunsCollectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
 			return aclmpl.Run(w, o, func(e *aclmpl.PE) error { return program(syncPE{e}) })
 		}},
-		{Name: library, Mode: "async", Flood: true, Run: func(w device.World, _ int, program func(Process) error) error {
+		{Name: library, Mode: "async", SendsAllFirst: true, Run: func(w device.World, _ int, program func(Process) error) error {
 			return aclmpl.Run(w, o, func(e *aclmpl.PE) error { return program(asyncPE{syncPE{e}}) })
 		}},
 	}
@@ -100,7 +100,7 @@ func (p syncPE) Exchange(dst int, out []byte, src int, in []byte) { p.SendReceiv
 func (p syncPE) Reduce(x []float64, op Op) {
 	aclmpl.Reduce(p.PE, x, func(lower, higher, result []float64) {
 		for i := range result {
-			result[i] = op.of(lower[i], higher[i])
+			result[i] = op.combine(lower[i], higher[i])
 		}
 	})
 }
@@ -113,7 +113,7 @@ func (p syncPE) Composite(x []Pixel, combine func(lower, higher, result []Pixel)
 // CMMD returns the library of the CM-5's vendor: ACLMPL's synchronous calls, and broadcasts by the
 // control network.
 func CMMD(library string) []*Library {
-	return []*Library{{Name: library, Mode: "sync", Meets: true, Collectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
+	return []*Library{{Name: library, Mode: "sync", IsSynchronous: true, RunsCollectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
 		return aclmpl.Run(w, aclmpl.Options{}, func(e *aclmpl.PE) error { return program(cmmdPE{syncPE{e}}) })
 	}}}
 }
@@ -124,7 +124,7 @@ func (p cmmdPE) Broadcast(b []byte) { p.ControlBroadcast(b) }
 
 // PVM returns PVM's psend and precv.
 func PVM(library string) []*Library {
-	return []*Library{{Name: library, Mode: "psend", Collectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
+	return []*Library{{Name: library, Mode: "psend", RunsCollectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
 		return pvm.Run(w, pvm.Options{}, func(t *pvm.Task) error { return program(pvmTask{t}) })
 	}}}
 }
@@ -140,24 +140,24 @@ func (p pvmTask) Exchange(dst int, out []byte, src int, in []byte) {
 }
 
 func (p pvmTask) Reduce(x []float64, op Op) {
-	p.Task.Reduce(bytesOf(x), 8, func(lower, higher []byte) {
+	p.Task.Reduce(asBytes(x), 8, func(lower, higher []byte) {
 		a, b := mpi.View[float64](lower), mpi.View[float64](higher)
 		for i := range a {
-			a[i] = op.of(a[i], b[i])
+			a[i] = op.combine(a[i], b[i])
 		}
 	})
 }
 
 // Composite implements Compositor.
 func (p pvmTask) Composite(x []Pixel, combine func(lower, higher, result []Pixel)) {
-	p.Task.Reduce(bytesOf(x), int(unsafe.Sizeof(Pixel{})), func(lower, higher []byte) {
-		a, b := pixels(mpi.View[float32](lower)), pixels(mpi.View[float32](higher))
+	p.Task.Reduce(asBytes(x), int(unsafe.Sizeof(Pixel{})), func(lower, higher []byte) {
+		a, b := asPixels(mpi.View[float32](lower)), asPixels(mpi.View[float32](higher))
 		combine(a, b, a)
 	})
 }
 
-// bytesOf returns the memory of elements.
-func bytesOf[T any](x []T) []byte {
+// asBytes returns the memory of elements.
+func asBytes[T any](x []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(*new(T))))
 }
 
@@ -174,7 +174,7 @@ func (p asyncPE) Exchange(dst int, out []byte, src int, in []byte) {
 // SHMEM returns raw puts: a message is put into the receiver's one buffer, which all senders share,
 // and a flag word says that it has arrived. The sender never waits for the receiver.
 func SHMEM() *Library {
-	return &Library{Name: "shmem", Mode: "put", Flood: true, Overwrites: true,
+	return &Library{Name: "shmem", Mode: "put", SendsAllFirst: true, OverwritesBuffers: true,
 		Run: func(w device.World, bytes int, program func(Process) error) error {
 			return shmem.Run(w, func(ranks int) int { return 16*ranks + 8 + bytes }, func(e *shmem.PE) error {
 				return program(&shmemProcess{PE: e, sent: make([]uint64, e.Size()), received: make([]uint64, e.Size())})
@@ -189,16 +189,16 @@ type shmemProcess struct {
 	sent, received []uint64 // messages to and from each PE
 }
 
-func (p *shmemProcess) count(src int) int  { return 8 * src }
-func (p *shmemProcess) number(src int) int { return 8 * (p.Size() + src) }
-func (p *shmemProcess) word() int          { return 16 * p.Size() }
-func (p *shmemProcess) room() int          { return 16*p.Size() + 8 }
-func (p *shmemProcess) Barrier()           { p.PE.Barrier(nil) }
+func (p *shmemProcess) arrivalCounter(src int) int  { return 8 * src }
+func (p *shmemProcess) sequenceCounter(src int) int { return 8 * (p.Size() + src) }
+func (p *shmemProcess) controlWord() int            { return 16 * p.Size() }
+func (p *shmemProcess) messageBuffer() int          { return 16*p.Size() + 8 }
+func (p *shmemProcess) Barrier()                    { p.PE.Barrier(nil) }
 
 func (p *shmemProcess) Send(dst int, b []byte) {
-	p.PutSymmetric(dst, p.room(), b)
+	p.PutSymmetric(dst, p.messageBuffer(), b)
 	p.sent[dst]++
-	p.PutWords(dst, p.count(p.Rank()), p.sent[dst])
+	p.PutWords(dst, p.arrivalCounter(p.Rank()), p.sent[dst])
 	p.Quiet()
 }
 
@@ -206,7 +206,7 @@ func (p *shmemProcess) Receive(src int, _ []byte) {
 	p.received[src]++
 	for {
 		seen := p.Events()
-		if p.Load(p.count(src)) >= p.received[src] {
+		if p.Load(p.arrivalCounter(src)) >= p.received[src] {
 			return
 		}
 		p.Wait(seen)
@@ -221,28 +221,28 @@ func (p *shmemProcess) Exchange(dst int, out []byte, src int, in []byte) {
 // Broadcast is for the timer, of a word.
 func (p *shmemProcess) Broadcast(b []byte) {
 	for dst := 1; p.Rank() == 0 && dst < p.Size(); dst++ {
-		p.PutWords(dst, p.word(), binary.NativeEndian.Uint64(b))
+		p.PutWords(dst, p.controlWord(), binary.NativeEndian.Uint64(b))
 	}
 	p.Barrier()
 	if p.Rank() > 0 {
-		binary.NativeEndian.PutUint64(b, p.Load(p.word()))
+		binary.NativeEndian.PutUint64(b, p.Load(p.controlWord()))
 	}
 }
 
 // Reduce is for the timer, of a number.
 func (p *shmemProcess) Reduce(x []float64, op Op) {
-	p.PutWords(0, p.number(p.Rank()), math.Float64bits(x[0]))
+	p.PutWords(0, p.sequenceCounter(p.Rank()), math.Float64bits(x[0]))
 	p.Barrier()
 	for src := range p.Size() {
 		if p.Rank() == 0 && src > 0 {
-			x[0] = op.of(x[0], math.Float64frombits(p.Load(p.number(src))))
+			x[0] = op.combine(x[0], math.Float64frombits(p.Load(p.sequenceCounter(src))))
 		}
 	}
 	p.Barrier()
 }
 
-// Carried returns the ways of sending of a library that an engine carries. o is for those of MPI.
-func Carried(by *model.Engine, library string, o mpi.Options) []*Library {
+// ByEngine returns the ways of sending of a library that an engine carries. o is for those of MPI.
+func ByEngine(by *model.Engine, library string, o mpi.Options) []*Library {
 	switch by {
 	case model.Aclmpl:
 		return ACLMPL(library, aclmpl.Options{})

@@ -21,23 +21,25 @@ type Picture struct {
 func (x *Picture) Write(w io.Writer) error {
 	m := image.NewNRGBA(image.Rect(0, 0, x.Edge, x.Edge))
 	for i, p := range x.Pixels {
-		m.SetNRGBA(i%x.Edge, i/x.Edge, color.NRGBA{level(p[0]), level(p[1]), level(p[2]), 255})
+		m.SetNRGBA(i%x.Edge, i/x.Edge, color.NRGBA{colourLevel(p[0]), colourLevel(p[1]), colourLevel(p[2]), 255})
 	}
 	return png.Encode(w, m)
 }
 
-// level returns a value from 0 to 1 as one of 256.
-func level(v float32) uint8 { return uint8(math.Round(255 * math.Min(1, math.Max(0, float64(v))))) }
+// colourLevel returns a value from 0 to 1 as one of 256.
+func colourLevel(v float32) uint8 {
+	return uint8(math.Round(255 * math.Min(1, math.Max(0, float64(v)))))
+}
 
-// tolerance is how much a pixel may differ from that of a picture that one rank alone has made:
-// sums of single precision in another order.
-const tolerance = 1e-5
+// pixelTolerance is how much a pixel may differ from that of a picture that one rank alone has
+// made: sums of single precision in another order.
+const pixelTolerance = 1e-5
 
-// same returns an error unless two pictures are the same.
-func (x *Picture) same(want *Picture) error {
+// compareTo returns an error unless two pictures are the same.
+func (x *Picture) compareTo(want *Picture) error {
 	for i, p := range x.Pixels {
 		for j, v := range p {
-			if d := math.Abs(float64(v - want.Pixels[i][j])); !(d <= tolerance) {
+			if d := math.Abs(float64(v - want.Pixels[i][j])); !(d <= pixelTolerance) {
 				return fmt.Errorf("wrong result: value %d of the pixel at %d, %d is %v, and %v if one rank makes the picture", j, i%x.Edge, i/x.Edge, v, want.Pixels[i][j])
 			}
 		}
@@ -45,10 +47,10 @@ func (x *Picture) same(want *Picture) error {
 	return nil
 }
 
-// frames makes a picture in each round: a rank draws its part, and the parts are combined in the
-// order of ranks. Rank 0 compares the last with what it draws alone, which takes no time of its
+// renderFrames makes a picture in each round: a rank draws its part, and the parts are combined in
+// the order of ranks. Rank 0 compares the last with what it draws alone, which takes no time of its
 // clock.
-func frames(p Process, s Settings, edge, items int, part func(frame, rank, ranks int) (x []Pixel, operations int), combine func(lower, higher, result []Pixel)) (Result, error) {
+func renderFrames(p Process, s Settings, edge, items int, part func(frame, rank, ranks int) (x []Pixel, operations int), combine func(lower, higher, result []Pixel)) (Result, error) {
 	c, ok := p.(Compositor)
 	if !ok {
 		return Result{}, fmt.Errorf("rank %d: this way of sending has no reduction of pixels", p.Rank())
@@ -68,7 +70,7 @@ func frames(p Process, s Settings, edge, items int, part func(frame, rank, ranks
 		r.Time = (p.Now() - begin) / unit.Time(s.Rounds)
 		r.Picture = &Picture{edge, x}
 		alone, _ := part(s.Rounds-1, 0, 1)
-		wrong = r.Picture.same(&Picture{edge, alone})
+		wrong = r.Picture.compareTo(&Picture{edge, alone})
 	}
-	return r, agreed(p, wrong)
+	return r, shareError(p, wrong)
 }

@@ -41,7 +41,7 @@ const (
 	Max
 )
 
-func (o Op) of(a, b float64) float64 {
+func (o Op) combine(a, b float64) float64 {
 	if o == Max {
 		return max(a, b)
 	}
@@ -53,11 +53,11 @@ type Pixel [4]float32
 
 // Library is a message-passing library with a way to send.
 type Library struct {
-	Name, Mode  string
-	Flood       bool // all to all: each rank sends to all, and then receives; else partners exchange one after the other
-	Overwrites  bool // senders write over each other's data
-	Meets       bool // a send returns when its receive has been called
-	Collectives bool // collective operations go this way: of the ways of a library, one has them
+	Name, Mode        string
+	SendsAllFirst     bool // all to all: each rank sends to all, and then receives; else partners exchange one after the other
+	OverwritesBuffers bool // senders write over each other's data
+	IsSynchronous     bool // a send returns when its receive has been called
+	RunsCollectives   bool // collective operations go this way: of the ways of a library, one has them
 
 	// Run runs a program on all ranks. No message is longer than bytes.
 	Run func(w device.World, bytes int, program func(Process) error) error

@@ -52,8 +52,8 @@ func Named(name string) (Program, bool) {
 // compute occupies the processor for a number of operations.
 func compute(p Process, s Settings, operations int) { p.Compute(s.Operation.Times(operations)) }
 
-// agreed returns an error on every rank if any rank has one, so that all ranks stop together.
-func agreed(p Process, err error) error {
+// shareError returns an error on every rank if any rank has one, so that all ranks stop together.
+func shareError(p Process, err error) error {
 	bad := []float64{0}
 	if err != nil {
 		bad[0] = 1

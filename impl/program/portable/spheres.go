@@ -25,11 +25,11 @@ func runSpheres(p Process, s Settings) (Result, error) {
 	part := func(frame, rank, ranks int) ([]Pixel, int) {
 		return drawSpheres(s.Size, rank*s.Size/ranks, (rank+1)*s.Size/ranks, frame)
 	}
-	return frames(p, s, spheresEdge, s.Size, part, nearest)
+	return renderFrames(p, s, spheresEdge, s.Size, part, combineNearest)
 }
 
-// nearest takes of two pictures what is nearer at each pixel.
-func nearest(lower, higher, result []Pixel) {
+// combineNearest takes of two pictures what is nearer at each pixel.
+func combineNearest(lower, higher, result []Pixel) {
 	for i, l := range lower {
 		if higher[i][3] > l[3] {
 			l = higher[i]

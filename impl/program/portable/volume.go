@@ -20,21 +20,21 @@ func runVolume(p Process, s Settings) (Result, error) {
 	if p.Size() > s.Size {
 		return Result{}, fmt.Errorf("rank %d: %d slices of voxels are too few for %d ranks: take a larger problem, or fewer ranks", p.Rank(), s.Size, p.Size())
 	}
-	c := cube{n: s.Size}
+	c := voxelCube{n: s.Size}
 	edge := 2 * s.Size
 	part := func(frame, rank, ranks int) ([]Pixel, int) {
 		from, to := rank*s.Size/ranks, (rank+1)*s.Size/ranks
-		return c.draw(edge, from, to, angle(frame))
+		return c.castRays(edge, from, to, frameAngle(frame))
 	}
-	return frames(p, s, edge, 1, part, over)
+	return renderFrames(p, s, edge, 1, part, blendOver)
 }
 
-// angle returns by how much the cube is turned.
-func angle(frame int) float64 { return float64(frame%10) * 3 * math.Pi / 180 }
+// frameAngle returns by how much the cube is turned.
+func frameAngle(frame int) float64 { return float64(frame%10) * 3 * math.Pi / 180 }
 
-// over puts colours in front of others: both are multiplied by their opacity (Porter and Duff
+// blendOver puts colours in front of others: both are multiplied by their opacity (Porter and Duff
 // 1984).
-func over(front, back, result []Pixel) {
+func blendOver(front, back, result []Pixel) {
 	for i, f := range front {
 		b := back[i]
 		t := 1 - f[3]
@@ -42,11 +42,11 @@ func over(front, back, result []Pixel) {
 	}
 }
 
-// cube is a cube of n³ voxels: shells of a few blobs.
-type cube struct{ n int }
+// voxelCube is a cube of n³ voxels: shells of a few blobs.
+type voxelCube struct{ n int }
 
-// voxel returns the density at a voxel, from 0 to 1.
-func (c cube) voxel(i, j, k int) float32 {
+// density returns the density at a voxel, from 0 to 1.
+func (c voxelCube) density(i, j, k int) float32 {
 	at := func(v int) float64 { return (float64(v)+0.5)/float64(c.n) - 0.5 }
 	x, y, z := at(i), at(j), at(k)
 	d := 0.0
@@ -57,14 +57,14 @@ func (c cube) voxel(i, j, k int) float32 {
 	return float32(math.Min(1, d))
 }
 
-// draw casts parallel rays, one a pixel and from front to back, through the slab of slices from to
-// to-1 of the turned cube. The samples are those of rays through the whole cube.
-func (c cube) draw(edge, from, to int, angle float64) (x []Pixel, operations int) {
+// castRays casts parallel rays, one a pixel and from front to back, through the slab of slices from
+// to to-1 of the turned cube. The samples are those of rays through the whole cube.
+func (c voxelCube) castRays(edge, from, to int, angle float64) (x []Pixel, operations int) {
 	slab := make([]float32, (to-from)*c.n*c.n)
 	for k := from; k < to; k++ {
 		for j := range c.n {
 			for i := range c.n {
-				slab[((k-from)*c.n+j)*c.n+i] = c.voxel(i, j, k)
+				slab[((k-from)*c.n+j)*c.n+i] = c.density(i, j, k)
 			}
 		}
 	}

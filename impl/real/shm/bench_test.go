@@ -44,7 +44,7 @@ func pingPongProgram(n int, again func() bool) func(c *mpi.Comm) error {
 
 // pingPong is half's job.
 func pingPong(n int, args []string, again func() bool) error {
-	j, err := job.NewHere("", 2, job.Placement{Wait: "spin"})
+	j, err := job.NewLocal("", 2, job.LocalOptions{Wait: "spin"})
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func BenchmarkPingPong(b *testing.B) {
 // arrived, before the first message leaves. It returns the time of half of a round trip in the best
 // batch.
 func postedPingPong(library string, n int, args []string) (best time.Duration, err error) {
-	j, err := job.NewHere(library, 2, job.Placement{Wait: "spin"})
+	j, err := job.NewLocal(library, 2, job.LocalOptions{Wait: "spin"})
 	if err != nil {
 		return 0, err
 	}

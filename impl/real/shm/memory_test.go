@@ -17,7 +17,7 @@ import (
 // shared memory.
 func TestMoreSendsThanSharedRegions(t *testing.T) {
 	const sends, size = 10_000, 8 << 10
-	j, err := job.NewHere("", 2, job.Placement{Wait: "block"})
+	j, err := job.NewLocal("", 2, job.LocalOptions{Wait: "block"})
 	if err != nil {
 		t.Fatal(err)
 	}

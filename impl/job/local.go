@@ -16,31 +16,32 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Here lists the platforms that are not emulated: this machine with one of its transports.
-var Here = []string{Shm, TCP}
+// LocalPlatforms lists the platforms that are not emulated: this machine with one of its
+// transports.
+var LocalPlatforms = []string{Shm, TCP}
 
 // transport is how ranks on this machine communicate.
 type transport struct {
-	about   string
-	ranks   int // most
-	library func() *model.Library
-	open    func(j *Job, ctx context.Context) (device.World, error)
-	facts   func() []host.Fact
+	description string
+	maxRanks    int // most
+	newLibrary  func() *model.Library
+	openWorld   func(j *Job, ctx context.Context) (device.World, error)
+	facts       func() []host.Fact
 }
 
-// transports has the transport of each platform in Here.
-var transports = map[string]transport{Shm: sharedMemory, TCP: connections}
+// transports has the transport of each platform in LocalPlatforms.
+var transports = map[string]transport{Shm: shmTransport, TCP: tcpTransport}
 
-// Placement is how the ranks of a job on this machine run.
-type Placement struct {
-	Platform string // one of Here; "": the first
+// LocalOptions is how the ranks of a job on this machine run.
+type LocalOptions struct {
+	Platform string // one of LocalPlatforms; "": the first
 
 	Wait string // spin or block; "": spin if each rank has its own processor
 	Pin  bool   // each rank to a processor of its own
 
 	Output *os.File // of the ranks that are started; nil: what they write to standard output is lost
 
-	Any bool // the library need not be MPI, as in NewAny
+	AnyLibrary bool // the library need not be MPI, as in NewAny
 
 	Team *launch.Team // where ranks are, if they are on several machines; nil: on this one
 
@@ -49,19 +50,19 @@ type Placement struct {
 	Command []string
 }
 
-// NewHere sets up a job on this machine. Ranks 0 are two.
-func NewHere(library string, ranks int, how Placement) (*Job, error) {
+// NewLocal sets up a job on this machine. Ranks 0 are two.
+func NewLocal(library string, ranks int, how LocalOptions) (*Job, error) {
 	if ranks == 0 {
 		ranks = 2
 	}
 	if how.Platform == "" {
-		how.Platform = Here[0]
+		how.Platform = LocalPlatforms[0]
 	}
 	t, ok := transports[how.Platform]
 	if !ok {
-		return nil, fmt.Errorf("platform %q is not this machine; that is one of %s", how.Platform, strings.Join(Here, ", "))
+		return nil, fmt.Errorf("platform %q is not this machine; that is one of %s", how.Platform, strings.Join(LocalPlatforms, ", "))
 	}
-	about := "this machine: " + t.about
+	about := "this machine: " + t.description
 	if how.Team != nil {
 		about = "several machines: ranks are processes that are connected by TCP"
 	}
@@ -70,38 +71,38 @@ func NewHere(library string, ranks int, how Placement) (*Job, error) {
 		Machine: &model.Machine{
 			Name:        how.Platform,
 			Description: about,
-			Ranks:       model.Ranks{Default: 2, Min: 1, Max: t.ranks},
+			Ranks:       model.Ranks{Default: 2, Min: 1, Max: t.maxRanks},
 			Timer:       resolution,
 		},
-		Libraries: append([]*model.Library{t.library(), {Name: "aclmpl", Description: "ACLMPL: a library of its own, beside MPI", Engine: model.Aclmpl}}, writers()...),
+		Libraries: append([]*model.Library{t.newLibrary(), {Name: "aclmpl", Description: "ACLMPL: a library of its own, beside MPI", Engine: model.Aclmpl}}, mbcfLibraries()...),
 	}
 	if how.Platform == TCP {
-		p.Libraries = append(p.Libraries, compiled())
+		p.Libraries = append(p.Libraries, newCompiledLibrary())
 	}
 	open := New
-	if how.Any {
+	if how.AnyLibrary {
 		open = NewAny
 	}
 	j, err := open(p, library, ranks, 0)
 	if err != nil {
 		return nil, err
 	}
-	j.here, j.started = &how, launch.IsRank()
+	j.local, j.isStartedRank = &how, launch.IsRank()
 	if how.Command != nil {
 		launch.BeginCommand(how.Command)
 	}
-	_, err = j.processes(context.Background())
+	_, err = j.openProcesses(context.Background())
 	return j, err
 }
 
-// processes returns a world whose ranks are processes.
-func (j *Job) processes(ctx context.Context) (device.World, error) {
-	return transports[j.here.Platform].open(j, ctx)
+// openProcesses returns a world whose ranks are processes.
+func (j *Job) openProcesses(ctx context.Context) (device.World, error) {
+	return transports[j.local.Platform].openWorld(j, ctx)
 }
 
-// own returns this program's library on real machines, where no software costs are charged.
-// Messages up to a length are sent eagerly; the receiver fetches the data of longer ones.
-func own(eager int, about string) *model.Library {
+// newOwnLibrary returns this program's library on real machines, where no software costs are
+// charged. Messages up to a length are sent eagerly; the receiver fetches the data of longer ones.
+func newOwnLibrary(eager int, about string) *model.Library {
 	l := &model.Library{Name: "loggp", Description: "this program's own library: " + about, Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 20}}
 	for m := range model.NumModes {
 		short := model.Rule{Mode: m, UpTo: eager, Protocol: "T"}
@@ -113,14 +114,14 @@ func own(eager int, about string) *model.Library {
 	return l
 }
 
-// Real reports whether the job runs on this machine.
-func (j *Job) Real() bool { return j.here != nil }
+// IsLocal reports whether the job runs on this machine.
+func (j *Job) IsLocal() bool { return j.local != nil }
 
-// Time runs a program on the ranks of a real job, which begin at one time, and returns how long it
-// took each. Its recorder, if there is one, has the schedules of all ranks then. Processes that
-// were started as other ranks than 0 do not return from it.
-func (j *Job) Time(ctx context.Context, protocol string, program func(*mpi.Comm) error) ([]unit.Time, error) {
-	w, err := j.processes(ctx)
+// TimeRanks runs a program on the ranks of a real job, which begin at one time, and returns how
+// long it took each. Its recorder, if there is one, has the schedules of all ranks then. Processes
+// that were started as other ranks than 0 do not return from it.
+func (j *Job) TimeRanks(ctx context.Context, protocol string, program func(*mpi.Comm) error) ([]unit.Time, error) {
+	w, err := j.openProcesses(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,7 @@ func (j *Job) Time(ctx context.Context, protocol string, program func(*mpi.Comm)
 		if err != nil {
 			return err
 		}
-		times = j.gather(results, took)
+		times = j.gatherTimes(results, took)
 		return nil
 	})
 	return times, err
@@ -158,8 +159,8 @@ func startTogether(c *mpi.Comm) unit.Time {
 	return begin
 }
 
-// gather brings to rank 0 how long the program took each rank, and what was recorded of it.
-func (j *Job) gather(c *mpi.Comm, took unit.Time) []unit.Time {
+// gatherTimes brings to rank 0 how long the program took each rank, and what was recorded of it.
+func (j *Job) gatherTimes(c *mpi.Comm, took unit.Time) []unit.Time {
 	words := []int64{int64(took)}
 	if j.Recorder != nil {
 		words = append(words, j.Recorder.EncodeRank(c.Rank())...)
@@ -183,13 +184,13 @@ func (j *Job) gather(c *mpi.Comm, took unit.Time) []unit.Time {
 	return times
 }
 
-// Facts returns facts on the hosts of a real job, its transport and this machine.
-func (j *Job) Facts() []host.Fact {
-	return slices.Concat(j.hosts(), transports[j.here.Platform].facts(), host.Facts())
+// HostFacts returns facts on the hosts of a real job, its transport and this machine.
+func (j *Job) HostFacts() []host.Fact {
+	return slices.Concat(j.teamFacts(), transports[j.local.Platform].facts(), host.Facts())
 }
 
-// Wait returns how the ranks of a real job wait: spin or block.
-func (j *Job) Wait() string {
+// WaitPolicy returns how the ranks of a real job wait: spin or block.
+func (j *Job) WaitPolicy() string {
 	if c := j.launchConfig(context.Background()); c.IsBlocking(0) {
 		return string(launch.Block)
 	}
@@ -198,15 +199,15 @@ func (j *Job) Wait() string {
 
 // launchConfig returns the configuration of the job's processes.
 func (j *Job) launchConfig(ctx context.Context) launch.Config {
-	return launch.Config{Ranks: j.Ranks, Wait: launch.Wait(j.here.Wait), Pin: j.here.Pin, Args: j.here.Command, Context: ctx, Output: j.here.Output, Team: j.here.Team}
+	return launch.Config{Ranks: j.Ranks, Wait: launch.Wait(j.local.Wait), Pin: j.local.Pin, Args: j.local.Command, Context: ctx, Output: j.local.Output, Team: j.local.Team}
 }
 
-// Pins describes on which processor each rank of a real job runs.
-func (j *Job) Pins() string {
-	if !j.here.Pin {
+// DescribePinning describes on which processor each rank of a real job runs.
+func (j *Job) DescribePinning() string {
+	if !j.local.Pin {
 		return "off: the kernel moves ranks as it likes"
 	}
-	if j.here.Team != nil {
+	if j.local.Team != nil {
 		return "on each host processors in the order of their numbers, by rank"
 	}
 	places := make([]string, j.Ranks)

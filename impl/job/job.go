@@ -1,4 +1,5 @@
-// Package world turns a platform's name into a job that can run.
+// Package job turns the name of a platform into a job: its machine, emulated or this one, with one
+// of its libraries and a number of ranks, on which programs run.
 package job
 
 import (
@@ -32,14 +33,14 @@ type Job struct {
 	Check    mpi.CheckMode     // of programs, see mpi.Options
 	Warn     func(mpi.Warning) // is told of warnings of the check; nil: no function
 
-	Forced []collective.Rule // rules that precede those of the library
+	ForcedRules []collective.Rule // rules that precede those of the library
 
-	Stored []*phases.Schedule // of calls of MPI_Alltoallv, for a library with compiled communication; nil: computed in the run
+	StoredSchedules []*phases.Schedule // of calls of MPI_Alltoallv, for a library with compiled communication; nil: computed in the run
 
 	Recorder *recorder.Recorder // writes down the schedule of the programs; nil: none does
 
-	here    *Placement // nil: the machine is emulated
-	started bool       // this process was started as one of the ranks
+	local         *LocalOptions // nil: the machine is emulated
+	isStartedRank bool          // this process was started as one of the ranks
 }
 
 // engines has the implementation of each engine that a library may name.
@@ -53,9 +54,9 @@ var engines = map[*model.Engine]struct {
 	model.Start: {start.New, start.Describe},
 }
 
-// writers are the libraries of real machines whose senders write to receive buffers. They need no
-// rules: whether a request is there decides.
-func writers() []*model.Library {
+// mbcfLibraries are the libraries of real machines whose senders write to receive buffers. They
+// need no rules: whether a request is there decides.
+func mbcfLibraries() []*model.Library {
 	return []*model.Library{
 		{Name: "sr", Engine: model.Mbcf, Description: "MPI/MBCF: receivers post requests, and senders write to their buffers"},
 		{Name: "nsr", Engine: model.Mbcf, MBCF: model.MBCFSettings{Requests: -1}, Description: "MPI/MBCF without requests: every message goes by a FIFO"},
@@ -66,14 +67,14 @@ func writers() []*model.Library {
 const PlatformNoise = -1
 
 // Open finds a platform by its name and sets up a job on it: on an emulated machine, or on this one
-// if the name is one of Here. There each rank has a processor of its own, and there is no noise to
-// choose.
+// if the name is one of LocalPlatforms. There each rank has a processor of its own, and there is no
+// noise to choose.
 func Open(name, library string, ranks int, noise float64) (*Job, error) {
-	if slices.Contains(Here, name) {
+	if slices.Contains(LocalPlatforms, name) {
 		if noise > 0 {
 			return nil, fmt.Errorf("noise of %s on %s: only emulated machines have a level of noise", unit.Percent(noise), name)
 		}
-		return NewHere(library, ranks, Placement{Platform: name, Pin: true})
+		return NewLocal(library, ranks, LocalOptions{Platform: name, Pin: true})
 	}
 	p, err := platform.Load(name)
 	if err != nil {
@@ -115,8 +116,8 @@ func NewAny(p *platform.Platform, library string, ranks int, noise float64) (*Jo
 // World returns a new world for the job. On an emulated machine its randomness depends on the seed
 // alone.
 func (j *Job) World(ctx context.Context, seed uint64) (device.World, error) {
-	if j.Real() {
-		return j.processes(ctx)
+	if j.IsLocal() {
+		return j.openProcesses(ctx)
 	}
 	return hw.New(j.config(ctx, seed))
 }
@@ -167,11 +168,11 @@ func (j *Job) record(ctx context.Context, seed uint64, protocol string, log *hw.
 // protocol for all messages. Forced rules for collective operations precede those of the library.
 func (j *Job) Options(protocol string) mpi.Options {
 	o := mpi.Options{Engine: engines[j.Library.CarriedBy()].make, Library: j.Library, Protocol: protocol, Check: j.Check, Warn: j.Warn}
-	if j.Forced != nil {
-		o.Tuning = slices.Concat(j.Forced, collective.Table(j.Library))
+	if j.ForcedRules != nil {
+		o.Tuning = slices.Concat(j.ForcedRules, collective.Table(j.Library))
 	}
 	if x := j.Library.Compiled; x != nil && j.Recorder == nil { // messages are recorded, and no multicasts
-		o.Own = must(ccmpi.New(ccmpi.Options{Compiled: *x, Stored: j.Stored}))
+		o.Own = mustSucceed(ccmpi.New(ccmpi.Options{Compiled: *x, Stored: j.StoredSchedules}))
 	}
 	if j.Recorder != nil {
 		o.Engine = j.Recorder.Engine(o.Engine)
@@ -184,17 +185,17 @@ func (j *Job) Options(protocol string) mpi.Options {
 	return o
 }
 
-// must returns what cannot fail for a library that was read.
-func must[T any](x T, err error) T {
+// mustSucceed returns what cannot fail for a library that was read.
+func mustSucceed[T any](x T, err error) T {
 	if err != nil {
-		panic("world: " + err.Error())
+		panic("job: " + err.Error())
 	}
 	return x
 }
 
 // Clock returns the kind of time: real or virtual.
 func (j *Job) Clock() string {
-	if j.Real() {
+	if j.IsLocal() {
 		return "real"
 	}
 	return "virtual"
@@ -208,9 +209,9 @@ func (j *Job) Place(a, b int) string {
 // tier returns the tier of two ranks. A real host is one node.
 func (j *Job) tier(a, b int) model.Tier {
 	switch {
-	case j.Real() && j.here.Team.SameHost(a, b):
+	case j.IsLocal() && j.local.Team.SameHost(a, b):
 		return model.Intra
-	case j.Real():
+	case j.IsLocal():
 		return model.Inter
 	}
 	return j.Platform.Machine.Tier(a, b)
