@@ -64,6 +64,7 @@ type Rank struct {
 	context        uint32          // of the communicator on which it makes it
 	collectiveTag  int             // the tag of a collective call's messages
 	waitTarget     waitTarget      // what the rank waits for; nil: nothing
+	polls          bool            // it looks for that, and does not wait
 	freeOps        *Op             // operations to use again
 	overlapChecker *overlapChecker // nil: the program is not checked
 	caller         CallLocator     // nil: the program is written in Go

@@ -196,30 +196,35 @@ func (r *Rank) ProgressUntil(o *Op, found func() bool) {
 // faster than they can be taken in.
 const MaxPolledPackets = 256
 
-// PollFor takes in what has arrived, and reports whether found.
-func (r *Rank) PollFor(found func() bool) bool {
+// PollFor takes in what has arrived, and reports whether found. It polls for o, an operation among
+// others.
+func (r *Rank) PollFor(o *Op, found func() bool) bool {
+	r.waitTarget, r.polls = o, true
 	ok := found()
 	for i := 0; i < MaxPolledPackets && !ok && r.engine.Progress(false); i++ {
 		ok = found()
 	}
 	r.engine.ChargeCompletionCheck(ok)
+	r.waitTarget, r.polls = nil, false
 	return ok
 }
 
 // Test reports whether an operation is finished, after a look at what has arrived.
 func (r *Rank) Test(o *Op) bool {
+	r.waitTarget, r.polls = o, true
 	for i := 0; i < MaxPolledPackets && !o.finished && r.engine.Progress(false); i++ {
 	}
 	r.engine.ChargeCompletionCheck(o.finished)
+	r.waitTarget, r.polls = nil, false
 	return o.finished
 }
 
 // Probe looks for a message that a receive would take, and waits for one if block is true.
 func (r *Rank) Probe(src int, context uint32, tag int, block bool) (Status, bool) {
 	r.probedMessage = probedMessage{src, context, tag}
-	r.waitTarget = &r.probedMessage
+	r.waitTarget, r.polls = &r.probedMessage, !block
 	st, ok := r.engine.Probe(src, context, tag, block)
-	r.waitTarget = nil
+	r.waitTarget, r.polls = nil, false
 	return st, ok
 }
 

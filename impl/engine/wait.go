@@ -16,6 +16,7 @@ type Wait struct {
 
 	OpenOps int  // operations of the list that the call waits for, if any: this is the first of them
 	AnyOne  bool // of a list, one is enough
+	Polls   bool // the call only looks, and the program makes it again and again
 
 	Unexpected *UnexpectedMessage // the first message of the context that has come and that is not received, or nil
 }
@@ -52,7 +53,7 @@ func (r *Rank) WaitState() Wait {
 	if r.waitTarget != nil {
 		w = r.waitTarget.waitState(r)
 	}
-	w.Call = r.call
+	w.Call, w.Polls = r.call, r.polls
 	if r.openRequests.openOps > 0 && r.openRequests.call == r.call {
 		w.OpenOps, w.AnyOne = r.openRequests.openOps, r.openRequests.anyOne
 	}

@@ -62,6 +62,15 @@ func (q *Queue[S, P]) Reserve(events int) {
 // IsEmpty reports whether there is no event.
 func (q *Queue[S, P]) IsEmpty() bool { return len(q.heap) == 0 || q.hole && len(q.heap) == 1 }
 
+// Len returns how many events there are. It takes as long as the queue was ever.
+func (q *Queue[S, P]) Len() int {
+	n := max(len(q.nodes)-1, 0)
+	for i := q.free; i != 0; i = q.nodes[i].next {
+		n--
+	}
+	return n
+}
+
 // FirstTime returns the time of the first event. The queue must not be empty.
 func (q *Queue[S, P]) FirstTime() uint64 {
 	h := q.heap

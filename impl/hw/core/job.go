@@ -49,6 +49,7 @@ type Job struct {
 	barrierRanksArrived int        // ranks at the hardware's barrier
 	barriersReleased    uint64     // how often it has opened
 	controlNetwork      controlState
+	idlePolls           int // looks for packets in vain since any rank did anything else
 	freePackets         *Packet
 	freeAccesses        *RemoteAccess
 	freeEntries         *QueueEntry
@@ -92,7 +93,7 @@ func (j *Job) Run(ctx context.Context, program func(device.Port) error) error {
 	}
 	d := &device.Deadlock{TotalRanks: len(j.Ports)}
 	for i := range j.Ports {
-		if j.Ports[i].isWaiting() {
+		if p := &j.Ports[i]; p.isWaiting() || p.pollsInVain && !p.programEnded {
 			d.Ranks = append(d.Ranks, i)
 		}
 	}

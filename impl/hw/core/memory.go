@@ -74,6 +74,7 @@ func (p *Port) MaxInlinePut() int {
 
 func (p *Port) startRemoteAccess(dst int, k device.Key, off int, b []byte, done device.Head, get bool) {
 	p.checkRank(dst)
+	p.noteActivity()
 	p.AwaitStore()
 	x := p.freeAccesses
 	if x == nil {
@@ -155,6 +156,7 @@ func (p *Port) FetchAndStore(dst, r int, value int64) int64 {
 
 func (p *Port) updateRegister(dst, r int, c RegisterUpdate) int64 {
 	p.checkRank(dst)
+	p.noteActivity()
 	p.ElapseCharges()
 	return p.networkTo(dst).UpdateRegister(p, dst, r, c)
 }

@@ -1,10 +1,6 @@
 package core
 
 import (
-	"encoding/binary"
-	"fmt"
-
-	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/hw/sim"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
@@ -21,16 +17,33 @@ import (
 // maxPollBackoff at most, and by that much such a loop may be late. Note: to sleep until the next
 // event of any kind is not enough. Where two ranks poll, that is the other's poll, at the same
 // time.
+//
+// Ranks that poll again and again, while nothing is under way and no rank does anything else, wait
+// for each other: after maxIdlePolls that is a deadlock.
 const maxPollBackoff = unit.Microsecond
+
+// maxIdlePolls is how many looks for packets of all ranks find none, one after the other and with
+// nothing else between them, before they count as a wait. A loop may end by its number of turns:
+// those of programs are well below.
+const maxIdlePolls = 1_000_000
 
 // maxFreePolls is how often a rank may read the clock, or words that others write, before time
 // passes by that.
 const maxFreePolls = 1000
 
+// A loop that does nothing but read the clock, for longer than longClockLoop, may be late by a share
+// of the time that it lasts.
+const (
+	longClockLoop     = unit.Millisecond
+	clockBackoffShare = 64
+	maxClockBackoff   = unit.Second
+)
+
 // pollCounter are what a rank does again and again at no cost.
 type pollCounter struct {
 	lastTime, loopStart unit.Time // of the last, and when the first was
 	count               int       // of those at the same time
+	sleeps              uint64    // of a loop that reads the clock
 }
 
 // throttlePolling lets time pass if the rank has looked more than free times without spending time
@@ -52,9 +65,68 @@ func (p *Port) Now() unit.Time {
 	if p.pendingSignals != nil {
 		p.runSignalHandler()
 	}
-	p.throttlePolling(&p.clockPolls, maxFreePolls)
+	p.noteActivity()
+	p.throttleClock()
 	now := p.Kernel.Now()
 	return now - now%p.Machine.Timer
+}
+
+// throttleClock lets time pass if the rank has read the clock more than maxFreePolls times without
+// spending time between. Benchmarks repeat some work until it takes long enough, by readings before
+// and after it. One or two readings are free between sleeps, by a sequence that does not repeat
+// (multiples of the golden ratio): so sleeps fall between any two readings of a turn. They are
+// longer in a long loop: so they are long enough at last.
+func (p *Port) throttleClock() {
+	l := &p.clockPolls
+	if now := p.Kernel.Now(); l.lastTime != now {
+		l.loopStart, l.count, l.sleeps = now, 0, 0
+	}
+	if l.count++; l.count > maxFreePolls {
+		lasted := p.Kernel.Now() - l.loopStart
+		d := min(max(lasted/8, p.Machine.Timer), maxPollBackoff)
+		if lasted > longClockLoop {
+			d = min(lasted/clockBackoffShare, maxClockBackoff)
+		}
+		p.awaitChange(p.Kernel.Now() + d)
+		l.sleeps++
+		l.count = maxFreePolls - 1 - int(l.sleeps*0x9e3779b97f4a7c15>>63)
+	}
+	l.lastTime = p.Kernel.Now()
+}
+
+// noteActivity notes that the rank does something else than looking for packets in vain.
+func (p *Port) noteActivity() {
+	p.idlePolls = 0
+	p.pollsInVain = false
+}
+
+// noteIdlePoll notes that the rank has looked for packets in vain, and ends the job in a deadlock.
+func (p *Port) noteIdlePoll() {
+	p.pollsInVain = true
+	if p.idlePolls++; p.idlePolls < maxIdlePolls {
+		return
+	}
+	p.idlePolls = 0
+	if !p.canOthersAct() {
+		p.Kernel.Fail(sim.ErrStalled)
+		p.park(awaitingPacket)
+	}
+}
+
+// canOthersAct reports whether anything is under way, or another rank does anything else than to
+// wait or to poll in vain.
+func (p *Port) canOthersAct() bool {
+	polling := 0
+	for i := range p.Ports {
+		switch q := &p.Ports[i]; {
+		case q == p || q.programEnded:
+		case q.pollsInVain:
+			polling++
+		case !q.isWaiting():
+			return true
+		}
+	}
+	return p.Kernel.PendingSteps() > polling // that each of those looks again
 }
 
 // pollNetworks looks for packets once where the inbox is empty, or until there is one, and reports
@@ -75,6 +147,7 @@ func (p *Port) pollNetworks(block bool) bool {
 		}
 		if !block {
 			if p.inbox.Head == nil {
+				p.noteIdlePoll()
 				p.throttlePolling(&p.recvPolls, 1)
 			}
 			break
@@ -121,125 +194,5 @@ type waitTimeout Port
 func (a *waitTimeout) HandleEvent(rest uint64) {
 	if p := (*Port)(a); uint64(p.waitSerial) == rest {
 		p.resumeOnChange()
-	}
-}
-
-// Watch implements device.Port.
-func (p *Port) Watch() device.Watch {
-	if !p.hasWatch {
-		return nil
-	}
-	return p
-}
-
-// Events implements device.Watch, as do the others. It is a look, as Load is.
-func (p *Port) Events() uint64 {
-	p.ElapseCharges()
-	p.runSignalHandler()
-	p.throttlePolling(&p.loadPolls, maxFreePolls)
-	return p.watchEventCount
-}
-
-// Wait sleeps until there are more events. Changes of counters end a sleep, too, and are no events.
-func (p *Port) Wait(seen uint64, deadline unit.Time) bool {
-	p.ElapseCharges()
-	if late := deadline % p.Machine.Timer; deadline <= sim.Latest && late > 0 {
-		deadline += p.Machine.Timer - late // when the clock shows it
-	}
-	p.runSignalHandler()
-	for p.watchEventCount == seen && p.Kernel.Now() < deadline {
-		p.awaitChange(deadline)
-		p.runSignalHandler()
-	}
-	return p.watchEventCount != seen
-}
-
-// Load reads a word that others write.
-func (p *Port) Load(k device.Key, off int) uint64 {
-	p.ElapseCharges()
-	p.runSignalHandler()
-	p.throttlePolling(&p.loadPolls, maxFreePolls)
-	return binary.NativeEndian.Uint64(p.localWord(k, off)[:])
-}
-
-// localWord returns the bytes of a word of the rank's own memory.
-func (p *Port) localWord(k device.Key, off int) *[8]byte {
-	b, ok := p.exposed.Access(k, off, 8)
-	if !ok {
-		panic(fmt.Sprintf("hw: load of a word at %d of memory %#x that rank %d does not expose", off, k, p.ID))
-	}
-	return (*[8]byte)(b)
-}
-
-// WaitWord implements device.WordWaiter. The rank is resumed when the word has changed, and not for
-// what else happens to it.
-func (p *Port) WaitWord(k device.Key, off int, old uint64) uint64 {
-	for p.pendingSignals != nil {
-		seen := p.Events()
-		if w := p.Load(k, off); w != old {
-			return w
-		}
-		p.Wait(seen, device.Forever)
-	}
-	p.throttlePolling(&p.loadPolls, maxFreePolls)
-	p.awaitedWord, p.awaitedOld = p.localWord(k, off), old
-	switch {
-	case p.storeInProgress:
-		p.park(awaitingWordCheck)
-	case p.Clock > p.Kernel.Now() && !p.Kernel.IsIdleUntil(p.Clock):
-		p.Kernel.Schedule(p.Clock, (*wordCheck)(p), 0)
-		p.park(awaitingWordCheck)
-	default:
-		p.ElapseCharges()
-	}
-	for p.isWordUnchanged() {
-		p.park(awaitingChange)
-	}
-	w := binary.NativeEndian.Uint64(p.awaitedWord[:])
-	p.awaitedWord = nil
-	p.waitSerial++
-	p.AdvanceToKernel()
-	return w
-}
-
-// isWordUnchanged reports whether the rank waits for a word that is as it was.
-func (p *Port) isWordUnchanged() bool {
-	return p.awaitedWord != nil && binary.NativeEndian.Uint64(p.awaitedWord[:]) == p.awaitedOld
-}
-
-// Barrier implements device.Port.
-func (p *Port) Barrier() device.Barrier {
-	if p.Machine.Barrier() == 0 {
-		return nil
-	}
-	return p
-}
-
-// Arrive implements device.Barrier, as Passed does.
-func (p *Port) Arrive() {
-	p.ElapseCharges()
-	p.barriersEntered++
-	if p.barrierRanksArrived++; p.barrierRanksArrived == len(p.Ports) {
-		p.barrierRanksArrived = 0
-		p.Kernel.Schedule(p.Kernel.Now()+p.Machine.Barrier(), (*barrierRelease)(p.Job), 0)
-	}
-}
-
-// IsReleased does not wait.
-func (p *Port) IsReleased() bool {
-	p.ElapseCharges()
-	p.throttlePolling(&p.loadPolls, maxFreePolls)
-	return p.barriersReleased >= p.barriersEntered
-}
-
-// barrierRelease is the event of the barrier that opens.
-type barrierRelease Job
-
-// HandleEvent notifies all ranks.
-func (o *barrierRelease) HandleEvent(uint64) {
-	o.barriersReleased++
-	for i := range o.Ports {
-		o.Ports[i].watchEventCount++
-		o.Ports[i].resumeOnChange()
 	}
 }

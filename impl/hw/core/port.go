@@ -22,6 +22,7 @@ type Port struct {
 	state                   state      // of the rank's process
 	storeInProgress         bool       // events carry out a store of the processor
 	programEnded            bool       // the program has returned
+	pollsInVain             bool       // what the rank did last was to look for packets, and there was none
 	awaitedWord             *[8]byte   // the word that the rank waits for; nil: none
 	awaitedOld              uint64     // its value when the wait began
 	watchEventCount         uint64     // what Watch.Events returns
@@ -126,6 +127,7 @@ func (p *Port) Spend(w model.CostKey, n int) { p.Charge(p.softwareCosts[w].Times
 
 // Delay implements device.Port.
 func (p *Port) Delay(d unit.Time) {
+	p.noteActivity()
 	p.AddDelay(d)
 	if p.pendingSignals == nil {
 		p.ElapseCharges()
@@ -152,6 +154,7 @@ func (p *Port) AddDelay(d unit.Time) {
 // Copy implements device.Port.
 func (p *Port) Copy(dst, src []byte) int {
 	n := copy(dst, src)
+	p.noteActivity()
 	switch {
 	case n == 0:
 	case p.copyBus != nil:
@@ -164,7 +167,10 @@ func (p *Port) Copy(dst, src []byte) int {
 }
 
 // Operate implements device.Port.
-func (p *Port) Operate(n int) { p.Charge(p.Machine.Processor.Operation.Times(n)) }
+func (p *Port) Operate(n int) {
+	p.noteActivity()
+	p.Charge(p.Machine.Processor.Operation.Times(n))
+}
 
 // CopyTime returns how long the processor takes to copy n bytes.
 func (p *Port) CopyTime(n int) unit.Time { return p.Machine.Processor.Copy.Start + p.copyRate.Time(n) }
@@ -172,6 +178,7 @@ func (p *Port) CopyTime(n int) unit.Time { return p.Machine.Processor.Copy.Start
 // Send implements device.Port.
 func (p *Port) Send(dst int, x *device.Packet) {
 	p.checkRank(dst)
+	p.noteActivity()
 	p.AwaitStore()
 	if p.PendingSends >= maxPendingSends {
 		p.ElapseCharges()
@@ -208,6 +215,7 @@ func (p *Port) Recv(block bool) *device.Packet {
 			return nil
 		}
 	}
+	p.noteActivity()
 	pk := p.inbox.Pop()
 	p.lentPacket = pk
 	if !pk.isCompletion {

@@ -147,6 +147,11 @@ func (k *Kernel) IsIdleUntil(until unit.Time) bool {
 	return k.readyProcs.isEmpty() && (k.events.IsEmpty() || uint64(until) < k.events.FirstTime())
 }
 
+// PendingSteps returns how many events and processes that are ready there are.
+func (k *Kernel) PendingSteps() int {
+	return k.events.Len() + len(k.readyProcs.procs) - k.readyProcs.head
+}
+
 // ParkedProcs calls yield for each process that waits to be woken, in the order in which they were
 // started.
 func (k *Kernel) ParkedProcs(yield func(*Proc) bool) {

@@ -136,7 +136,7 @@ func (j *job) describeWait(rank int) *Wait {
 	}
 	c := j.worlds[rank]
 	w := c.e.WaitState()
-	out := &Wait{Rank: rank, Call: w.Call, At: j.sites.SiteOf(rank), For: check.WaitsFor(w, c.state.rankName), On: check.Blocker(w), Has: check.Arrived(w, c.state.rankName)}
+	out := &Wait{Rank: rank, Call: w.Call, At: j.sites.SiteOf(rank), For: check.WaitsFor(w, c.state.rankName), On: check.Blocker(w), Has: check.Arrived(w, c.state.rankName), Polls: w.Polls}
 	if x := c.e.Caller(); x != nil && w.Call != "" {
 		call, at := x.Here()
 		out.Call, out.At = call, x.Site(at)

@@ -255,7 +255,7 @@ func waitUntil(reqs []Request, call string, found func() bool) bool {
 // pollOnce looks once whether found. Where there is no request, it is.
 func pollOnce(reqs []Request, call string, found func() bool) bool {
 	r := enterAll(reqs, call)
-	return r == nil || r.c.e.PollFor(found)
+	return r == nil || r.c.e.PollFor(r.op, found)
 }
 
 // enterAll enters a call for all requests of a list, and returns one that is active, or nil.

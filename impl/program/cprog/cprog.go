@@ -43,7 +43,8 @@ type Program struct {
 	Stdout, Stderr io.Writer
 	Tag            bool // begin each line of output with the rank
 
-	// Limit ends the run with an error if a rank computes for longer without a call; 0: no limit.
+	// Limit ends the run with an error if a rank computes for longer without a call, or if ranks do
+	// nothing for longer but look whether something has happened, or read clocks; 0: no limit.
 	Limit time.Duration
 
 	// Context ends the run when it is done, also while a rank computes without a call; nil: no

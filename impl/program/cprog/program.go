@@ -27,6 +27,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -41,14 +42,16 @@ type program struct {
 	lines lines  // of its source
 	name  string
 
-	mu     sync.Mutex
-	ranks  []*rank
-	status *mpi.AbortError // of the first rank that ended with a status other than 0 after MPI_Finalize
-	lost   error           // why output was not written
-	loaded int             // how many were
-	count  int             // how many are to be loaded when mappings are counted next
-	ended  chan struct{}   // closed when nothing is to be watched any more; nil: nothing is watched
-	dead   bool            // a rank has died: the heap may be broken, and nothing of C's is freed
+	mu           sync.Mutex
+	ranks        []*rank
+	status       *mpi.AbortError // of the first rank that ended with a status other than 0 after MPI_Finalize
+	lost         error           // why output was not written
+	loaded       int             // how many were
+	count        int             // how many are to be loaded when mappings are counted next
+	begun        time.Time
+	lastProgress atomic.Int64  // when a rank did something else than to poll in vain, in nanoseconds since the begin
+	ended        chan struct{} // closed when nothing is to be watched any more; nil: nothing is watched
+	dead         bool          // a rank has died: the heap may be broken, and nothing of C's is freed
 
 	startsThreads bool // they may use their copy of the program, and the stack, when the rank has ended
 }
@@ -84,6 +87,7 @@ func (p *Program) main() (func(*mpi.Comm) error, error) {
 	if p.Compute.Rate > 0 {
 		p.Compute.Factor = float64(C.loggp_cycles_a_second()) / p.Compute.Rate
 	}
+	p.begun = time.Now()
 	if p.Limit > 0 || p.Context != nil {
 		ctx := p.Context
 		if ctx == nil {

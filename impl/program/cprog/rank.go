@@ -124,7 +124,13 @@ func (r *rank) run() error {
 	for {
 		switch r.resume() {
 		case C.LOGGP_CALL:
+			number, a := int(r.h.r.call), args(unsafe.Pointer(r.h.r.args))
 			r.serve()
+			if r.p.Limit > 0 {
+				if err := r.checkPolling(number, a); err != nil {
+					return err
+				}
+			}
 		case C.LOGGP_EXITED:
 			return r.exitError()
 		default:

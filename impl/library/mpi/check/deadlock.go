@@ -25,6 +25,8 @@ type Wait struct {
 	For  string // what it waits for; "": it is not known
 	On   int    // the one rank of the job that has to go on before this one can, or −1
 	Has  string // the first message that has come and is not received, or ""
+
+	Polls bool // it makes the call again and again, which does not wait
 }
 
 // String is for a line of a report.
@@ -34,7 +36,11 @@ func (w Wait) String() string {
 	}
 	s := fmt.Sprintf("rank %d: in %s%s", w.Rank, w.Call, w.At.Parenthesized())
 	if w.For != "" {
-		s += ", waits for " + w.For
+		verb := "waits"
+		if w.Polls {
+			verb = "polls"
+		}
+		s += fmt.Sprintf(", %s for %s", verb, w.For)
 	}
 	return s
 }

@@ -1,0 +1,132 @@
+package core
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw/sim"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// What a rank waits for in its own memory, and the barrier of all ranks.
+
+// Watch implements device.Port.
+func (p *Port) Watch() device.Watch {
+	if !p.hasWatch {
+		return nil
+	}
+	return p
+}
+
+// Events implements device.Watch, as do the others. It is a look, as Load is.
+func (p *Port) Events() uint64 {
+	p.ElapseCharges()
+	p.runSignalHandler()
+	p.throttlePolling(&p.loadPolls, maxFreePolls)
+	return p.watchEventCount
+}
+
+// Wait sleeps until there are more events. Changes of counters end a sleep, too, and are no events.
+func (p *Port) Wait(seen uint64, deadline unit.Time) bool {
+	p.ElapseCharges()
+	if late := deadline % p.Machine.Timer; deadline <= sim.Latest && late > 0 {
+		deadline += p.Machine.Timer - late // when the clock shows it
+	}
+	p.runSignalHandler()
+	for p.watchEventCount == seen && p.Kernel.Now() < deadline {
+		p.awaitChange(deadline)
+		p.runSignalHandler()
+	}
+	return p.watchEventCount != seen
+}
+
+// Load reads a word that others write.
+func (p *Port) Load(k device.Key, off int) uint64 {
+	p.ElapseCharges()
+	p.runSignalHandler()
+	p.throttlePolling(&p.loadPolls, maxFreePolls)
+	return binary.NativeEndian.Uint64(p.localWord(k, off)[:])
+}
+
+// localWord returns the bytes of a word of the rank's own memory.
+func (p *Port) localWord(k device.Key, off int) *[8]byte {
+	b, ok := p.exposed.Access(k, off, 8)
+	if !ok {
+		panic(fmt.Sprintf("hw: load of a word at %d of memory %#x that rank %d does not expose", off, k, p.ID))
+	}
+	return (*[8]byte)(b)
+}
+
+// WaitWord implements device.WordWaiter. The rank is resumed when the word has changed, and not for
+// what else happens to it.
+func (p *Port) WaitWord(k device.Key, off int, old uint64) uint64 {
+	for p.pendingSignals != nil {
+		seen := p.Events()
+		if w := p.Load(k, off); w != old {
+			return w
+		}
+		p.Wait(seen, device.Forever)
+	}
+	p.throttlePolling(&p.loadPolls, maxFreePolls)
+	p.awaitedWord, p.awaitedOld = p.localWord(k, off), old
+	switch {
+	case p.storeInProgress:
+		p.park(awaitingWordCheck)
+	case p.Clock > p.Kernel.Now() && !p.Kernel.IsIdleUntil(p.Clock):
+		p.Kernel.Schedule(p.Clock, (*wordCheck)(p), 0)
+		p.park(awaitingWordCheck)
+	default:
+		p.ElapseCharges()
+	}
+	for p.isWordUnchanged() {
+		p.park(awaitingChange)
+	}
+	w := binary.NativeEndian.Uint64(p.awaitedWord[:])
+	p.awaitedWord = nil
+	p.waitSerial++
+	p.AdvanceToKernel()
+	return w
+}
+
+// isWordUnchanged reports whether the rank waits for a word that is as it was.
+func (p *Port) isWordUnchanged() bool {
+	return p.awaitedWord != nil && binary.NativeEndian.Uint64(p.awaitedWord[:]) == p.awaitedOld
+}
+
+// Barrier implements device.Port.
+func (p *Port) Barrier() device.Barrier {
+	if p.Machine.Barrier() == 0 {
+		return nil
+	}
+	return p
+}
+
+// Arrive implements device.Barrier, as Passed does.
+func (p *Port) Arrive() {
+	p.ElapseCharges()
+	p.barriersEntered++
+	if p.barrierRanksArrived++; p.barrierRanksArrived == len(p.Ports) {
+		p.barrierRanksArrived = 0
+		p.Kernel.Schedule(p.Kernel.Now()+p.Machine.Barrier(), (*barrierRelease)(p.Job), 0)
+	}
+}
+
+// IsReleased does not wait.
+func (p *Port) IsReleased() bool {
+	p.ElapseCharges()
+	p.throttlePolling(&p.loadPolls, maxFreePolls)
+	return p.barriersReleased >= p.barriersEntered
+}
+
+// barrierRelease is the event of the barrier that opens.
+type barrierRelease Job
+
+// HandleEvent notifies all ranks.
+func (o *barrierRelease) HandleEvent(uint64) {
+	o.barriersReleased++
+	for i := range o.Ports {
+		o.Ports[i].watchEventCount++
+		o.Ports[i].resumeOnChange()
+	}
+}

@@ -1,0 +1,70 @@
+package mpi_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// On emulated machines, loops that poll for what never comes are a deadlock, with each engine. The
+// report names the call and what it looks for.
+func TestEndlessPollsAreADeadlock(t *testing.T) {
+	for name, poll := range map[string]func(c *mpi.Comm, other int){
+		"Iprobe": func(c *mpi.Comm, other int) {
+			for found := false; !found; {
+				_, found = c.Iprobe(other, 3)
+			}
+		},
+		"Test": func(c *mpi.Comm, other int) {
+			r := mpi.Irecv(c, []byte{0}, other, 3)
+			for done := false; !done; {
+				_, done = r.Test()
+			}
+		},
+		"TestSome": func(c *mpi.Comm, other int) {
+			all := []mpi.Request{mpi.Irecv(c, []byte{0}, other, 3)}
+			for mpi.TestSome(all, make([]int, 1), nil) == 0 {
+			}
+		},
+	} {
+		for _, x := range tables {
+			l := x.New()
+			err := mpi.Run(on("t3d")(t, l, 3), mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
+				switch c.Rank() {
+				case 0:
+					poll(c, 1)
+				case 1:
+					c.Barrier()
+				}
+				return nil
+			})
+			var d *mpi.DeadlockError
+			if !errors.As(err, &d) || !slices.Equal(d.Ranks, []int{0, 1}) {
+				t.Fatalf("%s by %s: %v, want a deadlock of ranks 0 and 1", name, x.Name, err)
+			}
+			if w := d.Waits[0]; w.Call != name || !w.Polls || w.For != "a message from rank 1 with tag 3" || w.On != 1 || w.At.Line == 0 || d.Waits[1].Polls {
+				t.Errorf("%s by %s: rank 0: %+v; rank 1: %+v", name, x.Name, w, d.Waits[1])
+			}
+		}
+	}
+}
+
+// A rank that polls longer than that takes sees the message of one that computes for long.
+func TestLongPollsEnd(t *testing.T) {
+	w, o := t3d(t, 2)
+	holds(t, mpi.Run(w, o, func(c *mpi.Comm) error {
+		if c.Rank() == 1 {
+			c.Compute(2 * unit.Second)
+			mpi.Send(c, []byte{1}, 0, 3)
+			return nil
+		}
+		for found := false; !found; {
+			_, found = c.Iprobe(1, 3)
+		}
+		mpi.Recv(c, []byte{0}, 1, 3)
+		return nil
+	}))
+}

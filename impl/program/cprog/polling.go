@@ -1,0 +1,51 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/program/cprog/toolchain"
+)
+
+// Program.Limit is for loops that make no call, which program.watch finds, and for those that only
+// look whether something has happened, which this file finds.
+
+// pollResults has, for each function that a program may call again and again until something
+// happens, the argument that points to whether it has; -1: the function reads the clock, or sleeps.
+var pollResults = map[string]int{
+	"MPI_Test": 1, "MPI_Testany": 3, "MPI_Testall": 2, "MPI_Testsome": 2, "MPI_Request_get_status": 1,
+	"MPI_Iprobe": 3, "MPI_Improbe": 3,
+	"MPI_Wtime": -1, "loggp_now": -1, "loggp_sleep": -1,
+}
+
+// pollResult has the same by the number of the function, as index and 2; 0: it is no such function.
+var pollResult = func() []int {
+	all := make([]int, len(toolchain.Functions))
+	for i, f := range toolchain.Functions {
+		if a, ok := pollResults[f.Name]; ok {
+			all[i] = a + 2
+		}
+	}
+	return all
+}()
+
+// checkPolling returns an error if the ranks of this process have done nothing but poll in vain for
+// longer than the limit.
+func (r *rank) checkPolling(number int, a args) error {
+	now := time.Since(r.p.begun)
+	result := pollResult[number]
+	if result == 0 || result > 1 && *pointerAt[int32](a[result-2]) != 0 {
+		r.p.lastProgress.Store(int64(now))
+		return nil
+	}
+	if now-time.Duration(r.p.lastProgress.Load()) < r.p.Limit {
+		return nil
+	}
+	at := r.site(uintptr(r.h.r.caller)).Parenthesized()
+	text := fmt.Sprintf("it polled in vain for %v, longer than --limit allows%s%s", r.p.Limit, at, r.lastCallText())
+	return &mpi.AbortError{Rank: r.world.Rank(), Code: 128 + int(syscall.SIGXCPU), Reason: text}
+}
