@@ -106,11 +106,17 @@ var tables = func() []enginetest.Library {
 // under the others, and hands what became of it to check.
 func everywhere(t *testing.T, ranks int, program func(*mpi.Comm) error, check func(t *testing.T, err error)) {
 	t.Helper()
+	everywhereChecked(t, ranks, mpi.CheckOff, program, check)
+}
+
+// everywhereChecked does so with programs that are checked.
+func everywhereChecked(t *testing.T, ranks int, mode mpi.CheckMode, program func(*mpi.Comm) error, check func(t *testing.T, err error)) {
+	t.Helper()
 	for i, x := range tables {
 		for _, p := range enginetest.WorldsOf(i) {
 			t.Run(p.Name+"/"+x.Name, func(t *testing.T) {
 				l := x.New()
-				check(t, mpi.Run(p.Open(t, l, ranks), mpi.Options{Engine: carry, Library: l}, program))
+				check(t, mpi.Run(p.Open(t, l, ranks), mpi.Options{Engine: carry, Library: l, Check: mode}, program))
 			})
 		}
 	}

@@ -169,7 +169,7 @@ func twice(use func([]mpi.Request)) func(*mpi.Comm) {
 func TestFailures(t *testing.T) {
 	for _, f := range failures {
 		t.Run(f.name, func(t *testing.T) {
-			everywhere(t, 2, func(c *mpi.Comm) error { f.program(c); return nil }, func(t *testing.T, err error) {
+			everywhereChecked(t, 2, mpi.CheckStrict, func(c *mpi.Comm) error { f.program(c); return nil }, func(t *testing.T, err error) {
 				var e *mpi.Error
 				if !errors.As(err, &e) {
 					t.Fatalf("Run returned %v, want an error of class %s", err, f.class)
