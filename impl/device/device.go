@@ -25,7 +25,8 @@ type World interface {
 	// The first failure ends the job. If a program returns an error or panics, Run stops the other
 	// ranks where they wait, or at their next call, and returns that error; a panic becomes a
 	// *Failure. If all remaining ranks wait and nothing is in transit, a world that can detect this
-	// returns a *Deadlock. Ranks that poll in vain, and do nothing else, may count as ranks that wait. A world may run several jobs, one at a time; each has a new state.
+	// returns a *Deadlock. Ranks that poll in vain, and do nothing else, may count as ranks that
+	// wait. A world may run several jobs, one at a time; each has a new state.
 	Run(program func(Port) error) error
 }
 

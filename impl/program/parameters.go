@@ -78,7 +78,7 @@ var Parameters = []Parameter{
 		}
 		return nil
 	}},
-	{Name: "limit", Type: "string", Help: "C programs: real time that a rank may compute without a call (default: any)", parse: func(s *Settings, text string) error {
+	{Name: "limit", Type: "string", Help: "C programs: real time that a rank may compute without a call, or poll in vain (default: any)", parse: func(s *Settings, text string) error {
 		limit, err := unit.ParseTime(text)
 		if s.Limit = time.Duration(limit / unit.Nanosecond); err != nil || s.Limit <= 0 {
 			return valueErrorf(text, "it is a time such as 10s")

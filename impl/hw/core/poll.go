@@ -31,8 +31,8 @@ const maxIdlePolls = 1_000_000
 // passes by that.
 const maxFreePolls = 1000
 
-// A loop that does nothing but read the clock, for longer than longClockLoop, may be late by a share
-// of the time that it lasts.
+// A loop that does nothing but read the clock, for longer than longClockLoop, may be late by a
+// share of the time that it lasts.
 const (
 	longClockLoop     = unit.Millisecond
 	clockBackoffShare = 64
