@@ -152,10 +152,11 @@ func checkSubjects(t *compare.Table, sizes []int) error {
 // RunComparison shows how much the times of one run differ from those of another.
 type RunComparison struct {
 	Comparison
-	Changes []compare.Change
+	*compare.ChangeSet
 }
 
-// CompareRuns compares each time in one file of samples with that in a reference.
+// CompareRuns compares each time in one file of samples with that in a reference. Its
+// JudgeRegression says whether the times are longer by more than a threshold.
 func CompareRuns(reference, file string) (*RunComparison, error) {
 	var sets [2]*sample.Set
 	for i, name := range []string{reference, file} {
@@ -171,11 +172,5 @@ func CompareRuns(reference, file string) (*RunComparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &RunComparison{Comparison{len(all), reports.Changes(reference, file, all)}, all}, nil
-}
-
-// Slowdown returns by which part the times are longer in the geometric mean, and the times that are
-// longer by more than a part with their whole interval.
-func (c *RunComparison) Slowdown(part float64) (mean float64, slower []compare.Change) {
-	return compare.GeometricMean(c.Changes) - 1, compare.FindRegressions(c.Changes, part)
+	return &RunComparison{Comparison{len(all.Changes), reports.Changes(reference, file, all)}, all}, nil
 }

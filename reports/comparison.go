@@ -454,13 +454,20 @@ func LibraryParameters(title string, libraries []string, ps []params.Parameter, 
 
 // Changes is how times differ between a reference and another data set: a summary by timer and
 // mode, and each time.
-func Changes(before, after string, all []compare.Change) *doc.Document {
+func Changes(before, after string, set *compare.ChangeSet) *doc.Document {
+	all := set.Changes
 	d := &doc.Document{Title: "Changes"}
 	percent := func(ratio float64) doc.Cell {
 		return doc.Cell{Text: fmt.Sprintf("%+.1f", 100*(ratio-1)), Exact: []float64{100 * (ratio - 1)}}
 	}
+	interval := func(low, high float64) doc.Cell {
+		if math.IsNaN(low) {
+			return doc.TextCell("")
+		}
+		return doc.Cell{Text: fmt.Sprintf("%+.1f to %+.1f", 100*(low-1), 100*(high-1)), Exact: []float64{100 * (low - 1), 100 * (high - 1)}}
+	}
 	sum := &doc.Table{Name: "changes-summary", Title: "Change from " + before + " to " + after, Columns: []doc.Column{{Head: "timer", Key: true}, {Head: "mode", Key: true},
-		{Head: "sizes", Kind: doc.Number}, {Head: "geometric\nmean %", Kind: doc.Number}, {Head: "faster", Kind: doc.Number}, {Head: "slower", Kind: doc.Number},
+		{Head: "sizes", Kind: doc.Number}, {Head: "geometric\nmean %", Kind: doc.Number}, {Head: "95 % interval\n%", Kind: doc.Number}, {Head: "faster", Kind: doc.Number}, {Head: "slower", Kind: doc.Number},
 		{Head: "largest\n%", Kind: doc.Number}, {Head: "at", Kind: doc.Number}}}
 	each := &doc.Table{Name: "changes", Title: "Times", Terse: 30, Columns: []doc.Column{{Head: "timer", Key: true}, {Head: "mode", Key: true}, {Head: "size", Key: true, Kind: doc.Number},
 		{Head: "before\nus", Kind: doc.Number}, {Head: "after\nus", Kind: doc.Number}, {Head: "change\n%", Kind: doc.Number}, {Head: "95 % interval\n%", Kind: doc.Number}, {Head: ""}}}
@@ -480,7 +487,8 @@ func Changes(before, after string, all []compare.Change) *doc.Document {
 				most = c
 			}
 		}
-		sum.AddRow(doc.TextCell(timer), doc.TextCell(mode), doc.CountCell(len(of)), percent(compare.GeometricMean(of)), doc.CountCell(count[compare.Better]), doc.CountCell(count[compare.Worse]),
+		mean := compare.GeometricMean(of)
+		sum.AddRow(doc.TextCell(timer), doc.TextCell(mode), doc.CountCell(len(of)), percent(mean.Ratio), interval(mean.Low, mean.High), doc.CountCell(count[compare.Better]), doc.CountCell(count[compare.Worse]),
 			percent(most.Ratio), doc.BytesCell(most.Bytes))
 	}
 	for i := 0; i < len(all); {
@@ -502,12 +510,12 @@ func Changes(before, after string, all []compare.Change) *doc.Document {
 		if c.Outcome == compare.UndecidedSide || c.Outcome == compare.NoDifference {
 			tone = tone.WithTone(doc.Faint)
 		}
-		interval := doc.Cell{Text: fmt.Sprintf("%+.1f to %+.1f", 100*(c.Low-1), 100*(c.High-1)), Exact: []float64{100 * (c.Low - 1), 100 * (c.High - 1)}}
+		ends := interval(c.Low, c.High)
 		if math.IsNaN(c.Low) {
-			interval = doc.TextCell(fmt.Sprintf("n=%d", min(c.SamplesA, c.SamplesB)))
+			ends = doc.TextCell(fmt.Sprintf("n=%d", min(c.SamplesA, c.SamplesB)))
 			each.AddNote("n, the fewer samples of the two, is too small for an interval.")
 		}
-		each.AddRow(doc.TextCell(c.Timer), doc.TextCell(c.Mode), doc.BytesCell(c.Bytes), doc.NumberCell(c.Before), doc.NumberCell(c.After), percent(c.Ratio), interval, tone)
+		each.AddRow(doc.TextCell(c.Timer), doc.TextCell(c.Mode), doc.BytesCell(c.Bytes), doc.NumberCell(c.Before), doc.NumberCell(c.After), percent(c.Ratio), ends, tone)
 	}
 	for _, timer := range sample.Timers {
 		if slices.ContainsFunc(all, func(c compare.Change) bool { return c.Timer == timer.Name }) {
@@ -515,6 +523,24 @@ func Changes(before, after string, all []compare.Change) *doc.Document {
 		}
 	}
 	sum.AddNote("faster and slower count the sizes at which the 95 %% interval of the change does not hold 0, and reaches further than 1 %%.")
+	if set.Disturbed > 0 {
+		sum.AddNote("Left out: %s that other load disturbed in one of the files, as loggp fit leaves them out.", format.Plural(set.Disturbed, "time"))
+	}
+	if set.NearZero > 0 {
+		sum.AddNote("Left out: %s that cannot be distinguished from zero in one of the files.", format.Plural(set.NearZero, "time"))
+	}
+	disturbed := 0
+	for _, c := range all {
+		if c.HasDisturbed {
+			disturbed++
+		}
+	}
+	if disturbed > 0 {
+		sum.AddNote("Undecided: %s of which only disturbed samples are left. Their means have no interval: measure again on a quiet machine.", format.Plural(disturbed, "time"))
+	}
+	if set.BirgeRatio > 1 {
+		sum.AddNote("From size to size, changes scatter %.1f times as much as samples do: intervals are as many times wider (Birge ratio).", set.BirgeRatio)
+	}
 	each.AddNote("Times are medians; intervals are from their bootstrap. Of many times that have not changed, one in twenty is faster or slower by chance.")
 	d.AddTables("changes", "Changes", sum, each)
 	return d

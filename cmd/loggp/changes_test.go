@@ -22,6 +22,7 @@ func TestCompareFiles(t *testing.T) {
 	if b, _ := os.ReadFile("a.csv.gz"); !strings.HasPrefix(string(b), "\x1f\x8b") {
 		t.Error("a.csv.gz is not packed")
 	}
+	mustRun(t, strings.Fields("measure --platform t3d --modes send --sizes 0,64 --reps 2 -o few.csv")...) // too few for intervals
 	out := mustRun(t, "compare", "a.csv.gz", "b.csv")
 	for _, want := range []string{"Change from a.csv.gz to b.csv", "geometric", "+20.0", "slower"} { // half a round trip is 10 and 12 us
 		if !strings.Contains(out, want) {
@@ -36,9 +37,11 @@ func TestCompareFiles(t *testing.T) {
 		status int
 		says   string
 	}{
-		{"a.csv.gz b.csv --fail-over 5%", failed, "--fail-over 5%"},
-		{"a.csv.gz b.csv --fail-over 50%", succeeded, ""},
-		{"b.csv a.csv.gz --fail-over 5%", succeeded, ""},
+		{"a.csv.gz b.csv --fail-over 5%", failed, "b.csv against a.csv.gz: fail: "},
+		{"a.csv.gz b.csv --fail-over 50%", succeeded, "pass: none of "},
+		{"b.csv a.csv.gz --fail-over 5%", succeeded, "pass: none of "},
+		{"few.csv few.csv --fail-over 5%", unclear, "cannot tell: "},
+		{"a.csv.gz b.csv", succeeded, ""},
 		{"a.csv.gz b.csv --fail-over much", misused, "must be a percentage"},
 		{"a.csv.gz", misused, "name two files"},
 		{"a.csv.gz b.csv --sizes 0", misused, "--sizes: it is not for two files"},

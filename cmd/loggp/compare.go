@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
@@ -29,8 +30,9 @@ func compareCommand() *cobra.Command {
 		Use:   "compare A.csv B.csv | --samples A.csv --samples B.csv... | --samples SAMPLES.csv --params PARAMS.csv | --platform NAME,... --collective all",
 		Short: "Compare runs, machines, or predictions with measurements",
 		Long: `compare A.csv B.csv shows how much faster or slower each time of B is than that of A, the reference,
-with the confidence interval of the change, and the geometric mean. With --fail-over 5% it fails if
-the mean, or a time with its whole interval, is more than 5 % slower.
+with the confidence interval of the change, and the geometric mean. With --fail-over 5% the exit
+status is 1 if the mean or a time is more than 5 % slower with its whole interval, 3 if one is whose
+interval reaches below (cannot tell), and 0 otherwise.
 
 With several --samples it sets machines, libraries or places side by side: overheads and parameters
 with intervals, ratios to the first, from which size non-blocking calls pay, and which machine is
@@ -86,7 +88,7 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 	f.StringVar(&c.params, "params", "", "file of parameters")
 	f.StringVar(&c.margin, "margin", "20%", "how much more a blocking call must cost before the non-blocking one pays")
 	f.StringVar(&c.sizes, "sizes", "", "lengths at which to show overheads (default: those nearest to 16 bytes, 1 KB and 10 KB)")
-	f.StringVar(&c.failOver, "fail-over", "", "of A.csv B.csv: fail if B is slower by more than this, such as 5%")
+	f.StringVar(&c.failOver, "fail-over", "", "of A.csv B.csv: fail if B is slower by more than this, such as 5%; status 3 if that cannot be told")
 	f.StringVarP(&c.output, "output", "o", "", "file for the comparison, as CSV, with all sizes")
 	c.schedules.flags(cmd)
 	printing(cmd)
@@ -100,7 +102,7 @@ func (c *comparison) compareRuns(cmd *cobra.Command, reference, file string) err
 			return misuse(cmd, fmt.Errorf("--%s: it is not for two files as arguments: name them by --samples", f))
 		}
 	}
-	part := math.Inf(1)
+	part := 0.0
 	if c.failOver != "" {
 		var err error
 		if part, err = unit.ParsePercent(c.failOver); err != nil || part < 0 {
@@ -117,16 +119,18 @@ func (c *comparison) compareRuns(cmd *cobra.Command, reference, file string) err
 	if err := c.write(cmd, x.Rows, x.Document()); err != nil {
 		return err
 	}
-	mean, slower := x.Slowdown(part)
-	if mean > part {
-		return fmt.Errorf("compare: %s is slower than %s by %s in the geometric mean, which is more than --fail-over %s", file, reference, unit.Percent(math.Round(mean*1000)/1000), c.failOver)
+	if c.failOver == "" {
+		return nil
 	}
-	if len(slower) > 0 {
-		first := slower[0]
-		return fmt.Errorf("compare: %d of %d times of %s are slower than those of %s by more than --fail-over %s with their whole interval: first %s of %s at %s",
-			len(slower), len(x.Changes), file, reference, c.failOver, first.Timer, first.Mode, unit.Bytes(first.Bytes))
+	switch r := x.JudgeRegression(part); r.Judgement {
+	case compare.Pass:
+		fmt.Fprintf(cmd.ErrOrStderr(), "compare: %s against %s: %v\n", file, reference, r)
+		return nil
+	case compare.CannotTell:
+		return &undecidedError{fmt.Errorf("compare: %s against %s: %v", file, reference, r)}
+	default:
+		return fmt.Errorf("compare: %s against %s: %v", file, reference, r)
 	}
-	return nil
 }
 
 // compareSamples compares machines, or predictions with measurements.

@@ -76,7 +76,11 @@ const (
 	succeeded = 0
 	failed    = 1
 	misused   = 2
+	unclear   = 3 // compare --fail-over: the samples do not tell
 )
+
+// undecidedError is an error that says that a question cannot be answered.
+type undecidedError struct{ error }
 
 // run runs a command line and returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -108,6 +112,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var ended *mpi.AbortError
 	if errors.As(err, &ended) && ended.Code&255 != 0 {
 		return ended.Code & 255
+	}
+	if errors.As(err, new(*undecidedError)) {
+		return unclear
 	}
 	return failed
 }

@@ -22,32 +22,17 @@ const minUndisturbedSamples = 5
 // So all sizes of a curve rest on the same launches; otherwise the curve would have steps wherever
 // launches differ. A warning for each place says for how many curves disturbed samples count.
 func SelectUndisturbed(set *sample.Set) (*sample.Set, []Warning) {
-	curveOf := func(k sample.Key) sample.Key {
-		k.Bytes, k.Launch, k.Disturbed = 0, 0, false
-		return k
-	}
-	curves, disturbed := map[sample.Key]launchCounts{}, map[sample.Key]bool{}
-	for _, s := range set.Series {
-		c := curveOf(s.Key)
-		if curves[c] == nil {
-			curves[c] = launchCounts{}
-		}
-		curves[c].add(&s)
-		if s.Disturbed {
-			disturbed[c] = true
-		}
-	}
+	calm, disturbed := undisturbedLaunches(set)
 	if len(disturbed) == 0 {
 		return set, nil
 	}
 	type tally struct{ used, curves int }
-	tallies, calm := map[Subject]tally{}, map[sample.Key]map[int]bool{}
-	for c, of := range curves {
-		calm[c] = of.undisturbedLaunches()
+	tallies := map[Subject]tally{}
+	for c, launches := range calm {
 		where := Subject{Platform: c.Platform, Library: c.Library, Place: c.Place}
 		t := tallies[where]
 		t.curves++
-		if disturbed[c] && calm[c] == nil {
+		if disturbed[c] && launches == nil {
 			t.used++
 		}
 		tallies[where] = t
@@ -62,7 +47,7 @@ func SelectUndisturbed(set *sample.Set) (*sample.Set, []Warning) {
 			warnings = append(warnings, w)
 			tallies[where] = tally{}
 		}
-		if c := calm[curveOf(s.Key)]; c != nil && (s.Disturbed || !c[s.Launch]) {
+		if c := calm[curveKey(s.Key)]; c != nil && (s.Disturbed || !c[s.Launch]) {
 			continue
 		}
 		s.Disturbed = false
@@ -70,6 +55,45 @@ func SelectUndisturbed(set *sample.Set) (*sample.Set, []Warning) {
 	}
 	out.Series = sample.JoinSeries(out.Series)
 	return out, warnings
+}
+
+// curveKey returns the key that all samples of a curve have.
+func curveKey(k sample.Key) sample.Key {
+	k.Bytes, k.Launch, k.Disturbed = 0, 0, false
+	return k
+}
+
+// undisturbedLaunches returns the launches of each curve that count without their disturbed
+// samples, or nil for a curve of which all count; and the curves that have disturbed samples.
+func undisturbedLaunches(set *sample.Set) (calm map[sample.Key]map[int]bool, disturbed map[sample.Key]bool) {
+	curves := map[sample.Key]launchCounts{}
+	calm, disturbed = map[sample.Key]map[int]bool{}, map[sample.Key]bool{}
+	for _, s := range set.Series {
+		c := curveKey(s.Key)
+		if curves[c] == nil {
+			curves[c] = launchCounts{}
+		}
+		curves[c].add(&s)
+		if s.Disturbed {
+			disturbed[c] = true
+		}
+	}
+	for c, of := range curves {
+		calm[c] = of.undisturbedLaunches()
+	}
+	return calm, disturbed
+}
+
+// CountsDisturbed returns the keys, without size and launch, of the curves whose disturbed samples
+// SelectUndisturbed lets count.
+func CountsDisturbed(set *sample.Set) map[sample.Key]bool {
+	calm, disturbed := undisturbedLaunches(set)
+	for c := range disturbed {
+		if calm[c] != nil {
+			delete(disturbed, c)
+		}
+	}
+	return disturbed
 }
 
 // launchCounts is how many undisturbed samples a curve has, by launch and size.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/loggp/loggp/fit/clean"
@@ -22,26 +23,50 @@ type Change struct {
 	Ratio, Low, High   float64 // of After to Before, with its 95 % interval, NaN if a side has too few samples
 	Outcome            Outcome
 	SamplesA, SamplesB int
+	HasDisturbed       bool // disturbed samples count on a side, as there are too few others
+
+	logRatios []float64 // bootstrap replicates of the logarithm of Ratio
+}
+
+// isEvidence says whether a change can show that something is slower or faster: its samples are
+// undisturbed and enough for an interval.
+func (c *Change) isEvidence() bool { return !math.IsNaN(c.Low) && !c.HasDisturbed }
+
+// ChangeSet is how times differ between a reference and another data set, and what was not
+// compared.
+type ChangeSet struct {
+	Changes   []Change
+	Disturbed int // times that other load held up on either side, as a fit excludes them
+	NearZero  int // times that cannot be distinguished from zero on either side
+
+	// BirgeRatio is how many times as much the changes of real times scatter from size to size as
+	// their samples explain, or 1. Intervals are as many times wider.
+	BirgeRatio float64
 }
 
 // Changes compares the cells that two data sets have in common: the same timer, mode, protocol,
-// place and size, and the same platform and library if a set has several. Cells whose time is zero
-// are left out. Round trips come first. It is an error if the sets have nothing in common.
-func Changes(before, after *sample.Set, o clean.Options) ([]Change, error) {
+// place and size, and the same platform and library if a set has several. Round trips come first.
+// It is an error if the sets have nothing in common.
+func Changes(before, after *sample.Set, o clean.Options) (*ChangeSet, error) {
 	o = o.Defaults()
+	out := &ChangeSet{BirgeRatio: 1}
+	var disturbed [2]map[sample.Key]bool
 	var sides [2][]*curve.Curve
 	several := false // platforms or libraries in one of the sets
 	for i, set := range []*sample.Set{before, after} {
+		disturbed[i] = clean.CountsDisturbed(set)
 		set, _ := clean.SelectUndisturbed(set)
 		curves, err := curve.Load(set, o)
 		if err != nil {
 			return nil, err
 		}
-		sides[i] = curves
+		clean.Parallel(len(curves), func(i int) { curves[i].Cut(o) })
 		for _, c := range curves {
 			several = several || c.Platform != curves[0].Platform || c.Library != curves[0].Library
 		}
+		sides[i] = curves
 	}
+	order := rand.New(rand.NewPCG(o.Seed, 1)).Perm(o.Replicates) // replicates of the two sets are independent
 	type what struct{ platform, library, place, mode, protocol, timer string }
 	keyOf := func(c *curve.Curve) what {
 		k := what{place: c.Place, mode: c.Mode, protocol: c.Protocol, timer: c.Timer}
@@ -52,40 +77,118 @@ func Changes(before, after *sample.Set, o clean.Options) ([]Change, error) {
 	}
 	other := map[what]*curve.Curve{}
 	for _, c := range sides[1] {
-		other[keyOf(c)] = c
+		other[keyOf(c)] = c.Shuffled(order)
 	}
-	var all []Change
+	sampleKey := func(c *curve.Curve) sample.Key {
+		return sample.Key{Platform: c.Platform, Library: c.Library, Clock: c.Clock, Place: c.Place, Mode: c.Mode, Protocol: c.Protocol, Timer: c.Timer}
+	}
+	var scatter []float64
 	for _, a := range sides[0] {
-		b := other[keyOf(a)]
-		if b == nil {
-			continue
-		}
-		for _, x := range a.Cells {
-			y := b.CellOf(x.Bytes)
-			if y == nil {
-				continue
+		if b := other[keyOf(a)]; b != nil {
+			all := out.addCurve(a, b, disturbed[0][sampleKey(a)] || disturbed[1][sampleKey(b)], o)
+			if a.Clock == "real" {
+				scatter = append(scatter, stepScatter(all)...)
 			}
-			c := Change{Platform: a.Platform, Library: a.Library, Place: a.Place, Mode: a.Mode, Protocol: a.Protocol, Timer: a.Timer, Bytes: x.Bytes,
-				Before: x.Value, After: y.Value, SamplesA: x.Samples, SamplesB: y.Samples}
-			c.Ratio, c.Low, c.High = ratioOf(estimate{y.Value, y.Low, y.High, y.Replicates}, estimate{x.Value, x.Low, x.High, x.Replicates}, o.Level)
-			if min(x.FewestSamples, y.FewestSamples) < clean.LeastForInterval {
-				c.Low, c.High = math.NaN(), math.NaN()
-			}
-			if math.IsNaN(c.Ratio) || math.IsInf(c.Ratio, 0) {
-				continue
-			}
-			c.Outcome = judgeRatio(c.Low, c.High, o.Tolerance, false)
-			all = append(all, c)
 		}
 	}
-	if all == nil {
+	out.widenIntervals(scatter)
+	for i := range out.Changes {
+		if c := &out.Changes[i]; c.HasDisturbed && !math.IsNaN(c.Low) {
+			c.Outcome = UndecidedSide
+		} else {
+			c.Outcome = judgeRatio(c.Low, c.High, o.Tolerance, false)
+		}
+	}
+	if len(out.Changes) == 0 {
+		if n := out.Disturbed + out.NearZero; n > 0 {
+			return nil, fmt.Errorf("compare: none of the %d times that the two files have in common can be compared: other load disturbed %d of them, and %d cannot be distinguished from zero; measure again on a quiet machine", n, out.Disturbed, out.NearZero)
+		}
 		return nil, fmt.Errorf("compare: the two files have no timer of one mode, place and size in common")
 	}
-	slices.SortStableFunc(all, func(a, b Change) int {
+	slices.SortStableFunc(out.Changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Library, b.Library), cmp.Compare(a.Place, b.Place),
 			timerRank(a.Timer)-timerRank(b.Timer), sample.TimerIndex(a.Timer)-sample.TimerIndex(b.Timer), sample.ModeIndex(a.Mode)-sample.ModeIndex(b.Mode), cmp.Compare(a.Protocol, b.Protocol))
 	})
-	return all, nil
+	return out, nil
+}
+
+// addCurve adds the changes from the cells of one curve to those of another, and returns them.
+func (s *ChangeSet) addCurve(a, b *curve.Curve, hasDisturbed bool, o clean.Options) []Change {
+	from := len(s.Changes)
+	for _, k := range a.ExcludedSizes(0) {
+		if b.CellOf(k) != nil || slices.Contains(b.ExcludedSizes(0), k) {
+			s.Disturbed++
+		}
+	}
+	for _, x := range a.Cells {
+		y := b.CellOf(x.Bytes)
+		if y == nil {
+			if slices.Contains(b.ExcludedSizes(0), x.Bytes) {
+				s.Disturbed++
+			}
+			continue
+		}
+		if !(x.Low > 0 && y.Low > 0) || x.Value <= a.Floor || y.Value <= b.Floor {
+			s.NearZero++
+			continue
+		}
+		c := Change{Platform: a.Platform, Library: a.Library, Place: a.Place, Mode: a.Mode, Protocol: a.Protocol, Timer: a.Timer, Bytes: x.Bytes,
+			Before: x.Value, After: y.Value, SamplesA: x.Samples, SamplesB: y.Samples, HasDisturbed: hasDisturbed}
+		ratio := ratioOf(estimate{y.Value, y.Low, y.High, y.Replicates}, estimate{x.Value, x.Low, x.High, x.Replicates}, o.Level)
+		if !(ratio.low > 0) || math.IsInf(ratio.high, 1) {
+			s.NearZero++
+			continue
+		}
+		c.Ratio, c.Low, c.High = ratio.value, ratio.low, ratio.high
+		for _, r := range ratio.reps {
+			if r <= 0 || math.IsInf(r, 1) { // a few replicates of a side are zero
+				r = c.Ratio
+			}
+			c.logRatios = append(c.logRatios, math.Log(r))
+		}
+		if min(x.FewestSamples, y.FewestSamples) < clean.LeastForInterval {
+			c.Low, c.High = math.NaN(), math.NaN()
+		}
+		s.Changes = append(s.Changes, c)
+	}
+	return s.Changes[from:]
+}
+
+// stepScatter returns the difference of the changes of each two sizes next to each other on a
+// curve, in units of its standard error. A change that is real goes over many sizes or begins at
+// one, so that most of these differences are of chance.
+func stepScatter(curve []Change) (out []float64) {
+	deviation := func(c Change) float64 { return math.Log(c.High/c.Low) / (2 * normalQuantile) }
+	for i := 1; i < len(curve); i++ {
+		a, b := curve[i-1], curve[i]
+		if d := math.Hypot(deviation(a), deviation(b)); d > 0 { // neither is NaN
+			out = append(out, math.Abs(math.Log(b.Ratio/a.Ratio))/d)
+		}
+	}
+	return out
+}
+
+const (
+	normalQuantile  = 1.95996 // of 97.5 %
+	minScatterSteps = 5       // steps from which the Birge ratio is known
+)
+
+// widenIntervals makes the intervals as much wider as the changes scatter more than their samples
+// explain: two runs of one program differ by more than the launches of one run do (Birge 1932, The
+// Calculation of Errors by the Method of Least Squares).
+func (s *ChangeSet) widenIntervals(scatter []float64) {
+	if len(scatter) < minScatterSteps {
+		return
+	}
+	s.BirgeRatio = max(1, clean.Median(scatter)/0.6745)
+	for i := range s.Changes {
+		c := &s.Changes[i]
+		c.Low, c.High = c.Ratio*math.Pow(c.Low/c.Ratio, s.BirgeRatio), c.Ratio*math.Pow(c.High/c.Ratio, s.BirgeRatio)
+		middle := math.Log(c.Ratio)
+		for b, r := range c.logRatios {
+			c.logRatios[b] = middle + s.BirgeRatio*(r-middle)
+		}
+	}
 }
 
 // timerRank returns 0 for round trips, which come first, and 1 for all other timers.
@@ -94,18 +197,4 @@ func timerRank(timer string) int {
 		return 0
 	}
 	return 1
-}
-
-// GeometricMean returns the geometric mean of the ratios.
-func GeometricMean(all []Change) float64 {
-	sum := 0.0
-	for _, c := range all {
-		sum += math.Log(c.Ratio)
-	}
-	return math.Exp(sum / float64(len(all)))
-}
-
-// FindRegressions returns the changes whose whole interval is more than a part above the reference.
-func FindRegressions(all []Change, part float64) []Change {
-	return slices.DeleteFunc(slices.Clone(all), func(c Change) bool { return c.Outcome != Worse || c.Low <= 1+part })
 }

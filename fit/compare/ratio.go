@@ -26,23 +26,24 @@ type estimate struct {
 }
 
 // ratioOf returns a/b. Replicates are divided one by one; what either interval has beyond them is
-// added to that of the ratio. Without a ratio its value is NaN: if b may be zero, or a is nothing.
-func ratioOf(a, b estimate, level float64) (value, low, high float64) {
+// added to that of the ratio, whose ends are at zero or above. Without a ratio its numbers are NaN:
+// if b may be zero, or a is not above zero.
+func ratioOf(a, b estimate, level float64) estimate {
 	if !(a.value > 0 && b.low > 0) || len(a.reps) != len(b.reps) {
-		return math.NaN(), math.NaN(), math.NaN()
+		return estimate{math.NaN(), math.NaN(), math.NaN(), nil}
 	}
-	value = a.value / b.value
-	reps := make([]float64, len(a.reps))
-	for i := range reps {
-		reps[i] = a.reps[i] / b.reps[i]
+	ratio := estimate{value: a.value / b.value, reps: make([]float64, len(a.reps))}
+	for i := range ratio.reps {
+		ratio.reps[i] = max(a.reps[i], 0) / b.reps[i]
 		if b.reps[i] <= 0 {
-			reps[i] = math.Inf(1)
+			ratio.reps[i] = math.Inf(1)
 		}
 	}
-	low, high = clean.UnsortedPercentileInterval(reps, value, level)
+	low, high := clean.UnsortedPercentileInterval(slices.Clone(ratio.reps), ratio.value, level)
 	aLow, aHigh := a.endFactors(level)
 	bLow, bHigh := b.endFactors(level)
-	return value, low * aLow / bHigh, high * aHigh / bLow
+	ratio.low, ratio.high = low*aLow/bHigh, high*aHigh/bLow
+	return ratio
 }
 
 // endFactors returns by what factors the ends of the interval are further out than those of the

@@ -257,9 +257,9 @@ func (r *Row) setRatios(best bool, first int, o clean.Options) {
 			v.Ratio = clean.RoundDigits(v.value / to.value)
 			continue
 		}
-		ratio, low, high := ratioOf(v.estimate, to, o.Level)
-		v.Ratio, v.Least, v.Most = clean.RoundDigits(ratio), clean.RoundDigits(low), clean.RoundDigits(high)
-		v.Outcome = judgeRatio(low, high, o.Tolerance, rate)
+		x := ratioOf(v.estimate, to, o.Level)
+		v.Ratio, v.Least, v.Most = clean.RoundDigits(x.value), clean.RoundDigits(x.low), clean.RoundDigits(x.high)
+		v.Outcome = judgeRatio(x.low, x.high, o.Tolerance, rate)
 	}
 }
 

@@ -153,13 +153,14 @@ func TestRatio(t *testing.T) {
 		{estimate{2, 2, 2, two}, estimate{1, 1, 1, one}, 2, 2, 2},
 		{estimate{2, 1, 3, two}, estimate{1, 0.5, 2, one}, 2, 0.5, 6},
 		{estimate{2, 0, 3, two}, estimate{1, 1, 1, one}, 2, 0, 3},
+		{estimate{2, -1, 5, []float64{-1, 2, 5}}, estimate{1, 1, 1, one}, 2, 0.1, 5}, // quantile 2.5 % of 0, 2 and 5
 		{estimate{2, 2, 2, two}, estimate{1, 0, 1, one}, nan, nan, nan},
 		{estimate{2, 2, 2, two}, estimate{0, 0, 0, one}, nan, nan, nan},
 		{estimate{nan, nan, nan, two}, estimate{1, 1, 1, one}, nan, nan, nan},
 	} {
-		v, low, high := ratioOf(c.a, c.b, 0.95)
-		if got, want := fmt.Sprint(v, low, high), fmt.Sprint(c.value, c.low, c.high); got != want {
-			t.Errorf("%+v: %v [%v, %v]", c, v, low, high)
+		x := ratioOf(c.a, c.b, 0.95)
+		if got, want := fmt.Sprint(x.value, clean.RoundDigits(x.low), x.high), fmt.Sprint(c.value, c.low, c.high); got != want {
+			t.Errorf("%+v: %s", c, got)
 		}
 	}
 }

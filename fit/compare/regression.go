@@ -1,0 +1,131 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/loggp/loggp/fit/clean"
+)
+
+// MeanChange is the geometric mean of the ratios of changes, with its 95 % interval. Changes that
+// are no evidence count only if there are no others, and then the mean has no interval: its ends
+// are NaN.
+type MeanChange struct {
+	Ratio, Low, High float64
+}
+
+// GeometricMean returns the geometric mean of changes. The replicates of one data set belong
+// together, as a launch that is slow is slow at all sizes, so that the interval is that of the
+// means of the replicates.
+func GeometricMean(changes []Change) MeanChange {
+	level := clean.Options{}.Defaults().Level
+	counted := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return !c.isEvidence() })
+	if len(counted) == 0 {
+		var logs []float64
+		for _, c := range changes {
+			logs = append(logs, math.Log(c.Ratio))
+		}
+		return MeanChange{math.Exp(stat.Mean(logs, nil)), math.NaN(), math.NaN()}
+	}
+	n := float64(len(counted))
+	reps := make([]float64, len(counted[0].logRatios))
+	value, below, above := 0.0, 0.0, 0.0 // below and above: what intervals have beyond their replicates
+	for _, c := range counted {
+		for b, r := range c.logRatios {
+			reps[b] += r / n
+		}
+		value += math.Log(c.Ratio) / n
+		low, high := clean.UnsortedPercentileInterval(slices.Clone(c.logRatios), math.Log(c.Ratio), level)
+		below, above = below+max(0, low-math.Log(c.Low))/n, above+max(0, math.Log(c.High)-high)/n
+	}
+	low, high := clean.UnsortedPercentileInterval(reps, value, level)
+	return MeanChange{math.Exp(value), math.Exp(low - below), math.Exp(high + above)}
+}
+
+// Judgement says whether a data set is slower than its reference by more than a threshold.
+type Judgement uint8
+
+// The judgements.
+const (
+	Pass       Judgement = iota // no time and no mean is above the threshold
+	CannotTell                  // a time or the mean is, but its interval reaches below or its samples are disturbed; or all are
+	Fail                        // a time or the mean is, with its whole interval
+)
+
+// String returns the judgement in words.
+func (j Judgement) String() string { return [...]string{"pass", "cannot tell", "fail"}[j] }
+
+// Regression is how a data set compares with a threshold.
+type Regression struct {
+	Judgement Judgement
+	Threshold float64 // part by which a time may be longer
+	Mean      MeanChange
+	Slower    []Change // above the threshold with their whole interval
+	Unclear   []Change // above the threshold with a median whose interval reaches below, or that is no evidence
+	Compared  int
+}
+
+// JudgeRegression compares changes with a threshold: a part by which times may be longer. The
+// interval of each time is wider than that of its change, so that of all times together one is
+// above the threshold by chance in one of forty comparisons (Bonferroni).
+func (s *ChangeSet) JudgeRegression(threshold float64) Regression {
+	r := Regression{Threshold: threshold, Mean: GeometricMean(s.Changes), Compared: len(s.Changes)}
+	limit := 1 + threshold
+	tested := 0
+	for i := range s.Changes {
+		if s.Changes[i].isEvidence() {
+			tested++
+		}
+	}
+	wider := simultaneousFactor(tested, clean.Options{}.Defaults().Level)
+	for _, c := range s.Changes {
+		switch {
+		case c.Ratio <= limit:
+		case c.isEvidence() && math.Log(c.Ratio/c.Low)*wider < math.Log(c.Ratio/limit):
+			r.Slower = append(r.Slower, c)
+		default:
+			r.Unclear = append(r.Unclear, c)
+		}
+	}
+	switch {
+	case len(r.Slower) > 0 || r.Mean.Low > limit:
+		r.Judgement = Fail
+	case len(r.Unclear) > 0 || !(r.Mean.High <= limit):
+		r.Judgement = CannotTell
+	}
+	return r
+}
+
+// simultaneousFactor returns by how much the interval of one of n numbers is wider if all n
+// intervals hold at once at a level.
+func simultaneousFactor(n int, level float64) float64 {
+	tail := (1 - level) / 2
+	return distuv.UnitNormal.Quantile(1-tail/float64(max(n, 1))) / distuv.UnitNormal.Quantile(1-tail)
+}
+
+// String returns the judgement as a sentence.
+func (r Regression) String() string {
+	limit := fmt.Sprintf("%.4g %%", 100*r.Threshold)
+	mean := fmt.Sprintf("the geometric mean changes by %+.1f %%", 100*(r.Mean.Ratio-1))
+	if !math.IsNaN(r.Mean.Low) {
+		mean += fmt.Sprintf(" (%+.1f to %+.1f)", 100*(r.Mean.Low-1), 100*(r.Mean.High-1))
+	}
+	example := func(c Change) string {
+		return fmt.Sprintf("such as %s of %s at %d bytes, %+.1f %%", c.Timer, c.Mode, c.Bytes, 100*(c.Ratio-1))
+	}
+	switch {
+	case len(r.Slower) > 0:
+		return fmt.Sprintf("%v: %d of %d times are slower by more than %s with their whole interval, %s; %s", r.Judgement, len(r.Slower), r.Compared, limit, example(r.Slower[0]), mean)
+	case r.Judgement == Fail:
+		return fmt.Sprintf("%v: %s, which is more than %s with its whole interval", r.Judgement, mean, limit)
+	case len(r.Unclear) > 0:
+		return fmt.Sprintf("%v: %d of %d times are slower by more than %s, but may be by less, %s; %s. Measure both sides again, with more repetitions or launches, on a quiet machine", r.Judgement, len(r.Unclear), r.Compared, limit, example(r.Unclear[0]), mean)
+	case r.Judgement == CannotTell:
+		return fmt.Sprintf("%v: %s, which may be more than %s. Measure both sides again, with more repetitions or launches, on a quiet machine", r.Judgement, mean, limit)
+	}
+	return fmt.Sprintf("%v: none of %d times is slower by more than %s; %s", r.Judgement, r.Compared, limit, mean)
+}
