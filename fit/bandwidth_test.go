@@ -64,7 +64,7 @@ func TestLongMessagesLost(t *testing.T) {
 	}{
 		{"real", 1, 0, params.Good}, {"real", 8 << 10, 8 << 10, params.Good}, {"real", 64 << 10, 128 << 10, params.Good}, {"real", 256 << 10, 256 << 10, params.Weak}, {"real", far, far, params.Weak},
 		{"doubled", 8 << 10, 8 << 10, params.Good}, {"doubled", far, far, params.NotIdentifiable}, // of powers of two no three are long
-		{"real", 256 << 10, 384 << 10, params.NotIdentifiable}, {"virtual", far, far, params.Weak},
+		{"real", 256 << 10, 384 << 10, params.NotIdentifiable}, {"virtual", far, far, params.NotIdentifiable}, // another protocol
 	} {
 		set := &sample.Set{}
 		for _, k := range lengths {

@@ -8,8 +8,9 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 )
 
-// Cells that are too long for a line are excluded: other load delayed most of their samples. Delays
-// are one-sided, so no cell is too short.
+// Cells of a real clock that are too long for a line are excluded: other load delayed most of their
+// samples. Delays are one-sided, so no cell is too short. Virtual time has no other load: there
+// such cells are another protocol's.
 const (
 	heldUpFactor    = 2 // times as long as the line, beyond its uncertainty
 	shrinkingFactor = 5 // times as long as a longer message, on a whole piece: no protocol is so much faster than the one before it
@@ -17,21 +18,18 @@ const (
 
 // Cut finds the straight pieces of the curve and fits each, and its replicates. Several sizes at
 // the end that are too long are a piece of their own: another protocol begins there, even if they
-// are too few for a line that is found by itself. Other cells that are too long were held up, and
-// are set aside as long as others are left.
+// are too few for a line that is found by itself. Other cells of a real clock that are too long
+// were held up, and are set aside as long as others are left.
 func (c *Curve) Cut(o clean.Options) {
 	defer c.setPoints()
+	if c.Clock == "virtual" {
+		c.cutVirtual(o)
+		return
+	}
 	tail := 0 // cells at the end that are a piece of their own
 	for {
-		c.segments, c.Pieces, c.Replicates, c.Bent, c.Deviation = nil, nil, nil, nil, nil
 		c.splitPieces(o, tail)
-		bad, n := c.markTooLong(), 0
-		for n < len(bad) && bad[len(bad)-1-n] {
-			n++
-		}
-		if c.lastPieceTookFirstSize() {
-			n = MinPieceSizes - 1
-		}
+		bad, n := c.countLongEnd()
 		switch {
 		case tail == 0 && n > 1 && n < len(bad):
 			tail = n
@@ -53,6 +51,40 @@ func (c *Curve) Cut(o clean.Options) {
 	}
 }
 
+// cutVirtual cuts a curve of virtual time, of which all cells count. If some are too long for a
+// line, the last sizes, which are too few for a piece that is found by itself, become one if the
+// others then lie on their lines.
+func (c *Curve) cutVirtual(o clean.Options) {
+	c.splitPieces(o, 0)
+	bad, n := c.countLongEnd()
+	if n == 0 && !slices.Contains(bad, true) || !slices.Contains(c.Bent, true) {
+		return
+	}
+	for _, tail := range []int{n, 1, MinPieceSizes - 1} {
+		if tail == 0 || tail >= len(c.Cells) {
+			continue
+		}
+		c.splitPieces(o, tail)
+		if others := c.Bent[:len(c.Bent)-1]; !slices.Contains(others, true) {
+			return
+		}
+	}
+	c.splitPieces(o, 0)
+}
+
+// countLongEnd says of each cell whether it is too long, and how many cells at the end may be of
+// another protocol.
+func (c *Curve) countLongEnd() (tooLong []bool, n int) {
+	tooLong = c.markTooLong()
+	for n < len(tooLong) && tooLong[len(tooLong)-1-n] {
+		n++
+	}
+	if c.lastPieceTookFirstSize() {
+		n = MinPieceSizes - 1
+	}
+	return tooLong, n
+}
+
 // lastPieceTookFirstSize says whether the last piece, of the fewest sizes, is not straight because
 // it took the first of them from the piece before.
 func (c *Curve) lastPieceTookFirstSize() bool {
@@ -65,7 +97,7 @@ func (c *Curve) lastPieceTookFirstSize() bool {
 	return math.Abs(c.Cells[i].Value-line) <= outlierResidual*c.fitted.uncertainty[i]
 }
 
-// markTooLong says of each cell whether it was held up.
+// markTooLong says of each cell whether it is too long for its line.
 func (c *Curve) markTooLong() []bool {
 	bad := make([]bool, len(c.Cells))
 	for i, p := range c.Pieces {

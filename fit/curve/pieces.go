@@ -17,6 +17,7 @@ const (
 
 // splitPieces finds the pieces. The last cells, so many as tail, are a piece of their own.
 func (c *Curve) splitPieces(o clean.Options, tail int) {
+	c.segments, c.Pieces, c.Replicates, c.Bent, c.Deviation = nil, nil, nil, nil, nil
 	p := c.pointsOf(o.Tolerance)
 	if len(p.x) == 0 {
 		return

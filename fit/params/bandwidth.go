@@ -124,6 +124,11 @@ func (m Mode) addLastPieceSlope(c *curve.Curve, doubtful bool) {
 		m.warnIfBent("G", c, last)
 	}
 	p := c.Pieces[last]
+	if p.From == p.To && last > 0 {
+		m.addWarning("G", clean.FewSizes, "%s: the protocol changes between %d and %d bytes, and no slope from one size: measure longer messages", c.Timer, c.Pieces[last-1].To, p.From)
+		m.addParameter(m.unidentifiedRow(m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.Samples)), nil, p.FewestSamples)
+		return
+	}
 	if lost := c.ExcludedSizes(p.From); len(lost) > 0 {
 		doubtful = true
 		m.addWarning("G", clean.FewSizes, "%s: from %d to %d bytes, and too few samples count of %s: with them it may be something else", c.Timer, p.From, p.To, curve.FormatSizes(lost, len(lost)+len(c.Cells)))

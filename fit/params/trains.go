@@ -68,7 +68,11 @@ func (e *Extraction) perMessageCurve(train, rtt *curve.Curve, n int) *curve.Curv
 		out.Magnitudes = append(out.Magnitudes, math.Hypot(a.Value, b.Value)/more)
 	}
 	if len(absurd) > 0 {
-		e.Warnings = append(e.Warnings, train.Warning(train.Timer, clean.Disturbed,
+		code := clean.Disturbed
+		if train.Clock == "virtual" { // nothing disturbs it
+			code = clean.Unidentified
+		}
+		e.Warnings = append(e.Warnings, train.Warning(train.Timer, code,
 			fmt.Sprintf("%d messages took less time than one, at %s: left out", n, curve.FormatSizes(absurd, len(out.Cells)+len(absurd)))))
 	}
 	if len(out.Cells) == 0 {
