@@ -3,6 +3,7 @@
 package cprog
 
 import (
+	"math/bits"
 	"unsafe"
 
 	"github.com/loggp/loggp/impl/library/mpi"
@@ -19,7 +20,7 @@ func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {
 	if count < 0 {
 		r.raiseError(mpi.ErrCount, "%d elements: a count is not negative", count)
 	}
-	if most := maxMemory / max(count, 1); t.Size() > most || t.Extent() > most || t.Extent() < -most {
+	if high, low := bits.Mul64(uint64(count), uint64(max(t.Size(), t.Extent(), -t.Extent()))); high > 0 || low > maxMemory {
 		r.raiseError(mpi.ErrCount, "%d elements of %d bytes are more than memory can have", count, t.Extent())
 	}
 	var low, end int

@@ -229,7 +229,7 @@ func (r *rank) crashSite() mpi.Site {
 		return s
 	}
 	for _, pc := range unsafe.Slice(pointerAt[uintptr](from), min((to-from)/8, 1<<16)) {
-		if pc-r.base < uintptr(r.h.image_size) && followsCall(pc) {
+		if code := uintptr(r.h.code); pc >= code+7 && pc-code < uintptr(r.h.code_size) && followsCall(pc) {
 			if s = r.site(pc); s.File != "" {
 				return s
 			}

@@ -20,7 +20,7 @@
 // signals are those that end a rank.
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGXCPU};
 
-// guard is the size of the memory below a stack that cannot be accessed.
+// guard is the size of the memory below and above a stack that cannot be accessed.
 enum { guard = 64 << 10 };
 
 // current is the rank that this thread runs. Only functions that do not change stacks use it.
@@ -244,21 +244,52 @@ static void output(struct loggp_rank *r, int fd, const char *b, uint64_t n) {
 	loggp_unlock(h);
 }
 
+// Ranks are kept in blocks between memory that cannot be accessed: what a program overwrites are seldom these.
+static struct host_rank *free_ranks; // the next one is in library
+static pthread_mutex_t free_ranks_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void free_rank(struct host_rank *h) {
+	pthread_mutex_lock(&free_ranks_lock);
+	h->library = free_ranks;
+	free_ranks = h;
+	pthread_mutex_unlock(&free_ranks_lock);
+}
+
+static struct host_rank *new_rank(void) {
+	enum { ranks = 64 };
+	pthread_mutex_lock(&free_ranks_lock);
+	if (!free_ranks) {
+		uint64_t size = sizeof(struct host_rank) * ranks + 0xffff & ~(uint64_t)0xffff;
+		char *block = mmap(NULL, size + 2 * guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (block != MAP_FAILED && mprotect(block + guard, size, PROT_READ | PROT_WRITE) == 0)
+			for (int i = 0; i < ranks; i++) {
+				struct host_rank *h = (struct host_rank *)(block + guard) + i;
+				h->library = free_ranks;
+				free_ranks = h;
+			}
+	}
+	struct host_rank *h = free_ranks;
+	if (h) free_ranks = h->library;
+	pthread_mutex_unlock(&free_ranks_lock);
+	if (h) memset(h, 0, sizeof *h);
+	return h;
+}
+
 struct host_rank *loggp_new(int64_t version, int64_t rank, uint64_t stack_size, int argc, const char *arguments, uint64_t length, int stdin_is_open, int measure) {
-	stack_size = (stack_size + 0xffff & ~(uint64_t)0xffff) + guard;
-	uint64_t page = sysconf(_SC_PAGESIZE), size = sizeof(struct host_rank) + (argc + 1) * sizeof(char *) + length + page - 1 & -page;
-	struct host_rank *h = mmap(NULL, size + stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-	if (h == MAP_FAILED) return NULL;
-	if (mprotect((char *)h + size, guard, PROT_NONE) < 0) {
+	struct host_rank *h = new_rank();
+	if (!h) return NULL;
+	stack_size = (stack_size + (argc + 1) * sizeof(char *) + length + 0xffff & ~(uint64_t)0xffff) + guard;
+	h->stack = mmap(NULL, stack_size + guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	if (h->stack == MAP_FAILED || mprotect(h->stack + guard, stack_size - guard, PROT_READ | PROT_WRITE) < 0) {
 		int e = errno;
-		munmap(h, size + stack_size);
+		if (h->stack != MAP_FAILED) munmap(h->stack, stack_size + guard);
+		free_rank(h);
 		errno = e;
 		return NULL;
 	}
-	h->size = size;
-	h->stack = (char *)h + size;
 	h->stack_size = stack_size;
-	char **argv = (char **)(h + 1), *text = memcpy(argv + argc + 1, arguments, length);
+	char *text = memcpy(h->stack + stack_size - length, arguments, length); // as in a process
+	char **argv = (char **)((uintptr_t)text - (argc + 1) * sizeof(char *) & ~(uintptr_t)15);
 	for (int i = 0; i < argc; i++) {
 		argv[i] = text;
 		text += strlen(text) + 1;
@@ -277,7 +308,7 @@ struct host_rank *loggp_new(int64_t version, int64_t rank, uint64_t stack_size, 
 	h->argc = argc;
 	h->argv = argv;
 	h->measure = measure;
-	char *top = h->stack + stack_size - 64;
+	char *top = (char *)argv - 64;
 #if defined(__amd64__)
 	void **sp = (void **)top - 8; // control words, r15 to rbp, and where to go on
 	*--sp = (void *)loggp_boot;
@@ -311,6 +342,10 @@ static int image_end(struct dl_phdr_info *info, size_t size, void *data) {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 		if (p->p_type == PT_LOAD && p->p_vaddr + p->p_memsz > h->image_size) h->image_size = p->p_vaddr + p->p_memsz;
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X) {
+			h->code = h->base + p->p_vaddr;
+			h->code_size = p->p_memsz;
+		}
 	}
 	return 1;
 }
@@ -371,7 +406,10 @@ int loggp_delete(struct host_rank *h) {
 	}
 	set_current(NULL);
 	h->guarded = NULL;
-	if (!stopped) munmap(h, h->size + h->stack_size);
+	if (!stopped) {
+		munmap(h->stack, h->stack_size + guard);
+		free_rank(h);
+	}
 	return !stopped;
 }
 
@@ -464,6 +502,7 @@ static void on_signal(int s, siginfo_t *info, void *context) {
 		h->r.address = at;
 		h->r.caller = pc;
 		h->fault_sp = sp;
+		loggp_unlock(h); // it may have been hit where it writes output
 		if (f && f != (void *)SIG_IGN && !overflow && within && s != SIGXCPU)
 			go_on(u, handle, h, (uintptr_t)sp - 1024);
 		else

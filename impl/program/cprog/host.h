@@ -9,7 +9,6 @@
 
 struct host_rank {
 	struct loggp_rank r; // what the program knows; first
-	uint64_t size;       // of this memory, which the guard of the stack follows: it is not on the heap, where programs overwrite it
 	void *program_sp;    // the program's stack pointer while it does not run
 	void *host_sp;       // that of the thread which has resumed it
 	char *stack;         // memory of the stack, the guard below it included
@@ -29,6 +28,7 @@ struct host_rank {
 	intptr_t scratch[8]; // memory that callbacks get addresses of
 	int32_t predefined[8]; // values of the library's attributes, once the program has asked for one
 	uintptr_t image_size;  // of the copy
+	uintptr_t code, code_size; // its instructions
 
 	// What happens in this rank before the program runs, and after it has ended, is stopped here.
 	jmp_buf *guarded;

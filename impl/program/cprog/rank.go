@@ -265,6 +265,9 @@ func (r *rank) flush(all bool) {
 		for len(b) > 0 {
 			head := unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(b[:16]))), 2)
 			fd, n := int(head[0]), int(head[1])
+			if fd != 1 && fd != 2 || n < 0 || n > len(b)-16 {
+				break // the program has overwritten it
+			}
 			r.lines[fd].Write(b[16 : 16+n])
 			b = b[16+n:]
 		}

@@ -93,6 +93,8 @@ func TestStrayAddresses(t *testing.T) {
 		{"twice", fmt.Sprintf("rank 1: signal: aborted (stray.c:%d)", line("twice"))},
 		{"none", fmt.Sprintf("rank 1: signal: aborted (stray.c:%d)", line("none"))},
 		{"heap", "rank 1: signal: "},
+		{"output", "rank 1: "},
+		{"above", "rank 1: signal: "},
 		{"freed", fmt.Sprintf("rank 1: signal: aborted (stray.c:%d); its last call was MPI_Free_mem", line("freed"))},
 		{"send", fmt.Sprintf("rank 1: MPI_Send (stray.c:%d): MPI_ERR_BUFFER: the buffer is to have 1073741824 bytes, and the program has not as much memory at its address", line("send"))},
 		{"rendezvous", fmt.Sprintf("rank 1: MPI_Send (stray.c:%d): MPI_ERR_BUFFER: the memory of the buffer or the result %s cannot be accessed", line("rendezvous"), outside)},

@@ -120,6 +120,12 @@ static int wrong(const char *how) {
 		MPI_Alloc_mem(100, MPI_INFO_NULL, &p);
 		for (int i = 0; i < 1000; i++) free(malloc(1000 * i));
 	}
+	IS("output") {
+		c = malloc(100);
+		printf("without the end of the line");
+		memset(c, 0x55, 1 << 16);
+	}
+	IS("above") memset(&x, 0x55, 2000); // above
 	IS("freed") MPI_Free_mem(table);
 	IS("send") MPI_Send(table, 1 << 28, MPI_INT, 0, 0, MPI_COMM_WORLD);
 	IS("rendezvous") {
