@@ -224,13 +224,17 @@ func (p *parser) op(at int, name uint64) {
 		from = p.after()
 		if o.Kind == Recv && p.any() {
 			o.Peer = Any
-		} else if n := p.number("rank", math.MaxUint32); n >= uint64(p.file.ranks) && p.err == nil {
+		} else if n := p.number("rank", math.MaxUint32); o.Kind == Recv && n == Any {
+			o.Peer = Any
+		} else if n >= uint64(p.file.ranks) && p.err == nil {
 			p.fail(from, "rank %d: there are %d ranks, from 0 to %d", n, p.file.ranks, p.file.ranks-1)
 		} else {
 			o.Peer = uint32(n)
 		}
 	default:
-		p.fail(at, "send, recv or calc must stand here, not %s", p.shown(at))
+		if !p.failPortals(at) {
+			p.fail(at, "send, recv or calc must stand here, not %s", p.shown(at))
+		}
 		return
 	}
 	p.options(&o)
@@ -264,7 +268,7 @@ func (p *parser) options(o *Op) {
 			if bit = 1; p.any() {
 				o.Tag = Any
 			} else {
-				o.Tag = uint32(p.number("tag", math.MaxUint32-1))
+				o.Tag = uint32(p.number("tag", math.MaxUint32)) // the largest is Any
 			}
 		case k == wordCPU:
 			bit = 2
@@ -282,7 +286,21 @@ func (p *parser) options(o *Op) {
 	}
 }
 
-// any reads −1.
+// portalsStatements are the operations of schedules for Portals 4, which share the rest of GOAL.
+var portalsStatements = []string{"append", "put", "get", "atomic", "tput", "tget", "tatomic", "ctinc", "tctinc"}
+
+// failPortals fails if a statement of Portals is at a place, and reports whether it is.
+func (p *parser) failPortals(at int) bool {
+	for _, s := range portalsStatements {
+		if p.shown(at) == strconv.Quote(s) {
+			p.fail(at, "%s is a Portals statement: schedules for Portals (append, put, get, tput and others) cannot be read, only those of send, recv and calc", s)
+			return true
+		}
+	}
+	return false
+}
+
+// any reads −1. Generators that keep ranks and tags as unsigned numbers write 4294967295.
 func (p *parser) any() bool {
 	if b := p.b[:cap(p.b)]; b[p.i] == '-' && b[p.i+1] == '1' && letters[b[p.i+2]] == 0 {
 		p.i += 2
@@ -297,6 +315,9 @@ func (p *parser) dependency(at int, w []byte, k uint64) {
 	verb := p.word()
 	start := string(verb) == "irequires"
 	if !start && p.code(verb) != wordRequires {
+		if p.failPortals(at) {
+			return
+		}
 		p.fail(from, "behind %s stands \":\" and an operation, or requires or irequires and a label, not %s", w, p.shown(from))
 		return
 	}

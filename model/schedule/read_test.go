@@ -47,6 +47,10 @@ func TestReadErrors(t *testing.T) {
 		{"num_ranks 1\nrank 0 {\n  a: calc 1\n  b: calc 2\n  c: calc 3\n  b requires a\n  c requires b\n  b requires c\n}\n", "x:8:3: rank 0 waits for itself: the dependencies of the operations in lines 5 and 4 form a cycle"},
 		{"num_ranks 1\nrank 0 {\n  send: calc 1\n}\n", `x:3:3: send is the name of an operation and cannot be a label`},
 		{"num_ranks 1\nrank 0 {\n  l: walk 1\n}\n", `x:3:6: send, recv or calc must stand here, not "walk"`},
+		{"num_ranks 2\nrank 0 {\n  a: append 10b to priority_list allowed 1 ct 0 tag 53\n}\n", "x:3:6: append is a Portals statement: schedules for Portals (append, put, get, tput and others) cannot be read, only those of send, recv and calc"},
+		{"num_ranks 2\nrank 0 {\n  put 200b to 1 tag 10\n}\n", "x:3:3: put is a Portals statement: schedules for Portals (append, put, get, tput and others) cannot be read, only those of send, recv and calc"},
+		{"num_ranks 2\nrank 0 {\n  send 8b to 4294967295\n}\n", "x:3:14: rank 4294967295: there are 2 ranks, from 0 to 1"},
+		{"num_ranks 2\nrank 0 {\n  recv 8b from 1 tag 4294967296\n}\n", "x:3:22: tag 4294967296 is too large: at most 4294967295"},
 		{"num_ranks 1\nrank 0 {\n  /* calc 1\n}\n", "x:3:3: the comment that begins here does not end"},
 		{"num_ranks 1\nrank 0 {\n  %\n}\n", `x:3:3: an operation, a label or } must stand here, not "%"`},
 		{"num_ranks 1\nrank 0 {\n}\ncalc 7\n", `x:4:1: a rank must begin here: rank, its number and {, not "calc"`},
@@ -73,6 +77,22 @@ func TestCalls(t *testing.T) {
 	var out strings.Builder
 	if err := s.Write(&out); err != nil || out.String() != strings.Replace(text, ": 9 op", ": 2 op", 1) {
 		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+// Any source and any tag may be written as unsigned numbers, and mean the same as −1. One message
+// of 8 bytes takes 2 o + L + 7 G = 5542 ns.
+func TestUnsignedAny(t *testing.T) {
+	for _, from := range []string{"1", "-1", "4294967295"} {
+		for _, tag := range []string{"-1", "4294967295"} {
+			s := parse(t, "num_ranks 2\nrank 0 {\nl1: recv 8b from "+from+" tag "+tag+"\n}\nrank 1 {\nl1: send 8b to 0 tag 7\n}\n")
+			for _, d := range []Dialect{LogGP, LogGOPSim} {
+				res, err := s.Simulate(Options{Params: Default, Dialect: d})
+				if err != nil || res.Last != 5542*unit.Nanosecond {
+					t.Errorf("from %s tag %s, dialect %v: %v, %v", from, tag, d, res, err)
+				}
+			}
+		}
 	}
 }
 
