@@ -6,7 +6,7 @@ import (
 	"github.com/loggp/loggp/fit/export"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/fit/tiers"
-	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/schedule"
 )
 
@@ -20,7 +20,7 @@ type Parameters struct {
 // ReadParameters reads a file of parameters.
 func ReadParameters(name string) (Parameters, error) {
 	p := Parameters{From: name}
-	f, err := sample.Open(name)
+	f, err := input.Open(name)
 	if err != nil {
 		return p, fmt.Errorf("parameters: %w", err)
 	}

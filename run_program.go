@@ -16,8 +16,8 @@ import (
 	"github.com/loggp/loggp/impl/program"
 	"github.com/loggp/loggp/impl/program/portable"
 	"github.com/loggp/loggp/impl/real/host"
-	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/phases"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/schedule"
@@ -192,7 +192,7 @@ type programRun struct {
 func (o *ProgramOptions) newRun(ctx context.Context, p *program.Program, known *platform.Platform, s program.Settings, placement string) (*programRun, error) {
 	read := o.Open
 	if read == nil {
-		read = func(file string) (io.ReadCloser, error) { return sample.Open(file) }
+		read = func(file string) (io.ReadCloser, error) { return input.Open(file) }
 	}
 	e := program.Environment{Context: ctx, IsThisMachine: isThisMachine(o.Platform), Stdout: o.Stdout, Stderr: o.Stderr, ReadSchedule: func(file string) (*schedule.Schedule, error) {
 		f, err := read(file)

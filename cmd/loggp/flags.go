@@ -15,6 +15,7 @@ import (
 	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
@@ -94,6 +95,23 @@ func chosen(cmd *cobra.Command, name string, of []string, preset, help string) *
 	cmd.Flags().Var(c, name, help)
 	mustComplete(cmd, name, of)
 	return &c.value
+}
+
+// inputLimit is the value of a flag that bounds the files of this process.
+type inputLimit struct{}
+
+func (inputLimit) String() string { return unit.Bytes(int(input.MaxBytes())) }
+func (inputLimit) Type() string   { return "size" }
+
+func (inputLimit) Set(s string) error {
+	n, err := unit.ParseSize(s)
+	if err == nil && n < 1 {
+		err = errors.New("a file has at least a byte")
+	}
+	if err == nil {
+		input.SetMaxBytes(int64(n))
+	}
+	return err
 }
 
 // modeFlag adds the flag of a send mode, which is named by a call of MPI. The name of the mode,

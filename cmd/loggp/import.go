@@ -10,6 +10,7 @@ import (
 
 	"github.com/loggp/loggp/microbench/foreign"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/input"
 )
 
 func importCommand() *cobra.Command {
@@ -102,7 +103,7 @@ func knownPlace(place string) error {
 func importFiles(names []string, o foreign.Options) (*sample.Set, foreign.Report, error) {
 	var files []foreign.File
 	for _, name := range names {
-		f, err := sample.Open(name)
+		f, err := input.Open(name)
 		if err != nil {
 			return nil, foreign.Report{}, fmt.Errorf("import: %w", err)
 		}

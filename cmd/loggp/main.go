@@ -171,6 +171,9 @@ func misuse(cmd *cobra.Command, err error) error {
 // verbs are the verbs in the order of their use.
 var verbs = []func() *cobra.Command{doctorCommand, measureCommand, launchCommand, importCommand, fitCommand, predictCommand, compareCommand, exportCommand, reportCommand, reproduceCommand, traceCommand, ccCommand, fcCommand, runCommand, patternsCommand, simulateCommand, scheduleCommand, platformsCommand, calibrateCommand, versionCommand}
 
+// readers are the verbs that read files of any length.
+var readers = []string{"import", "fit", "predict", "compare", "export", "report", "run", "simulate", "schedule", "calibrate"}
+
 func command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "loggp",
@@ -191,6 +194,9 @@ compares predictions, machines and libraries. It also runs programs on emulated 
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return misuse(cmd, misspelled(cmd, plain(err))) })
 	for _, v := range verbs {
 		c := v()
+		if slices.Contains(readers, c.Name()) {
+			c.PersistentFlags().Var(inputLimit{}, "max-input", "most bytes of text, unpacked, of a file that is read")
+		}
 		correct(c)
 		root.AddCommand(c)
 	}

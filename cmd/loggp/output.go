@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/reports/render"
 )
 
@@ -85,5 +86,5 @@ func open(cmd *cobra.Command, name string) (io.ReadCloser, error) {
 	if in, ok := cmd.InOrStdin().(*os.File); name == standard && (!ok || in != os.Stdin) {
 		return io.NopCloser(cmd.InOrStdin()), nil // of a test
 	}
-	return sample.Open(name)
+	return input.Open(name)
 }

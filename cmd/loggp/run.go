@@ -18,6 +18,7 @@ import (
 	"github.com/loggp/loggp/impl/program"
 	"github.com/loggp/loggp/impl/program/portable"
 	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/phases"
 )
 
@@ -311,7 +312,7 @@ func (r *runFlags) checkOutput(isHere bool) error {
 
 // readPhases reads a file of phases.
 func readPhases(file string) ([]*phases.Schedule, error) {
-	f, err := os.Open(file)
+	f, err := input.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("--phases: %w", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 
@@ -108,7 +107,7 @@ func (a *alltoallv) run(cmd *cobra.Command) error {
 // read reads the exchanges of a record.
 func (a *alltoallv) read(cmd *cobra.Command) ([]phases.Exchange, error) {
 	if filepath.Ext(a.from) == ".csv" {
-		f, err := os.Open(a.from)
+		f, err := open(cmd, a.from)
 		if err != nil {
 			return nil, fmt.Errorf("messages: %w", err)
 		}

@@ -8,12 +8,16 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 )
 
 // MaxRows is the most samples that a set may have.
 const MaxRows = 50_000_000
+
+// textPerSeries is how many bytes of text a file may have for each series that it may have.
+const textPerSeries = 512
 
 // row is a line of a data set.
 type row struct {
@@ -118,6 +122,9 @@ func Read(in io.Reader, name string) (*Set, error) {
 			k.Disturbed = x.disturbed == 1 || x.pace != "" && x.pace != "full"
 			i, ok := index[k]
 			if !ok {
+				if most := input.MaxBytes() / textPerSeries; int64(len(set.Series)) >= most {
+					return nil, r.Errorf("timer", "more than %d series, which differ in a name, the bytes or the launch; %s", most, input.RaiseHint)
+				}
 				i = len(set.Series)
 				index[k] = i
 				var room int // as long as the series before

@@ -3,6 +3,8 @@ package sample
 import (
 	"fmt"
 	"slices"
+
+	"github.com/loggp/loggp/model/input"
 )
 
 // settingFacts are the facts that say where a file was measured, on what machine and between which
@@ -57,7 +59,7 @@ type file struct {
 }
 
 func readFile(path string) (*Set, error) {
-	f, err := Open(path)
+	f, err := input.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read samples: %w", err)
 	}

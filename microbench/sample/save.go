@@ -135,41 +135,8 @@ func RemoveStaleTemporaries(path string) {
 	}
 }
 
-// Open opens a file for reading: standard input if its name is -. What is packed by gzip is
-// unpacked, whatever the name.
-func Open(path string) (io.ReadCloser, error) {
-	f := os.Stdin
-	if path != "-" {
-		var err error
-		if f, err = os.Open(path); err != nil {
-			return nil, err
-		}
-	}
-	in := bufio.NewReader(f)
-	head, err := in.Peek(2)
-	if err != nil || head[0] != 0x1f || head[1] != 0x8b { // RFC 1952, section 2.3.1; an error comes again
-		return &inputFile{in, f}, nil
-	}
-	z, err := gzip.NewReader(in)
-	if err == io.ErrUnexpectedEOF {
-		err = errors.New("the compressed file is cut short")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, errors.Join(err, f.Close()))
-	}
-	return &inputFile{z, f}, nil
-}
-
 // gzipSuffix is how the names of files end that are packed by gzip.
 const gzipSuffix = ".gz"
-
-// inputFile is what is read of a file.
-type inputFile struct {
-	io.Reader
-	file *os.File
-}
-
-func (o *inputFile) Close() error { return o.file.Close() }
 
 // gzipWriter returns a writer that packs what another writes, if the name of the file says so.
 func gzipWriter(path string, write func(io.Writer) error) func(io.Writer) error {

@@ -1,8 +1,6 @@
 package platform
 
 import (
-	"bufio"
-	"compress/gzip"
 	"embed"
 	"errors"
 	"fmt"
@@ -12,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/table"
 )
 
@@ -117,14 +116,9 @@ func readFile(path string) ([]byte, error) {
 
 // unpack reads a user's file, which may be packed by gzip.
 func unpack(f io.Reader, path string) ([]byte, error) {
-	b := bufio.NewReader(f)
-	in := io.Reader(b)
-	if head, _ := b.Peek(2); string(head) == "\x1f\x8b" { // RFC 1952, section 2.3.1
-		z, err := gzip.NewReader(b)
-		if err != nil {
-			return nil, fmt.Errorf("platform: %s: %w", path, err)
-		}
-		in = z
+	in, err := input.Unpack(f, path)
+	if err != nil {
+		return nil, fmt.Errorf("platform: %w", err)
 	}
 	data, err := io.ReadAll(io.LimitReader(in, maxFile+1))
 	if at := (*fs.PathError)(nil); err != nil && !errors.As(err, &at) {

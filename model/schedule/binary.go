@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/loggp/loggp/model/input"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // What txt2bin of LogGOPSim writes, little endian. Positions of ranks count from behind the cookie.
@@ -33,13 +36,13 @@ func isBinary(head []byte) bool {
 func readBinary(in io.Reader, name string, memory int64) (*Schedule, error) {
 	b, err := io.ReadAll(io.LimitReader(in, memory+1))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, truncatedError(err))
+		return nil, readError(name, err)
 	}
 	fail := func(at int, format string, args ...any) (*Schedule, error) {
 		return nil, &Error{name, 0, at, fmt.Sprintf(format, args...)}
 	}
 	if int64(len(b)) > memory {
-		return fail(int(memory), "the file is longer than the limit of memory, %d bytes", memory)
+		return fail(int(memory), "the file is longer than %s; %s", unit.Bytes(int(memory)), input.RaiseHint)
 	}
 	le := binary.LittleEndian
 	if len(b) < cookieSize+6 {
@@ -70,7 +73,7 @@ func readBinary(in io.Reader, name string, memory int64) (*Schedule, error) {
 			return fail(base, "rank %d has %d bytes, too few for %d operations of which %d are roots", r, len(mine), n, roots)
 		}
 		if uint64(len(p.ops))+n > MaxOps || int64(len(p.ops)+int(n))*opMemory+int64(len(p.deps))*depMemory > memory {
-			return fail(base, tooLarge, r, memory)
+			return fail(base, "%s", tooLarge(int(r), memory))
 		}
 		nodes, list := mine[8+4*roots:8+4*roots+nodeSize*n], mine[8+4*roots+nodeSize*n:]
 		p.begin()
@@ -99,7 +102,7 @@ func readBinary(in io.Reader, name string, memory int64) (*Schedule, error) {
 					return fail(at, "rank %d, operation %d: dependants %d to %d of %d", r, i, begin, begin+count, len(list)/4)
 				}
 				if uint64(len(p.pairs))+count > math.MaxUint32/2 || int64(len(p.pairs)+len(p.deps))*depMemory > memory {
-					return fail(at, tooLarge, r, memory)
+					return fail(at, "%s", tooLarge(int(r), memory))
 				}
 				for k := begin; k < begin+count; k++ {
 					d := le.Uint32(list[4*k:])

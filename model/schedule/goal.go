@@ -244,7 +244,7 @@ func (p *parser) op(at int, name uint64) {
 			return
 		}
 		if int64(len(p.part.ops))*opMemory > p.file.memory {
-			p.fail(at, tooLarge, p.rank, p.file.memory)
+			p.fail(at, "%s", tooLarge(int(p.rank), p.file.memory))
 			return
 		}
 		p.add(o)
@@ -338,7 +338,7 @@ func (p *parser) dependency(at int, w []byte, k uint64) {
 		return
 	}
 	if int64(len(p.part.pairs))*pairMemory > p.file.memory {
-		p.fail(at, tooLarge, p.rank, p.file.memory)
+		p.fail(at, "%s", tooLarge(int(p.rank), p.file.memory))
 		return
 	}
 	p.depend(after, before, start)

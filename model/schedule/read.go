@@ -3,17 +3,16 @@ package schedule
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"sync"
 	"sync/atomic"
-)
 
-// DefaultMemory is the default limit of the bytes of memory of a schedule that is read.
-const DefaultMemory = 16 << 30
+	"github.com/loggp/loggp/model/input"
+	"github.com/loggp/loggp/model/unit"
+)
 
 // Error is an error in a file and its place. In a binary file Line is 0, and Column is the number
 // of the byte, from 0.
@@ -31,21 +30,18 @@ func (e *Error) Error() string {
 }
 
 // Read reads a schedule in GOAL text or in the binary format of LogGOPSim's txt2bin, either of
-// which may be compressed by gzip. name is the name of the file, for errors. The schedule takes at
-// most the given number of bytes of memory; 0: DefaultMemory. An error in the file is an *Error.
+// which may be compressed by gzip. name is the name of the file, for errors. Its operations take
+// at most the given number of bytes of memory, and at most input.MaxBytes; 0: that. An error in the
+// file is an *Error.
 func Read(r io.Reader, name string, memory int64) (*Schedule, error) {
-	if memory <= 0 {
-		memory = DefaultMemory
+	if most := input.MaxBytes(); memory <= 0 || memory > most {
+		memory = most
 	}
-	b := bufio.NewReaderSize(r, 64<<10)
-	if head, _ := b.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(b)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, truncatedError(err))
-		}
-		defer z.Close()
-		b = bufio.NewReaderSize(z, 64<<10)
+	in, err := input.Unpack(r, name)
+	if err != nil {
+		return nil, err
 	}
+	b := bufio.NewReaderSize(in, 64<<10)
 	if head, _ := b.Peek(cookieSize); isBinary(head) {
 		return readBinary(b, name, memory)
 	}
@@ -53,12 +49,12 @@ func Read(r io.Reader, name string, memory int64) (*Schedule, error) {
 	return t.read()
 }
 
-// truncatedError explains the error of a compressed file that ends too early.
-func truncatedError(err error) error {
-	if err == io.ErrUnexpectedEOF {
-		return errors.New("the compressed file is cut short")
+// readError is an error of reading a file, with its name.
+func readError(name string, err error) error {
+	if long := (*input.TooLongError)(nil); errors.As(err, &long) {
+		return err
 	}
-	return err
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // Memory of an operation, of a dependency, and of a dependency of the rank that is being read, in
@@ -69,8 +65,14 @@ const (
 	pairMemory = 16
 )
 
-// tooLarge is the error of a schedule that exceeds the limit of memory.
-const tooLarge = "rank %d: the schedule takes more than %d bytes of memory, which is the limit here; use fewer ranks or operations, or a machine with more memory"
+// tooLarge describes the error of a schedule whose operations exceed the limit of memory.
+func tooLarge(rank int, memory int64) string {
+	text := fmt.Sprintf("rank %d: the operations up to here take more than %s of memory", rank, unit.Bytes(int(memory)))
+	if memory < input.MaxBytes() {
+		return text + ", which is what this machine can spare for a schedule; use fewer ranks or operations, or a machine with more memory"
+	}
+	return text + "; " + input.RaiseHint
+}
 
 // chunkSize is how much text one worker reads at a time, about.
 const chunkSize = 1 << 20
@@ -156,7 +158,7 @@ func (t *text) first(chunks []*chunk) (next int, err *Error) {
 				}
 			}
 			if used+int64(ops)*opMemory+int64(deps)*depMemory > t.memory {
-				return next, &Error{t.name, c.rankLine(f), 1, fmt.Sprintf(tooLarge, c.from+i, t.memory)}
+				return next, &Error{t.name, c.rankLine(f), 1, tooLarge(c.from+i, t.memory)}
 			}
 		}
 		used += int64(len(c.part.ops))*opMemory + int64(len(c.part.deps))*depMemory
@@ -195,11 +197,9 @@ func (t *text) cut(work chan<- *chunk, free <-chan []byte) (chunks []*chunk, lin
 		default:
 		}
 		b = append(b[:0], rest...)
-		end := 0
+		end, checked := 0, 0
 		for want := len(b) + chunkSize; end == 0; want = 2 * len(b) {
-			if int64(len(b)) > t.memory {
-				return chunks, line, &Error{t.name, line + 1, 1, fmt.Sprintf("no rank begins in %d bytes, which is the limit of memory", len(b))}
-			}
+			want = min(want, max(len(b), int(input.MaxBytes()))+1)
 			if cap(b) < want+9 {
 				b = append(make([]byte, 0, want+want/8+9), b...)
 			}
@@ -207,9 +207,14 @@ func (t *text) cut(work chan<- *chunk, free <-chan []byte) (chunks []*chunk, lin
 				n, err := t.in.Read(b[len(b):want])
 				b = b[:len(b)+n]
 				if ended = err == io.EOF; err != nil && !ended {
-					return chunks, line, fmt.Errorf("%s: %w", t.name, truncatedError(err))
+					return chunks, line, readError(t.name, err)
 				}
 			}
+			if i := bytes.IndexByte(b[checked:], 0); i >= 0 {
+				i += checked
+				return chunks, line, &Error{t.name, line + 1 + bytes.Count(b[:i], []byte{'\n'}), i - bytes.LastIndexByte(b[:i], '\n'), "a byte of 0: this is not text"}
+			}
+			checked = len(b)
 			whole = whole || bytes.Contains(b, []byte("/*"))
 			if ended {
 				end = len(b)

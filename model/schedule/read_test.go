@@ -167,12 +167,12 @@ func TestReadChunks(t *testing.T) {
 	}
 	for range 3 {
 		_, err := Read(bytes.NewReader(text.Bytes()), "x", 2<<20)
-		if err == nil || !strings.HasPrefix(err.Error(), "x:120005:1: rank 2449:") || !strings.HasSuffix(err.Error(), ":1: rank 2449: the schedule takes more than 2097152 bytes of memory, which is the limit here; use fewer ranks or operations, or a machine with more memory") {
+		if err == nil || !strings.HasPrefix(err.Error(), "x:120005:1: rank 2449:") || !strings.HasSuffix(err.Error(), ":1: rank 2449: the operations up to here take more than 2MiB of memory, which is what this machine can spare for a schedule; use fewer ranks or operations, or a machine with more memory") {
 			t.Error(err)
 		}
 	}
 	one := "num_ranks 1\nrank 0 {\n" + strings.Repeat("calc 1\n", 1000) + "}\n"
-	if _, err := Read(strings.NewReader(one), "x", 16000); err == nil || !strings.HasPrefix(err.Error(), "x:504:1: rank 0: the schedule takes more than 16000 bytes") {
+	if _, err := Read(strings.NewReader(one), "x", 16000); err == nil || !strings.HasPrefix(err.Error(), "x:504:1: rank 0: the operations up to here take more than 16000B of memory") {
 		t.Errorf("a rank beyond the limit of memory: %v", err)
 	}
 	comment := strings.Replace(text.String(), "rank 7 {", "/*\nrank 3 {\n*/ rank 7 {", 1)

@@ -3,11 +3,17 @@ package table
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/loggp/loggp/model/input"
 )
+
+// textPerFact is how many bytes of text a file may have for each fact that it may have.
+const textPerFact = 32 << 10
 
 // Reader reads rows one by one.
 type Reader[T any] struct {
@@ -51,6 +57,9 @@ func (s *Schema[T]) Reader(in io.Reader, name string) (*Reader[T], error) {
 		if f, ok := ParseFact(string(line)); ok {
 			if f.Check() != nil {
 				return nil, r.at(r.line, 1, "a fact with a character that is not printable, or with more than %d characters", maxFact)
+			}
+			if most := input.MaxBytes() / textPerFact; int64(len(r.Facts)) >= most {
+				return nil, r.at(r.line, 1, "more than %d facts above the header; %s", most, input.RaiseHint)
 			}
 			r.Facts = append(r.Facts, f)
 		}
@@ -211,6 +220,8 @@ func (r *Reader[T]) next() ([]byte, error) {
 		line = line[:len(line)-1]
 	case err == bufio.ErrBufferFull:
 		return nil, r.at(r.line, 1, "the line is longer than %d bytes", maxLine)
+	case errors.As(err, new(*input.TooLongError)):
+		return nil, err
 	case err != io.EOF:
 		return nil, fmt.Errorf("read %s: %w", r.name, err)
 	case len(line) == 0:
