@@ -102,6 +102,9 @@ func (r *CollectiveReport) costSentence() string {
 			if best.Algorithm != "" {
 				text += " by " + best.Algorithm
 			}
+			if _, timer := best.RankedTime(); timer == sample.TimerCollMean {
+				text += " (mean of the ranks, not the slowest)"
+			}
 			return text
 		}
 		var sizes []int

@@ -358,6 +358,16 @@ func FuzzImport(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	field, err := os.ReadDir("testdata/field")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, e := range field {
+		f.Add(uint8(len(Formats)), read(f, "field/"+e.Name()))
+	}
+	for _, x := range madeUpFiles {
+		f.Add(uint8(len(Formats)), x.text)
+	}
 	for _, e := range entries {
 		if e.IsDir() {
 			continue
@@ -373,6 +383,7 @@ func FuzzImport(f *testing.F) {
 		if i := int(format) % (len(Formats) + 1); i < len(Formats) {
 			o.Format = Formats[i]
 		}
+		o.Ranks = int(format) / 100
 		set, _, err := Import([]File{{"f", strings.NewReader(text)}}, o)
 		if err != nil {
 			return

@@ -43,7 +43,9 @@ func (r *tableReader) readCommand(text string) bool {
 		return false
 	}
 	r.endTable()
-	r.columns = nil
+	if r.columns = nil; program != "" {
+		r.test = test{}
+	}
 	r.commandRanks, r.program, r.programArgs = ranks, path.Base(program), args
 	return true
 }

@@ -29,7 +29,7 @@ var ncclTables = tableFormat{
 	header:  regexp.MustCompile(ncclHeader),
 	columns: []columnFormat{
 		plainColumn(`size`, bytesColumn), plainColumn(`count`, detailColumn), plainColumn(`type`, detailColumn), plainColumn(`redop`, detailColumn), plainColumn(`root`, detailColumn),
-		timeColumn(`time`, averageColumn, "us"), plainColumn(`algbw`, detailColumn), plainColumn(`busbw`, detailColumn), plainColumn(`#wrong|error`, checkColumn),
+		timeColumn(`time`, averageColumn, "us"), plainColumn(`algbw`, detailColumn), plainColumn(`busbw`, detailColumn), plainColumn(`#wrong`, checkColumn), plainColumn(`error`, detailColumn),
 	},
 	untitled: func(r *tableReader) {
 		r.test = ncclTest(r.operation, r.program)

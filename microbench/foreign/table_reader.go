@@ -169,11 +169,11 @@ func (r *tableReader) readHeader(text string) bool {
 // beginTable says what is known of a table before its rows.
 func (r *tableReader) beginTable() {
 	r.lastDigits = -1
-	if r.test.name == "" {
-		if r.test = (test{why: "no title above it names the test"}); r.format.untitled != nil {
-			r.format.untitled(r)
+	if f := r.format; r.test.name == "" || f.title == nil && f.untitled != nil {
+		if r.test = (test{why: "no title above it names the test"}); f.untitled != nil {
+			f.untitled(r)
 		}
-		r.test.name = cmp.Or(r.test.name, "a table of "+r.format.Name)
+		r.test.name = cmp.Or(r.test.name, "a table of "+f.Name)
 	}
 	if r.test.kind != leftOut && !r.hasColumnsOf(r.test.kind) {
 		r.test.why = "its columns " + columnNames(r.columns) + " are not those of this test"

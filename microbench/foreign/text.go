@@ -117,8 +117,8 @@ var labels = []struct {
 	{"[0123456789", regexp.MustCompile(`^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?:?(?: |$)`)},                            // ts, kubectl logs --timestamps
 	{"[0123456789", regexp.MustCompile(`^\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?:?(?: |$)`)},                                                                    // ts '%H:%M:%S'
 	{"1", regexp.MustCompile(`^1\d{9}\.\d{3,9}:? `)},                                                                                                         // ts '%.s'
-	{"ADFJMNOSTW", regexp.MustCompile(`^(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?: \d{4})?(?: |:|$)`)},                                       // ts, date
 	{"ADFJMNOSTW", regexp.MustCompile(`^(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?: \d{4})?(?:\[[^\[\]]{1,120}\])*<std(?:out|err|diag)>: ?`)}, // mpirun --timestamp-output
+	{"ADFJMNOSTW", regexp.MustCompile(`^(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?: \d{4})?(?: |:|$)`)},                                       // ts, date
 	{"0123456789", regexp.MustCompile(`^\d{1,7}: `)},                                                                                                         // srun --label: 0:
 }
 
