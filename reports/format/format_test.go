@@ -126,3 +126,12 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+// A value other than zero keeps a digit beside an interval up to a thousand times as wide.
+func TestValueBesideWideInterval(t *testing.T) {
+	for half, want := range map[float64]string{30: "2 ±30", 300: "2 ±300", 3000: "2 ±3000", 30_000: "0 ±30000"} {
+		if got := WithInterval(2, 2-half, 2+half); got != want {
+			t.Errorf("2 ±%g: %q, want %q", half, got, want)
+		}
+	}
+}
