@@ -55,3 +55,26 @@ func TestEstimatesAreOfOneLaunch(t *testing.T) {
 		}
 	}
 }
+
+// A rank is disturbed if its work takes more than a tenth longer than the fifth shortest time, of
+// its own rank: a few shorter ones are chance.
+func TestDisturbanceIsMeasuredFromTheFifthShortestTime(t *testing.T) {
+	var h health
+	c := Command{Pair: [2]int{3, 1}} // times of P1, rank 3, and of P2, rank 1
+	for _, work := range []unit.Time{500, 100, 400, 200, 300, 600, 700} {
+		h.recordWork(c, []unit.Time{work, 10 * work})
+	}
+	for _, x := range []struct {
+		work []unit.Time
+		want bool
+	}{
+		{[]unit.Time{549, 5499}, false}, {[]unit.Time{551, 5000}, true}, {[]unit.Time{500, 5501}, true}, {[]unit.Time{100, 1000}, false}, {nil, false},
+	} {
+		if got := h.isDisturbed(c, x.work); got != x.want {
+			t.Errorf("work of %v: disturbed %v, want %v", x.work, got, x.want)
+		}
+	}
+	if h.isDisturbed(Command{Pair: [2]int{4, 5}}, []unit.Time{1, 1}) {
+		t.Error("ranks without times are disturbed")
+	}
+}
