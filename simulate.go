@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
+	"github.com/loggp/loggp/reports/timeline"
 )
 
 // SimulateOptions say how Simulate computes and what it reports. The zero value computes the
@@ -133,6 +135,21 @@ func Simulate(ctx context.Context, s *schedule.Schedule, o SimulateOptions) (*Si
 		d.AddTables("tolerance", "Latency tolerance", t)
 	}
 	return &Simulation{res, notes, d}, nil
+}
+
+// Trace is the simulation of some of the ranks as time line pages and trace viewers take it.
+func (s *Simulation) Trace(ranks int) timeline.Trace {
+	return timeline.Trace{Name: "schedule", Title: s.document.Title, Recording: s.Result.Timeline(ranks)}
+}
+
+// Page is the document with the time line of a trace, and when the schedule ends.
+func (s *Simulation) Page(t timeline.Trace) *doc.Document {
+	d := *s.document
+	last := slices.Max(s.Result.Finish)
+	d.Answer = fmt.Sprintf("The schedule ends after %s: rank %d of %d is the last.", format.MicrosWithUnit(last.Micros()), slices.Index(s.Result.Finish, last), len(s.Result.Finish))
+	d.Sections = append([]doc.Section{{ID: "time-line", Title: "Time line", Figures: doc.Figures(doc.Across, t.Chart())}}, d.Sections...)
+	d.Files = append(slices.Clone(d.Files), doc.File{Name: "trace.json", Write: func(w io.Writer) error { return timeline.WriteEvents(w, t) }})
+	return &d
 }
 
 // WriteFinish writes the finishing time of each rank as CSV: rank,finish_ns.

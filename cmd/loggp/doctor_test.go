@@ -44,18 +44,6 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// What makes measuring impossible is an error that says so, and nothing else is.
-func TestImpossible(t *testing.T) {
-	list := []host.CheckResult{{Check: "a", Found: "fine"}, {Check: "b", Verdict: host.Warning, Found: "bad"}}
-	if err := impossible(list); err != nil {
-		t.Errorf("a warning is an error: %v", err)
-	}
-	list = append(list, host.CheckResult{Check: "memory", Verdict: host.Problem, Found: "none"}, host.CheckResult{Check: "system", Verdict: host.Problem, Found: "plan9"})
-	if err := impossible(list); err == nil || err.Error() != "this machine cannot be measured: memory: none; system: plan9" {
-		t.Errorf("got %v", err)
-	}
-}
-
 // What spoils a measurement is in its data set and the last word about it; where nothing does,
 // neither is there.
 func TestSpoiled(t *testing.T) {

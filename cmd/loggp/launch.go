@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 
@@ -76,7 +75,7 @@ func (j *joining) token(cmd *cobra.Command, in *bufio.Reader) (auth.Token, error
 			return auth.Token{}, fmt.Errorf("--token-file: %w", err)
 		}
 		defer f.Close()
-		return readToken(bufio.NewReader(f), "--token-file "+j.tokenFile)
+		return auth.ReadToken(bufio.NewReader(f), "--token-file "+j.tokenFile)
 	}
 	if f, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		fmt.Fprint(cmd.ErrOrStderr(), "Token: ")
@@ -87,27 +86,7 @@ func (j *joining) token(cmd *cobra.Command, in *bufio.Reader) (auth.Token, error
 		}
 		return auth.ParseToken(string(line))
 	}
-	return readToken(in, "standard input")
-}
-
-// readToken reads the first line.
-func readToken(in *bufio.Reader, from string) (token auth.Token, err error) {
-	const most = 200
-	line := make([]byte, 0, most)
-	for len(line) < most {
-		b, err := in.ReadByte()
-		if err != nil && err != io.EOF {
-			return token, fmt.Errorf("read the token from %s: %w", from, err)
-		}
-		if err == io.EOF || b == '\n' {
-			break
-		}
-		line = append(line, b)
-	}
-	if token, err = auth.ParseToken(string(line)); err != nil {
-		err = fmt.Errorf("%s: %w", from, err)
-	}
-	return token, err
+	return auth.ReadToken(in, "standard input")
 }
 
 // allowed complains of a command that a rank of another host is not to run here: it measures over

@@ -30,12 +30,12 @@ func TestScheduleAlltoallv(t *testing.T) {
 	// Another exchange than the one that was recorded is found out.
 	for args, want := range map[string]string{
 		"run --platform cc-cluster --library cc-mpi -n 8 --class W --phases phases.csv npb-is":       "it is of another exchange; make the schedule again",
-		"run --platform cc-cluster --library cc-mpi -n 4 --phases phases.csv npb-is":                 "phases.csv: there is a rank 7, and the run has 4 ranks",
+		"run --platform cc-cluster --library cc-mpi -n 4 --phases phases.csv npb-is":                 "--phases: there is a rank 7, and the run has 4 ranks",
 		"run --platform cc-cluster --library lam -n 8 --phases phases.csv npb-is":                    "library lam of cc-cluster does not exchange in phases",
 		"run --platform cc-cluster --library cc-mpi -n 8 --phases phases.csv --record x.goal npb-is": "--phases, --record: what is recorded are messages without phases",
 		"run --platform cc-cluster --library cc-mpi -n 8 --phases none.csv npb-is":                   "--phases: open none.csv",
-		"run --platform cc-cluster --library cc-mpi -n 8 --phases phases.csv spheres":                "--phases is for programs of MPI",
-		"run --platform cc-cluster --phases phases.csv is.goal":                                      "--phases is not for a schedule",
+		"run --platform cc-cluster --library cc-mpi -n 8 --phases phases.csv spheres":                "--phases: it is for programs of MPI",
+		"run --platform cc-cluster --phases phases.csv is.goal":                                      "--phases: is.goal makes no calls of collective operations",
 		"schedule alltoallv":                                   "--from: say which record",
 		"schedule alltoallv --from is.goal --exchange 11":      "--exchange 11: is.goal has exchanges 0 to 10",
 		"schedule alltoallv --from is.goal --ranks 8":          "--ranks: it is for a CSV file",

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,9 +13,6 @@ import (
 	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/reports/chart"
-	"github.com/loggp/loggp/reports/doc"
-	"github.com/loggp/loggp/reports/format"
-	"github.com/loggp/loggp/reports/timeline"
 )
 
 // simulate has the flags of the verb.
@@ -108,7 +104,7 @@ func (s *simulate) run(cmd *cobra.Command, name string) error {
 			return err
 		}
 	}
-	return s.write(cmd, sim.Document(), sim.Result)
+	return s.write(cmd, sim)
 }
 
 // parse makes options of the flags.
@@ -161,18 +157,15 @@ func readSchedule(cmd *cobra.Command, name string) (*schedule.Schedule, error) {
 }
 
 // write writes what was simulated, or prints it.
-func (s *simulate) write(cmd *cobra.Command, d *doc.Document, res *schedule.Result) error {
+func (s *simulate) write(cmd *cobra.Command, sim *loggp.Simulation) error {
 	if s.output == "" {
-		return show(cmd, d)
+		return show(cmd, sim.Document())
 	}
 	ranks := lineRanks
 	if filepath.Ext(s.output) == ".json" {
 		ranks = eventRanks
 	}
-	t := timeline.Trace{Name: "schedule", Title: d.Title, Command: recall(cmd), Recording: res.Timeline(ranks)}
-	last := slices.Max(res.Finish)
-	d.Answer = fmt.Sprintf("The schedule ends after %s: rank %d of %d is the last.", format.MicrosWithUnit(last.Micros()), slices.Index(res.Finish, last), len(res.Finish))
-	d.Sections = append([]doc.Section{{ID: "time-line", Title: "Time line", Figures: doc.Figures(doc.Across, t.Chart())}}, d.Sections...)
-	d.Files = append(d.Files, doc.File{Name: "trace.json", Write: func(w io.Writer) error { return timeline.WriteEvents(w, t) }})
-	return writeCourse(cmd, s.output, "the simulation of "+strings.TrimPrefix(d.Title, "Simulation of "), t, d)
+	t := sim.Trace(ranks)
+	t.Command = recall(cmd)
+	return writeCourse(cmd, s.output, "the simulation of "+strings.TrimPrefix(t.Title, "Simulation of "), t, sim.Page(t))
 }

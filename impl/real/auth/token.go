@@ -5,6 +5,7 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -29,7 +30,7 @@ func (t Token) Text() string {
 // ParseToken is the inverse of Text. Spaces, dashes and case do not matter. Errors do not repeat
 // what was given.
 func ParseToken(s string) (t Token, err error) {
-	if len(s) > 200 {
+	if len(s) > maxTokenLine {
 		return t, errors.New("a token has 24 letters and digits, and this is much longer")
 	}
 	s = strings.ToLower(strings.NewReplacer("-", "", " ", "", "\t", "", "\r", "", "\n", "").Replace(s))
@@ -41,6 +42,28 @@ func ParseToken(s string) (t Token, err error) {
 		return t, fmt.Errorf("a token has 24 letters and digits from 2 to 7, and this, of %d characters, is none", len(s))
 	}
 	return Token(b), nil
+}
+
+// maxTokenLine is the longest line that may have a token, in bytes.
+const maxTokenLine = 200
+
+// ReadToken reads a token from the first line of a source, and no more.
+func ReadToken(in io.ByteReader, source string) (t Token, err error) {
+	line := make([]byte, 0, maxTokenLine)
+	for len(line) < maxTokenLine {
+		b, err := in.ReadByte()
+		if err != nil && err != io.EOF {
+			return t, fmt.Errorf("read the token from %s: %w", source, err)
+		}
+		if err == io.EOF || b == '\n' {
+			break
+		}
+		line = append(line, b)
+	}
+	if t, err = ParseToken(string(line)); err != nil {
+		err = fmt.Errorf("%s: %w", source, err)
+	}
+	return t, err
 }
 
 // String does not show the token, so that it is not printed by mistake.
