@@ -34,7 +34,7 @@ type ProgramOptions struct {
 	Parameters map[string]string // of the program, by names in program.Parameters; "size": "64KiB"
 	Arguments  []string          // of an executable
 
-	Place      []string           // how many ranks each node has, such as 4+4; of several placements what each costs is compared
+	Place      []string           // how many ranks each node has, such as 4+4 or 2x4; of several placements what each costs is compared
 	Collective []string           // algorithms of collective operations, such as bcast=binomial
 	Phases     []*phases.Schedule // by which MPI_Alltoallv exchanges, by a library that can
 	Record     bool               // record the schedule of the program

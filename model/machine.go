@@ -11,6 +11,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,15 +49,27 @@ type Nodes struct {
 // Placement is how many ranks of a job each node has: 4+4 is four on each of two nodes.
 type Placement []int
 
-// ParsePlacement reads a placement such as 4+4.
+// maxPlacedNodes limits the nodes of a placement in text.
+const maxPlacedNodes = 1 << 20
+
+// ParsePlacement reads a placement such as 4+4, or 2x4 for two nodes with four ranks each.
 func ParsePlacement(s string) (Placement, error) {
 	var p Placement
 	for _, word := range strings.Split(s, "+") {
-		n, err := strconv.Atoi(word)
-		if err != nil || n < 1 {
-			return nil, fmt.Errorf("placement %q: %q is no number of ranks: write how many each node has, such as 4+4", s, word)
+		nodes, ranks := 1, word
+		var err error
+		if count, each, ok := strings.Cut(word, "x"); ok {
+			nodes, err = strconv.Atoi(count)
+			ranks = each
 		}
-		p = append(p, n)
+		n, wrong := strconv.Atoi(ranks)
+		if err != nil || wrong != nil || nodes < 1 || n < 1 {
+			return nil, fmt.Errorf("placement %q: %q is no number of ranks: write how many each node has, such as 4+4, or 2x4 for two nodes with 4 each", s, word)
+		}
+		if nodes > maxPlacedNodes-len(p) {
+			return nil, fmt.Errorf("placement %q: it has more than %d nodes", s, maxPlacedNodes)
+		}
+		p = append(p, slices.Repeat([]int{n}, nodes)...)
 	}
 	return p, nil
 }

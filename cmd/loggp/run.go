@@ -134,7 +134,7 @@ func (r *runFlags) declare(cmd *cobra.Command) {
 	r.target.flags(cmd, flagHelp{"platform": "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS; or shm or tcp: this one", "library": "", "ranks": "", "seed": ""}, emulatedPlatforms)
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.StringSliceVar(&r.places, "place", nil, "how many ranks each node has, such as 4+4, on a platform of nodes; of a list such as 8,4+4 what each costs is compared")
+	f.StringSliceVar(&r.places, "place", nil, "how many ranks each node has, such as 4+4, or 2x4 for two nodes with 4 each, on a platform of nodes; of a list such as 8,4+4 what each costs is compared")
 	f.StringVar(&r.protocol, "protocol", "", "force one protocol")
 	f.StringArrayVar(&r.collective, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
 	f.StringVar(&r.picture, "picture", "", "write the picture of volume or spheres to this file, as PNG")
