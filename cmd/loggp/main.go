@@ -189,7 +189,9 @@ compares predictions, machines and libraries. It also runs programs on emulated 
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          known,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		PersistentPreRunE: rejectOverwrittenInput,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return misuse(cmd, misspelled(cmd, plain(err))) })
 	for _, v := range verbs {

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/loggp/loggp/model/platform"
+)
+
+// outputFlags and inputFlags are the flags of all verbs that name files to write and to read.
+var (
+	outputFlags = []string{"output", "finish", "record", "diagram", "picture"}
+	inputFlags  = []string{"samples", "params", "platform", "schedule", "phases", "from", "noise", "to", "token-file", "mpicc", "remote-program"}
+)
+
+// rejectOverwrittenInput says which output of a verb is one of its inputs, which would be lost: the
+// same file under any name, or a directory that holds it. Root runs it before every verb.
+func rejectOverwrittenInput(cmd *cobra.Command, args []string) error {
+	inputs := inputFiles(cmd, args)
+	written := map[string]string{} // flag by path
+	for _, flag := range outputFlags {
+		f := cmd.Flags().Lookup(flag)
+		if f == nil || f.Value.String() == "" || f.Value.String() == standard {
+			continue
+		}
+		name := f.Value.String()
+		label := "--" + flag
+		if f.Shorthand != "" {
+			label = "-" + f.Shorthand
+		}
+		for _, input := range inputs {
+			if overwrites(name, input) {
+				return misuse(cmd, fmt.Errorf("%s %s: this would overwrite %s, which is an input: name another file", label, name, input))
+			}
+		}
+		path := realPath(name)
+		if other := written[path]; other != "" {
+			return misuse(cmd, fmt.Errorf("%s %s: %s writes the same file: name another one", label, name, other))
+		}
+		written[path] = label
+	}
+	return nil
+}
+
+// inputFiles returns the names that a verb may read files of.
+func inputFiles(cmd *cobra.Command, args []string) []string {
+	var names []string
+	switch cmd.Name() {
+	case "reproduce", "schedule": // papers and patterns
+	case "export": // the first is a format
+		names = args[min(1, len(args)):]
+	case "calibrate", "sensitivity":
+		names = slices.DeleteFunc(slices.Clone(args), isCataloguePlatform)
+	default:
+		names = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return slices.Contains(cmd.ValidArgs, a) })
+	}
+	for _, flag := range inputFlags {
+		f := cmd.Flags().Lookup(flag)
+		if f == nil || !f.Changed {
+			continue
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		if flag == "platform" {
+			values = slices.DeleteFunc(values, isCataloguePlatform)
+		}
+		names = append(names, values...)
+	}
+	return names
+}
+
+func isCataloguePlatform(name string) bool { return slices.Contains(platform.Names(), name) }
+
+// overwrites says whether writing a file or directory replaces an input: an ordinary file that is
+// the same or, of a directory, that is in it.
+func overwrites(output, input string) bool {
+	in, err := os.Stat(input)
+	if input == standard {
+		in, err = os.Stdin.Stat()
+	}
+	if err != nil || !in.Mode().IsRegular() {
+		return false
+	}
+	out, err := os.Stat(output)
+	if err != nil {
+		return false
+	}
+	if !out.IsDir() {
+		return os.SameFile(in, out)
+	}
+	below, err := filepath.Rel(realPath(output), realPath(input))
+	return err == nil && below != ".." && !strings.HasPrefix(below, ".."+string(filepath.Separator))
+}
+
+// realPath returns the path of a file without links, as far as it exists.
+func realPath(name string) string {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return name
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
+}
