@@ -9,8 +9,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Version returns the version of the standard that this is an implementation of (MPI_Get_version).
-func Version() (version, subversion int) { return 1, 2 }
+// Version returns the version of the standard that programs in C and Fortran see (MPI_Get_version).
+// docs/c.md lists what is missing.
+func Version() (version, subversion int) { return 3, 1 }
 
 // Initialized reports whether c can be used (MPI_Initialized): from the beginning of a rank's
 // program to its end, as Run does what MPI_Init and MPI_Finalize do. A nil c cannot, so that a

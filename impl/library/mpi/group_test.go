@@ -308,21 +308,6 @@ func reduceBy(c *mpi.Comm, op *mpi.Op) int32 {
 	return got[0]
 }
 
-// MPI-1.2, §6.5.2 has these, but for the last two.
-func TestDims(t *testing.T) {
-	locally(t, 1, func(c *mpi.Comm) error {
-		for _, x := range []struct {
-			ranks      int
-			dims, want []int
-		}{{6, []int{0, 0}, []int{3, 2}}, {7, []int{0, 0}, []int{7, 1}}, {6, []int{0, 3, 0}, []int{2, 3, 1}}, {64, []int{0, 0, 0}, []int{4, 4, 4}}, {24, []int{0, 0, 0}, []int{4, 3, 2}}} {
-			if got := c.Dims(x.ranks, x.dims); !slices.Equal(got, x.want) {
-				return fmt.Errorf("%d ranks in %v: %v, not %v", x.ranks, x.dims, got, x.want)
-			}
-		}
-		return nil
-	})
-}
-
 // Wrong use of groups, communicators and topologies.
 func TestGroupFaults(t *testing.T) {
 	for name, f := range map[string]struct {

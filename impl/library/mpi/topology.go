@@ -21,65 +21,6 @@ type Cart struct {
 // Graph says of each rank who its neighbours are, in an order.
 type Graph struct{ Neighbours [][]int }
 
-// Dims divides ranks among dimensions as evenly as can be, the larger numbers first. Those that are
-// not 0 are given, and stay (MPI_Dims_create).
-func (c *Comm) Dims(ranks int, dims []int) []int {
-	c.enterCall("Dims")
-	out := slices.Clone(dims)
-	rest, free := ranks, 0
-	for _, d := range dims {
-		switch {
-		case d == 0:
-			free++
-		case d < 0 || rest%d != 0:
-			c.e.Fail(engine.ErrDims, "%d ranks cannot be divided among dimensions %v", ranks, dims)
-		default:
-			rest /= d
-		}
-	}
-	if free == 0 && rest != 1 || ranks < 1 {
-		c.e.Fail(engine.ErrDims, "%d ranks do not fill dimensions %v", ranks, dims)
-	}
-	parts := balancedFactors(rest, free)
-	for i := range out {
-		if out[i] == 0 {
-			out[i], parts = parts[0], parts[1:]
-		}
-	}
-	return out
-}
-
-// balancedFactors returns n factors of ranks, the larger first: the largest is as small as
-// possible, then the second, and so on.
-func balancedFactors(ranks, n int) []int {
-	if n <= 1 {
-		return []int{ranks}
-	}
-	var best []int
-	for first := 1; first <= ranks; first++ {
-		if ranks%first != 0 || powerOf(first, n) < ranks {
-			continue
-		}
-		rest := balancedFactors(ranks/first, n-1)
-		if rest[0] <= first {
-			best = append([]int{first}, rest...)
-			break
-		}
-	}
-	return best
-}
-
-// powerOf returns x to the n-th, or something larger than any number of ranks.
-func powerOf(x, n int) int {
-	p := 1
-	for range n {
-		if p *= x; p > 1<<40 {
-			return p
-		}
-	}
-	return p
-}
-
 // CreateCart returns a communicator of the first ranks of c, as many as the grid has places, and
 // nil to the others. Ranks keep their order (MPI_Cart_create).
 func (c *Comm) CreateCart(dims []int, periodic []bool) *Comm {

@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-#define MPI_VERSION 1
-#define MPI_SUBVERSION 2
+#define MPI_VERSION 3
+#define MPI_SUBVERSION 1
 #define MPI_ABI_VERSION 1
 #define MPI_ABI_SUBVERSION 0
 #define LOGGP_MPI 1

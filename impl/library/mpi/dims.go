@@ -1,0 +1,122 @@
+package mpi
+
+import (
+	"math"
+	"slices"
+
+	"github.com/loggp/loggp/impl/engine"
+)
+
+// Dims divides ranks among dimensions as evenly as can be, the larger numbers first. Those that are
+// not 0 are given, and stay (MPI_Dims_create). There are at most 2³¹−1 ranks.
+func (c *Comm) Dims(ranks int, dims []int) []int {
+	c.enterCall("Dims")
+	out := slices.Clone(dims)
+	rest, free := ranks, 0
+	for _, d := range dims {
+		switch {
+		case d == 0:
+			free++
+		case d < 0 || rest%d != 0:
+			c.e.Fail(engine.ErrDims, "%d ranks cannot be divided among dimensions %v", ranks, dims)
+		default:
+			rest /= d
+		}
+	}
+	if free == 0 && rest != 1 || ranks < 1 || ranks > math.MaxInt32 {
+		c.e.Fail(engine.ErrDims, "%d ranks do not fill dimensions %v", ranks, dims)
+	}
+	parts := balancedFactors(rest, free)
+	for i := range out {
+		if out[i] == 0 {
+			out[i], parts = parts[0], parts[1:]
+		}
+	}
+	return out
+}
+
+// balancedFactors returns n factors of ranks, the larger first: the largest and the smallest differ
+// by as little as possible; of such factors the smallest is as large as possible, then the next,
+// and so on. This is what MPICH returns, and Open MPI with few exceptions.
+func balancedFactors(ranks, n int) []int {
+	const most = 31 // prime factors are fewer
+	ones := max(n-most, 0)
+	n -= ones
+	if n <= 1 {
+		return append([]int{ranks}, slices.Repeat([]int{1}, ones)...)[:n+ones]
+	}
+	divisors := divisorsOf(ranks)
+	var best []int
+	for _, largest := range divisors {
+		if isPowerAtMost(largest, n, ranks-1) { // the product is less, whatever the others are
+			continue
+		}
+		if best != nil && !isPowerAtMost(largest-(best[0]-best[n-1]), n, ranks) {
+			break // as the smallest is at most the root, they differ by more
+		}
+		x := boundedFactors{divisors, largest, map[[2]int][]int{}}
+		if f := x.balance(ranks, n); f != nil && (best == nil || f[0]-f[n-1] <= best[0]-best[n-1]) {
+			best = f
+		}
+	}
+	return append(best, slices.Repeat([]int{1}, ones)...)
+}
+
+// boundedFactors finds factors that are not larger than a bound.
+type boundedFactors struct {
+	divisors []int // of all products, in order
+	bound    int
+	known    map[[2]int][]int // factors by product and number; nil: there are none
+}
+
+// balance returns n factors of a product, the larger first: the smallest is as large as possible,
+// then the next, and so on; or nil if there are none.
+func (x *boundedFactors) balance(product, n int) []int {
+	if n == 1 {
+		if product > x.bound {
+			return nil
+		}
+		return []int{product}
+	}
+	key := [2]int{product, n}
+	if f, ok := x.known[key]; ok {
+		return f
+	}
+	var found []int
+	for _, smallest := range slices.Backward(x.divisors) {
+		if product%smallest != 0 || !isPowerAtMost(smallest, n, product) {
+			continue
+		}
+		if rest := x.balance(product/smallest, n-1); rest != nil && rest[n-2] >= smallest {
+			found = append(slices.Clone(rest), smallest)
+			break
+		}
+	}
+	x.known[key] = found
+	return found
+}
+
+// isPowerAtMost reports whether x to the n-th is at most product.
+func isPowerAtMost(x, n, product int) bool {
+	if x < 1 {
+		return product >= 0
+	}
+	for range n {
+		product /= x
+	}
+	return product > 0
+}
+
+// divisorsOf returns the divisors of a number, in order.
+func divisorsOf(n int) (all []int) {
+	for d := 1; d <= n/d; d++ {
+		if n%d == 0 {
+			all = append(all, d)
+			if d != n/d {
+				all = append(all, n/d)
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}
