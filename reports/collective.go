@@ -77,6 +77,7 @@ func (r *CollectiveReport) Document() *doc.Document {
 func (r *CollectiveReport) costSentence() string {
 	const most = 3
 	var words []string
+	chosen := false // several algorithms were measured
 	for _, operation := range r.operationNames() {
 		var all []compare.CollectiveComparison
 		for _, times := range r.Times {
@@ -86,6 +87,7 @@ func (r *CollectiveReport) costSentence() string {
 			continue
 		}
 		all = filterCollectives(all, operation, slices.Max(ranksMeasured(all)))
+		chosen = chosen || slices.ContainsFunc(all, func(c compare.CollectiveComparison) bool { return c.Algorithm != all[0].Algorithm })
 		took := func(c compare.CollectiveComparison) float64 { us, _ := c.RankedTime(); return us }
 		at := func(bytes int) string {
 			of := slices.DeleteFunc(slices.Clone(all), func(c compare.CollectiveComparison) bool { return c.Bytes != bytes || math.IsNaN(took(c)) })
@@ -119,6 +121,9 @@ func (r *CollectiveReport) costSentence() string {
 	}
 	if words == nil {
 		return ""
+	}
+	if !chosen {
+		return strings.Join(words, "; ") + "."
 	}
 	return "At best, " + strings.Join(words, "; ") + "."
 }

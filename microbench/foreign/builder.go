@@ -47,6 +47,7 @@ type builder struct {
 // detailList is something known of each size of a timer, such as repetitions.
 type detailList struct {
 	what, mode, timer string
+	ranks             int // of collective operations
 	values            []value
 }
 
@@ -101,7 +102,7 @@ func (b *builder) addFile(f *Format) {
 	}
 	facts = append(facts, b.facts...)
 	for _, l := range b.lists {
-		facts = append(facts, sample.Fact{Key: l.what + " of " + l.timer + " " + l.mode, Value: l.String()})
+		facts = append(facts, sample.Fact{Key: b.detailName(l), Value: l.String()})
 	}
 	for _, text := range b.leftOut {
 		facts = append(facts, sample.Fact{Key: "left_out", Value: cleanFact(text)})
@@ -226,12 +227,29 @@ func (b *builder) noteLeftOut(format string, args ...any) {
 
 // addDetail keeps what a tool says of the value of a size beside it.
 func (b *builder) addDetail(what, mode, timer string, bytes int, text string) {
-	i := slices.IndexFunc(b.lists, func(l detailList) bool { return l.what == what && l.mode == mode && l.timer == timer })
+	ranks := 0
+	if sample.IsCollectiveTimer(timer) {
+		ranks = b.ranks
+	}
+	i := slices.IndexFunc(b.lists, func(l detailList) bool { return l.isOf(what, mode, timer) && l.ranks == ranks })
 	if i < 0 {
 		i = len(b.lists)
-		b.lists = append(b.lists, detailList{what: what, mode: mode, timer: timer})
+		b.lists = append(b.lists, detailList{what: what, mode: mode, timer: timer, ranks: ranks})
 	}
 	b.lists[i].values = append(b.lists[i].values, value{bytes, text})
+}
+
+func (l detailList) isOf(what, mode, timer string) bool {
+	return l.what == what && l.mode == mode && l.timer == timer
+}
+
+// detailName names a list, with the number of ranks if there are several.
+func (b *builder) detailName(l detailList) string {
+	name := l.what + " of " + l.timer + " " + l.mode
+	if slices.ContainsFunc(b.lists, func(x detailList) bool { return x.isOf(l.what, l.mode, l.timer) && x.ranks != l.ranks }) {
+		name += fmt.Sprintf(" of %d ranks", l.ranks)
+	}
+	return name
 }
 
 // String writes the values of a list, those of neighbours that are alike together: 0-32768 B: 1000,

@@ -47,6 +47,7 @@ var madeUpFiles = []fieldFile{
 	{name: "several ranks write at once", text: strings.Replace(shortLatency, "1024                    2.41", "1024                    2.41[node1:77] libibverbs: Warning: no userspace driver", 1),
 		rows: shortRows[:1], notes: []string{"line 5: 7 columns"}},
 	{name: "cut in a number", text: shortLatency + "65536                   9.8", rows: shortRows, notes: []string{`line 6: "9.8" has fewer digits than in the rows above`}},
+	{name: "a message of 4 GiB", text: shortLatency + "4294967296              987.65\n", rows: shortRows, notes: []string{"line 6: messages of 4294967296 bytes are longer than samples can have"}},
 	{name: "no line end", text: shortLatency + "65536                   9.87", rows: append(append([]string{}, shortRows...), "|send rtt 65536: 19.74")},
 	{name: "datatypes", text: shortLatency + "# Datatype: MPI_INT.\n# Size       Avg Latency(us)\n4 1.70\n1024 2.50\n# Datatype: MPI_FLOAT.\n# Size       Avg Latency(us)\n4 1.80\n1024 2.60\n",
 		rows: append(append([]string{}, shortRows...), "(MPI_INT)|send rtt 4: 3.4", "(MPI_INT)|send rtt 1024: 5", "(MPI_FLOAT)|send rtt 4: 3.6", "(MPI_FLOAT)|send rtt 1024: 5.2")},
@@ -72,7 +73,8 @@ var madeUpFiles = []fieldFile{
 		"      4194304 time-out.; Time limit (secs_per_sample * msg_sizes_len) is over; use \"-time X\" or SECS_PER_SAMPLE_LIMIT (IMB_settings.h) to increase time limit.\n" +
 		"# Benchmarking Barrier \n# #processes = 8 \n #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n         1000         2.00         2.20         2.10\n",
 		rows: []string{"|bcast coll_mean 8 (2 ranks): 1.15", "|bcast coll_min 8 (2 ranks): 1.1", "|bcast coll_max 8 (2 ranks): 1.2", "|bcast coll_mean 8 (8 ranks): 3.51", "|bcast coll_min 8 (8 ranks): 3.1", "|bcast coll_max 8 (8 ranks): 3.9",
-			"|barrier coll_mean 0 (8 ranks): 2.1", "|barrier coll_min 0 (8 ranks): 2", "|barrier coll_max 0 (8 ranks): 2.2"}, notes: []string{"line 11: "}},
+			"|barrier coll_mean 0 (8 ranks): 2.1", "|barrier coll_min 0 (8 ranks): 2", "|barrier coll_max 0 (8 ranks): 2.2"}, notes: []string{"line 11: "},
+		facts: []string{"repetitions of coll_max bcast of 2 ranks=8 B: 1000", "repetitions of coll_max bcast of 8 ranks=8 B: 1000"}},
 	{name: "IMB -multi, defects, NBC", text: "# Benchmarking Multi-PingPong \n# ( 4 groups of 2 processes each running simultaneously ) \n# Group 0:   0   1 \n       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]  Mbytes/sec\n            0         1000         0.51         0.60         0.55         0.00\n" +
 		"# Benchmarking Ibcast \n# #processes = 4 \n       #bytes #repetitions  t_ovrl[usec]  t_pure[usec]   t_CPU[usec]   overlap[%]\n            8         1000         3.51         2.60         2.55         64.00\n" +
 		"# Benchmarking Alltoall \n# #processes = 4 \n       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]      defects\n            8         1000         3.10         3.90         3.51         0.00\n           16         1000         3.10         3.90         3.51         2.00\n",

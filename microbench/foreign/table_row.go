@@ -3,6 +3,7 @@ package foreign
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/loggp/loggp/microbench/sample"
@@ -96,6 +97,9 @@ func (r *tableReader) parseValues(row *line) (v rowValues, why string) {
 				return v, fmt.Sprintf("%s is %s: the data that arrived was wrong", c.name, text)
 			}
 		case bytesColumn:
+			if n, err := strconv.Atoi(text); err == nil && n > maxBytes {
+				return v, fmt.Sprintf("messages of %s bytes are longer than samples can have (%d)", text, maxBytes)
+			}
 			v.bytes = row.parseBytes(i)
 		case elementsColumn:
 			v.bytes = row.parseBytes(i) * r.elements
