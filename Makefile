@@ -52,6 +52,7 @@ soak:
 	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./fit/... ./impl/library/mpi -run 'ComeBack|OneTier|BelowZero|Crossovers|RecordingChanges|Noise'
 	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./cmd/loggp -run 'TiersOfConvex|Papers|FirstSteps' -papers $(PAPERS) -defaults
 	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./impl/program/npb
+	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 -v . ./model/collective -run 'CollectivePredictions|NoJobEnds'
 	go test -count=1 -timeout 0 ./impl/engine/mbcf ./impl/engine/proto ./impl/engine/queue -run 'Engine/.*/.*/random' -programs $(PROGRAMS) -seed $(SEED)
 	go test -count=1 -timeout 0 ./impl/engine/mbcf -run Rules -interleavings $(INTERLEAVINGS)
 	go test -count=1 -timeout 0 ./model/schedule -run SlowModels -schedules $(SCHEDULES)

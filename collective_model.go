@@ -19,41 +19,10 @@ type collectiveModel struct {
 	collective.Machine
 	nodes      *collective.Nodes // of the ranks; nil: all are equally far apart
 	source     string            // of the parameters, for titles
-	isLowLevel bool              // parameters are those of low-level messages, not of calls
+	isPlatform bool              // parameters are of an emulated platform
 
 	call   string               // whose parameters were measured
 	params [][]params.Parameter // by place; nil: those of a platform, which hold for all sizes
-}
-
-// useMessages takes the parameters of a library's low-level messages: of a place or, without one,
-// within nodes and between them. Ranks beyond those that the platform has are as far apart as its
-// own.
-func (m *collectiveModel) useMessages(known *platform.Platform, library, place string, ranks int) (*job.Job, error) {
-	if ranks != 0 {
-		ranks = min(max(ranks, known.Machine.Ranks.Min), known.Machine.Ranks.Max)
-	}
-	job, err := newJob(known, library, ranks, 0)
-	if err != nil {
-		return nil, err
-	}
-	pair, err := pairOf(job, place)
-	if err != nil {
-		return nil, err
-	}
-	machine := known.Machine
-	view := func(pair [2]int) model.Parameters {
-		return model.MessageView(machine, job.Library, machine.Path(job.Ranks, pair[0], pair[1]))
-	}
-	m.Parameters = view(pair)
-	m.Fold = unit.PerByte(machine.Processor.Operation) / 8 // of elements as Float64, which are what is measured
-	m.isLowLevel = true
-	m.source = "low-level messages on " + machine.Name + ", " + job.Library.Name
-	near, err := job.Pair(model.Intra.String())
-	if place == "" && err == nil && machine.Tier(pair[0], pair[1]) == model.Inter {
-		x := view(near)
-		m.Near = &x
-	}
-	return job, nil
 }
 
 // callParameters returns the parameters of a call at a place, on the first platform that has them.
@@ -68,7 +37,18 @@ func (m *collectiveModel) callParameters(p Parameters, call, place string) (mode
 	if err != nil {
 		err = fmt.Errorf("predict from %s: %w", p.From, err)
 	}
+	m.Copy = copyOfReceives(x)
 	return x, err
+}
+
+// copyOfReceives returns the time of a copy, as far as receives show it: a receive of a message that
+// has arrived copies it, and by that is longer with each byte.
+func copyOfReceives(x model.Parameters) model.Curve {
+	if x.Eager == 0 {
+		return nil
+	}
+	perByte := x.RecvO.Time(x.Eager) - x.RecvO.Time(0)
+	return model.Curve{{PerByte: unit.PerByte(max(perByte, 0)) / unit.PerByte(x.Eager)}}
 }
 
 // checkSize reports whether a size is outside of those that were measured. It is an error if the
@@ -95,15 +75,6 @@ func (m collectiveModel) rangeOf(bytes int) reports.Range {
 	return reports.Inside
 }
 
-// caveat says what a prediction leaves out, and how to learn its error.
-func (m collectiveModel) caveat() string {
-	omitted := "contention on links, receivers that are late for a rendezvous, combining and copying. For 16 ranks of an emulated T3D the median error of an operation is 0 to 17 %, the largest 62 % where data are combined"
-	if m.isLowLevel {
-		omitted = "the overheads of MPI calls, rendezvous, contention on links and copying, so that times may be several times as long"
-	}
-	return "The model leaves out " + omitted + ". Measure the near ties before you choose: 'loggp measure --collective NAME -o FILE', and 'loggp compare --samples FILE' prints the error of the model and whether it finds the fastest algorithm."
-}
-
 // predict adds the model's time to a measured one.
 func (m collectiveModel) predict(x *compare.CollectiveComparison) error {
 	o, known := collective.OperationNamed(x.Operation)
@@ -116,10 +87,16 @@ func (m collectiveModel) predict(x *compare.CollectiveComparison) error {
 	return nil
 }
 
-// MessageModel sets up a job on an emulated machine, and returns with it what its low-level
-// messages take, from which the costs of collective algorithms follow.
+// MessageModel sets up a job on an emulated machine, and returns with it what its low-level messages
+// take between the first and the last rank, as exchanges in phases need them.
 func MessageModel(p *platform.Platform, library string, ranks int) (*job.Job, collective.Machine, error) {
-	var m collectiveModel
-	j, err := m.useMessages(p, library, "", ranks)
-	return j, m.Machine, err
+	if ranks != 0 {
+		ranks = min(max(ranks, p.Machine.Ranks.Min), p.Machine.Ranks.Max)
+	}
+	j, err := newJob(p, library, ranks, 0)
+	if err != nil {
+		return nil, collective.Machine{}, err
+	}
+	x := model.MessageView(p.Machine, j.Library, p.Machine.Path(j.Ranks, 0, j.Ranks-1))
+	return j, collective.Machine{Parameters: x}, nil
 }

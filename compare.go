@@ -67,7 +67,7 @@ func Compare(ctx context.Context, o CompareOptions) (*Comparison, error) {
 			return nil, optionErrorf("Sizes", "predictions know none; it is for comparing machines, without --params")
 		}
 		if areCollective {
-			return compareCollectives(machines, o)
+			return compareCollectives(ctx, machines, o)
 		}
 		return comparePredictions(o)
 	}

@@ -1,6 +1,7 @@
 package loggp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +32,7 @@ func hasOnlyCollectives(machines []sample.Machine) (bool, error) {
 }
 
 // compareCollectives sets what a model says of collective operations beside what was measured.
-func compareCollectives(machines []sample.Machine, o CompareOptions) (*Comparison, error) {
+func compareCollectives(ctx context.Context, machines []sample.Machine, o CompareOptions) (*Comparison, error) {
 	subjects, err := compare.CollectiveSubjects(machines)
 	if err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func compareCollectives(machines []sample.Machine, o CompareOptions) (*Compariso
 	ps := o.Params
 	var all []compare.CollectiveComparison
 	for _, s := range subjects {
-		source := platformModels(machines, s)
+		source := platformModels(ctx, machines, s)
 		if len(ps.All) > 0 {
 			source = parameterModels(ps, machines, s)
 		}
@@ -106,6 +107,7 @@ func parameterModels(p Parameters, machines []sample.Machine, s compare.Collecti
 		if m.Parameters, err = params.CallParametersBySize(selected, call); err != nil {
 			return m, fmt.Errorf("with %s: %w", p.From, err)
 		}
+		m.Copy = copyOfReceives(m.Parameters)
 		m.source = fmt.Sprintf("%s in %s", call, p.From)
 		if r := findRoute(routes, x); r != nil {
 			m.nodes = r.nodes()
@@ -118,7 +120,7 @@ func parameterModels(p Parameters, machines []sample.Machine, s compare.Collecti
 }
 
 // platformModels takes the low-level messages of an emulated platform.
-func platformModels(machines []sample.Machine, s compare.CollectiveSubject) collectiveModels {
+func platformModels(ctx context.Context, machines []sample.Machine, s compare.CollectiveSubject) collectiveModels {
 	routes, changed := subjectRoutes(machines, s)
 	return func(x compare.Collective) (m collectiveModel, err error) {
 		r := findRoute(routes, x)
@@ -129,7 +131,7 @@ func platformModels(machines []sample.Machine, s compare.CollectiveSubject) coll
 			return m, fmt.Errorf("nothing is known of platform %s: say with --params from what to predict; 'loggp measure --platform %[1]s -o FILE' and 'loggp fit FILE -o PARAMS' make that", x.Platform)
 		}
 		m.nodes = r.nodes()
-		_, err = m.useMessages(r.Platform, x.Library, "", x.Ranks)
+		_, err = m.usePlatformCalls(ctx, r.Platform, x.Library, "", x.Ranks)
 		return m, err
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/reports"
@@ -16,7 +17,7 @@ import (
 // CollectiveOptions say which collective operations PredictCollectives predicts, and from what:
 // from a platform or from parameters.
 type CollectiveOptions struct {
-	Platform string // an emulated machine, whose low-level messages are taken
+	Platform string // an emulated machine, whose calls and network are taken
 	Library  string // on the platform; "": its first
 	Params   Parameters
 	Mode     string // of parameters: the call that messages are; "": send
@@ -50,7 +51,7 @@ var collectiveSizes = []int{8, 64, 512, 4 << 10, 32 << 10, 256 << 10}
 
 // PredictCollectives predicts by LogGP what each algorithm of collective operations takes.
 func PredictCollectives(ctx context.Context, o CollectiveOptions) (*CollectivePredictions, error) {
-	m, ranks, err := o.model()
+	m, ranks, err := o.model(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -100,11 +101,11 @@ func (p *CollectivePredictions) dropUnknownSizes() error {
 }
 
 // model returns what messages take and where ranks are, and the number of ranks.
-func (o CollectiveOptions) model() (m collectiveModel, ranks int, err error) {
+func (o CollectiveOptions) model(ctx context.Context) (m collectiveModel, ranks int, err error) {
 	var node func(rank int) int
 	ranks = o.Ranks
 	if o.Platform != "" {
-		node, ranks, err = m.usePlatform(o)
+		node, ranks, err = m.usePlatform(ctx, o)
 	} else {
 		node, err = m.useParameters(o)
 	}
@@ -125,7 +126,9 @@ func (o CollectiveOptions) model() (m collectiveModel, ranks int, err error) {
 		nodes[r] = node(r)
 	}
 	if o.InTurn {
-		nodes = roundRobinNodes(nodes)
+		filled := nodes
+		nodes = roundRobinNodes(filled)
+		m.moveRanks(filled, nodes)
 	}
 	m.nodes = collective.NewNodes(nodes)
 	m.source += fmt.Sprintf(", within nodes and between them, of which there are %d", m.nodes.Count())
@@ -154,9 +157,29 @@ func roundRobinNodes(filled []int) []int {
 	return assigned
 }
 
-// usePlatform takes the parameters of a platform's low-level messages, and returns the node of each
+// moveRanks lets what messages share be that of ranks on other nodes than before. Both lists have as
+// many ranks on each node.
+func (m *collectiveModel) moveRanks(before, after []int) {
+	shared := m.Shared
+	if shared == nil {
+		return
+	}
+	ofNode := map[int][]int{}
+	for rank, node := range before {
+		ofNode[node] = append(ofNode[node], rank)
+	}
+	former := make([]int, len(after))
+	for rank, node := range after {
+		former[rank], ofNode[node] = ofNode[node][0], ofNode[node][1:]
+	}
+	m.Shared = func(into []model.Occupation, from, to, bytes int) []model.Occupation {
+		return shared(into, former[from], former[to], bytes)
+	}
+}
+
+// usePlatform takes what a platform's calls take, and returns the node of each
 // rank and the number of ranks.
-func (m *collectiveModel) usePlatform(o CollectiveOptions) (node func(rank int) int, ranks int, err error) {
+func (m *collectiveModel) usePlatform(ctx context.Context, o CollectiveOptions) (node func(rank int) int, ranks int, err error) {
 	if o.PerNode != 0 {
 		return nil, 0, optionErrorf("PerNode", "it is for --params; a platform says itself how many ranks a node has")
 	}
@@ -164,7 +187,7 @@ func (m *collectiveModel) usePlatform(o CollectiveOptions) (node func(rank int) 
 	if err != nil {
 		return nil, 0, err
 	}
-	job, err := m.useMessages(known, o.Library, o.Place, o.Ranks)
+	job, err := m.usePlatformCalls(ctx, known, o.Library, o.Place, o.Ranks)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -226,7 +249,7 @@ func (m collectiveModel) costs(o collective.Operation, ranks int, sizes []int) (
 // Document shows each operation, and which algorithm is the fastest.
 func (p *CollectivePredictions) Document() *doc.Document {
 	title := fmt.Sprintf("%d ranks, by LogGP with the parameters of %s", p.Ranks, p.model.source)
-	d := reports.Collectives(title, p.Operations, p.model.caveat())
+	d := reports.Collectives(title, p.Operations, p.model.trustNote(p.Operations))
 	d.Files = []doc.File{{Name: "collectives.csv", Write: p.WriteCSV}}
 	return d
 }

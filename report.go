@@ -45,7 +45,7 @@ func Report(ctx context.Context, o ReportOptions) (*doc.Document, error) {
 			o.Params, err = ReadParameters(o.ParamsFile)
 		}
 		if err == nil {
-			d, err = collectiveReport(machines, o.Params)
+			d, err = collectiveReport(ctx, machines, o.Params)
 		}
 	case len(o.Params.All) > 0 || o.ParamsFile != "":
 		err = optionErrorf("Params", "it is for samples of collective operations; of others parameters are fitted")

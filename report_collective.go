@@ -1,6 +1,7 @@
 package loggp
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ func hasCollectives(m sample.Machine) bool {
 
 // collectiveReport gathers what a page shows of collective operations. It is an error if given
 // parameters predict none of them.
-func collectiveReport(machines []sample.Machine, given Parameters) (*reports.CollectiveReport, error) {
+func collectiveReport(ctx context.Context, machines []sample.Machine, given Parameters) (*reports.CollectiveReport, error) {
 	subjects, err := compare.CollectiveSubjects(machines)
 	if err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func collectiveReport(machines []sample.Machine, given Parameters) (*reports.Col
 	}
 	isPredicted := false
 	for _, s := range subjects {
-		times, missing := predictSubject(machines, s, ps, hasGiven)
+		times, missing := predictSubject(ctx, machines, s, ps, hasGiven)
 		r.Times = append(r.Times, times)
 		isPredicted = isPredicted || slices.ContainsFunc(times, func(c compare.CollectiveComparison) bool { return c.Model != "" })
 		for _, err := range missing {
@@ -73,7 +74,7 @@ func fitMessages(machines []sample.Machine) (p Parameters, err error) {
 
 // predictSubject sets the model beside the times of a subject: from given parameters, from those
 // that were fitted to its library, or else from the emulated platform.
-func predictSubject(machines []sample.Machine, s compare.CollectiveSubject, p Parameters, given bool) ([]compare.CollectiveComparison, []error) {
+func predictSubject(ctx context.Context, machines []sample.Machine, s compare.CollectiveSubject, p Parameters, given bool) ([]compare.CollectiveComparison, []error) {
 	isOfSubject := func(x params.Parameter) bool { return x.Platform == s.Platform && x.Library == s.Library }
 	switch {
 	case isVendor(s):
@@ -81,5 +82,5 @@ func predictSubject(machines []sample.Machine, s compare.CollectiveSubject, p Pa
 	case given || slices.ContainsFunc(p.All, isOfSubject):
 		return predictCollectives(s.Times, parameterModels(p, machines, s))
 	}
-	return predictCollectives(s.Times, platformModels(machines, s))
+	return predictCollectives(s.Times, platformModels(ctx, machines, s))
 }

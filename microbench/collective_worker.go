@@ -82,7 +82,7 @@ func (w *collectiveWorker) prepareOperation(c Command) {
 // mpiBuffer describes blocks of data to MPI, as elements that a reduction combines or as bytes. Its
 // count is that of one block.
 func (c CollectiveCell) mpiBuffer(b []byte) mpi.Buffer {
-	x := mpi.Buffer{Bytes: b, Count: c.Bytes, Type: mpi.Byte}
+	x := mpi.Buffer{Bytes: b, Count: c.Bytes, Type: mpi.Uint8}
 	if c.Unit == 8 {
 		x.Count, x.Type = c.Bytes/c.Unit, mpi.Float64
 	}

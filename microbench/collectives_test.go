@@ -216,3 +216,12 @@ func TestCollectivesTooLate(t *testing.T) {
 		t.Errorf("%d of %d repetitions began too late", late, of)
 	}
 }
+
+// Reductions of lengths that are no multiple of 8 combine bytes.
+func TestCollectivesOfBytes(t *testing.T) {
+	c := &microbench.Experiment{Collectives: cells(4, nil, 1, 13)}
+	c.Reps = 1
+	if out := swept(t, "loggp", 0, c); len(out.Series) != 4*len(c.Collectives) {
+		t.Errorf("%d series of %d operations", len(out.Series), len(c.Collectives))
+	}
+}

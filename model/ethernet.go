@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/loggp/loggp/model/unit"
 )
@@ -365,3 +366,37 @@ func (e *Ethernet) overhead(before unit.Time, call Channel, segment unit.Time) C
 	fits := max(most-record, 0)
 	return Curve{{0, one, per}, {fits + 1, before + segment + call.Time(record+fits+1), per + unit.PerByte(float64(segment)/float64(most))}}
 }
+
+// shared has the medium, or the links of both stations and those between their switches.
+func (e *Ethernet) shared(into []Occupation, from, to, bytes int, _ movement) []Occupation {
+	bytes += e.TCP.Record
+	segments := max(1, (bytes+e.Longest()-1)/e.Longest())
+	last := bytes - (segments-1)*e.Longest()
+	data := (segments-1)*(e.size(e.Longest())+e.Gap) + e.size(last) + e.Gap
+	both := data + segments/max(e.TCP.AckEvery, 1)*(e.size(0)+e.Gap) // with the acknowledgements
+	s := e.Switches
+	if s == nil {
+		medium := occupation("medium", 0, e.Rate.Time(both))
+		medium.Contention = unit.Time(segments) * e.contention()
+		return append(into, medium)
+	}
+	leaving, arriving, long := "out", "in", e.Rate.Time(data)
+	if !s.Full {
+		leaving, arriving, long = "link", "link", e.Rate.Time(both)
+	}
+	into = append(into, occupation(leaving, from, long))
+	if a, b := s.Of(from), s.Of(to); a != b {
+		if a > 0 {
+			into = append(into, occupation("up", a, s.Uplink.Time(data)))
+		}
+		if b > 0 {
+			into = append(into, occupation("down", b, s.Uplink.Time(data)))
+		}
+	}
+	return append(into, atReceiver(arriving, to, long))
+}
+
+// contention returns the mean time in which many stations that want the medium agree which of them
+// gets it: e − 1 slots. Metcalfe and Boggs, Ethernet: Distributed Packet Switching for Local
+// Computer Networks, 1976.
+func (e *Ethernet) contention() unit.Time { return unit.Time((math.E - 1) * float64(e.Slot)) }

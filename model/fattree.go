@@ -250,3 +250,32 @@ func (f *FatTree) view(x *Parameters, control unit.Time, p Path) {
 		x.GetGap, x.PutGap = perByte(f.Get.Bandwidth), perByte(f.Put.Bandwidth)
 	}
 }
+
+// shared has the interfaces, which processors occupy while they move a message themselves, and the
+// links between switches. A packet goes up by those that the digits of its destination select.
+func (f *FatTree) shared(into []Occupation, from, to, bytes int, how movement) []Occupation {
+	leaving, arriving := "out", "in"
+	send, receive := f.Lock+f.Moved(f.Send, f.Header+bytes), f.Lock+f.Moved(f.Receive, f.Header+bytes)
+	switch {
+	case how.byAccess:
+		send, receive = f.Put.Bandwidth.Time(bytes), f.Put.Bandwidth.Time(bytes)
+		if f.HalfDuplex {
+			leaving, arriving = "access", "access"
+		}
+	case f.Lock > 0:
+		leaving, arriving = "lock", "lock"
+	}
+	into = append(into, occupation(leaving, from, send))
+	link := f.Link.Time(f.Packets(f.Header+bytes)*f.Packet.Header + f.Header + bytes)
+	twins, twin, below := 1, 0, 1 // of the switches of a level: how many have the same ends below, which of them, and how many ends
+	for level := 1; level < min(f.Top(from, to), f.Levels()); level++ {
+		below *= f.Arity
+		up := f.Up[level-1]
+		digit := to / twins % up
+		first := level << 32 // of the numbers of a level
+		into = append(into, occupation("up", first+(from/below*twins+twin)*up+digit, link))
+		twin, twins = twin*up+digit, twins*up
+		into = append(into, atReceiver("down", first+to/below*twins+twin, link))
+	}
+	return append(into, atReceiver(arriving, to, receive))
+}

@@ -167,3 +167,19 @@ func (h *Hypernodes) view(x *Parameters, control unit.Time, path Path) {
 	x.BigGap, x.GetGap, x.PutGap = gap(a.Send), gap(a.Get), gap(a.Put)
 	x.Stored = true
 }
+
+// shared has the ports of both blocks, and the ring. A message that the receiver copies passes its
+// port once more each way.
+func (h *Hypernodes) shared(into []Occupation, from, to, bytes int, how movement) []Occupation {
+	port := h.Port.Time(h.Header + bytes)
+	source, target := from/h.PerBlock, to/h.PerBlock
+	into = append(into, occupation("out", source, port))
+	if h.Node(from) != h.Node(to) {
+		into = append(into, occupation("ring", target%h.Rings, h.Ring.Time(h.Header+bytes)))
+	}
+	into = append(into, atReceiver("in", target, port))
+	if h.Copies && how.copied {
+		into = append(into, atReceiver("out", target, port), atReceiver("in", target, port))
+	}
+	return into
+}

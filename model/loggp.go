@@ -97,3 +97,6 @@ func (g *LogGP) view(x *Parameters, control unit.Time, _ Path) {
 	x.SendO = Constant(control + g.SendO)
 	x.RecvO = x.RecvO.plus(g.RecvO)
 }
+
+// shared has nothing: each end has interfaces of its own, and the network has unlimited capacity.
+func (g *LogGP) shared(into []Occupation, _, _, _ int, _ movement) []Occupation { return into }

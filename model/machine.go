@@ -209,6 +209,10 @@ type Network interface {
 	// view fills in the LogGP parameters of low-level messages on a path, see MessageView. control
 	// is the library's time to send a message. RecvO already has its time to take one in.
 	view(x *Parameters, control unit.Time, p Path)
+
+	// shared appends what a message from an end to another occupies of what several ends or ranks
+	// share, see Machine.Shared.
+	shared(into []Occupation, from, to, bytes int, how movement) []Occupation
 }
 
 // byLibrary is a network that libraries use in different ways.

@@ -219,3 +219,10 @@ func (t *Torus) view(x *Parameters, control unit.Time, p Path) {
 	x.BigGap, x.Stored = perByte(t.Send.Bandwidth), true
 	x.GetGap, x.PutGap = perByte(t.Get.Bandwidth), perByte(t.Put.Bandwidth)
 }
+
+// shared has the interfaces of both nodes. The links between them are left out: a processor uses a
+// part of their bandwidth only.
+func (t *Torus) shared(into []Occupation, from, to, bytes int, _ movement) []Occupation {
+	long := t.Link.Time(t.Header + bytes)
+	return append(into, occupation("out", t.Node(from), long), atReceiver("in", t.Node(to), long))
+}

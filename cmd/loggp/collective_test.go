@@ -64,7 +64,7 @@ func TestPredictTwoLevels(t *testing.T) {
 		"barrier --platform convex":                                  {two, true},
 		"barrier --platform convex --place inter":                    {"dissemination", false},
 		"barrier --platform convex --ranks 17":                       {"dissemination", false},
-		"barrier --platform now":                                     {"dissemination", false},
+		"barrier --platform now":                                     {"binomial", false},
 		"allreduce --platform convex --ranks 12 --sizes 8":           {"recursive-doubling", true},
 		"allreduce --platform convex --ranks 12 --sizes 8 --in-turn": {two, true},
 	} {

@@ -123,3 +123,33 @@ func TestWay(t *testing.T) {
 		t.Errorf("from the bound of L: %+v, %v", e, err)
 	}
 }
+
+// The G of interfaces is no longer than what messages of the longest size, and those of the longest
+// that is sent at once, show: they took no longer to pass. A g that is only a bound is none.
+func TestGapPerByteOfInterfaces(t *testing.T) {
+	ps := append(ranged("send"), Parameter{Mode: "send", Name: "S", Unit: Bytes, Value: 100, From: -1, To: -1})
+	ps[slices.IndexFunc(ps, func(p Parameter) bool { return p.Kind() == Gap })].Verdict = NotIdentifiable
+	perByte := func(ps []Parameter) float64 {
+		x, err := CallParametersBySize(ps, "send")
+		if err != nil || x.Gap != 0 || x.Eager != 100 {
+			t.Errorf("%+v, %v", x, err)
+		}
+		return x.BigGap.Micros()
+	}
+	if got, want := perByte(ps), 80./999; math.Abs(got-want) > 1e-9 {
+		t.Errorf("G is %v, and 1000 bytes in 80 us show %v", got, want)
+	}
+	later := slices.Clone(ps)
+	for i := range later {
+		if p := &later[i]; p.Kind() == OneWay && p.From == 16 {
+			p.Value += 4
+		}
+	}
+	if got, want := perByte(later), 4./99; math.Abs(got-want) > 1e-9 {
+		t.Errorf("G is %v, and 100 bytes that arrived within 4 us show %v", got, want)
+	}
+	without := slices.DeleteFunc(slices.Clone(ps), func(p Parameter) bool { return p.Kind() == GapPerByte })
+	if got, want := perByte(without), 80./999; math.Abs(got-want) > 1e-9 {
+		t.Errorf("G is %v if it is not fitted, and the slope of T with its bound is %v", got, want)
+	}
+}

@@ -77,8 +77,8 @@ func CallParametersBySize(ps []Parameter, call string) (model.Parameters, error)
 			return x, err
 		}
 	}
-	if g, err := EstimateAt(ps, call, GapPerByte, 0); err == nil {
-		x.BigGap = toPerByte(g.Value)
+	if g, ok := FindRow(ps, call, Gap, 0); ok && g.Value > 0 && g.Verdict != NotIdentifiable {
+		x.Gap = unit.FromMicros(g.Value)
 	}
 	if call == "send" {
 		x.Start, x.Posted = overheadCurve(ps, "isend", SendOverhead), overheadCurve(ps, "rsend", RecvOverhead)
@@ -86,7 +86,34 @@ func CallParametersBySize(ps []Parameter, call string) (model.Parameters, error)
 	if limit, _, err := EagerThreshold(ps, call); err == nil {
 		x.Eager = int(limit)
 	}
+	ways := SizeRanges(ps, call, OneWay)
+	longest := ways[len(ways)-1]
+	if g, err := EstimateAt(ps, call, GapPerByte, 0); err == nil {
+		x.BigGap = toPerByte(g.Value)
+	} else if longest.Slope > 0 {
+		x.BigGap = toPerByte(longest.Slope)
+	}
+	limitGapPerByte(&x, longest.To, SizeRanges(ps, call, RecvOverhead))
 	return x, nil
+}
+
+// limitGapPerByte limits G to what interfaces have shown. The longest message of those measured has
+// passed them within T. One that is sent at once had arrived when o_r was left of T; that counts at
+// the end of the last range of o_r up to the eager limit. G as a slope is longer if it contains
+// copies that processors make one after the other.
+func limitGapPerByte(x *model.Parameters, longest int, receives []SizeRange) {
+	limit := func(k int, t unit.Time) {
+		if k > 1 && t > 0 {
+			x.BigGap = min(x.BigGap, unit.PerByte(t)/unit.PerByte(k-1))
+		}
+	}
+	limit(longest, x.Way.Time(longest))
+	for _, r := range slices.Backward(receives) {
+		if k := r.To; k <= x.Eager {
+			limit(k, x.Way.Time(k)-x.RecvO.Time(k))
+			return
+		}
+	}
 }
 
 // smallMessageParameters returns the overheads and L of a small message of a mode, whose send

@@ -234,7 +234,7 @@ func inOrder(steps iter.Seq[Step]) iter.Seq[Step] {
 			todo := []Step{st}
 			switch {
 			case st.Kind == Wait:
-				todo, posted = posted, nil
+				todo, posted = append(posted, st), nil
 			case st.Post && st.From != None:
 				todo, posted = nil, append(posted, st)
 			}

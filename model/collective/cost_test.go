@@ -141,7 +141,7 @@ func TestOvertaking(t *testing.T) {
 // Work is charged for what is copied and combined.
 func TestWork(t *testing.T) {
 	m := machineOf(0, 0, 0, 0, 0)
-	m.Copy, m.Fold = unit.PerByte(us), unit.PerByte(1000*us)
+	m.Copy, m.Fold = model.Curve{{PerByte: unit.PerByte(us)}}, unit.PerByte(1000*us)
 	if got, want := m.Cost(Named(Allreduce, "recursive-doubling"), Job{Ranks: 8, Bytes: 10}).Last, 10*us+3*10*1000*us; got != want {
 		t.Errorf("%v, not %v", got, want)
 	}

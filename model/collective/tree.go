@@ -30,9 +30,8 @@ type Node struct {
 // Karp, Sahay, Santos and Schauser, Optimal Broadcast and Summation in the LogP Model, 1993,
 // section 2, with the terms of LogGP for long messages.
 func (m Machine) Optimal(ranks, k int) Tree {
-	p := partsOf(&m.Parameters, k, false)
-	way := p.before + p.latency + p.flow + p.receive
-	apart := max(p.occupies, p.before+p.after)
+	p := timingOf(&m.Parameters, k, false)
+	way, apart := p.way, max(p.flow+p.gap, p.send)
 	t := Tree{Nodes: []Node{{Parent: -1}}}
 	next := candidates{{way, 0}}
 	for len(t.Nodes) < ranks {

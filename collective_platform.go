@@ -1,0 +1,138 @@
+package loggp
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// A prediction for a platform takes what single messages of its calls take there, measured on the
+// emulated machine without noise and fitted as samples of any machine are, and beside them what its
+// file says: of copies, of combining, and of what messages share.
+
+// maxMeasuredRanks is up to how many ranks a job has in which messages are measured, and
+// maxMeasuredBytes the longest of them. Beyond, nothing changes but by a line.
+const (
+	maxMeasuredRanks = 256
+	maxMeasuredBytes = 1 << 20
+)
+
+// usePlatformCalls takes what messages of a library's sends take: at a place or, without one,
+// within nodes and between them.
+func (m *collectiveModel) usePlatformCalls(ctx context.Context, p *platform.Platform, library, place string, ranks int) (*job.Job, error) {
+	machine := p.Machine
+	if ranks != 0 {
+		ranks = min(max(ranks, machine.Ranks.Min), machine.Ranks.Max)
+	}
+	j, err := newJob(p, library, ranks, 0)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := pairOf(j, place)
+	if err != nil {
+		return nil, err
+	}
+	m.Fold = unit.PerByte(machine.Processor.Operation) / elementBytes
+	m.Copy = copyCurve(machine.Processor.Copy)
+	m.source = "calls on " + machine.Name + ", " + j.Library.Name
+	m.isPlatform = true
+	if place == "" {
+		m.Shared = func(into []model.Occupation, from, to, bytes int) []model.Occupation {
+			return machine.Shared(into, j.Library, from, to, bytes)
+		}
+	}
+	if m.Parameters, err = measureCalls(ctx, j, pair); err != nil {
+		return nil, err
+	}
+	near, err := j.Pair(model.Intra.String())
+	if place == "" && err == nil && machine.Tier(pair[0], pair[1]) == model.Inter {
+		x, err := measureCalls(ctx, j, near)
+		if err != nil {
+			return nil, err
+		}
+		m.Near = &x
+	}
+	return j, nil
+}
+
+// isLogGP reports whether a machine and its library are LogGP and nothing else.
+func isLogGP(j *job.Job) bool {
+	machine := j.Platform.Machine
+	_, is := machine.Network.(*model.LogGP)
+	return is && machine.Nodes == nil && machine.Processor.Copy.Time(1<<20) == 0 && j.Library.Software == [model.MaxCosts]unit.Time{}
+}
+
+// elementBytes is the size of the elements that are combined: Float64.
+const elementBytes = 8
+
+// copyCurve returns the time of a copy.
+func copyCurve(c model.Channel) model.Curve {
+	const long = 1 << 20
+	return model.Curve{{At: c.Start, PerByte: unit.PerByte(c.Time(long)-c.Start) / long}}
+}
+
+// measureCalls returns the parameters of standard sends between two ranks of a job. If the machine
+// is LogGP and nothing else, its parameters are those.
+func measureCalls(ctx context.Context, j *job.Job, pair [2]int) (model.Parameters, error) {
+	machine := j.Platform.Machine
+	if isLogGP(j) {
+		return model.MessageView(machine, j.Library, machine.Path(j.Ranks, pair[0], pair[1])), nil
+	}
+	if j.Ranks == 1 { // it sends no messages
+		return model.Parameters{}, nil
+	}
+	ps, err := fitCalls(ctx, j, pair)
+	if err != nil {
+		return model.Parameters{}, err
+	}
+	return params.CallParametersBySize(ps, SendCalls[model.Standard])
+}
+
+// fitCalls measures the calls from which collective operations are made, between two ranks or, of a
+// large job, two as far apart, and fits their parameters.
+func fitCalls(ctx context.Context, j *job.Job, pair [2]int) ([]params.Parameter, error) {
+	measured, err := newJob(j.Platform, j.Library.Name, min(j.Ranks, maxMeasuredRanks), 0)
+	if err != nil {
+		return nil, err
+	}
+	if max(pair[0], pair[1]) >= measured.Ranks {
+		if pair, err = measured.Pair(model.Inter.String()); err != nil {
+			return nil, err
+		}
+	}
+	plan := &microbench.Plan{
+		Modes: []string{"send", "isend", "rsend"}, Sizes: []int{0},
+		Timers: []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.TimerRTT},
+		Reps:   2, WarmupRounds: 2, CommonClock: true, Pair: pair,
+	}
+	for k := 1; k <= maxMeasuredBytes; k *= 2 {
+		plan.Sizes = append(plan.Sizes, k)
+	}
+	open := func(ctx context.Context, cell int) (mpi.World, error) { return measured.World(ctx, 1+uint64(cell)) }
+	series, err := microbench.Sweep(ctx, plan, measured.Options(""), open, nil)
+	machine := j.Platform.Machine
+	if err != nil {
+		return nil, fmt.Errorf("measure single messages on %s: %w", machine.Name, err)
+	}
+	for i := range series {
+		k := &series[i].Key
+		k.Platform, k.Library, k.Clock, k.Protocol = machine.Name, j.Library.Name, measured.Clock(), "auto"
+		k.Place = measured.Place(pair[0], pair[1])
+	}
+	set := &sample.Set{Series: series, Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}, {Key: sample.ResolutionFact, Value: machine.Timer.MicrosString()}}}
+	found, err := fit.Fit(set, clean.Options{Replicates: 2})
+	if err != nil {
+		return nil, err
+	}
+	return found.Parameters, nil
+}

@@ -1,0 +1,72 @@
+package model
+
+import "github.com/loggp/loggp/model/unit"
+
+// Component is a part of a machine that messages of several ranks may want at the same time.
+type Component struct {
+	Node  int    // that it belongs to, counted from 1; 0: the network between nodes
+	Name  string // what it is
+	Index int    // of several with that name
+}
+
+// Occupation is a part with the time for which a message occupies it.
+type Occupation struct {
+	Component
+	Time       unit.Time
+	Contention unit.Time // that is lost besides if the component is occupied when the message comes
+	AtReceiver bool      // it is occupied when the message arrives, and not when it leaves
+}
+
+// occupation returns that of a component of the network.
+func occupation(name string, index int, t unit.Time) Occupation {
+	return Occupation{Component: Component{Name: name, Index: index}, Time: t}
+}
+
+// atReceiver returns the occupation of a component when the message arrives.
+func atReceiver(name string, index int, t unit.Time) Occupation {
+	o := occupation(name, index, t)
+	o.AtReceiver = true
+	return o
+}
+
+// movement is how a library moves the data of a message.
+type movement struct {
+	byAccess bool // by remote access of interfaces or processors, not in a packet
+	copied   bool // the receiver copies it from where it arrives
+}
+
+// Shared appends what a message of a library, with so many bytes, occupies on its way from one rank
+// to another: interfaces of nodes, media, ports and links. Times are those of the message alone, in
+// the order in which it passes. Links of a torus are left out, as its processors use them in part
+// only.
+func (m *Machine) Shared(into []Occupation, lib *Library, from, to, bytes int) []Occupation {
+	tier, node, a, b := m.Tier(from, to), 0, m.End(from), m.End(to)
+	if m.Nodes != nil && tier == Intra {
+		n, first, _ := m.Nodes.place(from)
+		node, a, b = n+1, from-first, to-first
+	}
+	begin := len(into)
+	into = m.Between(tier).shared(into, a, b, bytes, m.movement(lib, tier, bytes))
+	for i := begin; i < len(into); i++ {
+		into[i].Node = node
+	}
+	return into
+}
+
+// movement returns how the data of a standard send of a library moves.
+func (m *Machine) movement(lib *Library, tier Tier, bytes int) movement {
+	packet := movement{copied: true}
+	switch engine := lib.CarriedBy(); {
+	case !m.Remote():
+		return packet
+	case engine == Start:
+		return movement{byAccess: bytes > lib.Start.ShortBytes[tier], copied: true}
+	case engine == Proto:
+		if p := Named(lib.Proto.Protocol(Standard, tier, bytes)); p != nil && p.Remote() {
+			return movement{byAccess: true, copied: lib.Proto.Long[tier].Bounce > 0}
+		}
+		return packet
+	default:
+		return movement{byAccess: engine.Accesses}
+	}
+}

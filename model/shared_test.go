@@ -1,0 +1,70 @@
+package model
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// common returns the names of the components that two messages share.
+func common(m *Machine, lib *Library, bytes int, a, b [2]int) []string {
+	var names []string
+	second := m.Shared(nil, lib, b[0], b[1], bytes)
+	for _, o := range m.Shared(nil, lib, a[0], a[1], bytes) {
+		if slices.ContainsFunc(second, func(x Occupation) bool { return x.Component == o.Component }) {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
+// Messages share what is on the way of both, and nothing else.
+func TestShared(t *testing.T) {
+	long := &Library{Engine: Start, Start: StartSettings{ShortBytes: [NumTiers]int{1 << 10, 8 << 10}}}
+	tree := &FatTree{Arity: 4, Up: []int{4, 4}, Link: 1e9, Packet: PacketSize{Header: 8, Payload: 88}, Send: PIO{Word: Width{8, unit.Nanosecond}}, Receive: PIO{Word: Width{8, unit.Nanosecond}}}
+	tapered := *tree
+	tapered.Up = []int{1, 1}
+	interfaces := *tree
+	interfaces.Put, interfaces.Get, interfaces.HalfDuplex, interfaces.Lock = Channel{Bandwidth: 6e7}, Channel{Bandwidth: 6e7}, true, unit.Microsecond
+	bus := &Hypernodes{Sizes: []int{8}, PerBlock: 8, Port: 1e9, Copies: true}
+	nodes := &Machine{Name: "nodes", Network: &interfaces, Nodes: &Nodes{Ranks: 8, Interfaces: 1, Inside: bus}}
+	cable := &Ethernet{Rate: 1e6, MTU: 1500, Slot: 51200 * unit.Nanosecond, TCP: TCP{Header: 40, AckEvery: 2}}
+	switched := *cable
+	switched.Switches = &Switches{Full: true, Ports: 4, Uplink: 1e6}
+	half := switched
+	half.Switches = &Switches{Ports: 4, Uplink: 1e6}
+	on := func(n Network) *Machine { return &Machine{Name: "machine", Network: n} }
+	for name, c := range map[string]struct {
+		machine *Machine
+		bytes   int
+		a, b    [2]int
+		want    []string
+	}{
+		"LogGP":                                   {on(&LogGP{}), 100, [2]int{0, 1}, [2]int{0, 1}, nil},
+		"one cable":                               {on(cable), 100, [2]int{0, 1}, [2]int{2, 3}, []string{"medium"}},
+		"links of full duplex, both ways":         {on(&switched), 100, [2]int{0, 1}, [2]int{1, 0}, nil},
+		"links of half duplex, both ways":         {on(&half), 100, [2]int{0, 1}, [2]int{1, 0}, []string{"link", "link"}},
+		"an uplink":                               {on(&switched), 100, [2]int{0, 5}, [2]int{1, 6}, []string{"down"}},
+		"a switch's own stations":                 {on(&switched), 100, [2]int{0, 1}, [2]int{2, 3}, nil},
+		"ranks of a node, long":                   {nodes, 100_000, [2]int{0, 8}, [2]int{1, 16}, []string{"access"}},
+		"out of a node and into it, half duplex":  {nodes, 100_000, [2]int{0, 8}, [2]int{16, 1}, []string{"access"}},
+		"ranks of a node, short":                  {nodes, 100, [2]int{0, 8}, [2]int{1, 16}, []string{"lock"}},
+		"within a node and out of it":             {nodes, 100_000, [2]int{0, 1}, [2]int{2, 8}, nil},
+		"within two nodes":                        {nodes, 100_000, [2]int{0, 1}, [2]int{8, 9}, nil},
+		"a torus's nodes of two":                  {on(&Torus{PerNode: 2, Link: 3e8}), 100, [2]int{0, 4}, [2]int{1, 5}, []string{"out", "in"}},
+		"to one end of a fat tree":                {on(tree), 100, [2]int{0, 63}, [2]int{16, 63}, []string{"down", "down", "in"}},
+		"a full fat tree, ends of a switch":       {on(tree), 100, [2]int{0, 16}, [2]int{1, 17}, nil},
+		"a fat tree with one link up, likewise":   {on(&tapered), 100, [2]int{0, 16}, [2]int{1, 17}, []string{"up", "down", "up", "down"}},
+		"a fat tree with one link up, one switch": {on(&tapered), 100, [2]int{0, 1}, [2]int{2, 3}, nil},
+	} {
+		if got := common(c.machine, long, c.bytes, c.a, c.b); !slices.Equal(got, c.want) {
+			t.Errorf("%s: messages %v and %v share %v, not %v", name, c.a, c.b, got, c.want)
+		}
+	}
+	// Two segments of 1,460 bytes with headers of 40, and an acknowledgement of 40, at 1 B/us.
+	medium := on(cable).Shared(nil, long, 0, 1, 2920)[0]
+	if want := (2*1500 + 40) * unit.Microsecond; medium.Time != want || medium.Contention.Micros() < 2*87 || medium.Contention.Micros() > 2*89 {
+		t.Errorf("the medium is occupied for %v, not %v, and with contention for %v more", medium.Time, want, medium.Contention)
+	}
+}
