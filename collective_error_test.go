@@ -33,11 +33,11 @@ const maxCampaignBytes = 128 << 20
 var soakSizes = []int{1, 32, 1 << 10, 8 << 10, 64 << 10, 512 << 10, 4 << 20}
 
 var campaigns = []campaign{
-	{"t3d", 2, []int{8}, []int{1, 1 << 10, 64 << 10}, []int{8, 16, 64, 256}, soakSizes},
-	{"now", 0, []int{8}, []int{1, 1 << 10}, []int{8}, soakSizes[:6]},
-	{"convex", 8, []int{16}, []int{1, 1 << 10, 64 << 10}, []int{8, 12, 16}, soakSizes},
-	{"start-x", 8, []int{16}, []int{1, 1 << 10, 64 << 10}, []int{8, 16, 24}, soakSizes},
-	{"testdata/fattree-100g.yaml", 0, []int{16}, []int{1, 1 << 10, 64 << 10}, []int{8, 16, 64, 256}, soakSizes},
+	{"t3d", 2, []int{8}, []int{1, 16 << 10}, []int{8, 16, 64, 256}, soakSizes},
+	{"now", 0, []int{8}, []int{1 << 10}, []int{8}, soakSizes[:6]},
+	{"convex", 8, []int{16}, []int{1, 16 << 10}, []int{8, 12, 16}, soakSizes},
+	{"start-x", 8, []int{16}, []int{1, 16 << 10}, []int{8, 16, 24}, soakSizes},
+	{"testdata/fattree-100g.yaml", 0, []int{16}, []int{1, 16 << 10}, []int{8, 16, 64, 256}, soakSizes},
 }
 
 // errorsOf are the errors of predictions, relative to what was emulated, and at how many operations
@@ -81,7 +81,7 @@ func emulate(t *testing.T, platform string, ranks int, sizes []int) map[emulated
 	}
 	nodes := route{j.Platform, ranks, [2]int{}}.nodes()
 	e := &microbench.Experiment{}
-	e.Reps, e.WarmupRounds, e.CommonClock, e.ClockStep = 1, 1, j.Common(), j.Platform.Machine.Timer
+	e.Reps, e.WarmupRounds, e.CommonClock, e.ClockStep = 1, 1, j.HasCommonClock(), j.Platform.Machine.Timer
 	for _, a := range collective.Algorithms {
 		for i, k := range sizes {
 			x := microbench.CollectiveCell{Algorithm: a, Job: a.Operation.Job(ranks, k, nodes)}
