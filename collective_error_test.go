@@ -137,8 +137,8 @@ func (p *CollectivePredictions) compareTo(times map[emulated]float64) *errorsOf 
 	return &e
 }
 
-// parameterOptions returns the options that predict from parameters which are fitted to the calls of
-// a platform, of both tiers if a job has both.
+// parameterOptions returns the options that predict from parameters which are fitted to the calls
+// of a platform, of both tiers if a job has both.
 func (c *campaign) parameterOptions(t *testing.T, ranks int) CollectiveOptions {
 	t.Helper()
 	p, err := LoadPlatform(c.platform)
@@ -165,10 +165,10 @@ func (c *campaign) parameterOptions(t *testing.T, ranks int) CollectiveOptions {
 	return o
 }
 
-// Predictions of collective operations for a platform are off by 20 % at the median at most, of each
-// platform, and the fastest algorithm is among the near ties in 95 of 100 jobs. From parameters of
-// two ranks alone, which show nothing of what more share, the median of all is as good. With
-// LOGGP_SOAK the jobs are those of docs/collectives.md.
+// Predictions of collective operations for a platform are off by 20 % at the median at most, of
+// each platform, and the fastest algorithm is among the near ties in 95 of 100 jobs. From
+// parameters of two ranks alone, which show nothing of what more share, the median of all is as
+// good. With LOGGP_SOAK the jobs are those of docs/collectives.md.
 func TestCollectivePredictions(t *testing.T) {
 	var platforms, parameters errorsOf
 	for _, c := range campaigns {

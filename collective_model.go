@@ -41,8 +41,8 @@ func (m *collectiveModel) callParameters(p Parameters, call, place string) (mode
 	return x, err
 }
 
-// copyOfReceives returns the time of a copy, as far as receives show it: a receive of a message that
-// has arrived copies it, and by that is longer with each byte.
+// copyOfReceives returns the time of a copy, as far as receives show it: a receive of a message
+// that has arrived copies it, and by that is longer with each byte.
 func copyOfReceives(x model.Parameters) model.Curve {
 	if x.Eager == 0 {
 		return nil
@@ -87,8 +87,8 @@ func (m collectiveModel) predict(x *compare.CollectiveComparison) error {
 	return nil
 }
 
-// MessageModel sets up a job on an emulated machine, and returns with it what its low-level messages
-// take between the first and the last rank, as exchanges in phases need them.
+// MessageModel sets up a job on an emulated machine, and returns with it what its low-level
+// messages take between the first and the last rank, as exchanges in phases need them.
 func MessageModel(p *platform.Platform, library string, ranks int) (*job.Job, collective.Machine, error) {
 	if ranks != 0 {
 		ranks = min(max(ranks, p.Machine.Ranks.Min), p.Machine.Ranks.Max)

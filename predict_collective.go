@@ -157,8 +157,8 @@ func roundRobinNodes(filled []int) []int {
 	return assigned
 }
 
-// moveRanks lets what messages share be that of ranks on other nodes than before. Both lists have as
-// many ranks on each node.
+// moveRanks lets what messages share be that of ranks on other nodes than before. Both lists have
+// as many ranks on each node.
 func (m *collectiveModel) moveRanks(before, after []int) {
 	shared := m.Shared
 	if shared == nil {

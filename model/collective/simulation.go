@@ -192,8 +192,8 @@ func (x *simulation) receive(c *clock) {
 	}
 }
 
-// firstToReceive returns the index in the inbox of the message that the rank receives next, or -1. A
-// rendezvous waits for the step that receives it, unless receives are posted.
+// firstToReceive returns the index in the inbox of the message that the rank receives next, or -1.
+// A rendezvous waits for the step that receives it, unless receives are posted.
 func (c *clock) firstToReceive() int {
 	return slices.IndexFunc(c.inbox, func(m *message) bool { return !m.rendezvous || m.from == c.step.From || c.step.Post })
 }
