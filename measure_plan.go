@@ -113,7 +113,7 @@ func (m *measurement) planModes() ([]string, error) {
 		if m.namesModes() {
 			return nil, optionErrorf("Modes", "low-level messages have none; leave it out with --level message")
 		}
-		return []string{microbench.Message}, nil
+		return []string{microbench.LowLevelMessage}, nil
 	}
 	if m.Level != "" && m.Level != LevelMPI && m.Level != LevelBoth {
 		return nil, optionErrorf("Level", "it is one of %s, %s, %s", LevelBoth, LevelMPI, LevelMessage)
@@ -129,7 +129,7 @@ func (m *measurement) planModes() ([]string, error) {
 	case m.Modes == nil && m.allPairs():
 		return m.servedModes(microbench.PairModes), nil
 	case m.namesModes():
-		known := append(microbench.Modes(), microbench.Message)
+		known := append(microbench.Modes(), microbench.LowLevelMessage)
 		for _, mode := range m.Modes {
 			if meant := table.Suggestion(mode, known); meant != "" && !slices.Contains(known, mode) {
 				return nil, optionErrorf("Modes", "there is no mode %q; did you mean %s? There are %s", mode, meant, strings.Join(known, ", "))
@@ -139,7 +139,7 @@ func (m *measurement) planModes() ([]string, error) {
 	}
 	modes := m.servedModes(microbench.Modes())
 	if hasMessages && !m.job.IsLocal() && m.forcedProtocol() == "" && m.Level != LevelMPI {
-		modes = append(modes, microbench.Message)
+		modes = append(modes, microbench.LowLevelMessage)
 	}
 	return modes, nil
 }

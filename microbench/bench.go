@@ -115,7 +115,7 @@ func (b *pairBenchmark) startSend() mpi.Request {
 // postReceive receives a message by the call that belongs to the mode.
 func (b *pairBenchmark) postReceive() mpi.Request {
 	switch {
-	case b.mode.Name == Message:
+	case b.mode.Name == LowLevelMessage:
 		b.pairComm.Messages().Recv(b.receiveBuffer)
 	case b.mode.Blocking:
 		mpi.Recv(b.pairComm, b.receiveBuffer, b.peerRank, messageTag)

@@ -149,7 +149,7 @@ func modeNameAt(i int) string {
 	if i < len(modes) {
 		return modes[i].Name
 	}
-	return Message
+	return LowLevelMessage
 }
 
 // allPairsWorker is one rank of a job in which one pair of ranks at a time executes commands. The

@@ -23,7 +23,7 @@ import (
 
 // Plan says what to measure.
 type Plan struct {
-	Modes           []string  // of Modes, or Message
+	Modes           []string  // of Modes, or LowLevelMessage
 	Sizes           []int     // lengths of messages in bytes
 	Timers          []string  // to measure, with the other timers of the same rounds; none: all timers of a mode
 	Protocol        string    // that the job forces; its sender and delivery times are then measured too
@@ -36,8 +36,8 @@ type Plan struct {
 	Pair            [2]int    // the ranks of P1 and P2; if equal, as in the zero value: the first and the last rank
 }
 
-// Message is the mode of low-level messages.
-const Message = sample.LowLevelMode
+// LowLevelMessage is the mode of low-level messages.
+const LowLevelMessage = sample.LowLevelMode
 
 // DefaultSizes are the default lengths of messages on emulated machines: 0 to 100,000 bytes, with
 // those at which the paper prints numbers.
@@ -73,7 +73,7 @@ func (p *Plan) Check() error {
 		if slices.Contains(p.Modes[:i], m) {
 			return fmt.Errorf("mode %s is named twice", m)
 		}
-		if m == Message {
+		if m == LowLevelMessage {
 			if p.Protocol != "" {
 				return fmt.Errorf("low-level messages have no protocol: %s cannot be forced on them", p.Protocol)
 			}
@@ -81,7 +81,7 @@ func (p *Plan) Check() error {
 		}
 		i := sample.ModeIndex(m)
 		if i == len(modes) {
-			return fmt.Errorf("no mode %q: there are %v and %s", m, Modes(), Message)
+			return fmt.Errorf("no mode %q: there are %v and %s", m, Modes(), LowLevelMessage)
 		}
 		if protocol != nil && modes[i].Synchronous && !protocol.Synchronous() {
 			return fmt.Errorf("protocol %s cannot serve %s: its receiver does not say that a receive was found", p.Protocol, m)

@@ -84,7 +84,7 @@ func TestParametersComeBack(t *testing.T) {
 	for seed := range sets {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		m := machine(rng)
-		for _, modes := range [][]string{{"send", "isend"}, {microbench.Message}} {
+		for _, modes := range [][]string{{"send", "isend"}, {microbench.LowLevelMessage}} {
 			r := measured(t, spec(m), &microbench.Plan{Modes: modes, Sizes: recoverSizes, Reps: 20, WarmupRounds: 2}, 0, seed)
 			for name, want := range truth(m) {
 				got, ok := params.ValueAt(r.Parameters, modes[0], name, 1)
@@ -109,7 +109,7 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 		seeds = 10
 	}
 	m := model.LogGP{L: 5 * unit.Microsecond, SendO: 2 * unit.Microsecond, RecvO: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, BigGap: 10000}
-	for _, modes := range [][]string{{"send", "isend"}, {microbench.Message}} {
+	for _, modes := range [][]string{{"send", "isend"}, {microbench.LowLevelMessage}} {
 		held := map[string]int{}
 		for seed := range seeds {
 			r := measured(t, spec(m), &microbench.Plan{Modes: modes, Sizes: recoverSizes, Reps: 60, WarmupRounds: 2}, 0.05, seed)
@@ -147,7 +147,7 @@ func first(ps []params.Parameter, mode, name string) *params.Parameter {
 // low-level messages there are none.
 func TestDeliveries(t *testing.T) {
 	m := model.LogGP{L: 5 * unit.Microsecond, SendO: 2 * unit.Microsecond, RecvO: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, BigGap: 10_000}
-	r := measured(t, spec(m), &microbench.Plan{Modes: []string{"send", microbench.Message}, Sizes: []int{1, 1001}, Reps: 4, CommonClock: true, MeasureDelivery: true}, 0, 1)
+	r := measured(t, spec(m), &microbench.Plan{Modes: []string{"send", microbench.LowLevelMessage}, Sizes: []int{1, 1001}, Reps: 4, CommonClock: true, MeasureDelivery: true}, 0, 1)
 	got := map[string]float64{}
 	for _, c := range r.Curves {
 		for _, p := range c.Points {

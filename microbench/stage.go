@@ -19,7 +19,7 @@ type sendMode struct {
 var modes = func() []sendMode {
 	sends := map[string]func(c *mpi.Comm, b []byte, dst, tag int){
 		"send": mpi.Send[byte], "ssend": mpi.Ssend[byte], "rsend": mpi.Rsend[byte], "bsend": mpi.Bsend[byte],
-		Message: func(c *mpi.Comm, b []byte, dst, _ int) { c.Messages().Send(b, dst) },
+		LowLevelMessage: func(c *mpi.Comm, b []byte, dst, _ int) { c.Messages().Send(b, dst) },
 	}
 	starts := map[string]func(c *mpi.Comm, b []byte, dst, tag int) mpi.Request{
 		"isend": mpi.Isend[byte], "issend": mpi.Issend[byte], "irsend": mpi.Irsend[byte], "ibsend": mpi.Ibsend[byte],
@@ -33,7 +33,7 @@ var modes = func() []sendMode {
 
 // Modes returns the names of MPI's eight sends.
 func Modes() []string {
-	return slices.DeleteFunc(sample.ModeNames(), func(name string) bool { return name == Message })
+	return slices.DeleteFunc(sample.ModeNames(), func(name string) bool { return name == LowLevelMessage })
 }
 
 func modeNamed(name string) *sendMode {
@@ -97,17 +97,17 @@ func hasRoundTrip(m *sendMode, p *Plan) bool {
 
 // hasProtocolTimes reports whether sender and delivery times are measured.
 func hasProtocolTimes(m *sendMode, p *Plan) bool {
-	return p.Protocol != "" || p.MeasureDelivery && m.Name != Message
+	return p.Protocol != "" || p.MeasureDelivery && m.Name != LowLevelMessage
 }
 
 // hasRemoteMemory reports whether remote memory access is measured, along with low-level messages.
 // A rank whose port has no remote memory skips the stage.
-func hasRemoteMemory(m *sendMode, _ *Plan) bool { return m.Name == Message }
+func hasRemoteMemory(m *sendMode, _ *Plan) bool { return m.Name == LowLevelMessage }
 
 // canStream reports whether messages of the mode can follow each other: a send neither needs a
 // posted receive nor waits for one.
 func canStream(m *sendMode, _ *Plan) bool {
-	return m.Name == Message || m.Name == "send" || m.Name == "isend"
+	return m.Name == LowLevelMessage || m.Name == "send" || m.Name == "isend"
 }
 
 // stageIndices returns the indices of the stages of a mode.

@@ -98,7 +98,7 @@ func TestOnAnyWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := &microbench.Plan{Modes: append(microbench.Modes(), microbench.Message), Sizes: []int{0, 600, 20000}, Reps: 20, WarmupRounds: 3, CommonClock: true}
+	plan := &microbench.Plan{Modes: append(microbench.Modes(), microbench.LowLevelMessage), Sizes: []int{0, 600, 20000}, Reps: 20, WarmupRounds: 3, CommonClock: true}
 	var shapes []string
 	for _, w := range []mpi.World{emulated, loop.New(3)} {
 		var series []sample.Series

@@ -46,7 +46,7 @@ func (c Coefficients) String() string {
 	return strings.Join(sum, " + ")
 }
 
-func count(path []factor) Coefficients {
+func countSymbols(path []factor) Coefficients {
 	var c Coefficients
 	for _, f := range path {
 		c[f.symbol]++
@@ -65,7 +65,7 @@ type Equations struct {
 // the steps of the protocol.
 func (p *Protocol) Equations() Equations {
 	s, r := p.paths()
-	return Equations{count(s), count(p.delivery()), count(r)}
+	return Equations{countSymbols(s), countSymbols(p.delivery()), countSymbols(r)}
 }
 
 // paths returns the symbols on the path to the end of each side. A packet costs o_s, L and o_r.
@@ -169,9 +169,9 @@ func (x Parameters) value(f factor, k int) unit.Time {
 	case f.symbol == SymbolL:
 		return x.L
 	case f.step.By == ByGet:
-		return long(cmp.Or(x.GetGap, x.BigGap), k)
+		return longMessageTime(cmp.Or(x.GetGap, x.BigGap), k)
 	case f.step.By == ByPut:
-		return long(cmp.Or(x.PutGap, x.BigGap), k)
+		return longMessageTime(cmp.Or(x.PutGap, x.BigGap), k)
 	}
-	return long(x.BigGap, k)
+	return longMessageTime(x.BigGap, k)
 }

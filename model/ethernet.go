@@ -134,13 +134,13 @@ func (e *Ethernet) For(l *Library) *Ethernet {
 
 func (e *Ethernet) by(l *Library) Network { return e.For(l) }
 
-// onEthernet is a transfer on an Ethernet. The time of a packet that fits one segment is exact:
-// only the frames of its own transfer can delay it. A longer packet is a stream of segments, see
-// stream.
-type onEthernet struct {
+// ethernetTransfer is a transfer on an Ethernet. The time of a packet that fits one segment is
+// exact: only the frames of its own transfer can delay it. A longer packet is a stream of segments,
+// see stream.
+type ethernetTransfer struct {
 	*Ethernet
 	Path
-	free      links
+	free      linkFreeTimes
 	ackStates [2]ackState
 	open      [2]*stream  // the last stream from each side, if it may hold send buffer; or nil
 	pending   pendingRead // of the packet under way
@@ -160,12 +160,12 @@ type pendingRead struct {
 	bytes   int       // that it then reads, at once
 }
 
-// links are when each direction of each link has been silent for a gap, by the side that sends
-// first: its own link, those between switches, and the other side's. Only the first is used of one
-// medium, and the links of a side are one where they are half duplex.
-type links [2][4]unit.Time
+// linkFreeTimes are when each direction of each link has been silent for a gap, by the side that
+// sends first: its own link, those between switches, and the other side's. Only the first is used
+// of one medium, and the links of a side are one where they are half duplex.
+type linkFreeTimes [2][4]unit.Time
 
-func (e *Ethernet) on(p Path) carrier { return &onEthernet{Ethernet: e, Path: p} }
+func (e *Ethernet) on(p Path) carrier { return &ethernetTransfer{Ethernet: e, Path: p} }
 
 // Kind implements Network.
 func (*Ethernet) Kind() string { return "ethernet" }
@@ -177,7 +177,7 @@ func (e *Ethernet) String() string {
 	return fmt.Sprintf("Ethernet of %v", e.Rate)
 }
 
-func (n *onEthernet) states() *[2]ackState { return &n.ackStates }
+func (n *ethernetTransfer) states() *[2]ackState { return &n.ackStates }
 
 // Node returns the end: each is a station of its own.
 func (e *Ethernet) Node(end int) int { return end }
@@ -205,13 +205,13 @@ func (e *Ethernet) size(n int) int {
 // first byte leaves and when the last one arrives. From switch to switch a frame goes as
 //
 //	latency + (preamble + header + max{tcp.header + n, min_payload} + fcs) / rate + propagation
-func (n *onEthernet) carry(from Where, t unit.Time, bytes int) (leaves, there unit.Time) {
+func (n *ethernetTransfer) carry(from Where, t unit.Time, bytes int) (leaves, there unit.Time) {
 	leaves, there, n.free = n.way(from, t, bytes)
 	return leaves, there
 }
 
 // way returns what carry returns, and how the links are then.
-func (n *onEthernet) way(from Where, t unit.Time, bytes int) (leaves, there unit.Time, free links) {
+func (n *ethernetTransfer) way(from Where, t unit.Time, bytes int) (leaves, there unit.Time, free linkFreeTimes) {
 	free = n.free
 	over := func(link *unit.Time, t unit.Time, rate unit.Rate) (leaves, there unit.Time) {
 		leaves = max(t, *link)
@@ -226,7 +226,7 @@ func (n *onEthernet) way(from Where, t unit.Time, bytes int) (leaves, there unit
 	}
 	last := &free[from][3]
 	if !s.Full {
-		last = &free[other(from)][0]
+		last = &free[otherSide(from)][0]
 	}
 	leaves, there = over(&free[from][0], t, n.Rate)
 	for i := range n.Hops {
@@ -237,27 +237,27 @@ func (n *onEthernet) way(from Where, t unit.Time, bytes int) (leaves, there unit
 }
 
 // wire returns the terms of a frame that is ready at t, leaves its side and arrives.
-func (n *onEthernet) wire(w *walk, t, leaves, there unit.Time, bytes int) []Term {
+func (n *ethernetTransfer) wire(w *protocolRun, t, leaves, there unit.Time, bytes int) []Term {
 	f := n.frame(bytes)
 	terms := []Term{
-		w.per(Term{Name: "ethernet.rate", Count: 1, Time: leaves - t}, Wire, n.Rate),
-		w.per(Term{Name: "ethernet.rate", Count: 1, Bytes: n.size(bytes), Time: f}, Wire, n.Rate),
-		w.per(Term{Name: "ethernet.propagation", Count: 1, Time: n.Propagation}, Wire, n.Propagation),
+		w.fillTerm(Term{Name: "ethernet.rate", Count: 1, Time: leaves - t}, Wire, n.Rate),
+		w.fillTerm(Term{Name: "ethernet.rate", Count: 1, Bytes: n.size(bytes), Time: f}, Wire, n.Rate),
+		w.fillTerm(Term{Name: "ethernet.propagation", Count: 1, Time: n.Propagation}, Wire, n.Propagation),
 	}
 	if s := n.Switches; s != nil {
 		hops := 1 + n.Hops
 		forwarded := there - leaves - f - n.Propagation - unit.Time(hops)*(s.Latency+n.Propagation)
 		terms = append(terms,
-			w.per(Term{Name: "ethernet.switches.latency", Count: hops, Time: s.Latency * unit.Time(hops)}, Wire, s.Latency),
-			w.per(Term{Name: "ethernet.rate", Count: hops, Bytes: hops * n.size(bytes), Time: forwarded}, Wire, n.Rate),
-			w.per(Term{Name: "ethernet.propagation", Count: hops, Time: n.Propagation * unit.Time(hops)}, Wire, n.Propagation))
+			w.fillTerm(Term{Name: "ethernet.switches.latency", Count: hops, Time: s.Latency * unit.Time(hops)}, Wire, s.Latency),
+			w.fillTerm(Term{Name: "ethernet.rate", Count: hops, Bytes: hops * n.size(bytes), Time: forwarded}, Wire, n.Rate),
+			w.fillTerm(Term{Name: "ethernet.propagation", Count: hops, Time: n.Propagation * unit.Time(hops)}, Wire, n.Propagation))
 	}
 	return terms
 }
 
-func (n *onEthernet) send(w *walk, from Where, k int) packet {
+func (n *ethernetTransfer) send(w *protocolRun, from Where, k int) packet {
 	size := n.TCP.Record + k
-	n.ackStates[from], n.open[other(from)] = ackState{}, nil // its data carries the acknowledgement
+	n.ackStates[from], n.open[otherSide(from)] = ackState{}, nil // its data carries the acknowledgement
 	if size > min(n.Longest(), n.TCP.SendBuffer, n.TCP.ReceiveBuffer) {
 		return n.stream(w, from, size)
 	}
@@ -267,12 +267,12 @@ func (n *onEthernet) send(w *walk, from Where, k int) packet {
 	n.write(w, from, 1, size)
 	n.output(w, from, 1)
 	depart := w.lanes[from].clock
-	m := w.post(from)
+	m := w.newPacket(from)
 	leaves, there := n.carry(from, m.at, size)
 	m.delay(n.wire(w, m.at, leaves, there, size)...)
-	w.arrow(from, depart, m.at, k, false)
+	w.recordFlight(from, depart, m.at, k, false)
 	n.pending = pendingRead{arrived: m.at, bytes: size}
-	if a := &n.ackStates[other(from)]; a.unacked+1 < n.TCP.AckEvery {
+	if a := &n.ackStates[otherSide(from)]; a.unacked+1 < n.TCP.AckEvery {
 		a.unacked++
 	} else {
 		*a = ackState{}
@@ -282,44 +282,44 @@ func (n *onEthernet) send(w *walk, from Where, k int) packet {
 }
 
 // write charges a side for writing bytes in a number of calls.
-func (n *onEthernet) write(w *walk, side Where, calls, bytes int) {
+func (n *ethernetTransfer) write(w *protocolRun, side Where, calls, bytes int) {
 	n.callWrite(w, side, calls)
 	n.copyIn(w, side, calls, bytes)
 }
 
 // callWrite charges a side for a number of calls of write, without what they copy.
-func (n *onEthernet) callWrite(w *walk, side Where, calls int) {
+func (n *ethernetTransfer) callWrite(w *protocolRun, side Where, calls int) {
 	c := n.TCP.Write
-	w.busy(side, Term{Name: "ethernet.tcp.write.start", Count: calls, Time: c.Start * unit.Time(calls)}, c.Start)
+	w.occupyProcessor(side, Term{Name: "ethernet.tcp.write.start", Count: calls, Time: c.Start * unit.Time(calls)}, c.Start)
 }
 
 // copyIn charges a side for the copies of a number of calls of write.
-func (n *onEthernet) copyIn(w *walk, side Where, calls, bytes int) {
+func (n *ethernetTransfer) copyIn(w *protocolRun, side Where, calls, bytes int) {
 	c := n.TCP.Write
-	w.busy(side, Term{Name: "ethernet.tcp.write.bandwidth", Count: calls, Bytes: bytes, Time: c.Bandwidth.Time(bytes)}, c.Bandwidth)
+	w.occupyProcessor(side, Term{Name: "ethernet.tcp.write.bandwidth", Count: calls, Bytes: bytes, Time: c.Bandwidth.Time(bytes)}, c.Bandwidth)
 }
 
 // output charges a side for sending segments.
-func (n *onEthernet) output(w *walk, side Where, segments int) {
-	w.busy(side, Term{Name: "ethernet.tcp.output", Count: segments, Time: n.TCP.Output * unit.Time(segments)}, n.TCP.Output)
+func (n *ethernetTransfer) output(w *protocolRun, side Where, segments int) {
+	w.occupyProcessor(side, Term{Name: "ethernet.tcp.output", Count: segments, Time: n.TCP.Output * unit.Time(segments)}, n.TCP.Output)
 }
 
 // receive takes in the packet under way. The last segment interrupts the receiver, which finds data
 // and reads it. A segment that arrives before the receiver's call begins interrupts what the
 // receiver does before the call.
-func (n *onEthernet) receive(w *walk, side Where, _ int) {
+func (n *ethernetTransfer) receive(w *protocolRun, side Where, _ int) {
 	t, x, l := &n.TCP, n.pending, &w.lanes[side]
 	if x.arrived >= l.begin() {
-		w.busy(side, Term{Name: "ethernet.tcp.input", Count: 1, Time: t.Input}, t.Input)
+		w.occupyProcessor(side, Term{Name: "ethernet.tcp.input", Count: 1, Time: t.Input}, t.Input)
 		n.output(w, side, x.acks)
 		for range x.acks {
 			n.carry(side, l.clock, 0)
 		}
 	}
-	w.busy(side, Term{Name: "ethernet.tcp.receive_buffer", Count: 1, Time: max(x.reads-l.clock, 0)}, bytes(t.ReceiveBuffer))
-	w.busy(side, Term{Name: "ethernet.tcp.poll", Count: 1, Time: t.Poll}, t.Poll)
-	w.busy(side, Term{Name: "ethernet.tcp.read.start", Count: 1, Time: t.Read.Start}, t.Read.Start)
-	w.busy(side, Term{Name: "ethernet.tcp.read.bandwidth", Count: 1, Bytes: x.bytes, Time: t.Read.Bandwidth.Time(x.bytes)}, t.Read.Bandwidth)
+	w.occupyProcessor(side, Term{Name: "ethernet.tcp.receive_buffer", Count: 1, Time: max(x.reads-l.clock, 0)}, bytes(t.ReceiveBuffer))
+	w.occupyProcessor(side, Term{Name: "ethernet.tcp.poll", Count: 1, Time: t.Poll}, t.Poll)
+	w.occupyProcessor(side, Term{Name: "ethernet.tcp.read.start", Count: 1, Time: t.Read.Start}, t.Read.Start)
+	w.occupyProcessor(side, Term{Name: "ethernet.tcp.read.bandwidth", Count: 1, Bytes: x.bytes, Time: t.Read.Bandwidth.Time(x.bytes)}, t.Read.Bandwidth)
 	e := &n.ackStates[side]
 	if e.unannounced += x.bytes; e.unannounced >= min(2*n.Longest(), t.ReceiveBuffer/2) {
 		*e = ackState{}
@@ -328,7 +328,7 @@ func (n *onEthernet) receive(w *walk, side Where, _ int) {
 }
 
 // begin returns when the first span of the lane began.
-func (l *lane) begin() unit.Time {
+func (l *sideClock) begin() unit.Time {
 	t := l.clock
 	if len(l.spans) > 0 {
 		t = min(t, l.spans[0].From)

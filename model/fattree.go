@@ -142,19 +142,19 @@ func (f *FatTree) Node(end int) int { return end }
 // route passes a switch of each level up to the top and down again.
 func (f *FatTree) route(_, from, to int) Path { return Path{Hops: 2*f.Top(from, to) - 1} }
 
-// onFatTree is a transfer on a fat tree.
-type onFatTree struct {
+// fatTreeTransfer is a transfer on a fat tree.
+type fatTreeTransfer struct {
 	*FatTree
 	Path
 }
 
-// onRDMA is one on a tree whose interfaces access memory.
-type onRDMA struct{ onFatTree }
+// rdmaTransfer is one on a tree whose interfaces access memory.
+type rdmaTransfer struct{ fatTreeTransfer }
 
 func (f *FatTree) on(p Path) carrier {
-	n := onFatTree{f, p}
+	n := fatTreeTransfer{f, p}
 	if f.Put.Bandwidth > 0 {
-		return onRDMA{n}
+		return rdmaTransfer{n}
 	}
 	return n
 }
@@ -162,25 +162,25 @@ func (f *FatTree) on(p Path) carrier {
 // noCounters says that interfaces have none, see hasCounters.
 func (*FatTree) noCounters() {}
 
-func (n onFatTree) latencyTerms(w *walk) []Term {
+func (n fatTreeTransfer) latencyTerms(w *protocolRun) []Term {
 	return []Term{
-		w.per(Term{Name: "fattree.hop", Count: n.Hops, Time: n.Hop * unit.Time(n.Hops)}, Wire, n.Hop),
-		w.per(Term{Name: "fattree.deliver", Count: 1, Time: n.Deliver}, Wire, n.Deliver),
+		w.fillTerm(Term{Name: "fattree.hop", Count: n.Hops, Time: n.Hop * unit.Time(n.Hops)}, Wire, n.Hop),
+		w.fillTerm(Term{Name: "fattree.deliver", Count: 1, Time: n.Deliver}, Wire, n.Deliver),
 	}
 }
 
-func (n onFatTree) link(w *walk, where Where, bytes int, d unit.Time) Term {
-	return w.per(Term{Name: "fattree.link", Count: 1, Bytes: bytes, Time: d}, where, n.Link)
+func (n fatTreeTransfer) link(w *protocolRun, where Where, bytes int, d unit.Time) Term {
+	return w.fillTerm(Term{Name: "fattree.link", Count: 1, Bytes: bytes, Time: d}, where, n.Link)
 }
 
 // moved keeps a side busy with moving a message of so many bytes.
-func (n onFatTree) moved(w *walk, side Where, name string, p PIO, bytes int) {
-	w.busy(side, Term{Name: name, Count: n.Packets(bytes), Bytes: bytes, Time: n.Moved(p, bytes)}, p)
+func (n fatTreeTransfer) moved(w *protocolRun, side Where, name string, p PIO, bytes int) {
+	w.occupyProcessor(side, Term{Name: name, Count: n.Packets(bytes), Bytes: bytes, Time: n.Moved(p, bytes)}, p)
 }
 
 // send stores packet after packet. Each packet but the last delays the next where the link takes
 // longer than its stores.
-func (n onFatTree) send(w *walk, from Where, bytes int) packet {
+func (n fatTreeTransfer) send(w *protocolRun, from Where, bytes int) packet {
 	size, header := n.Header+bytes, n.Packet.Header
 	packets, full := n.Packets(size), n.Packet.Payload
 	hold := func(b int) unit.Time { return n.Link.Time(header + b) }
@@ -189,49 +189,49 @@ func (n onFatTree) send(w *walk, from Where, bytes int) packet {
 	n.lock(w, from)
 	depart := w.lanes[from].clock
 	n.moved(w, from, "fattree.send", n.Send, size)
-	w.busy(from, n.link(w, from, size, left), n.Link)
-	m := w.post(from)
+	w.occupyProcessor(from, n.link(w, from, size, left), n.Link)
+	m := w.newPacket(from)
 	m.delay(n.link(w, Wire, size, max(0, hold(last)-n.Send.Time(header+last))))
 	m.delay(n.latencyTerms(w)...)
-	w.arrow(from, depart, m.at, bytes, false)
+	w.recordFlight(from, depart, m.at, bytes, false)
 	return m
 }
 
 // lock keeps a side busy with the lock, which nobody else has.
-func (n onFatTree) lock(w *walk, side Where) {
-	w.busy(side, Term{Name: "fattree.lock", Count: 1, Time: n.Lock}, n.Lock)
+func (n fatTreeTransfer) lock(w *protocolRun, side Where) {
+	w.occupyProcessor(side, Term{Name: "fattree.lock", Count: 1, Time: n.Lock}, n.Lock)
 }
 
-func (n onFatTree) receive(w *walk, side Where, bytes int) {
+func (n fatTreeTransfer) receive(w *protocolRun, side Where, bytes int) {
 	n.lock(w, side)
 	n.moved(w, side, "fattree.receive", n.Receive, n.Header+bytes)
 }
 
 // access returns the terms and the time of moving the bytes of a remote access.
-func (n onRDMA) access(w *walk, name string, bytes int, rate unit.Rate) ([]Term, unit.Time) {
-	_, there := chunks(bytes, n.Chunk, rate, n.Link)
-	x := w.per(Term{Name: name, Count: 1, Bytes: bytes, Time: rate.Time(bytes)}, Wire, rate)
+func (n rdmaTransfer) access(w *protocolRun, name string, bytes int, rate unit.Rate) ([]Term, unit.Time) {
+	_, there := chunkDelays(bytes, n.Chunk, rate, n.Link)
+	x := w.fillTerm(Term{Name: name, Count: 1, Bytes: bytes, Time: rate.Time(bytes)}, Wire, rate)
 	return []Term{x, n.link(w, Wire, bytes, there)}, x.Time + there
 }
 
 // get takes the latency twice: for the request and for the answer.
-func (n onRDMA) get(w *walk, side Where, bytes int) {
-	w.busy(side, Term{Name: "fattree.get.start", Count: 1, Time: n.Get.Start}, n.Get.Start)
+func (n rdmaTransfer) get(w *protocolRun, side Where, bytes int) {
+	w.occupyProcessor(side, Term{Name: "fattree.get.start", Count: 1, Time: n.Get.Start}, n.Get.Start)
 	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.Latency(n.Hops)
 	data, d := n.access(w, "fattree.get.bandwidth", bytes, n.Get.Bandwidth)
-	w.arrow(side, t, t+latency, 0, true)
-	w.arrow(other(side), t+latency, t+latency+d+latency, bytes, true)
-	w.idle(side, "get", slices.Concat(terms, data, terms)...)
+	w.recordFlight(side, t, t+latency, 0, true)
+	w.recordFlight(otherSide(side), t+latency, t+latency+d+latency, bytes, true)
+	w.waitForWire(side, "get", slices.Concat(terms, data, terms)...)
 }
 
 // put takes the latency twice: for the data and for the confirmation.
-func (n onRDMA) put(w *walk, side Where, bytes int) {
-	w.busy(side, Term{Name: "fattree.put.start", Count: 1, Time: n.Put.Start}, n.Put.Start)
+func (n rdmaTransfer) put(w *protocolRun, side Where, bytes int) {
+	w.occupyProcessor(side, Term{Name: "fattree.put.start", Count: 1, Time: n.Put.Start}, n.Put.Start)
 	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.Latency(n.Hops)
 	data, d := n.access(w, "fattree.put.bandwidth", bytes, n.Put.Bandwidth)
-	w.arrow(side, t, t+d+latency, bytes, true)
-	w.arrow(other(side), t+d+latency, t+d+latency+latency, 0, true)
-	w.idle(side, "put", slices.Concat(data, terms, terms)...)
+	w.recordFlight(side, t, t+d+latency, bytes, true)
+	w.recordFlight(otherSide(side), t+d+latency, t+d+latency+latency, 0, true)
+	w.waitForWire(side, "put", slices.Concat(data, terms, terms)...)
 }
 
 // view takes the slope of overheads from packets that are full.

@@ -58,13 +58,13 @@ type Access struct {
 	Counter unit.Time    // a fetch-and-increment at the register, without the round trip
 }
 
-// onHypernodes is a transfer between processors of hypernodes.
-type onHypernodes struct {
+// hypernodesTransfer is a transfer between processors of hypernodes.
+type hypernodesTransfer struct {
 	*Hypernodes
 	Path
 }
 
-func (h *Hypernodes) on(p Path) carrier { return onHypernodes{h, p} }
+func (h *Hypernodes) on(p Path) carrier { return hypernodesTransfer{h, p} }
 
 // tier returns the tier of memory that a path leads to. A path without hops stays in a hypernode.
 func (p Path) tier() Tier {
@@ -86,7 +86,9 @@ func (h *Hypernodes) String() string {
 func (h *Hypernodes) route(ends, _, _ int) Path { return Path{Hops: h.Used(ends)} }
 
 // name returns the platform file's key of a cost of the path's tier.
-func (n onHypernodes) name(key string) string { return "hypernodes." + n.tier().String() + "." + key }
+func (n hypernodesTransfer) name(key string) string {
+	return "hypernodes." + n.tier().String() + "." + key
+}
 
 // slowest returns the key and the rate of the slowest component on the way to a tier.
 func (h *Hypernodes) slowest(t Tier) (string, unit.Rate) {
@@ -97,61 +99,61 @@ func (h *Hypernodes) slowest(t Tier) (string, unit.Rate) {
 }
 
 // move keeps a side's processor busy with moving bytes.
-func (n onHypernodes) move(w *walk, side Where, key string, ch Channel, bytes int) {
-	w.busy(side, Term{Name: n.name(key + ".bandwidth"), Count: 1, Bytes: bytes, Time: ch.Bandwidth.Time(bytes)}, ch.Bandwidth)
+func (n hypernodesTransfer) move(w *protocolRun, side Where, key string, ch Channel, bytes int) {
+	w.occupyProcessor(side, Term{Name: n.name(key + ".bandwidth"), Count: 1, Bytes: bytes, Time: ch.Bandwidth.Time(bytes)}, ch.Bandwidth)
 	slow, rate := n.slowest(n.tier())
-	_, held := chunks(bytes, n.Chunk, ch.Bandwidth, rate)
-	w.busy(side, Term{Name: slow, Count: 1, Bytes: bytes, Time: held}, rate)
+	_, held := chunkDelays(bytes, n.Chunk, ch.Bandwidth, rate)
+	w.occupyProcessor(side, Term{Name: slow, Count: 1, Bytes: bytes, Time: held}, rate)
 }
 
 // once returns the term of a cost of the tier that occurs once.
-func (n onHypernodes) once(key string, t unit.Time) Term {
+func (n hypernodesTransfer) once(key string, t unit.Time) Term {
 	return Term{Name: n.name(key), Count: 1, Time: t}
 }
 
 // round returns the term of a round trip along a ring.
-func (n onHypernodes) round() Term {
+func (n hypernodesTransfer) round() Term {
 	return Term{Name: "hypernodes.hop", Count: n.Hops, Time: n.Hop * unit.Time(n.Hops)}
 }
 
 // send makes the packet visible to the receiver before the sender has settled.
-func (n onHypernodes) send(w *walk, from Where, bytes int) packet {
+func (n hypernodesTransfer) send(w *protocolRun, from Where, bytes int) packet {
 	a := &n.Access[n.tier()]
-	w.busy(from, n.once("send.start", a.Send.Start), a.Send.Start)
+	w.occupyProcessor(from, n.once("send.start", a.Send.Start), a.Send.Start)
 	depart := w.lanes[from].clock
 	n.move(w, from, "send", a.Send, n.Header+bytes)
-	m := w.post(from)
-	m.delay(w.per(n.once("latency", a.Latency), Wire, a.Latency), w.per(n.round(), Wire, n.Hop))
-	w.arrow(from, depart, m.at, bytes, false)
-	w.busy(from, n.once("settle", a.Settle), a.Settle)
+	m := w.newPacket(from)
+	m.delay(w.fillTerm(n.once("latency", a.Latency), Wire, a.Latency), w.fillTerm(n.round(), Wire, n.Hop))
+	w.recordFlight(from, depart, m.at, bytes, false)
+	w.occupyProcessor(from, n.once("settle", a.Settle), a.Settle)
 	return m
 }
 
-func (n onHypernodes) receive(w *walk, side Where, bytes int) {
+func (n hypernodesTransfer) receive(w *protocolRun, side Where, bytes int) {
 	a := &n.Access[n.tier()]
-	w.busy(side, n.once("receive", a.Receive), a.Receive)
-	w.busy(side, Term{Name: n.name("fetch"), Count: 1, Bytes: bytes, Time: a.Fetch.Time(bytes)}, a.Fetch)
+	w.occupyProcessor(side, n.once("receive", a.Receive), a.Receive)
+	w.occupyProcessor(side, Term{Name: n.name("fetch"), Count: 1, Bytes: bytes, Time: a.Fetch.Time(bytes)}, a.Fetch)
 }
 
 // get keeps the processor that reads busy until it has everything.
-func (n onHypernodes) get(w *walk, side Where, bytes int) {
+func (n hypernodesTransfer) get(w *protocolRun, side Where, bytes int) {
 	a := &n.Access[n.tier()]
-	w.busy(side, n.once("get.start", a.Get.Start), a.Get.Start)
+	w.occupyProcessor(side, n.once("get.start", a.Get.Start), a.Get.Start)
 	depart := w.lanes[side].clock
 	n.move(w, side, "get", a.Get, bytes)
-	w.busy(side, n.round(), n.Hop)
-	w.arrow(other(side), depart, w.lanes[side].clock, bytes, true)
+	w.occupyProcessor(side, n.round(), n.Hop)
+	w.recordFlight(otherSide(side), depart, w.lanes[side].clock, bytes, true)
 }
 
 // put keeps the processor that writes busy until the other side can see everything.
-func (n onHypernodes) put(w *walk, side Where, bytes int) {
+func (n hypernodesTransfer) put(w *protocolRun, side Where, bytes int) {
 	a := &n.Access[n.tier()]
-	w.busy(side, n.once("put.start", a.Put.Start), a.Put.Start)
+	w.occupyProcessor(side, n.once("put.start", a.Put.Start), a.Put.Start)
 	depart := w.lanes[side].clock
 	n.move(w, side, "put", a.Put, bytes)
-	w.busy(side, n.once("latency", a.Latency), a.Latency)
-	w.busy(side, n.round(), n.Hop)
-	w.arrow(side, depart, w.lanes[side].clock, bytes, true)
+	w.occupyProcessor(side, n.once("latency", a.Latency), a.Latency)
+	w.occupyProcessor(side, n.round(), n.Hop)
+	w.recordFlight(side, depart, w.lanes[side].clock, bytes, true)
 }
 
 func (h *Hypernodes) view(x *Parameters, control unit.Time, path Path) {

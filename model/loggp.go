@@ -16,15 +16,15 @@ type LogGP struct {
 	BigGap unit.PerByte // G: per byte of a message after the first
 }
 
-// onLogGP is a transfer on a LogGP machine. A message occupies the outgoing interface of its sender
-// for g + (k−1)·G; the next one waits until then. The incoming interface is as fast and has one
-// peer, so nothing waits there.
-type onLogGP struct {
+// logGPTransfer is a transfer on a LogGP machine. A message occupies the outgoing interface of its
+// sender for g + (k−1)·G; the next one waits until then. The incoming interface is as fast and has
+// one peer, so nothing waits there.
+type logGPTransfer struct {
 	*LogGP
 	out [2]unit.Time // until then the outgoing interface is occupied
 }
 
-func (g *LogGP) on(Path) carrier { return &onLogGP{LogGP: g} }
+func (g *LogGP) on(Path) carrier { return &logGPTransfer{LogGP: g} }
 
 // Kind implements Network.
 func (*LogGP) Kind() string { return "loggp" }
@@ -41,55 +41,55 @@ func (g *LogGP) route(_, _, _ int) Path { return Path{} }
 // long returns (k−1)·G.
 func (g *LogGP) long(k int) unit.Time { return g.BigGap.Time(max(k-1, 0)) }
 
-func (n *onLogGP) bytes(w *walk, k int) Term {
-	return w.per(Term{Name: "loggp.G", Count: 1, Bytes: max(k-1, 0), Time: n.long(k)}, Wire, n.BigGap)
+func (n *logGPTransfer) bytes(w *protocolRun, k int) Term {
+	return w.fillTerm(Term{Name: "loggp.G", Count: 1, Bytes: max(k-1, 0), Time: n.long(k)}, Wire, n.BigGap)
 }
 
 // leave lets a side wait until its outgoing interface is free, and occupies it for a message of k
 // bytes.
-func (n *onLogGP) leave(w *walk, side Where, k int) {
+func (n *logGPTransfer) leave(w *protocolRun, side Where, k int) {
 	l := &w.lanes[side]
 	d := max(n.out[side]-l.clock, 0)
-	w.idle(side, "g", w.per(Term{Name: "loggp.g", Count: 1, Time: d}, side, n.Gap))
+	w.waitForWire(side, "g", w.fillTerm(Term{Name: "loggp.g", Count: 1, Time: d}, side, n.Gap))
 	n.out[side] = l.clock + n.Gap + n.long(k)
 }
 
-func (n *onLogGP) latency(w *walk) Term {
-	return w.per(Term{Name: "loggp.L", Count: 1, Time: n.L}, Wire, n.L)
+func (n *logGPTransfer) latency(w *protocolRun) Term {
+	return w.fillTerm(Term{Name: "loggp.L", Count: 1, Time: n.L}, Wire, n.L)
 }
 
-func (n *onLogGP) send(w *walk, from Where, k int) packet {
+func (n *logGPTransfer) send(w *protocolRun, from Where, k int) packet {
 	n.overhead(w, from)
 	n.leave(w, from, k)
-	m := w.post(from)
+	m := w.newPacket(from)
 	m.delay(n.latency(w), n.bytes(w, k))
-	w.arrow(from, w.lanes[from].clock, m.at, k, false)
+	w.recordFlight(from, w.lanes[from].clock, m.at, k, false)
 	return m
 }
 
 // overhead charges o_s to a side.
-func (n *onLogGP) overhead(w *walk, side Where) {
-	w.busy(side, Term{Name: "loggp.o_s", Count: 1, Time: n.SendO}, n.SendO)
+func (n *logGPTransfer) overhead(w *protocolRun, side Where) {
+	w.occupyProcessor(side, Term{Name: "loggp.o_s", Count: 1, Time: n.SendO}, n.SendO)
 }
 
-func (n *onLogGP) receive(w *walk, side Where, _ int) {
-	w.busy(side, Term{Name: "loggp.o_r", Count: 1, Time: n.RecvO}, n.RecvO)
+func (n *logGPTransfer) receive(w *protocolRun, side Where, _ int) {
+	w.occupyProcessor(side, Term{Name: "loggp.o_r", Count: 1, Time: n.RecvO}, n.RecvO)
 }
 
 // get costs neither processor time nor a latency for the request, as in equation (4).
-func (n *onLogGP) get(w *walk, side Where, k int) {
+func (n *logGPTransfer) get(w *protocolRun, side Where, k int) {
 	t := w.lanes[side].clock
-	w.arrow(other(side), t, t+n.long(k)+n.L, k, true)
-	w.idle(side, "get", n.latency(w), n.bytes(w, k))
+	w.recordFlight(otherSide(side), t, t+n.long(k)+n.L, k, true)
+	w.waitForWire(side, "get", n.latency(w), n.bytes(w, k))
 }
 
 // put costs o_s but no latency for the confirmation, as in equation (6).
-func (n *onLogGP) put(w *walk, side Where, k int) {
+func (n *logGPTransfer) put(w *protocolRun, side Where, k int) {
 	n.overhead(w, side)
 	n.leave(w, side, k)
 	t := w.lanes[side].clock
-	w.arrow(side, t, t+n.long(k)+n.L, k, true)
-	w.idle(side, "put", n.bytes(w, k), n.latency(w))
+	w.recordFlight(side, t, t+n.long(k)+n.L, k, true)
+	w.waitForWire(side, "put", n.bytes(w, k), n.latency(w))
 }
 
 func (g *LogGP) view(x *Parameters, control unit.Time, _ Path) {

@@ -223,14 +223,14 @@ var Kinds = []Network{(*Torus)(nil), (*Hypernodes)(nil), (*Ethernet)(nil), (*Log
 
 // carrier is the state of a network during a transfer. Each method advances the clocks of lanes.
 type carrier interface {
-	send(w *walk, from Where, bytes int) packet
-	receive(w *walk, side Where, bytes int)
+	send(w *protocolRun, from Where, bytes int) packet
+	receive(w *protocolRun, side Where, bytes int)
 }
 
 // memory is implemented by carriers through which processors can access each other's memory.
 type memory interface {
-	get(w *walk, side Where, bytes int) // until the side knows that the bytes have arrived
-	put(w *walk, side Where, bytes int) // likewise
+	get(w *protocolRun, side Where, bytes int) // until the side knows that the bytes have arrived
+	put(w *protocolRun, side Where, bytes int) // likewise
 }
 
 // Tier says how near two ranks are. A message within a node may take another route and protocol
@@ -358,15 +358,15 @@ func hasCounters(n Network) bool {
 	return !none
 }
 
-// chunks returns how much a slower component on the path delays bytes that are sent at a rate: how
-// much later the last byte leaves, and how much later it arrives. The bytes go in chunks. The slow
-// component passes on a chunk of c bytes
+// chunkDelays returns how much a slower component on the path delays bytes that are sent at a rate:
+// how much later the last byte leaves, and how much later it arrives. The bytes go in chunks. The
+// slow component passes on a chunk of c bytes
 //
 //	max{c / rate, c / slow}
 //
 // after the chunk before it. The last chunk has left when the slow component has it, and arrives
 // when the slow component has passed it on.
-func chunks(bytes, chunk int, rate, slow unit.Rate) (left, there unit.Time) {
+func chunkDelays(bytes, chunk int, rate, slow unit.Rate) (left, there unit.Time) {
 	last := max(bytes-1, 0) / chunk * chunk // where the last chunk begins
 	hold := slow.Time(chunk)
 	if hold >= rate.Time(chunk) {

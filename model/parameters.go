@@ -45,7 +45,7 @@ func (x Parameters) Flow(k int) unit.Time {
 	if x.Stored {
 		return 0
 	}
-	return long(x.BigGap, k)
+	return longMessageTime(x.BigGap, k)
 }
 
 // Parameters returns the parameters of the machine.
@@ -63,8 +63,8 @@ func (x Parameters) OneWay(k int) unit.Time {
 	return x.SendO.Time(k) + x.RecvO.Time(k) + x.Flow(k) + x.L
 }
 
-// long returns (k−1)·G.
-func long(g unit.PerByte, k int) unit.Time { return g.Time(max(k-1, 0)) }
+// longMessageTime returns (k−1)·G.
+func longMessageTime(g unit.PerByte, k int) unit.Time { return g.Time(max(k-1, 0)) }
 
 // Low-level messages are the parts of protocols: packets without matching, and remote accesses.
 // Equations (1) to (7) use their o_s, L, o_r and G, not those of whole messages.
@@ -168,15 +168,15 @@ func (c Curve) plus(t unit.Time) Curve {
 // sum returns the sum of two curves.
 func (c Curve) sum(d Curve) Curve {
 	var s Curve
-	for _, k := range edges(c, d) {
-		p, q := start(c, k), start(d, k)
+	for _, k := range pieceStarts(c, d) {
+		p, q := pieceStartingAt(c, k), pieceStartingAt(d, k)
 		s = append(s, Piece{k, p.At + q.At, p.PerByte + q.PerByte})
 	}
 	return s
 }
 
-// edges returns the sizes at which the pieces of two curves begin, and 0, in order.
-func edges(a, b Curve) []int {
+// pieceStarts returns the sizes at which the pieces of two curves begin, and 0, in order.
+func pieceStarts(a, b Curve) []int {
 	from := []int{0}
 	for _, p := range slices.Concat(a, b) {
 		from = append(from, p.From)
@@ -185,12 +185,12 @@ func edges(a, b Curve) []int {
 	return slices.Compact(from)
 }
 
-// upper returns the larger of two curves at every size.
-func upper(a, b Curve) Curve {
-	from := edges(a, b)
+// largerCurve returns the larger of two curves at every size.
+func largerCurve(a, b Curve) Curve {
+	from := pieceStarts(a, b)
 	var c Curve
 	for i, k := range from {
-		p, q := start(a, k), start(b, k)
+		p, q := pieceStartingAt(a, k), pieceStartingAt(b, k)
 		if q.At > p.At {
 			p, q = q, p
 		}
@@ -205,8 +205,8 @@ func upper(a, b Curve) Curve {
 	return c
 }
 
-// start returns the piece of a curve that begins at k.
-func start(c Curve, k int) Piece {
+// pieceStartingAt returns the piece of a curve that begins at k.
+func pieceStartingAt(c Curve, k int) Piece {
 	if len(c) == 0 {
 		return Piece{From: k}
 	}

@@ -12,8 +12,8 @@ const (
 
 func (w Where) String() string { return [...]string{"sender", "receiver", "wire"}[w] }
 
-// other returns the other side.
-func other(side Where) Where { return Sender + Receiver - side }
+// otherSide returns the other side.
+func otherSide(side Where) Where { return Sender + Receiver - side }
 
 // Kind is the purpose of a packet of a protocol.
 type Kind string
@@ -73,7 +73,7 @@ func (s Step) Bytes(k, first int) int {
 }
 
 // To returns the side where the step ends.
-func (s Step) To() Where { return other(s.From) }
+func (s Step) To() Where { return otherSide(s.From) }
 
 // Protocol is how a message travels, as a sequence of steps. Costs, time lines and equations (1) to
 // (7) all follow from it. Al-Tawil and Moritz, section 2 and figure 1.

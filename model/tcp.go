@@ -16,8 +16,8 @@ import (
 // collision arrive later, and so fall into other reads. impl/library/mpi/ethernet_test.go bounds
 // the error.
 type stream struct {
-	*onEthernet
-	w            *walk
+	*ethernetTransfer
+	w            *protocolRun
 	from, to     Where
 	written      int // by the sender
 	sent         int
@@ -29,11 +29,11 @@ type stream struct {
 	segments     []segment // in the receiver's buffer
 	arrived      int
 	read         int
-	edge         int       // right edge of the window, as last announced to the sender
-	unacked      int       // segments that are not acknowledged
-	unackedSince unit.Time // when the first of them was taken in
-	readyAcks    []ack     // waiting for the medium
-	sentAcks     []ack     // on their way to the sender, or arrived and not yet processed
+	edge         int               // right edge of the window, as last announced to the sender
+	unacked      int               // segments that are not acknowledged
+	unackedSince unit.Time         // when the first of them was taken in
+	readyAcks    []acknowledgement // waiting for the medium
+	sentAcks     []acknowledgement // on their way to the sender, or arrived and not yet processed
 	last         pendingRead
 }
 
@@ -43,15 +43,15 @@ type segment struct {
 	bytes int
 }
 
-// ack is an acknowledgement.
-type ack struct {
+// acknowledgement is an acknowledgement.
+type acknowledgement struct {
 	at         unit.Time
 	upTo, edge int
 }
 
-func (n *onEthernet) stream(w *walk, from Where, size int) packet {
+func (n *ethernetTransfer) stream(w *protocolRun, from Where, size int) packet {
 	t := &n.TCP
-	x := stream{onEthernet: n, w: w, from: from, to: other(from), limit: t.ReceiveBuffer, edge: t.ReceiveBuffer}
+	x := stream{ethernetTransfer: n, w: w, from: from, to: otherSide(from), limit: t.ReceiveBuffer, edge: t.ReceiveBuffer}
 	x.readerFree = w.lanes[x.to].clock
 	x.unacked = n.ackStates[x.to].unacked
 	depart := w.lanes[from].clock
@@ -70,15 +70,15 @@ func (n *onEthernet) stream(w *walk, from Where, size int) packet {
 		for t.SendBuffer-(x.written-x.acked) < min(size-x.written, t.SendBuffer/2) {
 			x.awaitAck()
 		}
-		w.busy(from, Term{Name: "ethernet.tcp.poll", Count: 1, Time: t.Poll}, t.Poll)
+		w.occupyProcessor(from, Term{Name: "ethernet.tcp.poll", Count: 1, Time: t.Poll}, t.Poll)
 	}
-	m := w.post(from)
+	m := w.newPacket(from)
 	for x.sent < x.written { // the window is closed: the sender's system continues when it opens
 		x.awaitAck()
 	}
-	m.delay(w.per(Term{Name: "ethernet.rate", Count: 1, Time: x.arrival - n.Propagation - m.at}, Wire, n.Rate),
-		w.per(Term{Name: "ethernet.propagation", Count: 1, Time: n.Propagation}, Wire, n.Propagation))
-	w.arrow(from, depart, m.at, size-t.Record, false)
+	m.delay(w.fillTerm(Term{Name: "ethernet.rate", Count: 1, Time: x.arrival - n.Propagation - m.at}, Wire, n.Rate),
+		w.fillTerm(Term{Name: "ethernet.propagation", Count: 1, Time: n.Propagation}, Wire, n.Propagation))
+	w.recordFlight(from, depart, m.at, size-t.Record, false)
 	for len(x.segments) > 0 {
 		x.readAvailable()
 	}
@@ -93,11 +93,11 @@ func (n *onEthernet) stream(w *walk, from Where, size int) packet {
 func (x *stream) awaitRoom(size int) {
 	t := &x.TCP
 	if t.SendBuffer-(x.written-x.acked) < size {
-		x.w.busy(x.from, Term{Name: "ethernet.tcp.write.start", Count: 1, Time: t.Write.Start}, t.Write.Start)
+		x.w.occupyProcessor(x.from, Term{Name: "ethernet.tcp.write.start", Count: 1, Time: t.Write.Start}, t.Write.Start)
 		for t.SendBuffer-(x.written-x.acked) < size {
 			x.awaitAck()
 		}
-		x.w.busy(x.from, Term{Name: "ethernet.tcp.poll", Count: 1, Time: t.Poll}, t.Poll)
+		x.w.occupyProcessor(x.from, Term{Name: "ethernet.tcp.poll", Count: 1, Time: t.Poll}, t.Poll)
 	}
 	x.written += size
 	x.sent += size
@@ -157,7 +157,7 @@ func (x *stream) interrupt(t, d unit.Time) {
 // acknowledge queues an acknowledgement for the medium.
 func (x *stream) acknowledge(t unit.Time) {
 	x.unacked, x.edge = 0, x.read+x.TCP.ReceiveBuffer
-	x.readyAcks = append(x.readyAcks, ack{t, x.arrived, x.edge})
+	x.readyAcks = append(x.readyAcks, acknowledgement{t, x.arrived, x.edge})
 }
 
 // sendAck sends the first acknowledgement that is ready.
@@ -207,9 +207,9 @@ func (x *stream) awaitAck() {
 	x.sentAcks = x.sentAcks[1:]
 	l := &x.w.lanes[x.from]
 	if d := a.at - l.clock; d > 0 {
-		x.w.idle(x.from, "send_buffer", x.w.per(Term{Name: "ethernet.tcp.send_buffer", Count: 1, Time: d}, Wire, bytes(x.TCP.SendBuffer)))
+		x.w.waitForWire(x.from, "send_buffer", x.w.fillTerm(Term{Name: "ethernet.tcp.send_buffer", Count: 1, Time: d}, Wire, bytes(x.TCP.SendBuffer)))
 	}
-	x.w.busy(x.from, Term{Name: "ethernet.tcp.input", Count: 1, Time: x.TCP.Input}, x.TCP.Input)
+	x.w.occupyProcessor(x.from, Term{Name: "ethernet.tcp.input", Count: 1, Time: x.TCP.Input}, x.TCP.Input)
 	x.acked, x.limit = max(x.acked, a.upTo), max(x.limit, a.edge)
 	x.push()
 }

@@ -85,13 +85,13 @@ func (t *Torus) route(ends, from, to int) (p Path) {
 	return p
 }
 
-// onTorus is a transfer on a torus.
-type onTorus struct {
+// torusTransfer is a transfer on a torus.
+type torusTransfer struct {
 	*Torus
 	Path
 }
 
-func (t *Torus) on(p Path) carrier { return onTorus{t, p} }
+func (t *Torus) on(p Path) carrier { return torusTransfer{t, p} }
 
 // Kind implements Network.
 func (*Torus) Kind() string { return "torus" }
@@ -108,11 +108,11 @@ func (t *Torus) latency(p Path) unit.Time {
 }
 
 // latencyTerms returns the terms of the latency.
-func (n onTorus) latencyTerms(w *walk) []Term {
+func (n torusTransfer) latencyTerms(w *protocolRun) []Term {
 	return []Term{
-		w.per(Term{Name: "torus.hop", Count: n.Hops, Time: n.Hop * unit.Time(n.Hops)}, Wire, n.Hop),
-		w.per(Term{Name: "torus.turn", Count: n.Turns, Time: n.Turn * unit.Time(n.Turns)}, Wire, n.Turn),
-		w.per(Term{Name: "torus.deliver", Count: 1, Time: n.Deliver}, Wire, n.Deliver),
+		w.fillTerm(Term{Name: "torus.hop", Count: n.Hops, Time: n.Hop * unit.Time(n.Hops)}, Wire, n.Hop),
+		w.fillTerm(Term{Name: "torus.turn", Count: n.Turns, Time: n.Turn * unit.Time(n.Turns)}, Wire, n.Turn),
+		w.fillTerm(Term{Name: "torus.deliver", Count: 1, Time: n.Deliver}, Wire, n.Deliver),
 	}
 }
 
@@ -120,7 +120,7 @@ func (n onTorus) latencyTerms(w *walk) []Term {
 // last byte leaves, and how much later it is in memory. Memory takes a chunk after the one before
 // it, and delays nobody but them.
 func (t *Torus) flow(bytes int, rate unit.Rate) (left, there unit.Time) {
-	left, there = chunks(bytes, t.Chunk, rate, t.Link)
+	left, there = chunkDelays(bytes, t.Chunk, rate, t.Link)
 	if t.Memory == 0 || t.Memory >= min(rate, t.Link) {
 		return left, there
 	}
@@ -134,38 +134,38 @@ func (t *Torus) flow(bytes int, rate unit.Rate) (left, there unit.Time) {
 }
 
 // link returns the term of the time that slow links add.
-func (n onTorus) link(w *walk, where Where, bytes int, d unit.Time) Term {
-	return w.per(Term{Name: "torus.link", Count: 1, Bytes: bytes, Time: d}, where, n.Link)
+func (n torusTransfer) link(w *protocolRun, where Where, bytes int, d unit.Time) Term {
+	return w.fillTerm(Term{Name: "torus.link", Count: 1, Bytes: bytes, Time: d}, where, n.Link)
 }
 
-func (n onTorus) send(w *walk, from Where, bytes int) packet {
-	w.busy(from, Term{Name: "torus.send.start", Count: 1, Time: n.Send.Start}, n.Send.Start)
+func (n torusTransfer) send(w *protocolRun, from Where, bytes int) packet {
+	w.occupyProcessor(from, Term{Name: "torus.send.start", Count: 1, Time: n.Send.Start}, n.Send.Start)
 	depart := w.lanes[from].clock
 	size := n.Header + bytes
 	left, there := n.flow(size, n.Send.Bandwidth)
-	w.busy(from, Term{Name: "torus.send.bandwidth", Count: 1, Bytes: size, Time: n.Send.Bandwidth.Time(size)}, n.Send.Bandwidth)
-	w.busy(from, n.link(w, from, size, left), n.Link)
-	m := w.post(from)
+	w.occupyProcessor(from, Term{Name: "torus.send.bandwidth", Count: 1, Bytes: size, Time: n.Send.Bandwidth.Time(size)}, n.Send.Bandwidth)
+	w.occupyProcessor(from, n.link(w, from, size, left), n.Link)
+	m := w.newPacket(from)
 	m.delay(n.link(w, Wire, size, there-left))
 	m.delay(n.latencyTerms(w)...)
-	w.arrow(from, depart, m.at, bytes, false)
+	w.recordFlight(from, depart, m.at, bytes, false)
 	return m
 }
 
 // access returns the terms and the time of moving the bytes of a remote access at a rate, where
 // links and memory delay the last of them.
-func (n onTorus) access(w *walk, name string, bytes int, rate unit.Rate, there unit.Time) ([]Term, unit.Time) {
-	x := w.per(Term{Name: name, Count: 1, Bytes: bytes, Time: rate.Time(bytes)}, Wire, rate)
+func (n torusTransfer) access(w *protocolRun, name string, bytes int, rate unit.Rate, there unit.Time) ([]Term, unit.Time) {
+	x := w.fillTerm(Term{Name: name, Count: 1, Bytes: bytes, Time: rate.Time(bytes)}, Wire, rate)
 	return []Term{x, n.link(w, Wire, bytes, there)}, x.Time + there
 }
 
-func (n onTorus) receive(w *walk, side Where, _ int) {
-	w.busy(side, Term{Name: "torus.receive", Count: 1, Time: n.Receive}, n.Receive)
+func (n torusTransfer) receive(w *protocolRun, side Where, _ int) {
+	w.occupyProcessor(side, Term{Name: "torus.receive", Count: 1, Time: n.Receive}, n.Receive)
 }
 
 // channel returns what carries a remote access of so many bytes, and its name: the node's engine,
 // or the processor by the channel that is given.
-func (n onTorus) channel(c Channel, name string, bytes int) (Channel, string, bool) {
+func (n torusTransfer) channel(c Channel, name string, bytes int) (Channel, string, bool) {
 	if n.ByEngine(c, bytes) {
 		return n.Engine, "torus.engine", true
 	}
@@ -173,42 +173,42 @@ func (n onTorus) channel(c Channel, name string, bytes int) (Channel, string, bo
 }
 
 // get takes the latency twice: for the request and for the answer.
-func (n onTorus) get(w *walk, side Where, bytes int) {
+func (n torusTransfer) get(w *protocolRun, side Where, bytes int) {
 	c, name, _ := n.channel(n.Get, "torus.get", bytes)
-	w.busy(side, Term{Name: name + ".start", Count: 1, Time: c.Start}, c.Start)
+	w.occupyProcessor(side, Term{Name: name + ".start", Count: 1, Time: c.Start}, c.Start)
 	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.latency(n.Path)
 	slow := n.Link
 	if n.Memory > 0 { // the chunks are read from memory one after the other
 		slow = min(slow, n.Memory)
 	}
-	_, late := chunks(bytes, n.Chunk, c.Bandwidth, slow)
+	_, late := chunkDelays(bytes, n.Chunk, c.Bandwidth, slow)
 	data, d := n.access(w, name+".bandwidth", bytes, c.Bandwidth, late)
-	w.arrow(side, t, t+latency, 0, true)
-	w.arrow(other(side), t+latency, t+latency+d+latency, bytes, true)
-	w.idle(side, "get", slices.Concat(terms, data, terms)...)
+	w.recordFlight(side, t, t+latency, 0, true)
+	w.recordFlight(otherSide(side), t+latency, t+latency+d+latency, bytes, true)
+	w.waitForWire(side, "get", slices.Concat(terms, data, terms)...)
 }
 
 // put takes the latency twice: for the data and for the acknowledgement.
-func (n onTorus) put(w *walk, side Where, bytes int) {
+func (n torusTransfer) put(w *protocolRun, side Where, bytes int) {
 	c, name, engine := n.channel(n.Put, "torus.put", bytes)
-	w.busy(side, Term{Name: name + ".start", Count: 1, Time: c.Start}, c.Start)
+	w.occupyProcessor(side, Term{Name: name + ".start", Count: 1, Time: c.Start}, c.Start)
 	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.latency(n.Path)
 	left, there := n.flow(bytes, c.Bandwidth)
 	if !engine && n.Memory > 0 { // it stops the processor
-		left, there = chunks(bytes, n.Chunk, c.Bandwidth, min(n.Link, n.Memory))
+		left, there = chunkDelays(bytes, n.Chunk, c.Bandwidth, min(n.Link, n.Memory))
 	}
 	data, d := n.access(w, name+".bandwidth", bytes, c.Bandwidth, there)
 	if !engine {
 		rest := n.Buffered(bytes)
 		stored := Term{Name: name + ".bandwidth", Count: 1, Bytes: bytes, Time: c.Bandwidth.Time(bytes) - rest}
-		w.busy(side, stored, c.Bandwidth)
-		w.busy(side, n.link(w, side, bytes, left), n.Link)
-		data = []Term{w.per(Term{Name: "torus.buffer", Count: 1, Bytes: min(bytes, n.Buffer), Time: rest}, Wire, c.Bandwidth), n.link(w, Wire, bytes, there-left)}
+		w.occupyProcessor(side, stored, c.Bandwidth)
+		w.occupyProcessor(side, n.link(w, side, bytes, left), n.Link)
+		data = []Term{w.fillTerm(Term{Name: "torus.buffer", Count: 1, Bytes: min(bytes, n.Buffer), Time: rest}, Wire, c.Bandwidth), n.link(w, Wire, bytes, there-left)}
 	}
-	w.arrow(side, t, t+d+latency, bytes, true)
-	back := append(terms[:len(terms):len(terms)], w.per(Term{Name: "torus.acknowledge", Count: 1, Time: n.Acknowledge}, Wire, n.Acknowledge))
-	w.arrow(other(side), t+d+latency, t+d+latency+latency+n.Acknowledge, 0, true)
-	w.idle(side, "put", slices.Concat(data, terms, back)...)
+	w.recordFlight(side, t, t+d+latency, bytes, true)
+	back := append(terms[:len(terms):len(terms)], w.fillTerm(Term{Name: "torus.acknowledge", Count: 1, Time: n.Acknowledge}, Wire, n.Acknowledge))
+	w.recordFlight(otherSide(side), t+d+latency, t+d+latency+latency+n.Acknowledge, 0, true)
+	w.waitForWire(side, "put", slices.Concat(data, terms, back)...)
 }
 
 func (t *Torus) view(x *Parameters, control unit.Time, p Path) {

@@ -134,8 +134,9 @@ type Meeting struct {
 // acknowledgements sent by a timer are not modelled.
 type Socket struct{ ackState }
 
-// connected is implemented by networks whose sides have a state that outlives a transfer.
-type connected interface{ states() *[2]ackState }
+// connectionStateHolder is implemented by networks whose sides have a state that outlives a
+// transfer.
+type connectionStateHolder interface{ states() *[2]ackState }
 
 // Ends are the times at which calls return, on the clock of the meeting.
 type Ends struct {
@@ -159,18 +160,18 @@ func (m Meeting) Ends() Ends {
 	defer m.each(w.net, func(s *Socket, e *ackState) { s.ackState = *e })
 	w.lanes[Sender].clock, w.lanes[Receiver].clock = m.Sends, m.Receives
 	if !m.Posted {
-		w.spend(Receiver, ProtoReceiveCost, 1)
-		w.spend(Receiver, ProtoMatchCost, 1)
+		w.chargeWork(Receiver, ProtoReceiveCost, 1)
+		w.chargeWork(Receiver, ProtoMatchCost, 1)
 		if m.Blocking {
-			w.last = ProtoReceivedCost
+			w.lastReceiverWork = ProtoReceivedCost
 		} else {
-			w.spend(Receiver, ProtoPostedCost, 1)
+			w.chargeWork(Receiver, ProtoPostedCost, 1)
 		}
 	}
 	e := Ends{Receive: w.lanes[Receiver].clock}
 	w.run()
 	e.Received = w.lanes[Receiver].clock
-	if w.last == ProtoReceivedCost {
+	if w.lastReceiverWork == ProtoReceivedCost {
 		e.Receive = e.Received
 	}
 	e.Send = w.lanes[Sender].call
@@ -186,7 +187,7 @@ func (m Meeting) Ends() Ends {
 
 // each calls f for each side that has a socket, with the side's state in the network.
 func (m Meeting) each(net carrier, f func(*Socket, *ackState)) {
-	n, ok := net.(connected)
+	n, ok := net.(connectionStateHolder)
 	if !ok {
 		return
 	}

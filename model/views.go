@@ -119,7 +119,7 @@ func (x PLogP) OneWay(m int) unit.Time { return x.L + x.Gap.Time(m) }
 // so that a message of one byte takes the same time in both.
 func (x Parameters) PLogP() PLogP {
 	g := Curve{{0, x.Gap, 0}, {1, x.Gap, x.BigGap}}
-	y := PLogP{SendO: x.SendO, RecvO: x.RecvO, Gap: upper(upper(g, x.SendO), x.RecvO), P: x.P}
+	y := PLogP{SendO: x.SendO, RecvO: x.RecvO, Gap: largerCurve(largerCurve(g, x.SendO), x.RecvO), P: x.P}
 	y.L = x.OneWay(1) - y.Gap.Time(1)
 	return y
 }

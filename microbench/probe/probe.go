@@ -240,7 +240,7 @@ func check(e *microbench.Experiment) error {
 		return errors.New("the vendor's MPI is not measured for T_s and T_s-r")
 	}
 	for _, m := range e.Modes {
-		if m == microbench.Message {
+		if m == microbench.LowLevelMessage {
 			return errors.New("the vendor's MPI has no low-level messages to measure")
 		}
 	}

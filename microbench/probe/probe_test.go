@@ -135,7 +135,7 @@ func TestRefine(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for want, p := range map[string]microbench.Plan{
 		"protocol RTA":      {Modes: []string{"send"}, Sizes: []int{1}, Reps: 1, Protocol: "RTA"},
-		"low-level":         {Modes: []string{microbench.Message}, Sizes: []int{1}, Reps: 1},
+		"low-level":         {Modes: []string{microbench.LowLevelMessage}, Sizes: []int{1}, Reps: 1},
 		"a plan needs":      {Modes: []string{"send"}, Reps: 1},
 		"no mode":           {Modes: []string{"zsend"}, Sizes: []int{1}, Reps: 1},
 		"samples, and at m": {Modes: microbench.Modes(), Sizes: []int{1, 2}, Reps: 1_000_000},

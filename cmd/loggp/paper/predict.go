@@ -24,7 +24,7 @@ import (
 func predict(e *papers.Experiment, s *papers.Site) []sample.Series {
 	var all []sample.Series
 	for _, cell := range e.Plan(s).Cells() {
-		if cell.Mode == microbench.Message {
+		if cell.Mode == microbench.LowLevelMessage {
 			continue
 		}
 		x := newAlgebraicBenchmark(s, cell, e.Protocol)
