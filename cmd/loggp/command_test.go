@@ -39,7 +39,7 @@ func TestMisuse(t *testing.T) {
 		{"run --platform start-x --place 1+1+1+1 ring", 2, []string{"--place", "4 nodes: start-x has 3"}},
 		{"run --platform t3d --place 1+1 ring", 2, []string{"--place", "t3d has no nodes"}},
 		{"run --platform start-x --place 8+8+8+1 ring", 2, []string{"placement 8+8+8+1", "4 nodes: start-x has 3"}},
-		{"run --platform start-x --place 1+1 -n 3 ring", 2, []string{"--place 1+1 has 2 ranks", "leave -n out"}},
+		{"run --platform start-x --place 1+1 -n 3 ring", 2, []string{"--place 1+1: it has 2 ranks, and the run has 3"}},
 		{"run --platform start-x --place 2,1+1 --profile ring", 2, []string{"--profile", "one placement"}},
 		{"measure --platform shm --hosts a", 2, []string{"--hosts", "--platform tcp"}},
 		{"measure --platform mpi --hosts a", 2, []string{"--hosts", "has nothing of the kind"}},
