@@ -44,6 +44,7 @@ SEED ?= 1
 MACHINES ?= 2000
 INTERLEAVINGS ?= 200000
 SCHEDULES ?= 200000
+ATTACKS ?= 5000
 LONG ?= 1
 COLLECTIONS ?= 20
 PAPERS ?= aclmpl,cc-mpi,mbcf,mpi-start
@@ -51,6 +52,7 @@ soak: FUZZTIME = 10m
 soak:
 	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./fit/... ./impl/library/mpi -run 'ComeBack|OneTier|BelowZero|Crossovers|RecordingChanges|Noise'
 	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./cmd/loggp -run 'TiersOfConvex|Papers|FirstSteps' -papers $(PAPERS) -defaults
+	go test -count=1 -timeout 0 ./cmd/loggp -run Attacks -attacks $(ATTACKS) -first-attack $(SEED)
 	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./impl/program/npb
 	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 -v . ./model/collective -run 'CollectivePredictions|NoJobEnds'
 	go test -count=1 -timeout 0 ./impl/engine/mbcf ./impl/engine/proto ./impl/engine/queue -run 'Engine/.*/.*/random' -programs $(PROGRAMS) -seed $(SEED)

@@ -17,6 +17,7 @@ import (
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/library/ccmpi"
 	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/real/host"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/phases"
@@ -109,6 +110,9 @@ func NewAny(p *platform.Platform, library string, ranks int, noise float64) (*Jo
 	}
 	if r := p.Machine.Ranks; j.Ranks < r.Min || j.Ranks > r.Max {
 		return nil, fmt.Errorf("platform %s has from %d to %d ranks, not %d", p.Machine.Name, r.Min, r.Max, j.Ranks)
+	}
+	if err := checkMemory(j.Ranks, host.AvailableMemory()); err != nil {
+		return nil, fmt.Errorf("platform %s: %w", p.Machine.Name, err)
 	}
 	return j, nil
 }

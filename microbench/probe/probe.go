@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/loggp/loggp/microbench"
@@ -87,11 +86,11 @@ func Measure(ctx context.Context, e *microbench.Experiment, s Settings, progress
 		s.Timeout = DefaultTimeout
 	}
 	s.compiling = cmp.Or(s.compiling, s.Timeout)
-	dir, err := os.MkdirTemp("", "loggp-probe-")
+	dir, remove, err := makeDirectory()
 	if err != nil {
 		return nil, nil, fmt.Errorf("a directory to compile in: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	m := &measurement{Experiment: e, settings: s, ranks: 2}
 	var options []string
 	if len(e.Collectives) > 0 {

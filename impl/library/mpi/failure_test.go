@@ -275,7 +275,7 @@ func TestLeftByFailure(t *testing.T) {
 	}
 }
 
-// A program that fails otherwise fails with its own error.
+// A program that fails otherwise fails with its own error, behind the name of the rank.
 func TestProgramError(t *testing.T) {
 	cause := errors.New("cause")
 	everywhere(t, 3, func(c *mpi.Comm) error {
@@ -285,8 +285,8 @@ func TestProgramError(t *testing.T) {
 		c.Barrier()
 		return nil
 	}, func(t *testing.T, err error) {
-		if err != cause {
-			t.Errorf("Run returned %v, want %v", err, cause)
+		if !errors.Is(err, cause) || err.Error() != "rank 1: cause" {
+			t.Errorf("Run returned %v, want %v of rank 1", err, cause)
 		}
 	})
 	everywhere(t, 3, func(c *mpi.Comm) error {

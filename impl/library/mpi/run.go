@@ -2,7 +2,9 @@ package mpi
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 
 	"github.com/loggp/loggp/impl/device"
@@ -127,7 +129,7 @@ func (j *job) runRank(p device.Port) (err error) {
 	}
 	c = j.newWorldComm(through)
 	c.state.own, c.state.exchange, c.state.broadcast = own, j.exchange, j.broadcast
-	err = j.program(c)
+	err = nameRank(p.Rank(), j.program(c))
 	c.state.ended = true
 	if err == nil {
 		c.finalize()
@@ -138,6 +140,17 @@ func (j *job) runRank(p device.Port) (err error) {
 	}
 	c.e.End()
 	ended = true
+	return err
+}
+
+// nameRank adds the rank to an error that its program has returned, unless the error names it.
+func nameRank(rank int, err error) error {
+	if err == nil || errors.As(err, new(*Error)) || errors.As(err, new(*AbortError)) {
+		return err
+	}
+	if name := fmt.Sprintf("rank %d: ", rank); !strings.HasPrefix(err.Error(), name) {
+		return fmt.Errorf("%s%w", name, err)
+	}
 	return err
 }
 
