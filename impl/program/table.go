@@ -140,18 +140,27 @@ var executableFile = Program{
 		p.title = func(_ Settings, _ Result, ranks int) string {
 			return fmt.Sprintf("%s, %d ranks", filepath.Base(p.Name), ranks)
 		}
-		p.note = func(Settings, []Result) string { return computeNote(x.Compute) }
+		p.note = func(Settings, []Result) string { return computeNote(x.Compute, x.InterruptedShare()) }
 		return x.Close, nil
 	},
 }
 
-// computeNote says what the computing of an executable was charged as.
-func computeNote(c cprog.Compute) string {
+// maxInterruptedShare is the part of the time of computing from which other work disturbs it, as in
+// measurements of a processor.
+const maxInterruptedShare = 0.05
+
+// computeNote says what the computing of an executable was charged as, and whether other work had
+// its processors for a part of the time.
+func computeNote(c cprog.Compute, interrupted float64) string {
+	warning := ""
+	if interrupted > maxInterruptedShare {
+		warning = fmt.Sprintf(" Warning: other work had the processors of computing ranks for %.0f %% of the time. It is not charged, but slows computing down: run again on a quiet machine.", 100*interrupted)
+	}
 	switch {
 	case c.Rate > 0:
-		return fmt.Sprintf("Computing takes as many cycles as here, at %s: %.3g times the time that it takes here.", formatClockRate(c.Rate), c.Factor)
+		return fmt.Sprintf("Computing takes as many cycles as here, at %s: %.3g times the processor time that it takes here.%s", formatClockRate(c.Rate), c.Factor, warning)
 	case c.Factor > 0:
-		return fmt.Sprintf("Computing takes %g times the time that it takes here.", c.Factor)
+		return fmt.Sprintf("Computing takes %g times the processor time that it takes here.%s", c.Factor, warning)
 	}
 	return "Computing takes no time; --compute measured charges the time that it takes here."
 }

@@ -68,6 +68,16 @@ type Compute struct {
 // says what is wrong with it, or what this loggp lacks. Call Close after the run.
 func (p *Program) Main() (func(*mpi.Comm) error, error) { return p.main() }
 
+// InterruptedShare returns which part of the time of measured computing other work had the
+// processor of a rank. It is not charged, but caches and clock rates suffer.
+func (p *Program) InterruptedShare() float64 {
+	lost := float64(p.interrupted.Load())
+	if lost == 0 {
+		return 0
+	}
+	return lost / (lost + float64(p.computed.Load()))
+}
+
 // Status returns the error of the first rank whose program has ended with a status other than 0
 // after MPI_Finalize, when the run has ended well: such a rank lets the others go on. Where ranks
 // are processes the process of rank 0 knows it.

@@ -83,6 +83,14 @@ static int64_t now(void) {
 	return t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+// processor_time is the processor time of this thread, in which it computed: while another thread has
+// its processor none passes.
+static int64_t processor_time(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 double loggp_cycles_a_second(void) {
 	enum { times = 20000, unrolled = 16 };
 	int64_t least = INT64_MAX;
@@ -105,7 +113,11 @@ static struct host_rank *latest;
 static void go_into(struct host_rank *h) {
 	static __thread int64_t thread;
 	if (!thread) thread = syscall(SYS_gettid);
-	int64_t begin = h->measure ? now() : 0;
+	int64_t begin = 0, computed = 0;
+	if (h->measure) {
+		begin = now();
+		computed = processor_time();
+	}
 	h->frame = __builtin_frame_address(0);
 	__atomic_store_n(&h->thread, thread, __ATOMIC_RELAXED);
 	set_current(h);
@@ -115,7 +127,11 @@ static void go_into(struct host_rank *h) {
 		loggp_swap(&h->host_sp, h->program_sp);
 	set_current(NULL);
 	__atomic_store_n(&h->thread, 0, __ATOMIC_RELAXED);
-	if (h->measure) h->spent += now() - begin;
+	if (h->measure) {
+		computed = processor_time() - computed;
+		h->spent += computed;
+		h->elapsed += now() - begin;
+	}
 }
 
 void loggp_resume(struct host_rank *h) {

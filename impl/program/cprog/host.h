@@ -21,7 +21,8 @@ struct host_rank {
 	char *out; // what the program has written: for each piece file descriptor and length as int64_t, then the bytes
 	uint64_t out_length, out_room;
 	int64_t measure; // how long the program runs
-	int64_t spent;   // that, in ns
+	int64_t spent;   // that, as processor time, in ns
+	int64_t elapsed; // and as time of the clock
 	int64_t thread;  // in which it runs; 0: it does not
 	int64_t resumed; // how often it was
 	char lock;       // of out: threads that the program has started write too

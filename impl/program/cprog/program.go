@@ -49,6 +49,8 @@ type program struct {
 	loaded       int             // how many were
 	count        int             // how many are to be loaded when mappings are counted next
 	begun        time.Time
+	computed     atomic.Int64  // processor time that was charged as computing, in nanoseconds
+	interrupted  atomic.Int64  // time in which computing ranks had no processor
 	lastProgress atomic.Int64  // when a rank did something else than to poll in vain, in nanoseconds since the begin
 	ended        chan struct{} // closed when nothing is to be watched any more; nil: nothing is watched
 	dead         bool          // a rank has died: the heap may be broken, and nothing of C's is freed

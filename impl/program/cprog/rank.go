@@ -150,7 +150,9 @@ func (r *rank) resume() C.int64_t {
 		if x := float64(r.h.spent) * r.p.Compute.Factor * float64(unit.Nanosecond); x < float64(d) {
 			d = unit.Time(x)
 		}
-		r.h.spent = 0
+		r.p.computed.Add(int64(r.h.spent))
+		r.p.interrupted.Add(max(0, int64(r.h.elapsed-r.h.spent)))
+		r.h.spent, r.h.elapsed = 0, 0
 		r.world.Compute(d)
 	}
 	return r.h.r.event
