@@ -6,7 +6,10 @@
 #include <unistd.h>
 static int wait_for(pid_t q) {
 	int st;
-	waitpid(q, &st, 0);
+	if (waitpid(q, &st, 0) != q) {
+		perror("waitpid");
+		exit(1);
+	}
 	return WIFSIGNALED(st) ? WTERMSIG(st) : WEXITSTATUS(st);
 }
 int main(int c, char **v) {
