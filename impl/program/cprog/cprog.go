@@ -70,13 +70,7 @@ func (p *Program) Main() (func(*mpi.Comm) error, error) { return p.main() }
 
 // InterruptedShare returns which part of the time of measured computing other work had the
 // processor of a rank. It is not charged, but caches and clock rates suffer.
-func (p *Program) InterruptedShare() float64 {
-	lost := float64(p.interrupted.Load())
-	if lost == 0 {
-		return 0
-	}
-	return lost / (lost + float64(p.computed.Load()))
-}
+func (p *Program) InterruptedShare() float64 { return p.interruptedShare() }
 
 // Status returns the error of the first rank whose program has ended with a status other than 0
 // after MPI_Finalize, when the run has ended well: such a rank lets the others go on. Where ranks

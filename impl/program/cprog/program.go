@@ -371,3 +371,11 @@ func (p *Program) runs() (*rank, C.int64_t) {
 	}
 	return nil, 0
 }
+
+func (p *Program) interruptedShare() float64 {
+	lost := float64(p.interrupted.Load())
+	if lost == 0 {
+		return 0
+	}
+	return lost / (lost + float64(p.computed.Load()))
+}
