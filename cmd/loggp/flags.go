@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/loggp/loggp"
-	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/platform"
@@ -142,22 +141,6 @@ func sizes(s string, preset []int) ([]int, error) {
 		return nil, fmt.Errorf("--sizes: %w", err)
 	}
 	return list, nil
-}
-
-// protocol checks that there is a protocol of that name.
-func protocol(name string) error {
-	if model.Named(name) == nil {
-		return fmt.Errorf("--protocol: there is no protocol %q: there are %s", name, strings.Join(model.ProtocolNames(), ", "))
-	}
-	return nil
-}
-
-// pairOf returns the pair of ranks that a flag names.
-func pairOf(job *job.Job, place string) (pair [2]int, err error) {
-	if pair, err = job.Pair(place); err != nil {
-		err = fmt.Errorf("--place: %w", err)
-	}
-	return pair, err
 }
 
 // inRange checks the number of a flag.

@@ -63,16 +63,6 @@ func readPages(b []byte) (x byte) {
 	return x | b[len(b)-1]
 }
 
-// writePages writes a byte of each page. It leaves them as they are if x is 0.
-//
-//go:noinline
-func writePages(b []byte, x byte) {
-	for i := 0; i < len(b); i += 4096 {
-		b[i] |= x
-	}
-	b[len(b)-1] |= x
-}
-
 // cloneBuffer returns a copy of a buffer, for operations in place.
 func cloneBuffer(b mpi.Buffer) mpi.Buffer {
 	b.Bytes = append([]byte(nil), b.Bytes...)
