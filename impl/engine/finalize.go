@@ -72,9 +72,16 @@ func (r *Rank) AbandonRequests(describe func(Wait) string) {
 		if !o.Receive || o.state&opFreed == 0 {
 			continue
 		}
-		if r.engine.Cancel(o); o.generation != generation {
-			receives = append(receives, before)
+		r.engine.Cancel(o)
+		if o.generation == generation { // the sender is asked
+			for o.generation == generation {
+				r.engine.Progress(true)
+			}
+			if o.state&opCancelled == 0 { // its message was on the way
+				continue
+			}
 		}
+		receives = append(receives, before)
 	}
 	slices.SortFunc(receives, func(x, y Op) int { return cmp.Compare(x.posted, y.posted) })
 	for _, old := range receives {
