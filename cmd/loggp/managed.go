@@ -17,11 +17,15 @@ import (
 // findManagedJob returns this process's place in a job that mpirun or srun has started and that
 // measures over TCP, or nil. ended says that this process has nothing else to do: it has served as
 // an agent.
-func findManagedJob(cmd *cobra.Command, platform string) (m *launch.ManagedJob, ended bool, err error) {
+func findManagedJob(cmd *cobra.Command, platform, sharedDir string) (m *launch.ManagedJob, ended bool, err error) {
 	m, err = launch.FindManagedJob()
 	switch {
 	case err != nil || m == nil:
 		return nil, false, err
+	case platform == job.TCP:
+		m.Directory = sharedDir
+	}
+	switch {
 	case platform == job.TCP && m.IsAgent():
 		return nil, true, m.ServeAgent(cmd.Context(), commandLine(cmd))
 	case platform == job.TCP:

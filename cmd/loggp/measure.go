@@ -103,7 +103,7 @@ compare' sets them beside the model.`,
 func (m *measure) run(cmd *cobra.Command) error {
 	o := &m.options
 	o.Platform = m.platform
-	managed, ended, err := findManagedJob(cmd, m.platform)
+	managed, ended, err := findManagedJob(cmd, m.platform, m.options.SharedDir)
 	if err != nil || ended {
 		return err
 	}

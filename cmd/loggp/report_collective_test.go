@@ -24,7 +24,7 @@ func TestReportCollectives(t *testing.T) {
 	out := mustRun(t, "report", "eight.csv", "three.csv")
 	_, model, ok := strings.Cut(out, "The model on loggp")
 	model, _, ended := strings.Cut(model, "Errors are")
-	if !ok || !ended || strings.Count(model, "2 of 2") != 3 || strings.Count(model, " 0.0") != 9 || !strings.Contains(out, "the parameters of low-level messages on "+machine) {
+	if !ok || !ended || strings.Count(model, "2 of 2") != 3 || strings.Count(model, " 0.0") != 9 || !strings.Contains(out, "the parameters of calls on "+machine) {
 		t.Errorf("the model is not exact:\n%s", out)
 	}
 }
@@ -38,7 +38,7 @@ func TestReportCollectivesByParameters(t *testing.T) {
 	mustRun(t, strings.Fields("fit samples.csv -o params.csv")...)
 	mustRun(t, strings.Fields("measure --platform t3d --ranks 8 --collective bcast --sizes 8,4KiB -o together.csv")...)
 	for args, says := range map[string]string{
-		"together.csv":                     "the parameters of low-level messages on t3d, chimp",
+		"together.csv":                     "the parameters of calls on t3d, chimp",
 		"together.csv samples.csv":         "the parameters of send in samples.csv",
 		"together.csv --params params.csv": "the parameters of send in params.csv",
 	} {

@@ -36,7 +36,7 @@ const maxFreePolls = 1000
 const (
 	longClockLoop     = unit.Millisecond
 	clockBackoffShare = 64
-	maxClockBackoff   = unit.Second
+	maxClockBackoff   = 200 * unit.Microsecond
 )
 
 // pollCounter are what a rank does again and again at no cost.
