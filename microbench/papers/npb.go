@@ -70,6 +70,9 @@ func operationTime(ctx context.Context, s *Site, b npb.Benchmark, e *Experiment,
 		return 0, err
 	}
 	took, _, err := runNASBenchmark(ctx, s, b, npb.Settings{Class: e.Class, Operation: trialOperationTime}, 1, seed)
+	if published := unit.FromMicros(1e6 * e.OneProcess[program]); err == nil && published < rest {
+		return 0, fmt.Errorf("%s on one process is to take %v, and takes %v without computing", program, published, rest)
+	}
 	return unit.Time(float64(trialOperationTime) * (1e6*e.OneProcess[program] - rest.Micros()) / (took - rest).Micros()), err
 }
 
