@@ -22,11 +22,8 @@ func findManagedJob(cmd *cobra.Command, platform, sharedDir string) (m *launch.M
 	switch {
 	case err != nil || m == nil:
 		return nil, false, err
-	case platform == job.TCP:
-		m.Directory = sharedDir
-	}
-	switch {
 	case platform == job.TCP && m.IsAgent():
+		m.Directory = sharedDir // as Measure tells rank 0
 		return nil, true, m.ServeAgent(cmd.Context(), commandLine(cmd))
 	case platform == job.TCP:
 		return m, false, nil
