@@ -73,15 +73,12 @@ func (r *Rank) AbandonRequests(describe func(Wait) string) {
 			continue
 		}
 		r.engine.Cancel(o)
-		if o.generation == generation { // the sender is asked
-			for o.generation == generation {
-				r.engine.Progress(true)
-			}
-			if o.state&opCancelled == 0 { // its message was on the way
-				continue
-			}
+		for o.generation == generation { // the sender is asked, or the message is on the way
+			r.engine.Progress(true)
 		}
-		receives = append(receives, before)
+		if o.state&opCancelled != 0 {
+			receives = append(receives, before)
+		}
 	}
 	slices.SortFunc(receives, func(x, y Op) int { return cmp.Compare(x.posted, y.posted) })
 	for _, old := range receives {
