@@ -68,8 +68,6 @@ func (d *dither) nextLoopCount() int {
 
 // runEmptyLoop runs an empty loop.
 //
-// runEmptyLoop runs an empty loop.
-//
 //go:noinline
 func runEmptyLoop(n int) {
 	for range n {

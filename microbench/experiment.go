@@ -58,8 +58,6 @@ var LongSizes = append(LogSizes[:len(LogSizes)-2:len(LogSizes)-2], 128<<10, 192<
 // between LogSizes never ends at one of them.
 var LogRoundTripSizes = []int{4, 8, 32, 128, 360, 720, 1440, 2880, 5760, 11520, 23040, 46080, 92160}
 
-// The quick plan, which measures a real machine in a second: fewer sizes and modes, with as many
-// repetitions.
 var (
 	// The quick plan measures a real machine in a second: it has fewer sizes and modes, with as
 	// many repetitions.
@@ -67,7 +65,6 @@ var (
 	QuickSizes = []int{0, 16, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 128 << 10}
 )
 
-// QuickBudget and QuickLaunches go with QuickModes and QuickSizes.
 const (
 	// QuickBudget and QuickLaunches belong to QuickModes and QuickSizes.
 	QuickBudget   = time.Second

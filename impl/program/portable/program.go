@@ -2,7 +2,6 @@ package portable
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/loggp/loggp/model/unit"
 )
@@ -39,15 +38,6 @@ const Frames = "frames"
 
 // Programs are all programs.
 var Programs = []Program{exchange, volume, spheres}
-
-// Named returns the program of a name, or false.
-func Named(name string) (Program, bool) {
-	i := slices.IndexFunc(Programs, func(p Program) bool { return p.Name == name })
-	if i < 0 {
-		return Program{}, false
-	}
-	return Programs[i], true
-}
 
 // compute occupies the processor for a number of operations.
 func compute(p Process, s Settings, operations int) { p.Compute(s.Operation.Times(operations)) }
