@@ -12,7 +12,6 @@ import (
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
-	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
 	"github.com/loggp/loggp/reports/timeline"
 )
@@ -50,17 +49,9 @@ const (
 	DefaultTraceRanks   = 8 // of programs among all ranks
 )
 
-// Tracing has the steps that were traced.
-type Tracing struct {
-	timeline.Trace
-}
-
-// Document lists the steps.
-func (t *Tracing) Document() *doc.Document { return t.Trace.Document() }
-
 // Trace runs one message between two ranks of an emulated machine, or a small program, and records
 // each step. Time begins with the sender's call.
-func Trace(ctx context.Context, o TraceOptions) (*Tracing, error) {
+func Trace(ctx context.Context, o TraceOptions) (*timeline.Trace, error) {
 	if o.Platform == "" {
 		return nil, optionErrorf("Platform", "say what to trace: %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", "))
 	}
@@ -85,7 +76,7 @@ func Trace(ctx context.Context, o TraceOptions) (*Tracing, error) {
 			return nil, &OptionError{"Window", o.Window, err}
 		}
 	}
-	return &Tracing{timeline.Trace{Name: p.Machine.Name + "-" + subject.name, Title: subject.title, Recording: recording}}, nil
+	return &timeline.Trace{Name: p.Machine.Name + "-" + subject.name, Title: subject.title, Recording: recording}, nil
 }
 
 // check refuses options that do not go together, and sets defaults.

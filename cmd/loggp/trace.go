@@ -81,7 +81,7 @@ func (t *trace) run(cmd *cobra.Command) error {
 		return show(cmd, shown.Document())
 	}
 	shown.Command = recall(cmd)
-	return writeCourse(cmd, t.output, shown.Title, shown.Trace, shown.Document())
+	return writeCourse(cmd, t.output, shown.Title, *shown, shown.Document())
 }
 
 // parse makes options of the flags.
