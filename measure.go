@@ -18,7 +18,6 @@ import (
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/platform"
-	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
 	"github.com/loggp/loggp/reports/doc"
 )
@@ -47,9 +46,6 @@ func Measure(ctx context.Context, o MeasureOptions) (*Measurement, error) {
 		return nil, err
 	}
 	m := &measurement{MeasureOptions: o}
-	if m.Seed == 0 {
-		m.Seed = 1
-	}
 	if m.allPairs() && m.onTransport() && m.Ranks == 0 && !m.hasHosts() {
 		m.Ranks = max(2, len(host.Processors()))
 	}
@@ -172,9 +168,6 @@ func (m *measurement) openJob(ctx context.Context) error {
 }
 
 func (m *measurement) openEmulated() error {
-	if m.Noise > 0.4 {
-		return &OptionError{"Noise", unit.Percent(m.Noise), errors.New("it must be from 0% to 40%, so that no step takes less than no time")}
-	}
 	p, err := LoadPlatform(m.Platform)
 	if u := (*platform.UnknownError)(nil); errors.As(err, &u) {
 		return badOption("", fmt.Errorf("%w; this machine is %s or %s", u, strings.Join(job.LocalPlatforms, ", "), probe.Platform))

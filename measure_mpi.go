@@ -13,9 +13,6 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// places are the names of placements of a pair of ranks.
-var places = []string{"intra", "inter"}
-
 // measureVendor measures the MPI that is installed on this machine.
 func (m *measurement) measureVendor(ctx context.Context) (*Measurement, error) {
 	settings, err := m.probeSettings()
@@ -82,7 +79,7 @@ func (m *measurement) newVendorCollectiveExperiment() (*microbench.Experiment, e
 // probeSettings returns how the timers' program is compiled and started.
 func (m *measurement) probeSettings() (s probe.Settings, err error) {
 	switch {
-	case m.Place != "" && !slices.Contains(places, m.Place):
+	case m.Place != "" && !slices.Contains(Places, m.Place):
 		return s, &OptionError{"Place", m.Place, errors.New("it is intra or inter, and leaves to the launcher where the two ranks are")}
 	case m.Timeout != 0 && (m.Timeout < time.Second || m.Timeout > 24*time.Hour):
 		return s, &OptionError{"Timeout", m.Timeout.String(), errors.New("it must be from 1s to 24h")}

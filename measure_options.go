@@ -6,6 +6,7 @@ import (
 	"github.com/loggp/loggp/impl/real/auth"
 	"github.com/loggp/loggp/impl/real/launch"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -18,7 +19,7 @@ type MeasureOptions struct {
 	Platform string // an emulated machine, or this machine: shm (shared memory), tcp (loopback, or Hosts) or mpi (the installed MPI)
 	Library  string // of the platform; "": its first
 	Ranks    int    // 0: the platform's default
-	Seed     uint64 // of the random numbers; 0: 1
+	Seed     uint64 // of the random numbers
 
 	// Messages between two ranks.
 	Place    string    // the pair: intra, inter, or two ranks such as 0,3; "": the first and the last
@@ -66,6 +67,9 @@ type MeasureOptions struct {
 	Command  string                // kept with the samples: how to measure them again
 	Progress func(done, total int) // told how far the measurement is; nil: nobody
 }
+
+// Places are the names of placements of a pair of ranks.
+var Places = []string{model.Intra.String(), model.Inter.String()}
 
 // Values of MeasureOptions.
 const (

@@ -10,6 +10,7 @@ import (
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // OptionError says which option a function cannot use, and why.
@@ -77,8 +78,22 @@ func LoadPlatform(name string) (*platform.Platform, error) {
 
 // newJob sets up a job on an emulated machine.
 func newJob(p *platform.Platform, library string, ranks int, noise float64) (*job.Job, error) {
+	if err := checkNoise(noise); err != nil {
+		return nil, err
+	}
 	j, err := job.New(p, library, ranks, noise)
 	return j, badOption("", err)
+}
+
+// maxNoise is the largest relative standard deviation of a processor step.
+const maxNoise = 0.4
+
+// checkNoise checks the option Noise.
+func checkNoise(noise float64) error {
+	if noise > maxNoise {
+		return &OptionError{"Noise", unit.Percent(noise), errors.New("it must be from 0% to 40%, so that no step takes less than no time")}
+	}
+	return nil
 }
 
 // pairOf returns the pair of ranks of an option Place.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/loggp/loggp/impl/real/host"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
@@ -369,3 +370,13 @@ func toleranceTable(s *schedule.Schedule, o schedule.Options, parts []float64) (
 	}
 	return t, nil
 }
+
+// ReadSchedule reads a communication schedule, in GOAL text or packed. It is an error if it would
+// take more memory than this machine has.
+func ReadSchedule(r io.Reader, name string) (*schedule.Schedule, error) {
+	return schedule.Read(r, name, max(host.AvailableMemory()/simulationMemoryFactor, 0))
+}
+
+// simulationMemoryFactor is how many times as much memory a simulation takes as its schedule,
+// about.
+const simulationMemoryFactor = 6

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/fit/export"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -66,7 +67,7 @@ determine, the error says what to measure.`,
 	f.StringVar(&eager, "eager", "", "eager limit, such as 4KiB (default: found from round trips or o_s)")
 	f.BoolVar(&o.Bounds, "bounds", false, "export a bound of g if g itself is not known")
 	overheads = chosen(cmd, "overheads", []string{"measured", "small"}, "measured", "overheads as measured at each size, or those of small messages at all sizes")
-	mustComplete(cmd, "place", places)
+	mustComplete(cmd, "place", loggp.Places)
 	return cmd
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/microbench/foreign"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/input"
@@ -80,7 +81,7 @@ launches.`,
 	cmd.Flags().StringVar(&o.Library, "library", "", "library of the samples (default: what the file says, or none)")
 	cmd.Flags().StringVar(&o.Place, "place", "inter", "where the two ranks were: inter, intra, or two ranks such as 0-7")
 	cmd.Flags().IntVar(&o.Ranks, "ranks", 0, "ranks of collective operations, if the tool does not print them")
-	mustComplete(cmd, "place", places)
+	mustComplete(cmd, "place", loggp.Places)
 	return cmd
 }
 
@@ -94,8 +95,8 @@ func formatTable() string {
 }
 
 func knownPlace(place string) error {
-	if _, _, pair := sample.ParsePairPlace(place); !pair && !slices.Contains(places, place) {
-		return fmt.Errorf("--place: %q is none of %s, nor two ranks such as 0-7", place, strings.Join(places, ", "))
+	if _, _, pair := sample.ParsePairPlace(place); !pair && !slices.Contains(loggp.Places, place) {
+		return fmt.Errorf("--place: %q is none of %s, nor two ranks such as 0-7", place, strings.Join(loggp.Places, ", "))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/model/platform"
@@ -30,9 +31,6 @@ var usualHelp = flagHelp{
 	"seed":     "seed of the random numbers",
 }
 
-// places are the names of placements of a pair of ranks.
-var places = []string{"intra", "inter"}
-
 // Platforms that flags complete.
 var (
 	emulatedPlatforms = platform.Names()
@@ -57,7 +55,7 @@ func (t *target) flags(cmd *cobra.Command, help flagHelp, platforms []string) {
 			f.IntVarP(&t.ranks, name, "n", t.ranks, text)
 		case "place":
 			f.StringVar(&t.place, name, t.place, text)
-			mustComplete(cmd, name, places)
+			mustComplete(cmd, name, loggp.Places)
 		case "seed":
 			if t.seed == 0 {
 				t.seed = 1

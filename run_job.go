@@ -1,0 +1,232 @@
+package loggp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine/recorder"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/program"
+	"github.com/loggp/loggp/impl/program/portable"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/input"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/schedule"
+)
+
+// programRun is one run of a program on a job.
+type programRun struct {
+	*ProgramOptions
+	program  program.Program
+	settings program.Settings
+	job      *job.Job
+	outcome  *Execution
+	results  []program.Result // by rank, of the ranks in this process
+	close    func()
+}
+
+// newRun sets up a run with a placement; "" is that of the platform. It leaves the program with
+// what was read of its file, so that it is read once.
+func (o *ProgramOptions) newRun(ctx context.Context, p *program.Program, known *platform.Platform, s program.Settings, placement string) (*programRun, error) {
+	read := o.Open
+	if read == nil {
+		read = func(file string) (io.ReadCloser, error) { return input.Open(file) }
+	}
+	e := program.Environment{Context: ctx, IsThisMachine: isThisMachine(o.Platform), Stdout: o.Stdout, Stderr: o.Stderr, ReadSchedule: func(file string) (*schedule.Schedule, error) {
+		f, err := read(file)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return ReadSchedule(f, file)
+	}}
+	loaded, closing, err := p.Load(e, s)
+	if err != nil {
+		return nil, err
+	}
+	if loaded.Ranks > 0 {
+		*p = loaded
+	}
+	r := &programRun{ProgramOptions: o, program: loaded, settings: s, close: closing, outcome: &Execution{}}
+	if r.job, err = o.openJob(known, loaded, placement); err == nil {
+		err = r.setUpJob()
+	}
+	if err != nil {
+		closing()
+		return nil, err
+	}
+	r.results = make([]program.Result, r.job.Ranks)
+	return r, nil
+}
+
+// openJob sets up the job of a run.
+func (o *ProgramOptions) openJob(known *platform.Platform, p program.Program, placement string) (*job.Job, error) {
+	ranks, err := o.Ranks, checkNoise(o.Noise)
+	if err != nil {
+		return nil, err
+	}
+	if p.Ranks > 0 {
+		if ranks != 0 && ranks != p.Ranks {
+			return nil, &OptionError{"Ranks", fmt.Sprint(ranks), fmt.Errorf("%s has %d ranks: leave it out", p.Name, p.Ranks)}
+		}
+		ranks = p.Ranks
+	}
+	if placement != "" {
+		if known, ranks, err = placeRanks(known, ranks, placement); err != nil {
+			return nil, err
+		}
+	}
+	var j *job.Job
+	switch {
+	case isThisMachine(o.Platform):
+		j, err = job.NewLocal(o.Library, ranks, job.LocalOptions{Platform: o.Platform, Pin: true, AnyLibrary: p.RunAny != nil, Output: o.RankOutput, Command: o.Args})
+	case p.RunAny != nil:
+		j, err = job.NewAny(known, o.Library, ranks, o.Noise)
+	default:
+		j, err = job.New(known, o.Library, ranks, o.Noise)
+	}
+	if err != nil && placement != "" {
+		err = &OptionError{"Place", placement, err}
+	}
+	return j, badOption("", err)
+}
+
+// placeRanks returns a platform with a placement of ranks on its nodes, and their number.
+func placeRanks(known *platform.Platform, ranks int, placement string) (*platform.Platform, int, error) {
+	x, err := model.ParsePlacement(strings.TrimSpace(placement))
+	if err != nil {
+		return nil, 0, badOption("Place", err)
+	}
+	if ranks != 0 && ranks != x.Ranks() {
+		return nil, 0, &OptionError{"Place", x.String(), fmt.Errorf("it has %d ranks, and the run has %d", x.Ranks(), ranks)}
+	}
+	placed := *known
+	placed.Machine, err = known.Machine.Place(x)
+	return &placed, x.Ranks(), badOption("Place", err)
+}
+
+// setUpJob checks the program and the options against the job, and sets the job's options.
+func (r *programRun) setUpJob() (err error) {
+	j := r.job
+	if err := r.program.Check(r.settings, j.Ranks); err != nil {
+		return parameterOption(err)
+	}
+	if j.Check, err = parseCheck(r.Check); err != nil {
+		return err
+	}
+	if j.Warn = r.Warn; j.Warn == nil {
+		j.Warn = r.outcome.warn
+	}
+	if !j.Library.CarriedBy().MPI() {
+		for _, x := range []struct {
+			option string
+			given  bool
+		}{{"Protocol", r.Protocol != ""}, {"Collective", r.Collective != nil}, {"Record", r.Record}, {"Profile", r.Profile}, {"Check", r.Check != ""}} {
+			if x.given {
+				return optionErrorf(x.option, "it is for libraries of MPI, which %s is not", j.Library.Name)
+			}
+		}
+	}
+	if r.Collective != nil {
+		if j.ForcedRules, err = ParseRules(r.Collective, j.Ranks, j.Nodes()); err != nil {
+			return err
+		}
+	}
+	if r.Phases != nil && j.Library.Compiled == nil {
+		return optionErrorf("Phases", "library %s of %s does not exchange in phases; cc-mpi of cc-cluster does", j.Library.Name, r.Platform)
+	}
+	for _, s := range r.Phases {
+		if last := slices.Max(s.Members); last >= j.Ranks {
+			return optionErrorf("Phases", "there is a rank %d, and the run has %d ranks", last, j.Ranks)
+		}
+	}
+	j.StoredSchedules = r.Phases
+	if r.Record {
+		j.Recorder = &recorder.Recorder{}
+	}
+	return nil
+}
+
+// runRank runs the program's code for a rank that calls MPI.
+func (r *programRun) runRank(c *mpi.Comm) (err error) {
+	r.results[c.Rank()], err = r.program.Run(c, r.settings)
+	return err
+}
+
+// runAny runs a program for any library on a world.
+func (r *programRun) runAny(w device.World, o mpi.Options) error {
+	library := portable.ByEngine(r.job.Library.CarriedBy(), r.job.Library.Name, o)[0]
+	return library.Run(w, r.settings.Size, func(x portable.Process) (err error) {
+		r.results[x.Rank()], err = r.program.RunAny(x, r.settings)
+		return err
+	})
+}
+
+// record runs the program on an emulated machine.
+func (r *programRun) record(ctx context.Context, maxSpans int) (t *model.Timeline, err error) {
+	if r.program.RunAny != nil {
+		t, err = r.job.RecordAny(ctx, r.Seed, r.Protocol, maxSpans, r.runAny)
+	} else {
+		t, err = r.job.Record(ctx, r.Seed, r.Protocol, maxSpans, r.runRank)
+	}
+	return t, r.runError(err)
+}
+
+// time runs the program on this machine.
+func (r *programRun) time(ctx context.Context) (*Execution, error) {
+	e := r.outcome
+	if r.program.RunAny != nil {
+		w, err := r.job.World(ctx, r.Seed)
+		if err == nil {
+			err = r.runAny(w, r.job.Options(r.Protocol))
+		}
+		if err != nil {
+			return nil, r.runError(err)
+		}
+		r.report(e)
+		return e, nil
+	}
+	ends, err := r.job.TimeRanks(ctx, r.Protocol, r.runRank)
+	if err != nil {
+		return nil, r.runError(err)
+	}
+	e.ends, e.Time = ends, slices.Max(ends)
+	for rank, end := range ends {
+		r.results[rank].Time = end
+	}
+	r.report(e)
+	return e, r.keepSchedule(e)
+}
+
+// runError says which program failed on which machine.
+func (r *programRun) runError(err error) error {
+	if err == nil {
+		return nil
+	}
+	name := r.program.Name
+	if r.program.Executable {
+		name = filepath.Base(name)
+	}
+	on := r.job.Platform.Machine.Name
+	if len(r.Place) > 1 {
+		on += fmt.Sprintf(", placed %v", r.job.Platform.Machine.Nodes.Placed)
+	}
+	return fmt.Errorf("%s on %s: %w", name, on, err)
+}
+
+// keepSchedule puts the schedule that was recorded into the outcome.
+func (r *programRun) keepSchedule(e *Execution) (err error) {
+	if !r.Record {
+		return nil
+	}
+	if e.Schedule, err = r.job.Recorder.Schedule(r.job.Ranks); err != nil {
+		return &OptionError{"Record", "", err}
+	}
+	return nil
+}
