@@ -24,10 +24,11 @@ type Op struct {
 	ownsBuf      bool // Buf is the rank's
 	state        opState
 	generation   uint32
-	id           uint32 // its place in Rank.ops
-	bufferOffset int32  // place of a buffered message in the attached buffer
-	posted       uint64 // of a receive: its number among those of the rank
-	layout       Layout // of the user's data, of a receive; nil: it lies as it travels
+	id           uint32    // its place in Rank.ops
+	bufferOffset int32     // place of a buffered message in the attached buffer
+	posted       uint64    // of a receive: its number among those of the rank
+	layout       Layout    // of the user's data, of a receive; nil: it lies as it travels
+	mismatch     *mismatch // of a receive whose message is not what it wants; nil: it is
 	template     *Template
 	next         *Op
 }
@@ -124,7 +125,7 @@ func (r *Rank) Release(o *Op) {
 		r.ReleaseScratch(o.Buf)
 		o.ownsBuf = false
 	}
-	o.Buf, o.layout = nil, nil
+	o.Buf, o.layout, o.mismatch = nil, nil, nil
 	if o.template != nil {
 		o.finished, o.state = false, 0
 		return

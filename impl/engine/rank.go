@@ -84,6 +84,7 @@ type Rank struct {
 	openRequests   requestList // of operations; the rank waits for the first
 	probedMessage  probedMessage
 	warned         []WarningKind // what the rank has reported
+	handlesErrors  bool          // the program has a handler of errors, and goes on after them
 }
 
 // Setup makes the zero value the rank of a port, whose messages an engine carries.
@@ -173,45 +174,6 @@ func (r *Rank) PeerName(other int32, context uint32) string {
 		return fmt.Sprintf("rank %d", other)
 	}
 	return r.cfg.PeerName(r.port.Rank(), context&^1, int(other))
-}
-
-// CheckMessage fails if a message, by its sender, tag, size and signature, is not what a receive
-// wants.
-func (r *Rank) CheckMessage(o *Op, context uint32, src, tag int32, size int, s Signature) {
-	if size > len(o.Buf) {
-		r.failTruncated(o, context, src, tag, size)
-	}
-	if s != o.Signature {
-		r.failWrongSignature(o, context, src, tag, size, s)
-	}
-}
-
-// failTruncated fails with a message that is too long. Tags of collective operations are not the
-// program's.
-func (r *Rank) failTruncated(o *Op, context uint32, src, tag int32, size int) {
-	r.stopTrackingMemory(o)
-	if context%2 == 1 {
-		r.checkSameCollective(context, src, tag)
-		r.FailWith(int(src), ErrTruncate, "%s sent %d bytes where %d were expected: the ranks do not give as much as they take", r.PeerName(src, context), size, len(o.Buf))
-	}
-	r.Fail(ErrTruncate, "the message from %s with tag %d has %d bytes, the receive has room for %d", r.PeerName(src, context), tag, size, len(o.Buf))
-}
-
-// failWrongSignature fails with a message whose elements are not its receive's.
-func (r *Rank) failWrongSignature(o *Op, context uint32, src, tag int32, size int, s Signature) {
-	want := o.Signature
-	if o.layout != nil {
-		want = o.layout.Signature(size)
-	}
-	if s == want || s == 0 || want == 0 || size == 0 {
-		return
-	}
-	r.stopTrackingMemory(o)
-	if context%2 == 1 {
-		r.checkSameCollective(context, src, tag)
-		r.FailWith(int(src), ErrType, "%s gives %s, and this one takes %s", r.PeerName(src, context), r.typeNames(s), r.typeNames(want))
-	}
-	r.Fail(ErrType, "the message from %s with tag %d is of %s, the receive of %s", r.PeerName(src, context), tag, r.typeNames(s), r.typeNames(want))
 }
 
 func (r *Rank) typeNames(s Signature) string {

@@ -105,7 +105,11 @@ func (r *Rank) recv(o *Op, src int, context uint32, tag int) Status {
 	r.setReceive(o, src, context, tag)
 	r.engine.Recv(o)
 	st, _ := o.Received()
+	err := r.ReceiveError(o)
 	r.Release(o)
+	if err != nil {
+		panic(err)
+	}
 	return st
 }
 

@@ -173,6 +173,9 @@ func (c *Comm) SetErrorHandler(h *ErrorHandler) {
 	if h == nil || h.freed.Load() {
 		c.e.Fail(engine.ErrArg, "the error handler was freed, or is none")
 	}
+	if h != ErrorsAreFatal {
+		c.e.HandleErrors()
+	}
 	c.setHandler(h)
 }
 

@@ -93,9 +93,14 @@ func (r *Request) checkOwner() {
 func (r *Request) takeStatus() Status {
 	r.checkOwner()
 	st := r.Status()
-	r.c.e.Release(r.op)
+	e := r.c.e
+	err := e.ReceiveError(r.op)
+	e.Release(r.op)
 	if r.op.Generation() != r.use {
 		*r = Request{}
+	}
+	if err != nil {
+		panic(err)
 	}
 	return st
 }

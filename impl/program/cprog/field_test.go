@@ -40,6 +40,8 @@ var fieldPrograms = []struct {
 	{source: "threads.c", ranks: 2, argument: "critical", options: []string{"-fopenmp"}, want: "1\n"},
 	{source: "fork.c", ranks: 2, want: "child ended with 4\nchild ended with 4\n"},
 	{source: "dtexit.c", ranks: 2, want: "result of rank 0\n", wrong: "rank 0: the program ended with exit status 1"},
+	{source: "truncerr.c", ranks: 2, want: "truncated: 1\n"},
+	{source: "truncated.c", ranks: 2, want: "bad 0\n"},
 	{source: "dtor.c", ranks: 2, want: "atexit 0\ndestructor 0\natexit 1\ndestructor 1\n"},
 	{source: "cxxstatic.cpp", ranks: 2, want: "destroyed 1\ndestroyed 1\n"},
 	{source: "endings.cpp", ranks: 1, want: "atexit\nlocal\non_exit 0\nglobal\ndestructor\nbuffered\n"},

@@ -25,9 +25,7 @@ func (r *rank) completeRequest(at uintptr) (s mpi.Status, there, done bool) {
 	case !q.Active():
 		return s, false, true
 	}
-	if s, done = q.Test(); done {
-		r.storeRequest(at, q)
-	}
+	s, done = r.testMessage(at, q)
 	return s, true, done
 }
 
@@ -69,9 +67,14 @@ func (r *rank) waitOne(at uintptr) mpi.Status {
 		r.removeRequest(at)
 		return s
 	}
-	s := q.Wait()
-	r.storeRequest(at, q)
-	return s
+	defer func() { r.storeRequest(at, q) }() // also where its message is an error: it is complete
+	return q.Wait()
+}
+
+// testMessage tests the request of a message, and stores what it has become.
+func (r *rank) testMessage(at uintptr, q mpi.Request) (mpi.Status, bool) {
+	defer func() { r.storeRequest(at, q) }()
+	return q.Test()
 }
 
 // completeReady completes up to most requests of a list that are ready, and calls found for

@@ -20,10 +20,9 @@ func test(r *rank, a args) {
 		}
 		return
 	}
-	s, done := q.Test()
+	s, done := r.testMessage(a[0], q)
 	storeAt(a[1], intOfBool(done))
 	if done {
-		r.storeRequest(a[0], q)
 		setStatus(a[2], s)
 	}
 }
@@ -137,7 +136,13 @@ func statusAt(at uintptr, i int) uintptr {
 // statuses say which.
 func (r *rank) storeFailedStatuses(requests uintptr, q []mpi.Request, statuses uintptr) {
 	if v := recover(); v != nil {
-		if _, ok := v.(*mpi.Error); ok {
+		if e, ok := v.(*mpi.Error); ok {
+			failed := -1 // the last that this call has completed, if its message was not what it wants
+			for i := range q {
+				if q[i].Null() && *pointerAt[uintptr](requests + uintptr(i*pointer)) != requestNull && (e.Class == mpi.ErrTruncate || e.Class == mpi.ErrType) {
+					failed = i
+				}
+			}
 			r.storeRequests(requests, q)
 			r.now.errorInStatuses = true
 			if statuses != 0 {
@@ -145,6 +150,9 @@ func (r *rank) storeFailedStatuses(requests uintptr, q []mpi.Request, statuses u
 					x := pointerAt[status](statusAt(statuses, i))
 					if x.err = 0; !q[i].Null() {
 						x.err = codes[mpi.ErrPending]
+					}
+					if i == failed {
+						x.err = codes[e.Class]
 					}
 				}
 			}

@@ -1,0 +1,68 @@
+package engine
+
+// mismatch is what is wrong with the message of a receive.
+type mismatch struct {
+	truncated bool      // it is too long; otherwise it is of other elements
+	room      int       // of the receive, in bytes
+	got, want Signature // of the message, and of the receive
+}
+
+// HandleErrors says that the program has a handler of errors and goes on after them. A message that
+// is not what its receive wants is then received to the end, into memory of the rank, so that its
+// sender goes on as well, and the error is that of the call that completes the receive. Otherwise
+// it ends the rank at once.
+func (r *Rank) HandleErrors() { r.handlesErrors = true }
+
+// CheckMessage fails if a message, by its sender, tag, size and signature, is not what a receive
+// wants.
+func (r *Rank) CheckMessage(o *Op, context uint32, src, tag int32, size int, s Signature) {
+	if size <= len(o.Buf) && s == o.Signature || o.mismatch != nil {
+		return
+	}
+	x := mismatch{truncated: size > len(o.Buf), room: len(o.Buf), got: s, want: o.Signature}
+	if o.layout != nil {
+		x.want = o.layout.Signature(size)
+	}
+	if !x.truncated && (s == x.want || s == 0 || x.want == 0 || size == 0) {
+		return
+	}
+	r.stopTrackingMemory(o)
+	if context%2 == 1 { // of a collective operation, whose tags are not the program's
+		r.failCollective(&x, context, src, tag, size)
+	}
+	if !r.handlesErrors {
+		panic(r.mismatchError(&x, context, src, tag, size))
+	}
+	if o.ownsBuf {
+		r.ReleaseScratch(o.Buf)
+		o.ownsBuf = false
+	}
+	o.Buf, o.layout, o.mismatch = make([]byte, size), nil, &x
+}
+
+// failCollective fails with a message of a collective operation.
+func (r *Rank) failCollective(x *mismatch, context uint32, src, tag int32, size int) {
+	r.checkSameCollective(context, src, tag)
+	if x.truncated {
+		r.FailWith(int(src), ErrTruncate, "%s sent %d bytes where %d were expected: the ranks do not give as much as they take", r.PeerName(src, context), size, x.room)
+	}
+	r.FailWith(int(src), ErrType, "%s gives %s, and this one takes %s", r.PeerName(src, context), r.typeNames(x.got), r.typeNames(x.want))
+}
+
+// mismatchError is the error of a message of the program.
+func (r *Rank) mismatchError(x *mismatch, context uint32, src, tag int32, size int) *Error {
+	if x.truncated {
+		return r.newError(ErrTruncate, "the message from %s with tag %d has %d bytes, the receive has room for %d", r.PeerName(src, context), tag, size, x.room)
+	}
+	return r.newError(ErrType, "the message from %s with tag %d is of %s, the receive of %s", r.PeerName(src, context), tag, r.typeNames(x.got), r.typeNames(x.want))
+}
+
+// ReceiveError returns the error of a finished receive whose message is not what it wants, or nil.
+func (r *Rank) ReceiveError(o *Op) *Error {
+	if o.mismatch == nil {
+		return nil
+	}
+	x := o.mismatch
+	o.mismatch = nil
+	return r.mismatchError(x, o.Context, o.Peer, o.Tag, o.Size)
+}
