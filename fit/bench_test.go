@@ -1,8 +1,9 @@
-package fit
+package fit_test
 
 import (
 	"testing"
 
+	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/fittest"
 	"github.com/loggp/loggp/microbench/sample"
@@ -20,7 +21,7 @@ func BenchmarkFit(b *testing.B) {
 	set := m.Samples(1, plan)
 	b.ReportMetric(float64(set.SampleCount()), "samples")
 	for b.Loop() {
-		if _, err := Fit(set, clean.Options{}); err != nil {
+		if _, err := fit.Fit(set, clean.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -32,7 +33,7 @@ func BenchmarkFitPairs(b *testing.B) {
 	set := fittest.Hierarchy{Group: [][]int{fittest.Blocks(8, 8)}, Times: []fittest.Machine{inside, between}}.Samples(16, 1)
 	b.ReportMetric(float64(set.SampleCount()), "samples")
 	for b.Loop() {
-		if _, err := Fit(set, clean.Options{}); err != nil {
+		if _, err := fit.Fit(set, clean.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,20 +1,18 @@
-package fit
+package fit_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"flag"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
-	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/fittest/fitcheck"
 	"github.com/loggp/loggp/fit/params"
-	"github.com/loggp/loggp/microbench/sample"
 )
 
 var update = flag.Bool("update", false, "freeze the parameters of testdata/reference anew")
@@ -30,11 +28,11 @@ func TestReference(t *testing.T) {
 		frozen := strings.TrimSuffix(file, ".samples.csv.gz") + ".parameters.csv"
 		t.Run(strings.TrimSuffix(filepath.Base(frozen), ".parameters.csv"), func(t *testing.T) {
 			t.Parallel()
-			r, err := Fit(readReference(t, file), clean.Options{})
+			r, err := fit.Fit(fitcheck.ReadSet(t, file), clean.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkSmallest(t, r.Curves)
+			fitcheck.SmallestSizes(t, r.Curves)
 			if *update {
 				var b bytes.Buffer
 				if err := params.WriteParameters(&b, r.Parameters); err != nil {
@@ -61,21 +59,6 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// checkSmallest checks that no piece of a timer misses its smallest size: by a twentieth of the
-// time, or where times are as uncertain by a quarter and more than their interval.
-func checkSmallest(t *testing.T, curves []curve.Curve) {
-	t.Helper()
-	for _, c := range curves {
-		for _, p := range c.Pieces {
-			i := slices.IndexFunc(c.Points, func(x curve.Point) bool { return x.Bytes == p.From })
-			off := math.Abs(p.Value-c.Points[i].Value) / c.Points[i].Value
-			if x := c.Points[i]; off > 0.25 && x.Value > 0 && (p.Value < x.Low || p.Value > x.High) || off > 0.05 && (x.High-x.Low) < 0.01*x.Value && !strings.Contains(c.Timer, "-") {
-				t.Errorf("%s of %s: the piece from %d to %d B begins with %v, measured are %+v", c.Timer, c.Mode, p.From, p.To, p.Value, x)
-			}
-		}
-	}
-}
-
 // checkReference finds a frozen parameter among those of today and checks its value.
 func checkReference(t *testing.T, want params.Parameter, all []params.Parameter) {
 	t.Helper()
@@ -95,22 +78,4 @@ func checkReference(t *testing.T, want params.Parameter, all []params.Parameter)
 		return
 	}
 	t.Errorf("%s of %s, %d to %d B, %s is not among the parameters any more", want.Name, want.Mode, want.From, want.To, want.Method)
-}
-
-func readReference(t *testing.T, file string) *sample.Set {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := sample.Read(z, file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
 }

@@ -1,29 +1,17 @@
-package fit
+package fit_test
 
 import (
-	"bytes"
 	"flag"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"testing"
 
+	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/fittest"
 	"github.com/loggp/loggp/fit/params"
-	"github.com/loggp/loggp/microbench/sample"
 )
-
-func mustFit(t *testing.T, set *sample.Set, o clean.Options) *Result {
-	t.Helper()
-	r, err := Fit(set, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 var (
 	secrets    = flag.Int("machines", 30, "synthetic machines with secret parameters")
@@ -65,7 +53,7 @@ func TestSecretMachines(t *testing.T) {
 			if noise > 0 {
 				m.Reps = 40
 			}
-			r, err := Fit(m.Samples(seed, fittest.WholePlan), clean.Options{Replicates: 100, Seed: seed})
+			r, err := fit.Fit(m.Samples(seed, fittest.WholePlan), clean.Options{Replicates: 100, Seed: seed})
 			if err != nil {
 				t.Errorf("seed %d: %v", seed, err)
 				return
@@ -125,26 +113,5 @@ func TestSecretMachines(t *testing.T) {
 		if 10*x.held < 9*x.all && x.all >= 50 {
 			t.Errorf("%s: intervals held the truth in %d of %d cases", name, x.held, x.all)
 		}
-	}
-}
-
-func TestParametersRoundTrip(t *testing.T) {
-	m := fittest.Typical()
-	m.L = 0.001 // some rows without a number
-	want := mustFit(t, m.Samples(1, fittest.WholePlan), clean.Options{}).Parameters
-	want = append(want, params.Parameter{Platform: "a,b", Place: "inter", Name: "P", From: -1, To: -1, Value: 4, Low: 4, High: 4, Unit: params.Count, Samples: 0})
-	var b bytes.Buffer
-	if err := params.WriteParameters(&b, want); err != nil {
-		t.Fatal(err)
-	}
-	got, err := params.ReadParameters(strings.NewReader("# seed: 1\n"+b.String()), "p.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range want {
-		want[i].FewestSamples, want[i].MedianDeviation, want[i].LargestDeviation = 0, 0, 0
-	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("got\n%+v\nwant\n%+v", got, want)
 	}
 }

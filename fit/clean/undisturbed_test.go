@@ -1,4 +1,4 @@
-package fit
+package clean_test
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/fittest"
+	"github.com/loggp/loggp/fit/fittest/fitcheck"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
@@ -66,32 +67,10 @@ func TestDisturbedSamples(t *testing.T) {
 			}
 		}
 	}
-	a, b := mustFit(t, calm, clean.Options{}), mustFit(t, mixed, clean.Options{})
+	a, b := fitcheck.Fit(t, calm, clean.Options{}), fitcheck.Fit(t, mixed, clean.Options{})
 	if len(a.Parameters) == 0 || !slices.EqualFunc(a.Parameters, b.Parameters, func(p, q params.Parameter) bool {
 		return p.Name == q.Name && (p.Value == q.Value || p.Value != p.Value)
 	}) {
 		t.Errorf("%+v, want %+v", b.Parameters, a.Parameters)
-	}
-}
-
-// Launches that differ, each of them undisturbed at other sizes, make no step of a straight line.
-func TestLaunchesOfACurve(t *testing.T) {
-	set := &sample.Set{}
-	for i, k := range []int{0, 64, 256, 512, 1024, 1536, 2048, 3072, 4096, 8192} {
-		for launch := range 5 {
-			us := (2 + 0.001*float64(k)) * (1 + 0.5*float64(launch))
-			s := fittest.Series("send", sample.TimerRTT, slices.Repeat([]float64{us, us * 1.001}, 5)...)
-			s.Bytes, s.Clock, s.Launch, s.Disturbed = k, "real", launch, i/2 != launch
-			set.Series = append(set.Series, s)
-		}
-	}
-	r := mustFit(t, set, clean.Options{})
-	for _, c := range r.Curves {
-		if c.Timer == sample.TimerRTT && (len(c.Pieces) != 1 || !(c.Pieces[0].Value > 3.9 && c.Pieces[0].Value < 4.1)) {
-			t.Errorf("a line of 4 us and 0.002 us/B became %+v", c.Pieces)
-		}
-	}
-	if !warnedOf(r, "", "samples", clean.DisturbedUsed) {
-		t.Errorf("no warning: %v", r.Warnings)
 	}
 }

@@ -1,4 +1,4 @@
-package fit
+package params_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/fittest"
+	"github.com/loggp/loggp/fit/fittest/fitcheck"
 	"github.com/loggp/loggp/fit/params"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestPLogP(t *testing.T) {
 	m := fittest.Typical()
 	m.Noise = 0
-	r := mustFit(t, m.Samples(1, fittest.WholePlan), clean.Options{})
+	r := fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{})
 	for _, v := range r.PLogP {
 		if v.Mode != "send" {
 			continue

@@ -1,4 +1,4 @@
-package fit
+package params_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/fittest/fitcheck"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
@@ -40,7 +41,7 @@ func (m trainMachine) samples(timers ...string) *sample.Set {
 }
 
 func TestTrains(t *testing.T) {
-	r := mustFit(t, trainTruth.samples(sample.TimerRTT, sample.TrainTimer(10), sample.SpacedTrainTimer(10), sample.Timer12), clean.Options{})
+	r := fitcheck.Fit(t, trainTruth.samples(sample.TimerRTT, sample.TrainTimer(10), sample.SpacedTrainTimer(10), sample.Timer12), clean.Options{})
 	for _, c := range []struct {
 		name, method, unit string
 		want               float64
@@ -52,7 +53,7 @@ func TestTrains(t *testing.T) {
 		{"G", "(prtt10-rtt)/9", params.PerByte, trainTruth.big},
 		{"G", params.MethodHalfRoundTrip, params.PerByte, trainTruth.big},
 	} {
-		if p := one(t, r, "send", c.name, c.method, c.unit); math.Abs(p.Value-c.want) > 1e-6*c.want || p.Verdict != params.Good {
+		if p := fitcheck.Row(t, r, "send", c.name, c.method, c.unit); math.Abs(p.Value-c.want) > 1e-6*c.want || p.Verdict != params.Good {
 			t.Errorf("%s by %s is %v, %s, want %v", c.name, c.method, p.Value, p.Verdict, c.want)
 		}
 	}
@@ -86,12 +87,12 @@ func TestTrainsDisturbed(t *testing.T) {
 		sizes  []int
 		warned []string
 	}{{nil, []string{sample.TimerRTT}}, {[]int{1, 10, 100}, []string{sample.TrainTimer(10), sample.SpacedTrainTimer(10)}}} {
-		r := mustFit(t, disturbed(c.sizes...), clean.Options{})
-		if p := one(t, r, "send", "o_s", "(prtt10-d-rtt)/9", params.Micros); math.Abs(p.Value-trainTruth.os) > 1e-6 {
+		r := fitcheck.Fit(t, disturbed(c.sizes...), clean.Options{})
+		if p := fitcheck.Row(t, r, "send", "o_s", "(prtt10-d-rtt)/9", params.Micros); math.Abs(p.Value-trainTruth.os) > 1e-6 {
 			t.Errorf("o_s is %v", p.Value)
 		}
 		for _, timer := range c.warned {
-			if !warnedOf(r, "send", timer, clean.Disturbed) {
+			if !fitcheck.HasWarningOf(r, "send", timer, clean.Disturbed) {
 				t.Errorf("no warning that %s was disturbed: %v", timer, r.Warnings)
 			}
 		}
@@ -105,19 +106,19 @@ func TestTrainsDisturbed(t *testing.T) {
 
 // Of round trips alone L is not to be had, and nothing is made up in its place.
 func TestRoundTripsAlone(t *testing.T) {
-	r := mustFit(t, trainTruth.samples(sample.TimerRTT), clean.Options{})
-	p := one(t, r, "send", "L", params.MethodRoundTrip+params.UnidentifiableSuffix, params.Micros)
-	if !math.IsNaN(p.Value) || p.Verdict != params.NotIdentifiable || !warnedOf(r, "send", "L", clean.Unidentified) {
+	r := fitcheck.Fit(t, trainTruth.samples(sample.TimerRTT), clean.Options{})
+	p := fitcheck.Row(t, r, "send", "L", params.MethodRoundTrip+params.UnidentifiableSuffix, params.Micros)
+	if !math.IsNaN(p.Value) || p.Verdict != params.NotIdentifiable || !fitcheck.HasWarningOf(r, "send", "L", clean.Unidentified) {
 		t.Errorf("%+v %v", p, r.Warnings)
 	}
 	if v, ok := params.ValueAt(r.Parameters, "send", "L", 0); ok {
 		t.Errorf("L has the value %v", v)
 	}
 	half := trainTruth.l + trainTruth.os + trainTruth.or
-	if p := one(t, r, "send", "L", params.MethodHalfRoundTrip, params.Micros); math.Abs(p.Value-half) > 1e-6 {
+	if p := fitcheck.Row(t, r, "send", "L", params.MethodHalfRoundTrip, params.Micros); math.Abs(p.Value-half) > 1e-6 {
 		t.Errorf("rtt/2 is %v, want %v", p.Value, half)
 	}
-	if p := one(t, r, "send", "G", params.MethodHalfRoundTrip, params.PerByte); math.Abs(p.Value-trainTruth.big) > 1e-8 {
+	if p := fitcheck.Row(t, r, "send", "G", params.MethodHalfRoundTrip, params.PerByte); math.Abs(p.Value-trainTruth.big) > 1e-8 {
 		t.Errorf("G is %v", p.Value)
 	}
 }
@@ -128,29 +129,14 @@ func TestStream(t *testing.T) {
 	for i := range set.Series {
 		set.Series[i].Timer = sample.TimerStream
 	}
-	r := mustFit(t, set, clean.Options{})
-	if p := one(t, r, "send", "g", sample.TimerStream+": upper bound", params.Micros); !p.IsBound() || p.Verdict != params.NotIdentifiable || p.Value != trainTruth.times(1)[sample.TrainTimer(10)] {
+	r := fitcheck.Fit(t, set, clean.Options{})
+	if p := fitcheck.Row(t, r, "send", "g", sample.TimerStream+": upper bound", params.Micros); !p.IsBound() || p.Verdict != params.NotIdentifiable || p.Value != trainTruth.times(1)[sample.TrainTimer(10)] {
 		t.Errorf("%+v", p)
 	}
 	if v, ok := params.ValueAt(r.Parameters, "send", "g", 0); ok {
 		t.Errorf("a bound is the value %v", v)
 	}
-	if p := one(t, r, "send", "G", sample.TimerStream, params.PerByte); math.Abs(p.Value-11*trainTruth.big) > 1e-8 {
+	if p := fitcheck.Row(t, r, "send", "G", sample.TimerStream, params.PerByte); math.Abs(p.Value-11*trainTruth.big) > 1e-8 {
 		t.Errorf("G is %v", p.Value)
-	}
-}
-
-// A mean that another tool printed is one sample a cell, which shows a slope and no interval.
-func TestSingleSamples(t *testing.T) {
-	scatter := []float64{1.02, 0.99, 1.01, 0.98, 1.02, 0.985, 1.01, 0.99}
-	set := &sample.Set{}
-	for i, f := range scatter {
-		k := 1000 * (i + 1)
-		key := sample.Key{Platform: "x", Clock: "real", Place: "inter", Mode: "send", Protocol: "auto", Timer: sample.TimerRTT, Bytes: k}
-		set.Series = append(set.Series, sample.Series{Key: key, Times: []unit.Time{unit.FromMicros(f * 2 * (5 + 0.01*float64(k)))}})
-	}
-	p := one(t, mustFit(t, set, clean.Options{}), "send", "G", params.MethodHalfRoundTrip, params.PerByte)
-	if math.Abs(p.Value-0.01) > 0.0005 || !math.IsNaN(p.Low) || !math.IsNaN(p.High) || p.Verdict != params.Weak {
-		t.Errorf("G is %v from %v to %v, %s", p.Value, p.Low, p.High, p.Verdict)
 	}
 }

@@ -1,17 +1,19 @@
-package fit
+package params_test
 
 import (
 	"fmt"
 	"testing"
 
+	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/fittest"
+	"github.com/loggp/loggp/fit/fittest/fitcheck"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
 // limits returns the rows of S.
-func limits(r *Result) []params.Parameter {
+func limits(r *fit.Result) []params.Parameter {
 	var out []params.Parameter
 	for _, p := range r.Parameters {
 		if p.Name == "S" {
@@ -28,7 +30,7 @@ func TestEagerLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := mustFit(t, set, clean.Options{})
+	r := fitcheck.Fit(t, set, clean.Options{})
 	found := limits(r)
 	if len(r.Handshakes) != len(found) {
 		t.Fatalf("evidence of %d limits of %d", len(r.Handshakes), len(found))
@@ -77,7 +79,7 @@ func TestEagerLimitOrBend(t *testing.T) {
 	} {
 		wrong := 0
 		for seed := range uint64(20) {
-			found := limits(mustFit(t, fittest.Trips(seed, c.f), clean.Options{Replicates: 100}))
+			found := limits(fitcheck.Fit(t, fittest.Trips(seed, c.f), clean.Options{Replicates: 100}))
 			switch {
 			case c.want == 0 && len(found) > 0, c.want > 0 && (len(found) != 1 || found[0].Low > c.want || found[0].High < c.want):
 				wrong++

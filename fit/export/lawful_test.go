@@ -1,8 +1,6 @@
-package fit_test
+package export_test
 
 import (
-	"github.com/loggp/loggp/fit/fittest"
-
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
@@ -17,6 +15,7 @@ import (
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/export"
+	"github.com/loggp/loggp/fit/fittest"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 )

@@ -1,4 +1,4 @@
-package fit
+package tiers_test
 
 import (
 	"bytes"
@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/fittest"
+	"github.com/loggp/loggp/fit/fittest/fitcheck"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/fit/tiers"
 	"github.com/loggp/loggp/microbench/sample"
@@ -28,7 +30,7 @@ func TestParametersOfTiers(t *testing.T) {
 	if err := sample.Write(io.Discard, pooled); err != nil { // each pair is a launch of its own
 		t.Error(err)
 	}
-	r, err := Fit(set, clean.Options{Replicates: 60})
+	r, err := fit.Fit(set, clean.Options{Replicates: 60})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +96,7 @@ func TestNodesOfMachines(t *testing.T) {
 		"smp-ethernet-pairs": {{0, 1, 2, 3}, {4, 5, 6, 7}},
 		"t3d-pairs":          {{0, 1, 2, 3, 4, 5}},
 	} {
-		_, found, err := tiers.AssignTiers(readReference(t, "testdata/reference/"+machine+".samples.csv.gz"))
+		_, found, err := tiers.AssignTiers(fitcheck.ReadSet(t, "../testdata/reference/"+machine+".samples.csv.gz"))
 		if err != nil || len(found) != 1 {
 			t.Fatal(found, err)
 		}
@@ -112,7 +114,7 @@ func TestOwnPlaces(t *testing.T) {
 	own := between
 	own.SendO = 100
 	set.Series = append(set.Series, own.Samples(3, fittest.PairPlan).Series...)
-	r, err := Fit(set, clean.Options{Replicates: 20})
+	r, err := fit.Fit(set, clean.Options{Replicates: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +129,7 @@ func TestOwnPlaces(t *testing.T) {
 // One tier has neither H nor P, and says so.
 func TestOneTierHasNoGroups(t *testing.T) {
 	_, m := fittest.Convex()
-	r, err := Fit(fittest.Hierarchy{Times: []fittest.Machine{fittest.Small(m)}}.Samples(5, 1), clean.Options{Replicates: 20})
+	r, err := fit.Fit(fittest.Hierarchy{Times: []fittest.Machine{fittest.Small(m)}}.Samples(5, 1), clean.Options{Replicates: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,14 +146,14 @@ func TestOneTierHasNoGroups(t *testing.T) {
 	}
 	near := fittest.Hierarchy{Times: []fittest.Machine{fittest.Small(m)}}.Samples(5, 1)
 	near.Facts = append(near.Facts, sample.Fact{Key: sample.OnePlaceFact, Value: "intra"})
-	if r, err = Fit(near, clean.Options{Replicates: 20}); err != nil || len(params.SelectParameters(r.Parameters, "", "", "inter")) > 0 || r.Tiers[0].Levels[0].Place != "intra" {
+	if r, err = fit.Fit(near, clean.Options{Replicates: 20}); err != nil || len(params.SelectParameters(r.Parameters, "", "", "inter")) > 0 || r.Tiers[0].Levels[0].Place != "intra" {
 		t.Errorf("all in one node: %v, %+v", err, r.Parameters)
 	}
 	near.Facts[len(near.Facts)-1].Value = "near"
-	if _, err = Fit(near, clean.Options{}); err == nil || !strings.Contains(err.Error(), "neither intra nor inter") {
+	if _, err = fit.Fit(near, clean.Options{}); err == nil || !strings.Contains(err.Error(), "neither intra nor inter") {
 		t.Errorf("a place that is none: %v", err)
 	}
-	if r, err = Fit(fittest.Hierarchy{Times: []fittest.Machine{fittest.Small(m)}}.Samples(2, 1), clean.Options{Replicates: 20}); err != nil {
+	if r, err = fit.Fit(fittest.Hierarchy{Times: []fittest.Machine{fittest.Small(m)}}.Samples(2, 1), clean.Options{Replicates: 20}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(r.Warnings, func(w clean.Warning) bool {
