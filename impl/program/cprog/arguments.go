@@ -86,6 +86,14 @@ func source(n int) int {
 	return destination(n)
 }
 
+// countOut returns a count as C programs get it.
+func countOut(n int) int {
+	if n == mpi.Undefined {
+		return undefined
+	}
+	return n
+}
+
 func rankOut(n int) int32 {
 	switch n {
 	case mpi.ProcNull:

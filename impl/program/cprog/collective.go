@@ -100,7 +100,7 @@ type parts struct {
 
 func (r *rank) parts(n int, at, counts, offsets, h uintptr) parts {
 	t := r.datatype(h)
-	p := parts{counts: intsAt(counts, n), offsets: intsAt(offsets, n)}
+	p := parts{counts: r.countsAt(counts, n), offsets: r.countsAt(offsets, n)}
 	if n > 0 && counts == 0 {
 		r.raiseError(mpi.ErrArg, "the array of counts is a null pointer")
 	}
@@ -182,8 +182,8 @@ func alltoallv(r *rank, a args) {
 // buffers returns a buffer for each rank, at displacements in bytes.
 func (r *rank) buffers(at, counts uintptr, where []int, types uintptr) []mpi.Buffer {
 	out := make([]mpi.Buffer, len(where))
-	handles := sliceAt[uintptr](types, len(out))
-	for i, count := range intsAt(counts, len(out)) {
+	handles := r.handlesAt(types, len(out))
+	for i, count := range r.countsAt(counts, len(out)) {
 		out[i] = r.buffer(at+uintptr(where[i]), count, handles[i])
 	}
 	return out
@@ -191,7 +191,7 @@ func (r *rank) buffers(at, counts uintptr, where []int, types uintptr) []mpi.Buf
 
 func alltoallw(r *rank, a args) {
 	c := r.comm(a[8])
-	into := r.buffers(a[4], a[5], intsAt(a[6], c.Size()), a[7])
+	into := r.buffers(a[4], a[5], r.countsAt(a[6], c.Size()), a[7])
 	var from []mpi.Buffer
 	if a[0] == inPlace {
 		from = make([]mpi.Buffer, len(into))
@@ -199,7 +199,7 @@ func alltoallw(r *rank, a args) {
 			from[i] = flatCopy(into[i])
 		}
 	} else {
-		from = r.buffers(a[0], a[1], intsAt(a[2], c.Size()), a[3])
+		from = r.buffers(a[0], a[1], r.countsAt(a[2], c.Size()), a[3])
 	}
 	c.Alltoallw(from, into)
 }
@@ -248,7 +248,7 @@ func exscan(r *rank, a args) {
 
 func reduceScatter(r *rank, a args) {
 	c := r.comm(a[5])
-	counts := intsAt(a[2], c.Size())
+	counts := r.countsAt(a[2], c.Size())
 	for _, n := range counts {
 		if n < 0 {
 			r.raiseError(mpi.ErrCount, "%d elements: a count is not negative", n)

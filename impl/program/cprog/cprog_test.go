@@ -60,7 +60,7 @@ func build(t testing.TB, source string) string {
 		}
 		built.at, built.dir = map[string]string{}, dir
 	}
-	path := filepath.Join(built.dir, strings.TrimSuffix(filepath.Base(source), ".c"))
+	path := filepath.Join(built.dir, strings.ReplaceAll(strings.TrimSuffix(source, ".c"), "/", "-"))
 	compile(t, filepath.Join("testdata", source), path, "-g")
 	built.at[source] = path
 	return path
@@ -111,18 +111,28 @@ const simple = "loggp:L=5us,o_s=1us,o_r=1us,g=2us,G=10ns/B"
 // The programs of the suite print what they print with Open MPI and MPICH: the files N.txt have
 // that for N ranks.
 func TestSuite(t *testing.T) {
-	path := build(t, "suite/suite.c")
-	for _, ranks := range []int{1, 2, 3, 4, 7} {
-		w, o := emulated(t, simple, ranks)
-		checkSuite(t, w, o, path, ranks)
+	for _, s := range suites {
+		path := build(t, s.dir+"/suite.c")
+		for _, ranks := range []int{1, 2, 3, 4, 7} {
+			w, o := emulated(t, simple, ranks)
+			checkSuite(t, w, o, path, s.dir, ranks)
+		}
 	}
+}
+
+// suites are folders of testdata with programs that others run, too, and the libraries that have
+// the functions.
+var suites = []struct{ dir, with string }{
+	{"suite", "openmpi mpich"},
+	{"openmpi", "openmpi"},
+	{"mpich", "mpich"},
 }
 
 // They do so on other machines, and with each engine.
 func TestSuiteEverywhere(t *testing.T) {
 	path := build(t, "suite/suite.c")
 	w, o := emulated(t, "t3d", 3)
-	checkSuite(t, w, o, path, 3)
+	checkSuite(t, w, o, path, "suite", 3)
 	p, err := platform.Load("loggp")
 	if err != nil {
 		t.Fatal(err)
@@ -140,14 +150,14 @@ func TestSuiteEverywhere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkSuite(t, w, j.Options(""), path, 3)
+			checkSuite(t, w, j.Options(""), path, "suite", 3)
 		})
 	}
 }
 
-func checkSuite(t *testing.T, w device.World, o mpi.Options, path string, ranks int) {
+func checkSuite(t *testing.T, w device.World, o mpi.Options, path, dir string, ranks int) {
 	t.Helper()
-	want, err := os.ReadFile(fmt.Sprintf("testdata/suite/%d.txt", ranks))
+	want, err := os.ReadFile(fmt.Sprintf("testdata/%s/%d.txt", dir, ranks))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +179,7 @@ func checkSuite(t *testing.T, w device.World, o mpi.Options, path string, ranks 
 
 // Every function of the table is called by the suite.
 func TestSuiteHasAllFunctions(t *testing.T) {
-	files, err := filepath.Glob("testdata/suite/*.[ch]")
+	files, err := filepath.Glob("testdata/*/*.[ch]")
 	if err != nil {
 		t.Fatal(err)
 	}

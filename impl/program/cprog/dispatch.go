@@ -22,6 +22,9 @@ var handlers = func() []handler {
 	all := make([]handler, len(toolchain.Functions))
 	for i, f := range toolchain.Functions {
 		written, generated := writtenHandlers[f.Name], generatedHandlers[f.Name]
+		if start := starters[f.Collective()]; start != nil {
+			written = start.handler(f)
+		}
 		switch {
 		case (written == nil) == (generated == nil):
 			panic("cprog: " + f.Name + " needs one handler, written or generated")
@@ -34,6 +37,33 @@ var handlers = func() []handler {
 	return all
 }()
 
+// starters has the collective operations whose messages are all started at once, by the names of
+// their blocking forms. It carries out the non-blocking and the persistent forms.
+var starters = map[string]starter{
+	"MPI_Barrier":              ibarrier,
+	"MPI_Bcast":                ibcast,
+	"MPI_Gather":               igather,
+	"MPI_Gatherv":              igatherv,
+	"MPI_Scatter":              iscatter,
+	"MPI_Scatterv":             iscatterv,
+	"MPI_Allgather":            iallgather,
+	"MPI_Allgatherv":           iallgatherv,
+	"MPI_Alltoall":             ialltoall,
+	"MPI_Alltoallv":            ialltoallv,
+	"MPI_Alltoallw":            ialltoallw,
+	"MPI_Reduce":               ireduce,
+	"MPI_Allreduce":            iallreduce,
+	"MPI_Scan":                 iscan,
+	"MPI_Exscan":               iexscan,
+	"MPI_Reduce_scatter":       ireduceScatter,
+	"MPI_Reduce_scatter_block": ireduceScatterBlock,
+	"MPI_Neighbor_allgather":   ineighborAllgather,
+	"MPI_Neighbor_allgatherv":  ineighborAllgatherv,
+	"MPI_Neighbor_alltoall":    ineighborAlltoall,
+	"MPI_Neighbor_alltoallv":   ineighborAlltoallv,
+	"MPI_Neighbor_alltoallw":   ineighborAlltoallw,
+}
+
 // writtenHandlers has the handlers written by hand.
 var writtenHandlers = map[string]handler{
 	"MPI_Iprobe":               iprobe,
@@ -42,6 +72,7 @@ var writtenHandlers = map[string]handler{
 	"MPI_Status_set_cancelled": func(_ *rank, a args) { pointerAt[status](a[0]).cancelled = intOfBool(int32(a[1]) != 0) },
 	"MPI_Wait":                 wait, "MPI_Test": test, "MPI_Waitall": waitall, "MPI_Testall": testall, "MPI_Waitany": waitany, "MPI_Testany": testany,
 	"MPI_Waitsome": completeSome(true, mpi.WaitSome), "MPI_Testsome": completeSome(false, mpi.TestSome), "MPI_Request_get_status": requestGetStatus,
+	"MPI_Isendrecv": isendrecv, "MPI_Isendrecv_replace": isendrecvReplace,
 	"MPI_Grequest_start": grequestStart, "MPI_Grequest_complete": grequestComplete,
 	"MPI_Request_free": requestFree, "MPI_Cancel": cancel, "MPI_Start": start, "MPI_Startall": startall,
 	"MPI_Buffer_attach": bufferAttach, "MPI_Buffer_detach": bufferDetach,
@@ -55,6 +86,7 @@ var writtenHandlers = map[string]handler{
 	"MPI_Type_get_envelope": typeEnvelope, "MPI_Type_get_contents": typeContents, "MPI_Type_create_darray": typeDarray, "MPI_Type_match_size": typeMatchSize,
 	"MPI_Type_set_name": typeSetName, "MPI_Type_get_name": typeGetName,
 	"MPI_Address": getAddress, "MPI_Get_address": getAddress, "MPI_Aint_add": aintAdd, "MPI_Aint_diff": aintDiff,
+	"MPI_Pack_external": packExternal, "MPI_Unpack_external": unpackExternal, "MPI_Pack_external_size": packExternalSize,
 	"MPI_Pack": pack, "MPI_Unpack": unpack, "MPI_Pack_size": packSize,
 
 	"MPI_Barrier": blockingOrInter(barrier, ibarrier, 0), "MPI_Bcast": blockingOrInter(bcast, ibcast, 4),
@@ -68,13 +100,6 @@ var writtenHandlers = map[string]handler{
 
 	"MPI_Mprobe": mprobe, "MPI_Improbe": improbe, "MPI_Mrecv": mrecv, "MPI_Imrecv": imrecv,
 
-	"MPI_Ibarrier": nonblocking(ibarrier, 1), "MPI_Ibcast": nonblocking(ibcast, 5), "MPI_Igather": nonblocking(igather, 8), "MPI_Igatherv": nonblocking(igatherv, 9), "MPI_Iscatter": nonblocking(iscatter, 8), "MPI_Iscatterv": nonblocking(iscatterv, 9),
-	"MPI_Iallgather": nonblocking(iallgather, 7), "MPI_Iallgatherv": nonblocking(iallgatherv, 8), "MPI_Ialltoall": nonblocking(ialltoall, 7), "MPI_Ialltoallv": nonblocking(ialltoallv, 9), "MPI_Ialltoallw": nonblocking(ialltoallw, 9),
-	"MPI_Ireduce": nonblocking(ireduce, 7), "MPI_Iallreduce": nonblocking(iallreduce, 6), "MPI_Iscan": nonblocking(iscan, 6), "MPI_Iexscan": nonblocking(iexscan, 6),
-	"MPI_Ireduce_scatter": nonblocking(ireduceScatter, 6), "MPI_Ireduce_scatter_block": nonblocking(ireduceScatterBlock, 6),
-
-	"MPI_Ineighbor_allgather": nonblocking(ineighborAllgather, 7), "MPI_Ineighbor_allgatherv": nonblocking(ineighborAllgatherv, 8), "MPI_Ineighbor_alltoall": nonblocking(ineighborAlltoall, 7),
-	"MPI_Ineighbor_alltoallv": nonblocking(ineighborAlltoallv, 9), "MPI_Ineighbor_alltoallw": nonblocking(ineighborAlltoallw, 9),
 	"MPI_Neighbor_allgather": blocking(ineighborAllgather), "MPI_Neighbor_allgatherv": blocking(ineighborAllgatherv), "MPI_Neighbor_alltoall": blocking(ineighborAlltoall),
 	"MPI_Neighbor_alltoallv": blocking(ineighborAlltoallv), "MPI_Neighbor_alltoallw": blocking(ineighborAlltoallw),
 
@@ -89,10 +114,17 @@ var writtenHandlers = map[string]handler{
 		}
 		storeAt(a[2], n)
 	},
-	"MPI_Comm_dup_with_info": func(r *rank, a args) { r.dup(r.comm(a[0]).Dup(), a[0], a[2]) },
-	"MPI_Comm_idup":          func(r *rank, a args) { r.idup(a[0], a[1], a[2]) },
-	"MPI_Comm_create_group":  commCreateGroup, "MPI_Comm_set_info": commSetInfo, "MPI_Comm_get_info": commGetInfo,
-	"MPI_Info_get_valuelen": infoGetValueLength,
+	"MPI_Comm_dup_with_info": func(r *rank, a args) {
+		r.checkInfo(a[1])
+		r.dup(r.comm(a[0]).Dup(), a[0], a[2])
+	},
+	"MPI_Comm_idup": func(r *rank, a args) { r.idup(a[0], a[1], a[2]) },
+	"MPI_Comm_idup_with_info": func(r *rank, a args) {
+		r.checkInfo(a[1])
+		r.idup(a[0], a[2], a[3])
+	},
+	"MPI_Comm_create_group": commCreateGroup, "MPI_Comm_set_info": commSetInfo, "MPI_Comm_get_info": commGetInfo,
+	"MPI_Info_get_valuelen": infoGetValueLength, "MPI_Info_get_string": infoGetString, "MPI_Info_create_env": infoCreateEnv,
 
 	"MPI_Group_translate_ranks": groupTranslateRanks,
 

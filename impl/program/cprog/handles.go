@@ -131,6 +131,7 @@ type comm struct {
 	attributes    attributes
 	neighbourhood *neighbourhood // nil: it has none
 	started       int            // non-blocking collective operations
+	initialized   int            // persistent ones
 }
 
 // request is an operation that the program has started: of messages, or collective.
@@ -226,7 +227,14 @@ func (r *rank) datatype(h uintptr) *mpi.Datatype {
 			return t
 		}
 	}
+	k := r.now.persistent
+	if k != nil && k.resolved.types[h] != nil {
+		return k.resolved.types[h]
+	}
 	if t := r.types.get(kindType, h); t != nil {
+		if k != nil {
+			k.resolved.types[h] = r.keptType((*t).Datatype)
+		}
 		return (*t).Datatype
 	}
 	if h == datatypeNull {

@@ -3,7 +3,11 @@
 package cprog
 
 import (
+	"os"
+	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/loggp/loggp/impl/library/mpi"
 )
@@ -16,9 +20,8 @@ type info struct{ keys, values []string }
 // The library ignores all hints and returns none.
 
 func commSetInfo(r *rank, a args) {
-	if r.comm(a[0]); a[1] != infoNull {
-		r.info(a[1])
-	}
+	r.comm(a[0])
+	r.checkInfo(a[1])
 }
 
 func commGetInfo(r *rank, a args) {
@@ -26,12 +29,19 @@ func commGetInfo(r *rank, a args) {
 	storeAt(a[1], r.infos.add(kindInfo, &info{}))
 }
 
+// checkInfo fails if an info is neither one nor MPI_INFO_NULL.
+func (r *rank) checkInfo(h uintptr) {
+	if h != infoNull {
+		r.info(h)
+	}
+}
+
 func (r *rank) info(h uintptr) *info {
 	if x := r.infos.get(kindInfo, h); x != nil {
 		return *x
 	}
 	if h == infoEnv {
-		return &info{}
+		return r.environment()
 	}
 	r.raiseError(errInfo, "invalid info: it is MPI_INFO_NULL, or was freed")
 	return nil
@@ -80,6 +90,33 @@ func infoGetValueLength(r *rank, a args) {
 		storeAt(a[2], int32(len(x.values[i])))
 	}
 }
+
+// infoGetString stores a value, cut off after the length that the program gives, and the length
+// that it needs, with the byte that ends it.
+func infoGetString(r *rank, a args) {
+	x := r.info(a[0])
+	i := slices.Index(x.keys, text(a[1]))
+	storeAt(a[4], intOfBool(i >= 0))
+	if i < 0 {
+		return
+	}
+	if room := int(*pointerAt[int32](a[2])); room > 0 {
+		setText(a[3], x.values[i], room, 0)
+	} else if room < 0 {
+		r.raiseError(mpi.ErrArg, "the value has room for %d characters: a length is not negative", room)
+	}
+	storeAt(a[2], int32(len(x.values[i])+1))
+}
+
+// environment returns what MPI_INFO_ENV has: how the program was started.
+func (r *rank) environment() *info {
+	size := strconv.Itoa(r.world.Size())
+	directory, _ := os.Getwd()
+	return &info{[]string{"command", "argv", "maxprocs", "soft", "host", "arch", "wdir", "thread_level"},
+		[]string{r.p.Path, strings.Join(r.p.Arguments, " "), size, size, r.world.ProcessorName(), runtime.GOARCH, directory, "MPI_THREAD_FUNNELED"}}
+}
+
+func infoCreateEnv(r *rank, a args) { storeAt(a[2], r.infos.add(kindInfo, r.environment())) }
 
 func infoCountKeys(r *rank, a args) { storeAt(a[1], int32(len(r.info(a[0]).keys))) }
 

@@ -202,7 +202,7 @@ func ineighborAlltoallv(r *rank, a args) *pending {
 
 func ineighborAlltoallw(r *rank, a args) *pending {
 	n := r.newNeighbours(a[8])
-	into := r.buffers(a[4], a[5], words(a[6], len(n.from)), a[7])
-	from := r.buffers(a[0], a[1], words(a[2], len(n.to)), a[3])
+	into := r.buffers(a[4], a[5], r.wordsAt(a[6], len(n.from)), a[7])
+	from := r.buffers(a[0], a[1], r.wordsAt(a[2], len(n.to)), a[3])
 	return n.exchange(func(i int) mpi.Buffer { return into[i] }, func(i int) mpi.Buffer { return from[i] })
 }

@@ -3,9 +3,11 @@
 package cprog
 
 import (
+	"strings"
 	"unsafe"
 
 	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 )
 
 // Non-blocking collective operations. All messages of an operation are started at once: each rank
@@ -15,28 +17,43 @@ import (
 
 // pending is an operation under way.
 type pending struct {
-	r      *rank
-	c      *comm
-	aside  *mpi.Comm // carries the messages, apart from the program's
-	ranks  int       // of the communicator, or of the other group
-	me     int       // this rank among them; -1: it is of the other group
-	tag    int
-	reqs   []mpi.Request
-	finish func() // called when all messages have arrived; nil: nothing
-	done   bool
-	status *mpi.Status  // nil: it has none
-	g      *generalized // nil: it is not a generalized request
+	r        *rank
+	c        *comm
+	aside    *mpi.Comm // carries the messages, apart from the program's
+	ranks    int       // of the communicator, or of the other group
+	me       int       // this rank among them; -1: it is of the other group
+	tag      int
+	reqs     []mpi.Request
+	finish   func() // called when all messages have arrived; nil: nothing
+	done     bool
+	silent   bool         // its messages are not sent
+	statuses []mpi.Status // of the messages; nil: they are not needed
+	status   *mpi.Status  // nil: it has none
+	g        *generalized // nil: it is not a generalized request
+
+	persistent *persistent // nil: it is not a persistent collective operation
+	idle       bool        // it is persistent and not started
 }
 
-// tags is the number of operations of a communicator that can be under way at once.
+// tags is the number of operations of a communicator that can be under way at once, and of those
+// that are persistent.
 const tags = 1 << 20
 
 // newCollective begins an operation on a communicator.
 func (r *rank) newCollective(h uintptr) *pending {
 	c := r.comm(h)
-	r.collectives++
-	c.started = (c.started + 1) % tags
-	p := &pending{r: r, c: c, aside: c.Aside(), ranks: c.Size(), me: c.Rank(), tag: c.started}
+	p := &pending{r: r, c: c, aside: c.Aside(), ranks: c.Size(), me: c.Rank()}
+	if k := r.now.persistent; k == nil {
+		r.collectives++
+		c.started = (c.started + 1) % tags
+		p.tag = c.started
+	} else {
+		if k.resolved.recording {
+			c.initialized = (c.initialized + 1) % tags
+			k.tag = tags + c.initialized
+		}
+		p.tag, p.silent = k.tag, k.resolved.recording
+	}
 	if c.IsInter() {
 		p.ranks, p.me = c.RemoteSize(), -1
 	}
@@ -47,9 +64,14 @@ func (r *rank) newCollective(h uintptr) *pending {
 // of a non-blocking function, the address of the request.
 type starter func(r *rank, a args) *pending
 
-// nonblocking returns the handler of a non-blocking function, whose request is argument request.
-func nonblocking(start starter, request int) handler {
-	return func(r *rank, a args) { start(r, a).storeHandle(a[request]) }
+// handler returns the handler of a non-blocking or a persistent function, whose request is the last
+// argument.
+func (start starter) handler(f toolchain.Function) handler {
+	n := len(f.Parameters)
+	if strings.HasSuffix(f.Name, "_init") {
+		return persistently(start, n)
+	}
+	return func(r *rank, a args) { start(r, a).storeHandle(a[n-1]) }
 }
 
 // blocking returns the handler of a blocking function.
@@ -70,10 +92,14 @@ func blockingOrInter(within handler, start starter, comm int) handler {
 }
 
 func (p *pending) send(b mpi.Buffer, to int) {
-	p.reqs = append(p.reqs, p.aside.Isend(b, to, p.tag))
+	if !p.silent {
+		p.reqs = append(p.reqs, p.aside.Isend(b, to, p.tag))
+	}
 }
 func (p *pending) recv(b mpi.Buffer, from int) {
-	p.reqs = append(p.reqs, p.aside.Irecv(b, from, p.tag))
+	if !p.silent {
+		p.reqs = append(p.reqs, p.aside.Irecv(b, from, p.tag))
+	}
 }
 
 // The root of an operation between two groups is here, or one of the other group's, or a rank
@@ -106,14 +132,14 @@ func (p *pending) wait() {
 	case p.g != nil:
 		p.r.raiseError(mpi.ErrPending, "the rank waits for a generalized request that only the rank itself can complete")
 	default:
-		mpi.WaitAll(p.reqs, nil)
+		mpi.WaitAll(p.reqs, p.statuses)
 		p.complete()
 	}
 }
 
 // test reports whether it is.
 func (p *pending) test() bool {
-	if !p.done && p.g == nil && mpi.TestAll(p.reqs, nil) {
+	if !p.done && p.g == nil && mpi.TestAll(p.reqs, p.statuses) {
 		p.complete()
 	}
 	return p.done

@@ -160,14 +160,14 @@ func ialltoallv(r *rank, a args) *pending {
 
 func ialltoallw(r *rank, a args) *pending {
 	p := r.newCollective(a[8])
-	into := r.buffers(a[4], a[5], intsAt(a[6], p.ranks), a[7])
+	into := r.buffers(a[4], a[5], r.countsAt(a[6], p.ranks), a[7])
 	from := make([]mpi.Buffer, len(into))
 	if a[0] == inPlace {
 		for i := range into {
 			from[i] = flatCopy(into[i])
 		}
 	} else {
-		from = r.buffers(a[0], a[1], intsAt(a[2], p.ranks), a[3])
+		from = r.buffers(a[0], a[1], r.countsAt(a[2], p.ranks), a[3])
 	}
 	p.receiveFromAll(false, func(i int) mpi.Buffer { return into[i] })
 	p.sendToAll(false, func(i int) mpi.Buffer { return from[i] })

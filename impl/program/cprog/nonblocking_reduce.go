@@ -91,7 +91,7 @@ func (r *rank) scan(a args, own int) *pending {
 
 func ireduceScatter(r *rank, a args) *pending {
 	p := r.newCollective(a[5])
-	counts := intsAt(a[2], p.c.Size())
+	counts := r.countsAt(a[2], p.c.Size())
 	for _, n := range counts {
 		if n < 0 {
 			r.raiseError(mpi.ErrCount, "%d elements: a count is not negative", n)

@@ -37,7 +37,14 @@ func (r *rank) op(h, datatype uintptr) *mpi.Op {
 		}
 		return o
 	}
+	k := r.now.persistent
+	if k != nil && k.resolved.ops[h] != nil {
+		return k.resolved.ops[h]
+	}
 	if o := r.ops.get(kindOp, h); o != nil {
+		if k != nil {
+			k.resolved.ops[h] = *o
+		}
 		return *o
 	}
 	r.raiseError(mpi.ErrOp, "invalid operation: it is MPI_OP_NULL, or was freed")

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -33,7 +34,7 @@ func TestSuiteWithOthers(t *testing.T) {
 		{"openmpi", []string{"--oversubscribe", "--mca", "btl", "self,vader", "--mca", "mpi_yield_when_idle", "1"}, "-DOPEN_MPI"},
 		{"mpich", nil, "-DMPICH"},
 	} {
-		suite := func(dir, compiler string, sources ...string) func(t *testing.T) {
+		suite := func(dir, with, compiler string, sources ...string) func(t *testing.T) {
 			return func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "suite")
 				cmd := exec.Command(compiler+"."+mpi.name, append(sources, "-w", "-o", path)...)
@@ -55,7 +56,7 @@ func TestSuiteWithOthers(t *testing.T) {
 						t.Fatalf("%d ranks: %v\n%s", ranks, err, stderr.Bytes())
 					}
 					file := fmt.Sprintf("testdata/%s/%d.txt", dir, ranks)
-					if *update && mpi.name == "openmpi" {
+					if *update && strings.HasPrefix(with, mpi.name) {
 						if err := os.WriteFile(file, got, 0o666); err != nil {
 							t.Fatal(err)
 						}
@@ -66,7 +67,11 @@ func TestSuiteWithOthers(t *testing.T) {
 				}
 			}
 		}
-		t.Run(mpi.name, suite("suite", "mpicc", "testdata/suite/suite.c"))
-		t.Run(mpi.name+" in Fortran", suite("fortran", "mpif90", "testdata/fortran/suite.f90", "testdata/fortran/old.f"))
+		for _, s := range suites {
+			if strings.Contains(s.with, mpi.name) {
+				t.Run(mpi.name+" "+s.dir, suite(s.dir, s.with, "mpicc", "testdata/"+s.dir+"/suite.c", mpi.cpp))
+			}
+		}
+		t.Run(mpi.name+" in Fortran", suite("fortran", "openmpi mpich", "mpif90", "testdata/fortran/suite.f90", "testdata/fortran/old.f"))
 	}
 }

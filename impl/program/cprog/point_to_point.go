@@ -16,6 +16,26 @@ func iprobe(r *rank, a args) {
 	}
 }
 
+func isendrecv(r *rank, a args) {
+	c := r.comm(a[10])
+	r.storeExchange(a[11], c, c.Irecv(r.buffer(a[5], int(a[6]), a[7]), source(int(a[8])), receiveTag(int(a[9]))),
+		c.Isend(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4]))))
+}
+
+func isendrecvReplace(r *rank, a args) {
+	c, b := r.comm(a[7]), r.buffer(a[0], int(a[1]), a[2])
+	out := flatCopy(b)
+	r.storeExchange(a[8], c, c.Irecv(b, source(int(a[5])), receiveTag(int(a[6]))), c.Isend(out, destination(int(a[3])), sendTag(int(a[4]))))
+}
+
+// storeExchange stores a request for a receive and a send, which has the status of the receive.
+func (r *rank) storeExchange(at uintptr, c *comm, receive, send mpi.Request) {
+	r.collectives++ // lists are looked at one by one
+	p := &pending{r: r, c: c, reqs: []mpi.Request{receive, send}, statuses: make([]mpi.Status, 2)}
+	p.finish = func() { p.status = &p.statuses[0] }
+	p.storeHandle(at)
+}
+
 func setElements(r *rank, a args) {
 	x := pointerAt[status](a[0])
 	n := int(a[2]) * r.datatype(a[1]).Size()

@@ -44,8 +44,10 @@ type call struct {
 	comm            *mpi.Comm // its error handler gets the errors of the call
 	result          int64
 	real            float64
-	errorInStatuses bool  // the error that it makes is told by statuses
-	userCode        int32 // the error code that the program gives to an error handler; 0: none
+	errorInStatuses bool        // the error that it makes is told by statuses
+	large           bool        // it has arguments of type MPI_Count where others have int
+	persistent      *persistent // whose operation it starts or initializes; nil: none
+	userCode        int32       // the error code that the program gives to an error handler; 0: none
 }
 
 // args are the arguments of a function, one word each.
@@ -210,10 +212,19 @@ func (r *rank) raiseError(c mpi.Class, format string, args ...any) {
 	panic(r.callError(c, format, args...))
 }
 
+// callableAnytime are the functions that may be called before MPI_Init and after MPI_Finalize
+// (MPI-4.1, 11.4.1).
+var callableAnytime = map[string]bool{
+	"MPI_Init": true, "MPI_Init_thread": true, "MPI_Initialized": true, "MPI_Finalized": true, "MPI_Get_version": true, "MPI_Get_library_version": true, "MPI_Abort": true,
+	"MPI_Info_create": true, "MPI_Info_create_env": true, "MPI_Info_set": true, "MPI_Info_delete": true, "MPI_Info_get": true, "MPI_Info_get_valuelen": true,
+	"MPI_Info_get_string": true, "MPI_Info_get_nkeys": true, "MPI_Info_get_nthkey": true, "MPI_Info_dup": true, "MPI_Info_free": true,
+	"MPI_Add_error_class": true, "MPI_Add_error_code": true, "MPI_Add_error_string": true, "MPI_Error_class": true, "MPI_Error_string": true,
+}
+
 // checkPhase fails if the function may not be called before MPI_Init, or after MPI_Finalize.
 func (r *rank) checkPhase() {
-	switch f := toolchain.Functions[r.now.number]; f.Name {
-	case "MPI_Init", "MPI_Init_thread", "MPI_Initialized", "MPI_Finalized", "MPI_Get_version", "MPI_Get_library_version", "MPI_Abort":
+	switch f := toolchain.Functions[r.now.number]; {
+	case callableAnytime[f.Name]:
 	default:
 		switch {
 		case !f.MPI():

@@ -14,12 +14,11 @@ func (r *rank) completeRequest(at uintptr) (s mpi.Status, there, done bool) {
 	q, x := r.request(at)
 	s = mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
 	switch {
-	case x == nil:
+	case x == nil, x.p != nil && x.p.idle:
 		return s, false, true
 	case x.p != nil:
 		if done = x.p.test(); done {
-			s = x.p.result()
-			r.removeRequest(at)
+			s = r.endOperation(at, x.p)
 		}
 		return s, true, done
 	case !q.Active():
@@ -27,6 +26,18 @@ func (r *rank) completeRequest(at uintptr) (s mpi.Status, there, done bool) {
 	}
 	s, done = r.testMessage(at, q)
 	return s, true, done
+}
+
+// endOperation returns the status of the complete operation of a request at an address, and ends
+// the use of the request, or leaves it idle.
+func (r *rank) endOperation(at uintptr, p *pending) mpi.Status {
+	s := p.result()
+	if p.isPersistent() {
+		p.idle = true
+	} else {
+		r.removeRequest(at)
+	}
+	return s
 }
 
 // removeRequest ends the use of the request at an address.
@@ -62,10 +73,11 @@ func (r *rank) hasCollectives(count, at uintptr) bool {
 func (r *rank) waitOne(at uintptr) mpi.Status {
 	q, x := r.request(at)
 	if x != nil && x.p != nil {
+		if x.p.idle {
+			return mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
+		}
 		x.p.wait()
-		s := x.p.result()
-		r.removeRequest(at)
-		return s
+		return r.endOperation(at, x.p)
 	}
 	defer func() { r.storeRequest(at, q) }() // also where its message is an error: it is complete
 	return q.Wait()
@@ -112,7 +124,7 @@ func (r *rank) allComplete(count, at uintptr) bool {
 	for i := range int(count) {
 		q, x := r.request(at + uintptr(i*pointer))
 		switch {
-		case x == nil:
+		case x == nil, x.p != nil && x.p.idle:
 		case x.p != nil:
 			all = x.p.test() && all
 		case q.Active():

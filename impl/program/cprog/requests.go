@@ -34,22 +34,29 @@ func (r *rank) message(at uintptr) (mpi.Request, *request) {
 	case x == nil:
 		r.raiseError(mpi.ErrRequest, "the request is MPI_REQUEST_NULL")
 	case x.p != nil:
-		r.raiseError(mpi.ErrRequest, "the request is a collective operation")
+		r.raiseError(mpi.ErrRequest, "the request is not that of one message")
 	}
 	return q, x
 }
 
 func requestFree(r *rank, a args) {
-	if _, x := r.request(a[0]); x != nil && x.p != nil && x.p.g != nil {
+	q, x := r.request(a[0])
+	switch {
+	case x == nil:
+		r.raiseError(mpi.ErrRequest, "the request is MPI_REQUEST_NULL")
+	case x.p == nil:
+		q.Free()
+		r.storeRequest(a[0], q)
+	case x.p.g != nil:
 		if x.p.g.freed = true; x.p.done {
 			r.removeRequest(a[0])
 		}
 		storeAt(a[0], uintptr(requestNull))
-		return
+	case x.p.idle:
+		r.removeRequest(a[0])
+	default:
+		r.raiseError(mpi.ErrRequest, "the request is a collective operation that is not complete")
 	}
-	q, _ := r.message(a[0])
-	q.Free()
-	r.storeRequest(a[0], q)
 }
 
 func cancel(r *rank, a args) {
@@ -62,6 +69,10 @@ func cancel(r *rank, a args) {
 }
 
 func start(r *rank, a args) {
+	if _, x := r.request(a[0]); x != nil && x.p != nil {
+		x.begin()
+		return
+	}
 	q, x := r.message(a[0])
 	q.Start()
 	x.q = q
@@ -72,7 +83,7 @@ func requestGetStatus(r *rank, a args) {
 	q, x := r.requestOf(a[0])
 	s, done := mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}, true
 	switch {
-	case x == nil:
+	case x == nil, x.p != nil && x.p.idle:
 	case x.p != nil:
 		if done = x.p.test(); done {
 			s = x.p.result()
@@ -89,6 +100,13 @@ func requestGetStatus(r *rank, a args) {
 }
 
 func startall(r *rank, a args) {
+	if r.hasCollectives(a[0], a[1]) {
+		for i := range int(a[0]) {
+			single := [16]uintptr{a[1] + uintptr(i*pointer)}
+			start(r, &single)
+		}
+		return
+	}
 	q := r.requestList(a[0], a[1])
 	for i := range q {
 		if q[i].Null() {

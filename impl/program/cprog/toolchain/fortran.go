@@ -219,7 +219,7 @@ func (f Function) parameters() []parsed {
 func (f Function) fortranParameters() []string {
 	var names []string
 	for _, p := range f.parameters() {
-		if f.Name == "MPI_Init" || f.Name == "MPI_Init_thread" && (p.name == "argc" || p.name == "argv") {
+		if p.name == "argc" || p.name == "argv" {
 			continue
 		}
 		names = append(names, p.name)

@@ -49,8 +49,11 @@ type Function struct {
 // MPI reports whether the function is one of MPI's. The others are for the code in every program.
 func (f Function) MPI() bool { return strings.HasPrefix(f.Name, "MPI_") }
 
-// Functions is the table of all functions: of MPI-1.2, and of what later versions gave new names.
-var Functions = parse(source("functions.txt"))
+// Functions is the table of all functions.
+var Functions = func() []Function {
+	all := parse(source("functions.txt"))
+	return append(all, parse(persistentForms(all))...)
+}()
 
 var (
 	prototype = regexp.MustCompile(`^(\w+) (\w+)\((.*)\)$`)

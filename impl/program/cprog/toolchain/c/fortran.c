@@ -112,6 +112,11 @@ static int loggp_members(int comm) {
 
 void pmpi_init_(int *ierror) { *ierror = ENTER(MPI_Init, 0, 0); }
 void pmpi_init_thread_(int *required, int *provided, int *ierror) { *ierror = ENTER(MPI_Init_thread, 0, 0, *required, (intptr_t)provided); }
+void pmpi_info_create_env_(int *info, int *ierror) {
+	intptr_t h = *info;
+	*ierror = ENTER(MPI_Info_create_env, 0, 0, (intptr_t)&h);
+	*info = h;
+}
 void pmpi_pcontrol_(int *level) { ENTER(MPI_Pcontrol, *level); }
 intptr_t pmpi_aint_add_(intptr_t *base, intptr_t *disp) { return *base + *disp; }
 intptr_t pmpi_aint_diff_(intptr_t *a, intptr_t *b) { return *a - *b; }

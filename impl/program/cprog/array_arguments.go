@@ -1,0 +1,60 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import (
+	"slices"
+)
+
+// Arrays among the arguments of functions whose counts are of type MPI_Count in one form and of
+// type int in the other, and of persistent collective operations, which read them once.
+
+// countsAt returns n counts at an address.
+func (r *rank) countsAt(at uintptr, n int) []int {
+	return r.readOnce(at, func() []int {
+		if r.now.large {
+			return words(at, n)
+		}
+		return intsAt(at, n)
+	})
+}
+
+// wordsAt returns n values of MPI_Aint or MPI_Count at an address.
+func (r *rank) wordsAt(at uintptr, n int) []int {
+	return r.readOnce(at, func() []int { return words(at, n) })
+}
+
+// handlesAt returns n handles at an address.
+func (r *rank) handlesAt(at uintptr, n int) []uintptr {
+	k := r.now.persistent
+	if k != nil && !k.resolved.recording {
+		return k.resolved.handles[at]
+	}
+	all := sliceAt[uintptr](at, n)
+	if k != nil {
+		k.resolved.handles[at] = slices.Clone(all)
+	}
+	return all
+}
+
+// readOnce returns what a persistent operation has read at an address when it was initialized.
+// Other calls read it now.
+func (r *rank) readOnce(at uintptr, read func() []int) []int {
+	k := r.now.persistent
+	if k == nil {
+		return read()
+	}
+	if k.resolved.recording {
+		k.resolved.arrays[at] = read()
+	}
+	return k.resolved.arrays[at]
+}
+
+// storeCount stores a count, of which MPI_UNDEFINED is one value.
+func (r *rank) storeCount(at uintptr, n int) {
+	if n = countOut(n); r.now.large {
+		storeAt(at, n)
+		return
+	}
+	storeAt(at, int32(n))
+}

@@ -1,0 +1,208 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import (
+	"encoding/binary"
+	"math"
+	"runtime"
+	"slices"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+// Packing in the representation external32 (MPI-4.0, 14.5.2), which is the same on all machines:
+// numbers are big-endian, C's long has 4 bytes and C's long double 16.
+
+// externalElement is a number in a basic datatype: its bytes in memory and in external32.
+type externalElement struct{ native, external int }
+
+// externalElements returns those of a basic datatype, by the handle less that of MPI_DATATYPE_NULL.
+func externalElements(at uintptr) []externalElement {
+	same := func(n int) externalElement { return externalElement{n, n} }
+	long, longDouble := externalElement{8, 4}, same(16)
+	switch at {
+	case 0x0a, 0x0e: // MPI_LONG, MPI_UNSIGNED_LONG
+		return []externalElement{long}
+	case 0x12, 0x13, 0x1b, 0xdb: // complex numbers of two floats
+		return []externalElement{same(4), same(4)}
+	case 0x16, 0x17, 0x1d, 0xe3:
+		return []externalElement{same(8), same(8)}
+	case 0x24, 0x25:
+		return []externalElement{longDouble, longDouble}
+	case 0x28, 0x2b, 0x30, 0x32: // pairs
+		return []externalElement{same(4), same(4)}
+	case 0x29:
+		return []externalElement{same(8), same(4)}
+	case 0x2a:
+		return []externalElement{long, same(4)}
+	case 0x2c:
+		return []externalElement{same(2), same(4)}
+	case 0x2d:
+		return []externalElement{longDouble, same(4)}
+	case 0x31:
+		return []externalElement{same(8), same(8)}
+	case 0xfe, 0xff: // MPI_LB, MPI_UB
+		return nil
+	}
+	return []externalElement{same(basicTypes[at].Size())}
+}
+
+// copies returns how often each ingredient of a datatype is in it, in order.
+func (m *madeType) copies(yield func(of ingredient, n int)) {
+	if m.recipe.combiner == combinerStruct {
+		for i, of := range m.recipe.types {
+			yield(of, m.recipe.integers[1+i])
+		}
+		return
+	}
+	of := m.recipe.types[0]
+	if size := of.size(); size > 0 {
+		yield(of, m.Size()/size)
+	}
+}
+
+func (x ingredient) size() int {
+	if x.made != nil {
+		return x.made.Size()
+	}
+	return basicTypes[x.handle-datatypeNull].Size()
+}
+
+// externalSize returns the bytes of a datatype in external32.
+func (x ingredient) externalSize() int {
+	n := 0
+	if x.made == nil {
+		for _, e := range externalElements(x.handle - datatypeNull) {
+			n += e.external
+		}
+		return n
+	}
+	x.made.copies(func(of ingredient, copies int) { n += copies * of.externalSize() })
+	return n
+}
+
+// eachElement calls f for the numbers of a datatype in the order of packed data.
+func (x ingredient) eachElement(f func(externalElement)) {
+	if x.made == nil {
+		for _, e := range externalElements(x.handle - datatypeNull) {
+			f(e)
+		}
+		return
+	}
+	x.made.copies(func(of ingredient, copies int) {
+		for range copies {
+			of.eachElement(f)
+		}
+	})
+}
+
+// ingredientOf returns the datatype of a handle.
+func (r *rank) ingredientOf(h uintptr) ingredient {
+	r.datatype(h)
+	if m := r.types.get(kindType, h); m != nil {
+		return ingredient{h, *m}
+	}
+	return ingredient{handle: h}
+}
+
+// encode appends a number in memory to external data.
+func (e externalElement) encode(to, native []byte) []byte {
+	switch {
+	case e.native == 16 && runtime.GOARCH == "amd64":
+		native = quadOfExtended(native)
+	case e.native > e.external:
+		native = native[:e.external]
+	}
+	at := len(to)
+	to = append(to, native...)
+	slices.Reverse(to[at:])
+	return to
+}
+
+// decode appends a number of external data to packed memory.
+func (e externalElement) decode(to, external []byte) []byte {
+	native := slices.Clone(external)
+	slices.Reverse(native)
+	switch {
+	case e.native == 16 && runtime.GOARCH == "amd64":
+		native = extendedOfQuad(native)
+	case e.native > e.external:
+		native = binary.LittleEndian.AppendUint64(nil, uint64(int32(binary.LittleEndian.Uint32(native))))
+	}
+	return append(to, native...)
+}
+
+// quadOfExtended returns the number of 80 bits at the beginning of x, which amd64 has for long
+// double, as one of 128 bits: it has the same exponent, and no bit for the integer part.
+func quadOfExtended(x []byte) []byte {
+	fraction := binary.LittleEndian.Uint64(x) << 1
+	out := binary.LittleEndian.AppendUint64(nil, fraction<<48)
+	return binary.LittleEndian.AppendUint64(out, fraction>>16|uint64(binary.LittleEndian.Uint16(x[8:]))<<48)
+}
+
+// extendedOfQuad is the inverse. Bits that have no place are cut off.
+func extendedOfQuad(x []byte) []byte {
+	low, high := binary.LittleEndian.Uint64(x), binary.LittleEndian.Uint64(x[8:])
+	fraction, exponent := (high<<16|low>>48)>>1, uint16(high>>48)
+	if exponent&0x7fff != 0 {
+		fraction |= 1 << 63
+	}
+	out := binary.LittleEndian.AppendUint64(nil, fraction)
+	return append(binary.LittleEndian.AppendUint16(out, exponent), make([]byte, 6)...)
+}
+
+func (r *rank) checkRepresentation(at uintptr) {
+	if s := text(at); s != "external32" {
+		r.raiseError(mpi.ErrArg, "the data representation is %q: it must be external32", s)
+	}
+}
+
+func packExternal(r *rank, a args) {
+	r.checkRepresentation(a[0])
+	b, of := r.buffer(a[1], int(a[2]), a[3]), r.ingredientOf(a[3])
+	room, at := int(a[5]), *pointerAt[int](a[6])
+	size := b.Count * of.externalSize()
+	if at < 0 || room < 0 || at > room || size > room-at {
+		r.raiseError(mpi.ErrTruncate, "%d bytes at %d: the buffer has %d", size, at, room)
+	}
+	native := make([]byte, b.Len())
+	b.Pack(native, 0)
+	out := sliceAt[byte](a[4], room)[at:at]
+	for range b.Count {
+		of.eachElement(func(e externalElement) {
+			out = e.encode(out, native[:e.native])
+			native = native[e.native:]
+		})
+	}
+	storeAt(a[6], at+size)
+}
+
+func unpackExternal(r *rank, a args) {
+	r.checkRepresentation(a[0])
+	b, of := r.buffer(a[4], int(a[5]), a[6]), r.ingredientOf(a[6])
+	room, at := int(a[2]), *pointerAt[int](a[3])
+	size := b.Count * of.externalSize()
+	if at < 0 || room < 0 || at > room || size > room-at {
+		r.raiseError(mpi.ErrTruncate, "%d bytes at %d: the buffer has %d", size, at, room)
+	}
+	in := sliceAt[byte](a[1], room)[at:]
+	native := make([]byte, 0, b.Len())
+	for range b.Count {
+		of.eachElement(func(e externalElement) {
+			native = e.decode(native, in[:e.external])
+			in = in[e.external:]
+		})
+	}
+	b.Unpack(native, 0)
+	storeAt(a[3], at+size)
+}
+
+func packExternalSize(r *rank, a args) {
+	r.checkRepresentation(a[0])
+	n, each := r.count(a[1]), r.ingredientOf(a[2]).externalSize()
+	if each > 0 && n > math.MaxInt/each {
+		r.raiseError(mpi.ErrCount, "%d elements of %d bytes are more than memory can have", n, each)
+	}
+	storeAt(a[3], n*each)
+}
