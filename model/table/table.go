@@ -8,6 +8,11 @@
 // A Schema is the only place that names the columns of a kind of file. It gives a Reader and a
 // Writer, so that a program reads what it writes. Errors in what is read begin with
 // file:line:column.
+//
+// Note: cells are not split by encoding/csv. A set of samples repeats most of the cells of a row in
+// the next, and Schema.Group takes these at once: reading such rows, typed and checked, takes 40 %
+// of the time in which csv.Reader only splits them (BenchmarkReader). csv.Reader also has no limit for the
+// length of a line, and lets a quoted cell go on in the next.
 package table
 
 import (

@@ -1,6 +1,10 @@
 package table
 
 import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -46,4 +50,47 @@ func TestText(t *testing.T) {
 	if _, again, err := ReadText(strings.NewReader(out.String()), "f.csv"); err != nil || !reflect.DeepEqual(again, rows) {
 		t.Errorf("%v, %v", again, err)
 	}
+}
+
+// Rows as those of a set of samples, beside encoding/csv, which splits them and no more.
+func BenchmarkReader(b *testing.B) {
+	type row struct {
+		names [10]string
+		rep   int
+		time  unit.Time
+	}
+	s := Schema[row]{Name: "samples", Group: "rep"}
+	for i := range 10 {
+		s.Columns = append(s.Columns, Name(string(rune('a'+i)), func(r *row) *string { return &r.names[i] }, nil))
+	}
+	s.Columns = append(s.Columns, Whole("rep", func(r *row) *int { return &r.rep }, "a number", 1<<30), Micros("time_us", func(r *row) *unit.Time { return &r.time }))
+	text := []byte(s.Header() + "\n")
+	for i := range 100_000 {
+		text = fmt.Appendf(text, "t3d,mpich,real,inter,send,auto,timer11,%d,0,,%d,30.%06d\n", i/1000, i%1000, i)
+	}
+	b.Run("table", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		for b.Loop() {
+			r, err := s.Reader(bytes.NewReader(text), "f.csv")
+			for err == nil {
+				err = r.Next()
+			}
+			if err != io.EOF {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("encoding/csv", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		for b.Loop() {
+			r, err := csv.NewReader(bytes.NewReader(text)), error(nil)
+			r.ReuseRecord = true
+			for err == nil {
+				_, err = r.Read()
+			}
+			if err != io.EOF {
+				b.Fatal(err)
+			}
+		}
+	})
 }
