@@ -10,6 +10,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/impl/program/goal"
 	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/quantile"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/schedule/pattern"
 	"github.com/loggp/loggp/model/unit"
@@ -240,7 +241,7 @@ func (o *ScheduleOptions) timeSchedules(ctx context.Context, j *job.Job, schedul
 			return nil, nil, fmt.Errorf("%s %s: %w", s.group, s.name, err)
 		}
 		n := unit.Time(s.rounds)
-		m.Times = append(m.Times, timeline.ScheduleTime{Group: s.group, Name: s.name, Bytes: s.bytes, Machine: max(1, times[len(times)/2]/n), Simulated: simulated.Last / n})
+		m.Times = append(m.Times, timeline.ScheduleTime{Group: s.group, Name: s.name, Bytes: s.bytes, Machine: max(1, quantile.UpperMedian(times)/n), Simulated: simulated.Last / n})
 	}
 	return m, notes, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/loggp/loggp/impl/program/portable"
 	"github.com/loggp/loggp/microbench/patterns"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/quantile"
 	"github.com/loggp/loggp/reports"
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
@@ -126,7 +127,7 @@ func FitLibraries(ctx context.Context, o PatternOptions) (*doc.Document, error) 
 				x.Platform, x.Place, x.Clock = s.job.Platform.Machine.Name, s.job.Place(0, 1), s.job.Clock()
 				set.Series = append(set.Series, x)
 				if x.Timer == sample.TimerRTT {
-					half := slices.Sorted(slices.Values(x.Times))[len(x.Times)/2].Micros() / 2
+					half := quantile.UpperMedian(slices.Sorted(slices.Values(x.Times))).Micros() / 2
 					curves[name] = append(curves[name], chart.Point{X: float64(bytes), Y: half})
 				}
 			}

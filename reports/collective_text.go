@@ -10,6 +10,7 @@ import (
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/quantile"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
 )
@@ -54,7 +55,7 @@ func modelErrorSentence(name string, cs []compare.CollectiveComparison) string {
 		return ""
 	}
 	slices.Sort(errs)
-	middle := errs[len(errs)/2]
+	middle := quantile.UpperMedian(errs)
 	if middle <= maxModelError {
 		return ""
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/quantile"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
@@ -115,7 +116,7 @@ func HeldOut(hs []compare.HoldOutError) *doc.Document {
 			continue
 		}
 		if modes > 1 {
-			row("all", fitted, len(errors), clean.Median(errors), slices.Max(errors))
+			row("all", fitted, len(errors), quantile.Median(errors), slices.Max(errors))
 		}
 		errors, modes, fitted = nil, 0, 0
 	}

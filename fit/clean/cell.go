@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/quantile"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -108,7 +109,7 @@ func NewCell(launches []*sample.Series, how rootCombination, f sample.Runs, o Op
 func (c *Cell) SetInterval(slack, level float64) {
 	sorted := slices.Clone(c.Replicates)
 	SortExtremes(sorted, max(0.1587, (1-level)/2))
-	c.StandardError = (Quantile(sorted, 0.8413) - Quantile(sorted, 0.1587)) / 2
+	c.StandardError = (quantile.Of(sorted, 0.8413) - quantile.Of(sorted, 0.1587)) / 2
 	c.Low, c.High = PercentileInterval(sorted, c.Value, level)
 	c.Low, c.High, c.ResolutionError = c.Low-slack, c.High+slack, slack
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/quantile"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -165,7 +166,7 @@ func TestResample(t *testing.T) {
 			for i := range drawn {
 				drawn[i] = times[rng.IntN(n)].Micros()
 			}
-			slow[b] = Median(drawn)
+			slow[b] = quantile.Median(drawn)
 		}
 		a, b := stat.StdDev(fast, nil), stat.StdDev(slow, nil)
 		// between few samples the replicates are smoothed, which narrows them: by a quarter for

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/loggp/loggp/model/quantile"
 )
 
 // LaunchMedians is a median and its replicates, of each launch.
@@ -23,7 +25,7 @@ func (s *LaunchMedians) add(launch int, value float64, reps []float64) {
 // replacement and take the median of theirs. All cells with as many launches draw the same ones,
 // since what differs between launches concerns all timers alike.
 func (s *LaunchMedians) acrossLaunches(o Options) (value float64, reps []float64) {
-	value = Median(slices.Clone(s.Values))
+	value = quantile.Median(slices.Clone(s.Values))
 	k := len(s.reps)
 	if k == 1 {
 		return value, s.reps[0]
@@ -34,7 +36,7 @@ func (s *LaunchMedians) acrossLaunches(o Options) (value float64, reps []float64
 		for i := range drawn {
 			drawn[i] = s.reps[rng.IntN(k)][b]
 		}
-		reps[b] = value + wider*(Median(drawn)-value)
+		reps[b] = value + wider*(quantile.Median(drawn)-value)
 	}
 	return value, reps
 }

@@ -3,6 +3,8 @@ package clean
 import (
 	"slices"
 	"strconv"
+
+	"github.com/loggp/loggp/model/quantile"
 )
 
 // RoundDigits returns x with ten significant digits, more than any measurement has, so that files
@@ -13,22 +15,6 @@ func RoundDigits(x float64) float64 {
 		return x // an infinity
 	}
 	return y
-}
-
-// Median sorts x and returns its median.
-func Median(x []float64) float64 {
-	slices.Sort(x)
-	return Quantile(x, 0.5)
-}
-
-// Quantile returns the quantile u of sorted numbers.
-func Quantile(sorted []float64, u float64) float64 {
-	pos := u * float64(len(sorted)-1)
-	i := int(pos)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[i] + (pos-float64(i))*(sorted[i+1]-sorted[i])
 }
 
 // SortExtremes brings the least and the greatest numbers to the places that they have in order, as
@@ -86,5 +72,5 @@ func UnsortedPercentileInterval(reps []float64, value, level float64) (low, high
 // PercentileInterval returns the percentile interval of sorted replicates, which holds the value.
 func PercentileInterval(sorted []float64, value, level float64) (low, high float64) {
 	tail := (1 - level) / 2
-	return min(value, Quantile(sorted, tail)), max(value, Quantile(sorted, 1-tail))
+	return min(value, quantile.Of(sorted, tail)), max(value, quantile.Of(sorted, 1-tail))
 }

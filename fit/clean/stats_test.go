@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/loggp/loggp/model/quantile"
 )
 
 // The tails are as if all had been sorted, whatever comes, and nothing is lost.
@@ -23,7 +25,7 @@ func TestSortTails(t *testing.T) {
 		tail := r.Float64() / 2
 		SortExtremes(x, tail)
 		for _, u := range []float64{0, tail, 1 - tail, 1} {
-			if a, b := Quantile(x, u), Quantile(want, u); a != b && (a == a || b == b) {
+			if a, b := quantile.Of(x, u), quantile.Of(want, u); a != b && (a == a || b == b) {
 				t.Fatalf("quantile %v of %d numbers is %v, want %v", u, len(x), a, b)
 			}
 		}

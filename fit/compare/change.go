@@ -10,6 +10,7 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/quantile"
 )
 
 // Change is how the median of one timer at one size differs between a reference and another data
@@ -180,7 +181,7 @@ func (s *ChangeSet) widenIntervals(scatter []float64) {
 	if len(scatter) < minScatterSteps {
 		return
 	}
-	s.BirgeRatio = max(1, clean.Median(scatter)/0.6745)
+	s.BirgeRatio = max(1, quantile.Median(scatter)/0.6745)
 	for i := range s.Changes {
 		c := &s.Changes[i]
 		c.Low, c.High = c.Ratio*math.Pow(c.Low/c.Ratio, s.BirgeRatio), c.Ratio*math.Pow(c.High/c.Ratio, s.BirgeRatio)

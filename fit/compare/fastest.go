@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/model/quantile"
 )
 
 // FastestAlgorithm is the fastest algorithm for an operation, by measurement and by the model.
@@ -89,7 +89,7 @@ func modelAccuracy(of []CollectiveComparison) ModelAccuracy {
 	for _, c := range of {
 		errors = append(errors, math.Abs(c.Comparison().Error))
 	}
-	m.MedianError = clean.Median(errors)
+	m.MedianError = quantile.Median(errors)
 	m.LargestError = errors[len(errors)-1]
 	for _, f := range FastestAlgorithms(of) {
 		m.Lengths++

@@ -8,6 +8,7 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/quantile"
 )
 
 // HoldOutError is how well the parameters of one half of the sizes, and of one half of the launches
@@ -98,7 +99,7 @@ func HoldOut(set *sample.Set, o clean.Options) ([]HoldOutError, error) {
 			h.Others = append(h.Others, p)
 		}
 		if len(errors) > 0 {
-			h.Median = clean.Median(errors)
+			h.Median = quantile.Median(errors)
 			h.Largest = errors[len(errors)-1]
 			out = append(out, h)
 		}

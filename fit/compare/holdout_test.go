@@ -14,6 +14,7 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/fittest"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/quantile"
 )
 
 // Of a machine whose round trips are two lines, one half of the sizes predicts the other but at the
@@ -84,7 +85,7 @@ func TestHoldOutPlatforms(t *testing.T) {
 		t.Errorf("%d platforms", len(errors))
 	}
 	for _, name := range slices.Sorted(maps.Keys(errors)) {
-		middle := clean.Median(errors[name])
+		middle := quantile.Median(errors[name])
 		t.Logf("%s: %d sizes, median error %.1f %%, largest %.1f %%", name, len(errors[name]), middle, slices.Max(errors[name]))
 		if middle > 5 {
 			t.Errorf("%s: the median error is %.1f %%", name, middle)

@@ -12,6 +12,7 @@ import (
 	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/quantile"
 )
 
 // LaunchScatter is a quantity by launch, from the medians of each, in microseconds or MB/s.
@@ -135,7 +136,7 @@ func (s *LaunchScatter) setStatistics() {
 	if mean, deviation := stat.MeanStdDev(values, nil); n > 1 && mean > 0 {
 		s.Variation = deviation / mean
 	}
-	s.Middle = clean.Median(values)
+	s.Middle = quantile.Median(values)
 }
 
 // Span returns the least and the largest of the values.

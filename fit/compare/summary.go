@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/model/quantile"
 )
 
 // Summary says how far predictions are from measurements, and whether to use them. Errors are in
@@ -38,7 +38,7 @@ func Summarize(cs []Comparison) (Summary, bool) {
 			}
 		}
 		if s.Predictions = len(errors); s.Predictions > 0 {
-			s.Median = clean.Median(errors)
+			s.Median = quantile.Median(errors)
 			return s, true
 		}
 	}

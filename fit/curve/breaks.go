@@ -3,7 +3,7 @@ package curve
 import (
 	"slices"
 
-	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/model/quantile"
 )
 
 // segment is what one protocol shows of a curve: the cells from one to before another. The last
@@ -34,7 +34,7 @@ func (c *Curve) Changes() []Change {
 			reps[r] = base(b.piece, c.Replicates[b.piece][r]) - base(a.piece, c.Replicates[a.piece][r])
 		}
 		slices.Sort(reps)
-		x.Mostly = clean.Quantile(reps, 0.25)
+		x.Mostly = quantile.Of(reps, 0.25)
 		cost := func(end int) float64 { return c.fitted.slice(a.from, end).cost() + c.fitted.slice(end, b.to).cost() }
 		limit := cost(a.to) + maxLikelihoodLoss
 		for e := a.to - 1; e-a.from >= MinPieceSizes && cost(e) <= limit; e-- {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/quantile"
 )
 
 // Curve is what one timer shows over sizes. Times are in microseconds.
@@ -360,7 +361,7 @@ func (c *Curve) launchScatter() ([]float64, bool) {
 			all = append(all, math.Abs(x)/c.Magnitudes[i]*math.Sqrt(k/(k-1)))
 		}
 	}
-	common := clean.Median(all) / 0.6745
+	common := quantile.Median(all) / 0.6745
 	out := make([]float64, len(rest))
 	for i, e := range rest {
 		k, own := float64(len(e)), 0.0
@@ -388,7 +389,7 @@ func (c *Curve) centredLaunches() ([][]float64, bool) {
 	}
 	shift := make(map[int]float64, len(by))
 	for launch, d := range by {
-		shift[launch] = clean.Median(d)
+		shift[launch] = quantile.Median(d)
 	}
 	rest := make([][]float64, len(c.Cells))
 	for i, x := range c.Cells {

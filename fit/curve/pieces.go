@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/model/quantile"
 )
 
 const (
@@ -63,7 +64,7 @@ func (c *Curve) missesSmallest(from, to int, known []float64) bool {
 	for i, s := range known {
 		uncertain = append(uncertain, s/max(c.Magnitudes[i], c.Floor))
 	}
-	allowed := max(maxSmallestMiss, min((outlierResidual+1)*max(clean.Median(uncertain), known[from]/c.Magnitudes[from]), maxUncertainMiss))
+	allowed := max(maxSmallestMiss, min((outlierResidual+1)*max(quantile.Median(uncertain), known[from]/c.Magnitudes[from]), maxUncertainMiss))
 	p := c.fitted.slice(from, to)
 	return math.Abs(p.y[0]-c.lineReplicates(p).Value) > max(allowed*c.Magnitudes[from], c.Floor)
 }
@@ -164,7 +165,7 @@ func (p points) roughness() float64 {
 	if len(u) < 3 {
 		return 0
 	}
-	return clean.Median(u) / 0.6745
+	return quantile.Median(u) / 0.6745
 }
 
 // findBreaks returns where pieces begin: those that make Σ min(r², 9) + price·pieces least, with r
@@ -312,5 +313,5 @@ func deviationOf(p points, l Line, scales []float64) deviation {
 	if len(off) == 0 {
 		return deviation{}
 	}
-	return deviation{Middle: clean.Median(off), Most: off[len(off)-1]}
+	return deviation{Middle: quantile.Median(off), Most: off[len(off)-1]}
 }

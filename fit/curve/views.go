@@ -3,7 +3,7 @@ package curve
 import (
 	"math"
 
-	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/model/quantile"
 )
 
 // What charts show of a curve beside its points.
@@ -60,6 +60,6 @@ func (c *Curve) Deviations() (middle, most float64) {
 	if len(sizes) == 0 {
 		return math.NaN(), math.NaN()
 	}
-	middle = clean.Median(sizes)
+	middle = quantile.Median(sizes)
 	return middle, sizes[len(sizes)-1]
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/fit/fittest"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/quantile"
 )
 
 // charged returns what SMPI charges for k bytes by sections size:startup:per-byte, each for
@@ -77,7 +78,7 @@ func TestExportPredictsItsSamples(t *testing.T) {
 				}
 				errors = append(errors, off)
 			}
-			if middle := clean.Median(errors); middle > 0.25 || middle > 0.05 && !strings.Contains("openmpi mpich shm tcp", name) {
+			if middle := quantile.Median(errors); middle > 0.25 || middle > 0.05 && !strings.Contains("openmpi mpich shm tcp", name) {
 				t.Errorf("%s: half of the sizes of %s are off by more than %.0f %%: %s", name, quantity, 100*middle, sections)
 			}
 		}

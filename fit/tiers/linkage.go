@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/model/quantile"
 )
 
 // partition is the group of each item, numbered from 0 without a gap.
@@ -123,7 +123,7 @@ func (c *bipartition) fitTiers(tiers int, tier func(edge) int) (middles []float6
 	for _, x := range of {
 		m := math.NaN()
 		if len(x) > 0 {
-			m = clean.Median(x)
+			m = quantile.Median(x)
 		}
 		middles = append(middles, m)
 		for _, v := range x {
@@ -131,7 +131,7 @@ func (c *bipartition) fitTiers(tiers int, tier func(edge) int) (middles []float6
 		}
 	}
 	cost = math.Inf(1)
-	for _, start := range []float64{1.4826 * clean.Median(far), math.Inf(1)} { // few pairs far off, or none
+	for _, start := range []float64{1.4826 * quantile.Median(far), math.Inf(1)} { // few pairs far off, or none
 		s := math.Hypot(c.priorSigma, start)
 		for range 10 {
 			sum, n := priorPairCount*c.priorSigma*c.priorSigma, float64(priorPairCount)

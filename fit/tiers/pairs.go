@@ -10,6 +10,7 @@ import (
 
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/quantile"
 )
 
 // pairTable is the times of pairs of ranks: one row a pair, one column a timer of a mode at a size.
@@ -208,9 +209,9 @@ func (t *pairTable) standardizedColumns(pairs []int) []column {
 		if 2*len(x) < len(pairs) || len(x) < 2 {
 			continue
 		}
-		c := column{rows: j, median: clean.Median(x), standardError: clean.Median(se), scores: make([]float64, len(pairs))} // x is sorted now
+		c := column{rows: j, median: quantile.Median(x), standardError: quantile.Median(se), scores: make([]float64, len(pairs))} // x is sorted now
 		c.unit = math.Hypot(c.standardError, priorDeviation)
-		bound := math.Max(5*(clean.Quantile(x, 0.9)-clean.Quantile(x, 0.1))/2.56, 5*c.unit)
+		bound := math.Max(5*(quantile.Of(x, 0.9)-quantile.Of(x, 0.1))/2.56, 5*c.unit)
 		for i, p := range pairs {
 			if v := t.logs[p][j]; v == v {
 				c.scores[i] = min(max(v-c.median, -bound), bound) / c.unit

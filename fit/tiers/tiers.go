@@ -11,6 +11,7 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/quantile"
 )
 
 // Tiers are the distances between the ranks of a job, found from the times of all pairs alone.
@@ -135,7 +136,7 @@ func (t *tierSearch) divideTiers() {
 	if len(nearest) == 0 {
 		return
 	}
-	base := clean.Median(nearest)
+	base := quantile.Median(nearest)
 	for i, s := range score {
 		t.times[i] = math.Exp(s - base)
 	}
@@ -254,10 +255,10 @@ func (t *tierSearch) Exported() Tiers {
 	for i, g := range t.levels {
 		tier := Tier{Place: t.tierPlace(i), MaxGroups: t.ranksOfGroups(g), Pairs: len(times[i]), OneWay: math.NaN()}
 		if len(oneWay[i]) > 0 {
-			tier.OneWay = clean.Median(oneWay[i])
+			tier.OneWay = quantile.Median(oneWay[i])
 		}
 		if len(times[i]) > 0 {
-			tier.Times = clean.RoundDigits(clean.Median(times[i]))
+			tier.Times = clean.RoundDigits(quantile.Median(times[i]))
 		}
 		out.Levels = append(out.Levels, tier)
 	}
@@ -301,7 +302,7 @@ func (t *tierSearch) Parameters() []params.Parameter {
 			sizes = append(sizes, len(g))
 		}
 		slices.Sort(sizes)
-		row("P", i, sizes[len(sizes)/2], sizes[0], sizes[len(sizes)-1])
+		row("P", i, quantile.UpperMedian(sizes), sizes[0], sizes[len(sizes)-1])
 		row("H", i+1, len(sizes), len(sizes), len(sizes))
 	}
 	return out

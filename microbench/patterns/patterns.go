@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/loggp/loggp/impl/program/portable"
+	"github.com/loggp/loggp/model/quantile"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -174,7 +175,7 @@ func Measure(w portable.World, s *portable.Library, x Pattern, bytes, rounds int
 		return m, nil // this process was started as another rank, for a later run
 	}
 	slices.Sort(lastEnds)
-	if m.Time = unit.Time(lastEnds[len(lastEnds)/2]); x.IsRoundTrip {
+	if m.Time = unit.Time(quantile.UpperMedian(lastEnds)); x.IsRoundTrip {
 		m.Time /= 2
 	}
 	if x.RootBytes != nil && m.Time > 0 {

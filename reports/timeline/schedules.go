@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/loggp/loggp/model/quantile"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
@@ -49,7 +50,7 @@ func ScheduleTimes(all []MachineSchedules) *doc.Document {
 			}
 		}
 		slices.Sort(sizes)
-		sum.AddRow(doc.TextCell(m.Platform), doc.TextCell(m.Library), doc.CountCell(m.Ranks), doc.CountCell(len(m.Times)), doc.CountCell(good), signedPercent(sizes[len(sizes)/2]), signedPercent(slices.Min(errors)), signedPercent(slices.Max(errors)), doc.TextCell(m.Params.String()))
+		sum.AddRow(doc.TextCell(m.Platform), doc.TextCell(m.Library), doc.CountCell(m.Ranks), doc.CountCell(len(m.Times)), doc.CountCell(good), signedPercent(quantile.UpperMedian(sizes)), signedPercent(slices.Min(errors)), signedPercent(slices.Max(errors)), doc.TextCell(m.Params.String()))
 	}
 	if slices.ContainsFunc(all, func(m MachineSchedules) bool { return m.Fitted }) {
 		sum.AddNote("Parameters are fitted to the times of small schedules on the machine: ping-pongs, sends and receives between computations, a train of messages, and sends whose receive is late.")

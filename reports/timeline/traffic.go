@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/quantile"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
@@ -44,7 +45,7 @@ func flowTable(title string, flows []model.Flow) *doc.Table {
 	for _, x := range []struct {
 		name string
 		rate unit.Rate
-	}{{"least", rates[0]}, {"median", rates[len(rates)/2]}, {"most", rates[len(rates)-1]}} {
+	}{{"least", rates[0]}, {"median", quantile.UpperMedian(rates)}, {"most", rates[len(rates)-1]}} {
 		t.AddRow(doc.TextCell(x.name).WithTone(doc.Strong), doc.EmptyCell, doc.EmptyCell, doc.EmptyCell, rate(x.rate))
 	}
 	t.AddRow(doc.TextCell("all").WithTone(doc.Strong), doc.EmptyCell, doc.CountCell(bytes), doc.NumberCell(last.Micros()), rate(sum))

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unsafe"
+
+	"github.com/loggp/loggp/model/quantile"
 )
 
 // CacheLineTimes says how long a cache line takes from one processor to another, one way, in
@@ -119,19 +121,8 @@ func summarizeLineTimes(took [][measuredLines]float64) CacheLineTimes {
 		for pass := range took {
 			of[pass] = took[pass][i]
 		}
-		medians[i] = quantile(of, 0.5)
+		medians[i] = quantile.Median(of)
 	}
-	return CacheLineTimes{Low: quantile(medians, 0.25), Median: quantile(medians, 0.5), High: quantile(medians, 0.75), LineCount: measuredLines, PassCount: len(took)}
-}
-
-// quantile returns a quantile of numbers, which it sorts, with linear interpolation. Hyndman and
-// Fan 1996, definition 7.
-func quantile(of []float64, p float64) float64 {
-	slices.Sort(of)
-	at := p * float64(len(of)-1)
-	i := int(at)
-	if i+1 == len(of) {
-		return of[i]
-	}
-	return of[i] + (at-float64(i))*(of[i+1]-of[i])
+	slices.Sort(medians)
+	return CacheLineTimes{Low: quantile.Of(medians, 0.25), Median: quantile.Of(medians, 0.5), High: quantile.Of(medians, 0.75), LineCount: measuredLines, PassCount: len(took)}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 	_ "unsafe" // for go:linkname
 
+	"github.com/loggp/loggp/model/quantile"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -86,7 +87,7 @@ func clockReadingCost() unit.Time {
 		}
 		costs[i] = float64(least) / reads
 	}
-	return unit.Time(quantile(costs, 0.5) * float64(unit.Nanosecond))
+	return unit.Time(quantile.Median(costs) * float64(unit.Nanosecond))
 }
 
 // OffsetBounds is the interval, in nanoseconds, in which the offset of one processor's clock to

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"github.com/loggp/loggp/model/quantile"
 )
 
 // A core may run another hardware thread beside ours: of another program or of another virtual
@@ -87,5 +89,5 @@ func summarizePace(processor int, took []int64) Pace {
 			slowed++
 		}
 	}
-	return Pace{processor, time.Duration(best), time.Duration(took[len(took)/2]), float64(slowed) / float64(len(took))}
+	return Pace{processor, time.Duration(best), time.Duration(quantile.UpperMedian(took)), float64(slowed) / float64(len(took))}
 }
