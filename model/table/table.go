@@ -11,8 +11,8 @@
 //
 // Note: cells are not split by encoding/csv. A set of samples repeats most of the cells of a row in
 // the next, and Schema.Group takes these at once: reading such rows, typed and checked, takes 40 %
-// of the time in which csv.Reader only splits them (BenchmarkReader). csv.Reader also has no limit for the
-// length of a line, and lets a quoted cell go on in the next.
+// of the time in which csv.Reader only splits them (BenchmarkReader). csv.Reader also has no limit
+// for the length of a line, and lets a quoted cell go on in the next.
 package table
 
 import (
