@@ -82,12 +82,11 @@ func (c *Comm) Reserve() uint32 {
 	return uint32(c.e.Port().Rank())*each + c.state.reserved - 1
 }
 
-// DupAs is Dup without a message: all ranks give the number that one of them has reserved. The
-// communicator is of one group.
+// DupAs is Dup without a message: all ranks, of both groups if there are two, give the number that
+// one of them has reserved.
 func (c *Comm) DupAs(number uint32) *Comm {
 	c.enterCall("DupAs")
-	c.checkIntra()
-	return c.copyProperties(c.newComm(c.jobRanks(), reservedBit|number<<1))
+	return c.dupWith(reservedBit | number<<1)
 }
 
 // reservedBit marks contexts of reserved numbers.
@@ -96,9 +95,17 @@ const reservedBit = 1 << 29
 // dup is Dup within a call.
 func (c *Comm) dup() *Comm {
 	if x := c.interFields(); x != nil {
-		return c.copyProperties(newInterComm(c, x.comm, c.members, x.newContext(c)))
+		return c.dupWith(x.newContext(c))
 	}
-	return c.copyProperties(c.newComm(c.jobRanks(), c.newContext()))
+	return c.dupWith(c.newContext())
+}
+
+// dupWith returns a duplicate whose messages have a context.
+func (c *Comm) dupWith(context uint32) *Comm {
+	if x := c.interFields(); x != nil {
+		return c.copyProperties(newInterComm(c, x.comm, c.members, context))
+	}
+	return c.copyProperties(c.newComm(c.jobRanks(), context))
 }
 
 // copyProperties copies properties of the communicator to a duplicate.
@@ -202,6 +209,17 @@ func (c *Comm) Aside() *Comm {
 	if h := c.ErrorHandler(); h != n.ErrorHandler() {
 		n.setHandler(h)
 	}
+	return &n
+}
+
+// LocalAside is Aside for the group that the caller is in, of a communicator between two groups.
+func (c *Comm) LocalAside() *Comm {
+	c.enterCall("LocalAside")
+	c.checkInter()
+	n := *c.interFields().comm
+	n.context = c.context | separateBit
+	n.extras = nil
+	n.setHandler(c.ErrorHandler())
 	return &n
 }
 
@@ -433,6 +451,16 @@ func (x *interComm) exchangeAcross(c *Comm, mine []byte) []byte {
 // IsInter reports whether the communicator is between two groups (MPI_Comm_test_inter).
 func (c *Comm) IsInter() bool { return c.interFields() != nil }
 
+// IsLowerGroup reports whether the first rank of the caller's group is before that of the other one
+// in the job.
+func (c *Comm) IsLowerGroup() bool {
+	c.enterCall("IsLowerGroup")
+	c.checkInter()
+	return c.isLowerGroup()
+}
+
+func (c *Comm) isLowerGroup() bool { return c.interFields().comm.jobRank(0) < c.members[0] }
+
 // RemoteSize returns how many ranks the other group has.
 func (c *Comm) RemoteSize() int {
 	c.enterCall("RemoteSize")
@@ -467,7 +495,7 @@ func (c *Comm) Merge(high bool) *Comm {
 	}
 	local, first := x.comm.jobRanks(), high
 	if other := x.exchangeAcross(c, mine)[0] == 1; other == high {
-		first = local[0] > c.members[0]
+		first = !c.isLowerGroup()
 	}
 	if first {
 		return c.newComm(slices.Concat(c.members, local), context)

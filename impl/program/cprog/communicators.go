@@ -27,23 +27,42 @@ func (r *rank) dup(d *mpi.Comm, of, at uintptr) *comm {
 }
 
 // idup is dup without waiting: the copy may be used when the request is complete, as its number is
-// known then, which the first rank gives it. Between two groups it waits.
+// known then, which the first rank gives it.
 func (r *rank) idup(of, at, request uintptr) {
 	c := r.comm(of)
-	if c.IsInter() {
-		r.dup(c.Dup(), of, at)
-		(&pending{r: r, done: true}).storeHandle(request)
-		return
-	}
 	x := r.dup(nil, of, at)
 	p := r.newCollective(of)
 	number := []uint32{0}
-	if c.Rank() == 0 {
-		number[0] = c.Reserve()
+	if c.IsInter() {
+		p.shareNumber(number)
+	} else {
+		if c.Rank() == 0 {
+			number[0] = c.Reserve()
+		}
+		p.broadcast(func() mpi.Buffer { return mpi.Of(number) }, 0)
 	}
-	p.broadcast(func() mpi.Buffer { return mpi.Of(number) }, 0)
 	p.finish = func() { x.Comm = c.DupAs(number[0]) }
 	p.storeHandle(request)
+}
+
+// shareNumber gives the ranks of two groups a number that the first rank of one of them reserves:
+// of the group whose first rank is first in the job.
+func (p *pending) shareNumber(number []uint32) {
+	own, data := p.c.LocalAside(), mpi.Of(number)
+	switch {
+	case !p.c.IsLowerGroup():
+		p.recv(data, 0)
+	case p.c.Rank() > 0:
+		p.reqs = append(p.reqs, own.Irecv(data, 0, p.tag))
+	default:
+		number[0] = p.c.Reserve()
+		for i := 1; i < own.Size(); i++ {
+			p.reqs = append(p.reqs, own.Isend(data, i, p.tag))
+		}
+		for i := range p.ranks {
+			p.send(data, i)
+		}
+	}
 }
 
 func commCreateGroup(r *rank, a args) {

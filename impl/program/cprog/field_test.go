@@ -41,6 +41,8 @@ var fieldPrograms = []struct {
 	{source: "fork.c", ranks: 2, want: "child ended with 4\nchild ended with 4\n"},
 	{source: "dtexit.c", ranks: 2, want: "result of rank 0\n", wrong: "rank 0: the program ended with exit status 1"},
 	{source: "truncerr.c", ranks: 2, want: "truncated: 1\n"},
+	{source: "commidup_inter.c", ranks: 2, want: ""},
+	{source: "idup_groups.c", ranks: 5, want: "0 of 2 and 3: 0\n1 of 3 and 2: 0\n"},
 	{source: "truncated.c", ranks: 2, want: "bad 0\n"},
 	{source: "dtor.c", ranks: 2, want: "atexit 0\ndestructor 0\natexit 1\ndestructor 1\n"},
 	{source: "cxxstatic.cpp", ranks: 2, want: "destroyed 1\ndestroyed 1\n"},
