@@ -37,6 +37,7 @@ const (
 	SendOfReceiveMemory   WarningKind = "send from memory of a pending receive"
 	ReceiveIntoSendMemory WarningKind = "receive into memory of a pending send"
 	OpenRequests          WarningKind = "open requests"
+	OpenWindows           WarningKind = "open windows"
 )
 
 // Warning is what a program does and MPI forbids, in a program that goes on.
@@ -55,6 +56,11 @@ func (w Warning) String() string {
 
 // CheckMode returns how the program is checked.
 func (r *Rank) CheckMode() CheckMode { return r.cfg.Check }
+
+// Report makes an error or a warning, as the mode of checking says, of what the current call finds.
+func (r *Rank) Report(kind WarningKind, c Class, format string, args ...any) {
+	r.report(kind, c, func() string { return fmt.Sprintf(format, args...) })
+}
 
 // report makes an error or a warning, as the mode says, of what the current call does. A rank
 // reports each kind once; makeText returns the text.

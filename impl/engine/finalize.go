@@ -15,6 +15,9 @@ import (
 // the program has handled: it may have left some that it does not know.
 func (r *Rank) Unfinished() (int, Wait) {
 	n := r.OpenOps() - r.buffer.pending - r.freedOps
+	if r.service != nil {
+		n -= r.service.openOps
+	}
 	if n == 0 || r.failed {
 		return 0, Wait{}
 	}
@@ -25,7 +28,7 @@ func (r *Rank) Unfinished() (int, Wait) {
 // does not know, or of the others.
 func (r *Rank) firstOpen(of opState) *Op {
 	for _, o := range r.unreleased() {
-		if o.state&(opDetached|opFreed) == of {
+		if o.state&(opDetached|opFreed|opService) == of {
 			return o
 		}
 	}
@@ -54,7 +57,7 @@ func (r *Rank) AbandonRequests(describe func(Wait) string) {
 	if n == 0 {
 		return
 	}
-	open := slices.DeleteFunc(r.unreleased(), func(o *Op) bool { return o.state&(opDetached|opFreed) != 0 })
+	open := slices.DeleteFunc(r.unreleased(), func(o *Op) bool { return o.state&(opDetached|opFreed|opService) != 0 })
 	r.report(OpenRequests, ErrRequest, func() string {
 		was, call := "requests were", ""
 		if n == 1 {

@@ -42,6 +42,7 @@ const (
 	opCancelled                      // it has ended, and no message came or went
 	opStarted                        // a persistent operation, that Start has begun
 	opSubstitute                     // a receive in place of one that the program has left open; it is freed, too
+	opService                        // the service's: the program does not know it
 )
 
 // IsFinished reports whether the operation is complete.
@@ -163,6 +164,8 @@ func (r *Rank) finishDetachedOp(o *Op) {
 			r.substitutes--
 		}
 		r.Release(o)
+	case o.state&opService != 0:
+		r.service.due = true
 	}
 }
 

@@ -85,6 +85,7 @@ type Rank struct {
 	probedMessage  probedMessage
 	warned         []WarningKind // what the rank has reported
 	handlesErrors  bool          // the program has a handler of errors, and goes on after them
+	service        *service      // nil: there is none
 }
 
 // Setup makes the zero value the rank of a port, whose messages an engine carries.

@@ -24,7 +24,7 @@ func (r *Rank) Traffic() Traffic { return r.traffic }
 
 // Counts yields what the rank's engine counts, if it counts anything.
 func (r *Rank) Counts(yield func(name string, n int64) bool) {
-	if c, ok := r.engine.(Counter); ok {
+	if c, ok := r.carrier().(Counter); ok {
 		c.Counts(yield)
 	}
 }

@@ -243,7 +243,7 @@ func (r *Rank) Cancel(o *Op) {
 // Barrier returns true when all n ranks have called it, or false if the engine has no barrier of
 // its own: see BarrierEngine.
 func (r *Rank) Barrier(n, me int, rank func(i int) int) bool {
-	b, ok := r.engine.(BarrierEngine)
+	b, ok := r.carrier().(BarrierEngine)
 	return ok && b.Barrier(n, me, rank)
 }
 

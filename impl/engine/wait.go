@@ -42,6 +42,10 @@ const (
 	WaitStart                         // of a persistent operation, or Free
 	WaitFinished                      // nothing: it has ended
 	WaitBarrier                       // the other's signal in a barrier
+	WaitAccess                        // accesses to the other's memory to complete
+	WaitLock                          // a lock of the other's memory
+	WaitExposure                      // the other to expose its memory
+	WaitAccessEnd                     // the other to end its accesses to this rank's memory
 )
 
 // waitTarget is something to wait for.

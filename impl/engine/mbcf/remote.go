@@ -592,6 +592,9 @@ func (f *remoteTransport) barrier(n, me int, rank func(i int) int) {
 			if f.watch.Load(f.signalKey, 8*int(from.rank)) >= from.usedSignals {
 				break
 			}
+			if f.engine.rank.RunService() {
+				continue
+			}
 			if !f.progress(false) && !f.canRetry() {
 				f.endEngineUse()
 				f.watch.Wait(seen, device.Forever)

@@ -39,6 +39,10 @@ func (e *Engine) progressUntil(o *engine.Op) {
 	if o.IsFinished() {
 		return
 	}
+	if e.rank.HasService() {
+		e.rank.WaitUntilFinished(o)
+		return
+	}
 	e.rank.SetWaiting(o)
 	for !o.IsFinished() {
 		e.dispatch(e.nextPacket(true))
@@ -170,7 +174,7 @@ func (e *Engine) ChargeCompletionCheck(found bool) {
 func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
 	x := match.Envelope{Context: context, Source: int32(src), Tag: int32(tag)}
 	for {
-		for i := 0; i < engine.MaxPolledPackets && e.Progress(false); i++ {
+		for i := 0; i < engine.MaxPolledPackets && e.rank.Progress(); i++ {
 		}
 		if m := e.probeUnexpected(x); m != nil {
 			return engine.Status{Source: int(m.src), Tag: int(m.tag), Bytes: m.size}, true
@@ -178,7 +182,7 @@ func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Sta
 		if !block {
 			return engine.Status{}, false
 		}
-		e.Progress(true)
+		e.rank.AwaitProgress()
 	}
 }
 

@@ -147,6 +147,8 @@ type state struct {
 	calls     check.CallHistory      // nil: not noted
 	comms     []weak.Pointer[Comm]   // communicators that were created, to name ranks in errors
 	reserved  uint32                 // numbers for communicators
+	windows   []*Window              // that are not freed, in the order in which they were made
+	segments  *sharedSegments        // of the job
 }
 
 // Keyval names an attribute of communicators, and says what happens to it when they are copied and

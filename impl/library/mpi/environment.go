@@ -81,6 +81,18 @@ const (
 	ErrIntern   Class = "MPI_ERR_INTERN"
 	ErrInStatus Class = "MPI_ERR_IN_STATUS"
 	ErrPending  Class = "MPI_ERR_PENDING"
+
+	// Of one-sided communication.
+	ErrWin       Class = "MPI_ERR_WIN"
+	ErrSize      Class = "MPI_ERR_SIZE"
+	ErrDisp      Class = "MPI_ERR_DISP"
+	ErrAssert    Class = "MPI_ERR_ASSERT"
+	ErrLockType  Class = "MPI_ERR_LOCKTYPE"
+	ErrRMASync   Class = "MPI_ERR_RMA_SYNC"
+	ErrRMARange  Class = "MPI_ERR_RMA_RANGE"
+	ErrRMAAttach Class = "MPI_ERR_RMA_ATTACH"
+	ErrRMAShared Class = "MPI_ERR_RMA_SHARED"
+	ErrRMAFlavor Class = "MPI_ERR_RMA_FLAVOR"
 )
 
 // classMeanings describe the error classes.
@@ -105,6 +117,17 @@ var classMeanings = map[Class]string{
 	ErrIntern:   "an error within the library",
 	ErrInStatus: "an error that a status has",
 	ErrPending:  "an operation that is neither complete nor has failed",
+
+	ErrWin:       "a window was freed, or is none",
+	ErrSize:      "the size of a window is negative",
+	ErrDisp:      "a displacement, or its unit, is negative",
+	ErrAssert:    "an assertion is none, or is not for the call",
+	ErrLockType:  "the type of a lock is none",
+	ErrRMASync:   "calls that begin and end accesses to a window do not go together",
+	ErrRMARange:  "an access is not within the memory of a window",
+	ErrRMAAttach: "memory cannot be attached to a window, or detached",
+	ErrRMAShared: "memory cannot be shared",
+	ErrRMAFlavor: "the call is for windows of another flavor",
 }
 
 // ErrorClass returns the class of an error that Run or Catch has returned (MPI_Error_class):
@@ -198,6 +221,7 @@ func (c *Comm) Raise(class Class, format string, args ...any) {
 // their memory before the job ends (part of MPI_Finalize).
 func (c *Comm) Settle() {
 	c.enterCall("Settle")
+	c.closeWindows()
 	if c.e.CheckMode() != CheckStrict { // the end of the job makes an error of them
 		c.abandonRequests()
 	}

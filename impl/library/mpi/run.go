@@ -54,7 +54,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	if err != nil {
 		return err
 	}
-	j := &job{program: program, check: o.Check, warn: o.Warn, maker: maker, own: o.Own, broadcast: o.Broadcast}
+	j := &job{segments: sharedSegments{made: map[segmentKey][]byte{}}, program: program, check: o.Check, warn: o.Warn, maker: maker, own: o.Own, broadcast: o.Broadcast}
 	if o.Library != nil {
 		j.exchange = o.Library.Exchange
 	}
@@ -92,6 +92,7 @@ type job struct {
 	room         []rankMemory              // for those that have not
 	engine       func(i int) engine.Engine // of those
 	worlds       []*Comm                   // by rank
+	segments     sharedSegments            // of windows
 	sites        check.StopSites           // where ranks were stopped
 	farRank      bool                      // the rank of this process is not that of Run's caller
 	warnings     []Warning                 // of each kind the first
@@ -199,7 +200,7 @@ func (j *job) newRankMemory(ranks int) (*rankMemory, engine.Engine) {
 
 func (j *job) newWorldComm(p device.Port) *Comm {
 	r, e := j.newRankMemory(p.Size())
-	r.state.tuning = j.tuning
+	r.state.tuning, r.state.segments = j.tuning, &j.segments
 	if j.check != CheckOff {
 		r.state.calls = check.CallHistory{}
 	}
@@ -225,6 +226,7 @@ func (c *Comm) finalize() {
 	if o := c.state.own; o != nil {
 		o.End()
 	}
+	c.closeWindows()
 	c.abandonRequests()
 	if n, m := c.e.Finalize(); n > 0 {
 		c.e.Fail(engine.ErrOther, "%d %s not received; the first is from %s with tag %d, of %d bytes",

@@ -207,9 +207,9 @@ func (r *round) fold(in, inout []byte) {
 		r.combine(in, inout)
 		return
 	}
-	result := r.elementsInMemory(inout)
-	r.op.Apply(r.elementsInMemory(in), result)
-	r.flatten(result, inout)
+	result := elementsInMemory(r.of, inout)
+	r.op.Apply(elementsInMemory(r.of, in), result)
+	flatten(result, inout)
 }
 
 // foldRight leaves inout ∘ in in inout.
@@ -219,9 +219,9 @@ func (r *round) foldRight(in, inout []byte) {
 		return
 	}
 	r.chargeReduction(inout)
-	result := r.elementsInMemory(append([]byte(nil), in...))
-	r.op.Apply(r.elementsInMemory(inout), result)
-	r.flatten(result, inout)
+	result := elementsInMemory(r.of, append([]byte(nil), in...))
+	r.op.Apply(elementsInMemory(r.of, inout), result)
+	flatten(result, inout)
 }
 
 // chargeReduction charges an operation for each element of data that is combined.
@@ -233,19 +233,19 @@ func (r *round) chargeReduction(data []byte) {
 
 // elementsInMemory returns data that travels as elements in memory, which it is unless the type has
 // gaps.
-func (r *round) elementsInMemory(flat []byte) Buffer {
-	n := len(flat) / r.of.Size()
-	if r.of.Contiguous() {
-		return Buffer{Bytes: flat, Origin: -r.of.TrueLower(), Count: n, Type: r.of}
+func elementsInMemory(of *Datatype, flat []byte) Buffer {
+	n := len(flat) / of.Size()
+	if of.Contiguous() {
+		return Buffer{Bytes: flat, Origin: -of.TrueLower(), Count: n, Type: of}
 	}
-	low, end := Buffer{Count: n, Type: r.of}.DataRange()
-	b := Buffer{Bytes: make([]byte, max(end-low, n*r.of.Extent())), Origin: -low, Count: n, Type: r.of}
+	low, end := Buffer{Count: n, Type: of}.DataRange()
+	b := Buffer{Bytes: make([]byte, max(end-low, n*of.Extent())), Origin: -low, Count: n, Type: of}
 	b.Unpack(flat, 0)
 	return b
 }
 
 // flatten puts elements to where they travel from, unless they are there.
-func (r *round) flatten(b Buffer, flat []byte) {
+func flatten(b Buffer, flat []byte) {
 	if x, ok := b.Flat(); ok {
 		copy(flat, x)
 		return

@@ -29,6 +29,12 @@ var (
 	MinLoc = newLocating("MinLoc", func(order int) bool { return order < 0 })
 )
 
+// The operations of one-sided communication alone, which reductions do not take.
+var (
+	Replace = &Op{name: "Replace"} // the second operand becomes the first
+	NoOp    = &Op{name: "NoOp"}    // the second operand stays
+)
+
 // kindTable sets what an operation does to some kinds of elements.
 type kindTable func(o *Op)
 

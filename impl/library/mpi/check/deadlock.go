@@ -179,6 +179,14 @@ func WaitsFor(w engine.Wait, names RankNames) string {
 		what = fmt.Sprintf("Start or Free, being persistent with %s%s", who, tag)
 	case engine.WaitBarrier:
 		what = fmt.Sprintf("%s in a barrier", who)
+	case engine.WaitAccess:
+		what = fmt.Sprintf("accesses to the memory of %s to complete", who)
+	case engine.WaitLock:
+		what = fmt.Sprintf("a lock of the memory of %s", who)
+	case engine.WaitExposure:
+		what = fmt.Sprintf("%s to expose its memory", who)
+	case engine.WaitAccessEnd:
+		what = fmt.Sprintf("accesses by %s to complete", who)
 	case engine.WaitFinished:
 		what = "nothing, being complete"
 	case engine.WaitBuffered:

@@ -1,0 +1,219 @@
+package mpi
+
+import (
+	"os"
+	"slices"
+	"sync/atomic"
+
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/library/mpi/check"
+)
+
+// Window is memory of the ranks of a communicator that all of them can access: one-sided
+// communication (MPI-3.1, chapter 11). It belongs to one rank of the job, as a Comm does.
+//
+// Accesses are messages to the rank whose memory it is, which that rank carries out within calls of
+// its own: of any kind, as all make progress. Where the standard lets a rank's memory and the
+// public copy of it differ, they are the same (the unified model).
+type Window struct {
+	c      *Comm // of the window's messages and nothing else
+	flavor WindowFlavor
+	memory []byte // of this rank
+	unit   int
+	spans  []windowSpan // by rank; of a dynamic window nil
+	shared [][]byte     // memory of all ranks, by rank, if it is shared
+	unmap  func()       // gives back shared memory of several processes; nil: there is nothing to give back
+	freed  bool
+
+	regions []windowRegion // of a dynamic window, by address
+
+	origin windowOrigin // accesses to memory of others
+	target windowTarget // accesses of others to memory of this rank
+
+	// Combiner returns what combines elements of a type in place of an operation of MPI's, for
+	// types that Go has not; nil: the operation does.
+	Combiner func(op *Op, t *Datatype) *Op
+}
+
+// WindowFlavor says where the memory of a window comes from.
+type WindowFlavor uint8
+
+// The flavors.
+const (
+	CreatedWindow   WindowFlavor = iota + 1 // memory of the program
+	AllocatedWindow                         // memory that was allocated for the window
+	DynamicWindow                           // memory that is attached and detached
+	SharedWindow                            // memory that all ranks can load from and store to
+)
+
+// windowSpan is the memory of a rank in a window.
+type windowSpan struct{ size, unit int }
+
+// CreateWindow makes memory of each rank a window (MPI_Win_create). All ranks of c call it.
+// Displacements are multiples of unit, which each rank chooses for its memory.
+func (c *Comm) CreateWindow(memory []byte, unit int) *Window {
+	c.enterWindow("CreateWindow", len(memory), unit)
+	return c.newWindow(CreatedWindow, memory, unit)
+}
+
+// AllocateWindow makes a window of size bytes of new memory (MPI_Win_allocate), which allocate
+// returns; nil: Go's memory.
+func (c *Comm) AllocateWindow(size, unit int, allocate func(size int) []byte) *Window {
+	c.enterWindow("AllocateWindow", size, unit)
+	return c.newWindow(AllocatedWindow, allocateOr(allocate)(size), unit)
+}
+
+// CreateDynamicWindow makes a window without memory (MPI_Win_create_dynamic). Ranks attach memory,
+// and displacements are what Attach returns.
+func (c *Comm) CreateDynamicWindow() *Window {
+	c.enterWindow("CreateDynamicWindow", 0, 1)
+	return c.newWindow(DynamicWindow, nil, 1)
+}
+
+func allocateOr(allocate func(int) []byte) func(int) []byte {
+	if allocate == nil {
+		return func(size int) []byte { return make([]byte, size) }
+	}
+	return allocate
+}
+
+func (c *Comm) enterWindow(call string, size, unit int) {
+	c.enterCall(call)
+	c.checkIntra()
+	switch {
+	case size < 0:
+		c.e.Fail(ErrSize, "a window of %d bytes: a size is not negative", size)
+	case unit <= 0:
+		c.e.Fail(ErrDisp, "displacement unit %d: it must be positive", unit)
+	}
+}
+
+// newWindow makes a window, within a call.
+func (c *Comm) newWindow(flavor WindowFlavor, memory []byte, unit int) *Window {
+	w := &Window{c: c.newComm(c.jobRanks(), c.newContext()), flavor: flavor, memory: memory, unit: unit}
+	w.c.setHandler(ErrorsAreFatal)
+	w.origin.targets, w.target.origins = map[int]*targetState{}, map[int]*originState{}
+	if flavor != DynamicWindow {
+		all := w.c.allgatherInts(len(memory), unit)
+		w.spans = make([]windowSpan, c.size)
+		for i := range w.spans {
+			w.spans[i] = windowSpan{all[2*i], all[2*i+1]}
+		}
+	}
+	c.state.windows = append(c.state.windows, w)
+	c.e.SetService(c.state.serveWindows)
+	w.postRequestReceive()
+	return w
+}
+
+// allgatherInts returns the numbers of all ranks, by rank.
+func (c *Comm) allgatherInts(mine ...int) []int {
+	all := make([]int64, len(mine)*c.size)
+	own := make([]int64, len(mine))
+	for i, v := range mine {
+		own[i] = int64(v)
+	}
+	into := Of(all)
+	into.Count = len(mine)
+	c.allgather(Of(own), into)
+	out := make([]int, len(all))
+	for i, v := range all {
+		out[i] = int(v)
+	}
+	return out
+}
+
+// serveWindows carries out what other ranks ask for.
+func (s *state) serveWindows() {
+	for _, w := range s.windows {
+		w.serve()
+	}
+}
+
+// Free ends the use of the window (MPI_Win_free). All ranks call it when they have completed their
+// accesses, and it returns when all have called it. Memory of the program is its own again.
+func (w *Window) Free() {
+	w.enter("Window.Free")
+	switch {
+	case w.origin.epoch == startEpoch || w.origin.epoch == lockEpoch || w.origin.epoch == lockAllEpoch:
+		w.failSync("%v is open", w.origin.epoch)
+	case w.origin.epoch == fenceEpoch && w.origin.used:
+		w.failSync("accesses since the last fence are not complete: call Fence before")
+	case w.target.exposed != nil:
+		w.failSync("the memory is exposed by Post, and Wait was not called")
+	}
+	w.close()
+}
+
+// close ends the use of the window within a call.
+func (w *Window) close() {
+	w.c.barrier()
+	incoming := w.target.incoming
+	w.target.incoming = nil
+	w.c.e.StopServiceReceive(incoming)
+	w.completeLocal(AnySource)
+	w.c.state.windows = slices.DeleteFunc(w.c.state.windows, func(x *Window) bool { return x == w })
+	if w.unmap != nil {
+		w.unmap()
+	}
+	w.c.setHandler(ErrorsAreFatal)
+	delete(w.c.state.calls, w.c.context)
+	w.freed = true
+}
+
+// closeWindows reports windows that the program has not freed, and frees them with the other ranks.
+func (c *Comm) closeWindows() {
+	if n := len(c.state.windows); n > 0 {
+		c.e.Report(engine.OpenWindows, ErrWin, "%d %s not freed", n, check.Plural(n, "window was", "windows were"))
+	}
+	for len(c.state.windows) > 0 {
+		w := c.state.windows[0]
+		w.completeLocal(AnySource)
+		w.close()
+	}
+}
+
+// enter enters a call on the window.
+func (w *Window) enter(call string) {
+	w.c.e.EnterOn(call, w.c.context)
+	if w.freed {
+		w.c.e.Fail(ErrWin, "the window was freed")
+	}
+}
+
+func (w *Window) failSync(format string, args ...any) { w.c.e.Fail(ErrRMASync, format, args...) }
+
+// Memory returns the memory of this rank, and Unit its displacement unit (MPI_WIN_BASE,
+// MPI_WIN_SIZE, MPI_WIN_DISP_UNIT). A dynamic window has none, and unit 1.
+func (w *Window) Memory() []byte { return w.memory }
+func (w *Window) Unit() int      { return w.unit }
+
+// Flavor returns where the memory comes from (MPI_WIN_CREATE_FLAVOR).
+func (w *Window) Flavor() WindowFlavor { return w.flavor }
+
+// Group returns the ranks of the window (MPI_Win_get_group).
+func (w *Window) Group() Group {
+	w.enter("Window.Group")
+	return w.c.group()
+}
+
+// Comm returns the communicator of errors: its error handler is that of the window
+// (MPI_Win_set_errhandler), and Raise makes an error of the window. It is not for messages.
+func (w *Window) Comm() *Comm { return w.c }
+
+// Sync lets the rank see what others have stored to its memory, and others what it has stored
+// (MPI_Win_sync). It makes progress: a loop that waits for a value calls it.
+func (w *Window) Sync() {
+	w.enter("Window.Sync")
+	memoryBarrier.Add(1)
+	found := w.c.e.PollService(engine.Wait{Peer: AnySource, Cause: engine.WaitAccess}, func() bool { return false })
+	if !found && w.flavor == SharedWindow {
+		w.c.e.Port().Delay(sharedPollTime) // others store without a message that could end a poll
+	}
+}
+
+// memoryBarrier orders loads and stores of memory that processes share: an atomic operation does.
+var memoryBarrier atomic.Uint32
+
+// processID tells ranks in one process from those in several.
+var processID = os.Getpid()

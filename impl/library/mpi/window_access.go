@@ -1,0 +1,473 @@
+package mpi
+
+import (
+	"slices"
+
+	"github.com/loggp/loggp/impl/engine"
+)
+
+// This file has accesses to the memory of other ranks.
+
+// windowOrigin is what a rank knows of its accesses to the memory of others.
+type windowOrigin struct {
+	epoch   epoch
+	used    bool // the program has made accesses in the epoch
+	noCheck bool // of LockAll: no locks are needed
+	serial  uint32
+
+	targets map[int]*targetState
+	touched []int // ranks that have a state, in the order in which they got it
+
+	started []int // ranks of the group of Start
+	locks   int   // ranks that are locked by Lock
+
+	fences int     // so far
+	issued []int64 // accesses since the last fence, by rank; nil: none
+
+	pending []pendingAccess // operations that are not finished, as far as is known
+	swept   int             // how many there were when finished ones were last removed
+}
+
+// epoch is a period in which a rank may access memory of others.
+type epoch uint8
+
+const (
+	noEpoch epoch = iota
+	fenceEpoch
+	startEpoch
+	lockEpoch
+	lockAllEpoch
+)
+
+func (x epoch) String() string {
+	return [...]string{"no epoch", "an epoch of Fence", "an epoch of Start", "an epoch of Lock", "an epoch of LockAll"}[x]
+}
+
+// targetState is what a rank knows of its accesses to another one.
+type targetState struct {
+	rank    int
+	lock    lockState
+	unacked bool // it is not known whether all accesses are complete there
+	posts   int  // how often it has exposed its memory, less the epochs of Start for that
+	waitsIn bool // in the group of Start, and its exposure was not yet used up
+}
+
+// lockState is whether a rank has locked memory of another one.
+type lockState uint8
+
+const (
+	unlocked lockState = iota
+	lockedNoCheck
+	locked
+)
+
+// pendingAccess is an operation of an access: the memory of the program is in use until it is
+// finished.
+type pendingAccess struct {
+	op     *engine.Op
+	target int
+}
+
+// access is an access to memory of a rank.
+type access struct {
+	kind    requestKind
+	op      *Op
+	origin  Buffer // whose data is sent; without a type: there is none
+	result  Buffer // that gets data; without a type: there is none
+	target  int
+	offset  int // displacement in units of the target
+	count   int // of elements there
+	of      *Datatype
+	element *Datatype // that op combines
+	request bool      // the program waits for it by a request
+}
+
+// Put copies data to the memory of a rank (MPI_Put): to count elements of a type, from displacement
+// offset on. Like other accesses it is complete after the call that ends the epoch, or after Flush.
+func (w *Window) Put(origin Buffer, target, offset, count int, t *Datatype) {
+	w.enter("Window.Put")
+	w.access(&access{kind: putRequest, origin: origin, target: target, offset: offset, count: count, of: t})
+}
+
+// Get copies data of a rank's memory to result (MPI_Get).
+func (w *Window) Get(result Buffer, target, offset, count int, t *Datatype) {
+	w.enter("Window.Get")
+	w.access(&access{kind: getRequest, result: result, target: target, offset: offset, count: count, of: t})
+}
+
+// Accumulate combines data with that of a rank's memory (MPI_Accumulate). Each element is combined
+// as a whole, and accumulates of one rank to one place are carried out in order. The operation is
+// one of MPI's, or Replace.
+func (w *Window) Accumulate(origin Buffer, target, offset, count int, t *Datatype, op *Op) {
+	w.enter("Window.Accumulate")
+	w.access(&access{kind: accumulateRequest, origin: origin, target: target, offset: offset, count: count, of: t, op: op})
+}
+
+// GetAccumulate is Accumulate that brings what was there before to result (MPI_Get_accumulate).
+// With NoOp it changes nothing, and origin is not used.
+func (w *Window) GetAccumulate(origin, result Buffer, target, offset, count int, t *Datatype, op *Op) {
+	w.enter("Window.GetAccumulate")
+	w.access(&access{kind: getAccumulateRequest, origin: origin, result: result, target: target, offset: offset, count: count, of: t, op: op})
+}
+
+// FetchAndOp is GetAccumulate of one element (MPI_Fetch_and_op).
+func (w *Window) FetchAndOp(origin, result Buffer, target, offset int, op *Op) {
+	w.enter("Window.FetchAndOp")
+	if _, basic := elementIndex(result.Type); !basic {
+		w.c.e.Fail(engine.ErrType, "%v is not a predefined datatype", result.Type)
+	}
+	w.access(&access{kind: getAccumulateRequest, origin: origin, result: result, target: target, offset: offset, count: 1, of: result.Type, op: op})
+}
+
+// CompareAndSwap brings an element of a rank's memory to result, and replaces it by that of origin
+// if it is equal to compare (MPI_Compare_and_swap). Elements are integers, bytes or truth values.
+func (w *Window) CompareAndSwap(origin, compare, result Buffer, target, offset int) {
+	w.enter("Window.CompareAndSwap")
+	t := result.Type
+	if i, basic := elementIndex(t); !basic || accumulateTypes[i] == Packed || i > slices.Index(accumulateTypes[:], Uint64) {
+		w.c.e.Fail(engine.ErrType, "%v cannot be compared: elements are integers, bytes or truth values", t)
+	}
+	var both [16]byte
+	n := t.Size()
+	w.c.checkBuffer(compare).Pack(both[:n], 0)
+	w.c.checkBuffer(origin).Pack(both[n:2*n], 0)
+	w.access(&access{kind: compareRequest, origin: Buffer{Bytes: both[:2*n], Count: 2 * n, Type: Byte}, result: result, target: target, offset: offset, count: 1, of: t})
+}
+
+// Rput, Rget, Raccumulate and RgetAccumulate return a request (MPI_Rput and so on): it is complete
+// when the program may use its own memory again. They are for epochs of Lock and LockAll.
+func (w *Window) Rput(origin Buffer, target, offset, count int, t *Datatype) Request {
+	w.enter("Window.Rput")
+	return w.accessByRequest(&access{kind: putRequest, origin: origin, target: target, offset: offset, count: count, of: t})
+}
+
+// Rget is Get with a request.
+func (w *Window) Rget(result Buffer, target, offset, count int, t *Datatype) Request {
+	w.enter("Window.Rget")
+	return w.accessByRequest(&access{kind: getRequest, result: result, target: target, offset: offset, count: count, of: t})
+}
+
+// Raccumulate is Accumulate with a request.
+func (w *Window) Raccumulate(origin Buffer, target, offset, count int, t *Datatype, op *Op) Request {
+	w.enter("Window.Raccumulate")
+	return w.accessByRequest(&access{kind: accumulateRequest, origin: origin, target: target, offset: offset, count: count, of: t, op: op})
+}
+
+// RgetAccumulate is GetAccumulate with a request.
+func (w *Window) RgetAccumulate(origin, result Buffer, target, offset, count int, t *Datatype, op *Op) Request {
+	w.enter("Window.RgetAccumulate")
+	return w.accessByRequest(&access{kind: getAccumulateRequest, origin: origin, result: result, target: target, offset: offset, count: count, of: t, op: op})
+}
+
+func (w *Window) accessByRequest(a *access) Request {
+	if w.origin.epoch != lockEpoch && w.origin.epoch != lockAllEpoch {
+		w.failSync("accesses with a request need Lock or LockAll, and this is %v", w.origin.epoch)
+	}
+	a.request = true
+	o := w.access(a)
+	if o == nil {
+		o = w.c.e.NewFinishedOp(false, engine.Status{})
+	} else {
+		w.c.e.HandOver(o)
+	}
+	return w.c.newRequest(o)
+}
+
+// access starts an access. It returns the operation after which the program may use its memory
+// again, if the program waits for that by a request; nil: it may.
+func (w *Window) access(a *access) *engine.Op {
+	if a.target == ProcNull {
+		return nil
+	}
+	w.c.checkRank(a.target)
+	w.checkAccess(a)
+	w.checkEpoch(a.target)
+	size := a.count * a.of.Size()
+	if size == 0 {
+		return nil
+	}
+	h := requestHeader{kind: a.kind, offset: a.offset, size: size}
+	w.checkRange(a, &h)
+	if a.op != nil {
+		h.op = uint8(slices.Index(accumulateOps[:], a.op))
+	}
+	if a.element != nil {
+		i, _ := elementIndex(a.element)
+		h.element = uint8(i)
+	}
+	w.origin.used = true
+	if a.target == w.c.rank {
+		w.accessOwn(a, &h)
+		return nil
+	}
+	return w.sendAccess(a, &h)
+}
+
+// checkAccess fails if arguments are wrong that have nothing to do with the target.
+func (w *Window) checkAccess(a *access) {
+	c := w.c
+	if a.count < 0 {
+		c.e.Fail(engine.ErrCount, "%d elements: a count is not negative", a.count)
+	}
+	c.checkType(Buffer{Count: a.count, Type: a.of})
+	size := a.count * a.of.Size()
+	if a.op == NoOp || a.kind == getRequest {
+		a.origin = Buffer{}
+	}
+	if a.origin.Type != nil && a.kind != compareRequest {
+		c.checkBuffer(a.origin)
+		w.checkSameSize("the data", a.origin.Len(), size)
+	}
+	if a.result.Type != nil {
+		c.checkBuffer(a.result)
+		w.checkSameSize("the memory for the result", a.result.Len(), size)
+		if a.result.Overlaps() {
+			c.e.Fail(engine.ErrType, "elements of %v overlap in the buffer: what is read would be written over", a.result.Type)
+		}
+	}
+	if a.kind == accumulateRequest || a.kind == getAccumulateRequest {
+		w.checkOperation(a)
+	}
+}
+
+func (w *Window) checkSameSize(what string, have, want int) {
+	if have != want {
+		w.c.e.Fail(engine.ErrType, "%s has %d bytes, and the elements at the target have %d", what, have, want)
+	}
+}
+
+// checkOperation fails if the operation is not for the elements, and notes which those are.
+func (w *Window) checkOperation(a *access) {
+	if !slices.Contains(accumulateOps[:], a.op) {
+		w.c.e.Fail(engine.ErrOp, "the operation must be one of MPI's: accumulates do not take those of programs")
+	}
+	if a.op == Replace || a.op == NoOp {
+		return
+	}
+	for _, t := range []*Datatype{a.of, a.origin.Type} {
+		if _, ok := elementIndex(t); ok {
+			a.element = t
+		}
+	}
+	if a.element == nil {
+		if a.element = a.of.ElementType(); a.element == nil {
+			w.c.e.Fail(engine.ErrType, "elements of %v are of several kinds: accumulates take one", a.of)
+		}
+	}
+	if w.Combiner != nil && w.Combiner(a.op, a.element) != nil {
+		return
+	}
+	if err := a.op.Check(a.element); err != nil {
+		w.c.e.Fail(engine.ErrOp, "%v", err)
+	}
+}
+
+// elementIndex returns the number of a type in requests.
+func elementIndex(t *Datatype) (int, bool) {
+	i := slices.Index(accumulateTypes[:], t)
+	return i, i >= 0
+}
+
+// checkRange fails if an access is not within the target's memory, and sets where that is.
+func (w *Window) checkRange(a *access, h *requestHeader) {
+	low, end := Buffer{Count: a.count, Type: a.of}.DataRange()
+	if w.flavor != DynamicWindow {
+		s := w.spans[a.target]
+		if a.offset < 0 {
+			w.c.e.Fail(ErrDisp, "displacement %d is negative", a.offset)
+		}
+		if a.offset > s.size/s.unit || a.offset*s.unit+low < 0 || a.offset*s.unit+end > s.size {
+			w.c.e.Fail(ErrRMARange, "displacement %d of unit %d: the access is from byte %d to byte %d of the window of rank %d, which has %d bytes",
+				a.offset, s.unit, a.offset*s.unit+low, a.offset*s.unit+end, a.target, s.size)
+		}
+		h.offset = a.offset * s.unit
+	}
+	if a.of.Contiguous() {
+		h.offset += low
+		return
+	}
+	h.layout = -1 // it is made when it is sent
+}
+
+// targetOf returns the state of a rank.
+func (w *Window) targetOf(rank int) *targetState {
+	t := w.origin.targets[rank]
+	if t == nil {
+		t = &targetState{rank: rank}
+		w.origin.targets[rank] = t
+		w.origin.touched = append(w.origin.touched, rank)
+	}
+	return t
+}
+
+// checkEpoch fails if memory of a rank may not be accessed now, and waits until it is exposed.
+func (w *Window) checkEpoch(target int) {
+	switch w.origin.epoch {
+	case noEpoch:
+		w.failSync("there is no epoch: call Fence, Start, Lock or LockAll before")
+	case startEpoch:
+		if !slices.Contains(w.origin.started, target) {
+			w.failSync("rank %d is not in the group of Start", target)
+		}
+		w.awaitExposure(w.targetOf(target))
+	case lockEpoch:
+		if w.targetOf(target).lock == unlocked {
+			w.failSync("rank %d is not locked", target)
+		}
+	case lockAllEpoch:
+		if t := w.targetOf(target); t.lock == unlocked && !w.origin.noCheck {
+			w.lock(t, false, target == w.c.rank)
+		}
+	}
+}
+
+// sendAccess sends the request of an access, and what belongs to it.
+func (w *Window) sendAccess(a *access, h *requestHeader) *engine.Op {
+	e, to := w.c.e, w.c.jobRank(a.target)
+	w.nextSerial(h)
+	if w.origin.epoch == fenceEpoch {
+		h.flags |= fenceFlag
+		if w.origin.fences%2 == 1 {
+			h.flags |= oddFenceFlag
+		}
+		if w.origin.issued == nil {
+			w.origin.issued = make([]int64, w.c.size)
+		}
+		w.origin.issued[a.target]++
+	}
+	var layout []byte
+	if h.layout != 0 {
+		layout = Buffer{Count: a.count, Type: a.of}.AppendLayout(e.ScratchBuffer(0))
+		h.layout = len(layout)
+	}
+	data, gathered := w.gatherOrigin(a)
+	h.data = len(data)
+
+	var reply *engine.Op
+	if a.result.Type != nil {
+		reply = w.receiveResult(a, h, to)
+	}
+	room := maxRequestBytes - requestHeaderBytes
+	if len(layout) <= room {
+		room -= len(layout)
+	} else {
+		h.flags |= layoutFollows
+	}
+	if len(data) > room {
+		h.flags |= dataFollows
+	}
+	b := e.ScratchBuffer(maxRequestBytes)
+	n := requestHeaderBytes
+	h.encode(b)
+	if h.flags&layoutFollows == 0 {
+		n += copy(b[n:], layout)
+	}
+	if h.flags&dataFollows == 0 {
+		n += e.Copy(b[n:], data)
+	}
+	w.addPending(e.ServiceSend(b[:n], true, to, w.c.context, requestTag), a.target)
+	if layout != nil {
+		if h.flags&layoutFollows != 0 {
+			w.addPending(e.ServiceSend(layout, true, to, w.c.context, h.layoutTag()), a.target)
+		} else {
+			e.ReleaseScratch(layout)
+		}
+	}
+	var sent *engine.Op
+	switch {
+	case h.flags&dataFollows != 0:
+		sent = e.ServiceSend(data, gathered, to, w.c.context, h.dataTag())
+	case gathered:
+		e.ReleaseScratch(data)
+	}
+	if a.kind != getRequest {
+		w.targetOf(a.target).unacked = true
+	}
+	switch {
+	case reply != nil && a.request:
+		if sent != nil {
+			w.addPending(sent, a.target)
+		}
+		return reply
+	case reply != nil:
+		w.addPending(reply, a.target)
+	case a.request:
+		return sent
+	}
+	if sent != nil {
+		w.addPending(sent, a.target)
+	}
+	return nil
+}
+
+// nextSerial gives a request its number.
+func (w *Window) nextSerial(h *requestHeader) {
+	if w.origin.serial++; w.origin.serial > maxSerial {
+		w.origin.serial = 1
+	}
+	h.serial = w.origin.serial
+}
+
+// gatherOrigin returns the data of an access as it travels, and whether that is memory of the
+// rank's.
+func (w *Window) gatherOrigin(a *access) ([]byte, bool) {
+	if a.origin.Type == nil {
+		return nil, false
+	}
+	if flat, ok := a.origin.Flat(); ok {
+		return flat, false
+	}
+	b := w.c.e.ScratchBuffer(a.origin.Len())
+	a.origin.Gather(b, w.c.e.Copy)
+	return b, true
+}
+
+// receiveResult starts to receive the reply to a request.
+func (w *Window) receiveResult(a *access, h *requestHeader, from int) *engine.Op {
+	if flat, ok := a.result.Flat(); ok {
+		return w.c.e.ServiceReceive(flat, nil, from, w.c.context, h.replyTag())
+	}
+	return w.c.e.ServiceReceive(nil, &bufferLayout{a.result, w.c.e.Copy}, from, w.c.context, h.replyTag())
+}
+
+// addPending notes an operation of an access, unless it is finished.
+func (w *Window) addPending(o *engine.Op, target int) {
+	if o.IsFinished() {
+		w.c.e.ReleaseService(o)
+		return
+	}
+	x := &w.origin
+	x.pending = append(x.pending, pendingAccess{o, target})
+	if len(x.pending) > 2*x.swept+64 {
+		x.pending = slices.DeleteFunc(x.pending, func(p pendingAccess) bool {
+			if p.op.IsFinished() {
+				w.c.e.ReleaseService(p.op)
+				return true
+			}
+			return false
+		})
+		x.swept = len(x.pending)
+	}
+}
+
+// completeLocal waits until the memory of the program is no longer in use by accesses to a rank, or
+// by all.
+func (w *Window) completeLocal(target int) {
+	kept := w.origin.pending[:0]
+	all := w.origin.pending
+	for _, p := range all {
+		if target != AnySource && p.target != target {
+			kept = append(kept, p)
+			continue
+		}
+		w.c.e.AwaitService(w.waitFor(engine.WaitAccess, p.target), p.op.IsFinished)
+		w.c.e.ReleaseService(p.op)
+	}
+	clear(all[len(kept):])
+	w.origin.pending, w.origin.swept = kept, len(kept)
+}
+
+// waitFor describes what the rank waits for, to explain a deadlock.
+func (w *Window) waitFor(cause engine.WaitCause, rank int) engine.Wait {
+	return engine.Wait{Cause: cause, Peer: w.c.jobRank(rank), Context: w.c.context, Tag: engine.Any}
+}
