@@ -204,7 +204,8 @@ func (b Buffer) Sum(n int) uint64 { return b.Type.kinds.repeated(b.Count).prefix
 // (MPI_Get_elements).
 func (b Buffer) Elements(n int) int { return b.Type.kinds.repeated(b.Count).prefix(n).elements }
 
-// ElementType returns the basic type of all elements of a type, or nil if they are of several kinds.
+// ElementType returns the basic type of all elements of a type, or nil if they are of several
+// kinds.
 func (t *Type) ElementType() *Type {
 	if k := t.kinds.uniformKind(); k != 0 {
 		return basicTypes[k-1]

@@ -190,8 +190,8 @@ func (w *Window) Wait() {
 	w.endExposure()
 }
 
-// Test is Wait that does not wait: it reports whether all have called Complete, and the exposure has
-// ended if so (MPI_Win_test).
+// Test is Wait that does not wait: it reports whether all have called Complete, and the exposure
+// has ended if so (MPI_Win_test).
 func (w *Window) Test() bool {
 	w.enter("Window.Test")
 	w.checkExposed()
