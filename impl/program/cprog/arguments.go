@@ -17,12 +17,7 @@ const maxMemory = 1 << 47
 // buffer returns count elements of a datatype at an address.
 func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {
 	t := r.datatype(h)
-	if count < 0 {
-		r.raiseError(mpi.ErrCount, "%d elements: a count is not negative", count)
-	}
-	if high, low := bits.Mul64(uint64(count), uint64(max(t.Size(), t.Extent(), -t.Extent()))); high > 0 || low > maxMemory {
-		r.raiseError(mpi.ErrCount, "%d elements of %d bytes are more than memory can have", count, t.Extent())
-	}
+	r.checkCount(count, t)
 	var low, end int
 	if t.Contiguous() {
 		low = t.TrueLower()
@@ -31,6 +26,23 @@ func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {
 		low, end = mpi.Buffer{Count: count, Type: t}.DataRange()
 	}
 	return r.memory(at, low, end, count, t)
+}
+
+// checkCount fails if a count is negative, or of more elements than memory can have.
+func (r *rank) checkCount(count int, t *mpi.Datatype) {
+	if count < 0 {
+		r.raiseError(mpi.ErrCount, "%d elements: a count is not negative", count)
+	}
+	if exceedsMemory(count, max(t.Size(), t.Extent(), -t.Extent())) {
+		r.raiseError(mpi.ErrCount, "%d elements of %d bytes are more than memory can have", count, t.Extent())
+	}
+}
+
+// exceedsMemory reports whether a product of two numbers that are not negative is more than the
+// bytes that memory can have.
+func exceedsMemory(a, b int) bool {
+	high, low := bits.Mul64(uint64(a), uint64(b))
+	return high > 0 || low > maxMemory
 }
 
 // memory returns a buffer with data from offset low to end of an address.

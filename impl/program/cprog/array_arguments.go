@@ -3,6 +3,7 @@
 package cprog
 
 import (
+	"math"
 	"slices"
 )
 
@@ -50,11 +51,22 @@ func (r *rank) readOnce(at uintptr, read func() []int) []int {
 	return k.resolved.arrays[at]
 }
 
-// storeCount stores a count, of which MPI_UNDEFINED is one value.
-func (r *rank) storeCount(at uintptr, n int) {
-	if n = countOut(n); r.now.large {
-		storeAt(at, n)
-		return
+// countAt returns the count at an address.
+func (r *rank) countAt(at uintptr) int {
+	if r.now.large {
+		return *pointerAt[int](at)
 	}
-	storeAt(at, int32(n))
+	return int(*pointerAt[int32](at))
+}
+
+// storeCount stores a count. One that the type of the result cannot have is MPI_UNDEFINED.
+func (r *rank) storeCount(at uintptr, n int) {
+	switch {
+	case r.now.large:
+		storeAt(at, countOut(n))
+	case n > math.MaxInt32:
+		storeAt(at, int32(undefined))
+	default:
+		storeAt(at, int32(countOut(n)))
+	}
 }

@@ -20,8 +20,9 @@ func bcast(r *rank, a args) {
 // blocks returns n times count elements of a datatype as a buffer of count elements that has all of
 // them.
 func (r *rank) blocks(n int, at uintptr, count int, h uintptr) mpi.Buffer {
-	if count < 0 {
-		r.raiseError(mpi.ErrCount, "%d elements: a count is not negative", count)
+	t := r.datatype(h)
+	if r.checkCount(count, t); exceedsMemory(count*t.Size(), n) {
+		r.raiseError(mpi.ErrCount, "%d elements of %d bytes for each of %d ranks are more than memory can have", count, t.Size(), n)
 	}
 	b := r.buffer(at, n*count, h)
 	b.Count = count
@@ -106,11 +107,11 @@ func (r *rank) parts(n int, at, counts, offsets, h uintptr) parts {
 	}
 	low, end := 0, 0
 	for i, count := range p.counts {
-		if count < 0 {
-			r.raiseError(mpi.ErrCount, "%d elements: a count is not negative", count)
-		}
-		if count == 0 {
+		if r.checkCount(count, t); count == 0 {
 			continue
+		}
+		if offset := p.offsets[i]; exceedsMemory(max(offset, -offset), max(t.Extent(), -t.Extent())) {
+			r.raiseError(mpi.ErrArg, "displacement %d of elements of %d bytes is more than memory can have", offset, t.Extent())
 		}
 		l, e := mpi.Buffer{Count: count, Type: t}.DataRange()
 		if e > l {
@@ -250,9 +251,7 @@ func reduceScatter(r *rank, a args) {
 	c := r.comm(a[5])
 	counts := r.countsAt(a[2], c.Size())
 	for _, n := range counts {
-		if n < 0 {
-			r.raiseError(mpi.ErrCount, "%d elements: a count is not negative", n)
-		}
+		r.checkCount(n, r.datatype(a[3]))
 	}
 	r.reduceParts(c, a[0], a[1], counts, a[3], a[4])
 }
@@ -260,8 +259,9 @@ func reduceScatter(r *rank, a args) {
 func reduceScatterBlock(r *rank, a args) {
 	c := r.comm(a[5])
 	counts := make([]int, c.Size())
+	r.checkCount(int(a[2]), r.datatype(a[3]))
 	for i := range counts {
-		counts[i] = r.count(a[2])
+		counts[i] = int(a[2])
 	}
 	r.reduceParts(c, a[0], a[1], counts, a[3], a[4])
 }

@@ -12,7 +12,7 @@ import (
 // last dimension is that of neighbouring ranks.
 func typeDarray(r *rank, a args) {
 	n := r.count(a[2])
-	sizes, kinds, blocks, grid, order, t := intsAt(a[3], n), intsAt(a[4], n), intsAt(a[5], n), intsAt(a[6], n), int(a[7]), r.datatype(a[8])
+	sizes, kinds, blocks, grid, order, t := r.countsAt(a[3], n), intsAt(a[4], n), intsAt(a[5], n), intsAt(a[6], n), int(a[7]), r.datatype(a[8])
 	rank, ranks := int(a[1]), 1
 	for _, g := range grid {
 		if g < 1 {
@@ -47,7 +47,7 @@ func typeDarray(r *rank, a args) {
 		for i := range starts {
 			starts[i] *= stride
 		}
-		stride *= sizes[d]
+		stride = r.nextStride(stride, sizes[d])
 		part = mpi.Resized(mpi.Hindexed(lengths, starts, part), 0, stride)
 	}
 	r.addDatatype(a[9], part, combinerDarray, slices.Concat(intsOf(a[0], a[1], a[2]), sizes, kinds, blocks, grid, []int{order}), nil, a[8])
@@ -58,6 +58,9 @@ const (
 	orderC, orderFortran                                             = 12, 15
 	distributeNone, distributeBlock, distributeCyclic, distributeArg = 16, 17, 18, 19
 )
+
+// maxDarrayBlocks is the largest number of blocks of a dimension that a rank may have.
+const maxDarrayBlocks = 1 << 24
 
 // darrayBlocks returns the blocks of a dimension of n elements that place at of ranks gets.
 func (r *rank) darrayBlocks(dimension, n, kind, block, ranks, at int) (lengths, starts []int) {
@@ -85,6 +88,9 @@ func (r *rank) darrayBlocks(dimension, n, kind, block, ranks, at int) (lengths, 
 	}
 	if block < 1 {
 		r.raiseError(mpi.ErrArg, "dimension %d: blocks of %d elements", dimension, block)
+	}
+	if n/block/ranks > maxDarrayBlocks {
+		r.raiseError(mpi.ErrArg, "dimension %d has %d blocks: a rank may have %d", dimension, n/block, maxDarrayBlocks)
 	}
 	for from := at * block; from < n; from += block * ranks {
 		lengths, starts = append(lengths, min(block, n-from)), append(starts, from)

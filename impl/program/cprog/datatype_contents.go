@@ -3,6 +3,8 @@
 package cprog
 
 import (
+	"slices"
+
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
@@ -33,6 +35,7 @@ type recipe struct {
 	combiner  int
 	integers  []int
 	addresses []int
+	large     []int // counts of constructors with large counts
 	types     []ingredient
 }
 
@@ -40,6 +43,9 @@ type recipe struct {
 // types of handles, and the arguments of its constructor.
 func (r *rank) addDatatype(at uintptr, t *mpi.Datatype, combiner int, integers, addresses []int, of ...uintptr) {
 	m := &madeType{Datatype: t, recipe: recipe{combiner: combiner, integers: integers, addresses: addresses}}
+	if r.now.large {
+		m.recipe.separateLarge()
+	}
 	for _, h := range of {
 		i := ingredient{handle: h}
 		if x := r.types.get(kindType, h); x != nil {
@@ -50,39 +56,84 @@ func (r *rank) addDatatype(at uintptr, t *mpi.Datatype, combiner int, integers, 
 	storeAt(at, r.types.add(kindType, m))
 }
 
-// intsOf returns arguments that are of type int in C.
+// separateLarge moves the arguments of a constructor that are large counts.
+func (x *recipe) separateLarge() {
+	switch n := len(x.integers); x.combiner {
+	case combinerSubarray: // dimensions; sizes, parts and starts; order
+		x.integers, x.large = []int{x.integers[0], x.integers[n-1]}, x.integers[1:n-1]
+	case combinerDarray: // ranks, rank, dimensions; sizes; three arrays, order
+		d := x.integers[2]
+		x.integers, x.large = slices.Concat(x.integers[:3], x.integers[3+d:]), x.integers[3:3+d]
+	default:
+		x.large, x.integers, x.addresses = slices.Concat(x.integers, x.addresses), nil, nil
+	}
+}
+
+// intsOf returns arguments that are integers in C.
 func intsOf(words ...uintptr) []int {
 	out := make([]int, len(words))
 	for i, w := range words {
-		out[i] = int(int32(w))
+		out[i] = int(w)
 	}
 	return out
 }
 
+// intRecipe returns the recipe of a datatype whose constructor has no large counts.
+func (r *rank) intRecipe(h uintptr) recipe {
+	x := r.typeOf(h).recipe
+	if len(x.large) > 0 {
+		r.raiseError(mpi.ErrType, "the datatype was made with large counts: %s_c returns them", r.name())
+	}
+	return x
+}
+
 func typeEnvelope(r *rank, a args) {
-	x := r.typeOf(a[0]).recipe
+	x := r.intRecipe(a[0])
 	storeAt(a[1], int32(len(x.integers)))
 	storeAt(a[2], int32(len(x.addresses)))
 	storeAt(a[3], int32(len(x.types)))
 	storeAt(a[4], int32(x.combiner))
 }
 
-func typeContents(r *rank, a args) {
+func typeEnvelopeLarge(r *rank, a args) {
 	x := r.typeOf(a[0]).recipe
+	storeAt(a[1], len(x.integers))
+	storeAt(a[2], len(x.addresses))
+	storeAt(a[3], len(x.large))
+	storeAt(a[4], len(x.types))
+	storeAt(a[5], int32(x.combiner))
+}
+
+func typeContentsLarge(r *rank, a args) {
+	x := r.typeOf(a[0]).recipe
+	if int(a[3]) < len(x.large) {
+		r.raiseError(mpi.ErrArg, "the array has room for %d large counts of %d", int(a[3]), len(x.large))
+	}
+	r.storeContents(a[0], x, a[1], a[2], a[4], a[5], a[6], a[8])
+	copy(sliceAt[int](a[7], len(x.large)), x.large)
+}
+
+func typeContents(r *rank, a args) {
+	r.storeContents(a[0], r.intRecipe(a[0]), a[1], a[2], a[3], a[4], a[5], a[6])
+}
+
+// storeContents stores the integers, addresses and datatypes of a recipe in arrays that have room
+// for so many.
+func (r *rank) storeContents(h uintptr, x recipe, maxIntegers, maxAddresses, maxTypes, integers, addresses, types uintptr) {
 	switch {
 	case x.combiner == combinerNamed:
-		r.raiseError(mpi.ErrType, "%s is not made of other datatypes", basicNames[a[0]-datatypeNull])
-	case int(a[1]) < len(x.integers) || int(a[2]) < len(x.addresses) || int(a[3]) < len(x.types):
+		r.raiseError(mpi.ErrType, "%s is not made of other datatypes", basicNames[h-datatypeNull])
+	case int(maxIntegers) < len(x.integers) || int(maxAddresses) < len(x.addresses) || int(maxTypes) < len(x.types):
 		r.raiseError(mpi.ErrArg, "the arrays have room for %d integers, %d addresses and %d datatypes of %d, %d and %d",
-			int(a[1]), int(a[2]), int(a[3]), len(x.integers), len(x.addresses), len(x.types))
+			int(maxIntegers), int(maxAddresses), int(maxTypes), len(x.integers), len(x.addresses), len(x.types))
 	}
-	setInts(a[4], x.integers, len(x.integers))
-	copy(sliceAt[int](a[5], len(x.addresses)), x.addresses)
+	setInts(integers, x.integers, len(x.integers))
+	copy(sliceAt[int](addresses, len(x.addresses)), x.addresses)
 	for i, t := range x.types {
 		h := t.handle
 		if t.made != nil {
 			h = r.types.add(kindType, &madeType{Datatype: t.made.Copy(), recipe: t.made.recipe})
 		}
-		sliceAt[uintptr](a[6], len(x.types))[i] = h
+		sliceAt[uintptr](types, len(x.types))[i] = h
 	}
 }

@@ -8,7 +8,6 @@ package cprog
 import "C"
 
 import (
-	"math"
 	"slices"
 
 	"github.com/loggp/loggp/impl/library/mpi"
@@ -87,19 +86,19 @@ func typeHvector(r *rank, a args) {
 
 func typeIndexed(r *rank, a args) {
 	n := r.count(a[0])
-	lengths, offsets := intsAt(a[1], n), intsAt(a[2], n)
+	lengths, offsets := r.countsAt(a[1], n), r.countsAt(a[2], n)
 	r.addDatatype(a[4], mpi.Indexed(lengths, offsets, r.datatype(a[3])), combinerIndexed, slices.Concat([]int{n}, lengths, offsets), nil, a[3])
 }
 
 func typeHindexed(r *rank, a args) {
 	n := r.count(a[0])
-	lengths, offsets := intsAt(a[1], n), words(a[2], n)
+	lengths, offsets := r.countsAt(a[1], n), words(a[2], n)
 	r.addDatatype(a[4], mpi.Hindexed(lengths, offsets, r.datatype(a[3])), combinerHindexed, slices.Concat([]int{n}, lengths), offsets, a[3])
 }
 
 func typeIndexedBlock(r *rank, a args) {
 	n := r.count(a[0])
-	offsets := intsAt(a[2], n)
+	offsets := r.countsAt(a[2], n)
 	t := mpi.Indexed(slices.Repeat([]int{r.count(a[1])}, n), offsets, r.datatype(a[3]))
 	r.addDatatype(a[4], t, combinerIndexedBlock, slices.Concat(intsOf(a[0], a[1]), offsets), nil, a[3])
 }
@@ -113,7 +112,7 @@ func typeHindexedBlock(r *rank, a args) {
 
 func typeStruct(r *rank, a args) {
 	n := r.count(a[0])
-	lengths, offsets, of := intsAt(a[1], n), words(a[2], n), sliceAt[uintptr](a[3], n)
+	lengths, offsets, of := r.countsAt(a[1], n), words(a[2], n), sliceAt[uintptr](a[3], n)
 	types := make([]*mpi.Datatype, n)
 	for i, h := range of {
 		types[i] = r.datatype(h)
@@ -140,7 +139,7 @@ func typeDup(r *rank, a args) {
 // typeSubarray makes loops from the dimension that changes fastest to the slowest one.
 func typeSubarray(r *rank, a args) {
 	n := r.count(a[0])
-	sizes, parts, starts, t := intsAt(a[1], n), intsAt(a[2], n), intsAt(a[3], n), r.datatype(a[5])
+	sizes, parts, starts, t := r.countsAt(a[1], n), r.countsAt(a[2], n), r.countsAt(a[3], n), r.datatype(a[5])
 	arguments := slices.Concat([]int{n}, sizes, parts, starts, intsOf(a[4]))
 	switch {
 	case n < 1:
@@ -153,7 +152,7 @@ func typeSubarray(r *rank, a args) {
 		r.raiseError(mpi.ErrArg, "the order is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN")
 	}
 	for d := range n {
-		if sizes[d] < 1 || parts[d] < 1 || starts[d] < 0 || starts[d]+parts[d] > sizes[d] {
+		if sizes[d] < 1 || parts[d] < 1 || starts[d] < 0 || starts[d] > sizes[d]-parts[d] {
 			r.raiseError(mpi.ErrArg, "dimension %d: elements %d to %d of %d", d, starts[d], starts[d]+parts[d]-1, sizes[d])
 		}
 	}
@@ -162,9 +161,17 @@ func typeSubarray(r *rank, a args) {
 	for d := n - 1; d >= 0; d-- {
 		part = mpi.Hvector(parts[d], 1, stride, part)
 		at += starts[d] * stride
-		stride *= sizes[d]
+		stride = r.nextStride(stride, sizes[d])
 	}
 	r.addDatatype(a[6], mpi.Resized(mpi.Hindexed([]int{1}, []int{at}, part), 0, stride), combinerSubarray, arguments, nil, a[5])
+}
+
+// nextStride returns the bytes of a dimension of size elements that are stride apart.
+func (r *rank) nextStride(stride, size int) int {
+	if exceedsMemory(max(stride, -stride), size) {
+		r.raiseError(mpi.ErrArg, "a dimension of %d elements of %d bytes is more than memory can have", size, stride)
+	}
+	return stride * size
 }
 
 func typeCommit(r *rank, a args) { r.datatype(*pointerAt[uintptr](a[0])).Commit() }
@@ -182,12 +189,9 @@ func typeFree(r *rank, a args) {
 }
 
 func typeSize(r *rank, a args) {
-	n := r.datatype(a[0]).Size()
-	if n > math.MaxInt32 {
-		n = undefined
-	}
-	storeAt(a[1], int32(n))
+	r.storeCount(a[1], r.datatype(a[0]).Size())
 }
+
 func getExtent(r *rank, a args) {
 	t := r.datatype(a[0])
 	storeAt(a[1], t.Lower())
@@ -237,15 +241,17 @@ func typeMatchSize(r *rank, a args) {
 }
 
 func pack(r *rank, a args) {
-	at := int(*pointerAt[int32](a[5]))
-	storeAt(a[5], int32(r.comm(a[6]).Pack(r.buffer(a[0], int(a[1]), a[2]), sliceAt[byte](a[3], int(a[4])), at)))
+	at := r.countAt(a[5])
+	r.storeCount(a[5], r.comm(a[6]).Pack(r.buffer(a[0], int(a[1]), a[2]), sliceAt[byte](a[3], int(a[4])), at))
 }
 
 func unpack(r *rank, a args) {
-	at := int(*pointerAt[int32](a[2]))
-	storeAt(a[2], int32(r.comm(a[6]).Unpack(sliceAt[byte](a[0], int(a[1])), at, r.buffer(a[3], int(a[4]), a[5]))))
+	at := r.countAt(a[2])
+	r.storeCount(a[2], r.comm(a[6]).Unpack(sliceAt[byte](a[0], int(a[1])), at, r.buffer(a[3], int(a[4]), a[5])))
 }
 
 func packSize(r *rank, a args) {
-	storeAt(a[3], int32(r.comm(a[2]).PackSize(int(a[0]), r.datatype(a[1]))))
+	c, t := r.comm(a[2]), r.datatype(a[1])
+	r.checkCount(int(a[0]), t)
+	r.storeCount(a[3], c.PackSize(int(a[0]), t))
 }

@@ -48,6 +48,7 @@ var fieldPrograms = []struct {
 	{source: "cxxstatic.cpp", ranks: 2, want: "destroyed 1\ndestroyed 1\n"},
 	{source: "endings.cpp", ranks: 1, want: "atexit\nlocal\non_exit 0\nglobal\ndestructor\nbuffered\n"},
 	{source: "children.c", ranks: 1, want: "exit 5, output of the child\nexec 6\nvfork 7\nabort 6\nsleep 8\nMPI 1\n"},
+	{source: "largewrong.c", ranks: 3, want: "ok\n"},
 	{source: "errhandlers.c", ranks: 1, want: "called 2 times, 1\n"},
 	{source: "attributes.c", ranks: 1, want: "ok\n"},
 }

@@ -12,7 +12,7 @@ var generatedHandlers = map[string]handler{
 	"MPI_Recv": func(r *rank, a args) {
 		setStatus(a[6], r.comm(a[5]).Recv(r.buffer(a[0], int(a[1]), a[2]), source(int(a[3])), receiveTag(int(a[4]))))
 	},
-	"MPI_Get_count": func(r *rank, a args) { storeAt(a[2], rankOut(getStatus(a[0]).Count(r.datatype(a[1])))) },
+	"MPI_Get_count": func(r *rank, a args) { r.storeCount(a[2], getStatus(a[0]).Count(r.datatype(a[1]))) },
 	"MPI_Bsend": func(r *rank, a args) {
 		r.comm(a[5]).Bsend(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])))
 	},
@@ -62,7 +62,7 @@ var generatedHandlers = map[string]handler{
 	"MPI_Type_extent":        func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).Extent()) },
 	"MPI_Type_lb":            func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).Lower()) },
 	"MPI_Type_ub":            func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).Upper()) },
-	"MPI_Get_elements":       func(r *rank, a args) { storeAt(a[2], rankOut(getStatus(a[0]).Elements(r.datatype(a[1])))) },
+	"MPI_Get_elements":       func(r *rank, a args) { r.storeCount(a[2], getStatus(a[0]).Elements(r.datatype(a[1]))) },
 	"MPI_Type_size_x":        func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).Size()) },
 	"MPI_Group_size":         func(r *rank, a args) { storeAt(a[1], rankOut(r.group(a[0]).Size())) },
 	"MPI_Group_rank":         func(r *rank, a args) { storeAt(a[1], rankOut(r.group(a[0]).Rank())) },

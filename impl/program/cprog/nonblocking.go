@@ -3,7 +3,6 @@
 package cprog
 
 import (
-	"strings"
 	"unsafe"
 
 	"github.com/loggp/loggp/impl/library/mpi"
@@ -68,7 +67,7 @@ type starter func(r *rank, a args) *pending
 // argument.
 func (start starter) handler(f toolchain.Function) handler {
 	n := len(f.Parameters)
-	if strings.HasSuffix(f.Name, "_init") {
+	if f.Comm == n-3 {
 		return persistently(start, n)
 	}
 	return func(r *rank, a args) { start(r, a).storeHandle(a[n-1]) }

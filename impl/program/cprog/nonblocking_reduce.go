@@ -93,9 +93,7 @@ func ireduceScatter(r *rank, a args) *pending {
 	p := r.newCollective(a[5])
 	counts := r.countsAt(a[2], p.c.Size())
 	for _, n := range counts {
-		if n < 0 {
-			r.raiseError(mpi.ErrCount, "%d elements: a count is not negative", n)
-		}
+		r.checkCount(n, r.datatype(a[3]))
 	}
 	return p.reduceParts(a, counts)
 }
@@ -103,8 +101,9 @@ func ireduceScatter(r *rank, a args) *pending {
 func ireduceScatterBlock(r *rank, a args) *pending {
 	p := r.newCollective(a[5])
 	counts := make([]int, p.c.Size())
+	r.checkCount(int(a[2]), r.datatype(a[3]))
 	for i := range counts {
-		counts[i] = r.count(a[2])
+		counts[i] = int(a[2])
 	}
 	return p.reduceParts(a, counts)
 }

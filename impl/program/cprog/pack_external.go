@@ -4,7 +4,6 @@ package cprog
 
 import (
 	"encoding/binary"
-	"math"
 	"runtime"
 	"slices"
 
@@ -51,8 +50,9 @@ func externalElements(at uintptr) []externalElement {
 // copies returns how often each ingredient of a datatype is in it, in order.
 func (m *madeType) copies(yield func(of ingredient, n int)) {
 	if m.recipe.combiner == combinerStruct {
+		lengths := slices.Concat(m.recipe.integers, m.recipe.large)[1:]
 		for i, of := range m.recipe.types {
-			yield(of, m.recipe.integers[1+i])
+			yield(of, lengths[i])
 		}
 		return
 	}
@@ -200,9 +200,6 @@ func unpackExternal(r *rank, a args) {
 
 func packExternalSize(r *rank, a args) {
 	r.checkRepresentation(a[0])
-	n, each := r.count(a[1]), r.ingredientOf(a[2]).externalSize()
-	if each > 0 && n > math.MaxInt/each {
-		r.raiseError(mpi.ErrCount, "%d elements of %d bytes are more than memory can have", n, each)
-	}
-	storeAt(a[3], n*each)
+	r.checkCount(int(a[1]), r.datatype(a[2]))
+	storeAt(a[3], int(a[1])*r.ingredientOf(a[2]).externalSize())
 }

@@ -64,6 +64,6 @@ func bufferAttach(r *rank, a args) {
 func bufferDetach(r *rank, a args) {
 	b := r.world.DetachBuffer()
 	storeAt(a[0], r.attached)
-	storeAt(a[1], int32(len(b)))
+	r.storeCount(a[1], len(b))
 	r.attached = 0
 }

@@ -73,8 +73,8 @@ func sliceAt[T any](a uintptr, n int) []T {
 		return nil
 	}
 	x := pointerAt[T](a)
-	if size := uintptr(n) * unsafe.Sizeof(*x); !isMapped(a, size) {
-		panic(addressError{a, size})
+	if uintptr(n) > maxMemory || !isMapped(a, uintptr(n)*unsafe.Sizeof(*x)) {
+		panic(addressError{a, min(uintptr(n), maxMemory) * unsafe.Sizeof(*x)})
 	}
 	return unsafe.Slice(x, n)
 }
@@ -165,6 +165,7 @@ func (r *rank) serve() {
 	before := r.now
 	h := &r.h.r
 	r.now = call{comm: r.world, number: int(h.call), args: args(unsafe.Pointer(h.args)), caller: uintptr(h.caller)}
+	r.now.large = toolchain.Functions[r.now.number].IntForm != ""
 	if err := r.world.Catch(r.attempt); err != nil && r.now.userCode == 0 {
 		r.now.result = int64(r.code(err))
 	}

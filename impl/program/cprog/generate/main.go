@@ -161,6 +161,8 @@ func result(t, name string, i int) string {
 		return fmt.Sprintf("storeAt(a[%d], intOfBool(%%s))", i)
 	case t == "int *" && name == "result":
 		return fmt.Sprintf("storeAt(a[%d], comparisons[%%s])", i)
+	case t == "int *" && name == "count":
+		return fmt.Sprintf("r.storeCount(a[%d], %%s)", i)
 	case t == "int *":
 		return fmt.Sprintf("storeAt(a[%d], rankOut(%%s))", i)
 	case t == "MPI_Aint *" || t == "MPI_Count *":

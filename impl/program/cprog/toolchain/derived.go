@@ -10,14 +10,17 @@ import (
 // Collective returns the name of the blocking form of a non-blocking or persistent collective
 // operation; empty: the function is none.
 func (f Function) Collective() string {
-	n := len(f.Parameters)
+	n, name := len(f.Parameters), f.Name
+	if f.IntForm != "" {
+		name = f.IntForm
+	}
 	if f.Comm < 0 || f.Types[n-1] != "MPI_Request *" || slices.ContainsFunc(f.Parameters, func(p string) bool { return strings.HasSuffix(p, "tag") }) {
 		return ""
 	}
-	if of, ok := strings.CutPrefix(f.Name, "MPI_I"); ok && f.Comm == n-2 {
+	if of, ok := strings.CutPrefix(name, "MPI_I"); ok && f.Comm == n-2 {
 		return "MPI_" + strings.ToUpper(of[:1]) + of[1:]
 	}
-	if of, ok := strings.CutSuffix(f.Name, "_init"); ok && f.Comm == n-3 {
+	if of, ok := strings.CutSuffix(name, "_init"); ok && f.Comm == n-3 {
 		return of
 	}
 	return ""
@@ -31,6 +34,50 @@ func persistentForms(all []Function) string {
 		if of := f.Collective(); of != "" {
 			before, request, _ := strings.Cut(f.prototype, "MPI_Request *")
 			b.WriteString(f.Result + " " + of + "_init(" + before + "MPI_Info info, MPI_Request *" + request + ")\n")
+		}
+	}
+	return b.String()
+}
+
+// largeParameters are the parameters whose type is MPI_Count in functions with large counts, of
+// those that have type int otherwise.
+var largeParameters = []string{"count", "sendcount", "recvcount", "sendcounts", "recvcounts", "incount", "outcount", "insize", "outsize", "position", "size",
+	"origin_count", "result_count", "target_count", "blocklength", "stride", "lb", "extent", "true_lb", "true_extent",
+	"array_of_blocklengths", "array_of_displacements", "array_of_gsizes", "array_of_sizes", "array_of_subsizes", "array_of_starts"}
+
+// withoutLargeForm are functions that MPI-4 has not extended, though they have such parameters, and
+// those whose large forms have other parameters, which functions.txt has.
+var withoutLargeForm = []string{"MPI_Type_hvector", "MPI_Type_hindexed", "MPI_Type_struct", "MPI_Type_extent", "MPI_Type_match_size", "MPI_Status_set_elements",
+	"MPI_Status_set_elements_x", "MPI_Type_size_x", "MPI_Type_get_extent_x", "MPI_Type_get_true_extent_x", "MPI_Get_elements_x", "MPI_Fetch_and_op", "MPI_Type_get_envelope", "MPI_Type_get_contents"}
+
+// largeForms returns the functions with large counts: those of datatypes and of buffers, with
+// MPI_Count for each number of elements and MPI_Aint for displacements of collective operations.
+func largeForms(all []Function) string {
+	var b strings.Builder
+	for _, f := range all {
+		if !strings.Contains(f.prototype, "MPI_Datatype") && !strings.HasPrefix(f.Name, "MPI_Buffer_") && f.Name != "MPI_Op_create" || slices.Contains(withoutLargeForm, f.Name) {
+			continue
+		}
+		var parameters []string
+		for i, t := range f.Types {
+			name := f.Parameters[i]
+			kind := strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(t, "const "), "[]"), " *")
+			switch {
+			case kind == "MPI_User_function":
+				t = "MPI_User_function_c *"
+			case kind == "int" && slices.Contains([]string{"displs", "sdispls", "rdispls"}, name):
+				t = "const MPI_Aint[]"
+			case (kind == "int" || kind == "MPI_Aint") && slices.Contains(largeParameters, name) && !(name == "size" && f.Name == "MPI_Type_create_darray"):
+				t = strings.Replace(t, kind, "MPI_Count", 1)
+			}
+			t, brackets, array := strings.Cut(t, "[")
+			if array {
+				brackets = "[" + brackets
+			}
+			parameters = append(parameters, strings.ReplaceAll(t+" "+name+brackets, "* ", "*"))
+		}
+		if text := strings.Join(parameters, ", "); text != f.prototype {
+			b.WriteString(f.Result + " " + f.Name + "_c(" + text + ")\n")
 		}
 	}
 	return b.String()

@@ -109,7 +109,7 @@ func FortranModule() string {
 	var b strings.Builder
 	b.WriteString("module mpi\n      implicit none\n      private :: none_of_mpi\n      integer, parameter :: none_of_mpi = 0\n" + fortranConstants())
 	for _, f := range Functions {
-		if !f.MPI() {
+		if !f.MPI() || f.IntForm != "" { // Fortran has large counts in module mpi_f08 alone
 			continue
 		}
 		if f.callable() {

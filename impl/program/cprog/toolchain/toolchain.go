@@ -43,6 +43,7 @@ type Function struct {
 	Parameters []string // their names
 	Types      []string // their types, with the brackets of arrays
 	Comm       int      // which of them is its communicator; -1: none
+	IntForm    string   // the function that has int where this one has MPI_Count; empty: none
 	prototype  string   // what stands in parentheses
 }
 
@@ -52,7 +53,12 @@ func (f Function) MPI() bool { return strings.HasPrefix(f.Name, "MPI_") }
 // Functions is the table of all functions.
 var Functions = func() []Function {
 	all := parse(source("functions.txt"))
-	return append(all, parse(persistentForms(all))...)
+	all = append(all, parse(persistentForms(all))...)
+	large := parse(largeForms(all))
+	for i := range large {
+		large[i].IntForm = strings.TrimSuffix(large[i].Name, "_c")
+	}
+	return append(all, large...)
 }()
 
 var (
@@ -238,7 +244,7 @@ func (c *Compiler) install(ctx context.Context, cc, objects []string, more func(
 		}
 	}
 	for _, name := range objects {
-		cmd := call(ctx, slices.Concat(cc, []string{"-O2", "-fPIC", "-fvisibility=hidden", "-fno-builtin", "-w", fmt.Sprintf("-DLOGGP_VERSION=%d", Version), "-x", "c", "-c", name + ".c", "-o", name + ".o"}))
+		cmd := call(ctx, slices.Concat(cc, []string{"-O2", "-fPIC", "-ffunction-sections", "-fvisibility=hidden", "-fno-builtin", "-w", fmt.Sprintf("-DLOGGP_VERSION=%d", Version), "-x", "c", "-c", name + ".c", "-o", name + ".o"}))
 		cmd.Dir = work
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("preparing C programs: %s: %w\n%s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))

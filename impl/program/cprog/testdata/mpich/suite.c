@@ -82,6 +82,89 @@ static void idups_with_info(void) {
 	MPI_Comm_free(&d);
 }
 
+static int of_many;
+
+static void count_large(void *in, void *inout, MPI_Count *n, MPI_Datatype *t) {
+	of_many += *n;
+	for (MPI_Count i = 0; i < *n; i++) ((int *)inout)[i] += ((int *)in)[i];
+}
+
+/* Numbers that an int cannot have. */
+static void large_sizes(void) {
+	MPI_Datatype t, u, v;
+	MPI_Count n, lb, extent, lengths[] = {3000000000, 1}, at[] = {0, 5000000000};
+	int small = 0;
+	MPI_Type_contiguous_c(3000000000, MPI_INT, &t);
+	MPI_Type_size_c(t, &n);
+	MPI_Type_size(t, &small);
+	say(" %lld %d", (long long)n, small == MPI_UNDEFINED);
+	MPI_Type_get_extent_c(t, &lb, &extent);
+	say(" %lld %lld", (long long)lb, (long long)extent);
+	MPI_Type_vector_c(2, 1, 3000000000, MPI_DOUBLE, &u);
+	MPI_Type_get_extent_c(u, &lb, &extent);
+	say(" %lld", (long long)extent);
+	MPI_Type_indexed_c(2, lengths, at, MPI_BYTE, &v);
+	MPI_Type_size_c(v, &n);
+	MPI_Type_get_true_extent_c(v, &lb, &extent);
+	say(" %lld %lld %lld", (long long)n, (long long)lb, (long long)extent);
+	MPI_Pack_size_c(3000000000, MPI_BYTE, W, &n);
+	say(" %lld", (long long)n);
+	MPI_Type_free(&t);
+	MPI_Type_free(&u);
+	MPI_Type_free(&v);
+}
+
+static void large_recipes(void) {
+	MPI_Datatype t, of[1];
+	MPI_Count ni, na, nc, nt, c[8];
+	MPI_Aint a[1];
+	int combiner, i[4];
+	MPI_Count lengths[] = {2, 3}, at[] = {0, 40}, sizes[] = {4, 5}, parts[] = {2, 3}, starts[] = {1, 0};
+	for (int k = 0; k < 5; k++) {
+		switch (k) {
+		case 0: MPI_Type_contiguous_c(3, MPI_INT, &t); break;
+		case 1: MPI_Type_create_hvector_c(3, 2, 16, MPI_INT, &t); break;
+		case 2: MPI_Type_create_hindexed_c(2, lengths, at, MPI_INT, &t); break;
+		case 3: MPI_Type_create_resized_c(MPI_INT, -4, 12, &t); break;
+		case 4: MPI_Type_create_subarray_c(2, sizes, parts, starts, MPI_ORDER_C, MPI_INT, &t); break;
+		}
+		MPI_Type_get_envelope_c(t, &ni, &na, &nc, &nt, &combiner);
+		say(" %lld,%lld,%lld,%lld", (long long)ni, (long long)na, (long long)nc, (long long)nt);
+		MPI_Type_get_contents_c(t, ni, na, nc, nt, i, a, c, of);
+		if (ni > 0) say(" %d", i[0]);
+		for (int l = 0; l < nc; l++) say(" %lld", (long long)c[l]);
+		say(" %d", of[0] == MPI_INT);
+		MPI_Type_free(&t);
+	}
+	MPI_Type_contiguous(3, MPI_INT, &t);
+	MPI_Type_get_envelope_c(t, &ni, &na, &nc, &nt, &combiner);
+	say(" %lld,%lld,%lld,%lld %d", (long long)ni, (long long)na, (long long)nc, (long long)nt, combiner == MPI_COMBINER_CONTIGUOUS);
+	MPI_Type_free(&t);
+}
+
+static void large_operations(void) {
+	MPI_Op op;
+	MPI_Status s;
+	MPI_Count n, *counts = calloc(size, sizeof *counts);
+	MPI_Aint *at = calloc(size, sizeof *at);
+	int x[2] = {rank, 1}, sum[2], all[64];
+	MPI_Op_create_c(count_large, 1, &op);
+	MPI_Allreduce_c(x, sum, 2, MPI_INT, op, W);
+	say(" %d %d %d", sum[0], sum[1], size == 1 || of_many > 0);
+	MPI_Op_free(&op);
+	for (int i = 0; i < size; i++) { counts[i] = 1 + i % 2; at[i] = 2 * i; }
+	for (int i = 0; i < 64; i++) all[i] = -1;
+	MPI_Allgatherv_c(x, counts[rank], MPI_INT, all, counts, at, MPI_INT, W);
+	for (int i = 0; i < 2 * size; i++) say(" %d", all[i]);
+	MPI_Sendrecv_c(x, 2, MPI_INT, next(), 0, all, 64, MPI_INT, before(), 0, W, &s);
+	MPI_Get_count_c(&s, MPI_INT, &n);
+	say(" %lld", (long long)n);
+	MPI_Get_elements_c(&s, MPI_INT, &n);
+	say(" %lld", (long long)n);
+	free(counts);
+	free(at);
+}
+
 int main(int argc, char **argv) {
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(W, &rank);
@@ -96,6 +179,10 @@ int main(int argc, char **argv) {
 	RUN(info_strings)
 	RUN(info_environment)
 	RUN(idups_with_info)
+
+	RUN(large_sizes)
+	RUN(large_recipes)
+	RUN(large_operations)
 
 	MPI_Comm_free(&apart);
 	MPI_Finalize();

@@ -83,6 +83,10 @@ static int chosen(const char *name) {
 	return count_of_names == 0;
 }
 
+#ifdef LARGE_COUNTS
+#include LARGE_COUNTS
+#endif
+
 /* Open MPI has not the functions that MPI-3 removed, which have new names. */
 #ifdef OPEN_MPI
 #undef MPI_Address
