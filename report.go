@@ -49,7 +49,7 @@ func Report(ctx context.Context, o ReportOptions) (*doc.Document, error) {
 		}
 	case len(o.Params.All) > 0 || o.ParamsFile != "":
 		err = optionErrorf("Params", "it is for samples of collective operations; of others parameters are fitted")
-	case areReal(machines):
+	case reports.AreReal(machines):
 		d, err = transportReport(machines)
 	default:
 		d, err = emulationReport(o.Samples)
@@ -60,20 +60,13 @@ func Report(ctx context.Context, o ReportOptions) (*doc.Document, error) {
 	return d.Document(), ctx.Err()
 }
 
-// areReal reports whether everything was measured on real machines.
-func areReal(machines []sample.Machine) bool {
-	return !slices.ContainsFunc(machines, func(m sample.Machine) bool {
-		return slices.ContainsFunc(m.Series, func(s sample.Series) bool { return s.Clock != "real" })
-	})
-}
-
 // maxPredictedMachines is how many machines the chart of transports shows with lines of
 // predictions.
 const maxPredictedMachines = 4
 
 // transportReport sets transports of real machines side by side.
-func transportReport(machines []sample.Machine) (*reports.Transports, error) {
-	t := &reports.Transports{Machines: machines, Results: make([]*fit.Result, len(machines))}
+func transportReport(machines []sample.Machine) (*reports.Report, error) {
+	t := &reports.Report{Machines: machines, Results: make([]*fit.Result, len(machines))}
 	fitted, failed := make([][]*curve.Curve, len(machines)), make([]error, len(machines))
 	clean.Parallel(len(machines), func(i int) {
 		if t.Results[i], failed[i] = fit.Fit(machines[i].Set, clean.Options{}); failed[i] == nil {
@@ -93,7 +86,7 @@ func transportReport(machines []sample.Machine) (*reports.Transports, error) {
 		}
 	}
 	var err error
-	t.Table, err = compare.CompareFittedSubjects(machines, fitted, clean.Options{}, defaultMargin, true)
+	t.SideBySide, err = compare.CompareFittedSubjects(machines, fitted, clean.Options{}, defaultMargin, true)
 	return t, err
 }
 
@@ -119,17 +112,18 @@ func emulationReport(files []string) (*reports.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reports.Report{Samples: set, Files: files}
-	if r.Result, err = fit.Fit(set, clean.Options{}); err != nil {
+	fitted, err := fit.Fit(set, clean.Options{})
+	if err != nil {
 		return nil, err
 	}
-	if r.Contrast, err = compare.CompareFittedSubjects([]sample.Machine{{Files: files, Set: set}}, [][]*curve.Curve{r.Result.Measured}, clean.Options{}, defaultMargin, false); err != nil {
+	r := &reports.Report{Machines: []sample.Machine{{Files: files, Set: set}}, Results: []*fit.Result{fitted}}
+	if r.SideBySide, err = compare.CompareFittedSubjects(r.Machines, [][]*curve.Curve{fitted.Measured}, clean.Options{}, defaultMargin, false); err != nil {
 		return nil, err
 	}
-	if r.Comparisons, err = compare.ComparePredictions(set, r.Result.Parameters, compare.PredictFromParameters); err != nil {
+	if r.Comparisons, err = compare.ComparePredictions(set, fitted.Parameters, compare.PredictFromParameters); err != nil {
 		return nil, err
 	}
-	byLogGP, err := compareLogGP(set, r.Result.Parameters)
+	byLogGP, err := compareLogGP(set, fitted.Parameters)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +132,7 @@ func emulationReport(files []string) (*reports.Report, error) {
 		return nil, err
 	}
 	routes, changed := routesOf(set)
-	r.Result.Warnings = append(r.Result.Warnings, changed...)
+	fitted.Warnings = append(fitted.Warnings, changed...)
 	for _, way := range routes {
 		if !slices.ContainsFunc(r.Platforms, func(p *platform.Platform) bool { return p.Sum == way.Sum }) {
 			r.Platforms = append(r.Platforms, way.Platform)

@@ -22,7 +22,7 @@ import (
 // pictures are charts of all kinds.
 func pictures(t *testing.T) []*chart.Chart {
 	x := t3d(t)
-	all := Charts(x.result, x.compare)
+	all := placeCharts(fittedPlaces(x.result), x.compare)
 	for _, p := range model.Protocols {
 		for _, k := range []int{0, 1000, 20000} {
 			if p.Eager() && k > 1000 {
@@ -66,14 +66,14 @@ func TestOverlap(t *testing.T) {
 func TestCharts(t *testing.T) {
 	x := t3d(t)
 	var names []string
-	for _, c := range Charts(x.result, x.compare) {
+	for _, c := range placeCharts(fittedPlaces(x.result), x.compare) {
 		names = append(names, c.Name)
 	}
 	want := strings.Fields("send-blocking send-nonblocking overlap-standard overlap-synchronous overlap-ready overlap-buffered receive bandwidth-by-mode bursts messages protocol-T_s protocol-T_sr")
 	if !slices.Equal(names, want) {
 		t.Errorf("charts %v, want %v", names, want)
 	}
-	if all := Charts(&fit.Result{Parameters: x.result.Parameters}, nil); len(all) != 0 {
+	if all := placeCharts(fittedPlaces(&fit.Result{Parameters: x.result.Parameters}), nil); len(all) != 0 {
 		t.Errorf("%d charts without curves", len(all))
 	}
 	two := *x.result
@@ -81,7 +81,7 @@ func TestCharts(t *testing.T) {
 		c.Place = "intra"
 		two.Curves = append(two.Curves, c)
 	}
-	if all := Charts(&two, nil); len(all) != 2*len(want) || all[0].Name != "t3d-chimp-inter-send-blocking" || all[len(want)].Name != "t3d-chimp-intra-send-blocking" {
+	if all := placeCharts(fittedPlaces(&two), nil); len(all) != 2*len(want) || all[0].Name != "t3d-chimp-inter-send-blocking" || all[len(want)].Name != "t3d-chimp-intra-send-blocking" {
 		t.Errorf("charts of two places: %d, the first is %s", len(all), all[0].Name)
 	}
 }
@@ -120,7 +120,7 @@ func TestStrange(t *testing.T) {
 	} {
 		r := &fit.Result{Curves: []curve.Curve{{Platform: "p", Place: "inter", Mode: "send", Protocol: "auto", Timer: "timer11", Points: points,
 			Pieces: []curve.Piece{{From: points[0].Bytes, To: points[len(points)-1].Bytes, Value: points[0].Value}}}}}
-		for _, c := range Charts(r, nil) {
+		for _, c := range placeCharts(fittedPlaces(r), nil) {
 			var b bytes.Buffer
 			if err := c.SVG(&b, 320); err != nil {
 				t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/microbench/sample"
@@ -14,11 +13,10 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// Charts returns the charts of a fit, and of comparisons, for each platform, library and place in
-// turn. What was not measured is not there.
-func Charts(r *fit.Result, cs []compare.Comparison) []*chart.Chart {
+// placeCharts returns the charts of fits, and of comparisons, for each platform, library and place
+// in turn. What was not measured is not there.
+func placeCharts(ps []*fittedPlace, cs []compare.Comparison) []*chart.Chart {
 	var all []*chart.Chart
-	ps := fittedPlaces(r)
 	for _, p := range ps {
 		charts := p.drawCharts(cs)
 		for _, c := range charts {

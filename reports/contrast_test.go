@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/microbench/sample"
@@ -119,10 +120,13 @@ func TestPageContrast(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		c := contrasted()
 		c.Subjects = c.Subjects[:n]
+		for i := range c.Subjects {
+			c.Subjects[i].Machine = 0 // of the one result
+		}
 		if n == 1 {
 			c.Rows, c.Pairwise, c.Overlaps = nil, nil, c.Overlaps[:1]
 		}
-		page := strings.ReplaceAll(pagetest.Write(t, Report{Result: example(), Contrast: c}.Document()).Files["index.html"], format.Glue, " ")
+		page := strings.ReplaceAll(pagetest.Write(t, (&Report{Results: []*fit.Result{example()}, SideBySide: c}).Document()).Files["index.html"], format.Glue, " ")
 		for id, want := range map[string]bool{`id="overlap"`: true, `id="contrast"`: n > 1, "700 B (500 B to 700 B)": true} {
 			if strings.Contains(page, id) != want {
 				t.Errorf("%d subjects: %s is there: %v", n, id, !want)

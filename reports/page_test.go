@@ -16,7 +16,7 @@ import (
 )
 
 // whole is a report with all kinds of things, and few of a kind: pictures take their time.
-func whole(t *testing.T) Report {
+func whole(t *testing.T) *Report {
 	x := t3d(t)
 	r := *x.result
 	r.Curves = nil
@@ -26,7 +26,7 @@ func whole(t *testing.T) Report {
 		}
 	}
 	d := model.Transfer{Machine: toy().Machine, Protocol: model.RAT, Bytes: 1000}.Timeline()
-	return Report{Samples: x.set, Result: &r, Comparisons: x.compare, Platforms: []*platform.Platform{x.machine}, Published: papers(),
+	return &Report{Machines: []sample.Machine{{Set: x.set}}, Results: []*fit.Result{&r}, Comparisons: x.compare, Platforms: []*platform.Platform{x.machine}, Published: papers(),
 		Charts: []*chart.Chart{chart.TransferChart("RAT", "Time line", d), chart.TransferChart("RAT", "The same again", d)}}
 }
 
@@ -35,12 +35,15 @@ func TestMain(m *testing.M) { pagetest.Main(m) }
 // TestPage: the page has what it should, a second time the same, and can be read in a browser.
 func TestPage(t *testing.T) {
 	r := whole(t)
-	r.Contrast = contrasted()
+	r.SideBySide = contrasted()
+	for i := range r.SideBySide.Subjects {
+		r.SideBySide.Subjects[i].Machine = 0 // of the one result
+	}
 	p := pagetest.Write(t, r.Document())
 	p.Has(t, "parameters.csv", "comparisons.csv", "warnings.csv", "facts.csv", "numbers-t3d.csv", "published.csv", "send-nonblocking.png",
 		"send-nonblocking.svg", "timeline-RAT.svg", "timeline-RAT-2.svg", "parameters-by-mode.csv", "pieces.csv")
 	p.Says(t, "<code>loggp measure --platform t3d</code>", "LogGP parameters of t3d", ">3.1<", "fitted to table-3", "Predicted and measured times of t3d", ">Show ")
-	if ps, err := params.ReadParameters(strings.NewReader(p.Files["parameters.csv"]), "p"); err != nil || len(ps) != len(r.Result.Parameters) {
+	if ps, err := params.ReadParameters(strings.NewReader(p.Files["parameters.csv"]), "p"); err != nil || len(ps) != len(r.Results[0].Parameters) {
 		t.Errorf("parameters.csv: %d rows, %v", len(ps), err)
 	}
 	if again := pagetest.Write(t, r.Document()); !maps.Equal(p.Files, again.Files) {
@@ -65,15 +68,15 @@ func TestHostile(t *testing.T) {
 	}
 	p := toy()
 	p.Machine.Name, p.Machine.Description, p.Numbers[0].Source, p.Libraries[0].Description = "../x/"+evil, evil, evil, evil
-	page := pagetest.Write(t, Report{Title: evil, Result: r, Platforms: []*platform.Platform{p}, Comparisons: []compare.Comparison{{Platform: evil, Quantity: evil}},
-		Samples: &sample.Set{Facts: []sample.Fact{{Key: evil, Value: evil}, {Key: "command", Value: evil}}}}.Document())
+	page := pagetest.Write(t, (&Report{Title: evil, Results: []*fit.Result{r}, Platforms: []*platform.Platform{p}, Comparisons: []compare.Comparison{{Platform: evil, Quantity: evil}},
+		Machines: []sample.Machine{{Set: &sample.Set{Facts: []sample.Fact{{Key: evil, Value: evil}, {Key: "command", Value: evil}}}}}}).Document())
 	page.Says(t, "&amp;amp;")
 }
 
 // TestLeast: a result alone is enough, even one without anything.
 func TestLeast(t *testing.T) {
 	for _, r := range []*fit.Result{{}, {Parameters: example().Parameters}} {
-		page := pagetest.Write(t, Report{Result: r}.Document()).Files["index.html"]
+		page := pagetest.Write(t, (&Report{Results: []*fit.Result{r}}).Document()).Files["index.html"]
 		if strings.Contains(page, `id="charts"`) || !strings.Contains(page, `id="glossary"`) {
 			t.Error("charts of nothing, or no glossary")
 		}

@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/fit/params"
@@ -29,51 +30,90 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// Report is what is shown of samples. Only Result must be there.
+// Report is what is shown of samples: of emulated machines, or of transports of real ones side by
+// side, such as shared memory, TCP and MPI libraries. Only Results must be there.
 type Report struct {
-	Title       string               // default: of the platforms and libraries
-	Samples     *sample.Set          // for its facts, and what was run
-	Files       []string             // that they are from
-	Result      *fit.Result          // parameters, curves, warnings
+	Title       string               // default: of the subjects
+	Machines    []sample.Machine     // that were measured, for their facts, and what was run
+	Results     []*fit.Result        // of each machine: parameters, curves, warnings
 	Comparisons []compare.Comparison // predictions beside measurements
-	Contrast    *compare.Table       // of the platforms, libraries and places of the samples; of one it has overlaps only
-	Platforms   []*platform.Platform // those of the samples that are known, for what their numbers stand on
-	Published   Published            // of any platforms
-	Charts      []*chart.Chart       // more of them, such as time lines
+	SideBySide  *compare.Table       // of the platforms, libraries and places of the samples; of one it has overlaps only. Real machines need it
+
+	// Of emulated machines.
+	Platforms []*platform.Platform // those of the samples that are known, for what their numbers stand on
+	Published Published            // of any platforms
+	Charts    []*chart.Chart       // more of them, such as time lines
 }
 
-// Document is the report on samples: parameters, charts, predictions, published values, warnings,
-// and where all of it is from.
-func (r Report) Document() *doc.Document {
-	ps := fittedPlaces(r.Result)
-	d := &doc.Document{Title: r.Title, Footer: "Made by loggp from the facts and samples above.", Files: []doc.File{parameterFile(r.Result.Parameters), warningsFile(r.Result.Warnings)}}
+// Document is the report: what a message costs, parameters, charts, warnings, and where all of it
+// is from; of emulated machines with predictions and published values, of real ones with how far to
+// trust their numbers and what launches differ by.
+func (r *Report) Document() *doc.Document {
+	places, all := r.subjects()
+	var parameters []params.Parameter
+	var warnings []clean.Warning
+	for _, x := range r.Results {
+		parameters, warnings = append(parameters, x.Parameters...), append(warnings, x.Warnings...)
+	}
+	d := &doc.Document{Title: r.Title, Files: []doc.File{parameterFile(parameters), warningsFile(warnings)}}
+	real := r.SideBySide != nil && len(r.Machines) > 0 && AreReal(r.Machines)
+	if real {
+		r.addTransportHead(d, all)
+	} else {
+		r.addEmulationHead(d, places, len(warnings))
+	}
+	addPerformance(d, all, r.Machines, r.Comparisons, r.SideBySide)
+	for _, x := range r.Results {
+		d.AddSection(tiersSection(x.Tiers))
+	}
+	if real {
+		r.addTransports(d, all, warnings)
+	} else {
+		r.addEmulation(d, places, warnings)
+	}
+	d.AddSection(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: glossary})
+	return d
+}
+
+// AreReal says whether all samples are of real machines.
+func AreReal(machines []sample.Machine) bool {
+	return !slices.ContainsFunc(machines, func(m sample.Machine) bool {
+		return slices.ContainsFunc(m.Series, func(s sample.Series) bool { return s.Clock != "real" })
+	})
+}
+
+// addEmulationHead adds what stands above all of emulated machines: what was run, and their most
+// important parameters.
+func (r *Report) addEmulationHead(d *doc.Document, places []*fittedPlace, warnings int) {
+	d.Footer = "Made by loggp from the facts and samples above."
 	if d.Title == "" {
 		var names []string
-		for _, x := range ps {
+		for _, x := range places {
 			names = appendNew(names, format.PlaceName(x.platform, x.library, ""))
 		}
-		if n := len(names) - maxSingleSubjects; n > 1 {
-			names = append(names[:maxSingleSubjects:maxSingleSubjects], fmt.Sprintf("and %d more", n))
-		}
-		d.Title = "Communication performance of " + strings.Join(names, "; ")
+		d.Title = "Communication performance of " + strings.Join(shortenList(names), "; ")
 	}
-	if r.Samples != nil {
-		d.Lead = append(d.Lead, measuredSentence(r.Samples))
+	d.Lead = measuredSentences(r.Machines)
+	d.Keys = append(keyNumbers(places), warningKey(warnings))
+}
+
+// shortenList returns the first of many names, and how many more there are.
+func shortenList(names []string) []string {
+	if n := len(names) - maxSingleSubjects; n > 1 {
+		return append(names[:maxSingleSubjects:maxSingleSubjects], fmt.Sprintf("and %d more", n))
 	}
-	d.Keys = r.keyNumbers(ps)
-	all := r.reportSubjects(ps)
-	var machines []sample.Machine
-	if r.Samples != nil {
-		machines = []sample.Machine{{Files: r.Files, Set: r.Samples}}
-	}
-	addPerformance(d, all, machines, r.Comparisons, r.Contrast)
-	d.AddSection(tiersSection(r.Result.Tiers))
+	return names
+}
+
+// addEmulation adds what is shown of emulated machines below their performance: each place by
+// itself, what was predicted and published, and where all of it is from.
+func (r *Report) addEmulation(d *doc.Document, places []*fittedPlace, warnings []clean.Warning) {
 	s := doc.Section{ID: "parameters", Title: "Parameters by mode"}
 	pieces := doc.Section{ID: "ranges", Title: "Ranges of sizes", PageOnly: true}
-	for _, x := range ps {
+	for _, x := range places {
 		s.Tables, pieces.Tables = append(s.Tables, x.parameterTable(), x.latencyTable(), x.eagerLimitTable()), append(pieces.Tables, x.pieceTable())
 	}
-	if c := r.Contrast; c != nil {
+	if c := r.SideBySide; c != nil {
 		d.Files = append(d.Files, tableFile(c))
 		d.AddTables("contrast", "Side by side", sizedTable(c, nil), parameterTable(c), fasterTable(c))
 	}
@@ -82,8 +122,8 @@ func (r Report) Document() *doc.Document {
 		"Times marked ! are not on a line, or rest on too few samples. Behaviour between the last size of a range and the first of the next was not measured."}
 	d.AddSection(pieces)
 	charts := r.Charts
-	if len(ps) <= maxSingleSubjects {
-		charts = append(Charts(r.Result, r.Comparisons), charts...)
+	if len(places) <= maxSingleSubjects {
+		charts = append(placeCharts(places, r.Comparisons), charts...)
 	}
 	d.AddSection(doc.Section{ID: "charts", Title: "Charts by mode and protocol", Short: "Charts", Figures: doc.Figures(doc.Narrow, charts...)})
 	if len(r.Comparisons) > 0 {
@@ -91,21 +131,19 @@ func (r Report) Document() *doc.Document {
 		d.AddTables("comparisons", "Predicted and measured times", comparisonTables(r.Comparisons)...)
 	}
 	var published []*doc.Table
-	for _, x := range ps {
+	for _, x := range places {
 		published = append(published, x.publishedTable(r.Published, r.findPlatform(x.platform)))
 	}
 	d.AddTables("published", "Published and measured", published...)
-	d.AddSection(warningSection(r.Result.Warnings))
+	d.AddSection(warningSection(warnings))
 	basis := doc.Section{ID: "platforms", Title: "Basis of the platform's numbers", PageOnly: true}
 	for _, x := range r.Platforms {
 		basis.Tables = append(basis.Tables, platformTables(x)...)
 	}
 	d.AddSection(basis)
-	if r.Samples != nil {
-		addProvenance(d, machines, nil)
+	if len(r.Machines) > 0 {
+		addProvenance(d, r.Machines, nil)
 	}
-	d.AddSection(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: glossary})
-	return d
 }
 
 // addPerformance adds what the reports on samples begin with, of emulated machines as of real ones:
@@ -134,27 +172,34 @@ func addPerformance(d *doc.Document, all []subject, machines []sample.Machine, c
 	d.AddSection(overlap)
 }
 
-// reportSubjects returns the places of the samples in the order of the comparison, with the names
-// that it gives them.
-func (r Report) reportSubjects(ps []*fittedPlace) []subject {
-	var all []subject
-	for _, p := range ps {
-		x := subject{fittedPlace: p, name: p.String(), at: len(all), launches: 1}
-		if r.Contrast != nil {
-			for i, y := range r.Contrast.Subjects {
-				if y.Platform == p.platform && y.Library == p.library && y.Place == p.place {
-					x.name, x.at = transportName(y.Platform, y.Library, y.Name), i
-				}
+// subjects returns the fitted places, and the subjects of the report: those of the comparison in
+// its order and with the names that it gives them, or else the places.
+func (r *Report) subjects() (places []*fittedPlace, all []subject) {
+	byMachine := make([][]*fittedPlace, len(r.Results))
+	for i, x := range r.Results {
+		byMachine[i] = fittedPlaces(x)
+		places = append(places, byMachine[i]...)
+	}
+	if r.SideBySide == nil {
+		for i, p := range places {
+			all = append(all, subject{fittedPlace: p, name: p.String(), at: i, launches: 1})
+		}
+		return places, all
+	}
+	for i, x := range r.SideBySide.Subjects {
+		s := subject{fittedPlace: &fittedPlace{platform: x.Platform, library: x.Library, place: x.Place}, name: transportName(x.Platform, x.Library, x.Name), at: i, launches: 1}
+		for _, p := range byMachine[x.Machine] {
+			if p.platform == x.Platform && p.library == x.Library && p.place == x.Place {
+				s.fittedPlace = p
 			}
 		}
-		if r.Samples != nil {
-			m := sample.Machine{Files: r.Files, Set: r.Samples}
-			x.facts, x.launches = subjectFacts(m, compare.Subject{Platform: p.platform, Library: p.library, Place: p.place}), countLaunches(m, p.platform, p.library, p.place)
+		if len(r.Machines) > 0 {
+			m := r.Machines[x.Machine]
+			s.facts, s.launches = subjectFacts(m, x), countLaunches(m, x.Platform, x.Library, x.Place)
 		}
-		all = append(all, x)
+		all = append(all, s)
 	}
-	slices.SortStableFunc(all, func(a, b subject) int { return a.at - b.at })
-	return all
+	return places, all
 }
 
 // costSentence answers in a sentence what a message costs, or "" if no round trips were measured.
@@ -219,20 +264,20 @@ func costSentence(all []subject) string {
 	return text + "."
 }
 
-// keyNumbers are the most important parameters, and how many warnings there are.
-func (r Report) keyNumbers(ps []*fittedPlace) []doc.Key {
+// keyNumbers are the most important parameters.
+func keyNumbers(places []*fittedPlace) []doc.Key {
 	var out []doc.Key
-	for _, x := range ps {
+	for _, x := range places {
 		for _, p := range x.rows {
 			if p.Unit == params.Count && !math.IsNaN(p.Value) {
 				out = append(out, doc.Key{Name: p.Name, Value: parameterCell(&doc.Table{}, &p).Text, Note: map[string]string{"H": "groups of ranks", "P": "ranks of a group"}[p.Name] + ", " + x.String()})
 			}
 		}
 	}
-	for _, x := range ps {
-		out = append(out, x.keyNumbers(len(ps) > 1)...)
+	for _, x := range places {
+		out = append(out, x.keyNumbers(len(places) > 1)...)
 	}
-	return append(out, warningKey(len(r.Result.Warnings)))
+	return out
 }
 
 func warningKey(n int) doc.Key {
@@ -240,7 +285,7 @@ func warningKey(n int) doc.Key {
 }
 
 // findPlatform returns the platform of the name, or nil.
-func (r Report) findPlatform(name string) *platform.Platform {
+func (r *Report) findPlatform(name string) *platform.Platform {
 	for _, x := range r.Platforms {
 		if x.Machine.Name == name {
 			return x
@@ -249,20 +294,23 @@ func (r Report) findPlatform(name string) *platform.Platform {
 	return nil
 }
 
-// measuredSentence says what was run.
-func measuredSentence(sets ...*sample.Set) string {
+// measuredSentences say what was run, if it is known.
+func measuredSentences(machines []sample.Machine) []string {
+	if len(machines) == 0 {
+		return nil
+	}
 	var platforms, libraries, clocks, modes, protocols []string
 	var sizes []int
 	launches, samples := 0, 0
-	for _, set := range sets {
-		for _, x := range set.Series {
+	for _, m := range machines {
+		for _, x := range m.Series {
 			platforms, libraries, clocks, modes = appendNew(platforms, x.Platform), appendNew(libraries, x.Library), appendNew(clocks, x.Clock), appendNew(modes, x.Mode)
 			if x.Protocol != "" {
 				protocols = appendNew(protocols, x.Protocol)
 			}
 			sizes, launches = append(sizes, x.Bytes), max(launches, x.Launch+1)
 		}
-		samples += set.SampleCount()
+		samples += m.SampleCount()
 	}
 	slices.Sort(sizes)
 	sizes = slices.Compact(sizes)
@@ -277,7 +325,7 @@ func measuredSentence(sets ...*sample.Set) string {
 	if launches > 1 {
 		text += fmt.Sprintf(", in %d launches", launches)
 	}
-	return text + "."
+	return []string{text + "."}
 }
 
 // keyNumbers are the most important parameters.

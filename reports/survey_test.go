@@ -26,7 +26,7 @@ import (
 // surveyed is four transports by formula: one that changes its protocol and has trains, one like it
 // whose clock's cost is taken out, one with all that may be missing, and one of low-level messages
 // alone. Times scatter by three percent, and by ten percent between launches.
-func surveyed(t testing.TB) *Transports {
+func surveyed(t testing.TB) *Report {
 	t.Helper()
 	type call struct {
 		mode, timer string
@@ -51,7 +51,7 @@ func surveyed(t testing.TB) *Transports {
 			{"ssend", "timer11", scaled(w, 1.1, 0)}, {"ssend", "timer12", scaled(w, 0.4, 0)}, {"ssend", "timer21", scaled(w, 1.2, 0)}}
 	}
 	trains := []call{{"isend", "rtt", scaled(way(0.3, 1e-4), 2, 0)}, {"isend", "prtt10-d", scaled(way(0.3, 1e-4), 2, 9*0.09)}, {"isend", "prtt10", scaled(way(0.3, 1e-4), 5, 0)}}
-	s := &Transports{}
+	s := &Report{}
 	for i, m := range []struct {
 		platform, library string
 		launches          int
@@ -104,14 +104,14 @@ func disturb(set *sample.Set, part float64) {
 }
 
 // only returns the report of some of its machines.
-func (s *Transports) only(t testing.TB, machines ...int) *Transports {
+func (s *Report) only(t testing.TB, machines ...int) *Report {
 	t.Helper()
-	out := &Transports{}
+	out := &Report{}
 	for _, i := range machines {
 		out.Machines, out.Results = append(out.Machines, s.Machines[i]), append(out.Results, s.Results[i])
 	}
 	var err error
-	if out.Table, err = compare.CompareSubjects(out.Machines, clean.Options{}, 0.2, true); err != nil {
+	if out.SideBySide, err = compare.CompareSubjects(out.Machines, clean.Options{}, 0.2, true); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -266,8 +266,8 @@ func TestAmount(t *testing.T) {
 // What is below the half round trips is by how much they are off, on the same sizes; and sizes
 // stand at the same places in both.
 func TestWayPanels(t *testing.T) {
-	s := surveyed(t)
-	p, declared := oneWayPanels(s.transportSubjects())
+	_, all := surveyed(t).subjects()
+	p, declared := oneWayPanels(all)
 	if len(p.Upper.Series) != 4 || len(p.Lower.Series) != 4 || len(p.Lanes) != 4 || !declared {
 		t.Fatalf("%d and %d series, %d lanes", len(p.Upper.Series), len(p.Lower.Series), len(p.Lanes))
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/tiers"
 	"github.com/loggp/loggp/reports/chart/charttest"
 	"github.com/loggp/loggp/reports/render"
@@ -44,7 +45,7 @@ func TestTiersShown(t *testing.T) {
 		}
 	}
 	found := false
-	for _, s := range (Report{Result: r}).Document().Sections {
+	for _, s := range (&Report{Results: []*fit.Result{r}}).Document().Sections {
 		if found = found || s.ID == "tiers" && len(s.Tables) == 1 && len(s.Figures) == 1; s.ID == "tiers" {
 			charttest.Legible(t, s.Figures[0].Chart)
 		}

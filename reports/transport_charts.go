@@ -170,13 +170,13 @@ func overlapShareCharts(table *compare.Table, all []subject) []*chart.Chart {
 }
 
 // launchChart is the chart of what launches say.
-func (s *Transports) launchChart(all []subject) *chart.Chart {
+func (s transports) launchChart() *chart.Chart {
 	x := chart.Strip{X: "above the median of all launches (%)", Signed: true}
 	several := false
-	for i := range all {
-		g := chart.StripGroup{Name: all[i].name, Color: subjectStyle(i).Color}
-		for j := range s.Table.Scatters {
-			q := &s.Table.Scatters[j]
+	for i := range s.all {
+		g := chart.StripGroup{Name: s.all[i].name, Color: subjectStyle(i).Color}
+		for j := range s.Scatters {
+			q := &s.Scatters[j]
 			if q.Subject != i {
 				continue
 			}

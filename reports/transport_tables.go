@@ -60,11 +60,11 @@ func overlapShareRow(t *doc.Table, name string, x compare.OverlapShare) []doc.Ce
 }
 
 // launchTable is what launches differ by, in numbers.
-func (s *Transports) launchTable(all []subject) *doc.Table {
+func (s transports) launchTable() *doc.Table {
 	t := &doc.Table{Name: "launches", Title: "Launches", Columns: []doc.Column{{Head: "", Key: true}, {Head: "", Key: true}, {Head: "launches", Kind: doc.Number},
 		{Head: "median", Kind: doc.Number}, {Head: "least", Kind: doc.Number}, {Head: "most", Kind: doc.Number}, {Head: "unit"}, {Head: "variation\n%", Kind: doc.Number}}}
-	for i := range s.Table.Scatters {
-		q := &s.Table.Scatters[i]
+	for i := range s.Scatters {
+		q := &s.Scatters[i]
 		least, most := q.Span()
 		in := displayUnitOf(q.Unit, q.Middle)
 		variation := doc.EmptyCell
@@ -72,7 +72,7 @@ func (s *Transports) launchTable(all []subject) *doc.Table {
 			variation = doc.TextCell(format.Fixed(100*q.Variation, 1))
 			t.AddNote("variation: standard deviation of the launches over their mean.")
 		}
-		t.AddRow(doc.TextCell(all[q.Subject].name), doc.TextCell(quantityName(q.Quantity, q.Mode, q.Bytes)), doc.CountCell(len(q.Values)),
+		t.AddRow(doc.TextCell(s.all[q.Subject].name), doc.TextCell(quantityName(q.Quantity, q.Mode, q.Bytes)), doc.CountCell(len(q.Values)),
 			doc.NumberCell(q.Middle*in.factor), doc.NumberCell(least*in.factor), doc.NumberCell(most*in.factor), doc.TextCell(in.unit).WithTone(doc.Faint), variation)
 	}
 	return t
@@ -84,15 +84,15 @@ func nonEmptyTables(ts ...*doc.Table) []*doc.Table {
 }
 
 // tailTable is how single samples are distributed.
-func (s *Transports) tailTable(all []subject) *doc.Table {
+func (s transports) tailTable() *doc.Table {
 	t := &doc.Table{Name: "tails", Title: "Tails", Columns: []doc.Column{{Head: "", Key: true}, {Head: "", Key: true}, {Head: "samples", Kind: doc.Number},
 		{Head: "p50", Kind: doc.Number}, {Head: "p95", Kind: doc.Number}, {Head: "p99", Kind: doc.Number}, {Head: "most", Kind: doc.Number}, {Head: "unit"}, {Head: "p99/p50", Kind: doc.Number}}}
-	for _, q := range s.Table.Tails {
-		if all[q.Subject].isImported() && q.Samples <= all[q.Subject].launches { // one mean of each launch has no tail
+	for _, q := range s.Tails {
+		if s.all[q.Subject].isImported() && q.Samples <= s.all[q.Subject].launches { // one mean of each launch has no tail
 			continue
 		}
 		in := displayUnitOf(params.Micros, q.Median)
-		cells := []doc.Cell{doc.TextCell(all[q.Subject].name), doc.TextCell(quantityName(q.Quantity, q.Mode, q.Bytes)), doc.CountCell(q.Samples)}
+		cells := []doc.Cell{doc.TextCell(s.all[q.Subject].name), doc.TextCell(quantityName(q.Quantity, q.Mode, q.Bytes)), doc.CountCell(q.Samples)}
 		for _, v := range []float64{q.Median, q.P95, q.P99, q.Most} {
 			cells = append(cells, doc.NumberCell(v*in.factor))
 		}

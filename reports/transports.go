@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/curve"
@@ -16,37 +15,42 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// Transports is what is shown of transports that were measured by real clocks, side by side: shared
-// memory, TCP, MPI libraries.
-type Transports struct {
-	Title    string           // default: of the transports
-	Machines []sample.Machine // what was measured
-	Results  []*fit.Result    // of each machine
-	Table    *compare.Table   // of all of them
-
-	Comparisons []compare.Comparison // predictions of one-way times beside measurements, for the first chart
+// addTransportHead adds what stands above all of transports: what was measured, and two numbers of
+// each.
+func (r *Report) addTransportHead(d *doc.Document, all []subject) {
+	d.Footer, d.Files = "Made by loggp from the samples and facts above.", slices.Insert(d.Files, 1, tableFile(r.SideBySide))
+	if d.Title == "" {
+		var names []string
+		for _, x := range all {
+			names = append(names, x.name)
+		}
+		d.Title = "Message passing measured: " + strings.Join(shortenList(names), ", ")
+	}
+	if words := machineName(all); words != "" {
+		d.Lead = append(d.Lead, words)
+	}
+	d.Lead = append(d.Lead, measuredSentences(r.Machines)...)
+	for i, x := range all {
+		for _, row := range []*compare.Row{r.SideBySide.RowNear(compare.OneWay, x.mainMode(), 8), r.SideBySide.RowOf(compare.AchievedBandwidth, x.mainMode(), "")} {
+			if row == nil || row.ValueOf(i) == nil {
+				continue
+			}
+			v := row.ValueOf(i)
+			in := displayUnitOf(row.Unit, v.Value)
+			p := in.convert(v.Parameter)
+			d.Keys = append(d.Keys, doc.Key{Name: x.name, Value: parameterCell(&doc.Table{}, &p).TextWithMark(in.unit), Note: quantityName(row.Name, row.Mode, v.From)})
+		}
+	}
 }
 
-// Document is the transports side by side: how far to trust their numbers, parameters, charts,
-// where calls that do not block pay, what launches differ by, and how it was measured.
-func (s *Transports) Document() *doc.Document {
-	all := s.transportSubjects()
-	d := &doc.Document{Title: s.Title, Footer: "Made by loggp from the samples and facts above."}
-	var everything []params.Parameter
-	var ws []clean.Warning
-	for _, r := range s.Results {
-		everything, ws = append(everything, r.Parameters...), append(ws, r.Warnings...)
-	}
-	d.Files = []doc.File{parameterFile(everything), tableFile(s.Table), warningsFile(ws)}
-	s.addHead(d, all)
-	addPerformance(d, all, s.Machines, s.Comparisons, s.Table)
-	for _, r := range s.Results {
-		d.AddSection(tiersSection(r.Tiers))
-	}
-	d.AddTables("parameters", "Parameters", s.summaryTable(all))
-	d.AddSection(doc.Section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: s.trustSentences(all)})
-	d.AddSection(doc.Section{ID: "spread", Title: "Launches and tails", Figures: doc.Figures(doc.Half, s.launchChart(all)), Tables: nonEmptyTables(s.launchTable(all), s.tailTable(all))})
-	d.AddSection(warningSection(ws))
+// addTransports adds what is shown of transports below their performance: their parameters side by
+// side, how far to trust them, what launches differ by, and how all of it was measured.
+func (r *Report) addTransports(d *doc.Document, all []subject, warnings []clean.Warning) {
+	s := transports{r.SideBySide, all}
+	d.AddTables("parameters", "Parameters", s.summaryTable())
+	d.AddSection(doc.Section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: s.trustSentences()})
+	d.AddSection(doc.Section{ID: "spread", Title: "Launches and tails", Figures: doc.Figures(doc.Half, s.launchChart()), Tables: nonEmptyTables(s.launchTable(), s.tailTable())})
+	d.AddSection(warningSection(warnings))
 	modes := doc.Section{ID: "modes", Title: "All modes", PageOnly: true, Text: []string{"All parameters with their intervals and methods are in parameters.csv beside this page."}}
 	for _, x := range all {
 		t := x.parameterTable()
@@ -54,62 +58,17 @@ func (s *Transports) Document() *doc.Document {
 		modes.Tables = append(modes.Tables, t)
 	}
 	d.AddSection(modes)
-	addProvenance(d, s.Machines, all)
-	d.AddSection(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: glossary})
-	return d
+	addProvenance(d, r.Machines, all)
 }
 
-// transportSubjects returns the transports in the order of the comparison.
-func (s *Transports) transportSubjects() []subject {
-	var all []subject
-	for i, x := range s.Table.Subjects {
-		m := s.Machines[x.Machine]
-		p := &fittedPlace{platform: x.Platform, library: x.Library, place: x.Place}
-		for _, q := range fittedPlaces(s.Results[x.Machine]) {
-			if q.platform == p.platform && q.library == p.library && q.place == p.place {
-				p = q
-			}
-		}
-		all = append(all, subject{fittedPlace: p, name: transportName(x.Platform, x.Library, x.Name), at: i, facts: subjectFacts(m, x), launches: countLaunches(m, x.Platform, x.Library, x.Place)})
-	}
-	return all
-}
-
-// addHead is what stands above all: what was measured, and two numbers of each transport.
-func (s *Transports) addHead(d *doc.Document, all []subject) {
-	var names []string
-	for _, x := range all {
-		names = append(names, x.name)
-	}
-	var sets []*sample.Set
-	for _, m := range s.Machines {
-		sets = append(sets, m.Set)
-	}
-	if d.Title == "" {
-		if n := len(names) - maxSingleSubjects; n > 1 {
-			names = append(names[:maxSingleSubjects:maxSingleSubjects], fmt.Sprintf("and %d more", n))
-		}
-		d.Title = "Message passing measured: " + strings.Join(names, ", ")
-	}
-	if words := machineName(all); words != "" {
-		d.Lead = append(d.Lead, words)
-	}
-	d.Lead = append(d.Lead, measuredSentence(sets...))
-	for i, x := range all {
-		for _, r := range []*compare.Row{s.Table.RowNear(compare.OneWay, x.mainMode(), 8), s.Table.RowOf(compare.AchievedBandwidth, x.mainMode(), "")} {
-			if r == nil || r.ValueOf(i) == nil {
-				continue
-			}
-			v := r.ValueOf(i)
-			in := displayUnitOf(r.Unit, v.Value)
-			p := in.convert(v.Parameter)
-			d.Keys = append(d.Keys, doc.Key{Name: x.name, Value: parameterCell(&doc.Table{}, &p).TextWithMark(in.unit), Note: quantityName(r.Name, r.Mode, v.From)})
-		}
-	}
+// transports are subjects that were measured by real clocks, and their numbers side by side.
+type transports struct {
+	*compare.Table
+	all []subject
 }
 
 // mainRows are the most important ones, of calls or else of low-level messages.
-func (s *Transports) mainRows() []*compare.Row {
+func (s transports) mainRows() []*compare.Row {
 	var out []*compare.Row
 	add := func(r *compare.Row) {
 		if r != nil && !slices.Contains(out, r) {
@@ -121,18 +80,18 @@ func (s *Transports) mainRows() []*compare.Row {
 		if name == "send" {
 			call = "isend"
 		}
-		add(s.Table.RowNear(compare.OneWay, name, 8))
-		add(s.Table.RowOf("L", name, params.MethodRoundTrip))
+		add(s.RowNear(compare.OneWay, name, 8))
+		add(s.RowOf("L", name, params.MethodRoundTrip))
 		if name == "send" {
-			add(s.Table.RowOf("L", "ssend", params.MethodReceiveDifference))
-			add(s.Table.RowOf("L", name, params.MethodHalfRoundTripLessGap))
+			add(s.RowOf("L", "ssend", params.MethodReceiveDifference))
+			add(s.RowOf("L", name, params.MethodHalfRoundTripLessGap))
 		}
 		for _, mode := range []string{name, call} {
-			add(s.Table.RowNear("o_s", mode, 8))
-			add(s.Table.RowNear("o_r", mode, 8))
+			add(s.RowNear("o_s", mode, 8))
+			add(s.RowNear("o_r", mode, 8))
 		}
 		for _, q := range []string{"g", "G", compare.Bandwidth, compare.AchievedBandwidth} {
-			add(s.Table.RowOf(q, name, ""))
+			add(s.RowOf(q, name, ""))
 		}
 	}
 	return out
@@ -140,7 +99,7 @@ func (s *Transports) mainRows() []*compare.Row {
 
 // summaryTable is the table that one looks at first: a row a number, a column a transport, and how
 // far each is from the best.
-func (s *Transports) summaryTable(all []subject) *doc.Table {
+func (s transports) summaryTable() *doc.Table {
 	t := sideBySide(nameTransports(s.Table), "transports", "Parameters side by side", doc.Column{Head: "", Key: true})
 	t.Slim = true
 	for _, r := range s.mainRows() {
@@ -156,14 +115,14 @@ func (s *Transports) summaryTable(all []subject) *doc.Table {
 		if r.Name == compare.AchievedBandwidth && r.Bytes < 0 {
 			var words []string
 			for _, v := range r.Values {
-				words = append(words, format.Size(v.From)+" ("+all[v.Subject].name+")")
+				words = append(words, format.Size(v.From)+" ("+s.all[v.Subject].name+")")
 			}
 			t.AddNote("The longest messages: %s.", strings.Join(words, ", "))
 		}
 		addSubjects(t, s.Table, r, in, doc.TextCell(label))
 	}
-	s.addLimitRows(t, all)
-	s.addMethodNotes(t, all)
+	s.addLimitRows(t)
+	s.addMethodNotes(t)
 	t.AddUnitNote()
 	return t
 }
@@ -218,11 +177,11 @@ func shortRowName(r *compare.Row) string {
 }
 
 // addLimitRows adds from which size on a library changes its ways: as found, and as it says itself.
-func (s *Transports) addLimitRows(t *doc.Table, all []subject) {
+func (s transports) addLimitRows(t *doc.Table) {
 	found, says, eager := []doc.Cell{doc.TextCell("pieces of rtt/2 end")}, []doc.Cell{doc.TextCell("the library says")}, []doc.Cell{doc.TextCell("S, eager limit of LogGPS")}
 	some, any, sent := false, false, false
-	for i := range all {
-		c := all[i].timerCurve(all[i].mainMode(), sample.TimerRTT)
+	for i := range s.all {
+		c := s.all[i].timerCurve(s.all[i].mainMode(), sample.TimerRTT)
 		a, b := doc.EmptyCell, doc.EmptyCell
 		if c != nil && len(c.Points) > 2 {
 			a = doc.TextCell("nowhere").WithTone(doc.Faint)
@@ -230,7 +189,7 @@ func (s *Transports) addLimitRows(t *doc.Table, all []subject) {
 				a, some = doc.TextCell(words), true
 			}
 		}
-		if l := all[i].protocolLimits(); len(l) > 0 {
+		if l := s.all[i].protocolLimits(); len(l) > 0 {
 			var words []string
 			for _, k := range l {
 				words = append(words, format.Size(int(k)))
@@ -238,7 +197,7 @@ func (s *Transports) addLimitRows(t *doc.Table, all []subject) {
 			b, any = doc.TextCell(strings.Join(words, "\n")), true
 		}
 		e := doc.EmptyCell
-		if p := all[i].eagerLimitRow(all[i].mainMode()); p != nil {
+		if p := s.all[i].eagerLimitRow(s.all[i].mainMode()); p != nil {
 			e, sent = doc.TextCell(format.SizeRange(int(p.Low), int(p.High))).WithTone(parameterTone(t, p)), true
 			if int(p.Low) < int(p.Value) && int(p.Value) < int(p.High) {
 				e.Text = format.Size(int(p.Value)) + "\n" + e.Text
@@ -249,7 +208,7 @@ func (s *Transports) addLimitRows(t *doc.Table, all []subject) {
 	if !some && !any && !sent {
 		return
 	}
-	blank := slices.Repeat([]doc.Cell{{}}, len(t.Columns)-1-len(all))
+	blank := slices.Repeat([]doc.Cell{{}}, len(t.Columns)-1-len(s.all))
 	t.BeginGroup("Changes of protocol")
 	if sent {
 		t.AddRow(append(eager, blank...)...)
@@ -271,7 +230,7 @@ func listBreaks(bs []curve.Break) string {
 }
 
 // addMethodNotes notes by which timers numbers came about.
-func (s *Transports) addMethodNotes(t *doc.Table, all []subject) {
+func (s transports) addMethodNotes(t *doc.Table) {
 	var parts []string
 	for _, x := range s.mainRows() {
 		if x.Name == "L" || x.Name == compare.OneWay || x.Name == compare.AchievedBandwidth || x.Name == compare.Bandwidth {
@@ -280,7 +239,7 @@ func (s *Transports) addMethodNotes(t *doc.Table, all []subject) {
 		var methods wordGroups
 		for _, r := range x.Values {
 			if !math.IsNaN(r.Value) && !r.IsBound() && r.Method != params.MethodGapAtMostSendOverhead {
-				methods.add(r.Method, all[r.Subject].name)
+				methods.add(r.Method, s.all[r.Subject].name)
 			}
 		}
 		name, _, _ := strings.Cut(rowName(x), ",")
@@ -298,23 +257,23 @@ func (s *Transports) addMethodNotes(t *doc.Table, all []subject) {
 }
 
 // trustSentences says in a few sentences how far the numbers go.
-func (s *Transports) trustSentences(all []subject) []string {
+func (s transports) trustSentences() []string {
 	var out []string
-	for i := range all {
-		out = append(out, s.countVerdicts(i, all[i].name))
+	for i := range s.all {
+		out = append(out, s.countVerdicts(i, s.all[i].name))
 	}
-	out = append(out, s.fitErrorSentences(all)...)
-	out = append(out, s.launchSentences(all)...)
-	for i := range all {
-		if v := all[i].factValues("spoiled"); v != "" {
-			out = append(out, all[i].name+" was disturbed: "+truncate(v)+".")
+	out = append(out, s.fitErrorSentences()...)
+	out = append(out, s.launchSentences()...)
+	for i := range s.all {
+		if v := s.all[i].factValues("spoiled"); v != "" {
+			out = append(out, s.all[i].name+" was disturbed: "+truncate(v)+".")
 		}
 	}
-	return append(out, differingSettings(all)...)
+	return append(out, differingSettings(s.all)...)
 }
 
 // countVerdicts counts the numbers of a transport by what they are worth.
-func (s *Transports) countVerdicts(i int, name string) string {
+func (s transports) countVerdicts(i int, name string) string {
 	var good int
 	var weak, unknown []string
 	for _, x := range s.mainRows() {
@@ -344,12 +303,12 @@ func (s *Transports) countVerdicts(i int, name string) string {
 }
 
 // fitErrorSentences says how far the fit is from what was measured.
-func (s *Transports) fitErrorSentences(all []subject) []string {
+func (s transports) fitErrorSentences() []string {
 	var words []string
-	for i := range all {
-		if c := all[i].timerCurve(all[i].mainMode(), sample.TimerRTT); c != nil && len(c.Points) > 2 {
+	for i := range s.all {
+		if c := s.all[i].timerCurve(s.all[i].mainMode(), sample.TimerRTT); c != nil && len(c.Points) > 2 {
 			if middle, most := c.Deviations(); !math.IsNaN(most) {
-				words = append(words, fmt.Sprintf("%s %.1f and %.1f %%", all[i].name, middle, most))
+				words = append(words, fmt.Sprintf("%s %.1f and %.1f %%", s.all[i].name, middle, most))
 			}
 		}
 	}
@@ -360,19 +319,19 @@ func (s *Transports) fitErrorSentences(all []subject) []string {
 }
 
 // launchSentences gives the differences between launches.
-func (s *Transports) launchSentences(all []subject) []string {
+func (s transports) launchSentences() []string {
 	var out []string
-	if once := singleLaunchNote(all); once != "" {
+	if once := singleLaunchNote(s.all); once != "" {
 		out = append(out, once)
 	}
 	var words []string
-	for _, q := range s.Table.Scatters {
+	for _, q := range s.Scatters {
 		if q.Quantity != compare.OneWay || len(q.Values) < 2 {
 			continue
 		}
 		least, most := q.Span()
 		in := displayUnitOf(q.Unit, least)
-		words = append(words, fmt.Sprintf("%s from %s to %s %s in %d", all[q.Subject].name, format.Number(least*in.factor), format.Number(most*in.factor), in.unit, len(q.Values)))
+		words = append(words, fmt.Sprintf("%s from %s to %s %s in %d", s.all[q.Subject].name, format.Number(least*in.factor), format.Number(most*in.factor), in.unit, len(q.Values)))
 	}
 	if len(words) > 0 {
 		out = append(out, "Half round trips of small messages by launch: "+strings.Join(words, "; ")+". The intervals contain it.")

@@ -83,7 +83,7 @@ func TestEagerLimits(t *testing.T) {
 	r := toys()
 	for confirmed, evidence := range map[bool]string{true: "round trip; other timers do not contradict it", false: "round trip only: no other timer changes there"} {
 		r.Handshakes[0].Confirmed = confirmed
-		for _, d := range []*doc.Document{Parameters(r), Report{Result: r}.Document()} {
+		for _, d := range []*doc.Document{Parameters(r), (&Report{Results: []*fit.Result{r}}).Document()} {
 			if got, want := strings.ReplaceAll(shown(t, d, false), format.Glue, " "), "send 4 KiB to 8191 B 480.0 120.0 "+evidence; !strings.Contains(got, want) {
 				t.Errorf("no %q in %s", want, got)
 			}
