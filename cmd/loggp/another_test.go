@@ -14,9 +14,9 @@ import (
 // hypernodes.
 
 // measured returns the parameters of a platform, as the command line measures and fits them.
-func measured(t *testing.T, platform, flags string) []params.Parameter {
+func measured(t *testing.T, platform, reps, flags string) []params.Parameter {
 	t.Helper()
-	mustRun(t, strings.Fields("measure --platform "+platform+" --reps 40 -o samples.csv "+flags)...)
+	mustRun(t, strings.Fields("measure --platform "+platform+" -o samples.csv --reps "+reps+" "+flags)...)
 	mustRun(t, "fit", "samples.csv", "-o", "params.csv")
 	ps, err := readParameters("params.csv")
 	if err != nil {
@@ -47,7 +47,7 @@ func TestAnotherTorus(t *testing.T) {
 	long(t)
 	file := absolute(t, "testdata/t3e.yaml")
 	t.Chdir(t.TempDir())
-	t3d, t3e := measured(t, "t3d", ""), measured(t, file, "")
+	t3d, t3e := measured(t, "t3d", "20", ""), measured(t, file, "20", "")
 	for _, c := range []struct {
 		mode, name string
 		bytes      int
@@ -77,7 +77,7 @@ func TestOtherHypernodes(t *testing.T) {
 	long(t)
 	file := absolute(t, "testdata/exemplar.yaml")
 	t.Chdir(t.TempDir())
-	tiers := measured(t, file, "--pairs all --level message --reps 5")
+	tiers := measured(t, file, "2", "--pairs all --level message")
 	for name, want := range map[string]float64{"H": 4, "P": 4} {
 		found := math.NaN()
 		for _, p := range tiers {
@@ -89,7 +89,7 @@ func TestOtherHypernodes(t *testing.T) {
 			t.Errorf("%s is %g, want %g", name, found, want)
 		}
 	}
-	convex, exemplar := measured(t, "convex", "--place inter"), measured(t, file, "--place inter")
+	convex, exemplar := measured(t, "convex", "20", "--place inter"), measured(t, file, "20", "--place inter")
 	if x := ratio(t, exemplar, convex, "isend", "o_s", 100); math.Abs(x-1) > 0.02 {
 		t.Errorf("o_s is %.3f times that of the Convex", x)
 	}

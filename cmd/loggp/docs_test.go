@@ -292,7 +292,7 @@ func quick(words []string, shown bool) []string {
 		return append(words, "--quick")
 	case words[0] == "compare" && slices.Contains(words, "shm"):
 		without("--sizes")
-		return append(words, "--sizes", "8,4KiB")
+		return append(words, "--sizes", "8")
 	case words[0] != "measure":
 		return words
 	case slices.ContainsFunc(words, func(w string) bool { return w == "shm" || w == "tcp" || w == "mpi" }):
@@ -322,7 +322,7 @@ func quick(words []string, shown bool) []string {
 	case shown || slices.Contains(words, "--reps"):
 		return words
 	}
-	return append(words, "--reps", "10")
+	return append(words, "--reps", "5")
 }
 
 // remembered is what commands have done, by the command and what is in the files that it names.

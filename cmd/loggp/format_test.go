@@ -11,8 +11,8 @@ import (
 // Every verb that prints a table prints it as CSV, as JSON and as Markdown too.
 func TestFormats(t *testing.T) {
 	t.Chdir(t.TempDir())
-	mustRun(t, strings.Fields("measure --platform loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B --modes send,isend,ssend,message --sizes 0,1,16,1KB,10KB -o a.csv")...)
-	mustRun(t, strings.Fields("measure --platform t3d --modes send,isend,ssend --sizes 0,1,16,1KB,10KB -o b.csv")...)
+	mustRun(t, strings.Fields("measure --platform loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B --modes send,isend,ssend,message --sizes 0,1,16,1KB,10KB --reps 20 -o a.csv")...)
+	mustRun(t, strings.Fields("measure --platform t3d --modes send,isend,ssend --sizes 0,1,16,1KB,10KB --reps 20 -o b.csv")...)
 	mustRun(t, strings.Fields("measure --platform loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B -n 4 --collective bcast --sizes 8,1KB -o c.csv")...)
 	mustRun(t, strings.Fields("fit a.csv -o params.csv")...)
 	for _, args := range []string{

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +29,8 @@ func TestMain(m *testing.M) {
 		return
 	}
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else the race detector lets every rank sleep for a second at its end
+	os.Setenv("GOGC", "400")                                      // of commands that tests start; their heaps are small, and collections a fifth of their time
+	debug.SetGCPercent(400)
 	runPaper, decide = paperOnce, decideOnce
 	flag.Set("test.parallel", "4") // unless the command line says otherwise: those tests wait for processes
 	os.Exit(m.Run())

@@ -73,17 +73,13 @@ func decideOnce(ctx context.Context, p *paper.Paper, s *study.Study) error {
 // in none of its files.
 func TestReproduceIsDeterministic(t *testing.T) {
 	long(t)
-	script, other := absolute(t, paperJourney), t.TempDir()
-	t.Chdir(t.TempDir())
-	if out := runOnce(t, "reproduce", "altawil-moritz", "--reps", "20", "-o", "paper"); !strings.Contains(out, "true by construction") || !strings.Contains(out, "AM-29") || strings.Contains(out, "Table 3:") {
+	t.Parallel()
+	here, other := t.TempDir(), t.TempDir()
+	if out := mustRun(t, "reproduce", "altawil-moritz", "--reps", "20", "-o", filepath.Join(here, "paper")); !strings.Contains(out, "true by construction") || !strings.Contains(out, "AM-29") || strings.Contains(out, "Table 3:") {
 		t.Errorf("with -o it prints something else than the verdicts: %s", out)
 	}
-	journey(t, script, other, "GOMAXPROCS=1")
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, again := reporttest.Files(t, "paper"), reporttest.Files(t, filepath.Join(other, "paper"))
+	journey(t, absolute(t, paperJourney), other, "GOMAXPROCS=1")
+	first, again := reporttest.Files(t, filepath.Join(here, "paper")), reporttest.Files(t, filepath.Join(other, "paper"))
 	if len(first) < 20 || !slices.Equal(slices.Sorted(maps.Keys(first)), slices.Sorted(maps.Keys(again))) {
 		t.Errorf("there are the files %q, and then %q", slices.Sorted(maps.Keys(first)), slices.Sorted(maps.Keys(again)))
 	}

@@ -94,7 +94,7 @@ func TestMPI(t *testing.T) {
 func TestReps(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		const reps = 12
-		c := &microbench.Experiment{Plan: microbench.Plan{Modes: microbench.Modes(), Sizes: []int{8}, Reps: reps}, Launches: 1}
+		c := &microbench.Experiment{Plan: microbench.Plan{Modes: microbench.Modes(), Sizes: []int{8}, Reps: reps, WarmupRounds: 3}, Launches: 1}
 		set, _, err := Measure(t.Context(), c, Settings{Compiler: compiler}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -454,7 +454,7 @@ func TestPairsOfMPI(t *testing.T) {
 		if strings.HasSuffix(compiler, "openmpi") {
 			launcher = append(launcher, "--oversubscribe")
 		}
-		const reps = 4
+		const reps = 12
 		e := &microbench.Experiment{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{16}, Reps: reps}, Launches: 1, Pairs: microbench.RankPairs(3, 10, 0)}
 		set, _, err := Measure(t.Context(), e, Settings{Compiler: compiler, Launcher: launcher, Ranks: 3, Brief: true}, nil)
 		if err != nil {

@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"html"
+	"image/png"
 	"io"
 	"slices"
 
@@ -40,7 +41,8 @@ func (c *Chart) PNG(w io.Writer, width int) error {
 	titled := c.withTitle()
 	img := vgimg.NewWith(vgimg.UseWH(x, titled.height(x)), vgimg.UseDPI(144), vgimg.UseBackgroundColor(paper.light))
 	titled.draw(draw.New(img))
-	if _, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(w); err != nil {
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed} // the default takes twice as long, for files 5 % smaller
+	if err := encoder.Encode(w, img.Image()); err != nil {
 		return fmt.Errorf("write chart %s: %w", c.Name, err)
 	}
 	return nil

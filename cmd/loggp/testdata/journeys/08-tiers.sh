@@ -1,5 +1,5 @@
 # Tiers: which processors are near each other, found from the times of all pairs, and the parameters of each tier.
-loggp measure --platform convex --pairs all --reps 10 -o pairs.csv >measured.txt
+loggp measure --platform convex --pairs all --reps 3 -o pairs.csv >measured.txt
 grep '^Tiers of convex, mpich: 120 pairs of 16 ranks$' measured.txt
 grep '^intra .* 0-7; 8-15' measured.txt
 
