@@ -74,11 +74,7 @@ func TestHypernodesLaws(t *testing.T) {
 			m := hwtest.Hypernodes(sizes...)
 			t.Run(fmt.Sprintf("%d hypernodes noise %v", len(sizes), noise), func(t *testing.T) {
 				world := func(ranks int) device.World {
-					w, err := hw.New(hw.Config{Machine: m, Library: &model.Library{}, Ranks: ranks, Seed: 1, Noise: noise, Context: t.Context()})
-					if err != nil {
-						t.Fatal(err)
-					}
-					return w
+					return hwtest.Open(t, hw.Config{Machine: m, Library: &model.Library{}, Ranks: ranks, Seed: 1, Noise: noise, Context: t.Context()})
 				}
 				devicetest.TestWorld(t, world)
 				devicetest.TestDeadlock(t, world)

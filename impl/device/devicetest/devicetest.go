@@ -148,13 +148,20 @@ var patience = time.Minute
 
 // run runs program on w and gives up if it does not end.
 func run(w device.World, program func(*rank) error) error {
+	return RunWithin(patience, func() error {
+		return w.Run(func(p device.Port) error { return program(&rank{Port: p}) })
+	})
+}
+
+// RunWithin runs a job and gives up if it has not ended after a time.
+func RunWithin(limit time.Duration, job func() error) error {
 	end := make(chan error, 1)
-	go func() { end <- w.Run(func(p device.Port) error { return program(&rank{Port: p}) }) }()
+	go func() { end <- job() }()
 	select {
 	case err := <-end:
 		return err
-	case <-time.After(patience):
-		return fmt.Errorf("the job has not ended after %v", patience)
+	case <-time.After(limit):
+		return fmt.Errorf("the job has not ended after %v", limit)
 	}
 }
 

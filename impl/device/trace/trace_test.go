@@ -11,6 +11,7 @@ import (
 	"github.com/loggp/loggp/impl/device/devicetest"
 	"github.com/loggp/loggp/impl/device/trace"
 	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/impl/real/loop"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
@@ -27,11 +28,7 @@ func torus(t testing.TB, ranks int) device.World {
 	for w := range l.Software {
 		l.Software[w] = us
 	}
-	w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: ranks})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return hwtest.Open(t, hw.Config{Machine: m, Library: l, Ranks: ranks})
 }
 
 // A traced world is a world.

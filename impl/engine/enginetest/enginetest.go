@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/device/devicetest"
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/engine/enginetest/program"
 	"github.com/loggp/loggp/impl/library/mpi"
@@ -125,14 +126,7 @@ func (s *Subject) run(t testing.TB, w World, ranks int, o mpi.Options, p func(c 
 	if w.Processes {
 		return mpi.Run(world, o, p) // a rank's process ends in it
 	}
-	end := make(chan error, 1)
-	go func() { end <- mpi.Run(world, o, p) }()
-	select {
-	case err := <-end:
-		return err
-	case <-time.After(patience):
-		return fmt.Errorf("the job has not ended after %v", patience)
-	}
+	return devicetest.RunWithin(patience, func() error { return mpi.Run(world, o, p) })
 }
 
 // equal compares what was received with the text of a seed.

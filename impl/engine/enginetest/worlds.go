@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/impl/real/loop"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
@@ -62,15 +62,10 @@ func Emulated(name string, change func(*model.Machine), noise float64) func(test
 		p := Load(name)
 		price(l, p.Libraries)
 		m := *p.Machine
-		m.Ranks.Min = 1
 		if change != nil {
 			change(&m)
 		}
-		w, err := hw.New(hw.Config{Machine: &m, Library: l, Ranks: ranks, Seed: 1, Noise: noise})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w
+		return hwtest.OpenPlatform(t, &platform.Platform{Machine: &m, Libraries: []*model.Library{l}}, ranks, noise)
 	}
 }
 

@@ -7,10 +7,6 @@ import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/engine/enginetest"
-	"github.com/loggp/loggp/impl/real/launch"
-	"github.com/loggp/loggp/impl/real/launch/launchtest"
-	"github.com/loggp/loggp/impl/real/shm"
-	"github.com/loggp/loggp/impl/real/tcp"
 	"github.com/loggp/loggp/model"
 )
 
@@ -19,8 +15,8 @@ import (
 func TestEngine(t *testing.T) {
 	for i, l := range enginetest.ProtoLibraries() {
 		worlds := enginetest.WorldsOf(i)
-		if i < len(processes) {
-			worlds = append(worlds, processes[i])
+		if i < len(enginetest.Processes) {
+			worlds = append(worlds, enginetest.Processes[i])
 		}
 		enginetest.Test(t, enginetest.Subject{Name: l.Name, New: New, Library: l.New, Leftover: leftover, Worlds: worlds})
 	}
@@ -64,31 +60,4 @@ func leftover(x engine.Engine) error {
 		return fmt.Errorf("%d of %d places for gets are free", len(m.freeGets), len(m.pendingGets))
 	}
 	return nil
-}
-
-// processes are worlds whose ranks are processes: this binary, which is started again to run the
-// one test that it is wanted for.
-var processes = []enginetest.World{
-	processWorld("shm", func(ranks int, args []string) (device.World, error) {
-		return shm.New(launch.Config{Ranks: ranks, Args: args}, shm.Options{})
-	}),
-	processWorld("shm, blocking", func(ranks int, args []string) (device.World, error) {
-		return shm.New(launch.Config{Ranks: ranks, Args: args, Wait: launch.Block}, shm.Options{NoRemoteMemory: true})
-	}),
-	processWorld("tcp", func(ranks int, args []string) (device.World, error) {
-		return tcp.New(launch.Config{Ranks: ranks, Args: args}, tcp.Options{})
-	}),
-	processWorld("tcp, blocking", func(ranks int, args []string) (device.World, error) {
-		return tcp.New(launch.Config{Ranks: ranks, Args: args, Wait: launch.Block}, tcp.Options{})
-	}),
-}
-
-func processWorld(name string, open func(ranks int, args []string) (device.World, error)) enginetest.World {
-	return enginetest.World{Name: name, Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
-		w, err := open(ranks, launchtest.Args(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w
-	}}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
@@ -149,10 +150,7 @@ func once(t *testing.T, on *model.Machine, library *model.Library, p model.Place
 	}
 	m := *placed
 	m.Timer = 1
-	w, err := hw.New(hw.Config{Machine: &m, Library: library, Ranks: 2, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := hwtest.Open(t, hw.Config{Machine: &m, Library: library, Ranks: 2, Seed: 1})
 	var begin, end unit.Time
 	if err := mpi.Run(w, mpi.Options{Engine: New, Library: library}, func(c *mpi.Comm) error {
 		b := make([]byte, bytes)

@@ -7,6 +7,7 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
@@ -53,10 +54,7 @@ func job(t *testing.T, library string, p model.Placement, program func(c *mpi.Co
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: p.Ranks(), Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := hwtest.Open(t, hw.Config{Machine: m, Library: l, Ranks: p.Ranks(), Seed: 1})
 	var all []*Engine
 	create := func(l *model.Library, protocol string) (engine.JobEngines, error) {
 		made, err := New(l, protocol)

@@ -7,8 +7,9 @@ import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/engine/enginetest"
-	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
 )
 
 // libraries have different crossovers, blocks and pinned memory. A law takes it that 300 bytes
@@ -47,12 +48,8 @@ func smps(processors int, noise float64) func(testing.TB, *model.Library, int) d
 		inside, tree := *nodes.Inside.(*model.Hypernodes), *m.Network.(*model.FatTree)
 		inside.Sizes, nodes.Ranks, nodes.Inside = []int{processors}, processors, &inside
 		tree.Up = []int{4, 4}
-		m.Nodes, m.Network, m.Ranks.Min, m.Ranks.Max = &nodes, &tree, 1, processors*tree.Capacity()
-		w, err := hw.New(hw.Config{Machine: &m, Library: l, Ranks: ranks, Seed: 1, Noise: noise})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w
+		m.Nodes, m.Network, m.Ranks.Max = &nodes, &tree, processors*tree.Capacity()
+		return hwtest.OpenPlatform(t, &platform.Platform{Machine: &m, Libraries: []*model.Library{l}}, ranks, noise)
 	}
 }
 

@@ -112,10 +112,7 @@ func TestRecordingLimit(t *testing.T) {
 	}
 	run := func(limit int) *model.Timeline {
 		r := &hw.ActivityLog{MaxEntries: limit}
-		w, err := hw.New(hw.Config{Machine: hwtest.Torus(), Ranks: 2, Activity: r})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := hwtest.Open(t, hw.Config{Machine: hwtest.Torus(), Ranks: 2, Activity: r})
 		if err := w.Run(program); err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
@@ -22,10 +23,7 @@ func TestTotals(t *testing.T) {
 		var want, network []model.Track
 		for _, limit := range []int{0, -1, 20} {
 			r := &hw.ActivityLog{MaxEntries: limit}
-			w, err := hw.New(hw.Config{Machine: p.Machine, Library: p.Libraries[0], Ranks: 4, Seed: 1, Activity: r})
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := hwtest.Open(t, hw.Config{Machine: p.Machine, Library: p.Libraries[0], Ranks: 4, Seed: 1, Activity: r})
 			if err := w.Run(exchange); err != nil {
 				t.Fatal(err)
 			}
@@ -88,10 +86,7 @@ func TestCompletionsOfEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := new(hw.ActivityLog)
-	w, err := hw.New(hw.Config{Machine: p.Machine, Library: p.Libraries[0], Ranks: 2, Seed: 1, Activity: r})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := hwtest.Open(t, hw.Config{Machine: p.Machine, Library: p.Libraries[0], Ranks: 2, Seed: 1, Activity: r})
 	const entries = 5
 	err = w.Run(func(p device.Port) error {
 		q := p.Queue()

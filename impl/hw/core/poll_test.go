@@ -181,11 +181,8 @@ func TestEndlessPollsAreADeadlock(t *testing.T) {
 		"others have ended":   {[]func(device.Port){end, poll, end}, []int{1}},
 		"after a computation": {[]func(device.Port){wait, func(p device.Port) { p.Delay(1200 * unit.Millisecond); poll(p) }, poll}, []int{0, 1, 2}},
 	} {
-		w, err := hw.New(hw.Config{Machine: hwtest.Torus(), Ranks: 3, Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = w.Run(func(p device.Port) error { c.ranks[p.Rank()](p); return nil })
+		w := hwtest.Open(t, hw.Config{Machine: hwtest.Torus(), Ranks: 3, Seed: 1})
+		err := w.Run(func(p device.Port) error { c.ranks[p.Rank()](p); return nil })
 		var d *device.Deadlock
 		if !errors.As(err, &d) || !slices.Equal(d.Ranks, c.want) {
 			t.Errorf("%s: %v, want a deadlock of the ranks %v", name, err, c.want)

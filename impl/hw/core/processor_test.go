@@ -25,10 +25,7 @@ func TestNoise(t *testing.T) {
 		m := hwtest.Torus()
 		l := &model.Library{}
 		l.Software[model.ProtoSendCost] = 100 * us
-		w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: 2, Seed: seed, Noise: noise})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := hwtest.Open(t, hw.Config{Machine: m, Library: l, Ranks: 2, Seed: seed, Noise: noise})
 		if err := w.Run(func(p device.Port) error {
 			for range steps {
 				at := p.Now()

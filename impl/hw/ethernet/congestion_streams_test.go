@@ -35,12 +35,9 @@ func streams(t *testing.T, m *model.Machine, to map[int]int, bytes int) (took ma
 // seeded is streams with a seed of faults.
 func seeded(t *testing.T, m *model.Machine, seed uint64, to map[int]int, bytes int) (took map[int]unit.Time, s hw.EthernetStatistics) {
 	t.Helper()
-	w, err := hw.New(hw.Config{Machine: m, Ranks: 8, Ethernet: &s, Seed: seed})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := hwtest.Open(t, hw.Config{Machine: m, Ranks: 8, Ethernet: &s, Seed: seed})
 	took = map[int]unit.Time{}
-	err = w.Run(func(p device.Port) error {
+	err := w.Run(func(p device.Port) error {
 		if dst, ok := to[p.Rank()]; ok {
 			p.Send(dst, &device.Packet{Data: make([]byte, bytes)})
 			return nil
@@ -148,12 +145,9 @@ func TestIdle(t *testing.T) {
 		timeouts float64
 		rounds   int
 	}{{0, 0}, {0.5, 0}, {1.5, 1}, {3.5, 2}, {20, 4}} {
-		w, err := hw.New(hw.Config{Machine: m, Ranks: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := hwtest.Open(t, hw.Config{Machine: m, Ranks: 2})
 		var begun, took unit.Time
-		err = w.Run(func(p device.Port) error {
+		err := w.Run(func(p device.Port) error {
 			if p.Rank() == 0 {
 				p.Send(1, &device.Packet{Data: make([]byte, 200*e.Longest())})
 				p.Recv(true)
@@ -224,13 +218,10 @@ func TestSocketsTogether(t *testing.T) {
 	m, e := careful(1 << 20)
 	whole := e.Rate.Time(bytes * 1538 / 1460)
 	for _, together := range []bool{false, true} {
-		w, err := hw.New(hw.Config{Machine: m, Ranks: 4, Library: &model.Library{Sockets: &model.Sockets{Buffer: 32768, Together: together}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := hwtest.Open(t, hw.Config{Machine: m, Ranks: 4, Library: &model.Library{Sockets: &model.Sockets{Buffer: 32768, Together: together}}})
 		var came [4]unit.Time
 		var sent, flushed unit.Time
-		err = w.Run(func(p device.Port) error {
+		err := w.Run(func(p device.Port) error {
 			if p.Rank() > 0 {
 				p.Recv(true)
 				came[p.Rank()] = p.Now()

@@ -23,10 +23,7 @@ func pairs(t testing.TB, n int, seed uint64) (goodput float64, s hw.EthernetStat
 		t.Fatal(err)
 	}
 	const size = 14600 - 40 // ten full segments, with what frames them
-	w, err := hw.New(hw.Config{Machine: p.Machine, Ranks: 2 * n, Seed: seed, Ethernet: &s})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := hwtest.Open(t, hw.Config{Machine: p.Machine, Ranks: 2 * n, Seed: seed, Ethernet: &s})
 	came := 0
 	err = w.Run(func(p device.Port) error {
 		x := &device.Packet{Data: make([]byte, size)}

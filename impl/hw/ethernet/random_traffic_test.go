@@ -39,11 +39,8 @@ func gossip(t testing.TB, m *model.Machine, ranks int, seed uint64) (out [][]par
 		}
 		next[i] = make([]int, ranks)
 	}
-	w, err := hw.New(hw.Config{Machine: m, Ranks: ranks, Seed: seed, Ethernet: &s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = w.Run(func(p device.Port) error {
+	w := hwtest.Open(t, hw.Config{Machine: m, Ranks: ranks, Seed: seed, Ethernet: &s})
+	err := w.Run(func(p device.Port) error {
 		r, me := rand.New(rand.NewPCG(seed, uint64(100+p.Rank()))), out[p.Rank()]
 		expected := 0
 		for _, from := range out {

@@ -75,10 +75,7 @@ func flows(t *testing.T, m *model.Machine, target []int, s *hw.EthernetStatistic
 			open[dst]++
 		}
 	}
-	w, err := hw.New(hw.Config{Machine: m, Ranks: len(target), Seed: 1, Ethernet: s})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := hwtest.Open(t, hw.Config{Machine: m, Ranks: len(target), Seed: 1, Ethernet: s})
 	if err := w.Run(func(p device.Port) error {
 		me := p.Rank()
 		take := func(block bool) bool {

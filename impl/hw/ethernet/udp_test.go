@@ -20,12 +20,9 @@ func TestMulticastTimes(t *testing.T) {
 	e := m.Network.(*model.Ethernet)
 	m.Timer = 1
 	for _, source := range []int{0, 5} {
-		w, err := hw.New(hw.Config{Machine: m, Ranks: 12})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := hwtest.Open(t, hw.Config{Machine: m, Ranks: 12})
 		came := make([]unit.Time, 12)
-		err = w.Run(func(p device.Port) error {
+		err := w.Run(func(p device.Port) error {
 			d := p.Datagram()
 			if p.Rank() != 3 {
 				d.Join(1)
@@ -65,12 +62,9 @@ func TestSocketOverflows(t *testing.T) {
 	const many, bytes = 50, 1472
 	m := hwtest.UDPWorkstations("udp")
 	var s hw.EthernetStatistics
-	w, err := hw.New(hw.Config{Machine: m, Ranks: 2, Ethernet: &s})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := hwtest.Open(t, hw.Config{Machine: m, Ranks: 2, Ethernet: &s})
 	var got []byte
-	err = w.Run(func(p device.Port) error {
+	err := w.Run(func(p device.Port) error {
 		d := p.Datagram()
 		if p.Rank() == 0 {
 			for i := range many {
@@ -100,12 +94,9 @@ func TestSocketOverflows(t *testing.T) {
 func TestFaultsOfSwitches(t *testing.T) {
 	run := func(seed uint64) (s hw.EthernetStatistics, order []int) {
 		m := hwtest.UDPWorkstations("udp with faults")
-		w, err := hw.New(hw.Config{Machine: m, Ranks: 2, Ethernet: &s, Seed: seed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := hwtest.Open(t, hw.Config{Machine: m, Ranks: 2, Ethernet: &s, Seed: seed})
 		const many = 4000
-		err = w.Run(func(p device.Port) error {
+		err := w.Run(func(p device.Port) error {
 			d := p.Datagram()
 			if p.Rank() == 0 {
 				for i := range many {

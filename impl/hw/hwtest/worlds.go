@@ -22,6 +22,16 @@ func LoadPlatform(t testing.TB, name string) *platform.Platform {
 	return p
 }
 
+// Open returns an emulated machine.
+func Open(t testing.TB, c hw.Config) *hw.World {
+	t.Helper()
+	w, err := hw.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
 // OpenCatalogue returns the world of a catalogue entry's machine, of any number of ranks.
 func OpenCatalogue(t testing.TB, name string, ranks int, noise float64) *hw.World {
 	t.Helper()
@@ -39,20 +49,13 @@ func OpenPlatformWithSeed(t testing.TB, p *platform.Platform, ranks int, noise f
 	t.Helper()
 	m := *p.Machine
 	m.Ranks.Min = 1
-	w, err := hw.New(hw.Config{Machine: &m, Library: p.Libraries[0], Ranks: ranks, Seed: seed, Noise: noise, Context: t.Context()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return Open(t, hw.Config{Machine: &m, Library: p.Libraries[0], Ranks: ranks, Seed: seed, Noise: noise, Context: t.Context()})
 }
 
 // Run runs a program on a machine.
 func Run(t testing.TB, m *model.Machine, ranks int, program func(p device.Port)) {
 	t.Helper()
-	w, err := hw.New(hw.Config{Machine: m, Ranks: ranks, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := Open(t, hw.Config{Machine: m, Ranks: ranks, Seed: 1})
 	if err := w.Run(func(p device.Port) error { program(p); return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -62,10 +65,7 @@ func Run(t testing.TB, m *model.Machine, ranks int, program func(p device.Port))
 func TimelineOf(t *testing.T, m *model.Machine, ranks int, program func(p device.Port)) *model.Timeline {
 	t.Helper()
 	r := &hw.ActivityLog{}
-	w, err := hw.New(hw.Config{Machine: m, Ranks: ranks, Seed: 1, Activity: r})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := Open(t, hw.Config{Machine: m, Ranks: ranks, Seed: 1, Activity: r})
 	if err := w.Run(func(p device.Port) error { program(p); return nil }); err != nil {
 		t.Fatal(err)
 	}

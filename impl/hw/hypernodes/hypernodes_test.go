@@ -268,10 +268,7 @@ func TestHypernodesNoise(t *testing.T) {
 		m := hwtest.Hypernodes(2)
 		a := &m.Network.(*model.Hypernodes).Access[model.Intra]
 		a.Send.Start, a.Settle = 0, 0
-		w, err := hw.New(hw.Config{Machine: m, Ranks: 2, Seed: 1, Noise: relative})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := hwtest.Open(t, hw.Config{Machine: m, Ranks: 2, Seed: 1, Noise: relative})
 		mean, square, want := 0.0, 0.0, float64(a.Send.Time(n))
 		if err := w.Run(func(p device.Port) error {
 			for range packets {

@@ -17,12 +17,9 @@ const us = unit.Microsecond
 // With noise, too, a short packet does not overtake the long one before it, whatever is charged for
 // that.
 func TestOrderWithNoise(t *testing.T) {
-	w, err := hw.New(hw.Config{Machine: hwtest.Torus(), Ranks: 4, Seed: 1, Noise: 0.3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := hwtest.Open(t, hw.Config{Machine: hwtest.Torus(), Ranks: 4, Seed: 1, Noise: 0.3})
 	const packets = 200
-	err = w.Run(func(p device.Port) error {
+	err := w.Run(func(p device.Port) error {
 		for i := range packets {
 			switch p.Rank() {
 			case 0:

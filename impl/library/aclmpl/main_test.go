@@ -1,17 +1,14 @@
 package aclmpl
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/device/devicetest"
 	"github.com/loggp/loggp/impl/engine/enginetest"
-	"github.com/loggp/loggp/impl/real/launch"
 	"github.com/loggp/loggp/impl/real/launch/launchtest"
 	"github.com/loggp/loggp/impl/real/loop"
-	"github.com/loggp/loggp/impl/real/shm"
-	"github.com/loggp/loggp/impl/real/tcp"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -28,26 +25,6 @@ var worlds = append(enginetest.Worlds(),
 		return loop.NewFaulty(ranks, loop.Faults{Seed: 1, Delay: 0.3})
 	}})
 
-// processes are places whose ranks are processes.
-var processes = []enginetest.World{
-	{Name: "shm", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
-		return opened(shm.New(launch.Config{Ranks: ranks, Args: launchtest.Args(t)}, shm.Options{}))
-	}},
-	{Name: "shm, blocking", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
-		return opened(shm.New(launch.Config{Ranks: ranks, Args: launchtest.Args(t), Wait: launch.Block}, shm.Options{NoRemoteMemory: true}))
-	}},
-	{Name: "tcp", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
-		return opened(tcp.New(launch.Config{Ranks: ranks, Args: launchtest.Args(t)}, tcp.Options{}))
-	}},
-}
-
-func opened(w device.World, err error) device.World {
-	if err != nil {
-		panic(err)
-	}
-	return w
-}
-
 // library has the software costs of a machine's own ACLMPL, or a microsecond for each.
 func library() *model.Library { return &model.Library{Name: "aclmpl", Engine: model.Aclmpl} }
 
@@ -56,12 +33,5 @@ const patience = time.Minute
 
 // runIn runs a job and gives up if it does not end.
 func runIn(w device.World, o Options, program func(*PE) error) error {
-	end := make(chan error, 1)
-	go func() { end <- Run(w, o, program) }()
-	select {
-	case err := <-end:
-		return err
-	case <-time.After(patience):
-		return fmt.Errorf("the job has not ended after %v", patience)
-	}
+	return devicetest.RunWithin(patience, func() error { return Run(w, o, program) })
 }

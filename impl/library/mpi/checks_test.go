@@ -253,7 +253,7 @@ func TestCallsFromElsewhere(t *testing.T) {
 		l := enginetest.Default()
 		holds(t, mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: mpi.CheckStrict}, program))
 	}
-	for _, at := range processes {
+	for _, at := range enginetest.Processes {
 		if enginetest.Racing {
 			break
 		}

@@ -13,10 +13,6 @@ import (
 	"github.com/loggp/loggp/impl/engine/start"
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/library/mpi"
-	"github.com/loggp/loggp/impl/real/launch"
-	"github.com/loggp/loggp/impl/real/launch/launchtest"
-	"github.com/loggp/loggp/impl/real/shm"
-	"github.com/loggp/loggp/impl/real/tcp"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
@@ -129,31 +125,6 @@ func holds(t *testing.T, err error) {
 	}
 }
 
-// Ranks of these places are processes: this binary, which is started again to run the one test that
-// it is wanted for. So a program there can use nothing that another rank has written but messages,
-// and its errors come as text.
-var processes = []enginetest.World{
-	{Name: "shm", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
-		return opened(shm.New(launch.Config{Ranks: ranks, Args: launchtest.Args(t)}, shm.Options{}))
-	}},
-	{Name: "shm, blocking", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
-		return opened(shm.New(launch.Config{Ranks: ranks, Args: launchtest.Args(t), Wait: launch.Block}, shm.Options{NoRemoteMemory: true}))
-	}},
-	{Name: "tcp", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
-		return opened(tcp.New(launch.Config{Ranks: ranks, Args: launchtest.Args(t)}, tcp.Options{}))
-	}},
-	{Name: "tcp, blocking", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
-		return opened(tcp.New(launch.Config{Ranks: ranks, Args: launchtest.Args(t), Wait: launch.Block}, tcp.Options{}))
-	}},
-}
-
-func opened(w device.World, err error) device.World {
-	if err != nil {
-		panic(err)
-	}
-	return w
-}
-
 // holdsEverywhere runs a program that has to hold everywhere, and among processes: each table in
 // one of those worlds.
 func holdsEverywhere(t *testing.T, ranks int, program func(*mpi.Comm) error) {
@@ -162,9 +133,9 @@ func holdsEverywhere(t *testing.T, ranks int, program func(*mpi.Comm) error) {
 	if enginetest.Racing {
 		return // the detector does not see between processes, and slows them down
 	}
-	for i, p := range processes {
+	for i, p := range enginetest.Processes {
 		for k, x := range tables {
-			if testing.Short() && (i+k)%len(tables) > 0 || (i+k)%len(processes) > 0 {
+			if testing.Short() && (i+k)%len(tables) > 0 || (i+k)%len(enginetest.Processes) > 0 {
 				continue
 			}
 			t.Run(p.Name+"/"+x.Name, func(t *testing.T) {

@@ -221,7 +221,7 @@ func TestBroadcastChoosesTwoLevels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []enginetest.World{{Name: "loop", Open: places[0].Open}, processes[0]} {
+	for _, p := range []enginetest.World{{Name: "loop", Open: places[0].Open}, enginetest.Processes[0]} {
 		if p.Processes && enginetest.Racing {
 			continue
 		}

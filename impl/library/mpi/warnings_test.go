@@ -56,7 +56,7 @@ func TestForgivenPrograms(t *testing.T) {
 		return
 	}
 	for _, p := range forgiven {
-		for _, at := range slices.Concat(places, processes) {
+		for _, at := range slices.Concat(places, enginetest.Processes) {
 			for _, check := range []mpi.CheckMode{mpi.CheckOff, mpi.CheckWarn, mpi.CheckStrict} {
 				t.Run(fmt.Sprintf("%s/%s/%v", p.kind, at.Name, check), func(t *testing.T) {
 					var warnings []mpi.Warning

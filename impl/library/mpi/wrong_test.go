@@ -304,7 +304,7 @@ func TestWrongProgramsOfProcesses(t *testing.T) {
 		return // the detector does not see between processes, and slows them down
 	}
 	for _, name := range []string{"allReceiveFirst", "oneLeavesEarly", "withinAGroup", "tooLong", "noSuchRank", "onlyOneCalls", "eachItsOwnRoot", "noReceive"} {
-		for _, at := range processes {
+		for _, at := range enginetest.Processes {
 			t.Run(name+"/"+at.Name, func(t *testing.T) {
 				for _, p := range wrongPrograms {
 					if p.name != name {
@@ -327,7 +327,7 @@ func TestErrorDetailOfLaterRuns(t *testing.T) {
 	if enginetest.Racing {
 		return
 	}
-	for _, at := range processes {
+	for _, at := range enginetest.Processes {
 		t.Run(at.Name, func(t *testing.T) {
 			l := enginetest.Default()
 			w := at.Open(t, l, 2)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/device/devicetest"
 	"github.com/loggp/loggp/impl/real/loop"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -20,23 +21,15 @@ var impatient = Options{Timeout: 200 * unit.Microsecond, MaxTimeout: 5 * unit.Mi
 // run runs a program on a world whose ranks have multicast.
 func run(t *testing.T, w device.World, o Options, program func(p *Port) error) error {
 	t.Helper()
-	end := make(chan error, 1)
-	go func() {
-		end <- w.Run(func(p device.Port) error {
+	return devicetest.RunWithin(time.Minute, func() error {
+		return w.Run(func(p device.Port) error {
 			m, err := New(p, o)
 			if err != nil {
 				return err
 			}
 			return program(m)
 		})
-	}()
-	select {
-	case err := <-end:
-		return err
-	case <-time.After(time.Minute):
-		t.Fatal("the job has not ended after a minute")
-		return nil
-	}
+	})
 }
 
 // barrier waits for all ranks by packets.

@@ -1,0 +1,33 @@
+package enginetest
+
+import (
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/real/launch"
+	"github.com/loggp/loggp/impl/real/launch/launchtest"
+	"github.com/loggp/loggp/impl/real/shm"
+	"github.com/loggp/loggp/impl/real/tcp"
+	"github.com/loggp/loggp/model"
+)
+
+// Processes are worlds whose ranks are processes: the binary of the test, which is started again to
+// run the one test that it is wanted for. So a program there can use nothing that another rank has
+// written but messages, and its errors come as text.
+var Processes = []World{
+	processes("shm", launch.Config{}, func(c launch.Config) (device.World, error) { return shm.New(c, shm.Options{}) }),
+	processes("shm, blocking", launch.Config{Wait: launch.Block}, func(c launch.Config) (device.World, error) {
+		return shm.New(c, shm.Options{NoRemoteMemory: true})
+	}),
+	processes("tcp", launch.Config{}, openTCP),
+	processes("tcp, blocking", launch.Config{Wait: launch.Block}, openTCP),
+}
+
+func openTCP(c launch.Config) (device.World, error) { return tcp.New(c, tcp.Options{}) }
+
+func processes(name string, c launch.Config, open launchtest.Open) World {
+	return World{Name: name, Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
+		t.Helper()
+		return launchtest.Worlds(t, open, c)(ranks)
+	}}
+}
