@@ -16,7 +16,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// The headers, written by hand after docs/design.md.
+// The headers, written by hand, so that a changed name fails.
 const (
 	header = "platform,library,clock,place,mode,protocol,timer,bytes,launch,rep,time_us"
 	paced  = "platform,library,clock,place,mode,protocol,timer,bytes,launch,pace,rep,time_us"
