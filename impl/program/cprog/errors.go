@@ -41,7 +41,7 @@ var laterClasses = [...]struct {
 	{"MPI_ERR_RMA_SYNC", "the synchronization of a window"}, {"MPI_ERR_SERVICE", "a service name"}, {"MPI_ERR_SIZE", "the size of a window"},
 	{"MPI_ERR_SPAWN", "processes cannot be started"}, {"MPI_ERR_UNSUPPORTED_DATAREP", "an unsupported data representation"}, {"MPI_ERR_UNSUPPORTED_OPERATION", "an unsupported operation"},
 	{"MPI_ERR_WIN", "a window"}, {"MPI_ERR_RMA_FLAVOR", "a window of another flavor"}, {"MPI_ERR_PROC_ABORTED", "a process has aborted"},
-	{"MPI_ERR_VALUE_TOO_LARGE", "a value is too large"}, {"MPI_ERR_SESSION", "a session"}, {"MPI_ERR_ERRHANDLER", "an error handler"}, {"MPI_ERR_ABI", "the ABI"},
+	{"MPI_ERR_VALUE_TOO_LARGE", "a value is too large"}, {errSession, "a session is none, or was finalized"}, {"MPI_ERR_ERRHANDLER", "an error handler"}, {"MPI_ERR_ABI", "the ABI"},
 }
 
 func init() {
@@ -65,6 +65,7 @@ const (
 	errInfo      mpi.Class = "MPI_ERR_INFO"
 	errKeyval    mpi.Class = "MPI_ERR_KEYVAL"
 	errNoMem     mpi.Class = "MPI_ERR_NO_MEM"
+	errSession   mpi.Class = "MPI_ERR_SESSION"
 )
 
 const lastCode = 0x3fff // MPI_ERR_LASTCODE
@@ -166,7 +167,7 @@ func errhandlerCreate(r *rank, a args) {
 	storeAt(a[1], r.handlers.add(kindErrhandler, &errorHandler{h, 1}))
 }
 
-// handleOf returns the handle of a communicator.
+// handleOf returns the handle of a communicator, or of the session that it stands for.
 func (r *rank) handleOf(c *mpi.Comm) uintptr {
 	if r.self != nil && r.self.Comm == c {
 		return commSelf
@@ -176,44 +177,58 @@ func (r *rank) handleOf(c *mpi.Comm) uintptr {
 			return s.value.handle
 		}
 	}
+	for i, s := range r.sessions.slots {
+		if s.used && s.value.comm == c {
+			return kindSession<<kindShift | uintptr(s.turn)<<20 | uintptr(i)
+		}
+	}
 	return commWorld
 }
 
-func errhandlerSet(r *rank, a args) {
-	c := r.comm(a[0])
-	switch a[1] {
-	case errorsAreFatal, errorsAbort:
-		c.SetErrorHandler(mpi.ErrorsAreFatal)
-		return
-	case errorsReturn:
-		c.SetErrorHandler(mpi.ErrorsReturn)
-		return
-	}
-	h := r.handlers.get(kindErrhandler, a[1])
-	if h == nil {
-		r.raiseError(mpi.ErrArg, "invalid error handler: it is MPI_ERRHANDLER_NULL, or was freed")
-	}
-	c.SetErrorHandler((*h).ErrorHandler)
+// handled returns the communicator whose error handler is that of the object with a handle.
+type handled func(r *rank, h uintptr) *mpi.Comm
+
+func commHandled(r *rank, h uintptr) *mpi.Comm    { return r.comm(h).Comm }
+func sessionHandled(r *rank, h uintptr) *mpi.Comm { return r.session(h).comm }
+
+func errhandlerSet(of handled) handler {
+	return func(r *rank, a args) { of(r, a[0]).SetErrorHandler(r.errorHandlerOf(a[1])) }
 }
 
-func errhandlerGet(r *rank, a args) {
-	h := r.comm(a[0]).ErrorHandler()
+// errorHandlerOf returns the error handler of a handle.
+func (r *rank) errorHandlerOf(h uintptr) *mpi.ErrorHandler {
+	switch h {
+	case errorsAreFatal, errorsAbort:
+		return mpi.ErrorsAreFatal
+	case errorsReturn:
+		return mpi.ErrorsReturn
+	}
+	x := r.handlers.get(kindErrhandler, h)
+	if x == nil {
+		r.raiseError(mpi.ErrArg, "invalid error handler: it is MPI_ERRHANDLER_NULL, or was freed")
+	}
+	return (*x).ErrorHandler
+}
+
+func errhandlerGet(of handled) handler {
+	return func(r *rank, a args) { storeAt(a[1], r.handlerHandle(of(r, a[0]).ErrorHandler())) }
+}
+
+// handlerHandle returns a handle of an error handler.
+func (r *rank) handlerHandle(h *mpi.ErrorHandler) uintptr {
 	switch h {
 	case mpi.ErrorsAreFatal:
-		storeAt(a[1], uintptr(errorsAreFatal))
-		return
+		return errorsAreFatal
 	case mpi.ErrorsReturn:
-		storeAt(a[1], uintptr(errorsReturn))
-		return
+		return errorsReturn
 	}
 	for i, s := range r.handlers.slots {
 		if s.used && s.value.ErrorHandler == h {
 			s.value.uses++
-			storeAt(a[1], kindErrhandler<<kindShift|uintptr(s.turn)<<20|uintptr(i))
-			return
+			return kindErrhandler<<kindShift | uintptr(s.turn)<<20 | uintptr(i)
 		}
 	}
-	storeAt(a[1], r.handlers.add(kindErrhandler, &errorHandler{h, 1})) // the program has freed it, and the communicator has it still
+	return r.handlers.add(kindErrhandler, &errorHandler{h, 1}) // the program has freed it, and the communicator has it still
 }
 
 func errhandlerFree(r *rank, a args) {
@@ -228,11 +243,13 @@ func errhandlerFree(r *rank, a args) {
 	storeAt(a[0], uintptr(errhandlerNull))
 }
 
-func callErrhandler(r *rank, a args) {
-	c := r.comm(a[0])
-	if c.ErrorHandler() == mpi.ErrorsReturn {
-		return
+func callErrhandler(of handled) handler {
+	return func(r *rank, a args) {
+		c := of(r, a[0])
+		if c.ErrorHandler() == mpi.ErrorsReturn {
+			return
+		}
+		r.now.userCode = int32(a[1])
+		c.Raise(classOf(int(a[1])), "the program calls the error handler with code %d", int(a[1]))
 	}
-	r.now.userCode = int32(a[1])
-	c.Raise(classOf(int(a[1])), "the program calls the error handler with code %d", int(a[1]))
 }

@@ -44,7 +44,7 @@ var results = func() [][]int {
 	for i, f := range toolchain.Functions {
 		for k, t := range f.Types {
 			value := strings.HasSuffix(t, " *") && t != "void *" && t != "MPI_Status *" && !strings.HasSuffix(t, "function *")
-			if input := strings.HasPrefix(t, "const ") && t != "const MPI_Status *"; value && !input && f.Parameters[k] != "argc" {
+			if input := strings.HasPrefix(t, "const ") && t != "const MPI_Status *"; value && !input && f.Parameters[k] != "argc" && f.Parameters[k] != "pset_name" {
 				all[i] = append(all[i], k)
 			}
 		}
@@ -165,12 +165,14 @@ type endInCallback struct{ err error }
 func (r *rank) exitError() error {
 	status := int(*pointerAt[int](uintptr(unsafe.Pointer(r.h.r.args))))
 	switch {
-	case status != 0 && r.finalized:
+	case status != 0 && (r.finalized || r.hadSession && !r.initialized):
 		r.status = status
 	case status != 0:
 		return statusError(r.world.Rank(), status, int(r.h.r.call))
 	case r.initialized && !r.finalized:
 		return &mpi.AbortError{Rank: r.world.Rank(), Code: 1, Reason: "the program ended without MPI_Finalize" + r.lastCallText()}
+	case r.openSessions > 0:
+		return &mpi.AbortError{Rank: r.world.Rank(), Code: 1, Reason: "the program ended without MPI_Session_finalize" + r.lastCallText()}
 	}
 	return nil
 }

@@ -44,6 +44,7 @@ const (
 	kindRequest
 	kindInfo
 	kindMessage
+	kindSession
 )
 
 const kindShift = 27
@@ -106,6 +107,7 @@ type handles struct {
 	requests table[request]
 	infos    table[*info]
 	messages table[*message]
+	sessions table[*session]
 
 	own, self *comm // of all ranks; of this one alone, when it was asked for
 	reqs      []mpi.Request
@@ -132,6 +134,7 @@ type comm struct {
 	neighbourhood *neighbourhood // nil: it has none
 	started       int            // non-blocking collective operations
 	initialized   int            // persistent ones
+	partitioned   int            // the tag of the next partition that is sent
 }
 
 // request is an operation that the program has started: of messages, or collective.

@@ -30,8 +30,9 @@ type pending struct {
 	status   *mpi.Status  // nil: it has none
 	g        *generalized // nil: it is not a generalized request
 
-	persistent *persistent // nil: it is not a persistent collective operation
-	idle       bool        // it is persistent and not started
+	persistent *persistent  // nil: it is not a persistent collective operation
+	partitions *partitioned // nil: it is not partitioned
+	idle       bool         // it is persistent and not started
 }
 
 // tags is the number of operations of a communicator that can be under way at once, and of those
@@ -130,6 +131,9 @@ func (p *pending) wait() {
 	case p.done:
 	case p.g != nil:
 		p.r.raiseError(mpi.ErrPending, "the rank waits for a generalized request that only the rank itself can complete")
+	case p.partitions != nil:
+		p.partitions.wait(p)
+		p.complete()
 	default:
 		mpi.WaitAll(p.reqs, p.statuses)
 		p.complete()
@@ -138,7 +142,9 @@ func (p *pending) wait() {
 
 // test reports whether it is.
 func (p *pending) test() bool {
-	if !p.done && p.g == nil && mpi.TestAll(p.reqs, p.statuses) {
+	switch {
+	case p.done || p.g != nil:
+	case p.partitions != nil && p.partitions.test(p), p.partitions == nil && mpi.TestAll(p.reqs, p.statuses):
 		p.complete()
 	}
 	return p.done

@@ -69,13 +69,15 @@ func (x *request) begin() {
 		r.raiseError(mpi.ErrRequest, "the request is not persistent: it was started when it was made")
 	case !p.idle:
 		r.raiseError(mpi.ErrRequest, "the request is active already: wait for it first")
+	case p.partitions != nil:
+		p.partitions.begin(p)
 	default:
 		x.p = r.startPersistent(p.persistent)
 		x.p.persistent = p.persistent
 	}
 }
 
-func (p *pending) isPersistent() bool { return p.persistent != nil }
+func (p *pending) isPersistent() bool { return p.persistent != nil || p.partitions != nil }
 
 // keptType returns a copy of a datatype that the program may free.
 func (r *rank) keptType(t *mpi.Datatype) *mpi.Datatype {

@@ -17,7 +17,7 @@ import (
 // pollResults has, for each function that a program may call again and again until something
 // happens, the argument that points to whether it has; -1: the function reads the clock, or sleeps.
 var pollResults = map[string]int{
-	"MPI_Test": 1, "MPI_Testany": 3, "MPI_Testall": 2, "MPI_Testsome": 2, "MPI_Request_get_status": 1,
+	"MPI_Test": 1, "MPI_Testany": 3, "MPI_Testall": 2, "MPI_Testsome": 2, "MPI_Request_get_status": 1, "MPI_Parrived": 2,
 	"MPI_Iprobe": 3, "MPI_Improbe": 3,
 	"MPI_Wtime": -1, "loggp_now": -1, "loggp_sleep": -1,
 }

@@ -30,6 +30,8 @@ type rank struct {
 	attempt func() // carries it out
 
 	initialized, finalized bool
+	openSessions           int
+	hadSession             bool
 	status                 int             // with which the program has ended after MPI_Finalize
 	lines                  [3]bytes.Buffer // incomplete lines of output, by file descriptor
 
@@ -219,21 +221,20 @@ var callableAnytime = map[string]bool{
 	"MPI_Init": true, "MPI_Init_thread": true, "MPI_Initialized": true, "MPI_Finalized": true, "MPI_Get_version": true, "MPI_Get_library_version": true, "MPI_Abort": true,
 	"MPI_Info_create": true, "MPI_Info_create_env": true, "MPI_Info_set": true, "MPI_Info_delete": true, "MPI_Info_get": true, "MPI_Info_get_valuelen": true,
 	"MPI_Info_get_string": true, "MPI_Info_get_nkeys": true, "MPI_Info_get_nthkey": true, "MPI_Info_dup": true, "MPI_Info_free": true,
+	"MPI_Session_init": true, "MPI_Session_create_errhandler": true, "MPI_Comm_create_errhandler": true, "MPI_Errhandler_free": true,
 	"MPI_Add_error_class": true, "MPI_Add_error_code": true, "MPI_Add_error_string": true, "MPI_Error_class": true, "MPI_Error_string": true,
 }
 
 // checkPhase fails if the function may not be called before MPI_Init, or after MPI_Finalize.
 func (r *rank) checkPhase() {
-	switch f := toolchain.Functions[r.now.number]; {
-	case callableAnytime[f.Name]:
+	f := toolchain.Functions[r.now.number]
+	ofWorld := f.Comm >= 0 && (r.now.args[f.Comm] == commWorld || r.now.args[f.Comm] == commSelf)
+	switch {
+	case callableAnytime[f.Name] || !f.MPI() || r.openSessions > 0 && !ofWorld && f.Name != "MPI_Finalize":
+	case r.finalized:
+		r.raiseError(mpi.ErrOther, "it is called after MPI_Finalize")
 	default:
-		switch {
-		case !f.MPI():
-		case r.finalized:
-			r.raiseError(mpi.ErrOther, "it is called after MPI_Finalize")
-		default:
-			r.raiseError(mpi.ErrOther, "it is called before MPI_Init")
-		}
+		r.raiseError(mpi.ErrOther, "it is called before MPI_Init")
 	}
 }
 

@@ -53,9 +53,12 @@ func requestFree(r *rank, a args) {
 		}
 		storeAt(a[0], uintptr(requestNull))
 	case x.p.idle:
+		if x.p.partitions != nil {
+			x.p.partitions.free()
+		}
 		r.removeRequest(a[0])
 	default:
-		r.raiseError(mpi.ErrRequest, "the request is a collective operation that is not complete")
+		r.raiseError(mpi.ErrRequest, "the operation of the request is not complete")
 	}
 }
 

@@ -227,7 +227,7 @@ func (f Function) fortranParameters() []string {
 	return names
 }
 
-var handleKind = regexp.MustCompile(`^MPI_(Comm|Group|Datatype|Op|Errhandler|Info|Request|Message)$`)
+var handleKind = regexp.MustCompile(`^MPI_(Comm|Group|Datatype|Op|Errhandler|Info|Request|Message|Session)$`)
 
 // length returns how many elements an array of handles has.
 func (f Function) length(p parsed) string {

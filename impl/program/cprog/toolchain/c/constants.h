@@ -231,6 +231,8 @@ enum {
 #define MPI_MAX_ERROR_STRING 512
 #define MPI_MAX_INFO_KEY 256
 #define MPI_MAX_INFO_VAL 1024
+#define MPI_MAX_PSET_NAME_LEN 1024
+#define MPI_MAX_STRINGTAG_LEN 1024
 #define MPI_MAX_LIBRARY_VERSION_STRING 8192
 #define MPI_MAX_OBJECT_NAME 128
 #define MPI_MAX_PROCESSOR_NAME 256
@@ -302,6 +304,7 @@ typedef MPI_Comm_copy_attr_function MPI_Copy_function;
 typedef MPI_Comm_delete_attr_function MPI_Delete_function;
 typedef void(MPI_Comm_errhandler_function)(MPI_Comm *comm, int *error_code, ...);
 typedef MPI_Comm_errhandler_function MPI_Comm_errhandler_fn;
+typedef void(MPI_Session_errhandler_function)(MPI_Session *session, int *error_code, ...);
 typedef MPI_Comm_errhandler_function MPI_Handler_function;
 
 #define MPI_NULL_COPY_FN ((MPI_Copy_function *)0)

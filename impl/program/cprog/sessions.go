@@ -1,0 +1,126 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import (
+	"strconv"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+// Sessions (MPI-4.0, 11.3). All sessions of a rank share its resources. The process sets are those
+// of all ranks and of the rank itself.
+
+const sessionNull = 0x120
+
+// session is an open session.
+type session struct {
+	comm *mpi.Comm // of this rank alone, for the error handler
+}
+
+var processSets = []string{"mpi://WORLD", "mpi://SELF"}
+
+// session returns an open session, whose error handler gets the errors of the call from now on.
+func (r *rank) session(h uintptr) *session {
+	s := r.sessions.get(kindSession, h)
+	if s == nil {
+		r.raiseError(errSession, "invalid session: it is MPI_SESSION_NULL, or was finalized")
+	}
+	r.now.comm = (*s).comm
+	return *s
+}
+
+func sessionInit(r *rank, a args) {
+	r.checkInfo(a[0])
+	s := &session{comm: r.world.Self()}
+	if a[1] != errhandlerNull {
+		s.comm.SetErrorHandler(r.errorHandlerOf(a[1]))
+	}
+	r.openSessions++
+	r.hadSession = true
+	storeAt(a[2], r.sessions.add(kindSession, s))
+}
+
+func sessionFinalize(r *rank, a args) {
+	h := *pointerAt[uintptr](a[0])
+	r.session(h)
+	r.sessions.remove(h)
+	storeAt(a[0], uintptr(sessionNull))
+	if r.openSessions--; r.openSessions == 0 && (!r.initialized || r.finalized) {
+		r.world.Settle()
+	}
+}
+
+func sessionCountSets(r *rank, a args) {
+	r.session(a[0])
+	storeAt(a[2], int32(len(processSets)))
+}
+
+func sessionGetSet(r *rank, a args) {
+	r.session(a[0])
+	n := int(a[2])
+	if n < 0 || n >= len(processSets) {
+		r.raiseError(mpi.ErrArg, "process set %d: there are %d, counted from 0", n, len(processSets))
+	}
+	if room := int(*pointerAt[int32](a[3])); room > 0 {
+		setText(a[4], processSets[n], room, 0)
+	}
+	storeAt(a[3], int32(len(processSets[n])+1))
+}
+
+func sessionGetInfo(r *rank, a args) {
+	r.session(a[0])
+	storeAt(a[1], r.infos.add(kindInfo, &info{[]string{"thread_level"}, []string{"MPI_THREAD_FUNNELED"}}))
+}
+
+// processSet returns the ranks of a process set.
+func (r *rank) processSet(session, name uintptr) mpi.Group {
+	r.session(session)
+	switch s := text(name); s {
+	case processSets[0]:
+		return r.world.Group()
+	case processSets[1]:
+		return r.world.Group().Include([]int{r.world.Rank()})
+	default:
+		r.raiseError(mpi.ErrArg, "there is no process set %q: there are %q", s, processSets)
+	}
+	return mpi.Group{}
+}
+
+func sessionGetSetInfo(r *rank, a args) {
+	size := strconv.Itoa(r.processSet(a[0], a[1]).Size())
+	storeAt(a[2], r.infos.add(kindInfo, &info{[]string{"mpi_size"}, []string{size}}))
+}
+
+func groupFromSet(r *rank, a args) { storeAt(a[2], r.addGroup(r.processSet(a[0], a[1]))) }
+
+func commCreateFromGroup(r *rank, a args) {
+	r.checkInfo(a[2])
+	r.storeFromGroup(a[4], r.world.CreateGroup(r.group(a[0])), a[3])
+}
+
+// storeFromGroup stores a communicator that was created from a group, with an error handler.
+func (r *rank) storeFromGroup(at uintptr, c *mpi.Comm, handler uintptr) {
+	if c != nil && handler != errhandlerNull {
+		c.SetErrorHandler(r.errorHandlerOf(handler))
+	}
+	storeAt(at, r.addComm(c))
+}
+
+// leaderTag is the tag with which the leaders of two groups exchange their members, apart from the
+// program's messages.
+const leaderTag = firstPartitionTag - 1
+
+func intercommCreateFromGroups(r *rank, a args) {
+	own, other, leader, remote := r.group(a[0]), r.group(a[2]), int(a[1]), int(a[3])
+	r.checkInfo(a[5])
+	if leader < 0 || leader >= own.Size() || remote < 0 || remote >= other.Size() {
+		r.raiseError(mpi.ErrRank, "leaders %d and %d of groups of %d and %d", leader, remote, own.Size(), other.Size())
+	}
+	local := r.world.CreateGroup(own)
+	if local == nil {
+		r.raiseError(mpi.ErrGroup, "the rank is not in its group")
+	}
+	peer := other.Translate([]int{remote}, r.world.Group())[0]
+	r.storeFromGroup(a[7], local.CreateInter(leader, r.world.Aside(), peer, leaderTag), a[6])
+}
