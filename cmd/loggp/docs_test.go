@@ -73,8 +73,9 @@ func TestFirstSteps(t *testing.T) {
 }
 
 // TestDocumentedCommands runs every command that the documents show, one document after the other
-// in a directory of its own, with the files that the document gives (a yaml or c block that begins
-// with its name). A text block after commands is a look at what the last of them prints.
+// in a directory of its own, with the files that the document gives: a yaml or c block that begins
+// with its name, or a yaml file beside it to which it links. A text block after commands is a look
+// at what the last of them prints.
 func TestDocumentedCommands(t *testing.T) {
 	long(t)
 	documents, err := filepath.Glob("../../docs/*.md")
@@ -102,6 +103,16 @@ func TestDocumentedCommands(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
+			}
+			for _, l := range link.FindAllStringSubmatch(string(text), -1) {
+				if filepath.Ext(l[1]) != ".yaml" || filepath.Base(l[1]) != l[1] {
+					continue
+				}
+				file, err := os.ReadFile(filepath.Join(dir, l[1]))
+				if err != nil {
+					t.Fatal(err)
+				}
+				write(t, l[1], string(file))
 			}
 			ran, printed := 0, ""
 			blocks := block.FindAllStringSubmatch(string(text), -1)

@@ -376,13 +376,11 @@ func TestVary(t *testing.T) {
 // manual returns the platform of docs/calibrate.md.
 func manual(t *testing.T) *edit.Draft {
 	t.Helper()
-	page, err := os.ReadFile("../../../docs/calibrate.md")
+	text, err := os.ReadFile("../../../docs/here.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, _ := strings.Cut(string(page), "```yaml\n")
-	text, _, _ = strings.Cut(text, "```")
-	d, err := edit.New("here.yaml", []byte(text))
+	d, err := edit.New("here.yaml", text)
 	if err != nil {
 		t.Fatal(err)
 	}
