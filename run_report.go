@@ -95,7 +95,7 @@ func rateTable(name string, r program.Result) *doc.Table {
 
 // resultTableOf returns a table for names of results and their values.
 func resultTableOf(name, title string) *doc.Table {
-	return &doc.Table{Name: name, Title: title, Columns: []doc.Column{{Head: "result", Key: true, Kind: doc.Text}, {Head: "value", Kind: doc.Text}}}
+	return &doc.Table{Name: name, Title: title, Columns: []doc.Column{{Heading: "result", IsKey: true, Kind: doc.TextColumn}, {Heading: "value", Kind: doc.TextColumn}}}
 }
 
 // comparePlacements runs a program with each placement of its ranks and reports what each costs.

@@ -148,7 +148,7 @@ func (s *Simulation) Page(t timeline.Trace) *doc.Document {
 	d := *s.document
 	last := slices.Max(s.Result.Finish)
 	d.Answer = fmt.Sprintf("The schedule ends after %s: rank %d of %d is the last.", format.MicrosWithUnit(last.Micros()), slices.Index(s.Result.Finish, last), len(s.Result.Finish))
-	d.Sections = append([]doc.Section{{ID: "time-line", Title: "Time line", Figures: doc.Figures(doc.Across, t.Chart())}}, d.Sections...)
+	d.Sections = append([]doc.Section{{ID: "time-line", Title: "Time line", Figures: doc.Figures(doc.FullWidth, t.Chart())}}, d.Sections...)
 	d.Files = append(slices.Clone(d.Files), doc.File{Name: "trace.json", Write: func(w io.Writer) error { return timeline.WriteEvents(w, t) }})
 	return &d
 }
@@ -179,7 +179,7 @@ func microsCell(t unit.Time) doc.Cell { return doc.NumberCell(t.Micros()) }
 
 // resultTable sums up a simulation.
 func resultTable(s *schedule.Schedule, o schedule.Options, res *schedule.Result) *doc.Table {
-	t := &doc.Table{Name: "simulation", Title: "Result", Columns: []doc.Column{{Head: "quantity", Key: true}, {Head: "value", Kind: doc.Prose}}}
+	t := &doc.Table{Name: "simulation", Title: "Result", Columns: []doc.Column{{Heading: "quantity", IsKey: true}, {Heading: "value", Kind: doc.ProseColumn}}}
 	add := func(name, format string, args ...any) {
 		t.AddRow(doc.TextCell(name), doc.TextCell(fmt.Sprintf(format, args...)))
 	}
@@ -195,22 +195,22 @@ func resultTable(s *schedule.Schedule, o schedule.Options, res *schedule.Result)
 
 // partsTable says where the time of the critical path went.
 func partsTable(p *schedule.Path) *doc.Table {
-	t := &doc.Table{Name: "parts", Title: "Time of the critical path", Columns: []doc.Column{{Head: "part", Key: true}, {Head: "time\nus", Kind: doc.Number}, {Head: "share\n%", Kind: doc.Number}}}
+	t := &doc.Table{Name: "parts", Title: "Time of the critical path", Columns: []doc.Column{{Heading: "part", IsKey: true}, {Heading: "time\nus", Kind: doc.NumberColumn}, {Heading: "share\n%", Kind: doc.NumberColumn}}}
 	sum := p.Parts.Sum()
 	for part, time := range p.Parts {
 		if schedule.Part(part) == schedule.Detour && time == 0 {
 			continue
 		}
-		t.AddRow(doc.TextCell(schedule.Part(part).String()), microsCell(time), doc.TextCell(format.Fixed(100*time.Micros()/math.Max(sum.Micros(), 1e-12), 1)))
+		t.AddRow(doc.TextCell(schedule.Part(part).String()), microsCell(time), doc.TextCell(format.WithDecimals(100*time.Micros()/math.Max(sum.Micros(), 1e-12), 1)))
 	}
 	return t
 }
 
 // stepsTable lists the critical path.
 func stepsTable(p *schedule.Path) *doc.Table {
-	t := &doc.Table{Name: "critical-path", Title: fmt.Sprintf("Critical path, %d steps", p.Count), Terse: 40, Columns: []doc.Column{
-		{Head: "from\nus", Kind: doc.Number}, {Head: "to\nus", Kind: doc.Number}, {Head: "rank", Kind: doc.Number, Key: true}, {Head: "step"},
-		{Head: "operation"}, {Head: "line", Kind: doc.Number}, {Head: "waited for"}, {Head: "parts, us", Kind: doc.Prose},
+	t := &doc.Table{Name: "critical-path", Title: fmt.Sprintf("Critical path, %d steps", p.Count), TerminalRows: 40, Columns: []doc.Column{
+		{Heading: "from\nus", Kind: doc.NumberColumn}, {Heading: "to\nus", Kind: doc.NumberColumn}, {Heading: "rank", Kind: doc.NumberColumn, IsKey: true}, {Heading: "step"},
+		{Heading: "operation"}, {Heading: "line", Kind: doc.NumberColumn}, {Heading: "waited for"}, {Heading: "parts, us", Kind: doc.ProseColumn},
 	}}
 	for _, st := range p.Steps {
 		line := doc.EmptyCell
@@ -234,7 +234,7 @@ func stepsTable(p *schedule.Path) *doc.Table {
 // sensitivityTable lists derivatives.
 func sensitivityTable(ds []schedule.Derivative) *doc.Table {
 	t := &doc.Table{Name: "sensitivity", Title: "Change of the finishing time", Columns: []doc.Column{
-		{Head: "parameter", Key: true}, {Head: "if it grows", Kind: doc.Number}, {Head: "if it falls", Kind: doc.Number}, {Head: "unit"}}}
+		{Heading: "parameter", IsKey: true}, {Heading: "if it grows", Kind: doc.NumberColumn}, {Heading: "if it falls", Kind: doc.NumberColumn}, {Heading: "unit"}}}
 	for _, d := range ds {
 		cell := func(x float64) doc.Cell {
 			if math.IsNaN(x) {
@@ -331,7 +331,7 @@ func sweepTable(name string, points []schedule.Point) *doc.Table {
 		unitOf = "\nus"
 	}
 	t := &doc.Table{Name: "sweep", Title: "Finishing time by " + name, Columns: []doc.Column{
-		{Head: name + unitOf, Kind: doc.Number, Key: true}, {Head: "finishing time\nus", Kind: doc.Number}, {Head: "last rank", Kind: doc.Number}}}
+		{Heading: name + unitOf, Kind: doc.NumberColumn, IsKey: true}, {Heading: "finishing time\nus", Kind: doc.NumberColumn}, {Heading: "last rank", Kind: doc.NumberColumn}}}
 	for _, p := range points {
 		x := doc.Cell{}
 		switch name {
@@ -356,7 +356,7 @@ func sweepTable(name string, points []schedule.Point) *doc.Table {
 // toleranceTable says how far L may grow.
 func toleranceTable(s *schedule.Schedule, o schedule.Options, parts []float64) (*doc.Table, error) {
 	t := &doc.Table{Name: "tolerance", Title: "How far L may grow", Columns: []doc.Column{
-		{Head: "longer by\n%", Kind: doc.Number, Key: true}, {Head: "L up to\nus", Kind: doc.Number}, {Head: "growth of L\nus", Kind: doc.Number}}}
+		{Heading: "longer by\n%", Kind: doc.NumberColumn, IsKey: true}, {Heading: "L up to\nus", Kind: doc.NumberColumn}, {Heading: "growth of L\nus", Kind: doc.NumberColumn}}}
 	for _, part := range parts {
 		most, ok, err := s.Tolerance(o, part)
 		if err != nil {

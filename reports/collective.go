@@ -42,10 +42,10 @@ func (r *CollectiveReport) Document() *doc.Document {
 		d.Title = "Collective operations measured: " + strings.Join(names, ", ")
 	}
 	if words := machineName(all); words != "" {
-		d.Lead = append(d.Lead, words)
+		d.Introduction = append(d.Introduction, words)
 	}
-	d.Lead, d.Keys = append(d.Lead, r.measuredSentence()), append(r.keyNumbers(all), warningKey(len(r.Warnings)))
-	fastest, model := doc.Section{ID: "fastest", Title: "Which algorithm is the fastest", Short: "Fastest"}, doc.Section{ID: "model", Title: "Model and measurement", Items: r.Unknown}
+	d.Introduction, d.KeyNumbers = append(d.Introduction, r.measuredSentence()), append(r.keyNumbers(all), warningKey(len(r.Warnings)))
+	fastest, model := doc.Section{ID: "fastest", Title: "Which algorithm is the fastest", ShortTitle: "Fastest"}, doc.Section{ID: "model", Title: "Model and measurement", Items: r.Unknown}
 	for i, x := range all {
 		fs := compare.FastestAlgorithms(r.Times[i])
 		fastest.Tables = append(fastest.Tables, fastestByRanksTable(x.name, fs))
@@ -54,14 +54,14 @@ func (r *CollectiveReport) Document() *doc.Document {
 	}
 	d.AddSection(fastest)
 	if r.Table != nil {
-		d.AddSection(doc.Section{ID: "side-by-side", Title: "Side by side", Figures: doc.Figures(doc.Half, r.sideCharts(all)...), Tables: []*doc.Table{collectiveTable(r.CollectiveSubjects, r.Table)}})
+		d.AddSection(doc.Section{ID: "side-by-side", Title: "Side by side", Figures: doc.Figures(doc.HalfWidth, r.sideCharts(all)...), Tables: []*doc.Table{collectiveTable(r.CollectiveSubjects, r.Table)}})
 	}
 	d.AddSection(model)
-	d.AddSection(doc.Section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: r.trustSentences(all)})
+	d.AddSection(doc.Section{ID: "trust", Title: "How far to trust it", ShortTitle: "Trust", Items: r.trustSentences(all)})
 	for _, operation := range r.operationNames() {
 		s := r.operationSection(all, operation)
-		if d.Front == nil && len(s.Figures) > 0 {
-			d.Front, s.Figures = doc.Figures(doc.Across, s.Figures[0].Chart), s.Figures[1:]
+		if d.FrontFigures == nil && len(s.Figures) > 0 {
+			d.FrontFigures, s.Figures = doc.Figures(doc.FullWidth, s.Figures[0].Chart), s.Figures[1:]
 		}
 		d.AddSection(s)
 	}
@@ -140,7 +140,7 @@ func (r *CollectiveReport) operationSection(all []subject, operation string) doc
 		ranks := ranksMeasured(cs)
 		several = several || len(ranks) > 1
 		charts := append(algorithmCharts(x.name, filterCollectives(cs, operation, slices.Max(ranks))), fastestChart(x.name, cs))
-		s.Figures = append(s.Figures, doc.Figures(doc.Half, charts...)...)
+		s.Figures = append(s.Figures, doc.Figures(doc.HalfWidth, charts...)...)
 		s.Tables = append(s.Tables, r.nameTables(i, timesTables(cs))...)
 	}
 	if several && len(s.Figures) > 0 {
@@ -190,7 +190,7 @@ func CollectiveSubjects(subjects []compare.CollectiveSubject, t *compare.Table) 
 
 // collectiveTable has a group of rows for each operation and number of ranks.
 func collectiveTable(subjects []compare.CollectiveSubject, c *compare.Table) *doc.Table {
-	t := &doc.Table{Name: "side-by-side", Title: "Collective operations side by side", Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}}}
+	t := &doc.Table{Name: "side-by-side", Title: "Collective operations side by side", Columns: []doc.Column{{Heading: "bytes", IsKey: true, Kind: doc.NumberColumn}}}
 	var shown []int // those that were measured beside another
 	for i := range subjects {
 		if slices.ContainsFunc(c.Rows, func(r compare.Row) bool { return r.ValueOf(i) != nil }) {
@@ -199,9 +199,9 @@ func collectiveTable(subjects []compare.CollectiveSubject, c *compare.Table) *do
 	}
 	for n, i := range shown {
 		x, name := subjects[i], string(rune('A'+n%26))
-		t.Columns = append(t.Columns, doc.Column{Head: name + "\nus", Kind: doc.Number}, doc.Column{Head: name + "'s\nfastest"})
+		t.Columns = append(t.Columns, doc.Column{Heading: name + "\nus", Kind: doc.NumberColumn}, doc.Column{Heading: name + "'s\nfastest"})
 		if n > 0 {
-			t.Columns = append(t.Columns, doc.Column{Head: name + "/A", Kind: doc.Number})
+			t.Columns = append(t.Columns, doc.Column{Heading: name + "/A", Kind: doc.NumberColumn})
 		}
 		t.AddNote("%s is %s, from %s.", name, format.PlaceName(x.Platform, x.Library, x.Place), strings.Join(x.Files, " and "))
 	}
@@ -303,14 +303,14 @@ func operationTitle(operation string, ranks int) string {
 
 // timesTables are one for each operation of a platform, library, place and number of ranks.
 func timesTables(cs []compare.CollectiveComparison) []*doc.Table {
-	var all doc.Tables
+	var all doc.TableList
 	model := slices.ContainsFunc(cs, hasModel)
 	best := map[measurementKey]bool{}
 	for _, f := range compare.FastestAlgorithms(cs) {
 		best[measurementKeyOf(f.Collective)] = true
 	}
 	for _, c := range cs {
-		t := all.TableTitled(operationTitle(c.Operation, c.Ranks)+" on "+format.PlaceName(c.Platform, c.Library, c.Place), func() *doc.Table { return timesTable(c.Operation, model) })
+		t := all.FindOrAdd(operationTitle(c.Operation, c.Ranks)+" on "+format.PlaceName(c.Platform, c.Library, c.Place), func() *doc.Table { return timesTable(c.Operation, model) })
 		t.BeginGroup(c.Algorithm)
 		row := []doc.Cell{doc.BytesCell(c.Bytes), doc.NumberCell(c.Min), doc.NumberCell(c.Median), doc.NumberCell(c.Max), doc.NumberCell(c.Last)}
 		if math.IsNaN(c.Median) {
@@ -326,10 +326,10 @@ func timesTables(cs []compare.CollectiveComparison) []*doc.Table {
 		}
 		switch {
 		case c.IsWeak():
-			counts.Tone = doc.Doubt
+			counts.Tone = doc.DoubtfulTone
 			t.AddNote("! is weak: repetitions are few or scatter, or the clock is coarse.")
 		case best[measurementKeyOf(c.Collective)]:
-			counts.Tone = doc.Strong
+			counts.Tone = doc.StrongTone
 		}
 		took, _ := c.RankedTime()
 		row = append(row, doc.TextCell(formatInterval(took, c.Low, c.High)), doc.CountCell(c.Samples))
@@ -355,10 +355,10 @@ func formatInterval(value, low, high float64) string {
 }
 
 func timesTable(operation string, model bool) *doc.Table {
-	t := &doc.Table{Name: operation, Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number},
-		{Head: "min\nus", Kind: doc.Number}, {Head: "median\nus", Kind: doc.Number}, {Head: "max\nus", Kind: doc.Number}, {Head: "last\nus", Kind: doc.Number}, {Head: "±\nus", Kind: doc.Number}, {Head: "repetitions", Kind: doc.Number}}}
+	t := &doc.Table{Name: operation, Columns: []doc.Column{{Heading: "bytes", IsKey: true, Kind: doc.NumberColumn},
+		{Heading: "min\nus", Kind: doc.NumberColumn}, {Heading: "median\nus", Kind: doc.NumberColumn}, {Heading: "max\nus", Kind: doc.NumberColumn}, {Heading: "last\nus", Kind: doc.NumberColumn}, {Heading: "±\nus", Kind: doc.NumberColumn}, {Heading: "repetitions", Kind: doc.NumberColumn}}}
 	if model {
-		t.Columns = append(t.Columns, doc.Column{Head: "predicted\nus", Kind: doc.Number}, doc.Column{Head: "error\n%", Kind: doc.Number})
+		t.Columns = append(t.Columns, doc.Column{Heading: "predicted\nus", Kind: doc.NumberColumn}, doc.Column{Heading: "error\n%", Kind: doc.NumberColumn})
 	}
 	noteBlocks(t, operation)
 	t.AddNote("min, median and max: of the ranks' own calls behind a barrier; last: from a common start until the last rank has ended. Each is the median of the repetitions. Algorithms are ranked by last, or by max if there is no common start." +
@@ -375,10 +375,10 @@ func noteBlocks(t *doc.Table, operation string) {
 
 // fastestTables are one for each platform, library, place and number of ranks.
 func fastestTables(fs []compare.FastestAlgorithm) []*doc.Table {
-	var all doc.Tables
+	var all doc.TableList
 	model := slices.ContainsFunc(fs, func(f compare.FastestAlgorithm) bool { return f.ByModel.Operation != "" })
 	for _, f := range fs {
-		t := all.TableTitled(fmt.Sprintf("The fastest algorithms of %d ranks on %s", f.Ranks, format.PlaceName(f.Platform, f.Library, f.Place)), func() *doc.Table { return fastestTable(model) })
+		t := all.FindOrAdd(fmt.Sprintf("The fastest algorithms of %d ranks on %s", f.Ranks, format.PlaceName(f.Platform, f.Library, f.Place)), func() *doc.Table { return fastestTable(model) })
 		t.BeginGroup(f.Operation)
 		took, _ := f.RankedTime()
 		row := []doc.Cell{doc.BytesCell(f.Bytes), fastestCell(t, f), doc.NumberCell(took), doc.TextCell(f.Next.Algorithm), doc.TextCell(format.Percent(f.LeadPercent()))}
@@ -399,13 +399,13 @@ func fastestCell(t *doc.Table, f compare.FastestAlgorithm) doc.Cell {
 		return doc.TextCell(f.Algorithm)
 	}
 	t.AddNote("! another may be as fast: the intervals of their times overlap.")
-	return doc.TextCell(f.Algorithm).WithTone(doc.Doubt)
+	return doc.TextCell(f.Algorithm).WithTone(doc.DoubtfulTone)
 }
 
 func fastestTable(model bool) *doc.Table {
-	t := &doc.Table{Name: "fastest", Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}, {Head: "measured"}, {Head: "us", Kind: doc.Number}, {Head: "next"}, {Head: "slower\n%", Kind: doc.Number}}}
+	t := &doc.Table{Name: "fastest", Columns: []doc.Column{{Heading: "bytes", IsKey: true, Kind: doc.NumberColumn}, {Heading: "measured"}, {Heading: "us", Kind: doc.NumberColumn}, {Heading: "next"}, {Heading: "slower\n%", Kind: doc.NumberColumn}}}
 	if model {
-		t.Columns = append(t.Columns, doc.Column{Head: "by the model"}, doc.Column{Head: "loss\n%", Kind: doc.Number})
+		t.Columns = append(t.Columns, doc.Column{Heading: "by the model"}, doc.Column{Heading: "loss\n%", Kind: doc.NumberColumn})
 		t.AddNote("loss: by how much the algorithm that the model would choose is slower than the fastest.")
 	}
 	return t
@@ -424,9 +424,9 @@ func fastestByRanksTable(name string, fs []compare.FastestAlgorithm) *doc.Table 
 		return nil
 	}
 	sizes = slices.Compact(sizes)
-	t := &doc.Table{Name: "fastest-by-ranks", Title: "The fastest algorithms by ranks and bytes on " + name, Columns: []doc.Column{{Head: "ranks", Key: true, Kind: doc.Number}}}
+	t := &doc.Table{Name: "fastest-by-ranks", Title: "The fastest algorithms by ranks and bytes on " + name, Columns: []doc.Column{{Heading: "ranks", IsKey: true, Kind: doc.NumberColumn}}}
 	for _, k := range sizes {
-		t.Columns = append(t.Columns, doc.Column{Head: format.Size(k)})
+		t.Columns = append(t.Columns, doc.Column{Heading: format.Size(k)})
 	}
 	operations := map[string]bool{}
 	for _, f := range fs {
@@ -458,15 +458,15 @@ func fastestByRanksTable(name string, fs []compare.FastestAlgorithm) *doc.Table 
 
 // modelTable sums up how well the model predicts.
 func modelTable(name string, ms []compare.ModelAccuracy) *doc.Table {
-	t := &doc.Table{Name: "model", Title: "The model on " + name, Slim: true, Columns: []doc.Column{{Head: "", Key: true}, {Head: "times", Kind: doc.Number}, {Head: "median error\n%", Kind: doc.Number},
-		{Head: "largest\n%", Kind: doc.Number}, {Head: "finds the\nfastest", Kind: doc.Number}, {Head: "loss\n%", Kind: doc.Number}}}
+	t := &doc.Table{Name: "model", Title: "The model on " + name, WrapsKeys: true, Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "times", Kind: doc.NumberColumn}, {Heading: "median error\n%", Kind: doc.NumberColumn},
+		{Heading: "largest\n%", Kind: doc.NumberColumn}, {Heading: "finds the\nfastest", Kind: doc.NumberColumn}, {Heading: "loss\n%", Kind: doc.NumberColumn}}}
 	t.AddNote("Errors are absolute. finds the fastest: at how many of the sizes with several algorithms the model's choice is the fastest; one whose interval overlaps that of the fastest counts as fastest. loss: by how much its choice is slower than the fastest, at most.")
 	for _, m := range ms {
 		finds, loss := doc.EmptyCell, doc.EmptyCell
 		if m.Lengths > 0 {
 			finds, loss = doc.TextCell(fmt.Sprintf("%d of %d", m.FastestChosen, m.Lengths)), doc.TextCell(format.Percent(m.Loss))
 		}
-		t.AddRow(doc.TextCell(operationTitle(m.Example.Operation, m.Example.Ranks)), doc.CountCell(m.Times), doc.TextCell(format.Fixed(m.MedianError, 1)), doc.TextCell(format.Fixed(m.LargestError, 1)), finds, loss)
+		t.AddRow(doc.TextCell(operationTitle(m.Example.Operation, m.Example.Ranks)), doc.CountCell(m.Times), doc.TextCell(format.WithDecimals(m.MedianError, 1)), doc.TextCell(format.WithDecimals(m.LargestError, 1)), finds, loss)
 		t.AddNote("By LogGP with the parameters of %s.", m.Example.Model)
 	}
 	return t

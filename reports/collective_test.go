@@ -180,7 +180,7 @@ func TestCollectiveText(t *testing.T) {
 	if err := render.WriteText(&b, r.Document(), render.Style{Width: 110, Verbose: true}); err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Join(strings.Fields(strings.ReplaceAll(b.String(), format.Glue, " ")), " ")
+	text := strings.Join(strings.Fields(strings.ReplaceAll(b.String(), format.NonBreakingSpace, " ")), " ")
 	for _, want := range []string{"The fastest algorithms by ranks and bytes on here", "The fastest algorithms of 16 ranks on here, loggp, between nodes", "by the model", "Collective operations side by side", "bcast of 4 ranks on tcp, loggp, between nodes", "The model on here",
 		"How each transport was measured", "How far to trust it", "of a vendor's MPI there is no model", "no-common-start", fmt.Sprintf("barrier of 4 ranks, %[1]d of %[1]d times, bcast of 4 ranks, %[2]d of %[2]d times", len(collective.Of(collective.Barrier)), 5*len(collective.Of(collective.Bcast)))} {
 		if !strings.Contains(text, want) {

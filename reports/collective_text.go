@@ -148,9 +148,9 @@ func (r *CollectiveReport) measuredSentence() string {
 
 // keyNumbers are what the fastest algorithm takes for the shortest data among the most ranks, of
 // each operation, if these are few.
-func (r *CollectiveReport) keyNumbers(all []subject) []doc.Key {
+func (r *CollectiveReport) keyNumbers(all []subject) []doc.KeyNumber {
 	const most = 8
-	var out []doc.Key
+	var out []doc.KeyNumber
 	for _, operation := range r.operationNames() {
 		for i := range all {
 			cs := filterCollectives(r.Times[i], operation, 0)
@@ -165,7 +165,7 @@ func (r *CollectiveReport) keyNumbers(all []subject) []doc.Key {
 			})
 			took, _ := cs[0].RankedTime()
 			in := displayUnitOf(params.Micros, took)
-			out = append(out, doc.Key{Name: all[i].name + ", " + operation, Value: format.Number(took*in.factor) + " " + in.unit, Note: fmt.Sprintf("%s, %s, %d ranks", cs[0].Algorithm, format.Size(cs[0].Bytes), cs[0].Ranks)})
+			out = append(out, doc.KeyNumber{Name: all[i].name + ", " + operation, Value: format.Number(took*in.factor) + " " + in.unit, Note: fmt.Sprintf("%s, %s, %d ranks", cs[0].Algorithm, format.Size(cs[0].Bytes), cs[0].Ranks)})
 		}
 	}
 	return out[:min(len(out), most)]

@@ -59,11 +59,11 @@ func sizedTable(c *compare.Table, sizes []int) *doc.Table {
 	if len(sizes) == 0 {
 		sizes = slices.Compact(nearestSizes(c.Sizes(), smallBytes, 1000, largeBytes))
 	}
-	t := sideBySide(c, "comparison-overheads", "Overheads side by side", doc.Column{Head: "mode", Key: true}, doc.Column{Head: "bytes", Key: true, Kind: doc.Number})
+	t := sideBySide(c, "comparison-overheads", "Overheads side by side", doc.Column{Heading: "mode", IsKey: true}, doc.Column{Heading: "bytes", IsKey: true, Kind: doc.NumberColumn})
 	for _, r := range c.Rows {
 		if r.DependsOnSize() && len(r.Values) > 1 && slices.Contains(sizes, r.Bytes) {
 			t.BeginGroup(quantityHeadings[r.Name])
-			addSubjects(t, c, &r, displayUnit{r.Unit, 1}, doc.TextCell(r.Mode), doc.Cell{Text: strconv.Itoa(r.Bytes), Exact: []float64{float64(r.Bytes)}})
+			addSubjects(t, c, &r, displayUnit{r.Unit, 1}, doc.TextCell(r.Mode), doc.Cell{Text: strconv.Itoa(r.Bytes), Values: []float64{float64(r.Bytes)}})
 		}
 	}
 	return t
@@ -71,7 +71,7 @@ func sizedTable(c *compare.Table, sizes []int) *doc.Table {
 
 // parameterTable has the parameters that two subjects have.
 func parameterTable(c *compare.Table) *doc.Table {
-	t := sideBySide(c, "comparison-parameters", "Parameters side by side", doc.Column{Head: "mode", Key: true})
+	t := sideBySide(c, "comparison-parameters", "Parameters side by side", doc.Column{Heading: "mode", IsKey: true})
 	in := displayUnit{params.PerByte, 1}
 	if least := smallestGap(c); least < 1e-3 { // of memory it is some picoseconds
 		in = displayUnitOf(params.PerByte, least)
@@ -110,15 +110,15 @@ func smallestGap(c *compare.Table) float64 {
 func sideBySide(c *compare.Table, name, title string, keys ...doc.Column) *doc.Table {
 	t := &doc.Table{Name: name, Title: title, Columns: keys}
 	for _, s := range c.Subjects {
-		t.Columns = append(t.Columns, doc.Column{Head: s.Name, Kind: doc.Number})
+		t.Columns = append(t.Columns, doc.Column{Heading: s.Name, Kind: doc.NumberColumn})
 	}
 	for i, s := range c.Subjects {
 		switch {
 		case len(c.Subjects) == 1:
 		case c.AgainstBest:
-			t.Columns = append(t.Columns, doc.Column{Head: "to the best\n" + s.Name, Kind: doc.Number})
+			t.Columns = append(t.Columns, doc.Column{Heading: "to the best\n" + s.Name, Kind: doc.NumberColumn})
 		case i > 0:
-			t.Columns = append(t.Columns, doc.Column{Head: "ratio of\n" + s.Name, Kind: doc.Number})
+			t.Columns = append(t.Columns, doc.Column{Heading: "ratio of\n" + s.Name, Kind: doc.NumberColumn})
 		}
 	}
 	switch {
@@ -137,7 +137,7 @@ func addSubjects(t *doc.Table, c *compare.Table, r *compare.Row, in displayUnit,
 		p := in.convert(v.Parameter)
 		values[v.Subject] = parameterCell(t, &p)
 		if ratios[v.Subject] = ratioCell(t, v); c.AgainstBest && i == r.Reference && len(r.Values) > 1 {
-			ratios[v.Subject] = doc.TextCell("best").WithTone(doc.Good)
+			ratios[v.Subject] = doc.TextCell("best").WithTone(doc.GoodTone)
 		}
 	}
 	if !c.AgainstBest || len(c.Subjects) == 1 {
@@ -158,12 +158,12 @@ func ratioCell(t *doc.Table, v compare.Value) doc.Cell {
 	switch v.Outcome {
 	case compare.NoDifference:
 		t.AddNote("≈: no difference. The ratio and its interval are within 1 %% of one.")
-		c.Text += format.Glue + "≈"
-		return c.WithTone(doc.Faint)
+		c.Text += format.NonBreakingSpace + "≈"
+		return c.WithTone(doc.FaintTone)
 	case compare.UndecidedSide:
 		t.AddNote("? after a ratio: undecided. Its interval contains one, so there may be no difference.")
-		c.Text += format.Glue + "?"
-		return c.WithTone(doc.Faint)
+		c.Text += format.NonBreakingSpace + "?"
+		return c.WithTone(doc.FaintTone)
 	}
 	return c
 }
@@ -171,9 +171,9 @@ func ratioCell(t *doc.Table, v compare.Value) doc.Cell {
 // overlapTable is the table of where it pays not to block. Of real machines it also has from which
 // size on half of the way is free.
 func overlapTable(c *compare.Table) *doc.Table {
-	t := &doc.Table{Name: "non-blocking", Title: "From which size on calls that do not block pay", Columns: []doc.Column{{Head: "mode", Key: true}}, Slim: true}
+	t := &doc.Table{Name: "non-blocking", Title: "From which size on calls that do not block pay", Columns: []doc.Column{{Heading: "mode", IsKey: true}}, WrapsKeys: true}
 	for _, s := range c.Subjects {
-		t.Columns = append(t.Columns, doc.Column{Head: s.Name, Kind: doc.Prose})
+		t.Columns = append(t.Columns, doc.Column{Heading: s.Name, Kind: doc.ProseColumn})
 	}
 	var row []doc.Cell
 	add := func(group, name string) {
@@ -213,7 +213,7 @@ func overlapTable(c *compare.Table) *doc.Table {
 func markDoubtful(t *doc.Table, x compare.Crossover, s string) doc.Cell {
 	if x.Weak {
 		t.AddNote("! is weak: there are few sizes, or their times are not on a line.")
-		return doc.TextCell(s).WithTone(doc.Doubt)
+		return doc.TextCell(s).WithTone(doc.DoubtfulTone)
 	}
 	return doc.TextCell(s)
 }
@@ -316,7 +316,7 @@ func undecidedZones(x compare.Crossover) string {
 // fasterTable says of each two subjects which is faster, up to which size: a row for each answer,
 // with the modes that it is of.
 func fasterTable(c *compare.Table) *doc.Table {
-	t := &doc.Table{Name: "comparison-faster", Title: "Which is faster, up to which size", Columns: []doc.Column{{Head: "", Key: true}, {Head: "faster", Kind: doc.Prose}, {Head: "modes", Kind: doc.Prose}}}
+	t := &doc.Table{Name: "comparison-faster", Title: "Which is faster, up to which size", Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "faster", Kind: doc.ProseColumn}, {Heading: "modes", Kind: doc.ProseColumn}}}
 	for j := range c.Subjects {
 		for i := range j {
 			a, b := c.Subjects[i].Name, c.Subjects[j].Name
@@ -365,8 +365,8 @@ func (r PatternRow) Name() string { return strings.TrimSpace(r.Library + " " + r
 
 // Patterns are times of communication patterns, by libraries side by side.
 func Patterns(title string, rows []PatternRow) *doc.Document {
-	t := &doc.Table{Name: "patterns", Title: title, Columns: []doc.Column{{Head: "pattern", Key: true}, {Head: "library", Key: true}, {Head: "mode", Key: true}, {Head: "ranks", Kind: doc.Number},
-		{Head: "length\nB", Kind: doc.Number}, {Head: "time\nus", Kind: doc.Number}, {Head: "throughput\nMB/s", Kind: doc.Number}}}
+	t := &doc.Table{Name: "patterns", Title: title, Columns: []doc.Column{{Heading: "pattern", IsKey: true}, {Heading: "library", IsKey: true}, {Heading: "mode", IsKey: true}, {Heading: "ranks", Kind: doc.NumberColumn},
+		{Heading: "length\nB", Kind: doc.NumberColumn}, {Heading: "time\nus", Kind: doc.NumberColumn}, {Heading: "throughput\nMB/s", Kind: doc.NumberColumn}}}
 	for _, r := range rows {
 		rate := doc.EmptyCell
 		if r.Rate > 0 {
@@ -379,9 +379,9 @@ func Patterns(title string, rows []PatternRow) *doc.Document {
 	d := &doc.Document{Title: title, Footer: "Made by loggp."}
 	charts := patternCharts(rows)
 	if len(charts) > 0 {
-		d.Lead = []string{"The same programs on all libraries, each by the calls that it has. Shorter times are better."}
+		d.Introduction = []string{"The same programs on all libraries, each by the calls that it has. Shorter times are better."}
 	}
-	d.AddSection(doc.Section{ID: "patterns", Title: "Times", Figures: doc.Figures(doc.Half, charts...), Tables: []*doc.Table{t}})
+	d.AddSection(doc.Section{ID: "patterns", Title: "Times", Figures: doc.Figures(doc.HalfWidth, charts...), Tables: []*doc.Table{t}})
 	return d
 }
 
@@ -415,8 +415,8 @@ func patternCharts(rows []PatternRow) []*chart.Chart {
 // as their library, side by side: in the order of libraries. Curves are one-way times by size, of
 // the same libraries.
 func LibraryParameters(title string, libraries []string, ps []params.Parameter, curves map[string][]chart.Point) *doc.Document {
-	t := &doc.Table{Name: "parameters", Title: title, Columns: []doc.Column{{Head: "library", Key: true}, {Head: "o_s\nus", Kind: doc.Number}, {Head: "o_r\nus", Kind: doc.Number},
-		{Head: "L\nus", Kind: doc.Number}, {Head: "rtt/2\nus", Kind: doc.Number}, {Head: "g\nus", Kind: doc.Number}, {Head: "G\nus/B", Kind: doc.Number}, {Head: "1/G\nMB/s", Kind: doc.Number}}}
+	t := &doc.Table{Name: "parameters", Title: title, Columns: []doc.Column{{Heading: "library", IsKey: true}, {Heading: "o_s\nus", Kind: doc.NumberColumn}, {Heading: "o_r\nus", Kind: doc.NumberColumn},
+		{Heading: "L\nus", Kind: doc.NumberColumn}, {Heading: "rtt/2\nus", Kind: doc.NumberColumn}, {Heading: "g\nus", Kind: doc.NumberColumn}, {Heading: "G\nus/B", Kind: doc.NumberColumn}, {Heading: "1/G\nMB/s", Kind: doc.NumberColumn}}}
 	x := chart.XY{Y: "one way (us)"}
 	for i, l := range libraries {
 		find := func(name, method, unit string) doc.Cell {
@@ -448,7 +448,7 @@ func LibraryParameters(title string, libraries []string, ps []params.Parameter, 
 	t.AddNote("For the smallest message, o_s is a send whose receiver waits, o_r a receive whose message has arrived, and L the rest of half a round trip; g is the interval between sends of a train, G the slope of half a round trip.")
 	t.AddNote("If sender and receiver must meet, a receive is the whole transfer, and there is no o_r. L is unknown if the overheads exceed half a round trip.")
 	d := &doc.Document{Title: title, Footer: "Made by loggp."}
-	d.AddSection(doc.Section{ID: "parameters", Title: title, Tables: []*doc.Table{t}, Figures: doc.Figures(doc.Alone, x.Chart("one-way", "Half a round trip by library", "Each point is the median of the rounds."))})
+	d.AddSection(doc.Section{ID: "parameters", Title: title, Tables: []*doc.Table{t}, Figures: doc.Figures(doc.SingleWidth, x.Chart("one-way", "Half a round trip by library", "Each point is the median of the rounds."))})
 	return d
 }
 
@@ -458,19 +458,19 @@ func Changes(before, after string, set *compare.ChangeSet) *doc.Document {
 	all := set.Changes
 	d := &doc.Document{Title: "Changes"}
 	percent := func(ratio float64) doc.Cell {
-		return doc.Cell{Text: fmt.Sprintf("%+.1f", 100*(ratio-1)), Exact: []float64{100 * (ratio - 1)}}
+		return doc.Cell{Text: fmt.Sprintf("%+.1f", 100*(ratio-1)), Values: []float64{100 * (ratio - 1)}}
 	}
 	interval := func(low, high float64) doc.Cell {
 		if math.IsNaN(low) {
 			return doc.TextCell("")
 		}
-		return doc.Cell{Text: fmt.Sprintf("%+.1f to %+.1f", 100*(low-1), 100*(high-1)), Exact: []float64{100 * (low - 1), 100 * (high - 1)}}
+		return doc.Cell{Text: fmt.Sprintf("%+.1f to %+.1f", 100*(low-1), 100*(high-1)), Values: []float64{100 * (low - 1), 100 * (high - 1)}}
 	}
-	sum := &doc.Table{Name: "changes-summary", Title: "Change from " + before + " to " + after, Columns: []doc.Column{{Head: "timer", Key: true}, {Head: "mode", Key: true},
-		{Head: "sizes", Kind: doc.Number}, {Head: "geometric\nmean %", Kind: doc.Number}, {Head: "95 % interval\n%", Kind: doc.Number}, {Head: "faster", Kind: doc.Number}, {Head: "slower", Kind: doc.Number},
-		{Head: "largest\n%", Kind: doc.Number}, {Head: "at", Kind: doc.Number}}}
-	each := &doc.Table{Name: "changes", Title: "Times", Terse: 30, Columns: []doc.Column{{Head: "timer", Key: true}, {Head: "mode", Key: true}, {Head: "size", Key: true, Kind: doc.Number},
-		{Head: "before\nus", Kind: doc.Number}, {Head: "after\nus", Kind: doc.Number}, {Head: "change\n%", Kind: doc.Number}, {Head: "95 % interval\n%", Kind: doc.Number}, {Head: ""}}}
+	sum := &doc.Table{Name: "changes-summary", Title: "Change from " + before + " to " + after, Columns: []doc.Column{{Heading: "timer", IsKey: true}, {Heading: "mode", IsKey: true},
+		{Heading: "sizes", Kind: doc.NumberColumn}, {Heading: "geometric\nmean %", Kind: doc.NumberColumn}, {Heading: "95 % interval\n%", Kind: doc.NumberColumn}, {Heading: "faster", Kind: doc.NumberColumn}, {Heading: "slower", Kind: doc.NumberColumn},
+		{Heading: "largest\n%", Kind: doc.NumberColumn}, {Heading: "at", Kind: doc.NumberColumn}}}
+	each := &doc.Table{Name: "changes", Title: "Times", TerminalRows: 30, Columns: []doc.Column{{Heading: "timer", IsKey: true}, {Heading: "mode", IsKey: true}, {Heading: "size", IsKey: true, Kind: doc.NumberColumn},
+		{Heading: "before\nus", Kind: doc.NumberColumn}, {Heading: "after\nus", Kind: doc.NumberColumn}, {Heading: "change\n%", Kind: doc.NumberColumn}, {Heading: "95 % interval\n%", Kind: doc.NumberColumn}, {Heading: ""}}}
 	group := func(c compare.Change) string {
 		if c.Place == all[0].Place && c.Library == all[0].Library && all[len(all)-1].Place == c.Place && all[len(all)-1].Library == c.Library {
 			return ""
@@ -508,7 +508,7 @@ func Changes(before, after string, set *compare.ChangeSet) *doc.Document {
 		each.BeginGroup(group(c))
 		tone := doc.TextCell(words[c.Outcome])
 		if c.Outcome == compare.UndecidedSide || c.Outcome == compare.NoDifference {
-			tone = tone.WithTone(doc.Faint)
+			tone = tone.WithTone(doc.FaintTone)
 		}
 		ends := interval(c.Low, c.High)
 		if math.IsNaN(c.Low) {

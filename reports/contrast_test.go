@@ -126,7 +126,7 @@ func TestPageContrast(t *testing.T) {
 		if n == 1 {
 			c.Rows, c.Pairwise, c.Overlaps = nil, nil, c.Overlaps[:1]
 		}
-		page := strings.ReplaceAll(pagetest.Write(t, (&Report{Results: []*fit.Result{example()}, SideBySide: c}).Document()).Files["index.html"], format.Glue, " ")
+		page := strings.ReplaceAll(pagetest.Write(t, (&Report{Results: []*fit.Result{example()}, SideBySide: c}).Document()).Files["index.html"], format.NonBreakingSpace, " ")
 		for id, want := range map[string]bool{`id="overlap"`: true, `id="contrast"`: n > 1, "700 B (500 B to 700 B)": true} {
 			if strings.Contains(page, id) != want {
 				t.Errorf("%d subjects: %s is there: %v", n, id, !want)

@@ -109,18 +109,18 @@ func (p *fittedPlace) modeNames() []string {
 // parameterTable is the table of all modes.
 func (p *fittedPlace) parameterTable() *doc.Table {
 	t := &doc.Table{Name: "parameters-by-mode", Title: "LogGP parameters of " + p.String(),
-		Columns: []doc.Column{{Head: "mode", Key: true}}}
+		Columns: []doc.Column{{Heading: "mode", IsKey: true}}}
 	if p.place == "intra" {
 		t.AddNote("Within a node LoGH{sSP} writes s_s, s_r and S for o_s, o_r and G, and neglects L.")
 	}
 	sizes := p.shownSizes()
 	for _, name := range []string{"o_s", "o_r"} {
 		for _, k := range sizes {
-			t.Columns = append(t.Columns, doc.Column{Head: name + " us\n" + format.Size(k), Kind: doc.Number})
+			t.Columns = append(t.Columns, doc.Column{Heading: name + " us\n" + format.Size(k), Kind: doc.NumberColumn})
 		}
 	}
 	for _, head := range []string{"L\nus", "g\nus", "G\nus/B", "1/G\nMB/s"} {
-		t.Columns = append(t.Columns, doc.Column{Head: head, Kind: doc.Number})
+		t.Columns = append(t.Columns, doc.Column{Heading: head, Kind: doc.NumberColumn})
 	}
 	for _, mode := range p.modeNames() {
 		row := []doc.Cell{{Text: mode}}
@@ -250,14 +250,14 @@ func parameterCell(t *doc.Table, p *params.Parameter) doc.Cell {
 		return doc.TextCell(format.CountRange(int(p.Low), int(p.High))).WithTone(parameterTone(t, p))
 	case math.IsNaN(p.Value):
 		t.AddNote("? could not be determined from these samples: the warnings say why.")
-		return doc.TextCell("?").WithTone(doc.Faint)
+		return doc.TextCell("?").WithTone(doc.FaintTone)
 	case p.IsBound():
 		t.AddNote("≤ is an upper bound: the samples show only that the value is not larger.")
-		text := format.AtMost(p.Value, p.High)
+		text := format.UpperBound(p.Value, p.High)
 		if math.IsNaN(p.High) {
 			text = appendCount(t, text, p.FewestSamples)
 		}
-		return doc.TextCell(text).WithTone(doc.Faint)
+		return doc.TextCell(text).WithTone(doc.FaintTone)
 	}
 	return measuredCell(t, p.Value, p.Low, p.High, p.FewestSamples).WithTone(parameterTone(t, p))
 }
@@ -276,7 +276,7 @@ func measuredCell(t *doc.Table, value, low, high float64, n int) doc.Cell {
 func appendCount(t *doc.Table, text string, n int) string {
 	t.AddNote("Values without ± are medians of n samples a size: fewer than %d are too few for an interval.", clean.LeastForInterval)
 	if n > 0 {
-		text += fmt.Sprintf("%sn=%d", format.Glue, n)
+		text += fmt.Sprintf("%sn=%d", format.NonBreakingSpace, n)
 	}
 	return text
 }
@@ -290,12 +290,12 @@ func bandwidthCell(t *doc.Table, p *params.Parameter) doc.Cell {
 }
 
 // parameterTone returns that of a parameter.
-func parameterTone(t *doc.Table, p *params.Parameter) doc.Tone {
+func parameterTone(t *doc.Table, p *params.Parameter) doc.CellTone {
 	if p.Verdict == params.Weak || p.Verdict == params.Bad {
 		t.AddNote("! is weak: the interval is wide, sizes or repetitions are few, or a warning applies; ± then understates the uncertainty.")
-		return doc.Doubt
+		return doc.DoubtfulTone
 	}
-	return doc.Normal
+	return doc.NormalTone
 }
 
 // addLegend explains the table.
@@ -326,8 +326,8 @@ func (p *fittedPlace) addLegend(t *doc.Table) {
 
 // eagerLimitTable is the table of the eager limit S of each mode that has one, with its evidence.
 func (p *fittedPlace) eagerLimitTable() *doc.Table {
-	t := &doc.Table{Name: "eager-limits", Title: "Eager limit, " + p.String(), Columns: []doc.Column{{Head: "mode", Key: true},
-		{Head: "S", Kind: doc.Number}, {Head: "jump\nus", Kind: doc.Number}, {Head: "round trip\nus", Kind: doc.Number}, {Head: "evidence"}}}
+	t := &doc.Table{Name: "eager-limits", Title: "Eager limit, " + p.String(), Columns: []doc.Column{{Heading: "mode", IsKey: true},
+		{Heading: "S", Kind: doc.NumberColumn}, {Heading: "jump\nus", Kind: doc.NumberColumn}, {Heading: "round trip\nus", Kind: doc.NumberColumn}, {Heading: "evidence"}}}
 	for _, h := range p.handshakes {
 		evidence := "round trip; other timers do not contradict it"
 		if !h.Confirmed {
@@ -343,7 +343,7 @@ func (p *fittedPlace) eagerLimitTable() *doc.Table {
 // rangeTable is the table of the ranges of sizes over which one line fits an overhead.
 func (p *fittedPlace) rangeTable() *doc.Table {
 	t := &doc.Table{Name: "ranges", Title: "Ranges of sizes, each fitted by a straight line, " + p.String(),
-		Columns: []doc.Column{{Head: "mode", Key: true}, {Head: "o_s", Kind: doc.Prose}, {Head: "o_r", Kind: doc.Prose}}}
+		Columns: []doc.Column{{Heading: "mode", IsKey: true}, {Heading: "o_s", Kind: doc.ProseColumn}, {Heading: "o_r", Kind: doc.ProseColumn}}}
 	for _, mode := range p.modeNames() {
 		t.AddRow(doc.TextCell(mode), p.rangeCell(t, mode, "o_s"), p.rangeCell(t, mode, "o_r"))
 	}
@@ -379,8 +379,8 @@ func (p *fittedPlace) rangeCell(t *doc.Table, mode, name string) doc.Cell {
 // pieceTable is the table of the straight pieces.
 func (p *fittedPlace) pieceTable() *doc.Table {
 	t := &doc.Table{Name: "pieces", Title: "Overheads by ranges of sizes, " + p.String(), Columns: []doc.Column{
-		{Head: "mode", Key: true}, {Head: "", Key: true}, {Head: "from", Kind: doc.Number, Key: true}, {Head: "to", Kind: doc.Number},
-		{Head: "at its begin\nus", Kind: doc.Number}, {Head: "each byte adds\nus/B", Kind: doc.Number}, {Head: "samples", Kind: doc.Number}}}
+		{Heading: "mode", IsKey: true}, {Heading: "", IsKey: true}, {Heading: "from", Kind: doc.NumberColumn, IsKey: true}, {Heading: "to", Kind: doc.NumberColumn},
+		{Heading: "at its begin\nus", Kind: doc.NumberColumn}, {Heading: "each byte adds\nus/B", Kind: doc.NumberColumn}, {Heading: "samples", Kind: doc.NumberColumn}}}
 	for _, mode := range p.modeNames() {
 		for _, name := range []string{"o_s", "o_r"} {
 			for i := range p.rows {
@@ -425,13 +425,13 @@ var latencyMethods = []struct{ head, method string }{
 
 // latencyTable is the table of the readings of L in all modes that have one, in microseconds.
 func (p *fittedPlace) latencyTable() *doc.Table {
-	t := &doc.Table{Name: "latencies", Title: "L by convention, us, " + p.String(), Columns: []doc.Column{{Head: "mode", Key: true}}}
+	t := &doc.Table{Name: "latencies", Title: "L by convention, us, " + p.String(), Columns: []doc.Column{{Heading: "mode", IsKey: true}}}
 	used := slices.Clone(latencyMethods)
 	used = slices.DeleteFunc(used, func(r struct{ head, method string }) bool {
 		return !slices.ContainsFunc(p.modeNames(), func(mode string) bool { return p.latencyRow(mode, r.method) != nil })
 	})
 	for _, r := range used {
-		t.Columns = append(t.Columns, doc.Column{Head: r.head, Kind: doc.Number})
+		t.Columns = append(t.Columns, doc.Column{Heading: r.head, Kind: doc.NumberColumn})
 	}
 	for _, mode := range p.modeNames() {
 		row, any := []doc.Cell{doc.TextCell(mode)}, false
@@ -462,7 +462,7 @@ func tiersSection(all []tiers.Tiers) doc.Section {
 	s := doc.Section{ID: "tiers", Title: "Tiers", Text: []string{"Which ranks are near each other, found from the times of all pairs alone."}}
 	for _, x := range all {
 		s.Tables = append(s.Tables, tiersTable(x), pairsTable(x))
-		s.Figures = append(s.Figures, doc.Figures(doc.Narrow, chart.MatrixChart(format.FileName("tiers", x.Platform, x.Library), "How near ranks are to each other, "+format.PlaceName(x.Platform, x.Library, ""), x))...)
+		s.Figures = append(s.Figures, doc.Figures(doc.ColumnWidth, chart.MatrixChart(format.FileName("tiers", x.Platform, x.Library), "How near ranks are to each other, "+format.PlaceName(x.Platform, x.Library, ""), x))...)
 	}
 	return s
 }
@@ -470,7 +470,7 @@ func tiersSection(all []tiers.Tiers) doc.Section {
 // pairsTable is the one-way time between each two ranks, of few ranks.
 func pairsTable(x tiers.Tiers) *doc.Table {
 	const most = 16
-	t := &doc.Table{Name: "pairs", Title: fmt.Sprintf("One-way time between ranks, us, %s: half a round trip of %s, %s", format.PlaceName(x.Platform, x.Library, ""), x.Mode, format.Size(x.Bytes)), Columns: []doc.Column{{Head: "rank", Kind: doc.Number, Key: true}}}
+	t := &doc.Table{Name: "pairs", Title: fmt.Sprintf("One-way time between ranks, us, %s: half a round trip of %s, %s", format.PlaceName(x.Platform, x.Library, ""), x.Mode, format.Size(x.Bytes)), Columns: []doc.Column{{Heading: "rank", Kind: doc.NumberColumn, IsKey: true}}}
 	if x.Mode == "" || len(x.Ranks) > most || len(x.Pairs) == 1 {
 		return t
 	}
@@ -481,7 +481,7 @@ func pairsTable(x tiers.Tiers) *doc.Table {
 		}
 	}
 	for _, r := range x.Ranks {
-		t.Columns = append(t.Columns, doc.Column{Head: strconv.Itoa(r), Kind: doc.Number})
+		t.Columns = append(t.Columns, doc.Column{Heading: strconv.Itoa(r), Kind: doc.NumberColumn})
 	}
 	for _, a := range x.Ranks {
 		cells := []doc.Cell{doc.CountCell(a)}
@@ -500,14 +500,14 @@ func pairsTable(x tiers.Tiers) *doc.Table {
 // tiersTable says which ranks are near each other.
 func tiersTable(x tiers.Tiers) *doc.Table {
 	t := &doc.Table{Name: "tiers", Title: fmt.Sprintf("Tiers of %s: %s of %d ranks", format.PlaceName(x.Platform, x.Library, ""), format.Plural(len(x.Pairs), "pair"), len(x.Ranks)),
-		Columns: []doc.Column{{Head: "tier", Key: true}, {Head: "pairs", Kind: doc.Number}, {Head: "one way\nus", Kind: doc.Number}, {Head: "time,\nnearest 1", Kind: doc.Number},
-			{Head: "groups", Kind: doc.Number}, {Head: "ranks\nof each", Kind: doc.Number}, {Head: "members", Kind: doc.Prose}}}
+		Columns: []doc.Column{{Heading: "tier", IsKey: true}, {Heading: "pairs", Kind: doc.NumberColumn}, {Heading: "one way\nus", Kind: doc.NumberColumn}, {Heading: "time,\nnearest 1", Kind: doc.NumberColumn},
+			{Heading: "groups", Kind: doc.NumberColumn}, {Heading: "ranks\nof each", Kind: doc.NumberColumn}, {Heading: "members", Kind: doc.ProseColumn}}}
 	for _, l := range x.Levels {
 		way := doc.TextCell(format.NoNumber)
 		if l.OneWay == l.OneWay {
 			way = doc.TextCell(fmt.Sprintf("%.3g", l.OneWay))
 		}
-		t.AddRow(doc.TextCell(l.Place), doc.CountCell(l.Pairs), way, doc.TextCell(fmt.Sprintf("%.3g", l.Times)), doc.CountCell(len(l.MaxGroups)), doc.TextCell(groupSizes(l.MaxGroups)), doc.TextCell(listGroups(l.MaxGroups)))
+		t.AddRow(doc.TextCell(l.Place), doc.CountCell(l.Pairs), way, doc.TextCell(fmt.Sprintf("%.3g", l.Times)), doc.CountCell(len(l.Groups)), doc.TextCell(groupSizes(l.Groups)), doc.TextCell(listGroups(l.Groups)))
 	}
 	if x.Mode != "" {
 		t.AddNote("One way is half a round trip of %s, %s: the median of the pairs of the tier.", x.Mode, format.Size(x.Bytes))

@@ -41,16 +41,16 @@ var basisOrder = []platform.Basis{platform.Published, platform.Derived, platform
 
 func platformList(ps []*platform.Platform) *doc.Table {
 	t := &doc.Table{Name: "platforms", Columns: []doc.Column{
-		{Head: "platform", Key: true}, {Head: "libraries", Kind: doc.Prose}, {Head: "what it is", Kind: doc.Prose}, {Head: "ranks", Kind: doc.Number}, {Head: "its numbers", Kind: doc.Prose}}}
+		{Heading: "platform", IsKey: true}, {Heading: "libraries", Kind: doc.ProseColumn}, {Heading: "what it is", Kind: doc.ProseColumn}, {Heading: "ranks", Kind: doc.NumberColumn}, {Heading: "its numbers", Kind: doc.ProseColumn}}}
 	for _, p := range ps {
-		t.AddRow(doc.TextCell(p.Machine.Name).WithTone(doc.Strong), doc.TextCell(libraryNames(p)), doc.TextCell(p.Machine.Description), doc.TextCell(rankLimits(p)), doc.TextCell(basisCounts(p)))
+		t.AddRow(doc.TextCell(p.Machine.Name).WithTone(doc.StrongTone), doc.TextCell(libraryNames(p)), doc.TextCell(p.Machine.Description), doc.TextCell(rankLimits(p)), doc.TextCell(basisCounts(p)))
 	}
 	return t
 }
 
 // overviewTable describes a platform.
 func overviewTable(p *platform.Platform) *doc.Table {
-	t := &doc.Table{Name: "platform-" + p.Machine.Name, Title: "Platform " + p.Machine.Name, Columns: []doc.Column{{Head: "", Key: true}, {Head: "", Kind: doc.Prose}}}
+	t := &doc.Table{Name: "platform-" + p.Machine.Name, Title: "Platform " + p.Machine.Name, Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "", Kind: doc.ProseColumn}}}
 	t.AddRow(doc.TextCell("machine"), doc.TextCell(p.Machine.Description))
 	t.AddRow(doc.TextCell("libraries"), doc.TextCell(libraryNames(p)))
 	t.AddRow(doc.TextCell("ranks"), doc.TextCell(rankLimits(p)))
@@ -83,7 +83,7 @@ func basisCounts(p *platform.Platform) string {
 			}
 		}
 		if n > 0 {
-			words = append(words, fmt.Sprintf("%d%s%s", n, format.Glue, b))
+			words = append(words, fmt.Sprintf("%d%s%s", n, format.NonBreakingSpace, b))
 		}
 	}
 	return strings.Join(words, ", ")
@@ -92,7 +92,7 @@ func basisCounts(p *platform.Platform) string {
 // protocolTable says which protocol a library takes for which message.
 func protocolTable(p *platform.Platform, l *model.Library) *doc.Table {
 	t := &doc.Table{Name: "protocols-" + p.Machine.Name + "-" + l.Name, Title: "Library " + l.Name + ": " + l.Description,
-		Columns: []doc.Column{{Head: "mode", Key: true}, {Head: "protocol by size", Kind: doc.Prose}}}
+		Columns: []doc.Column{{Heading: "mode", IsKey: true}, {Heading: "protocol by size", Kind: doc.ProseColumn}}}
 	if len(l.Proto.Rules) == 0 { // it is not MPI
 		return t
 	}
@@ -129,7 +129,7 @@ func protocolWords(l *model.Library, m model.Mode, peer model.Tier) string {
 // algorithmTable says which algorithm a library takes for which collective operation.
 func algorithmTable(p *platform.Platform, l *model.Library) *doc.Table {
 	t := &doc.Table{Name: "algorithms-" + p.Machine.Name + "-" + l.Name, Title: "Collective operations of " + l.Name, Columns: []doc.Column{
-		{Head: "operation", Key: true}, {Head: "ranks"}, {Head: "bytes"}, {Head: "algorithm"}}}
+		{Heading: "operation", IsKey: true}, {Heading: "ranks"}, {Heading: "bytes"}, {Heading: "algorithm"}}}
 	for _, c := range l.Collectives {
 		where := map[model.Peers]string{model.AllPeers: "any", model.IntraPeers: "in one node", model.InterPeers: "in several nodes"}[c.Peers]
 		if c.Ranks > 0 {
@@ -150,7 +150,7 @@ func algorithmTable(p *platform.Platform, l *model.Library) *doc.Table {
 // numberTable has every number of a platform, under headings for the parts of the file.
 func numberTable(p *platform.Platform) *doc.Table {
 	t := &doc.Table{Name: "numbers-" + p.Machine.Name, Title: "Numbers of " + p.Machine.Name, Columns: []doc.Column{
-		{Head: "number", Key: true}, {Head: "value", Kind: doc.Number}, {Head: "basis"}, {Head: "source", Kind: doc.Prose}}}
+		{Heading: "number", IsKey: true}, {Heading: "value", Kind: doc.NumberColumn}, {Heading: "basis"}, {Heading: "source", Kind: doc.ProseColumn}}}
 	for _, n := range p.Numbers {
 		section, key := splitNumberPath(n.Path)
 		t.BeginGroup(section)
@@ -158,9 +158,9 @@ func numberTable(p *platform.Platform) *doc.Table {
 		if len(n.FittedTo) > 0 {
 			source += "; fitted to " + strings.Join(n.FittedTo, ", ")
 		}
-		tone := doc.Normal
+		tone := doc.NormalTone
 		if n.Basis == platform.Assumed {
-			tone = doc.Faint
+			tone = doc.FaintTone
 		}
 		t.AddRow(doc.TextCell(key), doc.TextCell(n.Value), doc.TextCell(string(n.Basis)).WithTone(tone), doc.TextCell(source).WithTone(tone))
 	}
@@ -191,7 +191,7 @@ func splitNumberPath(path string) (section, key string) {
 }
 
 func referenceTable(p *platform.Platform) *doc.Table {
-	t := &doc.Table{Name: "references-" + p.Machine.Name, Title: "References", Columns: []doc.Column{{Head: "", Key: true}, {Head: "source", Kind: doc.Prose}}}
+	t := &doc.Table{Name: "references-" + p.Machine.Name, Title: "References", Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "source", Kind: doc.ProseColumn}}}
 	for i, r := range p.References {
 		t.AddRow(doc.TextCell(fmt.Sprintf("[%d]", i+1)), doc.TextCell(r))
 	}
@@ -223,8 +223,8 @@ type Published []Row
 // publishedTable is the table of the published numbers of this place, if it has any.
 func (p *fittedPlace) publishedTable(rows Published, of *platform.Platform) *doc.Table {
 	t := &doc.Table{Name: "published", Title: "Published and measured parameters of " + p.String(), Columns: []doc.Column{
-		{Head: "", Key: true}, {Head: "mode", Key: true}, {Head: "bytes", Kind: doc.Number, Key: true}, {Head: "published", Kind: doc.Number},
-		{Head: "measured", Kind: doc.Number}, {Head: "differs\n%", Kind: doc.Number}, {Head: "basis"}}}
+		{Heading: "", IsKey: true}, {Heading: "mode", IsKey: true}, {Heading: "bytes", Kind: doc.NumberColumn, IsKey: true}, {Heading: "published", Kind: doc.NumberColumn},
+		{Heading: "measured", Kind: doc.NumberColumn}, {Heading: "differs\n%", Kind: doc.NumberColumn}, {Heading: "basis"}}}
 	var against, sources []string
 	for _, r := range rows {
 		if r.Platform != p.platform || r.Library != p.library || r.Place != p.place {
@@ -245,7 +245,7 @@ func (p *fittedPlace) publishedTable(rows Published, of *platform.Platform) *doc
 				i = len(against)
 				against = append(against, r.Contradiction)
 			}
-			mark = fmt.Sprintf("%s(%d)", format.Glue, i+1)
+			mark = fmt.Sprintf("%s(%d)", format.NonBreakingSpace, i+1)
 		}
 		call := doc.TextCell(r.Mode)
 		if r.Mode == "" {
@@ -290,9 +290,9 @@ func (p *fittedPlace) measuredAnswer(t *doc.Table, r Row) (doc.Cell, string) {
 func basisCell(r Row, of *platform.Platform, found doc.Cell, mark string) doc.Cell {
 	switch {
 	case of == nil || found.Equal(doc.EmptyCell):
-		return doc.TextCell(format.NoNumber + mark).WithTone(doc.Faint)
+		return doc.TextCell(format.NoNumber + mark).WithTone(doc.FaintTone)
 	case of.Calibrated(r.Name):
-		return doc.TextCell(compare.Calibration + mark).WithTone(doc.Faint)
+		return doc.TextCell(compare.Calibration + mark).WithTone(doc.FaintTone)
 	}
 	return doc.TextCell(compare.Validation + mark)
 }

@@ -21,8 +21,8 @@ func TestProtocolTable(t *testing.T) {
 		{Mode: model.Ready, Peers: model.InterPeers, UpTo: -1, Protocol: "T"},
 	}}}
 	var got []string
-	for _, row := range protocolTable(toy(), l).MaxGroups[0].Rows {
-		got = append(got, fmt.Sprintf("%s: %s", row[0].Text, strings.ReplaceAll(row[1].Text, format.Glue, " ")))
+	for _, row := range protocolTable(toy(), l).Groups[0].Rows {
+		got = append(got, fmt.Sprintf("%s: %s", row[0].Text, strings.ReplaceAll(row[1].Text, format.NonBreakingSpace, " ")))
 	}
 	want := []string{"standard, intra: T to 4 KB, PTAT from 4001 B", "standard, inter: TA to 512 B, PTAT from 513 B", "synchronous: ", "ready: T from 0 B", "buffered: "}
 	if !slices.Equal(got, want) {
@@ -42,8 +42,8 @@ func TestAlgorithmTable(t *testing.T) {
 		{Operation: "scan", Ranks: 9, UpTo: 0, Algorithm: "linear"},
 	}
 	var got []string
-	for _, row := range algorithmTable(toy(), l).MaxGroups[0].Rows {
-		got = append(got, fmt.Sprintf("%s: %s: %s: %s", row[0].Text, row[1].Text, strings.ReplaceAll(row[2].Text, format.Glue, " "), row[3].Text))
+	for _, row := range algorithmTable(toy(), l).Groups[0].Rows {
+		got = append(got, fmt.Sprintf("%s: %s: %s: %s", row[0].Text, row[1].Text, strings.ReplaceAll(row[2].Text, format.NonBreakingSpace, " "), row[3].Text))
 	}
 	want := []string{"bcast: in several nodes: any: two-level", "bcast: in one node, to 8: to 4 KB: linear", "scan: any, to 9: to 0 B: linear"}
 	if !slices.Equal(got, want) {

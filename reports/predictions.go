@@ -56,7 +56,7 @@ func (x PredictedTime) cell(t *doc.Table) doc.Cell {
 	} else {
 		t.AddNote("! is for a size between two ranges or outside of all, where nothing was measured.")
 	}
-	return doc.NumberCell(x.Micros()).WithTone(doc.Doubt)
+	return doc.NumberCell(x.Micros()).WithTone(doc.DoubtfulTone)
 }
 
 // Predictions is a table of T_s and T_s-r, a row a size and two columns a protocol; explained, also
@@ -90,7 +90,7 @@ func withoutCommonMode(ps []Prediction) []Prediction {
 }
 
 func predictionTable(title string, ps []Prediction) *doc.Table {
-	t := &doc.Table{Name: "predictions", Title: title, Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}}}
+	t := &doc.Table{Name: "predictions", Title: title, Columns: []doc.Column{{Heading: "bytes", IsKey: true, Kind: doc.NumberColumn}}}
 	var names, sums []string
 	of := map[string][]string{} // names by sum
 	var sizes []int
@@ -100,7 +100,7 @@ func predictionTable(title string, ps []Prediction) *doc.Table {
 		if at[n] == nil {
 			at[n] = map[int]Prediction{}
 			names = append(names, n)
-			t.Columns = append(t.Columns, doc.Column{Head: n + "\nT_s us", Kind: doc.Number}, doc.Column{Head: n + "\nT_s-r us", Kind: doc.Number})
+			t.Columns = append(t.Columns, doc.Column{Heading: n + "\nT_s us", Kind: doc.NumberColumn}, doc.Column{Heading: n + "\nT_s-r us", Kind: doc.NumberColumn})
 			if of[p.Equations] == nil {
 				sums = append(sums, p.Equations)
 			}
@@ -133,7 +133,7 @@ func predictionTable(title string, ps []Prediction) *doc.Table {
 // termTable is the table of a sum.
 func (p Prediction) termTable(what string, sum model.Terms, total unit.Time) *doc.Table {
 	t := &doc.Table{Name: "terms", Title: fmt.Sprintf("%s, %s, %s", what, p.title(), format.Size(p.Bytes)), Columns: []doc.Column{
-		{Head: "message", Key: true}, {Head: "what", Key: true}, {Head: "us", Kind: doc.Number}, {Head: "whose time"}, {Head: "how"}}}
+		{Heading: "message", IsKey: true}, {Heading: "what", IsKey: true}, {Heading: "us", Kind: doc.NumberColumn}, {Heading: "whose time"}, {Heading: "how"}}}
 	times := []string{total.MicrosString()}
 	for _, x := range sum {
 		times = append(times, x.Time.MicrosString())
@@ -147,7 +147,7 @@ func (p Prediction) termTable(what string, sum model.Terms, total unit.Time) *do
 		t.AddRow(doc.TextCell(step), doc.TextCell(x.Name), doc.TextCell(times[i+1]), doc.TextCell(x.Where.String()), doc.TextCell(x.String()))
 	}
 	if len(sum) > 0 {
-		t.AddRow(doc.TextCell(""), doc.TextCell("sum").WithTone(doc.Strong), doc.TextCell(times[0]).WithTone(doc.Strong), doc.TextCell(""), doc.TextCell(""))
+		t.AddRow(doc.TextCell(""), doc.TextCell("sum").WithTone(doc.StrongTone), doc.TextCell(times[0]).WithTone(doc.StrongTone), doc.TextCell(""), doc.TextCell(""))
 	}
 	return t
 }
@@ -190,12 +190,12 @@ const errorNote = "error is (predicted − measured) / measured."
 // comparisonTables are one for each platform, library and place, with a group for each quantity of
 // a protocol.
 func comparisonTables(cs []compare.Comparison) []*doc.Table {
-	var all doc.Tables
+	var all doc.TableList
 	for _, c := range cs {
-		t := all.TableTitled("Predicted and measured times of "+format.PlaceName(c.Platform, c.Library, c.Place), func() *doc.Table {
+		t := all.FindOrAdd("Predicted and measured times of "+format.PlaceName(c.Platform, c.Library, c.Place), func() *doc.Table {
 			return &doc.Table{Name: "comparisons", Notes: []string{errorNote}, Columns: []doc.Column{
-				{Head: "bytes", Key: true, Kind: doc.Number}, {Head: "predicted\nus", Kind: doc.Number}, {Head: "measured\nus", Kind: doc.Number},
-				{Head: "error\n%", Kind: doc.Number}, {Head: "basis"}}}
+				{Heading: "bytes", IsKey: true, Kind: doc.NumberColumn}, {Heading: "predicted\nus", Kind: doc.NumberColumn}, {Heading: "measured\nus", Kind: doc.NumberColumn},
+				{Heading: "error\n%", Kind: doc.NumberColumn}, {Heading: "basis"}}}
 		})
 		t.BeginGroup(c.Quantity + protocolSuffix(c.Protocol))
 		if q, _, _ := strings.Cut(c.Quantity, "("); q == sample.TimerSender || q == sample.TimerOneWay {
@@ -207,9 +207,9 @@ func comparisonTables(cs []compare.Comparison) []*doc.Table {
 				t.AddNote("T_s and T_sr are predicted by equations (1) to (7), which leave out what calls, matching and copies cost.")
 			}
 		}
-		tone := doc.Normal
+		tone := doc.NormalTone
 		if c.Basis == compare.Calibration {
-			tone = doc.Faint
+			tone = doc.FaintTone
 			t.AddNote("calibration: the prediction uses a number that was fitted to this one, so agreement proves nothing.")
 		}
 		t.AddRow(doc.CountCell(c.Bytes), doc.TextCell(format.Number(c.Predicted)).WithTone(tone), doc.TextCell(format.Number(c.Measured)).WithTone(tone), doc.TextCell(format.Percent(c.Error)).WithTone(tone), doc.TextCell(c.Basis).WithTone(tone))
@@ -257,7 +257,7 @@ func Collectives(title string, all []PredictedCollective, caveats ...string) *do
 }
 
 func (c PredictedCollective) table(title string) *doc.Table {
-	t := &doc.Table{Name: c.Operation, Title: c.Operation + " of " + title, Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}, {Head: "fastest"}, {Head: "near ties", Kind: doc.Prose}}}
+	t := &doc.Table{Name: c.Operation, Title: c.Operation + " of " + title, Columns: []doc.Column{{Heading: "bytes", IsKey: true, Kind: doc.NumberColumn}, {Heading: "fastest"}, {Heading: "near ties", Kind: doc.ProseColumn}}}
 	t.AddNote("Near ties are at most %d %% slower than the fastest by the model.", maxModelError)
 	for _, a := range c.Algorithms {
 		name := a.Name
@@ -265,7 +265,7 @@ func (c PredictedCollective) table(title string) *doc.Table {
 			name += "*"
 			t.AddNote("* combines in another order than that of ranks: for commutative operations only.")
 		}
-		t.Columns = append(t.Columns, doc.Column{Head: name + "\nus", Kind: doc.Number})
+		t.Columns = append(t.Columns, doc.Column{Heading: name + "\nus", Kind: doc.NumberColumn})
 	}
 	for i, k := range c.Sizes {
 		known := slices.DeleteFunc(slices.Clone(c.Algorithms), func(a PredictedAlgorithm) bool { return a.Ranges[i] == Unknown })
@@ -283,7 +283,7 @@ func (c PredictedCollective) table(title string) *doc.Table {
 		for _, a := range c.Algorithms {
 			x := a.timeAt(i).cell(t)
 			if a.Name == best && a.Ranges[i] == Inside {
-				x.Tone = doc.Strong
+				x.Tone = doc.StrongTone
 			}
 			row = append(row, x)
 		}

@@ -66,7 +66,7 @@ func TestPlaces(t *testing.T) {
 	for _, x := range []struct{ library, at, want string }{{"mpich", "inter", "L us H"}, {"mpich", "intra", "s us P"}, {"chimp", "inter", ""}} {
 		p := &fittedPlace{platform: "convex", library: x.library, place: x.at}
 		var got []string
-		for _, g := range p.publishedTable(papers(), nil).MaxGroups {
+		for _, g := range p.publishedTable(papers(), nil).Groups {
 			for _, r := range g.Rows {
 				got = append(got, r[0].Text)
 			}

@@ -93,8 +93,8 @@ func (r *Report) addEmulationHead(d *doc.Document, places []*fittedPlace, warnin
 		}
 		d.Title = "Communication performance of " + strings.Join(shortenList(names), "; ")
 	}
-	d.Lead = measuredSentences(r.Machines)
-	d.Keys = append(keyNumbers(places), warningKey(warnings))
+	d.Introduction = measuredSentences(r.Machines)
+	d.KeyNumbers = append(keyNumbers(places), warningKey(warnings))
 }
 
 // shortenList returns the first of many names, and how many more there are.
@@ -125,7 +125,7 @@ func (r *Report) addEmulation(d *doc.Document, places []*fittedPlace, warnings [
 	if len(places) <= maxSingleSubjects {
 		charts = append(placeCharts(places, r.Comparisons), charts...)
 	}
-	d.AddSection(doc.Section{ID: "charts", Title: "Charts by mode and protocol", Short: "Charts", Figures: doc.Figures(doc.Narrow, charts...)})
+	d.AddSection(doc.Section{ID: "charts", Title: "Charts by mode and protocol", ShortTitle: "Charts", Figures: doc.Figures(doc.ColumnWidth, charts...)})
 	if len(r.Comparisons) > 0 {
 		d.Files = append(d.Files, comparisonFile(r.Comparisons))
 		d.AddTables("comparisons", "Predicted and measured times", comparisonTables(r.Comparisons)...)
@@ -150,8 +150,8 @@ func (r *Report) addEmulation(d *doc.Document, places []*fittedPlace, warnings [
 // what a message costs, latency and bandwidth, overheads, and where calls that do not block pay.
 // The table may be nil.
 func addPerformance(d *doc.Document, all []subject, machines []sample.Machine, cs []compare.Comparison, table *compare.Table) {
-	d.Answer, d.Front = costSentence(all), doc.Figures(doc.Across, oneWayChart(all, cs))
-	messages := doc.Section{ID: "messages", Title: "Latency and bandwidth", Figures: doc.Figures(doc.Alone, bandwidthChart(all))}
+	d.Answer, d.FrontFigures = costSentence(all), doc.Figures(doc.FullWidth, oneWayChart(all, cs))
+	messages := doc.Section{ID: "messages", Title: "Latency and bandwidth", Figures: doc.Figures(doc.SingleWidth, bandwidthChart(all))}
 	for i := range all {
 		for _, m := range machines {
 			if t := all[i].performanceTable(m.Set); t.CountRows() > 0 {
@@ -161,13 +161,13 @@ func addPerformance(d *doc.Document, all []subject, machines []sample.Machine, c
 		}
 	}
 	d.AddSection(messages)
-	d.AddSection(doc.Section{ID: "overheads", Title: "Overheads", Figures: doc.Figures(doc.Half, overheadChart(all, "o_s"), overheadChart(all, "o_r"))})
+	d.AddSection(doc.Section{ID: "overheads", Title: "Overheads", Figures: doc.Figures(doc.HalfWidth, overheadChart(all, "o_s"), overheadChart(all, "o_r"))})
 	if table == nil {
 		return
 	}
 	overlap := doc.Section{ID: "overlap", Title: "Where non-blocking calls pay", Tables: []*doc.Table{overlapTable(nameTransports(table)), overlapShareTable(table, all)}}
 	if len(all) <= 2*maxSingleSubjects {
-		overlap.Figures = doc.Figures(doc.Narrow, overlapShareCharts(table, all)...)
+		overlap.Figures = doc.Figures(doc.ColumnWidth, overlapShareCharts(table, all)...)
 	}
 	d.AddSection(overlap)
 }
@@ -265,12 +265,12 @@ func costSentence(all []subject) string {
 }
 
 // keyNumbers are the most important parameters.
-func keyNumbers(places []*fittedPlace) []doc.Key {
-	var out []doc.Key
+func keyNumbers(places []*fittedPlace) []doc.KeyNumber {
+	var out []doc.KeyNumber
 	for _, x := range places {
 		for _, p := range x.rows {
 			if p.Unit == params.Count && !math.IsNaN(p.Value) {
-				out = append(out, doc.Key{Name: p.Name, Value: parameterCell(&doc.Table{}, &p).Text, Note: map[string]string{"H": "groups of ranks", "P": "ranks of a group"}[p.Name] + ", " + x.String()})
+				out = append(out, doc.KeyNumber{Name: p.Name, Value: parameterCell(&doc.Table{}, &p).Text, Note: map[string]string{"H": "groups of ranks", "P": "ranks of a group"}[p.Name] + ", " + x.String()})
 			}
 		}
 	}
@@ -280,8 +280,8 @@ func keyNumbers(places []*fittedPlace) []doc.Key {
 	return out
 }
 
-func warningKey(n int) doc.Key {
-	return doc.Key{Name: "warnings", Value: fmt.Sprint(n), Note: map[bool]string{true: "none: nothing looked doubtful", false: "see below what they concern"}[n == 0]}
+func warningKey(n int) doc.KeyNumber {
+	return doc.KeyNumber{Name: "warnings", Value: fmt.Sprint(n), Note: map[bool]string{true: "none: nothing looked doubtful", false: "see below what they concern"}[n == 0]}
 }
 
 // findPlatform returns the platform of the name, or nil.
@@ -329,8 +329,8 @@ func measuredSentences(machines []sample.Machine) []string {
 }
 
 // keyNumbers are the most important parameters.
-func (p *fittedPlace) keyNumbers(named bool) []doc.Key {
-	var out []doc.Key
+func (p *fittedPlace) keyNumbers(named bool) []doc.KeyNumber {
+	var out []doc.KeyNumber
 	note := func(s string) string {
 		if named {
 			return s + ", " + p.String()
@@ -341,7 +341,7 @@ func (p *fittedPlace) keyNumbers(named bool) []doc.Key {
 	for _, q := range []struct{ name, mode string }{{"o_s", "isend"}, {"o_s", "send"}, {"o_r", "send"}, {"o_s", "message"}, {"o_r", "message"}} {
 		for _, k := range p.shownSizes() {
 			if c := p.overheadCell(t, q.mode, q.name, k); !c.Equal(doc.EmptyCell) {
-				out = append(out, doc.Key{Name: q.name + " " + q.mode, Value: c.TextWithMark("us"), Note: note(format.Size(k))})
+				out = append(out, doc.KeyNumber{Name: q.name + " " + q.mode, Value: c.TextWithMark("us"), Note: note(format.Size(k))})
 			}
 		}
 		if len(out) >= 6 {
@@ -350,13 +350,13 @@ func (p *fittedPlace) keyNumbers(named bool) []doc.Key {
 	}
 	for _, mode := range []string{"ssend", "message"} {
 		if x := p.firstRow(mode, "L"); x != nil {
-			out = append(out, doc.Key{Name: "L", Value: parameterCell(t, x).TextWithMark("us"), Note: note(mode + ", an upper bound")})
+			out = append(out, doc.KeyNumber{Name: "L", Value: parameterCell(t, x).TextWithMark("us"), Note: note(mode + ", an upper bound")})
 			break
 		}
 	}
 	for _, mode := range []string{"send", "message"} {
 		if x := p.firstRow(mode, "G"); x != nil {
-			out = append(out, doc.Key{Name: "1/G", Value: bandwidthCell(t, x).TextWithMark("MB/s"), Note: note(mode)})
+			out = append(out, doc.KeyNumber{Name: "1/G", Value: bandwidthCell(t, x).TextWithMark("MB/s"), Note: note(mode)})
 			break
 		}
 	}

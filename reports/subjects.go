@@ -228,7 +228,7 @@ func (s *subject) burstCurve() *curve.Curve {
 // shown, or of several subjects, which are set side by side by what is known of each, a file has
 // them.
 func addProvenance(d *doc.Document, machines []sample.Machine, all []subject) {
-	facts := &doc.Table{Name: "facts", Columns: []doc.Column{{Head: "fact", Key: true}, {Head: "value", Kind: doc.Prose}}}
+	facts := &doc.Table{Name: "facts", Columns: []doc.Column{{Heading: "fact", IsKey: true}, {Heading: "value", Kind: doc.ProseColumn}}}
 	var commands []string
 	for _, m := range machines {
 		for i, file := range m.FactsByFile() {
@@ -296,9 +296,9 @@ var settingRows = []struct {
 
 // settingTable says how each transport was measured.
 func settingTable(all []subject) *doc.Table {
-	t := &doc.Table{Name: "settings", Title: "How each transport was measured", Columns: []doc.Column{{Head: "", Key: true}}}
+	t := &doc.Table{Name: "settings", Title: "How each transport was measured", Columns: []doc.Column{{Heading: "", IsKey: true}}}
 	for _, x := range all {
-		t.Columns = append(t.Columns, doc.Column{Head: x.name, Kind: doc.Prose})
+		t.Columns = append(t.Columns, doc.Column{Heading: x.name, Kind: doc.ProseColumn})
 	}
 	for _, q := range settingRows {
 		row, known := []doc.Cell{doc.TextCell(q.name)}, false
@@ -415,7 +415,7 @@ func displayUnitOf(unit string, values ...float64) displayUnit {
 // formatAmount returns a value with its unit.
 func formatAmount(v float64, unit string) string {
 	s := displayUnitOf(unit, v)
-	return format.Number(v*s.factor) + format.Glue + s.unit
+	return format.Number(v*s.factor) + format.NonBreakingSpace + s.unit
 }
 
 // convert returns a parameter in another unit.

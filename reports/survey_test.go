@@ -163,7 +163,7 @@ func TestSurveyText(t *testing.T) {
 	if err := render.WriteText(&b, s.Document(), render.Style{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
-	text := strings.ReplaceAll(b.String(), format.Glue, " ")
+	text := strings.ReplaceAll(b.String(), format.NonBreakingSpace, " ")
 	for _, want := range []string{"Parameters side by side", "half round trip, 8 B, ns", "best", "From which size on", "half of the way may be free", "S, eager limit of LogGPS", "Launches", "p99/p50", "How each transport was measured",
 		"How far to trust it", "(--verbose explains)"} {
 		if !strings.Contains(text, want) {
@@ -316,10 +316,10 @@ func TestRows(t *testing.T) {
 	}
 	row := &compare.Row{Quantity: compare.Quantity{Name: "o_s", Mode: "send", Bytes: 8, Unit: params.Micros}, Values: []compare.Value{of(0, 0.3, 1.5), of(2, 0.2, math.NaN())}, Reference: 1}
 	c := &compare.Table{Subjects: make([]compare.Subject, 3), AgainstBest: true}
-	table := sideBySide(c, "", "", doc.Column{Key: true})
+	table := sideBySide(c, "", "", doc.Column{IsKey: true})
 	addSubjects(table, c, row, displayUnitOf(row.Unit, 0.3, 0.2), doc.TextCell(rowName(row)))
 	var got []string
-	for _, c := range table.MaxGroups[0].Rows[0] {
+	for _, c := range table.Groups[0].Rows[0] {
 		got = append(got, format.SingleLine(c.Text))
 	}
 	if want := []string{"o_s of send, 8 B", "300.0 ±0", "-", "200.0 ±0", "1.500 ±0", "-", "best"}; !slices.Equal(got, want) {

@@ -166,7 +166,7 @@ func TestMeanings(t *testing.T) {
 // TestModes: predictions of several modes say which.
 func TestModes(t *testing.T) {
 	ps := predictions()
-	head := func() string { return predictionTable("", ps).Columns[1].Head }
+	head := func() string { return predictionTable("", ps).Columns[1].Heading }
 	if got := head(); got != "T\nT_s us" {
 		t.Errorf("of one mode: %q", got)
 	}
@@ -178,7 +178,7 @@ func TestModes(t *testing.T) {
 
 // A prediction is marked outside of the measured sizes, and if its parameter is uncertain.
 func TestPredictedCell(t *testing.T) {
-	for r, want := range map[Range]doc.Tone{Inside: doc.Normal, Between: doc.Doubt, Outside: doc.Doubt, Wide: doc.Doubt} {
+	for r, want := range map[Range]doc.CellTone{Inside: doc.NormalTone, Between: doc.DoubtfulTone, Outside: doc.DoubtfulTone, Wide: doc.DoubtfulTone} {
 		x := &doc.Table{}
 		if c := (PredictedTime{unit.Microsecond, r}).cell(x); c.Tone != want || c.Text != "1.000" || (len(x.Notes) == 1) != (r != Inside) {
 			t.Errorf("%q: %+v, %v", r, c, x.Notes)
@@ -190,19 +190,19 @@ func TestPredictedCell(t *testing.T) {
 func TestBound(t *testing.T) {
 	x := &doc.Table{}
 	p := &params.Parameter{Name: "g", Value: 29.9, Low: 29.8, High: 30, Unit: params.Micros, Method: params.MethodGapAtMostTrain, Verdict: params.NotIdentifiable}
-	if c := parameterCell(x, p); !c.Equal(doc.Cell{Text: "≤30.00", Tone: doc.Faint}) || len(x.Notes) != 1 {
+	if c := parameterCell(x, p); !c.Equal(doc.Cell{Text: "≤30.00", Tone: doc.FaintTone}) || len(x.Notes) != 1 {
 		t.Errorf("%+v, %v", c, x.Notes)
 	}
 	p.Low, p.High = math.NaN(), math.NaN() // of fewer than five samples
-	if c := parameterCell(x, p); !c.Equal(doc.Cell{Text: "≤29.90", Tone: doc.Faint}) || len(x.Notes) != 2 {
+	if c := parameterCell(x, p); !c.Equal(doc.Cell{Text: "≤29.90", Tone: doc.FaintTone}) || len(x.Notes) != 2 {
 		t.Errorf("without an interval: %+v, %v", c, x.Notes)
 	}
 	p.FewestSamples = 3
-	if c := parameterCell(x, p); c.Text != "≤29.90"+format.Glue+"n=3" {
+	if c := parameterCell(x, p); c.Text != "≤29.90"+format.NonBreakingSpace+"n=3" {
 		t.Errorf("of three samples: %+v", c)
 	}
 	p.Method, p.Verdict = params.MethodTrain, params.Weak
-	if c := parameterCell(x, p); c.Text != "29.90"+format.Glue+"n=3" || c.Tone != doc.Doubt {
+	if c := parameterCell(x, p); c.Text != "29.90"+format.NonBreakingSpace+"n=3" || c.Tone != doc.DoubtfulTone {
 		t.Errorf("of three samples: %+v", c)
 	}
 }

@@ -25,7 +25,7 @@ func TestCompany(t *testing.T) {
 // One pair has no tiers to show, and nothing may be concluded from that.
 func TestOnePair(t *testing.T) {
 	table := tiersTable(tiers.Tiers{Platform: "x", Library: "y", Ranks: []int{0, 1}, Pairs: []tiers.Pair{{A: 0, B: 1}},
-		Levels: []tiers.Tier{{Place: "inter", MaxGroups: [][]int{{0, 1}}, Pairs: 1, Times: 1}}})
+		Levels: []tiers.Tier{{Place: "inter", Groups: [][]int{{0, 1}}, Pairs: 1, Times: 1}}})
 	if table.Title != "Tiers of x, y: 1 pair of 2 ranks" || !strings.Contains(strings.Join(table.Notes, ""), "measure more ranks") {
 		t.Errorf("%q, %q", table.Title, table.Notes)
 	}

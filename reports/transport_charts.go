@@ -186,7 +186,7 @@ func (s transports) launchChart() *chart.Chart {
 			g.Rows = append(g.Rows, r)
 		}
 		if len(g.Rows) > 0 {
-			x.MaxGroups = append(x.MaxGroups, g)
+			x.Groups = append(x.Groups, g)
 		}
 	}
 	if !several {

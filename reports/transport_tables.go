@@ -17,8 +17,8 @@ var overlapSizes = []int{8, 1024, 8192, 65536, 1 << 20}
 
 // overlapShareTable is how much of a way is free, at some sizes.
 func overlapShareTable(table *compare.Table, all []subject) *doc.Table {
-	t := &doc.Table{Name: "free", Title: "Free while a message is on its way", Columns: []doc.Column{{Head: "", Key: true}, {Head: "size", Key: true, Kind: doc.Number},
-		{Head: "half round\ntrip us", Kind: doc.Number}, {Head: "send\nus", Kind: doc.Number}, {Head: "processor\nbusy us", Kind: doc.Number}, {Head: "free\nus", Kind: doc.Number}, {Head: "free\n%", Kind: doc.Number}}}
+	t := &doc.Table{Name: "free", Title: "Free while a message is on its way", Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "size", IsKey: true, Kind: doc.NumberColumn},
+		{Heading: "half round\ntrip us", Kind: doc.NumberColumn}, {Heading: "send\nus", Kind: doc.NumberColumn}, {Heading: "processor\nbusy us", Kind: doc.NumberColumn}, {Heading: "free\nus", Kind: doc.NumberColumn}, {Heading: "free\n%", Kind: doc.NumberColumn}}}
 	for i := range all {
 		var of []compare.OverlapShare
 		for _, x := range table.OverlapShares {
@@ -53,7 +53,7 @@ func overlapShareRow(t *doc.Table, name string, x compare.OverlapShare) []doc.Ce
 	}
 	left, share := doc.TextCell(bound+format.WithInterval(x.Free.Value, x.Free.Low, x.Free.High)), doc.TextCell(bound+format.WithInterval(x.Share.Value, x.Share.Low, x.Share.High))
 	if x.Free.Value <= 0 {
-		left, share = doc.TextCell("none").WithTone(doc.Faint), doc.TextCell("none").WithTone(doc.Faint)
+		left, share = doc.TextCell("none").WithTone(doc.FaintTone), doc.TextCell("none").WithTone(doc.FaintTone)
 		t.AddNote("none: the processor is busy for as long as the transfer takes, or longer.")
 	}
 	return []doc.Cell{doc.TextCell(name), doc.BytesCell(x.Bytes), value(x.Way), blocks, value(x.Call), left, share}
@@ -61,19 +61,19 @@ func overlapShareRow(t *doc.Table, name string, x compare.OverlapShare) []doc.Ce
 
 // launchTable is what launches differ by, in numbers.
 func (s transports) launchTable() *doc.Table {
-	t := &doc.Table{Name: "launches", Title: "Launches", Columns: []doc.Column{{Head: "", Key: true}, {Head: "", Key: true}, {Head: "launches", Kind: doc.Number},
-		{Head: "median", Kind: doc.Number}, {Head: "least", Kind: doc.Number}, {Head: "most", Kind: doc.Number}, {Head: "unit"}, {Head: "variation\n%", Kind: doc.Number}}}
+	t := &doc.Table{Name: "launches", Title: "Launches", Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "", IsKey: true}, {Heading: "launches", Kind: doc.NumberColumn},
+		{Heading: "median", Kind: doc.NumberColumn}, {Heading: "least", Kind: doc.NumberColumn}, {Heading: "most", Kind: doc.NumberColumn}, {Heading: "unit"}, {Heading: "variation\n%", Kind: doc.NumberColumn}}}
 	for i := range s.Scatters {
 		q := &s.Scatters[i]
 		least, most := q.Span()
 		in := displayUnitOf(q.Unit, q.Middle)
 		variation := doc.EmptyCell
 		if !math.IsNaN(q.Variation) {
-			variation = doc.TextCell(format.Fixed(100*q.Variation, 1))
+			variation = doc.TextCell(format.WithDecimals(100*q.Variation, 1))
 			t.AddNote("variation: standard deviation of the launches over their mean.")
 		}
 		t.AddRow(doc.TextCell(s.all[q.Subject].name), doc.TextCell(quantityName(q.Quantity, q.Mode, q.Bytes)), doc.CountCell(len(q.Values)),
-			doc.NumberCell(q.Middle*in.factor), doc.NumberCell(least*in.factor), doc.NumberCell(most*in.factor), doc.TextCell(in.unit).WithTone(doc.Faint), variation)
+			doc.NumberCell(q.Middle*in.factor), doc.NumberCell(least*in.factor), doc.NumberCell(most*in.factor), doc.TextCell(in.unit).WithTone(doc.FaintTone), variation)
 	}
 	return t
 }
@@ -85,8 +85,8 @@ func nonEmptyTables(ts ...*doc.Table) []*doc.Table {
 
 // tailTable is how single samples are distributed.
 func (s transports) tailTable() *doc.Table {
-	t := &doc.Table{Name: "tails", Title: "Tails", Columns: []doc.Column{{Head: "", Key: true}, {Head: "", Key: true}, {Head: "samples", Kind: doc.Number},
-		{Head: "p50", Kind: doc.Number}, {Head: "p95", Kind: doc.Number}, {Head: "p99", Kind: doc.Number}, {Head: "most", Kind: doc.Number}, {Head: "unit"}, {Head: "p99/p50", Kind: doc.Number}}}
+	t := &doc.Table{Name: "tails", Title: "Tails", Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "", IsKey: true}, {Heading: "samples", Kind: doc.NumberColumn},
+		{Heading: "p50", Kind: doc.NumberColumn}, {Heading: "p95", Kind: doc.NumberColumn}, {Heading: "p99", Kind: doc.NumberColumn}, {Heading: "most", Kind: doc.NumberColumn}, {Heading: "unit"}, {Heading: "p99/p50", Kind: doc.NumberColumn}}}
 	for _, q := range s.Tails {
 		if s.all[q.Subject].isImported() && q.Samples <= s.all[q.Subject].launches { // one mean of each launch has no tail
 			continue
@@ -96,7 +96,7 @@ func (s transports) tailTable() *doc.Table {
 		for _, v := range []float64{q.Median, q.P95, q.P99, q.Most} {
 			cells = append(cells, doc.NumberCell(v*in.factor))
 		}
-		t.AddRow(append(cells, doc.TextCell(in.unit).WithTone(doc.Faint), doc.NumberCell(q.P99/q.Median))...)
+		t.AddRow(append(cells, doc.TextCell(in.unit).WithTone(doc.FaintTone), doc.NumberCell(q.P99/q.Median))...)
 	}
 	t.AddNote("All launches together. A sample may be the mean of several round trips (see the fact timer), so its tail is shorter than that of single ones.")
 	return t

@@ -27,9 +27,9 @@ func (r *Report) addTransportHead(d *doc.Document, all []subject) {
 		d.Title = "Message passing measured: " + strings.Join(shortenList(names), ", ")
 	}
 	if words := machineName(all); words != "" {
-		d.Lead = append(d.Lead, words)
+		d.Introduction = append(d.Introduction, words)
 	}
-	d.Lead = append(d.Lead, measuredSentences(r.Machines)...)
+	d.Introduction = append(d.Introduction, measuredSentences(r.Machines)...)
 	for i, x := range all {
 		for _, row := range []*compare.Row{r.SideBySide.RowNear(compare.OneWay, x.mainMode(), 8), r.SideBySide.RowOf(compare.AchievedBandwidth, x.mainMode(), "")} {
 			if row == nil || row.ValueOf(i) == nil {
@@ -38,7 +38,7 @@ func (r *Report) addTransportHead(d *doc.Document, all []subject) {
 			v := row.ValueOf(i)
 			in := displayUnitOf(row.Unit, v.Value)
 			p := in.convert(v.Parameter)
-			d.Keys = append(d.Keys, doc.Key{Name: x.name, Value: parameterCell(&doc.Table{}, &p).TextWithMark(in.unit), Note: quantityName(row.Name, row.Mode, v.From)})
+			d.KeyNumbers = append(d.KeyNumbers, doc.KeyNumber{Name: x.name, Value: parameterCell(&doc.Table{}, &p).TextWithMark(in.unit), Note: quantityName(row.Name, row.Mode, v.From)})
 		}
 	}
 }
@@ -48,8 +48,8 @@ func (r *Report) addTransportHead(d *doc.Document, all []subject) {
 func (r *Report) addTransports(d *doc.Document, all []subject, warnings []clean.Warning) {
 	s := transports{r.SideBySide, all}
 	d.AddTables("parameters", "Parameters", s.summaryTable())
-	d.AddSection(doc.Section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: s.trustSentences()})
-	d.AddSection(doc.Section{ID: "spread", Title: "Launches and tails", Figures: doc.Figures(doc.Half, s.launchChart()), Tables: nonEmptyTables(s.launchTable(), s.tailTable())})
+	d.AddSection(doc.Section{ID: "trust", Title: "How far to trust it", ShortTitle: "Trust", Items: s.trustSentences()})
+	d.AddSection(doc.Section{ID: "spread", Title: "Launches and tails", Figures: doc.Figures(doc.HalfWidth, s.launchChart()), Tables: nonEmptyTables(s.launchTable(), s.tailTable())})
 	d.AddSection(warningSection(warnings))
 	modes := doc.Section{ID: "modes", Title: "All modes", PageOnly: true, Text: []string{"All parameters with their intervals and methods are in parameters.csv beside this page."}}
 	for _, x := range all {
@@ -100,8 +100,8 @@ func (s transports) mainRows() []*compare.Row {
 // summaryTable is the table that one looks at first: a row a number, a column a transport, and how
 // far each is from the best.
 func (s transports) summaryTable() *doc.Table {
-	t := sideBySide(nameTransports(s.Table), "transports", "Parameters side by side", doc.Column{Head: "", Key: true})
-	t.Slim = true
+	t := sideBySide(nameTransports(s.Table), "transports", "Parameters side by side", doc.Column{Heading: "", IsKey: true})
+	t.WrapsKeys = true
 	for _, r := range s.mainRows() {
 		t.BeginGroup(rowGroup(r))
 		var values []float64
@@ -184,7 +184,7 @@ func (s transports) addLimitRows(t *doc.Table) {
 		c := s.all[i].timerCurve(s.all[i].mainMode(), sample.TimerRTT)
 		a, b := doc.EmptyCell, doc.EmptyCell
 		if c != nil && len(c.Points) > 2 {
-			a = doc.TextCell("nowhere").WithTone(doc.Faint)
+			a = doc.TextCell("nowhere").WithTone(doc.FaintTone)
 			if words := listBreaks(c.Breaks()); words != "" {
 				a, some = doc.TextCell(words), true
 			}

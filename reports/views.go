@@ -31,7 +31,7 @@ func PLogP(r *fit.Result) *doc.Document {
 
 func plogpTable(v params.PLogP) *doc.Table {
 	t := &doc.Table{Name: "plogp", Title: fmt.Sprintf("PLogP of %s, %s", format.PlaceName(v.Platform, v.Library, v.Place), v.Mode),
-		Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}, {Head: "o_s\nus", Kind: doc.Number}, {Head: "o_r\nus", Kind: doc.Number}, {Head: "g\nus", Kind: doc.Number}}}
+		Columns: []doc.Column{{Heading: "bytes", IsKey: true, Kind: doc.NumberColumn}, {Heading: "o_s\nus", Kind: doc.NumberColumn}, {Heading: "o_r\nus", Kind: doc.NumberColumn}, {Heading: "g\nus", Kind: doc.NumberColumn}}}
 	for _, x := range v.Sizes {
 		t.AddRow(doc.BytesCell(x.Bytes), intervalCell(t, x.SendO), intervalCell(t, x.RecvO), intervalCell(t, x.Gap))
 	}
@@ -60,9 +60,9 @@ func LogGPS(r *fit.Result) *doc.Document {
 }
 
 func (p *fittedPlace) loggpsTable() *doc.Table {
-	t := &doc.Table{Name: "loggps", Title: "LogGPS of " + p.String(), Columns: []doc.Column{{Head: "mode", Key: true}}}
+	t := &doc.Table{Name: "loggps", Title: "LogGPS of " + p.String(), Columns: []doc.Column{{Heading: "mode", IsKey: true}}}
 	for _, head := range []string{"L\nus", "o\nus", "g\nus", "G\nus/B", "S"} {
-		t.Columns = append(t.Columns, doc.Column{Head: head, Kind: doc.Number})
+		t.Columns = append(t.Columns, doc.Column{Heading: head, Kind: doc.NumberColumn})
 	}
 	for _, mode := range p.modeNames() {
 		l := p.firstRow(mode, "L")
@@ -98,7 +98,7 @@ func (p *fittedPlace) eagerLimitCell(t *doc.Table, mode string) doc.Cell {
 // of a platform, library and place.
 func HeldOut(hs []compare.HoldOutError) *doc.Document {
 	t := &doc.Table{Name: "heldout", Title: "Half round trips, predicted from every other size", Columns: []doc.Column{
-		{Head: "mode", Key: true}, {Head: "sizes\nfitted", Kind: doc.Number}, {Head: "sizes\npredicted", Kind: doc.Number}, {Head: "median error\n%", Kind: doc.Number}, {Head: "largest\n%", Kind: doc.Number}}}
+		{Heading: "mode", IsKey: true}, {Heading: "sizes\nfitted", Kind: doc.NumberColumn}, {Heading: "sizes\npredicted", Kind: doc.NumberColumn}, {Heading: "median error\n%", Kind: doc.NumberColumn}, {Heading: "largest\n%", Kind: doc.NumberColumn}}}
 	row := func(mode string, fitted, others int, median, largest float64) {
 		t.AddRow(doc.TextCell(mode), doc.CountCell(fitted), doc.CountCell(others), doc.TextCell(fmt.Sprintf("%.1f", median)), doc.TextCell(fmt.Sprintf("%.1f", largest)))
 	}
@@ -151,7 +151,7 @@ func Measured(set *sample.Set, r *fit.Result) *doc.Document {
 // and message rate of messages that follow each other.
 func (p *fittedPlace) performanceTable(set *sample.Set) *doc.Table {
 	t := &doc.Table{Name: format.FileName("messages", p.platform, p.library, p.place), Title: "Latency and bandwidth, " + p.String(), Columns: []doc.Column{
-		{Head: "size", Key: true, Kind: doc.Number}, {Head: "latency\nus", Kind: doc.Number}, {Head: "p99\nus", Kind: doc.Number}, {Head: "bandwidth\nMB/s", Kind: doc.Number}, {Head: "messages/s", Kind: doc.Number}}}
+		{Heading: "size", IsKey: true, Kind: doc.NumberColumn}, {Heading: "latency\nus", Kind: doc.NumberColumn}, {Heading: "p99\nus", Kind: doc.NumberColumn}, {Heading: "bandwidth\nMB/s", Kind: doc.NumberColumn}, {Heading: "messages/s", Kind: doc.NumberColumn}}}
 	mode := "send"
 	if p.timerCurve(mode, sample.TimerRTT) == nil {
 		mode = "message"

@@ -72,7 +72,7 @@ func TestParameters(t *testing.T) {
 func TestPLogP(t *testing.T) {
 	got := shown(t, PLogP(toys()), false)
 	for _, want := range []string{"PLogP of toy, lib, within a node, send", "1 B 2.000 ±0 4.000 ±0 7.000 ±0", "1 KB 2.000 ±0 - 10.00 ±0", "L is 3.000 ±0", "L' = L + g - o_s - o_r = 4.000 us, o = (o_s + o_r)/2 = 3.000 us, g = 7.000 us, G = g(m)/m = 0.01000 us/B"} {
-		if !strings.Contains(strings.ReplaceAll(got, format.Glue, " "), want) {
+		if !strings.Contains(strings.ReplaceAll(got, format.NonBreakingSpace, " "), want) {
 			t.Errorf("no %q in %s", want, got)
 		}
 	}
@@ -84,7 +84,7 @@ func TestEagerLimits(t *testing.T) {
 	for confirmed, evidence := range map[bool]string{true: "round trip; other timers do not contradict it", false: "round trip only: no other timer changes there"} {
 		r.Handshakes[0].Confirmed = confirmed
 		for _, d := range []*doc.Document{Parameters(r), (&Report{Results: []*fit.Result{r}}).Document()} {
-			if got, want := strings.ReplaceAll(shown(t, d, false), format.Glue, " "), "send 4 KiB to 8191 B 480.0 120.0 "+evidence; !strings.Contains(got, want) {
+			if got, want := strings.ReplaceAll(shown(t, d, false), format.NonBreakingSpace, " "), "send 4 KiB to 8191 B 480.0 120.0 "+evidence; !strings.Contains(got, want) {
 				t.Errorf("no %q in %s", want, got)
 			}
 		}
@@ -98,7 +98,7 @@ func TestEagerLimits(t *testing.T) {
 func TestLogGPS(t *testing.T) {
 	r := toys()
 	got := shown(t, LogGPS(r), false)
-	if want := "send ? 3.000 7.00 ±0.10 0.0100 ±0.0010 4 KiB to 8191 B"; !strings.Contains(strings.ReplaceAll(got, format.Glue, " "), want) {
+	if want := "send ? 3.000 7.00 ±0.10 0.0100 ±0.0010 4 KiB to 8191 B"; !strings.Contains(strings.ReplaceAll(got, format.NonBreakingSpace, " "), want) {
 		t.Errorf("no %q in %s", want, got)
 	}
 	r.Parameters = r.Parameters[:len(r.Parameters)-1]

@@ -192,7 +192,7 @@ func Doctor(all []Advice) *doc.Document {
 
 // findingTable has what was found.
 func findingTable(all []Advice) *doc.Table {
-	t := &doc.Table{Name: "doctor", Title: "What measurements on this machine depend on", Columns: []doc.Column{{Head: "check", Key: true}, {Head: "verdict", Key: true}, {Head: "found", Kind: doc.Prose}}}
+	t := &doc.Table{Name: "doctor", Title: "What measurements on this machine depend on", Columns: []doc.Column{{Heading: "check", IsKey: true}, {Heading: "verdict", IsKey: true}, {Heading: "found", Kind: doc.ProseColumn}}}
 	for _, a := range all {
 		t.AddRow(doc.TextCell(a.Check), a.verdictCell(), doc.TextCell(a.Found))
 	}
@@ -202,16 +202,16 @@ func findingTable(all []Advice) *doc.Table {
 func (a Advice) verdictCell() doc.Cell {
 	switch {
 	case a.IsGrave:
-		return doc.TextCell(a.Verdict).WithTone(doc.Bad)
+		return doc.TextCell(a.Verdict).WithTone(doc.BadTone)
 	case a.Why == "" && a.Do == "":
-		return doc.TextCell(a.Verdict).WithTone(doc.Good)
+		return doc.TextCell(a.Verdict).WithTone(doc.GoodTone)
 	}
 	return doc.TextCell(a.Verdict)
 }
 
 // adviceTable has why it matters and what to do, what is grave before the rest.
 func adviceTable(all []Advice) *doc.Table {
-	t := &doc.Table{Name: "advice", Columns: []doc.Column{{Head: "check", Key: true}, {Head: "why it matters", Kind: doc.Prose}, {Head: "what to do", Kind: doc.Prose}}}
+	t := &doc.Table{Name: "advice", Columns: []doc.Column{{Heading: "check", IsKey: true}, {Heading: "why it matters", Kind: doc.ProseColumn}, {Heading: "what to do", Kind: doc.ProseColumn}}}
 	for _, grave := range []bool{true, false} {
 		for _, a := range all {
 			if a.IsGrave != grave || a.Why == "" && a.Do == "" {
@@ -221,7 +221,7 @@ func adviceTable(all []Advice) *doc.Table {
 			if a.Do == "" {
 				do = doc.EmptyCell
 			}
-			t.AddRow(doc.TextCell(a.Check).WithTone(doc.Strong), doc.TextCell(a.Why), do)
+			t.AddRow(doc.TextCell(a.Check).WithTone(doc.StrongTone), doc.TextCell(a.Why), do)
 		}
 	}
 	return t

@@ -105,7 +105,7 @@ func (r *reproduce) named(cmd *cobra.Command, args []string) error {
 
 // listPapers prints the papers that can be reproduced.
 func listPapers(cmd *cobra.Command) error {
-	t := &doc.Table{Name: "papers", Title: "Papers", Columns: []doc.Column{{Head: "paper", Key: true}, {Head: "claims", Kind: doc.Number}, {Head: "source", Kind: doc.Prose}}}
+	t := &doc.Table{Name: "papers", Title: "Papers", Columns: []doc.Column{{Heading: "paper", IsKey: true}, {Heading: "claims", Kind: doc.NumberColumn}, {Heading: "source", Kind: doc.ProseColumn}}}
 	papers, err := paper.ReadAll(published())
 	if err != nil {
 		return err

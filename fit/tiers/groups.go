@@ -22,7 +22,7 @@ func GroupFacts(tiers []Tiers) []table.Fact {
 	for _, t := range tiers {
 		for _, l := range t.Levels {
 			words := []string{t.Platform, t.Library, l.Place}
-			for _, g := range l.MaxGroups {
+			for _, g := range l.Groups {
 				words = append(words, strings.Trim(fmt.Sprint(g), "[]"))
 			}
 			facts = append(facts, table.Fact{Key: groupsFact, Value: strings.Join(words, "; ")})
@@ -53,7 +53,7 @@ func ParseGroupFacts(facts []table.Fact) ([]Tiers, error) {
 				}
 				g, ranks = append(g, rank), append(ranks, rank)
 			}
-			l.MaxGroups = append(l.MaxGroups, g)
+			l.Groups = append(l.Groups, g)
 		}
 		slices.Sort(ranks)
 		i := slices.IndexFunc(all, func(t Tiers) bool { return t.Platform == words[0] && t.Library == words[1] })
@@ -70,7 +70,7 @@ func ParseGroupFacts(facts []table.Fact) ([]Tiers, error) {
 // in one group. It is "" for ranks that were not measured.
 func (t Tiers) Place(a, b int) string {
 	for _, l := range t.Levels {
-		for _, g := range l.MaxGroups {
+		for _, g := range l.Groups {
 			if slices.Contains(g, a) && slices.Contains(g, b) {
 				return l.Place
 			}

@@ -100,7 +100,7 @@ func TestNodesOfMachines(t *testing.T) {
 		if err != nil || len(found) != 1 {
 			t.Fatal(found, err)
 		}
-		if levels := found[0].Exported().Levels; !reflect.DeepEqual(levels[0].MaxGroups, want) || len(levels) != min(len(want), 2) {
+		if levels := found[0].Exported().Levels; !reflect.DeepEqual(levels[0].Groups, want) || len(levels) != min(len(want), 2) {
 			t.Errorf("%s: %+v", machine, levels)
 		}
 	}

@@ -29,11 +29,11 @@ type Tiers struct {
 // Tier is a set of pairs of ranks at the same distance. Ranks that are at most that far apart form
 // a group, and each group consists of whole groups of the tier before.
 type Tier struct {
-	Place     string  // of its samples: for one tier inter, or the place of all samples; for two intra and inter; for more tier1 tier2 …
-	MaxGroups [][]int // of ranks, each in order, by their first rank; the last tier has one group of all
-	Pairs     int     // that were measured
-	Times     float64 // the median of all times, relative to the nearest tier
-	OneWay    float64 // the median of its pairs
+	Place  string  // of its samples: for one tier inter, or the place of all samples; for two intra and inter; for more tier1 tier2 …
+	Groups [][]int // of ranks, each in order, by their first rank; the last tier has one group of all
+	Pairs  int     // that were measured
+	Times  float64 // the median of all times, relative to the nearest tier
+	OneWay float64 // the median of its pairs
 }
 
 // Pair is two ranks.
@@ -253,7 +253,7 @@ func (t *tierSearch) Exported() Tiers {
 		out.Pairs = append(out.Pairs, Pair{t.ranks[p[0]], t.ranks[p[1]], l, clean.RoundDigits(t.times[i]), ways[i], t.outliers[i]})
 	}
 	for i, g := range t.levels {
-		tier := Tier{Place: t.tierPlace(i), MaxGroups: t.ranksOfGroups(g), Pairs: len(times[i]), OneWay: math.NaN()}
+		tier := Tier{Place: t.tierPlace(i), Groups: t.ranksOfGroups(g), Pairs: len(times[i]), OneWay: math.NaN()}
 		if len(oneWay[i]) > 0 {
 			tier.OneWay = quantile.Median(oneWay[i])
 		}
@@ -298,7 +298,7 @@ func (t *tierSearch) Parameters() []params.Parameter {
 	}
 	for i, level := range tiers.Levels[:len(tiers.Levels)-1] {
 		var sizes []int
-		for _, g := range level.MaxGroups {
+		for _, g := range level.Groups {
 			sizes = append(sizes, len(g))
 		}
 		slices.Sort(sizes)

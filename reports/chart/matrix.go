@@ -49,7 +49,7 @@ func sortedRanks(x tiers.Tiers) []int {
 
 // groupOf returns the group of a rank in a tier.
 func groupOf(l tiers.Tier, rank int) int {
-	return slices.IndexFunc(l.MaxGroups, func(g []int) bool { return slices.Contains(g, rank) })
+	return slices.IndexFunc(l.Groups, func(g []int) bool { return slices.Contains(g, rank) })
 }
 
 // distanceMatrix is the pairs of ranks in the order of their groups.
@@ -130,7 +130,7 @@ func (m *distanceMatrix) drawFrames(a squareGrid, l tiers.Tier, width vg.Length)
 	begin := 0
 	for begin < len(m.order) {
 		end := begin
-		for _, g := range l.MaxGroups {
+		for _, g := range l.Groups {
 			for _, rank := range g {
 				if rank == m.order[begin] {
 					end = begin + len(g)

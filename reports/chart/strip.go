@@ -11,9 +11,9 @@ import (
 // Strip is a strip plot: rows of marks on one linear axis, such as what launches say, one row a
 // quantity; or, with bars, a tornado chart.
 type Strip struct {
-	X         string // what the axis shows, with its unit
-	Signed    bool   // 0 is in its middle; else at its left
-	MaxGroups []StripGroup
+	X      string // what the axis shows, with its unit
+	Signed bool   // 0 is in its middle; else at its left
+	Groups []StripGroup
 }
 
 // StripGroup is rows under a heading.
@@ -43,7 +43,7 @@ func (s Strip) Chart(name, title, text string) *Chart {
 	return &Chart{Name: name, Title: title, Text: text,
 		height: func(vg.Length) vg.Length {
 			h := 2*lineHeight + 12
-			for _, g := range s.MaxGroups {
+			for _, g := range s.Groups {
 				if g.Name != "" {
 					h += lineHeight + 2
 				}
@@ -58,7 +58,7 @@ func (s Strip) Chart(name, title, text string) *Chart {
 // largestMagnitude returns the largest value without its sign.
 func (s Strip) largestMagnitude() float64 {
 	far := 0.0
-	for _, g := range s.MaxGroups {
+	for _, g := range s.Groups {
 		for _, r := range g.Rows {
 			for _, m := range r.Marks {
 				far = math.Max(far, math.Abs(m))
@@ -73,7 +73,7 @@ func (s Strip) largestMagnitude() float64 {
 
 func (s Strip) draw(c draw.Canvas) {
 	left, right := vg.Length(0), vg.Length(0)
-	for _, g := range s.MaxGroups {
+	for _, g := range s.Groups {
 		for _, r := range g.Rows {
 			left, right = max(left, label.Width(r.Name)), max(right, label.Width(r.Note))
 		}
@@ -102,7 +102,7 @@ func (s Strip) draw(c draw.Canvas) {
 	}
 	c.FillText(withAlignment(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, s.X)
 	y := c.Max.Y - 2
-	for _, g := range s.MaxGroups {
+	for _, g := range s.Groups {
 		if g.Name != "" {
 			c.FillText(withAlignment(heading11, draw.XLeft, draw.YCenter), vg.Point{X: c.Min.X + margin, Y: y - lineHeight/2}, g.Name)
 			y -= lineHeight + 2

@@ -378,7 +378,7 @@ func (l *timelineLanes) drawResource(d *timelineCanvas, t model.Track, y vg.Leng
 	var busy unit.Time
 	d.c.StrokeLine2(draw.LineStyle{Color: grid, Width: 1}, d.left, y, d.left+d.width, y)
 	d.drawZoomable(func() { busy = l.drawUses(d, t, y) })
-	d.drawText(withAlignment(smallText, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + resourceHeight + smallFontSize/2 + 4}, fmt.Sprintf("%s, %s %%", t.Name, format.Fixed(100*busy.Micros()/l.end.Micros(), 1)))
+	d.drawText(withAlignment(smallText, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + resourceHeight + smallFontSize/2 + 4}, fmt.Sprintf("%s, %s %%", t.Name, format.WithDecimals(100*busy.Micros()/l.end.Micros(), 1)))
 }
 
 // drawUses draws when a part of the network is busy, and returns for how long.

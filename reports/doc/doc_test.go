@@ -37,11 +37,11 @@ func TestAdd(t *testing.T) {
 
 // A column without cells goes, one that says what a row is about stays.
 func TestDropEmpty(t *testing.T) {
-	x := &Table{Columns: []Column{{Head: "key", Key: true}, {Head: "empty"}, {Head: "some"}}}
+	x := &Table{Columns: []Column{{Heading: "key", IsKey: true}, {Heading: "empty"}, {Heading: "some"}}}
 	x.AddRow(EmptyCell, EmptyCell, NumberCell(1))
 	x.AddRow(EmptyCell, TextCell(""), EmptyCell)
 	x.DropEmpty()
-	if len(x.Columns) != 2 || x.Columns[1].Head != "some" || len(x.MaxGroups[0].Rows[0]) != 2 || x.MaxGroups[0].Rows[0][1].Text != "1.000" {
+	if len(x.Columns) != 2 || x.Columns[1].Heading != "some" || len(x.Groups[0].Rows[0]) != 2 || x.Groups[0].Rows[0][1].Text != "1.000" {
 		t.Errorf("%+v", x)
 	}
 }

@@ -14,18 +14,18 @@ import (
 
 // Document is a report.
 type Document struct {
-	Title    string
-	Answer   string   // the first sentence: what a reader wants to know
-	Front    []Figure // the charts that show it, on the first screen of a page
-	Lead     []string // what was done, in a few sentences
-	Keys     []Key    // the numbers that a reader asks for first
-	Sections []Section
-	Footer   string // of a page
-	Files    []File // files beside a page, such as parameters.csv; the first is what the document is as CSV
+	Title        string
+	Answer       string      // the first sentence: what a reader wants to know
+	FrontFigures []Figure    // the charts that show it, on the first screen of a page
+	Introduction []string    // what was done, in a few sentences
+	KeyNumbers   []KeyNumber // the numbers that a reader asks for first
+	Sections     []Section
+	Footer       string // of a page
+	Files        []File // files beside a page, such as parameters.csv; the first is what the document is as CSV
 }
 
-// Key is a number that a reader asks for first.
-type Key struct {
+// KeyNumber is a number that a reader asks for first.
+type KeyNumber struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 	Note  string `json:"note,omitempty"`
@@ -39,9 +39,9 @@ type File struct {
 
 // Section is a part of a document. An empty one is not added.
 type Section struct {
-	ID, Title string
-	Short     string // title in the list of sections; default: Title
-	PageOnly  bool   // it is for pages; a terminal shows the rest of the document
+	ID, Title  string
+	ShortTitle string // title in the list of sections; default: Title
+	PageOnly   bool   // it is for pages; a terminal shows the rest of the document
 
 	Text     []string // paragraphs
 	Items    []string // a list
@@ -55,22 +55,22 @@ type Section struct {
 // Figure is a chart in a section.
 type Figure struct {
 	*chart.Chart
-	Width Width
+	Width FigureWidth
 }
 
-// Width is how much room a chart has in a page. Each is drawn for phones too.
-type Width uint8
+// FigureWidth is how much room a chart has in a page. Each is drawn for phones too.
+type FigureWidth uint8
 
 // The widths.
 const (
-	Narrow Width = iota // one of several columns
-	Half                // half of the page
-	Alone               // no other chart beside it
-	Across              // all the width of the page
+	ColumnWidth FigureWidth = iota // one of several columns
+	HalfWidth                      // half of the page
+	SingleWidth                    // no other chart beside it
+	FullWidth                      // all the width of the page
 )
 
 // Figures returns charts of one width. A nil chart is left out.
-func Figures(w Width, charts ...*chart.Chart) []Figure {
+func Figures(w FigureWidth, charts ...*chart.Chart) []Figure {
 	var out []Figure
 	for _, c := range charts {
 		if c != nil {

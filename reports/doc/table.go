@@ -11,35 +11,35 @@ import (
 
 // Table is rows of cells under heads.
 type Table struct {
-	Name      string // of its file
-	Title     string
-	Columns   []Column
-	MaxGroups []Group
-	Notes     []string // what the signs in it mean
+	Name    string // of its file
+	Title   string
+	Columns []Column
+	Groups  []Group
+	Notes   []string // what the signs in it mean
 
-	Terse int    // the rows that a terminal shows unless all are asked for; 0: all
-	File  string // beside the page, that has its numbers; default: one of its own, by its name
-	Slim  bool   // on phones what heads a row is broken into lines
-	// Cards says that its rows stand alone: in a page, links lead to a row by the text of its first
-	// cell, and phones show rows as cards.
-	Cards bool
+	TerminalRows int    // the rows that a terminal shows unless all are asked for; 0: all
+	File         string // beside the page, that has its numbers; default: one of its own, by its name
+	WrapsKeys    bool   // on phones what heads a row is broken into lines
+	// RowsAsCards says that its rows stand alone: in a page, links lead to a row by the text of its
+	// first cell, and phones show rows as cards.
+	RowsAsCards bool
 }
 
 // Column is the head of a column and what stands in it.
 type Column struct {
-	Head string // lines: the quantity, then its unit or the size that it is of
-	Kind Kind
-	Key  bool // it says what the row is about, so that it is repeated where a table is broken into parts
+	Heading string // lines: the quantity, then its unit or the size that it is of
+	Kind    ColumnKind
+	IsKey   bool // it says what the row is about, so that it is repeated where a table is broken into parts
 }
 
-// Kind is what stands in a column.
-type Kind uint8
+// ColumnKind is what stands in a column.
+type ColumnKind uint8
 
 // The kinds of columns.
 const (
-	Text   Kind = iota // words on one line
-	Prose              // words that may be broken into lines
-	Number             // numbers and sizes, aligned at the right
+	TextColumn   ColumnKind = iota // words on one line
+	ProseColumn                    // words that may be broken into lines
+	NumberColumn                   // numbers and sizes, aligned at the right
 )
 
 // Group is rows under a heading of their own. The heading may be empty.
@@ -50,29 +50,29 @@ type Group struct {
 
 // Cell is a text, the number that it shows, if any, and how much weight it has.
 type Cell struct {
-	Text  string
-	Tone  Tone
-	Exact []float64 // value, or value and both ends of its interval; CSV and JSON have these
+	Text   string
+	Tone   CellTone
+	Values []float64 // value, or value and both ends of its interval; CSV and JSON have these
 }
 
-// Tone says how to take a cell.
-type Tone uint8
+// CellTone says how to take a cell.
+type CellTone uint8
 
 // The tones.
 const (
-	Normal Tone = iota
-	Strong      // a heading
-	Faint       // nothing to see
-	Doubt       // weak: not to be relied upon
-	Good        // a word that says that all is well
-	Bad         // a word that says the contrary
+	NormalTone   CellTone = iota
+	StrongTone            // a heading
+	FaintTone             // nothing to see
+	DoubtfulTone          // weak: not to be relied upon
+	GoodTone              // a word that says that all is well
+	BadTone               // a word that says the contrary
 )
 
 // WeakMark follows what is weak where there are no colours, and for those who cannot tell them.
 const WeakMark = "!"
 
 // EmptyCell is the cell of a number that is not there.
-var EmptyCell = Cell{Text: format.NoNumber, Tone: Faint}
+var EmptyCell = Cell{Text: format.NoNumber, Tone: FaintTone}
 
 // TextCell returns a cell of text.
 func TextCell(s string) Cell { return Cell{Text: s} }
@@ -90,7 +90,7 @@ func TextCells(all ...string) []Cell {
 func TextColumns(all ...string) []Column {
 	var out []Column
 	for _, s := range all {
-		out = append(out, Column{Head: s})
+		out = append(out, Column{Heading: s})
 	}
 	return out
 }
@@ -100,7 +100,7 @@ func NumberCell(x float64) Cell {
 	if x != x {
 		return EmptyCell
 	}
-	return Cell{Text: format.Number(x), Exact: []float64{x}}
+	return Cell{Text: format.Number(x), Values: []float64{x}}
 }
 
 // IntervalCell returns a cell with a value and its interval.
@@ -108,29 +108,29 @@ func IntervalCell(value, low, high float64) Cell {
 	if value != value {
 		return EmptyCell
 	}
-	c := Cell{Text: format.WithInterval(value, low, high), Exact: []float64{value, low, high}}
+	c := Cell{Text: format.WithInterval(value, low, high), Values: []float64{value, low, high}}
 	if low != low || high != high {
-		c.Exact = c.Exact[:1]
+		c.Values = c.Values[:1]
 	}
 	return c
 }
 
 // CountCell returns a cell with a count.
-func CountCell(n int) Cell { return Cell{Text: strconv.Itoa(n), Exact: []float64{float64(n)}} }
+func CountCell(n int) Cell { return Cell{Text: strconv.Itoa(n), Values: []float64{float64(n)}} }
 
 // BytesCell returns a cell with a size in bytes.
-func BytesCell(n int) Cell { return Cell{Text: format.Size(n), Exact: []float64{float64(n)}} }
+func BytesCell(n int) Cell { return Cell{Text: format.Size(n), Values: []float64{float64(n)}} }
 
 // PercentCell returns a cell with a signed difference in percent.
 func PercentCell(x float64) Cell {
 	if x != x {
 		return EmptyCell
 	}
-	return Cell{Text: format.Percent(x), Exact: []float64{x}}
+	return Cell{Text: format.Percent(x), Values: []float64{x}}
 }
 
 // WithTone returns the cell with a tone.
-func (c Cell) WithTone(t Tone) Cell {
+func (c Cell) WithTone(t CellTone) Cell {
 	c.Tone = t
 	return c
 }
@@ -140,7 +140,7 @@ func (c Cell) Equal(o Cell) bool { return c.Text == o.Text && c.Tone == o.Tone }
 
 // TextWithMark returns a number with its unit, and a mark if it is weak.
 func (c Cell) TextWithMark(unit string) string {
-	if c.Tone == Doubt {
+	if c.Tone == DoubtfulTone {
 		unit += " " + WeakMark
 	}
 	return c.Text + " " + unit
@@ -148,34 +148,34 @@ func (c Cell) TextWithMark(unit string) string {
 
 // AddRow appends a row to the last group.
 func (t *Table) AddRow(cells ...Cell) {
-	if len(t.MaxGroups) == 0 {
-		t.MaxGroups = append(t.MaxGroups, Group{})
+	if len(t.Groups) == 0 {
+		t.Groups = append(t.Groups, Group{})
 	}
-	g := &t.MaxGroups[len(t.MaxGroups)-1]
+	g := &t.Groups[len(t.Groups)-1]
 	g.Rows = append(g.Rows, cells)
 }
 
 // BeginGroup begins a group, unless the last one has that name.
 func (t *Table) BeginGroup(name string) {
-	if n := len(t.MaxGroups); n == 0 || t.MaxGroups[n-1].Name != name {
-		t.MaxGroups = append(t.MaxGroups, Group{Name: name})
+	if n := len(t.Groups); n == 0 || t.Groups[n-1].Name != name {
+		t.Groups = append(t.Groups, Group{Name: name})
 	}
 }
 
 // HasGroups says whether groups have names.
 func (t *Table) HasGroups() bool {
-	return slices.ContainsFunc(t.MaxGroups, func(g Group) bool { return g.Name != "" })
+	return slices.ContainsFunc(t.Groups, func(g Group) bool { return g.Name != "" })
 }
 
-// HasHeads says whether columns have heads.
-func (t *Table) HasHeads() bool {
-	return slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Head != "" })
+// HasHeadings says whether columns have heads.
+func (t *Table) HasHeadings() bool {
+	return slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Heading != "" })
 }
 
 // CountRows returns how many rows the table has.
 func (t *Table) CountRows() int {
 	n := 0
-	for _, g := range t.MaxGroups {
+	for _, g := range t.Groups {
 		n += len(g.Rows)
 	}
 	return n
@@ -191,10 +191,10 @@ func (t *Table) AddNote(note string, args ...any) {
 // AddUnitNote adds a note if sizes stand in units of 1000 and of 1024 bytes.
 func (t *Table) AddUnitNote() {
 	var thousands, binary bool
-	for _, g := range t.MaxGroups {
+	for _, g := range t.Groups {
 		for _, r := range g.Rows {
 			for _, c := range r {
-				thousands = thousands || strings.Contains(c.Text, format.Glue+"KB") || strings.Contains(c.Text, format.Glue+"MB")
+				thousands = thousands || strings.Contains(c.Text, format.NonBreakingSpace+"KB") || strings.Contains(c.Text, format.NonBreakingSpace+"MB")
 				binary = binary || strings.Contains(c.Text, "iB")
 			}
 		}
@@ -208,16 +208,16 @@ func (t *Table) AddUnitNote() {
 func (t *Table) DropEmpty() {
 	for i := len(t.Columns) - 1; i >= 0; i-- {
 		empty := true
-		for _, g := range t.MaxGroups {
+		for _, g := range t.Groups {
 			for _, r := range g.Rows {
 				empty = empty && (r[i].Text == "" || r[i].Equal(EmptyCell))
 			}
 		}
-		if !empty || t.Columns[i].Key {
+		if !empty || t.Columns[i].IsKey {
 			continue
 		}
 		t.Columns = slices.Delete(t.Columns, i, i+1)
-		for _, g := range t.MaxGroups {
+		for _, g := range t.Groups {
 			for n := range g.Rows {
 				g.Rows[n] = slices.Delete(g.Rows[n], i, i+1)
 			}
@@ -225,11 +225,11 @@ func (t *Table) DropEmpty() {
 	}
 }
 
-// Tables are made as what they show comes.
-type Tables []*Table
+// TableList is tables in the order in which their first rows came.
+type TableList []*Table
 
-// TableTitled returns the table of a title, which make makes if there is none.
-func (ts *Tables) TableTitled(title string, make func() *Table) *Table {
+// FindOrAdd returns the table of a title, which make makes if there is none.
+func (ts *TableList) FindOrAdd(title string, make func() *Table) *Table {
 	for _, t := range *ts {
 		if t.Title == title {
 			return t

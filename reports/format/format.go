@@ -13,8 +13,8 @@ import (
 // NoNumber stands where there is no number.
 const NoNumber = "-"
 
-// Glue stands between a number and its unit: a space at which lines are not broken.
-const Glue = "\u00a0"
+// NonBreakingSpace stands between a number and its unit: a space at which lines are not broken.
+const NonBreakingSpace = "\u00a0"
 
 // significantDigits is the most digits of a number.
 const significantDigits = 4
@@ -46,7 +46,7 @@ func WithInterval(value, low, high float64) string {
 	if value != 0 && 0 < wider && wider <= 3 {
 		of = max(of, -PowerOfTen(value))
 	}
-	return Fixed(value, of) + " ±" + Fixed(half, places)
+	return WithDecimals(value, of) + " ±" + WithDecimals(half, places)
 }
 
 // Number returns a value with four digits, or more before the point.
@@ -58,12 +58,12 @@ func Number(x float64) string {
 	if rounded := math.Round(x*math.Pow10(places)) / math.Pow10(places); PowerOfTen(rounded) > PowerOfTen(x) {
 		places--
 	}
-	return Fixed(x, max(places, 0))
+	return WithDecimals(x, max(places, 0))
 }
 
-// Fixed returns x with so many places behind the point. A negative number of places rounds before
-// it.
-func Fixed(x float64, places int) string {
+// WithDecimals returns x with so many places behind the point. A negative number of places rounds
+// before it.
+func WithDecimals(x float64, places int) string {
 	if places < 0 {
 		step := math.Pow10(-places)
 		x, places = math.Round(x/step)*step, 0
@@ -75,9 +75,9 @@ func Fixed(x float64, places int) string {
 	return s
 }
 
-// Exact returns a number with ten significant digits, more than any measurement has, so that files
-// show no digits of floating-point arithmetic. NaN and infinity are empty.
-func Exact(x float64) string {
+// FileNumber returns a number with ten significant digits, more than any measurement has, so that
+// files show no digits of floating-point arithmetic. NaN and infinity are empty.
+func FileNumber(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
 	}
@@ -104,7 +104,7 @@ func MicrosWithUnit(us float64) string {
 	case x >= 1e4:
 		unit, factor = "ms", 1e-3
 	}
-	return strings.TrimSuffix(Number(us*factor), ".0") + Glue + unit
+	return strings.TrimSuffix(Number(us*factor), ".0") + NonBreakingSpace + unit
 }
 
 // Percent returns a difference in percent with its sign.
@@ -128,10 +128,10 @@ func Size(n int) string {
 	}{{1 << 30, "GiB"}, {1e9, "GB"}, {1 << 20, "MiB"}, {1e6, "MB"}, {1 << 10, "KiB"}, {1e3, "KB"}}
 	for _, u := range units {
 		if n >= u.size && n%u.size == 0 {
-			return strconv.Itoa(n/u.size) + Glue + u.name
+			return strconv.Itoa(n/u.size) + NonBreakingSpace + u.name
 		}
 	}
-	return strconv.Itoa(n) + Glue + "B"
+	return strconv.Itoa(n) + NonBreakingSpace + "B"
 }
 
 // SizeRange returns a range of sizes in bytes.
@@ -153,8 +153,8 @@ func CountRange(low, high int) string {
 	return fmt.Sprintf("%d to %d", low, high)
 }
 
-// AtMost returns a bound: the upper end of its interval, or the value if it has none.
-func AtMost(value, high float64) string {
+// UpperBound returns a bound: the upper end of its interval, or the value if it has none.
+func UpperBound(value, high float64) string {
 	if math.IsNaN(high) {
 		high = value
 	}
@@ -196,7 +196,9 @@ func PluralInWords(n int, what string) string {
 }
 
 // SingleLine returns a text in one line, of ordinary spaces.
-func SingleLine(s string) string { return strings.NewReplacer("\n", " ", Glue, " ").Replace(s) }
+func SingleLine(s string) string {
+	return strings.NewReplacer("\n", " ", NonBreakingSpace, " ").Replace(s)
+}
 
 // FileName joins words to a name of a file.
 func FileName(words ...string) string {

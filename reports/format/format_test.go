@@ -101,7 +101,7 @@ func TestBoundIsUpperEndOfInterval(t *testing.T) {
 		value, high float64
 		want        string
 	}{{2, 3, "≤3.000"}, {2, math.NaN(), "≤2.000"}} {
-		if got := AtMost(x.value, x.high); got != x.want {
+		if got := UpperBound(x.value, x.high); got != x.want {
 			t.Errorf("at most %v in an interval up to %v: %s, want %s", x.value, x.high, got, x.want)
 		}
 	}
@@ -117,7 +117,7 @@ func TestWrap(t *testing.T) {
 		{"one two three", 7, "one two|three"},
 		{"  one  two ", 20, "one two"},
 		{"abcdefghij k", 4, "abcd|efgh|ij k"},
-		{"10" + Glue + "KB 20" + Glue + "KB", 8, "10" + Glue + "KB|20" + Glue + "KB"},
+		{"10" + NonBreakingSpace + "KB 20" + NonBreakingSpace + "KB", 8, "10" + NonBreakingSpace + "KB|20" + NonBreakingSpace + "KB"},
 		{"ÄÖÜ äöü", 3, "ÄÖÜ|äöü"},
 		{"a\nb c", 9, "a|b c"},
 	} {

@@ -120,8 +120,8 @@ func (p *Page) Looks(t *testing.T, faults ...Fault) {
 // wantedOf is what the page of a document has to show.
 func wantedOf(d *doc.Document) wanted {
 	var w wanted
-	if len(d.Front) > 0 {
-		w = append(w, wantedSection{id: "cost", charts: len(d.Front)})
+	if len(d.FrontFigures) > 0 {
+		w = append(w, wantedSection{id: "cost", charts: len(d.FrontFigures)})
 	}
 	for _, s := range d.Sections {
 		x := wantedSection{id: s.ID, charts: len(s.Figures)}

@@ -57,7 +57,7 @@ func (p *Page) Has(t *testing.T, names ...string) {
 // Says checks that the page has some texts, in whatever letters.
 func (p *Page) Says(t *testing.T, texts ...string) {
 	t.Helper()
-	page := strings.ToLower(strings.ReplaceAll(p.Files["index.html"], format.Glue, " "))
+	page := strings.ToLower(strings.ReplaceAll(p.Files["index.html"], format.NonBreakingSpace, " "))
 	for _, text := range texts {
 		if !strings.Contains(page, strings.ToLower(text)) {
 			t.Errorf("the page does not say %q", text)

@@ -44,10 +44,10 @@ func TableFile(t *doc.Table) doc.File {
 // are groups, the first column is their names.
 func WriteTableCSV(w io.Writer, t *doc.Table) error {
 	intervals := make([]bool, len(t.Columns))
-	for _, g := range t.MaxGroups {
+	for _, g := range t.Groups {
 		for _, r := range g.Rows {
 			for i, c := range r {
-				intervals[i] = intervals[i] || len(c.Exact) == 3
+				intervals[i] = intervals[i] || len(c.Values) == 3
 			}
 		}
 	}
@@ -56,14 +56,14 @@ func WriteTableCSV(w io.Writer, t *doc.Table) error {
 		head = append(head, "group")
 	}
 	for i, x := range t.Columns {
-		h := format.SingleLine(x.Head)
+		h := format.SingleLine(x.Heading)
 		head = append(head, h)
 		if intervals[i] {
 			head = append(head, h+" low", h+" high")
 		}
 	}
 	all := [][]string{head}
-	for _, g := range t.MaxGroups {
+	for _, g := range t.Groups {
 		for _, r := range g.Rows {
 			var row []string
 			if t.HasGroups() {
@@ -71,8 +71,8 @@ func WriteTableCSV(w io.Writer, t *doc.Table) error {
 			}
 			for i, c := range r {
 				row = append(row, fileText(c))
-				if intervals[i] && len(c.Exact) == 3 {
-					row = append(row, format.Exact(c.Exact[1]), format.Exact(c.Exact[2]))
+				if intervals[i] && len(c.Values) == 3 {
+					row = append(row, format.FileNumber(c.Values[1]), format.FileNumber(c.Values[2]))
 				} else if intervals[i] {
 					row = append(row, "", "")
 				}
@@ -90,11 +90,11 @@ func WriteTableCSV(w io.Writer, t *doc.Table) error {
 // what is weak.
 func fileText(c doc.Cell) string {
 	switch {
-	case len(c.Exact) > 0:
-		return format.Exact(c.Exact[0])
+	case len(c.Values) > 0:
+		return format.FileNumber(c.Values[0])
 	case c.Equal(doc.EmptyCell):
 		return ""
-	case c.Tone == doc.Doubt:
+	case c.Tone == doc.DoubtfulTone:
 		return format.SingleLine(c.Text) + doc.WeakMark
 	}
 	return format.SingleLine(c.Text)
@@ -119,24 +119,24 @@ func WriteJSON(w io.Writer, d *doc.Document) error {
 		Warnings []doc.Warning `json:"warnings,omitempty"`
 	}
 	out := struct {
-		Title    string    `json:"title,omitempty"`
-		Answer   string    `json:"answer,omitempty"`
-		Lead     []string  `json:"lead,omitempty"`
-		Keys     []doc.Key `json:"keys,omitempty"`
-		Sections []section `json:"sections"`
-	}{Title: d.Title, Answer: d.Answer, Lead: d.Lead, Keys: d.Keys}
+		Title    string          `json:"title,omitempty"`
+		Answer   string          `json:"answer,omitempty"`
+		Lead     []string        `json:"lead,omitempty"`
+		Keys     []doc.KeyNumber `json:"keys,omitempty"`
+		Sections []section       `json:"sections"`
+	}{Title: d.Title, Answer: d.Answer, Lead: d.Introduction, Keys: d.KeyNumbers}
 	for _, s := range d.Sections {
 		x := section{ID: s.ID, Title: s.Title, Text: s.Text, Items: s.Items, Warnings: s.Warnings}
 		for _, t := range s.Tables {
 			y := table{Name: t.Name, Title: t.Title, Notes: t.Notes}
-			for _, g := range t.MaxGroups {
+			for _, g := range t.Groups {
 				for _, r := range g.Rows {
 					row := map[string]any{}
 					if g.Name != "" {
 						row["group"] = g.Name
 					}
 					for i, c := range r {
-						row[format.SingleLine(t.Columns[i].Head)] = jsonValue(c)
+						row[format.SingleLine(t.Columns[i].Heading)] = jsonValue(c)
 					}
 					y.Rows = append(y.Rows, row)
 				}
@@ -161,22 +161,22 @@ func jsonValue(c doc.Cell) any {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return nil
 		}
-		x, _ = strconv.ParseFloat(format.Exact(x), 64)
+		x, _ = strconv.ParseFloat(format.FileNumber(x), 64)
 		return x
 	}
 	switch {
 	case c.Equal(doc.EmptyCell):
 		return nil
-	case len(c.Exact) == 0:
+	case len(c.Values) == 0:
 		return fileText(c)
-	case len(c.Exact) == 1 && c.Tone != doc.Doubt:
-		return finite(c.Exact[0])
+	case len(c.Values) == 1 && c.Tone != doc.DoubtfulTone:
+		return finite(c.Values[0])
 	}
-	out := map[string]any{"value": finite(c.Exact[0])}
-	if len(c.Exact) == 3 {
-		out["low"], out["high"] = finite(c.Exact[1]), finite(c.Exact[2])
+	out := map[string]any{"value": finite(c.Values[0])}
+	if len(c.Values) == 3 {
+		out["low"], out["high"] = finite(c.Values[1]), finite(c.Values[2])
 	}
-	if c.Tone == doc.Doubt {
+	if c.Tone == doc.DoubtfulTone {
 		out["weak"] = true
 	}
 	return out

@@ -73,16 +73,16 @@ func writePipeTable(b *bytes.Buffer, t *doc.Table) error {
 	}
 	for _, c := range t.Columns {
 		a := tw.AlignLeft
-		if c.Kind == doc.Number {
+		if c.Kind == doc.NumberColumn {
 			a = tw.AlignRight
 		}
-		head, align = append(head, format.SingleLine(c.Head)), append(align, a)
+		head, align = append(head, format.SingleLine(c.Heading)), append(align, a)
 	}
 	out := tablewriter.NewTable(b, tablewriter.WithRenderer(renderer.NewMarkdown()), tablewriter.WithHeaderAutoFormat(tw.Off),
 		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: align}), tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: align}),
 		tablewriter.WithRowAutoWrap(tw.WrapNone), tablewriter.WithHeaderAutoWrap(tw.WrapNone), tablewriter.WithTrimSpace(tw.Off))
 	out.Header(head)
-	for _, g := range t.MaxGroups {
+	for _, g := range t.Groups {
 		for _, r := range g.Rows {
 			var row []string
 			if t.HasGroups() {
@@ -90,7 +90,7 @@ func writePipeTable(b *bytes.Buffer, t *doc.Table) error {
 			}
 			for _, c := range r {
 				text := escapePipes(format.SingleLine(c.Text))
-				if c.Tone == doc.Doubt {
+				if c.Tone == doc.DoubtfulTone {
 					text += doc.WeakMark
 				}
 				row = append(row, text)

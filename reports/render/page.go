@@ -43,14 +43,14 @@ func WritePage(dir string, d *doc.Document) error {
 // page is a document with its charts drawn and its tables named by files.
 type page struct {
 	*doc.Document
-	Style    template.CSS
-	Script   template.JS
-	Front    []*figure // not those of the document, but drawn
-	Sections []section
+	Style        template.CSS
+	Script       template.JS
+	FrontFigures []*figure // not those of the document, but drawn
+	Sections     []section
 
-	files  []doc.File
-	charts []*chart.Chart
-	rows   int // of all tables
+	files    []doc.File
+	charts   []*chart.Chart
+	rowCount int // of all tables
 }
 
 type section struct {
@@ -62,9 +62,9 @@ type section struct {
 // tableView is a table with the file that has its numbers.
 type tableView struct {
 	*doc.Table
-	Long  int  // rows, if they are too many to be shown at once
-	Bare  bool // a heading above is its title
-	Every int  // of which every so many-th is in the page; 0: all are
+	FoldedRows int  // rows, if they are too many to be shown at once
+	IsUntitled bool // a heading above is its title
+	RowStep    int  // of which every so many-th is in the page; 0: all are
 }
 
 // longTableRows is how many rows are shown unless the reader unfolds the table. A page with the
@@ -78,37 +78,37 @@ const (
 // figure is a chart, drawn for phones and, if that is not enough, for wide windows too.
 type figure struct {
 	doc.Figure
-	ID            string
-	Bare          bool // the heading above is its title
-	Class         string
-	Picture, Wide template.HTML
+	ID                        string
+	IsUntitled                bool // the heading above is its title
+	Class                     string
+	PhonePicture, WidePicture template.HTML
 }
 
 // Charts of a page are drawn for phones, which show them a little smaller, and wider by their
 // place; width 0: not wider.
 const phoneWidth = 380
 
-var figureWidths = map[doc.Width]struct {
+var figureWidths = map[doc.FigureWidth]struct {
 	width   int
 	class   string
 	classes string // of the wide picture
 }{
-	doc.Narrow: {},
-	doc.Half:   {660, "", "chart wide half"},
-	doc.Alone:  {760, "alone", "chart wide"},
-	doc.Across: {1100, "alone", "chart wide across"},
+	doc.ColumnWidth: {},
+	doc.HalfWidth:   {660, "", "chart wide half"},
+	doc.SingleWidth: {760, "alone", "chart wide"},
+	doc.FullWidth:   {1100, "alone", "chart wide across"},
 }
 
 func newPage(d *doc.Document) *page {
 	p := &page{Document: d, Style: template.CSS(pageStyle + chart.DarkStyleRules("svg.chart ") + "\n"), Script: template.JS(Script), files: slices.Clone(d.Files)}
 	for _, s := range d.Sections {
 		for _, t := range s.Tables {
-			p.rows += t.CountRows()
+			p.rowCount += t.CountRows()
 		}
 	}
-	for _, f := range d.Front {
+	for _, f := range d.FrontFigures {
 		drawn := p.addFigure(f, "")
-		p.Front = append(p.Front, &drawn)
+		p.FrontFigures = append(p.FrontFigures, &drawn)
 	}
 	for _, s := range d.Sections {
 		x := section{Section: s}
@@ -117,12 +117,12 @@ func newPage(d *doc.Document) *page {
 		}
 		for _, t := range s.Tables {
 			v := p.addTable(t)
-			v.Bare = t.Title == s.Title || t.Title == d.Title
+			v.IsUntitled = t.Title == s.Title || t.Title == d.Title
 			x.Tables = append(x.Tables, v)
 		}
 		p.Sections = append(p.Sections, x)
 	}
-	figures := slices.Clone(p.Front)
+	figures := slices.Clone(p.FrontFigures)
 	for i := range p.Sections {
 		for j := range p.Sections[i].Figures {
 			figures = append(figures, &p.Sections[i].Figures[j])
@@ -141,7 +141,7 @@ func (p *page) addFigure(f doc.Figure, heading string) figure {
 	}
 	p.charts = append(p.charts, &c)
 	at := figureWidths[f.Width]
-	out := figure{Figure: doc.Figure{Chart: &c, Width: f.Width}, ID: "chart-" + c.Name, Bare: c.Title == heading || c.Title == p.Title, Class: at.class}
+	out := figure{Figure: doc.Figure{Chart: &c, Width: f.Width}, ID: "chart-" + c.Name, IsUntitled: c.Title == heading || c.Title == p.Title, Class: at.class}
 	return out
 }
 
@@ -149,10 +149,10 @@ func (p *page) addFigure(f doc.Figure, heading string) figure {
 func (f *figure) drawChart() {
 	at := figureWidths[f.Width]
 	if at.width == 0 {
-		f.Picture = template.HTML(f.Inline(phoneWidth, "chart"))
+		f.PhonePicture = template.HTML(f.Inline(phoneWidth, "chart"))
 		return
 	}
-	f.Picture, f.Wide = template.HTML(f.Inline(phoneWidth, "chart slim")), template.HTML(f.Inline(at.width, at.classes))
+	f.PhonePicture, f.WidePicture = template.HTML(f.Inline(phoneWidth, "chart slim")), template.HTML(f.Inline(at.width, at.classes))
 }
 
 // addTable names a table's file, and keeps it unless the document has it.
@@ -169,25 +169,25 @@ func (p *page) addTable(t *doc.Table) tableView {
 		v.Table = &x
 	}
 	if t.CountRows() > longTableRows {
-		v.Long = t.CountRows()
-		if p.rows > maxRows {
-			v.Every = (t.CountRows() + longTableRows - 1) / longTableRows
+		v.FoldedRows = t.CountRows()
+		if p.rowCount > maxRows {
+			v.RowStep = (t.CountRows() + longTableRows - 1) / longTableRows
 		}
 	}
 	return v
 }
 
-// Shown returns the rows that the page has, by groups.
-func (v tableView) Shown() []doc.Group {
-	if v.Every < 2 {
-		return v.MaxGroups
+// ShownGroups returns the rows that the page has, by groups.
+func (v tableView) ShownGroups() []doc.Group {
+	if v.RowStep < 2 {
+		return v.Groups
 	}
 	var out []doc.Group
 	row := 0
-	for _, g := range v.MaxGroups {
+	for _, g := range v.Groups {
 		some := doc.Group{Name: g.Name}
 		for _, r := range g.Rows {
-			if row%v.Every == 0 || row == v.Long-1 {
+			if row%v.RowStep == 0 || row == v.FoldedRows-1 {
 				some.Rows = append(some.Rows, r)
 			}
 			row++
@@ -199,21 +199,21 @@ func (v tableView) Shown() []doc.Group {
 	return out
 }
 
-// Ordinal returns a number as in every 5th.
-func (v tableView) Ordinal() string {
+// StepOrdinal returns a number as in every 5th.
+func (v tableView) StepOrdinal() string {
 	switch {
-	case v.Every == 2:
+	case v.RowStep == 2:
 		return "second"
-	case v.Every == 3:
+	case v.RowStep == 3:
 		return "third"
-	case v.Every%10 == 1 && v.Every%100 != 11:
-		return fmt.Sprint(v.Every, "st")
-	case v.Every%10 == 2 && v.Every%100 != 12:
-		return fmt.Sprint(v.Every, "nd")
-	case v.Every%10 == 3 && v.Every%100 != 13:
-		return fmt.Sprint(v.Every, "rd")
+	case v.RowStep%10 == 1 && v.RowStep%100 != 11:
+		return fmt.Sprint(v.RowStep, "st")
+	case v.RowStep%10 == 2 && v.RowStep%100 != 12:
+		return fmt.Sprint(v.RowStep, "nd")
+	case v.RowStep%10 == 3 && v.RowStep%100 != 13:
+		return fmt.Sprint(v.RowStep, "rd")
 	}
-	return fmt.Sprint(v.Every, "th")
+	return fmt.Sprint(v.RowStep, "th")
 }
 
 // writeFiles writes what belongs into the directory.
@@ -245,32 +245,32 @@ func (p *page) writeFiles(add func(name string, write func(io.Writer) error) err
 	return nil
 }
 
-var toneClass = map[doc.Tone]string{doc.Strong: "strong", doc.Faint: "faint", doc.Good: "good", doc.Bad: "bad", doc.Doubt: "doubt"}
+var toneClass = map[doc.CellTone]string{doc.StrongTone: "strong", doc.FaintTone: "faint", doc.GoodTone: "good", doc.BadTone: "bad", doc.DoubtfulTone: "doubt"}
 
 // cellHTML returns a cell of a table. A cell that says what its row is about heads it.
 func cellHTML(t tableView, column int, c doc.Cell) template.HTML {
 	element, attributes, class := "td", "", []string{}
 	col := t.Columns[column]
-	if t.Cards {
-		attributes = ` data-head="` + template.HTMLEscapeString(format.SingleLine(col.Head)) + `"`
+	if t.RowsAsCards {
+		attributes = ` data-head="` + template.HTMLEscapeString(format.SingleLine(col.Heading)) + `"`
 		if column == 0 {
 			attributes += ` id="` + template.HTMLEscapeString(c.Text) + `"`
 		}
 	}
-	if col.Key {
+	if col.IsKey {
 		element, attributes = "th", attributes+` scope="row"`
 	}
 	switch col.Kind {
-	case doc.Number:
+	case doc.NumberColumn:
 		class = append(class, "num")
-	case doc.Prose:
+	case doc.ProseColumn:
 		class = append(class, "wrap")
 	}
 	if s := toneClass[c.Tone]; s != "" {
 		class = append(class, s)
 	}
 	s := c.Text
-	if c.Tone == doc.Doubt {
+	if c.Tone == doc.DoubtfulTone {
 		s += doc.WeakMark
 	}
 	if len(class) > 0 {

@@ -19,15 +19,15 @@ import (
 
 // example is a document with one of everything.
 func example() *doc.Document {
-	d := &doc.Document{Title: "Example <one>", Lead: []string{"What was done."}, Keys: []doc.Key{{Name: "L", Value: "3.1 us", Note: "ssend"}}, Footer: "Made by a test."}
-	t := &doc.Table{Name: "parameters", Title: "Parameters of example", Columns: []doc.Column{{Head: "mode", Key: true}, {Head: "o_s\nus", Kind: doc.Number}, {Head: "remark", Kind: doc.Prose}}}
+	d := &doc.Document{Title: "Example <one>", Introduction: []string{"What was done."}, KeyNumbers: []doc.KeyNumber{{Name: "L", Value: "3.1 us", Note: "ssend"}}, Footer: "Made by a test."}
+	t := &doc.Table{Name: "parameters", Title: "Parameters of example", Columns: []doc.Column{{Heading: "mode", IsKey: true}, {Heading: "o_s\nus", Kind: doc.NumberColumn}, {Heading: "remark", Kind: doc.ProseColumn}}}
 	t.BeginGroup("low & high")
 	t.AddRow(doc.TextCell("send"), doc.IntervalCell(29.971, 29.93, 30.03), doc.TextCell("a remark that is long enough to be broken into several lines in a terminal"))
-	t.AddRow(doc.TextCell("isend"), doc.IntervalCell(3.1, 2.9, 3.4).WithTone(doc.Doubt), doc.EmptyCell)
+	t.AddRow(doc.TextCell("isend"), doc.IntervalCell(3.1, 2.9, 3.4).WithTone(doc.DoubtfulTone), doc.EmptyCell)
 	t.AddNote("! is weak.")
 	x := chart.XY{Y: "time (us)", Series: []chart.Series{chart.JoinedSeries("send", chart.Style{Color: chart.Blue, Glyph: chart.Solid[0]}, []chart.Point{{X: 1, Y: 2}, {X: 100, Y: 30}})}}
 	d.AddSection(doc.Section{ID: "parameters", Title: "Parameters", Tables: []*doc.Table{t}})
-	d.AddSection(doc.Section{ID: "charts", Title: "Charts", Figures: append(doc.Figures(doc.Narrow, x.Chart("times", "Times", "Some.")), doc.Figures(doc.Alone, x.Chart("times", "Charts", "Again."))...)})
+	d.AddSection(doc.Section{ID: "charts", Title: "Charts", Figures: append(doc.Figures(doc.ColumnWidth, x.Chart("times", "Times", "Some.")), doc.Figures(doc.SingleWidth, x.Chart("times", "Charts", "Again."))...)})
 	d.AddSection(doc.Section{ID: "trust", Title: "How far to trust it", Items: []string{"Not far."}})
 	var ws []doc.Warning
 	for i, code := range []string{"few-reps", "not-linear", "drift"} {
@@ -187,8 +187,8 @@ func TestFailingWriter(t *testing.T) {
 
 // Cells cannot break a table of WriteMarkdown, weak ones are marked, and groups have a column.
 func TestMarkdown(t *testing.T) {
-	table := &doc.Table{Name: "t", Title: "A title\nin two lines", Columns: []doc.Column{{Head: "mode"}, {Head: "o_s\nus", Kind: doc.Number}}, Notes: []string{"A note."},
-		MaxGroups: []doc.Group{{Name: "near", Rows: [][]doc.Cell{{{Text: "a | b"}, {Text: "1.5", Tone: doc.Doubt}}}}, {Name: "far", Rows: [][]doc.Cell{{{Text: "c"}, {Text: "20"}}}}}}
+	table := &doc.Table{Name: "t", Title: "A title\nin two lines", Columns: []doc.Column{{Heading: "mode"}, {Heading: "o_s\nus", Kind: doc.NumberColumn}}, Notes: []string{"A note."},
+		Groups: []doc.Group{{Name: "near", Rows: [][]doc.Cell{{{Text: "a | b"}, {Text: "1.5", Tone: doc.DoubtfulTone}}}}, {Name: "far", Rows: [][]doc.Cell{{{Text: "c"}, {Text: "20"}}}}}}
 	d := &doc.Document{Title: "Document"}
 	d.AddTables("t", "t", table)
 	var b bytes.Buffer

@@ -40,24 +40,26 @@ func (s Style) writeTable(b *bytes.Buffer, t *doc.Table) error {
 		b.WriteByte('\n')
 	}
 	for _, n := range t.Notes {
-		s.writeParagraph(b, n, 0, doc.Faint)
+		s.writeParagraph(b, n, 0, doc.FaintTone)
 	}
 	return nil
 }
 
-func replaceGlue(text []byte) []byte { return bytes.ReplaceAll(text, []byte(format.Glue), []byte(" ")) }
+func replaceGlue(text []byte) []byte {
+	return bytes.ReplaceAll(text, []byte(format.NonBreakingSpace), []byte(" "))
+}
 
 // limitRows returns the table with as many rows as a terminal shows.
 func (s Style) limitRows(t *doc.Table) *doc.Table {
-	if t.Terse == 0 || t.CountRows() <= t.Terse || s.Verbose {
+	if t.TerminalRows == 0 || t.CountRows() <= t.TerminalRows || s.Verbose {
 		return t
 	}
 	out := *t
-	out.MaxGroups, out.Notes = nil, append([]string{fmt.Sprintf("%d more rows are not shown: --verbose shows all.", t.CountRows()-t.Terse)}, t.Notes...)
-	left := t.Terse
-	for _, g := range t.MaxGroups {
+	out.Groups, out.Notes = nil, append([]string{fmt.Sprintf("%d more rows are not shown: --verbose shows all.", t.CountRows()-t.TerminalRows)}, t.Notes...)
+	left := t.TerminalRows
+	for _, g := range t.Groups {
 		g.Rows = g.Rows[:min(len(g.Rows), left)]
-		out.MaxGroups, left = append(out.MaxGroups, g), left-len(g.Rows)
+		out.Groups, left = append(out.Groups, g), left-len(g.Rows)
 	}
 	return &out
 }
@@ -66,28 +68,28 @@ func (s Style) limitRows(t *doc.Table) *doc.Table {
 // others moved aside.
 func markWeak(t *doc.Table) *table {
 	out := &table{*t}
-	out.MaxGroups = nil
+	out.Groups = nil
 	weak := make([]bool, len(t.Columns))
-	for _, g := range t.MaxGroups {
+	for _, g := range t.Groups {
 		for _, r := range g.Rows {
 			for i, c := range r {
-				weak[i] = weak[i] || c.Tone == doc.Doubt
+				weak[i] = weak[i] || c.Tone == doc.DoubtfulTone
 			}
 		}
 	}
-	for _, g := range t.MaxGroups {
-		out.MaxGroups = append(out.MaxGroups, doc.Group{Name: g.Name})
+	for _, g := range t.Groups {
+		out.Groups = append(out.Groups, doc.Group{Name: g.Name})
 		for _, r := range g.Rows {
 			r = slices.Clone(r)
 			for i := range r {
 				if i == 0 && g.Name != "" {
-					r[i].Text = format.Glue + format.Glue + r[i].Text
+					r[i].Text = format.NonBreakingSpace + format.NonBreakingSpace + r[i].Text
 				}
 				switch {
-				case r[i].Tone == doc.Doubt:
+				case r[i].Tone == doc.DoubtfulTone:
 					r[i].Text += doc.WeakMark
-				case weak[i] && t.Columns[i].Kind == doc.Number:
-					r[i].Text += format.Glue
+				case weak[i] && t.Columns[i].Kind == doc.NumberColumn:
+					r[i].Text += format.NonBreakingSpace
 				}
 			}
 			out.AddRow(r...)
@@ -105,8 +107,8 @@ func (s Style) lineWidth() int {
 }
 
 // paint returns text in the colour of a tone.
-func (s Style) paint(text string, t doc.Tone) string {
-	codes := [...]string{doc.Normal: "", doc.Strong: "1", doc.Faint: "2", doc.Doubt: "33", doc.Good: "32", doc.Bad: "31"}
+func (s Style) paint(text string, t doc.CellTone) string {
+	codes := [...]string{doc.NormalTone: "", doc.StrongTone: "1", doc.FaintTone: "2", doc.DoubtfulTone: "33", doc.GoodTone: "32", doc.BadTone: "31"}
 	if !s.Colour || codes[t] == "" || text == "" {
 		return text
 	}
@@ -119,14 +121,14 @@ func (s Style) paint(text string, t doc.Tone) string {
 
 func (s Style) writeHeading(b *bytes.Buffer, text string) {
 	if text != "" {
-		s.writeParagraph(b, text, 0, doc.Strong)
+		s.writeParagraph(b, text, 0, doc.StrongTone)
 		b.WriteByte('\n')
 	}
 }
 
 // writeParagraph writes text in lines that fit, the first indented by so many spaces and the others
 // by two more.
-func (s Style) writeParagraph(b *bytes.Buffer, text string, indent int, t doc.Tone) {
+func (s Style) writeParagraph(b *bytes.Buffer, text string, indent int, t doc.CellTone) {
 	for i, line := range format.Wrap(text, s.lineWidth()-indent-2) {
 		if i == 1 {
 			indent += 2
@@ -141,14 +143,14 @@ func (t *table) splitToWidth(width int) []*table {
 	widths := make([]int, len(t.Columns))
 	for i, c := range t.Columns {
 		widths[i] = t.columnWidth(i)
-		if c.Kind == doc.Prose {
-			widths[i] = min(widths[i], max(narrow, longestLine(c.Head)))
+		if c.Kind == doc.ProseColumn {
+			widths[i] = min(widths[i], max(narrow, longestLine(c.Heading)))
 		}
 	}
 	var keys []int
 	room := width
 	for i, c := range t.Columns {
-		if c.Key {
+		if c.IsKey {
 			keys = append(keys, i)
 			room -= widths[i] + gutter
 		}
@@ -157,7 +159,7 @@ func (t *table) splitToWidth(width int) []*table {
 	for at := 0; at < len(t.Columns); {
 		columns, left := keys, room
 		for ; at < len(t.Columns); at++ {
-			if t.Columns[at].Key {
+			if t.Columns[at].IsKey {
 				continue
 			}
 			need := widths[at]
@@ -179,7 +181,7 @@ func (t *table) selectColumns(columns []int, width int) *table {
 	room, texts := width+gutter, 0
 	for _, i := range columns {
 		out.Columns = append(out.Columns, t.Columns[i])
-		if room -= gutter; t.Columns[i].Kind != doc.Prose {
+		if room -= gutter; t.Columns[i].Kind != doc.ProseColumn {
 			room -= t.columnWidth(i)
 		} else {
 			texts++
@@ -187,17 +189,17 @@ func (t *table) selectColumns(columns []int, width int) *table {
 	}
 	limits := make([]int, len(columns))
 	for n, i := range columns { // a text that is shorter than its share leaves room for the others
-		if w := t.columnWidth(i); t.Columns[i].Kind == doc.Prose && w <= room/texts {
+		if w := t.columnWidth(i); t.Columns[i].Kind == doc.ProseColumn && w <= room/texts {
 			limits[n], room, texts = w, room-w, texts-1
 		}
 	}
 	for n, i := range columns {
-		if t.Columns[i].Kind == doc.Prose && limits[n] == 0 {
+		if t.Columns[i].Kind == doc.ProseColumn && limits[n] == 0 {
 			limits[n] = max(room/texts, narrow)
 		}
 	}
-	for _, g := range t.MaxGroups {
-		out.MaxGroups = append(out.MaxGroups, doc.Group{Name: g.Name})
+	for _, g := range t.Groups {
+		out.Groups = append(out.Groups, doc.Group{Name: g.Name})
 		for _, row := range g.Rows {
 			cells := make([]doc.Cell, len(columns))
 			for n, i := range columns {
@@ -214,8 +216,8 @@ func (t *table) selectColumns(columns []int, width int) *table {
 
 // columnWidth returns the width of a column.
 func (t *table) columnWidth(column int) int {
-	w := longestLine(t.Columns[column].Head)
-	for _, g := range t.MaxGroups {
+	w := longestLine(t.Columns[column].Heading)
+	for _, g := range t.Groups {
 		for _, r := range g.Rows {
 			w = max(w, longestLine(r[column].Text))
 		}
@@ -244,7 +246,7 @@ func (s Style) writePart(b *bytes.Buffer, t *table) error {
 			line++
 		}
 	}
-	for _, g := range t.MaxGroups {
+	for _, g := range t.Groups {
 		if g.Name != "" {
 			before[line] = g.Name
 		}
@@ -266,7 +268,7 @@ func (s Style) writePart(b *bytes.Buffer, t *table) error {
 	n := 0
 	for l := range strings.Lines(out.String()) {
 		if name := before[n]; name != "" {
-			s.writeParagraph(b, name, 0, doc.Strong)
+			s.writeParagraph(b, name, 0, doc.StrongTone)
 		}
 		b.WriteString(strings.TrimSuffix(trimPadding(l), strings.Repeat("─", gutter)) + "\n")
 		n++
@@ -277,11 +279,11 @@ func (s Style) writePart(b *bytes.Buffer, t *table) error {
 // trimPadding takes the padding from the end of a line, and ends of colours in it.
 func trimPadding(line string) string {
 	const end = "\x1b[0m"
-	line = strings.TrimRight(line, " \n"+format.Glue)
+	line = strings.TrimRight(line, " \n"+format.NonBreakingSpace)
 	colored := false
 	for strings.HasSuffix(line, end) {
 		colored = true
-		line = strings.TrimRight(strings.TrimSuffix(line, end), " "+format.Glue)
+		line = strings.TrimRight(strings.TrimSuffix(line, end), " "+format.NonBreakingSpace)
 	}
 	if colored {
 		line += end
@@ -293,8 +295,8 @@ func trimPadding(line string) string {
 func (t *table) columnHeads(s Style) []any {
 	all, some := make([]any, len(t.Columns)), false
 	for i, c := range t.Columns {
-		all[i] = s.paint(c.Head, doc.Strong)
-		some = some || c.Head != ""
+		all[i] = s.paint(c.Heading, doc.StrongTone)
+		some = some || c.Heading != ""
 	}
 	if !some {
 		return nil
@@ -305,7 +307,7 @@ func (t *table) columnHeads(s Style) []any {
 func headLines(columns []doc.Column) int {
 	n := 1
 	for _, c := range columns {
-		n = max(n, strings.Count(c.Head, "\n")+1)
+		n = max(n, strings.Count(c.Heading, "\n")+1)
 	}
 	return n
 }
@@ -320,7 +322,7 @@ func (s Style) tableWriter(w io.Writer, t *table) *tablewriter.Table {
 	}
 	aligns := make(tw.Alignment, len(t.Columns))
 	for i, c := range t.Columns {
-		if aligns[i] = tw.AlignLeft; c.Kind == doc.Number {
+		if aligns[i] = tw.AlignLeft; c.Kind == doc.NumberColumn {
 			aligns[i] = tw.AlignRight
 		}
 	}

@@ -39,7 +39,7 @@ func WriteText(w io.Writer, d *doc.Document, s Style) error {
 		}
 	}
 	if d.Answer != "" {
-		s.writeParagraph(&b, d.Answer, 0, doc.Normal)
+		s.writeParagraph(&b, d.Answer, 0, doc.NormalTone)
 	}
 	for _, x := range d.Sections {
 		if x.PageOnly {
@@ -49,7 +49,7 @@ func WriteText(w io.Writer, d *doc.Document, s Style) error {
 			between()
 			s.writeHeading(&b, x.Title)
 			for _, p := range slices.Concat(x.Text, x.Items) {
-				s.writeParagraph(&b, p, 0, doc.Normal)
+				s.writeParagraph(&b, p, 0, doc.NormalTone)
 			}
 		}
 		for _, t := range x.Tables {
@@ -79,9 +79,9 @@ func (s Style) writeWarnings(b *bytes.Buffer, title string, all []doc.Warning) {
 	if s.Verbose {
 		s.writeHeading(b, title)
 		for _, k := range all {
-			s.writeParagraph(b, fmt.Sprintf("%s (%d): %s", k.Code, k.Count, k.Meaning), 0, doc.Doubt)
+			s.writeParagraph(b, fmt.Sprintf("%s (%d): %s", k.Code, k.Count, k.Meaning), 0, doc.DoubtfulTone)
 			for _, c := range k.Cases {
-				s.writeParagraph(b, c.String(), 2, doc.Normal)
+				s.writeParagraph(b, c.String(), 2, doc.NormalTone)
 			}
 		}
 		return
@@ -91,18 +91,18 @@ func (s Style) writeWarnings(b *bytes.Buffer, title string, all []doc.Warning) {
 		n += k.Count
 		counts = append(counts, fmt.Sprintf("%d %s", k.Count, k.Code))
 	}
-	s.writeLine(b, fmt.Sprintf("%s (--verbose explains): %s", format.Plural(n, "warning"), strings.Join(counts, ", ")), doc.Doubt)
+	s.writeLine(b, fmt.Sprintf("%s (--verbose explains): %s", format.Plural(n, "warning"), strings.Join(counts, ", ")), doc.DoubtfulTone)
 	for _, k := range all[:min(len(all), maxWarningKinds)] {
 		var subjects []string
 		for _, c := range k.Cases {
 			subjects = append(subjects, c.Subjects)
 		}
-		s.writeLine(b, fmt.Sprintf("  %s: %s (%s)", k.Code, k.Meaning, strings.Join(subjects, "; ")), doc.Normal)
+		s.writeLine(b, fmt.Sprintf("  %s: %s (%s)", k.Code, k.Meaning, strings.Join(subjects, "; ")), doc.NormalTone)
 	}
 }
 
 // writeLine writes one line, cut where it does not fit.
-func (s Style) writeLine(b *bytes.Buffer, text string, t doc.Tone) {
+func (s Style) writeLine(b *bytes.Buffer, text string, t doc.CellTone) {
 	width := s.lineWidth()
 	if s.Width <= 0 {
 		width = 160

@@ -18,12 +18,12 @@ import (
 func Tiers() tiers.Tiers {
 	x := tiers.Tiers{Platform: "made up", Library: "mpi", Ranks: []int{0, 1, 2, 3, 4, 5, 106},
 		Levels: []tiers.Tier{
-			{Place: "tier1", MaxGroups: [][]int{{0, 4}, {1, 5}, {2, 3}, {106}}, Pairs: 3, Times: 1},
-			{Place: "tier2", MaxGroups: [][]int{{0, 2, 3, 4}, {1, 5, 106}}, Pairs: 6, Times: 3},
-			{Place: "tier3", MaxGroups: [][]int{{0, 1, 2, 3, 4, 5, 106}}, Pairs: 11, Times: 20},
+			{Place: "tier1", Groups: [][]int{{0, 4}, {1, 5}, {2, 3}, {106}}, Pairs: 3, Times: 1},
+			{Place: "tier2", Groups: [][]int{{0, 2, 3, 4}, {1, 5, 106}}, Pairs: 6, Times: 3},
+			{Place: "tier3", Groups: [][]int{{0, 1, 2, 3, 4, 5, 106}}, Pairs: 11, Times: 20},
 		}}
 	together := func(l tiers.Tier, a, b int) bool {
-		for _, g := range l.MaxGroups {
+		for _, g := range l.Groups {
 			in := map[int]bool{}
 			for _, rank := range g {
 				in[rank] = true

@@ -20,7 +20,7 @@ import (
 // value, which a terminal has room for.
 func (s *Study) Document(all bool) *doc.Document {
 	d := s.Verdicts(all)
-	d.Front = doc.Figures(doc.Across, s.ratioChart())
+	d.FrontFigures = doc.Figures(doc.FullWidth, s.ratioChart())
 	if all {
 		d.Answer = s.answerSentence()
 	}
@@ -34,7 +34,7 @@ func (s *Study) Document(all bool) *doc.Document {
 	for i := range s.Artefacts {
 		a := &s.Artefacts[i]
 		t := a.findingTable(all)
-		x := doc.Section{ID: format.FileName(a.ID), Title: a.fullTitle(), Short: a.paperName(), Items: a.Words, Tables: []*doc.Table{t},
+		x := doc.Section{ID: format.FileName(a.ID), Title: a.fullTitle(), ShortTitle: a.paperName(), Items: a.Words, Tables: []*doc.Table{t},
 			Figures: a.figures()}
 		switch {
 		case all:
@@ -45,7 +45,7 @@ func (s *Study) Document(all bool) *doc.Document {
 		}
 		d.AddSection(x)
 	}
-	run := &doc.Table{Name: "facts", Title: "How it was measured", Columns: []doc.Column{{Head: "fact", Key: true}, {Head: "value", Kind: doc.Prose}}}
+	run := &doc.Table{Name: "facts", Title: "How it was measured", Columns: []doc.Column{{Heading: "fact", IsKey: true}, {Heading: "value", Kind: doc.ProseColumn}}}
 	var commands []string
 	for _, f := range s.Facts {
 		run.AddRow(doc.TextCell(f[0]), doc.TextCell(f[1]))
@@ -76,9 +76,9 @@ func (s *Study) Document(all bool) *doc.Document {
 func (a *Artefact) figures() []doc.Figure {
 	pictures := a.charts()
 	if len(pictures) > 1 && len(a.Charts) == 0 {
-		return doc.Figures(doc.Half, pictures...)
+		return doc.Figures(doc.HalfWidth, pictures...)
 	}
-	return doc.Figures(doc.Alone, pictures...)
+	return doc.Figures(doc.SingleWidth, pictures...)
 }
 
 // answerSentence says in a sentence or two what came of the paper.
@@ -99,37 +99,37 @@ func (s *Study) answerSentence() string {
 	}
 	a, b := s.countNumbers(compare.Validation), s.countNumbers(DecidedByAssumptions)
 	if all := a.all + b.all; all > 0 {
-		out += fmt.Sprintf(" Of %s to which nothing was fitted %d are met within %d%s%%.", format.Plural(all, "published number"), a.agree+b.agree, agreementPercent, format.Glue)
+		out += fmt.Sprintf(" Of %s to which nothing was fitted %d are met within %d%s%%.", format.Plural(all, "published number"), a.agree+b.agree, agreementPercent, format.NonBreakingSpace)
 	}
 	return strings.TrimSpace(out)
 }
 
 // Verdicts returns a document of the verdicts alone.
 func (s *Study) Verdicts(page bool) *doc.Document {
-	d := &doc.Document{Title: s.Title, Lead: []string{s.Source, "Each table and figure of this paper, and each of its statements that a program can check, stand beside what loggp measured on emulated machines and what its models predict."},
+	d := &doc.Document{Title: s.Title, Introduction: []string{s.Source, "Each table and figure of this paper, and each of its statements that a program can check, stand beside what loggp measured on emulated machines and what its models predict."},
 		Footer: "Made by loggp.", Files: []doc.File{{Name: "cells.csv", Write: s.WriteCells}, {Name: "claims.csv", Write: s.WriteClaims}}}
 	for _, t := range s.Tables {
 		d.Files = append(d.Files, doc.File{Name: "tables/" + t.Name, Write: func(w io.Writer) error {
 			return table.WriteText(w, "rows", strings.Join(t.Columns, ","), t.Rows)
 		}})
 	}
-	counts := &doc.Table{Name: "verdicts", Title: "Verdicts", Columns: []doc.Column{{Head: "decided by", Key: true}, {Head: "claims", Kind: doc.Number}, {Head: "hold", Kind: doc.Number}, {Head: "fail", Kind: doc.Number}}}
+	counts := &doc.Table{Name: "verdicts", Title: "Verdicts", Columns: []doc.Column{{Heading: "decided by", IsKey: true}, {Heading: "claims", Kind: doc.NumberColumn}, {Heading: "hold", Kind: doc.NumberColumn}, {Heading: "fail", Kind: doc.NumberColumn}}}
 	for _, rests := range []string{Free, FittedTo, ByConstruction} {
 		if s.CountClaims("", rests) > 0 {
 			hold, fail := s.CountClaims(Holds, rests), s.CountClaims(Fails, rests)
 			counts.AddRow(doc.TextCell(rests), doc.CountCell(hold+fail), doc.CountCell(hold), doc.CountCell(fail))
-			d.Keys = append(d.Keys, doc.Key{Name: "claims, " + rests, Value: fmt.Sprintf("%d of %d hold", hold, hold+fail)})
+			d.KeyNumbers = append(d.KeyNumbers, doc.KeyNumber{Name: "claims, " + rests, Value: fmt.Sprintf("%d of %d hold", hold, hold+fail)})
 		}
 	}
 	for _, v := range []string{Undecided, Contradicted, NotApplicable} {
 		if n := s.CountClaims(v, ""); n > 0 {
 			counts.AddRow(doc.TextCell(verdictCells[v].Text), doc.CountCell(n), doc.EmptyCell, doc.EmptyCell)
-			d.Keys = append(d.Keys, doc.Key{Name: "claims, " + verdictCells[v].Text, Value: strconv.Itoa(n)})
+			d.KeyNumbers = append(d.KeyNumbers, doc.KeyNumber{Name: "claims, " + verdictCells[v].Text, Value: strconv.Itoa(n)})
 		}
 	}
 	for _, k := range []struct{ basis, name string }{{compare.Validation, "values, nothing fitted"}, {DecidedByAssumptions, "values, assumed numbers"}} {
 		if t := s.countNumbers(k.basis); t.all > 0 {
-			d.Keys = append(d.Keys, doc.Key{Name: k.name, Value: fmt.Sprintf("%d of %d", t.agree, t.all), Note: fmt.Sprintf("are met within %d %%", agreementPercent)})
+			d.KeyNumbers = append(d.KeyNumbers, doc.KeyNumber{Name: k.name, Value: fmt.Sprintf("%d of %d", t.agree, t.all), Note: fmt.Sprintf("are met within %d %%", agreementPercent)})
 		}
 	}
 	summary := doc.Section{ID: "summary", Title: s.Title, Text: []string{s.Source, s.agreementSentence()}, Tables: []*doc.Table{counts}}
@@ -144,11 +144,11 @@ func (s *Study) Verdicts(page bool) *doc.Document {
 
 // verdictCells are the verdicts for people.
 var verdictCells = map[string]doc.Cell{
-	Holds:         {Text: "holds", Tone: doc.Good},
-	Fails:         {Text: "fails", Tone: doc.Bad},
-	Undecided:     {Text: "undecided", Tone: doc.Doubt},
+	Holds:         {Text: "holds", Tone: doc.GoodTone},
+	Fails:         {Text: "fails", Tone: doc.BadTone},
+	Undecided:     {Text: "undecided", Tone: doc.DoubtfulTone},
 	Contradicted:  {Text: "contradicted"},
-	NotApplicable: {Text: "not applicable", Tone: doc.Faint},
+	NotApplicable: {Text: "not applicable", Tone: doc.FaintTone},
 }
 
 // verdictCell returns the cell of a claim's verdict. That of one which holds as it was made to is
@@ -159,7 +159,7 @@ func (c *Claim) verdictCell() doc.Cell {
 		cell = doc.TextCell(c.Verdict)
 	}
 	if c.Verdict == Holds && c.Rests != Free {
-		cell.Tone = doc.Faint
+		cell.Tone = doc.FaintTone
 	}
 	return cell
 }
@@ -167,11 +167,11 @@ func (c *Claim) verdictCell() doc.Cell {
 // claimTable has a row for each claim. A page also says where it stands and how it is checked, and
 // has those that do not hold first.
 func (s *Study) claimTable(page bool) *doc.Table {
-	t := &doc.Table{Name: "claims", Title: "The claims of the paper, and what came of them", Cards: page, File: "claims.csv",
-		Columns: []doc.Column{{Head: "claim", Key: true}, {Head: "verdict"}, {Head: "rests on"}, {Head: "what it says", Kind: doc.Prose}, {Head: "evidence", Kind: doc.Prose}}}
+	t := &doc.Table{Name: "claims", Title: "The claims of the paper, and what came of them", RowsAsCards: page, File: "claims.csv",
+		Columns: []doc.Column{{Heading: "claim", IsKey: true}, {Heading: "verdict"}, {Heading: "rests on"}, {Heading: "what it says", Kind: doc.ProseColumn}, {Heading: "evidence", Kind: doc.ProseColumn}}}
 	claims := s.Claims
 	if page {
-		t.Columns = append(t.Columns, doc.Column{Head: "how it is checked", Kind: doc.Prose})
+		t.Columns = append(t.Columns, doc.Column{Heading: "how it is checked", Kind: doc.ProseColumn})
 		t.AddNote("A verdict rests on nothing fitted, or on numbers of a platform that were fitted to the claim or to the values it compares. The terms at the end of the page explain the verdicts.")
 		claims = slices.Clone(claims)
 		order := []string{Fails, Undecided, Contradicted, Holds}
@@ -192,7 +192,7 @@ func (s *Study) claimTable(page bool) *doc.Table {
 			if c.Where != "" {
 				row[3].Text += " (said in " + c.Where + ")"
 			}
-			row = append(row, doc.Cell{Text: c.Check, Tone: doc.Faint})
+			row = append(row, doc.Cell{Text: c.Check, Tone: doc.FaintTone})
 		}
 		t.AddRow(row...)
 	}
@@ -222,11 +222,11 @@ func (a *Artefact) findingTable(all bool) *doc.Table {
 		first = "mode"
 	}
 	t := &doc.Table{Name: a.ID, Title: a.fullTitle(), File: "cells.csv", Columns: []doc.Column{
-		{Head: first}, {Head: "parameter"}, {Head: "bytes", Kind: doc.Number}, {Head: "published", Kind: doc.Number}, {Head: "measured", Kind: doc.Number},
-		{Head: "predicted", Kind: doc.Number}, {Head: "error\n%", Kind: doc.Number}, {Head: "basis"}, {Head: "printed in", Kind: doc.Prose}}}
+		{Heading: first}, {Heading: "parameter"}, {Heading: "bytes", Kind: doc.NumberColumn}, {Heading: "published", Kind: doc.NumberColumn}, {Heading: "measured", Kind: doc.NumberColumn},
+		{Heading: "predicted", Kind: doc.NumberColumn}, {Heading: "error\n%", Kind: doc.NumberColumn}, {Heading: "basis"}, {Heading: "printed in", Kind: doc.ProseColumn}}}
 	figure := len(a.Curves) > 0
-	t.Columns[0].Key = !figure && slices.ContainsFunc(a.Rows, func(r Finding) bool { return r.Mode != "" })
-	t.Columns[1].Key, t.Columns[2].Key = !figure && (!all || quantity == ""), figure
+	t.Columns[0].IsKey = !figure && slices.ContainsFunc(a.Rows, func(r Finding) bool { return r.Mode != "" })
+	t.Columns[1].IsKey, t.Columns[2].IsKey = !figure && (!all || quantity == ""), figure
 	if all {
 		t.Title = a.paperName() + ", published and measured"
 		if quantity != "" {
@@ -234,8 +234,8 @@ func (a *Artefact) findingTable(all bool) *doc.Table {
 		}
 	}
 	if slices.ContainsFunc(a.Rows, func(r Finding) bool { return r.isTextual() }) {
-		t.Columns[3].Kind, t.Columns[4].Kind = doc.Prose, doc.Prose
-		t.Columns[6] = doc.Column{Head: "agrees"}
+		t.Columns[3].Kind, t.Columns[4].Kind = doc.ProseColumn, doc.ProseColumn
+		t.Columns[6] = doc.Column{Heading: "agrees"}
 	}
 	var notes []string
 	var rows rowGroups
@@ -259,7 +259,7 @@ func (a *Artefact) findingTable(all bool) *doc.Table {
 				n = len(notes)
 				notes = append(notes, r.Note)
 			}
-			cells[7].Text += fmt.Sprintf("%s(%d)", format.Glue, n+1)
+			cells[7].Text += fmt.Sprintf("%s(%d)", format.NonBreakingSpace, n+1)
 		}
 		group := format.PlaceName(r.Platform, r.Library, r.Place)
 		if figure {
@@ -272,7 +272,7 @@ func (a *Artefact) findingTable(all bool) *doc.Table {
 		}
 		rows.add(group, cells)
 	}
-	t.MaxGroups = rows
+	t.Groups = rows
 	for i, n := range notes {
 		t.AddNote("(%d) %s", i+1, n)
 	}
@@ -322,9 +322,9 @@ func (r *Finding) quantityName() string { return strings.TrimSpace(r.Parameter +
 
 // cells returns the row of a finding.
 func (r *Finding) cells(t *doc.Table) []doc.Cell {
-	tone := doc.Normal
+	tone := doc.NormalTone
 	if r.Basis == compare.Calibration {
-		tone = doc.Faint
+		tone = doc.FaintTone
 	}
 	or := func(text string) doc.Cell {
 		if text == "" {
@@ -339,30 +339,30 @@ func (r *Finding) cells(t *doc.Table) []doc.Cell {
 	switch {
 	case r.isTextual():
 		published, found = doc.TextCell(r.Text[0]), doc.TextCell(r.Text[1])
-		off = map[string]doc.Cell{"": doc.EmptyCell, Agrees: doc.TextCell("yes"), Differs: {Text: "no", Tone: doc.Bad}}[r.Agreement]
+		off = map[string]doc.Cell{"": doc.EmptyCell, Agrees: doc.TextCell("yes"), Differs: {Text: "no", Tone: doc.BadTone}}[r.Agreement]
 	case r.Low == r.High:
-		published = doc.Cell{Text: format.Exact(r.Low), Exact: []float64{r.Low}}
+		published = doc.Cell{Text: format.FileNumber(r.Low), Values: []float64{r.Low}}
 	case r.Low < r.High:
-		published = doc.TextCell(format.Exact(r.Low) + " to " + format.Exact(r.High))
+		published = doc.TextCell(format.FileNumber(r.Low) + " to " + format.FileNumber(r.High))
 	}
 	switch e := r.ErrorPercent(); {
 	case r.isTextual():
 	case math.IsInf(e, 0) || math.IsNaN(e):
 		off = doc.EmptyCell
 	case r.Basis == compare.Validation && math.Abs(e) > agreementPercent:
-		off.Tone = doc.Doubt
+		off.Tone = doc.DoubtfulTone
 		t.AddNote("%s beside an error: farther off than %d %%.", doc.WeakMark, agreementPercent)
 	}
 	if r.Bound {
-		found.Text = format.Number(r.Measured) + ", " + format.AtMost(r.Measured, r.MeasuredHigh)
+		found.Text = format.Number(r.Measured) + ", " + format.UpperBound(r.Measured, r.MeasuredHigh)
 		t.AddNote("≤ is an upper bound: the samples show only that the value is not larger.")
 	}
 	if r.Warning != "" && !r.isTextual() {
-		found.Tone = doc.Doubt
+		found.Tone = doc.DoubtfulTone
 		t.AddNote("%s beside a measured value: the fit warns of it, in the note of the row.", doc.WeakMark)
 	}
 	return []doc.Cell{or(r.modeColumn()), doc.TextCell(r.quantityName()), sizeCell(r.Bytes), published, found, doc.NumberCell(r.Predicted), off,
-		{Text: r.Basis, Tone: tone}, {Text: r.Source, Tone: doc.Faint}}
+		{Text: r.Basis, Tone: tone}, {Text: r.Source, Tone: doc.FaintTone}}
 }
 
 // WriteCells writes a row for each finding as CSV, in the units of the findings. The cell of a

@@ -266,9 +266,9 @@ func (r *Finding) describe(a *Artefact) string {
 	if r.Bytes >= 0 {
 		what += " of " + format.SingleLine(format.Size(r.Bytes))
 	}
-	published := format.Exact(r.Low)
+	published := format.FileNumber(r.Low)
 	if r.High > r.Low {
-		published += " to " + format.Exact(r.High)
+		published += " to " + format.FileNumber(r.High)
 	}
 	words := fmt.Sprintf("%s: %s, %s: published %s %s, measured %s %s (%s %%)", a.paperName(), what, format.PlaceName(r.Platform, r.Library, r.Place), published, r.Unit, format.Number(r.Measured), r.Unit, format.Percent(r.ErrorPercent()))
 	return strings.ReplaceAll(words, "  ", " ")

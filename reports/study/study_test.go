@@ -185,7 +185,7 @@ func TestCurves(t *testing.T) {
 
 // rowTexts returns the cells of a table as they are shown.
 func rowTexts(x *doc.Table) (rows []string) {
-	for _, g := range x.MaxGroups {
+	for _, g := range x.Groups {
 		for _, r := range g.Rows {
 			var cells []string
 			for _, c := range r {
@@ -243,8 +243,8 @@ func TestStudyCounts(t *testing.T) {
 // published value.
 func TestStudyTables(t *testing.T) {
 	s := smallStudy()
-	for i, want := range []doc.Cell{{Text: "holds", Tone: doc.Good}, {Text: "holds", Tone: doc.Faint}, {Text: "fails", Tone: doc.Bad}, {Text: "holds", Tone: doc.Faint},
-		{Text: "undecided", Tone: doc.Doubt}, {Text: "contradicted"}, {Text: "not applicable", Tone: doc.Faint}} {
+	for i, want := range []doc.Cell{{Text: "holds", Tone: doc.GoodTone}, {Text: "holds", Tone: doc.FaintTone}, {Text: "fails", Tone: doc.BadTone}, {Text: "holds", Tone: doc.FaintTone},
+		{Text: "undecided", Tone: doc.DoubtfulTone}, {Text: "contradicted"}, {Text: "not applicable", Tone: doc.FaintTone}} {
 		if got := s.Claims[i].verdictCell(); !got.Equal(want) {
 			t.Errorf("%s: %+v, want %+v", s.Claims[i].ID, got, want)
 		}
@@ -350,8 +350,8 @@ func TestTablePictures(t *testing.T) {
 	again := a.Rows[0]
 	again.Mode = "NA"
 	a.Rows = append(a.Rows[:6:6], again)
-	if x := a.findingTable(true); len(x.MaxGroups) != 2 || len(x.MaxGroups[0].Rows) != 4 || x.MaxGroups[0].Rows[3][0].Text != doc.EmptyCell.Text {
-		t.Errorf("groups %+v", x.MaxGroups)
+	if x := a.findingTable(true); len(x.Groups) != 2 || len(x.Groups[0].Rows) != 4 || x.Groups[0].Rows[3][0].Text != doc.EmptyCell.Text {
+		t.Errorf("groups %+v", x.Groups)
 	}
 	a.Rows = a.Rows[:6]
 	if n := len(a.figures()); n != 1 {

@@ -24,7 +24,7 @@ func RunTimes(title, note string, r *model.Timeline, calls bool) *doc.Document {
 // EndTimes reports when each rank of a program ended on a real machine. All ranks began at the same
 // time.
 func EndTimes(title, note string, ends []unit.Time) *doc.Document {
-	t := &doc.Table{Name: "run", Title: title, Columns: []doc.Column{{Head: "rank", Key: true, Kind: doc.Number}, {Head: "ends at\nus", Kind: doc.Number}}}
+	t := &doc.Table{Name: "run", Title: title, Columns: []doc.Column{{Heading: "rank", IsKey: true, Kind: doc.NumberColumn}, {Heading: "ends at\nus", Kind: doc.NumberColumn}}}
 	var sum unit.Time
 	for rank, end := range ends {
 		if sum += end; rank < maxRankRows {
@@ -35,8 +35,8 @@ func EndTimes(title, note string, ends []unit.Time) *doc.Document {
 		t.AddNote("%d more ranks are in the summary only.", more)
 	}
 	t.BeginGroup("summary")
-	t.AddRow(doc.TextCell("mean").WithTone(doc.Strong), doc.NumberCell(sum.Micros()/float64(len(ends))))
-	t.AddRow(doc.TextCell("most").WithTone(doc.Strong), doc.NumberCell(slices.Max(ends).Micros()))
+	t.AddRow(doc.TextCell("mean").WithTone(doc.StrongTone), doc.NumberCell(sum.Micros()/float64(len(ends))))
+	t.AddRow(doc.TextCell("most").WithTone(doc.StrongTone), doc.NumberCell(slices.Max(ends).Micros()))
 	t.AddNote("Times are from a common start. %s", note)
 	d := &doc.Document{Title: title}
 	d.AddTables("run", title, t)
@@ -69,8 +69,8 @@ func rankTimeOf(t model.Track) rankTime {
 const maxRankRows = 64
 
 func runTable(title, note string, r *model.Timeline) *doc.Table {
-	t := &doc.Table{Name: "run", Title: title, Columns: []doc.Column{{Head: "rank", Key: true, Kind: doc.Number},
-		{Head: "computes\nus", Kind: doc.Number}, {Head: "overhead\nus", Kind: doc.Number}, {Head: "waits\nus", Kind: doc.Number}, {Head: "ends at\nus", Kind: doc.Number}, {Head: "computes\n%", Kind: doc.Number}}}
+	t := &doc.Table{Name: "run", Title: title, Columns: []doc.Column{{Heading: "rank", IsKey: true, Kind: doc.NumberColumn},
+		{Heading: "computes\nus", Kind: doc.NumberColumn}, {Heading: "overhead\nus", Kind: doc.NumberColumn}, {Heading: "waits\nus", Kind: doc.NumberColumn}, {Heading: "ends at\nus", Kind: doc.NumberColumn}, {Heading: "computes\n%", Kind: doc.NumberColumn}}}
 	var all []rankTime
 	for _, x := range r.Ranks {
 		all = append(all, rankTimeOf(x))
@@ -84,8 +84,8 @@ func runTable(title, note string, r *model.Timeline) *doc.Table {
 	}
 	t.BeginGroup("summary")
 	mean, most := meanAndMost(all)
-	t.AddRow(mean.row(doc.TextCell("mean").WithTone(doc.Strong))...)
-	t.AddRow(most.row(doc.TextCell("most").WithTone(doc.Strong))...)
+	t.AddRow(mean.row(doc.TextCell("mean").WithTone(doc.StrongTone))...)
+	t.AddRow(most.row(doc.TextCell("most").WithTone(doc.StrongTone))...)
 	t.AddNote("Overhead is processor time for communication; a waiting processor is idle. %s", note)
 	return t
 }
@@ -119,8 +119,8 @@ type callTotals struct {
 }
 
 func callsTable(title string, r *model.Timeline) *doc.Table {
-	t := &doc.Table{Name: "calls", Title: title, Columns: []doc.Column{{Head: "call", Key: true}, {Head: "calls", Kind: doc.Number}, {Head: "time\n%", Kind: doc.Number}, {Head: "time\nus", Kind: doc.Number},
-		{Head: "waits\nus", Kind: doc.Number}, {Head: "mean\nus", Kind: doc.Number}, {Head: "least\nus", Kind: doc.Number}, {Head: "most\nus", Kind: doc.Number}, {Head: "sends\nB", Kind: doc.Number}}}
+	t := &doc.Table{Name: "calls", Title: title, Columns: []doc.Column{{Heading: "call", IsKey: true}, {Heading: "calls", Kind: doc.NumberColumn}, {Heading: "time\n%", Kind: doc.NumberColumn}, {Heading: "time\nus", Kind: doc.NumberColumn},
+		{Heading: "waits\nus", Kind: doc.NumberColumn}, {Heading: "mean\nus", Kind: doc.NumberColumn}, {Heading: "least\nus", Kind: doc.NumberColumn}, {Heading: "most\nus", Kind: doc.NumberColumn}, {Heading: "sends\nB", Kind: doc.NumberColumn}}}
 	var whole unit.Time
 	for _, x := range r.Ranks {
 		whole += rankTimeOf(x).end

@@ -27,11 +27,11 @@ type Trace struct {
 // Document reports the activities of processors, network and protocol: a time line, the time by
 // activity, and all steps in the order of time. trace.json is a file for viewers of trace events.
 func (t Trace) Document() *doc.Document {
-	d := &doc.Document{Title: t.Title, Answer: t.answerSentence(), Keys: t.keyNumbers(), Footer: "Made by loggp.",
-		Lead:  []string{"What every processor, the network and the protocol did, as the emulated machine itself recorded it. Nothing here is estimated."},
-		Files: []doc.File{{Name: "trace.json", Write: func(w io.Writer) error { return WriteEvents(w, t) }}},
+	d := &doc.Document{Title: t.Title, Answer: t.answerSentence(), KeyNumbers: t.keyNumbers(), Footer: "Made by loggp.",
+		Introduction: []string{"What every processor, the network and the protocol did, as the emulated machine itself recorded it. Nothing here is estimated."},
+		Files:        []doc.File{{Name: "trace.json", Write: func(w io.Writer) error { return WriteEvents(w, t) }}},
 	}
-	d.AddSection(doc.Section{ID: "time-line", Title: "Time line", Figures: doc.Figures(doc.Across, t.Chart())})
+	d.AddSection(doc.Section{ID: "time-line", Title: "Time line", Figures: doc.Figures(doc.FullWidth, t.Chart())})
 	d.AddTables("course", "Step by step", t.stepTable())
 	d.AddTables("time", "Where the time went", t.activityTables()...)
 	d.AddSection(doc.Section{ID: "more", Title: "To look closer", PageOnly: true, Commands: []string{t.Command},
@@ -69,7 +69,7 @@ func (t Trace) shareSentence() string {
 		return ""
 	}
 	mean, most := meanAndMost(all)
-	part := func(d unit.Time) string { return formatShare(d, max(mean.end, 1)) + format.Glue + "%" }
+	part := func(d unit.Time) string { return formatShare(d, max(mean.end, 1)) + format.NonBreakingSpace + "%" }
 	return fmt.Sprintf("The run takes %s. Of its time a rank computes %s in the mean, works %s for communication and waits %s.",
 		format.MicrosWithUnit(most.end.Micros()), part(mean.computing), part(mean.overhead), part(mean.waiting))
 }
@@ -99,7 +99,7 @@ func (t Trace) answerSentence() string {
 			last, busy, name, most = r, sum, what, largest
 		}
 	}
-	out := fmt.Sprintf("The run takes %s. The busiest is %s, whose processor works for %s%s%% of that", format.MicrosWithUnit(whole.Micros()), last.Name, formatShare(busy, whole), format.Glue)
+	out := fmt.Sprintf("The run takes %s. The busiest is %s, whose processor works for %s%s%% of that", format.MicrosWithUnit(whole.Micros()), last.Name, formatShare(busy, whole), format.NonBreakingSpace)
 	if name != "" {
 		out += fmt.Sprintf(", the largest part in %s (%s)", name, format.MicrosWithUnit(most.Micros()))
 	}
@@ -126,8 +126,8 @@ type step struct {
 
 // stepTable returns a table of the first steps.
 func (t Trace) stepTable() *doc.Table {
-	out := &doc.Table{Name: "course", Title: t.Title, Terse: maxTextRows, Columns: []doc.Column{
-		{Head: "at\nus", Kind: doc.Number, Key: true}, {Head: "for\nus", Kind: doc.Number}, {Head: "where"}, {Head: "what"}, {Head: "of", Kind: doc.Prose},
+	out := &doc.Table{Name: "course", Title: t.Title, TerminalRows: maxTextRows, Columns: []doc.Column{
+		{Heading: "at\nus", Kind: doc.NumberColumn, IsKey: true}, {Heading: "for\nus", Kind: doc.NumberColumn}, {Heading: "where"}, {Heading: "what"}, {Heading: "of", Kind: doc.ProseColumn},
 	}}
 	all := t.steps()
 	for i, e := range all {
@@ -160,12 +160,12 @@ func (t Trace) steps() []step {
 			if what := calls[rank][i].String(); what != "" {
 				of += ": " + what
 			}
-			put(c.From, c.To, 1, r.Name, doc.TextCell(c.Name).WithTone(doc.Strong), of)
+			put(c.From, c.To, 1, r.Name, doc.TextCell(c.Name).WithTone(doc.StrongTone), of)
 		}
 		for _, s := range r.Spans {
-			tone := doc.Normal
+			tone := doc.NormalTone
 			if s.Activity == model.Waiting {
-				tone = doc.Faint
+				tone = doc.FaintTone
 			}
 			put(s.From, s.To, 2, r.Name, doc.TextCell(chart.SpanName(s)).WithTone(tone), spanBytes(s))
 		}
@@ -176,7 +176,7 @@ func (t Trace) steps() []step {
 		if !f.Arrived() {
 			to = f.Depart
 		}
-		put(f.Depart, to, 3, where, doc.TextCell(f.Name).WithTone(doc.Strong), flightDetail(f))
+		put(f.Depart, to, 3, where, doc.TextCell(f.Name).WithTone(doc.StrongTone), flightDetail(f))
 	}
 	slices.SortStableFunc(all, func(a, b step) int {
 		switch {
@@ -253,7 +253,7 @@ func (t Trace) activityTables() []*doc.Table {
 
 func (t Trace) activityTable(name, title, total string, tracks []model.Track) *doc.Table {
 	out := &doc.Table{Name: name, Title: title, Columns: []doc.Column{
-		{Head: "what", Key: true}, {Head: "kind"}, {Head: "times", Kind: doc.Number}, {Head: "bytes", Kind: doc.Number}, {Head: "us", Kind: doc.Number}, {Head: "%", Kind: doc.Number},
+		{Heading: "what", IsKey: true}, {Heading: "kind"}, {Heading: "times", Kind: doc.NumberColumn}, {Heading: "bytes", Kind: doc.NumberColumn}, {Heading: "us", Kind: doc.NumberColumn}, {Heading: "%", Kind: doc.NumberColumn},
 	}}
 	whole := max(t.Recording.End(), 1)
 	for _, x := range tracks {
@@ -273,17 +273,17 @@ func (t Trace) activityTable(name, title, total string, tracks []model.Track) *d
 				busy += s.Time
 			}
 		}
-		out.AddRow(doc.TextCell(total).WithTone(doc.Strong), doc.TextCell(""), doc.TextCell(""), doc.TextCell(""), doc.TextCell(format.Number(busy.Micros())).WithTone(doc.Strong), doc.TextCell(formatShare(busy, whole)).WithTone(doc.Strong))
+		out.AddRow(doc.TextCell(total).WithTone(doc.StrongTone), doc.TextCell(""), doc.TextCell(""), doc.TextCell(""), doc.TextCell(format.Number(busy.Micros())).WithTone(doc.StrongTone), doc.TextCell(formatShare(busy, whole)).WithTone(doc.StrongTone))
 	}
 	return out
 }
 
 func formatShare(part, whole unit.Time) string {
-	return format.Fixed(100*part.Micros()/whole.Micros(), 1)
+	return format.WithDecimals(100*part.Micros()/whole.Micros(), 1)
 }
 
 // keyNumbers returns the main numbers.
-func (t Trace) keyNumbers() []doc.Key {
+func (t Trace) keyNumbers() []doc.KeyNumber {
 	packets, accesses := map[string]int{}, 0
 	var names []string
 	for _, f := range t.Recording.Flights {
@@ -300,12 +300,12 @@ func (t Trace) keyNumbers() []doc.Key {
 	for _, n := range names {
 		list = append(list, fmt.Sprintf("%d %s", packets[n], n))
 	}
-	out := []doc.Key{{Name: "time", Value: format.MicrosWithUnit(t.Recording.End().Micros()), Note: "from the first event to the last"}}
+	out := []doc.KeyNumber{{Name: "time", Value: format.MicrosWithUnit(t.Recording.End().Micros()), Note: "from the first event to the last"}}
 	if len(list) > 0 {
-		out = append(out, doc.Key{Name: "packets", Value: strings.Join(list, ", ")})
+		out = append(out, doc.KeyNumber{Name: "packets", Value: strings.Join(list, ", ")})
 	}
 	if accesses > 0 {
-		out = append(out, doc.Key{Name: "remote access", Value: format.Plural(accesses, "transfer"), Note: "requests, data and confirmations, without a processor"})
+		out = append(out, doc.KeyNumber{Name: "remote access", Value: format.Plural(accesses, "transfer"), Note: "requests, data and confirmations, without a processor"})
 	}
 	return out
 }

@@ -51,11 +51,11 @@ const maxNamedMessages = 32
 // Document compares the schedulers, and lists the phases of the exchange that is shown.
 func (p *PhasedExchanges) Document() *doc.Document {
 	d := &doc.Document{Title: p.Title}
-	columns := []doc.Column{{Head: "exchange", Key: true, Kind: doc.Number}, {Head: "ranks", Kind: doc.Number}, {Head: "messages", Kind: doc.Number}, {Head: "bytes", Kind: doc.Number}}
+	columns := []doc.Column{{Heading: "exchange", IsKey: true, Kind: doc.NumberColumn}, {Heading: "ranks", Kind: doc.NumberColumn}, {Heading: "messages", Kind: doc.NumberColumn}, {Heading: "bytes", Kind: doc.NumberColumn}}
 	for _, by := range p.Planned {
-		columns = append(columns, doc.Column{Head: by.Scheduler.Name + "\nphases", Kind: doc.Number}, doc.Column{Head: by.Scheduler.Name + "\nus", Kind: doc.Number})
+		columns = append(columns, doc.Column{Heading: by.Scheduler.Name + "\nphases", Kind: doc.NumberColumn}, doc.Column{Heading: by.Scheduler.Name + "\nus", Kind: doc.NumberColumn})
 	}
-	all := &doc.Table{Name: "exchanges", Title: p.Title, Columns: columns, Terse: 20}
+	all := &doc.Table{Name: "exchanges", Title: p.Title, Columns: columns, TerminalRows: 20}
 	sums := make([]unit.Time, len(p.Planned))
 	for i, x := range p.Exchanges {
 		bytes := 0
@@ -80,8 +80,8 @@ func (p *PhasedExchanges) Document() *doc.Document {
 	chosen := p.Planned[p.Chosen]
 	s := chosen.Schedules[p.Shown]
 	title := fmt.Sprintf("Phases of exchange %d, %s", p.Shown, chosen.Scheduler.Name)
-	t := &doc.Table{Name: "phases", Title: title, Columns: []doc.Column{{Head: "phase", Key: true, Kind: doc.Number}, {Head: "messages", Kind: doc.Number},
-		{Head: "longest\nB", Kind: doc.Number}, {Head: "shortest\nB", Kind: doc.Number}, {Head: "takes\nus", Kind: doc.Number}, {Head: "from - to", Kind: doc.Prose}}}
+	t := &doc.Table{Name: "phases", Title: title, Columns: []doc.Column{{Heading: "phase", IsKey: true, Kind: doc.NumberColumn}, {Heading: "messages", Kind: doc.NumberColumn},
+		{Heading: "longest\nB", Kind: doc.NumberColumn}, {Heading: "shortest\nB", Kind: doc.NumberColumn}, {Heading: "takes\nus", Kind: doc.NumberColumn}, {Heading: "from - to", Kind: doc.ProseColumn}}}
 	for i, phase := range s.Phases {
 		longest, shortest := 0, phase[0].Bytes
 		var pairs []string

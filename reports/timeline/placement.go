@@ -14,9 +14,9 @@ type PlacedRun struct {
 // PlacementTimes reports the time of a program on each of several placements, and the mean time of
 // its ranks by activity.
 func PlacementTimes(title string, runs []PlacedRun) *doc.Document {
-	t := &doc.Table{Name: "placements", Title: title, Columns: []doc.Column{{Head: "placement", Key: true, Kind: doc.Text},
-		{Head: "ranks", Kind: doc.Number}, {Head: "nodes", Kind: doc.Number}, {Head: "ends at\nus", Kind: doc.Number}, {Head: "of the\nfirst", Kind: doc.Number},
-		{Head: "computes\nus", Kind: doc.Number}, {Head: "overhead\nus", Kind: doc.Number}, {Head: "waits\nus", Kind: doc.Number}}}
+	t := &doc.Table{Name: "placements", Title: title, Columns: []doc.Column{{Heading: "placement", IsKey: true, Kind: doc.TextColumn},
+		{Heading: "ranks", Kind: doc.NumberColumn}, {Heading: "nodes", Kind: doc.NumberColumn}, {Heading: "ends at\nus", Kind: doc.NumberColumn}, {Heading: "of the\nfirst", Kind: doc.NumberColumn},
+		{Heading: "computes\nus", Kind: doc.NumberColumn}, {Heading: "overhead\nus", Kind: doc.NumberColumn}, {Heading: "waits\nus", Kind: doc.NumberColumn}}}
 	first := 0.0
 	for _, x := range runs {
 		var all []rankTime

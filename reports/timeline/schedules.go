@@ -38,8 +38,8 @@ const maxAccurateError = 0.1
 // ScheduleTimes compares the times of schedules on machines with those in the simulation.
 func ScheduleTimes(all []MachineSchedules) *doc.Document {
 	d := &doc.Document{Title: "Schedules on machines and by LogGOPS"}
-	sum := &doc.Table{Name: "summary", Title: "Accuracy of LogGOPS", Columns: []doc.Column{{Head: "platform", Key: true}, {Head: "library", Key: true}, {Head: "ranks", Kind: doc.Number},
-		{Head: "schedules", Kind: doc.Number}, {Head: "within\n10 %", Kind: doc.Number}, {Head: "median\nerror, %", Kind: doc.Number}, {Head: "least\n%", Kind: doc.Number}, {Head: "most\n%", Kind: doc.Number}, {Head: "parameters", Kind: doc.Prose}}}
+	sum := &doc.Table{Name: "summary", Title: "Accuracy of LogGOPS", Columns: []doc.Column{{Heading: "platform", IsKey: true}, {Heading: "library", IsKey: true}, {Heading: "ranks", Kind: doc.NumberColumn},
+		{Heading: "schedules", Kind: doc.NumberColumn}, {Heading: "within\n10 %", Kind: doc.NumberColumn}, {Heading: "median\nerror, %", Kind: doc.NumberColumn}, {Heading: "least\n%", Kind: doc.NumberColumn}, {Heading: "most\n%", Kind: doc.NumberColumn}, {Heading: "parameters", Kind: doc.ProseColumn}}}
 	for _, m := range all {
 		var sizes, errors []float64
 		good := 0
@@ -59,8 +59,8 @@ func ScheduleTimes(all []MachineSchedules) *doc.Document {
 	d.AddTables("summary", "Accuracy of LogGOPS", sum)
 	for _, m := range all {
 		title := fmt.Sprintf("%s of %s, %s", format.Plural(len(m.Times), "schedule"), m.Platform, m.Library)
-		t := &doc.Table{Name: "schedules-" + m.Platform, Title: title, Columns: []doc.Column{{Head: "platform", Key: true}, {Head: "schedule", Key: true}, {Head: "algorithm", Key: true}, {Head: "length\nB", Kind: doc.Number},
-			{Head: "machine\nus", Kind: doc.Number}, {Head: "LogGOPS\nus", Kind: doc.Number}, {Head: "error\n%", Kind: doc.Number}}}
+		t := &doc.Table{Name: "schedules-" + m.Platform, Title: title, Columns: []doc.Column{{Heading: "platform", IsKey: true}, {Heading: "schedule", IsKey: true}, {Heading: "algorithm", IsKey: true}, {Heading: "length\nB", Kind: doc.NumberColumn},
+			{Heading: "machine\nus", Kind: doc.NumberColumn}, {Heading: "LogGOPS\nus", Kind: doc.NumberColumn}, {Heading: "error\n%", Kind: doc.NumberColumn}}}
 		for _, x := range m.Times {
 			bytes := doc.EmptyCell
 			if x.Bytes >= 0 {

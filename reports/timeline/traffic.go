@@ -26,8 +26,8 @@ func FlowThroughput(title string, flows []model.Flow, r *model.Timeline) *doc.Do
 }
 
 func flowTable(title string, flows []model.Flow) *doc.Table {
-	t := &doc.Table{Name: "traffic", Title: title, Columns: []doc.Column{{Head: "from rank", Key: true, Kind: doc.Number}, {Head: "to rank", Kind: doc.Number},
-		{Head: "sent\nB", Kind: doc.Number}, {Head: "time\nus", Kind: doc.Number}, {Head: "throughput\nMB/s", Kind: doc.Number}}}
+	t := &doc.Table{Name: "traffic", Title: title, Columns: []doc.Column{{Heading: "from rank", IsKey: true, Kind: doc.NumberColumn}, {Heading: "to rank", Kind: doc.NumberColumn},
+		{Heading: "sent\nB", Kind: doc.NumberColumn}, {Heading: "time\nus", Kind: doc.NumberColumn}, {Heading: "throughput\nMB/s", Kind: doc.NumberColumn}}}
 	rate := func(r unit.Rate) doc.Cell { return doc.NumberCell(float64(r) / 1e6) }
 	rates, sum, bytes, last := []unit.Rate{}, unit.Rate(0), 0, unit.Time(0)
 	for i, f := range flows {
@@ -46,9 +46,9 @@ func flowTable(title string, flows []model.Flow) *doc.Table {
 		name string
 		rate unit.Rate
 	}{{"least", rates[0]}, {"median", quantile.UpperMedian(rates)}, {"most", rates[len(rates)-1]}} {
-		t.AddRow(doc.TextCell(x.name).WithTone(doc.Strong), doc.EmptyCell, doc.EmptyCell, doc.EmptyCell, rate(x.rate))
+		t.AddRow(doc.TextCell(x.name).WithTone(doc.StrongTone), doc.EmptyCell, doc.EmptyCell, doc.EmptyCell, rate(x.rate))
 	}
-	t.AddRow(doc.TextCell("all").WithTone(doc.Strong), doc.EmptyCell, doc.CountCell(bytes), doc.NumberCell(last.Micros()), rate(sum))
+	t.AddRow(doc.TextCell("all").WithTone(doc.StrongTone), doc.EmptyCell, doc.CountCell(bytes), doc.NumberCell(last.Micros()), rate(sum))
 	t.AddNote("The time is from the common start until the last message of the flow was received.")
 	return t
 }
@@ -72,7 +72,7 @@ func busyTable(flows []model.Flow, r *model.Timeline) *doc.Table {
 	if len(all) == 0 {
 		return nil
 	}
-	t := &doc.Table{Name: "links", Title: "Busiest parts of the network", Columns: []doc.Column{{Head: "part", Key: true}, {Head: "carried\nB", Kind: doc.Number}, {Head: "busy\nus", Kind: doc.Number}, {Head: "busy\n%", Kind: doc.Number}}}
+	t := &doc.Table{Name: "links", Title: "Busiest parts of the network", Columns: []doc.Column{{Heading: "part", IsKey: true}, {Heading: "carried\nB", Kind: doc.NumberColumn}, {Heading: "busy\nus", Kind: doc.NumberColumn}, {Heading: "busy\n%", Kind: doc.NumberColumn}}}
 	for i, x := range all {
 		if i == maxBusyParts {
 			t.AddNote("%s of the network that were busy for a shorter time are not shown.", format.Plural(len(all)-i, "part"))

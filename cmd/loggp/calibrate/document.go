@@ -19,8 +19,8 @@ import (
 func (s *Sensitivity) Document() *doc.Document {
 	name := s.Platform.Machine.Name
 	decided := 0
-	by := &doc.Table{Name: "quantities", Slim: true, Title: fmt.Sprintf("Numbers that move a quantity by more than %s", formatPercent(DecisiveChange)), Columns: []doc.Column{
-		{Head: "number", Key: true}, {Head: "basis"}, {Head: "value", Kind: doc.Number}, {Head: "halved\n%", Kind: doc.Number}, {Head: "doubled\n%", Kind: doc.Number}}}
+	by := &doc.Table{Name: "quantities", WrapsKeys: true, Title: fmt.Sprintf("Numbers that move a quantity by more than %s", formatPercent(DecisiveChange)), Columns: []doc.Column{
+		{Heading: "number", IsKey: true}, {Heading: "basis"}, {Heading: "value", Kind: doc.NumberColumn}, {Heading: "halved\n%", Kind: doc.NumberColumn}, {Heading: "doubled\n%", Kind: doc.NumberColumn}}}
 	var charts []*chart.Chart
 	for i, q := range s.Quantities {
 		deciding := s.DecidingNumbers(i, DecisiveChange)
@@ -35,18 +35,18 @@ func (s *Sensitivity) Document() *doc.Document {
 		charts = append(charts, s.tornadoChart(i))
 	}
 	by.AddNote("halved, doubled: by how much the quantity moves when the number is half or twice its value, and all others as they are.")
-	all := &doc.Table{Name: "numbers", Title: "Numbers by what they move", Slim: true, Terse: 12, Columns: []doc.Column{
-		{Head: "number", Key: true}, {Head: "basis"}, {Head: "value", Kind: doc.Number}, {Head: "moves most", Kind: doc.Prose}, {Head: "halved\n%", Kind: doc.Number}, {Head: "doubled\n%", Kind: doc.Number}}}
+	all := &doc.Table{Name: "numbers", Title: "Numbers by what they move", WrapsKeys: true, TerminalRows: 12, Columns: []doc.Column{
+		{Heading: "number", IsKey: true}, {Heading: "basis"}, {Heading: "value", Kind: doc.NumberColumn}, {Heading: "moves most", Kind: doc.ProseColumn}, {Heading: "halved\n%", Kind: doc.NumberColumn}, {Heading: "doubled\n%", Kind: doc.NumberColumn}}}
 	for _, n := range s.rankedNumbers() {
 		most := s.mostMovedQuantity(n)
 		moves := doc.TextCell(s.Quantities[most].Name)
 		if s.LargestChange(n, most) == 0 {
-			moves = doc.TextCell("nothing").WithTone(doc.Faint)
+			moves = doc.TextCell("nothing").WithTone(doc.FaintTone)
 		}
 		all.AddRow(doc.TextCell(n.Path), doc.TextCell(string(n.Basis)), doc.TextCell(n.Value), moves, s.changeCell(n.Halved, most), s.changeCell(n.Doubled, most))
 	}
 	d := &doc.Document{Title: "Sensitivity of platform " + name, Answer: s.summary(), Footer: "Made by loggp."}
-	d.AddSection(doc.Section{ID: "quantities", Title: "Quantities", Tables: []*doc.Table{by}, Figures: doc.Figures(doc.Half, charts...), Text: []string{
+	d.AddSection(doc.Section{ID: "quantities", Title: "Quantities", Tables: []*doc.Table{by}, Figures: doc.Figures(doc.HalfWidth, charts...), Text: []string{
 		fmt.Sprintf("Assumed and fitted numbers that were halved and doubled, one at a time: %d. Quantities that were measured each time, without noise: %d. Of these, moved by more than %s: %d.",
 			len(s.Numbers), len(s.Quantities), formatPercent(DecisiveChange), decided)}})
 	d.AddTables("numbers", "Numbers", all)
@@ -67,11 +67,11 @@ func (s *Sensitivity) summary() string {
 		return "No number moves any quantity."
 	}
 	return fmt.Sprintf("%s (%s, %s) moves most: half of it changes %s by %s%s%%, twice by %s%s%%.", n.Path, n.Value, n.Basis, s.Quantities[most].Name,
-		s.changeCell(n.Halved, most).Text, format.Glue, s.changeCell(n.Doubled, most).Text, format.Glue)
+		s.changeCell(n.Halved, most).Text, format.NonBreakingSpace, s.changeCell(n.Doubled, most).Text, format.NonBreakingSpace)
 }
 
 // formatPercent prints a part in percent.
-func formatPercent(x float64) string { return fmt.Sprintf("%g%s%%", 100*x, format.Glue) }
+func formatPercent(x float64) string { return fmt.Sprintf("%g%s%%", 100*x, format.NonBreakingSpace) }
 
 // formatQuantity prints what a quantity is, and what it should be.
 func (s *Sensitivity) formatQuantity(i int) string {
@@ -153,7 +153,7 @@ func (s *Sensitivity) tornadoChart(quantity int) *chart.Chart {
 		slices.SortStableFunc(row.Bars, func(a, b chart.Bar) int { return cmp.Compare(math.Abs(b.To), math.Abs(a.To)) }) // the shorter one in front
 		group.Rows = append(group.Rows, row)
 	}
-	c := chart.Strip{X: "change of the quantity in %", Signed: true, MaxGroups: []chart.StripGroup{group}}
+	c := chart.Strip{X: "change of the quantity in %", Signed: true, Groups: []chart.StripGroup{group}}
 	return c.Chart("tornado-"+format.FileName(q.Name), q.Name,
 		fmt.Sprintf("The quantity is %s. Orange: with the number halved; blue: doubled. Bars end at %g %%.", s.formatQuantity(quantity), 100*farthest))
 }
@@ -205,7 +205,7 @@ const strongCorrelation = 0.9
 // Document returns the calibration as a report: numbers, targets and correlations.
 func (c *Calibration) Document() *doc.Document {
 	numbers := &doc.Table{Name: "numbers", Title: "Numbers", Columns: []doc.Column{
-		{Head: "number", Key: true}, {Head: "before", Kind: doc.Number}, {Head: "found", Kind: doc.Number}, {Head: "95 % interval", Kind: doc.Number}, {Head: "remark", Kind: doc.Prose}}}
+		{Heading: "number", IsKey: true}, {Heading: "before", Kind: doc.NumberColumn}, {Heading: "found", Kind: doc.NumberColumn}, {Heading: "95 % interval", Kind: doc.NumberColumn}, {Heading: "remark", Kind: doc.ProseColumn}}}
 	open := 0
 	for _, f := range c.Numbers {
 		interval := doc.EmptyCell
@@ -218,13 +218,13 @@ func (c *Calibration) Document() *doc.Document {
 		numbers.AddRow(doc.TextCell(f.Path), doc.TextCell(f.Value), doc.TextCell(f.Found), interval, doc.TextCell(f.remark()))
 	}
 	numbers.DropEmpty()
-	targets := &doc.Table{Name: "targets", Title: "Targets", Terse: 24, Columns: []doc.Column{
-		{Head: "target", Key: true}, {Head: "unit"}, {Head: "should be", Kind: doc.Number}, {Head: "before", Kind: doc.Number}, {Head: "now", Kind: doc.Number}, {Head: "error\n%", Kind: doc.Number}}}
+	targets := &doc.Table{Name: "targets", Title: "Targets", TerminalRows: 24, Columns: []doc.Column{
+		{Heading: "target", IsKey: true}, {Heading: "unit"}, {Heading: "should be", Kind: doc.NumberColumn}, {Heading: "before", Kind: doc.NumberColumn}, {Heading: "now", Kind: doc.NumberColumn}, {Heading: "error\n%", Kind: doc.NumberColumn}}}
 	unmoved := 0
 	for _, t := range c.Targets {
 		name := doc.TextCell(t.Name)
 		if !t.Moved {
-			name = name.WithTone(doc.Faint)
+			name = name.WithTone(doc.FaintTone)
 			unmoved++
 		}
 		targets.AddRow(name, doc.TextCell(t.Unit), doc.TextCell(t.formatWanted()), doc.NumberCell(t.Before), doc.NumberCell(t.After), doc.PercentCell(t.percentError()))
@@ -233,7 +233,7 @@ func (c *Calibration) Document() *doc.Document {
 		targets.AddNote("Targets that depend on no free number: %d.", unmoved)
 	}
 	correlations := &doc.Table{Name: "correlations", Title: fmt.Sprintf("Correlations above %g", strongCorrelation), Columns: []doc.Column{
-		{Head: "number", Key: true}, {Head: "number"}, {Head: "correlation", Kind: doc.Number}}}
+		{Heading: "number", IsKey: true}, {Heading: "number"}, {Heading: "correlation", Kind: doc.NumberColumn}}}
 	var free []FittedNumber
 	for _, f := range c.Numbers {
 		if f.Free.Values == nil {
