@@ -62,7 +62,7 @@ func reproduceCommand() *cobra.Command {
 statement that a program can check, with published, measured and predicted values side by side.
 Without a name it lists the papers. It prints the verdict on each claim. -o writes a directory with
 index.html, which needs no network, cells.csv with a row for each value, and claims.csv with the
-verdicts. docs/reproduce.md explains how each number is obtained, and how to add a paper.`,
+verdicts. docs/reproduce.md explains how each number is obtained, docs/papers.md how to add a paper.`,
 		Example: `  loggp reproduce
   loggp reproduce altawil-moritz
   loggp reproduce altawil-moritz -o paper
