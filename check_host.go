@@ -46,11 +46,11 @@ func CheckHost(ctx context.Context, o HostOptions) (*HostChecks, error) {
 
 // Document lists the results, and what to do about them.
 func (c *HostChecks) Document() *doc.Document {
-	var list []reports.Advice
+	var list []reports.HostCheck
 	for _, r := range c.Results {
-		list = append(list, reports.Advice{Check: r.Check, Verdict: r.Verdict.String(), Found: r.Found, Why: r.Why, Do: r.Do, IsGrave: r.Verdict >= host.Warning})
+		list = append(list, reports.HostCheck{Check: r.Check, Verdict: r.Verdict.String(), Finding: r.Found, Reason: r.Why, Remedy: r.Do, IsSerious: r.Verdict >= host.Warning})
 	}
-	return reports.Doctor(list)
+	return reports.HostChecks(list)
 }
 
 // WriteJSON writes the results and the worst verdict as JSON.

@@ -65,14 +65,14 @@ func (m collectiveModel) checkSize(bytes int) (outside bool, err error) {
 }
 
 // rangeOf says how the size of a message lies to those that were measured.
-func (m collectiveModel) rangeOf(bytes int) reports.Range {
+func (m collectiveModel) rangeOf(bytes int) reports.SizePosition {
 	switch outside, err := m.checkSize(bytes); {
 	case err != nil:
-		return reports.Unknown
+		return reports.NotPredictable
 	case outside:
-		return reports.Outside
+		return reports.OutsideRanges
 	}
-	return reports.Inside
+	return reports.InsideRange
 }
 
 // predict adds the model's time to a measured one.

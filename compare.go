@@ -102,7 +102,7 @@ func comparePredictions(o CompareOptions) (*Comparison, error) {
 		}
 		return nil, err
 	}
-	return &Comparison{len(all), reports.Comparisons(all)}, nil
+	return &Comparison{len(all), reports.PredictionErrors(all)}, nil
 }
 
 // compareMachines sets what was measured on several machines side by side.
@@ -117,7 +117,7 @@ func compareMachines(ctx context.Context, machines []sample.Machine, o CompareOp
 	if err := checkSubjects(t, o.Sizes); err != nil {
 		return nil, err
 	}
-	return &Comparison{len(t.Rows), reports.Comparison(t, o.Sizes)}, ctx.Err()
+	return &Comparison{len(t.Rows), reports.SideBySide(t, o.Sizes)}, ctx.Err()
 }
 
 // checkSubjects says what is missing if no two subjects can be compared.

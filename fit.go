@@ -63,9 +63,9 @@ func (r *FitResult) Parameters() Parameters {
 func (r *FitResult) Document() *doc.Document {
 	switch r.view {
 	case ViewPLogP:
-		return reports.PLogP(r.Result)
+		return reports.PLogPParameters(r.Result)
 	case ViewLogGPS:
-		return reports.LogGPS(r.Result)
+		return reports.LogGPSParameters(r.Result)
 	}
 	return reports.Parameters(r.Result)
 }
@@ -90,5 +90,5 @@ func HoldOut(o FitOptions) (*doc.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return reports.HeldOut(held), nil
+	return reports.HoldOutErrors(held), nil
 }

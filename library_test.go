@@ -22,7 +22,7 @@ func ExamplePredict() {
 		log.Fatal(err)
 	}
 	for _, m := range p.Messages {
-		fmt.Println(m.Bytes, m.Sender.Time, m.Delivery.Time)
+		fmt.Println(m.Bytes, m.SenderTime.Time, m.DeliveryTime.Time)
 	}
 	// Output:
 	// 16 29.972107us 15.866558us

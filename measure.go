@@ -102,7 +102,7 @@ func (m *Measurement) Steps() (*doc.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return reports.Comparisons(steps), nil
+	return reports.PredictionErrors(steps), nil
 }
 
 // measurement is a measurement that runs.

@@ -91,7 +91,7 @@ func TimePatterns(ctx context.Context, o PatternOptions) (*doc.Document, error) 
 			}
 		}
 	}
-	return reports.Patterns("Communication patterns on "+subjects[0].job.Platform.Machine.Name, rows), nil
+	return reports.PatternTimes("Communication patterns on "+subjects[0].job.Platform.Machine.Name, rows), nil
 }
 
 // FitLibraries fits LogGP parameters of several libraries, side by side, to the same timers for

@@ -73,8 +73,8 @@ func Predict(ctx context.Context, o PredictOptions) (*Predictions, error) {
 	}
 	unknown := 0
 	for _, x := range p.Messages {
-		for _, y := range []reports.PredictedTime{x.Sender, x.Delivery} {
-			if y.Range == reports.Unknown {
+		for _, y := range []reports.PredictedTime{x.SenderTime, x.DeliveryTime} {
+			if y.Position == reports.NotPredictable {
 				unknown++
 			}
 		}
@@ -90,10 +90,10 @@ func (p *Predictions) predict(sizes []int) (first error) {
 	for _, name := range p.source.names {
 		for _, k := range sizes {
 			x, err := p.source.predict(name, k)
-			for _, y := range []*reports.PredictedTime{&x.Sender, &x.Delivery} {
+			for _, y := range []*reports.PredictedTime{&x.SenderTime, &x.DeliveryTime} {
 				if y.Time < 0 {
 					err = cmp.Or(err, fmt.Errorf("the parameters give a time below zero, %v", y.Time))
-					y.Range = reports.Unknown
+					y.Position = reports.NotPredictable
 				}
 			}
 			if first == nil && err != nil {
@@ -107,7 +107,7 @@ func (p *Predictions) predict(sizes []int) (first error) {
 
 // isPredicted reports whether a message has a time.
 func isPredicted(x reports.Prediction) bool {
-	return x.Sender.Range != reports.Unknown || x.Delivery.Range != reports.Unknown
+	return x.SenderTime.Position != reports.NotPredictable || x.DeliveryTime.Position != reports.NotPredictable
 }
 
 // dropUnknownSizes removes the sizes of which no message is predicted.
@@ -128,7 +128,7 @@ func (p *Predictions) Document() *doc.Document {
 // Timeline draws the steps of the first message that is predicted. It is an error if the source
 // knows no steps, as that of calls from parameters.
 func (p *Predictions) Timeline() (*chart.Chart, reports.Prediction, error) {
-	first := p.Messages[max(0, slices.IndexFunc(p.Messages, func(x reports.Prediction) bool { return x.Sender.Range != reports.Unknown }))]
+	first := p.Messages[max(0, slices.IndexFunc(p.Messages, func(x reports.Prediction) bool { return x.SenderTime.Position != reports.NotPredictable }))]
 	if p.source.transfer == nil {
 		return nil, first, errors.New("parameters do not know the steps of calls: name a protocol")
 	}
@@ -160,7 +160,7 @@ type predictionRow struct {
 	platform, library, place, mode, protocol string
 	bytes                                    int
 	quantity, micros, basis                  string
-	within                                   reports.Range
+	within                                   reports.SizePosition
 }
 
 var predictionSchema = table.Schema[predictionRow]{
@@ -175,7 +175,7 @@ var predictionSchema = table.Schema[predictionRow]{
 		table.Name("quantity", func(p *predictionRow) *string { return &p.quantity }, nil),
 		table.Name("predicted_us", func(p *predictionRow) *string { return &p.micros }, nil),
 		table.Name("basis", func(p *predictionRow) *string { return &p.basis }, nil),
-		table.Name("range", func(p *predictionRow) *reports.Range { return &p.within }, nil),
+		table.Name("range", func(p *predictionRow) *reports.SizePosition { return &p.within }, nil),
 	},
 }
 
@@ -191,12 +191,12 @@ func (p *Predictions) WriteCSV(w io.Writer) error {
 		for _, x := range []struct {
 			quantity string
 			time     reports.PredictedTime
-		}{{sample.TimerSender, m.Sender}, {sample.TimerOneWay, m.Delivery}} {
+		}{{sample.TimerSender, m.SenderTime}, {sample.TimerOneWay, m.DeliveryTime}} {
 			micros := x.time.MicrosString()
-			if x.time.Range == reports.Unknown {
+			if x.time.Position == reports.NotPredictable {
 				micros = ""
 			}
-			rows = append(rows, predictionRow{s.platform, s.library, s.place, call, protocol, m.Bytes, x.quantity, micros, s.basis, x.time.Range})
+			rows = append(rows, predictionRow{s.platform, s.library, s.place, call, protocol, m.Bytes, x.quantity, micros, s.basis, x.time.Position})
 		}
 	}
 	return predictionSchema.Write(w, nil, rows)

@@ -230,7 +230,7 @@ func (m collectiveModel) costs(o collective.Operation, ranks int, sizes []int) (
 	}
 	for _, a := range collective.Of(o) {
 		if !a.Serves(o.Job(ranks, 0, m.nodes)) {
-			c.Unsuited = append(c.Unsuited, a)
+			c.UnsuitedAlgorithms = append(c.UnsuitedAlgorithms, a)
 			continue
 		}
 		x := reports.PredictedAlgorithm{Name: a.Name, ReordersRanks: a.NeedsCommutative}
@@ -239,7 +239,7 @@ func (m collectiveModel) costs(o collective.Operation, ranks int, sizes []int) (
 				return c, &OptionError{"Ranks", strconv.Itoa(ranks), fmt.Errorf("%v of so many ranks has too many messages to add up: take fewer", o)}
 			}
 			cost := m.Cost(a, o.Job(ranks, k, m.nodes))
-			x.Costs, x.Ranges = append(x.Costs, cost), append(x.Ranges, m.rangeOf(cost.Longest))
+			x.Costs, x.Positions = append(x.Costs, cost), append(x.Positions, m.rangeOf(cost.Longest))
 		}
 		c.Algorithms = append(c.Algorithms, x)
 	}
@@ -249,7 +249,7 @@ func (m collectiveModel) costs(o collective.Operation, ranks int, sizes []int) (
 // Document shows each operation, and which algorithm is the fastest.
 func (p *CollectivePredictions) Document() *doc.Document {
 	title := fmt.Sprintf("%d ranks, by LogGP with the parameters of %s", p.Ranks, p.model.source)
-	d := reports.Collectives(title, p.Operations, p.model.trustNote(p.Operations))
+	d := reports.PredictedCollectives(title, p.Operations, p.model.trustNote(p.Operations))
 	d.Files = []doc.File{{Name: "collectives.csv", Write: p.WriteCSV}}
 	return d
 }
@@ -268,10 +268,10 @@ func (p *CollectivePredictions) WriteCSV(w io.Writer) error {
 		for _, a := range x.Algorithms {
 			for i, cost := range a.Costs {
 				micros := cost.Last.MicrosString()
-				if a.Ranges[i] == reports.Unknown {
+				if a.Positions[i] == reports.NotPredictable {
 					micros = ""
 				}
-				rows = append(rows, []string{x.Operation, a.Name, strconv.Itoa(p.Ranks), strconv.Itoa(x.Sizes[i]), micros, strconv.Itoa(cost.Messages), strconv.Itoa(cost.Bytes), string(a.Ranges[i])})
+				rows = append(rows, []string{x.Operation, a.Name, strconv.Itoa(p.Ranks), strconv.Itoa(x.Sizes[i]), micros, strconv.Itoa(cost.Messages), strconv.Itoa(cost.Bytes), string(a.Positions[i])})
 			}
 		}
 	}

@@ -56,7 +56,7 @@ func (o PredictOptions) platformSource() (predictionSource, error) {
 		basis: basisSteps, names: names, call: call, transfer: transfer,
 		predict: func(name string, k int) (reports.Prediction, error) {
 			c := transfer(name, k).Cost()
-			return reports.Prediction{Mode: call, Protocol: name, Bytes: k, Sender: reports.PredictedTime{Time: c.Sender.Sum()}, Delivery: reports.PredictedTime{Time: c.Delivery.Sum()}, Terms: c}, nil
+			return reports.Prediction{Mode: call, Protocol: name, Bytes: k, SenderTime: reports.PredictedTime{Time: c.Sender.Sum()}, DeliveryTime: reports.PredictedTime{Time: c.Delivery.Sum()}, Terms: c}, nil
 		},
 	}, nil
 }
@@ -139,11 +139,11 @@ func (s *predictionSource) useEquations(ps []params.Parameter) error {
 		protocol := model.Named(name)
 		e := protocol.Equations()
 		within, err := params.EstimateEquationRange(ps, k)
-		at := rangedTime(within, err).Range
+		at := rangedTime(within, err).Position
 		return reports.Prediction{
-			Protocol: name, Bytes: k, Sender: reports.PredictedTime{Time: model.SenderTime(protocol, x, k), Range: at},
-			Delivery:  reports.PredictedTime{Time: model.Delivery(protocol, x, k), Range: at},
-			Equations: fmt.Sprintf("T_s = %v, T_s-r = %v", e.Sender, e.Delivery),
+			Protocol: name, Bytes: k, SenderTime: reports.PredictedTime{Time: model.SenderTime(protocol, x, k), Position: at},
+			DeliveryTime: reports.PredictedTime{Time: model.Delivery(protocol, x, k), Position: at},
+			EquationText: fmt.Sprintf("T_s = %v, T_s-r = %v", e.Sender, e.Delivery),
 		}, err
 	}
 	return nil
@@ -175,8 +175,8 @@ func (s *predictionSource) useRanges(ps []params.Parameter) error {
 	s.predict = func(call string, k int) (reports.Prediction, error) {
 		send, way, noSend, noWay := times(call, k)
 		return reports.Prediction{
-			Protocol: call, Bytes: k, Sender: rangedTime(send, noSend), Delivery: rangedTime(way, noWay),
-			Equations: "T_s = o_s, T_s-r = T, of the range that holds the size",
+			Protocol: call, Bytes: k, SenderTime: rangedTime(send, noSend), DeliveryTime: rangedTime(way, noWay),
+			EquationText: "T_s = o_s, T_s-r = T, of the range that holds the size",
 		}, cmp.Or(noSend, noWay)
 	}
 	return nil
@@ -187,13 +187,13 @@ func rangedTime(e params.Estimate, err error) reports.PredictedTime {
 	x := reports.PredictedTime{Time: unit.FromMicros(e.Value)}
 	switch {
 	case err != nil:
-		return reports.PredictedTime{Range: reports.Unknown}
+		return reports.PredictedTime{Position: reports.NotPredictable}
 	case e.Between:
-		x.Range = reports.Between
+		x.Position = reports.BetweenRanges
 	case e.Outside:
-		x.Range = reports.Outside
+		x.Position = reports.OutsideRanges
 	case e.Weak:
-		x.Range = reports.Wide
+		x.Position = reports.InsideWideInterval
 	}
 	return x
 }

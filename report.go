@@ -101,7 +101,7 @@ func compareLogGP(set *sample.Set, ps []params.Parameter) ([]compare.Comparison,
 		return compare.PredictFromParameters(q)
 	})
 	for i := range compared {
-		compared[i].Quantity += reports.ByLogGP
+		compared[i].Quantity += reports.LogGPQuantitySuffix
 	}
 	return compared, err
 }
@@ -147,14 +147,14 @@ func emulationReport(files []string) (*reports.Report, error) {
 	}
 	steps, err := compare.ComparePredictions(set, nil, sumSteps(routes))
 	for _, c := range steps {
-		c.Quantity += reports.BySteps
+		c.Quantity += reports.StepsQuantitySuffix
 		r.Comparisons = append(r.Comparisons, c)
 	}
 	return r, err
 }
 
 // publishedValues returns what the papers in testdata published.
-func publishedValues() (reports.Published, error) {
+func publishedValues() (reports.PublishedRows, error) {
 	dir, err := fs.Sub(testdata.Published, "published")
 	if err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func publishedValues() (reports.Published, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all reports.Published
+	var all reports.PublishedRows
 	for _, name := range names {
 		p, err := paper.Read(dir, name)
 		if err != nil {

@@ -27,9 +27,9 @@ func collectiveReport(ctx context.Context, machines []sample.Machine, given Para
 	if err != nil {
 		return nil, err
 	}
-	r := &reports.CollectiveReport{Machines: machines, CollectiveSubjects: subjects, Warnings: compare.CollectiveWarnings(machines, subjects)}
+	r := &reports.CollectiveReport{Machines: machines, Subjects: subjects, Warnings: compare.CollectiveWarnings(machines, subjects)}
 	if t := compare.CompareCollectives(subjects, clean.Options{}); len(t.Rows) > 0 {
-		r.Table = t
+		r.SideBySide = t
 	}
 	hasGiven := len(given.All) > 0
 	ps := given
@@ -44,13 +44,13 @@ func collectiveReport(ctx context.Context, machines []sample.Machine, given Para
 		r.Times = append(r.Times, times)
 		isPredicted = isPredicted || slices.ContainsFunc(times, func(c compare.CollectiveComparison) bool { return c.Model != "" })
 		for _, err := range missing {
-			if !slices.Contains(r.Unknown, err.Error()) {
-				r.Unknown = append(r.Unknown, err.Error())
+			if !slices.Contains(r.ModelGaps, err.Error()) {
+				r.ModelGaps = append(r.ModelGaps, err.Error())
 			}
 		}
 	}
 	if hasGiven && !isPredicted {
-		return nil, fmt.Errorf("report: %s", strings.Join(r.Unknown, "; "))
+		return nil, fmt.Errorf("report: %s", strings.Join(r.ModelGaps, "; "))
 	}
 	return r, nil
 }

@@ -246,13 +246,13 @@ func (p *fittedPlace) messageChart() chart.XY {
 	return x
 }
 
-// BySteps ends the quantity of a comparison whose prediction adds up every step of a platform
-// instead of using equations.
-const BySteps = " by steps"
+// StepsQuantitySuffix ends the quantity of a comparison whose prediction adds up every step of a
+// platform instead of using equations.
+const StepsQuantitySuffix = " by steps"
 
-// ByLogGP ends the quantity of a comparison whose prediction has LogGP parameters alone, and no
-// time of the whole way.
-const ByLogGP = " by LogGP"
+// LogGPQuantitySuffix ends the quantity of a comparison whose prediction has LogGP parameters
+// alone, and no time of the whole way.
+const LogGPQuantitySuffix = " by LogGP"
 
 // protocolChart returns T_s or T_sr of each protocol that was forced: with what was predicted, or
 // else with what was fitted.
@@ -268,7 +268,7 @@ func (p *fittedPlace) protocolChart(quantity string, cs []compare.Comparison) (x
 			s.Name += " (" + c.Mode + ")"
 		}
 		name := quantity + "(" + c.Mode + ")"
-		s.Lines = slices.DeleteFunc([][]chart.Point{p.predictedPoints(c, name, cs), p.predictedPoints(c, name+BySteps, cs)}, func(l []chart.Point) bool { return len(l) == 0 })
+		s.Lines = slices.DeleteFunc([][]chart.Point{p.predictedPoints(c, name, cs), p.predictedPoints(c, name+StepsQuantitySuffix, cs)}, func(l []chart.Point) bool { return len(l) == 0 })
 		if len(s.Lines) > 0 {
 			predicted = true
 		} else {

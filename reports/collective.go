@@ -19,19 +19,19 @@ import (
 
 // CollectiveReport is what is shown of collective operations that were measured on machines.
 type CollectiveReport struct {
-	Title              string                           // default: of the subjects
-	Machines           []sample.Machine                 // what was measured
-	CollectiveSubjects []compare.CollectiveSubject      // whose
-	Times              [][]compare.CollectiveComparison // of each subject, with what a model says of them, if there is one
-	Unknown            []string                         // why there is no model of some of them
-	Table              *compare.Table                   // of the subjects, if there are several
-	Warnings           []clean.Warning                  // of all of them
+	Title      string                           // default: of the subjects
+	Machines   []sample.Machine                 // what was measured
+	Subjects   []compare.CollectiveSubject      // whose
+	Times      [][]compare.CollectiveComparison // of each subject, with what a model says of them, if there is one
+	ModelGaps  []string                         // why there is no model of some of them
+	SideBySide *compare.Table                   // of the subjects, if there are several
+	Warnings   []clean.Warning                  // of all of them
 }
 
 // Document is which algorithm is the fastest for how many ranks and bytes, each algorithm beside
 // what a model says of it, subjects side by side, how far to trust it, and how it was measured.
 func (r *CollectiveReport) Document() *doc.Document {
-	all := r.reportSubjects()
+	all := r.subjects()
 	d := &doc.Document{Title: r.Title, Footer: "Made by loggp from the samples and facts above."}
 	d.Files = []doc.File{{Name: "times.csv", Write: func(w io.Writer) error { return compare.WriteCollectives(w, slices.Concat(r.Times...)) }}, warningsFile(r.Warnings)}
 	if d.Title == "" {
@@ -45,16 +45,16 @@ func (r *CollectiveReport) Document() *doc.Document {
 		d.Introduction = append(d.Introduction, words)
 	}
 	d.Introduction, d.KeyNumbers = append(d.Introduction, r.measuredSentence()), append(r.keyNumbers(all), warningKey(len(r.Warnings)))
-	fastest, model := doc.Section{ID: "fastest", Title: "Which algorithm is the fastest", ShortTitle: "Fastest"}, doc.Section{ID: "model", Title: "Model and measurement", Items: r.Unknown}
+	fastest, model := doc.Section{ID: "fastest", Title: "Which algorithm is the fastest", ShortTitle: "Fastest"}, doc.Section{ID: "model", Title: "Model and measurement", Items: r.ModelGaps}
 	for i, x := range all {
 		fs := compare.FastestAlgorithms(r.Times[i])
 		fastest.Tables = append(fastest.Tables, fastestByRanksTable(x.name, fs))
-		fastest.Tables = append(fastest.Tables, r.nameTables(i, fastestTables(fs))...)
-		model.Tables = append(model.Tables, modelTable(x.name, compare.ModelAccuracies(r.Times[i])))
+		fastest.Tables = append(fastest.Tables, r.addSubjectToTitles(i, fastestTables(fs))...)
+		model.Tables = append(model.Tables, modelAccuracyTable(x.name, compare.ModelAccuracies(r.Times[i])))
 	}
 	d.AddSection(fastest)
-	if r.Table != nil {
-		d.AddSection(doc.Section{ID: "side-by-side", Title: "Side by side", Figures: doc.Figures(doc.HalfWidth, r.sideCharts(all)...), Tables: []*doc.Table{collectiveTable(r.CollectiveSubjects, r.Table)}})
+	if r.SideBySide != nil {
+		d.AddSection(doc.Section{ID: "side-by-side", Title: "Side by side", Figures: doc.Figures(doc.HalfWidth, r.subjectCharts(all)...), Tables: []*doc.Table{collectiveTable(r.Subjects, r.SideBySide)}})
 	}
 	d.AddSection(model)
 	d.AddSection(doc.Section{ID: "trust", Title: "How far to trust it", ShortTitle: "Trust", Items: r.trustSentences(all)})
@@ -86,7 +86,7 @@ func (r *CollectiveReport) costSentence() string {
 		if len(all) == 0 || len(words) == most {
 			continue
 		}
-		all = filterCollectives(all, operation, slices.Max(ranksMeasured(all)))
+		all = filterCollectives(all, operation, slices.Max(measuredRankCounts(all)))
 		chosen = chosen || slices.ContainsFunc(all, func(c compare.CollectiveComparison) bool { return c.Algorithm != all[0].Algorithm })
 		took := func(c compare.CollectiveComparison) float64 { us, _ := c.RankedTime(); return us }
 		at := func(bytes int) string {
@@ -137,11 +137,11 @@ func (r *CollectiveReport) operationSection(all []subject, operation string) doc
 		if len(cs) == 0 {
 			continue
 		}
-		ranks := ranksMeasured(cs)
+		ranks := measuredRankCounts(cs)
 		several = several || len(ranks) > 1
 		charts := append(algorithmCharts(x.name, filterCollectives(cs, operation, slices.Max(ranks))), fastestChart(x.name, cs))
 		s.Figures = append(s.Figures, doc.Figures(doc.HalfWidth, charts...)...)
-		s.Tables = append(s.Tables, r.nameTables(i, timesTables(cs))...)
+		s.Tables = append(s.Tables, r.addSubjectToTitles(i, timesTables(cs))...)
 	}
 	if several && len(s.Figures) > 0 {
 		s.Tables[0].AddNote("Charts of algorithms are of the most ranks; tables have all.")
@@ -149,11 +149,11 @@ func (r *CollectiveReport) operationSection(all []subject, operation string) doc
 	return s
 }
 
-// nameTables returns tables of a subject, with its name in their titles if another is of the same
-// library.
-func (r *CollectiveReport) nameTables(subject int, ts []*doc.Table) []*doc.Table {
-	e := r.CollectiveSubjects[subject]
-	for i, x := range r.CollectiveSubjects {
+// addSubjectToTitles returns tables of a subject, with its name in their titles if another is of
+// the same library.
+func (r *CollectiveReport) addSubjectToTitles(subject int, ts []*doc.Table) []*doc.Table {
+	e := r.Subjects[subject]
+	for i, x := range r.Subjects {
 		if i != subject && x.Platform == e.Platform && x.Library == e.Library {
 			for _, t := range ts {
 				t.Title += " (" + e.Name + ")"
@@ -173,8 +173,8 @@ func CollectiveTimes(cs []compare.CollectiveComparison) *doc.Document {
 		d.AddTables("fastest", "Which algorithm is the fastest", fastestTables(fs)...)
 	}
 	d.AddTables("times", d.Title, timesTables(cs)...)
-	if slices.ContainsFunc(cs, hasModel) {
-		d.AddTables("model", "Model and measurement", modelTable(format.PlaceName(cs[0].Platform, cs[0].Library, ""), compare.ModelAccuracies(cs)))
+	if slices.ContainsFunc(cs, hasPredictions) {
+		d.AddTables("model", "Model and measurement", modelAccuracyTable(format.PlaceName(cs[0].Platform, cs[0].Library, ""), compare.ModelAccuracies(cs)))
 	}
 	return d
 }
@@ -207,7 +207,7 @@ func collectiveTable(subjects []compare.CollectiveSubject, c *compare.Table) *do
 	}
 	for _, r := range c.Rows {
 		t.BeginGroup(operationTitle(r.Name, r.Ranks))
-		noteBlocks(t, r.Name)
+		addBlockNote(t, r.Name)
 		if t.AddNote("Times are medians, from a common start until the last rank has ended."); r.Timer == sample.TimerCollMax {
 			t.AddNote("Without a common start they are those of the slowest rank's call after a barrier.")
 		} else if r.Timer == sample.TimerCollMean {
@@ -234,11 +234,11 @@ func collectiveTable(subjects []compare.CollectiveSubject, c *compare.Table) *do
 	return t
 }
 
-// reportSubjects are the subjects as a page shows them.
-func (r *CollectiveReport) reportSubjects() []subject {
+// subjects are the subjects as a page shows them.
+func (r *CollectiveReport) subjects() []subject {
 	var all []subject
-	for i, e := range r.CollectiveSubjects {
-		x := subject{name: transportName(e.Platform, e.Library, e.Name), at: i}
+	for i, e := range r.Subjects {
+		x := subject{name: transportName(e.Platform, e.Library, e.Name), colorIndex: i}
 		for _, m := range e.Machines {
 			x.facts = append(x.facts, r.Machines[m].FactsByFile()...)
 			x.launches = max(x.launches, countLaunches(r.Machines[m], e.Platform, e.Library, ""))
@@ -273,8 +273,8 @@ func filterCollectives(cs []compare.CollectiveComparison, operation string, rank
 	return out
 }
 
-// ranksMeasured returns the numbers of ranks that there are times of, the least first.
-func ranksMeasured(cs []compare.CollectiveComparison) []int {
+// measuredRankCounts returns the numbers of ranks that there are times of, the least first.
+func measuredRankCounts(cs []compare.CollectiveComparison) []int {
 	var all []int
 	for _, c := range cs {
 		all = append(all, c.Ranks)
@@ -283,8 +283,8 @@ func ranksMeasured(cs []compare.CollectiveComparison) []int {
 	return slices.Compact(all)
 }
 
-// hasModel says whether there is a model of what was measured.
-func hasModel(c compare.CollectiveComparison) bool { return c.Model != "" }
+// hasPredictions says whether there is a model of what was measured.
+func hasPredictions(c compare.CollectiveComparison) bool { return c.Model != "" }
 
 // measurementKey is what was measured, without its times.
 type measurementKey struct {
@@ -304,13 +304,13 @@ func operationTitle(operation string, ranks int) string {
 // timesTables are one for each operation of a platform, library, place and number of ranks.
 func timesTables(cs []compare.CollectiveComparison) []*doc.Table {
 	var all doc.TableList
-	model := slices.ContainsFunc(cs, hasModel)
+	model := slices.ContainsFunc(cs, hasPredictions)
 	best := map[measurementKey]bool{}
 	for _, f := range compare.FastestAlgorithms(cs) {
 		best[measurementKeyOf(f.Collective)] = true
 	}
 	for _, c := range cs {
-		t := all.FindOrAdd(operationTitle(c.Operation, c.Ranks)+" on "+format.PlaceName(c.Platform, c.Library, c.Place), func() *doc.Table { return timesTable(c.Operation, model) })
+		t := all.FindOrAdd(operationTitle(c.Operation, c.Ranks)+" on "+format.PlaceName(c.Platform, c.Library, c.Place), func() *doc.Table { return emptyTimesTable(c.Operation, model) })
 		t.BeginGroup(c.Algorithm)
 		row := []doc.Cell{doc.BytesCell(c.Bytes), doc.NumberCell(c.Min), doc.NumberCell(c.Median), doc.NumberCell(c.Max), doc.NumberCell(c.Last)}
 		if math.IsNaN(c.Median) {
@@ -337,8 +337,8 @@ func timesTables(cs []compare.CollectiveComparison) []*doc.Table {
 			x := c.Comparison()
 			row = append(row, doc.NumberCell(x.Predicted), doc.TextCell(format.Percent(x.Error)))
 		}
-		if hasModel(c) {
-			t.AddNote("predicted: by LogGP with the parameters of %s; %s", c.Model, errorNote)
+		if hasPredictions(c) {
+			t.AddNote("predicted: by LogGP with the parameters of %s; %s", c.Model, predictionErrorNote)
 		}
 		t.AddRow(row...)
 	}
@@ -354,20 +354,20 @@ func formatInterval(value, low, high float64) string {
 	return half
 }
 
-func timesTable(operation string, model bool) *doc.Table {
+func emptyTimesTable(operation string, model bool) *doc.Table {
 	t := &doc.Table{Name: operation, Columns: []doc.Column{{Heading: "bytes", IsKey: true, Kind: doc.NumberColumn},
 		{Heading: "min\nus", Kind: doc.NumberColumn}, {Heading: "median\nus", Kind: doc.NumberColumn}, {Heading: "max\nus", Kind: doc.NumberColumn}, {Heading: "last\nus", Kind: doc.NumberColumn}, {Heading: "±\nus", Kind: doc.NumberColumn}, {Heading: "repetitions", Kind: doc.NumberColumn}}}
 	if model {
 		t.Columns = append(t.Columns, doc.Column{Heading: "predicted\nus", Kind: doc.NumberColumn}, doc.Column{Heading: "error\n%", Kind: doc.NumberColumn})
 	}
-	noteBlocks(t, operation)
+	addBlockNote(t, operation)
 	t.AddNote("min, median and max: of the ranks' own calls behind a barrier; last: from a common start until the last rank has ended. Each is the median of the repetitions. Algorithms are ranked by last, or by max if there is no common start." +
 		" ± is its 95 %% interval.")
 	return t
 }
 
 // blocks notes what bytes are, unless they are the whole data.
-func noteBlocks(t *doc.Table, operation string) {
+func addBlockNote(t *doc.Table, operation string) {
 	if o, ok := collective.OperationNamed(operation); ok && o.ByBlocks() {
 		t.AddNote("Bytes are those of each rank's block.")
 	}
@@ -456,8 +456,8 @@ func fastestByRanksTable(name string, fs []compare.FastestAlgorithm) *doc.Table 
 	return t
 }
 
-// modelTable sums up how well the model predicts.
-func modelTable(name string, ms []compare.ModelAccuracy) *doc.Table {
+// modelAccuracyTable sums up how well the model predicts.
+func modelAccuracyTable(name string, ms []compare.ModelAccuracy) *doc.Table {
 	t := &doc.Table{Name: "model", Title: "The model on " + name, WrapsKeys: true, Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "times", Kind: doc.NumberColumn}, {Heading: "median error\n%", Kind: doc.NumberColumn},
 		{Heading: "largest\n%", Kind: doc.NumberColumn}, {Heading: "finds the\nfastest", Kind: doc.NumberColumn}, {Heading: "loss\n%", Kind: doc.NumberColumn}}}
 	t.AddNote("Errors are absolute. finds the fastest: at how many of the sizes with several algorithms the model's choice is the fastest; one whose interval overlaps that of the fastest counts as fastest. loss: by how much its choice is slower than the fastest, at most.")

@@ -38,8 +38,8 @@ func groupByAlgorithm(cs []compare.CollectiveComparison) [][]compare.CollectiveC
 	return all
 }
 
-// countLengths counts the lengths of some times.
-func countLengths(cs []compare.CollectiveComparison) int {
+// countMessageLengths counts the lengths of some times.
+func countMessageLengths(cs []compare.CollectiveComparison) int {
 	sizes := map[int]bool{}
 	for _, c := range cs {
 		sizes[c.Bytes] = true
@@ -51,32 +51,32 @@ func countLengths(cs []compare.CollectiveComparison) int {
 // common start, with the model's, and behind a barrier; of one algorithm, which has no model, in
 // one chart. Where there is one length only, there is nothing to draw.
 func algorithmCharts(name string, cs []compare.CollectiveComparison) []*chart.Chart {
-	if countLengths(cs) < 2 {
+	if countMessageLengths(cs) < 2 {
 		return nil
 	}
 	of := operationTitle(cs[0].Operation, cs[0].Ranks)
 	start, barrier := algorithmChartOf(cs, false), algorithmChartOf(cs, true)
-	if len(groupByAlgorithm(cs)) == 1 && !start.model && !barrier.model && len(start.Upper.Series) > 0 {
-		return []*chart.Chart{start.combinedWith(barrier).Chart(format.FileName(of, name), of+" on "+name, startText+" "+barrierText)}
+	if len(groupByAlgorithm(cs)) == 1 && !start.predicted && !barrier.predicted && len(start.Upper.Series) > 0 {
+		return []*chart.Chart{start.combineWith(barrier).Chart(format.FileName(of, name), of+" on "+name, commonStartText+" "+barrierText)}
 	}
 	return []*chart.Chart{
-		start.draw(format.FileName(of, name, "start"), of+" on "+name+", from a common start", startText+" "+besideText),
-		barrier.draw(format.FileName(of, name, "barrier"), of+" on "+name+", behind a barrier", barrierText+" "+besideText),
+		start.draw(format.FileName(of, name, "start"), of+" on "+name+", from a common start", commonStartText+" "+adjacentMarksText),
+		barrier.draw(format.FileName(of, name, "barrier"), of+" on "+name+", behind a barrier", barrierText+" "+adjacentMarksText),
 	}
 }
 
 // What the charts of times show.
 const (
-	startText   = "From a common start: from a time that ranks have agreed on until the last of them has ended, medians with their 95 % intervals."
-	barrierText = "Behind a barrier: the ranks' own calls. Marks are the median of ranks, bars go from the quickest to the slowest. Ranks leave a barrier one after another, which is in these times."
-	besideText  = "Marks of one length stand side by side."
+	commonStartText   = "From a common start: from a time that ranks have agreed on until the last of them has ended, medians with their 95 % intervals."
+	barrierText       = "Behind a barrier: the ranks' own calls. Marks are the median of ranks, bars go from the quickest to the slowest. Ranks leave a barrier one after another, which is in these times."
+	adjacentMarksText = "Marks of one length stand side by side."
 )
 
 // algorithmChart is a chart of the times of algorithms, with what a model says of them.
 type algorithmChart struct {
 	chart.Stacked
-	model  bool
-	dimmed bool // some algorithms are grey
+	predicted bool
+	isGrey    bool // some algorithms are grey
 }
 
 // maxColouredAlgorithms is how many of them a chart shows in colours if there are no more.
@@ -90,13 +90,13 @@ func fastestAnywhere(cs []compare.CollectiveComparison, algorithms [][]compare.C
 	}
 	var best []string
 	for _, f := range compare.FastestAlgorithms(cs) {
-		best = appendNew(best, f.Algorithm)
+		best = appendUnique(best, f.Algorithm)
 	}
 	return best
 }
 
-// drawGreyBelow draws the series in colours over the grey ones, and names them first.
-func (a *algorithmChart) drawGreyBelow() {
+// drawOthersGrey draws the series in colours over the grey ones, and names them first.
+func (a *algorithmChart) drawOthersGrey() {
 	a.Upper.Key = make([][]chart.Series, 2)
 	for _, s := range a.Upper.Series {
 		part := 0
@@ -122,7 +122,7 @@ func (a *algorithmChart) drawGreyBelow() {
 
 // chartText says what the chart shows.
 func (a algorithmChart) chartText(text string) string {
-	if a.dimmed {
+	if a.isGrey {
 		text += " Algorithms that are the fastest at some length are in colours, all others grey."
 	}
 	return text
@@ -138,7 +138,7 @@ func algorithmChartOf(cs []compare.CollectiveComparison, barrier bool) algorithm
 		at := algorithmIndex(of[0].Operation, of[0].Algorithm)
 		l := subjectStyle(at)
 		if best != nil {
-			a.dimmed = true
+			a.isGrey = true
 			l.Color = chart.Gray
 			if i := slices.Index(best, of[0].Algorithm); i >= 0 {
 				l.Color = chart.Palette[i%len(chart.Palette)]
@@ -149,7 +149,7 @@ func algorithmChartOf(cs []compare.CollectiveComparison, barrier bool) algorithm
 		off := chart.Series{Name: of[0].Algorithm, Shape: at % len(chart.Solid), Style: l}
 		var model []chart.Point
 		for _, c := range of {
-			k := float64(c.Bytes) * markOffset(i, len(algorithms))
+			k := float64(c.Bytes) * sideBySideFactor(i, len(algorithms))
 			p := chart.Point{X: k, Y: c.Last, Low: c.Low, High: c.High, Of: float64(c.Bytes)}
 			if barrier {
 				p = chart.Point{X: k, Y: c.Median, Low: c.Min, High: c.Max, Of: p.Of}
@@ -160,8 +160,8 @@ func algorithmChartOf(cs []compare.CollectiveComparison, barrier bool) algorithm
 			if !math.IsNaN(p.Y) {
 				times.Points = append(times.Points, p)
 			}
-			if counts := math.IsNaN(c.Last) == barrier; counts && hasModel(c) {
-				a.model = true
+			if counts := math.IsNaN(c.Last) == barrier; counts && hasPredictions(c) {
+				a.predicted = true
 				if best == nil || slices.Contains(best, c.Algorithm) {
 					model = append(model, chart.Point{X: float64(c.Bytes), Y: c.Predicted})
 				}
@@ -175,14 +175,14 @@ func algorithmChartOf(cs []compare.CollectiveComparison, barrier bool) algorithm
 		a.Upper.Series = append(a.Upper.Series, said, times)
 		a.Lower.Series = append(a.Lower.Series, off)
 	}
-	if a.dimmed {
-		a.drawGreyBelow()
+	if a.isGrey {
+		a.drawOthersGrey()
 	}
 	return a
 }
 
-// combinedWith returns a chart of the one algorithm of two charts, which are of two ways to begin.
-func (a algorithmChart) combinedWith(barrier algorithmChart) chart.XY {
+// combineWith returns a chart of the one algorithm of two charts, which are of two ways to begin.
+func (a algorithmChart) combineWith(barrier algorithmChart) chart.XY {
 	x := a.Upper
 	one, other := x.Series[len(x.Series)-1], barrier.Upper.Series
 	one.Name, x.Series = "from a common start", nil
@@ -194,9 +194,9 @@ func (a algorithmChart) combinedWith(barrier algorithmChart) chart.XY {
 	return x
 }
 
-// markOffset returns by what to multiply a length so that marks of several algorithms stand side by
-// side.
-func markOffset(i, of int) float64 {
+// sideBySideFactor returns by what to multiply a length so that marks of several algorithms stand
+// side by side.
+func sideBySideFactor(i, of int) float64 {
 	return math.Pow(1.06, float64(i)-float64(of-1)/2)
 }
 
@@ -206,7 +206,7 @@ func (a algorithmChart) draw(name, title, text string) *chart.Chart {
 	if len(a.Upper.Series) == 0 {
 		return nil
 	}
-	if !a.model {
+	if !a.predicted {
 		return a.Upper.Chart(name, title, a.chartText(text))
 	}
 	return a.Stacked.Chart(name, title, a.chartText(text)+" Dashed lines are what the model says; below, how far that is from what was measured.")
@@ -214,8 +214,8 @@ func (a algorithmChart) draw(name, title, text string) *chart.Chart {
 
 // fastestChart is of the fastest algorithm of each number of ranks, of several numbers; else nil.
 func fastestChart(name string, cs []compare.CollectiveComparison) *chart.Chart {
-	ranks := ranksMeasured(cs)
-	if len(ranks) < 2 || countLengths(cs) < 2 {
+	ranks := measuredRankCounts(cs)
+	if len(ranks) < 2 || countMessageLengths(cs) < 2 {
 		return nil
 	}
 	x := chart.XY{Y: "time of the fastest (us)"}
@@ -232,20 +232,20 @@ func fastestChart(name string, cs []compare.CollectiveComparison) *chart.Chart {
 		"What the fastest algorithm of each length takes, by the number of ranks.")
 }
 
-// sideCharts are one for each operation and number of ranks of which there are several lengths: a
-// line for each subject.
-func (r *CollectiveReport) sideCharts(all []subject) []*chart.Chart {
+// subjectCharts are one for each operation and number of ranks of which there are several lengths:
+// a line for each subject.
+func (r *CollectiveReport) subjectCharts(all []subject) []*chart.Chart {
 	var out []*chart.Chart
-	for i, c := range r.Table.Rows {
+	for i, c := range r.SideBySide.Rows {
 		same := func(d compare.Row) bool { return d.Name == c.Name && d.Ranks == c.Ranks }
-		if slices.ContainsFunc(r.Table.Rows[:i], same) {
+		if slices.ContainsFunc(r.SideBySide.Rows[:i], same) {
 			continue
 		}
 		x := chart.XY{Y: "time of the fastest (us)"}
 		most := 0
 		for j := range all {
 			var points []chart.Point
-			for _, d := range r.Table.Rows {
+			for _, d := range r.SideBySide.Rows {
 				if v := d.ValueOf(j); same(d) && v != nil {
 					points = append(points, chart.Point{X: float64(d.Bytes), Y: v.Value, Low: v.Low, High: v.High})
 				}

@@ -93,14 +93,14 @@ func together(t testing.TB) *CollectiveReport {
 func (r *CollectiveReport) gather(t testing.TB) {
 	t.Helper()
 	var err error
-	if r.CollectiveSubjects, err = compare.CollectiveSubjects(r.Machines); err != nil {
+	if r.Subjects, err = compare.CollectiveSubjects(r.Machines); err != nil {
 		t.Fatal(err)
 	}
-	if r.Table = compare.CompareCollectives(r.CollectiveSubjects, clean.Options{}); len(r.Table.Rows) == 0 {
-		r.Table = nil
+	if r.SideBySide = compare.CompareCollectives(r.Subjects, clean.Options{}); len(r.SideBySide.Rows) == 0 {
+		r.SideBySide = nil
 	}
 	r.Times = nil
-	for i, e := range r.CollectiveSubjects {
+	for i, e := range r.Subjects {
 		cs := compare.WithoutPrediction(e.Times)
 		for j := range cs {
 			if i == 0 {
@@ -110,8 +110,8 @@ func (r *CollectiveReport) gather(t testing.TB) {
 		}
 		r.Times = append(r.Times, cs)
 	}
-	r.Warnings = compare.CollectiveWarnings(r.Machines, r.CollectiveSubjects)
-	r.Unknown = []string{"of a vendor's MPI there is no model"}
+	r.Warnings = compare.CollectiveWarnings(r.Machines, r.Subjects)
+	r.ModelGaps = []string{"of a vendor's MPI there is no model"}
 }
 
 // only returns the report of some of its machines.
@@ -296,7 +296,7 @@ func TestManyAlgorithms(t *testing.T) {
 	if last := a.Upper.Series[len(a.Upper.Series)-1]; last.Style.Color == chart.Gray {
 		t.Errorf("%s lies above all and is grey", last.Name)
 	}
-	if a := algorithmChartOf(cs[:12], false); a.dimmed {
+	if a := algorithmChartOf(cs[:12], false); a.isGrey {
 		t.Error("six algorithms are not all in colours")
 	}
 }

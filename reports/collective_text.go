@@ -25,10 +25,10 @@ func (r *CollectiveReport) trustSentences(all []subject) []string {
 		}
 	}
 	for i := range all {
-		out = append(out, startSentences(&all[i])...)
+		out = append(out, repetitionStartSentences(&all[i])...)
 	}
 	for i := range all {
-		if once := singleLaunchNote(all[i : i+1]); once != "" && r.CollectiveSubjects[i].Clock == "real" {
+		if once := singleLaunchNote(all[i : i+1]); once != "" && r.Subjects[i].Clock == "real" {
 			out = append(out, once)
 		}
 		if v := all[i].factValues(sample.FailedChecksFact); v != "" {
@@ -79,7 +79,7 @@ func soundnessSentence(name string, cs []compare.CollectiveComparison) string {
 	}
 	out := fmt.Sprintf("%s: %d of %d times are sound", name, len(cs)-n, len(cs))
 	if n > 0 {
-		out += "; weak, and marked !, are some of " + listFirst(weak)
+		out += "; weak, and marked !, are some of " + listFirstNames(weak)
 	}
 	if fs := compare.FastestAlgorithms(cs); len(fs) > 0 {
 		clear := 0
@@ -93,8 +93,8 @@ func soundnessSentence(name string, cs []compare.CollectiveComparison) string {
 	return out + "."
 }
 
-// startSentences says how repetitions began.
-func startSentences(x *subject) []string {
+// repetitionStartSentences says how repetitions began.
+func repetitionStartSentences(x *subject) []string {
 	late, of := 0, 0
 	var out []string
 	for _, facts := range x.facts {
@@ -141,7 +141,7 @@ func (r *CollectiveReport) measuredSentence() string {
 	}
 	slices.Sort(sizes)
 	sizes = slices.Compact(sizes)
-	ranks := strings.Trim(strings.ReplaceAll(fmt.Sprint(ranksMeasured(all)), " ", ", "), "[]")
+	ranks := strings.Trim(strings.ReplaceAll(fmt.Sprint(measuredRankCounts(all)), " ", ", "), "[]")
 	return fmt.Sprintf("%d samples of %s by %s among %s ranks, at %s from %s.", samples, strings.Join(r.operationNames(), ", "), format.Plural(len(algorithms), "algorithm"), ranks,
 		format.Plural(len(sizes), "length"), format.SizeRange(sizes[0], sizes[len(sizes)-1]))
 }
@@ -157,7 +157,7 @@ func (r *CollectiveReport) keyNumbers(all []subject) []doc.KeyNumber {
 			if len(cs) == 0 {
 				continue
 			}
-			cs = filterCollectives(cs, operation, slices.Max(ranksMeasured(cs)))
+			cs = filterCollectives(cs, operation, slices.Max(measuredRankCounts(cs)))
 			slices.SortStableFunc(cs, func(a, b compare.CollectiveComparison) int {
 				x, _ := a.RankedTime()
 				y, _ := b.RankedTime()

@@ -17,10 +17,10 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// Comparison is subjects side by side: their overheads at some sizes and their parameters with
+// SideBySide is subjects side by side: their overheads at some sizes and their parameters with
 // ratios to the first subject, from which size on calls that do not block pay, and which subject is
 // faster up to which size. Without sizes it takes those nearest to 16 bytes, 1 and 10 KB.
-func Comparison(c *compare.Table, sizes []int) *doc.Document {
+func SideBySide(c *compare.Table, sizes []int) *doc.Document {
 	d := &doc.Document{Title: "Comparison", Files: []doc.File{tableFile(c)}}
 	c = nameTransports(c)
 	parameters := parameterTable(c)
@@ -29,7 +29,7 @@ func Comparison(c *compare.Table, sizes []int) *doc.Document {
 	}) {
 		parameters.AddNote("loggp fit prints the warnings of each file.")
 	}
-	d.AddTables("comparison", "Side by side", sizedTable(c, sizes), parameters, overlapTable(c), fasterTable(c))
+	d.AddTables("comparison", "Side by side", tableAtSizes(c, sizes), parameters, overlapTable(c), fasterSubjectTable(c))
 	return d
 }
 
@@ -54,12 +54,12 @@ var quantityHeadings = map[string]string{
 	"L": "L: latency, us", "g": "g: gap, us", "G": "G: gap a byte, us/B", compare.Bandwidth: "1/G: bandwidth, MB/s",
 }
 
-// sizedTable has the rows of some sizes that two subjects have.
-func sizedTable(c *compare.Table, sizes []int) *doc.Table {
+// tableAtSizes has the rows of some sizes that two subjects have.
+func tableAtSizes(c *compare.Table, sizes []int) *doc.Table {
 	if len(sizes) == 0 {
 		sizes = slices.Compact(nearestSizes(c.Sizes(), smallBytes, 1000, largeBytes))
 	}
-	t := sideBySide(c, "comparison-overheads", "Overheads side by side", doc.Column{Heading: "mode", IsKey: true}, doc.Column{Heading: "bytes", IsKey: true, Kind: doc.NumberColumn})
+	t := subjectColumnsTable(c, "comparison-overheads", "Overheads side by side", doc.Column{Heading: "mode", IsKey: true}, doc.Column{Heading: "bytes", IsKey: true, Kind: doc.NumberColumn})
 	for _, r := range c.Rows {
 		if r.DependsOnSize() && len(r.Values) > 1 && slices.Contains(sizes, r.Bytes) {
 			t.BeginGroup(quantityHeadings[r.Name])
@@ -71,9 +71,9 @@ func sizedTable(c *compare.Table, sizes []int) *doc.Table {
 
 // parameterTable has the parameters that two subjects have.
 func parameterTable(c *compare.Table) *doc.Table {
-	t := sideBySide(c, "comparison-parameters", "Parameters side by side", doc.Column{Heading: "mode", IsKey: true})
+	t := subjectColumnsTable(c, "comparison-parameters", "Parameters side by side", doc.Column{Heading: "mode", IsKey: true})
 	in := displayUnit{params.PerByte, 1}
-	if least := smallestGap(c); least < 1e-3 { // of memory it is some picoseconds
+	if least := smallestGapPerByte(c); least < 1e-3 { // of memory it is some picoseconds
 		in = displayUnitOf(params.PerByte, least)
 	}
 	for _, r := range c.Rows {
@@ -93,8 +93,8 @@ func parameterTable(c *compare.Table) *doc.Table {
 	return t
 }
 
-// smallestGap returns the least G of all subjects.
-func smallestGap(c *compare.Table) float64 {
+// smallestGapPerByte returns the least G of all subjects.
+func smallestGapPerByte(c *compare.Table) float64 {
 	least := math.Inf(1)
 	for _, r := range c.Rows {
 		for _, v := range r.Values {
@@ -106,8 +106,9 @@ func smallestGap(c *compare.Table) float64 {
 	return least
 }
 
-// sideBySide returns a table with a column for each subject, and for its ratio to the reference.
-func sideBySide(c *compare.Table, name, title string, keys ...doc.Column) *doc.Table {
+// subjectColumnsTable returns a table with a column for each subject, and for its ratio to the
+// reference.
+func subjectColumnsTable(c *compare.Table, name, title string, keys ...doc.Column) *doc.Table {
 	t := &doc.Table{Name: name, Title: title, Columns: keys}
 	for _, s := range c.Subjects {
 		t.Columns = append(t.Columns, doc.Column{Heading: s.Name, Kind: doc.NumberColumn})
@@ -186,7 +187,7 @@ func overlapTable(c *compare.Table) *doc.Table {
 		bound := slices.ContainsFunc(c.OverlapShares, func(x compare.OverlapShare) bool { return x.Bound })
 		add("half round trip", map[bool]string{false: "half of the way is free", true: "half of the way may be free"}[bound])
 		for _, x := range c.HalfFree {
-			row[1+x.Subject] = markDoubtful(t, x, overlapZones(x))
+			row[1+x.Subject] = crossoverCell(t, x, overlapZones(x))
 		}
 		t.AddNote("free: the time of one way (rtt/2) less that of the call, isend, or, where round-trip trains with waits were measured, less all that the processor does for a message. Without them it is a bound: what the library does in the call that waits is not known.")
 	}
@@ -194,7 +195,7 @@ func overlapTable(c *compare.Table) *doc.Table {
 		if i == 0 || x.Quantity != c.Overlaps[i-1].Quantity || x.Mode != c.Overlaps[i-1].Mode {
 			add(map[string]string{"o_s": "sends", "o_r": "receives"}[x.Quantity], x.Mode+"/i"+x.Mode)
 		}
-		row[1+x.Subject] = markDoubtful(t, x, overlapAnswer(x))
+		row[1+x.Subject] = crossoverCell(t, x, describeOverlap(x))
 	}
 	if len(c.Overlaps) > 0 {
 		t.AddNote("The smallest size at which the blocking call costs more than %s times as much as the non-blocking one, and the range in which it lies: by the 95 %% interval, or because times jump between two sizes that were measured.",
@@ -209,8 +210,8 @@ func overlapTable(c *compare.Table) *doc.Table {
 	return t
 }
 
-// markDoubtful returns a text as a cell.
-func markDoubtful(t *doc.Table, x compare.Crossover, s string) doc.Cell {
+// crossoverCell returns a text as a cell.
+func crossoverCell(t *doc.Table, x compare.Crossover, s string) doc.Cell {
 	if x.Weak {
 		t.AddNote("! is weak: there are few sizes, or their times are not on a line.")
 		return doc.TextCell(s).WithTone(doc.DoubtfulTone)
@@ -218,8 +219,8 @@ func markDoubtful(t *doc.Table, x compare.Crossover, s string) doc.Cell {
 	return doc.TextCell(s)
 }
 
-// overlapAnswer says from which size on it pays not to block.
-func overlapAnswer(x compare.Crossover) string {
+// describeOverlap says from which size on it pays not to block.
+func describeOverlap(x compare.Crossover) string {
 	first, last := x.Zones[0], x.Zones[len(x.Zones)-1]
 	switch {
 	case len(x.Crossings) == 0 && first.Side == compare.LongerSide && last.Side == compare.LongerSide:
@@ -239,8 +240,8 @@ func formatCrossing(x compare.Crossing) string {
 // maxChanges is how many times an answer may change before its sizes are listed instead.
 const maxChanges = 2
 
-// listSides lists the sizes of each answer, of a crossover that changes often.
-func listSides(x compare.Crossover, longer, shorter string) string {
+// listSidesBySize lists the sizes of each answer, of a crossover that changes often.
+func listSidesBySize(x compare.Crossover, longer, shorter string) string {
 	var parts []string
 	for _, s := range []struct {
 		side compare.Side
@@ -273,7 +274,7 @@ func listZones(x compare.Crossover, side compare.Side) string {
 // describeZones tells the zones of a crossover in order, by who or what is meant by either side.
 func describeZones(x compare.Crossover, longer, shorter string) string {
 	if len(x.Crossings) > maxChanges {
-		return listSides(x, longer, shorter)
+		return listSidesBySize(x, longer, shorter)
 	}
 	name := map[compare.Side]string{compare.LongerSide: longer, compare.ShorterSide: shorter, compare.NeitherSide: "alike", compare.Undecided: "undecided"}
 	first, last := x.Zones[0], x.Zones[len(x.Zones)-1]
@@ -313,9 +314,9 @@ func undecidedZones(x compare.Crossover) string {
 	return ", but undecided at " + strings.Join(parts, ", ")
 }
 
-// fasterTable says of each two subjects which is faster, up to which size: a row for each answer,
-// with the modes that it is of.
-func fasterTable(c *compare.Table) *doc.Table {
+// fasterSubjectTable says of each two subjects which is faster, up to which size: a row for each
+// answer, with the modes that it is of.
+func fasterSubjectTable(c *compare.Table) *doc.Table {
 	t := &doc.Table{Name: "comparison-faster", Title: "Which is faster, up to which size", Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "faster", Kind: doc.ProseColumn}, {Heading: "modes", Kind: doc.ProseColumn}}}
 	for j := range c.Subjects {
 		for i := range j {
@@ -325,7 +326,7 @@ func fasterTable(c *compare.Table) *doc.Table {
 				if x.Subject != j || x.Against != i {
 					continue
 				}
-				answer := markDoubtful(t, x, describeZones(x, a, b))
+				answer := crossoverCell(t, x, describeZones(x, a, b))
 				key := x.Quantity + answer.TextWithMark("")
 				if row := rows[key]; row != nil {
 					row[2].Text += " " + x.Mode
@@ -347,7 +348,7 @@ func fasterTable(c *compare.Table) *doc.Table {
 // overlapZones lists the sizes at which it pays not to block, of a crossover that changes often.
 func overlapZones(x compare.Crossover) string {
 	if len(x.Crossings) < maxChanges {
-		return overlapAnswer(x)
+		return describeOverlap(x)
 	}
 	return listZones(x, compare.LongerSide)
 }
@@ -363,8 +364,8 @@ type PatternRow struct {
 // Name names a library with its way of sending.
 func (r PatternRow) Name() string { return strings.TrimSpace(r.Library + " " + r.Mode) }
 
-// Patterns are times of communication patterns, by libraries side by side.
-func Patterns(title string, rows []PatternRow) *doc.Document {
+// PatternTimes are times of communication patterns, by libraries side by side.
+func PatternTimes(title string, rows []PatternRow) *doc.Document {
 	t := &doc.Table{Name: "patterns", Title: title, Columns: []doc.Column{{Heading: "pattern", IsKey: true}, {Heading: "library", IsKey: true}, {Heading: "mode", IsKey: true}, {Heading: "ranks", Kind: doc.NumberColumn},
 		{Heading: "length\nB", Kind: doc.NumberColumn}, {Heading: "time\nus", Kind: doc.NumberColumn}, {Heading: "throughput\nMB/s", Kind: doc.NumberColumn}}}
 	for _, r := range rows {
@@ -389,7 +390,7 @@ func Patterns(title string, rows []PatternRow) *doc.Document {
 func patternCharts(rows []PatternRow) []*chart.Chart {
 	var patterns, names []string
 	for _, r := range rows {
-		patterns, names = appendNew(patterns, r.Pattern), appendNew(names, r.Name())
+		patterns, names = appendUnique(patterns, r.Pattern), appendUnique(names, r.Name())
 	}
 	var out []*chart.Chart
 	for _, p := range patterns {

@@ -88,7 +88,7 @@ func TestStory(t *testing.T) {
 		{zones{z(0, 9, even), z(10, 20, open), z(21, 30, no)}, []compare.Crossing{{Bytes: 21, Low: 9, High: 21, To: no}}, "alike up to 21 B (9 B to 21 B), then does not pay", "alike up to 21 B (9 B to 21 B), then b"},
 	} {
 		x := compare.Crossover{Zones: c.zones, Crossings: c.crossings}
-		if got := format.SingleLine(overlapAnswer(x)); got != c.pays {
+		if got := format.SingleLine(describeOverlap(x)); got != c.pays {
 			t.Errorf("%v: %q, want %q", c.zones, got, c.pays)
 		}
 		if got := format.SingleLine(describeZones(x, "a", "b")); got != c.rivals {

@@ -9,16 +9,16 @@ import (
 	"github.com/loggp/loggp/reports/render"
 )
 
-var advice = []reports.Advice{
-	{Check: "system", Verdict: "ok", Found: "linux"},
-	{Check: "cores", Verdict: "note", Found: "2 threads", Why: "siblings slow it down", Do: ""},
-	{Check: "busy", Verdict: "warning", Found: "others use 1.5 processors", Why: "they take processors", Do: "stop them", IsGrave: true},
+var advice = []reports.HostCheck{
+	{Check: "system", Verdict: "ok", Finding: "linux"},
+	{Check: "cores", Verdict: "note", Finding: "2 threads", Reason: "siblings slow it down", Remedy: ""},
+	{Check: "busy", Verdict: "warning", Finding: "others use 1.5 processors", Reason: "they take processors", Remedy: "stop them", IsSerious: true},
 }
 
 // All findings stand in order; of advice what is grave comes first, and what is well has none.
 func TestDoctor(t *testing.T) {
 	var plain, narrow, csv bytes.Buffer
-	if err := render.WriteText(&plain, reports.Doctor(advice), render.PlainStyle); err != nil {
+	if err := render.WriteText(&plain, reports.HostChecks(advice), render.PlainStyle); err != nil {
 		t.Fatal(err)
 	}
 	const want = `What measurements on this machine depend on
@@ -37,13 +37,13 @@ cores  siblings slow it down  -
 	}
 	terminal := render.TerminalStyle
 	terminal.Width = 40
-	if err := render.WriteText(&narrow, reports.Doctor(advice), terminal); err != nil {
+	if err := render.WriteText(&narrow, reports.HostChecks(advice), terminal); err != nil {
 		t.Fatal(err)
 	}
 	if text := narrow.String(); !strings.Contains(text, "\x1b[31mwarning") || !strings.Contains(text, "\x1b[32mok") || strings.Contains(text, "\x1b[31mnote") {
 		t.Errorf("colours: %q", text)
 	}
-	if err := render.WriteCSV(&csv, reports.Doctor(advice)); err != nil {
+	if err := render.WriteCSV(&csv, reports.HostChecks(advice)); err != nil {
 		t.Fatal(err)
 	}
 	const lines = "check,verdict,found,why,do\nsystem,ok,linux,,\ncores,note,2 threads,siblings slow it down,\nbusy,warning,others use 1.5 processors,they take processors,stop them\n"

@@ -507,7 +507,7 @@ func tiersTable(x tiers.Tiers) *doc.Table {
 		if l.OneWay == l.OneWay {
 			way = doc.TextCell(fmt.Sprintf("%.3g", l.OneWay))
 		}
-		t.AddRow(doc.TextCell(l.Place), doc.CountCell(l.Pairs), way, doc.TextCell(fmt.Sprintf("%.3g", l.Times)), doc.CountCell(len(l.Groups)), doc.TextCell(groupSizes(l.Groups)), doc.TextCell(listGroups(l.Groups)))
+		t.AddRow(doc.TextCell(l.Place), doc.CountCell(l.Pairs), way, doc.TextCell(fmt.Sprintf("%.3g", l.Times)), doc.CountCell(len(l.Groups)), doc.TextCell(formatGroupSizes(l.Groups)), doc.TextCell(listGroups(l.Groups)))
 	}
 	if x.Mode != "" {
 		t.AddNote("One way is half a round trip of %s, %s: the median of the pairs of the tier.", x.Mode, format.Size(x.Bytes))
@@ -525,8 +525,8 @@ func tiersTable(x tiers.Tiers) *doc.Table {
 	return t
 }
 
-// groupSizes says how large groups are.
-func groupSizes(groups [][]int) string {
+// formatGroupSizes says how large groups are.
+func formatGroupSizes(groups [][]int) string {
 	low, high := len(groups[0]), len(groups[0])
 	for _, g := range groups {
 		low, high = min(low, len(g)), max(high, len(g))

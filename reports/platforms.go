@@ -13,8 +13,8 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// Platforms lists platforms.
-func Platforms(ps []*platform.Platform) *doc.Document {
+// PlatformList lists platforms.
+func PlatformList(ps []*platform.Platform) *doc.Document {
 	d := &doc.Document{Title: "Platforms"}
 	d.AddTables("platforms", "Platforms", platformList(ps))
 	return d
@@ -43,7 +43,7 @@ func platformList(ps []*platform.Platform) *doc.Table {
 	t := &doc.Table{Name: "platforms", Columns: []doc.Column{
 		{Heading: "platform", IsKey: true}, {Heading: "libraries", Kind: doc.ProseColumn}, {Heading: "what it is", Kind: doc.ProseColumn}, {Heading: "ranks", Kind: doc.NumberColumn}, {Heading: "its numbers", Kind: doc.ProseColumn}}}
 	for _, p := range ps {
-		t.AddRow(doc.TextCell(p.Machine.Name).WithTone(doc.StrongTone), doc.TextCell(libraryNames(p)), doc.TextCell(p.Machine.Description), doc.TextCell(rankLimits(p)), doc.TextCell(basisCounts(p)))
+		t.AddRow(doc.TextCell(p.Machine.Name).WithTone(doc.StrongTone), doc.TextCell(libraryNames(p)), doc.TextCell(p.Machine.Description), doc.TextCell(formatRankLimits(p)), doc.TextCell(formatBasisCounts(p)))
 	}
 	return t
 }
@@ -53,9 +53,9 @@ func overviewTable(p *platform.Platform) *doc.Table {
 	t := &doc.Table{Name: "platform-" + p.Machine.Name, Title: "Platform " + p.Machine.Name, Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "", Kind: doc.ProseColumn}}}
 	t.AddRow(doc.TextCell("machine"), doc.TextCell(p.Machine.Description))
 	t.AddRow(doc.TextCell("libraries"), doc.TextCell(libraryNames(p)))
-	t.AddRow(doc.TextCell("ranks"), doc.TextCell(rankLimits(p)))
+	t.AddRow(doc.TextCell("ranks"), doc.TextCell(formatRankLimits(p)))
 	t.AddRow(doc.TextCell("timer"), doc.TextCell(p.Machine.Timer.String()))
-	t.AddRow(doc.TextCell("its numbers"), doc.TextCell(basisCounts(p)))
+	t.AddRow(doc.TextCell("its numbers"), doc.TextCell(formatBasisCounts(p)))
 	t.AddRow(doc.TextCell("file"), doc.TextCell(p.File))
 	return t
 }
@@ -68,12 +68,12 @@ func libraryNames(p *platform.Platform) string {
 	return strings.Join(names, ", ")
 }
 
-func rankLimits(p *platform.Platform) string {
+func formatRankLimits(p *platform.Platform) string {
 	return fmt.Sprintf("%d to %d", p.Machine.Ranks.Min, p.Machine.Ranks.Max)
 }
 
-// basisCounts counts the numbers of a platform by basis.
-func basisCounts(p *platform.Platform) string {
+// formatBasisCounts counts the numbers of a platform by basis.
+func formatBasisCounts(p *platform.Platform) string {
 	var words []string
 	for _, b := range basisOrder {
 		n := 0
@@ -97,7 +97,7 @@ func protocolTable(p *platform.Platform, l *model.Library) *doc.Table {
 		return t
 	}
 	for m := range model.NumModes {
-		inter, intra := protocolWords(l, m, model.Inter), protocolWords(l, m, model.Intra)
+		inter, intra := describeProtocols(l, m, model.Inter), describeProtocols(l, m, model.Intra)
 		if inter == intra {
 			t.AddRow(doc.TextCell(m.String()), doc.TextCell(inter))
 			continue
@@ -108,9 +108,9 @@ func protocolTable(p *platform.Platform, l *model.Library) *doc.Table {
 	return t
 }
 
-// protocolWords says which protocol messages of a mode take to peers of a tier. Rules that take
+// describeProtocols says which protocol messages of a mode take to peers of a tier. Rules that take
 // none of them are not mentioned.
-func protocolWords(l *model.Library, m model.Mode, peer model.Tier) string {
+func describeProtocols(l *model.Library, m model.Mode, peer model.Tier) string {
 	var words []string
 	next := 0
 	for _, r := range l.Proto.Rules {
@@ -198,8 +198,8 @@ func referenceTable(p *platform.Platform) *doc.Table {
 	return t
 }
 
-// Row is a number as it was published, with the measurement that answers to it.
-type Row struct {
+// PublishedRow is a number as it was published, with the measurement that answers to it.
+type PublishedRow struct {
 	Name   string // as platform files name it where a number was fitted to it: table-3 T3D o_s low
 	Source string // where it is printed: Table 3
 
@@ -208,20 +208,20 @@ type Row struct {
 	Parameter                      string // as the source calls it
 	Bytes                          int    // size of the message; -1: none
 
-	Printed   string // as printed; a range as low to high
-	Low, High float64
-	Unit      string // us, us/B, or "" for a count
-	Note      string
+	PrintedValue string // as printed; a range as low to high
+	Low, High    float64
+	Unit         string // us, us/B, or "" for a count
+	Note         string
 
 	Contradiction string // what the source says against it
-	Refuted       bool   // the printed number itself cannot be right
+	IsImpossible  bool   // the printed number itself cannot be right
 }
 
-// Published is the published numbers of any platforms.
-type Published []Row
+// PublishedRows is the published numbers of any platforms.
+type PublishedRows []PublishedRow
 
 // publishedTable is the table of the published numbers of this place, if it has any.
-func (p *fittedPlace) publishedTable(rows Published, of *platform.Platform) *doc.Table {
+func (p *fittedPlace) publishedTable(rows PublishedRows, of *platform.Platform) *doc.Table {
 	t := &doc.Table{Name: "published", Title: "Published and measured parameters of " + p.String(), Columns: []doc.Column{
 		{Heading: "", IsKey: true}, {Heading: "mode", IsKey: true}, {Heading: "bytes", Kind: doc.NumberColumn, IsKey: true}, {Heading: "published", Kind: doc.NumberColumn},
 		{Heading: "measured", Kind: doc.NumberColumn}, {Heading: "differs\n%", Kind: doc.NumberColumn}, {Heading: "basis"}}}
@@ -233,7 +233,7 @@ func (p *fittedPlace) publishedTable(rows Published, of *platform.Platform) *doc
 		if !slices.Contains(sources, r.Source) {
 			sources = append(sources, r.Source)
 		}
-		found, difference := p.measuredAnswer(t, r)
+		found, difference := p.comparePublished(t, r)
 		bytes := doc.EmptyCell
 		if r.Bytes >= 0 {
 			bytes = doc.CountCell(r.Bytes)
@@ -251,7 +251,7 @@ func (p *fittedPlace) publishedTable(rows Published, of *platform.Platform) *doc
 		if r.Mode == "" {
 			call = doc.EmptyCell
 		}
-		t.AddRow(doc.TextCell(strings.TrimSpace(r.Parameter+" "+r.Unit)), call, bytes, doc.TextCell(r.Printed), found, doc.TextCell(difference), basisCell(r, of, found, mark))
+		t.AddRow(doc.TextCell(strings.TrimSpace(r.Parameter+" "+r.Unit)), call, bytes, doc.TextCell(r.PrintedValue), found, doc.TextCell(difference), basisCell(r, of, found, mark))
 	}
 	if t.CountRows() > 0 {
 		t.AddNote("published is %s; it differs by (measured − published) / published. within: the measured value is in the published range, or a bound (≤) that the published value is not above.", strings.Join(sources, ", "))
@@ -263,8 +263,8 @@ func (p *fittedPlace) publishedTable(rows Published, of *platform.Platform) *doc
 	return t
 }
 
-// measuredAnswer returns what was measured, and how far that is from what was published.
-func (p *fittedPlace) measuredAnswer(t *doc.Table, r Row) (doc.Cell, string) {
+// comparePublished returns what was measured, and how far that is from what was published.
+func (p *fittedPlace) comparePublished(t *doc.Table, r PublishedRow) (doc.Cell, string) {
 	x := p.firstRow(r.Mode, r.Quantity)
 	if x == nil || math.IsNaN(x.Value) {
 		return doc.EmptyCell, format.NoNumber
@@ -287,7 +287,7 @@ func (p *fittedPlace) measuredAnswer(t *doc.Table, r Row) (doc.Cell, string) {
 }
 
 // basisCell says whether agreement means something.
-func basisCell(r Row, of *platform.Platform, found doc.Cell, mark string) doc.Cell {
+func basisCell(r PublishedRow, of *platform.Platform, found doc.Cell, mark string) doc.Cell {
 	switch {
 	case of == nil || found.Equal(doc.EmptyCell):
 		return doc.TextCell(format.NoNumber + mark).WithTone(doc.FaintTone)

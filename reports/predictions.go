@@ -18,40 +18,40 @@ import (
 
 // Prediction is what a model says of a message. Terms need not be known.
 type Prediction struct {
-	Mode, Protocol   string // the mode may be empty
-	Bytes            int
-	Sender, Delivery PredictedTime // T_s and T_s-r
-	Terms            model.Cost    // what they are made of, if more is known than equations (1) to (7)
-	Equations        string        // the sums as the source prints them, or empty
+	Mode, Protocol           string // the mode may be empty
+	Bytes                    int
+	SenderTime, DeliveryTime PredictedTime // T_s and T_s-r
+	Terms                    model.Cost    // what they are made of, if more is known than equations (1) to (7)
+	EquationText             string        // the sums as the source prints them, or empty
 }
 
 // PredictedTime is a time, and how it lies to the sizes that were measured.
 type PredictedTime struct {
 	unit.Time
-	Range Range
+	Position SizePosition
 }
 
-// Range says how a size lies to those that were measured.
-type Range string
+// SizePosition says how a size lies to those that were measured.
+type SizePosition string
 
 // The ranges.
 const (
-	Inside  Range = ""
-	Between Range = "between" // two ranges: behaviour there was not measured
-	Outside Range = "outside" // of all ranges, by no more than a factor of two
-	Wide    Range = "wide"    // the size is inside, but the interval of the parameter is wide, or its line fits badly
-	Unknown Range = "unknown" // too far, or without a parameter: there is no time
+	InsideRange        SizePosition = ""
+	BetweenRanges      SizePosition = "between" // two ranges: behaviour there was not measured
+	OutsideRanges      SizePosition = "outside" // of all ranges, by no more than a factor of two
+	InsideWideInterval SizePosition = "wide"    // the size is inside, but the interval of the parameter is wide, or its line fits badly
+	NotPredictable     SizePosition = "unknown" // too far, or without a parameter: there is no time
 )
 
 func (x PredictedTime) cell(t *doc.Table) doc.Cell {
-	switch x.Range {
-	case Unknown:
+	switch x.Position {
+	case NotPredictable:
 		t.AddNote("- cannot be predicted: the size is too far from measured sizes, or a parameter is missing.")
 		return doc.EmptyCell
-	case Inside:
+	case InsideRange:
 		return doc.NumberCell(x.Micros())
 	}
-	if x.Range == Wide {
+	if x.Position == InsideWideInterval {
 		t.AddNote("! is for a parameter whose interval is wide, half of it more than a fifth of the value, or whose line fits badly.")
 	} else {
 		t.AddNote("! is for a size between two ranges or outside of all, where nothing was measured.")
@@ -66,7 +66,7 @@ func Predictions(title string, ps []Prediction, explained bool) *doc.Document {
 	d.AddTables("predictions", title, predictionTable(title, ps))
 	for _, p := range ps {
 		if explained {
-			d.AddTables("terms", "Terms", p.termTable("T_s: the sender may go on", p.Terms.Sender, p.Sender.Time), p.termTable("T_s-r: the receiver has the message", p.Terms.Delivery, p.Delivery.Time))
+			d.AddTables("terms", "Terms", p.termTable("T_s: the sender may go on", p.Terms.Sender, p.SenderTime.Time), p.termTable("T_s-r: the receiver has the message", p.Terms.Delivery, p.DeliveryTime.Time))
 		}
 	}
 	return d
@@ -75,8 +75,8 @@ func Predictions(title string, ps []Prediction, explained bool) *doc.Document {
 // title is the protocol, with the mode if there is one.
 func (p Prediction) title() string { return strings.TrimSpace(p.Mode + " " + p.Protocol) }
 
-// withoutCommonMode returns predictions without their mode, if all have the same.
-func withoutCommonMode(ps []Prediction) []Prediction {
+// dropCommonMode returns predictions without their mode, if all have the same.
+func dropCommonMode(ps []Prediction) []Prediction {
 	out := slices.Clone(ps)
 	for i := range out {
 		if out[i].Mode != ps[0].Mode {
@@ -95,16 +95,16 @@ func predictionTable(title string, ps []Prediction) *doc.Table {
 	of := map[string][]string{} // names by sum
 	var sizes []int
 	at := map[string]map[int]Prediction{}
-	for _, p := range withoutCommonMode(ps) {
+	for _, p := range dropCommonMode(ps) {
 		n := p.title()
 		if at[n] == nil {
 			at[n] = map[int]Prediction{}
 			names = append(names, n)
 			t.Columns = append(t.Columns, doc.Column{Heading: n + "\nT_s us", Kind: doc.NumberColumn}, doc.Column{Heading: n + "\nT_s-r us", Kind: doc.NumberColumn})
-			if of[p.Equations] == nil {
-				sums = append(sums, p.Equations)
+			if of[p.EquationText] == nil {
+				sums = append(sums, p.EquationText)
 			}
-			of[p.Equations] = append(of[p.Equations], n)
+			of[p.EquationText] = append(of[p.EquationText], n)
 		}
 		at[n][p.Bytes] = p
 		sizes = append(sizes, p.Bytes)
@@ -123,7 +123,7 @@ func predictionTable(title string, ps []Prediction) *doc.Table {
 				row = append(row, doc.EmptyCell, doc.EmptyCell)
 				continue
 			}
-			row = append(row, p.Sender.cell(t), p.Delivery.cell(t))
+			row = append(row, p.SenderTime.cell(t), p.DeliveryTime.cell(t))
 		}
 		t.AddRow(row...)
 	}
@@ -170,8 +170,8 @@ func alignDecimals(numbers []string) {
 	}
 }
 
-// Comparisons is predictions beside measurements.
-func Comparisons(cs []compare.Comparison) *doc.Document {
+// PredictionErrors is predictions beside measurements.
+func PredictionErrors(cs []compare.Comparison) *doc.Document {
 	d := &doc.Document{Title: "Predicted and measured times", Files: []doc.File{comparisonFile(cs)}}
 	d.AddTables("comparisons", d.Title, comparisonTables(cs)...)
 	if s, ok := compare.Summarize(cs); ok {
@@ -184,8 +184,8 @@ func comparisonFile(cs []compare.Comparison) doc.File {
 	return doc.File{Name: "comparisons.csv", Write: func(w io.Writer) error { return compare.WriteComparisons(w, cs) }}
 }
 
-// errorNote says what an error is.
-const errorNote = "error is (predicted − measured) / measured."
+// predictionErrorNote says what an error is.
+const predictionErrorNote = "error is (predicted − measured) / measured."
 
 // comparisonTables are one for each platform, library and place, with a group for each quantity of
 // a protocol.
@@ -193,13 +193,13 @@ func comparisonTables(cs []compare.Comparison) []*doc.Table {
 	var all doc.TableList
 	for _, c := range cs {
 		t := all.FindOrAdd("Predicted and measured times of "+format.PlaceName(c.Platform, c.Library, c.Place), func() *doc.Table {
-			return &doc.Table{Name: "comparisons", Notes: []string{errorNote}, Columns: []doc.Column{
+			return &doc.Table{Name: "comparisons", Notes: []string{predictionErrorNote}, Columns: []doc.Column{
 				{Heading: "bytes", IsKey: true, Kind: doc.NumberColumn}, {Heading: "predicted\nus", Kind: doc.NumberColumn}, {Heading: "measured\nus", Kind: doc.NumberColumn},
 				{Heading: "error\n%", Kind: doc.NumberColumn}, {Heading: "basis"}}}
 		})
 		t.BeginGroup(c.Quantity + protocolSuffix(c.Protocol))
 		if q, _, _ := strings.Cut(c.Quantity, "("); q == sample.TimerSender || q == sample.TimerOneWay {
-			if strings.HasSuffix(c.Quantity, BySteps) {
+			if strings.HasSuffix(c.Quantity, StepsQuantitySuffix) {
 				t.AddNote("Rows by steps add up every step in the platform file.")
 			} else if c.Protocol == "" || c.Protocol == "auto" {
 				t.AddNote("T_s and T_sr of calls whose protocol the library chose are predicted by o_s and T of the call.")
@@ -226,10 +226,10 @@ func protocolSuffix(protocol string) string {
 
 // PredictedCollective is what the algorithms of an operation take.
 type PredictedCollective struct {
-	Operation  string
-	Sizes      []int // bytes
-	Algorithms []PredictedAlgorithm
-	Unsuited   []*collective.Algorithm // which cannot serve these ranks
+	Operation          string
+	Sizes              []int // bytes
+	Algorithms         []PredictedAlgorithm
+	UnsuitedAlgorithms []*collective.Algorithm // which cannot serve these ranks
 }
 
 // PredictedAlgorithm is what one takes, by size.
@@ -237,17 +237,18 @@ type PredictedAlgorithm struct {
 	Name          string
 	ReordersRanks bool // for operations that commute only
 	Costs         []collective.Cost
-	Ranges        []Range // how the longest message lies to the sizes that were measured
+	Positions     []SizePosition // how the longest message lies to the sizes that were measured
 }
 
 // timeAt returns the time at a size.
 func (a PredictedAlgorithm) timeAt(i int) PredictedTime {
-	return PredictedTime{a.Costs[i].Last, a.Ranges[i]}
+	return PredictedTime{a.Costs[i].Last, a.Positions[i]}
 }
 
-// Collectives is what a model says of algorithms: a table of each operation, a row a size and a
-// column an algorithm, the fastest of each row marked. caveats say how far to trust the model.
-func Collectives(title string, all []PredictedCollective, caveats ...string) *doc.Document {
+// PredictedCollectives is what a model says of algorithms: a table of each operation, a row a size
+// and a column an algorithm, the fastest of each row marked. caveats say how far to trust the
+// model.
+func PredictedCollectives(title string, all []PredictedCollective, caveats ...string) *doc.Document {
 	d := &doc.Document{Title: "Collective operations of " + title}
 	for _, c := range all {
 		d.AddTables(c.Operation, c.Operation, c.table(title))
@@ -268,7 +269,7 @@ func (c PredictedCollective) table(title string) *doc.Table {
 		t.Columns = append(t.Columns, doc.Column{Heading: name + "\nus", Kind: doc.NumberColumn})
 	}
 	for i, k := range c.Sizes {
-		known := slices.DeleteFunc(slices.Clone(c.Algorithms), func(a PredictedAlgorithm) bool { return a.Ranges[i] == Unknown })
+		known := slices.DeleteFunc(slices.Clone(c.Algorithms), func(a PredictedAlgorithm) bool { return a.Positions[i] == NotPredictable })
 		slices.SortStableFunc(known, func(a, b PredictedAlgorithm) int { return cmp.Compare(a.Costs[i].Last, b.Costs[i].Last) })
 		var best string
 		var ties []string
@@ -282,22 +283,22 @@ func (c PredictedCollective) table(title string) *doc.Table {
 		row := []doc.Cell{doc.BytesCell(k), doc.TextCell(cmp.Or(best, format.NoNumber)), doc.TextCell(cmp.Or(strings.Join(ties, ", "), format.NoNumber))}
 		for _, a := range c.Algorithms {
 			x := a.timeAt(i).cell(t)
-			if a.Name == best && a.Ranges[i] == Inside {
+			if a.Name == best && a.Positions[i] == InsideRange {
 				x.Tone = doc.StrongTone
 			}
 			row = append(row, x)
 		}
 		t.AddRow(row...)
 	}
-	for _, a := range c.Unsuited {
+	for _, a := range c.UnsuitedAlgorithms {
 		var names []string
-		for _, b := range c.Unsuited {
+		for _, b := range c.UnsuitedAlgorithms {
 			if b.Needs() == a.Needs() {
 				names = append(names, b.Name)
 			}
 		}
 		t.AddNote("Only for %s: %s.", a.Needs(), strings.Join(names, ", "))
 	}
-	noteBlocks(t, c.Operation)
+	addBlockNote(t, c.Operation)
 	return t
 }

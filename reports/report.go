@@ -41,7 +41,7 @@ type Report struct {
 
 	// Of emulated machines.
 	Platforms []*platform.Platform // those of the samples that are known, for what their numbers stand on
-	Published Published            // of any platforms
+	Published PublishedRows        // of any platforms
 	Charts    []*chart.Chart       // more of them, such as time lines
 }
 
@@ -89,7 +89,7 @@ func (r *Report) addEmulationHead(d *doc.Document, places []*fittedPlace, warnin
 	if d.Title == "" {
 		var names []string
 		for _, x := range places {
-			names = appendNew(names, format.PlaceName(x.platform, x.library, ""))
+			names = appendUnique(names, format.PlaceName(x.platform, x.library, ""))
 		}
 		d.Title = "Communication performance of " + strings.Join(shortenList(names), "; ")
 	}
@@ -115,7 +115,7 @@ func (r *Report) addEmulation(d *doc.Document, places []*fittedPlace, warnings [
 	}
 	if c := r.SideBySide; c != nil {
 		d.Files = append(d.Files, tableFile(c))
-		d.AddTables("contrast", "Side by side", sizedTable(c, nil), parameterTable(c), fasterTable(c))
+		d.AddTables("contrast", "Side by side", tableAtSizes(c, nil), parameterTable(c), fasterSubjectTable(c))
 	}
 	d.AddSection(s)
 	pieces.Text = []string{"Overheads are fitted by a straight line over each range of sizes; where a range ends, something changes, such as the protocol. " +
@@ -182,12 +182,12 @@ func (r *Report) subjects() (places []*fittedPlace, all []subject) {
 	}
 	if r.SideBySide == nil {
 		for i, p := range places {
-			all = append(all, subject{fittedPlace: p, name: p.String(), at: i, launches: 1})
+			all = append(all, subject{fittedPlace: p, name: p.String(), colorIndex: i, launches: 1})
 		}
 		return places, all
 	}
 	for i, x := range r.SideBySide.Subjects {
-		s := subject{fittedPlace: &fittedPlace{platform: x.Platform, library: x.Library, place: x.Place}, name: transportName(x.Platform, x.Library, x.Name), at: i, launches: 1}
+		s := subject{fittedPlace: &fittedPlace{platform: x.Platform, library: x.Library, place: x.Place}, name: transportName(x.Platform, x.Library, x.Name), colorIndex: i, launches: 1}
 		for _, p := range byMachine[x.Machine] {
 			if p.platform == x.Platform && p.library == x.Library && p.place == x.Place {
 				s.fittedPlace = p
@@ -304,9 +304,9 @@ func measuredSentences(machines []sample.Machine) []string {
 	launches, samples := 0, 0
 	for _, m := range machines {
 		for _, x := range m.Series {
-			platforms, libraries, clocks, modes = appendNew(platforms, x.Platform), appendNew(libraries, x.Library), appendNew(clocks, x.Clock), appendNew(modes, x.Mode)
+			platforms, libraries, clocks, modes = appendUnique(platforms, x.Platform), appendUnique(libraries, x.Library), appendUnique(clocks, x.Clock), appendUnique(modes, x.Mode)
 			if x.Protocol != "" {
-				protocols = appendNew(protocols, x.Protocol)
+				protocols = appendUnique(protocols, x.Protocol)
 			}
 			sizes, launches = append(sizes, x.Bytes), max(launches, x.Launch+1)
 		}

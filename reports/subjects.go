@@ -22,16 +22,16 @@ import (
 type subject struct {
 	*fittedPlace                 // its parameters and curves
 	name         string          // short: shm, Open MPI 4.1.4
-	at           int             // among the subjects: its colour and shape
+	colorIndex   int             // among the subjects: its colour and shape
 	facts        [][]sample.Fact // of each of its files
 	launches     int
 }
 
 // pointStyle is how points of calls that block look, or, with dashed, of those that do not.
 func (s *subject) pointStyle(dashed bool) chart.Style {
-	x := subjectStyle(s.at)
+	x := subjectStyle(s.colorIndex)
 	if dashed {
-		x.Glyph, x.Dashed = chart.Hollow[s.at%len(chart.Hollow)], true
+		x.Glyph, x.Dashed = chart.Hollow[s.colorIndex%len(chart.Hollow)], true
 	}
 	return x
 }
@@ -62,7 +62,7 @@ func subjectFacts(m sample.Machine, x compare.Subject) [][]sample.Fact {
 	var files []int
 	for _, s := range m.Series {
 		if s.Platform == x.Platform && s.Library == x.Library && s.Place == x.Place {
-			files = appendNew(files, s.File)
+			files = appendUnique(files, s.File)
 		}
 	}
 	var out [][]sample.Fact
@@ -108,7 +108,7 @@ func (s *subject) factValues(keys ...string) string {
 		for _, facts := range s.facts {
 			for _, f := range facts {
 				if f.Key == key && f.Value != "" {
-					answers = appendNew(answers, f.Value)
+					answers = appendUnique(answers, f.Value)
 				}
 			}
 		}
@@ -119,8 +119,9 @@ func (s *subject) factValues(keys ...string) string {
 	return ""
 }
 
-// factAnswers returns what the facts of subjects are under some keys: the subjects with each.
-func factAnswers(all []subject, keys ...string) (g wordGroups) {
+// groupFactsBySubjects returns what the facts of subjects are under some keys: the subjects with
+// each.
+func groupFactsBySubjects(all []subject, keys ...string) (g wordGroups) {
 	for i := range all {
 		if v := all[i].factValues(keys...); v != "" {
 			g.add(v, all[i].name)
@@ -129,8 +130,8 @@ func factAnswers(all []subject, keys ...string) (g wordGroups) {
 	return g
 }
 
-// appendNew appends what a list does not have.
-func appendNew[T comparable](list []T, x T) []T {
+// appendUnique appends what a list does not have.
+func appendUnique[T comparable](list []T, x T) []T {
 	if slices.Contains(list, x) {
 		return list
 	}
@@ -147,7 +148,7 @@ func (g *wordGroups) add(key, word string) {
 	if g.words == nil {
 		g.words = map[string][]string{}
 	}
-	g.keys, g.words[key] = appendNew(g.keys, key), appendNew(g.words[key], word)
+	g.keys, g.words[key] = appendUnique(g.keys, key), appendUnique(g.words[key], word)
 }
 
 // join lists the keys, each with its words in parentheses.
@@ -240,7 +241,7 @@ func addProvenance(d *doc.Document, machines []sample.Machine, all []subject) {
 					facts.AddRow(doc.TextCells(f.Key, f.Value)...)
 				}
 				if f.Key == "command" {
-					commands = appendNew(commands, f.Value)
+					commands = appendUnique(commands, f.Value)
 				}
 			}
 		}
@@ -354,7 +355,7 @@ func differingSettings(all []subject) []string {
 		what string
 		keys []string
 	}{{"Ranks wait differently", []string{sample.WaitFact}}, {"Processors differ", []string{"processor", "p1_processor"}}, {"Kernels differ", []string{"kernel"}}} {
-		if g := factAnswers(all, q.keys...); len(g.keys) > 1 {
+		if g := groupFactsBySubjects(all, q.keys...); len(g.keys) > 1 {
 			out = append(out, q.what+": "+g.join(", ")+".")
 		}
 	}
@@ -373,7 +374,7 @@ func machineName(all []subject) string {
 		keys   []string
 		format string
 	}{{[]string{"processor", "p1_processor"}, "%s"}, {[]string{"processors"}, "%s processors"}, {[]string{"kernel"}, "kernel %s"}} {
-		if g := factAnswers(all, q.keys...); len(g.keys) == 1 {
+		if g := groupFactsBySubjects(all, q.keys...); len(g.keys) == 1 {
 			words = append(words, fmt.Sprintf(q.format, g.keys[0]))
 		}
 	}

@@ -316,7 +316,7 @@ func TestRows(t *testing.T) {
 	}
 	row := &compare.Row{Quantity: compare.Quantity{Name: "o_s", Mode: "send", Bytes: 8, Unit: params.Micros}, Values: []compare.Value{of(0, 0.3, 1.5), of(2, 0.2, math.NaN())}, Reference: 1}
 	c := &compare.Table{Subjects: make([]compare.Subject, 3), AgainstBest: true}
-	table := sideBySide(c, "", "", doc.Column{IsKey: true})
+	table := subjectColumnsTable(c, "", "", doc.Column{IsKey: true})
 	addSubjects(table, c, row, displayUnitOf(row.Unit, 0.3, 0.2), doc.TextCell(rowName(row)))
 	var got []string
 	for _, c := range table.Groups[0].Rows[0] {

@@ -82,8 +82,8 @@ func predictions() []Prediction {
 	for _, x := range []*model.Protocol{model.T, model.RTA} {
 		for _, k := range []int{16, 1000} {
 			c := model.Transfer{Machine: p.Machine, Library: p.Libraries[0], Protocol: x, Bytes: k}.Cost()
-			ps = append(ps, Prediction{Mode: "standard", Protocol: x.Name, Bytes: k, Sender: PredictedTime{Time: c.Sender.Sum()}, Delivery: PredictedTime{Time: c.Delivery.Sum()}, Terms: c,
-				Equations: "T_s = " + x.Equations().Sender.String()})
+			ps = append(ps, Prediction{Mode: "standard", Protocol: x.Name, Bytes: k, SenderTime: PredictedTime{Time: c.Sender.Sum()}, DeliveryTime: PredictedTime{Time: c.Delivery.Sum()}, Terms: c,
+				EquationText: "T_s = " + x.Equations().Sender.String()})
 		}
 	}
 	return ps[:3] // one is missing
@@ -123,10 +123,10 @@ var texts = []pagetest.Titled{
 	}},
 	{Name: "predictions", Document: func() *doc.Document { return Predictions("Predicted times", predictions(), false) }},
 	{Name: "terms", Document: func() *doc.Document { return Predictions("Terms", predictions()[2:], true) }},
-	{Name: "comparisons", Document: func() *doc.Document { return Comparisons(comparisons()) }},
+	{Name: "comparisons", Document: func() *doc.Document { return PredictionErrors(comparisons()) }},
 	{Name: "collectives", Document: func() *doc.Document { return CollectiveTimes(broadcasts()) }},
-	{Name: "comparison", Document: func() *doc.Document { return Comparison(contrasted(), nil) }},
-	{Name: "platforms", Document: func() *doc.Document { return Platforms([]*platform.Platform{toy(), toy()}) }},
+	{Name: "comparison", Document: func() *doc.Document { return SideBySide(contrasted(), nil) }},
+	{Name: "platforms", Document: func() *doc.Document { return PlatformList([]*platform.Platform{toy(), toy()}) }},
 	{Name: "platform", Document: func() *doc.Document { return Platform(toy()) }},
 	{Name: "published", Document: func() *doc.Document {
 		p, r := toy(), example()
@@ -178,9 +178,9 @@ func TestModes(t *testing.T) {
 
 // A prediction is marked outside of the measured sizes, and if its parameter is uncertain.
 func TestPredictedCell(t *testing.T) {
-	for r, want := range map[Range]doc.CellTone{Inside: doc.NormalTone, Between: doc.DoubtfulTone, Outside: doc.DoubtfulTone, Wide: doc.DoubtfulTone} {
+	for r, want := range map[SizePosition]doc.CellTone{InsideRange: doc.NormalTone, BetweenRanges: doc.DoubtfulTone, OutsideRanges: doc.DoubtfulTone, InsideWideInterval: doc.DoubtfulTone} {
 		x := &doc.Table{}
-		if c := (PredictedTime{unit.Microsecond, r}).cell(x); c.Tone != want || c.Text != "1.000" || (len(x.Notes) == 1) != (r != Inside) {
+		if c := (PredictedTime{unit.Microsecond, r}).cell(x); c.Tone != want || c.Text != "1.000" || (len(x.Notes) == 1) != (r != InsideRange) {
 			t.Errorf("%q: %+v, %v", r, c, x.Notes)
 		}
 	}

@@ -40,7 +40,7 @@ func predictedOneWay(all []subject, cs []compare.Comparison) (out []chart.Series
 	}
 	for i := range all {
 		t := &all[i]
-		for _, by := range []string{BySteps, ByLogGP} {
+		for _, by := range []string{StepsQuantitySuffix, LogGPQuantitySuffix} {
 			s := chart.Series{Name: t.name + ", predicted" + by, Style: chart.Style{Color: t.pointStyle(true).Color, Dashed: true}}
 			if len(all) == 1 {
 				s.Name, s.Style.Color = "predicted"+by, chart.Orange
@@ -71,13 +71,13 @@ func oneWayPanels(all []subject) (p chart.Stacked, declared bool) {
 		}
 		half := c.HalfRoundTrip()
 		p.Upper.Series = append(p.Upper.Series, chart.Series{Name: t.name, Style: t.pointStyle(false), Points: chartPoints(half.Points), Lines: pieceLines(half)})
-		off := chart.Series{Name: t.name, Shape: t.at % len(chart.Solid), Style: t.pointStyle(false)}
+		off := chart.Series{Name: t.name, Shape: t.colorIndex % len(chart.Solid), Style: t.pointStyle(false)}
 		for _, r := range half.Residuals() { // without intervals: what launches differ by moves the line as well
 			off.Points = append(off.Points, chart.Point{X: float64(r.Bytes), Y: r.Value})
 		}
 		p.Lower.Series = append(p.Lower.Series, off)
 		if len(half.Pieces) > 0 && i < 2*maxSingleSubjects {
-			l := chart.Lane{Color: subjectStyle(t.at).Color, Marks: t.protocolLimits()}
+			l := chart.Lane{Color: subjectStyle(t.colorIndex).Color, Marks: t.protocolLimits()}
 			for _, q := range half.Pieces {
 				l.Ranges = append(l.Ranges, [2]float64{float64(q.From), float64(q.To)})
 			}
@@ -173,8 +173,8 @@ func overlapShareCharts(table *compare.Table, all []subject) []*chart.Chart {
 func (s transports) launchChart() *chart.Chart {
 	x := chart.Strip{X: "above the median of all launches (%)", Signed: true}
 	several := false
-	for i := range s.all {
-		g := chart.StripGroup{Name: s.all[i].name, Color: subjectStyle(i).Color}
+	for i := range s.subjects {
+		g := chart.StripGroup{Name: s.subjects[i].name, Color: subjectStyle(i).Color}
 		for j := range s.Scatters {
 			q := &s.Scatters[j]
 			if q.Subject != i {

@@ -72,7 +72,7 @@ func (s transports) launchTable() *doc.Table {
 			variation = doc.TextCell(format.WithDecimals(100*q.Variation, 1))
 			t.AddNote("variation: standard deviation of the launches over their mean.")
 		}
-		t.AddRow(doc.TextCell(s.all[q.Subject].name), doc.TextCell(quantityName(q.Quantity, q.Mode, q.Bytes)), doc.CountCell(len(q.Values)),
+		t.AddRow(doc.TextCell(s.subjects[q.Subject].name), doc.TextCell(quantityName(q.Quantity, q.Mode, q.Bytes)), doc.CountCell(len(q.Values)),
 			doc.NumberCell(q.Middle*in.factor), doc.NumberCell(least*in.factor), doc.NumberCell(most*in.factor), doc.TextCell(in.unit).WithTone(doc.FaintTone), variation)
 	}
 	return t
@@ -88,11 +88,11 @@ func (s transports) tailTable() *doc.Table {
 	t := &doc.Table{Name: "tails", Title: "Tails", Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "", IsKey: true}, {Heading: "samples", Kind: doc.NumberColumn},
 		{Heading: "p50", Kind: doc.NumberColumn}, {Heading: "p95", Kind: doc.NumberColumn}, {Heading: "p99", Kind: doc.NumberColumn}, {Heading: "most", Kind: doc.NumberColumn}, {Heading: "unit"}, {Heading: "p99/p50", Kind: doc.NumberColumn}}}
 	for _, q := range s.Tails {
-		if s.all[q.Subject].isImported() && q.Samples <= s.all[q.Subject].launches { // one mean of each launch has no tail
+		if s.subjects[q.Subject].isImported() && q.Samples <= s.subjects[q.Subject].launches { // one mean of each launch has no tail
 			continue
 		}
 		in := displayUnitOf(params.Micros, q.Median)
-		cells := []doc.Cell{doc.TextCell(s.all[q.Subject].name), doc.TextCell(quantityName(q.Quantity, q.Mode, q.Bytes)), doc.CountCell(q.Samples)}
+		cells := []doc.Cell{doc.TextCell(s.subjects[q.Subject].name), doc.TextCell(quantityName(q.Quantity, q.Mode, q.Bytes)), doc.CountCell(q.Samples)}
 		for _, v := range []float64{q.Median, q.P95, q.P99, q.Most} {
 			cells = append(cells, doc.NumberCell(v*in.factor))
 		}

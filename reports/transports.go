@@ -64,7 +64,7 @@ func (r *Report) addTransports(d *doc.Document, all []subject, warnings []clean.
 // transports are subjects that were measured by real clocks, and their numbers side by side.
 type transports struct {
 	*compare.Table
-	all []subject
+	subjects []subject
 }
 
 // mainRows are the most important ones, of calls or else of low-level messages.
@@ -100,7 +100,7 @@ func (s transports) mainRows() []*compare.Row {
 // summaryTable is the table that one looks at first: a row a number, a column a transport, and how
 // far each is from the best.
 func (s transports) summaryTable() *doc.Table {
-	t := sideBySide(nameTransports(s.Table), "transports", "Parameters side by side", doc.Column{Heading: "", IsKey: true})
+	t := subjectColumnsTable(nameTransports(s.Table), "transports", "Parameters side by side", doc.Column{Heading: "", IsKey: true})
 	t.WrapsKeys = true
 	for _, r := range s.mainRows() {
 		t.BeginGroup(rowGroup(r))
@@ -115,7 +115,7 @@ func (s transports) summaryTable() *doc.Table {
 		if r.Name == compare.AchievedBandwidth && r.Bytes < 0 {
 			var words []string
 			for _, v := range r.Values {
-				words = append(words, format.Size(v.From)+" ("+s.all[v.Subject].name+")")
+				words = append(words, format.Size(v.From)+" ("+s.subjects[v.Subject].name+")")
 			}
 			t.AddNote("The longest messages: %s.", strings.Join(words, ", "))
 		}
@@ -180,8 +180,8 @@ func shortRowName(r *compare.Row) string {
 func (s transports) addLimitRows(t *doc.Table) {
 	found, says, eager := []doc.Cell{doc.TextCell("pieces of rtt/2 end")}, []doc.Cell{doc.TextCell("the library says")}, []doc.Cell{doc.TextCell("S, eager limit of LogGPS")}
 	some, any, sent := false, false, false
-	for i := range s.all {
-		c := s.all[i].timerCurve(s.all[i].mainMode(), sample.TimerRTT)
+	for i := range s.subjects {
+		c := s.subjects[i].timerCurve(s.subjects[i].mainMode(), sample.TimerRTT)
 		a, b := doc.EmptyCell, doc.EmptyCell
 		if c != nil && len(c.Points) > 2 {
 			a = doc.TextCell("nowhere").WithTone(doc.FaintTone)
@@ -189,7 +189,7 @@ func (s transports) addLimitRows(t *doc.Table) {
 				a, some = doc.TextCell(words), true
 			}
 		}
-		if l := s.all[i].protocolLimits(); len(l) > 0 {
+		if l := s.subjects[i].protocolLimits(); len(l) > 0 {
 			var words []string
 			for _, k := range l {
 				words = append(words, format.Size(int(k)))
@@ -197,7 +197,7 @@ func (s transports) addLimitRows(t *doc.Table) {
 			b, any = doc.TextCell(strings.Join(words, "\n")), true
 		}
 		e := doc.EmptyCell
-		if p := s.all[i].eagerLimitRow(s.all[i].mainMode()); p != nil {
+		if p := s.subjects[i].eagerLimitRow(s.subjects[i].mainMode()); p != nil {
 			e, sent = doc.TextCell(format.SizeRange(int(p.Low), int(p.High))).WithTone(parameterTone(t, p)), true
 			if int(p.Low) < int(p.Value) && int(p.Value) < int(p.High) {
 				e.Text = format.Size(int(p.Value)) + "\n" + e.Text
@@ -208,7 +208,7 @@ func (s transports) addLimitRows(t *doc.Table) {
 	if !some && !any && !sent {
 		return
 	}
-	blank := slices.Repeat([]doc.Cell{{}}, len(t.Columns)-1-len(s.all))
+	blank := slices.Repeat([]doc.Cell{{}}, len(t.Columns)-1-len(s.subjects))
 	t.BeginGroup("Changes of protocol")
 	if sent {
 		t.AddRow(append(eager, blank...)...)
@@ -239,7 +239,7 @@ func (s transports) addMethodNotes(t *doc.Table) {
 		var methods wordGroups
 		for _, r := range x.Values {
 			if !math.IsNaN(r.Value) && !r.IsBound() && r.Method != params.MethodGapAtMostSendOverhead {
-				methods.add(r.Method, s.all[r.Subject].name)
+				methods.add(r.Method, s.subjects[r.Subject].name)
 			}
 		}
 		name, _, _ := strings.Cut(rowName(x), ",")
@@ -259,17 +259,17 @@ func (s transports) addMethodNotes(t *doc.Table) {
 // trustSentences says in a few sentences how far the numbers go.
 func (s transports) trustSentences() []string {
 	var out []string
-	for i := range s.all {
-		out = append(out, s.countVerdicts(i, s.all[i].name))
+	for i := range s.subjects {
+		out = append(out, s.countVerdicts(i, s.subjects[i].name))
 	}
 	out = append(out, s.fitErrorSentences()...)
 	out = append(out, s.launchSentences()...)
-	for i := range s.all {
-		if v := s.all[i].factValues("spoiled"); v != "" {
-			out = append(out, s.all[i].name+" was disturbed: "+truncate(v)+".")
+	for i := range s.subjects {
+		if v := s.subjects[i].factValues("spoiled"); v != "" {
+			out = append(out, s.subjects[i].name+" was disturbed: "+truncate(v)+".")
 		}
 	}
-	return append(out, differingSettings(s.all)...)
+	return append(out, differingSettings(s.subjects)...)
 }
 
 // countVerdicts counts the numbers of a transport by what they are worth.
@@ -305,10 +305,10 @@ func (s transports) countVerdicts(i int, name string) string {
 // fitErrorSentences says how far the fit is from what was measured.
 func (s transports) fitErrorSentences() []string {
 	var words []string
-	for i := range s.all {
-		if c := s.all[i].timerCurve(s.all[i].mainMode(), sample.TimerRTT); c != nil && len(c.Points) > 2 {
+	for i := range s.subjects {
+		if c := s.subjects[i].timerCurve(s.subjects[i].mainMode(), sample.TimerRTT); c != nil && len(c.Points) > 2 {
 			if middle, most := c.Deviations(); !math.IsNaN(most) {
-				words = append(words, fmt.Sprintf("%s %.1f and %.1f %%", s.all[i].name, middle, most))
+				words = append(words, fmt.Sprintf("%s %.1f and %.1f %%", s.subjects[i].name, middle, most))
 			}
 		}
 	}
@@ -321,7 +321,7 @@ func (s transports) fitErrorSentences() []string {
 // launchSentences gives the differences between launches.
 func (s transports) launchSentences() []string {
 	var out []string
-	if once := singleLaunchNote(s.all); once != "" {
+	if once := singleLaunchNote(s.subjects); once != "" {
 		out = append(out, once)
 	}
 	var words []string
@@ -331,7 +331,7 @@ func (s transports) launchSentences() []string {
 		}
 		least, most := q.Span()
 		in := displayUnitOf(q.Unit, least)
-		words = append(words, fmt.Sprintf("%s from %s to %s %s in %d", s.all[q.Subject].name, format.Number(least*in.factor), format.Number(most*in.factor), in.unit, len(q.Values)))
+		words = append(words, fmt.Sprintf("%s from %s to %s %s in %d", s.subjects[q.Subject].name, format.Number(least*in.factor), format.Number(most*in.factor), in.unit, len(q.Values)))
 	}
 	if len(words) > 0 {
 		out = append(out, "Half round trips of small messages by launch: "+strings.Join(words, "; ")+". The intervals contain it.")

@@ -19,9 +19,9 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// PLogP is the parameterized LogP view: for each mode with round trips the overheads and the gap by
-// size, and what they are in the terms of LogGP.
-func PLogP(r *fit.Result) *doc.Document {
+// PLogPParameters is the parameterized LogP view: for each mode with round trips the overheads and
+// the gap by size, and what they are in the terms of LogGP.
+func PLogPParameters(r *fit.Result) *doc.Document {
 	d := &doc.Document{Title: "PLogP", Files: []doc.File{{Name: "plogp.csv", Write: func(w io.Writer) error { return params.WritePLogP(w, r.PLogP) }}}}
 	for _, v := range r.PLogP {
 		d.AddTables("plogp", "PLogP", plogpTable(v))
@@ -50,8 +50,9 @@ func intervalCell(t *doc.Table, x params.TimeInterval) doc.Cell {
 	return measuredCell(t, x.Value, x.Low, x.High, x.FewestSamples)
 }
 
-// LogGPS is L, o, g, G and S of the modes that have an eager limit, or at least a latency.
-func LogGPS(r *fit.Result) *doc.Document {
+// LogGPSParameters is L, o, g, G and S of the modes that have an eager limit, or at least a
+// latency.
+func LogGPSParameters(r *fit.Result) *doc.Document {
 	d := &doc.Document{Title: "LogGPS"}
 	for _, p := range fittedPlaces(r) {
 		d.AddTables("loggps", "LogGPS", p.loggpsTable())
@@ -94,9 +95,9 @@ func (p *fittedPlace) eagerLimitCell(t *doc.Table, mode string) doc.Cell {
 	return doc.EmptyCell
 }
 
-// HeldOut is how well one half of the sizes predicts the other: a row a mode, and one of all modes
-// of a platform, library and place.
-func HeldOut(hs []compare.HoldOutError) *doc.Document {
+// HoldOutErrors is how well one half of the sizes predicts the other: a row a mode, and one of all
+// modes of a platform, library and place.
+func HoldOutErrors(hs []compare.HoldOutError) *doc.Document {
 	t := &doc.Table{Name: "heldout", Title: "Half round trips, predicted from every other size", Columns: []doc.Column{
 		{Heading: "mode", IsKey: true}, {Heading: "sizes\nfitted", Kind: doc.NumberColumn}, {Heading: "sizes\npredicted", Kind: doc.NumberColumn}, {Heading: "median error\n%", Kind: doc.NumberColumn}, {Heading: "largest\n%", Kind: doc.NumberColumn}}}
 	row := func(mode string, fitted, others int, median, largest float64) {
@@ -138,7 +139,7 @@ func Measured(set *sample.Set, r *fit.Result) *doc.Document {
 	ps := fittedPlaces(r)
 	for i, p := range ps {
 		name := strings.TrimPrefix(p.String(), format.PlaceName(ps[0].platform, ps[0].library, "")+", ") // places of one library differ by their rest
-		tables, all = append(tables, p.performanceTable(set)), append(all, subject{fittedPlace: p, name: name, at: i, launches: 1})
+		tables, all = append(tables, p.performanceTable(set)), append(all, subject{fittedPlace: p, name: name, colorIndex: i, launches: 1})
 	}
 	d.Answer = costSentence(all)
 	if tables = nonEmptyTables(tables...); len(tables) > 0 {
@@ -159,7 +160,7 @@ func (p *fittedPlace) performanceTable(set *sample.Set) *doc.Table {
 	trips := map[int][]unit.Time{}
 	for i := range set.Series {
 		s := &set.Series[i]
-		if p.holdsSeries(s) && s.Mode == mode && s.Timer == sample.TimerRTT && (s.Protocol == "auto" || s.Protocol == "" || mode == "message") {
+		if p.containsSeries(s) && s.Mode == mode && s.Timer == sample.TimerRTT && (s.Protocol == "auto" || s.Protocol == "" || mode == "message") {
 			trips[s.Bytes] = append(trips[s.Bytes], s.Times...)
 		}
 	}
@@ -193,7 +194,7 @@ func (p *fittedPlace) performanceTable(set *sample.Set) *doc.Table {
 	return t
 }
 
-// holdsSeries says whether a series was measured in the place, or on a pair of ranks of it.
-func (p *fittedPlace) holdsSeries(s *sample.Series) bool {
+// containsSeries says whether a series was measured in the place, or on a pair of ranks of it.
+func (p *fittedPlace) containsSeries(s *sample.Series) bool {
 	return s.Platform == p.platform && s.Library == p.library && s.Place == p.place
 }

@@ -70,7 +70,7 @@ func TestParameters(t *testing.T) {
 
 // L' = 3 + 7 − 2 − 4, o = (2 + 4)/2, G = 10/1000.
 func TestPLogP(t *testing.T) {
-	got := shown(t, PLogP(toys()), false)
+	got := shown(t, PLogPParameters(toys()), false)
 	for _, want := range []string{"PLogP of toy, lib, within a node, send", "1 B 2.000 ±0 4.000 ±0 7.000 ±0", "1 KB 2.000 ±0 - 10.00 ±0", "L is 3.000 ±0", "L' = L + g - o_s - o_r = 4.000 us, o = (o_s + o_r)/2 = 3.000 us, g = 7.000 us, G = g(m)/m = 0.01000 us/B"} {
 		if !strings.Contains(strings.ReplaceAll(got, format.NonBreakingSpace, " "), want) {
 			t.Errorf("no %q in %s", want, got)
@@ -97,19 +97,19 @@ func TestEagerLimits(t *testing.T) {
 
 func TestLogGPS(t *testing.T) {
 	r := toys()
-	got := shown(t, LogGPS(r), false)
+	got := shown(t, LogGPSParameters(r), false)
 	if want := "send ? 3.000 7.00 ±0.10 0.0100 ±0.0010 4 KiB to 8191 B"; !strings.Contains(strings.ReplaceAll(got, format.NonBreakingSpace, " "), want) {
 		t.Errorf("no %q in %s", want, got)
 	}
 	r.Parameters = r.Parameters[:len(r.Parameters)-1]
-	if got := shown(t, LogGPS(r), false); !strings.Contains(got, "no eager limit found") {
+	if got := shown(t, LogGPSParameters(r), false); !strings.Contains(got, "no eager limit found") {
 		t.Error(got)
 	}
 }
 
 func TestHeldOut(t *testing.T) {
 	hs := []compare.HoldOutError{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", Fitted: 10, Others: make([]compare.PredictedHalfTrip, 9), Median: 2.34, Largest: 20}}
-	if got := shown(t, HeldOut(hs), false); !strings.Contains(got, "send 10 9 2.3 20.0") || strings.Contains(got, "all ") {
+	if got := shown(t, HoldOutErrors(hs), false); !strings.Contains(got, "send 10 9 2.3 20.0") || strings.Contains(got, "all ") {
 		t.Error(got)
 	}
 	// Of several modes of one place, all errors together: the median of 1, 2, 3, 4 and 20, without
@@ -123,7 +123,7 @@ func TestHeldOut(t *testing.T) {
 		}
 		return h
 	}
-	got := shown(t, HeldOut([]compare.HoldOutError{of("send", -1, 20, 3), of("isend", 2, -4), other}), false)
+	got := shown(t, HoldOutErrors([]compare.HoldOutError{of("send", -1, 20, 3), of("isend", 2, -4), other}), false)
 	if strings.Count(got, "all ") != 1 || !strings.Contains(got, "all 8 5 3.0 20.0") {
 		t.Error(got)
 	}

@@ -111,7 +111,7 @@ func warningOfKind(code string, all []clean.Warning, several bool) doc.Warning {
 		}
 		k.Count++
 		key := [2]string{w.Text, warningPlace(w)}
-		texts, places, names[key] = appendNew(texts, key[0]), appendNew(places, key[1]), appendNew(names[key], warningSubject(w))
+		texts, places, names[key] = appendUnique(texts, key[0]), appendUnique(places, key[1]), appendUnique(names[key], warningSubject(w))
 	}
 	if len(texts) <= maxListedTexts {
 		for _, t := range texts {
@@ -129,10 +129,10 @@ func warningOfKind(code string, all []clean.Warning, several bool) doc.Warning {
 		var of []string
 		for _, t := range texts {
 			for _, n := range names[[2]string{t, p}] {
-				of = appendNew(of, n)
+				of = appendUnique(of, n)
 			}
 		}
-		k.Cases = append(k.Cases, doc.WarningCase{Subjects: listFirst(of) + placeSuffix(p, several)})
+		k.Cases = append(k.Cases, doc.WarningCase{Subjects: listFirstNames(of) + placeSuffix(p, several)})
 	}
 	return k
 }
@@ -153,8 +153,8 @@ func placeSuffix(place string, several bool) string {
 	return " (" + place + ")"
 }
 
-// listFirst lists the first of many words.
-func listFirst(words []string) string {
+// listFirstNames lists the first of many words.
+func listFirstNames(words []string) string {
 	if n := len(words); n > maxListedNames+1 {
 		return fmt.Sprintf("%s and %d more", strings.Join(words[:maxListedNames], ", "), n-maxListedNames)
 	}
@@ -170,58 +170,58 @@ func warningsFile(ws []clean.Warning) doc.File {
 	return render.TableFile(t)
 }
 
-// Advice is what was found about a machine that matters to measurements on it.
-type Advice struct {
-	Check, Verdict, Found string
-	Why, Do               string // "": nothing is to be done
+// HostCheck is what was found about a machine that matters to measurements on it.
+type HostCheck struct {
+	Check, Verdict, Finding string
+	Reason, Remedy          string // "": nothing is to be done
 
-	IsGrave bool // it spoils numbers, or makes measuring impossible
+	IsSerious bool // it spoils numbers, or makes measuring impossible
 }
 
-// Doctor is what was found about a machine, and what to do about it.
-func Doctor(all []Advice) *doc.Document {
+// HostChecks is what was found about a machine, and what to do about it.
+func HostChecks(all []HostCheck) *doc.Document {
 	d := &doc.Document{Title: "What measurements on this machine depend on"}
 	d.AddTables("doctor", d.Title, findingTable(all), adviceTable(all))
 	t := &doc.Table{Name: "findings", Columns: doc.TextColumns("check", "verdict", "found", "why", "do")}
 	for _, a := range all {
-		t.AddRow(doc.TextCells(a.Check, a.Verdict, a.Found, a.Why, a.Do)...)
+		t.AddRow(doc.TextCells(a.Check, a.Verdict, a.Finding, a.Reason, a.Remedy)...)
 	}
 	d.Files = []doc.File{render.TableFile(t)}
 	return d
 }
 
 // findingTable has what was found.
-func findingTable(all []Advice) *doc.Table {
+func findingTable(all []HostCheck) *doc.Table {
 	t := &doc.Table{Name: "doctor", Title: "What measurements on this machine depend on", Columns: []doc.Column{{Heading: "check", IsKey: true}, {Heading: "verdict", IsKey: true}, {Heading: "found", Kind: doc.ProseColumn}}}
 	for _, a := range all {
-		t.AddRow(doc.TextCell(a.Check), a.verdictCell(), doc.TextCell(a.Found))
+		t.AddRow(doc.TextCell(a.Check), a.verdictCell(), doc.TextCell(a.Finding))
 	}
 	return t
 }
 
-func (a Advice) verdictCell() doc.Cell {
+func (a HostCheck) verdictCell() doc.Cell {
 	switch {
-	case a.IsGrave:
+	case a.IsSerious:
 		return doc.TextCell(a.Verdict).WithTone(doc.BadTone)
-	case a.Why == "" && a.Do == "":
+	case a.Reason == "" && a.Remedy == "":
 		return doc.TextCell(a.Verdict).WithTone(doc.GoodTone)
 	}
 	return doc.TextCell(a.Verdict)
 }
 
 // adviceTable has why it matters and what to do, what is grave before the rest.
-func adviceTable(all []Advice) *doc.Table {
+func adviceTable(all []HostCheck) *doc.Table {
 	t := &doc.Table{Name: "advice", Columns: []doc.Column{{Heading: "check", IsKey: true}, {Heading: "why it matters", Kind: doc.ProseColumn}, {Heading: "what to do", Kind: doc.ProseColumn}}}
 	for _, grave := range []bool{true, false} {
 		for _, a := range all {
-			if a.IsGrave != grave || a.Why == "" && a.Do == "" {
+			if a.IsSerious != grave || a.Reason == "" && a.Remedy == "" {
 				continue
 			}
-			do := doc.TextCell(a.Do)
-			if a.Do == "" {
+			do := doc.TextCell(a.Remedy)
+			if a.Remedy == "" {
 				do = doc.EmptyCell
 			}
-			t.AddRow(doc.TextCell(a.Check).WithTone(doc.StrongTone), doc.TextCell(a.Why), do)
+			t.AddRow(doc.TextCell(a.Check).WithTone(doc.StrongTone), doc.TextCell(a.Reason), do)
 		}
 	}
 	return t

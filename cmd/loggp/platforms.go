@@ -60,7 +60,7 @@ func listPlatforms(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return show(cmd, reports.Platforms(all))
+	return show(cmd, reports.PlatformList(all))
 }
 
 func showPlatform(cmd *cobra.Command, args []string) error {

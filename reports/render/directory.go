@@ -26,7 +26,7 @@ func ReplaceDirectory(dir string, fill func(add func(name string, write func(io.
 	if dir, err = replaceableDirectory(dir); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
-	made, err := makeSibling(dir)
+	made, err := makeSiblingDirectory(dir)
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
@@ -106,8 +106,9 @@ func replaceableDirectory(dir string) (string, error) {
 	})
 }
 
-// makeSibling makes a new directory next to another, with the rights that new directories have.
-func makeSibling(dir string) (string, error) {
+// makeSiblingDirectory makes a new directory next to another, with the rights that new directories
+// have.
+func makeSiblingDirectory(dir string) (string, error) {
 	sample.RemoveStaleTemporaries(dir)
 	for try := 0; ; try++ {
 		name := filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+"."+strconv.FormatUint(uint64(rand.Uint32()), 36)+".tmp")
@@ -121,7 +122,7 @@ func makeSibling(dir string) (string, error) {
 // swapDirectories gives a new directory the name of an old one, which may not exist, and removes
 // the old one.
 func swapDirectories(made, dir string) error {
-	old, err := makeSibling(dir)
+	old, err := makeSiblingDirectory(dir)
 	if err != nil {
 		return err
 	}

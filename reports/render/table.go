@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	gutter    = 2  // columns between columns
-	narrow    = 18 // the least for a column of text
-	narrowest = 24 // what is laid out for at least
+	columnGap          = 2  // columns between columns
+	minTextColumnWidth = 18 // the least for a column of text
+	minLineWidth       = 24 // what is laid out for at least
 )
 
-// table is a table that is laid out.
-type table struct{ doc.Table }
+// textTable is a table that is laid out.
+type textTable struct{ doc.Table }
 
 func (s Style) writeTable(b *bytes.Buffer, t *doc.Table) error {
 	s.writeHeading(b, t.Title)
 	t = s.limitRows(t)
-	for i, part := range markWeak(t).splitToWidth(s.lineWidth()) {
+	for i, part := range markWeakCells(t).splitToWidth(s.lineWidth()) {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
@@ -64,10 +64,10 @@ func (s Style) limitRows(t *doc.Table) *doc.Table {
 	return &out
 }
 
-// markWeak returns the table with a column's weak cells marked behind their last digit, and the
-// others moved aside.
-func markWeak(t *doc.Table) *table {
-	out := &table{*t}
+// markWeakCells returns the table with a column's weak cells marked behind their last digit, and
+// the others moved aside.
+func markWeakCells(t *doc.Table) *textTable {
+	out := &textTable{*t}
 	out.Groups = nil
 	weak := make([]bool, len(t.Columns))
 	for _, g := range t.Groups {
@@ -103,7 +103,7 @@ func (s Style) lineWidth() int {
 	if s.Width <= 0 {
 		return 1 << 20
 	}
-	return max(s.Width, narrowest)
+	return max(s.Width, minLineWidth)
 }
 
 // paint returns text in the colour of a tone.
@@ -139,12 +139,12 @@ func (s Style) writeParagraph(b *bytes.Buffer, text string, indent int, t doc.Ce
 
 // splitToWidth breaks the table into parts that are at most as wide, each with the columns that say
 // what a row is about. Columns of text are made narrower first.
-func (t *table) splitToWidth(width int) []*table {
+func (t *textTable) splitToWidth(width int) []*textTable {
 	widths := make([]int, len(t.Columns))
 	for i, c := range t.Columns {
 		widths[i] = t.columnWidth(i)
 		if c.Kind == doc.ProseColumn {
-			widths[i] = min(widths[i], max(narrow, longestLine(c.Heading)))
+			widths[i] = min(widths[i], max(minTextColumnWidth, longestLineLength(c.Heading)))
 		}
 	}
 	var keys []int
@@ -152,10 +152,10 @@ func (t *table) splitToWidth(width int) []*table {
 	for i, c := range t.Columns {
 		if c.IsKey {
 			keys = append(keys, i)
-			room -= widths[i] + gutter
+			room -= widths[i] + columnGap
 		}
 	}
-	var parts []*table
+	var parts []*textTable
 	for at := 0; at < len(t.Columns); {
 		columns, left := keys, room
 		for ; at < len(t.Columns); at++ {
@@ -167,7 +167,7 @@ func (t *table) splitToWidth(width int) []*table {
 				break
 			}
 			columns = append(columns[:len(columns):len(columns)], at)
-			left -= need + gutter
+			left -= need + columnGap
 		}
 		parts = append(parts, t.selectColumns(columns, width))
 	}
@@ -176,12 +176,12 @@ func (t *table) splitToWidth(width int) []*table {
 
 // selectColumns returns a table of some of the columns, with its text broken into lines so that it
 // is at most as wide.
-func (t *table) selectColumns(columns []int, width int) *table {
-	out := &table{doc.Table{Name: t.Name}}
-	room, texts := width+gutter, 0
+func (t *textTable) selectColumns(columns []int, width int) *textTable {
+	out := &textTable{doc.Table{Name: t.Name}}
+	room, texts := width+columnGap, 0
 	for _, i := range columns {
 		out.Columns = append(out.Columns, t.Columns[i])
-		if room -= gutter; t.Columns[i].Kind != doc.ProseColumn {
+		if room -= columnGap; t.Columns[i].Kind != doc.ProseColumn {
 			room -= t.columnWidth(i)
 		} else {
 			texts++
@@ -195,7 +195,7 @@ func (t *table) selectColumns(columns []int, width int) *table {
 	}
 	for n, i := range columns {
 		if t.Columns[i].Kind == doc.ProseColumn && limits[n] == 0 {
-			limits[n] = max(room/texts, narrow)
+			limits[n] = max(room/texts, minTextColumnWidth)
 		}
 	}
 	for _, g := range t.Groups {
@@ -215,18 +215,18 @@ func (t *table) selectColumns(columns []int, width int) *table {
 }
 
 // columnWidth returns the width of a column.
-func (t *table) columnWidth(column int) int {
-	w := longestLine(t.Columns[column].Heading)
+func (t *textTable) columnWidth(column int) int {
+	w := longestLineLength(t.Columns[column].Heading)
 	for _, g := range t.Groups {
 		for _, r := range g.Rows {
-			w = max(w, longestLine(r[column].Text))
+			w = max(w, longestLineLength(r[column].Text))
 		}
 	}
 	return w
 }
 
-// longestLine returns the length of the longest line.
-func longestLine(text string) int {
+// longestLineLength returns the length of the longest line.
+func longestLineLength(text string) int {
 	n := 0
 	for line := range strings.SplitSeq(text, "\n") {
 		n = max(n, utf8.RuneCountInString(line))
@@ -235,14 +235,14 @@ func longestLine(text string) int {
 }
 
 // writePart writes a table that fits.
-func (s Style) writePart(b *bytes.Buffer, t *table) error {
+func (s Style) writePart(b *bytes.Buffer, t *textTable) error {
 	var out bytes.Buffer
 	table := s.tableWriter(&out, t)
 	before := map[int]string{} // headings of groups by the line that they precede
 	line := 0
 	if heads := t.columnHeads(s); heads != nil {
 		table.Header(heads...)
-		if line = headLines(t.Columns); s.Lines {
+		if line = countHeadingLines(t.Columns); s.Lines {
 			line++
 		}
 	}
@@ -270,7 +270,7 @@ func (s Style) writePart(b *bytes.Buffer, t *table) error {
 		if name := before[n]; name != "" {
 			s.writeParagraph(b, name, 0, doc.StrongTone)
 		}
-		b.WriteString(strings.TrimSuffix(trimPadding(l), strings.Repeat("─", gutter)) + "\n")
+		b.WriteString(strings.TrimSuffix(trimPadding(l), strings.Repeat("─", columnGap)) + "\n")
 		n++
 	}
 	return nil
@@ -292,7 +292,7 @@ func trimPadding(line string) string {
 }
 
 // columnHeads returns the heads of columns, or nil where there are none.
-func (t *table) columnHeads(s Style) []any {
+func (t *textTable) columnHeads(s Style) []any {
 	all, some := make([]any, len(t.Columns)), false
 	for i, c := range t.Columns {
 		all[i] = s.paint(c.Heading, doc.StrongTone)
@@ -304,7 +304,7 @@ func (t *table) columnHeads(s Style) []any {
 	return all
 }
 
-func headLines(columns []doc.Column) int {
+func countHeadingLines(columns []doc.Column) int {
 	n := 1
 	for _, c := range columns {
 		n = max(n, strings.Count(c.Heading, "\n")+1)
@@ -313,7 +313,7 @@ func headLines(columns []doc.Column) int {
 }
 
 // tableWriter returns a writer of tables without borders.
-func (s Style) tableWriter(w io.Writer, t *table) *tablewriter.Table {
+func (s Style) tableWriter(w io.Writer, t *textTable) *tablewriter.Table {
 	set := tw.Settings{Separators: tw.SeparatorsNone, Lines: tw.LinesNone}
 	symbols := tw.NewSymbols(tw.StyleNone)
 	if s.Lines {
@@ -332,7 +332,7 @@ func (s Style) tableWriter(w io.Writer, t *table) *tablewriter.Table {
 		tablewriter.WithTrimSpace(tw.Off),
 		tablewriter.WithHeaderAutoFormat(tw.Off),
 		tablewriter.WithHeaderAutoWrap(tw.WrapNone), tablewriter.WithRowAutoWrap(tw.WrapNone),
-		tablewriter.WithPadding(tw.Padding{Right: strings.Repeat(" ", gutter), Overwrite: true}),
+		tablewriter.WithPadding(tw.Padding{Right: strings.Repeat(" ", columnGap), Overwrite: true}),
 		tablewriter.WithAlignment(aligns),
 		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: aligns}),
 	)

@@ -241,7 +241,7 @@ func (x *reproduction) setPublished(f *study.Finding, r *row) {
 
 func (x *reproduction) basisOf(r *row) string {
 	switch {
-	case r.Refuted:
+	case r.IsImpossible:
 		return study.Contradicted
 	case r.line == nil && r.rule.Basis != "":
 		return r.rule.Basis

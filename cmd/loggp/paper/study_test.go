@@ -182,7 +182,7 @@ func TestInventedPaper(t *testing.T) {
 	if note := s.Claims[5].Note; !strings.Contains(note, "decided on Torus: on Crossbar the numbers say otherwise. Memory is near.") {
 		t.Errorf("T-6: %s", note)
 	}
-	if rows := p.Published(); len(rows) != 3 || rows[0].Quantity != "o_s" || rows[0].Library != "chimp" || !rows[1].Refuted {
+	if rows := p.Published(); len(rows) != 3 || rows[0].Quantity != "o_s" || rows[0].Library != "chimp" || !rows[1].IsImpossible {
 		t.Errorf("%+v", rows)
 	}
 }

@@ -91,7 +91,7 @@ type Timeline struct {
 
 // row is a row of an artefact: a published value, and what answers to it.
 type row struct {
-	reports.Row
+	reports.PublishedRow
 	subject   *Subject
 	variables map[string]string // values of the variables of the cell
 	record    record            // of the file, as it stands there
@@ -306,7 +306,7 @@ func (a *Artefact) makeRow(p *Paper, rule *Rule, r record, subject string, k int
 	}
 	x.Name += " " + name
 	x.Mode, x.Parameter, x.Bytes = fill(rule.Mode, ""), fill(rule.Parameter, "{parameter}"), k
-	x.Unit, x.Note, x.Printed = unitName(rule.Unit), toSentence(fill(rule.Note, ""), "."), r.cells[rule.Value]
+	x.Unit, x.Note, x.PrintedValue = unitName(rule.Unit), toSentence(fill(rule.Note, ""), "."), r.cells[rule.Value]
 	x.Source = fill(rule.From, toSentence(strings.Replace(a.ID, "-", " ", 1), ""))
 	if bytes := fill(rule.Bytes, ""); bytes != "" && err == nil {
 		x.Bytes, err = strconv.Atoi(bytes)
@@ -323,7 +323,7 @@ func (a *Artefact) makeRow(p *Paper, rule *Rule, r record, subject string, k int
 			x.High, err = r.number(rule.UpTo)
 		}
 		if x.Low != x.High && x.Low == x.Low {
-			x.Printed += " to " + r.cells[rule.UpTo]
+			x.PrintedValue += " to " + r.cells[rule.UpTo]
 		}
 	} else {
 		x.Low, x.High, x.Unit = math.NaN(), math.NaN(), ""
@@ -359,7 +359,7 @@ func (a *Artefact) makeLineRows(p *Paper, l *Line) error {
 		for _, mode := range orDefault(l.Modes, "") {
 			for _, k := range orDefault(l.Sizes.values, -1) {
 				x := row{line: l, subject: s, variables: map[string]string{}}
-				x.Row = reports.Row{Mode: mode, Parameter: l.Parameter, Bytes: k, Unit: unitName(l.Unit), Low: math.NaN(), High: math.NaN(), Note: l.Note}
+				x.PublishedRow = reports.PublishedRow{Mode: mode, Parameter: l.Parameter, Bytes: k, Unit: unitName(l.Unit), Low: math.NaN(), High: math.NaN(), Note: l.Note}
 				if err := p.bindVariables(&x, &l.Cell); err != nil {
 					return err
 				}
@@ -493,7 +493,7 @@ func (x *row) setContradiction(a *Artefact, against []record, r record) {
 			same = same && c.cells[key] == r.cells[key]
 		}
 		if same {
-			x.Contradiction, x.Refuted = c.cells["contradiction"], c.cells["against"] == "number"
+			x.Contradiction, x.IsImpossible = c.cells["contradiction"], c.cells["against"] == "number"
 		}
 	}
 }
@@ -508,14 +508,14 @@ func toSentence(t, stop string) string {
 
 // Published returns the numbers that papers print of parameters which a fit finds, for comparison
 // with measurements of the same platforms.
-func (p *Paper) Published() reports.Published {
-	var all reports.Published
+func (p *Paper) Published() reports.PublishedRows {
+	var all reports.PublishedRows
 	seen := map[string]bool{}
 	for _, a := range p.Artefacts {
 		for _, x := range a.rows {
 			if x.line == nil && x.Quantity != "" && !math.IsNaN(x.Low) && !seen[x.key] {
 				seen[x.key] = true
-				all = append(all, x.Row)
+				all = append(all, x.PublishedRow)
 			}
 		}
 	}

@@ -28,7 +28,7 @@ type Value struct {
 func (p *Paper) Values() []Value {
 	var all []Value
 	for _, r := range p.printedRows() {
-		all = append(all, Value{r.Name, r.Platform, r.Library, r.Unit, r.Low, r.High, r.Source, r.Refuted})
+		all = append(all, Value{r.Name, r.Platform, r.Library, r.Unit, r.Low, r.High, r.Source, r.IsImpossible})
 	}
 	return all
 }
