@@ -21,7 +21,7 @@ var fabtests = Format{
 	Name:        "fabtests",
 	Description: "libfabric's fi_pingpong and fabtests: time of a transfer (us)",
 	Mark:        "a line \"bytes #sent #ack total time MB/sec usec/xfer Mxfers/sec\"",
-	matches:     func(text string) bool { return fabtestsAnywhere.MatchString(text) },
+	matches:     func(text string) bool { return hasLine(text, "usec/xfer", fabtestsAnywhere.MatchString) },
 }
 
 const fabtestsHeader = `^(?:name\s+)?bytes\s+(?:#sent|iters)\s.*usec/xfer`

@@ -118,5 +118,30 @@ func guessFormat(name, text string) (*Format, error) {
 	return nil, fmt.Errorf("%s: %s; this was looked for:%s", name, what, b.String())
 }
 
+// hasLine reports whether a pattern matches a line of a text. Every match contains the literal, so
+// that only lines with it are tried, and none that is longer than any of a tool.
+func hasLine(text, literal string, matches func(line string) bool) bool {
+	for {
+		at := strings.Index(text, literal)
+		if at < 0 {
+			return false
+		}
+		begin, end := strings.LastIndexByte(text[:at], '\n')+1, len(text)
+		if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
+			end = at + n
+		}
+		if line := text[begin:end]; len(line) <= maxLineBytes && matches(line) {
+			return true
+		}
+		text = text[end:]
+	}
+}
+
+// containsAny reports whether a text contains one of some words. Patterns take a microsecond for
+// each byte of a line, and most lines of a log have none of the words that a match must have.
+func containsAny(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
 // fileBase returns the last element of a path, which does not reveal the directory of the file.
 func fileBase(name string) string { return filepath.Base(name) }

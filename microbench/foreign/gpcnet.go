@@ -19,7 +19,7 @@ var gpcnet = Format{
 	Name:        "gpcnet",
 	Description: "GPCNeT: latency of random and natural rings and of allreduce (us)",
 	Mark:        "a table \"| Name | Min | Max | Avg | Avg(Worst) | 99% | ...\"",
-	matches:     func(text string) bool { return gpcnetAnywhere.MatchString(text) },
+	matches:     func(text string) bool { return hasLine(text, " Name |", gpcnetAnywhere.MatchString) },
 }
 
 const gpcnetHeader = `^\|\s+Name \|\s+Min \|\s+Max \|\s+Avg \|`

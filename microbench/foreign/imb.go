@@ -23,8 +23,13 @@ var imb = Format{
 	Name:        "imb",
 	Description: "Intel MPI Benchmarks MPI-1 and P2P: PingPong, Uniband, Biband and collectives (us)",
 	Mark:        "a line \"# Intel(R) MPI Benchmarks ...\" in the head, or \"# Benchmarking ...\"",
-	matches:     func(text string) bool { return imbTitle.MatchString(text) || imbBlock.MatchString(text) },
+	matches: func(text string) bool {
+		return hasLine(text, imbName, imbTitle.MatchString) || hasLine(text, "# Benchmarking ", imbBlock.MatchString)
+	},
 }
+
+// imbName is in each match of imbTitle.
+const imbName = "MPI Benchmark"
 
 var imbTables = tableFormat{
 	Format:    &imb,
@@ -92,11 +97,13 @@ func beginIMBTest(r *tableReader, _ string, m []string) {
 // readIMBDetail takes facts from the head of the file, and the number of processes of a block.
 func readIMBDetail(r *tableReader, l *line) bool {
 	text := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(l.text), "#"))
-	if m := imbTitle.FindStringSubmatch(l.text); m != nil {
-		r.addFact("tool", m[1])
-		r.addFact("tool_version", strings.TrimSuffix(m[2], ","))
-		r.imbHead = true
-		return true
+	if strings.Contains(text, imbName) {
+		if m := imbTitle.FindStringSubmatch(l.text); m != nil {
+			r.addFact("tool", m[1])
+			r.addFact("tool_version", strings.TrimSuffix(m[2], ","))
+			r.imbHead = true
+			return true
+		}
 	}
 	if m := imbPairs.FindStringSubmatch(text); m != nil && r.isOf(&imb) {
 		if r.printedRanks = atoi(m[1]); r.test.kind != collectiveCall && r.test.kind != leftOut && r.printedRanks != 2 {

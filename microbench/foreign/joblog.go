@@ -15,6 +15,7 @@ var (
 	launcher = regexp.MustCompile(`(?:^|[\s/"'(])(mpirun|mpiexec|mpiexec\.hydra|mpirun_rsh|orterun|prterun|prun|srun|aprun|jsrun|lrun|ibrun|flux run|flux mini run)\s`)
 	// benchmarkProgram is a program whose tables are read. Arguments follow it.
 	benchmarkProgram = regexp.MustCompile(`(?:^|[\s/"'])(osu_\w+|IMB-\w+|[a-z]\w*_perf(?:_mpi)?|ib_\w+_(?:lat|bw)|fi_\w+|ucxx?_perftest|mpiBench\w*|network_(?:load_)?test)(?:["'\s]|$)`)
+	commandWords     = []string{"run", "mpiexec", "osu_", "IMB-", "_perf", "ib_", "fi_", "mpiBench", "network_"} // one is in each match of launcher and of benchmarkProgram
 	rankOption       = regexp.MustCompile(`\s--?(?:np|n|ntasks)(?:[ =]+|)(\d{1,7})(?:\s|$)`)
 	nodeOption       = regexp.MustCompile(`\s--?(?:N|nodes)(?:[ =]+|)(\d{1,7})(?:\s|$)`)
 	perNodeOption    = regexp.MustCompile(`\s--ntasks-per-node[ =](\d{1,7})(?:\s|$)`)
@@ -24,9 +25,14 @@ var (
 
 // readCommand notes what a command line says: the program and its ranks.
 func (r *tableReader) readCommand(text string) bool {
-	if m := rankCount.FindStringSubmatch(text); m != nil {
-		r.commandRanks = atoi(m[1])
-		return true
+	if last := text[len(text)-1]; '0' <= last && last <= '9' {
+		if m := rankCount.FindStringSubmatch(text); m != nil {
+			r.commandRanks = atoi(m[1])
+			return true
+		}
+	}
+	if !containsAny(text, commandWords) {
+		return false
 	}
 	text = strings.TrimLeft(text, "# \t")
 	before, program, args := text, "", ""
@@ -83,8 +89,14 @@ func optionRanks(options, launcher string) int {
 // mpirun --version prints.
 var libraryLine = regexp.MustCompile(`(?im)^[^\n#]{0,60}?\b(openmpi|open mpi|mpich|mvapich2?|mvapich-plus|intel-mpi|intel-oneapi-mpi|impi|hpcx-mpi|hpcx|cray-mpich|spectrum-mpi|mpt)(?:@|/|\) |: | v)=?v?(\d[\w.]{0,20})`)
 
+// libraryWords are parts of the names in libraryLine: each match has one.
+var libraryWords = []string{"mpi", "vapich", "hpcx", "mpt"}
+
 // findLibrary returns the library and the version that a line names.
 func findLibrary(text string) (name, version string) {
+	if !containsAny(strings.ToLower(text), libraryWords) {
+		return "", ""
+	}
 	m := libraryLine.FindStringSubmatch(text)
 	if m == nil {
 		return "", ""

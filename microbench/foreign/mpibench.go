@@ -17,7 +17,7 @@ var mpiBench = Format{
 	Name:        "mpibench",
 	Description: "mpiBench of LLNL: collectives (us)",
 	Mark:        "lines \"NAME Bytes: ... Iters: ... Avg: ... Min: ... Max: ... Ranks: ...\"",
-	matches:     func(text string) bool { return mpiBenchAnywhere.MatchString(text) },
+	matches:     func(text string) bool { return hasLine(text, "Ranks:", mpiBenchAnywhere.MatchString) },
 }
 
 const mpiBenchLine = `(\S+)(?: \S+)*\s+Bytes:\s*(\S+)\s+Iters:\s*(\S+)\s+Avg:\s*(\S+)\s+Min:\s*(\S+)\s+Max:\s*(\S+)\s+(?:Limit:\s*\S+\s+)?Comm:\s*(\S+)\s+Ranks:\s*(\d{1,7})`
@@ -40,7 +40,7 @@ var mpiBenchTables = tableFormat{
 
 // readMPIBench reads a line with the times of one operation and size.
 func readMPIBench(r *tableReader, l *line) bool {
-	if len(l.text) > maxLineBytes {
+	if len(l.text) > maxLineBytes || !strings.Contains(l.text, "Ranks:") {
 		return false
 	}
 	m := mpiBenchRow.FindStringSubmatch(strings.TrimSpace(l.text))

@@ -20,7 +20,7 @@ var nccl = Format{
 	Name:        "nccl-tests",
 	Description: "nccl-tests and rccl-tests: collectives on device buffers, out of place (us)",
 	Mark:        "a line \"# size count type redop ... time algbw busbw\"",
-	matches:     func(text string) bool { return ncclAnywhere.MatchString(text) },
+	matches:     func(text string) bool { return hasLine(text, "algbw", ncclAnywhere.MatchString) },
 }
 
 var ncclTables = tableFormat{

@@ -27,7 +27,7 @@ var netgauge = Format{
 	Description: "netgauge, pattern loggp: ng.out or standard output (us)",
 	Mark:        "a line \"# size n PRTT(1,0,s) ...\" or \"# Info: (0): Netgauge v...\"",
 	matches: func(text string) bool {
-		return strings.HasPrefix(text, ngHead) || ngVersion.MatchString(text) || ngRow.MatchString(text)
+		return strings.HasPrefix(text, ngHead) || hasLine(text, "(0): Netgauge v", ngVersion.MatchString) || hasLine(text, "lsqu(g,G)=", ngRow.MatchString)
 	},
 	read: readNetgauge,
 }

@@ -25,7 +25,9 @@ var osu = Format{
 	Name:        "osu",
 	Description: "OSU Micro-Benchmarks, also with NCCL, in Python and Java: latency and collectives (us), bandwidth (MB/s)",
 	Mark:        "a line \"# OSU MPI ... Test v...\"",
-	matches:     func(text string) bool { return osuAnywhere.MatchString(text) },
+	matches: func(text string) bool {
+		return hasLine(text, "OSU ", osuAnywhere.MatchString) || hasLine(text, "OMB", osuAnywhere.MatchString)
+	},
 }
 
 var osuTables = tableFormat{

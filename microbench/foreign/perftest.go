@@ -20,7 +20,7 @@ var perftest = Format{
 	Name:        "perftest",
 	Description: "perftest, ib_write_lat and others: latency (us) and messages a second",
 	Mark:        "a line \"#bytes #iterations ...\"",
-	matches:     func(text string) bool { return perftestAnywhere.MatchString(text) },
+	matches:     func(text string) bool { return hasLine(text, "#iterations", perftestAnywhere.MatchString) },
 }
 
 var perftestTables = tableFormat{

@@ -20,7 +20,7 @@ var reproMPI = Format{
 	Name:        "reprompi",
 	Description: "ReproMPI: collectives, single repetitions or medians (s)",
 	Mark:        "a line \"test nrep count runtime_sec\"",
-	matches:     func(text string) bool { return reproMPIAnywhere.MatchString(text) },
+	matches:     func(text string) bool { return hasLine(text, "_sec", reproMPIAnywhere.MatchString) },
 }
 
 const reproMPIHeader = `^test\s+(?:\w+\s+)*(?:runtime|median)\w*_sec`

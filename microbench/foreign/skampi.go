@@ -20,8 +20,10 @@ var skampi = Format{
 	Name:        "skampi",
 	Description: "SKaMPI, blocks Pingpong_Send_Recv and Pingpong_Ssend_Recv (us)",
 	Mark:        "a line \"# SKaMPI Version ...\" or \"# begin result ...\"",
-	matches:     func(text string) bool { return skampiTitle.MatchString(text) || skampiBegin.MatchString(text) },
-	read:        readSKaMPI,
+	matches: func(text string) bool {
+		return hasLine(text, "# SKaMPI Version ", skampiTitle.MatchString) || hasLine(text, "# begin result ", skampiBegin.MatchString)
+	},
+	read: readSKaMPI,
 }
 
 var (

@@ -225,7 +225,9 @@ func (r *tableReader) endTable() {
 // ruled are lines of characters that only separate.
 var ruled = regexp.MustCompile(`^[-=+|*_~. ` + "`" + `]+$|^` + "```" + `\w*$`)
 
-func isRuled(text string) bool { return ruled.MatchString(text) }
+func isRuled(text string) bool {
+	return strings.IndexByte("-=+|*_~. `", text[0]) >= 0 && ruled.MatchString(text)
+}
 
 // isRow says whether a line can be a row of the table.
 func (r *tableReader) isRow(text string) bool {

@@ -21,7 +21,7 @@ var ucx = Format{
 	Name:        "ucx",
 	Description: "ucx_perftest: latency of a ping-pong (us), bandwidth",
 	Mark:        "a line \"| Stage | # iterations | ...\" and \"Final: ...\"",
-	matches:     func(text string) bool { return ucxAnywhere.MatchString(text) },
+	matches:     func(text string) bool { return hasLine(text, " (usec)", ucxAnywhere.MatchString) },
 }
 
 var (
