@@ -30,6 +30,10 @@ type Window struct {
 	origin windowOrigin // accesses to memory of others
 	target windowTarget // accesses of others to memory of this rank
 
+	// Origin is the address from which displacements in a dynamic window count: those that this rank
+	// gives to others.
+	Origin int
+
 	// Combiner returns what combines elements of a type in place of an operation of MPI's, for
 	// types that Go has not; nil: the operation does.
 	Combiner func(op *Op, t *Datatype) *Op
@@ -162,8 +166,9 @@ func (w *Window) close() {
 }
 
 // closeWindows reports windows that the program has not freed, and frees them with the other ranks.
+// After an error that the program has handled it may not have been able to.
 func (c *Comm) closeWindows() {
-	if n := len(c.state.windows); n > 0 {
+	if n := len(c.state.windows); n > 0 && !c.e.HasFailed() {
 		c.e.Report(engine.OpenWindows, ErrWin, "%d %s not freed", n, check.Plural(n, "window was", "windows were"))
 	}
 	for len(c.state.windows) > 0 {

@@ -35,14 +35,14 @@ func (w *Window) Attach(memory []byte) int {
 	}
 	w.regions = append(w.regions, x)
 	slices.SortFunc(w.regions, func(a, b windowRegion) int { return cmp.Compare(a.address, b.address) })
-	return x.address
+	return x.address - w.Origin
 }
 
 // Detach ends that, for memory that begins at the displacement (MPI_Win_detach).
 func (w *Window) Detach(displacement int) {
 	w.enter("Window.Detach")
 	w.checkFlavor(DynamicWindow, "memory is detached from dynamic windows only")
-	i := slices.IndexFunc(w.regions, func(x windowRegion) bool { return x.address == displacement })
+	i := slices.IndexFunc(w.regions, func(x windowRegion) bool { return x.address == displacement+w.Origin })
 	if i < 0 {
 		w.c.e.Fail(ErrRMAAttach, "no memory that begins at %#x is attached", displacement)
 	}

@@ -167,7 +167,7 @@ func errhandlerCreate(r *rank, a args) {
 	storeAt(a[1], r.handlers.add(kindErrhandler, &errorHandler{h, 1}))
 }
 
-// handleOf returns the handle of a communicator, or of the session that it stands for.
+// handleOf returns the handle of a communicator, or of the session or window that it stands for.
 func (r *rank) handleOf(c *mpi.Comm) uintptr {
 	if r.self != nil && r.self.Comm == c {
 		return commSelf
@@ -180,6 +180,11 @@ func (r *rank) handleOf(c *mpi.Comm) uintptr {
 	for i, s := range r.sessions.slots {
 		if s.used && s.value.comm == c {
 			return kindSession<<kindShift | uintptr(s.turn)<<20 | uintptr(i)
+		}
+	}
+	for _, s := range r.windows.slots {
+		if s.used && s.value.Comm() == c {
+			return s.value.handle
 		}
 	}
 	return commWorld

@@ -54,6 +54,8 @@ var fieldPrograms = []struct {
 	{source: "sessions.c", ranks: 2, argument: "world", wrong: "rank 0: MPI_Comm_rank (sessions.c:16): MPI_ERR_OTHER: it is called before MPI_Init"},
 	{source: "errhandlers.c", ranks: 1, want: "called 2 times, 1\n"},
 	{source: "attributes.c", ranks: 1, want: "ok\n"},
+	{source: "rma.c", ranks: 4},
+	{source: "hints.c", ranks: 2, want: "no_locks=true\naccumulate_ordering=rar,raw,war,waw\naccumulate_ops=same_op_no_op\nsame_size=false\nsame_disp_unit=false\nown=5\n"},
 }
 
 // They print what they print with other implementations, also if memory is collected, and stacks

@@ -45,6 +45,7 @@ const (
 	kindInfo
 	kindMessage
 	kindSession
+	kindWindow
 )
 
 const kindShift = 27
@@ -108,6 +109,7 @@ type handles struct {
 	infos    table[*info]
 	messages table[*message]
 	sessions table[*session]
+	windows  table[*window]
 
 	own, self *comm // of all ranks; of this one alone, when it was asked for
 	reqs      []mpi.Request

@@ -47,7 +47,7 @@ var places = []struct{ name, kind, block string }{
 
 // attributeFunctions copy and delete attributes. Keys are made with them or with the program's.
 var attributeFunctions = []string{"MPI_NULL_COPY_FN", "MPI_DUP_FN", "MPI_NULL_DELETE_FN", "MPI_COMM_NULL_COPY_FN", "MPI_COMM_DUP_FN", "MPI_COMM_NULL_DELETE_FN",
-	"MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_DUP_FN", "MPI_TYPE_NULL_DELETE_FN"}
+	"MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_DUP_FN", "MPI_TYPE_NULL_DELETE_FN", "MPI_WIN_NULL_COPY_FN", "MPI_WIN_DUP_FN", "MPI_WIN_NULL_DELETE_FN"}
 
 // fortranConstants returns declarations that are right in the fixed and in the free form.
 func fortranConstants() string {
@@ -227,7 +227,7 @@ func (f Function) fortranParameters() []string {
 	return names
 }
 
-var handleKind = regexp.MustCompile(`^MPI_(Comm|Group|Datatype|Op|Errhandler|Info|Request|Message|Session)$`)
+var handleKind = regexp.MustCompile(`^MPI_(Comm|Group|Datatype|Op|Errhandler|Info|Request|Message|Session|Win)$`)
 
 // length returns how many elements an array of handles has.
 func (f Function) length(p parsed) string {

@@ -134,9 +134,10 @@ typedef struct MPI_ABI_Datatype *MPI_Datatype;
 #define MPI_COMPLEX8 ((MPI_Datatype)0x000002db)
 #define MPI_COMPLEX16 ((MPI_Datatype)0x000002e3)
 
-/* Types of what is missing, so that headers which name them compile. */
 typedef struct MPI_ABI_Win *MPI_Win;
 #define MPI_WIN_NULL ((MPI_Win)0x00000110)
+
+/* Types of what is missing, so that headers which name them compile. */
 typedef struct MPI_ABI_File *MPI_File;
 #define MPI_FILE_NULL ((MPI_File)0x00000118)
 typedef struct MPI_ABI_Session *MPI_Session;
@@ -281,6 +282,19 @@ enum {
 	MPI_GRAPH = 212,
 	MPI_DIST_GRAPH = 213,
 	MPI_COMM_TYPE_SHARED = 221,
+	MPI_LOCK_EXCLUSIVE = 301,
+	MPI_LOCK_SHARED = 302,
+	MPI_WIN_FLAVOR_CREATE = 311,
+	MPI_WIN_FLAVOR_ALLOCATE = 312,
+	MPI_WIN_FLAVOR_DYNAMIC = 313,
+	MPI_WIN_FLAVOR_SHARED = 314,
+	MPI_WIN_UNIFIED = 321,
+	MPI_WIN_SEPARATE = 322,
+	MPI_MODE_NOCHECK = 1024,
+	MPI_MODE_NOPRECEDE = 2048,
+	MPI_MODE_NOPUT = 4096,
+	MPI_MODE_NOSTORE = 8192,
+	MPI_MODE_NOSUCCEED = 16384,
 	MPI_KEYVAL_INVALID = 0,
 	MPI_TAG_UB = 501,
 	MPI_IO = 502,
@@ -288,7 +302,12 @@ enum {
 	MPI_WTIME_IS_GLOBAL = 504,
 	MPI_UNIVERSE_SIZE = 505,
 	MPI_APPNUM = 506,
-	MPI_LASTUSEDCODE = 507
+	MPI_LASTUSEDCODE = 507,
+	MPI_WIN_BASE = 601,
+	MPI_WIN_DISP_UNIT = 602,
+	MPI_WIN_SIZE = 603,
+	MPI_WIN_CREATE_FLAVOR = 604,
+	MPI_WIN_MODEL = 605
 };
 
 typedef void(MPI_User_function)(void *invec, void *inoutvec, int *len, MPI_Datatype *datatype);
@@ -297,6 +316,8 @@ typedef int(MPI_Comm_copy_attr_function)(MPI_Comm comm, int keyval, void *extra_
 typedef int(MPI_Comm_delete_attr_function)(MPI_Comm comm, int keyval, void *attribute_val, void *extra_state);
 typedef int(MPI_Type_copy_attr_function)(MPI_Datatype datatype, int keyval, void *extra_state, void *attribute_val_in, void *attribute_val_out, int *flag);
 typedef int(MPI_Type_delete_attr_function)(MPI_Datatype datatype, int keyval, void *attribute_val, void *extra_state);
+typedef int(MPI_Win_copy_attr_function)(MPI_Win win, int keyval, void *extra_state, void *attribute_val_in, void *attribute_val_out, int *flag);
+typedef int(MPI_Win_delete_attr_function)(MPI_Win win, int keyval, void *attribute_val, void *extra_state);
 typedef int(MPI_Grequest_query_function)(void *extra_state, MPI_Status *status);
 typedef int(MPI_Grequest_free_function)(void *extra_state);
 typedef int(MPI_Grequest_cancel_function)(void *extra_state, int complete);
@@ -306,6 +327,8 @@ typedef void(MPI_Comm_errhandler_function)(MPI_Comm *comm, int *error_code, ...)
 typedef MPI_Comm_errhandler_function MPI_Comm_errhandler_fn;
 typedef void(MPI_Session_errhandler_function)(MPI_Session *session, int *error_code, ...);
 typedef MPI_Comm_errhandler_function MPI_Handler_function;
+typedef void(MPI_Win_errhandler_function)(MPI_Win *win, int *error_code, ...);
+typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn;
 
 #define MPI_NULL_COPY_FN ((MPI_Copy_function *)0)
 #define MPI_DUP_FN ((MPI_Copy_function *)1)
@@ -316,3 +339,6 @@ typedef MPI_Comm_errhandler_function MPI_Handler_function;
 #define MPI_TYPE_NULL_COPY_FN ((MPI_Type_copy_attr_function *)0)
 #define MPI_TYPE_DUP_FN ((MPI_Type_copy_attr_function *)1)
 #define MPI_TYPE_NULL_DELETE_FN ((MPI_Type_delete_attr_function *)0)
+#define MPI_WIN_NULL_COPY_FN ((MPI_Win_copy_attr_function *)0)
+#define MPI_WIN_DUP_FN ((MPI_Win_copy_attr_function *)1)
+#define MPI_WIN_NULL_DELETE_FN ((MPI_Win_delete_attr_function *)0)

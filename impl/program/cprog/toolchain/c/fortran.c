@@ -20,6 +20,7 @@
 
 int64_t loggp_enter(int64_t, intptr_t *, void *);
 double loggp_enter_real(int64_t, intptr_t *, void *);
+int64_t loggp_set_window_origin(MPI_Win, void *);
 
 /* Constants that are addresses. The common blocks are those of mpif.h. */
 #define BLOCK __attribute__((common, visibility("hidden")))
@@ -250,6 +251,9 @@ void mpi_comm_null_delete_fn_(void) {}
 void mpi_type_null_copy_fn_(void) {}
 void mpi_type_dup_fn_(void) {}
 void mpi_type_null_delete_fn_(void) {}
+void mpi_win_null_copy_fn_(void) {}
+void mpi_win_dup_fn_(void) {}
+void mpi_win_null_delete_fn_(void) {}
 
 struct keyval {
 	void (*copy)(), (*delete)();
@@ -287,10 +291,10 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra) {
 static struct keyval *new_keyval(void (*copy)(), void (*delete)(), int of_mpi_1, intptr_t extra, intptr_t *functions) {
 	struct keyval *k = malloc(sizeof *k);
 	*k = (struct keyval){copy, delete, of_mpi_1, extra};
-	functions[0] = copy == mpi_null_copy_fn_ || copy == mpi_comm_null_copy_fn_ || copy == mpi_type_null_copy_fn_ ? (intptr_t)MPI_NULL_COPY_FN
-	               : copy == mpi_dup_fn_ || copy == mpi_comm_dup_fn_ || copy == mpi_type_dup_fn_ ? (intptr_t)MPI_DUP_FN
+	functions[0] = copy == mpi_null_copy_fn_ || copy == mpi_comm_null_copy_fn_ || copy == mpi_type_null_copy_fn_ || copy == mpi_win_null_copy_fn_ ? (intptr_t)MPI_NULL_COPY_FN
+	               : copy == mpi_dup_fn_ || copy == mpi_comm_dup_fn_ || copy == mpi_type_dup_fn_ || copy == mpi_win_dup_fn_ ? (intptr_t)MPI_DUP_FN
 	                                                                           : (intptr_t)copy_attribute;
-	functions[1] = delete == mpi_null_delete_fn_ || delete == mpi_comm_null_delete_fn_ || delete == mpi_type_null_delete_fn_ ? (intptr_t)MPI_NULL_DELETE_FN : (intptr_t)delete_attribute;
+	functions[1] = delete == mpi_null_delete_fn_ || delete == mpi_comm_null_delete_fn_ || delete == mpi_type_null_delete_fn_ || delete == mpi_win_null_delete_fn_ ? (intptr_t)MPI_NULL_DELETE_FN : (intptr_t)delete_attribute;
 	return k;
 }
 
@@ -309,9 +313,15 @@ void pmpi_type_create_keyval_(void (*copy)(), void (*delete)(), int *key, intptr
 	struct keyval *k = new_keyval(copy, delete, 0, *extra, f);
 	*ierror = ENTER(MPI_Type_create_keyval, f[0], f[1], (intptr_t)key, (intptr_t)k);
 }
+void pmpi_win_create_keyval_(void (*copy)(), void (*delete)(), int *key, intptr_t *extra, int *ierror) {
+	intptr_t f[2];
+	struct keyval *k = new_keyval(copy, delete, 0, *extra, f);
+	*ierror = ENTER(MPI_Win_create_keyval, f[0], f[1], (intptr_t)key, (intptr_t)k);
+}
 void pmpi_attr_put_(int *comm, int *key, int *value, int *ierror) { *ierror = ENTER(MPI_Attr_put, *comm, *key, *value); }
 void pmpi_comm_set_attr_(int *comm, int *key, intptr_t *value, int *ierror) { *ierror = ENTER(MPI_Comm_set_attr, *comm, *key, *value); }
 void pmpi_type_set_attr_(int *type, int *key, intptr_t *value, int *ierror) { *ierror = ENTER(MPI_Type_set_attr, *type, *key, *value); }
+void pmpi_win_set_attr_(int *win, int *key, intptr_t *value, int *ierror) { *ierror = ENTER(MPI_Win_set_attr, *win, *key, *value); }
 
 /* Attributes of the library's are addresses of values. */
 static intptr_t attribute(int key, intptr_t v) { return key >= MPI_TAG_UB && key <= MPI_LASTUSEDCODE ? *(int *)v : v; }
@@ -331,6 +341,27 @@ void pmpi_comm_get_attr_(int *comm, int *key, intptr_t *value, int *flag, int *i
 void pmpi_type_get_attr_(int *type, int *key, intptr_t *value, int *flag, int *ierror) {
 	*flag = 0;
 	*ierror = ENTER(MPI_Type_get_attr, *type, *key, (intptr_t)value, (intptr_t)flag);
+}
+void pmpi_win_get_attr_(int *win, int *key, intptr_t *value, int *flag, int *ierror) {
+	intptr_t v;
+	*flag = 0;
+	*ierror = ENTER(MPI_Win_get_attr, *win, *key, (intptr_t)&v, (intptr_t)flag);
+	if (!*flag) return;
+	switch (*key) {
+	case MPI_WIN_SIZE: *value = *(MPI_Aint *)v; break;
+	case MPI_WIN_DISP_UNIT:
+	case MPI_WIN_CREATE_FLAVOR:
+	case MPI_WIN_MODEL: *value = *(int *)v; break;
+	default: *value = v;
+	}
+}
+
+/* Displacements in a dynamic window are addresses, which count from MPI_BOTTOM. */
+void pmpi_win_create_dynamic_(int *info, int *comm, int *win, int *ierror) {
+	intptr_t w = *win;
+	*ierror = ENTER(MPI_Win_create_dynamic, *info, *comm, (intptr_t)&w);
+	*win = w;
+	if (*ierror == MPI_SUCCESS) loggp_set_window_origin((MPI_Win)w, &loggp_bottom_);
 }
 
 /* What gfortran's library does to the process. Its standard units are pipes, whatever loggp's are: they are not cut off,

@@ -1,0 +1,136 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import "github.com/loggp/loggp/impl/library/mpi"
+
+// Accesses to windows, and epochs. The window comes first, so that errors of other arguments are
+// the window's.
+
+// target are the arguments that say where an access goes.
+type target struct {
+	rank, offset, count int
+	of                  *mpi.Datatype
+}
+
+// targetAt returns those from an argument on.
+func (r *rank) targetAt(a args, i int) target {
+	return target{destination(int(int32(a[i]))), int(a[i+1]), int(int32(a[i+2])), r.datatype(a[i+3])}
+}
+
+// bufferAt returns the buffer that is described from an argument on.
+func (r *rank) bufferAt(a args, i int) mpi.Buffer { return r.buffer(a[i], int(int32(a[i+1])), a[i+2]) }
+
+// accumulateOp returns the operation of an accumulate.
+func (r *rank) accumulateOp(h uintptr) *mpi.Op {
+	switch h {
+	case 0x3c: // MPI_REPLACE
+		return mpi.Replace
+	case 0x3d: // MPI_NO_OP
+		return mpi.NoOp
+	}
+	if o := basicOps[h]; o != nil {
+		return o
+	}
+	if o := r.ops.get(kindOp, h); o != nil {
+		return *o
+	}
+	r.raiseError(mpi.ErrOp, "invalid operation: it is MPI_OP_NULL, or was freed")
+	return nil
+}
+
+// originOf returns the buffer of an accumulate that need not be there for MPI_NO_OP.
+func (r *rank) originOf(a args, op *mpi.Op) mpi.Buffer {
+	if op == mpi.NoOp {
+		return mpi.Buffer{}
+	}
+	return r.bufferAt(a, 0)
+}
+
+func put(r *rank, a args) {
+	w, t := r.window(a[7]), r.targetAt(a, 3)
+	w.Put(r.bufferAt(a, 0), t.rank, t.offset, t.count, t.of)
+}
+
+func get(r *rank, a args) {
+	w, t := r.window(a[7]), r.targetAt(a, 3)
+	w.Get(r.bufferAt(a, 0), t.rank, t.offset, t.count, t.of)
+}
+
+func accumulate(r *rank, a args) {
+	w, t, op := r.window(a[8]), r.targetAt(a, 3), r.accumulateOp(a[7])
+	w.Accumulate(r.originOf(a, op), t.rank, t.offset, t.count, t.of, op)
+}
+
+func getAccumulate(r *rank, a args) {
+	w, t, op := r.window(a[11]), r.targetAt(a, 6), r.accumulateOp(a[10])
+	w.GetAccumulate(r.originOf(a, op), r.bufferAt(a, 3), t.rank, t.offset, t.count, t.of, op)
+}
+
+func fetchAndOp(r *rank, a args) {
+	w, op := r.window(a[6]), r.accumulateOp(a[5])
+	var origin mpi.Buffer
+	if op != mpi.NoOp {
+		origin = r.buffer(a[0], 1, a[2])
+	}
+	w.FetchAndOp(origin, r.buffer(a[1], 1, a[2]), destination(int(int32(a[3]))), int(a[4]), op)
+}
+
+func compareAndSwap(r *rank, a args) {
+	w := r.window(a[6])
+	w.CompareAndSwap(r.buffer(a[0], 1, a[3]), r.buffer(a[1], 1, a[3]), r.buffer(a[2], 1, a[3]), destination(int(int32(a[4]))), int(a[5]))
+}
+
+func rput(r *rank, a args) {
+	w, t := r.window(a[7]), r.targetAt(a, 3)
+	r.addRequest(a[8], w.Rput(r.bufferAt(a, 0), t.rank, t.offset, t.count, t.of))
+}
+
+func rget(r *rank, a args) {
+	w, t := r.window(a[7]), r.targetAt(a, 3)
+	r.addRequest(a[8], w.Rget(r.bufferAt(a, 0), t.rank, t.offset, t.count, t.of))
+}
+
+func raccumulate(r *rank, a args) {
+	w, t, op := r.window(a[8]), r.targetAt(a, 3), r.accumulateOp(a[7])
+	r.addRequest(a[9], w.Raccumulate(r.originOf(a, op), t.rank, t.offset, t.count, t.of, op))
+}
+
+func rgetAccumulate(r *rank, a args) {
+	w, t, op := r.window(a[11]), r.targetAt(a, 6), r.accumulateOp(a[10])
+	r.addRequest(a[12], w.RgetAccumulate(r.originOf(a, op), r.bufferAt(a, 3), t.rank, t.offset, t.count, t.of, op))
+}
+
+// asserts are the assertions of mpi.h.
+var asserts = []struct {
+	bit int
+	is  mpi.Assert
+}{{1024, mpi.NoCheck}, {2048, mpi.NoPrecede}, {4096, mpi.NoPut}, {8192, mpi.NoStore}, {16384, mpi.NoSucceed}}
+
+// assert returns the assertions that an argument has.
+func (r *rank) assert(a uintptr) mpi.Assert {
+	var out mpi.Assert
+	rest := int(int32(a))
+	for _, x := range asserts {
+		if rest&x.bit != 0 {
+			out |= x.is
+			rest &^= x.bit
+		}
+	}
+	if rest != 0 {
+		r.raiseError(mpi.ErrAssert, "%#x is no assertion", uint32(rest))
+	}
+	return out
+}
+
+func winLock(r *rank, a args) {
+	w, kind := r.window(a[3]), mpi.LockShared
+	switch int(int32(a[0])) {
+	case 301: // MPI_LOCK_EXCLUSIVE
+		kind = mpi.LockExclusive
+	case 302: // MPI_LOCK_SHARED
+	default:
+		r.raiseError(mpi.ErrLockType, "lock type %d is neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE", int(int32(a[0])))
+	}
+	w.Lock(kind, destination(int(int32(a[1]))), r.assert(a[2]))
+}

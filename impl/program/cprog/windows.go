@@ -1,0 +1,216 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+/*
+#include "host.h"
+*/
+import "C"
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+// Windows: their memory, attributes, names and hints.
+
+const winNull = 0x110
+
+// window is a window.
+type window struct {
+	*mpi.Window
+	handle     uintptr
+	name       string
+	attributes attributes
+	hints      info
+	base       uintptr // of its memory
+	owned      uintptr // memory that was allocated for it; 0: none
+	values     windowValues
+}
+
+// windowValues are what the predefined attributes of a window point to.
+type windowValues struct {
+	size                int64
+	unit, flavor, model int32
+}
+
+// window returns that of a handle. Errors of the call are errors of the window from then on.
+func (r *rank) window(h uintptr) *window {
+	w := r.windows.get(kindWindow, h)
+	switch {
+	case w != nil:
+		r.now.comm = (*w).Comm()
+		return *w
+	case h == winNull:
+		r.raiseError(mpi.ErrWin, "the window is MPI_WIN_NULL")
+	}
+	r.raiseError(mpi.ErrWin, "invalid window%s: it was freed, or never created", handleText(h))
+	return nil
+}
+
+func windowHandled(r *rank, h uintptr) *mpi.Comm       { return r.window(h).Comm() }
+func (r *rank) windowAttributes(h uintptr) *attributes { return &r.window(h).attributes }
+
+// addWindow stores the handle of a new window.
+func (r *rank) addWindow(at, hints uintptr, x *window) {
+	x.Combiner = func(op *mpi.Op, t *mpi.Datatype) *mpi.Op { return longDouble[t][op] }
+	x.values = windowValues{int64(len(x.Memory())), int32(x.Unit()), flavorCreate + int32(x.Flavor()-mpi.CreatedWindow), modelUnified}
+	x.hints.set(defaultHints)
+	if hints != infoNull {
+		x.hints.set(r.info(hints))
+	}
+	x.handle = r.windows.add(kindWindow, x)
+	storeAt(at, x.handle)
+}
+
+const (
+	flavorCreate = 311 // MPI_WIN_FLAVOR_CREATE, the first
+	modelUnified = 321 // MPI_WIN_UNIFIED
+)
+
+// checkHints fails for a handle that is none of an info, before other ranks are waited for.
+func (r *rank) checkHints(h uintptr) {
+	if h != infoNull {
+		r.info(h)
+	}
+}
+
+func winCreate(r *rank, a args) {
+	c, size := r.comm(a[4]), int(a[1])
+	r.checkHints(a[3])
+	if size < 0 {
+		r.raiseError(mpi.ErrSize, "a window of %d bytes: a size is not negative", size)
+	}
+	b := r.memory(a[0], 0, size, size, mpi.Byte)
+	r.addWindow(a[5], a[3], &window{Window: c.CreateWindow(b.Bytes, int(int32(a[2]))), base: a[0]})
+}
+
+// allocate returns memory of the program, and notes where it is.
+func (r *rank) allocate(at *uintptr) func(size int) []byte {
+	return func(size int) []byte {
+		p := r.callbackWord(uintptr(C.loggp_allocate), uintptr(max(size, 1)))
+		if p == 0 {
+			r.raiseError(errNoMem, "cannot allocate %d bytes", size)
+		}
+		*at = p
+		return unsafe.Slice(pointerAt[byte](p), size)
+	}
+}
+
+func winAllocate(r *rank, a args) {
+	c := r.comm(a[3])
+	r.checkHints(a[2])
+	x := &window{}
+	x.Window = c.AllocateWindow(int(a[0]), int(int32(a[1])), r.allocate(&x.owned))
+	x.base = x.owned
+	storeAt(a[4], x.base)
+	r.addWindow(a[5], a[2], x)
+}
+
+func winAllocateShared(r *rank, a args) {
+	c := r.comm(a[3])
+	r.checkHints(a[2])
+	x := &window{}
+	x.Window = c.AllocateSharedWindow(int(a[0]), int(int32(a[1])), r.allocate(&x.owned))
+	x.base = addressOf(x.Memory())
+	storeAt(a[4], x.base)
+	r.addWindow(a[5], a[2], x)
+}
+
+func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+
+func winCreateDynamic(r *rank, a args) {
+	c := r.comm(a[1])
+	r.checkHints(a[0])
+	r.addWindow(a[2], a[0], &window{Window: c.CreateDynamicWindow()})
+}
+
+func winAttach(r *rank, a args) {
+	w, size := r.window(a[0]), int(a[2])
+	if size < 0 {
+		r.raiseError(mpi.ErrSize, "%d bytes of memory: a size is not negative", size)
+	}
+	if size > 0 {
+		w.Attach(r.memory(a[1], 0, size, size, mpi.Byte).Bytes)
+	}
+}
+
+func winDetach(r *rank, a args) {
+	w := r.window(a[0])
+	w.Detach(int(a[1]) - w.Origin)
+}
+
+func winSharedQuery(r *rank, a args) {
+	w := r.window(a[0])
+	b, unit := w.Shared(destination(int(int32(a[1]))))
+	storeAt(a[2], len(b))
+	storeAt(a[3], int32(unit))
+	storeAt(a[4], addressOf(b))
+}
+
+func winFree(r *rank, a args) {
+	h := *pointerAt[uintptr](a[0])
+	w := r.window(h)
+	r.deleteAll(h, &w.attributes)
+	w.Free()
+	if w.owned != 0 {
+		r.callbackWord(uintptr(C.loggp_release), w.owned)
+	}
+	r.now.comm = r.world
+	r.windows.remove(h)
+	storeAt(a[0], uintptr(winNull))
+}
+
+// winGetAttr also knows the predefined attributes: the address of the memory, and the addresses of
+// its size and other numbers.
+func winGetAttr(r *rank, a args) {
+	w := r.window(a[0])
+	var value uintptr
+	switch int(a[1]) {
+	case 601: // MPI_WIN_BASE
+		value = w.base
+	case 602: // MPI_WIN_DISP_UNIT
+		value = uintptr(unsafe.Pointer(&w.values.unit))
+	case 603: // MPI_WIN_SIZE
+		value = uintptr(unsafe.Pointer(&w.values.size))
+	case 604: // MPI_WIN_CREATE_FLAVOR
+		value = uintptr(unsafe.Pointer(&w.values.flavor))
+	case 605: // MPI_WIN_MODEL
+		value = uintptr(unsafe.Pointer(&w.values.model))
+	default:
+		attrGet((*rank).windowAttributes)(r, a)
+		return
+	}
+	storeAt(a[2], value)
+	storeAt(a[3], int32(1))
+}
+
+// defaultHints are those that a window has of its own. The library ignores all.
+var defaultHints = &info{
+	[]string{"no_locks", "accumulate_ordering", "accumulate_ops", "same_size", "same_disp_unit"},
+	[]string{"false", "rar,raw,war,waw", "same_op_no_op", "false", "false"},
+}
+
+// set sets the keys of another info to their values there.
+func (x *info) set(other *info) {
+	for i, key := range other.keys {
+		if k := slices.Index(x.keys, key); k >= 0 {
+			x.values[k] = other.values[i]
+		} else {
+			x.keys, x.values = append(x.keys, key), append(x.values, other.values[i])
+		}
+	}
+}
+
+func winSetInfo(r *rank, a args) {
+	if w := r.window(a[0]); a[1] != infoNull {
+		w.hints.set(r.info(a[1]))
+	}
+}
+
+func winGetInfo(r *rank, a args) {
+	w := r.window(a[0])
+	storeAt(a[1], r.infos.add(kindInfo, &info{slices.Clone(w.hints.keys), slices.Clone(w.hints.values)}))
+}
