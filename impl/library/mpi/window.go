@@ -30,8 +30,8 @@ type Window struct {
 	origin windowOrigin // accesses to memory of others
 	target windowTarget // accesses of others to memory of this rank
 
-	// Origin is the address from which displacements in a dynamic window count: those that this rank
-	// gives to others.
+	// Origin is the address from which displacements in a dynamic window count: those that this
+	// rank gives to others.
 	Origin int
 
 	// Combiner returns what combines elements of a type in place of an operation of MPI's, for
