@@ -40,7 +40,7 @@ func pictures(t *testing.T) []*chart.Chart {
 // TestLabels: in every width all texts lie in the picture, and none on another.
 func TestLabels(t *testing.T) {
 	for _, c := range pictures(t) {
-		charttest.Legible(t, c)
+		charttest.CheckLabels(t, c)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestBandwidth(t *testing.T) {
 func TestOverlap(t *testing.T) {
 	a := chart.Series{Points: []chart.Point{{X: 1, Y: 10}, {X: 2, Y: 30}}}
 	b := chart.Series{Points: []chart.Point{{X: 1, Y: 20}, {X: 2, Y: 25}}}
-	if over := overlapChart(a, b, "").Series[0].Over; !slices.Equal(over, []chart.Point{{X: 1, Y: 10}, {X: 2, Y: 25}}) {
+	if over := overlapChart(a, b, "").Series[0].ShadedTo; !slices.Equal(over, []chart.Point{{X: 1, Y: 10}, {X: 2, Y: 25}}) {
 		t.Errorf("%+v", over)
 	}
 }
@@ -125,8 +125,8 @@ func TestStrange(t *testing.T) {
 			if err := c.SVG(&b, 320); err != nil {
 				t.Fatal(err)
 			}
-			charttest.Read(t, name, b.String())
-			charttest.Legible(t, c)
+			charttest.ParseLabels(t, name, b.String())
+			charttest.CheckLabels(t, c)
 			if hidden := strings.Contains(c.Text, "left out"); hidden != (name == "nothing") {
 				t.Errorf("%s: %s", name, c.Text)
 			}
@@ -140,7 +140,7 @@ func TestArrows(t *testing.T) {
 	strokes := regexp.MustCompile(`<path fill="none" stroke="` + "#1f2328" + `" stroke-width="1.4" d="M[0-9.-]+ ([0-9.-]+)L[0-9.-]+ ([0-9.-]+)"/>`)
 	draw := func(m *model.Machine, p *model.Protocol) (directions string, names []string) {
 		var b bytes.Buffer
-		if err := chart.TransferChart(p.Name, "Time line of "+p.Name, model.Transfer{Machine: m, Protocol: p, Bytes: 1000, Path: model.Path{Hops: 1}}.Timeline()).SVG(&b, chart.Width); err != nil {
+		if err := chart.TransferChart(p.Name, "Time line of "+p.Name, model.Transfer{Machine: m, Protocol: p, Bytes: 1000, Path: model.Path{Hops: 1}}.Timeline()).SVG(&b, chart.DefaultWidth); err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range strokes.FindAllStringSubmatch(b.String(), -1) {
@@ -148,7 +148,7 @@ func TestArrows(t *testing.T) {
 			to, _ := strconv.ParseFloat(s[2], 64)
 			directions += map[bool]string{true: "↓", false: "↑"}[to > from]
 		}
-		_, _, labels := charttest.Read(t, p.Name, b.String())
+		_, _, labels := charttest.ParseLabels(t, p.Name, b.String())
 		for _, l := range labels {
 			names = append(names, l.Text)
 		}

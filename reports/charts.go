@@ -68,8 +68,8 @@ func (p *fittedPlace) drawCharts(cs []compare.Comparison) []*chart.Chart {
 		blocking = append(blocking, p.overheadSeries(m.blocking))
 		nonblocking = append(nonblocking, p.overheadSeries(m.nonblocking))
 	}
-	add(chart.XY{Y: "o_s (us)", Series: blocking}, "send-blocking", "Send overhead of blocking calls", "How long the call keeps the sender busy."+intervals)
-	add(chart.XY{Y: "o_s (us)", Series: nonblocking}, "send-nonblocking", "Send overhead of non-blocking calls", "How long the call keeps the sender busy; the message travels on by itself."+intervals)
+	add(chart.XY{YLabel: "o_s (us)", Series: blocking}, "send-blocking", "Send overhead of blocking calls", "How long the call keeps the sender busy."+intervals)
+	add(chart.XY{YLabel: "o_s (us)", Series: nonblocking}, "send-nonblocking", "Send overhead of non-blocking calls", "How long the call keeps the sender busy; the message travels on by itself."+intervals)
 	for _, m := range callPairs {
 		a, b := p.overheadSeries(m.blocking), p.overheadSeries(m.nonblocking)
 		if len(a.Points) > 0 && len(b.Points) > 0 {
@@ -161,19 +161,19 @@ func overlapChart(a, b chart.Series, y string) chart.XY {
 	for _, p := range a.Points {
 		for _, q := range b.Points {
 			if p.X == q.X && p.Y > q.Y {
-				a.Over = append(a.Over, q)
+				a.ShadedTo = append(a.ShadedTo, q)
 			} else if p.X == q.X {
-				a.Over = append(a.Over, p)
+				a.ShadedTo = append(a.ShadedTo, p)
 			}
 		}
 	}
-	if len(a.Over) != len(a.Points) {
-		a.Over = nil
+	if len(a.ShadedTo) != len(a.Points) {
+		a.ShadedTo = nil
 	}
 	for _, s := range []*chart.Series{&a, &b} { // through the points, so that shade and line agree
 		s.Lines = [][]chart.Point{s.Points}
 	}
-	return chart.XY{Y: y, Series: []chart.Series{a, b}}
+	return chart.XY{YLabel: y, Series: []chart.Series{a, b}}
 }
 
 func (p *fittedPlace) receiveChart() chart.XY {
@@ -181,12 +181,12 @@ func (p *fittedPlace) receiveChart() chart.XY {
 	ready.Name, ready.Style = "blocking, message there", chart.Style{Color: chart.Blue, Glyph: chart.Solid[0]}
 	start.Name, start.Style = "non-blocking call", chart.Style{Color: chart.Green, Glyph: chart.Hollow[2], Dashed: true}
 	wait.Name, wait.Style = "blocking, begun with the send", chart.Style{Color: chart.Orange, Glyph: chart.Solid[1]}
-	return chart.XY{Y: "receive time (us)", Series: []chart.Series{wait, ready, start}}
+	return chart.XY{YLabel: "receive time (us)", Series: []chart.Series{wait, ready, start}}
 }
 
 // bandwidthChart is k/T against k.
 func (p *fittedPlace) bandwidthChart() chart.XY {
-	x := chart.XY{Y: "bandwidth (MB/s)"}
+	x := chart.XY{YLabel: "bandwidth (MB/s)"}
 	for _, q := range []struct {
 		mode, timer, name string
 		half              float64
@@ -216,7 +216,7 @@ func (p *fittedPlace) bandwidthChart() chart.XY {
 }
 
 func (p *fittedPlace) burstChart() chart.XY {
-	x := chart.XY{Y: "time (us)"}
+	x := chart.XY{YLabel: "time (us)"}
 	for _, q := range []struct {
 		mode  string
 		color chart.Color
@@ -234,7 +234,7 @@ func (p *fittedPlace) burstChart() chart.XY {
 }
 
 func (p *fittedPlace) messageChart() chart.XY {
-	x := chart.XY{Y: "time (us)"}
+	x := chart.XY{YLabel: "time (us)"}
 	for i, q := range []struct{ timer, name string }{{sample.Timer11, "o_s"}, {sample.Timer12, "o_r"}, {sample.TimerGet, "get"}, {sample.TimerPut, "put"}} {
 		s := p.timerSeries("message", q.timer)
 		s.Name, s.Style = q.name, chart.Style{Color: []chart.Color{chart.Blue, chart.Orange, chart.Green, chart.Violet}[i], Glyph: chart.Solid[i]}
@@ -257,7 +257,7 @@ const LogGPQuantitySuffix = " by LogGP"
 // protocolChart returns T_s or T_sr of each protocol that was forced: with what was predicted, or
 // else with what was fitted.
 func (p *fittedPlace) protocolChart(quantity string, cs []compare.Comparison) (x chart.XY, predicted bool) {
-	x.Y = map[string]string{sample.TimerSender: "T_s (us)", sample.TimerOneWay: "T_s-r (us)"}[quantity]
+	x.YLabel = map[string]string{sample.TimerSender: "T_s (us)", sample.TimerOneWay: "T_s-r (us)"}[quantity]
 	for i := range p.curves {
 		c := &p.curves[i]
 		if c.Timer != quantity {

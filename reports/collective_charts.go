@@ -97,14 +97,14 @@ func fastestAnywhere(cs []compare.CollectiveComparison, algorithms [][]compare.C
 
 // drawOthersGrey draws the series in colours over the grey ones, and names them first.
 func (a *algorithmChart) drawOthersGrey() {
-	a.Upper.Key = make([][]chart.Series, 2)
+	a.Upper.LegendRows = make([][]chart.Series, 2)
 	for _, s := range a.Upper.Series {
 		part := 0
 		if s.Style.Color == chart.Gray {
 			part = 1
 		}
 		if s.Name != "" {
-			a.Upper.Key[part] = append(a.Upper.Key[part], s)
+			a.Upper.LegendRows[part] = append(a.Upper.LegendRows[part], s)
 		}
 	}
 	for _, x := range []*chart.XY{&a.Upper, &a.Lower} {
@@ -131,7 +131,7 @@ func (a algorithmChart) chartText(text string) string {
 // algorithmChartOf returns the chart of the times of one way to begin. The model is of the one that
 // counts.
 func algorithmChartOf(cs []compare.CollectiveComparison, barrier bool) algorithmChart {
-	a := algorithmChart{Stacked: chart.Stacked{Upper: chart.XY{Y: "time (us)", Spans: true}, Lower: chart.XY{Y: "model above measured (%)", Signed: true}}}
+	a := algorithmChart{Stacked: chart.Stacked{Upper: chart.XY{YLabel: "time (us)", ShowsAllIntervals: true}, Lower: chart.XY{YLabel: "model above measured (%)", Signed: true}}}
 	algorithms := groupByAlgorithm(cs)
 	best := fastestAnywhere(cs, algorithms)
 	for i, of := range algorithms {
@@ -145,14 +145,14 @@ func algorithmChartOf(cs []compare.CollectiveComparison, barrier bool) algorithm
 			}
 		}
 		times := chart.Series{Name: of[0].Algorithm, Style: l}
-		said := chart.Series{Of: of[0].Algorithm, Style: chart.Style{Color: l.Color, Dashed: true}}
-		off := chart.Series{Name: of[0].Algorithm, Shape: at % len(chart.Solid), Style: l}
+		said := chart.Series{HiddenWith: of[0].Algorithm, Style: chart.Style{Color: l.Color, Dashed: true}}
+		off := chart.Series{Name: of[0].Algorithm, ShapeIndex: at % len(chart.Solid), Style: l}
 		var model []chart.Point
 		for _, c := range of {
 			k := float64(c.Bytes) * sideBySideFactor(i, len(algorithms))
-			p := chart.Point{X: k, Y: c.Last, Low: c.Low, High: c.High, Of: float64(c.Bytes)}
+			p := chart.Point{X: k, Y: c.Last, Low: c.Low, High: c.High, Bytes: float64(c.Bytes)}
 			if barrier {
-				p = chart.Point{X: k, Y: c.Median, Low: c.Min, High: c.Max, Of: p.Of}
+				p = chart.Point{X: k, Y: c.Median, Low: c.Min, High: c.Max, Bytes: p.Bytes}
 				if math.IsNaN(c.Median) {
 					p.Y = c.Mean
 				}
@@ -165,7 +165,7 @@ func algorithmChartOf(cs []compare.CollectiveComparison, barrier bool) algorithm
 				if best == nil || slices.Contains(best, c.Algorithm) {
 					model = append(model, chart.Point{X: float64(c.Bytes), Y: c.Predicted})
 				}
-				off.Points = append(off.Points, chart.Point{X: k, Y: c.Comparison().Error, Of: p.Of})
+				off.Points = append(off.Points, chart.Point{X: k, Y: c.Comparison().Error, Bytes: p.Bytes})
 			}
 		}
 		if len(times.Points) == 0 {
@@ -218,7 +218,7 @@ func fastestChart(name string, cs []compare.CollectiveComparison) *chart.Chart {
 	if len(ranks) < 2 || countMessageLengths(cs) < 2 {
 		return nil
 	}
-	x := chart.XY{Y: "time of the fastest (us)"}
+	x := chart.XY{YLabel: "time of the fastest (us)"}
 	for i, n := range ranks {
 		var points []chart.Point
 		for _, f := range compare.FastestAlgorithms(filterCollectives(cs, cs[0].Operation, n)) {
@@ -241,7 +241,7 @@ func (r *CollectiveReport) subjectCharts(all []subject) []*chart.Chart {
 		if slices.ContainsFunc(r.SideBySide.Rows[:i], same) {
 			continue
 		}
-		x := chart.XY{Y: "time of the fastest (us)"}
+		x := chart.XY{YLabel: "time of the fastest (us)"}
 		most := 0
 		for j := range all {
 			var points []chart.Point

@@ -200,7 +200,7 @@ func TestCollectiveCharts(t *testing.T) {
 	for _, of := range [][]int{{0, 1, 2, 3}, {3}} {
 		x := r.only(t, of...)
 		for _, c := range charts(x.Document()) {
-			charttest.Legible(t, c)
+			charttest.CheckLabels(t, c)
 		}
 	}
 }
@@ -287,11 +287,11 @@ func TestManyAlgorithms(t *testing.T) {
 	}
 	a := algorithmChartOf(cs, false)
 	var coloured []string
-	for _, s := range a.Upper.Key[0] {
+	for _, s := range a.Upper.LegendRows[0] {
 		coloured = append(coloured, s.Name)
 	}
-	if !slices.Equal(coloured, []string{"linear", "posted"}) || len(a.Upper.Key[1]) != 5 {
-		t.Errorf("in colours: %v, grey: %d", coloured, len(a.Upper.Key[1]))
+	if !slices.Equal(coloured, []string{"linear", "posted"}) || len(a.Upper.LegendRows[1]) != 5 {
+		t.Errorf("in colours: %v, grey: %d", coloured, len(a.Upper.LegendRows[1]))
 	}
 	if last := a.Upper.Series[len(a.Upper.Series)-1]; last.Style.Color == chart.Gray {
 		t.Errorf("%s lies above all and is grey", last.Name)

@@ -462,7 +462,7 @@ func tiersSection(all []tiers.Tiers) doc.Section {
 	s := doc.Section{ID: "tiers", Title: "Tiers", Text: []string{"Which ranks are near each other, found from the times of all pairs alone."}}
 	for _, x := range all {
 		s.Tables = append(s.Tables, tiersTable(x), pairsTable(x))
-		s.Figures = append(s.Figures, doc.Figures(doc.ColumnWidth, chart.MatrixChart(format.FileName("tiers", x.Platform, x.Library), "How near ranks are to each other, "+format.PlaceName(x.Platform, x.Library, ""), x))...)
+		s.Figures = append(s.Figures, doc.Figures(doc.ColumnWidth, chart.DistanceMatrixChart(format.FileName("tiers", x.Platform, x.Library), "How near ranks are to each other, "+format.PlaceName(x.Platform, x.Library, ""), x))...)
 	}
 	return s
 }

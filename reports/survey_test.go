@@ -183,7 +183,7 @@ func TestSurveyCharts(t *testing.T) {
 	for _, of := range [][]int{{0, 1, 2, 3}, {2}} {
 		x := s.only(t, of...)
 		for _, c := range charts(x.Document()) {
-			charttest.Legible(t, c)
+			charttest.CheckLabels(t, c)
 		}
 	}
 }
@@ -278,7 +278,7 @@ func TestWayPanels(t *testing.T) {
 			}
 		}
 	}
-	if l := p.Lanes[1]; !slices.Equal(l.Marks, []float64{4096}) || len(l.Ranges) != 2 || l.Ranges[0] != [2]float64{0, 4096} {
+	if l := p.Lanes[1]; !slices.Equal(l.DeclaredLimits, []float64{4096}) || len(l.PieceRanges) != 2 || l.PieceRanges[0] != [2]float64{0, 4096} {
 		t.Errorf("%+v", l)
 	}
 	aligned := func(width int) {
@@ -286,7 +286,7 @@ func TestWayPanels(t *testing.T) {
 		if err := p.Chart("ways", "", "").SVG(&b, width); err != nil {
 			t.Fatal(err)
 		}
-		_, _, labels := charttest.Read(t, "ways", b.String())
+		_, _, labels := charttest.ParseLabels(t, "ways", b.String())
 		at := map[string][]float64{}
 		for _, l := range labels {
 			at[format.SingleLine(l.Text)] = append(at[format.SingleLine(l.Text)], l.Left)

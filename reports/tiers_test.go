@@ -47,7 +47,7 @@ func TestTiersShown(t *testing.T) {
 	found := false
 	for _, s := range (&Report{Results: []*fit.Result{r}}).Document().Sections {
 		if found = found || s.ID == "tiers" && len(s.Tables) == 1 && len(s.Figures) == 1; s.ID == "tiers" {
-			charttest.Legible(t, s.Figures[0].Chart)
+			charttest.CheckLabels(t, s.Figures[0].Chart)
 		}
 	}
 	if !found {

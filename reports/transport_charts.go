@@ -62,7 +62,7 @@ func predictedOneWay(all []subject, cs []compare.Comparison) (out []chart.Series
 
 // oneWayPanels returns the parts of that chart, and whether a library names a limit.
 func oneWayPanels(all []subject) (p chart.Stacked, declared bool) {
-	p = chart.Stacked{Upper: chart.XY{Y: "one-way time (us)"}, Lower: chart.XY{Y: "measured above fitted (%)", Signed: true}}
+	p = chart.Stacked{Upper: chart.XY{YLabel: "one-way time (us)"}, Lower: chart.XY{YLabel: "measured above fitted (%)", Signed: true}}
 	for i := range all {
 		t := &all[i]
 		c := t.timerCurve(t.mainMode(), sample.TimerRTT)
@@ -71,17 +71,17 @@ func oneWayPanels(all []subject) (p chart.Stacked, declared bool) {
 		}
 		half := c.HalfRoundTrip()
 		p.Upper.Series = append(p.Upper.Series, chart.Series{Name: t.name, Style: t.pointStyle(false), Points: chartPoints(half.Points), Lines: pieceLines(half)})
-		off := chart.Series{Name: t.name, Shape: t.colorIndex % len(chart.Solid), Style: t.pointStyle(false)}
+		off := chart.Series{Name: t.name, ShapeIndex: t.colorIndex % len(chart.Solid), Style: t.pointStyle(false)}
 		for _, r := range half.Residuals() { // without intervals: what launches differ by moves the line as well
 			off.Points = append(off.Points, chart.Point{X: float64(r.Bytes), Y: r.Value})
 		}
 		p.Lower.Series = append(p.Lower.Series, off)
 		if len(half.Pieces) > 0 && i < 2*maxSingleSubjects {
-			l := chart.Lane{Color: subjectStyle(t.colorIndex).Color, Marks: t.protocolLimits()}
+			l := chart.Lane{Color: subjectStyle(t.colorIndex).Color, DeclaredLimits: t.protocolLimits()}
 			for _, q := range half.Pieces {
-				l.Ranges = append(l.Ranges, [2]float64{float64(q.From), float64(q.To)})
+				l.PieceRanges = append(l.PieceRanges, [2]float64{float64(q.From), float64(q.To)})
 			}
-			p.Lanes, declared = append(p.Lanes, l), declared || len(l.Marks) > 0
+			p.Lanes, declared = append(p.Lanes, l), declared || len(l.DeclaredLimits) > 0
 		}
 	}
 	return p, declared
@@ -89,7 +89,7 @@ func oneWayPanels(all []subject) (p chart.Stacked, declared bool) {
 
 // bandwidthChart is the chart of bandwidths: of one way, and of bursts.
 func bandwidthChart(all []subject) *chart.Chart {
-	x := chart.XY{Y: "bandwidth (MB/s)"}
+	x := chart.XY{YLabel: "bandwidth (MB/s)"}
 	for i := range all {
 		t := &all[i]
 		if c := t.timerCurve(t.mainMode(), sample.TimerRTT); c != nil {
@@ -109,7 +109,7 @@ func bandwidthChart(all []subject) *chart.Chart {
 // overheadChart is the chart of o_s or o_r over sizes: of calls that block, and of those that do
 // not.
 func overheadChart(all []subject, name string) *chart.Chart {
-	x := chart.XY{Y: name + " (us)"}
+	x := chart.XY{YLabel: name + " (us)"}
 	for i := range all {
 		t := &all[i]
 		for _, mode := range []string{t.mainMode(), "isend"} {
@@ -153,7 +153,7 @@ func overlapShareCharts(table *compare.Table, all []subject) []*chart.Chart {
 			bound = x.Bound
 			a, b := chartPoints([]curve.Point{x.Way})[0], chartPoints([]curve.Point{x.Call})[0]
 			way.Points, call.Points = append(way.Points, a), append(call.Points, b)
-			way.Over = append(way.Over, chart.Point{X: a.X, Y: math.Min(a.Y, b.Y)})
+			way.ShadedTo = append(way.ShadedTo, chart.Point{X: a.X, Y: math.Min(a.Y, b.Y)})
 		}
 		if len(way.Points) == 0 {
 			continue
@@ -164,14 +164,14 @@ func overlapShareCharts(table *compare.Table, all []subject) []*chart.Chart {
 			call.Name = "processor busy for an isend"
 			text = "The shaded time is free for the program: what the processor does for a message, whenever it does it, is taken out."
 		}
-		out = append(out, chart.XY{Y: "time (us)", Series: []chart.Series{way, call}}.Chart(format.FileName("free", t.name), "Free while a message is on its way, "+t.name, text))
+		out = append(out, chart.XY{YLabel: "time (us)", Series: []chart.Series{way, call}}.Chart(format.FileName("free", t.name), "Free while a message is on its way, "+t.name, text))
 	}
 	return out
 }
 
 // launchChart is the chart of what launches say.
 func (s transports) launchChart() *chart.Chart {
-	x := chart.Strip{X: "above the median of all launches (%)", Signed: true}
+	x := chart.Strip{XLabel: "above the median of all launches (%)", Signed: true}
 	several := false
 	for i := range s.subjects {
 		g := chart.StripGroup{Name: s.subjects[i].name, Color: subjectStyle(i).Color}

@@ -39,7 +39,7 @@ func writeCourse(cmd *cobra.Command, output, of string, shown timeline.Trace, pa
 		err = sample.Save(output, func(w io.Writer) error { return timeline.WriteEvents(w, shown) })
 	case ".svg":
 		what = "time line"
-		err = sample.Save(output, func(w io.Writer) error { return shown.Chart().SVG(w, chart.Width) })
+		err = sample.Save(output, func(w io.Writer) error { return shown.Chart().SVG(w, chart.DefaultWidth) })
 	default:
 		err = render.WritePage(output, page)
 	}

@@ -137,7 +137,7 @@ func (p *predict) predictMessages(cmd *cobra.Command, parameters loggp.Parameter
 		if err != nil {
 			return err
 		}
-		if err := keep(cmd, p.diagram, func(w io.Writer) error { return picture.SVG(w, chart.Width) }, "time line of %s with %d bytes", first.Protocol, first.Bytes); err != nil {
+		if err := keep(cmd, p.diagram, func(w io.Writer) error { return picture.SVG(w, chart.DefaultWidth) }, "time line of %s with %d bytes", first.Protocol, first.Bytes); err != nil {
 			return fmt.Errorf("diagram: %w", err)
 		}
 	}

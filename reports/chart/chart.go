@@ -29,8 +29,8 @@ type Chart struct {
 	panels []plotValues // the points of its plots
 }
 
-// Width is that of pictures in files, in points: wide enough for a page of paper.
-const Width = 640
+// DefaultWidth is that of pictures in files, in points: wide enough for a page of paper.
+const DefaultWidth = 640
 
 // minWidth is the narrowest picture that is drawn.
 const minWidth = 240
@@ -80,7 +80,7 @@ func (c *Chart) withTitle() *Chart {
 	out.draw = func(canvas draw.Canvas) {
 		y := canvas.Max.Y
 		for _, line := range c.titleLines(canvas.Max.X - canvas.Min.X) {
-			canvas.FillText(heading, vg.Point{X: canvas.Min.X + margin, Y: y - 4}, line)
+			canvas.FillText(headingStyle, vg.Point{X: canvas.Min.X + margin, Y: y - 4}, line)
 			y -= lineHeight
 		}
 		c.draw(draw.Crop(canvas, 0, 0, 0, -size(canvas.Max.X-canvas.Min.X)))
@@ -92,7 +92,7 @@ func (c *Chart) titleLines(width vg.Length) []string {
 	width -= 2 * margin
 	for letters := int(width / 5); ; letters-- {
 		lines := format.Wrap(c.Title, max(letters, 1))
-		wide := func(line string) bool { return heading.Width(line) > width }
+		wide := func(line string) bool { return headingStyle.Width(line) > width }
 		if letters <= 1 || !slices.ContainsFunc(lines, wide) {
 			return lines
 		}
@@ -116,11 +116,11 @@ func textStyle(c Color, size float64, bold bool, x draw.XAlignment, y draw.YAlig
 }
 
 var (
-	heading   = textStyle(Black, 13, true, draw.XLeft, draw.YTop)
-	label     = textStyle(Black, fontSize, false, draw.XLeft, draw.YCenter)
-	heading11 = textStyle(Black, fontSize, true, draw.XLeft, draw.YCenter)
-	minor     = textStyle(Gray, fontSize, false, draw.XCenter, draw.YTop)
-	axisName  = textStyle(Black, fontSize, false, draw.XLeft, draw.YTop)
+	headingStyle      = textStyle(Black, 13, true, draw.XLeft, draw.YTop)
+	labelStyle        = textStyle(Black, fontSize, false, draw.XLeft, draw.YCenter)
+	smallHeadingStyle = textStyle(Black, fontSize, true, draw.XLeft, draw.YCenter)
+	minorTextStyle    = textStyle(Gray, fontSize, false, draw.XCenter, draw.YTop)
+	axisNameStyle     = textStyle(Black, fontSize, false, draw.XLeft, draw.YTop)
 )
 
 // withAlignment returns the style with another alignment.

@@ -18,13 +18,13 @@ func TestDark(t *testing.T) {
 	rules := DarkStyleRules("svg ")
 	for i, x := range colors {
 		for _, rule := range []string{"fill", "stroke"} {
-			if want := fmt.Sprintf(`svg [%s="%s"]{%[1]s:%[3]s}`, rule, hex(x.light), hex(x.dark)); !strings.Contains(rules, want) {
+			if want := fmt.Sprintf(`svg [%s="%s"]{%[1]s:%[3]s}`, rule, hexColor(x.light), hexColor(x.dark)); !strings.Contains(rules, want) {
 				t.Errorf("no rule %s", want)
 			}
 		}
 		for _, y := range colors[:i] {
 			if x.light == y.light {
-				t.Errorf("ink %s is there twice", hex(x.light))
+				t.Errorf("ink %s is there twice", hexColor(x.light))
 			}
 		}
 	}
@@ -60,9 +60,9 @@ func TestZero(t *testing.T) {
 
 // Where a call took no time that can be told, what is free reaches down to where the axis begins.
 func TestShadedDownToNothing(t *testing.T) {
-	way := Series{Points: []Point{{X: 1, Y: 20}, {X: 100, Y: 30}}, Over: []Point{{X: 1, Y: 0}, {X: 100, Y: 10}}}
+	way := Series{Points: []Point{{X: 1, Y: 20}, {X: 100, Y: 30}}, ShadedTo: []Point{{X: 1, Y: 0}, {X: 100, Y: 10}}}
 	var b bytes.Buffer
-	if err := (XY{Y: "time (us)", Series: []Series{way}}).Chart("free", "Free", "").SVG(&b, 400); err != nil || !strings.Contains(b.String(), "<path") {
+	if err := (XY{YLabel: "time (us)", Series: []Series{way}}).Chart("free", "Free", "").SVG(&b, 400); err != nil || !strings.Contains(b.String(), "<path") {
 		t.Errorf("%v: %d bytes", err, b.Len())
 	}
 }

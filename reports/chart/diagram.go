@@ -18,10 +18,10 @@ import (
 
 // timelineState is an axis of time with what is busy in it.
 type timelineState struct {
-	end   unit.Time
-	names []string             // of what is busy, in the order of time
-	total map[string]unit.Time // by name
-	count map[string]int       // likewise
+	end         unit.Time
+	namesByTime []string             // of what is busy, in the order of time
+	timeByName  map[string]unit.Time // by name
+	countByName map[string]int       // likewise
 }
 
 // laneHeight is the height of what a rank does.
@@ -63,11 +63,11 @@ func (d *timelineCanvas) drawSpans(spans []model.Span, y vg.Length) {
 		if w.Activity != model.Waiting {
 			continue
 		}
-		drawWithTip(*d.c, timeRangeText("waits for "+w.Name, w.From, w.To), func() {
+		drawWithTooltip(*d.c, timeRangeText("waits for "+w.Name, w.From, w.To), func() {
 			d.c.StrokeLine2(draw.LineStyle{Color: Gray, Width: 1.2, Dashes: []vg.Length{3, 3}}, d.x(w.From), middle, d.x(w.To), middle)
 		})
-		if text := "waits for " + w.Name; label.Width(text)+8 < d.x(w.To)-d.x(w.From) {
-			d.drawTextOnGround(withAlignment(minor, draw.XCenter, draw.YCenter), vg.Point{X: (d.x(w.From) + d.x(w.To)) / 2, Y: middle}, text)
+		if text := "waits for " + w.Name; labelStyle.Width(text)+8 < d.x(w.To)-d.x(w.From) {
+			d.drawTextOnGround(withAlignment(minorTextStyle, draw.XCenter, draw.YCenter), vg.Point{X: (d.x(w.From) + d.x(w.To)) / 2, Y: middle}, text)
 		}
 	}
 	for _, b := range spans {
@@ -79,16 +79,16 @@ func (d *timelineCanvas) drawSpans(spans []model.Span, y vg.Length) {
 		if b.Count > 1 {
 			name = fmt.Sprintf("%d steps, the longest %s", b.Count, name)
 		}
-		drawWithTip(*d.c, timeRangeText(name, b.From, b.To), func() {
-			d.c.SetColor(spanColor(b.Name))
+		drawWithTooltip(*d.c, timeRangeText(name, b.From, b.To), func() {
+			d.c.SetColor(activityColor(b.Name))
 			d.c.Fill(r.Path())
 			if r.Size().X > 4 {
 				d.c.SetLineStyle(draw.LineStyle{Color: paper, Width: 0.75})
 				d.c.Stroke(r.Path())
 			}
 		})
-		n := strconv.Itoa(slices.Index(d.names, b.Name) + 1)
-		inside := label
+		n := strconv.Itoa(slices.Index(d.namesByTime, b.Name) + 1)
+		inside := labelStyle
 		inside.Color = paper
 		for _, text := range []string{n + " " + shortName(b.Name), n} {
 			if inside.Width(text)+3 < r.Size().X {
@@ -121,9 +121,9 @@ func (d *timelineCanvas) drawArrowName(text string, from, to vg.Point, must bool
 	places := []vg.Length{0.5, 0.35, 0.65, 0.22, 0.78}
 	for i, t := range append(places, 0.5) {
 		p := vg.Point{X: from.X + t*(to.X-from.X), Y: from.Y + t*(to.Y-from.Y)}
-		half := label.Width(text)/2 + 2
+		half := labelStyle.Width(text)/2 + 2
 		p.X = min(max(p.X, d.left+half-margin), d.left+d.width-half+margin)
-		s := withAlignment(label, draw.XCenter, draw.YCenter)
+		s := withAlignment(labelStyle, draw.XCenter, draw.YCenter)
 		r := s.Rectangle(text).Add(p)
 		r.Min.X, r.Max.X = r.Min.X-3, r.Max.X+3
 		free := !slices.ContainsFunc(d.labels, func(o vg.Rectangle) bool {
@@ -157,9 +157,9 @@ func arrowStyle(a model.Flight) (Color, draw.LineStyle) {
 	return Black, draw.LineStyle{Color: Black, Width: 1.4}
 }
 
-// spanColor returns the colour of what is busy: software, copies, the program itself, or the way
-// into and out of the network.
-func spanColor(name string) Color {
+// activityColor returns the colour of what is busy: software, copies, the program itself, or the
+// way into and out of the network.
+func activityColor(name string) Color {
 	switch {
 	case strings.HasPrefix(name, "software."):
 		return Blue
@@ -190,7 +190,7 @@ func (d *timelineCanvas) drawAxis(y vg.Length) vg.Length {
 		room := vg.Rectangle{Min: vg.Point{X: d.left, Y: y}, Max: vg.Point{X: d.left + d.width, Y: d.top}}
 		end, unit := d.axisScale()
 		drawWithAttributes(*d.c, axisAttributes(room, scaleMark{0, end, "linear", 0}, scaleMark{0, 0, "none", 0}), func() { d.drawTicks(y) })
-		d.c.FillText(withAlignment(axisName, draw.XCenter, draw.YTop), vg.Point{X: d.left + d.width/2, Y: y - 5 - lineHeight}, "time ("+unit+")")
+		d.c.FillText(withAlignment(axisNameStyle, draw.XCenter, draw.YTop), vg.Point{X: d.left + d.width/2, Y: y - 5 - lineHeight}, "time ("+unit+")")
 	}
 	return y - 2*lineHeight - 8
 }
@@ -215,7 +215,7 @@ func (d *timelineCanvas) drawTicks(y vg.Length) {
 	for _, t := range linearTicks(end, tickStep(end, 1+int(max(3, d.width/80)))) {
 		x := d.left + d.width*vg.Length(min(t.Value/end, 1))
 		d.c.StrokeLine2(line, x, y, x, y-4)
-		d.c.FillText(minor, vg.Point{X: x, Y: y - 5}, t.Label)
+		d.c.FillText(minorTextStyle, vg.Point{X: x, Y: y - 5}, t.Label)
 	}
 }
 
@@ -223,24 +223,24 @@ func (d *timelineCanvas) drawTicks(y vg.Length) {
 func (d *timelineCanvas) drawBusyList(y, width, left vg.Length) vg.Length {
 	var lines []string
 	widest := vg.Length(0)
-	for i, n := range d.names {
+	for i, n := range d.namesByTime {
 		s := fmt.Sprintf("%d %s", i+1, n)
-		if d.count[n] > 1 {
-			s += fmt.Sprintf(" ×%d", d.count[n])
+		if d.countByName[n] > 1 {
+			s += fmt.Sprintf(" ×%d", d.countByName[n])
 		}
-		s += " " + format.SingleLine(format.MicrosWithUnit(d.total[n].Micros()))
+		s += " " + format.SingleLine(format.MicrosWithUnit(d.timeByName[n].Micros()))
 		lines = append(lines, s)
-		widest = max(widest, label.Width(s)+24)
+		widest = max(widest, labelStyle.Width(s)+24)
 	}
 	columns := max(1, int((width-2*margin)/widest))
 	rows := (len(lines) + columns - 1) / columns
 	if d.c != nil {
 		for i, s := range lines {
 			p := vg.Point{X: left + 2*margin + vg.Length(i/rows)*widest, Y: y - vg.Length(i%rows)*lineHeight - lineHeight/2}
-			d.c.SetColor(spanColor(d.names[i]))
+			d.c.SetColor(activityColor(d.namesByTime[i]))
 			box := vg.Rectangle{Min: vg.Point{X: p.X, Y: p.Y - 4}, Max: vg.Point{X: p.X + 8, Y: p.Y + 4}}
 			d.c.Fill(box.Path())
-			d.c.FillText(label, vg.Point{X: p.X + 13, Y: p.Y}, s)
+			d.c.FillText(labelStyle, vg.Point{X: p.X + 13, Y: p.Y}, s)
 		}
 	}
 	return y - vg.Length(rows)*lineHeight - margin

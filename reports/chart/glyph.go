@@ -9,10 +9,10 @@ import (
 
 // The shapes of points, each solid and hollow. Eight can be told apart without colours.
 var (
-	Solid = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, polygon{corners: square},
-		polygon{corners: downward}, polygon{corners: cross}, polygon{corners: hourglass}, polygon{corners: sideward}}
-	Hollow = []draw.GlyphDrawer{ring{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, polygon{square, true},
-		polygon{downward, true}, polygon{cross, true}, polygon{hourglass, true}, polygon{sideward, true}}
+	Solid = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, polygon{corners: diamond},
+		polygon{corners: downwardTriangle}, polygon{corners: cross}, polygon{corners: hourglass}, polygon{corners: sidewaysTriangle}}
+	Hollow = []draw.GlyphDrawer{ring{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, polygon{diamond, true},
+		polygon{downwardTriangle, true}, polygon{cross, true}, polygon{hourglass, true}, polygon{sidewaysTriangle, true}}
 )
 
 // ring is a circle that hides what is below.
@@ -37,11 +37,11 @@ type polygon struct {
 }
 
 var (
-	square    = []vg.Point{{X: 1.25}, {Y: 1.25}, {X: -1.25}, {Y: -1.25}}
-	downward  = []vg.Point{{X: -1.2, Y: 0.9}, {X: 1.2, Y: 0.9}, {Y: -1.3}}
-	sideward  = []vg.Point{{X: -0.9, Y: 1.2}, {X: -0.9, Y: -1.2}, {X: 1.3}}
-	hourglass = []vg.Point{{X: -1.1, Y: 1.2}, {X: 1.1, Y: 1.2}, {X: -1.1, Y: -1.2}, {X: 1.1, Y: -1.2}}
-	cross     = []vg.Point{{X: -0.5, Y: 1.4}, {X: 0.5, Y: 1.4}, {X: 0.5, Y: 0.5}, {X: 1.4, Y: 0.5}, {X: 1.4, Y: -0.5}, {X: 0.5, Y: -0.5},
+	diamond          = []vg.Point{{X: 1.25}, {Y: 1.25}, {X: -1.25}, {Y: -1.25}}
+	downwardTriangle = []vg.Point{{X: -1.2, Y: 0.9}, {X: 1.2, Y: 0.9}, {Y: -1.3}}
+	sidewaysTriangle = []vg.Point{{X: -0.9, Y: 1.2}, {X: -0.9, Y: -1.2}, {X: 1.3}}
+	hourglass        = []vg.Point{{X: -1.1, Y: 1.2}, {X: 1.1, Y: 1.2}, {X: -1.1, Y: -1.2}, {X: 1.1, Y: -1.2}}
+	cross            = []vg.Point{{X: -0.5, Y: 1.4}, {X: 0.5, Y: 1.4}, {X: 0.5, Y: 0.5}, {X: 1.4, Y: 0.5}, {X: 1.4, Y: -0.5}, {X: 0.5, Y: -0.5},
 		{X: 0.5, Y: -1.4}, {X: -0.5, Y: -1.4}, {X: -0.5, Y: -0.5}, {X: -1.4, Y: -0.5}, {X: -1.4, Y: 0.5}, {X: -0.5, Y: 0.5}}
 )
 

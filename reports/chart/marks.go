@@ -52,8 +52,8 @@ func svgOf(c draw.Canvas) *svgCanvas {
 // attributeText returns an attribute with a text as its value.
 func attributeText(name, text string) string { return name + `="` + html.EscapeString(text) + `"` }
 
-// drawWithTip draws a part that has a description.
-func drawWithTip(c draw.Canvas, text string, draw func()) {
+// drawWithTooltip draws a part that has a description.
+func drawWithTooltip(c draw.Canvas, text string, draw func()) {
 	drawWithAttributes(c, attributeText("data-tip", text), draw)
 }
 
@@ -120,7 +120,7 @@ type seriesValues struct {
 
 // plotValues returns the points of a chart's series, each name once for each kind of points.
 func (x XY) plotValues() plotValues {
-	p := plotValues{X: x.X, Y: x.Y, Series: []seriesValues{}}
+	p := plotValues{X: x.XLabel, Y: x.YLabel, Series: []seriesValues{}}
 	at := map[[2]string]int{}
 	for _, s := range x.Series {
 		if s.Name == "" || len(s.Points) == 0 {
@@ -138,9 +138,9 @@ func (x XY) plotValues() plotValues {
 			if q.Low < q.High {
 				v = append(v, json.Number(formatNumber(q.Low)), json.Number(formatNumber(q.High)))
 			}
-			if q.Of > 0 {
+			if q.Bytes > 0 {
 				v = append(v, []any{nil, nil}[len(v)-2:]...)
-				v = append(v, json.Number(formatNumber(q.Of)))
+				v = append(v, json.Number(formatNumber(q.Bytes)))
 			}
 			p.Series[i].Points = append(p.Series[i].Points, v)
 		}

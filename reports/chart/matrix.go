@@ -13,20 +13,21 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// MatrixChart returns the chart of how near each two ranks are, with the groups that were found.
-func MatrixChart(name, title string, x tiers.Tiers) *Chart {
-	m := &distanceMatrix{Tiers: x, order: sortedRanks(x), outliers: map[[2]int]bool{}, times: map[[2]int]float64{}, ways: map[[2]int]float64{}}
-	m.low, m.high = math.Inf(1), 0
+// DistanceMatrixChart returns the chart of how near each two ranks are, with the groups that were
+// found.
+func DistanceMatrixChart(name, title string, x tiers.Tiers) *Chart {
+	m := &distanceMatrix{Tiers: x, rankOrder: sortedRanks(x), outliers: map[[2]int]bool{}, timeRatios: map[[2]int]float64{}, oneWayTimes: map[[2]int]float64{}}
+	m.minTime, m.maxTime = math.Inf(1), 0
 	for _, p := range x.Pairs {
-		m.times[[2]int{p.A, p.B}] = p.Times
+		m.timeRatios[[2]int{p.A, p.B}] = p.Times
 		m.outliers[[2]int{p.A, p.B}] = p.IsOutlier
-		m.ways[[2]int{p.A, p.B}] = p.OneWay
+		m.oneWayTimes[[2]int{p.A, p.B}] = p.OneWay
 		if !p.IsOutlier {
-			m.low, m.high = min(m.low, p.Times), max(m.high, p.Times)
+			m.minTime, m.maxTime = min(m.minTime, p.Times), max(m.maxTime, p.Times)
 		}
 	}
-	if m.high > 0 {
-		m.high = max(m.high, minTimeRatio*m.low)
+	if m.maxTime > 0 {
+		m.maxTime = max(m.maxTime, minTimeRatio*m.minTime)
 	}
 	return &Chart{
 		Name: name, Title: title,
@@ -55,11 +56,11 @@ func groupOf(l tiers.Tier, rank int) int {
 // distanceMatrix is the pairs of ranks in the order of their groups.
 type distanceMatrix struct {
 	tiers.Tiers
-	order     []int
-	times     map[[2]int]float64
-	ways      map[[2]int]float64
-	outliers  map[[2]int]bool
-	low, high float64 // times of pairs that are not odd
+	rankOrder        []int
+	timeRatios       map[[2]int]float64
+	oneWayTimes      map[[2]int]float64
+	outliers         map[[2]int]bool
+	minTime, maxTime float64 // times of pairs that are not odd
 }
 
 // minTimeRatio is by which factor times differ at least between the strongest and the weakest
@@ -74,22 +75,22 @@ const maxSquareWidth = vg.Length(26)
 
 // squareSide is the length of all squares, gutter the room for the names of ranks at the left.
 func (m *distanceMatrix) squareSide(width vg.Length) vg.Length {
-	return min(width-2*margin-m.nameWidth(), maxSquareWidth*vg.Length(len(m.order)))
+	return min(width-2*margin-m.nameWidth(), maxSquareWidth*vg.Length(len(m.rankOrder)))
 }
 
 func (m *distanceMatrix) nameWidth() vg.Length {
-	return label.Width(strconv.Itoa(m.Ranks[len(m.Ranks)-1])) + margin
+	return labelStyle.Width(strconv.Itoa(m.Ranks[len(m.Ranks)-1])) + margin
 }
 
 func (m *distanceMatrix) draw(c draw.Canvas) {
 	side := m.squareSide(c.Max.X - c.Min.X)
-	a := squareGrid{c, c.Min.X + margin + m.nameWidth(), c.Max.Y - margin - lineHeight, side / vg.Length(len(m.order))}
-	for i, p := range m.order {
-		for j, q := range m.order {
-			if t, ok := m.times[[2]int{min(p, q), max(p, q)}]; ok && i != j {
+	a := squareGrid{c, c.Min.X + margin + m.nameWidth(), c.Max.Y - margin - lineHeight, side / vg.Length(len(m.rankOrder))}
+	for i, p := range m.rankOrder {
+		for j, q := range m.rankOrder {
+			if t, ok := m.timeRatios[[2]int{min(p, q), max(p, q)}]; ok && i != j {
 				square := func() { a.fillSquare(m.pairColor(t), i, j) }
-				if len(m.order) <= maxTippedRanks {
-					drawWithTip(c, fmt.Sprintf("ranks %d and %d: %s×%.3g, %s", p, q, m.oneWayText(min(p, q), max(p, q)), t, m.tierText(min(p, q), max(p, q))), square)
+				if len(m.rankOrder) <= maxTippedRanks {
+					drawWithTooltip(c, fmt.Sprintf("ranks %d and %d: %s×%.3g, %s", p, q, m.oneWayText(min(p, q), max(p, q)), t, m.tierText(min(p, q), max(p, q))), square)
 				} else {
 					square()
 				}
@@ -99,7 +100,7 @@ func (m *distanceMatrix) draw(c draw.Canvas) {
 			}
 		}
 	}
-	a.drawFrame(grid, 0.5, 0, len(m.order))
+	a.drawFrame(grid, 0.5, 0, len(m.rankOrder))
 	for l := len(m.Levels) - 2; l >= 0; l-- {
 		m.drawFrames(a, m.Levels[l], vg.Length(1+l))
 	}
@@ -109,7 +110,7 @@ func (m *distanceMatrix) draw(c draw.Canvas) {
 
 // oneWayText says how long a message takes one way between a pair.
 func (m *distanceMatrix) oneWayText(p, q int) string {
-	if t := m.ways[[2]int{p, q}]; t > 0 {
+	if t := m.oneWayTimes[[2]int{p, q}]; t > 0 {
 		return fmt.Sprintf("%.3g us one way (%s, %s), ", t, m.Mode, unit.Bytes(m.Bytes))
 	}
 	return ""
@@ -128,11 +129,11 @@ func (m *distanceMatrix) tierText(p, q int) string {
 // drawFrames draws a frame around each group of a tier.
 func (m *distanceMatrix) drawFrames(a squareGrid, l tiers.Tier, width vg.Length) {
 	begin := 0
-	for begin < len(m.order) {
+	for begin < len(m.rankOrder) {
 		end := begin
 		for _, g := range l.Groups {
 			for _, rank := range g {
-				if rank == m.order[begin] {
+				if rank == m.rankOrder[begin] {
 					end = begin + len(g)
 				}
 			}
@@ -146,12 +147,12 @@ func (m *distanceMatrix) drawFrames(a squareGrid, l tiers.Tier, width vg.Length)
 
 // drawNames writes the ranks above and at the left, as many as there is room for.
 func (m *distanceMatrix) drawNames(a squareGrid) {
-	room := max(label.Width(strconv.Itoa(m.Ranks[len(m.Ranks)-1]))+4, lineHeight-2)
+	room := max(labelStyle.Width(strconv.Itoa(m.Ranks[len(m.Ranks)-1]))+4, lineHeight-2)
 	step := max(1, int(math.Ceil(float64(room/a.square))))
-	for i := 0; i < len(m.order); i += step {
-		name, at := strconv.Itoa(m.order[i]), a.square*(vg.Length(i)+0.5)
-		a.FillText(withAlignment(label, draw.XCenter, draw.YBottom), vg.Point{X: a.left + at, Y: a.top + 3}, name)
-		a.FillText(withAlignment(label, draw.XRight, draw.YCenter), vg.Point{X: a.left - 4, Y: a.top - at}, name)
+	for i := 0; i < len(m.rankOrder); i += step {
+		name, at := strconv.Itoa(m.rankOrder[i]), a.square*(vg.Length(i)+0.5)
+		a.FillText(withAlignment(labelStyle, draw.XCenter, draw.YBottom), vg.Point{X: a.left + at, Y: a.top + 3}, name)
+		a.FillText(withAlignment(labelStyle, draw.XRight, draw.YCenter), vg.Point{X: a.left - 4, Y: a.top - at}, name)
 	}
 }
 
@@ -159,16 +160,16 @@ func (m *distanceMatrix) drawNames(a squareGrid) {
 func (m *distanceMatrix) drawLegend(a squareGrid, y vg.Length) {
 	x := a.left
 	write := func(s string) {
-		a.FillText(withAlignment(label, draw.XLeft, draw.YCenter), vg.Point{X: x, Y: y - lineHeight/2}, s)
-		x += label.Width(s) + 5
+		a.FillText(withAlignment(labelStyle, draw.XLeft, draw.YCenter), vg.Point{X: x, Y: y - lineHeight/2}, s)
+		x += labelStyle.Width(s) + 5
 	}
-	write(fmt.Sprintf("×%.3g", m.low))
-	for i := range shades {
-		a.drawBox(shades[len(shades)-1-i], x, y-lineHeight+2, 11)
+	write(fmt.Sprintf("×%.3g", m.minTime))
+	for i := range timeShades {
+		a.drawBox(timeShades[len(timeShades)-1-i], x, y-lineHeight+2, 11)
 		x += 12
 	}
 	x += 4
-	write(fmt.Sprintf("×%.3g", m.high))
+	write(fmt.Sprintf("×%.3g", m.maxTime))
 	if len(m.Levels) > 1 {
 		x = a.left
 		y -= lineHeight
@@ -189,11 +190,11 @@ func (m *distanceMatrix) frameText() string {
 
 // pairColor returns the colour of a pair that takes so long: the last for the nearest.
 func (m *distanceMatrix) pairColor(t float64) Color {
-	if m.high <= m.low {
-		return shades[len(shades)/2]
+	if m.maxTime <= m.minTime {
+		return timeShades[len(timeShades)/2]
 	}
-	x := math.Log(min(max(t, m.low), m.high)/m.low) / math.Log(m.high/m.low)
-	return shades[len(shades)-1-min(int(x*float64(len(shades))), len(shades)-1)]
+	x := math.Log(min(max(t, m.minTime), m.maxTime)/m.minTime) / math.Log(m.maxTime/m.minTime)
+	return timeShades[len(timeShades)-1-min(int(x*float64(len(timeShades))), len(timeShades)-1)]
 }
 
 // squareGrid is where squares are drawn, from its left and top.

@@ -21,35 +21,35 @@ func TestNeighbours(t *testing.T) {
 // colour.
 func TestMatrix(t *testing.T) {
 	x := reporttest.Tiers()
-	drawSVG(t, MatrixChart("tiers", "Tiers", x))
+	drawSVG(t, DistanceMatrixChart("tiers", "Tiers", x))
 	var b bytes.Buffer
-	if err := MatrixChart("tiers", "Tiers", x).SVG(&b, Width); err != nil {
+	if err := DistanceMatrixChart("tiers", "Tiers", x).SVG(&b, DefaultWidth); err != nil {
 		t.Fatal(err)
 	}
-	nearest, farthest := strings.Count(b.String(), `fill="`+hex(Blue.light)+`"`), strings.Count(b.String(), `fill="`+hex(shades[0].light)+`"`)
+	nearest, farthest := strings.Count(b.String(), `fill="`+hexColor(Blue.light)+`"`), strings.Count(b.String(), `fill="`+hexColor(timeShades[0].light)+`"`)
 	if nearest != 2*3+2 || farthest != 2*11+2 { // and once in the legend, once in the rules for the dark; of 12 far pairs one is missing
 		t.Errorf("%d squares for the nearest, %d for the farthest", nearest, farthest)
 	}
-	if n := strings.Count(b.String(), `stroke="`+hex(Orange.light)+`"`); n != 4+1 {
+	if n := strings.Count(b.String(), `stroke="`+hexColor(Orange.light)+`"`); n != 4+1 {
 		t.Errorf("%d lines of crosses, of one odd pair there are 4 and a rule", n)
 	}
 	x.Levels, x.Pairs = x.Levels[2:], x.Pairs[:1]
-	drawSVG(t, MatrixChart("tiers", "Tiers", x))
+	drawSVG(t, DistanceMatrixChart("tiers", "Tiers", x))
 	for _, odd := range []float64{0, 1, math.SmallestNonzeroFloat64} {
 		x.Pairs[0].Times, x.Pairs[0].IsOutlier = odd, odd == 0
-		drawSVG(t, MatrixChart("tiers", "Tiers", x))
+		drawSVG(t, DistanceMatrixChart("tiers", "Tiers", x))
 	}
 }
 
 // What is far off stands at the edge, hollow, and the others keep their places.
 func TestClip(t *testing.T) {
-	x := XY{Signed: true, Series: []Series{{Shape: 1, Style: Style{Glyph: Solid[1]}}}}
+	x := XY{Signed: true, Series: []Series{{ShapeIndex: 1, Style: Style{Glyph: Solid[1]}}}}
 	for i := range 20 {
 		x.Series[0].Points = append(x.Series[0].Points, Point{X: float64(i + 1), Y: float64(i%5 - 2)})
 	}
 	x.Series[0].Points[3].Y = -80
-	if n := x.clipOutliers(); n != 1 || x.edge != 2 || len(x.Series) != 2 {
-		t.Fatalf("%d beyond %v in %d series", n, x.edge, len(x.Series))
+	if n := x.clipOutliers(); n != 1 || x.axisLimit != 2 || len(x.Series) != 2 {
+		t.Fatalf("%d beyond %v in %d series", n, x.axisLimit, len(x.Series))
 	}
 	if p := x.Series[1].Points; len(p) != 1 || p[0].X != 4 || p[0].Y != -2 || x.Series[1].Style.Glyph == nil {
 		t.Errorf("%+v", p)

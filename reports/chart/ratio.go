@@ -12,10 +12,10 @@ import (
 // Ratios is rows of dots on a logarithmic axis of ratios with 1 in its middle, such as measured
 // over published values.
 type Ratios struct {
-	X    string   // what the axis shows
-	Near float64  // ratios from 1 − Near to 1 + Near lie in a shaded band
-	Kind []Series // the kinds of dots with their styles, as the legend names them
-	Rows []RatioRow
+	XLabel        string   // what the axis shows
+	AgreementBand float64  // ratios from 1 − Near to 1 + Near lie in a shaded band
+	DotKinds      []Series // the kinds of dots with their styles, as the legend names them
+	Rows          []RatioRow
 }
 
 // RatioRow is the dots of one row.
@@ -26,9 +26,9 @@ type RatioRow struct {
 
 // Dot is a ratio.
 type Dot struct {
-	At   float64 // positive; beyond the ends of the axis it stands at the end
-	Kind int     // of Ratios.Kind
-	Text string  // what it is, for readers who point at it
+	Ratio float64 // positive; beyond the ends of the axis it stands at the end
+	Kind  int     // of Ratios.Kind
+	Text  string  // what it is, for readers who point at it
 }
 
 const ratioHeight = vg.Length(24)
@@ -49,7 +49,7 @@ func (r Ratios) Chart(name, title, text string) *Chart {
 	}
 }
 
-func (r Ratios) legendSeries() XY { return XY{Series: r.Kind} }
+func (r Ratios) legendSeries() XY { return XY{Series: r.DotKinds} }
 
 // axisEnd returns where the axis ends: at a named ratio from 2 to 10 that none exceeds, in either
 // direction, if there is one.
@@ -57,7 +57,7 @@ func (r Ratios) axisEnd() float64 {
 	far := 0.0
 	for _, row := range r.Rows {
 		for _, d := range row.Dots {
-			far = math.Max(far, math.Abs(math.Log(d.At)))
+			far = math.Max(far, math.Abs(math.Log(d.Ratio)))
 		}
 	}
 	for _, e := range []float64{2, 5} {
@@ -72,7 +72,7 @@ func (r Ratios) draw(c draw.Canvas) {
 	used := r.legendSeries().drawLegend(c.Max.X-c.Min.X, &c, vg.Point{X: c.Min.X, Y: c.Max.Y})
 	left, right := vg.Length(0), vg.Length(0)
 	for _, row := range r.Rows {
-		left, right = max(left, label.Width(row.Name)), max(right, label.Width(row.Note))
+		left, right = max(left, labelStyle.Width(row.Name)), max(right, labelStyle.Width(row.Note))
 	}
 	from, to := c.Min.X+margin+left+12, c.Max.X-margin-right-12
 	top, bottom := c.Max.Y-used-2, c.Min.Y+2*lineHeight+6
@@ -81,8 +81,8 @@ func (r Ratios) draw(c draw.Canvas) {
 		part := (math.Log(math.Max(v, 1e-9))/edge + 1) / 2
 		return from + (to-from)*vg.Length(min(max(part, 0), 1))
 	}
-	band := []vg.Point{{X: tx(1 - r.Near), Y: bottom}, {X: tx(1 + r.Near), Y: bottom}, {X: tx(1 + r.Near), Y: top}, {X: tx(1 - r.Near), Y: top}}
-	c.FillPolygon(shades[0], band)
+	band := []vg.Point{{X: tx(1 - r.AgreementBand), Y: bottom}, {X: tx(1 + r.AgreementBand), Y: bottom}, {X: tx(1 + r.AgreementBand), Y: top}, {X: tx(1 - r.AgreementBand), Y: top}}
+	c.FillPolygon(timeShades[0], band)
 	last := from - 100
 	for _, t := range ratioTicks {
 		if math.Abs(math.Log(t)) > edge*1.001 {
@@ -94,17 +94,17 @@ func (r Ratios) draw(c draw.Canvas) {
 		}
 		c.StrokeLine2(line, tx(t), bottom, tx(t), top)
 		words := strconv.FormatFloat(t, 'g', -1, 64) + "×"
-		if half := minor.Width(words) / 2; tx(t)-half > last+4 {
-			c.FillText(minor, vg.Point{X: tx(t), Y: bottom - 4}, words)
+		if half := minorTextStyle.Width(words) / 2; tx(t)-half > last+4 {
+			c.FillText(minorTextStyle, vg.Point{X: tx(t), Y: bottom - 4}, words)
 			last = tx(t) + half
 		}
 	}
-	c.FillText(withAlignment(axisName, draw.XCenter, draw.YBottom), vg.Point{X: (from + to) / 2, Y: c.Min.Y + 4}, r.X)
+	c.FillText(withAlignment(axisNameStyle, draw.XCenter, draw.YBottom), vg.Point{X: (from + to) / 2, Y: c.Min.Y + 4}, r.XLabel)
 	y := top
 	for _, row := range r.Rows {
 		c.StrokeLine2(draw.LineStyle{Color: grid, Width: 0.75}, from, y-ratioHeight, to, y-ratioHeight)
-		c.FillText(withAlignment(label, draw.XRight, draw.YCenter), vg.Point{X: from - 12, Y: y - ratioHeight/2}, row.Name)
-		c.FillText(label, vg.Point{X: to + 12, Y: y - ratioHeight/2}, row.Note)
+		c.FillText(withAlignment(labelStyle, draw.XRight, draw.YCenter), vg.Point{X: from - 12, Y: y - ratioHeight/2}, row.Name)
+		c.FillText(labelStyle, vg.Point{X: to + 12, Y: y - ratioHeight/2}, row.Note)
 		r.drawDots(c, row, tx, y-ratioHeight/2)
 		y -= ratioHeight
 	}
@@ -115,17 +115,17 @@ func (r Ratios) draw(c draw.Canvas) {
 func (r Ratios) drawDots(c draw.Canvas, row RatioRow, tx func(float64) vg.Length, y vg.Length) {
 	dots := slices.Clone(row.Dots)
 	slices.SortStableFunc(dots, func(a, b Dot) int {
-		if a.At < b.At {
+		if a.Ratio < b.Ratio {
 			return -1
 		}
-		if a.At > b.At {
+		if a.Ratio > b.Ratio {
 			return 1
 		}
 		return 0
 	})
 	var placed []vg.Point
 	for _, d := range dots {
-		x := tx(d.At)
+		x := tx(d.Ratio)
 		best, room := vg.Point{}, vg.Length(-1)
 		for _, dy := range []vg.Length{0, 4, -4, 8, -8} {
 			free := vg.Length(math.Inf(1))
@@ -137,9 +137,9 @@ func (r Ratios) drawDots(c draw.Canvas, row RatioRow, tx func(float64) vg.Length
 			}
 		}
 		placed = append(placed, best)
-		k := r.Kind[d.Kind]
+		k := r.DotKinds[d.Kind]
 		drawWithAttributes(c, attributeText("data-series", k.Name), func() {
-			drawWithTip(c, d.Text, func() { k.Style.drawPoint(&c, best, nil) })
+			drawWithTooltip(c, d.Text, func() { k.Style.drawPoint(&c, best, nil) })
 		})
 	}
 }

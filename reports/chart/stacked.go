@@ -21,12 +21,12 @@ type Stacked struct {
 
 // Lane is the ranges of sizes of one subject.
 type Lane struct {
-	Color  Color
-	Ranges [][2]float64 // of its pieces
-	Marks  []float64    // sizes that the library itself names
+	Color          Color
+	PieceRanges    [][2]float64 // of its pieces
+	DeclaredLimits []float64    // sizes that the library itself names
 }
 
-const rowOfLane = vg.Length(13)
+const laneRowHeight = vg.Length(13)
 
 // Chart returns the chart, or nil if nothing was measured.
 func (p Stacked) Chart(name, title, text string) *Chart {
@@ -39,8 +39,8 @@ func (p Stacked) Chart(name, title, text string) *Chart {
 	}
 	text += p.Upper.thinSeries()
 	p.Lower.thinSeries()
-	first, last, _, _ := p.Upper.extent()
-	p.Lower.From, p.Lower.To = first, last
+	first, last, _, _ := p.Upper.dataRange()
+	p.Lower.MinSize, p.Lower.MaxSize = first, last
 	return &Chart{Name: name, Title: title, Text: text,
 		height: func(width vg.Length) vg.Length {
 			return p.Upper.drawLegend(width, nil, vg.Point{}) + p.upperHeight(width) + p.lanesHeight() + p.lowerHeight(width) + 3*lineHeight + 16
@@ -58,7 +58,7 @@ func (p Stacked) lanesHeight() vg.Length {
 	if len(p.Lanes) == 0 {
 		return 0
 	}
-	return rowOfLane*vg.Length(len(p.Lanes)) + lineHeight + 10
+	return laneRowHeight*vg.Length(len(p.Lanes)) + lineHeight + 10
 }
 
 func (p Stacked) draw(c draw.Canvas) {
@@ -70,13 +70,13 @@ func (p Stacked) draw(c draw.Canvas) {
 		return out
 	}
 	named := func(what string) {
-		c.FillText(axisName, vg.Point{X: c.Min.X + margin, Y: y - 2}, what)
+		c.FillText(axisNameStyle, vg.Point{X: c.Min.X + margin, Y: y - 2}, what)
 		y -= lineHeight + 4
 	}
-	named(p.Upper.Y)
+	named(p.Upper.YLabel)
 	upper := part(p.upperHeight(width))
 	lanes := part(p.lanesHeight())
-	named(p.Lower.Y)
+	named(p.Lower.YLabel)
 	lower := part(p.lowerHeight(width))
 	a, b := p.Upper.plot(upper.Size()), p.Lower.plot(lower.Size())
 	if p.Upper.hasEmptyMessages() { // both axes have a place for messages without bytes, or none
@@ -90,7 +90,7 @@ func (p Stacked) draw(c draw.Canvas) {
 	a.draw(upper)
 	b.draw(lower)
 	p.drawLanes(lanes, a.Plot, a.DataCanvas(upper))
-	c.FillText(withAlignment(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, cmp.Or(p.Upper.X, "message size"))
+	c.FillText(withAlignment(axisNameStyle, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, cmp.Or(p.Upper.XLabel, "message size"))
 }
 
 // drawLanes draws the ranges of pieces on the axis of a plot.
@@ -102,17 +102,17 @@ func (p Stacked) drawLanes(c draw.Canvas, over *plot.Plot, data draw.Canvas) {
 	zero := over.X.Min * 1.3
 	at := func(k float64) vg.Length { return tx(math.Max(k, zero)) }
 	y := c.Max.Y - lineHeight/2 - 2
-	c.FillText(withAlignment(axisName, draw.XLeft, draw.YCenter), vg.Point{X: c.Min.X, Y: y}, "straight pieces")
-	y -= lineHeight/2 + rowOfLane/2 + 2
+	c.FillText(withAlignment(axisNameStyle, draw.XLeft, draw.YCenter), vg.Point{X: c.Min.X, Y: y}, "straight pieces")
+	y -= lineHeight/2 + laneRowHeight/2 + 2
 	for _, l := range p.Lanes {
-		for _, r := range l.Ranges {
+		for _, r := range l.PieceRanges {
 			from, to := at(r[0]), at(r[1])
 			c.FillPolygon(l.Color, []vg.Point{{X: from - 1, Y: y - 3}, {X: to + 1, Y: y - 3}, {X: to + 1, Y: y + 3}, {X: from - 1, Y: y + 3}})
 		}
-		for _, k := range l.Marks {
-			c.StrokeLine2(draw.LineStyle{Color: Black, Width: 1.6}, at(k), y-rowOfLane/2, at(k), y+rowOfLane/2)
+		for _, k := range l.DeclaredLimits {
+			c.StrokeLine2(draw.LineStyle{Color: Black, Width: 1.6}, at(k), y-laneRowHeight/2, at(k), y+laneRowHeight/2)
 		}
-		y -= rowOfLane
+		y -= laneRowHeight
 	}
 }
 
@@ -130,7 +130,7 @@ func (x *XY) clipOutliers() int {
 	var out []Series
 	for _, s := range x.Series {
 		far := Series{Name: s.Name, Style: s.Style}
-		far.Style.Glyph = Hollow[max(s.Shape, 0)]
+		far.Style.Glyph = Hollow[max(s.ShapeIndex, 0)]
 		var near []Point
 		for _, p := range s.Points {
 			if math.Abs(p.Y) <= edge {
@@ -147,7 +147,7 @@ func (x *XY) clipOutliers() int {
 			out = append(out, far)
 		}
 	}
-	x.Series, x.edge = out, edge
+	x.Series, x.axisLimit = out, edge
 	return n
 }
 

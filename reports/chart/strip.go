@@ -11,7 +11,7 @@ import (
 // Strip is a strip plot: rows of marks on one linear axis, such as what launches say, one row a
 // quantity; or, with bars, a tornado chart.
 type Strip struct {
-	X      string // what the axis shows, with its unit
+	XLabel string // what the axis shows, with its unit
 	Signed bool   // 0 is in its middle; else at its left
 	Groups []StripGroup
 }
@@ -75,7 +75,7 @@ func (s Strip) draw(c draw.Canvas) {
 	left, right := vg.Length(0), vg.Length(0)
 	for _, g := range s.Groups {
 		for _, r := range g.Rows {
-			left, right = max(left, label.Width(r.Name)), max(right, label.Width(r.Note))
+			left, right = max(left, labelStyle.Width(r.Name)), max(right, labelStyle.Width(r.Note))
 		}
 	}
 	from, to := c.Min.X+margin+left+10, c.Max.X-margin-right-10
@@ -98,25 +98,25 @@ func (s Strip) draw(c draw.Canvas) {
 			line = draw.LineStyle{Color: Gray, Width: 1}
 		}
 		c.StrokeLine2(line, tx(t.Value), bottom, tx(t.Value), c.Max.Y-2)
-		c.FillText(minor, vg.Point{X: tx(t.Value), Y: bottom - 4}, t.Label)
+		c.FillText(minorTextStyle, vg.Point{X: tx(t.Value), Y: bottom - 4}, t.Label)
 	}
-	c.FillText(withAlignment(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, s.X)
+	c.FillText(withAlignment(axisNameStyle, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, s.XLabel)
 	y := c.Max.Y - 2
 	for _, g := range s.Groups {
 		if g.Name != "" {
-			c.FillText(withAlignment(heading11, draw.XLeft, draw.YCenter), vg.Point{X: c.Min.X + margin, Y: y - lineHeight/2}, g.Name)
+			c.FillText(withAlignment(smallHeadingStyle, draw.XLeft, draw.YCenter), vg.Point{X: c.Min.X + margin, Y: y - lineHeight/2}, g.Name)
 			y -= lineHeight + 2
 		}
 		for _, r := range g.Rows {
 			h := stripHeight
-			c.FillText(withAlignment(label, draw.XRight, draw.YCenter), vg.Point{X: from - 10, Y: y - h/2}, r.Name)
-			c.FillText(label, vg.Point{X: to + 10, Y: y - h/2}, r.Note)
+			c.FillText(withAlignment(labelStyle, draw.XRight, draw.YCenter), vg.Point{X: from - 10, Y: y - h/2}, r.Name)
+			c.FillText(labelStyle, vg.Point{X: to + 10, Y: y - h/2}, r.Note)
 			for _, b := range r.Bars {
 				square := []vg.Point{{X: tx(0), Y: y - h/2 - 5}, {X: tx(b.To), Y: y - h/2 - 5}, {X: tx(b.To), Y: y - h/2 + 5}, {X: tx(0), Y: y - h/2 + 5}}
-				drawWithTip(c, s.markText(r, b.To), func() { c.FillPolygon(b.Color, square) })
+				drawWithTooltip(c, s.markText(r, b.To), func() { c.FillPolygon(b.Color, square) })
 			}
 			for _, m := range r.Marks {
-				drawWithTip(c, s.markText(r, m), func() {
+				drawWithTooltip(c, s.markText(r, m), func() {
 					c.StrokeLine2(draw.LineStyle{Color: g.Color, Width: 1.8}, tx(m), y-h/2-5, tx(m), y-h/2+5)
 				})
 			}
@@ -131,5 +131,5 @@ func (s Strip) markText(r StripRow, v float64) string {
 	if s.Signed && v > 0 {
 		words = "+" + words
 	}
-	return r.Name + ": " + words + ", " + s.X
+	return r.Name + ": " + words + ", " + s.XLabel
 }

@@ -170,7 +170,7 @@ func (s *svgCanvas) element(attributes, before string) string {
 // colorAttribute returns the attribute of a colour.
 func colorAttribute(attribute string, c color.Color) string {
 	r := color.NRGBAModel.Convert(c).(color.NRGBA)
-	out := fmt.Sprintf(`%s="%s"`, attribute, hex(color.RGBA{r.R, r.G, r.B, 0xff}))
+	out := fmt.Sprintf(`%s="%s"`, attribute, hexColor(color.RGBA{r.R, r.G, r.B, 0xff}))
 	if r.A != 0xff {
 		out += fmt.Sprintf(` %s-opacity="%s"`, attribute, formatCoordinate(float64(r.A)/0xff))
 	}

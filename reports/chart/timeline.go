@@ -110,7 +110,7 @@ func newLanes(r *model.Timeline) *timelineLanes {
 	ranks, moreRanks := BusyRanks(r)
 	resources, moreResources := BusyResources(r)
 	l := &timelineLanes{all: r.Ranks, ranks: ranks, resources: resources}
-	l.timelineState = &timelineState{end: max(r.End(), 1), total: map[string]unit.Time{}, count: map[string]int{}}
+	l.timelineState = &timelineState{end: max(r.End(), 1), timeByName: map[string]unit.Time{}, countByName: map[string]int{}}
 	for _, x := range l.ranks {
 		for _, s := range x.Spans {
 			if s.Activity != model.Waiting {
@@ -146,11 +146,11 @@ func newLanes(r *model.Timeline) *timelineLanes {
 // countSpan counts what is busy.
 func (l *timelineState) countSpan(s model.Span) {
 	name := SpanName(s)
-	if l.count[name] == 0 {
-		l.names = append(l.names, name)
+	if l.countByName[name] == 0 {
+		l.namesByTime = append(l.namesByTime, name)
 	}
-	l.count[name] += max(s.Count, 1)
-	l.total[name] += s.Time()
+	l.countByName[name] += max(s.Count, 1)
+	l.timeByName[name] += s.Time()
 }
 
 // rowOf returns the place of a rank among those that are drawn, or -1.
@@ -190,7 +190,7 @@ const (
 	smallFontSize  = 10.0
 )
 
-var smallText = textStyle(Gray, smallFontSize, false, draw.XLeft, draw.YCenter)
+var smallTextStyle = textStyle(Gray, smallFontSize, false, draw.XLeft, draw.YCenter)
 
 // arrowRoom is the room for arrows between two ranks.
 func (l *timelineLanes) arrowRoom() vg.Length {
@@ -227,7 +227,7 @@ func (l *timelineLanes) draw(c *draw.Canvas, width vg.Length, at vg.Point) vg.Le
 	if len(l.resources) > 0 {
 		y -= lineHeight / 2
 		if c != nil {
-			d.drawText(withAlignment(heading11, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y}, "network")
+			d.drawText(withAlignment(smallHeadingStyle, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y}, "network")
 		}
 		y -= lineHeight / 2
 	}
@@ -244,7 +244,7 @@ func (l *timelineLanes) draw(c *draw.Canvas, width vg.Length, at vg.Point) vg.Le
 
 // drawRank draws what a rank does: its name, its calls, its processor. y is the lower edge.
 func (l *timelineLanes) drawRank(d *timelineCanvas, t model.Track, y vg.Length) {
-	d.drawTextOnGround(withAlignment(heading11, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + laneHeight + callHeight + lineHeight/2}, t.Name)
+	d.drawTextOnGround(withAlignment(smallHeadingStyle, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + laneHeight + callHeight + lineHeight/2}, t.Name)
 	d.drawZoomable(func() {
 		l.drawCalls(d, t, y)
 		d.drawSpans(l.drawableSpans(d, t), y)
@@ -257,13 +257,13 @@ func (l *timelineLanes) drawCalls(d *timelineCanvas, t model.Track, y vg.Length)
 	for _, c := range t.Calls {
 		from, to := d.x(c.From), d.x(c.To)
 		edge := y + laneHeight + 2
-		drawWithTip(*d.c, timeRangeText(t.Name+", "+c.Name, c.From, c.To), func() {
+		drawWithTooltip(*d.c, timeRangeText(t.Name+", "+c.Name, c.From, c.To), func() {
 			d.c.StrokeLines(draw.LineStyle{Color: Gray, Width: 0.9}, []vg.Point{{X: from, Y: edge}, {X: from, Y: edge + 3}, {X: to, Y: edge + 3}, {X: to, Y: edge}})
 		})
-		half := smallText.Width(c.Name) / 2
+		half := smallTextStyle.Width(c.Name) / 2
 		x := min(max((from+to)/2, d.left+half), d.left+d.width-half)
 		if x-half > last && (to-from > half || len(t.Calls) < 4) {
-			d.drawTextOnGround(withAlignment(smallText, draw.XCenter, draw.YCenter), vg.Point{X: x, Y: edge + 3 + smallFontSize/2}, c.Name)
+			d.drawTextOnGround(withAlignment(smallTextStyle, draw.XCenter, draw.YCenter), vg.Point{X: x, Y: edge + 3 + smallFontSize/2}, c.Name)
 			last = x + half + 3
 		}
 	}
@@ -306,7 +306,7 @@ func (l *timelineLanes) drawArrows(d *timelineCanvas, lower []vg.Length) {
 			s.Width /= 2
 		}
 		clipped, whole := d.clipArrow(from, to)
-		drawWithTip(*d.c, timeRangeText(fmt.Sprintf("%s, %s to %s", f.Name, l.all[f.From].Name, l.all[f.To].Name), f.Depart, f.Arrive), func() {
+		drawWithTooltip(*d.c, timeRangeText(fmt.Sprintf("%s, %s to %s", f.Name, l.all[f.From].Name, l.all[f.To].Name), f.Depart, f.Arrive), func() {
 			d.c.StrokeLines(s, clipped)
 			if whole && (!dense || !f.Hardware) {
 				d.drawArrowHead(i, from, to)
@@ -378,7 +378,7 @@ func (l *timelineLanes) drawResource(d *timelineCanvas, t model.Track, y vg.Leng
 	var busy unit.Time
 	d.c.StrokeLine2(draw.LineStyle{Color: grid, Width: 1}, d.left, y, d.left+d.width, y)
 	d.drawZoomable(func() { busy = l.drawUses(d, t, y) })
-	d.drawText(withAlignment(smallText, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + resourceHeight + smallFontSize/2 + 4}, fmt.Sprintf("%s, %s %%", t.Name, format.WithDecimals(100*busy.Micros()/l.end.Micros(), 1)))
+	d.drawText(withAlignment(smallTextStyle, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + resourceHeight + smallFontSize/2 + 4}, fmt.Sprintf("%s, %s %%", t.Name, format.WithDecimals(100*busy.Micros()/l.end.Micros(), 1)))
 }
 
 // drawUses draws when a part of the network is busy, and returns for how long.
@@ -392,7 +392,7 @@ func (l *timelineLanes) drawUses(d *timelineCanvas, t model.Track, y vg.Length) 
 			to = d.x(t.Spans[at].To)
 		}
 		box := vg.Rectangle{Min: vg.Point{X: from, Y: y}, Max: vg.Point{X: max(to, from+1), Y: y + resourceHeight}}
-		drawWithTip(*d.c, timeRangeText(t.Name+", busy", s.From, t.Spans[at-1].To), func() {
+		drawWithTooltip(*d.c, timeRangeText(t.Name+", busy", s.From, t.Spans[at-1].To), func() {
 			d.c.SetColor(useColor(s.Activity))
 			d.c.Fill(box.Path())
 		})

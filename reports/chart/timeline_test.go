@@ -50,7 +50,7 @@ func TestTraceChartIsBounded(t *testing.T) {
 	x := reporttest.Recording(40, 3000)
 	c := TimelineChart("busy", "Busy", x)
 	var b bytes.Buffer
-	if err := c.SVG(&b, Width); err != nil {
+	if err := c.SVG(&b, DefaultWidth); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(b.String(), "\n"); n > 20_000 {

@@ -18,28 +18,28 @@ import (
 // XY is a chart of times or rates against message sizes, both logarithmic unless it says otherwise.
 // Its legend stands above the data, never on it.
 type XY struct {
-	X      string // what the horizontal axis shows, with its unit, so that its numbers have none; default: message size
-	Y      string // what the vertical axis shows, with its unit
-	Linear bool   // the vertical axis begins at 0 and is not logarithmic
-	Signed bool   // it has 0 in its middle and is not logarithmic
-	Spans  bool   // it has room for all intervals, and not only for those of framed points
-	Series []Series
-	Key    [][]Series // what the legend names, each part in lines of its own; default: the series
+	XLabel            string // what the horizontal axis shows, with its unit, so that its numbers have none; default: message size
+	YLabel            string // what the vertical axis shows, with its unit
+	Linear            bool   // the vertical axis begins at 0 and is not logarithmic
+	Signed            bool   // it has 0 in its middle and is not logarithmic
+	ShowsAllIntervals bool   // it has room for all intervals, and not only for those of framed points
+	Series            []Series
+	LegendRows        [][]Series // what the legend names, each part in lines of its own; default: the series
 
-	From, To float64 // the least and the largest size but zero; default: of the series
-	edge     float64 // where a signed axis ends; default: behind the values
+	MinSize, MaxSize float64 // the least and the largest size but zero; default: of the series
+	axisLimit        float64 // where a signed axis ends; default: behind the values
 }
 
 // Series is points and lines of one name.
 type Series struct {
-	Name   string
-	Of     string // without a name: the series that it belongs to, with which it is hidden
-	Kind   string // what its points are, such as published, where a chart has several kinds under one name
-	Shape  int    // of its glyph in Solid and Hollow, where a chart chooses between them
-	Style  Style
-	Points []Point
-	Lines  [][]Point // intervals of their points are not drawn
-	Over   []Point   // the area between the series' points and these is shaded
+	Name       string
+	HiddenWith string // without a name: the series that it belongs to, with which it is hidden
+	Kind       string // what its points are, such as published, where a chart has several kinds under one name
+	ShapeIndex int    // of its glyph in Solid and Hollow, where a chart chooses between them
+	Style      Style
+	Points     []Point
+	Lines      [][]Point // intervals of their points are not drawn
+	ShadedTo   []Point   // the area between the series' points and these is shaded
 }
 
 // Style is how a series is drawn.
@@ -52,7 +52,7 @@ type Style struct {
 
 // Point is a value with its interval, which is empty where Low is not below High. Of, if not 0, is
 // the size that it is of where it stands beside that.
-type Point struct{ X, Y, Low, High, Of float64 }
+type Point struct{ X, Y, Low, High, Bytes float64 }
 
 // JoinedSeries returns a series of points that are joined by a line.
 func JoinedSeries(name string, s Style, points []Point) Series {
@@ -83,8 +83,8 @@ func (x XY) Chart(name, title, text string) *Chart {
 			used := x.drawLegend(width, &c, vg.Point{X: c.Min.X, Y: c.Max.Y})
 			// Note: gonum would place the names of logarithmic axes as if they were linear, and
 			// make room for them there.
-			c.FillText(axisName, vg.Point{X: c.Min.X + margin, Y: c.Max.Y - used - 4}, x.Y)
-			c.FillText(withAlignment(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, cmp.Or(x.X, "message size"))
+			c.FillText(axisNameStyle, vg.Point{X: c.Min.X + margin, Y: c.Max.Y - used - 4}, x.YLabel)
+			c.FillText(withAlignment(axisNameStyle, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, cmp.Or(x.XLabel, "message size"))
 			area := draw.Crop(c, margin, -margin, lineHeight+4, -used-lineHeight-8)
 			x.plot(area.Size()).draw(area)
 		},
@@ -125,8 +125,8 @@ func (x *XY) thinSeries() string {
 	for i := range x.Series {
 		s := &x.Series[i]
 		left = left || len(s.Points) > most
-		if len(s.Over) == len(s.Points) {
-			s.Over = thinPoints(s.Over, most)
+		if len(s.ShadedTo) == len(s.Points) {
+			s.ShadedTo = thinPoints(s.ShadedTo, most)
 		}
 		s.Points = thinPoints(s.Points, most)
 		s.Lines = slices.Clone(s.Lines)
@@ -159,8 +159,8 @@ func thinPoints(points []Point, most int) []Point {
 	return out
 }
 
-// extent returns the ranges of sizes and values. first is the smallest size but zero.
-func (x XY) extent() (first, last, low, high float64) {
+// dataRange returns the ranges of sizes and values. first is the smallest size but zero.
+func (x XY) dataRange() (first, last, low, high float64) {
 	first, low = math.Inf(1), math.Inf(1)
 	see := func(p Point) {
 		if p.X > 0 {
@@ -174,7 +174,7 @@ func (x XY) extent() (first, last, low, high float64) {
 	for _, s := range x.Series {
 		for _, p := range s.Points {
 			see(p)
-			if (x.Spans || s.Style.Framed) && p.Low < p.High {
+			if (x.ShowsAllIntervals || s.Style.Framed) && p.Low < p.High {
 				see(Point{X: p.X, Y: p.Low})
 				see(Point{X: p.X, Y: p.High})
 			}
@@ -191,8 +191,8 @@ func (x XY) extent() (first, last, low, high float64) {
 	if math.IsInf(low, 1) {
 		low, high = 1, 1
 	}
-	if x.To > 0 {
-		first, last = x.From, x.To
+	if x.MaxSize > 0 {
+		first, last = x.MinSize, x.MaxSize
 	}
 	return first, last, low, high
 }
@@ -220,7 +220,7 @@ func (p *axesPlot) draw(c draw.Canvas) {
 	data := p.DataCanvas(c)
 	drawWithAttributes(c, axisAttributes(data.Rectangle, p.x, p.y), func() { p.Draw(c) })
 	for _, s := range p.series {
-		attributes := attributeText("data-series", cmp.Or(s.Name, s.Of))
+		attributes := attributeText("data-series", cmp.Or(s.Name, s.HiddenWith))
 		if s.Kind != "" {
 			attributes += " " + attributeText("data-kind", s.Kind)
 		}
@@ -230,7 +230,7 @@ func (p *axesPlot) draw(c draw.Canvas) {
 
 // plot returns the part below the legend, for so much room.
 func (x XY) plot(room vg.Point) *axesPlot {
-	first, last, low, high := x.extent()
+	first, last, low, high := x.dataRange()
 	zero := first / math.Sqrt(10) // where messages without bytes stand
 	p := plot.New()
 	p.BackgroundColor = nil
@@ -239,14 +239,14 @@ func (x XY) plot(room vg.Point) *axesPlot {
 		a.LineStyle.Color, a.LineStyle.Width = Gray, 0.75
 		a.Tick.LineStyle.Color, a.Tick.LineStyle.Width, a.Tick.Length = Gray, 0.75, 4
 	}
-	p.X.Tick.Label = minor
-	p.Y.Tick.Label = withAlignment(minor, draw.XRight, draw.YCenter)
+	p.X.Tick.Label = minorTextStyle
+	p.Y.Tick.Label = withAlignment(minorTextStyle, draw.XRight, draw.YCenter)
 	p.X.Min, p.X.Max = first/1.3, math.Max(last, first*10)*1.3
 	if x.hasEmptyMessages() {
 		p.X.Min = zero / 1.3
 	}
 	name := format.Size
-	if x.X != "" {
+	if x.XLabel != "" {
 		name = strconv.Itoa
 	}
 	p.X.Tick.Marker = plot.TickerFunc(func(min, max float64) []plot.Tick {
@@ -257,9 +257,9 @@ func (x XY) plot(room vg.Point) *axesPlot {
 		step := tickStep(far, max(rows/2, 2))
 		p.Y.Scale = plot.LinearScale{}
 		p.Y.Max = step * math.Ceil(far*1.02/step)
-		if x.edge > 0 {
-			step = x.edge / 2
-			p.Y.Max = x.edge * 1.08
+		if x.axisLimit > 0 {
+			step = x.axisLimit / 2
+			p.Y.Max = x.axisLimit * 1.08
 		}
 		p.Y.Min = -p.Y.Max
 		p.Y.Tick.Marker = plot.TickerFunc(func(_, max float64) []plot.Tick { return signedTicks(max, step) })
@@ -316,13 +316,13 @@ func (s seriesPainter) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		return vg.Point{X: tx(q.X), Y: ty(q.Y)}
 	}
-	if len(s.Over) > 0 {
+	if len(s.ShadedTo) > 0 {
 		var area []vg.Point
 		for _, q := range s.Points {
 			area = append(area, at(q))
 		}
-		for i := range s.Over {
-			q := s.Over[len(s.Over)-1-i]
+		for i := range s.ShadedTo {
+			q := s.ShadedTo[len(s.ShadedTo)-1-i]
 			q.Y = math.Max(q.Y, p.Y.Min) // an axis may have no place for what took no time
 			area = append(area, at(q))
 		}
@@ -402,7 +402,7 @@ func (x XY) drawLegend(width vg.Length, c *draw.Canvas, at vg.Point) vg.Length {
 	const sample, gap = 24, 14
 	left, y := margin, lineHeight/2+2
 	down := func() { left, y = margin, y+lineHeight+1 }
-	parts := x.Key
+	parts := x.LegendRows
 	if parts == nil {
 		parts = [][]Series{x.Series}
 	}
@@ -414,7 +414,7 @@ func (x XY) drawLegend(width vg.Length, c *draw.Canvas, at vg.Point) vg.Length {
 			if s.Name == "" {
 				continue
 			}
-			need := sample + 5 + label.Width(s.Name)
+			need := sample + 5 + labelStyle.Width(s.Name)
 			if left > margin && left+need > width-margin {
 				down()
 			}
@@ -435,5 +435,5 @@ func (s Series) drawLegendEntry(c *draw.Canvas, at vg.Point, width vg.Length) {
 	if len(s.Points) > 0 {
 		s.Style.drawPoint(c, vg.Point{X: at.X + width/2, Y: at.Y}, nil)
 	}
-	c.FillText(label, vg.Point{X: at.X + width + 5, Y: at.Y}, s.Name)
+	c.FillText(labelStyle, vg.Point{X: at.X + width + 5, Y: at.Y}, s.Name)
 }

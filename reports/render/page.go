@@ -227,7 +227,7 @@ func (p *page) writeFiles(add func(name string, write func(io.Writer) error) err
 	failed := make([]error, len(p.charts))
 	clean.Parallel(len(p.charts), func(i int) {
 		c := p.charts[i]
-		failed[i] = errors.Join(c.PNG(&drawn[i][0], chart.Width), c.SVG(&drawn[i][1], chart.Width))
+		failed[i] = errors.Join(c.PNG(&drawn[i][0], chart.DefaultWidth), c.SVG(&drawn[i][1], chart.DefaultWidth))
 	})
 	if err := errors.Join(failed...); err != nil {
 		return err

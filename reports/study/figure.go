@@ -147,13 +147,13 @@ func curveChart(curves []Curve, xAxis, yAxis, name, title string) *chart.Chart {
 	if sizeAxis.MatchString(xAxis) {
 		xAxis = ""
 	}
-	x := chart.XY{X: xAxis, Y: yAxis, Key: make([][]chart.Series, 2)}
+	x := chart.XY{XLabel: xAxis, YLabel: yAxis, LegendRows: make([][]chart.Series, 2)}
 	var names, kinds, texts []string
 	for _, c := range curves {
 		if !slices.Contains(names, c.Name) {
 			names = append(names, c.Name)
 			at := Curve{Name: c.Name, Kind: MeasuredCurve, Points: make([]chart.Point, 1)}
-			x.Key[0] = append(x.Key[0], at.series(len(names)-1))
+			x.LegendRows[0] = append(x.LegendRows[0], at.series(len(names)-1))
 		}
 	}
 	published := 0
@@ -184,15 +184,15 @@ func curveChart(curves []Curve, xAxis, yAxis, name, title string) *chart.Chart {
 			if k.kind == PredictedCurve {
 				key.Points, key.Lines = nil, [][]chart.Point{nil}
 			}
-			x.Key[1] = append(x.Key[1], key)
+			x.LegendRows[1] = append(x.LegendRows[1], key)
 		}
 	}
 	switch { // what is the same everywhere needs no legend
-	case len(x.Key[1]) > 1:
+	case len(x.LegendRows[1]) > 1:
 	case len(names) > 1:
-		x.Key = x.Key[:1]
+		x.LegendRows = x.LegendRows[:1]
 	default:
-		x.Key = [][]chart.Series{nil}
+		x.LegendRows = [][]chart.Series{nil}
 	}
 	return x.Chart(name, title, strings.Join(texts, " "))
 }
@@ -227,13 +227,13 @@ var dotKinds = []struct {
 // ratioChart draws each measured value over the published one, a row for each table and figure, or
 // returns nil if no number is published.
 func (s *Study) ratioChart() *chart.Chart {
-	x := chart.Ratios{X: "measured / published", Near: agreementPercent / 100.0}
+	x := chart.Ratios{XLabel: "measured / published", AgreementBand: agreementPercent / 100.0}
 	kinds := map[string]int{}
 	for _, k := range dotKinds {
 		all := s.countNumbers(k.basis)
 		if all.all > 0 {
-			kinds[k.basis] = len(x.Kind)
-			x.Kind = append(x.Kind, chart.Series{Name: k.name, Style: k.style, Points: make([]chart.Point, 1)})
+			kinds[k.basis] = len(x.DotKinds)
+			x.DotKinds = append(x.DotKinds, chart.Series{Name: k.name, Style: k.style, Points: make([]chart.Point, 1)})
 		}
 	}
 	for i := range s.Artefacts {
@@ -250,7 +250,7 @@ func (s *Study) ratioChart() *chart.Chart {
 			if math.Abs(r.ErrorPercent()) <= agreementPercent {
 				close++
 			}
-			row.Dots = append(row.Dots, chart.Dot{At: ratio, Kind: kind, Text: r.describe(a)})
+			row.Dots = append(row.Dots, chart.Dot{Ratio: ratio, Kind: kind, Text: r.describe(a)})
 		}
 		if len(row.Dots) > 0 {
 			row.Note = strconv.Itoa(close) + "/" + strconv.Itoa(len(row.Dots))

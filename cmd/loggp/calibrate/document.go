@@ -153,7 +153,7 @@ func (s *Sensitivity) tornadoChart(quantity int) *chart.Chart {
 		slices.SortStableFunc(row.Bars, func(a, b chart.Bar) int { return cmp.Compare(math.Abs(b.To), math.Abs(a.To)) }) // the shorter one in front
 		group.Rows = append(group.Rows, row)
 	}
-	c := chart.Strip{X: "change of the quantity in %", Signed: true, Groups: []chart.StripGroup{group}}
+	c := chart.Strip{XLabel: "change of the quantity in %", Signed: true, Groups: []chart.StripGroup{group}}
 	return c.Chart("tornado-"+format.FileName(q.Name), q.Name,
 		fmt.Sprintf("The quantity is %s. Orange: with the number halved; blue: doubled. Bars end at %g %%.", s.formatQuantity(quantity), 100*farthest))
 }

@@ -20,8 +20,8 @@ type Label struct {
 	Left, Right, Top, Bottom float64
 }
 
-// Read parses an SVG picture and returns its size and its texts.
-func Read(t testing.TB, name, svg string) (width, height float64, labels []Label) {
+// ParseLabels parses an SVG picture and returns its size and its texts.
+func ParseLabels(t testing.TB, name, svg string) (width, height float64, labels []Label) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(svg))
 	known := chart.DarkStyleRules("")
@@ -71,8 +71,9 @@ func Read(t testing.TB, name, svg string) (width, height float64, labels []Label
 	}
 }
 
-// Legible fails the test unless in every width all texts lie in the picture, and none on another.
-func Legible(t testing.TB, c *chart.Chart) {
+// CheckLabels fails the test unless in every width all texts lie in the picture, and none on
+// another.
+func CheckLabels(t testing.TB, c *chart.Chart) {
 	t.Helper()
 	for width := 260; width <= 900; width += 80 {
 		var b bytes.Buffer
@@ -80,7 +81,7 @@ func Legible(t testing.TB, c *chart.Chart) {
 			t.Fatal(err)
 		}
 		name := fmt.Sprintf("%s in %d", c.Name, width)
-		w, h, labels := Read(t, name, b.String())
+		w, h, labels := ParseLabels(t, name, b.String())
 		if w != float64(width) {
 			t.Errorf("%s is %v wide", name, w)
 		}
