@@ -111,10 +111,10 @@ func CompareSchedules(ctx context.Context, o ScheduleOptions) (*ScheduleComparis
 				comparison.Warnings = append(comparison.Warnings, note)
 			}
 		}
-		if len(m.Times) > 0 { // otherwise this process was started as another rank
+		if len(m.Schedules) > 0 { // otherwise this process was started as another rank
 			machines = append(machines, *m)
 		}
-		comparison.Rows += len(m.Times)
+		comparison.Rows += len(m.Schedules)
 	}
 	if len(machines) == 0 {
 		return nil, nil
@@ -241,7 +241,7 @@ func (o *ScheduleOptions) timeSchedules(ctx context.Context, j *job.Job, schedul
 			return nil, nil, fmt.Errorf("%s %s: %w", s.group, s.name, err)
 		}
 		n := unit.Time(s.rounds)
-		m.Times = append(m.Times, timeline.ScheduleTime{Group: s.group, Name: s.name, Bytes: s.bytes, Machine: max(1, quantile.UpperMedian(times)/n), Simulated: simulated.Last / n})
+		m.Schedules = append(m.Schedules, timeline.ScheduleTime{Group: s.group, Name: s.name, Bytes: s.bytes, MachineTime: max(1, quantile.UpperMedian(times)/n), SimulatedTime: simulated.Last / n})
 	}
 	return m, notes, nil
 }

@@ -58,28 +58,28 @@ func PlanExchanges(ctx context.Context, o ExchangeOptions) (*ExchangePlans, erro
 			}
 			planned.Schedules = append(planned.Schedules, plan)
 		}
-		p.Planned = append(p.Planned, planned)
+		p.Plans = append(p.Plans, planned)
 		if s.Name == o.Scheduler || o.Scheduler == "" && s.Name == compiled.Scheduler {
-			p.Chosen = i
+			p.ChosenPlan = i
 		}
 	}
 	switch {
 	case o.Exchange == nil:
-		p.Shown = p.Longest()
+		p.ListedExchange = p.LongestExchange()
 	case *o.Exchange < 0 || *o.Exchange >= len(o.Exchanges):
 		return nil, &OptionError{"Exchange", fmt.Sprint(*o.Exchange), fmt.Errorf("%s has exchanges 0 to %d", o.From, len(o.Exchanges)-1)}
 	default:
-		p.Shown = *o.Exchange
+		p.ListedExchange = *o.Exchange
 	}
 	return &ExchangePlans{p, threshold}, ctx.Err()
 }
 
 // SchedulerName returns whose phases are written.
-func (p *ExchangePlans) SchedulerName() string { return p.Planned[p.Chosen].Scheduler.Name }
+func (p *ExchangePlans) SchedulerName() string { return p.Plans[p.ChosenPlan].Scheduler.Name }
 
 // WritePhases writes the phases as CSV, which 'loggp run --phases' takes.
 func (p *ExchangePlans) WritePhases(w io.Writer) error {
-	return phases.WriteSchedules(w, p.Planned[p.Chosen].Schedules,
+	return phases.WriteSchedules(w, p.Plans[p.ChosenPlan].Schedules,
 		table.Fact{Key: "scheduler", Value: p.SchedulerName()}, table.Fact{Key: "threshold", Value: fmt.Sprint(p.threshold)})
 }
 
@@ -110,10 +110,10 @@ func (o *ExchangeOptions) predictPhases(ranks int) (*timeline.PhasedExchanges, *
 	}
 	barriers := map[int]unit.Time{}
 	return &timeline.PhasedExchanges{
-		Title:     fmt.Sprintf("%s in phases on %s, %s", format.PluralInWords(len(o.Exchanges), "exchange"), j.Platform.Machine.Name, j.Library.Name),
-		Exchanges: o.Exchanges,
-		Message:   func(bytes int) unit.Time { return deliveryTime(j, bytes) },
-		Barrier: func(n int) unit.Time {
+		Title:       fmt.Sprintf("%s in phases on %s, %s", format.PluralInWords(len(o.Exchanges), "exchange"), j.Platform.Machine.Name, j.Library.Name),
+		Exchanges:   o.Exchanges,
+		MessageTime: func(bytes int) unit.Time { return deliveryTime(j, bytes) },
+		BarrierTime: func(n int) unit.Time {
 			if _, known := barriers[n]; !known {
 				x := collective.Job{Ranks: n}
 				a := collective.Tuned(collective.Table(j.Library)).Choose(collective.Barrier, &x, true)

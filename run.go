@@ -109,7 +109,7 @@ func (e *Execution) WriteTrace(w io.Writer) error { return timeline.WriteEvents(
 // WritePage writes a directory with a page of the run, index.html: its time line, where the time
 // went, and every step. An existing page is replaced. The page needs no network.
 func (e *Execution) WritePage(dir string) error {
-	return render.WritePage(dir, e.Trace().Page(e.Document()))
+	return render.WritePage(dir, e.Trace().DocumentOfRun(e.Document()))
 }
 
 // Trace is the run as time line pages and trace viewers take it. There is none if Recording is nil.

@@ -123,7 +123,7 @@ func (o *ProgramOptions) comparePlacements(ctx context.Context, p program.Progra
 			runs[0].outcome.Warnings = append(runs[0].outcome.Warnings, r.outcome.Warnings...)
 		}
 		runs[0].outcome.Failure = errors.Join(runs[0].outcome.Failure, r.program.Status())
-		all = append(all, timeline.PlacedRun{Placement: r.job.Platform.Machine.Nodes.Placed, Record: recording})
+		all = append(all, timeline.PlacedRun{Placement: r.job.Platform.Machine.Nodes.Placed, Recording: recording})
 	}
 	first := runs[0]
 	of := p.Name

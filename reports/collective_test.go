@@ -134,9 +134,9 @@ func TestCollectivePage(t *testing.T) {
 	p := pagetest.Write(t, r.Document())
 	algorithms, times := counts()
 	algorithms += len(compared) // the MPI has one of each, that nobody knows
-	p.Has(t, "fastest-by-ranks.csv", "fastest.csv", "side-by-side.csv", "model.csv", "bcast.csv", "barrier.csv", "settings.csv", "facts.csv", "warnings.csv", "times.csv",
+	p.CheckFiles(t, "fastest-by-ranks.csv", "fastest.csv", "side-by-side.csv", "model.csv", "bcast.csv", "barrier.csv", "settings.csv", "facts.csv", "warnings.csv", "times.csv",
 		"bcast-of-16-ranks-here-start.svg", "bcast-of-16-ranks-here-barrier.png", "scan-here-ranks.svg", "side-by-side-allgather-of-4-ranks.png", "bcast-of-4-ranks-tcp-barrier.svg", "bcast-of-4-ranks-Open-MPI-4.1.4.svg")
-	p.Says(t, "Collective operations measured: here, tcp, Open MPI 4.1.4", fmt.Sprintf("of barrier, bcast, allgather, scan by %d algorithms among 4, 16 ranks, at 6 lengths from 0 B to 32 KiB.", algorithms),
+	p.CheckText(t, "Collective operations measured: here, tcp, Open MPI 4.1.4", fmt.Sprintf("of barrier, bcast, allgather, scan by %d algorithms among 4, 16 ranks, at 6 lengths from 0 B to 32 KiB.", algorithms),
 		fmt.Sprintf("here: %[1]d of %[1]d times are sound", 2*times), fmt.Sprintf("tcp: 0 of %d times are sound; weak, and marked !, are some of barrier of 4 ranks", times), "here: of 40 common starts 10 were dropped", "Open MPI 4.1.4: all ranks came in time to 20 common starts",
 		"tcp: behind barriers alone: hosts have clocks of their own", "tcp was disturbed: load: high", "of a vendor&#39;s MPI there is no model", "a rank came too late to 9 of 20 common starts", "fewer than 5 repetitions",
 		"<code>loggp measure --collective 16</code>", "By LogGP with the parameters of messages")
@@ -145,13 +145,13 @@ func TestCollectivePage(t *testing.T) {
 			t.Errorf("there is %s", wrong)
 		}
 	}
-	p.Looks(t, pagetest.Plant("table of all algorithms out of its box", pagetest.Rule(".box{max-width:none!important;overflow:visible!important;max-height:none!important}"), 380, false, "box"))
+	p.CheckAppearance(t, pagetest.NewFault("table of all algorithms out of its box", pagetest.AddStyleRules(".box{max-width:none!important;overflow:visible!important;max-height:none!important}"), 380, false, "box"))
 }
 
 // TestHostileCollectives: whatever stands in names and facts, the page shows it as text, and files
 // have names.
 func TestHostileCollectives(t *testing.T) {
-	const evil = pagetest.Evil
+	const evil = pagetest.InjectedMarkup
 	r := together(t)
 	for i, m := range r.Machines {
 		for j := range m.Series {

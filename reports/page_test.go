@@ -40,22 +40,22 @@ func TestPage(t *testing.T) {
 		r.SideBySide.Subjects[i].Machine = 0 // of the one result
 	}
 	p := pagetest.Write(t, r.Document())
-	p.Has(t, "parameters.csv", "comparisons.csv", "warnings.csv", "facts.csv", "numbers-t3d.csv", "published.csv", "send-nonblocking.png",
+	p.CheckFiles(t, "parameters.csv", "comparisons.csv", "warnings.csv", "facts.csv", "numbers-t3d.csv", "published.csv", "send-nonblocking.png",
 		"send-nonblocking.svg", "timeline-RAT.svg", "timeline-RAT-2.svg", "parameters-by-mode.csv", "pieces.csv")
-	p.Says(t, "<code>loggp measure --platform t3d</code>", "LogGP parameters of t3d", ">3.1<", "fitted to table-3", "Predicted and measured times of t3d", ">Show ")
+	p.CheckText(t, "<code>loggp measure --platform t3d</code>", "LogGP parameters of t3d", ">3.1<", "fitted to table-3", "Predicted and measured times of t3d", ">Show ")
 	if ps, err := params.ReadParameters(strings.NewReader(p.Files["parameters.csv"]), "p"); err != nil || len(ps) != len(r.Results[0].Parameters) {
 		t.Errorf("parameters.csv: %d rows, %v", len(ps), err)
 	}
 	if again := pagetest.Write(t, r.Document()); !maps.Equal(p.Files, again.Files) {
 		t.Error("a second time it is not the same")
 	}
-	p.Looks(t)
-	p.Works(t)
+	p.CheckAppearance(t)
+	p.CheckInteraction(t)
 }
 
 // TestHostile: whatever stands in names and facts, the page shows it as text.
 func TestHostile(t *testing.T) {
-	const evil = pagetest.Evil
+	const evil = pagetest.InjectedMarkup
 	r := example()
 	for i := range r.Parameters {
 		r.Parameters[i].Platform, r.Parameters[i].Mode = evil, evil
@@ -70,7 +70,7 @@ func TestHostile(t *testing.T) {
 	p.Machine.Name, p.Machine.Description, p.Numbers[0].Source, p.Libraries[0].Description = "../x/"+evil, evil, evil, evil
 	page := pagetest.Write(t, (&Report{Title: evil, Results: []*fit.Result{r}, Platforms: []*platform.Platform{p}, Comparisons: []compare.Comparison{{Platform: evil, Quantity: evil}},
 		Machines: []sample.Machine{{Set: &sample.Set{Facts: []sample.Fact{{Key: evil, Value: evil}, {Key: "command", Value: evil}}}}}}).Document())
-	page.Says(t, "&amp;amp;")
+	page.CheckText(t, "&amp;amp;")
 }
 
 // TestLeast: a result alone is enough, even one without anything.

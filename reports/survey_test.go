@@ -125,19 +125,19 @@ func TestSurveyPage(t *testing.T) {
 		pagetest.Write(t, s.only(t, of...).Document())
 	}
 	p := pagetest.Write(t, s.Document())
-	p.Has(t, "transports.csv", "parameters.csv", "non-blocking.csv", "free.csv", "launches.csv", "tails.csv", "settings.csv", "facts.csv", "warnings.csv", "ways.svg", "bandwidth.png", "launches.png")
-	p.Says(t, "Message passing measured: shm, Open MPI 4.1.4, MPICH 4.0.2, tcp", "<code>loggp measure --platform shm</code>", "MPICH 4.0.2: of one launch only", "is in each time of shm (0.03 us), and taken out of those of Open MPI 4.1.4", "Ranks wait differently: spin (shm), block (tcp).", "A processor, kernel 6.1.")
-	p.Looks(t,
-		pagetest.Plant("both widths at once", pagetest.Rule("svg.half{display:block!important}"), 380, false, "overheads: 4 charts, want 2"),
-		pagetest.Plant("no width at all, and too light a colour", pagetest.Rule("svg.half{display:none!important}.doubt{color:#fc9!important}"), 1400, false, "overheads: 0 charts, want 2", "contrast: T"),
-		pagetest.Plant("halves that need a wide window", pagetest.Rule(".halves{grid-template-columns:34rem 34rem!important}"), 380, true, "pixels wider than the window"),
+	p.CheckFiles(t, "transports.csv", "parameters.csv", "non-blocking.csv", "free.csv", "launches.csv", "tails.csv", "settings.csv", "facts.csv", "warnings.csv", "ways.svg", "bandwidth.png", "launches.png")
+	p.CheckText(t, "Message passing measured: shm, Open MPI 4.1.4, MPICH 4.0.2, tcp", "<code>loggp measure --platform shm</code>", "MPICH 4.0.2: of one launch only", "is in each time of shm (0.03 us), and taken out of those of Open MPI 4.1.4", "Ranks wait differently: spin (shm), block (tcp).", "A processor, kernel 6.1.")
+	p.CheckAppearance(t,
+		pagetest.NewFault("both widths at once", pagetest.AddStyleRules("svg.half{display:block!important}"), 380, false, "overheads: 4 charts, want 2"),
+		pagetest.NewFault("no width at all, and too light a colour", pagetest.AddStyleRules("svg.half{display:none!important}.doubt{color:#fc9!important}"), 1400, false, "overheads: 0 charts, want 2", "contrast: T"),
+		pagetest.NewFault("halves that need a wide window", pagetest.AddStyleRules(".halves{grid-template-columns:34rem 34rem!important}"), 380, true, "pixels wider than the window"),
 	)
 }
 
 // TestHostileSurvey: whatever stands in names and facts, the page shows it as text, and files have
 // names.
 func TestHostileSurvey(t *testing.T) {
-	const evil = pagetest.Evil
+	const evil = pagetest.InjectedMarkup
 	s := surveyed(t).only(t, 1, 2)
 	for i, m := range s.Machines {
 		for j := range m.Series {

@@ -112,7 +112,7 @@ func broadcasts() []compare.CollectiveComparison {
 }
 
 // texts are all that is printed.
-var texts = []pagetest.Titled{
+var texts = []pagetest.NamedDocument{
 	{Name: "parameters", Document: func() *doc.Document { return Parameters(example()) }},
 	{Name: "pieces", Document: func() *doc.Document {
 		d := &doc.Document{}
@@ -144,7 +144,7 @@ var texts = []pagetest.Titled{
 	}},
 }
 
-func TestText(t *testing.T) { pagetest.Text(t, texts) }
+func TestText(t *testing.T) { pagetest.CheckTextStyles(t, texts) }
 
 // TestMeanings: every warning that fit gives is explained.
 func TestMeanings(t *testing.T) {

@@ -34,7 +34,7 @@ func TestOnePair(t *testing.T) {
 // A fit of pairs is shown as a table with H and P, and on the page with the picture.
 func TestTiersShown(t *testing.T) {
 	r := example()
-	r.Tiers = []tiers.Tiers{reporttest.Tiers()}
+	r.Tiers = []tiers.Tiers{reporttest.ThreeTiers()}
 	var b bytes.Buffer
 	if err := render.WriteText(&b, Parameters(r), render.PlainStyle); err != nil {
 		t.Fatal(err)

@@ -37,9 +37,9 @@ func TestPaper(t *testing.T) {
 	}
 	for _, c := range s.Claims {
 		t.Logf("%s %s: %s: %s", c.ID, c.Verdict, c.Text, c.Evidence)
-		want := study.Holds
+		want := study.VerdictHolds
 		if slices.Contains(undecided, c.ID) {
-			want = study.Undecided
+			want = study.VerdictUndecided
 		}
 		if c.Verdict != want {
 			t.Errorf("%s %s: %s (%s): %s %s", c.ID, c.Verdict, c.Text, c.Check, c.Evidence, c.Note)
@@ -53,7 +53,7 @@ func TestPaper(t *testing.T) {
 			off := r.ErrorPercent()
 			t.Logf("%s, %s %s %s %s %d B: published %g to %g, measured %.4g, predicted %.4g, %+.1f %%, %s", a.ID, r.Platform, r.Place, r.Mode, r.Parameter, r.Bytes,
 				r.Low, r.High, r.Measured, r.Predicted, off, r.Basis)
-			if (r.Basis == compare.Validation || r.Basis == study.DecidedByAssumptions) && !(math.Abs(off) <= maxPublishedDeviation) {
+			if (r.Basis == compare.Validation || r.Basis == study.BasisAssumed) && !(math.Abs(off) <= maxPublishedDeviation) {
 				t.Errorf("%s, %s %s %s %s %d B: published %g to %g, measured %.4g", a.ID, r.Platform, r.Place, r.Mode, r.Parameter, r.Bytes, r.Low, r.High, r.Measured)
 			}
 		}
@@ -72,7 +72,7 @@ func TestPapers(t *testing.T) {
 			dir := t.TempDir()
 			mustRun(t, "reproduce", name, "-o", dir+"/paper")
 			claims := read(t, dir+"/paper/claims.csv")
-			if n := strings.Count(claims, "\n"); n < 10 || strings.Contains(claims, ","+string(study.Fails)+",") {
+			if n := strings.Count(claims, "\n"); n < 10 || strings.Contains(claims, ","+string(study.VerdictFails)+",") {
 				t.Errorf("of %d claims one fails:\n%s", n-1, claims)
 			}
 		})

@@ -57,14 +57,14 @@ func decideOnce(ctx context.Context, p *paper.Paper, s *study.Study) error {
 		decided[p.Name] = known
 		for _, a := range s.Artefacts {
 			for _, r := range a.Rows {
-				if _, numbers, found := strings.Cut(r.Note, "Decided by assumptions: "); found && r.Basis == study.DecidedByAssumptions {
-					known[r.Row] = strings.TrimSuffix(numbers, ".")
+				if _, numbers, found := strings.Cut(r.Note, "Decided by assumptions: "); found && r.Basis == study.BasisAssumed {
+					known[r.PublishedRow] = strings.TrimSuffix(numbers, ".")
 				}
 			}
 		}
 	}
 	for row, numbers := range decided[p.Name] {
-		s.MarkDecided(row, []string{numbers})
+		s.MarkAssumed(row, []string{numbers})
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func TestReproduceIsDeterministic(t *testing.T) {
 		t.Errorf("with -o it prints something else than the verdicts: %s", out)
 	}
 	journey(t, absolute(t, paperJourney), other, "GOMAXPROCS=1")
-	first, again := reporttest.Files(t, filepath.Join(here, "paper")), reporttest.Files(t, filepath.Join(other, "paper"))
+	first, again := reporttest.ReadFiles(t, filepath.Join(here, "paper")), reporttest.ReadFiles(t, filepath.Join(other, "paper"))
 	if len(first) < 20 || !slices.Equal(slices.Sorted(maps.Keys(first)), slices.Sorted(maps.Keys(again))) {
 		t.Errorf("there are the files %q, and then %q", slices.Sorted(maps.Keys(first)), slices.Sorted(maps.Keys(again)))
 	}

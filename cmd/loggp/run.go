@@ -205,7 +205,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 	if r.output != "" {
 		shown := x.Trace()
 		shown.Command = recall(cmd, args...)
-		if err := writeCourse(cmd, r.output, shown.Title, shown, shown.Page(x.Document())); err != nil {
+		if err := writeCourse(cmd, r.output, shown.Title, shown, shown.DocumentOfRun(x.Document())); err != nil {
 			return err
 		}
 	}

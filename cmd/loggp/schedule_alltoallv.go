@@ -97,7 +97,7 @@ func (a *alltoallv) run(cmd *cobra.Command) error {
 		}
 	}
 	if a.picture != "" {
-		if err := keep(cmd, a.picture, func(w io.Writer) error { return p.Chart().SVG(w, chart.DefaultWidth) }, "time line of exchange %d", p.Shown); err != nil {
+		if err := keep(cmd, a.picture, func(w io.Writer) error { return p.Chart().SVG(w, chart.DefaultWidth) }, "time line of exchange %d", p.ListedExchange); err != nil {
 			return fmt.Errorf("picture: %w", err)
 		}
 	}

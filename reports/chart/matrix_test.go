@@ -12,7 +12,7 @@ import (
 
 // Ranks of a group stand side by side, in every tier.
 func TestNeighbours(t *testing.T) {
-	if got, want := sortedRanks(reporttest.Tiers()), []int{0, 4, 2, 3, 1, 5, 106}; !reflect.DeepEqual(got, want) {
+	if got, want := sortedRanks(reporttest.ThreeTiers()), []int{0, 4, 2, 3, 1, 5, 106}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -20,7 +20,7 @@ func TestNeighbours(t *testing.T) {
 // In every width the picture can be read, and shows each pair twice, those of one tier in one
 // colour.
 func TestMatrix(t *testing.T) {
-	x := reporttest.Tiers()
+	x := reporttest.ThreeTiers()
 	drawSVG(t, DistanceMatrixChart("tiers", "Tiers", x))
 	var b bytes.Buffer
 	if err := DistanceMatrixChart("tiers", "Tiers", x).SVG(&b, DefaultWidth); err != nil {

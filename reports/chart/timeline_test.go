@@ -13,7 +13,7 @@ import (
 
 // Steps too short to be seen become boxes that together are as long, and lie where the steps do.
 func TestTraceChartMerges(t *testing.T) {
-	x := reporttest.Recording(2, 5000)
+	x := reporttest.BusyTimeline(2, 5000)
 	l := newLanes(x)
 	d := &timelineCanvas{timelineState: l.timelineState, width: 500}
 	lane := l.drawableSpans(d, l.ranks[0])
@@ -47,7 +47,7 @@ func TestTraceChartKeepsLongSteps(t *testing.T) {
 
 // A picture of very much is no larger than what can be seen in it, and says what it leaves out.
 func TestTraceChartIsBounded(t *testing.T) {
-	x := reporttest.Recording(40, 3000)
+	x := reporttest.BusyTimeline(40, 3000)
 	c := TimelineChart("busy", "Busy", x)
 	var b bytes.Buffer
 	if err := c.SVG(&b, DefaultWidth); err != nil {

@@ -27,22 +27,22 @@ import (
 
 var screenshots = flag.String("screenshots", "", "directory for pictures of the pages, as the browser shows them")
 
-// glance is a way to look at a page.
-type glance struct {
+// viewport is a way to look at a page.
+type viewport struct {
 	width int64
 	dark  bool
 }
 
-func (g glance) String() string {
+func (g viewport) String() string {
 	return fmt.Sprintf("%d-%s", g.width, map[bool]string{false: "light", true: "dark"}[g.dark])
 }
 
-var glances = []glance{{390, false}, {390, true}, {1300, false}, {1300, true}}
+var viewports = []viewport{{390, false}, {390, true}, {1300, false}, {1300, true}}
 
-// wanted is what a page has to show: for each section its charts and the rows of its tables.
-type wanted []wantedSection
+// expectedPage is what a page has to show: for each section its charts and the rows of its tables.
+type expectedPage []expectedSection
 
-type wantedSection struct {
+type expectedSection struct {
 	id     string
 	charts int
 	rows   []int
@@ -50,29 +50,31 @@ type wantedSection struct {
 
 // Fault is a change of a page that a reader must not meet, and what is found of it at a glance.
 type Fault struct {
-	name   string
-	change func(page string) string
-	glance glance
-	wants  []string
+	name           string
+	change         func(page string) string
+	viewport       viewport
+	wantedProblems []string
 }
 
-// Plant returns a fault, which is to be found in a window of some width, in light or dark. The
+// NewFault returns a fault, which is to be found in a window of some width, in light or dark. The
 // change returns "" if the page does not have what it would change. Without wants nothing may be
 // found.
-func Plant(name string, change func(page string) string, width int64, dark bool, wants ...string) Fault {
-	return Fault{name, change, glance{width, dark}, wants}
+func NewFault(name string, change func(page string) string, width int64, dark bool, wants ...string) Fault {
+	return Fault{name, change, viewport{width, dark}, wants}
 }
 
-// Add adds elements to a page.
-func Add(html ...string) func(string) string {
+// AddElements adds elements to a page.
+func AddElements(html ...string) func(string) string {
 	return func(page string) string { return strings.Replace(page, "</main>", strings.Join(html, "")+"</main>", 1) }
 }
 
-// Rule adds rules of style to it.
-func Rule(rules string) func(string) string { return Add("<style>" + rules + "</style>") }
+// AddStyleRules adds rules of style to it.
+func AddStyleRules(rules string) func(string) string {
+	return AddElements("<style>" + rules + "</style>")
+}
 
-// Cut takes out of it what begins and ends so.
-func Cut(from, to string) func(string) string {
+// RemoveBetween takes out of it what begins and ends so.
+func RemoveBetween(from, to string) func(string) string {
 	return func(page string) string {
 		before, rest, found := strings.Cut(page, from)
 		_, after, ended := strings.Cut(rest, to)
@@ -83,13 +85,14 @@ func Cut(from, to string) func(string) string {
 	}
 }
 
-// Looks opens the page in a browser: it shows all that its document has, at any width, in light and
-// dark, and asks nothing of anybody. Then it plants faults in the page, and each must be seen.
-func (p *Page) Looks(t *testing.T, faults ...Fault) {
-	b := browser(t)
+// CheckAppearance opens the page in a browser: it shows all that its document has, at any width, in
+// light and dark, and asks nothing of anybody. Then it plants faults in the page, and each must be
+// seen.
+func (p *Page) CheckAppearance(t *testing.T, faults ...Fault) {
+	b := openBrowser(t)
 	t.Run("shown", func(t *testing.T) {
 		t.Parallel()
-		for _, problem := range b.problems(t, filepath.Join(p.Dir, "index.html"), wantedOf(p.Document), glances...) {
+		for _, problem := range b.findProblems(t, filepath.Join(p.Dir, "index.html"), expectedPageOf(p.Document), viewports...) {
 			t.Error(problem)
 		}
 	})
@@ -104,27 +107,27 @@ func (p *Page) Looks(t *testing.T, faults ...Fault) {
 			if err := os.WriteFile(path, []byte(changed), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			found := strings.Join(b.problems(t, path, wantedOf(p.Document), x.glance), "\n")
-			for _, want := range x.wants {
+			found := strings.Join(b.findProblems(t, path, expectedPageOf(p.Document), x.viewport), "\n")
+			for _, want := range x.wantedProblems {
 				if !strings.Contains(found, want) {
 					t.Errorf("found %q, want %q", found, want)
 				}
 			}
-			if len(x.wants) == 0 && found != "" {
+			if len(x.wantedProblems) == 0 && found != "" {
 				t.Errorf("found %q", found)
 			}
 		})
 	}
 }
 
-// wantedOf is what the page of a document has to show.
-func wantedOf(d *doc.Document) wanted {
-	var w wanted
+// expectedPageOf is what the page of a document has to show.
+func expectedPageOf(d *doc.Document) expectedPage {
+	var w expectedPage
 	if len(d.FrontFigures) > 0 {
-		w = append(w, wantedSection{id: "cost", charts: len(d.FrontFigures)})
+		w = append(w, expectedSection{id: "cost", charts: len(d.FrontFigures)})
 	}
 	for _, s := range d.Sections {
-		x := wantedSection{id: s.ID, charts: len(s.Figures)}
+		x := expectedSection{id: s.ID, charts: len(s.Figures)}
 		for _, t := range s.Tables {
 			x.rows = append(x.rows, t.CountRows())
 		}
@@ -134,10 +137,10 @@ func wantedOf(d *doc.Document) wanted {
 }
 
 //go:embed inspect.js
-var inspect string
+var inspectScript string
 
-// sight is what inspect.js returns.
-type sight struct {
+// inspectedPage is what inspect.js returns.
+type inspectedPage struct {
 	Charts []struct {
 		Section, Figure, Label string
 		Width, Height, Letters float64
@@ -160,8 +163,8 @@ type sight struct {
 	Ground   float64  `json:"ground"`
 }
 
-// check says what is wrong with what was seen.
-func (s sight) check(g glance, want wanted) (wrong []string) {
+// findProblems says what is wrong with what was seen.
+func (s inspectedPage) findProblems(g viewport, want expectedPage) (wrong []string) {
 	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	for _, w := range want {
 		if !slices.Contains(s.Sections, w.id) {
@@ -231,31 +234,31 @@ func (s sight) check(g glance, want wanted) (wrong []string) {
 // Main runs the tests of a package, which share a browser.
 func Main(m *testing.M) {
 	code := m.Run()
-	if shared.stop != nil {
-		shared.stop()
+	if sharedBrowser.stop != nil {
+		sharedBrowser.stop()
 	}
 	os.Exit(code)
 }
 
-// tabs is a headless Chromium.
-type tabs struct {
+// browserSession is a headless Chromium.
+type browserSession struct {
 	ctx  context.Context
 	stop func()
 }
 
 var (
-	shared  tabs
-	started sync.Once
+	sharedBrowser    browserSession
+	startBrowserOnce sync.Once
 )
 
-// browser returns the browser. Without one the test is skipped, but not where CI says that it must
-// not be.
-func browser(t *testing.T) tabs {
+// openBrowser returns the browser. Without one the test is skipped, but not where CI says that it
+// must not be.
+func openBrowser(t *testing.T) browserSession {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser takes its time")
 	}
-	path := chromium()
+	path := findChromium()
 	if path == "" {
 		const missing = "no Chromium: install it (apt-get install chromium), or name another one in CHROMIUM"
 		if os.Getenv("CI") != "" {
@@ -263,27 +266,27 @@ func browser(t *testing.T) tabs {
 		}
 		t.Skip(missing)
 	}
-	started.Do(func() {
+	startBrowserOnce.Do(func() {
 		flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU,
 			chromedp.NoSandbox, // which root cannot have, nor many containers; the pages are our own
 			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true),
 			chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND")) // planted requests reach nobody
 		ctx, stop := chromedp.NewExecAllocator(context.Background(), flags...)
 		ctx, cancel := chromedp.NewContext(ctx)
-		shared = tabs{ctx, func() { cancel(); stop() }}
+		sharedBrowser = browserSession{ctx, func() { cancel(); stop() }}
 		if err := chromedp.Do(ctx); err != nil {
-			shared.ctx = nil
+			sharedBrowser.ctx = nil
 			t.Errorf("start %s: %v", path, err)
 		}
 	})
-	if shared.ctx == nil {
+	if sharedBrowser.ctx == nil {
 		t.Fatal("the browser has not started")
 	}
-	return shared
+	return sharedBrowser
 }
 
-// chromium returns the path of a browser, or "".
-func chromium() string {
+// findChromium returns the path of a browser, or "".
+func findChromium() string {
 	for _, name := range []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
@@ -292,19 +295,19 @@ func chromium() string {
 	return ""
 }
 
-// unfold unfolds all tables, and returns how many long ones were not folded.
-const unfold = `(() => {
+// unfoldTablesScript unfolds all tables, and returns how many long ones were not folded.
+const unfoldTablesScript = `(() => {
 	const long = [...document.querySelectorAll('table')].filter(t => t.querySelectorAll('tbody tr td').length > 0 && [...t.querySelectorAll('tbody tr')].filter(r => !r.querySelector('.group')).length > 40 && !t.closest('details:not([open])')).length;
 	for (const d of document.querySelectorAll('details')) d.open = true;
 	return long;
 })()`
 
-// tab opens a tab for a page, for a minute at most. heard returns what the page complains of.
-func (b tabs) tab(t *testing.T, path string) (ctx context.Context, address string, heard func() []string, end func()) {
+// openTab opens a tab for a page, for a minute at most. heard returns what the page complains of.
+func (b browserSession) openTab(t *testing.T, path string) (ctx context.Context, address string, heard func() []string, end func()) {
 	t.Helper()
 	ctx, closeTab := chromedp.NewContext(b.ctx)
 	address = (&url.URL{Scheme: "file", Path: path}).String()
-	heard, err := listen(ctx, address)
+	heard, err := collectProblems(ctx, address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,10 +315,11 @@ func (b tabs) tab(t *testing.T, path string) (ctx context.Context, address strin
 	return ctx, address, heard, func() { cancel(); closeTab() }
 }
 
-// problems opens a page in a tab of its own, and returns all that is wrong with it at some glances.
-func (b tabs) problems(t *testing.T, path string, want wanted, glances ...glance) []string {
+// findProblems opens a page in a tab of its own, and returns all that is wrong with it in some
+// windows.
+func (b browserSession) findProblems(t *testing.T, path string, want expectedPage, glances ...viewport) []string {
 	t.Helper()
-	ctx, address, heard, end := b.tab(t, path)
+	ctx, address, heard, end := b.openTab(t, path)
 	defer end()
 	var wrong []string
 	for i, g := range glances {
@@ -331,7 +335,7 @@ func (b tabs) problems(t *testing.T, path string, want wanted, glances ...glance
 			if err := chromedp.Do(ctx, chromedp.Navigate(address)); err != nil {
 				t.Fatal(err)
 			}
-			unfolded, err := chromedp.Run(ctx, chromedp.Evaluate[int](unfold))
+			unfolded, err := chromedp.Run(ctx, chromedp.Evaluate[int](unfoldTablesScript))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -343,21 +347,21 @@ func (b tabs) problems(t *testing.T, path string, want wanted, glances ...glance
 		if _, err := chromedp.Run(ctx, chromedp.Evaluate[bool](settled, chromedp.EvalAwaitPromise)); err != nil {
 			t.Fatal(err)
 		}
-		s, err := chromedp.Run(ctx, chromedp.Evaluate[sight](inspect))
+		s, err := chromedp.Run(ctx, chromedp.Evaluate[inspectedPage](inspectScript))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, x := range s.check(g, want) {
+		for _, x := range s.findProblems(g, want) {
 			wrong = append(wrong, g.String()+": "+x)
 		}
-		b.picture(ctx, t, g)
+		b.saveScreenshot(ctx, t, g)
 	}
 	return append(heard(), wrong...)
 }
 
-// listen hears what a page says on the console, and what it asks for. Asking for the page itself is
-// no problem.
-func listen(ctx context.Context, address string) (heard func() []string, err error) {
+// collectProblems hears what a page says on the console, and what it asks for. Asking for the page
+// itself is no problem.
+func collectProblems(ctx context.Context, address string) (heard func() []string, err error) {
 	var mu sync.Mutex
 	var problems []string
 	add := func(format string, args ...any) {
@@ -390,8 +394,8 @@ func listen(ctx context.Context, address string) (heard func() []string, err err
 	}, err
 }
 
-// picture keeps what is seen, for those who want to look.
-func (b tabs) picture(ctx context.Context, t *testing.T, g glance) {
+// saveScreenshot keeps what is seen, for those who want to look.
+func (b browserSession) saveScreenshot(ctx context.Context, t *testing.T, g viewport) {
 	t.Helper()
 	if *screenshots == "" {
 		return

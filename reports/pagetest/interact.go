@@ -18,10 +18,10 @@ import (
 )
 
 //go:embed interact.js
-var interact string
+var interactScript string
 
-// plotted is a chart of points in the browser, as interact.js finds it.
-type plotted struct {
+// pointChart is a chart of points in the browser, as interact.js finds it.
+type pointChart struct {
 	Figure string
 	Series []struct {
 		Name   string
@@ -35,23 +35,24 @@ type plotted struct {
 	Said    string
 }
 
-// timed is a time line in the browser.
-type timed struct {
+// timelineChart is a time line in the browser.
+type timelineChart struct {
 	Figure string
 	Widths []float64 // of steps
 	Button [2]float64
 	Said   string
 }
 
-// Works uses the charts of a page by mouse and by keyboard, on a phone and in a wide window: values
-// are told where the pointer or the arrow keys are, series can be hidden, axes changed and time
-// lines zoomed. Then it breaks the page's script, and each time that must be noticed.
-func (p *Page) Works(t *testing.T) {
-	b := browser(t)
+// CheckInteraction uses the charts of a page by mouse and by keyboard, on a phone and in a wide
+// window: values are told where the pointer or the arrow keys are, series can be hidden, axes
+// changed and time lines zoomed. Then it breaks the page's script, and each time that must be
+// noticed.
+func (p *Page) CheckInteraction(t *testing.T) {
+	b := openBrowser(t)
 	for _, width := range []int64{390, 1300} {
 		t.Run(fmt.Sprint("used-", width), func(t *testing.T) {
 			t.Parallel()
-			for _, problem := range b.use(t, filepath.Join(p.Dir, "index.html"), width) {
+			for _, problem := range b.useCharts(t, filepath.Join(p.Dir, "index.html"), width) {
 				t.Error(problem)
 			}
 		})
@@ -75,47 +76,47 @@ func (p *Page) Works(t *testing.T) {
 			if err := os.WriteFile(path, []byte(strings.Replace(page, x.was, x.is, 1)), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if found := strings.Join(b.use(t, path, 1300), "\n"); !strings.Contains(found, x.want) {
+			if found := strings.Join(b.useCharts(t, path, 1300), "\n"); !strings.Contains(found, x.want) {
 				t.Errorf("found %q, want %q", found, x.want)
 			}
 		})
 	}
 }
 
-// use uses the charts of a page and returns what does not work.
-func (b tabs) use(t *testing.T, path string, width int64) (wrong []string) {
+// useCharts uses the charts of a page and returns what does not work.
+func (b browserSession) useCharts(t *testing.T, path string, width int64) (wrong []string) {
 	t.Helper()
-	ctx, address, heard, end := b.tab(t, path)
+	ctx, address, heard, end := b.openTab(t, path)
 	defer end()
-	u := user{t: t, ctx: ctx}
-	u.do(chromedp.EmulateViewport(width, 50000), chromedp.Navigate(address)) // so high that nothing needs to be scrolled to
-	u.points()
-	u.times()
-	return append(heard(), u.wrong...)
+	u := pageUser{t: t, ctx: ctx}
+	u.act(chromedp.EmulateViewport(width, 50000), chromedp.Navigate(address)) // so high that nothing needs to be scrolled to
+	u.usePointChart()
+	u.useTimelineChart()
+	return append(heard(), u.problems...)
 }
 
-// user is somebody at a page.
-type user struct {
-	t     *testing.T
-	ctx   context.Context
-	wrong []string
+// pageUser is somebody at a page.
+type pageUser struct {
+	t        *testing.T
+	ctx      context.Context
+	problems []string
 }
 
-func (u *user) bad(format string, args ...any) {
-	u.wrong = append(u.wrong, fmt.Sprintf(format, args...))
+func (u *pageUser) reportProblem(format string, args ...any) {
+	u.problems = append(u.problems, fmt.Sprintf(format, args...))
 }
 
-func (u *user) do(steps ...chromedp.Action[chromedp.Void]) {
+func (u *pageUser) act(steps ...chromedp.Action[chromedp.Void]) {
 	u.t.Helper()
 	if err := chromedp.Do(u.ctx, steps...); err != nil {
 		u.t.Fatal(err)
 	}
 }
 
-// see evaluates an expression of interact.js.
-func see[T any](u *user, what string) T {
+// evaluateScript evaluates an expression of interact.js.
+func evaluateScript[T any](u *pageUser, what string) T {
 	u.t.Helper()
-	v, err := chromedp.Run(u.ctx, chromedp.Evaluate[T](strings.TrimSpace(interact)+"."+what))
+	v, err := chromedp.Run(u.ctx, chromedp.Evaluate[T](strings.TrimSpace(interactScript)+"."+what))
 	if err != nil {
 		u.t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func see[T any](u *user, what string) T {
 }
 
 // focus puts the keyboard on an element of the first figure's picture.
-func (u *user) focus(figure, selector string) {
+func (u *pageUser) focus(figure, selector string) {
 	u.t.Helper()
 	expression := fmt.Sprintf("[...document.querySelectorAll('#%s %s')].find(e => e.getClientRects().length > 0).focus()", figure, selector)
 	if _, err := chromedp.Run(u.ctx, chromedp.Evaluate[any](expression)); err != nil {
@@ -131,69 +132,69 @@ func (u *user) focus(figure, selector string) {
 	}
 }
 
-// told says whether a text names a series and a value of it, or says what is missing.
-func told(said, name string, v []float64) bool {
+// describesValue says whether a text names a series and a value of it, or says what is missing.
+func describesValue(said, name string, v []float64) bool {
 	return strings.HasPrefix(said, name+", ") && strings.Contains(said, ": "+fmt.Sprintf("%.4g", v[1])+" ")
 }
 
-// points uses a chart of points.
-func (u *user) points() {
-	before := see[*plotted](u, "plotted()")
+// usePointChart uses a chart of points.
+func (u *pageUser) usePointChart() {
+	before := evaluateScript[*pointChart](u, "plotted()")
 	if before == nil {
-		u.bad("no chart of points")
+		u.reportProblem("no chart of points")
 		return
 	}
 	for _, s := range before.Series {
 		i := len(s.Values) / 2
-		u.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, s.Places[i][0], s.Places[i][1]))
-		if said := see[*plotted](u, "plotted()").Said; !told(said, s.Name, s.Values[i]) {
-			u.bad("%s: the pointer is near %s %v, told is %q", before.Figure, s.Name, s.Values[i], said)
+		u.act(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, s.Places[i][0], s.Places[i][1]))
+		if said := evaluateScript[*pointChart](u, "plotted()").Said; !describesValue(said, s.Name, s.Values[i]) {
+			u.reportProblem("%s: the pointer is near %s %v, told is %q", before.Figure, s.Name, s.Values[i], said)
 		}
 	}
 
 	first := before.Series[0]
 	u.focus(before.Figure, "svg.chart")
-	u.do(chromedp.KeyEvent(kb.Escape), chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, 1, 1))
-	u.do(chromedp.KeyEvent(kb.Home)) // of no meaning
-	u.do(chromedp.KeyEvent(kb.ArrowRight))
-	start := see[*plotted](u, "plotted()").Said
-	u.do(chromedp.KeyEvent(kb.ArrowRight))
-	if next := see[*plotted](u, "plotted()").Said; start == "" || next == start {
-		u.bad("%s: arrow keys tell %q and then %q", before.Figure, start, next)
+	u.act(chromedp.KeyEvent(kb.Escape), chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, 1, 1))
+	u.act(chromedp.KeyEvent(kb.Home)) // of no meaning
+	u.act(chromedp.KeyEvent(kb.ArrowRight))
+	start := evaluateScript[*pointChart](u, "plotted()").Said
+	u.act(chromedp.KeyEvent(kb.ArrowRight))
+	if next := evaluateScript[*pointChart](u, "plotted()").Said; start == "" || next == start {
+		u.reportProblem("%s: arrow keys tell %q and then %q", before.Figure, start, next)
 	}
 
 	hidden := func(how string, want bool) {
-		now := see[*plotted](u, "plotted()")
+		now := evaluateScript[*pointChart](u, "plotted()")
 		if s := now.Series[0]; s.Shown == want || (now.Pressed == "false") != want {
-			u.bad("%s: %s: %s is shown, want hidden: %v (pressed: %s)", now.Figure, how, s.Name, want, now.Pressed)
+			u.reportProblem("%s: %s: %s is shown, want hidden: %v (pressed: %s)", now.Figure, how, s.Name, want, now.Pressed)
 		}
 		if !now.Series[1].Shown {
-			u.bad("%s: %s: the other series is hidden", now.Figure, how)
+			u.reportProblem("%s: %s: the other series is hidden", now.Figure, how)
 		}
 	}
-	u.do(chromedp.MouseClickXY(before.Entry[0], before.Entry[1]))
+	u.act(chromedp.MouseClickXY(before.Entry[0], before.Entry[1]))
 	hidden("clicked", true)
-	u.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, first.Places[1][0], first.Places[1][1]))
-	if said := see[*plotted](u, "plotted()").Said; strings.HasPrefix(said, first.Name+", ") {
-		u.bad("a hidden series is told: %q", said)
+	u.act(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, first.Places[1][0], first.Places[1][1]))
+	if said := evaluateScript[*pointChart](u, "plotted()").Said; strings.HasPrefix(said, first.Name+", ") {
+		u.reportProblem("a hidden series is told: %q", said)
 	}
-	u.do(chromedp.MouseClickXY(before.Entry[0], before.Entry[1]))
+	u.act(chromedp.MouseClickXY(before.Entry[0], before.Entry[1]))
 	hidden("clicked twice", false)
 	u.focus(before.Figure, "g.entry")
-	u.do(chromedp.KeyEvent(kb.Enter))
+	u.act(chromedp.KeyEvent(kb.Enter))
 	hidden("by keyboard", true)
-	u.do(chromedp.KeyEvent(" "))
+	u.act(chromedp.KeyEvent(" "))
 	hidden("by keyboard", false)
 
-	u.do(chromedp.MouseClickXY(before.Button[0], before.Button[1]))
-	linear := see[*plotted](u, "plotted()")
+	u.act(chromedp.MouseClickXY(before.Button[0], before.Button[1]))
+	linear := evaluateScript[*pointChart](u, "plotted()")
 	for _, s := range linear.Series {
 		slope := math.NaN()
 		for i := 1; i < len(s.Values); i++ {
 			if rise := s.Values[i][1] - s.Values[0][1]; math.Abs(rise) > s.Values[0][1]/4 {
 				now := (s.Places[i][1] - s.Places[0][1]) / rise
 				if math.Abs(now-slope) > 0.1*math.Abs(slope) || s.Places[i][1] == s.Places[0][1] {
-					u.bad("%s: an axis that is linear has places %v of values %v", linear.Figure, s.Places, s.Values)
+					u.reportProblem("%s: an axis that is linear has places %v of values %v", linear.Figure, s.Places, s.Values)
 				}
 				if math.IsNaN(slope) {
 					slope = now
@@ -201,52 +202,52 @@ func (u *user) points() {
 			}
 		}
 	}
-	u.do(chromedp.MouseClickXY(before.Button[0], before.Button[1]))
-	back := see[*plotted](u, "plotted()")
+	u.act(chromedp.MouseClickXY(before.Button[0], before.Button[1]))
+	back := evaluateScript[*pointChart](u, "plotted()")
 	for i, s := range back.Series {
 		for j, place := range s.Places {
 			if was := before.Series[i].Places[j]; math.Hypot(place[0]-was[0], place[1]-was[1]) > 0.1 {
-				u.bad("%s: the axis was changed and changed back: a point at %v is at %v", before.Figure, was, place)
+				u.reportProblem("%s: the axis was changed and changed back: a point at %v is at %v", before.Figure, was, place)
 				return
 			}
 		}
 	}
 }
 
-// times uses a time line.
-func (u *user) times() {
-	before := see[*timed](u, "timed()")
+// useTimelineChart uses a time line.
+func (u *pageUser) useTimelineChart() {
+	before := evaluateScript[*timelineChart](u, "timed()")
 	if before == nil {
-		u.bad("no time line")
+		u.reportProblem("no time line")
 		return
 	}
 	scaled := func(how string, want float64) {
-		now := see[*timed](u, "timed()")
+		now := evaluateScript[*timelineChart](u, "timed()")
 		for i, w := range now.Widths {
 			if was := before.Widths[i]; math.Abs(w-want*was) > 0.5+0.01*was {
-				u.bad("%s: zoomed %s: a step of %.1f pixels has %.1f", now.Figure, how, was, w)
+				u.reportProblem("%s: zoomed %s: a step of %.1f pixels has %.1f", now.Figure, how, was, w)
 				return
 			}
 		}
 	}
-	u.do(chromedp.MouseClickXY(before.Button[0], before.Button[1]))
+	u.act(chromedp.MouseClickXY(before.Button[0], before.Button[1]))
 	scaled("by the button", 2)
 	u.focus(before.Figure, "svg.chart")
-	u.do(chromedp.KeyEvent("+"))
+	u.act(chromedp.KeyEvent("+"))
 	scaled("by a key", 4)
-	u.do(chromedp.KeyEvent("0"))
+	u.act(chromedp.KeyEvent("0"))
 	scaled("out", 1)
-	u.do(chromedp.KeyEvent(kb.ArrowRight))
-	if said := see[*timed](u, "timed()").Said; !strings.Contains(said, " to ") || !strings.HasSuffix(said, "s") {
-		u.bad("%s: arrow keys on a time line tell %q", before.Figure, said)
+	u.act(chromedp.KeyEvent(kb.ArrowRight))
+	if said := evaluateScript[*timelineChart](u, "timed()").Said; !strings.Contains(said, " to ") || !strings.HasSuffix(said, "s") {
+		u.reportProblem("%s: arrow keys on a time line tell %q", before.Figure, said)
 	}
 }
 
-// Answers opens the page in a wide window, and returns the text that a script in it comes to. What
-// was in the page may be replaced before: the way to see that a fault is found.
-func (p *Page) Answers(t *testing.T, script string, replace ...string) string {
+// RunScript opens the page in a wide window, and returns the text that a script in it comes to.
+// What was in the page may be replaced before: the way to see that a fault is found.
+func (p *Page) RunScript(t *testing.T, script string, replace ...string) string {
 	t.Helper()
-	b := browser(t)
+	b := openBrowser(t)
 	page := p.Files["index.html"]
 	for i := 0; i+1 < len(replace); i += 2 {
 		if strings.Count(page, replace[i]) != 1 {
@@ -262,8 +263,8 @@ func (p *Page) Answers(t *testing.T, script string, replace ...string) string {
 	defer cancel()
 	ctx, cancel = context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	u := user{t: t, ctx: ctx}
-	u.do(chromedp.EmulateViewport(1300, 5000), chromedp.Navigate((&url.URL{Scheme: "file", Path: path}).String()))
+	u := pageUser{t: t, ctx: ctx}
+	u.act(chromedp.EmulateViewport(1300, 5000), chromedp.Navigate((&url.URL{Scheme: "file", Path: path}).String()))
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[string](script))
 	if err != nil {
 		t.Fatal(err)

@@ -20,9 +20,9 @@ import (
 	"github.com/loggp/loggp/reports/reporttest"
 )
 
-// Evil is a text that would do harm if a page took it for more than text, or for the name of a
-// file.
-const Evil = `<script>alert("1")</script>&amp;'/../x`
+// InjectedMarkup is a text that would do harm if a page took it for more than text, or for the name
+// of a file.
+const InjectedMarkup = `<script>alert("1")</script>&amp;'/../x`
 
 // Page is a page that was written.
 type Page struct {
@@ -39,13 +39,13 @@ func Write(t *testing.T, d *doc.Document) *Page {
 	if err := render.WritePage(p.Dir, d); err != nil {
 		t.Fatal(err)
 	}
-	p.Files = reporttest.Files(t, p.Dir)
-	sound(t, p.Files)
+	p.Files = reporttest.ReadFiles(t, p.Dir)
+	checkSelfContained(t, p.Files)
 	return p
 }
 
-// Has checks that there are files of some names.
-func (p *Page) Has(t *testing.T, names ...string) {
+// CheckFiles checks that there are files of some names.
+func (p *Page) CheckFiles(t *testing.T, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		if p.Files[name] == "" {
@@ -54,8 +54,8 @@ func (p *Page) Has(t *testing.T, names ...string) {
 	}
 }
 
-// Says checks that the page has some texts, in whatever letters.
-func (p *Page) Says(t *testing.T, texts ...string) {
+// CheckText checks that the page has some texts, in whatever letters.
+func (p *Page) CheckText(t *testing.T, texts ...string) {
 	t.Helper()
 	page := strings.ToLower(strings.ReplaceAll(p.Files["index.html"], format.NonBreakingSpace, " "))
 	for _, text := range texts {
@@ -67,8 +67,9 @@ func (p *Page) Says(t *testing.T, texts ...string) {
 
 var update = flag.Bool("update", false, "write golden files")
 
-// Golden compares with a file in testdata. Without reason a changed one is not to be committed.
-func Golden(t testing.TB, name string, got []byte) {
+// CheckGolden compares with a file in testdata. Without reason a changed one is not to be
+// committed.
+func CheckGolden(t testing.TB, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
@@ -85,14 +86,14 @@ func Golden(t testing.TB, name string, got []byte) {
 	}
 }
 
-// Titled is a document with a name.
-type Titled struct {
+// NamedDocument is a document with a name.
+type NamedDocument struct {
 	Name     string
 	Document func() *doc.Document
 }
 
-// Text compares documents as text, in each style, with files in testdata.
-func Text(t *testing.T, all []Titled) {
+// CheckTextStyles compares documents as text, in each style, with files in testdata.
+func CheckTextStyles(t *testing.T, all []NamedDocument) {
 	for _, s := range []struct {
 		name  string
 		style render.Style
@@ -105,14 +106,14 @@ func Text(t *testing.T, all []Titled) {
 					t.Fatal(err)
 				}
 			}
-			Golden(t, "text-"+s.name+".txt", b.Bytes())
+			CheckGolden(t, "text-"+s.name+".txt", b.Bytes())
 		})
 	}
 }
 
-// sound checks that a page needs nothing from elsewhere, has each id once, that its links lead
-// somewhere, that its elements are closed, and that its tables have numbers.
-func sound(t *testing.T, files map[string]string) {
+// checkSelfContained checks that a page needs nothing from elsewhere, has each id once, that its
+// links lead somewhere, that its elements are closed, and that its tables have numbers.
+func checkSelfContained(t *testing.T, files map[string]string) {
 	t.Helper()
 	page := files["index.html"]
 	for name, text := range files {
@@ -145,11 +146,12 @@ func sound(t *testing.T, files map[string]string) {
 		}
 		t.Errorf("a link leads nowhere: %s", target)
 	}
-	balanced(t, page)
+	checkElementsClosed(t, page)
 }
 
-// balanced checks that each element of a page that is not empty by nature is closed in its turn.
-func balanced(t *testing.T, page string) {
+// checkElementsClosed checks that each element of a page that is not empty by nature is closed in
+// its turn.
+func checkElementsClosed(t *testing.T, page string) {
 	t.Helper()
 	page = strings.Replace(strings.Replace(page, "<!DOCTYPE html>", "", 1), render.Script, "", 1) // which is no markup
 	d := xml.NewDecoder(strings.NewReader(page))

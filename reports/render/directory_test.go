@@ -34,7 +34,7 @@ func TestDirectory(t *testing.T) {
 	}
 	check := func(dir string, want ...string) {
 		t.Helper()
-		got := slices.Sorted(maps.Keys(reporttest.Files(t, dir)))
+		got := slices.Sorted(maps.Keys(reporttest.ReadFiles(t, dir)))
 		if slices.Sort(want); !slices.Equal(got, want) {
 			t.Errorf("%s holds %v, want %v", dir, got, want)
 		}

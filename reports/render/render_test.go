@@ -143,7 +143,7 @@ func TestPage(t *testing.T) {
 	if err := WritePage(dir, example()); err != nil {
 		t.Fatal(err)
 	}
-	files := reporttest.Files(t, dir)
+	files := reporttest.ReadFiles(t, dir)
 	page := files["index.html"]
 	for _, m := range regexp.MustCompile(` href="([^"#]*)"`).FindAllStringSubmatch(page, -1) {
 		if m[1] != "data:," && files[m[1]] == "" {

@@ -13,9 +13,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Tiers returns ranks in three tiers. One rank is alone in its node, one pair is odd, and one was
-// not measured.
-func Tiers() tiers.Tiers {
+// ThreeTiers returns ranks in three tiers. One rank is alone in its node, one pair is odd, and one
+// was not measured.
+func ThreeTiers() tiers.Tiers {
 	x := tiers.Tiers{Platform: "made up", Library: "mpi", Ranks: []int{0, 1, 2, 3, 4, 5, 106},
 		Levels: []tiers.Tier{
 			{Place: "tier1", Groups: [][]int{{0, 4}, {1, 5}, {2, 3}, {106}}, Pairs: 3, Times: 1},
@@ -48,9 +48,9 @@ func Tiers() tiers.Tiers {
 	return x
 }
 
-// Recording returns a recording of ranks that each do many short things and send as many packets to
-// the next, over as many parts of the network. The later parts are taken for longer.
-func Recording(ranks, things int) *model.Timeline {
+// BusyTimeline returns a recording of ranks that each do many short things and send as many packets
+// to the next, over as many parts of the network. The later parts are taken for longer.
+func BusyTimeline(ranks, things int) *model.Timeline {
 	const us = unit.Microsecond
 	r := &model.Timeline{}
 	for i := range ranks {
@@ -67,8 +67,9 @@ func Recording(ranks, things int) *model.Timeline {
 	return r
 }
 
-// Files returns the contents of the files of a directory and of those in it, by their paths there.
-func Files(t testing.TB, dir string) map[string]string {
+// ReadFiles returns the contents of the files of a directory and of those in it, by their paths
+// there.
+func ReadFiles(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {

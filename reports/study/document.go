@@ -34,12 +34,12 @@ func (s *Study) Document(all bool) *doc.Document {
 	for i := range s.Artefacts {
 		a := &s.Artefacts[i]
 		t := a.findingTable(all)
-		x := doc.Section{ID: format.FileName(a.ID), Title: a.fullTitle(), ShortTitle: a.paperName(), Items: a.Words, Tables: []*doc.Table{t},
+		x := doc.Section{ID: format.FileName(a.ID), Title: a.fullTitle(), ShortTitle: a.paperName(), Items: a.Notes, Tables: []*doc.Table{t},
 			Figures: a.figures()}
 		switch {
 		case all:
 		case t.CountRows() > 0:
-			t.Notes, x.Items = append(t.Notes, a.Words...), nil
+			t.Notes, x.Items = append(t.Notes, a.Notes...), nil
 		default:
 			x.Items = append(x.Items[:len(x.Items):len(x.Items)], t.Notes...)
 		}
@@ -84,7 +84,7 @@ func (a *Artefact) figures() []doc.Figure {
 // answerSentence says in a sentence or two what came of the paper.
 func (s *Study) answerSentence() string {
 	var parts []string
-	for _, v := range []struct{ verdict, words string }{{Holds, "hold"}, {Fails, "fail"}, {Undecided, "are undecided"}, {Contradicted, "are contradicted by the source itself"}, {NotApplicable, "cannot be run"}} {
+	for _, v := range []struct{ verdict, words string }{{VerdictHolds, "hold"}, {VerdictFails, "fail"}, {VerdictUndecided, "are undecided"}, {VerdictContradicted, "are contradicted by the source itself"}, {VerdictNotApplicable, "cannot be run"}} {
 		if n := s.CountClaims(v.verdict, ""); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v.words))
 		}
@@ -97,7 +97,7 @@ func (s *Study) answerSentence() string {
 		}
 		out += parts[n-1] + "."
 	}
-	a, b := s.countNumbers(compare.Validation), s.countNumbers(DecidedByAssumptions)
+	a, b := s.countNumbers(compare.Validation), s.countNumbers(BasisAssumed)
 	if all := a.all + b.all; all > 0 {
 		out += fmt.Sprintf(" Of %s to which nothing was fitted %d are met within %d%s%%.", format.Plural(all, "published number"), a.agree+b.agree, agreementPercent, format.NonBreakingSpace)
 	}
@@ -114,20 +114,20 @@ func (s *Study) Verdicts(page bool) *doc.Document {
 		}})
 	}
 	counts := &doc.Table{Name: "verdicts", Title: "Verdicts", Columns: []doc.Column{{Heading: "decided by", IsKey: true}, {Heading: "claims", Kind: doc.NumberColumn}, {Heading: "hold", Kind: doc.NumberColumn}, {Heading: "fail", Kind: doc.NumberColumn}}}
-	for _, rests := range []string{Free, FittedTo, ByConstruction} {
+	for _, rests := range []string{BasisNothingFitted, BasisFitted, BasisTrueByConstruction} {
 		if s.CountClaims("", rests) > 0 {
-			hold, fail := s.CountClaims(Holds, rests), s.CountClaims(Fails, rests)
+			hold, fail := s.CountClaims(VerdictHolds, rests), s.CountClaims(VerdictFails, rests)
 			counts.AddRow(doc.TextCell(rests), doc.CountCell(hold+fail), doc.CountCell(hold), doc.CountCell(fail))
 			d.KeyNumbers = append(d.KeyNumbers, doc.KeyNumber{Name: "claims, " + rests, Value: fmt.Sprintf("%d of %d hold", hold, hold+fail)})
 		}
 	}
-	for _, v := range []string{Undecided, Contradicted, NotApplicable} {
+	for _, v := range []string{VerdictUndecided, VerdictContradicted, VerdictNotApplicable} {
 		if n := s.CountClaims(v, ""); n > 0 {
 			counts.AddRow(doc.TextCell(verdictCells[v].Text), doc.CountCell(n), doc.EmptyCell, doc.EmptyCell)
 			d.KeyNumbers = append(d.KeyNumbers, doc.KeyNumber{Name: "claims, " + verdictCells[v].Text, Value: strconv.Itoa(n)})
 		}
 	}
-	for _, k := range []struct{ basis, name string }{{compare.Validation, "values, nothing fitted"}, {DecidedByAssumptions, "values, assumed numbers"}} {
+	for _, k := range []struct{ basis, name string }{{compare.Validation, "values, nothing fitted"}, {BasisAssumed, "values, assumed numbers"}} {
 		if t := s.countNumbers(k.basis); t.all > 0 {
 			d.KeyNumbers = append(d.KeyNumbers, doc.KeyNumber{Name: k.name, Value: fmt.Sprintf("%d of %d", t.agree, t.all), Note: fmt.Sprintf("are met within %d %%", agreementPercent)})
 		}
@@ -144,11 +144,11 @@ func (s *Study) Verdicts(page bool) *doc.Document {
 
 // verdictCells are the verdicts for people.
 var verdictCells = map[string]doc.Cell{
-	Holds:         {Text: "holds", Tone: doc.GoodTone},
-	Fails:         {Text: "fails", Tone: doc.BadTone},
-	Undecided:     {Text: "undecided", Tone: doc.DoubtfulTone},
-	Contradicted:  {Text: "contradicted"},
-	NotApplicable: {Text: "not applicable", Tone: doc.FaintTone},
+	VerdictHolds:         {Text: "holds", Tone: doc.GoodTone},
+	VerdictFails:         {Text: "fails", Tone: doc.BadTone},
+	VerdictUndecided:     {Text: "undecided", Tone: doc.DoubtfulTone},
+	VerdictContradicted:  {Text: "contradicted"},
+	VerdictNotApplicable: {Text: "not applicable", Tone: doc.FaintTone},
 }
 
 // verdictCell returns the cell of a claim's verdict. That of one which holds as it was made to is
@@ -158,7 +158,7 @@ func (c *Claim) verdictCell() doc.Cell {
 	if !ok {
 		cell = doc.TextCell(c.Verdict)
 	}
-	if c.Verdict == Holds && c.Rests != Free {
+	if c.Verdict == VerdictHolds && c.Basis != BasisNothingFitted {
 		cell.Tone = doc.FaintTone
 	}
 	return cell
@@ -174,7 +174,7 @@ func (s *Study) claimTable(page bool) *doc.Table {
 		t.Columns = append(t.Columns, doc.Column{Heading: "how it is checked", Kind: doc.ProseColumn})
 		t.AddNote("A verdict rests on nothing fitted, or on numbers of a platform that were fitted to the claim or to the values it compares. The terms at the end of the page explain the verdicts.")
 		claims = slices.Clone(claims)
-		order := []string{Fails, Undecided, Contradicted, Holds}
+		order := []string{VerdictFails, VerdictUndecided, VerdictContradicted, VerdictHolds}
 		place := func(c Claim) int {
 			if i := slices.Index(order, c.Verdict); i >= 0 {
 				return i
@@ -187,10 +187,10 @@ func (s *Study) claimTable(page bool) *doc.Table {
 		if page {
 			t.BeginGroup(fmt.Sprintf("%s: %d", cmp.Or(verdictCells[c.Verdict].Text, c.Verdict), s.CountClaims(c.Verdict, "")))
 		}
-		row := []doc.Cell{doc.TextCell(c.ID), c.verdictCell(), doc.TextCell(c.Rests), doc.TextCell(c.Text), doc.TextCell(strings.TrimSpace(c.Evidence + "\n" + c.Note))}
+		row := []doc.Cell{doc.TextCell(c.ID), c.verdictCell(), doc.TextCell(c.Basis), doc.TextCell(c.Text), doc.TextCell(strings.TrimSpace(c.Evidence + "\n" + c.Note))}
 		if page {
-			if c.Where != "" {
-				row[3].Text += " (said in " + c.Where + ")"
+			if c.Location != "" {
+				row[3].Text += " (said in " + c.Location + ")"
 			}
 			row = append(row, doc.Cell{Text: c.Check, Tone: doc.FaintTone})
 		}
@@ -242,7 +242,7 @@ func (a *Artefact) findingTable(all bool) *doc.Table {
 	left := 0
 	for i := range a.Rows {
 		r := &a.Rows[i]
-		if r.Basis == ShownOnly && !all && !r.isTextual() {
+		if r.Basis == BasisUnpublished && !all && !r.isTextual() {
 			left++
 			continue
 		}
@@ -339,7 +339,7 @@ func (r *Finding) cells(t *doc.Table) []doc.Cell {
 	switch {
 	case r.isTextual():
 		published, found = doc.TextCell(r.Text[0]), doc.TextCell(r.Text[1])
-		off = map[string]doc.Cell{"": doc.EmptyCell, Agrees: doc.TextCell("yes"), Differs: {Text: "no", Tone: doc.BadTone}}[r.Agreement]
+		off = map[string]doc.Cell{"": doc.EmptyCell, WordsAgree: doc.TextCell("yes"), WordsDiffer: {Text: "no", Tone: doc.BadTone}}[r.Agreement]
 	case r.Low == r.High:
 		published = doc.Cell{Text: format.FileNumber(r.Low), Values: []float64{r.Low}}
 	case r.Low < r.High:
@@ -353,7 +353,7 @@ func (r *Finding) cells(t *doc.Table) []doc.Cell {
 		off.Tone = doc.DoubtfulTone
 		t.AddNote("%s beside an error: farther off than %d %%.", doc.WeakMark, agreementPercent)
 	}
-	if r.Bound {
+	if r.IsUpperBound {
 		found.Text = format.Number(r.Measured) + ", " + format.UpperBound(r.Measured, r.MeasuredHigh)
 		t.AddNote("≤ is an upper bound: the samples show only that the value is not larger.")
 	}
@@ -387,7 +387,7 @@ func (s *Study) WriteCells(w io.Writer) error {
 func (s *Study) WriteClaims(w io.Writer) error {
 	t := &doc.Table{Name: "claims", Columns: doc.TextColumns("id", "verdict", "evidence", "rests_on", "note")}
 	for _, c := range s.Claims {
-		t.AddRow(doc.TextCells(c.ID, c.Verdict, c.Evidence, c.Rests, c.Note)...)
+		t.AddRow(doc.TextCells(c.ID, c.Verdict, c.Evidence, c.Basis, c.Note)...)
 	}
 	return render.WriteTableCSV(w, t)
 }

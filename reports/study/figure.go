@@ -36,11 +36,11 @@ func (a *Artefact) charts() []*chart.Chart {
 	return append([]*chart.Chart{curveChart(a.Curves, a.XAxis, a.YAxis, format.FileName(a.ID), a.fullTitle())}, a.Charts...)
 }
 
-// fewSizes is of how many sizes a table must print values so that they are drawn, and manyCurves
-// how many of them one chart can hold.
+// minCurveSizes is of how many sizes a table must print values so that they are drawn, and
+// maxLegendCurves how many of them one chart can hold.
 const (
-	fewSizes   = 3
-	manyCurves = 6
+	minCurveSizes   = 3
+	maxLegendCurves = 6
 )
 
 // sizeCharts returns a chart for each quantity that a table prints for several sizes; and if there
@@ -62,7 +62,7 @@ func (a *Artefact) sizeCharts() []*chart.Chart {
 		}
 	}
 	for _, q := range slices.Clone(quantities) {
-		if countDistinct(rows[q], func(r *Finding) string { return subject(r) + " " + r.Mode }) > manyCurves && countDistinct(rows[q], func(r *Finding) string { return r.Mode }) > 1 {
+		if countDistinct(rows[q], func(r *Finding) string { return subject(r) + " " + r.Mode }) > maxLegendCurves && countDistinct(rows[q], func(r *Finding) string { return r.Mode }) > 1 {
 			for _, r := range rows[q] {
 				add(quantity{q.parameter, q.unit, r.Mode}, r)
 			}
@@ -73,7 +73,7 @@ func (a *Artefact) sizeCharts() []*chart.Chart {
 	for _, q := range quantities {
 		of := rows[q]
 		printed := slices.DeleteFunc(slices.Clone(of), func(r *Finding) bool { return math.IsNaN(r.Low) })
-		if countDistinct(printed, func(r *Finding) string { return strconv.Itoa(r.Bytes) }) < fewSizes {
+		if countDistinct(printed, func(r *Finding) string { return strconv.Itoa(r.Bytes) }) < minCurveSizes {
 			continue
 		}
 		what := strings.TrimSpace(q.mode + " " + q.parameter)
@@ -219,9 +219,9 @@ var dotKinds = []struct {
 	style       chart.Style
 }{
 	{compare.Validation, "nothing fitted", chart.Style{Color: chart.Blue, Glyph: chart.Solid[0]}},
-	{DecidedByAssumptions, "decided by assumed numbers", chart.Style{Color: chart.Orange, Glyph: chart.Solid[1]}},
+	{BasisAssumed, "decided by assumed numbers", chart.Style{Color: chart.Orange, Glyph: chart.Solid[1]}},
 	{compare.Calibration, "fitted to it", chart.Style{Color: chart.Gray, Glyph: chart.Hollow[0]}},
-	{Contradicted, "contradicted by the source", chart.Style{Color: chart.Gray, Glyph: chart.Solid[5]}},
+	{VerdictContradicted, "contradicted by the source", chart.Style{Color: chart.Gray, Glyph: chart.Solid[5]}},
 }
 
 // ratioChart draws each measured value over the published one, a row for each table and figure, or

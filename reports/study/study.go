@@ -33,32 +33,32 @@ type Table struct {
 
 // The verdicts on claims.
 const (
-	Holds         = "holds"
-	Fails         = "fails"
-	Undecided     = "undecided"      // the interval of what is compared contains the threshold
-	Contradicted  = "contradicted"   // the source contradicts itself, so that no machine could decide it
-	NotApplicable = "not_applicable" // what it speaks of cannot be run
+	VerdictHolds         = "holds"
+	VerdictFails         = "fails"
+	VerdictUndecided     = "undecided"      // the interval of what is compared contains the threshold
+	VerdictContradicted  = "contradicted"   // the source contradicts itself, so that no machine could decide it
+	VerdictNotApplicable = "not_applicable" // what it speaks of cannot be run
 )
 
 // What a verdict rests on.
 const (
-	Free           = "nothing fitted"
-	FittedTo       = "fitted numbers"       // a number was fitted to the claim, or to a published number whose quantity it compares
-	ByConstruction = "true by construction" // an identity, or what was put in
+	BasisNothingFitted      = "nothing fitted"
+	BasisFitted             = "fitted numbers"       // a number was fitted to the claim, or to a published number whose quantity it compares
+	BasisTrueByConstruction = "true by construction" // an identity, or what was put in
 )
 
-// ShownOnly is the basis of a finding without a published value. The others are
-// compare.Calibration, compare.Validation and Contradicted.
-const ShownOnly = "shown"
+// BasisUnpublished is the basis of a finding without a published value. The others are
+// compare.Calibration, compare.Validation and VerdictContradicted.
+const BasisUnpublished = "shown"
 
-// DecidedByAssumptions is the basis of a published value to which nothing was fitted, and that a
+// BasisAssumed is the basis of a published value to which nothing was fitted, and that a
 // number which is assumed decides: agreement with it says no more than that the guess was good.
-const DecidedByAssumptions = "assumptions"
+const BasisAssumed = "assumptions"
 
 // Whether two answers in words are the same.
 const (
-	Agrees  = "agrees"
-	Differs = "differs"
+	WordsAgree  = "agrees"
+	WordsDiffer = "differs"
 )
 
 // Artefact is a table or a figure of the paper.
@@ -69,16 +69,16 @@ type Artefact struct {
 	Curves  []Curve // of a figure
 	XAxis   string  // with its unit; of a figure
 	YAxis   string
-	Words   []string       // what was done where the paper leaves it open, and what is wrong with the source
+	Notes   []string       // what was done where the paper leaves it open, and what is wrong with the source
 	Charts  []*chart.Chart // pictures other than curves, such as time lines
 }
 
-// MarkDecided marks the published value of a row as decided by numbers of a platform that are
+// MarkAssumed marks the published value of a row as decided by numbers of a platform that are
 // assumed, if nothing was fitted to it.
-func (s *Study) MarkDecided(row string, numbers []string) {
+func (s *Study) MarkAssumed(row string, numbers []string) {
 	s.forEachFinding(func(r *Finding) {
-		if r.Row == row && r.Basis == compare.Validation {
-			r.Basis = DecidedByAssumptions
+		if r.PublishedRow == row && r.Basis == compare.Validation {
+			r.Basis = BasisAssumed
 			r.Note = strings.TrimSpace(r.Note + " Decided by assumptions: " + strings.Join(numbers, ", ") + ".")
 		}
 	})
@@ -88,23 +88,23 @@ func (s *Study) MarkDecided(row string, numbers []string) {
 // is NaN.
 type Finding struct {
 	Platform, Library, Place, Mode string
-	Row                            string // name of the published value, as numbers that were fitted to it have: table-3 T3D o_s low
+	PublishedRow                   string // name of the published value, as numbers that were fitted to it have: table-3 T3D o_s low
 	Parameter                      string
 	Bytes                          int     // negative: no size
 	Unit                           string  // us, us/B, MB/s, or "" for a count
 	Low, High                      float64 // published; the same where one value is printed
 	Measured                       float64
 	MeasuredLow, MeasuredHigh      float64   // interval of what was measured, at 95 %
-	Bound                          bool      // of what was measured only the upper end is known
+	IsUpperBound                   bool      // of what was measured only the upper end is known
 	Predicted                      float64   // by the model, from the platform's file
 	Text                           [2]string // published and found, of a row that is not a number
-	Agreement                      string    // of these: Agrees, Differs, or "" where they cannot be compared
-	Basis                          string    // compare.Calibration, compare.Validation, DecidedByAssumptions, Contradicted or ShownOnly
+	Agreement                      string    // of these: WordsAgree, WordsDiffer, or "" where they cannot be compared
+	Basis                          string    // compare.Calibration, compare.Validation, BasisAssumed, VerdictContradicted or BasisUnpublished
 	Source                         string    // where the published value is printed
 	Note                           string    // the contradiction, how the value is read, what the fit warns of
 	Warning                        string    // codes of the fit's warnings
 	IsRepeated                     bool      // the published value counts in another artefact
-	Unexamined                     bool      // whether assumed numbers decide it is not found out
+	BasisUnknown                   bool      // whether assumed numbers decide it is not found out
 }
 
 // ErrorPercent is how far the measured value is from the published one, in percent, signed: from
@@ -131,18 +131,18 @@ type Curve struct {
 
 // Claim is a statement of the paper, and what came of it.
 type Claim struct {
-	ID, Text, Where, Check string
-	Verdict                string // Holds, Fails, Undecided, Contradicted or NotApplicable
-	Evidence               string // the numbers that decided
-	Rests                  string // Free, FittedTo or ByConstruction; "" where nothing was compared
-	Note                   string // the reason of a failure, the contradiction, how near the threshold is
+	ID, Text, Location, Check string
+	Verdict                   string // VerdictHolds, VerdictFails, VerdictUndecided, VerdictContradicted or VerdictNotApplicable
+	Evidence                  string // the numbers that decided
+	Basis                     string // BasisNothingFitted, BasisFitted or BasisTrueByConstruction; "" where nothing was compared
+	Note                      string // the reason of a failure, the contradiction, how near the threshold is
 }
 
 // CountClaims returns how many claims have a verdict that rests on something; "" stands for all.
 func (s *Study) CountClaims(verdict, rests string) int {
 	n := 0
 	for _, c := range s.Claims {
-		if (verdict == "" || c.Verdict == verdict) && (rests == "" || c.Rests == rests) {
+		if (verdict == "" || c.Verdict == verdict) && (rests == "" || c.Basis == rests) {
 			n++
 		}
 	}
@@ -175,7 +175,7 @@ func (s *Study) countWords() (t agreementCount) {
 	s.forEachFinding(func(r *Finding) {
 		if r.Basis == compare.Validation && r.Agreement != "" && !r.IsRepeated {
 			t.all++
-			if r.Agreement == Agrees {
+			if r.Agreement == WordsAgree {
 				t.agree++
 			}
 		}
@@ -197,7 +197,7 @@ func (s *Study) agreementSentence() string {
 	if t := s.countNumbers(compare.Validation); t.all > 0 {
 		words = append(words, fmt.Sprintf("%d of %d published values to which nothing was fitted are met within %d %%.", t.agree, t.all, agreementPercent))
 	}
-	if t := s.countNumbers(DecidedByAssumptions); t.all > 0 {
+	if t := s.countNumbers(BasisAssumed); t.all > 0 {
 		words = append(words, fmt.Sprintf("Of those that assumed numbers decide it is %d of %d.", t.agree, t.all))
 	}
 	if t := s.countWords(); t.all > 0 {
@@ -206,7 +206,7 @@ func (s *Study) agreementSentence() string {
 	if t := s.countNumbers(compare.Calibration); t.all > 0 {
 		words = append(words, fmt.Sprintf("Published values used for calibration, which prove nothing: %d.", t.all))
 	}
-	if t := s.countNumbers(Contradicted); t.all > 0 {
+	if t := s.countNumbers(VerdictContradicted); t.all > 0 {
 		words = append(words, fmt.Sprintf("Published values that the source itself contradicts: %d.", t.all))
 	}
 	return strings.Join(words, " ")

@@ -34,38 +34,38 @@ func smallStudy() *Study {
 			Measured: found, MeasuredLow: found * 0.99, MeasuredHigh: found * 1.01, Predicted: predicted, Basis: basis, Source: "[1] table 3"}
 	}
 	latency := value("L", -1, 4, 11, nan, compare.Validation)
-	latency.High, latency.Mode, latency.Note, latency.Warning, latency.Bound = 10, "ssend", "The text gives one value, the table a range.", "skew", true
-	gap := value("G", -1, 0.2, 0.83, 0.8, Contradicted)
+	latency.High, latency.Mode, latency.Note, latency.Warning, latency.IsUpperBound = 10, "ssend", "The text gives one value, the table a range.", "skew", true
+	gap := value("G", -1, 0.2, 0.83, 0.8, VerdictContradicted)
 	gap.Unit, gap.Note, gap.MeasuredLow, gap.MeasuredHigh = "us/B", "0.2 us per byte is 5 MB/s on a network of 10 Mbit/s: no honest emulation of that wire can reach it.", nan, nan
-	missing := value("g", -1, nan, 30, 31, ShownOnly)
-	words := Finding{Parameter: "MPI_Ssend", Bytes: -1, Low: nan, High: nan, Measured: nan, MeasuredLow: nan, MeasuredHigh: nan, Predicted: nan, Text: [2]string{"non-local, no buffer", "non-local, no buffer"}, Basis: compare.Validation, Source: "[1] table 1", Agreement: Agrees}
+	missing := value("g", -1, nan, 30, 31, BasisUnpublished)
+	words := Finding{Parameter: "MPI_Ssend", Bytes: -1, Low: nan, High: nan, Measured: nan, MeasuredLow: nan, MeasuredHigh: nan, Predicted: nan, Text: [2]string{"non-local, no buffer", "non-local, no buffer"}, Basis: compare.Validation, Source: "[1] table 1", Agreement: WordsAgree}
 	other := words
-	other.Parameter, other.Text, other.Agreement, other.Note = "MPI_Rsend", [2]string{"local", "non-local"}, Differs, "The peer makes progress inside its calls."
+	other.Parameter, other.Text, other.Agreement, other.Note = "MPI_Rsend", [2]string{"local", "non-local"}, WordsDiffer, "The peer makes progress inside its calls."
 	again := value("o_s", 16, 30, 30, 29, compare.Calibration)
 	again.IsRepeated = true
 	return &Study{Name: "toys", Title: "Toys, played with again", Source: "A. Author, B. Author: Toys, 1999",
 		Facts: [][2]string{{"version", "test"}, {"command", "loggp reproduce toys --seed 1"}, {"seed", "1"}},
 		Artefacts: []Artefact{
 			{ID: "table-1", Caption: "send modes", Rows: []Finding{words, other}},
-			{ID: "table-3", Caption: "signature", Words: []string{"Sizes that the source leaves open are 16 and 10000 bytes."}, Rows: []Finding{
+			{ID: "table-3", Caption: "signature", Notes: []string{"Sizes that the source leaves open are 16 and 10000 bytes."}, Rows: []Finding{
 				value("o_s", 16, 30, 30, 29, compare.Calibration), value("o_s", 10000, 130, 157, 131, compare.Validation), latency, gap, missing}},
 			{ID: "figure-10", Caption: "overheads of blocking and non-blocking sends", XAxis: "message length (bytes)", YAxis: "send overhead (us)",
-				Rows: []Finding{again, value("o_s", 500, nan, 60, 61, ShownOnly)},
+				Rows: []Finding{again, value("o_s", 500, nan, 60, 61, BasisUnpublished)},
 				Curves: []Curve{
 					{"blocking", MeasuredCurve, []chart.Point{{X: 16, Y: 35, Low: 34, High: 36}, {X: 1000, Y: 80, Low: 80, High: 80}, {X: 10000, Y: 600, Low: 600, High: 600}}},
 					{"blocking", PredictedCurve, []chart.Point{{X: 16, Y: 33}, {X: 1000, Y: nan}, {X: 10000, Y: 590}}},
 					{"non-blocking", PublishedCurve, []chart.Point{{X: 16, Y: 30, Low: 30, High: 30}, {X: 10000, Y: 130, Low: 100, High: 160}}}}},
-			{ID: "figure-3", Caption: "time line", Words: []string{"The picture is lost."},
+			{ID: "figure-3", Caption: "time line", Notes: []string{"The picture is lost."},
 				Charts: []*chart.Chart{chart.TransferChart("rta", "Time line of RTA", model.Transfer{Machine: machine, Protocol: model.RTA, Bytes: 1000}.Timeline())}},
 		},
 		Claims: []Claim{
-			{ID: "T-1", Text: "A toy is a toy", Where: "section 2", Check: "toy == toy", Verdict: Holds, Evidence: "1 = 1", Rests: Free},
-			{ID: "T-2", Text: "A toy is one", Check: "toys == 1", Verdict: Holds, Evidence: "1 = 1", Note: "Some number of toy was fitted to this.", Rests: FittedTo},
-			{ID: "T-3", Text: "Toys, however many, are cheap", Check: "price < 1", Verdict: Fails, Evidence: "2 at 16 B, 3 at 10000 B", Note: "They are not cheap here.", Rests: FittedTo},
-			{ID: "T-4", Text: "A toy is itself", Check: "toy == toy", Verdict: Holds, Evidence: "1 = 1", Rests: ByConstruction},
-			{ID: "T-5", Text: "Toys are fast", Check: "speed > 1", Verdict: Undecided, Evidence: "1.0 ±0.1", Rests: Free},
-			{ID: "T-6", Text: "Toys are ten times smaller", Check: "9 < ratio < 11", Verdict: Contradicted, Note: "Table 4 has 5."},
-			{ID: "T-7", Text: "Two toys are alike", Check: "needs two", Verdict: NotApplicable, Note: "There is one library."},
+			{ID: "T-1", Text: "A toy is a toy", Location: "section 2", Check: "toy == toy", Verdict: VerdictHolds, Evidence: "1 = 1", Basis: BasisNothingFitted},
+			{ID: "T-2", Text: "A toy is one", Check: "toys == 1", Verdict: VerdictHolds, Evidence: "1 = 1", Note: "Some number of toy was fitted to this.", Basis: BasisFitted},
+			{ID: "T-3", Text: "Toys, however many, are cheap", Check: "price < 1", Verdict: VerdictFails, Evidence: "2 at 16 B, 3 at 10000 B", Note: "They are not cheap here.", Basis: BasisFitted},
+			{ID: "T-4", Text: "A toy is itself", Check: "toy == toy", Verdict: VerdictHolds, Evidence: "1 = 1", Basis: BasisTrueByConstruction},
+			{ID: "T-5", Text: "Toys are fast", Check: "speed > 1", Verdict: VerdictUndecided, Evidence: "1.0 ±0.1", Basis: BasisNothingFitted},
+			{ID: "T-6", Text: "Toys are ten times smaller", Check: "9 < ratio < 11", Verdict: VerdictContradicted, Note: "Table 4 has 5."},
+			{ID: "T-7", Text: "Two toys are alike", Check: "needs two", Verdict: VerdictNotApplicable, Note: "There is one library."},
 		},
 	}
 }
@@ -102,41 +102,41 @@ func largeStudy() *Study {
 // meet in a page is found there.
 func TestStudyPage(t *testing.T) {
 	pagetest.Write(t, new(Study).Document(true))
-	pagetest.Write(t, largeStudy().Document(true)).Looks(t)
+	pagetest.Write(t, largeStudy().Document(true)).CheckAppearance(t)
 	s := smallStudy()
 	claims := len(s.Claims)
 	const key = `<dl class="key"><div><dt>1/G</dt><dd>0.8207 ±0.0002 MB/s, 0.8207 ±0.0002 MB/s !</dd></div></dl>`
-	pagetest.Write(t, s.Document(true)).Looks(t,
-		pagetest.Plant("requests", pagetest.Add(`<img alt="x" src="https://example.invalid/x.png">`, `<link rel="stylesheet" href="http://example.invalid/x.css">`,
+	pagetest.Write(t, s.Document(true)).CheckAppearance(t,
+		pagetest.NewFault("requests", pagetest.AddElements(`<img alt="x" src="https://example.invalid/x.png">`, `<link rel="stylesheet" href="http://example.invalid/x.css">`,
 			`<style>@font-face{font-family:x;src:url(https://example.invalid/x.woff2)}h1{font-family:x}</style>`, `<img alt="x" src="figure-10.png">`), 1400, false,
 			"request: https://example.invalid/x.png", "request: http://example.invalid/x.css", "request: https://example.invalid/x.woff2", "request: file:"),
-		pagetest.Plant("console", pagetest.Add(`<script>console.error("broken"); console.warn("doubtful"); setTimeout(() => { throw new Error("thrown") }, 0); Promise.reject(new Error("rejected"))</script>`), 1400, false,
+		pagetest.NewFault("console", pagetest.AddElements(`<script>console.error("broken"); console.warn("doubtful"); setTimeout(() => { throw new Error("thrown") }, 0); Promise.reject(new Error("rejected"))</script>`), 1400, false,
 			"console: error", "console: warning", "exception: Uncaught\n", "exception: Uncaught (in promise)"),
-		pagetest.Plant("what fits", pagetest.Add(`<div style="width:1000px">x</div>`, key), 1400, false),
-		pagetest.Plant("what does not", pagetest.Add(`<div style="overflow:hidden"><div style="width:1000px">x</div></div>`, strings.Replace(key, "<dd>", `<dd style="white-space:nowrap">`, 1)), 380, false, "beyond the edge", "wider than its box"),
-		pagetest.Plant("too wide", pagetest.Add(`<div style="width:1000px">x</div>`), 380, false, "pixels wider than the window"),
-		pagetest.Plant("chart missing", pagetest.Cut(`<figure id="chart-figure-10"`, "</figure>"), 1400, false, "figure-10: 0 charts, want 1"),
-		pagetest.Plant("chart missing on phones", pagetest.Cut(`<svg xmlns="http://www.w3.org/2000/svg" width="380"`, "</svg>"), 380, true, "charts, want 1"),
-		pagetest.Plant("chart hidden", pagetest.Rule("svg.chart{display:none!important}"), 380, false, "figure-10: 0 charts, want 1"),
-		pagetest.Plant("chart without size", pagetest.Rule("svg.chart{width:0!important;height:0!important}"), 380, false, "figure-10: 0 charts, want 1"),
-		pagetest.Plant("chart shown twice", pagetest.Rule("svg.chart{display:block!important}"), 380, false, "figure-10: 2 charts, want 1"),
-		pagetest.Plant("chart too small, without colours", pagetest.Rule("svg.chart{max-width:200px!important}svg.chart *{fill:red!important;stroke:red!important}"), 380, false, "letters", "colours"),
-		pagetest.Plant("table and section missing", func(page string) string {
-			return pagetest.Cut(`<section id="table-3"`, "</section>")(pagetest.Cut(`<table class="cards">`, "</table>")(page))
+		pagetest.NewFault("what fits", pagetest.AddElements(`<div style="width:1000px">x</div>`, key), 1400, false),
+		pagetest.NewFault("what does not", pagetest.AddElements(`<div style="overflow:hidden"><div style="width:1000px">x</div></div>`, strings.Replace(key, "<dd>", `<dd style="white-space:nowrap">`, 1)), 380, false, "beyond the edge", "wider than its box"),
+		pagetest.NewFault("too wide", pagetest.AddElements(`<div style="width:1000px">x</div>`), 380, false, "pixels wider than the window"),
+		pagetest.NewFault("chart missing", pagetest.RemoveBetween(`<figure id="chart-figure-10"`, "</figure>"), 1400, false, "figure-10: 0 charts, want 1"),
+		pagetest.NewFault("chart missing on phones", pagetest.RemoveBetween(`<svg xmlns="http://www.w3.org/2000/svg" width="380"`, "</svg>"), 380, true, "charts, want 1"),
+		pagetest.NewFault("chart hidden", pagetest.AddStyleRules("svg.chart{display:none!important}"), 380, false, "figure-10: 0 charts, want 1"),
+		pagetest.NewFault("chart without size", pagetest.AddStyleRules("svg.chart{width:0!important;height:0!important}"), 380, false, "figure-10: 0 charts, want 1"),
+		pagetest.NewFault("chart shown twice", pagetest.AddStyleRules("svg.chart{display:block!important}"), 380, false, "figure-10: 2 charts, want 1"),
+		pagetest.NewFault("chart too small, without colours", pagetest.AddStyleRules("svg.chart{max-width:200px!important}svg.chart *{fill:red!important;stroke:red!important}"), 380, false, "letters", "colours"),
+		pagetest.NewFault("table and section missing", func(page string) string {
+			return pagetest.RemoveBetween(`<section id="table-3"`, "</section>")(pagetest.RemoveBetween(`<table class="cards">`, "</table>")(page))
 		}, 1400, true, fmt.Sprintf("claims: tables of [] rows, want [%d]", claims), "table-3: no such section"),
-		pagetest.Plant("row missing", pagetest.Cut(`<tr><th data-head="claim" id="T-3"`, "</tr>"), 1400, true, fmt.Sprintf("claims: tables of [%d] rows, want [%d]", claims-1, claims)),
-		pagetest.Plant("table out of its box", pagetest.Rule(".box{max-width:none!important}.wrap{min-width:40rem!important}"), 380, true, "box"),
-		pagetest.Plant("dark on dark", pagetest.Rule("h2{color:#333!important}svg.chart text{fill:#1f2328!important}"), 1400, true, "contrast: H2", "contrast: text"),
-		pagetest.Plant("light on light, heading skipped, no language", func(page string) string {
-			return pagetest.Add(`<style>td{color:#aaa!important}</style><h4>deep</h4>`)(strings.Replace(page, ` lang="en"`, "", 1))
+		pagetest.NewFault("row missing", pagetest.RemoveBetween(`<tr><th data-head="claim" id="T-3"`, "</tr>"), 1400, true, fmt.Sprintf("claims: tables of [%d] rows, want [%d]", claims-1, claims)),
+		pagetest.NewFault("table out of its box", pagetest.AddStyleRules(".box{max-width:none!important}.wrap{min-width:40rem!important}"), 380, true, "box"),
+		pagetest.NewFault("dark on dark", pagetest.AddStyleRules("h2{color:#333!important}svg.chart text{fill:#1f2328!important}"), 1400, true, "contrast: H2", "contrast: text"),
+		pagetest.NewFault("light on light, heading skipped, no language", func(page string) string {
+			return pagetest.AddElements(`<style>td{color:#aaa!important}</style><h4>deep</h4>`)(strings.Replace(page, ` lang="en"`, "", 1))
 		}, 1400, false, "contrast: TD", "heading 4 after 2", "language"),
-		pagetest.Plant("no dark", func(page string) string { return strings.ReplaceAll(page, "prefers-color-scheme:dark", "width:1px") }, 1400, true, "the ground has luminance 1.00"),
+		pagetest.NewFault("no dark", func(page string) string { return strings.ReplaceAll(page, "prefers-color-scheme:dark", "width:1px") }, 1400, true, "the ground has luminance 1.00"),
 	)
 }
 
 // In a terminal a study has the rows with a published value.
 func TestText(t *testing.T) {
-	pagetest.Text(t, []pagetest.Titled{{Name: "study", Document: func() *doc.Document { return smallStudy().Document(false) }}})
+	pagetest.CheckTextStyles(t, []pagetest.NamedDocument{{Name: "study", Document: func() *doc.Document { return smallStudy().Document(false) }}})
 }
 
 // The columns are those that are promised, a row a finding or claim, and nothing stands where there
@@ -150,8 +150,8 @@ func TestStudyCSV(t *testing.T) {
 	if err := s.WriteClaims(&claims); err != nil {
 		t.Fatal(err)
 	}
-	pagetest.Golden(t, "cells.csv", cells.Bytes())
-	pagetest.Golden(t, "claims.csv", claims.Bytes())
+	pagetest.CheckGolden(t, "cells.csv", cells.Bytes())
+	pagetest.CheckGolden(t, "claims.csv", claims.Bytes())
 	rows, err := csv.NewReader(&cells).ReadAll()
 	if err != nil || len(rows) != 10 || !strings.HasPrefix(strings.Join(rows[0], ","), "artefact,platform,library,place,mode,parameter,bytes,published_low,published_high,measured,predicted,error_percent,basis") {
 		t.Errorf("%d rows, %v", len(rows), err)
@@ -199,14 +199,14 @@ func rowTexts(x *doc.Table) (rows []string) {
 
 // A value that assumptions decide is no validation, wherever it stands.
 func TestDecide(t *testing.T) {
-	row := Finding{Row: "table-1 toy L low", Parameter: "L", Low: 10, High: 10, Measured: 11, Basis: compare.Validation}
+	row := Finding{PublishedRow: "table-1 toy L low", Parameter: "L", Low: 10, High: 10, Measured: 11, Basis: compare.Validation}
 	fitted := row
 	fitted.Basis = compare.Calibration
-	s := &Study{Artefacts: []Artefact{{Rows: []Finding{row, {Row: "table-1 toy G low", Low: 1, High: 1, Measured: 3, Basis: compare.Validation}}}, {Rows: []Finding{row, fitted}}}}
+	s := &Study{Artefacts: []Artefact{{Rows: []Finding{row, {PublishedRow: "table-1 toy G low", Low: 1, High: 1, Measured: 3, Basis: compare.Validation}}}, {Rows: []Finding{row, fitted}}}}
 	s.Artefacts[1].Rows[0].IsRepeated = true
-	s.MarkDecided("table-1 toy L low", []string{"machine.x (1us)", "machine.y (2us)"})
+	s.MarkAssumed("table-1 toy L low", []string{"machine.x (1us)", "machine.y (2us)"})
 	for i, a := range s.Artefacts {
-		if r := a.Rows[0]; r.Basis != DecidedByAssumptions || r.Note != "Decided by assumptions: machine.x (1us), machine.y (2us)." {
+		if r := a.Rows[0]; r.Basis != BasisAssumed || r.Note != "Decided by assumptions: machine.x (1us), machine.y (2us)." {
 			t.Errorf("artefact %d: %s, %s", i, r.Basis, r.Note)
 		}
 	}
@@ -278,16 +278,16 @@ func TestErrorPercent(t *testing.T) {
 
 // Whatever stands in a study, the page shows it as text, and files have names.
 func TestHostileStudy(t *testing.T) {
-	const evil = pagetest.Evil
+	const evil = pagetest.InjectedMarkup
 	s := smallStudy()
 	s.Title, s.Source, s.Facts = evil, evil, [][2]string{{evil, evil}, {"command", evil}}
 	for i := range s.Claims {
 		c := &s.Claims[i]
-		c.ID, c.Text, c.Where, c.Check, c.Verdict, c.Evidence, c.Note, c.Rests = evil+strconv.Itoa(i), evil, evil, evil, evil, evil, evil, evil
+		c.ID, c.Text, c.Location, c.Check, c.Verdict, c.Evidence, c.Note, c.Basis = evil+strconv.Itoa(i), evil, evil, evil, evil, evil, evil, evil
 	}
 	for i := range s.Artefacts {
 		a := &s.Artefacts[i]
-		a.ID, a.Caption, a.Words, a.XAxis, a.YAxis = "../"+evil+strconv.Itoa(i), evil, []string{evil}, evil, evil
+		a.ID, a.Caption, a.Notes, a.XAxis, a.YAxis = "../"+evil+strconv.Itoa(i), evil, []string{evil}, evil, evil
 		for j := range a.Rows {
 			r := &a.Rows[j]
 			r.Platform, r.Mode, r.Parameter, r.Unit, r.Basis, r.Source, r.Note = evil, evil, evil, evil, evil, evil, evil
@@ -390,14 +390,14 @@ func TestStudyInteractions(t *testing.T) {
 		return out.join(', ');
 	})()`
 	const want = "predicted measured published, predicted measured, predicted measured published, 4"
-	if got := p.Answers(t, script); got != want {
+	if got := p.RunScript(t, script); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for was, is := range map[string]string{
 		"this.hidden.has(e.dataset.series) || this.hidden.has(e.dataset.kind)": "this.hidden.has(e.dataset.series)",
 		"this.step(steps[0] + steps[1])":                                       "0",
 	} {
-		if got := p.Answers(t, script, was, is); got == want {
+		if got := p.RunScript(t, script, was, is); got == want {
 			t.Errorf("%q instead of %q is not noticed", is, was)
 		}
 	}

@@ -83,7 +83,7 @@ func runTable(title, note string, r *model.Timeline) *doc.Table {
 		t.AddRow(x.row(doc.CountCell(rank))...)
 	}
 	t.BeginGroup("summary")
-	mean, most := meanAndMost(all)
+	mean, most := meanAndMax(all)
 	t.AddRow(mean.row(doc.TextCell("mean").WithTone(doc.StrongTone))...)
 	t.AddRow(most.row(doc.TextCell("most").WithTone(doc.StrongTone))...)
 	t.AddNote("Overhead is processor time for communication; a waiting processor is idle. %s", note)
@@ -98,8 +98,8 @@ func (x rankTime) row(name doc.Cell) []doc.Cell {
 	return []doc.Cell{name, doc.NumberCell(x.computing.Micros()), doc.NumberCell(x.overhead.Micros()), doc.NumberCell(x.waiting.Micros()), doc.NumberCell(x.end.Micros()), share}
 }
 
-// meanAndMost returns the mean of all, and the most of each.
-func meanAndMost(all []rankTime) (mean, most rankTime) {
+// meanAndMax returns the mean of all, and the most of each.
+func meanAndMax(all []rankTime) (mean, most rankTime) {
 	for _, x := range all {
 		mean.computing, most.computing = mean.computing+x.computing, max(most.computing, x.computing)
 		mean.overhead, most.overhead = mean.overhead+x.overhead, max(most.overhead, x.overhead)
@@ -112,10 +112,10 @@ func meanAndMost(all []rankTime) (mean, most rankTime) {
 
 // callTotals sums up all calls of a name.
 type callTotals struct {
-	name                      string
-	times                     int
-	total, waits, least, most unit.Time
-	bytes                     int // that left the ranks
+	name                              string
+	callCount                         int
+	total, waiting, shortest, longest unit.Time
+	bytes                             int // that left the ranks
 }
 
 func callsTable(title string, r *model.Timeline) *doc.Table {
@@ -125,21 +125,21 @@ func callsTable(title string, r *model.Timeline) *doc.Table {
 	for _, x := range r.Ranks {
 		whole += rankTimeOf(x).end
 	}
-	for _, c := range callProfile(r) {
+	for _, c := range totalCalls(r) {
 		share := doc.EmptyCell
 		if whole > 0 {
 			share = doc.NumberCell(100 * c.total.Micros() / whole.Micros())
 		}
 		us := func(d unit.Time) doc.Cell { return doc.NumberCell(d.Micros()) }
-		t.AddRow(doc.TextCell(c.name), doc.CountCell(c.times), share, us(c.total), us(c.waits), us(c.total/unit.Time(c.times)), us(c.least), us(c.most), doc.CountCell(c.bytes))
+		t.AddRow(doc.TextCell(c.name), doc.CountCell(c.callCount), share, us(c.total), us(c.waiting), us(c.total/unit.Time(c.callCount)), us(c.shortest), us(c.longest), doc.CountCell(c.bytes))
 	}
 	t.AddNote("Times are sums over all ranks, and shares are of the sum of their times from beginning to end. A rank waits in a call while its processor is idle." +
 		" sends counts bytes of data without headers: of messages, their parts, and remote accesses.")
 	return t
 }
 
-// callProfile sums up the calls of all ranks, in the order of their total time.
-func callProfile(r *model.Timeline) []callTotals {
+// totalCalls sums up the calls of all ranks, in the order of their total time.
+func totalCalls(r *model.Timeline) []callTotals {
 	at := map[string]int{}
 	var all []callTotals
 	for rank, x := range r.Ranks {
@@ -149,18 +149,18 @@ func callProfile(r *model.Timeline) []callTotals {
 			if !ok {
 				i = len(all)
 				at[c.Name] = i
-				all = append(all, callTotals{name: c.Name, least: c.Time()})
+				all = append(all, callTotals{name: c.Name, shortest: c.Time()})
 			}
 			e := &all[i]
-			e.times++
+			e.callCount++
 			e.total += c.Time()
-			e.least, e.most = min(e.least, c.Time()), max(e.most, c.Time())
-			waits = takeDuring(waits, c, func(s model.Span) unit.Time { return s.From }, func(s model.Span) {
+			e.shortest, e.longest = min(e.shortest, c.Time()), max(e.longest, c.Time())
+			waits = visitDuring(waits, c, func(s model.Span) unit.Time { return s.From }, func(s model.Span) {
 				if s.Activity == model.Waiting || s.Activity == model.Blocked {
-					e.waits += s.Time()
+					e.waiting += s.Time()
 				}
 			})
-			sends = takeDuring(sends, c, func(f model.Flight) unit.Time { return f.Sent }, func(f model.Flight) { e.bytes += f.Bytes })
+			sends = visitDuring(sends, c, func(f model.Flight) unit.Time { return f.Sent }, func(f model.Flight) { e.bytes += f.Bytes })
 		}
 	}
 	slices.SortStableFunc(all, func(a, b callTotals) int { return cmp.Compare(b.total, a.total) })
@@ -179,10 +179,10 @@ func flightsSentBy(all []model.Flight, rank int) []model.Flight {
 	return of
 }
 
-// takeDuring tells of the things that begin in a call, and returns those from which on to look for
+// visitDuring tells of the things that begin in a call, and returns those from which on to look for
 // the next one. Things are in the order of time, and a call that takes no time has what happens at
 // that time.
-func takeDuring[T any](things []T, call model.Span, when func(T) unit.Time, tell func(T)) []T {
+func visitDuring[T any](things []T, call model.Span, when func(T) unit.Time, tell func(T)) []T {
 	for len(things) > 0 {
 		at := when(things[0])
 		if at > call.From && at >= call.To {

@@ -1,4 +1,4 @@
-// Package recording makes documents of recorded runs: the time of each rank and of each part of the
+// Package timeline makes documents of recorded runs: the time of each rank and of each part of the
 // network by activity, a list of all steps, the calls of ranks, and a file for viewers of trace
 // events.
 package timeline
@@ -40,8 +40,8 @@ func (t Trace) Document() *doc.Document {
 	return d
 }
 
-// Page is the document of the trace with further sections of the run after its time line.
-func (t Trace) Page(run *doc.Document) *doc.Document {
+// DocumentOfRun is the document of the trace with further sections of the run after its time line.
+func (t Trace) DocumentOfRun(run *doc.Document) *doc.Document {
 	d := t.Document()
 	d.Answer = t.shareSentence()
 	at := 0
@@ -68,7 +68,7 @@ func (t Trace) shareSentence() string {
 	if len(all) == 0 {
 		return ""
 	}
-	mean, most := meanAndMost(all)
+	mean, most := meanAndMax(all)
 	part := func(d unit.Time) string { return formatShare(d, max(mean.end, 1)) + format.NonBreakingSpace + "%" }
 	return fmt.Sprintf("The run takes %s. Of its time a rank computes %s in the mean, works %s for communication and waits %s.",
 		format.MicrosWithUnit(most.end.Micros()), part(mean.computing), part(mean.overhead), part(mean.waiting))
@@ -119,9 +119,9 @@ const (
 
 // step is a step of a run.
 type step struct {
-	at, long unit.Time
-	depth    int // of what is at one time, what is around the others comes first
-	row      []doc.Cell
+	start, duration unit.Time
+	depth           int // of what is at one time, what is around the others comes first
+	row             []doc.Cell
 }
 
 // stepTable returns a table of the first steps.
@@ -132,7 +132,7 @@ func (t Trace) stepTable() *doc.Table {
 	all := t.steps()
 	for i, e := range all {
 		if i == maxPageRows {
-			out.AddNote("%d more lines are not shown, from %s us on.", len(all)-i, e.at.MicrosString())
+			out.AddNote("%d more lines are not shown, from %s us on.", len(all)-i, e.start.MicrosString())
 			break
 		}
 		out.AddRow(e.row...)
@@ -180,8 +180,8 @@ func (t Trace) steps() []step {
 	}
 	slices.SortStableFunc(all, func(a, b step) int {
 		switch {
-		case a.at != b.at:
-			return int(min(max(a.at-b.at, -1), 1))
+		case a.start != b.start:
+			return int(min(max(a.start-b.start, -1), 1))
 		default:
 			return a.depth - b.depth
 		}

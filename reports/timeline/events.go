@@ -20,9 +20,9 @@ const (
 
 var processNames = [...]string{ranksProcess: "ranks", networkProcess: "network", messagesProcess: "messages under way"}
 
-// firstThread is the first number of a thread. Viewers take 0 for an idle one, and a process's own
-// number for its main one.
-const firstThread = 10
+// firstThreadID is the first number of a thread. Viewers take 0 for an idle one, and a process's
+// own number for its main one.
+const firstThreadID = 10
 
 // event is an event of the Trace Event Format (Google), which chrome://tracing and ui.perfetto.dev
 // load. Times are microseconds with as many places as there are.
@@ -54,7 +54,7 @@ func WriteEvents(w io.Writer, t Trace) error {
 		e.write(event{Phase: "M", Name: "process_name", Process: p, Args: map[string]any{"name": processNames[p]}})
 		e.write(event{Phase: "M", Name: "process_sort_index", Process: p, Args: map[string]any{"sort_index": p}})
 	}
-	thread := firstThread
+	thread := firstThreadID
 	calls := callExchanges(t.Recording)
 	for i, x := range t.Recording.Ranks {
 		e.writeTrack(ranksProcess, thread, x, calls[i])
@@ -146,9 +146,9 @@ func (e *eventWriter) writeFlight(id string, f model.Flight, r *model.Timeline) 
 	}
 	if isActiveAt(r, f.By, f.Sent) && isActiveAt(r, taker, f.Taken) {
 		arrow := event{Name: f.Name, Category: category, Process: ranksProcess, ID: id}
-		arrow.Phase, arrow.Thread, arrow.Time = "s", firstThread+f.By, jsonMicros(f.Sent)
+		arrow.Phase, arrow.Thread, arrow.Time = "s", firstThreadID+f.By, jsonMicros(f.Sent)
 		e.write(arrow)
-		arrow.Phase, arrow.Thread, arrow.Time, arrow.Bind = "f", firstThread+taker, jsonMicros(f.Taken), "e"
+		arrow.Phase, arrow.Thread, arrow.Time, arrow.Bind = "f", firstThreadID+taker, jsonMicros(f.Taken), "e"
 		e.write(arrow)
 	}
 }

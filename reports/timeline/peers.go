@@ -23,7 +23,7 @@ type messageGroup struct {
 }
 
 func (e *messageGroup) add(peer int, f model.Flight) {
-	if tag, ok := flightTag(f); ok && !slices.Contains(e.tags, tag) {
+	if tag, ok := parseFlightTag(f); ok && !slices.Contains(e.tags, tag) {
 		e.tags = append(e.tags, tag)
 	}
 	if f.Bytes == 0 {
@@ -84,7 +84,7 @@ var tagCalls = regexp.MustCompile("(?i)send|recv|wait|test|start")
 
 var tagPattern = regexp.MustCompile(`\btag (-?\d+)`)
 
-func flightTag(f model.Flight) (int, bool) {
+func parseFlightTag(f model.Flight) (int, bool) {
 	m := tagPattern.FindStringSubmatch(f.Detail)
 	if m == nil {
 		return 0, false
@@ -152,8 +152,8 @@ func callExchanges(r *model.Timeline) [][]callExchange {
 		sends, takes := sortFlights(sent[rank], begun), sortFlights(taken[rank], came)
 		for _, c := range x.Calls {
 			var e callExchange
-			sends = takeDuring(sends, c, begun, func(f model.Flight) { e.sends.add(f.To, f) })
-			takes = takeDuring(takes, c, came, func(f model.Flight) { e.receives.add(f.From, f) })
+			sends = visitDuring(sends, c, begun, func(f model.Flight) { e.sends.add(f.To, f) })
+			takes = visitDuring(takes, c, came, func(f model.Flight) { e.receives.add(f.From, f) })
 			if !tagCalls.MatchString(c.Name) {
 				e.sends.tags, e.receives.tags = nil, nil
 			}

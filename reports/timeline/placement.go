@@ -8,7 +8,7 @@ import (
 // PlacedRun is a run with a placement of its ranks on nodes.
 type PlacedRun struct {
 	Placement model.Placement
-	Record    *model.Timeline
+	Recording *model.Timeline
 }
 
 // PlacementTimes reports the time of a program on each of several placements, and the mean time of
@@ -20,10 +20,10 @@ func PlacementTimes(title string, runs []PlacedRun) *doc.Document {
 	first := 0.0
 	for _, x := range runs {
 		var all []rankTime
-		for _, r := range x.Record.Ranks {
+		for _, r := range x.Recording.Ranks {
 			all = append(all, rankTimeOf(r))
 		}
-		mean, most := meanAndMost(all)
+		mean, most := meanAndMax(all)
 		end := most.end.Micros()
 		if first == 0 {
 			first = end

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { pagetest.Main(m) }
 
 // busy is a trace of the recording that reporttest makes.
 func busy(ranks, things int) Trace {
-	return Trace{Name: "busy", Title: "Busy", Command: "loggp trace", Recording: reporttest.Recording(ranks, things)}
+	return Trace{Name: "busy", Title: "Busy", Command: "loggp trace", Recording: reporttest.BusyTimeline(ranks, things)}
 }
 
 // Sums of a table are those of the spans, and shares are of all the time.
@@ -44,5 +44,5 @@ func TestTraceCourseIsBounded(t *testing.T) {
 
 // The page of a recording can be read in a browser.
 func TestTracePage(t *testing.T) {
-	pagetest.Write(t, busy(3, 40).Document()).Looks(t)
+	pagetest.Write(t, busy(3, 40).Document()).CheckAppearance(t)
 }

@@ -19,18 +19,18 @@ type MachineSchedules struct {
 	Ranks             int
 	Params            schedule.Params
 	Fitted            bool // the parameters are those of the machine
-	Times             []ScheduleTime
+	Schedules         []ScheduleTime
 }
 
 // ScheduleTime is the time of a schedule on a machine and in the simulation.
 type ScheduleTime struct {
-	Group, Name        string // such as an operation and its algorithm
-	Bytes              int    // below zero: unknown
-	Machine, Simulated unit.Time
+	Group, Name                string // such as an operation and its algorithm
+	Bytes                      int    // below zero: unknown
+	MachineTime, SimulatedTime unit.Time
 }
 
 // Error returns the relative error of the simulation.
-func (x ScheduleTime) Error() float64 { return float64(x.Simulated)/float64(x.Machine) - 1 }
+func (x ScheduleTime) Error() float64 { return float64(x.SimulatedTime)/float64(x.MachineTime) - 1 }
 
 // maxAccurateError is the error up to which a simulation counts as accurate.
 const maxAccurateError = 0.1
@@ -43,14 +43,14 @@ func ScheduleTimes(all []MachineSchedules) *doc.Document {
 	for _, m := range all {
 		var sizes, errors []float64
 		good := 0
-		for _, x := range m.Times {
+		for _, x := range m.Schedules {
 			e := x.Error()
 			if sizes, errors = append(sizes, math.Abs(e)), append(errors, e); math.Abs(e) <= maxAccurateError {
 				good++
 			}
 		}
 		slices.Sort(sizes)
-		sum.AddRow(doc.TextCell(m.Platform), doc.TextCell(m.Library), doc.CountCell(m.Ranks), doc.CountCell(len(m.Times)), doc.CountCell(good), signedPercent(quantile.UpperMedian(sizes)), signedPercent(slices.Min(errors)), signedPercent(slices.Max(errors)), doc.TextCell(m.Params.String()))
+		sum.AddRow(doc.TextCell(m.Platform), doc.TextCell(m.Library), doc.CountCell(m.Ranks), doc.CountCell(len(m.Schedules)), doc.CountCell(good), signedPercent(quantile.UpperMedian(sizes)), signedPercent(slices.Min(errors)), signedPercent(slices.Max(errors)), doc.TextCell(m.Params.String()))
 	}
 	if slices.ContainsFunc(all, func(m MachineSchedules) bool { return m.Fitted }) {
 		sum.AddNote("Parameters are fitted to the times of small schedules on the machine: ping-pongs, sends and receives between computations, a train of messages, and sends whose receive is late.")
@@ -58,15 +58,15 @@ func ScheduleTimes(all []MachineSchedules) *doc.Document {
 	sum.AddNote("The error is (simulated - measured) / measured; the median is of its absolute values. The rest is what LogGOPS does not model: protocols, nodes, distances, contention.")
 	d.AddTables("summary", "Accuracy of LogGOPS", sum)
 	for _, m := range all {
-		title := fmt.Sprintf("%s of %s, %s", format.Plural(len(m.Times), "schedule"), m.Platform, m.Library)
+		title := fmt.Sprintf("%s of %s, %s", format.Plural(len(m.Schedules), "schedule"), m.Platform, m.Library)
 		t := &doc.Table{Name: "schedules-" + m.Platform, Title: title, Columns: []doc.Column{{Heading: "platform", IsKey: true}, {Heading: "schedule", IsKey: true}, {Heading: "algorithm", IsKey: true}, {Heading: "length\nB", Kind: doc.NumberColumn},
 			{Heading: "machine\nus", Kind: doc.NumberColumn}, {Heading: "LogGOPS\nus", Kind: doc.NumberColumn}, {Heading: "error\n%", Kind: doc.NumberColumn}}}
-		for _, x := range m.Times {
+		for _, x := range m.Schedules {
 			bytes := doc.EmptyCell
 			if x.Bytes >= 0 {
 				bytes = doc.CountCell(x.Bytes)
 			}
-			t.AddRow(doc.TextCell(m.Platform), doc.TextCell(x.Group), doc.TextCell(x.Name), bytes, doc.NumberCell(x.Machine.Micros()), doc.NumberCell(x.Simulated.Micros()), signedPercent(x.Error()))
+			t.AddRow(doc.TextCell(m.Platform), doc.TextCell(x.Group), doc.TextCell(x.Name), bytes, doc.NumberCell(x.MachineTime.Micros()), doc.NumberCell(x.SimulatedTime.Micros()), signedPercent(x.Error()))
 		}
 		d.AddTables(t.Name, title, t)
 	}

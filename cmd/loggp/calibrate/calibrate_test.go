@@ -391,7 +391,7 @@ func manual(t *testing.T) *edit.Draft {
 // number was fitted, and counts, are not.
 func TestDecide(t *testing.T) {
 	finding := func(row, unit, basis string) study.Finding {
-		return study.Finding{Row: row, Platform: "convex", Unit: unit, Low: 1, High: 1, Basis: basis, Note: "Read so."}
+		return study.Finding{PublishedRow: row, Platform: "convex", Unit: unit, Low: 1, High: 1, Basis: basis, Note: "Read so."}
 	}
 	s := &study.Study{Artefacts: []study.Artefact{{Rows: []study.Finding{
 		finding("table-4 Convex o high", "us", compare.Validation), finding("table-4 Convex o low", "us", compare.Calibration), finding("table-4 Convex H low", "", compare.Validation),
@@ -401,14 +401,14 @@ func TestDecide(t *testing.T) {
 	}
 	const note = "Read so. Decided by assumptions: machine.hypernodes.inter.send.bandwidth (71MB/s)."
 	for i, want := range []study.Finding{
-		{Basis: study.DecidedByAssumptions, Note: note}, {Basis: compare.Calibration, Note: "Read so."}, {Basis: compare.Validation, Note: "Read so."},
+		{Basis: study.BasisAssumed, Note: note}, {Basis: compare.Calibration, Note: "Read so."}, {Basis: compare.Validation, Note: "Read so."},
 	} {
 		if r := s.Artefacts[0].Rows[i]; r.Basis != want.Basis || r.Note != want.Note {
-			t.Errorf("%s: %s, %s", r.Row, r.Basis, r.Note)
+			t.Errorf("%s: %s, %s", r.PublishedRow, r.Basis, r.Note)
 		}
 	}
-	if r := s.Artefacts[1].Rows[0]; r.Basis != study.DecidedByAssumptions {
-		t.Errorf("%s is %s where it stands again", r.Row, r.Basis)
+	if r := s.Artefacts[1].Rows[0]; r.Basis != study.BasisAssumed {
+		t.Errorf("%s is %s where it stands again", r.PublishedRow, r.Basis)
 	}
 }
 

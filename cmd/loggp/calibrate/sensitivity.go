@@ -161,13 +161,13 @@ func SetDecidingNumbers(ctx context.Context, p *paper.Paper, s *study.Study) err
 	var platforms []string
 	for _, a := range s.Artefacts {
 		for _, r := range a.Rows {
-			if r.Basis != compare.Validation || math.IsNaN(r.Low) || r.Unit == "" || r.Unexamined || slices.Contains(rows[r.Platform], r.Row) {
+			if r.Basis != compare.Validation || math.IsNaN(r.Low) || r.Unit == "" || r.BasisUnknown || slices.Contains(rows[r.Platform], r.PublishedRow) {
 				continue
 			}
 			if rows[r.Platform] == nil {
 				platforms = append(platforms, r.Platform)
 			}
-			rows[r.Platform] = append(rows[r.Platform], r.Row)
+			rows[r.Platform] = append(rows[r.Platform], r.PublishedRow)
 		}
 	}
 	for _, name := range platforms {
@@ -189,7 +189,7 @@ func SetDecidingNumbers(ctx context.Context, p *paper.Paper, s *study.Study) err
 				numbers = append(numbers, fmt.Sprintf("%s (%s)", n.Path, n.Value))
 			}
 			if numbers != nil {
-				s.MarkDecided(q.Name, numbers)
+				s.MarkAssumed(q.Name, numbers)
 			}
 		}
 	}

@@ -18,14 +18,14 @@ const nearThreshold = 0.1
 // that decides; where others would decide it the other way the note says so.
 func (x *reproduction) judge(c *Claim) study.Claim {
 	cells := c.record.cells
-	out := study.Claim{ID: c.ID, Text: cells["claim"], Where: cells["where"], Check: cells["how_to_check"], Note: c.Note}
+	out := study.Claim{ID: c.ID, Text: cells["claim"], Location: cells["where"], Check: cells["how_to_check"], Note: c.Note}
 	env, holds := x.paper.environment(x.measured), expr.Missing
 	switch {
 	case c.Contradicted != "":
-		out.Verdict, out.Note = study.Contradicted, joinSentences(c.Contradicted, c.Note)
+		out.Verdict, out.Note = study.VerdictContradicted, joinSentences(c.Contradicted, c.Note)
 		return out
 	case c.NotApplicable != "":
-		out.Verdict, out.Note = study.NotApplicable, joinSentences(c.NotApplicable, c.Note)
+		out.Verdict, out.Note = study.VerdictNotApplicable, joinSentences(c.NotApplicable, c.Note)
 		return out
 	case c.Function != "":
 		ok, evidence := claimFunctions[c.Function]()
@@ -60,17 +60,17 @@ func (x *reproduction) judge(c *Claim) study.Claim {
 	}
 	switch holds {
 	case expr.Missing:
-		out.Verdict = study.NotApplicable
+		out.Verdict = study.VerdictNotApplicable
 		out.Note = "Not measured: " + listFirst(env.Absent) + "."
 		return out
 	case expr.Undecided:
-		out.Verdict = study.Undecided
+		out.Verdict = study.VerdictUndecided
 		out.Note = joinSentences("The interval of what is compared contains the threshold.", out.Note)
 	case expr.False:
-		out.Verdict = study.Fails
+		out.Verdict = study.VerdictFails
 		out.Note = joinSentences("What should be and is not: "+out.Check+".", out.Note)
 	case expr.True:
-		out.Verdict = study.Holds
+		out.Verdict = study.VerdictHolds
 	}
 	_, doubts := x.fitWarnings(env)
 	out.Note = joinSentences(out.Note, doubts)
@@ -109,10 +109,10 @@ func (x *reproduction) decidingSubjects(c *Claim) []Subject {
 // of a platform were fitted to the claim or to published numbers whose quantities it compares.
 func (x *reproduction) setRests(out *study.Claim, c *Claim, env *expr.Env) {
 	if c.ByConstruction != "" {
-		out.Rests, out.Note = study.ByConstruction, joinSentences(c.ByConstruction, out.Note)
+		out.Basis, out.Note = study.BasisTrueByConstruction, joinSentences(c.ByConstruction, out.Note)
 		return
 	}
-	out.Rests = study.Free
+	out.Basis = study.BasisNothingFitted
 	var named []string
 	for _, p := range x.platforms {
 		if p.Calibrated("claims " + c.ID) {
@@ -120,7 +120,7 @@ func (x *reproduction) setRests(out *study.Claim, c *Claim, env *expr.Env) {
 		}
 	}
 	if len(named) > 0 {
-		out.Rests = study.FittedTo
+		out.Basis = study.BasisFitted
 		out.Note = joinSentences(out.Note, fmt.Sprintf("Some number of %s was fitted to this, so that it proves nothing.", strings.Join(named, ", ")))
 		return
 	}
@@ -134,7 +134,7 @@ func (x *reproduction) setRests(out *study.Claim, c *Claim, env *expr.Env) {
 	}
 	if len(rows) > 0 {
 		slices.Sort(rows)
-		out.Rests = study.FittedTo
+		out.Basis = study.BasisFitted
 		out.Note = joinSentences(out.Note, fmt.Sprintf("Some numbers that it compares were fitted: %s.", strings.Join(rows, ", ")))
 	}
 }

@@ -110,7 +110,7 @@ func verdicts(p *Paper, c quantityValues) map[string]study.Claim {
 func TestClaimsHold(t *testing.T) {
 	p := read(t)
 	for id, c := range verdicts(p, sound(p)) {
-		if c.Verdict != study.Holds || c.Evidence == "" || c.Text == "" || c.Check == "" || c.Rests == "" {
+		if c.Verdict != study.VerdictHolds || c.Evidence == "" || c.Text == "" || c.Check == "" || c.Basis == "" {
 			t.Errorf("%s: %s: %s %s", id, c.Verdict, c.Evidence, c.Note)
 		}
 	}
@@ -157,15 +157,15 @@ func TestClaimsFail(t *testing.T) {
 			t.Fatalf("%s: no %s to break", b.id, b.key)
 		}
 		c[b.key] = expr.Exactly(b.factor * v.V)
-		if got := verdicts(p, c)[b.id]; got.Verdict != study.Fails || !strings.Contains(got.Note, got.Check) {
+		if got := verdicts(p, c)[b.id]; got.Verdict != study.VerdictFails || !strings.Contains(got.Note, got.Check) {
 			t.Errorf("%s: with %s times %v it is %s: %s", b.id, b.key, b.factor, got.Verdict, got.Evidence)
 		}
 		c[b.key] = expr.Value{V: v.V, Low: min(v.V, b.factor*v.V), High: max(v.V, b.factor*v.V)}
-		if got := verdicts(p, c)[b.id]; got.Verdict != study.Undecided {
+		if got := verdicts(p, c)[b.id]; got.Verdict != study.VerdictUndecided {
 			t.Errorf("%s: with %s of %v it is %s: %s", b.id, b.key, c[b.key], got.Verdict, got.Evidence)
 		}
 		delete(c, b.key)
-		if got := verdicts(p, c)[b.id]; got.Verdict != study.NotApplicable || !strings.Contains(got.Note, b.key) {
+		if got := verdicts(p, c)[b.id]; got.Verdict != study.VerdictNotApplicable || !strings.Contains(got.Note, b.key) {
 			t.Errorf("%s: without %s it is %s: %s", b.id, b.key, got.Verdict, got.Note)
 		}
 	}
@@ -190,7 +190,7 @@ func TestOtherwise(t *testing.T) {
 		t.Errorf("all agree: %s, %s", got.Evidence, got.Note)
 	}
 	c["o_s(now,bsend,40000)"] = expr.Exactly(1)
-	if got := verdicts(p, c)["AM-10"]; got.Verdict != study.Holds || !strings.Contains(got.Note, text) {
+	if got := verdicts(p, c)["AM-10"]; got.Verdict != study.VerdictHolds || !strings.Contains(got.Note, text) {
 		t.Errorf("%s: %s", got.Verdict, got.Note)
 	}
 }
@@ -201,7 +201,7 @@ func TestThreshold(t *testing.T) {
 	c := sound(p)
 	c["o_s(now,isend,100000)"] = expr.Exactly(5.2 * c["o_s(now,isend,1)"].V)
 	found := verdicts(p, c)
-	if got := found["AM-11"]; got.Verdict != study.Holds || strings.Count(got.Note, "from the threshold") != 1 || !strings.Contains(got.Note, "4.0 % from the threshold 5.") {
+	if got := found["AM-11"]; got.Verdict != study.VerdictHolds || strings.Count(got.Note, "from the threshold") != 1 || !strings.Contains(got.Note, "4.0 % from the threshold 5.") {
 		t.Errorf("%s: %s", got.Verdict, got.Note)
 	}
 	if got := found["AM-01"]; strings.Contains(got.Note, "threshold") {

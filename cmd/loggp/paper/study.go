@@ -166,11 +166,11 @@ func (x *reproduction) buildStudy() *study.Study {
 
 // evaluateArtefact evaluates the rows of a table or figure.
 func (x *reproduction) evaluateArtefact(a *Artefact) study.Artefact {
-	out := study.Artefact{ID: a.ID, Caption: a.Caption, Words: a.Words, XAxis: a.axes[0], YAxis: a.axes[1]}
+	out := study.Artefact{ID: a.ID, Caption: a.Caption, Notes: a.Words, XAxis: a.axes[0], YAxis: a.axes[1]}
 	for i := range a.rows {
 		r := &a.rows[i]
-		f := study.Finding{Row: r.Name, Platform: r.Platform, Library: r.Library, Place: r.Place, Mode: r.Mode, Parameter: r.Parameter, Bytes: r.Bytes, Unit: r.Unit,
-			Low: r.Low, High: r.High, Source: r.Source, Note: r.Note, Basis: study.ShownOnly}
+		f := study.Finding{PublishedRow: r.Name, Platform: r.Platform, Library: r.Library, Place: r.Place, Mode: r.Mode, Parameter: r.Parameter, Bytes: r.Bytes, Unit: r.Unit,
+			Low: r.Low, High: r.High, Source: r.Source, Note: r.Note, Basis: study.BasisUnpublished}
 		f.Predicted, f.Measured, f.MeasuredLow, f.MeasuredHigh = math.NaN(), math.NaN(), math.NaN(), math.NaN()
 		switch {
 		case r.line != nil:
@@ -199,7 +199,7 @@ func (x *reproduction) setNumbers(f *study.Finding, r *row, cell *expressionText
 	f.Predicted = x.paper.environment(x.predicted).Number(cell.expr, r.variables).V
 	codes, text := x.fitWarnings(env)
 	f.Warning, f.Note = codes, joinSentences(f.Note, text)
-	f.Bound = r.key != "" && strings.Contains(codes, upperBound)
+	f.IsUpperBound = r.key != "" && strings.Contains(codes, upperBound)
 }
 
 // fitWarnings returns what the fit warns of in quantities that were asked for: codes, and
@@ -227,7 +227,7 @@ func (x *reproduction) setPublished(f *study.Finding, r *row) {
 		return
 	}
 	f.Basis = x.basisOf(r)
-	f.Unexamined = r.line == nil && r.rule.Unexamined
+	f.BasisUnknown = r.line == nil && r.rule.Unexamined
 	if r.key == "" { // it is no quantity that another row could have too
 		return
 	}
@@ -242,7 +242,7 @@ func (x *reproduction) setPublished(f *study.Finding, r *row) {
 func (x *reproduction) basisOf(r *row) string {
 	switch {
 	case r.IsImpossible:
-		return study.Contradicted
+		return study.VerdictContradicted
 	case r.line == nil && r.rule.Basis != "":
 		return r.rule.Basis
 	case isCalibrated(x.platforms, r.Name):
@@ -262,7 +262,7 @@ func (x *reproduction) setPublishedOfFigure(f *study.Finding, r *row) {
 	f.Low, f.High, f.IsRepeated = v.Low, v.High, true
 	for key := range env.Asked {
 		if printed := x.publishedRows[key]; printed != nil {
-			f.Row, f.Source, f.Basis = printed.Name, printed.Source, x.basisOf(printed)
+			f.PublishedRow, f.Source, f.Basis = printed.Name, printed.Source, x.basisOf(printed)
 			f.Note = joinSentences(printed.Contradiction, printed.Note, f.Note)
 		}
 	}
@@ -325,13 +325,13 @@ func (x *reproduction) setTexts(f *study.Finding, r *row) {
 		f.Basis = rule.Basis
 		return
 	case rule.Open != "" && published == rule.Open:
-		f.Basis = study.ShownOnly
+		f.Basis = study.BasisUnpublished
 		return
 	case found == expected:
-		f.Agreement = study.Agrees
+		f.Agreement = study.WordsAgree
 		return
 	}
-	f.Agreement = study.Differs
+	f.Agreement = study.WordsDiffer
 	if (record{cells: r.variables}).matches(rule.WhereDiffers) {
 		f.Note = joinSentences(f.Note, rule.Differs)
 	}

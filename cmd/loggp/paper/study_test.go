@@ -135,7 +135,7 @@ func TestInventedPaper(t *testing.T) {
 			if !(r.Measured > 0) || !(r.MeasuredLow <= r.Measured) || !(r.Predicted > 0) {
 				t.Errorf("%s: measured %v, predicted %v", line, r.Measured, r.Predicted)
 			}
-			got = append(got, fmt.Sprint(line, r.Low, " shown:", r.Basis == study.ShownOnly, " again:", r.IsRepeated, " ", r.Basis))
+			got = append(got, fmt.Sprint(line, r.Low, " shown:", r.Basis == study.BasisUnpublished, " again:", r.IsRepeated, " ", r.Basis))
 		}
 	}
 	if !slices.Equal(got, want) {
@@ -171,7 +171,7 @@ func TestInventedPaper(t *testing.T) {
 	}
 	verdicts := map[string]string{}
 	for _, c := range s.Claims {
-		verdicts[c.ID] = c.Verdict + " " + c.Rests
+		verdicts[c.ID] = c.Verdict + " " + c.Basis
 	}
 	for id, want := range map[string]string{"T-1": "holds nothing fitted", "T-2": "fails nothing fitted", "T-3": "undecided nothing fitted", "T-4": "contradicted ", "T-5": "not_applicable ",
 		"T-6": "fails nothing fitted", "T-7": "not_applicable ", "T-8": "holds true by construction", "T-9": "holds nothing fitted", "AM-07": "holds fitted numbers"} {
@@ -219,7 +219,7 @@ artefacts:
 		t.Errorf("%+v", s.Tables)
 	}
 	for i, r := range s.Artefacts[0].Rows {
-		if r.Basis != study.ShownOnly || !math.IsNaN(r.Low) || math.IsNaN(r.Measured) != (i == 2) {
+		if r.Basis != study.BasisUnpublished || !math.IsNaN(r.Low) || math.IsNaN(r.Measured) != (i == 2) {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -314,7 +314,7 @@ func TestStudyIsComplete(t *testing.T) {
 			case !(r.Measured > 0) || !(r.Predicted > 0) || math.IsInf(r.Measured+r.Predicted, 0):
 				t.Errorf("%s, %s %s %s %s at %d B: measured %v, predicted %v", a.ID, r.Platform, r.Place, r.Mode, r.Parameter, r.Bytes, r.Measured, r.Predicted)
 			}
-			if r.Basis != study.ShownOnly && r.Basis != compare.Calibration {
+			if r.Basis != study.BasisUnpublished && r.Basis != compare.Calibration {
 				counts[a.ID+" published"]++
 			}
 		}
@@ -344,15 +344,15 @@ func TestStudyOfWords(t *testing.T) {
 			switch {
 			case r.Text == [2]string{} || a.ID == "table-2":
 			case r.Text[0] == "unspecified":
-				if r.Basis != study.ShownOnly || r.Agreement != "" {
+				if r.Basis != study.BasisUnpublished || r.Agreement != "" {
 					t.Errorf("%s on %s, of which the source says nothing: %s, %q", r.Mode, r.Platform, r.Basis, r.Agreement)
 				}
-			case a.ID == "table-1" && r.Mode == "rsend" && r.Bytes > 16 && r.Agreement == study.Differs:
+			case a.ID == "table-1" && r.Mode == "rsend" && r.Bytes > 16 && r.Agreement == study.WordsDiffer:
 				differ++
 				if r.Basis != compare.Validation || !strings.Contains(r.Note, "progress") {
 					t.Errorf("%s on %s at %d B is %s: %s", r.Mode, r.Platform, r.Bytes, r.Basis, r.Note)
 				}
-			case r.Agreement != study.Agrees:
+			case r.Agreement != study.WordsAgree:
 				t.Errorf("%s, %s on %s: printed %q, found %q", a.ID, r.Parameter, r.Platform, r.Text[0], r.Text[1])
 			}
 		}
@@ -369,21 +369,21 @@ func TestBasis(t *testing.T) {
 	want := map[string]string{
 		"table-3 t3d issend o_s 10000":   compare.Calibration,
 		"table-3 t3d isend o_s 10000":    compare.Validation,
-		"table-3 now send G -1":          study.Contradicted,
-		"table-3 now send g 16":          study.ShownOnly,
-		"table-4 convex  P -1":           study.Contradicted,
+		"table-3 now send G -1":          study.VerdictContradicted,
+		"table-3 now send g 16":          study.BasisUnpublished,
+		"table-4 convex  P -1":           study.VerdictContradicted,
 		"table-4 convex  H -1":           compare.Validation,
 		"table-5 t3d ssend L -1":         compare.Calibration,
 		"figure-11 t3d send o_r 10000":   compare.Validation,
-		"figure-11 t3d send o_r 5000":    study.ShownOnly,
-		"figure-13 now send peak 1/G -1": study.Contradicted,
+		"figure-11 t3d send o_r 5000":    study.BasisUnpublished,
+		"figure-13 now send peak 1/G -1": study.VerdictContradicted,
 	}
 	for _, a := range s.Artefacts {
 		for _, f := range a.Rows {
 			name := fmt.Sprintf("%s %s %s %s %d", a.ID, f.Platform, f.Mode, f.Parameter, f.Bytes)
 			if basis, ok := want[name]; ok {
 				delete(want, name)
-				if f.Basis != basis || (basis == study.Contradicted) != (f.Note != "" && basis == study.Contradicted) {
+				if f.Basis != basis || (basis == study.VerdictContradicted) != (f.Note != "" && basis == study.VerdictContradicted) {
 					t.Errorf("%s is %s, want %s: %s", name, f.Basis, basis, f.Note)
 				}
 			}
@@ -394,19 +394,19 @@ func TestBasis(t *testing.T) {
 	}
 	named := []string{"AM-07", "AM-11", "AM-13", "AM-14", "AM-15", "AM-17", "AM-22"} // by the files of platforms
 	for _, c := range s.Claims {
-		if want := slices.Contains(named, c.ID); strings.Contains(c.Note, "was fitted to this") != want || want && c.Rests != study.FittedTo {
-			t.Errorf("%s: rests on %q: %s", c.ID, c.Rests, c.Note)
+		if want := slices.Contains(named, c.ID); strings.Contains(c.Note, "was fitted to this") != want || want && c.Basis != study.BasisFitted {
+			t.Errorf("%s: rests on %q: %s", c.ID, c.Basis, c.Note)
 		}
-		if want := c.ID == "AM-21" || c.ID == "AM-27"; (c.Rests == study.ByConstruction) != want {
-			t.Errorf("%s: rests on %q", c.ID, c.Rests)
+		if want := c.ID == "AM-21" || c.ID == "AM-27"; (c.Basis == study.BasisTrueByConstruction) != want {
+			t.Errorf("%s: rests on %q", c.ID, c.Basis)
 		}
 	}
 	for _, x := range s.Claims {
 		if x.ID == "AM-25" && !strings.Contains(x.Note, "table-3 T3D L low") {
 			t.Errorf("AM-25 compares the timers by which L of the T3D is read, which was fitted: %s", x.Note)
 		}
-		if x.ID == "AM-18" && (x.Rests != study.FittedTo || !strings.Contains(x.Note, "table-3 T3D G low")) {
-			t.Errorf("AM-18 compares G of the T3D, which was fitted: %s, %s", x.Rests, x.Note)
+		if x.ID == "AM-18" && (x.Basis != study.BasisFitted || !strings.Contains(x.Note, "table-3 T3D G low")) {
+			t.Errorf("AM-18 compares G of the T3D, which was fitted: %s, %s", x.Basis, x.Note)
 		}
 	}
 }
