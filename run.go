@@ -36,10 +36,11 @@ type Execution struct {
 	Warnings  []mpi.Warning   // what the program does and MPI forbids, once for each kind
 
 	// Of RunProgram only:
-	Schedule *schedule.Schedule // of the program, if it was to be recorded
-	Picture  *portable.Picture  // that the program has drawn; nil: none
-	Notes    []string           // of options that turned out to have no effect
-	Failure  error              // the result of a NAS Parallel Benchmark differs from the published one, or an executable has ended with a status other than 0
+	Schedule     *schedule.Schedule // of the program, if it was to be recorded
+	Disturbances []string           // what may have disturbed the processor time that computing is charged by
+	Picture      *portable.Picture  // that the program has drawn; nil: none
+	Notes        []string           // of options that turned out to have no effect
+	Failure      error              // the result of a NAS Parallel Benchmark differs from the published one, or an executable has ended with a status other than 0
 
 	name, title string
 	ends        []unit.Time   // of ranks on this machine

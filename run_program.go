@@ -47,6 +47,20 @@ func RunProgram(ctx context.Context, o ProgramOptions) (*Execution, error) {
 	if err != nil {
 		return nil, err
 	}
+	var disturbances []string
+	if settings.Compute.IsMeasured() {
+		disturbances = quickWarnings(ctx, 1) // ranks compute one at a time
+	}
+	e, err := o.run(ctx, p, known, settings)
+	if err != nil {
+		return e, err
+	}
+	e.addDisturbances(disturbances)
+	return e, nil
+}
+
+// run runs a program with its settings, with each of the placements.
+func (o *ProgramOptions) run(ctx context.Context, p program.Program, known *platform.Platform, settings program.Settings) (*Execution, error) {
 	if len(o.Place) > 1 {
 		return o.comparePlacements(ctx, p, known, settings)
 	}

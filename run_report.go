@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/loggp/loggp/impl/program"
 	"github.com/loggp/loggp/impl/program/npb"
@@ -57,6 +58,20 @@ func (r *programRun) report(e *Execution) {
 		e.Picture = result.Rate.Picture
 		e.document.AddTables("rate", "How fast "+r.program.Name+" is", rateTable(r.program.Name, result))
 	}
+}
+
+// addDisturbances warns of what may have disturbed measured computing.
+func (e *Execution) addDisturbances(found []string) {
+	if len(found) == 0 {
+		return
+	}
+	e.Disturbances = found
+	w := doc.Warning{Code: "disturbed", Meaning: "This machine was not quiet before the run, so computing may be charged more time than it needs. loggp doctor says what to do.", Count: len(found)}
+	for _, d := range found {
+		check, text, _ := strings.Cut(d, ": ")
+		w.Cases = append(w.Cases, doc.WarningCase{Subjects: check, Text: text})
+	}
+	e.document.AddSection(doc.Section{ID: "warnings", Title: "Warnings", PageOnly: true, Warnings: []doc.Warning{w}})
 }
 
 // benchmarkTable has the lines that NPB prints at the end.

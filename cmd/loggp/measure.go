@@ -136,10 +136,15 @@ func (m *measure) run(cmd *cobra.Command) error {
 		return err
 	}
 	printWarnings(cmd, x.Notices)
-	if len(x.Disturbances) > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "possible disturbances: %s ('loggp doctor' says what to do)\n", strings.Join(x.Disturbances, "; "))
-	}
+	printDisturbances(cmd, x.Disturbances)
 	return nil
+}
+
+// printDisturbances says what may have disturbed measured times.
+func printDisturbances(cmd *cobra.Command, found []string) {
+	if len(found) > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "possible disturbances: %s ('loggp doctor' says what to do)\n", strings.Join(found, "; "))
+	}
 }
 
 // parse makes options of the flags. A flag that has no effect is an error.

@@ -181,6 +181,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 		return flagError(cmd, err)
 	}
 	printWarnings(cmd, x.Notes)
+	printDisturbances(cmd, x.Disturbances)
 	if p.Executable { // standard output is that of the program
 		out := cmd.OutOrStdout()
 		cmd.SetOut(cmd.ErrOrStderr())

@@ -64,6 +64,9 @@ type Compute struct {
 	Rate   float64 // as many cycles as it takes here, at this number of cycles a second; Main sets Factor to this
 }
 
+// IsMeasured reports whether computing takes a time that is measured here.
+func (c Compute) IsMeasured() bool { return c.Factor > 0 || c.Rate > 0 }
+
 // Main returns the function that mpi.Run calls for each rank. It checks the file first: an error
 // says what is wrong with it, or what this loggp lacks. Call Close after the run.
 func (p *Program) Main() (func(*mpi.Comm) error, error) { return p.main() }
