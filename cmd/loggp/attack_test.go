@@ -221,9 +221,9 @@ func attack(t *testing.T, seed uint64, loggp, files string, words []string, spoi
 	}
 	status := cmd.ProcessState.ExitCode()
 	switch {
-	case status != succeeded && status != failed && status != misused:
+	case status != exitSuccess && status != exitFailure && status != exitUsage:
 		fail("status %d: %v", status, err)
-	case status != succeeded && !strings.Contains(errs.String(), "loggp"):
+	case status != exitSuccess && !strings.Contains(errs.String(), "loggp"):
 		fail("status %d without an error", status)
 	case goTrace.MatchString(errs.String()) || goTrace.MatchString(out.String()):
 		fail("it prints a trace of Go")
@@ -246,7 +246,7 @@ func attack(t *testing.T, seed uint64, loggp, files string, words []string, spoi
 			}
 		}
 	}
-	if status != succeeded {
+	if status != exitSuccess {
 		return ""
 	}
 	return runTime.ReplaceAllString(out.String(), "") + "\n"

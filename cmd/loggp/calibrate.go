@@ -34,7 +34,7 @@ an example.`,
 		Example: `  loggp measure --platform my.yaml --modes send,isend --sizes 16,1KB,20KB -o mine.csv
   loggp calibrate my.yaml --to mine.csv -o fitted.yaml
   loggp calibrate fitted.yaml --modes send`,
-		Args:              one("platform file"),
+		Args:              oneArg("platform file"),
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd, args[0]) },
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 	}
@@ -45,13 +45,13 @@ an example.`,
 	f.StringVar(&c.sizes, "sizes", "", "sizes of the samples (default: eight of each mode)")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of the starting points of the search")
 	f.StringVarP(&c.output, "output", "o", "", "platform file to write")
-	printing(cmd)
+	addPrintFlags(cmd)
 	return cmd
 }
 
 func (c *calibration) run(cmd *cobra.Command, what string) error {
-	if err := output(c.output); err != nil {
-		return misuse(cmd, err)
+	if err := checkWritableFile(c.output); err != nil {
+		return usageError(cmd, err)
 	}
 	d, err := openDraft(cmd, what)
 	if err != nil {
@@ -59,18 +59,18 @@ func (c *calibration) run(cmd *cobra.Command, what string) error {
 	}
 	part := calibrate.SampleSelection{Library: c.library}
 	if c.modes != "" {
-		part.Modes = words(c.modes)
+		part.Modes = splitList(c.modes)
 	}
-	if part.Sizes, err = sizes(c.sizes, nil); err != nil {
-		return misuse(cmd, err)
+	if part.Sizes, err = parseSizes(c.sizes, nil); err != nil {
+		return usageError(cmd, err)
 	}
-	papers, err := paper.ReadAll(published())
+	papers, err := paper.ReadAll(publishedPapers())
 	if err != nil {
 		return err
 	}
 	b, err := calibrate.TargetBench(cmd.Context(), d, papers, c.to, part)
 	if errors.Is(err, calibrate.ErrNoTargets) {
-		return misuse(cmd, fmt.Errorf("calibrate %s: %w", d.Machine.Name, err))
+		return usageError(cmd, fmt.Errorf("calibrate %s: %w", d.Machine.Name, err))
 	}
 	if err != nil {
 		return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
@@ -85,7 +85,7 @@ func (c *calibration) run(cmd *cobra.Command, what string) error {
 	if c.output != "" {
 		text, err := found.Text()
 		if err == nil {
-			err = keep(cmd, c.output, func(w io.Writer) error {
+			err = writeFile(cmd, c.output, func(w io.Writer) error {
 				_, err := w.Write(text)
 				return err
 			}, "platform")
@@ -94,16 +94,16 @@ func (c *calibration) run(cmd *cobra.Command, what string) error {
 			return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
 		}
 	}
-	return show(cmd, found.Document())
+	return printDocument(cmd, found.Document())
 }
 
 // openDraft opens the file of a platform, to change numbers of it.
 func openDraft(cmd *cobra.Command, what string) (*edit.Draft, error) {
-	if _, err := load(cmd, what); err != nil {
+	if _, err := loadEmulatedPlatform(cmd, what); err != nil {
 		return nil, err
 	}
 	d, err := edit.Open(what)
-	return d, misuse(cmd, err)
+	return d, usageError(cmd, err)
 }
 
 // sensitivity has the flags of 'platforms sensitivity'.
@@ -125,7 +125,7 @@ charts.`,
 		Example: `  loggp platforms sensitivity t3d
   loggp platforms sensitivity t3d --to 'table-3 T3D o_s *' -o sensitivity.csv
   loggp platforms sensitivity my.yaml --own -o sensitivity`,
-		Args:              one("platform"),
+		Args:              oneArg("platform"),
 		RunE:              func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 	}
@@ -134,22 +134,22 @@ charts.`,
 	f.BoolVar(&s.own, "own", false, "use the platform's own LogGP parameters instead of published rows")
 	f.StringVar(&s.library, "library", "", "library of the platform's own parameters (default: its first)")
 	f.StringVarP(&s.output, "output", "o", "", "file (.csv) or directory to write")
-	printing(cmd)
+	addPrintFlags(cmd)
 	return cmd
 }
 
 func (s *sensitivity) run(cmd *cobra.Command, what string) error {
 	if s.own && s.to != nil {
-		return misuse(cmd, fmt.Errorf("--own, --to: one of them says which quantities"))
+		return usageError(cmd, fmt.Errorf("--own, --to: one of them says which quantities"))
 	}
-	if err := written(s.output, ".csv"); err != nil {
-		return misuse(cmd, err)
+	if err := checkWritableOutput(s.output, ".csv"); err != nil {
+		return usageError(cmd, err)
 	}
 	d, err := openDraft(cmd, what)
 	if err != nil {
 		return err
 	}
-	papers, err := paper.ReadAll(published())
+	papers, err := paper.ReadAll(publishedPapers())
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (s *sensitivity) run(cmd *cobra.Command, what string) error {
 	}
 	bar := newProgress(cmd.ErrOrStderr(), 1)
 	found, err := calibrate.VaryNumbers(cmd.Context(), d, b, calibrate.Options{Progress: func(done, total int) {
-		bar.of(total)
+		bar.setTotal(total)
 		bar.done(done)
 	}})
 	bar.end()
@@ -168,8 +168,8 @@ func (s *sensitivity) run(cmd *cobra.Command, what string) error {
 	}
 	report := found.Document()
 	switch {
-	case extension(s.output) == ".csv":
-		if err := keep(cmd, s.output, found.CSV, "sensitivity"); err != nil {
+	case fileExtension(s.output) == ".csv":
+		if err := writeFile(cmd, s.output, found.CSV, "sensitivity"); err != nil {
 			return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
 		}
 	case s.output != "":
@@ -178,5 +178,5 @@ func (s *sensitivity) run(cmd *cobra.Command, what string) error {
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "sensitivity written to %s/index.html\n", s.output)
 	}
-	return show(cmd, report)
+	return printDocument(cmd, report)
 }

@@ -23,20 +23,20 @@ func TestCalibrateWrong(t *testing.T) {
 		args   string
 		status int
 	}{
-		"no number is free":                   {"calibrate t3d --to table-3* -o out.yaml", failed},
-		"there are no targets":                {"calibrate here.yaml -o out.yaml", misused},
-		"max 1GB/s: write them so that min":   {"calibrate wrong.yaml --to x.csv -o out.yaml", failed},
-		"no such file":                        {"calibrate here.yaml --to x.csv -o out.yaml", failed},
-		"there is no directory":               {"calibrate here.yaml --to x.csv -o no/out.yaml", misused},
-		"there is no platform":                {"calibrate t4d --to x.csv -o out.yaml", misused},
-		"it has no file of its own":           {"platforms sensitivity loggp:L=5us -o out.yaml", misused},
-		"name one platform file":              {"calibrate", misused},
-		"one of them says which quantities":   {"platforms sensitivity t3d --own --to table-3*", misused},
-		`no library "lapi"`:                   {"platforms sensitivity t3d --library lapi -o out.yaml", failed},
-		`it is of platform now, not of t3d`:   {"platforms sensitivity t3d --to table-3?NOW* -o out.yaml", failed},
-		"is measured and not emulated":        {"calibrate shm --to x.csv -o out.yaml", misused},
-		"unknown unit \"XB\"":                 {"calibrate here.yaml --to x.csv --sizes 3XB -o out.yaml", misused},
-		"paper prints a row of platform here": {"calibrate here.yaml --to table-3* -o out.yaml", failed},
+		"no number is free":                   {"calibrate t3d --to table-3* -o out.yaml", exitFailure},
+		"there are no targets":                {"calibrate here.yaml -o out.yaml", exitUsage},
+		"max 1GB/s: write them so that min":   {"calibrate wrong.yaml --to x.csv -o out.yaml", exitFailure},
+		"no such file":                        {"calibrate here.yaml --to x.csv -o out.yaml", exitFailure},
+		"there is no directory":               {"calibrate here.yaml --to x.csv -o no/out.yaml", exitUsage},
+		"there is no platform":                {"calibrate t4d --to x.csv -o out.yaml", exitUsage},
+		"it has no file of its own":           {"platforms sensitivity loggp:L=5us -o out.yaml", exitUsage},
+		"name one platform file":              {"calibrate", exitUsage},
+		"one of them says which quantities":   {"platforms sensitivity t3d --own --to table-3*", exitUsage},
+		`no library "lapi"`:                   {"platforms sensitivity t3d --library lapi -o out.yaml", exitFailure},
+		`it is of platform now, not of t3d`:   {"platforms sensitivity t3d --to table-3?NOW* -o out.yaml", exitFailure},
+		"is measured and not emulated":        {"calibrate shm --to x.csv -o out.yaml", exitUsage},
+		"unknown unit \"XB\"":                 {"calibrate here.yaml --to x.csv --sizes 3XB -o out.yaml", exitUsage},
+		"paper prints a row of platform here": {"calibrate here.yaml --to table-3* -o out.yaml", exitFailure},
 	} {
 		var out, errs strings.Builder
 		status := run(t.Context(), strings.Fields(c.args), &out, &errs)

@@ -25,7 +25,7 @@ prints what it adds, for build systems.`,
 		Example: `  loggp cc -O2 hello.c -o hello
   loggp run --platform t3d -n 4 ./hello`,
 		DisableFlagParsing: true,
-		RunE:               func(cmd *cobra.Command, args []string) error { return compile(cmd, args, toolchain.New) },
+		RunE:               func(cmd *cobra.Command, args []string) error { return runCompiler(cmd, args, toolchain.New) },
 	}
 }
 
@@ -43,14 +43,14 @@ prints what it adds, for build systems.`,
 		Example: `  loggp fc -O2 hello.f90 -o hello
   loggp run --platform t3d -n 4 ./hello`,
 		DisableFlagParsing: true,
-		RunE:               func(cmd *cobra.Command, args []string) error { return compile(cmd, args, toolchain.NewFortran) },
+		RunE:               func(cmd *cobra.Command, args []string) error { return runCompiler(cmd, args, toolchain.NewFortran) },
 	}
 }
 
-// compile calls the compiler with the arguments of the verb.
-func compile(cmd *cobra.Command, args []string, compiler func(context.Context) (*toolchain.Compiler, error)) error {
+// runCompiler calls the compiler with the arguments of the verb.
+func runCompiler(cmd *cobra.Command, args []string, compiler func(context.Context) (*toolchain.Compiler, error)) error {
 	if len(args) == 0 {
-		return misuse(cmd, fmt.Errorf("say what to compile: loggp %s", strings.ReplaceAll(cmd.Use, "[--show] [COMPILER OPTIONS] ", "")))
+		return usageError(cmd, fmt.Errorf("say what to compile: loggp %s", strings.ReplaceAll(cmd.Use, "[--show] [COMPILER OPTIONS] ", "")))
 	}
 	if args[0] == "--help" || args[0] == "-h" {
 		return cmd.Help()
@@ -70,7 +70,7 @@ func compile(cmd *cobra.Command, args []string, compiler func(context.Context) (
 	default:
 		x := c.Command(cmd.Context(), args)
 		x.Stdin, x.Stdout, x.Stderr = os.Stdin, cmd.OutOrStdout(), cmd.ErrOrStderr()
-		if f, ok := fileOf(x.Stdout); ok {
+		if f, ok := asFile(x.Stdout); ok {
 			x.Stdout = f
 		}
 		if err := x.Run(); err != nil {

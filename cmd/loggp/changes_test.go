@@ -37,15 +37,15 @@ func TestCompareFiles(t *testing.T) {
 		status int
 		says   string
 	}{
-		{"a.csv.gz b.csv --fail-over 5%", failed, "b.csv against a.csv.gz: fail: "},
-		{"a.csv.gz b.csv --fail-over 50%", succeeded, "pass: none of "},
-		{"b.csv a.csv.gz --fail-over 5%", succeeded, "pass: none of "},
-		{"few.csv few.csv --fail-over 5%", unclear, "cannot tell: "},
-		{"a.csv.gz b.csv", succeeded, ""},
-		{"a.csv.gz b.csv --fail-over much", misused, "must be a percentage"},
-		{"a.csv.gz", misused, "name two files"},
-		{"a.csv.gz b.csv --sizes 0", misused, "--sizes: it is not for two files"},
-		{"--samples a.csv.gz --samples b.csv --fail-over 5%", misused, "name two files as arguments"},
+		{"a.csv.gz b.csv --fail-over 5%", exitFailure, "b.csv against a.csv.gz: fail: "},
+		{"a.csv.gz b.csv --fail-over 50%", exitSuccess, "pass: none of "},
+		{"b.csv a.csv.gz --fail-over 5%", exitSuccess, "pass: none of "},
+		{"few.csv few.csv --fail-over 5%", exitUndecided, "cannot tell: "},
+		{"a.csv.gz b.csv", exitSuccess, ""},
+		{"a.csv.gz b.csv --fail-over much", exitUsage, "must be a percentage"},
+		{"a.csv.gz", exitUsage, "name two files"},
+		{"a.csv.gz b.csv --sizes 0", exitUsage, "--sizes: it is not for two files"},
+		{"--samples a.csv.gz --samples b.csv --fail-over 5%", exitUsage, "name two files as arguments"},
 	} {
 		var out, errs buffer
 		if got := run(context.Background(), append([]string{"compare"}, strings.Fields(c.args)...), &out, &errs); got != c.status || !strings.Contains(errs.String(), c.says) {

@@ -231,7 +231,7 @@ func TestNothingHalfWritten(t *testing.T) {
 		"import osu samples.csv -o new.csv", "import samples.csv -o old.csv", "export simgrid samples.csv -o new.csv",
 	} {
 		var out, errs buffer
-		if status := run(context.Background(), strings.Fields(args), &out, &errs); status == succeeded {
+		if status := run(context.Background(), strings.Fields(args), &out, &errs); status == exitSuccess {
 			t.Errorf("loggp %s succeeded", args)
 		}
 	}
@@ -258,7 +258,7 @@ func TestInterrupt(t *testing.T) {
 			var out, errs buffer
 			begin := time.Now()
 			status := run(ctx, strings.Fields(command), &out, &errs)
-			if status != failed || !strings.Contains(errs.String(), "interrupted") || out.Len() > 0 {
+			if status != exitFailure || !strings.Contains(errs.String(), "interrupted") || out.Len() > 0 {
 				t.Errorf("status %d: %s%s", status, out.String(), errs.String())
 			}
 			if d := time.Since(begin); d > 20*time.Second {

@@ -67,14 +67,14 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 			if cmd.Flags().Changed("platform") {
 				for _, f := range []string{"samples", "margin", "fail-over"} {
 					if len(args) > 0 || cmd.Flags().Changed(f) {
-						return misuse(cmd, fmt.Errorf("--platform: it runs schedules; files of samples, and --%s, do not go with it", f))
+						return usageError(cmd, fmt.Errorf("--platform: it runs schedules; files of samples, and --%s, do not go with it", f))
 					}
 				}
 				return c.compareSchedules(cmd)
 			}
 			for _, f := range []string{"schedule", "collective", "library", "loggops", "ranks"} {
 				if cmd.Flags().Changed(f) {
-					return misuse(cmd, fmt.Errorf("--%s: name machines that run schedules, by --platform", f))
+					return usageError(cmd, fmt.Errorf("--%s: name machines that run schedules, by --platform", f))
 				}
 			}
 			if len(args) == 2 {
@@ -90,8 +90,8 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 	f.StringVar(&c.sizes, "sizes", "", "lengths at which to show overheads (default: those nearest to 16 bytes, 1 KB and 10 KB)")
 	f.StringVar(&c.failOver, "fail-over", "", "of A.csv B.csv: fail if B is slower by more than this, such as 5%; status 3 if that cannot be told")
 	f.StringVarP(&c.output, "output", "o", "", "file for the comparison, as CSV, with all sizes")
-	c.schedules.flags(cmd)
-	printing(cmd)
+	c.schedules.addFlags(cmd)
+	addPrintFlags(cmd)
 	return cmd
 }
 
@@ -99,18 +99,18 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 func (c *comparison) compareRuns(cmd *cobra.Command, reference, file string) error {
 	for _, f := range []string{"samples", "params", "margin", "sizes"} {
 		if cmd.Flags().Changed(f) {
-			return misuse(cmd, fmt.Errorf("--%s: it is not for two files as arguments: name them by --samples", f))
+			return usageError(cmd, fmt.Errorf("--%s: it is not for two files as arguments: name them by --samples", f))
 		}
 	}
 	part := 0.0
 	if c.failOver != "" {
 		var err error
 		if part, err = unit.ParsePercent(c.failOver); err != nil || part < 0 {
-			return misuse(cmd, fmt.Errorf("--fail-over %s: it must be a percentage such as 5%%", c.failOver))
+			return usageError(cmd, fmt.Errorf("--fail-over %s: it must be a percentage such as 5%%", c.failOver))
 		}
 	}
-	if err := output(c.output); err != nil {
-		return misuse(cmd, err)
+	if err := checkWritableFile(c.output); err != nil {
+		return usageError(cmd, err)
 	}
 	x, err := loggp.CompareRuns(reference, file)
 	if err != nil {
@@ -136,23 +136,23 @@ func (c *comparison) compareRuns(cmd *cobra.Command, reference, file string) err
 // compareSamples compares machines, or predictions with measurements.
 func (c *comparison) compareSamples(cmd *cobra.Command) error {
 	if c.failOver != "" {
-		return misuse(cmd, errors.New("--fail-over: name two files as arguments, the reference first"))
+		return usageError(cmd, errors.New("--fail-over: name two files as arguments, the reference first"))
 	}
-	if err := output(c.output); err != nil {
-		return misuse(cmd, err)
+	if err := checkWritableFile(c.output); err != nil {
+		return usageError(cmd, err)
 	}
 	o := loggp.CompareOptions{Samples: c.samples, ParamsFile: c.params}
 	var err error
 	if cmd.Flags().Changed("margin") {
 		if o.Margin, err = unit.ParsePercent(c.margin); err != nil {
-			return misuse(cmd, fmt.Errorf("--margin %s: %w", c.margin, err))
+			return usageError(cmd, fmt.Errorf("--margin %s: %w", c.margin, err))
 		}
 		if o.Margin == 0 {
 			o.Margin = math.SmallestNonzeroFloat64
 		}
 	}
-	if o.Sizes, err = sizes(c.sizes, nil); err != nil {
-		return misuse(cmd, err)
+	if o.Sizes, err = parseSizes(c.sizes, nil); err != nil {
+		return usageError(cmd, err)
 	}
 	x, err := loggp.Compare(cmd.Context(), o)
 	if err != nil {
@@ -164,11 +164,11 @@ func (c *comparison) compareSamples(cmd *cobra.Command) error {
 // write prints a comparison. If there is to be a file, it has the CSV.
 func (c *comparison) write(cmd *cobra.Command, rows int, d *doc.Document) error {
 	if c.output != "" {
-		if err := keep(cmd, c.output, func(w io.Writer) error { return render.WriteCSV(w, d) }, "%d comparisons", rows); err != nil {
+		if err := writeFile(cmd, c.output, func(w io.Writer) error { return render.WriteCSV(w, d) }, "%d comparisons", rows); err != nil {
 			return fmt.Errorf("comparison: %w", err)
 		}
 	}
-	return show(cmd, d)
+	return printDocument(cmd, d)
 }
 
 // readParameters reads a file of parameters.

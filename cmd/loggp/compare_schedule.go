@@ -21,7 +21,7 @@ type scheduleFlags struct {
 	ranks                        int
 }
 
-func (s *scheduleFlags) flags(cmd *cobra.Command) {
+func (s *scheduleFlags) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&s.platforms, "platform", nil, "machine that runs schedules, which are compared with LogGOPS: a name of 'loggp platforms', a file, loggp:PARAMETERS, "+
 		strings.Join(job.LocalPlatforms, " or ")+"; or a list of names; may be given more than once")
@@ -30,7 +30,7 @@ func (s *scheduleFlags) flags(cmd *cobra.Command) {
 	f.StringVar(&s.library, "library", "", "with --platform: library on the machine (default: its first)")
 	f.StringVar(&s.loggops, "loggops", "", "with --platform: parameters of LogGOPS such as L=5us,o=1us,g=1us,G=1ns (default: those of --params, or fitted to the machine)")
 	f.IntVarP(&s.ranks, "ranks", "n", 8, "with --collective: number of ranks")
-	mustComplete(cmd, "platform", append(platform.Names(), job.LocalPlatforms...))
+	completeFlag(cmd, "platform", append(platform.Names(), job.LocalPlatforms...))
 }
 
 // compareSchedules runs schedules on machines, and simulates them with their parameters.
@@ -41,28 +41,28 @@ func (c *comparison) compareSchedules(cmd *cobra.Command) error {
 		if strings.HasPrefix(p, "loggp:") { // whose parameters may have commas
 			o.Platform = append(o.Platform, p)
 		} else {
-			o.Platform = append(o.Platform, words(p)...)
+			o.Platform = append(o.Platform, splitList(p)...)
 		}
 	}
 	if s.operations != "" {
-		o.Collective = words(s.operations)
+		o.Collective = splitList(s.operations)
 	}
 	if s.loggops != "" {
 		p, err := schedule.ParseParams(s.loggops)
 		if err != nil {
-			return misuse(cmd, fmt.Errorf("--loggops: %w", err))
+			return usageError(cmd, fmt.Errorf("--loggops: %w", err))
 		}
 		o.LogGOPS = &p
 	}
 	if c.params != "" && s.loggops != "" {
-		return misuse(cmd, errors.New("--params and --loggops: give one of them"))
+		return usageError(cmd, errors.New("--params and --loggops: give one of them"))
 	}
 	var err error
-	if o.Sizes, err = sizes(c.sizes, nil); err == nil {
-		err = output(c.output)
+	if o.Sizes, err = parseSizes(c.sizes, nil); err == nil {
+		err = checkWritableFile(c.output)
 	}
 	if err != nil {
-		return misuse(cmd, err)
+		return usageError(cmd, err)
 	}
 	if c.params != "" {
 		if o.Params, err = loggp.ReadParameters(c.params); err != nil {

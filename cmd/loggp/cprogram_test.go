@@ -79,11 +79,11 @@ func TestLostOutput(t *testing.T) {
 	}
 	for _, args := range commands {
 		var errs strings.Builder
-		if status := run(t.Context(), args, full, &errs); status != failed || !strings.Contains(errs.String(), "no space left on device") {
+		if status := run(t.Context(), args, full, &errs); status != exitFailure || !strings.Contains(errs.String(), "no space left on device") {
 			t.Errorf("%v: status %d: %s", args, status, errs.String())
 		}
 		if strings.Contains(strings.Join(args, " "), "--help") {
-			if status := run(t.Context(), args, io.Discard, &errs); status != succeeded {
+			if status := run(t.Context(), args, io.Discard, &errs); status != exitSuccess {
 				t.Errorf("%v: status %d", args, status)
 			}
 		}

@@ -21,10 +21,10 @@ makes measuring impossible. The exit status is 1 if there is a problem, else 0.`
 		Example: `  loggp doctor
   loggp doctor --ranks 4 --quick
   loggp doctor --quick --format json`,
-		Args: nothing,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := inRange("--ranks", o.Ranks, 1, 1_000_000); err != nil {
-				return misuse(cmd, err)
+			if err := checkFlagRange("--ranks", o.Ranks, 1, 1_000_000); err != nil {
+				return usageError(cmd, err)
 			}
 			checks, err := loggp.CheckHost(cmd.Context(), o)
 			if err != nil {
@@ -33,7 +33,7 @@ makes measuring impossible. The exit status is 1 if there is a problem, else 0.`
 			if *format == "json" {
 				err = checks.WriteJSON(cmd.OutOrStdout())
 			} else {
-				err = show(cmd, checks.Document())
+				err = printDocument(cmd, checks.Document())
 			}
 			if err != nil {
 				return err
@@ -43,6 +43,6 @@ makes measuring impossible. The exit status is 1 if there is a problem, else 0.`
 	}
 	cmd.Flags().IntVar(&o.Ranks, "ranks", 2, "number of ranks of the job to be measured")
 	cmd.Flags().BoolVar(&o.Quick, "quick", false, "take half a second, with a shorter watch for interruptions")
-	format = chosen(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print")
+	format = addChoiceFlag(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print")
 	return cmd
 }

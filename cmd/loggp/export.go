@@ -22,21 +22,21 @@ func exportCommand() *cobra.Command {
 		Short: "Write parameters for other tools",
 		Long: `export writes fitted parameters (fit -o) for other tools:
 
-` + exportTable() + `
+` + exportFormatHelp() + `
 The output says how each number was derived. If the tool needs a parameter that the samples do not
 determine, the error says what to measure.`,
 		Example: `  loggp export json params.csv
   loggp export simgrid trains-params.csv -o platform.xml
   loggp export logopsim trains-params.csv --bounds -o loggopsim.sh`,
-		Args: formatAndFile,
+		Args: checkFormatAndFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := output(file); err != nil {
-				return misuse(cmd, err)
+			if err := checkWritableFile(file); err != nil {
+				return usageError(cmd, err)
 			}
 			if eager != "" {
 				n, err := unit.ParseSize(eager)
 				if err != nil || n < 1 {
-					return misuse(cmd, fmt.Errorf("--eager %s: it is a size of at least a byte, such as 4KiB", eager))
+					return usageError(cmd, fmt.Errorf("--eager %s: it is a size of at least a byte, such as 4KiB", eager))
 				}
 				o.Eager = n
 			}
@@ -47,9 +47,9 @@ determine, the error says what to measure.`,
 			}
 			write := func(w io.Writer) error { return export.Write(w, export.FormatNamed(args[0]), ps, o) }
 			if file == "" {
-				return about(args[1], write(cmd.OutOrStdout()))
+				return addFileName(args[1], write(cmd.OutOrStdout()))
 			}
-			return about(args[1], keep(cmd, file, write, "parameters for %s", args[0]))
+			return addFileName(args[1], writeFile(cmd, file, write, "parameters for %s", args[0]))
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -66,13 +66,13 @@ determine, the error says what to measure.`,
 	f.StringVar(&o.Mode, "mode", "", "mode of the send calls (default: send; for JSON all)")
 	f.StringVar(&eager, "eager", "", "eager limit, such as 4KiB (default: found from round trips or o_s)")
 	f.BoolVar(&o.Bounds, "bounds", false, "export a bound of g if g itself is not known")
-	overheads = chosen(cmd, "overheads", []string{"measured", "small"}, "measured", "overheads as measured at each size, or those of small messages at all sizes")
-	mustComplete(cmd, "place", loggp.Places)
+	overheads = addChoiceFlag(cmd, "overheads", []string{"measured", "small"}, "measured", "overheads as measured at each size, or those of small messages at all sizes")
+	completeFlag(cmd, "place", loggp.Places)
 	return cmd
 }
 
-// exportTable lists the formats for people.
-func exportTable() string {
+// exportFormatHelp lists the formats for people.
+func exportFormatHelp() string {
 	var b strings.Builder
 	for _, f := range export.Formats {
 		fmt.Fprintf(&b, "  %-9s %s\n", f.Name, f.Description)
@@ -80,7 +80,7 @@ func exportTable() string {
 	return b.String()
 }
 
-func formatAndFile(cmd *cobra.Command, args []string) error {
+func checkFormatAndFile(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) != 2:
 		return fmt.Errorf("%s: name a format, %s, and one file of parameters", cmd.CommandPath(), strings.Join(export.Names(), ", "))
@@ -90,8 +90,8 @@ func formatAndFile(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// about adds the name of the file of parameters to an error.
-func about(file string, err error) error {
+// addFileName adds the name of the file of parameters to an error.
+func addFileName(file string, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

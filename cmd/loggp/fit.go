@@ -30,21 +30,21 @@ limit S (LogGPS).`,
   loggp fit here.csv --view plogp
   loggp fit here.csv --view loggps
   loggp fit here.csv --holdout`,
-		Args: some("file of samples"),
+		Args: atLeastOneArg("file of samples"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := output(file); err != nil {
-				return misuse(cmd, err)
+			if err := checkWritableFile(file); err != nil {
+				return usageError(cmd, err)
 			}
 			o.Files, o.View = args, *view
 			if holdOut {
 				if file != "" || *format != "table" && *format != "markdown" || o.View != loggp.ViewLogGP {
-					return misuse(cmd, errors.New("--holdout: it prints a table of errors; leave out -o, --format and --view"))
+					return usageError(cmd, errors.New("--holdout: it prints a table of errors; leave out -o, --format and --view"))
 				}
 				d, err := loggp.HoldOut(o)
 				if err != nil {
 					return err
 				}
-				return text(cmd, d)
+				return printText(cmd, d)
 			}
 			r, err := loggp.Fit(cmd.Context(), o)
 			if err != nil {
@@ -54,17 +54,17 @@ limit S (LogGPS).`,
 				return r.WriteCSV(cmd.OutOrStdout())
 			}
 			if file != "" {
-				if err := keep(cmd, file, r.WriteCSV, "%d parameters", len(r.Result.Parameters)); err != nil {
+				if err := writeFile(cmd, file, r.WriteCSV, "%d parameters", len(r.Result.Parameters)); err != nil {
 					return fmt.Errorf("parameters: %w", err)
 				}
 			}
-			return show(cmd, r.Document())
+			return printDocument(cmd, r.Document())
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&file, "output", "o", "", "file for the parameters, as CSV")
-	format = chosen(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print")
-	view = chosen(cmd, "view", []string{loggp.ViewLogGP, loggp.ViewLogGPS, loggp.ViewPLogP}, loggp.ViewLogGP, "model of the printed parameters")
+	format = addChoiceFlag(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print")
+	view = addChoiceFlag(cmd, "view", []string{loggp.ViewLogGP, loggp.ViewLogGPS, loggp.ViewPLogP}, loggp.ViewLogGP, "model of the printed parameters")
 	flags.Bool("verbose", false, "print every warning, not one line for each cause")
 	flags.BoolVar(&holdOut, "holdout", false, "fit every other size, predict half round trips at the sizes between, and print how far off they are")
 	return cmd

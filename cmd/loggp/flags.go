@@ -20,8 +20,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// load returns an emulated platform.
-func load(cmd *cobra.Command, name string) (*platform.Platform, error) {
+// loadEmulatedPlatform returns an emulated platform.
+func loadEmulatedPlatform(cmd *cobra.Command, name string) (*platform.Platform, error) {
 	p, err := loggp.LoadPlatform(name)
 	return p, flagError(cmd, err)
 }
@@ -29,13 +29,13 @@ func load(cmd *cobra.Command, name string) (*platform.Platform, error) {
 // flagError turns the error of an option into an error of usage that names the flag.
 func flagError(cmd *cobra.Command, err error) error {
 	if _, is := err.(*loggp.OptionError); is {
-		return misuse(cmd, flagText(err))
+		return usageError(cmd, nameFlagInError(err))
 	}
 	return err
 }
 
-// flagText makes the error of an option name the flag.
-func flagText(err error) error {
+// nameFlagInError makes the error of an option name the flag.
+func nameFlagInError(err error) error {
 	if o, is := err.(*loggp.OptionError); is {
 		return errors.New(o.Text(flagName))
 	}
@@ -67,19 +67,19 @@ func printWarnings(cmd *cobra.Command, warnings []string) {
 
 // choice is a flag with a few values.
 type choice struct {
-	value string
-	of    []string
-	alias map[string]string // other names that are accepted
+	value  string
+	values []string
+	alias  map[string]string // other names that are accepted
 }
 
 func (c *choice) String() string { return c.value }
-func (c *choice) Type() string   { return strings.Join(c.of, "|") }
+func (c *choice) Type() string   { return strings.Join(c.values, "|") }
 
 func (c *choice) Set(s string) error {
 	s = cmp.Or(c.alias[s], s)
-	if !slices.Contains(c.of, s) {
-		list := "it is one of " + strings.Join(c.of, ", ")
-		if meant := table.Suggestion(s, slices.Concat(c.of, slices.Sorted(maps.Keys(c.alias)))); meant != "" {
+	if !slices.Contains(c.values, s) {
+		list := "it is one of " + strings.Join(c.values, ", ")
+		if meant := table.Suggestion(s, slices.Concat(c.values, slices.Sorted(maps.Keys(c.alias)))); meant != "" {
 			list += "; did you mean " + meant + "?"
 		}
 		return errors.New(list)
@@ -88,11 +88,11 @@ func (c *choice) Set(s string) error {
 	return nil
 }
 
-// chosen adds a flag whose values are few, and completes it.
-func chosen(cmd *cobra.Command, name string, of []string, preset, help string) *string {
-	c := &choice{value: preset, of: of}
+// addChoiceFlag adds a flag whose values are few, and completes it.
+func addChoiceFlag(cmd *cobra.Command, name string, of []string, preset, help string) *string {
+	c := &choice{value: preset, values: of}
 	cmd.Flags().Var(c, name, help)
-	mustComplete(cmd, name, of)
+	completeFlag(cmd, name, of)
 	return &c.value
 }
 
@@ -116,23 +116,23 @@ func (inputLimit) Set(s string) error {
 // modeFlag adds the flag of a send mode, which is named by a call of MPI. The name of the mode,
 // such as synchronous, is accepted for its blocking call.
 func modeFlag(cmd *cobra.Command, of []string, help string) *string {
-	c := &choice{value: loggp.SendCalls[model.Standard], of: of, alias: map[string]string{}}
+	c := &choice{value: loggp.SendCalls[model.Standard], values: of, alias: map[string]string{}}
 	for m, call := range loggp.SendCalls {
 		c.alias[model.Mode(m).String()] = call
 	}
 	cmd.Flags().Var(c, "mode", help)
-	mustComplete(cmd, "mode", of)
+	completeFlag(cmd, "mode", of)
 	return &c.value
 }
 
-func mustComplete(cmd *cobra.Command, flag string, of []string) {
+func completeFlag(cmd *cobra.Command, flag string, of []string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err)
 	}
 }
 
-// sizes parses a flag of message lengths; "" is the preset.
-func sizes(s string, preset []int) ([]int, error) {
+// parseSizes parses a flag of message lengths; "" is the preset.
+func parseSizes(s string, preset []int) ([]int, error) {
 	if s == "" {
 		return preset, nil
 	}
@@ -143,16 +143,16 @@ func sizes(s string, preset []int) ([]int, error) {
 	return list, nil
 }
 
-// inRange checks the number of a flag.
-func inRange(flag string, n, low, high int) error {
+// checkFlagRange checks the number of a flag.
+func checkFlagRange(flag string, n, low, high int) error {
 	if n < low || n > high {
 		return fmt.Errorf("%s %d: it must be from %d to %d", flag, n, low, high)
 	}
 	return nil
 }
 
-// words splits a list at its commas.
-func words(s string) []string {
+// splitList splits a list at its commas.
+func splitList(s string) []string {
 	list := strings.Split(s, ",")
 	for i := range list {
 		list[i] = strings.TrimSpace(list[i])
@@ -160,23 +160,23 @@ func words(s string) []string {
 	return list
 }
 
-// recall returns the command line without where its output goes, so that the same work leaves the
-// same record.
-func recall(cmd *cobra.Command, args ...string) string {
+// recordedCommandLine returns the command line without where its output goes, so that the same work
+// leaves the same record.
+func recordedCommandLine(cmd *cobra.Command, args ...string) string {
 	words := []string{cmd.CommandPath()}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Name != "output" && f.Name != "format" {
-			words = append(words, "--"+f.Name, quote(f.Value.String()))
+			words = append(words, "--"+f.Name, quoteForShell(f.Value.String()))
 		}
 	})
 	for _, a := range args {
-		words = append(words, quote(a))
+		words = append(words, quoteForShell(a))
 	}
 	return strings.Join(words, " ")
 }
 
-// quote quotes a word for a shell if it needs that.
-func quote(s string) string {
+// quoteForShell quotes a word for a shell if it needs that.
+func quoteForShell(s string) string {
 	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`!*?[]{}()<>|&;#~=%") {
 		return s
 	}

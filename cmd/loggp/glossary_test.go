@@ -122,10 +122,10 @@ func namesInUse(t *testing.T) map[string][]string {
 		names["Collective operations"] = append(names["Collective operations"], a.Operation.String(), a.Name)
 	}
 	elsewhere := slices.Concat(names["Modes"], names["Collective operations"])
-	for _, verb := range command().Commands() {
+	for _, verb := range newRootCommand().Commands() {
 		eachFlag(verb, func(f *pflag.Flag) {
 			if c, ok := f.Value.(*choice); ok {
-				names["Flag values"] = append(names["Flag values"], slices.DeleteFunc(slices.Clone(c.of), func(v string) bool {
+				names["Flag values"] = append(names["Flag values"], slices.DeleteFunc(slices.Clone(c.values), func(v string) bool {
 					return v != microbench.LowLevelMessage && slices.Contains(elsewhere, v)
 				})...)
 			}

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else the race detector lets every rank sleep for a second at its end
 	os.Setenv("GOGC", "400")                                      // of commands that tests start; their heaps are small, and collections a fifth of their time
 	debug.SetGCPercent(400)
-	runPaper, decide = paperOnce, decideOnce
+	runPaper, markAssumedValues = paperOnce, decideOnce
 	flag.Set("test.parallel", "4") // unless the command line says otherwise: those tests wait for processes
 	os.Exit(m.Run())
 }
@@ -143,7 +143,7 @@ func TestMeasureHereQuickly(t *testing.T) {
 		"--platform shm --quick --noise 5%": "--noise",
 	} {
 		var out, errs buffer
-		if status := run(t.Context(), append([]string{"measure"}, strings.Fields(args)...), &out, &errs); status != misused || !strings.Contains(errs.String(), says) {
+		if status := run(t.Context(), append([]string{"measure"}, strings.Fields(args)...), &out, &errs); status != exitUsage || !strings.Contains(errs.String(), says) {
 			t.Errorf("%s: status %d, %s", args, status, errs.String())
 		}
 	}
@@ -153,7 +153,7 @@ func TestMeasureHereQuickly(t *testing.T) {
 func TestMeasureHereBriefly(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var out, errs buffer
-	if status := run(t.Context(), strings.Fields("measure --platform shm --budget 10ms -o here.csv"), &out, &errs); status != succeeded {
+	if status := run(t.Context(), strings.Fields("measure --platform shm --budget 10ms -o here.csv"), &out, &errs); status != exitSuccess {
 		t.Fatal(errs.String())
 	}
 	set, err := sample.ReadFile("here.csv")

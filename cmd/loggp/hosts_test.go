@@ -131,7 +131,7 @@ func TestHostsFail(t *testing.T) {
 	} {
 		var out, errs buffer
 		args := append(append([]string{"measure", "--platform", "tcp", "-o", "hosts.csv"}, c.flags...), small...)
-		if status := run(t.Context(), args, &out, &errs); status != failed || !strings.HasPrefix(errs.String(), c.says) || out.Len() > 0 {
+		if status := run(t.Context(), args, &out, &errs); status != exitFailure || !strings.HasPrefix(errs.String(), c.says) || out.Len() > 0 {
 			t.Errorf("%q: status %d, %s", c.flags, status, errs.String())
 		}
 		sees(t, ".")
@@ -174,7 +174,7 @@ func TestJoinByHand(t *testing.T) {
 			t.Errorf("with %q: %v, %s", c.token, err, said)
 		}
 	}
-	if s := <-status; s != succeeded {
+	if s := <-status; s != exitSuccess {
 		t.Fatalf("status %d", s)
 	}
 	sees(t, ".", "hosts.csv")
@@ -187,7 +187,7 @@ func TestNobodyJoins(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	var out, errs buffer
-	if status := run(ctx, append([]string{"measure", "--platform", "tcp", "--expect", "1", "-o", "hosts.csv"}, small...), &out, &errs); status != failed || !strings.HasSuffix(errs.String(), "interrupted; nothing was written\n") {
+	if status := run(ctx, append([]string{"measure", "--platform", "tcp", "--expect", "1", "-o", "hosts.csv"}, small...), &out, &errs); status != exitFailure || !strings.HasSuffix(errs.String(), "interrupted; nothing was written\n") {
 		t.Errorf("status %d, %s", status, errs.String())
 	}
 	sees(t, ".")
@@ -195,7 +195,7 @@ func TestNobodyJoins(t *testing.T) {
 	errs.Reset()
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if status := run(ctx, []string{"launch", "--join", "127.0.0.1:1", "--rank", "1", "--token-file", "token"}, &out, &errs); status != failed {
+	if status := run(ctx, []string{"launch", "--join", "127.0.0.1:1", "--rank", "1", "--token-file", "token"}, &out, &errs); status != exitFailure {
 		t.Errorf("status %d, %s", status, errs.String())
 	}
 }
@@ -213,7 +213,7 @@ func TestAllowed(t *testing.T) {
 		{"measure --platform tcp --hosts a --platform shm", "orders to measure shm"},
 		{"measure --no-such-flag", "flags that are none here"},
 	} {
-		err := allowed(strings.Fields(c.line))
+		err := checkJoinedCommand(strings.Fields(c.line))
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", c.line, err, c.says)
 		}

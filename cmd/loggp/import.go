@@ -24,37 +24,37 @@ func importCommand() *cobra.Command {
 any others. A file may be the log of a job, with the output of several tools. It detects the
 formats unless you name one:
 
-` + formatTable() + `
+` + importFormatHelp() + `
 It prints which tables it read and what it left out: results without a matching timer, rows that
 cannot be read, and lines that are no results. Several files with the same benchmark are several
 launches.`,
 		Example: `  loggp import osu-latency.txt osu-bw.txt -o osu.csv
   loggp import prtt trains.csv -o trains-samples.csv --platform-name mycluster --library openmpi
   loggp fit trains-samples.csv -o trains-params.csv`,
-		Args: some("file"),
+		Args: atLeastOneArg("file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := output(file); err != nil {
-				return misuse(cmd, err)
+			if err := checkWritableFile(file); err != nil {
+				return usageError(cmd, err)
 			}
-			if err := knownPlace(o.Place); err != nil {
-				return misuse(cmd, err)
+			if err := checkPlace(o.Place); err != nil {
+				return usageError(cmd, err)
 			}
 			if o.Ranks < 0 {
-				return misuse(cmd, fmt.Errorf("--ranks %d: a number of ranks is at least 1", o.Ranks))
+				return usageError(cmd, fmt.Errorf("--ranks %d: a number of ranks is at least 1", o.Ranks))
 			}
 			names := args
 			if f := foreign.Named(args[0]); f != nil {
 				o.Format, names = f, args[1:]
 			}
 			if len(names) == 0 {
-				return misuse(cmd, fmt.Errorf("%s %s: name at least one file", cmd.CommandPath(), args[0]))
+				return usageError(cmd, fmt.Errorf("%s %s: name at least one file", cmd.CommandPath(), args[0]))
 			}
 			set, report, err := importFiles(names, o)
 			if err != nil {
 				return err
 			}
-			set.Facts = append([]sample.Fact{{Key: "command", Value: recall(cmd, args...)}}, set.Facts...)
-			if err := deliver(cmd, set, file); err != nil {
+			set.Facts = append([]sample.Fact{{Key: "command", Value: recordedCommandLine(cmd, args...)}}, set.Facts...)
+			if err := writeSamples(cmd, set, file); err != nil {
 				return err
 			}
 			for _, t := range report.Tables {
@@ -81,12 +81,12 @@ launches.`,
 	cmd.Flags().StringVar(&o.Library, "library", "", "library of the samples (default: what the file says, or none)")
 	cmd.Flags().StringVar(&o.Place, "place", "inter", "where the two ranks were: inter, intra, or two ranks such as 0-7")
 	cmd.Flags().IntVar(&o.Ranks, "ranks", 0, "ranks of collective operations, if the tool does not print them")
-	mustComplete(cmd, "place", loggp.Places)
+	completeFlag(cmd, "place", loggp.Places)
 	return cmd
 }
 
-// formatTable lists the formats for people.
-func formatTable() string {
+// importFormatHelp lists the formats for people.
+func importFormatHelp() string {
 	var b strings.Builder
 	for _, f := range foreign.Formats {
 		fmt.Fprintf(&b, "  %-10s %s\n", f.Name, f.Description)
@@ -94,7 +94,7 @@ func formatTable() string {
 	return b.String()
 }
 
-func knownPlace(place string) error {
+func checkPlace(place string) error {
 	if _, _, pair := sample.ParsePairPlace(place); !pair && !slices.Contains(loggp.Places, place) {
 		return fmt.Errorf("--place: %q is none of %s, nor two ranks such as 0-7", place, strings.Join(loggp.Places, ", "))
 	}
@@ -114,12 +114,12 @@ func importFiles(names []string, o foreign.Options) (*sample.Set, foreign.Report
 	return foreign.Import(files, o)
 }
 
-// deliver writes a set to a file, or to standard output if that is "".
-func deliver(cmd *cobra.Command, set *sample.Set, file string) error {
+// writeSamples writes a set to a file, or to standard output if that is "".
+func writeSamples(cmd *cobra.Command, set *sample.Set, file string) error {
 	if file == "" {
 		return sample.Write(cmd.OutOrStdout(), set)
 	}
-	if err := keep(cmd, file, func(w io.Writer) error { return sample.Write(w, set) }, "%d samples", set.SampleCount()); err != nil {
+	if err := writeFile(cmd, file, func(w io.Writer) error { return sample.Write(w, set) }, "%d samples", set.SampleCount()); err != nil {
 		return fmt.Errorf("samples: %w", err)
 	}
 	return nil

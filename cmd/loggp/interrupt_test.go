@@ -49,7 +49,7 @@ func TestInterruptVerbs(t *testing.T) {
 	for _, command := range slices.Concat(waiting, working) {
 		rest[strings.Fields(command)[0]] = command
 	}
-	for _, verb := range command().Commands() {
+	for _, verb := range newRootCommand().Commands() {
 		if rest[verb.Name()] == "" {
 			t.Errorf("no interrupt of %s is tested", verb.Name())
 		}
@@ -82,7 +82,7 @@ func interrupt(t *testing.T, cmd *exec.Cmd, out *bytes.Buffer, ended chan error,
 		cmd.Process.Kill()
 		t.Fatal("it did not end")
 	}
-	if got := out.String(); cmd.ProcessState.ExitCode() != failed || !strings.HasSuffix(got, interrupted+"\n") {
+	if got := out.String(); cmd.ProcessState.ExitCode() != exitFailure || !strings.HasSuffix(got, exitInterrupted+"\n") {
 		t.Errorf("%v: %s", cmd.ProcessState, got)
 	}
 	if left, _ := os.ReadDir(cmd.Dir); len(left) != files {

@@ -37,7 +37,7 @@ A process that knows the token can make this host run 'loggp measure' as the use
 nothing else. 'loggp measure --hosts' runs launch over ssh by itself.`,
 		Example: `  loggp measure --platform tcp --expect 1 --listen 192.168.1.5   # on the first host
   loggp launch --join 192.168.1.5:43211 --rank 1                 # on the second, as the first says`,
-		Args: nothing,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return j.run(cmd) },
 	}
 	f := cmd.Flags()
@@ -50,17 +50,17 @@ nothing else. 'loggp measure --hosts' runs launch over ssh by itself.`,
 
 func (j *joining) run(cmd *cobra.Command) error {
 	if j.address == "" {
-		return misuse(cmd, errors.New("--join: name the address and port that the other host shows"))
+		return usageError(cmd, errors.New("--join: name the address and port that the other host shows"))
 	}
-	if err := inRange("--rank", j.rank, 1, launch.MaxRanks-1); err != nil {
-		return misuse(cmd, err)
+	if err := checkFlagRange("--rank", j.rank, 1, launch.MaxRanks-1); err != nil {
+		return usageError(cmd, err)
 	}
 	in := bufio.NewReader(cmd.InOrStdin())
 	token, err := j.token(cmd, in)
 	if err != nil {
 		return err
 	}
-	a := &launch.Agent{Address: j.address, Rank: j.rank, Token: token, Allow: allowed}
+	a := &launch.Agent{Address: j.address, Rank: j.rank, Token: token, Allow: checkJoinedCommand}
 	if j.untilEOF {
 		a.EndWith = in
 	}
@@ -89,9 +89,9 @@ func (j *joining) token(cmd *cobra.Command, in *bufio.Reader) (auth.Token, error
 	return auth.ReadToken(in, "standard input")
 }
 
-// allowed complains of a command that a rank of another host is not to run here: it measures over
-// TCP, and writes no file.
-func allowed(args []string) error {
+// checkJoinedCommand complains of a command that a rank of another host is not to run here: it
+// measures over TCP, and writes no file.
+func checkJoinedCommand(args []string) error {
 	if len(args) == 0 || args[0] != "measure" {
 		return errors.New("rank 0 orders something else than to measure")
 	}

@@ -31,7 +31,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
-	if cleansUp(os.Args[1:]) {
+	if mustCleanUp(os.Args[1:]) {
 		status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 		stop()
 		os.Exit(status)
@@ -46,22 +46,22 @@ func main() {
 	select {
 	case status := <-ended:
 		os.Exit(status)
-	case <-time.After(grace):
+	case <-time.After(interruptGracePeriod):
 		sample.RemoveTemporaries()
-		fmt.Fprintln(os.Stderr, interrupted)
-		os.Exit(failed)
+		fmt.Fprintln(os.Stderr, exitInterrupted)
+		os.Exit(exitFailure)
 	}
 }
 
-// grace is how long a verb that was interrupted may take to end by itself.
-const grace = 500 * time.Millisecond
+// interruptGracePeriod is how long a verb that was interrupted may take to end by itself.
+const interruptGracePeriod = 500 * time.Millisecond
 
-const interrupted = "loggp: interrupted; nothing was written"
+const exitInterrupted = "loggp: interrupted; nothing was written"
 
-// cleansUp says whether a verb has processes, memory of the system or files of a compiler to clean
-// up, so that it must end by itself. All others compute, and are abandoned where they are.
-func cleansUp(args []string) bool {
-	cmd, _, err := command().Find(args)
+// mustCleanUp says whether a verb has processes, memory of the system or files of a compiler to
+// clean up, so that it must end by itself. All others compute, and are abandoned where they are.
+func mustCleanUp(args []string) bool {
+	cmd, _, err := newRootCommand().Find(args)
 	if err != nil {
 		return false
 	}
@@ -73,10 +73,10 @@ func cleansUp(args []string) bool {
 
 // Exit statuses, beside those that programs end with.
 const (
-	succeeded = 0
-	failed    = 1
-	misused   = 2
-	unclear   = 3 // compare --fail-over: the samples do not tell
+	exitSuccess   = 0
+	exitFailure   = 1
+	exitUsage     = 2
+	exitUndecided = 3 // compare --fail-over: the samples do not tell
 )
 
 // undecidedError is an error that says that a question cannot be answered.
@@ -84,7 +84,7 @@ type undecidedError struct{ error }
 
 // run runs a command line and returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	root := command()
+	root := newRootCommand()
 	root.SetArgs(args)
 	out := &checkedOutput{Writer: stdout}
 	root.SetOut(out)
@@ -93,48 +93,48 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		err = root.ExecuteContext(context.WithValue(ctx, arguments{}, args))
 	}
-	if err == nil && out.err != nil {
-		err = fmt.Errorf("output is lost: %w", out.err)
+	if err == nil && out.failure != nil {
+		err = fmt.Errorf("output is lost: %w", out.failure)
 	}
 	switch {
 	case err == nil:
-		return succeeded
+		return exitSuccess
 	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, interrupted)
-		return failed
+		fmt.Fprintln(stderr, exitInterrupted)
+		return exitFailure
 	}
 	fmt.Fprintln(stderr, "loggp:", err)
 	var u *usage
 	if errors.As(err, &u) {
 		fmt.Fprintf(stderr, "See '%s --help'.\n", u.command)
-		return misused
+		return exitUsage
 	}
 	var ended *mpi.AbortError
 	if errors.As(err, &ended) && ended.Code&255 != 0 {
 		return ended.Code & 255
 	}
 	if errors.As(err, new(*undecidedError)) {
-		return unclear
+		return exitUndecided
 	}
-	return failed
+	return exitFailure
 }
 
 // checkedOutput keeps the first error of what is written, which not everything that writes returns.
 type checkedOutput struct {
 	io.Writer
-	err error
+	failure error
 }
 
 func (o *checkedOutput) Write(b []byte) (int, error) {
 	n, err := o.Writer.Write(b)
-	if o.err == nil {
-		o.err = err
+	if o.failure == nil {
+		o.failure = err
 	}
 	return n, err
 }
 
-// fileOf returns the file that is written to, if it is one.
-func fileOf(w io.Writer) (*os.File, bool) {
+// asFile returns the file that is written to, if it is one.
+func asFile(w io.Writer) (*os.File, bool) {
 	if o, ok := w.(*checkedOutput); ok {
 		w = o.Writer
 	}
@@ -160,8 +160,8 @@ type usage struct {
 func (u *usage) Error() string { return u.err.Error() }
 func (u *usage) Unwrap() error { return u.err }
 
-// misuse makes an error one of usage.
-func misuse(cmd *cobra.Command, err error) error {
+// usageError makes an error one of usage.
+func usageError(cmd *cobra.Command, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -171,10 +171,10 @@ func misuse(cmd *cobra.Command, err error) error {
 // verbs are the verbs in the order of their use.
 var verbs = []func() *cobra.Command{doctorCommand, measureCommand, launchCommand, importCommand, fitCommand, predictCommand, compareCommand, exportCommand, reportCommand, reproduceCommand, traceCommand, ccCommand, fcCommand, runCommand, patternsCommand, simulateCommand, scheduleCommand, platformsCommand, calibrateCommand, versionCommand}
 
-// readers are the verbs that read files of any length.
-var readers = []string{"import", "fit", "predict", "compare", "export", "report", "run", "simulate", "schedule", "calibrate"}
+// fileReadingVerbs are the verbs that read files of any length.
+var fileReadingVerbs = []string{"import", "fit", "predict", "compare", "export", "report", "run", "simulate", "schedule", "calibrate"}
 
-func command() *cobra.Command {
+func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "loggp",
 		Short: "Measure, model and compare the communication performance of message passing",
@@ -188,26 +188,28 @@ compares predictions, machines and libraries. It also runs programs on emulated 
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          known,
+		Args:          rejectUnknownVerb,
 
 		PersistentPreRunE: rejectOverwrittenInput,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return misuse(cmd, misspelled(cmd, plain(err))) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError(cmd, suggestFlag(cmd, explainNumberError(err)))
+	})
 	for _, v := range verbs {
 		c := v()
-		if slices.Contains(readers, c.Name()) {
+		if slices.Contains(fileReadingVerbs, c.Name()) {
 			c.PersistentFlags().Var(inputLimit{}, "max-input", "most bytes of text, unpacked, of a file that is read")
 		}
-		correct(c)
+		reportArgumentErrorsAsUsage(c)
 		root.AddCommand(c)
 	}
 	return root
 }
 
-// plain replaces the name of the Go function that could not read a number by what the number should
-// be.
-func plain(err error) error {
+// explainNumberError replaces the name of the Go function that could not read a number by what the
+// number should be.
+func explainNumberError(err error) error {
 	text := err.Error()
 	i := strings.Index(text, "strconv.")
 	if i < 0 {
@@ -220,8 +222,8 @@ func plain(err error) error {
 	return errors.New(text[:i] + "it must be " + kind)
 }
 
-// misspelled adds to the error of an unknown flag the one that is nearest.
-func misspelled(cmd *cobra.Command, err error) error {
+// suggestFlag adds to the error of an unknown flag the one that is nearest.
+func suggestFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return err
@@ -234,8 +236,8 @@ func misspelled(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// known refuses a verb that does not exist.
-func known(cmd *cobra.Command, args []string) error {
+// rejectUnknownVerb refuses a verb that does not exist.
+func rejectUnknownVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -244,21 +246,21 @@ func known(cmd *cobra.Command, args []string) error {
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		err = fmt.Errorf("%w: did you mean %q?", err, near[0])
 	}
-	return misuse(cmd, err)
+	return usageError(cmd, err)
 }
 
 // unknownVerb complains of a verb that does not exist before its flags are found to be unknown.
 func unknownVerb(root *cobra.Command, args []string) error {
 	if cmd, rest, _ := root.Find(args); cmd == root && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && !strings.HasPrefix(rest[0], "__") &&
 		rest[0] != "help" && rest[0] != "completion" {
-		return known(root, rest)
+		return rejectUnknownVerb(root, rest)
 	}
 	return nil
 }
 
-// nothing refuses arguments. It explains the name of a platform, and the file for what a flag
+// noArgs refuses arguments. It explains the name of a platform, and the file for what a flag
 // names.
-func nothing(cmd *cobra.Command, args []string) error {
+func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -272,8 +274,8 @@ func nothing(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%w: %s takes flags only", err, cmd.CommandPath())
 }
 
-// some wants at least one argument, one wants one.
-func some(what string) cobra.PositionalArgs {
+// atLeastOneArg wants at least one argument, oneArg wants one.
+func atLeastOneArg(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return fmt.Errorf("%s: name at least one %s", cmd.CommandPath(), what)
@@ -282,7 +284,7 @@ func some(what string) cobra.PositionalArgs {
 	}
 }
 
-func one(what string) cobra.PositionalArgs {
+func oneArg(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
 			return fmt.Errorf("%s: name one %s", cmd.CommandPath(), what)
@@ -291,12 +293,12 @@ func one(what string) cobra.PositionalArgs {
 	}
 }
 
-// correct makes every complaint about a verb's arguments one of usage.
-func correct(c *cobra.Command) {
+// reportArgumentErrorsAsUsage makes every complaint about a verb's arguments one of usage.
+func reportArgumentErrorsAsUsage(c *cobra.Command) {
 	if check := c.Args; check != nil {
-		c.Args = func(cmd *cobra.Command, args []string) error { return misuse(cmd, check(cmd, args)) }
+		c.Args = func(cmd *cobra.Command, args []string) error { return usageError(cmd, check(cmd, args)) }
 	}
 	for _, sub := range c.Commands() {
-		correct(sub)
+		reportArgumentErrorsAsUsage(sub)
 	}
 }

@@ -21,7 +21,7 @@ func TestManPages(t *testing.T) {
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	root := command()
+	root := newRootCommand()
 	root.DisableAutoGenTag = true
 	date := time.Unix(0, 0).UTC()
 	if err := doc.GenManTree(root, &doc.GenManHeader{Title: "LOGGP", Section: "1", Source: "loggp", Manual: "User Commands", Date: &date}, dir); err != nil {

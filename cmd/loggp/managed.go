@@ -32,11 +32,11 @@ func findManagedJob(cmd *cobra.Command, platform, sharedDir string) (m *launch.M
 	case m.Rank > 0:
 		return nil, true, nil // rank 0 complains
 	}
-	return nil, false, misuse(cmd, fmt.Errorf("--platform %s starts its ranks itself, and %s has started %d processes: start one, or take --platform %s", platform, m.Manager, m.Size, job.TCP))
+	return nil, false, usageError(cmd, fmt.Errorf("--platform %s starts its ranks itself, and %s has started %d processes: start one, or take --platform %s", platform, m.Manager, m.Size, job.TCP))
 }
 
-// invite tells the user how ranks join that are not started over ssh.
-func invite(w io.Writer, address string, token auth.Token, ranks []int) {
+// printJoinInstructions tells the user how ranks join that are not started over ssh.
+func printJoinInstructions(w io.Writer, address string, token auth.Token, ranks []int) {
 	for _, r := range ranks {
 		fmt.Fprintf(w, "Rank %d joins by this command on its host, which asks for the token:\n  loggp %s\n", r, strings.Join(joinArguments(address, r, false), " "))
 	}

@@ -61,21 +61,21 @@ compare' sets them beside the model.`,
   loggp measure --platform t3d -n 16 --collective bcast,allreduce -o together.csv
   loggp measure --platform shm --collective all --quick
   loggp measure --platform mpi --collective all --quick -o vendor.csv`,
-		Args: nothing,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd) },
 	}
 	f, o := cmd.Flags(), &m.options
-	m.target.flags(cmd, flagHelp{"platform": "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm (shared memory), tcp (loopback, or --hosts) or mpi (the installed MPI)", "library": "", "ranks": "", "place": "", "seed": ""}, allPlatforms)
-	chosen(cmd, "pairs", []string{loggp.PairsOne, loggp.PairsAll}, loggp.PairsOne, "measure one pair of ranks, or all, to find which are near each other; all pairs are measured with few modes, sizes and repetitions unless flags name them, and beyond 4096 pairs those of ranks drawn at random")
+	m.target.addFlags(cmd, flagHelp{"platform": "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm (shared memory), tcp (loopback, or --hosts) or mpi (the installed MPI)", "library": "", "ranks": "", "place": "", "seed": ""}, allPlatforms)
+	addChoiceFlag(cmd, "pairs", []string{loggp.PairsOne, loggp.PairsAll}, loggp.PairsOne, "measure one pair of ranks, or all, to find which are near each other; all pairs are measured with few modes, sizes and repetitions unless flags name them, and beyond 4096 pairs those of ranks drawn at random")
 	f.String("modes", loggp.ModesAll, "list of "+strings.Join(microbench.Modes(), " ")+", or all")
 	f.String("sizes", "", "message sizes, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes; on this machine 0 to 128 KiB, with more sizes around protocol changes)")
 	f.String("max-size", "", "largest size, such as 64K, 1M or 4MiB: leaves out larger sizes, and without --sizes adds powers of two up to it")
 	f.StringVar(&o.Protocol, "protocol", "", "force a protocol, and also measure its T_s and T_s-r: "+strings.Join(model.ProtocolNames(), ", ")+"; auto measures them of the protocol that the library chooses")
-	chosen(cmd, "level", []string{loggp.LevelBoth, loggp.LevelMPI, loggp.LevelMessage}, loggp.LevelBoth, "measure messages of MPI, the low-level messages below it, or both; on this machine only those of MPI")
+	addChoiceFlag(cmd, "level", []string{loggp.LevelBoth, loggp.LevelMPI, loggp.LevelMessage}, loggp.LevelBoth, "measure messages of MPI, the low-level messages below it, or both; on this machine only those of MPI")
 	f.Int("reps", 600, "repetitions with each root of the barrier; on this machine in each launch (default there: by --precision and --budget)")
 	f.Int("warmup", 10, "untimed rounds before the repetitions; shm and tcp warm up until times are stable")
 	f.String("delta", "", "wait before timer12 (default: twice the longest round of the warm-up; on this machine half the shortest)")
-	chosen(cmd, "wait", []string{"auto", "spin", "block"}, "auto", "how ranks of this machine wait: spin, or block in the kernel (auto: spin if each rank has its own processor)")
+	addChoiceFlag(cmd, "wait", []string{"auto", "spin", "block"}, "auto", "how ranks of this machine wait: spin, or block in the kernel (auto: spin if each rank has its own processor)")
 	f.Bool("pin", true, "pin each rank of this machine to a processor of its own")
 	f.String("hosts", "", "with --platform tcp: hosts of the ranks from 1 up, started over ssh, such as node2,me@node3; rank 0 is this process")
 	f.IntVar(&o.Expect, "expect", 0, "with --platform tcp: how many further ranks to wait for that are started by hand, with 'loggp launch'")
@@ -91,12 +91,12 @@ compare' sets them beside the model.`,
 	f.String("algorithm", "all", "with --collective: the algorithm of that name alone, of the operations that have it")
 	f.String("noise", "on", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
 	f.StringVarP(&m.output, "output", "o", "", "file for the samples")
-	m.format = chosen(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print; with -o, the format of the file if csv or json")
+	m.format = addChoiceFlag(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print; with -o, the format of the file if csv or json")
 	f.StringVar(&o.MPICC, "mpicc", "", "with --platform mpi: its compiler (default: $MPICC, or mpicc)")
 	f.String("launcher", "", "with --platform mpi: the command that starts the ranks, such as 'srun -n 2' (default: the mpirun beside the compiler, with -n)")
 	f.Duration("timeout", probe.DefaultTimeout, "with --platform mpi: time limit of a launch")
-	mustComplete(cmd, "protocol", append(model.ProtocolNames(), loggp.ProtocolAuto))
-	mustComplete(cmd, "collective", collectiveNames())
+	completeFlag(cmd, "protocol", append(model.ProtocolNames(), loggp.ProtocolAuto))
+	completeFlag(cmd, "collective", collectiveNames())
 	return cmd
 }
 
@@ -113,18 +113,18 @@ func (m *measure) run(cmd *cobra.Command) error {
 	}
 	err = m.parse(cmd)
 	if err == nil {
-		err = output(m.output)
+		err = checkWritableFile(m.output)
 	}
 	if err != nil {
 		if managed != nil {
 			managed.Disband()
 		}
-		return misuse(cmd, err)
+		return usageError(cmd, err)
 	}
 	bar := newProgress(cmd.ErrOrStderr(), 1)
 	defer bar.end()
 	o.Progress = func(done, total int) {
-		bar.of(total)
+		bar.setTotal(total)
 		bar.done(done)
 	}
 	x, err := loggp.Measure(cmd.Context(), *o)
@@ -151,9 +151,9 @@ func printDisturbances(cmd *cobra.Command, found []string) {
 func (m *measure) parse(cmd *cobra.Command) error {
 	o := &m.options
 	o.Library, o.Ranks, o.Place, o.Seed = m.library, m.ranks, m.place, m.seed
-	o.Args, o.Command, o.AgentArgs = commandLine(cmd), recall(cmd), joinArguments
+	o.Args, o.Command, o.AgentArgs = commandLine(cmd), recordedCommandLine(cmd), joinArguments
 	o.Announce = func(address string, token auth.Token, ranks []int) {
-		invite(cmd.ErrOrStderr(), address, token, ranks)
+		printJoinInstructions(cmd.ErrOrStderr(), address, token, ranks)
 	}
 	if slices.Contains(emulatedPlatforms, m.platform) || !slices.Contains(allPlatforms, m.platform) {
 		o.Noise = job.PlatformNoise
@@ -184,8 +184,8 @@ func (m *measure) parse(cmd *cobra.Command) error {
 	return m.checkGiven(cmd)
 }
 
-// zeroIsDefault are flags of which zero would mean the default value.
-var zeroIsDefault = []string{"reps", "max-size", "delta", "budget", "precision", "launches", "expect", "timeout"}
+// zeroMeansDefaultFlags are flags of which zero would mean the default value.
+var zeroMeansDefaultFlags = []string{"reps", "max-size", "delta", "budget", "precision", "launches", "expect", "timeout"}
 
 // checkGiven checks that each flag that was given has an effect.
 func (m *measure) checkGiven(cmd *cobra.Command) error {
@@ -202,7 +202,7 @@ func (m *measure) checkGiven(cmd *cobra.Command) error {
 		if err := m.options.CheckScope(field); err != nil {
 			return flagError(cmd, err)
 		}
-		if slices.Contains(zeroIsDefault, flag) && options.Field(i).IsZero() {
+		if slices.Contains(zeroMeansDefaultFlags, flag) && options.Field(i).IsZero() {
 			return fmt.Errorf("--%s %v: it must be above zero", flag, cmd.Flag(flag).Value)
 		}
 	}
@@ -229,13 +229,13 @@ func parseWarmup(text string) (int, error) {
 
 // writesSamplesOnly reports whether samples alone are printed.
 func (m *measure) writesSamplesOnly() bool {
-	return m.output == standard || m.output == "" && (*m.format == "csv" || *m.format == "json")
+	return m.output == standardStream || m.output == "" && (*m.format == "csv" || *m.format == "json")
 }
 
 // write saves or prints the samples, and prints what they say.
 func (m *measure) write(cmd *cobra.Command, x *loggp.Measurement) error {
 	write := sample.Write
-	if *m.format == "json" || *m.format != "csv" && extension(m.output) == ".json" {
+	if *m.format == "json" || *m.format != "csv" && fileExtension(m.output) == ".json" {
 		write = sample.WriteJSON
 	}
 	if m.writesSamplesOnly() {
@@ -246,7 +246,7 @@ func (m *measure) write(cmd *cobra.Command, x *loggp.Measurement) error {
 		return err
 	}
 	if m.output != "" {
-		if err := keep(cmd, m.output, func(w io.Writer) error { return write(w, x.Samples) }, "%d samples", x.Samples.SampleCount()); err != nil {
+		if err := writeFile(cmd, m.output, func(w io.Writer) error { return write(w, x.Samples) }, "%d samples", x.Samples.SampleCount()); err != nil {
 			return fmt.Errorf("samples: %w", err)
 		}
 	}
@@ -254,7 +254,7 @@ func (m *measure) write(cmd *cobra.Command, x *loggp.Measurement) error {
 	if forced := m.options.Protocol; forced != "" && forced != loggp.ProtocolAuto && slices.Contains(job.LocalPlatforms, m.platform) {
 		fmt.Fprintf(out, "Parameters are of the library's own choice of protocols. -o keeps the times of %s, to compare them with predictions: 'loggp compare --samples FILE --params FILE'.\n\n", forced)
 	}
-	if err := text(cmd, document); err != nil {
+	if err := printText(cmd, document); err != nil {
 		return err
 	}
 	steps, err := x.Steps()
@@ -262,5 +262,5 @@ func (m *measure) write(cmd *cobra.Command, x *loggp.Measurement) error {
 		return err
 	}
 	fmt.Fprintln(out)
-	return text(cmd, steps)
+	return printText(cmd, steps)
 }

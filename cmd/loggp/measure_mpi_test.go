@@ -182,29 +182,29 @@ func TestMeasureMPIFails(t *testing.T) {
 		status            int
 		says              string
 	}{
-		{"--platform t3d --launches 2", "", misused, "--launches: it is for this machine"},
-		{"--platform t3d --mpicc cc", "", misused, "--mpicc: it is for --platform mpi"},
-		{"--platform mpi --ranks 4", "", misused, "--ranks: "},
-		{"--platform mpi --library lean", "", misused, "--library: "},
-		{"--platform mpi --noise off", "", misused, "--noise: "},
-		{"--platform mpi --level message", "", misused, "--level: "},
-		{"--platform mpi --protocol RTA", "", misused, "--protocol: "},
-		{"--platform mpi --pairs all", "", misused, "--pairs: say with --ranks"},
-		{"--platform mpi --place 0,1", "", misused, "--place 0,1"},
-		{"--platform mpi --launches 0", "", misused, "--launches 0"},
-		{"--platform mpi --timeout 1ms", "", misused, "--timeout 1ms"},
-		{"--platform mpi --timeout x", "", misused, "--timeout"},
-		{"--platform mpi --launcher 'x", "", misused, "--launcher: a quote"},
-		{"--platform mpi --launcher ''", "", misused, "--launcher: it names no command"},
-		{"--platform mpi --modes zsend", "", misused, "zsend"},
-		{"--platform mpi --reps 0", "", misused, "--reps 0"},
-		{"--platform mpi --reps 1000000", "", misused, "samples, and at most"},
-		{"--platform mpi --mpicc no-such-mpicc", "", failed, "no-such-mpicc"},
-		{"--platform mpi --launcher no-such-mpirun", "", failed, "no-such-mpirun"},
-		{"--platform mpi", "FAKE_COMPILER=fails", failed, "fatal error: mpi.h"},
-		{"--platform mpi", "FAKE_LAUNCHER=fails", failed, "exit status 3"},
-		{"--platform mpi", "FAKE_PROGRAM=garbage", failed, "answer of"},
-		{"--platform mpi --timeout 1s", "FAKE_PROGRAM=hangs", failed, "within 1s"},
+		{"--platform t3d --launches 2", "", exitUsage, "--launches: it is for this machine"},
+		{"--platform t3d --mpicc cc", "", exitUsage, "--mpicc: it is for --platform mpi"},
+		{"--platform mpi --ranks 4", "", exitUsage, "--ranks: "},
+		{"--platform mpi --library lean", "", exitUsage, "--library: "},
+		{"--platform mpi --noise off", "", exitUsage, "--noise: "},
+		{"--platform mpi --level message", "", exitUsage, "--level: "},
+		{"--platform mpi --protocol RTA", "", exitUsage, "--protocol: "},
+		{"--platform mpi --pairs all", "", exitUsage, "--pairs: say with --ranks"},
+		{"--platform mpi --place 0,1", "", exitUsage, "--place 0,1"},
+		{"--platform mpi --launches 0", "", exitUsage, "--launches 0"},
+		{"--platform mpi --timeout 1ms", "", exitUsage, "--timeout 1ms"},
+		{"--platform mpi --timeout x", "", exitUsage, "--timeout"},
+		{"--platform mpi --launcher 'x", "", exitUsage, "--launcher: a quote"},
+		{"--platform mpi --launcher ''", "", exitUsage, "--launcher: it names no command"},
+		{"--platform mpi --modes zsend", "", exitUsage, "zsend"},
+		{"--platform mpi --reps 0", "", exitUsage, "--reps 0"},
+		{"--platform mpi --reps 1000000", "", exitUsage, "samples, and at most"},
+		{"--platform mpi --mpicc no-such-mpicc", "", exitFailure, "no-such-mpicc"},
+		{"--platform mpi --launcher no-such-mpirun", "", exitFailure, "no-such-mpirun"},
+		{"--platform mpi", "FAKE_COMPILER=fails", exitFailure, "fatal error: mpi.h"},
+		{"--platform mpi", "FAKE_LAUNCHER=fails", exitFailure, "exit status 3"},
+		{"--platform mpi", "FAKE_PROGRAM=garbage", exitFailure, "answer of"},
+		{"--platform mpi --timeout 1s", "FAKE_PROGRAM=hangs", exitFailure, "within 1s"},
 	} {
 		t.Run(c.args+" "+c.environment, func(t *testing.T) {
 			t.Setenv("MPICC", compiler)
@@ -235,7 +235,7 @@ func TestMeasureMPIInterrupted(t *testing.T) {
 	defer cancel()
 	var out, errs buffer
 	begin := time.Now()
-	if status := run(ctx, []string{"measure", "--platform", "mpi", "--mpicc", compiler, "-o", "samples.csv"}, &out, &errs); status != failed || !strings.Contains(errs.String(), "interrupted; nothing was written") {
+	if status := run(ctx, []string{"measure", "--platform", "mpi", "--mpicc", compiler, "-o", "samples.csv"}, &out, &errs); status != exitFailure || !strings.Contains(errs.String(), "interrupted; nothing was written") {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 	if d := time.Since(begin); d > 30*time.Second {

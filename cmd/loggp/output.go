@@ -15,53 +15,54 @@ import (
 	"github.com/loggp/loggp/reports/render"
 )
 
-// standard is the name of standard input and standard output.
-const standard = "-"
+// standardStream is the name of standard input and standard output.
+const standardStream = "-"
 
-// output checks, before any work, that a file can be written.
-func output(name string) error {
-	if name == "" || name == standard {
+// checkWritableFile checks, before any work, that a file can be written.
+func checkWritableFile(name string) error {
+	if name == "" || name == standardStream {
 		return nil
 	}
-	return flagged("-o", name, sample.CheckWritable(name))
+	return wrapFlagError("-o", name, sample.CheckWritable(name))
 }
 
-// pages checks, before any work, that a directory can be written, with everything that a page has.
-func pages(name string) error {
+// checkWritableDirectory checks, before any work, that a directory can be written, with everything
+// that a page has.
+func checkWritableDirectory(name string) error {
 	if name == "" {
 		return nil
 	}
-	if name == standard {
+	if name == standardStream {
 		return errors.New("-o -: it is a directory that is written; leave -o out to print tables")
 	}
-	return flagged("-o", name, render.CheckDirectory(name))
+	return wrapFlagError("-o", name, render.CheckDirectory(name))
 }
 
-// written checks the output of a verb that writes files of some kinds, told apart by how they end,
-// and else a directory.
-func written(name string, kinds ...string) error {
+// checkWritableOutput checks the output of a verb that writes files of some kinds, told apart by
+// how they end, and else a directory.
+func checkWritableOutput(name string, kinds ...string) error {
 	for _, k := range kinds {
 		if strings.HasSuffix(name, k) || strings.HasSuffix(name, k+".gz") {
-			return output(name)
+			return checkWritableFile(name)
 		}
 	}
-	return pages(name)
+	return checkWritableDirectory(name)
 }
 
-func flagged(flag, name string, err error) error {
+func wrapFlagError(flag, name string, err error) error {
 	if err != nil {
 		err = fmt.Errorf("%s %s: %w", flag, name, err)
 	}
 	return err
 }
 
-// extension returns how the name of a file ends, before .gz.
-func extension(name string) string { return filepath.Ext(strings.TrimSuffix(name, ".gz")) }
+// fileExtension returns how the name of a file ends, before .gz.
+func fileExtension(name string) string { return filepath.Ext(strings.TrimSuffix(name, ".gz")) }
 
-// keep writes a file, whole or not at all, and says so by a sentence on standard error. The file -
-// is standard output, where show and text print nothing then.
-func keep(cmd *cobra.Command, name string, write func(io.Writer) error, said string, args ...any) error {
-	if name == standard {
+// writeFile writes a file, whole or not at all, and says so by a sentence on standard error. The
+// file - is standard output, where printDocument and printText print nothing then.
+func writeFile(cmd *cobra.Command, name string, write func(io.Writer) error, said string, args ...any) error {
+	if name == standardStream {
 		return write(cmd.OutOrStdout())
 	}
 	if err := sample.Save(name, write); err != nil {
@@ -71,19 +72,19 @@ func keep(cmd *cobra.Command, name string, write func(io.Writer) error, said str
 	return nil
 }
 
-// quiet says that standard output is a file of the verb.
-func quiet(cmd *cobra.Command) bool {
+// writesToStandardOutput says that standard output is a file of the verb.
+func writesToStandardOutput(cmd *cobra.Command) bool {
 	for _, name := range []string{"output", "finish", "record", "diagram"} {
-		if f := cmd.Flags().Lookup(name); f != nil && f.Value.String() == standard {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Value.String() == standardStream {
 			return true
 		}
 	}
 	return false
 }
 
-// open opens a file of any kind to be read: standard input if it is -, packed by gzip or not.
-func open(cmd *cobra.Command, name string) (io.ReadCloser, error) {
-	if in, ok := cmd.InOrStdin().(*os.File); name == standard && (!ok || in != os.Stdin) {
+// openInput opens a file of any kind to be read: standard input if it is -, packed by gzip or not.
+func openInput(cmd *cobra.Command, name string) (io.ReadCloser, error) {
+	if in, ok := cmd.InOrStdin().(*os.File); name == standardStream && (!ok || in != os.Stdin) {
 		return io.NopCloser(cmd.InOrStdin()), nil // of a test
 	}
 	return input.Open(name)

@@ -26,7 +26,7 @@ func rejectOverwrittenInput(cmd *cobra.Command, args []string) error {
 	written := map[string]string{} // flag by path
 	for _, flag := range outputFlags {
 		f := cmd.Flags().Lookup(flag)
-		if f == nil || f.Value.String() == "" || f.Value.String() == standard {
+		if f == nil || f.Value.String() == "" || f.Value.String() == standardStream {
 			continue
 		}
 		name := f.Value.String()
@@ -35,13 +35,13 @@ func rejectOverwrittenInput(cmd *cobra.Command, args []string) error {
 			label = "-" + f.Shorthand
 		}
 		for _, input := range inputs {
-			if overwrites(name, input) {
-				return misuse(cmd, fmt.Errorf("%s %s: this would overwrite %s, which is an input: name another file", label, name, input))
+			if outputOverwritesInput(name, input) {
+				return usageError(cmd, fmt.Errorf("%s %s: this would overwrite %s, which is an input: name another file", label, name, input))
 			}
 		}
 		path := realPath(name)
 		if other := written[path]; other != "" {
-			return misuse(cmd, fmt.Errorf("%s %s: %s writes the same file: name another one", label, name, other))
+			return usageError(cmd, fmt.Errorf("%s %s: %s writes the same file: name another one", label, name, other))
 		}
 		written[path] = label
 	}
@@ -79,11 +79,11 @@ func inputFiles(cmd *cobra.Command, args []string) []string {
 
 func isCataloguePlatform(name string) bool { return slices.Contains(platform.Names(), name) }
 
-// overwrites says whether writing a file or directory replaces an input: an ordinary file that is
-// the same or, of a directory, that is in it.
-func overwrites(output, input string) bool {
+// outputOverwritesInput says whether writing a file or directory replaces an input: an ordinary
+// file that is the same or, of a directory, that is in it.
+func outputOverwritesInput(output, input string) bool {
 	in, err := os.Stat(input)
-	if input == standard {
+	if input == standardStream {
 		in, err = os.Stdin.Stat()
 	}
 	if err != nil || !in.Mode().IsRegular() {

@@ -48,13 +48,13 @@ func TestNoVerbOverwritesItsInput(t *testing.T) {
 		"calibrate t3d.yaml --to x.csv -o x.csv", "calibrate ./t3d.yaml -o t3d.yaml", "platforms sensitivity ./t3d.yaml -o t3d.yaml",
 	} {
 		var out, errs bytes.Buffer
-		if status := run(context.Background(), strings.Fields(line), &out, &errs); status != misused || !strings.Contains(errs.String(), "would overwrite") {
+		if status := run(context.Background(), strings.Fields(line), &out, &errs); status != exitUsage || !strings.Contains(errs.String(), "would overwrite") {
 			t.Errorf("%s: status %d: %s", line, status, errs.String())
 		}
 	}
 	for _, line := range []string{"simulate x.goal -o y.svg --finish ./y.svg", "predict --params p.csv --sizes 8 -o y.svg --diagram dir/../y.svg"} {
 		var out, errs bytes.Buffer
-		if status := run(context.Background(), strings.Fields(line), &out, &errs); status != misused || !strings.Contains(errs.String(), "writes the same file") {
+		if status := run(context.Background(), strings.Fields(line), &out, &errs); status != exitUsage || !strings.Contains(errs.String(), "writes the same file") {
 			t.Errorf("%s: status %d: %s", line, status, errs.String())
 		}
 	}
@@ -66,7 +66,7 @@ func TestNoVerbOverwritesItsInput(t *testing.T) {
 		"schedule ring -n 2 -o ring", "schedule ring -n 2 -o ring", "fit x.csv -o y.csv", "fit x.csv -o y.csv", "fit x.csv -o /dev/null", "report x.csv -o page2", "report x.csv -o page2",
 	} {
 		var out, errs bytes.Buffer
-		if status := run(context.Background(), strings.Fields(line), &out, &errs); status != succeeded {
+		if status := run(context.Background(), strings.Fields(line), &out, &errs); status != exitSuccess {
 			t.Errorf("%s: status %d: %s", line, status, errs.String())
 		}
 	}
@@ -92,7 +92,7 @@ func readTree(t *testing.T) string {
 
 // Every flag of every verb that names a file is known to the check, and no verb escapes it.
 func TestFileFlagsAreKnown(t *testing.T) {
-	for _, root := range []*cobra.Command{command()} {
+	for _, root := range []*cobra.Command{newRootCommand()} {
 		var visit func(c *cobra.Command)
 		visit = func(c *cobra.Command) {
 			if c != root && (c.PersistentPreRunE != nil || c.PersistentPreRun != nil) {

@@ -27,7 +27,7 @@ var undecided = []string{"AM-03", "AM-04", "AM-29"}
 // the numbers to be decided hold, and the published values are met that nothing was fitted to.
 func TestPaper(t *testing.T) {
 	long(t)
-	p, err := paper.Read(published(), "altawil-moritz")
+	p, err := paper.Read(publishedPapers(), "altawil-moritz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestPapers(t *testing.T) {
 func mustRun(t *testing.T, args ...string) (stdout string) {
 	t.Helper()
 	var out, errs buffer
-	if status := run(context.Background(), args, &out, &errs); status != succeeded {
+	if status := run(context.Background(), args, &out, &errs); status != exitSuccess {
 		t.Fatalf("loggp %q: status %d: %s", args, status, errs.String())
 	}
 	return out.String()

@@ -55,7 +55,7 @@ func parsePointer[T any](parse func(string) (T, error)) func(string) (*T, error)
 }
 
 func parseText(text string) (string, error)    { return text, nil }
-func parseWords(text string) ([]string, error) { return words(text), nil }
+func parseWords(text string) ([]string, error) { return splitList(text), nil }
 
 // parseNoise returns the relative noise that --noise asks for, or job.PlatformNoise.
 func parseNoise(text string) (float64, error) {

@@ -40,8 +40,8 @@ code. --library then takes a list, and -o a directory. The patterns are
 	return list.String()
 }
 
-// declare declares the flags.
-func (p *patternFlags) declare(cmd *cobra.Command) {
+// addFlags declares the flags.
+func (p *patternFlags) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&p.patterns, "patterns", "", "patterns: a list (default: all)")
 	f.StringVar(&p.sizes, "sizes", "", "patterns: lengths of messages (default: 8,1KiB)")
@@ -50,7 +50,7 @@ func (p *patternFlags) declare(cmd *cobra.Command) {
 	for _, p := range patterns.Patterns {
 		names = append(names, p.Name)
 	}
-	mustComplete(cmd, "patterns", names)
+	completeFlag(cmd, "patterns", names)
 }
 
 // checkPatternFlags returns an error for a flag that has no effect on what is run.
@@ -73,24 +73,24 @@ func checkPatternFlags(cmd *cobra.Command, isPatterns bool, name string) (wrong 
 func (r *runFlags) runPatterns(cmd *cobra.Command) error {
 	o := loggp.PatternOptions{Platform: r.platform, Ranks: r.ranks, Args: commandLine(cmd)}
 	var err error
-	if o.Sizes, err = sizes(r.patterns.sizes, nil); err == nil {
-		err = pages(r.output)
+	if o.Sizes, err = parseSizes(r.patterns.sizes, nil); err == nil {
+		err = checkWritableDirectory(r.output)
 	}
 	if cmd.Flags().Changed("rounds") {
 		var wrong error
 		if o.Rounds, wrong = strconv.Atoi(r.parameters["rounds"].text); wrong == nil {
-			wrong = inRange("--rounds", o.Rounds, 1, 1000)
+			wrong = checkFlagRange("--rounds", o.Rounds, 1, 1000)
 		}
 		err = errors.Join(err, wrong)
 	}
 	if err != nil {
-		return misuse(cmd, err)
+		return usageError(cmd, err)
 	}
 	if r.library != "" {
-		o.Library = words(r.library)
+		o.Library = splitList(r.library)
 	}
 	if r.patterns.patterns != "" {
-		o.Patterns = words(r.patterns.patterns)
+		o.Patterns = splitList(r.patterns.patterns)
 	}
 	run := loggp.TimePatterns
 	if r.patterns.parameters {
@@ -105,7 +105,7 @@ func (r *runFlags) runPatterns(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	return show(cmd, d)
+	return printDocument(cmd, d)
 }
 
 // patternsCommand is another name of run ... patterns.

@@ -20,14 +20,14 @@ has a source. docs/platforms.md explains how to write one for your own machine.`
   loggp platforms show t3d
   loggp platforms show t3d --yaml
   loggp platforms validate my.yaml`,
-		Args: known,
+		Args: rejectUnknownVerb,
 		RunE: listPlatforms,
 	}
 	list := &cobra.Command{
 		Use:     "list",
 		Short:   "List the catalogue",
 		Example: "  loggp platforms list",
-		Args:    nothing,
+		Args:    noArgs,
 		RunE:    listPlatforms,
 	}
 	details := &cobra.Command{
@@ -37,19 +37,19 @@ has a source. docs/platforms.md explains how to write one for your own machine.`
 file, as a start for your own: change its name and numbers, and pass the file to --platform.`,
 		Example: `  loggp platforms show t3d
   loggp platforms show t3d --yaml`,
-		Args:              one("platform"),
+		Args:              oneArg("platform"),
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 		RunE:              showPlatform,
 	}
 	details.Flags().Bool("yaml", false, "print the platform's file")
 	for _, c := range []*cobra.Command{cmd, list, details} {
-		printing(c)
+		addPrintFlags(c)
 	}
 	cmd.AddCommand(list, details, sensitivityCommand(), &cobra.Command{
 		Use:     "validate FILE",
 		Short:   "Check a platform file",
 		Example: "  loggp platforms validate my.yaml",
-		Args:    one("file"),
+		Args:    oneArg("file"),
 		RunE:    validatePlatform,
 	})
 	return cmd
@@ -60,25 +60,25 @@ func listPlatforms(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return show(cmd, reports.PlatformList(all))
+	return printDocument(cmd, reports.PlatformList(all))
 }
 
 func showPlatform(cmd *cobra.Command, args []string) error {
-	p, err := load(cmd, args[0])
+	p, err := loadEmulatedPlatform(cmd, args[0])
 	if err != nil {
 		return err
 	}
 	if yaml, _ := cmd.Flags().GetBool("yaml"); yaml {
 		if cmd.Flags().Changed("format") {
-			return misuse(cmd, errors.New("--yaml, --format: name one of them"))
+			return usageError(cmd, errors.New("--yaml, --format: name one of them"))
 		}
 		_, file, err := platform.Text(args[0])
 		if err == nil {
 			_, err = cmd.OutOrStdout().Write(file)
 		}
-		return misuse(cmd, err)
+		return usageError(cmd, err)
 	}
-	return show(cmd, reports.Platform(p))
+	return printDocument(cmd, reports.Platform(p))
 }
 
 func validatePlatform(cmd *cobra.Command, args []string) error {

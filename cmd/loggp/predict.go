@@ -45,20 +45,20 @@ within nodes, unless --place names one tier for all.`,
   loggp predict --platform t3d --protocol RAT --sizes 10KB --explain
   loggp predict --platform t3d --protocol RTA --sizes 10KB --diagram rta.svg
   loggp predict --platform t3d --collective bcast --ranks 64 --sizes 8,1KB,1MB --tree`,
-		Args: nothing,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&p.params, "params", "", "file of parameters")
-	p.target.flags(cmd, flagHelp{"platform": "machine whose steps to add up", "library": "", "ranks": "", "place": ""}, emulatedPlatforms)
+	p.target.addFlags(cmd, flagHelp{"platform": "machine whose steps to add up", "library": "", "ranks": "", "place": ""}, emulatedPlatforms)
 	p.mode = modeFlag(cmd, loggp.SendCalls[:], "send call: of a platform what the library's call costs; with --params whole calls are predicted")
 	f.StringVar(&p.protocols, "protocol", "", "list of "+strings.Join(model.ProtocolNames(), ", ")+" (default: all that serve the mode)")
 	f.StringVar(&p.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
 	f.StringVarP(&p.output, "output", "o", "", "file for the predictions, as CSV")
-	printing(cmd)
+	addPrintFlags(cmd)
 	f.StringVar(&p.diagram, "diagram", "", "SVG file for a time line of the first protocol and size")
 	f.BoolVar(&p.explain, "explain", false, "print the terms of every sum")
-	p.collective = chosen(cmd, "collective", collectiveNames(), "", "predict a collective operation, or all: every algorithm, and which is fastest")
+	p.collective = addChoiceFlag(cmd, "collective", collectiveNames(), "", "predict a collective operation, or all: every algorithm, and which is fastest")
 	f.IntVar(&p.perNode, "per-node", 0, "with --collective and --params: ranks of a node, to take the parameters of both tiers")
 	f.BoolVar(&p.inTurn, "in-turn", false, "with --collective: place ranks on the nodes round robin instead of filling one node after the other")
 	f.BoolVar(&p.tree, "tree", false, "with --collective: draw the broadcast tree that ends first")
@@ -76,28 +76,28 @@ func collectiveNames() []string {
 
 func (p *predict) run(cmd *cobra.Command) error {
 	if (p.params == "") == (p.platform == "") {
-		return misuse(cmd, errors.New("--params, --platform: give exactly one of them to predict from"))
+		return usageError(cmd, errors.New("--params, --platform: give exactly one of them to predict from"))
 	}
 	for _, f := range []string{"ranks", "library"} {
 		if p.params != "" && cmd.Flags().Changed(f) && *p.collective == "" {
-			return misuse(cmd, fmt.Errorf("--%s: parameters know none; it is for --platform", f))
+			return usageError(cmd, fmt.Errorf("--%s: parameters know none; it is for --platform", f))
 		}
 	}
-	if err := output(p.output); err != nil {
-		return misuse(cmd, err)
+	if err := checkWritableFile(p.output); err != nil {
+		return usageError(cmd, err)
 	}
 	if (p.perNode != 0 || p.inTurn) && *p.collective == "" {
-		return misuse(cmd, errors.New("--per-node, --in-turn: they are for --collective"))
+		return usageError(cmd, errors.New("--per-node, --in-turn: they are for --collective"))
 	}
 	if p.tree && *p.collective != collective.Bcast.String() {
-		return misuse(cmd, errors.New("--tree: it is for --collective bcast"))
+		return usageError(cmd, errors.New("--tree: it is for --collective bcast"))
 	}
 	if *p.collective != "" && (p.protocols != "" || p.diagram != "" || p.explain) {
-		return misuse(cmd, errors.New("--collective: its messages are whole calls: leave out --protocol, --diagram and --explain"))
+		return usageError(cmd, errors.New("--collective: its messages are whole calls: leave out --protocol, --diagram and --explain"))
 	}
-	lengths, err := sizes(p.sizes, nil)
+	lengths, err := parseSizes(p.sizes, nil)
 	if err != nil {
-		return misuse(cmd, err)
+		return usageError(cmd, err)
 	}
 	var parameters loggp.Parameters
 	if p.params != "" {
@@ -113,14 +113,14 @@ func (p *predict) run(cmd *cobra.Command) error {
 
 func (p *predict) predictMessages(cmd *cobra.Command, parameters loggp.Parameters, lengths []int) error {
 	if p.diagram != "" && filepath.Ext(p.diagram) != ".svg" {
-		return misuse(cmd, fmt.Errorf("--diagram %s: it is an SVG file, name it so", p.diagram))
+		return usageError(cmd, fmt.Errorf("--diagram %s: it is an SVG file, name it so", p.diagram))
 	}
 	if p.params != "" && p.protocols == "" && (p.diagram != "" || p.explain) {
-		return misuse(cmd, errors.New("--diagram, --explain: parameters do not know the steps of calls: name a --protocol"))
+		return usageError(cmd, errors.New("--diagram, --explain: parameters do not know the steps of calls: name a --protocol"))
 	}
 	o := loggp.PredictOptions{Platform: p.platform, Library: p.library, Ranks: p.ranks, Params: parameters, Place: p.place, Sizes: lengths, Explain: p.explain}
 	if p.protocols != "" && p.protocols != "all" {
-		o.Protocol = words(p.protocols)
+		o.Protocol = splitList(p.protocols)
 	} else if p.protocols == "all" {
 		o.Protocol = model.ProtocolNames()
 	}
@@ -137,16 +137,16 @@ func (p *predict) predictMessages(cmd *cobra.Command, parameters loggp.Parameter
 		if err != nil {
 			return err
 		}
-		if err := keep(cmd, p.diagram, func(w io.Writer) error { return picture.SVG(w, chart.DefaultWidth) }, "time line of %s with %d bytes", first.Protocol, first.Bytes); err != nil {
+		if err := writeFile(cmd, p.diagram, func(w io.Writer) error { return picture.SVG(w, chart.DefaultWidth) }, "time line of %s with %d bytes", first.Protocol, first.Bytes); err != nil {
 			return fmt.Errorf("diagram: %w", err)
 		}
 	}
 	if p.output != "" {
-		if err := keep(cmd, p.output, x.WriteCSV, "%d predictions", len(x.Messages)); err != nil {
+		if err := writeFile(cmd, p.output, x.WriteCSV, "%d predictions", len(x.Messages)); err != nil {
 			return fmt.Errorf("predictions: %w", err)
 		}
 	}
-	return show(cmd, x.Document())
+	return printDocument(cmd, x.Document())
 }
 
 func (p *predict) predictCollectives(cmd *cobra.Command, parameters loggp.Parameters, lengths []int) error {
@@ -163,11 +163,11 @@ func (p *predict) predictCollectives(cmd *cobra.Command, parameters loggp.Parame
 	}
 	printWarnings(cmd, x.Warnings)
 	if p.output != "" {
-		if err := keep(cmd, p.output, x.WriteCSV, "predictions"); err != nil {
+		if err := writeFile(cmd, p.output, x.WriteCSV, "predictions"); err != nil {
 			return fmt.Errorf("predictions: %w", err)
 		}
 	}
-	if err := show(cmd, x.Document()); err != nil || !p.tree {
+	if err := printDocument(cmd, x.Document()); err != nil || !p.tree {
 		return err
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "\n%s", x.BroadcastTree())

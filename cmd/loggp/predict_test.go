@@ -25,7 +25,7 @@ func TestPredictRange(t *testing.T) {
 		}
 		printed.Reset()
 		errs.Reset()
-		if status := run(t.Context(), strings.Fields("predict --params params.csv --sizes 1MB"+flags), &printed, &errs); status != failed || printed.Len() > 0 {
+		if status := run(t.Context(), strings.Fields("predict --params params.csv --sizes 1MB"+flags), &printed, &errs); status != exitFailure || printed.Len() > 0 {
 			t.Errorf("%s of 1 MB alone: status %d, %s%s", flags, status, printed.String(), errs.String())
 		}
 	}
@@ -75,7 +75,7 @@ func TestPredictOnePlatform(t *testing.T) {
 	}
 	write(t, "both.csv", rows)
 	var out, errs buffer
-	if status := run(t.Context(), strings.Fields("predict --params both.csv --sizes 8"), &out, &errs); status != succeeded ||
+	if status := run(t.Context(), strings.Fields("predict --params both.csv --sizes 8"), &out, &errs); status != exitSuccess ||
 		!strings.Contains(out.String(), "calls on a, b, inter") || !strings.Contains(errs.String(), "both.csv also has parameters of z, b: only those of a, b") {
 		t.Errorf("status %d, %s%s", status, out.String(), errs.String())
 	}

@@ -31,17 +31,17 @@ emulated platform.`,
   loggp report here.csv mpi.csv
   loggp report together.csv -o together
   loggp report together.csv samples.csv`,
-		Args: some("file of samples"),
+		Args: atLeastOneArg("file of samples"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := pages(dir); err != nil {
-				return misuse(cmd, err)
+			if err := checkWritableDirectory(dir); err != nil {
+				return usageError(cmd, err)
 			}
 			d, err := loggp.Report(cmd.Context(), loggp.ReportOptions{Samples: args, ParamsFile: params})
 			if err != nil {
 				return flagError(cmd, err)
 			}
 			if dir == "" {
-				return show(cmd, d)
+				return printDocument(cmd, d)
 			}
 			if err := render.WritePage(dir, d); err != nil {
 				return err
@@ -50,7 +50,7 @@ emulated platform.`,
 			return nil
 		},
 	}
-	printing(cmd)
+	addPrintFlags(cmd)
 	cmd.Flags().StringVarP(&dir, "output", "o", "", "directory to write")
 	cmd.Flags().StringVar(&params, "params", "", "of collective operations: file of parameters from which to predict")
 	return cmd

@@ -31,12 +31,12 @@ var runPaper = func(ctx context.Context, p *paper.Paper, o paper.Options) (*stud
 	return p.Reproduce(ctx, o)
 }
 
-// decide marks the published values that assumed numbers decide. Tests find these once for several
-// commands.
-var decide = calibrate.SetDecidingNumbers
+// markAssumedValues marks the published values that assumed numbers decide. Tests find these once
+// for several commands.
+var markAssumedValues = calibrate.SetDecidingNumbers
 
-// published are the folders of papers.
-func published() fs.FS {
+// publishedPapers are the folders of papers.
+func publishedPapers() fs.FS {
 	dir, err := fs.Sub(testdata.Published, "published")
 	if err != nil {
 		panic(err) // the directory is part of the program
@@ -46,7 +46,7 @@ func published() fs.FS {
 
 // paperNames are the names of the papers.
 func paperNames() []string {
-	names, err := paper.List(published())
+	names, err := paper.List(publishedPapers())
 	if err != nil {
 		panic(err)
 	}
@@ -67,7 +67,7 @@ verdicts. docs/reproduce.md explains how each number is obtained, docs/papers.md
   loggp reproduce altawil-moritz
   loggp reproduce altawil-moritz -o paper
   loggp reproduce altawil-moritz --reps 20 --noise off --format claims`,
-		Args: r.named,
+		Args: r.checkPaperNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return listPapers(cmd)
@@ -82,12 +82,12 @@ verdicts. docs/reproduce.md explains how each number is obtained, docs/papers.md
 	f.IntVar(&r.reps, "reps", 0, "repetitions with each root of the barrier (default: by platform)")
 	f.StringVar(&r.noise, "noise", "on", "timing noise: on (that of the platforms), off, or a relative standard deviation such as 5%")
 	f.StringVarP(&r.output, "output", "o", "", "directory to write")
-	r.format = chosen(cmd, "format", []string{"table", "csv", "json", "markdown", "cells", "claims"}, "table", "what to print")
+	r.format = addChoiceFlag(cmd, "format", []string{"table", "csv", "json", "markdown", "cells", "claims"}, "table", "what to print")
 	return cmd
 }
 
-// named wants the name of a paper, or nothing at all.
-func (r *reproduce) named(cmd *cobra.Command, args []string) error {
+// checkPaperNames wants the name of a paper, or nothing at all.
+func (r *reproduce) checkPaperNames(cmd *cobra.Command, args []string) error {
 	names := strings.Join(paperNames(), ", ")
 	switch {
 	case len(args) == 0 && (cmd.Flags().NFlag() == 0 || cmd.Flags().NFlag() == 1 && cmd.Flags().Changed("format")):
@@ -106,7 +106,7 @@ func (r *reproduce) named(cmd *cobra.Command, args []string) error {
 // listPapers prints the papers that can be reproduced.
 func listPapers(cmd *cobra.Command) error {
 	t := &doc.Table{Name: "papers", Title: "Papers", Columns: []doc.Column{{Heading: "paper", IsKey: true}, {Heading: "claims", Kind: doc.NumberColumn}, {Heading: "source", Kind: doc.ProseColumn}}}
-	papers, err := paper.ReadAll(published())
+	papers, err := paper.ReadAll(publishedPapers())
 	if err != nil {
 		return err
 	}
@@ -115,57 +115,57 @@ func listPapers(cmd *cobra.Command) error {
 	}
 	d := &doc.Document{}
 	d.AddTables("papers", "Papers", t)
-	return show(cmd, d)
+	return printDocument(cmd, d)
 }
 
 func (r *reproduce) run(cmd *cobra.Command, name string) error {
 	o := paper.Options{Seed: r.seed, Reps: r.reps}
 	var err error
 	if o.Noise, err = parseNoise(r.noise); err == nil && cmd.Flags().Changed("reps") {
-		err = inRange("--reps", r.reps, 2, 1_000_000)
+		err = checkFlagRange("--reps", r.reps, 2, 1_000_000)
 	}
 	if err == nil {
-		err = pages(r.output)
+		err = checkWritableDirectory(r.output)
 	}
 	if err != nil {
-		return misuse(cmd, err)
+		return usageError(cmd, err)
 	}
-	p, err := paper.Read(published(), name)
+	p, err := paper.Read(publishedPapers(), name)
 	if err != nil {
 		return err
 	}
 	bar := newProgress(cmd.ErrOrStderr(), 1)
 	o.Progress = func(done, total int) {
-		bar.of(total)
+		bar.setTotal(total)
 		bar.done(done)
 	}
 	study, err := runPaper(cmd.Context(), p, o)
 	if err == nil {
-		err = decide(cmd.Context(), p, study)
+		err = markAssumedValues(cmd.Context(), p, study)
 	}
 	bar.end()
 	if err != nil {
 		return fmt.Errorf("reproduce %s: %w", name, err)
 	}
-	study.Facts = append([][2]string{{"loggp", version()}, {"command", recall(cmd, name)}}, study.Facts...)
+	study.Facts = append([][2]string{{"loggp", version()}, {"command", recordedCommandLine(cmd, name)}}, study.Facts...)
 	if r.output != "" {
 		if err := render.WritePage(r.output, study.Document(true)); err != nil {
 			return err
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "reproduction written to %s/index.html\n", r.output)
 		if !cmd.Flags().Changed("format") {
-			return text(cmd, study.Verdicts(false))
+			return printText(cmd, study.Verdicts(false))
 		}
 	}
 	switch *r.format {
 	case "table":
-		return text(cmd, study.Document(false))
+		return printText(cmd, study.Document(false))
 	case "markdown":
-		return show(cmd, study.Document(false))
+		return printDocument(cmd, study.Document(false))
 	case "cells":
 		return study.WriteCells(cmd.OutOrStdout())
 	case "claims":
 		return study.WriteClaims(cmd.OutOrStdout())
 	}
-	return show(cmd, study.Document(true))
+	return printDocument(cmd, study.Document(true))
 }

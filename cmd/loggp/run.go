@@ -125,13 +125,13 @@ The programs that ship with loggp, and kinds of files, are` + list.String() + pa
 		ValidArgs: names,
 		RunE:      func(cmd *cobra.Command, args []string) error { return r.run(cmd, args) },
 	}
-	r.declare(cmd)
+	r.addFlags(cmd)
 	return cmd
 }
 
-// declare declares the flags.
-func (r *runFlags) declare(cmd *cobra.Command) {
-	r.target.flags(cmd, flagHelp{"platform": "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS; or shm or tcp: this one", "library": "", "ranks": "", "seed": ""}, emulatedPlatforms)
+// addFlags declares the flags.
+func (r *runFlags) addFlags(cmd *cobra.Command) {
+	r.target.addFlags(cmd, flagHelp{"platform": "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS; or shm or tcp: this one", "library": "", "ranks": "", "seed": ""}, emulatedPlatforms)
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.StringSliceVar(&r.places, "place", nil, "how many ranks each node has, such as 4+4, or 2x4 for two nodes with 4 each, on a platform of nodes; of a list such as 8,4+4 what each costs is compared")
@@ -141,9 +141,9 @@ func (r *runFlags) declare(cmd *cobra.Command) {
 	f.StringVar(&r.noise, "noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
 	f.StringVar(&r.record, "record", "", "write what the program sends, receives and computes to this file, as a schedule that 'loggp simulate' and 'loggp run' take")
 	f.StringVar(&r.phases, "phases", "", "file of 'loggp schedule alltoallv': the calls of MPI_Alltoallv exchange in these phases, by library cc-mpi")
-	f.StringVarP(&r.output, "output", "o", "", "of a run on an emulated machine: "+courseHelp)
+	f.StringVarP(&r.output, "output", "o", "", "of a run on an emulated machine: "+timelineOutputHelp)
 	f.BoolVar(&r.profile, "profile", false, "also print how often each call was made, and its time")
-	r.check = chosen(cmd, "check", []string{"warn", "strict", "off"}, "warn", "what MPI forbids and other implementations let pass, such as receives into one buffer: a warning of the first, an error, or not looked for")
+	r.check = addChoiceFlag(cmd, "check", []string{"warn", "strict", "off"}, "warn", "what MPI forbids and other implementations let pass, such as receives into one buffer: a warning of the first, an error, or not looked for")
 	r.parameters = map[string]*parameterFlag{}
 	for _, p := range program.Parameters {
 		x := &parameterFlag{Parameter: p, text: p.Default}
@@ -153,20 +153,20 @@ func (r *runFlags) declare(cmd *cobra.Command) {
 			f.Lookup(p.Name).NoOptDefVal = "true"
 		}
 	}
-	r.patterns.declare(cmd)
-	printing(cmd)
+	r.patterns.addFlags(cmd)
+	addPrintFlags(cmd)
 	var rules []string
 	for _, a := range collective.Algorithms {
 		rules = append(rules, a.Operation.String()+"="+a.Name)
 	}
-	mustComplete(cmd, "collective", rules)
+	completeFlag(cmd, "collective", rules)
 }
 
 // run runs a program, prints what came of it and writes the files that were asked for.
 func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 	isPatterns := args[0] == patternsProgram
 	if err := checkPatternFlags(cmd, isPatterns, args[0]); err != nil {
-		return misuse(cmd, err)
+		return usageError(cmd, err)
 	}
 	if isPatterns {
 		return r.runPatterns(cmd)
@@ -188,15 +188,15 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 		defer cmd.SetOut(out)
 	}
 	if r.picture != "" {
-		if err := keepPicture(r.picture, x.Picture); err != nil {
+		if err := writePicture(r.picture, x.Picture); err != nil {
 			return err
 		}
 	}
-	if err := show(cmd, x.Document()); err != nil {
+	if err := printDocument(cmd, x.Document()); err != nil {
 		return err
 	}
 	if s := x.Schedule; s != nil {
-		if err := flagged("--record", r.record, keep(cmd, r.record, s.Write, "schedule of %d operations in %d ranks", s.Ops(), s.Ranks())); err != nil {
+		if err := wrapFlagError("--record", r.record, writeFile(cmd, r.record, s.Write, "schedule of %d operations in %d ranks", s.Ops(), s.Ranks())); err != nil {
 			return err
 		}
 	}
@@ -205,8 +205,8 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	if r.output != "" {
 		shown := x.Trace()
-		shown.Command = recall(cmd, args...)
-		if err := writeCourse(cmd, r.output, shown.Title, shown, shown.DocumentOfRun(x.Document())); err != nil {
+		shown.Command = recordedCommandLine(cmd, args...)
+		if err := writeTimeline(cmd, r.output, shown.Title, shown, shown.DocumentOfRun(x.Document())); err != nil {
 			return err
 		}
 	}
@@ -222,7 +222,7 @@ func (r *runFlags) options(cmd *cobra.Command, args []string) (o loggp.ProgramOp
 		Program:    args[0], Parameters: map[string]string{}, Arguments: args[1:],
 		Place: r.places, Record: r.record != "", Profile: r.profile,
 		Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr(), Args: commandLine(cmd),
-		Open: func(file string) (io.ReadCloser, error) { return open(cmd, file) },
+		Open: func(file string) (io.ReadCloser, error) { return openInput(cmd, file) },
 	}
 	if cmd.Flags().Changed("check") {
 		o.Check = *r.check
@@ -241,7 +241,7 @@ func (r *runFlags) options(cmd *cobra.Command, args []string) (o loggp.ProgramOp
 		}
 	}
 	if r.collective != nil {
-		o.Collective = words(strings.Join(r.collective, ","))
+		o.Collective = splitList(strings.Join(r.collective, ","))
 	}
 	isHere := slices.Contains(job.LocalPlatforms, r.platform)
 	if isHere && !p.UsesSeed && !cmd.Flags().Changed("seed") {
@@ -255,11 +255,11 @@ func (r *runFlags) options(cmd *cobra.Command, args []string) (o loggp.ProgramOp
 		err = errors.Join(err, errors.New("--picture: it is of one run; name one placement"))
 	}
 	if r.record != "" {
-		if wrong := output(r.record); wrong != nil {
+		if wrong := checkWritableFile(r.record); wrong != nil {
 			err = errors.Join(err, errors.New(strings.Replace(wrong.Error(), "-o", "--record", 1)))
 		}
 	}
-	if err = misuse(cmd, errors.Join(err, r.checkOutput(isHere))); err != nil {
+	if err = usageError(cmd, errors.Join(err, r.checkOutput(isHere))); err != nil {
 		return o, p, err
 	}
 	if r.phases != "" {
@@ -271,23 +271,23 @@ func (r *runFlags) options(cmd *cobra.Command, args []string) (o loggp.ProgramOp
 		uses, err := o.UsesSeed()
 		if err == nil && !uses {
 			err = errors.New("--seed: this run draws no random numbers; --noise adds some")
-			return o, p, misuse(cmd, err)
+			return o, p, usageError(cmd, err)
 		}
 		return o, p, flagError(cmd, err)
 	}
 	return o, p, nil
 }
 
-// maxRecorded is how much of a run is recorded for a profile: it takes some hundreds of megabytes
-// then.
-const maxRecorded = 10_000_000
+// maxProfileSpans is how much of a run is recorded for a profile: it takes some hundreds of
+// megabytes then.
+const maxProfileSpans = 10_000_000
 
 // maxSpans is how much of a run is recorded: nothing but totals, as much as a page shows well, or
 // as much as there may be.
 func (r *runFlags) maxSpans() int {
 	switch {
-	case r.profile || extension(r.output) == ".json":
-		return maxRecorded
+	case r.profile || fileExtension(r.output) == ".json":
+		return maxProfileSpans
 	case r.output != "":
 		return 0
 	}
@@ -299,13 +299,13 @@ func (r *runFlags) checkOutput(isHere bool) error {
 	if r.output == "" {
 		return nil
 	}
-	err := courseFormat(r.output)
+	err := checkTimelineOutput(r.output)
 	switch {
 	case isHere:
 		err = errors.Join(err, fmt.Errorf("-o: it is for emulated machines, and %s is this one", r.platform))
 	case len(r.places) > 1:
 		err = errors.Join(err, errors.New("-o: it is of one run; name one placement"))
-	case r.profile && extension(r.output) != ".json":
+	case r.profile && fileExtension(r.output) != ".json":
 		err = errors.Join(err, errors.New("--profile: it needs all of a run, and -o shows as much as one can read; leave one out, or name a .json file"))
 	}
 	return err
@@ -321,8 +321,8 @@ func readPhases(file string) ([]*phases.Schedule, error) {
 	return phases.ReadSchedules(f, file)
 }
 
-// keepPicture writes a picture as PNG.
-func keepPicture(name string, x *portable.Picture) (err error) {
+// writePicture writes a picture as PNG.
+func writePicture(name string, x *portable.Picture) (err error) {
 	f, err := os.Create(name)
 	if err != nil {
 		return fmt.Errorf("--picture: %w", err)

@@ -76,7 +76,7 @@ func TestRunFlagsHaveEffects(t *testing.T) {
 	mustRun(t, "schedule", "alltoallv", "--from", "sort.goal", "-o", "phases.csv")
 	programs := []string{"ring", "sort", "broadcasts", "sdsm", "exchange-all", "volume", "spheres", "npb-is", "shift", "incast", "permutation", "bcast.goal", "patterns"}
 	write(t, "hello.c", sumOfRanks)
-	if out, errs, status := runOutputs(t, []string{"cc", "hello.c", "-o", "hello"}); status == succeeded {
+	if out, errs, status := runOutputs(t, []string{"cc", "hello.c", "-o", "hello"}); status == exitSuccess {
 		programs = append(programs, "./hello")
 	} else {
 		t.Log("no C program: ", out, errs)
@@ -106,10 +106,10 @@ func checkRunFlag(t *testing.T, f *pflag.Flag, x runFlag, name string, bases map
 	}
 	if _, ok := bases[base+name]; !ok {
 		out, errs, status := runOutputs(t, append(append([]string{"run"}, strings.Fields(base)...), name))
-		if status == misused {
+		if status == exitUsage {
 			return // what goes with the flag is refused
 		}
-		if status != succeeded {
+		if status != exitSuccess {
 			t.Fatalf("%s, %s: %s", base, name, errs)
 		}
 		bases[base+name] = out + errs
@@ -121,9 +121,9 @@ func checkRunFlag(t *testing.T, f *pflag.Flag, x runFlag, name string, bases map
 	takes := x.only == "" || slices.Contains(strings.Fields(x.only), name)
 	short := "-" + f.Shorthand + ":"
 	switch {
-	case status == failed: // which is an effect
-	case status != succeeded:
-		if named := strings.Contains(errs, "--"+f.Name) || f.Shorthand != "" && strings.Contains(errs, short); !named || status != misused {
+	case status == exitFailure: // which is an effect
+	case status != exitSuccess:
+		if named := strings.Contains(errs, "--"+f.Name) || f.Shorthand != "" && strings.Contains(errs, short); !named || status != exitUsage {
 			t.Errorf("status %d, and the error does not name the flag: %s", status, errs)
 		}
 		if takes && x.only != "" {
@@ -163,9 +163,9 @@ func TestProgramParametersHaveEffects(t *testing.T) {
 		for name, value := range values {
 			out, errs, status := runOutputs(t, append(args, "--"+name, value, p.Name))
 			switch takes := slices.Contains(p.Parameters, name); {
-			case takes && (status != succeeded || numbers(out) == numbers(base)):
+			case takes && (status != exitSuccess || numbers(out) == numbers(base)):
 				t.Errorf("%s: --%s %s: status %d, %s, prints the same: %v", p.Name, name, value, status, errs, out == base)
-			case !takes && (status != misused || !strings.Contains(errs, "--"+name)):
+			case !takes && (status != exitUsage || !strings.Contains(errs, "--"+name)):
 				t.Errorf("%s: --%s is not refused: status %d, %s", p.Name, name, status, errs)
 			}
 		}
@@ -184,17 +184,17 @@ func TestPlaceIsForAllPrograms(t *testing.T) {
 	mustRun(t, "schedule", "alltoall", "-n", "4", "--size", "64KiB", "-o", "all.goal")
 	programs := []string{"ring", "exchange-all", "npb-is", "shift", "all.goal"}
 	write(t, "hello.c", sumOfRanks)
-	if _, _, status := runOutputs(t, []string{"cc", "hello.c", "-o", "hello"}); status == succeeded {
+	if _, _, status := runOutputs(t, []string{"cc", "hello.c", "-o", "hello"}); status == exitSuccess {
 		programs = append(programs, "./hello")
 	}
 	for _, name := range programs {
 		args := []string{"run", "--platform", "smp-torus", "--format", "csv"}
 		out, errs, status := runOutputs(t, append(args, "--place", "4,2+2,1+1+1+1", name))
-		if all := out + errs; status != succeeded || strings.Count(all, "\n4,4,1,")+strings.Count(all, "\n2+2,4,2,")+strings.Count(all, "\n1+1+1+1,4,4,") != 3 {
+		if all := out + errs; status != exitSuccess || strings.Count(all, "\n4,4,1,")+strings.Count(all, "\n2+2,4,2,")+strings.Count(all, "\n1+1+1+1,4,4,") != 3 {
 			t.Errorf("%s: status %d: %s%s", name, status, out, errs)
 		}
 		for want, place := range map[string]string{"--place: ": "zz", "--place 9: ": "9", fmt.Sprintf("it has %d ranks", 3): "1+2"} {
-			if _, errs, status := runOutputs(t, append(args, "-n", "4", "--place", place, name)); status != misused || !strings.Contains(errs, want) {
+			if _, errs, status := runOutputs(t, append(args, "-n", "4", "--place", place, name)); status != exitUsage || !strings.Contains(errs, want) {
 				t.Errorf("%s: --place %s: status %d: %s", name, place, status, errs)
 			}
 		}

@@ -19,8 +19,8 @@ type makeSchedule struct {
 	seed                             uint64
 }
 
-// compositions are the commands that take schedules.
-var compositions = []struct{ name, what string }{
+// scheduleConsumers are the commands that take schedules.
+var scheduleConsumers = []struct{ name, what string }{
 	{"append", "run several files one after the other: each rank begins a file when it has ended the one before"},
 	{"merge", "run several files at the same time, each on ranks of its own (--placement)"},
 	{"check", "check that a file is correct and that its schedule ends"},
@@ -32,7 +32,7 @@ func scheduleCommand() *cobra.Command {
 	for _, p := range pattern.Patterns {
 		fmt.Fprintf(&list, "\n  %-14s %s", p.Name, p.What)
 	}
-	for _, c := range compositions {
+	for _, c := range scheduleConsumers {
 		fmt.Fprintf(&list, "\n  %-14s %s", c.name, c.what)
 	}
 	cmd := &cobra.Command{
@@ -47,14 +47,14 @@ operation (barrier, bcast, reduce and so on, with --algorithm), or one of` + lis
   loggp schedule training -n 8 --pipeline 2 --tensor 2 --rounds 4 --size 64KiB --compute 100us -o step.goal
   loggp schedule merge halo.goal step.goal --placement interleaved -o both.goal
   loggp schedule check both.goal`,
-		Args: some("pattern: " + strings.Join(pattern.Names(), ", ")),
+		Args: atLeastOneArg("pattern: " + strings.Join(pattern.Names(), ", ")),
 		RunE: func(cmd *cobra.Command, args []string) error { return m.run(cmd, args) },
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
 			names := pattern.Names()
-			for _, c := range compositions {
+			for _, c := range scheduleConsumers {
 				names = append(names, c.name)
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
@@ -77,15 +77,15 @@ operation (barrier, bcast, reduce and so on, with --algorithm), or one of` + lis
 }
 
 func (m *makeSchedule) run(cmd *cobra.Command, args []string) error {
-	if err := output(m.output); err != nil {
-		return misuse(cmd, err)
+	if err := checkWritableFile(m.output); err != nil {
+		return usageError(cmd, err)
 	}
 	var s *schedule.Schedule
 	var err error
 	switch name := args[0]; name {
 	case "append", "merge", "check":
 		if len(args) < 2 || name == "check" && len(args) > 2 {
-			return misuse(cmd, fmt.Errorf("%s: name the files, one for check", name))
+			return usageError(cmd, fmt.Errorf("%s: name the files, one for check", name))
 		}
 		var all []*schedule.Schedule
 		for _, file := range args[1:] {
@@ -101,7 +101,7 @@ func (m *makeSchedule) run(cmd *cobra.Command, args []string) error {
 		case "merge":
 			places, wrong := pattern.Place(m.placement, m.seed, all...)
 			if wrong != nil {
-				return misuse(cmd, fmt.Errorf("--placement: %w", wrong))
+				return usageError(cmd, fmt.Errorf("--placement: %w", wrong))
 			}
 			s, err = pattern.Merge(places, all...)
 		default:
@@ -117,19 +117,19 @@ func (m *makeSchedule) run(cmd *cobra.Command, args []string) error {
 		}
 	default:
 		if len(args) > 1 {
-			return misuse(cmd, fmt.Errorf("unexpected argument %q: %s has no files", args[1], name))
+			return usageError(cmd, fmt.Errorf("unexpected argument %q: %s has no files", args[1], name))
 		}
 		if s, err = m.make(name); err != nil {
 			if meant := table.Suggestion(name, pattern.Names()); meant != "" && meant != name {
 				err = fmt.Errorf("%w; did you mean %s?", err, meant)
 			}
-			return misuse(cmd, err)
+			return usageError(cmd, err)
 		}
 	}
 	if m.output == "" {
 		return s.Write(cmd.OutOrStdout())
 	}
-	return keep(cmd, m.output, s.Write, "schedule of %d operations in %d ranks", s.Ops(), s.Ranks())
+	return writeFile(cmd, m.output, s.Write, "schedule of %d operations in %d ranks", s.Ops(), s.Ranks())
 }
 
 // make makes the schedule of a pattern.

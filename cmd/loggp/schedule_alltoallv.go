@@ -40,21 +40,21 @@ columns source, destination and bytes, and exchange if there are several.`,
 		Example: `  loggp run --platform cc-cluster --library cc-mpi -n 8 --record is.goal npb-is
   loggp schedule alltoallv --from is.goal --picture phases.svg -o phases.csv
   loggp run --platform cc-cluster --library cc-mpi -n 8 --phases phases.csv npb-is`,
-		Args: nothing,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&a.from, "from", "", "schedule of 'loggp run --record', or CSV file of messages")
 	f.StringVar(&a.platform, "platform", "cc-cluster", "machine of the prediction")
 	f.StringVar(&a.library, "library", "", "library on the machine (default: its first one that exchanges in phases)")
-	a.scheduler = chosen(cmd, "scheduler", schedulerNames(), "", "which phases are written (default: the library's)")
+	a.scheduler = addChoiceFlag(cmd, "scheduler", schedulerNames(), "", "which phases are written (default: the library's)")
 	f.StringVar(&a.threshold, "threshold", "", "once all messages that are left are shorter than this they form the last phase together (default: the library's)")
 	f.IntVar(&a.exchange, "exchange", -1, "number of the exchange whose phases are listed and drawn (default: the one that takes longest)")
 	f.IntVarP(&a.ranks, "ranks", "n", 0, "number of ranks of a file of messages (default: as many as it names)")
 	f.StringVar(&a.picture, "picture", "", "SVG file for a time line of an exchange, as it is predicted")
 	f.StringVarP(&a.output, "output", "o", "", "file for the phases, as CSV")
-	printing(cmd)
-	mustComplete(cmd, "platform", platform.Names())
+	addPrintFlags(cmd)
+	completeFlag(cmd, "platform", platform.Names())
 	return cmd
 }
 
@@ -68,18 +68,18 @@ func schedulerNames() []string {
 
 func (a *alltoallv) run(cmd *cobra.Command) error {
 	if a.from == "" {
-		return misuse(cmd, errors.New("--from: say which record: one that 'loggp run --record' has written, or a CSV file of messages"))
+		return usageError(cmd, errors.New("--from: say which record: one that 'loggp run --record' has written, or a CSV file of messages"))
 	}
 	if a.picture != "" && filepath.Ext(a.picture) != ".svg" {
-		return misuse(cmd, fmt.Errorf("--picture %s: it is an SVG file, name it so", a.picture))
+		return usageError(cmd, fmt.Errorf("--picture %s: it is an SVG file, name it so", a.picture))
 	}
 	o := loggp.ExchangeOptions{From: a.from, Platform: a.platform, Library: a.library, Scheduler: *a.scheduler}
 	err := parseFlags(cmd, []flagParser{
 		{"threshold", parseInto(&o.Threshold, parsePointer(unit.ParseSize))},
 		{"exchange", parseInto(&o.Exchange, parsePointer(strconv.Atoi))},
 	})
-	if err := errors.Join(err, output(a.output), output(a.picture)); err != nil {
-		return misuse(cmd, err)
+	if err := errors.Join(err, checkWritableFile(a.output), checkWritableFile(a.picture)); err != nil {
+		return usageError(cmd, err)
 	}
 	if o.Exchanges, err = a.read(cmd); err != nil {
 		return err
@@ -88,16 +88,16 @@ func (a *alltoallv) run(cmd *cobra.Command) error {
 	if err != nil {
 		return flagError(cmd, err)
 	}
-	if err := show(cmd, p.Document()); err != nil {
+	if err := printDocument(cmd, p.Document()); err != nil {
 		return err
 	}
 	if a.output != "" {
-		if err := keep(cmd, a.output, p.WritePhases, "phases of %s, by %s,", format.PluralInWords(len(o.Exchanges), "exchange"), p.SchedulerName()); err != nil {
+		if err := writeFile(cmd, a.output, p.WritePhases, "phases of %s, by %s,", format.PluralInWords(len(o.Exchanges), "exchange"), p.SchedulerName()); err != nil {
 			return err
 		}
 	}
 	if a.picture != "" {
-		if err := keep(cmd, a.picture, func(w io.Writer) error { return p.Chart().SVG(w, chart.DefaultWidth) }, "time line of exchange %d", p.ListedExchange); err != nil {
+		if err := writeFile(cmd, a.picture, func(w io.Writer) error { return p.Chart().SVG(w, chart.DefaultWidth) }, "time line of exchange %d", p.ListedExchange); err != nil {
 			return fmt.Errorf("picture: %w", err)
 		}
 	}
@@ -107,7 +107,7 @@ func (a *alltoallv) run(cmd *cobra.Command) error {
 // read reads the exchanges of a record.
 func (a *alltoallv) read(cmd *cobra.Command) ([]phases.Exchange, error) {
 	if filepath.Ext(a.from) == ".csv" {
-		f, err := open(cmd, a.from)
+		f, err := openInput(cmd, a.from)
 		if err != nil {
 			return nil, fmt.Errorf("messages: %w", err)
 		}
@@ -115,7 +115,7 @@ func (a *alltoallv) read(cmd *cobra.Command) ([]phases.Exchange, error) {
 		return phases.ReadPattern(f, a.from, a.ranks)
 	}
 	if a.ranks != 0 {
-		return nil, misuse(cmd, fmt.Errorf("--ranks: it is for a CSV file of messages, and %s says itself how many there are", a.from))
+		return nil, usageError(cmd, fmt.Errorf("--ranks: it is for a CSV file of messages, and %s says itself how many there are", a.from))
 	}
 	s, err := readSchedule(cmd, a.from)
 	if err != nil {

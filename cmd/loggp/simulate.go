@@ -27,8 +27,8 @@ type simulate struct {
 // Ranks of large schedules that are shown: in a time line, and in files for viewers of trace
 // events.
 const (
-	lineRanks  = chart.MaxTracks
-	eventRanks = 1024
+	maxTimelineRanks = chart.MaxTracks
+	maxEventRanks    = 1024
 )
 
 func simulateCommand() *cobra.Command {
@@ -47,7 +47,7 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
   loggp simulate bcast.goal --critical-path --tolerance 1%,5%
   loggp simulate bcast.goal --sweep L=0..10us/0.5us --format csv
   loggp simulate bcast.goal --noise period=1ms,length=20us -o bcast.svg`,
-		Args: one("file of a schedule, or - for standard input"),
+		Args: oneArg("file of a schedule, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 	}
 	f := cmd.Flags()
@@ -56,15 +56,15 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 	f.StringVar(&s.library, "library", "", "library of the machine, or of the parameters if the file has several")
 	f.StringVar(&s.place, "place", "", "place of the parameters if the file has several")
 	f.StringVar(&s.loggops, "loggops", schedule.Default.String(), "parameters; omitted ones are 0, and without S no message waits for its receive")
-	s.dialect = chosen(cmd, "dialect", schedule.Dialects, schedule.LogGP.String(), "rules by which a schedule takes time")
+	s.dialect = addChoiceFlag(cmd, "dialect", schedule.Dialects, schedule.LogGP.String(), "rules by which a schedule takes time")
 	f.StringVar(&s.finish, "finish", "", "file for the finishing time of each rank: rank,finish_ns")
 	f.BoolVar(&s.path, "critical-path", false, "print the critical path, and how the finishing time changes with each parameter")
 	f.StringVar(&s.sweep, "sweep", "", "print finishing times for values of a parameter: L=FROM..TO/STEP, or the same of o, g, G, O or S")
 	f.StringSliceVar(&s.tolerances, "tolerance", nil, "print how far L may grow until the finishing time grows by 1%, or by each of 1%,2%,5%")
 	f.StringVar(&s.noise, "noise", "", "time that an operating system takes from CPUs: period=1ms,length=20us, or a file of detours (docs/schedule.md)")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the noise")
-	f.StringVarP(&s.output, "output", "o", "", courseHelp)
-	printing(cmd)
+	f.StringVarP(&s.output, "output", "o", "", timelineOutputHelp)
+	addPrintFlags(cmd)
 	return cmd
 }
 
@@ -73,8 +73,8 @@ func (s *simulate) run(cmd *cobra.Command, name string) error {
 		Name: filepath.Base(name), Platform: s.platform, Library: s.library, Place: s.place, Args: commandLine(cmd),
 		Dialect: schedule.Dialect(slices.Index(schedule.Dialects, *s.dialect)), CriticalPath: s.path, Sweep: s.sweep,
 	}
-	if err := errors.Join(s.parse(cmd, &o), courseFormat(s.output), output(s.finish)); err != nil {
-		return misuse(cmd, err)
+	if err := errors.Join(s.parse(cmd, &o), checkTimelineOutput(s.output), checkWritableFile(s.finish)); err != nil {
+		return usageError(cmd, err)
 	}
 	var err error
 	if s.params != "" {
@@ -100,7 +100,7 @@ func (s *simulate) run(cmd *cobra.Command, name string) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "loggp: warning:", w.Text)
 	}
 	if s.finish != "" {
-		if err := keep(cmd, s.finish, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.Finish)); err != nil {
+		if err := writeFile(cmd, s.finish, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.Finish)); err != nil {
 			return err
 		}
 	}
@@ -131,26 +131,26 @@ func (s *simulate) readNoise(cmd *cobra.Command) (*schedule.Noise, error) {
 	if s.noise == "" {
 		return nil, nil
 	}
-	f, err := open(cmd, s.noise)
+	f, err := openInput(cmd, s.noise)
 	if err == nil {
 		defer f.Close()
 		return schedule.ReadNoise(f, s.noise, s.seed)
 	}
 	noise, err := schedule.ParseNoise(s.noise, s.seed)
 	if err != nil {
-		return nil, misuse(cmd, fmt.Errorf("--noise: %w", err))
+		return nil, usageError(cmd, fmt.Errorf("--noise: %w", err))
 	}
 	return noise, nil
 }
 
 // readSchedule reads a schedule from a file or standard input.
 func readSchedule(cmd *cobra.Command, name string) (*schedule.Schedule, error) {
-	f, err := open(cmd, name)
+	f, err := openInput(cmd, name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if name == standard {
+	if name == standardStream {
 		name = "standard input"
 	}
 	return loggp.ReadSchedule(f, name)
@@ -159,13 +159,13 @@ func readSchedule(cmd *cobra.Command, name string) (*schedule.Schedule, error) {
 // write writes what was simulated, or prints it.
 func (s *simulate) write(cmd *cobra.Command, sim *loggp.Simulation) error {
 	if s.output == "" {
-		return show(cmd, sim.Document())
+		return printDocument(cmd, sim.Document())
 	}
-	ranks := lineRanks
+	ranks := maxTimelineRanks
 	if filepath.Ext(s.output) == ".json" {
-		ranks = eventRanks
+		ranks = maxEventRanks
 	}
 	t := sim.Trace(ranks)
-	t.Command = recall(cmd)
-	return writeCourse(cmd, s.output, "the simulation of "+strings.TrimPrefix(t.Title, "Simulation of "), t, sim.Page(t))
+	t.Command = recordedCommandLine(cmd)
+	return writeTimeline(cmd, s.output, "the simulation of "+strings.TrimPrefix(t.Title, "Simulation of "), t, sim.Page(t))
 }

@@ -22,8 +22,8 @@ type target struct {
 // flagHelp has the help of the flags that a verb declares; "" is the usual help of a flag.
 type flagHelp map[string]string
 
-// usualHelp is the help of the flags of a target.
-var usualHelp = flagHelp{
+// targetFlagHelp is the help of the flags of a target.
+var targetFlagHelp = flagHelp{
 	"platform": "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS",
 	"library":  "library on the machine (default: its first)",
 	"ranks":    "number of ranks (default: the platform's)",
@@ -38,24 +38,24 @@ var (
 	allPlatforms      = append(slices.Clone(runPlatforms), probe.Platform)
 )
 
-// flags declares the flags that the help names; platforms are those that --platform completes.
-func (t *target) flags(cmd *cobra.Command, help flagHelp, platforms []string) {
+// addFlags declares the flags that the help names; platforms are those that --platform completes.
+func (t *target) addFlags(cmd *cobra.Command, help flagHelp, platforms []string) {
 	f := cmd.Flags()
 	for name, text := range help {
 		if text == "" {
-			text = usualHelp[name]
+			text = targetFlagHelp[name]
 		}
 		switch name {
 		case "platform":
 			f.StringVar(&t.platform, name, t.platform, text)
-			mustComplete(cmd, name, platforms)
+			completeFlag(cmd, name, platforms)
 		case "library":
 			f.StringVar(&t.library, name, t.library, text)
 		case "ranks":
 			f.IntVarP(&t.ranks, name, "n", t.ranks, text)
 		case "place":
 			f.StringVar(&t.place, name, t.place, text)
-			mustComplete(cmd, name, loggp.Places)
+			completeFlag(cmd, name, loggp.Places)
 		case "seed":
 			if t.seed == 0 {
 				t.seed = 1

@@ -15,9 +15,9 @@ import (
 	"github.com/loggp/loggp/reports/render"
 )
 
-// style returns how to print to w: for people where it is a terminal, plainly otherwise.
-func style(w io.Writer) render.Style {
-	f, ok := fileOf(w)
+// terminalStyle returns how to print to w: for people where it is a terminal, plainly otherwise.
+func terminalStyle(w io.Writer) render.Style {
+	f, ok := asFile(w)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return render.PlainStyle
 	}
@@ -31,16 +31,16 @@ func style(w io.Writer) render.Style {
 	return s
 }
 
-// printing adds the flags by which a verb says how it prints what it has found.
-func printing(cmd *cobra.Command) {
-	chosen(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print")
+// addPrintFlags adds the flags by which a verb says how it prints what it has found.
+func addPrintFlags(cmd *cobra.Command) {
+	addChoiceFlag(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print")
 	cmd.Flags().Bool("verbose", false, "print every warning and every row")
 }
 
-// show prints a document as --format says, if the verb has that flag, or else as text.
-func show(cmd *cobra.Command, d *doc.Document) error {
+// printDocument prints a document as --format says, if the verb has that flag, or else as text.
+func printDocument(cmd *cobra.Command, d *doc.Document) error {
 	out := cmd.OutOrStdout()
-	if quiet(cmd) {
+	if writesToStandardOutput(cmd) {
 		return nil
 	}
 	if f := cmd.Flags().Lookup("format"); f != nil {
@@ -51,19 +51,19 @@ func show(cmd *cobra.Command, d *doc.Document) error {
 			return render.WriteJSON(out, d)
 		}
 	}
-	return text(cmd, d)
+	return printText(cmd, d)
 }
 
-// text prints a document as text, with all of it if the verb has --verbose, or as Markdown.
-func text(cmd *cobra.Command, d *doc.Document) error {
+// printText prints a document as text, with all of it if the verb has --verbose, or as Markdown.
+func printText(cmd *cobra.Command, d *doc.Document) error {
 	out := cmd.OutOrStdout()
-	if quiet(cmd) {
+	if writesToStandardOutput(cmd) {
 		return nil
 	}
 	if f := cmd.Flags().Lookup("format"); f != nil && f.Value.String() == "markdown" {
 		return render.WriteMarkdown(out, d)
 	}
-	s := style(out)
+	s := terminalStyle(out)
 	if f := cmd.Flags().Lookup("verbose"); f != nil {
 		s.Verbose = f.Value.String() == "true"
 	}
@@ -72,16 +72,16 @@ func text(cmd *cobra.Command, d *doc.Document) error {
 
 // progress shows how far a long job is, on a terminal and after a moment only.
 type progress struct {
-	mu    sync.Mutex
-	w     io.Writer // nil: not a terminal
-	total int
-	begin time.Time
-	shown time.Time
+	mu        sync.Mutex
+	w         io.Writer // nil: not a terminal
+	total     int
+	begin     time.Time
+	lastShown time.Time
 }
 
 func newProgress(w io.Writer, total int) *progress {
 	p := &progress{total: total, begin: time.Now()}
-	if f, ok := fileOf(w); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := asFile(w); ok && term.IsTerminal(int(f.Fd())) {
 		p.w = w
 	}
 	return p
@@ -89,15 +89,15 @@ func newProgress(w io.Writer, total int) *progress {
 
 // Patience before the bar shows, and between its changes.
 const (
-	patience = 500 * time.Millisecond
-	cadence  = 100 * time.Millisecond
+	progressDelay    = 500 * time.Millisecond
+	progressInterval = 100 * time.Millisecond
 )
 
-// thousandths are the steps of a job that reports only the fraction that is done.
-const thousandths = 1000
+// fractionSteps are the steps of a job that reports only the fraction that is done.
+const fractionSteps = 1000
 
-// of says of how many parts.
-func (p *progress) of(total int) {
+// setTotal says of how many parts.
+func (p *progress) setTotal(total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.total = total
@@ -108,15 +108,15 @@ func (p *progress) done(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	if p.w == nil || now.Sub(p.begin) < patience || now.Sub(p.shown) < cadence {
+	if p.w == nil || now.Sub(p.begin) < progressDelay || now.Sub(p.lastShown) < progressInterval {
 		return
 	}
-	p.shown = now
+	p.lastShown = now
 	const width = 30
 	full := width * n / p.total
 	left := now.Sub(p.begin) * time.Duration(p.total-n) / time.Duration(max(n, 1))
 	count := fmt.Sprintf("%d/%d, ", n, p.total)
-	if p.total == thousandths {
+	if p.total == fractionSteps {
 		count = ""
 	}
 	fmt.Fprintf(p.w, "\r\x1b[K[%s%s] %s%.0f s left", strings.Repeat("#", full), strings.Repeat(".", width-full), count, left.Seconds())
@@ -126,7 +126,7 @@ func (p *progress) done(n int) {
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.w != nil && !p.shown.IsZero() {
+	if p.w != nil && !p.lastShown.IsZero() {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
 }

@@ -47,11 +47,11 @@ The programs are` + list.String(),
   loggp trace --platform t3d --mode ssend --size 10KB --protocol RAT -o rat.svg
   loggp trace --platform t3d --program exchange --size 4KB -o exchange.json
   loggp trace --platform t3d --program overlap --size 20KB --compute 500us -o overlap`,
-		Args: nothing,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd) },
 	}
 	f, o := cmd.Flags(), &t.options
-	t.target.flags(cmd, flagHelp{"platform": "", "library": "", "ranks": fmt.Sprintf("number of ranks (default: the platform's; of programs among all ranks %d)", loggp.DefaultTraceRanks), "place": "", "seed": ""}, emulatedPlatforms)
+	t.target.addFlags(cmd, flagHelp{"platform": "", "library": "", "ranks": fmt.Sprintf("number of ranks (default: the platform's; of programs among all ranks %d)", loggp.DefaultTraceRanks), "place": "", "seed": ""}, emulatedPlatforms)
 	modeFlag(cmd, microbench.Modes(), "call that sends the message")
 	f.StringVar(&o.Protocol, "protocol", "", "force one protocol: "+strings.Join(model.ProtocolNames(), ", "))
 	f.String("size", "", fmt.Sprintf("length of a message (default %d bytes)", loggp.DefaultTraceBytes))
@@ -61,27 +61,27 @@ The programs are` + list.String(),
 	f.String("compute", "", fmt.Sprintf("how long overlap computes (default %v)", loggp.DefaultTraceCompute))
 	f.String("noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
 	f.StringVar(&o.Window, "window", "", "part of the time to show, such as 10us..50us (default: all)")
-	f.StringVarP(&t.output, "output", "o", "", courseHelp)
-	printing(cmd)
-	mustComplete(cmd, "protocol", model.ProtocolNames())
-	mustComplete(cmd, "program", program.SmallProgramNames())
+	f.StringVarP(&t.output, "output", "o", "", timelineOutputHelp)
+	addPrintFlags(cmd)
+	completeFlag(cmd, "protocol", model.ProtocolNames())
+	completeFlag(cmd, "program", program.SmallProgramNames())
 	return cmd
 }
 
 func (t *trace) run(cmd *cobra.Command) error {
 	err := t.parse(cmd)
-	if err = errors.Join(err, courseFormat(t.output)); err != nil {
-		return misuse(cmd, err)
+	if err = errors.Join(err, checkTimelineOutput(t.output)); err != nil {
+		return usageError(cmd, err)
 	}
 	shown, err := loggp.Trace(cmd.Context(), t.options)
 	if err != nil {
 		return flagError(cmd, err)
 	}
 	if t.output == "" {
-		return show(cmd, shown.Document())
+		return printDocument(cmd, shown.Document())
 	}
-	shown.Command = recall(cmd)
-	return writeCourse(cmd, t.output, shown.Title, *shown, shown.Document())
+	shown.Command = recordedCommandLine(cmd)
+	return writeTimeline(cmd, t.output, shown.Title, *shown, shown.Document())
 }
 
 // parse makes options of the flags.

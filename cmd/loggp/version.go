@@ -14,7 +14,7 @@ func versionCommand() *cobra.Command {
 		Use:     "version",
 		Short:   "Print the version",
 		Example: "  loggp version",
-		Args:    nothing,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "loggp %s, built with %s\n", version(), runtime.Version())
 			return err

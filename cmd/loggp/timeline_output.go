@@ -15,25 +15,25 @@ import (
 
 // What run, trace and simulate write of a course: trace events, a picture or a page.
 
-// courseHelp is the help of -o.
-const courseHelp = "file of trace events (.json), picture (.svg), or directory for a page"
+// timelineOutputHelp is the help of -o.
+const timelineOutputHelp = "file of trace events (.json), picture (.svg), or directory for a page"
 
-// courseFormat checks what the name of an output ends in, and that it can be written.
-func courseFormat(output string) error {
-	switch e := extension(output); e {
+// checkTimelineOutput checks what the name of an output ends in, and that it can be written.
+func checkTimelineOutput(output string) error {
+	switch e := fileExtension(output); e {
 	case "", ".json", ".svg":
-		return written(output, ".json", ".svg")
+		return checkWritableOutput(output, ".json", ".svg")
 	default:
 		return fmt.Errorf("-o %s: nothing that ends in %s can be written: name a .json file of trace events, a .svg picture, or a directory for a page", output, e)
 	}
 }
 
-// writeCourse writes a recording as a page, a picture or a file of events; the document is the
+// writeTimeline writes a recording as a page, a picture or a file of events; the document is the
 // page.
-func writeCourse(cmd *cobra.Command, output, of string, shown timeline.Trace, page *doc.Document) error {
+func writeTimeline(cmd *cobra.Command, output, of string, shown timeline.Trace, page *doc.Document) error {
 	var err error
 	what := "page"
-	switch extension(output) {
+	switch fileExtension(output) {
 	case ".json":
 		what = "trace events"
 		err = sample.Save(output, func(w io.Writer) error { return timeline.WriteEvents(w, shown) })
