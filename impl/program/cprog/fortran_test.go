@@ -38,20 +38,23 @@ func buildFortran(t testing.TB, sources ...string) string {
 
 // The Fortran programs print what they print with Open MPI and MPICH.
 func TestFortranSuite(t *testing.T) {
-	path := buildFortran(t, "testdata/fortran/suite.f90", "testdata/fortran/old.f")
+	checkFortranSuite(t, buildFortran(t, "testdata/fortran/suite.f90", "testdata/fortran/old.f"), "fortran")
+	checkFortranSuite(t, buildFortran(t, "testdata/fortran08/suite.f90"), "fortran08")
+}
+
+// Module mpi_f08 takes counts of two kinds.
+func TestFortranLargeCounts(t *testing.T) {
+	path := buildFortran(t, "testdata/fortran08/large.f90")
+	w, o := emulated(t, simple, 3)
+	if out, err := run(t, w, o, &Program{Path: path}); out != "ok\n" || err != nil {
+		t.Errorf("%v, output %q", err, out)
+	}
+}
+
+func checkFortranSuite(t *testing.T, path, dir string) {
 	for _, ranks := range []int{1, 2, 3, 4, 7} {
-		want, err := os.ReadFile(fmt.Sprintf("testdata/fortran/%d.txt", ranks))
-		if err != nil {
-			t.Fatal(err)
-		}
 		w, o := emulated(t, simple, ranks)
-		got, err := run(t, w, o, &Program{Path: path})
-		if err != nil {
-			t.Errorf("%d ranks: %v", ranks, err)
-		}
-		if got != string(want) {
-			t.Errorf("%d ranks: it prints\n%s\nnot\n%s", ranks, got, want)
-		}
+		checkSuite(t, w, o, path, dir, ranks)
 	}
 }
 
@@ -102,10 +105,14 @@ func TestMissingProcedure(t *testing.T) {
 
 // The module and mpif.h have every function of the table.
 func TestFortranHasAllFunctions(t *testing.T) {
-	module := toolchain.FortranModule()
+	module, later := toolchain.FortranModule(), toolchain.Fortran08Module()
 	for _, f := range toolchain.Functions {
-		if f.MPI() && f.IntForm == "" && !regexp.MustCompile(`(?m)(subroutine|function|external) `+f.Name+`\b`).MatchString(module) {
+		has := regexp.MustCompile(`(?m)(subroutine|function|external) ` + f.Name + `(_f08)?\b`)
+		if f.MPI() && f.IntForm == "" && !has.MatchString(module) {
 			t.Errorf("module mpi has no %s", f.Name)
+		}
+		if f.MPI() && f.IntForm == "" && !f.Deprecated() && !has.MatchString(later) {
+			t.Errorf("module mpi_f08 has no %s", f.Name)
 		}
 	}
 }

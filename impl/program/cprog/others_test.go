@@ -73,5 +73,6 @@ func TestSuiteWithOthers(t *testing.T) {
 			}
 		}
 		t.Run(mpi.name+" in Fortran", suite("fortran", "openmpi mpich", "mpif90", "testdata/fortran/suite.f90", "testdata/fortran/old.f"))
+		t.Run(mpi.name+" fortran08", suite("fortran08", "openmpi mpich", "mpif90", "testdata/fortran08/suite.f90"))
 	}
 }

@@ -38,7 +38,7 @@ func NewFortran(ctx context.Context) (*Compiler, error) {
 	return c, c.install(ctx, cc, append(slices.Clone(objects), "fortran"), c.prepare)
 }
 
-// prepare compiles module mpi and takes error.o from the library.
+// prepare compiles modules mpi and mpi_f08, and takes error.o from the library.
 func (c *Compiler) prepare(ctx context.Context, dir string) error {
 	run := func(command ...string) (string, error) {
 		var out, fault bytes.Buffer
@@ -49,8 +49,10 @@ func (c *Compiler) prepare(ctx context.Context, dir string) error {
 		}
 		return strings.TrimSpace(out.String()), nil
 	}
-	if _, err := run(slices.Concat(c.command, []string{"-w", "-fallow-argument-mismatch", "-fsyntax-only", "mpi.f90"})...); err != nil {
-		return fmt.Errorf("it has to be gfortran 10 or later: %w", err)
+	for _, module := range []string{"mpi.f90", "mpi_f08.f90"} {
+		if _, err := run(slices.Concat(c.command, []string{"-w", "-fallow-argument-mismatch", "-fsyntax-only", module})...); err != nil {
+			return fmt.Errorf("it has to be gfortran 10 or later: %w", err)
+		}
 	}
 	library, err := run(slices.Concat(c.command, []string{"-print-file-name=libgfortran.a"})...)
 	if err != nil {

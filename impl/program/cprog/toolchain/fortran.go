@@ -11,16 +11,16 @@ import (
 // and from mpi.h.
 
 // constant is a line of mpi.h that Fortran programs need.
-type constant struct{ name, value string }
+type constant struct{ name, value, kind string } // kind is that of a handle
 
-var constantLine = regexp.MustCompile(`(?m)^(?:#define (MPI_\w+) (?:\(\(MPI_\w+\))?(0x[0-9a-f]+|-?\d+)\)?$|\t(MPI_\w+) = (-?\d+),?$)`)
+var constantLine = regexp.MustCompile(`(?m)^(?:#define (MPI_\w+) (?:\(\((MPI_\w+)\))?(0x[0-9a-f]+|-?\d+)\)?$|\t(MPI_\w+) = (-?\d+),?$)`)
 
 // constants returns those of mpi.h that are numbers or handles. Lengths of strings are one less
 // than in C.
 func constants() []constant {
 	var all []constant
 	for _, m := range constantLine.FindAllStringSubmatch(source("constants.h"), -1) {
-		c := constant{m[1] + m[3], m[2] + m[4]}
+		c := constant{m[1] + m[4], m[3] + m[5], m[2]}
 		var n int
 		if _, err := fmt.Sscan(c.value, &n); err != nil {
 			panic("toolchain: constants.h: " + m[0])
@@ -54,8 +54,8 @@ func fortranConstants() string {
 	var b strings.Builder
 	b.WriteString("! The Fortran interface of loggp. Values are those of mpi.h.\n")
 	line := func(f string, a ...any) { fmt.Fprintf(&b, "      "+f+"\n", a...) }
-	fixed := []constant{{"MPI_STATUS_SIZE", "8"}, {"MPI_SOURCE", "1"}, {"MPI_TAG", "2"}, {"MPI_ERROR", "3"},
-		{"MPI_ADDRESS_KIND", "8"}, {"MPI_OFFSET_KIND", "8"}, {"MPI_COUNT_KIND", "8"}, {"MPI_INTEGER_KIND", "4"}}
+	fixed := []constant{{name: "MPI_STATUS_SIZE", value: "8"}, {name: "MPI_SOURCE", value: "1"}, {name: "MPI_TAG", value: "2"}, {name: "MPI_ERROR", value: "3"},
+		{name: "MPI_ADDRESS_KIND", value: "8"}, {name: "MPI_OFFSET_KIND", value: "8"}, {name: "MPI_COUNT_KIND", value: "8"}, {name: "MPI_INTEGER_KIND", value: "4"}}
 	for _, c := range slices.Concat(fixed, constants()) {
 		line("INTEGER %s", c.name)
 		line("PARAMETER (%s=%s)", c.name, c.value)
@@ -92,7 +92,7 @@ func FortranHeader() string {
 }
 
 // logical are the parameters that are LOGICAL in Fortran.
-var logical = []string{"flag", "commute", "reorder", "periods", "remain_dims", "high"}
+var logical = []string{"flag", "commute", "reorder", "periods", "remain_dims", "high", "weighted"}
 
 // integerAddress are the functions of MPI-1 whose addresses are default integers in Fortran.
 var integerAddress = []string{"MPI_Address", "MPI_Type_extent", "MPI_Type_lb", "MPI_Type_ub", "MPI_Type_hvector", "MPI_Type_hindexed", "MPI_Type_struct"}
@@ -120,9 +120,12 @@ func FortranModule() string {
 			b.WriteString("      interface\n" + f.fortranInterface(prefix) + "      end interface\n")
 		}
 	}
-	b.WriteString("end module mpi\n")
+	b.WriteString("      interface\n" + syncRegister + "      end interface\nend module mpi\n")
 	return b.String()
 }
+
+// syncRegister is the procedure that makes the compiler forget what it knows of a variable.
+const syncRegister = "      subroutine MPI_F_sync_reg(buf)\n        !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf\n        type(*), dimension(*) :: buf\n      end subroutine\n"
 
 func (f Function) fortranInterface(prefix string) string {
 	var b strings.Builder
@@ -248,6 +251,10 @@ func (f Function) length(p parsed) string {
 func fortranProcedures() string {
 	own := source("fortran.c")
 	var b strings.Builder
+	for _, t := range handleTypes {
+		t = strings.ToLower(t)
+		fmt.Fprintf(&b, "int loggp_equal_%s_(int *a, int *b) { return *a == *b; }\nint loggp_unequal_%[1]s_(int *a, int *b) { return *a != *b; }\n", t)
+	}
 	for i, f := range Functions {
 		if !f.MPI() {
 			continue
@@ -318,7 +325,7 @@ func (f Function) fortranProcedure(number int) string {
 	if len(words) == 0 {
 		words = []string{"0"}
 	}
-	result, ret := "void", "*ierror = e;"
+	result, ret := "void", "if (ierror) *ierror = e;"
 	if f.Result == "int" {
 		parameters = append(parameters, "int *ierror")
 	} else {

@@ -200,7 +200,7 @@ func named(variable, usual, language string) ([]string, error) {
 // files returns the files that are written, by name.
 func files() map[string]string {
 	return map[string]string{"mpi.h": Header(), "rank.h": source("rank.h"), "runtime.c": source("runtime.c"), "stubs.c": stubs(),
-		"mpif.h": FortranHeader(), "mpi.f90": FortranModule(), "fortran.c": source("fortran.c"), "procedures.h": fortranProcedures(), "aliases.h": fortranAliases(),
+		"mpif.h": FortranHeader(), "mpi.f90": FortranModule(), "mpi_f08.f90": Fortran08Module(), "fortran.c": source("fortran.c"), "procedures.h": fortranProcedures(), "aliases.h": fortranAliases(),
 		"exports": "{ global: loggp_attach; loggp_start; local: *; };\n"}
 }
 

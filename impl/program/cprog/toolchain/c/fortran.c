@@ -103,6 +103,12 @@ static int loggp_members(int comm) {
 	return n;
 }
 
+/* Programs with module mpi_f08 may leave the error out. */
+static int *error_of(int *ierror) {
+	static int ignored;
+	return ierror ? ierror : &ignored;
+}
+
 #include "procedures.h"
 
 #define ENTER(function, ...)                                                                   \
@@ -111,11 +117,11 @@ static int loggp_members(int comm) {
 		loggp_enter(NUMBER_##function, a, __builtin_return_address(0));                \
 	})
 
-void pmpi_init_(int *ierror) { *ierror = ENTER(MPI_Init, 0, 0); }
-void pmpi_init_thread_(int *required, int *provided, int *ierror) { *ierror = ENTER(MPI_Init_thread, 0, 0, *required, (intptr_t)provided); }
+void pmpi_init_(int *ierror) { *error_of(ierror) = ENTER(MPI_Init, 0, 0); }
+void pmpi_init_thread_(int *required, int *provided, int *ierror) { *error_of(ierror) = ENTER(MPI_Init_thread, 0, 0, *required, (intptr_t)provided); }
 void pmpi_info_create_env_(int *info, int *ierror) {
 	intptr_t h = *info;
-	*ierror = ENTER(MPI_Info_create_env, 0, 0, (intptr_t)&h);
+	*error_of(ierror) = ENTER(MPI_Info_create_env, 0, 0, (intptr_t)&h);
 	*info = h;
 }
 void pmpi_pcontrol_(int *level) { ENTER(MPI_Pcontrol, *level); }
@@ -129,7 +135,7 @@ static int counted(int i) { return i == MPI_UNDEFINED ? i : i + 1; }
 void pmpi_waitany_(int *count, int *requests, int *index, void *status, int *ierror) {
 	HANDLES(h, requests, *count)
 	int i = MPI_UNDEFINED;
-	*ierror = ENTER(MPI_Waitany, *count, (intptr_t)h, (intptr_t)&i, status_or_null(status));
+	*error_of(ierror) = ENTER(MPI_Waitany, *count, (intptr_t)h, (intptr_t)&i, status_or_null(status));
 	BACK(h, requests, *count)
 	*index = counted(i);
 }
@@ -137,21 +143,21 @@ void pmpi_waitany_(int *count, int *requests, int *index, void *status, int *ier
 void pmpi_testany_(int *count, int *requests, int *index, int *flag, void *status, int *ierror) {
 	HANDLES(h, requests, *count)
 	int i = MPI_UNDEFINED;
-	*ierror = ENTER(MPI_Testany, *count, (intptr_t)h, (intptr_t)&i, (intptr_t)flag, status_or_null(status));
+	*error_of(ierror) = ENTER(MPI_Testany, *count, (intptr_t)h, (intptr_t)&i, (intptr_t)flag, status_or_null(status));
 	BACK(h, requests, *count)
 	*index = counted(i);
 }
 
 void pmpi_waitsome_(int *count, int *requests, int *found, int *indices, void *statuses, int *ierror) {
 	HANDLES(h, requests, *count)
-	*ierror = ENTER(MPI_Waitsome, *count, (intptr_t)h, (intptr_t)found, (intptr_t)indices, status_or_null(statuses));
+	*error_of(ierror) = ENTER(MPI_Waitsome, *count, (intptr_t)h, (intptr_t)found, (intptr_t)indices, status_or_null(statuses));
 	BACK(h, requests, *count)
 	for (int i = 0; i < *found; i++) indices[i]++;
 }
 
 void pmpi_testsome_(int *count, int *requests, int *found, int *indices, void *statuses, int *ierror) {
 	HANDLES(h, requests, *count)
-	*ierror = ENTER(MPI_Testsome, *count, (intptr_t)h, (intptr_t)found, (intptr_t)indices, status_or_null(statuses));
+	*error_of(ierror) = ENTER(MPI_Testsome, *count, (intptr_t)h, (intptr_t)found, (intptr_t)indices, status_or_null(statuses));
 	BACK(h, requests, *count)
 	for (int i = 0; i < *found; i++) indices[i]++;
 }
@@ -163,43 +169,43 @@ static intptr_t from_bottom(void *p) { return (char *)p - (char *)&loggp_bottom_
 
 void pmpi_address_(void *location, int *address, int *ierror) {
 	*address = from_bottom(location);
-	*ierror = 0;
+	*error_of(ierror) = 0;
 }
 void pmpi_get_address_(void *location, intptr_t *address, int *ierror) {
 	*address = from_bottom(location);
-	*ierror = 0;
+	*error_of(ierror) = 0;
 }
 void pmpi_type_extent_(int *type, int *extent, int *ierror) {
 	intptr_t e = 0;
-	*ierror = ENTER(MPI_Type_extent, *type, (intptr_t)&e);
+	*error_of(ierror) = ENTER(MPI_Type_extent, *type, (intptr_t)&e);
 	*extent = e;
 }
 void pmpi_type_lb_(int *type, int *bound, int *ierror) {
 	intptr_t b = 0;
-	*ierror = ENTER(MPI_Type_lb, *type, (intptr_t)&b);
+	*error_of(ierror) = ENTER(MPI_Type_lb, *type, (intptr_t)&b);
 	*bound = b;
 }
 void pmpi_type_ub_(int *type, int *bound, int *ierror) {
 	intptr_t b = 0;
-	*ierror = ENTER(MPI_Type_ub, *type, (intptr_t)&b);
+	*error_of(ierror) = ENTER(MPI_Type_ub, *type, (intptr_t)&b);
 	*bound = b;
 }
 void pmpi_type_hvector_(int *count, int *length, int *stride, int *old, int *new, int *ierror) {
 	intptr_t h = *new;
-	*ierror = ENTER(MPI_Type_hvector, *count, *length, *stride, *old, (intptr_t)&h);
+	*error_of(ierror) = ENTER(MPI_Type_hvector, *count, *length, *stride, *old, (intptr_t)&h);
 	*new = h;
 }
 void pmpi_type_hindexed_(int *count, int *lengths, int *at, int *old, int *new, int *ierror) {
 	HANDLES(wide, at, *count)
 	intptr_t h = *new;
-	*ierror = ENTER(MPI_Type_hindexed, *count, (intptr_t)lengths, (intptr_t)wide, *old, (intptr_t)&h);
+	*error_of(ierror) = ENTER(MPI_Type_hindexed, *count, (intptr_t)lengths, (intptr_t)wide, *old, (intptr_t)&h);
 	*new = h;
 }
 void pmpi_type_struct_(int *count, int *lengths, int *at, int *types, int *new, int *ierror) {
 	HANDLES(wide, at, *count)
 	HANDLES(t, types, *count)
 	intptr_t h = *new;
-	*ierror = ENTER(MPI_Type_struct, *count, (intptr_t)lengths, (intptr_t)wide, (intptr_t)t, (intptr_t)&h);
+	*error_of(ierror) = ENTER(MPI_Type_struct, *count, (intptr_t)lengths, (intptr_t)wide, (intptr_t)t, (intptr_t)&h);
 	*new = h;
 }
 
@@ -230,14 +236,27 @@ void pmpi_grequest_start_(void (*query)(), void (*release)(), void (*cancel)(), 
 	struct generalized *g = malloc(sizeof *g);
 	*g = (struct generalized){query, release, cancel, *extra};
 	intptr_t h = *request;
-	*ierror = ENTER(MPI_Grequest_start, (intptr_t)query_generalized, (intptr_t)free_generalized, (intptr_t)cancel_generalized, (intptr_t)g, (intptr_t)&h);
+	*error_of(ierror) = ENTER(MPI_Grequest_start, (intptr_t)query_generalized, (intptr_t)free_generalized, (intptr_t)cancel_generalized, (intptr_t)g, (intptr_t)&h);
 	*request = h;
 }
 
 /* The address of the buffer is not given back. */
 void pmpi_buffer_detach_(void *buffer, int *size, int *ierror) {
 	void *b;
-	*ierror = ENTER(MPI_Buffer_detach, (intptr_t)&b, (intptr_t)size);
+	*error_of(ierror) = ENTER(MPI_Buffer_detach, (intptr_t)&b, (intptr_t)size);
+}
+
+void pmpi_buffer_detach_f08_(void **buffer, int *size, int *ierror) { *error_of(ierror) = ENTER(MPI_Buffer_detach, (intptr_t)buffer, (intptr_t)size); }
+void mpi_buffer_detach_f08_() __attribute__((weak, alias("pmpi_buffer_detach_f08_")));
+
+void mpi_f_sync_reg_(void *buffer) {}
+void mpi_status_f2f08_(MPI_Status *f, MPI_Status *f08, int *ierror) {
+	*f08 = *f;
+	*error_of(ierror) = 0;
+}
+void mpi_status_f082f_(MPI_Status *f08, MPI_Status *f, int *ierror) {
+	*f = *f08;
+	*error_of(ierror) = 0;
 }
 
 /* Attributes are values, default integers in MPI-1. */
@@ -301,27 +320,27 @@ static struct keyval *new_keyval(void (*copy)(), void (*delete)(), int of_mpi_1,
 void pmpi_keyval_create_(void (*copy)(), void (*delete)(), int *key, int *extra, int *ierror) {
 	intptr_t f[2];
 	struct keyval *k = new_keyval(copy, delete, 1, *extra, f);
-	*ierror = ENTER(MPI_Keyval_create, f[0], f[1], (intptr_t)key, (intptr_t)k);
+	*error_of(ierror) = ENTER(MPI_Keyval_create, f[0], f[1], (intptr_t)key, (intptr_t)k);
 }
 void pmpi_comm_create_keyval_(void (*copy)(), void (*delete)(), int *key, intptr_t *extra, int *ierror) {
 	intptr_t f[2];
 	struct keyval *k = new_keyval(copy, delete, 0, *extra, f);
-	*ierror = ENTER(MPI_Comm_create_keyval, f[0], f[1], (intptr_t)key, (intptr_t)k);
+	*error_of(ierror) = ENTER(MPI_Comm_create_keyval, f[0], f[1], (intptr_t)key, (intptr_t)k);
 }
 void pmpi_type_create_keyval_(void (*copy)(), void (*delete)(), int *key, intptr_t *extra, int *ierror) {
 	intptr_t f[2];
 	struct keyval *k = new_keyval(copy, delete, 0, *extra, f);
-	*ierror = ENTER(MPI_Type_create_keyval, f[0], f[1], (intptr_t)key, (intptr_t)k);
+	*error_of(ierror) = ENTER(MPI_Type_create_keyval, f[0], f[1], (intptr_t)key, (intptr_t)k);
 }
 void pmpi_win_create_keyval_(void (*copy)(), void (*delete)(), int *key, intptr_t *extra, int *ierror) {
 	intptr_t f[2];
 	struct keyval *k = new_keyval(copy, delete, 0, *extra, f);
-	*ierror = ENTER(MPI_Win_create_keyval, f[0], f[1], (intptr_t)key, (intptr_t)k);
+	*error_of(ierror) = ENTER(MPI_Win_create_keyval, f[0], f[1], (intptr_t)key, (intptr_t)k);
 }
-void pmpi_attr_put_(int *comm, int *key, int *value, int *ierror) { *ierror = ENTER(MPI_Attr_put, *comm, *key, *value); }
-void pmpi_comm_set_attr_(int *comm, int *key, intptr_t *value, int *ierror) { *ierror = ENTER(MPI_Comm_set_attr, *comm, *key, *value); }
-void pmpi_type_set_attr_(int *type, int *key, intptr_t *value, int *ierror) { *ierror = ENTER(MPI_Type_set_attr, *type, *key, *value); }
-void pmpi_win_set_attr_(int *win, int *key, intptr_t *value, int *ierror) { *ierror = ENTER(MPI_Win_set_attr, *win, *key, *value); }
+void pmpi_attr_put_(int *comm, int *key, int *value, int *ierror) { *error_of(ierror) = ENTER(MPI_Attr_put, *comm, *key, *value); }
+void pmpi_comm_set_attr_(int *comm, int *key, intptr_t *value, int *ierror) { *error_of(ierror) = ENTER(MPI_Comm_set_attr, *comm, *key, *value); }
+void pmpi_type_set_attr_(int *type, int *key, intptr_t *value, int *ierror) { *error_of(ierror) = ENTER(MPI_Type_set_attr, *type, *key, *value); }
+void pmpi_win_set_attr_(int *win, int *key, intptr_t *value, int *ierror) { *error_of(ierror) = ENTER(MPI_Win_set_attr, *win, *key, *value); }
 
 /* Attributes of the library's are addresses of values. */
 static intptr_t attribute(int key, intptr_t v) { return key >= MPI_TAG_UB && key <= MPI_LASTUSEDCODE ? *(int *)v : v; }
@@ -329,23 +348,23 @@ static intptr_t attribute(int key, intptr_t v) { return key >= MPI_TAG_UB && key
 void pmpi_attr_get_(int *comm, int *key, int *value, int *flag, int *ierror) {
 	intptr_t v;
 	*flag = 0;
-	*ierror = ENTER(MPI_Attr_get, *comm, *key, (intptr_t)&v, (intptr_t)flag);
+	*error_of(ierror) = ENTER(MPI_Attr_get, *comm, *key, (intptr_t)&v, (intptr_t)flag);
 	if (*flag) *value = attribute(*key, v);
 }
 void pmpi_comm_get_attr_(int *comm, int *key, intptr_t *value, int *flag, int *ierror) {
 	intptr_t v;
 	*flag = 0;
-	*ierror = ENTER(MPI_Comm_get_attr, *comm, *key, (intptr_t)&v, (intptr_t)flag);
+	*error_of(ierror) = ENTER(MPI_Comm_get_attr, *comm, *key, (intptr_t)&v, (intptr_t)flag);
 	if (*flag) *value = attribute(*key, v);
 }
 void pmpi_type_get_attr_(int *type, int *key, intptr_t *value, int *flag, int *ierror) {
 	*flag = 0;
-	*ierror = ENTER(MPI_Type_get_attr, *type, *key, (intptr_t)value, (intptr_t)flag);
+	*error_of(ierror) = ENTER(MPI_Type_get_attr, *type, *key, (intptr_t)value, (intptr_t)flag);
 }
 void pmpi_win_get_attr_(int *win, int *key, intptr_t *value, int *flag, int *ierror) {
 	intptr_t v;
 	*flag = 0;
-	*ierror = ENTER(MPI_Win_get_attr, *win, *key, (intptr_t)&v, (intptr_t)flag);
+	*error_of(ierror) = ENTER(MPI_Win_get_attr, *win, *key, (intptr_t)&v, (intptr_t)flag);
 	if (!*flag) return;
 	switch (*key) {
 	case MPI_WIN_SIZE: *value = *(MPI_Aint *)v; break;
@@ -359,9 +378,10 @@ void pmpi_win_get_attr_(int *win, int *key, intptr_t *value, int *flag, int *ier
 /* Displacements in a dynamic window are addresses, which count from MPI_BOTTOM. */
 void pmpi_win_create_dynamic_(int *info, int *comm, int *win, int *ierror) {
 	intptr_t w = *win;
-	*ierror = ENTER(MPI_Win_create_dynamic, *info, *comm, (intptr_t)&w);
+	int e = ENTER(MPI_Win_create_dynamic, *info, *comm, (intptr_t)&w);
 	*win = w;
-	if (*ierror == MPI_SUCCESS) loggp_set_window_origin((MPI_Win)w, &loggp_bottom_);
+	*error_of(ierror) = e;
+	if (e == MPI_SUCCESS) loggp_set_window_origin((MPI_Win)w, &loggp_bottom_);
 }
 
 /* What gfortran's library does to the process. Its standard units are pipes, whatever loggp's are: they are not cut off,

@@ -1,0 +1,177 @@
+package toolchain
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Module mpi_f08. Handles are types with one integer and statuses types with eight, so they are
+// passed as those of module mpi are, to the same procedures. An ierror that is left out is a null
+// pointer. Functions with large counts are further forms of the others.
+
+var handleTypes = []string{"Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request", "Session", "Win"}
+
+// callbacks has the interfaces of procedures that programs pass, by their type in C.
+var callbacks = map[string]string{
+	"MPI_User_function":               "(invec, inoutvec, len, datatype)\n type(c_ptr), value :: invec, inoutvec\n integer :: len\n type(MPI_Datatype) :: datatype",
+	"MPI_User_function_c":             "(invec, inoutvec, len, datatype)\n type(c_ptr), value :: invec, inoutvec\n integer(8) :: len\n type(MPI_Datatype) :: datatype",
+	"MPI_Comm_copy_attr_function":     "(oldcomm, comm_keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierror)\n type(MPI_Comm) :: oldcomm\n integer :: comm_keyval, ierror\n integer(8) :: extra_state, attribute_val_in, attribute_val_out\n logical :: flag",
+	"MPI_Comm_delete_attr_function":   "(comm, comm_keyval, attribute_val, extra_state, ierror)\n type(MPI_Comm) :: comm\n integer :: comm_keyval, ierror\n integer(8) :: attribute_val, extra_state",
+	"MPI_Type_copy_attr_function":     "(oldtype, type_keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierror)\n type(MPI_Datatype) :: oldtype\n integer :: type_keyval, ierror\n integer(8) :: extra_state, attribute_val_in, attribute_val_out\n logical :: flag",
+	"MPI_Type_delete_attr_function":   "(datatype, type_keyval, attribute_val, extra_state, ierror)\n type(MPI_Datatype) :: datatype\n integer :: type_keyval, ierror\n integer(8) :: attribute_val, extra_state",
+	"MPI_Comm_errhandler_function":    "(comm, error_code)\n type(MPI_Comm) :: comm\n integer :: error_code",
+	"MPI_Session_errhandler_function": "(session, error_code)\n type(MPI_Session) :: session\n integer :: error_code",
+	"MPI_Win_copy_attr_function":      "(oldwin, win_keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierror)\n type(MPI_Win) :: oldwin\n integer :: win_keyval, ierror\n integer(8) :: extra_state, attribute_val_in, attribute_val_out\n logical :: flag",
+	"MPI_Win_delete_attr_function":    "(win, win_keyval, attribute_val, extra_state, ierror)\n type(MPI_Win) :: win\n integer :: win_keyval, ierror\n integer(8) :: attribute_val, extra_state",
+	"MPI_Win_errhandler_function":     "(win, error_code)\n type(MPI_Win) :: win\n integer :: error_code",
+	"MPI_Grequest_query_function":     "(extra_state, status, ierror)\n integer(8) :: extra_state\n type(MPI_Status) :: status\n integer :: ierror",
+	"MPI_Grequest_free_function":      "(extra_state, ierror)\n integer(8) :: extra_state\n integer :: ierror",
+	"MPI_Grequest_cancel_function":    "(extra_state, complete, ierror)\n integer(8) :: extra_state\n logical :: complete\n integer :: ierror",
+}
+
+// predefinedCallbacks are the types of attribute functions that the library has.
+var predefinedCallbacks = map[string]string{
+	"MPI_COMM_NULL_COPY_FN": "MPI_Comm_copy_attr_function", "MPI_COMM_DUP_FN": "MPI_Comm_copy_attr_function", "MPI_COMM_NULL_DELETE_FN": "MPI_Comm_delete_attr_function",
+	"MPI_TYPE_NULL_COPY_FN": "MPI_Type_copy_attr_function", "MPI_TYPE_DUP_FN": "MPI_Type_copy_attr_function", "MPI_TYPE_NULL_DELETE_FN": "MPI_Type_delete_attr_function",
+	"MPI_WIN_NULL_COPY_FN": "MPI_Win_copy_attr_function", "MPI_WIN_DUP_FN": "MPI_Win_copy_attr_function", "MPI_WIN_NULL_DELETE_FN": "MPI_Win_delete_attr_function",
+}
+
+// Fortran08Module returns the source of module mpi_f08.
+func Fortran08Module() string {
+	var b strings.Builder
+	b.WriteString("module mpi_f08\nuse, intrinsic :: iso_c_binding, only: c_ptr\nimplicit none\nprivate :: c_ptr\n")
+	for _, t := range handleTypes {
+		fmt.Fprintf(&b, "type, bind(C) :: MPI_%s\n integer :: MPI_VAL\nend type\n", t)
+	}
+	b.WriteString("type, bind(C) :: MPI_Status\n integer :: MPI_SOURCE\n integer :: MPI_TAG\n integer :: MPI_ERROR\n integer :: MPI_internal(5)\nend type\n")
+	b.WriteString("integer, parameter :: MPI_STATUS_SIZE = 8, MPI_ADDRESS_KIND = 8, MPI_OFFSET_KIND = 8, MPI_COUNT_KIND = 8, MPI_INTEGER_KIND = 4\n")
+	for _, c := range constants() {
+		if kind := strings.TrimPrefix(c.kind, "MPI_"); slices.Contains(handleTypes, kind) {
+			fmt.Fprintf(&b, "type(MPI_%s), parameter :: %s = MPI_%[1]s(%[3]s)\n", kind, c.name, c.value)
+		} else {
+			fmt.Fprintf(&b, "integer, parameter :: %s = %s\n", c.name, c.value)
+		}
+	}
+	b.WriteString("logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .false., MPI_ASYNC_PROTECTS_NONBLOCKING = .false.\n")
+	for _, p := range places {
+		kind := "integer :: " + p.name
+		switch {
+		case strings.HasPrefix(p.name, "MPI_STATUS_"):
+			kind = "type(MPI_Status) :: " + p.name
+		case strings.HasPrefix(p.name, "MPI_STATUSES_"):
+			kind = "type(MPI_Status) :: " + p.name + "(1)"
+		case strings.Contains(p.name, "WEIGHT"):
+			kind += "(1)"
+		}
+		fmt.Fprintf(&b, "%s\ncommon /%s/ %s\nsave /%[2]s/\n", kind, p.block, p.name)
+	}
+	b.WriteString("abstract interface\n")
+	for _, name := range slices.Sorted(maps.Keys(callbacks)) {
+		fmt.Fprintf(&b, "subroutine %s%s\nend subroutine\n", name, strings.Replace(callbacks[name], "\n", "\n import\n", 1))
+	}
+	b.WriteString("end interface\n")
+	for _, name := range slices.Sorted(maps.Keys(predefinedCallbacks)) {
+		fmt.Fprintf(&b, "procedure(%s) :: %s\n", predefinedCallbacks[name], name)
+	}
+	for _, op := range []struct{ sign, name string }{{"==", "equal"}, {"/=", "unequal"}} {
+		fmt.Fprintf(&b, "interface operator(%s)\n", op.sign)
+		for _, t := range handleTypes {
+			fmt.Fprintf(&b, "elemental logical function loggp_%s_%s(a, b)\n import\n type(MPI_%[2]s), intent(in) :: a, b\nend function\n", op.name, t)
+		}
+		b.WriteString("end interface\n")
+	}
+	b.WriteString("interface\n" + syncRegister + "end interface\n")
+	b.WriteString("interface\nsubroutine MPI_Status_f2f08(f_status, f08_status, ierror)\n import\n integer :: f_status(8)\n type(MPI_Status) :: f08_status\n integer, optional :: ierror\nend subroutine\n" +
+		"subroutine MPI_Status_f082f(f08_status, f_status, ierror)\n import\n type(MPI_Status) :: f08_status\n integer :: f_status(8)\n integer, optional :: ierror\nend subroutine\nend interface\n")
+	for _, f := range Functions {
+		if f.MPI() && !f.Deprecated() && f.IntForm == "" {
+			for _, prefix := range []string{"", "P"} {
+				f.writeGeneric(&b, prefix)
+			}
+		}
+	}
+	b.WriteString("end module mpi_f08\n")
+	return b.String()
+}
+
+// Deprecated reports whether a function of MPI-1 is not in module mpi_f08.
+func (f Function) Deprecated() bool {
+	return slices.Contains(integerAddress, f.Name) || strings.HasPrefix(f.Name, "MPI_Attr_") || strings.HasPrefix(f.Name, "MPI_Keyval_") ||
+		slices.Contains([]string{"MPI_Errhandler_create", "MPI_Errhandler_set", "MPI_Errhandler_get", "MPI_Type_get_extent_x", "MPI_Type_get_true_extent_x"}, f.Name)
+}
+
+// writeGeneric writes the interfaces of a function and, if its arguments tell it from that, of the
+// one with large counts.
+func (f Function) writeGeneric(b *strings.Builder, prefix string) {
+	name := prefix + f.Name
+	fmt.Fprintf(b, "interface %s\n", name)
+	specific := name
+	if f.Name == "MPI_Buffer_detach" {
+		specific += "_f08"
+	}
+	f.writeInterface08(b, specific)
+	for _, large := range Functions {
+		if large.IntForm == f.Name && large.differsInKind(f) {
+			if f.Name != "MPI_Buffer_detach" {
+				large.writeInterface08(b, prefix+large.Name)
+			}
+		}
+	}
+	b.WriteString("end interface\n")
+}
+
+// differsInKind reports whether a function takes an integer of another kind than the form with
+// arguments of type int.
+func (f Function) differsInKind(small Function) bool {
+	for i, t := range small.Types {
+		if strings.Contains(" "+strings.TrimPrefix(t, "const ")+" ", " int") && t != f.Types[i] {
+			return true
+		}
+	}
+	return false
+}
+
+func (f Function) writeInterface08(b *strings.Builder, name string) {
+	names := f.fortranParameters()
+	kind := "subroutine"
+	switch f.Result {
+	case "double":
+		kind = "double precision function"
+	case "MPI_Aint":
+		kind = "integer(8) function"
+	default:
+		names = append(names, "ierror")
+	}
+	fmt.Fprintf(b, "%s %s(%s)\n import\n", kind, name, strings.Join(names, ", &\n  "))
+	for _, p := range f.parameters() {
+		if slices.Contains(names, p.name) {
+			b.WriteString(f.declaration08(p))
+		}
+	}
+	if f.Result == "int" {
+		b.WriteString(" integer, optional, intent(out) :: ierror\n")
+	}
+	fmt.Fprintf(b, "end %s\n", kind[strings.LastIndex(kind, " ")+1:])
+}
+
+// declaration08 returns the declaration of a parameter. What has no type of its own is as in module
+// mpi.
+func (f Function) declaration08(p parsed) string {
+	kind, brackets := strings.TrimSuffix(p.of, "*"), ""
+	if p.array || strings.HasPrefix(p.name, "array_of_statuses") {
+		brackets = "(*)"
+	}
+	switch {
+	case callbacks[kind] != "":
+		return " procedure(" + kind + ") :: " + p.name + "\n"
+	case strings.HasSuffix(kind, "_function"):
+		return " external :: " + p.name + "\n"
+	case kind == "MPI_Status" || slices.Contains(handleTypes, strings.TrimPrefix(kind, "MPI_")):
+		return " type(" + kind + ") :: " + p.name + brackets + "\n"
+	case p.of == "void*" && p.name == "extra_state":
+		return " integer(8) :: " + p.name + "\n"
+	}
+	return f.declaration(p)
+}
