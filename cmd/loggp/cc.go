@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,19 +15,48 @@ import (
 
 func ccCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "cc [--show] [COMPILER OPTIONS] FILE.c -o PROGRAM",
+		Use:   "cc [--show | --install DIRECTORY] [COMPILER OPTIONS] FILE.c -o PROGRAM",
 		Short: "Compile a C program that calls MPI, for 'loggp run'",
 		Long: `cc calls the C compiler (environment variable CC, or cc) with the flags, mpi.h and start-up code
 that programs for 'loggp run' need, as mpicc does. It passes all other arguments to the compiler. A
 function that loggp does not provide is an undefined reference when the program is linked; docs/c.md
 lists the functions.
 
+With --show it prints the command without running it; with --showme:compile and --showme:link, and
+the like of Open MPI and MPICH, it prints what it adds, for build systems.
+
+With --install it writes the compilers as commands of one word into a directory: loggp-mpicc,
+loggp-mpicxx, loggp-mpifort and loggp-mpiexec, with links mpicc, mpicxx, mpifort, mpiexec and the
+other usual names, and files for pkg-config in its directory pkgconfig. With the directory first in
+PATH, CMake, autoconf and meson find them.`,
+		Example: `  loggp cc -O2 hello.c -o hello
+  loggp run --platform t3d -n 4 ./hello
+  loggp cc --install bin`,
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && args[0] == "--install" {
+				return installWrappers(cmd, args[1:])
+			}
+			return runCompiler(cmd, args, toolchain.New)
+		},
+	}
+}
+
+func cxxCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "c++ [--show] [COMPILER OPTIONS] FILE.cpp -o PROGRAM",
+		Aliases: []string{"cxx"},
+		Short:   "Compile a C++ program that calls MPI, for 'loggp run'",
+		Long: `c++ calls the C++ compiler (environment variable CXX, or c++) as 'loggp cc' calls that of C. The
+library of C++ is linked statically where there is one for that, so that each rank has its own
+streams.
+
 With --show it prints the command without running it; with --showme:compile and --showme:link it
 prints what it adds, for build systems.`,
-		Example: `  loggp cc -O2 hello.c -o hello
+		Example: `  loggp c++ -O2 hello.cpp -o hello
   loggp run --platform t3d -n 4 ./hello`,
 		DisableFlagParsing: true,
-		RunE:               func(cmd *cobra.Command, args []string) error { return runCompiler(cmd, args, toolchain.New) },
+		RunE:               func(cmd *cobra.Command, args []string) error { return runCompiler(cmd, args, toolchain.NewCXX) },
 	}
 }
 
@@ -50,7 +81,7 @@ prints what it adds, for build systems.`,
 // runCompiler calls the compiler with the arguments of the verb.
 func runCompiler(cmd *cobra.Command, args []string, compiler func(context.Context) (*toolchain.Compiler, error)) error {
 	if len(args) == 0 {
-		return usageError(cmd, fmt.Errorf("say what to compile: loggp %s", strings.ReplaceAll(cmd.Use, "[--show] [COMPILER OPTIONS] ", "")))
+		return usageError(cmd, fmt.Errorf("say what to compile: loggp %s", optionsOfUse.ReplaceAllString(cmd.Use, "")))
 	}
 	if args[0] == "--help" || args[0] == "-h" {
 		return cmd.Help()
@@ -59,25 +90,60 @@ func runCompiler(cmd *cobra.Command, args []string, compiler func(context.Contex
 	if err != nil {
 		return err
 	}
-	var shown []string
-	switch args[0] {
-	case "--show", "-show", "-showme", "--showme":
-		shown = c.Command(cmd.Context(), args[1:]).Args
-	case "-showme:compile", "--showme:compile", "-compile-info", "-compile_info":
-		shown = c.CompileOptions()
-	case "-showme:link", "--showme:link", "-link-info", "-link_info":
-		shown = c.LinkOptions()
-	default:
-		x := c.Command(cmd.Context(), args)
-		x.Stdin, x.Stdout, x.Stderr = os.Stdin, cmd.OutOrStdout(), cmd.ErrOrStderr()
-		if f, ok := asFile(x.Stdout); ok {
-			x.Stdout = f
-		}
-		if err := x.Run(); err != nil {
-			return fmt.Errorf("%s: %w", x.Args[0], err)
-		}
+	if shown := showOption(cmd, c, args); shown != nil {
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.Join(shown, " "))
+		return err
+	}
+	x := c.Command(cmd.Context(), args)
+	x.Stdin, x.Stdout, x.Stderr = os.Stdin, cmd.OutOrStdout(), cmd.ErrOrStderr()
+	if f, ok := asFile(x.Stdout); ok {
+		x.Stdout = f
+	}
+	if err := x.Run(); err != nil {
+		return fmt.Errorf("%s: %w", x.Args[0], err)
+	}
+	return nil
+}
+
+// optionsOfUse is what a use has between the verb and what is compiled.
+var optionsOfUse = regexp.MustCompile(`\[.*\] `)
+
+// showOption returns what an option in front of the arguments shows, in the words of Open MPI and
+// MPICH, or nil if there is none.
+func showOption(cmd *cobra.Command, c *toolchain.Compiler, args []string) []string {
+	if !strings.HasPrefix(args[0], "-") {
 		return nil
 	}
-	_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.Join(shown, " "))
+	switch strings.ReplaceAll(strings.TrimLeft(args[0], "-"), "_", "-") {
+	case "show", "showme", "showme:command":
+		return c.ShowCommand(cmd.Context(), args[1:])
+	case "showme:compile", "compile-info":
+		return c.CompileOptions()
+	case "showme:link", "link-info":
+		return c.LinkOptions()
+	case "showme:incdirs", "showme:libdirs":
+		return []string{c.Directory()}
+	case "showme:libs":
+		return []string{c.Library()}
+	case "showme:version":
+		return []string{"loggp", version()}
+	}
+	return nil
+}
+
+// installWrappers writes the compilers as commands of one word.
+func installWrappers(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 || strings.HasPrefix(args[0], "-") {
+		return usageError(cmd, errors.New("--install takes one directory"))
+	}
+	loggp, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	names, err := toolchain.InstallWrappers(cmd.Context(), args[0], loggp, version())
+	if err != nil {
+		return fmt.Errorf("--install %s: %w", args[0], err)
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s has %s\n", args[0], strings.Join(names, ", "))
 	return err
 }

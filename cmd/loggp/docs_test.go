@@ -465,6 +465,7 @@ func TestExamplesOfHelp(t *testing.T) {
 			write(t, "my.yaml", b[2])
 		case "c":
 			write(t, "hello.c", b[2])
+			write(t, "hello.cpp", b[2]) // it is C++ as well
 		case "fortran":
 			write(t, "hello.f90", b[2])
 		}

@@ -43,7 +43,7 @@ var working = []string{
 // Each verb is among these, or its interrupt is tested elsewhere, or it ends by itself at once.
 func TestInterruptVerbs(t *testing.T) {
 	rest := map[string]string{
-		"launch": "launchtest states it", "cc": "TestInterruptCompiler", "fc": "as cc",
+		"launch": "launchtest states it", "cc": "TestInterruptCompiler", "c++": "as cc", "fc": "as cc",
 		"doctor": "two seconds", "trace": "one message", "completion": "at once", "help": "at once", "version": "at once",
 	}
 	for _, command := range slices.Concat(waiting, working) {

@@ -68,7 +68,7 @@ func mustCleanUp(args []string) bool {
 	for cmd.HasParent() && cmd.Parent().HasParent() {
 		cmd = cmd.Parent()
 	}
-	return slices.Contains([]string{"doctor", "measure", "launch", "reproduce", "run", "trace", "patterns", "cc", "fc"}, cmd.Name())
+	return slices.Contains([]string{"doctor", "measure", "launch", "reproduce", "run", "trace", "patterns", "cc", "c++", "fc"}, cmd.Name())
 }
 
 // Exit statuses, beside those that programs end with.
@@ -169,7 +169,7 @@ func usageError(cmd *cobra.Command, err error) error {
 }
 
 // verbs are the verbs in the order of their use.
-var verbs = []func() *cobra.Command{doctorCommand, measureCommand, launchCommand, importCommand, fitCommand, predictCommand, compareCommand, exportCommand, reportCommand, reproduceCommand, traceCommand, ccCommand, fcCommand, runCommand, patternsCommand, simulateCommand, scheduleCommand, platformsCommand, calibrateCommand, versionCommand}
+var verbs = []func() *cobra.Command{doctorCommand, measureCommand, launchCommand, importCommand, fitCommand, predictCommand, compareCommand, exportCommand, reportCommand, reproduceCommand, traceCommand, ccCommand, cxxCommand, fcCommand, runCommand, patternsCommand, simulateCommand, scheduleCommand, platformsCommand, calibrateCommand, versionCommand}
 
 // fileReadingVerbs are the verbs that read files of any length.
 var fileReadingVerbs = []string{"import", "fit", "predict", "compare", "export", "report", "run", "simulate", "schedule", "calibrate"}

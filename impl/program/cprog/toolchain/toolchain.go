@@ -169,12 +169,32 @@ func New(ctx context.Context) (*Compiler, error) {
 	return c, c.install(ctx, command, objects, nil)
 }
 
+// NewCXX is New for C++: the compiler is that of the environment variable CXX, or c++.
+func NewCXX(ctx context.Context) (*Compiler, error) {
+	command, err := named("CXX", "c++", "C++")
+	if err != nil {
+		return nil, err
+	}
+	c := &Compiler{command: command}
+	if within {
+		return c, nil
+	}
+	return c, c.install(ctx, command, objects, nil)
+}
+
 // within says that another loggp has called this one to compile: make and configure put CC into the
 // environment, where it may name loggp itself, or a script that calls it. This one is then the
 // usual compiler and nothing more.
 var within = os.Getenv(marker) != ""
 
 const marker = "LOGGP_COMPILES"
+
+// missingCompiler says that an error is that there is no compiler.
+type missingCompiler struct{}
+
+func (missingCompiler) Error() string { return "" }
+
+func (missingCompiler) Is(err error) bool { return err == exec.ErrNotFound }
 
 // call returns a command of a compiler that is ready to run.
 func call(ctx context.Context, command []string) *exec.Cmd {
@@ -188,13 +208,32 @@ func call(ctx context.Context, command []string) *exec.Cmd {
 // named returns the command of a compiler of a language.
 func named(variable, usual, language string) ([]string, error) {
 	command := strings.Fields(os.Getenv(variable))
-	if len(command) == 0 || within {
+	if len(command) == 0 || within || isThisProgram(command[0]) {
 		command = []string{usual}
 	}
 	if _, err := exec.LookPath(command[0]); err != nil {
-		return nil, fmt.Errorf("there is no %s compiler %q, which %[1]s programs need: install one, or name it in %[3]s", language, command[0], variable)
+		return nil, fmt.Errorf("there is no %s compiler %q, which %[1]s programs need: install one, or name it in %[3]s%w", language, command[0], variable, missingCompiler{})
 	}
 	return command, nil
+}
+
+// isThisProgram reports whether a command is loggp itself. CMake puts it into the environment
+// without the verb where the compiler is "loggp cc".
+func isThisProgram(command string) bool {
+	path, err := exec.LookPath(command)
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	here, err := os.Stat(own)
+	return err == nil && os.SameFile(here, there)
 }
 
 // files returns the files that are written, by name.
@@ -221,7 +260,7 @@ var Version = func() int64 {
 func (c *Compiler) install(ctx context.Context, cc, objects []string, more func(ctx context.Context, dir string) error) error {
 	hash := sha256.New()
 	fmt.Fprintln(hash, Version)
-	fmt.Fprintln(hash, c.command, cc, objects, runtime.GOARCH)
+	fmt.Fprintln(hash, c.command, cc, objects, runtime.GOARCH, c.Library())
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
@@ -249,6 +288,9 @@ func (c *Compiler) install(ctx context.Context, cc, objects []string, more func(
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("preparing C programs: %s: %w\n%s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))
 		}
+	}
+	if err := os.WriteFile(filepath.Join(work, "lib"+c.Library()+".a"), []byte(c.libraryScript(ctx, objects)), 0o644); err != nil {
+		return fmt.Errorf("preparing C programs: %w", err)
 	}
 	if more != nil {
 		if err := more(ctx, work); err != nil {
@@ -291,6 +333,30 @@ func (c *Compiler) Command(ctx context.Context, args []string) *exec.Cmd {
 	return call(ctx, command)
 }
 
+// ShowCommand returns the words of the command that Command returns; where the arguments have
+// nothing to compile, with what compiles and links a program.
+func (c *Compiler) ShowCommand(ctx context.Context, args []string) []string {
+	if inputs(args) || within {
+		return c.Command(ctx, args).Args
+	}
+	return slices.Concat(c.command, c.CompileOptions(), args, c.LinkOptions())
+}
+
+// Directory returns where headers and the library of programs are.
+func (c *Compiler) Directory() string { return c.dir }
+
+// Library returns the name of the library that programs are linked with. Each language has another
+// name: CMake looks for each name once.
+func (c *Compiler) Library() string {
+	switch {
+	case c.fortran:
+		return "loggp_fortran"
+	case c.isCXX():
+		return "loggp_cxx"
+	}
+	return "loggp_c"
+}
+
 // independent are the options for position-independent code. They come last, so that they hold.
 var independent = []string{"-fPIC", "-fno-semantic-interposition", "-ffunction-sections"}
 
@@ -299,29 +365,42 @@ func (c *Compiler) CompileOptions() []string {
 	return slices.Concat([]string{"-I" + c.dir}, c.options, independent)
 }
 
-// LinkOptions returns what the compiler is given to link a program, behind its objects.
+// LinkOptions returns what the compiler is given to link a program, behind its objects. Build
+// systems that ask for the options keep those for the linker and libraries, and drop others and
+// what begins with -Wl,-z: what counts is said in a form that they keep as well.
 func (c *Compiler) LinkOptions() []string {
-	options := []string{"-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-Wl,-u,main", "-Wl,-e,loggp_alone", "-Wl,-z,norelro", "-Wl,--gc-sections", "-Wl,--version-script=" + filepath.Join(c.dir, "exports")} // main may be in a library
-	for _, name := range objects {
-		options = append(options, filepath.Join(c.dir, name+".o"))
-	}
-	if c.linksStandardLibrary() {
-		options = append(options, "-static-libstdc++")
-	}
-	if c.fortran {
-		options = append(options, filepath.Join(c.dir, "fortran.o"), filepath.Join(c.dir, "error.o"), "-static-libgfortran")
-	}
-	return options
+	return []string{"-shared", "-Wl,-shared,-Bsymbolic,--gc-sections,--as-needed,-z,defs,-z,norelro",
+		"-Wl,-u,main,-e,loggp_alone,--version-script=" + filepath.Join(c.dir, "exports"), "-L" + c.dir, "-l" + c.Library()} // main may be in a library
 }
 
-// linksStandardLibrary reports whether the compiler is one of C++ whose library is there to be
-// linked statically. Ranks have copies of it then, with streams of their own and virtual clocks.
-func (c *Compiler) linksStandardLibrary() bool {
-	if !slices.ContainsFunc(c.command, func(a string) bool { return strings.Contains(filepath.Base(a), "++") }) {
-		return false
+// libraryScript returns the text of the library that programs are linked with, which names what is
+// in it for the linker: object files of the directory and, of the libraries of C++ and Fortran,
+// those for static linking. Ranks have copies of them then, with streams and units of their own.
+func (c *Compiler) libraryScript(ctx context.Context, objects []string) string {
+	var parts []string
+	for _, name := range objects {
+		parts = append(parts, filepath.Join(c.dir, name+".o"))
 	}
-	path, err := call(context.Background(), slices.Concat(c.command, []string{"-print-file-name=libstdc++.a"})).Output()
-	return err == nil && filepath.IsAbs(strings.TrimSpace(string(path)))
+	var libraries []string
+	switch {
+	case c.fortran:
+		parts = append(parts, filepath.Join(c.dir, "error.o"))
+		libraries = []string{"libgfortran.a", "libquadmath.a"}
+	case c.isCXX():
+		libraries = []string{"libstdc++.a"}
+	}
+	for _, name := range libraries {
+		path, err := call(ctx, slices.Concat(c.command, []string{"-print-file-name=" + name})).Output()
+		if at := strings.TrimSpace(string(path)); err == nil && filepath.IsAbs(at) {
+			parts = append(parts, at)
+		}
+	}
+	return fmt.Sprintf("INPUT(\"%s\")\n", strings.Join(parts, `" "`))
+}
+
+// isCXX reports whether the compiler is one of C++.
+func (c *Compiler) isCXX() bool {
+	return slices.ContainsFunc(c.command, func(a string) bool { return strings.Contains(filepath.Base(a), "++") })
 }
 
 // inputs reports whether there is something to compile among the arguments.

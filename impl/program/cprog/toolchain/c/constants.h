@@ -2,6 +2,7 @@
 #ifndef LOGGP_MPI_H
 #define LOGGP_MPI_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #if defined(__cplusplus)
