@@ -31,17 +31,17 @@ import (
 
 // Quantity is something that can be measured of a platform.
 type Quantity struct {
-	Name      string
-	Unit      string
-	Low, High float64 // what it should be: a value twice, or a range; NaN: that is not known
-	To        string  // what a number that was fitted to it names
+	Name                 string
+	Unit                 string
+	MinTarget, MaxTarget float64 // what it should be: a value twice, or a range; NaN: that is not known
+	FittingKey           string  // what a number that was fitted to it names
 }
 
 // Bench measures quantities of a platform.
 type Bench struct {
 	Quantities []Quantity
 	Libraries  []string // those that are measured: numbers of others move nothing
-	Left       []string // what was left out, and why
+	Omitted    []string // what was left out, and why
 
 	// Measure returns the value of each quantity on a platform, which has the names of the one
 	// that the bench was made for; NaN if there is none. It may be called by several goroutines.
@@ -51,8 +51,8 @@ type Bench struct {
 // Repetitions of each measurement, and rounds before them: without noise they are alike, but for
 // stations that draw lots.
 const (
-	reps   = 1
-	warmup = 4
+	benchReps         = 1
+	benchWarmupRounds = 4
 )
 
 // PublishedBench returns a bench of the rows that papers print of a platform: those that one of the
@@ -86,10 +86,10 @@ func PublishedBench(papers []*paper.Paper, p *platform.Platform, patterns []stri
 			case !wanted:
 				continue
 			case v.Unit == "":
-				b.Left = append(b.Left, v.Row+": a count")
+				b.Omitted = append(b.Omitted, v.Row+": a count")
 				continue
 			case v.Refuted:
-				b.Left = append(b.Left, v.Row+": the source contradicts it")
+				b.Omitted = append(b.Omitted, v.Row+": the source contradicts it")
 				continue
 			}
 			names[i] = append(names[i], v.Row)
@@ -122,7 +122,7 @@ func PublishedBench(papers []*paper.Paper, p *platform.Platform, patterns []stri
 			if len(names[i]) == 0 {
 				continue
 			}
-			values, err := of.Measure(ctx, paper.Options{Seed: 1, Reps: reps}, names[i], open)
+			values, err := of.Measure(ctx, paper.Options{Seed: 1, Reps: benchReps}, names[i], open)
 			if err != nil {
 				return nil, err
 			}
@@ -133,14 +133,14 @@ func PublishedBench(papers []*paper.Paper, p *platform.Platform, patterns []stri
 	return b, nil
 }
 
-// JoinBenches returns a bench of all quantities of some benches.
-func JoinBenches(benches ...*Bench) *Bench {
+// CombineBenches returns a bench of all quantities of some benches.
+func CombineBenches(benches ...*Bench) *Bench {
 	if len(benches) == 1 {
 		return benches[0]
 	}
 	all := &Bench{}
 	for _, b := range benches {
-		all.Quantities, all.Left = append(all.Quantities, b.Quantities...), append(all.Left, b.Left...)
+		all.Quantities, all.Omitted = append(all.Quantities, b.Quantities...), append(all.Omitted, b.Omitted...)
 		for _, l := range b.Libraries {
 			if !slices.Contains(all.Libraries, l) {
 				all.Libraries = append(all.Libraries, l)
@@ -166,9 +166,9 @@ func joinWords(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // What ParameterBench measures.
 var (
-	ownModes = []string{"send", "ssend", "isend"}
-	ownSizes = []int{16, 1000, 3000, 10000, 30000, 100000}
-	ownShown = []int{16, 10000}
+	parameterModes = []string{"send", "ssend", "isend"}
+	parameterSizes = []int{16, 1000, 3000, 10000, 30000, 100000}
+	overheadSizes  = []int{16, 10000}
 )
 
 // ParameterBench returns a bench of the LogGP parameters of a platform itself, by one of its
@@ -188,14 +188,14 @@ func ParameterBench(p *platform.Platform, library string) (*Bench, error) {
 		{"o_s", "send", sample.Timer11}, {"o_s", "isend", sample.Timer11}, {"o_r", "send", sample.Timer12}, {"o_r", "isend", sample.Timer21}, {"g", "send", sample.TimerTrain},
 	}
 	for _, t := range timers {
-		for _, k := range ownShown {
+		for _, k := range overheadSizes {
 			add(fmt.Sprintf("%s %s %d B", t.name, t.mode, k), "us")
 		}
 	}
 	add("L ssend", "us")
 	add("G send", "us/B")
 	b.Measure = func(ctx context.Context, p *platform.Platform) ([]float64, error) {
-		set, err := measureEmulated(ctx, p, library, "", &microbench.Plan{Modes: ownModes, Sizes: ownSizes})
+		set, err := measureEmulated(ctx, p, library, "", &microbench.Plan{Modes: parameterModes, Sizes: parameterSizes})
 		if err != nil {
 			return nil, err
 		}
@@ -206,8 +206,8 @@ func ParameterBench(p *platform.Platform, library string) (*Bench, error) {
 		medians := timerMedians(found)
 		var all []float64
 		for _, t := range timers {
-			for _, k := range ownShown {
-				all = append(all, medians.median(sample.Key{Place: set.Series[0].Place, Mode: t.mode, Protocol: auto, Timer: t.timer, Bytes: k}))
+			for _, k := range overheadSizes {
+				all = append(all, medians.median(sample.Key{Place: set.Series[0].Place, Mode: t.mode, Protocol: chosenProtocol, Timer: t.timer, Bytes: k}))
 			}
 		}
 		l, g := math.NaN(), math.NaN()
@@ -224,8 +224,8 @@ func ParameterBench(p *platform.Platform, library string) (*Bench, error) {
 	return b, nil
 }
 
-// auto is the protocol that the library's rules choose.
-const auto = "auto"
+// chosenProtocol is the protocol that the library's rules choose.
+const chosenProtocol = "auto"
 
 // measureEmulated measures a plan without noise, between ranks of a place, and returns a data set.
 // Of the plan, the modes, the sizes and the protocol count.
@@ -234,7 +234,7 @@ func measureEmulated(ctx context.Context, p *platform.Platform, library, place s
 	if err != nil {
 		return nil, err
 	}
-	plan.Reps, plan.WarmupRounds, plan.CommonClock = reps, warmup, true
+	plan.Reps, plan.WarmupRounds, plan.CommonClock = benchReps, benchWarmupRounds, true
 	if plan.Pair, err = job.Pair(place); err != nil {
 		return nil, err
 	}
@@ -245,7 +245,7 @@ func measureEmulated(ctx context.Context, p *platform.Platform, library, place s
 	}
 	for i := range series {
 		k := &series[i].Key
-		k.Platform, k.Library, k.Clock, k.Protocol = p.Machine.Name, job.Library.Name, job.Clock(), auto
+		k.Platform, k.Library, k.Clock, k.Protocol = p.Machine.Name, job.Library.Name, job.Clock(), chosenProtocol
 		if k.Place = job.Place(plan.Pair[0], plan.Pair[1]); plan.Protocol != "" {
 			k.Protocol = plan.Protocol
 		}

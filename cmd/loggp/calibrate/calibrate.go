@@ -17,40 +17,40 @@ import (
 
 // Calibration is what a search for free numbers has found.
 type Calibration struct {
-	Draft      *edit.Draft
-	Numbers    []FittedNumber
-	Targets    []Target
-	Left       []string    // targets that were left out, and why
-	Correlated [][]float64 // the correlations of the numbers: 1 or −1 if only a combination is known
-	Before     float64     // root mean square of the targets' deviations: 0.1 is about 10 %
-	After      float64
-	Tried      int // platforms
+	Draft          *edit.Draft
+	Numbers        []FittedNumber
+	Targets        []Target
+	OmittedTargets []string    // targets that were left out, and why
+	Correlations   [][]float64 // the correlations of the numbers: 1 or −1 if only a combination is known
+	RMSBefore      float64     // root mean square of the targets' deviations: 0.1 is about 10 %
+	RMSAfter       float64
+	PlatformsTried int // platforms
 }
 
 // FittedNumber is a free number, and what was found for it.
 type FittedNumber struct {
 	platform.Number // as the file has it
-	Found           string
+	FittedValue     string
 	Low, High       string   // its interval of 95 %, within the bounds; "" if the targets do not determine it
-	Together        []string // numbers that are determined only in combination with this one
-	Still           bool     // no target depends on it: it keeps its value
-	Edge            bool     // it is at one of its bounds
-	Weak            bool     // its interval is wide: the one end is several times the other
-	To              []string // what a number with this value names in the key to
+	CombinedWith    []string // numbers that are determined only in combination with this one
+	IsWithoutEffect bool     // no target depends on it: it keeps its value
+	IsAtBound       bool     // it is at one of its bounds
+	IsIntervalWide  bool     // its interval is wide: the one end is several times the other
+	FittedTo        []string // what a number with this value names in the key to
 }
 
 // Target is a quantity with a value that it should have.
 type Target struct {
 	Quantity
-	Before, After float64 // with the numbers as they are in the file, and as they were found
-	Moved         bool    // it depends on a free number
+	ValueBefore, ValueAfter float64 // with the numbers as they are in the file, and as they were found
+	DependsOnFreeNumber     bool    // it depends on a free number
 }
 
 // Residual returns how far a value is from what it should be: the logarithm of their ratio, 0
 // inside a range. Far below the target, where logarithms grow without bound, it goes on in a
 // straight line, so that a difference of times that is negative has one too.
 func (q Quantity) Residual(value float64) float64 {
-	near := math.Min(math.Max(value, q.Low), q.High)
+	near := math.Min(math.Max(value, q.MinTarget), q.MaxTarget)
 	x := value / near
 	const least = 0.05
 	if x < least {
@@ -59,17 +59,17 @@ func (q Quantity) Residual(value float64) float64 {
 	return math.Log(x)
 }
 
-// clockPath is the path of the steps of the platform's clock.
-const clockPath = "machine.timer.resolution"
+// clockResolutionPath is the path of the steps of the platform's clock.
+const clockResolutionPath = "machine.timer.resolution"
 
 // Limits of a search.
 const (
-	mostCombinations = 64
-	mostStarts       = 3
-	enough           = 0.01 // root mean square of Off with which no further start is tried, and the least that targets are off
-	wide             = 2    // ratio of the ends of an interval from which it is wide
-	digits           = 4    // of a number that was found
-	touches          = 1e-3 // change of a target by a factor of e in a number, below which it does not depend on it
+	maxCombinations   = 64
+	maxSearchStarts   = 3
+	goodDeviation     = 0.01 // root mean square of Off with which no further start is tried, and the least that targets are off
+	wideIntervalRatio = 2    // ratio of the ends of an interval from which it is wide
+	fittedDigits      = 4    // of a number that was found
+	minSensitivity    = 1e-3 // change of a target by a factor of e in a number, below which it does not depend on it
 )
 
 // Calibrate finds the free numbers of a platform by which the quantities of a bench come nearest to
@@ -80,7 +80,7 @@ func Calibrate(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Calibr
 	for _, n := range d.Numbers {
 		switch {
 		case n.Free == nil:
-		case n.Path == clockPath:
+		case n.Path == clockResolutionPath:
 			return nil, fmt.Errorf("%s:%d: the steps of the clock cannot be free: targets are measured without them", d.File, n.Line)
 		case isUnused(n.Path, b.Libraries):
 			return nil, fmt.Errorf("%s:%d: %s is free, and no target is of its library: the targets are of %s", d.File, n.Line, n.Path, strings.Join(b.Libraries, ", "))
@@ -94,7 +94,7 @@ func Calibrate(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Calibr
 		return nil, fmt.Errorf("%s: no number is free: mark those that are to be found, such as {value: 5us, basis: assumed, source: ..., free: {min: 1us, max: 20us}}", d.File)
 	}
 	for i, q := range b.Quantities {
-		if q.Low > 0 { // logarithms are compared
+		if q.MinTarget > 0 { // logarithms are compared
 			s.targets = append(s.targets, i)
 		}
 	}
@@ -141,7 +141,7 @@ func (s *calibrationSearch) checkStart() (err error) {
 		return math.IsNaN(s.before[i])
 	})
 	for _, g := range gone {
-		s.bench.Left = append(s.bench.Left, g+": it cannot be measured with the numbers of the file")
+		s.bench.Omitted = append(s.bench.Omitted, g+": it cannot be measured with the numbers of the file")
 	}
 	if len(s.targets) == 0 {
 		return fmt.Errorf("%s: none of the targets can be measured with the numbers of the file: %s", s.draft.File, strings.Join(gone, ", "))
@@ -153,7 +153,7 @@ func (s *calibrationSearch) checkStart() (err error) {
 // picoseconds: steps of the clock would be steps of the targets. A quantity that cannot be measured
 // is as far off as a wrong one can be.
 func (s *calibrationSearch) residuals(values map[string]string) ([]float64, []float64, error) {
-	all := map[string]string{clockPath: unit.Picosecond.String()}
+	all := map[string]string{clockResolutionPath: unit.Picosecond.String()}
 	for path, v := range values {
 		all[path] = v
 	}
@@ -169,7 +169,7 @@ func (s *calibrationSearch) residuals(values map[string]string) ([]float64, []fl
 	for k, i := range s.targets {
 		q := s.bench.Quantities[i]
 		if r[k] = q.Residual(measured[i]); math.IsNaN(r[k]) {
-			r[k] = q.Residual(-q.Low)
+			r[k] = q.Residual(-q.MinTarget)
 		}
 	}
 	return measured, r, nil
@@ -203,8 +203,8 @@ func (s *calibrationSearch) solve() error {
 				more = append(more, next)
 			}
 		}
-		if combinations = more; len(combinations) > mostCombinations {
-			return fmt.Errorf("%s: the lists of values of free numbers make more than %d combinations: leave some out", s.draft.File, mostCombinations)
+		if combinations = more; len(combinations) > maxCombinations {
+			return fmt.Errorf("%s: the lists of values of free numbers make more than %d combinations: leave some out", s.draft.File, maxCombinations)
 		}
 	}
 	sums := make([]float64, len(combinations))
@@ -212,7 +212,7 @@ func (s *calibrationSearch) solve() error {
 	for i, c := range combinations {
 		starts := 1
 		if len(combinations) == 1 {
-			starts = mostStarts
+			starts = maxSearchStarts
 		}
 		var err error
 		if solutions[i], err = s.fitNumbers(c, starts); err != nil {
@@ -223,7 +223,7 @@ func (s *calibrationSearch) solve() error {
 	best := slices.Index(sums, slices.Min(sums))
 	s.chosen, s.solution = combinations[best], solutions[best]
 	if len(combinations) > 1 && len(s.free) > 0 {
-		more, err := s.fitNumbers(s.chosen, mostStarts)
+		more, err := s.fitNumbers(s.chosen, maxSearchStarts)
 		if err != nil {
 			return err
 		}
@@ -279,7 +279,7 @@ func (s *calibrationSearch) fitNumbers(chosen map[string]string, starts int) (*l
 		_, r, err := s.residuals(s.numberValues(x, chosen))
 		return r, err
 	}
-	o := leastsquares.Options{Seed: s.options.Seed, Starts: starts, TargetRMS: enough, Deviation: enough}
+	o := leastsquares.Options{Seed: s.options.Seed, Starts: starts, TargetRMS: goodDeviation, Deviation: goodDeviation}
 	if s.options.Progress != nil {
 		o.Progress = func(step int) { s.options.Progress(step, 0) }
 	}
@@ -292,57 +292,57 @@ func (s *calibrationSearch) fitNumbers(chosen map[string]string, starts int) (*l
 
 // result says what was found.
 func (s *calibrationSearch) result() (*Calibration, error) {
-	c := &Calibration{Draft: s.draft, Left: s.bench.Left, Tried: s.tried + 2}
+	c := &Calibration{Draft: s.draft, OmittedTargets: s.bench.Omitted, PlatformsTried: s.tried + 2}
 	final := map[string]string{}
 	touched := make([]bool, len(s.targets))
 	for i, n := range s.free {
-		f := FittedNumber{Number: n, Found: n.Value, Still: true}
+		f := FittedNumber{Number: n, FittedValue: n.Value, IsWithoutEffect: true}
 		for k, t := range s.targets {
-			if math.Abs(s.solution.Jacobian.At(k, i)) > touches {
-				f.Still, touched[k] = false, true
-				f.To = append(f.To, s.bench.Quantities[t].To)
+			if math.Abs(s.solution.Jacobian.At(k, i)) > minSensitivity {
+				f.IsWithoutEffect, touched[k] = false, true
+				f.FittedTo = append(f.FittedTo, s.bench.Quantities[t].FittingKey)
 			}
 		}
-		if !f.Still {
+		if !f.IsWithoutEffect {
 			x := s.solution.X[i]
-			f.Found = formatNumber(n, x)
+			f.FittedValue = formatNumber(n, x)
 			for _, edge := range []float64{n.Free.Min, n.Free.Max} {
-				f.Edge = f.Edge || math.Abs(x-edge) <= 1e-6*(n.Free.Max-n.Free.Min)
+				f.IsAtBound = f.IsAtBound || math.Abs(x-edge) <= 1e-6*(n.Free.Max-n.Free.Min)
 			}
 			if low, high := s.solution.Low[i], s.solution.High[i]; !math.IsInf(high, 0) && !math.IsNaN(high) {
-				f.Weak = high > wide*math.Max(low, 0)
+				f.IsIntervalWide = high > wideIntervalRatio*math.Max(low, 0)
 				f.Low, f.High = formatNumber(n, low), formatNumber(n, high)
 			}
 			for _, group := range s.solution.Undetermined {
 				if slices.Contains(group, i) {
 					for _, k := range group {
 						if k != i {
-							f.Together = append(f.Together, s.free[k].Path)
+							f.CombinedWith = append(f.CombinedWith, s.free[k].Path)
 						}
 					}
 				}
 			}
 		}
-		final[n.Path] = f.Found
+		final[n.Path] = f.FittedValue
 		c.Numbers = append(c.Numbers, f)
 	}
 	for i, n := range s.choices {
-		f := FittedNumber{Number: n, Found: n.Value, Still: !s.moved[i]}
-		if !f.Still {
-			f.Found = s.chosen[n.Path]
+		f := FittedNumber{Number: n, FittedValue: n.Value, IsWithoutEffect: !s.moved[i]}
+		if !f.IsWithoutEffect {
+			f.FittedValue = s.chosen[n.Path]
 			for _, t := range s.targets { // by which target a choice was made is not told apart
-				f.To = append(f.To, s.bench.Quantities[t].To)
+				f.FittedTo = append(f.FittedTo, s.bench.Quantities[t].FittingKey)
 			}
 		}
-		final[n.Path] = f.Found
+		final[n.Path] = f.FittedValue
 		c.Numbers = append(c.Numbers, f)
 	}
 	slices.SortStableFunc(c.Numbers, func(a, b FittedNumber) int { return a.Line - b.Line })
 	for i := range c.Numbers {
-		slices.Sort(c.Numbers[i].To)
-		c.Numbers[i].To = slices.Compact(c.Numbers[i].To)
+		slices.Sort(c.Numbers[i].FittedTo)
+		c.Numbers[i].FittedTo = slices.Compact(c.Numbers[i].FittedTo)
 	}
-	if !slices.ContainsFunc(c.Numbers, func(f FittedNumber) bool { return !f.Still }) {
+	if !slices.ContainsFunc(c.Numbers, func(f FittedNumber) bool { return !f.IsWithoutEffect }) {
 		return nil, fmt.Errorf("%s: no target depends on a free number (%s): free others, or name other targets", s.draft.File, listPaths(c.Numbers))
 	}
 	var err error
@@ -356,14 +356,14 @@ func (s *calibrationSearch) result() (*Calibration, error) {
 		was = append(was, q.Residual(s.before[i]))
 		c.Targets = append(c.Targets, Target{q, s.before[i], s.after[i], touched[k] || choice})
 	}
-	c.Before, c.After = rootMeanSquare(was), rootMeanSquare(r)
+	c.RMSBefore, c.RMSAfter = rootMeanSquare(was), rootMeanSquare(r)
 	if s.solution.Correlation != nil {
 		for i := range s.free {
 			var row []float64
 			for k := range s.free {
 				row = append(row, s.solution.Correlation.At(i, k))
 			}
-			c.Correlated = append(c.Correlated, row)
+			c.Correlations = append(c.Correlations, row)
 		}
 	}
 	return c, nil
@@ -385,7 +385,7 @@ func formatNumber(n platform.Number, x float64) string {
 
 // roundDigits returns a number with a few digits.
 func roundDigits(x float64) float64 {
-	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
+	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', fittedDigits, 64), 64)
 	if err != nil {
 		return x
 	}
@@ -406,8 +406,8 @@ func rootMeanSquare(all []float64) float64 {
 func (c *Calibration) Text() ([]byte, error) {
 	var all []edit.Fitted
 	for _, f := range c.Numbers {
-		if !f.Still {
-			all = append(all, edit.Fitted{Path: f.Path, Value: f.Found, To: f.To})
+		if !f.IsWithoutEffect {
+			all = append(all, edit.Fitted{Path: f.Path, Value: f.FittedValue, To: f.FittedTo})
 		}
 	}
 	return c.Draft.Fit(all)

@@ -93,7 +93,7 @@ func measured(t *testing.T, p *platform.Platform, library string, modes []string
 	}
 	for i := range series {
 		k := &series[i].Key
-		k.Platform, k.Library, k.Clock, k.Place, k.Protocol = p.Machine.Name, job.Library.Name, "virtual", job.Place(0, job.Ranks-1), auto
+		k.Platform, k.Library, k.Clock, k.Place, k.Protocol = p.Machine.Name, job.Library.Name, "virtual", job.Place(0, job.Ranks-1), chosenProtocol
 	}
 	return &sample.Set{Series: series, Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}, {Key: sample.ResolutionFact, Value: p.Machine.Timer.MicrosString()}}}
 }
@@ -125,20 +125,20 @@ func TestRecover(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Numbers) != len(torus) || c.After > 0.005 || c.Before < 0.2 {
-		t.Errorf("%d numbers, from %.3f to %.3f", len(c.Numbers), c.Before, c.After)
+	if len(c.Numbers) != len(torus) || c.RMSAfter > 0.005 || c.RMSBefore < 0.2 {
+		t.Errorf("%d numbers, from %.3f to %.3f", len(c.Numbers), c.RMSBefore, c.RMSAfter)
 	}
 	for _, f := range c.Numbers {
 		is, _ := truth.Number(f.Path)
 		want, _ := is.Quantity.Parse(is.Value)
-		got, err := f.Quantity.Parse(f.Found)
+		got, err := f.Quantity.Parse(f.FittedValue)
 		low, _ := f.Quantity.Parse(f.Low)
 		high, _ := f.Quantity.Parse(f.High)
-		if err != nil || !(math.Abs(got/want-1) <= 0.02) || !(low <= want && want <= high) || f.Still || f.Weak || f.Edge || f.Together != nil {
-			t.Errorf("%s: %s in %s to %s (%s), want %s, %v", f.Path, f.Found, f.Low, f.High, f.remark(), is.Value, err)
+		if err != nil || !(math.Abs(got/want-1) <= 0.02) || !(low <= want && want <= high) || f.IsWithoutEffect || f.IsIntervalWide || f.IsAtBound || f.CombinedWith != nil {
+			t.Errorf("%s: %s in %s to %s (%s), want %s, %v", f.Path, f.FittedValue, f.Low, f.High, f.remarkText(), is.Value, err)
 		}
-		if !slices.Equal(f.To, []string{"samples own.csv"}) {
-			t.Errorf("%s is fitted to %v", f.Path, f.To)
+		if !slices.Equal(f.FittedTo, []string{"samples own.csv"}) {
+			t.Errorf("%s is fitted to %v", f.Path, f.FittedTo)
 		}
 	}
 	text, err := c.Text()
@@ -167,7 +167,7 @@ func TestRecover(t *testing.T) {
 	}
 	for i, x := range values {
 		if q := b.Quantities[i]; math.Abs(q.Residual(x)) > 0.02 {
-			t.Errorf("with the file that was written, %s is %g, want %g", q.Name, x, q.Low)
+			t.Errorf("with the file that was written, %s is %g, want %g", q.Name, x, q.MinTarget)
 		}
 	}
 }
@@ -197,15 +197,15 @@ func TestUndetermined(t *testing.T) {
 	for _, f := range c.Numbers {
 		switch f.Path {
 		case "machine.torus.get.start":
-			if !f.Still || f.Found != f.Value {
+			if !f.IsWithoutEffect || f.FittedValue != f.Value {
 				t.Errorf("%+v", f)
 			}
 		case "libraries[lean].software.send":
-			if !slices.Equal(f.Together, []string{"libraries[lean].software.standard"}) || f.High != "" {
+			if !slices.Equal(f.CombinedWith, []string{"libraries[lean].software.standard"}) || f.High != "" {
 				t.Errorf("%+v", f)
 			}
 		case "machine.torus.send.bandwidth":
-			if f.Still || f.Together != nil || f.High == "" {
+			if f.IsWithoutEffect || f.CombinedWith != nil || f.High == "" {
 				t.Errorf("%+v", f)
 			}
 		}
@@ -271,14 +271,14 @@ func TestRows(t *testing.T) {
 	c := find(d, "table-3 T3D o_s low", "table-3 T3D o_s  sync_low")
 	for i, want := range []float64{19.46e6, 13.46e6} {
 		f := c.Numbers[i]
-		if x, err := f.Quantity.Parse(f.Found); err != nil || math.Abs(x/want-1) > 0.01 || len(f.To) != 1 {
-			t.Errorf("%s is %s, want %g ps, and fitted to %v", f.Path, f.Found, want, f.To)
+		if x, err := f.Quantity.Parse(f.FittedValue); err != nil || math.Abs(x/want-1) > 0.01 || len(f.FittedTo) != 1 {
+			t.Errorf("%s is %s, want %g ps, and fitted to %v", f.Path, f.FittedValue, want, f.FittedTo)
 		}
 	}
-	if to := c.Numbers[1].To; !slices.Equal(to, []string{"table-3 T3D o_s sync_low"}) {
+	if to := c.Numbers[1].FittedTo; !slices.Equal(to, []string{"table-3 T3D o_s sync_low"}) {
 		t.Errorf("fitted to %v", to)
 	}
-	if f := find(bounce, "table-3 T3D G low").Numbers[0]; f.Found == "4KiB" || f.Still || !slices.Equal(f.To, []string{"table-3 T3D G low"}) {
+	if f := find(bounce, "table-3 T3D G low").Numbers[0]; f.FittedValue == "4KiB" || f.IsWithoutEffect || !slices.Equal(f.FittedTo, []string{"table-3 T3D G low"}) {
 		t.Errorf("%+v", f)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -444,9 +444,9 @@ func TestHere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d targets, %d platforms, from %.3f to %.3f; left out %v", len(c.Targets), c.Tried, c.Before, c.After, c.Left)
-	if c.After > 0.1 || c.Before < 0.25 {
-		t.Errorf("deviations of %.3f, and %.3f before", c.After, c.Before)
+	t.Logf("%d targets, %d platforms, from %.3f to %.3f; left out %v", len(c.Targets), c.PlatformsTried, c.RMSBefore, c.RMSAfter, c.OmittedTargets)
+	if c.RMSAfter > 0.1 || c.RMSBefore < 0.25 {
+		t.Errorf("deviations of %.3f, and %.3f before", c.RMSAfter, c.RMSBefore)
 	}
 	text, err := c.Text()
 	if err != nil {

@@ -76,28 +76,28 @@ func formatPercent(x float64) string { return fmt.Sprintf("%g%s%%", 100*x, forma
 // formatQuantity prints what a quantity is, and what it should be.
 func (s *Sensitivity) formatQuantity(i int) string {
 	q := s.Quantities[i]
-	text := format.Number(s.Base[i]) + " " + q.Unit
-	if math.IsNaN(s.Base[i]) {
+	text := format.Number(s.BaseValues[i]) + " " + q.Unit
+	if math.IsNaN(s.BaseValues[i]) {
 		text = "not measured"
 	}
-	if !math.IsNaN(q.Low) {
-		text += ", published " + q.formatWanted()
+	if !math.IsNaN(q.MinTarget) {
+		text += ", published " + q.formatTarget()
 	}
 	return text
 }
 
-// formatWanted prints what a quantity should be.
-func (q Quantity) formatWanted() string {
-	if q.Low == q.High {
-		return format.Number(q.Low)
+// formatTarget prints what a quantity should be.
+func (q Quantity) formatTarget() string {
+	if q.MinTarget == q.MaxTarget {
+		return format.Number(q.MinTarget)
 	}
-	return format.Number(q.Low) + " to " + format.Number(q.High)
+	return format.Number(q.MinTarget) + " to " + format.Number(q.MaxTarget)
 }
 
 // changeCell is the cell of what a variant does to a quantity.
 func (s *Sensitivity) changeCell(v Variant, quantity int) doc.Cell {
 	switch x := s.Change(v, quantity); {
-	case v.Values == nil:
+	case v.Quantities == nil:
 		return doc.EmptyCell
 	case math.IsNaN(x):
 		return doc.TextCell("gone")
@@ -126,10 +126,11 @@ func (s *Sensitivity) rankedNumbers() []VariedNumber {
 	return all
 }
 
-// bars are how many numbers a tornado chart shows, and farthest the largest change that has room.
+// maxTornadoBars are how many numbers a tornado chart shows, and farthest the largest change that
+// has room.
 const (
-	bars     = 12
-	farthest = 1.0
+	maxTornadoBars = 12
+	maxShownChange = 1.0
 )
 
 // tornadoChart draws what moves a quantity.
@@ -137,17 +138,17 @@ func (s *Sensitivity) tornadoChart(quantity int) *chart.Chart {
 	q := s.Quantities[quantity]
 	group := chart.StripGroup{}
 	for k, n := range s.DecidingNumbers(quantity, DecisiveChange) {
-		if k == bars {
+		if k == maxTornadoBars {
 			break
 		}
-		row := chart.StripRow{Name: pathEnd(n.Path), Note: string(n.Basis)}
+		row := chart.StripRow{Name: lastPathKey(n.Path), Note: string(n.Basis)}
 		for _, v := range []struct {
 			Variant
 			chart.Color
 		}{{n.Doubled, chart.Blue}, {n.Halved, chart.Orange}} {
 			x := s.Change(v.Variant, quantity)
 			if !math.IsNaN(x) {
-				row.Bars = append(row.Bars, chart.Bar{To: 100 * math.Min(math.Max(x, -farthest), farthest), Color: v.Color})
+				row.Bars = append(row.Bars, chart.Bar{To: 100 * math.Min(math.Max(x, -maxShownChange), maxShownChange), Color: v.Color})
 			}
 		}
 		slices.SortStableFunc(row.Bars, func(a, b chart.Bar) int { return cmp.Compare(math.Abs(b.To), math.Abs(a.To)) }) // the shorter one in front
@@ -155,11 +156,11 @@ func (s *Sensitivity) tornadoChart(quantity int) *chart.Chart {
 	}
 	c := chart.Strip{XLabel: "change of the quantity in %", Signed: true, Groups: []chart.StripGroup{group}}
 	return c.Chart("tornado-"+format.FileName(q.Name), q.Name,
-		fmt.Sprintf("The quantity is %s. Orange: with the number halved; blue: doubled. Bars end at %g %%.", s.formatQuantity(quantity), 100*farthest))
+		fmt.Sprintf("The quantity is %s. Orange: with the number halved; blue: doubled. Bars end at %g %%.", s.formatQuantity(quantity), 100*maxShownChange))
 }
 
-// pathEnd returns the end of the path of a number.
-func pathEnd(path string) string {
+// lastPathKey returns the end of the path of a number.
+func lastPathKey(path string) string {
 	parts := strings.Split(path, ".")
 	return strings.Join(parts[max(len(parts)-2, 0):], ".")
 }
@@ -169,13 +170,13 @@ func (s *Sensitivity) unvariedNumbers() []string {
 	var all []string
 	for _, n := range s.Numbers {
 		for _, v := range []Variant{n.Halved, n.Doubled} {
-			if v.Why != "" {
-				all = append(all, fmt.Sprintf("%s = %s: %s", n.Path, v.Value, v.Why))
+			if v.Failure != "" {
+				all = append(all, fmt.Sprintf("%s = %s: %s", n.Path, v.Number, v.Failure))
 			}
 		}
 	}
-	if len(s.Still) > 0 {
-		all = append(all, "zero, which has no half: "+strings.Join(s.Still, ", "))
+	if len(s.Unvaried) > 0 {
+		all = append(all, "zero, which has no half: "+strings.Join(s.Unvaried, ", "))
 	}
 	return all
 }
@@ -185,13 +186,13 @@ func (s *Sensitivity) CSV(w io.Writer) error {
 	t := &doc.Table{Name: "sensitivity", Columns: doc.TextColumns("number", "basis", "value", "quantity", "unit", "measured", "half", "halved", "halved_percent", "double", "doubled", "doubled_percent")}
 	for _, n := range s.Numbers {
 		for i, q := range s.Quantities {
-			row := append(doc.TextCells(n.Path, string(n.Basis), n.Value, q.Name, q.Unit), doc.NumberCell(s.Base[i]))
+			row := append(doc.TextCells(n.Path, string(n.Basis), n.Value, q.Name, q.Unit), doc.NumberCell(s.BaseValues[i]))
 			for _, v := range []Variant{n.Halved, n.Doubled} {
 				value := math.NaN()
-				if v.Values != nil {
-					value = v.Values[i]
+				if v.Quantities != nil {
+					value = v.Quantities[i]
 				}
-				row = append(row, doc.TextCell(v.Value), doc.NumberCell(value), doc.NumberCell(100*s.Change(v, i)))
+				row = append(row, doc.TextCell(v.Number), doc.NumberCell(value), doc.NumberCell(100*s.Change(v, i)))
 			}
 			t.AddRow(row...)
 		}
@@ -212,10 +213,10 @@ func (c *Calibration) Document() *doc.Document {
 		if f.High != "" {
 			interval = doc.TextCell(f.Low + " to " + f.High)
 		}
-		if f.Still || f.Weak || len(f.Together) > 0 {
+		if f.IsWithoutEffect || f.IsIntervalWide || len(f.CombinedWith) > 0 {
 			open++
 		}
-		numbers.AddRow(doc.TextCell(f.Path), doc.TextCell(f.Value), doc.TextCell(f.Found), interval, doc.TextCell(f.remark()))
+		numbers.AddRow(doc.TextCell(f.Path), doc.TextCell(f.Value), doc.TextCell(f.FittedValue), interval, doc.TextCell(f.remarkText()))
 	}
 	numbers.DropEmpty()
 	targets := &doc.Table{Name: "targets", Title: "Targets", TerminalRows: 24, Columns: []doc.Column{
@@ -223,11 +224,11 @@ func (c *Calibration) Document() *doc.Document {
 	unmoved := 0
 	for _, t := range c.Targets {
 		name := doc.TextCell(t.Name)
-		if !t.Moved {
+		if !t.DependsOnFreeNumber {
 			name = name.WithTone(doc.FaintTone)
 			unmoved++
 		}
-		targets.AddRow(name, doc.TextCell(t.Unit), doc.TextCell(t.formatWanted()), doc.NumberCell(t.Before), doc.NumberCell(t.After), doc.PercentCell(t.percentError()))
+		targets.AddRow(name, doc.TextCell(t.Unit), doc.TextCell(t.formatTarget()), doc.NumberCell(t.ValueBefore), doc.NumberCell(t.ValueAfter), doc.PercentCell(t.percentError()))
 	}
 	if unmoved > 0 {
 		targets.AddNote("Targets that depend on no free number: %d.", unmoved)
@@ -240,15 +241,15 @@ func (c *Calibration) Document() *doc.Document {
 			free = append(free, f)
 		}
 	}
-	for i := range c.Correlated {
+	for i := range c.Correlations {
 		for k := range i {
-			if x := c.Correlated[i][k]; math.Abs(x) > strongCorrelation {
+			if x := c.Correlations[i][k]; math.Abs(x) > strongCorrelation {
 				correlations.AddRow(doc.TextCell(free[k].Path), doc.TextCell(free[i].Path), doc.TextCell(fmt.Sprintf("%+.3f", x)))
 			}
 		}
 	}
 	correlations.AddNote("The targets know a combination of two such numbers better than either.")
-	lead := fmt.Sprintf("%d free numbers, %d targets, %d platforms tried. The root mean square of the deviations is %.3g %%, and was %.3g %% before.", len(c.Numbers), len(c.Targets), c.Tried, 100*c.After, 100*c.Before)
+	lead := fmt.Sprintf("%d free numbers, %d targets, %d platforms tried. The root mean square of the deviations is %.3g %%, and was %.3g %% before.", len(c.Numbers), len(c.Targets), c.PlatformsTried, 100*c.RMSAfter, 100*c.RMSBefore)
 	if open > 0 {
 		lead += fmt.Sprintf(" The targets determine %d of the numbers hardly or not at all.", open)
 	}
@@ -256,24 +257,24 @@ func (c *Calibration) Document() *doc.Document {
 	d.AddSection(doc.Section{ID: "numbers", Title: "Numbers", Text: []string{lead}, Tables: []*doc.Table{numbers}})
 	d.AddTables("targets", "Targets", targets)
 	d.AddTables("correlations", "Correlations", correlations)
-	d.AddSection(doc.Section{ID: "left-out", Title: "Targets that were left out", Items: c.Left})
+	d.AddSection(doc.Section{ID: "left-out", Title: "Targets that were left out", Items: c.OmittedTargets})
 	d.Files = []doc.File{{Name: "calibration.csv", Write: c.CSV}}
 	return d
 }
 
-// remark says what to know of a number that was found.
-func (f FittedNumber) remark() string {
+// remarkText says what to know of a number that was found.
+func (f FittedNumber) remarkText() string {
 	var all []string
-	if f.Still {
+	if f.IsWithoutEffect {
 		all = append(all, "no target depends on it: left as it was")
 	}
-	if len(f.Together) > 0 {
-		all = append(all, "not determined alone, but together with "+strings.Join(f.Together, ", "))
+	if len(f.CombinedWith) > 0 {
+		all = append(all, "not determined alone, but together with "+strings.Join(f.CombinedWith, ", "))
 	}
-	if f.Weak {
+	if f.IsIntervalWide {
 		all = append(all, "hardly determined")
 	}
-	if f.Edge {
+	if f.IsAtBound {
 		all = append(all, "at its bound")
 	}
 	return strings.Join(all, "; ")
@@ -281,22 +282,22 @@ func (f FittedNumber) remark() string {
 
 // percentError is how far a target is missed in percent, 0 inside a range.
 func (t Target) percentError() float64 {
-	near := math.Min(math.Max(t.After, t.Low), t.High)
-	return 100 * (t.After/near - 1)
+	near := math.Min(math.Max(t.ValueAfter, t.MinTarget), t.MaxTarget)
+	return 100 * (t.ValueAfter/near - 1)
 }
 
 // CSV writes a row for each number and for each target.
 func (c *Calibration) CSV(w io.Writer) error {
 	t := &doc.Table{Name: "calibration", Columns: doc.TextColumns("kind", "name", "unit", "before", "after", "low", "high", "error_percent", "remark")}
 	for _, f := range c.Numbers {
-		t.AddRow(doc.TextCells("number", f.Path, "", f.Value, f.Found, f.Low, f.High, "", f.remark())...)
+		t.AddRow(doc.TextCells("number", f.Path, "", f.Value, f.FittedValue, f.Low, f.High, "", f.remarkText())...)
 	}
 	for _, x := range c.Targets {
 		remark := ""
-		if !x.Moved {
+		if !x.DependsOnFreeNumber {
 			remark = "depends on no free number"
 		}
-		t.AddRow(append(doc.TextCells("target", x.Name, x.Unit), doc.NumberCell(x.Before), doc.NumberCell(x.After), doc.NumberCell(x.Low), doc.NumberCell(x.High), doc.NumberCell(x.percentError()), doc.TextCell(remark))...)
+		t.AddRow(append(doc.TextCells("target", x.Name, x.Unit), doc.NumberCell(x.ValueBefore), doc.NumberCell(x.ValueAfter), doc.NumberCell(x.MinTarget), doc.NumberCell(x.MaxTarget), doc.NumberCell(x.percentError()), doc.TextCell(remark))...)
 	}
 	return render.WriteTableCSV(w, t)
 }

@@ -19,8 +19,8 @@ import (
 // SamplesPrefix stands before the name of a samples file in the key to of a number.
 const SamplesPrefix = "samples "
 
-// maxSizes is how many sizes of a mode a bench of samples has, unless some are asked for.
-const maxSizes = 8
+// maxSizesPerMode is how many sizes of a mode a bench of samples has, unless some are asked for.
+const maxSizesPerMode = 8
 
 // SampleSelection is a part of a samples file. The zero value is all modes, and of each as many as
 // eight sizes, spread evenly.
@@ -38,7 +38,7 @@ type sweepKey struct{ place, mode, protocol string }
 // that name; those of a real one are for any platform, which is to be a model of the machine.
 // Collective operations, and timers that emulated machines do not have, are left out.
 func SamplesBench(ctx context.Context, file string, set *sample.Set, p *platform.Platform, part SampleSelection) (*Bench, error) {
-	of, err := subject(file, set, p)
+	of, err := samplesSubject(file, set, p)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func SamplesBench(ctx context.Context, file string, set *sample.Set, p *platform
 			keys = append(keys, sample.Key{Place: c.Place, Mode: c.Mode, Protocol: c.Protocol, Timer: c.Timer, Bytes: x.Bytes})
 			name := fmt.Sprintf("%s %s %s", c.Timer, c.Mode, unit.Bytes(x.Bytes))
 			for _, w := range []string{c.Place, c.Protocol} {
-				if w != "inter" && w != auto {
+				if w != "inter" && w != chosenProtocol {
 					name += " " + w
 				}
 			}
@@ -89,14 +89,14 @@ func SamplesBench(ctx context.Context, file string, set *sample.Set, p *platform
 	for g, all := range sizes {
 		slices.Sort(all)
 		if len(part.Sizes) == 0 {
-			sizes[g] = spreadEvenly(all, maxSizes)
+			sizes[g] = spreadEvenly(all, maxSizesPerMode)
 		}
 	}
 	measure := func(ctx context.Context, p *platform.Platform) (medians, error) {
 		all := medians{}
 		for _, g := range groups {
 			plan := &microbench.Plan{Modes: []string{g.mode}, Sizes: sizes[g], SharedMachine: of.Clock == "real"} // with the wait before timer12 that real machines have
-			if g.protocol != auto {
+			if g.protocol != chosenProtocol {
 				plan.Protocol = g.protocol
 			}
 			set, err := measureEmulated(ctx, p, l.Name, strings.ReplaceAll(g.place, "-", ","), plan)
@@ -119,7 +119,7 @@ func SamplesBench(ctx context.Context, file string, set *sample.Set, p *platform
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	b.keepKnown(keys, once)
+	b.dropUnknown(keys, once)
 	if len(b.Quantities) == 0 {
 		return nil, fmt.Errorf("%s: it has no samples of timers, modes and sizes that are to be compared: measure messages between two ranks (loggp measure without --collective)", file)
 	}
@@ -138,8 +138,8 @@ func SamplesBench(ctx context.Context, file string, set *sample.Set, p *platform
 	return b, nil
 }
 
-// subject returns what samples are of: one platform and one library.
-func subject(file string, set *sample.Set, p *platform.Platform) (sample.Key, error) {
+// samplesSubject returns what samples are of: one platform and one library.
+func samplesSubject(file string, set *sample.Set, p *platform.Platform) (sample.Key, error) {
 	var of sample.Key
 	for _, s := range set.Series {
 		k := sample.Key{Platform: s.Platform, Library: s.Library, Clock: s.Clock}
@@ -171,8 +171,8 @@ func spreadEvenly(all []int, most int) []int {
 	return out
 }
 
-// keepKnown keeps the quantities that have a value, and notes the timers of the others.
-func (b *Bench) keepKnown(keys []sample.Key, values medians) {
+// dropUnknown keeps the quantities that have a value, and notes the timers of the others.
+func (b *Bench) dropUnknown(keys []sample.Key, values medians) {
 	var kept []Quantity
 	missing := map[string]int{}
 	var order []string
@@ -187,7 +187,7 @@ func (b *Bench) keepKnown(keys []sample.Key, values medians) {
 		missing[k.Timer]++
 	}
 	for _, t := range order {
-		b.Left = append(b.Left, fmt.Sprintf("%s: %d medians", t, missing[t]))
+		b.Omitted = append(b.Omitted, fmt.Sprintf("%s: %d medians", t, missing[t]))
 	}
 	b.Quantities = kept
 }

@@ -26,9 +26,9 @@ const DecisiveChange = 0.05
 type Sensitivity struct {
 	Platform   *platform.Platform
 	Quantities []Quantity
-	Base       []float64      // the values with all numbers as they are
+	BaseValues []float64      // the values with all numbers as they are
 	Numbers    []VariedNumber // in the order of the file
-	Still      []string       // numbers that are zero, which has no half
+	Unvaried   []string       // numbers that are zero, which has no half
 }
 
 // VariedNumber is a number that was halved and doubled.
@@ -39,21 +39,21 @@ type VariedNumber struct {
 
 // Variant is a number with another value, and what the quantities are then.
 type Variant struct {
-	Value  string    // "": the file cannot have it
-	Values []float64 // of the quantities
-	Why    string    // they could not be measured
+	Number     string    // "": the file cannot have it
+	Quantities []float64 // of the quantities
+	Failure    string    // they could not be measured
 }
 
 // Change returns by which part of its value a quantity moves: 0.1 is 10 % more. It is NaN if that
 // is not known.
 func (s *Sensitivity) Change(v Variant, quantity int) float64 {
 	switch {
-	case v.Values == nil:
+	case v.Quantities == nil:
 		return math.NaN()
-	case v.Values[quantity] == s.Base[quantity]: // also of what is 0
+	case v.Quantities[quantity] == s.BaseValues[quantity]: // also of what is 0
 		return 0
 	}
-	return v.Values[quantity]/s.Base[quantity] - 1
+	return v.Quantities[quantity]/s.BaseValues[quantity] - 1
 }
 
 // LargestChange returns the larger of the changes of a quantity by a number, without its sign;
@@ -63,7 +63,7 @@ func (s *Sensitivity) LargestChange(n VariedNumber, quantity int) float64 {
 	most := 0.0
 	for _, v := range []Variant{n.Halved, n.Doubled} {
 		x := math.Abs(s.Change(v, quantity))
-		if v.Values != nil && math.IsNaN(x) && !math.IsNaN(s.Base[quantity]) {
+		if v.Quantities != nil && math.IsNaN(x) && !math.IsNaN(s.BaseValues[quantity]) {
 			x = math.Inf(1)
 		}
 		if x > most {
@@ -112,7 +112,7 @@ func VaryNumbers(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Sens
 	}
 	s := &Sensitivity{Platform: d.Platform, Quantities: b.Quantities}
 	var err error
-	if s.Base, err = b.Measure(ctx, d.Platform); err != nil {
+	if s.BaseValues, err = b.Measure(ctx, d.Platform); err != nil {
 		return nil, err
 	}
 	for _, n := range d.Numbers {
@@ -124,11 +124,11 @@ func VaryNumbers(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Sens
 			return nil, fmt.Errorf("%s: %w", n.Path, err)
 		}
 		if x == 0 {
-			s.Still = append(s.Still, n.Path)
+			s.Unvaried = append(s.Unvaried, n.Path)
 			continue
 		}
 		v := VariedNumber{Number: n}
-		v.Halved.Value, v.Doubled.Value = n.Quantity.Format(x/2), n.Quantity.Format(2*x)
+		v.Halved.Number, v.Doubled.Number = n.Quantity.Format(x/2), n.Quantity.Format(2*x)
 		s.Numbers = append(s.Numbers, v)
 	}
 	var done atomic.Int64
@@ -138,12 +138,12 @@ func VaryNumbers(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Sens
 		if i%2 == 1 {
 			v = &n.Doubled
 		}
-		p, err := d.With(map[string]string{n.Path: v.Value})
+		p, err := d.With(map[string]string{n.Path: v.Number})
 		if err == nil {
-			v.Values, err = b.Measure(ctx, p)
+			v.Quantities, err = b.Measure(ctx, p)
 		}
 		if err != nil && ctx.Err() == nil { // such a platform cannot be, or not be measured
-			v.Why, _, _ = strings.Cut(err.Error(), "\n")
+			v.Failure, _, _ = strings.Cut(err.Error(), "\n")
 		}
 		if o.Progress != nil {
 			o.Progress(int(done.Add(1)), 2*len(s.Numbers))

@@ -50,7 +50,7 @@ func TargetBench(ctx context.Context, d *edit.Draft, papers []*paper.Paper, targ
 	if len(benches) == 0 {
 		return nil, ErrNoTargets
 	}
-	return JoinBenches(benches...), nil
+	return CombineBenches(benches...), nil
 }
 
 // fittedTargets returns what the free numbers of a platform were fitted to, each once, without
