@@ -65,10 +65,10 @@ func PublishedBench(papers []*paper.Paper, p *platform.Platform, patterns []stri
 	used, elsewhere := make([]bool, len(patterns)), make([]string, len(patterns))
 	var here []string
 	for i, of := range papers {
-		for _, v := range of.Values() {
+		for _, v := range of.PrintedNumbers() {
 			wanted := len(patterns) == 0
 			for k, pattern := range patterns {
-				ok, err := path.Match(joinWords(pattern), v.Row)
+				ok, err := path.Match(joinWords(pattern), v.Name)
 				if err != nil {
 					return nil, fmt.Errorf("row %q: %w", pattern, err)
 				}
@@ -81,19 +81,19 @@ func PublishedBench(papers []*paper.Paper, p *platform.Platform, patterns []stri
 			if v.Platform != p.Machine.Name {
 				continue
 			}
-			here = append(here, v.Row)
+			here = append(here, v.Name)
 			switch {
 			case !wanted:
 				continue
 			case v.Unit == "":
-				b.Omitted = append(b.Omitted, v.Row+": a count")
+				b.Omitted = append(b.Omitted, v.Name+": a count")
 				continue
-			case v.Refuted:
-				b.Omitted = append(b.Omitted, v.Row+": the source contradicts it")
+			case v.IsImpossible:
+				b.Omitted = append(b.Omitted, v.Name+": the source contradicts it")
 				continue
 			}
-			names[i] = append(names[i], v.Row)
-			b.Quantities = append(b.Quantities, Quantity{v.Row, v.Unit, v.Low, v.High, v.Row})
+			names[i] = append(names[i], v.Name)
+			b.Quantities = append(b.Quantities, Quantity{v.Name, v.Unit, v.Low, v.High, v.Name})
 			if !slices.Contains(b.Libraries, v.Library) {
 				b.Libraries = append(b.Libraries, v.Library)
 			}

@@ -10,13 +10,13 @@ import (
 	"github.com/loggp/loggp/reports/study"
 )
 
-// nearThreshold is how near a value may be to the constant it is compared with, relative to that,
+// closeMargin is how near a value may be to the constant it is compared with, relative to that,
 // before the claim's note says so.
-const nearThreshold = 0.1
+const closeMargin = 0.1
 
-// judge decides a claim. One that names no subject, by a free variable s, is decided on the subject
-// that decides; where others would decide it the other way the note says so.
-func (x *reproduction) judge(c *Claim) study.Claim {
+// judgeClaim decides a claim. One that names no subject, by a free variable s, is decided on the
+// subject that decides; where others would decide it the other way the note says so.
+func (x *reproduction) judgeClaim(c *Claim) study.Claim {
 	cells := c.record.cells
 	out := study.Claim{ID: c.ID, Text: cells["claim"], Location: cells["where"], Check: cells["how_to_check"], Note: c.Note}
 	env, holds := x.paper.environment(x.measured), expr.Missing
@@ -37,7 +37,7 @@ func (x *reproduction) judge(c *Claim) study.Claim {
 		var against []string
 		for i, s := range x.decidingSubjects(c) {
 			e := x.paper.environment(x.measured)
-			t := e.Truth(c.Check.expr, map[string]string{"s": s.ID})
+			t := e.Truth(c.Check.parsed, map[string]string{"s": s.ID})
 			evidence := e.Evidence()
 			if s.ID != "" {
 				evidence = s.Name + ": " + evidence
@@ -54,14 +54,14 @@ func (x *reproduction) judge(c *Claim) study.Claim {
 		if len(against) > 0 {
 			out.Note = joinSentences(out.Note, fmt.Sprintf("It names no platform and is decided on %s: on %s the numbers say otherwise.", x.decidingSubjects(c)[0].Name, strings.Join(against, ", ")), c.Otherwise)
 		}
-		if text, off := env.NearestThreshold(); off < nearThreshold {
+		if text, off := env.NearestThreshold(); off < closeMargin {
 			out.Note = joinSentences(out.Note, text+".")
 		}
 	}
 	switch holds {
 	case expr.Missing:
 		out.Verdict = study.VerdictNotApplicable
-		out.Note = "Not measured: " + listFirst(env.Absent) + "."
+		out.Note = "Not measured: " + listFirstTexts(env.MissingKeys) + "."
 		return out
 	case expr.Undecided:
 		out.Verdict = study.VerdictUndecided
@@ -74,12 +74,12 @@ func (x *reproduction) judge(c *Claim) study.Claim {
 	}
 	_, doubts := x.fitWarnings(env)
 	out.Note = joinSentences(out.Note, doubts)
-	x.setRests(&out, c, env)
+	x.setClaimBasis(&out, c, env)
 	return out
 }
 
 // namesNoSubject says whether the claim names no subject.
-func (c *Claim) namesNoSubject() bool { return c.Check.expr != nil && c.Check.expr.DependsOn("s") }
+func (c *Claim) namesNoSubject() bool { return c.Check.parsed != nil && c.Check.parsed.DependsOn("s") }
 
 // decidingSubject returns the subject on which claims that name none are decided, or nil.
 func (p *Paper) decidingSubject() *Subject {
@@ -105,9 +105,10 @@ func (x *reproduction) decidingSubjects(c *Claim) []Subject {
 	return all
 }
 
-// setRests says what a verdict rests on: whether it could have been otherwise, and whether numbers
-// of a platform were fitted to the claim or to published numbers whose quantities it compares.
-func (x *reproduction) setRests(out *study.Claim, c *Claim, env *expr.Env) {
+// setClaimBasis says what a verdict rests on: whether it could have been otherwise, and whether
+// numbers of a platform were fitted to the claim or to published numbers whose quantities it
+// compares.
+func (x *reproduction) setClaimBasis(out *study.Claim, c *Claim, env *expr.Env) {
 	if c.ByConstruction != "" {
 		out.Basis, out.Note = study.BasisTrueByConstruction, joinSentences(c.ByConstruction, out.Note)
 		return
@@ -126,8 +127,8 @@ func (x *reproduction) setRests(out *study.Claim, c *Claim, env *expr.Env) {
 	}
 	var rows []string
 	for key, r := range x.publishedRows {
-		timers := x.timersOf[key]
-		compares := env.Asked[key] || len(timers) > 0 && !slices.ContainsFunc(timers, func(t string) bool { return !env.Asked[t] })
+		timers := x.timersByCell[key]
+		compares := env.Requested[key] || len(timers) > 0 && !slices.ContainsFunc(timers, func(t string) bool { return !env.Requested[t] })
 		if compares && x.basisOf(r) == compare.Calibration {
 			rows = append(rows, r.Name)
 		}
@@ -144,8 +145,8 @@ func joinSentences(sentences ...string) string {
 	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
 }
 
-// listFirst lists texts, each once, and of many the first.
-func listFirst(all []string) string {
+// listFirstTexts lists texts, each once, and of many the first.
+func listFirstTexts(all []string) string {
 	const most = 4
 	all = slices.Compact(slices.Sorted(slices.Values(all)))
 	if len(all) > most {

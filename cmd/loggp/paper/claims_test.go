@@ -50,7 +50,7 @@ func sound(p *Paper) quantityValues {
 	c := quantityValues{}
 	for s, m := range machines {
 		set := func(x float64, name string, arguments ...string) {
-			c[expr.Key(name, append([]string{s}, arguments...)...)] = expr.Exactly(x)
+			c[expr.QuantityKey(name, append([]string{s}, arguments...)...)] = expr.ExactValue(x)
 		}
 		for _, size := range slices.Concat(p.Lists["sizes"], []string{"0"}) {
 			k, _ := strconv.ParseFloat(size, 64)
@@ -101,7 +101,7 @@ func verdicts(p *Paper, c quantityValues) map[string]study.Claim {
 	x.measured = c
 	all := map[string]study.Claim{}
 	for i := range p.Claims {
-		v := x.judge(&p.Claims[i])
+		v := x.judgeClaim(&p.Claims[i])
 		all[v.ID] = v
 	}
 	return all
@@ -156,11 +156,11 @@ func TestClaimsFail(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s: no %s to break", b.id, b.key)
 		}
-		c[b.key] = expr.Exactly(b.factor * v.V)
+		c[b.key] = expr.ExactValue(b.factor * v.Center)
 		if got := verdicts(p, c)[b.id]; got.Verdict != study.VerdictFails || !strings.Contains(got.Note, got.Check) {
 			t.Errorf("%s: with %s times %v it is %s: %s", b.id, b.key, b.factor, got.Verdict, got.Evidence)
 		}
-		c[b.key] = expr.Value{V: v.V, Low: min(v.V, b.factor*v.V), High: max(v.V, b.factor*v.V)}
+		c[b.key] = expr.Value{Center: v.Center, Low: min(v.Center, b.factor*v.Center), High: max(v.Center, b.factor*v.Center)}
 		if got := verdicts(p, c)[b.id]; got.Verdict != study.VerdictUndecided {
 			t.Errorf("%s: with %s of %v it is %s: %s", b.id, b.key, c[b.key], got.Verdict, got.Evidence)
 		}
@@ -183,13 +183,13 @@ func TestOtherwise(t *testing.T) {
 	const text = "is decided on T3D: on NOW the numbers say otherwise. There the wire of 10 Mbit/s"
 	c := sound(p)
 	for _, k := range []string{"10000", "20000", "40000", "100000"} {
-		key := expr.Key("o_s", "now", "bsend", k)
-		c[key] = expr.Exactly(1.5 * c[key].V)
+		key := expr.QuantityKey("o_s", "now", "bsend", k)
+		c[key] = expr.ExactValue(1.5 * c[key].Center)
 	}
 	if got := verdicts(p, c)["AM-10"]; strings.Contains(got.Note, "otherwise") || !strings.Contains(got.Evidence, "Convex intra: ") {
 		t.Errorf("all agree: %s, %s", got.Evidence, got.Note)
 	}
-	c["o_s(now,bsend,40000)"] = expr.Exactly(1)
+	c["o_s(now,bsend,40000)"] = expr.ExactValue(1)
 	if got := verdicts(p, c)["AM-10"]; got.Verdict != study.VerdictHolds || !strings.Contains(got.Note, text) {
 		t.Errorf("%s: %s", got.Verdict, got.Note)
 	}
@@ -199,7 +199,7 @@ func TestOtherwise(t *testing.T) {
 func TestThreshold(t *testing.T) {
 	p := read(t)
 	c := sound(p)
-	c["o_s(now,isend,100000)"] = expr.Exactly(5.2 * c["o_s(now,isend,1)"].V)
+	c["o_s(now,isend,100000)"] = expr.ExactValue(5.2 * c["o_s(now,isend,1)"].Center)
 	found := verdicts(p, c)
 	if got := found["AM-11"]; got.Verdict != study.VerdictHolds || strings.Count(got.Note, "from the threshold") != 1 || !strings.Contains(got.Note, "4.0 % from the threshold 5.") {
 		t.Errorf("%s: %s", got.Verdict, got.Note)

@@ -24,9 +24,9 @@ func (x *reproduction) fitSamples() error {
 				return err
 			}
 			for _, w := range warnings {
-				key := expr.Key(w.Parameter, s.ID, w.Mode)
+				key := expr.QuantityKey(w.Parameter, s.ID, w.Mode)
 				w.Text = fmt.Sprintf("%s of %s on %s: %s", w.Parameter, w.Mode, s.Name, w.Text)
-				x.warnings[key] = append(x.warnings[key], w)
+				x.warningsByCell[key] = append(x.warningsByCell[key], w)
 			}
 			if _, err := x.fitParameters(x.predicted, x.sites[s.ID], x.predictedSeries[s.ID]); err != nil {
 				return err
@@ -52,8 +52,8 @@ var fittedQuantities = map[string]map[string]int{"timers": {
 	"o_s": 3, "o_r": 3, "transfer": 3, "spread": 3, "L": 2, "G": 2,
 }, "pairs": {"H": 1, "P": 1}}
 
-// upperBound is the code of a value that is only an upper bound.
-const upperBound = "upper-bound"
+// upperBoundCode is the code of a value that is only an upper bound.
+const upperBoundCode = "upper-bound"
 
 // fitParameters adds what the samples of a subject show. The fit reads L at the smallest size that
 // was measured, and the paper at a size of its own: for L sizes below small are left out.
@@ -84,7 +84,7 @@ func (x *reproduction) fitParameters(c quantityValues, s *papers.Site, series []
 			name = "transfer"
 		}
 		for _, p := range y.Points {
-			v, key := expr.Value{V: p.Value, Low: p.Low, High: p.High}, papers.TimerKey(name, s.ID, y.Mode, y.Protocol, p.Bytes)
+			v, key := expr.Value{Center: p.Value, Low: p.Low, High: p.High}, papers.TimerKey(name, s.ID, y.Mode, y.Protocol, p.Bytes)
 			c[key] = v
 			if y.Protocol != papers.AutoProtocol {
 				continue
@@ -92,30 +92,30 @@ func (x *reproduction) fitParameters(c quantityValues, s *papers.Site, series []
 			for _, o := range []string{"o_s", "o_r"} { // by the timer that the fit takes for them
 				if slices.ContainsFunc(numbers, func(q params.Parameter) bool { return q.Name == o && q.Mode == y.Mode && q.Method == y.Timer }) {
 					c[papers.TimerKey(o, s.ID, y.Mode, papers.AutoProtocol, p.Bytes)] = v
-					x.timersOf[papers.TimerKey(o, s.ID, y.Mode, papers.AutoProtocol, p.Bytes)] = []string{key}
+					x.timersByCell[papers.TimerKey(o, s.ID, y.Mode, papers.AutoProtocol, p.Bytes)] = []string{key}
 				}
 			}
 		}
 	}
 	for _, p := range numbers {
-		key := expr.Key(p.Name, s.ID, p.Mode)
+		key := expr.QuantityKey(p.Name, s.ID, p.Mode)
 		if _, ok := c[key]; ok || math.IsNaN(p.Value) || p.Name == "o_s" || p.Name == "o_r" || p.Method == params.MethodHalfRoundTrip || p.Method == params.MethodHalfRoundTripLessGap {
 			continue
 		}
-		v := expr.Value{V: p.Value, Low: p.Low, High: p.High}
+		v := expr.Value{Center: p.Value, Low: p.Low, High: p.High}
 		if p.IsBound() {
 			v.Low = 0
-			warnings = append(warnings, clean.Warning{Mode: p.Mode, Parameter: p.Name, Code: upperBound, Text: "only an upper bound is known"})
+			warnings = append(warnings, clean.Warning{Mode: p.Mode, Parameter: p.Name, Code: upperBoundCode, Text: "only an upper bound is known"})
 		}
 		if p.Method == params.MethodReceiveDifference { // the paper takes its mean over both roots
-			x.timersOf[key] = []string{papers.TimerKey(sample.Timer21, s.ID, p.Mode, papers.AutoProtocol, p.From), papers.TimerKey(sample.Timer12, s.ID, p.Mode, papers.AutoProtocol, p.From)}
-			v.V = c[x.timersOf[key][0]].V - c[x.timersOf[key][1]].V
+			x.timersByCell[key] = []string{papers.TimerKey(sample.Timer21, s.ID, p.Mode, papers.AutoProtocol, p.From), papers.TimerKey(sample.Timer12, s.ID, p.Mode, papers.AutoProtocol, p.From)}
+			v.Center = c[x.timersByCell[key][0]].Center - c[x.timersByCell[key][1]].Center
 		}
 		c[key] = v
 	}
 	for _, y := range series {
 		if y.Timer == sample.Timer11 && y.Protocol == papers.AutoProtocol {
-			c[papers.TimerKey("spread", s.ID, y.Mode, papers.AutoProtocol, y.Bytes)] = expr.Exactly(halfRangeOf95(y.Times))
+			c[papers.TimerKey("spread", s.ID, y.Mode, papers.AutoProtocol, y.Bytes)] = expr.ExactValue(halfRangeOf95(y.Times))
 		}
 	}
 	return warnings, nil
@@ -140,7 +140,7 @@ func (x *reproduction) fitPairs(s *papers.Site, series []sample.Series) error {
 		}
 		for _, other := range x.paper.Subjects { // H is of processors in different hypernodes, P of those in one
 			if other.Platform == s.Platform && other.Library == s.Library && other.Place == p.Place {
-				x.measured[expr.Key(p.Name, other.ID)] = expr.Value{V: p.Value, Low: p.Low, High: p.High}
+				x.measured[expr.QuantityKey(p.Name, other.ID)] = expr.Value{Center: p.Value, Low: p.Low, High: p.High}
 			}
 		}
 	}

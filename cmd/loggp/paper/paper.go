@@ -74,14 +74,14 @@ type Claim struct {
 	Note           string
 	Otherwise      string // why other subjects may decide it the other way
 
-	record record // of claims.csv
+	record csvRecord // of claims.csv
 }
 
 // expressionText is a text of paper.yaml that is an expression.
 type expressionText struct {
 	string
-	node *yaml.Node
-	expr *expr.Expr
+	node   *yaml.Node
+	parsed *expr.Expr
 }
 
 func (t *expressionText) UnmarshalYAML(n *yaml.Node) error {
@@ -91,13 +91,13 @@ func (t *expressionText) UnmarshalYAML(n *yaml.Node) error {
 
 // sizeList are sizes of messages in bytes: a list that is written out, or the name of a list.
 type sizeList struct {
-	list   string
-	values []int
+	listName string
+	values   []int
 }
 
 func (s *sizeList) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
-		return n.Decode(&s.list)
+		return n.Decode(&s.listName)
 	}
 	return n.Decode(&s.values)
 }
@@ -208,7 +208,7 @@ func (p *Paper) parseDefinitions() error {
 		names := p.names
 		names.Variables = d.Parameters
 		var err error
-		if d.Is, err = p.parse(q.node, is, len(head)+len(" = "), &names); err != nil {
+		if d.Expression, err = p.parse(q.node, is, len(head)+len(" = "), &names); err != nil {
 			return err
 		}
 		p.definitions[name], p.names.Quantities[name] = d, len(d.Parameters)
@@ -226,7 +226,7 @@ func (p *Paper) parseClaims(dir fs.FS) error {
 	names.Variables = []string{"s"}
 	for i := range p.Claims {
 		c := &p.Claims[i]
-		row := slices.IndexFunc(rows, func(r record) bool { return r.cells["id"] == c.ID })
+		row := slices.IndexFunc(rows, func(r csvRecord) bool { return r.cells["id"] == c.ID })
 		if row < 0 {
 			return fmt.Errorf("%s: %s has no claim %q", paperFile, claimsFile, c.ID)
 		}
@@ -234,10 +234,10 @@ func (p *Paper) parseClaims(dir fs.FS) error {
 		rows = slices.Delete(rows, row, row+1)
 		switch {
 		case c.Check.node != nil:
-			if c.Check.expr, err = p.parse(c.Check.node, c.Check.string, 0, &names); err != nil {
+			if c.Check.parsed, err = p.parse(c.Check.node, c.Check.string, 0, &names); err != nil {
 				return err
 			}
-			if !c.Check.expr.IsCondition() {
+			if !c.Check.parsed.IsCondition() {
 				return p.errorAt(c.Check.node, 0, "a check is a condition, not a number")
 			}
 			if c.namesNoSubject() && p.decidingSubject() == nil {
@@ -248,7 +248,7 @@ func (p *Paper) parseClaims(dir fs.FS) error {
 		}
 	}
 	if len(rows) > 0 {
-		return fmt.Errorf("%s: %s has no check for claim %s", rows[0].place, paperFile, rows[0].cells["id"])
+		return fmt.Errorf("%s: %s has no check for claim %s", rows[0].position, paperFile, rows[0].cells["id"])
 	}
 	return nil
 }
@@ -282,18 +282,18 @@ func (p *Paper) errorAt(n *yaml.Node, offset int, what string) error {
 
 // resolveSizes fills in the sizes of a list that is named.
 func (p *Paper) resolveSizes(s *sizeList) error {
-	if s.list == "" {
+	if s.listName == "" {
 		return nil
 	}
-	for _, e := range p.Lists[s.list] {
+	for _, e := range p.Lists[s.listName] {
 		k, err := strconv.Atoi(e)
 		if err != nil {
-			return fmt.Errorf("%s: list %s: %w", paperFile, s.list, err)
+			return fmt.Errorf("%s: list %s: %w", paperFile, s.listName, err)
 		}
 		s.values = append(s.values, k)
 	}
 	if s.values == nil {
-		return fmt.Errorf("%s: there is no list %q", paperFile, s.list)
+		return fmt.Errorf("%s: there is no list %q", paperFile, s.listName)
 	}
 	return nil
 }

@@ -19,9 +19,9 @@ import (
 // acknowledged are carried from message to message; other work that a message leaves behind when
 // both calls have returned costs nothing here.
 
-// predict returns the timers of an experiment, with one sample for each root of the barrier; of
-// low-level messages none.
-func predict(e *papers.Experiment, s *papers.Site) []sample.Series {
+// predictTimers returns the timers of an experiment, with one sample for each root of the barrier;
+// of low-level messages none.
+func predictTimers(e *papers.Experiment, s *papers.Site) []sample.Series {
 	var all []sample.Series
 	for _, cell := range e.Plan(s).Cells() {
 		if cell.Mode == microbench.LowLevelMessage {
@@ -45,10 +45,10 @@ type timerSamples struct {
 
 // algebraicBenchmark is the benchmark of a mode and a size.
 type algebraicBenchmark struct {
-	there, back model.Transfer // the message, from P1 to P2 and from P2 to P1
-	up, down    model.Transfer // the barrier's messages when its root is P1: to it, and from it
-	blocking    bool
-	ready       bool
+	messageToP2, messageToP1       model.Transfer // the message, from P1 to P2 and from P2 to P1
+	barrierToRoot, barrierFromRoot model.Transfer // the barrier's messages when its root is P1: to it, and from it
+	isBlocking                     bool
+	isReadyMode                    bool
 
 	p1, p2 rankState
 }
@@ -72,8 +72,8 @@ func newAlgebraicBenchmark(s *papers.Site, cell microbench.Cell, protocol string
 	}
 	barrier := model.Transfer{Machine: message.Machine, Library: message.Library}
 	return &algebraicBenchmark{
-		there: withPath(message, there), back: withPath(message, back), up: withPath(barrier, back), down: withPath(barrier, there),
-		blocking: !nonblocking, ready: mode == model.Ready,
+		messageToP2: withPath(message, there), messageToP1: withPath(message, back), barrierToRoot: withPath(barrier, back), barrierFromRoot: withPath(barrier, there),
+		isBlocking: !nonblocking, isReadyMode: mode == model.Ready,
 	}
 }
 
@@ -93,27 +93,27 @@ func (x *algebraicBenchmark) timers() []timerSamples {
 			all[i].times = append(all[i].times, t)
 		}
 	}
-	if x.there.Mode == model.Standard && x.blocking && microbench.BurstLength*x.there.Bytes <= x.there.Library.Proto.Window {
+	if x.messageToP2.Mode == model.Standard && x.isBlocking && microbench.BurstLength*x.messageToP2.Bytes <= x.messageToP2.Library.Proto.Window {
 		t := x.predictBurst()
 		all = append(all, timerSamples{sample.TimerTrain, []unit.Time{t, t}})
 	}
-	if x.there.Protocol != nil {
-		c := x.there.Cost()
+	if x.messageToP2.Protocol != nil {
+		c := x.messageToP2.Cost()
 		all = append(all, timerSamples{sample.TimerSender, slices.Repeat([]unit.Time{c.Sender.Sum()}, 2)}, timerSamples{sample.TimerOneWay, slices.Repeat([]unit.Time{c.Delivery.Sum()}, 2)})
 	}
 	return all
 }
 
-// steadyRounds are enough for the two ranks to come to each barrier as far apart as in the round
-// before.
-const steadyRounds = 4
+// roundsToSteadyState are enough for the two ranks to come to each barrier as far apart as in the
+// round before.
+const roundsToSteadyState = 4
 
 // predictRound returns timer11, timer12 and timer21 of a late round.
 func (x *algebraicBenchmark) predictRound(rootAtP1 bool) (t [3]unit.Time) {
 	x.p1, x.p2 = rankState{}, rankState{}
-	for range steadyRounds {
-		t[0], t[2] = x.predictHalfRound(x.there, rootAtP1, &x.p1, &x.p2, 0)
-		_, t[1] = x.predictHalfRound(x.back, rootAtP1, &x.p2, &x.p1, unit.Second)
+	for range roundsToSteadyState {
+		t[0], t[2] = x.predictHalfRound(x.messageToP2, rootAtP1, &x.p1, &x.p2, 0)
+		_, t[1] = x.predictHalfRound(x.messageToP1, rootAtP1, &x.p2, &x.p1, unit.Second)
 	}
 	return t
 }
@@ -122,23 +122,23 @@ func (x *algebraicBenchmark) predictRound(rootAtP1 bool) (t [3]unit.Time) {
 // calls take.
 func (x *algebraicBenchmark) predictHalfRound(message model.Transfer, rootAtP1 bool, sender, receiver *rankState, wait unit.Time) (send, receive unit.Time) {
 	var posting unit.Time
-	if x.ready {
+	if x.isReadyMode {
 		posting = x.postingTime()
 		receiver.clock += posting
 	}
 	if rootAtP1 {
-		predictBarrier(x.up, x.down, &x.p1, &x.p2)
+		predictBarrier(x.barrierToRoot, x.barrierFromRoot, &x.p1, &x.p2)
 	} else {
-		predictBarrier(x.down, x.up, &x.p2, &x.p1)
+		predictBarrier(x.barrierFromRoot, x.barrierToRoot, &x.p2, &x.p1)
 	}
 	receiver.clock += wait
-	m := newMeeting(message, sender, receiver)
-	m.Blocking, m.Posted = x.blocking, x.ready
+	m := newBlockingMeeting(message, sender, receiver)
+	m.Blocking, m.Posted = x.isBlocking, x.isReadyMode
 	e := m.Ends()
 	send, receive = e.Send-m.Sends, e.Receive-m.Receives
-	if x.ready {
+	if x.isReadyMode {
 		receive = posting
-		if x.blocking {
+		if x.isBlocking {
 			receive += e.Received - m.Receives
 		}
 	}
@@ -146,22 +146,22 @@ func (x *algebraicBenchmark) predictHalfRound(message model.Transfer, rootAtP1 b
 	return send, receive
 }
 
-// newMeeting sets up a message from one rank to the other, whose calls begin now and block.
-func newMeeting(message model.Transfer, sender, receiver *rankState) model.Meeting {
+// newBlockingMeeting sets up a message from one rank to the other, whose calls begin now and block.
+func newBlockingMeeting(message model.Transfer, sender, receiver *rankState) model.Meeting {
 	return model.Meeting{Transfer: message, Sends: sender.clock, Receives: receiver.clock, Blocking: true, Sockets: [2]*model.Socket{&sender.socket, &receiver.socket}}
 }
 
 // postingTime is what it costs to post a receive.
 func (x *algebraicBenchmark) postingTime() unit.Time {
-	w := x.there.Library.Software
+	w := x.messageToP2.Library.Software
 	return w[model.ProtoReceiveCost] + w[model.ProtoMatchCost] + w[model.ProtoPostedCost]
 }
 
 // predictBarrier lets the root receive a message from the other rank and send one back.
 func predictBarrier(up, down model.Transfer, root, other *rankState) {
-	e := newMeeting(up, other, root).Ends()
+	e := newBlockingMeeting(up, other, root).Ends()
 	root.clock, other.clock = e.Received, e.Sent
-	e = newMeeting(down, root, other).Ends()
+	e = newBlockingMeeting(down, root, other).Ends()
 	root.clock, other.clock = e.Sent, e.Received
 }
 
@@ -171,7 +171,7 @@ func (x *algebraicBenchmark) predictBurst() unit.Time {
 	var from, to rankState
 	var first unit.Time
 	for i := range microbench.BurstLength {
-		e := newMeeting(x.there, &from, &to).Ends()
+		e := newBlockingMeeting(x.messageToP2, &from, &to).Ends()
 		from.clock, to.clock = e.Sent, e.Received
 		if i == 0 {
 			first = from.clock
@@ -193,11 +193,11 @@ var platformTexts = map[string]int{"description": 1, "clock": 1, "interconnect":
 func (x *reproduction) addPlatformValues(s *papers.Site) {
 	m, library := s.Job.Platform.Machine, s.Job.Library
 	there, _ := s.Paths()
-	x.measured[expr.Key("wire", s.ID)] = expr.Exactly(model.MessageView(m, library, there).L.Micros())
-	x.measured[expr.Key("after_protocol", s.ID, "ssend")] = expr.Exactly((library.Software[model.ProtoSynchronousCost] - library.Software[model.ProtoCompleteCost]).Micros())
+	x.measured[expr.QuantityKey("wire", s.ID)] = expr.ExactValue(model.MessageView(m, library, there).L.Micros())
+	x.measured[expr.QuantityKey("after_protocol", s.ID, "ssend")] = expr.ExactValue((library.Software[model.ProtoSynchronousCost] - library.Software[model.ProtoCompleteCost]).Micros())
 	if n, ok := m.Network.(*model.Hypernodes); ok {
-		x.predicted[expr.Key("H", s.ID)] = expr.Exactly(float64(len(n.Sizes)))
-		x.predicted[expr.Key("P", s.ID)] = expr.Exactly(float64(n.Sizes[0]))
+		x.predicted[expr.QuantityKey("H", s.ID)] = expr.ExactValue(float64(len(n.Sizes)))
+		x.predicted[expr.QuantityKey("P", s.ID)] = expr.ExactValue(float64(n.Sizes[0]))
 	}
 	for name, text := range map[string]string{
 		"description":  m.Description,
@@ -205,7 +205,7 @@ func (x *reproduction) addPlatformValues(s *papers.Site) {
 		"interconnect": m.Interconnect(),
 		"ranks":        fmt.Sprintf("%d ranks run", s.Job.Ranks),
 	} {
-		x.texts[expr.Key(name, s.ID)] = text
+		x.textsByCell[expr.QuantityKey(name, s.ID)] = text
 	}
 }
 
@@ -213,8 +213,8 @@ func (x *reproduction) addPlatformValues(s *papers.Site) {
 func (x *reproduction) addEquations() {
 	for _, p := range model.Protocols {
 		e := p.Equations()
-		x.texts[expr.Key("equation", p.Name, "T_s")] = formatSum(e.Sender[:])
-		x.texts[expr.Key("equation", p.Name, "T_s-r")] = formatSum(e.Delivery[:])
+		x.textsByCell[expr.QuantityKey("equation", p.Name, "T_s")] = formatSum(e.Sender[:])
+		x.textsByCell[expr.QuantityKey("equation", p.Name, "T_s-r")] = formatSum(e.Delivery[:])
 	}
 	// One parameter of the model of long messages is 1 and all others are 0.
 	const one = unit.Microsecond
@@ -228,7 +228,7 @@ func (x *reproduction) addEquations() {
 			n = append(n, int(model.LoGH{Inside: half[i]}.OneWay(inside, 2)/one))
 		}
 		where := map[bool]string{false: "inter-hypernode, long", true: "intra-hypernode, long"}[inside]
-		x.texts[expr.Key("equation", where, "T_s-r")] = formatSum(n)
+		x.textsByCell[expr.QuantityKey("equation", where, "T_s-r")] = formatSum(n)
 	}
 }
 

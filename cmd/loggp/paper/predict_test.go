@@ -33,7 +33,7 @@ func both(t *testing.T, subject papers.Subject, e papers.Experiment) (s *papers.
 	if err := papers.Benchmarks["timers"].Run(t.Context(), s, &e, 1, out, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
-	return s, out.Series[s.ID], predict(&e, s)
+	return s, out.Series[s.ID], predictTimers(&e, s)
 }
 
 // The benchmark by algebra and the benchmark on the emulated machine share nothing but the
@@ -86,7 +86,7 @@ func TestAlgebraOfL(t *testing.T) {
 			if _, err := newReproduction(&Paper{}, Options{}).fitParameters(c, s, x); err != nil {
 				t.Fatal(err)
 			}
-			l[i] = c[expr.Key("L", s.ID, "ssend")].V
+			l[i] = c[expr.QuantityKey("L", s.ID, "ssend")].Center
 		}
 		if !(math.Abs(l[0]-l[1]) <= 0.05*l[1]) {
 			t.Errorf("%v: L is %.4g us emulated, %.4g us by algebra", subject.ID, l[0], l[1])
@@ -103,7 +103,7 @@ func TestSmall(t *testing.T) {
 		if _, err := newReproduction(&Paper{Small: small}, Options{}).fitParameters(c, s, series); err != nil {
 			t.Fatal(err)
 		}
-		l[i] = c[expr.Key("L", s.ID, "ssend")].V
+		l[i] = c[expr.QuantityKey("L", s.ID, "ssend")].Center
 	}
 	if !(l[1] > 2*l[0]) {
 		t.Errorf("L is %.4g us by one byte and %.4g us by 1000", l[0], l[1])

@@ -34,7 +34,7 @@ type Options struct {
 type reproduction struct {
 	Options
 	paper        *Paper
-	selection    *selection // nil: all experiments
+	selection    *experimentSelection // nil: all experiments
 	loadPlatform func(name string) (*platform.Platform, error)
 	sites        map[string]*papers.Site // by subject, of those that are measured
 	platforms    []*platform.Platform
@@ -43,15 +43,15 @@ type reproduction struct {
 	results                        *papers.Results
 	predictedSeries                map[string][]sample.Series // predicted samples of timers, by subject
 	measured, predicted, published quantityValues
-	texts                          map[string]string
-	publishedRows                  map[string]*row            // of published cells
-	warnings                       map[string][]clean.Warning // by cell
-	timersOf                       map[string][]string        // the timers by which a cell is read
+	textsByCell                    map[string]string
+	publishedRows                  map[string]*artefactRow    // of published cells
+	warningsByCell                 map[string][]clean.Warning // by cell
+	timersByCell                   map[string][]string        // the timers by which a cell is read
 }
 
 func newReproduction(p *Paper, o Options) *reproduction {
 	return &reproduction{Options: o, paper: p, loadPlatform: platform.Load, sites: map[string]*papers.Site{}, results: papers.NewResults(), predictedSeries: map[string][]sample.Series{},
-		measured: quantityValues{}, predicted: quantityValues{}, published: quantityValues{}, texts: map[string]string{}, publishedRows: map[string]*row{}, warnings: map[string][]clean.Warning{}, timersOf: map[string][]string{}}
+		measured: quantityValues{}, predicted: quantityValues{}, published: quantityValues{}, textsByCell: map[string]string{}, publishedRows: map[string]*artefactRow{}, warningsByCell: map[string][]clean.Warning{}, timersByCell: map[string][]string{}}
 }
 
 // quantityValues are quantities by their keys, such as o_s(t3d,isend,16). Times are microseconds.
@@ -63,7 +63,7 @@ type quantityValues map[string]expr.Value
 // context.Canceled if it was interrupted; a claim that fails is none.
 func (p *Paper) Reproduce(ctx context.Context, o Options) (*study.Study, error) {
 	x := newReproduction(p, o)
-	if err := x.setUp(); err != nil {
+	if err := x.openSites(); err != nil {
 		return nil, err
 	}
 	x.addEquations()
@@ -73,8 +73,8 @@ func (p *Paper) Reproduce(ctx context.Context, o Options) (*study.Study, error) 
 	return x.buildStudy(), nil
 }
 
-// setUp opens the jobs of the subjects that have experiments to run.
-func (x *reproduction) setUp() error {
+// openSites opens the jobs of the subjects that have experiments to run.
+func (x *reproduction) openSites() error {
 	for _, e := range x.paper.Experiments {
 		e, some := x.selection.selectExperiment(e)
 		if !some {
@@ -133,16 +133,16 @@ func (x *reproduction) measure(ctx context.Context) error {
 		before += b.Parts(s, &e.Experiment)
 	}
 	for key, v := range x.results.Numbers {
-		x.measured[key] = expr.Exactly(v)
+		x.measured[key] = expr.ExactValue(v)
 	}
-	maps.Copy(x.texts, x.results.Texts)
+	maps.Copy(x.textsByCell, x.results.Texts)
 	return x.fitSamples()
 }
 
 // prepareTimers restricts the benchmark of the timers to what x.only needs, or predicts all of it.
 func (x *reproduction) prepareTimers(s *papers.Site, e *papers.Experiment) {
 	if x.selection == nil {
-		x.predictedSeries[s.ID] = append(x.predictedSeries[s.ID], predict(e, s)...)
+		x.predictedSeries[s.ID] = append(x.predictedSeries[s.ID], predictTimers(e, s)...)
 	} else if x.Noise == 0 {
 		e.Warmup, e.Timers = 2, x.selection.timerNames()
 	}
@@ -150,7 +150,7 @@ func (x *reproduction) prepareTimers(s *papers.Site, e *papers.Experiment) {
 
 // buildStudy puts together what was found.
 func (x *reproduction) buildStudy() *study.Study {
-	s := &study.Study{Name: x.paper.Name, Title: x.paper.Title, Source: x.paper.Source, Facts: x.facts()}
+	s := &study.Study{Name: x.paper.Name, Title: x.paper.Title, Source: x.paper.Source, Facts: x.runFacts()}
 	for i := range x.paper.Artefacts {
 		a := &x.paper.Artefacts[i]
 		s.Artefacts = append(s.Artefacts, x.evaluateArtefact(a))
@@ -159,7 +159,7 @@ func (x *reproduction) buildStudy() *study.Study {
 		}
 	}
 	for i := range x.paper.Claims {
-		s.Claims = append(s.Claims, x.judge(&x.paper.Claims[i]))
+		s.Claims = append(s.Claims, x.judgeClaim(&x.paper.Claims[i]))
 	}
 	return s
 }
@@ -177,7 +177,7 @@ func (x *reproduction) evaluateArtefact(a *Artefact) study.Artefact {
 			x.setNumbers(&f, r, &r.line.Cell)
 			x.setPublishedOfFigure(&f, r)
 			addCurvePoints(&out, r, f)
-		case r.rule.Below != nil || r.rule.Text.expr != nil:
+		case r.rule.Below != nil || r.rule.Text.parsed != nil:
 			x.setTexts(&f, r)
 		default:
 			x.setNumbers(&f, r, &r.rule.Cell)
@@ -192,22 +192,22 @@ func (x *reproduction) evaluateArtefact(a *Artefact) study.Artefact {
 }
 
 // setNumbers fills in what was measured and predicted, with what the fit warns of.
-func (x *reproduction) setNumbers(f *study.Finding, r *row, cell *expressionText) {
+func (x *reproduction) setNumbers(f *study.Finding, r *artefactRow, cell *expressionText) {
 	env := x.paper.environment(x.measured)
-	v := env.Number(cell.expr, r.variables)
-	f.Measured, f.MeasuredLow, f.MeasuredHigh = v.V, v.Low, v.High
-	f.Predicted = x.paper.environment(x.predicted).Number(cell.expr, r.variables).V
+	v := env.Number(cell.parsed, r.variables)
+	f.Measured, f.MeasuredLow, f.MeasuredHigh = v.Center, v.Low, v.High
+	f.Predicted = x.paper.environment(x.predicted).Number(cell.parsed, r.variables).Center
 	codes, text := x.fitWarnings(env)
 	f.Warning, f.Note = codes, joinSentences(f.Note, text)
-	f.IsUpperBound = r.key != "" && strings.Contains(codes, upperBound)
+	f.IsUpperBound = r.key != "" && strings.Contains(codes, upperBoundCode)
 }
 
 // fitWarnings returns what the fit warns of in quantities that were asked for: codes, and
 // sentences.
 func (x *reproduction) fitWarnings(env *expr.Env) (codes, text string) {
 	var all []clean.Warning
-	for key := range env.Asked {
-		all = append(all, x.warnings[key]...)
+	for key := range env.Requested {
+		all = append(all, x.warningsByCell[key]...)
 	}
 	slices.SortFunc(all, func(a, b clean.Warning) int { return strings.Compare(a.Code+a.Text, b.Code+b.Text) })
 	for _, w := range all {
@@ -221,7 +221,7 @@ func (x *reproduction) fitWarnings(env *expr.Env) (codes, text string) {
 
 // setPublished says what agreement with a published value is worth, and keeps the value for
 // figures.
-func (x *reproduction) setPublished(f *study.Finding, r *row) {
+func (x *reproduction) setPublished(f *study.Finding, r *artefactRow) {
 	f.Note = joinSentences(r.Contradiction, f.Note)
 	if math.IsNaN(r.Low) {
 		return
@@ -236,10 +236,10 @@ func (x *reproduction) setPublished(f *study.Finding, r *row) {
 		return
 	}
 	x.publishedRows[r.key] = r
-	x.published[r.key] = expr.Value{V: r.Low, Low: r.Low, High: r.High}
+	x.published[r.key] = expr.Value{Center: r.Low, Low: r.Low, High: r.High}
 }
 
-func (x *reproduction) basisOf(r *row) string {
+func (x *reproduction) basisOf(r *artefactRow) string {
 	switch {
 	case r.IsImpossible:
 		return study.VerdictContradicted
@@ -253,14 +253,14 @@ func (x *reproduction) basisOf(r *row) string {
 
 // setPublishedOfFigure fills in the published value of a figure's row, if tables print the
 // quantities of which it is made.
-func (x *reproduction) setPublishedOfFigure(f *study.Finding, r *row) {
+func (x *reproduction) setPublishedOfFigure(f *study.Finding, r *artefactRow) {
 	env := x.paper.environment(x.published)
-	v := env.Number(r.line.Cell.expr, r.variables)
+	v := env.Number(r.line.Cell.parsed, r.variables)
 	if !v.IsKnown() {
 		return
 	}
 	f.Low, f.High, f.IsRepeated = v.Low, v.High, true
-	for key := range env.Asked {
+	for key := range env.Requested {
 		if printed := x.publishedRows[key]; printed != nil {
 			f.PublishedRow, f.Source, f.Basis = printed.Name, printed.Source, x.basisOf(printed)
 			f.Note = joinSentences(printed.Contradiction, printed.Note, f.Note)
@@ -269,7 +269,7 @@ func (x *reproduction) setPublishedOfFigure(f *study.Finding, r *row) {
 }
 
 // addCurvePoints adds the points of a row to the curves of its line.
-func addCurvePoints(a *study.Artefact, r *row, f study.Finding) {
+func addCurvePoints(a *study.Artefact, r *artefactRow, f study.Finding) {
 	if r.line.Curve == "" {
 		return
 	}
@@ -296,21 +296,21 @@ func addCurvePoints(a *study.Artefact, r *row, f study.Finding) {
 }
 
 // setTexts sets a published text beside what was found.
-func (x *reproduction) setTexts(f *study.Finding, r *row) {
+func (x *reproduction) setTexts(f *study.Finding, r *artefactRow) {
 	rule, published, expected, found, shown := r.rule, r.variables["published"], r.variables["expect"], "", ""
 	if b := rule.Below; b != nil {
-		v := x.paper.environment(x.measured).Number(rule.Cell.expr, r.variables)
+		v := x.paper.environment(x.measured).Number(rule.Cell.parsed, r.variables)
 		found = b.Else
-		if v.V < b.Limit {
+		if v.Center < b.Limit {
 			found = b.Is
 		}
 		shown = fmt.Sprintf("%s: %s %v us", found, b.Reads, v)
 	} else {
-		env := expr.Env{Value: func(key string) (expr.Value, bool) {
-			found = x.texts[key]
-			return expr.Unknown(), true
+		env := expr.Env{Lookup: func(key string) (expr.Value, bool) {
+			found = x.textsByCell[key]
+			return expr.UnknownValue(), true
 		}}
-		env.Number(rule.Text.expr, r.variables)
+		env.Number(rule.Text.parsed, r.variables)
 		shown = found
 	}
 	if rule.Sum {
@@ -332,7 +332,7 @@ func (x *reproduction) setTexts(f *study.Finding, r *row) {
 		return
 	}
 	f.Agreement = study.WordsDiffer
-	if (record{cells: r.variables}).matches(rule.WhereDiffers) {
+	if (csvRecord{cells: r.variables}).matches(rule.WhereDiffers) {
 		f.Note = joinSentences(f.Note, rule.Differs)
 	}
 }
@@ -349,12 +349,12 @@ func simplifySum(sum string) string {
 }
 
 // drawTimeline draws a message, by the model or as it was recorded.
-func (x *reproduction) drawTimeline(a *Artefact, t Timeline) *chart.Chart {
+func (x *reproduction) drawTimeline(a *Artefact, t TimelinePicture) *chart.Chart {
 	const bytes = 1000 // long enough to be seen and short enough to see the rest
 	s := x.sites[x.paper.findSubject(t.Subject).ID]
 	if t.Program != "" {
 		return chart.TimelineChart(format.FileName("timeline", a.ID, t.Name),
-			fmt.Sprintf("%s, by %s on %s", t.Name, s.Library, s.Platform), x.results.Recordings[expr.Key(t.Program, s.ID)])
+			fmt.Sprintf("%s, by %s on %s", t.Name, s.Library, s.Platform), x.results.Recordings[expr.QuantityKey(t.Program, s.ID)])
 	}
 	there, _ := s.Paths()
 	m := model.Transfer{Machine: s.Job.Platform.Machine, Library: s.Job.Library, Bytes: bytes, Path: there, Nonblocking: t.Nonblocking}
@@ -372,8 +372,8 @@ func (x *reproduction) drawTimeline(a *Artefact, t Timeline) *chart.Chart {
 		fmt.Sprintf("%s of %d bytes by %s on %s", t.Name, bytes, name, s.Name), m.Timeline())
 }
 
-// facts say how the experiments were run.
-func (x *reproduction) facts() [][2]string {
+// runFacts say how the experiments were run.
+func (x *reproduction) runFacts() [][2]string {
 	all := [][2]string{{"seed", strconv.FormatUint(x.Seed, 10)}}
 	for _, subject := range x.paper.Subjects {
 		s := x.sites[subject.ID]
@@ -401,7 +401,7 @@ func (x *reproduction) facts() [][2]string {
 
 // environment returns an environment in which expressions are evaluated.
 func (p *Paper) environment(c quantityValues) *expr.Env {
-	return &expr.Env{Define: p.definitions, Value: func(key string) (expr.Value, bool) {
+	return &expr.Env{Definitions: p.definitions, Lookup: func(key string) (expr.Value, bool) {
 		v, ok := c[key]
 		return v, ok
 	}}

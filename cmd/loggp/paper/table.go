@@ -28,13 +28,13 @@ type Artefact struct {
 	Contradictions string   // a file that says what the source says against its own numbers
 	Subjects       []string // every row is for each of these
 	Derive         map[string]derivedColumn
-	Rows           []Rule
-	Lines          []Line
-	Timelines      []Timeline
+	Rows           []TableRule
+	Lines          []CurveRule
+	Timelines      []TimelinePicture
 
 	axes    [2]string
 	columns []string // of the file
-	rows    []row
+	rows    []artefactRow
 }
 
 // derivedColumn is a column whose value depends on that of another.
@@ -43,12 +43,13 @@ type derivedColumn struct {
 	Values map[string]string
 }
 
-// Rule says what answers to the value of a column. Texts may contain names of columns: {platform}.
-type Rule struct {
+// TableRule says what answers to the value of a column. Texts may contain names of columns:
+// {platform}.
+type TableRule struct {
 	Where                    map[string]string // rows in which columns have these values; none: all
 	Value                    string            // the column of the published value
 	UpTo                     string            `yaml:"up_to"` // that of the other end of a range
-	Name                     string            // of the column, for platforms that were fitted to it; default: Value
+	Name                     string            // of the column, for platforms that were fitted to it; default: PrintedNumber
 	Subject, Mode, Parameter string            // default of the parameter: {parameter}
 	Unit                     string            // default: us
 	Bytes                    string
@@ -71,8 +72,8 @@ type thresholdText struct {
 	Is, Else, Reads string
 }
 
-// Line is a curve or a few rows over sizes.
-type Line struct {
+// CurveRule is a curve or a few rows over sizes.
+type CurveRule struct {
 	Subjects, Modes []string
 	Sizes           sizeList // none: one row without a size
 	Parameter, Unit string
@@ -82,32 +83,33 @@ type Line struct {
 	Note            string
 }
 
-// Timeline is a picture of one message by the model, or of a short program as it was recorded.
-type Timeline struct {
+// TimelinePicture is a picture of one message by the model, or of a short program as it was
+// recorded.
+type TimelinePicture struct {
 	Name, Subject, Mode, Protocol string
 	Nonblocking                   bool
 	Program                       string // of benchmark sequences; "": a message by the model
 }
 
-// row is a row of an artefact: a published value, and what answers to it.
-type row struct {
+// artefactRow is a row of an artefact: a published value, and what answers to it.
+type artefactRow struct {
 	reports.PublishedRow
 	subject   *Subject
 	variables map[string]string // values of the variables of the cell
-	record    record            // of the file, as it stands there
-	rule      *Rule
-	line      *Line
+	record    csvRecord         // of the file, as it stands there
+	rule      *TableRule
+	line      *CurveRule
 	key       string // of a cell that is one quantity
 }
 
-// record is a line of a CSV file by the names of its columns.
-type record struct {
-	place string // file and line
-	cells map[string]string
+// csvRecord is a line of a CSV file by the names of its columns.
+type csvRecord struct {
+	position string // file and line
+	cells    map[string]string
 }
 
 // readRecords reads a CSV file with a header.
-func readRecords(dir fs.FS, name string) (columns []string, all []record, err error) {
+func readRecords(dir fs.FS, name string) (columns []string, all []csvRecord, err error) {
 	f, err := dir.Open(name)
 	if err != nil {
 		return nil, nil, err
@@ -115,7 +117,7 @@ func readRecords(dir fs.FS, name string) (columns []string, all []record, err er
 	defer f.Close()
 	columns, rows, err := table.ReadText(f, name)
 	for _, row := range rows {
-		r := record{fmt.Sprintf("%s:%d", name, row.Line), map[string]string{}}
+		r := csvRecord{fmt.Sprintf("%s:%d", name, row.Line), map[string]string{}}
 		for i, c := range columns {
 			r.cells[c] = row.Cells[i]
 		}
@@ -125,7 +127,7 @@ func readRecords(dir fs.FS, name string) (columns []string, all []record, err er
 }
 
 // matches says whether columns have the values of a condition.
-func (r record) matches(where map[string]string) bool {
+func (r csvRecord) matches(where map[string]string) bool {
 	for column, value := range where {
 		if r.cells[column] != value {
 			return false
@@ -136,30 +138,30 @@ func (r record) matches(where map[string]string) bool {
 
 var columnName = regexp.MustCompile(`\{(\w+)\}`)
 
-// fill replaces names of columns by their values.
-func (r record) fill(template string) (out string, err error) {
+// fillTemplate replaces names of columns by their values.
+func (r csvRecord) fillTemplate(template string) (out string, err error) {
 	out = columnName.ReplaceAllStringFunc(template, func(name string) string {
 		value, ok := r.cells[name[1:len(name)-1]]
 		if !ok {
-			err = fmt.Errorf("%s: there is no column %s", r.place, name)
+			err = fmt.Errorf("%s: there is no column %s", r.position, name)
 		}
 		return value
 	})
 	return out, err
 }
 
-// number reads a published number. NA is NaN: the value is not published.
-func (r record) number(column string) (float64, error) {
+// parseNumber reads a published number. NA is NaN: the value is not published.
+func (r csvRecord) parseNumber(column string) (float64, error) {
 	s, ok := r.cells[column]
 	switch {
 	case !ok:
-		return 0, fmt.Errorf("%s: there is no column %q", r.place, column)
+		return 0, fmt.Errorf("%s: there is no column %q", r.position, column)
 	case s == "NA":
 		return math.NaN(), nil
 	}
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%s: column %s: %q is neither a number nor NA", r.place, column, s)
+		return 0, fmt.Errorf("%s: column %s: %q is neither a number nor NA", r.position, column, s)
 	}
 	return x, nil
 }
@@ -181,7 +183,7 @@ func (a *Artefact) resolve(p *Paper, dir fs.FS) error {
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(figures, func(r record) bool { return r.cells["figure"] == number })
+		i := slices.IndexFunc(figures, func(r csvRecord) bool { return r.cells["figure"] == number })
 		if i < 0 {
 			return fmt.Errorf("figures.csv has no figure %q", number)
 		}
@@ -194,7 +196,7 @@ func (a *Artefact) resolve(p *Paper, dir fs.FS) error {
 			a.Caption = c["caption"]
 		}
 	}
-	var against []record
+	var against []csvRecord
 	var err error
 	if a.Contradictions != "" {
 		if _, against, err = readRecords(dir, a.Contradictions); err != nil {
@@ -223,13 +225,13 @@ func (a *Artefact) resolve(p *Paper, dir fs.FS) error {
 }
 
 // isRecorded reports whether an experiment records the program of a time line.
-func (p *Paper) isRecorded(t Timeline) bool {
+func (p *Paper) isRecorded(t TimelinePicture) bool {
 	return papers.IsRecorded(t.Program) && slices.ContainsFunc(p.Experiments, func(e Experiment) bool { return e.Benchmark == "sequences" && e.Subject == p.findSubject(t.Subject).ID })
 }
 
 // makeTableRows makes the rows of the published table: for each subject, line, rule and size.
-func (a *Artefact) makeTableRows(p *Paper, dir fs.FS, against []record) error {
-	var lines []record
+func (a *Artefact) makeTableRows(p *Paper, dir fs.FS, against []csvRecord) error {
+	var lines []csvRecord
 	var err error
 	if a.columns, lines, err = readRecords(dir, a.File); err != nil {
 		return err
@@ -244,13 +246,13 @@ func (a *Artefact) makeTableRows(p *Paper, dir fs.FS, against []record) error {
 			return err
 		}
 	}
-	for _, subject := range orDefault(a.Subjects, "") {
+	for _, subject := range orSingle(a.Subjects, "") {
 		for _, line := range lines {
-			r := record{line.place, maps.Clone(line.cells)}
+			r := csvRecord{line.position, maps.Clone(line.cells)}
 			for name, d := range a.Derive {
 				value, ok := d.Values[r.cells[d.Column]]
 				if !ok {
-					return fmt.Errorf("%s: %s says nothing of %s for %s %q", r.place, paperFile, name, d.Column, r.cells[d.Column])
+					return fmt.Errorf("%s: %s says nothing of %s for %s %q", r.position, paperFile, name, d.Column, r.cells[d.Column])
 				}
 				r.cells[name] = value
 			}
@@ -259,7 +261,7 @@ func (a *Artefact) makeTableRows(p *Paper, dir fs.FS, against []record) error {
 				if !r.matches(rule.Where) {
 					continue
 				}
-				for _, k := range orDefault(rule.Sizes.values, -1) {
+				for _, k := range orSingle(rule.Sizes.values, -1) {
 					x, err := a.makeRow(p, rule, r, subject, k)
 					if err != nil {
 						return err
@@ -274,8 +276,8 @@ func (a *Artefact) makeTableRows(p *Paper, dir fs.FS, against []record) error {
 	return nil
 }
 
-// orDefault returns some elements, or one if there are none.
-func orDefault[T any](some []T, one T) []T {
+// orSingle returns some elements, or one if there are none.
+func orSingle[T any](some []T, one T) []T {
 	if len(some) == 0 {
 		return []T{one}
 	}
@@ -283,13 +285,13 @@ func orDefault[T any](some []T, one T) []T {
 }
 
 // makeRow makes the row of a rule.
-func (a *Artefact) makeRow(p *Paper, rule *Rule, r record, subject string, k int) (row, error) {
+func (a *Artefact) makeRow(p *Paper, rule *TableRule, r csvRecord, subject string, k int) (artefactRow, error) {
 	var err error
 	fill := func(template, fallback string) string {
 		if template == "" {
 			template = fallback
 		}
-		s, e := r.fill(template)
+		s, e := r.fillTemplate(template)
 		if err == nil {
 			err = e
 		}
@@ -299,7 +301,7 @@ func (a *Artefact) makeRow(p *Paper, rule *Rule, r record, subject string, k int
 	if name == "" {
 		name = rule.Value
 	}
-	x := row{rule: rule, variables: maps.Clone(r.cells)}
+	x := artefactRow{rule: rule, variables: maps.Clone(r.cells)}
 	x.Name = a.ID
 	for _, c := range a.Key {
 		x.Name += " " + r.cells[c]
@@ -313,14 +315,14 @@ func (a *Artefact) makeRow(p *Paper, rule *Rule, r record, subject string, k int
 	}
 	if s := fill(rule.Subject, subject); s != "" {
 		if x.subject = p.findSubject(s); x.subject == nil && err == nil {
-			err = fmt.Errorf("%s: there is no subject %q", r.place, s)
+			err = fmt.Errorf("%s: there is no subject %q", r.position, s)
 		}
 	}
 	if rule.Cell.node != nil && rule.Below == nil && err == nil {
-		x.Low, err = r.number(rule.Value)
+		x.Low, err = r.parseNumber(rule.Value)
 		x.High = x.Low
 		if rule.UpTo != "" && err == nil {
-			x.High, err = r.number(rule.UpTo)
+			x.High, err = r.parseNumber(rule.UpTo)
 		}
 		if x.Low != x.High && x.Low == x.Low {
 			x.PrintedValue += " to " + r.cells[rule.UpTo]
@@ -347,7 +349,7 @@ func unitName(unit string) string {
 }
 
 // makeLineRows makes the rows of a line.
-func (a *Artefact) makeLineRows(p *Paper, l *Line) error {
+func (a *Artefact) makeLineRows(p *Paper, l *CurveRule) error {
 	if err := p.resolveSizes(&l.Sizes); err != nil {
 		return err
 	}
@@ -356,9 +358,9 @@ func (a *Artefact) makeLineRows(p *Paper, l *Line) error {
 		if s == nil {
 			return fmt.Errorf("%s: %s has a line of %q, which is no subject", paperFile, a.ID, id)
 		}
-		for _, mode := range orDefault(l.Modes, "") {
-			for _, k := range orDefault(l.Sizes.values, -1) {
-				x := row{line: l, subject: s, variables: map[string]string{}}
+		for _, mode := range orSingle(l.Modes, "") {
+			for _, k := range orSingle(l.Sizes.values, -1) {
+				x := artefactRow{line: l, subject: s, variables: map[string]string{}}
 				x.PublishedRow = reports.PublishedRow{Mode: mode, Parameter: l.Parameter, Bytes: k, Unit: unitName(l.Unit), Low: math.NaN(), High: math.NaN(), Note: l.Note}
 				if err := p.bindVariables(&x, &l.Cell); err != nil {
 					return err
@@ -372,7 +374,7 @@ func (a *Artefact) makeLineRows(p *Paper, l *Line) error {
 
 // bindVariables gives variables their values, and parses the expressions of a row when they are
 // first met. The variables are s, the subject, mode, k, the size, and the columns of the table.
-func (p *Paper) bindVariables(x *row, expressions ...*expressionText) error {
+func (p *Paper) bindVariables(x *artefactRow, expressions ...*expressionText) error {
 	if s := x.subject; s != nil {
 		x.variables["s"], x.Platform, x.Library, x.Place = s.ID, s.Platform, s.Library, s.Place
 	}
@@ -387,18 +389,18 @@ func (p *Paper) bindVariables(x *row, expressions ...*expressionText) error {
 			names.Quantities = p.texts
 		}
 		var err error
-		if t.expr == nil {
-			if t.expr, err = p.parse(t.node, t.string, 0, &names); err != nil {
+		if t.parsed == nil {
+			if t.parsed, err = p.parse(t.node, t.string, 0, &names); err != nil {
 				return err
 			}
 		}
 		keys := 0
-		env := expr.Env{Value: func(key string) (expr.Value, bool) {
+		env := expr.Env{Lookup: func(key string) (expr.Value, bool) {
 			x.key = key
 			keys++
-			return expr.Unknown(), true
+			return expr.UnknownValue(), true
 		}}
-		env.Number(t.expr, x.variables)
+		env.Number(t.parsed, x.variables)
 		if keys != 1 || !strings.HasSuffix(t.string, ")") || !strings.HasPrefix(t.string, x.key[:strings.Index(x.key, "(")]) {
 			x.key = ""
 		}
@@ -417,7 +419,7 @@ func (a *Artefact) measuredTable(findings []study.Finding) study.Table {
 	if len(a.Subjects) > 1 {
 		out.Columns = append(out.Columns, "subject")
 	}
-	if slices.ContainsFunc(a.Rows, func(r Rule) bool { return len(r.Sizes.values) > 1 }) {
+	if slices.ContainsFunc(a.Rows, func(r TableRule) bool { return len(r.Sizes.values) > 1 }) {
 		out.Columns = append(out.Columns, "bytes")
 	}
 	lines := map[string]map[string]string{} // cells by the place of the line, the subject and the size
@@ -427,7 +429,7 @@ func (a *Artefact) measuredTable(findings []study.Finding) study.Table {
 		if r.rule == nil {
 			continue
 		}
-		key, size := r.record.place, ""
+		key, size := r.record.position, ""
 		if len(a.Subjects) > 1 {
 			key += r.subject.ID
 		}
@@ -486,7 +488,7 @@ func (a *Artefact) resultColumns() []string {
 // setContradiction fills in what the source says against a published number: the file has the
 // table, the columns that name a row, what it is against (number: the number cannot be right), and
 // why.
-func (x *row) setContradiction(a *Artefact, against []record, r record) {
+func (x *artefactRow) setContradiction(a *Artefact, against []csvRecord, r csvRecord) {
 	for _, c := range against {
 		same := c.cells["table"] == a.ID
 		for _, key := range a.Key {

@@ -14,33 +14,34 @@ import (
 	"github.com/loggp/loggp/model/platform"
 )
 
-// Value is a number that a paper prints, of one of its subjects, and that a quantity answers to.
-type Value struct {
-	Row               string // its name, as in the key to of numbers that were fitted to it: table-3 T3D o_s low
+// PrintedNumber is a number that a paper prints, of one of its subjects, and that a quantity
+// answers to.
+type PrintedNumber struct {
+	Name              string // its name, as in the key to of numbers that were fitted to it: table-3 T3D o_s low
 	Platform, Library string
 	Unit              string
 	Low, High         float64 // what is printed: a number twice, or a range
 	Source            string  // where: Table 3
-	Refuted           bool    // it cannot be right
+	IsImpossible      bool    // it cannot be right
 }
 
-// Values returns the numbers that a paper prints, each name once.
-func (p *Paper) Values() []Value {
-	var all []Value
+// PrintedNumbers returns the numbers that a paper prints, each name once.
+func (p *Paper) PrintedNumbers() []PrintedNumber {
+	var all []PrintedNumber
 	for _, r := range p.printedRows() {
-		all = append(all, Value{r.Name, r.Platform, r.Library, r.Unit, r.Low, r.High, r.Source, r.IsImpossible})
+		all = append(all, PrintedNumber{r.Name, r.Platform, r.Library, r.Unit, r.Low, r.High, r.Source, r.IsImpossible})
 	}
 	return all
 }
 
 // printedRows are the rows of Values.
-func (p *Paper) printedRows() []*row {
-	var all []*row
+func (p *Paper) printedRows() []*artefactRow {
+	var all []*artefactRow
 	for i := range p.Artefacts {
 		for j := range p.Artefacts[i].rows {
 			r := &p.Artefacts[i].rows[j]
-			printed := r.line == nil && r.rule.Cell.expr != nil && r.rule.Below == nil && !math.IsNaN(r.Low)
-			if printed && r.subject != nil && !slices.ContainsFunc(all, func(x *row) bool { return x.Name == r.Name }) {
+			printed := r.line == nil && r.rule.Cell.parsed != nil && r.rule.Below == nil && !math.IsNaN(r.Low)
+			if printed && r.subject != nil && !slices.ContainsFunc(all, func(x *artefactRow) bool { return x.Name == r.Name }) {
 				all = append(all, r)
 			}
 		}
@@ -53,25 +54,25 @@ func (p *Paper) printedRows() []*row {
 // the paper has for them; nil is platform.Load.
 func (p *Paper) Measure(ctx context.Context, o Options, rows []string, open func(name string) (*platform.Platform, error)) ([]float64, error) {
 	x := newReproduction(p, o)
-	x.selection = &selection{map[string]bool{}, map[string]func(int) bool{}, map[string]bool{}}
+	x.selection = &experimentSelection{map[string]bool{}, map[string]func(int) bool{}, map[string]bool{}}
 	if open != nil {
 		x.loadPlatform = open
 	}
 	known := p.printedRows()
-	wanted := make([]*row, len(rows))
+	wanted := make([]*artefactRow, len(rows))
 	for i, name := range rows {
-		at := slices.IndexFunc(known, func(r *row) bool { return r.Name == name })
+		at := slices.IndexFunc(known, func(r *artefactRow) bool { return r.Name == name })
 		if at < 0 {
 			return nil, fmt.Errorf("%s has no row %q", p.Name, name)
 		}
 		wanted[i] = known[at]
 		env := p.environment(quantityValues{})
-		env.Number(wanted[i].rule.Cell.expr, wanted[i].variables)
-		for key := range env.Asked {
+		env.Number(wanted[i].rule.Cell.parsed, wanted[i].variables)
+		for key := range env.Requested {
 			x.selection.add(key, p)
 		}
 	}
-	if err := x.setUp(); err != nil {
+	if err := x.openSites(); err != nil {
 		return nil, err
 	}
 	if err := x.measure(ctx); err != nil {
@@ -79,13 +80,14 @@ func (p *Paper) Measure(ctx context.Context, o Options, rows []string, open func
 	}
 	values := make([]float64, len(rows))
 	for i, r := range wanted {
-		values[i] = p.environment(x.measured).Number(r.rule.Cell.expr, r.variables).V
+		values[i] = p.environment(x.measured).Number(r.rule.Cell.parsed, r.variables).Center
 	}
 	return values, nil
 }
 
-// selection is a part of the experiments: those that give certain quantities. nil is all of them.
-type selection struct {
+// experimentSelection is a part of the experiments: those that give certain quantities. nil is all
+// of them.
+type experimentSelection struct {
 	quantities map[string]bool             // the names of the quantities
 	needsSize  map[string]func(k int) bool // of a subject, a mode and a forced protocol, those that count
 	keys       map[string]bool             // all
@@ -93,7 +95,7 @@ type selection struct {
 
 // add adds a quantity of a paper by its key. A mode that blocks and the one that does not go
 // together, since the fit finds some quantities from both.
-func (o *selection) add(key string, p *Paper) {
+func (o *experimentSelection) add(key string, p *Paper) {
 	name, list, _ := strings.Cut(strings.TrimSuffix(key, ")"), "(")
 	of := append(strings.Split(list, ","), "", "", "") // subject, mode, size, protocol
 	counts := func(k int) bool { return of[2] == "" || of[2] == strconv.Itoa(k) }
@@ -102,7 +104,7 @@ func (o *selection) add(key string, p *Paper) {
 	}
 	mode := strings.TrimPrefix(of[1], "i")
 	for _, m := range []string{mode, "i" + mode} {
-		of := expr.Key("", of[0], m, of[3])
+		of := expr.QuantityKey("", of[0], m, of[3])
 		before := o.needsSize[of]
 		o.needsSize[of] = func(k int) bool { return counts(k) || before != nil && before(k) }
 	}
@@ -110,7 +112,7 @@ func (o *selection) add(key string, p *Paper) {
 }
 
 // selectExperiment returns what has to be measured of an experiment, or false if that is nothing.
-func (o *selection) selectExperiment(e Experiment) (Experiment, bool) {
+func (o *experimentSelection) selectExperiment(e Experiment) (Experiment, bool) {
 	if o == nil {
 		return e, true
 	}
@@ -125,7 +127,9 @@ func (o *selection) selectExperiment(e Experiment) (Experiment, bool) {
 		}
 		return e, false
 	}
-	counts := func(mode string) func(k int) bool { return o.needsSize[expr.Key("", e.Subject, mode, e.Protocol)] }
+	counts := func(mode string) func(k int) bool {
+		return o.needsSize[expr.QuantityKey("", e.Subject, mode, e.Protocol)]
+	}
 	e.Modes = slices.DeleteFunc(slices.Clone(e.ModeNames()), func(mode string) bool { return counts(mode) == nil })
 	e.Sizes = slices.DeleteFunc(slices.Clone(e.Sizes), func(k int) bool {
 		return !slices.ContainsFunc(e.Modes, func(mode string) bool { return counts(mode)(k) })
@@ -135,7 +139,7 @@ func (o *selection) selectExperiment(e Experiment) (Experiment, bool) {
 
 // timerNames returns those that the quantities need: the four of the benchmark of the timers, from
 // which the fit has most, and those that are asked for by name.
-func (o *selection) timerNames() []string {
+func (o *experimentSelection) timerNames() []string {
 	all := []string{sample.Timer11}
 	for _, t := range sample.Timers {
 		if o.quantities[t.Name] {
@@ -147,10 +151,10 @@ func (o *selection) timerNames() []string {
 
 // selectPatterns returns what has to be measured of an experiment with patterns, or false if that
 // is nothing.
-func (o *selection) selectPatterns(e Experiment) (Experiment, bool) {
+func (o *experimentSelection) selectPatterns(e Experiment) (Experiment, bool) {
 	asked := func(pattern string, ranks, k int) bool {
 		of := []string{e.Subject, pattern, strconv.Itoa(ranks), strconv.Itoa(k)}
-		return o.keys[expr.Key("time", of...)] || o.keys[expr.Key("throughput", of...)]
+		return o.keys[expr.QuantityKey("time", of...)] || o.keys[expr.QuantityKey("throughput", of...)]
 	}
 	some := func(wanted func(pattern string, ranks, k int) bool) bool {
 		return slices.ContainsFunc(e.Patterns, func(pattern string) bool {

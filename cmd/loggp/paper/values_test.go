@@ -27,14 +27,14 @@ func TestMeasureRows(t *testing.T) {
 			found[p.Artefacts[i].rows[j].Name] = f.Measured
 		}
 	}
-	values := p.Values()
+	values := p.PrintedNumbers()
 	if len(values) < 25 {
 		t.Fatalf("%d values", len(values))
 	}
 	var names []string
-	values = slices.DeleteFunc(values, func(v Value) bool { return v.Unit == "" }) // counts, which take all pairs of ranks
+	values = slices.DeleteFunc(values, func(v PrintedNumber) bool { return v.Unit == "" }) // counts, which take all pairs of ranks
 	for _, v := range values {
-		names = append(names, v.Row)
+		names = append(names, v.Name)
 	}
 	together, err := p.Measure(context.Background(), o, names, nil)
 	if err != nil {
@@ -53,8 +53,8 @@ func TestMeasureRows(t *testing.T) {
 			step = 0
 		}
 		for _, x := range []float64{alone[0], together[i]} {
-			if !(math.Abs(x-found[v.Row]) <= tolerance*math.Abs(x)+step) {
-				t.Errorf("%s is %g alone, %g with the others, and %g in the study", v.Row, alone[0], together[i], found[v.Row])
+			if !(math.Abs(x-found[v.Name]) <= tolerance*math.Abs(x)+step) {
+				t.Errorf("%s is %g alone, %g with the others, and %g in the study", v.Name, alone[0], together[i], found[v.Name])
 			}
 		}
 	}

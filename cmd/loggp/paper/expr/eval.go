@@ -26,56 +26,56 @@ const (
 // Definition is a quantity that is computed from others.
 type Definition struct {
 	Parameters []string
-	Is         *Expr
+	Expression *Expr
 }
 
 // Env says what the names of an expression are worth, and collects what was found while it was
 // evaluated.
 type Env struct {
-	// Value returns a measured quantity by its key: o_s(t3d,isend,16).
-	Value func(key string) (Value, bool)
+	// Lookup returns a measured quantity by its key: o_s(t3d,isend,16).
+	Lookup func(key string) (Value, bool)
 
-	// Define holds the quantities that are computed. Value goes first.
-	Define map[string]Definition
+	// Definitions holds the quantities that are computed. Value goes first.
+	Definitions map[string]Definition
 
-	Asked  map[string]bool // the keys of all quantities, measured or not
-	Absent []string        // those that are neither measured nor defined
+	Requested   map[string]bool // the keys of all quantities, measured or not
+	MissingKeys []string        // those that are neither measured nor defined
 
-	x        *Expr // that is evaluated
-	vars     map[string]string
-	at       string // the values of loop variables, for evidence
-	quiet    bool   // comparisons are no evidence
-	compared []*comparison
+	expression      *Expr // that is evaluated
+	variables       map[string]string
+	loopPosition    string // the values of loop variables, for evidence
+	ignoresEvidence bool   // comparisons are no evidence
+	comparisons     []*comparison
 }
 
 // comparison is what was found where one comparison of the text was evaluated. A sequence has one
 // side.
 type comparison struct {
-	sides []ast.Expr
-	seen  []comparisonInstance
+	sides     []ast.Expr
+	instances []comparisonInstance
 }
 
 // comparisonInstance is one evaluation of a comparison.
 type comparisonInstance struct {
-	at     string
-	values [2]Value
-	margin float64 // distance of the two sides, relative to the larger
+	loopPosition string
+	values       [2]Value
+	margin       float64 // distance of the two sides, relative to the larger
 }
 
-// Key returns the key of a quantity.
-func Key(name string, arguments ...string) string {
+// QuantityKey returns the key of a quantity.
+func QuantityKey(name string, arguments ...string) string {
 	return name + "(" + strings.Join(arguments, ",") + ")"
 }
 
 // Number evaluates an expression that is a number. The words are the values of its variables.
 func (e *Env) Number(x *Expr, words map[string]string) Value {
-	e.x, e.vars = x, words
+	e.expression, e.variables = x, words
 	return e.evaluateNumber(x.root)
 }
 
 // Truth evaluates an expression that is a condition, as Number does.
 func (e *Env) Truth(x *Expr, words map[string]string) Truth {
-	e.x, e.vars = x, words
+	e.expression, e.variables = x, words
 	return e.evaluateCondition(x.root)
 }
 
@@ -86,7 +86,7 @@ func (e *Env) evaluateCondition(n ast.Expr) Truth {
 	case *ast.UnaryExpr:
 		return [...]Truth{Missing: Missing, False: True, Undecided: Undecided, True: False}[e.evaluateCondition(n.X)]
 	case *ast.CallExpr:
-		if name := e.x.sourceText(n.Fun); name != "all" {
+		if name := e.expression.sourceText(n.Fun); name != "all" {
 			return e.evaluateMonotonic(n, name)
 		}
 		all := True
@@ -139,7 +139,7 @@ func (e *Env) evaluateMonotonic(n *ast.CallExpr, name string) Truth {
 	all, before := True, []Value{}
 	e.forEachElement(n, func(string) {
 		v := e.evaluateNumber(n.Args[2])
-		e.recordEvidence(n.Args[2:], v, Unknown())
+		e.recordEvidence(n.Args[2:], v, UnknownValue())
 		for _, b := range before {
 			all = min(all, decideComparison(op, v, b))
 		}
@@ -153,11 +153,11 @@ func (e *Env) evaluateNumber(n ast.Expr) Value {
 	case *ast.BasicLit:
 		return literalValue(n.Value)
 	case *ast.Ident:
-		return literalValue(e.vars[n.Name])
+		return literalValue(e.variables[n.Name])
 	case *ast.ParenExpr:
 		return e.evaluateNumber(n.X)
 	case *ast.UnaryExpr:
-		return Exactly(0).minus(e.evaluateNumber(n.X))
+		return ExactValue(0).minus(e.evaluateNumber(n.X))
 	case *ast.CallExpr:
 		return e.evaluateQuantity(n)
 	}
@@ -171,22 +171,22 @@ func (e *Env) evaluateNumber(n ast.Expr) Value {
 	case token.MUL:
 		return x.times(y)
 	}
-	return x.over(y)
+	return x.dividedBy(y)
 }
 
 // literalValue is a number, or what a variable stands for.
 func literalValue(text string) Value {
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return Unknown()
+		return UnknownValue()
 	}
-	return Exactly(x)
+	return ExactValue(x)
 }
 
 // evaluateExtreme is the smallest or the largest of some arguments, or of what a loop gives.
 func (e *Env) evaluateExtreme(n *ast.CallExpr, of func(a, b float64) float64) Value {
 	var values []Value
-	if e.x.isList(n.Args[1]) {
+	if e.expression.isList(n.Args[1]) {
 		e.forEachElement(n, func(string) { values = append(values, e.evaluateNumber(n.Args[2])) })
 	} else {
 		for _, a := range n.Args {
@@ -204,10 +204,10 @@ func (e *Env) evaluateExtreme(n *ast.CallExpr, of func(a, b float64) float64) Va
 // undecided for some it is somewhere between the first for which it may hold and the first for
 // which it does. If there is none it is infinite.
 func (e *Env) evaluateFirst(n *ast.CallExpr) Value {
-	quiet, missing := e.quiet, false
-	e.quiet = true
-	defer func() { e.quiet = quiet }()
-	all := Exactly(math.Inf(1))
+	quiet, missing := e.ignoresEvidence, false
+	e.ignoresEvidence = true
+	defer func() { e.ignoresEvidence = quiet }()
+	all := ExactValue(math.Inf(1))
 	e.forEachElement(n, func(element string) {
 		v := literalValue(element)
 		switch e.evaluateCondition(n.Args[2]) {
@@ -216,18 +216,18 @@ func (e *Env) evaluateFirst(n *ast.CallExpr) Value {
 		case True:
 			all = pickExtreme(math.Min, all, v)
 		case Undecided:
-			all.Low = math.Min(all.Low, v.V)
+			all.Low = math.Min(all.Low, v.Center)
 		}
 	})
 	if missing {
-		return Unknown()
+		return UnknownValue()
 	}
 	return all
 }
 
 // evaluateQuantity is a quantity: as it was measured, or else by its definition.
 func (e *Env) evaluateQuantity(n *ast.CallExpr) Value {
-	name := e.x.sourceText(n.Fun)
+	name := e.expression.sourceText(n.Fun)
 	switch name {
 	case "abs":
 		return e.evaluateNumber(n.Args[0]).abs()
@@ -240,82 +240,82 @@ func (e *Env) evaluateQuantity(n *ast.CallExpr) Value {
 	}
 	var arguments []string
 	for _, a := range n.Args {
-		word := strings.Trim(e.x.sourceText(a), `"`)
-		if v, ok := e.vars[word]; ok {
+		word := strings.Trim(e.expression.sourceText(a), `"`)
+		if v, ok := e.variables[word]; ok {
 			word = v
 		}
 		arguments = append(arguments, word)
 	}
-	key := Key(name, arguments...)
-	if e.Asked == nil {
-		e.Asked = map[string]bool{}
+	key := QuantityKey(name, arguments...)
+	if e.Requested == nil {
+		e.Requested = map[string]bool{}
 	}
-	e.Asked[key] = true
-	if v, ok := e.Value(key); ok {
+	e.Requested[key] = true
+	if v, ok := e.Lookup(key); ok {
 		return v
 	}
-	d, ok := e.Define[name]
+	d, ok := e.Definitions[name]
 	if !ok {
-		e.Absent = append(e.Absent, key)
-		return Unknown()
+		e.MissingKeys = append(e.MissingKeys, key)
+		return UnknownValue()
 	}
-	x, vars := e.x, e.vars
-	defer func() { e.x, e.vars = x, vars }()
+	x, vars := e.expression, e.variables
+	defer func() { e.expression, e.variables = x, vars }()
 	inner := map[string]string{}
 	for i, p := range d.Parameters {
 		inner[p] = arguments[i]
 	}
-	e.x, e.vars = d.Is, inner
-	return e.evaluateNumber(d.Is.root)
+	e.expression, e.variables = d.Expression, inner
+	return e.evaluateNumber(d.Expression.root)
 }
 
 // forEachElement runs a function for each element of the list of a call.
 func (e *Env) forEachElement(n *ast.CallExpr, do func(element string)) {
-	vars, at, variable := e.vars, e.at, e.x.sourceText(n.Args[0])
-	defer func() { e.vars, e.at = vars, at }()
-	elements, _ := e.x.listElements(n.Args[1]) // checked when it was parsed
+	vars, at, variable := e.variables, e.loopPosition, e.expression.sourceText(n.Args[0])
+	defer func() { e.variables, e.loopPosition = vars, at }()
+	elements, _ := e.expression.listElements(n.Args[1]) // checked when it was parsed
 	for _, element := range elements {
-		e.vars = map[string]string{}
-		maps.Copy(e.vars, vars)
-		e.vars[variable] = element
-		e.at = strings.TrimPrefix(at+", "+variable+" = "+element, ", ")
+		e.variables = map[string]string{}
+		maps.Copy(e.variables, vars)
+		e.variables[variable] = element
+		e.loopPosition = strings.TrimPrefix(at+", "+variable+" = "+element, ", ")
 		do(element)
 	}
 }
 
 // recordEvidence keeps what a comparison was decided by.
 func (e *Env) recordEvidence(sides []ast.Expr, a, b Value) {
-	if e.quiet {
+	if e.ignoresEvidence {
 		return
 	}
-	i := slices.IndexFunc(e.compared, func(c *comparison) bool { return slices.Equal(c.sides, sides) })
+	i := slices.IndexFunc(e.comparisons, func(c *comparison) bool { return slices.Equal(c.sides, sides) })
 	if i < 0 {
-		i = len(e.compared)
-		e.compared = append(e.compared, &comparison{sides: sides})
+		i = len(e.comparisons)
+		e.comparisons = append(e.comparisons, &comparison{sides: sides})
 	}
-	margin := math.Abs(a.V-b.V) / max(math.Abs(a.V), math.Abs(b.V))
-	e.compared[i].seen = append(e.compared[i].seen, comparisonInstance{e.at, [2]Value{a, b}, margin})
+	margin := math.Abs(a.Center-b.Center) / max(math.Abs(a.Center), math.Abs(b.Center))
+	e.comparisons[i].instances = append(e.comparisons[i].instances, comparisonInstance{e.loopPosition, [2]Value{a, b}, margin})
 }
 
-// fewest is up to how many values of a loop the evidence lists, longest up to how many of a
-// sequence that rises or falls.
+// maxListedComparisons is up to how many values of a loop the evidence lists, longest up to how
+// many of a sequence that rises or falls.
 const (
-	fewest  = 6
-	longest = 24
+	maxListedComparisons = 6
+	maxListedSequence    = 24
 )
 
 // Evidence returns the values that decided, side by side as in the text. Of many it returns those
 // that came nearest to the opposite answer.
 func (e *Env) Evidence() string {
 	var all []string
-	for _, c := range e.compared {
-		seen, rest := c.seen, ""
+	for _, c := range e.comparisons {
+		seen, rest := c.instances, ""
 		switch {
-		case len(seen) > fewest && len(c.sides) == 2:
+		case len(seen) > maxListedComparisons && len(c.sides) == 2:
 			seen = []comparisonInstance{slices.MinFunc(seen, func(a, b comparisonInstance) int { return cmp.Compare(a.margin, b.margin) })}
-			rest = fmt.Sprintf(", the nearest of %d", len(c.seen))
-		case len(seen) > longest:
-			seen, rest = seen[:fewest], fmt.Sprintf("; and %d more", len(seen)-fewest)
+			rest = fmt.Sprintf(", the nearest of %d", len(c.instances))
+		case len(seen) > maxListedSequence:
+			seen, rest = seen[:maxListedComparisons], fmt.Sprintf("; and %d more", len(seen)-maxListedComparisons)
 		}
 		for i, side := range c.sides {
 			if isConstant(side) {
@@ -324,12 +324,12 @@ func (e *Env) Evidence() string {
 			var values []string
 			for _, x := range seen {
 				value := x.values[i].String()
-				if x.at != "" {
-					value += " at " + x.at
+				if x.loopPosition != "" {
+					value += " at " + x.loopPosition
 				}
 				values = append(values, value)
 			}
-			text := e.x.sourceText(side) + " is " + strings.Join(values, "; ") + rest
+			text := e.expression.sourceText(side) + " is " + strings.Join(values, "; ") + rest
 			if !slices.Contains(all, text) { // both ends of a range have it
 				all = append(all, text)
 			}
@@ -355,7 +355,7 @@ func isConstant(n ast.Expr) bool {
 // constant.
 func (e *Env) NearestThreshold() (text string, off float64) {
 	off = math.Inf(1)
-	for _, c := range e.compared {
+	for _, c := range e.comparisons {
 		if len(c.sides) < 2 || isConstant(c.sides[0]) == isConstant(c.sides[1]) {
 			continue
 		}
@@ -363,13 +363,13 @@ func (e *Env) NearestThreshold() (text string, off float64) {
 		if isConstant(side) {
 			edge, side = 0, c.sides[1]
 		}
-		for _, x := range c.seen {
-			bound := x.values[edge].V
-			if d := math.Abs(x.values[1-edge].V-bound) / math.Abs(bound); d < off {
+		for _, x := range c.instances {
+			bound := x.values[edge].Center
+			if d := math.Abs(x.values[1-edge].Center-bound) / math.Abs(bound); d < off {
 				off = d
-				text = fmt.Sprintf("%s is %v", e.x.sourceText(side), x.values[1-edge])
-				if x.at != "" {
-					text += " at " + x.at
+				text = fmt.Sprintf("%s is %v", e.expression.sourceText(side), x.values[1-edge])
+				if x.loopPosition != "" {
+					text += " at " + x.loopPosition
 				}
 				text += fmt.Sprintf(", %.1f %% from the threshold %s", 100*d, FormatDigits(bound))
 			}

@@ -18,7 +18,7 @@ func cells(key string) (Value, bool) {
 	values := map[string]Value{
 		"t(a,1)": {0.1, 0, 0.2}, "t(a,10)": {1.05, 0.95, 1.15}, "t(a,100)": {10, 9.9, 10.1}, "t(a,1000)": {100, 99.9, 100.1},
 		"t(b,1)": {1, 0.9, 1.1}, "t(b,10)": {1, 0.9, 1.1}, "t(b,100)": {1, 0.9, 1.1}, "t(b,1000)": {1, 0.9, 1.1},
-		"one()": Exactly(1), "time(LAM/MPI,IS,4)": Exactly(7),
+		"one()": ExactValue(1), "time(LAM/MPI,IS,4)": ExactValue(7),
 	}
 	v, ok := values[key]
 	return v, ok
@@ -40,7 +40,7 @@ func env(t *testing.T) *Env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Env{Value: cells, Define: map[string]Definition{"half": {[]string{"k"}, is}}}
+	return &Env{Lookup: cells, Definitions: map[string]Definition{"half": {[]string{"k"}, is}}}
 }
 
 func TestTruth(t *testing.T) {
@@ -84,7 +84,7 @@ func TestTruth(t *testing.T) {
 	} {
 		e := env(t)
 		got := e.Truth(parse(t, text), map[string]string{"s": "a"})
-		if len(e.Absent) > 0 {
+		if len(e.MissingKeys) > 0 {
 			got = Missing
 		}
 		if got != want {
@@ -144,7 +144,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q: %v", s, err)
 		}
 		if err == nil && x.IsCondition() {
-			(&Env{Value: cells}).Truth(x, map[string]string{"s": "a"})
+			(&Env{Lookup: cells}).Truth(x, map[string]string{"s": "a"})
 		}
 	})
 }
@@ -181,40 +181,40 @@ func TestEvidence(t *testing.T) {
 
 // Computed by hand: 3 and 4 make 5, and 1 % and 2 % make √5 %.
 func TestValue(t *testing.T) {
-	a, b := Value{V: 100, Low: 97, High: 104}, Value{V: 50, Low: 46, High: 53}
+	a, b := Value{Center: 100, Low: 97, High: 104}, Value{Center: 50, Low: 46, High: 53}
 	percent := math.Sqrt(1+math.Pow(100*(1-50./51), 2)) / 100
 	for _, c := range []struct {
 		what string
 		got  Value
 		want Value
 	}{
-		{"plus", a.plus(b), Value{V: 150, Low: 145, High: 155}},
-		{"minus", a.minus(b), Value{V: 50, Low: 50 - math.Sqrt(18), High: 50 + math.Sqrt(32)}},
-		{"times", a.times(Exactly(2)), Value{V: 200, Low: 194, High: 208}},
-		{"times a negative", a.times(Exactly(-1)), Value{V: -100, Low: -104, High: -97}},
-		{"over", Value{V: 100, Low: 99, High: 100}.over(Value{V: 50, Low: 50, High: 51}), Value{V: 2, Low: 2 - 2*percent, High: 2}},
-		{"exact over", Exactly(8).over(Value{V: 2, Low: 1, High: 4}), Value{V: 4, Low: 2, High: 8}},
-		{"abs", Value{V: -1, Low: -3, High: 2}.abs(), Value{V: 1, Low: 0, High: 3}},
+		{"plus", a.plus(b), Value{Center: 150, Low: 145, High: 155}},
+		{"minus", a.minus(b), Value{Center: 50, Low: 50 - math.Sqrt(18), High: 50 + math.Sqrt(32)}},
+		{"times", a.times(ExactValue(2)), Value{Center: 200, Low: 194, High: 208}},
+		{"times a negative", a.times(ExactValue(-1)), Value{Center: -100, Low: -104, High: -97}},
+		{"over", Value{Center: 100, Low: 99, High: 100}.dividedBy(Value{Center: 50, Low: 50, High: 51}), Value{Center: 2, Low: 2 - 2*percent, High: 2}},
+		{"exact over", ExactValue(8).dividedBy(Value{Center: 2, Low: 1, High: 4}), Value{Center: 4, Low: 2, High: 8}},
+		{"abs", Value{Center: -1, Low: -3, High: 2}.abs(), Value{Center: 1, Low: 0, High: 3}},
 	} {
-		if d := math.Abs(c.got.V-c.want.V) + math.Abs(c.got.Low-c.want.Low) + math.Abs(c.got.High-c.want.High); !(d < 1e-9) {
+		if d := math.Abs(c.got.Center-c.want.Center) + math.Abs(c.got.Low-c.want.Low) + math.Abs(c.got.High-c.want.High); !(d < 1e-9) {
 			t.Errorf("%s: got %+v, want %+v", c.what, c.got, c.want)
 		}
 	}
-	if v := Exactly(8).over(Exactly(-1)); v.IsKnown() {
+	if v := ExactValue(8).dividedBy(ExactValue(-1)); v.IsKnown() {
 		t.Errorf("a ratio to what is below zero is %v", v)
 	}
 	for _, c := range []struct {
 		v    Value
 		want string
 	}{
-		{Value{V: 29.98123, Low: 29.961, High: 30.002}, "29.98 ±0.02"},
-		{Value{V: 1234.5, Low: 1222, High: 1246}, "1234 ±12"},
-		{Exactly(0.12345), "0.1235"},
-		{Exactly(1000086.4), "1000086"},
-		{Value{V: 2, Low: 0.5, High: 2.1}, "2 (0.5 to 2.1)"},
-		{Value{V: 2, Low: 0.5, High: math.Inf(1)}, "2 (0.5 or more)"},
-		{Exactly(math.Inf(1)), "never"},
-		{Unknown(), "?"},
+		{Value{Center: 29.98123, Low: 29.961, High: 30.002}, "29.98 ±0.02"},
+		{Value{Center: 1234.5, Low: 1222, High: 1246}, "1234 ±12"},
+		{ExactValue(0.12345), "0.1235"},
+		{ExactValue(1000086.4), "1000086"},
+		{Value{Center: 2, Low: 0.5, High: 2.1}, "2 (0.5 to 2.1)"},
+		{Value{Center: 2, Low: 0.5, High: math.Inf(1)}, "2 (0.5 or more)"},
+		{ExactValue(math.Inf(1)), "never"},
+		{UnknownValue(), "?"},
 	} {
 		if got := c.v.String(); got != c.want {
 			t.Errorf("%+v is printed as %q, want %q", c.v, got, c.want)

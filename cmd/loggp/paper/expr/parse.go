@@ -23,11 +23,11 @@ func (e *Error) Error() string { return e.Text }
 
 // Expr is an expression that has been parsed and checked. It is a number or a condition.
 type Expr struct {
-	text      string
-	root      ast.Expr
-	condition bool
-	names     *Names
-	free      map[string]bool // variables that no loop of its own binds
+	text          string
+	root          ast.Expr
+	condition     bool
+	names         *Names
+	freeVariables map[string]bool // variables that no loop of its own binds
 }
 
 // IsCondition says whether the expression is a condition, not a number.
@@ -37,7 +37,7 @@ func (x *Expr) IsCondition() bool { return x.condition }
 func (x *Expr) String() string { return x.text }
 
 // DependsOn says whether the expression depends on a variable that no loop of its own binds.
-func (x *Expr) DependsOn(variable string) bool { return x.free[variable] }
+func (x *Expr) DependsOn(variable string) bool { return x.freeVariables[variable] }
 
 // Names are the words that an expression may use: its variables, the lists that loops go through,
 // and the number of arguments of each quantity; -1 if it varies.
@@ -63,7 +63,7 @@ func Parse(text string, names *Names) (*Expr, error) {
 	if err != nil {
 		return nil, &Error{0, err.Error()}
 	}
-	x := &Expr{text: text, root: root, names: names, free: map[string]bool{}}
+	x := &Expr{text: text, root: root, names: names, freeVariables: map[string]bool{}}
 	x.condition, err = x.checkNode(root, nil)
 	return x, err
 }
@@ -192,7 +192,7 @@ func (x *Expr) isVariable(n *ast.Ident, bound []string) bool {
 		return true
 	}
 	free := slices.Contains(x.names.Variables, n.Name)
-	x.free[n.Name] = x.free[n.Name] || free
+	x.freeVariables[n.Name] = x.freeVariables[n.Name] || free
 	return free
 }
 

@@ -7,24 +7,24 @@ import (
 )
 
 // Value is a number with its 95 % interval. All three are NaN if the number is not known.
-type Value struct{ V, Low, High float64 }
+type Value struct{ Center, Low, High float64 }
 
-// Exactly returns a number without uncertainty.
-func Exactly(x float64) Value { return Value{V: x, Low: x, High: x} }
+// ExactValue returns a number without uncertainty.
+func ExactValue(x float64) Value { return Value{Center: x, Low: x, High: x} }
 
-// Unknown returns the value of a number that is not known.
-func Unknown() Value { return Exactly(math.NaN()) }
+// UnknownValue returns the value of a number that is not known.
+func UnknownValue() Value { return ExactValue(math.NaN()) }
 
 // IsKnown says whether there is a number.
-func (v Value) IsKnown() bool { return !math.IsNaN(v.V) }
+func (v Value) IsKnown() bool { return !math.IsNaN(v.Center) }
 
 // intervalSides returns how far the interval reaches below and above the value, or above and below
 // for a quantity that falls when v rises.
 func (v Value) intervalSides(falls bool) (under, above float64) {
 	if falls {
-		return v.High - v.V, v.V - v.Low
+		return v.High - v.Center, v.Center - v.Low
 	}
-	return v.V - v.Low, v.High - v.V
+	return v.Center - v.Low, v.High - v.Center
 }
 
 // combineValues returns x, to which v and w contribute with the sensitivities dv and dw. The values
@@ -33,19 +33,22 @@ func combineValues(x float64, v Value, dv float64, w Value, dw float64) Value {
 	vUnder, vAbove := v.intervalSides(dv < 0)
 	wUnder, wAbove := w.intervalSides(dw < 0)
 	dv, dw = math.Abs(dv), math.Abs(dw)
-	return Value{V: x, Low: x - math.Hypot(dv*vUnder, dw*wUnder), High: x + math.Hypot(dv*vAbove, dw*wAbove)}
+	return Value{Center: x, Low: x - math.Hypot(dv*vUnder, dw*wUnder), High: x + math.Hypot(dv*vAbove, dw*wAbove)}
 }
 
-func (v Value) plus(w Value) Value  { return combineValues(v.V+w.V, v, 1, w, 1) }
-func (v Value) minus(w Value) Value { return combineValues(v.V-w.V, v, 1, w, -1) }
-func (v Value) times(w Value) Value { return combineValues(v.V*w.V, v, w.V, w, v.V) }
+func (v Value) plus(w Value) Value  { return combineValues(v.Center+w.Center, v, 1, w, 1) }
+func (v Value) minus(w Value) Value { return combineValues(v.Center-w.Center, v, 1, w, -1) }
+func (v Value) times(w Value) Value {
+	return combineValues(v.Center*w.Center, v, w.Center, w, v.Center)
+}
 
-// over returns v/w. A divisor that is not above zero gives no value: ratios are of times and rates.
-func (v Value) over(w Value) Value {
-	if !(w.V > 0) {
-		return Unknown()
+// dividedBy returns v/w. A divisor that is not above zero gives no value: ratios are of times and
+// rates.
+func (v Value) dividedBy(w Value) Value {
+	if !(w.Center > 0) {
+		return UnknownValue()
 	}
-	inverse := Value{V: 1 / w.V, Low: 1 / w.High, High: math.Inf(1)}
+	inverse := Value{Center: 1 / w.Center, Low: 1 / w.High, High: math.Inf(1)}
 	if w.Low > 0 {
 		inverse.High = 1 / w.Low
 	}
@@ -54,17 +57,17 @@ func (v Value) over(w Value) Value {
 
 func (v Value) abs() Value {
 	switch {
-	case v.V < 0:
-		return Value{V: -v.V, Low: -v.High, High: -v.Low}.abs()
+	case v.Center < 0:
+		return Value{Center: -v.Center, Low: -v.High, High: -v.Low}.abs()
 	case v.Low < 0:
-		return Value{V: v.V, Low: 0, High: math.Max(v.High, -v.Low)}
+		return Value{Center: v.Center, Low: 0, High: math.Max(v.High, -v.Low)}
 	}
 	return v
 }
 
 // pickExtreme returns the smallest or the largest of two values, end by end.
 func pickExtreme(of func(a, b float64) float64, v, w Value) Value {
-	return Value{V: of(v.V, w.V), Low: of(v.Low, w.Low), High: of(v.High, w.High)}
+	return Value{Center: of(v.Center, w.Center), Low: of(v.Low, w.Low), High: of(v.High, w.High)}
 }
 
 // String prints the value with half the width of its interval: 29.98 ±0.02. An interval below a
@@ -74,17 +77,17 @@ func (v Value) String() string {
 	switch {
 	case !v.IsKnown():
 		return "?"
-	case math.IsInf(v.V, 0):
+	case math.IsInf(v.Center, 0):
 		return "never"
-	case half <= 1e-4*math.Abs(v.V):
-		return FormatDigits(v.V)
+	case half <= 1e-4*math.Abs(v.Center):
+		return FormatDigits(v.Center)
 	case math.IsInf(half, 0):
-		return fmt.Sprintf("%s (%s or more)", FormatDigits(v.V), FormatDigits(v.Low))
-	case math.Abs(2*v.V-v.Low-v.High) > half:
-		return fmt.Sprintf("%s (%s to %s)", FormatDigits(v.V), FormatDigits(v.Low), FormatDigits(v.High))
+		return fmt.Sprintf("%s (%s or more)", FormatDigits(v.Center), FormatDigits(v.Low))
+	case math.Abs(2*v.Center-v.Low-v.High) > half:
+		return fmt.Sprintf("%s (%s to %s)", FormatDigits(v.Center), FormatDigits(v.Low), FormatDigits(v.High))
 	}
 	places := max(0, -int(math.Floor(math.Log10(half))))
-	return fmt.Sprintf("%s ±%s", strconv.FormatFloat(v.V, 'f', places, 64), strconv.FormatFloat(half, 'f', places, 64))
+	return fmt.Sprintf("%s ±%s", strconv.FormatFloat(v.Center, 'f', places, 64), strconv.FormatFloat(half, 'f', places, 64))
 }
 
 // FormatDigits prints a number with four digits, or with all digits before the point.
