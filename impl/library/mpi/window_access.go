@@ -64,8 +64,22 @@ const (
 // pendingAccess is an operation of an access: the memory of the program is in use until it is
 // finished.
 type pendingAccess struct {
-	op     *engine.Op
-	target int
+	op         *engine.Op
+	target     int
+	handedOver bool   // to a request of the program, which may use the operation again
+	generation uint32 // of the operation, if so
+}
+
+// isFinished reports whether the access needs the memory of the program no longer.
+func (p *pendingAccess) isFinished() bool {
+	return p.op.IsFinished() || p.handedOver && p.op.Generation() != p.generation
+}
+
+// release gives back the operation of an access that is finished, unless it is the program's.
+func (p *pendingAccess) release(e *engine.Rank) {
+	if !p.handedOver {
+		e.ReleaseService(p.op)
+	}
 }
 
 // access is an access to memory of a rank.
@@ -169,6 +183,7 @@ func (w *Window) accessByRequest(a *access) Request {
 		o = w.c.e.NewFinishedOp(false, engine.Status{})
 	} else {
 		w.c.e.HandOver(o)
+		w.keepPending(pendingAccess{o, a.target, true, o.Generation()})
 	}
 	return w.c.newRequest(o)
 }
@@ -203,6 +218,9 @@ func (w *Window) access(a *access) *engine.Op {
 	return w.sendAccess(a, &h)
 }
 
+// maxAccessBytes bounds an access, so that sums of displacements do not overflow.
+const maxAccessBytes = 1 << 47
+
 // checkAccess fails if arguments are wrong that have nothing to do with the target.
 func (w *Window) checkAccess(a *access) {
 	c := w.c
@@ -210,6 +228,9 @@ func (w *Window) checkAccess(a *access) {
 		c.e.Fail(engine.ErrCount, "%d elements: a count is not negative", a.count)
 	}
 	c.checkType(Buffer{Count: a.count, Type: a.of})
+	if most := max(a.of.Size(), a.of.Extent(), -a.of.Extent()); most > 0 && a.count > maxAccessBytes/most {
+		c.e.Fail(engine.ErrCount, "%d elements of %d bytes are more than memory can have", a.count, a.of.Extent())
+	}
 	size := a.count * a.of.Size()
 	if a.op == NoOp || a.kind == getRequest {
 		a.origin = Buffer{}
@@ -436,12 +457,17 @@ func (w *Window) addPending(o *engine.Op, target int) {
 		w.c.e.ReleaseService(o)
 		return
 	}
+	w.keepPending(pendingAccess{op: o, target: target})
+}
+
+// keepPending notes an access, and forgets finished ones from time to time.
+func (w *Window) keepPending(p pendingAccess) {
 	x := &w.origin
-	x.pending = append(x.pending, pendingAccess{o, target})
+	x.pending = append(x.pending, p)
 	if len(x.pending) > 2*x.swept+64 {
 		x.pending = slices.DeleteFunc(x.pending, func(p pendingAccess) bool {
-			if p.op.IsFinished() {
-				w.c.e.ReleaseService(p.op)
+			if p.isFinished() {
+				p.release(w.c.e)
 				return true
 			}
 			return false
@@ -460,8 +486,8 @@ func (w *Window) completeLocal(target int) {
 			kept = append(kept, p)
 			continue
 		}
-		w.c.e.AwaitService(w.waitFor(engine.WaitAccess, p.target), p.op.IsFinished)
-		w.c.e.ReleaseService(p.op)
+		w.c.e.AwaitService(w.waitFor(engine.WaitAccess, p.target), p.isFinished)
+		p.release(w.c.e)
 	}
 	clear(all[len(kept):])
 	w.origin.pending, w.origin.swept = kept, len(kept)

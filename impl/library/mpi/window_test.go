@@ -163,6 +163,54 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 		w.Free()
 		return nil
 	},
+	"a flush completes long accesses at the target": func(c *mpi.Comm) error {
+		const n = 100000
+		memory := make([]int32, n)
+		w := c.CreateWindow(mpi.Raw(memory), 4)
+		w.LockAll(0)
+		for round := range int32(3) {
+			got := []int32{-1}
+			switch c.Rank() {
+			case 1:
+				values := slices.Repeat([]int32{round + 1}, n)
+				if round == 1 {
+					w.Accumulate(mpi.Of(values), 0, 0, n, mpi.Int32, mpi.Replace)
+				} else {
+					w.Put(mpi.Of(values), 0, 0, n, mpi.Int32)
+				}
+				w.Flush(0)
+				mpi.Send(c, []byte{1}, 2, 0) // tells rank 2, which has made no access
+			case 2:
+				mpi.Recv(c, make([]byte, 1), 1, 0)
+				w.Get(mpi.Of(got), 0, n-1, 1, mpi.Int32)
+				w.Flush(0)
+				if got[0] != round+1 {
+					return fmt.Errorf("round %d: rank 2 reads %d after rank 1 has flushed", round, got[0])
+				}
+			}
+			c.Barrier()
+		}
+		w.UnlockAll()
+		w.Free()
+		return nil
+	},
+	"calls with no rank have no effect": func(c *mpi.Comm) error {
+		w := c.CreateWindow(make([]byte, 8), 8)
+		got := []int64{7}
+		w.Lock(mpi.LockShared, mpi.ProcNull, 0)
+		w.Put(one(int64(1)), mpi.ProcNull, 99, 1, mpi.Int64)
+		w.FetchAndOp(one(int64(1)), mpi.Of(got), mpi.ProcNull, 0, mpi.Sum)
+		w.CompareAndSwap(one(int64(1)), one(int64(1)), mpi.Of(got), mpi.ProcNull, 0)
+		q := w.Rget(mpi.Of(got), mpi.ProcNull, 0, 1, mpi.Int64)
+		q.Wait()
+		w.Flush(mpi.ProcNull)
+		w.Unlock(mpi.ProcNull)
+		w.Free()
+		if got[0] != 7 {
+			return fmt.Errorf("rank %d: %d", c.Rank(), got[0])
+		}
+		return nil
+	},
 	"get and accumulate, replace and no operation": func(c *mpi.Comm) error {
 		const n = 500
 		memory := slices.Repeat([]int32{7}, n)

@@ -15,11 +15,13 @@ type target struct {
 
 // targetAt returns those from an argument on.
 func (r *rank) targetAt(a args, i int) target {
-	return target{destination(int(int32(a[i]))), int(a[i+1]), int(int32(a[i+2])), r.datatype(a[i+3])}
+	t := target{destination(int(a[i])), int(a[i+1]), int(a[i+2]), r.datatype(a[i+3])}
+	r.checkCount(t.count, t.of)
+	return t
 }
 
 // bufferAt returns the buffer that is described from an argument on.
-func (r *rank) bufferAt(a args, i int) mpi.Buffer { return r.buffer(a[i], int(int32(a[i+1])), a[i+2]) }
+func (r *rank) bufferAt(a args, i int) mpi.Buffer { return r.buffer(a[i], int(a[i+1]), a[i+2]) }
 
 // accumulateOp returns the operation of an accumulate.
 func (r *rank) accumulateOp(h uintptr) *mpi.Op {
@@ -73,12 +75,12 @@ func fetchAndOp(r *rank, a args) {
 	if op != mpi.NoOp {
 		origin = r.buffer(a[0], 1, a[2])
 	}
-	w.FetchAndOp(origin, r.buffer(a[1], 1, a[2]), destination(int(int32(a[3]))), int(a[4]), op)
+	w.FetchAndOp(origin, r.buffer(a[1], 1, a[2]), destination(int(a[3])), int(a[4]), op)
 }
 
 func compareAndSwap(r *rank, a args) {
 	w := r.window(a[6])
-	w.CompareAndSwap(r.buffer(a[0], 1, a[3]), r.buffer(a[1], 1, a[3]), r.buffer(a[2], 1, a[3]), destination(int(int32(a[4]))), int(a[5]))
+	w.CompareAndSwap(r.buffer(a[0], 1, a[3]), r.buffer(a[1], 1, a[3]), r.buffer(a[2], 1, a[3]), destination(int(a[4])), int(a[5]))
 }
 
 func rput(r *rank, a args) {
@@ -110,7 +112,7 @@ var asserts = []struct {
 // assert returns the assertions that an argument has.
 func (r *rank) assert(a uintptr) mpi.Assert {
 	var out mpi.Assert
-	rest := int(int32(a))
+	rest := int(a)
 	for _, x := range asserts {
 		if rest&x.bit != 0 {
 			out |= x.is
@@ -118,19 +120,19 @@ func (r *rank) assert(a uintptr) mpi.Assert {
 		}
 	}
 	if rest != 0 {
-		r.raiseError(mpi.ErrAssert, "%#x is no assertion", uint32(rest))
+		r.raiseError(mpi.ErrAssert, "%#x is no assertion", rest)
 	}
 	return out
 }
 
 func winLock(r *rank, a args) {
 	w, kind := r.window(a[3]), mpi.LockShared
-	switch int(int32(a[0])) {
+	switch int(a[0]) {
 	case 301: // MPI_LOCK_EXCLUSIVE
 		kind = mpi.LockExclusive
 	case 302: // MPI_LOCK_SHARED
 	default:
-		r.raiseError(mpi.ErrLockType, "lock type %d is neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE", int(int32(a[0])))
+		r.raiseError(mpi.ErrLockType, "lock type %d is neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE", int(a[0]))
 	}
-	w.Lock(kind, destination(int(int32(a[1]))), r.assert(a[2]))
+	w.Lock(kind, destination(int(a[1])), r.assert(a[2]))
 }

@@ -84,7 +84,7 @@ func winCreate(r *rank, a args) {
 		r.raiseError(mpi.ErrSize, "a window of %d bytes: a size is not negative", size)
 	}
 	b := r.memory(a[0], 0, size, size, mpi.Byte)
-	r.addWindow(a[5], a[3], &window{Window: c.CreateWindow(b.Bytes, int(int32(a[2]))), base: a[0]})
+	r.addWindow(a[5], a[3], &window{Window: c.CreateWindow(b.Bytes, int(a[2])), base: a[0]})
 }
 
 // allocate returns memory of the program, and notes where it is.
@@ -103,7 +103,7 @@ func winAllocate(r *rank, a args) {
 	c := r.comm(a[3])
 	r.checkHints(a[2])
 	x := &window{}
-	x.Window = c.AllocateWindow(int(a[0]), int(int32(a[1])), r.allocate(&x.owned))
+	x.Window = c.AllocateWindow(int(a[0]), int(a[1]), r.allocate(&x.owned))
 	x.base = x.owned
 	storeAt(a[4], x.base)
 	r.addWindow(a[5], a[2], x)
@@ -113,7 +113,7 @@ func winAllocateShared(r *rank, a args) {
 	c := r.comm(a[3])
 	r.checkHints(a[2])
 	x := &window{}
-	x.Window = c.AllocateSharedWindow(int(a[0]), int(int32(a[1])), r.allocate(&x.owned))
+	x.Window = c.AllocateSharedWindow(int(a[0]), int(a[1]), r.allocate(&x.owned))
 	x.base = addressOf(x.Memory())
 	storeAt(a[4], x.base)
 	r.addWindow(a[5], a[2], x)
@@ -144,7 +144,7 @@ func winDetach(r *rank, a args) {
 
 func winSharedQuery(r *rank, a args) {
 	w := r.window(a[0])
-	b, unit := w.Shared(destination(int(int32(a[1]))))
+	b, unit := w.Shared(destination(int(a[1])))
 	storeAt(a[2], len(b))
 	storeAt(a[3], int32(unit))
 	storeAt(a[4], addressOf(b))
