@@ -11,8 +11,8 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Random programs with windows, whose results an oracle knows: all ranks draw the same accesses from
-// a seed, and each carries out its own on the window, and everybody's on a model.
+// Random programs with windows, whose results an oracle knows: all ranks draw the same accesses
+// from a seed, and each carries out its own on the window, and everybody's on a model.
 //
 // The memory of each rank has a part for each origin, which that origin alone writes, and a part
 // for sums of all. In each round one part is only read.
