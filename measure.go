@@ -172,7 +172,7 @@ func (m *measurement) openJob(ctx context.Context) error {
 
 func (m *measurement) openEmulated() error {
 	p, err := LoadPlatform(m.Platform)
-	if u := (*platform.UnknownError)(nil); errors.As(err, &u) {
+	if u := (*platform.UnknownPlatformError)(nil); errors.As(err, &u) {
 		return badOption("", fmt.Errorf("%w; this machine is %s or %s", u, strings.Join(job.LocalPlatforms, ", "), probe.Platform))
 	}
 	if err == nil {

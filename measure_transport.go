@@ -79,7 +79,7 @@ func (m *measurement) headFacts() []sample.Fact {
 			facts = append(facts, sample.Fact(f))
 		}
 	} else {
-		facts = append(facts, sample.Fact{Key: sample.PlatformFileFact, Value: m.Platform}, sample.Fact{Key: sample.PlatformSumFact, Value: j.Platform.Sum})
+		facts = append(facts, sample.Fact{Key: sample.PlatformFileFact, Value: m.Platform}, sample.Fact{Key: sample.PlatformSumFact, Value: j.Platform.Hash})
 	}
 	return append(facts, sample.Fact{Key: "library", Value: j.Library.Description}, sample.Fact{Key: sample.RanksFact, Value: strconv.Itoa(j.Ranks)})
 }

@@ -69,7 +69,7 @@ func LoadPlatform(name string) (*platform.Platform, error) {
 		return nil, optionErrorf("", "platform %s is this machine, which is measured and not emulated: loggp measure --platform %[1]s -o FILE; then predict --params takes what 'loggp fit FILE -o PARAMS' keeps", name)
 	}
 	p, err := platform.Load(name)
-	var unknown *platform.UnknownError
+	var unknown *platform.UnknownPlatformError
 	if errors.As(err, &unknown) || strings.HasPrefix(name, "loggp:") {
 		return p, badOption("", err)
 	}

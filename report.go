@@ -134,7 +134,7 @@ func emulationReport(files []string) (*reports.Report, error) {
 	routes, changed := routesOf(set)
 	fitted.Warnings = append(fitted.Warnings, changed...)
 	for _, way := range routes {
-		if !slices.ContainsFunc(r.Platforms, func(p *platform.Platform) bool { return p.Sum == way.Sum }) {
+		if !slices.ContainsFunc(r.Platforms, func(p *platform.Platform) bool { return p.Hash == way.Hash }) {
 			r.Platforms = append(r.Platforms, way.Platform)
 		}
 		for _, l := range way.Libraries {

@@ -49,13 +49,13 @@ func routesOf(set *sample.Set) (routes []route, changed []clean.Warning) {
 			continue
 		}
 		p, err := platform.Load(run.PlatformFile)
-		if err != nil || p.Sum != run.PlatformSum {
+		if err != nil || p.Hash != run.PlatformSum {
 			changed = append(changed, clean.Warning{Platform: run.PlatformFile, Code: clean.PlatformChanged,
 				Text: "the platform's file is gone, or is not what it was when this was measured: where its numbers are from, and sums of its steps, are left out"})
 			continue
 		}
 		r := routeOf(p, run)
-		if !slices.ContainsFunc(routes, func(x route) bool { return x.Sum == r.Sum && x.ranks == r.ranks && x.pair == r.pair }) {
+		if !slices.ContainsFunc(routes, func(x route) bool { return x.Hash == r.Hash && x.ranks == r.ranks && x.pair == r.pair }) {
 			routes = append(routes, r)
 		}
 	}

@@ -37,7 +37,7 @@ func platformTables(p *platform.Platform) []*doc.Table {
 	return append(all, numberTable(p), referenceTable(p))
 }
 
-var basisOrder = []platform.Basis{platform.Published, platform.Derived, platform.Fitted, platform.Assumed}
+var basisOrder = []platform.Basis{platform.BasisPublished, platform.BasisDerived, platform.BasisFitted, platform.BasisAssumed}
 
 func platformList(ps []*platform.Platform) *doc.Table {
 	t := &doc.Table{Name: "platforms", Columns: []doc.Column{
@@ -159,7 +159,7 @@ func numberTable(p *platform.Platform) *doc.Table {
 			source += "; fitted to " + strings.Join(n.FittedTo, ", ")
 		}
 		tone := doc.NormalTone
-		if n.Basis == platform.Assumed {
+		if n.Basis == platform.BasisAssumed {
 			tone = doc.FaintTone
 		}
 		t.AddRow(doc.TextCell(key), doc.TextCell(n.Value), doc.TextCell(string(n.Basis)).WithTone(tone), doc.TextCell(source).WithTone(tone))
@@ -174,10 +174,10 @@ func numberTable(p *platform.Platform) *doc.Table {
 
 // basisMeanings explains each basis of numbers.
 var basisMeanings = map[platform.Basis]string{
-	platform.Published: "printed in the source.",
-	platform.Derived:   "computed from published numbers, as the source says.",
-	platform.Fitted:    "chosen so that predictions meet the rows named, so that agreement with these proves nothing.",
-	platform.Assumed:   "a guess, or recalled without a source at hand.",
+	platform.BasisPublished: "printed in the source.",
+	platform.BasisDerived:   "computed from published numbers, as the source says.",
+	platform.BasisFitted:    "chosen so that predictions meet the rows named, so that agreement with these proves nothing.",
+	platform.BasisAssumed:   "a guess, or recalled without a source at hand.",
 }
 
 // splitNumberPath splits the path of a number into the part of the file and the rest: machine.torus
@@ -291,7 +291,7 @@ func basisCell(r PublishedRow, of *platform.Platform, found doc.Cell, mark strin
 	switch {
 	case of == nil || found.Equal(doc.EmptyCell):
 		return doc.TextCell(format.NoNumber + mark).WithTone(doc.FaintTone)
-	case of.Calibrated(r.Name):
+	case of.IsFittedTo(r.Name):
 		return doc.TextCell(compare.Calibration + mark).WithTone(doc.FaintTone)
 	}
 	return doc.TextCell(compare.Validation + mark)

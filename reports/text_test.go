@@ -66,10 +66,10 @@ func toy() *platform.Platform {
 			Network: &model.LogGP{L: 5 * unit.Microsecond, SendO: 2 * unit.Microsecond, RecvO: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, BigGap: 10000}},
 		Libraries: []*model.Library{l},
 		Numbers: []platform.Number{
-			{Path: "machine.loggp.L", Value: "5us", Basis: platform.Published, Source: "[1] table 1"},
-			{Path: "machine.loggp.o_s", Value: "2us", Basis: platform.Fitted, Source: "half of what was printed", FittedTo: []string{"table-3 T3D o_s low"}},
-			{Path: "libraries[lib].software.send", Value: "3us", Basis: platform.Assumed, Source: "a guess that nobody has looked at twice, and that should be looked at again"},
-			{Path: "libraries[lib].window", Value: "64KiB", Basis: platform.Derived, Source: "the other half"},
+			{Path: "machine.loggp.L", Value: "5us", Basis: platform.BasisPublished, Source: "[1] table 1"},
+			{Path: "machine.loggp.o_s", Value: "2us", Basis: platform.BasisFitted, Source: "half of what was printed", FittedTo: []string{"table-3 T3D o_s low"}},
+			{Path: "libraries[lib].software.send", Value: "3us", Basis: platform.BasisAssumed, Source: "a guess that nobody has looked at twice, and that should be looked at again"},
+			{Path: "libraries[lib].window", Value: "64KiB", Basis: platform.BasisDerived, Source: "the other half"},
 		},
 		References: []string{"A. Author: A title that is quite long, in a journal whose name is longer still, 1999"},
 	}

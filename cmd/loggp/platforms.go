@@ -95,6 +95,6 @@ func validatePlatform(cmd *cobra.Command, args []string) error {
 		libraries = "library"
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %d %s, %d numbers (%d published, %d derived, %d fitted, %d assumed)\n", args[0],
-		len(p.Libraries), libraries, len(p.Numbers), bases[platform.Published], bases[platform.Derived], bases[platform.Fitted], bases[platform.Assumed])
+		len(p.Libraries), libraries, len(p.Numbers), bases[platform.BasisPublished], bases[platform.BasisDerived], bases[platform.BasisFitted], bases[platform.BasisAssumed])
 	return err
 }

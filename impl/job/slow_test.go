@@ -27,9 +27,9 @@ func slower(t *testing.T, name, network string) *platform.Platform {
 			continue
 		}
 		switch n.Quantity {
-		case platform.Time, platform.PerByte:
+		case platform.TimeQuantity, platform.PerByteQuantity:
 			values[n.Path] = n.Quantity.Format(2 * x)
-		case platform.Bandwidth:
+		case platform.BandwidthQuantity:
 			values[n.Path] = n.Quantity.Format(x / 2)
 		}
 	}

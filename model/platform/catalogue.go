@@ -14,9 +14,9 @@ import (
 	"github.com/loggp/loggp/model/table"
 )
 
-// catalogue lists the platforms in the order in which they are shown. Each is in the file of its
-// name.
-var catalogue = []string{
+// catalogueNames lists the platforms in the order in which they are shown. Each is in the file of
+// its name.
+var catalogueNames = []string{
 	"t3d",
 	"now",
 	"convex",
@@ -33,15 +33,15 @@ var catalogue = []string{
 }
 
 //go:embed *.yaml
-var files embed.FS
+var catalogueFiles embed.FS
 
 // Names returns the names of the catalogue in its order.
-func Names() []string { return append([]string(nil), catalogue...) }
+func Names() []string { return append([]string(nil), catalogueNames...) }
 
 // Catalogue returns all platforms of the catalogue in its order.
 func Catalogue() ([]*Platform, error) {
 	var all []*Platform
-	for _, name := range catalogue {
+	for _, name := range catalogueNames {
 		p, err := Load(name)
 		if err != nil {
 			return nil, err
@@ -51,15 +51,15 @@ func Catalogue() ([]*Platform, error) {
 	return all, nil
 }
 
-// maxFile is the longest platform file in bytes.
-const maxFile = 1 << 20
+// maxFileBytes is the longest platform file in bytes.
+const maxFileBytes = 1 << 20
 
 // Load returns a platform. what is a name of the catalogue, such as t3d; the path of a file, which
 // contains a slash or ends in .yaml or .yml; or a synthetic machine with parameters, such as
 // loggp:L=5us,o_s=2us.
 func Load(what string) (*Platform, error) {
-	if strings.HasPrefix(what, synthetic+":") {
-		return fromSpec(what)
+	if strings.HasPrefix(what, loggpName+":") {
+		return parseSpec(what)
 	}
 	file, data, err := Text(what)
 	if err != nil {
@@ -73,35 +73,35 @@ func Load(what string) (*Platform, error) {
 // none.
 func Text(what string) (file string, data []byte, err error) {
 	switch {
-	case strings.HasPrefix(what, synthetic+":"):
-		return "", nil, fmt.Errorf("platform %q: it has no file of its own: name %s, or a file", what, synthetic)
+	case strings.HasPrefix(what, loggpName+":"):
+		return "", nil, fmt.Errorf("platform %q: it has no file of its own: name %s, or a file", what, loggpName)
 	case what == "-":
-		data, err = unpack(os.Stdin, "standard input")
+		data, err = unpackFile(os.Stdin, "standard input")
 		return "standard input", data, err
 	case strings.ContainsAny(what, `/\`) || slices.ContainsFunc([]string{".yaml", ".yml", ".yaml.gz", ".yml.gz"}, func(end string) bool { return strings.HasSuffix(what, end) }):
 		data, err = readFile(what)
 		return what, data, err
-	case slices.Contains(catalogue, what):
+	case slices.Contains(catalogueNames, what):
 		file = what + ".yaml"
-		data, err = files.ReadFile(file)
+		data, err = catalogueFiles.ReadFile(file)
 		return file, data, err
 	}
-	return "", nil, &UnknownError{what, table.NearestNames(what, catalogue)}
+	return "", nil, &UnknownPlatformError{what, table.NearestNames(what, catalogueNames)}
 }
 
-// UnknownError is the error for a platform that is not in the catalogue.
-type UnknownError struct {
-	Name string
-	Has  []string // the names of the catalogue, nearest first
+// UnknownPlatformError is the error for a platform that is not in the catalogue.
+type UnknownPlatformError struct {
+	Name  string
+	Known []string // the names of the catalogue, nearest first
 }
 
 // Error lists the names of the catalogue.
-func (e *UnknownError) Error() string {
+func (e *UnknownPlatformError) Error() string {
 	text := fmt.Sprintf("there is no platform %q", e.Name)
-	if meant := table.Suggestion(e.Name, e.Has); meant != "" {
+	if meant := table.Suggestion(e.Name, e.Known); meant != "" {
 		text += "; did you mean " + meant + "?"
 	}
-	return text + fmt.Sprintf("\nThe catalogue has %s. The name of a platform file has a / or ends in .yaml", strings.Join(e.Has, ", "))
+	return text + fmt.Sprintf("\nThe catalogue has %s. The name of a platform file has a / or ends in .yaml", strings.Join(e.Known, ", "))
 }
 
 // readFile reads a user's file.
@@ -111,30 +111,30 @@ func readFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("platform: %w", err)
 	}
 	defer f.Close()
-	return unpack(f, path)
+	return unpackFile(f, path)
 }
 
-// unpack reads a user's file, which may be packed by gzip.
-func unpack(f io.Reader, path string) ([]byte, error) {
+// unpackFile reads a user's file, which may be packed by gzip.
+func unpackFile(f io.Reader, path string) ([]byte, error) {
 	in, err := input.Unpack(f, path)
 	if err != nil {
 		return nil, fmt.Errorf("platform: %w", err)
 	}
-	data, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	data, err := io.ReadAll(io.LimitReader(in, maxFileBytes+1))
 	if at := (*fs.PathError)(nil); err != nil && !errors.As(err, &at) {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("platform: %w", err)
 	}
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("platform: %s: longer than %d bytes, which no platform file is", path, maxFile)
+	if len(data) > maxFileBytes {
+		return nil, fmt.Errorf("platform: %s: longer than %d bytes, which no platform file is", path, maxFileBytes)
 	}
 	return data, nil
 }
 
-// suggest returns the name that s may have been meant to be, or lists them all.
-func suggest(s string, names []string) string {
+// suggestName returns the name that s may have been meant to be, or lists them all.
+func suggestName(s string, names []string) string {
 	if len(names) == 0 {
 		return "leave it out"
 	}

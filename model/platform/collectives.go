@@ -10,57 +10,60 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// tuning is a rule for collective operations as written in a file, for one or more operations.
-type tuning struct {
+// collectiveRule is a rule for collective operations as written in a file, for one or more
+// operations.
+type collectiveRule struct {
 	node       *yaml.Node
 	path       string
 	operations []collective.Operation
 	collective.Rule
 }
 
-// tunings reads the rules of a library.
-func (r *reader) tunings(to *[]tuning) reading {
+// collectiveRules reads the rules of a library.
+func (r *fileReader) collectiveRules(to *[]collectiveRule) nodeReader {
 	return r.list(`[{operation: bcast, algorithm: {value: binomial, basis: assumed, source: "where it is from"}}]`, func(path string, i int, n *yaml.Node) {
-		*to = append(*to, tuning{node: n, path: fmt.Sprintf("%s[%d]", path, i)})
+		*to = append(*to, collectiveRule{node: n, path: fmt.Sprintf("%s[%d]", path, i)})
 		x := &(*to)[i]
-		r.tuning(x).read(x.path, n)
+		r.collectiveRule(x).read(x.path, n)
 	})
 }
 
-// tuning reads a rule.
-func (r *reader) tuning(to *tuning) reading {
+// collectiveRule reads a rule.
+func (r *fileReader) collectiveRule(to *collectiveRule) nodeReader {
 	to.Bytes = -1
 	fields := r.mapping(
-		must("operation", oneOrMore(r, "bcast", "[bcast, reduce]", func(s string) error {
+		required("operation", wordOrList(r, "bcast", "[bcast, reduce]", func(s string) error {
 			o, known := collective.OperationNamed(s)
 			if !known {
-				return fmt.Errorf("unknown operation %q: %s", s, suggest(s, names(collective.Operations())))
+				return fmt.Errorf("unknown operation %q: %s", s, suggestName(s, formatNames(collective.Operations())))
 			}
 			to.operations = append(to.operations, o)
 			return nil
 		})),
-		may("peer", r.peer(&to.Peers)),
-		may("ranks", r.count(&to.Ranks, 2, maxCount)),
-		may("up_to", r.size(&to.Bytes, 0, unit.MaxSize)),
-		must("algorithm", r.number(Word, "binomial", func(s string) error {
+		optional("peer", r.peerTier(&to.Peers)),
+		optional("ranks", r.count(&to.Ranks, 2, maxCount)),
+		optional("up_to", r.size(&to.Bytes, 0, unit.MaxSize)),
+		required("algorithm", r.number(WordQuantity, "binomial", func(s string) error {
 			to.Algorithm = s
 			return nil
 		})),
 	)
-	return r.checked(fields, func(path string, n *yaml.Node) {
+	return r.withCheck(fields, func(path string, n *yaml.Node) {
 		for _, o := range to.operations {
 			if collective.Named(o, to.Algorithm) == nil {
-				r.wrong(to.algorithm(), below(path, "algorithm.value"), "%v has no algorithm %q: %s", o, to.Algorithm, suggest(to.Algorithm, names(collective.Of(o))))
+				r.reportProblem(to.readAlgorithm(), joinPath(path, "algorithm.value"), "%v has no algorithm %q: %s", o, to.Algorithm, suggestName(to.Algorithm, formatNames(collective.Of(o))))
 			}
 		}
 	})
 }
 
-// algorithm returns the node with the algorithm's name.
-func (x *tuning) algorithm() *yaml.Node { return lookup(lookup(x.node, "algorithm"), "value") }
+// readAlgorithm returns the node with the algorithm's name.
+func (x *collectiveRule) readAlgorithm() *yaml.Node {
+	return mappingValue(mappingValue(x.node, "algorithm"), "value")
+}
 
-// names returns the names of operations or algorithms.
-func names[T fmt.Stringer](all []T) []string {
+// formatNames returns the names of operations or algorithms.
+func formatNames[T fmt.Stringer](all []T) []string {
 	var names []string
 	for _, x := range all {
 		words := strings.Fields(x.String()) // an algorithm has its operation before its name
@@ -69,8 +72,8 @@ func names[T fmt.Stringer](all []T) []string {
 	return names
 }
 
-// collectives returns the rules one by one and checks that each can apply.
-func (r *reader) collectives(tunings []tuning) []model.Collective {
+// convertCollectiveRules returns the rules one by one and checks that each can apply.
+func (r *fileReader) convertCollectiveRules(tunings []collectiveRule) []model.Collective {
 	var rules []collective.Rule
 	var from []int // the rules of the file
 	var all []model.Collective
@@ -81,13 +84,13 @@ func (r *reader) collectives(tunings []tuning) []model.Collective {
 			all = append(all, model.Collective{Operation: o.String(), Peers: x.Peers, Ranks: x.Ranks, UpTo: x.Bytes, Algorithm: x.Algorithm})
 			switch before, serves := collective.Before(rules, len(rules)-1); {
 			case !serves:
-				r.wrong(x.algorithm(), x.path+".algorithm.value", "%v %s serves no ranks that the rule is for: it is for %s", o, x.Algorithm, collective.Named(o, x.Algorithm).Needs())
+				r.reportProblem(x.readAlgorithm(), x.path+".algorithm.value", "%v %s serves no ranks that the rule is for: it is for %s", o, x.Algorithm, collective.Named(o, x.Algorithm).Needs())
 			case before != nil:
 				var earlier []string
 				for _, b := range before {
 					earlier = append(earlier, fmt.Sprintf("collectives[%d]", from[b]))
 				}
-				r.wrong(x.node, x.path, "never applies to %v: all that it is for is taken before it by %s; leave it out or move it up", o, strings.Join(earlier, " and "))
+				r.reportProblem(x.node, x.path, "never applies to %v: all that it is for is taken before it by %s; leave it out or move it up", o, strings.Join(earlier, " and "))
 			}
 		}
 	}
@@ -95,7 +98,7 @@ func (r *reader) collectives(tunings []tuning) []model.Collective {
 }
 
 // checkNodes checks that the machine can have ranks placed as each rule requires.
-func (r *reader) checkNodes(m *model.Machine, tunings []tuning) {
+func (r *fileReader) checkNodes(m *model.Machine, tunings []collectiveRule) {
 	var near, far bool
 	for a := 0; a+1 < m.Ranks.Max && !(near && far); a++ {
 		near, far = near || m.Tier(a, a+1) == model.Intra, far || m.Tier(a, a+1) == model.Inter
@@ -109,7 +112,7 @@ func (r *reader) checkNodes(m *model.Machine, tunings []tuning) {
 			return x.Peers == t.Peers() || collective.Named(x.operations[0], x.Algorithm).TwoLevel
 		}
 		if wants(model.Intra) && !near || wants(model.Inter) && !far {
-			r.wrong(x.node, x.path, "never applies: %s; leave it out", why)
+			r.reportProblem(x.node, x.path, "never applies: %s; leave it out", why)
 		}
 	}
 }

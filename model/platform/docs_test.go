@@ -71,8 +71,8 @@ func TestManualSpec(t *testing.T) {
 // Every key that a file of the catalogue has is in the manual.
 func TestManualKeys(t *testing.T) {
 	doc := manual(t)
-	for _, name := range catalogue {
-		data, err := files.ReadFile(name + ".yaml")
+	for _, name := range catalogueNames {
+		data, err := catalogueFiles.ReadFile(name + ".yaml")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,35 +10,35 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// settings reads the settings of one engine.
-type settings struct {
-	values map[string]reading              // by the key of model.Setting
+// settingReaders reads the settings of one engine.
+type settingReaders struct {
+	values map[string]nodeReader           // by the key of model.Setting
 	check  func(path string, n *yaml.Node) // what no single value shows, once all are read; nil: nothing
 }
 
 // engineSettings has a function for each engine with settings, which returns how to read them into
 // a library.
-var engineSettings = map[*model.Engine]func(*reader, *model.Library) settings{
-	model.Proto: (*reader).protoSettings,
-	model.Mbcf:  (*reader).mbcfSettings,
-	model.Start: (*reader).startSettings,
+var engineSettings = map[*model.Engine]func(*fileReader, *model.Library) settingReaders{
+	model.Proto: (*fileReader).protoSettings,
+	model.Mbcf:  (*fileReader).mbcfSettings,
+	model.Start: (*fileReader).startSettings,
 }
 
 // settings returns how to read the settings of the library's engine.
-func (r *reader) settings(l *model.Library) (fields []field, check func(path string, n *yaml.Node)) {
+func (r *fileReader) settings(l *model.Library) (fields []mappingField, check func(path string, n *yaml.Node)) {
 	e := l.CarriedBy()
 	if len(e.Settings) == 0 {
 		return nil, nil
 	}
 	x := engineSettings[e](r, l)
 	for _, s := range e.Settings {
-		fields = append(fields, field{s.Key, s.Optional, x.values[s.Key]})
+		fields = append(fields, mappingField{s.Key, s.Optional, x.values[s.Key]})
 	}
 	return fields, x.check
 }
 
-// settingOfOther says which engines read a key, if only others than e do.
-func settingOfOther(e *model.Engine, key string) string {
+// explainOtherEngine says which engines read a key, if only others than e do.
+func explainOtherEngine(e *model.Engine, key string) string {
 	var others []string
 	for _, other := range model.EnginesWithSetting(key) {
 		others = append(others, other.Name)
@@ -50,8 +50,8 @@ func settingOfOther(e *model.Engine, key string) string {
 }
 
 // protoSettings reads the settings of model.Proto.
-func (r *reader) protoSettings(l *model.Library) settings {
-	var rules []rule
+func (r *fileReader) protoSettings(l *model.Library) settingReaders {
+	var rules []protocolRule
 	var long, near model.LongMessage
 	var rendezvous []string // protocols that need no buffer space at the receiver
 	for _, p := range model.Protocols {
@@ -60,50 +60,50 @@ func (r *reader) protoSettings(l *model.Library) settings {
 		}
 	}
 	s := &l.Proto
-	return settings{map[string]reading{
+	return settingReaders{map[string]nodeReader{
 		"rules": r.list("[{mode: [standard, synchronous, ready, buffered], protocol: RTA}]",
 			func(path string, i int, n *yaml.Node) {
-				rules = append(rules, rule{node: n, path: fmt.Sprintf("%s[%d]", path, i)})
-				r.rule(&rules[i]).read(rules[i].path, n)
+				rules = append(rules, protocolRule{node: n, path: fmt.Sprintf("%s[%d]", path, i)})
+				r.protocolRule(&rules[i]).read(rules[i].path, n)
 			}),
-		"fallback": choice(r, &s.Fallback, rendezvous),
+		"fallback": oneOfWords(r, &s.Fallback, rendezvous),
 		"window":   r.size(&s.Window, 0, maxWindow),
 		"first":    r.size(&s.FirstBytes, 0, unit.MaxSize),
-		"stage":    r.flag(&long.Stage),
+		"stage":    r.boolean(&long.Stage),
 		"bounce":   r.size(&long.Bounce, 0, unit.MaxSize),
 		"intra": r.mapping(
-			must("stage", r.flag(&near.Stage)),
-			must("bounce", r.size(&near.Bounce, 0, unit.MaxSize)),
+			required("stage", r.boolean(&near.Stage)),
+			required("bounce", r.size(&near.Bounce, 0, unit.MaxSize)),
 		),
 	}, func(path string, n *yaml.Node) {
 		s.Long = model.EveryTier(long)
-		if lookup(n, "intra") != nil {
+		if mappingValue(n, "intra") != nil {
 			s.Long[model.Intra] = near
 		}
-		r.checkFirst(path, n, rules)
-		s.Rules = r.table(path+".rules", lookup(n, "rules"), rules, s)
+		r.checkFirstPartLength(path, n, rules)
+		s.Rules = r.convertRules(path+".rules", mappingValue(n, "rules"), rules, s)
 	}}
 }
 
-// checkFirst checks that a library has the length of first parts if, and only if, a rule names a
-// protocol with first parts.
-func (r *reader) checkFirst(path string, n *yaml.Node, rules []rule) {
-	first := lookup(n, "first")
-	i := slices.IndexFunc(rules, func(x rule) bool { return model.Named(x.protocol).Steps[0].Data == model.FirstData })
+// checkFirstPartLength checks that a library has the length of first parts if, and only if, a rule
+// names a protocol with first parts.
+func (r *fileReader) checkFirstPartLength(path string, n *yaml.Node, rules []protocolRule) {
+	first := mappingValue(n, "first")
+	i := slices.IndexFunc(rules, func(x protocolRule) bool { return model.Named(x.protocol).Steps[0].Data == model.FirstData })
 	switch {
 	case i >= 0 && first == nil:
-		r.wrong(n, path, "missing key first: %s sends so much of a message with its first packet, and rules[%d] names it: add first: %s",
+		r.reportProblem(n, path, "missing key first: %s sends so much of a message with its first packet, and rules[%d] names it: add first: %s",
 			rules[i].protocol, i, r.size(new(int), 0, 0).example)
 	case i < 0 && first != nil:
-		r.wrong(first, path+".first", "no rule names a protocol that has a first part: leave it out, or write a rule with PTAT")
+		r.reportProblem(first, path+".first", "no rule names a protocol that has a first part: leave it out, or write a rule with PTAT")
 	}
 }
 
 // mbcfSettings reads the settings of model.Mbcf.
-func (r *reader) mbcfSettings(l *model.Library) settings {
+func (r *fileReader) mbcfSettings(l *model.Library) settingReaders {
 	s := &l.MBCF
 	s.Requests = model.DefaultRequests
-	return settings{map[string]reading{
+	return settingReaders{map[string]nodeReader{
 		"fifo":     r.size(&s.FIFOBytes, model.MinFIFOBytes, maxWindow),
 		"requests": r.count(&s.Requests, 0, maxRequest),
 	}, func(string, *yaml.Node) {
@@ -114,12 +114,12 @@ func (r *reader) mbcfSettings(l *model.Library) settings {
 }
 
 // startSettings reads the settings of model.Start.
-func (r *reader) startSettings(l *model.Library) settings {
+func (r *fileReader) startSettings(l *model.Library) settingReaders {
 	s := &l.Start
-	return settings{map[string]reading{
+	return settingReaders{map[string]nodeReader{
 		"short": r.mapping(
-			must(model.Inter.String(), r.size(&s.ShortBytes[model.Inter], 0, unit.MaxSize)),
-			must(model.Intra.String(), r.size(&s.ShortBytes[model.Intra], 0, unit.MaxSize)),
+			required(model.Inter.String(), r.size(&s.ShortBytes[model.Inter], 0, unit.MaxSize)),
+			required(model.Intra.String(), r.size(&s.ShortBytes[model.Intra], 0, unit.MaxSize)),
 		),
 		"block":  r.size(&s.BlockBytes, 1, maxWindow),
 		"pinned": r.size(&s.PinnedBytes, 1, unit.MaxSize),
@@ -127,17 +127,17 @@ func (r *reader) startSettings(l *model.Library) settings {
 }
 
 // software reads the cost of each kind of work that the library's engine declares.
-func (r *reader) software(l *model.Library) reading {
-	costs := func() []field {
-		var fields []field
+func (r *fileReader) software(l *model.Library) nodeReader {
+	costs := func() []mappingField {
+		var fields []mappingField
 		for k, c := range l.CarriedBy().Costs {
 			if c.PerByte {
-				fields = append(fields, must(c.Key, r.wholePerByte(&l.Software[k])))
+				fields = append(fields, required(c.Key, r.wholePerByte(&l.Software[k])))
 			} else {
-				fields = append(fields, must(c.Key, r.time(&l.Software[k])))
+				fields = append(fields, required(c.Key, r.time(&l.Software[k])))
 			}
 		}
 		return fields
 	}
-	return reading{keys(costs()), func(path string, n *yaml.Node) { r.mapping(costs()...).read(path, n) }}
+	return nodeReader{exampleMapping(costs()), func(path string, n *yaml.Node) { r.mapping(costs()...).read(path, n) }}
 }

@@ -55,7 +55,7 @@ func TestEachDeclaredSettingHasAReader(t *testing.T) {
 			declared = append(declared, s.Key)
 		}
 		if s := engineSettings[e]; s != nil {
-			read = slices.Collect(maps.Keys(s(&reader{}, &model.Library{}).values))
+			read = slices.Collect(maps.Keys(s(&fileReader{}, &model.Library{}).values))
 		}
 		slices.Sort(declared)
 		slices.Sort(read)

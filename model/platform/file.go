@@ -17,48 +17,48 @@ import (
 // Parse reads a platform file. file is its name, for errors. The error joins the errors of the
 // file, in the order of their lines, each with file, line, column and path.
 func Parse(file string, data []byte) (*Platform, error) {
-	r := &reader{file: file}
-	p := &Platform{File: file, Sum: sum(data), Machine: &model.Machine{}}
+	r := &fileReader{file: file}
+	p := &Platform{File: file, Hash: hashFile(data), Machine: &model.Machine{}}
 	if top := r.document(data); top != nil {
 		r.platform(p).read("", top)
 		if len(p.References) > 0 {
-			r.checkCites(len(p.References))
+			r.checkCitations(len(p.References))
 		}
 		if len(r.problems) == 0 {
-			r.checkNodes(p.Machine, r.tuned)
+			r.checkNodes(p.Machine, r.collectiveRulesRead)
 			r.checkSockets(p.Machine)
 			r.checkMulticasts(p.Machine)
 		}
 	}
-	if err := r.err(); err != nil {
+	if err := r.problemsError(); err != nil {
 		return nil, err
 	}
 	p.Numbers = r.numbers
 	return p, nil
 }
 
-// sum returns a hash of the contents of a file.
-func sum(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data))[:16] }
+// hashFile returns a hash of the contents of a file.
+func hashFile(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data))[:16] }
 
 // document returns the one document of the file, or nil if there is none.
-func (r *reader) document(data []byte) *yaml.Node {
-	docs, err := documents(data)
+func (r *fileReader) document(data []byte) *yaml.Node {
+	docs, err := splitDocuments(data)
 	switch {
 	case err != nil:
-		what := place.ReplaceAllString(err.Error(), "")
-		r.wrong(&yaml.Node{Line: brokenLine(data), Column: 1}, "", "is not YAML from this line on: %s", what)
+		what := yamlErrorPrefix.ReplaceAllString(err.Error(), "")
+		r.reportProblem(&yaml.Node{Line: brokenLine(data), Column: 1}, "", "is not YAML from this line on: %s", what)
 	case len(docs) == 0 || len(docs[0].Content) == 0:
-		r.wrong(&yaml.Node{Line: 1, Column: 1}, "", "is empty: begin with name: and the name of the platform")
+		r.reportProblem(&yaml.Node{Line: 1, Column: 1}, "", "is empty: begin with name: and the name of the platform")
 	case len(docs) > 1:
-		r.wrong(docs[1], "", "a second document: a file describes one platform")
+		r.reportProblem(docs[1], "", "a second document: a file describes one platform")
 	default:
 		return docs[0].Content[0]
 	}
 	return nil
 }
 
-// documents returns the documents of a file.
-func documents(data []byte) ([]*yaml.Node, error) {
+// splitDocuments returns the documents of a file.
+func splitDocuments(data []byte) ([]*yaml.Node, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var docs []*yaml.Node
 	for {
@@ -72,35 +72,35 @@ func documents(data []byte) ([]*yaml.Node, error) {
 	}
 }
 
-// place is the beginning of an error of the YAML parser. For a text or list that is not closed, its
-// line number is far above the mistake.
-var place = regexp.MustCompile(`^yaml: (line \d+: )?`)
+// yamlErrorPrefix is the beginning of an error of the YAML parser. For a text or list that is not
+// closed, its line number is far above the mistake.
+var yamlErrorPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
 
 // brokenLine returns the line that makes a file invalid YAML. The lines before it are valid.
 func brokenLine(data []byte) int {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	return 1 + sort.Search(len(lines)-1, func(i int) bool {
-		_, err := documents(bytes.Join(lines[:i+1], nil))
+		_, err := splitDocuments(bytes.Join(lines[:i+1], nil))
 		return err != nil
 	})
 }
 
 // platform reads the top level of a file.
-func (r *reader) platform(p *Platform) reading {
+func (r *fileReader) platform(p *Platform) nodeReader {
 	m := p.Machine
 	return r.mapping(
-		must("name", r.label(&m.Name)),
-		must("description", r.text(&m.Description, `"what the machine is"`)),
-		must("references", r.texts(&p.References, `["author, title, year, or an address"]`)),
-		must("machine", r.machine(m)),
-		must("libraries", r.list("[{name: ..., description: ..., software: ...}]", func(path string, i int, n *yaml.Node) {
+		required("name", r.platformName(&m.Name)),
+		required("description", r.text(&m.Description, `"what the machine is"`)),
+		required("references", r.textList(&p.References, `["author, title, year, or an address"]`)),
+		required("machine", r.machine(m)),
+		required("libraries", r.list("[{name: ..., description: ..., software: ...}]", func(path string, i int, n *yaml.Node) {
 			l := &model.Library{}
 			p.Libraries = append(p.Libraries, l)
 			path = fmt.Sprintf("%s[%d]", path, i)
-			if v := lookup(n, "name"); v != nil && isLabel(v.Value) {
+			if v := mappingValue(n, "name"); v != nil && isLabel(v.Value) {
 				path = fmt.Sprintf("libraries[%s]", v.Value)
 				if slices.ContainsFunc(p.Libraries[:i], func(l *model.Library) bool { return l.Name == v.Value }) {
-					r.wrong(v, path+".name", "another library has it already: give each its own")
+					r.reportProblem(v, path+".name", "another library has it already: give each its own")
 				}
 			}
 			r.library(l).read(path, n)
@@ -108,9 +108,9 @@ func (r *reader) platform(p *Platform) reading {
 	)
 }
 
-// label reads the name of a platform or library.
-func (r *reader) label(to *string) reading {
-	return r.parsed("a-short-name", func(s string) error {
+// platformName reads the name of a platform or library.
+func (r *fileReader) platformName(to *string) nodeReader {
+	return r.parsedText("a-short-name", func(s string) error {
 		if !isLabel(s) {
 			return fmt.Errorf("%q is not a name: write at most 32 letters a-z, digits, - and _, a letter first", s)
 		}

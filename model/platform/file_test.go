@@ -165,8 +165,8 @@ func FuzzParse(f *testing.F) {
 		f.Add(read(f, c.file))
 		f.Add(c.apply(f))
 	}
-	for _, name := range catalogue {
-		data, err := files.ReadFile(name + ".yaml")
+	for _, name := range catalogueNames {
+		data, err := catalogueFiles.ReadFile(name + ".yaml")
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -226,10 +226,10 @@ func usable(t *testing.T, p *Platform) {
 		}
 	}
 	for _, n := range p.Numbers {
-		if n.Path == "" || n.Value == "" || n.Source == "" || !slices.Contains(bases, n.Basis) || n.Line < 1 || n.Column < 1 {
+		if n.Path == "" || n.Value == "" || n.Source == "" || !slices.Contains(allBases, n.Basis) || n.Line < 1 || n.Column < 1 {
 			t.Errorf("number without provenance: %+v", n)
 		}
-		if (n.Basis == Fitted) != (len(n.FittedTo) > 0) {
+		if (n.Basis == BasisFitted) != (len(n.FittedTo) > 0) {
 			t.Errorf("number fitted to nothing, or not fitted to something: %+v", n)
 		}
 	}

@@ -14,51 +14,51 @@ import (
 const maxHypernodes = 128
 
 // hypernodes reads the network of processors that share memory in two tiers.
-func (r *reader) hypernodes() (model.Network, reading) {
+func (r *fileReader) hypernodes() (model.Network, nodeReader) {
 	to := &model.Hypernodes{Rings: 1}
-	between := []field{
-		may("rings", r.count(&to.Rings, 1, maxCount)),
-		may("ring", r.rate(&to.Ring)),
-		may("hop", r.time(&to.Hop)),
-		may(model.Inter.String(), r.access(&to.Access[model.Inter])),
+	between := []mappingField{
+		optional("rings", r.count(&to.Rings, 1, maxCount)),
+		optional("ring", r.rate(&to.Ring)),
+		optional("hop", r.time(&to.Hop)),
+		optional(model.Inter.String(), r.access(&to.Access[model.Inter])),
 	}
-	fields := r.mapping(append([]field{
-		must("sizes", r.counts(&to.Sizes, maxHypernodes)),
-		must("per_block", r.count(&to.PerBlock, 1, maxCount)),
-		must("port", r.rate(&to.Port)),
-		may("copies", r.flag(&to.Copies)),
-		must("chunk", r.size(&to.Chunk, 1, unit.MaxSize)),
-		must("header", r.size(&to.Header, 0, unit.MaxSize)),
-		must(model.Intra.String(), r.access(&to.Access[model.Intra])),
+	fields := r.mapping(append([]mappingField{
+		required("sizes", r.countList(&to.Sizes, maxHypernodes)),
+		required("per_block", r.count(&to.PerBlock, 1, maxCount)),
+		required("port", r.rate(&to.Port)),
+		optional("copies", r.boolean(&to.Copies)),
+		required("chunk", r.size(&to.Chunk, 1, unit.MaxSize)),
+		required("header", r.size(&to.Header, 0, unit.MaxSize)),
+		required(model.Intra.String(), r.access(&to.Access[model.Intra])),
 	}, between...)...)
-	return to, reading{fields.example, func(path string, n *yaml.Node) {
+	return to, nodeReader{fields.example, func(path string, n *yaml.Node) {
 		fields.read(path, n)
 		for _, f := range between {
-			if len(to.Sizes) > 1 && lookup(n, f.key) == nil {
-				r.wrong(n, path, "missing key %s: add %s: %s", f.key, f.key, f.example)
+			if len(to.Sizes) > 1 && mappingValue(n, f.key) == nil {
+				r.reportProblem(n, path, "missing key %s: add %s: %s", f.key, f.key, f.example)
 			}
 		}
 	}}
 }
 
 // access reads the costs of access to the memory of another processor.
-func (r *reader) access(to *model.Access) reading {
+func (r *fileReader) access(to *model.Access) nodeReader {
 	return r.mapping(
-		must("latency", r.time(&to.Latency)),
-		must("send", r.channel(&to.Send)),
-		must("settle", r.time(&to.Settle)),
-		must("receive", r.time(&to.Receive)),
-		must("fetch", r.perByte(&to.Fetch)),
-		must("put", r.channel(&to.Put)),
-		must("get", r.channel(&to.Get)),
-		must("counter", r.time(&to.Counter)),
+		required("latency", r.time(&to.Latency)),
+		required("send", r.channel(&to.Send)),
+		required("settle", r.time(&to.Settle)),
+		required("receive", r.time(&to.Receive)),
+		required("fetch", r.perByte(&to.Fetch)),
+		required("put", r.channel(&to.Put)),
+		required("get", r.channel(&to.Get)),
+		required("counter", r.time(&to.Counter)),
 	)
 }
 
-// counts reads a list of at most most positive whole numbers.
-func (r *reader) counts(to *[]int, most int) reading {
+// countList reads a list of at most most positive whole numbers.
+func (r *fileReader) countList(to *[]int, most int) nodeReader {
 	const example = "8 8"
-	return r.number(Word, example, func(s string) error {
+	return r.number(WordQuantity, example, func(s string) error {
 		words := strings.Fields(s)
 		if len(words) > most {
 			return fmt.Errorf("%d counts: write at most %d", len(words), most)
@@ -69,7 +69,7 @@ func (r *reader) counts(to *[]int, most int) reading {
 			if err != nil {
 				return fmt.Errorf("counts %q: %q is no whole number: write them like %s", s, w, example)
 			}
-			if err := within(w, n, 1, maxCount, strconv.Itoa); err != nil {
+			if err := checkRange(w, n, 1, maxCount, strconv.Itoa); err != nil {
 				return err
 			}
 			all = append(all, n)

@@ -12,78 +12,78 @@ import (
 
 // library reads the message-passing software: its description, its engine with costs and settings,
 // and how MPI uses it.
-func (r *reader) library(l *model.Library) reading {
+func (r *fileReader) library(l *model.Library) nodeReader {
 	settings, _ := r.settings(l)
-	return reading{keys(append(r.libraryFields(l, nil), settings...)), func(path string, n *yaml.Node) {
+	return nodeReader{exampleMapping(append(r.libraryFields(l, nil), settings...)), func(path string, n *yaml.Node) {
 		l.Engine = model.Proto
-		if x := lookup(n, "engine"); x != nil {
+		if x := mappingValue(n, "engine"); x != nil {
 			if e := model.FindEngine(x.Value); e != nil {
 				l.Engine = e
 			}
 		}
-		var tunings []tuning
+		var tunings []collectiveRule
 		own, check := r.settings(l)
 		fields := slices.Concat(r.libraryFields(l, &tunings), own)
-		explain := func(key string) string { return settingOfOther(l.Engine, key) }
-		r.checked(r.explainedMapping(explain, fields...), func(path string, n *yaml.Node) {
+		explain := func(key string) string { return explainOtherEngine(l.Engine, key) }
+		r.withCheck(r.mappingWithHint(explain, fields...), func(path string, n *yaml.Node) {
 			if check != nil {
 				check(path, n)
 			}
-			l.Collectives = r.collectives(tunings)
-			r.tuned = append(r.tuned, tunings...)
+			l.Collectives = r.convertCollectiveRules(tunings)
+			r.collectiveRulesRead = append(r.collectiveRulesRead, tunings...)
 		}).read(path, n)
 	}}
 }
 
 // libraryFields are the keys of a library of any engine.
-func (r *reader) libraryFields(l *model.Library, tunings *[]tuning) []field {
+func (r *fileReader) libraryFields(l *model.Library, tunings *[]collectiveRule) []mappingField {
 	var names []string
 	for _, e := range slices.Concat(model.Engines, model.Standalone) {
 		names = append(names, e.Name)
 	}
-	return []field{
-		must("name", r.label(&l.Name)),
-		must("description", r.text(&l.Description, `"what the library is"`)),
-		may("engine", choice(r, new(string), names)),
-		must("software", r.software(l)),
-		may("collectives", r.tunings(tunings)),
-		may("sockets", r.socketsOf(&l.Sockets)),
-		may("exchange", choice(r, &l.Exchange, model.Exchanges)),
-		may("compiled", r.compiled(&l.Compiled)),
+	return []mappingField{
+		required("name", r.platformName(&l.Name)),
+		required("description", r.text(&l.Description, `"what the library is"`)),
+		optional("engine", oneOfWords(r, new(string), names)),
+		required("software", r.software(l)),
+		optional("collectives", r.collectiveRules(tunings)),
+		optional("sockets", r.socketsOf(&l.Sockets)),
+		optional("exchange", oneOfWords(r, &l.Exchange, model.Exchanges)),
+		optional("compiled", r.compiledCommunication(&l.Compiled)),
 	}
 }
 
-// compiled reads how a library uses multicast, and exchanges in phases.
-func (r *reader) compiled(to **model.Compiled) reading {
+// compiledCommunication reads how a library uses multicast, and exchanges in phases.
+func (r *fileReader) compiledCommunication(to **model.Compiled) nodeReader {
 	x := &model.Compiled{}
 	var names []string
 	for _, s := range phases.Schedulers {
 		names = append(names, s.Name)
 	}
 	fields := r.mapping(
-		must("window", r.count(&x.Window, 1, maxCount)),
-		may("packet", r.size(&x.Packet, 64, unit.MaxSize)),
-		must("timeout", r.time(&x.Timeout)),
-		must("scheduler", choice(r, &x.Scheduler, names)),
-		must("threshold", r.size(&x.Threshold, 0, unit.MaxSize)),
-		must("schedule", r.time(&x.Schedule)),
-		may("barrier", r.time(&x.Barrier)),
-		must("unicast", r.size(&x.Unicast, 0, unit.MaxSize)),
-		must("multicast", r.size(&x.Multicast, 0, unit.MaxSize)),
-		must("aggregate", r.size(&x.Aggregate, 0, unit.MaxSize)),
+		required("window", r.count(&x.Window, 1, maxCount)),
+		optional("packet", r.size(&x.Packet, 64, unit.MaxSize)),
+		required("timeout", r.time(&x.Timeout)),
+		required("scheduler", oneOfWords(r, &x.Scheduler, names)),
+		required("threshold", r.size(&x.Threshold, 0, unit.MaxSize)),
+		required("schedule", r.time(&x.Schedule)),
+		optional("barrier", r.time(&x.Barrier)),
+		required("unicast", r.size(&x.Unicast, 0, unit.MaxSize)),
+		required("multicast", r.size(&x.Multicast, 0, unit.MaxSize)),
+		required("aggregate", r.size(&x.Aggregate, 0, unit.MaxSize)),
 	)
-	return r.checked(fields, func(path string, n *yaml.Node) {
+	return r.withCheck(fields, func(path string, n *yaml.Node) {
 		*to = x
 		if x.Timeout == 0 {
-			r.wrong(lookup(lookup(n, "timeout"), "value"), path+".timeout.value", "0: packets would be sent again before they can be acknowledged")
+			r.reportProblem(mappingValue(mappingValue(n, "timeout"), "value"), path+".timeout.value", "0: packets would be sent again before they can be acknowledged")
 		}
-		r.multicasts = append(r.multicasts, at{path, n})
+		r.multicastPositions = append(r.multicastPositions, nodePosition{path, n})
 	})
 }
 
-// flag reads true or false.
-func (r *reader) flag(to *bool) reading {
-	return r.parsed("true or false", func(s string) error {
+// boolean reads true or false.
+func (r *fileReader) boolean(to *bool) nodeReader {
+	return r.parsedText("true or false", func(s string) error {
 		if s != "true" && s != "false" {
 			return fmt.Errorf("%q: write true or false", s)
 		}

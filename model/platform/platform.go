@@ -20,7 +20,7 @@ import (
 // Platform is a machine, the message-passing libraries on it, and the provenance of their numbers.
 type Platform struct {
 	File       string // as in error messages; for a synthetic platform, its spec
-	Sum        string // hash of the file; platforms with different sums differ, whatever their names
+	Hash       string // hash of the file; platforms with different sums differ, whatever their names
 	Machine    *model.Machine
 	Libraries  []*model.Library // the first is the default
 	Numbers    []Number         // in the order of the file
@@ -29,14 +29,14 @@ type Platform struct {
 
 // Number is the provenance of a number of a platform.
 type Number struct {
-	Path         string   // of its keys: machine.torus.hop, libraries[chimp].software.send
-	Quantity     Quantity // what it is a number of
-	Value        string   // as written
-	Basis        Basis    // how it was obtained
-	Source       string   // where the number is from
-	FittedTo     []string // the published rows that it was fitted to, for basis Fitted
-	Free         *Free    // where calibration may move it; nil: it may not
-	Line, Column int      // of the value
+	Path         string     // of its keys: machine.torus.hop, libraries[chimp].software.send
+	Quantity     Quantity   // what it is a number of
+	Value        string     // as written
+	Basis        Basis      // how it was obtained
+	Source       string     // where the number is from
+	FittedTo     []string   // the published rows that it was fitted to, for basis BasisFitted
+	Free         *FreeRange // where calibration may move it; nil: it may not
+	Line, Column int        // of the value
 }
 
 // Quantity is what a number is a number of.
@@ -44,18 +44,18 @@ type Quantity uint8
 
 // The quantities. A word is a choice, such as the name of an algorithm, or several counts.
 const (
-	Word Quantity = iota
-	Time
-	PerByte
-	Bandwidth
-	Size
-	Count
-	Share
+	WordQuantity Quantity = iota
+	TimeQuantity
+	PerByteQuantity
+	BandwidthQuantity
+	SizeQuantity
+	CountQuantity
+	ShareQuantity
 )
 
-// Free is where calibration may move a number: within bounds, in the unit of Quantity.Parse, or to
-// one of some values as written.
-type Free struct {
+// FreeRange is where calibration may move a number: within bounds, in the unit of Quantity.Parse,
+// or to one of some values as written.
+type FreeRange struct {
 	Min, Max float64
 	Values   []string // not empty: the choices, and there are no bounds
 }
@@ -65,14 +65,14 @@ type Basis string
 
 // The bases, from the strongest to the weakest.
 const (
-	Published Basis = "published" // printed in the source, apart from the unit
-	Derived   Basis = "derived"   // computed from published numbers; the source says how
-	Fitted    Basis = "fitted"    // chosen so that predictions meet published rows, which it names
-	Assumed   Basis = "assumed"   // a guess, or recalled without a source at hand
+	BasisPublished Basis = "published" // printed in the source, apart from the unit
+	BasisDerived   Basis = "derived"   // computed from published numbers; the source says how
+	BasisFitted    Basis = "fitted"    // chosen so that predictions meet published rows, which it names
+	BasisAssumed   Basis = "assumed"   // a guess, or recalled without a source at hand
 )
 
-// bases are all bases.
-var bases = []Basis{Published, Derived, Fitted, Assumed}
+// allBases are all bases.
+var allBases = []Basis{BasisPublished, BasisDerived, BasisFitted, BasisAssumed}
 
 // Library returns the library of the name, or the first for "".
 func (p *Platform) Library(name string) (*model.Library, error) {
@@ -89,16 +89,16 @@ func (p *Platform) Library(name string) (*model.Library, error) {
 	return nil, fmt.Errorf("platform %s: no library %q: it has %s", p.Machine.Name, name, strings.Join(table.NearestNames(name, names), ", "))
 }
 
-// Calibrated reports whether some number of the platform was fitted to a published row, so that
+// IsFittedTo reports whether some number of the platform was fitted to a published row, so that
 // agreement with it is no validation. A row is named as in the key to of a fitted number, such as
 //
 //	table-3 T3D o_s low
 //
 // for the table, platform, parameter and column of the published data; spaces count as one.
-func (p *Platform) Calibrated(row string) bool {
-	row = words(row)
+func (p *Platform) IsFittedTo(row string) bool {
+	row = collapseSpaces(row)
 	return slices.ContainsFunc(p.Numbers, func(n Number) bool { return slices.Contains(n.FittedTo, row) })
 }
 
-// words returns s with single spaces between its words.
-func words(s string) string { return strings.Join(strings.Fields(s), " ") }
+// collapseSpaces returns s with single spaces between its words.
+func collapseSpaces(s string) string { return strings.Join(strings.Fields(s), " ") }

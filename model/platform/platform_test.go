@@ -35,7 +35,7 @@ func TestCatalogue(t *testing.T) {
 	if !slices.Equal(names, Names()) {
 		t.Errorf("machines %v in files %v", names, Names())
 	}
-	entries, err := files.ReadDir(".")
+	entries, err := catalogueFiles.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,13 +51,13 @@ func TestCatalogue(t *testing.T) {
 func TestNumbersRoundTrip(t *testing.T) {
 	for _, name := range Names() {
 		p := load(t, name)
-		data, err := files.ReadFile(name + ".yaml")
+		data, err := catalogueFiles.ReadFile(name + ".yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(string(data), "\n")
 		for _, n := range slices.Backward(p.Numbers) {
-			if n.Quantity == Word || n.Quantity == Count {
+			if n.Quantity == WordQuantity || n.Quantity == CountQuantity {
 				continue // a name, or without a unit
 			}
 			line := &lines[n.Line-1]
@@ -105,7 +105,7 @@ func canonical(t *testing.T, s string) string {
 
 // A user's file needs nothing of the catalogue. It is a copy here, so that what comes out is known.
 func TestLoadFile(t *testing.T) {
-	data, err := files.ReadFile("t3d.yaml")
+	data, err := catalogueFiles.ReadFile("t3d.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestLoadCopies(t *testing.T) {
 
 func TestLoadErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("long.yaml", make([]byte, maxFile+1), 0o666); err != nil {
+	if err := os.WriteFile("long.yaml", make([]byte, maxFileBytes+1), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile("broken.yaml", []byte("name: x y"), 0o666); err != nil {
@@ -183,7 +183,7 @@ func TestSynthetic(t *testing.T) {
 	}
 	var at []string
 	for _, n := range p.Numbers {
-		if n.Source == given {
+		if n.Source == specSource {
 			at = append(at, n.Path+" "+spec[n.Column-1:n.Column])
 		}
 	}
@@ -327,7 +327,7 @@ func TestCalibrated(t *testing.T) {
 		"table-3 X L":        false,
 		"":                   false,
 	} {
-		if got := p.Calibrated(row); got != want {
+		if got := p.IsFittedTo(row); got != want {
 			t.Errorf("Calibrated(%q) = %v", row, got)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// rule is a rule as written in a file, for one or more modes.
-type rule struct {
+// protocolRule is a rule as written in a file, for one or more modes.
+type protocolRule struct {
 	node     *yaml.Node
 	path     string
 	modes    []model.Mode
@@ -18,20 +18,20 @@ type rule struct {
 	protocol string
 }
 
-// rule reads a rule.
-func (r *reader) rule(to *rule) reading {
+// protocolRule reads a rule.
+func (r *fileReader) protocolRule(to *protocolRule) nodeReader {
 	to.upTo = -1
 	return r.mapping(
-		must("mode", r.modes(&to.modes)),
-		may("peer", r.peer(&to.peers)),
-		may("up_to", r.size(&to.upTo, 0, unit.MaxSize)),
-		must("protocol", choice(r, &to.protocol, model.ProtocolNames())),
+		required("mode", r.sendModes(&to.modes)),
+		optional("peer", r.peerTier(&to.peers)),
+		optional("up_to", r.size(&to.upTo, 0, unit.MaxSize)),
+		required("protocol", oneOfWords(r, &to.protocol, model.ProtocolNames())),
 	)
 }
 
-// modes reads a send mode, or a list of them.
-func (r *reader) modes(to *[]model.Mode) reading {
-	return oneOrMore(r, "standard", "[standard, ready]", func(s string) error {
+// sendModes reads a send mode, or a list of them.
+func (r *fileReader) sendModes(to *[]model.Mode) nodeReader {
+	return wordOrList(r, "standard", "[standard, ready]", func(s string) error {
 		m, err := parseMode(s)
 		if err == nil {
 			*to = append(*to, m)
@@ -40,13 +40,13 @@ func (r *reader) modes(to *[]model.Mode) reading {
 	})
 }
 
-// oneOrMore reads a word, or a list of words.
-func oneOrMore(r *reader, word, list string, parse func(s string) error) reading {
-	one := r.parsed(word+", or "+list, parse)
+// wordOrList reads a word, or a list of words.
+func wordOrList(r *fileReader, word, list string, parse func(s string) error) nodeReader {
+	one := r.parsedText(word+", or "+list, parse)
 	several := r.list(list, func(path string, i int, n *yaml.Node) {
 		one.read(fmt.Sprintf("%s[%d]", path, i), n)
 	})
-	return reading{one.example, func(path string, n *yaml.Node) {
+	return nodeReader{one.example, func(path string, n *yaml.Node) {
 		if n.Kind == yaml.SequenceNode {
 			several.read(path, n)
 		} else {
@@ -64,12 +64,12 @@ func parseMode(s string) (model.Mode, error) {
 		}
 		names = append(names, m.String())
 	}
-	return 0, fmt.Errorf("unknown mode %q: %s", s, suggest(s, names))
+	return 0, fmt.Errorf("unknown mode %q: %s", s, suggestName(s, names))
 }
 
-// peer reads the tier of a peer.
-func (r *reader) peer(to *model.Peers) reading {
-	return r.parsed("intra, or inter", func(s string) error {
+// peerTier reads the tier of a peer.
+func (r *fileReader) peerTier(to *model.Peers) nodeReader {
+	return r.parsedText("intra, or inter", func(s string) error {
 		for t := range model.NumTiers {
 			if t.String() == s {
 				*to = t.Peers()
@@ -80,12 +80,12 @@ func (r *reader) peer(to *model.Peers) reading {
 	})
 }
 
-// covered is the shortest message of each mode and tier to which no rule so far applies; negative:
-// the rules apply to all.
-type covered [model.NumModes][model.NumTiers]int
+// ruleCoverage is the shortest message of each mode and tier to which no rule so far applies;
+// negative: the rules apply to all.
+type ruleCoverage [model.NumModes][model.NumTiers]int
 
 // add marks messages up to a length, or all of them, as covered.
-func (t *covered) add(m model.Mode, peer model.Tier, upTo int) {
+func (t *ruleCoverage) add(m model.Mode, peer model.Tier, upTo int) {
 	next := &t[m][peer]
 	switch {
 	case *next < 0:
@@ -96,14 +96,14 @@ func (t *covered) add(m model.Mode, peer model.Tier, upTo int) {
 	}
 }
 
-// table returns the rules one by one and checks that each can apply and that every message has a
-// protocol. node is the list of rules.
-func (r *reader) table(path string, node *yaml.Node, rules []rule, s *model.ProtoSettings) []model.Rule {
+// convertRules returns the rules one by one and checks that each can apply and that every message
+// has a protocol. node is the list of rules.
+func (r *fileReader) convertRules(path string, node *yaml.Node, rules []protocolRule, s *model.ProtoSettings) []model.Rule {
 	var all []model.Rule
-	var done covered
+	var done ruleCoverage
 	for _, x := range rules {
 		for _, m := range x.modes {
-			r.applies(x, m, &done, s)
+			r.checkRuleApplies(x, m, &done, s)
 			for t := range model.NumTiers {
 				if x.peers.Has(t) {
 					done.add(m, t, x.upTo)
@@ -113,53 +113,54 @@ func (r *reader) table(path string, node *yaml.Node, rules []rule, s *model.Prot
 		}
 	}
 	for m, next := range done {
-		r.complete(path, node, model.Mode(m), next)
+		r.checkModeCovered(path, node, model.Mode(m), next)
 	}
 	return all
 }
 
-// complete checks that every message of a mode has a protocol. next is the shortest of each tier
-// that has none.
-func (r *reader) complete(path string, node *yaml.Node, m model.Mode, next [model.NumTiers]int) {
+// checkModeCovered checks that every message of a mode has a protocol. next is the shortest of each
+// tier that has none.
+func (r *fileReader) checkModeCovered(path string, node *yaml.Node, m model.Mode, next [model.NumTiers]int) {
 	if next[model.Intra] == next[model.Inter] {
 		if from := next[0]; from >= 0 {
-			r.wrong(node, path, "%s messages from %s on have no protocol: add {mode: %s, protocol: RTA}", m, unit.Bytes(from), m)
+			r.reportProblem(node, path, "%s messages from %s on have no protocol: add {mode: %s, protocol: RTA}", m, unit.Bytes(from), m)
 		}
 		return
 	}
 	for t, from := range next {
 		if t := model.Tier(t); from >= 0 {
-			r.wrong(node, path, "%s messages to %s peers from %s on have no protocol: add {mode: %s, peer: %s, protocol: RTA}", m, t,
+			r.reportProblem(node, path, "%s messages to %s peers from %s on have no protocol: add {mode: %s, peer: %s, protocol: RTA}", m, t,
 				unit.Bytes(from), m, t)
 		}
 	}
 }
 
-// applies checks that a rule can apply to messages of mode m, to peers of some tier at least.
-func (r *reader) applies(x rule, m model.Mode, done *covered, s *model.ProtoSettings) {
+// checkRuleApplies checks that a rule can apply to messages of mode m, to peers of some tier at
+// least.
+func (r *fileReader) checkRuleApplies(x protocolRule, m model.Mode, done *ruleCoverage, s *model.ProtoSettings) {
 	p := model.Named(x.protocol)
 	why := ""
 	for t := range model.NumTiers {
 		if !x.peers.Has(t) {
 			continue
 		}
-		if why = unreachable(x, p, done[m][t], s); why == "" {
+		if why = explainUnreachableRule(x, p, done[m][t], s); why == "" {
 			break
 		}
 	}
 	switch {
 	case why != "" && x.peers == model.AllPeers:
-		r.wrong(x.node, x.path, "never applies to %s messages: %s", m, why)
+		r.reportProblem(x.node, x.path, "never applies to %s messages: %s", m, why)
 	case why != "":
-		r.wrong(x.node, x.path, "never applies to %s messages to such peers: %s", m, why)
+		r.reportProblem(x.node, x.path, "never applies to %s messages to such peers: %s", m, why)
 	case m == model.Synchronous && !p.Synchronous():
-		r.wrong(x.node, x.path, "a synchronous send ends when the receive is there, which %s does not tell the sender: write TA", x.protocol)
+		r.reportProblem(x.node, x.path, "a synchronous send ends when the receive is there, which %s does not tell the sender: write TA", x.protocol)
 	}
 }
 
-// unreachable returns why a rule applies to no message, or "". next is the shortest message to
-// which no earlier rule applies.
-func unreachable(x rule, p *model.Protocol, next int, s *model.ProtoSettings) string {
+// explainUnreachableRule returns why a rule applies to no message, or "". next is the shortest
+// message to which no earlier rule applies.
+func explainUnreachableRule(x protocolRule, p *model.Protocol, next int, s *model.ProtoSettings) string {
 	switch {
 	case next < 0:
 		return "a rule before it takes them all; leave it out or move it up"

@@ -6,27 +6,27 @@ import (
 )
 
 // torus reads the network of processors on a torus.
-func (r *reader) torus() (model.Network, reading) {
+func (r *fileReader) torus() (model.Network, nodeReader) {
 	to := &model.Torus{}
 	return to, r.mapping(
-		must("per_node", r.count(&to.PerNode, 1, maxCount)),
-		must("hop", r.time(&to.Hop)),
-		must("turn", r.time(&to.Turn)),
-		must("deliver", r.time(&to.Deliver)),
-		must("link", r.rate(&to.Link)),
-		must("chunk", r.size(&to.Chunk, 1, unit.MaxSize)),
-		must("header", r.size(&to.Header, 0, unit.MaxSize)),
-		must("send", r.channel(&to.Send)),
-		must("receive", r.time(&to.Receive)),
-		must("put", r.channel(&to.Put)),
-		may("buffer", r.size(&to.Buffer, 0, unit.MaxSize)),
-		must("get", r.channel(&to.Get)),
-		may("engine", r.channel(&to.Engine)),
-		may("memory", r.rate(&to.Memory)),
-		may("line", r.size(&to.Line, 1, unit.MaxSize)),
-		may("reopen", r.time(&to.Reopen)),
-		must("counter", r.time(&to.Counter)),
-		may("acknowledge", r.time(&to.Acknowledge)),
-		may("barrier", r.time(&to.Barrier)),
+		required("per_node", r.count(&to.PerNode, 1, maxCount)),
+		required("hop", r.time(&to.Hop)),
+		required("turn", r.time(&to.Turn)),
+		required("deliver", r.time(&to.Deliver)),
+		required("link", r.rate(&to.Link)),
+		required("chunk", r.size(&to.Chunk, 1, unit.MaxSize)),
+		required("header", r.size(&to.Header, 0, unit.MaxSize)),
+		required("send", r.channel(&to.Send)),
+		required("receive", r.time(&to.Receive)),
+		required("put", r.channel(&to.Put)),
+		optional("buffer", r.size(&to.Buffer, 0, unit.MaxSize)),
+		required("get", r.channel(&to.Get)),
+		optional("engine", r.channel(&to.Engine)),
+		optional("memory", r.rate(&to.Memory)),
+		optional("line", r.size(&to.Line, 1, unit.MaxSize)),
+		optional("reopen", r.time(&to.Reopen)),
+		required("counter", r.time(&to.Counter)),
+		optional("acknowledge", r.time(&to.Acknowledge)),
+		optional("barrier", r.time(&to.Barrier)),
 	)
 }

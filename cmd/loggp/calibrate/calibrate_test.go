@@ -218,7 +218,7 @@ func TestUndetermined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, _ := p.Number("machine.torus.get.start"); n.Basis != platform.Derived || n.FittedTo != nil {
+	if n, _ := p.Number("machine.torus.get.start"); n.Basis != platform.BasisDerived || n.FittedTo != nil {
 		t.Errorf("%+v", n)
 	}
 }

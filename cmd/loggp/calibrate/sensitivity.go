@@ -108,7 +108,7 @@ func VaryNumbers(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Sens
 		return nil, errNoQuantities
 	}
 	if o.Bases == nil {
-		o.Bases = []platform.Basis{platform.Assumed, platform.Fitted}
+		o.Bases = []platform.Basis{platform.BasisAssumed, platform.BasisFitted}
 	}
 	s := &Sensitivity{Platform: d.Platform, Quantities: b.Quantities}
 	var err error
@@ -116,7 +116,7 @@ func VaryNumbers(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Sens
 		return nil, err
 	}
 	for _, n := range d.Numbers {
-		if !slices.Contains(o.Bases, n.Basis) || n.Quantity == platform.Word || isUnused(n.Path, b.Libraries) {
+		if !slices.Contains(o.Bases, n.Basis) || n.Quantity == platform.WordQuantity || isUnused(n.Path, b.Libraries) {
 			continue
 		}
 		x, err := n.Quantity.Parse(n.Value)
@@ -179,7 +179,7 @@ func SetDecidingNumbers(ctx context.Context, p *paper.Paper, s *study.Study) err
 		if err != nil {
 			return err
 		}
-		moved, err := VaryNumbers(ctx, d, b, Options{Bases: []platform.Basis{platform.Assumed}})
+		moved, err := VaryNumbers(ctx, d, b, Options{Bases: []platform.Basis{platform.BasisAssumed}})
 		if err != nil {
 			return err
 		}

@@ -116,7 +116,7 @@ func (x *reproduction) setClaimBasis(out *study.Claim, c *Claim, env *expr.Env) 
 	out.Basis = study.BasisNothingFitted
 	var named []string
 	for _, p := range x.platforms {
-		if p.Calibrated("claims " + c.ID) {
+		if p.IsFittedTo("claims " + c.ID) {
 			named = append(named, p.Machine.Name)
 		}
 	}

@@ -310,5 +310,5 @@ func (p *Paper) findSubject(name string) *Subject {
 
 // isCalibrated says whether some number of a platform was fitted to something published.
 func isCalibrated(platforms []*platform.Platform, name string) bool {
-	return slices.ContainsFunc(platforms, func(p *platform.Platform) bool { return p.Calibrated(name) })
+	return slices.ContainsFunc(platforms, func(p *platform.Platform) bool { return p.IsFittedTo(name) })
 }

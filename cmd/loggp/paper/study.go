@@ -99,7 +99,7 @@ func (x *reproduction) openSites() error {
 			return err
 		}
 		x.sites[s.ID] = s
-		if !slices.ContainsFunc(x.platforms, func(q *platform.Platform) bool { return q.Sum == s.Job.Platform.Sum }) {
+		if !slices.ContainsFunc(x.platforms, func(q *platform.Platform) bool { return q.Hash == s.Job.Platform.Hash }) {
 			x.platforms = append(x.platforms, s.Job.Platform)
 		}
 		x.addPlatformValues(s)
@@ -378,7 +378,7 @@ func (x *reproduction) runFacts() [][2]string {
 	for _, subject := range x.paper.Subjects {
 		s := x.sites[subject.ID]
 		all = append(all, [2]string{"platform " + s.Name, fmt.Sprintf("%s, %s, %s: ranks %d and %d of %d, noise %s, file %s", s.Platform, s.Library, s.Place,
-			s.Pair[0], s.Pair[1], s.Job.Ranks, unit.Percent(s.Job.Noise), s.Job.Platform.Sum)})
+			s.Pair[0], s.Pair[1], s.Job.Ranks, unit.Percent(s.Job.Noise), s.Job.Platform.Hash)})
 	}
 	for _, e := range x.paper.Experiments {
 		if e.Benchmark != "timers" {

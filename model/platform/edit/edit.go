@@ -120,8 +120,8 @@ func (d *Draft) Fit(numbers []Fitted) ([]byte, error) {
 			return nil, err
 		}
 		changed[f.Path] = true
-		replace := map[string]string{"value": f.Value, "basis": string(platform.Fitted)}
-		if n.Basis != platform.Fitted {
+		replace := map[string]string{"value": f.Value, "basis": string(platform.BasisFitted)}
+		if n.Basis != platform.BasisFitted {
 			replace["source"] = strconv.Quote(fmt.Sprintf("loggp calibrate; before %s, %s: %s", n.Value, n.Basis, n.Source))
 		}
 		for _, key := range []string{"value", "basis", "source"} {

@@ -27,7 +27,7 @@ func TestWith(t *testing.T) {
 		d := open(t, name)
 		for _, n := range d.Numbers {
 			x, err := n.Quantity.Parse(n.Value)
-			if err != nil || x == 0 || n.Quantity == platform.Count || n.Quantity == platform.Size {
+			if err != nil || x == 0 || n.Quantity == platform.CountQuantity || n.Quantity == platform.SizeQuantity {
 				continue // twice a count or a size may be another structure
 			}
 			value := n.Quantity.Format(x / 2)
@@ -44,12 +44,12 @@ func TestWith(t *testing.T) {
 					t.Errorf("%s: with %s = %s, %s is %s", name, n.Path, value, m.Path, m.Value)
 				}
 			}
-			if p.Sum == d.Sum {
+			if p.Hash == d.Hash {
 				t.Errorf("%s: another value of %s, and the same sum", name, n.Path)
 			}
 		}
 		same, err := d.With(nil)
-		if err != nil || same.Sum != d.Sum || !reflect.DeepEqual(same, d.Platform) {
+		if err != nil || same.Hash != d.Hash || !reflect.DeepEqual(same, d.Platform) {
 			t.Errorf("%s: without changes it is not the same: %v", name, err)
 		}
 	}
@@ -57,7 +57,7 @@ func TestWith(t *testing.T) {
 
 // What is formatted is read as the same.
 func TestQuantities(t *testing.T) {
-	for q, x := range map[platform.Quantity]float64{platform.Time: 1234567, platform.PerByte: 1590, platform.Bandwidth: 1.25e8, platform.Size: 4096, platform.Count: 12, platform.Share: 0.025} {
+	for q, x := range map[platform.Quantity]float64{platform.TimeQuantity: 1234567, platform.PerByteQuantity: 1590, platform.BandwidthQuantity: 1.25e8, platform.SizeQuantity: 4096, platform.CountQuantity: 12, platform.ShareQuantity: 0.025} {
 		s := q.Format(x)
 		if y, err := q.Parse(s); err != nil || math.Abs(y-x) > 1e-9*x {
 			t.Errorf("%v %v is printed as %s and read as %v, %v", q, x, s, y, err)
@@ -140,11 +140,11 @@ func TestFit(t *testing.T) {
 	for _, f := range all {
 		i := slices.IndexFunc(p.Numbers, func(n platform.Number) bool { return n.Path == f.Path })
 		n, was := p.Numbers[i], d.Numbers[i]
-		if n.Value != f.Value || n.Basis != platform.Fitted || !slices.Equal(n.FittedTo, to) || !reflect.DeepEqual(n.Free, was.Free) {
+		if n.Value != f.Value || n.Basis != platform.BasisFitted || !slices.Equal(n.FittedTo, to) || !reflect.DeepEqual(n.Free, was.Free) {
 			t.Errorf("%s is %+v", f.Path, n)
 		}
 		source := was.Source
-		if was.Basis != platform.Fitted {
+		if was.Basis != platform.BasisFitted {
 			source = "loggp calibrate; before " + was.Value + ", " + string(was.Basis) + ": " + was.Source
 		}
 		if n.Source != source {
