@@ -11,7 +11,7 @@ import (
 
 // Version returns the version of the standard that programs in C and Fortran see (MPI_Get_version).
 // docs/c.md lists what is missing.
-func Version() (version, subversion int) { return 3, 1 }
+func Version() (version, subversion int) { return 4, 1 }
 
 // Initialized reports whether c can be used (MPI_Initialized): from the beginning of a rank's
 // program to its end, as Run does what MPI_Init and MPI_Finalize do. A nil c cannot, so that a

@@ -16,7 +16,7 @@ import (
 // Two ranks of a node of the torus have the name of it, and its timer; ranks on this machine have
 // the same name, and some clock.
 func TestWhereabouts(t *testing.T) {
-	if v, sub := mpi.Version(); v != 3 || sub != 1 {
+	if v, sub := mpi.Version(); v != 4 || sub != 1 {
 		t.Errorf("version %d.%d", v, sub)
 	}
 	names := make([]string, 4)

@@ -26,6 +26,9 @@ var handlers = func() []handler {
 			name = f.IntForm
 		}
 		written, generated := writtenHandlers[name], generatedHandlers[name]
+		if tool := toolHandlers[name]; tool != nil {
+			written = tool
+		}
 		if start := starters[f.Collective()]; start != nil {
 			written = start.handler(f)
 		}
@@ -180,7 +183,7 @@ var writtenHandlers = map[string]handler{
 		storeAt(a[0], int32(version))
 		storeAt(a[1], int32(sub))
 	},
-	"MPI_Get_library_version": func(_ *rank, a args) { setText(a[0], "loggp", 8192, a[1]) },
+	"MPI_Get_library_version": func(_ *rank, a args) { setText(a[0], libraryVersion, 8192, a[1]) },
 	"MPI_Pcontrol":            func(r *rank, a args) { r.world.Pcontrol(int(a[0])) },
 	"MPI_Alloc_mem":           allocMem,
 	"MPI_Free_mem":            freeMem,

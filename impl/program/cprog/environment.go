@@ -15,6 +15,9 @@ import (
 
 const threadFunneled = 1024
 
+// libraryVersion is what MPI_Get_library_version tells.
+const libraryVersion = "loggp: MPI 4.1 on emulated machines and on transports of this computer"
+
 func (r *rank) init() {
 	if r.initialized {
 		r.raiseError(mpi.ErrOther, "it was already called")

@@ -108,10 +108,10 @@ func TestFortranHasAllFunctions(t *testing.T) {
 	module, later := toolchain.FortranModule(), toolchain.Fortran08Module()
 	for _, f := range toolchain.Functions {
 		has := regexp.MustCompile(`(?m)(subroutine|function|external) ` + f.Name + `(_f08)?\b`)
-		if f.MPI() && f.IntForm == "" && !has.MatchString(module) {
+		if f.InFortran() && f.IntForm == "" && !has.MatchString(module) {
 			t.Errorf("module mpi has no %s", f.Name)
 		}
-		if f.MPI() && f.IntForm == "" && !f.Deprecated() && !has.MatchString(later) {
+		if f.InFortran() && f.IntForm == "" && !f.Deprecated() && !has.MatchString(later) {
 			t.Errorf("module mpi_f08 has no %s", f.Name)
 		}
 	}

@@ -109,7 +109,13 @@ type handles struct {
 	infos    table[*info]
 	messages table[*message]
 	sessions table[*session]
-	windows  table[*window]
+
+	toolUsers           int            // calls of MPI_T_init_thread less those of MPI_T_finalize
+	performance         []toolVariable // nil: they were not asked for
+	controlHandles      table[int]     // indices of control variables
+	performanceSessions table[bool]
+	performanceHandles  table[*performanceHandle]
+	windows             table[*window]
 
 	own, self *comm // of all ranks; of this one alone, when it was asked for
 	reqs      []mpi.Request

@@ -32,6 +32,7 @@ type rank struct {
 	initialized, finalized bool
 	openSessions           int
 	hadSession             bool
+	calls                  uint64          // of functions of MPI
 	status                 int             // with which the program has ended after MPI_Finalize
 	lines                  [3]bytes.Buffer // incomplete lines of output, by file descriptor
 
@@ -189,6 +190,7 @@ func (r *rank) handle() {
 			r.raiseError(mpi.ErrArg, "argument %s is a null pointer", toolchain.Functions[r.now.number].Parameters[i])
 		}
 	}
+	r.calls++
 	handlers[r.now.number](r, r.now.args)
 }
 
@@ -230,7 +232,7 @@ func (r *rank) checkPhase() {
 	f := toolchain.Functions[r.now.number]
 	ofWorld := f.Comm >= 0 && (r.now.args[f.Comm] == commWorld || r.now.args[f.Comm] == commSelf)
 	switch {
-	case callableAnytime[f.Name] || !f.MPI() || r.openSessions > 0 && !ofWorld && f.Name != "MPI_Finalize":
+	case callableAnytime[f.Name] || strings.HasPrefix(f.Name, "MPI_T_") || !f.MPI() || r.openSessions > 0 && !ofWorld && f.Name != "MPI_Finalize":
 	case r.finalized:
 		r.raiseError(mpi.ErrOther, "it is called after MPI_Finalize")
 	default:

@@ -20,6 +20,9 @@ var constantLine = regexp.MustCompile(`(?m)^(?:#define (MPI_\w+) (?:\(\((MPI_\w+
 func constants() []constant {
 	var all []constant
 	for _, m := range constantLine.FindAllStringSubmatch(source("constants.h"), -1) {
+		if strings.HasPrefix(m[1]+m[4], "MPI_T_") {
+			continue
+		}
 		c := constant{m[1] + m[4], m[3] + m[5], m[2]}
 		var n int
 		if _, err := fmt.Sscan(c.value, &n); err != nil {
@@ -81,7 +84,7 @@ func FortranHeader() string {
 	b.WriteString(fortranConstants())
 	for _, f := range Functions {
 		switch {
-		case !f.MPI():
+		case !f.InFortran():
 		case f.Result == "double":
 			fmt.Fprintf(&b, "      DOUBLE PRECISION %s, P%s\n      EXTERNAL %[1]s, P%[1]s\n", f.Name, f.Name)
 		case f.Result == "MPI_Aint":
@@ -109,7 +112,7 @@ func FortranModule() string {
 	var b strings.Builder
 	b.WriteString("module mpi\n      implicit none\n      private :: none_of_mpi\n      integer, parameter :: none_of_mpi = 0\n" + fortranConstants())
 	for _, f := range Functions {
-		if !f.MPI() || f.IntForm != "" { // Fortran has large counts in module mpi_f08 alone
+		if !f.InFortran() || f.IntForm != "" { // Fortran has large counts in module mpi_f08 alone
 			continue
 		}
 		if f.callable() {
@@ -256,7 +259,7 @@ func fortranProcedures() string {
 		fmt.Fprintf(&b, "int loggp_equal_%s_(int *a, int *b) { return *a == *b; }\nint loggp_unequal_%[1]s_(int *a, int *b) { return *a != *b; }\n", t)
 	}
 	for i, f := range Functions {
-		if !f.MPI() {
+		if !f.InFortran() {
 			continue
 		}
 		fmt.Fprintf(&b, "#define NUMBER_%s %d\n", f.Name, i)
@@ -272,7 +275,7 @@ func fortranProcedures() string {
 func fortranAliases() string {
 	var b strings.Builder
 	for _, f := range Functions {
-		if f.MPI() {
+		if f.InFortran() {
 			fmt.Fprintf(&b, "void %[1]s_() __attribute__((weak, alias(\"p%[1]s_\")));\n", strings.ToLower(f.Name))
 		}
 	}

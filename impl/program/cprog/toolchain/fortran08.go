@@ -86,7 +86,7 @@ func Fortran08Module() string {
 	b.WriteString("interface\nsubroutine MPI_Status_f2f08(f_status, f08_status, ierror)\n import\n integer :: f_status(8)\n type(MPI_Status) :: f08_status\n integer, optional :: ierror\nend subroutine\n" +
 		"subroutine MPI_Status_f082f(f08_status, f_status, ierror)\n import\n type(MPI_Status) :: f08_status\n integer :: f_status(8)\n integer, optional :: ierror\nend subroutine\nend interface\n")
 	for _, f := range Functions {
-		if f.MPI() && !f.Deprecated() && f.IntForm == "" {
+		if f.InFortran() && !f.Deprecated() && f.IntForm == "" {
 			for _, prefix := range []string{"", "P"} {
 				f.writeGeneric(&b, prefix)
 			}

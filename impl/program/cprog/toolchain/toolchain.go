@@ -50,6 +50,9 @@ type Function struct {
 // MPI reports whether the function is one of MPI's. The others are for the code in every program.
 func (f Function) MPI() bool { return strings.HasPrefix(f.Name, "MPI_") }
 
+// InFortran reports whether the function is one of MPI's in Fortran, too.
+func (f Function) InFortran() bool { return f.MPI() && !strings.HasPrefix(f.Name, "MPI_T_") }
+
 // Functions is the table of all functions.
 var Functions = func() []Function {
 	all := parse(source("functions.txt"))
