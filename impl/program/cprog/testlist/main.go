@@ -1,0 +1,261 @@
+// Testlist compiles and runs the programs of a test suite of MPI by loggp, and prints how many pass
+// by folder. The suite has the form of MPICH's: each folder has a file testlist, of which a line
+// names a program or a folder below, the number of ranks, and options.
+//
+//	go run ./impl/program/cprog/testlist -include suite/include -support 'suite/util/*.c' suite
+//
+// A program passes if it ends well and prints the line "No Errors" and nothing else; with
+// resultTest=TestStatus or TestErrFatal, if it ends with another exit status than 0.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// settings say how programs are compiled and run.
+type settings struct {
+	loggp    string        // the command
+	platform string        // for loggp run
+	include  []string      // folders of headers
+	support  []string      // sources that are linked into all programs of their language
+	limit    time.Duration // of a program that states none
+}
+
+func main() {
+	var s settings
+	flag.StringVar(&s.loggp, "loggp", "loggp", "the command loggp")
+	flag.StringVar(&s.platform, "platform", "shm", "platform to run on")
+	include := flag.String("include", "", "folders of headers, separated by commas")
+	support := flag.String("support", "", "sources that are linked into all programs of their language: patterns, separated by commas")
+	flag.DurationVar(&s.limit, "limit", time.Minute, "longest time of a program that states none")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := errors.New("say which folder: testlist [FLAGS] FOLDER")
+	if flag.NArg() == 1 {
+		if *include != "" {
+			s.include = strings.Split(*include, ",")
+		}
+		err = s.findSupport(*support)
+	}
+	if err == nil {
+		err = s.run(ctx, flag.Arg(0), os.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "testlist: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// findSupport finds the files of patterns.
+func (s *settings) findSupport(patterns string) error {
+	if patterns == "" {
+		return nil
+	}
+	for p := range strings.SplitSeq(patterns, ",") {
+		files, err := filepath.Glob(p)
+		if err != nil {
+			return fmt.Errorf("-support %s: %w", p, err)
+		}
+		if len(files) == 0 {
+			return fmt.Errorf("-support %s: there is no such file", p)
+		}
+		s.support = append(s.support, files...)
+	}
+	return nil
+}
+
+// outcome is how a program did.
+type outcome string
+
+const (
+	passed   outcome = "passed"
+	notBuilt outcome = "not built"
+	failed   outcome = "failed"
+	timedOut outcome = "timed out"
+)
+
+// outcomes are all, as the table shows them.
+var outcomes = []outcome{passed, notBuilt, failed, timedOut}
+
+// result is the outcome of a program and, unless it has passed, why.
+type result struct {
+	program
+	outcome outcome
+	reason  string
+}
+
+// run runs all programs of a folder and of those below, and prints the results.
+func (s *settings) run(ctx context.Context, folder string, w io.Writer) error {
+	programs, err := readFolder(folder)
+	if err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp("", "testlist-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	results := make([]result, len(programs))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.NumCPU())
+	for i, p := range programs {
+		g.Go(func() error {
+			results[i] = s.runProgram(ctx, p, filepath.Join(work, fmt.Sprint(i)))
+			return ctx.Err()
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return printResults(w, folder, results)
+}
+
+// printResults prints a line for each folder, and the programs that do not pass.
+func printResults(w io.Writer, folder string, results []result) error {
+	for _, r := range results {
+		if r.outcome != passed {
+			fmt.Fprintf(w, "%s: %s: %s\n", filepath.Join(r.folder, r.name), r.outcome, r.reason)
+		}
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "\nfolder\tprograms\t")
+	for _, o := range outcomes {
+		fmt.Fprintf(t, "%s\t", o)
+	}
+	fmt.Fprintln(t)
+	line := func(name string, of func(r result) bool) {
+		counts := map[outcome]int{}
+		n := 0
+		for _, r := range results {
+			if of(r) {
+				counts[r.outcome]++
+				n++
+			}
+		}
+		fmt.Fprintf(t, "%s\t%d\t", name, n)
+		for _, o := range outcomes {
+			fmt.Fprintf(t, "%d\t", counts[o])
+		}
+		fmt.Fprintln(t)
+	}
+	var folders []string
+	for _, r := range results {
+		if !slices.Contains(folders, r.folder) {
+			folders = append(folders, r.folder)
+		}
+	}
+	for _, f := range folders {
+		name, err := filepath.Rel(folder, f)
+		if err != nil {
+			return err
+		}
+		line(name, func(r result) bool { return r.folder == f })
+	}
+	line("all", func(result) bool { return true })
+	return t.Flush()
+}
+
+// runProgram compiles and runs a program.
+func (s *settings) runProgram(ctx context.Context, p program, path string) result {
+	r := result{program: p, outcome: notBuilt}
+	verb, sources, err := p.sources(s.support)
+	if err != nil {
+		r.reason = err.Error()
+		return r
+	}
+	args := []string{verb, "-w", "-g", "-I" + p.folder}
+	for _, dir := range s.include {
+		args = append(args, "-I"+dir)
+	}
+	if verb == "fc" {
+		args = append(args, "-J", filepath.Dir(path))
+	}
+	args = append(append(args, sources...), "-o", path, "-lm")
+	if out, err := exec.CommandContext(ctx, s.loggp, args...).CombinedOutput(); err != nil {
+		r.reason = firstError(string(out), err)
+		return r
+	}
+	limit := p.limit
+	if limit == 0 {
+		limit = s.limit
+	}
+	ctx, stop := context.WithTimeout(ctx, limit)
+	defer stop()
+	var errs strings.Builder
+	cmd := exec.CommandContext(ctx, s.loggp, append([]string{"run", "--platform", s.platform, "-n", fmt.Sprint(p.ranks), path}, p.arguments...)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	cmd.Dir, cmd.Env, cmd.Stderr = p.folder, append(os.Environ(), p.environment...), &errs
+	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		r.outcome, r.reason = timedOut, "after "+limit.String()
+		return r
+	}
+	if r.reason = p.judge(string(out), errs.String(), err); r.reason == "" {
+		r.outcome = passed
+	} else {
+		r.outcome = failed
+	}
+	return r
+}
+
+// judge returns why the output and the end of a program are not those of one that passes, or "".
+func (p program) judge(out, errs string, err error) string {
+	noErrors := false
+	other := ""
+	for line := range strings.Lines(out) {
+		switch line = strings.TrimSpace(line); {
+		case strings.EqualFold(line, "No Errors"):
+			noErrors = true
+		case line != "" && line != "Test Passed" && other == "":
+			other = line
+		}
+	}
+	switch {
+	case p.endsWithError && err == nil:
+		return "it ends well and ought to end with an error"
+	case p.endsWithError && (noErrors || !p.printsNoErrors):
+		return ""
+	case err != nil && !p.endsWithError:
+		return firstError(errs, err)
+	case !noErrors && other == "":
+		return `it does not print "No Errors"`
+	case other != "":
+		return "it prints: " + other
+	}
+	return ""
+}
+
+// firstError returns the line of output that says most of an error.
+func firstError(out string, err error) string {
+	first := ""
+	for line := range strings.Lines(out) {
+		line = strings.TrimSpace(line)
+		if strings.Contains(line, "error") || strings.Contains(line, "undefined reference") || strings.HasPrefix(line, "loggp: ") {
+			return line
+		}
+		if first == "" {
+			first = line
+		}
+	}
+	if first != "" {
+		return first
+	}
+	return err.Error()
+}

@@ -1,0 +1,1 @@
+void finish(int errors);
