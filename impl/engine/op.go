@@ -70,6 +70,9 @@ func (o *Op) IsCancelled() bool { return o.state&opCancelled != 0 }
 // buffer.
 func (o *Op) IsBuffered() bool { return o.state&opDetached != 0 }
 
+// IsService reports whether the operation is one of the rank's service.
+func (o *Op) IsService() bool { return o.state&opService != 0 }
+
 // IsPersistent reports whether the operation can be started again.
 func (o *Op) IsPersistent() bool { return o.template != nil }
 

@@ -339,11 +339,13 @@ type recordingEngine struct {
 	engine.Engine
 	recorder *Recorder
 	*rankRecorder
+	rank *engine.Rank
 }
 
 // Setup implements engine.Engine, as do the methods below.
 func (e *recordingEngine) Setup(r *engine.Rank) {
 	rank, port := r.Port().Rank(), r.Port()
+	e.rank = r
 	e.rankRecorder = &rankRecorder{workTime: port.Now}
 	if e.recorder.WorkTime != nil {
 		e.workTime = func() unit.Time { return e.recorder.WorkTime(rank) }
@@ -374,6 +376,9 @@ func (e *recordingEngine) Isend(o *engine.Op) {
 }
 
 func (e *recordingEngine) Irecv(o *engine.Op) {
+	if o.IsService() {
+		e.rank.Fail(engine.ErrOther, "a program with windows cannot be recorded: in which of its calls a rank serves accesses is no part of a schedule")
+	}
 	defer e.leaveEngine()
 	if e.enterEngine() {
 		e.appendStarted(o, schedule.Recv, false)

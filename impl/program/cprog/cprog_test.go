@@ -131,9 +131,11 @@ var suites = []struct{ dir, with string }{
 
 // They do so on other machines, and with each engine.
 func TestSuiteEverywhere(t *testing.T) {
-	path := build(t, "suite/suite.c")
-	w, o := emulated(t, "t3d", 3)
-	checkSuite(t, w, o, path, "suite", 3)
+	dirs := []string{"suite", "windows"}
+	for _, dir := range dirs {
+		w, o := emulated(t, "t3d", 3)
+		checkSuite(t, w, o, build(t, dir+"/suite.c"), dir, 3)
+	}
 	p, err := platform.Load("loggp")
 	if err != nil {
 		t.Fatal(err)
@@ -147,11 +149,13 @@ func TestSuiteEverywhere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := j.World(t.Context(), 1)
-			if err != nil {
-				t.Fatal(err)
+			for _, dir := range dirs {
+				w, err := j.World(t.Context(), 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkSuite(t, w, j.Options(""), build(t, dir+"/suite.c"), dir, 3)
 			}
-			checkSuite(t, w, j.Options(""), path, "suite", 3)
 		})
 	}
 }

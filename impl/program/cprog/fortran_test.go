@@ -51,6 +51,18 @@ func TestFortranLargeCounts(t *testing.T) {
 	}
 }
 
+// Windows of a Fortran program. Open MPI 4.1 prints the same.
+func TestFortranWindows(t *testing.T) {
+	want, err := os.ReadFile("testdata/fortran/windows.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, o := emulated(t, simple, 3)
+	if out, err := run(t, w, o, &Program{Path: buildFortran(t, "testdata/fortran/windows.f90")}); out != string(want) || err != nil {
+		t.Errorf("%v, output\n%swant\n%s", err, out, want)
+	}
+}
+
 func checkFortranSuite(t *testing.T, path, dir string) {
 	for _, ranks := range []int{1, 2, 3, 4, 7} {
 		w, o := emulated(t, simple, ranks)

@@ -5,6 +5,7 @@ package cprog
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/impl/engine/recorder"
@@ -54,5 +55,24 @@ func TestReplay(t *testing.T) {
 	want, got := slices.Max(ends[:]), slices.Max(again[:])
 	if d := float64(got)/float64(want) - 1; math.Abs(d) > 0.001 {
 		t.Errorf("the program takes %v, its schedule %v", want, got)
+	}
+}
+
+// A program with windows is not recorded: its schedule would not be one.
+func TestWindowsAreNotRecorded(t *testing.T) {
+	j, err := job.Open(simple, "", 2, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Program{Path: build(t, "field/rma.c")}
+	main, err := p.Main()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	j.Recorder = &recorder.Recorder{}
+	_, err = j.Record(t.Context(), 1, "", -1, main)
+	if err == nil || !strings.Contains(err.Error(), "MPI_Win_allocate (rma.c:3): MPI_ERR_OTHER: a program with windows cannot be recorded") {
+		t.Errorf("error %v", err)
 	}
 }
