@@ -150,7 +150,7 @@ func (c *campaign) parameterOptions(t *testing.T, ranks int) CollectiveOptions {
 		t.Fatal(err)
 	}
 	o := CollectiveOptions{Ranks: ranks, PerNode: c.perNode}
-	for _, tier := range []model.Tier{model.Inter, model.Intra} {
+	for _, tier := range []model.Tier{model.InterNode, model.IntraNode} {
 		pair, err := j.Pair(tier.String())
 		if err != nil { // all ranks are in one node, or each is in one of its own
 			o.PerNode = 0

@@ -97,6 +97,6 @@ func MessageModel(p *platform.Platform, library string, ranks int) (*job.Job, co
 	if err != nil {
 		return nil, collective.Machine{}, err
 	}
-	x := model.MessageView(p.Machine, j.Library, p.Machine.Path(j.Ranks, 0, j.Ranks-1))
+	x := model.LowLevelParameters(p.Machine, j.Library, p.Machine.Path(j.Ranks, 0, j.Ranks-1))
 	return j, collective.Machine{Parameters: x}, nil
 }

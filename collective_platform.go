@@ -54,8 +54,8 @@ func (m *collectiveModel) usePlatformCalls(ctx context.Context, p *platform.Plat
 	if m.Parameters, err = measureCalls(ctx, j, pair); err != nil {
 		return nil, err
 	}
-	near, err := j.Pair(model.Intra.String())
-	if place == "" && err == nil && machine.Tier(pair[0], pair[1]) == model.Inter {
+	near, err := j.Pair(model.IntraNode.String())
+	if place == "" && err == nil && machine.Tier(pair[0], pair[1]) == model.InterNode {
 		x, err := measureCalls(ctx, j, near)
 		if err != nil {
 			return nil, err
@@ -86,7 +86,7 @@ func copyCurve(c model.Channel) model.Curve {
 func measureCalls(ctx context.Context, j *job.Job, pair [2]int) (model.Parameters, error) {
 	machine := j.Platform.Machine
 	if isLogGP(j) {
-		return model.MessageView(machine, j.Library, machine.Path(j.Ranks, pair[0], pair[1])), nil
+		return model.LowLevelParameters(machine, j.Library, machine.Path(j.Ranks, pair[0], pair[1])), nil
 	}
 	if j.Ranks == 1 { // it sends no messages
 		return model.Parameters{}, nil
@@ -95,7 +95,7 @@ func measureCalls(ctx context.Context, j *job.Job, pair [2]int) (model.Parameter
 	if err != nil {
 		return model.Parameters{}, err
 	}
-	return params.CallParametersBySize(ps, SendCalls[model.Standard])
+	return params.CallParametersBySize(ps, SendCalls[model.StandardMode])
 }
 
 // fitCalls measures the calls from which collective operations are made, between two ranks or, of a
@@ -106,7 +106,7 @@ func fitCalls(ctx context.Context, j *job.Job, pair [2]int) ([]params.Parameter,
 		return nil, err
 	}
 	if max(pair[0], pair[1]) >= measured.Ranks {
-		if pair, err = measured.Pair(model.Inter.String()); err != nil {
+		if pair, err = measured.Pair(model.InterNode.String()); err != nil {
 			return nil, err
 		}
 	}

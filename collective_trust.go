@@ -64,7 +64,7 @@ func (m collectiveModel) intervalSentence() string {
 func (m collectiveModel) missingSentence() string {
 	var missing []string
 	x := &m.Parameters
-	if len(x.Way) == 0 {
+	if len(x.OneWayCurve) == 0 {
 		missing = append(missing, "T (a rendezvous costs what a short message does)")
 	} else if x.Eager == 0 {
 		missing = append(missing, "S (no send waits for its receiver, unless o_r contains the transfer)")

@@ -198,9 +198,9 @@ func reasonForNoCommonStart(j *job.Job) string {
 // collectiveSamples makes a data set of the series.
 func (m *measurement) collectiveSamples(x *microbench.Experiment, outcome *microbench.ExperimentResult, noCommonStart string) *sample.Set {
 	machine := m.job.Platform.Machine
-	place := model.Intra
+	place := model.IntraNode
 	if x.Collectives[0].Nodes.Count() > 1 {
-		place = model.Inter
+		place = model.InterNode
 	}
 	for i := range outcome.Series {
 		k := &outcome.Series[i].Key

@@ -69,7 +69,7 @@ type MeasureOptions struct {
 }
 
 // Places are the names of placements of a pair of ranks.
-var Places = []string{model.Intra.String(), model.Inter.String()}
+var Places = []string{model.IntraNode.String(), model.InterNode.String()}
 
 // Values of MeasureOptions.
 const (

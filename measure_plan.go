@@ -105,7 +105,7 @@ func limitSizes(sizes []int, limit int, extend bool) []int {
 
 // planModes returns the modes to measure: of all, those that the forced protocol can serve.
 func (m *measurement) planModes() ([]string, error) {
-	hasMessages := m.job != nil && m.job.Library.CarriedBy().Messages
+	hasMessages := m.job != nil && m.job.Library.CarriedBy().HasLowLevelMessages
 	if m.Level == LevelMessage {
 		if m.job != nil && !hasMessages {
 			return nil, &OptionError{"Level", LevelMessage, fmt.Errorf("the library %s has no low-level messages, as its engine %s has none; leave it out", m.job.Library.Name, m.job.Library.CarriedBy().Name)}

@@ -104,7 +104,7 @@ func pairOf(j *job.Job, place string) ([2]int, error) {
 
 // checkProtocol checks that a protocol has that name.
 func checkProtocol(option, name string) error {
-	if model.Named(name) == nil {
+	if model.FindProtocol(name) == nil {
 		return optionErrorf(option, "there is no protocol %q: there are %s", name, strings.Join(model.ProtocolNames(), ", "))
 	}
 	return nil

@@ -169,7 +169,7 @@ func (o *PatternOptions) open() ([]libraryJob, error) {
 	if err != nil {
 		return nil, badOption("", err)
 	}
-	hasPuts := !first.IsLocal() && first.Platform.Machine.Remote()
+	hasPuts := !first.IsLocal() && first.Platform.Machine.HasRemoteMemory()
 	libraries := o.Library
 	if libraries == nil {
 		for _, l := range first.Platform.Libraries {

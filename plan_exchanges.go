@@ -85,7 +85,7 @@ func (p *ExchangePlans) WritePhases(w io.Writer) error {
 
 // predictPhases says what messages and barriers take by the closed forms of a platform, and how its
 // library plans.
-func (o *ExchangeOptions) predictPhases(ranks int) (*timeline.PhasedExchanges, *model.Compiled, error) {
+func (o *ExchangeOptions) predictPhases(ranks int) (*timeline.PhasedExchanges, *model.CompiledCommunication, error) {
 	known, err := LoadPlatform(o.Platform)
 	if err != nil {
 		return nil, nil, err
@@ -103,7 +103,7 @@ func (o *ExchangeOptions) predictPhases(ranks int) (*timeline.PhasedExchanges, *
 	}
 	compiled := j.Library.Compiled
 	if compiled == nil {
-		compiled = &model.Compiled{Scheduler: phases.AllToAllBased.Name}
+		compiled = &model.CompiledCommunication{Scheduler: phases.AllToAllBased.Name}
 	}
 	if err := j.Library.ClosedForm(); err != nil {
 		return nil, nil, err
@@ -131,7 +131,7 @@ func (o *ExchangeOptions) predictPhases(ranks int) (*timeline.PhasedExchanges, *
 // the end of its receive.
 func deliveryTime(j *job.Job, bytes int) unit.Time {
 	m, last := j.Platform.Machine, j.Ranks-1
-	name := j.Library.Proto.Protocol(model.Standard, m.Tier(0, last), bytes)
-	t := model.Transfer{Machine: m, Library: j.Library, Protocol: model.Named(name), Mode: model.Standard, Bytes: bytes, Path: m.Path(j.Ranks, 0, last)}
+	name := j.Library.Proto.Protocol(model.StandardMode, m.Tier(0, last), bytes)
+	t := model.Transfer{Machine: m, Library: j.Library, Protocol: model.FindProtocol(name), Mode: model.StandardMode, Bytes: bytes, Path: m.Path(j.Ranks, 0, last)}
 	return t.Cost().Delivery.Sum()
 }

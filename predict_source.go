@@ -37,18 +37,18 @@ func (o PredictOptions) platformSource() (predictionSource, error) {
 	if err != nil {
 		return none, err
 	}
-	call := cmp.Or(o.Mode, SendCalls[model.Standard])
+	call := cmp.Or(o.Mode, SendCalls[model.StandardMode])
 	mode, _ := SendMode(call)
-	if mode == model.Synchronous {
+	if mode == model.SynchronousMode {
 		all := names
-		names = slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !model.Named(name).Synchronous() })
+		names = slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !model.FindProtocol(name).Synchronous() })
 		if o.Protocol != nil && len(names) < len(all) {
 			return none, &OptionError{"Protocol", strings.Join(o.Protocol, ","), errNotSynchronous}
 		}
 	}
 	machine, path := job.Platform.Machine, job.Platform.Machine.Path(job.Ranks, pair[0], pair[1])
 	transfer := func(name string, k int) model.Transfer {
-		return model.Transfer{Machine: machine, Library: job.Library, Protocol: model.Named(name), Mode: mode, Bytes: k, Path: path}
+		return model.Transfer{Machine: machine, Library: job.Library, Protocol: model.FindProtocol(name), Mode: mode, Bytes: k, Path: path}
 	}
 	return predictionSource{
 		platform: machine.Name, library: job.Library.Name, place: job.Place(pair[0], pair[1]),
@@ -133,16 +133,16 @@ func (s *predictionSource) useEquations(ps []params.Parameter) error {
 	s.title = fmt.Sprintf("Messages on %s, %s, %s, by equations (1) to (7)", s.platform, s.library, s.place)
 	s.transfer = func(name string, k int) model.Transfer {
 		m := &model.LogGP{L: max(0, x.L), SendO: x.SendO.Time(0), RecvO: x.RecvO.Time(0), Gap: x.Gap, BigGap: x.BigGap}
-		return model.Transfer{Machine: &model.Machine{Name: s.platform, Timer: 1, Network: m}, Protocol: model.Named(name), Bytes: k}
+		return model.Transfer{Machine: &model.Machine{Name: s.platform, Timer: 1, Network: m}, Protocol: model.FindProtocol(name), Bytes: k}
 	}
 	s.predict = func(name string, k int) (reports.Prediction, error) {
-		protocol := model.Named(name)
+		protocol := model.FindProtocol(name)
 		e := protocol.Equations()
 		within, err := params.EstimateEquationRange(ps, k)
 		at := rangedTime(within, err).Position
 		return reports.Prediction{
 			Protocol: name, Bytes: k, SenderTime: reports.PredictedTime{Time: model.SenderTime(protocol, x, k), Position: at},
-			DeliveryTime: reports.PredictedTime{Time: model.Delivery(protocol, x, k), Position: at},
+			DeliveryTime: reports.PredictedTime{Time: model.DeliveryTime(protocol, x, k), Position: at},
 			EquationText: fmt.Sprintf("T_s = %v, T_s-r = %v", e.Sender, e.Delivery),
 		}, err
 	}

@@ -184,9 +184,9 @@ func protocolTimelines(r route, l *model.Library) []*chart.Chart {
 	m := r.Machine
 	var charts []*chart.Chart
 	for _, p := range model.Protocols {
-		mode := model.Standard
+		mode := model.StandardMode
 		if p.Synchronous() {
-			mode = model.Synchronous
+			mode = model.SynchronousMode
 		}
 		t := model.Transfer{Machine: m, Library: l, Protocol: p, Mode: mode, Bytes: bytes, Path: r.path()}
 		title := fmt.Sprintf("%s on %s, %s: a blocking %v send of %d bytes from rank %d to %d", p.Name, m.Name, l.Name, mode, bytes, r.pair[0], r.pair[1])

@@ -83,14 +83,14 @@ func routeOf(p *platform.Platform, run sample.Run) route {
 func sumSteps(routes []route) compare.Predictor {
 	return func(q compare.Query) (compare.Prediction, bool) {
 		i := slices.IndexFunc(routes, func(r route) bool { return r.Machine.Name == q.Platform && r.place() == q.Place })
-		protocol := model.Named(q.Protocol)
+		protocol := model.FindProtocol(q.Protocol)
 		if i < 0 || protocol == nil || q.Quantity != sample.TimerSender && q.Quantity != sample.TimerOneWay {
 			return compare.Prediction{}, false
 		}
 		m := routes[i].Machine
 		l, err := routes[i].Library(q.Library)
 		mode, nonblocking := SendMode(q.Mode)
-		if err != nil || l.ClosedForm() != nil || nonblocking || mode == model.Buffered {
+		if err != nil || l.ClosedForm() != nil || nonblocking || mode == model.BufferedMode {
 			return compare.Prediction{}, false
 		}
 		c := model.Transfer{Machine: m, Library: l, Protocol: protocol, Mode: mode, Bytes: q.Bytes, Path: routes[i].path()}.Cost()

@@ -107,7 +107,7 @@ func placeRanks(known *platform.Platform, ranks int, placement string) (*platfor
 		return nil, 0, &OptionError{"Place", x.String(), fmt.Errorf("it has %d ranks, and the run has %d", x.Ranks(), ranks)}
 	}
 	placed := *known
-	placed.Machine, err = known.Machine.Place(x)
+	placed.Machine, err = known.Machine.WithPlacement(x)
 	return &placed, x.Ranks(), badOption("Place", err)
 }
 
@@ -123,7 +123,7 @@ func (r *programRun) setUpJob() (err error) {
 	if j.Warn = r.Warn; j.Warn == nil {
 		j.Warn = r.outcome.warn
 	}
-	if !j.Library.CarriedBy().MPI() {
+	if !j.Library.CarriedBy().CarriesMPI() {
 		for _, x := range []struct {
 			option string
 			given  bool

@@ -190,7 +190,7 @@ func missingPlatformError() error {
 // makesCall reports whether a program calls a collective operation.
 func makesCall(r *model.Timeline, operation string) bool {
 	name := strings.ReplaceAll(operation, "-", "")
-	for call := range r.Called {
+	for call := range r.CallCounts {
 		if strings.EqualFold(call, name) {
 			return true
 		}
@@ -200,7 +200,7 @@ func makesCall(r *model.Timeline, operation string) bool {
 
 // sendsMessages reports whether a program sends messages by point-to-point calls.
 func sendsMessages(r *model.Timeline) bool {
-	for call := range r.Called {
+	for call := range r.CallCounts {
 		if name := strings.ToLower(call); strings.Contains(name, "send") || strings.HasPrefix(name, "start") {
 			return true
 		}

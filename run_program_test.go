@@ -38,7 +38,7 @@ func TestRunProgramTakesParameters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return e.Recording.Ranks[0].Totals[model.Computing]
+		return e.Recording.Ranks[0].Totals[model.ComputeActivity]
 	}
 	if got := computing(map[string]string{"operation": "100ns"}); got != 300*unit.Microsecond {
 		t.Errorf("3000 operations of 100 ns take %v", got)

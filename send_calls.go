@@ -8,7 +8,7 @@ import (
 )
 
 // SendCalls are the blocking calls of the send modes, as files of samples name them.
-var SendCalls = [model.NumModes]string{model.Standard: "send", model.Synchronous: "ssend", model.Ready: "rsend", model.Buffered: "bsend"}
+var SendCalls = [model.NumModes]string{model.StandardMode: "send", model.SynchronousMode: "ssend", model.ReadyMode: "rsend", model.BufferedMode: "bsend"}
 
 // SendMode returns the mode of a call, and whether the call does not block.
 func SendMode(call string) (mode model.Mode, nonblocking bool) {

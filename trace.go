@@ -106,7 +106,7 @@ func (o *TraceOptions) check() error {
 	}
 	if o.Program == "" {
 		if o.Mode == "" {
-			o.Mode = SendCalls[model.Standard]
+			o.Mode = SendCalls[model.StandardMode]
 		}
 		return nil
 	}

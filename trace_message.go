@@ -24,10 +24,10 @@ type tracedMessage struct {
 // messageSubject is one message.
 func (o *TraceOptions) messageSubject(j *job.Job, pair [2]int) (*traceSubject, error) {
 	mode, _ := SendMode(o.Mode)
-	if mode == model.Ready && o.Late != nil {
+	if mode == model.ReadyMode && o.Late != nil {
 		return nil, optionErrorf("Late", "%s may only be called when the receive has been posted", o.Mode)
 	}
-	if p := model.Named(o.Protocol); p != nil && mode == model.Synchronous && !p.Synchronous() {
+	if p := model.FindProtocol(o.Protocol); p != nil && mode == model.SynchronousMode && !p.Synchronous() {
 		return nil, &OptionError{"Protocol", o.Protocol, errNotSynchronous}
 	}
 	m := tracedMessage{pair, o.Mode, o.Size, o.Late}
@@ -52,7 +52,7 @@ func (o *TraceOptions) messageSubject(j *job.Job, pair [2]int) (*traceSubject, e
 
 func (m *tracedMessage) send(c *mpi.Comm) {
 	b := make([]byte, m.bytes)
-	if mode, _ := SendMode(m.call); mode == model.Buffered {
+	if mode, _ := SendMode(m.call); mode == model.BufferedMode {
 		c.AttachBuffer(make([]byte, m.bytes+mpi.BsendOverhead))
 	}
 	c.Compute(sendTime)

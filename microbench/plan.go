@@ -65,7 +65,7 @@ func (p *Plan) Cells() []Cell {
 
 // Check returns an error that says what is wrong with the plan.
 func (p *Plan) Check() error {
-	protocol := model.Named(p.Protocol)
+	protocol := model.FindProtocol(p.Protocol)
 	if p.Protocol != "" && protocol == nil {
 		return fmt.Errorf("there is no protocol %q", p.Protocol)
 	}

@@ -11,12 +11,12 @@ import (
 //
 // Each engine stands in a file of its own here, with its work and the type of its settings.
 type Engine struct {
-	Name        string // as libraries of platform files give it
-	Description string
-	Costs       []SoftwareCost // by CostKey
-	Settings    []Setting      // in the order in which errors name missing ones
-	Messages    bool           // it has low-level messages, which can be measured
-	Accesses    bool           // it uses remote memory, queues and signals of operating systems that have MBCF
+	Name                string // as libraries of platform files give it
+	Description         string
+	Costs               []SoftwareCost // by CostKey
+	Settings            []Setting      // in the order in which errors name missing ones
+	HasLowLevelMessages bool           // it has low-level messages, which can be measured
+	UsesMBCF            bool           // it uses remote memory, queues and signals of operating systems that have MBCF
 }
 
 // Setting declares a key of a library's entry in a platform file that one engine reads. Package
@@ -28,25 +28,27 @@ type Setting struct {
 
 // SoftwareCost declares one kind of software work.
 type SoftwareCost struct {
-	Key     string // in platform files, under software
-	PerByte bool   // charged for each byte; if not, once per call, packet or request
-	About   string
+	Key         string // in platform files, under software
+	PerByte     bool   // charged for each byte; if not, once per call, packet or request
+	Description string
 }
 
-// CostKey names a kind of work of an engine: its index in Engine.Costs and in Library.Software.
+// CostKey names a kind of work of an engine: its index in Engine.Costs and in
+// Library.Software.
 type CostKey uint8
 
 // MaxCosts is how many kinds of work an engine may charge at most.
 const MaxCosts CostKey = 24
 
 // Engines are all engines that carry MPI. The first one carries libraries that do not name one.
-var Engines = []*Engine{Proto, Queue, Mbcf, Start}
+var Engines = []*Engine{ProtoEngine, QueueEngine, MBCFEngine, StartEngine}
 
-// Standalone are the engines that are libraries of their own: programs call them in place of MPI.
-var Standalone = []*Engine{Aclmpl, AclmplArena, AclmplPVM, Pvm, Cmmd}
+// StandaloneEngines are the engines that are libraries of their own: programs call them in place of
+// MPI.
+var StandaloneEngines = []*Engine{AclmplEngine, AclmplArenaEngine, AclmplPVMEngine, PVMEngine, CMMDEngine}
 
-// MPI reports whether the engine carries MPI.
-func (e *Engine) MPI() bool { return slices.Contains(Engines, e) }
+// CarriesMPI reports whether the engine carries MPI.
+func (e *Engine) CarriesMPI() bool { return slices.Contains(Engines, e) }
 
 // HasSetting reports whether the engine reads a key.
 func (e *Engine) HasSetting(key string) bool {
@@ -55,7 +57,7 @@ func (e *Engine) HasSetting(key string) bool {
 
 // EnginesWithSetting returns the engines that read a key.
 func EnginesWithSetting(key string) (with []*Engine) {
-	for _, e := range slices.Concat(Engines, Standalone) {
+	for _, e := range slices.Concat(Engines, StandaloneEngines) {
 		if e.HasSetting(key) {
 			with = append(with, e)
 		}
@@ -65,7 +67,7 @@ func EnginesWithSetting(key string) (with []*Engine) {
 
 // FindEngine returns the engine with a name, or nil.
 func FindEngine(name string) *Engine {
-	all := slices.Concat(Engines, Standalone)
+	all := slices.Concat(Engines, StandaloneEngines)
 	if i := slices.IndexFunc(all, func(e *Engine) bool { return e.Name == name }); i >= 0 {
 		return all[i]
 	}

@@ -1,6 +1,6 @@
 package model
 
-// The work of Mbcf.
+// The work of MBCFEngine.
 const (
 	MBCFSendCost    CostKey = iota // a send call
 	MBCFReceiveCost                // a receive call
@@ -10,20 +10,20 @@ const (
 	MBCFHandleCost                 // taking a message out of its FIFO, or finding a remote write complete
 )
 
-// Mbcf is the engine of MPI/MBCF, in which receivers post requests and senders write to receive
-// buffers (impl/engine/mbcf).
-var Mbcf = &Engine{
+// MBCFEngine is the engine of MPI/MBCF, in which receivers post requests and senders write to
+// receive buffers (impl/engine/mbcf).
+var MBCFEngine = &Engine{
 	Name:        "mbcf",
 	Description: "remote writes to receive buffers if a request is there, and FIFOs of messages if not",
-	Accesses:    true,
+	UsesMBCF:    true,
 	Settings:    []Setting{{Key: "fifo", Optional: true}, {Key: "requests", Optional: true}},
 	Costs: []SoftwareCost{
-		MBCFSendCost:    {Key: "send", About: "a send call"},
-		MBCFReceiveCost: {Key: "receive", About: "a receive call"},
-		MBCFTestCost:    {Key: "test", About: "a wait, a test or a probe"},
-		MBCFPostCost:    {Key: "post", About: "posting a request for sending"},
-		MBCFTakeCost:    {Key: "take", About: "taking a request for sending out of its FIFO"},
-		MBCFHandleCost:  {Key: "handle", About: "taking a message out of its FIFO, or finding a remote write complete"},
+		MBCFSendCost:    {Key: "send", Description: "a send call"},
+		MBCFReceiveCost: {Key: "receive", Description: "a receive call"},
+		MBCFTestCost:    {Key: "test", Description: "a wait, a test or a probe"},
+		MBCFPostCost:    {Key: "post", Description: "posting a request for sending"},
+		MBCFTakeCost:    {Key: "take", Description: "taking a request for sending out of its FIFO"},
+		MBCFHandleCost:  {Key: "handle", Description: "taking a message out of its FIFO, or finding a remote write complete"},
 	},
 }
 
@@ -34,7 +34,7 @@ const (
 	DefaultRequests  = 64       // entries
 )
 
-// MBCFSettings are the settings of libraries that Mbcf carries.
+// MBCFSettings are the settings of libraries that MBCFEngine carries.
 type MBCFSettings struct {
 	FIFOBytes int // of each message FIFO; 0: DefaultFIFOBytes
 	Requests  int // entries of a request FIFO; 0: DefaultRequests; negative: receivers post no requests

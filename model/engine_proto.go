@@ -20,15 +20,15 @@ const (
 	ProtoUnpackCost                     // per byte, where a receiver copies
 )
 
-// Epilogue returns the work that ends a send call of mode m.
-func Epilogue(m Mode) CostKey { return ProtoStandardCost + CostKey(m) }
+// SendEpilogueCost returns the work that ends a send call of mode m.
+func SendEpilogueCost(m Mode) CostKey { return ProtoStandardCost + CostKey(m) }
 
-// Proto is the engine of protocols T, TA, RTA, RAT and PTAT (impl/engine/proto). The closed forms
-// of messages are those of its libraries.
-var Proto = &Engine{
-	Name:        "proto",
-	Description: "eager and rendezvous protocols, chosen by mode, length and distance",
-	Messages:    true,
+// ProtoEngine is the engine of protocols T, TA, RTA, RAT and PTAT (impl/engine/proto). The closed
+// forms of messages are those of its libraries.
+var ProtoEngine = &Engine{
+	Name:                "proto",
+	Description:         "eager and rendezvous protocols, chosen by mode, length and distance",
+	HasLowLevelMessages: true,
 	Settings: []Setting{
 		{Key: "rules"},
 		{Key: "fallback"},
@@ -39,27 +39,27 @@ var Proto = &Engine{
 		{Key: "intra", Optional: true},
 	},
 	Costs: []SoftwareCost{
-		ProtoSendCost:        {Key: "send", About: "beginning of a send call"},
-		ProtoStandardCost:    {Key: "standard", About: "end of a standard send call"},
-		ProtoSynchronousCost: {Key: "synchronous", About: "end of a synchronous send call"},
-		ProtoReadyCost:       {Key: "ready", About: "end of a ready send call"},
-		ProtoBufferedCost:    {Key: "buffered", About: "end of a buffered send call"},
-		ProtoReceiveCost:     {Key: "receive", About: "beginning of a receive call"},
-		ProtoReceivedCost:    {Key: "received", About: "end of a blocking receive"},
-		ProtoPostedCost:      {Key: "posted", About: "end of a non-blocking receive"},
-		ProtoHandleCost:      {Key: "handle", About: "taking in a packet, or the end of a remote access"},
-		ProtoMatchCost:       {Key: "match", About: "looking for the receive of a message, or for the message of a receive"},
-		ProtoControlCost:     {Key: "control", About: "making a packet without the first data of a message"},
-		ProtoCompleteCost:    {Key: "complete", About: "finding a request complete in a wait or test"},
-		ProtoPollCost:        {Key: "poll", About: "finding none complete"},
-		ProtoPackCost:        {Key: "pack", PerByte: true, About: "each byte that is sent"},
-		ProtoUnpackCost:      {Key: "unpack", PerByte: true, About: "each byte that a receiver copies"},
+		ProtoSendCost:        {Key: "send", Description: "beginning of a send call"},
+		ProtoStandardCost:    {Key: "standard", Description: "end of a standard send call"},
+		ProtoSynchronousCost: {Key: "synchronous", Description: "end of a synchronous send call"},
+		ProtoReadyCost:       {Key: "ready", Description: "end of a ready send call"},
+		ProtoBufferedCost:    {Key: "buffered", Description: "end of a buffered send call"},
+		ProtoReceiveCost:     {Key: "receive", Description: "beginning of a receive call"},
+		ProtoReceivedCost:    {Key: "received", Description: "end of a blocking receive"},
+		ProtoPostedCost:      {Key: "posted", Description: "end of a non-blocking receive"},
+		ProtoHandleCost:      {Key: "handle", Description: "taking in a packet, or the end of a remote access"},
+		ProtoMatchCost:       {Key: "match", Description: "looking for the receive of a message, or for the message of a receive"},
+		ProtoControlCost:     {Key: "control", Description: "making a packet without the first data of a message"},
+		ProtoCompleteCost:    {Key: "complete", Description: "finding a request complete in a wait or test"},
+		ProtoPollCost:        {Key: "poll", Description: "finding none complete"},
+		ProtoPackCost:        {Key: "pack", PerByte: true, Description: "each byte that is sent"},
+		ProtoUnpackCost:      {Key: "unpack", PerByte: true, Description: "each byte that a receiver copies"},
 	},
 }
 
 // ProtoSettings are the settings of libraries that Proto carries.
 type ProtoSettings struct {
-	Rules      []Rule                // the first that applies chooses the protocol
+	Rules      []ProtocolRule        // the first that applies chooses the protocol
 	Fallback   string                // protocol if the window has no room for a first packet's data
 	Window     int                   // bytes of message data in RM packets that a receiver buffers for each peer
 	FirstBytes int                   // most bytes of a message by PTAT that go with its first packet
@@ -75,8 +75,8 @@ type LongMessage struct {
 	Bounce int  // bytes that a receiver gets at a time into a bounce buffer; 0: into the user's buffer
 }
 
-// Rule chooses the protocol of a message.
-type Rule struct {
+// ProtocolRule chooses the protocol of a message.
+type ProtocolRule struct {
 	Mode     Mode
 	Peers    Peers // tiers of peers to which it applies
 	UpTo     int   // longest message in bytes; negative: no limit
@@ -87,7 +87,7 @@ type Rule struct {
 // "" if no rule applies.
 func (s *ProtoSettings) Protocol(m Mode, peer Tier, k int) string {
 	for _, r := range s.Rules {
-		if r.Mode == m && r.Peers.Has(peer) && (r.UpTo < 0 || k <= r.UpTo) {
+		if r.Mode == m && r.Peers.Contains(peer) && (r.UpTo < 0 || k <= r.UpTo) {
 			return r.Protocol
 		}
 	}

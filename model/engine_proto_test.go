@@ -8,10 +8,10 @@ import (
 )
 
 func TestRulesIncludeTheirLimit(t *testing.T) {
-	s := model.ProtoSettings{Rules: []model.Rule{
-		{Mode: model.Standard, Peers: model.IntraPeers, UpTo: 100, Protocol: "TA"},
-		{Mode: model.Standard, UpTo: 10, Protocol: "T"},
-		{Mode: model.Standard, UpTo: -1, Protocol: "RTA"},
+	s := model.ProtoSettings{Rules: []model.ProtocolRule{
+		{Mode: model.StandardMode, Peers: model.IntraPeers, UpTo: 100, Protocol: "TA"},
+		{Mode: model.StandardMode, UpTo: 10, Protocol: "T"},
+		{Mode: model.StandardMode, UpTo: -1, Protocol: "RTA"},
 	}}
 	for _, c := range []struct {
 		mode  model.Mode
@@ -19,11 +19,11 @@ func TestRulesIncludeTheirLimit(t *testing.T) {
 		bytes int
 		want  string
 	}{
-		{model.Standard, model.Inter, 10, "T"},
-		{model.Standard, model.Inter, 11, "RTA"},
-		{model.Standard, model.Intra, 100, "TA"},
-		{model.Standard, model.Intra, 101, "RTA"},
-		{model.Ready, model.Inter, 1, ""},
+		{model.StandardMode, model.InterNode, 10, "T"},
+		{model.StandardMode, model.InterNode, 11, "RTA"},
+		{model.StandardMode, model.IntraNode, 100, "TA"},
+		{model.StandardMode, model.IntraNode, 101, "RTA"},
+		{model.ReadyMode, model.InterNode, 1, ""},
 	} {
 		if got := s.Protocol(c.mode, c.tier, c.bytes); got != c.want {
 			t.Errorf("%v message of %d bytes to an %v peer: protocol %q, want %q", c.mode, c.bytes, c.tier, got, c.want)
@@ -37,12 +37,12 @@ func TestBufferedMessagesAreStagedOnce(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 0))
 	for range 200 {
 		x := random(r)
-		x.Protocol, x.Bytes = model.RTA, 5000
+		x.Protocol, x.Bytes = model.ProtocolRTA, 5000
 		staged, direct := *x.Library, *x.Library
 		for i := range staged.Proto.Long {
 			staged.Proto.Long[i].Stage, direct.Proto.Long[i].Stage = true, false
 		}
-		for m, copies := range map[model.Mode]int{model.Buffered: 0, model.Ready: 1} {
+		for m, copies := range map[model.Mode]int{model.BufferedMode: 0, model.ReadyMode: 1} {
 			x.Mode = m
 			x.Library = &staged
 			with := x.Cost().Delivery.Sum()

@@ -9,16 +9,16 @@ const (
 	QueueByteCost                   // per byte, at the sender and at the receiver
 )
 
-// Queue is the engine that sends every message at once, whatever its length, into one queue of its
-// receiver (impl/engine/queue).
-var Queue = &Engine{
+// QueueEngine is the engine that sends every message at once, whatever its length, into one queue
+// of its receiver (impl/engine/queue).
+var QueueEngine = &Engine{
 	Name:        "queue",
 	Description: "every message at once, into one queue of its receiver",
 	Costs: []SoftwareCost{
-		QueueSendCost:    {Key: "send", About: "a send call"},
-		QueueReceiveCost: {Key: "receive", About: "a receive call"},
-		QueueTestCost:    {Key: "test", About: "a wait, a test or a probe"},
-		QueueHandleCost:  {Key: "handle", About: "taking in a packet"},
-		QueueByteCost:    {Key: "byte", PerByte: true, About: "each byte, at the sender and at the receiver"},
+		QueueSendCost:    {Key: "send", Description: "a send call"},
+		QueueReceiveCost: {Key: "receive", Description: "a receive call"},
+		QueueTestCost:    {Key: "test", Description: "a wait, a test or a probe"},
+		QueueHandleCost:  {Key: "handle", Description: "taking in a packet"},
+		QueueByteCost:    {Key: "byte", PerByte: true, Description: "each byte, at the sender and at the receiver"},
 	},
 }

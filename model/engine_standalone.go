@@ -2,7 +2,7 @@ package model
 
 import "slices"
 
-// The work of Aclmpl.
+// The work of AclmplEngine.
 const (
 	AclmplSendCost         CostKey = iota // a synchronous send, alone or of a collective call
 	AclmplReceiveCost                     // a synchronous receive, likewise
@@ -13,44 +13,44 @@ const (
 	AclmplCombineCost                     // each element that a reduction combines
 )
 
-// Aclmpl is ACLMPL (impl/library/aclmpl), a library of its own.
-var Aclmpl = &Engine{
+// AclmplEngine is ACLMPL (impl/library/aclmpl), a library of its own.
+var AclmplEngine = &Engine{
 	Name:        "aclmpl",
 	Description: "synchronous and asynchronous messages by put and fetch-and-increment",
 	Costs: []SoftwareCost{
-		AclmplSendCost:         {Key: "send", About: "a synchronous send"},
-		AclmplReceiveCost:      {Key: "receive", About: "a synchronous receive"},
-		AclmplSendAsyncCost:    {Key: "send_async", About: "an asynchronous send"},
-		AclmplReceiveAsyncCost: {Key: "receive_async", About: "an asynchronous receive"},
-		AclmplReadCost:         {Key: "read", About: "reading a control block or a slot that others write"},
-		AclmplKeepCost:         {Key: "keep", About: "moving a message from the pool to the list, beside the copy"},
-		AclmplCombineCost:      {Key: "combine", About: "each element that a reduction combines"},
+		AclmplSendCost:         {Key: "send", Description: "a synchronous send"},
+		AclmplReceiveCost:      {Key: "receive", Description: "a synchronous receive"},
+		AclmplSendAsyncCost:    {Key: "send_async", Description: "an asynchronous send"},
+		AclmplReceiveAsyncCost: {Key: "receive_async", Description: "an asynchronous receive"},
+		AclmplReadCost:         {Key: "read", Description: "reading a control block or a slot that others write"},
+		AclmplKeepCost:         {Key: "keep", Description: "moving a message from the pool to the list, beside the copy"},
+		AclmplCombineCost:      {Key: "combine", Description: "each element that a reduction combines"},
 	},
 }
 
-// AclmplArena is ACLMPL on memory that all processors share, with the work of Aclmpl.
-var AclmplArena = &Engine{
+// AclmplArenaEngine is ACLMPL on memory that all processors share, with the work of AclmplEngine.
+var AclmplArenaEngine = &Engine{
 	Name:        "aclmpl-arena",
 	Description: "ACLMPL on an arena of shared memory: messages are copied in and out",
-	Costs:       Aclmpl.Costs,
+	Costs:       AclmplEngine.Costs,
 }
 
-// Cmmd is CMMD, the library of the CM-5's vendor, whose calls are those of ACLMPL, with the work of
-// Aclmpl.
-var Cmmd = &Engine{
+// CMMDEngine is CMMD, the library of the CM-5's vendor, whose calls are those of ACLMPL, with the
+// work of AclmplEngine.
+var CMMDEngine = &Engine{
 	Name:        "cmmd",
 	Description: "ACLMPL, with broadcasts by the machine's control network",
-	Costs:       Aclmpl.Costs,
+	Costs:       AclmplEngine.Costs,
 }
 
-// AclmplPVM is ACLMPL on PVM, with the work of Pvm and of reductions.
-var AclmplPVM = &Engine{
+// AclmplPVMEngine is ACLMPL on PVM, with the work of PVMEngine and of reductions.
+var AclmplPVMEngine = &Engine{
 	Name:        "aclmpl-pvm",
 	Description: "ACLMPL on PVM's psend and precv",
-	Costs:       append(slices.Clone(Pvm.Costs), SoftwareCost{Key: "combine", About: "each element that a reduction combines"}),
+	Costs:       append(slices.Clone(PVMEngine.Costs), SoftwareCost{Key: "combine", Description: "each element that a reduction combines"}),
 }
 
-// The work of Pvm, and of ACLMPL on it.
+// The work of PVMEngine, and of ACLMPL on it.
 const (
 	PvmSendCost          CostKey = iota // a send call
 	PvmReceiveCost                      // a receive call
@@ -59,14 +59,14 @@ const (
 	AclmplPVMCombineCost                // each element that a reduction combines
 )
 
-// Pvm is PVM's psend and precv (impl/library/pvm), a library of its own.
-var Pvm = &Engine{
+// PVMEngine is PVM's psend and precv (impl/library/pvm), a library of its own.
+var PVMEngine = &Engine{
 	Name:        "pvm",
 	Description: "messages that both sides copy, the long ones fetched by their receivers",
 	Costs: []SoftwareCost{
-		PvmSendCost:    {Key: "send", About: "a send call"},
-		PvmReceiveCost: {Key: "receive", About: "a receive call"},
-		PvmHandleCost:  {Key: "handle", About: "taking in a message"},
-		PvmUnpackCost:  {Key: "unpack", PerByte: true, About: "each byte that is received, beside copies"},
+		PvmSendCost:    {Key: "send", Description: "a send call"},
+		PvmReceiveCost: {Key: "receive", Description: "a receive call"},
+		PvmHandleCost:  {Key: "handle", Description: "taking in a message"},
+		PvmUnpackCost:  {Key: "unpack", PerByte: true, Description: "each byte that is received, beside copies"},
 	},
 }

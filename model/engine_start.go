@@ -10,19 +10,19 @@ const (
 	StartRemoteCost                 // sending or taking in a packet between SMPs, beside the above
 )
 
-// Start is the engine of MPI-StarT, with short messages by programmed I/O and long ones by RDMA
-// from pinned memory (impl/engine/start).
-var Start = &Engine{
+// StartEngine is the engine of MPI-StarT, with short messages by programmed I/O and long ones by
+// RDMA from pinned memory (impl/engine/start).
+var StartEngine = &Engine{
 	Name:        "start",
 	Description: "short messages at once, and long ones by rendezvous and RDMA from pinned memory",
 	Settings:    []Setting{{Key: "short"}, {Key: "block", Optional: true}, {Key: "pinned", Optional: true}},
 	Costs: []SoftwareCost{
-		StartSendCost:    {Key: "send", About: "a send call"},
-		StartReceiveCost: {Key: "receive", About: "a receive call"},
-		StartTestCost:    {Key: "test", About: "a wait, a test or a probe"},
-		StartHandleCost:  {Key: "handle", About: "taking in a packet"},
-		StartControlCost: {Key: "control", About: "making a packet other than a short message"},
-		StartRemoteCost:  {Key: "remote", About: "sending or taking in a packet between nodes, beside these"},
+		StartSendCost:    {Key: "send", Description: "a send call"},
+		StartReceiveCost: {Key: "receive", Description: "a receive call"},
+		StartTestCost:    {Key: "test", Description: "a wait, a test or a probe"},
+		StartHandleCost:  {Key: "handle", Description: "taking in a packet"},
+		StartControlCost: {Key: "control", Description: "making a packet other than a short message"},
+		StartRemoteCost:  {Key: "remote", Description: "sending or taking in a packet between nodes, beside these"},
 	},
 }
 
@@ -31,8 +31,8 @@ var Start = &Engine{
 const (
 	DefaultBlockBytes  = 16 << 10 // bytes
 	DefaultPinnedBytes = 16 << 20 // bytes: Husbands and Hoe 1998, section 4
-	SendBlocks         = 2        // blocks that leave at once: one is copied while another is transferred
-	MinBlocks          = SendBlocks + 1
+	BlocksInFlight     = 2        // blocks that leave at once: one is copied while another is transferred
+	MinPinnedBlocks    = BlocksInFlight + 1
 )
 
 // StartSettings are the settings of libraries that Start carries.

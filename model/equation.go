@@ -14,10 +14,10 @@ type Symbol uint8
 
 // The symbols, in the order in which the source prints them.
 const (
-	SymbolSendO Symbol = iota // o_s
-	SymbolL                   // L
-	SymbolRecvO               // o_r
-	SymbolLong                // (k−1) G
+	SymbolSendO     Symbol = iota // o_s
+	SymbolL                       // L
+	SymbolRecvO                   // o_r
+	SymbolLongBytes               // (k−1) G
 	numSymbols
 )
 
@@ -76,7 +76,7 @@ func (p *Protocol) paths() (sender, receiver []factor) {
 	var paths [2][]factor
 	for _, s := range p.Steps {
 		path := &paths[s.From]
-		if s.By == ByGet {
+		if s.Means == ByGet {
 			path = &paths[s.To()]
 		}
 		add := func(symbols ...Symbol) {
@@ -84,28 +84,28 @@ func (p *Protocol) paths() (sender, receiver []factor) {
 				*path = append(*path, factor{x, s})
 			}
 		}
-		switch s.By {
+		switch s.Means {
 		case ByGet:
-			add(SymbolL, SymbolLong)
+			add(SymbolL, SymbolLongBytes)
 		case ByPut:
-			add(SymbolSendO, SymbolLong, SymbolL)
+			add(SymbolSendO, SymbolLongBytes, SymbolL)
 		case ByPacket:
 			add(SymbolSendO)
 			sent := slices.Clone(*path)
 			path = &paths[s.To()]
 			*path = sent
 			if s.Data == RestData {
-				add(SymbolLong)
+				add(SymbolLongBytes)
 			}
 			add(SymbolL, SymbolRecvO)
 		}
 	}
-	return paths[Sender], paths[Receiver]
+	return paths[SenderSide], paths[ReceiverSide]
 }
 
 func (p *Protocol) delivery() []factor {
 	s, r := p.paths()
-	if p.OneTime {
+	if p.HasOneTime {
 		return s
 	}
 	return r
@@ -127,7 +127,7 @@ func SenderTime(p *Protocol, x Parameters, k int) unit.Time {
 	return x.sum(s, k)
 }
 
-// Delivery returns the time from the start of a send until the message has arrived:
+// DeliveryTime returns the time from the start of a send until the message has arrived:
 //
 //	(2) T_s-r^T   = o_s + L + o_r
 //	(3) T_s-r^TA  = 2 o_s + 2 L + 2 o_r
@@ -137,13 +137,13 @@ func SenderTime(p *Protocol, x Parameters, k int) unit.Time {
 //
 // Al-Tawil and Moritz, section 3.2; PTAT follows in the same way. Parameters are as for SenderTime.
 // (2) and (3) have no G, because they are for short messages.
-func Delivery(p *Protocol, x Parameters, k int) unit.Time { return x.sum(p.delivery(), k) }
+func DeliveryTime(p *Protocol, x Parameters, k int) unit.Time { return x.sum(p.delivery(), k) }
 
-// Completion returns the time from the start of a send until the receiver is done. It differs from
-// Delivery for TA, whose receiver is done when it has sent the ACK:
+// CompletionTime returns the time from the start of a send until the receiver is done. It differs
+// from Delivery for TA, whose receiver is done when it has sent the ACK:
 //
 //	2 o_s + L + o_r
-func Completion(p *Protocol, x Parameters, k int) unit.Time {
+func CompletionTime(p *Protocol, x Parameters, k int) unit.Time {
 	_, r := p.paths()
 	return x.sum(r, k)
 }
@@ -158,7 +158,7 @@ func (x Parameters) sum(path []factor, k int) unit.Time {
 
 func (x Parameters) value(f factor, k int) unit.Time {
 	n := 0
-	if f.step.Data == AllData && f.step.By == ByPacket {
+	if f.step.Data == AllData && f.step.Means == ByPacket {
 		n = k
 	}
 	switch {
@@ -168,9 +168,9 @@ func (x Parameters) value(f factor, k int) unit.Time {
 		return x.RecvO.Time(n)
 	case f.symbol == SymbolL:
 		return x.L
-	case f.step.By == ByGet:
+	case f.step.Means == ByGet:
 		return longMessageTime(cmp.Or(x.GetGap, x.BigGap), k)
-	case f.step.By == ByPut:
+	case f.step.Means == ByPut:
 		return longMessageTime(cmp.Or(x.PutGap, x.BigGap), k)
 	}
 	return longMessageTime(x.BigGap, k)

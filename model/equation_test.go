@@ -58,7 +58,7 @@ func coefficients(t *testing.T, row map[string]string, columns ...string) (c []i
 func TestCoefficients(t *testing.T) {
 	seen := map[string]bool{}
 	for _, row := range table(t, "equations.csv") {
-		p := model.Named(row["protocol"])
+		p := model.FindProtocol(row["protocol"])
 		if p == nil {
 			continue // (8) and (9) are no protocol's
 		}
@@ -87,7 +87,7 @@ func TestCompletion(t *testing.T) {
 	for _, p := range model.Protocols {
 		e := p.Equations()
 		want := e.Delivery
-		if p == model.TA {
+		if p == model.ProtocolTA {
 			want = model.Coefficients{2, 1, 1, 0} // o_s + L + o_r, and the o_s of the ACK
 		}
 		if e.Completion != want {
@@ -100,7 +100,7 @@ func TestCompletion(t *testing.T) {
 func TestSteps(t *testing.T) {
 	var got, want []string
 	for _, p := range model.Protocols {
-		if p == model.PTAT {
+		if p == model.ProtocolPTAT {
 			continue // the figure has those of the T3D
 		}
 		for i, s := range p.Steps {
@@ -110,9 +110,9 @@ func TestSteps(t *testing.T) {
 			}
 			how := ""
 			switch {
-			case s.By == model.ByGet:
+			case s.Means == model.ByGet:
 				how = "pulled"
-			case s.By == model.ByPut:
+			case s.Means == model.ByPut:
 				how = "pushed"
 			case s.Data == model.AllData:
 				how = "inside"
@@ -143,20 +143,20 @@ func TestProperties(t *testing.T) {
 		p                          *model.Protocol
 		eager, synchronous, remote bool
 	}{
-		{model.T, true, false, false},
-		{model.TA, true, true, false},
-		{model.RTA, false, true, true},
-		{model.RAT, false, true, true},
-		{model.PTAT, true, true, false},
+		{model.ProtocolT, true, false, false},
+		{model.ProtocolTA, true, true, false},
+		{model.ProtocolRTA, false, true, true},
+		{model.ProtocolRAT, false, true, true},
+		{model.ProtocolPTAT, true, true, false},
 	} {
 		if c.p.Eager() != c.eager || c.p.Synchronous() != c.synchronous || c.p.Remote() != c.remote {
 			t.Errorf("%s: eager %v, synchronous %v, remote %v", c.p.Name, c.p.Eager(), c.p.Synchronous(), c.p.Remote())
 		}
-		if model.Named(c.p.Name) != c.p {
+		if model.FindProtocol(c.p.Name) != c.p {
 			t.Errorf("Named(%q) is another", c.p.Name)
 		}
 	}
-	if model.Named("no such") != nil {
+	if model.FindProtocol("no such") != nil {
 		t.Error("Named finds a protocol that is not there")
 	}
 }
@@ -172,21 +172,21 @@ func TestEvaluate(t *testing.T) {
 		p                            *model.Protocol
 		sender, delivery, completion unit.Time
 	}{
-		{model.T, 2 * us, 10 * us, 10 * us},
-		{model.TA, 20 * us, 20 * us, 12 * us},
-		{model.RTA, 35 * us, 27 * us, 27 * us},
-		{model.RAT, 39 * us, 47 * us, 47 * us},
+		{model.ProtocolT, 2 * us, 10 * us, 10 * us},
+		{model.ProtocolTA, 20 * us, 20 * us, 12 * us},
+		{model.ProtocolRTA, 35 * us, 27 * us, 27 * us},
+		{model.ProtocolRAT, 39 * us, 47 * us, 47 * us},
 	} {
-		if s, d, r := model.SenderTime(c.p, x, 1001), model.Delivery(c.p, x, 1001), model.Completion(c.p, x, 1001); s != c.sender || d != c.delivery || r != c.completion {
+		if s, d, r := model.SenderTime(c.p, x, 1001), model.DeliveryTime(c.p, x, 1001), model.CompletionTime(c.p, x, 1001); s != c.sender || d != c.delivery || r != c.completion {
 			t.Errorf("%s: %v, %v, %v, want %v, %v, %v", c.p.Name, s, d, r, c.sender, c.delivery, c.completion)
 		}
 	}
 	// (k−1) G is not negative for a message of no bytes.
-	if d := model.Delivery(model.RTA, x, 0); d != 17*us {
+	if d := model.DeliveryTime(model.ProtocolRTA, x, 0); d != 17*us {
 		t.Errorf("an empty message by RTA takes %v, want 17us", d)
 	}
 	// Claim AM-29: the difference of T_s and T_s-r is L + o_r for both, with opposite sign.
-	if model.SenderTime(model.RTA, x, 1)-model.Delivery(model.RTA, x, 1) != 8*us || model.Delivery(model.RAT, x, 1)-model.SenderTime(model.RAT, x, 1) != 8*us {
+	if model.SenderTime(model.ProtocolRTA, x, 1)-model.DeliveryTime(model.ProtocolRTA, x, 1) != 8*us || model.DeliveryTime(model.ProtocolRAT, x, 1)-model.SenderTime(model.ProtocolRAT, x, 1) != 8*us {
 		t.Error("T_s and T_s-r of RTA and RAT do not differ by L + o_r")
 	}
 }
@@ -204,17 +204,17 @@ func TestEvaluateSizes(t *testing.T) {
 		p                *model.Protocol
 		sender, delivery unit.Time
 	}{
-		{model.T, 10 * us, 1210 * us},
-		{model.TA, 10*us + 1200*us + 1*us + 1100*us, 10*us + 1200*us + 1*us + 1100*us},
-		{model.RTA, 13202 * us, 12102 * us}, // 2·1 + 3·1000 + 2·100 + 10000; 2·1 + 2·1000 + 100 + 10000
-		{model.RAT, 23204 * us, 24304 * us}, // 4·1 + 3·1000 + 2·100 + 20000; 4·1 + 4·1000 + 3·100 + 20000
+		{model.ProtocolT, 10 * us, 1210 * us},
+		{model.ProtocolTA, 10*us + 1200*us + 1*us + 1100*us, 10*us + 1200*us + 1*us + 1100*us},
+		{model.ProtocolRTA, 13202 * us, 12102 * us}, // 2·1 + 3·1000 + 2·100 + 10000; 2·1 + 2·1000 + 100 + 10000
+		{model.ProtocolRAT, 23204 * us, 24304 * us}, // 4·1 + 3·1000 + 2·100 + 20000; 4·1 + 4·1000 + 3·100 + 20000
 	} {
-		if s, d := model.SenderTime(c.p, x, 2), model.Delivery(c.p, x, 2); s != c.sender || d != c.delivery {
+		if s, d := model.SenderTime(c.p, x, 2), model.DeliveryTime(c.p, x, 2); s != c.sender || d != c.delivery {
 			t.Errorf("%s: %v, %v, want %v, %v", c.p.Name, s, d, c.sender, c.delivery)
 		}
 	}
 	x.GetGap, x.PutGap = 0, 0
-	if d := model.Delivery(model.RTA, x, 2); d != 2109*us {
+	if d := model.DeliveryTime(model.ProtocolRTA, x, 2); d != 2109*us {
 		t.Errorf("without a G of its own, pulling takes %v, want 2109us", d)
 	}
 }
@@ -222,12 +222,12 @@ func TestEvaluateSizes(t *testing.T) {
 // TestTwoLevels computes (8) and (9) from the printed coefficients.
 func TestTwoLevels(t *testing.T) {
 	x := model.LoGH{
-		Between: model.Parameters{L: 11 * us, SendO: model.Constant(13 * us), RecvO: model.Constant(17 * us), BigGap: 19e6},
-		Inside:  model.Parameters{L: 1000 * us, SendO: model.Constant(23 * us), RecvO: model.Constant(29 * us), BigGap: 31e6},
+		Between: model.Parameters{L: 11 * us, SendO: model.ConstantCurve(13 * us), RecvO: model.ConstantCurve(17 * us), BigGap: 19e6},
+		Inside:  model.Parameters{L: 1000 * us, SendO: model.ConstantCurve(23 * us), RecvO: model.ConstantCurve(29 * us), BigGap: 31e6},
 	}
 	found := 0
 	for _, row := range table(t, "equations.csv") {
-		if model.Named(row["protocol"]) != nil {
+		if model.FindProtocol(row["protocol"]) != nil {
 			continue
 		}
 		found++

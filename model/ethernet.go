@@ -31,24 +31,24 @@ type Ethernet struct {
 // Switches join stations by a link each, and forward frames when they have all of them (store and
 // forward). All further switches are joined to the first by uplinks, which are full duplex.
 type Switches struct {
-	Full    bool      // links of stations are full duplex; else each is a medium that the station and its switch share
-	Ports   int       // stations of a switch
-	Latency unit.Time // from the last byte of a frame until its first may leave
-	Buffer  int       // bytes of frames that wait for a link; a frame that finds no room is lost
-	Memory  int       // bytes of frames that wait for all full-duplex links of a switch together; 0: nothing but Buffer bounds them
-	Uplink  unit.Rate // between switches
+	IsFullDuplex bool      // links of stations are full duplex; else each is a medium that the station and its switch share
+	Ports        int       // stations of a switch
+	Latency      unit.Time // from the last byte of a frame until its first may leave
+	Buffer       int       // bytes of frames that wait for a link; a frame that finds no room is lost
+	Memory       int       // bytes of frames that wait for all full-duplex links of a switch together; 0: nothing but Buffer bounds them
+	Uplink       unit.Rate // between switches
 
 	// Faults of each switch, by frame, at random. Models know nothing of them.
 	Loss    float64 // probability that it is lost
 	Reorder float64 // probability that it is held back, for up to eight of the longest frames
 }
 
-// Of returns the switch of a station.
-func (s *Switches) Of(station int) int { return station / s.Ports }
+// SwitchOf returns the switch of a station.
+func (s *Switches) SwitchOf(station int) int { return station / s.Ports }
 
 // Uplinks returns how many links between switches are on the way of a frame.
 func (s *Switches) Uplinks(from, to int) int {
-	a, b := s.Of(from), s.Of(to)
+	a, b := s.SwitchOf(from), s.SwitchOf(to)
 	switch {
 	case a == b:
 		return 0
@@ -119,11 +119,11 @@ type MBCF struct {
 	Retransmit unit.Time // until a packet that is not acknowledged is sent again; doubles each time
 }
 
-// ByMBCF reports whether the messages of a library go by MBCF, and not by TCP.
-func (e *Ethernet) ByMBCF(l *Library) bool { return e.MBCF != nil && l.CarriedBy().Accesses }
+// UsesMBCF reports whether the messages of a library go by MBCF, and not by TCP.
+func (e *Ethernet) UsesMBCF(l *Library) bool { return e.MBCF != nil && l.CarriedBy().UsesMBCF }
 
-// For returns the Ethernet as a library uses it.
-func (e *Ethernet) For(l *Library) *Ethernet {
+// WithSocketsOf returns the Ethernet as a library uses it.
+func (e *Ethernet) WithSocketsOf(l *Library) *Ethernet {
 	if l == nil || l.Sockets == nil || l.Sockets.Buffer == 0 {
 		return e
 	}
@@ -132,7 +132,7 @@ func (e *Ethernet) For(l *Library) *Ethernet {
 	return &of
 }
 
-func (e *Ethernet) by(l *Library) Network { return e.For(l) }
+func (e *Ethernet) by(l *Library) Network { return e.WithSocketsOf(l) }
 
 // ethernetTransfer is a transfer on an Ethernet. The time of a packet that fits one segment is
 // exact: only the frames of its own transfer can delay it. A longer packet is a stream of segments,
@@ -172,7 +172,7 @@ func (*Ethernet) Kind() string { return "ethernet" }
 
 func (e *Ethernet) String() string {
 	if s := e.Switches; s != nil {
-		return fmt.Sprintf("switched Ethernet of %v, %s duplex", e.Rate, map[bool]string{true: "full", false: "half"}[s.Full])
+		return fmt.Sprintf("switched Ethernet of %v, %s duplex", e.Rate, map[bool]string{true: "full", false: "half"}[s.IsFullDuplex])
 	}
 	return fmt.Sprintf("Ethernet of %v", e.Rate)
 }
@@ -189,8 +189,8 @@ func (e *Ethernet) route(_, from, to int) Path {
 	return Path{Hops: e.Switches.Uplinks(from, to)}
 }
 
-// Longest returns how many bytes of a stream fit in a segment.
-func (e *Ethernet) Longest() int { return e.MTU - e.TCP.Header }
+// MaxSegmentData returns how many bytes of a stream fit in a segment.
+func (e *Ethernet) MaxSegmentData() int { return e.MTU - e.TCP.Header }
 
 // frame returns how long a segment with n bytes of a stream is on the medium,
 //
@@ -205,13 +205,13 @@ func (e *Ethernet) size(n int) int {
 // first byte leaves and when the last one arrives. From switch to switch a frame goes as
 //
 //	latency + (preamble + header + max{tcp.header + n, min_payload} + fcs) / rate + propagation
-func (n *ethernetTransfer) carry(from Where, t unit.Time, bytes int) (leaves, there unit.Time) {
+func (n *ethernetTransfer) carry(from CostSide, t unit.Time, bytes int) (leaves, there unit.Time) {
 	leaves, there, n.free = n.way(from, t, bytes)
 	return leaves, there
 }
 
 // way returns what carry returns, and how the links are then.
-func (n *ethernetTransfer) way(from Where, t unit.Time, bytes int) (leaves, there unit.Time, free linkFreeTimes) {
+func (n *ethernetTransfer) way(from CostSide, t unit.Time, bytes int) (leaves, there unit.Time, free linkFreeTimes) {
 	free = n.free
 	over := func(link *unit.Time, t unit.Time, rate unit.Rate) (leaves, there unit.Time) {
 		leaves = max(t, *link)
@@ -225,7 +225,7 @@ func (n *ethernetTransfer) way(from Where, t unit.Time, bytes int) (leaves, ther
 		return leaves, there, free
 	}
 	last := &free[from][3]
-	if !s.Full {
+	if !s.IsFullDuplex {
 		last = &free[otherSide(from)][0]
 	}
 	leaves, there = over(&free[from][0], t, n.Rate)
@@ -240,25 +240,25 @@ func (n *ethernetTransfer) way(from Where, t unit.Time, bytes int) (leaves, ther
 func (n *ethernetTransfer) wire(w *protocolRun, t, leaves, there unit.Time, bytes int) []Term {
 	f := n.frame(bytes)
 	terms := []Term{
-		w.fillTerm(Term{Name: "ethernet.rate", Count: 1, Time: leaves - t}, Wire, n.Rate),
-		w.fillTerm(Term{Name: "ethernet.rate", Count: 1, Bytes: n.size(bytes), Time: f}, Wire, n.Rate),
-		w.fillTerm(Term{Name: "ethernet.propagation", Count: 1, Time: n.Propagation}, Wire, n.Propagation),
+		w.fillTerm(Term{Name: "ethernet.rate", Count: 1, Time: leaves - t}, NetworkSide, n.Rate),
+		w.fillTerm(Term{Name: "ethernet.rate", Count: 1, Bytes: n.size(bytes), Time: f}, NetworkSide, n.Rate),
+		w.fillTerm(Term{Name: "ethernet.propagation", Count: 1, Time: n.Propagation}, NetworkSide, n.Propagation),
 	}
 	if s := n.Switches; s != nil {
 		hops := 1 + n.Hops
 		forwarded := there - leaves - f - n.Propagation - unit.Time(hops)*(s.Latency+n.Propagation)
 		terms = append(terms,
-			w.fillTerm(Term{Name: "ethernet.switches.latency", Count: hops, Time: s.Latency * unit.Time(hops)}, Wire, s.Latency),
-			w.fillTerm(Term{Name: "ethernet.rate", Count: hops, Bytes: hops * n.size(bytes), Time: forwarded}, Wire, n.Rate),
-			w.fillTerm(Term{Name: "ethernet.propagation", Count: hops, Time: n.Propagation * unit.Time(hops)}, Wire, n.Propagation))
+			w.fillTerm(Term{Name: "ethernet.switches.latency", Count: hops, Time: s.Latency * unit.Time(hops)}, NetworkSide, s.Latency),
+			w.fillTerm(Term{Name: "ethernet.rate", Count: hops, Bytes: hops * n.size(bytes), Time: forwarded}, NetworkSide, n.Rate),
+			w.fillTerm(Term{Name: "ethernet.propagation", Count: hops, Time: n.Propagation * unit.Time(hops)}, NetworkSide, n.Propagation))
 	}
 	return terms
 }
 
-func (n *ethernetTransfer) send(w *protocolRun, from Where, k int) packet {
+func (n *ethernetTransfer) send(w *protocolRun, from CostSide, k int) packet {
 	size := n.TCP.Record + k
 	n.ackStates[from], n.open[otherSide(from)] = ackState{}, nil // its data carries the acknowledgement
-	if size > min(n.Longest(), n.TCP.SendBuffer, n.TCP.ReceiveBuffer) {
+	if size > min(n.MaxSegmentData(), n.TCP.SendBuffer, n.TCP.ReceiveBuffer) {
 		return n.stream(w, from, size)
 	}
 	if x := n.open[from]; x != nil {
@@ -282,32 +282,32 @@ func (n *ethernetTransfer) send(w *protocolRun, from Where, k int) packet {
 }
 
 // write charges a side for writing bytes in a number of calls.
-func (n *ethernetTransfer) write(w *protocolRun, side Where, calls, bytes int) {
+func (n *ethernetTransfer) write(w *protocolRun, side CostSide, calls, bytes int) {
 	n.callWrite(w, side, calls)
 	n.copyIn(w, side, calls, bytes)
 }
 
 // callWrite charges a side for a number of calls of write, without what they copy.
-func (n *ethernetTransfer) callWrite(w *protocolRun, side Where, calls int) {
+func (n *ethernetTransfer) callWrite(w *protocolRun, side CostSide, calls int) {
 	c := n.TCP.Write
 	w.occupyProcessor(side, Term{Name: "ethernet.tcp.write.start", Count: calls, Time: c.Start * unit.Time(calls)}, c.Start)
 }
 
 // copyIn charges a side for the copies of a number of calls of write.
-func (n *ethernetTransfer) copyIn(w *protocolRun, side Where, calls, bytes int) {
+func (n *ethernetTransfer) copyIn(w *protocolRun, side CostSide, calls, bytes int) {
 	c := n.TCP.Write
 	w.occupyProcessor(side, Term{Name: "ethernet.tcp.write.bandwidth", Count: calls, Bytes: bytes, Time: c.Bandwidth.Time(bytes)}, c.Bandwidth)
 }
 
 // output charges a side for sending segments.
-func (n *ethernetTransfer) output(w *protocolRun, side Where, segments int) {
+func (n *ethernetTransfer) output(w *protocolRun, side CostSide, segments int) {
 	w.occupyProcessor(side, Term{Name: "ethernet.tcp.output", Count: segments, Time: n.TCP.Output * unit.Time(segments)}, n.TCP.Output)
 }
 
 // receive takes in the packet under way. The last segment interrupts the receiver, which finds data
 // and reads it. A segment that arrives before the receiver's call begins interrupts what the
 // receiver does before the call.
-func (n *ethernetTransfer) receive(w *protocolRun, side Where, _ int) {
+func (n *ethernetTransfer) receive(w *protocolRun, side CostSide, _ int) {
 	t, x, l := &n.TCP, n.pending, &w.lanes[side]
 	if x.arrived >= l.begin() {
 		w.occupyProcessor(side, Term{Name: "ethernet.tcp.input", Count: 1, Time: t.Input}, t.Input)
@@ -321,7 +321,7 @@ func (n *ethernetTransfer) receive(w *protocolRun, side Where, _ int) {
 	w.occupyProcessor(side, Term{Name: "ethernet.tcp.read.start", Count: 1, Time: t.Read.Start}, t.Read.Start)
 	w.occupyProcessor(side, Term{Name: "ethernet.tcp.read.bandwidth", Count: 1, Bytes: x.bytes, Time: t.Read.Bandwidth.Time(x.bytes)}, t.Read.Bandwidth)
 	e := &n.ackStates[side]
-	if e.unannounced += x.bytes; e.unannounced >= min(2*n.Longest(), t.ReceiveBuffer/2) {
+	if e.unannounced += x.bytes; e.unannounced >= min(2*n.MaxSegmentData(), t.ReceiveBuffer/2) {
 		*e = ackState{}
 		n.output(w, side, 1)
 	}
@@ -342,7 +342,7 @@ type bytes int
 func (b bytes) String() string { return unit.Bytes(int(b)) }
 
 func (e *Ethernet) view(x *Parameters, control unit.Time, p Path) {
-	t, most := &e.TCP, e.Longest()
+	t, most := &e.TCP, e.MaxSegmentData()
 	empty := e.frame(t.Record)
 	x.L = empty + e.Propagation
 	if s := e.Switches; s != nil {
@@ -360,7 +360,7 @@ func (e *Ethernet) view(x *Parameters, control unit.Time, p Path) {
 // overhead returns the time of a call that copies a packet, of the work before it, and of its
 // segments: one segment for packets that fit in it, beyond that a number in proportion to the size.
 func (e *Ethernet) overhead(before unit.Time, call Channel, segment unit.Time) Curve {
-	most, record := e.Longest(), e.TCP.Record
+	most, record := e.MaxSegmentData(), e.TCP.Record
 	one := before + segment + call.Time(record)
 	per := perByte(call.Bandwidth)
 	fits := max(most-record, 0)
@@ -370,9 +370,9 @@ func (e *Ethernet) overhead(before unit.Time, call Channel, segment unit.Time) C
 // shared has the medium, or the links of both stations and those between their switches.
 func (e *Ethernet) shared(into []Occupation, from, to, bytes int, _ movement) []Occupation {
 	bytes += e.TCP.Record
-	segments := max(1, (bytes+e.Longest()-1)/e.Longest())
-	last := bytes - (segments-1)*e.Longest()
-	data := (segments-1)*(e.size(e.Longest())+e.Gap) + e.size(last) + e.Gap
+	segments := max(1, (bytes+e.MaxSegmentData()-1)/e.MaxSegmentData())
+	last := bytes - (segments-1)*e.MaxSegmentData()
+	data := (segments-1)*(e.size(e.MaxSegmentData())+e.Gap) + e.size(last) + e.Gap
 	both := data + segments/max(e.TCP.AckEvery, 1)*(e.size(0)+e.Gap) // with the acknowledgements
 	s := e.Switches
 	if s == nil {
@@ -381,11 +381,11 @@ func (e *Ethernet) shared(into []Occupation, from, to, bytes int, _ movement) []
 		return append(into, medium)
 	}
 	leaving, arriving, long := "out", "in", e.Rate.Time(data)
-	if !s.Full {
+	if !s.IsFullDuplex {
 		leaving, arriving, long = "link", "link", e.Rate.Time(both)
 	}
 	into = append(into, occupation(leaving, from, long))
-	if a, b := s.Of(from), s.Of(to); a != b {
+	if a, b := s.SwitchOf(from), s.SwitchOf(to); a != b {
 		if a > 0 {
 			into = append(into, occupation("up", a, s.Uplink.Time(data)))
 		}

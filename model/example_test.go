@@ -13,23 +13,23 @@ import (
 // writeCost prints the terms of the example of docs/model.md: 3000 bytes by standard send, one link
 // away.
 func writeCost(w io.Writer) {
-	x := model.Transfer{Machine: t3d(), Library: chimp(), Mode: model.Standard, Bytes: 3000, Path: model.Path{Hops: 1}}
+	x := model.Transfer{Machine: t3d(), Library: chimp(), Mode: model.StandardMode, Bytes: 3000, Path: model.Path{Hops: 1}}
 	cost := x.Cost()
 	for _, c := range cost.Sender {
 		if c.Step == "" {
 			c.Step = "call"
 		}
-		fmt.Fprintf(w, "%-4s %-8v %-20s %8.3f us = %v\n", c.Step, c.Where, c.Name, c.Time.Micros(), c)
+		fmt.Fprintf(w, "%-4s %-8v %-20s %8.3f us = %v\n", c.Step, c.Side, c.Name, c.Time.Micros(), c)
 	}
 	fmt.Fprintf(w, "T_s   = %7.3f us\n", cost.Sender.Sum().Micros())
 	fmt.Fprintf(w, "T_s-r = %7.3f us\n", cost.Delivery.Sum().Micros())
-	v := model.MessageView(x.Machine, x.Library, x.Path)
-	fmt.Fprintf(w, "(5)   = %7.3f us\n", model.SenderTime(model.RTA, v, x.Bytes).Micros())
+	v := model.LowLevelParameters(x.Machine, x.Library, x.Path)
+	fmt.Fprintf(w, "(5)   = %7.3f us\n", model.SenderTime(model.ProtocolRTA, v, x.Bytes).Micros())
 }
 
 // writeTimeline prints the course of the same message by RAT, on the machine that is LogGP itself.
 func writeTimeline(w io.Writer) {
-	x := model.Transfer{Machine: &model.Machine{Network: &example}, Protocol: model.RAT, Mode: model.Synchronous, Bytes: 3001}
+	x := model.Transfer{Machine: &model.Machine{Network: &example}, Protocol: model.ProtocolRAT, Mode: model.SynchronousMode, Bytes: 3001}
 	d := x.Timeline()
 	for _, f := range d.Flights {
 		fmt.Fprintf(w, "%-3s from the %-8v at %v, at the %v at %v\n", f.Name, d.Ranks[f.From].Name, f.Depart, d.Ranks[f.To].Name, f.Arrive)

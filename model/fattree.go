@@ -16,18 +16,18 @@ import (
 // Leiserson 1985; that a switch has several links up, to switches that are alike, is the extended
 // generalized fat tree of Öhring, Ibel, Das and Kumar 1995, XGFT(h; a, ..., a; 1, Up...).
 type FatTree struct {
-	Arity   int       // links down of each switch
-	Up      []int     // links up of each switch of a level, but of the top: the tree has a level more
-	Hop     unit.Time // through a switch, with the link behind it
-	Deliver unit.Time // from the last switch until a processor can see the packet
-	Link    unit.Rate // each direction of each link
-	Header  int       // bytes of a message beside its payload
-	Packet  PacketSize
-	Send    PIO       // the sender's stores into the interface, for each packet
-	Lock    unit.Time // taking and giving back the lock of the interface, for each message sent or received
-	Receive PIO       // the receiver's loads
-	Queue   int       // messages of each priority that wait for a rank, under way or received by its interface. 0: no priorities
-	Control Control   // of 0 words: there is none
+	Arity         int       // links down of each switch
+	UpLinks       []int     // links up of each switch of a level, but of the top: the tree has a level more
+	Hop           unit.Time // through a switch, with the link behind it
+	Deliver       unit.Time // from the last switch until a processor can see the packet
+	Link          unit.Rate // each direction of each link
+	Header        int       // bytes of a message beside its payload
+	Packet        PacketSize
+	Send          PIO       // the sender's stores into the interface, for each packet
+	InterfaceLock unit.Time // taking and giving back the lock of the interface, for each message sent or received
+	Receive       PIO       // the receiver's loads
+	Queue         int       // messages of each priority that wait for a rank, under way or received by its interface. 0: no priorities
+	Control       Control   // of 0 words: there is none
 
 	Chunk      int     // bytes of a remote access that hold a link before others may pass
 	Put, Get   Channel // remote accesses by the interface, the processor is busy for Start only. Of bandwidth 0: there are none
@@ -57,12 +57,12 @@ type PacketSize struct {
 // too, where that is faster.
 type PIO struct {
 	Start unit.Time
-	Word  Width
-	Burst Width // of size 0: there are none
+	Word  AccessWidth
+	Burst AccessWidth // of size 0: there are none
 }
 
-// Width is an access to the interface: so many bytes in a time.
-type Width struct {
+// AccessWidth is an access to the interface: so many bytes in a time.
+type AccessWidth struct {
 	Size int
 	Time unit.Time
 }
@@ -102,7 +102,7 @@ func (f *FatTree) Moved(p PIO, bytes int) unit.Time {
 }
 
 // Levels returns the number of levels of switches.
-func (f *FatTree) Levels() int { return len(f.Up) + 1 }
+func (f *FatTree) Levels() int { return len(f.UpLinks) + 1 }
 
 // Capacity returns how many ends the tree can have.
 func (f *FatTree) Capacity() int {
@@ -164,23 +164,23 @@ func (*FatTree) noCounters() {}
 
 func (n fatTreeTransfer) latencyTerms(w *protocolRun) []Term {
 	return []Term{
-		w.fillTerm(Term{Name: "fattree.hop", Count: n.Hops, Time: n.Hop * unit.Time(n.Hops)}, Wire, n.Hop),
-		w.fillTerm(Term{Name: "fattree.deliver", Count: 1, Time: n.Deliver}, Wire, n.Deliver),
+		w.fillTerm(Term{Name: "fattree.hop", Count: n.Hops, Time: n.Hop * unit.Time(n.Hops)}, NetworkSide, n.Hop),
+		w.fillTerm(Term{Name: "fattree.deliver", Count: 1, Time: n.Deliver}, NetworkSide, n.Deliver),
 	}
 }
 
-func (n fatTreeTransfer) link(w *protocolRun, where Where, bytes int, d unit.Time) Term {
+func (n fatTreeTransfer) link(w *protocolRun, where CostSide, bytes int, d unit.Time) Term {
 	return w.fillTerm(Term{Name: "fattree.link", Count: 1, Bytes: bytes, Time: d}, where, n.Link)
 }
 
 // moved keeps a side busy with moving a message of so many bytes.
-func (n fatTreeTransfer) moved(w *protocolRun, side Where, name string, p PIO, bytes int) {
+func (n fatTreeTransfer) moved(w *protocolRun, side CostSide, name string, p PIO, bytes int) {
 	w.occupyProcessor(side, Term{Name: name, Count: n.Packets(bytes), Bytes: bytes, Time: n.Moved(p, bytes)}, p)
 }
 
 // send stores packet after packet. Each packet but the last delays the next where the link takes
 // longer than its stores.
-func (n fatTreeTransfer) send(w *protocolRun, from Where, bytes int) packet {
+func (n fatTreeTransfer) send(w *protocolRun, from CostSide, bytes int) packet {
 	size, header := n.Header+bytes, n.Packet.Header
 	packets, full := n.Packets(size), n.Packet.Payload
 	hold := func(b int) unit.Time { return n.Link.Time(header + b) }
@@ -191,18 +191,18 @@ func (n fatTreeTransfer) send(w *protocolRun, from Where, bytes int) packet {
 	n.moved(w, from, "fattree.send", n.Send, size)
 	w.occupyProcessor(from, n.link(w, from, size, left), n.Link)
 	m := w.newPacket(from)
-	m.delay(n.link(w, Wire, size, max(0, hold(last)-n.Send.Time(header+last))))
+	m.delay(n.link(w, NetworkSide, size, max(0, hold(last)-n.Send.Time(header+last))))
 	m.delay(n.latencyTerms(w)...)
 	w.recordFlight(from, depart, m.at, bytes, false)
 	return m
 }
 
 // lock keeps a side busy with the lock, which nobody else has.
-func (n fatTreeTransfer) lock(w *protocolRun, side Where) {
-	w.occupyProcessor(side, Term{Name: "fattree.lock", Count: 1, Time: n.Lock}, n.Lock)
+func (n fatTreeTransfer) lock(w *protocolRun, side CostSide) {
+	w.occupyProcessor(side, Term{Name: "fattree.lock", Count: 1, Time: n.InterfaceLock}, n.InterfaceLock)
 }
 
-func (n fatTreeTransfer) receive(w *protocolRun, side Where, bytes int) {
+func (n fatTreeTransfer) receive(w *protocolRun, side CostSide, bytes int) {
 	n.lock(w, side)
 	n.moved(w, side, "fattree.receive", n.Receive, n.Header+bytes)
 }
@@ -210,12 +210,12 @@ func (n fatTreeTransfer) receive(w *protocolRun, side Where, bytes int) {
 // access returns the terms and the time of moving the bytes of a remote access.
 func (n rdmaTransfer) access(w *protocolRun, name string, bytes int, rate unit.Rate) ([]Term, unit.Time) {
 	_, there := chunkDelays(bytes, n.Chunk, rate, n.Link)
-	x := w.fillTerm(Term{Name: name, Count: 1, Bytes: bytes, Time: rate.Time(bytes)}, Wire, rate)
-	return []Term{x, n.link(w, Wire, bytes, there)}, x.Time + there
+	x := w.fillTerm(Term{Name: name, Count: 1, Bytes: bytes, Time: rate.Time(bytes)}, NetworkSide, rate)
+	return []Term{x, n.link(w, NetworkSide, bytes, there)}, x.Time + there
 }
 
 // get takes the latency twice: for the request and for the answer.
-func (n rdmaTransfer) get(w *protocolRun, side Where, bytes int) {
+func (n rdmaTransfer) get(w *protocolRun, side CostSide, bytes int) {
 	w.occupyProcessor(side, Term{Name: "fattree.get.start", Count: 1, Time: n.Get.Start}, n.Get.Start)
 	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.Latency(n.Hops)
 	data, d := n.access(w, "fattree.get.bandwidth", bytes, n.Get.Bandwidth)
@@ -225,7 +225,7 @@ func (n rdmaTransfer) get(w *protocolRun, side Where, bytes int) {
 }
 
 // put takes the latency twice: for the data and for the confirmation.
-func (n rdmaTransfer) put(w *protocolRun, side Where, bytes int) {
+func (n rdmaTransfer) put(w *protocolRun, side CostSide, bytes int) {
 	w.occupyProcessor(side, Term{Name: "fattree.put.start", Count: 1, Time: n.Put.Start}, n.Put.Start)
 	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.Latency(n.Hops)
 	data, d := n.access(w, "fattree.put.bandwidth", bytes, n.Put.Bandwidth)
@@ -240,12 +240,12 @@ func (f *FatTree) view(x *Parameters, control unit.Time, p Path) {
 		return unit.PerByte(float64(p.Time(f.Packet.Header+f.Packet.Payload)) / float64(f.Packet.Payload))
 	}
 	x.L = f.Latency(p.Hops)
-	x.SendO = Curve{{0, control + f.Lock + f.Moved(f.Send, f.Header), slope(f.Send)}}
-	x.RecvO = x.RecvO.plus(f.Lock + f.Moved(f.Receive, f.Header))
+	x.SendO = Curve{{0, control + f.InterfaceLock + f.Moved(f.Send, f.Header), slope(f.Send)}}
+	x.RecvO = x.RecvO.plus(f.InterfaceLock + f.Moved(f.Receive, f.Header))
 	x.RecvO[1].At += slope(f.Receive).Time(1)
 	x.RecvO[1].PerByte += slope(f.Receive)
 	x.Gap = f.Link.Time(f.Packet.Header + f.Header)
-	x.BigGap, x.Stored = slope(f.Send), true
+	x.BigGap, x.SenderStoresBytes = slope(f.Send), true
 	if f.Put.Bandwidth > 0 {
 		x.GetGap, x.PutGap = perByte(f.Get.Bandwidth), perByte(f.Put.Bandwidth)
 	}
@@ -255,14 +255,14 @@ func (f *FatTree) view(x *Parameters, control unit.Time, p Path) {
 // links between switches. A packet goes up by those that the digits of its destination select.
 func (f *FatTree) shared(into []Occupation, from, to, bytes int, how movement) []Occupation {
 	leaving, arriving := "out", "in"
-	send, receive := f.Lock+f.Moved(f.Send, f.Header+bytes), f.Lock+f.Moved(f.Receive, f.Header+bytes)
+	send, receive := f.InterfaceLock+f.Moved(f.Send, f.Header+bytes), f.InterfaceLock+f.Moved(f.Receive, f.Header+bytes)
 	switch {
 	case how.byAccess:
 		send, receive = f.Put.Bandwidth.Time(bytes), f.Put.Bandwidth.Time(bytes)
 		if f.HalfDuplex {
 			leaving, arriving = "access", "access"
 		}
-	case f.Lock > 0:
+	case f.InterfaceLock > 0:
 		leaving, arriving = "lock", "lock"
 	}
 	into = append(into, occupation(leaving, from, send))
@@ -270,7 +270,7 @@ func (f *FatTree) shared(into []Occupation, from, to, bytes int, how movement) [
 	twins, twin, below := 1, 0, 1 // of the switches of a level: how many have the same ends below, which of them, and how many ends
 	for level := 1; level < min(f.Top(from, to), f.Levels()); level++ {
 		below *= f.Arity
-		up := f.Up[level-1]
+		up := f.UpLinks[level-1]
 		digit := to / twins % up
 		first := level << 32 // of the numbers of a level
 		into = append(into, occupation("up", first+(from/below*twins+twin)*up+digit, link))

@@ -11,16 +11,16 @@ import (
 // order. A processor moves all bytes itself: writing to or reading from the memory of another keeps
 // it busy until the last byte, and occupies the ports and rings on the way.
 type Hypernodes struct {
-	Sizes    []int     // processors of each hypernode
-	PerBlock int       // processors that share a functional block: a memory with one port to the crossbar
-	Port     unit.Rate // of a block's port, each direction
-	Rings    int       // between the hypernodes; block i of a hypernode, modulo Rings, is on ring i
-	Ring     unit.Rate // of each ring, which turns one way
-	Hop      unit.Time // from one hypernode to the next on a ring. A request and its answer together go round once
-	Copies   bool      // what a processor copies passes the port of its block, too, there and back
-	Chunk    int       // bytes of a transfer that hold a port or ring before others may pass
-	Header   int       // bytes of a packet beside its payload
-	Access   [NumTiers]Access
+	Sizes              []int     // processors of each hypernode
+	ProcessorsPerBlock int       // processors that share a functional block: a memory with one port to the crossbar
+	Port               unit.Rate // of a block's port, each direction
+	Rings              int       // between the hypernodes; block i of a hypernode, modulo Rings, is on ring i
+	Ring               unit.Rate // of each ring, which turns one way
+	Hop                unit.Time // from one hypernode to the next on a ring. A request and its answer together go round once
+	CopiesPassPort     bool      // what a processor copies passes the port of its block, too, there and back
+	Chunk              int       // bytes of a transfer that hold a port or ring before others may pass
+	Header             int       // bytes of a packet beside its payload
+	Access             [NumTiers]Access
 }
 
 // Node returns the hypernode of an end.
@@ -69,9 +69,9 @@ func (h *Hypernodes) on(p Path) carrier { return hypernodesTransfer{h, p} }
 // tier returns the tier of memory that a path leads to. A path without hops stays in a hypernode.
 func (p Path) tier() Tier {
 	if p.Hops == 0 {
-		return Intra
+		return IntraNode
 	}
-	return Inter
+	return InterNode
 }
 
 // Kind implements Network.
@@ -92,14 +92,14 @@ func (n hypernodesTransfer) name(key string) string {
 
 // slowest returns the key and the rate of the slowest component on the way to a tier.
 func (h *Hypernodes) slowest(t Tier) (string, unit.Rate) {
-	if t == Inter && h.Ring < h.Port {
+	if t == InterNode && h.Ring < h.Port {
 		return "hypernodes.ring", h.Ring
 	}
 	return "hypernodes.port", h.Port
 }
 
 // move keeps a side's processor busy with moving bytes.
-func (n hypernodesTransfer) move(w *protocolRun, side Where, key string, ch Channel, bytes int) {
+func (n hypernodesTransfer) move(w *protocolRun, side CostSide, key string, ch Channel, bytes int) {
 	w.occupyProcessor(side, Term{Name: n.name(key + ".bandwidth"), Count: 1, Bytes: bytes, Time: ch.Bandwidth.Time(bytes)}, ch.Bandwidth)
 	slow, rate := n.slowest(n.tier())
 	_, held := chunkDelays(bytes, n.Chunk, ch.Bandwidth, rate)
@@ -117,26 +117,26 @@ func (n hypernodesTransfer) round() Term {
 }
 
 // send makes the packet visible to the receiver before the sender has settled.
-func (n hypernodesTransfer) send(w *protocolRun, from Where, bytes int) packet {
+func (n hypernodesTransfer) send(w *protocolRun, from CostSide, bytes int) packet {
 	a := &n.Access[n.tier()]
 	w.occupyProcessor(from, n.once("send.start", a.Send.Start), a.Send.Start)
 	depart := w.lanes[from].clock
 	n.move(w, from, "send", a.Send, n.Header+bytes)
 	m := w.newPacket(from)
-	m.delay(w.fillTerm(n.once("latency", a.Latency), Wire, a.Latency), w.fillTerm(n.round(), Wire, n.Hop))
+	m.delay(w.fillTerm(n.once("latency", a.Latency), NetworkSide, a.Latency), w.fillTerm(n.round(), NetworkSide, n.Hop))
 	w.recordFlight(from, depart, m.at, bytes, false)
 	w.occupyProcessor(from, n.once("settle", a.Settle), a.Settle)
 	return m
 }
 
-func (n hypernodesTransfer) receive(w *protocolRun, side Where, bytes int) {
+func (n hypernodesTransfer) receive(w *protocolRun, side CostSide, bytes int) {
 	a := &n.Access[n.tier()]
 	w.occupyProcessor(side, n.once("receive", a.Receive), a.Receive)
 	w.occupyProcessor(side, Term{Name: n.name("fetch"), Count: 1, Bytes: bytes, Time: a.Fetch.Time(bytes)}, a.Fetch)
 }
 
 // get keeps the processor that reads busy until it has everything.
-func (n hypernodesTransfer) get(w *protocolRun, side Where, bytes int) {
+func (n hypernodesTransfer) get(w *protocolRun, side CostSide, bytes int) {
 	a := &n.Access[n.tier()]
 	w.occupyProcessor(side, n.once("get.start", a.Get.Start), a.Get.Start)
 	depart := w.lanes[side].clock
@@ -146,7 +146,7 @@ func (n hypernodesTransfer) get(w *protocolRun, side Where, bytes int) {
 }
 
 // put keeps the processor that writes busy until the other side can see everything.
-func (n hypernodesTransfer) put(w *protocolRun, side Where, bytes int) {
+func (n hypernodesTransfer) put(w *protocolRun, side CostSide, bytes int) {
 	a := &n.Access[n.tier()]
 	w.occupyProcessor(side, n.once("put.start", a.Put.Start), a.Put.Start)
 	depart := w.lanes[side].clock
@@ -167,20 +167,20 @@ func (h *Hypernodes) view(x *Parameters, control unit.Time, path Path) {
 	x.RecvO[1].PerByte += a.Fetch
 	x.Gap = slowest.Time(h.Header)
 	x.BigGap, x.GetGap, x.PutGap = gap(a.Send), gap(a.Get), gap(a.Put)
-	x.Stored = true
+	x.SenderStoresBytes = true
 }
 
 // shared has the ports of both blocks, and the ring. A message that the receiver copies passes its
 // port once more each way.
 func (h *Hypernodes) shared(into []Occupation, from, to, bytes int, how movement) []Occupation {
 	port := h.Port.Time(h.Header + bytes)
-	source, target := from/h.PerBlock, to/h.PerBlock
+	source, target := from/h.ProcessorsPerBlock, to/h.ProcessorsPerBlock
 	into = append(into, occupation("out", source, port))
 	if h.Node(from) != h.Node(to) {
 		into = append(into, occupation("ring", target%h.Rings, h.Ring.Time(h.Header+bytes)))
 	}
 	into = append(into, atReceiver("in", target, port))
-	if h.Copies && how.copied {
+	if h.CopiesPassPort && how.copied {
 		into = append(into, atReceiver("out", target, port), atReceiver("in", target, port))
 	}
 	return into

@@ -11,10 +11,10 @@ type Mode uint8
 
 // The send modes.
 const (
-	Standard Mode = iota
-	Synchronous
-	Ready
-	Buffered
+	StandardMode Mode = iota
+	SynchronousMode
+	ReadyMode
+	BufferedMode
 	NumModes
 )
 
@@ -36,52 +36,53 @@ type Library struct {
 	Start StartSettings
 
 	// The settings of MPI above the engine, and of the machine's TCP below it.
-	Collectives []Collective // the first that applies chooses a collective algorithm; none: not known
-	Exchange    Exchange     // order of sends in MPI_Alltoallv; "": InTurn
-	Compiled    *Compiled    // compiled communication; nil: none
-	Sockets     *Sockets     // of TCP; nil: as the system has them
+	Collectives []CollectiveRule       // the first that applies chooses a collective algorithm; none: not known
+	Exchange    ExchangeOrder          // order of sends in MPI_Alltoallv; "": ExchangeInTurn
+	Compiled    *CompiledCommunication // compiled communication; nil: none
+	Sockets     *Sockets               // of TCP; nil: as the system has them
 }
 
-// Exchange is the order in which a rank sends in MPI_Alltoallv and MPI_Alltoallw.
-type Exchange string
+// ExchangeOrder is the order in which a rank sends in MPI_Alltoallv and MPI_Alltoallw.
+type ExchangeOrder string
 
 // The orders.
 const (
-	InTurn Exchange = "in-turn" // one send after the other, the first to the next rank
-	Posted Exchange = "posted"  // all sends are started, the first to the next rank
-	Ranked Exchange = "ranked"  // all sends are started, the first to rank 0
+	ExchangeInTurn ExchangeOrder = "in-turn" // one send after the other, the first to the next rank
+	ExchangePosted ExchangeOrder = "posted"  // all sends are started, the first to the next rank
+	ExchangeByRank ExchangeOrder = "ranked"  // all sends are started, the first to rank 0
 )
 
-// Exchanges are all orders.
-var Exchanges = []Exchange{InTurn, Posted, Ranked}
+// ExchangeOrders are all orders.
+var ExchangeOrders = []ExchangeOrder{ExchangeInTurn, ExchangePosted, ExchangeByRank}
 
-// Compiled is compiled communication as in CC-MPI (impl/library/ccmpi): multicast, and exchanges in
-// phases.
-type Compiled struct {
-	Window    int       // packets of a sender that not all receivers have acknowledged, at most
-	Packet    int       // bytes of a packet with its header; 0: as many as a datagram has room for
-	Timeout   unit.Time // until a packet is sent again, if nothing new was acknowledged
-	Scheduler string    // of exchanges whose pattern is found at run time: a name of model/phases
-	Threshold int       // messages shorter than so many bytes form the last phase together
-	Schedule  unit.Time // to schedule a message at run time
-	Barrier   unit.Time // processor time of rank 0 for each other rank in a barrier, beside that for messages
-	Unicast   int       // longest message of MPI_Allgather that is sent without phases
-	Multicast int       // longest message above Unicast that MPI_Allgather multicasts; longer ones go in phases
-	Aggregate int       // bytes of each rank up to which MPI_Scatter multicasts those of all ranks together
+// CompiledCommunication is compiled communication as in CC-MPI (impl/library/ccmpi): multicast, and
+// exchanges in phases.
+type CompiledCommunication struct {
+	Window       int       // packets of a sender that not all receivers have acknowledged, at most
+	Packet       int       // bytes of a packet with its header; 0: as many as a datagram has room for
+	Timeout      unit.Time // until a packet is sent again, if nothing new was acknowledged
+	Scheduler    string    // of exchanges whose pattern is found at run time: a name of model/phases
+	Threshold    int       // messages shorter than so many bytes form the last phase together
+	ScheduleTime unit.Time // to schedule a message at run time
+	Barrier      unit.Time // processor time of rank 0 for each other rank in a barrier, beside that for messages
+	Unicast      int       // longest message of MPI_Allgather that is sent without phases
+	Multicast    int       // longest message above Unicast that MPI_Allgather multicasts; longer ones go in phases
+	Aggregate    int       // bytes of each rank up to which MPI_Scatter multicasts those of all ranks together
 }
 
 // Sockets is how a library uses the TCP of an Ethernet.
 type Sockets struct {
-	Buffer   int  // bytes of the buffers that it asks for, one for each direction; 0: those of the system
-	Together bool // data that finds no room in a socket waits in the library, which writes to other sockets meanwhile
+	Buffer        int  // bytes of the buffers that it asks for, one for each direction; 0: those of the system
+	SendsTogether bool // data that finds no room in a socket waits in the library, which writes to other sockets meanwhile
 
-	// Whole says that a rank which begins to read a packet waits for all of it, and that a rank
-	// whose send waits reads only if it sends to a rank above its own.
-	Whole bool
+	// ReadsWholePackets says that a rank which begins to read a packet waits for all of it, and
+	// that a rank whose send waits reads only if it sends to a rank above its own.
+	ReadsWholePackets bool
 }
 
-// Collective chooses the algorithm of a collective operation. Both are names of package collective.
-type Collective struct {
+// CollectiveRule chooses the algorithm of a collective operation. Both are names of package
+// collective.
+type CollectiveRule struct {
 	Operation string
 	Peers     Peers // IntraPeers: all ranks are in one node; InterPeers: they are in several
 	Ranks     int   // at most; 0: any number
@@ -100,7 +101,7 @@ func (l *Library) CarriedBy() *Engine {
 // ClosedForm returns an error unless there is a closed form of the library's messages, which is so
 // if the engine is Proto.
 func (l *Library) ClosedForm() error {
-	if e := l.CarriedBy(); e != Proto {
+	if e := l.CarriedBy(); e != ProtoEngine {
 		return fmt.Errorf("library %s: no closed form is known for messages of the engine %s: measure them, or trace one", l.Name, e.Name)
 	}
 	return nil

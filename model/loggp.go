@@ -42,12 +42,12 @@ func (g *LogGP) route(_, _, _ int) Path { return Path{} }
 func (g *LogGP) long(k int) unit.Time { return g.BigGap.Time(max(k-1, 0)) }
 
 func (n *logGPTransfer) bytes(w *protocolRun, k int) Term {
-	return w.fillTerm(Term{Name: "loggp.G", Count: 1, Bytes: max(k-1, 0), Time: n.long(k)}, Wire, n.BigGap)
+	return w.fillTerm(Term{Name: "loggp.G", Count: 1, Bytes: max(k-1, 0), Time: n.long(k)}, NetworkSide, n.BigGap)
 }
 
 // leave lets a side wait until its outgoing interface is free, and occupies it for a message of k
 // bytes.
-func (n *logGPTransfer) leave(w *protocolRun, side Where, k int) {
+func (n *logGPTransfer) leave(w *protocolRun, side CostSide, k int) {
 	l := &w.lanes[side]
 	d := max(n.out[side]-l.clock, 0)
 	w.waitForWire(side, "g", w.fillTerm(Term{Name: "loggp.g", Count: 1, Time: d}, side, n.Gap))
@@ -55,10 +55,10 @@ func (n *logGPTransfer) leave(w *protocolRun, side Where, k int) {
 }
 
 func (n *logGPTransfer) latency(w *protocolRun) Term {
-	return w.fillTerm(Term{Name: "loggp.L", Count: 1, Time: n.L}, Wire, n.L)
+	return w.fillTerm(Term{Name: "loggp.L", Count: 1, Time: n.L}, NetworkSide, n.L)
 }
 
-func (n *logGPTransfer) send(w *protocolRun, from Where, k int) packet {
+func (n *logGPTransfer) send(w *protocolRun, from CostSide, k int) packet {
 	n.overhead(w, from)
 	n.leave(w, from, k)
 	m := w.newPacket(from)
@@ -68,23 +68,23 @@ func (n *logGPTransfer) send(w *protocolRun, from Where, k int) packet {
 }
 
 // overhead charges o_s to a side.
-func (n *logGPTransfer) overhead(w *protocolRun, side Where) {
+func (n *logGPTransfer) overhead(w *protocolRun, side CostSide) {
 	w.occupyProcessor(side, Term{Name: "loggp.o_s", Count: 1, Time: n.SendO}, n.SendO)
 }
 
-func (n *logGPTransfer) receive(w *protocolRun, side Where, _ int) {
+func (n *logGPTransfer) receive(w *protocolRun, side CostSide, _ int) {
 	w.occupyProcessor(side, Term{Name: "loggp.o_r", Count: 1, Time: n.RecvO}, n.RecvO)
 }
 
 // get costs neither processor time nor a latency for the request, as in equation (4).
-func (n *logGPTransfer) get(w *protocolRun, side Where, k int) {
+func (n *logGPTransfer) get(w *protocolRun, side CostSide, k int) {
 	t := w.lanes[side].clock
 	w.recordFlight(otherSide(side), t, t+n.long(k)+n.L, k, true)
 	w.waitForWire(side, "get", n.latency(w), n.bytes(w, k))
 }
 
 // put costs o_s but no latency for the confirmation, as in equation (6).
-func (n *logGPTransfer) put(w *protocolRun, side Where, k int) {
+func (n *logGPTransfer) put(w *protocolRun, side CostSide, k int) {
 	n.overhead(w, side)
 	n.leave(w, side, k)
 	t := w.lanes[side].clock
@@ -94,7 +94,7 @@ func (n *logGPTransfer) put(w *protocolRun, side Where, k int) {
 
 func (g *LogGP) view(x *Parameters, control unit.Time, _ Path) {
 	x.L, x.Gap, x.BigGap = g.L, g.Gap, g.BigGap
-	x.SendO = Constant(control + g.SendO)
+	x.SendO = ConstantCurve(control + g.SendO)
 	x.RecvO = x.RecvO.plus(g.RecvO)
 }
 

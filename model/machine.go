@@ -23,7 +23,7 @@ import (
 type Machine struct {
 	Name        string // short, as given to --platform
 	Description string
-	Ranks       Ranks
+	Ranks       RankLimits
 	Timer       unit.Time // resolution of the clock that programs read
 	Noise       Noise
 	Processor   Processor
@@ -92,9 +92,9 @@ func (p Placement) String() string {
 	return strings.Join(words, "+")
 }
 
-// Place returns the machine with jobs whose ranks are placed. A placement for which there are not
-// enough nodes or processors is an error.
-func (m *Machine) Place(p Placement) (*Machine, error) {
+// WithPlacement returns the machine with jobs whose ranks are placed. A placement for which there
+// are not enough nodes or processors is an error.
+func (m *Machine) WithPlacement(p Placement) (*Machine, error) {
 	if m.Nodes == nil {
 		return nil, fmt.Errorf("placement %v: %s has no nodes with several processors", p, m.Name)
 	}
@@ -131,9 +131,9 @@ func (m *Machine) Members(ranks, rank int) (first, end int) {
 	return first, min(end, ranks)
 }
 
-// Remote reports whether processors can read and write each other's memory. If they cannot, as on
-// workstations, a library sends packets instead.
-func (m *Machine) Remote() bool {
+// HasRemoteMemory reports whether processors can read and write each other's memory. If they
+// cannot, as on workstations, a library sends packets instead.
+func (m *Machine) HasRemoteMemory() bool {
 	if m.Nodes != nil && !hasMemory(m.Nodes.Inside) {
 		return false
 	}
@@ -159,11 +159,11 @@ func (m *Machine) Control() *Control {
 
 // Counters reports whether processors can change each other's counters.
 func (m *Machine) Counters() bool {
-	return m.Remote() && hasCounters(m.network()) && (m.Nodes == nil || hasCounters(m.Nodes.Inside))
+	return m.HasRemoteMemory() && hasCounters(m.network()) && (m.Nodes == nil || hasCounters(m.Nodes.Inside))
 }
 
-// Ranks bounds the number of processors of a job.
-type Ranks struct{ Default, Min, Max int }
+// RankLimits bounds the number of processors of a job.
+type RankLimits struct{ Default, Min, Max int }
 
 // Noise is random variation of what processors do.
 type Noise struct {
@@ -206,8 +206,8 @@ type Network interface {
 	route(ends, from, to int) Path // between two different nodes, with that many ends in all
 	on(p Path) carrier             // a new transfer on the network, with nothing under way
 
-	// view fills in the LogGP parameters of low-level messages on a path, see MessageView. control
-	// is the library's time to send a message. RecvO already has its time to take one in.
+	// view fills in the LogGP parameters of low-level messages on a path, see LowLevelParameters.
+	// control is the library's time to send a message. RecvO already has its time to take one in.
 	view(x *Parameters, control unit.Time, p Path)
 
 	// shared appends what a message from an end to another occupies of what several ends or ranks
@@ -218,19 +218,19 @@ type Network interface {
 // byLibrary is a network that libraries use in different ways.
 type byLibrary interface{ by(*Library) Network }
 
-// Kinds has a nil network of each kind, for its methods Kind.
-var Kinds = []Network{(*Torus)(nil), (*Hypernodes)(nil), (*Ethernet)(nil), (*LogGP)(nil), (*FatTree)(nil)}
+// NetworkKinds has a nil network of each kind, for its methods Kind.
+var NetworkKinds = []Network{(*Torus)(nil), (*Hypernodes)(nil), (*Ethernet)(nil), (*LogGP)(nil), (*FatTree)(nil)}
 
 // carrier is the state of a network during a transfer. Each method advances the clocks of lanes.
 type carrier interface {
-	send(w *protocolRun, from Where, bytes int) packet
-	receive(w *protocolRun, side Where, bytes int)
+	send(w *protocolRun, from CostSide, bytes int) packet
+	receive(w *protocolRun, side CostSide, bytes int)
 }
 
 // memory is implemented by carriers through which processors can access each other's memory.
 type memory interface {
-	get(w *protocolRun, side Where, bytes int) // until the side knows that the bytes have arrived
-	put(w *protocolRun, side Where, bytes int) // likewise
+	get(w *protocolRun, side CostSide, bytes int) // until the side knows that the bytes have arrived
+	put(w *protocolRun, side CostSide, bytes int) // likewise
 }
 
 // Tier says how near two ranks are. A message within a node may take another route and protocol
@@ -239,8 +239,8 @@ type Tier uint8
 
 // The tiers, named as the place of a measurement is.
 const (
-	Inter Tier = iota // in different nodes
-	Intra             // in one node: one switch, one hypernode, one shared memory
+	InterNode Tier = iota // in different nodes
+	IntraNode             // in one node: one switch, one hypernode, one shared memory
 	NumTiers
 )
 
@@ -261,8 +261,8 @@ const (
 // Peers returns the set of tier t alone.
 func (t Tier) Peers() Peers { return InterPeers + Peers(t) }
 
-// Has reports whether a peer of tier t is among them.
-func (p Peers) Has(t Tier) bool { return p == AllPeers || p == t.Peers() }
+// Contains reports whether a peer of tier t is among them.
+func (p Peers) Contains(t Tier) bool { return p == AllPeers || p == t.Peers() }
 
 // Path is the route between two ranks.
 type Path struct {
@@ -281,7 +281,7 @@ func (m *Machine) network() Network {
 
 // Between returns the network that joins ranks of a tier.
 func (m *Machine) Between(t Tier) Network {
-	if m.Nodes != nil && t == Intra {
+	if m.Nodes != nil && t == IntraNode {
 		return m.Nodes.Inside
 	}
 	return m.network()
@@ -325,16 +325,16 @@ func (m *Machine) Node(rank int) int {
 // Tier returns the tier of two ranks.
 func (m *Machine) Tier(a, b int) Tier {
 	if m.Node(a) == m.Node(b) {
-		return Intra
+		return IntraNode
 	}
-	return Inter
+	return InterNode
 }
 
 // Path returns the route between two ranks of a job.
 func (m *Machine) Path(ranks, a, b int) Path {
 	t := m.Tier(a, b)
 	net, ends, from, to := m.network(), m.Ends(ranks), m.End(a), m.End(b)
-	if n := m.Nodes; n != nil && t == Intra {
+	if n := m.Nodes; n != nil && t == IntraNode {
 		first, end := m.Members(ranks, a)
 		net, ends, from, to = n.Inside, end-first, a-first, b-first
 	}

@@ -23,10 +23,10 @@ type Parameters struct {
 	PutGap unit.PerByte // G of pushed data; 0: BigGap
 	P      int          // processors; 0: unknown
 
-	// Way is the one-way time of whole calls, with both overheads. If it is empty, it is o_s + L +
-	// (k−1) G + o_r. It may be less than that: o_s may contain work that follows the transfer, and
-	// of a rendezvous both overheads contain the transfer.
-	Way Curve
+	// OneWayCurve is the one-way time of whole calls, with both overheads. If it is empty, it is
+	// o_s + L + (k−1) G + o_r. It may be less than that: o_s may contain work that follows the
+	// transfer, and of a rendezvous both overheads contain the transfer.
+	OneWayCurve Curve
 
 	// Start is o_s of a send that does not block, and Posted o_r of a receive that is posted before
 	// the message is sent, with both of its calls. If they are empty they are o_s and o_r. Messages
@@ -34,15 +34,15 @@ type Parameters struct {
 	Start, Posted Curve
 	Eager         int
 
-	// Stored says that the processor itself sends the bytes, as if it stores them in remote memory,
-	// so that o_s(k) includes G per byte.
-	Stored bool
+	// SenderStoresBytes says that the processor itself sends the bytes, as if it stores them in
+	// remote memory, so that o_s(k) includes G per byte.
+	SenderStoresBytes bool
 }
 
 // Flow returns the time of the bytes of a message beside the overheads: (k−1) G, or 0 if o_s(k)
 // includes it.
 func (x Parameters) Flow(k int) unit.Time {
-	if x.Stored {
+	if x.SenderStoresBytes {
 		return 0
 	}
 	return longMessageTime(x.BigGap, k)
@@ -50,7 +50,7 @@ func (x Parameters) Flow(k int) unit.Time {
 
 // Parameters returns the parameters of the machine.
 func (g LogGP) Parameters() Parameters {
-	return Parameters{L: g.L, SendO: Constant(g.SendO), RecvO: Constant(g.RecvO), Gap: g.Gap, BigGap: g.BigGap}
+	return Parameters{L: g.L, SendO: ConstantCurve(g.SendO), RecvO: ConstantCurve(g.RecvO), Gap: g.Gap, BigGap: g.BigGap}
 }
 
 // OneWay returns the time of a long message, protocol messages ignored: LogGP itself, and between
@@ -69,8 +69,8 @@ func longMessageTime(g unit.PerByte, k int) unit.Time { return g.Time(max(k-1, 0
 // Low-level messages are the parts of protocols: packets without matching, and remote accesses.
 // Equations (1) to (7) use their o_s, L, o_r and G, not those of whole messages.
 
-// MessageView returns the LogGP parameters of the low-level messages of a machine with a library.
-// On a torus they are
+// LowLevelParameters returns the LogGP parameters of the low-level messages of a machine with a
+// library. On a torus they are
 //
 //	o_s(k) = control + send.start + (header + k) / send.bandwidth
 //	o_r(k) = receive + handle + copy(k)
@@ -107,7 +107,7 @@ func longMessageTime(g unit.PerByte, k int) unit.Time { return g.Time(max(k-1, 0
 //
 // No parameter of LogGP covers the other costs of a remote access: its start, the latency of the
 // confirmation, and handling the completion.
-func MessageView(m *Machine, lib *Library, path Path) Parameters {
+func LowLevelParameters(m *Machine, lib *Library, path Path) Parameters {
 	if lib == nil {
 		lib = &Library{}
 	}
@@ -131,8 +131,8 @@ type Piece struct {
 	PerByte unit.PerByte
 }
 
-// Constant returns a curve that does not depend on the size.
-func Constant(t unit.Time) Curve { return Curve{{At: t}} }
+// ConstantCurve returns a curve that does not depend on the size.
+func ConstantCurve(t unit.Time) Curve { return Curve{{At: t}} }
 
 // Time returns the time at k bytes, to the nearest picosecond. Below the first piece it is
 // constant.
@@ -156,7 +156,7 @@ func (p Piece) time(k int) unit.Time { return p.At + p.PerByte.Time(k-p.From) }
 // plus returns the curve moved up by t.
 func (c Curve) plus(t unit.Time) Curve {
 	if len(c) == 0 {
-		return Constant(t)
+		return ConstantCurve(t)
 	}
 	c = slices.Clone(c)
 	for i := range c {

@@ -41,7 +41,7 @@ type movement struct {
 // only.
 func (m *Machine) Shared(into []Occupation, lib *Library, from, to, bytes int) []Occupation {
 	tier, node, a, b := m.Tier(from, to), 0, m.End(from), m.End(to)
-	if m.Nodes != nil && tier == Intra {
+	if m.Nodes != nil && tier == IntraNode {
 		n, first, _ := m.Nodes.place(from)
 		node, a, b = n+1, from-first, to-first
 	}
@@ -57,16 +57,16 @@ func (m *Machine) Shared(into []Occupation, lib *Library, from, to, bytes int) [
 func (m *Machine) movement(lib *Library, tier Tier, bytes int) movement {
 	packet := movement{copied: true}
 	switch engine := lib.CarriedBy(); {
-	case !m.Remote():
+	case !m.HasRemoteMemory():
 		return packet
-	case engine == Start:
+	case engine == StartEngine:
 		return movement{byAccess: bytes > lib.Start.ShortBytes[tier], copied: true}
-	case engine == Proto:
-		if p := Named(lib.Proto.Protocol(Standard, tier, bytes)); p != nil && p.Remote() {
+	case engine == ProtoEngine:
+		if p := FindProtocol(lib.Proto.Protocol(StandardMode, tier, bytes)); p != nil && p.Remote() {
 			return movement{byAccess: true, copied: lib.Proto.Long[tier].Bounce > 0}
 		}
 		return packet
 	default:
-		return movement{byAccess: engine.Accesses}
+		return movement{byAccess: engine.UsesMBCF}
 	}
 }

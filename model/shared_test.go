@@ -21,17 +21,17 @@ func common(m *Machine, lib *Library, bytes int, a, b [2]int) []string {
 
 // Messages share what is on the way of both, and nothing else.
 func TestShared(t *testing.T) {
-	long := &Library{Engine: Start, Start: StartSettings{ShortBytes: [NumTiers]int{1 << 10, 8 << 10}}}
-	tree := &FatTree{Arity: 4, Up: []int{4, 4}, Link: 1e9, Packet: PacketSize{Header: 8, Payload: 88}, Send: PIO{Word: Width{8, unit.Nanosecond}}, Receive: PIO{Word: Width{8, unit.Nanosecond}}}
+	long := &Library{Engine: StartEngine, Start: StartSettings{ShortBytes: [NumTiers]int{1 << 10, 8 << 10}}}
+	tree := &FatTree{Arity: 4, UpLinks: []int{4, 4}, Link: 1e9, Packet: PacketSize{Header: 8, Payload: 88}, Send: PIO{Word: AccessWidth{8, unit.Nanosecond}}, Receive: PIO{Word: AccessWidth{8, unit.Nanosecond}}}
 	tapered := *tree
-	tapered.Up = []int{1, 1}
+	tapered.UpLinks = []int{1, 1}
 	interfaces := *tree
-	interfaces.Put, interfaces.Get, interfaces.HalfDuplex, interfaces.Lock = Channel{Bandwidth: 6e7}, Channel{Bandwidth: 6e7}, true, unit.Microsecond
-	bus := &Hypernodes{Sizes: []int{8}, PerBlock: 8, Port: 1e9, Copies: true}
+	interfaces.Put, interfaces.Get, interfaces.HalfDuplex, interfaces.InterfaceLock = Channel{Bandwidth: 6e7}, Channel{Bandwidth: 6e7}, true, unit.Microsecond
+	bus := &Hypernodes{Sizes: []int{8}, ProcessorsPerBlock: 8, Port: 1e9, CopiesPassPort: true}
 	nodes := &Machine{Name: "nodes", Network: &interfaces, Nodes: &Nodes{Ranks: 8, Interfaces: 1, Inside: bus}}
 	cable := &Ethernet{Rate: 1e6, MTU: 1500, Slot: 51200 * unit.Nanosecond, TCP: TCP{Header: 40, AckEvery: 2}}
 	switched := *cable
-	switched.Switches = &Switches{Full: true, Ports: 4, Uplink: 1e6}
+	switched.Switches = &Switches{IsFullDuplex: true, Ports: 4, Uplink: 1e6}
 	half := switched
 	half.Switches = &Switches{Ports: 4, Uplink: 1e6}
 	on := func(n Network) *Machine { return &Machine{Name: "machine", Network: n} }
@@ -52,7 +52,7 @@ func TestShared(t *testing.T) {
 		"ranks of a node, short":                  {nodes, 100, [2]int{0, 8}, [2]int{1, 16}, []string{"lock"}},
 		"within a node and out of it":             {nodes, 100_000, [2]int{0, 1}, [2]int{2, 8}, nil},
 		"within two nodes":                        {nodes, 100_000, [2]int{0, 1}, [2]int{8, 9}, nil},
-		"a torus's nodes of two":                  {on(&Torus{PerNode: 2, Link: 3e8}), 100, [2]int{0, 4}, [2]int{1, 5}, []string{"out", "in"}},
+		"a torus's nodes of two":                  {on(&Torus{ProcessorsPerNode: 2, Link: 3e8}), 100, [2]int{0, 4}, [2]int{1, 5}, []string{"out", "in"}},
 		"to one end of a fat tree":                {on(tree), 100, [2]int{0, 63}, [2]int{16, 63}, []string{"down", "down", "in"}},
 		"a full fat tree, ends of a switch":       {on(tree), 100, [2]int{0, 16}, [2]int{1, 17}, nil},
 		"a fat tree with one link up, likewise":   {on(&tapered), 100, [2]int{0, 16}, [2]int{1, 17}, []string{"up", "down", "up", "down"}},

@@ -18,7 +18,7 @@ import (
 type stream struct {
 	*ethernetTransfer
 	w            *protocolRun
-	from, to     Where
+	from, to     CostSide
 	written      int // by the sender
 	sent         int
 	acked        int
@@ -49,7 +49,7 @@ type acknowledgement struct {
 	upTo, edge int
 }
 
-func (n *ethernetTransfer) stream(w *protocolRun, from Where, size int) packet {
+func (n *ethernetTransfer) stream(w *protocolRun, from CostSide, size int) packet {
 	t := &n.TCP
 	x := stream{ethernetTransfer: n, w: w, from: from, to: otherSide(from), limit: t.ReceiveBuffer, edge: t.ReceiveBuffer}
 	x.readerFree = w.lanes[x.to].clock
@@ -59,7 +59,7 @@ func (n *ethernetTransfer) stream(w *protocolRun, from Where, size int) packet {
 		k := min(size-x.written, t.SendBuffer-(x.written-x.acked))
 		n.callWrite(w, from, 1)
 		for end := x.written + k; x.written < end; {
-			k := min(end-x.written, x.Longest()-(x.written-x.sent)%x.Longest())
+			k := min(end-x.written, x.MaxSegmentData()-(x.written-x.sent)%x.MaxSegmentData())
 			n.copyIn(w, from, 1, k)
 			x.written += k
 			x.push()
@@ -76,8 +76,8 @@ func (n *ethernetTransfer) stream(w *protocolRun, from Where, size int) packet {
 	for x.sent < x.written { // the window is closed: the sender's system continues when it opens
 		x.awaitAck()
 	}
-	m.delay(w.fillTerm(Term{Name: "ethernet.rate", Count: 1, Time: x.arrival - n.Propagation - m.at}, Wire, n.Rate),
-		w.fillTerm(Term{Name: "ethernet.propagation", Count: 1, Time: n.Propagation}, Wire, n.Propagation))
+	m.delay(w.fillTerm(Term{Name: "ethernet.rate", Count: 1, Time: x.arrival - n.Propagation - m.at}, NetworkSide, n.Rate),
+		w.fillTerm(Term{Name: "ethernet.propagation", Count: 1, Time: n.Propagation}, NetworkSide, n.Propagation))
 	w.recordFlight(from, depart, m.at, size-t.Record, false)
 	for len(x.segments) > 0 {
 		x.readAvailable()
@@ -107,8 +107,8 @@ func (x *stream) awaitRoom(size int) {
 func (x *stream) push() {
 	for x.sent < x.written {
 		left := x.written - x.sent
-		k := min(left, x.Longest(), x.limit-x.sent)
-		if k < left && k < x.Longest() && 2*k < x.TCP.ReceiveBuffer {
+		k := min(left, x.MaxSegmentData(), x.limit-x.sent)
+		if k < left && k < x.MaxSegmentData() && 2*k < x.TCP.ReceiveBuffer {
 			return
 		}
 		x.output(x.w, x.from, 1)
@@ -183,7 +183,7 @@ func (x *stream) readAvailable() {
 	x.readerFree = look + x.TCP.Read.Bandwidth.Time(k)
 	x.read += k
 	x.last = pendingRead{reads: begin, bytes: k}
-	if x.read+x.TCP.ReceiveBuffer-x.edge >= min(2*x.Longest(), x.TCP.ReceiveBuffer/2) {
+	if x.read+x.TCP.ReceiveBuffer-x.edge >= min(2*x.MaxSegmentData(), x.TCP.ReceiveBuffer/2) {
 		x.readerFree += x.TCP.Output
 		x.acknowledge(x.readerFree)
 	}
@@ -207,7 +207,7 @@ func (x *stream) awaitAck() {
 	x.sentAcks = x.sentAcks[1:]
 	l := &x.w.lanes[x.from]
 	if d := a.at - l.clock; d > 0 {
-		x.w.waitForWire(x.from, "send_buffer", x.w.fillTerm(Term{Name: "ethernet.tcp.send_buffer", Count: 1, Time: d}, Wire, bytes(x.TCP.SendBuffer)))
+		x.w.waitForWire(x.from, "send_buffer", x.w.fillTerm(Term{Name: "ethernet.tcp.send_buffer", Count: 1, Time: d}, NetworkSide, bytes(x.TCP.SendBuffer)))
 	}
 	x.w.occupyProcessor(x.from, Term{Name: "ethernet.tcp.input", Count: 1, Time: x.TCP.Input}, x.TCP.Input)
 	x.acked, x.limit = max(x.acked, a.upTo), max(x.limit, a.edge)

@@ -14,13 +14,14 @@ type Timeline struct {
 	Resources []Track  // the parts of the network that were used: spans with gaps
 	Flights   []Flight // in the order in which they depart
 
-	// Omitted counts the spans, calls and messages after Cut that were left out to bound the size.
-	Omitted int
-	Cut     unit.Time
+	// OmittedCount counts the spans, calls and messages after Cut that were left out to bound the
+	// size.
+	OmittedCount int
+	OmittedFrom  unit.Time
 
 	OtherRanks int // ranks that were left out from the start
 
-	Called map[string]int // how often ranks have made each call, including those left out
+	CallCounts map[string]int // how often ranks have made each call, including those left out
 }
 
 // Flow is the bytes of one rank to another in a traffic of many.
@@ -46,8 +47,8 @@ type Track struct {
 
 // Span is an activity that lasts from one time to another.
 type Span struct {
-	Step     Kind   // message of the protocol to which it belongs, if known
-	Name     string // of a term; of a wait, what ended it; of a part of the network, what it carried
+	Step     PacketKind // message of the protocol to which it belongs, if known
+	Name     string     // of a term; of a wait, what ended it; of a part of the network, what it carried
 	Activity Activity
 	From, To unit.Time
 	Bytes    int // that were moved, or that per-byte software worked on
@@ -67,16 +68,16 @@ func (t Track) End() unit.Time {
 
 // Flight is something under way from one rank to another: a packet, or a part of a remote access.
 type Flight struct {
-	Name           string    // kind of message, such as RM
-	Step           Kind      // message of the protocol to which it belongs, if known
-	Detail         string    // other fields of its header
-	From, To       int       // ranks
-	By             int       // the rank that sent it, or that requested the remote access and gets its completion
-	Sent           unit.Time // when that rank began to send or request it
-	Depart, Arrive unit.Time // of the first byte, of the last; Arrive < Depart: it had not arrived at the end of the run
-	Taken          unit.Time // when the receiving or requesting rank began to take it in; negative: never
-	Bytes          int       // of data
-	Hardware       bool      // part of a remote access: no processor sends it
+	Name           string     // kind of message, such as RM
+	Step           PacketKind // message of the protocol to which it belongs, if known
+	Detail         string     // other fields of its header
+	From, To       int        // ranks
+	Initiator      int        // the rank that sent it, or that requested the remote access and gets its completion
+	Sent           unit.Time  // when that rank began to send or request it
+	Depart, Arrive unit.Time  // of the first byte, of the last; Arrive < Depart: it had not arrived at the end of the run
+	TakenIn        unit.Time  // when the receiving or requesting rank began to take it in; negative: never
+	Bytes          int        // of data
+	IsRemoteAccess bool       // part of a remote access: no processor sends it
 }
 
 // Arrived reports whether it arrived before the run ended.
@@ -87,17 +88,17 @@ type Activity uint8
 
 // The activities: of processors, then of parts of the network.
 const (
-	Software  Activity = iota // the library works
-	Copying                   // the processor copies
-	Sending                   // it brings a packet or a request onto the network
-	Receiving                 // it takes a packet off the network
-	Interrupt                 // an arrival interrupts it
-	Computing                 // the program computes
-	Waiting                   // for a packet, for the end of a remote access, for an answer
-	Blocked                   // the network does not accept a packet
-	Carrying                  // a part of the network is occupied
-	Colliding                 // a medium carries a collision
-	Silent                    // a station backs off
+	SoftwareActivity  Activity = iota // the library works
+	CopyActivity                      // the processor copies
+	SendActivity                      // it brings a packet or a request onto the network
+	ReceiveActivity                   // it takes a packet off the network
+	InterruptActivity                 // an arrival interrupts it
+	ComputeActivity                   // the program computes
+	WaitActivity                      // for a packet, for the end of a remote access, for an answer
+	BlockedActivity                   // the network does not accept a packet
+	CarryActivity                     // a part of the network is occupied
+	CollisionActivity                 // a medium carries a collision
+	BackoffActivity                   // a station backs off
 	NumActivities
 )
 
@@ -124,9 +125,9 @@ func (r *Timeline) End() unit.Time {
 // Window returns what happened between two times, with from as the new zero. Spans are cut at both
 // edges. Flights are kept whole if they overlap the window, so they may begin before it.
 func (r *Timeline) Window(from, to unit.Time) *Timeline {
-	out := &Timeline{Omitted: r.Omitted, OtherRanks: r.OtherRanks}
-	if r.Omitted > 0 {
-		out.Cut = r.Cut - from
+	out := &Timeline{OmittedCount: r.OmittedCount, OtherRanks: r.OtherRanks}
+	if r.OmittedCount > 0 {
+		out.OmittedFrom = r.OmittedFrom - from
 	}
 	for _, t := range r.Ranks {
 		out.Ranks = append(out.Ranks, t.window(from, to))
@@ -141,8 +142,8 @@ func (r *Timeline) Window(from, to unit.Time) *Timeline {
 			continue
 		}
 		f.Sent, f.Depart, f.Arrive = f.Sent-from, f.Depart-from, f.Arrive-from
-		if f.Taken >= 0 {
-			f.Taken -= from
+		if f.TakenIn >= 0 {
+			f.TakenIn -= from
 		}
 		out.Flights = append(out.Flights, f)
 	}
@@ -164,8 +165,8 @@ func (t Track) window(from, to unit.Time) Track {
 	return Track{Name: t.Name, Calls: cut(t.Calls), Spans: cut(t.Spans)}
 }
 
-// Sum adds up the spans of a track with the same name and activity.
-type Sum struct {
+// SpanSum adds up the spans of a track with the same name and activity.
+type SpanSum struct {
 	Name     string
 	Activity Activity
 	Count    int
@@ -174,19 +175,19 @@ type Sum struct {
 }
 
 // Sums adds up the spans by activity and name, ordered by activity and then by first appearance.
-func (t Track) Sums() []Sum {
-	var sums []Sum
+func (t Track) Sums() []SpanSum {
+	var sums []SpanSum
 	for _, s := range t.Spans {
-		i := slices.IndexFunc(sums, func(x Sum) bool { return x.Name == s.Name && x.Activity == s.Activity })
+		i := slices.IndexFunc(sums, func(x SpanSum) bool { return x.Name == s.Name && x.Activity == s.Activity })
 		if i < 0 {
 			i = len(sums)
-			sums = append(sums, Sum{Name: s.Name, Activity: s.Activity})
+			sums = append(sums, SpanSum{Name: s.Name, Activity: s.Activity})
 		}
 		x := &sums[i]
 		x.Count += max(s.Count, 1)
 		x.Bytes += s.Bytes
 		x.Time += s.Time()
 	}
-	slices.SortStableFunc(sums, func(a, b Sum) int { return int(a.Activity) - int(b.Activity) })
+	slices.SortStableFunc(sums, func(a, b SpanSum) int { return int(a.Activity) - int(b.Activity) })
 	return sums
 }

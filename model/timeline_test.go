@@ -15,7 +15,7 @@ func t3d() *model.Machine {
 	return &model.Machine{
 		Name:      "torus",
 		Processor: model.Processor{Copy: model.Channel{Bandwidth: 170e6}},
-		Network: &model.Torus{PerNode: 2, Hop: 13333, Turn: 6667, Deliver: 100000, Link: 300e6, Chunk: 4096, Header: 40,
+		Network: &model.Torus{ProcessorsPerNode: 2, Hop: 13333, Turn: 6667, Deliver: 100000, Link: 300e6, Chunk: 4096, Header: 40,
 			Send: model.Channel{Start: 1200000, Bandwidth: 120e6}, Receive: 147000,
 			Put: model.Channel{Start: 1200000, Bandwidth: 120e6}, Get: model.Channel{Start: 1500000, Bandwidth: 60e6}},
 	}
@@ -24,7 +24,7 @@ func t3d() *model.Machine {
 // chimp is a library whose steps cost 1 us, a call 8 us before and 20 us after, that stages and
 // bounces.
 func chimp() *model.Library {
-	l := &model.Library{Name: "chimp", Proto: model.ProtoSettings{Long: model.EveryTier(model.LongMessage{Stage: true, Bounce: 1024}), Rules: []model.Rule{{UpTo: 512, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}}}}
+	l := &model.Library{Name: "chimp", Proto: model.ProtoSettings{Long: model.EveryTier(model.LongMessage{Stage: true, Bounce: 1024}), Rules: []model.ProtocolRule{{UpTo: 512, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}}}}
 	for w := range l.Software {
 		l.Software[w] = us
 	}
@@ -38,14 +38,14 @@ func random(r *rand.Rand) model.Transfer {
 	time := func() unit.Time { return unit.Time(r.Int64N(int64(20 * us))) }
 	rate := func() unit.Rate { return unit.Rate(1e6 + r.Float64()*300e6) }
 	m := &model.Machine{Processor: model.Processor{Copy: model.Channel{Start: time(), Bandwidth: rate()}}}
-	tier := model.Inter
+	tier := model.InterNode
 	switch r.IntN(3) {
 	case 0:
 		m.Network = &model.LogGP{L: time(), SendO: time(), RecvO: time(), Gap: 3 * time(), BigGap: unit.PerByte(r.Float64() * 1e4)}
 	case 1:
-		m.Network = &model.Torus{PerNode: 2, Hop: time(), Turn: time(), Deliver: time(), Link: rate(), Chunk: 1 + r.IntN(5000), Header: r.IntN(100),
+		m.Network = &model.Torus{ProcessorsPerNode: 2, Hop: time(), Turn: time(), Deliver: time(), Link: rate(), Chunk: 1 + r.IntN(5000), Header: r.IntN(100),
 			Send: model.Channel{Start: time(), Bandwidth: rate()}, Receive: time(),
-			Put: model.Channel{Start: time(), Bandwidth: rate()}, Buffer: r.IntN(2) * r.IntN(500), Get: model.Channel{Start: time(), Bandwidth: rate()}}
+			Put: model.Channel{Start: time(), Bandwidth: rate()}, WriteBuffer: r.IntN(2) * r.IntN(500), Get: model.Channel{Start: time(), Bandwidth: rate()}}
 		if r.IntN(2) == 0 {
 			m.Network.(*model.Torus).Engine = model.Channel{Start: time(), Bandwidth: rate()}
 		}
@@ -65,8 +65,8 @@ func random(r *rand.Rand) model.Transfer {
 	l.Software[model.ProtoUnpackCost] /= 1000
 	x := model.Transfer{Machine: m, Library: l, Bytes: r.IntN(10000) * r.IntN(2), Path: model.Path{Tier: tier, Hops: r.IntN(5), Turns: r.IntN(3)},
 		Protocol: model.Protocols[r.IntN(len(model.Protocols))], Mode: model.Mode(r.IntN(4)), Nonblocking: r.IntN(2) == 0}
-	if x.Mode == model.Synchronous && !x.Protocol.Synchronous() {
-		x.Protocol = model.TA
+	if x.Mode == model.SynchronousMode && !x.Protocol.Synchronous() {
+		x.Protocol = model.ProtocolTA
 	}
 	return x
 }
@@ -79,7 +79,7 @@ func TestTimeline(t *testing.T) {
 	for i := range 3000 {
 		x := random(r)
 		d, c := x.Timeline(), x.Cost()
-		sender, receiver := d.Ranks[model.Sender], d.Ranks[model.Receiver]
+		sender, receiver := d.Ranks[model.SenderSide], d.Ranks[model.ReceiverSide]
 		call := sender.Calls[0]
 		bad := func(format string, args ...any) {
 			t.Fatalf("seed %d, transfer %d (%v %s): %s", seed, i, x.Mode, x.Protocol.Name, fmt.Sprintf(format, args...))
@@ -106,19 +106,19 @@ func TestTimeline(t *testing.T) {
 		// Where answers are waited for in turn, all that a side does is on its path, and nothing
 		// that it does not. A sender that settles does so while the answer may be on its way.
 		settles := x.Machine.Network.Kind() == "hypernodes" && x.Machine.Network.(*model.Hypernodes).Access[x.Path.Tier].Settle > 0
-		if !x.Nonblocking && x.Mode != model.Buffered && !settles {
-			for side, l := range map[model.Where]model.Track{model.Sender: sender, model.Receiver: receiver} {
+		if !x.Nonblocking && x.Mode != model.BufferedMode && !settles {
+			for side, l := range map[model.CostSide]model.Track{model.SenderSide: sender, model.ReceiverSide: receiver} {
 				path, sum := c.Sender, unit.Time(0)
-				if side == model.Receiver {
+				if side == model.ReceiverSide {
 					path = c.Delivery
 				}
 				for _, term := range path {
-					if term.Where == side {
+					if term.Side == side {
 						sum += term.Time
 					}
 				}
 				for _, v := range l.Spans {
-					if v.Activity != model.Waiting || v.Name == "g" { // the wait for its own interface is no other's
+					if v.Activity != model.WaitActivity || v.Name == "g" { // the wait for its own interface is no other's
 						sum -= v.To - v.From
 					}
 				}
@@ -134,7 +134,7 @@ func TestTimeline(t *testing.T) {
 			if a.Arrive < a.Depart || a.From == a.To || j > 0 && a.Depart < d.Flights[j-1].Depart {
 				bad("%s departs at %v from the %v and arrives at %v at the %v", a.Step, a.Depart, a.From, a.Arrive, a.To)
 			}
-			if a.Hardware { // within the time of the side that asked: it waits, or moves the bytes itself and then waits
+			if a.IsRemoteAccess { // within the time of the side that asked: it waits, or moves the bytes itself and then waits
 				if !during(a, sender) && !during(a, receiver) {
 					bad("%s goes from %v to %v and neither side waits for it", a.Step, a.Depart, a.Arrive)
 				}
@@ -142,14 +142,14 @@ func TestTimeline(t *testing.T) {
 			}
 			packets++
 			for _, v := range d.Ranks[a.To].Spans {
-				if v.Activity != model.Waiting && v.Step == a.Step && v.From < a.Arrive {
+				if v.Activity != model.WaitActivity && v.Step == a.Step && v.From < a.Arrive {
 					bad("%s arrives at %v, %s begins at %v", a.Step, a.Arrive, v.Name, v.From)
 				}
 			}
 		}
 		want := 0
 		for _, s := range x.Protocol.Steps {
-			if s.By == model.ByPacket && (s.Data != model.RestData || x.Bytes > x.Library.Proto.FirstBytes) {
+			if s.Means == model.ByPacket && (s.Data != model.RestData || x.Bytes > x.Library.Proto.FirstBytes) {
 				want++
 			}
 		}
@@ -162,7 +162,9 @@ func TestTimeline(t *testing.T) {
 // during says whether a side waits as long as an arrow flies, or is busy with the same step of the
 // protocol.
 func during(a model.Flight, l model.Track) bool {
-	same := func(v model.Span, waits bool) bool { return v.Step == a.Step && (v.Activity == model.Waiting) == waits }
+	same := func(v model.Span, waits bool) bool {
+		return v.Step == a.Step && (v.Activity == model.WaitActivity) == waits
+	}
 	waits := func(v model.Span) bool { return same(v, true) && v.From <= a.Depart && a.Arrive <= v.To }
 	moves := func(v model.Span) bool { return same(v, false) && v.From == a.Depart }
 	ends := func(v model.Span) bool { return same(v, true) && v.From < a.Arrive && a.Arrive <= v.To }
@@ -180,20 +182,20 @@ func during(a model.Flight, l model.Track) bool {
 // non-blocking one has not, and can do something else.
 func TestOverlap(t *testing.T) {
 	x := model.Transfer{Machine: &model.Machine{Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e30}}, Network: &example},
-		Protocol: model.TA, Mode: model.Synchronous, Bytes: 1}
+		Protocol: model.ProtocolTA, Mode: model.SynchronousMode, Bytes: 1}
 	waits := func(t model.Track) (all []model.Span) {
 		for _, s := range t.Spans {
-			if s.Activity == model.Waiting {
+			if s.Activity == model.WaitActivity {
 				all = append(all, s)
 			}
 		}
 		return all
 	}
-	if got := x.Timeline().Ranks[model.Sender]; got.Calls[0].To != 20*us || !slices.Equal(waits(got), []model.Span{{Name: "ACK", Step: "ACK", Activity: model.Waiting, From: 2 * us, To: 17 * us}}) {
+	if got := x.Timeline().Ranks[model.SenderSide]; got.Calls[0].To != 20*us || !slices.Equal(waits(got), []model.Span{{Name: "ACK", Step: "ACK", Activity: model.WaitActivity, From: 2 * us, To: 17 * us}}) {
 		t.Errorf("blocking: %+v, want a call of 20us that waits from 2us to 17us", got)
 	}
 	x.Nonblocking = true
-	if got := x.Timeline().Ranks[model.Sender]; got.Calls[0].To != 2*us || got.End() != 20*us {
+	if got := x.Timeline().Ranks[model.SenderSide]; got.Calls[0].To != 2*us || got.End() != 20*us {
 		t.Errorf("non-blocking: %+v, want a call of 2us and an end at 20us", got)
 	}
 }
@@ -202,7 +204,7 @@ func TestOverlap(t *testing.T) {
 // finds.
 func TestPath(t *testing.T) {
 	for _, ranks := range []int{1, 2, 3, 24, 60, 64, 2 * 7 * 5 * 3} {
-		n := &model.Torus{PerNode: 2}
+		n := &model.Torus{ProcessorsPerNode: 2}
 		m := &model.Machine{Network: n}
 		s := n.Shape(ranks)
 		place := func(rank int) [3]int { return [3]int{rank / 2 % s[0], rank / 2 / s[0] % s[1], rank / 2 / s[0] / s[1]} }
@@ -240,7 +242,7 @@ func TestPath(t *testing.T) {
 // too.
 func TestPathTier(t *testing.T) {
 	for _, m := range []*model.Machine{{Network: &example}, {Network: &model.Ethernet{}}} {
-		if near, far := m.Path(4, 2, 2), m.Path(4, 2, 3); near != (model.Path{Tier: model.Intra}) || far != (model.Path{Tier: model.Inter}) {
+		if near, far := m.Path(4, 2, 2), m.Path(4, 2, 3); near != (model.Path{Tier: model.IntraNode}) || far != (model.Path{Tier: model.InterNode}) {
 			t.Errorf("to itself %+v, to another %+v", near, far)
 		}
 	}
@@ -254,15 +256,15 @@ func TestPathHypernodes(t *testing.T) {
 		ranks, a, b int
 		want        model.Path
 	}{
-		{6, 0, 0, model.Path{Tier: model.Intra}},
-		{6, 0, 1, model.Path{Tier: model.Intra}},
-		{6, 5, 3, model.Path{Tier: model.Intra}},
+		{6, 0, 0, model.Path{Tier: model.IntraNode}},
+		{6, 0, 1, model.Path{Tier: model.IntraNode}},
+		{6, 5, 3, model.Path{Tier: model.IntraNode}},
 		{6, 1, 2, model.Path{Hops: 3}},
 		{6, 2, 1, model.Path{Hops: 3}},
 		{6, 5, 0, model.Path{Hops: 3}},
 		{4, 0, 2, model.Path{Hops: 3}},
 		{3, 0, 2, model.Path{Hops: 2}},
-		{2, 0, 1, model.Path{Tier: model.Intra}},
+		{2, 0, 1, model.Path{Tier: model.IntraNode}},
 	} {
 		if got := m.Path(c.ranks, c.a, c.b); got != c.want || m.Tier(c.a, c.b) != c.want.Tier {
 			t.Errorf("from %d to %d of %d ranks: %+v, tier %v, want %+v", c.a, c.b, c.ranks, got, m.Tier(c.a, c.b), c.want)
@@ -275,24 +277,24 @@ func near() *model.Machine {
 	a := model.Access{Latency: us, Send: model.Channel{Start: 2 * us, Bandwidth: 100e6}, Settle: 5 * us, Receive: us, Fetch: 10_000,
 		Put: model.Channel{Start: us, Bandwidth: 80e6}, Get: model.Channel{Start: us, Bandwidth: 125e6}}
 	return &model.Machine{Name: "hypernodes", Processor: model.Processor{Copy: model.Channel{Bandwidth: 170e6}},
-		Network: &model.Hypernodes{Sizes: []int{8, 8}, PerBlock: 2, Port: 250e6, Rings: 4, Ring: 50e6, Hop: 100_000, Chunk: 4096, Header: 64,
+		Network: &model.Hypernodes{Sizes: []int{8, 8}, ProcessorsPerBlock: 2, Port: 250e6, Rings: 4, Ring: 50e6, Hop: 100_000, Chunk: 4096, Header: 64,
 			Access: [model.NumTiers]model.Access{a, a}}}
 }
 
 // messageCost returns what a low-level message of k bytes costs: that of a protocol which is no
 // more than this message, in calls that cost nothing themselves. The sender makes the packet, or
 // accesses the other side's memory; an access is delivered when its call ends.
-func messageCost(m *model.Machine, lib *model.Library, by model.Means, k int, path model.Path) model.Cost {
+func messageCost(m *model.Machine, lib *model.Library, by model.TransportMeans, k int, path model.Path) model.Cost {
 	bare := &model.Library{}
 	for _, w := range []model.CostKey{model.ProtoHandleCost, model.ProtoControlCost, model.ProtoUnpackCost} {
 		bare.Software[w] = lib.Software[w]
 	}
-	message := model.Step{By: by, Data: model.AllData, From: model.Sender}
+	message := model.Step{Means: by, Data: model.AllData, From: model.SenderSide}
 	switch by {
 	case model.ByPacket: // its making is part of the call, and it is not unpacked
 		bare.Software[model.ProtoSendCost], bare.Software[model.ProtoUnpackCost] = lib.Software[model.ProtoControlCost], 0
 	case model.ByGet:
-		message.From = model.Receiver
+		message.From = model.ReceiverSide
 	}
 	c := model.Transfer{Machine: m, Library: bare, Protocol: &model.Protocol{Steps: []model.Step{message}}, Bytes: k, Path: path}.Cost()
 	if by != model.ByPacket {
@@ -307,7 +309,7 @@ func TestMessageView(t *testing.T) {
 	l := chimp()
 	path := model.Path{Hops: 3, Turns: 1}
 	for _, m := range []*model.Machine{t3d(), near(), {Network: &example, Processor: model.Processor{Copy: model.Channel{Start: 7, Bandwidth: 171e6}}}} {
-		v := model.MessageView(m, l, path)
+		v := model.LowLevelParameters(m, l, path)
 		for _, k := range []int{0, 1, 2, 100, 4056, 5000, 1 << 20} {
 			c := messageCost(m, l, model.ByPacket, k, path)
 			wire, settle := v.L, unit.Time(0)
@@ -324,7 +326,7 @@ func TestMessageView(t *testing.T) {
 				t.Errorf("%s: o_s + L + o_r of %d bytes is %v off %v", m.Name, k, d, c.Delivery.Sum())
 			}
 			// The slope of remote accesses is their G.
-			for by, g := range map[model.Means]unit.PerByte{model.ByGet: v.GetGap, model.ByPut: v.PutGap} {
+			for by, g := range map[model.TransportMeans]unit.PerByte{model.ByGet: v.GetGap, model.ByPut: v.PutGap} {
 				if g == 0 {
 					g = v.BigGap
 				}
@@ -337,7 +339,7 @@ func TestMessageView(t *testing.T) {
 	}
 	// By hand: 1 + 1.2 + 40/120; 0.147 + 1; 3·0.013333 + 0.006667 + 0.1; 40/300; 1e6/120, 1e6/60
 	// ps.
-	v := model.MessageView(t3d(), l, path)
+	v := model.LowLevelParameters(t3d(), l, path)
 	if got := fmt.Sprint(v.SendO.Time(0), v.RecvO.Time(0), v.RecvO.Time(170), v.L, v.Gap); got != "2.533333us 1.147us 2.147us 146.666ns 133.333ns" {
 		t.Errorf("o_s, o_r, o_r(170), L, g = %s", got)
 	}
@@ -345,7 +347,7 @@ func TestMessageView(t *testing.T) {
 	// Between two: 64/50 instead of 64/100, 1 + 3·0.1, 64/50.
 	for tier, want := range []string{"9.28us 2us 29us 1.3us 1.28us", "8.64us 2us 29us 1us 256ns"} {
 		path := model.Path{Tier: model.Tier(tier), Hops: 3 - 3*tier}
-		v := model.MessageView(near(), l, path)
+		v := model.LowLevelParameters(near(), l, path)
 		if got := fmt.Sprint(v.SendO.Time(0), v.RecvO.Time(0), v.RecvO.Time(1700), v.L, v.Gap); got != want {
 			t.Errorf("%v: o_s, o_r, o_r(1700), L, g = %s, want %s", path.Tier, got, want)
 		}
@@ -358,10 +360,10 @@ func TestMessageView(t *testing.T) {
 // TestPanics is about mistakes of callers.
 func TestPanics(t *testing.T) {
 	for name, x := range map[string]model.Transfer{
-		"model: protocol T does not tell a synchronous sender that the receive was there": {Machine: t3d(), Protocol: model.T, Mode: model.Synchronous},
-		"model: no protocol for a synchronous message of 3 bytes":                         {Machine: t3d(), Library: chimp(), Mode: model.Synchronous, Bytes: 3},
-		"model: negative size":               {Machine: t3d(), Protocol: model.T, Bytes: -1},
-		"model: machine none has no network": {Machine: &model.Machine{Name: "none"}, Protocol: model.T},
+		"model: protocol T does not tell a synchronous sender that the receive was there": {Machine: t3d(), Protocol: model.ProtocolT, Mode: model.SynchronousMode},
+		"model: no protocol for a synchronous message of 3 bytes":                         {Machine: t3d(), Library: chimp(), Mode: model.SynchronousMode, Bytes: 3},
+		"model: negative size":               {Machine: t3d(), Protocol: model.ProtocolT, Bytes: -1},
+		"model: machine none has no network": {Machine: &model.Machine{Name: "none"}, Protocol: model.ProtocolT},
 	} {
 		func() {
 			defer func() {

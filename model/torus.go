@@ -10,23 +10,23 @@ import (
 // Torus is a three-dimensional torus of nodes, each with PerNode processors behind one switch, with
 // dimension-order routing and virtual cut-through.
 type Torus struct {
-	PerNode int       // processors that share a switch
-	Hop     unit.Time // per switch-to-switch link
-	Turn    unit.Time // per change of dimension
-	Deliver unit.Time // from the last switch until a processor can see the packet in its memory
-	Link    unit.Rate // each direction of each link
-	Chunk   int       // bytes of a transfer that hold a link before others may pass
-	Header  int       // bytes of a packet beside its payload
+	ProcessorsPerNode int       // processors that share a switch
+	Hop               unit.Time // per switch-to-switch link
+	Turn              unit.Time // per change of dimension
+	Deliver           unit.Time // from the last switch until a processor can see the packet in its memory
+	Link              unit.Rate // each direction of each link
+	Chunk             int       // bytes of a transfer that hold a link before others may pass
+	Header            int       // bytes of a packet beside its payload
 
 	Send        Channel   // a packet stored into the peer's queue by the processor, busy until the last byte left
 	Receive     unit.Time // taking one arrived packet off the queue
 	Put         Channel   // remote write by the stores of a processor, which is busy until the last bytes are in its write buffer
-	Buffer      int       // bytes of that
+	WriteBuffer int       // bytes of that
 	Get         Channel   // remote read by prefetches of a processor, which is busy until it has the last byte
 	Engine      Channel   // transfer engine of the node; the processor is busy for Start only. No bandwidth: there is none
 	Memory      unit.Rate // of a processor's memory, for what others write and read there; 0: as fast as it comes
-	Line        int       // bytes of a line of it
-	Reopen      unit.Time // that each line which others use costs a processor that reads there besides: its page is closed
+	MemoryLine  int       // bytes of a line of it
+	PageReopen  unit.Time // that each line which others use costs a processor that reads there besides: its page is closed
 	Counter     unit.Time // a fetch-and-increment at the register, without the round trip
 	Acknowledge unit.Time // of a put: until the writer's interface has counted the acknowledgement, beside the latency back
 	Barrier     unit.Time // from the last arrival at the hardware's barrier until all ranks see it; 0: there is none
@@ -39,12 +39,12 @@ func (t *Torus) ByEngine(c Channel, bytes int) bool {
 }
 
 // Buffered returns how long before the last bytes of a put have left its processor is free.
-func (t *Torus) Buffered(bytes int) unit.Time { return t.Put.Bandwidth.Time(min(bytes, t.Buffer)) }
+func (t *Torus) Buffered(bytes int) unit.Time { return t.Put.Bandwidth.Time(min(bytes, t.WriteBuffer)) }
 
 // Shape returns the dimensions x ≥ y ≥ z of the torus for a number of ends: their product is the
 // number of nodes, and they are as nearly equal as its factors allow.
 func (t *Torus) Shape(ends int) [3]int {
-	nodes := max(1, (ends+t.PerNode-1)/t.PerNode)
+	nodes := max(1, (ends+t.ProcessorsPerNode-1)/t.ProcessorsPerNode)
 	z := 1
 	for (z+1)*(z+1)*(z+1) <= nodes {
 		z++
@@ -64,7 +64,7 @@ func (t *Torus) Shape(ends int) [3]int {
 }
 
 // Node returns the node of an end. Dividing 32 bits takes half as long as dividing 64.
-func (t *Torus) Node(end int) int { return int(uint32(end) / uint32(t.PerNode)) }
+func (t *Torus) Node(end int) int { return int(uint32(end) / uint32(t.ProcessorsPerNode)) }
 
 // route adds up the distances of two nodes in each dimension, the shorter way round. It turns
 // between the dimensions in which they differ. The route back has the same length.
@@ -110,9 +110,9 @@ func (t *Torus) latency(p Path) unit.Time {
 // latencyTerms returns the terms of the latency.
 func (n torusTransfer) latencyTerms(w *protocolRun) []Term {
 	return []Term{
-		w.fillTerm(Term{Name: "torus.hop", Count: n.Hops, Time: n.Hop * unit.Time(n.Hops)}, Wire, n.Hop),
-		w.fillTerm(Term{Name: "torus.turn", Count: n.Turns, Time: n.Turn * unit.Time(n.Turns)}, Wire, n.Turn),
-		w.fillTerm(Term{Name: "torus.deliver", Count: 1, Time: n.Deliver}, Wire, n.Deliver),
+		w.fillTerm(Term{Name: "torus.hop", Count: n.Hops, Time: n.Hop * unit.Time(n.Hops)}, NetworkSide, n.Hop),
+		w.fillTerm(Term{Name: "torus.turn", Count: n.Turns, Time: n.Turn * unit.Time(n.Turns)}, NetworkSide, n.Turn),
+		w.fillTerm(Term{Name: "torus.deliver", Count: 1, Time: n.Deliver}, NetworkSide, n.Deliver),
 	}
 }
 
@@ -134,11 +134,11 @@ func (t *Torus) flow(bytes int, rate unit.Rate) (left, there unit.Time) {
 }
 
 // link returns the term of the time that slow links add.
-func (n torusTransfer) link(w *protocolRun, where Where, bytes int, d unit.Time) Term {
+func (n torusTransfer) link(w *protocolRun, where CostSide, bytes int, d unit.Time) Term {
 	return w.fillTerm(Term{Name: "torus.link", Count: 1, Bytes: bytes, Time: d}, where, n.Link)
 }
 
-func (n torusTransfer) send(w *protocolRun, from Where, bytes int) packet {
+func (n torusTransfer) send(w *protocolRun, from CostSide, bytes int) packet {
 	w.occupyProcessor(from, Term{Name: "torus.send.start", Count: 1, Time: n.Send.Start}, n.Send.Start)
 	depart := w.lanes[from].clock
 	size := n.Header + bytes
@@ -146,7 +146,7 @@ func (n torusTransfer) send(w *protocolRun, from Where, bytes int) packet {
 	w.occupyProcessor(from, Term{Name: "torus.send.bandwidth", Count: 1, Bytes: size, Time: n.Send.Bandwidth.Time(size)}, n.Send.Bandwidth)
 	w.occupyProcessor(from, n.link(w, from, size, left), n.Link)
 	m := w.newPacket(from)
-	m.delay(n.link(w, Wire, size, there-left))
+	m.delay(n.link(w, NetworkSide, size, there-left))
 	m.delay(n.latencyTerms(w)...)
 	w.recordFlight(from, depart, m.at, bytes, false)
 	return m
@@ -155,11 +155,11 @@ func (n torusTransfer) send(w *protocolRun, from Where, bytes int) packet {
 // access returns the terms and the time of moving the bytes of a remote access at a rate, where
 // links and memory delay the last of them.
 func (n torusTransfer) access(w *protocolRun, name string, bytes int, rate unit.Rate, there unit.Time) ([]Term, unit.Time) {
-	x := w.fillTerm(Term{Name: name, Count: 1, Bytes: bytes, Time: rate.Time(bytes)}, Wire, rate)
-	return []Term{x, n.link(w, Wire, bytes, there)}, x.Time + there
+	x := w.fillTerm(Term{Name: name, Count: 1, Bytes: bytes, Time: rate.Time(bytes)}, NetworkSide, rate)
+	return []Term{x, n.link(w, NetworkSide, bytes, there)}, x.Time + there
 }
 
-func (n torusTransfer) receive(w *protocolRun, side Where, _ int) {
+func (n torusTransfer) receive(w *protocolRun, side CostSide, _ int) {
 	w.occupyProcessor(side, Term{Name: "torus.receive", Count: 1, Time: n.Receive}, n.Receive)
 }
 
@@ -173,7 +173,7 @@ func (n torusTransfer) channel(c Channel, name string, bytes int) (Channel, stri
 }
 
 // get takes the latency twice: for the request and for the answer.
-func (n torusTransfer) get(w *protocolRun, side Where, bytes int) {
+func (n torusTransfer) get(w *protocolRun, side CostSide, bytes int) {
 	c, name, _ := n.channel(n.Get, "torus.get", bytes)
 	w.occupyProcessor(side, Term{Name: name + ".start", Count: 1, Time: c.Start}, c.Start)
 	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.latency(n.Path)
@@ -189,7 +189,7 @@ func (n torusTransfer) get(w *protocolRun, side Where, bytes int) {
 }
 
 // put takes the latency twice: for the data and for the acknowledgement.
-func (n torusTransfer) put(w *protocolRun, side Where, bytes int) {
+func (n torusTransfer) put(w *protocolRun, side CostSide, bytes int) {
 	c, name, engine := n.channel(n.Put, "torus.put", bytes)
 	w.occupyProcessor(side, Term{Name: name + ".start", Count: 1, Time: c.Start}, c.Start)
 	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.latency(n.Path)
@@ -203,10 +203,10 @@ func (n torusTransfer) put(w *protocolRun, side Where, bytes int) {
 		stored := Term{Name: name + ".bandwidth", Count: 1, Bytes: bytes, Time: c.Bandwidth.Time(bytes) - rest}
 		w.occupyProcessor(side, stored, c.Bandwidth)
 		w.occupyProcessor(side, n.link(w, side, bytes, left), n.Link)
-		data = []Term{w.fillTerm(Term{Name: "torus.buffer", Count: 1, Bytes: min(bytes, n.Buffer), Time: rest}, Wire, c.Bandwidth), n.link(w, Wire, bytes, there-left)}
+		data = []Term{w.fillTerm(Term{Name: "torus.buffer", Count: 1, Bytes: min(bytes, n.WriteBuffer), Time: rest}, NetworkSide, c.Bandwidth), n.link(w, NetworkSide, bytes, there-left)}
 	}
 	w.recordFlight(side, t, t+d+latency, bytes, true)
-	back := append(terms[:len(terms):len(terms)], w.fillTerm(Term{Name: "torus.acknowledge", Count: 1, Time: n.Acknowledge}, Wire, n.Acknowledge))
+	back := append(terms[:len(terms):len(terms)], w.fillTerm(Term{Name: "torus.acknowledge", Count: 1, Time: n.Acknowledge}, NetworkSide, n.Acknowledge))
 	w.recordFlight(otherSide(side), t+d+latency, t+d+latency+latency+n.Acknowledge, 0, true)
 	w.waitForWire(side, "put", slices.Concat(data, terms, back)...)
 }
@@ -216,7 +216,7 @@ func (t *Torus) view(x *Parameters, control unit.Time, p Path) {
 	x.SendO = Curve{{0, control + t.Send.Time(t.Header), perByte(t.Send.Bandwidth)}}
 	x.RecvO = x.RecvO.plus(t.Receive)
 	x.Gap = t.Link.Time(t.Header)
-	x.BigGap, x.Stored = perByte(t.Send.Bandwidth), true
+	x.BigGap, x.SenderStoresBytes = perByte(t.Send.Bandwidth), true
 	x.GetGap, x.PutGap = perByte(t.Get.Bandwidth), perByte(t.Put.Bandwidth)
 }
 

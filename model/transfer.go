@@ -39,13 +39,13 @@ type Terms []Term
 type Term struct {
 	// Name is the key of the cost in the platform's file: software.match, torus.hop,
 	// processor.copy. It leads to the number's source.
-	Name  string
-	Step  Kind   // packet of the protocol to which it belongs; "": the call
-	Where Where  // the side or network whose time it is
-	Count int    // how often it occurs
-	Bytes int    // bytes in all, if it has a cost per byte
-	Per   string // cost of one occurrence, or of a byte
-	Time  unit.Time
+	Name     string
+	Step     PacketKind // packet of the protocol to which it belongs; "": the call
+	Side     CostSide   // the side or network whose time it is
+	Count    int        // how often it occurs
+	Bytes    int        // bytes in all, if it has a cost per byte
+	UnitCost string     // cost of one occurrence, or of a byte
+	Time     unit.Time
 }
 
 // Sum returns the sum.
@@ -61,18 +61,18 @@ func (t Terms) Sum() unit.Time {
 func (t Term) String() string {
 	switch {
 	case t.Bytes == 0:
-		return fmt.Sprintf("%d × %s", t.Count, t.Per)
+		return fmt.Sprintf("%d × %s", t.Count, t.UnitCost)
 	case t.Count == 1:
-		return fmt.Sprintf("%d B, %s", t.Bytes, t.Per)
+		return fmt.Sprintf("%d B, %s", t.Bytes, t.UnitCost)
 	}
-	return fmt.Sprintf("%d B in %d parts, %s", t.Bytes, t.Count, t.Per)
+	return fmt.Sprintf("%d B in %d parts, %s", t.Bytes, t.Count, t.UnitCost)
 }
 
 // add adds a term to a path. If the step already has a term of that name and side, it is added to
 // that one, so a message in a thousand segments has no more terms than a message in one.
 func (t Terms) add(x Term) Terms {
 	for i := len(t) - 1; i >= 0 && t[i].Step == x.Step; i-- {
-		if y := &t[i]; y.Name == x.Name && y.Where == x.Where {
+		if y := &t[i]; y.Name == x.Name && y.Side == x.Side {
 			y.Count += x.Count
 			y.Bytes += x.Bytes
 			y.Time += x.Time
@@ -85,7 +85,7 @@ func (t Terms) add(x Term) Terms {
 // Cost returns what the transfer costs. A protocol that cannot carry the message panics.
 func (t Transfer) Cost() Cost {
 	w := t.walk()
-	return Cost{w.call, w.lanes[Receiver].path}
+	return Cost{w.call, w.lanes[ReceiverSide].path}
 }
 
 // Timeline returns the course of the transfer, with the sender as rank 0 and the receiver as rank
@@ -93,36 +93,36 @@ func (t Transfer) Cost() Cost {
 // receiver's ends at T_s-r.
 func (t Transfer) Timeline() *Timeline {
 	w := t.walk()
-	track := func(side Where, call string, end unit.Time) Track {
+	track := func(side CostSide, call string, end unit.Time) Track {
 		return Track{Name: side.String(), Calls: []Span{{Name: call, To: end}}, Spans: w.lanes[side].spans}
 	}
-	return &Timeline{Ranks: []Track{track(Sender, "T_s", w.lanes[Sender].call), track(Receiver, "T_s-r", w.lanes[Receiver].clock)}, Flights: w.flights}
+	return &Timeline{Ranks: []Track{track(SenderSide, "T_s", w.lanes[SenderSide].call), track(ReceiverSide, "T_s-r", w.lanes[ReceiverSide].clock)}, Flights: w.flights}
 }
 
 // protocol returns the protocol by which the message goes.
 func (t Transfer) protocol() *Protocol {
 	p := t.Protocol
 	if p == nil && t.Library != nil {
-		p = Named(t.Library.Proto.Protocol(t.Mode, t.Path.Tier, t.Bytes))
+		p = FindProtocol(t.Library.Proto.Protocol(t.Mode, t.Path.Tier, t.Bytes))
 	}
 	switch {
 	case p == nil:
 		panic(fmt.Sprintf("model: no protocol for a %v message of %d bytes", t.Mode, t.Bytes))
-	case t.Mode == Synchronous && !p.Synchronous():
+	case t.Mode == SynchronousMode && !p.Synchronous():
 		panic("model: protocol " + p.Name + " does not tell a synchronous sender that the receive was there")
 	}
 	return p
 }
 
-// Meeting is a transfer with given times at which the sender calls its send and the receiver its
-// receive, on one clock and not before zero. A late receive finds the message there, so its
+// TimedTransfer is a transfer with given times at which the sender calls its send and the receiver
+// its receive, on one clock and not before zero. A late receive finds the message there, so its
 // duration is the receive overhead. An early receive waits. A non-blocking call is followed by its
 // wait at once. As for Transfer there is no other traffic.
-type Meeting struct {
+type TimedTransfer struct {
 	Transfer
-	Sends, Receives unit.Time // when the calls begin
-	Blocking        bool      // the receive blocks
-	Posted          bool      // a non-blocking receive was posted before: its wait begins at Receives
+	SendStart, ReceiveStart unit.Time // when the calls begin
+	IsBlocking              bool      // the receive blocks
+	IsPosted                bool      // a non-blocking receive was posted before: its wait begins at Receives
 
 	// Sockets are the states of the sender's and the receiver's transport before the transfer. Ends
 	// updates them. A nil socket has not transferred anything.
@@ -138,55 +138,56 @@ type Socket struct{ ackState }
 // transfer.
 type connectionStateHolder interface{ states() *[2]ackState }
 
-// Ends are the times at which calls return, on the clock of the meeting.
-type Ends struct {
-	Send     unit.Time // the sender's call
-	Sent     unit.Time // the wait after it, or the call if no wait follows; a buffered message may leave later
-	Receive  unit.Time // the receiver's call; Receives if the receive was posted before
-	Received unit.Time // the wait after it, likewise
+// ReturnTimes are the times at which calls return, on the clock of the meeting.
+type ReturnTimes struct {
+	SendCall    unit.Time // the sender's call
+	SendWait    unit.Time // the wait after it, or the call if no wait follows; a buffered message may leave later
+	ReceiveCall unit.Time // the receiver's call; Receives if the receive was posted before
+	ReceiveWait unit.Time // the wait after it, likewise
 }
 
-// Ends returns when the calls of the meeting return. Until it first polls, a blocking receive takes
+// ReturnTimes returns when the calls of the meeting return. Until it first polls, a blocking
+// receive takes
 //
 //	receive + match
 //
 // A non-blocking call takes posted as well, and then returns.
-func (m Meeting) Ends() Ends {
-	if m.Sends < 0 || m.Receives < 0 {
+func (m TimedTransfer) ReturnTimes() ReturnTimes {
+	if m.SendStart < 0 || m.ReceiveStart < 0 {
 		panic("model: a meeting at a negative time")
 	}
 	w := m.start()
 	m.each(w.net, func(s *Socket, e *ackState) { *e = s.ackState })
 	defer m.each(w.net, func(s *Socket, e *ackState) { s.ackState = *e })
-	w.lanes[Sender].clock, w.lanes[Receiver].clock = m.Sends, m.Receives
-	if !m.Posted {
-		w.chargeWork(Receiver, ProtoReceiveCost, 1)
-		w.chargeWork(Receiver, ProtoMatchCost, 1)
-		if m.Blocking {
+	w.lanes[SenderSide].clock, w.lanes[ReceiverSide].clock = m.SendStart, m.ReceiveStart
+	if !m.IsPosted {
+		w.chargeWork(ReceiverSide, ProtoReceiveCost, 1)
+		w.chargeWork(ReceiverSide, ProtoMatchCost, 1)
+		if m.IsBlocking {
 			w.lastReceiverWork = ProtoReceivedCost
 		} else {
-			w.chargeWork(Receiver, ProtoPostedCost, 1)
+			w.chargeWork(ReceiverSide, ProtoPostedCost, 1)
 		}
 	}
-	e := Ends{Receive: w.lanes[Receiver].clock}
+	e := ReturnTimes{ReceiveCall: w.lanes[ReceiverSide].clock}
 	w.run()
-	e.Received = w.lanes[Receiver].clock
+	e.ReceiveWait = w.lanes[ReceiverSide].clock
 	if w.lastReceiverWork == ProtoReceivedCost {
-		e.Receive = e.Received
+		e.ReceiveCall = e.ReceiveWait
 	}
-	e.Send = w.lanes[Sender].call
-	e.Sent = w.lanes[Sender].clock
-	if m.Mode == Buffered {
-		e.Sent = e.Send
+	e.SendCall = w.lanes[SenderSide].call
+	e.SendWait = w.lanes[SenderSide].clock
+	if m.Mode == BufferedMode {
+		e.SendWait = e.SendCall
 		if m.Nonblocking {
-			e.Sent += w.lib.Software[ProtoCompleteCost]
+			e.SendWait += w.lib.Software[ProtoCompleteCost]
 		}
 	}
 	return e
 }
 
 // each calls f for each side that has a socket, with the side's state in the network.
-func (m Meeting) each(net carrier, f func(*Socket, *ackState)) {
+func (m TimedTransfer) each(net carrier, f func(*Socket, *ackState)) {
 	n, ok := net.(connectionStateHolder)
 	if !ok {
 		return

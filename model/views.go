@@ -33,7 +33,7 @@ func (x Parameters) LogP() LogP {
 
 // Parameters returns the parameters with o for both overheads, and G = 0.
 func (x LogP) Parameters() Parameters {
-	o := Constant(x.Overhead)
+	o := ConstantCurve(x.Overhead)
 	return Parameters{L: x.L, SendO: o, RecvO: o, Gap: x.Gap, P: x.P}
 }
 
@@ -80,10 +80,10 @@ func (l *Library) EagerLimit(m Mode, peer Tier) int {
 		if upTo < 0 {
 			upTo = NoLimit
 		}
-		if r.Mode != m || !r.Peers.Has(peer) || upTo <= s {
+		if r.Mode != m || !r.Peers.Contains(peer) || upTo <= s {
 			continue
 		}
-		p := Named(r.Protocol)
+		p := FindProtocol(r.Protocol)
 		if p == nil || !p.Eager() {
 			return s
 		}

@@ -22,7 +22,7 @@ func TestLogGP(t *testing.T) {
 		}
 	}
 	// With k = 1, (9) is (2): claim AM-21.
-	if x := example.Parameters(); x.OneWay(1) != model.Delivery(model.T, x, 1) {
+	if x := example.Parameters(); x.OneWay(1) != model.DeliveryTime(model.ProtocolT, x, 1) {
 		t.Error("(9) with k = 1 is not (2)")
 	}
 }
@@ -57,29 +57,29 @@ func TestLogGPS(t *testing.T) {
 }
 
 func TestEagerLimit(t *testing.T) {
-	rules := func(l ...model.Rule) *model.Library {
+	rules := func(l ...model.ProtocolRule) *model.Library {
 		return &model.Library{Proto: model.ProtoSettings{Rules: l, FirstBytes: 1000}}
 	}
 	for i, c := range []struct {
 		l    *model.Library
 		want int
 	}{
-		{rules(model.Rule{UpTo: 512, Protocol: "T"}, model.Rule{UpTo: 16384, Protocol: "TA"}, model.Rule{UpTo: -1, Protocol: "RTA"}), 16384},
-		{rules(model.Rule{UpTo: 512, Protocol: "T"}, model.Rule{UpTo: 600, Protocol: "RTA"}, model.Rule{UpTo: -1, Protocol: "TA"}), 512},
-		{rules(model.Rule{UpTo: 512, Protocol: "T"}, model.Rule{UpTo: 100, Protocol: "RTA"}, model.Rule{UpTo: -1, Protocol: "TA"}), model.NoLimit},
-		{rules(model.Rule{UpTo: -1, Protocol: "T"}), model.NoLimit},
-		{rules(model.Rule{UpTo: -1, Protocol: "RAT"}), -1},
-		{rules(model.Rule{Mode: model.Ready, UpTo: -1, Protocol: "T"}, model.Rule{UpTo: 0, Protocol: "T"}, model.Rule{UpTo: -1, Protocol: "RTA"}), 0},
-		{rules(model.Rule{UpTo: -1, Protocol: "PTAT"}), 1000},
-		{rules(model.Rule{UpTo: 700, Protocol: "PTAT"}, model.Rule{UpTo: 2000, Protocol: "T"}, model.Rule{UpTo: -1, Protocol: "PTAT"}), 2000},
-		{rules(model.Rule{UpTo: 1200, Protocol: "PTAT"}, model.Rule{UpTo: -1, Protocol: "T"}), 1000},
+		{rules(model.ProtocolRule{UpTo: 512, Protocol: "T"}, model.ProtocolRule{UpTo: 16384, Protocol: "TA"}, model.ProtocolRule{UpTo: -1, Protocol: "RTA"}), 16384},
+		{rules(model.ProtocolRule{UpTo: 512, Protocol: "T"}, model.ProtocolRule{UpTo: 600, Protocol: "RTA"}, model.ProtocolRule{UpTo: -1, Protocol: "TA"}), 512},
+		{rules(model.ProtocolRule{UpTo: 512, Protocol: "T"}, model.ProtocolRule{UpTo: 100, Protocol: "RTA"}, model.ProtocolRule{UpTo: -1, Protocol: "TA"}), model.NoLimit},
+		{rules(model.ProtocolRule{UpTo: -1, Protocol: "T"}), model.NoLimit},
+		{rules(model.ProtocolRule{UpTo: -1, Protocol: "RAT"}), -1},
+		{rules(model.ProtocolRule{Mode: model.ReadyMode, UpTo: -1, Protocol: "T"}, model.ProtocolRule{UpTo: 0, Protocol: "T"}, model.ProtocolRule{UpTo: -1, Protocol: "RTA"}), 0},
+		{rules(model.ProtocolRule{UpTo: -1, Protocol: "PTAT"}), 1000},
+		{rules(model.ProtocolRule{UpTo: 700, Protocol: "PTAT"}, model.ProtocolRule{UpTo: 2000, Protocol: "T"}, model.ProtocolRule{UpTo: -1, Protocol: "PTAT"}), 2000},
+		{rules(model.ProtocolRule{UpTo: 1200, Protocol: "PTAT"}, model.ProtocolRule{UpTo: -1, Protocol: "T"}), 1000},
 	} {
-		if got := c.l.EagerLimit(model.Standard, model.Inter); got != c.want {
+		if got := c.l.EagerLimit(model.StandardMode, model.InterNode); got != c.want {
 			t.Errorf("library %d leaves eager protocols at %d, want %d", i, got, c.want)
 		}
 	}
-	near := rules(model.Rule{UpTo: 64, Protocol: "T"}, model.Rule{Peers: model.IntraPeers, UpTo: -1, Protocol: "TA"}, model.Rule{UpTo: -1, Protocol: "RTA"})
-	if inter, intra := near.EagerLimit(model.Standard, model.Inter), near.EagerLimit(model.Standard, model.Intra); inter != 64 || intra != model.NoLimit {
+	near := rules(model.ProtocolRule{UpTo: 64, Protocol: "T"}, model.ProtocolRule{Peers: model.IntraPeers, UpTo: -1, Protocol: "TA"}, model.ProtocolRule{UpTo: -1, Protocol: "RTA"})
+	if inter, intra := near.EagerLimit(model.StandardMode, model.InterNode), near.EagerLimit(model.StandardMode, model.IntraNode); inter != 64 || intra != model.NoLimit {
 		t.Errorf("by tier: %d and %d, want 64 and no limit", inter, intra)
 	}
 }

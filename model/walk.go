@@ -13,7 +13,7 @@ type protocolRun struct {
 	Transfer
 	net              carrier
 	lib              Library
-	step             Kind
+	step             PacketKind
 	lanes            [2]sideClock
 	flights          []Flight
 	signal           string  // name of what a remote access sends beside its data: get, done
@@ -69,14 +69,14 @@ func (t Transfer) walk() *protocolRun {
 
 // run goes through the transfer from where the clocks of its sides are.
 func (w *protocolRun) run() {
-	w.chargeWork(Sender, ProtoSendCost, 1)
-	if w.Mode == Buffered {
-		w.chargeWork(Sender, ProtoPackCost, w.Bytes)
-		w.chargeCopy(Sender, w.Bytes)
+	w.chargeWork(SenderSide, ProtoSendCost, 1)
+	if w.Mode == BufferedMode {
+		w.chargeWork(SenderSide, ProtoPackCost, w.Bytes)
+		w.chargeCopy(SenderSide, w.Bytes)
 	}
 	for i, s := range w.protocol().Steps {
 		w.step = s.Kind
-		switch s.By {
+		switch s.Means {
 		case ByPacket:
 			if s.Data == RestData && w.bytes(s) == 0 {
 				continue
@@ -89,28 +89,28 @@ func (w *protocolRun) run() {
 		}
 	}
 	w.step = ""
-	w.chargeWork(Receiver, w.lastReceiverWork, 1)
+	w.chargeWork(ReceiverSide, w.lastReceiverWork, 1)
 	switch {
 	case !w.returnsAtDeparture():
 		w.endCall()
-	case w.Mode != Buffered:
-		w.chargeWork(Sender, ProtoCompleteCost, 1)
+	case w.Mode != BufferedMode:
+		w.chargeWork(SenderSide, ProtoCompleteCost, 1)
 	}
 }
 
 // returnsAtDeparture reports whether the sender's call returns when the first packet has left.
-func (w *protocolRun) returnsAtDeparture() bool { return w.Nonblocking || w.Mode == Buffered }
+func (w *protocolRun) returnsAtDeparture() bool { return w.Nonblocking || w.Mode == BufferedMode }
 
 // endCall records the return of the sender's call.
 func (w *protocolRun) endCall() {
 	step := w.step
 	w.step = ""
-	w.chargeWork(Sender, Epilogue(w.Mode), 1)
-	l := &w.lanes[Sender]
+	w.chargeWork(SenderSide, SendEpilogueCost(w.Mode), 1)
+	l := &w.lanes[SenderSide]
 	l.call = l.clock
 	w.call = slices.Clone(l.path)
-	if w.Nonblocking && w.Mode == Buffered { // the program's wait finds its own request complete
-		w.chargeWork(Sender, ProtoCompleteCost, 1)
+	if w.Nonblocking && w.Mode == BufferedMode { // the program's wait finds its own request complete
+		w.chargeWork(SenderSide, ProtoCompleteCost, 1)
 	}
 	w.step = step
 }
@@ -122,8 +122,8 @@ func (w *protocolRun) bytes(s Step) int { return s.Bytes(w.Bytes, w.lib.Proto.Fi
 func (w *protocolRun) transmit(s Step, first bool) {
 	bytes := w.bytes(s)
 	if first {
-		w.chargeWork(s.From, ProtoPackCost, w.Bytes)                                 // the whole message is packed before the first packet
-		if s.Data == NoData && w.longMessageSettings().Stage && w.Mode != Buffered { // a buffered message is staged already
+		w.chargeWork(s.From, ProtoPackCost, w.Bytes)                                     // the whole message is packed before the first packet
+		if s.Data == NoData && w.longMessageSettings().Stage && w.Mode != BufferedMode { // a buffered message is staged already
 			w.chargeCopy(s.From, w.Bytes) // so that the receiver can read it
 		}
 	}
@@ -142,7 +142,7 @@ func (w *protocolRun) transmit(s Step, first bool) {
 }
 
 // receivePacket takes in a packet.
-func (w *protocolRun) receivePacket(side Where, m packet, bytes int) {
+func (w *protocolRun) receivePacket(side CostSide, m packet, bytes int) {
 	if l := &w.lanes[side]; m.at >= l.clock {
 		w.waitForPacket(l, string(w.step), m)
 	}
@@ -153,15 +153,15 @@ func (w *protocolRun) receivePacket(side Where, m packet, bytes int) {
 }
 
 // copyToUser copies bytes to the user's buffer.
-func (w *protocolRun) copyToUser(side Where, bytes int) {
+func (w *protocolRun) copyToUser(side CostSide, bytes int) {
 	w.chargeCopy(side, bytes)
 	w.chargeWork(side, ProtoUnpackCost, bytes)
 }
 
 // get reads bytes of the other side's memory. On a machine without remote access, a packet requests
 // them and another one carries them.
-func (w *protocolRun) get(side Where, bytes int) {
-	if w.Machine.Remote() {
+func (w *protocolRun) get(side CostSide, bytes int) {
+	if w.Machine.HasRemoteMemory() {
 		w.signal = "get"
 		w.net.(memory).get(w, side, bytes)
 		w.chargeWork(side, ProtoHandleCost, 1)
@@ -177,8 +177,8 @@ func (w *protocolRun) get(side Where, bytes int) {
 
 // put writes bytes to the other side's memory. On a machine without remote access, a packet carries
 // them.
-func (w *protocolRun) put(side Where, bytes int) {
-	if w.Machine.Remote() {
+func (w *protocolRun) put(side CostSide, bytes int) {
+	if w.Machine.HasRemoteMemory() {
 		w.signal = "done"
 		w.net.(memory).put(w, side, bytes)
 		w.chargeWork(side, ProtoHandleCost, 1)
@@ -188,7 +188,7 @@ func (w *protocolRun) put(side Where, bytes int) {
 }
 
 // sendInsteadOfAccess sends bytes in a packet that takes the place of a remote access.
-func (w *protocolRun) sendInsteadOfAccess(from Where, bytes int) {
+func (w *protocolRun) sendInsteadOfAccess(from CostSide, bytes int) {
 	w.chargeWork(from, ProtoControlCost, 1)
 	w.receivePacket(otherSide(from), w.net.send(w, from, bytes), bytes)
 	w.copyToUser(otherSide(from), bytes)
@@ -196,7 +196,7 @@ func (w *protocolRun) sendInsteadOfAccess(from Where, bytes int) {
 
 // readMessage reads the message from the other side, at once or in parts through a bounce buffer.
 // An empty message is read as well.
-func (w *protocolRun) readMessage(side Where) {
+func (w *protocolRun) readMessage(side CostSide) {
 	bounce := w.longMessageSettings().Bounce
 	for pos := 0; ; {
 		n := w.Bytes - pos
@@ -217,8 +217,8 @@ func (w *protocolRun) readMessage(side Where) {
 func (w *protocolRun) longMessageSettings() LongMessage { return w.lib.Proto.Long[w.Path.Tier] }
 
 // chargeWork charges n units of software work.
-func (w *protocolRun) chargeWork(side Where, work CostKey, n int) {
-	price, cost := w.lib.Software[work], Proto.Costs[work]
+func (w *protocolRun) chargeWork(side CostSide, work CostKey, n int) {
+	price, cost := w.lib.Software[work], ProtoEngine.Costs[work]
 	x := Term{Name: "software." + cost.Key, Count: n, Time: price * unit.Time(n)}
 	if cost.PerByte {
 		x.Count, x.Bytes = 1, n
@@ -227,7 +227,7 @@ func (w *protocolRun) chargeWork(side Where, work CostKey, n int) {
 }
 
 // chargeCopy charges a copy in memory.
-func (w *protocolRun) chargeCopy(side Where, n int) {
+func (w *protocolRun) chargeCopy(side CostSide, n int) {
 	if n > 0 {
 		c := w.Machine.Processor.Copy
 		w.occupyProcessor(side, Term{Name: "processor.copy", Count: 1, Bytes: n, Time: c.Time(n)}, c)
@@ -238,39 +238,39 @@ func (w *protocolRun) chargeCopy(side Where, n int) {
 type unitCost interface{ String() string }
 
 // fillTerm fills in the step, the place and the unit cost of a term.
-func (w *protocolRun) fillTerm(x Term, where Where, p unitCost) Term {
-	x.Step, x.Where = w.step, where
+func (w *protocolRun) fillTerm(x Term, where CostSide, p unitCost) Term {
+	x.Step, x.Side = w.step, where
 	if x.Time != 0 { // else it is dropped
-		x.Per = p.String()
+		x.UnitCost = p.String()
 		if _, ok := p.(unit.Time); ok && x.Bytes > 0 {
-			x.Per += "/B"
+			x.UnitCost += "/B"
 		}
 	}
 	return x
 }
 
 // occupyProcessor keeps a side's processor busy. Terms that take no time are dropped.
-func (w *protocolRun) occupyProcessor(side Where, x Term, p unitCost) {
+func (w *protocolRun) occupyProcessor(side CostSide, x Term, p unitCost) {
 	if x.Time == 0 {
 		return
 	}
 	l := &w.lanes[side]
 	l.path = l.path.add(w.fillTerm(x, side, p))
-	a := Sending
+	a := SendActivity
 	switch {
 	case strings.HasPrefix(x.Name, "software."):
-		a = Software
+		a = SoftwareActivity
 	case strings.HasPrefix(x.Name, "processor."):
-		a = Copying
+		a = CopyActivity
 	case w.isReceiving:
-		a = Receiving
+		a = ReceiveActivity
 	}
 	l.spans = append(l.spans, Span{Name: x.Name, Step: w.step, Activity: a, From: l.clock, To: l.clock + x.Time, Bytes: x.Bytes})
 	l.clock += x.Time
 }
 
 // waitForWire lets a side wait while the terms pass on the wire.
-func (w *protocolRun) waitForWire(side Where, name string, terms ...Term) {
+func (w *protocolRun) waitForWire(side CostSide, name string, terms ...Term) {
 	l := &w.lanes[side]
 	m := packet{l.clock, l.path}
 	m.delay(terms...)
@@ -279,24 +279,24 @@ func (w *protocolRun) waitForWire(side Where, name string, terms ...Term) {
 
 func (w *protocolRun) waitForPacket(l *sideClock, name string, m packet) {
 	if m.at > l.clock {
-		l.spans = append(l.spans, Span{Name: name, Step: w.step, Activity: Waiting, From: l.clock, To: m.at})
+		l.spans = append(l.spans, Span{Name: name, Step: w.step, Activity: WaitActivity, From: l.clock, To: m.at})
 	}
 	l.clock, l.path = m.at, m.path
 }
 
 // newPacket returns a packet that leaves now, with a copy of the sender's path.
-func (w *protocolRun) newPacket(from Where) packet {
+func (w *protocolRun) newPacket(from CostSide) packet {
 	l := &w.lanes[from]
 	return packet{l.clock, slices.Clone(l.path)}
 }
 
 // recordFlight records a flight to the other side. A flight of the hardware without data is the
 // request for a remote access or its confirmation.
-func (w *protocolRun) recordFlight(from Where, depart, arrive unit.Time, bytes int, hardware bool) {
+func (w *protocolRun) recordFlight(from CostSide, depart, arrive unit.Time, bytes int, hardware bool) {
 	name := string(w.step)
 	if hardware && bytes == 0 {
 		name = w.signal
 	}
-	w.flights = append(w.flights, Flight{Name: name, Step: w.step, From: int(from), To: int(otherSide(from)), By: int(from), Sent: depart, Depart: depart, Arrive: arrive,
-		Taken: arrive, Bytes: bytes, Hardware: hardware})
+	w.flights = append(w.flights, Flight{Name: name, Step: w.step, From: int(from), To: int(otherSide(from)), Initiator: int(from), Sent: depart, Depart: depart, Arrive: arrive,
+		TakenIn: arrive, Bytes: bytes, IsRemoteAccess: hardware})
 }

@@ -160,11 +160,11 @@ func TestArrows(t *testing.T) {
 		want       string
 		has, hasnt string
 	}{
-		{model.T, "↓", "RM", "done"},
-		{model.TA, "↓↑", "ACK", "done"},
-		{model.RTA, "↓↑", "get", "done"},
-		{model.RAT, "↓↑↓", "done", "get"},
-		{model.PTAT, "↓↑↓", "M", "done"},
+		{model.ProtocolT, "↓", "RM", "done"},
+		{model.ProtocolTA, "↓↑", "ACK", "done"},
+		{model.ProtocolRTA, "↓↑", "get", "done"},
+		{model.ProtocolRAT, "↓↑↓", "done", "get"},
+		{model.ProtocolPTAT, "↓↑↓", "M", "done"},
 	} {
 		directions, names := draw(torus, x.protocol)
 		if directions != x.want || !slices.Contains(names, x.has) || slices.Contains(names, x.hasnt) {

@@ -25,7 +25,7 @@ func whole(t *testing.T) *Report {
 			r.Curves = append(r.Curves, c)
 		}
 	}
-	d := model.Transfer{Machine: toy().Machine, Protocol: model.RAT, Bytes: 1000}.Timeline()
+	d := model.Transfer{Machine: toy().Machine, Protocol: model.ProtocolRAT, Bytes: 1000}.Timeline()
 	return &Report{Machines: []sample.Machine{{Set: x.set}}, Results: []*fit.Result{&r}, Comparisons: x.compare, Platforms: []*platform.Platform{x.machine}, Published: papers(),
 		Charts: []*chart.Chart{chart.TransferChart("RAT", "Time line", d), chart.TransferChart("RAT", "The same again", d)}}
 }

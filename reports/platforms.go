@@ -97,13 +97,13 @@ func protocolTable(p *platform.Platform, l *model.Library) *doc.Table {
 		return t
 	}
 	for m := range model.NumModes {
-		inter, intra := describeProtocols(l, m, model.Inter), describeProtocols(l, m, model.Intra)
+		inter, intra := describeProtocols(l, m, model.InterNode), describeProtocols(l, m, model.IntraNode)
 		if inter == intra {
 			t.AddRow(doc.TextCell(m.String()), doc.TextCell(inter))
 			continue
 		}
-		t.AddRow(doc.TextCell(m.String()+", "+model.Intra.String()), doc.TextCell(intra))
-		t.AddRow(doc.TextCell(m.String()+", "+model.Inter.String()), doc.TextCell(inter))
+		t.AddRow(doc.TextCell(m.String()+", "+model.IntraNode.String()), doc.TextCell(intra))
+		t.AddRow(doc.TextCell(m.String()+", "+model.InterNode.String()), doc.TextCell(inter))
 	}
 	return t
 }
@@ -115,7 +115,7 @@ func describeProtocols(l *model.Library, m model.Mode, peer model.Tier) string {
 	next := 0
 	for _, r := range l.Proto.Rules {
 		switch {
-		case r.Mode != m || !r.Peers.Has(peer) || r.UpTo >= 0 && r.UpTo < next:
+		case r.Mode != m || !r.Peers.Contains(peer) || r.UpTo >= 0 && r.UpTo < next:
 		case r.UpTo < 0:
 			return strings.Join(append(words, r.Protocol+" from "+format.Size(next)), ", ")
 		default:

@@ -13,12 +13,12 @@ import (
 // The tier is named where a mode has other protocols within a node, and a rule that is left with no
 // message is not mentioned.
 func TestProtocolTable(t *testing.T) {
-	l := &model.Library{Name: "lib", Proto: model.ProtoSettings{Rules: []model.Rule{
-		{Mode: model.Standard, Peers: model.IntraPeers, UpTo: 4000, Protocol: "T"},
-		{Mode: model.Standard, UpTo: 512, Protocol: "TA"},
-		{Mode: model.Standard, UpTo: -1, Protocol: "PTAT"},
-		{Mode: model.Ready, Peers: model.IntraPeers, UpTo: -1, Protocol: "T"},
-		{Mode: model.Ready, Peers: model.InterPeers, UpTo: -1, Protocol: "T"},
+	l := &model.Library{Name: "lib", Proto: model.ProtoSettings{Rules: []model.ProtocolRule{
+		{Mode: model.StandardMode, Peers: model.IntraPeers, UpTo: 4000, Protocol: "T"},
+		{Mode: model.StandardMode, UpTo: 512, Protocol: "TA"},
+		{Mode: model.StandardMode, UpTo: -1, Protocol: "PTAT"},
+		{Mode: model.ReadyMode, Peers: model.IntraPeers, UpTo: -1, Protocol: "T"},
+		{Mode: model.ReadyMode, Peers: model.InterPeers, UpTo: -1, Protocol: "T"},
 	}}}
 	var got []string
 	for _, row := range protocolTable(toy(), l).Groups[0].Rows {
@@ -36,7 +36,7 @@ func TestAlgorithmTable(t *testing.T) {
 	if n := algorithmTable(toy(), l).CountRows(); n != 0 {
 		t.Errorf("%d rows of a library without such rules", n)
 	}
-	l.Collectives = []model.Collective{
+	l.Collectives = []model.CollectiveRule{
 		{Operation: "bcast", Peers: model.InterPeers, UpTo: -1, Algorithm: "two-level"},
 		{Operation: "bcast", Peers: model.IntraPeers, Ranks: 8, UpTo: 4000, Algorithm: "linear"},
 		{Operation: "scan", Ranks: 9, UpTo: 0, Algorithm: "linear"},

@@ -144,7 +144,7 @@ func (p Prediction) termTable(what string, sum model.Terms, total unit.Time) *do
 		if step == "" {
 			step = "the call"
 		}
-		t.AddRow(doc.TextCell(step), doc.TextCell(x.Name), doc.TextCell(times[i+1]), doc.TextCell(x.Where.String()), doc.TextCell(x.String()))
+		t.AddRow(doc.TextCell(step), doc.TextCell(x.Name), doc.TextCell(times[i+1]), doc.TextCell(x.Side.String()), doc.TextCell(x.String()))
 	}
 	if len(sum) > 0 {
 		t.AddRow(doc.TextCell(""), doc.TextCell("sum").WithTone(doc.StrongTone), doc.TextCell(times[0]).WithTone(doc.StrongTone), doc.TextCell(""), doc.TextCell(""))

@@ -56,13 +56,13 @@ func example() *fit.Result {
 
 // toy is a platform as small as can be.
 func toy() *platform.Platform {
-	l := &model.Library{Name: "lib", Description: "a library with two protocols", Proto: model.ProtoSettings{Fallback: "RTA", Rules: []model.Rule{
-		{Mode: model.Standard, UpTo: 512, Protocol: "T"}, {Mode: model.Standard, UpTo: -1, Protocol: "RTA"},
-		{Mode: model.Synchronous, UpTo: -1, Protocol: "RTA"}, {Mode: model.Ready, UpTo: -1, Protocol: "T"}, {Mode: model.Buffered, UpTo: -1, Protocol: "RAT"}}}}
+	l := &model.Library{Name: "lib", Description: "a library with two protocols", Proto: model.ProtoSettings{Fallback: "RTA", Rules: []model.ProtocolRule{
+		{Mode: model.StandardMode, UpTo: 512, Protocol: "T"}, {Mode: model.StandardMode, UpTo: -1, Protocol: "RTA"},
+		{Mode: model.SynchronousMode, UpTo: -1, Protocol: "RTA"}, {Mode: model.ReadyMode, UpTo: -1, Protocol: "T"}, {Mode: model.BufferedMode, UpTo: -1, Protocol: "RAT"}}}}
 	l.Software[model.ProtoSendCost] = 3 * unit.Microsecond
 	return &platform.Platform{File: "toy.yaml",
 		Machine: &model.Machine{Name: "toy", Description: "two processors and a wire, of which nothing more is known than what is printed here",
-			Ranks: model.Ranks{Default: 2, Min: 2, Max: 64}, Timer: unit.Nanosecond, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}},
+			Ranks: model.RankLimits{Default: 2, Min: 2, Max: 64}, Timer: unit.Nanosecond, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}},
 			Network: &model.LogGP{L: 5 * unit.Microsecond, SendO: 2 * unit.Microsecond, RecvO: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, BigGap: 10000}},
 		Libraries: []*model.Library{l},
 		Numbers: []platform.Number{
@@ -79,7 +79,7 @@ func toy() *platform.Platform {
 func predictions() []Prediction {
 	p := toy()
 	var ps []Prediction
-	for _, x := range []*model.Protocol{model.T, model.RTA} {
+	for _, x := range []*model.Protocol{model.ProtocolT, model.ProtocolRTA} {
 		for _, k := range []int{16, 1000} {
 			c := model.Transfer{Machine: p.Machine, Library: p.Libraries[0], Protocol: x, Bytes: k}.Cost()
 			ps = append(ps, Prediction{Mode: "standard", Protocol: x.Name, Bytes: k, SenderTime: PredictedTime{Time: c.Sender.Sum()}, DeliveryTime: PredictedTime{Time: c.Delivery.Sum()}, Terms: c,

@@ -116,7 +116,7 @@ func (inputLimit) Set(s string) error {
 // modeFlag adds the flag of a send mode, which is named by a call of MPI. The name of the mode,
 // such as synchronous, is accepted for its blocking call.
 func modeFlag(cmd *cobra.Command, of []string, help string) *string {
-	c := &choice{value: loggp.SendCalls[model.Standard], values: of, alias: map[string]string{}}
+	c := &choice{value: loggp.SendCalls[model.StandardMode], values: of, alias: map[string]string{}}
 	for m, call := range loggp.SendCalls {
 		c.alias[model.Mode(m).String()] = call
 	}

@@ -168,18 +168,18 @@ func PredictFromParameters(q Query) (Prediction, bool) {
 	if err != nil {
 		return Prediction{}, false
 	}
-	p := model.Named(q.Protocol)
+	p := model.FindProtocol(q.Protocol)
 	var t unit.Time
 	switch {
 	case q.Quantity == OneWay:
 		// Where an overhead has the bytes in it, G has them once more: the rest is what small
 		// messages cost.
-		small := model.Parameters{SendO: model.Constant(x.SendO.Time(0)), RecvO: model.Constant(x.RecvO.Time(0)), L: x.L, BigGap: x.BigGap}
+		small := model.Parameters{SendO: model.ConstantCurve(x.SendO.Time(0)), RecvO: model.ConstantCurve(x.RecvO.Time(0)), L: x.L, BigGap: x.BigGap}
 		t = small.OneWay(q.Bytes)
 	case q.Quantity == sample.TimerSender && p != nil && q.Mode != "bsend" && q.Mode != "ibsend": // those end before the protocol does
 		t = model.SenderTime(p, x, q.Bytes)
 	case q.Quantity == sample.TimerOneWay && p != nil:
-		t = model.Completion(p, x, q.Bytes)
+		t = model.CompletionTime(p, x, q.Bytes)
 	default:
 		return Prediction{}, false
 	}

@@ -71,7 +71,7 @@ func CallParametersBySize(ps []Parameter, call string) (model.Parameters, error)
 	if len(way) == 0 {
 		return CallParameters(ps, call)
 	}
-	x := model.Parameters{SendO: overheadCurve(ps, call, SendOverhead), RecvO: overheadCurve(ps, call, RecvOverhead), Way: way}
+	x := model.Parameters{SendO: overheadCurve(ps, call, SendOverhead), RecvO: overheadCurve(ps, call, RecvOverhead), OneWayCurve: way}
 	for _, kind := range []Kind{SendOverhead, RecvOverhead} {
 		if _, err := EstimateAt(ps, call, kind, 0); err != nil && !errors.As(err, new(*RangeError)) {
 			return x, err
@@ -107,10 +107,10 @@ func limitGapPerByte(x *model.Parameters, longest int, receives []SizeRange) {
 			x.BigGap = min(x.BigGap, unit.PerByte(t)/unit.PerByte(k-1))
 		}
 	}
-	limit(longest, x.Way.Time(longest))
+	limit(longest, x.OneWayCurve.Time(longest))
 	for _, r := range slices.Backward(receives) {
 		if k := r.To; k <= x.Eager {
-			limit(k, x.Way.Time(k)-x.RecvO.Time(k))
+			limit(k, x.OneWayCurve.Time(k)-x.RecvO.Time(k))
 			return
 		}
 	}
@@ -128,7 +128,7 @@ func smallMessageParameters(ps []Parameter, mode, sending string) (model.Paramet
 	if err != nil {
 		return x, err
 	}
-	x.SendO, x.RecvO = model.Constant(unit.FromMicros(s.Value)), model.Constant(unit.FromMicros(r.Value))
+	x.SendO, x.RecvO = model.ConstantCurve(unit.FromMicros(s.Value)), model.ConstantCurve(unit.FromMicros(r.Value))
 	l, err := EstimateAt(ps, mode, Latency, 0)
 	var missing *MissingError
 	if errors.As(err, &missing) && mode != sample.LowLevelMode {

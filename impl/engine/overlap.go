@@ -78,7 +78,7 @@ func (r *Rank) trackReceive(o *Op) {
 // buffered one is copied before the call returns.
 func (r *Rank) trackSend(o *Op) {
 	r.checkRead(memoryInterval(o.Buf, 0, nil))
-	if o.Mode == model.Buffered {
+	if o.Mode == model.BufferedMode {
 		return
 	}
 	c := r.currentCall()

@@ -24,9 +24,9 @@ func TestLaws(t *testing.T) {
 			m.Network.(*model.FatTree).Queue = 5
 			p = &platform.Platform{Machine: m, Libraries: []*model.Library{nil}}
 		case "mbcf":
-			p = &platform.Platform{Machine: hwtest.MBCFWorkstations(true, 100_000), Libraries: []*model.Library{{Engine: &model.Engine{Accesses: true}}}}
+			p = &platform.Platform{Machine: hwtest.MBCFWorkstations(true, 100_000), Libraries: []*model.Library{{Engine: &model.Engine{UsesMBCF: true}}}}
 		case "mbcf with losses":
-			p = &platform.Platform{Machine: hwtest.MBCFWorkstations(false, 6000), Libraries: []*model.Library{{Engine: &model.Engine{Accesses: true}}}}
+			p = &platform.Platform{Machine: hwtest.MBCFWorkstations(false, 6000), Libraries: []*model.Library{{Engine: &model.Engine{UsesMBCF: true}}}}
 		case "udp", "udp on a hub", "udp with faults", "congestion with faults":
 			p = &platform.Platform{Machine: hwtest.UDPWorkstations(name), Libraries: []*model.Library{nil}}
 		default:
@@ -99,7 +99,7 @@ func TestRanks(t *testing.T) {
 		})
 	}
 	m := hwtest.Torus()
-	m.Ranks = model.Ranks{Min: 2, Max: 8}
+	m.Ranks = model.RankLimits{Min: 2, Max: 8}
 	for _, ranks := range []int{0, 1, 9} {
 		if _, err := hw.New(hw.Config{Machine: m, Ranks: ranks}); err == nil {
 			t.Errorf("%d ranks are no error", ranks)

@@ -14,15 +14,15 @@ import (
 // one in model/platform, named for it, and a row in a table of each. No other package names a kind,
 // but for what is only about that one.
 func TestKinds(t *testing.T) {
-	if len(networks) != len(model.Kinds) {
-		t.Errorf("%d kinds of networks here, %d in package model", len(networks), len(model.Kinds))
+	if len(networks) != len(model.NetworkKinds) {
+		t.Errorf("%d kinds of networks here, %d in package model", len(networks), len(model.NetworkKinds))
 	}
 	design, err := os.ReadFile("../../docs/design.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var packages []string
-	for i, k := range model.Kinds {
+	for i, k := range model.NetworkKinds {
 		key := k.Kind()
 		if got := networks[i].sample.Kind(); got != key {
 			t.Errorf("row %d is %s here, and %s in package model", i, got, key)
@@ -43,7 +43,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("package %s is no kind of network", x.Name())
 		}
 	}
-	for _, words := range []string{"`impl/hw/NAME/`", "`model/NAME.go`", "`model/platform/NAME.go`", "`hw.networks`", "`model.Kinds`", "`platform.networks`"} {
+	for _, words := range []string{"`impl/hw/NAME/`", "`model/NAME.go`", "`model/platform/NAME.go`", "`hw.networks`", "`model.NetworkKinds`", "`platform.networkReaders`"} {
 		if !strings.Contains(string(design), words) {
 			t.Errorf("docs/design.md does not say %s", words)
 		}

@@ -79,7 +79,7 @@ func TestCopiesShareMemory(t *testing.T) {
 	}{{true, 1, 1, 1}, {true, 2, 1, 2}, {true, 2, 2, 1}, {false, 2, 1, 1}} {
 		m := hwtest.SMPCluster(1)
 		m.Processor.Copy = model.Channel{Start: us, Bandwidth: 100e6}
-		m.Nodes.Inside.(*model.Hypernodes).Copies = c.shared
+		m.Nodes.Inside.(*model.Hypernodes).CopiesPassPort = c.shared
 		var end unit.Time
 		hwtest.Run(t, m, 4, func(p device.Port) {
 			if r := p.Rank(); r%c.apart == 0 && r/c.apart < c.copying {

@@ -22,7 +22,7 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// networks are the kinds of networks that can be emulated, in the order of model.Kinds.
+// networks are the kinds of networks that can be emulated, in the order of model.NetworkKinds.
 var networks = []networkKind{
 	networkOf(torus.New),
 	networkOf(hypernodes.New),

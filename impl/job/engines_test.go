@@ -48,7 +48,7 @@ func TestEnginesCharge(t *testing.T) {
 		}
 		log := trace.Log{Engine: e}
 		protocol := ""
-		if e == model.Proto {
+		if e == model.ProtoEngine {
 			protocol = "RTA" // so that there are packets of control
 		}
 		if err := mpi.Run(trace.World(w, &log), j.Options(protocol), all); err != nil {

@@ -11,7 +11,7 @@ import (
 // HasCommonClock reports whether all ranks read the same clock, as those of one machine do.
 func (j *Job) HasCommonClock() bool {
 	for r := range j.Ranks {
-		if j.tier(0, r) != model.Intra && j.IsLocal() {
+		if j.tier(0, r) != model.IntraNode && j.IsLocal() {
 			return false
 		}
 	}

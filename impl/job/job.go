@@ -49,18 +49,18 @@ var engines = map[*model.Engine]struct {
 	make     engine.NewJobEngines
 	describe func(device.Head) (name, detail string) // the packets, for traces
 }{
-	model.Proto: {proto.New, proto.Describe},
-	model.Queue: {queue.New, queue.Describe},
-	model.Mbcf:  {mbcf.New, mbcf.Describe},
-	model.Start: {start.New, start.Describe},
+	model.ProtoEngine: {proto.New, proto.Describe},
+	model.QueueEngine: {queue.New, queue.Describe},
+	model.MBCFEngine:  {mbcf.New, mbcf.Describe},
+	model.StartEngine: {start.New, start.Describe},
 }
 
 // mbcfLibraries are the libraries of real machines whose senders write to receive buffers. They
 // need no rules: whether a request is there decides.
 func mbcfLibraries() []*model.Library {
 	return []*model.Library{
-		{Name: "sr", Engine: model.Mbcf, Description: "MPI/MBCF: receivers post requests, and senders write to their buffers"},
-		{Name: "nsr", Engine: model.Mbcf, MBCF: model.MBCFSettings{Requests: -1}, Description: "MPI/MBCF without requests: every message goes by a FIFO"},
+		{Name: "sr", Engine: model.MBCFEngine, Description: "MPI/MBCF: receivers post requests, and senders write to their buffers"},
+		{Name: "nsr", Engine: model.MBCFEngine, MBCF: model.MBCFSettings{Requests: -1}, Description: "MPI/MBCF without requests: every message goes by a FIFO"},
 	}
 }
 
@@ -88,7 +88,7 @@ func Open(name, library string, ranks int, noise float64) (*Job, error) {
 // platform's defaults.
 func New(p *platform.Platform, library string, ranks int, noise float64) (*Job, error) {
 	j, err := NewAny(p, library, ranks, noise)
-	if err == nil && !j.Library.CarriedBy().MPI() {
+	if err == nil && !j.Library.CarriedBy().CarriesMPI() {
 		return nil, fmt.Errorf("library %s of platform %s is not MPI: 'loggp run --library %[1]s patterns' times it", j.Library.Name, p.Machine.Name)
 	}
 	return j, err
@@ -214,9 +214,9 @@ func (j *Job) Place(a, b int) string {
 func (j *Job) tier(a, b int) model.Tier {
 	switch {
 	case j.IsLocal() && j.local.Team.SameHost(a, b):
-		return model.Intra
+		return model.IntraNode
 	case j.IsLocal():
-		return model.Inter
+		return model.InterNode
 	}
 	return j.Platform.Machine.Tier(a, b)
 }

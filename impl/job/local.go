@@ -71,10 +71,10 @@ func NewLocal(library string, ranks int, how LocalOptions) (*Job, error) {
 		Machine: &model.Machine{
 			Name:        how.Platform,
 			Description: about,
-			Ranks:       model.Ranks{Default: 2, Min: 1, Max: t.maxRanks},
+			Ranks:       model.RankLimits{Default: 2, Min: 1, Max: t.maxRanks},
 			Timer:       resolution,
 		},
-		Libraries: append([]*model.Library{t.newLibrary(), {Name: "aclmpl", Description: "ACLMPL: a library of its own, beside MPI", Engine: model.Aclmpl}}, mbcfLibraries()...),
+		Libraries: append([]*model.Library{t.newLibrary(), {Name: "aclmpl", Description: "ACLMPL: a library of its own, beside MPI", Engine: model.AclmplEngine}}, mbcfLibraries()...),
 	}
 	if how.Platform == TCP {
 		p.Libraries = append(p.Libraries, newCompiledLibrary())
@@ -105,11 +105,11 @@ func (j *Job) openProcesses(ctx context.Context) (device.World, error) {
 func newOwnLibrary(eager int, about string) *model.Library {
 	l := &model.Library{Name: "loggp", Description: "this program's own library: " + about, Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 20}}
 	for m := range model.NumModes {
-		short := model.Rule{Mode: m, UpTo: eager, Protocol: "T"}
-		if m == model.Synchronous {
+		short := model.ProtocolRule{Mode: m, UpTo: eager, Protocol: "T"}
+		if m == model.SynchronousMode {
 			short.Protocol = "TA"
 		}
-		l.Proto.Rules = append(l.Proto.Rules, short, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
+		l.Proto.Rules = append(l.Proto.Rules, short, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "RTA"})
 	}
 	return l
 }

@@ -22,9 +22,9 @@ func (j *Job) Pair(place string) (pair [2]int, err error) {
 	switch place {
 	case "":
 		return [2]int{0, j.Ranks - 1}, nil
-	case model.Intra.String():
+	case model.IntraNode.String():
 		return j.intraPair()
-	case model.Inter.String():
+	case model.InterNode.String():
 		return j.interPair()
 	}
 	return j.parsePair(place)
@@ -35,7 +35,7 @@ func (j *Job) Pair(place string) (pair [2]int, err error) {
 func (j *Job) intraPair() (pair [2]int, err error) {
 	for a := range j.Ranks {
 		for b := a + 1; b < j.Ranks; b++ {
-			if j.tier(a, b) == model.Intra {
+			if j.tier(a, b) == model.IntraNode {
 				return [2]int{a, b}, nil
 			}
 		}
@@ -47,7 +47,7 @@ func (j *Job) intraPair() (pair [2]int, err error) {
 // interPair returns rank 0 and the last rank in another node.
 func (j *Job) interPair() (pair [2]int, err error) {
 	for b := j.Ranks - 1; b > 0; b-- {
-		if j.tier(0, b) == model.Inter {
+		if j.tier(0, b) == model.InterNode {
 			return [2]int{0, b}, nil
 		}
 	}
@@ -77,7 +77,7 @@ func (j *Job) parsePair(s string) (pair [2]int, err error) {
 func (j *Job) Nodes() *collective.Nodes {
 	names := make([]int, j.Ranks)
 	for r := range names {
-		for j.Place(names[r], r) != model.Intra.String() {
+		for j.Place(names[r], r) != model.IntraNode.String() {
 			names[r]++ // to the rank itself at most
 		}
 	}

@@ -92,7 +92,7 @@ func setting(t *testing.T, p *platform.Platform, place, protocol string, bytes i
 	if err != nil {
 		t.Fatal(err)
 	}
-	return j, pair, model.Transfer{Machine: p.Machine, Library: j.Library, Protocol: model.Named(protocol), Bytes: bytes, Path: p.Machine.Path(j.Ranks, pair[0], pair[1])}
+	return j, pair, model.Transfer{Machine: p.Machine, Library: j.Library, Protocol: model.FindProtocol(protocol), Bytes: bytes, Path: p.Machine.Path(j.Ranks, pair[0], pair[1])}
 }
 
 // closed is T_s-r by the closed form.

@@ -20,9 +20,9 @@ import (
 func library() *model.Library {
 	l := &model.Library{Name: "test", Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 16}}
 	for m := range model.NumModes {
-		l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: "T"})
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "T"})
 	}
-	l.Proto.Rules[model.Synchronous].Protocol = "TA"
+	l.Proto.Rules[model.SynchronousMode].Protocol = "TA"
 	return l
 }
 

@@ -55,7 +55,7 @@ func (x *nodePair) run(wordsOnly bool, programs ...func(p device.Port)) error {
 	machine, tree, on := *x.platform.Machine, *x.tree, x.platform
 	machine.Timer = 1 // times are shorter than the resolution of the machine's clock
 	if wordsOnly {
-		tree.Send.Burst, tree.Receive.Burst = model.Width{}, model.Width{}
+		tree.Send.Burst, tree.Receive.Burst = model.AccessWidth{}, model.AccessWidth{}
 	}
 	machine.Network, on.Machine = &tree, &machine
 	j, err := job.NewAny(&on, x.site.Library, len(programs), x.site.Job.Noise)

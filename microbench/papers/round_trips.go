@@ -26,7 +26,7 @@ var postedReceivesBenchmark = pairBenchmark(map[string]int{"round_trip": 2, "ban
 		return err
 	}
 	trip := slices.Min(trips)
-	if !s.Job.Library.CarriedBy().Accesses { // then the mean of all trips
+	if !s.Job.Library.CarriedBy().UsesMBCF { // then the mean of all trips
 		trip = 0
 		for _, t := range trips {
 			trip += t / unit.Time(len(trips))

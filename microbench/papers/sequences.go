@@ -87,7 +87,7 @@ func recordSequence(ctx context.Context, s *Site, seed uint64, name string, prog
 		t := &r.Ranks[i]
 		t.Calls = slices.DeleteFunc(t.Calls, func(c model.Span) bool { return c.Name == mpi.Finalize || c.Name == "Barrier" })
 		for _, span := range t.Spans {
-			if span.Activity == model.Copying && span.Bytes >= sequenceBytes {
+			if span.Activity == model.CopyActivity && span.Bytes >= sequenceBytes {
 				copies++
 			}
 		}

@@ -117,7 +117,7 @@ func (s *Site) placeRanks(placement string) (*platform.Platform, int, error) {
 		return nil, 0, err
 	}
 	on := *s.Job.Platform
-	on.Machine, err = on.Machine.Place(p)
+	on.Machine, err = on.Machine.WithPlacement(p)
 	return &on, p.Ranks(), err
 }
 
@@ -127,7 +127,7 @@ func (s *Site) pairPlatform() (*platform.Platform, error) {
 		return s.Job.Platform, nil
 	}
 	placement := "1+1"
-	if s.Place == model.Intra.String() {
+	if s.Place == model.IntraNode.String() {
 		placement = "2"
 	}
 	on, _, err := s.placeRanks(placement)

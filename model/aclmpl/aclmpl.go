@@ -35,8 +35,8 @@ func New(m *model.Machine, l *model.Library, p model.Path) (Costs, error) {
 		return Costs{}, fmt.Errorf("machine %s: closed forms of ACLMPL are known for a torus alone", m.Name)
 	case t.Link < t.Put.Bandwidth:
 		return Costs{}, fmt.Errorf("machine %s: closed forms of ACLMPL need links that are as fast as puts: %v is less than %v", m.Name, t.Link, t.Put.Bandwidth)
-	case l.CarriedBy() != model.Aclmpl:
-		return Costs{}, fmt.Errorf("library %s: its engine is %s, not %s", l.Name, l.CarriedBy().Name, model.Aclmpl.Name)
+	case l.CarriedBy() != model.AclmplEngine:
+		return Costs{}, fmt.Errorf("library %s: its engine is %s, not %s", l.Name, l.CarriedBy().Name, model.AclmplEngine.Name)
 	}
 	return Costs{
 		start: t.Put.Start, acknowledge: t.Acknowledge, rate: t.Put.Bandwidth, buffered: t.Buffered, latency: t.Hop*unit.Time(p.Hops) + t.Turn*unit.Time(p.Turns) + t.Deliver,

@@ -12,7 +12,7 @@ import (
 const us = unit.Microsecond
 
 func machineOf(l, send, recv, g unit.Time, big unit.PerByte) Machine {
-	return Machine{Parameters: model.Parameters{L: l, SendO: model.Constant(send), RecvO: model.Constant(recv), Gap: g, BigGap: big}}
+	return Machine{Parameters: model.Parameters{L: l, SendO: model.ConstantCurve(send), RecvO: model.ConstantCurve(recv), Gap: g, BigGap: big}}
 }
 
 // Closed forms, derived by hand from the definitions of the algorithms for machines on which no
@@ -53,8 +53,8 @@ func TestClosedForms(t *testing.T) {
 // Start; and of two rendezvous that ranks exchange each proceeds during the other.
 func TestWays(t *testing.T) {
 	m := machineOf(0, 30*us, 15*us, 0, 0)
-	m.Way = model.Curve{{From: 0, At: 22 * us}, {From: 1000, At: 40 * us}}
-	m.Start, m.Posted, m.Eager = model.Constant(9*us), model.Constant(29*us), 999
+	m.OneWayCurve = model.Curve{{From: 0, At: 22 * us}, {From: 1000, At: 40 * us}}
+	m.Start, m.Posted, m.Eager = model.ConstantCurve(9*us), model.ConstantCurve(29*us), 999
 	for ranks := 2; ranks <= 16; ranks *= 2 {
 		p, rounds := unit.Time(ranks), unit.Time(bits.Len(uint(ranks-1)))
 		for _, c := range []struct {

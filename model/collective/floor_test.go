@@ -21,19 +21,19 @@ func parameterSets() []namedMachine {
 	const gbps12 = unit.PerByte(1000) / 12
 	plain := machineOf(us, us/2, us/2, us/5, gbps12)
 	stored := machineOf(us/10, 30*us, 15*us, 0, 8333)
-	stored.SendO, stored.Stored = model.Curve{{At: 30 * us, PerByte: 8333}}, true
+	stored.SendO, stored.SenderStoresBytes = model.Curve{{At: 30 * us, PerByte: 8333}}, true
 	calls := Machine{Parameters: model.Parameters{ // as fitted to an interface of 100 Gbit/s with RDMA
-		SendO:  model.Curve{{From: 0, At: 206_000, PerByte: 62}, {From: 16384, At: 3_263_000, PerByte: 83.38}},
-		RecvO:  model.Curve{{From: 0, At: 286_000}, {From: 1, At: 307_000, PerByte: 161.8}, {From: 8192, At: 1_834_000, PerByte: 83.33}},
-		Way:    model.Curve{{From: 0, At: 613_000, PerByte: 223.7}, {From: 16384, At: 2_888_000, PerByte: 83.33}},
-		Start:  model.Curve{{From: 0, At: 206_000, PerByte: 62}, {From: 16384, At: 246_000}},
-		Posted: model.Curve{{From: 0, At: 336_000, PerByte: 161.6}, {From: 16384, At: 2_567_000, PerByte: 83.33}},
-		Eager:  8192, BigGap: 83.33,
+		SendO:       model.Curve{{From: 0, At: 206_000, PerByte: 62}, {From: 16384, At: 3_263_000, PerByte: 83.38}},
+		RecvO:       model.Curve{{From: 0, At: 286_000}, {From: 1, At: 307_000, PerByte: 161.8}, {From: 8192, At: 1_834_000, PerByte: 83.33}},
+		OneWayCurve: model.Curve{{From: 0, At: 613_000, PerByte: 223.7}, {From: 16384, At: 2_888_000, PerByte: 83.33}},
+		Start:       model.Curve{{From: 0, At: 206_000, PerByte: 62}, {From: 16384, At: 246_000}},
+		Posted:      model.Curve{{From: 0, At: 336_000, PerByte: 161.6}, {From: 16384, At: 2_567_000, PerByte: 83.33}},
+		Eager:       8192, BigGap: 83.33,
 	}}
 	unknown := calls
 	unknown.Eager = 0
 	tiers := calls
-	tiers.Near = &model.Parameters{SendO: model.Constant(us / 10), RecvO: model.Constant(us / 10), L: us / 5, BigGap: 20}
+	tiers.Near = &model.Parameters{SendO: model.ConstantCurve(us / 10), RecvO: model.ConstantCurve(us / 10), L: us / 5, BigGap: 20}
 	return []namedMachine{{"calls", calls}, {"plain", plain}, {"stored", stored}, {"calls without S", unknown}, {"two tiers", tiers}}
 }
 
@@ -52,9 +52,9 @@ func randomMachine(r *rand.Rand) Machine {
 	}
 	m := Machine{Parameters: model.Parameters{
 		L: t(), SendO: curve(), RecvO: curve(), Gap: t(), BigGap: unit.PerByte(r.Float64() * 2000),
-		Way: maybe(curve()), Start: maybe(curve()), Posted: maybe(curve()), Stored: r.IntN(4) == 0,
+		OneWayCurve: maybe(curve()), Start: maybe(curve()), Posted: maybe(curve()), SenderStoresBytes: r.IntN(4) == 0,
 	}}
-	if len(m.Way) > 0 {
+	if len(m.OneWayCurve) > 0 {
 		m.Eager = r.IntN(1 << 18)
 	}
 	if r.IntN(2) == 0 {

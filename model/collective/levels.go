@@ -215,9 +215,9 @@ func (n *Nodes) Tiered() bool { return n != nil && n.Count() > 1 && n.Count() < 
 // tier returns the tier of the two ranks that are farthest apart. Unknown nodes count as several.
 func (n *Nodes) tier() model.Tier {
 	if n != nil && n.Count() == 1 {
-		return model.Intra
+		return model.IntraNode
 	}
-	return model.Inter
+	return model.InterNode
 }
 
 // size returns the number of ranks of a node.

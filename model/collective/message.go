@@ -42,8 +42,8 @@ func timingOf(x *model.Parameters, k int, posted bool) timing {
 		t.send, t.queued = x.Start.Time(k), true
 	}
 	arrival := t.send + x.Flow(k) + latency
-	if len(x.Way) > 0 {
-		t.way = x.Way.Time(k)
+	if len(x.OneWayCurve) > 0 {
+		t.way = x.OneWayCurve.Time(k)
 		t.receive = min(t.receive, t.way)
 		arrival = t.way - t.receive
 		t.rendezvous = x.Eager > 0 && k > x.Eager || arrival < t.flow

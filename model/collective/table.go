@@ -18,7 +18,7 @@ type Rule struct {
 
 // within reports whether a rule applies to a job of its operation whose ranks are of a tier.
 func (r *Rule) within(tier model.Tier, j *Job) bool {
-	return r.Peers.Has(tier) && (r.Ranks == 0 || j.Ranks <= r.Ranks) && (r.Bytes < 0 || j.Bytes <= r.Bytes)
+	return r.Peers.Contains(tier) && (r.Ranks == 0 || j.Ranks <= r.Ranks) && (r.Bytes < 0 || j.Bytes <= r.Bytes)
 }
 
 // Tuning is a table of rules with their algorithms.
@@ -148,12 +148,12 @@ func (r *Rule) corners() []jobClass {
 	for _, n := range []int{power, ranks} {
 		for _, commutes := range []bool{true, false} {
 			k := jobClass{operation: r.Operation, Job: Job{Ranks: n, Bytes: bytes}, commutes: commutes}
-			for tier, least := range [model.NumTiers]int{model.Intra: 1, model.Inter: 2} {
-				if k.tier = model.Tier(tier); r.Peers.Has(k.tier) && n >= least {
+			for tier, least := range [model.NumTiers]int{model.IntraNode: 1, model.InterNode: 2} {
+				if k.tier = model.Tier(tier); r.Peers.Contains(k.tier) && n >= least {
 					all = append(all, k)
 				}
 			}
-			if k.tier, k.tiered = model.Inter, true; r.Peers.Has(k.tier) && n >= 3 {
+			if k.tier, k.tiered = model.InterNode, true; r.Peers.Contains(k.tier) && n >= 3 {
 				all = append(all, k)
 			}
 		}

@@ -99,7 +99,7 @@ func partOf(rank int, ops []schedule.Op) (exchangePart, error) {
 
 // communicator returns the cyclic order of the members of a communicator, from the smallest on,
 // given the order in which each sends to the others: from the next one on, or from the first one on
-// (model.Exchange). It returns nil if the orders are of no communicator.
+// (model.ExchangeOrder). It returns nil if the orders are of no communicator.
 func communicator(members []int, orders [][]int) []int {
 	ring := slices.Concat([]int{members[0]}, orders[0])
 	fits := func(order func(at int) []int) bool {

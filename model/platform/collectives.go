@@ -73,15 +73,15 @@ func formatNames[T fmt.Stringer](all []T) []string {
 }
 
 // convertCollectiveRules returns the rules one by one and checks that each can apply.
-func (r *fileReader) convertCollectiveRules(tunings []collectiveRule) []model.Collective {
+func (r *fileReader) convertCollectiveRules(tunings []collectiveRule) []model.CollectiveRule {
 	var rules []collective.Rule
 	var from []int // the rules of the file
-	var all []model.Collective
+	var all []model.CollectiveRule
 	for i, x := range tunings {
 		for _, o := range x.operations {
 			x.Operation = o
 			rules, from = append(rules, x.Rule), append(from, i)
-			all = append(all, model.Collective{Operation: o.String(), Peers: x.Peers, Ranks: x.Ranks, UpTo: x.Bytes, Algorithm: x.Algorithm})
+			all = append(all, model.CollectiveRule{Operation: o.String(), Peers: x.Peers, Ranks: x.Ranks, UpTo: x.Bytes, Algorithm: x.Algorithm})
 			switch before, serves := collective.Before(rules, len(rules)-1); {
 			case !serves:
 				r.reportProblem(x.readAlgorithm(), x.path+".algorithm.value", "%v %s serves no ranks that the rule is for: it is for %s", o, x.Algorithm, collective.Named(o, x.Algorithm).Needs())
@@ -101,7 +101,7 @@ func (r *fileReader) convertCollectiveRules(tunings []collectiveRule) []model.Co
 func (r *fileReader) checkNodes(m *model.Machine, tunings []collectiveRule) {
 	var near, far bool
 	for a := 0; a+1 < m.Ranks.Max && !(near && far); a++ {
-		near, far = near || m.Tier(a, a+1) == model.Intra, far || m.Tier(a, a+1) == model.Inter
+		near, far = near || m.Tier(a, a+1) == model.IntraNode, far || m.Tier(a, a+1) == model.InterNode
 	}
 	why := "no two ranks of the machine are in one node"
 	if near {
@@ -111,7 +111,7 @@ func (r *fileReader) checkNodes(m *model.Machine, tunings []collectiveRule) {
 		wants := func(t model.Tier) bool {
 			return x.Peers == t.Peers() || collective.Named(x.operations[0], x.Algorithm).TwoLevel
 		}
-		if wants(model.Intra) && !near || wants(model.Inter) && !far {
+		if wants(model.IntraNode) && !near || wants(model.InterNode) && !far {
 			r.reportProblem(x.node, x.path, "never applies: %s; leave it out", why)
 		}
 	}

@@ -13,15 +13,15 @@ import (
 // its bytes: to a picosecond for each of the three rounded times, and without the sender's work
 // after the message has left.
 func TestOneMessage(t *testing.T) {
-	for name, settle := range map[string]unit.Time{"t3d": 0, "loggp": 0, "convex": load(t, "convex").Machine.Network.(*model.Hypernodes).Access[model.Inter].Settle} {
+	for name, settle := range map[string]unit.Time{"t3d": 0, "loggp": 0, "convex": load(t, "convex").Machine.Network.(*model.Hypernodes).Access[model.InterNode].Settle} {
 		p := load(t, name)
 		l, path := p.Libraries[0], p.Machine.Path(p.Machine.Ranks.Default, 0, p.Machine.Ranks.Default-1)
-		m := collective.Machine{Parameters: model.MessageView(p.Machine, l, path)}
+		m := collective.Machine{Parameters: model.LowLevelParameters(p.Machine, l, path)}
 		bare := &model.Library{} // whose calls cost what it takes to make a packet and to take it in
 		bare.Software[model.ProtoSendCost], bare.Software[model.ProtoHandleCost] = l.Software[model.ProtoControlCost], l.Software[model.ProtoHandleCost]
 		for _, k := range []int{0, 1, 1000, 100_000} {
 			got := m.Cost(collective.Named(collective.Bcast, "linear"), collective.Job{Ranks: 2, Bytes: k}).Last - settle
-			want := model.Transfer{Machine: p.Machine, Library: bare, Protocol: model.T, Bytes: k, Path: path}.Cost().Delivery.Sum()
+			want := model.Transfer{Machine: p.Machine, Library: bare, Protocol: model.ProtocolT, Bytes: k, Path: path}.Cost().Delivery.Sum()
 			if d := got - want; d < -3 || d > 3 {
 				t.Errorf("%s: a broadcast of %d bytes to one rank takes %v, a message %v", name, k, got, want)
 			}
@@ -33,7 +33,7 @@ func TestOneMessage(t *testing.T) {
 // among the numbers.
 func TestCollectives(t *testing.T) {
 	p := load(t, "testdata/good.yaml")
-	want := []model.Collective{
+	want := []model.CollectiveRule{
 		{Operation: "barrier", Peers: model.InterPeers, UpTo: -1, Algorithm: "two-level"},
 		{Operation: "bcast", Ranks: 16, UpTo: 8 << 10, Algorithm: "binomial"},
 		{Operation: "reduce", Ranks: 16, UpTo: 8 << 10, Algorithm: "binomial"},

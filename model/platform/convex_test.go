@@ -13,16 +13,16 @@ import (
 func TestConvex(t *testing.T) {
 	p := load(t, "convex")
 	h := p.Machine.Network.(*model.Hypernodes)
-	if len(h.Sizes) != 2 || h.Sizes[0] != 8 || h.Sizes[1] != 8 || h.Rings != 4 || h.Ring != 600e6 || h.PerBlock != 2 {
+	if len(h.Sizes) != 2 || h.Sizes[0] != 8 || h.Sizes[1] != 8 || h.Rings != 4 || h.Ring != 600e6 || h.ProcessorsPerBlock != 2 {
 		t.Errorf("hypernodes %+v", *h)
 	}
 	r := p.Machine.Ranks
-	if r.Default != 16 || p.Machine.Tier(0, r.Default-1) != model.Inter || p.Machine.Tier(0, 1) != model.Intra {
+	if r.Default != 16 || p.Machine.Tier(0, r.Default-1) != model.InterNode || p.Machine.Tier(0, 1) != model.IntraNode {
 		t.Errorf("ranks %+v: the first and the last should be in different hypernodes, the first two in one", r)
 	}
 	// Remote memory is read in lines of 64 bytes, and each line costs a miss:
 	// at least 0.5 us, 2 us from the other hypernode.
-	for tier, miss := range [model.NumTiers]unit.Time{model.Inter: 2 * unit.Microsecond, model.Intra: unit.Microsecond / 2} {
+	for tier, miss := range [model.NumTiers]unit.Time{model.InterNode: 2 * unit.Microsecond, model.IntraNode: unit.Microsecond / 2} {
 		a := h.Access[tier]
 		if line := a.Get.Bandwidth.Time(64); line < miss {
 			t.Errorf("%v: a line is read in %v", model.Tier(tier), line)

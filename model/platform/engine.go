@@ -19,9 +19,9 @@ type settingReaders struct {
 // engineSettings has a function for each engine with settings, which returns how to read them into
 // a library.
 var engineSettings = map[*model.Engine]func(*fileReader, *model.Library) settingReaders{
-	model.Proto: (*fileReader).protoSettings,
-	model.Mbcf:  (*fileReader).mbcfSettings,
-	model.Start: (*fileReader).startSettings,
+	model.ProtoEngine: (*fileReader).protoSettings,
+	model.MBCFEngine:  (*fileReader).mbcfSettings,
+	model.StartEngine: (*fileReader).startSettings,
 }
 
 // settings returns how to read the settings of the library's engine.
@@ -49,7 +49,7 @@ func explainOtherEngine(e *model.Engine, key string) string {
 	return fmt.Sprintf("setting %q is read by the engine %s, not by this library's engine %s: remove it, or change engine", key, strings.Join(others, " and "), e.Name)
 }
 
-// protoSettings reads the settings of model.Proto.
+// protoSettings reads the settings of model.ProtoEngine.
 func (r *fileReader) protoSettings(l *model.Library) settingReaders {
 	var rules []protocolRule
 	var long, near model.LongMessage
@@ -78,7 +78,7 @@ func (r *fileReader) protoSettings(l *model.Library) settingReaders {
 	}, func(path string, n *yaml.Node) {
 		s.Long = model.EveryTier(long)
 		if mappingValue(n, "intra") != nil {
-			s.Long[model.Intra] = near
+			s.Long[model.IntraNode] = near
 		}
 		r.checkFirstPartLength(path, n, rules)
 		s.Rules = r.convertRules(path+".rules", mappingValue(n, "rules"), rules, s)
@@ -89,7 +89,7 @@ func (r *fileReader) protoSettings(l *model.Library) settingReaders {
 // names a protocol with first parts.
 func (r *fileReader) checkFirstPartLength(path string, n *yaml.Node, rules []protocolRule) {
 	first := mappingValue(n, "first")
-	i := slices.IndexFunc(rules, func(x protocolRule) bool { return model.Named(x.protocol).Steps[0].Data == model.FirstData })
+	i := slices.IndexFunc(rules, func(x protocolRule) bool { return model.FindProtocol(x.protocol).Steps[0].Data == model.FirstData })
 	switch {
 	case i >= 0 && first == nil:
 		r.reportProblem(n, path, "missing key first: %s sends so much of a message with its first packet, and rules[%d] names it: add first: %s",
@@ -99,7 +99,7 @@ func (r *fileReader) checkFirstPartLength(path string, n *yaml.Node, rules []pro
 	}
 }
 
-// mbcfSettings reads the settings of model.Mbcf.
+// mbcfSettings reads the settings of model.MBCFEngine.
 func (r *fileReader) mbcfSettings(l *model.Library) settingReaders {
 	s := &l.MBCF
 	s.Requests = model.DefaultRequests
@@ -113,13 +113,13 @@ func (r *fileReader) mbcfSettings(l *model.Library) settingReaders {
 	}}
 }
 
-// startSettings reads the settings of model.Start.
+// startSettings reads the settings of model.StartEngine.
 func (r *fileReader) startSettings(l *model.Library) settingReaders {
 	s := &l.Start
 	return settingReaders{map[string]nodeReader{
 		"short": r.mapping(
-			required(model.Inter.String(), r.size(&s.ShortBytes[model.Inter], 0, unit.MaxSize)),
-			required(model.Intra.String(), r.size(&s.ShortBytes[model.Intra], 0, unit.MaxSize)),
+			required(model.InterNode.String(), r.size(&s.ShortBytes[model.InterNode], 0, unit.MaxSize)),
+			required(model.IntraNode.String(), r.size(&s.ShortBytes[model.IntraNode], 0, unit.MaxSize)),
 		),
 		"block":  r.size(&s.BlockBytes, 1, maxWindow),
 		"pinned": r.size(&s.PinnedBytes, 1, unit.MaxSize),

@@ -49,7 +49,7 @@ func TestOnlyEnginesWithFIFOsSetThem(t *testing.T) {
 }
 
 func TestEachDeclaredSettingHasAReader(t *testing.T) {
-	for _, e := range slices.Concat(model.Engines, model.Standalone) {
+	for _, e := range slices.Concat(model.Engines, model.StandaloneEngines) {
 		var declared, read []string
 		for _, s := range e.Settings {
 			declared = append(declared, s.Key)

@@ -88,7 +88,7 @@ func (r *fileReader) switches(to **model.Switches) nodeReader {
 		optional("loss", r.percent(&x.Loss, maxFaultShare)),
 		optional("reorder", r.percent(&x.Reorder, maxFaultShare)),
 	)
-	return r.withCheck(fields, func(string, *yaml.Node) { x.Full, *to = duplex == "full", x })
+	return r.withCheck(fields, func(string, *yaml.Node) { x.IsFullDuplex, *to = duplex == "full", x })
 }
 
 // tcp reads the transport of workstations.
@@ -120,7 +120,7 @@ func (r *fileReader) socketsOf(to **model.Sockets) nodeReader {
 		optional("read", oneOfWords(r, &read, []string{"parts", "whole"})),
 	)
 	return r.withCheck(fields, func(path string, n *yaml.Node) {
-		x.Together, x.Whole, *to = write == "together", read == "whole", x
+		x.SendsTogether, x.ReadsWholePackets, *to = write == "together", read == "whole", x
 		r.socketPositions = append(r.socketPositions, nodePosition{path, n})
 	})
 }

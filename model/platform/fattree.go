@@ -20,7 +20,7 @@ func (r *fileReader) fattree() (model.Network, nodeReader) {
 	}
 	fields := r.mapping(append([]mappingField{
 		required("arity", r.count(&to.Arity, 2, maxCount)),
-		optional("up", r.countList(&to.Up, maxLevels-1)),
+		optional("up", r.countList(&to.UpLinks, maxLevels-1)),
 		required("hop", r.time(&to.Hop)),
 		required("deliver", r.time(&to.Deliver)),
 		required("link", r.rate(&to.Link)),
@@ -39,7 +39,7 @@ func (r *fileReader) fattree() (model.Network, nodeReader) {
 			required("send", r.pio(&to.Control.Send)),
 			required("receive", r.pio(&to.Control.Receive)),
 		)),
-		optional("lock", r.time(&to.Lock)),
+		optional("lock", r.time(&to.InterfaceLock)),
 		optional("queue", r.count(&to.Queue, 1, maxCount)),
 		duplex,
 	}, remote...)...)
@@ -62,7 +62,7 @@ func (r *fileReader) pio(to *model.PIO) nodeReader {
 }
 
 // interfaceAccess reads an access to the interface.
-func (r *fileReader) interfaceAccess(to *model.Width) nodeReader {
+func (r *fileReader) interfaceAccess(to *model.AccessWidth) nodeReader {
 	return r.mapping(
 		required("size", r.size(&to.Size, 1, maxFrame)),
 		required("time", r.time(&to.Time)),

@@ -144,14 +144,14 @@ func TestPeers(t *testing.T) {
 		bytes int
 		want  string
 	}{
-		{model.Inter, 0, "TA"}, {model.Inter, 100, "TA"}, {model.Inter, 101, "PTAT"}, {model.Inter, 1 << 30, "PTAT"},
-		{model.Intra, 0, "T"}, {model.Intra, 512, "T"}, {model.Intra, 513, "RTA"},
+		{model.InterNode, 0, "TA"}, {model.InterNode, 100, "TA"}, {model.InterNode, 101, "PTAT"}, {model.InterNode, 1 << 30, "PTAT"},
+		{model.IntraNode, 0, "T"}, {model.IntraNode, 512, "T"}, {model.IntraNode, 513, "RTA"},
 	} {
-		if got := l.Proto.Protocol(model.Standard, c.tier, c.bytes); got != c.want {
+		if got := l.Proto.Protocol(model.StandardMode, c.tier, c.bytes); got != c.want {
 			t.Errorf("%d bytes to %v peers go by %s, want %s", c.bytes, c.tier, got, c.want)
 		}
 	}
-	if want := [model.NumTiers]model.LongMessage{model.Inter: {Stage: true, Bounce: 1024}, model.Intra: {Bounce: 8192}}; l.Proto.Long != want || l.Proto.FirstBytes != 2048 {
+	if want := [model.NumTiers]model.LongMessage{model.InterNode: {Stage: true, Bounce: 1024}, model.IntraNode: {Bounce: 8192}}; l.Proto.Long != want || l.Proto.FirstBytes != 2048 {
 		t.Errorf("long messages %+v, want %+v; first part %d, want 2048", l.Proto.Long, want, l.Proto.FirstBytes)
 	}
 }
@@ -201,7 +201,7 @@ func usable(t *testing.T, p *Platform) {
 	if m.Network == nil {
 		t.Errorf("machine %s: no network", m.Name)
 	}
-	if h, ok := m.Network.(*model.Hypernodes); ok && (h.Processors() != m.Ends(m.Ranks.Max) || h.Used(m.Ends(m.Ranks.Max)) != len(h.Sizes) || h.PerBlock < 1 || h.Rings < 1 || h.Chunk < 1) {
+	if h, ok := m.Network.(*model.Hypernodes); ok && (h.Processors() != m.Ends(m.Ranks.Max) || h.Used(m.Ends(m.Ranks.Max)) != len(h.Sizes) || h.ProcessorsPerBlock < 1 || h.Rings < 1 || h.Chunk < 1) {
 		t.Errorf("machine %s: %d ranks in hypernodes %+v", m.Name, m.Ranks.Max, *h)
 	}
 	if m.Processor.Copy.Bandwidth <= 0 {
@@ -212,7 +212,7 @@ func usable(t *testing.T, p *Platform) {
 	}
 	for _, l := range p.Libraries {
 		collective.Table(l) // which panics of names that it does not know
-		if l.CarriedBy() != model.Proto {
+		if l.CarriedBy() != model.ProtoEngine {
 			continue // without rules
 		}
 		for mode := range model.NumModes {

@@ -20,16 +20,16 @@ func (r *fileReader) hypernodes() (model.Network, nodeReader) {
 		optional("rings", r.count(&to.Rings, 1, maxCount)),
 		optional("ring", r.rate(&to.Ring)),
 		optional("hop", r.time(&to.Hop)),
-		optional(model.Inter.String(), r.access(&to.Access[model.Inter])),
+		optional(model.InterNode.String(), r.access(&to.Access[model.InterNode])),
 	}
 	fields := r.mapping(append([]mappingField{
 		required("sizes", r.countList(&to.Sizes, maxHypernodes)),
-		required("per_block", r.count(&to.PerBlock, 1, maxCount)),
+		required("per_block", r.count(&to.ProcessorsPerBlock, 1, maxCount)),
 		required("port", r.rate(&to.Port)),
-		optional("copies", r.boolean(&to.Copies)),
+		optional("copies", r.boolean(&to.CopiesPassPort)),
 		required("chunk", r.size(&to.Chunk, 1, unit.MaxSize)),
 		required("header", r.size(&to.Header, 0, unit.MaxSize)),
-		required(model.Intra.String(), r.access(&to.Access[model.Intra])),
+		required(model.IntraNode.String(), r.access(&to.Access[model.IntraNode])),
 	}, between...)...)
 	return to, nodeReader{fields.example, func(path string, n *yaml.Node) {
 		fields.read(path, n)

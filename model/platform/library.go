@@ -15,7 +15,7 @@ import (
 func (r *fileReader) library(l *model.Library) nodeReader {
 	settings, _ := r.settings(l)
 	return nodeReader{exampleMapping(append(r.libraryFields(l, nil), settings...)), func(path string, n *yaml.Node) {
-		l.Engine = model.Proto
+		l.Engine = model.ProtoEngine
 		if x := mappingValue(n, "engine"); x != nil {
 			if e := model.FindEngine(x.Value); e != nil {
 				l.Engine = e
@@ -38,7 +38,7 @@ func (r *fileReader) library(l *model.Library) nodeReader {
 // libraryFields are the keys of a library of any engine.
 func (r *fileReader) libraryFields(l *model.Library, tunings *[]collectiveRule) []mappingField {
 	var names []string
-	for _, e := range slices.Concat(model.Engines, model.Standalone) {
+	for _, e := range slices.Concat(model.Engines, model.StandaloneEngines) {
 		names = append(names, e.Name)
 	}
 	return []mappingField{
@@ -48,14 +48,14 @@ func (r *fileReader) libraryFields(l *model.Library, tunings *[]collectiveRule) 
 		required("software", r.software(l)),
 		optional("collectives", r.collectiveRules(tunings)),
 		optional("sockets", r.socketsOf(&l.Sockets)),
-		optional("exchange", oneOfWords(r, &l.Exchange, model.Exchanges)),
+		optional("exchange", oneOfWords(r, &l.Exchange, model.ExchangeOrders)),
 		optional("compiled", r.compiledCommunication(&l.Compiled)),
 	}
 }
 
 // compiledCommunication reads how a library uses multicast, and exchanges in phases.
-func (r *fileReader) compiledCommunication(to **model.Compiled) nodeReader {
-	x := &model.Compiled{}
+func (r *fileReader) compiledCommunication(to **model.CompiledCommunication) nodeReader {
+	x := &model.CompiledCommunication{}
 	var names []string
 	for _, s := range phases.Schedulers {
 		names = append(names, s.Name)
@@ -66,7 +66,7 @@ func (r *fileReader) compiledCommunication(to **model.Compiled) nodeReader {
 		required("timeout", r.time(&x.Timeout)),
 		required("scheduler", oneOfWords(r, &x.Scheduler, names)),
 		required("threshold", r.size(&x.Threshold, 0, unit.MaxSize)),
-		required("schedule", r.time(&x.Schedule)),
+		required("schedule", r.time(&x.ScheduleTime)),
 		optional("barrier", r.time(&x.Barrier)),
 		required("unicast", r.size(&x.Unicast, 0, unit.MaxSize)),
 		required("multicast", r.size(&x.Multicast, 0, unit.MaxSize)),

@@ -10,7 +10,7 @@ import (
 )
 
 // networkReaders are the kinds of networks that a machine or its nodes can have, in the order of
-// model.Kinds: each makes a network and reads it.
+// model.NetworkKinds: each makes a network and reads it.
 var networkReaders = []func(*fileReader) (model.Network, nodeReader){
 	(*fileReader).torus,
 	(*fileReader).hypernodes,
@@ -112,7 +112,7 @@ func (r *fileReader) checkNetworkCapacity(at *yaml.Node, path string, n model.Ne
 }
 
 // ranks reads the bounds of jobs.
-func (r *fileReader) ranks(to *model.Ranks) nodeReader {
+func (r *fileReader) ranks(to *model.RankLimits) nodeReader {
 	fields := r.mapping(
 		required("default", r.count(&to.Default, 1, maxCount)),
 		required("min", r.count(&to.Min, 1, maxCount)),

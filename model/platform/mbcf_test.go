@@ -13,7 +13,7 @@ func TestMBCFSiblings(t *testing.T) {
 	for name, full := range map[string]bool{"mbcf-switch-half": false, "mbcf-switch": true} {
 		p := load(t, name)
 		m, e := *p.Machine, *p.Machine.Network.(*model.Ethernet)
-		if s := e.Switches; s == nil || s.Full != full {
+		if s := e.Switches; s == nil || s.IsFullDuplex != full {
 			t.Errorf("%s has the switches %+v", name, s)
 		}
 		e.Switches, m.Network = nil, &e

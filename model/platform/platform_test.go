@@ -219,7 +219,7 @@ func TestSyntheticIsFree(t *testing.T) {
 	}
 	for mode, want := range []string{"T", "TA", "T", "T"} {
 		for _, k := range []int{0, unit.MaxSize} {
-			if got := l.Proto.Protocol(model.Mode(mode), model.Inter, k); got != want {
+			if got := l.Proto.Protocol(model.Mode(mode), model.InterNode, k); got != want {
 				t.Errorf("%v, %d bytes: %s, want %s", model.Mode(mode), k, got, want)
 			}
 		}
@@ -240,7 +240,7 @@ func TestT3D(t *testing.T) {
 			t.Errorf("%s %v, want %v cycles of %v ps", what, c.got, c.cycles, cycle)
 		}
 	}
-	if m.Link != 300e6 || m.Put.Bandwidth != 120e6 || m.Get.Bandwidth != 60e6 || m.PerNode != 2 {
+	if m.Link != 300e6 || m.Put.Bandwidth != 120e6 || m.Get.Bandwidth != 60e6 || m.ProcessorsPerNode != 2 {
 		t.Errorf("torus %+v", *m)
 	}
 	// Single-hop latency of 1 to 2 us (section 2): a short packet from the start of the store to
@@ -248,7 +248,7 @@ func TestT3D(t *testing.T) {
 	if d := m.Send.Start + m.Hop + m.Deliver + m.Receive; d < unit.Microsecond || d > 2*unit.Microsecond {
 		t.Errorf("a short packet takes %v", d)
 	}
-	if p.Machine.Ranks != (model.Ranks{Default: 4, Min: 1, Max: 2048}) {
+	if p.Machine.Ranks != (model.RankLimits{Default: 4, Min: 1, Max: 2048}) {
 		t.Errorf("ranks %+v", p.Machine.Ranks)
 	}
 }
@@ -262,11 +262,11 @@ func TestPrivate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Machine.Remote() != remote {
+		if p.Machine.HasRemoteMemory() != remote {
 			t.Errorf("with %q: remote memory %v", line, !remote)
 		}
 	}
-	if load(t, "now").Machine.Remote() {
+	if load(t, "now").Machine.HasRemoteMemory() {
 		t.Error("workstations have remote memory")
 	}
 }
@@ -289,7 +289,7 @@ func TestNOW(t *testing.T) {
 		"slot":                   {int(e.Slot / bit), 512},
 		"back-off limit":         {e.Backoff, 10},
 		"attempts":               {e.Attempts, 16},
-		"data of a segment":      {e.Longest(), 1460},
+		"data of a segment":      {e.MaxSegmentData(), 1460},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("%s: %d, want %d", what, c[0], c[1])

@@ -98,18 +98,18 @@ func (t *ruleCoverage) add(m model.Mode, peer model.Tier, upTo int) {
 
 // convertRules returns the rules one by one and checks that each can apply and that every message
 // has a protocol. node is the list of rules.
-func (r *fileReader) convertRules(path string, node *yaml.Node, rules []protocolRule, s *model.ProtoSettings) []model.Rule {
-	var all []model.Rule
+func (r *fileReader) convertRules(path string, node *yaml.Node, rules []protocolRule, s *model.ProtoSettings) []model.ProtocolRule {
+	var all []model.ProtocolRule
 	var done ruleCoverage
 	for _, x := range rules {
 		for _, m := range x.modes {
 			r.checkRuleApplies(x, m, &done, s)
 			for t := range model.NumTiers {
-				if x.peers.Has(t) {
+				if x.peers.Contains(t) {
 					done.add(m, t, x.upTo)
 				}
 			}
-			all = append(all, model.Rule{Mode: m, Peers: x.peers, UpTo: x.upTo, Protocol: x.protocol})
+			all = append(all, model.ProtocolRule{Mode: m, Peers: x.peers, UpTo: x.upTo, Protocol: x.protocol})
 		}
 	}
 	for m, next := range done {
@@ -121,7 +121,7 @@ func (r *fileReader) convertRules(path string, node *yaml.Node, rules []protocol
 // checkModeCovered checks that every message of a mode has a protocol. next is the shortest of each
 // tier that has none.
 func (r *fileReader) checkModeCovered(path string, node *yaml.Node, m model.Mode, next [model.NumTiers]int) {
-	if next[model.Intra] == next[model.Inter] {
+	if next[model.IntraNode] == next[model.InterNode] {
 		if from := next[0]; from >= 0 {
 			r.reportProblem(node, path, "%s messages from %s on have no protocol: add {mode: %s, protocol: RTA}", m, unit.Bytes(from), m)
 		}
@@ -138,10 +138,10 @@ func (r *fileReader) checkModeCovered(path string, node *yaml.Node, m model.Mode
 // checkRuleApplies checks that a rule can apply to messages of mode m, to peers of some tier at
 // least.
 func (r *fileReader) checkRuleApplies(x protocolRule, m model.Mode, done *ruleCoverage, s *model.ProtoSettings) {
-	p := model.Named(x.protocol)
+	p := model.FindProtocol(x.protocol)
 	why := ""
 	for t := range model.NumTiers {
-		if !x.peers.Has(t) {
+		if !x.peers.Contains(t) {
 			continue
 		}
 		if why = explainUnreachableRule(x, p, done[m][t], s); why == "" {
@@ -153,7 +153,7 @@ func (r *fileReader) checkRuleApplies(x protocolRule, m model.Mode, done *ruleCo
 		r.reportProblem(x.node, x.path, "never applies to %s messages: %s", m, why)
 	case why != "":
 		r.reportProblem(x.node, x.path, "never applies to %s messages to such peers: %s", m, why)
-	case m == model.Synchronous && !p.Synchronous():
+	case m == model.SynchronousMode && !p.Synchronous():
 		r.reportProblem(x.node, x.path, "a synchronous send ends when the receive is there, which %s does not tell the sender: write TA", x.protocol)
 	}
 }

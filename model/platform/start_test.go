@@ -23,7 +23,7 @@ func TestStartXTable1(t *testing.T) {
 	} {
 		send, receive := f.Send, f.Receive
 		if !row.burst {
-			send.Burst, receive.Burst = model.Width{}, model.Width{}
+			send.Burst, receive.Burst = model.AccessWidth{}, model.AccessWidth{}
 		}
 		s, r := send.Time(row.bytes).Micros(), receive.Time(row.bytes).Micros()
 		latency := s + f.Latency(1).Micros() + r

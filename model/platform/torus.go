@@ -9,7 +9,7 @@ import (
 func (r *fileReader) torus() (model.Network, nodeReader) {
 	to := &model.Torus{}
 	return to, r.mapping(
-		required("per_node", r.count(&to.PerNode, 1, maxCount)),
+		required("per_node", r.count(&to.ProcessorsPerNode, 1, maxCount)),
 		required("hop", r.time(&to.Hop)),
 		required("turn", r.time(&to.Turn)),
 		required("deliver", r.time(&to.Deliver)),
@@ -19,12 +19,12 @@ func (r *fileReader) torus() (model.Network, nodeReader) {
 		required("send", r.channel(&to.Send)),
 		required("receive", r.time(&to.Receive)),
 		required("put", r.channel(&to.Put)),
-		optional("buffer", r.size(&to.Buffer, 0, unit.MaxSize)),
+		optional("buffer", r.size(&to.WriteBuffer, 0, unit.MaxSize)),
 		required("get", r.channel(&to.Get)),
 		optional("engine", r.channel(&to.Engine)),
 		optional("memory", r.rate(&to.Memory)),
-		optional("line", r.size(&to.Line, 1, unit.MaxSize)),
-		optional("reopen", r.time(&to.Reopen)),
+		optional("line", r.size(&to.MemoryLine, 1, unit.MaxSize)),
+		optional("reopen", r.time(&to.PageReopen)),
 		required("counter", r.time(&to.Counter)),
 		optional("acknowledge", r.time(&to.Acknowledge)),
 		optional("barrier", r.time(&to.Barrier)),

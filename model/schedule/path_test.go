@@ -430,7 +430,7 @@ func TestRecording(t *testing.T) {
 				if f.Name == "message" || f.Name == "data" {
 					messages++
 				}
-				if d == LogGP && (f.Depart < f.Sent || f.Arrive < f.Depart+pathParams.L || f.Taken < f.Depart+pathParams.L) {
+				if d == LogGP && (f.Depart < f.Sent || f.Arrive < f.Depart+pathParams.L || f.TakenIn < f.Depart+pathParams.L) {
 					t.Errorf("%d: flight %+v", i, f)
 				}
 			}

@@ -76,14 +76,14 @@ func (x *timelineBuilder) addEntry(e pathEntry) {
 			} else {
 				work += r.g
 			}
-			x.addSpan(to, model.Receiving, "receive", e.at, e.at+work, o)
+			x.addSpan(to, model.ReceiveActivity, "receive", e.at, e.at+work, o)
 		case o.Kind == Calc:
-			x.addSpan(cpu, model.Computing, "calc", e.at, e.at+o.Size, o)
+			x.addSpan(cpu, model.ComputeActivity, "calc", e.at, e.at+o.Size, o)
 		case o.Kind == Send:
-			x.addSpan(cpu, model.Sending, "send", e.at, e.at+work, o)
+			x.addSpan(cpu, model.SendActivity, "send", e.at, e.at+work, o)
 			x.departures[op] = departure{e.at, e.at + r.o}
 		case r.Dialect == LGS:
-			x.addSpan(cpu, model.Receiving, "receive", e.at, e.at+r.g+work, o)
+			x.addSpan(cpu, model.ReceiveActivity, "receive", e.at, e.at+r.g+work, o)
 		}
 		return
 	}
@@ -96,9 +96,9 @@ func (x *timelineBuilder) addEntry(e pathEntry) {
 	case beginOp:
 		switch {
 		case o.Kind == Calc:
-			x.addSpan(cpu, model.Computing, "calc", e.at, r.Noise.endOfWork(o.rank, e.at, o.Size*r.unitsPerNanosecond), o)
+			x.addSpan(cpu, model.ComputeActivity, "calc", e.at, r.Noise.endOfWork(o.rank, e.at, o.Size*r.unitsPerNanosecond), o)
 		case o.Kind == Send:
-			inject(model.Sending, "send", r.o, r.firstMessageBytes(o), op)
+			inject(model.SendActivity, "send", r.o, r.firstMessageBytes(o), op)
 		}
 	case messageLeaves:
 		send := op
@@ -106,7 +106,7 @@ func (x *timelineBuilder) addEntry(e pathEntry) {
 			send = r.state[op]
 		}
 		d := x.departures[send]
-		x.addSpan(cpu, model.Blocked, "interface", d.leftAt, e.at, o)
+		x.addSpan(cpu, model.BlockedActivity, "interface", d.leftAt, e.at, o)
 		x.departures[send] = departure{d.beganAt, e.at}
 	case messageArrives, dataArrives:
 		name := "message"
@@ -121,14 +121,14 @@ func (x *timelineBuilder) addEntry(e pathEntry) {
 		x.addFlight(op, int(o.Peer)*r.cpus, cpu, "answer", e.at, o)
 	case takeMessage:
 		send := r.state[op]
-		x.addSpan(cpu, model.Receiving, "receive", e.at, r.Noise.endOfWork(o.rank, e.at, r.o+r.O.rounded(bytesAfterFirst(&r.ops[send]))), o)
+		x.addSpan(cpu, model.ReceiveActivity, "receive", e.at, r.Noise.endOfWork(o.rank, e.at, r.o+r.O.rounded(bytesAfterFirst(&r.ops[send]))), o)
 		x.noteTaken(send, e.at)
 	case sendAnswer:
 		x.noteTaken(r.state[op], e.at)
-		inject(model.Sending, "answer", 2*r.o, 0, r.state[op])
+		inject(model.SendActivity, "answer", 2*r.o, 0, r.state[op])
 	case sendData:
 		x.noteTaken(op, e.at)
-		inject(model.Sending, "data", 2*r.o, bytesAfterFirst(o), op)
+		inject(model.SendActivity, "data", 2*r.o, bytesAfterFirst(o), op)
 	}
 }
 
@@ -146,10 +146,10 @@ func (x *timelineBuilder) addSpan(cpu int, a model.Activity, name string, from, 
 	switch idle := t.End(); {
 	case s.From > idle:
 		why := "operation"
-		if a == model.Receiving {
+		if a == model.ReceiveActivity {
 			why = "message"
 		}
-		t.Spans = append(t.Spans, model.Span{Name: why, Activity: model.Waiting, From: idle, To: s.From})
+		t.Spans = append(t.Spans, model.Span{Name: why, Activity: model.WaitActivity, From: idle, To: s.From})
 	case s.From < idle: // in the reference dialects work may overlap with what comes late
 		s.From = min(idle, s.To)
 	}
@@ -171,7 +171,7 @@ func (x *timelineBuilder) addFlight(send uint32, from, to int, name string, arri
 	d := x.departures[send]
 	x.flightOf[send] = len(x.out.Flights)
 	x.out.Flights = append(x.out.Flights, model.Flight{
-		Name: name, From: f, To: t, By: f, Bytes: int(o.Size), Taken: -1,
+		Name: name, From: f, To: t, Initiator: f, Bytes: int(o.Size), TakenIn: -1,
 		Sent: unit.Time(d.beganAt) * x.scale, Depart: unit.Time(d.leftAt) * x.scale, Arrive: unit.Time(arrive) * x.scale,
 	})
 }
@@ -179,6 +179,6 @@ func (x *timelineBuilder) addFlight(send uint32, from, to int, name string, arri
 // noteTaken notes when the receiver has begun to take the last flight of a message.
 func (x *timelineBuilder) noteTaken(send uint32, at uint64) {
 	if i, ok := x.flightOf[send]; ok {
-		x.out.Flights[i].Taken = unit.Time(at) * x.scale
+		x.out.Flights[i].TakenIn = unit.Time(at) * x.scale
 	}
 }

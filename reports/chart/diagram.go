@@ -60,7 +60,7 @@ func (d *timelineCanvas) drawSpans(spans []model.Span, y vg.Length) {
 	middle := y + laneHeight/2
 	d.c.StrokeLine2(draw.LineStyle{Color: grid, Width: 1}, d.left, middle, d.left+d.width, middle)
 	for _, w := range spans {
-		if w.Activity != model.Waiting {
+		if w.Activity != model.WaitActivity {
 			continue
 		}
 		drawWithTooltip(*d.c, timeRangeText("waits for "+w.Name, w.From, w.To), func() {
@@ -71,7 +71,7 @@ func (d *timelineCanvas) drawSpans(spans []model.Span, y vg.Length) {
 		}
 	}
 	for _, b := range spans {
-		if b.Activity == model.Waiting {
+		if b.Activity == model.WaitActivity {
 			continue
 		}
 		r := vg.Rectangle{Min: vg.Point{X: d.x(b.From), Y: y}, Max: vg.Point{X: d.x(b.To), Y: y + laneHeight}}
@@ -149,9 +149,9 @@ func (d *timelineCanvas) drawArrowHead(i Color, from, to vg.Point) {
 // arrowStyle returns the colour and the line of a message: one that no processor sends is thin.
 func arrowStyle(a model.Flight) (Color, draw.LineStyle) {
 	switch {
-	case a.Hardware && a.Bytes == 0:
+	case a.IsRemoteAccess && a.Bytes == 0:
 		return Gray, draw.LineStyle{Color: Gray, Width: 0.8, Dashes: []vg.Length{2, 2}}
-	case a.Hardware:
+	case a.IsRemoteAccess:
 		return Violet, draw.LineStyle{Color: Violet, Width: 1.4}
 	}
 	return Black, draw.LineStyle{Color: Black, Width: 1.4}

@@ -81,13 +81,13 @@ func BusyResources(r *model.Timeline) (shown []model.Track, more int) {
 // SpanName says what a processor does.
 func SpanName(s model.Span) string {
 	switch s.Activity {
-	case model.Waiting:
+	case model.WaitActivity:
 		return "waits for " + s.Name
-	case model.Blocked:
+	case model.BlockedActivity:
 		return "held up by the " + s.Name
-	case model.Computing:
+	case model.ComputeActivity:
 		return "computes"
-	case model.Interrupt:
+	case model.InterruptActivity:
 		return "interrupt: " + s.Name
 	}
 	return s.Name
@@ -113,7 +113,7 @@ func newLanes(r *model.Timeline) *timelineLanes {
 	l.timelineState = &timelineState{end: max(r.End(), 1), timeByName: map[string]unit.Time{}, countByName: map[string]int{}}
 	for _, x := range l.ranks {
 		for _, s := range x.Spans {
-			if s.Activity != model.Waiting {
+			if s.Activity != model.WaitActivity {
 				l.countSpan(s)
 			}
 		}
@@ -137,8 +137,8 @@ func newLanes(r *model.Timeline) *timelineLanes {
 	if hidden > 0 {
 		l.more = append(l.more, format.Plural(hidden, "message"))
 	}
-	if r.Omitted > 0 {
-		l.more = append(l.more, fmt.Sprintf("all after %s us", format.Number(r.Cut.Micros())))
+	if r.OmittedCount > 0 {
+		l.more = append(l.more, fmt.Sprintf("all after %s us", format.Number(r.OmittedFrom.Micros())))
 	}
 	return l
 }
@@ -170,7 +170,7 @@ func (l *timelineLanes) caption() string {
 			uses[x.Activity] = true
 		}
 	}
-	if uses[model.Colliding] || uses[model.Silent] {
+	if uses[model.CollisionActivity] || uses[model.BackoffActivity] {
 		s += ": by what it carries (violet), by collisions (orange), and by waiting after them (gray)"
 	}
 	s += "."
@@ -282,7 +282,7 @@ func (l *timelineLanes) drawableSpans(d *timelineCanvas, t model.Track) (out []m
 		}
 	}
 	for _, s := range t.Spans {
-		if s.Activity == model.Waiting {
+		if s.Activity == model.WaitActivity {
 			flush()
 			out = append(out, model.Span{Name: s.Name, Activity: s.Activity, From: s.From, To: s.To})
 			continue
@@ -302,13 +302,13 @@ func (l *timelineLanes) drawArrows(d *timelineCanvas, lower []vg.Length) {
 	for _, f := range l.flights {
 		from, to := l.arrowEnds(d, f, lower)
 		i, s := arrowStyle(f)
-		if dense && f.Hardware {
+		if dense && f.IsRemoteAccess {
 			s.Width /= 2
 		}
 		clipped, whole := d.clipArrow(from, to)
 		drawWithTooltip(*d.c, timeRangeText(fmt.Sprintf("%s, %s to %s", f.Name, l.all[f.From].Name, l.all[f.To].Name), f.Depart, f.Arrive), func() {
 			d.c.StrokeLines(s, clipped)
-			if whole && (!dense || !f.Hardware) {
+			if whole && (!dense || !f.IsRemoteAccess) {
 				d.drawArrowHead(i, from, to)
 			}
 		})
@@ -406,9 +406,9 @@ func (d *timelineCanvas) drawZoomable(draw func()) { drawWithAttributes(*d.c, `c
 // useColor returns the colour of what a part of the network is taken by.
 func useColor(a model.Activity) Color {
 	switch a {
-	case model.Colliding:
+	case model.CollisionActivity:
 		return Orange
-	case model.Silent:
+	case model.BackoffActivity:
 		return Gray
 	}
 	return Violet

@@ -59,8 +59,8 @@ func BusyTimeline(ranks, things int) *model.Timeline {
 		for j := range things {
 			at := unit.Time(j) * us
 			t.Spans = append(t.Spans, model.Span{Name: fmt.Sprintf("software.%d", j%3), From: at, To: at + us})
-			n.Spans = append(n.Spans, model.Span{Name: "RM", Activity: model.Carrying, From: at, To: at + unit.Time(i+1)*us/unit.Time(ranks)})
-			r.Flights = append(r.Flights, model.Flight{Name: "RM", From: i, To: (i + 1) % ranks, By: i, Sent: at, Depart: at, Arrive: at + us/2, Taken: at + us/2})
+			n.Spans = append(n.Spans, model.Span{Name: "RM", Activity: model.CarryActivity, From: at, To: at + unit.Time(i+1)*us/unit.Time(ranks)})
+			r.Flights = append(r.Flights, model.Flight{Name: "RM", From: i, To: (i + 1) % ranks, Initiator: i, Sent: at, Depart: at, Arrive: at + us/2, TakenIn: at + us/2})
 		}
 		r.Ranks, r.Resources = append(r.Ranks, t), append(r.Resources, n)
 	}

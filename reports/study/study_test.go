@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { pagetest.Main(m) }
 var nan = math.NaN()
 
 // machine is two processors and a wire.
-var machine = &model.Machine{Name: "toy", Ranks: model.Ranks{Default: 2, Min: 2, Max: 64}, Timer: unit.Nanosecond, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}},
+var machine = &model.Machine{Name: "toy", Ranks: model.RankLimits{Default: 2, Min: 2, Max: 64}, Timer: unit.Nanosecond, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}},
 	Network: &model.LogGP{L: 5 * unit.Microsecond, SendO: 2 * unit.Microsecond, RecvO: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, BigGap: 10000}}
 
 // smallStudy has one of everything: a value, a range, words, a contradiction, a calibration row, a
@@ -56,7 +56,7 @@ func smallStudy() *Study {
 					{"blocking", PredictedCurve, []chart.Point{{X: 16, Y: 33}, {X: 1000, Y: nan}, {X: 10000, Y: 590}}},
 					{"non-blocking", PublishedCurve, []chart.Point{{X: 16, Y: 30, Low: 30, High: 30}, {X: 10000, Y: 130, Low: 100, High: 160}}}}},
 			{ID: "figure-3", Caption: "time line", Notes: []string{"The picture is lost."},
-				Charts: []*chart.Chart{chart.TransferChart("rta", "Time line of RTA", model.Transfer{Machine: machine, Protocol: model.RTA, Bytes: 1000}.Timeline())}},
+				Charts: []*chart.Chart{chart.TransferChart("rta", "Time line of RTA", model.Transfer{Machine: machine, Protocol: model.ProtocolRTA, Bytes: 1000}.Timeline())}},
 		},
 		Claims: []Claim{
 			{ID: "T-1", Text: "A toy is a toy", Location: "section 2", Check: "toy == toy", Verdict: VerdictHolds, Evidence: "1 = 1", Basis: BasisNothingFitted},

@@ -53,9 +53,9 @@ func rankTimeOf(t model.Track) rankTime {
 	var x rankTime
 	for a, d := range t.Totals {
 		switch model.Activity(a) {
-		case model.Computing:
+		case model.ComputeActivity:
 			x.computing += d
-		case model.Waiting, model.Blocked:
+		case model.WaitActivity, model.BlockedActivity:
 			x.waiting += d
 		default:
 			x.overhead += d
@@ -156,7 +156,7 @@ func totalCalls(r *model.Timeline) []callTotals {
 			e.total += c.Time()
 			e.shortest, e.longest = min(e.shortest, c.Time()), max(e.longest, c.Time())
 			waits = visitDuring(waits, c, func(s model.Span) unit.Time { return s.From }, func(s model.Span) {
-				if s.Activity == model.Waiting || s.Activity == model.Blocked {
+				if s.Activity == model.WaitActivity || s.Activity == model.BlockedActivity {
 					e.waiting += s.Time()
 				}
 			})
@@ -171,7 +171,7 @@ func totalCalls(r *model.Timeline) []callTotals {
 func flightsSentBy(all []model.Flight, rank int) []model.Flight {
 	var of []model.Flight
 	for _, f := range all {
-		if f.By == rank {
+		if f.Initiator == rank {
 			of = append(of, f)
 		}
 	}

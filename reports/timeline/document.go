@@ -87,7 +87,7 @@ func (t Trace) answerSentence() string {
 		var sum, largest unit.Time
 		what := ""
 		for _, s := range r.Sums() {
-			if s.Activity == model.Waiting {
+			if s.Activity == model.WaitActivity {
 				continue
 			}
 			sum += s.Time
@@ -164,7 +164,7 @@ func (t Trace) steps() []step {
 		}
 		for _, s := range r.Spans {
 			tone := doc.NormalTone
-			if s.Activity == model.Waiting {
+			if s.Activity == model.WaitActivity {
 				tone = doc.FaintTone
 			}
 			put(s.From, s.To, 2, r.Name, doc.TextCell(chart.SpanName(s)).WithTone(tone), spanBytes(s))
@@ -204,7 +204,7 @@ func flightDetail(f model.Flight) string {
 	} else if f.Bytes > 0 {
 		parts = append(parts, format.Plural(f.Bytes, "byte"))
 	}
-	if f.Hardware {
+	if f.IsRemoteAccess {
 		parts = append(parts, "by hardware")
 	}
 	if !f.Arrived() {
@@ -221,10 +221,10 @@ func omittedText(r *model.Timeline) string {
 	switch {
 	case r.OtherRanks > 0:
 		return "Left out: " + format.Plural(r.OtherRanks, "rank") + "."
-	case r.Omitted == 0:
+	case r.OmittedCount == 0:
 		return ""
 	}
-	return fmt.Sprintf("Recorded until %s us: %s, calls and messages after that are left out.", format.Number(r.Cut.Micros()), format.Plural(r.Omitted, "span"))
+	return fmt.Sprintf("Recorded until %s us: %s, calls and messages after that are left out.", format.Number(r.OmittedFrom.Micros()), format.Plural(r.OmittedCount, "span"))
 }
 
 // activityTables returns the tables of the time by activity, of the ranks and of the network.
@@ -269,7 +269,7 @@ func (t Trace) activityTable(name, title, total string, tracks []model.Track) *d
 				name = "other"
 			}
 			out.AddRow(doc.TextCell(name), doc.TextCell(s.Activity.String()), doc.TextCell(fmt.Sprint(s.Count)), bytes, doc.NumberCell(s.Time.Micros()), doc.TextCell(formatShare(s.Time, whole)))
-			if s.Activity != model.Waiting {
+			if s.Activity != model.WaitActivity {
 				busy += s.Time
 			}
 		}
@@ -287,7 +287,7 @@ func (t Trace) keyNumbers() []doc.KeyNumber {
 	packets, accesses := map[string]int{}, 0
 	var names []string
 	for _, f := range t.Recording.Flights {
-		if f.Hardware {
+		if f.IsRemoteAccess {
 			accesses++
 			continue
 		}

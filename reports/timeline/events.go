@@ -125,7 +125,7 @@ func (e *eventWriter) writeTrack(process, thread int, t model.Track, calls []cal
 // the recording.
 func (e *eventWriter) writeFlight(id string, f model.Flight, r *model.Timeline) {
 	category := "message"
-	if f.Hardware {
+	if f.IsRemoteAccess {
 		category = "remote access"
 	}
 	if f.Arrived() && f.Depart >= 0 {
@@ -141,14 +141,14 @@ func (e *eventWriter) writeFlight(id string, f model.Flight, r *model.Timeline) 
 		e.write(end)
 	}
 	taker := f.To
-	if f.Hardware {
-		taker = f.By
+	if f.IsRemoteAccess {
+		taker = f.Initiator
 	}
-	if isActiveAt(r, f.By, f.Sent) && isActiveAt(r, taker, f.Taken) {
+	if isActiveAt(r, f.Initiator, f.Sent) && isActiveAt(r, taker, f.TakenIn) {
 		arrow := event{Name: f.Name, Category: category, Process: ranksProcess, ID: id}
-		arrow.Phase, arrow.Thread, arrow.Time = "s", firstThreadID+f.By, jsonMicros(f.Sent)
+		arrow.Phase, arrow.Thread, arrow.Time = "s", firstThreadID+f.Initiator, jsonMicros(f.Sent)
 		e.write(arrow)
-		arrow.Phase, arrow.Thread, arrow.Time, arrow.Bind = "f", firstThreadID+taker, jsonMicros(f.Taken), "e"
+		arrow.Phase, arrow.Thread, arrow.Time, arrow.Bind = "f", firstThreadID+taker, jsonMicros(f.TakenIn), "e"
 		e.write(arrow)
 	}
 }

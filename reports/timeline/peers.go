@@ -128,16 +128,16 @@ func (e callExchange) eventArgs() any {
 func callExchanges(r *model.Timeline) [][]callExchange {
 	sent, taken := make([][]model.Flight, len(r.Ranks)), make([][]model.Flight, len(r.Ranks))
 	begun := func(f model.Flight) unit.Time {
-		if f.By != f.From { // another rank gets it
+		if f.Initiator != f.From { // another rank gets it
 			return f.Depart
 		}
 		return f.Sent
 	}
 	came := func(f model.Flight) unit.Time {
-		if f.Hardware && f.By != f.To { // its receiver does nothing for it
+		if f.IsRemoteAccess && f.Initiator != f.To { // its receiver does nothing for it
 			return f.Arrive
 		}
-		return f.Taken
+		return f.TakenIn
 	}
 	for _, f := range r.Flights {
 		if f.From >= 0 && f.From < len(sent) {

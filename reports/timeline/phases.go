@@ -123,7 +123,7 @@ func (p *PhasedExchanges) Chart() *chart.Chart {
 	for i, phase := range s.Phases {
 		if i > 0 {
 			for k := range r.Ranks {
-				r.Ranks[k].Spans = append(r.Ranks[k].Spans, model.Span{Name: "barrier", Activity: model.Blocked, From: at, To: at + barrier})
+				r.Ranks[k].Spans = append(r.Ranks[k].Spans, model.Span{Name: "barrier", Activity: model.BlockedActivity, From: at, To: at + barrier})
 			}
 			at += barrier
 		}
@@ -137,16 +137,16 @@ func (p *PhasedExchanges) Chart() *chart.Chart {
 			sends[m.Src] = min(from+p.MessageTime(m.Bytes), end)
 			if sends[m.Src] > from {
 				t := &r.Ranks[m.Src]
-				t.Spans = append(t.Spans, model.Span{Name: "message", Activity: model.Sending, From: from, To: sends[m.Src], Bytes: m.Bytes})
+				t.Spans = append(t.Spans, model.Span{Name: "message", Activity: model.SendActivity, From: from, To: sends[m.Src], Bytes: m.Bytes})
 				t.Calls = append(t.Calls, model.Span{Name: fmt.Sprintf("to %d", s.Member(m.Dst)), From: from, To: sends[m.Src]})
 			}
 			if arrows {
-				r.Flights = append(r.Flights, model.Flight{Name: "message", From: m.Src, To: m.Dst, By: m.Src, Bytes: m.Bytes, Sent: from, Depart: from, Arrive: sends[m.Src], Taken: -1})
+				r.Flights = append(r.Flights, model.Flight{Name: "message", From: m.Src, To: m.Dst, Initiator: m.Src, Bytes: m.Bytes, Sent: from, Depart: from, Arrive: sends[m.Src], TakenIn: -1})
 			}
 		}
 		for k := range r.Ranks {
 			if idle := max(at, sends[k]); idle < end {
-				r.Ranks[k].Spans = append(r.Ranks[k].Spans, model.Span{Name: "the next phase", Activity: model.Waiting, From: idle, To: end})
+				r.Ranks[k].Spans = append(r.Ranks[k].Spans, model.Span{Name: "the next phase", Activity: model.WaitActivity, From: idle, To: end})
 			}
 		}
 		at = end

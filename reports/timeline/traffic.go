@@ -61,7 +61,7 @@ func busyTable(flows []model.Flow, r *model.Timeline) *doc.Table {
 	}
 	busy := func(x model.Track) (d unit.Time) {
 		for a, t := range x.Totals {
-			if model.Activity(a) != model.Waiting {
+			if model.Activity(a) != model.WaitActivity {
 				d += t
 			}
 		}

@@ -60,7 +60,7 @@ type rankState struct {
 }
 
 // modeNames are the blocking calls of the modes, as the benchmark names them.
-var modeNames = [model.NumModes]string{model.Standard: "send", model.Synchronous: "ssend", model.Ready: "rsend", model.Buffered: "bsend"}
+var modeNames = [model.NumModes]string{model.StandardMode: "send", model.SynchronousMode: "ssend", model.ReadyMode: "rsend", model.BufferedMode: "bsend"}
 
 func newAlgebraicBenchmark(s *papers.Site, cell microbench.Cell, protocol string) *algebraicBenchmark {
 	name, nonblocking := strings.CutPrefix(cell.Mode, "i")
@@ -68,12 +68,12 @@ func newAlgebraicBenchmark(s *papers.Site, cell microbench.Cell, protocol string
 	there, back := s.Paths()
 	message := model.Transfer{Machine: s.Job.Platform.Machine, Library: s.Job.Library, Mode: mode, Bytes: cell.Bytes, Nonblocking: nonblocking}
 	if protocol != "" {
-		message.Protocol = model.Named(protocol)
+		message.Protocol = model.FindProtocol(protocol)
 	}
 	barrier := model.Transfer{Machine: message.Machine, Library: message.Library}
 	return &algebraicBenchmark{
 		messageToP2: withPath(message, there), messageToP1: withPath(message, back), barrierToRoot: withPath(barrier, back), barrierFromRoot: withPath(barrier, there),
-		isBlocking: !nonblocking, isReadyMode: mode == model.Ready,
+		isBlocking: !nonblocking, isReadyMode: mode == model.ReadyMode,
 	}
 }
 
@@ -93,7 +93,7 @@ func (x *algebraicBenchmark) timers() []timerSamples {
 			all[i].times = append(all[i].times, t)
 		}
 	}
-	if x.messageToP2.Mode == model.Standard && x.isBlocking && microbench.BurstLength*x.messageToP2.Bytes <= x.messageToP2.Library.Proto.Window {
+	if x.messageToP2.Mode == model.StandardMode && x.isBlocking && microbench.BurstLength*x.messageToP2.Bytes <= x.messageToP2.Library.Proto.Window {
 		t := x.predictBurst()
 		all = append(all, timerSamples{sample.TimerTrain, []unit.Time{t, t}})
 	}
@@ -133,22 +133,22 @@ func (x *algebraicBenchmark) predictHalfRound(message model.Transfer, rootAtP1 b
 	}
 	receiver.clock += wait
 	m := newBlockingMeeting(message, sender, receiver)
-	m.Blocking, m.Posted = x.isBlocking, x.isReadyMode
-	e := m.Ends()
-	send, receive = e.Send-m.Sends, e.Receive-m.Receives
+	m.IsBlocking, m.IsPosted = x.isBlocking, x.isReadyMode
+	e := m.ReturnTimes()
+	send, receive = e.SendCall-m.SendStart, e.ReceiveCall-m.ReceiveStart
 	if x.isReadyMode {
 		receive = posting
 		if x.isBlocking {
-			receive += e.Received - m.Receives
+			receive += e.ReceiveWait - m.ReceiveStart
 		}
 	}
-	sender.clock, receiver.clock = e.Sent, e.Received
+	sender.clock, receiver.clock = e.SendWait, e.ReceiveWait
 	return send, receive
 }
 
 // newBlockingMeeting sets up a message from one rank to the other, whose calls begin now and block.
-func newBlockingMeeting(message model.Transfer, sender, receiver *rankState) model.Meeting {
-	return model.Meeting{Transfer: message, Sends: sender.clock, Receives: receiver.clock, Blocking: true, Sockets: [2]*model.Socket{&sender.socket, &receiver.socket}}
+func newBlockingMeeting(message model.Transfer, sender, receiver *rankState) model.TimedTransfer {
+	return model.TimedTransfer{Transfer: message, SendStart: sender.clock, ReceiveStart: receiver.clock, IsBlocking: true, Sockets: [2]*model.Socket{&sender.socket, &receiver.socket}}
 }
 
 // postingTime is what it costs to post a receive.
@@ -159,10 +159,10 @@ func (x *algebraicBenchmark) postingTime() unit.Time {
 
 // predictBarrier lets the root receive a message from the other rank and send one back.
 func predictBarrier(up, down model.Transfer, root, other *rankState) {
-	e := newBlockingMeeting(up, other, root).Ends()
-	root.clock, other.clock = e.Received, e.Sent
-	e = newBlockingMeeting(down, root, other).Ends()
-	root.clock, other.clock = e.Sent, e.Received
+	e := newBlockingMeeting(up, other, root).ReturnTimes()
+	root.clock, other.clock = e.ReceiveWait, e.SendWait
+	e = newBlockingMeeting(down, root, other).ReturnTimes()
+	root.clock, other.clock = e.SendWait, e.ReceiveWait
 }
 
 // predictBurst returns the mean interval between the ends of consecutive sends, to a receiver that
@@ -171,8 +171,8 @@ func (x *algebraicBenchmark) predictBurst() unit.Time {
 	var from, to rankState
 	var first unit.Time
 	for i := range microbench.BurstLength {
-		e := newBlockingMeeting(x.messageToP2, &from, &to).Ends()
-		from.clock, to.clock = e.Sent, e.Received
+		e := newBlockingMeeting(x.messageToP2, &from, &to).ReturnTimes()
+		from.clock, to.clock = e.SendWait, e.ReceiveWait
 		if i == 0 {
 			first = from.clock
 		}
@@ -193,7 +193,7 @@ var platformTexts = map[string]int{"description": 1, "clock": 1, "interconnect":
 func (x *reproduction) addPlatformValues(s *papers.Site) {
 	m, library := s.Job.Platform.Machine, s.Job.Library
 	there, _ := s.Paths()
-	x.measured[expr.QuantityKey("wire", s.ID)] = expr.ExactValue(model.MessageView(m, library, there).L.Micros())
+	x.measured[expr.QuantityKey("wire", s.ID)] = expr.ExactValue(model.LowLevelParameters(m, library, there).L.Micros())
 	x.measured[expr.QuantityKey("after_protocol", s.ID, "ssend")] = expr.ExactValue((library.Software[model.ProtoSynchronousCost] - library.Software[model.ProtoCompleteCost]).Micros())
 	if n, ok := m.Network.(*model.Hypernodes); ok {
 		x.predicted[expr.QuantityKey("H", s.ID)] = expr.ExactValue(float64(len(n.Sizes)))
@@ -218,7 +218,7 @@ func (x *reproduction) addEquations() {
 	}
 	// One parameter of the model of long messages is 1 and all others are 0.
 	const one = unit.Microsecond
-	half := []model.Parameters{{SendO: model.Constant(one)}, {L: one}, {RecvO: model.Constant(one)}, {BigGap: unit.PerByte(one)}}
+	half := []model.Parameters{{SendO: model.ConstantCurve(one)}, {L: one}, {RecvO: model.ConstantCurve(one)}, {BigGap: unit.PerByte(one)}}
 	for _, inside := range []bool{false, true} {
 		var n []int
 		for _, h := range half {
@@ -248,8 +248,8 @@ func formatSum(coefficients []int) string {
 var claimFunctions = map[string]func() (holds bool, evidence string){
 	// Each parameter has a value that no sum of the others has.
 	"simple_model_is_protocol_model": func() (bool, string) {
-		x := model.Parameters{L: 1, SendO: model.Constant(10), RecvO: model.Constant(100), BigGap: 1000}
-		protocol, simple := model.Delivery(model.T, x, 1), x.OneWay(1)
+		x := model.Parameters{L: 1, SendO: model.ConstantCurve(10), RecvO: model.ConstantCurve(100), BigGap: 1000}
+		protocol, simple := model.DeliveryTime(model.ProtocolT, x, 1), x.OneWay(1)
 		return protocol == simple, fmt.Sprintf("with L = 1, o_s = 10, o_r = 100, G = 1000 and k = 1 the protocol T takes %d, the simple model %d", protocol, simple)
 	},
 }

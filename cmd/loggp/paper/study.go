@@ -367,7 +367,7 @@ func (x *reproduction) drawTimeline(a *Artefact, t TimelinePicture) *chart.Chart
 	if name == "" {
 		name = m.Library.Proto.Protocol(m.Mode, there.Tier, bytes)
 	}
-	m.Protocol = model.Named(name)
+	m.Protocol = model.FindProtocol(name)
 	return chart.TransferChart(fmt.Sprintf("%s-%s-%s", a.ID, strings.ReplaceAll(t.Name, " ", "-"), name),
 		fmt.Sprintf("%s of %d bytes by %s on %s", t.Name, bytes, name, s.Name), m.Timeline())
 }

@@ -199,14 +199,14 @@ var faults = []*fault{
 		f.send = func(dst int, q *device.Packet) { r := *q; r.Head[0] &^= 2; f.Port.Send(dst, &r) }
 	}},
 	{name: "a rank is far from itself", law: "near and far", port: func(f *faulty) {
-		f.tier = func(int) model.Tier { return model.Inter }
+		f.tier = func(int) model.Tier { return model.InterNode }
 	}},
 	{name: "near one way only", law: "near and far", port: func(f *faulty) {
 		f.tier = func(rank int) model.Tier {
 			if rank > f.Rank() {
-				return model.Inter
+				return model.InterNode
 			}
-			return model.Intra
+			return model.IntraNode
 		}
 	}},
 	{name: "a tier that is none", law: "near and far", port: func(f *faulty) {
@@ -214,16 +214,16 @@ var faults = []*fault{
 			if rank != f.Rank() {
 				return model.NumTiers
 			}
-			return model.Intra
+			return model.IntraNode
 		}
 	}},
 	{name: "ranks move apart", law: "near and far", port: func(f *faulty) {
 		asked := 0
 		f.tier = func(rank int) model.Tier {
 			if asked++; asked > 50 && rank != f.Rank() {
-				return model.Inter
+				return model.InterNode
 			}
-			return model.Intra
+			return model.IntraNode
 		}
 	}},
 	{name: "a node without a name", law: "names of nodes", port: func(f *faulty) {

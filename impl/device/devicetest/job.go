@@ -186,8 +186,8 @@ func again(open func(int) device.World) error {
 func tiers(open func(int) device.World) error {
 	for _, n := range []int{1, 2, 5} {
 		err := run(open(n), func(p *rank) error {
-			if t := p.Tier(p.Rank()); t != model.Intra {
-				return fmt.Errorf("rank %d: the tier of itself is %d, want %d (%v)", p.Rank(), t, model.Intra, model.Intra)
+			if t := p.Tier(p.Rank()); t != model.IntraNode {
+				return fmt.Errorf("rank %d: the tier of itself is %d, want %d (%v)", p.Rank(), t, model.IntraNode, model.IntraNode)
 			}
 			for dst := range n {
 				p.sendWord(dst, uint64(p.Tier(dst)))
@@ -235,7 +235,7 @@ func nodes(open func(int) device.World) error {
 		}
 		for range p.Size() {
 			q := p.next()
-			if other := string(q.Data); p.Tier(q.Src) == model.Intra && other != node {
+			if other := string(q.Data); p.Tier(q.Src) == model.IntraNode && other != node {
 				return fmt.Errorf("rank %d is on %q, and rank %d, which is near, on %q", p.Rank(), node, q.Src, other)
 			}
 		}

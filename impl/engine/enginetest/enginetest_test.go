@@ -129,7 +129,7 @@ func (x fault) subject() *Subject {
 			m, err := queue.New(l, protocol)
 			return faultyMaker{m, x}, err
 		},
-		Library: func() *model.Library { return &model.Library{Name: "queue", Engine: model.Queue} },
+		Library: func() *model.Library { return &model.Library{Name: "queue", Engine: model.QueueEngine} },
 	}
 }
 
@@ -234,11 +234,11 @@ var faults = []fault{
 			return st, ok
 		}
 	}},
-	{name: "a buffered send waits for its receive", law: "messages/a buffered send needs no receiver", engine: asMode(model.Buffered, model.Synchronous)},
+	{name: "a buffered send waits for its receive", law: "messages/a buffered send needs no receiver", engine: asMode(model.BufferedMode, model.SynchronousMode)},
 	{name: "a message without a receive holds up the next", law: "messages/a blocked message blocks no other", engine: func(f *faulty) {
 		f.isend = func(o *engine.Op) {
 			f.Engine.Isend(o)
-			for o.Mode == model.Synchronous && !o.IsFinished() {
+			for o.Mode == model.SynchronousMode && !o.IsFinished() {
 				f.rank.WaitUntilFinished(o)
 			}
 		}
@@ -294,8 +294,8 @@ var faults = []fault{
 			}
 		}
 	}},
-	{name: "a synchronous send is complete at once", law: "progress/Ssend waits for its receive", engine: asMode(model.Synchronous, model.Standard)},
-	{name: "a synchronous send is complete when it has arrived", law: "progress/Issend waits for its receive", engine: asMode(model.Synchronous, model.Standard)},
+	{name: "a synchronous send is complete at once", law: "progress/Ssend waits for its receive", engine: asMode(model.SynchronousMode, model.StandardMode)},
+	{name: "a synchronous send is complete when it has arrived", law: "progress/Issend waits for its receive", engine: asMode(model.SynchronousMode, model.StandardMode)},
 	{name: "Test makes no progress", law: "progress/in Test", engine: func(f *faulty) {
 		f.progress = func(block bool) bool {
 			return block && f.Engine.Progress(true)
@@ -317,7 +317,7 @@ var faults = []fault{
 			}
 		}
 	}},
-	{name: "ready is not checked", law: "wrong/ready without a receive", engine: asMode(model.Ready, model.Standard)},
+	{name: "ready is not checked", law: "wrong/ready without a receive", engine: asMode(model.ReadyMode, model.StandardMode)},
 	{name: "lengths are not checked", law: "wrong/truncation of what was expected", engine: changed(func(o *engine.Op) {
 		if len(o.Buf) == 1999 {
 			o.Buf = make([]byte, 2000)

@@ -189,8 +189,8 @@ func requestsAllocate(t testing.TB, s *Subject, w World) error {
 		for i := range layouts {
 			layouts[i] = gaps(make([]byte, 600))
 		}
-		receive, send := e.NewPersistent(engine.Template{Receive: true, Layout: layouts[0]}), e.NewPersistent(engine.Template{Mode: model.Synchronous, Layout: layouts[1]})
-		buffered := e.NewPersistent(engine.Template{Mode: model.Buffered, Layout: layouts[1]})
+		receive, send := e.NewPersistent(engine.Template{Receive: true, Layout: layouts[0]}), e.NewPersistent(engine.Template{Mode: model.SynchronousMode, Layout: layouts[1]})
+		buffered := e.NewPersistent(engine.Template{Mode: model.BufferedMode, Layout: layouts[1]})
 		e.Attach(make([]byte, 1000))
 		end := func(o *engine.Op) { e.Wait(o); e.Release(o) }
 		round := func() {
@@ -210,7 +210,7 @@ func requestsAllocate(t testing.TB, s *Subject, w World) error {
 			end(buffered)
 			e.DrainBuffered()
 			e.Free(e.IrecvLayout(layouts[2], 0, 0, 1))
-			e.Free(e.IsendLayout(model.Synchronous, layouts[3], 0, 0, 1))
+			e.Free(e.IsendLayout(model.SynchronousMode, layouts[3], 0, 0, 1))
 			for e.OpenOps() > 3 { // the persistent ones
 				e.Probe(0, 0, 2, false)
 			}
@@ -234,7 +234,7 @@ func requestsAllocate(t testing.TB, s *Subject, w World) error {
 // it had sent has come.
 func meet(e *engine.Rank) {
 	peer := 1 - e.Port().Rank()
-	s := e.Isend(model.Standard, nil, 0, peer, 2, 0)
+	s := e.Isend(model.StandardMode, nil, 0, peer, 2, 0)
 	e.Recv(nil, 0, peer, 2, 0)
 	e.Wait(s)
 	e.Release(s)
@@ -310,7 +310,7 @@ func givenUp(e *engine.Rank, mode model.Mode, at int) error {
 	}
 	var ops []*engine.Op
 	for i := range at {
-		s := e.IsendLayout(model.Synchronous, gaps(make([]byte, 600)), peer, 4, i)
+		s := e.IsendLayout(model.SynchronousMode, gaps(make([]byte, 600)), peer, 4, i)
 		if e.Cancel(s); i%2 == 0 {
 			ops = append(ops, s)
 			continue
@@ -338,7 +338,7 @@ func toEnded(e *engine.Rank, _ model.Mode, at int) error {
 	}
 	var ops []*engine.Op
 	for i := range at {
-		s := e.IsendLayout(model.Synchronous, gaps(make([]byte, 600)), 1, 0, i)
+		s := e.IsendLayout(model.SynchronousMode, gaps(make([]byte, 600)), 1, 0, i)
 		if e.Cancel(s); i%3 == 0 {
 			e.Free(s)
 			continue

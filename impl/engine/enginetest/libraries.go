@@ -8,8 +8,8 @@ type Library struct {
 	New  func() *model.Library
 }
 
-// ProtoLibraries returns libraries of the engine model.Proto that take its messages all ways. Their
-// windows are small, so that messages run out of them.
+// ProtoLibraries returns libraries of the engine model.ProtoEngine that take its messages all ways.
+// Their windows are small, so that messages run out of them.
 func ProtoLibraries() []Library {
 	all := []Library{{"default", Default}, {"mixed", Mixed}} // the most different first
 	for _, protocol := range model.ProtocolNames() {
@@ -30,10 +30,10 @@ const window = 4096
 func By(protocol string) *model.Library {
 	l := &model.Library{Name: "by " + protocol, Proto: model.ProtoSettings{Fallback: "RTA", Window: window, FirstBytes: 300}}
 	for m := range model.NumModes {
-		l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: protocol})
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: protocol})
 	}
 	if protocol == "T" {
-		l.Proto.Rules[model.Synchronous].Protocol = "TA"
+		l.Proto.Rules[model.SynchronousMode].Protocol = "TA"
 	}
 	return l
 }
@@ -42,9 +42,9 @@ func By(protocol string) *model.Library {
 func Mixed() *model.Library {
 	l := &model.Library{Name: "mixed", Proto: model.ProtoSettings{Fallback: "RAT", Window: window, FirstBytes: 700, Long: model.EveryTier(model.LongMessage{Stage: true, Bounce: 300})}}
 	for m := range model.NumModes {
-		for _, r := range []model.Rule{{UpTo: 7, Protocol: "TA"}, {UpTo: 64, Protocol: "T"}, {UpTo: 200, Protocol: "RTA"}, {UpTo: 500, Protocol: "TA"},
+		for _, r := range []model.ProtocolRule{{UpTo: 7, Protocol: "TA"}, {UpTo: 64, Protocol: "T"}, {UpTo: 200, Protocol: "RTA"}, {UpTo: 500, Protocol: "TA"},
 			{UpTo: 1000, Protocol: "PTAT"}, {UpTo: 1500, Protocol: "RAT"}, {UpTo: 3000, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}} {
-			if r.Mode = m; m == model.Synchronous && r.Protocol == "T" {
+			if r.Mode = m; m == model.SynchronousMode && r.Protocol == "T" {
 				r.Protocol = "RAT"
 			}
 			l.Proto.Rules = append(l.Proto.Rules, r)

@@ -75,7 +75,7 @@ func (e *Engine) requestCancel(h head, o *op) {
 // discardSelfMessage cancels a synchronous message of a rank to itself that has no receive.
 func (e *Engine) discardSelfMessage(s *op) {
 	for m := range e.unexpected.All() {
-		if m.Source == e.self && m.Value.sendOp == s.ID() && m.Value.mode == model.Synchronous {
+		if m.Source == e.self && m.Value.sendOp == s.ID() && m.Value.mode == model.SynchronousMode {
 			e.unexpected.Remove(m)
 			e.recycleMessage(m.Value)
 			e.rank.FinishCancelled(&s.Op)
@@ -93,7 +93,7 @@ func (e *Engine) handleCancel(src int32, h *head) {
 		return
 	}
 	for m := range e.unexpected.All() {
-		if m := m.Value; m.Source == src && m.serial == h.serial && m.mode == model.Synchronous {
+		if m := m.Value; m.Source == src && m.serial == h.serial && m.mode == model.SynchronousMode {
 			e.unexpected.Remove(&m.Entry)
 			e.recycleMessage(m)
 			e.sendCancelAnswer(src, h, true)

@@ -124,7 +124,7 @@ func (p *turnPort) take(q *device.Packet) { p.inbox = append(p.inbox, q); p.even
 
 func (p *turnPort) Rank() int                          { return p.rank }
 func (p *turnPort) Size() int                          { return len(p.w.ports) }
-func (p *turnPort) Tier(int) model.Tier                { return model.Intra }
+func (p *turnPort) Tier(int) model.Tier                { return model.IntraNode }
 func (p *turnPort) Node() string                       { return "one" }
 func (p *turnPort) Now() unit.Time                     { p.time++; return p.time }
 func (p *turnPort) Tick() unit.Time                    { return 1 }

@@ -369,7 +369,7 @@ func (e *Engine) UnexpectedMessages(context uint32) (int, *engine.UnexpectedMess
 func (e *Engine) UndecidedMessage() *engine.UnexpectedMessage {
 	e.transport.beginEngineUse()
 	defer e.transport.endEngineUse()
-	return engine.FindUndecided(&e.unexpected, func(m *message) bool { return m.mode == model.Synchronous }, (*message).arrival)
+	return engine.FindUndecided(&e.unexpected, func(m *message) bool { return m.mode == model.SynchronousMode }, (*message).arrival)
 }
 
 func (m *message) arrival() *engine.UnexpectedMessage {

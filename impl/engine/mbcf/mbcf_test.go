@@ -53,7 +53,7 @@ func TestEngine(t *testing.T) {
 			New:  New,
 			Library: func() *model.Library {
 				l := l
-				l.Engine = model.Mbcf
+				l.Engine = model.MBCFEngine
 				return &l
 			},
 			Worlds:   append(enginetest.WorldsOf(i), worlds()...),
@@ -76,20 +76,20 @@ func TestCounts(t *testing.T) {
 		r := new(engine.Rank)
 		r.Setup(p, m.Engines(1)(0), &engine.Config{})
 		if r.Port().Rank() == 0 {
-			r.Send(model.Standard, make([]byte, 100), 0, 1, 0, 1)
+			r.Send(model.StandardMode, make([]byte, 100), 0, 1, 0, 1)
 			r.Recv(nil, 0, 1, 0, 2) // the message is there, and a request
-			r.Send(model.Standard, nil, 0, 1, 0, 3)
+			r.Send(model.StandardMode, nil, 0, 1, 0, 3)
 			r.Recv(nil, 0, 1, 0, 4) // the next request is there
-			r.Send(model.Standard, make([]byte, 200), 0, 1, 0, 5)
+			r.Send(model.StandardMode, make([]byte, 200), 0, 1, 0, 5)
 		} else {
 			r.Probe(0, 0, 1, true)
 			empty := r.Irecv(nil, 0, 0, 0, 3)
-			r.Send(model.Standard, nil, 0, 0, 0, 2)
+			r.Send(model.StandardMode, nil, 0, 0, 0, 2)
 			r.Wait(empty)
 			r.Release(empty)
 			r.Recv(make([]byte, 100), 0, 0, 0, 1)
 			o := r.Irecv(make([]byte, 200), 0, 0, 0, 5)
-			r.Send(model.Standard, nil, 0, 0, 0, 4)
+			r.Send(model.StandardMode, nil, 0, 0, 0, 4)
 			r.Wait(o)
 			r.Release(o)
 		}
@@ -124,22 +124,22 @@ func TestRest(t *testing.T) {
 		r.Setup(p, e, &engine.Config{})
 		switch p.Rank() {
 		case 0:
-			r.Send(model.Standard, make([]byte, 100), 0, 1, 0, 1)
-			r.Send(model.Standard, nil, 0, 2, 0, 1)
+			r.Send(model.StandardMode, make([]byte, 100), 0, 1, 0, 1)
+			r.Send(model.StandardMode, nil, 0, 2, 0, 1)
 		case 1:
 			other := r.Irecv(nil, 0, 2, 0, 2) // no message from rank 0 is looked for
 			r.Recv(nil, 0, 2, 0, 1)           // all of the message from rank 0 is there
 			for e.Progress(false) {
 			}
 			r.Recv(make([]byte, 100), 0, 0, 0, 1)
-			r.Send(model.Standard, nil, 0, 2, 0, 1)
+			r.Send(model.StandardMode, nil, 0, 2, 0, 1)
 			r.Wait(other)
 			r.Release(other)
 		case 2:
 			r.Recv(nil, 0, 0, 0, 1)
-			r.Send(model.Standard, nil, 0, 1, 0, 1)
+			r.Send(model.StandardMode, nil, 0, 1, 0, 1)
 			r.Recv(nil, 0, 1, 0, 1)
-			r.Send(model.Standard, nil, 0, 1, 0, 2)
+			r.Send(model.StandardMode, nil, 0, 1, 0, 2)
 		}
 		return nil
 	})

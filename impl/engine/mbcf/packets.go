@@ -144,7 +144,7 @@ func (f *packetTransport) trySendPacket(b []byte, sign engine.Signature, dst int
 		return false
 	}
 	e.spend(model.MBCFSendCost)
-	h := head{mode: model.Standard, tag: tag, context: context, signature: sign, size: len(b)}
+	h := head{mode: model.StandardMode, tag: tag, context: context, signature: sign, size: len(b)}
 	if r := e.claimRequest(p, context, tag, len(b)); r != nil {
 		h.kind, h.to = kindWrite, r.receive
 	} else {

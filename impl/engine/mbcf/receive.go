@@ -215,7 +215,7 @@ func (e *Engine) pairMessage(m *message) {
 		m.receive, m.cancelled = o.Value, false
 		return
 	}
-	if m.mode == model.Ready {
+	if m.mode == model.ReadyMode {
 		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.PeerName(m.Source, m.Context), m.size, m.Tag)
 	}
 	e.counts[temporaryBuffers]++
@@ -266,7 +266,7 @@ func (e *Engine) deliver(o *op, m *message) {
 // finishPaired completes a receive whose data has arrived, and notifies the sender of a synchronous
 // message.
 func (e *Engine) finishPaired(o *op, m *message) {
-	if m.mode == model.Synchronous {
+	if m.mode == model.SynchronousMode {
 		h := head{kind: kindACK, from: m.sendOp, serial: m.serial}
 		if m.Source == e.self {
 			e.handleACK(&h)

@@ -239,7 +239,7 @@ func (f *remoteTransport) completeAnsweredReceives(p *peer) bool {
 // system has taken the data, and sends it again if the FIFO refuses it. It keeps no more than the
 // FIFO holds.
 func (f *remoteTransport) enqueueMessage(p *peer, s *op) {
-	if f.maxInlinePutBytes == 0 || s.Mode == model.Synchronous || s.IsBuffered() || p.refusedMessage != nil || p.maxStartedMessages > 0 || p.detachedBytes+s.Size > f.engine.sizes.fifo {
+	if f.maxInlinePutBytes == 0 || s.Mode == model.SynchronousMode || s.IsBuffered() || p.refusedMessage != nil || p.maxStartedMessages > 0 || p.detachedBytes+s.Size > f.engine.sizes.fifo {
 		f.enqueueEntering(p, s)
 		return
 	}
@@ -396,7 +396,7 @@ func (f *remoteTransport) dropRefused(p *peer) {
 	switch {
 	case s.cancelSerial > 0:
 		f.engine.finishCancelled(s)
-	case s.Mode != model.Synchronous:
+	case s.Mode != model.SynchronousMode:
 		f.engine.rank.Complete(&s.Op)
 	}
 	p.refusedMessage = nil

@@ -56,7 +56,7 @@ func exchange(seed uint64, skip orderRule, total *[numCounts]int64) error {
 	rnd := rand.New(rand.NewPCG(seed, 2))
 	senders := 1 + rnd.IntN(3)
 	w := newInterleaved(seed, 1+senders)
-	l := &model.Library{Name: "test", Engine: model.Mbcf, MBCF: model.MBCFSettings{FIFOBytes: []int{100, 300, 4096}[rnd.IntN(3)], Requests: []int{1, 4, 64, 64, -1}[rnd.IntN(5)]}}
+	l := &model.Library{Name: "test", Engine: model.MBCFEngine, MBCF: model.MBCFSettings{FIFOBytes: []int{100, 300, 4096}[rnd.IntN(3)], Requests: []int{1, 4, 64, 64, -1}[rnd.IntN(5)]}}
 	tags, contexts, wild := 1+rnd.IntN(2), 1+rnd.IntN(2), rnd.IntN(2) == 0
 	all := make([][]*sent, senders+1)
 	for s := 1; s <= senders; s++ {
@@ -97,9 +97,9 @@ func exchange(seed uint64, skip orderRule, total *[numCounts]int64) error {
 			var ops []*engine.Op
 			for _, m := range all[port.Rank()] {
 				dawdle()
-				mode := model.Standard
+				mode := model.StandardMode
 				if m.synchronous {
-					mode = model.Synchronous
+					mode = model.SynchronousMode
 				}
 				o := r.Isend(mode, m.fill(), 0, 0, m.context, m.tag)
 				ops = append(ops, o)

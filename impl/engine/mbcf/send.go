@@ -10,7 +10,7 @@ import (
 
 // Send sends a message. A standard one whose data leaves with a packet needs no operation.
 func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, context uint32, tag int) {
-	if e.packetTransport == nil || m != model.Standard || !e.packetTransport.trySendPacket(buf, s, int32(dst), context, int32(tag)) {
+	if e.packetTransport == nil || m != model.StandardMode || !e.packetTransport.trySendPacket(buf, s, int32(dst), context, int32(tag)) {
 		e.rank.SendAndAwait(m, buf, s, dst, context, tag)
 	}
 }
@@ -21,7 +21,7 @@ func (e *Engine) Isend(o *engine.Op) {
 	e.transport.beginEngineUse()
 	defer e.transport.endEngineUse()
 	e.spend(model.MBCFSendCost)
-	if o.Mode != model.Buffered {
+	if o.Mode != model.BufferedMode {
 		e.startSend(o.EngineOp.(*op))
 		return
 	}
@@ -73,7 +73,7 @@ func (e *Engine) resumeSends(p *peer) {
 func (e *Engine) endFIFOSend(s *op) {
 	s.isQueued = false
 	switch {
-	case s.Mode != model.Synchronous || s.isAcknowledged:
+	case s.Mode != model.SynchronousMode || s.isAcknowledged:
 		s.cancelSerial = 0
 		e.rank.Complete(&s.Op)
 	case s.cancelSerial > 0:
@@ -142,7 +142,7 @@ func (e *Engine) sendToSelf(s *op) {
 	e.counts[fifoMessages]++
 	e.counts[fifoBytes] += int64(s.Size)
 	e.handleSelfMessage(&h, s.Buf)
-	if s.Mode != model.Synchronous {
+	if s.Mode != model.SynchronousMode {
 		e.rank.Complete(&s.Op)
 	}
 }

@@ -32,7 +32,7 @@ func TestSockets(t *testing.T) {
 		e.Switches, m.Network = &s, &e
 	}
 	for _, l := range enginetest.Load("cc-cluster").Libraries {
-		if l.CarriedBy() != model.Proto {
+		if l.CarriedBy() != model.ProtoEngine {
 			continue
 		}
 		enginetest.Test(t, enginetest.Subject{Name: l.Name, New: New, Leftover: leftover,

@@ -14,7 +14,7 @@ import (
 func quiet(fallback string) *model.Library {
 	l := &model.Library{Name: "quiet", Proto: model.ProtoSettings{Window: 100, Fallback: fallback}}
 	for m := range model.NumModes {
-		l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: "T"})
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "T"})
 	}
 	return l
 }
@@ -23,9 +23,9 @@ func quiet(fallback string) *model.Library {
 func parted() *model.Library {
 	l := quiet("RTA")
 	l.Proto.FirstBytes = 10
-	var rules []model.Rule
+	var rules []model.ProtocolRule
 	for m := range model.NumModes {
-		rules = append(rules, model.Rule{Mode: m, UpTo: 1, Protocol: "T"}, model.Rule{Mode: m, UpTo: -1, Protocol: "PTAT"})
+		rules = append(rules, model.ProtocolRule{Mode: m, UpTo: 1, Protocol: "T"}, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "PTAT"})
 	}
 	l.Proto.Rules = rules
 	return l
@@ -46,7 +46,7 @@ func TestCredit(t *testing.T) {
 			b, into := make([]byte, 300), make([]byte, 300)
 			var ops []*engine.Op
 			for i := range 50 {
-				ops = append(ops, e.Isend(model.Standard, b[:i*7%300], 0, peer, 0, 0))
+				ops = append(ops, e.Isend(model.StandardMode, b[:i*7%300], 0, peer, 0, 0))
 			}
 			for range 50 {
 				e.Recv(into, 0, peer, 0, 0)
@@ -55,7 +55,7 @@ func TestCredit(t *testing.T) {
 				e.Wait(o)
 				e.Release(o)
 			}
-			e.Send(model.Standard, b[:1], 0, peer, 0, 1) // takes all credit along
+			e.Send(model.StandardMode, b[:1], 0, peer, 0, 1) // takes all credit along
 			e.Recv(into, 0, peer, 0, 1)
 			if out := e.e.flow.peer(peer).outstandingBytes; out != 1 {
 				t.Errorf("fallback %q, forced %q: %d bytes are out, want the last alone", c.library.Proto.Fallback, c.protocol, out)

@@ -10,7 +10,7 @@ import (
 func TestHead(t *testing.T) {
 	for _, h := range []head{
 		{},
-		{kind: kindRemainder, protocol: 255, mode: model.Buffered, tag: 1<<31 - 1, context: 1<<32 - 1, credit: 1<<32 - 1, size: 1<<62 + 1, from: 1<<32 - 1, to: 1<<32 - 2, key: 1<<64 - 1},
+		{kind: kindRemainder, protocol: 255, mode: model.BufferedMode, tag: 1<<31 - 1, context: 1<<32 - 1, credit: 1<<32 - 1, size: 1<<62 + 1, from: 1<<32 - 1, to: 1<<32 - 2, key: 1<<64 - 1},
 	} {
 		w := h.words()
 		var got head

@@ -44,7 +44,7 @@ func TestMessagesReach(t *testing.T) {
 			return fmt.Errorf("got %q", got)
 		}
 		e.Direct().Put(1, k, []byte("XY"))
-		e.Send(model.Standard, nil, 0, 1, 0, 1)
+		e.Send(model.StandardMode, nil, 0, 1, 0, 1)
 		return nil
 	})
 	if err != nil {

@@ -68,7 +68,7 @@ func (j *Job) Engines(n int) func(i int) engine.Engine {
 	}
 }
 
-// rule is a model.Rule with its protocol found.
+// rule is a model.ProtocolRule with its protocol found.
 type rule struct {
 	maxBytes   int
 	eagerBytes int // most bytes that go with the first packet
@@ -76,14 +76,14 @@ type rule struct {
 }
 
 func newJob(l *model.Library, protocol string) (*Job, error) {
-	j := &Job{library: l, protocols: Protocols, dependsOnTier: l.Proto.Long[model.Intra] != l.Proto.Long[model.Inter]}
+	j := &Job{library: l, protocols: Protocols, dependsOnTier: l.Proto.Long[model.IntraNode] != l.Proto.Long[model.InterNode]}
 	for _, r := range l.Proto.Rules {
 		found, err := j.resolveRule(r.UpTo, r.Protocol)
 		if err != nil {
 			return nil, err
 		}
 		for t := range model.NumTiers {
-			if r.Peers.Has(t) {
+			if r.Peers.Contains(t) {
 				j.rules[r.Mode][t] = append(j.rules[r.Mode][t], found)
 			}
 		}

@@ -106,7 +106,7 @@ func (e *Engine) handleFirst(p *device.Packet) {
 		e.handleMatch(r.Value, m)
 		return
 	}
-	if model.Mode(w[0]>>16) == model.Ready {
+	if model.Mode(w[0]>>16) == model.ReadyMode {
 		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.PeerName(m.src, x.Context), m.size, m.tag)
 	}
 	e.queueUnexpected(x, m)

@@ -10,22 +10,22 @@ import (
 func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst int, context uint32, tag int) {
 	e.spend(model.ProtoSendCost, 1)
 	p := e.chooseProtocol(mode, len(buf), dst, context)
-	if p.OneWay && mode != model.Buffered {
+	if p.OneWay && mode != model.BufferedMode {
 		e.spend(model.ProtoPackCost, len(buf))
 		setFirst(&e.packet.Head, e.protocolIndex(p), mode, int32(tag), context, len(buf), 0, sign)
 		e.sendEncoded(int32(dst), buf)
-		e.spend(model.Epilogue(mode), 1)
+		e.spend(model.SendEpilogueCost(mode), 1)
 		return
 	}
 	s := e.rank.NewOp()
 	s.SetSend(mode, buf, sign, dst, context, tag)
 	e.startSend(s.EngineOp.(*op), p)
-	if mode == model.Buffered {
-		e.spend(model.Epilogue(mode), 1)
+	if mode == model.BufferedMode {
+		e.spend(model.SendEpilogueCost(mode), 1)
 		return
 	}
 	e.progressUntil(s)
-	e.spend(model.Epilogue(mode), 1)
+	e.spend(model.SendEpilogueCost(mode), 1)
 	e.rank.Release(s)
 }
 
@@ -35,7 +35,7 @@ func (e *Engine) Isend(o *engine.Op) {
 	e.spend(model.ProtoSendCost, 1)
 	p := e.chooseProtocol(o.Mode, len(o.Buf), int(o.Peer), o.Context)
 	s := o
-	if o.Mode == model.Buffered {
+	if o.Mode == model.BufferedMode {
 		s = e.rank.NewOp()
 		s.SetSend(o.Mode, o.Buf, o.Signature, int(o.Peer), o.Context, int(o.Tag))
 		e.startSend(s.EngineOp.(*op), p)
@@ -43,14 +43,14 @@ func (e *Engine) Isend(o *engine.Op) {
 	} else {
 		e.startSend(s.EngineOp.(*op), p)
 	}
-	e.spend(model.Epilogue(o.Mode), 1)
+	e.spend(model.SendEpilogueCost(o.Mode), 1)
 }
 
 // startSend starts an operation that sends, by a protocol. The data of a buffered message moves to
 // the attached buffer first.
 func (e *Engine) startSend(s *op, p *Protocol) {
 	s.protocol, s.cancelling = p, false
-	if s.Mode == model.Buffered {
+	if s.Mode == model.BufferedMode {
 		from := s.Buf
 		s.Buf = e.rank.Reserve(&s.Op, len(from))
 		e.spend(model.ProtoPackCost, len(from))
@@ -65,7 +65,7 @@ func (e *Engine) startSend(s *op, p *Protocol) {
 // Note: to queue such a message at the sender instead would let it block those behind it, which may
 // have other tags and a receive that waits for them.
 func (e *Engine) chooseProtocol(mode model.Mode, size, dst int, context uint32) *Protocol {
-	if f := e.job.forcedProtocol.protocol; f != nil && context%2 == 0 && (f.Synchronous || mode != model.Synchronous) {
+	if f := e.job.forcedProtocol.protocol; f != nil && context%2 == 0 && (f.Synchronous || mode != model.SynchronousMode) {
 		e.flow.reserveWindow(dst, min(size, e.job.forcedProtocol.eagerBytes), true)
 		return f
 	}

@@ -64,9 +64,9 @@ func TestCreditIsSentFromHalfAWindow(t *testing.T) {
 
 func TestProtocolFollowsLengthAndWindow(t *testing.T) {
 	const limit, window = 10, 100
-	l := &model.Library{Name: "test", Proto: model.ProtoSettings{Window: window, Fallback: "RTA", FirstBytes: 30, Rules: []model.Rule{
-		{Mode: model.Standard, UpTo: limit, Protocol: "TA"},
-		{Mode: model.Standard, UpTo: -1, Protocol: "PTAT"},
+	l := &model.Library{Name: "test", Proto: model.ProtoSettings{Window: window, Fallback: "RTA", FirstBytes: 30, Rules: []model.ProtocolRule{
+		{Mode: model.StandardMode, UpTo: limit, Protocol: "TA"},
+		{Mode: model.StandardMode, UpTo: -1, Protocol: "PTAT"},
 	}}}
 	e := &Engine{job: job(t, l, "")}
 	e.flow = flowControl{windowBytes: window, lastPeer: &noPeer}
@@ -83,7 +83,7 @@ func TestProtocolFollowsLengthAndWindow(t *testing.T) {
 		{9, 100, TA},
 		{1, 100, RTA},
 	} {
-		got := e.chooseProtocol(model.Standard, step.bytes, 1, 0)
+		got := e.chooseProtocol(model.StandardMode, step.bytes, 1, 0)
 		if got != step.want || e.flow.peer(1).outstandingBytes != step.outstanding {
 			t.Errorf("step %d: %d bytes by %s, then %d outstanding; want %s and %d", i, step.bytes, got.Name, e.flow.peer(1).outstandingBytes, step.want.Name, step.outstanding)
 		}

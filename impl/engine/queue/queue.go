@@ -122,9 +122,9 @@ func (e *Engine) Isend(o *engine.Op) {
 	e.port.Spend(model.QueueSendCost, 1)
 	e.port.Spend(model.QueueByteCost, len(o.Buf))
 	h := head{kind: kindData, mode: o.Mode, tag: o.Tag, context: o.Context, signature: o.Signature, sender: o.ID()}
-	if o.Mode != model.Buffered {
+	if o.Mode != model.BufferedMode {
 		e.sendPacket(int(o.Peer), &h, o.Buf)
-		if o.Mode != model.Synchronous {
+		if o.Mode != model.SynchronousMode {
 			e.rank.Complete(o)
 		}
 		return
@@ -208,7 +208,7 @@ func (e *Engine) handleMessage(p *device.Packet, h head) {
 	case o != nil:
 		e.deliver(o.Value, m)
 		e.inbox.Recycle(m)
-	case h.mode == model.Ready:
+	case h.mode == model.ReadyMode:
 		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.PeerName(m.Source, h.context), m.Size, h.tag)
 	default:
 		e.rank.Copy(m.Data, p.Data) // charges the copy that Arrive has made
@@ -244,7 +244,7 @@ func (e *Engine) handleCancel(src int, h head) {
 }
 
 // isSynchronousSend reports whether the sender of a message waits for its receive.
-func (h *head) isSynchronousSend() bool { return h.mode == model.Synchronous }
+func (h *head) isSynchronousSend() bool { return h.mode == model.SynchronousMode }
 
 func (e *Engine) ExplainWait(x *engine.Op) engine.Wait {
 	o := x.EngineOp.(*op)

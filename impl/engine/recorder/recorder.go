@@ -274,7 +274,7 @@ func (l *rankRecorder) appendAfterPrevious(o operation) uint32 {
 
 // nameSend names a send whose mode a schedule keeps.
 func (l *rankRecorder) nameSend(n uint32, m model.Mode) {
-	if m == model.Synchronous && l.currentCall == "" {
+	if m == model.SynchronousMode && l.currentCall == "" {
 		l.calls = append(l.calls, callSpan{schedule.Ssend, n, n + 1})
 	}
 }
@@ -301,7 +301,7 @@ func (l *rankRecorder) appendStarted(o *engine.Op, kind schedule.Kind, waits boo
 		l.nameSend(n, o.Mode)
 	}
 	l.setPrevious(n, !waits)
-	if kind == schedule.Send && o.Mode == model.Buffered {
+	if kind == schedule.Send && o.Mode == model.BufferedMode {
 		return // what the program waits for is that its buffer has been copied
 	}
 	l.pending = append(l.pending, pendingOp{Op: o, generation: o.Generation(), operation: n, startingCall: true, blocking: waits, scatterLayout: gaps})
@@ -362,7 +362,7 @@ func (e *recordingEngine) Send(m model.Mode, buf []byte, s engine.Signature, dst
 	if e.enterEngine() {
 		n := e.appendAfterPrevious(operation{kind: schedule.Send, peer: int32(dst), tag: int32(tag), context: context, size: uint64(len(buf))})
 		e.nameSend(n, m)
-		e.setPrevious(n, m == model.Buffered)
+		e.setPrevious(n, m == model.BufferedMode)
 	}
 	e.Engine.Send(m, buf, s, dst, context, tag)
 }

@@ -28,7 +28,7 @@ func (p *pair) latency() unit.Time { return p.Hop + p.Deliver }
 // its last bytes take to leave. The interface has room for one packet of its own: where the link
 // takes longer than the stores, the next one waits.
 func (p *pair) stores(bytes int) (busy, behind unit.Time) {
-	busy = p.software[model.StartRemoteCost] + p.Lock
+	busy = p.software[model.StartRemoteCost] + p.InterfaceLock
 	for left := p.Header + bytes; ; left -= p.Packet.Payload {
 		n := p.Packet.Header + min(left, p.Packet.Payload)
 		stored := p.FatTree.Send.Time(n)
@@ -43,7 +43,7 @@ func (p *pair) stores(bytes int) (busy, behind unit.Time) {
 
 // loads is how long a processor is busy with taking a packet of the channel in.
 func (p *pair) loads(bytes int) unit.Time {
-	t := p.Lock + p.software[model.StartRemoteCost] + p.software[model.StartHandleCost]
+	t := p.InterfaceLock + p.software[model.StartRemoteCost] + p.software[model.StartHandleCost]
 	for left := p.Header + bytes; left > 0; left -= p.Packet.Payload {
 		t += p.Receive.Time(p.Packet.Header + min(left, p.Packet.Payload))
 	}
@@ -63,7 +63,7 @@ func (p *pair) short(bytes int) unit.Time {
 // inside is that of a short message within an SMP: it is written to the queue of its receiver, and
 // copied from there.
 func (p *pair) inside(bytes int) unit.Time {
-	a := p.memory.Access[model.Intra]
+	a := p.memory.Access[model.IntraNode]
 	t := p.software[model.StartSendCost] + a.Send.Start + a.Send.Bandwidth.Time(p.memory.Header+bytes) + a.Latency
 	t += a.Receive + a.Fetch.Time(bytes) + p.software[model.StartHandleCost]
 	if bytes > 0 {
@@ -92,7 +92,7 @@ func (p *pair) long(bytes int) unit.Time {
 	}
 	var sizes []int
 	for left := bytes; left > 0; {
-		if len(ends) == model.SendBlocks {
+		if len(ends) == model.BlocksInFlight {
 			arrives(sizes[0])
 			sizes = sizes[1:]
 		}
@@ -125,13 +125,13 @@ func TestExact(t *testing.T) {
 	between, inside := model.Placement{1, 1}, model.Placement{2}
 	for _, bytes := range []int{0, 1, 8, 40, 48, 49, 88, 500, 1024, 1025, 1500, 16384, 16385, 20_000, 32768, 50_000, 200_000, 1_000_000} {
 		want := p.short(bytes)
-		if bytes > library.Start.ShortBytes[model.Inter] {
+		if bytes > library.Start.ShortBytes[model.InterNode] {
 			want = p.long(bytes)
 		}
 		if got := once(t, x.Machine, library, between, bytes); got != want {
 			t.Errorf("%d bytes between SMPs: %v, by algebra %v, %d ps less", bytes, got, want, want-got)
 		}
-		if bytes > library.Start.ShortBytes[model.Intra] {
+		if bytes > library.Start.ShortBytes[model.IntraNode] {
 			continue // the copies of sender and receiver contend for memory
 		}
 		if got, want := once(t, x.Machine, library, inside, bytes), p.inside(bytes); got != want {
@@ -144,7 +144,7 @@ func TestExact(t *testing.T) {
 // returned.
 func once(t *testing.T, on *model.Machine, library *model.Library, p model.Placement, bytes int) unit.Time {
 	t.Helper()
-	placed, err := on.Place(p)
+	placed, err := on.WithPlacement(p)
 	if err != nil {
 		t.Fatal(err)
 	}

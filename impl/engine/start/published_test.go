@@ -50,7 +50,7 @@ func job(t *testing.T, library string, p model.Placement, program func(c *mpi.Co
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := x.Machine.Place(p)
+	m, err := x.Machine.WithPlacement(p)
 	if err != nil {
 		t.Fatal(err)
 	}

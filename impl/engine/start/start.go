@@ -88,8 +88,8 @@ func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 	if m.sizes.pinned == 0 {
 		m.sizes.pinned = model.DefaultPinnedBytes
 	}
-	if least := model.MinBlocks * m.sizes.block; m.sizes.pinned < least {
-		return nil, fmt.Errorf("library %s: pinned memory of %d bytes has no room for %d blocks of %d: at least %d", l.Name, m.sizes.pinned, model.MinBlocks, m.sizes.block, least)
+	if least := model.MinPinnedBlocks * m.sizes.block; m.sizes.pinned < least {
+		return nil, fmt.Errorf("library %s: pinned memory of %d bytes has no room for %d blocks of %d: at least %d", l.Name, m.sizes.pinned, model.MinPinnedBlocks, m.sizes.block, least)
 	}
 	return m, nil
 }
@@ -130,7 +130,7 @@ func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, con
 // long one. A buffered message is copied to the attached buffer first.
 func (e *Engine) Isend(o *engine.Op) {
 	e.port.Spend(model.StartSendCost, 1)
-	if o.Mode != model.Buffered {
+	if o.Mode != model.BufferedMode {
 		e.startSend(o.EngineOp.(*op))
 		return
 	}
@@ -150,14 +150,14 @@ func (e *Engine) startSend(s *op) {
 	e.counts[shortMessages]++
 	e.calls.Add(headBytes + s.Size)
 	e.sendPacket(int(s.Peer), &h, s.Buf)
-	if s.Mode != model.Synchronous {
+	if s.Mode != model.SynchronousMode {
 		e.rank.Complete(&s.Op)
 	}
 }
 
 // sendPacket sends a packet through the channel.
 func (e *Engine) sendPacket(dst int, h *head, b []byte) {
-	if e.port.Tier(dst) == model.Inter {
+	if e.port.Tier(dst) == model.InterNode {
 		e.port.Spend(model.StartRemoteCost, 1)
 	}
 	e.packet = device.Packet{Head: h.encode(), Data: b}
@@ -202,7 +202,7 @@ func (e *Engine) deliver(o *op, m *engine.ArrivedMessage[head]) {
 		return
 	}
 	e.rank.Copy(o.Buf, m.Data)
-	if h.mode == model.Synchronous {
+	if h.mode == model.SynchronousMode {
 		e.sendChannelControl(m.Src, &head{kind: kindACK, from: h.from})
 	}
 	e.rank.Complete(&o.Op)
@@ -216,7 +216,7 @@ func (e *Engine) Progress(wait bool) bool {
 	}
 	h := decodeHead(&p.Head)
 	if h.kind != kindPutDone {
-		if e.port.Tier(p.Src) == model.Inter {
+		if e.port.Tier(p.Src) == model.InterNode {
 			e.port.Spend(model.StartRemoteCost, 1)
 		}
 		e.port.Spend(model.StartHandleCost, 1)
@@ -268,7 +268,7 @@ func (e *Engine) handleMessage(p *device.Packet, h head) {
 	case o != nil:
 		e.deliver(o.Value, m)
 		e.inbox.Recycle(m)
-	case h.mode == model.Ready:
+	case h.mode == model.ReadyMode:
 		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.PeerName(m.Source, h.context), h.size, h.tag)
 	default:
 		e.rank.Copy(m.Data, p.Data) // charges the copy that Arrive has made
@@ -305,7 +305,9 @@ func (e *Engine) handleCancel(src int, h head) {
 }
 
 // isSenderWaiting reports whether the sender of a message waits for its receive.
-func (h *head) isSenderWaiting() bool { return h.mode == model.Synchronous || h.kind == kindRequest }
+func (h *head) isSenderWaiting() bool {
+	return h.mode == model.SynchronousMode || h.kind == kindRequest
+}
 
 func (e *Engine) ExplainWait(x *engine.Op) engine.Wait {
 	o := x.EngineOp.(*op)

@@ -16,7 +16,7 @@ import (
 // which are buffered have left after a round of messages, which may not be so of transfers that
 // come one by one.
 var libraries = []model.Library{
-	{Name: "as published", Start: model.StartSettings{ShortBytes: [model.NumTiers]int{model.Inter: 1024, model.Intra: 4096}}},
+	{Name: "as published", Start: model.StartSettings{ShortBytes: [model.NumTiers]int{model.InterNode: 1024, model.IntraNode: 4096}}},
 	{Name: "all short", Start: model.StartSettings{ShortBytes: [model.NumTiers]int{1 << 30, 1 << 30}}},
 	{Name: "little pinned memory", Start: model.StartSettings{ShortBytes: [model.NumTiers]int{300, 16}, BlockBytes: 1000, PinnedBytes: 3000}},
 }
@@ -29,7 +29,7 @@ func TestEngine(t *testing.T) {
 			New:  New,
 			Library: func() *model.Library {
 				l := l
-				l.Engine = model.Start
+				l.Engine = model.StartEngine
 				return &l
 			},
 			Worlds:   append(enginetest.WorldsOf(i), worlds(i)...),
@@ -47,7 +47,7 @@ func smps(processors int, noise float64) func(testing.TB, *model.Library, int) d
 		m, nodes := *p.Machine, *p.Machine.Nodes
 		inside, tree := *nodes.Inside.(*model.Hypernodes), *m.Network.(*model.FatTree)
 		inside.Sizes, nodes.Ranks, nodes.Inside = []int{processors}, processors, &inside
-		tree.Up = []int{4, 4}
+		tree.UpLinks = []int{4, 4}
 		m.Nodes, m.Network, m.Ranks.Max = &nodes, &tree, processors*tree.Capacity()
 		return hwtest.OpenPlatform(t, &platform.Platform{Machine: &m, Libraries: []*model.Library{l}}, ranks, noise)
 	}

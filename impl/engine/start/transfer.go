@@ -73,7 +73,7 @@ type pinnedMemory struct {
 // allocateBlock returns the index of a block to send from, if there is pinned memory for one.
 func (p *pinnedMemory) allocateBlock(size int) (place uint32, ok bool) {
 	n := len(p.unused)
-	if p.free < size || n == 0 && len(p.blocks) == model.SendBlocks {
+	if p.free < size || n == 0 && len(p.blocks) == model.BlocksInFlight {
 		return 0, false
 	}
 	p.free -= size
@@ -92,7 +92,7 @@ func (p *pinnedMemory) releaseBlock(place uint32, size int) {
 
 // usesRDMA reports whether transfers to a rank go by RDMA.
 func (e *Engine) usesRDMA(rank int32) bool {
-	return e.memory != nil && e.port.Tier(int(rank)) == model.Inter
+	return e.memory != nil && e.port.Tier(int(rank)) == model.InterNode
 }
 
 // handleClear continues a send whose receive is posted: it asks for a transfer, or sends all blocks
@@ -125,7 +125,7 @@ func (e *Engine) grantNextTransfer() {
 	if c.waitingReceives.head == nil || c.grantedReceive != nil && e.disabledRules&grantOneTransfer == 0 {
 		return
 	}
-	spare := model.SendBlocks * e.sizes.block
+	spare := model.BlocksInFlight * e.sizes.block
 	if e.disabledRules&reserveSenderMemory != 0 {
 		spare = 0
 	}

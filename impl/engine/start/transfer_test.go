@@ -26,7 +26,7 @@ func text(from, to, n int) []byte {
 func exchange(t *testing.T, processors, ranks int, l model.Library, skip transferRule, bytesEach int, to func(rank int) []int) ([numCounts]int64, error) {
 	t.Helper()
 	var total [numCounts]int64
-	l.Engine = model.Start
+	l.Engine = model.StartEngine
 	sources := make([][]int, ranks)
 	for r := range ranks {
 		for _, d := range to(r) {
@@ -57,7 +57,7 @@ func exchange(t *testing.T, processors, ranks int, l model.Library, skip transfe
 			ops = append(ops, r.Irecv(got[s], 0, s, 0, 1))
 		}
 		for _, d := range to(me) {
-			ops = append(ops, r.Isend(model.Standard, text(me, d, bytesEach), 0, d, 0, 1))
+			ops = append(ops, r.Isend(model.StandardMode, text(me, d, bytesEach), 0, d, 0, 1))
 		}
 		for _, o := range ops {
 			r.Wait(o)

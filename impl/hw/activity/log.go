@@ -138,7 +138,7 @@ func (r *Log) NameServer(s *sim.Server, format string, args ...any) {
 // ProcessorUntil implements core.Probe.
 func (r *Log) ProcessorUntil(p *core.Port, t unit.Time, name string, a model.Activity, bytes int) {
 	l := &r.processors[p.ID]
-	if a == model.Receiving {
+	if a == model.ReceiveActivity {
 		r.noteWait(p)
 	}
 	n := len(l.spans)
@@ -147,7 +147,7 @@ func (r *Log) ProcessorUntil(p *core.Port, t unit.Time, name string, a model.Act
 	}
 	switch {
 	case t <= l.clock:
-	case bytes > 0 && n > l.transferFirstSpan && l.spans[n-1].name == name && a == model.Sending: // nothing came between it and the last part
+	case bytes > 0 && n > l.transferFirstSpan && l.spans[n-1].name == name && a == model.SendActivity: // nothing came between it and the last part
 		s := &l.spans[n-1]
 		s.duration, s.bytes, l.clock = s.duration+t-l.clock, s.bytes+bytes, t
 	default:
@@ -160,7 +160,7 @@ func (r *Log) ProcessorUntil(p *core.Port, t unit.Time, name string, a model.Act
 
 // noteWait says that a processor may have waited until now: if so, it continues at the kernel's
 // time. The reason is known later.
-func (r *Log) noteWait(p *core.Port) { r.ProcessorUntil(p, r.kernel.Now(), "", model.Waiting, 0) }
+func (r *Log) noteWait(p *core.Port) { r.ProcessorUntil(p, r.kernel.Now(), "", model.WaitActivity, 0) }
 
 // ProcessorDelayed implements core.Probe.
 func (r *Log) ProcessorDelayed(p *core.Port, x any, at, long unit.Time, name string, a model.Activity) {
@@ -170,7 +170,7 @@ func (r *Log) ProcessorDelayed(p *core.Port, x any, at, long unit.Time, name str
 			into = r.flights[i].sentSpan
 		}
 	} else if l.clock <= at { // it waits
-		r.ProcessorUntil(p, at, "", model.Waiting, 0)
+		r.ProcessorUntil(p, at, "", model.WaitActivity, 0)
 		r.ProcessorUntil(p, at+long, name, a, 0)
 		return
 	}
@@ -267,7 +267,7 @@ func (r *Log) AccessStarted(p *core.Port, x *core.RemoteAccess) {
 		r.omitted++
 		return
 	}
-	f := flight{receiverRank: x.Src, Flight: model.Flight{From: int(x.Src), To: int(x.Dst), Bytes: len(x.Data), Hardware: true}}
+	f := flight{receiverRank: x.Src, Flight: model.Flight{From: int(x.Src), To: int(x.Dst), Bytes: len(x.Data), IsRemoteAccess: true}}
 	if x.IsGet {
 		f.From, f.To = f.To, f.From
 	}
@@ -292,7 +292,7 @@ func (r *Log) LastByteArrived(x any, t unit.Time) {
 func (r *Log) ControlSignal(x *core.RemoteAccess, name string, from, to int32, depart, arrive unit.Time) {
 	if i, ok := r.flightOf[x]; ok && r.reserveEntry() {
 		f := flight{senderRank: x.Src, receiverRank: x.Src, sentSpan: r.flights[i].sentSpan, receivedSpan: -1}
-		f.Name, f.From, f.To, f.Depart, f.Arrive, f.Hardware = name, int(from), int(to), depart, arrive, true
+		f.Name, f.From, f.To, f.Depart, f.Arrive, f.IsRemoteAccess = name, int(from), int(to), depart, arrive, true
 		r.flights = append(r.flights, f)
 	}
 }
@@ -357,7 +357,7 @@ func (r *Log) notePacketReceived(rank int32, pk *core.Packet, from int) {
 	}
 	l.nameWaits(name, from)
 	for i := from; i < len(l.spans); i++ {
-		if a := l.spans[i].activity; a == model.Waiting || a == model.Interrupt {
+		if a := l.spans[i].activity; a == model.WaitActivity || a == model.InterruptActivity {
 			from = i + 1
 		}
 	}
@@ -372,7 +372,7 @@ func (r *Log) notePacketReceived(rank int32, pk *core.Packet, from int) {
 // nameWaits says what the waits among the spans from a place on were for.
 func (l *processorLog) nameWaits(name string, from int) {
 	for i := from; i < len(l.spans); i++ {
-		if s := &l.spans[i]; s.activity == model.Waiting && s.name == "" {
+		if s := &l.spans[i]; s.activity == model.WaitActivity && s.name == "" {
 			s.name = name
 		}
 	}

@@ -41,7 +41,7 @@ func (w observedPort) Spend(x model.CostKey, n int) {
 			bytes = n
 		}
 	}
-	w.noteActivity(name, model.Software, bytes)
+	w.noteActivity(name, model.SoftwareActivity, bytes)
 }
 
 func (w observedPort) Now() unit.Time {
@@ -49,7 +49,7 @@ func (w observedPort) Now() unit.Time {
 	w.emulated.ElapseCharges()
 	defer w.addSoftwareTime(w.emulated.Clock) // what a loop waits that reads the clock
 	now := w.Port.Now()
-	w.noteActivity("clock", model.Computing, 0)
+	w.noteActivity("clock", model.ComputeActivity, 0)
 	return now
 }
 
@@ -57,7 +57,7 @@ func (w observedPort) Delay(d unit.Time) {
 	w.processor.leaveCall()
 	w.emulated.AddDelay(d) // as a port does; it is noted before what happens meanwhile
 	w.processor.softwareTime += d
-	w.noteActivity("compute", model.Computing, 0)
+	w.noteActivity("compute", model.ComputeActivity, 0)
 	w.processor.isComputing = true
 	w.emulated.ElapseCharges()
 	w.processor.isComputing = false
@@ -66,14 +66,14 @@ func (w observedPort) Delay(d unit.Time) {
 func (w observedPort) Copy(dst, src []byte) int {
 	defer w.addSoftwareTime(w.emulated.Clock)
 	n := w.Port.Copy(dst, src)
-	w.noteActivity("processor.copy", model.Copying, n)
+	w.noteActivity("processor.copy", model.CopyActivity, n)
 	return n
 }
 
 func (w observedPort) Operate(n int) {
 	defer w.addSoftwareTime(w.emulated.Clock)
 	w.Port.Operate(n)
-	w.noteActivity("processor.operation", model.Software, 0)
+	w.noteActivity("processor.operation", model.SoftwareActivity, 0)
 }
 
 func (w observedPort) Send(dst int, x *device.Packet) {
@@ -81,7 +81,7 @@ func (w observedPort) Send(dst int, x *device.Packet) {
 	from := len(w.processor.spans)
 	w.Port.Send(dst, x)
 	w.processor.nameWaits("room", from)
-	w.noteActivity(w.processor.pendingSendName, model.Sending, 0)
+	w.noteActivity(w.processor.pendingSendName, model.SendActivity, 0)
 }
 
 func (w observedPort) Recv(block bool) *device.Packet {
@@ -89,7 +89,7 @@ func (w observedPort) Recv(block bool) *device.Packet {
 	from := len(w.processor.spans)
 	x := w.Port.Recv(block)
 	w.log.noteWait(w.emulated)
-	w.noteActivity("receive", model.Receiving, 0)
+	w.noteActivity("receive", model.ReceiveActivity, 0)
 	var pk *core.Packet
 	if x != nil {
 		pk = w.emulated.LentPacket()
@@ -120,12 +120,12 @@ func (m observedMemory) Put(dst int, k device.Key, off int, b []byte, done devic
 	if m.port.log.keepsSpans() {
 		m.port.emulated.AwaitStore()
 	}
-	m.port.noteActivity("put", model.Sending, 0)
+	m.port.noteActivity("put", model.SendActivity, 0)
 }
 
 func (m observedMemory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	m.Memory.Get(dst, k, off, b, done)
-	m.port.noteActivity("get", model.Sending, 0)
+	m.port.noteActivity("get", model.SendActivity, 0)
 }
 
 // Counter implements device.Port.
@@ -143,13 +143,13 @@ type observedCounter struct {
 
 func (c observedCounter) FetchAndAdd(dst, r int, delta int64) int64 {
 	old := c.Counter.FetchAndAdd(dst, r, delta)
-	c.port.noteActivity("counter", model.Waiting, 0)
+	c.port.noteActivity("counter", model.WaitActivity, 0)
 	return old
 }
 
 func (c observedCounter) FetchAndStore(dst, r int, value int64) int64 {
 	old := c.Counter.FetchAndStore(dst, r, value)
-	c.port.noteActivity("counter", model.Waiting, 0)
+	c.port.noteActivity("counter", model.WaitActivity, 0)
 	return old
 }
 
@@ -171,7 +171,7 @@ func (x observedWatch) Wait(seen uint64, deadline unit.Time) bool {
 	from := len(x.port.processor.spans)
 	more := x.Watch.Wait(seen, deadline)
 	x.port.processor.nameWaits("event", from)
-	x.port.noteActivity("event", model.Waiting, 0)
+	x.port.noteActivity("event", model.WaitActivity, 0)
 	return more
 }
 
@@ -181,12 +181,12 @@ func (x observedWatch) WaitWord(k device.Key, off int, old uint64) uint64 {
 	from := len(x.port.processor.spans)
 	word := device.WaitWord(x.Watch, k, off, old)
 	x.port.processor.nameWaits("event", from)
-	x.port.noteActivity("event", model.Waiting, 0)
+	x.port.noteActivity("event", model.WaitActivity, 0)
 	return word
 }
 
 func (x observedWatch) Load(k device.Key, off int) uint64 {
 	word := x.Watch.Load(k, off)
-	x.port.noteActivity("event", model.Waiting, 0)
+	x.port.noteActivity("event", model.WaitActivity, 0)
 	return word
 }

@@ -11,7 +11,7 @@ import (
 
 // Timeline returns the activities of the last run.
 func (r *Log) Timeline() *model.Timeline {
-	out := &model.Timeline{Ranks: make([]model.Track, len(r.processors)), Omitted: r.omitted, Cut: r.omittedSince, Called: r.callCounts}
+	out := &model.Timeline{Ranks: make([]model.Track, len(r.processors)), OmittedCount: r.omitted, OmittedFrom: r.omittedSince, CallCounts: r.callCounts}
 	places := make([][]unit.Time, len(r.processors))
 	for i := range r.processors {
 		out.Ranks[i], places[i] = r.processors[i].buildTrack()
@@ -24,9 +24,9 @@ func (r *Log) Timeline() *model.Timeline {
 		}
 	}
 	for _, f := range r.flights {
-		f.By, f.Sent, f.Taken = int(f.senderRank), places[f.senderRank][f.sentSpan], -1
+		f.Initiator, f.Sent, f.TakenIn = int(f.senderRank), places[f.senderRank][f.sentSpan], -1
 		if f.receivedSpan >= 0 {
-			f.Taken = max(places[f.receiverRank][f.receivedSpan], f.Arrive) // the end of a long one comes while it is taken
+			f.TakenIn = max(places[f.receiverRank][f.receivedSpan], f.Arrive) // the end of a long one comes while it is taken
 		}
 		out.Flights = append(out.Flights, f.Flight)
 	}

@@ -55,10 +55,10 @@ func TestRecordingOfAProcessorThatIsHeldUp(t *testing.T) {
 // Two processors of a block write at once, through one port that takes as long as they do: the
 // second waits before it, and with it its rank.
 func TestRecordingOfAPortThatIsTaken(t *testing.T) {
-	h := &model.Hypernodes{Sizes: []int{4}, PerBlock: 2, Port: 100e6, Rings: 1, Ring: 1e12, Chunk: 1000}
+	h := &model.Hypernodes{Sizes: []int{4}, ProcessorsPerBlock: 2, Port: 100e6, Rings: 1, Ring: 1e12, Chunk: 1000}
 	a := model.Access{Latency: us, Send: model.Channel{Start: us, Bandwidth: 100e6}, Receive: us, Put: model.Channel{Bandwidth: 1e8}, Get: model.Channel{Bandwidth: 1e8}}
 	h.Access = [model.NumTiers]model.Access{a, a}
-	m := &model.Machine{Name: "hypernode", Ranks: model.Ranks{Min: 1, Max: 4}, Timer: 1, Network: h, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}}}
+	m := &model.Machine{Name: "hypernode", Ranks: model.RankLimits{Min: 1, Max: 4}, Timer: 1, Network: h, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}}}
 	r := hwtest.TimelineOf(t, m, 4, func(p device.Port) {
 		switch p.Rank() {
 		case 0, 1:
@@ -93,8 +93,8 @@ func TestRecordingOfAnInterrupt(t *testing.T) {
 	if s[0].Name != "compute" || s[1].Name != "ethernet.tcp.input" || s[2].Name != "compute" || s[0].To != there || s[1].Time() != input || s[2].To != work+input {
 		t.Errorf("the frame is there at %v, the rank does %q", there, told(s[:3]))
 	}
-	if f := r.Flights[0]; f.Arrive != there || f.Taken != work+input {
-		t.Errorf("the packet arrives at %v and is taken at %v, want %v and %v", f.Arrive, f.Taken, there, work+input)
+	if f := r.Flights[0]; f.Arrive != there || f.TakenIn != work+input {
+		t.Errorf("the packet arrives at %v and is taken at %v, want %v and %v", f.Arrive, f.TakenIn, there, work+input)
 	}
 }
 
@@ -127,12 +127,12 @@ func TestRecordingLimit(t *testing.T) {
 	const limit = 500
 	whole, part := run(0), run(limit)
 	all := things(whole)
-	if whole.Omitted != 0 || things(part) != limit || part.Omitted != all-limit {
-		t.Errorf("of %d things %d are recorded and %d left out, want %d and %d; without limit %d are left out", all, things(part), part.Omitted, limit, all-limit, whole.Omitted)
+	if whole.OmittedCount != 0 || things(part) != limit || part.OmittedCount != all-limit {
+		t.Errorf("of %d things %d are recorded and %d left out, want %d and %d; without limit %d are left out", all, things(part), part.OmittedCount, limit, all-limit, whole.OmittedCount)
 	}
 	for i, x := range part.Ranks {
-		if n := len(x.Spans); n == 0 || !slices.Equal(x.Spans, whole.Ranks[i].Spans[:n]) || x.Spans[n-1].From > part.Cut+us {
-			t.Errorf("rank %d: %d spans are no part of the recording without limit up to %v", i, n, part.Cut)
+		if n := len(x.Spans); n == 0 || !slices.Equal(x.Spans, whole.Ranks[i].Spans[:n]) || x.Spans[n-1].From > part.OmittedFrom+us {
+			t.Errorf("rank %d: %d spans are no part of the recording without limit up to %v", i, n, part.OmittedFrom)
 		}
 	}
 }

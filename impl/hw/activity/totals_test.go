@@ -60,8 +60,8 @@ func TestTotals(t *testing.T) {
 				}
 				spans += len(x.Spans)
 			}
-			if n := len(now.Ranks[0].Spans) + len(now.Flights) + spans; len(now.Resources) != len(network) || limit < 0 && n > 0 || now.Omitted == 0 {
-				t.Errorf("%s, limit %d: %d things are recorded, %d left out", name, limit, n, now.Omitted)
+			if n := len(now.Ranks[0].Spans) + len(now.Flights) + spans; len(now.Resources) != len(network) || limit < 0 && n > 0 || now.OmittedCount == 0 {
+				t.Errorf("%s, limit %d: %d things are recorded, %d left out", name, limit, n, now.OmittedCount)
 			}
 		}
 	}
@@ -107,8 +107,8 @@ func TestCompletionsOfEntries(t *testing.T) {
 	}
 	got := r.Timeline().Flights
 	for _, f := range got {
-		if f.Taken >= 0 {
-			t.Errorf("the entry from rank %d that arrives at %v is taken at %v as a packet", f.From, f.Arrive, f.Taken)
+		if f.TakenIn >= 0 {
+			t.Errorf("the entry from rank %d that arrives at %v is taken at %v as a packet", f.From, f.Arrive, f.TakenIn)
 		}
 	}
 	if len(got) != 2*entries {

@@ -36,7 +36,7 @@ func (p *Port) NotifyExit(rank int, head device.Head) {
 	if q.programEnded && len(asked) == 0 {
 		q.proc = p.Kernel.Go(func(*sim.Proc) {
 			q.AdvanceToKernel()
-			q.Probe.ProcessorUntil(q, q.Kernel.Now(), "", model.Waiting, 0)
+			q.Probe.ProcessorUntil(q, q.Kernel.Now(), "", model.WaitActivity, 0)
 			q.sendExitNotices()
 		})
 	}

@@ -115,7 +115,7 @@ type RegisterServer struct{ sim.Server }
 func (g *RegisterServer) Update(p *Port, there, hold, back unit.Time, dst, r int, c RegisterUpdate) int64 {
 	p.Sleep(there)
 	t := g.Reserve(p.Kernel.Now(), hold)
-	p.Probe.ServerOccupied(&g.Server, "counter", model.Carrying, t, hold, 0)
+	p.Probe.ServerOccupied(&g.Server, "counter", model.CarryActivity, t, hold, 0)
 	old := p.UpdateRegister(dst, r, c)
 	p.Sleep(t - p.Kernel.Now() + hold + back)
 	p.AdvanceToKernel()

@@ -172,7 +172,7 @@ func (p *Port) ParkAndElapse() { p.parkAndElapse(awaitingPacket) }
 func (p *Port) parkAndElapse(s state) {
 	p.park(s)
 	p.AdvanceToKernel()
-	p.Probe.ProcessorUntil(p, p.Kernel.Now(), "", model.Waiting, 0)
+	p.Probe.ProcessorUntil(p, p.Kernel.Now(), "", model.WaitActivity, 0)
 	p.ElapseCharges()
 }
 

@@ -76,7 +76,7 @@ func (s *SwitchedNetwork[R]) injectChunk(of any, t unit.Time, a, to int, b int, 
 	route, flight := s.Router.RouteBetween(a, to)
 	hold := s.linkRate.Time(b)
 	entered = s.Injectors[a].Reserve(t, hold)
-	s.Job.Probe.ServerOccupied(&s.Injectors[a], of, model.Carrying, entered, hold, b)
+	s.Job.Probe.ServerOccupied(&s.Injectors[a], of, model.CarryActivity, entered, hold, b)
 	c.transfer, c.source, c.route, c.bytes, c.isLast, c.hasHighPriority = of, int32(a), route, int32(b), last, urgent
 	c.linkTime, c.earliestEnd = hold, entered+flight+dur
 	s.advanceChunk(c, entered, until)
@@ -123,7 +123,7 @@ func (s *SwitchedNetwork[R]) reachOutput(c *chunk[R], t unit.Time) bool {
 func (s *SwitchedNetwork[R]) takeOutput(o *Output[R], c *chunk[R], t unit.Time) bool {
 	first := t + s.deliveryTime
 	t = o.Reserve(t, c.linkTime)
-	s.Job.Probe.ServerOccupied(&o.Server, c.transfer, model.Carrying, t, c.linkTime, int(c.bytes))
+	s.Job.Probe.ServerOccupied(&o.Server, c.transfer, model.CarryActivity, t, c.linkTime, int(c.bytes))
 	if !c.leavesNetwork {
 		return true
 	}

@@ -99,7 +99,7 @@ func (r *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
 	late, last := s.SendChunk(pk, w, &s.StoreFlow, p.ID, pk.Dst, until)
 	p.Clock += late
 	p.NetworkDelay += late
-	p.Probe.ProcessorDelayed(p, pk, at, late, "network", model.Blocked)
+	p.Probe.ProcessorDelayed(p, pk, at, late, "network", model.BlockedActivity)
 	if !last {
 		s.Job.Kernel.Schedule(w.NextTime, r, 0)
 		return

@@ -122,7 +122,7 @@ func TestBursts(t *testing.T) {
 func TestSlowStart(t *testing.T) {
 	m, e := careful(1 << 20)
 	e.Switches.Latency, e.TCP.AckEvery = 10*unit.Millisecond, 1
-	mss := e.Longest()
+	mss := e.MaxSegmentData()
 	round := 2 * e.Switches.Latency
 	for _, c := range []struct{ segments, rounds int }{{2, 0}, {3, 1}, {6, 1}, {7, 2}, {14, 2}, {15, 3}, {30, 3}, {31, 4}} {
 		took, _ := streams(t, m, map[int]int{0: 1}, c.segments*mss-e.TCP.Record)
@@ -149,11 +149,11 @@ func TestIdle(t *testing.T) {
 		var begun, took unit.Time
 		err := w.Run(func(p device.Port) error {
 			if p.Rank() == 0 {
-				p.Send(1, &device.Packet{Data: make([]byte, 200*e.Longest())})
+				p.Send(1, &device.Packet{Data: make([]byte, 200*e.MaxSegmentData())})
 				p.Recv(true)
 				p.Delay(unit.Time(c.timeouts * float64(e.TCP.Retransmit)))
 				begun = p.Now()
-				p.Send(1, &device.Packet{Data: make([]byte, 31*e.Longest()-e.TCP.Record)})
+				p.Send(1, &device.Packet{Data: make([]byte, 31*e.MaxSegmentData()-e.TCP.Record)})
 				return nil
 			}
 			p.Recv(true)
@@ -198,8 +198,8 @@ func TestSelective(t *testing.T) {
 	e.Switches.Latency, e.Switches.Loss = 2*unit.Millisecond, 0.04
 	fast := 0
 	for seed := range uint64(50) {
-		_, s := seeded(t, m, seed, map[int]int{0: 1}, 100*e.Longest())
-		if lost := s.LostBytes - s.FramesLostToFaults*e.TCP.Header; s.TCPBytesRetransmitted < lost || s.TCPBytesRetransmitted > lost+s.TCPTimeouts*e.Longest() {
+		_, s := seeded(t, m, seed, map[int]int{0: 1}, 100*e.MaxSegmentData())
+		if lost := s.LostBytes - s.FramesLostToFaults*e.TCP.Header; s.TCPBytesRetransmitted < lost || s.TCPBytesRetransmitted > lost+s.TCPTimeouts*e.MaxSegmentData() {
 			t.Errorf("seed %d: %d bytes of data were lost, and %d sent again: %+v", seed, lost, s.TCPBytesRetransmitted, s)
 		}
 		fast += s.FastRetransmits - s.TCPTimeouts
@@ -218,7 +218,7 @@ func TestSocketsTogether(t *testing.T) {
 	m, e := careful(1 << 20)
 	whole := e.Rate.Time(bytes * 1538 / 1460)
 	for _, together := range []bool{false, true} {
-		w := hwtest.Open(t, hw.Config{Machine: m, Ranks: 4, Library: &model.Library{Sockets: &model.Sockets{Buffer: 32768, Together: together}}})
+		w := hwtest.Open(t, hw.Config{Machine: m, Ranks: 4, Library: &model.Library{Sockets: &model.Sockets{Buffer: 32768, SendsTogether: together}}})
 		var came [4]unit.Time
 		var sent, flushed unit.Time
 		err := w.Run(func(p device.Port) error {

@@ -292,7 +292,7 @@ func (s *station) backOff(now unit.Time) {
 	if s.collisions++; s.collisions < s.Attempts {
 		slots := s.random.Uint64() & (1<<min(s.collisions, s.Backoff) - 1)
 		s.retryAt(now + s.Slot*unit.Time(slots))
-		s.probe.ServerOccupied(&s.track, "back-off", model.Silent, now, s.Slot*unit.Time(slots), 0)
+		s.probe.ServerOccupied(&s.track, "back-off", model.BackoffActivity, now, s.Slot*unit.Time(slots), 0)
 		return
 	}
 	s.collisions = 0

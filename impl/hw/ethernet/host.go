@@ -47,10 +47,10 @@ type processor struct {
 
 // New returns an Ethernet that joins ranks of a job.
 func New(j *core.Job, m *model.Ethernet, e core.Attachment) core.Network {
-	if m.ByMBCF(j.Library) {
+	if m.UsesMBCF(j.Library) {
 		return newMBCF(j, m, e)
 	}
-	m = m.For(j.Library)
+	m = m.WithSocketsOf(j.Library)
 	n := &network{Ethernet: m, Attachment: e, job: j, statistics: statisticsOf(j), mss: m.MTU - m.TCP.Header, hosts: make([]host, e.Ranks)}
 	n.carrier = newCarrier(m, j, e, n, n.statistics)
 	for i := range n.hosts {
@@ -166,7 +166,7 @@ func (h *processor) interrupt(d unit.Time, name string) unit.Time {
 	d = h.WithNoise(d)
 	now := h.Kernel.Now()
 	h.interruptedUntil = max(h.interruptedUntil, now) + d
-	h.Probe.ProcessorDelayed(h.Port, nil, h.interruptedUntil-d, d, name, model.Interrupt)
+	h.Probe.ProcessorDelayed(h.Port, nil, h.interruptedUntil-d, d, name, model.InterruptActivity)
 	h.Clock = max(h.Clock, now) + d
 	return h.interruptedUntil
 }
@@ -192,7 +192,7 @@ func (h *processor) spendInSystem(d unit.Time, name string, a model.Activity) {
 
 // sendFromCall sends a segment in a system call.
 func (h *host) sendFromCall(f *frame) {
-	h.spendInSystem(h.network.TCP.Output, "ethernet.tcp.output", model.Sending)
+	h.spendInSystem(h.network.TCP.Output, "ethernet.tcp.output", model.SendActivity)
 	h.network.send(f)
 }
 
@@ -221,7 +221,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 // BuffersSends implements core.BufferingNetwork.
 func (n *network) BuffersSends() bool {
 	l := n.job.Library
-	return l != nil && l.Sockets != nil && l.Sockets.Together
+	return l != nil && l.Sockets != nil && l.Sockets.SendsTogether
 }
 
 // offerToSocket writes what there is room for. The rest waits behind it.
@@ -273,12 +273,12 @@ func (h *host) writeAll(s *socket) {
 			if h.unreadSocketCount == 0 || h.network.readsWholePackets() && h.ID > s.peer.host.ID {
 				h.ParkAndElapse()
 			} else {
-				h.spendInSystem(t.Poll, "ethernet.tcp.poll", model.Receiving)
+				h.spendInSystem(t.Poll, "ethernet.tcp.poll", model.ReceiveActivity)
 				h.readAll()
 			}
 		}
 		h.blockedSocket = nil
-		h.spendInSystem(t.Poll, "ethernet.tcp.poll", model.Receiving)
+		h.spendInSystem(t.Poll, "ethernet.tcp.poll", model.ReceiveActivity)
 	}
 }
 
@@ -286,11 +286,11 @@ func (h *host) writeAll(s *socket) {
 // has copied the data for it.
 func (h *host) writeOnce(s *socket) {
 	t := &h.network.TCP
-	h.spendInSystem(t.Write.Start, "ethernet.tcp.write.start", model.Sending)
+	h.spendInSystem(t.Write.Start, "ethernet.tcp.write.start", model.SendActivity)
 	s.isWriting = true
 	for end := s.written + min(s.requestedEnd-s.written, s.freeSendBuffer()); s.written < end; {
 		n := min(end-s.written, h.network.mss-(s.written-s.sent)%h.network.mss)
-		h.spendInSystem(t.Write.Bandwidth.Time(n), "ethernet.tcp.write.bandwidth", model.Sending)
+		h.spendInSystem(t.Write.Bandwidth.Time(n), "ethernet.tcp.write.bandwidth", model.SendActivity)
 		s.written += n
 		for f := s.nextSegment(); f != nil; f = s.nextSegment() {
 			h.sendFromCall(f)
@@ -310,7 +310,7 @@ func (n *network) HasData(p *core.Port) bool {
 // returns, and writes what waits for sockets that have room.
 func (n *network) Poll(p *core.Port) {
 	h := n.hostOf(p)
-	h.spendInSystem(n.TCP.Poll, "ethernet.tcp.poll", model.Receiving)
+	h.spendInSystem(n.TCP.Poll, "ethernet.tcp.poll", model.ReceiveActivity)
 	if h.unreadSocketCount > 0 {
 		h.readAll()
 	}
@@ -346,8 +346,8 @@ func (h *host) readAll() {
 // readOnce reads bytes of a socket by one call.
 func (h *host) readOnce(s *socket, n int) {
 	t := &h.network.TCP
-	h.spendInSystem(t.Read.Start, "ethernet.tcp.read.start", model.Receiving)
-	h.spendInSystem(t.Read.Bandwidth.Time(n), "ethernet.tcp.read.bandwidth", model.Receiving)
+	h.spendInSystem(t.Read.Start, "ethernet.tcp.read.start", model.ReceiveActivity)
+	h.spendInSystem(t.Read.Bandwidth.Time(n), "ethernet.tcp.read.bandwidth", model.ReceiveActivity)
 	s.readBytes(n)
 	if s.acknowledgeNow {
 		h.sendFromCall(s.newSegment())
@@ -357,7 +357,7 @@ func (h *host) readOnce(s *socket, n int) {
 // readsWholePackets reports whether the library reads whole packets.
 func (n *network) readsWholePackets() bool {
 	l := n.job.Library
-	return l != nil && l.Sockets != nil && l.Sockets.Whole
+	return l != nil && l.Sockets != nil && l.Sockets.ReadsWholePackets
 }
 
 // RankEnded lets the system drop all data, arrived or still to arrive, for a rank whose program has

@@ -152,8 +152,8 @@ func (c *circuit) sendFromCall(m *message) {
 		t.ParkAndElapse()
 	}
 	c.senderBlocked = false
-	t.spendInSystem(x.Call.Start, "ethernet.mbcf.call.start", model.Sending)
-	t.spendInSystem(x.Call.Bandwidth.Time(m.bytes), "ethernet.mbcf.call.bandwidth", model.Sending)
+	t.spendInSystem(x.Call.Start, "ethernet.mbcf.call.start", model.SendActivity)
+	t.spendInSystem(x.Call.Bandwidth.Time(m.bytes), "ethernet.mbcf.call.bandwidth", model.SendActivity)
 	c.appendMessage(m)
 	for m := c.nextMessage(); m != nil; m = c.nextMessage() { // interrupts may have given more
 		c.network.send(c.newFrame(m))
@@ -439,18 +439,18 @@ func (n *mbcf) Receive(p *core.Port, pk *core.Packet) {
 func (n *mbcf) MaxEntry() int { return n.MBCF.Limit }
 
 func (n *mbcf) ChargeDequeue(p *core.Port) {
-	n.taskOf(p.ID).spendInSystem(n.MBCF.Dequeue, "ethernet.mbcf.dequeue", model.Receiving)
+	n.taskOf(p.ID).spendInSystem(n.MBCF.Dequeue, "ethernet.mbcf.dequeue", model.ReceiveActivity)
 }
 
 func (n *mbcf) ChargeHandlerCall(p *core.Port) {
-	n.taskOf(p.ID).spendInSystem(n.MBCF.Upcall, "ethernet.mbcf.upcall", model.Interrupt)
+	n.taskOf(p.ID).spendInSystem(n.MBCF.Upcall, "ethernet.mbcf.upcall", model.InterruptActivity)
 }
 
 // chargeLocalCall charges a call that concerns the rank's own memory.
 func (n *mbcf) chargeLocalCall(p *core.Port, bytes int) {
 	p.ElapseCharges()
 	t := n.taskOf(p.ID)
-	t.spendInSystem(n.MBCF.Call.Time(bytes), "ethernet.mbcf.call.start", model.Sending)
+	t.spendInSystem(n.MBCF.Call.Time(bytes), "ethernet.mbcf.call.start", model.SendActivity)
 }
 
 // StartAccess writes or reads memory.

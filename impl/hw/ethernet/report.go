@@ -45,7 +45,7 @@ func (x *lineReport) Report(uint64) {
 	if f.switchHops == 0 {
 		f.noteDeparture(l.frameStart)
 	}
-	l.ethernet.job.Probe.ServerOccupied(&l.server, f.content(), model.Carrying, l.frameStart, l.ethernet.job.Kernel.Now()-l.frameStart, f.payload)
+	l.ethernet.job.Probe.ServerOccupied(&l.server, f.content(), model.CarryActivity, l.frameStart, l.ethernet.job.Kernel.Now()-l.frameStart, f.payload)
 }
 
 // stationReport reports what a station has sent until now.
@@ -55,16 +55,16 @@ type stationReport station
 func (x *stationReport) Report(sending uint64) {
 	s := (*station)(x)
 	now, f := s.kernel.Now(), s.queue[0]
-	what, a := f.content(), model.Carrying
+	what, a := f.content(), model.CarryActivity
 	if s.isColliding {
-		what, a = "collision", model.Colliding
+		what, a = "collision", model.CollisionActivity
 	} else {
 		f.noteDeparture(s.sendStart)
 	}
 	s.probe.ServerOccupied(&s.track, what, a, s.sendStart, now-s.sendStart, f.payload)
 	if sending == 1 {
 		if s.medium.isCollision {
-			what, a = "collision", model.Colliding
+			what, a = "collision", model.CollisionActivity
 		}
 		s.probe.ServerOccupied(&s.medium.track, what, a, s.burstStart, now-s.burstStart, f.payload)
 	}

@@ -58,19 +58,19 @@ const (
 func newSwitchedEthernet(m *model.Ethernet, j *core.Job, e core.Attachment, up transport, count *Statistics) *switchedEthernet {
 	w := m.Switches
 	s := &switchedEthernet{Ethernet: m, job: j, transport: up, statistics: count, namePrefix: e.NamePrefix, links: make([]link, e.Interfaces), faults: core.NewNoise(j.Seed^stationSeed, -1, 0)}
-	s.waitingBytes = make([]int, w.Of(e.Interfaces-1)+1)
+	s.waitingBytes = make([]int, w.SwitchOf(e.Interfaces-1)+1)
 	for i := range s.links {
 		l := &s.links[i]
 		l.ethernet = s
-		if w.Full {
+		if w.IsFullDuplex {
 			l.toSwitch = s.newLine(m.Rate, 0, fmt.Sprintf("station %d out", i), s.receiveAtSwitch)
-			l.fromSwitch = s.newSwitchLine(m.Rate, w.Of(i), fmt.Sprintf("station %d in", i), s.transport.frameArrived)
+			l.fromSwitch = s.newSwitchLine(m.Rate, w.SwitchOf(i), fmt.Sprintf("station %d in", i), s.transport.frameArrived)
 			continue
 		}
 		l.shared = newMedium(m, &j.Kernel, 2, j.Seed+uint64(i)<<32, j.Probe)
 		l.shared.transport, l.shared.statistics, l.shared.namePrefix = l, count, fmt.Sprintf("%slink %d ", e.NamePrefix, i)
 	}
-	for i := range w.Of(e.Interfaces-1) + 1 {
+	for i := range w.SwitchOf(e.Interfaces-1) + 1 {
 		s.uplinks = append(s.uplinks, s.newSwitchLine(w.Uplink, i, fmt.Sprintf("uplink of switch %d up", i), s.receiveAtSwitch))
 		s.downlinks = append(s.downlinks, s.newSwitchLine(w.Uplink, 0, fmt.Sprintf("uplink of switch %d down", i), s.receiveAtSwitch))
 	}
@@ -143,7 +143,7 @@ func (x *forwardEvent) HandleEvent(uint64) {
 		s.flood(f)
 		return
 	}
-	from, to := s.Switches.Of(f.src), s.Switches.Of(f.dst)
+	from, to := s.Switches.SwitchOf(f.src), s.Switches.SwitchOf(f.dst)
 	switch {
 	case from != to && f.switchHops == 1 && from != 0:
 		s.uplinks[from].send(f)
@@ -158,7 +158,7 @@ func (x *forwardEvent) HandleEvent(uint64) {
 // other switches. On the way to another switch its destination says which.
 func (s *switchedEthernet) flood(f *frame) {
 	w := s.Switches
-	from := w.Of(f.src)
+	from := w.SwitchOf(f.src)
 	at := from
 	if f.switchHops > 1 {
 		at = multicastDestination - 1 - f.dst

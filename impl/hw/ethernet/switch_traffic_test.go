@@ -54,7 +54,7 @@ func TestSwitchPhysics(t *testing.T) {
 		if roomy && s.FramesOverflowed == 0 && s.FramesAbandoned == 0 && e.Switches.Loss == 0 && s.TCPBytesRetransmitted > 0 {
 			t.Errorf("seed %d: nothing was lost, and %d bytes were sent again", seed, s.TCPBytesRetransmitted)
 		}
-		if e.Switches.Full && s.Collisions > 0 {
+		if e.Switches.IsFullDuplex && s.Collisions > 0 {
 			t.Errorf("seed %d: %d collisions on full-duplex links", seed, s.Collisions)
 		}
 		lost, collided = lost+s.FramesOverflowed, collided+s.Collisions

@@ -63,7 +63,7 @@ func (d datagramPort) Join(group uint32) bool {
 // chargeMembershipCall charges the system call that joins or leaves a group.
 func (d datagramPort) chargeMembershipCall() {
 	d.ElapseCharges()
-	d.spendInSystem(d.network.UDP.Join, "ethernet.udp.join", model.Sending)
+	d.spendInSystem(d.network.UDP.Join, "ethernet.udp.join", model.SendActivity)
 }
 
 func (d datagramPort) Leave(group uint32) {
@@ -89,7 +89,7 @@ func (d datagramPort) transmit(to int, group uint32, b []byte) {
 	}
 	n := d.network
 	d.ElapseCharges()
-	d.spendInSystem(n.UDP.Send.Time(len(b)), "ethernet.udp.send", model.Sending)
+	d.spendInSystem(n.UDP.Send.Time(len(b)), "ethernet.udp.send", model.SendActivity)
 	x := n.newDatagram()
 	x.sender, x.receiver, x.group, x.data = int(d.ID)-n.FirstRank, to, group, append(x.data[:0], b...)
 	x.references = 1
@@ -179,13 +179,13 @@ func (d datagramPort) Recv(deadline unit.Time) *device.Packet {
 			return nil
 		}
 		if slept {
-			d.spendInSystem(n.TCP.Poll, "ethernet.tcp.poll", model.Receiving)
+			d.spendInSystem(n.TCP.Poll, "ethernet.tcp.poll", model.ReceiveActivity)
 		}
 	}
 	x := u.received[0]
 	u.received = u.received[:copy(u.received, u.received[1:])]
 	u.receivedBytes -= len(x.data)
-	d.spendInSystem(n.UDP.Receive.Time(len(x.data)), "ethernet.udp.receive", model.Receiving)
+	d.spendInSystem(n.UDP.Receive.Time(len(x.data)), "ethernet.udp.receive", model.ReceiveActivity)
 	u.lent, u.lentPacket = x, device.Packet{Src: n.FirstRank + x.sender, Data: x.data}
 	return &u.lentPacket
 }

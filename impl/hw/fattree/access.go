@@ -22,7 +22,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	}
 	p.Charge(ch.Start)
 	p.Probe.AccessStarted(p, x)
-	p.Probe.ProcessorUntil(p, p.Clock, name, model.Sending, 0)
+	p.Probe.ProcessorUntil(p, p.Clock, name, model.SendActivity, 0)
 	p.ElapseCharges()
 	long := ch.Bandwidth.Time(len(x.Data))
 	source, target := n.SwitchedNetwork.NodeOf(p.ID), n.SwitchedNetwork.NodeOf(x.Dst)
@@ -35,8 +35,8 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	}
 	t := engine.Reserve(max(p.Kernel.Now(), accept.FreeAt()), long) // connects both
 	accept.Reserve(t, long)
-	p.Probe.ServerOccupied(engine, x, model.Carrying, t, long, len(x.Data))
-	p.Probe.ServerOccupied(accept, x, model.Carrying, t, long, len(x.Data))
+	p.Probe.ServerOccupied(engine, x, model.CarryActivity, t, long, len(x.Data))
+	p.Probe.ServerOccupied(accept, x, model.CarryActivity, t, long, len(x.Data))
 	if x.IsGet {
 		latency := n.SwitchedNetwork.LatencyBetween(x.Src, x.Dst)
 		p.Probe.ControlSignal(x, "get", x.Src, x.Dst, t, t+latency)

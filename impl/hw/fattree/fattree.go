@@ -56,10 +56,10 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 
 func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	long := n.Moved(n.FatTree.Receive, n.Header+len(pk.Data))
-	p.Probe.ProcessorUntil(p, p.Clock, "", model.Receiving, 0) // ends a wait
+	p.Probe.ProcessorUntil(p, p.Clock, "", model.ReceiveActivity, 0) // ends a wait
 	n.acquireLock(p, long)
 	p.Charge(long)
-	p.Probe.ProcessorUntil(p, p.Clock, "fattree.receive", model.Receiving, 0)
+	p.Probe.ProcessorUntil(p, p.Clock, "fattree.receive", model.ReceiveActivity, 0)
 }
 
 // MaxMessage implements core.PriorityNetwork, as the methods below do: a message of the channel is
@@ -92,7 +92,7 @@ func (n *network) SendMessage(p *core.Port, pk *core.Packet) {
 
 func (n *network) ChargeReceive(p *core.Port, pk *core.Packet) {
 	p.Charge(n.Moved(n.FatTree.Receive, len(pk.Data)))
-	p.Probe.ProcessorUntil(p, p.Clock, "fattree.receive", model.Receiving, 0)
+	p.Probe.ProcessorUntil(p, p.Clock, "fattree.receive", model.ReceiveActivity, 0)
 }
 
 // acquireLock acquires the lock of the processor's interface, which it holds while it moves a
@@ -101,14 +101,14 @@ func (n *network) acquireLock(p *core.Port, long unit.Time) {
 	if n.locks != nil {
 		p.ElapseCharges()
 		l := &n.locks[n.SwitchedNetwork.NodeOf(p.ID)]
-		t := l.Reserve(p.Clock, n.Lock+long)
-		p.Probe.ServerOccupied(l, "lock", model.Carrying, t, n.Lock+long, 0)
-		p.Probe.ProcessorUntil(p, t, "fattree.lock", model.Blocked, 0)
+		t := l.Reserve(p.Clock, n.InterfaceLock+long)
+		p.Probe.ServerOccupied(l, "lock", model.CarryActivity, t, n.InterfaceLock+long, 0)
+		p.Probe.ProcessorUntil(p, t, "fattree.lock", model.BlockedActivity, 0)
 		p.Clock = t
 	}
-	if n.Lock > 0 {
-		p.Charge(n.Lock)
-		p.Probe.ProcessorUntil(p, p.Clock, "fattree.lock", model.Sending, 0)
+	if n.InterfaceLock > 0 {
+		p.Charge(n.InterfaceLock)
+		p.Probe.ProcessorUntil(p, p.Clock, "fattree.lock", model.SendActivity, 0)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func TestRoutes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 0))
 	for _, tree := range []*model.FatTree{
-		{Arity: 4, Up: []int{4, 4}}, {Arity: 4, Up: []int{2, 2, 4}}, {Arity: 2, Up: []int{2, 2, 2, 2}}, {Arity: 3, Up: []int{2, 5}}, {Arity: 16}, {Arity: 2, Up: []int{1, 1, 3}},
+		{Arity: 4, UpLinks: []int{4, 4}}, {Arity: 4, UpLinks: []int{2, 2, 4}}, {Arity: 2, UpLinks: []int{2, 2, 2, 2}}, {Arity: 3, UpLinks: []int{2, 5}}, {Arity: 16}, {Arity: 2, UpLinks: []int{1, 1, 3}},
 	} {
 		tree.Hop, tree.Deliver = 1000, 7
 		for _, ends := range []int{2, 3, tree.Arity + 1, tree.Capacity() / 2, tree.Capacity()} {

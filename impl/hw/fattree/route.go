@@ -24,8 +24,8 @@ func levels(t *model.FatTree, ends int) []level {
 	for i := range all {
 		below *= t.Arity
 		v := level{firstOutput: int32(first), twinSwitches: twins, interfacesBelow: below}
-		if i < len(t.Up) {
-			v.upLinks = t.Up[i]
+		if i < len(t.UpLinks) {
+			v.upLinks = t.UpLinks[i]
 		}
 		v.switches = (ends + below - 1) / below * twins
 		all[i] = v

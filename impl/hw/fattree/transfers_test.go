@@ -65,7 +65,7 @@ func TestFatTreeContention(t *testing.T) {
 func TestFatTreePackets(t *testing.T) {
 	m := hwtest.FatTree(4, 100e6, 4)
 	f := m.Network.(*model.FatTree)
-	f.Send.Burst = model.Width{Size: 64, Time: 250_000}
+	f.Send.Burst = model.AccessWidth{Size: 64, Time: 250_000}
 	f.Receive.Word.Time = 1_000_000
 	for _, c := range []struct {
 		bytes      int
@@ -118,9 +118,9 @@ func TestFatTreeCapabilities(t *testing.T) {
 // smpsOf returns SMPs of so many ranks on a tree, each with one interface that has a lock.
 func smpsOf(ranks int) *model.Machine {
 	m := hwtest.FatTree(4, 60e6, 4)
-	m.Network.(*model.FatTree).Lock = us
-	m.Nodes = &model.Nodes{Ranks: ranks, Interfaces: 1, Inside: &model.Hypernodes{Sizes: []int{ranks}, PerBlock: ranks, Port: 1e9, Rings: 1, Chunk: 1000,
-		Access: [model.NumTiers]model.Access{model.Intra: {Send: model.Channel{Bandwidth: 1e8}, Put: model.Channel{Bandwidth: 1e8}, Get: model.Channel{Bandwidth: 1e8}}}}}
+	m.Network.(*model.FatTree).InterfaceLock = us
+	m.Nodes = &model.Nodes{Ranks: ranks, Interfaces: 1, Inside: &model.Hypernodes{Sizes: []int{ranks}, ProcessorsPerBlock: ranks, Port: 1e9, Rings: 1, Chunk: 1000,
+		Access: [model.NumTiers]model.Access{model.IntraNode: {Send: model.Channel{Bandwidth: 1e8}, Put: model.Channel{Bandwidth: 1e8}, Get: model.Channel{Bandwidth: 1e8}}}}}
 	return m
 }
 

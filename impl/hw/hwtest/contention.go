@@ -48,9 +48,9 @@ func treeResources(f *model.FatTree, from, to int) []string {
 	below, rest := 1, to
 	for l := range top {
 		if l > 0 {
-			names = append(names, fmt.Sprintf("up from level %d subtree %d %s by %d", l, from/below, chosen, rest%f.Up[l-1]))
-			chosen += fmt.Sprint(" ", rest%f.Up[l-1])
-			rest /= f.Up[l-1]
+			names = append(names, fmt.Sprintf("up from level %d subtree %d %s by %d", l, from/below, chosen, rest%f.UpLinks[l-1]))
+			chosen += fmt.Sprint(" ", rest%f.UpLinks[l-1])
+			rest /= f.UpLinks[l-1]
 		}
 		down = append(down, fmt.Sprintf("down from level %d to %d %s", l+1, to/below, chosen))
 		below *= f.Arity

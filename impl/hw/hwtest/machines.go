@@ -12,8 +12,8 @@ const us = unit.Microsecond
 // Torus is a torus with round numbers: a packet of n bytes keeps its sender busy for 1 µs and 10
 // ns a byte, a link for 5 ns.
 func Torus() *model.Machine {
-	return &model.Machine{Name: "torus", Ranks: model.Ranks{Min: 1, Max: 4096}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}},
-		Network: &model.Torus{PerNode: 2, Hop: 50_000, Turn: 7_000, Deliver: 100_000, Link: 200e6, Chunk: 1000, Header: 0,
+	return &model.Machine{Name: "torus", Ranks: model.RankLimits{Min: 1, Max: 4096}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}},
+		Network: &model.Torus{ProcessorsPerNode: 2, Hop: 50_000, Turn: 7_000, Deliver: 100_000, Link: 200e6, Chunk: 1000, Header: 0,
 			Send: model.Channel{Start: us, Bandwidth: 100e6}, Receive: 200_000,
 			Put: model.Channel{Start: 2 * us, Bandwidth: 125e6}, Get: model.Channel{Start: 3 * us, Bandwidth: 50e6}, Counter: us, Barrier: us}}
 }
@@ -21,28 +21,28 @@ func Torus() *model.Machine {
 // TorusAtRate returns a torus with rounded numbers of a Cray T3D and one rank a node.
 func TorusAtRate(source unit.Rate) *model.Machine {
 	channel := model.Channel{Start: us, Bandwidth: source}
-	return &model.Machine{Name: "torus", Ranks: model.Ranks{Min: 1, Max: 4096}, Timer: 1, Network: &model.Torus{PerNode: 1,
+	return &model.Machine{Name: "torus", Ranks: model.RankLimits{Min: 1, Max: 4096}, Timer: 1, Network: &model.Torus{ProcessorsPerNode: 1,
 		Hop: 13_333, Turn: 6_667, Deliver: 100_000, Link: 300e6, Chunk: 4096, Send: channel, Put: channel, Get: channel, Counter: us}}
 }
 
 // FatTree returns a fat tree with rounded numbers, whose interfaces access memory at a rate.
 func FatTree(arity int, source unit.Rate, up ...int) *model.Machine {
 	channel := model.Channel{Start: us, Bandwidth: source}
-	pio := model.PIO{Start: 300_000, Word: model.Width{Size: 8, Time: 100_000}}
-	return &model.Machine{Name: "tree", Ranks: model.Ranks{Min: 1, Max: 4096}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}, Network: &model.FatTree{Arity: arity, Up: up,
+	pio := model.PIO{Start: 300_000, Word: model.AccessWidth{Size: 8, Time: 100_000}}
+	return &model.Machine{Name: "tree", Ranks: model.RankLimits{Min: 1, Max: 4096}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}, Network: &model.FatTree{Arity: arity, UpLinks: up,
 		Hop: 150_000, Deliver: 300_000, Link: 100e6, Packet: model.PacketSize{Header: 8, Payload: 88}, Send: pio, Receive: pio,
 		Chunk: 4096, Put: channel, Get: channel}}
 }
 
 // Hypernodes is a machine of hypernodes with round numbers.
 func Hypernodes(sizes ...int) *model.Machine {
-	h := &model.Hypernodes{Sizes: sizes, PerBlock: 2, Port: 250e6, Rings: 4, Ring: 500e6, Hop: 50_000, Chunk: 1000, Header: 0, Access: [model.NumTiers]model.Access{
-		model.Intra: {Latency: 300_000, Send: model.Channel{Start: us, Bandwidth: 100e6}, Settle: us, Receive: 200_000, Fetch: 5000,
+	h := &model.Hypernodes{Sizes: sizes, ProcessorsPerBlock: 2, Port: 250e6, Rings: 4, Ring: 500e6, Hop: 50_000, Chunk: 1000, Header: 0, Access: [model.NumTiers]model.Access{
+		model.IntraNode: {Latency: 300_000, Send: model.Channel{Start: us, Bandwidth: 100e6}, Settle: us, Receive: 200_000, Fetch: 5000,
 			Put: model.Channel{Start: us, Bandwidth: 100e6}, Get: model.Channel{Start: us, Bandwidth: 125e6}, Counter: us},
-		model.Inter: {Latency: 700_000, Send: model.Channel{Start: 4 * us, Bandwidth: 50e6}, Settle: 20 * us, Receive: 500_000, Fetch: 20_000,
+		model.InterNode: {Latency: 700_000, Send: model.Channel{Start: 4 * us, Bandwidth: 50e6}, Settle: 20 * us, Receive: 500_000, Fetch: 20_000,
 			Put: model.Channel{Start: 4 * us, Bandwidth: 50e6}, Get: model.Channel{Start: 2 * us, Bandwidth: 25e6}, Counter: 2 * us},
 	}}
-	return &model.Machine{Name: fmt.Sprint("hypernodes ", sizes), Ranks: model.Ranks{Min: 1, Max: h.Processors()}, Timer: 1, Network: h,
+	return &model.Machine{Name: fmt.Sprint("hypernodes ", sizes), Ranks: model.RankLimits{Min: 1, Max: h.Processors()}, Timer: 1, Network: h,
 		Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}}
 }
 
@@ -51,16 +51,16 @@ func Hypernodes(sizes ...int) *model.Machine {
 func SMPCluster(interfaces int) *model.Machine {
 	m := Torus()
 	t := m.Network.(*model.Torus)
-	t.PerNode, t.Link = 1, 100e6
+	t.ProcessorsPerNode, t.Link = 1, 100e6
 	a := model.Access{Send: model.Channel{Bandwidth: 100e6}, Put: model.Channel{Bandwidth: 1e8}, Get: model.Channel{Bandwidth: 1e8}}
-	m.Nodes = &model.Nodes{Ranks: 2, Interfaces: interfaces, Inside: &model.Hypernodes{Sizes: []int{2}, PerBlock: 2, Port: 100e6, Rings: 1, Chunk: 1000,
-		Access: [model.NumTiers]model.Access{model.Intra: a}}}
+	m.Nodes = &model.Nodes{Ranks: 2, Interfaces: interfaces, Inside: &model.Hypernodes{Sizes: []int{2}, ProcessorsPerBlock: 2, Port: 100e6, Rings: 1, Chunk: 1000,
+		Access: [model.NumTiers]model.Access{model.IntraNode: a}}}
 	return m
 }
 
 // Workstations is an Ethernet of 10 Mbit/s with hosts that are fast enough to saturate it.
 func Workstations() *model.Machine {
-	return &model.Machine{Name: "workstations", Ranks: model.Ranks{Min: 1, Max: 64}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 100e6}},
+	return &model.Machine{Name: "workstations", Ranks: model.RankLimits{Min: 1, Max: 64}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 100e6}},
 		Network: &model.Ethernet{Rate: 1.25e6, Preamble: 8, Header: 14, FCS: 4, Gap: 12, MinPayload: 46, MTU: 1500, Slot: 51_200_000, Jam: 4,
 			Backoff: 10, Attempts: 16, Propagation: us,
 			TCP: model.TCP{Header: 40, Record: 40, SendBuffer: 4096, ReceiveBuffer: 4096,
@@ -73,7 +73,7 @@ func Workstations() *model.Machine {
 func SwitchedWorkstations(full bool, ports, buffer int) *model.Machine {
 	m := Workstations()
 	e := m.Network.(*model.Ethernet)
-	e.Switches = &model.Switches{Full: full, Ports: ports, Latency: 10 * us, Buffer: buffer, Uplink: 12.5e6}
+	e.Switches = &model.Switches{IsFullDuplex: full, Ports: ports, Latency: 10 * us, Buffer: buffer, Uplink: 12.5e6}
 	e.TCP.SendBuffer, e.TCP.ReceiveBuffer = 16384, 16384
 	return m
 }

@@ -42,10 +42,10 @@ func New(j *core.Job, h *model.Hypernodes, e core.Attachment) core.Network {
 	blocks := int32(0) // of the hypernodes before
 	for node, size := range h.Sizes {
 		for i := range min(size, e.Interfaces-len(ends)) {
-			b := i / h.PerBlock
+			b := i / h.ProcessorsPerBlock
 			ends = append(ends, location{node: int32(node), block: blocks + int32(b), ring: int32(b % h.Rings)})
 		}
-		blocks += int32((size + h.PerBlock - 1) / h.PerBlock)
+		blocks += int32((size + h.ProcessorsPerBlock - 1) / h.ProcessorsPerBlock)
 	}
 	for i := range e.Ranks {
 		n.ranks = append(n.ranks, ends[e.InterfaceOf(e.FirstRank+i)])
@@ -92,16 +92,16 @@ type channelCostKeys struct{ start, bandwidth string }
 
 // accessCosts returns what a rank pays for the memory of another.
 func (n *network) accessCosts(a, b int32) (*model.Access, model.Tier) {
-	t := model.Inter
+	t := model.InterNode
 	if n.locationOf(a).node == n.locationOf(b).node {
-		t = model.Intra
+		t = model.IntraNode
 	}
 	return &n.Access[t], t
 }
 
 // ringTime returns how long a request and its answer are on a ring.
 func (n *network) ringTime(t model.Tier) unit.Time {
-	if t == model.Intra {
+	if t == model.IntraNode {
 		return 0
 	}
 	return n.Hop * unit.Time(n.usedNodes)
@@ -141,9 +141,9 @@ func (n *network) moveChunk(p *core.Port, x any, name string, peer int32, from b
 		slowest = max(slowest, around)
 	}
 	passed := max(end, reserveWhenFree(p, &n.inPorts[b.block], x, hold, c)+slowest)
-	p.Probe.ProcessorUntil(p, end-dur, "network", model.Blocked, 0)
-	p.Probe.ProcessorUntil(p, end, name, model.Sending, c)
-	p.Probe.ProcessorUntil(p, passed, "network", model.Blocked, 0)
+	p.Probe.ProcessorUntil(p, end-dur, "network", model.BlockedActivity, 0)
+	p.Probe.ProcessorUntil(p, end, name, model.SendActivity, c)
+	p.Probe.ProcessorUntil(p, passed, "network", model.BlockedActivity, 0)
 	return passed
 }
 
@@ -152,7 +152,7 @@ func (n *network) moveChunk(p *core.Port, x any, name string, peer int32, from b
 func reserveWhenFree(p *core.Port, s *sim.Server, x any, d unit.Time, bytes int) unit.Time {
 	now := p.Kernel.Now()
 	t := s.Reserve(now, d)
-	p.Probe.ServerOccupied(s, x, model.Carrying, t, d, bytes)
+	p.Probe.ServerOccupied(s, x, model.CarryActivity, t, d, bytes)
 	if t > now {
 		p.Sleep(t - now)
 	}
@@ -160,7 +160,7 @@ func reserveWhenFree(p *core.Port, s *sim.Server, x any, d unit.Time, bytes int)
 }
 
 // CarriesCopies implements core.CopyBus, as Copy does.
-func (n *network) CarriesCopies() bool { return n.Copies }
+func (n *network) CarriesCopies() bool { return n.CopiesPassPort }
 
 // ChargeCopy reads bytes through the port of the processor's block and writes them through the same
 // port.
@@ -187,7 +187,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 	key := &costKeysOfTier[tier]
 	p.Probe.PacketSent(p, pk, key.settle)
 	p.Charge(a.Send.Start)
-	p.Probe.ProcessorUntil(p, p.Clock, key.send.start, model.Sending, 0)
+	p.Probe.ProcessorUntil(p, p.Clock, key.send.start, model.SendActivity, 0)
 	n.moveBytes(p, pk, key.send.bandwidth, pk.Dst, false, n.Header+len(pk.Data), a.Send.Bandwidth)
 	there := p.Clock + a.Latency + n.ringTime(tier)
 	p.Probe.LastByteArrived(pk, there)
@@ -199,8 +199,8 @@ func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	a, tier := n.accessCosts(p.ID, int32(pk.Src))
 	fetch := a.Fetch.Time(len(pk.Data))
 	p.Charge(a.Receive + fetch)
-	p.Probe.ProcessorUntil(p, p.Clock-fetch, costKeysOfTier[tier].receive, model.Receiving, 0)
-	p.Probe.ProcessorUntil(p, p.Clock, costKeysOfTier[tier].fetch, model.Receiving, len(pk.Data))
+	p.Probe.ProcessorUntil(p, p.Clock-fetch, costKeysOfTier[tier].receive, model.ReceiveActivity, 0)
+	p.Probe.ProcessorUntil(p, p.Clock, costKeysOfTier[tier].fetch, model.ReceiveActivity, len(pk.Data))
 }
 
 // StartAccess carries out a remote access. The rank that asks for it moves the bytes; it knows
@@ -214,14 +214,14 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	}
 	p.Probe.AccessStarted(p, x)
 	p.Charge(ch.Start)
-	p.Probe.ProcessorUntil(p, p.Clock, key.start, model.Sending, 0)
+	p.Probe.ProcessorUntil(p, p.Clock, key.start, model.SendActivity, 0)
 	n.moveBytes(p, x, key.bandwidth, x.Dst, x.IsGet, len(x.Data), ch.Bandwidth)
 	if !x.IsGet {
 		p.Clock += a.Latency
-		p.Probe.ProcessorUntil(p, p.Clock, all.latency, model.Sending, 0)
+		p.Probe.ProcessorUntil(p, p.Clock, all.latency, model.SendActivity, 0)
 	}
 	p.Clock += n.ringTime(tier)
-	p.Probe.ProcessorUntil(p, p.Clock, "hypernodes.hop", model.Sending, 0)
+	p.Probe.ProcessorUntil(p, p.Clock, "hypernodes.hop", model.SendActivity, 0)
 	p.Probe.LastByteArrived(x, p.Clock)
 	p.ElapseCharges()
 	x.CopyData()

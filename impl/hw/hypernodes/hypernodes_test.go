@@ -24,7 +24,7 @@ func place(h *model.Hypernodes, rank int) (node int, block, ring string) {
 	for _, n := range h.Sizes[:node] {
 		rank -= n
 	}
-	b := rank / h.PerBlock
+	b := rank / h.ProcessorsPerBlock
 	return node, fmt.Sprintf("block %d of hypernode %d", b, node), fmt.Sprintf("ring %d", b%h.Rings)
 }
 
@@ -37,7 +37,7 @@ func TestHypernodesPhysics(t *testing.T) {
 		h := m.Network.(*model.Hypernodes)
 		h.Port = []unit.Rate{30e6, 100e6, 125e6, 1e9}[r.IntN(4)]
 		h.Ring = []unit.Rate{20e6, 50e6, 1e9}[r.IntN(3)]
-		h.Rings, h.PerBlock, h.Header = 1+r.IntN(4), 1+r.IntN(3), []int{0, 40}[r.IntN(2)]
+		h.Rings, h.ProcessorsPerBlock, h.Header = 1+r.IntN(4), 1+r.IntN(3), []int{0, 40}[r.IntN(2)]
 		ranks := 4 + r.IntN(9)
 		x := hwtest.RandomTransfers(t, m, ranks, seed, true)
 		passed := map[string][]hwtest.Transfer{}
@@ -54,7 +54,7 @@ func TestHypernodesPhysics(t *testing.T) {
 			}
 			passed[out] = append(passed[out], c)
 			passed[in] = append(passed[in], c)
-			if path.Tier == model.Inter {
+			if path.Tier == model.InterNode {
 				passed[ring] = append(passed[ring], c)
 			}
 		}
@@ -127,7 +127,7 @@ func TestHypernodesSharing(t *testing.T) {
 		{"both ways of a ring", [][2]int{{0, 8}, {8, 0}}, 1, 4, 2},
 		{"all at once", [][2]int{{0, 8}, {1, 9}, {2, 10}, {3, 11}, {4, 12}, {5, 13}, {6, 14}, {7, 15}}, 2, 2, 4},
 	} {
-		for _, by := range []model.Means{model.ByPacket, model.ByPut, model.ByGet} {
+		for _, by := range []model.TransportMeans{model.ByPacket, model.ByPut, model.ByGet} {
 			m := hwtest.Hypernodes(8, 8)
 			h := m.Network.(*model.Hypernodes)
 			h.Port, h.Ring, h.Rings = 120e6, 40e6, c.rings
@@ -209,7 +209,7 @@ func TestHypernodesWaitingBlocksNoPort(t *testing.T) {
 			there = hwtest.ReceivePackets(p, packets)
 		}
 	})
-	a := h.Access[model.Intra]
+	a := h.Access[model.IntraNode]
 	alone := unit.Time(packets) * (a.Send.Time(n) + a.Settle)
 	if there > alone+alone/5 {
 		t.Errorf("a stream inside a hypernode takes %v beside a busy ring, alone %v", there, alone)
@@ -237,7 +237,7 @@ func TestHypernodesCounter(t *testing.T) {
 // Written data can be read when the write has ended, and not before.
 func TestHypernodesPutEnds(t *testing.T) {
 	m := hwtest.Hypernodes(1, 1)
-	a := m.Network.(*model.Hypernodes).Access[model.Inter]
+	a := m.Network.(*model.Hypernodes).Access[model.InterNode]
 	const n = 2500
 	end := us + a.Put.Time(n) + a.Latency + 2*m.Network.(*model.Hypernodes).Hop
 	b := make([]byte, n)
@@ -266,7 +266,7 @@ func TestHypernodesNoise(t *testing.T) {
 	const relative, packets = 0.07, 5000
 	for _, n := range []int{1000, 10_000} {
 		m := hwtest.Hypernodes(2)
-		a := &m.Network.(*model.Hypernodes).Access[model.Intra]
+		a := &m.Network.(*model.Hypernodes).Access[model.IntraNode]
 		a.Send.Start, a.Settle = 0, 0
 		w := hwtest.Open(t, hw.Config{Machine: m, Ranks: 2, Seed: 1, Noise: relative})
 		mean, square, want := 0.0, 0.0, float64(a.Send.Time(n))

@@ -54,7 +54,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 	p.Charge(n.SendO)
 	p.Probe.PacketSent(p, pk, "loggp.o_s")
 	s := n.occupyOutInterface(p, pk, len(pk.Data))
-	p.Probe.ProcessorUntil(p, s, "g", model.Waiting, 0)
+	p.Probe.ProcessorUntil(p, s, "g", model.WaitActivity, 0)
 	p.Clock = s
 	p.PendingSends++
 	p.Kernel.Schedule(s+n.L, (*receiverArrivalEvent)(pk), 0)
@@ -65,8 +65,8 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 func (n *network) occupyOutInterface(p *core.Port, x any, k int) unit.Time {
 	d := n.Gap + n.lengthTime(k)
 	t := n.outInterfaces[n.interfaceOf(p.ID)].Reserve(p.Clock, d)
-	p.Probe.ProcessorUntil(p, p.Clock, "loggp.o_s", model.Sending, 0)
-	p.Probe.ServerOccupied(&n.outInterfaces[n.interfaceOf(p.ID)], x, model.Carrying, t, d, k)
+	p.Probe.ProcessorUntil(p, p.Clock, "loggp.o_s", model.SendActivity, 0)
+	p.Probe.ServerOccupied(&n.outInterfaces[n.interfaceOf(p.ID)], x, model.CarryActivity, t, d, k)
 	p.Probe.FirstByteDeparted(x, t)
 	return t
 }
@@ -87,7 +87,7 @@ func (n *network) occupyInInterface(pk *core.Packet) {
 	in := &n.inInterfaces[n.interfaceOf(pk.Dst)]
 	behind := in.FreeAt() >= k.Now() // of a packet whose last byte may come now, too, by an event to come
 	t := in.Reserve(k.Now(), n.Gap+long)
-	pk.Job.Probe.ServerOccupied(in, pk, model.Carrying, t, n.Gap+long, len(pk.Data))
+	pk.Job.Probe.ServerOccupied(in, pk, model.CarryActivity, t, n.Gap+long, len(pk.Data))
 	pk.Job.Probe.LastByteArrived(pk, t+long)
 	if t += long; t > k.Now() || behind {
 		k.Schedule(t, (*core.ArrivalEvent)(pk), 0)
@@ -98,7 +98,7 @@ func (n *network) occupyInInterface(pk *core.Packet) {
 
 func (n *network) Receive(p *core.Port, _ *core.Packet) {
 	p.Charge(n.RecvO)
-	p.Probe.ProcessorUntil(p, p.Clock, "loggp.o_r", model.Receiving, 0)
+	p.Probe.ProcessorUntil(p, p.Clock, "loggp.o_r", model.ReceiveActivity, 0)
 }
 
 func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
@@ -125,7 +125,7 @@ func (o *accessEndEvent) HandleEvent(uint64) {
 
 func (n *network) UpdateRegister(p *core.Port, dst, r int, c core.RegisterUpdate) int64 {
 	p.Charge(n.SendO)
-	p.Probe.ProcessorUntil(p, p.Clock, "loggp.o_s", model.Sending, 0)
+	p.Probe.ProcessorUntil(p, p.Clock, "loggp.o_s", model.SendActivity, 0)
 	p.ElapseCharges()
 	p.Sleep(n.L)
 	old := p.UpdateRegister(dst, r, c)

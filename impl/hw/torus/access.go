@@ -33,7 +33,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	}
 	p.Charge(ch.Start)
 	p.Probe.AccessStarted(p, x)
-	p.Probe.ProcessorUntil(p, p.Clock, name, model.Sending, 0)
+	p.Probe.ProcessorUntil(p, p.Clock, name, model.SendActivity, 0)
 	x.Transit = core.Transit{Step: sendingChunks, Size: len(x.Data), Duration: ch.Bandwidth.Time(len(x.Data)), CarriedByEngine: engine}
 	w := &x.Transit
 	r, leaving := n.rankState(p.ID), n.SenderOfRank(p.ID)
@@ -46,7 +46,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	if engine {
 		e := &n.engines[n.SwitchedNetwork.NodeOf(p.ID)]
 		w.NextTime = e.Reserve(max(w.NextTime, leaving.LastDeparture), w.Duration)
-		p.Probe.ServerOccupied(e, x, model.Carrying, w.NextTime, w.Duration, len(x.Data))
+		p.Probe.ServerOccupied(e, x, model.CarryActivity, w.NextTime, w.Duration, len(x.Data))
 	}
 	switch {
 	case x.IsGet:
@@ -58,7 +58,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 		}
 		for r.currentGet = x; r.currentGet != nil; {
 			p.Park()
-			p.Probe.ProcessorUntil(p, p.Clock, "", model.Waiting, 0)
+			p.Probe.ProcessorUntil(p, p.Clock, "", model.WaitActivity, 0)
 		}
 	default:
 		r.enginePuts++
@@ -131,7 +131,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 // read them. It returns when that ends, unless other transfers come.
 func (n *network) occupyMemory(of any, from, rank int32, t unit.Time, bytes int) unit.Time {
 	r, hold, lines := n.rankState(rank), n.Memory.Time(bytes), (bytes+n.lineBytes-1)/n.lineBytes
-	r.memoryUsedByOthers += hold + n.Reopen*unit.Time(lines)
+	r.memoryUsedByOthers += hold + n.PageReopen*unit.Time(lines)
 	return r.memory.addStream(of, from, t, hold)
 }
 

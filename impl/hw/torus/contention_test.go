@@ -117,8 +117,8 @@ func TestBytesAreConserved(t *testing.T) {
 			}
 		}
 	})
-	if x.Omitted > 0 {
-		t.Fatalf("%d things are not recorded", x.Omitted)
+	if x.OmittedCount > 0 {
+		t.Fatalf("%d things are not recorded", x.OmittedCount)
 	}
 	for _, track := range x.Resources {
 		if strings.Contains(track.Name, "engine") || strings.Contains(track.Name, "counters") {

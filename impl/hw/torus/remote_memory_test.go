@@ -49,7 +49,7 @@ func TestProcessorMovesData(t *testing.T) {
 	} {
 		m := hwtest.Torus()
 		n := m.Network.(*model.Torus)
-		n.Buffer = 250
+		n.WriteBuffer = 250
 		if c.engine {
 			n.Engine = model.Channel{Start: us, Bandwidth: 125e6}
 		}
@@ -178,7 +178,7 @@ func TestFloodStopsSenders(t *testing.T) {
 	const bytes = 5000
 	m := hwtest.Torus()
 	n := m.Network.(*model.Torus)
-	n.Memory, n.Line, n.Link = 50e6, 32, 1000e6
+	n.Memory, n.MemoryLine, n.Link = 50e6, 32, 1000e6
 	flood := n.Memory.Time(3 * bytes)
 	var second [16]unit.Time
 	hwtest.Run(t, m, 16, func(p device.Port) {
@@ -206,7 +206,7 @@ func TestFloodHoldsLinks(t *testing.T) {
 	const bytes = 5000
 	m := hwtest.Torus()
 	n := m.Network.(*model.Torus)
-	n.Memory, n.Line, n.Link = 10e6, 32, 1000e6
+	n.Memory, n.MemoryLine, n.Link = 10e6, 32, 1000e6
 	var took [16]unit.Time
 	hwtest.Run(t, m, 16, func(p device.Port) {
 		key := p.Memory().Expose(make([]byte, bytes))
@@ -241,7 +241,7 @@ func TestPagesAreClosed(t *testing.T) {
 	for _, reopen := range []unit.Time{0, 100 * unit.Nanosecond} {
 		m := hwtest.Torus()
 		n := m.Network.(*model.Torus)
-		n.Memory, n.Line, n.Reopen, n.Link = 500e6, 32, reopen, 1000e6
+		n.Memory, n.MemoryLine, n.PageReopen, n.Link = 500e6, 32, reopen, 1000e6
 		want := unit.Time(times)*(2*us+n.Put.Bandwidth.Time(bytes)+reopen*(bytes/32)) + n.Memory.Time(times*bytes)
 		for r, end := range putters(t, m, map[int]int{0: 6, 6: 0}, times, bytes) {
 			if end < want-want/20 || end > want+want/20 {

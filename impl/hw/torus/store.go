@@ -101,7 +101,7 @@ func (r *rankState) advancePut(runs bool) {
 				r.isSuspended = true
 				return
 			}
-			r.occupyProcessorUntil(max(leaving.LastDeparture, p.Kernel.Now()), "network", model.Blocked, 0)
+			r.occupyProcessorUntil(max(leaving.LastDeparture, p.Kernel.Now()), "network", model.BlockedActivity, 0)
 			r.put.Transit.NextTime = r.busyUntil
 			r.step = chunkReady
 		case chunkReady:
@@ -111,9 +111,9 @@ func (r *rankState) advancePut(runs bool) {
 				return
 			}
 		case awaitingPreviousChunk:
-			r.occupyProcessorUntil(p.Kernel.Now(), "network", model.Blocked, 0)
+			r.occupyProcessorUntil(p.Kernel.Now(), "network", model.BlockedActivity, 0)
 			if t := n.previousPutsDeparture(r); t > r.busyUntil {
-				r.occupyProcessorUntil(t, "memory", model.Blocked, 0)
+				r.occupyProcessorUntil(t, "memory", model.BlockedActivity, 0)
 				break
 			}
 			r.storeChunk(leaving)
@@ -123,7 +123,7 @@ func (r *rankState) advancePut(runs bool) {
 			case r.includedMemoryUse < r.memoryUsedByOthers:
 				d := r.memoryUsedByOthers - r.includedMemoryUse
 				r.includedMemoryUse = r.memoryUsedByOthers
-				r.occupyProcessorUntil(r.busyUntil+d, "memory", model.Blocked, 0)
+				r.occupyProcessorUntil(r.busyUntil+d, "memory", model.BlockedActivity, 0)
 			case r.lastChunkLeft:
 				p.MarkStoreEnded(r.busyUntil - r.startTime)
 				return
@@ -154,7 +154,7 @@ func (r *rankState) storeChunk(leaving *core.Sender[route]) {
 	if r.lastChunkLeft {
 		free -= n.Buffered(size)
 	}
-	r.occupyProcessorUntil(free, "torus.put.bandwidth", model.Sending, min(size, before+n.Chunk)-before)
+	r.occupyProcessorUntil(free, "torus.put.bandwidth", model.SendActivity, min(size, before+n.Chunk)-before)
 	r.busyUntil = free // which may be earlier, if the last chunk is shorter than the buffer
 }
 

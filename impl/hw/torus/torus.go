@@ -40,7 +40,7 @@ func New(j *core.Job, t *model.Torus, e core.Attachment) core.Network {
 	n.Outputs = make([]core.Output[route], outputsPerNode*nodes)
 	flow := func(rate unit.Rate) core.ChunkFlow { return core.ChunkFlow{Chunk: t.Chunk, Time: rate.Time} }
 	n.StoreFlow, n.putFlow, n.getFlow, n.engineFlow = flow(t.Send.Bandwidth), flow(t.Put.Bandwidth), flow(t.Get.Bandwidth), flow(t.Engine.Bandwidth)
-	n.lineBytes = max(t.Line, 1)
+	n.lineBytes = max(t.MemoryLine, 1)
 	if t.Memory > 0 {
 		n.MemoryTime = n.memoryTime
 	}
@@ -62,7 +62,7 @@ func (n *network) rankState(rank int32) *rankState { return &n.ranks[int(rank)-n
 
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	p.Charge(n.Torus.Send.Start)
-	p.Probe.ProcessorUntil(p, p.Clock, "torus.send.start", model.Sending, 0)
+	p.Probe.ProcessorUntil(p, p.Clock, "torus.send.start", model.SendActivity, 0)
 	p.Probe.PacketSent(p, pk, "torus.send.bandwidth")
 	bytes := n.Header + len(pk.Data)
 	n.SendPacketInChunks(p, pk, bytes, n.sendRate.Time(bytes))
@@ -70,7 +70,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 
 func (n *network) Receive(p *core.Port, _ *core.Packet) {
 	p.Charge(n.Torus.Receive)
-	p.Probe.ProcessorUntil(p, p.Clock, "torus.receive", model.Receiving, 0)
+	p.Probe.ProcessorUntil(p, p.Clock, "torus.receive", model.ReceiveActivity, 0)
 }
 
 // memoryTime occupies the memory of the rank that receives a chunk.

@@ -112,7 +112,7 @@ func TestPhysics(t *testing.T) {
 			if c.EndTime-c.StartTime < least {
 				t.Errorf("seed %d: %d bytes from %d to %d (get %v) took %v, they need %v", seed, c.Bytes, c.Src, c.Dst, c.Get, c.EndTime-c.StartTime, least)
 			}
-			from, to := c.Src/n.PerNode, c.Dst/n.PerNode
+			from, to := c.Src/n.ProcessorsPerNode, c.Dst/n.ProcessorsPerNode
 			if c.Get {
 				from, to = to, from
 			}

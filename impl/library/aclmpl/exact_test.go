@@ -13,8 +13,8 @@ import (
 func alone() (*model.Machine, *model.Library) {
 	m, l := round()
 	t := *m.Network.(*model.Torus)
-	t.PerNode = 1
-	t.Buffer, t.Acknowledge = 48, 370*unit.Nanosecond
+	t.ProcessorsPerNode = 1
+	t.WriteBuffer, t.Acknowledge = 48, 370*unit.Nanosecond
 	m.Network = &t
 	for i := range l.Engine.Costs {
 		l.Software[i] = unit.Time(i+1) * 31 * unit.Nanosecond

@@ -26,7 +26,7 @@ var worlds = append(enginetest.Worlds(),
 	}})
 
 // library has the software costs of a machine's own ACLMPL, or a microsecond for each.
-func library() *model.Library { return &model.Library{Name: "aclmpl", Engine: model.Aclmpl} }
+func library() *model.Library { return &model.Library{Name: "aclmpl", Engine: model.AclmplEngine} }
 
 // patience is how long a job may take. The longest need seconds.
 const patience = time.Minute

@@ -16,16 +16,16 @@ import (
 
 // Options are those of a job.
 type Options struct {
-	Compiled model.Compiled     // the zero value is Defaults
-	Stored   []*phases.Schedule // level 3: those of successive MPI_Alltoallv calls, used cyclically, each for its members; nil: level 1
+	Compiled model.CompiledCommunication // the zero value is Defaults
+	Stored   []*phases.Schedule          // level 3: those of successive MPI_Alltoallv calls, used cyclically, each for its members; nil: level 1
 }
 
 // Defaults are for machines without measured values.
-var Defaults = model.Compiled{Scheduler: phases.AllToAllBased.Name, Unicast: 512, Multicast: 4096, Aggregate: 50}
+var Defaults = model.CompiledCommunication{Scheduler: phases.AllToAllBased.Name, Unicast: 512, Multicast: 4096, Aggregate: 50}
 
 // New returns what makes the collective operations of a job's ranks (mpi.Options).
 func New(o Options) (func(device.Port) (device.Port, mpi.Collectives, error), error) {
-	if o.Compiled == (model.Compiled{}) {
+	if o.Compiled == (model.CompiledCommunication{}) {
 		o.Compiled = Defaults
 	}
 	name := cmp.Or(o.Compiled.Scheduler, phases.AllToAllBased.Name)

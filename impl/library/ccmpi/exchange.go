@@ -197,7 +197,7 @@ func (r *rank) gatherPattern(k *mpi.Call, in [][]byte) [][]int {
 func (r *rank) schedulePhases(k *mpi.Call, pattern [][]int) *phases.Schedule {
 	messages := phases.Messages(pattern)
 	r.counts.scheduled += int64(len(messages))
-	k.Port().Delay(unit.Time(len(messages)) * r.options.Compiled.Schedule)
+	k.Port().Delay(unit.Time(len(messages)) * r.options.Compiled.ScheduleTime)
 	s, err := r.scheduler.Plan(len(pattern), messages, r.options.Compiled.Threshold)
 	if err != nil {
 		k.Fail(engine.ErrArg, "%v", err)

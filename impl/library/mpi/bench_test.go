@@ -180,7 +180,7 @@ type mirror struct {
 func (m *mirror) Run(program func(device.Port) error) error { return program(m) }
 func (*mirror) Rank() int                                   { return 0 }
 func (*mirror) Size() int                                   { return 1 }
-func (*mirror) Tier(int) model.Tier                         { return model.Intra }
+func (*mirror) Tier(int) model.Tier                         { return model.IntraNode }
 func (*mirror) Now() unit.Time                              { return 0 }
 func (*mirror) Spend(model.CostKey, int)                    {}
 func (*mirror) RealTime()                                   {}
@@ -195,9 +195,9 @@ func (*mirror) Counter() device.Counter                     { return nil }
 func BenchmarkEngine(b *testing.B) {
 	l := &model.Library{Name: "own", Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 20}}
 	for m := range model.NumModes {
-		l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, UpTo: 4096, Protocol: "T"}, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: 4096, Protocol: "T"}, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "RTA"})
 	}
-	l.Proto.Rules[2*model.Synchronous].Protocol = "TA"
+	l.Proto.Rules[2*model.SynchronousMode].Protocol = "TA"
 	b.ReportAllocs()
 	err := mpi.Run(&mirror{}, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 		out, in := make([]byte, 8), make([]byte, 8)

@@ -345,7 +345,7 @@ func (r *round) exchange(send, recv func(rank int) Buffer) {
 	in := make([][]byte, r.size)
 	for i := range r.size {
 		from := i
-		if order != model.Ranked {
+		if order != model.ExchangeByRank {
 			from = (r.rank - i + r.size) % r.size
 		}
 		in[from] = r.flatData(recv(from), false)
@@ -356,15 +356,15 @@ func (r *round) exchange(send, recv func(rank int) Buffer) {
 	r.copyOwn(in[r.rank], r.flatData(send(r.rank), true))
 	for i := range r.size {
 		to := i
-		if order != model.Ranked {
+		if order != model.ExchangeByRank {
 			to = (r.rank + i) % r.size
 		}
 		switch b := send(to); {
 		case to == r.rank:
-		case order == model.Posted || order == model.Ranked:
+		case order == model.ExchangePosted || order == model.ExchangeByRank:
 			r.startSend(to, r.flatData(b, true))
 		default:
-			r.e.Send(model.Standard, r.flatData(b, true), r.sign, r.jobRank(to), r.context+1, r.tag)
+			r.e.Send(model.StandardMode, r.flatData(b, true), r.sign, r.jobRank(to), r.context+1, r.tag)
 		}
 	}
 	r.waitPosted()

@@ -138,7 +138,7 @@ type state struct {
 	tuning    *collective.Tuning
 	own       Collectives            // of the library; nil: none
 	broadcast func(bytes int)        // is told of broadcasts; nil: no function
-	exchange  model.Exchange         // of the library
+	exchange  model.ExchangeOrder    // of the library
 	round     round                  // the collective operation under way; there is one at a time
 	work      []byte                 // memory for it
 	handlers  map[uint32]handledComm // of errors, by the context of a communicator; none: ErrorsAreFatal

@@ -13,7 +13,7 @@ import (
 
 // workstations is an Ethernet whose costs no two sums have in common.
 func workstations() *model.Machine {
-	return &model.Machine{Name: "workstations", Ranks: model.Ranks{Min: 1, Max: 16}, Timer: 1,
+	return &model.Machine{Name: "workstations", Ranks: model.RankLimits{Min: 1, Max: 16}, Timer: 1,
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 31e6}},
 		Network: &model.Ethernet{Rate: 1.25e6, Preamble: 8, Header: 14, FCS: 4, Gap: 12, MinPayload: 46, MTU: 1500, Slot: 51_200_000, Jam: 4,
 			Backoff: 10, Attempts: 16, Propagation: 1_000_003,
@@ -25,7 +25,7 @@ func workstations() *model.Machine {
 // switched is the same with switches of so many ports.
 func switched(full bool, ports int) *model.Machine {
 	m := workstations()
-	m.Network.(*model.Ethernet).Switches = &model.Switches{Full: full, Ports: ports, Latency: 11_000_003, Buffer: 1 << 20, Uplink: 3.7e6}
+	m.Network.(*model.Ethernet).Switches = &model.Switches{IsFullDuplex: full, Ports: ports, Latency: 11_000_003, Buffer: 1 << 20, Uplink: 3.7e6}
 	return m
 }
 
@@ -45,7 +45,7 @@ var ethernets = []struct {
 
 // oneAfterTheOther says whether the packets of a protocol go to and fro in turn, so that none meets
 // another on the medium, or at its receiver.
-func oneAfterTheOther(p *model.Protocol) bool { return p != model.RAT }
+func oneAfterTheOther(p *model.Protocol) bool { return p != model.ProtocolRAT }
 
 // TestExactEthernet compares where every packet fits a segment, and none is under way with another.
 func TestExactEthernet(t *testing.T) {
@@ -105,7 +105,7 @@ func streams(t *testing.T, m *model.Machine, between pair, most, mostOfCalls flo
 func TestExactEthernetMessages(t *testing.T) {
 	m, l := workstations(), odd(false, 0)
 	path := m.Path(2, 0, 1)
-	view := model.MessageView(m, l, path)
+	view := model.LowLevelParameters(m, l, path)
 	for _, k := range []int{0, 1, 16, 1000, 1420} {
 		got, want := emulateMessage(t, m, l, model.ByPacket, k, pair{2, 0, 1}), messageCost(m, l, model.ByPacket, k, path)
 		if got.sender != want.Sender.Sum() || got.delivery != want.Delivery.Sum() {
@@ -136,14 +136,14 @@ func TestExactEthernetMeeting(t *testing.T) {
 				return
 			}
 			for _, apart := range []unit.Time{-unit.Millisecond, 0, 20 * unit.Millisecond} {
-				y := model.Meeting{Transfer: x, Sends: unit.Millisecond, Receives: unit.Millisecond + apart}
-				for _, y.Blocking = range []bool{false, true} {
+				y := model.TimedTransfer{Transfer: x, SendStart: unit.Millisecond, ReceiveStart: unit.Millisecond + apart}
+				for _, y.IsBlocking = range []bool{false, true} {
 					late := y
 					if apart > 0 {
-						late.Receives += m.Network.(*model.Ethernet).TCP.Input
+						late.ReceiveStart += m.Network.(*model.Ethernet).TCP.Input
 					}
-					if got, want := emulateMeeting(t, y), late.Ends(); got != want {
-						t.Fatalf("%s, receive %v after the send, blocking %v: emulated %+v, closed form %+v", describeTransfer(x, p), apart, y.Blocking, got, want)
+					if got, want := emulateMeeting(t, y), late.ReturnTimes(); got != want {
+						t.Fatalf("%s, receive %v after the send, blocking %v: emulated %+v, closed form %+v", describeTransfer(x, p), apart, y.IsBlocking, got, want)
 					}
 				}
 			}
@@ -156,10 +156,10 @@ func TestExactEthernetMeeting(t *testing.T) {
 func TestEthernetLateReceive(t *testing.T) {
 	m, l := workstations(), odd(false, 0)
 	for _, k := range []int{5000, 20000, 50000} {
-		x := model.Meeting{Transfer: model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1), Protocol: model.T}, Receives: 60 * unit.Millisecond, Blocking: true}
-		got, want := emulateMeeting(t, x), x.Ends()
-		if off := float64(want.Received-x.Receives)/float64(got.Received-x.Receives) - 1; math.Abs(off) > 0.1 {
-			t.Errorf("%d bytes: received %v after the call, model %v, %+.1f %%", k, got.Received-x.Receives, want.Received-x.Receives, 100*off)
+		x := model.TimedTransfer{Transfer: model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1), Protocol: model.ProtocolT}, ReceiveStart: 60 * unit.Millisecond, IsBlocking: true}
+		got, want := emulateMeeting(t, x), x.ReturnTimes()
+		if off := float64(want.ReceiveWait-x.ReceiveStart)/float64(got.ReceiveWait-x.ReceiveStart) - 1; math.Abs(off) > 0.1 {
+			t.Errorf("%d bytes: received %v after the call, model %v, %+.1f %%", k, got.ReceiveWait-x.ReceiveStart, want.ReceiveWait-x.ReceiveStart, 100*off)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func TestLongMessagesShareLinks(t *testing.T) {
 	const bytes = 1 << 20
 	m := switched(true, 8)
 	l := odd(true, 1024)
-	l.Proto.Fallback, l.Proto.FirstBytes, l.Sockets = "RTA", 0, &model.Sockets{Together: true}
+	l.Proto.Fallback, l.Proto.FirstBytes, l.Sockets = "RTA", 0, &model.Sockets{SendsTogether: true}
 	for i := range l.Proto.Rules {
 		l.Proto.Rules[i].Protocol = "PTAT"
 	}
@@ -204,9 +204,9 @@ func TestLongMessagesShareLinks(t *testing.T) {
 func TestExchangeOrders(t *testing.T) {
 	const ranks, bytes = 16, 16 << 10
 	p := load("cc-cluster")
-	for _, order := range append(model.Exchanges, "") {
+	for _, order := range append(model.ExchangeOrders, "") {
 		l := *p.Libraries[0]
-		if l.Exchange != model.Ranked {
+		if l.Exchange != model.ExchangeByRank {
 			t.Fatalf("%s sends in the order %q", l.Name, l.Exchange)
 		}
 		l.Exchange = order
@@ -238,7 +238,7 @@ func TestExchangeOrders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if lost := s.FramesOverflowed > 0; lost != (order == model.Ranked) {
+		if lost := s.FramesOverflowed > 0; lost != (order == model.ExchangeByRank) {
 			t.Errorf("order %q: %d frames find no room", order, s.FramesOverflowed)
 		}
 	}

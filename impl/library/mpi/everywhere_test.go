@@ -73,14 +73,14 @@ func build(t testing.TB, c hw.Config) device.World {
 
 // engines are those that package mpi is tested on.
 var engines = map[*model.Engine]engine.NewJobEngines{
-	model.Proto: proto.New,
-	model.Queue: queue.New,
-	model.Mbcf:  mbcf.New,
-	model.Start: start.New,
+	model.ProtoEngine: proto.New,
+	model.QueueEngine: queue.New,
+	model.MBCFEngine:  mbcf.New,
+	model.StartEngine: start.New,
 }
 
 // packetsAlone is an engine whose messages travel as packets, whatever else a port has.
-var packetsAlone = model.Queue
+var packetsAlone = model.QueueEngine
 
 // carry is the engine that a library names.
 func carry(l *model.Library, protocol string) (engine.JobEngines, error) {
@@ -91,7 +91,7 @@ func carry(l *model.Library, protocol string) (engine.JobEngines, error) {
 var tables = func() []enginetest.Library {
 	all := enginetest.ProtoLibraries()
 	for _, e := range model.Engines {
-		if e != model.Proto {
+		if e != model.ProtoEngine {
 			all = append(all, enginetest.Library{Name: e.Name, New: func() *model.Library { return &model.Library{Name: e.Name, Engine: e} }})
 		}
 	}
@@ -155,8 +155,8 @@ func lib() *model.Library {
 	}
 	l.Software[model.ProtoPackCost], l.Software[model.ProtoUnpackCost] = 1700, 500
 	for m := range model.NumModes {
-		l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, UpTo: 512, Protocol: "TA"}, model.Rule{Mode: m, UpTo: 16384, Protocol: "RAT"}, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
-		if m != model.Synchronous {
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: 512, Protocol: "TA"}, model.ProtocolRule{Mode: m, UpTo: 16384, Protocol: "RAT"}, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "RTA"})
+		if m != model.SynchronousMode {
 			l.Proto.Rules[len(l.Proto.Rules)-3].Protocol = "T"
 		}
 	}
@@ -165,9 +165,9 @@ func lib() *model.Library {
 
 func machine() *model.Machine {
 	return &model.Machine{
-		Name: "torus", Ranks: model.Ranks{Default: 4, Min: 1, Max: 2048}, Timer: 1,
+		Name: "torus", Ranks: model.RankLimits{Default: 4, Min: 1, Max: 2048}, Timer: 1,
 		Processor: model.Processor{Copy: model.Channel{Bandwidth: 170e6}},
-		Network: &model.Torus{PerNode: 2, Hop: 13333, Turn: 6667, Deliver: 100000, Link: 300e6, Chunk: 4096, Header: 40,
+		Network: &model.Torus{ProcessorsPerNode: 2, Hop: 13333, Turn: 6667, Deliver: 100000, Link: 300e6, Chunk: 4096, Header: 40,
 			Send: model.Channel{Start: 1200000, Bandwidth: 120e6}, Receive: 147000,
 			Put: model.Channel{Start: 1500000, Bandwidth: 120e6}, Get: model.Channel{Start: 1500000, Bandwidth: 60e6},
 			Engine: model.Channel{Start: 1500000, Bandwidth: 120e6}, Counter: us},
@@ -189,14 +189,14 @@ func synthetic(t testing.TB, ranks int) (device.World, mpi.Options) {
 
 // syntheticOf is a machine that is LogGP, copies at some rate, and takes a time for an operation.
 func syntheticOf(t testing.TB, ranks int, copying unit.Rate) (device.World, mpi.Options) {
-	m := &model.Machine{Name: "loggp", Ranks: model.Ranks{Default: 2, Min: 1, Max: 1 << 20}, Timer: 1,
+	m := &model.Machine{Name: "loggp", Ranks: model.RankLimits{Default: 2, Min: 1, Max: 1 << 20}, Timer: 1,
 		Processor: model.Processor{Copy: model.Channel{Bandwidth: copying}, Operation: syntheticOperation},
 		Network:   &model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 10000}}
 	l := &model.Library{Name: "none", Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 40}}
 	for m := range model.NumModes {
-		l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: "T"})
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "T"})
 	}
-	l.Proto.Rules[model.Synchronous].Protocol = "TA"
+	l.Proto.Rules[model.SynchronousMode].Protocol = "TA"
 	w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: ranks, Seed: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -106,7 +106,7 @@ func exact(t *testing.T, x model.Transfer, p pair) {
 	if got.delivery != want.Delivery.Sum() {
 		t.Errorf("T_s-r of %s: emulated %v, closed form %v:%s", describeTransfer(x, p), got.delivery, want.Delivery.Sum(), terms(want.Delivery))
 	}
-	if end := x.Timeline().Ranks[model.Sender].End(); got.rid != end {
+	if end := x.Timeline().Ranks[model.SenderSide].End(); got.rid != end {
 		t.Errorf("the sender of %s: emulated it ends at %v, in the time line at %v", describeTransfer(x, p), got.rid, end)
 	}
 }
@@ -118,7 +118,7 @@ func describeTransfer(x model.Transfer, p pair) string {
 
 func terms(sum model.Terms) (s string) {
 	for _, x := range sum {
-		s += fmt.Sprintf("\n\t%-4s %-8v %-20s %-40v %v", x.Step, x.Where, x.Name, x, x.Time)
+		s += fmt.Sprintf("\n\t%-4s %-8v %-20s %-40v %v", x.Step, x.Side, x.Name, x, x.Time)
 	}
 	return s
 }
@@ -130,7 +130,7 @@ func eachWay(t *testing.T, m *model.Machine, l *model.Library, k int, p pair, te
 	for _, x.Protocol = range model.Protocols {
 		for x.Mode = range model.NumModes {
 			for _, x.Nonblocking = range []bool{false, true} {
-				if x.Protocol.Synchronous() || x.Mode != model.Synchronous {
+				if x.Protocol.Synchronous() || x.Mode != model.SynchronousMode {
 					test(t, x, p)
 				}
 			}
@@ -140,7 +140,7 @@ func eachWay(t *testing.T, m *model.Machine, l *model.Library, k int, p pair, te
 
 // copyingLogGP is a LogGP machine with a processor that copies.
 func copyingLogGP(g model.LogGP) *model.Machine {
-	return &model.Machine{Name: "loggp", Ranks: model.Ranks{Min: 1, Max: 1 << 20}, Timer: 1, Network: &g,
+	return &model.Machine{Name: "loggp", Ranks: model.RankLimits{Min: 1, Max: 1 << 20}, Timer: 1, Network: &g,
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
 }
 
@@ -174,13 +174,13 @@ func TestExactTorus(t *testing.T) {
 
 // shared is a machine of hypernodes, with numbers that no two sums have in common.
 func shared(sizes ...int) *model.Machine {
-	h := &model.Hypernodes{Sizes: sizes, PerBlock: 2, Port: 260e6, Rings: 4, Ring: 610e6, Hop: 51_001, Chunk: 1024, Header: 41, Access: [model.NumTiers]model.Access{
-		model.Intra: {Latency: 310_003, Send: model.Channel{Start: 170_021, Bandwidth: 93e6}, Settle: 450_007, Receive: 270_031, Fetch: 5123.4,
+	h := &model.Hypernodes{Sizes: sizes, ProcessorsPerBlock: 2, Port: 260e6, Rings: 4, Ring: 610e6, Hop: 51_001, Chunk: 1024, Header: 41, Access: [model.NumTiers]model.Access{
+		model.IntraNode: {Latency: 310_003, Send: model.Channel{Start: 170_021, Bandwidth: 93e6}, Settle: 450_007, Receive: 270_031, Fetch: 5123.4,
 			Put: model.Channel{Start: 190_027, Bandwidth: 89e6}, Get: model.Channel{Start: 130_043, Bandwidth: 117e6}, Counter: us},
-		model.Inter: {Latency: 710_009, Send: model.Channel{Start: 4_100_041, Bandwidth: 61e6}, Settle: 22_000_051, Receive: 530_053, Fetch: 22_654.3,
+		model.InterNode: {Latency: 710_009, Send: model.Channel{Start: 4_100_041, Bandwidth: 61e6}, Settle: 22_000_051, Receive: 530_053, Fetch: 22_654.3,
 			Put: model.Channel{Start: 4_300_057, Bandwidth: 67e6}, Get: model.Channel{Start: 2_200_069, Bandwidth: 31e6}, Counter: us},
 	}}
-	return &model.Machine{Name: fmt.Sprint("hypernodes ", sizes), Ranks: model.Ranks{Min: 1, Max: h.Processors()}, Timer: 1, Network: h,
+	return &model.Machine{Name: fmt.Sprint("hypernodes ", sizes), Ranks: model.RankLimits{Min: 1, Max: h.Processors()}, Timer: 1, Network: h,
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
 }
 
@@ -221,11 +221,11 @@ func TestExactHypernodes(t *testing.T) {
 
 // tree is a fat tree with numbers that no two sums have in common.
 func tree(up ...int) *model.Machine {
-	f := &model.FatTree{Arity: 4, Up: up, Hop: 151_003, Deliver: 310_019, Link: 151e6, Header: 41, Lock: 900_011, Packet: model.PacketSize{Header: 8, Payload: 88},
-		Send:    model.PIO{Start: 333_023, Word: model.Width{Size: 8, Time: 133_007}, Burst: model.Width{Size: 64, Time: 66_041}},
-		Receive: model.PIO{Start: 233_029, Word: model.Width{Size: 8, Time: 1_383_043}, Burst: model.Width{Size: 64, Time: 3_267_049}},
+	f := &model.FatTree{Arity: 4, UpLinks: up, Hop: 151_003, Deliver: 310_019, Link: 151e6, Header: 41, InterfaceLock: 900_011, Packet: model.PacketSize{Header: 8, Payload: 88},
+		Send:    model.PIO{Start: 333_023, Word: model.AccessWidth{Size: 8, Time: 133_007}, Burst: model.AccessWidth{Size: 64, Time: 66_041}},
+		Receive: model.PIO{Start: 233_029, Word: model.AccessWidth{Size: 8, Time: 1_383_043}, Burst: model.AccessWidth{Size: 64, Time: 3_267_049}},
 		Chunk:   1024, Put: model.Channel{Start: 2_000_057, Bandwidth: 61e6}, Get: model.Channel{Start: 2_300_069, Bandwidth: 53e6}}
-	return &model.Machine{Name: "fattree", Ranks: model.Ranks{Min: 1, Max: f.Capacity()}, Timer: 1, Network: f,
+	return &model.Machine{Name: "fattree", Ranks: model.RankLimits{Min: 1, Max: f.Capacity()}, Timer: 1, Network: f,
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
 }
 
@@ -235,7 +235,7 @@ func tree(up ...int) *model.Machine {
 func TestExactFatTree(t *testing.T) {
 	m, plain, slow := tree(4, 4), tree(2, 2), tree(4, 4)
 	f := plain.Network.(*model.FatTree)
-	f.Put, f.Get, f.Header, f.Send.Burst = model.Channel{}, model.Channel{}, 0, model.Width{}
+	f.Put, f.Get, f.Header, f.Send.Burst = model.Channel{}, model.Channel{}, 0, model.AccessWidth{}
 	slow.Network.(*model.FatTree).Link = 11e6
 	for _, p := range []pair{{64, 0, 1}, {64, 5, 62}, {17, 16, 3}} {
 		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
@@ -255,7 +255,7 @@ func TestExactFatTree(t *testing.T) {
 func TestExactBusy(t *testing.T) {
 	l := odd(true, 1024)
 	for m := range model.NumModes {
-		l.Software[model.Epilogue(m)] = 300*us + unit.Time(m)
+		l.Software[model.SendEpilogueCost(m)] = 300*us + unit.Time(m)
 	}
 	for _, k := range []int{0, 1000, 5000} {
 		m := machine()
@@ -291,7 +291,7 @@ func TestExactProcessor(t *testing.T) {
 		for _, engine := range []unit.Rate{0, 93.7e6} {
 			m := machine()
 			n := m.Network.(*model.Torus)
-			n.Memory, n.Buffer = memory, 131
+			n.Memory, n.WriteBuffer = memory, 131
 			n.Engine = model.Channel{Start: 61 * us, Bandwidth: engine} // faster from some length on
 			for _, k := range []int{0, 1, 130, 131, 132, 1000, 4096, 4097, 20000} {
 				eachWay(t, m, odd(true, 0), k, pair{8, 0, 7}, func(t *testing.T, x model.Transfer, p pair) { exact(t, x, p) })
@@ -336,8 +336,9 @@ func TestExactByMessages(t *testing.T) {
 // for the gap, which the equations leave out.
 //
 // Equations (1) to (3) are those of short messages and have no G; so k = 1 for T and TA. The
-// receiver's end of TA is not (3), which the source gives for both times, but what model.Completion
-// says. By PTAT all of the data goes in the second packet: the library has no first part.
+// receiver's end of TA is not (3), which the source gives for both times, but what
+// model.CompletionTime says. By PTAT all of the data goes in the second packet: the library has no
+// first part.
 func TestEquations(t *testing.T) {
 	const seed = 1
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -357,13 +358,13 @@ func TestEquations(t *testing.T) {
 			}
 			x := model.Transfer{Machine: m, Library: free, Protocol: p, Bytes: k}
 			if p.Synchronous() {
-				x.Mode = model.Synchronous
+				x.Mode = model.SynchronousMode
 			}
 			got := emulate(t, x, pair{2, 0, 1}, p.Name)
 			if want := model.SenderTime(p, params, k); got.sender != want {
 				t.Fatalf("seed %d, set %d, %+v: T_s of %s with %d bytes: emulated %v, equation %v", seed, i, g, p.Name, k, got.sender, want)
 			}
-			if want := model.Completion(p, params, k); got.delivery != want {
+			if want := model.CompletionTime(p, params, k); got.delivery != want {
 				t.Fatalf("seed %d, set %d, %+v: T_s-r of %s with %d bytes: emulated %v, equation %v", seed, i, g, p.Name, k, got.delivery, want)
 			}
 		}
@@ -380,7 +381,7 @@ func TestExactMessages(t *testing.T) {
 		l := odd(true, 1024)
 		path := m.Path(p.ranks, p.from, p.to)
 		for _, k := range edges {
-			for _, by := range []model.Means{model.ByPacket, model.ByGet, model.ByPut} {
+			for _, by := range []model.TransportMeans{model.ByPacket, model.ByGet, model.ByPut} {
 				got, want := emulateMessage(t, m, l, by, k, p), messageCost(m, l, by, k, path)
 				if got.sender != want.Sender.Sum() || got.delivery != want.Delivery.Sum() {
 					t.Errorf("%s: %v of %d bytes: emulated %v and %v, closed form %v and %v", m.Name, by, k, got.sender, got.delivery,
@@ -394,17 +395,17 @@ func TestExactMessages(t *testing.T) {
 // messageCost returns what a low-level message of k bytes costs: that of a protocol that sends only
 // this message, in calls that cost nothing themselves. The sender makes the packet, or accesses the
 // other side's memory; an access is delivered when its call ends.
-func messageCost(m *model.Machine, lib *model.Library, by model.Means, k int, path model.Path) model.Cost {
+func messageCost(m *model.Machine, lib *model.Library, by model.TransportMeans, k int, path model.Path) model.Cost {
 	bare := &model.Library{}
 	for _, w := range []model.CostKey{model.ProtoHandleCost, model.ProtoControlCost, model.ProtoUnpackCost} {
 		bare.Software[w] = lib.Software[w]
 	}
-	message := model.Step{By: by, Data: model.AllData, From: model.Sender}
+	message := model.Step{Means: by, Data: model.AllData, From: model.SenderSide}
 	switch by {
 	case model.ByPacket: // its making is part of the call, and it is not unpacked
 		bare.Software[model.ProtoSendCost], bare.Software[model.ProtoUnpackCost] = lib.Software[model.ProtoControlCost], 0
 	case model.ByGet:
-		message.From = model.Receiver
+		message.From = model.ReceiverSide
 	}
 	c := model.Transfer{Machine: m, Library: bare, Protocol: &model.Protocol{Steps: []model.Step{message}}, Bytes: k, Path: path}.Cost()
 	if by != model.ByPacket {
@@ -413,7 +414,7 @@ func messageCost(m *model.Machine, lib *model.Library, by model.Means, k int, pa
 	return c
 }
 
-func emulateMessage(t *testing.T, m *model.Machine, l *model.Library, by model.Means, k int, p pair) (took taken) {
+func emulateMessage(t *testing.T, m *model.Machine, l *model.Library, by model.TransportMeans, k int, p pair) (took taken) {
 	t.Helper()
 	w := world(t, m, l, p.ranks)
 	var start unit.Time
@@ -436,13 +437,13 @@ func emulateMessage(t *testing.T, m *model.Machine, l *model.Library, by model.M
 			if by != model.ByPacket {
 				took.delivery = took.sender
 			}
-			if !m.Remote() && by != model.ByPacket {
+			if !m.HasRemoteMemory() && by != model.ByPacket {
 				mpi.Send[byte](c, nil, p.to, 7)
 			}
 		case p.to:
 			if by != model.ByPacket {
 				key = c.Messages().Expose(b)
-				if !m.Remote() {
+				if !m.HasRemoteMemory() {
 					mpi.Recv[byte](c, nil, p.from, 7) // whose progress answers
 				}
 				return nil
@@ -479,7 +480,7 @@ func nodesOf(m *model.Machine, ranks, interfaces int, inside model.Network) *mod
 	x := *m
 	x.Nodes = &model.Nodes{Ranks: ranks, Interfaces: interfaces, Inside: inside}
 	x.Name = fmt.Sprintf("%s of nodes of %d ranks on %s with %d interfaces", m.Name, ranks, inside.Kind(), interfaces)
-	x.Ranks = model.Ranks{Min: 1, Max: 64}
+	x.Ranks = model.RankLimits{Min: 1, Max: 64}
 	x.Processor.Copy.Start = 30011
 	return &x
 }
@@ -490,7 +491,7 @@ func nodesOf(m *model.Machine, ranks, interfaces int, inside model.Network) *mod
 func TestExactComposed(t *testing.T) {
 	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})
 	one := machine()
-	one.Network.(*model.Torus).PerNode = 1
+	one.Network.(*model.Torus).ProcessorsPerNode = 1
 	inside := []model.Network{shared(4).Network, machine().Network, synthetic.Network, shared(2, 2).Network, tree().Network}
 	sizes := []int{0, 1, 1024, 5000}
 	for i, net := range inside {
@@ -500,11 +501,11 @@ func TestExactComposed(t *testing.T) {
 			l := odd(i%2 == 0, 1024*(i/2))
 			for _, p := range []pair{{11, 6, 5}, {11, 5, 10}, {11, 9, 2}} {
 				for _, k := range sizes {
-					if k > 1420 && streams && m.Tier(p.from, p.to) == model.Inter {
+					if k > 1420 && streams && m.Tier(p.from, p.to) == model.InterNode {
 						continue // packets of several segments are told by a recurrence
 					}
 					eachWay(t, m, l, k, p, func(t *testing.T, x model.Transfer, p pair) {
-						if !streams || x.Path.Tier == model.Intra || oneAfterTheOther(x.Protocol) {
+						if !streams || x.Path.Tier == model.IntraNode || oneAfterTheOther(x.Protocol) {
 							exact(t, x, p)
 						}
 					})
@@ -515,7 +516,7 @@ func TestExactComposed(t *testing.T) {
 }
 
 // emulateMeeting runs a meeting between two ranks, long after whatever began the job.
-func emulateMeeting(t testing.TB, x model.Meeting) (e model.Ends) {
+func emulateMeeting(t testing.TB, x model.TimedTransfer) (e model.ReturnTimes) {
 	t.Helper()
 	const zero = unit.Second
 	err := mpi.Run(world(t, x.Machine, x.Library, 2), mpi.Options{Engine: carry, Library: x.Library, Protocol: x.Protocol.Name}, func(c *mpi.Comm) error {
@@ -523,28 +524,28 @@ func emulateMeeting(t testing.TB, x model.Meeting) (e model.Ends) {
 		var r mpi.Request
 		if c.Rank() == 0 {
 			c.AttachBuffer(make([]byte, x.Bytes+mpi.BsendOverhead))
-			c.Compute(zero + x.Sends - c.Wtime())
+			c.Compute(zero + x.SendStart - c.Wtime())
 			r = call(c, x.Transfer, b, 1)
-			e.Send = c.Wtime() - zero
+			e.SendCall = c.Wtime() - zero
 			r.Wait()
-			e.Sent = c.Wtime() - zero
+			e.SendWait = c.Wtime() - zero
 			c.DetachBuffer()
 			return nil
 		}
-		if x.Posted {
+		if x.IsPosted {
 			r = mpi.Irecv(c, b, 0, 7)
 		}
-		c.Compute(zero + x.Receives - c.Wtime())
+		c.Compute(zero + x.ReceiveStart - c.Wtime())
 		switch {
-		case x.Posted:
-		case x.Blocking:
+		case x.IsPosted:
+		case x.IsBlocking:
 			mpi.Recv(c, b, 0, 7)
 		default:
 			r = mpi.Irecv(c, b, 0, 7)
 		}
-		e.Receive = c.Wtime() - zero
+		e.ReceiveCall = c.Wtime() - zero
 		r.Wait()
-		e.Received = c.Wtime() - zero
+		e.ReceiveWait = c.Wtime() - zero
 		return nil
 	})
 	if err != nil {
@@ -561,12 +562,12 @@ func TestExactMeeting(t *testing.T) {
 			for _, k := range []int{0, 16, 1025, 5000} {
 				eachWay(t, m, l, k, pair{2, 0, 1}, func(t *testing.T, x model.Transfer, _ pair) {
 					for _, apart := range []unit.Time{-unit.Millisecond, 0, 3*us + 1, 7*us + 1, 11*us + 1, 400*us + 1, 3 * unit.Millisecond} {
-						y := model.Meeting{Transfer: x, Sends: unit.Millisecond, Receives: unit.Millisecond + apart}
-						for _, y.Blocking = range []bool{false, true} {
-							y.Posted = false
+						y := model.TimedTransfer{Transfer: x, SendStart: unit.Millisecond, ReceiveStart: unit.Millisecond + apart}
+						for _, y.IsBlocking = range []bool{false, true} {
+							y.IsPosted = false
 							exactMeeting(t, y)
 						}
-						y.Posted = true
+						y.IsPosted = true
 						exactMeeting(t, y)
 					}
 				})
@@ -575,18 +576,18 @@ func TestExactMeeting(t *testing.T) {
 	}
 }
 
-func exactMeeting(t *testing.T, x model.Meeting) {
+func exactMeeting(t *testing.T, x model.TimedTransfer) {
 	t.Helper()
-	if got, want := emulateMeeting(t, x), x.Ends(); got != want {
+	if got, want := emulateMeeting(t, x), x.ReturnTimes(); got != want {
 		t.Fatalf("%s, receive %v after the send, blocking %v, posted %v: emulated %+v, closed form %+v", describeTransfer(x.Transfer, pair{2, 0, 1}),
-			x.Receives-x.Sends, x.Blocking, x.Posted, got, want)
+			x.ReceiveStart-x.SendStart, x.IsBlocking, x.IsPosted, got, want)
 	}
 }
 
 // TestExactPlaced compares where ranks are placed on nodes: which are near, and by which interface
 // they talk to others. Behind nodes that are placed others are full.
 func TestExactPlaced(t *testing.T) {
-	m, err := nodesOf(tree(2), 4, 2, shared(4).Network).Place(model.Placement{2, 1, 3})
+	m, err := nodesOf(tree(2), 4, 2, shared(4).Network).WithPlacement(model.Placement{2, 1, 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -596,7 +597,7 @@ func TestExactPlaced(t *testing.T) {
 			t.Errorf("rank %d of %v uses interface %d, want %d", a, m.Nodes.Placed, m.End(a), want)
 		}
 		for b, y := range nodes {
-			if got := m.Tier(a, b) == model.Intra; got != (x == y) {
+			if got := m.Tier(a, b) == model.IntraNode; got != (x == y) {
 				t.Errorf("ranks %d and %d of %v are near: %v", a, b, m.Nodes.Placed, got)
 			}
 		}
@@ -608,11 +609,11 @@ func TestExactPlaced(t *testing.T) {
 		}
 	}
 	for _, p := range []model.Placement{{5}, {2, 5}, make(model.Placement, 17)} {
-		if _, err := nodesOf(tree(2), 4, 2, shared(4).Network).Place(p); err == nil {
+		if _, err := nodesOf(tree(2), 4, 2, shared(4).Network).WithPlacement(p); err == nil {
 			t.Errorf("placement %v on nodes of 4 processors for 64 ranks: no error", p)
 		}
 	}
-	if _, err := tree(2).Place(model.Placement{1, 1}); err == nil {
+	if _, err := tree(2).WithPlacement(model.Placement{1, 1}); err == nil {
 		t.Error("a placement on a machine without nodes: no error")
 	}
 }

@@ -32,9 +32,9 @@ type portInNode struct {
 
 func (p portInNode) Tier(rank int) model.Tier {
 	if p.node(rank) == p.node(p.Rank()) {
-		return model.Intra
+		return model.IntraNode
 	}
-	return model.Inter
+	return model.InterNode
 }
 
 // layouts are ways in which ranks lie on nodes: one after another, in turn, the first alone, and
@@ -58,12 +58,12 @@ func twoTiers(t *testing.T, ranks int) (device.World, mpi.Options, collective.Ma
 	of := func(l, send, recv unit.Time) model.Access {
 		return model.Access{Latency: l, Send: model.Channel{Start: send, Bandwidth: free}, Receive: recv}
 	}
-	h := &model.Hypernodes{Sizes: []int{3, 1, 4, 4}, PerBlock: 1, Port: free, Rings: 1, Ring: free, Chunk: 1 << 20}
-	h.Access[model.Intra], h.Access[model.Inter] = of(7*us, 3*us, 2*us), of(70*us, 30*us, 20*us)
-	m := &model.Machine{Name: "two tiers", Ranks: model.Ranks{Default: 12, Min: 1, Max: 12}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: free}}, Network: h}
+	h := &model.Hypernodes{Sizes: []int{3, 1, 4, 4}, ProcessorsPerBlock: 1, Port: free, Rings: 1, Ring: free, Chunk: 1 << 20}
+	h.Access[model.IntraNode], h.Access[model.InterNode] = of(7*us, 3*us, 2*us), of(70*us, 30*us, 20*us)
+	m := &model.Machine{Name: "two tiers", Ranks: model.RankLimits{Default: 12, Min: 1, Max: 12}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: free}}, Network: h}
 	_, o := syntheticOf(t, ranks, free)
-	near := model.MessageView(m, o.Library, model.Path{Tier: model.Intra})
-	cost := collective.Machine{Parameters: model.MessageView(m, o.Library, m.Path(12, 0, 11)), Near: &near}
+	near := model.LowLevelParameters(m, o.Library, model.Path{Tier: model.IntraNode})
+	cost := collective.Machine{Parameters: model.LowLevelParameters(m, o.Library, m.Path(12, 0, 11)), Near: &near}
 	return build(t, hw.Config{Machine: m, Library: o.Library, Ranks: ranks, Seed: 1}), o, cost
 }
 
@@ -183,7 +183,7 @@ type crossing struct {
 }
 
 func (p *crossing) Send(dst int, q *device.Packet) {
-	if len(q.Data) >= 1000 && p.Tier(dst) == model.Inter {
+	if len(q.Data) >= 1000 && p.Tier(dst) == model.InterNode {
 		p.bytes += int64(len(q.Data))
 	}
 	p.Port.Send(dst, q)

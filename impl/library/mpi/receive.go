@@ -83,7 +83,7 @@ func (c *Comm) Sendrecv(send Buffer, dst, sendTag int, recv Buffer, src, recvTag
 		c.checkBuffer(send)
 	}
 	r := c.irecv(nestedCall, &recv, src, recvTag)
-	c.send(nestedCall, model.Standard, &send, dst, sendTag)
+	c.send(nestedCall, model.StandardMode, &send, dst, sendTag)
 	return r.wait(nestedCall)
 }
 
@@ -96,7 +96,7 @@ func (c *Comm) SendrecvReplace(b Buffer, dst, sendTag, src, recvTag int) Status 
 	}
 	r := c.irecv(nestedCall, &b, src, recvTag)
 	if sends {
-		c.e.Send(model.Standard, copied, engine.Signature(b.Sign(b.Len())), c.jobRank(dst), c.context, sendTag)
+		c.e.Send(model.StandardMode, copied, engine.Signature(b.Sign(b.Len())), c.jobRank(dst), c.context, sendTag)
 	}
 	return r.wait(nestedCall)
 }

@@ -45,7 +45,7 @@ func recorder() *hw.ActivityLog { return &hw.ActivityLog{Describe: proto.Describ
 func drawn(t model.Track) (spans []string) {
 	all := slices.Clone(t.Spans)
 	for i := range all {
-		if all[i].Activity == model.Waiting {
+		if all[i].Activity == model.WaitActivity {
 			all[i].Name = "wait"
 		}
 	}
@@ -63,7 +63,7 @@ func drawn(t model.Track) (spans []string) {
 func recorded(t model.Track) (spans []string) {
 	for _, s := range t.Spans {
 		name := s.Name
-		if s.Activity == model.Waiting {
+		if s.Activity == model.WaitActivity {
 			name = "wait"
 		}
 		spans = append(spans, fmt.Sprintf("%d-%d %s", s.From, s.To, name))
@@ -82,17 +82,17 @@ func same(t *testing.T, x model.Transfer, p pair) {
 	for _, side := range []struct {
 		rank int
 		lane model.Track
-	}{{p.from, want.Ranks[model.Sender]}, {p.to, want.Ranks[model.Receiver]}} {
+	}{{p.from, want.Ranks[model.SenderSide]}, {p.to, want.Ranks[model.ReceiverSide]}} {
 		if g, w := recorded(got.Ranks[side.rank]), drawn(side.lane); !slices.Equal(g, w) {
 			t.Fatalf("%s: rank %d: recorded %q, closed form %q", describeTransfer(x, p), side.rank, g, w)
 		}
 	}
 	var flights, arrows []string
 	for _, f := range got.Flights {
-		flights = append(flights, fmt.Sprintf("%d-%d %d bytes %v %v", f.Depart, f.Arrive, f.Bytes, f.From == p.from, f.Hardware))
+		flights = append(flights, fmt.Sprintf("%d-%d %d bytes %v %v", f.Depart, f.Arrive, f.Bytes, f.From == p.from, f.IsRemoteAccess))
 	}
 	for _, a := range want.Flights {
-		arrows = append(arrows, fmt.Sprintf("%d-%d %d bytes %v %v", a.Depart, a.Arrive, a.Bytes, a.From == int(model.Sender), a.Hardware))
+		arrows = append(arrows, fmt.Sprintf("%d-%d %d bytes %v %v", a.Depart, a.Arrive, a.Bytes, a.From == int(model.SenderSide), a.IsRemoteAccess))
 	}
 	if !slices.Equal(flights, arrows) {
 		t.Fatalf("%s: recorded %q, closed form %q", describeTransfer(x, p), flights, arrows)
@@ -172,7 +172,7 @@ func sound(t *testing.T, r *model.Timeline, ends []unit.Time, streams bool) {
 		}
 		for _, s := range x.Spans {
 			in := slices.ContainsFunc(x.Calls, func(c model.Span) bool { return c.From <= s.From && s.To <= c.To })
-			if over := s.From >= x.Calls[len(x.Calls)-1].To; !over && in == (s.Activity == model.Computing) && s.Activity != model.Interrupt { // which may come at any time
+			if over := s.From >= x.Calls[len(x.Calls)-1].To; !over && in == (s.Activity == model.ComputeActivity) && s.Activity != model.InterruptActivity { // which may come at any time
 				t.Fatalf("%s: %+v is in a call: %v", x.Name, s, in)
 			}
 		}
@@ -182,16 +182,16 @@ func sound(t *testing.T, r *model.Timeline, ends []unit.Time, streams bool) {
 	}
 	for _, f := range r.Flights {
 		taker := f.To
-		if f.Hardware {
-			taker = f.By
+		if f.IsRemoteAccess {
+			taker = f.Initiator
 		}
 		takes := func(s model.Span) bool { // a reading of a stream takes many at once
-			return s.From <= f.Taken && f.Taken < s.To && (s.Activity == model.Receiving || f.Hardware && s.Name == "software.handle")
+			return s.From <= f.TakenIn && f.TakenIn < s.To && (s.Activity == model.ReceiveActivity || f.IsRemoteAccess && s.Name == "software.handle")
 		}
-		if f.Taken >= 0 && !streams && !slices.ContainsFunc(r.Ranks[taker].Spans, takes) {
+		if f.TakenIn >= 0 && !streams && !slices.ContainsFunc(r.Ranks[taker].Spans, takes) {
 			t.Fatalf("rank %d takes nothing when it takes %+v", taker, f)
 		}
-		if f.Sent > f.Depart || f.Depart > f.Arrive || f.Taken >= 0 && f.Taken < f.Arrive {
+		if f.Sent > f.Depart || f.Depart > f.Arrive || f.TakenIn >= 0 && f.TakenIn < f.Arrive {
 			t.Fatalf("flight %+v", f)
 		}
 	}
@@ -212,7 +212,7 @@ func TestRecordingChangesNothing(t *testing.T) {
 			for _, noise := range []float64{0, 0.3} {
 				l := odd(true, 1024)
 				l.Proto.Window, l.Proto.Fallback = 1<<20, "RTA"
-				l.Proto.Rules = []model.Rule{{Mode: model.Standard, UpTo: 5000, Protocol: "T"}, {Mode: model.Standard, UpTo: -1, Protocol: "RAT"}, {Mode: model.Synchronous, UpTo: -1, Protocol: "RTA"}}
+				l.Proto.Rules = []model.ProtocolRule{{Mode: model.StandardMode, UpTo: 5000, Protocol: "T"}, {Mode: model.StandardMode, UpTo: -1, Protocol: "RAT"}, {Mode: model.SynchronousMode, UpTo: -1, Protocol: "RTA"}}
 				cfg := hw.Config{Machine: m, Library: l, Ranks: 10, Seed: seed, Noise: noise}
 				r, again := recorder(), recorder()
 				with := record(t, r, cfg, mpi.Options{Engine: carry, Library: l}, crowded(seed))
@@ -266,7 +266,7 @@ func TestRecordingOfLostFrames(t *testing.T) {
 		})
 		lost := false
 		for _, x := range r.Timeline().Resources {
-			lost = lost || x.Name == "Ethernet" && slices.ContainsFunc(x.Spans, func(s model.Span) bool { return s.Activity == model.Colliding })
+			lost = lost || x.Name == "Ethernet" && slices.ContainsFunc(x.Spans, func(s model.Span) bool { return s.Activity == model.CollisionActivity })
 		}
 		if !lost {
 			t.Errorf("seed %d: nothing collided", seed)

@@ -277,24 +277,24 @@ func enterAll(reqs []Request, call string) *Request {
 // SendInit returns a persistent request that sends in standard mode whenever it is started. It
 // lives until Free. Start costs what Isend does, and allocates nothing.
 func (c *Comm) SendInit(b Buffer, dst, tag int) Request {
-	return c.sendInit("SendInit", model.Standard, &b, dst, tag)
+	return c.sendInit("SendInit", model.StandardMode, &b, dst, tag)
 }
 
 // SsendInit returns a persistent request that sends in synchronous mode.
 func (c *Comm) SsendInit(b Buffer, dst, tag int) Request {
-	return c.sendInit("SsendInit", model.Synchronous, &b, dst, tag)
+	return c.sendInit("SsendInit", model.SynchronousMode, &b, dst, tag)
 }
 
 // RsendInit returns a persistent request that sends in ready mode: the matching receive must have
 // been posted when it is started.
 func (c *Comm) RsendInit(b Buffer, dst, tag int) Request {
-	return c.sendInit("RsendInit", model.Ready, &b, dst, tag)
+	return c.sendInit("RsendInit", model.ReadyMode, &b, dst, tag)
 }
 
 // BsendInit returns a persistent request that sends in buffered mode: each start is complete when
 // its copy is in the attached buffer.
 func (c *Comm) BsendInit(b Buffer, dst, tag int) Request {
-	return c.sendInit("BsendInit", model.Buffered, &b, dst, tag)
+	return c.sendInit("BsendInit", model.BufferedMode, &b, dst, tag)
 }
 
 // RecvInit returns a persistent request that receives whenever it is started. Source and tag may be

@@ -85,7 +85,7 @@ type job struct {
 	warn      func(Warning)
 	own       func(p device.Port) (device.Port, Collectives, error) // nil: none
 	broadcast func(bytes int)
-	exchange  model.Exchange
+	exchange  model.ExchangeOrder
 
 	mu           sync.Mutex
 	startedRanks int                       // ranks that have

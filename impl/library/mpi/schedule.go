@@ -134,7 +134,7 @@ func (r *round) postTransfer(st *collective.Step) {
 // startSend begins to send to a rank, and startRecv to receive from one.
 func (r *round) startSend(to int, b []byte) {
 	r.posted = append(r.posted, postedTransfer{step: collective.Step{To: to, From: collective.None},
-		Op: r.e.Isend(model.Standard, b, r.sign, r.jobRank(to), r.context+1, r.tag)})
+		Op: r.e.Isend(model.StandardMode, b, r.sign, r.jobRank(to), r.context+1, r.tag)})
 }
 
 func (r *round) startRecv(from int, b []byte) {
@@ -164,12 +164,12 @@ func (r *round) waitPosted() {
 func (r *round) transfer(st *collective.Step) {
 	switch {
 	case st.From == collective.None:
-		r.e.Send(model.Standard, r.spanBytes(st.Send), r.sign, r.jobRank(st.To), r.context+1, r.tag)
+		r.e.Send(model.StandardMode, r.spanBytes(st.Send), r.sign, r.jobRank(st.To), r.context+1, r.tag)
 	case st.To == collective.None:
 		r.checkMessage(st, r.e.Recv(r.spanBytes(st.Recv), r.sign, r.jobRank(st.From), r.context+1, AnyTag))
 	default:
 		in := r.e.Irecv(r.spanBytes(st.Recv), r.sign, r.jobRank(st.From), r.context+1, AnyTag)
-		r.e.Send(model.Standard, r.spanBytes(st.Send), r.sign, r.jobRank(st.To), r.context+1, r.tag)
+		r.e.Send(model.StandardMode, r.spanBytes(st.Send), r.sign, r.jobRank(st.To), r.context+1, r.tag)
 		r.e.Wait(in)
 		got, _ := in.Received()
 		r.e.Release(in)
@@ -301,12 +301,12 @@ func (c *Comm) convergeOnTree(mine, theirs []byte, merge func()) {
 		}
 	}
 	if c.rank != 0 {
-		c.e.Send(model.Standard, mine, 0, c.jobRank(c.rank^mask), c.context+1, 0)
+		c.e.Send(model.StandardMode, mine, 0, c.jobRank(c.rank^mask), c.context+1, 0)
 		c.recvConverge(mine, c.rank^mask)
 	}
 	for mask >>= 1; mask > 0; mask >>= 1 {
 		if child := c.rank | mask; child < c.size {
-			c.e.Send(model.Standard, mine, 0, c.jobRank(child), c.context+1, 0)
+			c.e.Send(model.StandardMode, mine, 0, c.jobRank(child), c.context+1, 0)
 		}
 	}
 }
@@ -327,7 +327,7 @@ func (r *round) findNodes() *collective.Nodes {
 		return x.nodes
 	}
 	first := 0
-	for r.e.Port().Tier(r.jobRank(first)) != model.Intra {
+	for r.e.Port().Tier(r.jobRank(first)) != model.IntraNode {
 		first++ // to the rank itself at most
 	}
 	const word = 4

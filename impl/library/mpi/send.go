@@ -8,37 +8,37 @@ import (
 
 // Send sends b to a rank, in standard mode: it may return before the message is received, or may
 // not.
-func (c *Comm) Send(b Buffer, dst, tag int) { c.send("Send", model.Standard, &b, dst, tag) }
+func (c *Comm) Send(b Buffer, dst, tag int) { c.send("Send", model.StandardMode, &b, dst, tag) }
 
 // Ssend sends in synchronous mode: it returns when the matching receive has begun.
-func (c *Comm) Ssend(b Buffer, dst, tag int) { c.send("Ssend", model.Synchronous, &b, dst, tag) }
+func (c *Comm) Ssend(b Buffer, dst, tag int) { c.send("Ssend", model.SynchronousMode, &b, dst, tag) }
 
 // Rsend sends in ready mode: the matching receive must have been posted. That it was not is an
 // error where it is found: if the receiver takes the message in before it posts the receive.
-func (c *Comm) Rsend(b Buffer, dst, tag int) { c.send("Rsend", model.Ready, &b, dst, tag) }
+func (c *Comm) Rsend(b Buffer, dst, tag int) { c.send("Rsend", model.ReadyMode, &b, dst, tag) }
 
 // Bsend sends in buffered mode: it copies b to the attached buffer if need be, and returns without
 // the receiver's help.
-func (c *Comm) Bsend(b Buffer, dst, tag int) { c.send("Bsend", model.Buffered, &b, dst, tag) }
+func (c *Comm) Bsend(b Buffer, dst, tag int) { c.send("Bsend", model.BufferedMode, &b, dst, tag) }
 
 // Isend starts a standard send. The data of b may not be changed until the request is complete.
 func (c *Comm) Isend(b Buffer, dst, tag int) Request {
-	return c.isend("Isend", model.Standard, &b, dst, tag)
+	return c.isend("Isend", model.StandardMode, &b, dst, tag)
 }
 
 // Issend starts a synchronous send.
 func (c *Comm) Issend(b Buffer, dst, tag int) Request {
-	return c.isend("Issend", model.Synchronous, &b, dst, tag)
+	return c.isend("Issend", model.SynchronousMode, &b, dst, tag)
 }
 
 // Irsend starts a ready send.
 func (c *Comm) Irsend(b Buffer, dst, tag int) Request {
-	return c.isend("Irsend", model.Ready, &b, dst, tag)
+	return c.isend("Irsend", model.ReadyMode, &b, dst, tag)
 }
 
 // Ibsend starts a buffered send.
 func (c *Comm) Ibsend(b Buffer, dst, tag int) Request {
-	return c.isend("Ibsend", model.Buffered, &b, dst, tag)
+	return c.isend("Ibsend", model.BufferedMode, &b, dst, tag)
 }
 
 func (c *Comm) send(call string, m model.Mode, b *Buffer, dst, tag int) {

@@ -26,42 +26,42 @@ func signatureOf[T Element]() engine.Signature { return engine.Signature(TypeOf[
 
 // Send sends in standard mode: see Comm.Send.
 func Send[T Element](c *Comm, x []T, dst, tag int) {
-	send(c, "Send", model.Standard, x, dst, tag)
+	send(c, "Send", model.StandardMode, x, dst, tag)
 }
 
 // Ssend sends in synchronous mode: see Comm.Ssend.
 func Ssend[T Element](c *Comm, x []T, dst, tag int) {
-	send(c, "Ssend", model.Synchronous, x, dst, tag)
+	send(c, "Ssend", model.SynchronousMode, x, dst, tag)
 }
 
 // Rsend sends in ready mode: see Comm.Rsend.
 func Rsend[T Element](c *Comm, x []T, dst, tag int) {
-	send(c, "Rsend", model.Ready, x, dst, tag)
+	send(c, "Rsend", model.ReadyMode, x, dst, tag)
 }
 
 // Bsend sends in buffered mode: see Comm.Bsend.
 func Bsend[T Element](c *Comm, x []T, dst, tag int) {
-	send(c, "Bsend", model.Buffered, x, dst, tag)
+	send(c, "Bsend", model.BufferedMode, x, dst, tag)
 }
 
 // Isend starts a standard send: see Comm.Isend.
 func Isend[T Element](c *Comm, x []T, dst, tag int) Request {
-	return isend(c, "Isend", model.Standard, x, dst, tag)
+	return isend(c, "Isend", model.StandardMode, x, dst, tag)
 }
 
 // Issend starts a synchronous send: see Comm.Issend.
 func Issend[T Element](c *Comm, x []T, dst, tag int) Request {
-	return isend(c, "Issend", model.Synchronous, x, dst, tag)
+	return isend(c, "Issend", model.SynchronousMode, x, dst, tag)
 }
 
 // Irsend starts a ready send: see Comm.Irsend.
 func Irsend[T Element](c *Comm, x []T, dst, tag int) Request {
-	return isend(c, "Irsend", model.Ready, x, dst, tag)
+	return isend(c, "Irsend", model.ReadyMode, x, dst, tag)
 }
 
 // Ibsend starts a buffered send: see Comm.Ibsend.
 func Ibsend[T Element](c *Comm, x []T, dst, tag int) Request {
-	return isend(c, "Ibsend", model.Buffered, x, dst, tag)
+	return isend(c, "Ibsend", model.BufferedMode, x, dst, tag)
 }
 
 // Recv receives: see Comm.Recv.

@@ -16,13 +16,13 @@ import (
 func byPeer(rules, long bool) *model.Library {
 	l := &model.Library{Name: "by peer", Proto: model.ProtoSettings{Fallback: "RTA", Window: 4096, Long: model.EveryTier(model.LongMessage{Stage: true, Bounce: 600})}}
 	if long {
-		l.Proto.Long[model.Intra] = model.LongMessage{}
+		l.Proto.Long[model.IntraNode] = model.LongMessage{}
 	}
 	for m := range model.NumModes {
 		if rules {
-			l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, Peers: model.IntraPeers, UpTo: 100, Protocol: "RAT"})
+			l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, Peers: model.IntraPeers, UpTo: 100, Protocol: "RAT"})
 		}
-		l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, UpTo: 200, Protocol: "TA"}, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: 200, Protocol: "TA"}, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "RTA"})
 	}
 	return l
 }

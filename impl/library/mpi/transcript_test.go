@@ -246,7 +246,7 @@ func about(t *testing.T, o *mpi.Options, words []string) {
 			i++
 			l.Proto.Rules = nil
 			for m := range model.NumModes {
-				l.Proto.Rules = append(l.Proto.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: words[i]})
+				l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: words[i]})
 			}
 		case "force":
 			i++

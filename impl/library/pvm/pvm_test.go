@@ -75,7 +75,7 @@ func TestRandomMessages(t *testing.T) {
 			return nil
 		}
 	}
-	library := &model.Library{Name: "pvm", Engine: model.Pvm}
+	library := &model.Library{Name: "pvm", Engine: model.PVMEngine}
 	for _, w := range enginetest.Worlds() {
 		for i, ranks := range []int{1, 2, 5} {
 			if w.CanHold(ranks) {

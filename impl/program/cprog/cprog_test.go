@@ -141,7 +141,7 @@ func TestSuiteEverywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, l := range p.Libraries {
-		if !l.CarriedBy().MPI() {
+		if !l.CarriedBy().CarriesMPI() {
 			continue
 		}
 		t.Run(l.Name, func(t *testing.T) {

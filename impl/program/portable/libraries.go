@@ -244,15 +244,15 @@ func (p *shmemProcess) Reduce(x []float64, op Op) {
 // ByEngine returns the ways of sending of a library that an engine carries. o is for those of MPI.
 func ByEngine(by *model.Engine, library string, o mpi.Options) []*Library {
 	switch by {
-	case model.Aclmpl:
+	case model.AclmplEngine:
 		return ACLMPL(library, aclmpl.Options{})
-	case model.AclmplArena:
+	case model.AclmplArenaEngine:
 		return ACLMPL(library, aclmpl.Options{Port: aclmpl.Arena})
-	case model.AclmplPVM:
+	case model.AclmplPVMEngine:
 		return ACLMPL(library, aclmpl.Options{Port: aclmpl.PVM})
-	case model.Pvm:
+	case model.PVMEngine:
 		return PVM(library)
-	case model.Cmmd:
+	case model.CMMDEngine:
 		return CMMD(library)
 	}
 	return MPI(library, o)

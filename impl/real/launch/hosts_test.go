@@ -126,7 +126,7 @@ func TestJobOnSeveralHosts(t *testing.T) {
 	for range 3 {
 		var pids []int
 		err := runOnRanks(t, team, func(p device.Port) error {
-			if p.Tier(2) != model.Inter && p.Rank() < 2 || p.Rank() == 3 && p.Tier(2) != model.Intra {
+			if p.Tier(2) != model.InterNode && p.Rank() < 2 || p.Rank() == 3 && p.Tier(2) != model.IntraNode {
 				return fmt.Errorf("to rank %d, rank 2 is %v", p.Rank(), p.Tier(2))
 			}
 			p.Send(0, &device.Packet{Head: device.Head{uint64(os.Getpid())}})

@@ -44,7 +44,7 @@ func newPort(j *job, rank int) *port {
 }
 
 // Tier implements device.Port: goroutines share memory.
-func (p *port) Tier(int) model.Tier { return model.Intra }
+func (p *port) Tier(int) model.Tier { return model.IntraNode }
 
 // maxSleepOverrun is how long a sleep may last beyond its end: the kernel's slack of 50 µs, and the
 // way back to a processor.

@@ -41,7 +41,7 @@ func newPort(s *segment, rank int, blocks bool) *port {
 }
 
 // Tier implements device.Port: all share memory.
-func (p *port) Tier(int) model.Tier { return model.Intra }
+func (p *port) Tier(int) model.Tier { return model.IntraNode }
 
 func (p *port) Send(dst int, q *device.Packet) {
 	p.ExitIfJobFailed()

@@ -58,9 +58,9 @@ func newPort(rank, ranks int, blocks bool) *port {
 // Tier implements device.Port: ranks of one host are near.
 func (p *port) Tier(rank int) model.Tier {
 	if p.team.SameHost(p.Rank(), rank) {
-		return model.Intra
+		return model.IntraNode
 	}
-	return model.Inter
+	return model.InterNode
 }
 
 func (p *port) Send(dst int, q *device.Packet) {

@@ -190,7 +190,7 @@ func TestAgainstCost(t *testing.T) {
 		"gather binomial", "reduce binomial", "reduce linear", "reduce-scatter reduce-then-scatter", "scan recursive-doubling"}
 	p := schedule.Default
 	p.S = math.MaxUint64
-	m := collective.Machine{Parameters: model.Parameters{L: p.L, SendO: model.Constant(p.O), RecvO: model.Constant(p.O), Gap: p.Gap, BigGap: p.BigG}}
+	m := collective.Machine{Parameters: model.Parameters{L: p.L, SendO: model.ConstantCurve(p.O), RecvO: model.ConstantCurve(p.O), Gap: p.Gap, BigGap: p.BigG}}
 	for _, a := range collective.Algorithms {
 		less := 0
 		for ranks := 2; ranks <= 17; ranks++ {

@@ -201,8 +201,8 @@ func (w *generator) message() {
 	w.draw(m)
 	if plan.tags[m.tag] {
 		m.anySource, m.anyTag, m.unit = true, plan.anyTag, plan.unit
-		if m.mode == model.Ready {
-			m.mode = model.Standard
+		if m.mode == model.ReadyMode {
+			m.mode = model.StandardMode
 		}
 		m.units = w.length(mostAny) / m.unit.size()
 	}
@@ -238,7 +238,7 @@ func (w *generator) place(i *action, m *message) {
 	switch self := m.src == m.dst; { // a rank that waits for itself waits for ever
 	case m.anySource:
 		w.fromAny(i, m)
-	case m.mode == model.Ready:
+	case m.mode == model.ReadyMode:
 		w.ready(i, m)
 	default:
 		w.receives(i, m, !self && w.IntN(2) == 0)
@@ -250,8 +250,8 @@ func (w *generator) place(i *action, m *message) {
 func (w *generator) cancelled(m *message) {
 	i := w.action("cancelled message", m.comm)
 	w.draw(m)
-	if m.tag = cancelTag; m.mode == model.Ready {
-		m.mode = model.Standard
+	if m.tag = cancelTag; m.mode == model.ReadyMode {
+		m.mode = model.StandardMode
 	}
 	w.shape(m)
 	w.ids++
@@ -292,7 +292,7 @@ func (w *generator) fromAny(i *action, m *message) {
 		w.sends(i, m, w.IntN(2) == 0, m.src == m.dst)
 		return
 	}
-	w.sends(i, m, m.mode == model.Buffered && m.src != m.dst && w.IntN(2) == 0, false)
+	w.sends(i, m, m.mode == model.BufferedMode && m.src != m.dst && w.IntN(2) == 0, false)
 	if last := i.steps[len(i.steps)-1]; last.turn == finish {
 		last.when = 1 << 30 // behind all receives
 		w.last = append(w.last, m)
@@ -371,7 +371,7 @@ func (w *generator) ring() {
 	closed, replace := w.IntN(3) > 0, w.IntN(3) == 0
 	var common message
 	w.draw(&common)
-	common.mode = model.Standard
+	common.mode = model.StandardMode
 	to := make([]*message, len(r)) // that rank k of the ring receives
 	for k := range r {
 		if k == 0 && !closed {

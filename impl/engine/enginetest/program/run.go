@@ -123,7 +123,7 @@ func room(steps []*step) int {
 	n := 0
 	for _, s := range steps {
 		for _, m := range s.sends {
-			if m.mode == model.Buffered {
+			if m.mode == model.BufferedMode {
 				n += m.units*m.unit.size() + mpi.BsendOverhead
 			}
 		}
