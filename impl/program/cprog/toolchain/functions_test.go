@@ -1,0 +1,141 @@
+package toolchain
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the table of functions to docs/c.md")
+
+// chapter is a chapter of the standard and its functions.
+type chapter struct {
+	title     string
+	functions []string
+}
+
+func standard(t *testing.T) []chapter {
+	text, err := os.ReadFile("../testdata/mpi-4.1.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []chapter
+	for line := range strings.Lines(string(text)) {
+		switch title, ok := strings.CutPrefix(line, "## "); {
+		case ok:
+			all = append(all, chapter{title: strings.TrimSpace(title)})
+		case !strings.HasPrefix(line, "#") && len(all) > 0:
+			c := &all[len(all)-1]
+			c.functions = append(c.functions, strings.Fields(line)...)
+		}
+	}
+	return all
+}
+
+// functionTable returns the table of docs/c.md: for each chapter how many functions there are, and
+// what is missing.
+func functionTable(chapters []chapter) string {
+	declared := map[string]bool{}
+	for _, m := range regexp.MustCompile(`\b(MPI_\w+)\(`).FindAllStringSubmatch(Header(), -1) {
+		declared[m[1]] = true
+	}
+	missing := func(name string) bool { return !declared[name] }
+	var all []string
+	for _, c := range chapters {
+		all = append(all, c.functions...)
+	}
+	var b strings.Builder
+	b.WriteString("| chapter | functions | missing |\n|---|---|---|\n")
+	for _, c := range chapters {
+		there := 0
+		var list []string
+		for _, f := range c.functions {
+			if !missing(f) {
+				there++
+				continue
+			}
+			if name := "`" + shorten(f, all, missing) + "`"; !slices.Contains(list, name) {
+				list = append(list, name)
+			}
+		}
+		if there == 0 {
+			list = []string{"all"}
+		}
+		fmt.Fprintf(&b, "| %s | %d of %d | %s |\n", c.title, there, len(c.functions), strings.Join(list, ", "))
+	}
+	return b.String()
+}
+
+// shorten returns the shortest beginning, up to an underscore, that only missing functions have,
+// three at least, or the name itself.
+func shorten(name string, all []string, missing func(string) bool) string {
+	for i := len("MPI_"); i < len(name); i++ {
+		if name[i] != '_' {
+			continue
+		}
+		beginning, n := name[:i+1], 0
+		if slices.ContainsFunc(all, func(f string) bool {
+			has := strings.HasPrefix(f, beginning)
+			if has {
+				n++
+			}
+			return has && !missing(f)
+		}) || n < 3 {
+			continue
+		}
+		return beginning + "*"
+	}
+	return name
+}
+
+// docs/c.md has the table, and every function of functions.txt is one of the standard.
+func TestTableOfFunctions(t *testing.T) {
+	const path, begin, end = "../../../../docs/c.md", "<!-- functions of MPI 4.1 -->\n", "<!-- end -->\n"
+	chapters := standard(t)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	got, after, ended := strings.Cut(rest, end)
+	if !ok || !ended {
+		t.Fatal("docs/c.md has no table of functions")
+	}
+	want := functionTable(chapters)
+	if *update {
+		if err := os.WriteFile(path, []byte(before+begin+want+end+after), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	} else if got != want {
+		t.Errorf("the table of functions in docs/c.md is not up to date: go test ./impl/program/cprog/toolchain -update\n%s", want)
+	}
+	names := map[string]bool{}
+	for _, c := range chapters {
+		for _, f := range c.functions {
+			if names[f] {
+				t.Errorf("%s is in two chapters", f)
+			}
+			names[f] = true
+		}
+	}
+	for _, f := range Functions {
+		if f.MPI() && !names[f.Name] {
+			t.Errorf("%s is no function of MPI 4.1", f.Name)
+		}
+	}
+}
+
+// A beginning stands for functions only if all that have it are missing.
+func TestShorten(t *testing.T) {
+	all := []string{"MPI_T_event_a", "MPI_T_event_b", "MPI_T_event_c", "MPI_T_init", "MPI_X_one", "MPI_X_two"}
+	missing := func(name string) bool { return name != "MPI_T_init" }
+	for name, want := range map[string]string{"MPI_T_event_b": "MPI_T_event_*", "MPI_X_one": "MPI_X_one"} {
+		if got := shorten(name, all, missing); got != want {
+			t.Errorf("%s is shortened to %s, want %s", name, got, want)
+		}
+	}
+}
