@@ -290,16 +290,20 @@ func (c *Comm) newComm(members []int, context uint32) *Comm {
 
 // setMembers lets the communicator send to ranks of the job.
 func (c *Comm) setMembers(members []int) {
-	s := c.state
-	if len(s.comms) == cap(s.comms) { // forget those that are not used any more
-		s.comms = slices.DeleteFunc(s.comms, func(p weak.Pointer[Comm]) bool { return p.Value() == nil })
-	}
-	s.comms = append(s.comms, weak.Make(c))
+	c.state.noteComm(c)
 	c.members, c.size = members, len(members)
 	c.ranks = slices.Repeat([]int32{-1}, c.e.Port().Size())
 	for i, m := range members {
 		c.ranks[m] = int32(i)
 	}
+}
+
+// noteComm notes a communicator, to name its ranks in errors.
+func (s *state) noteComm(c *Comm) {
+	if len(s.comms) == cap(s.comms) { // forget those that are not used any more
+		s.comms = slices.DeleteFunc(s.comms, func(p weak.Pointer[Comm]) bool { return p.Value() == nil })
+	}
+	s.comms = append(s.comms, weak.Make(c))
 }
 
 // rareFields are fields that few communicators need.

@@ -20,7 +20,7 @@ type Window struct {
 	flavor WindowFlavor
 	memory []byte // of this rank
 	unit   int
-	spans  []windowSpan // by rank; of a dynamic window nil
+	spans  []windowSpan // by rank, or one for all: see spanOf; of a dynamic window nil
 	shared [][]byte     // memory of all ranks, by rank, if it is shared
 	unmap  func()       // gives back shared memory of several processes; nil: there is nothing to give back
 	freed  bool
@@ -94,20 +94,47 @@ func (c *Comm) enterWindow(call string, size, unit int) {
 
 // newWindow makes a window, within a call.
 func (c *Comm) newWindow(flavor WindowFlavor, memory []byte, unit int) *Window {
-	w := &Window{c: c.newComm(c.jobRanks(), c.newContext()), flavor: flavor, memory: memory, unit: unit}
-	w.c.setHandler(ErrorsAreFatal)
+	w := &Window{c: c.sameRanks(c.newContext()), flavor: flavor, memory: memory, unit: unit}
 	w.origin.targets, w.target.origins = map[int]*targetState{}, map[int]*originState{}
 	if flavor != DynamicWindow {
-		all := w.c.allgatherInts(len(memory), unit)
-		w.spans = make([]windowSpan, c.size)
-		for i := range w.spans {
-			w.spans[i] = windowSpan{all[2*i], all[2*i+1]}
-		}
+		w.spans = w.c.gatherSpans(windowSpan{len(memory), unit})
 	}
 	c.state.windows = append(c.state.windows, w)
 	c.e.SetService(c.state.serveWindows)
 	w.postRequestReceive()
 	return w
+}
+
+// sameRanks returns a communicator of the same ranks with another context, which shares their
+// tables with c.
+func (c *Comm) sameRanks(context uint32) *Comm {
+	n := &Comm{e: c.e, rank: c.rank, size: c.size, context: context, members: c.members, ranks: c.ranks, last: c.last, state: c.state}
+	c.state.noteComm(n)
+	return n
+}
+
+// gatherSpans returns the spans of all ranks. It is only the first one if all are equal, as a job
+// may have many ranks.
+func (c *Comm) gatherSpans(mine windowSpan) []windowSpan {
+	all := c.allgatherInts(mine.size, mine.unit)
+	spans := make([]windowSpan, c.size)
+	equal := true
+	for i := range spans {
+		spans[i] = windowSpan{all[2*i], all[2*i+1]}
+		equal = equal && spans[i] == spans[0]
+	}
+	if equal {
+		return []windowSpan{spans[0]}
+	}
+	return spans
+}
+
+// spanOf returns the memory of a rank.
+func (w *Window) spanOf(rank int) windowSpan {
+	if len(w.spans) == 1 {
+		rank = 0
+	}
+	return w.spans[rank]
 }
 
 // allgatherInts returns the numbers of all ranks, by rank.

@@ -293,7 +293,7 @@ func elementIndex(t *Datatype) (int, bool) {
 func (w *Window) checkRange(a *access, h *requestHeader) {
 	low, end := Buffer{Count: a.count, Type: a.of}.DataRange()
 	if w.flavor != DynamicWindow {
-		s := w.spans[a.target]
+		s := w.spanOf(a.target)
 		if a.offset < 0 {
 			w.c.e.Fail(ErrDisp, "displacement %d is negative", a.offset)
 		}

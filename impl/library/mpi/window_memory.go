@@ -179,5 +179,5 @@ func (w *Window) Shared(rank int) (memory []byte, unit int) {
 		rank = max(0, slices.IndexFunc(w.shared, func(b []byte) bool { return len(b) > 0 }))
 	}
 	w.c.checkRank(rank)
-	return w.shared[rank], w.spans[rank].unit
+	return w.shared[rank], w.spanOf(rank).unit
 }

@@ -15,11 +15,12 @@ import (
 // look whether something has happened, which this file finds.
 
 // pollResults has, for each function that a program may call again and again until something
-// happens, the argument that points to whether it has; -1: the function reads the clock, or sleeps.
+// happens, the argument that points to whether it has; -1: the function reads the clock, sleeps, or
+// looks for what the program sees itself.
 var pollResults = map[string]int{
 	"MPI_Test": 1, "MPI_Testany": 3, "MPI_Testall": 2, "MPI_Testsome": 2, "MPI_Request_get_status": 1, "MPI_Parrived": 2,
-	"MPI_Iprobe": 3, "MPI_Improbe": 3,
-	"MPI_Wtime": -1, "loggp_now": -1, "loggp_sleep": -1,
+	"MPI_Iprobe": 3, "MPI_Improbe": 3, "MPI_Win_test": 1,
+	"MPI_Win_sync": -1, "MPI_Wtime": -1, "loggp_now": -1, "loggp_sleep": -1,
 }
 
 // pollResult has the same by the number of the function, as index and 2; 0: it is no such function.

@@ -132,9 +132,11 @@ func winAttach(r *rank, a args) {
 	if size < 0 {
 		r.raiseError(mpi.ErrSize, "%d bytes of memory: a size is not negative", size)
 	}
-	if size > 0 {
-		w.Attach(r.memory(a[1], 0, size, size, mpi.Byte).Bytes)
+	b := r.memory(a[1], 0, size, size, mpi.Byte).Bytes
+	if size == 0 && a[1] >= firstAddress { // it is detached by its address, too
+		b = unsafe.Slice(pointerAt[byte](a[1]), 0)
 	}
+	w.Attach(b)
 }
 
 func winDetach(r *rank, a args) {

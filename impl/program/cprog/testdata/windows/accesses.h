@@ -249,6 +249,8 @@ static void dynamic_memory(void) {
 	MPI_Win_detach(w, y);
 	MPI_Win_attach(w, y + 500, sizeof(int)); /* a part again */
 	MPI_Win_detach(w, y + 500);
+	MPI_Win_attach(w, y + 500, 0);
+	MPI_Win_detach(w, y + 500);
 	MPI_Win_free(&w);
 	free(y);
 }
