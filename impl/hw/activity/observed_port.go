@@ -84,6 +84,19 @@ func (w observedPort) Send(dst int, x *device.Packet) {
 	w.noteActivity(w.processor.pendingSendName, model.SendActivity, 0)
 }
 
+// BuffersSends implements device.BufferedSender, as does Flush: the sends of a program return when
+// they do without a log.
+func (w observedPort) BuffersSends() bool { return w.emulated.BuffersSends() }
+
+func (w observedPort) Flush() bool {
+	w.processor.reenterCall()
+	from := len(w.processor.spans)
+	done := w.emulated.Flush()
+	w.processor.nameWaits("room", from)
+	w.noteActivity(w.processor.pendingSendName, model.Sending, 0)
+	return done
+}
+
 func (w observedPort) Recv(block bool) *device.Packet {
 	w.processor.reenterCall()
 	from := len(w.processor.spans)

@@ -228,7 +228,7 @@ func (s *socket) dataAcknowledged(ack int) {
 	s.retryTime = s.host.network.TCP.Retransmit
 	s.setTimer(&s.retransmitTimer, retryTimer, 0)
 	if s.host.blockedSocket == s || s.written < s.requestedEnd && s.isWritable() {
-		s.host.Wake()
+		s.host.NotifyEvent() // also of a rank that waits for events of any kind (device.Watch)
 	}
 }
 

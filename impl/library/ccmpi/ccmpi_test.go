@@ -14,6 +14,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/impl/real/loop"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/phases"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
@@ -416,6 +417,62 @@ func TestBarrierTime(t *testing.T) {
 	} {
 		if n := (took(1+extra, x.call) - took(1, x.call)) / extra; n < unit.Time(x.barriers*(ranks-1)) || n > unit.Time(x.barriers*(ranks-1)+1) {
 			t.Errorf("%s: %d times more for %d barriers of %d ranks", x.name, n, x.barriers, ranks)
+		}
+	}
+}
+
+// Messages that the socket of a rank does not yet take are sent while the rank waits in a
+// collective operation, where it waits for datagrams too.
+func TestSendsContinueInCollectives(t *testing.T) {
+	p, err := platform.Load("cc-cluster")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := p.Library("cc-mpi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := New(Options{Compiled: *l.Compiled})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := map[string]func(c *mpi.Comm){
+		"allreduce": func(c *mpi.Comm) { c.Allreduce(mpi.Of([]int32{1}), mpi.Of([]int32{0}), mpi.Sum) },
+		"barrier":   func(c *mpi.Comm) { c.Barrier() },
+		"bcast":     func(c *mpi.Comm) { c.Bcast(mpi.Of(make([]byte, 5000)), 0) },
+	}
+	for name, call := range calls {
+		for _, ranks := range []int{2, 3} {
+			w, err := hw.New(hw.Config{Machine: p.Machine, Library: l, Ranks: ranks})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = mpi.Run(w, mpi.Options{Engine: proto.New, Library: l, Own: own, Tuning: collective.Table(l)}, func(c *mpi.Comm) error {
+				const messages, bytes = 4, 64 << 10
+				var all []mpi.Request
+				for i := range messages {
+					for src := 1; src < ranks && c.Rank() == 0; src++ {
+						all = append(all, mpi.Irecv(c, make([]byte, bytes), src, i))
+					}
+				}
+				c.Barrier() // creates the group, too
+				for i := range messages {
+					if c.Rank() > 0 {
+						all = append(all, mpi.Isend(c, make([]byte, bytes), 0, i))
+					}
+				}
+				if c.Rank() == 0 {
+					mpi.WaitAll(all, nil)
+				}
+				call(c)
+				if c.Rank() > 0 {
+					mpi.WaitAll(all, nil)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Errorf("%s, %d ranks: %v", name, ranks, err)
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/impl/engine/proto"
@@ -203,7 +204,7 @@ func TestRecordingChangesNothing(t *testing.T) {
 	slow := machine()
 	slow.Network.(*model.Torus).Link = 9e6 // every sender is held up
 	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})
-	for name, m := range map[string]*model.Machine{"torus": machine(), "slow": slow, "hypernodes": shared(4, 6), "ethernet": workstations(), "loggp": synthetic} {
+	for name, m := range map[string]*model.Machine{"torus": machine(), "slow": slow, "hypernodes": shared(4, 6), "ethernet": workstations(), "ethernet, buffered sends": workstations(), "loggp": synthetic} {
 		seeds := uint64(6)
 		if os.Getenv("LOGGP_SOAK") == "" {
 			seeds = 2
@@ -213,6 +214,9 @@ func TestRecordingChangesNothing(t *testing.T) {
 				l := odd(true, 1024)
 				l.Proto.Window, l.Proto.Fallback = 1<<20, "RTA"
 				l.Proto.Rules = []model.ProtocolRule{{Mode: model.StandardMode, UpTo: 5000, Protocol: "T"}, {Mode: model.StandardMode, UpTo: -1, Protocol: "RAT"}, {Mode: model.SynchronousMode, UpTo: -1, Protocol: "RTA"}}
+				if strings.HasSuffix(name, "buffered sends") {
+					l.Sockets = &model.Sockets{Buffer: 4096, Together: true}
+				}
 				cfg := hw.Config{Machine: m, Library: l, Ranks: 10, Seed: seed, Noise: noise}
 				r, again := recorder(), recorder()
 				with := record(t, r, cfg, mpi.Options{Engine: carry, Library: l}, crowded(seed))
