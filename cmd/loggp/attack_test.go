@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -200,40 +201,64 @@ func attack(t *testing.T, seed uint64, loggp, files string, words []string, spoi
 			t.Fatal(err)
 		}
 	}
+	end := runAttack(t, fmt.Sprintf("seed %d", seed), dir, temp, loggp, words)
+	switch {
+	case end.status != exitSuccess && end.status != exitFailure && end.status != exitUsage && end.status >= 0:
+		end.fail("status %d", end.status)
+	case end.status > exitSuccess && !strings.Contains(end.errs, "loggp"):
+		end.fail("status %d without an error", end.status)
+	}
+	if end.status != exitSuccess {
+		return ""
+	}
+	return runTime.ReplaceAllString(end.out, "") + "\n"
+}
+
+// attackEnd is how an attack ended.
+type attackEnd struct {
+	status    int // -1: it did not end
+	out, errs string
+	fail      func(format string, args ...any)
+}
+
+// runAttack runs a command line in a directory and with another for temporary files. It is an error
+// if it does not end, takes much memory, prints a trace of Go, or leaves processes or files behind.
+func runAttack(t *testing.T, name, dir, temp, loggp string, words []string) attackEnd {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), attackTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, loggp, words...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+temp, "GOMEMLIMIT=2GiB")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 10 * time.Second // a process that is left behind may hold the output
 	var out, errs buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err = cmd.Run()
+	err := cmd.Run()
 	fail := func(format string, args ...any) {
-		t.Errorf("seed %d: loggp %q: %s\n%.2000s", seed, words, fmt.Sprintf(format, args...), errs.String())
+		t.Helper()
+		t.Errorf("%s: loggp %q: %s\n%.2000s", name, words, fmt.Sprintf(format, args...), errs.String())
+	}
+	end := attackEnd{-1, out.String(), errs.String(), fail}
+	for _, pid := range processesWith(t, "TMPDIR="+temp) {
+		syscall.Kill(pid, syscall.SIGKILL)
+		fail("it leaves process %d behind", pid)
 	}
 	if ctx.Err() != nil {
 		fail("it does not end")
-		return ""
+		return end
 	}
 	if cmd.ProcessState == nil {
-		t.Fatalf("seed %d: %v", seed, err)
+		t.Fatalf("%s: %v", name, err)
 	}
-	status := cmd.ProcessState.ExitCode()
-	switch {
-	case status != exitSuccess && status != exitFailure && status != exitUsage:
-		fail("status %d: %v", status, err)
-	case status != exitSuccess && !strings.Contains(errs.String(), "loggp"):
-		fail("status %d without an error", status)
-	case goTrace.MatchString(errs.String()) || goTrace.MatchString(out.String()):
+	if end.status = cmd.ProcessState.ExitCode(); end.status < 0 {
+		fail("%v", err)
+	}
+	if goTrace.MatchString(end.errs) || goTrace.MatchString(end.out) {
 		fail("it prints a trace of Go")
 	}
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && usage.Maxrss<<10 > attackMemory {
 		fail("it takes %d MiB", usage.Maxrss>>10)
-	}
-	if syscall.Kill(-cmd.Process.Pid, 0) == nil {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		fail("it leaves a process behind")
 	}
 	for _, where := range []string{temp, dir} {
 		left, err := os.ReadDir(where)
@@ -246,10 +271,23 @@ func attack(t *testing.T, seed uint64, loggp, files string, words []string, spoi
 			}
 		}
 	}
-	if status != exitSuccess {
-		return ""
+	return end
+}
+
+// processesWith returns the processes that were started with a variable in their environment.
+func processesWith(t *testing.T, variable string) (pids []int) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return runTime.ReplaceAllString(out.String(), "") + "\n"
+	for _, f := range files {
+		if b, err := os.ReadFile(f); err == nil && bytes.Contains(b, []byte(variable+"\x00")) { // of a process that has ended it is empty, or gone
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 var (
