@@ -93,7 +93,7 @@ func (w observedPort) Flush() bool {
 	from := len(w.processor.spans)
 	done := w.emulated.Flush()
 	w.processor.nameWaits("room", from)
-	w.noteActivity(w.processor.pendingSendName, model.Sending, 0)
+	w.noteActivity(w.processor.pendingSendName, model.SendActivity, 0)
 	return done
 }
 

@@ -215,7 +215,7 @@ func TestRecordingChangesNothing(t *testing.T) {
 				l.Proto.Window, l.Proto.Fallback = 1<<20, "RTA"
 				l.Proto.Rules = []model.ProtocolRule{{Mode: model.StandardMode, UpTo: 5000, Protocol: "T"}, {Mode: model.StandardMode, UpTo: -1, Protocol: "RAT"}, {Mode: model.SynchronousMode, UpTo: -1, Protocol: "RTA"}}
 				if strings.HasSuffix(name, "buffered sends") {
-					l.Sockets = &model.Sockets{Buffer: 4096, Together: true}
+					l.Sockets = &model.Sockets{Buffer: 4096, SendsTogether: true}
 				}
 				cfg := hw.Config{Machine: m, Library: l, Ranks: 10, Seed: seed, Noise: noise}
 				r, again := recorder(), recorder()
