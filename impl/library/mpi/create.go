@@ -1,12 +1,10 @@
 package mpi
 
 import (
-	"encoding/binary"
 	"slices"
 	"weak"
 
 	"github.com/loggp/loggp/impl/engine"
-	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 )
 
@@ -324,14 +322,6 @@ func (c *Comm) rareFieldsOf() *rareFields {
 	return c.extras
 }
 
-// interFields returns the fields of a communicator between two groups, or nil.
-func (c *Comm) interFields() *interComm {
-	if c.extras == nil {
-		return nil
-	}
-	return c.extras.inter
-}
-
 // enterCall notes a call, and fails if the communicator was freed.
 func (c *Comm) enterCall(call string) {
 	c.e.EnterOn(call, c.context)
@@ -350,159 +340,4 @@ func (c *Comm) checkIntra() {
 	if c.interFields() != nil {
 		c.e.Fail(engine.ErrComm, "the communicator is between two groups: merge them first")
 	}
-}
-
-// interComm has the fields of communicators between two groups. Such a communicator addresses ranks
-// of the other group.
-type interComm struct{ comm *Comm } // of this group
-
-// CreateInter returns a communicator between this group and another. The leaders of the two groups
-// exchange the members. Each leader names the other one by its rank remote in peer, a communicator
-// that contains both. peer and remote are significant at the leaders only (MPI_Intercomm_create).
-func (c *Comm) CreateInter(leader int, peer *Comm, remote, tag int) *Comm {
-	c.enterCall("CreateInter")
-	c.checkIntra()
-	c.checkRank(leader)
-	mine := c.dup()
-	list := c.jobRanks()
-	*c.last = c.allreduceMax(*c.last + 2)
-	text := encodeInts(append([]int{int(*c.last)}, list...))
-	var there []byte
-	if c.rank == leader {
-		there = peer.exchangeBytes(text, remote, tag)
-	}
-	other := decodeInts(mine.broadcastBytes(there, leader))
-	*c.last = max(*c.last, uint32(other[0])) &^ 1
-	if i := slices.IndexFunc(other[1:], func(m int) bool { return slices.Contains(list, m) }); i >= 0 {
-		c.e.Fail(engine.ErrComm, "rank %d of the job is in both groups", other[1+i])
-	}
-	return newInterComm(c, mine, other[1:], *c.last)
-}
-
-// exchangeBytes exchanges byte strings of any lengths with a rank, within a call.
-func (c *Comm) exchangeBytes(b []byte, with, tag int) []byte {
-	c.checkRank(with)
-	c.checkTag(tag)
-	return c.exchangeBytesIn(c.context, b, with, tag)
-}
-
-func (c *Comm) exchangeBytesIn(context uint32, b []byte, with, tag int) []byte {
-	out := c.e.Isend(model.StandardMode, b, engine.Signature(Byte.Sign()), c.jobRank(with), context, tag)
-	st, _ := c.e.Probe(c.jobRank(with), context, tag, true)
-	theirs := make([]byte, st.Bytes)
-	c.e.Recv(theirs, engine.Signature(Byte.Sign()), c.jobRank(with), context, tag)
-	c.e.Wait(out)
-	c.e.Release(out)
-	return theirs
-}
-
-// broadcastBytes sends a byte string of any length from a rank to all.
-func (c *Comm) broadcastBytes(b []byte, root int) []byte {
-	n := []int64{int64(len(b))}
-	c.bcast(Of(n), root)
-	if c.rank != root {
-		b = make([]byte, n[0])
-	}
-	c.bcast(Of(b), root)
-	return b
-}
-
-func encodeInts(x []int) []byte {
-	var b []byte
-	for _, v := range x {
-		b = binary.LittleEndian.AppendUint64(b, uint64(v))
-	}
-	return b
-}
-
-func decodeInts(b []byte) []int {
-	x := make([]int, len(b)/8)
-	for i := range x {
-		x[i] = int(binary.LittleEndian.Uint64(b[8*i:]))
-	}
-	return x
-}
-
-// newInterComm returns a communicator between two groups: that of the communicator own, and other
-// ranks of the job.
-func newInterComm(c, own *Comm, other []int, context uint32) *Comm {
-	n := &Comm{e: c.e, rank: own.rank, context: context, last: c.last, state: c.state}
-	n.setMembers(other)
-	n.setHandler(c.ErrorHandler())
-	n.rareFieldsOf().inter = &interComm{own}
-	return n
-}
-
-// newContext returns a context that no rank of either group has used: the first ranks of the groups
-// exchange the next free ones.
-func (x *interComm) newContext(c *Comm) uint32 {
-	*c.last = x.comm.allreduceMax(*c.last + 2)
-	other := decodeInts(x.exchangeAcross(c, encodeInts([]int{int(*c.last)})))
-	*c.last = max(*c.last, uint32(other[0])) &^ 1
-	return *c.last
-}
-
-// exchangeAcross exchanges data between the first ranks of the two groups: that of this group gives
-// mine, and across returns the other's.
-func (x *interComm) exchangeAcross(c *Comm, mine []byte) []byte {
-	var theirs []byte
-	if x.comm.rank == 0 {
-		theirs = c.exchangeBytesIn(c.context+1, mine, 0, 0)
-	}
-	return x.comm.broadcastBytes(theirs, 0)
-}
-
-// IsInter reports whether the communicator is between two groups (MPI_Comm_test_inter).
-func (c *Comm) IsInter() bool { return c.interFields() != nil }
-
-// IsLowerGroup reports whether the first rank of the caller's group is before that of the other one
-// in the job.
-func (c *Comm) IsLowerGroup() bool {
-	c.enterCall("IsLowerGroup")
-	c.checkInter()
-	return c.isLowerGroup()
-}
-
-func (c *Comm) isLowerGroup() bool { return c.interFields().comm.jobRank(0) < c.members[0] }
-
-// RemoteSize returns how many ranks the other group has.
-func (c *Comm) RemoteSize() int {
-	c.enterCall("RemoteSize")
-	c.checkInter()
-	return c.size
-}
-
-// RemoteGroup returns the other group.
-func (c *Comm) RemoteGroup() Group {
-	c.enterCall("RemoteGroup")
-	c.checkInter()
-	return Group{c.e, c.members}
-}
-
-func (c *Comm) checkInter() {
-	if c.interFields() == nil {
-		c.e.Fail(engine.ErrComm, "the communicator is of one group")
-	}
-}
-
-// Merge merges both groups into one. The group that passes high is ordered after the other; if both
-// pass the same value, the group whose first rank is lower in the job is first. All ranks of a
-// group pass the same value (MPI_Intercomm_merge).
-func (c *Comm) Merge(high bool) *Comm {
-	c.enterCall("Merge")
-	c.checkInter()
-	x := c.interFields()
-	context := x.newContext(c)
-	mine := []byte{0}
-	if high {
-		mine[0] = 1
-	}
-	local, first := x.comm.jobRanks(), high
-	if other := x.exchangeAcross(c, mine)[0] == 1; other == high {
-		first = !c.isLowerGroup()
-	}
-	if first {
-		return c.newComm(slices.Concat(c.members, local), context)
-	}
-	return c.newComm(slices.Concat(local, c.members), context)
 }

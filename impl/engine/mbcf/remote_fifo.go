@@ -1,0 +1,258 @@
+package mbcf
+
+import (
+	"slices"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/model"
+)
+
+// enqueueMessage puts a message into the FIFO. Its send ends at once, unless it is synchronous: the
+// system has taken the data, and sends it again if the FIFO refuses it. It keeps no more than the
+// FIFO holds.
+func (f *remoteTransport) enqueueMessage(p *peer, s *op) {
+	if f.maxInlinePutBytes == 0 || s.Mode == model.SynchronousMode || s.IsBuffered() || p.refusedMessage != nil || p.maxStartedMessages > 0 || p.detachedBytes+s.Size > f.engine.sizes.fifo {
+		f.enqueueEntering(p, s)
+		return
+	}
+	x := f.engine.rank.ContinueSend(&s.Op).EngineOp.(*op)
+	f.engine.resetSend(x)
+	x.isDetached = true
+	p.detachedBytes += s.Size
+	f.enqueueEntering(p, x)
+	f.engine.rank.KeepSendData(&x.Op)
+	f.engine.rank.Complete(&s.Op)
+}
+
+func (f *remoteTransport) enqueueEntering(p *peer, s *op) {
+	s.header = f.engine.nextHeader(p, s)
+	s.isQueued = true
+	p.enteringMessages = append(p.enteringMessages, s)
+	f.startMessages(p)
+}
+
+// startMessages starts the messages on the way that may be started.
+func (f *remoteTransport) startMessages(p *peer) {
+	for p.refusedMessage == nil && !p.partlyStarted && p.startedMessages < len(p.enteringMessages) && (p.maxStartedMessages == 0 || p.startedMessages < p.maxStartedMessages) {
+		p.startedMessages++
+		f.startEntries(p, p.enteringMessages[p.startedMessages-1], 0)
+	}
+}
+
+// entryCount returns how many entries a message is.
+func (f *remoteTransport) entryCount(s *op) uint32 {
+	return 1 + uint32((s.Size+f.maxEntryBytes-1)/f.maxEntryBytes)
+}
+
+// startEntries starts the entries of a message, from one on, or as many as may be started at a
+// time: else all entries behind a refused one would cross the network again and again, and be
+// refused.
+func (f *remoteTransport) startEntries(p *peer, s *op, from uint32) {
+	n := f.entryCount(s)
+	if p.partlyStarted = p.maxStartedEntries > 0 && n-from > p.maxStartedEntries; p.partlyStarted {
+		n = from + p.maxStartedEntries
+	}
+	for i := from; i < n; i++ {
+		flags := device.CompleteOnlyIfRefused
+		if i == n-1 {
+			flags = 0
+		}
+		if p.needsRetry {
+			flags |= device.RetryAfterRefusal
+			p.needsRetry = false
+		}
+		f.startEntry(p, s, i, flags)
+	}
+}
+
+// startEntry starts one entry.
+func (f *remoteTransport) startEntry(p *peer, s *op, part uint32, flags device.EnqueueFlags) {
+	var b []byte
+	if part == 0 {
+		b = f.entry[:headerLen]
+		packHeader(b, &s.header)
+	} else {
+		at := int(part-1) * f.maxEntryBytes
+		b = s.Buf[at:min(at+f.maxEntryBytes, s.Size)]
+	}
+	done := head{kind: kindEntry, from: s.ID(), to: part, found: flags&device.CompleteOnlyIfRefused == 0}
+	if done.found {
+		p.openCompletions++
+	}
+	f.queue.Enqueue(int(p.rank), p.peerMessageFIFO, b, flags, done.encode())
+}
+
+// handleEntryCompletion takes in the completion of an entry of a message. It reports whether more
+// is known than that the FIFO is still full. Completions come in the order of the entries, so those
+// of all entries that were refused are there when the last one's is.
+func (f *remoteTransport) handleEntryCompletion(q *device.Packet, h *head) bool {
+	s := f.engine.ops[h.from]
+	p := f.engine.peer(s.Peer)
+	if h.found {
+		p.openCompletions--
+	}
+	switch last := h.to == f.entryCount(s)-1; {
+	case q.Refused && p.refusedMessage != nil:
+		return false
+	case q.Refused: // all that are behind it will be
+		p.refusedMessage, p.refusedEntry, p.startedMessages, p.maxStartedMessages = s, h.to, 1, 1
+		p.maxStartedEntries, p.partlyStarted = 1, false
+		f.refusingPeers = append(f.refusingPeers, p)
+		f.engine.port.NotifyExit(int(p.rank), (&head{kind: kindExit}).encode())
+	case !last: // it was tried again, or is the last of those that were started
+		if p.refusedMessage != nil {
+			f.noteEntryAccepted(p)
+		}
+		p.maxStartedEntries = min(2*p.maxStartedEntries, 1<<20)
+		f.startEntries(p, s, h.to+1)
+		return true
+	case p.refusedMessage != nil:
+		f.noteEntryAccepted(p)
+		fallthrough
+	default:
+		if p.maxStartedMessages > 0 {
+			p.maxStartedMessages++
+		}
+		f.removeEntered(p)
+		f.engine.endFIFOSend(s)
+		f.startMessages(p)
+	}
+	return true
+}
+
+// noteEntryAccepted notes that no entry is refused any more.
+func (f *remoteTransport) noteEntryAccepted(p *peer) {
+	p.refusedMessage = nil
+	i := slices.Index(f.refusingPeers, p)
+	f.refusingPeers = slices.Delete(f.refusingPeers, i, i+1)
+}
+
+// removeEntered removes the first message from those on the way.
+func (f *remoteTransport) removeEntered(p *peer) {
+	s := p.enteringMessages[0]
+	if s.isQueued = false; s.isDetached {
+		s.isDetached = false
+		p.detachedBytes -= s.Size
+	}
+	p.enteringMessages = slices.Delete(p.enteringMessages, 0, 1)
+	p.startedMessages--
+}
+
+// retryRefused starts refused entries once more, whose refusals are all known, and reports whether
+// it has ended a send instead.
+func (f *remoteTransport) retryRefused() (ended bool) {
+	for _, p := range f.refusingPeers {
+		switch {
+		case p.openCompletions > 0:
+		case p.hasExited:
+			f.dropRefused(p)
+			return true
+		default:
+			f.engine.counts[retriedEntries]++
+			f.startEntry(p, p.refusedMessage, p.refusedEntry, device.RetryAfterRefusal)
+		}
+	}
+	return false
+}
+
+// canRetry reports whether an entry is to be tried again now.
+func (f *remoteTransport) canRetry() bool {
+	return slices.ContainsFunc(f.refusingPeers, func(p *peer) bool { return p.openCompletions == 0 })
+}
+
+// dropRefused goes on without the message whose entry was refused: it is cancelled, or for a rank
+// that has ended. The next one is tried in its place, as the FIFO refuses what is not.
+func (f *remoteTransport) dropRefused(p *peer) {
+	s := p.refusedMessage
+	f.removeEntered(p)
+	switch {
+	case s.cancelSerial > 0:
+		f.engine.finishCancelled(s)
+	case s.Mode != model.SynchronousMode:
+		f.engine.rank.Complete(&s.Op)
+	}
+	p.refusedMessage = nil
+	if len(p.enteringMessages) > 0 {
+		p.refusedMessage, p.refusedEntry, p.startedMessages = p.enteringMessages[0], 0, 1
+		return
+	}
+	p.needsRetry = true
+	f.noteEntryAccepted(p)
+}
+
+// recallMessage waits until it is known which entries were taken: the machine says so whatever the
+// other rank does.
+func (f *remoteTransport) recallMessage(p *peer, s *op) {
+	i := slices.Index(p.enteringMessages, s)
+	for i < p.startedMessages && s.isQueued && (p.refusedMessage == nil || p.openCompletions > 0) {
+		f.handlePacket(f.engine.port.Recv(true))
+		i = slices.Index(p.enteringMessages, s)
+	}
+	switch {
+	case !s.isQueued: // its cancel has gone on
+	case i >= p.startedMessages:
+		p.enteringMessages = slices.Delete(p.enteringMessages, i, i+1)
+		s.isQueued = false
+		f.engine.finishCancelled(s)
+	case p.refusedEntry == 0:
+		f.dropRefused(p)
+	}
+}
+
+// isReceivingParts reports whether a message comes in parts for a receive.
+func (p *peer) isReceivingParts() bool {
+	return p.partialMessage != nil && p.partialMessage.receive != nil
+}
+
+func (f *remoteTransport) drainMessages(src int32, o *op) {
+	f.idleCountValid = false // the rest of a message may be there, which no poll has looked for
+	if src != engine.Any {
+		f.takeMessages(f.engine.peer(src), o)
+		return
+	}
+	for _, p := range f.engine.peerList {
+		if o.list != nil {
+			f.takeMessages(p, o)
+		}
+	}
+}
+
+// takeMessages takes messages from the FIFO of a rank until it is empty, or until o, if it is not
+// nil, has one, or else any receive is complete.
+func (f *remoteTransport) takeMessages(p *peer, o *op) bool {
+	i := 0
+	for done := false; i < engine.MaxPolledPackets && !done; i++ {
+		q := f.queue.First(p.messageFIFO)
+		if q == nil {
+			break
+		}
+		if done = f.handleEntry(p, q); o != nil {
+			done = o.list == nil
+		}
+	}
+	return i > 0
+}
+
+// handleEntry takes in one entry: a header, which says to which receive the data belongs, or data.
+// It reports whether that completes a receive.
+func (f *remoteTransport) handleEntry(p *peer, q *device.Packet) bool {
+	defer f.queue.RemoveFirst(p.messageFIFO)
+	m := p.partialMessage
+	if m == nil {
+		if f.engine.disabledRules&retireAnsweredReceives == 0 {
+			f.completeAnsweredReceives(p)
+		}
+		f.engine.port.Copy(f.entry[:headerLen], q.Data)
+		h := unpackHeader(f.entry)
+		m = f.engine.handleHeader(p, &h)
+	} else {
+		f.engine.appendData(m, q.Data)
+	}
+	if m.arrivedBytes < m.size {
+		return false
+	}
+	received := m.receive != nil
+	f.engine.noteTaken(p, m)
+	return received
+}

@@ -1,0 +1,60 @@
+package mpi
+
+import (
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
+)
+
+// Barrier returns when all ranks have called it. If the engine has no barrier of its own messages
+// go up a binomial tree to rank 0 and down again, unless the job is tuned to another way, so rank 0
+// leaves first; to let another rank be the root, reorder the communicator with Create.
+func (c *Comm) Barrier() {
+	c.enterCall("Barrier")
+	c.checkIntra()
+	r := c.newRound(collective.Barrier, 0, Byte)
+	if r.runOwnMethod(func(o Collectives, k *Call) bool { return o.Barrier(k) }) {
+		return
+	}
+	if !r.tuningTable().Asked(collective.Barrier) && c.e.Barrier(c.size, c.rank, c.jobRank) {
+		return
+	}
+	j := collective.Job{Ranks: c.size}
+	a := r.chooseAlgorithm(&j)
+	if a == binomialBarrier {
+		c.convergeOnTree(nil, nil, nil) // on fewer frames: a job may have a million ranks
+		return
+	}
+	r.runAlgorithm(a, j, nil, nil)
+}
+
+var binomialBarrier = collective.Named(collective.Barrier, "binomial")
+
+// convergeOnTree reduces and broadcasts on a binomial tree: merge folds a child's theirs into mine,
+// rank 0 has the result, and mine of all ranks becomes that.
+func (c *Comm) convergeOnTree(mine, theirs []byte, merge func()) {
+	mask := 1
+	for ; mask < c.size && c.rank&mask == 0; mask <<= 1 {
+		if child := c.rank | mask; child < c.size {
+			c.recvConverge(theirs, child)
+			if merge != nil {
+				merge()
+			}
+		}
+	}
+	if c.rank != 0 {
+		c.e.Send(model.StandardMode, mine, 0, c.jobRank(c.rank^mask), c.context+1, 0)
+		c.recvConverge(mine, c.rank^mask)
+	}
+	for mask >>= 1; mask > 0; mask >>= 1 {
+		if child := c.rank | mask; child < c.size {
+			c.e.Send(model.StandardMode, mine, 0, c.jobRank(child), c.context+1, 0)
+		}
+	}
+}
+
+// recvConverge receives a message of converge, which has the tag of a barrier.
+func (c *Comm) recvConverge(b []byte, src int) {
+	if got := c.e.Recv(b, 0, c.jobRank(src), c.context+1, AnyTag); got.Tag != 0 {
+		c.failMismatch(got, 0)
+	}
+}

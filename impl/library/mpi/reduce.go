@@ -1,0 +1,123 @@
+package mpi
+
+import (
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/library/mpi/check"
+	"github.com/loggp/loggp/model/collective"
+)
+
+// Reduce combines the elements of all ranks, in the order of ranks, and leaves the result at the
+// root. recv counts there only.
+func (c *Comm) Reduce(send, recv Buffer, op *Op, root int) {
+	c.enterCollective("Reduce", root, send)
+	c.reduce(send, recv, op, root)
+}
+
+func (c *Comm) reduce(send, recv Buffer, op *Op, root int) {
+	r := c.newReductionRound(collective.Reduce, root, send, op)
+	in := c.flatData(send, true)
+	if c.rank != root {
+		r.runSchedule(r.collectiveJob(in), in, nil)
+		return
+	}
+	out := c.flatData(c.checkBuffer(recv), false)
+	c.checkSameData(&send, &recv)
+	c.checkDisjoint(&send, &recv)
+	r.runSchedule(r.collectiveJob(in), in, out)
+	c.scatterFlat(recv, out)
+}
+
+// Allreduce is Reduce to all ranks.
+func (c *Comm) Allreduce(send, recv Buffer, op *Op) {
+	c.reduceAll("Allreduce", collective.Allreduce, send, recv, op)
+}
+
+// Scan combines the elements of the ranks up to this one.
+func (c *Comm) Scan(send, recv Buffer, op *Op) { c.reduceAll("Scan", collective.Scan, send, recv, op) }
+
+// Exscan combines the elements of the ranks before this one. Rank 0 has none, and its recv stays as
+// it is (MPI_Exscan). It is a Scan, whose results move on by a rank.
+func (c *Comm) Exscan(send, recv Buffer, op *Op) {
+	c.enterCollective("Exscan", 0, send)
+	r := c.newReductionRound(collective.Scan, 0, send, op)
+	in, own, out := c.flatData(send, true), make([]byte, send.Len()), c.flatData(c.checkBuffer(recv), false)
+	c.checkSameData(&send, &recv)
+	c.checkDisjoint(&send, &recv)
+	r.runSchedule(r.collectiveJob(in), in, own)
+	to, from := c.rank+1, c.rank-1
+	if to == c.size {
+		to, own = collective.None, nil
+	}
+	if from < 0 {
+		from, out = collective.None, nil
+	}
+	if c.size > 1 {
+		r.sendAndReceive(to, own, from, out)
+	}
+	if c.rank > 0 {
+		c.scatterFlat(recv, out)
+	}
+}
+
+// ReduceScatter combines the elements of all ranks, and gives rank i the counts[i] elements that
+// follow those of the ranks before it. If all counts are equal it is a schedule, else a reduction
+// to rank 0 and a scatter.
+func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
+	c.enterCollective("ReduceScatter", 0, recv)
+	offsets, total, equal := make([]int, len(counts)), 0, true
+	for i, n := range counts {
+		offsets[i], total, equal = total, total+n, equal && n == counts[0]
+	}
+	c.checkParts(send, counts, offsets)
+	if recv.Count != counts[c.rank] {
+		c.e.Fail(engine.ErrCount, "rank %d has room for %d elements, and its count is %d", c.rank, recv.Count, counts[c.rank])
+	}
+	send.Count = total
+	part := send.Part(0, recv.Count)
+	c.checkSameData(&part, &recv)
+	c.checkDisjoint(&send, &recv)
+	r := c.newReductionRound(collective.ReduceScatter, 0, send, op)
+	in, out := c.flatData(send, true), c.flatData(recv, false)
+	if equal {
+		r.runSchedule(r.collectiveJob(out), in, out)
+		c.scatterFlat(recv, out)
+		return
+	}
+	all := send
+	all.Bytes, all.Origin = nil, 0
+	if c.rank == 0 {
+		low, end := send.DataRange()
+		all.Bytes, all.Origin = make([]byte, end-low), -low
+	}
+	c.reduce(send, all, op, 0)
+	c.scatterv(all, counts, offsets, recv, 0)
+}
+
+// Combine leaves in ∘ inout in inout, and charges that, for collective operations that are made of
+// messages.
+func (c *Comm) Combine(op *Op, in, inout Buffer) {
+	c.e.Port().Operate(inout.Count)
+	op.Apply(in, inout)
+}
+
+func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer, op *Op) {
+	c.enterCollective(call, 0, send)
+	r := c.newReductionRound(o, 0, send, op)
+	in, out := c.flatData(send, true), c.flatData(c.checkBuffer(recv), false)
+	c.checkSameData(&send, &recv)
+	c.checkDisjoint(&send, &recv)
+	r.runSchedule(r.collectiveJob(in), in, out)
+	c.scatterFlat(recv, out)
+}
+
+// newReductionRound returns the round of an operation that combines elements.
+func (c *Comm) newReductionRound(o collective.Operation, root int, of Buffer, op *Op) *round {
+	if err := op.Check(of.Type); err != nil {
+		c.e.Fail(engine.ErrOp, "%v", err)
+	}
+	r := c.newRound(o, root, of.Type)
+	r.op, r.of, r.combine, r.commutes = op, of.Type, op.FlatCombiner(of.Type), op.Commutes()
+	r.tag = check.Tag(o, op.Identity(), root)
+	c.e.ExpectCollectiveTag(r.tag)
+	return r
+}
