@@ -369,42 +369,85 @@ static int image_end(struct dl_phdr_info *info, size_t size, void *data) {
 // leave_guarded goes on where h is guarded. It is what a signal goes on with.
 static void leave_guarded(struct host_rank *h) { longjmp(*h->guarded, 1); }
 
-static const char *load(struct host_rank *h, const char *image, uint64_t size) {
+// open_copy opens a private copy of a file, with a name of a library written over that in it. NULL: *error says why not.
+static void *open_copy(const struct loggp_image *image, const char *name, int flags, const char **error) {
 	int fd = memfd_create("rank", MFD_CLOEXEC);
-	if (fd < 0) return strerror(errno);
-	while (size > 0) {
-		ssize_t n = write(fd, image, size);
+	if (fd < 0) {
+		*error = strerror(errno);
+		return NULL;
+	}
+	for (uint64_t done = 0; done < image->size;) {
+		ssize_t n = write(fd, image->bytes + done, image->size - done);
 		if (n < 0) {
-			int e = errno;
+			*error = strerror(errno);
 			close(fd);
-			return strerror(e);
+			return NULL;
 		}
-		image += n;
-		size -= n;
+		done += n;
+	}
+	if (name && pwrite(fd, name, image->name_size, image->name_at) < 0) {
+		*error = strerror(errno);
+		close(fd);
+		return NULL;
 	}
 	char path[128];
 	unique_path(path, fd);
-	h->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
 	close(fd);
-	if (!h->library) return dlerror();
-	int64_t (*attach)(struct loggp_rank *) = dlsym(h->library, "loggp_attach");
-	h->start = dlsym(h->library, "loggp_start");
+	if (!library) *error = dlerror();
+	return library;
+}
+
+// copy_variables copies variables of the library, and of those that it needs, into an executable.
+static const char *copy_variables(struct host_rank *h, void *library) {
+	for (int64_t i = 0; i < h->r.executable->copies_size; i++) {
+		struct loggp_copy *c = &h->r.executable->copies[i];
+		void *from = dlsym(library, c->name);
+		if (!from) return "it has a copy of a variable of a library other than those of C: compile it with loggp cc";
+		memcpy((void *)(h->base + c->at), from, c->size);
+	}
+	return NULL;
+}
+
+static const char *load(struct host_rank *h, const struct loggp_image *program, const struct loggp_image *library, const struct loggp_executable *executable) {
+	static uint32_t loaded;
+	const char *error = NULL;
+	char name[16] = "";
+	void *first = NULL; // what has the functions of runtime.c
+	if (executable) {
+		snprintf(name, sizeof name, "libmpi_%08x", __atomic_add_fetch(&loaded, 1, __ATOMIC_RELAXED));
+		first = open_copy(library, name, 0, &error);
+	} else
+		first = h->library = open_copy(program, NULL, 0, &error);
+	if (!first) return error;
+	int64_t (*attach)(struct loggp_rank *) = dlsym(first, "loggp_attach");
+	h->start = dlsym(first, "loggp_start");
 	if (!attach || !h->start) return "it was not compiled by loggp cc";
 	int64_t status = attach(&h->r);
 	if (status > 0) return "it was compiled by another version of loggp cc: compile it again";
 	if (status < 0) return "its standard streams cannot be opened";
+	if (executable) {
+		h->library = open_copy(program, name, RTLD_DEEPBIND, &error);
+		if (!h->library) return error; // its text goes with the next use of the loader
+	}
 	struct link_map *map;
 	if (dlinfo(h->library, RTLD_DI_LINKMAP, &map) == 0) h->base = map->l_addr;
 	dl_iterate_phdr(image_end, h);
-	return NULL;
+	if (executable) {
+		h->r.executable = executable;
+		h->r.executable_base = h->base;
+		error = copy_variables(h, first);
+		dlclose(first); // the executable keeps it
+	}
+	return error;
 }
 
-const char *loggp_load(struct host_rank *h, const char *image, uint64_t size) {
+const char *loggp_load(struct host_rank *h, const struct loggp_image *program, const struct loggp_image *library, const struct loggp_executable *executable) {
 	jmp_buf here;
 	const char *text = NULL;
 	h->guarded = &here;
 	set_current(h);
-	if (!setjmp(here)) text = load(h, image, size);
+	if (!setjmp(here)) text = load(h, program, library, executable);
 	set_current(NULL);
 	h->guarded = NULL;
 	return text;

@@ -63,9 +63,15 @@ struct host_rank *loggp_new(int64_t version, int64_t rank, uint64_t stack_size, 
 // before and takes one cycle. It takes some milliseconds; the fastest of many short runs counts.
 double loggp_cycles_a_second(void);
 
+// A file to load, and where in it the name of the library is by which an executable finds it.
+struct loggp_image {
+	const char *bytes;
+	uint64_t size, name_at, name_size;
+};
+
 // loggp_load loads a private copy of a program, whose file has an image, and returns NULL, or what is wrong. If a signal
-// has stopped it that is the rank's event.
-const char *loggp_load(struct host_rank *h, const char *image, uint64_t size);
+// has stopped it that is the rank's event. A library comes first if it is an executable.
+const char *loggp_load(struct host_rank *h, const struct loggp_image *program, const struct loggp_image *library, const struct loggp_executable *executable);
 
 // loggp_start_thread starts a thread in which a rank runs. It returns 0, or the number of an error.
 int loggp_start_thread(struct host_rank *h);

@@ -38,8 +38,9 @@ import (
 
 // program is the state that the ranks of a run share.
 type program struct {
-	image []byte // the file
-	lines lines  // of its source
+	image []byte      // the file
+	other *executable // what is loaded beside a program that another compiler has linked; nil: it is one of ours
+	lines lines       // of its source
 	name  string
 
 	mu           sync.Mutex
@@ -77,7 +78,7 @@ func (p *Program) main() (func(*mpi.Comm) error, error) {
 	if p.image, err = os.ReadFile(p.Path); err != nil {
 		return nil, err
 	}
-	if p.image, p.startsThreads, err = loadable(p.Path, p.image); err != nil {
+	if err := p.prepareImage(); err != nil {
 		return nil, err
 	}
 	if p.Stack == 0 {
@@ -115,27 +116,45 @@ func (p *Program) close() {
 	}
 }
 
-// loadable returns the part of a program's file that ranks load, without symbols and debug
-// information, which follow it, and whether the program can start threads. It is an error if the
-// file is not a program of loggp cc.
-func loadable(path string, image []byte) (loaded []byte, threads bool, err error) {
-	advice := fmt.Errorf("%s is not a program for loggp run: compile it with 'loggp cc'", path)
-	f, err := elf.NewFile(bytes.NewReader(image))
-	if err != nil || f.Type != elf.ET_DYN {
-		return nil, false, advice
+// prepareImage makes of a program's file what ranks load: the part without symbols and debug
+// information, which follow it. It notes whether the program can start threads. It is an error if
+// the file is neither a program of loggp cc nor an executable for the MPI standard ABI.
+func (p *Program) prepareImage() error {
+	advice := fmt.Errorf("%s is not a program for loggp run: compile it with 'loggp cc'", p.Path)
+	f, err := elf.NewFile(bytes.NewReader(p.image))
+	if err != nil {
+		return advice
 	}
 	symbols, err := f.DynamicSymbols()
-	if err != nil || !slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Name == "loggp_start" && s.Section != elf.SHN_UNDEF }) {
-		return nil, false, advice
+	if err != nil {
+		return advice
 	}
 	libraries, err := f.ImportedLibraries()
 	if err != nil {
-		return nil, false, advice
+		return advice
 	}
-	threads = slices.ContainsFunc(symbols, func(s elf.Symbol) bool {
+	if !slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Name == "loggp_start" && s.Section != elf.SHN_UNDEF }) {
+		switch other := slices.IndexFunc(libraries, func(l string) bool { return strings.HasPrefix(l, "libmpi") }); {
+		case slices.ContainsFunc(libraries, isABILibrary) && f.Type == elf.ET_DYN:
+			ctx := p.Context
+			if ctx == nil {
+				ctx = context.Background()
+			}
+			if p.other, err = prepareExecutable(ctx, p.Path, f, p.image); err != nil {
+				return err
+			}
+		case slices.ContainsFunc(libraries, isABILibrary):
+			return fmt.Errorf("%s cannot be run as it is: it is not position-independent; link it with -pie, or compile it with 'loggp cc'", p.Path)
+		case other >= 0:
+			return fmt.Errorf("%s is linked to %s, whose binary interface is its own: compile it with 'loggp cc', or link it to %s, the library of the MPI standard ABI", p.Path, libraries[other], toolchain.ABILibrary)
+		default:
+			return advice
+		}
+	}
+	p.startsThreads = slices.ContainsFunc(symbols, func(s elf.Symbol) bool {
 		return s.Section == elf.SHN_UNDEF && (s.Name == "pthread_create" || s.Name == "thrd_create")
 	}) || slices.ContainsFunc(libraries, func(name string) bool {
-		return !slices.ContainsFunc([]string{"libc.", "libm.", "libmvec.", "libgcc_s.", "libdl.", "libquadmath.", "libstdc++.", "ld-linux"}, func(usual string) bool { return strings.HasPrefix(name, usual) })
+		return !slices.ContainsFunc([]string{"libc.", "libm.", "libmvec.", "libgcc_s.", "libdl.", "libquadmath.", "libstdc++.", "ld-linux", abiLibraryPrefix}, func(usual string) bool { return strings.HasPrefix(name, usual) })
 	})
 	var end uint64
 	for _, s := range f.Progs {
@@ -143,7 +162,8 @@ func loadable(path string, image []byte) (loaded []byte, threads bool, err error
 			end = max(end, s.Off+s.Filesz)
 		}
 	}
-	return image[:min(end, uint64(len(image)))], threads, nil
+	p.image = p.image[:min(end, uint64(len(p.image)))]
+	return nil
 }
 
 // rank is the program of a rank.
@@ -257,10 +277,26 @@ func (p *Program) newRank(c *mpi.Comm) (*rank, error) {
 
 // load loads a private copy of the program.
 func (r *rank) load() error {
-	text := C.loggp_load(r.h, (*C.char)(unsafe.Pointer(unsafe.SliceData(r.p.image))), C.uint64_t(len(r.p.image)))
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	image := func(b []byte) C.struct_loggp_image {
+		pin.Pin(unsafe.SliceData(b))
+		return C.struct_loggp_image{bytes: (*C.char)(unsafe.Pointer(unsafe.SliceData(b))), size: C.uint64_t(len(b)), name_size: C.uint64_t(len(toolchain.ABILibrary) + 1)}
+	}
+	program, library := image(r.p.image), C.struct_loggp_image{}
+	var other *C.struct_loggp_executable
+	if e := r.p.other; e != nil {
+		library, other = image(e.library), e.c
+		program.name_at, library.name_at = e.nameAt[0], e.nameAt[1]
+	}
+	text := C.loggp_load(r.h, &program, &library, other)
 	switch {
 	case text != nil:
-		return fmt.Errorf("loading %s: %s", r.p.Path, C.GoString(text))
+		reason := C.GoString(text)
+		if _, missing, ok := strings.Cut(reason, "undefined symbol: "); ok {
+			reason = "it calls " + missing + ", which loggp does not provide"
+		}
+		return fmt.Errorf("loading %s: %s", r.p.Path, reason)
 	case r.h.r.event == C.LOGGP_SIGNAL:
 		return fmt.Errorf("loading %s: in a constructor, or as another rank has overwritten the memory of the C library: %w", r.p.Path, r.crashError())
 	}

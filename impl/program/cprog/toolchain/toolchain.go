@@ -297,7 +297,7 @@ func (c *Compiler) install(ctx context.Context, cc, objects []string, more func(
 	}
 	if more != nil {
 		if err := more(ctx, work); err != nil {
-			return fmt.Errorf("preparing Fortran programs: %w", err)
+			return fmt.Errorf("preparing programs: %w", err)
 		}
 	}
 	if err := os.Chmod(work, 0o755); err != nil {

@@ -19,6 +19,18 @@ enum {
 #define LOGGP_NO_ADDRESS ((intptr_t)-2) /* the signal was sent */
 #define LOGGP_NO_MEMORY ((intptr_t)-1)  /* it is not known: there can be no memory there */
 
+/* An executable that no compiler of ours has linked, as it lies in the file; addresses are from where it is loaded. */
+struct loggp_executable {
+	uint64_t entry;
+	uint64_t constructors, destructors; /* tables of functions */
+	int64_t constructors_size, destructors_size; /* how many they have */
+	struct loggp_copy { /* a variable of the library that the executable has a copy of */
+		uint64_t at, size;
+		const char *name;
+	} *copies;
+	int64_t copies_size;
+};
+
 /* One rank. Programs reach it by the variable loggp_self of their own copy. */
 struct loggp_rank {
 	int64_t version; /* of this file and of the table of functions: LOGGP_VERSION in the program */
@@ -42,6 +54,8 @@ struct loggp_rank {
 
 	int64_t rank;
 	int64_t stdin_is_open; /* this rank reads standard input */
+	const struct loggp_executable *executable; /* that it runs; NULL: a program that runtime.c is linked into */
+	intptr_t executable_base;                  /* where it is loaded */
 	intptr_t null_of_thread; /* where each thread has a null pointer, counted from the thread pointer */
 };
 

@@ -2,7 +2,10 @@
  * the C library keeps once a process: standard output, time, the end of the program, random numbers, options.
  *
  * All symbols but loggp_attach and loggp_start are hidden, so that the program's references are bound to them and those
- * of the C library are not. They are weak: a function of the program's own comes first. */
+ * of the C library are not. They are weak: a function of the program's own comes first.
+ *
+ * With LOGGP_EXECUTABLE it is part of the library libmpi_abi.so.0 for an executable that another compiler has linked,
+ * which finds all symbols here first. */
 #define _GNU_SOURCE
 #undef _FORTIFY_SOURCE
 #include <dlfcn.h>
@@ -26,12 +29,17 @@
 
 #include "rank.h"
 
-#define OURS __attribute__((weak, visibility("hidden")))
+#ifdef LOGGP_EXECUTABLE
+#define VISIBILITY visibility("protected")
+#else
+#define VISIBILITY visibility("hidden")
+extern int main(int, char **, char **);
+#endif
+#define OURS __attribute__((weak, VISIBILITY))
 #define EXPORTED __attribute__((visibility("default")))
 
 static struct loggp_rank *self;
 
-extern int main(int, char **, char **);
 int64_t loggp_now(void);
 int64_t loggp_sleep(int64_t, void *);
 
@@ -74,9 +82,9 @@ double loggp_enter_real(int64_t call, intptr_t *args, void *caller) {
 #undef stdin
 #undef stdout
 #undef stderr
-__attribute__((visibility("hidden"))) FILE *stdin;
-__attribute__((visibility("hidden"))) FILE *stdout;
-__attribute__((visibility("hidden"))) FILE *stderr;
+__attribute__((VISIBILITY)) FILE *stdin;
+__attribute__((VISIBILITY)) FILE *stdout;
+__attribute__((VISIBILITY)) FILE *stderr;
 
 static ssize_t write_out(void *cookie, const char *b, size_t n) {
 	int fd = (intptr_t)cookie;
@@ -180,6 +188,13 @@ OURS int atexit(void (*f)(void)) { return at_end(f, NULL, 0); }
 OURS int on_exit(void (*f)(int, void *), void *arg) { return at_end(f, arg, 1); }
 OURS int __cxa_atexit(void (*f)(void *), void *arg, void *object) { return at_end(f, arg, 0); }
 
+#ifdef LOGGP_EXECUTABLE
+static void destruct(int call) {
+	const struct loggp_executable *e = self->executable;
+	void (**f)() = (void (**)())(self->executable_base + e->destructors);
+	for (int64_t n = call ? e->destructors_size : 0; n-- > 0;) f[n]();
+}
+#else
 static ElfW(Addr) loaded_at(void) {
 	Dl_info here;
 	return dladdr((void *)loaded_at, &here) ? (ElfW(Addr))here.dli_fbase : 0;
@@ -211,6 +226,7 @@ static void destruct(int call) {
 		if (call) g();
 	}
 }
+#endif
 
 __attribute__((noreturn)) static void end(int event, intptr_t status) {
 	self->event = event;
@@ -491,19 +507,32 @@ OURS char *strtok(char *restrict s, const char *restrict delimiters) {
 OURS char *optarg;
 OURS int optind = 1, opterr = 1, optopt = '?';
 
+/* An executable may have copies of them. */
+#ifdef LOGGP_EXECUTABLE
+static void *place(const char *name, void *own) {
+	const struct loggp_executable *e = self ? self->executable : NULL;
+	for (int64_t i = 0; e && i < e->copies_size; i++)
+		if (strcmp(e->copies[i].name, name) == 0) return (void *)(self->executable_base + e->copies[i].at);
+	return own;
+}
+#define PLACE(variable) (*(__typeof__(variable) *)place(#variable, &variable))
+#else
+#define PLACE(variable) variable
+#endif
+
 /* options lets the C library read options with this rank's place in them. */
 static int options(int argc, char *const *argv, const char *shorts, const struct option *longs, int *index, const char *by) {
 	static int begun;
 	void *libc = RTLD_DEFAULT;
 	int *theirs = dlsym(libc, "optind");
-	*theirs = !begun && optind == 1 ? 0 : optind;
+	*theirs = !begun && PLACE(optind) == 1 ? 0 : PLACE(optind);
 	begun = 1;
-	*(int *)dlsym(libc, "opterr") = opterr;
+	*(int *)dlsym(libc, "opterr") = PLACE(opterr);
 	int c = longs ? ((int (*)(int, char *const *, const char *, const struct option *, int *))dlsym(libc, by))(argc, argv, shorts, longs, index)
 	              : ((int (*)(int, char *const *, const char *))dlsym(libc, by))(argc, argv, shorts);
-	optind = *theirs;
-	optopt = *(int *)dlsym(libc, "optopt");
-	optarg = *(char **)dlsym(libc, "optarg");
+	PLACE(optind) = *theirs;
+	PLACE(optopt) = *(int *)dlsym(libc, "optopt");
+	PLACE(optarg) = *(char **)dlsym(libc, "optarg");
 	return c;
 }
 
@@ -524,6 +553,38 @@ EXPORTED int64_t loggp_attach(struct loggp_rank *r) {
 	if (loggp_fortran_begin) loggp_fortran_begin(r);
 	return stdin && stdout && stderr ? 0 : -1;
 }
+
+#ifdef LOGGP_EXECUTABLE
+
+/* An executable starts at its entry, with what a process has on its stack. It calls this then. */
+OURS int __libc_start_main(int (*program)(int, char **, char **), int argc, char **argv, void (*init)(int, char **, char **), void (*fini)(void), void (*loader)(void), void *stack) {
+	const struct loggp_executable *e = self->executable;
+	void (**f)() = (void (**)())(self->executable_base + e->constructors);
+	if (init)
+		init(argc, argv, environ); /* as the C library did until version 2.33: it calls the constructors */
+	else
+		for (int64_t i = 0; i < e->constructors_size; i++) f[i](argc, argv, environ);
+	exit(program(argc, argv, environ));
+}
+
+EXPORTED void loggp_start(int argc, char **argv) {
+	int n = 0;
+	while (environ[n]) n++;
+	intptr_t top[argc + n + 6] __attribute__((aligned(16)));
+	memset(top, 0, sizeof top);
+	top[0] = argc;
+	memcpy(top + 1, argv, argc * sizeof *argv);
+	memcpy(top + argc + 2, environ, n * sizeof *environ);
+	intptr_t entry = self->executable_base + self->executable->entry;
+#if defined(__x86_64__)
+	__asm__ volatile("xor %%edx, %%edx\nmov %0, %%rsp\njmp *%1" ::"r"(top), "r"(entry) : "memory", "rdx");
+#elif defined(__aarch64__)
+	__asm__ volatile("mov x0, #0\nmov sp, %0\nbr %1" ::"r"(top), "r"(entry) : "memory", "x0");
+#endif
+	__builtin_unreachable();
+}
+
+#else
 
 EXPORTED void loggp_start(int argc, char **argv) {
 	exit(main(argc, argv, environ));
@@ -563,3 +624,5 @@ __attribute__((used, noreturn, visibility("hidden"))) void loggp_alone_from(intp
 	__libc_start_main(alone, (int)*stack, (char **)(stack + 1), constructors, NULL, loader, stack);
 	__builtin_trap();
 }
+
+#endif

@@ -1,0 +1,206 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+/*
+#include <stdlib.h>
+#include "host.h"
+*/
+import "C"
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/loggp/loggp/impl/program/cprog/toolchain"
+)
+
+// Executables that another compiler has linked to the library of the MPI standard ABI. Each rank
+// loads a private copy of the executable and of our library of that name. Three things are changed
+// in the copy, so that the loader takes it: the mark of an executable is removed; its constructors
+// are left to the start of the rank; and variables of the library of which it has copies are copied
+// after it is loaded, as the loader would find the copy itself.
+
+// executable is such a program.
+type executable struct {
+	library []byte
+	nameAt  [2]C.uint64_t              // of the library's name in the program and in the library
+	c       *C.struct_loggp_executable // in memory of C, as the ranks keep it
+}
+
+// abiLibraryPrefix begins the names of libraries of the standard ABI.
+const abiLibraryPrefix = "libmpi_abi.so"
+
+// prepareExecutable changes the image of an executable and returns what its ranks load beside it.
+func prepareExecutable(ctx context.Context, path string, f *elf.File, image []byte) (*executable, error) {
+	cannot := func(why string) error {
+		return fmt.Errorf("%s cannot be run as it is: %s; compile it with 'loggp cc', 'loggp c++' or 'loggp fc'", path, why)
+	}
+	libraries, err := f.ImportedLibraries()
+	if err != nil {
+		return nil, cannot(err.Error())
+	}
+	for _, l := range libraries {
+		switch {
+		case strings.HasPrefix(l, "libstdc++."), strings.HasPrefix(l, "libc++."):
+			return nil, cannot("all ranks would share the library of C++")
+		case strings.HasPrefix(l, "libgfortran."):
+			return nil, cannot("all ranks would share the library of Fortran")
+		}
+	}
+	if slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_TLS }) {
+		return nil, cannot("it has variables of threads, of which there is one set for each process")
+	}
+	e := &executable{c: (*C.struct_loggp_executable)(C.calloc(1, C.size_t(unsafe.Sizeof(C.struct_loggp_executable{}))))}
+	if e.library, err = toolchain.LoadABILibrary(ctx); err != nil {
+		return nil, err
+	}
+	library, err := elf.NewFile(bytes.NewReader(e.library))
+	if err != nil {
+		return nil, err
+	}
+	if e.nameAt[1], err = findName(library, e.library, elf.DT_SONAME, toolchain.ABILibrary); err != nil {
+		return nil, err
+	}
+	name := libraries[slices.IndexFunc(libraries, isABILibrary)]
+	if len(name) < len(toolchain.ABILibrary) {
+		return nil, cannot(fmt.Sprintf("it is linked to %s, whose name is too short", name))
+	}
+	if e.nameAt[0], err = findName(f, image, elf.DT_NEEDED, name); err != nil {
+		return nil, err
+	}
+	e.c.entry = C.uint64_t(f.Entry)
+	if err := e.changeDynamic(f, image); err != nil {
+		return nil, cannot(err.Error())
+	}
+	if err := e.changeCopies(f, image); err != nil {
+		return nil, cannot(err.Error())
+	}
+	return e, nil
+}
+
+func isABILibrary(name string) bool { return strings.HasPrefix(name, abiLibraryPrefix) }
+
+// offsetOf returns where in the file an address is.
+func offsetOf(f *elf.File, address uint64) (uint64, error) {
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD && address >= p.Vaddr && address-p.Vaddr < p.Filesz {
+			return p.Off + address - p.Vaddr, nil
+		}
+	}
+	return 0, fmt.Errorf("address %#x is not in the file", address)
+}
+
+// dynamicEntries calls found with the place of the value of each entry of the dynamic section.
+func dynamicEntries(f *elf.File, image []byte, found func(tag elf.DynTag, value []byte)) error {
+	for _, p := range f.Progs {
+		if p.Type != elf.PT_DYNAMIC {
+			continue
+		}
+		if p.Off+p.Filesz > uint64(len(image)) {
+			return errors.New("its dynamic section is cut off")
+		}
+		for entry := range slices.Chunk(image[p.Off:p.Off+p.Filesz], 16) {
+			if len(entry) == 16 {
+				found(elf.DynTag(binary.LittleEndian.Uint64(entry)), entry[8:])
+			}
+		}
+	}
+	return nil
+}
+
+// findName returns where in the file the name is that an entry of the dynamic section has.
+func findName(f *elf.File, image []byte, tag elf.DynTag, name string) (at C.uint64_t, err error) {
+	names, err := f.DynValue(elf.DT_STRTAB)
+	if err != nil || len(names) != 1 {
+		return 0, errors.New("it has no table of names")
+	}
+	begin, err := offsetOf(f, names[0])
+	if err != nil {
+		return 0, err
+	}
+	err = dynamicEntries(f, image, func(t elf.DynTag, value []byte) {
+		from := begin + binary.LittleEndian.Uint64(value)
+		if t == tag && from < uint64(len(image)) && bytes.HasPrefix(image[from:], append([]byte(name), 0)) {
+			at = C.uint64_t(from)
+		}
+	})
+	if err == nil && at == 0 {
+		err = fmt.Errorf("the name %s is not in its dynamic section", name)
+	}
+	return at, err
+}
+
+// changeDynamic removes the mark of an executable, and the tables of constructors and destructors,
+// which it keeps.
+func (e *executable) changeDynamic(f *elf.File, image []byte) error {
+	const isExecutable = 0x08000000 // DF_1_PIE
+	return dynamicEntries(f, image, func(tag elf.DynTag, value []byte) {
+		x := binary.LittleEndian.Uint64(value)
+		switch tag {
+		case elf.DT_FLAGS_1:
+			binary.LittleEndian.PutUint64(value, x&^isExecutable)
+		case elf.DT_INIT_ARRAY:
+			e.c.constructors = C.uint64_t(x)
+		case elf.DT_FINI_ARRAY:
+			e.c.destructors = C.uint64_t(x)
+		case elf.DT_INIT_ARRAYSZ:
+			e.c.constructors_size = C.int64_t(x / 8)
+			binary.LittleEndian.PutUint64(value, 0)
+		case elf.DT_FINI_ARRAYSZ:
+			e.c.destructors_size = C.int64_t(x / 8)
+			binary.LittleEndian.PutUint64(value, 0)
+		}
+	})
+}
+
+// changeCopies removes the relocations that copy variables of libraries, which it keeps.
+func (e *executable) changeCopies(f *elf.File, image []byte) error {
+	symbols, err := f.DynamicSymbols()
+	if err != nil {
+		return err
+	}
+	var table, size uint64
+	if err := dynamicEntries(f, image, func(tag elf.DynTag, value []byte) {
+		switch tag {
+		case elf.DT_RELA:
+			table = binary.LittleEndian.Uint64(value)
+		case elf.DT_RELASZ:
+			size = binary.LittleEndian.Uint64(value)
+		}
+	}); err != nil || size == 0 {
+		return err
+	}
+	at, err := offsetOf(f, table)
+	if err != nil || at+size > uint64(len(image)) {
+		return errors.Join(err, errors.New("its relocations are cut off"))
+	}
+	copies := map[elf.Machine]uint32{elf.EM_X86_64: uint32(elf.R_X86_64_COPY), elf.EM_AARCH64: uint32(elf.R_AARCH64_COPY)}[f.Machine]
+	var all []C.struct_loggp_copy
+	for r := range slices.Chunk(image[at:at+size], 24) {
+		if len(r) < 24 || binary.LittleEndian.Uint32(r[8:]) != copies {
+			continue
+		}
+		number := binary.LittleEndian.Uint32(r[12:])
+		if number == 0 || int(number) > len(symbols) {
+			return errors.New("a relocation of it names no variable")
+		}
+		s := symbols[number-1]
+		all = append(all, C.struct_loggp_copy{at: C.uint64_t(binary.LittleEndian.Uint64(r)), size: C.uint64_t(s.Size), name: C.CString(s.Name)})
+		binary.LittleEndian.PutUint64(r[8:], 0) // no relocation
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	e.c.copies_size = C.int64_t(len(all))
+	e.c.copies = (*C.struct_loggp_copy)(C.calloc(C.size_t(len(all)), C.size_t(unsafe.Sizeof(all[0]))))
+	copy(unsafe.Slice(e.c.copies, len(all)), all)
+	return nil
+}
