@@ -240,6 +240,21 @@ func typeMatchSize(r *rank, a args) {
 	storeAt(a[2], uintptr(datatypeNull)+sizes[size])
 }
 
+// pairTypes are the datatypes of a value and an index by the handles of both, less that of
+// MPI_DATATYPE_NULL.
+var pairTypes = map[[2]uintptr]uintptr{
+	{0x10, 0x09}: 0x28, {0x14, 0x09}: 0x29, {0x0a, 0x09}: 0x2a, {0x09, 0x09}: 0x2b, {0x08, 0x09}: 0x2c, {0x20, 0x09}: 0x2d,
+	{0x1a, 0x1a}: 0x30, {0x1c, 0x1c}: 0x31, {0x19, 0x19}: 0x32,
+}
+
+// typeGetValueIndex stores the datatype of a value and an index, or MPI_DATATYPE_NULL if there is
+// none.
+func typeGetValueIndex(r *rank, a args) {
+	r.datatype(a[0])
+	r.datatype(a[1])
+	storeAt(a[2], datatypeNull+pairTypes[[2]uintptr{a[0] - datatypeNull, a[1] - datatypeNull}])
+}
+
 func pack(r *rank, a args) {
 	at := r.countAt(a[5])
 	r.storeCount(a[5], r.comm(a[6]).Pack(r.buffer(a[0], int(a[1]), a[2]), sliceAt[byte](a[3], int(a[4])), at))

@@ -95,17 +95,51 @@ func classOf(code int) mpi.Class {
 
 // errorCode is one that the program has added, or a class.
 type errorCode struct {
-	class int
-	text  string
+	class   int
+	text    string
+	removed bool
 }
 
 // userError returns the error class or code that the program has added under a number, or nil.
 func (r *rank) userError(n int) *errorCode {
-	if i := n - lastCode - 1; i >= 0 && i < len(r.errors) {
+	if i := n - lastCode - 1; i >= 0 && i < len(r.errors) && !r.errors[i].removed {
 		return &r.errors[i]
 	}
 	return nil
 }
+
+// addedError returns one that the program has added, which is an error if it has not.
+func (r *rank) addedError(n int) *errorCode {
+	e := r.userError(n)
+	if e == nil {
+		r.raiseError(mpi.ErrArg, "the program has not added error code %d, or has removed it", n)
+	}
+	return e
+}
+
+func removeErrorClass(r *rank, a args) {
+	n := int(a[0])
+	e := r.addedError(n)
+	for i, other := range r.errors {
+		if code := lastCode + 1 + i; code != n && other.class == n && !other.removed {
+			r.raiseError(mpi.ErrArg, "error class %d has code %d: remove that first", n, code)
+		}
+	}
+	if e.class != n {
+		r.raiseError(mpi.ErrArg, "%d is an error code, not a class", n)
+	}
+	e.removed = true
+}
+
+func removeErrorCode(r *rank, a args) {
+	e := r.addedError(int(a[0]))
+	if e.class == int(a[0]) {
+		r.raiseError(mpi.ErrArg, "%d is an error class, not a code", int(a[0]))
+	}
+	e.removed = true
+}
+
+func removeErrorString(r *rank, a args) { r.addedError(int(a[0])).text = "" }
 
 func (r *rank) addError(class int, at uintptr) {
 	r.errors = append(r.errors, errorCode{class: class})
@@ -127,11 +161,7 @@ func addErrorCode(r *rank, a args) {
 }
 
 func addErrorString(r *rank, a args) {
-	e := r.userError(int(a[0]))
-	if e == nil {
-		r.raiseError(mpi.ErrArg, "the program has not added error code %d", int(a[0]))
-	}
-	e.text = text(a[1])
+	r.addedError(int(a[0])).text = text(a[1])
 }
 
 func errorString(r *rank, a args) {

@@ -53,6 +53,7 @@ var fieldPrograms = []struct {
 	{source: "sessions.c", ranks: 2, argument: "open", wrong: "rank 0: the program ended without MPI_Session_finalize; its last call was MPI_Session_init"},
 	{source: "sessions.c", ranks: 2, argument: "world", wrong: "rank 0: MPI_Comm_rank (sessions.c:16): MPI_ERR_OTHER: it is called before MPI_Init"},
 	{source: "tools.c", ranks: 2},
+	{source: "later.c", ranks: 2},
 	{source: "errhandlers.c", ranks: 1, want: "called 2 times, 1\n"},
 	{source: "attributes.c", ranks: 1, want: "ok\n"},
 	{source: "rma.c", ranks: 4},

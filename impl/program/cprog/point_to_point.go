@@ -67,3 +67,17 @@ func bufferDetach(r *rank, a args) {
 	r.storeCount(a[1], len(b))
 	r.attached = 0
 }
+
+// flushBuffer waits until the messages in the attached buffer have left it.
+func (r *rank) flushBuffer() {
+	if r.attached != 0 {
+		r.world.AttachBuffer(r.world.DetachBuffer())
+	}
+}
+
+// bufferIflush waits, too: its request is complete.
+func bufferIflush(r *rank, a args) {
+	r.flushBuffer()
+	r.collectives++ // lists are looked at one by one
+	(&pending{r: r, done: true}).storeHandle(a[0])
+}

@@ -19,6 +19,7 @@ import (
 // looks for what the program sees itself.
 var pollResults = map[string]int{
 	"MPI_Test": 1, "MPI_Testany": 3, "MPI_Testall": 2, "MPI_Testsome": 2, "MPI_Request_get_status": 1, "MPI_Parrived": 2,
+	"MPI_Request_get_status_all": 2, "MPI_Request_get_status_any": 3, "MPI_Request_get_status_some": 2,
 	"MPI_Iprobe": 3, "MPI_Improbe": 3, "MPI_Win_test": 1,
 	"MPI_Win_sync": -1, "MPI_Wtime": -1, "loggp_now": -1, "loggp_sleep": -1,
 }

@@ -224,6 +224,7 @@ var callableAnytime = map[string]bool{
 	"MPI_Info_create": true, "MPI_Info_create_env": true, "MPI_Info_set": true, "MPI_Info_delete": true, "MPI_Info_get": true, "MPI_Info_get_valuelen": true,
 	"MPI_Info_get_string": true, "MPI_Info_get_nkeys": true, "MPI_Info_get_nthkey": true, "MPI_Info_dup": true, "MPI_Info_free": true,
 	"MPI_Session_init": true, "MPI_Session_create_errhandler": true, "MPI_Comm_create_errhandler": true, "MPI_Errhandler_free": true,
+	"MPI_Remove_error_class": true, "MPI_Remove_error_code": true, "MPI_Remove_error_string": true,
 	"MPI_Add_error_class": true, "MPI_Add_error_code": true, "MPI_Add_error_string": true, "MPI_Error_class": true, "MPI_Error_string": true,
 }
 

@@ -81,27 +81,6 @@ func start(r *rank, a args) {
 	x.q = q
 }
 
-// requestGetStatus reports whether a request is complete, without freeing it.
-func requestGetStatus(r *rank, a args) {
-	q, x := r.requestOf(a[0])
-	s, done := mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}, true
-	switch {
-	case x == nil, x.p != nil && x.p.idle:
-	case x.p != nil:
-		if done = x.p.test(); done {
-			s = x.p.result()
-		}
-	case q.Active():
-		if done = q.Complete(); done {
-			s = q.Status()
-		}
-	}
-	storeAt(a[1], intOfBool(done))
-	if done {
-		setStatus(a[2], s)
-	}
-}
-
 func startall(r *rank, a args) {
 	if r.hasCollectives(a[0], a[1]) {
 		for i := range int(a[0]) {

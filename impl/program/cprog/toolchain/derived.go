@@ -55,7 +55,7 @@ var withoutLargeForm = []string{"MPI_Type_hvector", "MPI_Type_hindexed", "MPI_Ty
 func largeForms(all []Function) string {
 	var b strings.Builder
 	for _, f := range all {
-		if !strings.Contains(f.prototype, "MPI_Datatype") && !strings.HasPrefix(f.Name, "MPI_Buffer_") && f.Name != "MPI_Op_create" || slices.Contains(withoutLargeForm, f.Name) {
+		if len(f.Parameters) == 0 || !strings.Contains(f.prototype, "MPI_Datatype") && !strings.HasPrefix(f.Name, "MPI_Buffer_") && f.Name != "MPI_Op_create" || slices.Contains(withoutLargeForm, f.Name) {
 			continue
 		}
 		var parameters []string

@@ -120,6 +120,11 @@ func Header() string {
 	}
 	b.WriteString("static __inline__ int MPI_Status_c2f(const MPI_Status *c, MPI_Fint *f) { *(MPI_Status *)f = *c; return MPI_SUCCESS; }\n" +
 		"static __inline__ int MPI_Status_f2c(const MPI_Fint *f, MPI_Status *c) { *c = *(const MPI_Status *)f; return MPI_SUCCESS; }\n" +
+		"typedef MPI_Status MPI_F08_status;\n" +
+		"static __inline__ int MPI_Status_c2f08(const MPI_Status *c, MPI_F08_status *f) { *f = *c; return MPI_SUCCESS; }\n" +
+		"static __inline__ int MPI_Status_f082c(const MPI_F08_status *f, MPI_Status *c) { *c = *f; return MPI_SUCCESS; }\n" +
+		"static __inline__ int MPI_Status_f2f08(const MPI_Fint *f, MPI_F08_status *g) { return MPI_Status_f2c(f, g); }\n" +
+		"static __inline__ int MPI_Status_f082f(const MPI_F08_status *g, MPI_Fint *f) { return MPI_Status_c2f(g, f); }\n" +
 		"#define PMPI_Status_c2f MPI_Status_c2f\n#define PMPI_Status_f2c MPI_Status_f2c\n")
 	b.WriteString("\n#if defined(__cplusplus)\n}\n#endif\n\n#endif\n")
 	return b.String()

@@ -162,6 +162,19 @@ void pmpi_testsome_(int *count, int *requests, int *found, int *indices, void *s
 	for (int i = 0; i < *found; i++) indices[i]++;
 }
 
+void pmpi_request_get_status_any_(int *count, int *requests, int *index, int *flag, void *status, int *ierror) {
+	HANDLES(h, requests, *count)
+	int i = MPI_UNDEFINED;
+	*error_of(ierror) = ENTER(MPI_Request_get_status_any, *count, (intptr_t)h, (intptr_t)&i, (intptr_t)flag, status_or_null(status));
+	*index = counted(i);
+}
+
+void pmpi_request_get_status_some_(int *count, int *requests, int *found, int *indices, void *statuses, int *ierror) {
+	HANDLES(h, requests, *count)
+	*error_of(ierror) = ENTER(MPI_Request_get_status_some, *count, (intptr_t)h, (intptr_t)found, (intptr_t)indices, status_or_null(statuses));
+	for (int i = 0; i < *found; i++) indices[i]++;
+}
+
 /* Addresses are counted from MPI_BOTTOM, which is a variable: so they fit the default integers of MPI-1 where they are
  * those of static variables, and where not, their differences do. */
 
