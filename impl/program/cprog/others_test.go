@@ -31,7 +31,7 @@ func TestSuiteWithOthers(t *testing.T) {
 		run  []string
 		cpp  string
 	}{
-		{"openmpi", []string{"--oversubscribe", "--mca", "btl", "self,vader", "--mca", "osc", "^rdma", "--mca", "mpi_yield_when_idle", "1"}, "-DOPEN_MPI"},
+		{"openmpi", []string{"--oversubscribe", "--mca", "btl", "self,vader", "--mca", "osc", "^rdma,ucx", "--mca", "mpi_yield_when_idle", "1"}, "-DOPEN_MPI"},
 		{"mpich", nil, "-DMPICH"},
 	} {
 		suite := func(dir, with, compiler string, sources ...string) func(t *testing.T) {

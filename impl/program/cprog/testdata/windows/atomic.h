@@ -38,27 +38,18 @@ static void all_types(void) {
 	SUM_OF(long double, MPI_LONG_DOUBLE, "%Lg");
 }
 
-static void pairs(void) {
-	struct {
-		double value;
-		int index;
-	} x[2] = {{-1, -1}, {100, 100}}, v = {rank % 3, rank};
+static void pairs(void) { /* of MPI_2INT: Open MPI's component pt2pt does not combine those of a double */
 	struct {
 		int value, index;
-	} y = {-1, -1}, u = {rank % 2, rank};
+	} x[2] = {{-1, -1}, {100, 100}}, v = {rank % 2, rank};
 	MPI_Win w;
 	MPI_Win_create(x, sizeof x, sizeof *x, MPI_INFO_NULL, W, &w);
 	MPI_Win_fence(0, w);
-	MPI_Accumulate(&v, 1, MPI_DOUBLE_INT, 0, 0, 1, MPI_DOUBLE_INT, MPI_MAXLOC, w);
-	MPI_Accumulate(&v, 1, MPI_DOUBLE_INT, 0, 1, 1, MPI_DOUBLE_INT, MPI_MINLOC, w);
+	MPI_Accumulate(&v, 1, MPI_2INT, 0, 0, 1, MPI_2INT, MPI_MAXLOC, w);
+	MPI_Accumulate(&v, 1, MPI_2INT, 0, 1, 1, MPI_2INT, MPI_MINLOC, w);
 	MPI_Win_fence(0, w);
 	MPI_Win_free(&w);
-	MPI_Win_create(&y, sizeof y, sizeof y, MPI_INFO_NULL, W, &w);
-	MPI_Win_fence(0, w);
-	MPI_Accumulate(&u, 1, MPI_2INT, 0, 0, 1, MPI_2INT, MPI_MAXLOC, w);
-	MPI_Win_fence(0, w);
-	MPI_Win_free(&w);
-	say(" %g %d, %g %d, %d %d", x[0].value, x[0].index, x[1].value, x[1].index, y.value, y.index);
+	say(" %d %d, %d %d", x[0].value, x[0].index, x[1].value, x[1].index);
 }
 
 static void replaced(void) {
