@@ -35,11 +35,11 @@ func (r *Rank) RunService() bool {
 		return false
 	}
 	s.running = true
+	defer func() { s.running = false }() // it may fail, and the program handle that
 	for s.due {
 		s.due = false
 		s.serve()
 	}
-	s.running = false
 	return true
 }
 

@@ -47,6 +47,20 @@ var wrongAccesses = []struct {
 	{"assertion", func(_ *mpi.Comm, w *mpi.Window) { w.Fence(mpi.NoCheck) }, mpi.ErrAssert, "assertion 0x1 is not for this call"},
 	{"lock type", func(_ *mpi.Comm, w *mpi.Window) { w.Lock(7, 1, 0) }, mpi.ErrLockType, "lock type 7 is neither LockShared nor LockExclusive"},
 	{"attach", func(_ *mpi.Comm, w *mpi.Window) { w.Attach(nil) }, mpi.ErrRMAFlavor, "memory is attached to dynamic windows only"},
+	{"attach twice", func(c *mpi.Comm, _ *mpi.Window) {
+		w, memory := c.Self().CreateDynamicWindow(), make([]byte, 8)
+		w.Attach(memory)
+		w.Attach(memory[4:])
+	}, mpi.ErrRMAAttach, "the 4 bytes overlap 8 bytes that are attached already"},
+	{"detach what is not attached", func(c *mpi.Comm, _ *mpi.Window) {
+		w := c.Self().CreateDynamicWindow()
+		w.Detach(5)
+	}, mpi.ErrRMAAttach, "no memory that begins there is attached"},
+	{"access to what is not attached", func(c *mpi.Comm, _ *mpi.Window) {
+		w := c.Self().CreateDynamicWindow()
+		w.Lock(mpi.LockShared, 0, 0)
+		w.Put(one(int64(1)), 0, 16, 1, mpi.Int64)
+	}, mpi.ErrRMARange, "rank 0 accesses 8 bytes that are not within memory that rank 0 has attached to the window"},
 	{"shared memory of another window", func(_ *mpi.Comm, w *mpi.Window) { w.Shared(0) }, mpi.ErrRMAFlavor, "the window is not shared"},
 	{"size", func(c *mpi.Comm, _ *mpi.Window) { c.AllocateWindow(-1, 1, nil) }, mpi.ErrSize, "a window of -1 bytes: a size is not negative"},
 	{"displacement unit", func(c *mpi.Comm, _ *mpi.Window) { c.CreateWindow(nil, 0) }, mpi.ErrDisp, "displacement unit 0: it must be positive"},

@@ -30,7 +30,7 @@ func (w *Window) Attach(memory []byte) int {
 	x := windowRegion{int(uintptr(unsafe.Pointer(unsafe.SliceData(memory)))), memory}
 	for _, y := range w.regions {
 		if max(x.address, y.address) < min(x.address+len(x.memory), y.address+len(y.memory)) {
-			w.c.e.Fail(ErrRMAAttach, "%d bytes at %#x overlap %d bytes at %#x, which are attached already", len(x.memory), x.address, len(y.memory), y.address)
+			w.c.e.Fail(ErrRMAAttach, "the %d bytes overlap %d bytes that are attached already", len(x.memory), len(y.memory))
 		}
 	}
 	w.regions = append(w.regions, x)
@@ -44,7 +44,7 @@ func (w *Window) Detach(displacement int) {
 	w.checkFlavor(DynamicWindow, "memory is detached from dynamic windows only")
 	i := slices.IndexFunc(w.regions, func(x windowRegion) bool { return x.address == displacement+w.Origin })
 	if i < 0 {
-		w.c.e.Fail(ErrRMAAttach, "no memory that begins at %#x is attached", displacement)
+		w.c.e.Fail(ErrRMAAttach, "no memory that begins there is attached")
 	}
 	w.regions = slices.Delete(w.regions, i, i+1)
 }

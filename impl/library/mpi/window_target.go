@@ -241,7 +241,7 @@ func (w *Window) memoryAt(from, offset, low, end int) ([]byte, int) {
 			return x.memory, at
 		}
 	}
-	w.c.e.Fail(ErrRMARange, "rank %d accesses %d bytes at %#x, and this memory of rank %d is not attached to the window", from, end-low, offset+low, w.c.rank)
+	w.c.e.Fail(ErrRMARange, "rank %d accesses %d bytes that are not within memory that rank %d has attached to the window", from, end-low, w.c.rank)
 	return nil, 0
 }
 
