@@ -16,7 +16,7 @@ import (
 var attackFaults = []string{
 	"Send", "Send", "Recv", "Send", "Send", "Send", "Send", "Bcast", "Comm_rank", "Allreduce", "Wait", "Wait", "Type_commit", "Comm_free", "Waitall", "Gather", "Recv", "Type_",
 	"last call", "last call", "last call", "last call", "last call", "last call", "last call", "abort", "last call", "last call", "abort", "Abort", "last call", "computes|calls|--limit", "Send", "Finalize",
-	"last call", "last call", "last call", "last call",
+	"last call", "last call", "last call", "last call", "calls execl", "calls execvp",
 }
 
 // TestAttacksOfPrograms runs C programs in which, after random correct calls, one rank does

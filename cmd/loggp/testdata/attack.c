@@ -89,6 +89,8 @@ static void fault(int what, long a, long b) {
 	case 36:
 		if (fork() == 0) exit(1 + a % 100);
 		exit(9);
+	case 38: execl("/bin/true", "true", NULL); exit(9);
+	case 39: execvp("true", (char *[]){"true", NULL}); exit(9);
 	case 37: exit(system("exit 9") == 9 << 8 ? 9 : 0);
 	}
 	fprintf(stderr, "rank %d: fault %d had no effect\n", rank, what);

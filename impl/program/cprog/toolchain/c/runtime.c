@@ -295,6 +295,48 @@ OURS pid_t fork(void) { return after_fork(REAL(fork)()); }
 OURS pid_t vfork(void) { return fork(); }
 OURS pid_t _Fork(void) { return fork(); }
 
+/* A program that replaces its process would replace the emulator and all ranks: exec fails, but in child processes. */
+static int only_in_child(const char *name) {
+	fprintf(stderr, "loggp: rank %d calls %s, which would end all ranks that are in this process: call it in a child (fork)\n", (int)self->rank, name);
+	errno = ENOTSUP;
+	return -1;
+}
+#define EXEC(name, ...) return self ? only_in_child(#name) : REAL(name)(__VA_ARGS__)
+OURS int execve(const char *path, char *const args[], char *const env[]) { EXEC(execve, path, args, env); }
+OURS int execv(const char *path, char *const args[]) { EXEC(execv, path, args); }
+OURS int execvp(const char *file, char *const args[]) { EXEC(execvp, file, args); }
+OURS int execvpe(const char *file, char *const args[], char *const env[]) { EXEC(execvpe, file, args, env); }
+OURS int fexecve(int fd, char *const args[], char *const env[]) { EXEC(fexecve, fd, args, env); }
+
+/* Those with their arguments one by one, the last of them NULL. */
+#define LIST_ARGUMENTS(first, next) \
+	va_list all; \
+	int n = 1; \
+	va_start(all, first); \
+	while (va_arg(all, char *)) n++; \
+	va_end(all); \
+	char *args[n + 1]; \
+	args[0] = (char *)first; \
+	va_start(all, first); \
+	for (int i = 1; i <= n; i++) args[i] = va_arg(all, char *); \
+	next; \
+	va_end(all)
+OURS int execl(const char *path, const char *first, ...) {
+	if (self) return only_in_child("execl");
+	LIST_ARGUMENTS(first, );
+	return REAL(execv)(path, args);
+}
+OURS int execlp(const char *file, const char *first, ...) {
+	if (self) return only_in_child("execlp");
+	LIST_ARGUMENTS(first, );
+	return REAL(execvp)(file, args);
+}
+OURS int execle(const char *path, const char *first, ...) {
+	if (self) return only_in_child("execle");
+	LIST_ARGUMENTS(first, char *const *env = va_arg(all, char *const *));
+	return REAL(execve)(path, args, env);
+}
+
 /* Signals. Those that end a rank, and the one that Go sends itself, are handled by the emulator, which calls the program's
  * handlers. Others are those of the process. Handlers may be called in threads of Go's, whose stacks are small. */
 
