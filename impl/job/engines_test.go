@@ -127,7 +127,10 @@ func TestEngines(t *testing.T) {
 		}) {
 			t.Errorf("no test of %s calls enginetest.Test", pkg)
 		}
-		name := "model." + strings.ToUpper(e.Name[:1]) + e.Name[1:]
+		name := map[*model.Engine]string{model.ProtoEngine: "model.ProtoEngine", model.MBCFEngine: "model.MBCFEngine", model.StartEngine: "model.StartEngine", model.QueueEngine: "model.QueueEngine"}[e]
+		if name == "" {
+			t.Fatalf("the test has no row for engine %s", e.Name)
+		}
 		has("deps_test.go", strconv.Quote(pkg))
 		has("impl/library/mpi/everywhere_test.go", name)
 		places := []string{"deps_test.go", "model/library.go", "model/platform/engine.go", "impl/job/job.go", "impl/library/mpi/everywhere_test.go", "impl/job/engines_test.go"}
