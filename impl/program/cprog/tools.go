@@ -118,8 +118,12 @@ func toolHandler(f func(r *rank, a args) int) handler {
 }
 
 func toolInit(r *rank, a args) {
+	if a[1] == 0 {
+		r.now.result = toolInvalid
+		return
+	}
 	r.toolUsers++
-	storeOptional(a[1], int32(min(int(a[0]), threadFunneled)))
+	storeAt(a[1], int32(min(int(a[0]), threadFunneled)))
 }
 
 func toolFinalize(r *rank, _ args) int {
