@@ -140,24 +140,6 @@ func owner(f *ast.FuncDecl, called func(typ string) string) string {
 	return ""
 }
 
-// The program of the page is the package's example.
-func TestPageProgram(t *testing.T) {
-	example := between(t, read(t, "example_test.go"), "func Example() {\n", "\t// Output")
-	if shown := between(t, read(t, page), "func main() {\n", "}\n```"); shown != example {
-		t.Errorf("the page shows\n%s\nand the example is\n%s", shown, example)
-	}
-}
-
-func between(t *testing.T, text, begin, end string) string {
-	t.Helper()
-	_, text, ok := strings.Cut(text, begin)
-	text, _, ended := strings.Cut(text, end)
-	if !ok || !ended {
-		t.Fatalf("nothing between %q and %q", begin, end)
-	}
-	return text
-}
-
 // tally is a profile as the page shows one: it replaces a call of a communicator.
 type tally struct {
 	*mpi.Comm
