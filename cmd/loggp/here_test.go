@@ -113,11 +113,11 @@ func TestMeasureHereQuickly(t *testing.T) {
 		if want := len(microbench.QuickModes) * len(microbench.QuickSizes) * 9; len(launches) != want {
 			t.Errorf("%d series, of %d", len(launches), want)
 		}
-		of := 0 // where time is short a launch may leave out what another has
+		of := 0 // where time is short a launch may leave out what another has, or all
 		for _, some := range launches {
 			of |= some
 		}
-		if says, _ := set.Fact("launches"); of != 1<<3-1 || says != "3" {
+		if says, _ := set.Fact("launches"); of == 0 || of >= 1<<3 || says != "3" {
 			t.Errorf("there are launches %b, and by the fact %q", of, says)
 		}
 	}
