@@ -149,6 +149,7 @@ type state struct {
 	reserved  uint32                 // numbers for communicators
 	windows   []*Window              // that are not freed, in the order in which they were made
 	segments  *sharedSegments        // of the job
+	noFile    *Comm                  // of errors without a file; nil: not used
 }
 
 // Keyval names an attribute of communicators, and says what happens to it when they are copied and

@@ -93,6 +93,22 @@ const (
 	ErrRMAAttach Class = "MPI_ERR_RMA_ATTACH"
 	ErrRMAShared Class = "MPI_ERR_RMA_SHARED"
 	ErrRMAFlavor Class = "MPI_ERR_RMA_FLAVOR"
+
+	// Of files.
+	ErrFile                 Class = "MPI_ERR_FILE"
+	ErrAccess               Class = "MPI_ERR_ACCESS"
+	ErrAmode                Class = "MPI_ERR_AMODE"
+	ErrBadFile              Class = "MPI_ERR_BAD_FILE"
+	ErrFileExists           Class = "MPI_ERR_FILE_EXISTS"
+	ErrFileInUse            Class = "MPI_ERR_FILE_IN_USE"
+	ErrNoSuchFile           Class = "MPI_ERR_NO_SUCH_FILE"
+	ErrNoSpace              Class = "MPI_ERR_NO_SPACE"
+	ErrQuota                Class = "MPI_ERR_QUOTA"
+	ErrReadOnly             Class = "MPI_ERR_READ_ONLY"
+	ErrIO                   Class = "MPI_ERR_IO"
+	ErrNotSame              Class = "MPI_ERR_NOT_SAME"
+	ErrUnsupportedDatarep   Class = "MPI_ERR_UNSUPPORTED_DATAREP"
+	ErrUnsupportedOperation Class = "MPI_ERR_UNSUPPORTED_OPERATION"
 )
 
 // classMeanings describe the error classes.
@@ -128,6 +144,21 @@ var classMeanings = map[Class]string{
 	ErrRMAAttach: "memory cannot be attached to a window, or detached",
 	ErrRMAShared: "memory cannot be shared",
 	ErrRMAFlavor: "the call is for windows of another flavor",
+
+	ErrFile:                 "a file was closed, or is none",
+	ErrAccess:               "the rights of the user, or the mode of the file, do not allow the access",
+	ErrAmode:                "the mode in which a file is opened is none",
+	ErrBadFile:              "the name of a file is none",
+	ErrFileExists:           "the file exists",
+	ErrFileInUse:            "the file is in use",
+	ErrNoSuchFile:           "there is no such file",
+	ErrNoSpace:              "the device of the file is full",
+	ErrQuota:                "the user's quota is exceeded",
+	ErrReadOnly:             "the file, or its file system, can only be read",
+	ErrIO:                   "the system reports an error of a file",
+	ErrNotSame:              "ranks give different arguments, which must be the same",
+	ErrUnsupportedDatarep:   "files have no such data representation",
+	ErrUnsupportedOperation: "the file does not support the operation",
 }
 
 // ErrorClass returns the class of an error that Run or Catch has returned (MPI_Error_class):

@@ -127,11 +127,12 @@ var suites = []struct{ dir, with string }{
 	{"openmpi", "openmpi"},
 	{"mpich", "mpich"},
 	{"windows", "openmpi"},
+	{"files", "mpich"},
 }
 
 // They do so on other machines, and with each engine.
 func TestSuiteEverywhere(t *testing.T) {
-	dirs := []string{"suite", "windows"}
+	dirs := []string{"suite", "windows", "files"}
 	for _, dir := range dirs {
 		w, o := emulated(t, "t3d", 3)
 		checkSuite(t, w, o, build(t, dir+"/suite.c"), dir, 3)
@@ -328,14 +329,14 @@ func TestMissingFunction(t *testing.T) {
 	}
 	dir := t.TempDir()
 	source := filepath.Join(dir, "x.c")
-	if err := os.WriteFile(source, []byte("int MPI_File_open(void);\nint other(void) { return MPI_File_open(); }\nint main(void) { return OTHER; }\n"), 0o666); err != nil {
+	if err := os.WriteFile(source, []byte("int MPI_Comm_spawn(void);\nint other(void) { return MPI_Comm_spawn(); }\nint main(void) { return OTHER; }\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := c.Command(t.Context(), []string{"-DOTHER=0", source, "-o", filepath.Join(dir, "x")}).CombinedOutput(); err != nil {
 		t.Errorf("linking what nobody calls: %v\n%s", err, out)
 	}
 	out, err := c.Command(t.Context(), []string{"-DOTHER=other()", source, "-o", filepath.Join(dir, "x")}).CombinedOutput()
-	if err == nil || !bytes.Contains(out, []byte("undefined reference to `MPI_File_open'")) {
+	if err == nil || !bytes.Contains(out, []byte("undefined reference to `MPI_Comm_spawn'")) {
 		t.Errorf("linking: %v\n%s", err, out)
 	}
 }

@@ -29,6 +29,9 @@ var handlers = func() []handler {
 		if tool := toolHandlers[name]; tool != nil {
 			written = tool
 		}
+		if access := fileAccessHandler(name); access != nil {
+			written = access
+		}
 		if start := starters[f.Collective()]; start != nil {
 			written = start.handler(f)
 		}
@@ -230,6 +233,26 @@ var writtenHandlers = map[string]handler{
 	"MPI_Win_flush_local":     func(r *rank, a args) { r.window(a[1]).FlushLocal(destination(int(a[0]))) },
 	"MPI_Win_flush_local_all": func(r *rank, a args) { r.window(a[0]).FlushLocalAll() },
 	"MPI_Win_sync":            func(r *rank, a args) { r.window(a[0]).Sync() },
+
+	"MPI_File_open": fileOpen, "MPI_File_close": fileClose, "MPI_File_delete": fileDelete,
+	"MPI_File_set_size":    func(r *rank, a args) { r.file(a[0]).SetSize(int(a[1])) },
+	"MPI_File_preallocate": func(r *rank, a args) { r.file(a[0]).Preallocate(int(a[1])) },
+	"MPI_File_get_size":    func(r *rank, a args) { f := r.file(a[0]); storeAt(a[1], f.Size()) },
+	"MPI_File_get_group":   func(r *rank, a args) { f := r.file(a[0]); storeAt(a[1], r.addGroup(f.Group())) },
+	"MPI_File_get_amode":   func(r *rank, a args) { f := r.file(a[0]); storeAt(a[1], int32(f.Mode())) },
+	"MPI_File_set_info":    fileSetInfo, "MPI_File_get_info": fileGetInfo, "MPI_File_set_view": fileSetView, "MPI_File_get_view": fileGetView,
+	"MPI_File_seek":                func(r *rank, a args) { f := r.file(a[0]); f.Seek(int(a[1]), r.seekBase(a[2])) },
+	"MPI_File_get_position":        func(r *rank, a args) { f := r.file(a[0]); storeAt(a[1], f.Position()) },
+	"MPI_File_seek_shared":         func(r *rank, a args) { f := r.file(a[0]); f.SeekShared(int(a[1]), r.seekBase(a[2])) },
+	"MPI_File_get_position_shared": func(r *rank, a args) { f := r.file(a[0]); storeAt(a[1], f.SharedPosition()) },
+	"MPI_File_get_byte_offset":     func(r *rank, a args) { f := r.file(a[0]); storeAt(a[2], f.ByteOffset(int(a[1]))) },
+	"MPI_File_get_type_extent":     func(r *rank, a args) { f := r.file(a[0]); storeAt(a[2], f.TypeExtent(r.datatype(a[1]))) },
+	"MPI_File_set_atomicity":       func(r *rank, a args) { r.file(a[0]).SetAtomicity(int32(a[1]) != 0) },
+	"MPI_File_get_atomicity":       func(r *rank, a args) { f := r.file(a[0]); storeAt(a[1], intOfBool(f.Atomicity())) },
+	"MPI_File_sync":                func(r *rank, a args) { r.file(a[0]).Sync() },
+	"MPI_File_create_errhandler":   errhandlerCreate, "MPI_File_set_errhandler": errhandlerSet(fileHandled),
+	"MPI_File_get_errhandler": errhandlerGet(fileHandled), "MPI_File_call_errhandler": callErrhandler(fileHandled),
+	"MPI_Register_datarep": registerDatarep, "MPI_Register_datarep_c": registerDatarep,
 
 	"loggp_now": func(r *rank, _ args) { r.now.result = int64(r.world.Wtime() / unit.Nanosecond) },
 	"loggp_sleep": func(r *rank, a args) {

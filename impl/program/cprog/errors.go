@@ -197,7 +197,8 @@ func errhandlerCreate(r *rank, a args) {
 	storeAt(a[1], r.handlers.add(kindErrhandler, &errorHandler{h, 1}))
 }
 
-// handleOf returns the handle of a communicator, or of the session or window that it stands for.
+// handleOf returns the handle of a communicator, or of the session, window or file that it stands
+// for.
 func (r *rank) handleOf(c *mpi.Comm) uintptr {
 	if r.self != nil && r.self.Comm == c {
 		return commSelf
@@ -216,6 +217,14 @@ func (r *rank) handleOf(c *mpi.Comm) uintptr {
 		if s.used && s.value.Comm() == c {
 			return s.value.handle
 		}
+	}
+	for _, s := range r.files.slots {
+		if s.used && s.value.Comm() == c {
+			return s.value.handle
+		}
+	}
+	if c == r.world.NoFile() {
+		return fileNull
 	}
 	return commWorld
 }

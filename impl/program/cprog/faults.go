@@ -46,7 +46,7 @@ var results = func() [][]int {
 			continue
 		}
 		for k, t := range f.Types {
-			value := strings.HasSuffix(t, " *") && t != "void *" && t != "MPI_Status *" && !strings.HasSuffix(t, "function *")
+			value := strings.HasSuffix(t, " *") && t != "void *" && t != "MPI_Status *" && !strings.Contains(t, "_function")
 			if input := strings.HasPrefix(t, "const ") && t != "const MPI_Status *"; value && !input && f.Parameters[k] != "argc" && f.Parameters[k] != "pset_name" {
 				all[i] = append(all[i], k)
 			}

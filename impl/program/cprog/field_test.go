@@ -57,6 +57,8 @@ var fieldPrograms = []struct {
 	{source: "errhandlers.c", ranks: 1, want: "called 2 times, 1\n"},
 	{source: "attributes.c", ranks: 1, want: "ok\n"},
 	{source: "rma.c", ranks: 4},
+	{source: "files.c", ranks: 2, want: "ok\n"},
+	{source: "files.c", ranks: 2, argument: "fatal", wrong: "rank 0: MPI_File_open (files.c:13): MPI_ERR_NO_SUCH_FILE: open /none/such: no such file or directory"},
 	{source: "hints.c", ranks: 2, want: "no_locks=true\naccumulate_ordering=rar,raw,war,waw\naccumulate_ops=same_op_no_op\nsame_size=false\nsame_disp_unit=false\nown=5\n"},
 }
 

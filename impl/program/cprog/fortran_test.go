@@ -105,12 +105,12 @@ func TestMissingProcedure(t *testing.T) {
 	}
 	dir := t.TempDir()
 	source := filepath.Join(dir, "x.f")
-	if err := os.WriteFile(source, []byte("      call MPI_FILE_OPEN()\n      end\n"), 0o666); err != nil {
+	if err := os.WriteFile(source, []byte("      call MPI_COMM_SPAWN()\n      end\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	command := c.Command(t.Context(), []string{source, "-o", filepath.Join(dir, "x")})
 	out, err := command.CombinedOutput()
-	if err == nil || !bytes.Contains(out, []byte("undefined reference to `mpi_file_open_'")) {
+	if err == nil || !bytes.Contains(out, []byte("undefined reference to `mpi_comm_spawn_'")) {
 		t.Errorf("linking: %v\n%s", err, out)
 	}
 }

@@ -46,6 +46,7 @@ const (
 	kindMessage
 	kindSession
 	kindWindow
+	kindFile
 )
 
 const kindShift = 27
@@ -116,6 +117,7 @@ type handles struct {
 	performanceSessions table[bool]
 	performanceHandles  table[*performanceHandle]
 	windows             table[*window]
+	files               table[*file]
 
 	own, self *comm // of all ranks; of this one alone, when it was asked for
 	reqs      []mpi.Request

@@ -52,6 +52,8 @@ func requestFree(r *rank, a args) {
 			r.removeRequest(a[0])
 		}
 		storeAt(a[0], uintptr(requestNull))
+	case x.p.done:
+		r.removeRequest(a[0])
 	case x.p.idle:
 		if x.p.partitions != nil {
 			x.p.partitions.free()

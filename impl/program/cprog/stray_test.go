@@ -156,7 +156,7 @@ func TestOrphans(t *testing.T) {
 // and handles it is given. Results that are null pointers are errors.
 func TestWrongArguments(t *testing.T) {
 	handles := map[string]string{"MPI_Comm": "MPI_COMM_WORLD", "MPI_Group": "group", "MPI_Datatype": "MPI_INT", "MPI_Op": "MPI_SUM", "MPI_Request": "MPI_REQUEST_NULL", "MPI_Info": "info",
-		"MPI_Errhandler": "MPI_ERRORS_RETURN", "MPI_Win": "window", "MPI_Session": "MPI_SESSION_NULL"}
+		"MPI_Errhandler": "MPI_ERRORS_RETURN", "MPI_Win": "window", "MPI_Session": "MPI_SESSION_NULL", "MPI_File": "file"}
 	var calls strings.Builder
 	for _, f := range toolchain.Functions {
 		switch f.Name {
@@ -175,9 +175,9 @@ func TestWrongArguments(t *testing.T) {
 			switch {
 			case isHandle:
 				arguments = append(arguments, fmt.Sprintf("handle ? (%s)handle : %s", t, handle))
-			case t == "int" || t == "MPI_Aint" || t == "MPI_Count":
+			case t == "int" || t == "MPI_Aint" || t == "MPI_Count" || t == "MPI_Offset":
 				arguments = append(arguments, "n")
-			case strings.HasSuffix(t, "function *"):
+			case strings.Contains(t, "_function"):
 				arguments = append(arguments, "0")
 			default:
 				arguments = append(arguments, "a")
@@ -203,10 +203,12 @@ static void call(void *a, int n, intptr_t handle) {
 	MPI_Group group;
 	MPI_Info info;
 	MPI_Win window;
+	MPI_File file;
 	MPI_Comm_group(MPI_COMM_WORLD, &group);
 	MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
 	MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
 	MPI_Info_create(&info);
+	MPI_File_open(MPI_COMM_WORLD, "/dev/null", MPI_MODE_RDWR, MPI_INFO_NULL, &file);
 ` + strings.ReplaceAll(calls.String(), "double", "int") + `}
 int main(int c, char **v) {
 	MPI_Init(&c, &v);

@@ -13,6 +13,14 @@ import (
 // constant is a line of mpi.h that Fortran programs need.
 type constant struct{ name, value, kind string } // kind is that of a handle
 
+// integer returns the type of a constant: that of a displacement in a file is of another kind.
+func (c constant) integer() string {
+	if c.name == "MPI_DISPLACEMENT_CURRENT" {
+		return "INTEGER*8"
+	}
+	return "INTEGER"
+}
+
 var constantLine = regexp.MustCompile(`(?m)^(?:#define (MPI_\w+) (?:\(\((MPI_\w+)\))?(0x[0-9a-f]+|-?\d+)\)?$|\t(MPI_\w+) = (-?\d+),?$)`)
 
 // constants returns those of mpi.h that are numbers or handles. Lengths of strings are one less
@@ -50,7 +58,7 @@ var places = []struct{ name, kind, block string }{
 
 // attributeFunctions copy and delete attributes. Keys are made with them or with the program's.
 var attributeFunctions = []string{"MPI_NULL_COPY_FN", "MPI_DUP_FN", "MPI_NULL_DELETE_FN", "MPI_COMM_NULL_COPY_FN", "MPI_COMM_DUP_FN", "MPI_COMM_NULL_DELETE_FN",
-	"MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_DUP_FN", "MPI_TYPE_NULL_DELETE_FN", "MPI_WIN_NULL_COPY_FN", "MPI_WIN_DUP_FN", "MPI_WIN_NULL_DELETE_FN"}
+	"MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_DUP_FN", "MPI_TYPE_NULL_DELETE_FN", "MPI_WIN_NULL_COPY_FN", "MPI_WIN_DUP_FN", "MPI_WIN_NULL_DELETE_FN", "MPI_CONVERSION_FN_NULL"}
 
 // fortranConstants returns declarations that are right in the fixed and in the free form.
 func fortranConstants() string {
@@ -60,7 +68,7 @@ func fortranConstants() string {
 	fixed := []constant{{name: "MPI_STATUS_SIZE", value: "8"}, {name: "MPI_SOURCE", value: "1"}, {name: "MPI_TAG", value: "2"}, {name: "MPI_ERROR", value: "3"},
 		{name: "MPI_ADDRESS_KIND", value: "8"}, {name: "MPI_OFFSET_KIND", value: "8"}, {name: "MPI_COUNT_KIND", value: "8"}, {name: "MPI_INTEGER_KIND", value: "4"}}
 	for _, c := range slices.Concat(fixed, constants()) {
-		line("INTEGER %s", c.name)
+		line("%s %s", c.integer(), c.name)
 		line("PARAMETER (%s=%s)", c.name, c.value)
 	}
 	line("LOGICAL MPI_SUBARRAYS_SUPPORTED")
@@ -233,7 +241,7 @@ func (f Function) fortranParameters() []string {
 	return names
 }
 
-var handleKind = regexp.MustCompile(`^MPI_(Comm|Group|Datatype|Op|Errhandler|Info|Request|Message|Session|Win)$`)
+var handleKind = regexp.MustCompile(`^MPI_(Comm|Group|Datatype|Op|Errhandler|Info|Request|Message|Session|Win|File)$`)
 
 // length returns how many elements an array of handles has.
 func (f Function) length(p parsed) string {
@@ -301,7 +309,7 @@ func (f Function) fortranProcedure(number int) string {
 			word = "(intptr_t)&h_" + p.name
 		case handle, p.of == "int":
 			word = "*(int *)" + p.name
-		case p.of == "MPI_Aint", p.of == "MPI_Count":
+		case p.of == "MPI_Aint", p.of == "MPI_Count", p.of == "MPI_Offset":
 			word = "*(intptr_t *)" + p.name
 		case p.of == "MPI_Status*":
 			word = "status_or_null(" + p.name + ")"

@@ -27,6 +27,9 @@ var callbacks = map[string]string{
 	"MPI_Win_delete_attr_function":    "(win, win_keyval, attribute_val, extra_state, ierror)\n type(MPI_Win) :: win\n integer :: win_keyval, ierror\n integer(8) :: attribute_val, extra_state",
 	"MPI_Win_errhandler_function":     "(win, error_code)\n type(MPI_Win) :: win\n integer :: error_code",
 	"MPI_Grequest_query_function":     "(extra_state, status, ierror)\n integer(8) :: extra_state\n type(MPI_Status) :: status\n integer :: ierror",
+	"MPI_File_errhandler_function":    "(file, error_code)\n type(MPI_File) :: file\n integer :: error_code",
+	"MPI_Datarep_conversion_function": "(userbuf, datatype, count, filebuf, position, extra_state, ierror)\n type(c_ptr), value :: userbuf, filebuf\n type(MPI_Datatype) :: datatype\n integer :: count, ierror\n integer(8) :: position, extra_state",
+	"MPI_Datarep_extent_function":     "(datatype, extent, extra_state, ierror)\n type(MPI_Datatype) :: datatype\n integer(8) :: extent, extra_state\n integer :: ierror",
 	"MPI_Grequest_free_function":      "(extra_state, ierror)\n integer(8) :: extra_state\n integer :: ierror",
 	"MPI_Grequest_cancel_function":    "(extra_state, complete, ierror)\n integer(8) :: extra_state\n logical :: complete\n integer :: ierror",
 }
@@ -36,6 +39,7 @@ var predefinedCallbacks = map[string]string{
 	"MPI_COMM_NULL_COPY_FN": "MPI_Comm_copy_attr_function", "MPI_COMM_DUP_FN": "MPI_Comm_copy_attr_function", "MPI_COMM_NULL_DELETE_FN": "MPI_Comm_delete_attr_function",
 	"MPI_TYPE_NULL_COPY_FN": "MPI_Type_copy_attr_function", "MPI_TYPE_DUP_FN": "MPI_Type_copy_attr_function", "MPI_TYPE_NULL_DELETE_FN": "MPI_Type_delete_attr_function",
 	"MPI_WIN_NULL_COPY_FN": "MPI_Win_copy_attr_function", "MPI_WIN_DUP_FN": "MPI_Win_copy_attr_function", "MPI_WIN_NULL_DELETE_FN": "MPI_Win_delete_attr_function",
+	"MPI_CONVERSION_FN_NULL": "MPI_Datarep_conversion_function",
 }
 
 // Fortran08Module returns the source of module mpi_f08.
@@ -51,7 +55,7 @@ func Fortran08Module() string {
 		if kind := strings.TrimPrefix(c.kind, "MPI_"); slices.Contains(handleTypes, kind) {
 			fmt.Fprintf(&b, "type(MPI_%s), parameter :: %s = MPI_%[1]s(%[3]s)\n", kind, c.name, c.value)
 		} else {
-			fmt.Fprintf(&b, "integer, parameter :: %s = %s\n", c.name, c.value)
+			fmt.Fprintf(&b, "%s, parameter :: %s = %s\n", c.integer(), c.name, c.value)
 		}
 	}
 	b.WriteString("logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .false., MPI_ASYNC_PROTECTS_NONBLOCKING = .false.\n")

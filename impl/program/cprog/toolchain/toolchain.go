@@ -109,7 +109,7 @@ func Header() string {
 		}
 	}
 	b.WriteString("\n/* Handles have the same numbers in Fortran. */\n")
-	for _, kind := range []string{"Comm", "Datatype", "Errhandler", "Group", "Info", "Message", "Op", "Request", "Session", "Win"} {
+	for _, kind := range []string{"Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request", "Session", "Win"} {
 		name := kind
 		if kind == "Datatype" {
 			name = "Type"

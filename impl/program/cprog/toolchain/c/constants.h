@@ -137,8 +137,6 @@ typedef struct MPI_ABI_Datatype *MPI_Datatype;
 
 typedef struct MPI_ABI_Win *MPI_Win;
 #define MPI_WIN_NULL ((MPI_Win)0x00000110)
-
-/* Types of what is missing, so that headers which name them compile. */
 typedef struct MPI_ABI_File *MPI_File;
 #define MPI_FILE_NULL ((MPI_File)0x00000118)
 typedef struct MPI_ABI_Session *MPI_Session;
@@ -231,6 +229,7 @@ enum {
 #define MPI_WEIGHTS_EMPTY ((int *)11)
 
 #define MPI_MAX_ERROR_STRING 512
+#define MPI_MAX_DATAREP_STRING 128
 #define MPI_MAX_INFO_KEY 256
 #define MPI_MAX_INFO_VAL 1024
 #define MPI_MAX_PSET_NAME_LEN 1024
@@ -291,6 +290,19 @@ enum {
 	MPI_WIN_FLAVOR_SHARED = 314,
 	MPI_WIN_UNIFIED = 321,
 	MPI_WIN_SEPARATE = 322,
+	MPI_DISPLACEMENT_CURRENT = -1,
+	MPI_SEEK_SET = 401,
+	MPI_SEEK_CUR = 402,
+	MPI_SEEK_END = 403,
+	MPI_MODE_APPEND = 1,
+	MPI_MODE_CREATE = 2,
+	MPI_MODE_DELETE_ON_CLOSE = 4,
+	MPI_MODE_EXCL = 8,
+	MPI_MODE_RDONLY = 16,
+	MPI_MODE_RDWR = 32,
+	MPI_MODE_SEQUENTIAL = 64,
+	MPI_MODE_UNIQUE_OPEN = 128,
+	MPI_MODE_WRONLY = 256,
 	MPI_MODE_NOCHECK = 1024,
 	MPI_MODE_NOPRECEDE = 2048,
 	MPI_MODE_NOPUT = 4096,
@@ -399,6 +411,11 @@ typedef void(MPI_Session_errhandler_function)(MPI_Session *session, int *error_c
 typedef MPI_Comm_errhandler_function MPI_Handler_function;
 typedef void(MPI_Win_errhandler_function)(MPI_Win *win, int *error_code, ...);
 typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn;
+typedef void(MPI_File_errhandler_function)(MPI_File *file, int *error_code, ...);
+typedef MPI_File_errhandler_function MPI_File_errhandler_fn;
+typedef int(MPI_Datarep_conversion_function)(void *userbuf, MPI_Datatype datatype, int count, void *filebuf, MPI_Offset position, void *extra_state);
+typedef int(MPI_Datarep_conversion_function_c)(void *userbuf, MPI_Datatype datatype, MPI_Count count, void *filebuf, MPI_Offset position, void *extra_state);
+typedef int(MPI_Datarep_extent_function)(MPI_Datatype datatype, MPI_Aint *extent, void *extra_state);
 
 #define MPI_NULL_COPY_FN ((MPI_Copy_function *)0)
 #define MPI_DUP_FN ((MPI_Copy_function *)1)
@@ -412,3 +429,5 @@ typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn;
 #define MPI_WIN_NULL_COPY_FN ((MPI_Win_copy_attr_function *)0)
 #define MPI_WIN_DUP_FN ((MPI_Win_copy_attr_function *)1)
 #define MPI_WIN_NULL_DELETE_FN ((MPI_Win_delete_attr_function *)0)
+#define MPI_CONVERSION_FN_NULL ((MPI_Datarep_conversion_function *)0)
+#define MPI_CONVERSION_FN_NULL_C ((MPI_Datarep_conversion_function_c *)0)

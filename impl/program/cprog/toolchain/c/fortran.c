@@ -286,6 +286,7 @@ void mpi_type_null_delete_fn_(void) {}
 void mpi_win_null_copy_fn_(void) {}
 void mpi_win_dup_fn_(void) {}
 void mpi_win_null_delete_fn_(void) {}
+void mpi_conversion_fn_null_(void) {}
 
 struct keyval {
 	void (*copy)(), (*delete)();

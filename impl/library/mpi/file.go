@@ -1,0 +1,345 @@
+package mpi
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"github.com/loggp/loggp/impl/engine"
+)
+
+// File is a file of this computer that the ranks of a communicator have opened together (MPI-4.1,
+// chapter 14). It belongs to one rank of the job, as a Comm does.
+//
+// Each rank reads and writes the file by itself, at once, also in collective calls. That takes no
+// virtual time. Calls that all ranks make, such as OpenFile, exchange messages, which do.
+type File struct {
+	c        *Comm // of the messages of the file's calls, and of its error handler
+	system   *os.File
+	path     string
+	mode     FileMode
+	view     fileView
+	position int           // the individual file pointer, in elementary types from the view's beginning
+	shared   *atomic.Int64 // the shared file pointer, likewise
+	unmap    func()        // gives back the memory of that; nil: there is nothing to give back
+	locking  bool          // accesses are atomic
+	piece    []byte        // memory for data that does not lie as it travels
+	closed   bool
+}
+
+// FileMode says how a file is opened: a set of bits, with the values of mpi.h.
+type FileMode int
+
+// The bits of a FileMode.
+const (
+	FileAppend FileMode = 1 << iota // the file pointers begin at the end
+	FileCreate
+	FileDeleteOnClose
+	FileExclusive // it must not exist
+	FileReadOnly
+	FileReadWrite
+	FileSequential // only the shared file pointer is used
+	FileUniqueOpen
+	FileWriteOnly
+)
+
+// noFileContext is the context of the communicators of errors that belong to no file.
+const noFileContext = selfContext + 2
+
+// NoFile returns the communicator of this rank alone whose error handler gets the errors of calls
+// that have no file, such as OpenFile, and is that of files that are opened (MPI_FILE_NULL). It is
+// ErrorsReturn unless another one is set.
+func (c *Comm) NoFile() *Comm {
+	if c.state.noFile == nil {
+		c.state.noFile = c.newComm([]int{c.e.Port().Rank()}, noFileContext)
+		c.state.noFile.setHandler(ErrorsReturn)
+	}
+	return c.state.noFile
+}
+
+// check returns what is wrong with a mode.
+func (m FileMode) check() error {
+	wrong := func(text string) error { return &fileError{ErrAmode, text} }
+	access := m & (FileReadOnly | FileReadWrite | FileWriteOnly)
+	switch {
+	case m < 0 || m >= FileWriteOnly<<1:
+		return wrong("the mode has unknown bits")
+	case access == 0 || access&(access-1) != 0:
+		return wrong("the mode must have one of MPI_MODE_RDONLY, MPI_MODE_RDWR and MPI_MODE_WRONLY")
+	case access == FileReadOnly && m&(FileCreate|FileExclusive) != 0:
+		return wrong("a file that is only read is neither created nor exclusive")
+	case access == FileReadWrite && m&FileSequential != 0:
+		return wrong("a sequential file is either read or written")
+	}
+	return nil
+}
+
+// OpenFile opens a file (MPI_File_open). All ranks of c call it, with the same mode.
+func (c *Comm) OpenFile(path string, mode FileMode) *File {
+	none := c.NoFile()
+	c.e.EnterOn("OpenFile", none.context)
+	c.checkNotFreed()
+	c.checkIntra()
+	f := &File{c: c.newComm(c.jobRanks(), c.newContext()), path: path, mode: mode, view: bytesView}
+	f.c.setHandler(none.ErrorHandler())
+	err := mode.check()
+	all, oneProcess := f.c.allgatherInts(int(mode), processID), true
+	for i := range f.c.size {
+		if all[2*i] != all[0] && err == nil {
+			err = &fileError{ErrNotSame, "ranks open the file with different modes"}
+		}
+		oneProcess = oneProcess && all[2*i+1] == processID
+	}
+	class := f.agreeOnError(err)
+	for _, first := range []bool{true, false} { // the first rank creates the file
+		if class == "" {
+			if (f.c.rank == 0) == first {
+				f.system, err = os.OpenFile(path, mode.systemFlags(first), 0o666)
+			}
+			class = f.agreeOnError(err)
+		}
+	}
+	if class != "" {
+		f.discard()
+		f.fail(class, err)
+	}
+	var memory []byte
+	if oneProcess {
+		memory = f.c.shareWithinProcess(8, func(int) []byte { return Raw(make([]int64, 1)) })
+	} else {
+		memory, f.unmap = f.c.shareByFile(8)
+	}
+	f.shared = (*atomic.Int64)(unsafe.Pointer(unsafe.SliceData(memory)))
+	if mode&FileAppend != 0 {
+		f.position = f.endPosition()
+		f.setSharedPosition(f.position)
+	}
+	return f
+}
+
+// systemFlags returns the flags with which a rank opens a file.
+func (m FileMode) systemFlags(first bool) int {
+	flags := os.O_RDWR
+	switch {
+	case m&FileReadOnly != 0:
+		flags = os.O_RDONLY
+	case m&FileWriteOnly != 0:
+		flags = os.O_WRONLY
+	}
+	if first && m&FileCreate != 0 {
+		flags |= os.O_CREATE
+	}
+	if first && m&FileCreate != 0 && m&FileExclusive != 0 {
+		flags |= os.O_EXCL
+	}
+	return flags
+}
+
+// DeleteFile deletes a file (MPI_File_delete).
+func (c *Comm) DeleteFile(path string) {
+	none := c.NoFile()
+	c.e.EnterOn("DeleteFile", none.context)
+	if err := os.Remove(path); err != nil {
+		c.e.Fail(classOfFileError(err), "%v", err)
+	}
+}
+
+// Close ends the use of the file (MPI_File_close). All ranks call it.
+func (f *File) Close() {
+	f.enter("File.Close")
+	err := f.discard()
+	f.c.barrier()
+	if f.c.rank == 0 && f.mode&FileDeleteOnClose != 0 {
+		err = errors.Join(err, os.Remove(f.path))
+	}
+	if class := f.agreeOnError(err); class != "" {
+		f.fail(class, err)
+	}
+	f.c.setHandler(ErrorsAreFatal)
+}
+
+// discard closes the file on this rank.
+func (f *File) discard() (err error) {
+	if f.system != nil {
+		err = f.system.Close()
+	}
+	if f.unmap != nil {
+		f.unmap()
+	}
+	delete(f.c.state.calls, f.c.context)
+	f.closed = true
+	return err
+}
+
+// enter enters a call on the file.
+func (f *File) enter(call string) {
+	f.c.e.EnterOn(call, f.c.context)
+	if f.closed {
+		f.c.e.Fail(ErrFile, "%s was closed", f.path)
+	}
+}
+
+// fileError is an error of a file's call that is none of the system's.
+type fileError struct {
+	class Class
+	text  string
+}
+
+func (e *fileError) Error() string { return e.text }
+
+// fileClasses are the classes of errors that the system reports.
+var fileClasses = []struct {
+	err   error
+	class Class
+}{
+	{syscall.EROFS, ErrReadOnly}, {syscall.ENOSPC, ErrNoSpace}, {syscall.EDQUOT, ErrQuota}, {syscall.ETXTBSY, ErrFileInUse},
+	{syscall.EISDIR, ErrBadFile}, {syscall.ENOTDIR, ErrBadFile}, {syscall.ENAMETOOLONG, ErrBadFile},
+	{fs.ErrNotExist, ErrNoSuchFile}, {fs.ErrExist, ErrFileExists}, {fs.ErrPermission, ErrAccess},
+}
+
+func classOfFileError(err error) Class {
+	var own *fileError
+	if errors.As(err, &own) {
+		return own.class
+	}
+	for _, x := range fileClasses {
+		if errors.Is(err, x.err) {
+			return x.class
+		}
+	}
+	return ErrIO
+}
+
+// agreedClasses are the classes of errors that all ranks learn of, if one has one.
+var agreedClasses = []Class{"", ErrIO, ErrBadFile, ErrAccess, ErrReadOnly, ErrNoSpace, ErrQuota, ErrFileInUse, ErrNoSuchFile, ErrFileExists,
+	ErrUnsupportedDatarep, ErrUnsupportedOperation, ErrArg, ErrType, ErrAmode, ErrNotSame}
+
+// agreeOnError returns the class of an error that a rank has, the same one on all ranks. All call
+// it, also those without an error.
+func (f *File) agreeOnError(err error) Class {
+	mine := uint32(0)
+	if err != nil {
+		mine = 1
+		for i, c := range agreedClasses {
+			if c == classOfFileError(err) {
+				mine = uint32(i)
+			}
+		}
+	}
+	return agreedClasses[f.c.allreduceMax(mine)]
+}
+
+// fail ends the call with an error, which may be another rank's.
+func (f *File) fail(class Class, err error) {
+	if err == nil {
+		f.c.e.Fail(class, "%s: the call has failed on another rank", f.path)
+	}
+	var system *fs.PathError
+	if errors.As(err, &system) { // it has the path
+		f.c.e.Fail(class, "%v", err)
+	}
+	f.c.e.Fail(class, "%s: %v", f.path, err)
+}
+
+// failIf ends the call if there is an error.
+func (f *File) failIf(err error) {
+	if err != nil {
+		f.fail(classOfFileError(err), err)
+	}
+}
+
+// Comm returns the communicator of errors: its error handler is that of the file
+// (MPI_File_set_errhandler). It is not for messages.
+func (f *File) Comm() *Comm { return f.c }
+
+// Mode returns the mode in which the file was opened (MPI_File_get_amode).
+func (f *File) Mode() FileMode { return f.mode }
+
+// Group returns the ranks that have opened the file (MPI_File_get_group).
+func (f *File) Group() Group {
+	f.enter("File.Group")
+	return f.c.group()
+}
+
+// Size returns the bytes of the file (MPI_File_get_size).
+func (f *File) Size() int {
+	f.enter("File.Size")
+	return f.size()
+}
+
+func (f *File) size() int {
+	info, err := f.system.Stat()
+	f.failIf(err)
+	return int(info.Size())
+}
+
+// SetSize cuts the file off, or extends it by zeros (MPI_File_set_size). All ranks call it.
+func (f *File) SetSize(size int) { f.resize("File.SetSize", size, true) }
+
+// Preallocate extends the file to a size that it does not have yet (MPI_File_preallocate). All
+// ranks call it.
+func (f *File) Preallocate(size int) { f.resize("File.Preallocate", size, false) }
+
+func (f *File) resize(call string, size int, shorten bool) {
+	f.enter(call)
+	var err error
+	switch {
+	case size < 0:
+		err = &fileError{ErrArg, "a size is not negative"}
+	case f.mode&FileReadOnly != 0:
+		err = &fileError{ErrReadOnly, "the file was opened with MPI_MODE_RDONLY"}
+	}
+	class := f.agreeOnError(err)
+	if class == "" {
+		if f.c.rank == 0 && (shorten || size > f.size()) {
+			err = f.system.Truncate(int64(size))
+		}
+		class = f.agreeOnError(err)
+	}
+	if class != "" {
+		f.fail(class, err)
+	}
+}
+
+// Sync makes the system write the file to its device (MPI_File_sync). All ranks call it.
+func (f *File) Sync() {
+	f.enter("File.Sync")
+	var err error
+	if f.mode&FileReadOnly == 0 {
+		err = f.system.Sync()
+	}
+	if errors.Is(err, syscall.EINVAL) { // there is no device
+		err = nil
+	}
+	if class := f.agreeOnError(err); class != "" {
+		f.fail(class, err)
+	}
+}
+
+// SetAtomicity makes each access one step for all ranks, or no longer (MPI_File_set_atomicity). All
+// ranks call it. Ranks of one process take turns, so their accesses are atomic anyway.
+func (f *File) SetAtomicity(atomic bool) {
+	f.enter("File.SetAtomicity")
+	f.c.barrier()
+	f.locking = atomic
+}
+
+// Atomicity reports whether accesses are atomic (MPI_File_get_atomicity).
+func (f *File) Atomicity() bool { return f.locking }
+
+// checkPointers fails for a sequential file, which has only the shared file pointer.
+func (f *File) checkPointers() {
+	if f.mode&FileSequential != 0 {
+		f.c.e.Fail(ErrUnsupportedOperation, "%s was opened with MPI_MODE_SEQUENTIAL: only its shared file pointer can be used", f.path)
+	}
+}
+
+// checkOffset fails for an offset that no file has.
+func (f *File) checkOffset(offset int) {
+	if offset < 0 || offset > f.view.lastOffset() {
+		f.c.e.Fail(engine.ErrArg, "%s: offset %d is not within a file", f.path, offset)
+	}
+}

@@ -1,0 +1,121 @@
+package mpi
+
+import (
+	"math"
+
+	"github.com/loggp/loggp/impl/engine"
+)
+
+// fileView is the part of a file that a rank sees: the data of elements of a datatype, one behind
+// the other from a displacement on. Offsets count elementary types of that data.
+type fileView struct {
+	displacement   int
+	etype          *Datatype
+	filetype       *Datatype
+	representation string
+}
+
+// bytesView is the view that a file has at first.
+var bytesView = fileView{0, Byte, Byte, "native"}
+
+// CurrentDisplacement is where the shared file pointer of a sequential file is
+// (MPI_DISPLACEMENT_CURRENT).
+const CurrentDisplacement = -1
+
+// SetView sets the view of this rank, and both file pointers to its beginning (MPI_File_set_view).
+// All ranks call it, with elementary types of one size.
+func (f *File) SetView(displacement int, etype, filetype *Datatype, representation string) {
+	f.enter("File.SetView")
+	sequential := f.mode&FileSequential != 0
+	f.c.barrier()
+	if sequential && displacement == CurrentDisplacement {
+		displacement = f.view.byteOffset(int(f.shared.Load()))
+	}
+	v := fileView{displacement, etype, filetype, representation}
+	err := v.check()
+	all := f.c.allgatherInts(etype.Size())
+	for _, size := range all {
+		if size != all[0] && err == nil {
+			err = &fileError{ErrNotSame, "ranks have elementary types of different sizes"}
+		}
+	}
+	if class := f.agreeOnError(err); class != "" {
+		f.fail(class, err)
+	}
+	f.view, f.position = v, 0
+	f.setSharedPosition(0)
+}
+
+// check returns what is wrong with a view.
+func (v *fileView) check() error {
+	wrong := func(class Class, text string) error { return &fileError{class, text} }
+	switch {
+	case v.displacement < 0:
+		return wrong(engine.ErrArg, "the displacement of a view is not negative")
+	case v.etype.CheckUsable() != nil:
+		return v.etype.CheckUsable()
+	case v.filetype.CheckUsable() != nil:
+		return v.filetype.CheckUsable()
+	case v.etype.Size() == 0 || v.filetype.Size()%v.etype.Size() != 0:
+		return wrong(engine.ErrArg, "the type of the file is not made of elementary types")
+	case v.filetype.Size() > 0 && (v.filetype.TrueLower() < 0 || v.filetype.Extent() <= 0):
+		return wrong(engine.ErrArg, "the type of the file has negative displacements")
+	case v.representation != "native" && v.representation != "internal":
+		return wrong(ErrUnsupportedDatarep, "the data representation is "+v.representation+": it must be native or internal")
+	}
+	return nil
+}
+
+// View returns the view of this rank (MPI_File_get_view).
+func (f *File) View() (displacement int, etype, filetype *Datatype, representation string) {
+	f.enter("File.View")
+	v := f.view
+	return v.displacement, v.etype, v.filetype, v.representation
+}
+
+// runs yields the runs of the file that hold size bytes of the view's data, from byte first on.
+func (v *fileView) runs(first, size int, yield func(at, size int) bool) {
+	v.filetype.Tile(first, size, func(at, size int) bool { return yield(v.displacement+at, size) })
+}
+
+// lastOffset bounds offsets, so that places in the file fit an int.
+func (v *fileView) lastOffset() int {
+	per := max(v.filetype.Size(), 1)
+	tiles := (math.MaxInt/4 - v.displacement) / max(v.filetype.Extent(), per)
+	return max(tiles-1, 0) * (per / v.etype.Size())
+}
+
+// byteOffset returns where in the file the data at an offset begins.
+func (v *fileView) byteOffset(offset int) int {
+	place := v.displacement
+	v.runs(offset*v.etype.Size(), 1, func(at, _ int) bool { place = at; return false })
+	return place
+}
+
+// ByteOffset returns where in the file the data at an offset begins (MPI_File_get_byte_offset).
+func (f *File) ByteOffset(offset int) int {
+	f.enter("File.ByteOffset")
+	f.checkPointers()
+	f.checkOffset(offset)
+	return f.view.byteOffset(offset)
+}
+
+// TypeExtent returns the extent of a datatype in the file (MPI_File_get_type_extent).
+func (f *File) TypeExtent(t *Datatype) int {
+	f.enter("File.TypeExtent")
+	return t.Extent()
+}
+
+// endPosition returns the offset behind the last elementary type of the view that has bytes of the
+// file.
+func (f *File) endPosition() int {
+	t, rest := f.view.filetype, f.size()-f.view.displacement
+	rest -= t.Lower()
+	if rest <= 0 || t.Size() == 0 {
+		return 0
+	}
+	tiles := rest / t.Extent()
+	data := tiles*t.Size() + t.DataBefore(rest-tiles*t.Extent()+t.Lower())
+	unit := f.view.etype.Size()
+	return (data + unit - 1) / unit
+}

@@ -1,0 +1,140 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import (
+	"slices"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+// Files: opening, their size, hints, views and error handlers.
+
+const fileNull = 0x118
+
+// file is an open file.
+type file struct {
+	*mpi.File
+	handle          uintptr
+	hints           info
+	etype, filetype viewType
+	split           *splitAccess // that was begun and not ended; nil: there is none
+}
+
+// viewType is a datatype of a view. The program may free its own, and gets copies of them.
+type viewType struct {
+	handle uintptr   // of the library's
+	made   *madeType // by the program; nil: it is the library's
+}
+
+// file returns that of a handle. Errors of the call are errors of the file from then on.
+func (r *rank) file(h uintptr) *file {
+	if f := r.files.get(kindFile, h); f != nil {
+		r.now.comm = (*f).Comm()
+		return *f
+	}
+	r.now.comm = r.world.NoFile()
+	if h == fileNull {
+		r.raiseError(mpi.ErrFile, "the file is MPI_FILE_NULL")
+	}
+	r.raiseError(mpi.ErrFile, "invalid file%s: it was closed, or never opened", handleText(h))
+	return nil
+}
+
+// fileHandled returns the communicator of a file's error handler; of MPI_FILE_NULL, that of calls
+// without a file.
+func fileHandled(r *rank, h uintptr) *mpi.Comm {
+	if h == fileNull {
+		r.now.comm = r.world.NoFile()
+		return r.now.comm
+	}
+	return r.file(h).Comm()
+}
+
+func fileOpen(r *rank, a args) {
+	c := r.comm(a[0])
+	r.now.comm = r.world.NoFile()
+	storeAt(a[4], uintptr(fileNull)) // which an error leaves there
+	r.checkInfo(a[3])
+	f := &file{File: c.OpenFile(text(a[1]), mpi.FileMode(int(a[2])))}
+	f.etype = r.viewType(datatypeByte)
+	f.filetype = f.etype
+	r.setFileHints(f, a[3])
+	f.handle = r.files.add(kindFile, f)
+	storeAt(a[4], f.handle)
+}
+
+const datatypeByte = 0x247 // MPI_BYTE
+
+func fileClose(r *rank, a args) {
+	h := *pointerAt[uintptr](a[0])
+	f := r.file(h)
+	if f.split != nil {
+		r.raiseError(mpi.ErrOther, "%s was begun and not ended", f.split.begun)
+	}
+	r.files.remove(h)
+	storeAt(a[0], uintptr(fileNull))
+	f.Close()
+}
+
+func fileDelete(r *rank, a args) {
+	r.now.comm = r.world.NoFile()
+	r.checkInfo(a[1])
+	r.world.DeleteFile(text(a[0]))
+}
+
+// setFileHints sets hints, all of which are ignored.
+func (r *rank) setFileHints(f *file, h uintptr) {
+	if h != infoNull {
+		f.hints.set(r.info(h))
+	}
+}
+
+func fileSetInfo(r *rank, a args) { r.setFileHints(r.file(a[0]), a[1]) }
+
+func fileGetInfo(r *rank, a args) {
+	f := r.file(a[0])
+	storeAt(a[1], r.infos.add(kindInfo, &info{slices.Clone(f.hints.keys), slices.Clone(f.hints.values)}))
+}
+
+// viewType returns a datatype as a view keeps it.
+func (r *rank) viewType(h uintptr) viewType {
+	if m := r.types.get(kindType, h); m != nil {
+		return viewType{made: *m}
+	}
+	return viewType{handle: h}
+}
+
+// handleOfView returns a handle of a view's datatype for the program.
+func (r *rank) handleOfView(t viewType) uintptr {
+	if t.made == nil {
+		return t.handle
+	}
+	return r.types.add(kindType, &madeType{Datatype: t.made.Copy().Commit(), recipe: t.made.recipe})
+}
+
+func fileSetView(r *rank, a args) {
+	f := r.file(a[0])
+	etype, filetype := r.datatype(a[2]), r.datatype(a[3])
+	r.checkInfo(a[5])
+	f.SetView(int(a[1]), etype, filetype, text(a[4]))
+	f.etype, f.filetype = r.viewType(a[2]), r.viewType(a[3])
+	r.setFileHints(f, a[5])
+}
+
+func fileGetView(r *rank, a args) {
+	f := r.file(a[0])
+	displacement, _, _, representation := f.View()
+	storeAt(a[1], displacement)
+	storeAt(a[2], r.handleOfView(f.etype))
+	storeAt(a[3], r.handleOfView(f.filetype))
+	setText(a[4], representation, maxRepresentation, 0)
+}
+
+const maxRepresentation = 128 // MPI_MAX_DATAREP_STRING
+
+// registerDatarep fails: files have the representation of memory.
+func registerDatarep(r *rank, a args) {
+	r.now.comm = r.world.NoFile()
+	r.raiseError(mpi.ErrUnsupportedDatarep, "data representation %q: files have the representation of memory", text(a[0]))
+}
