@@ -21,7 +21,7 @@ type collectiveWorker struct {
 	operation                 func()
 	sendBuffer, receiveBuffer []byte // for all cells: buffers that stay in place stay in the caches
 
-	warmupRoundTime unit.Time // the shortest round of the warm-up on a shared machine, else the longest collectiveWorker/localTimes>
+	warmupRoundTime unit.Time // the shortest round of the warm-up on a shared machine, else the longest
 	commandWords    [CommandWords]int64
 	localTimes      []int64 // of this rank
 	gatheredTimes   []int64 // of all ranks, at rank 0

@@ -95,9 +95,9 @@ func (e *Experiment) countKnownMedians(series []sample.Series) (known, medians i
 
 // Sizes are a coarse grid, and a library changes its protocol between two of them. Where a curve
 // breaks, the search halves the gap, as in Kielmann, Bal and Verstoep, Fast Measurement of LogP
-// Parameters for LowLevelMessage Passing Platforms (2000): the value differs from the line through
-// the sizes below. Here it must also differ from the line through the sizes above, so that one jump
-// does not count as a break in two neighbouring gaps.
+// Parameters for Low Level Message Passing Platforms (2000): the value differs from the line
+// through the sizes below. Here it must also differ from the line through the sizes above, so that
+// one jump does not count as a break in two neighbouring gaps.
 
 // Bounds of the search for a break.
 const (

@@ -18,10 +18,10 @@ type ExperimentResult struct {
 	WallStart    time.Time
 	WallDuration time.Duration
 
-	MissingTasks int           // tasks without samples, as the time was too short ExperimentResult/Tasks>
+	MissingTasks int           // tasks without samples, as the time was too short
 	Tasks        int           // of so many
 	AddedSizes   []int         // around the eager limit
-	KnownMedians int           // whose interval over the launches is within the precision ExperimentResult/Medians>
+	KnownMedians int           // whose interval over the launches is within the precision
 	Medians      int           // of so many
 	BatchSizes   []BatchSize   // of the timers that had any
 	ClockOffsets []ClockOffset // of P2's clock from P1's, for each launch

@@ -52,7 +52,7 @@ type stage struct {
 	run           func(b *pairBenchmark, rounds int) // on both ranks of a pair
 
 	roundTimesWholeBatch  bool // one round is a batch; else each operation of a batch is a round
-	intervalsPerOperation int  // between the readings of the clock stage/realMachineOnly>
+	intervalsPerOperation int  // between the readings of the clock
 	realMachineOnly       bool // is measured on real machines alone
 
 	// Of collective operations, instead of run:

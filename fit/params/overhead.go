@@ -135,8 +135,8 @@ func (m Mode) compareDirections() {
 	}
 }
 
-// verdict judges an interval of a half width, around a value, by that and by what is wrong with its
-// piece.
+// JudgeInterval judges an interval of a half width, around a value, by that and by what is wrong
+// with its piece.
 func JudgeInterval(c *curve.Curve, piece int, half, value float64) Verdict {
 	if c.Deviation[piece].Middle > badFitDeviation {
 		return Bad

@@ -160,7 +160,7 @@ type SizeRange struct {
 	Method             string
 }
 
-// EstimateAt returns the line of the range at k bytes, in microseconds.
+// At returns the line of the range at k bytes, in microseconds.
 func (r SizeRange) At(k int) float64 { return r.ValueAtFrom + r.Slope*float64(k-r.From) }
 
 // SizeRanges returns the ranges of a kind that depends on size, by the method that counts, in

@@ -114,9 +114,9 @@ func (r *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
 }
 
 // SendChunk sends the next chunk of a transfer. It returns how late the network took it, and
-// whether it was the last; w.At is then the time when its last byte has left. The caller has set
-// the time at which it begins, its size, and how long all of it takes. It knows that until a time
-// nothing happens but what is scheduled: its own, or Forever where it is an event.
+// whether it was the last; w.NextTime is then the time when its last byte has left. The caller has
+// set the time at which it begins, its size, and how long all of it takes. It knows that until a
+// time nothing happens but what is scheduled: its own, or Forever where it is an event.
 func (s *SwitchedNetwork[R]) SendChunk(of any, w *Transit, f *ChunkFlow, from, to int32, until unit.Time) (late unit.Time, last bool) {
 	b := min(f.Chunk, w.Size-w.Position)
 	last = w.Position+b >= w.Size
