@@ -33,7 +33,7 @@ func (m *collectiveModel) callParameters(p Parameters, call, place string) (mode
 		m.source = fmt.Sprintf("%s on %s, %s, %s", call, selected[0].Platform, selected[0].Library, selected[0].Place)
 	}
 	m.call, m.params = call, append(m.params, selected)
-	x, err := params.CallParametersBySize(selected, call)
+	x, err := params.BlockingCallParametersBySize(selected, call)
 	if err != nil {
 		err = fmt.Errorf("predict from %s: %w", p.From, err)
 	}

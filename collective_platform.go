@@ -95,7 +95,7 @@ func measureCalls(ctx context.Context, j *job.Job, pair [2]int) (model.Parameter
 	if err != nil {
 		return model.Parameters{}, err
 	}
-	return params.CallParametersBySize(ps, SendCalls[model.StandardMode])
+	return params.BlockingCallParametersBySize(ps, SendCalls[model.StandardMode])
 }
 
 // fitCalls measures the calls from which collective operations are made, between two ranks or, of a

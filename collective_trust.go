@@ -33,7 +33,7 @@ func (m collectiveModel) trustNote(operations []reports.PredictedCollective) str
 }
 
 // usedKinds are the kinds of parameters of calls from which collective operations are predicted.
-var usedKinds = []params.Kind{params.SendOverhead, params.RecvOverhead, params.OneWay, params.Latency, params.Gap, params.GapPerByte}
+var usedKinds = []params.Kind{params.SendOverhead, params.RecvOverhead, params.OneWayTime, params.Latency, params.Gap, params.GapPerByte}
 
 // intervalSentence says which of the parameters is least known.
 func (m collectiveModel) intervalSentence() string {

@@ -104,7 +104,7 @@ func parameterModels(p Parameters, machines []sample.Machine, s compare.Collecti
 		if len(selected) == 0 {
 			return m, fmt.Errorf("%s has no parameters of %s, %s, %s: 'loggp measure --platform %[2]s -o FILE' and 'loggp fit FILE -o PARAMS' make them", p.From, x.Platform, x.Library, x.Place)
 		}
-		if m.Parameters, err = params.CallParametersBySize(selected, call); err != nil {
+		if m.Parameters, err = params.BlockingCallParametersBySize(selected, call); err != nil {
 			return m, fmt.Errorf("with %s: %w", p.From, err)
 		}
 		m.Copy = copyOfReceives(m.Parameters)
@@ -112,7 +112,7 @@ func parameterModels(p Parameters, machines []sample.Machine, s compare.Collecti
 		if r := findRoute(routes, x); r != nil {
 			m.nodes = r.nodes()
 		}
-		if near, err := params.CallParametersBySize(params.SelectParameters(p.All, x.Platform, x.Library, model.IntraNode.String()), call); err == nil && m.nodes.Tiered() {
+		if near, err := params.BlockingCallParametersBySize(params.SelectParameters(p.All, x.Platform, x.Library, model.IntraNode.String()), call); err == nil && m.nodes.Tiered() {
 			m.Near = &near
 		}
 		return m, nil

@@ -21,10 +21,10 @@ type Result struct {
 	Parameters []params.Parameter
 	Warnings   []clean.Warning
 	Curves     []curve.Curve
-	PLogP      []params.PLogP     // of the modes that have round trips
-	Handshakes []params.Handshake // where messages begin to wait for their receivers
-	Tiers      []tiers.Tiers      // of platforms and libraries whose pairs of ranks were all measured
-	Measured   []*curve.Curve     // of the timers alone, for a comparison with other sets
+	PLogP      []params.PLogP              // of the modes that have round trips
+	Handshakes []params.EagerLimitEvidence // where messages begin to wait for their receivers
+	Tiers      []tiers.Tiers               // of platforms and libraries whose pairs of ranks were all measured
+	Measured   []*curve.Curve              // of the timers alone, for a comparison with other sets
 }
 
 // Fit derives parameters from samples. It is an error if the facts of the set make no sense, or if

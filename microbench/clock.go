@@ -100,7 +100,7 @@ const (
 //
 // Note: the garbage collector or the system may delay a trip, which widens only its own bounds.
 func (x *rankPair) boundClockOffset() ClockOffset {
-	c, peer := x.rootComms[0], 1-x.rootComms[0].Rank()
+	c, peer := x.commsByBarrierRoot[0], 1-x.commsByBarrierRoot[0].Rank()
 	var more [1]byte
 	var there [8]byte
 	if !x.isP1 {

@@ -30,7 +30,7 @@ func (p *Plan) newPairWorker(x *rankPair, step unit.Time) *pairWorker {
 	w := &pairWorker{rankPair: x, plan: *p, timeWork: timeFixedWork}
 	most := max(slices.Max(p.Sizes), warmupBytes)
 	w.sendBuffer, w.receiveBuffer, w.bsendBuffer = newTouchedBuffer(most), newTouchedBuffer(most), newTouchedBuffer(4*(most+mpi.BsendOverhead))
-	w.clockReadTime, w.dither = measureClockReadTime(x.rootComms[0]), newDither(x.rootComms[0], step)
+	w.clockReadTime, w.dither = measureClockReadTime(x.commsByBarrierRoot[0]), newDither(x.commsByBarrierRoot[0], step)
 	return w
 }
 
@@ -51,13 +51,13 @@ func timeFixedWork(c *mpi.Comm) unit.Time {
 	return c.Wtime() - begin
 }
 
-func (w *pairWorker) Now() unit.Time { return w.rootComms[0].Wtime() }
+func (w *pairWorker) Now() unit.Time { return w.commsByBarrierRoot[0].Wtime() }
 
 // Execute executes a command on both ranks. P1 calls it.
 func (w *pairWorker) Execute(c Command) (CommandResult, error) {
 	w.sendCommand(c)
 	r := w.execute(c)
-	mpi.Recv(w.rootComms[0], w.commandBuffer[:8], 1, commandTag)
+	mpi.Recv(w.commsByBarrierRoot[0], w.commandBuffer[:8], 1, commandTag)
 	if work := decodeTime(w.commandBuffer[:]); r.WorkTimes[0] > 0 && work > 0 {
 		r.WorkTimes = append(r.WorkTimes, work)
 	} else {
@@ -74,13 +74,13 @@ func (w *pairWorker) sendCommand(c Command) {
 	for _, n := range c.Words() {
 		raw = binary.LittleEndian.AppendUint64(raw, uint64(n))
 	}
-	mpi.Send(w.rootComms[0], raw, 1, commandTag)
+	mpi.Send(w.commsByBarrierRoot[0], raw, 1, commandTag)
 }
 
 // followP1 executes the commands of P1 until it stops P2.
 func (w *pairWorker) followP1() {
 	for {
-		mpi.Recv(w.rootComms[0], w.commandBuffer[:], 0, commandTag)
+		mpi.Recv(w.commsByBarrierRoot[0], w.commandBuffer[:], 0, commandTag)
 		var words [CommandWords]int64
 		for i := range words {
 			words[i] = int64(binary.LittleEndian.Uint64(w.commandBuffer[8*i:]))
@@ -91,15 +91,15 @@ func (w *pairWorker) followP1() {
 		}
 		r := w.execute(c)
 		encodeTime(w.commandBuffer[:], r.WorkTimes[0])
-		mpi.Send(w.rootComms[0], w.commandBuffer[:8], 0, commandTag)
+		mpi.Send(w.commsByBarrierRoot[0], w.commandBuffer[:8], 0, commandTag)
 	}
 }
 
 // execute executes a command on this rank. The result of P1 has the times of both ranks, but only
 // the work of this rank.
 func (w *pairWorker) execute(c Command) CommandResult {
-	before := w.timeWork(w.rootComms[0])
-	w.clockReadTime = min(w.clockReadTime, meanClockReadTime(w.rootComms[0])) // the launch may have begun in a slow moment
+	before := w.timeWork(w.commsByBarrierRoot[0])
+	w.clockReadTime = min(w.clockReadTime, meanClockReadTime(w.commsByBarrierRoot[0])) // the launch may have begun in a slow moment
 	cell := Cell{modeNameAt(c.ModeOrOperation), c.Bytes}
 	w.plan.Delta, w.plan.WarmupRounds = c.Wait, 0
 	b := w.rankPair.newBenchmark(&w.plan, cell)
@@ -115,12 +115,12 @@ func (w *pairWorker) execute(c Command) CommandResult {
 		// No wait: the first rounds take much longer than those that follow, and a wait that begins
 		// with them lasts.
 		w.plan.WarmupRounds, w.plan.Delta = c.WarmupRounds, 1
-		b.rootIndex, b.barrierComm = 0, w.rootComms[0]
+		b.rootIndex, b.barrierComm = 0, w.commsByBarrierRoot[0]
 		timePingPong(b, 0)
 		return CommandResult{WarmupRoundTime: b.warmupRoundTime, RoundsDuration: w.Now() - begin, WorkTimes: []unit.Time{before}}
 	}
 	s, warm := stages[c.StageIndex], c.WarmupRounds
-	for i, root := range w.rootComms {
+	for i, root := range w.commsByBarrierRoot {
 		b.rootIndex, b.barrierComm = i, root
 		b.discardSamples = true
 		s.run(b, warm)
@@ -128,7 +128,7 @@ func (w *pairWorker) execute(c Command) CommandResult {
 		b.discardSamples = false
 		s.run(b, c.Rounds)
 	}
-	r := CommandResult{RoundsDuration: w.Now() - begin, WorkTimes: []unit.Time{max(before, w.timeWork(w.rootComms[0]))}}
+	r := CommandResult{RoundsDuration: w.Now() - begin, WorkTimes: []unit.Time{max(before, w.timeWork(w.commsByBarrierRoot[0]))}}
 	b.collectSamples()
 	for _, t := range b.timers {
 		r.Times = append(r.Times, t.byRoot[0], t.byRoot[1])

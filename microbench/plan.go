@@ -121,8 +121,8 @@ func (p *Plan) Measure(c *mpi.Comm, cells []Cell) []sample.Series {
 
 // rankPair is the communicators with which one of two ranks measures.
 type rankPair struct {
-	rootComms [2]*mpi.Comm // both ranks: with P1 first, and with P2 first; the first rank is the root of barriers
-	isP1      bool
+	commsByBarrierRoot [2]*mpi.Comm // both ranks: with P1 first, and with P2 first; the first rank is the root of barriers
+	isP1               bool
 }
 
 // newRankPair returns the plan's pair of ranks of c, or nil to all other ranks. All ranks of c call
@@ -148,13 +148,13 @@ func createRankPair(c *mpi.Comm, p1, p2 int, create func(mpi.Group) *mpi.Comm) *
 
 // newBenchmark returns the benchmark of a cell on this rank, without buffers.
 func (x *rankPair) newBenchmark(p *Plan, cell Cell) *pairBenchmark {
-	c := x.rootComms[0]
+	c := x.commsByBarrierRoot[0]
 	return &pairBenchmark{Plan: p, cell: cell, mode: modeNamed(cell.Mode), pairComm: c, peerRank: 1 - c.Rank(), isP1: x.isP1}
 }
 
 // runStage runs a stage with each root.
 func (x *rankPair) runStage(b *pairBenchmark, s *stage, rounds int) {
-	for i, r := range x.rootComms {
+	for i, r := range x.commsByBarrierRoot {
 		b.rootIndex, b.barrierComm = i, r
 		s.run(b, rounds)
 	}

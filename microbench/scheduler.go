@@ -26,7 +26,7 @@ type Scheduler struct {
 
 	tasks          []*task
 	health         health
-	shortestRounds map[roundKey]unit.Time // by what tasks share the shortest round
+	shortestRounds map[shortestRoundKey]unit.Time // by what tasks share the shortest round
 	random         *rand.Rand
 
 	// Of the launch at hand:
@@ -44,8 +44,8 @@ type Scheduler struct {
 	outcome ExperimentResult
 }
 
-// roundKey says which tasks share the shortest round.
-type roundKey struct {
+// shortestRoundKey says which tasks share the shortest round.
+type shortestRoundKey struct {
 	cell      Cell
 	algorithm string
 	pair      [2]int
@@ -53,7 +53,7 @@ type roundKey struct {
 
 // NewScheduler returns a scheduler for an experiment.
 func NewScheduler(e *Experiment) *Scheduler {
-	return &Scheduler{Experiment: e, tasks: e.tasks(), shortestRounds: make(map[roundKey]unit.Time), random: rand.New(rand.NewPCG(e.Seed, 1))}
+	return &Scheduler{Experiment: e, tasks: e.tasks(), shortestRounds: make(map[shortestRoundKey]unit.Time), random: rand.New(rand.NewPCG(e.Seed, 1))}
 }
 
 func (s *Scheduler) now() time.Time {
@@ -308,7 +308,7 @@ func (s *Scheduler) warmupRounds(t *task) int {
 func (s *Scheduler) calibrateTask(t *task) {
 	t.isCalibrated = true
 	c := t.Command
-	this := roundKey{t.cell, t.algorithm, t.Pair}
+	this := shortestRoundKey{t.cell, t.algorithm, t.Pair}
 	round, ok := s.shortestRounds[this]
 	if !ok {
 		c.WarmupRounds = firstWarmupRounds

@@ -73,8 +73,8 @@ var stages []*stage
 
 func init() { // the functions of collective operations name the table
 	stages = []*stage{
-		{timers: []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22}, hasMode: hasAnyMode, roundsForReps: allReps, run: timePingPong, intervalsPerOperation: 1},
-		{timers: []string{sample.TimerIdle}, hasMode: hasAnyMode, roundsForReps: fourthOfReps, run: timeIdleSend, intervalsPerOperation: 1},
+		{timers: []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22}, hasMode: appliesToAllModes, roundsForReps: allReps, run: timePingPong, intervalsPerOperation: 1},
+		{timers: []string{sample.TimerIdle}, hasMode: appliesToAllModes, roundsForReps: fourthOfReps, run: timeIdleSend, intervalsPerOperation: 1},
 		{timers: []string{sample.TimerRTT}, hasMode: hasRoundTrip, roundsForReps: fourthOfReps, run: timeRoundTrip, roundTimesWholeBatch: true, intervalsPerOperation: 1},
 		{timers: []string{sample.TimerTrain}, hasMode: canStream, roundsForReps: sixteenthOfReps, run: timeBurst, intervalsPerOperation: BurstLength - 1},
 		{timers: []string{sample.TimerSender, sample.TimerOneWay}, hasMode: hasProtocolTimes, roundsForReps: allReps, run: timeDelivery, intervalsPerOperation: 1},
@@ -90,7 +90,7 @@ func allReps(reps int) int         { return reps }
 func fourthOfReps(reps int) int    { return max(1, reps/repsDivisor) }
 func sixteenthOfReps(reps int) int { return max(min(reps, 10), reps/repsDivisor/4) }
 
-func hasAnyMode(*sendMode, *Plan) bool { return true }
+func appliesToAllModes(*sendMode, *Plan) bool { return true }
 func hasRoundTrip(m *sendMode, p *Plan) bool {
 	return m.Blocking && !m.Ready || p.SharedMachine && m.Name == "isend"
 }

@@ -55,7 +55,7 @@ type fittedPlace struct {
 
 	rows       []params.Parameter
 	curves     []curve.Curve
-	handshakes []params.Handshake
+	handshakes []params.EagerLimitEvidence
 }
 
 // fittedPlaces splits a result, in the order of its parameters and then of its curves.
@@ -365,7 +365,7 @@ func (p *fittedPlace) rangeCell(t *doc.Table, mode, name string) doc.Cell {
 			extent += doc.WeakMark
 			t.AddNote("! is weak: times are not on one line, too few, or uncertain.")
 		case params.Bad:
-			extent += fmt.Sprintf("%s (off %.2g %%)", doc.WeakMark+doc.WeakMark, 100*x.MedianDeviation)
+			extent += fmt.Sprintf("%s (off %.2g %%)", doc.WeakMark+doc.WeakMark, 100*x.MedianFitDeviation)
 			t.AddNote("!! is bad: poor linear fit. Half of the times are at least as far off as shown: use the measured times.")
 		}
 		words = append(words, extent)
@@ -420,7 +420,7 @@ func (p *fittedPlace) eagerLimitRow(mode string) *params.Parameter {
 // latencyMethods are the conventions of L, in the order of columns: the head of each, and its
 // method.
 var latencyMethods = []struct{ head, method string }{
-	{"LogP\nrtt/2-o_s-o_r", params.MethodRoundTrip}, {"paper\ntimer21-timer12", params.MethodReceiveDifference}, {"PLogP\nrtt/2-g", params.MethodHalfRoundTripLessGap}, {"with overheads\nrtt/2", params.MethodHalfRoundTrip},
+	{"LogP\nrtt/2-o_s-o_r", params.MethodHalfRoundTripLessOverheads}, {"paper\ntimer21-timer12", params.MethodReceiveDifference}, {"PLogP\nrtt/2-g", params.MethodHalfRoundTripLessGap}, {"with overheads\nrtt/2", params.MethodHalfRoundTrip},
 }
 
 // latencyTable is the table of the readings of L in all modes that have one, in microseconds.

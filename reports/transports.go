@@ -81,7 +81,7 @@ func (s transports) mainRows() []*compare.Row {
 			call = "isend"
 		}
 		add(s.RowNear(compare.OneWay, name, 8))
-		add(s.RowOf("L", name, params.MethodRoundTrip))
+		add(s.RowOf("L", name, params.MethodHalfRoundTripLessOverheads))
 		if name == "send" {
 			add(s.RowOf("L", "ssend", params.MethodReceiveDifference))
 			add(s.RowOf("L", name, params.MethodHalfRoundTripLessGap))
@@ -145,7 +145,7 @@ func rowGroup(r *compare.Row) string {
 func rowName(r *compare.Row) string {
 	switch {
 	case r.Name == "L":
-		return "L = " + map[string]string{params.MethodRoundTrip: "rtt/2 − o_s − o_r", params.MethodReceiveDifference: "timer21 − timer12 of ssend", params.MethodHalfRoundTripLessGap: "rtt/2 − g (PLogP)"}[r.Method]
+		return "L = " + map[string]string{params.MethodHalfRoundTripLessOverheads: "rtt/2 − o_s − o_r", params.MethodReceiveDifference: "timer21 − timer12 of ssend", params.MethodHalfRoundTripLessGap: "rtt/2 − g (PLogP)"}[r.Method]
 	case r.Name == compare.OneWay:
 		return "L = rtt/2, half round trip, " + format.Size(r.Bytes)
 	case r.Name == compare.AchievedBandwidth && r.Bytes < 0:

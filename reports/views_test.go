@@ -33,13 +33,13 @@ func toys() *fit.Result {
 	}
 	r := &fit.Result{Parameters: []params.Parameter{
 		row("o_s", "timer11", params.Micros, 1, 4096, 2, 1.9, 2.1, params.Good), row("o_r", "timer12", params.Micros, 1, 4096, 4, 3.9, 4.1, params.Bad),
-		row("L", params.MethodRoundTrip+": not identifiable", params.Micros, 1, 1, nan, nan, nan, params.NotIdentifiable),
+		row("L", params.MethodHalfRoundTripLessOverheads+": not identifiable", params.Micros, 1, 1, nan, nan, nan, params.NotIdentifiable),
 		row("L", params.MethodHalfRoundTrip, params.Micros, 1, 1, 5, 4.9, 5.1, params.Good), row("L", params.MethodHalfRoundTripLessGap, params.Micros, 1, 1, 3, 2.9, 3.1, params.Good),
 		row("g", params.MethodTrain, params.Micros, 1, 1, 7, 6.9, 7.1, params.Good), row("G", params.MethodHalfRoundTrip, params.PerByte, 1, 4096, 0.01, 0.009, 0.011, params.Good),
 		row("S", "rtt: eager limit", params.Bytes, -1, -1, 4096, 4096, 8191, params.Good),
 	}}
-	r.Handshakes = []params.Handshake{{Parameter: r.Parameters[7], Jump: 480, RoundTrip: 120, Confirmed: true}}
-	r.Parameters[1].MedianDeviation = 0.25
+	r.Handshakes = []params.EagerLimitEvidence{{Parameter: r.Parameters[7], Jump: 480, RoundTrip: 120, Confirmed: true}}
+	r.Parameters[1].MedianFitDeviation = 0.25
 	times := func(x float64) params.TimeInterval { return params.TimeInterval{Value: x, Low: x, High: x} }
 	r.PLogP = []params.PLogP{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", SmallestBytes: 1, L: times(3), Sizes: []params.PLogPSize{
 		{Bytes: 1, SendO: times(2), RecvO: times(4), Gap: times(7)}, {Bytes: 1000, SendO: times(2), RecvO: params.TimeInterval{Value: nan}, Gap: times(10)}}}}

@@ -96,7 +96,7 @@ func runCompiler(cmd *cobra.Command, args []string, compiler func(context.Contex
 	}
 	x := c.Command(cmd.Context(), args)
 	x.Stdin, x.Stdout, x.Stderr = os.Stdin, cmd.OutOrStdout(), cmd.ErrOrStderr()
-	if f, ok := asFile(x.Stdout); ok {
+	if f, ok := underlyingFile(x.Stdout); ok {
 		x.Stdout = f
 	}
 	if err := x.Run(); err != nil {

@@ -104,7 +104,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitFailure
 	}
 	fmt.Fprintln(stderr, "loggp:", err)
-	var u *usage
+	var u *commandError
 	if errors.As(err, &u) {
 		fmt.Fprintf(stderr, "See '%s --help'.\n", u.command)
 		return exitUsage
@@ -133,8 +133,8 @@ func (o *checkedOutput) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// asFile returns the file that is written to, if it is one.
-func asFile(w io.Writer) (*os.File, bool) {
+// underlyingFile returns the file that is written to, if it is one.
+func underlyingFile(w io.Writer) (*os.File, bool) {
 	if o, ok := w.(*checkedOutput); ok {
 		w = o.Writer
 	}
@@ -151,21 +151,21 @@ func commandLine(cmd *cobra.Command) []string {
 	return args
 }
 
-// usage is an error in how a command was called.
-type usage struct {
+// commandError is an error in how a command was called.
+type commandError struct {
 	command string
 	err     error
 }
 
-func (u *usage) Error() string { return u.err.Error() }
-func (u *usage) Unwrap() error { return u.err }
+func (u *commandError) Error() string { return u.err.Error() }
+func (u *commandError) Unwrap() error { return u.err }
 
 // usageError makes an error one of usage.
 func usageError(cmd *cobra.Command, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &usage{cmd.CommandPath(), err}
+	return &commandError{cmd.CommandPath(), err}
 }
 
 // verbs are the verbs in the order of their use.

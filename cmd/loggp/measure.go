@@ -158,7 +158,7 @@ func (m *measure) parse(cmd *cobra.Command) error {
 	if slices.Contains(emulatedPlatforms, m.platform) || !slices.Contains(allPlatforms, m.platform) {
 		o.Noise = job.PlatformNoise
 	}
-	err := parseFlags(cmd, []flagParser{
+	err := parseFlags(cmd, []flagSetter{
 		{"pairs", parseInto(&o.Pairs, parseText)},
 		{"modes", parseInto(&o.Modes, parseWords)},
 		{"sizes", parseInto(&o.Sizes, unit.ParseSizes)},

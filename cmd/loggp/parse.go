@@ -9,8 +9,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// flagParser sets an option to what the text of a flag says.
-type flagParser struct {
+// flagSetter sets an option to what the text of a flag says.
+type flagSetter struct {
 	flag string
 	set  func(text string) error
 }
@@ -21,7 +21,7 @@ type valueError string
 func (e valueError) Error() string { return string(e) }
 
 // parseFlags sets the options of the flags that were given; others keep their zero value.
-func parseFlags(cmd *cobra.Command, parsers []flagParser) error {
+func parseFlags(cmd *cobra.Command, parsers []flagSetter) error {
 	for _, p := range parsers {
 		if !cmd.Flags().Changed(p.flag) {
 			continue
@@ -46,8 +46,8 @@ func parseInto[T any](value *T, parse func(string) (T, error)) func(string) erro
 	}
 }
 
-// parsePointer returns a function that returns a pointer to what another returns.
-func parsePointer[T any](parse func(string) (T, error)) func(string) (*T, error) {
+// pointerParser returns a function that returns a pointer to what another returns.
+func pointerParser[T any](parse func(string) (T, error)) func(string) (*T, error) {
 	return func(text string) (*T, error) {
 		x, err := parse(text)
 		return &x, err

@@ -25,12 +25,12 @@ import (
 // runFlags has the flags of run that are not parameters of programs.
 type runFlags struct {
 	target
-	places, collective                               []string
-	protocol, noise, picture, record, phases, output string
-	profile                                          bool
-	check                                            *string
-	parameters                                       map[string]*parameterFlag
-	patterns                                         patternFlags
+	places, collectiveAlgorithms                         []string
+	protocol, noise, picture, record, phasesFile, output string
+	profile                                              bool
+	check                                                *string
+	parameters                                           map[string]*parameterFlag
+	patterns                                             patternFlags
 }
 
 // parameterFlag is the flag of a parameter of programs.
@@ -136,11 +136,11 @@ func (r *runFlags) addFlags(cmd *cobra.Command) {
 	f.SetInterspersed(false)
 	f.StringSliceVar(&r.places, "place", nil, "how many ranks each node has, such as 4+4, or 2x4 for two nodes with 4 each, on a platform of nodes; of a list such as 8,4+4 what each costs is compared")
 	f.StringVar(&r.protocol, "protocol", "", "force one protocol")
-	f.StringArrayVar(&r.collective, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
+	f.StringArrayVar(&r.collectiveAlgorithms, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
 	f.StringVar(&r.picture, "picture", "", "write the picture of volume or spheres to this file, as PNG")
 	f.StringVar(&r.noise, "noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
 	f.StringVar(&r.record, "record", "", "write what the program sends, receives and computes to this file, as a schedule that 'loggp simulate' and 'loggp run' take")
-	f.StringVar(&r.phases, "phases", "", "file of 'loggp schedule alltoallv': the calls of MPI_Alltoallv exchange in these phases, by library cc-mpi")
+	f.StringVar(&r.phasesFile, "phases", "", "file of 'loggp schedule alltoallv': the calls of MPI_Alltoallv exchange in these phases, by library cc-mpi")
 	f.StringVarP(&r.output, "output", "o", "", "of a run on an emulated machine: "+timelineOutputHelp)
 	f.BoolVar(&r.profile, "profile", false, "also print how often each call was made, and its time")
 	r.check = addChoiceFlag(cmd, "check", []string{"warn", "strict", "off"}, "warn", "what MPI forbids and other implementations let pass, such as receives into one buffer: a warning of the first, an error, or not looked for")
@@ -240,8 +240,8 @@ func (r *runFlags) options(cmd *cobra.Command, args []string) (o loggp.ProgramOp
 			o.Parameters[name] = x.text
 		}
 	}
-	if r.collective != nil {
-		o.Collective = splitList(strings.Join(r.collective, ","))
+	if r.collectiveAlgorithms != nil {
+		o.Collective = splitList(strings.Join(r.collectiveAlgorithms, ","))
 	}
 	isHere := slices.Contains(job.LocalPlatforms, r.platform)
 	if isHere && !p.UsesSeed && !cmd.Flags().Changed("seed") {
@@ -262,8 +262,8 @@ func (r *runFlags) options(cmd *cobra.Command, args []string) (o loggp.ProgramOp
 	if err = usageError(cmd, errors.Join(err, r.checkOutput(isHere))); err != nil {
 		return o, p, err
 	}
-	if r.phases != "" {
-		if o.Phases, err = readPhases(r.phases); err != nil {
+	if r.phasesFile != "" {
+		if o.Phases, err = readPhases(r.phasesFile); err != nil {
 			return o, p, err
 		}
 	}

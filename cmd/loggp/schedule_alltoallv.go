@@ -74,9 +74,9 @@ func (a *alltoallv) run(cmd *cobra.Command) error {
 		return usageError(cmd, fmt.Errorf("--picture %s: it is an SVG file, name it so", a.picture))
 	}
 	o := loggp.ExchangeOptions{From: a.from, Platform: a.platform, Library: a.library, Scheduler: *a.scheduler}
-	err := parseFlags(cmd, []flagParser{
-		{"threshold", parseInto(&o.Threshold, parsePointer(unit.ParseSize))},
-		{"exchange", parseInto(&o.Exchange, parsePointer(strconv.Atoi))},
+	err := parseFlags(cmd, []flagSetter{
+		{"threshold", parseInto(&o.Threshold, pointerParser(unit.ParseSize))},
+		{"exchange", parseInto(&o.Exchange, pointerParser(strconv.Atoi))},
 	})
 	if err := errors.Join(err, checkWritableFile(a.output), checkWritableFile(a.picture)); err != nil {
 		return usageError(cmd, err)

@@ -17,7 +17,7 @@ import (
 
 // terminalStyle returns how to print to w: for people where it is a terminal, plainly otherwise.
 func terminalStyle(w io.Writer) render.Style {
-	f, ok := asFile(w)
+	f, ok := underlyingFile(w)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return render.PlainStyle
 	}
@@ -81,7 +81,7 @@ type progress struct {
 
 func newProgress(w io.Writer, total int) *progress {
 	p := &progress{total: total, begin: time.Now()}
-	if f, ok := asFile(w); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := underlyingFile(w); ok && term.IsTerminal(int(f.Fd())) {
 		p.w = w
 	}
 	return p

@@ -88,7 +88,7 @@ func (t *trace) run(cmd *cobra.Command) error {
 func (t *trace) parse(cmd *cobra.Command) error {
 	o := &t.options
 	o.Platform, o.Library, o.Ranks, o.Place, o.Seed = t.platform, t.library, t.ranks, t.place, t.seed
-	return parseFlags(cmd, []flagParser{
+	return parseFlags(cmd, []flagSetter{
 		{"mode", parseInto(&o.Mode, parseText)},
 		{"size", parseInto(&o.Size, parseMessageSize)},
 		{"late", parseInto(&o.Late, parseDuration)},

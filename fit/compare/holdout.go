@@ -87,7 +87,7 @@ func HoldOut(set *sample.Set, o clean.Options) ([]HoldOutError, error) {
 		h.Fitted = (len(sizes[series{c.Subject(), c.Mode, c.Protocol}]) + 1) / 2
 		var errors []float64
 		for _, x := range c.Cells {
-			e, err := params.EstimateAt(here, c.Mode, params.OneWay, x.Bytes)
+			e, err := params.EstimateAt(here, c.Mode, params.OneWayTime, x.Bytes)
 			if err != nil {
 				continue
 			}

@@ -56,7 +56,7 @@ func TestCall(t *testing.T) {
 	}{
 		{between, false, "send", 30 + 20 + 50 + 7}, {within, true, "send", 30 + 20 + 50}, {between, false, "ssend", 31 + 21 + 60 + 7},
 	} {
-		x, err := params.CallParameters(c.ps, c.call)
+		x, err := params.BlockingCallParameters(c.ps, c.call)
 		if err != nil {
 			t.Errorf("%s: %v", c.call, err)
 			continue
@@ -78,7 +78,7 @@ func TestCall(t *testing.T) {
 		return out
 	}
 	for says, ps := range map[string][]params.Parameter{"no o_s of mode send": without("send", "o_s"), "no L of mode send or ssend": without("ssend", "L"), "measure both send and isend": without("send", "G")} {
-		if _, err := params.CallParameters(ps, "send"); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := params.BlockingCallParameters(ps, "send"); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}

@@ -161,7 +161,7 @@ func PredictFromParameters(q Query) (Prediction, bool) {
 		return Prediction{}, false
 	}
 	if q.Quantity == OneWay && mode != sample.LowLevelMode {
-		x, err := params.CallParameters(q.Parameters, mode)
+		x, err := params.BlockingCallParameters(q.Parameters, mode)
 		return Prediction{model.LoGH{Between: x, Inside: x}.OneWay(params.IsWithinNode(q.Parameters), q.Bytes).Micros(), Validation}, err == nil
 	}
 	x, err := params.ModelParameters(q.Parameters, mode)

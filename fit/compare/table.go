@@ -69,7 +69,7 @@ const MegabytesPerSecond = "MB/s"
 var quantityOrder = []string{"o_s", "o_r", OneWay, "L", "g", "G", Bandwidth, AchievedBandwidth}
 
 // latencyMethods are the methods of L.
-var latencyMethods = []string{"", params.MethodRoundTrip, params.MethodReceiveDifference, params.MethodHalfRoundTripLessGap}
+var latencyMethods = []string{"", params.MethodHalfRoundTripLessOverheads, params.MethodReceiveDifference, params.MethodHalfRoundTripLessGap}
 
 // CompareSubjects compares subjects: each platform, library and place of each set, fitted by
 // itself. A non-blocking call pays if the blocking call costs more by margin: 0.2 is 20 %. With

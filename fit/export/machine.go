@@ -70,7 +70,7 @@ func newMachine(ps []params.Parameter, o Options) (*machine, error) {
 		m.smallBytes = max(m.smallBytes, first[0].From)
 	}
 	if m.latencyValue, err = m.requireParameter("L"); err != nil {
-		way, unknown := params.EstimateAt(m.params, m.mode, params.OneWay, m.smallBytes)
+		way, unknown := params.EstimateAt(m.params, m.mode, params.OneWayTime, m.smallBytes)
 		if !m.simulated || unknown != nil {
 			return nil, err
 		}
@@ -149,11 +149,11 @@ func (m *machine) compareOneWay(oneWay func(k int) float64) []string {
 	var errors []float64
 	worst, at := 0.0, 0
 	for _, p := range m.params {
-		if p.Mode != m.mode || p.Kind() != params.OneWay {
+		if p.Mode != m.mode || p.Kind() != params.OneWayTime {
 			continue
 		}
 		for _, k := range []int{p.From, p.To} {
-			e, err := params.EstimateAt(m.params, m.mode, params.OneWay, k)
+			e, err := params.EstimateAt(m.params, m.mode, params.OneWayTime, k)
 			if err != nil || k < 1 || k > int(m.eager.value) || e.Value <= 0 {
 				continue
 			}

@@ -121,16 +121,16 @@ func OutsideRange(ps []Parameter, mode string, k int) (outside bool, err error) 
 }
 
 // EstimateOneWay predicts the time of one way of a call of a mode with k bytes: T, by ranges of
-// sizes; or without it equation (9) of LoGH{sSP}, within a node (8), with what CallParameters
-// takes, if L of the mode itself is known. A bound of L gives no time: of a ready send o_r includes
-// posting the receive, and o_s work that follows the transfer, so that the sum is far from the time
-// in either direction.
+// sizes; or without it equation (9) of LoGH{sSP}, within a node (8), with what
+// BlockingCallParameters takes, if L of the mode itself is known. A bound of L gives no time: of a
+// ready send o_r includes posting the receive, and o_s work that follows the transfer, so that the
+// sum is far from the time in either direction.
 func EstimateOneWay(ps []Parameter, mode string, k int) (Estimate, error) {
-	e, err := EstimateAt(ps, mode, OneWay, k)
+	e, err := EstimateAt(ps, mode, OneWayTime, k)
 	if missing := (*MissingError)(nil); !errors.As(err, &missing) {
 		return e, err
 	}
-	x, err := CallParameters(ps, mode)
+	x, err := BlockingCallParameters(ps, mode)
 	if err != nil {
 		return e, err
 	}

@@ -16,7 +16,7 @@ func ranged(mode string) []Parameter {
 	add := func(kind Kind, method string, from, to int, value float64) {
 		ps = append(ps, Parameter{Mode: mode, Name: kind.Name(), Unit: kind.Unit(), Method: method, From: from, To: to, Value: value})
 	}
-	for _, kind := range []Kind{SendOverhead, RecvOverhead, OneWay} {
+	for _, kind := range []Kind{SendOverhead, RecvOverhead, OneWayTime} {
 		add(kind, "t", 16, 100, 2)
 		add(kindTable[kind].slope, "t", 16, 100, 0.01)
 		add(kind, "t", 400, 1000, 20)
@@ -24,7 +24,7 @@ func ranged(mode string) []Parameter {
 		add(kind, "another", 0, 5000, 99)
 	}
 	add(Latency, MethodHalfRoundTrip, 16, 16, 50)
-	add(Latency, MethodRoundTrip, 16, 16, 5)
+	add(Latency, MethodHalfRoundTripLessOverheads, 16, 16, 5)
 	add(Gap, MethodGapAtMostSendOverhead, 16, 16, 2)
 	add(GapPerByte, MethodHalfRoundTrip, 400, 1000, 0.2)
 	return ps
@@ -39,18 +39,18 @@ func TestAt(t *testing.T) {
 		{0, Estimate{Value: 2, Outside: true}}, {16, Estimate{Value: 2}}, {100, Estimate{Value: 2.84}}, {120, Estimate{Value: 3.04, Between: true}},
 		{350, Estimate{Value: 15, Between: true}}, {400, Estimate{Value: 20}}, {2000, Estimate{Value: 180, Outside: true}},
 	} {
-		if e, err := EstimateAt(ps, "send", OneWay, c.k); err != nil || math.Abs(e.Value-c.want.Value) > 1e-9 || e.Between != c.want.Between || e.Outside != c.want.Outside {
+		if e, err := EstimateAt(ps, "send", OneWayTime, c.k); err != nil || math.Abs(e.Value-c.want.Value) > 1e-9 || e.Between != c.want.Between || e.Outside != c.want.Outside {
 			t.Errorf("%d bytes: %+v, %v, want %+v", c.k, e, err, c.want)
 		}
 	}
 	ps[10].Verdict = Bad // of T up to 100 bytes
 	for k, want := range map[int]bool{50: true, 500: false} {
-		if e, err := EstimateAt(ps, "send", OneWay, k); err != nil || e.Weak != want {
+		if e, err := EstimateAt(ps, "send", OneWayTime, k); err != nil || e.Weak != want {
 			t.Errorf("%d bytes, of a bad line up to 100: %+v, %v", k, e, err)
 		}
 	}
 	var far *RangeError
-	if _, err := EstimateAt(ps, "send", OneWay, 2001); !errors.As(err, &far) || far.To != 1000 || !strings.Contains(err.Error(), "measure longer messages") {
+	if _, err := EstimateAt(ps, "send", OneWayTime, 2001); !errors.As(err, &far) || far.To != 1000 || !strings.Contains(err.Error(), "measure longer messages") {
 		t.Errorf("far outside: %v", err)
 	}
 	for i := range ps {
@@ -70,7 +70,7 @@ func TestAt(t *testing.T) {
 	if _, err := EstimateAt(ps, "send", Gap, 0); !errors.As(err, &missing) || missing.Bound != 2 {
 		t.Errorf("a bound: %v", err)
 	}
-	if _, err := EstimateAt(ps, "isend", OneWay, 0); !errors.As(err, &missing) || missing.Name != "T" {
+	if _, err := EstimateAt(ps, "isend", OneWayTime, 0); !errors.As(err, &missing) || missing.Name != "T" {
 		t.Errorf("another mode: %v", err)
 	}
 	if e, err := EstimateAt(ps, "send", Latency, 0); err != nil || e.Value != 5 {
@@ -79,7 +79,7 @@ func TestAt(t *testing.T) {
 	for i := range ps {
 		ps[i].Value *= 1e14
 	}
-	if e, err := EstimateAt(ps, "send", OneWay, 400); err == nil {
+	if e, err := EstimateAt(ps, "send", OneWayTime, 400); err == nil {
 		t.Errorf("a time of %v", e)
 	}
 }
@@ -99,7 +99,7 @@ func TestModelWithoutG(t *testing.T) {
 // Without T one way is the sum of its parts, of which the mode itself must show L; a size below
 // those that G is from lies between what was measured.
 func TestWay(t *testing.T) {
-	ps := slices.DeleteFunc(ranged("send"), func(p Parameter) bool { return p.Kind() == OneWay || p.Kind() == OneWayPerByte })
+	ps := slices.DeleteFunc(ranged("send"), func(p Parameter) bool { return p.Kind() == OneWayTime || p.Kind() == OneWayTimePerByte })
 	if e, err := EstimateOneWay(ps, "send", 401); err != nil || math.Abs(e.Value-(2+5+400*0.2+2)) > 1e-6 || e.Between || e.Outside {
 		t.Errorf("%+v, %v", e, err)
 	}
@@ -130,7 +130,7 @@ func TestGapPerByteOfInterfaces(t *testing.T) {
 	ps := append(ranged("send"), Parameter{Mode: "send", Name: "S", Unit: Bytes, Value: 100, From: -1, To: -1})
 	ps[slices.IndexFunc(ps, func(p Parameter) bool { return p.Kind() == Gap })].Verdict = NotIdentifiable
 	perByte := func(ps []Parameter) float64 {
-		x, err := CallParametersBySize(ps, "send")
+		x, err := BlockingCallParametersBySize(ps, "send")
 		if err != nil || x.Gap != 0 || x.Eager != 100 {
 			t.Errorf("%+v, %v", x, err)
 		}
@@ -141,7 +141,7 @@ func TestGapPerByteOfInterfaces(t *testing.T) {
 	}
 	later := slices.Clone(ps)
 	for i := range later {
-		if p := &later[i]; p.Kind() == OneWay && p.From == 16 {
+		if p := &later[i]; p.Kind() == OneWayTime && p.From == 16 {
 			p.Value += 4
 		}
 	}

@@ -134,7 +134,7 @@ func (m Mode) addLastPieceSlope(c *curve.Curve, doubtful bool) {
 		m.addWarning("G", clean.FewSizes, "%s: from %d to %d bytes, and too few samples count of %s: with them it may be something else", c.Timer, p.From, p.To, curve.FormatSizes(lost, len(lost)+len(c.Cells)))
 	}
 	row := m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.Samples)
-	row.MedianDeviation, row.LargestDeviation = clean.RoundDigits(c.Deviation[last].Middle), clean.RoundDigits(c.Deviation[last].Most)
+	row.MedianFitDeviation, row.LargestFitDeviation = clean.RoundDigits(c.Deviation[last].Middle), clean.RoundDigits(c.Deviation[last].Most)
 	verdict := JudgeInterval(c, last, 0, 1)
 	switch row = m.completeRow(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != Good); {
 	case few:

@@ -99,7 +99,7 @@ func TestNegativeLatency(t *testing.T) {
 	m := fittest.Typical()
 	m.L = -5
 	r := fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{})
-	p := fitcheck.Row(t, r, "message", "L", params.MethodRoundTrip+params.UnidentifiableSuffix, params.Micros)
+	p := fitcheck.Row(t, r, "message", "L", params.MethodHalfRoundTripLessOverheads+params.UnidentifiableSuffix, params.Micros)
 	if !math.IsNaN(p.Value) || !math.IsNaN(p.Low) || p.Verdict != params.NotIdentifiable {
 		t.Errorf("%+v", p)
 	}
@@ -115,7 +115,7 @@ func TestNegativeLatency(t *testing.T) {
 
 	m.L = 0.01
 	r = fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{})
-	fitcheck.Row(t, r, "message", "L", params.MethodRoundTrip+params.UnidentifiableSuffix, params.Micros)
+	fitcheck.Row(t, r, "message", "L", params.MethodHalfRoundTripLessOverheads+params.UnidentifiableSuffix, params.Micros)
 	if !fitcheck.HasWarningOf(r, "message", "L", clean.Unidentified) && !fitcheck.HasWarningOf(r, "message", "L", clean.NegativeLatency) {
 		t.Errorf("no warning of a latency within its interval of nothing: %v", r.Warnings)
 	}
@@ -130,7 +130,7 @@ func TestNotLinear(t *testing.T) {
 		t.Errorf("no warning in %v", r.Warnings)
 	}
 	if !slices.ContainsFunc(r.Parameters, func(p params.Parameter) bool {
-		return p.Verdict == params.Bad && p.MedianDeviation > 0.1 && p.LargestDeviation >= p.MedianDeviation
+		return p.Verdict == params.Bad && p.MedianFitDeviation > 0.1 && p.LargestFitDeviation >= p.MedianFitDeviation
 	}) {
 		t.Errorf("no range is bad: %+v", r.Parameters)
 	}

@@ -9,8 +9,9 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Handshake is the evidence of an eager limit, which is the parameter. Times are in microseconds.
-type Handshake struct {
+// EagerLimitEvidence is the evidence of an eager limit, which is the parameter. Times are in
+// microseconds.
+type EagerLimitEvidence struct {
 	Parameter
 	Jump      float64 // by so much more a message behind the limit costs beside its bytes
 	RoundTrip float64 // of the smallest message with data, which a handshake costs at least
@@ -56,7 +57,7 @@ func (m Mode) addEagerLimit() {
 		if x.After-x.Before > 2 || !m.isConfirmedChange(before, after) {
 			row.Verdict = Weak
 		}
-		m.Handshakes = append(m.Handshakes, Handshake{
+		m.Handshakes = append(m.Handshakes, EagerLimitEvidence{
 			Parameter: row, Jump: clean.RoundDigits(x.Rise), RoundTrip: clean.RoundDigits(trip), Confirmed: m.isConfirmedChange(before, after),
 		})
 		m.addParameter(row, slices.Repeat([]float64{row.Value}, m.Options.Replicates), clean.LeastForInterval)

@@ -19,7 +19,7 @@ type Extraction struct {
 	Replicates [][]float64 // replicates of each parameter
 	Warnings   []clean.Warning
 	Derived    []curve.Curve
-	Handshakes []Handshake
+	Handshakes []EagerLimitEvidence
 	Views      []PLogP
 	trains     map[string]trainCurves // by mode
 }

@@ -7,24 +7,24 @@ type Kind uint8
 // The kinds. A time that depends on the size of a message has two: its value where a range of sizes
 // begins, and what a byte adds.
 const (
-	NoKind           Kind = iota
-	Latency               // L
-	SendOverhead          // o_s
-	SendPerByte           // its slope
-	RecvOverhead          // o_r
-	RecvPerByte           // its slope
-	Gap                   // g
-	GapPerByte            // G
-	OneWay                // T: half a round trip of calls, with both overheads in it
-	OneWayPerByte         // its slope
-	EagerLimit            // S of LogGPS: the longest message that does not wait for its receiver
-	InnerSend             // s_s of LoGH{sSP}: o_s within a node
-	InnerSendPerByte      // its slope
-	InnerRecv             // s_r of LoGH{sSP}: o_r within a node
-	InnerRecvPerByte      // its slope
-	InnerGapPerByte       // S of LoGH{sSP}: G within a node
-	Nodes                 // H
-	Processors            // P
+	NoKind               Kind = iota
+	Latency                   // L
+	SendOverhead              // o_s
+	SendPerByte               // its slope
+	RecvOverhead              // o_r
+	RecvPerByte               // its slope
+	Gap                       // g
+	GapPerByte                // G
+	OneWayTime                // T: half a round trip of calls, with both overheads in it
+	OneWayTimePerByte         // its slope
+	EagerLimit                // S of LogGPS: the longest message that does not wait for its receiver
+	IntraNodeSend             // s_s of LoGH{sSP}: o_s within a node
+	IntraNodeSendPerByte      // its slope
+	IntraNodeRecv             // s_r of LoGH{sSP}: o_r within a node
+	IntraNodeRecvPerByte      // its slope
+	IntraNodeGapPerByte       // S of LoGH{sSP}: G within a node
+	Nodes                     // H
+	Processors                // P
 )
 
 // Units of parameters.
@@ -40,23 +40,23 @@ var kindTable = [...]struct {
 	name, unit string
 	slope      Kind // of a time that depends on the size: the kind of its slope
 }{
-	Latency:          {"L", Micros, NoKind},
-	SendOverhead:     {"o_s", Micros, SendPerByte},
-	SendPerByte:      {"o_s", PerByte, NoKind},
-	RecvOverhead:     {"o_r", Micros, RecvPerByte},
-	RecvPerByte:      {"o_r", PerByte, NoKind},
-	Gap:              {"g", Micros, NoKind},
-	GapPerByte:       {"G", PerByte, NoKind},
-	OneWay:           {"T", Micros, OneWayPerByte},
-	OneWayPerByte:    {"T", PerByte, NoKind},
-	EagerLimit:       {"S", Bytes, NoKind},
-	InnerSend:        {"s_s", Micros, InnerSendPerByte},
-	InnerSendPerByte: {"s_s", PerByte, NoKind},
-	InnerRecv:        {"s_r", Micros, InnerRecvPerByte},
-	InnerRecvPerByte: {"s_r", PerByte, NoKind},
-	InnerGapPerByte:  {"S", PerByte, NoKind},
-	Nodes:            {"H", Count, NoKind},
-	Processors:       {"P", Count, NoKind},
+	Latency:              {"L", Micros, NoKind},
+	SendOverhead:         {"o_s", Micros, SendPerByte},
+	SendPerByte:          {"o_s", PerByte, NoKind},
+	RecvOverhead:         {"o_r", Micros, RecvPerByte},
+	RecvPerByte:          {"o_r", PerByte, NoKind},
+	Gap:                  {"g", Micros, NoKind},
+	GapPerByte:           {"G", PerByte, NoKind},
+	OneWayTime:           {"T", Micros, OneWayTimePerByte},
+	OneWayTimePerByte:    {"T", PerByte, NoKind},
+	EagerLimit:           {"S", Bytes, NoKind},
+	IntraNodeSend:        {"s_s", Micros, IntraNodeSendPerByte},
+	IntraNodeSendPerByte: {"s_s", PerByte, NoKind},
+	IntraNodeRecv:        {"s_r", Micros, IntraNodeRecvPerByte},
+	IntraNodeRecvPerByte: {"s_r", PerByte, NoKind},
+	IntraNodeGapPerByte:  {"S", PerByte, NoKind},
+	Nodes:                {"H", Count, NoKind},
+	Processors:           {"P", Count, NoKind},
 }
 
 // Name returns the name that the kind has in files and tables.
@@ -78,7 +78,7 @@ func KindOf(name, unit string) Kind {
 // kindNamed returns the kind of a name as models use it: a time, or of rates a time a byte.
 func kindNamed(name string) Kind {
 	for k, row := range kindTable {
-		if k != int(InnerGapPerByte) && row.name == name && (row.unit != PerByte || name == "G") {
+		if k != int(IntraNodeGapPerByte) && row.name == name && (row.unit != PerByte || name == "G") {
 			return Kind(k)
 		}
 	}

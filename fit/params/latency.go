@@ -100,7 +100,7 @@ func (m Mode) addLatencyLessOverheads(rtt, send, receive *curve.Curve) {
 		if s, r := send.CellOf(x.Bytes), receive.CellOf(x.Bytes); s != nil && r != nil {
 			c := clean.LinearCombination([]clean.Cell{x, *s, *r}, []float64{0.5, -1, -1}, m.Options.Level)
 			m.subtractByteTime(&c, rtt)
-			m.addLatencyRow(MethodRoundTrip, c)
+			m.addLatencyRow(MethodHalfRoundTripLessOverheads, c)
 			return
 		}
 	}
@@ -122,7 +122,7 @@ func (m Mode) addUndeterminedLatency(rtt, send, receive *curve.Curve) {
 	x := rtt.Cells[0]
 	m.addWarning("L", clean.Unidentified, "half a round trip is o_s + L + o_r, and there are no samples of %s: what is known at %d bytes is rtt/2, %s",
 		strings.Join(missing, " and "), x.Bytes, formatMicros(x.Value/2))
-	m.addParameter(m.unidentifiedRow(m.NewRow(Latency, MethodRoundTrip, x.Bytes, x.Bytes, x.Samples)), x.Replicates, x.FewestSamples)
+	m.addParameter(m.unidentifiedRow(m.NewRow(Latency, MethodHalfRoundTripLessOverheads, x.Bytes, x.Bytes, x.Samples)), x.Replicates, x.FewestSamples)
 }
 
 // subtractByteTime takes (k−1)·G from a latency, G being the slope of rtt/2 where it begins, if

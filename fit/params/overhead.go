@@ -49,7 +49,7 @@ func (m Mode) addOverheads() {
 	}
 	m.addRanges(RecvOverhead, m.ReceiveOverheadCurve())
 	if rtt := m.TimerCurve(sample.TimerRTT); rtt != nil {
-		m.addRanges(OneWay, rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.Level))
+		m.addRanges(OneWayTime, rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.Level))
 	}
 	m.compareDirections()
 }
@@ -81,7 +81,7 @@ func (m Mode) addRangeRows(kind Kind, c *curve.Curve, piece int) {
 		m.addWarning(kind.Name(), clean.Falls, "%s: from %d to %d bytes the times fall with length: one number stands for all", c.Timer, p.From, p.To)
 	}
 	row := m.NewRow(kind, c.Timer, p.From, p.To, p.Samples)
-	row.MedianDeviation, row.LargestDeviation = clean.RoundDigits(c.Deviation[piece].Middle), clean.RoundDigits(c.Deviation[piece].Most)
+	row.MedianFitDeviation, row.LargestFitDeviation = clean.RoundDigits(c.Deviation[piece].Middle), clean.RoundDigits(c.Deviation[piece].Most)
 	values, slopes := curve.LineReplicates(lines, func(l curve.Line) float64 { return l.Value }), curve.LineReplicates(lines, func(l curve.Line) float64 { return l.Slope })
 	if p.Value <= 0 {
 		m.addWarning(kind.Name(), clean.Unidentified, "%s: from %d bytes on %s, which cannot be distinguished from zero", c.Timer, p.From, formatMicros(p.Value))

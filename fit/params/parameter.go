@@ -22,8 +22,8 @@ type Parameter struct {
 	Verdict Verdict // how far to trust it
 
 	// Not in files:
-	FewestSamples                     int     // samples of the cell that has the fewest
-	MedianDeviation, LargestDeviation float64 // how far the medians lie from the line that was fitted, as parts of them: the median of all, and the largest; 0 of one size
+	FewestSamples                           int     // samples of the cell that has the fewest
+	MedianFitDeviation, LargestFitDeviation float64 // how far the medians lie from the line that was fitted, as parts of them: the median of all, and the largest; 0 of one size
 }
 
 // Kind returns what the parameter is.
@@ -45,20 +45,20 @@ const (
 
 // Methods. Those that differ by mode are put together from the names of the timers.
 const (
-	MethodReceiveDifference     = "timer21-timer12" + upperBoundSuffix      // L
-	MethodRoundTrip             = "rtt/2-o_s-o_r"                           // L
-	MethodHalfRoundTrip         = "rtt/2"                                   // T; L with both overheads in it; also G of one-way time
-	MethodHalfRoundTripLessGap  = "rtt/2-g"                                 // L of PLogP
-	MethodPairs                 = "pairs"                                   // H and P
-	MethodBlockingDifference    = "timer21(blocking)-timer21(non-blocking)" // G
-	MethodTrain                 = "train"                                   // g
-	MethodGapAtMostSendOverhead = "o_s" + upperBoundSuffix                  // g, where the send overhead hides it
-	MethodGapAtMostTrain        = "train" + upperBoundSuffix                // g, where a receiver that is slower than the sender hides it
-	upperBoundSuffix            = ": upper bound"                           // follows the method of a bound
-	UnidentifiableSuffix        = ": not identifiable"                      // follows the method of a row without a number
-	badFitDeviation             = 0.1                                       // median deviation from a line that is bad, as a part of the times
-	WeakWidth                   = 0.2                                       // half width of a weak interval over the value
-	maxSmallMessageBytes        = 16                                        // bytes of the longest message for which L is measured without a warning
+	MethodReceiveDifference          = "timer21-timer12" + upperBoundSuffix      // L
+	MethodHalfRoundTripLessOverheads = "rtt/2-o_s-o_r"                           // L
+	MethodHalfRoundTrip              = "rtt/2"                                   // T; L with both overheads in it; also G of one-way time
+	MethodHalfRoundTripLessGap       = "rtt/2-g"                                 // L of PLogP
+	MethodPairs                      = "pairs"                                   // H and P
+	MethodBlockingDifference         = "timer21(blocking)-timer21(non-blocking)" // G
+	MethodTrain                      = "train"                                   // g
+	MethodGapAtMostSendOverhead      = "o_s" + upperBoundSuffix                  // g, where the send overhead hides it
+	MethodGapAtMostTrain             = "train" + upperBoundSuffix                // g, where a receiver that is slower than the sender hides it
+	upperBoundSuffix                 = ": upper bound"                           // follows the method of a bound
+	UnidentifiableSuffix             = ": not identifiable"                      // follows the method of a row without a number
+	badFitDeviation                  = 0.1                                       // median deviation from a line that is bad, as a part of the times
+	WeakWidth                        = 0.2                                       // half width of a weak interval over the value
+	maxSmallMessageBytes             = 16                                        // bytes of the longest message for which L is measured without a warning
 )
 
 // AlternativeLatencyMethods are other readings of L, which ValueAt never takes.

@@ -42,11 +42,11 @@ func ModelParameters(ps []Parameter, mode string) (model.Parameters, error) {
 	return x, nil
 }
 
-// CallParameters returns what LoGH{sSP} needs of one place to predict the messages of a blocking
-// call: the overheads and L of a small message, and the gap per byte. The send overhead of ssend,
-// which waits for its receiver, is that of issend. Where the call itself shows no L, the bound that
-// ssend shows counts. It is a *MissingError if something else is missing.
-func CallParameters(ps []Parameter, call string) (model.Parameters, error) {
+// BlockingCallParameters returns what LoGH{sSP} needs of one place to predict the messages of a
+// blocking call: the overheads and L of a small message, and the gap per byte. The send overhead of
+// ssend, which waits for its receiver, is that of issend. Where the call itself shows no L, the
+// bound that ssend shows counts. It is a *MissingError if something else is missing.
+func BlockingCallParameters(ps []Parameter, call string) (model.Parameters, error) {
 	sending := call
 	if call == "ssend" {
 		sending = "issend"
@@ -63,13 +63,13 @@ func CallParameters(ps []Parameter, call string) (model.Parameters, error) {
 	return x, nil
 }
 
-// CallParametersBySize is CallParameters for messages of all sizes: overheads and one-way time T by
-// ranges of sizes, so that they contain the rendezvous of long messages, and what of o_s follows
-// the transfer. Without T it is CallParameters.
-func CallParametersBySize(ps []Parameter, call string) (model.Parameters, error) {
-	way := overheadCurve(ps, call, OneWay)
+// BlockingCallParametersBySize is BlockingCallParameters for messages of all sizes: overheads and
+// one-way time T by ranges of sizes, so that they contain the rendezvous of long messages, and what
+// of o_s follows the transfer. Without T it is BlockingCallParameters.
+func BlockingCallParametersBySize(ps []Parameter, call string) (model.Parameters, error) {
+	way := overheadCurve(ps, call, OneWayTime)
 	if len(way) == 0 {
-		return CallParameters(ps, call)
+		return BlockingCallParameters(ps, call)
 	}
 	x := model.Parameters{SendO: overheadCurve(ps, call, SendOverhead), RecvO: overheadCurve(ps, call, RecvOverhead), OneWayCurve: way}
 	for _, kind := range []Kind{SendOverhead, RecvOverhead} {
@@ -86,7 +86,7 @@ func CallParametersBySize(ps []Parameter, call string) (model.Parameters, error)
 	if limit, _, err := EagerThreshold(ps, call); err == nil {
 		x.Eager = int(limit)
 	}
-	ways := SizeRanges(ps, call, OneWay)
+	ways := SizeRanges(ps, call, OneWayTime)
 	longest := ways[len(ways)-1]
 	if g, err := EstimateAt(ps, call, GapPerByte, 0); err == nil {
 		x.BigGap = toPerByte(g.Value)

@@ -48,7 +48,7 @@ func TestTrains(t *testing.T) {
 	}{
 		{"o_s", "(prtt10-d-rtt)/9", params.Micros, trainTruth.os},
 		{"o_r", sample.Timer12, params.Micros, trainTruth.or},
-		{"L", params.MethodRoundTrip, params.Micros, trainTruth.l},
+		{"L", params.MethodHalfRoundTripLessOverheads, params.Micros, trainTruth.l},
 		{"g", "(prtt10-rtt)/9", params.Micros, trainTruth.g},
 		{"G", "(prtt10-rtt)/9", params.PerByte, trainTruth.big},
 		{"G", params.MethodHalfRoundTrip, params.PerByte, trainTruth.big},
@@ -107,7 +107,7 @@ func TestTrainsDisturbed(t *testing.T) {
 // Of round trips alone L is not to be had, and nothing is made up in its place.
 func TestRoundTripsAlone(t *testing.T) {
 	r := fitcheck.Fit(t, trainTruth.samples(sample.TimerRTT), clean.Options{})
-	p := fitcheck.Row(t, r, "send", "L", params.MethodRoundTrip+params.UnidentifiableSuffix, params.Micros)
+	p := fitcheck.Row(t, r, "send", "L", params.MethodHalfRoundTripLessOverheads+params.UnidentifiableSuffix, params.Micros)
 	if !math.IsNaN(p.Value) || p.Verdict != params.NotIdentifiable || !fitcheck.HasWarningOf(r, "send", "L", clean.Unidentified) {
 		t.Errorf("%+v %v", p, r.Warnings)
 	}

@@ -93,17 +93,17 @@ func (p *Port) networkTo(rank int) Network {
 // CachedRate is a rate that caches the time of the last length. Messages of one length often follow
 // each other, and a division takes longer than all else that the emulation of a link does.
 type CachedRate struct {
-	Rate      unit.Rate
-	lastBytes int
-	lastTime  unit.Time
+	Rate        unit.Rate
+	cachedBytes int
+	cachedTime  unit.Time
 }
 
 // Time returns how long n bytes take.
 func (p *CachedRate) Time(n int) unit.Time {
-	if n != p.lastBytes {
-		p.lastBytes, p.lastTime = n, p.Rate.Time(n)
+	if n != p.cachedBytes {
+		p.cachedBytes, p.cachedTime = n, p.Rate.Time(n)
 	}
-	return p.lastTime
+	return p.cachedTime
 }
 
 // RegisterServer is a counter register of a rank as the network sees it: it serves one access after

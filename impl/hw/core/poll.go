@@ -14,13 +14,13 @@ import (
 //
 // A loop may also look for something that the machine does not know of, above all for a time, by
 // Now. So a sleep ends after an eighth of the time that the loop has lasted, a tick at least and
-// maxPollBackoff at most, and by that much such a loop may be late. Note: to sleep until the next
+// maxPollSleep at most, and by that much such a loop may be late. Note: to sleep until the next
 // event of any kind is not enough. Where two ranks poll, that is the other's poll, at the same
 // time.
 //
 // Ranks that poll again and again, while nothing is under way and no rank does anything else, wait
 // for each other: after maxIdlePolls that is a deadlock.
-const maxPollBackoff = unit.Microsecond
+const maxPollSleep = unit.Microsecond
 
 // maxIdlePolls is how many looks for packets of all ranks find none, one after the other and with
 // nothing else between them, before they count as a wait. A loop may end by its number of turns:
@@ -36,7 +36,7 @@ const maxFreePolls = 1000
 const (
 	longClockLoop     = unit.Millisecond
 	clockBackoffShare = 64
-	maxClockBackoff   = 200 * unit.Microsecond
+	maxClockPollSleep = 200 * unit.Microsecond
 )
 
 // pollCounter are what a rank does again and again at no cost.
@@ -53,7 +53,7 @@ func (p *Port) throttlePolling(l *pollCounter, free int) {
 		l.loopStart, l.count = now, 0
 	}
 	if l.count++; l.count > free {
-		p.awaitChange(p.Kernel.Now() + min(max((p.Kernel.Now()-l.loopStart)/8, p.Machine.Timer), maxPollBackoff))
+		p.awaitChange(p.Kernel.Now() + min(max((p.Kernel.Now()-l.loopStart)/8, p.Machine.Timer), maxPollSleep))
 		l.count = free - 1 // a rank that ends its loop may look once more
 	}
 	l.lastTime = p.Kernel.Now()
@@ -83,9 +83,9 @@ func (p *Port) throttleClock() {
 	}
 	if l.count++; l.count > maxFreePolls {
 		lasted := p.Kernel.Now() - l.loopStart
-		d := min(max(lasted/8, p.Machine.Timer), maxPollBackoff)
+		d := min(max(lasted/8, p.Machine.Timer), maxPollSleep)
 		if lasted > longClockLoop {
-			d = min(lasted/clockBackoffShare, maxClockBackoff)
+			d = min(lasted/clockBackoffShare, maxClockPollSleep)
 		}
 		p.awaitChange(p.Kernel.Now() + d)
 		l.sleeps++
