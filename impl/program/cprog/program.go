@@ -251,7 +251,7 @@ func (p *Program) newRank(c *mpi.Comm) (*rank, error) {
 	if p.Compute.Factor > 0 {
 		measure = 1
 	}
-	h, err := C.loggp_new(C.int64_t(toolchain.Version), C.int64_t(c.Rank()), C.uint64_t(p.Stack), C.int(len(args)), (*C.char)(unsafe.Pointer(unsafe.SliceData(text))), C.uint64_t(len(text)), reads, measure)
+	h, err := C.loggp_new(C.int64_t(toolchain.Version()), C.int64_t(c.Rank()), C.uint64_t(p.Stack), C.int(len(args)), (*C.char)(unsafe.Pointer(unsafe.SliceData(text))), C.uint64_t(len(text)), reads, measure)
 	if h == nil {
 		return nil, fmt.Errorf("no memory for a stack of %d bytes: %w", p.Stack, err)
 	}

@@ -21,6 +21,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -253,21 +254,21 @@ func files() map[string]string {
 
 // Version stands for what a program is compiled with. A program of another one is not run: its
 // functions have other numbers.
-var Version = func() int64 {
+var Version = sync.OnceValue(func() int64 {
 	hash := sha256.New()
 	all := files()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		fmt.Fprintf(hash, "%s\n%s\n", name, all[name])
 	}
 	return int64(binary.LittleEndian.Uint64(hash.Sum(nil)) >> 1)
-}()
+})
 
 // install writes the files to a directory that is named after what is in them, unless it is there,
 // and compiles what is linked into programs with a C compiler. More is done in the directory before
 // it gets its name.
 func (c *Compiler) install(ctx context.Context, cc, objects []string, more func(ctx context.Context, dir string) error) error {
 	hash := sha256.New()
-	fmt.Fprintln(hash, Version)
+	fmt.Fprintln(hash, Version())
 	fmt.Fprintln(hash, c.command, cc, objects, runtime.GOARCH, c.Library())
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -291,7 +292,7 @@ func (c *Compiler) install(ctx context.Context, cc, objects []string, more func(
 		}
 	}
 	for _, name := range objects {
-		cmd := call(ctx, slices.Concat(cc, []string{"-O2", "-fPIC", "-ffunction-sections", "-fvisibility=hidden", "-fno-builtin", "-w", fmt.Sprintf("-DLOGGP_VERSION=%d", Version), "-x", "c", "-c", name + ".c", "-o", name + ".o"}))
+		cmd := call(ctx, slices.Concat(cc, []string{"-O2", "-fPIC", "-ffunction-sections", "-fvisibility=hidden", "-fno-builtin", "-w", fmt.Sprintf("-DLOGGP_VERSION=%d", Version()), "-x", "c", "-c", name + ".c", "-o", name + ".o"}))
 		cmd.Dir = work
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("preparing C programs: %s: %w\n%s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))
