@@ -166,21 +166,14 @@ type Compiler struct {
 
 // New returns the compiler that the environment variable CC names, or cc. It writes the files that
 // programs need to the user's cache.
-func New(ctx context.Context) (*Compiler, error) {
-	command, err := named("CC", "cc", "C")
-	if err != nil {
-		return nil, err
-	}
-	c := &Compiler{command: command}
-	if within {
-		return c, nil
-	}
-	return c, c.install(ctx, command, objects, nil)
-}
+func New(ctx context.Context) (*Compiler, error) { return newCompiler(ctx, "CC", "cc", "C") }
 
 // NewCXX is New for C++: the compiler is that of the environment variable CXX, or c++.
-func NewCXX(ctx context.Context) (*Compiler, error) {
-	command, err := named("CXX", "c++", "C++")
+func NewCXX(ctx context.Context) (*Compiler, error) { return newCompiler(ctx, "CXX", "c++", "C++") }
+
+// newCompiler returns the compiler that a variable of the environment names, or the usual one.
+func newCompiler(ctx context.Context, variable, usual, language string) (*Compiler, error) {
+	command, err := named(variable, usual, language)
 	if err != nil {
 		return nil, err
 	}
