@@ -191,12 +191,14 @@ var within = os.Getenv(marker) != ""
 
 const marker = "LOGGP_COMPILES"
 
-// missingCompiler says that an error is that there is no compiler.
-type missingCompiler struct{}
+// missingCompilerError says that there is no compiler of a language. It is exec.ErrNotFound.
+type missingCompilerError struct{ language, command, variable string }
 
-func (missingCompiler) Error() string { return "" }
+func (e missingCompilerError) Error() string {
+	return fmt.Sprintf("there is no %s compiler %q, which %[1]s programs need: install one, or name it in %[3]s", e.language, e.command, e.variable)
+}
 
-func (missingCompiler) Is(err error) bool { return err == exec.ErrNotFound }
+func (missingCompilerError) Is(err error) bool { return err == exec.ErrNotFound }
 
 // call returns a command of a compiler that is ready to run.
 func call(ctx context.Context, command []string) *exec.Cmd {
@@ -214,7 +216,7 @@ func named(variable, usual, language string) ([]string, error) {
 		command = []string{usual}
 	}
 	if _, err := exec.LookPath(command[0]); err != nil {
-		return nil, fmt.Errorf("there is no %s compiler %q, which %[1]s programs need: install one, or name it in %[3]s%w", language, command[0], variable, missingCompiler{})
+		return nil, missingCompilerError{language, command[0], variable}
 	}
 	return command, nil
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -80,14 +79,11 @@ func InstallWrappers(ctx context.Context, dir, loggp, version string) ([]string,
 		files[filepath.Join(packages, "mpi-"+w.pkg+".pc")] = w.packageText(c, version)
 		links[filepath.Join(packages, "ompi-"+w.pkg+".pc")] = "mpi-" + w.pkg + ".pc"
 	}
-	for path := range files {
-		if err := checkReplaceable(path); err != nil {
-			return nil, err
-		}
-	}
-	for path := range links {
-		if err := checkReplaceable(path); err != nil {
-			return nil, err
+	for _, paths := range []map[string]string{files, links} {
+		for path := range paths {
+			if err := checkReplaceable(path); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if err := os.MkdirAll(packages, 0o777); err != nil {
@@ -103,7 +99,7 @@ func InstallWrappers(ctx context.Context, dir, loggp, version string) ([]string,
 			return nil, err
 		}
 	}
-	return slices.Clip(names), nil
+	return names, nil
 }
 
 // checkReplaceable fails for a file that InstallWrappers has not written.
