@@ -126,8 +126,8 @@ func (r *Log) reserveEntry() bool {
 	return false
 }
 
-// NameServer implements core.Probe.
-func (r *Log) NameServer(s *sim.Server, format string, args ...any) {
+// SetServerName implements core.Probe.
+func (r *Log) SetServerName(s *sim.Server, format string, args ...any) {
 	if r.ProcessorsOnly {
 		return
 	}
@@ -135,8 +135,8 @@ func (r *Log) NameServer(s *sim.Server, format string, args ...any) {
 	r.resources = append(r.resources, model.Track{Name: fmt.Sprintf(format, args...)})
 }
 
-// ProcessorUntil implements core.Probe.
-func (r *Log) ProcessorUntil(p *core.Port, t unit.Time, name string, a model.Activity, bytes int) {
+// ProcessorActivityUntil implements core.Probe.
+func (r *Log) ProcessorActivityUntil(p *core.Port, t unit.Time, name string, a model.Activity, bytes int) {
 	l := &r.processors[p.ID]
 	if a == model.ReceiveActivity {
 		r.noteWait(p)
@@ -160,7 +160,9 @@ func (r *Log) ProcessorUntil(p *core.Port, t unit.Time, name string, a model.Act
 
 // noteWait says that a processor may have waited until now: if so, it continues at the kernel's
 // time. The reason is known later.
-func (r *Log) noteWait(p *core.Port) { r.ProcessorUntil(p, r.kernel.Now(), "", model.WaitActivity, 0) }
+func (r *Log) noteWait(p *core.Port) {
+	r.ProcessorActivityUntil(p, r.kernel.Now(), "", model.WaitActivity, 0)
+}
 
 // ProcessorDelayed implements core.Probe.
 func (r *Log) ProcessorDelayed(p *core.Port, x any, at, long unit.Time, name string, a model.Activity) {
@@ -170,8 +172,8 @@ func (r *Log) ProcessorDelayed(p *core.Port, x any, at, long unit.Time, name str
 			into = r.flights[i].sentSpan
 		}
 	} else if l.clock <= at { // it waits
-		r.ProcessorUntil(p, at, "", model.WaitActivity, 0)
-		r.ProcessorUntil(p, at+long, name, a, 0)
+		r.ProcessorActivityUntil(p, at, "", model.WaitActivity, 0)
+		r.ProcessorActivityUntil(p, at+long, name, a, 0)
 		return
 	}
 	if long > 0 {
@@ -188,7 +190,7 @@ func (r *Log) ProcessorDelayed(p *core.Port, x any, at, long unit.Time, name str
 func (r *Log) StoreContinues(p *core.Port, at, long unit.Time, name string, a model.Activity, bytes int) {
 	l := &r.processors[p.ID]
 	if r.keepsSpans() {
-		r.ProcessorUntil(p, at+long, name, a, bytes)
+		r.ProcessorActivityUntil(p, at+long, name, a, bytes)
 		return
 	}
 	l.totals[a] += long
@@ -288,8 +290,8 @@ func (r *Log) LastByteArrived(x any, t unit.Time) {
 	}
 }
 
-// ControlSignal implements core.Probe.
-func (r *Log) ControlSignal(x *core.RemoteAccess, name string, from, to int32, depart, arrive unit.Time) {
+// AccessSignalSent implements core.Probe.
+func (r *Log) AccessSignalSent(x *core.RemoteAccess, name string, from, to int32, depart, arrive unit.Time) {
 	if i, ok := r.flightOf[x]; ok && r.reserveEntry() {
 		f := flight{senderRank: x.Src, receiverRank: x.Src, sentSpan: r.flights[i].sentSpan, receivedSpan: -1}
 		f.Name, f.From, f.To, f.Depart, f.Arrive, f.IsRemoteAccess = name, int(from), int(to), depart, arrive, true
@@ -328,7 +330,7 @@ func (r *Log) transferName(x any) string {
 		return x
 	case core.StreamPart:
 		name := "data"
-		if i, ok := r.flightOf[x.First]; ok {
+		if i, ok := r.flightOf[x.FirstPacket]; ok {
 			name = r.flights[i].Name
 		}
 		return fmt.Sprintf("%s %d-%d", name, x.FromByte, x.ToByte)

@@ -22,7 +22,7 @@ type observedPort struct {
 
 // noteActivity says what the processor has done until now.
 func (w observedPort) noteActivity(name string, a model.Activity, bytes int) {
-	w.log.ProcessorUntil(w.emulated, w.emulated.Clock, name, a, bytes)
+	w.log.ProcessorActivityUntil(w.emulated, w.emulated.Clock, name, a, bytes)
 }
 
 // addSoftwareTime adds what the processor has done since a time.

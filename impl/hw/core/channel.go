@@ -11,7 +11,7 @@ import (
 // links a message of high priority overtakes others that wait.
 type PriorityNetwork interface {
 	Network
-	MaxMessage() int                                 // length of the longest message
+	MaxMessageBytes() int                            // length of the longest message
 	QueueCapacity() int                              // messages of a priority for a rank, under way or not received
 	BusyUntil(p *Port, dst int, high bool) unit.Time // until when the interfaces take no such message; 0: they take one now
 	SendMessage(p *Port, pk *Packet)                 // charges the sender and schedules the message's first move
@@ -21,13 +21,13 @@ type PriorityNetwork interface {
 // channelQueue is the messages of one priority for a rank.
 type channelQueue struct {
 	messages       PacketList
-	count          int     // of these, and of those under way
-	lent           *Packet // lent to the rank until the next Recv
+	occupiedSlots  int     // of these, and of those under way
+	lentPacket     *Packet // lent to the rank until the next Recv
 	refusedSenders []int32 // ranks that wait for room
 }
 
-// highPriority is the lane of packets of high priority.
-const highPriority = int8(device.HighPriority) + 1
+// highPriorityClass is the lane of packets of high priority.
+const highPriorityClass = int8(device.HighPriority) + 1
 
 // channelPort is a port as its Channel.
 type channelPort struct{ *Port }
@@ -43,15 +43,15 @@ func (p *Port) Channel() device.Channel {
 // priorityNetwork returns the network that carries messages. Between ranks of a node it does, too.
 func (p *Port) priorityNetwork() PriorityNetwork { return p.farNetwork.(PriorityNetwork) }
 
-func (c channelPort) Limit() int { return c.priorityNetwork().MaxMessage() }
+func (c channelPort) Limit() int { return c.priorityNetwork().MaxMessageBytes() }
 
 // Send finds that a queue is full when it sends, as what waits in the network for room makes it
 // known to the sender's interface.
 func (c channelPort) Send(dst int, pri device.Priority, b []byte) bool {
 	c.checkRank(dst)
 	net := c.priorityNetwork()
-	if len(b) > net.MaxMessage() {
-		panic(fmt.Sprintf("hw: a message of %d bytes: %d at most", len(b), net.MaxMessage()))
+	if len(b) > net.MaxMessageBytes() {
+		panic(fmt.Sprintf("hw: a message of %d bytes: %d at most", len(b), net.MaxMessageBytes()))
 	}
 	c.ElapseCharges()
 	to := &c.Ports[dst]
@@ -60,52 +60,52 @@ func (c channelPort) Send(dst int, pri device.Priority, b []byte) bool {
 	case to.programEnded:
 		return true
 	case t > 0:
-		c.Kernel.Schedule(t, (*bufferFreed)(c.Port), 0)
-	case l.count == net.QueueCapacity():
+		c.Kernel.Schedule(t, (*bufferFreedEvent)(c.Port), 0)
+	case l.occupiedSlots == net.QueueCapacity():
 		l.refusedSenders = append(l.refusedSenders, c.ID)
 	default:
-		l.count++
+		l.occupiedSlots++
 		pk := c.newPacket(c.ID, int32(dst), &device.Head{}, b)
 		pk.Network, pk.channelClass = net, int8(pri)+1
 		net.SendMessage(c.Port, pk)
 		return true
 	}
-	c.throttlePolling(&c.loadPolls, maxFreePolls)
+	c.throttlePolling(&c.loadThrottle, maxFreePolls)
 	return false
 }
 
-// bufferFreed is the event of a rank whose message may be taken now.
-type bufferFreed Port
+// bufferFreedEvent is the event of a rank whose message may be taken now.
+type bufferFreedEvent Port
 
 // HandleEvent notifies the rank.
-func (r *bufferFreed) HandleEvent(uint64) {
+func (r *bufferFreedEvent) HandleEvent(uint64) {
 	r.watchEventCount++
-	(*Port)(r).resumeOnChange()
+	(*Port)(r).notifyChange()
 }
 
 func (c channelPort) Recv(pri device.Priority) *device.Packet {
 	c.ElapseCharges()
 	l := &c.channelQueues[pri]
-	if l.lent != nil {
-		c.ReleasePacket(l.lent)
-		l.lent = nil
+	if l.lentPacket != nil {
+		c.ReleasePacket(l.lentPacket)
+		l.lentPacket = nil
 	}
 	if l.messages.Head == nil {
-		c.throttlePolling(&c.loadPolls, maxFreePolls)
+		c.throttlePolling(&c.loadThrottle, maxFreePolls)
 		return nil
 	}
-	l.lent = l.messages.Pop()
-	c.priorityNetwork().ChargeReceive(c.Port, l.lent)
+	l.lentPacket = l.messages.Pop()
+	c.priorityNetwork().ChargeReceive(c.Port, l.lentPacket)
 	c.ElapseCharges()
 	c.freeChannelSlot(l)
-	return &l.lent.Packet
+	return &l.lentPacket.Packet
 }
 
 // freeChannelSlot makes room for a message.
 func (p *Port) freeChannelSlot(l *channelQueue) {
-	l.count--
+	l.occupiedSlots--
 	for _, r := range l.refusedSenders {
-		(*bufferFreed)(&p.Ports[r]).HandleEvent(0)
+		(*bufferFreedEvent)(&p.Ports[r]).HandleEvent(0)
 	}
 	l.refusedSenders = l.refusedSenders[:0]
 }
@@ -121,7 +121,7 @@ func (p *Port) appendToChannel(pk *Packet) {
 	}
 	l.messages.Push(pk)
 	p.watchEventCount++
-	p.resumeOnChange()
+	p.notifyChange()
 }
 
 // dropChannelMessages drops the messages of a rank whose program has ended.

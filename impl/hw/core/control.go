@@ -8,19 +8,19 @@ import (
 
 // controlState is the state of a network that broadcasts and combines words (device.Control).
 type controlState struct {
-	broadcasts         []broadcast // that some rank has not taken, the oldest first
-	firstSerial        int         // number of the first
-	freeAt             unit.Time   // from which the network takes the next word
-	combiningRanks     int         // ranks in the combination under way
-	partialResult      uint32      // their result
-	combinationResults [2]uint32   // of the last combinations: no rank begins another before all have its last
-	combinationsEnded  int         // combinations that have ended
+	broadcasts           []broadcast // that some rank has not taken, the oldest first
+	firstBroadcastNumber int         // number of the first
+	nextWordTime         unit.Time   // from which the network takes the next word
+	combiningRanks       int         // ranks in the combination under way
+	partialResult        uint32      // their result
+	combinationResults   [2]uint32   // of the last combinations: no rank begins another before all have its last
+	combinationsEnded    int         // combinations that have ended
 }
 
 // broadcast is a broadcast in flight: words that travel to all ranks.
 type broadcast struct {
 	words        []uint32
-	arrival      unit.Time
+	arrivalTime  unit.Time
 	pendingRanks int // ranks that have not taken them
 }
 
@@ -51,9 +51,9 @@ func (c controlPort) Broadcast(root int, words []uint32) {
 	p.broadcastCount++
 	if root != int(p.ID) {
 		p.awaitControl(func() bool {
-			return n < s.firstSerial+len(s.broadcasts) && s.broadcasts[n-s.firstSerial].arrival <= p.Kernel.Now()
+			return n < s.firstBroadcastNumber+len(s.broadcasts) && s.broadcasts[n-s.firstBroadcastNumber].arrivalTime <= p.Kernel.Now()
 		})
-		m := &s.broadcasts[n-s.firstSerial]
+		m := &s.broadcasts[n-s.firstBroadcastNumber]
 		copy(words, m.words)
 		p.Charge(c.Control.Receive.Time(4 * len(words)))
 		p.ElapseCharges()
@@ -63,16 +63,16 @@ func (c controlPort) Broadcast(root int, words []uint32) {
 	p.awaitControl(func() bool { return len(s.broadcasts) < c.Buffers })
 	p.Charge(c.Control.Send.Time(4 * len(words)))
 	p.ElapseCharges()
-	s.freeAt = max(s.freeAt, p.Kernel.Now()) + c.Word*unit.Time(len(words))
-	s.broadcasts = append(s.broadcasts, broadcast{append([]uint32(nil), words...), s.freeAt + c.Latency, len(p.Ports)})
-	p.Kernel.Schedule(s.freeAt+c.Latency, (*controlNetworkEvent)(p.Job), 0)
+	s.nextWordTime = max(s.nextWordTime, p.Kernel.Now()) + c.Word*unit.Time(len(words))
+	s.broadcasts = append(s.broadcasts, broadcast{append([]uint32(nil), words...), s.nextWordTime + c.Latency, len(p.Ports)})
+	p.Kernel.Schedule(s.nextWordTime+c.Latency, (*controlNetworkEvent)(p.Job), 0)
 	s.noteBroadcastTaken(p.Job, n)
 }
 
 // noteBroadcastTaken counts down the ranks that have not taken broadcast n. When all have taken the
 // oldest, the network has room for another.
 func (s *controlState) noteBroadcastTaken(j *Job, n int) {
-	for s.broadcasts[n-s.firstSerial].pendingRanks--; len(s.broadcasts) > 0 && s.broadcasts[0].pendingRanks == 0; s.firstSerial++ {
+	for s.broadcasts[n-s.firstBroadcastNumber].pendingRanks--; len(s.broadcasts) > 0 && s.broadcasts[0].pendingRanks == 0; s.firstBroadcastNumber++ {
 		s.broadcasts = s.broadcasts[1:]
 		j.Kernel.Schedule(j.Kernel.Now(), (*controlNetworkEvent)(j), 0)
 	}
@@ -100,7 +100,7 @@ func (c controlPort) Combine(op device.Combination, word uint32) uint32 {
 // awaitControl waits until a condition on the state of the control network holds.
 func (p *Port) awaitControl(condition func() bool) {
 	for p.ElapseCharges(); !condition(); {
-		p.parkAndElapse(awaitingControl)
+		p.parkAndElapseCharges(awaitingControl)
 	}
 }
 
@@ -115,7 +115,7 @@ func (h *controlNetworkEvent) HandleEvent(ended uint64) {
 		s.combinationsEnded++
 	}
 	for i := range h.Ports {
-		if p := &h.Ports[i]; p.state == awaitingControl {
+		if p := &h.Ports[i]; p.processState == awaitingControl {
 			p.Wake()
 		}
 	}

@@ -34,9 +34,9 @@ func (p *Port) NotifyExit(rank int, head device.Head) {
 	}
 	p.exitNoticeRequests[q.ID] = append(asked, exitNoticeRequest{p.ID, head})
 	if q.programEnded && len(asked) == 0 {
-		q.proc = p.Kernel.Go(func(*sim.Proc) {
+		q.currentProc = p.Kernel.Go(func(*sim.Proc) {
 			q.AdvanceToKernel()
-			q.Probe.ProcessorUntil(q, q.Kernel.Now(), "", model.WaitActivity, 0)
+			q.Probe.ProcessorActivityUntil(q, q.Kernel.Now(), "", model.WaitActivity, 0)
 			q.sendExitNotices()
 		})
 	}

@@ -66,7 +66,7 @@ func NewJob(cfg Config) *Job {
 	for i := range j.Ports {
 		p := &j.Ports[i]
 		p.Job, p.ID, p.noise = j, int32(i), NewNoise(cfg.Seed, i, cfg.Noise)
-		p.proc = &p.programProc
+		p.currentProc = &p.programProc
 	}
 	if j.Probe == nil {
 		j.Probe = NullProbe
@@ -81,7 +81,7 @@ func (j *Job) Run(ctx context.Context, program func(device.Port) error) error {
 	j.Kernel.ReserveProcs(len(j.Ports))
 	for i := range j.Ports {
 		p := &j.Ports[i]
-		j.Kernel.Start(p.proc, p)
+		j.Kernel.Start(p.currentProc, p)
 	}
 	defer j.Kernel.Close()
 	err := j.Kernel.Run(ctx)
@@ -93,7 +93,7 @@ func (j *Job) Run(ctx context.Context, program func(device.Port) error) error {
 	}
 	d := &device.Deadlock{TotalRanks: len(j.Ports)}
 	for i := range j.Ports {
-		if p := &j.Ports[i]; p.isWaiting() || p.pollsInVain && !p.programEnded {
+		if p := &j.Ports[i]; p.isWaiting() || p.lastPollFoundNothing && !p.programEnded {
 			d.Ranks = append(d.Ranks, i)
 		}
 	}

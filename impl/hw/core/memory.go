@@ -8,20 +8,20 @@ import (
 
 // RemoteAccess is a remote read or write in progress. Data moves when the last byte arrives.
 type RemoteAccess struct {
-	Job          *Job
-	Network      Network // that carries it
-	Src, Dst     int32   // the rank that asked, and the one whose memory it is
-	IsGet        bool
-	key          device.Key
-	offset       int
-	Data         []byte // at the rank that asked
-	Completion   device.Head
-	NoCompletion bool // its rank does not wait for its end
-	refused      bool
-	inlineCopy   [device.MaxInlinePutWords * 8]byte // its bytes, if it is quiet
-	packetCopy   *Packet                            // that has them if they are more; or nil
-	Transit      Transit
-	nextAccess   *RemoteAccess // in the list of those to use again
+	Job            *Job
+	Network        Network // that carries it
+	Src, Dst       int32   // the rank that asked, and the one whose memory it is
+	IsGet          bool
+	key            device.Key
+	offset         int
+	Data           []byte // at the rank that asked
+	Completion     device.Head
+	NoCompletion   bool // its rank does not wait for its end
+	refused        bool
+	inlineCopy     [device.MaxInlinePutWords * 8]byte // its bytes, if it is quiet
+	packetCopy     *Packet                            // that has them if they are more; or nil
+	Transit        Transit
+	nextFreeAccess *RemoteAccess // in the list of those to use again
 }
 
 // Memory implements device.Port.
@@ -43,13 +43,13 @@ func (p *Port) Counter() device.Counter {
 // Expose implements device.Memory, as do the others.
 func (p *Port) Expose(b []byte) device.Key {
 	p.AwaitStore()
-	return p.exposed.Expose(b)
+	return p.exposedMemory.Expose(b)
 }
 
 // Withdraw implements device.Memory.
 func (p *Port) Withdraw(k device.Key) {
 	p.AwaitStore()
-	if !p.exposed.Withdraw(k) {
+	if !p.exposedMemory.Withdraw(k) {
 		panic(fmt.Sprintf("hw: withdraw of memory %#x that rank %d does not expose", k, p.ID))
 	}
 }
@@ -67,20 +67,20 @@ func (p *Port) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 // MaxInlinePut implements device.InlinePutMemory: systems copy what they send.
 func (p *Port) MaxInlinePut() int {
 	if r, ok := p.farNetwork.(RemoteNetwork); ok {
-		return r.MaxEntry()
+		return r.MaxEntryBytes()
 	}
 	return 8 * device.MaxInlinePutWords
 }
 
 func (p *Port) startRemoteAccess(dst int, k device.Key, off int, b []byte, done device.Head, get bool) {
 	p.checkRank(dst)
-	p.noteActivity()
+	p.resetIdlePolls()
 	p.AwaitStore()
 	x := p.freeAccesses
 	if x == nil {
 		x = new(RemoteAccess)
 	} else {
-		p.freeAccesses = x.nextAccess
+		p.freeAccesses = x.nextFreeAccess
 	}
 	*x = RemoteAccess{Job: p.Job, Network: p.networkTo(dst), Src: p.ID, Dst: int32(dst), IsGet: get, key: k, offset: off, Data: b, Completion: done}
 	if !get && done == device.NoCompletion {
@@ -102,7 +102,7 @@ func (p *Port) startRemoteAccess(dst int, k device.Key, off int, b []byte, done 
 // there.
 func (x *RemoteAccess) CopyData() {
 	p := &x.Job.Ports[x.Dst]
-	there, ok := p.exposed.Access(x.key, x.offset, len(x.Data))
+	there, ok := p.exposedMemory.Access(x.key, x.offset, len(x.Data))
 	switch {
 	case !ok:
 		x.refused = true
@@ -111,18 +111,18 @@ func (x *RemoteAccess) CopyData() {
 	default:
 		copy(there, x.Data)
 		p.watchEventCount++
-		p.resumeOnChange()
+		p.notifyChange()
 	}
 }
 
-// IsUnawaited reports whether an access that has moved is over because no rank is to be notified of
-// its completion.
-func (x *RemoteAccess) IsUnawaited() bool { return x.NoCompletion && !x.refused }
+// NeedsNoCompletion reports whether an access that has moved is over because no rank is to be
+// notified of its completion.
+func (x *RemoteAccess) NeedsNoCompletion() bool { return x.NoCompletion && !x.refused }
 
 // Complete notifies the rank that started the access, which is then complete.
 func (x *RemoteAccess) Complete() {
 	var pk *Packet
-	if !x.IsUnawaited() {
+	if !x.NeedsNoCompletion() {
 		pk = x.Job.newPacket(x.Src, x.Src, &x.Completion, nil)
 		pk.isCompletion, pk.Refused = true, x.refused
 	}
@@ -132,7 +132,7 @@ func (x *RemoteAccess) Complete() {
 		x.Job.ReleasePacket(x.packetCopy)
 		x.packetCopy = nil
 	}
-	x.nextAccess, x.Job.freeAccesses = x.Job.freeAccesses, x
+	x.nextFreeAccess, x.Job.freeAccesses = x.Job.freeAccesses, x
 	if pk != nil {
 		pk.Arrive()
 	}
@@ -146,28 +146,28 @@ type RegisterUpdate struct {
 
 // FetchAndAdd implements device.Counter.
 func (p *Port) FetchAndAdd(dst, r int, delta int64) int64 {
-	return p.updateRegister(dst, r, RegisterUpdate{value: delta})
+	return p.requestRegisterUpdate(dst, r, RegisterUpdate{value: delta})
 }
 
 // FetchAndStore implements device.Counter.
 func (p *Port) FetchAndStore(dst, r int, value int64) int64 {
-	return p.updateRegister(dst, r, RegisterUpdate{true, value})
+	return p.requestRegisterUpdate(dst, r, RegisterUpdate{true, value})
 }
 
-func (p *Port) updateRegister(dst, r int, c RegisterUpdate) int64 {
+func (p *Port) requestRegisterUpdate(dst, r int, c RegisterUpdate) int64 {
 	p.checkRank(dst)
-	p.noteActivity()
+	p.resetIdlePolls()
 	p.ElapseCharges()
 	return p.networkTo(dst).UpdateRegister(p, dst, r, c)
 }
 
-// UpdateRegister changes a register of a rank at once and returns what was there.
-func (p *Port) UpdateRegister(dst, r int, c RegisterUpdate) int64 {
+// ApplyRegisterUpdate changes a register of a rank at once and returns what was there.
+func (p *Port) ApplyRegisterUpdate(dst, r int, c RegisterUpdate) int64 {
 	q := &p.Ports[dst]
 	old := q.counters[r]
 	if q.counters[r] += c.value; c.replacesValue {
 		q.counters[r] = c.value
 	}
-	q.resumeOnChange()
+	q.notifyChange()
 	return old
 }

@@ -59,12 +59,12 @@ type CopyBus interface {
 // HasPacket reports whether the inbox has a packet, so that Recv returns at once.
 func (p *Port) HasPacket() bool { return p.inbox.Head != nil }
 
-// Attachment says which ranks a network connects: Ranks ranks from FirstRank on, through a number
-// of interfaces. If a node has fewer interfaces than ranks, several ranks share one.
+// Attachment says which ranks a network connects: RankCount ranks from FirstRank on, through a
+// number of interfaces. If a node has fewer interfaces than ranks, several ranks share one.
 type Attachment struct {
-	FirstRank, Ranks, Interfaces int
-	InterfaceOf                  func(rank int) int // the interface of a rank of the job
-	NamePrefix                   string             // prefix of the names of the network's parts, such as "node 3 "
+	FirstRank, RankCount, InterfaceCount int
+	InterfaceOf                          func(rank int) int // the interface of a rank of the job
+	NamePrefix                           string             // prefix of the names of the network's parts, such as "node 3 "
 }
 
 // AttachNetworks connects a rank to the ranks of its own node by the near network and to all others
@@ -116,7 +116,7 @@ func (g *RegisterServer) Update(p *Port, there, hold, back unit.Time, dst, r int
 	p.Sleep(there)
 	t := g.Reserve(p.Kernel.Now(), hold)
 	p.Probe.ServerOccupied(&g.Server, "counter", model.CarryActivity, t, hold, 0)
-	old := p.UpdateRegister(dst, r, c)
+	old := p.ApplyRegisterUpdate(dst, r, c)
 	p.Sleep(t - p.Kernel.Now() + hold + back)
 	p.AdvanceToKernel()
 	return old

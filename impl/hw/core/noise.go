@@ -8,23 +8,23 @@ import (
 
 // Noise is a source of random numbers of one processor (SplitMix64: Steele, Lea and Flood 2014).
 type Noise struct {
-	deviation float64 // the standard deviation of what varies; 0: nothing does
-	state     uint64
+	relativeDeviation float64 // the standard deviation of what varies; 0: nothing does
+	generatorState    uint64
 }
 
 // NewNoise returns the noise of a processor, with a relative standard deviation.
 func NewNoise(seed uint64, rank int, relative float64) Noise {
 	n := Noise{relative, seed}
 	n.Uint64()
-	n.state ^= uint64(rank) * 0xd1342543de82ef95
+	n.generatorState ^= uint64(rank) * 0xd1342543de82ef95
 	n.Uint64()
 	return n
 }
 
 // Uint64 returns a random number.
 func (n *Noise) Uint64() uint64 {
-	n.state += 0x9e3779b97f4a7c15
-	z := n.state
+	n.generatorState += 0x9e3779b97f4a7c15
+	z := n.generatorState
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
@@ -40,5 +40,5 @@ const sqrt6 = 2.449489742783178
 func (n *Noise) perturb(d unit.Time) unit.Time {
 	r := n.Uint64()
 	u := (float64(r>>32) + float64(r&0xffffffff)) / (1 << 32) // 0 to 2, standard deviation 1/√6
-	return unit.Time(math.RoundToEven(float64(d) * max(0, 1+n.deviation*sqrt6*(u-1))))
+	return unit.Time(math.RoundToEven(float64(d) * max(0, 1+n.relativeDeviation*sqrt6*(u-1))))
 }

@@ -31,78 +31,78 @@ const maxIdlePolls = 1_000_000
 // passes by that.
 const maxFreePolls = 1000
 
-// A loop that does nothing but read the clock, for longer than longClockLoop, may be late by a
-// share of the time that it lasts.
+// A loop that does nothing but read the clock, for longer than longClockLoopDuration, may be late
+// by a share of the time that it lasts.
 const (
-	longClockLoop     = unit.Millisecond
-	clockBackoffShare = 64
-	maxClockPollSleep = 200 * unit.Microsecond
+	longClockLoopDuration = unit.Millisecond
+	clockSleepDivisor     = 64
+	maxClockPollSleep     = 200 * unit.Microsecond
 )
 
-// pollCounter are what a rank does again and again at no cost.
-type pollCounter struct {
-	lastTime, loopStart unit.Time // of the last, and when the first was
-	count               int       // of those at the same time
-	sleeps              uint64    // of a loop that reads the clock
+// pollThrottle counts what a rank does again and again at no cost, until time has to pass.
+type pollThrottle struct {
+	lastPollTime, loopStart unit.Time // of the last, and when the first was
+	pollsWithoutTime        int       // of those at the same time
+	sleepsInLoop            uint64    // of a loop that reads the clock
 }
 
 // throttlePolling lets time pass if the rank has looked more than free times without spending time
 // between.
-func (p *Port) throttlePolling(l *pollCounter, free int) {
-	if now := p.Kernel.Now(); l.lastTime != now {
-		l.loopStart, l.count = now, 0
+func (p *Port) throttlePolling(l *pollThrottle, free int) {
+	if now := p.Kernel.Now(); l.lastPollTime != now {
+		l.loopStart, l.pollsWithoutTime = now, 0
 	}
-	if l.count++; l.count > free {
+	if l.pollsWithoutTime++; l.pollsWithoutTime > free {
 		p.awaitChange(p.Kernel.Now() + min(max((p.Kernel.Now()-l.loopStart)/8, p.Machine.Timer), maxPollSleep))
-		l.count = free - 1 // a rank that ends its loop may look once more
+		l.pollsWithoutTime = free - 1 // a rank that ends its loop may look once more
 	}
-	l.lastTime = p.Kernel.Now()
+	l.lastPollTime = p.Kernel.Now()
 }
 
 // Now implements device.Port.
 func (p *Port) Now() unit.Time {
 	p.ElapseCharges()
-	if p.pendingSignals != nil {
+	if p.signals != nil {
 		p.runSignalHandler()
 	}
-	p.noteActivity()
-	p.throttleClock()
+	p.resetIdlePolls()
+	p.throttleClockReads()
 	now := p.Kernel.Now()
 	return now - now%p.Machine.Timer
 }
 
-// throttleClock lets time pass if the rank has read the clock more than maxFreePolls times without
-// spending time between. Benchmarks repeat some work until it takes long enough, by readings before
-// and after it. One or two readings are free between sleeps, by a sequence that does not repeat
-// (multiples of the golden ratio): so sleeps fall between any two readings of a turn. They are
-// longer in a long loop: so they are long enough at last.
-func (p *Port) throttleClock() {
-	l := &p.clockPolls
-	if now := p.Kernel.Now(); l.lastTime != now {
-		l.loopStart, l.count, l.sleeps = now, 0, 0
+// throttleClockReads lets time pass if the rank has read the clock more than maxFreePolls times
+// without spending time between. Benchmarks repeat some work until it takes long enough, by
+// readings before and after it. One or two readings are free between sleeps, by a sequence that
+// does not repeat (multiples of the golden ratio): so sleeps fall between any two readings of a
+// turn. They are longer in a long loop: so they are long enough at last.
+func (p *Port) throttleClockReads() {
+	l := &p.clockThrottle
+	if now := p.Kernel.Now(); l.lastPollTime != now {
+		l.loopStart, l.pollsWithoutTime, l.sleepsInLoop = now, 0, 0
 	}
-	if l.count++; l.count > maxFreePolls {
+	if l.pollsWithoutTime++; l.pollsWithoutTime > maxFreePolls {
 		lasted := p.Kernel.Now() - l.loopStart
 		d := min(max(lasted/8, p.Machine.Timer), maxPollSleep)
-		if lasted > longClockLoop {
-			d = min(lasted/clockBackoffShare, maxClockPollSleep)
+		if lasted > longClockLoopDuration {
+			d = min(lasted/clockSleepDivisor, maxClockPollSleep)
 		}
 		p.awaitChange(p.Kernel.Now() + d)
-		l.sleeps++
-		l.count = maxFreePolls - 1 - int(l.sleeps*0x9e3779b97f4a7c15>>63)
+		l.sleepsInLoop++
+		l.pollsWithoutTime = maxFreePolls - 1 - int(l.sleepsInLoop*0x9e3779b97f4a7c15>>63)
 	}
-	l.lastTime = p.Kernel.Now()
+	l.lastPollTime = p.Kernel.Now()
 }
 
-// noteActivity notes that the rank does something else than looking for packets in vain.
-func (p *Port) noteActivity() {
+// resetIdlePolls notes that the rank does something else than looking for packets in vain.
+func (p *Port) resetIdlePolls() {
 	p.idlePolls = 0
-	p.pollsInVain = false
+	p.lastPollFoundNothing = false
 }
 
-// noteIdlePoll notes that the rank has looked for packets in vain, and ends the job in a deadlock.
-func (p *Port) noteIdlePoll() {
-	p.pollsInVain = true
+// countIdlePoll notes that the rank has looked for packets in vain, and ends the job in a deadlock.
+func (p *Port) countIdlePoll() {
+	p.lastPollFoundNothing = true
 	if p.idlePolls++; p.idlePolls < maxIdlePolls {
 		return
 	}
@@ -120,7 +120,7 @@ func (p *Port) canOthersAct() bool {
 	for i := range p.Ports {
 		switch q := &p.Ports[i]; {
 		case q == p || q.programEnded:
-		case q.pollsInVain:
+		case q.lastPollFoundNothing:
 			polling++
 		case !q.isWaiting():
 			return true
@@ -135,7 +135,7 @@ func (p *Port) pollNetworks(block bool) bool {
 	for p.inbox.Head == nil {
 		p.ElapseCharges()
 		for block && p.inbox.Head == nil && !p.isAnyNetworkReady() {
-			p.ParkAndElapse()
+			p.ParkAndElapseCharges()
 		}
 		if p.inbox.Head != nil { // by a network that puts it there
 			break
@@ -147,8 +147,8 @@ func (p *Port) pollNetworks(block bool) bool {
 		}
 		if !block {
 			if p.inbox.Head == nil {
-				p.noteIdlePoll()
-				p.throttlePolling(&p.recvPolls, 1)
+				p.countIdlePoll()
+				p.throttlePolling(&p.recvThrottle, 1)
 			}
 			break
 		}
@@ -166,20 +166,20 @@ func (p *Port) isAnyNetworkReady() bool {
 	return false
 }
 
-// ParkAndElapse waits as Park does, and for whatever interrupts the processor then.
-func (p *Port) ParkAndElapse() { p.parkAndElapse(awaitingPacket) }
+// ParkAndElapseCharges waits as Park does, and for whatever interrupts the processor then.
+func (p *Port) ParkAndElapseCharges() { p.parkAndElapseCharges(awaitingPacket) }
 
-func (p *Port) parkAndElapse(s state) {
+func (p *Port) parkAndElapseCharges(s processState) {
 	p.park(s)
 	p.AdvanceToKernel()
-	p.Probe.ProcessorUntil(p, p.Kernel.Now(), "", model.WaitActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, p.Kernel.Now(), "", model.WaitActivity, 0)
 	p.ElapseCharges()
 }
 
 // awaitChange sleeps until a time, or until something happens that concerns the rank.
 func (p *Port) awaitChange(until unit.Time) {
 	if until <= sim.Latest {
-		p.Kernel.Schedule(until, (*waitTimeout)(p), uint64(p.waitSerial))
+		p.Kernel.Schedule(until, (*waitTimeoutEvent)(p), uint64(p.waitSerial))
 	}
 	p.park(awaitingChange)
 	p.AdvanceToKernel()
@@ -187,12 +187,12 @@ func (p *Port) awaitChange(until unit.Time) {
 	p.ElapseCharges()
 }
 
-// waitTimeout is the end of a rest.
-type waitTimeout Port
+// waitTimeoutEvent is the end of a wait with a deadline.
+type waitTimeoutEvent Port
 
 // HandleEvent wakes the rank if it still sleeps.
-func (a *waitTimeout) HandleEvent(rest uint64) {
+func (a *waitTimeoutEvent) HandleEvent(rest uint64) {
 	if p := (*Port)(a); uint64(p.waitSerial) == rest {
-		p.resumeOnChange()
+		p.notifyChange()
 	}
 }

@@ -15,33 +15,33 @@ import (
 type Port struct {
 	*Job
 	device.None
-	Clock                   unit.Time  // until when the processor is busy; while its rank runs, not before the kernel's
-	inbox                   PacketList // packets that have arrived
-	ID                      int32      // the rank
-	PendingSends            int16      // packets whose sending is an event to come
-	state                   state      // of the rank's process
-	storeInProgress         bool       // events carry out a store of the processor
-	programEnded            bool       // the program has returned
-	pollsInVain             bool       // what the rank did last was to look for packets, and there was none
-	awaitedWord             *[8]byte   // the word that the rank waits for; nil: none
-	awaitedOld              uint64     // its value when the wait began
-	watchEventCount         uint64     // what Watch.Events returns
+	Clock                   unit.Time    // until when the processor is busy; while its rank runs, not before the kernel's
+	inbox                   PacketList   // packets that have arrived
+	ID                      int32        // the rank
+	PendingSends            int16        // packets whose sending is an event to come
+	processState            processState // of the rank's process
+	storeInProgress         bool         // events carry out a store of the processor
+	programEnded            bool         // the program has returned
+	lastPollFoundNothing    bool         // what the rank did last was to look for packets, and there was none
+	awaitedWord             *[8]byte     // the word that the rank waits for; nil: none
+	awaitedWordOldValue     uint64       // its value when the wait began
+	watchEventCount         uint64       // what Watch.Events returns
 	waitSerial              uint32
 	firstNearRank           uint32
 	nearRankCount           uint32
 	farNetwork, nearNetwork Network // nearNetwork joins the nearRankCount ranks from firstNearRank on
-	exposed                 device.Regions
-	proc                    *sim.Proc    // the process that runs for the rank: programProc until the program has ended
+	exposedMemory           device.Regions
+	currentProc             *sim.Proc    // the process that runs for the rank: programProc until the program has ended
 	copyBus                 CopyBus      // nil: copies use no shared bus
-	pendingSignals          *signalQueue // nil: the rank has neither set a handler nor received a signal
-	loadPolls               pollCounter
+	signals                 *signalState // nil: the rank has neither set a handler nor received a signal
+	loadThrottle            pollThrottle
 	lentPacket              *Packet         // lent to the rank until the next Recv
 	NetworkDelay            unit.Time       // how long networks have delayed the processor
 	polledNetworks          []PolledNetwork // those of its networks that are
 	noise                   Noise
 	programProc             sim.Proc
 
-	recvPolls, clockPolls        pollCounter
+	recvThrottle, clockThrottle  pollThrottle
 	barriersEntered              uint64 // how many hardware barriers the rank has arrived at
 	broadcastCount, combineCount int    // of device.Control: broadcasts and combinations that the rank has begun
 	counters                     [device.CountersPerRank]int64
@@ -65,7 +65,7 @@ func (p *Port) ElapseCharges() {
 		p.park(awaitingStoreAndCharges)
 	}
 	for d := p.Clock - p.Kernel.Now(); d > 0; d = p.Clock - p.Kernel.Now() {
-		p.proc.Sleep(d)
+		p.currentProc.Sleep(d)
 	}
 }
 
@@ -78,11 +78,11 @@ func (p *Port) AwaitStore() {
 }
 
 // Sleep lets the kernel's clock advance by d, beside the processor's.
-func (p *Port) Sleep(d unit.Time) { p.proc.Sleep(d) }
+func (p *Port) Sleep(d unit.Time) { p.currentProc.Sleep(d) }
 
 // Charge keeps the processor busy for d, which noise changes if the job has noise.
 func (p *Port) Charge(d unit.Time) {
-	if p.noise.deviation > 0 {
+	if p.noise.relativeDeviation > 0 {
 		d = p.noise.perturb(d)
 	}
 	p.Clock += d
@@ -90,7 +90,7 @@ func (p *Port) Charge(d unit.Time) {
 
 // WithNoise returns a time, changed by noise if the job has noise.
 func (p *Port) WithNoise(d unit.Time) unit.Time {
-	if p.noise.deviation > 0 {
+	if p.noise.relativeDeviation > 0 {
 		d = p.noise.perturb(d)
 	}
 	return d
@@ -99,7 +99,7 @@ func (p *Port) WithNoise(d unit.Time) unit.Time {
 // RateWithNoise returns a rate, changed by noise if the job has noise: a transfer that takes d at r
 // takes WithNoise(d) at the result.
 func (p *Port) RateWithNoise(r unit.Rate) unit.Rate {
-	if p.noise.deviation > 0 {
+	if p.noise.relativeDeviation > 0 {
 		r *= unit.Rate(float64(unit.Second) / float64(p.noise.perturb(unit.Second)))
 	}
 	return r
@@ -127,9 +127,9 @@ func (p *Port) Spend(w model.CostKey, n int) { p.Charge(p.softwareCosts[w].Times
 
 // Delay implements device.Port.
 func (p *Port) Delay(d unit.Time) {
-	p.noteActivity()
+	p.resetIdlePolls()
 	p.AddDelay(d)
-	if p.pendingSignals == nil {
+	if p.signals == nil {
 		p.ElapseCharges()
 	} else {
 		p.computeWithSignals()
@@ -147,14 +147,14 @@ func (p *Port) AddDelay(d unit.Time) {
 	stack := make([]uintptr, 64)
 	p.Kernel.Fail(&device.ClockError{Rank: int(p.ID), Latest: sim.Latest, Clock: p.Clock, Delay: d, Stack: stack[:runtime.Callers(2, stack)]})
 	for {
-		p.proc.Park() // until the kernel unwinds it
+		p.currentProc.Park() // until the kernel unwinds it
 	}
 }
 
 // Copy implements device.Port.
 func (p *Port) Copy(dst, src []byte) int {
 	n := copy(dst, src)
-	p.noteActivity()
+	p.resetIdlePolls()
 	switch {
 	case n == 0:
 	case p.copyBus != nil:
@@ -168,7 +168,7 @@ func (p *Port) Copy(dst, src []byte) int {
 
 // Operate implements device.Port.
 func (p *Port) Operate(n int) {
-	p.noteActivity()
+	p.resetIdlePolls()
 	p.Charge(p.Machine.Processor.Operation.Times(n))
 }
 
@@ -178,7 +178,7 @@ func (p *Port) CopyTime(n int) unit.Time { return p.Machine.Processor.Copy.Start
 // Send implements device.Port.
 func (p *Port) Send(dst int, x *device.Packet) {
 	p.checkRank(dst)
-	p.noteActivity()
+	p.resetIdlePolls()
 	p.AwaitStore()
 	if p.PendingSends >= maxPendingSends {
 		p.ElapseCharges()
@@ -204,18 +204,18 @@ func (p *Port) Recv(block bool) *device.Packet {
 		p.lentPacket = nil
 	}
 	for p.inbox.Head == nil {
-		if p.pendingSignals != nil && p.runSignalHandler() {
+		if p.signals != nil && p.runSignalHandler() {
 			continue
 		}
 		if block && p.polledNetworks == nil { // not by Park: the processor predicts no return behind a switch, so a rank waits few calls deep
-			p.state = awaitingPacket
-			p.proc.Park()
+			p.processState = awaitingPacket
+			p.currentProc.Park()
 			p.AdvanceToKernel()
 		} else if !p.pollNetworks(block) {
 			return nil
 		}
 	}
-	p.noteActivity()
+	p.resetIdlePolls()
 	pk := p.inbox.Pop()
 	p.lentPacket = pk
 	if !pk.isCompletion {

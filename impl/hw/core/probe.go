@@ -17,12 +17,12 @@ type Probe interface {
 	// wraps it.
 	WrapPort(p *Port) device.Port
 
-	// NameServer gives a name to a part of the network.
-	NameServer(s *sim.Server, format string, args ...any)
+	// SetServerName gives a name to a part of the network.
+	SetServerName(s *sim.Server, format string, args ...any)
 
-	// ProcessorUntil says how the processor of a rank has spent its time until t. Bytes that it
-	// moved in parts by one name are one span.
-	ProcessorUntil(p *Port, t unit.Time, name string, a model.Activity, bytes int)
+	// ProcessorActivityUntil says how the processor of a rank has spent its time until t. Bytes
+	// that it moved in parts by one name are one span.
+	ProcessorActivityUntil(p *Port, t unit.Time, name string, a model.Activity, bytes int)
 
 	// ProcessorDelayed says that the processor was delayed for long at a time that it had believed
 	// to have passed: while it stored x, or where x is nil whatever it did then.
@@ -33,7 +33,8 @@ type Probe interface {
 	StoreContinues(p *Port, at, long unit.Time, name string, a model.Activity, bytes int)
 
 	// PacketSent and AccessStarted say that what the processor does next sends a packet, or starts
-	// a remote access. rest names the part of the sending call that ProcessorUntil is not told.
+	// a remote access. rest names the part of the sending call that ProcessorActivityUntil is not
+	// told.
 	PacketSent(p *Port, pk *Packet, rest string)
 	AccessStarted(p *Port, x *RemoteAccess)
 
@@ -42,8 +43,8 @@ type Probe interface {
 	FirstByteDeparted(x any, t unit.Time)
 	LastByteArrived(x any, t unit.Time)
 
-	// ControlSignal says that the hardware asks for the data of an access, or confirms them.
-	ControlSignal(x *RemoteAccess, name string, from, to int32, depart, arrive unit.Time)
+	// AccessSignalSent says that the hardware asks for the data of an access, or confirms them.
+	AccessSignalSent(x *RemoteAccess, name string, from, to int32, depart, arrive unit.Time)
 
 	// CompletionReported says which packet reports the completion of an access; nil: none does. The
 	// access is nil if the packet reports that of an entry.
@@ -60,7 +61,7 @@ type Probe interface {
 // StreamPart is bytes of a stream, beginning with those of a packet. It stands for x where they
 // take a part of the network.
 type StreamPart struct {
-	First            *Packet
+	FirstPacket      *Packet
 	FromByte, ToByte int
 }
 
@@ -74,15 +75,15 @@ type nullProbe struct{}
 
 func (nullProbe) BeginRun(*Job)                                                              {}
 func (nullProbe) WrapPort(p *Port) device.Port                                               { return p }
-func (nullProbe) NameServer(*sim.Server, string, ...any)                                     {}
-func (nullProbe) ProcessorUntil(*Port, unit.Time, string, model.Activity, int)               {}
+func (nullProbe) SetServerName(*sim.Server, string, ...any)                                  {}
+func (nullProbe) ProcessorActivityUntil(*Port, unit.Time, string, model.Activity, int)       {}
 func (nullProbe) ProcessorDelayed(*Port, any, unit.Time, unit.Time, string, model.Activity)  {}
 func (nullProbe) StoreContinues(*Port, unit.Time, unit.Time, string, model.Activity, int)    {}
 func (nullProbe) PacketSent(*Port, *Packet, string)                                          {}
 func (nullProbe) AccessStarted(*Port, *RemoteAccess)                                         {}
 func (nullProbe) FirstByteDeparted(any, unit.Time)                                           {}
 func (nullProbe) LastByteArrived(any, unit.Time)                                             {}
-func (nullProbe) ControlSignal(*RemoteAccess, string, int32, int32, unit.Time, unit.Time)    {}
+func (nullProbe) AccessSignalSent(*RemoteAccess, string, int32, int32, unit.Time, unit.Time) {}
 func (nullProbe) CompletionReported(*RemoteAccess, *Packet)                                  {}
 func (nullProbe) ServerOccupied(*sim.Server, any, model.Activity, unit.Time, unit.Time, int) {}
 func (nullProbe) RequestReport(Reporter, uint64)                                             {}

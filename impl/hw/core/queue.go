@@ -10,11 +10,11 @@ import (
 // takes the bytes of an entry when its call returns.
 type RemoteNetwork interface {
 	Network
-	MaxEntry() int                                 // length of the longest entry
-	SendEntry(p *Port, x *QueueEntry)              // charges the start of an entry, and schedules what leads to its Append
+	MaxEntryBytes() int                            // length of the longest entry
+	SendEntry(p *Port, x *QueueEntry)              // charges the start of an entry, and schedules what leads to its AppendToQueue
 	ChargeDequeue(p *Port)                         // charges taking an entry out of a queue, whose bytes the rank copies
-	SendSignal(p *Port, dst int, head device.Head) // charges the start of a signal, and schedules what leads to its Interrupt
-	ChargeHandlerCall(p *Port)                     // charges the way into a handler and back
+	SendSignal(p *Port, dst int, head device.Head) // charges the start of a signal, and schedules what leads to DeliverSignal
+	ChargeSignalHandler(p *Port)                   // charges the way into a handler and back
 }
 
 // EnableRemoteCapabilities gives the ranks of the job the capabilities of a RemoteNetwork.
@@ -27,12 +27,12 @@ func (p *Port) remoteNetworkTo(rank int) RemoteNetwork { return p.networkTo(rank
 
 // QueueEntry is an entry on its way to a queue, or in the queue.
 type QueueEntry struct {
-	*Packet    // its bytes; its fields Src and Dst are the writer and the rank whose queue it is
-	key        device.Key
-	flags      device.EnqueueFlags
-	completion device.Head
-	refused    bool
-	nextEntry  *QueueEntry
+	*Packet      // its bytes; its fields Src and Dst are the writer and the rank whose queue it is
+	key          device.Key
+	enqueueFlags device.EnqueueFlags
+	completion   device.Head
+	refused      bool
+	nextEntry    *QueueEntry
 }
 
 // queueTable is the queues of a rank. A key is a place, which is not used again.
@@ -40,10 +40,10 @@ type queueTable []*entryQueue // nil: destroyed
 
 // entryQueue is a queue in the memory of its rank.
 type entryQueue struct {
-	capacity, usedBytes int
-	first, last         *QueueEntry
-	refusedWriters      map[int]bool // by writer: an entry was refused, and none with Retry was taken since
-	firstEntryCharged   bool         // the first entry has been paid for
+	capacityBytes, usedBytes int
+	first, last              *QueueEntry
+	writerMustRetry          map[int]bool // by writer: an entry was refused, and none with Retry was taken since
+	firstEntryCharged        bool         // the first entry has been paid for
 }
 
 // queuePort is a port as its queues' Queue.
@@ -57,10 +57,10 @@ func (p *Port) Queue() device.Queue {
 	return queuePort{p}
 }
 
-func (q queuePort) Limit() int { return q.remoteNetworkTo(int(q.ID)).MaxEntry() }
+func (q queuePort) Limit() int { return q.remoteNetworkTo(int(q.ID)).MaxEntryBytes() }
 
 func (q queuePort) Create(size int) device.Key {
-	q.queues = append(q.queues, &entryQueue{capacity: size, refusedWriters: map[int]bool{}})
+	q.queues = append(q.queues, &entryQueue{capacityBytes: size, writerMustRetry: map[int]bool{}})
 	return device.Key(len(q.queues) - 1)
 }
 
@@ -80,8 +80,8 @@ func (q queuePort) ownQueue(k device.Key) *entryQueue {
 func (q queuePort) Enqueue(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
 	q.checkRank(dst)
 	net := q.remoteNetworkTo(dst)
-	if len(b) > net.MaxEntry() {
-		panic(fmt.Sprintf("hw: an entry of %d bytes: %d at most", len(b), net.MaxEntry()))
+	if len(b) > net.MaxEntryBytes() {
+		panic(fmt.Sprintf("hw: an entry of %d bytes: %d at most", len(b), net.MaxEntryBytes()))
 	}
 	x := q.freeEntries
 	if x == nil {
@@ -89,19 +89,19 @@ func (q queuePort) Enqueue(dst int, k device.Key, b []byte, flags device.Enqueue
 	} else {
 		q.freeEntries = x.nextEntry
 	}
-	*x = QueueEntry{Packet: q.newPacket(q.ID, int32(dst), &done, b), key: k, flags: flags, completion: done}
+	*x = QueueEntry{Packet: q.newPacket(q.ID, int32(dst), &done, b), key: k, enqueueFlags: flags, completion: done}
 	x.Network = net
 	net.SendEntry(q.Port, x)
 }
 
-// Append appends the entry to its queue, or refuses it. It reports whether the writer is to be
-// notified.
-func (x *QueueEntry) Append() (tell bool) {
+// AppendToQueue appends the entry to its queue, or refuses it. It reports whether the writer is to
+// be notified.
+func (x *QueueEntry) AppendToQueue() (tell bool) {
 	p := &x.Job.Ports[x.Dst]
 	x.refused = !p.appendEntry(x)
 	p.watchEventCount++
-	p.resumeOnChange()
-	return x.refused || x.flags&device.CompleteOnlyIfRefused == 0
+	p.notifyChange()
+	return x.refused || x.enqueueFlags&device.CompleteOnlyIfRefused == 0
 }
 
 func (p *Port) appendEntry(x *QueueEntry) bool {
@@ -110,11 +110,11 @@ func (p *Port) appendEntry(x *QueueEntry) bool {
 	}
 	r := p.queues[x.key]
 	used := r.usedBytes + len(x.Data) + device.EntryOverhead
-	if used > r.capacity || r.refusedWriters[x.Src] && x.flags&device.RetryAfterRefusal == 0 {
-		r.refusedWriters[x.Src] = true
+	if used > r.capacityBytes || r.writerMustRetry[x.Src] && x.enqueueFlags&device.RetryAfterRefusal == 0 {
+		r.writerMustRetry[x.Src] = true
 		return false
 	}
-	r.refusedWriters[x.Src] = false
+	r.writerMustRetry[x.Src] = false
 	x.Head = device.Head{} // until here it has said what is under way
 	r.usedBytes = used
 	if x.nextEntry = nil; r.first == nil {
@@ -151,7 +151,7 @@ func (q queuePort) First(k device.Key) *device.Packet {
 	q.runSignalHandler()
 	r := q.ownQueue(k)
 	if r.first == nil {
-		q.throttlePolling(&q.loadPolls, maxFreePolls)
+		q.throttlePolling(&q.loadThrottle, maxFreePolls)
 		return nil
 	}
 	if !r.firstEntryCharged {
@@ -162,7 +162,7 @@ func (q queuePort) First(k device.Key) *device.Packet {
 }
 
 func (q queuePort) IsRefusing(k device.Key) bool {
-	for _, refusing := range q.ownQueue(k).refusedWriters {
+	for _, refusing := range q.ownQueue(k).writerMustRetry {
 		if refusing {
 			return true
 		}

@@ -2,14 +2,14 @@ package core
 
 import "github.com/loggp/loggp/impl/device"
 
-// signalQueue are the pending signals of a rank. Its handler runs in the rank's own process, when
-// the rank waits, computes (Delay), polls or unmasks its signals; not in the middle of another
-// call, since a system runs handlers when it returns to the program.
-type signalQueue struct {
-	handler func(src int, head device.Head)
-	pending []pendingSignal
-	running bool
-	masked  bool
+// signalState is a rank's handler of signals, and the signals that wait for it. The handler runs in
+// the rank's own process, when the rank waits, computes (Delay), polls or unmasks its signals; not
+// in the middle of another call, since a system runs handlers when it returns to the program.
+type signalState struct {
+	handler        func(src int, head device.Head)
+	pending        []pendingSignal
+	handlerRunning bool
+	masked         bool
 }
 
 type pendingSignal struct {
@@ -28,16 +28,16 @@ func (p *Port) Signal() device.Signal {
 	return signalPort{p}
 }
 
-// signalQueue returns the rank's handlers.
-func (p *Port) signalQueue() *signalQueue {
-	if p.pendingSignals == nil {
-		p.pendingSignals = new(signalQueue)
+// ensureSignalState returns the rank's signals, and makes their state if there is none.
+func (p *Port) ensureSignalState() *signalState {
+	if p.signals == nil {
+		p.signals = new(signalState)
 	}
-	return p.pendingSignals
+	return p.signals
 }
 
 func (s signalPort) SetHandler(handler func(src int, head device.Head)) {
-	s.signalQueue().handler = handler
+	s.ensureSignalState().handler = handler
 	s.ElapseCharges()
 	s.runSignalHandler()
 }
@@ -48,7 +48,7 @@ func (s signalPort) Raise(dst int, head device.Head) {
 }
 
 func (s signalPort) Mask(on bool) {
-	h := s.signalQueue()
+	h := s.ensureSignalState()
 	h.masked = on
 	if !on && len(h.pending) > 0 {
 		s.ElapseCharges()
@@ -61,9 +61,9 @@ func (p *Port) DeliverSignal(src int32, head device.Head) {
 	if p.programEnded {
 		return
 	}
-	h := p.signalQueue()
+	h := p.ensureSignalState()
 	h.pending = append(h.pending, pendingSignal{src, head})
-	if !h.masked && !h.running && h.handler != nil {
+	if !h.masked && !h.handlerRunning && h.handler != nil {
 		p.notifySignal()
 	}
 }
@@ -71,22 +71,22 @@ func (p *Port) DeliverSignal(src int32, head device.Head) {
 // runSignalHandler runs the handler for the signals that wait, if it may run, and reports whether
 // it has. Work that the rank has been charged and not done yet is done later.
 func (p *Port) runSignalHandler() bool {
-	h := p.pendingSignals
-	if h == nil || h.running || h.handler == nil || len(h.pending) == 0 || h.masked {
+	h := p.signals
+	if h == nil || h.handlerRunning || h.handler == nil || len(h.pending) == 0 || h.masked {
 		return false
 	}
 	left := max(p.Clock-p.Kernel.Now(), 0)
 	p.Clock = p.Kernel.Now()
-	h.running = true
+	h.handlerRunning = true
 	for len(h.pending) > 0 && !h.masked {
 		x := h.pending[0]
 		h.pending = h.pending[:copy(h.pending, h.pending[1:])]
-		p.remoteNetworkTo(int(p.ID)).ChargeHandlerCall(p)
+		p.remoteNetworkTo(int(p.ID)).ChargeSignalHandler(p)
 		h.handler(int(x.src), x.head)
 		p.ElapseCharges()
 		p.watchEventCount++
 	}
-	h.running = false
+	h.handlerRunning = false
 	p.AdvanceToKernel()
 	p.Clock += left
 	return true
@@ -95,18 +95,18 @@ func (p *Port) runSignalHandler() bool {
 // computeWithSignals lets the rank do what it has been charged. Signals interrupt it.
 func (p *Port) computeWithSignals() {
 	for p.runSignalHandler(); p.Clock > p.Kernel.Now(); p.runSignalHandler() {
-		p.Kernel.Schedule(p.Clock, (*computeEnd)(p), uint64(p.waitSerial))
+		p.Kernel.Schedule(p.Clock, (*computeEndEvent)(p), uint64(p.waitSerial))
 		p.park(computing)
 		p.waitSerial++
 	}
 }
 
-// computeEnd is the end of a nap.
-type computeEnd Port
+// computeEndEvent is the end of what a rank computes.
+type computeEndEvent Port
 
 // HandleEvent wakes the rank if it still sleeps.
-func (w *computeEnd) HandleEvent(rest uint64) {
-	if p := (*Port)(w); uint64(p.waitSerial) == rest && p.state == computing {
+func (w *computeEndEvent) HandleEvent(rest uint64) {
+	if p := (*Port)(w); uint64(p.waitSerial) == rest && p.processState == computing {
 		p.resume()
 	}
 }

@@ -2,21 +2,21 @@ package core
 
 import "github.com/loggp/loggp/model/unit"
 
-// state is the state of a rank's process. The diagram in docs/design.md shows its transitions,
-// which are the functions of this file.
+// processState is the state of a rank's process. The diagram in docs/design.md shows its
+// transitions, which are the functions of this file.
 //
 // Two facts are not part of the state, since they hold in several states. Port.storeInProgress says
 // that events carry out a store of the processor, while its rank runs ahead of it or waits.
 // Port.programEnded says that the program has returned; the processor may still send exit notices,
 // and wait.
-type state uint8
+type processState uint8
 
 const (
-	running                 state = iota // it runs, or an event is scheduled that resumes it
-	computing                            // in Delay, until the time has passed or a signal comes
-	awaitingStore                        // until the store ends; the charges since then stay
-	awaitingStoreAndCharges              // until the store ends and the processor has spent its charges
-	awaitingWordCheck                    // until the processor is free to look at the awaited word
+	running                 processState = iota // it runs, or an event is scheduled that resumes it
+	computing                                   // in Delay, until the time has passed or a signal comes
+	awaitingStore                               // until the store ends; the charges since then stay
+	awaitingStoreAndCharges                     // until the store ends and the processor has spent its charges
+	awaitingWordCheck                           // until the processor is free to look at the awaited word
 
 	// In the states below the rank waits for others: if all ranks do, it is a deadlock.
 
@@ -26,54 +26,54 @@ const (
 )
 
 // isWaiting reports whether the rank waits for others.
-func (p *Port) isWaiting() bool { return p.state >= awaitingPacket }
+func (p *Port) isWaiting() bool { return p.processState >= awaitingPacket }
 
 // park stops the process of the rank in a state, until a transition resumes it.
-func (p *Port) park(s state) {
-	p.state = s
-	p.proc.Park()
+func (p *Port) park(s processState) {
+	p.processState = s
+	p.currentProc.Park()
 }
 
 // resume continues the process of the rank at once.
 func (p *Port) resume() {
-	p.state = running
-	p.proc.Wake()
+	p.processState = running
+	p.currentProc.Wake()
 }
 
 // resumeWhenFree continues the process of the rank when its processor is free.
 func (p *Port) resumeWhenFree() {
-	p.state = running
+	p.processState = running
 	if p.Clock > p.Kernel.Now() {
-		p.Kernel.Schedule(p.Clock, p.proc, 0)
+		p.Kernel.Schedule(p.Clock, p.currentProc, 0)
 	} else {
-		p.proc.Wake()
+		p.currentProc.Wake()
 	}
 }
 
 // Wake continues a rank that waits, when its processor is free.
 func (p *Port) Wake() {
 	if p.isWaiting() && !p.storeInProgress {
-		p.state = running
+		p.processState = running
 		p.AdvanceToKernel()
-		p.Kernel.Schedule(p.Clock, p.proc, 0)
+		p.Kernel.Schedule(p.Clock, p.currentProc, 0)
 	}
 }
 
-// resumeOnChange wakes the rank if it waits for a change: something that it may look for has
+// notifyChange wakes the rank if it waits for a change: something that it may look for has
 // happened.
-func (p *Port) resumeOnChange() {
-	if p.state == awaitingChange && !p.isWordUnchanged() {
+func (p *Port) notifyChange() {
+	if p.processState == awaitingChange && !p.isWordUnchanged() {
 		p.resume()
 	}
 }
 
-// wordCheck is the event in which a rank first reads the word that it waits for.
-type wordCheck Port
+// wordCheckEvent is the event in which a rank first reads the word that it waits for.
+type wordCheckEvent Port
 
 // HandleEvent resumes the rank if the word has changed.
-func (g *wordCheck) HandleEvent(uint64) {
+func (g *wordCheckEvent) HandleEvent(uint64) {
 	if p := (*Port)(g); p.isWordUnchanged() {
-		p.state = awaitingChange
+		p.processState = awaitingChange
 	} else {
 		p.resume()
 	}
@@ -88,14 +88,14 @@ func (p *Port) MarkStoreEnded(d unit.Time) {
 	p.storeInProgress = false
 	p.Clock += d
 	switch {
-	case p.state == awaitingStore:
+	case p.processState == awaitingStore:
 		p.resume()
-	case p.state == awaitingStoreAndCharges:
+	case p.processState == awaitingStoreAndCharges:
 		p.resumeWhenFree()
-	case p.state == awaitingWordCheck && p.Clock > p.Kernel.Now():
-		p.Kernel.Schedule(p.Clock, (*wordCheck)(p), 0)
-	case p.state == awaitingWordCheck:
-		(*wordCheck)(p).HandleEvent(0)
+	case p.processState == awaitingWordCheck && p.Clock > p.Kernel.Now():
+		p.Kernel.Schedule(p.Clock, (*wordCheckEvent)(p), 0)
+	case p.processState == awaitingWordCheck:
+		(*wordCheckEvent)(p).HandleEvent(0)
 	case p.isWaiting() && p.inbox.Head != nil:
 		p.resumeWhenFree()
 	}
@@ -111,11 +111,11 @@ func (p *Port) notifyPacket() {
 
 // notifySignal resumes a rank whose handler is to run. A running rank finds the signal itself.
 func (p *Port) notifySignal() {
-	switch p.state {
+	switch p.processState {
 	case computing:
 		p.resume()
 	case awaitingChange:
-		p.resumeOnChange()
+		p.notifyChange()
 	default:
 		p.Wake()
 	}

@@ -15,12 +15,12 @@ type Router[R any] interface {
 	// takes that does not wait anywhere.
 	RouteBetween(from, to int) (R, unit.Time)
 
-	// NextOutput goes on to the next output of a route that has not ended, and returns how long a
+	// AdvanceRoute goes on to the next output of a route that has not ended, and returns how long a
 	// first byte takes to get there, and whether that output leads to the destination's node.
-	NextOutput(r *R) (out int32, step unit.Time, last bool)
+	AdvanceRoute(r *R) (out int32, step unit.Time, last bool)
 
-	// AccessArrives continues a remote access whose last byte arrives at a future time.
-	AccessArrives(x *RemoteAccess, t unit.Time)
+	// ScheduleAccessArrival continues a remote access whose last byte arrives at a future time.
+	ScheduleAccessArrival(x *RemoteAccess, t unit.Time)
 }
 
 // Output is an output of a switch: a link to another switch, or to a node. A chunk takes an output
@@ -43,21 +43,21 @@ type Output[R any] struct {
 
 // chunk is a part of a transfer in flight.
 type chunk[R any] struct {
-	network         *SwitchedNetwork[R]
-	transfer        any // the *Packet or *RemoteAccess whose bytes it carries
-	source          int32
-	route           R
-	output          int32 // its next output
-	leavesNetwork   bool  // behind that is its node
-	isLast          bool  // of its transfer
-	hasHighPriority bool  // it goes before others
-	bytes           int32
-	linkTime        unit.Time // how long it takes an output
-	earliestEnd     unit.Time // when its last byte is at the other side if it does not wait anywhere
+	network          *SwitchedNetwork[R]
+	transfer         any // the *Packet or *RemoteAccess whose bytes it carries
+	sourceNode       int32
+	remainingRoute   R
+	nextOutput       int32 // its next output
+	leavesNetwork    bool  // behind that is its node
+	isLastOfTransfer bool  // of its transfer
+	hasHighPriority  bool  // it goes before others
+	bytes            int32
+	linkTime         unit.Time // how long it takes an output
+	earliestEnd      unit.Time // when its last byte is at the other side if it does not wait anywhere
 
-	nextNode   *chunk[R] // of the next node that waits for the same output, or of those to use again
-	nextOfNode *chunk[R] // of the same node, waits for the same output
-	lastOfNode *chunk[R] // the last one behind, or the chunk itself
+	nextNodeChunk  *chunk[R] // of the next node that waits for the same output, or of those to use again
+	nextOfSameNode *chunk[R] // of the same node, waits for the same output
+	lastOfSameNode *chunk[R] // the last one behind, or the chunk itself
 }
 
 // Forever is the end of what can be decided where only events decide.
@@ -71,13 +71,13 @@ func (s *SwitchedNetwork[R]) injectChunk(of any, t unit.Time, a, to int, b int, 
 	if c == nil {
 		c = &chunk[R]{network: s}
 	} else {
-		s.freeChunks = c.nextNode
+		s.freeChunks = c.nextNodeChunk
 	}
 	route, flight := s.Router.RouteBetween(a, to)
 	hold := s.linkRate.Time(b)
 	entered = s.Injectors[a].Reserve(t, hold)
 	s.Job.Probe.ServerOccupied(&s.Injectors[a], of, model.CarryActivity, entered, hold, b)
-	c.transfer, c.source, c.route, c.bytes, c.isLast, c.hasHighPriority = of, int32(a), route, int32(b), last, urgent
+	c.transfer, c.sourceNode, c.remainingRoute, c.bytes, c.isLastOfTransfer, c.hasHighPriority = of, int32(a), route, int32(b), last, urgent
 	c.linkTime, c.earliestEnd = hold, entered+flight+dur
 	s.advanceChunk(c, entered, until)
 	return entered
@@ -88,14 +88,14 @@ func (s *SwitchedNetwork[R]) injectChunk(of any, t unit.Time, a, to int, b int, 
 func (s *SwitchedNetwork[R]) advanceChunk(c *chunk[R], t, until unit.Time) {
 	k := &s.Job.Kernel
 	for {
-		out, step, exit := s.Router.NextOutput(&c.route)
-		c.output, c.leavesNetwork = out, exit
+		out, step, exit := s.Router.AdvanceRoute(&c.remainingRoute)
+		c.nextOutput, c.leavesNetwork = out, exit
 		t += step
 		if t > k.Now() && (t > until || !k.IsIdleUntil(t)) {
 			k.Schedule(t, c, 0)
 			return
 		}
-		if !s.reachOutput(c, t) {
+		if !s.requestOutput(c, t) {
 			return
 		}
 	}
@@ -103,16 +103,16 @@ func (s *SwitchedNetwork[R]) advanceChunk(c *chunk[R], t, until unit.Time) {
 
 // HandleEvent lets the chunk reach its next output.
 func (c *chunk[R]) HandleEvent(uint64) {
-	if now := c.network.Job.Kernel.Now(); c.network.reachOutput(c, now) {
+	if now := c.network.Job.Kernel.Now(); c.network.requestOutput(c, now) {
 		c.network.advanceChunk(c, now, Forever)
 	}
 }
 
-// reachOutput lets a chunk take the output that its first byte reaches at time t, or wait for it.
+// requestOutput lets a chunk take the output that its first byte reaches at time t, or wait for it.
 // It reports whether the chunk goes on to another.
-func (s *SwitchedNetwork[R]) reachOutput(c *chunk[R], t unit.Time) bool {
-	o := &s.Outputs[c.output]
-	if (o.waitingNodes != nil || o.highPriorityQueue != nil || o.FreeAt() > t) && !(c.leavesNetwork && s.MemoryTime != nil) {
+func (s *SwitchedNetwork[R]) requestOutput(c *chunk[R], t unit.Time) bool {
+	o := &s.Outputs[c.nextOutput]
+	if (o.waitingNodes != nil || o.highPriorityQueue != nil || o.FreeAt() > t) && !(c.leavesNetwork && s.MemoryArrivalTime != nil) {
 		s.queueChunk(o, c)
 		return false
 	}
@@ -128,25 +128,25 @@ func (s *SwitchedNetwork[R]) takeOutput(o *Output[R], c *chunk[R], t unit.Time) 
 		return true
 	}
 	there := max(t+s.deliveryTime+c.linkTime, c.earliestEnd)
-	if s.MemoryTime != nil {
-		there = s.MemoryTime(c.transfer, int(c.bytes), first, there)
+	if s.MemoryArrivalTime != nil {
+		there = s.MemoryArrivalTime(c.transfer, int(c.bytes), first, there)
 	}
-	if c.isLast {
+	if c.isLastOfTransfer {
 		s.scheduleArrival(c.transfer, there)
 	}
 	c.transfer = nil
-	c.nextNode, s.freeChunks = s.freeChunks, c
+	c.nextNodeChunk, s.freeChunks = s.freeChunks, c
 	return false
 }
 
 // HoldLinks keeps the links between two nodes busy with bytes that cannot leave the last of them,
 // so that the next ones are in memory at a time.
 func (s *SwitchedNetwork[R]) HoldLinks(from, to int, at unit.Time) {
-	r := &s.heldRoute // not of its own: it would be allocated, as routers are behind an interface
+	r := &s.scratchRoute // not of its own: it would be allocated, as routers are behind an interface
 	way, left := s.Router.RouteBetween(from, to)
 	*r = way
 	for {
-		out, step, exit := s.Router.NextOutput(r)
+		out, step, exit := s.Router.AdvanceRoute(r)
 		if exit {
 			return
 		}
@@ -157,39 +157,39 @@ func (s *SwitchedNetwork[R]) HoldLinks(from, to int, at unit.Time) {
 
 // queueChunk queues a chunk at a busy output, after those of its node.
 func (s *SwitchedNetwork[R]) queueChunk(o *Output[R], c *chunk[R]) {
-	c.nextOfNode, c.lastOfNode = nil, c
+	c.nextOfSameNode, c.lastOfSameNode = nil, c
 	last := o.waitingNodes
 	if last == nil && o.highPriorityQueue == nil {
-		s.Job.Kernel.Schedule(o.FreeAt(), (*outputFree[R])(s), uint64(c.output))
+		s.Job.Kernel.Schedule(o.FreeAt(), (*outputFreeEvent[R])(s), uint64(c.nextOutput))
 	}
 	switch first := o.highPriorityQueue; {
 	case c.hasHighPriority && first == nil:
 		o.highPriorityQueue = c
 		return
 	case c.hasHighPriority:
-		first.lastOfNode.nextOfNode, first.lastOfNode = c, c
+		first.lastOfSameNode.nextOfSameNode, first.lastOfSameNode = c, c
 		return
 	case last == nil:
-		o.waitingNodes, c.nextNode = c, c
+		o.waitingNodes, c.nextNodeChunk = c, c
 		return
 	}
-	for x := last.nextNode; ; x = x.nextNode {
-		if x.source == c.source {
-			x.lastOfNode.nextOfNode, x.lastOfNode = c, c
+	for x := last.nextNodeChunk; ; x = x.nextNodeChunk {
+		if x.sourceNode == c.sourceNode {
+			x.lastOfSameNode.nextOfSameNode, x.lastOfSameNode = c, c
 			return
 		}
 		if x == last {
 			break
 		}
 	}
-	o.waitingNodes, c.nextNode, last.nextNode = c, last.nextNode, c
+	o.waitingNodes, c.nextNodeChunk, last.nextNodeChunk = c, last.nextNodeChunk, c
 }
 
-// outputFree is the event of an output that is free again while chunks wait for it.
-type outputFree[R any] SwitchedNetwork[R]
+// outputFreeEvent is the event of an output that is free again while chunks wait for it.
+type outputFreeEvent[R any] SwitchedNetwork[R]
 
 // HandleEvent lets the next chunk take the output. Its node has its next turn after the others.
-func (v *outputFree[R]) HandleEvent(out uint64) {
+func (v *outputFreeEvent[R]) HandleEvent(out uint64) {
 	s := (*SwitchedNetwork[R])(v)
 	o := &s.Outputs[out]
 	if o.FreeAt() > s.Job.Kernel.Now() { // it was held
@@ -210,22 +210,22 @@ func (v *outputFree[R]) HandleEvent(out uint64) {
 // dequeue removes the chunk whose turn it is from the waiting ones.
 func (o *Output[R]) dequeue() *chunk[R] {
 	if c := o.highPriorityQueue; c != nil {
-		if o.highPriorityQueue = c.nextOfNode; c.nextOfNode != nil {
-			c.nextOfNode.lastOfNode = c.lastOfNode
+		if o.highPriorityQueue = c.nextOfSameNode; c.nextOfSameNode != nil {
+			c.nextOfSameNode.lastOfSameNode = c.lastOfSameNode
 		}
 		return c
 	}
-	last, c := o.waitingNodes, o.waitingNodes.nextNode
-	x := c.nextOfNode
+	last, c := o.waitingNodes, o.waitingNodes.nextNodeChunk
+	x := c.nextOfSameNode
 	switch {
 	case x == nil && c == last:
 		o.waitingNodes = nil
 	case x == nil:
-		last.nextNode = c.nextNode
+		last.nextNodeChunk = c.nextNodeChunk
 	case c == last:
-		o.waitingNodes, x.nextNode, x.lastOfNode = x, x, c.lastOfNode
+		o.waitingNodes, x.nextNodeChunk, x.lastOfSameNode = x, x, c.lastOfSameNode
 	default:
-		o.waitingNodes, x.nextNode, last.nextNode, x.lastOfNode = x, c.nextNode, x, c.lastOfNode
+		o.waitingNodes, x.nextNodeChunk, last.nextNodeChunk, x.lastOfSameNode = x, c.nextNodeChunk, x, c.lastOfSameNode
 	}
 	return c
 }

@@ -13,27 +13,27 @@ import (
 // on delays only the chunks that wait there.
 type SwitchedNetwork[R any] struct {
 	Attachment
-	Job          *Job
-	Router       Router[R]
-	StoreFlow    ChunkFlow // of a processor that sends packets
-	Injectors    []sim.Server
-	Outputs      []Output[R] // of the switches
-	linkRate     CachedRate
-	deliveryTime unit.Time // from the last switch until a processor can see what is there
-	senders      []Sender[R]
+	Job               *Job
+	Router            Router[R]
+	ProcessorChunking Chunking // of a processor that sends packets
+	Injectors         []sim.Server
+	Outputs           []Output[R] // of the switches
+	linkRate          CachedRate
+	deliveryTime      unit.Time // from the last switch until a processor can see what is there
+	senders           []Sender[R]
 
-	// MemoryTime says when the memory of a rank has the bytes of a chunk, whose first is there at a
-	// time and whose last otherwise at another; nil: then.
-	MemoryTime func(of any, bytes int, first, last unit.Time) unit.Time
-	freeChunks *chunk[R] // chunks to use again
-	heldRoute  R         // where Hold is
+	// MemoryArrivalTime says when the memory of a rank has the bytes of a chunk, whose first is
+	// there at a time and whose last otherwise at another; nil: then.
+	MemoryArrivalTime func(of any, bytes int, first, last unit.Time) unit.Time
+	freeChunks        *chunk[R] // chunks to use again
+	scratchRoute      R         // where Hold is
 }
 
-// ChunkFlow says how bytes leave their source: in chunks, the first n bytes in Time(n).
-type ChunkFlow struct {
-	Chunk    int
-	Overhead int // bytes of a chunk on a link, beside its own
-	Time     func(n int) unit.Time
+// Chunking says how bytes leave their source: in chunks, the first n bytes in TimeOfFirst(n).
+type Chunking struct {
+	ChunkBytes        int
+	LinkOverheadBytes int // bytes of a chunk on a link, beside its own
+	TimeOfFirst       func(n int) unit.Time
 }
 
 // Sender is the sending side of a rank. As an event it sends the next chunk of its first packet.
@@ -47,7 +47,7 @@ type Sender[R any] struct {
 // Init prepares a network for a job. node returns the node of an interface.
 func (s *SwitchedNetwork[R]) Init(j *Job, e Attachment, r Router[R], nodes int, link unit.Rate, deliver unit.Time, node func(end int) int) {
 	s.Job, s.Attachment, s.Router, s.deliveryTime, s.linkRate = j, e, r, deliver, CachedRate{Rate: link}
-	s.Injectors, s.senders = make([]sim.Server, nodes), make([]Sender[R], e.Ranks)
+	s.Injectors, s.senders = make([]sim.Server, nodes), make([]Sender[R], e.RankCount)
 	for i := range s.senders {
 		s.senders[i].network, s.senders[i].node = s, int32(node(e.InterfaceOf(e.FirstRank+i)))
 	}
@@ -73,7 +73,7 @@ func (s *SwitchedNetwork[R]) LatencyBetween(from, to int32) unit.Time {
 // next packet before its last one has left.
 func (s *SwitchedNetwork[R]) SendPacketInChunks(p *Port, pk *Packet, bytes int, long unit.Time) {
 	sender := s.SenderOfRank(p.ID)
-	pk.Transit = Transit{NextTime: max(p.Clock, sender.LastDeparture), PriorDelay: p.NetworkDelay, Size: bytes, Duration: long, HighPriority: pk.channelClass == highPriority}
+	pk.Transit = Transit{NextTime: max(p.Clock, sender.LastDeparture), PriorDelay: p.NetworkDelay, Size: bytes, Duration: long, HighPriority: pk.channelClass == highPriorityClass}
 	p.Charge(long)
 	p.PendingSends++
 	first := sender.sendQueue.Head == nil
@@ -96,7 +96,7 @@ func (r *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
 	w, s := &pk.Transit, r.network
 	p := &s.Job.Ports[pk.Src]
 	at := w.NextTime
-	late, last := s.SendChunk(pk, w, &s.StoreFlow, p.ID, pk.Dst, until)
+	late, last := s.SendChunk(pk, w, &s.ProcessorChunking, p.ID, pk.Dst, until)
 	p.Clock += late
 	p.NetworkDelay += late
 	p.Probe.ProcessorDelayed(p, pk, at, late, "network", model.BlockedActivity)
@@ -117,17 +117,17 @@ func (r *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
 // whether it was the last; w.NextTime is then the time when its last byte has left. The caller has
 // set the time at which it begins, its size, and how long all of it takes. It knows that until a
 // time nothing happens but what is scheduled: its own, or Forever where it is an event.
-func (s *SwitchedNetwork[R]) SendChunk(of any, w *Transit, f *ChunkFlow, from, to int32, until unit.Time) (late unit.Time, last bool) {
-	b := min(f.Chunk, w.Size-w.Position)
+func (s *SwitchedNetwork[R]) SendChunk(of any, w *Transit, f *Chunking, from, to int32, until unit.Time) (late unit.Time, last bool) {
+	b := min(f.ChunkBytes, w.Size-w.Position)
 	last = w.Position+b >= w.Size
 	dur := w.Duration
 	if !last {
-		dur = f.Time(w.Position + b)
+		dur = f.TimeOfFirst(w.Position + b)
 	}
 	if w.Position > 0 {
-		dur -= f.Time(w.Position)
+		dur -= f.TimeOfFirst(w.Position)
 	}
-	entered := s.injectChunk(of, w.NextTime, s.NodeOf(from), s.NodeOf(to), b+f.Overhead, dur, last, w.HighPriority, until)
+	entered := s.injectChunk(of, w.NextTime, s.NodeOf(from), s.NodeOf(to), b+f.LinkOverheadBytes, dur, last, w.HighPriority, until)
 	if w.Position == 0 {
 		s.Job.Probe.FirstByteDeparted(of, entered)
 	}
@@ -143,6 +143,6 @@ func (s *SwitchedNetwork[R]) scheduleArrival(of any, t unit.Time) {
 	case *Packet:
 		s.Job.Kernel.Schedule(t, (*ArrivalEvent)(of), 0)
 	case *RemoteAccess:
-		s.Router.AccessArrives(of, t)
+		s.Router.ScheduleAccessArrival(of, t)
 	}
 }

@@ -23,7 +23,7 @@ func (p *Port) Watch() device.Watch {
 func (p *Port) Events() uint64 {
 	p.ElapseCharges()
 	p.runSignalHandler()
-	p.throttlePolling(&p.loadPolls, maxFreePolls)
+	p.throttlePolling(&p.loadThrottle, maxFreePolls)
 	return p.watchEventCount
 }
 
@@ -45,13 +45,13 @@ func (p *Port) Wait(seen uint64, deadline unit.Time) bool {
 func (p *Port) Load(k device.Key, off int) uint64 {
 	p.ElapseCharges()
 	p.runSignalHandler()
-	p.throttlePolling(&p.loadPolls, maxFreePolls)
+	p.throttlePolling(&p.loadThrottle, maxFreePolls)
 	return binary.NativeEndian.Uint64(p.localWord(k, off)[:])
 }
 
 // localWord returns the bytes of a word of the rank's own memory.
 func (p *Port) localWord(k device.Key, off int) *[8]byte {
-	b, ok := p.exposed.Access(k, off, 8)
+	b, ok := p.exposedMemory.Access(k, off, 8)
 	if !ok {
 		panic(fmt.Sprintf("hw: load of a word at %d of memory %#x that rank %d does not expose", off, k, p.ID))
 	}
@@ -61,20 +61,20 @@ func (p *Port) localWord(k device.Key, off int) *[8]byte {
 // WaitWord implements device.WordWaiter. The rank is resumed when the word has changed, and not for
 // what else happens to it.
 func (p *Port) WaitWord(k device.Key, off int, old uint64) uint64 {
-	for p.pendingSignals != nil {
+	for p.signals != nil {
 		seen := p.Events()
 		if w := p.Load(k, off); w != old {
 			return w
 		}
 		p.Wait(seen, device.Forever)
 	}
-	p.throttlePolling(&p.loadPolls, maxFreePolls)
-	p.awaitedWord, p.awaitedOld = p.localWord(k, off), old
+	p.throttlePolling(&p.loadThrottle, maxFreePolls)
+	p.awaitedWord, p.awaitedWordOldValue = p.localWord(k, off), old
 	switch {
 	case p.storeInProgress:
 		p.park(awaitingWordCheck)
 	case p.Clock > p.Kernel.Now() && !p.Kernel.IsIdleUntil(p.Clock):
-		p.Kernel.Schedule(p.Clock, (*wordCheck)(p), 0)
+		p.Kernel.Schedule(p.Clock, (*wordCheckEvent)(p), 0)
 		p.park(awaitingWordCheck)
 	default:
 		p.ElapseCharges()
@@ -91,7 +91,7 @@ func (p *Port) WaitWord(k device.Key, off int, old uint64) uint64 {
 
 // isWordUnchanged reports whether the rank waits for a word that is as it was.
 func (p *Port) isWordUnchanged() bool {
-	return p.awaitedWord != nil && binary.NativeEndian.Uint64(p.awaitedWord[:]) == p.awaitedOld
+	return p.awaitedWord != nil && binary.NativeEndian.Uint64(p.awaitedWord[:]) == p.awaitedWordOldValue
 }
 
 // Barrier implements device.Port.
@@ -108,25 +108,25 @@ func (p *Port) Arrive() {
 	p.barriersEntered++
 	if p.barrierRanksArrived++; p.barrierRanksArrived == len(p.Ports) {
 		p.barrierRanksArrived = 0
-		p.Kernel.Schedule(p.Kernel.Now()+p.Machine.Barrier(), (*barrierRelease)(p.Job), 0)
+		p.Kernel.Schedule(p.Kernel.Now()+p.Machine.Barrier(), (*barrierReleaseEvent)(p.Job), 0)
 	}
 }
 
 // IsReleased does not wait.
 func (p *Port) IsReleased() bool {
 	p.ElapseCharges()
-	p.throttlePolling(&p.loadPolls, maxFreePolls)
+	p.throttlePolling(&p.loadThrottle, maxFreePolls)
 	return p.barriersReleased >= p.barriersEntered
 }
 
-// barrierRelease is the event of the barrier that opens.
-type barrierRelease Job
+// barrierReleaseEvent is the event of the barrier that opens.
+type barrierReleaseEvent Job
 
 // HandleEvent notifies all ranks.
-func (o *barrierRelease) HandleEvent(uint64) {
+func (o *barrierReleaseEvent) HandleEvent(uint64) {
 	o.barriersReleased++
 	for i := range o.Ports {
 		o.Ports[i].watchEventCount++
-		o.Ports[i].resumeOnChange()
+		o.Ports[i].notifyChange()
 	}
 }

@@ -51,13 +51,13 @@ func New(j *core.Job, m *model.Ethernet, e core.Attachment) core.Network {
 		return newMBCF(j, m, e)
 	}
 	m = m.WithSocketsOf(j.Library)
-	n := &network{Ethernet: m, Attachment: e, job: j, statistics: statisticsOf(j), mss: m.MTU - m.TCP.Header, hosts: make([]host, e.Ranks)}
+	n := &network{Ethernet: m, Attachment: e, job: j, statistics: statisticsOf(j), mss: m.MTU - m.TCP.Header, hosts: make([]host, e.RankCount)}
 	n.carrier = newCarrier(m, j, e, n, n.statistics)
 	for i := range n.hosts {
 		n.hosts[i] = host{processor: processor{Port: &j.Ports[e.FirstRank+i]}, network: n, stationIndex: e.InterfaceOf(e.FirstRank + i)}
 	}
 	if m.UDP != nil {
-		n.hostsOfStation = make([][]int, e.Interfaces)
+		n.hostsOfStation = make([][]int, e.InterfaceCount)
 		for i := range n.hosts {
 			n.hostsOfStation[n.hosts[i].stationIndex] = append(n.hostsOfStation[n.hosts[i].stationIndex], i)
 		}
@@ -80,7 +80,7 @@ func statisticsOf(j *core.Job) *Statistics {
 // newCarrier returns what carries the frames of a transport: one medium, or switches.
 func newCarrier(m *model.Ethernet, j *core.Job, e core.Attachment, up transport, count *Statistics) (c carrier) {
 	if m.Switches == nil {
-		medium := newMedium(m, &j.Kernel, e.Interfaces, j.Seed, j.Probe)
+		medium := newMedium(m, &j.Kernel, e.InterfaceCount, j.Seed, j.Probe)
 		medium.transport, medium.statistics, medium.namePrefix = up, count, e.NamePrefix
 		c = medium
 	} else {
@@ -122,7 +122,7 @@ func newSocket(h *host) *socket {
 
 func (h *host) addSocket(s *socket) {
 	if h.sockets == nil {
-		h.sockets = make([]*socket, h.network.Ranks)
+		h.sockets = make([]*socket, h.network.RankCount)
 	}
 	h.sockets[int(s.peer.host.ID)-h.network.FirstRank] = s
 	h.openSockets = append(h.openSockets, s)
@@ -186,7 +186,7 @@ func (l *segmentOutputEvent) HandleEvent(uint64) { l.segment.receiver.host.netwo
 // numbers.
 func (h *processor) spendInSystem(d unit.Time, name string, a model.Activity) {
 	h.Charge(d)
-	h.Probe.ProcessorUntil(h.Port, h.Clock, name, a, 0)
+	h.Probe.ProcessorActivityUntil(h.Port, h.Clock, name, a, 0)
 	h.ElapseCharges()
 }
 
@@ -249,7 +249,7 @@ func (n *network) Flush(p *core.Port) bool {
 		if n.HasData(p) {
 			n.Poll(p)
 		} else {
-			p.ParkAndElapse()
+			p.ParkAndElapseCharges()
 		}
 	}
 	return true
@@ -271,7 +271,7 @@ func (h *host) writeAll(s *socket) {
 		h.blockedSocket = s
 		for !s.isWritable() {
 			if h.unreadSocketCount == 0 || h.network.readsWholePackets() && h.ID > s.peer.host.ID {
-				h.ParkAndElapse()
+				h.ParkAndElapseCharges()
 			} else {
 				h.spendInSystem(t.Poll, "ethernet.tcp.poll", model.ReceiveActivity)
 				h.readAll()
@@ -337,7 +337,7 @@ func (h *host) readAll() {
 			if s.arrived > s.read {
 				h.readOnce(s, min(s.arrived, end)-s.read)
 			} else {
-				h.ParkAndElapse()
+				h.ParkAndElapseCharges()
 			}
 		}
 	}

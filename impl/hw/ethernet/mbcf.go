@@ -99,7 +99,7 @@ type packet struct {
 }
 
 func newMBCF(j *core.Job, m *model.Ethernet, e core.Attachment) core.Network {
-	n := &mbcf{Ethernet: m, Attachment: e, job: j, statistics: statisticsOf(j), tasks: make([]task, e.Ranks)}
+	n := &mbcf{Ethernet: m, Attachment: e, job: j, statistics: statisticsOf(j), tasks: make([]task, e.RankCount)}
 	n.carrier = newCarrier(m, j, e, n, n.statistics)
 	for i := range n.tasks {
 		n.tasks[i] = task{processor: processor{Port: &j.Ports[e.FirstRank+i]}, network: n, station: e.InterfaceOf(e.FirstRank + i)}
@@ -149,7 +149,7 @@ func (c *circuit) sendFromCall(m *message) {
 	t.ElapseCharges()
 	for c.lastSubmitted-c.lastAcked >= uint32(x.Window) {
 		c.senderBlocked = true
-		t.ParkAndElapse()
+		t.ParkAndElapseCharges()
 	}
 	c.senderBlocked = false
 	t.spendInSystem(x.Call.Start, "ethernet.mbcf.call.start", model.SendActivity)
@@ -341,7 +341,7 @@ func (n *mbcf) execute(c *circuit, m *message) {
 			return
 		}
 		n.job.Probe.LastByteArrived(m.access, n.job.Kernel.Now())
-		if m.access.CopyData(); m.access.IsUnawaited() {
+		if m.access.CopyData(); m.access.NeedsNoCompletion() {
 			m.access.Complete()
 			return
 		}
@@ -362,7 +362,7 @@ func (n *mbcf) execute(c *circuit, m *message) {
 		}
 	case queueEntry:
 		n.job.Probe.LastByteArrived(m.packet, n.job.Kernel.Now())
-		if m.entry.Append() {
+		if m.entry.AppendToQueue() {
 			answer := n.newMessage(statusReply)
 			answer.packet = m.entry.NewCompletion()
 			c.reverse.sendFromInterrupt(answer)
@@ -375,7 +375,7 @@ func (n *mbcf) execute(c *circuit, m *message) {
 	case signalRequest:
 		c.to.DeliverSignal(c.from.ID, m.head)
 	case registerRequest:
-		m.registerUpdate.oldValue = c.to.UpdateRegister(int(c.to.ID), m.registerUpdate.register, m.registerUpdate.update)
+		m.registerUpdate.oldValue = c.to.ApplyRegisterUpdate(int(c.to.ID), m.registerUpdate.register, m.registerUpdate.update)
 		answer := n.newMessage(registerReply)
 		answer.registerUpdate = m.registerUpdate
 		c.reverse.sendFromInterrupt(answer)
@@ -435,14 +435,14 @@ func (n *mbcf) Receive(p *core.Port, pk *core.Packet) {
 	}
 }
 
-// MaxEntry implements core.RemoteNetwork, as do the others.
-func (n *mbcf) MaxEntry() int { return n.MBCF.Limit }
+// MaxEntryBytes implements core.RemoteNetwork, as do the others.
+func (n *mbcf) MaxEntryBytes() int { return n.MBCF.Limit }
 
 func (n *mbcf) ChargeDequeue(p *core.Port) {
 	n.taskOf(p.ID).spendInSystem(n.MBCF.Dequeue, "ethernet.mbcf.dequeue", model.ReceiveActivity)
 }
 
-func (n *mbcf) ChargeHandlerCall(p *core.Port) {
+func (n *mbcf) ChargeSignalHandler(p *core.Port) {
 	n.taskOf(p.ID).spendInSystem(n.MBCF.Upcall, "ethernet.mbcf.upcall", model.InterruptActivity)
 }
 
@@ -483,7 +483,7 @@ func (n *mbcf) SendEntry(p *core.Port, x *core.QueueEntry) {
 	p.Probe.PacketSent(p, x.Packet, "enqueue")
 	if x.Dst == p.ID {
 		n.chargeLocalCall(p, len(x.Data))
-		if x.Append() {
+		if x.AppendToQueue() {
 			n.deliverPacket(x.NewCompletion())
 		}
 		return
@@ -509,14 +509,14 @@ func (n *mbcf) SendSignal(p *core.Port, dst int, head device.Head) {
 func (n *mbcf) UpdateRegister(p *core.Port, dst, r int, by core.RegisterUpdate) int64 {
 	if dst == int(p.ID) {
 		n.chargeLocalCall(p, 0)
-		return p.UpdateRegister(dst, r, by)
+		return p.ApplyRegisterUpdate(dst, r, by)
 	}
 	x := &registerUpdate{register: r, update: by}
 	m := n.newMessage(registerRequest)
 	m.registerUpdate, m.bytes = x, 8
 	n.taskOf(p.ID).circuitTo(int32(dst)).sendFromCall(m)
 	for !x.isDone {
-		p.ParkAndElapse()
+		p.ParkAndElapseCharges()
 	}
 	return x.oldValue
 }

@@ -9,9 +9,9 @@ import (
 // Report gives names to the medium and its stations. On the medium is what all carry, on a station
 // its own frames.
 func (e *medium) Report(uint64) {
-	e.probe.NameServer(&e.track, "%sEthernet", e.namePrefix)
+	e.probe.SetServerName(&e.track, "%sEthernet", e.namePrefix)
 	for i := range e.stations {
-		e.probe.NameServer(&e.stations[i].track, "%sstation %d", e.namePrefix, i)
+		e.probe.SetServerName(&e.stations[i].track, "%sstation %d", e.namePrefix, i)
 	}
 }
 
@@ -32,7 +32,7 @@ func (s *switchedEthernet) Report(uint64) {
 }
 
 func (l *line) nameTrack() {
-	l.ethernet.job.Probe.NameServer(&l.server, "%s%s", l.ethernet.namePrefix, l.name)
+	l.ethernet.job.Probe.SetServerName(&l.server, "%s%s", l.ethernet.namePrefix, l.name)
 }
 
 // lineReport reports the frame that has just left a line.
@@ -85,9 +85,9 @@ func (f *frame) content() any {
 	}
 	p := core.StreamPart{FromByte: x.offset, ToByte: x.offset + x.length}
 	if x.receiver != nil {
-		for pk := x.receiver.peer.outPackets.Head; pk != nil && p.First == nil; pk = pk.Next {
+		for pk := x.receiver.peer.outPackets.Head; pk != nil && p.FirstPacket == nil; pk = pk.Next {
 			if pk.Transit.Position > x.offset {
-				p.First = pk
+				p.FirstPacket = pk
 			}
 		}
 	}

@@ -57,8 +57,8 @@ const (
 
 func newSwitchedEthernet(m *model.Ethernet, j *core.Job, e core.Attachment, up transport, count *Statistics) *switchedEthernet {
 	w := m.Switches
-	s := &switchedEthernet{Ethernet: m, job: j, transport: up, statistics: count, namePrefix: e.NamePrefix, links: make([]link, e.Interfaces), faults: core.NewNoise(j.Seed^stationSeed, -1, 0)}
-	s.waitingBytes = make([]int, w.SwitchOf(e.Interfaces-1)+1)
+	s := &switchedEthernet{Ethernet: m, job: j, transport: up, statistics: count, namePrefix: e.NamePrefix, links: make([]link, e.InterfaceCount), faults: core.NewNoise(j.Seed^stationSeed, -1, 0)}
+	s.waitingBytes = make([]int, w.SwitchOf(e.InterfaceCount-1)+1)
 	for i := range s.links {
 		l := &s.links[i]
 		l.ethernet = s
@@ -70,7 +70,7 @@ func newSwitchedEthernet(m *model.Ethernet, j *core.Job, e core.Attachment, up t
 		l.shared = newMedium(m, &j.Kernel, 2, j.Seed+uint64(i)<<32, j.Probe)
 		l.shared.transport, l.shared.statistics, l.shared.namePrefix = l, count, fmt.Sprintf("%slink %d ", e.NamePrefix, i)
 	}
-	for i := range w.SwitchOf(e.Interfaces-1) + 1 {
+	for i := range w.SwitchOf(e.InterfaceCount-1) + 1 {
 		s.uplinks = append(s.uplinks, s.newSwitchLine(w.Uplink, i, fmt.Sprintf("uplink of switch %d up", i), s.receiveAtSwitch))
 		s.downlinks = append(s.downlinks, s.newSwitchLine(w.Uplink, 0, fmt.Sprintf("uplink of switch %d down", i), s.receiveAtSwitch))
 	}

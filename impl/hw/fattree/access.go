@@ -22,7 +22,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	}
 	p.Charge(ch.Start)
 	p.Probe.AccessStarted(p, x)
-	p.Probe.ProcessorUntil(p, p.Clock, name, model.SendActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, name, model.SendActivity, 0)
 	p.ElapseCharges()
 	long := ch.Bandwidth.Time(len(x.Data))
 	source, target := n.SwitchedNetwork.NodeOf(p.ID), n.SwitchedNetwork.NodeOf(x.Dst)
@@ -39,7 +39,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	p.Probe.ServerOccupied(accept, x, model.CarryActivity, t, long, len(x.Data))
 	if x.IsGet {
 		latency := n.SwitchedNetwork.LatencyBetween(x.Src, x.Dst)
-		p.Probe.ControlSignal(x, "get", x.Src, x.Dst, t, t+latency)
+		p.Probe.AccessSignalSent(x, "get", x.Src, x.Dst, t, t+latency)
 		t += latency
 	}
 	x.Transit = core.Transit{Step: sendingChunks, NextTime: t, Size: len(x.Data), Duration: long}
@@ -66,21 +66,21 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 		}
 	case dataArrived:
 		x.CopyData()
-		if x.IsGet || x.IsUnawaited() {
+		if x.IsGet || x.NeedsNoCompletion() {
 			x.Complete()
 			return
 		}
 		w.Step = acknowledged
 		confirmed := k.Now() + n.SwitchedNetwork.LatencyBetween(x.Dst, x.Src)
-		n.Job.Probe.ControlSignal(x, "done", x.Dst, x.Src, k.Now(), confirmed)
+		n.Job.Probe.AccessSignalSent(x, "done", x.Dst, x.Src, k.Now(), confirmed)
 		k.Schedule(confirmed, (*accessStep)(x), 0)
 	case acknowledged:
 		x.Complete()
 	}
 }
 
-// AccessArrives implements core.Router.
-func (n *network) AccessArrives(x *core.RemoteAccess, t unit.Time) {
+// ScheduleAccessArrival implements core.Router.
+func (n *network) ScheduleAccessArrival(x *core.RemoteAccess, t unit.Time) {
 	x.Transit.Step = dataArrived
 	n.Job.Kernel.Schedule(t, (*accessStep)(x), 0)
 }

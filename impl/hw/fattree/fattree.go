@@ -15,25 +15,25 @@ type network struct {
 	core.SwitchedNetwork[route]
 	*model.FatTree
 	levels           []level
-	putFlow, getFlow core.ChunkFlow // of remote accesses
-	engines          []sim.Server   // that carry accesses, one for each end
-	acceptors        []sim.Server   // that receive the puts of others, one for each end
-	locks            []sim.Server   // of interfaces that ranks share, one for each end; nil: none is shared
+	putFlow, getFlow core.Chunking // of remote accesses
+	engines          []sim.Server  // that carry accesses, one for each end
+	acceptors        []sim.Server  // that receive the puts of others, one for each end
+	locks            []sim.Server  // of interfaces that ranks share, one for each end; nil: none is shared
 }
 
 // New returns a fat tree that joins ranks of a job.
 func New(j *core.Job, t *model.FatTree, e core.Attachment) core.Network {
-	n := newNetwork(t, e.Interfaces)
-	n.engines, n.acceptors = make([]sim.Server, e.Interfaces), make([]sim.Server, e.Interfaces)
-	if e.Ranks > e.Interfaces {
-		n.locks = make([]sim.Server, e.Interfaces)
+	n := newNetwork(t, e.InterfaceCount)
+	n.engines, n.acceptors = make([]sim.Server, e.InterfaceCount), make([]sim.Server, e.InterfaceCount)
+	if e.RankCount > e.InterfaceCount {
+		n.locks = make([]sim.Server, e.InterfaceCount)
 	}
 	top := n.levels[len(n.levels)-1]
 	n.Outputs = make([]core.Output[route], int(top.firstOutput)+top.switches*(t.Arity+top.upLinks))
-	n.StoreFlow = core.ChunkFlow{Chunk: t.Packet.Payload, Overhead: t.Packet.Header, Time: n.storeTime}
-	n.putFlow = core.ChunkFlow{Chunk: t.Chunk, Time: t.Put.Bandwidth.Time}
-	n.getFlow = core.ChunkFlow{Chunk: t.Chunk, Time: t.Get.Bandwidth.Time}
-	n.Init(j, e, n, e.Interfaces, t.Link, t.Deliver, t.Node)
+	n.ProcessorChunking = core.Chunking{ChunkBytes: t.Packet.Payload, LinkOverheadBytes: t.Packet.Header, TimeOfFirst: n.storeTime}
+	n.putFlow = core.Chunking{ChunkBytes: t.Chunk, TimeOfFirst: t.Put.Bandwidth.Time}
+	n.getFlow = core.Chunking{ChunkBytes: t.Chunk, TimeOfFirst: t.Get.Bandwidth.Time}
+	n.Init(j, e, n, e.InterfaceCount, t.Link, t.Deliver, t.Node)
 	j.Probe.RequestReport(n, 0)
 	return n
 }
@@ -56,15 +56,15 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 
 func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	long := n.Moved(n.FatTree.Receive, n.Header+len(pk.Data))
-	p.Probe.ProcessorUntil(p, p.Clock, "", model.ReceiveActivity, 0) // ends a wait
+	p.Probe.ProcessorActivityUntil(p, p.Clock, "", model.ReceiveActivity, 0) // ends a wait
 	n.acquireLock(p, long)
 	p.Charge(long)
-	p.Probe.ProcessorUntil(p, p.Clock, "fattree.receive", model.ReceiveActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, "fattree.receive", model.ReceiveActivity, 0)
 }
 
-// MaxMessage implements core.PriorityNetwork, as the methods below do: a message of the channel is
-// one packet.
-func (n *network) MaxMessage() int { return n.Packet.Payload }
+// MaxMessageBytes implements core.PriorityNetwork, as the methods below do: a message of the
+// channel is one packet.
+func (n *network) MaxMessageBytes() int { return n.Packet.Payload }
 
 func (n *network) QueueCapacity() int { return n.Queue }
 
@@ -92,7 +92,7 @@ func (n *network) SendMessage(p *core.Port, pk *core.Packet) {
 
 func (n *network) ChargeReceive(p *core.Port, pk *core.Packet) {
 	p.Charge(n.Moved(n.FatTree.Receive, len(pk.Data)))
-	p.Probe.ProcessorUntil(p, p.Clock, "fattree.receive", model.ReceiveActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, "fattree.receive", model.ReceiveActivity, 0)
 }
 
 // acquireLock acquires the lock of the processor's interface, which it holds while it moves a
@@ -103,12 +103,12 @@ func (n *network) acquireLock(p *core.Port, long unit.Time) {
 		l := &n.locks[n.SwitchedNetwork.NodeOf(p.ID)]
 		t := l.Reserve(p.Clock, n.InterfaceLock+long)
 		p.Probe.ServerOccupied(l, "lock", model.CarryActivity, t, n.InterfaceLock+long, 0)
-		p.Probe.ProcessorUntil(p, t, "fattree.lock", model.BlockedActivity, 0)
+		p.Probe.ProcessorActivityUntil(p, t, "fattree.lock", model.BlockedActivity, 0)
 		p.Clock = t
 	}
 	if n.InterfaceLock > 0 {
 		p.Charge(n.InterfaceLock)
-		p.Probe.ProcessorUntil(p, p.Clock, "fattree.lock", model.SendActivity, 0)
+		p.Probe.ProcessorActivityUntil(p, p.Clock, "fattree.lock", model.SendActivity, 0)
 	}
 }
 
@@ -119,21 +119,21 @@ func (n *network) UpdateRegister(*core.Port, int, int, core.RegisterUpdate) int6
 // Report names the servers that packets wait for.
 func (n *network) Report(uint64) {
 	for i := range n.Injectors {
-		n.Job.Probe.NameServer(&n.engines[i], "%sinterface %d engine", n.NamePrefix, i)
-		n.Job.Probe.NameServer(&n.acceptors[i], "%sinterface %d accept", n.NamePrefix, i)
+		n.Job.Probe.SetServerName(&n.engines[i], "%sinterface %d engine", n.NamePrefix, i)
+		n.Job.Probe.SetServerName(&n.acceptors[i], "%sinterface %d accept", n.NamePrefix, i)
 		if n.locks != nil {
-			n.Job.Probe.NameServer(&n.locks[i], "%sinterface %d lock", n.NamePrefix, i)
+			n.Job.Probe.SetServerName(&n.locks[i], "%sinterface %d lock", n.NamePrefix, i)
 		}
-		n.Job.Probe.NameServer(&n.Injectors[i], "%sinterface %d inject", n.NamePrefix, i)
+		n.Job.Probe.SetServerName(&n.Injectors[i], "%sinterface %d inject", n.NamePrefix, i)
 	}
 	for l, v := range n.levels {
 		for s := range v.switches {
 			of := n.Outputs[int(v.firstOutput)+s*(n.Arity+v.upLinks):]
 			for i := range n.Arity {
-				n.Job.Probe.NameServer(&of[i].Server, "%slevel %d switch %d down %d", n.NamePrefix, l+1, s, i)
+				n.Job.Probe.SetServerName(&of[i].Server, "%slevel %d switch %d down %d", n.NamePrefix, l+1, s, i)
 			}
 			for i := range v.upLinks {
-				n.Job.Probe.NameServer(&of[n.Arity+i].Server, "%slevel %d switch %d up %d", n.NamePrefix, l+1, s, i)
+				n.Job.Probe.SetServerName(&of[n.Arity+i].Server, "%slevel %d switch %d up %d", n.NamePrefix, l+1, s, i)
 			}
 		}
 	}

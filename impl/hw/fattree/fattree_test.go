@@ -26,7 +26,7 @@ func TestRoutes(t *testing.T) {
 				a, b := r.IntN(ends), r.IntN(ends)
 				way, flight := n.RouteBetween(a, b)
 				if a == b {
-					if out, _, last := n.NextOutput(&way); !last || int(out)%(tree.Arity+n.levels[0].upLinks) != b%tree.Arity {
+					if out, _, last := n.AdvanceRoute(&way); !last || int(out)%(tree.Arity+n.levels[0].upLinks) != b%tree.Arity {
 						t.Fatalf("%+v: from end %d to itself by output %d", tree, a, out)
 					}
 					continue
@@ -36,7 +36,7 @@ func TestRoutes(t *testing.T) {
 				for !last {
 					v := n.levels[level-1]
 					var out int32
-					out, _, last = n.NextOutput(&way)
+					out, _, last = n.AdvanceRoute(&way)
 					hops++
 					degree := tree.Arity + v.upLinks
 					s, port := (int(out)-int(v.firstOutput))/degree, (int(out)-int(v.firstOutput))%degree

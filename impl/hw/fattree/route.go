@@ -61,11 +61,11 @@ func (n *network) RouteBetween(from, to int) (route, unit.Time) {
 	return r, n.FatTree.Latency(2*top - 1)
 }
 
-// NextOutput implements core.Router. On its way up a packet takes the link that a digit of its
+// AdvanceRoute implements core.Router. On its way up a packet takes the link that a digit of its
 // destination's number selects, another digit at each level, so that packets for neighbouring ends
 // separate at once (D-mod-K: Zahavi 2010). All packets for an end come down through the same
 // switches, in order.
-func (n *network) NextOutput(r *route) (out int32, step unit.Time, last bool) {
+func (n *network) AdvanceRoute(r *route) (out int32, step unit.Time, last bool) {
 	if r.level == 0 {
 		r.level = 1
 	}

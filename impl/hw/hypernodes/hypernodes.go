@@ -37,17 +37,17 @@ type location struct {
 // New returns hypernodes that join ranks of a job.
 func New(j *core.Job, h *model.Hypernodes, e core.Attachment) core.Network {
 	n := &network{Hypernodes: h, Attachment: e, job: j, rings: make([]sim.Server, h.Rings),
-		portRate: core.CachedRate{Rate: h.Port}, ringRate: core.CachedRate{Rate: h.Ring}, usedNodes: h.Used(e.Interfaces)}
+		portRate: core.CachedRate{Rate: h.Port}, ringRate: core.CachedRate{Rate: h.Ring}, usedNodes: h.Used(e.InterfaceCount)}
 	var ends []location
 	blocks := int32(0) // of the hypernodes before
 	for node, size := range h.Sizes {
-		for i := range min(size, e.Interfaces-len(ends)) {
+		for i := range min(size, e.InterfaceCount-len(ends)) {
 			b := i / h.ProcessorsPerBlock
 			ends = append(ends, location{node: int32(node), block: blocks + int32(b), ring: int32(b % h.Rings)})
 		}
 		blocks += int32((size + h.ProcessorsPerBlock - 1) / h.ProcessorsPerBlock)
 	}
-	for i := range e.Ranks {
+	for i := range e.RankCount {
 		n.ranks = append(n.ranks, ends[e.InterfaceOf(e.FirstRank+i)])
 	}
 	n.outPorts, n.inPorts = make([]sim.Server, blocks), make([]sim.Server, blocks)
@@ -58,14 +58,14 @@ func New(j *core.Job, h *model.Hypernodes, e core.Attachment) core.Network {
 // Report names the servers that transfers wait for.
 func (n *network) Report(uint64) {
 	for i := range n.outPorts {
-		n.job.Probe.NameServer(&n.outPorts[i], "%sblock %d out", n.NamePrefix, i)
-		n.job.Probe.NameServer(&n.inPorts[i], "%sblock %d in", n.NamePrefix, i)
+		n.job.Probe.SetServerName(&n.outPorts[i], "%sblock %d out", n.NamePrefix, i)
+		n.job.Probe.SetServerName(&n.inPorts[i], "%sblock %d in", n.NamePrefix, i)
 	}
 	for i := range n.rings {
-		n.job.Probe.NameServer(&n.rings[i], "%sring %d", n.NamePrefix, i)
+		n.job.Probe.SetServerName(&n.rings[i], "%sring %d", n.NamePrefix, i)
 	}
 	for i := range n.ranks {
-		n.job.Probe.NameServer(&n.ranks[i].registers.Server, "%srank %d counters", n.NamePrefix, n.FirstRank+i)
+		n.job.Probe.SetServerName(&n.ranks[i].registers.Server, "%srank %d counters", n.NamePrefix, n.FirstRank+i)
 	}
 }
 
@@ -141,9 +141,9 @@ func (n *network) moveChunk(p *core.Port, x any, name string, peer int32, from b
 		slowest = max(slowest, around)
 	}
 	passed := max(end, reserveWhenFree(p, &n.inPorts[b.block], x, hold, c)+slowest)
-	p.Probe.ProcessorUntil(p, end-dur, "network", model.BlockedActivity, 0)
-	p.Probe.ProcessorUntil(p, end, name, model.SendActivity, c)
-	p.Probe.ProcessorUntil(p, passed, "network", model.BlockedActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, end-dur, "network", model.BlockedActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, end, name, model.SendActivity, c)
+	p.Probe.ProcessorActivityUntil(p, passed, "network", model.BlockedActivity, 0)
 	return passed
 }
 
@@ -187,7 +187,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 	key := &costKeysOfTier[tier]
 	p.Probe.PacketSent(p, pk, key.settle)
 	p.Charge(a.Send.Start)
-	p.Probe.ProcessorUntil(p, p.Clock, key.send.start, model.SendActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, key.send.start, model.SendActivity, 0)
 	n.moveBytes(p, pk, key.send.bandwidth, pk.Dst, false, n.Header+len(pk.Data), a.Send.Bandwidth)
 	there := p.Clock + a.Latency + n.ringTime(tier)
 	p.Probe.LastByteArrived(pk, there)
@@ -199,8 +199,8 @@ func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	a, tier := n.accessCosts(p.ID, int32(pk.Src))
 	fetch := a.Fetch.Time(len(pk.Data))
 	p.Charge(a.Receive + fetch)
-	p.Probe.ProcessorUntil(p, p.Clock-fetch, costKeysOfTier[tier].receive, model.ReceiveActivity, 0)
-	p.Probe.ProcessorUntil(p, p.Clock, costKeysOfTier[tier].fetch, model.ReceiveActivity, len(pk.Data))
+	p.Probe.ProcessorActivityUntil(p, p.Clock-fetch, costKeysOfTier[tier].receive, model.ReceiveActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, costKeysOfTier[tier].fetch, model.ReceiveActivity, len(pk.Data))
 }
 
 // StartAccess carries out a remote access. The rank that asks for it moves the bytes; it knows
@@ -214,14 +214,14 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	}
 	p.Probe.AccessStarted(p, x)
 	p.Charge(ch.Start)
-	p.Probe.ProcessorUntil(p, p.Clock, key.start, model.SendActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, key.start, model.SendActivity, 0)
 	n.moveBytes(p, x, key.bandwidth, x.Dst, x.IsGet, len(x.Data), ch.Bandwidth)
 	if !x.IsGet {
 		p.Clock += a.Latency
-		p.Probe.ProcessorUntil(p, p.Clock, all.latency, model.SendActivity, 0)
+		p.Probe.ProcessorActivityUntil(p, p.Clock, all.latency, model.SendActivity, 0)
 	}
 	p.Clock += n.ringTime(tier)
-	p.Probe.ProcessorUntil(p, p.Clock, "hypernodes.hop", model.SendActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, "hypernodes.hop", model.SendActivity, 0)
 	p.Probe.LastByteArrived(x, p.Clock)
 	p.ElapseCharges()
 	x.CopyData()

@@ -24,7 +24,7 @@ type network struct {
 
 // New returns the machine of the model, which joins ranks of a job.
 func New(j *core.Job, g *model.LogGP, e core.Attachment) core.Network {
-	n := &network{LogGP: g, Attachment: e, job: j, outInterfaces: make([]sim.Server, e.Interfaces), inInterfaces: make([]sim.Server, e.Interfaces), interfaceOfRank: make([]int32, e.Ranks)}
+	n := &network{LogGP: g, Attachment: e, job: j, outInterfaces: make([]sim.Server, e.InterfaceCount), inInterfaces: make([]sim.Server, e.InterfaceCount), interfaceOfRank: make([]int32, e.RankCount)}
 	for i := range n.interfaceOfRank {
 		n.interfaceOfRank[i] = int32(e.InterfaceOf(e.FirstRank + i))
 	}
@@ -35,12 +35,12 @@ func New(j *core.Job, g *model.LogGP, e core.Attachment) core.Network {
 // Report gives names to the interfaces.
 func (n *network) Report(uint64) {
 	what := "rank"
-	if n.Interfaces != n.Ranks {
+	if n.InterfaceCount != n.RankCount {
 		what = "interface"
 	}
 	for i := range n.outInterfaces {
-		n.job.Probe.NameServer(&n.outInterfaces[i], "%s%s %d out", n.NamePrefix, what, i)
-		n.job.Probe.NameServer(&n.inInterfaces[i], "%s%s %d in", n.NamePrefix, what, i)
+		n.job.Probe.SetServerName(&n.outInterfaces[i], "%s%s %d out", n.NamePrefix, what, i)
+		n.job.Probe.SetServerName(&n.inInterfaces[i], "%s%s %d in", n.NamePrefix, what, i)
 	}
 }
 
@@ -54,7 +54,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 	p.Charge(n.SendO)
 	p.Probe.PacketSent(p, pk, "loggp.o_s")
 	s := n.occupyOutInterface(p, pk, len(pk.Data))
-	p.Probe.ProcessorUntil(p, s, "g", model.WaitActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, s, "g", model.WaitActivity, 0)
 	p.Clock = s
 	p.PendingSends++
 	p.Kernel.Schedule(s+n.L, (*receiverArrivalEvent)(pk), 0)
@@ -65,7 +65,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 func (n *network) occupyOutInterface(p *core.Port, x any, k int) unit.Time {
 	d := n.Gap + n.lengthTime(k)
 	t := n.outInterfaces[n.interfaceOf(p.ID)].Reserve(p.Clock, d)
-	p.Probe.ProcessorUntil(p, p.Clock, "loggp.o_s", model.SendActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, "loggp.o_s", model.SendActivity, 0)
 	p.Probe.ServerOccupied(&n.outInterfaces[n.interfaceOf(p.ID)], x, model.CarryActivity, t, d, k)
 	p.Probe.FirstByteDeparted(x, t)
 	return t
@@ -98,7 +98,7 @@ func (n *network) occupyInInterface(pk *core.Packet) {
 
 func (n *network) Receive(p *core.Port, _ *core.Packet) {
 	p.Charge(n.RecvO)
-	p.Probe.ProcessorUntil(p, p.Clock, "loggp.o_r", model.ReceiveActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, "loggp.o_r", model.ReceiveActivity, 0)
 }
 
 func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
@@ -125,10 +125,10 @@ func (o *accessEndEvent) HandleEvent(uint64) {
 
 func (n *network) UpdateRegister(p *core.Port, dst, r int, c core.RegisterUpdate) int64 {
 	p.Charge(n.SendO)
-	p.Probe.ProcessorUntil(p, p.Clock, "loggp.o_s", model.SendActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, "loggp.o_s", model.SendActivity, 0)
 	p.ElapseCharges()
 	p.Sleep(n.L)
-	old := p.UpdateRegister(dst, r, c)
+	old := p.ApplyRegisterUpdate(dst, r, c)
 	p.Sleep(n.L)
 	p.AdvanceToKernel()
 	return old

@@ -33,7 +33,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	}
 	p.Charge(ch.Start)
 	p.Probe.AccessStarted(p, x)
-	p.Probe.ProcessorUntil(p, p.Clock, name, model.SendActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, name, model.SendActivity, 0)
 	x.Transit = core.Transit{Step: sendingChunks, Size: len(x.Data), Duration: ch.Bandwidth.Time(len(x.Data)), CarriedByEngine: engine}
 	w := &x.Transit
 	r, leaving := n.rankState(p.ID), n.SenderOfRank(p.ID)
@@ -50,7 +50,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	}
 	switch {
 	case x.IsGet:
-		n.Job.Probe.ControlSignal(x, "get", x.Src, x.Dst, w.NextTime, w.NextTime+n.LatencyBetween(x.Src, x.Dst))
+		n.Job.Probe.AccessSignalSent(x, "get", x.Src, x.Dst, w.NextTime, w.NextTime+n.LatencyBetween(x.Src, x.Dst))
 		w.NextTime += n.LatencyBetween(x.Src, x.Dst)
 		p.Kernel.Schedule(w.NextTime, (*accessStep)(x), 0)
 		if engine {
@@ -58,7 +58,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 		}
 		for r.currentGet = x; r.currentGet != nil; {
 			p.Park()
-			p.Probe.ProcessorUntil(p, p.Clock, "", model.WaitActivity, 0)
+			p.Probe.ProcessorActivityUntil(p, p.Clock, "", model.WaitActivity, 0)
 		}
 	default:
 		r.enginePuts++
@@ -114,13 +114,13 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 		if r := n.rankState(x.Src); r.currentGet == x {
 			r.currentGet = nil
 		}
-		if x.IsGet || x.IsUnawaited() {
+		if x.IsGet || x.NeedsNoCompletion() {
 			x.Complete()
 			return
 		}
 		w.Step = acknowledged
 		confirmed := k.Now() + n.LatencyBetween(x.Dst, x.Src) + n.Acknowledge
-		n.Job.Probe.ControlSignal(x, "done", x.Dst, x.Src, k.Now(), confirmed)
+		n.Job.Probe.AccessSignalSent(x, "done", x.Dst, x.Src, k.Now(), confirmed)
 		k.Schedule(confirmed, (*accessStep)(x), 0)
 	case acknowledged:
 		x.Complete()
@@ -149,8 +149,8 @@ func ranksOf(of any) (from, to int32) {
 	panic("torus: a transfer of neither a packet nor an access")
 }
 
-// AccessArrives implements core.Router.
-func (n *network) AccessArrives(x *core.RemoteAccess, t unit.Time) {
+// ScheduleAccessArrival implements core.Router.
+func (n *network) ScheduleAccessArrival(x *core.RemoteAccess, t unit.Time) {
 	x.Transit.Step = dataArrived
 	n.Job.Kernel.Schedule(t, (*accessStep)(x), 0)
 }

@@ -75,9 +75,9 @@ func (n *network) RouteBetween(a, b int) (route, unit.Time) {
 	return w.route, w.latency
 }
 
-// NextOutput finds the next output of a route that has not ended, and returns how long a first byte
-// takes to get there.
-func (n *network) NextOutput(r *route) (out int32, step unit.Time, last bool) {
+// AdvanceRoute finds the next output of a route that has not ended, and returns how long a first
+// byte takes to get there.
+func (n *network) AdvanceRoute(r *route) (out int32, step unit.Time, last bool) {
 	for d := max(r.dimension, 0); d < ejectDimension; d++ {
 		if r.linksLeft[d] == 0 {
 			continue

@@ -15,7 +15,7 @@ type network struct {
 	shape                        [3]int
 	neighbours                   []int32         // the node behind each output, outputsPerNode a node
 	sendRate                     core.CachedRate // of a processor that sends
-	putFlow, getFlow, engineFlow core.ChunkFlow  // of remote accesses
+	putFlow, getFlow, engineFlow core.Chunking   // of remote accesses
 	engines                      []sim.Server    // transfer engines, one a node
 	cachedPaths                  []cachedPath    // the last that was used from each node
 	ranks                        []rankState
@@ -34,15 +34,15 @@ type rankState struct {
 
 // New returns a torus that joins ranks of a job.
 func New(j *core.Job, t *model.Torus, e core.Attachment) core.Network {
-	n := newNetwork(t, t.Shape(e.Interfaces))
+	n := newNetwork(t, t.Shape(e.InterfaceCount))
 	nodes := len(n.cachedPaths)
-	n.sendRate, n.engines, n.ranks = core.CachedRate{Rate: t.Send.Bandwidth}, make([]sim.Server, nodes), make([]rankState, e.Ranks)
+	n.sendRate, n.engines, n.ranks = core.CachedRate{Rate: t.Send.Bandwidth}, make([]sim.Server, nodes), make([]rankState, e.RankCount)
 	n.Outputs = make([]core.Output[route], outputsPerNode*nodes)
-	flow := func(rate unit.Rate) core.ChunkFlow { return core.ChunkFlow{Chunk: t.Chunk, Time: rate.Time} }
-	n.StoreFlow, n.putFlow, n.getFlow, n.engineFlow = flow(t.Send.Bandwidth), flow(t.Put.Bandwidth), flow(t.Get.Bandwidth), flow(t.Engine.Bandwidth)
+	flow := func(rate unit.Rate) core.Chunking { return core.Chunking{ChunkBytes: t.Chunk, TimeOfFirst: rate.Time} }
+	n.ProcessorChunking, n.putFlow, n.getFlow, n.engineFlow = flow(t.Send.Bandwidth), flow(t.Put.Bandwidth), flow(t.Get.Bandwidth), flow(t.Engine.Bandwidth)
 	n.lineBytes = max(t.MemoryLine, 1)
 	if t.Memory > 0 {
-		n.MemoryTime = n.memoryTime
+		n.MemoryArrivalTime = n.memoryTime
 	}
 	for i := range n.ranks {
 		n.ranks[i].network, n.ranks[i].port = n, &j.Ports[e.FirstRank+i]
@@ -62,7 +62,7 @@ func (n *network) rankState(rank int32) *rankState { return &n.ranks[int(rank)-n
 
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	p.Charge(n.Torus.Send.Start)
-	p.Probe.ProcessorUntil(p, p.Clock, "torus.send.start", model.SendActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, "torus.send.start", model.SendActivity, 0)
 	p.Probe.PacketSent(p, pk, "torus.send.bandwidth")
 	bytes := n.Header + len(pk.Data)
 	n.SendPacketInChunks(p, pk, bytes, n.sendRate.Time(bytes))
@@ -70,7 +70,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 
 func (n *network) Receive(p *core.Port, _ *core.Packet) {
 	p.Charge(n.Torus.Receive)
-	p.Probe.ProcessorUntil(p, p.Clock, "torus.receive", model.ReceiveActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, "torus.receive", model.ReceiveActivity, 0)
 }
 
 // memoryTime occupies the memory of the rank that receives a chunk.

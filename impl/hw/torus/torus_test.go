@@ -26,8 +26,8 @@ func TestRoutes(t *testing.T) {
 		check := func(a, b int) {
 			at, dimension, hops, turns := n.coordinates(a), -1, 0, 0
 			r, flight := n.RouteBetween(a, b)
-			out, step, last := n.NextOutput(&r)
-			for ; !last; out, step, last = n.NextOutput(&r) {
+			out, step, last := n.AdvanceRoute(&r)
+			for ; !last; out, step, last = n.AdvanceRoute(&r) {
 				node, d, back := int(out)/outputsPerNode, int(out)%outputsPerNode/2, int(out)%outputsPerNode%2
 				if n.coordinates(node) != at {
 					t.Fatalf("torus %v, %d to %d: the route is at %v and takes a link of %v", shape, a, b, at, n.coordinates(node))
@@ -131,7 +131,7 @@ func TestOutputsAreTakenWhenReached(t *testing.T) {
 		Send: model.Channel{Bandwidth: 100e6}, Put: model.Channel{Bandwidth: 125e6}, Get: model.Channel{Bandwidth: 50e6}}
 	w := &watch{Probe: core.NullProbe, by: map[*sim.Server][]taken{}, last: map[any]step{}}
 	j := core.NewJob(core.Config{Machine: &model.Machine{Name: "torus", Timer: 1, Network: to}, Ranks: ranks, Probe: w})
-	n := New(j, to, core.Attachment{Ranks: ranks, Interfaces: ranks, InterfaceOf: func(rank int) int { return rank }})
+	n := New(j, to, core.Attachment{RankCount: ranks, InterfaceCount: ranks, InterfaceOf: func(rank int) int { return rank }})
 	w.net = n.(*network)
 	for i := range j.Ports {
 		j.Ports[i].AttachNetworks(n, nil, 0, 0)
