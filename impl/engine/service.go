@@ -1,5 +1,7 @@
 package engine
 
+import "github.com/loggp/loggp/impl/device"
+
 // A service is a part of the library that answers messages of other ranks within calls of the
 // program that have nothing to do with them, such as the accesses of one-sided communication. It
 // sends and receives by operations that the program does not know.
@@ -9,8 +11,9 @@ type service struct {
 	serve   func()
 	due     bool // operations of it have finished
 	running bool
-	openOps int  // that were not released
-	wait    Wait // what the rank waits for, if it is of the service
+	openOps int           // that were not released
+	wait    Wait          // what the rank waits for, if it is of the service
+	memory  device.Memory // of the machine; nil: it has none
 }
 
 // SetService sets the function that is called in every call that makes progress, after operations
@@ -19,7 +22,7 @@ type service struct {
 func (r *Rank) SetService(serve func()) {
 	if r.service == nil {
 		r.engine = servingEngine{r.engine, r}
-		r.service = new(service)
+		r.service = &service{memory: r.port.Memory()}
 	}
 	r.service.serve = serve
 }

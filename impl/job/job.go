@@ -143,7 +143,7 @@ func (j *Job) RecordAny(ctx context.Context, seed uint64, protocol string, maxEn
 }
 
 func (j *Job) record(ctx context.Context, seed uint64, protocol string, log *hw.ActivityLog, run func(device.World, mpi.Options) error) (*model.Timeline, error) {
-	log.Describe = engines[j.Library.CarriedBy()].describe
+	log.Describe = engine.DescribeAccesses(engines[j.Library.CarriedBy()].describe)
 	cfg := j.config(ctx, seed)
 	cfg.Activity = log
 	if j.Recorder != nil {

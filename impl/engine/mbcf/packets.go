@@ -190,6 +190,10 @@ func (f *packetTransport) handleNextPacket(block bool) bool {
 	if q == nil {
 		return false
 	}
+	if engine.IsAccessEnd(&q.Head) {
+		f.engine.rank.EndAccess(q)
+		return true
+	}
 	e, h := f.engine, decodeHead(&q.Head)
 	switch h.kind {
 	case kindMessage:

@@ -296,6 +296,10 @@ func (f *remoteTransport) pollOnce(every bool) bool {
 
 // handlePacket takes in a packet, and reports whether it was news.
 func (f *remoteTransport) handlePacket(q *device.Packet) bool {
+	if engine.IsAccessEnd(&q.Head) {
+		f.engine.rank.EndAccess(q)
+		return true
+	}
 	e, h := f.engine, decodeHead(&q.Head)
 	if q.Head == device.NoCompletion {
 		h.kind = kindPut

@@ -96,6 +96,10 @@ func (e *Engine) dispatch(p *device.Packet) {
 	if n := creditOf(&p.Head); n > 0 {
 		e.flow.addCredit(p.Src, int(n))
 	}
+	if engine.IsAccessEnd(&p.Head) {
+		e.rank.EndAccess(p)
+		return
+	}
 	e.spend(model.ProtoHandleCost, 1)
 	if kindOf(&p.Head) == kindFirst {
 		e.handleFirst(p)

@@ -172,6 +172,10 @@ func (e *Engine) Progress(block bool) bool {
 	if p == nil {
 		return false
 	}
+	if engine.IsAccessEnd(&p.Head) {
+		e.rank.EndAccess(p)
+		return true
+	}
 	e.port.Spend(model.QueueHandleCost, 1)
 	h := decodeHead(&p.Head)
 	switch h.kind {

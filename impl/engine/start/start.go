@@ -214,6 +214,10 @@ func (e *Engine) Progress(wait bool) bool {
 	if p == nil {
 		return false
 	}
+	if engine.IsAccessEnd(&p.Head) {
+		e.rank.EndAccess(p)
+		return true
+	}
 	h := decodeHead(&p.Head)
 	if h.kind != kindPutDone {
 		if e.port.Tier(p.Src) == model.InterNode {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/library/mpi/check"
 )
@@ -24,6 +25,10 @@ type Window struct {
 	shared [][]byte     // memory of all ranks, by rank, if it is shared
 	unmap  func()       // gives back shared memory of several processes; nil: there is nothing to give back
 	freed  bool
+
+	direct bool        // the machine carries out puts and gets
+	key    device.Key  // under which the memory is exposed to it
+	runs   []directRun // of an access, to use again
 
 	regions []windowRegion // of a dynamic window, by address
 
@@ -51,7 +56,10 @@ const (
 )
 
 // windowSpan is the memory of a rank in a window.
-type windowSpan struct{ size, unit int }
+type windowSpan struct {
+	size, unit int
+	key        device.Key // for the machine, if it carries out accesses
+}
 
 // CreateWindow makes memory of each rank a window (MPI_Win_create). All ranks of c call it.
 // Displacements are multiples of unit, which each rank chooses for its memory.
@@ -96,11 +104,11 @@ func (c *Comm) enterWindow(call string, size, unit int) {
 func (c *Comm) newWindow(flavor WindowFlavor, memory []byte, unit int) *Window {
 	w := &Window{c: c.sameRanks(c.newContext()), flavor: flavor, memory: memory, unit: unit}
 	w.origin.targets, w.target.origins = map[int]*targetState{}, map[int]*originState{}
+	c.e.SetService(c.state.serveWindows)
 	if flavor != DynamicWindow {
-		w.spans = w.c.gatherSpans(windowSpan{len(memory), unit})
+		w.spans = w.c.gatherSpans(windowSpan{len(memory), unit, w.expose()})
 	}
 	c.state.windows = append(c.state.windows, w)
-	c.e.SetService(c.state.serveWindows)
 	w.postRequestReceive()
 	return w
 }
@@ -116,11 +124,11 @@ func (c *Comm) sameRanks(context uint32) *Comm {
 // gatherSpans returns the spans of all ranks. It is only the first one if all are equal, as a job
 // may have many ranks.
 func (c *Comm) gatherSpans(mine windowSpan) []windowSpan {
-	all := c.allgatherInts(mine.size, mine.unit)
+	all := c.allgatherInts(mine.size, mine.unit, int(mine.key))
 	spans := make([]windowSpan, c.size)
 	equal := true
 	for i := range spans {
-		spans[i] = windowSpan{all[2*i], all[2*i+1]}
+		spans[i] = windowSpan{all[3*i], all[3*i+1], device.Key(all[3*i+2])}
 		equal = equal && spans[i] == spans[0]
 	}
 	if equal {
@@ -178,7 +186,11 @@ func (w *Window) Free() {
 
 // close ends the use of the window within a call.
 func (w *Window) close() {
+	if w.direct {
+		w.completeLocal(AnySource)
+	}
 	w.c.barrier()
+	w.withdraw()
 	incoming := w.target.incoming
 	w.target.incoming = nil
 	w.c.e.StopServiceReceive(incoming)
@@ -239,7 +251,7 @@ func (w *Window) Sync() {
 	w.enter("Window.Sync")
 	memoryBarrier.Add(1)
 	found := w.c.e.PollService(engine.Wait{Peer: AnySource, Cause: engine.WaitAccess}, func() bool { return false })
-	if !found && w.flavor == SharedWindow {
+	if !found && (w.flavor == SharedWindow || w.direct) {
 		w.c.e.Port().Delay(sharedPollTime) // others store without a message that could end a poll
 	}
 }

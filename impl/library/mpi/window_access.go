@@ -215,6 +215,13 @@ func (w *Window) access(a *access) *engine.Op {
 		w.accessOwn(a, &h)
 		return nil
 	}
+	if o := w.accessMemory(a, &h); o != nil {
+		if a.request {
+			return o
+		}
+		w.addPending(o, a.target)
+		return nil
+	}
 	return w.sendAccess(a, &h)
 }
 
@@ -337,7 +344,7 @@ func (w *Window) checkEpoch(target int) {
 		}
 	case lockAllEpoch:
 		if t := w.targetOf(target); t.lock == unlocked && !w.origin.noCheck {
-			w.lock(t, false, target == w.c.rank)
+			w.lock(t, false, target == w.c.rank || w.direct)
 		}
 	}
 }
@@ -346,7 +353,7 @@ func (w *Window) checkEpoch(target int) {
 func (w *Window) sendAccess(a *access, h *requestHeader) *engine.Op {
 	e, to := w.c.e, w.c.jobRank(a.target)
 	w.nextSerial(h)
-	if w.origin.epoch == fenceEpoch {
+	if w.origin.epoch == fenceEpoch && !w.direct {
 		h.flags |= fenceFlag
 		if w.origin.fences%2 == 1 {
 			h.flags |= oddFenceFlag

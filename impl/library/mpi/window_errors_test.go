@@ -115,7 +115,7 @@ func TestDeadlocksWithWindowsAreExplained(t *testing.T) {
 			w.Lock(mpi.LockExclusive, other, 0)
 			w.Unlock(other)
 			w.Unlock(c.Rank())
-		}, []string{"rank 0: in Window.Unlock", "waits for accesses to the memory of rank 1", "rank 0 → rank 1 → rank 0"}},
+		}, []string{"rank 0: in Window.Lock", "waits for a lock of the memory of rank 1", "rank 0 → rank 1 → rank 0"}},
 		{"no post", func(c *mpi.Comm, w *mpi.Window) {
 			if c.Rank() == 0 {
 				w.Start(w.Group(), 0)

@@ -60,7 +60,7 @@ func (w *Window) Lock(kind LockType, rank int, a Assert) {
 		t.lock = lockedNoCheck
 		return
 	}
-	w.lock(t, kind == LockExclusive, rank == w.c.rank || w.flavor == SharedWindow)
+	w.lock(t, kind == LockExclusive, rank == w.c.rank || w.flavor == SharedWindow || w.direct)
 }
 
 // beginLockEpoch fails if another epoch is open, unless that is one of fences without accesses.
@@ -134,6 +134,9 @@ func (w *Window) Unlock(rank int) {
 		if t.lock == unlocked {
 			w.failSync("rank %d is not locked", rank)
 		}
+		if w.direct {
+			w.completeLocal(rank)
+		}
 		w.unlock([]int{rank})
 		w.completeLocal(rank)
 		w.origin.locks--
@@ -193,6 +196,9 @@ func (w *Window) UnlockAll() {
 	w.enter("Window.UnlockAll")
 	if w.origin.epoch != lockAllEpoch {
 		w.failSync("LockAll was not called: this is %v", w.origin.epoch)
+	}
+	if w.direct {
+		w.completeLocal(AnySource)
 	}
 	w.unlock(slices.Clone(w.origin.touched))
 	w.completeLocal(AnySource)

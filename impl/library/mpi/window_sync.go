@@ -28,6 +28,10 @@ func (w *Window) Fence(a Assert) {
 			w.failSync("NoPrecede, and there were accesses since the last fence")
 		}
 		w.c.barrier()
+	} else if w.direct {
+		w.flush(o.touched)
+		w.completeLocal(AnySource)
+		w.c.barrier()
 	} else {
 		w.completeFence()
 	}
@@ -156,6 +160,9 @@ func (w *Window) Complete() {
 	w.enter("Window.Complete")
 	if w.origin.epoch != startEpoch {
 		w.failSync("Start was not called: this is %v", w.origin.epoch)
+	}
+	if w.direct {
+		w.completeLocal(AnySource)
 	}
 	for _, rank := range w.origin.started {
 		t := w.targetOf(rank)
