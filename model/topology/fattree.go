@@ -1,0 +1,170 @@
+package topology
+
+import "fmt"
+
+// fatTree has the numbers of a fat tree, or of one for each rail.
+type fatTree struct {
+	rails, arity int
+	levels       []level
+	planeCables  int // between switches of a plane
+}
+
+// level describes the switches of a level of a plane. Switches above the same hosts are twins: the
+// number of a switch in its level is subtree·twins + twin.
+type level struct {
+	twins       int
+	up          int // cables up of a switch
+	below       int // hosts below a switch
+	firstVertex int // of the switches of plane 0
+	firstCable  int // of those up from the level, from the first of a plane on
+}
+
+// maxLevels limits the levels of a fat tree.
+const maxLevels = 16
+
+// NewStar returns hosts around one switch.
+func NewStar(hosts int) (*Graph, error) {
+	g, err := newFatTree("star", 1, hosts, nil, 1)
+	if err == nil {
+		g.Description = fmt.Sprintf("%d hosts around a switch", hosts)
+	}
+	return g, err
+}
+
+// NewFatTree returns an extended generalized fat tree (Öhring, Ibel, Das and Kumar 1995): each
+// switch has arity cables down, and arity/taper[l] up to the level above level l+1. A missing taper
+// is 1: full bisection bandwidth.
+func NewFatTree(levels, arity int, taper []int) (*Graph, error) {
+	g, err := newFatTree("fattree", levels, arity, taper, 1)
+	if err == nil {
+		g.Description = fmt.Sprintf("fat tree of %d levels, %d hosts", levels, g.Hosts)
+	}
+	return g, err
+}
+
+// NewRails returns a fat tree for each rail. Host n·rails + r is interface r of node n, and belongs
+// to plane r. Planes have no cables between them: bytes arrive by the rail by which they left.
+func NewRails(rails, levels, arity int, taper []int) (*Graph, error) {
+	g, err := newFatTree("rails", levels, arity, taper, rails)
+	if err == nil {
+		g.Description = fmt.Sprintf("%d rails, each a fat tree of %d levels with %d hosts", rails, levels, g.Hosts/rails)
+	}
+	return g, err
+}
+
+func newFatTree(kind string, levels, arity int, taper []int, rails int) (*Graph, error) {
+	switch {
+	case arity < 2 || levels < 1 || rails < 1:
+		return nil, fmt.Errorf("%s of %d levels with arity %d: write at least 1 level and an arity of at least 2", kind, levels, arity)
+	case levels > maxLevels:
+		return nil, fmt.Errorf("%s of %d levels: write at most %d", kind, levels, maxLevels)
+	case len(taper) > levels-1:
+		return nil, fmt.Errorf("%d tapers for %d levels: write one for each level but the top, %d at most", len(taper), levels, levels-1)
+	}
+	t := fatTree{rails: rails, arity: arity, levels: make([]level, levels)}
+	hosts := 1
+	for range levels {
+		hosts = product(hosts, arity)
+	}
+	allHosts := product(hosts, rails)
+	if allHosts < 0 || allHosts > MaxParts {
+		return newGraph(kind, -1, 0, 0)
+	}
+	twins, below, switches, cables := 1, 1, 0, 0
+	for l := range t.levels {
+		below *= arity
+		v := level{twins: twins, below: below, firstVertex: allHosts + switches, firstCable: cables}
+		if l < levels-1 {
+			v.up = arity
+			if l < len(taper) {
+				if taper[l] < 1 || arity%taper[l] != 0 {
+					return nil, fmt.Errorf("taper %d of level %d: it does not divide the %d cables down of a switch; write a divisor of %d", taper[l], l+1, arity, arity)
+				}
+				v.up = arity / taper[l]
+			}
+		}
+		n := product(hosts/below, twins)
+		if n < 0 || n > MaxParts {
+			return newGraph(kind, 0, -1, 0)
+		}
+		switches += n
+		cables += n * v.up
+		twins = product(twins, v.up)
+		t.levels[l] = v
+	}
+	t.planeCables = cables
+	g, err := newGraph(kind, allHosts, product(switches, rails), product(rails, hosts+cables))
+	if err != nil {
+		return nil, err
+	}
+	for h := range allHosts {
+		plane := h % rails
+		g.addCable(h, plane*switches+t.levels[0].firstVertex+h/rails/arity, HostClass)
+	}
+	for plane := range rails {
+		for l := range levels - 1 {
+			v, above := &t.levels[l], &t.levels[l+1]
+			for s := range hosts / v.below * v.twins {
+				subtree, twin := s/v.twins, s%v.twins
+				for port := range v.up {
+					parent := subtree/arity*above.twins + twin*v.up + port
+					g.addCable(plane*switches+v.firstVertex+s, plane*switches+above.firstVertex+parent, TrunkClass)
+				}
+			}
+		}
+	}
+	if arity%2 == 0 {
+		g.Bisection = rails * arity / 2 * t.levels[levels-1].twins
+	}
+	g.shape.fatTree, g.routes = t, treeRoutes
+	return g, nil
+}
+
+// topLevel returns the first level above both hosts of a plane.
+func (t *fatTree) topLevel(from, to int) int {
+	n := 1
+	for from, to = from/t.arity, to/t.arity; from != to; n++ {
+		from, to = from/t.arity, to/t.arity
+	}
+	return n
+}
+
+// nextInFatTree goes up to the first level above both hosts, and down from there. On the way up,
+// another digit of the destination's number selects the cable at each level, so that routes to
+// neighbouring hosts separate at once (D-mod-K: Zahavi 2010); or a hash does.
+func (g *Graph) nextInFatTree(r *Route) int32 {
+	t := &g.shape.fatTree
+	if r.level == 0 {
+		from := int(r.at)
+		r.level, r.at = 1, int32(from/t.rails/t.arity)
+		return int32(2 * from)
+	}
+	destination := int(r.Destination) / t.rails
+	plane := g.Hosts + int(r.Destination)%t.rails*t.planeCables
+	v := &t.levels[r.level-1]
+	at := int(r.at)
+	if r.level == r.top {
+		r.top = 0
+	}
+	if r.top > 0 {
+		port := destination / v.twins % v.up
+		if g.Routing == HashRouting {
+			port = int(mix(uint64(r.hash)^uint64(r.level)<<40) % uint64(v.up))
+		}
+		above := &t.levels[r.level]
+		cable := plane + v.firstCable + at*v.up + port
+		r.at = int32(at/v.twins/t.arity*above.twins + at%v.twins*v.up + port)
+		r.level++
+		return int32(2 * cable)
+	}
+	if r.level == 1 {
+		return 2*r.Destination + 1
+	}
+	under := &t.levels[r.level-2]
+	twin := at % v.twins
+	child := destination/under.below*under.twins + twin/under.up
+	cable := plane + under.firstCable + child*under.up + twin%under.up
+	r.at = int32(child)
+	r.level--
+	return int32(2*cable + 1)
+}
