@@ -66,6 +66,7 @@ const (
 	DoubtfulTone          // weak: not to be relied upon
 	GoodTone              // a word that says that all is well
 	BadTone               // a word that says the contrary
+	BlindTone             // a prediction of what was not known
 )
 
 // WeakMark follows what is weak where there are no colours, and for those who cannot tell them.

@@ -245,7 +245,7 @@ func (p *page) writeFiles(add func(name string, write func(io.Writer) error) err
 	return nil
 }
 
-var toneClass = map[doc.CellTone]string{doc.StrongTone: "strong", doc.FaintTone: "faint", doc.GoodTone: "good", doc.BadTone: "bad", doc.DoubtfulTone: "doubt"}
+var toneClass = map[doc.CellTone]string{doc.StrongTone: "strong", doc.FaintTone: "faint", doc.GoodTone: "good", doc.BadTone: "bad", doc.DoubtfulTone: "doubt", doc.BlindTone: "blind"}
 
 // cellHTML returns a cell of a table. A cell that says what its row is about heads it.
 func cellHTML(t tableView, column int, c doc.Cell) template.HTML {

@@ -108,7 +108,7 @@ func (s Style) lineWidth() int {
 
 // paint returns text in the colour of a tone.
 func (s Style) paint(text string, t doc.CellTone) string {
-	codes := [...]string{doc.NormalTone: "", doc.StrongTone: "1", doc.FaintTone: "2", doc.DoubtfulTone: "33", doc.GoodTone: "32", doc.BadTone: "31"}
+	codes := [...]string{doc.NormalTone: "", doc.StrongTone: "1", doc.FaintTone: "2", doc.DoubtfulTone: "33", doc.GoodTone: "32", doc.BadTone: "31", doc.BlindTone: "35"}
 	if !s.Colour || codes[t] == "" || text == "" {
 		return text
 	}

@@ -28,9 +28,15 @@ func (s *Study) Document(all bool) *doc.Document {
 		"error is (measured − published) / published in percent: from the nearer end of a range if it is outside, 0 inside.",
 		"calibration: some number of the platform was fitted to this one, so that agreement proves nothing. validation: nothing was.",
 		"assumptions: nothing was fitted, but a number that is assumed moves the value by more than 5 % when it is halved or doubled. The note names it.",
+		"unexamined: nothing was fitted, and it takes too long to find out whether assumed numbers decide the value.",
+		"blind: predicted before the value was known to the authors, and frozen. Errors beside it are of what is measured now; the section on blind predictions has both.",
 		"contradicted: the source says something else elsewhere. shown: nothing is published to compare with.",
 		"agrees: whether an answer in words is what the source says.",
 	}})
+	if t := s.blindTable(); t.CountRows() > 0 {
+		d.AddTables("blind", "Blind predictions", t)
+	}
+	d.AddTables("errors", "Errors by table", s.errorTable())
 	for i := range s.Artefacts {
 		a := &s.Artefacts[i]
 		t := a.findingTable(all)
@@ -62,6 +68,8 @@ func (s *Study) Document(all bool) *doc.Document {
 		{Name: "validation", Meaning: "Nothing was fitted to the published value: agreement is evidence."},
 		{Name: "calibration", Meaning: "A number of the platform was fitted to the published value: agreement is no evidence."},
 		{Name: "assumptions", Meaning: "Nothing was fitted, but a number of the platform that is assumed moves the value by more than 5 % when it is halved or doubled."},
+		{Name: "unexamined", Meaning: "Nothing was fitted, but it was not examined whether assumed numbers decide the value."},
+		{Name: "blind", Meaning: "Predicted by a commit whose authors did not know the published value. The prediction is frozen: later calibration does not change it."},
 		{Name: "nothing fitted", Meaning: "No number of a platform was fitted to the claim or to a published number whose quantity it compares."},
 		{Name: "fitted numbers", Meaning: "Some number was: the claim says less than one that rests on nothing fitted."},
 		{Name: "true by construction", Meaning: "The claim is an identity, or what was put into a platform's file: it could not fail."},
@@ -81,27 +89,35 @@ func (a *Artefact) figures() []doc.Figure {
 	return doc.Figures(doc.SingleWidth, pictures...)
 }
 
-// answerSentence says in a sentence or two what came of the paper.
+// answerSentence says in a sentence what came of the paper: how many claims rest on what, and how
+// near the numbers are that prove something.
 func (s *Study) answerSentence() string {
 	var parts []string
-	for _, v := range []struct{ verdict, words string }{{VerdictHolds, "hold"}, {VerdictFails, "fail"}, {VerdictUndecided, "are undecided"}, {VerdictContradicted, "are contradicted by the source itself"}, {VerdictNotApplicable, "cannot be run"}} {
-		if n := s.CountClaims(v.verdict, ""); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, v.words))
+	for _, v := range []struct{ basis, words string }{{BasisNothingFitted, "rest on nothing fitted"}, {BasisFitted, "rest on fitted numbers"}, {BasisTrueByConstruction, "are true by construction"}} {
+		if n := s.CountClaims("", v.basis); n > 0 {
+			hold := s.CountClaims(VerdictHolds, v.basis)
+			parts = append(parts, fmt.Sprintf("%d %s (%d hold)", n, v.words, hold))
 		}
 	}
 	var out string
-	if n := len(parts); n > 0 {
-		out = fmt.Sprintf("Of %s of the paper ", format.Plural(len(s.Claims), "claim"))
-		if n > 1 {
-			out += strings.Join(parts[:n-1], ", ") + " and "
+	if len(parts) > 0 {
+		out = fmt.Sprintf("Of %s of the paper %s", format.Plural(len(s.Claims), "claim"), strings.Join(parts, ", "))
+	}
+	for _, k := range []struct{ basis, words string }{{BlindClass, "that were predicted blind"}, {compare.Validation, "that validate"}, {BasisAssumed, "that assumed numbers decide"}, {BasisUnexamined, "that are unexamined"}} {
+		var errors []float64
+		s.forEachFinding(func(r *Finding) {
+			if kind, off := r.countedError(); kind == k.basis && !r.isTextual() && !r.IsRepeated && !math.IsNaN(off) {
+				errors = append(errors, math.Abs(off))
+			}
+		})
+		if slices.Sort(errors); len(errors) > 0 {
+			out += fmt.Sprintf("; the median error of %s %s is %s%s%%", format.Plural(len(errors), "number"), k.words, format.Number(sortedMedian(errors)), format.NonBreakingSpace)
 		}
-		out += parts[n-1] + "."
 	}
-	a, b := s.countNumbers(compare.Validation), s.countNumbers(BasisAssumed)
-	if all := a.all + b.all; all > 0 {
-		out += fmt.Sprintf(" Of %s to which nothing was fitted %d are met within %d%s%%.", format.Plural(all, "published number"), a.agree+b.agree, agreementPercent, format.NonBreakingSpace)
+	if out = strings.TrimPrefix(out, "; "); out == "" {
+		return ""
 	}
-	return strings.TrimSpace(out)
+	return strings.ToUpper(out[:1]) + out[1:] + "."
 }
 
 // Verdicts returns a document of the verdicts alone.
@@ -127,7 +143,7 @@ func (s *Study) Verdicts(page bool) *doc.Document {
 			d.KeyNumbers = append(d.KeyNumbers, doc.KeyNumber{Name: "claims, " + verdictCells[v].Text, Value: strconv.Itoa(n)})
 		}
 	}
-	for _, k := range []struct{ basis, name string }{{compare.Validation, "values, nothing fitted"}, {BasisAssumed, "values, assumed numbers"}} {
+	for _, k := range []struct{ basis, name string }{{BlindClass, "values, predicted blind"}, {compare.Validation, "values, nothing fitted"}, {BasisAssumed, "values, assumed numbers"}, {BasisUnexamined, "values, unexamined"}} {
 		if t := s.countNumbers(k.basis); t.all > 0 {
 			d.KeyNumbers = append(d.KeyNumbers, doc.KeyNumber{Name: k.name, Value: fmt.Sprintf("%d of %d", t.agree, t.all), Note: fmt.Sprintf("are met within %d %%", agreementPercent)})
 		}
@@ -323,8 +339,15 @@ func (r *Finding) quantityName() string { return strings.TrimSpace(r.Parameter +
 // cells returns the row of a finding.
 func (r *Finding) cells(t *doc.Table) []doc.Cell {
 	tone := doc.NormalTone
-	if r.Basis == compare.Calibration {
+	switch {
+	case r.Blind != nil:
+		tone = doc.BlindTone
+	case r.Basis == compare.Calibration:
 		tone = doc.FaintTone
+	}
+	errorTone := tone
+	if r.Blind != nil { // the error of what is measured now
+		errorTone = doc.NormalTone
 	}
 	or := func(text string) doc.Cell {
 		if text == "" {
@@ -332,7 +355,7 @@ func (r *Finding) cells(t *doc.Table) []doc.Cell {
 		}
 		return doc.TextCell(text)
 	}
-	published, found, off := doc.EmptyCell, doc.IntervalCell(r.Measured, r.MeasuredLow, r.MeasuredHigh), doc.PercentCell(r.ErrorPercent()).WithTone(tone)
+	published, found, off := doc.EmptyCell, doc.IntervalCell(r.Measured, r.MeasuredLow, r.MeasuredHigh), doc.PercentCell(r.ErrorPercent()).WithTone(errorTone)
 	if r.MeasuredLow == r.MeasuredHigh {
 		found = doc.NumberCell(r.Measured)
 	}
@@ -362,14 +385,14 @@ func (r *Finding) cells(t *doc.Table) []doc.Cell {
 		t.AddNote("%s beside a measured value: the fit warns of it, in the note of the row.", doc.WeakMark)
 	}
 	return []doc.Cell{or(r.modeColumn()), doc.TextCell(r.quantityName()), sizeCell(r.Bytes), published, found, doc.NumberCell(r.Predicted), off,
-		{Text: r.Basis, Tone: tone}, {Text: r.Source, Tone: doc.FaintTone}}
+		{Text: r.Class(), Tone: tone}, {Text: r.Source, Tone: doc.FaintTone}}
 }
 
 // WriteCells writes a row for each finding as CSV, in the units of the findings. The cell of a
 // number that does not exist is empty.
 func (s *Study) WriteCells(w io.Writer) error {
 	t := &doc.Table{Name: "cells", Columns: doc.TextColumns("artefact", "platform", "library", "place", "mode", "parameter", "bytes", "published_low", "published_high",
-		"measured", "predicted", "error_percent", "basis", "measured_low", "measured_high", "warning")}
+		"measured", "predicted", "error_percent", "basis", "measured_low", "measured_high", "warning", "blind_predicted", "blind_error_percent")}
 	for _, a := range s.Artefacts {
 		for i := range a.Rows {
 			r := &a.Rows[i]
@@ -377,7 +400,7 @@ func (s *Study) WriteCells(w io.Writer) error {
 			for _, x := range []float64{r.Low, r.High, r.Measured, r.Predicted, r.ErrorPercent()} {
 				row = append(row, doc.NumberCell(x))
 			}
-			t.AddRow(append(row, doc.TextCell(r.Basis), doc.NumberCell(r.MeasuredLow), doc.NumberCell(r.MeasuredHigh), doc.TextCell(r.Warning))...)
+			t.AddRow(append(row, doc.TextCell(r.Class()), doc.NumberCell(r.MeasuredLow), doc.NumberCell(r.MeasuredHigh), doc.TextCell(r.Warning), doc.NumberCell(r.blindValue()), doc.NumberCell(r.BlindErrorPercent()))...)
 		}
 	}
 	return render.WriteTableCSV(w, t)
@@ -385,9 +408,9 @@ func (s *Study) WriteCells(w io.Writer) error {
 
 // WriteClaims writes a row for each claim as CSV.
 func (s *Study) WriteClaims(w io.Writer) error {
-	t := &doc.Table{Name: "claims", Columns: doc.TextColumns("id", "verdict", "evidence", "rests_on", "note")}
+	t := &doc.Table{Name: "claims", Columns: doc.TextColumns("id", "verdict", "evidence", "rests_on", "note", "blind_verdict")}
 	for _, c := range s.Claims {
-		t.AddRow(doc.TextCells(c.ID, c.Verdict, c.Evidence, c.Basis, c.Note)...)
+		t.AddRow(doc.TextCells(c.ID, c.Verdict, c.Evidence, c.Basis, c.Note, c.BlindVerdict)...)
 	}
 	return render.WriteTableCSV(w, t)
 }

@@ -218,8 +218,10 @@ var dotKinds = []struct {
 	basis, name string
 	style       chart.Style
 }{
+	{BlindClass, "predicted blind", chart.Style{Color: chart.Violet, Glyph: chart.Solid[3]}},
 	{compare.Validation, "nothing fitted", chart.Style{Color: chart.Blue, Glyph: chart.Solid[0]}},
 	{BasisAssumed, "decided by assumed numbers", chart.Style{Color: chart.Orange, Glyph: chart.Solid[1]}},
+	{BasisUnexamined, "nothing fitted, not examined", chart.Style{Color: chart.Teal, Glyph: chart.Solid[2]}},
 	{compare.Calibration, "fitted to it", chart.Style{Color: chart.Gray, Glyph: chart.Hollow[0]}},
 	{VerdictContradicted, "contradicted by the source", chart.Style{Color: chart.Gray, Glyph: chart.Solid[5]}},
 }
@@ -242,12 +244,13 @@ func (s *Study) ratioChart() *chart.Chart {
 		close := 0
 		for j := range a.Rows {
 			r := &a.Rows[j]
-			kind, known := kinds[r.Basis]
-			ratio := 1 + r.ErrorPercent()/100
+			name, off := r.countedError()
+			kind, known := kinds[name]
+			ratio := 1 + off/100
 			if !known || r.isTextual() || r.IsRepeated || !(ratio > 0) || math.IsInf(ratio, 0) {
 				continue
 			}
-			if math.Abs(r.ErrorPercent()) <= agreementPercent {
+			if math.Abs(off) <= agreementPercent {
 				close++
 			}
 			row.Dots = append(row.Dots, chart.Dot{Ratio: ratio, Kind: kind, Text: r.describe(a)})
@@ -271,5 +274,8 @@ func (r *Finding) describe(a *Artefact) string {
 		published += " to " + format.FileNumber(r.High)
 	}
 	words := fmt.Sprintf("%s: %s, %s: published %s %s, measured %s %s (%s %%)", a.paperName(), what, format.PlaceName(r.Platform, r.Library, r.Place), published, r.Unit, format.Number(r.Measured), r.Unit, format.Percent(r.ErrorPercent()))
+	if r.Blind != nil {
+		words += fmt.Sprintf("; predicted blind %s (%s %%)", format.Number(r.Blind.Value), format.Percent(r.BlindErrorPercent()))
+	}
 	return strings.ReplaceAll(words, "  ", " ")
 }

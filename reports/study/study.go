@@ -55,6 +55,10 @@ const BasisUnpublished = "shown"
 // number which is assumed decides: agreement with it says no more than that the guess was good.
 const BasisAssumed = "assumptions"
 
+// BasisUnexamined is the basis of a published value to which nothing was fitted, where it was not
+// found out whether assumed numbers decide it.
+const BasisUnexamined = "unexamined"
+
 // Whether two answers in words are the same.
 const (
 	WordsAgree  = "agrees"
@@ -94,17 +98,17 @@ type Finding struct {
 	Unit                           string  // us, us/B, MB/s, or "" for a count
 	Low, High                      float64 // published; the same where one value is printed
 	Measured                       float64
-	MeasuredLow, MeasuredHigh      float64   // interval of what was measured, at 95 %
-	IsUpperBound                   bool      // of what was measured only the upper end is known
-	Predicted                      float64   // by the model, from the platform's file
-	Text                           [2]string // published and found, of a row that is not a number
-	Agreement                      string    // of these: WordsAgree, WordsDiffer, or "" where they cannot be compared
-	Basis                          string    // compare.Calibration, compare.Validation, BasisAssumed, VerdictContradicted or BasisUnpublished
-	Source                         string    // where the published value is printed
-	Note                           string    // the contradiction, how the value is read, what the fit warns of
-	Warning                        string    // codes of the fit's warnings
-	IsRepeated                     bool      // the published value counts in another artefact
-	BasisUnknown                   bool      // whether assumed numbers decide it is not found out
+	MeasuredLow, MeasuredHigh      float64          // interval of what was measured, at 95 %
+	IsUpperBound                   bool             // of what was measured only the upper end is known
+	Predicted                      float64          // by the model, from the platform's file
+	Text                           [2]string        // published and found, of a row that is not a number
+	Agreement                      string           // of these: WordsAgree, WordsDiffer, or "" where they cannot be compared
+	Basis                          string           // compare.Calibration, compare.Validation, BasisAssumed, BasisUnexamined, VerdictContradicted or BasisUnpublished
+	Source                         string           // where the published value is printed
+	Note                           string           // the contradiction, how the value is read, what the fit warns of
+	Warning                        string           // codes of the fit's warnings
+	IsRepeated                     bool             // the published value counts in another artefact
+	Blind                          *BlindPrediction // of a published value that was not known; nil: it was
 }
 
 // ErrorPercent is how far the measured value is from the published one, in percent, signed: from
@@ -136,6 +140,7 @@ type Claim struct {
 	Evidence                  string // the numbers that decided
 	Basis                     string // BasisNothingFitted, BasisFitted or BasisTrueByConstruction; "" where nothing was compared
 	Note                      string // the reason of a failure, the contradiction, how near the threshold is
+	BlindVerdict              string // by what was predicted before the claim was known; "": it was
 }
 
 // CountClaims returns how many claims have a verdict that rests on something; "" stands for all.
@@ -157,12 +162,13 @@ const agreementPercent = 20
 // was found.
 type agreementCount struct{ all, agree int }
 
-// countNumbers counts the published numbers of a basis. Each counts once.
+// countNumbers counts the published numbers of a basis, or those of BlindClass, whose error is that
+// of the blind prediction. Each counts once, and blind ones as such alone.
 func (s *Study) countNumbers(basis string) (t agreementCount) {
 	s.forEachFinding(func(r *Finding) {
-		if r.Basis == basis && !r.isTextual() && !r.IsRepeated {
+		if kind, off := r.countedError(); kind == basis && !r.isTextual() && !r.IsRepeated {
 			t.all++
-			if math.Abs(r.ErrorPercent()) <= agreementPercent {
+			if math.Abs(off) <= agreementPercent {
 				t.agree++
 			}
 		}
@@ -194,11 +200,17 @@ func (s *Study) forEachFinding(do func(*Finding)) {
 // agreementSentence says how many published values were met.
 func (s *Study) agreementSentence() string {
 	var words []string
+	if t := s.blindSentence(); t != "" {
+		words = append(words, t)
+	}
 	if t := s.countNumbers(compare.Validation); t.all > 0 {
 		words = append(words, fmt.Sprintf("%d of %d published values to which nothing was fitted are met within %d %%.", t.agree, t.all, agreementPercent))
 	}
 	if t := s.countNumbers(BasisAssumed); t.all > 0 {
 		words = append(words, fmt.Sprintf("Of those that assumed numbers decide it is %d of %d.", t.agree, t.all))
+	}
+	if t := s.countNumbers(BasisUnexamined); t.all > 0 {
+		words = append(words, fmt.Sprintf("Of those for which it was not examined whether assumed numbers decide them it is %d of %d.", t.agree, t.all))
 	}
 	if t := s.countWords(); t.all > 0 {
 		words = append(words, fmt.Sprintf("%d of %d answers in words agree.", t.agree, t.all))

@@ -402,3 +402,41 @@ func TestStudyInteractions(t *testing.T) {
 		}
 	}
 }
+
+// A blind prediction counts as such, with the error that it had, whatever is measured and fitted
+// later. A value that was not examined counts apart from those that validate.
+func TestBlindPredictionsCountApart(t *testing.T) {
+	s := smallStudy()
+	blind := &s.Artefacts[1].Rows[1] // published 130
+	blind.Blind = &BlindPrediction{Value: 143, Commit: "abc"}
+	s.Artefacts[1].Rows[2].Basis = BasisUnexamined
+	s.Claims[0].BlindVerdict = VerdictFails
+	for _, later := range []string{compare.Validation, compare.Calibration} {
+		blind.Measured, blind.Basis = 130, later
+		if n := s.countNumbers(BlindClass); n != (agreementCount{1, 1}) {
+			t.Errorf("%s: %v", later, n)
+		}
+		if n := s.countNumbers(compare.Validation); n.all != 0 {
+			t.Errorf("%s: %v validate", later, n)
+		}
+		if got, want := s.blindSentence(), "1 blind prediction of numbers that the authors did not know, by commit abc: 1 within 20 %, the median error is 10.00 %, the largest 10.00 %. Of 1 claim that were not known then 0 held."; got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+		var cells bytes.Buffer
+		if err := s.WriteCells(&cells); err != nil || !strings.Contains(cells.String(), ",143,10\n") {
+			t.Errorf("%s: %v\n%s", later, err, cells.String())
+		}
+	}
+	if got, want := rowTexts(s.blindTable()), []string{"toy, lib isend o_s us|130.0|143.0|+10.0|130.0|0.0|yes"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if n := s.countNumbers(BasisUnexamined); n.all != 1 {
+		t.Errorf("%v are unexamined", n)
+	}
+	if svg := s.ratioChart().Inline(1100, ""); !strings.Contains(svg, "predicted blind") || !strings.Contains(svg, "nothing fitted, not examined") {
+		t.Error("the chart does not tell blind and unexamined values apart")
+	}
+	if rows := rowTexts(s.errorTable()); rows[len(rows)-1] != "the paper|1|10.00|10.00|2|1|10.00|10.00" {
+		t.Errorf("%q", rows)
+	}
+}

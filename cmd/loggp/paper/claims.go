@@ -18,7 +18,7 @@ const closeMargin = 0.1
 // subject that decides; where others would decide it the other way the note says so.
 func (x *reproduction) judgeClaim(c *Claim) study.Claim {
 	cells := c.record.cells
-	out := study.Claim{ID: c.ID, Text: cells["claim"], Location: cells["where"], Check: cells["how_to_check"], Note: c.Note}
+	out := study.Claim{ID: c.ID, BlindVerdict: x.paper.blindVerdicts[claimRowPrefix+c.ID], Text: cells["claim"], Location: cells["where"], Check: cells["how_to_check"], Note: c.Note}
 	env, holds := x.paper.environment(x.measured), expr.Missing
 	switch {
 	case c.Contradicted != "":
@@ -116,7 +116,7 @@ func (x *reproduction) setClaimBasis(out *study.Claim, c *Claim, env *expr.Env) 
 	out.Basis = study.BasisNothingFitted
 	var named []string
 	for _, p := range x.platforms {
-		if p.IsFittedTo("claims " + c.ID) {
+		if p.IsFittedTo(claimRowPrefix + c.ID) {
 			named = append(named, p.Machine.Name)
 		}
 	}
@@ -126,11 +126,13 @@ func (x *reproduction) setClaimBasis(out *study.Claim, c *Claim, env *expr.Env) 
 		return
 	}
 	var rows []string
-	for key, r := range x.publishedRows {
+	for key, printed := range x.rowsByKey {
 		timers := x.timersByCell[key]
 		compares := env.Requested[key] || len(timers) > 0 && !slices.ContainsFunc(timers, func(t string) bool { return !env.Requested[t] })
-		if compares && x.basisOf(r) == compare.Calibration {
-			rows = append(rows, r.Name)
+		for _, r := range printed {
+			if compares && x.basisOf(r) == compare.Calibration && !slices.Contains(rows, r.Name) {
+				rows = append(rows, r.Name)
+			}
 		}
 	}
 	if len(rows) > 0 {

@@ -27,6 +27,7 @@ import (
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
 	"github.com/loggp/loggp/microbench/papers"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/reports/study"
 )
 
 // Paper is what a folder says about a paper.
@@ -42,10 +43,12 @@ type Paper struct {
 	Artefacts   []Artefact
 	Claims      []Claim
 
-	lines       []string // of paper.yaml
-	definitions map[string]expr.Definition
-	names       expr.Names
-	texts       map[string]int // as those of names, for answers in words
+	lines         []string // of paper.yaml
+	definitions   map[string]expr.Definition
+	blind         map[string]*study.BlindPrediction // by row
+	blindVerdicts map[string]string                 // by "claims MB-16"
+	names         expr.Names
+	texts         map[string]int // as those of names, for answers in words
 }
 
 // Subject is what experiments are about: a library on a platform, between two processors.
@@ -189,7 +192,10 @@ func (p *Paper) resolve(dir fs.FS) error {
 			return err
 		}
 	}
-	return p.parseClaims(dir)
+	if err := p.parseClaims(dir); err != nil {
+		return err
+	}
+	return p.readBlindPredictions(dir)
 }
 
 // parseDefinitions parses the quantities. Each may use those above it.

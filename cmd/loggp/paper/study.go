@@ -45,13 +45,14 @@ type reproduction struct {
 	measured, predicted, published quantityValues
 	textsByCell                    map[string]string
 	publishedRows                  map[string]*artefactRow    // of published cells
+	rowsByKey                      map[string][]*artefactRow  // published rows by the quantities of which they are made
 	warningsByCell                 map[string][]clean.Warning // by cell
 	timersByCell                   map[string][]string        // the timers by which a cell is read
 }
 
 func newReproduction(p *Paper, o Options) *reproduction {
 	return &reproduction{Options: o, paper: p, loadPlatform: platform.Load, sites: map[string]*papers.Site{}, results: papers.NewResults(), predictedSeries: map[string][]sample.Series{},
-		measured: quantityValues{}, predicted: quantityValues{}, published: quantityValues{}, textsByCell: map[string]string{}, publishedRows: map[string]*artefactRow{}, warningsByCell: map[string][]clean.Warning{}, timersByCell: map[string][]string{}}
+		measured: quantityValues{}, predicted: quantityValues{}, published: quantityValues{}, textsByCell: map[string]string{}, publishedRows: map[string]*artefactRow{}, rowsByKey: map[string][]*artefactRow{}, warningsByCell: map[string][]clean.Warning{}, timersByCell: map[string][]string{}}
 }
 
 // quantityValues are quantities by their keys, such as o_s(t3d,isend,16). Times are microseconds.
@@ -226,8 +227,8 @@ func (x *reproduction) setPublished(f *study.Finding, r *artefactRow) {
 	if math.IsNaN(r.Low) {
 		return
 	}
-	f.Basis = x.basisOf(r)
-	f.BasisUnknown = r.line == nil && r.rule.Unexamined
+	f.Basis, f.Blind = x.basisOf(r), x.paper.blind[r.Name]
+	x.addPublishedKeys(r)
 	if r.key == "" { // it is no quantity that another row could have too
 		return
 	}
@@ -247,8 +248,22 @@ func (x *reproduction) basisOf(r *artefactRow) string {
 		return r.rule.Basis
 	case isCalibrated(x.platforms, r.Name):
 		return compare.Calibration
+	case r.line == nil && r.rule.Unexamined:
+		return study.BasisUnexamined
 	}
 	return compare.Validation
+}
+
+// addPublishedKeys keeps the quantities of which a published value is made, for what claims rest
+// on.
+func (x *reproduction) addPublishedKeys(r *artefactRow) {
+	env := x.paper.environment(x.measured)
+	env.Number(r.rule.Cell.parsed, r.variables)
+	for key := range env.Requested {
+		if !slices.Contains(x.rowsByKey[key], r) {
+			x.rowsByKey[key] = append(x.rowsByKey[key], r)
+		}
+	}
 }
 
 // setPublishedOfFigure fills in the published value of a figure's row, if tables print the
@@ -262,7 +277,7 @@ func (x *reproduction) setPublishedOfFigure(f *study.Finding, r *artefactRow) {
 	f.Low, f.High, f.IsRepeated = v.Low, v.High, true
 	for key := range env.Requested {
 		if printed := x.publishedRows[key]; printed != nil {
-			f.PublishedRow, f.Source, f.Basis = printed.Name, printed.Source, x.basisOf(printed)
+			f.PublishedRow, f.Source, f.Basis, f.Blind = printed.Name, printed.Source, x.basisOf(printed), x.paper.blind[printed.Name]
 			f.Note = joinSentences(printed.Contradiction, printed.Note, f.Note)
 		}
 	}

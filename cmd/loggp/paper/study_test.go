@@ -154,8 +154,9 @@ func TestInventedPaper(t *testing.T) {
 	text := func(x float64) string { return strconv.FormatFloat(x, 'g', 10, 64) }
 	rows := s.Artefacts[0].Rows
 	if want := []study.Table{
-		{Name: "table-1-overheads.csv", Columns: []string{"machine", "small_us", "large_us", "sold", "note"}, Rows: [][]string{
-			{"Torus", text(rows[0].Measured), text(rows[1].Measured), "NA", "printed twice"}, {"Crossbar", text(rows[2].Measured), text(rows[3].Measured), "NA", ""}}},
+		{Name: "table-1-overheads.csv", Columns: append([]string{"machine", "small_us", "large_us", "sold", "note"}, comparisonColumns("small_us", "large_us")...), Rows: [][]string{
+			slices.Concat([]string{"Torus", text(rows[0].Measured), text(rows[1].Measured), "NA", "printed twice"}, rows[0].Comparison(), rows[1].Comparison()),
+			slices.Concat([]string{"Crossbar", text(rows[2].Measured), text(rows[3].Measured), "NA", ""}, rows[2].Comparison(), rows[3].Comparison())}},
 		{Name: "table-2-calls.csv", Columns: []string{"call", "ends"}, Rows: [][]string{{"send", "local"}, {"ssend", "non-local"}, {"isend", "local"}}},
 	}; !reflect.DeepEqual(s.Tables, want) {
 		t.Errorf("tables\n%q\nwant\n%q", s.Tables, want)
@@ -185,6 +186,16 @@ func TestInventedPaper(t *testing.T) {
 	if rows := p.Published(); len(rows) != 3 || rows[0].Quantity != "o_s" || rows[0].Library != "chimp" || !rows[1].IsImpossible {
 		t.Errorf("%+v", rows)
 	}
+}
+
+// comparisonColumns are the columns that follow those of a published table.
+func comparisonColumns(of ...string) (all []string) {
+	for _, c := range of {
+		for _, suffix := range study.ComparisonSuffixes {
+			all = append(all, c+suffix)
+		}
+	}
+	return all
 }
 
 // A paper may have no experiment that gives samples, and no published values yet: its table has

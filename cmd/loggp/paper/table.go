@@ -412,8 +412,9 @@ func (p *Paper) bindVariables(x *artefactRow, expressions ...*expressionText) er
 }
 
 // measuredTable returns the published table with what was measured in place of its values: NA for
-// what was not, and columns to tell lines apart that the table has once, but that were measured for
-// several subjects or sizes. The findings are those of the rows.
+// what was not, columns to tell lines apart that the table has once, but that were measured for
+// several subjects or sizes, and columns that compare with what is published and was predicted. The
+// findings are those of the rows.
 func (a *Artefact) measuredTable(findings []study.Finding) study.Table {
 	out := study.Table{Name: a.File, Columns: slices.Clone(a.columns)}
 	if len(a.Subjects) > 1 {
@@ -447,6 +448,9 @@ func (a *Artefact) measuredTable(findings []study.Finding) study.Table {
 				lines[key]["subject"] = r.subject.Name
 			}
 		}
+		for j, value := range findings[i].Comparison() {
+			lines[key][r.rule.Value+study.ComparisonSuffixes[j]] = value
+		}
 		found, number := findings[i].Text[1], findings[i].Measured
 		switch b := r.rule.Below; {
 		case b != nil:
@@ -460,6 +464,13 @@ func (a *Artefact) measuredTable(findings []study.Finding) study.Table {
 		for _, c := range []string{r.rule.Value, r.rule.UpTo} {
 			if c != "" {
 				lines[key][c] = found
+			}
+		}
+	}
+	for _, r := range a.Rows {
+		for _, suffix := range study.ComparisonSuffixes {
+			if c := r.Value + suffix; r.Below == nil && r.Text.node == nil && !slices.Contains(out.Columns, c) {
+				out.Columns = append(out.Columns, c)
 			}
 		}
 	}
