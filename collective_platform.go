@@ -113,7 +113,7 @@ func fitCalls(ctx context.Context, j *job.Job, pair [2]int) ([]params.Parameter,
 	plan := &microbench.Plan{
 		Modes: []string{"send", "isend", "rsend"}, Sizes: []int{0},
 		Timers: []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.TimerRTT},
-		Reps:   2, WarmupRounds: 2, CommonClock: true, Pair: pair,
+		Reps:   2, WarmupRounds: 2, HasCommonClock: true, Pair: pair,
 	}
 	for k := 1; k <= maxMeasuredBytes; k *= 2 {
 		plan.Sizes = append(plan.Sizes, k)

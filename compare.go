@@ -97,7 +97,7 @@ func comparePredictions(o CompareOptions) (*Comparison, error) {
 	}
 	if len(all) == 0 {
 		err := fmt.Errorf("%s predicts nothing of what is in the samples: is it of the same platform, library and place, and has it the parameters of their modes, and of mode message for T_s and T_sr?", o.Params.From)
-		if _, missing := params.ModelParameters(o.Params.All, microbench.LowLevelMessage); missing != nil {
+		if _, missing := params.ModelParameters(o.Params.All, microbench.LowLevelMode); missing != nil {
 			err = fmt.Errorf("%w There is %w", err, missing)
 		}
 		return nil, err

@@ -204,7 +204,7 @@ func (m *measurement) measurePairs(ctx context.Context) (*Measurement, error) {
 	if err != nil {
 		return nil, badOption("", err)
 	}
-	plan.CommonClock = m.job.HasCommonClock()
+	plan.HasCommonClock = m.job.HasCommonClock()
 	if plan.Pair, err = pairOf(m.job, m.Place); err != nil {
 		return nil, err
 	}
@@ -250,7 +250,7 @@ const maxPairs = 4096
 
 // rankPairs returns the pairs of PairsAll.
 func (m *measurement) rankPairs(ranks int) [][2]int {
-	return microbench.RankPairs(ranks, maxPairs, m.Seed)
+	return microbench.SelectRankPairs(ranks, maxPairs, m.Seed)
 }
 
 // pairSamples makes a data set of the series.
@@ -301,6 +301,6 @@ func commonPlace(j *job.Job) string {
 // servedModes returns the modes that the forced protocol can serve.
 func (m *measurement) servedModes(modes []string) []string {
 	return slices.DeleteFunc(slices.Clone(modes), func(mode string) bool {
-		return (&microbench.Plan{Modes: []string{mode}, Sizes: []int{0}, Reps: 1, Protocol: m.forcedProtocol()}).Check() != nil
+		return (&microbench.Plan{Modes: []string{mode}, Sizes: []int{0}, Reps: 1, ForcedProtocol: m.forcedProtocol()}).Check() != nil
 	})
 }

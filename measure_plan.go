@@ -41,7 +41,7 @@ func (m *measurement) newPlan() (*microbench.Plan, error) {
 	if m.allPairs() && m.Place != "" {
 		return nil, optionErrorf("Pairs, Place", "one of them says which ranks to measure")
 	}
-	plan := &microbench.Plan{Protocol: m.forcedProtocol(), MeasureDelivery: m.Protocol == ProtocolAuto, Delta: m.Delta, CommonClock: true}
+	plan := &microbench.Plan{ForcedProtocol: m.forcedProtocol(), MeasureDelivery: m.Protocol == ProtocolAuto, Delta: m.Delta, HasCommonClock: true}
 	var err error
 	if plan.Reps, plan.WarmupRounds, err = m.repetitions(); err != nil {
 		return nil, err
@@ -67,11 +67,11 @@ func (m *measurement) planSizes() ([]int, error) {
 	case m.allPairs():
 		sizes = microbench.PairSizes
 	case m.Platform == job.TCP && !m.isOnSeveralHosts():
-		sizes = microbench.LongSizes
+		sizes = microbench.SplitMessageSizes
 	case m.onTransport() || m.onVendor():
-		sizes = microbench.LogSizes
+		sizes = microbench.RealMachineSizes
 	default:
-		sizes = microbench.DefaultSizes
+		sizes = microbench.EmulatedMachineSizes
 	}
 	if m.MaxSize != 0 {
 		if m.MaxSize < 0 || m.MaxSize > MaxMessage {
@@ -113,7 +113,7 @@ func (m *measurement) planModes() ([]string, error) {
 		if m.namesModes() {
 			return nil, optionErrorf("Modes", "low-level messages have none; leave it out with --level message")
 		}
-		return []string{microbench.LowLevelMessage}, nil
+		return []string{microbench.LowLevelMode}, nil
 	}
 	if m.Level != "" && m.Level != LevelMPI && m.Level != LevelBoth {
 		return nil, optionErrorf("Level", "it is one of %s, %s, %s", LevelBoth, LevelMPI, LevelMessage)
@@ -129,7 +129,7 @@ func (m *measurement) planModes() ([]string, error) {
 	case m.Modes == nil && m.allPairs():
 		return m.servedModes(microbench.PairModes), nil
 	case m.namesModes():
-		known := append(microbench.Modes(), microbench.LowLevelMessage)
+		known := append(microbench.Modes(), microbench.LowLevelMode)
 		for _, mode := range m.Modes {
 			if meant := table.Suggestion(mode, known); meant != "" && !slices.Contains(known, mode) {
 				return nil, optionErrorf("Modes", "there is no mode %q; did you mean %s? There are %s", mode, meant, strings.Join(known, ", "))
@@ -139,7 +139,7 @@ func (m *measurement) planModes() ([]string, error) {
 	}
 	modes := m.servedModes(microbench.Modes())
 	if hasMessages && !m.job.IsLocal() && m.forcedProtocol() == "" && m.Level != LevelMPI {
-		modes = append(modes, microbench.LowLevelMessage)
+		modes = append(modes, microbench.LowLevelMode)
 	}
 	return modes, nil
 }
@@ -162,12 +162,12 @@ func (m *measurement) newExperiment(plan *microbench.Plan) (*microbench.Experime
 		return nil, &OptionError{"Precision", unit.Percent(m.Precision), errors.New("it must be from 0.01% to 50%")}
 	}
 	x := &microbench.Experiment{Plan: *plan, Launches: m.Launches, Budget: m.Budget, Precision: m.Precision, Seed: m.Seed}
-	x.SharedMachine, x.Reps = true, m.Reps
+	x.IsSharedMachine, x.Reps = true, m.Reps
 	named := m.Sizes != nil || m.MaxSize != 0
 	if !named && !m.allPairs() {
-		x.RefineSizes, x.MaxTrainBytes = !m.Quick, slices.Max(microbench.LogSizes)
+		x.RefineSizes, x.MaxTrainBytes = !m.Quick, slices.Max(microbench.RealMachineSizes)
 		if !m.Quick {
-			x.RoundTripSizes = microbench.LogRoundTripSizes
+			x.RoundTripSizes = microbench.RealMachineRoundTripSizes
 		}
 	}
 	if m.Quick {

@@ -16,14 +16,14 @@ func TestDefaultSizes(t *testing.T) {
 		options MeasureOptions
 		want    []int
 	}{
-		{MeasureOptions{Platform: "tcp"}, microbench.LongSizes},
-		{MeasureOptions{Platform: "tcp", Hosts: []string{"node2"}}, microbench.LogSizes},
-		{MeasureOptions{Platform: "shm"}, microbench.LogSizes},
-		{MeasureOptions{Platform: "mpi"}, microbench.LogSizes},
-		{MeasureOptions{Platform: "t3d"}, microbench.DefaultSizes},
+		{MeasureOptions{Platform: "tcp"}, microbench.SplitMessageSizes},
+		{MeasureOptions{Platform: "tcp", Hosts: []string{"node2"}}, microbench.RealMachineSizes},
+		{MeasureOptions{Platform: "shm"}, microbench.RealMachineSizes},
+		{MeasureOptions{Platform: "mpi"}, microbench.RealMachineSizes},
+		{MeasureOptions{Platform: "t3d"}, microbench.EmulatedMachineSizes},
 		{MeasureOptions{Platform: "t3d", Pairs: PairsAll}, microbench.PairSizes},
 		{MeasureOptions{Platform: "t3d", MaxSize: 5000}, []int{0, 1, 4, 16, 64, 128, 256, 500, 700, 1000, 1400, 2000, 3000, 5000}},
-		{MeasureOptions{Platform: "t3d", MaxSize: 200_000}, append(slices.Clone(microbench.DefaultSizes), 131072, 200_000)},
+		{MeasureOptions{Platform: "t3d", MaxSize: 200_000}, append(slices.Clone(microbench.EmulatedMachineSizes), 131072, 200_000)},
 		{MeasureOptions{Platform: "t3d", Sizes: []int{1, 64, 100}, MaxSize: 70}, []int{1, 64}},
 	} {
 		m := measurement{MeasureOptions: c.options}

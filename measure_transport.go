@@ -45,12 +45,12 @@ func (m *measurement) measureTransport(ctx context.Context, plan *microbench.Pla
 // runLaunches runs an experiment on this machine.
 func (m *measurement) runLaunches(ctx context.Context, x *microbench.Experiment) (*microbench.ExperimentResult, error) {
 	s := microbench.NewScheduler(x)
-	return s.Run(ctx, func(ctx context.Context, _ int) error {
+	return s.RunLaunches(ctx, func(ctx context.Context, _ int) error {
 		w, err := m.job.World(ctx, 0)
 		if err != nil {
 			return err
 		}
-		return s.RunLaunch(w, m.job.Options(m.forcedProtocol()))
+		return s.MeasureLaunchInWorld(w, m.job.Options(m.forcedProtocol()))
 	}, m.reportFraction)
 }
 
@@ -58,10 +58,10 @@ func (m *measurement) runLaunches(ctx context.Context, x *microbench.Experiment)
 // beside --sizes, that choose what it measures.
 func (m *measurement) addShortage(x *microbench.Experiment, outcome *microbench.ExperimentResult, tooMany string) {
 	switch {
-	case outcome.MissingTasks > 0:
-		m.disturbances = append(m.disturbances, fmt.Sprintf("budget: there was no time for %d of %d stages of modes and sizes: give a longer --budget or fewer %s or --sizes", outcome.MissingTasks, outcome.Tasks, tooMany))
-	case outcome.Launches < x.MinLaunches():
-		m.disturbances = append(m.disturbances, fmt.Sprintf("budget: it was enough for %d of %d launches: give a longer --budget or fewer %s or --sizes", outcome.Launches, x.MinLaunches(), tooMany))
+	case outcome.MissingTaskCount > 0:
+		m.disturbances = append(m.disturbances, fmt.Sprintf("budget: there was no time for %d of %d stages of modes and sizes: give a longer --budget or fewer %s or --sizes", outcome.MissingTaskCount, outcome.TaskCount, tooMany))
+	case outcome.LaunchCount < x.MinLaunches():
+		m.disturbances = append(m.disturbances, fmt.Sprintf("budget: it was enough for %d of %d launches: give a longer --budget or fewer %s or --sizes", outcome.LaunchCount, x.MinLaunches(), tooMany))
 	}
 }
 
@@ -107,11 +107,11 @@ func (m *measurement) emulationFacts(reps, warmup int) []sample.Fact {
 func (m *measurement) outcomeFacts(x *microbench.Experiment, outcome *microbench.ExperimentResult) []sample.Fact {
 	facts := []sample.Fact{
 		{Key: "begun", Value: outcome.WallStart.Format(time.RFC3339)},
-		{Key: "launches", Value: strconv.Itoa(outcome.Launches)},
+		{Key: "launches", Value: strconv.Itoa(outcome.LaunchCount)},
 		{Key: "order_seed", Value: strconv.FormatUint(x.Seed, 10)},
 		{Key: "took", Value: outcome.WallDuration.Round(time.Millisecond).String()},
 		{Key: "precision", Value: unit.Percent(x.WantedPrecision())},
-		{Key: "reached", Value: fmt.Sprintf("%d of %d medians", outcome.KnownMedians, outcome.Medians)},
+		{Key: "reached", Value: fmt.Sprintf("%d of %d medians", outcome.PreciseMedianCount, outcome.MedianCount)},
 	}
 	if x.Reps > 0 {
 		facts = append(facts, sample.Fact{Key: "reps", Value: strconv.Itoa(x.Reps)})
@@ -143,7 +143,7 @@ func clockFacts(bounds []microbench.ClockOffset) []sample.Fact {
 	if middle, ok := first.Middle(); ok {
 		facts[0].Value = fmt.Sprintf("%s, within %s..%s at the first launch", middle.MicrosString(), first.Low.MicrosString(), first.High.MicrosString())
 	}
-	if low, high, ok := microbench.DriftBounds(bounds); ok {
+	if low, high, ok := microbench.ClockDriftBounds(bounds); ok {
 		facts[1].Value = fmt.Sprintf("%.2f, within %.2f..%.2f, from %d launches", (low+high)/2, low, high, len(bounds))
 	}
 	return facts

@@ -94,7 +94,7 @@ func (o PredictOptions) parameterSource() (predictionSource, error) {
 	if len(ps) == 0 {
 		return none, optionErrorf("Place", "%s has no parameters of place %s", o.Params.From, where.place)
 	}
-	isMessage := func(x params.Parameter) bool { return x.Mode == microbench.LowLevelMessage }
+	isMessage := func(x params.Parameter) bool { return x.Mode == microbench.LowLevelMode }
 	first := ps[0]
 	if i := slices.IndexFunc(ps, isMessage); i >= 0 && o.Protocol != nil {
 		first = ps[i]
@@ -125,11 +125,11 @@ func (o PredictOptions) parameterSource() (predictionSource, error) {
 
 // useEquations predicts protocols from the parameters of low-level messages.
 func (s *predictionSource) useEquations(ps []params.Parameter) error {
-	x, err := params.ModelParameters(ps, microbench.LowLevelMessage)
+	x, err := params.ModelParameters(ps, microbench.LowLevelMode)
 	if err != nil {
 		return err
 	}
-	s.basis, s.call = basisEquations, microbench.LowLevelMessage
+	s.basis, s.call = basisEquations, microbench.LowLevelMode
 	s.title = fmt.Sprintf("Messages on %s, %s, %s, by equations (1) to (7)", s.platform, s.library, s.place)
 	s.transfer = func(name string, k int) model.Transfer {
 		m := &model.LogGP{L: max(0, x.L), SendO: x.SendO.Time(0), RecvO: x.RecvO.Time(0), Gap: x.Gap, BigGap: x.BigGap}

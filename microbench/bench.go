@@ -24,14 +24,14 @@ type pairBenchmark struct {
 	timers                    []*timerSamples
 
 	// Set for real clocks only:
-	clockReadTime  unit.Time // what a reading of the clock costs
-	dither         *dither   // after each wait; may be nil
-	batchSize      int       // operations in a sample
-	discardSamples bool      // during rounds of warm-up
+	clockReadTime   unit.Time // what a reading of the clock costs
+	dither          *dither   // after each wait; may be nil
+	batchOperations int       // operations in a sample
+	discardSamples  bool      // during rounds of warm-up
 }
 
-// messageTag is the tag of all measured messages.
-const messageTag = 1
+// measuredMessageTag is the tag of all measured messages.
+const measuredMessageTag = 1
 
 // bsendBufferSize returns how much memory the library needs for buffered sends. It is enough for
 // several messages, as one may still be in the buffer when the next one is sent.
@@ -65,9 +65,9 @@ func (b *pairBenchmark) elapsedSince(begin unit.Time) unit.Time {
 // barrier synchronizes with the other rank. The root leaves it first.
 func (b *pairBenchmark) barrier() { b.barrierComm.Barrier() }
 
-// waitForArrival lets P1 wait until all messages on the way have surely arrived.
-func (b *pairBenchmark) waitForArrival() {
-	b.waitFor(b.delta())
+// waitForArrivals lets P1 wait until all messages on the way have surely arrived.
+func (b *pairBenchmark) waitForArrivals() {
+	b.waitFor(b.waitBeforeTimer12())
 	if b.dither != nil {
 		b.dither.spin()
 	}
@@ -80,22 +80,22 @@ const maxComputeSlice = 100 * unit.Microsecond
 func (b *pairBenchmark) waitFor(d unit.Time) { b.Plan.waitFor(b.pairComm, d) }
 
 func (p *Plan) waitFor(c *mpi.Comm, d unit.Time) {
-	for ; p.SharedMachine && d > maxComputeSlice; d -= maxComputeSlice {
+	for ; p.IsSharedMachine && d > maxComputeSlice; d -= maxComputeSlice {
 		c.Compute(maxComputeSlice)
 	}
 	c.Compute(d)
 }
 
-func (b *pairBenchmark) delta() unit.Time {
+func (b *pairBenchmark) waitBeforeTimer12() unit.Time {
 	if b.Delta != 0 {
 		return b.Delta
 	}
 	return 2 * b.warmupRoundTime
 }
 
-// noteWarmupRound notes the time of a round of the warm-up, without delta.
-func (b *pairBenchmark) noteWarmupRound(took unit.Time) {
-	if b.SharedMachine && b.warmupRoundTime > 0 {
+// recordWarmupRound notes the time of a round of the warm-up, without delta.
+func (b *pairBenchmark) recordWarmupRound(took unit.Time) {
+	if b.IsSharedMachine && b.warmupRoundTime > 0 {
 		b.warmupRoundTime = min(b.warmupRoundTime, max(took, 1))
 	} else {
 		b.warmupRoundTime = max(b.warmupRoundTime, took)
@@ -106,21 +106,21 @@ func (b *pairBenchmark) noteWarmupRound(took unit.Time) {
 // a blocking one it is complete.
 func (b *pairBenchmark) startSend() mpi.Request {
 	if b.mode.Blocking {
-		b.mode.send(b.pairComm, b.sendBuffer, b.peerRank, messageTag)
+		b.mode.blockingSend(b.pairComm, b.sendBuffer, b.peerRank, measuredMessageTag)
 		return mpi.Request{}
 	}
-	return b.mode.start(b.pairComm, b.sendBuffer, b.peerRank, messageTag)
+	return b.mode.startSend(b.pairComm, b.sendBuffer, b.peerRank, measuredMessageTag)
 }
 
 // postReceive receives a message by the call that belongs to the mode.
 func (b *pairBenchmark) postReceive() mpi.Request {
 	switch {
-	case b.mode.Name == LowLevelMessage:
+	case b.mode.Name == LowLevelMode:
 		b.pairComm.Messages().Recv(b.receiveBuffer)
 	case b.mode.Blocking:
-		mpi.Recv(b.pairComm, b.receiveBuffer, b.peerRank, messageTag)
+		mpi.Recv(b.pairComm, b.receiveBuffer, b.peerRank, measuredMessageTag)
 	default:
-		return mpi.Irecv(b.pairComm, b.receiveBuffer, b.peerRank, messageTag)
+		return mpi.Irecv(b.pairComm, b.receiveBuffer, b.peerRank, measuredMessageTag)
 	}
 	return mpi.Request{}
 }
@@ -131,22 +131,22 @@ func decodeTime(b []byte) unit.Time    { return unit.Time(binary.LittleEndian.Ui
 
 // timerSamples is the samples of one timer, on the rank that takes them.
 type timerSamples struct {
-	name    string
-	isLocal bool           // this rank takes them
-	byRoot  [2][]unit.Time // with each root of the barrier
+	name              string
+	isTakenByThisRank bool           // this rank takes them
+	byRoot            [2][]unit.Time // with each root of the barrier
 
-	batchSum  unit.Time // of the operations of the next sample
-	batchLeft int       // operations that the next sample still needs
+	batchSum            unit.Time // of the operations of the next sample
+	batchOperationsLeft int       // operations that the next sample still needs
 }
 
-// timerNamed returns the timer of a name, and adds it if it is new. P1 or P2 takes its samples.
-func (b *pairBenchmark) timerNamed(name string, atP1 bool) *timerSamples {
+// findOrAddTimer returns the timer of a name, and adds it if it is new. P1 or P2 takes its samples.
+func (b *pairBenchmark) findOrAddTimer(name string, atP1 bool) *timerSamples {
 	for _, t := range b.timers {
 		if t.name == name {
 			return t
 		}
 	}
-	t := &timerSamples{name: name, isLocal: atP1 == b.isP1}
+	t := &timerSamples{name: name, isTakenByThisRank: atP1 == b.isP1}
 	b.timers = append(b.timers, t)
 	return t
 }
@@ -154,26 +154,26 @@ func (b *pairBenchmark) timerNamed(name string, atP1 bool) *timerSamples {
 // recordOperation adds the time of one operation to a timer. A sample is the mean of a batch of
 // operations.
 func (b *pairBenchmark) recordOperation(t *timerSamples, d unit.Time) {
-	if !t.isLocal || b.discardSamples {
+	if !t.isTakenByThisRank || b.discardSamples {
 		return
 	}
-	if b.batchSize <= 1 {
+	if b.batchOperations <= 1 {
 		b.recordSample(t, d)
 		return
 	}
-	if t.batchLeft == 0 {
-		t.batchSum, t.batchLeft = 0, b.batchSize
+	if t.batchOperationsLeft == 0 {
+		t.batchSum, t.batchOperationsLeft = 0, b.batchOperations
 	}
 	t.batchSum += d
-	if t.batchLeft--; t.batchLeft == 0 {
-		b.recordSample(t, meanOperationTime(t.batchSum, b.batchSize))
+	if t.batchOperationsLeft--; t.batchOperationsLeft == 0 {
+		b.recordSample(t, meanOperationTime(t.batchSum, b.batchOperations))
 	}
 }
 
 // recordSample adds a sample. An operation shorter than the cost of reading the clock counts as
 // zero.
 func (b *pairBenchmark) recordSample(t *timerSamples, d unit.Time) {
-	if !b.discardSamples && t.isLocal {
+	if !b.discardSamples && t.isTakenByThisRank {
 		t.byRoot[b.rootIndex] = append(t.byRoot[b.rootIndex], max(d, 0))
 	}
 }
@@ -185,9 +185,9 @@ func meanOperationTime(all unit.Time, n int) unit.Time { return (all + unit.Time
 func (b *pairBenchmark) collectSamples() {
 	for _, t := range b.timers {
 		switch {
-		case t.isLocal && !b.isP1:
+		case t.isTakenByThisRank && !b.isP1:
 			b.sendSamples(t)
-		case !t.isLocal && b.isP1:
+		case !t.isTakenByThisRank && b.isP1:
 			b.receiveSamples(t)
 		}
 	}
@@ -202,20 +202,20 @@ func (b *pairBenchmark) sendSamples(t *timerSamples) {
 		}
 		t.byRoot[i] = t.byRoot[i][:0]
 	}
-	mpi.Ssend(b.pairComm, raw, b.peerRank, messageTag)
+	mpi.Ssend(b.pairComm, raw, b.peerRank, measuredMessageTag)
 }
 
 func (b *pairBenchmark) receiveSamples(t *timerSamples) {
-	raw := make([]byte, b.pairComm.Probe(b.peerRank, messageTag).Bytes)
-	mpi.Recv(b.pairComm, raw, b.peerRank, messageTag)
+	raw := make([]byte, b.pairComm.Probe(b.peerRank, measuredMessageTag).Bytes)
+	mpi.Recv(b.pairComm, raw, b.peerRank, measuredMessageTag)
 	n := len(raw) / 8
 	for i := range n {
 		t.byRoot[2*i/n] = append(t.byRoot[2*i/n], unit.Time(binary.LittleEndian.Uint64(raw[8*i:])))
 	}
 }
 
-// series returns the collected samples.
-func (b *pairBenchmark) series() []sample.Series {
+// collectedSeries returns the collected samples.
+func (b *pairBenchmark) collectedSeries() []sample.Series {
 	var all []sample.Series
 	for _, t := range b.timers {
 		all = append(all, sample.Series{

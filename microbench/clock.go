@@ -86,8 +86,8 @@ func (c ClockOffset) Middle() (unit.Time, bool) { return c.Low + (c.High-c.Low)/
 // An exchange lasts at least this long, and has at least this number of round trips, which take
 // longer on a slow network.
 const (
-	minOffsetDuration = 20 * unit.Millisecond
-	minOffsetTrips    = 20
+	minOffsetExchangeDuration = 20 * unit.Millisecond
+	minOffsetRoundTrips       = 20
 )
 
 // boundClockOffset bounds the offset of the pair's clocks by round trips in which P2 reads its
@@ -105,34 +105,35 @@ func (x *rankPair) boundClockOffset() ClockOffset {
 	var there [8]byte
 	if !x.isP1 {
 		for {
-			mpi.Recv(c, more[:], peer, messageTag)
+			mpi.Recv(c, more[:], peer, measuredMessageTag)
 			encodeTime(there[:], c.Wtime())
 			if more[0] == 0 {
 				return ClockOffset{}
 			}
-			mpi.Send(c, there[:], peer, messageTag)
+			mpi.Send(c, there[:], peer, measuredMessageTag)
 		}
 	}
 	begin := c.Wtime()
 	bounds := ClockOffset{Low: math.MinInt64, High: math.MaxInt64}
 	more[0] = 1
-	for n := 0; n < minOffsetTrips || c.Wtime()-begin < minOffsetDuration; n++ {
+	for n := 0; n < minOffsetRoundTrips || c.Wtime()-begin < minOffsetExchangeDuration; n++ {
 		before := c.Wtime()
-		mpi.Send(c, more[:], peer, messageTag)
-		mpi.Recv(c, there[:], peer, messageTag)
+		mpi.Send(c, more[:], peer, measuredMessageTag)
+		mpi.Recv(c, there[:], peer, measuredMessageTag)
 		t := decodeTime(there[:])
 		bounds.Low, bounds.High = max(bounds.Low, t-c.Wtime()), min(bounds.High, t-before)
 	}
 	more[0] = 0
-	mpi.Send(c, more[:], peer, messageTag)
+	mpi.Send(c, more[:], peer, measuredMessageTag)
 	bounds.At = begin + (c.Wtime()-begin)/2
 	return bounds
 }
 
-// DriftBounds returns bounds of the rate by which P2's clock is faster than P1's, in millionths, if
-// the rate is constant: between two exchanges the offset grew at least by the later lower bound
-// less the earlier upper bound. It reports whether there are two exchanges with consistent bounds.
-func DriftBounds(clocks []ClockOffset) (low, high float64, ok bool) {
+// ClockDriftBounds returns bounds of the rate by which P2's clock is faster than P1's, in
+// millionths, if the rate is constant: between two exchanges the offset grew at least by the later
+// lower bound less the earlier upper bound. It reports whether there are two exchanges with
+// consistent bounds.
+func ClockDriftBounds(clocks []ClockOffset) (low, high float64, ok bool) {
 	low, high = math.Inf(-1), math.Inf(1)
 	for j, b := range clocks {
 		for _, a := range clocks[:j] {

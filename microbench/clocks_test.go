@@ -46,14 +46,14 @@ func TestClocks(t *testing.T) {
 	}
 	for _, s := range []skewed{{}, {offset: 7 * unit.Second}, {offset: -3 * unit.Millisecond, ppm: 50}, {offset: unit.Microsecond, ppm: -20}} {
 		x := microbench.NewScheduler(&microbench.Experiment{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{0}, Reps: 1}, Launches: 3, MeasureClockOffset: true})
-		c, err := x.Run(t.Context(), func(ctx context.Context, n int) error {
+		c, err := x.RunLaunches(t.Context(), func(ctx context.Context, n int) error {
 			w, err := j.World(ctx, uint64(n))
 			if err != nil {
 				return err
 			}
 			s.begin = unit.Time(n) * 10 * unit.Second
 			s.World = w
-			return x.RunLaunch(s, j.Options(""))
+			return x.MeasureLaunchInWorld(s, j.Options(""))
 		}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -72,7 +72,7 @@ func TestClocks(t *testing.T) {
 				t.Errorf("launch %d was at %v", n, b.At)
 			}
 		}
-		low, high, ok := microbench.DriftBounds(c.ClockOffsets)
+		low, high, ok := microbench.ClockDriftBounds(c.ClockOffsets)
 		if truth := float64(s.ppm); !ok || low > truth || high < truth || high-low > 10 {
 			t.Errorf("%+v: the drift is from %g to %g ppm, %v", s, low, high, ok)
 		}
@@ -85,7 +85,7 @@ func TestDriftUnknown(t *testing.T) {
 	later := microbench.ClockOffset{At: 2 * unit.Second, Low: 100 * unit.Microsecond, High: 101 * unit.Microsecond}
 	back := microbench.ClockOffset{At: 3 * unit.Second, Low: -1, High: 1}
 	for _, c := range [][]microbench.ClockOffset{nil, {one}, {one, later, back}} {
-		if low, high, ok := microbench.DriftBounds(c); ok {
+		if low, high, ok := microbench.ClockDriftBounds(c); ok {
 			t.Errorf("of %v the drift is from %g to %g", c, low, high)
 		}
 	}

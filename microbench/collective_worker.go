@@ -22,7 +22,7 @@ type collectiveWorker struct {
 	sendBuffer, receiveBuffer []byte // for all cells: buffers that stay in place stay in the caches
 
 	warmupRoundTime unit.Time // the shortest round of the warm-up on a shared machine, else the longest
-	commandWords    [CommandWords]int64
+	commandWords    [CommandWordCount]int64
 	localTimes      []int64 // of this rank
 	gatheredTimes   []int64 // of all ranks, at rank 0
 	memStats        runtime.MemStats
@@ -36,7 +36,7 @@ func (e *Experiment) newCollectiveWorker(comm *mpi.Comm) *collectiveWorker {
 		in, out := x.bufferSizes()
 		w.sendBuffer, w.receiveBuffer = growBuffer(w.sendBuffer, in), growBuffer(w.receiveBuffer, out)
 	}
-	if e.SharedMachine {
+	if e.IsSharedMachine {
 		w.clockReadTime = measureClockReadTime(comm)
 	}
 	return w
@@ -119,10 +119,10 @@ func (w *collectiveWorker) Now() unit.Time { return w.comm.Wtime() }
 
 // Execute executes a command on all ranks. Rank 0 calls it.
 func (w *collectiveWorker) Execute(c Command) (CommandResult, error) {
-	w.commandWords = c.Words()
+	w.commandWords = c.EncodeWords()
 	w.comm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
 	begin := w.Now()
-	w.execute(c)
+	w.executeOnThisRank(c)
 	r := CommandResult{WarmupRoundTime: w.warmupRoundTime, RoundsDuration: w.Now() - begin, Times: make([][]unit.Time, w.comm.Size())}
 	for i, t := range w.gatheredTimes {
 		if c.Rounds > 0 {
@@ -132,26 +132,28 @@ func (w *collectiveWorker) Execute(c Command) (CommandResult, error) {
 	return r, nil
 }
 
-// stopRanks ends followRoot on the other ranks, by a command with a stage that does not exist.
+// stopRanks ends followRootCommands on the other ranks, by a command with a stage that does not
+// exist.
 func (w *collectiveWorker) stopRanks() {
-	w.commandWords = Command{StageIndex: len(stages)}.Words()
+	w.commandWords = Command{StageIndex: len(stages)}.EncodeWords()
 	w.comm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
 }
 
-// followRoot executes the commands of rank 0 until it stops the ranks.
-func (w *collectiveWorker) followRoot() {
+// followRootCommands executes the commands of rank 0 until it stops the ranks.
+func (w *collectiveWorker) followRootCommands() {
 	for {
 		w.comm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
-		c := commandFromWords(w.commandWords)
+		c := decodeCommand(w.commandWords)
 		if c.StageIndex == len(stages) {
 			return
 		}
-		w.execute(c)
+		w.executeOnThisRank(c)
 	}
 }
 
-// execute runs the rounds of a command, and gathers the times of the counted rounds at rank 0.
-func (w *collectiveWorker) execute(c Command) {
+// executeOnThisRank runs the rounds of a command, and gathers the times of the counted rounds at
+// rank 0.
+func (w *collectiveWorker) executeOnThisRank(c Command) {
 	w.prepareOperation(c)
 	w.collectGarbage()
 	w.runWarmupRounds(c.WarmupRounds)
@@ -174,7 +176,7 @@ func (w *collectiveWorker) runWarmupRounds(rounds int) {
 		switch d := w.comm.Wtime() - begin; {
 		case i == 0:
 			w.warmupRoundTime = d
-		case w.SharedMachine:
+		case w.IsSharedMachine:
 			w.warmupRoundTime = min(w.warmupRoundTime, d)
 		default:
 			w.warmupRoundTime = max(w.warmupRoundTime, d)
@@ -200,7 +202,7 @@ const maxGarbageBytes = 64 << 20
 
 // collectGarbage collects garbage before rounds are timed, if there is much of it.
 func (w *collectiveWorker) collectGarbage() {
-	if !w.SharedMachine {
+	if !w.IsSharedMachine {
 		return
 	}
 	if runtime.ReadMemStats(&w.memStats); w.memStats.HeapAlloc > w.heapAfterGC+maxGarbageBytes {
@@ -226,8 +228,8 @@ func timeAfterBarrier(w *collectiveWorker, window unit.Time) unit.Time {
 	return max(0, end-begin-w.clockReadTime)
 }
 
-// minMedianMax returns the smallest, the median and the largest time of the ranks.
-func minMedianMax(ranks []unit.Time) []unit.Time {
+// minMedianMaxTimes returns the smallest, the median and the largest time of the ranks.
+func minMedianMaxTimes(ranks []unit.Time) []unit.Time {
 	n := len(ranks)
 	low, high := ranks[(n-1)/2], ranks[n/2]
 	return []unit.Time{ranks[0], low + (high-low)/2, ranks[n-1]}
@@ -251,7 +253,7 @@ func timeFromAgreedStart(w *collectiveWorker, window unit.Time) unit.Time {
 		w.waitFor(w.comm, over-end)
 	}
 	if late {
-		return LateStartTime
+		return LateStartMarker
 	}
 	return max(0, end-start-w.clockReadTime)
 }
@@ -262,7 +264,7 @@ func (w *collectiveWorker) waitUntil(start unit.Time) unit.Time {
 	now := w.comm.Wtime()
 	switch {
 	case now > start:
-	case w.SharedMachine:
+	case w.IsSharedMachine:
 		w.waitFor(w.comm, max(0, start-now-watching))
 		for now = w.comm.Wtime(); now < start; now = w.comm.Wtime() {
 		}
@@ -278,9 +280,9 @@ func (w *collectiveWorker) waitUntil(start unit.Time) unit.Time {
 	return now - start
 }
 
-// slowestRank returns the time of the slowest rank, or nil if a rank was late.
-func slowestRank(ranks []unit.Time) []unit.Time {
-	if ranks[0] == LateStartTime {
+// slowestRankTime returns the time of the slowest rank, or nil if a rank was late.
+func slowestRankTime(ranks []unit.Time) []unit.Time {
+	if ranks[0] == LateStartMarker {
 		return nil
 	}
 	return ranks[len(ranks)-1:]

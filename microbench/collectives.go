@@ -72,9 +72,9 @@ func (e *Experiment) checkCollectives() error {
 	return nil
 }
 
-// StartFact returns the fact that says how repetitions began, with the number of late starts among
-// the agreed ones. apart is the reason why the ranks have no common clock, or "".
-func StartFact(apart string, late, of int) sample.Fact {
+// CollectiveStartFact returns the fact that says how repetitions began, with the number of late
+// starts among the agreed ones. apart is the reason why the ranks have no common clock, or "".
+func CollectiveStartFact(apart string, late, of int) sample.Fact {
 	if apart == "" {
 		return sample.AgreedStartFact(late, of)
 	}

@@ -39,7 +39,7 @@ func swept(t *testing.T, platform string, noise float64, c *microbench.Experimen
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.CommonClock, c.ClockStep = j.HasCommonClock(), j.Platform.Machine.Timer
+	c.HasCommonClock, c.ClockStep = j.HasCommonClock(), j.Platform.Machine.Timer
 	out, err := microbench.SweepCollectives(t.Context(), c, j.Options(""), func(ctx context.Context, i int) (mpi.World, error) { return j.World(ctx, uint64(i)) }, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 					}
 				}
 			}
-			if late, of := out.LateStarts, out.AgreedStarts; late != 0 || of != 2*len(c.Collectives) {
+			if late, of := out.LateStartCount, out.AgreedStartCount; late != 0 || of != 2*len(c.Collectives) {
 				t.Errorf("%s: %d of %d repetitions began too late", name, late, of)
 			}
 		}
@@ -105,7 +105,7 @@ func TestCollectivesWithNoise(t *testing.T) {
 	if want := 4 * len(c.Collectives); n != want {
 		t.Errorf("%d series, of %d", n, want)
 	}
-	if late, of := out.LateStarts, out.AgreedStarts; of < reps*len(c.Collectives) || late >= of {
+	if late, of := out.LateStartCount, out.AgreedStartCount; of < reps*len(c.Collectives) || late >= of {
 		t.Errorf("%d of %d repetitions began too late", late, of)
 	}
 }
@@ -118,9 +118,9 @@ func TestCollectivesOnRealClocks(t *testing.T) {
 	}
 	for _, common := range []bool{true, false} {
 		c := &microbench.Experiment{Collectives: cells(3, nil, 8, 600)}
-		c.SharedMachine, c.CommonClock, c.Launches, c.Reps, c.ClockStep = true, common, 2, 10, unit.Nanosecond
+		c.IsSharedMachine, c.HasCommonClock, c.Launches, c.Reps, c.ClockStep = true, common, 2, 10, unit.Nanosecond
 		s := microbench.NewScheduler(c)
-		out, err := s.Run(t.Context(), func(context.Context, int) error { return s.RunLaunch(loop.New(3), j.Options("")) }, nil)
+		out, err := s.RunLaunches(t.Context(), func(context.Context, int) error { return s.MeasureLaunchInWorld(loop.New(3), j.Options("")) }, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestCollectivesOnRealClocks(t *testing.T) {
 				}
 			}
 		}
-		if of := out.AgreedStarts; common != (of > 0) {
+		if of := out.AgreedStartCount; common != (of > 0) {
 			t.Errorf("with a common clock: %v, and %d repetitions were to begin at an agreed time", common, of)
 		}
 	}
@@ -198,7 +198,7 @@ func TestCollectivesTooLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &microbench.Experiment{Collectives: []microbench.CollectiveCell{x}}
-	c.Reps, c.CommonClock, c.ClockStep = reps, true, 1
+	c.Reps, c.HasCommonClock, c.ClockStep = reps, true, 1
 	out, err := microbench.SweepCollectives(t.Context(), c, j.Options(""), func(ctx context.Context, i int) (mpi.World, error) {
 		w, err := j.World(ctx, 1)
 		return held{w}, err
@@ -212,7 +212,7 @@ func TestCollectivesTooLate(t *testing.T) {
 			t.Errorf("%v, not %v each time", s.Times, want)
 		}
 	}
-	if late, of := out.LateStarts, out.AgreedStarts; late < 3 || of-late < reps {
+	if late, of := out.LateStartCount, out.AgreedStartCount; late < 3 || of-late < reps {
 		t.Errorf("%d of %d repetitions began too late", late, of)
 	}
 }

@@ -20,20 +20,20 @@ type Command struct {
 	Pair                [2]int    // the ranks P1 and P2, if several pairs are measured; else zero
 }
 
-// CommandWords is the number of integers that encode a command.
-const CommandWords = 10
+// CommandWordCount is the number of integers that encode a command.
+const CommandWordCount = 10
 
-// Words encodes a command for sending it to ranks.
-func (c Command) Words() [CommandWords]int64 {
+// EncodeWords encodes a command for sending it to ranks.
+func (c Command) EncodeWords() [CommandWordCount]int64 {
 	return [...]int64{int64(c.StageIndex), int64(c.ModeOrOperation), int64(c.AlgorithmIndex), int64(c.Bytes), int64(c.WarmupRounds), int64(c.Rounds), int64(c.OperationsPerSample), int64(c.Wait), int64(c.Pair[0]), int64(c.Pair[1])}
 }
 
-// commandFromWords decodes a command.
-func commandFromWords(w [CommandWords]int64) Command {
+// decodeCommand decodes a command.
+func decodeCommand(w [CommandWordCount]int64) Command {
 	return Command{int(w[0]), int(w[1]), int(w[2]), int(w[3]), int(w[4]), int(w[5]), int(w[6]), unit.Time(w[7]), [2]int{int(w[8]), int(w[9])}}
 }
 
-// rankOfWorkTime returns the rank of the i-th time in CommandResult.WorkTimes.
+// rankOfWorkTime returns the rank of the i-th time in CommandResult.FixedWorkTimes.
 func (c Command) rankOfWorkTime(i int) int {
 	if c.Pair[0] != c.Pair[1] {
 		return c.Pair[i]
@@ -41,23 +41,24 @@ func (c Command) rankOfWorkTime(i int) int {
 	return i
 }
 
-// RewarmRounds returns the rounds of warm-up with the second root. A few suffice, as the rounds
-// with the first root have warmed up caches and branch predictors.
-func (c Command) RewarmRounds() int { return min(c.WarmupRounds, 3, max(1, c.Rounds/2)) }
+// SecondRootWarmupRounds returns the rounds of warm-up with the second root. A few suffice, as the
+// rounds with the first root have warmed up caches and branch predictors.
+func (c Command) SecondRootWarmupRounds() int { return min(c.WarmupRounds, 3, max(1, c.Rounds/2)) }
 
 // CommandResult is the result of a command.
 type CommandResult struct {
 	// Times has two columns for each timer of a pair: with the barrier's root at P1, and with the
-	// root at P2. For collective operations it has a column for each rank, in which LateStartTime
+	// root at P2. For collective operations it has a column for each rank, in which LateStartMarker
 	// marks late starts.
 	Times [][]unit.Time
 
 	WarmupRoundTime unit.Time // the shortest round of the warm-up, from barrier to barrier
 	RoundsDuration  unit.Time // all rounds together
 
-	// WorkTimes are the times of a fixed piece of work on each rank, or on P1 and P2: the longer of
-	// those before and after the rounds. There are none if the clock is not that of the processors.
-	WorkTimes []unit.Time
+	// FixedWorkTimes are the times of a fixed piece of work on each rank, or on P1 and P2: the
+	// longer of those before and after the rounds. There are none if the clock is not that of the
+	// processors.
+	FixedWorkTimes []unit.Time
 }
 
 // Worker is the ranks of a job, as the Scheduler sees them.
@@ -69,11 +70,11 @@ type Worker interface {
 	Now() unit.Time
 }
 
-// LateStartTime marks, instead of a time, that a rank began a collective operation after the agreed
-// start.
-const LateStartTime unit.Time = -1
+// LateStartMarker marks, instead of a time, that a rank began a collective operation after the
+// agreed start.
+const LateStartMarker unit.Time = -1
 
-// StageTimers returns the names of the timers of each stage, in the order of Command.Stage.
+// StageTimers returns the names of the timers of each stage, in the order of Command.StageIndex.
 func StageTimers() [][]string {
 	var all [][]string
 	for _, s := range stages {

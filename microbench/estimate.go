@@ -13,9 +13,9 @@ import (
 // width is infinite if there are too few samples.
 type estimate struct{ value, halfWidth float64 }
 
-// isPrecise reports whether half the interval is within a relative precision, or within half a step
-// of the clock.
-func (e estimate) isPrecise(precision float64, step unit.Time) bool {
+// isPreciseWithin reports whether half the interval is within a relative precision, or within half
+// a step of the clock.
+func (e estimate) isPreciseWithin(precision float64, step unit.Time) bool {
 	return e.halfWidth <= math.Max(precision*math.Abs(e.value), float64(step)/2)
 }
 
@@ -48,9 +48,9 @@ func meanEstimate(of [2]estimate) estimate {
 // freedom.
 var studentQuantiles = []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086}
 
-// launchesEstimate returns the mean over several launches, from one median each. The scatter of the
-// medians includes the scatter within a launch.
-func launchesEstimate(medians []float64) estimate {
+// estimateOverLaunches returns the mean over several launches, from one median each. The scatter of
+// the medians includes the scatter within a launch.
+func estimateOverLaunches(medians []float64) estimate {
 	n := len(medians)
 	if n < 2 {
 		return estimate{0, math.Inf(1)}
@@ -69,9 +69,9 @@ func launchesEstimate(medians []float64) estimate {
 	return estimate{mean, t * math.Sqrt(sum/float64(n-1)/float64(n))}
 }
 
-// countKnownMedians returns how many medians all launches have together, and how many of them have
-// an interval over the launches within the precision.
-func (e *Experiment) countKnownMedians(series []sample.Series) (known, medians int) {
+// countPreciseMedians returns how many medians all launches have together, and how many of them
+// have an interval over the launches within the precision.
+func (e *Experiment) countPreciseMedians(series []sample.Series) (known, medians int) {
 	values := make(map[sample.Key][]float64)
 	for i := range series {
 		s := &series[i]
@@ -83,7 +83,7 @@ func (e *Experiment) countKnownMedians(series []sample.Series) (known, medians i
 	ok := make(map[sample.Key]bool)
 	for k, m := range values {
 		k.Disturbed = false
-		ok[k] = ok[k] || launchesEstimate(m).isPrecise(e.WantedPrecision(), e.ClockStep)
+		ok[k] = ok[k] || estimateOverLaunches(m).isPreciseWithin(e.WantedPrecision(), e.ClockStep)
 	}
 	for _, yes := range ok {
 		if yes {
@@ -103,7 +103,7 @@ func (e *Experiment) countKnownMedians(series []sample.Series) (known, medians i
 const (
 	maxAddedSizes         = 10
 	minSizeGap            = 32   // bytes between two sizes at which the search ends,
-	sizeGapDivisor        = 16   // or this part of the lower size
+	minSizeGapDivisor     = 16   // or this part of the lower size
 	minRelativeBend       = 0.05 // of the value: a smaller deviation is no break,
 	bendUncertaintyFactor = 1.5  // and neither is one below this multiple of the uncertainty
 )
@@ -114,8 +114,8 @@ type curvePoint struct {
 	estimate
 }
 
-// extrapolate returns the value at k bytes on the line through a and b, with its uncertainty.
-func extrapolate(a, b curvePoint, k int) estimate {
+// extrapolateLine returns the value at k bytes on the line through a and b, with its uncertainty.
+func extrapolateLine(a, b curvePoint, k int) estimate {
 	r := float64(k-b.bytes) / float64(b.bytes-a.bytes)
 	return estimate{b.value + r*(b.value-a.value), math.Hypot((1+r)*b.halfWidth, r*a.halfWidth)}
 }
@@ -128,7 +128,7 @@ func relativeBend(p [4]curvePoint) float64 {
 	for _, x := range []struct {
 		of   curvePoint
 		says estimate
-	}{{p[2], extrapolate(p[0], p[1], p[2].bytes)}, {p[1], extrapolate(p[3], p[2], p[1].bytes)}} {
+	}{{p[2], extrapolateLine(p[0], p[1], p[2].bytes)}, {p[1], extrapolateLine(p[3], p[2], p[1].bytes)}} {
 		off := math.Abs(x.of.value - x.says.value)
 		if !(off > bendUncertaintyFactor*math.Hypot(x.of.halfWidth, x.says.halfWidth)) {
 			return 0
@@ -141,8 +141,9 @@ func relativeBend(p [4]curvePoint) float64 {
 	return least
 }
 
-// largestBreak returns the size in the middle of the largest break of all curves together, or -1.
-func largestBreak(curves [][]curvePoint) int {
+// sizeOfLargestBreak returns the size in the middle of the largest break of all curves together, or
+// -1.
+func sizeOfLargestBreak(curves [][]curvePoint) int {
 	type gap struct{ low, high int }
 	bends := make(map[gap]float64) // of all curves together
 	best := gap{-1, -1}
@@ -150,7 +151,7 @@ func largestBreak(curves [][]curvePoint) int {
 		slices.SortFunc(c, func(a, b curvePoint) int { return cmp.Compare(a.bytes, b.bytes) })
 		for i := 1; i+2 < len(c); i++ {
 			g := gap{c[i].bytes, c[i+1].bytes}
-			if x := relativeBend([4]curvePoint(c[i-1 : i+3])); x > 0 && g.high-g.low > max(minSizeGap, g.low/sizeGapDivisor) {
+			if x := relativeBend([4]curvePoint(c[i-1 : i+3])); x > 0 && g.high-g.low > max(minSizeGap, g.low/minSizeGapDivisor) {
 				bends[g] += x
 				if bends[g] > bends[best] {
 					best = g
@@ -168,13 +169,13 @@ func largestBreak(curves [][]curvePoint) int {
 // most. It comes before all other measurements.
 func (s *Scheduler) refineSizes() {
 	s.visitTasks(slices.DeleteFunc(slices.Clone(s.tasks), func(t *task) bool { return !s.showsEagerLimit(t) }))
-	for left := maxAddedSizes; left > 0 && !s.isTimeOver(maxRefinePart); left-- {
-		k := largestBreak(s.eagerCurves())
+	for left := maxAddedSizes; left > 0 && !s.isPartOfTimeOver(maxRefineFraction); left-- {
+		k := sizeOfLargestBreak(s.curvesShowingEagerLimit())
 		if k < 0 || slices.ContainsFunc(s.tasks, func(t *task) bool { return t.Bytes == k }) { // a size that is measured already is not known well enough
 			return
 		}
-		s.outcome.AddedSizes = append(s.outcome.AddedSizes, k)
-		slices.Sort(s.outcome.AddedSizes)
+		s.result.AddedSizes = append(s.result.AddedSizes, k)
+		slices.Sort(s.result.AddedSizes)
 		var tasks []*task
 		for _, m := range s.Modes {
 			tasks = append(tasks, s.cellTasks(Cell{m, k})...)
@@ -189,12 +190,12 @@ func (s *Scheduler) refineSizes() {
 func (s *Scheduler) showsEagerLimit(t *task) bool {
 	standard := func(m string) bool { return m == "send" || m == "isend" }
 	of := standard(t.cell.Mode) || !slices.ContainsFunc(s.Modes, standard) && t.cell.Mode == s.Modes[0]
-	return of && !s.HasOnlyRoundTrips(t.Bytes) && (stages[t.stage].hasTimer(sample.Timer11) || stages[t.stage].hasTimer(sample.TimerRTT))
+	return of && !s.MeasuresOnlyRoundTripsAt(t.Bytes) && (stages[t.stageIndex].hasTimer(sample.Timer11) || stages[t.stageIndex].hasTimer(sample.TimerRTT))
 }
 
-// eagerCurves returns curves over sizes of the first timer of each mode and stage in which the
-// eager limit can be seen.
-func (s *Scheduler) eagerCurves() [][]curvePoint {
+// curvesShowingEagerLimit returns curves over sizes of the first timer of each mode and stage in
+// which the eager limit can be seen.
+func (s *Scheduler) curvesShowingEagerLimit() [][]curvePoint {
 	type name struct {
 		mode  string
 		stage int
@@ -202,18 +203,18 @@ func (s *Scheduler) eagerCurves() [][]curvePoint {
 	at := make(map[name]int)
 	var all [][]curvePoint
 	for _, t := range s.tasks {
-		if !s.showsEagerLimit(t) || len(t.visits) == 0 {
+		if !s.showsEagerLimit(t) || len(t.samplesByVisit) == 0 {
 			continue
 		}
-		n := name{t.cell.Mode, t.stage}
+		n := name{t.cell.Mode, t.stageIndex}
 		i, ok := at[n]
 		if !ok {
 			i, at[n] = len(all), len(all)
 			all = append(all, nil)
 		}
-		e := t.estimates(s.launchIndex, s.health)[0]
+		e := t.timerEstimates(s.launchIndex, s.processorHealth)[0]
 		if math.IsInf(e.halfWidth, 1) { // too few are undisturbed
-			e = t.estimates(s.launchIndex, health{})[0]
+			e = t.timerEstimates(s.launchIndex, processorHealth{})[0]
 		}
 		if !math.IsInf(e.halfWidth, 1) {
 			all[i] = append(all[i], curvePoint{t.Bytes, e})

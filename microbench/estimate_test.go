@@ -29,10 +29,10 @@ func TestMedian(t *testing.T) {
 
 // Half of the interval of four numbers 1, 2, 3, 4: t(0.975, 3)·s/√4 = 3.182·1.2910/2 = 2.054.
 func TestAcross(t *testing.T) {
-	if e := launchesEstimate([]float64{4, 2, 1, 3}); math.Abs(e.value-2.5) > 1e-9 || math.Abs(e.halfWidth-2.054) > 0.001 {
+	if e := estimateOverLaunches([]float64{4, 2, 1, 3}); math.Abs(e.value-2.5) > 1e-9 || math.Abs(e.halfWidth-2.054) > 0.001 {
 		t.Errorf("got %v", e)
 	}
-	if e := launchesEstimate([]float64{4}); e.isPrecise(0.5, 0) {
+	if e := estimateOverLaunches([]float64{4}); e.isPreciseWithin(0.5, 0) {
 		t.Error("one launch says what others would")
 	}
 }
@@ -72,11 +72,11 @@ func TestJudge(t *testing.T) {
 	for launch, x := range []unit.Time{1000, 1010, 990, 1005, 995} {
 		all = append(all, series(sample.TimerRTT, launch, x, x/2, 9*x), series(sample.Timer11, launch, x*unit.Time(1+launch)), series(sample.Timer22, launch, x*unit.Time(launch)))
 	}
-	if known, of := c.countKnownMedians(all); known != 1 || of != 2 {
+	if known, of := c.countPreciseMedians(all); known != 1 || of != 2 {
 		t.Errorf("%d of %d are known, not one of two", known, of)
 	}
 	c.ClockStep = 10_000
-	if known, _ := c.countKnownMedians(all); known != 2 {
+	if known, _ := c.countPreciseMedians(all); known != 2 {
 		t.Error("what the clock cannot tell apart is not known")
 	}
 }

@@ -42,21 +42,22 @@ const (
 	MaxBudget   = 24 * time.Hour
 )
 
-// LogSizes are the default lengths of messages on real machines: powers of two, among which sizes
-// are added around the eager limit. Note: from 64 KiB on, where the kernel's TCP behaves
+// RealMachineSizes are the default lengths of messages on real machines: powers of two, among which
+// sizes are added around the eager limit. Note: from 64 KiB on, where the kernel's TCP behaves
 // differently, there are three sizes, since fewer do not define a line fit.
-var LogSizes = []int{0, 1, 16, 64, 256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 96 << 10, 128 << 10}
+var RealMachineSizes = []int{0, 1, 16, 64, 256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 96 << 10, 128 << 10}
 
-// LongSizes replace LogSizes where long messages are sent in several parts, as by TCP on one
-// machine, where a part is 64 KiB and the parts after the first are handled differently: the cost
-// per byte shows only over many parts. Beyond 128 KiB, the longest message that this library sends
-// at once, there are four sizes, so that their line can be distinguished from the previous one.
-var LongSizes = append(LogSizes[:len(LogSizes)-2:len(LogSizes)-2], 128<<10, 192<<10, 256<<10, 384<<10, 512<<10)
+// SplitMessageSizes replace RealMachineSizes where long messages are sent in several parts, as by
+// TCP on one machine, where a part is 64 KiB and the parts after the first are handled differently:
+// the cost per byte shows only over many parts. Beyond 128 KiB, the longest message that this
+// library sends at once, there are four sizes, so that their line can be distinguished from the
+// previous one.
+var SplitMessageSizes = append(RealMachineSizes[:len(RealMachineSizes)-2:len(RealMachineSizes)-2], 128<<10, 192<<10, 256<<10, 384<<10, 512<<10)
 
-// LogRoundTripSizes are additional sizes between LogSizes at which only round trips are measured.
-// Round trips take the least time, and show best how times grow with length. Bisection of a gap
-// between LogSizes never ends at one of them.
-var LogRoundTripSizes = []int{4, 8, 32, 128, 360, 720, 1440, 2880, 5760, 11520, 23040, 46080, 92160}
+// RealMachineRoundTripSizes are additional sizes between RealMachineSizes at which only round trips
+// are measured. Round trips take the least time, and show best how times grow with length.
+// Bisection of a gap between RealMachineSizes never ends at one of them.
+var RealMachineRoundTripSizes = []int{4, 8, 32, 128, 360, 720, 1440, 2880, 5760, 11520, 23040, 46080, 92160}
 
 var (
 	// The quick plan measures a real machine in a second: it has fewer sizes and modes, with as
@@ -71,8 +72,8 @@ const (
 	QuickLaunches = 3
 )
 
-// HasOnlyRoundTrips reports whether only round trips are measured at a size.
-func (e *Experiment) HasOnlyRoundTrips(bytes int) bool {
+// MeasuresOnlyRoundTripsAt reports whether only round trips are measured at a size.
+func (e *Experiment) MeasuresOnlyRoundTripsAt(bytes int) bool {
 	return slices.Contains(e.RoundTripSizes, bytes) && !slices.Contains(e.Sizes, bytes)
 }
 
@@ -115,12 +116,12 @@ func (e *Experiment) Check() error {
 func (e *Experiment) countRequestedSamples() int {
 	n := 0
 	for _, t := range e.tasks() {
-		n += len(stages[t.stage].timers) * t.barrierRootCount() * stages[t.stage].roundsForReps(e.Reps)
+		n += len(stages[t.stageIndex].timers) * t.barrierRootCount() * stages[t.stageIndex].roundsForReps(e.Reps)
 	}
 	if e.Reps == 0 {
 		return 0
 	}
-	if !e.SharedMachine {
+	if !e.IsSharedMachine {
 		return n
 	}
 	return n * e.MinLaunches()

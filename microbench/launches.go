@@ -14,34 +14,35 @@ import (
 // ExperimentResult is the result of an experiment.
 type ExperimentResult struct {
 	Series       []sample.Series // keys have mode, bytes, timer, launch and disturbed, and for collective operations the protocol
-	Launches     int
+	LaunchCount  int
 	WallStart    time.Time
 	WallDuration time.Duration
 
-	MissingTasks int           // tasks without samples, as the time was too short
-	Tasks        int           // of so many
-	AddedSizes   []int         // around the eager limit
-	KnownMedians int           // whose interval over the launches is within the precision
-	Medians      int           // of so many
-	BatchSizes   []BatchSize   // of the timers that had any
-	ClockOffsets []ClockOffset // of P2's clock from P1's, for each launch
-	LateStarts   int           // repetitions of collective operations that were dropped, as a rank was late for the agreed start
-	AgreedStarts int           // repetitions with an agreed start, late ones included
+	MissingTaskCount   int           // tasks without samples, as the time was too short
+	TaskCount          int           // of so many
+	AddedSizes         []int         // around the eager limit
+	PreciseMedianCount int           // whose interval over the launches is within the precision
+	MedianCount        int           // of so many
+	BatchSizes         []BatchSize   // of the timers that had any
+	ClockOffsets       []ClockOffset // of P2's clock from P1's, for each launch
+	LateStartCount     int           // repetitions of collective operations that were dropped, as a rank was late for the agreed start
+	AgreedStartCount   int           // repetitions with an agreed start, late ones included
 
-	wasDriver bool // the scheduler of this process has driven the ranks
+	wasScheduledHere bool // the scheduler of this process has driven the ranks
 }
 
-// Run executes the launches of the experiment. It calls launch with the number of each launch;
-// launch starts the ranks and calls RunLaunch, or MeasureLaunch with their worker. From time to
-// time Run calls progress, which may be nil, with the completed part, from 0 to 1.
-func (s *Scheduler) Run(ctx context.Context, launch func(ctx context.Context, n int) error, progress func(part float64)) (*ExperimentResult, error) {
+// RunLaunches executes the launches of the experiment. It calls launch with the number of each
+// launch; launch starts the ranks and calls MeasureLaunchInWorld, or MeasureLaunch with their
+// worker. From time to time RunLaunches calls progress, which may be nil, with the completed part,
+// from 0 to 1.
+func (s *Scheduler) RunLaunches(ctx context.Context, launch func(ctx context.Context, n int) error, progress func(part float64)) (*ExperimentResult, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	begin := s.now()
-	s.outcome = ExperimentResult{WallStart: begin}
-	for ; s.needsLaunch(s.now().Sub(begin)); s.outcome.Launches++ {
-		s.launchIndex, s.launchStart, s.launchBudget = s.outcome.Launches, s.now(), 0
+	s.result = ExperimentResult{WallStart: begin}
+	for ; s.needsAnotherLaunch(s.now().Sub(begin)); s.result.LaunchCount++ {
+		s.launchIndex, s.launchStart, s.launchBudget = s.result.LaunchCount, s.now(), 0
 		after := s.launchStart.Sub(begin)
 		if s.TimeLimit() > 0 {
 			s.launchBudget = max((s.TimeLimit()-after)/time.Duration(max(1, s.MinLaunches()-s.launchIndex)), 1)
@@ -61,31 +62,31 @@ func (s *Scheduler) Run(ctx context.Context, launch func(ctx context.Context, n 
 			return nil, err
 		}
 	}
-	if s.outcome.Series = s.Series(); s.outcome.wasDriver && len(s.outcome.Series) == 0 {
+	if s.result.Series = s.Series(); s.result.wasScheduledHere && len(s.result.Series) == 0 {
 		return nil, fmt.Errorf("the budget of %v was over before anything was measured", s.TimeLimit())
 	}
-	s.outcome.WallDuration = s.now().Sub(begin)
-	s.outcome.KnownMedians, s.outcome.Medians = s.countKnownMedians(s.outcome.Series)
-	s.outcome.Tasks = len(s.tasks)
+	s.result.WallDuration = s.now().Sub(begin)
+	s.result.PreciseMedianCount, s.result.MedianCount = s.countPreciseMedians(s.result.Series)
+	s.result.TaskCount = len(s.tasks)
 	for _, t := range s.tasks {
-		if len(t.visits) == 0 {
-			s.outcome.MissingTasks++
+		if len(t.samplesByVisit) == 0 {
+			s.result.MissingTaskCount++
 		}
 	}
-	return &s.outcome, nil
+	return &s.result, nil
 }
 
-// needsLaunch reports whether to start another launch, given the time of the previous ones. It does
-// not if the time budget is used up or, beyond the usual number of launches, if the time left is
-// less than half a launch.
-func (s *Scheduler) needsLaunch(took time.Duration) bool {
-	n := s.outcome.Launches
+// needsAnotherLaunch reports whether to start another launch, given the time of the previous ones.
+// It does not if the time budget is used up or, beyond the usual number of launches, if the time
+// left is less than half a launch.
+func (s *Scheduler) needsAnotherLaunch(took time.Duration) bool {
+	n := s.result.LaunchCount
 	switch {
 	case n == 0:
 		return true
 	case n >= MaxLaunches || s.Launches > 0 && n >= s.Launches:
 		return false
-	case !s.outcome.wasDriver: // another process decides
+	case !s.result.wasScheduledHere: // another process decides
 		return true
 	case s.TimeLimit() > 0 && took+2*s.startupDuration >= s.TimeLimit():
 		return false
@@ -98,7 +99,7 @@ func (s *Scheduler) needsLaunch(took time.Duration) bool {
 	if set := (sample.Set{Series: series}); set.SampleCount() > sample.MaxRows/(n+1)*n {
 		return false
 	}
-	known, medians := s.countKnownMedians(series)
+	known, medians := s.countPreciseMedians(series)
 	return known < medians
 }
 
@@ -118,16 +119,17 @@ func (s *Scheduler) Series() []sample.Series {
 	}
 	var all []sample.Series
 	for _, t := range tasks {
-		all = append(all, t.series(s.health)...)
+		all = append(all, t.launchSeries(s.processorHealth)...)
 	}
 	slices.SortStableFunc(all, func(a, b sample.Series) int { return a.Launch - b.Launch })
 	return all
 }
 
-// RunLaunch measures one launch with the ranks of a world. Nothing else may run at the same time.
-// Ranks may be processes. Then each calls RunLaunch with the same experiment, and the process of P1
-// gets the samples; if all ranks or several pairs measure, that of rank 0 does.
-func (s *Scheduler) RunLaunch(w mpi.World, o mpi.Options) error {
+// MeasureLaunchInWorld measures one launch with the ranks of a world. Nothing else may run at the
+// same time. Ranks may be processes. Then each calls MeasureLaunchInWorld with the same experiment,
+// and the process of P1 gets the samples; if all ranks or several pairs measure, that of rank 0
+// does.
+func (s *Scheduler) MeasureLaunchInWorld(w mpi.World, o mpi.Options) error {
 	before := debug.SetGCPercent(-1) // the results of a launch are bounded
 	defer debug.SetGCPercent(before)
 	return mpi.Run(w, o, s.runRank)
@@ -138,7 +140,7 @@ func (s *Scheduler) runRank(comm *mpi.Comm) error {
 	if len(s.Collectives) > 0 {
 		w := s.newCollectiveWorker(comm)
 		if comm.Rank() != rootRank {
-			w.followRoot()
+			w.followRootCommands()
 			return nil
 		}
 		defer w.stopRanks()
@@ -147,7 +149,7 @@ func (s *Scheduler) runRank(comm *mpi.Comm) error {
 	if len(s.Pairs) > 0 {
 		w := &allPairsWorker{Experiment: s.Experiment, comm: comm}
 		if comm.Rank() != rootRank {
-			w.followRoot()
+			w.followRootCommands()
 			return nil
 		}
 		defer w.stopRanks()
@@ -159,12 +161,12 @@ func (s *Scheduler) runRank(comm *mpi.Comm) error {
 	}
 	if s.MeasureClockOffset {
 		if b := x.boundClockOffset(); x.isP1 {
-			s.outcome.ClockOffsets = append(s.outcome.ClockOffsets, b)
+			s.result.ClockOffsets = append(s.result.ClockOffsets, b)
 		}
 	}
 	w := s.Plan.newPairWorker(x, s.ClockStep)
 	if !x.isP1 {
-		w.followP1()
+		w.followP1Commands()
 		return nil
 	}
 	defer w.stopPeer()

@@ -19,7 +19,7 @@ type pairWorker struct {
 	dither        dither
 	timeWork      func(*mpi.Comm) unit.Time
 
-	commandBuffer                          [8 * CommandWords]byte
+	commandBuffer                          [8 * CommandWordCount]byte
 	sendBuffer, receiveBuffer, bsendBuffer []byte // for all sizes: buffers that stay in place stay in the caches
 }
 
@@ -28,7 +28,7 @@ const commandTag = 2
 
 func (p *Plan) newPairWorker(x *rankPair, step unit.Time) *pairWorker {
 	w := &pairWorker{rankPair: x, plan: *p, timeWork: timeFixedWork}
-	most := max(slices.Max(p.Sizes), warmupBytes)
+	most := max(slices.Max(p.Sizes), warmupMessageBytes)
 	w.sendBuffer, w.receiveBuffer, w.bsendBuffer = newTouchedBuffer(most), newTouchedBuffer(most), newTouchedBuffer(4*(most+mpi.BsendOverhead))
 	w.clockReadTime, w.dither = measureClockReadTime(x.commsByBarrierRoot[0]), newDither(x.commsByBarrierRoot[0], step)
 	return w
@@ -56,54 +56,54 @@ func (w *pairWorker) Now() unit.Time { return w.commsByBarrierRoot[0].Wtime() }
 // Execute executes a command on both ranks. P1 calls it.
 func (w *pairWorker) Execute(c Command) (CommandResult, error) {
 	w.sendCommand(c)
-	r := w.execute(c)
+	r := w.executeOnThisRank(c)
 	mpi.Recv(w.commsByBarrierRoot[0], w.commandBuffer[:8], 1, commandTag)
-	if work := decodeTime(w.commandBuffer[:]); r.WorkTimes[0] > 0 && work > 0 {
-		r.WorkTimes = append(r.WorkTimes, work)
+	if work := decodeTime(w.commandBuffer[:]); r.FixedWorkTimes[0] > 0 && work > 0 {
+		r.FixedWorkTimes = append(r.FixedWorkTimes, work)
 	} else {
-		r.WorkTimes = nil
+		r.FixedWorkTimes = nil
 	}
 	return r, nil
 }
 
-// stopPeer ends followP1 on P2, by a command with a stage that does not exist.
+// stopPeer ends followP1Commands on P2, by a command with a stage that does not exist.
 func (w *pairWorker) stopPeer() { w.sendCommand(Command{StageIndex: len(stages)}) }
 
 func (w *pairWorker) sendCommand(c Command) {
 	raw := w.commandBuffer[:0]
-	for _, n := range c.Words() {
+	for _, n := range c.EncodeWords() {
 		raw = binary.LittleEndian.AppendUint64(raw, uint64(n))
 	}
 	mpi.Send(w.commsByBarrierRoot[0], raw, 1, commandTag)
 }
 
-// followP1 executes the commands of P1 until it stops P2.
-func (w *pairWorker) followP1() {
+// followP1Commands executes the commands of P1 until it stops P2.
+func (w *pairWorker) followP1Commands() {
 	for {
 		mpi.Recv(w.commsByBarrierRoot[0], w.commandBuffer[:], 0, commandTag)
-		var words [CommandWords]int64
+		var words [CommandWordCount]int64
 		for i := range words {
 			words[i] = int64(binary.LittleEndian.Uint64(w.commandBuffer[8*i:]))
 		}
-		c := commandFromWords(words)
+		c := decodeCommand(words)
 		if c.StageIndex == len(stages) {
 			return
 		}
-		r := w.execute(c)
-		encodeTime(w.commandBuffer[:], r.WorkTimes[0])
+		r := w.executeOnThisRank(c)
+		encodeTime(w.commandBuffer[:], r.FixedWorkTimes[0])
 		mpi.Send(w.commsByBarrierRoot[0], w.commandBuffer[:8], 0, commandTag)
 	}
 }
 
-// execute executes a command on this rank. The result of P1 has the times of both ranks, but only
-// the work of this rank.
-func (w *pairWorker) execute(c Command) CommandResult {
+// executeOnThisRank executes a command on this rank. The result of P1 has the times of both ranks,
+// but only the work of this rank.
+func (w *pairWorker) executeOnThisRank(c Command) CommandResult {
 	before := w.timeWork(w.commsByBarrierRoot[0])
 	w.clockReadTime = min(w.clockReadTime, meanClockReadTime(w.commsByBarrierRoot[0])) // the launch may have begun in a slow moment
 	cell := Cell{modeNameAt(c.ModeOrOperation), c.Bytes}
 	w.plan.Delta, w.plan.WarmupRounds = c.Wait, 0
 	b := w.rankPair.newBenchmark(&w.plan, cell)
-	b.clockReadTime, b.dither, b.batchSize = w.clockReadTime, &w.dither, c.OperationsPerSample
+	b.clockReadTime, b.dither, b.batchOperations = w.clockReadTime, &w.dither, c.OperationsPerSample
 	if c.Bytes > len(w.sendBuffer) {
 		w.sendBuffer, w.receiveBuffer, w.bsendBuffer = newTouchedBuffer(c.Bytes), newTouchedBuffer(c.Bytes), newTouchedBuffer(4*(c.Bytes+mpi.BsendOverhead))
 	}
@@ -117,18 +117,18 @@ func (w *pairWorker) execute(c Command) CommandResult {
 		w.plan.WarmupRounds, w.plan.Delta = c.WarmupRounds, 1
 		b.rootIndex, b.barrierComm = 0, w.commsByBarrierRoot[0]
 		timePingPong(b, 0)
-		return CommandResult{WarmupRoundTime: b.warmupRoundTime, RoundsDuration: w.Now() - begin, WorkTimes: []unit.Time{before}}
+		return CommandResult{WarmupRoundTime: b.warmupRoundTime, RoundsDuration: w.Now() - begin, FixedWorkTimes: []unit.Time{before}}
 	}
 	s, warm := stages[c.StageIndex], c.WarmupRounds
 	for i, root := range w.commsByBarrierRoot {
 		b.rootIndex, b.barrierComm = i, root
 		b.discardSamples = true
-		s.run(b, warm)
-		warm = c.RewarmRounds()
+		s.runOnPair(b, warm)
+		warm = c.SecondRootWarmupRounds()
 		b.discardSamples = false
-		s.run(b, c.Rounds)
+		s.runOnPair(b, c.Rounds)
 	}
-	r := CommandResult{RoundsDuration: w.Now() - begin, WorkTimes: []unit.Time{max(before, w.timeWork(w.commsByBarrierRoot[0]))}}
+	r := CommandResult{RoundsDuration: w.Now() - begin, FixedWorkTimes: []unit.Time{max(before, w.timeWork(w.commsByBarrierRoot[0]))}}
 	b.collectSamples()
 	for _, t := range b.timers {
 		r.Times = append(r.Times, t.byRoot[0], t.byRoot[1])
@@ -138,18 +138,18 @@ func (w *pairWorker) execute(c Command) CommandResult {
 
 // modeIndex returns the index of a mode in the table, or its length for low-level messages.
 func modeIndex(name string) int {
-	i := slices.IndexFunc(modes, func(m sendMode) bool { return m.Name == name })
+	i := slices.IndexFunc(sendModes, func(m sendMode) bool { return m.Name == name })
 	if i < 0 {
-		return len(modes)
+		return len(sendModes)
 	}
 	return i
 }
 
 func modeNameAt(i int) string {
-	if i < len(modes) {
-		return modes[i].Name
+	if i < len(sendModes) {
+		return sendModes[i].Name
 	}
-	return LowLevelMessage
+	return LowLevelMode
 }
 
 // allPairsWorker is one rank of a job in which one pair of ranks at a time executes commands. The
@@ -180,11 +180,11 @@ func (w *allPairsWorker) Execute(c Command) (CommandResult, error) {
 	if w.localWorker != nil { // as P1, which is the lower rank
 		return w.localWorker.Execute(c)
 	}
-	words := c.Words()
+	words := c.EncodeWords()
 	mpi.Send(w.comm, words[:], c.Pair[0], commandTag)
 	raw := make([]int64, w.comm.Probe(c.Pair[0], resultTag).Bytes/8)
 	mpi.Recv(w.comm, raw, c.Pair[0], resultTag)
-	return resultFromWords(raw), nil
+	return decodeResult(raw), nil
 }
 
 // selectPair makes a pair the current one.
@@ -217,13 +217,13 @@ func (w *allPairsWorker) leavePair() {
 	if w.localWorker != nil {
 		w.localWorker.stopPeer()
 	} else {
-		end := Command{StageIndex: len(stages)}.Words()
+		end := Command{StageIndex: len(stages)}.EncodeWords()
 		mpi.Send(w.comm, end[:], w.currentPair[0], commandTag)
 	}
 	w.currentPair, w.localWorker = [2]int{}, nil
 }
 
-// stopRanks ends followRoot on all other ranks.
+// stopRanks ends followRootCommands on all other ranks.
 func (w *allPairsWorker) stopRanks() {
 	w.leavePair()
 	for r := 1; r < w.comm.Size(); r++ {
@@ -231,8 +231,8 @@ func (w *allPairsWorker) stopRanks() {
 	}
 }
 
-// followRoot takes part in the pairs that rank 0 selects until it stops the ranks.
-func (w *allPairsWorker) followRoot() {
+// followRootCommands takes part in the pairs that rank 0 selects until it stops the ranks.
+func (w *allPairsWorker) followRootCommands() {
 	for {
 		for _, there := w.comm.Iprobe(rootRank, pairTag); !there; _, there = w.comm.Iprobe(rootRank, pairTag) {
 			w.comm.Compute(pairPollInterval)
@@ -245,7 +245,7 @@ func (w *allPairsWorker) followRoot() {
 		if me := w.joinPair([2]int{int(pair[0]), int(pair[1])}); me.isP1 {
 			w.executeAsP1(me)
 		} else {
-			me.followP1()
+			me.followP1Commands()
 		}
 	}
 }
@@ -253,22 +253,22 @@ func (w *allPairsWorker) followRoot() {
 // executeAsP1 executes the commands of rank 0 as P1 of a pair.
 func (w *allPairsWorker) executeAsP1(me *pairWorker) {
 	for {
-		var words [CommandWords]int64
+		var words [CommandWordCount]int64
 		mpi.Recv(w.comm, words[:], rootRank, commandTag)
-		c := commandFromWords(words)
+		c := decodeCommand(words)
 		if c.StageIndex == len(stages) {
 			me.stopPeer()
 			return
 		}
 		r, _ := me.Execute(c)
-		mpi.Send(w.comm, r.words(), rootRank, resultTag)
+		mpi.Send(w.comm, r.encodeWords(), rootRank, resultTag)
 	}
 }
 
-// words encodes a result.
-func (r CommandResult) words() []int64 {
+// encodeWords encodes a result.
+func (r CommandResult) encodeWords() []int64 {
 	words := []int64{int64(r.WarmupRoundTime), int64(r.RoundsDuration)}
-	for _, column := range append([][]unit.Time{r.WorkTimes}, r.Times...) {
+	for _, column := range append([][]unit.Time{r.FixedWorkTimes}, r.Times...) {
 		words = append(words, int64(len(column)))
 		for _, t := range column {
 			words = append(words, int64(t))
@@ -277,8 +277,8 @@ func (r CommandResult) words() []int64 {
 	return words
 }
 
-// resultFromWords decodes a result.
-func resultFromWords(words []int64) CommandResult {
+// decodeResult decodes a result.
+func decodeResult(words []int64) CommandResult {
 	r := CommandResult{WarmupRoundTime: unit.Time(words[0]), RoundsDuration: unit.Time(words[1])}
 	var columns [][]unit.Time
 	for words = words[2:]; len(words) > 0; words = words[1+len(columns[len(columns)-1]):] {
@@ -288,6 +288,6 @@ func resultFromWords(words []int64) CommandResult {
 		}
 		columns = append(columns, column)
 	}
-	r.WorkTimes, r.Times = columns[0], columns[1:]
+	r.FixedWorkTimes, r.Times = columns[0], columns[1:]
 	return r
 }

@@ -23,25 +23,25 @@ import (
 
 // Plan says what to measure.
 type Plan struct {
-	Modes           []string  // of Modes, or LowLevelMessage
+	Modes           []string  // of Modes, or LowLevelMode
 	Sizes           []int     // lengths of messages in bytes
 	Timers          []string  // to measure, with the other timers of the same rounds; none: all timers of a mode
-	Protocol        string    // that the job forces; its sender and delivery times are then measured too
+	ForcedProtocol  string    // that the job forces; its sender and delivery times are then measured too
 	MeasureDelivery bool      // measure sender and delivery times although the library chooses the protocol
 	Reps            int       // repetitions with each root of the barrier
 	WarmupRounds    int       // rounds before the repetitions, not timed
 	Delta           unit.Time // wait of P1 before timer12; 0: twice the longest round of the warm-up, or half the shortest on a shared machine
-	SharedMachine   bool      // a real machine, on which other processes may delay a round for much longer than it takes
-	CommonClock     bool      // all ranks read the same clock
+	IsSharedMachine bool      // a real machine, on which other processes may delay a round for much longer than it takes
+	HasCommonClock  bool      // all ranks read the same clock
 	Pair            [2]int    // the ranks of P1 and P2; if equal, as in the zero value: the first and the last rank
 }
 
-// LowLevelMessage is the mode of low-level messages.
-const LowLevelMessage = sample.LowLevelMode
+// LowLevelMode is the mode of low-level messages.
+const LowLevelMode = sample.LowLevelMode
 
-// DefaultSizes are the default lengths of messages on emulated machines: 0 to 100,000 bytes, with
-// those at which the paper prints numbers.
-var DefaultSizes = []int{0, 1, 4, 16, 64, 128, 256, 500, 700, 1000, 1400, 2000, 3000, 5000, 10000, 20000, 40000, 100000}
+// EmulatedMachineSizes are the default lengths of messages on emulated machines: 0 to 100,000
+// bytes, with those at which the paper prints numbers.
+var EmulatedMachineSizes = []int{0, 1, 4, 16, 64, 128, 256, 500, 700, 1000, 1400, 2000, 3000, 5000, 10000, 20000, 40000, 100000}
 
 // BurstLength is the number of messages in a burst.
 const BurstLength = 32
@@ -65,26 +65,26 @@ func (p *Plan) Cells() []Cell {
 
 // Check returns an error that says what is wrong with the plan.
 func (p *Plan) Check() error {
-	protocol := model.FindProtocol(p.Protocol)
-	if p.Protocol != "" && protocol == nil {
-		return fmt.Errorf("there is no protocol %q", p.Protocol)
+	protocol := model.FindProtocol(p.ForcedProtocol)
+	if p.ForcedProtocol != "" && protocol == nil {
+		return fmt.Errorf("there is no protocol %q", p.ForcedProtocol)
 	}
 	for i, m := range p.Modes {
 		if slices.Contains(p.Modes[:i], m) {
 			return fmt.Errorf("mode %s is named twice", m)
 		}
-		if m == LowLevelMessage {
-			if p.Protocol != "" {
-				return fmt.Errorf("low-level messages have no protocol: %s cannot be forced on them", p.Protocol)
+		if m == LowLevelMode {
+			if p.ForcedProtocol != "" {
+				return fmt.Errorf("low-level messages have no protocol: %s cannot be forced on them", p.ForcedProtocol)
 			}
 			continue
 		}
 		i := sample.ModeIndex(m)
-		if i == len(modes) {
-			return fmt.Errorf("no mode %q: there are %v and %s", m, Modes(), LowLevelMessage)
+		if i == len(sendModes) {
+			return fmt.Errorf("no mode %q: there are %v and %s", m, Modes(), LowLevelMode)
 		}
-		if protocol != nil && modes[i].Synchronous && !protocol.Synchronous() {
-			return fmt.Errorf("protocol %s cannot serve %s: its receiver does not say that a receive was found", p.Protocol, m)
+		if protocol != nil && sendModes[i].Synchronous && !protocol.Synchronous() {
+			return fmt.Errorf("protocol %s cannot serve %s: its receiver does not say that a receive was found", p.ForcedProtocol, m)
 		}
 	}
 	if p.Reps < 1 || p.WarmupRounds < 0 || len(p.Modes) == 0 || len(p.Sizes) == 0 {
@@ -111,7 +111,7 @@ func (p *Plan) Measure(c *mpi.Comm, cells []Cell) []sample.Series {
 		}
 		b.detachBsendBuffer()
 		b.collectSamples()
-		all = append(all, b.series()...)
+		all = append(all, b.collectedSeries()...)
 	}
 	if !pair.isP1 {
 		return nil
@@ -149,14 +149,14 @@ func createRankPair(c *mpi.Comm, p1, p2 int, create func(mpi.Group) *mpi.Comm) *
 // newBenchmark returns the benchmark of a cell on this rank, without buffers.
 func (x *rankPair) newBenchmark(p *Plan, cell Cell) *pairBenchmark {
 	c := x.commsByBarrierRoot[0]
-	return &pairBenchmark{Plan: p, cell: cell, mode: modeNamed(cell.Mode), pairComm: c, peerRank: 1 - c.Rank(), isP1: x.isP1}
+	return &pairBenchmark{Plan: p, cell: cell, mode: findSendMode(cell.Mode), pairComm: c, peerRank: 1 - c.Rank(), isP1: x.isP1}
 }
 
 // runStage runs a stage with each root.
 func (x *rankPair) runStage(b *pairBenchmark, s *stage, rounds int) {
 	for i, r := range x.commsByBarrierRoot {
 		b.rootIndex, b.barrierComm = i, r
-		s.run(b, rounds)
+		s.runOnPair(b, rounds)
 	}
 }
 
@@ -175,10 +175,10 @@ const (
 	PairLaunches = 3
 )
 
-// RankPairs returns all pairs of ranks, the lower rank first, in order. If there would be more than
-// maxPairs, it draws fewer ranks at random and returns all pairs of those. It draws two neighbours
-// at a time, so that some pairs are near each other on any machine.
-func RankPairs(ranks, maxPairs int, seed uint64) [][2]int {
+// SelectRankPairs returns all pairs of ranks, the lower rank first, in order. If there would be
+// more than maxPairs, it draws fewer ranks at random and returns all pairs of those. It draws two
+// neighbours at a time, so that some pairs are near each other on any machine.
+func SelectRankPairs(ranks, maxPairs int, seed uint64) [][2]int {
 	of := make([]int, ranks)
 	for r := range of {
 		of[r] = r

@@ -25,7 +25,7 @@ func measured(t *testing.T, platform string, plan *microbench.Plan, noise float6
 	if err != nil {
 		t.Fatal(err)
 	}
-	series, err := microbench.Sweep(t.Context(), plan, j.Options(plan.Protocol),
+	series, err := microbench.Sweep(t.Context(), plan, j.Options(plan.ForcedProtocol),
 		func(ctx context.Context, cell int) (mpi.World, error) { return j.World(ctx, seed<<16+uint64(cell)) }, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -33,8 +33,8 @@ func measured(t *testing.T, platform string, plan *microbench.Plan, noise float6
 	for i := range series {
 		k := &series[i].Key
 		k.Platform, k.Library, k.Clock, k.Place, k.Protocol = j.Platform.Machine.Name, j.Library.Name, j.Clock(), j.Place(0, j.Ranks-1), "auto"
-		if plan.Protocol != "" {
-			k.Protocol = plan.Protocol
+		if plan.ForcedProtocol != "" {
+			k.Protocol = plan.ForcedProtocol
 		}
 	}
 	r, err := fit.Fit(&sample.Set{Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}}, Series: series}, clean.Options{Seed: seed})
@@ -84,7 +84,7 @@ func TestParametersComeBack(t *testing.T) {
 	for seed := range sets {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		m := machine(rng)
-		for _, modes := range [][]string{{"send", "isend"}, {microbench.LowLevelMessage}} {
+		for _, modes := range [][]string{{"send", "isend"}, {microbench.LowLevelMode}} {
 			r := measured(t, spec(m), &microbench.Plan{Modes: modes, Sizes: recoverSizes, Reps: 20, WarmupRounds: 2}, 0, seed)
 			for name, want := range truth(m) {
 				got, ok := params.ValueAt(r.Parameters, modes[0], name, 1)
@@ -109,7 +109,7 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 		seeds = 10
 	}
 	m := model.LogGP{L: 5 * unit.Microsecond, SendO: 2 * unit.Microsecond, RecvO: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, BigGap: 10000}
-	for _, modes := range [][]string{{"send", "isend"}, {microbench.LowLevelMessage}} {
+	for _, modes := range [][]string{{"send", "isend"}, {microbench.LowLevelMode}} {
 		held := map[string]int{}
 		for seed := range seeds {
 			r := measured(t, spec(m), &microbench.Plan{Modes: modes, Sizes: recoverSizes, Reps: 60, WarmupRounds: 2}, 0.05, seed)
@@ -147,7 +147,7 @@ func first(ps []params.Parameter, mode, name string) *params.Parameter {
 // low-level messages there are none.
 func TestDeliveries(t *testing.T) {
 	m := model.LogGP{L: 5 * unit.Microsecond, SendO: 2 * unit.Microsecond, RecvO: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, BigGap: 10_000}
-	r := measured(t, spec(m), &microbench.Plan{Modes: []string{"send", microbench.LowLevelMessage}, Sizes: []int{1, 1001}, Reps: 4, CommonClock: true, MeasureDelivery: true}, 0, 1)
+	r := measured(t, spec(m), &microbench.Plan{Modes: []string{"send", microbench.LowLevelMode}, Sizes: []int{1, 1001}, Reps: 4, HasCommonClock: true, MeasureDelivery: true}, 0, 1)
 	got := map[string]float64{}
 	for _, c := range r.Curves {
 		for _, p := range c.Points {

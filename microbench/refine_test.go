@@ -19,9 +19,9 @@ func curve(sizes []int, noise float64, rng *rand.Rand, time func(k int) float64)
 
 // refined adds sizes until there is nothing to add, as the scheduler does.
 func refined(noise float64, rng *rand.Rand, time func(k int) float64) (sizes, added []int) {
-	sizes = slices.Clone(LogSizes)
+	sizes = slices.Clone(RealMachineSizes)
 	for range maxAddedSizes {
-		k := largestBreak([][]curvePoint{curve(sizes, noise, rng, time)})
+		k := sizeOfLargestBreak([][]curvePoint{curve(sizes, noise, rng, time)})
 		if k < 0 {
 			break
 		}
@@ -52,7 +52,7 @@ func TestRefineFindsLimit(t *testing.T) {
 				if i == 0 || i == len(sizes) {
 					t.Fatalf("limit %d is not between sizes", limit)
 				}
-				if sizes[i]-sizes[i-1] <= max(minSizeGap, sizes[i-1]/sizeGapDivisor) {
+				if sizes[i]-sizes[i-1] <= max(minSizeGap, sizes[i-1]/minSizeGapDivisor) {
 					found++
 				}
 			}

@@ -24,10 +24,10 @@ type Scheduler struct {
 	*Experiment
 	Clock func() time.Time // nil: time.Now
 
-	tasks          []*task
-	health         health
-	shortestRounds map[shortestRoundKey]unit.Time // by what tasks share the shortest round
-	random         *rand.Rand
+	tasks           []*task
+	processorHealth processorHealth
+	shortestRounds  map[shortestRoundKey]unit.Time // by what tasks share the shortest round
+	random          *rand.Rand
 
 	// Of the launch at hand:
 	worker                   Worker
@@ -41,7 +41,7 @@ type Scheduler struct {
 	hasSamples               bool // of this launch or an earlier one
 	err                      error
 
-	outcome ExperimentResult
+	result ExperimentResult
 }
 
 // shortestRoundKey says which tasks share the shortest round.
@@ -65,8 +65,8 @@ func (s *Scheduler) now() time.Time {
 
 // Parts of a launch's time.
 const (
-	maxWarmupPart = 0.1 // until times are stable
-	maxRefinePart = 0.4 // until the last size is added
+	maxWarmupFraction = 0.1 // until times are stable
+	maxRefineFraction = 0.4 // until the last size is added
 )
 
 // MeasureLaunch measures one launch with a worker.
@@ -77,26 +77,27 @@ func (s *Scheduler) MeasureLaunch(w Worker) error {
 		s.startupDuration = s.now().Sub(s.launchStart)
 		s.measureEnd = s.measureBegin + unit.Time(max(1, s.startupDuration, s.launchBudget-s.startupDuration))*unit.Nanosecond
 	}
-	if s.SharedMachine {
+	if s.IsSharedMachine {
 		s.warmUpUntilSteady()
 	}
 	if s.RefineSizes && s.launchIndex == 0 {
 		s.refineSizes()
 	}
 	s.visitTasks(s.tasks)
-	for !s.isTimeOver(1) {
-		todo := slices.DeleteFunc(slices.Clone(s.tasks), s.isKnown)
+	for !s.isPartOfTimeOver(1) {
+		todo := slices.DeleteFunc(slices.Clone(s.tasks), s.hasEnoughSamples)
 		if len(todo) == 0 {
 			break
 		}
 		s.visitTasks(todo)
 	}
-	s.outcome.wasDriver = true
+	s.result.wasScheduledHere = true
 	return s.err
 }
 
-// isTimeOver reports whether a part of the launch's time has passed, or the launch has failed.
-func (s *Scheduler) isTimeOver(part float64) bool {
+// isPartOfTimeOver reports whether a part of the launch's time has passed, or the launch has
+// failed.
+func (s *Scheduler) isPartOfTimeOver(part float64) bool {
 	return s.err != nil || s.measureEnd > 0 && float64(s.worker.Now()-s.measureBegin) >= part*float64(s.measureEnd-s.measureBegin)
 }
 
@@ -106,48 +107,48 @@ func (s *Scheduler) execute(c Command) CommandResult {
 	if s.err == nil {
 		r, s.err = s.worker.Execute(c)
 	}
-	if s.err == nil && len(r.WorkTimes) > 0 {
-		s.health.recordWork(c, r.WorkTimes)
+	if s.err == nil && len(r.FixedWorkTimes) > 0 {
+		s.processorHealth.recordWork(c, r.FixedWorkTimes)
 	}
 	return r
 }
 
 // Bounds of warming up.
 const (
-	warmupBytes = 64
+	warmupMessageBytes = 64
 
-	minSpellDuration    = 500 * unit.Microsecond // a spell is the rounds of one median
-	steadySpells        = 4                      // consecutive medians that agree
-	steadyTolerance     = 0.03                   // relative difference up to which they agree
-	maxWarmupDuration   = 100 * unit.Millisecond // if the time of a launch is not limited
-	maxRoundsPerCommand = 4096
+	minWarmupSeriesDuration = 500 * unit.Microsecond // a spell is the rounds of one median
+	steadySeriesCount       = 4                      // consecutive medians that agree
+	steadyTolerance         = 0.03                   // relative difference up to which they agree
+	maxLaunchWarmupDuration = 100 * unit.Millisecond // if the time of a launch is not limited
+	maxRoundsPerCommand     = 4096
 )
 
 // warmUpUntilSteady lets all ranks warm up. When a launch begins, processors are not yet at their
 // speed, caches hold other data, and branches are not predicted. So it begins with round trips, or
 // barriers, that do not count, until their times are steady.
 func (s *Scheduler) warmUpUntilSteady() {
-	c := Command{StageIndex: stageWithTimer(sample.TimerRTT), Bytes: warmupBytes, Rounds: 8, OperationsPerSample: 1, Wait: 1}
+	c := Command{StageIndex: stageIndexOfTimer(sample.TimerRTT), Bytes: warmupMessageBytes, Rounds: 8, OperationsPerSample: 1, Wait: 1}
 	if len(s.Collectives) > 0 {
 		c = barrierCommand(8)
 	}
 	if len(s.Pairs) > 0 {
 		c.Pair = s.Pairs[0]
 	}
-	end := s.measureBegin + maxWarmupDuration
+	end := s.measureBegin + maxLaunchWarmupDuration
 	if s.measureEnd > 0 {
-		end = s.measureBegin + unit.Time(maxWarmupPart*float64(s.measureEnd-s.measureBegin))
+		end = s.measureBegin + unit.Time(maxWarmupFraction*float64(s.measureEnd-s.measureBegin))
 	}
 	var medians []unit.Time
 	for s.err == nil && s.worker.Now() < end {
 		r := s.execute(c)
-		if r.RoundsDuration < minSpellDuration && c.Rounds < maxRoundsPerCommand {
+		if r.RoundsDuration < minWarmupSeriesDuration && c.Rounds < maxRoundsPerCommand {
 			c.Rounds *= 2
 			continue
 		}
 		medians = append(medians, unit.Time(medianEstimate(r.Times[0]).value))
-		if n := len(medians); n >= steadySpells {
-			of := medians[n-steadySpells:]
+		if n := len(medians); n >= steadySeriesCount {
+			of := medians[n-steadySeriesCount:]
 			if least := slices.Min(of); float64(slices.Max(of)-least) <= steadyTolerance*float64(least) {
 				return
 			}
@@ -161,7 +162,7 @@ func (s *Scheduler) warmUpUntilSteady() {
 func (s *Scheduler) visitTasks(tasks []*task) {
 	tasks = slices.Clone(tasks)
 	s.random.Shuffle(len(tasks), func(i, j int) { tasks[i], tasks[j] = tasks[j], tasks[i] })
-	if turn := s.random.Perm(len(modes) + 1); len(s.Collectives) == 0 {
+	if turn := s.random.Perm(len(sendModes) + 1); len(s.Collectives) == 0 {
 		slices.SortStableFunc(tasks, func(a, b *task) int { return turn[a.ModeOrOperation] - turn[b.ModeOrOperation] })
 	}
 	if n := len(s.Pairs); n > 0 { // another pair is another two ranks that have to wake up
@@ -171,12 +172,12 @@ func (s *Scheduler) visitTasks(tasks []*task) {
 		}
 		slices.SortStableFunc(tasks, func(a, b *task) int { return turn[a.Pair] - turn[b.Pair] })
 	}
-	slices.SortStableFunc(tasks, func(a, b *task) int { return min(1, len(a.visits)) - min(1, len(b.visits)) })
+	slices.SortStableFunc(tasks, func(a, b *task) int { return min(1, len(a.samplesByVisit)) - min(1, len(b.samplesByVisit)) })
 	for _, t := range tasks {
-		if s.err != nil || s.hasSamples && s.isTimeOver(1) {
+		if s.err != nil || s.hasSamples && s.isPartOfTimeOver(1) {
 			return
 		}
-		s.visit(t)
+		s.visitTask(t)
 	}
 }
 
@@ -206,62 +207,62 @@ func (s *Scheduler) minSamples(t *task) int {
 // maxSamples returns the largest number of samples with each root that a launch may have of a task.
 func (s *Scheduler) maxSamples(t *task) int {
 	if s.Reps > 0 {
-		return stages[t.stage].roundsForReps(s.Reps)
+		return stages[t.stageIndex].roundsForReps(s.Reps)
 	}
-	rows := sample.MaxRows / max(s.MinLaunches(), s.launchIndex+1) / len(s.tasks) / len(stages[t.stage].timers) / t.barrierRootCount()
+	rows := sample.MaxRows / max(s.MinLaunches(), s.launchIndex+1) / len(s.tasks) / len(stages[t.stageIndex].timers) / t.barrierRootCount()
 	return max(s.minSamples(t), min(maxSamplesPerLaunch, rows))
 }
 
-// maxLateFactor limits the rounds with late ranks: a launch runs at most so many times the rounds
-// that were asked for.
-const maxLateFactor = 5
+// maxLateRoundsFactor limits the rounds with late ranks: a launch runs at most so many times the
+// rounds that were asked for.
+const maxLateRoundsFactor = 5
 
-// isKnown reports whether the launch has enough samples of a task.
-func (s *Scheduler) isKnown(t *task) bool {
-	have, undisturbed := t.countSamples(s.launchIndex, s.health)
-	switch n := len(t.visits); {
-	case n > 0 && len(t.visits[n-1].samples) == 0: // the ranks do not have the stage
+// hasEnoughSamples reports whether the launch has enough samples of a task.
+func (s *Scheduler) hasEnoughSamples(t *task) bool {
+	have, undisturbed := t.countSamples(s.launchIndex, s.processorHealth)
+	switch n := len(t.samplesByVisit); {
+	case n > 0 && len(t.samplesByVisit[n-1].samplesByTimer) == 0: // the ranks do not have the stage
 		return true
-	case have >= s.maxSamples(t) || s.Reps > 0 && n >= maxLateFactor*visitsPerLaunch*(s.launchIndex+1):
+	case have >= s.maxSamples(t) || s.Reps > 0 && n >= maxLateRoundsFactor*visitsPerLaunch*(s.launchIndex+1):
 		return true
 	case s.Reps > 0 || undisturbed < s.minSamples(t):
 		return false
-	case t.verdict.launch == s.launchIndex && 4*have < 5*t.verdict.samples: // sorting all samples at each visit would take long
-		return t.verdict.known
+	case t.cachedSufficiency.launch == s.launchIndex && 4*have < 5*t.cachedSufficiency.samples: // sorting all samples at each visit would take long
+		return t.cachedSufficiency.known
 	}
-	t.verdict.launch, t.verdict.samples = s.launchIndex, have
-	t.verdict.known = !slices.ContainsFunc(t.estimates(s.launchIndex, s.health), func(e estimate) bool { return !e.isPrecise(s.WantedPrecision(), s.ClockStep) })
-	return t.verdict.known
+	t.cachedSufficiency.launch, t.cachedSufficiency.samples = s.launchIndex, have
+	t.cachedSufficiency.known = !slices.ContainsFunc(t.timerEstimates(s.launchIndex, s.processorHealth), func(e estimate) bool { return !e.isPreciseWithin(s.WantedPrecision(), s.ClockStep) })
+	return t.cachedSufficiency.known
 }
 
-// visit takes samples of a task.
-func (s *Scheduler) visit(t *task) {
+// visitTask takes samples of a task.
+func (s *Scheduler) visitTask(t *task) {
 	if !t.isCalibrated {
 		s.calibrateTask(t)
 	}
-	have, _ := t.countSamples(s.launchIndex, s.health)
+	have, _ := t.countSamples(s.launchIndex, s.processorHealth)
 	n := s.maxSamples(t) - have
 	switch {
 	case s.Reps > 0 && len(s.Pairs) > 0:
 	case s.Reps > 0:
 		n = min(n, max(1, s.maxSamples(t)/visitsPerLaunch))
 	default:
-		n = min(n, max(s.minSamples(t), min(maxSamplesPerVisit, int(maxVisitDuration/t.sampleCost))))
+		n = min(n, max(s.minSamples(t), min(maxSamplesPerVisit, int(maxVisitDuration/t.sampleDuration))))
 	}
 	if n < 1 {
 		return
 	}
 	c := t.Command
-	c.WarmupRounds, c.Rounds = s.warmupRounds(t), min(n*t.roundsPerSample(), maxRoundsPerCommand/t.roundsPerSample()*t.roundsPerSample())
+	c.WarmupRounds, c.Rounds = s.visitWarmupRounds(t), min(n*t.roundsPerSample(), maxRoundsPerCommand/t.roundsPerSample()*t.roundsPerSample())
 	r := s.execute(c)
 	if s.err != nil {
 		return
 	}
 	late := t.recordVisit(s.launchIndex, r)
 	s.hasSamples = s.hasSamples || late < c.Rounds
-	t.sampleCost = max(1, r.RoundsDuration*unit.Time(t.barrierRootCount()*t.roundsPerSample())/unit.Time(t.barrierRootCount()*c.Rounds+c.WarmupRounds+(t.barrierRootCount()-1)*c.RewarmRounds()))
-	if t.stage == agreedStartStage {
-		if s.outcome.LateStarts, s.outcome.AgreedStarts = s.outcome.LateStarts+late, s.outcome.AgreedStarts+c.Rounds; 4*late > c.Rounds {
+	t.sampleDuration = max(1, r.RoundsDuration*unit.Time(t.barrierRootCount()*t.roundsPerSample())/unit.Time(t.barrierRootCount()*c.Rounds+c.WarmupRounds+(t.barrierRootCount()-1)*c.SecondRootWarmupRounds()))
+	if t.stageIndex == agreedStartStage {
+		if s.result.LateStartCount, s.result.AgreedStartCount = s.result.LateStartCount+late, s.result.AgreedStartCount+c.Rounds; 4*late > c.Rounds {
 			t.Wait = min(2*t.Wait, t.maxWait)
 		}
 	}
@@ -276,7 +277,7 @@ func (s *Scheduler) visit(t *task) {
 
 // roundsPerSample returns the number of rounds that give one sample.
 func (t *task) roundsPerSample() int {
-	if stages[t.stage].roundTimesWholeBatch {
+	if stages[t.stageIndex].isRoundWholeBatch {
 		return 1
 	}
 	return t.OperationsPerSample
@@ -284,23 +285,23 @@ func (t *task) roundsPerSample() int {
 
 // Rounds of warm-up.
 const (
-	firstWarmupRounds = 4 // of a new cell
-	maxWarmupRounds   = 40
-	maxWarmupTime     = 100 * unit.Microsecond
-	minWarmupRounds   = 3
+	minNewCellWarmupRounds = 4 // of a new cell
+	maxVisitWarmupRounds   = 40
+	maxVisitWarmupTime     = 100 * unit.Microsecond
+	minVisitWarmupRounds   = 3
 )
 
-// warmupRounds returns the rounds of warm-up in a visit: as many as the time allows, but at least a
-// few, or one if a round takes so long that it warms up by itself.
-func (s *Scheduler) warmupRounds(t *task) int {
-	if !s.SharedMachine {
+// visitWarmupRounds returns the rounds of warm-up in a visit: as many as the time allows, but at
+// least a few, or one if a round takes so long that it warms up by itself.
+func (s *Scheduler) visitWarmupRounds(t *task) int {
+	if !s.IsSharedMachine {
 		return max(1, s.WarmupRounds)
 	}
-	least := minWarmupRounds
-	if t.sampleCost > maxVisitDuration {
+	least := minVisitWarmupRounds
+	if t.sampleDuration > maxVisitDuration {
 		least = 1
 	}
-	return max(least, int(min(maxWarmupRounds, maxWarmupTime*unit.Time(t.barrierRootCount()*t.roundsPerSample())/t.sampleCost)))
+	return max(least, int(min(maxVisitWarmupRounds, maxVisitWarmupTime*unit.Time(t.barrierRootCount()*t.roundsPerSample())/t.sampleDuration)))
 }
 
 // calibrateTask finds out the time of a sample of a task, the wait of P1 or the time to an agreed
@@ -311,11 +312,11 @@ func (s *Scheduler) calibrateTask(t *task) {
 	this := shortestRoundKey{t.cell, t.algorithm, t.Pair}
 	round, ok := s.shortestRounds[this]
 	if !ok {
-		c.WarmupRounds = firstWarmupRounds
+		c.WarmupRounds = minNewCellWarmupRounds
 		if t.isCollective() {
 			c.WarmupRounds = max(s.WarmupRounds, 1)
-			if s.SharedMachine {
-				c.WarmupRounds = max(c.WarmupRounds, firstWarmupRounds)
+			if s.IsSharedMachine {
+				c.WarmupRounds = max(c.WarmupRounds, minNewCellWarmupRounds)
 			}
 		}
 		round = s.execute(c).WarmupRoundTime
@@ -323,7 +324,7 @@ func (s *Scheduler) calibrateTask(t *task) {
 	}
 	if t.isCollective() {
 		t.Wait = max(1, startLeadRounds*round)
-		t.maxWait, t.sampleCost = 16*t.Wait, t.Wait // ranks that are late for another reason stay late, and all would wait for them
+		t.maxWait, t.sampleDuration = 16*t.Wait, t.Wait // ranks that are late for another reason stay late, and all would wait for them
 		return
 	}
 	if t.Wait = s.Delta; t.Wait == 0 {
@@ -332,18 +333,18 @@ func (s *Scheduler) calibrateTask(t *task) {
 	c = t.Command
 	c.WarmupRounds, c.Rounds = 1, 2
 	r := s.execute(c)
-	t.sampleCost = max(1, r.RoundsDuration*2/unit.Time(2*c.Rounds+c.WarmupRounds+c.RewarmRounds()))
+	t.sampleDuration = max(1, r.RoundsDuration*2/unit.Time(2*c.Rounds+c.WarmupRounds+c.SecondRootWarmupRounds()))
 	t.OperationsPerSample = s.operationsPerSample(t, r)
-	t.sampleCost *= unit.Time(t.OperationsPerSample)
+	t.sampleDuration *= unit.Time(t.OperationsPerSample)
 }
 
-// If an operation is shorter than minBatchSteps, a sample is a batch of operations.
+// If an operation is shorter than minBatchClockSteps, a sample is a batch of operations.
 const (
-	minBatchSteps      = 100                    // of the clock that a batch should take
-	maxBatchOperations = 16                     // if each is a round
-	maxBatchTrips      = 64                     // if the batch is one round,
-	minTripBatchTime   = 10 * unit.Microsecond  // which should last so long that its begin and end do not show
-	maxBatchCost       = 200 * unit.Microsecond // above which the batch does not grow
+	minBatchClockSteps    = 100                    // of the clock that a batch should take
+	maxBatchOperations    = 16                     // if each is a round
+	maxBatchRoundTrips    = 64                     // if the batch is one round,
+	minRoundTripBatchTime = 10 * unit.Microsecond  // which should last so long that its begin and end do not show
+	maxBatchDuration      = 200 * unit.Microsecond // above which the batch does not grow
 )
 
 // BatchSize says that samples of a timer are means of several operations.
@@ -354,31 +355,31 @@ type BatchSize struct {
 
 // operationsPerSample returns the number of operations in a sample, from a few single ones.
 func (s *Scheduler) operationsPerSample(t *task, r CommandResult) int {
-	x := stages[t.stage]
+	x := stages[t.stageIndex]
 	n, most := 1, maxBatchOperations
-	if x.roundTimesWholeBatch {
-		most = maxBatchTrips
+	if x.isRoundWholeBatch {
+		most = maxBatchRoundTrips
 	}
 	for i, name := range x.timers {
 		if 2*i+1 >= len(r.Times) || name == sample.Timer22 {
 			continue
 		}
 		value := meanEstimate([2]estimate{medianEstimate(slices.Clone(r.Times[2*i])), medianEstimate(slices.Clone(r.Times[2*i+1]))}).value
-		shortest := minBatchSteps * float64(s.ClockStep)
-		if x.roundTimesWholeBatch && s.ClockStep > 0 {
-			shortest = max(shortest, float64(minTripBatchTime))
+		shortest := minBatchClockSteps * float64(s.ClockStep)
+		if x.isRoundWholeBatch && s.ClockStep > 0 {
+			shortest = max(shortest, float64(minRoundTripBatchTime))
 		}
-		for n < most && float64(n*x.intervalsPerOperation)*value < shortest && unit.Time(n)*t.sampleCost < maxBatchCost {
+		for n < most && float64(n*x.intervalsPerOperation)*value < shortest && unit.Time(n)*t.sampleDuration < maxBatchDuration {
 			n *= 2
 		}
 	}
 	for i := range x.timers {
 		if n > 1 && 2*i < len(r.Times) {
-			b := slices.IndexFunc(s.outcome.BatchSizes, func(b BatchSize) bool { return b.Timer == x.timers[i] })
+			b := slices.IndexFunc(s.result.BatchSizes, func(b BatchSize) bool { return b.Timer == x.timers[i] })
 			if b < 0 {
-				b, s.outcome.BatchSizes = len(s.outcome.BatchSizes), append(s.outcome.BatchSizes, BatchSize{Timer: x.timers[i]})
+				b, s.result.BatchSizes = len(s.result.BatchSizes), append(s.result.BatchSizes, BatchSize{Timer: x.timers[i]})
 			}
-			s.outcome.BatchSizes[b].MaxOperations = max(s.outcome.BatchSizes[b].MaxOperations, n)
+			s.result.BatchSizes[b].MaxOperations = max(s.result.BatchSizes[b].MaxOperations, n)
 		}
 	}
 	return n

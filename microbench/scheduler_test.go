@@ -30,19 +30,19 @@ func (w *simulated) Execute(c Command) (CommandResult, error) {
 		return CommandResult{}, errors.New("rank 1 is gone")
 	}
 	s := stages[c.StageIndex]
-	r := CommandResult{WorkTimes: []unit.Time{1000, 1000}, WarmupRoundTime: w.time(w, c, s.timers[0])}
+	r := CommandResult{FixedWorkTimes: []unit.Time{1000, 1000}, WarmupRoundTime: w.time(w, c, s.timers[0])}
 	if w.work != nil {
-		r.WorkTimes = w.work(w)
+		r.FixedWorkTimes = w.work(w)
 	}
 	r.RoundsDuration = unit.Time(c.WarmupRounds) * r.WarmupRoundTime
 	if c.Rounds > 0 {
-		r.RoundsDuration = unit.Time(c.WarmupRounds+c.RewarmRounds()+2*c.Rounds) * r.WarmupRoundTime
+		r.RoundsDuration = unit.Time(c.WarmupRounds+c.SecondRootWarmupRounds()+2*c.Rounds) * r.WarmupRoundTime
 	}
 	w.now += r.RoundsDuration + 10*unit.Microsecond
 	for _, timer := range s.timers {
 		for range 2 {
 			var times []unit.Time
-			for range c.Rounds / map[bool]int{true: 1, false: c.OperationsPerSample}[s.roundTimesWholeBatch] {
+			for range c.Rounds / map[bool]int{true: 1, false: c.OperationsPerSample}[s.isRoundWholeBatch] {
 				times = append(times, w.time(w, c, timer))
 			}
 			r.Times = append(r.Times, times)
@@ -65,7 +65,7 @@ func scattered(parts unit.Time) func(*simulated, Command, string) unit.Time {
 // ms.
 func runOn(t *testing.T, e *Experiment, w *simulated) *ExperimentResult {
 	t.Helper()
-	e.SharedMachine = true
+	e.IsSharedMachine = true
 	return runWorker(t, e, w, &w.now)
 }
 
@@ -74,7 +74,7 @@ func runWorker(t *testing.T, e *Experiment, w Worker, now *unit.Time) *Experimen
 	t.Helper()
 	s := NewScheduler(e)
 	s.Clock = func() time.Time { return time.Unix(0, int64(*now/unit.Nanosecond)) }
-	out, err := s.Run(t.Context(), func(context.Context, int) error {
+	out, err := s.RunLaunches(t.Context(), func(context.Context, int) error {
 		*now += 20 * unit.Millisecond
 		return s.MeasureLaunch(w)
 	}, nil)
@@ -84,7 +84,7 @@ func runWorker(t *testing.T, e *Experiment, w Worker, now *unit.Time) *Experimen
 	return out
 }
 
-func allModes() Plan { return Plan{Modes: Modes(), Sizes: LogSizes} }
+func allModes() Plan { return Plan{Modes: Modes(), Sizes: RealMachineSizes} }
 
 // A budget is kept, however short it is: it is exceeded by no more than a visit. In scarce time
 // launches together come to as much as they can, each with as many samples as in any other.
@@ -100,31 +100,31 @@ func TestBudget(t *testing.T) {
 		if c.round > unit.Microsecond {
 			w.time = func(*simulated, Command, string) unit.Time { return c.round }
 		}
-		e := &Experiment{Plan: allModes(), Budget: c.budget, RoundTripSizes: LogRoundTripSizes}
+		e := &Experiment{Plan: allModes(), Budget: c.budget, RoundTripSizes: RealMachineRoundTripSizes}
 		out := runOn(t, e, w)
 		if over := time.Duration(w.now/unit.Nanosecond) - c.budget; over > 25*time.Millisecond || out.WallDuration > c.budget+25*time.Millisecond {
 			t.Errorf("a budget of %v: it took %v", c.budget, time.Duration(w.now/unit.Nanosecond))
 		}
-		if out.Launches < 1 || out.Launches > 2*c.launches || out.Tasks != len(e.tasks()) {
-			t.Errorf("a budget of %v: %d launches, %d tasks", c.budget, out.Launches, out.Tasks)
+		if out.LaunchCount < 1 || out.LaunchCount > 2*c.launches || out.TaskCount != len(e.tasks()) {
+			t.Errorf("a budget of %v: %d launches, %d tasks", c.budget, out.LaunchCount, out.TaskCount)
 		}
 		done := map[string]bool{}
 		for _, s := range out.Series {
 			if len(s.Times) < 4 || len(s.Times)%2 != 0 {
 				t.Errorf("a budget of %v: %d samples of %v", c.budget, len(s.Times), s.Key)
 			}
-			done[fmt.Sprint(s.Mode, s.Bytes, stageWithTimer(s.Timer))] = true
+			done[fmt.Sprint(s.Mode, s.Bytes, stageIndexOfTimer(s.Timer))] = true
 		}
-		if len(done) != out.Tasks-out.MissingTasks {
-			t.Errorf("a budget of %v: samples of %d tasks, of %d without %d", c.budget, len(done), out.Tasks, out.MissingTasks)
+		if len(done) != out.TaskCount-out.MissingTaskCount {
+			t.Errorf("a budget of %v: samples of %d tasks, of %d without %d", c.budget, len(done), out.TaskCount, out.MissingTaskCount)
 		}
-		if c.budget > time.Second && out.MissingTasks > 0 {
-			t.Errorf("a budget of %v: %d of %d tasks have no samples", c.budget, out.MissingTasks, out.Tasks)
+		if c.budget > time.Second && out.MissingTaskCount > 0 {
+			t.Errorf("a budget of %v: %d of %d tasks have no samples", c.budget, out.MissingTaskCount, out.TaskCount)
 		}
 	}
 	// Warming up takes all of the time: one task is measured all the same.
-	if out := runOn(t, &Experiment{Plan: allModes(), Budget: 1}, &simulated{time: func(_ *simulated, c Command, _ string) unit.Time { return unit.Second }}); out.MissingTasks != out.Tasks-1 {
-		t.Errorf("in no time %d of %d tasks were measured", out.Tasks-out.MissingTasks, out.Tasks)
+	if out := runOn(t, &Experiment{Plan: allModes(), Budget: 1}, &simulated{time: func(_ *simulated, c Command, _ string) unit.Time { return unit.Second }}); out.MissingTaskCount != out.TaskCount-1 {
+		t.Errorf("in no time %d of %d tasks were measured", out.TaskCount-out.MissingTaskCount, out.TaskCount)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestScarceTime(t *testing.T) {
 	out := runOn(t, &Experiment{Plan: allModes(), Budget: 2 * time.Second, Launches: 4}, w)
 	launches := map[string]map[int]bool{}
 	for _, s := range out.Series {
-		k := fmt.Sprint(s.Mode, s.Bytes, stageWithTimer(s.Timer))
+		k := fmt.Sprint(s.Mode, s.Bytes, stageIndexOfTimer(s.Timer))
 		if launches[k] == nil {
 			launches[k] = map[int]bool{}
 		}
@@ -146,8 +146,8 @@ func TestScarceTime(t *testing.T) {
 			twice++
 		}
 	}
-	if out.MissingTasks > 0 && twice > out.Tasks/10 {
-		t.Errorf("%d tasks have no samples, and %d those of several launches", out.MissingTasks, twice)
+	if out.MissingTaskCount > 0 && twice > out.TaskCount/10 {
+		t.Errorf("%d tasks have no samples, and %d those of several launches", out.MissingTaskCount, twice)
 	}
 }
 
@@ -160,8 +160,8 @@ func TestStopsWhenKnown(t *testing.T) {
 		return scattered(200)(w, c, timer)
 	}}
 	out := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0, 1000, 10000}}, Budget: 10 * time.Second}, w)
-	if out.KnownMedians != out.Medians || out.WallDuration > 2*time.Second {
-		t.Errorf("%d of %d medians are known after %v", out.KnownMedians, out.Medians, out.WallDuration)
+	if out.PreciseMedianCount != out.MedianCount || out.WallDuration > 2*time.Second {
+		t.Errorf("%d of %d medians are known after %v", out.PreciseMedianCount, out.MedianCount, out.WallDuration)
 	}
 	n := map[string]int{}
 	for _, s := range out.Series {
@@ -183,7 +183,7 @@ func TestFixedRepetitions(t *testing.T) {
 		n[s.Key] += len(s.Times)
 	}
 	for k, n := range n {
-		if want := 2 * stages[stageWithTimer(k.Timer)].roundsForReps(40); n != want {
+		if want := 2 * stages[stageIndexOfTimer(k.Timer)].roundsForReps(40); n != want {
 			t.Errorf("%v: %d samples, not %d", k, n, want)
 		}
 	}
@@ -224,7 +224,7 @@ func TestDisturbedVisits(t *testing.T) {
 			}
 		}
 	}
-	var h health
+	var h processorHealth
 	for range 50 {
 		h.recordWork(Command{}, []unit.Time{1300, 1000})
 	}
@@ -242,7 +242,7 @@ func TestDisturbedVisits(t *testing.T) {
 // Two workers that give the same answers get the same commands, so that this library and the
 // vendor's are measured by the same rules.
 func TestSameCommands(t *testing.T) {
-	e := Experiment{Plan: allModes(), Budget: time.Second, RoundTripSizes: LogRoundTripSizes, RefineSizes: true, Seed: 7, ClockStep: 10 * unit.Nanosecond}
+	e := Experiment{Plan: allModes(), Budget: time.Second, RoundTripSizes: RealMachineRoundTripSizes, RefineSizes: true, Seed: 7, ClockStep: 10 * unit.Nanosecond}
 	a, b := &simulated{time: scattered(5)}, &simulated{time: scattered(5)}
 	first, second := e, e
 	runOn(t, &first, a)
@@ -256,8 +256,8 @@ func TestSameCommands(t *testing.T) {
 		t.Error("another seed makes no other order")
 	}
 	for _, x := range a.commands {
-		if commandFromWords(x.Words()) != x {
-			t.Fatalf("%+v is %+v as numbers", x, commandFromWords(x.Words()))
+		if decodeCommand(x.EncodeWords()) != x {
+			t.Fatalf("%+v is %+v as numbers", x, decodeCommand(x.EncodeWords()))
 		}
 	}
 }
@@ -272,10 +272,10 @@ func TestRefines(t *testing.T) {
 		}
 		return t
 	}}
-	out := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send", "ssend"}, Sizes: LogSizes}, RefineSizes: true}, w)
-	sizes := slices.Sorted(slices.Values(append(slices.Clone(LogSizes), out.AddedSizes...)))
+	out := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send", "ssend"}, Sizes: RealMachineSizes}, RefineSizes: true}, w)
+	sizes := slices.Sorted(slices.Values(append(slices.Clone(RealMachineSizes), out.AddedSizes...)))
 	i, _ := slices.BinarySearch(sizes, limit)
-	if n := len(out.AddedSizes); n < 2 || n > 8 || sizes[i]-sizes[i-1] > limit/sizeGapDivisor+minSizeGap || slices.Max(out.AddedSizes) > 4096 || slices.Min(out.AddedSizes) < 2048 {
+	if n := len(out.AddedSizes); n < 2 || n > 8 || sizes[i]-sizes[i-1] > limit/minSizeGapDivisor+minSizeGap || slices.Max(out.AddedSizes) > 4096 || slices.Min(out.AddedSizes) < 2048 {
 		t.Errorf("added %v: the limit is between %d and %d", out.AddedSizes, sizes[i-1], sizes[i])
 	}
 	for _, k := range out.AddedSizes {
@@ -289,7 +289,7 @@ func TestRefines(t *testing.T) {
 		}
 		return []unit.Time{1000, 1500}
 	}
-	busy := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send", "ssend"}, Sizes: LogSizes}, RefineSizes: true}, w)
+	busy := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send", "ssend"}, Sizes: RealMachineSizes}, RefineSizes: true}, w)
 	if len(busy.AddedSizes) < 2 || len(slices.Compact(slices.Clone(busy.AddedSizes))) != len(busy.AddedSizes) {
 		t.Errorf("added %v on a busy machine", busy.AddedSizes)
 	}
@@ -301,17 +301,17 @@ func TestRefines(t *testing.T) {
 		seen[s.Key] = true
 	}
 	w.time, w.work = scattered(300), nil
-	if out := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send", "ssend"}, Sizes: LogSizes}, RefineSizes: true}, w); len(out.AddedSizes) > 0 {
+	if out := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send", "ssend"}, Sizes: RealMachineSizes}, RefineSizes: true}, w); len(out.AddedSizes) > 0 {
 		t.Errorf("without a limit %v were added", out.AddedSizes)
 	}
 }
 
 // Of some sizes only round trips are measured, and trains of long messages are not.
 func TestTripsAndTrains(t *testing.T) {
-	e := &Experiment{Plan: Plan{Modes: []string{"send", "rsend"}, Sizes: []int{0, 1000, 50000}, SharedMachine: true}, RoundTripSizes: []int{8, 1000}, MaxTrainBytes: 1000}
+	e := &Experiment{Plan: Plan{Modes: []string{"send", "rsend"}, Sizes: []int{0, 1000, 50000}, IsSharedMachine: true}, RoundTripSizes: []int{8, 1000}, MaxTrainBytes: 1000}
 	n := map[string]int{}
 	for _, x := range e.tasks() {
-		for _, timer := range stages[x.stage].timers {
+		for _, timer := range stages[x.stageIndex].timers {
 			n[fmt.Sprint(x.cell.Mode, " ", x.Bytes, " ", timer)]++
 		}
 	}
@@ -336,10 +336,10 @@ func TestBatches(t *testing.T) {
 		t.Errorf("batches: %v", of)
 	}
 	for _, c := range w.commands {
-		if c.Bytes > 0 && c.OperationsPerSample > 1 && c.Bytes != warmupBytes {
+		if c.Bytes > 0 && c.OperationsPerSample > 1 && c.Bytes != warmupMessageBytes {
 			t.Errorf("a batch of what takes long: %+v", c)
 		}
-		if c.OperationsPerSample > 1 && !stages[c.StageIndex].roundTimesWholeBatch && c.Rounds%c.OperationsPerSample != 0 {
+		if c.OperationsPerSample > 1 && !stages[c.StageIndex].isRoundWholeBatch && c.Rounds%c.OperationsPerSample != 0 {
 			t.Errorf("%d rounds are no samples of %d", c.Rounds, c.OperationsPerSample)
 		}
 	}
@@ -347,17 +347,17 @@ func TestBatches(t *testing.T) {
 
 // A visit of much warms up for 100 us, one of a long message by one round.
 func TestWarm(t *testing.T) {
-	s := NewScheduler(&Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0}, SharedMachine: true}})
+	s := NewScheduler(&Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0}, IsSharedMachine: true}})
 	for _, c := range []struct {
 		cost  unit.Time
 		batch int
 		want  int
-	}{{2 * unit.Microsecond, 1, maxWarmupRounds}, {20 * unit.Microsecond, 1, 10}, {20 * unit.Microsecond, 2, 20}, {500 * unit.Microsecond, 1, minWarmupRounds}, {2 * unit.Millisecond, 1, 1}} {
-		if got := s.warmupRounds(&task{sampleCost: c.cost, Command: Command{OperationsPerSample: c.batch}}); got != c.want {
+	}{{2 * unit.Microsecond, 1, maxVisitWarmupRounds}, {20 * unit.Microsecond, 1, 10}, {20 * unit.Microsecond, 2, 20}, {500 * unit.Microsecond, 1, minVisitWarmupRounds}, {2 * unit.Millisecond, 1, 1}} {
+		if got := s.visitWarmupRounds(&task{sampleDuration: c.cost, Command: Command{OperationsPerSample: c.batch}}); got != c.want {
 			t.Errorf("%v a sample of %d: %d rounds, not %d", c.cost, c.batch, got, c.want)
 		}
 	}
-	if (Command{WarmupRounds: 40, Rounds: 50}).RewarmRounds() != 3 || (Command{WarmupRounds: 40, Rounds: 2}).RewarmRounds() != 1 || (Command{WarmupRounds: 1, Rounds: 50}).RewarmRounds() != 1 {
+	if (Command{WarmupRounds: 40, Rounds: 50}).SecondRootWarmupRounds() != 3 || (Command{WarmupRounds: 40, Rounds: 2}).SecondRootWarmupRounds() != 1 || (Command{WarmupRounds: 1, Rounds: 50}).SecondRootWarmupRounds() != 1 {
 		t.Error("rounds with the other root")
 	}
 }
@@ -379,11 +379,11 @@ func TestFurtherLaunchNeedsHalfOfItsTime(t *testing.T) {
 		{1, 2, time.Second, 0, true},
 	} {
 		s := NewScheduler(&Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0}}, Budget: 4 * time.Second, Launches: c.asked})
-		s.outcome.Launches, s.outcome.wasDriver, s.startupDuration = c.launches, true, c.startup
+		s.result.LaunchCount, s.result.wasScheduledHere, s.startupDuration = c.launches, true, c.startup
 		for launch, time := range []unit.Time{1000, 2000} { // that disagree
 			s.tasks[0].recordVisit(launch, CommandResult{Times: [][]unit.Time{{time}, {time}, {time}, {time}, {time}, {time}, {time}, {time}}})
 		}
-		if got := s.needsLaunch(c.took); got != c.want {
+		if got := s.needsAnotherLaunch(c.took); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
@@ -410,8 +410,8 @@ func TestP1WaitsForHalfOfTheShortestRound(t *testing.T) {
 func TestLaunches(t *testing.T) {
 	plan := Plan{Modes: []string{"ssend"}, Sizes: []int{0}}
 	w := &simulated{time: scattered(300)}
-	if out := runOn(t, &Experiment{Plan: plan, Budget: time.Minute}, w); out.Launches != 5 || out.KnownMedians != out.Medians {
-		t.Errorf("launches that agree: %d, %d of %d known", out.Launches, out.KnownMedians, out.Medians)
+	if out := runOn(t, &Experiment{Plan: plan, Budget: time.Minute}, w); out.LaunchCount != 5 || out.PreciseMedianCount != out.MedianCount {
+		t.Errorf("launches that agree: %d, %d of %d known", out.LaunchCount, out.PreciseMedianCount, out.MedianCount)
 	}
 	launch := 0
 	w = &simulated{}
@@ -419,20 +419,20 @@ func TestLaunches(t *testing.T) {
 		return unit.Microsecond * unit.Time(1+max(0, 4-launch))
 	}
 	e := &Experiment{Plan: plan, Budget: time.Minute, Precision: 0.4, Launches: 0}
-	e.SharedMachine = true
+	e.IsSharedMachine = true
 	s := NewScheduler(e)
 	s.Clock = func() time.Time { return time.Unix(0, int64(w.now/unit.Nanosecond)) }
-	out, err := s.Run(t.Context(), func(_ context.Context, n int) error { launch = n; return s.MeasureLaunch(w) }, nil)
-	if err != nil || out.Launches <= 5 || out.KnownMedians != out.Medians {
-		t.Errorf("launches of which the first disagree: %d, %d of %d known, %v", out.Launches, out.KnownMedians, out.Medians, err)
+	out, err := s.RunLaunches(t.Context(), func(_ context.Context, n int) error { launch = n; return s.MeasureLaunch(w) }, nil)
+	if err != nil || out.LaunchCount <= 5 || out.PreciseMedianCount != out.MedianCount {
+		t.Errorf("launches of which the first disagree: %d, %d of %d known, %v", out.LaunchCount, out.PreciseMedianCount, out.MedianCount, err)
 	}
 	w = &simulated{time: scattered(300)}
-	if out := runOn(t, &Experiment{Plan: plan, Launches: 2, Budget: time.Minute}, w); out.Launches != 2 {
-		t.Errorf("two were asked for: %d launches", out.Launches)
+	if out := runOn(t, &Experiment{Plan: plan, Launches: 2, Budget: time.Minute}, w); out.LaunchCount != 2 {
+		t.Errorf("two were asked for: %d launches", out.LaunchCount)
 	}
 	w = &simulated{time: scattered(5), fails: 100}
 	s = NewScheduler(&Experiment{Plan: allModes(), Budget: time.Minute})
-	if _, err := s.Run(t.Context(), func(context.Context, int) error { return s.MeasureLaunch(w) }, nil); err == nil || err.Error() != "rank 1 is gone" || len(w.commands) != 100 {
+	if _, err := s.RunLaunches(t.Context(), func(context.Context, int) error { return s.MeasureLaunch(w) }, nil); err == nil || err.Error() != "rank 1 is gone" || len(w.commands) != 100 {
 		t.Errorf("%v after %d commands", err, len(w.commands))
 	}
 }
@@ -462,13 +462,13 @@ func TestExperimentCheck(t *testing.T) {
 			t.Errorf("%+v: %v", e, err)
 		}
 	}
-	k := slices.Max(LogSizes)
-	for _, sizes := range [][]int{LogSizes, LongSizes, QuickSizes} {
+	k := slices.Max(RealMachineSizes)
+	for _, sizes := range [][]int{RealMachineSizes, SplitMessageSizes, QuickSizes} {
 		if !slices.IsSorted(sizes) || len(slices.Compact(slices.Clone(sizes))) != len(sizes) {
 			t.Errorf("sizes %v", sizes)
 		}
 	}
-	if slices.Max(LogRoundTripSizes) > k {
+	if slices.Max(RealMachineRoundTripSizes) > k {
 		t.Error("round trips of more than the longest message")
 	}
 }

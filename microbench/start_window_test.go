@@ -28,7 +28,7 @@ func (w *lateRanks) Execute(c Command) (CommandResult, error) {
 		for i := range c.Rounds {
 			t := round
 			if c.StageIndex == agreedStartStage && rank == 2 && c.Wait < w.needs && (w.late == nil || w.late(i)) {
-				t = LateStartTime
+				t = LateStartMarker
 			}
 			r.Times[rank] = append(r.Times[rank], t)
 		}
@@ -40,7 +40,7 @@ func (w *lateRanks) Execute(c Command) (CommandResult, error) {
 func measureAgreedStarts(t *testing.T, w *lateRanks) (samples int, out *ExperimentResult) {
 	t.Helper()
 	e := &Experiment{Collectives: []CollectiveCell{{Algorithm: collective.Named(collective.Bcast, "binomial"), Job: collective.Bcast.Job(4, 64, nil)}}, Launches: 1}
-	e.CommonClock, e.Reps = true, 40
+	e.HasCommonClock, e.Reps = true, 40
 	out = runWorker(t, e, w, &w.now)
 	for _, s := range out.Series {
 		if s.Timer == sample.TimerCollLast {
@@ -59,8 +59,8 @@ func TestStartWindowWidensUntilRanksAreInTime(t *testing.T) {
 	if len(w.waits) < 5 || w.waits[0] != first || w.waits[1] != 2*first || w.waits[2] != 4*first || w.waits[3] != 8*first || w.waits[len(w.waits)-1] != 8*first {
 		t.Errorf("starts are agreed on %v ahead", w.waits)
 	}
-	if samples < 40 || out.LateStarts == 0 || out.AgreedStarts-out.LateStarts != samples {
-		t.Errorf("%d samples, %d late starts of %d", samples, out.LateStarts, out.AgreedStarts)
+	if samples < 40 || out.LateStartCount == 0 || out.AgreedStartCount-out.LateStartCount != samples {
+		t.Errorf("%d samples, %d late starts of %d", samples, out.LateStartCount, out.AgreedStartCount)
 	}
 }
 
@@ -69,8 +69,8 @@ func TestStartWindowHasALimit(t *testing.T) {
 	const first = startLeadRounds * 10 * unit.Microsecond
 	w := &lateRanks{needs: unit.Second}
 	samples, out := measureAgreedStarts(t, w)
-	if last := w.waits[len(w.waits)-1]; last != 16*first || samples != 0 || out.LateStarts != out.AgreedStarts {
-		t.Errorf("the last start was agreed on %v ahead, %d samples, %d late starts of %d", last, samples, out.LateStarts, out.AgreedStarts)
+	if last := w.waits[len(w.waits)-1]; last != 16*first || samples != 0 || out.LateStartCount != out.AgreedStartCount {
+		t.Errorf("the last start was agreed on %v ahead, %d samples, %d late starts of %d", last, samples, out.LateStartCount, out.AgreedStartCount)
 	}
 }
 
@@ -80,8 +80,8 @@ func TestLateStartsWidenTheWindowIfManyRoundsHaveThem(t *testing.T) {
 	for every, want := range map[int]unit.Time{2: 2 * first, 4: first} {
 		w := &lateRanks{needs: 2 * first, late: func(round int) bool { return round%every == every-1 }}
 		samples, out := measureAgreedStarts(t, w)
-		if last := w.waits[len(w.waits)-1]; last != want || samples < 40 || out.LateStarts == 0 {
-			t.Errorf("with every %d. start late the last one was agreed on %v ahead, %d samples, %d late starts of %d", every, last, samples, out.LateStarts, out.AgreedStarts)
+		if last := w.waits[len(w.waits)-1]; last != want || samples < 40 || out.LateStartCount == 0 {
+			t.Errorf("with every %d. start late the last one was agreed on %v ahead, %d samples, %d late starts of %d", every, last, samples, out.LateStartCount, out.AgreedStartCount)
 		}
 	}
 }

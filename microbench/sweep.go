@@ -71,7 +71,7 @@ func SweepCollectives(ctx context.Context, e *Experiment, o mpi.Options, open Wo
 		return schedulers[i].Series()
 	}, done)
 	for _, s := range schedulers {
-		out.LateStarts, out.AgreedStarts = out.LateStarts+s.outcome.LateStarts, out.AgreedStarts+s.outcome.AgreedStarts
+		out.LateStartCount, out.AgreedStartCount = out.LateStartCount+s.result.LateStartCount, out.AgreedStartCount+s.result.AgreedStartCount
 	}
 	return out, err
 }

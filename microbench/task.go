@@ -10,26 +10,26 @@ import (
 
 // task is a stage of a cell, which is visited until it has enough samples.
 type task struct {
-	Command   // of each visit, except for the rounds
-	cell      Cell
-	stage     int
-	algorithm string
+	Command    // of each visit, except for the rounds
+	cell       Cell
+	stageIndex int
+	algorithm  string
 
-	isCalibrated bool
-	sampleCost   unit.Time // time of a sample with each root
-	maxWait      unit.Time // limit of Command.Wait for collective operations
-	visits       []visit
-	verdict      struct { // of isKnown, when it was last computed
+	isCalibrated      bool
+	sampleDuration    unit.Time // time of a sample with each root
+	maxWait           unit.Time // limit of Command.Wait for collective operations
+	samplesByVisit    []visitSamples
+	cachedSufficiency struct { // of hasEnoughSamples, when it was last computed
 		launch, samples int
 		known           bool
 	}
 }
 
-// visit is the samples of one command.
-type visit struct {
-	launch    int
-	samples   [][2][]unit.Time // by timer and root
-	workTimes []unit.Time      // by rank, before and after the command
+// visitSamples is the samples of one command.
+type visitSamples struct {
+	launch         int
+	samplesByTimer [][2][]unit.Time // by timer and root
+	fixedWorkTimes []unit.Time      // by rank, before and after the command
 }
 
 // tasks returns all tasks of the experiment.
@@ -37,8 +37,8 @@ func (e *Experiment) tasks() []*task {
 	var all []*task
 	for _, x := range e.Collectives {
 		for _, s := range []int{barrierStage, agreedStartStage} {
-			if s == barrierStage || e.CommonClock {
-				all = append(all, &task{stage: s, cell: Cell{x.Operation.String(), x.Bytes}, algorithm: x.Name,
+			if s == barrierStage || e.HasCommonClock {
+				all = append(all, &task{stageIndex: s, cell: Cell{x.Operation.String(), x.Bytes}, algorithm: x.Name,
 					Command: Command{StageIndex: s, ModeOrOperation: int(x.Operation), AlgorithmIndex: x.algorithmIndex(), Bytes: x.Bytes, OperationsPerSample: 1}})
 			}
 		}
@@ -68,19 +68,19 @@ func (e *Experiment) tasks() []*task {
 // cellTasks returns the tasks of a cell.
 func (e *Experiment) cellTasks(c Cell) []*task {
 	var all []*task
-	for _, i := range e.stageIndices(modeNamed(c.Mode)) {
+	for _, i := range e.stageIndices(findSendMode(c.Mode)) {
 		switch s := stages[i]; {
-		case e.HasOnlyRoundTrips(c.Bytes) && !s.hasTimer(sample.TimerRTT):
-		case e.MaxTrainBytes > 0 && c.Bytes > e.MaxTrainBytes && canStream(modeNamed(c.Mode), &e.Plan) && s.roundsForReps(1000) == sixteenthOfReps(1000):
+		case e.MeasuresOnlyRoundTripsAt(c.Bytes) && !s.hasTimer(sample.TimerRTT):
+		case e.MaxTrainBytes > 0 && c.Bytes > e.MaxTrainBytes && canSendInTrains(findSendMode(c.Mode), &e.Plan) && s.roundsForReps(1000) == roundsForSixteenthOfReps(1000):
 		default:
-			all = append(all, &task{stage: i, cell: c, Command: Command{StageIndex: i, ModeOrOperation: modeIndex(c.Mode), Bytes: c.Bytes, OperationsPerSample: 1}})
+			all = append(all, &task{stageIndex: i, cell: c, Command: Command{StageIndex: i, ModeOrOperation: modeIndex(c.Mode), Bytes: c.Bytes, OperationsPerSample: 1}})
 		}
 	}
 	return all
 }
 
 // isCollective reports whether the task is a collective operation.
-func (t *task) isCollective() bool { return stages[t.stage].isCollective() }
+func (t *task) isCollective() bool { return stages[t.stageIndex].isCollective() }
 
 // barrierRootCount returns the number of roots of the barrier with which there are samples.
 func (t *task) barrierRootCount() int {
@@ -93,16 +93,16 @@ func (t *task) barrierRootCount() int {
 // recordVisit adds the result of a command. It returns the number of late starts of a collective
 // operation.
 func (t *task) recordVisit(launch int, r CommandResult) (late int) {
-	v := visit{launch: launch, workTimes: r.WorkTimes}
+	v := visitSamples{launch: launch, fixedWorkTimes: r.FixedWorkTimes}
 	if !t.isCollective() {
 		for i := 0; i+1 < len(r.Times); i += 2 {
-			v.samples = append(v.samples, [2][]unit.Time{r.Times[i], r.Times[i+1]})
+			v.samplesByTimer = append(v.samplesByTimer, [2][]unit.Time{r.Times[i], r.Times[i+1]})
 		}
-		t.visits = append(t.visits, v)
+		t.samplesByVisit = append(t.samplesByVisit, v)
 		return 0
 	}
-	s := stages[t.stage]
-	v.samples = make([][2][]unit.Time, len(s.timers))
+	s := stages[t.stageIndex]
+	v.samplesByTimer = make([][2][]unit.Time, len(s.timers))
 	ranks := make([]unit.Time, len(r.Times))
 	for i := range r.Times[0] {
 		for rank := range ranks {
@@ -114,44 +114,44 @@ func (t *task) recordVisit(launch int, r CommandResult) (late int) {
 			late++
 		}
 		for timer, x := range sums {
-			v.samples[timer][0] = append(v.samples[timer][0], x)
+			v.samplesByTimer[timer][0] = append(v.samplesByTimer[timer][0], x)
 		}
 	}
-	t.visits = append(t.visits, v)
+	t.samplesByVisit = append(t.samplesByVisit, v)
 	return late
 }
 
 // countSamples returns how many samples of each timer with each root a launch has, and how many of
 // them are undisturbed.
-func (t *task) countSamples(launch int, h health) (all, undisturbed int) {
-	for _, v := range t.visits {
-		if v.launch != launch || len(v.samples) == 0 {
+func (t *task) countSamples(launch int, h processorHealth) (all, undisturbed int) {
+	for _, v := range t.samplesByVisit {
+		if v.launch != launch || len(v.samplesByTimer) == 0 {
 			continue
 		}
-		n := len(v.samples[0][0])
+		n := len(v.samplesByTimer[0][0])
 		all += n
-		if !h.isDisturbed(t.Command, v.workTimes) {
+		if !h.isDisturbed(t.Command, v.fixedWorkTimes) {
 			undisturbed += n
 		}
 	}
 	return all, undisturbed
 }
 
-// estimates returns estimates of each timer from undisturbed samples of a launch: the mean of the
-// medians with the two roots, as the fit combines them. It leaves out timer22, which has no
+// timerEstimates returns estimates of each timer from undisturbed samples of a launch: the mean of
+// the medians with the two roots, as the fit combines them. It leaves out timer22, which has no
 // parameter.
-func (t *task) estimates(launch int, h health) []estimate {
+func (t *task) timerEstimates(launch int, h processorHealth) []estimate {
 	var all []estimate
-	for i, name := range stages[t.stage].timers {
+	for i, name := range stages[t.stageIndex].timers {
 		if name == sample.Timer22 { // there is no parameter of it
 			continue
 		}
 		var of [2]estimate
 		for root := range t.barrierRootCount() {
 			var times []unit.Time
-			for _, v := range t.visits {
-				if v.launch == launch && i < len(v.samples) && !h.isDisturbed(t.Command, v.workTimes) {
-					times = append(times, v.samples[i][root]...)
+			for _, v := range t.samplesByVisit {
+				if v.launch == launch && i < len(v.samplesByTimer) && !h.isDisturbed(t.Command, v.fixedWorkTimes) {
+					times = append(times, v.samplesByTimer[i][root]...)
 				}
 			}
 			of[root] = medianEstimate(times)
@@ -165,18 +165,18 @@ func (t *task) estimates(launch int, h health) []estimate {
 	return all
 }
 
-// series returns the samples of all launches, by launch and timer. Samples with the barrier's root
-// at P1 are the first half of each series.
-func (t *task) series(h health) []sample.Series {
+// launchSeries returns the samples of all launches, by launch and timer. Samples with the barrier's
+// root at P1 are the first half of each series.
+func (t *task) launchSeries(h processorHealth) []sample.Series {
 	var all []sample.Series
 	at := make(map[sample.Key]int)
-	for timer, name := range stages[t.stage].timers {
+	for timer, name := range stages[t.stageIndex].timers {
 		for root := range t.barrierRootCount() {
-			for _, v := range t.visits {
-				if timer >= len(v.samples) || len(v.samples[timer][root]) == 0 {
+			for _, v := range t.samplesByVisit {
+				if timer >= len(v.samplesByTimer) || len(v.samplesByTimer[timer][root]) == 0 {
 					continue
 				}
-				k := sample.Key{Mode: t.cell.Mode, Bytes: t.cell.Bytes, Protocol: t.algorithm, Timer: name, Launch: v.launch, Disturbed: h.isDisturbed(t.Command, v.workTimes)}
+				k := sample.Key{Mode: t.cell.Mode, Bytes: t.cell.Bytes, Protocol: t.algorithm, Timer: name, Launch: v.launch, Disturbed: h.isDisturbed(t.Command, v.fixedWorkTimes)}
 				if t.Pair[0] != t.Pair[1] {
 					k.Place = sample.PairPlace(t.Pair[0], t.Pair[1])
 				}
@@ -185,46 +185,47 @@ func (t *task) series(h health) []sample.Series {
 					i, at[k] = len(all), len(all)
 					all = append(all, sample.Series{Key: k})
 				}
-				all[i].Times = append(all[i].Times, v.samples[timer][root]...)
+				all[i].Times = append(all[i].Times, v.samplesByTimer[timer][root]...)
 			}
 		}
 	}
 	return all
 }
 
-// health is the state of the ranks' processors. Each rank does a fixed piece of work before and
-// after each command; by rank there are the shortest times, in order, and the number of times.
-type health struct {
-	shortestWork [][]unit.Time
-	workCount    []int
+// processorHealth is the state of the ranks' processors. Each rank does a fixed piece of work
+// before and after each command; by rank there are the shortest times, in order, and the number of
+// times.
+type processorHealth struct {
+	shortestWorkByRank [][]unit.Time
+	workCountByRank    []int
 }
 
 // recordWork adds the times of the work at one command.
-func (h *health) recordWork(c Command, work []unit.Time) {
+func (h *processorHealth) recordWork(c Command, work []unit.Time) {
 	const kept = 256
 	for i, t := range work {
 		rank := c.rankOfWorkTime(i)
-		for len(h.shortestWork) <= rank {
-			h.shortestWork, h.workCount = append(h.shortestWork, nil), append(h.workCount, 0)
+		for len(h.shortestWorkByRank) <= rank {
+			h.shortestWorkByRank, h.workCountByRank = append(h.shortestWorkByRank, nil), append(h.workCountByRank, 0)
 		}
-		h.workCount[rank]++
-		n, _ := slices.BinarySearch(h.shortestWork[rank], t)
+		h.workCountByRank[rank]++
+		n, _ := slices.BinarySearch(h.shortestWorkByRank[rank], t)
 		if n < kept {
-			h.shortestWork[rank] = slices.Insert(h.shortestWork[rank], n, t)
-			h.shortestWork[rank] = h.shortestWork[rank][:min(kept, len(h.shortestWork[rank]))]
+			h.shortestWorkByRank[rank] = slices.Insert(h.shortestWorkByRank[rank], n, t)
+			h.shortestWorkByRank[rank] = h.shortestWorkByRank[rank][:min(kept, len(h.shortestWorkByRank[rank]))]
 		}
 	}
 }
 
 // isDisturbed reports whether the work took a rank longer than at its best moments: another process
 // ran on its core, or its clock was slower.
-func (h health) isDisturbed(c Command, work []unit.Time) bool {
+func (h processorHealth) isDisturbed(c Command, work []unit.Time) bool {
 	for i, t := range work {
 		rank := c.rankOfWorkTime(i)
-		if rank >= len(h.shortestWork) {
+		if rank >= len(h.shortestWorkByRank) {
 			continue
 		}
-		best := h.shortestWork[rank][min(host.BestTimeIndex(h.workCount[rank]), len(h.shortestWork[rank])-1)]
+		best := h.shortestWorkByRank[rank][min(host.BestTimeIndex(h.workCountByRank[rank]), len(h.shortestWorkByRank[rank])-1)]
 		if float64(t) > host.PaceTolerance*float64(best) {
 			return true
 		}

@@ -19,12 +19,12 @@ func TestRoundsOfRanks(t *testing.T) {
 		{barrierStage, [][]unit.Time{{5, 30}, {2, 20}, {9, 10}}, [][2][]unit.Time{{{2, 10}}, {{5, 20}}, {{9, 30}}}},
 		{barrierStage, [][]unit.Time{{4}, {1}, {3}, {2}}, [][2][]unit.Time{{{1}}, {{2}}, {{4}}}}, // 2.5 is rounded down
 		{barrierStage, [][]unit.Time{{7}, {4}}, [][2][]unit.Time{{{4}}, {{5}}, {{7}}}},
-		{agreedStartStage, [][]unit.Time{{5, 30, 7}, {2, LateStartTime, 7}, {9, 10, 7}}, [][2][]unit.Time{{{9, 7}}}},
-		{agreedStartStage, [][]unit.Time{{LateStartTime}, {LateStartTime}}, [][2][]unit.Time{{}}},
+		{agreedStartStage, [][]unit.Time{{5, 30, 7}, {2, LateStartMarker, 7}, {9, 10, 7}}, [][2][]unit.Time{{{9, 7}}}},
+		{agreedStartStage, [][]unit.Time{{LateStartMarker}, {LateStartMarker}}, [][2][]unit.Time{{}}},
 	} {
-		x := &task{stage: c.stage}
+		x := &task{stageIndex: c.stage}
 		late := x.recordVisit(0, CommandResult{Times: c.ranks})
-		if got := x.visits[0].samples; !reflect.DeepEqual(got, c.want) || late != len(c.ranks[0])-len(got[0][0]) {
+		if got := x.samplesByVisit[0].samplesByTimer; !reflect.DeepEqual(got, c.want) || late != len(c.ranks[0])-len(got[0][0]) {
 			t.Errorf("%v: %v, not %v, %d late", c.ranks, got, c.want, late)
 		}
 	}
@@ -32,11 +32,11 @@ func TestRoundsOfRanks(t *testing.T) {
 
 // Estimates are of the samples of one launch, and leave out disturbed ones.
 func TestEstimatesAreOfOneLaunch(t *testing.T) {
-	x := &task{stage: stageWithTimer("rtt")}
-	h := health{}
+	x := &task{stageIndex: stageIndexOfTimer("rtt")}
+	h := processorHealth{}
 	record := func(launch int, time, work unit.Time) {
-		r := CommandResult{Times: [][]unit.Time{{time, time, time}, {time, time, time}}, WorkTimes: []unit.Time{work, work}}
-		h.recordWork(x.Command, r.WorkTimes)
+		r := CommandResult{Times: [][]unit.Time{{time, time, time}, {time, time, time}}, FixedWorkTimes: []unit.Time{work, work}}
+		h.recordWork(x.Command, r.FixedWorkTimes)
 		x.recordVisit(launch, r)
 	}
 	for range 8 {
@@ -47,7 +47,7 @@ func TestEstimatesAreOfOneLaunch(t *testing.T) {
 		record(1, 900, 5000)
 	}
 	for launch, want := range []float64{100, 300} {
-		if got := x.estimates(launch, h); len(got) != 1 || got[0].value != want || got[0].halfWidth != 0 {
+		if got := x.timerEstimates(launch, h); len(got) != 1 || got[0].value != want || got[0].halfWidth != 0 {
 			t.Errorf("launch %d: %v, want %v", launch, got, want)
 		}
 		if all, undisturbed := x.countSamples(launch, h); undisturbed != 24 || all != 24+launch*60 {
@@ -59,7 +59,7 @@ func TestEstimatesAreOfOneLaunch(t *testing.T) {
 // A rank is disturbed if its work takes more than a tenth longer than the fifth shortest time, of
 // its own rank: a few shorter ones are chance.
 func TestDisturbanceIsMeasuredFromTheFifthShortestTime(t *testing.T) {
-	var h health
+	var h processorHealth
 	c := Command{Pair: [2]int{3, 1}} // times of P1, rank 3, and of P2, rank 1
 	for _, work := range []unit.Time{500, 100, 400, 200, 300, 600, 700} {
 		h.recordWork(c, []unit.Time{work, 10 * work})

@@ -26,8 +26,8 @@ import (
 // A receive for a ready send is posted before the barrier, which the figure does not show; it is
 // timed in its two parts, and the second belongs to a blocking receive only.
 func timePingPong(b *pairBenchmark, rounds int) {
-	t11, t12 := b.timerNamed(sample.Timer11, true), b.timerNamed(sample.Timer12, true)
-	t21, t22 := b.timerNamed(sample.Timer21, false), b.timerNamed(sample.Timer22, false)
+	t11, t12 := b.findOrAddTimer(sample.Timer11, true), b.findOrAddTimer(sample.Timer12, true)
+	t21, t22 := b.findOrAddTimer(sample.Timer21, false), b.findOrAddTimer(sample.Timer22, false)
 	warmup := b.WarmupRounds
 	if b.Delta == 0 {
 		warmup = max(warmup, 1) // delta comes from a round
@@ -37,13 +37,13 @@ func timePingPong(b *pairBenchmark, rounds int) {
 		var first, second unit.Time
 		if b.isP1 {
 			first = b.timeSend()
-			second = b.timeReceive(b.waitForArrival)
+			second = b.timeReceive(b.waitForArrivals)
 		} else {
 			first = b.timeReceive(nil)
 			second = b.timeSend()
 		}
 		if rep < warmup {
-			b.noteWarmupRound(b.now() - begin - b.delta())
+			b.recordWarmupRound(b.now() - begin - b.waitBeforeTimer12())
 			continue
 		}
 		b.recordOperation(t11, first)
@@ -70,7 +70,7 @@ func (b *pairBenchmark) timeReceive(wait func()) unit.Time {
 	var t unit.Time
 	if b.mode.Ready {
 		begin := b.now()
-		posted = mpi.Irecv(b.pairComm, b.receiveBuffer, b.peerRank, messageTag)
+		posted = mpi.Irecv(b.pairComm, b.receiveBuffer, b.peerRank, measuredMessageTag)
 		t = b.elapsedSince(begin)
 	}
 	b.barrier()
@@ -92,14 +92,14 @@ func (b *pairBenchmark) timeReceive(wait func()) unit.Time {
 // timeIdleSend times the send call after a wait, when no earlier message can delay it, such as the
 // last one of the barrier. P2 is already in its receive.
 func timeIdleSend(b *pairBenchmark, rounds int) {
-	t := b.timerNamed(sample.TimerIdle, true)
+	t := b.findOrAddTimer(sample.TimerIdle, true)
 	for range rounds {
 		if !b.isP1 {
 			b.timeReceive(nil)
 			continue
 		}
 		b.barrier()
-		b.waitForArrival()
+		b.waitForArrivals()
 		begin := b.now()
 		r := b.startSend()
 		b.recordOperation(t, b.elapsedSince(begin))
@@ -111,8 +111,8 @@ func timeIdleSend(b *pairBenchmark, rounds int) {
 // receive when the message arrives. A batch is a number of round trips, one after the other. With
 // non-blocking calls the receive completes before the send.
 func timeRoundTrip(b *pairBenchmark, rounds int) {
-	t := b.timerNamed(sample.TimerRTT, true)
-	trips := max(b.batchSize, 1)
+	t := b.findOrAddTimer(sample.TimerRTT, true)
+	trips := max(b.batchOperations, 1)
 	for range rounds {
 		b.barrier()
 		if !b.isP1 {
@@ -121,7 +121,7 @@ func timeRoundTrip(b *pairBenchmark, rounds int) {
 			}
 			continue
 		}
-		b.waitForArrival()
+		b.waitForArrivals()
 		begin := b.now()
 		var sent mpi.Request
 		for range trips {
@@ -151,7 +151,7 @@ func (b *pairBenchmark) answerMessage() {
 // it can. The sample is the mean interval between the ends of consecutive sends, which is the gap
 // unless something else is the limit.
 func timeBurst(b *pairBenchmark, rounds int) {
-	t := b.timerNamed(sample.TimerTrain, true)
+	t := b.findOrAddTimer(sample.TimerTrain, true)
 	var sent [BurstLength]mpi.Request
 	for range rounds {
 		b.barrier()
@@ -161,7 +161,7 @@ func timeBurst(b *pairBenchmark, rounds int) {
 			}
 			continue
 		}
-		b.waitForArrival()
+		b.waitForArrivals()
 		var first unit.Time
 		for i := range sent {
 			sent[i] = b.startSend()
@@ -178,28 +178,28 @@ func timeBurst(b *pairBenchmark, rounds int) {
 // posted before (T_s) and, if both ranks read the same clock, the time until P2 has the message
 // (T_s-r).
 func timeDelivery(b *pairBenchmark, rounds int) {
-	sender := b.timerNamed(sample.TimerSender, true)
+	sender := b.findOrAddTimer(sample.TimerSender, true)
 	var oneWay *timerSamples
-	if b.CommonClock {
-		oneWay = b.timerNamed(sample.TimerOneWay, true)
+	if b.HasCommonClock {
+		oneWay = b.findOrAddTimer(sample.TimerOneWay, true)
 	}
 	var begin, end [8]byte
 	for range rounds {
 		if !b.isP1 {
-			r := mpi.Irecv(b.pairComm, b.receiveBuffer, b.peerRank, messageTag)
+			r := mpi.Irecv(b.pairComm, b.receiveBuffer, b.peerRank, measuredMessageTag)
 			b.barrier()
 			r.Wait()
 			encodeTime(end[:], b.now())
-			mpi.Ssend(b.pairComm, end[:], b.peerRank, messageTag)
+			mpi.Ssend(b.pairComm, end[:], b.peerRank, measuredMessageTag)
 			continue
 		}
 		b.barrier()
-		b.waitForArrival()
+		b.waitForArrivals()
 		encodeTime(begin[:], b.now())
 		r := b.startSend()
 		r.Wait()
 		b.recordOperation(sender, b.elapsedSince(decodeTime(begin[:])))
-		mpi.Recv(b.pairComm, end[:], b.peerRank, messageTag)
+		mpi.Recv(b.pairComm, end[:], b.peerRank, measuredMessageTag)
 		if oneWay != nil {
 			b.recordOperation(oneWay, decodeTime(end[:])-decodeTime(begin[:])-b.clockReadTime)
 		}
@@ -213,17 +213,17 @@ func timeRemoteMemory(b *pairBenchmark, rounds int) {
 	if !m.Remote() {
 		return
 	}
-	get, put := b.timerNamed(sample.TimerGet, true), b.timerNamed(sample.TimerPut, true)
+	get, put := b.findOrAddTimer(sample.TimerGet, true), b.findOrAddTimer(sample.TimerPut, true)
 	var key [8]byte
 	if !b.isP1 {
 		k := m.Expose(b.receiveBuffer)
 		encodeTime(key[:], unit.Time(k))
-		mpi.Send(b.pairComm, key[:], b.peerRank, messageTag)
+		mpi.Send(b.pairComm, key[:], b.peerRank, measuredMessageTag)
 		b.barrier()
 		m.Withdraw(k)
 		return
 	}
-	mpi.Recv(b.pairComm, key[:], b.peerRank, messageTag)
+	mpi.Recv(b.pairComm, key[:], b.peerRank, measuredMessageTag)
 	k := mpi.Key(decodeTime(key[:]))
 	for range rounds {
 		begin := b.now()
@@ -242,22 +242,22 @@ const RoundTripTrainLength = 10
 // timeRoundTripTrain times PRTT(10, 0, s) of Hoefler et al. (2007): sends as fast as possible, and
 // the receive of an answer to the last one.
 func timeRoundTripTrain(b *pairBenchmark, rounds int) {
-	b.timeTrains(b.timerNamed(sample.TrainTimer(RoundTripTrainLength), true), rounds, 0)
+	b.timeTrains(b.findOrAddTimer(sample.TrainTimer(RoundTripTrainLength), true), rounds, 0)
 }
 
 // timeSpacedTrain times PRTT(10, d, s) and subtracts the measured waits. A wait is longer than a
 // round trip, so that no send is delayed by the one before.
 func timeSpacedTrain(b *pairBenchmark, rounds int) {
-	b.timeTrains(b.timerNamed(sample.SpacedTrainTimer(RoundTripTrainLength), true), rounds, b.trainPause())
+	b.timeTrains(b.findOrAddTimer(sample.SpacedTrainTimer(RoundTripTrainLength), true), rounds, b.trainPause())
 }
 
 // trainPause returns a wait between two messages after which the second is not delayed by the
 // first.
 func (b *pairBenchmark) trainPause() unit.Time {
-	if b.warmupRoundTime > 0 && !b.SharedMachine {
+	if b.warmupRoundTime > 0 && !b.IsSharedMachine {
 		return b.warmupRoundTime
 	}
-	return b.delta()
+	return b.waitBeforeTimer12()
 }
 
 // timeTrains times trains. With non-blocking sends P1 reads the clock for the last time before it
@@ -273,7 +273,7 @@ func (b *pairBenchmark) timeTrains(t *timerSamples, rounds int, pause unit.Time)
 			b.answerMessage()
 			continue
 		}
-		b.waitForArrival()
+		b.waitForArrivals()
 		begin := b.now()
 		sent[0] = b.startSend()
 		for i := 1; i < RoundTripTrainLength; i++ {

@@ -29,7 +29,7 @@ func TestPair(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan := &microbench.Plan{Modes: []string{"ssend"}, Sizes: []int{16}, Reps: 8, WarmupRounds: 3, CommonClock: true, Pair: pair}
+		plan := &microbench.Plan{Modes: []string{"ssend"}, Sizes: []int{16}, Reps: 8, WarmupRounds: 3, HasCommonClock: true, Pair: pair}
 		err = mpi.Run(w, j.Options(""), func(c *mpi.Comm) error {
 			s := plan.Measure(c, plan.Cells())
 			if (c.Rank() == pair[0]) != (s != nil) {
@@ -73,7 +73,7 @@ func TestTimers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan := &microbench.Plan{Modes: []string{"send"}, Sizes: []int{16}, Timers: []string{timer}, Reps: 2, WarmupRounds: 1, CommonClock: true}
+		plan := &microbench.Plan{Modes: []string{"send"}, Sizes: []int{16}, Timers: []string{timer}, Reps: 2, WarmupRounds: 1, HasCommonClock: true}
 		var got []string
 		err = mpi.Run(w, j.Options(""), func(c *mpi.Comm) error {
 			for _, x := range plan.Measure(c, plan.Cells()) {
@@ -98,7 +98,7 @@ func TestOnAnyWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := &microbench.Plan{Modes: append(microbench.Modes(), microbench.LowLevelMessage), Sizes: []int{0, 600, 20000}, Reps: 20, WarmupRounds: 3, CommonClock: true}
+	plan := &microbench.Plan{Modes: append(microbench.Modes(), microbench.LowLevelMode), Sizes: []int{0, 600, 20000}, Reps: 20, WarmupRounds: 3, HasCommonClock: true}
 	var shapes []string
 	for _, w := range []mpi.World{emulated, loop.New(3)} {
 		var series []sample.Series
@@ -131,21 +131,21 @@ func TestOnAnyWorld(t *testing.T) {
 	}
 }
 
-// RankPairs that take turns in one job measure what each measures alone: the same round trips,
-// wherever rank 0 is.
+// SelectRankPairs that take turns in one job measure what each measures alone: the same round
+// trips, wherever rank 0 is.
 func TestPairsTakeTurns(t *testing.T) {
 	j, err := job.Open("convex", "", 10, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := microbench.Plan{Modes: []string{"send"}, Sizes: []int{16}, Reps: 4, WarmupRounds: 3, CommonClock: true}
-	s := microbench.NewScheduler(&microbench.Experiment{Plan: plan, Launches: 1, Pairs: microbench.RankPairs(10, 1000, 0)})
-	out, err := s.Run(t.Context(), func(ctx context.Context, _ int) error {
+	plan := microbench.Plan{Modes: []string{"send"}, Sizes: []int{16}, Reps: 4, WarmupRounds: 3, HasCommonClock: true}
+	s := microbench.NewScheduler(&microbench.Experiment{Plan: plan, Launches: 1, Pairs: microbench.SelectRankPairs(10, 1000, 0)})
+	out, err := s.RunLaunches(t.Context(), func(ctx context.Context, _ int) error {
 		w, err := j.World(ctx, 1)
 		if err != nil {
 			return err
 		}
-		return s.RunLaunch(w, j.Options(""))
+		return s.MeasureLaunchInWorld(w, j.Options(""))
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -163,11 +163,11 @@ func TestPairsTakeTurns(t *testing.T) {
 
 // Of too many pairs those of some ranks are drawn, neighbours among them.
 func TestPairsAreDrawn(t *testing.T) {
-	if got := microbench.RankPairs(4, 6, 1); len(got) != 6 || got[5] != [2]int{2, 3} {
+	if got := microbench.SelectRankPairs(4, 6, 1); len(got) != 6 || got[5] != [2]int{2, 3} {
 		t.Errorf("all pairs of 4: %v", got)
 	}
 	for _, most := range []int{1, 5, 44, 45, 4096} {
-		got := microbench.RankPairs(1000, most, 7)
+		got := microbench.SelectRankPairs(1000, most, 7)
 		ranks, neighbours := map[int]bool{}, 0
 		for _, p := range got {
 			ranks[p[0]], ranks[p[1]] = true, true
@@ -179,7 +179,7 @@ func TestPairsAreDrawn(t *testing.T) {
 			t.Errorf("at most %d: %d pairs of %d ranks, %d of them neighbours", most, len(got), n, neighbours)
 		}
 	}
-	if a, b := microbench.RankPairs(1000, 45, 7), microbench.RankPairs(1000, 45, 8); slices.Equal(a, b) {
+	if a, b := microbench.SelectRankPairs(1000, 45, 7), microbench.SelectRankPairs(1000, 45, 8); slices.Equal(a, b) {
 		t.Error("another seed draws the same ranks")
 	}
 }

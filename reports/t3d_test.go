@@ -27,9 +27,9 @@ type real struct {
 
 var measuredT3D = sync.OnceValue(func() (x real) {
 	sizes := []int{0, 1, 16, 256, 1000, 3000, 10000, 100000}
-	plans := []*microbench.Plan{{Modes: microbench.Modes(), Sizes: sizes, Reps: 12}, {Modes: []string{microbench.LowLevelMessage}, Sizes: sizes, Reps: 12}}
+	plans := []*microbench.Plan{{Modes: microbench.Modes(), Sizes: sizes, Reps: 12}, {Modes: []string{microbench.LowLevelMode}, Sizes: sizes, Reps: 12}}
 	for _, p := range model.Protocols {
-		plans = append(plans, &microbench.Plan{Modes: []string{"isend"}, Sizes: sizes, Protocol: p.Name, Reps: 4})
+		plans = append(plans, &microbench.Plan{Modes: []string{"isend"}, Sizes: sizes, ForcedProtocol: p.Name, Reps: 4})
 	}
 	x.set = &sample.Set{Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}, {Key: "command", Value: "loggp measure --platform t3d"}}}
 	var j *job.Job
@@ -37,16 +37,16 @@ var measuredT3D = sync.OnceValue(func() (x real) {
 		return x
 	}
 	for _, p := range plans {
-		p.WarmupRounds, p.CommonClock = 2, true
+		p.WarmupRounds, p.HasCommonClock = 2, true
 		var series []sample.Series
-		series, x.err = microbench.Sweep(context.Background(), p, j.Options(p.Protocol), func(ctx context.Context, cell int) (mpi.World, error) {
+		series, x.err = microbench.Sweep(context.Background(), p, j.Options(p.ForcedProtocol), func(ctx context.Context, cell int) (mpi.World, error) {
 			return j.World(ctx, uint64(cell))
 		}, nil)
 		if x.err != nil {
 			return x
 		}
 		for _, s := range series {
-			s.Platform, s.Library, s.Clock, s.Place, s.Protocol = "t3d", j.Library.Name, j.Clock(), j.Place(0, j.Ranks-1), p.Protocol
+			s.Platform, s.Library, s.Clock, s.Place, s.Protocol = "t3d", j.Library.Name, j.Clock(), j.Place(0, j.Ranks-1), p.ForcedProtocol
 			if s.Protocol == "" {
 				s.Protocol = "auto"
 			}

@@ -104,7 +104,7 @@ func glossaryProblems(page string, want map[string][]string) []string {
 func namesInUse(t *testing.T) map[string][]string {
 	names := map[string][]string{
 		"Protocols": model.ProtocolNames(),
-		"Modes":     append(microbench.Modes(), microbench.LowLevelMessage),
+		"Modes":     append(microbench.Modes(), microbench.LowLevelMode),
 		"Columns":   columns(t),
 		"Facts":     constants(t, "../../microbench/sample/facts.go", "RootsFact"),
 		"Timers":    {"prttN", "prttN-d", "stream-pairsN"},
@@ -126,7 +126,7 @@ func namesInUse(t *testing.T) map[string][]string {
 		eachFlag(verb, func(f *pflag.Flag) {
 			if c, ok := f.Value.(*choice); ok {
 				names["Flag values"] = append(names["Flag values"], slices.DeleteFunc(slices.Clone(c.values), func(v string) bool {
-					return v != microbench.LowLevelMessage && slices.Contains(elsewhere, v)
+					return v != microbench.LowLevelMode && slices.Contains(elsewhere, v)
 				})...)
 			}
 		})

@@ -18,7 +18,7 @@ var timersBenchmark = Benchmark{
 
 // Plan returns the plan of an experiment with timers.
 func (e *Experiment) Plan(s *Site) *microbench.Plan {
-	return &microbench.Plan{Modes: e.ModeNames(), Sizes: e.Sizes, Timers: e.Timers, Protocol: e.Protocol, Reps: e.Reps, WarmupRounds: cmp.Or(e.Warmup, 10), CommonClock: true, Pair: s.Pair}
+	return &microbench.Plan{Modes: e.ModeNames(), Sizes: e.Sizes, Timers: e.Timers, ForcedProtocol: e.Protocol, Reps: e.Reps, WarmupRounds: cmp.Or(e.Warmup, 10), HasCommonClock: true, Pair: s.Pair}
 }
 
 // runTimers measures each mode and size, each with a seed of its own.
@@ -41,10 +41,10 @@ var pairsBenchmark = Benchmark{
 	Run:   runPairs,
 }
 
-func allPairs(s *Site) [][2]int { return microbench.RankPairs(s.Job.Ranks, math.MaxInt, 0) }
+func allPairs(s *Site) [][2]int { return microbench.SelectRankPairs(s.Job.Ranks, math.MaxInt, 0) }
 
 func runPairs(ctx context.Context, s *Site, e *Experiment, seed uint64, out *Results, done func(int)) error {
-	plan := &microbench.Plan{Modes: []string{microbench.LowLevelMessage}, Sizes: microbench.PairSizes, Reps: microbench.PairReps, WarmupRounds: 10, CommonClock: true}
+	plan := &microbench.Plan{Modes: []string{microbench.LowLevelMode}, Sizes: microbench.PairSizes, Reps: microbench.PairReps, WarmupRounds: 10, HasCommonClock: true}
 	world := func(ctx context.Context, pair int) (mpi.World, error) { return s.Job.World(ctx, seed+uint64(pair)) }
 	series, err := microbench.SweepPairs(ctx, plan, allPairs(s), s.Job.Options(""), world, done)
 	if err != nil {

@@ -44,8 +44,8 @@ func TestMeasureCollectives(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out.Launches != 2 {
-			t.Errorf("%d launches", out.Launches)
+		if out.LaunchCount != 2 {
+			t.Errorf("%d launches", out.LaunchCount)
 		}
 		for key, want := range map[string]string{
 			sample.RanksFact: "3", "hosts": "one", "processor": "Fake", "bound_to": "0; 1; 2", Binding: "each rank on a processor of its own", "root": "0",
@@ -63,7 +63,7 @@ func TestMeasureCollectives(t *testing.T) {
 		if launcher, _ := set.Fact("launcher"); !strings.HasSuffix(launcher, "testdata/mpirun -n 3") {
 			t.Errorf("launcher %q", launcher)
 		}
-		if late, of := out.LateStarts, out.AgreedStarts; late != 2 || of != 66 {
+		if late, of := out.LateStartCount, out.AgreedStartCount; late != 2 || of != 66 {
 			t.Errorf("%d of %d were late", late, of)
 		}
 		first := set.Series[0]
@@ -170,7 +170,7 @@ func TestCollectives(t *testing.T) {
 			}
 			start, _ := set.Fact(sample.StartFact)
 			t.Log(start)
-			if of := out.AgreedStarts; (of > 0) == strings.HasPrefix(start, sample.NoCommonStartPrefix) {
+			if of := out.AgreedStartCount; (of > 0) == strings.HasPrefix(start, sample.NoCommonStartPrefix) {
 				t.Errorf("%d repetitions with a common start: %s", of, start)
 			}
 		}

@@ -47,7 +47,7 @@ func BenchmarkEagerLimit(b *testing.B) {
 
 // quickly measures standard sends for a second.
 func quickly(b *testing.B, seed uint64) *sample.Set {
-	c := &microbench.Experiment{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: microbench.LogSizes}, Budget: microbench.QuickBudget, Launches: 3, RefineSizes: true, Seed: seed}
+	c := &microbench.Experiment{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: microbench.RealMachineSizes}, Budget: microbench.QuickBudget, Launches: 3, RefineSizes: true, Seed: seed}
 	set, _, err := Measure(b.Context(), c, Settings{Compiler: "mpicc.openmpi"}, nil)
 	if err != nil {
 		b.Fatal(err)

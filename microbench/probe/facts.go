@@ -330,7 +330,7 @@ func (m *measurement) ofAll(out *microbench.ExperimentResult) []sample.Fact {
 		{Key: "algorithms", Value: Vendor + ": chosen by the library, by length and ranks; it does not report which"},
 		{Key: "elements", Value: "MPI_DOUBLE and MPI_SUM, or MPI_UNSIGNED_CHAR where bytes are no multiple of 8"},
 		{Key: "root", Value: "0"},
-		microbench.StartFact(r.clocksApart(), out.LateStarts, out.AgreedStarts),
+		microbench.CollectiveStartFact(r.clocksApart(), out.LateStartCount, out.AgreedStartCount),
 		{Key: "timer", Value: "clock_gettime(CLOCK_MONOTONIC)"},
 	}...)
 }

@@ -185,8 +185,8 @@ mkdir "$LOCK" || { echo "srun: error: Unable to create step: Requested nodes are
 	c := small()
 	c.Launches, c.Reps = 3, 0
 	set, out, err := Measure(t.Context(), c, s, nil)
-	if err != nil || out.Launches != 3 {
-		t.Fatalf("%d launches, %v", out.Launches, err)
+	if err != nil || out.LaunchCount != 3 {
+		t.Fatalf("%d launches, %v", out.LaunchCount, err)
 	}
 	if launcher, _ := set.Fact("launcher"); launcher != "srun -N 1 -n2" {
 		t.Errorf("launcher %s", launcher)

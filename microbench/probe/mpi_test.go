@@ -455,7 +455,7 @@ func TestPairsOfMPI(t *testing.T) {
 			launcher = append(launcher, "--oversubscribe")
 		}
 		const reps = 12
-		e := &microbench.Experiment{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{16}, Reps: reps}, Launches: 1, Pairs: microbench.RankPairs(3, 10, 0)}
+		e := &microbench.Experiment{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{16}, Reps: reps}, Launches: 1, Pairs: microbench.SelectRankPairs(3, 10, 0)}
 		set, _, err := Measure(t.Context(), e, Settings{Compiler: compiler, Launcher: launcher, Ranks: 3, Brief: true}, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -149,7 +149,7 @@ func (m *measurement) run(ctx context.Context, progress func(part float64)) (*mi
 		e.Budget = max(m.TimeLimit()/4, m.TimeLimit()-time.Since(begin))
 	}
 	m.scheduler = microbench.NewScheduler(&e)
-	out, err := m.scheduler.Run(ctx, m.launch, progress)
+	out, err := m.scheduler.RunLaunches(ctx, m.launch, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func (m *measurement) meet(n int) error {
 	}
 	if m.launches = append(m.launches, h); n == 0 {
 		m.ClockStep = largest(m.launches, func(x rank) unit.Time { return x.resolution })
-		m.CommonClock = len(m.Collectives) > 0 && h.clocksApart() == ""
+		m.HasCommonClock = len(m.Collectives) > 0 && h.clocksApart() == ""
 	}
 	if first := m.launches[0]; m.setting(h) != m.setting(first) {
 		return fmt.Errorf("launch %d ran on %s with %s, and the first on %s with %s: they are no launches of one thing",
@@ -228,18 +228,18 @@ func (m *measurement) meet(n int) error {
 
 // check says what of an experiment cannot be measured here.
 func check(e *microbench.Experiment) error {
-	e.SharedMachine = true
+	e.IsSharedMachine = true
 	if err := e.Check(); err != nil {
 		return err
 	}
-	if e.Protocol != "" {
-		return fmt.Errorf("protocol %s cannot be forced on the vendor's MPI", e.Protocol)
+	if e.ForcedProtocol != "" {
+		return fmt.Errorf("protocol %s cannot be forced on the vendor's MPI", e.ForcedProtocol)
 	}
 	if e.MeasureDelivery {
 		return errors.New("the vendor's MPI is not measured for T_s and T_s-r")
 	}
 	for _, m := range e.Modes {
-		if m == microbench.LowLevelMessage {
+		if m == microbench.LowLevelMode {
 			return errors.New("the vendor's MPI has no low-level messages to measure")
 		}
 	}

@@ -35,8 +35,8 @@ func TestMeasure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if out.Launches != 3 || out.WallDuration <= 0 {
-				t.Errorf("%d launches took %v", out.Launches, out.WallDuration)
+			if out.LaunchCount != 3 || out.WallDuration <= 0 {
+				t.Errorf("%d launches took %v", out.LaunchCount, out.WallDuration)
 			}
 			checkSet(t, set)
 		})
@@ -134,8 +134,8 @@ func TestRefine(t *testing.T) {
 // A setting that cannot be measured is refused before anything is compiled.
 func TestRefused(t *testing.T) {
 	for want, p := range map[string]microbench.Plan{
-		"protocol RTA":      {Modes: []string{"send"}, Sizes: []int{1}, Reps: 1, Protocol: "RTA"},
-		"low-level":         {Modes: []string{microbench.LowLevelMessage}, Sizes: []int{1}, Reps: 1},
+		"protocol RTA":      {Modes: []string{"send"}, Sizes: []int{1}, Reps: 1, ForcedProtocol: "RTA"},
+		"low-level":         {Modes: []string{microbench.LowLevelMode}, Sizes: []int{1}, Reps: 1},
 		"a plan needs":      {Modes: []string{"send"}, Reps: 1},
 		"no mode":           {Modes: []string{"zsend"}, Sizes: []int{1}, Reps: 1},
 		"samples, and at m": {Modes: microbench.Modes(), Sizes: []int{1, 2}, Reps: 1_000_000},
@@ -213,16 +213,16 @@ func FuzzReadResult(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(r.Times) == 0 || len(r.Times) > 8 || r.RoundsDuration < 0 || r.WorkTimes != nil && len(r.WorkTimes) != 2 {
+		if len(r.Times) == 0 || len(r.Times) > 8 || r.RoundsDuration < 0 || r.FixedWorkTimes != nil && len(r.FixedWorkTimes) != 2 {
 			t.Errorf("%+v", r)
 		}
 		for _, c := range r.Times {
-			if len(c) > 3 || len(c) > 0 && slices.Min(c) < microbench.LateStartTime {
+			if len(c) > 3 || len(c) > 0 && slices.Min(c) < microbench.LateStartMarker {
 				t.Errorf("%v", c)
 			}
 		}
 	})
-	if r, err := readResult(good, microbench.Command{Rounds: 3}, 2); err != nil || r.WarmupRoundTime != 3 || r.RoundsDuration != 4 || !slices.Equal(r.WorkTimes, []unit.Time{1900, 2000}) || !slices.Equal(r.Times[0], []unit.Time{5, 6}) || !slices.Equal(r.Times[1], []unit.Time{7}) {
+	if r, err := readResult(good, microbench.Command{Rounds: 3}, 2); err != nil || r.WarmupRoundTime != 3 || r.RoundsDuration != 4 || !slices.Equal(r.FixedWorkTimes, []unit.Time{1900, 2000}) || !slices.Equal(r.Times[0], []unit.Time{5, 6}) || !slices.Equal(r.Times[1], []unit.Time{7}) {
 		f.Errorf("%+v, %v", r, err)
 	}
 }

@@ -167,7 +167,7 @@ func (s *session) ready() (*hello, error) {
 
 // tell tells the program to do something.
 func (s *session) tell(what int64, c microbench.Command) error {
-	words := c.Words()
+	words := c.EncodeWords()
 	raw := binary.LittleEndian.AppendUint64(nil, uint64(what))
 	for _, w := range words {
 		raw = binary.LittleEndian.AppendUint64(raw, uint64(w))
@@ -239,11 +239,11 @@ func readResult(raw []byte, c microbench.Command, ranks int) (r microbench.Comma
 	r.WarmupRoundTime, r.RoundsDuration = unit.Time(next(0, maxTime)), unit.Time(next(0, maxTime))
 	whole := true
 	for range next(0, int64(ranks)) {
-		r.WorkTimes = append(r.WorkTimes, unit.Time(next(0, maxTime)))
-		whole = whole && r.WorkTimes[len(r.WorkTimes)-1] > 0
+		r.FixedWorkTimes = append(r.FixedWorkTimes, unit.Time(next(0, maxTime)))
+		whole = whole && r.FixedWorkTimes[len(r.FixedWorkTimes)-1] > 0
 	}
 	if !whole {
-		r.WorkTimes = nil
+		r.FixedWorkTimes = nil
 	}
 	for range next(0, int64(max(2*4, ranks))) {
 		n := next(0, int64(c.Rounds))
@@ -252,7 +252,7 @@ func readResult(raw []byte, c microbench.Command, ranks int) (r microbench.Comma
 		}
 		column := make([]unit.Time, n)
 		for i := range column {
-			column[i] = unit.Time(next(int64(microbench.LateStartTime), maxTime))
+			column[i] = unit.Time(next(int64(microbench.LateStartMarker), maxTime))
 		}
 		r.Times = append(r.Times, column)
 	}

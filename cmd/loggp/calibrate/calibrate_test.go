@@ -85,7 +85,7 @@ func measured(t *testing.T, p *platform.Platform, library string, modes []string
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := &microbench.Plan{Modes: modes, Sizes: sizes, Reps: 50, WarmupRounds: 10, CommonClock: true}
+	plan := &microbench.Plan{Modes: modes, Sizes: sizes, Reps: 50, WarmupRounds: 10, HasCommonClock: true}
 	open := func(ctx context.Context, cell int) (mpi.World, error) { return job.World(ctx, 77+uint64(cell)) }
 	series, err := microbench.Sweep(context.Background(), plan, job.Options(""), open, nil)
 	if err != nil {
@@ -498,7 +498,7 @@ func together(t *testing.T, p *platform.Platform, library string, ranks int, of 
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &microbench.Experiment{Plan: microbench.Plan{Reps: 5, WarmupRounds: 2, CommonClock: true}}
+	e := &microbench.Experiment{Plan: microbench.Plan{Reps: 5, WarmupRounds: 2, HasCommonClock: true}}
 	for _, x := range of {
 		o, _ := collective.OperationNamed(x.Operation)
 		e.Collectives = append(e.Collectives, microbench.CollectiveCell{Algorithm: collective.Named(o, x.Algorithm), Job: o.Job(ranks, x.Bytes, nil)})

@@ -95,9 +95,9 @@ func SamplesBench(ctx context.Context, file string, set *sample.Set, p *platform
 	measure := func(ctx context.Context, p *platform.Platform) (medians, error) {
 		all := medians{}
 		for _, g := range groups {
-			plan := &microbench.Plan{Modes: []string{g.mode}, Sizes: sizes[g], SharedMachine: of.Clock == "real"} // with the wait before timer12 that real machines have
+			plan := &microbench.Plan{Modes: []string{g.mode}, Sizes: sizes[g], IsSharedMachine: of.Clock == "real"} // with the wait before timer12 that real machines have
 			if g.protocol != chosenProtocol {
-				plan.Protocol = g.protocol
+				plan.ForcedProtocol = g.protocol
 			}
 			set, err := measureEmulated(ctx, p, l.Name, strings.ReplaceAll(g.place, "-", ","), plan)
 			if err != nil {

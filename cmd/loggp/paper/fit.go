@@ -73,7 +73,7 @@ func (x *reproduction) fitParameters(c quantityValues, s *papers.Site, series []
 	if err != nil {
 		return nil, err
 	}
-	read := func(name, mode string) bool { return name == "L" && mode != microbench.LowLevelMessage }
+	read := func(name, mode string) bool { return name == "L" && mode != microbench.LowLevelMode }
 	numbers := append(slices.DeleteFunc(found.Parameters, func(p params.Parameter) bool { return read(p.Name, p.Mode) }),
 		slices.DeleteFunc(latency.Parameters, func(p params.Parameter) bool { return !read(p.Name, p.Mode) })...)
 	warnings := append(slices.DeleteFunc(found.Warnings, func(w clean.Warning) bool { return read(w.Parameter, w.Mode) }),

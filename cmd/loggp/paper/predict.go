@@ -24,7 +24,7 @@ import (
 func predictTimers(e *papers.Experiment, s *papers.Site) []sample.Series {
 	var all []sample.Series
 	for _, cell := range e.Plan(s).Cells() {
-		if cell.Mode == microbench.LowLevelMessage {
+		if cell.Mode == microbench.LowLevelMode {
 			continue
 		}
 		x := newAlgebraicBenchmark(s, cell, e.Protocol)

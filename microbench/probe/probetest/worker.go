@@ -68,7 +68,7 @@ func Main() {
 	}
 	w.answer(1, []byte(text))
 	for n := 0; ; n++ {
-		var words [1 + microbench.CommandWords]int64
+		var words [1 + microbench.CommandWordCount]int64
 		if err := binary.Read(w, binary.LittleEndian, &words); err != nil {
 			os.Exit(1)
 		}
@@ -166,7 +166,7 @@ func (w *worker) answer(kind int64, raw []byte) {
 // contain the way, and round trips are longer beyond FAKE_EAGER bytes. Of collective operations
 // those of rank r are 1000000·(1+r)+k, or (4000000+k) from an agreed start, to the first of which a
 // rank comes too late.
-func (w *worker) do(c [1 + microbench.CommandWords]int64, fault string) {
+func (w *worker) do(c [1 + microbench.CommandWordCount]int64, fault string) {
 	switch fault {
 	case "dies":
 		os.Exit(7)
