@@ -135,21 +135,22 @@ const MaxTag = 1<<31 - 1
 
 // state is the state, apart from the engine, that all communicators of a rank share.
 type state struct {
-	tuning    *collective.Tuning
-	own       Collectives            // of the library; nil: none
-	broadcast func(bytes int)        // is told of broadcasts; nil: no function
-	exchange  model.ExchangeOrder    // of the library
-	round     round                  // the collective operation under way; there is one at a time
-	work      []byte                 // memory for it
-	handlers  map[uint32]handledComm // of errors, by the context of a communicator; none: ErrorsAreFatal
-	ended     bool                   // the rank's program has returned
-	scratch   []byte                 // memory for a result that is not used
-	calls     check.CallHistory      // nil: not noted
-	comms     []weak.Pointer[Comm]   // communicators that were created, to name ranks in errors
-	reserved  uint32                 // numbers for communicators
-	windows   []*Window              // that are not freed, in the order in which they were made
-	segments  *sharedSegments        // of the job
-	noFile    *Comm                  // of errors without a file; nil: not used
+	tuning        *collective.Tuning
+	own           Collectives            // of the library; nil: none
+	broadcast     func(bytes int)        // is told of broadcasts; nil: no function
+	exchange      model.ExchangeOrder    // of the library
+	round         round                  // the collective operation under way; there is one at a time
+	work          []byte                 // memory for it
+	handlers      map[uint32]handledComm // of errors, by the context of a communicator; none: ErrorsAreFatal
+	ended         bool                   // the rank's program has returned
+	scratch       []byte                 // memory for a result that is not used
+	calls         check.CallHistory      // nil: not noted
+	comms         []weak.Pointer[Comm]   // communicators that were created, to name ranks in errors
+	reserved      uint32                 // numbers for communicators
+	windows       []*Window              // that are not freed, in the order in which they were made
+	lockRegisters uint                   // registers that have the locks of windows, in bits
+	segments      *sharedSegments        // of the job
+	noFile        *Comm                  // of errors without a file; nil: not used
 }
 
 // Keyval names an attribute of communicators, and says what happens to it when they are copied and

@@ -30,6 +30,9 @@ type Window struct {
 	key    device.Key  // under which the memory is exposed to it
 	runs   []directRun // of an access, to use again
 
+	counter  device.Counter // has the locks; nil: they are messages
+	register int            // of each rank
+
 	regions []windowRegion // of a dynamic window, by address
 
 	origin windowOrigin // accesses to memory of others
@@ -106,7 +109,9 @@ func (c *Comm) newWindow(flavor WindowFlavor, memory []byte, unit int) *Window {
 	w.origin.targets, w.target.origins = map[int]*targetState{}, map[int]*originState{}
 	c.e.SetService(c.state.serveWindows)
 	if flavor != DynamicWindow {
-		w.spans = w.c.gatherSpans(windowSpan{len(memory), unit, w.expose()})
+		var used uint
+		w.spans, used = w.c.gatherSpans(windowSpan{len(memory), unit, w.expose()})
+		w.chooseRegister(used)
 	}
 	c.state.windows = append(c.state.windows, w)
 	w.postRequestReceive()
@@ -121,20 +126,22 @@ func (c *Comm) sameRanks(context uint32) *Comm {
 	return n
 }
 
-// gatherSpans returns the spans of all ranks. It is only the first one if all are equal, as a job
-// may have many ranks.
-func (c *Comm) gatherSpans(mine windowSpan) []windowSpan {
-	all := c.allgatherInts(mine.size, mine.unit, int(mine.key))
+// gatherSpans returns the spans of all ranks, and the registers that are in use at any of them. It
+// is only the first span if all are equal, as a job may have many ranks.
+func (c *Comm) gatherSpans(mine windowSpan) (_ []windowSpan, usedRegisters uint) {
+	all := c.allgatherInts(mine.size, mine.unit, int(mine.key), int(c.state.lockRegisters))
 	spans := make([]windowSpan, c.size)
 	equal := true
 	for i := range spans {
-		spans[i] = windowSpan{all[3*i], all[3*i+1], device.Key(all[3*i+2])}
+		x := all[4*i:]
+		spans[i] = windowSpan{x[0], x[1], device.Key(x[2])}
+		usedRegisters |= uint(x[3])
 		equal = equal && spans[i] == spans[0]
 	}
 	if equal {
-		return []windowSpan{spans[0]}
+		spans = []windowSpan{spans[0]}
 	}
-	return spans
+	return spans, usedRegisters
 }
 
 // spanOf returns the memory of a rank.
@@ -188,9 +195,11 @@ func (w *Window) Free() {
 func (w *Window) close() {
 	if w.direct {
 		w.completeLocal(AnySource)
+		w.completeReleases()
 	}
 	w.c.barrier()
 	w.withdraw()
+	w.releaseRegister()
 	incoming := w.target.incoming
 	w.target.incoming = nil
 	w.c.e.StopServiceReceive(incoming)

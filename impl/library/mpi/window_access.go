@@ -24,8 +24,9 @@ type windowOrigin struct {
 	fences int     // so far
 	issued []int64 // accesses since the last fence, by rank; nil: none
 
-	pending []pendingAccess // operations that are not finished, as far as is known
-	swept   int             // how many there were when finished ones were last removed
+	pending  []pendingAccess // operations that are not finished, as far as is known
+	swept    int             // how many there were when finished ones were last removed
+	releases []pendingAccess // that tell other ranks that their locks may be free
 }
 
 // epoch is a period in which a rank may access memory of others.
@@ -45,11 +46,12 @@ func (x epoch) String() string {
 
 // targetState is what a rank knows of its accesses to another one.
 type targetState struct {
-	rank    int
-	lock    lockState
-	unacked bool // it is not known whether all accesses are complete there
-	posts   int  // how often it has exposed its memory, less the epochs of Start for that
-	waitsIn bool // in the group of Start, and its exposure was not yet used up
+	rank      int
+	lock      lockState
+	exclusive bool // the lock
+	unacked   bool // it is not known whether all accesses are complete there
+	posts     int  // how often it has exposed its memory, less the epochs of Start for that
+	waitsIn   bool // in the group of Start, and its exposure was not yet used up
 }
 
 // lockState is whether a rank has locked memory of another one.

@@ -77,7 +77,10 @@ func (w *Window) beginLockEpoch(x epoch) {
 
 // lock asks for a lock of a rank's memory, and waits for it if wait is set.
 func (w *Window) lock(t *targetState, exclusive, wait bool) {
-	t.lock = locked
+	t.lock, t.exclusive = locked, exclusive
+	if w.counter != nil && w.tryLock(t.rank, exclusive, false) {
+		return
+	}
 	if t.rank == w.c.rank {
 		s := w.originOf(t.rank)
 		s.lock = originLock{exclusive: exclusive, waits: true}
@@ -148,6 +151,10 @@ func (w *Window) Unlock(rank int) {
 
 // unlock completes accesses to ranks, and gives back their locks.
 func (w *Window) unlock(ranks []int) {
+	if w.counter != nil {
+		w.unlockRegisters(ranks)
+		return
+	}
 	replies := make([]*engine.Op, len(ranks))
 	for i, rank := range ranks {
 		t := w.targetOf(rank)
@@ -297,11 +304,8 @@ func originLockOf(r *request) originLock {
 
 // requestLock grants a lock, or lets the rank wait for it.
 func (w *Window) requestLock(s *originState) {
-	l := &w.target.locks
-	l.waiting = append(l.waiting, s)
-	if len(l.waiting) == 1 {
-		w.grantLocks()
-	}
+	w.target.locks.waiting = append(w.target.locks.waiting, s)
+	w.grantLocks()
 }
 
 // grantLocks grants the locks that have waited, in order, as far as they do not exclude each other.
@@ -309,18 +313,30 @@ func (w *Window) grantLocks() {
 	l := &w.target.locks
 	for len(l.waiting) > 0 {
 		s := l.waiting[0]
-		if l.holders > 0 && (l.exclusive || s.lock.exclusive) {
+		if !w.takeOwnLock(s.lock.exclusive) {
 			return
 		}
 		l.waiting = slices.Delete(l.waiting, 0, 1)
-		l.holders++
-		l.exclusive = s.lock.exclusive
 		s.lock.waits = false
 		if s.lock.reply.flags&replyFlag != 0 {
 			w.sendReply(s.rank, &s.lock.reply)
 		}
 		w.advance(s)
 	}
+}
+
+// takeOwnLock takes the lock of this rank's memory for one that has waited, if it is free.
+func (w *Window) takeOwnLock(exclusive bool) bool {
+	if w.counter != nil {
+		return w.tryLock(w.c.rank, exclusive, true)
+	}
+	l := &w.target.locks
+	if l.holders > 0 && (l.exclusive || exclusive) {
+		return false
+	}
+	l.holders++
+	l.exclusive = exclusive
+	return true
 }
 
 // releaseLock takes back the lock of a rank.

@@ -22,6 +22,7 @@ const (
 	compareRequest
 	lockRequest
 	unlockRequest
+	releasedRequest // the lock may be free, which is in a register
 	flushRequest
 	postRequest     // from the rank whose memory it is: it is exposed
 	completeRequest // of all accesses since Start

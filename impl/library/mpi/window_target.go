@@ -147,6 +147,9 @@ func (w *Window) begin(r *request) {
 	case unlockRequest:
 		w.sendReply(r.from.rank, &r.requestHeader)
 		w.releaseLock(r.from)
+	case releasedRequest:
+		w.sendReply(r.from.rank, &r.requestHeader)
+		w.grantLocks()
 	case flushRequest:
 		w.sendReply(r.from.rank, &r.requestHeader)
 	case postRequest:
