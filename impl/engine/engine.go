@@ -161,4 +161,5 @@ type Layout interface {
 type Status struct {
 	Source, Tag int // Source in ranks of the job
 	Bytes       int
+	Err         *Error // of Recv after Rank.KeepReceiveErrors: the message is not what it wants
 }

@@ -13,6 +13,13 @@ type mismatch struct {
 // it ends the rank at once.
 func (r *Rank) HandleErrors() { r.handlesErrors = true }
 
+// KeepReceiveErrors leaves what is wrong with a message that was received to its status, where the
+// caller raises it.
+func (r *Rank) KeepReceiveErrors() { r.keepsErrors = true }
+
+// KeepsReceiveErrors says whether KeepReceiveErrors was called.
+func (r *Rank) KeepsReceiveErrors() bool { return r.keepsErrors }
+
 // CheckMessage fails if a message, by its sender, tag, size and signature, is not what a receive
 // wants.
 func (r *Rank) CheckMessage(o *Op, context uint32, src, tag int32, size int, s Signature) {

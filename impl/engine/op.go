@@ -55,7 +55,9 @@ func (o *Op) ID() uint32 { return o.id }
 func (o *Op) Generation() uint32 { return o.generation }
 
 // Received returns what a finished receive received, and false of a send.
-func (o *Op) Received() (Status, bool) { return Status{int(o.Peer), int(o.Tag), o.Size}, o.Receive }
+func (o *Op) Received() (Status, bool) {
+	return Status{Source: int(o.Peer), Tag: int(o.Tag), Bytes: o.Size}, o.Receive
+}
 
 // Layout returns the layout of the data of a receive, or nil if it lies as it travels.
 func (o *Op) Layout() Layout { return o.layout }

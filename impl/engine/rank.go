@@ -85,6 +85,7 @@ type Rank struct {
 	probedMessage  probedMessage
 	warned         []WarningKind // what the rank has reported
 	handlesErrors  bool          // the program has a handler of errors, and goes on after them
+	keepsErrors    bool          // of messages that were received, for the statuses
 	service        *service      // nil: there is none
 }
 

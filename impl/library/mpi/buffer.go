@@ -1,6 +1,8 @@
 package mpi
 
 import (
+	"fmt"
+
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/library/datatype"
 )
@@ -75,10 +77,26 @@ func (c *Comm) checkDisjoint(send, recv *Buffer) {
 
 // checkShared is checkDisjoint for parts of two buffers that are near each other in memory.
 func (c *Comm) checkShared(send, recv []Buffer) {
-	if n, given, taken := datatype.FirstSharedRun(send, recv); n > 0 {
-		c.e.Fail(engine.ErrBuffer, "bytes %d to %d of the buffer to send from and bytes %d to %d of that to receive into are the same memory: nothing is done in place",
-			given, given+n-1, taken, taken+n-1)
+	if text := describeShared(send, recv); text != "" {
+		c.e.Fail(engine.ErrBuffer, "%s", text)
 	}
+}
+
+// DescribeShared says which bytes the buffers of a collective operation, to send from and to
+// receive into, share, which is wrong; "": none.
+func DescribeShared(send, recv Buffer) string {
+	if !datatype.RangesOverlap(&send, &recv) {
+		return ""
+	}
+	return describeShared([]Buffer{send}, []Buffer{recv})
+}
+
+func describeShared(send, recv []Buffer) string {
+	n, given, taken := datatype.FirstSharedRun(send, recv)
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("bytes %d to %d of the buffer to send from and bytes %d to %d of that to receive into are the same memory: nothing is done in place", given, given+n-1, taken, taken+n-1)
 }
 
 // flatData returns the data of a buffer as it travels: in place, or as a copy, which has the data

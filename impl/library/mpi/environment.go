@@ -233,6 +233,11 @@ func (c *Comm) SetErrorHandler(h *ErrorHandler) {
 	c.setHandler(h)
 }
 
+// KeepReceiveErrors leaves what is wrong with a message that was received to Status.Err, where the
+// caller raises it when it has used the status: it is for program interfaces whose statuses have
+// errors. It holds for all calls of the rank that return statuses.
+func (c *Comm) KeepReceiveErrors() { c.e.KeepReceiveErrors() }
+
 // ErrorHandler returns the handler of errors of calls on c (MPI_Errhandler_get).
 func (c *Comm) ErrorHandler() *ErrorHandler {
 	if x, ok := c.state.handlers[c.context]; ok {

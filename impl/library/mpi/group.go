@@ -181,6 +181,10 @@ func (g Group) expandRanges(ranges []Range) []int {
 			g.e.Enter("Range")
 			g.e.Fail(engine.ErrArg, "a range from %d to %d with stride 0 has no end", r.First, r.Last)
 		}
+		if (r.Last < r.First) == (r.Stride > 0) && r.Last != r.First {
+			g.e.Enter("Range")
+			g.e.Fail(engine.ErrArg, "a range from %d to %d with stride %d has no ranks", r.First, r.Last, r.Stride)
+		}
 		for x := r.First; r.Stride > 0 && x <= r.Last || r.Stride < 0 && x >= r.Last; x += r.Stride {
 			g.checkRank("Range", x)
 			ranks = append(ranks, x)

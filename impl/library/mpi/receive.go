@@ -13,6 +13,9 @@ type Status struct {
 	Source, Tag int
 	Bytes       int
 	Cancelled   bool // it was cancelled: no message came or went (MPI_Test_cancelled)
+
+	// Err is what is wrong with the message, after Comm.KeepReceiveErrors.
+	Err *Error
 }
 
 // Count returns how many elements of a type were received, or Undefined if the bytes are no whole
@@ -140,5 +143,5 @@ func (c *Comm) enterReceive(call string, src, tag int) bool {
 }
 
 func (c *Comm) newStatus(st engine.Status) Status {
-	return Status{Source: c.rankOf(st.Source), Tag: st.Tag, Bytes: st.Bytes}
+	return Status{Source: c.rankOf(st.Source), Tag: st.Tag, Bytes: st.Bytes, Err: st.Err}
 }

@@ -46,6 +46,12 @@ func (r *Request) Status() Status {
 func (r *Request) Wait() Status { return r.wait("Wait") }
 
 func (r *Request) wait(call string) Status {
+	c := r.c // which the request may have no more after that
+	return c.raise(r.finish(call))
+}
+
+// finish waits, and leaves what is wrong with the message to the status.
+func (r *Request) finish(call string) Status {
 	if !r.enterActive(call) {
 		return emptyStatus
 	}
@@ -58,10 +64,11 @@ func (r *Request) Test() (Status, bool) {
 	if !r.enterActive("Test") {
 		return emptyStatus, true
 	}
-	if !r.c.e.Test(r.op) {
+	c := r.c
+	if !c.e.Test(r.op) {
 		return emptyStatus, false
 	}
-	return r.takeStatus(), true
+	return c.raise(r.takeStatus()), true
 }
 
 // enterActive enters a call, unless it is nested, and reports whether an operation is in progress.
@@ -94,19 +101,44 @@ func (r *Request) takeStatus() Status {
 	r.checkOwner()
 	st := r.Status()
 	e := r.c.e
-	err := e.ReceiveError(r.op)
+	st.Err = e.ReceiveError(r.op)
 	e.Release(r.op)
 	if r.op.Generation() != r.use {
 		*r = Request{}
 	}
-	if err != nil {
-		panic(err)
+	return st
+}
+
+// raise fails with what is wrong with a message, unless the caller wants that in the status.
+func (c *Comm) raise(st Status) Status {
+	if st.Err != nil && !c.e.KeepsReceiveErrors() {
+		panic(st.Err)
 	}
 	return st
 }
 
+// listError is the first error of the messages of a list, whose operations are all completed.
+type listError struct {
+	c   *Comm
+	err *Error // nil: there is none
+}
+
+func (x *listError) note(c *Comm, st Status) {
+	if x.err == nil && st.Err != nil {
+		x.c, x.err = c, st.Err
+	}
+}
+
+// raise fails with it, unless the caller has statuses and wants it there.
+func (x *listError) raise(st []Status) {
+	if x.err != nil && (st == nil || !x.c.e.KeepsReceiveErrors()) {
+		panic(x.err)
+	}
+}
+
 // WaitAll waits until all operations are complete. The statuses go to st unless it is nil.
 func WaitAll(reqs []Request, st []Status) {
+	var failed listError
 	all := false
 	defer func() {
 		if !all {
@@ -115,16 +147,18 @@ func WaitAll(reqs []Request, st []Status) {
 	}()
 	call := "WaitAll"
 	for i := range reqs {
-		null := reqs[i].Null()
-		s := reqs[i].wait(call)
-		if !null {
+		c := reqs[i].c
+		s := reqs[i].finish(call)
+		if c != nil {
 			call = nestedCall
+			failed.note(c, s)
 		}
 		if st != nil {
 			st[i] = s
 		}
 	}
 	all = true
+	failed.raise(st)
 }
 
 // noteOpenRequests notes how many operations of a list are open at a rank that is stopped: one says
@@ -147,7 +181,8 @@ func WaitAny(reqs []Request) (int, Status) {
 	if !waitUntil(reqs, "WaitAny", func() bool { i = nextFinished(reqs, 0); return i >= 0 }) {
 		return -1, emptyStatus
 	}
-	return i, reqs[i].takeStatus()
+	c := reqs[i].c
+	return i, c.raise(reqs[i].takeStatus())
 }
 
 // WaitSome waits until at least one operation is complete, puts the indices of all that are into
@@ -171,15 +206,19 @@ func TestAll(reqs []Request, st []Status) bool {
 		return true
 	})
 	if done {
+		var failed listError
 		for i := range reqs {
 			s := emptyStatus
 			if !reqs[i].isIdle() {
+				c := reqs[i].c
 				s = reqs[i].takeStatus()
+				failed.note(c, s)
 			}
 			if st != nil {
 				st[i] = s
 			}
 		}
+		failed.raise(st)
 	}
 	return done
 }
@@ -194,7 +233,8 @@ func TestAny(reqs []Request) (int, Status, bool) {
 	if i < 0 {
 		return -1, emptyStatus, true
 	}
-	return i, reqs[i].takeStatus(), true
+	c := reqs[i].c
+	return i, c.raise(reqs[i].takeStatus()), true
 }
 
 // TestSome is WaitSome without waiting: it may return 0.
@@ -228,15 +268,19 @@ func nextFinished(reqs []Request, from int) int {
 
 // endFinished ends all operations that are finished.
 func endFinished(reqs []Request, index []int, st []Status) int {
+	var failed listError
 	n := 0
 	for i := nextFinished(reqs, 0); i >= 0; i = nextFinished(reqs, i+1) {
+		c := reqs[i].c
 		s := reqs[i].takeStatus()
+		failed.note(c, s)
 		index[n] = i
 		if st != nil {
 			st[n] = s
 		}
 		n++
 	}
+	failed.raise(st)
 	return n
 }
 

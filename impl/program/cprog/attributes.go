@@ -23,36 +23,59 @@ type keyval struct {
 	extra        uintptr
 	freed        bool
 	uses         int // attributes that there are
+	of           objectKind
 }
+
+// objectKind is the kind of the objects that have attributes.
+type objectKind string
+
+const (
+	communicators objectKind = "communicators"
+	datatypes     objectKind = "datatypes"
+	windows       objectKind = "windows"
+)
 
 type attribute struct {
 	key   *keyval
 	value uintptr
 }
 
-func keyvalCreate(r *rank, a args) {
-	r.nextKeyval++
-	k := &keyval{handle: r.nextKeyval, copy: a[0], delete: a[1], extra: a[3]}
-	r.keyvals[k.handle] = k
-	storeAt(a[2], int32(k.handle))
+func keyvalCreate(of objectKind) handler {
+	return func(r *rank, a args) {
+		r.nextKeyval++
+		k := &keyval{handle: r.nextKeyval, copy: a[0], delete: a[1], extra: a[3], of: of}
+		r.keyvals[k.handle] = k
+		storeAt(a[2], int32(k.handle))
+	}
 }
 
-// keyval returns that of a handle which may be used.
-func (r *rank) keyval(h uintptr) *keyval {
-	k := r.keyvals[int(h)]
+// keyval returns that of a handle which may be used for objects of a kind.
+func (r *rank) keyval(of objectKind, h int) *keyval {
+	k := r.keyvals[h]
 	if k == nil || k.freed {
-		r.raiseError(errKeyval, "invalid attribute key %d: it was freed, or the program did not create it", int(h))
+		r.raiseError(errKeyval, "invalid attribute key %d: it was freed, or the program did not create it", h)
 	}
+	r.checkKeyKind(k, of)
 	return k
 }
 
-func keyvalFree(r *rank, a args) {
-	h := int(*pointerAt[int32](a[0]))
-	if k := r.keyvals[h]; k == nil || k.freed && k.uses == 0 { // one that is in use may be freed again
-		r.keyval(uintptr(h))
+func (r *rank) checkKeyKind(k *keyval, of objectKind) {
+	if k.of != of {
+		r.raiseError(errKeyval, "attribute key %d is for %s, and not for %s", k.handle, k.of, of)
 	}
-	r.keyvals[h].freed = true
-	storeAt(a[0], int32(0))
+}
+
+func keyvalFree(of objectKind) handler {
+	return func(r *rank, a args) {
+		h := int(*pointerAt[int32](a[0]))
+		k := r.keyvals[h]
+		if k == nil || k.freed && k.uses == 0 { // one that is in use may be freed again
+			r.keyval(of, h)
+		}
+		r.checkKeyKind(k, of)
+		k.freed = true
+		storeAt(a[0], int32(0))
+	}
 }
 
 // attributes are those of a communicator or a datatype.
@@ -62,12 +85,16 @@ func (x attributes) index(h int) int {
 	return slices.IndexFunc(x, func(a attribute) bool { return a.key.handle == h })
 }
 
-// holder returns the attributes of the object with a handle.
-type holder func(r *rank, h uintptr) *attributes
-
-func (r *rank) commAttributes(h uintptr) *attributes { return &r.comm(h).attributes }
-
-func (r *rank) typeAttributes(h uintptr) *attributes { return &r.typeOf(h).attributes }
+// attributesOf returns the attributes of the object of a kind with a handle.
+func (r *rank) attributesOf(of objectKind, h uintptr) *attributes {
+	switch of {
+	case communicators:
+		return &r.comm(h).attributes
+	case datatypes:
+		return &r.typeOf(h).attributes
+	}
+	return &r.window(h).attributes
+}
 
 // copyAttributes returns the attributes that a copy of an object gets.
 func (r *rank) copyAttributes(of uintptr, all attributes) attributes {
@@ -97,9 +124,9 @@ func (r *rank) copyAttributes(of uintptr, all attributes) attributes {
 	return out
 }
 
-func attrPut(of holder) handler {
+func attrPut(of objectKind) handler {
 	return func(r *rank, a args) {
-		all, k := of(r, a[0]), r.keyval(a[1])
+		all, k := r.attributesOf(of, a[0]), r.keyval(of, int(a[1]))
 		if i := all.index(k.handle); i >= 0 {
 			r.deleteAttribute(a[0], all, (*all)[i])
 		}
@@ -112,15 +139,18 @@ func attrPut(of holder) handler {
 	}
 }
 
-func attrGet(of holder) handler {
+func attrGet(of objectKind) handler {
 	return func(r *rank, a args) {
-		all, h := of(r, a[0]), int(a[1])
+		all, h := r.attributesOf(of, a[0]), int(a[1])
 		if v := r.libraryAttribute(h); v != 0 {
 			storeAt(a[2], v)
 			storeAt(a[3], int32(1))
 			return
 		}
-		if k := r.keyvals[h]; k == nil && h != appnum {
+		switch k := r.keyvals[h]; {
+		case k != nil:
+			r.checkKeyKind(k, of)
+		case h != appnum:
 			r.raiseError(errKeyval, "invalid attribute key %d", h)
 		}
 		i := all.index(h)
@@ -148,12 +178,12 @@ func (r *rank) libraryAttribute(h int) uintptr {
 	return uintptr(unsafe.Pointer(&values[h-501]))
 }
 
-func attrDelete(of holder) handler {
+func attrDelete(of objectKind) handler {
 	return func(r *rank, a args) {
-		all, h := of(r, a[0]), int(a[1])
+		all, h := r.attributesOf(of, a[0]), int(a[1])
 		i := all.index(h)
 		if i < 0 {
-			r.keyval(a[1])
+			r.keyval(of, h)
 			r.raiseError(errKeyval, "the attribute with key %d is not set", h)
 		}
 		r.deleteAttribute(a[0], all, (*all)[i])

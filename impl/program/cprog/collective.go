@@ -205,6 +205,13 @@ func alltoallw(r *rank, a args) {
 	c.Alltoallw(from, into)
 }
 
+// checkDisjoint fails if two buffers of a collective operation share bytes.
+func (r *rank) checkDisjoint(send, recv mpi.Buffer) {
+	if text := mpi.DescribeShared(send, recv); text != "" {
+		r.raiseError(mpi.ErrBuffer, "%s", text)
+	}
+}
+
 // pair returns the buffers of a reduction that leaves its result at this rank.
 func (r *rank) pair(send, recv uintptr, count int, h uintptr) (in, out mpi.Buffer) {
 	out = r.buffer(recv, count, h)
@@ -238,7 +245,7 @@ func reduceAll(f func(c *mpi.Comm, send, recv mpi.Buffer, op *mpi.Op)) handler {
 func exscan(r *rank, a args) {
 	c := r.comm(a[5])
 	o := r.op(a[4], a[3])
-	if c.Rank() == 0 && a[0] != inPlace {
+	if c.Rank() == 0 && a[0] != inPlace && a[0] != a[1] { // else it is wrong there, too
 		in := r.buffer(a[0], int(a[2]), a[3])
 		c.Exscan(in, flatCopy(in), o)
 		return

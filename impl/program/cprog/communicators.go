@@ -117,5 +117,5 @@ func intercommCreate(r *rank, a args) {
 	storeAt(a[5], r.addComm(c.CreateInter(int(a[1]), peer, int(a[3]), sendTag(int(a[4])))))
 }
 
-func commSetName(r *rank, a args) { c := r.comm(a[0]); c.name = text(a[1]) }
+func commSetName(r *rank, a args) { c := r.comm(a[0]); c.name = r.text(a[1]) }
 func commGetName(r *rank, a args) { setText(a[1], r.comm(a[0]).name, maxName, a[2]) }

@@ -128,6 +128,7 @@ var suites = []struct{ dir, with string }{
 	{"mpich", "mpich"},
 	{"windows", "openmpi"},
 	{"files", "mpich"},
+	{"errors", "openmpi mpich"},
 }
 
 // They do so on other machines, and with each engine.

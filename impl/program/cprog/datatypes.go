@@ -207,7 +207,7 @@ func aintAdd(r *rank, a args)    { r.now.result = int64(a[0]) + int64(a[1]) }
 func aintDiff(r *rank, a args)   { r.now.result = int64(a[0]) - int64(a[1]) }
 
 func typeSetName(r *rank, a args) {
-	r.typeOf(a[0]).name = text(a[1])
+	r.typeOf(a[0]).name = r.text(a[1])
 }
 
 func typeGetName(r *rank, a args) {

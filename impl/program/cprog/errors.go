@@ -32,7 +32,7 @@ var laterClasses = [...]struct {
 	{"MPI_ERR_BAD_FILE", "the name of a file"}, {"MPI_ERR_BASE", "the address of memory to be freed"}, {"MPI_ERR_CONVERSION", "the conversion of data"},
 	{"MPI_ERR_DISP", "a displacement in a window"}, {"MPI_ERR_DUP_DATAREP", "a data representation that is defined already"}, {"MPI_ERR_FILE_EXISTS", "the file exists"},
 	{"MPI_ERR_FILE_IN_USE", "the file is in use"}, {"MPI_ERR_FILE", "a file handle"}, {errInfoKey, "the key of an info is empty or too long"},
-	{errInfoNoKey, "the info has no such key"}, {"MPI_ERR_INFO_VALUE", "the value of an info is too long"}, {errInfo, "an info is none, or was freed"},
+	{errInfoNoKey, "the info has no such key"}, {errInfoValue, "the value of an info is too long"}, {errInfo, "an info is none, or was freed"},
 	{"MPI_ERR_IO", "input or output"}, {errKeyval, "an attribute key is none, or was freed"}, {"MPI_ERR_LOCKTYPE", "the type of a lock"},
 	{"MPI_ERR_NAME", "the name of a service"}, {errNoMem, "no memory"}, {"MPI_ERR_NOT_SAME", "an argument that must be the same on all ranks"},
 	{"MPI_ERR_NO_SPACE", "no space"}, {"MPI_ERR_NO_SUCH_FILE", "no such file"}, {"MPI_ERR_PORT", "the name of a port"},
@@ -62,6 +62,7 @@ func classText(c mpi.Class) string {
 const (
 	errInfoKey   mpi.Class = "MPI_ERR_INFO_KEY"
 	errInfoNoKey mpi.Class = "MPI_ERR_INFO_NOKEY"
+	errInfoValue mpi.Class = "MPI_ERR_INFO_VALUE"
 	errInfo      mpi.Class = "MPI_ERR_INFO"
 	errKeyval    mpi.Class = "MPI_ERR_KEYVAL"
 	errNoMem     mpi.Class = "MPI_ERR_NO_MEM"
@@ -161,7 +162,7 @@ func addErrorCode(r *rank, a args) {
 }
 
 func addErrorString(r *rank, a args) {
-	r.addedError(int(a[0])).text = text(a[1])
+	r.addedError(int(a[0])).text = r.text(a[1])
 }
 
 func errorString(r *rank, a args) {

@@ -56,7 +56,7 @@ func fileOpen(r *rank, a args) {
 	r.now.comm = r.world.NoFile()
 	storeAt(a[4], uintptr(fileNull)) // which an error leaves there
 	r.checkInfo(a[3])
-	f := &file{File: c.OpenFile(text(a[1]), mpi.FileMode(int(a[2])))}
+	f := &file{File: c.OpenFile(r.text(a[1]), mpi.FileMode(int(a[2])))}
 	f.etype = r.viewType(datatypeByte)
 	f.filetype = f.etype
 	r.setFileHints(f, a[3])
@@ -80,7 +80,7 @@ func fileClose(r *rank, a args) {
 func fileDelete(r *rank, a args) {
 	r.now.comm = r.world.NoFile()
 	r.checkInfo(a[1])
-	r.world.DeleteFile(text(a[0]))
+	r.world.DeleteFile(r.text(a[0]))
 }
 
 // setFileHints sets hints, all of which are ignored.
@@ -117,7 +117,7 @@ func fileSetView(r *rank, a args) {
 	f := r.file(a[0])
 	etype, filetype := r.datatype(a[2]), r.datatype(a[3])
 	r.checkInfo(a[5])
-	f.SetView(int(a[1]), etype, filetype, text(a[4]))
+	f.SetView(int(a[1]), etype, filetype, r.text(a[4]))
 	f.etype, f.filetype = r.viewType(a[2]), r.viewType(a[3])
 	r.setFileHints(f, a[5])
 }
@@ -136,5 +136,5 @@ const maxRepresentation = 128 // MPI_MAX_DATAREP_STRING
 // registerDatarep fails: files have the representation of memory.
 func registerDatarep(r *rank, a args) {
 	r.now.comm = r.world.NoFile()
-	r.raiseError(mpi.ErrUnsupportedDatarep, "data representation %q: files have the representation of memory", text(a[0]))
+	r.raiseError(mpi.ErrUnsupportedDatarep, "data representation %q: files have the representation of memory", r.text(a[0]))
 }

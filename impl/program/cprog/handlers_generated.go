@@ -10,7 +10,7 @@ var generatedHandlers = map[string]handler{
 		r.comm(a[5]).Send(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])))
 	},
 	"MPI_Recv": func(r *rank, a args) {
-		setStatus(a[6], r.comm(a[5]).Recv(r.buffer(a[0], int(a[1]), a[2]), source(int(a[3])), receiveTag(int(a[4]))))
+		giveStatus(a[6], r.comm(a[5]).Recv(r.buffer(a[0], int(a[1]), a[2]), source(int(a[3])), receiveTag(int(a[4]))))
 	},
 	"MPI_Get_count": func(r *rank, a args) { r.storeCount(a[2], getStatus(a[0]).Count(r.datatype(a[1]))) },
 	"MPI_Bsend": func(r *rank, a args) {
@@ -37,7 +37,7 @@ var generatedHandlers = map[string]handler{
 	"MPI_Irecv": func(r *rank, a args) {
 		r.addRequest(a[6], r.comm(a[5]).Irecv(r.buffer(a[0], int(a[1]), a[2]), source(int(a[3])), receiveTag(int(a[4]))))
 	},
-	"MPI_Probe": func(r *rank, a args) { setStatus(a[3], r.comm(a[2]).Probe(source(int(a[0])), receiveTag(int(a[1])))) },
+	"MPI_Probe": func(r *rank, a args) { giveStatus(a[3], r.comm(a[2]).Probe(source(int(a[0])), receiveTag(int(a[1])))) },
 	"MPI_Send_init": func(r *rank, a args) {
 		r.addRequest(a[6], r.comm(a[5]).SendInit(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4]))))
 	},
@@ -54,10 +54,10 @@ var generatedHandlers = map[string]handler{
 		r.addRequest(a[6], r.comm(a[5]).RecvInit(r.buffer(a[0], int(a[1]), a[2]), source(int(a[3])), receiveTag(int(a[4]))))
 	},
 	"MPI_Sendrecv": func(r *rank, a args) {
-		setStatus(a[11], r.comm(a[10]).Sendrecv(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])), r.buffer(a[5], int(a[6]), a[7]), source(int(a[8])), receiveTag(int(a[9]))))
+		giveStatus(a[11], r.comm(a[10]).Sendrecv(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])), r.buffer(a[5], int(a[6]), a[7]), source(int(a[8])), receiveTag(int(a[9]))))
 	},
 	"MPI_Sendrecv_replace": func(r *rank, a args) {
-		setStatus(a[8], r.comm(a[7]).SendrecvReplace(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])), source(int(a[5])), receiveTag(int(a[6]))))
+		giveStatus(a[8], r.comm(a[7]).SendrecvReplace(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])), source(int(a[5])), receiveTag(int(a[6]))))
 	},
 	"MPI_Type_extent":        func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).Extent()) },
 	"MPI_Type_lb":            func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).Lower()) },

@@ -60,9 +60,12 @@ func infoFree(r *rank, a args) {
 }
 
 func infoSet(r *rank, a args) {
-	x, key, value := r.info(a[0]), text(a[1]), text(a[2])
+	x, key, value := r.info(a[0]), r.text(a[1]), r.text(a[2])
 	if key == "" || len(key) >= 256 {
 		r.raiseError(errInfoKey, "the key has %d characters: it must have 1 to 255", len(key))
+	}
+	if len(value) >= 1024 {
+		r.raiseError(errInfoValue, "the value of key %q has %d characters: it can have 1023", key, len(value))
 	}
 	if i := slices.Index(x.keys, key); i >= 0 {
 		x.values[i] = value
@@ -76,7 +79,7 @@ func infoGet(r *rank, a args) {
 	if int(a[2]) < 0 {
 		r.raiseError(mpi.ErrArg, "the value has room for %d characters: a length is not negative", int(a[2]))
 	}
-	i := slices.Index(x.keys, text(a[1]))
+	i := slices.Index(x.keys, r.text(a[1]))
 	storeAt(a[4], intOfBool(i >= 0))
 	if i >= 0 {
 		setText(a[3], x.values[i], int(a[2])+1, 0)
@@ -85,7 +88,7 @@ func infoGet(r *rank, a args) {
 
 func infoGetValueLength(r *rank, a args) {
 	x := r.info(a[0])
-	i := slices.Index(x.keys, text(a[1]))
+	i := slices.Index(x.keys, r.text(a[1]))
 	if storeAt(a[3], intOfBool(i >= 0)); i >= 0 {
 		storeAt(a[2], int32(len(x.values[i])))
 	}
@@ -95,7 +98,7 @@ func infoGetValueLength(r *rank, a args) {
 // that it needs, with the byte that ends it.
 func infoGetString(r *rank, a args) {
 	x := r.info(a[0])
-	i := slices.Index(x.keys, text(a[1]))
+	i := slices.Index(x.keys, r.text(a[1]))
 	storeAt(a[4], intOfBool(i >= 0))
 	if i < 0 {
 		return
@@ -130,9 +133,9 @@ func infoGetKey(r *rank, a args) {
 
 func infoDelete(r *rank, a args) {
 	x := r.info(a[0])
-	i := slices.Index(x.keys, text(a[1]))
+	i := slices.Index(x.keys, r.text(a[1]))
 	if i < 0 {
-		r.raiseError(errInfoNoKey, "the info has no key %q", text(a[1]))
+		r.raiseError(errInfoNoKey, "the info has no key %q", r.text(a[1]))
 	}
 	x.keys, x.values = slices.Delete(x.keys, i, i+1), slices.Delete(x.values, i, i+1)
 }

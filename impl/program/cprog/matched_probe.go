@@ -59,10 +59,12 @@ func (r *rank) receiveMatched(b mpi.Buffer, at uintptr) mpi.Status {
 			r.raiseError(mpi.ErrRequest, "invalid message: it is MPI_MESSAGE_NULL, or was received")
 		}
 		data := (*m).data
-		if s = (*m).status; len(data) > b.Len() {
+		s = (*m).status
+		r.messages.remove(h)
+		storeAt(at, uintptr(messageNull))
+		if len(data) > b.Len() {
 			r.raiseError(mpi.ErrTruncate, "the message has %d bytes, the buffer has room for %d", len(data), b.Len())
 		}
-		r.messages.remove(h)
 		b.Unpack(data, 0)
 	}
 	storeAt(at, uintptr(messageNull))

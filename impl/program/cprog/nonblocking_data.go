@@ -39,6 +39,9 @@ func igather(r *rank, a args) *pending {
 	root, here, there := p.root(a[6])
 	if here {
 		all := r.blocks(p.ranks, a[3], int(a[4]), a[5])
+		if p.copyRootPart(here, a[0]) {
+			r.checkDisjoint(r.buffer(a[0], int(a[1]), a[2]), all.Part(0, p.ranks*all.Count))
+		}
 		p.receiveFromAll(a[0] == inPlace, func(i int) mpi.Buffer { return block(all, i) })
 	}
 	if there || p.copyRootPart(here, a[0]) {
@@ -85,11 +88,18 @@ func (p *pending) sendToAll(placed bool, part func(i int) mpi.Buffer) {
 func iscatter(r *rank, a args) *pending {
 	p := r.newCollective(a[7])
 	root, here, there := p.root(a[6])
+	var all mpi.Buffer
+	if here {
+		all = r.blocks(p.ranks, a[0], int(a[1]), a[2])
+	}
 	if there || p.copyRootPart(here, a[3]) {
-		p.recv(r.buffer(a[3], int(a[4]), a[5]), root)
+		into := r.buffer(a[3], int(a[4]), a[5])
+		if here {
+			r.checkDisjoint(all.Part(0, p.ranks*all.Count), into)
+		}
+		p.recv(into, root)
 	}
 	if here {
-		all := r.blocks(p.ranks, a[0], int(a[1]), a[2])
 		p.sendToAll(a[3] == inPlace, func(i int) mpi.Buffer { return block(all, i) })
 	}
 	return p
@@ -110,6 +120,9 @@ func iscatterv(r *rank, a args) *pending {
 func iallgather(r *rank, a args) *pending {
 	p := r.newCollective(a[6])
 	all := r.blocks(p.ranks, a[3], int(a[4]), a[5])
+	if a[0] != inPlace {
+		r.checkDisjoint(r.buffer(a[0], int(a[1]), a[2]), all.Part(0, p.ranks*all.Count))
+	}
 	p.gatherAll(a[0] == inPlace, a, func(i int) mpi.Buffer { return block(all, i) })
 	return p
 }
@@ -138,6 +151,7 @@ func ialltoall(r *rank, a args) *pending {
 	from := cloneBuffer(into)
 	if a[0] != inPlace {
 		from = r.blocks(p.ranks, a[0], int(a[1]), a[2])
+		r.checkDisjoint(from.Part(0, p.ranks*from.Count), into.Part(0, p.ranks*into.Count))
 	}
 	p.receiveFromAll(false, func(i int) mpi.Buffer { return block(into, i) })
 	p.sendToAll(false, func(i int) mpi.Buffer { return block(from, i) })

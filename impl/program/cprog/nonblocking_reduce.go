@@ -42,6 +42,14 @@ func (r *rank) checkOp(o *mpi.Op, b mpi.Buffer) {
 	}
 }
 
+// reductionPair returns the buffers of a reduction by its first four arguments.
+func (r *rank) reductionPair(a args, o *mpi.Op) (in, out mpi.Buffer) {
+	in, out = r.pair(a[0], a[1], int(a[2]), a[3])
+	r.checkOp(o, out)
+	r.checkDisjoint(in, out)
+	return in, out
+}
+
 func ireduce(r *rank, a args) *pending {
 	p := r.newCollective(a[6])
 	o := r.op(a[4], a[3])
@@ -55,8 +63,7 @@ func ireduce(r *rank, a args) *pending {
 		r.checkOp(o, out)
 		p.combine(0, p.ranks, out, out, o, a[3])
 	case here:
-		in, out := r.pair(a[0], a[1], int(a[2]), a[3])
-		r.checkOp(o, out)
+		in, out := r.reductionPair(a, o)
 		p.combine(0, p.ranks, in, out, o, a[3])
 	}
 	return p
@@ -65,8 +72,7 @@ func ireduce(r *rank, a args) *pending {
 func iallreduce(r *rank, a args) *pending {
 	p := r.newCollective(a[5])
 	o := r.op(a[4], a[3])
-	in, out := r.pair(a[0], a[1], int(a[2]), a[3])
-	r.checkOp(o, out)
+	in, out := r.reductionPair(a, o)
 	p.combine(0, p.ranks, in, out, o, a[3])
 	p.sendToAll(true, func(int) mpi.Buffer { return in })
 	return p
@@ -79,8 +85,7 @@ func iexscan(r *rank, a args) *pending { return r.scan(a, 0) }
 func (r *rank) scan(a args, own int) *pending {
 	p := r.newCollective(a[5])
 	o := r.op(a[4], a[3])
-	in, out := r.pair(a[0], a[1], int(a[2]), a[3])
-	r.checkOp(o, out)
+	in, out := r.reductionPair(a, o)
 	me := p.c.Rank()
 	p.combine(0, me+own, in, out, o, a[3])
 	for i := me + 1; i < p.c.Size(); i++ {

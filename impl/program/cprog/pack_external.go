@@ -153,7 +153,7 @@ func extendedOfQuad(x []byte) []byte {
 }
 
 func (r *rank) checkRepresentation(at uintptr) {
-	if s := text(at); s != "external32" {
+	if s := r.text(at); s != "external32" {
 		r.raiseError(mpi.ErrArg, "the data representation is %q: it must be external32", s)
 	}
 }

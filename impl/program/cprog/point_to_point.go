@@ -42,16 +42,6 @@ func setElements(r *rank, a args) {
 	x.bytes = [2]int32{int32(n), int32(n >> 32)}
 }
 
-func (r *rank) any(q []mpi.Request, i int, s mpi.Status, requests, index, status uintptr) {
-	if i < 0 {
-		storeAt(index, int32(undefined))
-	} else {
-		storeAt(index, int32(i))
-		r.storeRequest(requests+uintptr(i*pointer), q[i])
-	}
-	setStatus(status, s)
-}
-
 func bufferAttach(r *rank, a args) {
 	n := int(a[1])
 	if n < 0 {

@@ -96,6 +96,14 @@ func intsAt(a uintptr, n int) []int {
 func words(a uintptr, n int) []int { return append([]int(nil), sliceAt[int](a, n)...) }
 
 // text returns the string at an address.
+// text returns the string at an address, which is not NULL.
+func (r *rank) text(a uintptr) string {
+	if a == 0 {
+		r.raiseError(mpi.ErrArg, "a string is NULL")
+	}
+	return text(a)
+}
+
 func text(a uintptr) string {
 	if a == 0 {
 		return ""

@@ -83,6 +83,16 @@ func (r *rank) waitOne(at uintptr) mpi.Status {
 	return q.Wait()
 }
 
+// waitEach waits for the requests of an array one by one. Its statuses are its own, since callbacks
+// of generalized requests may wait, too.
+func (r *rank) waitEach(at uintptr, n int) []mpi.Status {
+	st := make([]mpi.Status, n)
+	for i := range st {
+		st[i] = r.waitOne(at + uintptr(i*pointer))
+	}
+	return st
+}
+
 // testMessage tests the request of a message, and stores what it has become.
 func (r *rank) testMessage(at uintptr, q mpi.Request) (mpi.Status, bool) {
 	defer func() { r.storeRequest(at, q) }()

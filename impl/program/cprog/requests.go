@@ -8,22 +8,18 @@ import (
 
 // Requests: completion, persistent requests, cancellation.
 
-func wait(r *rank, a args) { setStatus(a[1], r.waitOne(a[0])) }
+func wait(r *rank, a args) { giveStatus(a[1], r.waitOne(a[0])) }
 
 func test(r *rank, a args) {
-	q, x := r.request(a[0])
-	if x != nil && x.p != nil {
-		s, _, done := r.completeRequest(a[0])
-		storeAt(a[1], intOfBool(done))
-		if done {
-			setStatus(a[2], s)
-		}
-		return
+	var s mpi.Status
+	var done bool
+	if q, x := r.request(a[0]); x != nil && x.p != nil {
+		s, _, done = r.completeRequest(a[0])
+	} else {
+		s, done = r.testMessage(a[0], q)
 	}
-	s, done := r.testMessage(a[0], q)
-	storeAt(a[1], intOfBool(done))
-	if done {
-		setStatus(a[2], s)
+	if storeAt(a[1], intOfBool(done)); done {
+		giveStatus(a[2], s)
 	}
 }
 
@@ -134,144 +130,115 @@ func statusAt(at uintptr, i int) uintptr {
 	return at + uintptr(i)*32
 }
 
-// storeFailedStatuses stores the requests and statuses of a list if one of them has failed. The
-// statuses say which.
-func (r *rank) storeFailedStatuses(requests uintptr, q []mpi.Request, statuses uintptr) {
-	if v := recover(); v != nil {
-		if e, ok := v.(*mpi.Error); ok {
-			failed := -1 // the last that this call has completed, if its message was not what it wants
-			for i := range q {
-				if q[i].Null() && *pointerAt[uintptr](requests + uintptr(i*pointer)) != requestNull && (e.Class == mpi.ErrTruncate || e.Class == mpi.ErrType) {
-					failed = i
-				}
-			}
-			r.storeRequests(requests, q)
-			r.now.errorInStatuses = true
-			if statuses != 0 {
-				for i := range q {
-					x := pointerAt[status](statusAt(statuses, i))
-					if x.err = 0; !q[i].Null() {
-						x.err = codes[mpi.ErrPending]
-					}
-					if i == failed {
-						x.err = codes[e.Class]
-					}
-				}
-			}
-		}
-		panic(v)
-	}
-}
-
 func waitall(r *rank, a args) {
-	if r.hasCollectives(a[0], a[1]) {
-		for i := range int(a[0]) {
-			setStatus(statusAt(a[2], i), r.waitOne(a[1]+uintptr(i*pointer)))
-		}
-		return
-	}
 	q := r.requestList(a[0], a[1])
 	st := r.statuses[:len(q)]
-	if a[2] == 0 {
-		st = nil
+	if r.hasCollectives(a[0], a[1]) {
+		st = r.waitEach(a[1], len(q))
+	} else {
+		mpi.WaitAll(q, st)
+		r.storeRequests(a[1], q)
 	}
-	defer r.storeFailedStatuses(a[1], q, a[2])
-	mpi.WaitAll(q, st)
-	r.storeRequests(a[1], q)
-	for i := range st {
-		setStatus(statusAt(a[2], i), st[i])
-	}
+	r.giveStatuses(a[2], st)
 }
 
 func testall(r *rank, a args) {
-	if r.hasCollectives(a[0], a[1]) {
-		done := r.allComplete(a[0], a[1])
-		if storeAt(a[2], intOfBool(done)); done {
-			for i := range int(a[0]) {
-				setStatus(statusAt(a[3], i), r.waitOne(a[1]+uintptr(i*pointer)))
-			}
-		}
-		return
-	}
 	q := r.requestList(a[0], a[1])
 	st := r.statuses[:len(q)]
-	defer r.storeFailedStatuses(a[1], q, a[3])
-	done := mpi.TestAll(q, st)
-	storeAt(a[2], intOfBool(done))
-	if !done {
-		return
+	var done bool
+	if r.hasCollectives(a[0], a[1]) {
+		if done = r.allComplete(a[0], a[1]); done {
+			st = r.waitEach(a[1], len(q))
+		}
+	} else if done = mpi.TestAll(q, st); done {
+		r.storeRequests(a[1], q)
 	}
-	r.storeRequests(a[1], q)
-	for i := range st {
-		setStatus(statusAt(a[3], i), st[i])
+	if storeAt(a[2], intOfBool(done)); done {
+		r.giveStatuses(a[3], st)
 	}
 }
 
 func waitany(r *rank, a args) {
 	if r.hasCollectives(a[0], a[1]) {
+		s := mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
 		storeAt(a[2], int32(undefined))
-		r.waitForReady(a[0], a[1], 1, func(i int, s mpi.Status) {
+		r.waitForReady(a[0], a[1], 1, func(i int, found mpi.Status) {
 			storeAt(a[2], int32(i))
-			setStatus(a[3], s)
+			s = found
 		})
+		giveStatus(a[3], s)
 		return
 	}
 	q := r.requestList(a[0], a[1])
 	i, s := mpi.WaitAny(q)
-	r.any(q, i, s, a[1], a[2], a[3])
+	r.storeFound(q, i, a[1], a[2])
+	giveStatus(a[3], s)
 }
 
 func testany(r *rank, a args) {
+	s, done := mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}, false
+	storeAt(a[2], int32(undefined))
 	if r.hasCollectives(a[0], a[1]) {
-		found := false
-		storeAt(a[2], int32(undefined))
-		open := r.completeReady(a[0], a[1], 1, func(i int, s mpi.Status) {
-			found = true
+		open := r.completeReady(a[0], a[1], 1, func(i int, found mpi.Status) {
+			done = true
 			storeAt(a[2], int32(i))
-			setStatus(a[4], s)
+			s = found
 		})
-		storeAt(a[3], intOfBool(found || open == 0))
+		done = done || open == 0
+	} else {
+		var i int
+		q := r.requestList(a[0], a[1])
+		if i, s, done = mpi.TestAny(q); done {
+			r.storeFound(q, i, a[1], a[2])
+		}
+	}
+	if storeAt(a[3], intOfBool(done)); done {
+		giveStatus(a[4], s)
+	}
+}
+
+// storeFound stores the index of the request of a list that was completed, and what it has become;
+// a negative one: there was none to wait for.
+func (r *rank) storeFound(q []mpi.Request, i int, requests, index uintptr) {
+	if i < 0 {
+		storeAt(index, int32(undefined))
 		return
 	}
-	q := r.requestList(a[0], a[1])
-	i, s, done := mpi.TestAny(q)
-	storeAt(a[3], intOfBool(done))
-	if done {
-		r.any(q, i, s, a[1], a[2], a[4])
-	} else {
-		storeAt(a[2], int32(undefined))
-	}
+	storeAt(index, int32(i))
+	r.storeRequest(requests+uintptr(i*pointer), q[i])
 }
 
 func completeSome(waits bool, f func(q []mpi.Request, index []int, st []mpi.Status) int) handler {
 	return func(r *rank, a args) {
+		n := 0
+		q := r.requestList(a[0], a[1])
+		index, st := r.indices, r.statuses
 		if r.hasCollectives(a[0], a[1]) {
-			n, sweep := 0, r.completeReady
+			index, st = make([]int, len(q)), make([]mpi.Status, len(q))
+			sweep := r.completeReady
 			if waits {
 				sweep = r.waitForReady
 			}
 			open := sweep(a[0], a[1], -1, func(i int, s mpi.Status) {
-				storeAt(a[3]+uintptr(4*n), int32(i))
-				setStatus(statusAt(a[4], n), s)
+				index[n], st[n] = i, s
 				n++
 			})
 			if open == 0 {
-				n = undefined
+				n = -1
 			}
-			storeAt(a[2], int32(n))
-			return
+		} else if n = f(q, index, st); n > 0 {
+			for _, i := range index[:n] {
+				r.storeRequest(a[1]+uintptr(i*pointer), q[i])
+			}
 		}
-		q := r.requestList(a[0], a[1])
-		n := f(q, r.indices, r.statuses)
 		if n < 0 {
 			storeAt(a[2], int32(undefined))
 			return
 		}
 		storeAt(a[2], int32(n))
-		for k, i := range r.indices[:n] {
+		for k, i := range index[:n] {
 			storeAt(a[3]+uintptr(4*k), int32(i))
-			r.storeRequest(a[1]+uintptr(i*pointer), q[i])
-			setStatus(statusAt(a[4], k), r.statuses[k])
 		}
+		r.giveStatuses(a[4], st[:n])
 	}
 }

@@ -76,7 +76,7 @@ func sessionGetInfo(r *rank, a args) {
 // processSet returns the ranks of a process set.
 func (r *rank) processSet(session, name uintptr) mpi.Group {
 	r.session(session)
-	switch s := text(name); s {
+	switch s := r.text(name); s {
 	case processSets[0]:
 		return r.world.Group()
 	case processSets[1]:

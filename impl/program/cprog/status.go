@@ -33,6 +33,39 @@ func setStatus(at uintptr, s mpi.Status) {
 	}
 }
 
+// giveStatus stores the status of one message, and fails with what is wrong with that.
+func giveStatus(at uintptr, s mpi.Status) {
+	setStatus(at, s)
+	if s.Err != nil {
+		panic(s.Err)
+	}
+}
+
+// giveStatuses stores the statuses of a list. If something is wrong with a message, they say with
+// which.
+func (r *rank) giveStatuses(at uintptr, list []mpi.Status) {
+	var failed *mpi.Error
+	for i, s := range list {
+		if setStatus(statusAt(at, i), s); s.Err != nil && failed == nil {
+			failed = s.Err
+		}
+	}
+	if failed == nil {
+		return
+	}
+	for i, s := range list {
+		if at == 0 {
+			break
+		}
+		x := pointerAt[status](statusAt(at, i))
+		if x.err = 0; s.Err != nil {
+			x.err = codes[s.Err.Class]
+		}
+	}
+	r.now.errorInStatuses = true
+	panic(failed)
+}
+
 // getStatus returns a status. It panics with an argumentError if a call cannot have given it.
 func getStatus(at uintptr) mpi.Status {
 	x := pointerAt[status](at)

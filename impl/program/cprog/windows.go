@@ -50,8 +50,7 @@ func (r *rank) window(h uintptr) *window {
 	return nil
 }
 
-func windowHandled(r *rank, h uintptr) *mpi.Comm       { return r.window(h).Comm() }
-func (r *rank) windowAttributes(h uintptr) *attributes { return &r.window(h).attributes }
+func windowHandled(r *rank, h uintptr) *mpi.Comm { return r.window(h).Comm() }
 
 // addWindow stores the handle of a new window.
 func (r *rank) addWindow(at, hints uintptr, x *window) {
@@ -182,7 +181,7 @@ func winGetAttr(r *rank, a args) {
 	case 605: // MPI_WIN_MODEL
 		value = uintptr(unsafe.Pointer(&w.values.model))
 	default:
-		attrGet((*rank).windowAttributes)(r, a)
+		attrGet(windows)(r, a)
 		return
 	}
 	storeAt(a[2], value)

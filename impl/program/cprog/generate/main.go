@@ -174,7 +174,7 @@ func result(t, name string, i int) string {
 	case t == "MPI_Request *":
 		return fmt.Sprintf("r.addRequest(a[%d], %%s)", i)
 	case t == "MPI_Status *":
-		return fmt.Sprintf("setStatus(a[%d], %%s)", i)
+		return fmt.Sprintf("giveStatus(a[%d], %%s)", i)
 	}
 	return ""
 }

@@ -1,6 +1,8 @@
 /* Functions that MPICH 4.0.2 has and Open MPI 4.1 has not, or has wrong. */
 #include "../suite/suite.h"
 
+#include "wrong.h"
+
 static void isendrecvs(void) {
 	MPI_Request q[2];
 	int x = rank, y = -1, z = -1;
@@ -402,6 +404,11 @@ int main(int argc, char **argv) {
 	RUN(large_sizes)
 	RUN(large_recipes)
 	RUN(large_operations)
+
+	RUN(truncated_matched)
+	RUN(aliased_buffers)
+	RUN(aliased_nonblocking_buffers)
+	RUN(keys_of_other_objects)
 
 	MPI_Comm_free(&apart);
 	MPI_Finalize();
