@@ -238,7 +238,7 @@ func TestTrustNote(t *testing.T) {
 	})
 	wide := note(func(all *Parameters) {
 		for i := range all.All {
-			if x := &all.All[i]; x.Name == "o_r" && x.Mode == "send" && x.From == 0 && x.Unit == params.Micros {
+			if x := &all.All[i]; x.Name == "o_r" && x.Mode == "send" && x.From == 0 && x.Unit == params.UnitMicros {
 				x.Low, x.High = x.Value/2, x.Value*3/2
 			}
 		}

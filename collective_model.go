@@ -55,7 +55,7 @@ func copyOfReceives(x model.Parameters) model.Curve {
 // size is too far from them.
 func (m collectiveModel) checkSize(bytes int) (outside bool, err error) {
 	for _, ps := range m.params {
-		beyond, far := params.OutsideRange(ps, m.call, bytes)
+		beyond, far := params.IsSizeOutsideRange(ps, m.call, bytes)
 		if far != nil {
 			return false, far
 		}

@@ -45,7 +45,7 @@ func (m collectiveModel) intervalSentence() string {
 				continue
 			}
 			used++
-			if p.Verdict != params.Good {
+			if p.Verdict != params.GoodVerdict {
 				weak++
 			}
 			if w := (p.High - p.Low) / 2 / p.Value; w > width {

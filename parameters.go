@@ -25,7 +25,7 @@ func ReadParameters(name string) (Parameters, error) {
 		return p, fmt.Errorf("parameters: %w", err)
 	}
 	defer f.Close()
-	all, facts, err := params.ReadWithFacts(f, name)
+	all, facts, err := params.ReadParametersWithFacts(f, name)
 	if err != nil {
 		return p, err
 	}

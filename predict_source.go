@@ -138,7 +138,7 @@ func (s *predictionSource) useEquations(ps []params.Parameter) error {
 	s.predict = func(name string, k int) (reports.Prediction, error) {
 		protocol := model.FindProtocol(name)
 		e := protocol.Equations()
-		within, err := params.EstimateEquationRange(ps, k)
+		within, err := params.CheckEquationRange(ps, k)
 		at := rangedTime(within, err).Position
 		return reports.Prediction{
 			Protocol: name, Bytes: k, SenderTime: reports.PredictedTime{Time: model.SenderTime(protocol, x, k), Position: at},
@@ -154,13 +154,13 @@ func (s *predictionSource) useEquations(ps []params.Parameter) error {
 func (s *predictionSource) useRanges(ps []params.Parameter) error {
 	times := func(call string, k int) (send, way params.Estimate, noSend, noWay error) {
 		send, noSend = params.EstimateAt(ps, call, params.SendOverhead, k)
-		way, noWay = params.EstimateOneWay(ps, call, k)
+		way, noWay = params.EstimateOneWayTime(ps, call, k)
 		return
 	}
 	var first error
 	s.names = slices.DeleteFunc(slices.Clone(s.names), func(call string) bool {
 		_, _, noSend, noWay := times(call, 0)
-		missing := (*params.MissingError)(nil)
+		missing := (*params.MissingParameterError)(nil)
 		if noSend == nil || !errors.As(noWay, &missing) {
 			return false
 		}
@@ -188,11 +188,11 @@ func rangedTime(e params.Estimate, err error) reports.PredictedTime {
 	switch {
 	case err != nil:
 		return reports.PredictedTime{Position: reports.NotPredictable}
-	case e.Between:
+	case e.BetweenRanges:
 		x.Position = reports.BetweenRanges
-	case e.Outside:
+	case e.OutsideRanges:
 		x.Position = reports.OutsideRanges
-	case e.Weak:
+	case e.IsWeak:
 		x.Position = reports.InsideWideInterval
 	}
 	return x

@@ -57,14 +57,14 @@ func Fit(set *sample.Set, o clean.Options) (*Result, error) {
 	parts := make([]params.Extraction, len(places))
 	clean.Parallel(len(places), func(i int) {
 		parts[i] = params.Extraction{Subject: places[i][0].Subject(), Curves: places[i], Options: o}
-		parts[i].Run()
+		parts[i].ExtractParameters()
 	})
 	for _, p := range parts {
 		r.Parameters = append(r.Parameters, p.Parameters...)
 		r.Warnings = append(r.Warnings, p.Warnings...)
-		r.Curves = append(r.Curves, p.Derived...)
-		r.Handshakes = append(r.Handshakes, p.Handshakes...)
-		r.PLogP = append(r.PLogP, p.Views...)
+		r.Curves = append(r.Curves, p.DerivedCurves...)
+		r.Handshakes = append(r.Handshakes, p.EagerLimitEvidence...)
+		r.PLogP = append(r.PLogP, p.PLogPViews...)
 	}
 	clean.MarkImportedWarnings(r.Warnings, set)
 	return r, nil

@@ -32,16 +32,16 @@ func TestNothingBelowZero(t *testing.T) {
 		}
 		for _, p := range r.Parameters {
 			rows[seed]++
-			if math.IsNaN(p.Value) && math.IsNaN(p.Low) && math.IsNaN(p.High) && strings.HasSuffix(p.Method, params.UnidentifiableSuffix) && p.Verdict == params.NotIdentifiable {
+			if math.IsNaN(p.Value) && math.IsNaN(p.Low) && math.IsNaN(p.High) && strings.HasSuffix(p.Method, params.UnidentifiableMethodSuffix) && p.Verdict == params.UnidentifiableVerdict {
 				continue
 			}
-			if math.IsNaN(p.Low) && math.IsNaN(p.High) && p.Verdict != params.Good { // of few samples a cell
+			if math.IsNaN(p.Low) && math.IsNaN(p.High) && p.Verdict != params.GoodVerdict { // of few samples a cell
 				p.Low, p.High = p.Value, p.Value
 			}
 			if !(0 <= p.Low && p.Low <= p.Value && p.Value <= p.High && p.High < 1e15) {
 				t.Errorf("seed %d: %+v", seed, p)
 			}
-			if p.Value == 0 && p.Unit != params.PerByte && !p.IsBound() {
+			if p.Value == 0 && p.Unit != params.UnitMicrosPerByte && !p.IsBound() {
 				t.Errorf("seed %d: nothing for a time: %+v", seed, p)
 			}
 		}
@@ -96,7 +96,7 @@ func TestAnySet(t *testing.T) {
 		}
 		r := fitcheck.Fit(t, set, clean.Options{Replicates: 10})
 		for _, p := range r.Parameters {
-			if math.IsNaN(p.Value) != (p.Verdict == params.NotIdentifiable) && !p.IsBound() {
+			if math.IsNaN(p.Value) != (p.Verdict == params.UnidentifiableVerdict) && !p.IsBound() {
 				t.Errorf("seed %d: %+v", seed, p)
 			}
 			if p.Low > p.Value || p.Value > p.High || math.IsInf(p.Value, 0) || p.Verdict == "" || p.Samples <= 0 || p.From > p.To {

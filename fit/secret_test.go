@@ -60,7 +60,7 @@ func TestSecretMachines(t *testing.T) {
 			}
 			for _, w := range m.Truths() {
 				kind := params.KindOf(w.Name, w.Unit)
-				p, ok := params.FindRow(r.Parameters, w.Mode, kind, 0)
+				p, ok := params.FindParameter(r.Parameters, w.Mode, kind, 0)
 				if kind != params.Gap { // the fit says itself by which method it knows g
 					rows := w.Find(r.Parameters)
 					if ok = len(rows) > 0; ok {
@@ -73,7 +73,7 @@ func TestSecretMachines(t *testing.T) {
 				}
 				// the samples are whole picoseconds, a slope is of a megabyte
 				slack := 0.01*math.Abs(truth) + 2e-6
-				if w.Unit == params.PerByte {
+				if w.Unit == params.UnitMicrosPerByte {
 					slack = 0.01*math.Abs(truth) + 1e-9
 				}
 				switch {

@@ -131,9 +131,9 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 // first returns the parameter of a mode that stands first: of those that depend on size, that of
 // the smallest.
 func first(ps []params.Parameter, mode, name string) *params.Parameter {
-	want := params.Micros
+	want := params.UnitMicros
 	if name == "G" {
-		want = params.PerByte
+		want = params.UnitMicrosPerByte
 	}
 	for i, p := range ps {
 		if p.Mode == mode && p.Name == name && p.Unit == want {

@@ -164,7 +164,7 @@ func (r *CollectiveReport) keyNumbers(all []subject) []doc.KeyNumber {
 				return cmp.Or(a.Bytes-b.Bytes, cmp.Compare(x, y))
 			})
 			took, _ := cs[0].RankedTime()
-			in := displayUnitOf(params.Micros, took)
+			in := displayUnitOf(params.UnitMicros, took)
 			out = append(out, doc.KeyNumber{Name: all[i].name + ", " + operation, Value: format.Number(took*in.factor) + " " + in.unit, Note: fmt.Sprintf("%s, %s, %d ranks", cs[0].Algorithm, format.Size(cs[0].Bytes), cs[0].Ranks)})
 		}
 	}

@@ -25,7 +25,7 @@ func SideBySide(c *compare.Table, sizes []int) *doc.Document {
 	c = nameTransports(c)
 	parameters := parameterTable(c)
 	if slices.ContainsFunc(c.Rows, func(r compare.Row) bool {
-		return slices.ContainsFunc(r.Values, func(v compare.Value) bool { return v.Verdict != params.Good })
+		return slices.ContainsFunc(r.Values, func(v compare.Value) bool { return v.Verdict != params.GoodVerdict })
 	}) {
 		parameters.AddNote("loggp fit prints the warnings of each file.")
 	}
@@ -72,9 +72,9 @@ func tableAtSizes(c *compare.Table, sizes []int) *doc.Table {
 // parameterTable has the parameters that two subjects have.
 func parameterTable(c *compare.Table) *doc.Table {
 	t := subjectColumnsTable(c, "comparison-parameters", "Parameters side by side", doc.Column{Heading: "mode", IsKey: true})
-	in := displayUnit{params.PerByte, 1}
+	in := displayUnit{params.UnitMicrosPerByte, 1}
 	if least := smallestGapPerByte(c); least < 1e-3 { // of memory it is some picoseconds
-		in = displayUnitOf(params.PerByte, least)
+		in = displayUnitOf(params.UnitMicrosPerByte, least)
 	}
 	for _, r := range c.Rows {
 		if heading := quantityHeadings[r.Name]; !r.DependsOnSize() && len(r.Values) > 1 && r.Method == "" && heading != "" {
@@ -83,7 +83,7 @@ func parameterTable(c *compare.Table) *doc.Table {
 				t.AddNote("G is of the largest messages: the slope of each subject's last straight piece, whose sizes are in the CSV file.")
 				unit = in
 			}
-			t.BeginGroup(strings.Replace(heading, params.PerByte, in.unit, 1))
+			t.BeginGroup(strings.Replace(heading, params.UnitMicrosPerByte, in.unit, 1))
 			addSubjects(t, c, &r, unit, doc.TextCell(r.Mode))
 		}
 	}
@@ -442,8 +442,8 @@ func LibraryParameters(title string, libraries []string, ps []params.Parameter, 
 				rate = doc.NumberCell(1 / p.Value)
 			}
 		}
-		t.AddRow(doc.TextCell(l), find("o_s", "timer11", params.Micros), find("o_r", "timer12", params.Micros), find("L", "rtt/2-o_s-o_r", params.Micros), find("L", params.MethodHalfRoundTrip, params.Micros),
-			any("g", params.Micros, "train", "o_s: upper bound", "train: upper bound"), find("G", params.MethodHalfRoundTrip, params.PerByte), rate)
+		t.AddRow(doc.TextCell(l), find("o_s", "timer11", params.UnitMicros), find("o_r", "timer12", params.UnitMicros), find("L", "rtt/2-o_s-o_r", params.UnitMicros), find("L", params.MethodHalfRoundTrip, params.UnitMicros),
+			any("g", params.UnitMicros, "train", "o_s: upper bound", "train: upper bound"), find("G", params.MethodHalfRoundTrip, params.UnitMicrosPerByte), rate)
 		x.Series = append(x.Series, chart.JoinedSeries(l, subjectStyle(i), curves[l]))
 	}
 	t.AddNote("For the smallest message, o_s is a send whose receiver waits, o_r a receive whose message has arrived, and L the rest of half a round trip; g is the interval between sends of a train, G the slope of half a round trip.")

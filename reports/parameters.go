@@ -92,7 +92,7 @@ func (p *fittedPlace) String() string { return format.PlaceName(p.platform, p.li
 func (p *fittedPlace) modeNames() []string {
 	var all []string
 	for _, x := range p.rows {
-		if x.Unit != params.Count && !slices.Contains(all, x.Mode) {
+		if x.Unit != params.UnitCount && !slices.Contains(all, x.Mode) {
 			all = append(all, x.Mode)
 		}
 	}
@@ -227,7 +227,7 @@ func (p *fittedPlace) measuredPoint(of *params.Parameter, k int) *curve.Point {
 // params.ValueAt takes it, or else the first, which then has no number.
 func (p *fittedPlace) firstRow(mode, name string) *params.Parameter {
 	counts := func(x *params.Parameter) bool {
-		return (x.Unit == params.PerByte) == (name == "G" || name == "S") && !(name == "L" && isAlternativeLatency(x.Method))
+		return (x.Unit == params.UnitMicrosPerByte) == (name == "G" || name == "S") && !(name == "L" && isAlternativeLatency(x.Method))
 	}
 	if x := p.findRow(mode, name, func(x *params.Parameter) bool { return counts(x) && !math.IsNaN(x.Value) }); x != nil {
 		return x
@@ -246,7 +246,7 @@ func parameterCell(t *doc.Table, p *params.Parameter) doc.Cell {
 	switch {
 	case p == nil:
 		return doc.EmptyCell
-	case p.Unit == params.Count && !math.IsNaN(p.Value):
+	case p.Unit == params.UnitCount && !math.IsNaN(p.Value):
 		return doc.TextCell(format.CountRange(int(p.Low), int(p.High))).WithTone(parameterTone(t, p))
 	case math.IsNaN(p.Value):
 		t.AddNote("? could not be determined from these samples: the warnings say why.")
@@ -291,7 +291,7 @@ func bandwidthCell(t *doc.Table, p *params.Parameter) doc.Cell {
 
 // parameterTone returns that of a parameter.
 func parameterTone(t *doc.Table, p *params.Parameter) doc.CellTone {
-	if p.Verdict == params.Weak || p.Verdict == params.Bad {
+	if p.Verdict == params.WeakVerdict || p.Verdict == params.BadVerdict {
 		t.AddNote("! is weak: the interval is wide, sizes or repetitions are few, or a warning applies; ± then understates the uncertainty.")
 		return doc.DoubtfulTone
 	}
@@ -330,10 +330,10 @@ func (p *fittedPlace) eagerLimitTable() *doc.Table {
 		{Heading: "S", Kind: doc.NumberColumn}, {Heading: "jump\nus", Kind: doc.NumberColumn}, {Heading: "round trip\nus", Kind: doc.NumberColumn}, {Heading: "evidence"}}}
 	for _, h := range p.handshakes {
 		evidence := "round trip; other timers do not contradict it"
-		if !h.Confirmed {
+		if !h.IsConfirmed {
 			evidence = "round trip only: no other timer changes there"
 		}
-		t.AddRow(doc.TextCell(h.Mode), p.eagerLimitCell(t, h.Mode), doc.NumberCell(h.Jump), doc.NumberCell(h.RoundTrip), doc.TextCell(evidence))
+		t.AddRow(doc.TextCell(h.Mode), p.eagerLimitCell(t, h.Mode), doc.NumberCell(h.CostJump), doc.NumberCell(h.SmallestRoundTrip), doc.TextCell(evidence))
 	}
 	t.AddNote("S of LogGPS is the largest message that does not wait for its receiver; it is in this range. Above it a round trip costs the jump more, for a handshake, which takes at least the round trip of a small message.")
 	t.AddUnitNote()
@@ -356,15 +356,15 @@ func (p *fittedPlace) rangeCell(t *doc.Table, mode, name string) doc.Cell {
 	var words []string
 	first := p.firstRow(mode, name)
 	for _, x := range p.rows {
-		if x.Mode != mode || x.Name != name || x.Unit != params.Micros || x.From < 0 || x.Method != first.Method {
+		if x.Mode != mode || x.Name != name || x.Unit != params.UnitMicros || x.From < 0 || x.Method != first.Method {
 			continue
 		}
 		extent := format.SizeRange(x.From, x.To)
 		switch x.Verdict {
-		case params.Weak:
+		case params.WeakVerdict:
 			extent += doc.WeakMark
 			t.AddNote("! is weak: times are not on one line, too few, or uncertain.")
-		case params.Bad:
+		case params.BadVerdict:
 			extent += fmt.Sprintf("%s (off %.2g %%)", doc.WeakMark+doc.WeakMark, 100*x.MedianFitDeviation)
 			t.AddNote("!! is bad: poor linear fit. Half of the times are at least as far off as shown: use the measured times.")
 		}
@@ -385,7 +385,7 @@ func (p *fittedPlace) pieceTable() *doc.Table {
 		for _, name := range []string{"o_s", "o_r"} {
 			for i := range p.rows {
 				x := &p.rows[i]
-				if x.Mode == mode && x.Name == name && x.Unit == params.Micros && x.From >= 0 {
+				if x.Mode == mode && x.Name == name && x.Unit == params.UnitMicros && x.From >= 0 {
 					t.AddRow(doc.TextCell(mode), doc.TextCell(name), doc.BytesCell(x.From), doc.BytesCell(x.To), parameterCell(t, x), parameterCell(t, p.slopeRow(x)), doc.CountCell(x.Samples))
 				}
 			}
@@ -398,7 +398,7 @@ func (p *fittedPlace) pieceTable() *doc.Table {
 // slopeRow returns the row of the slope that belongs to a value, or nil.
 func (p *fittedPlace) slopeRow(of *params.Parameter) *params.Parameter {
 	return p.findRow(of.Mode, of.Name, func(x *params.Parameter) bool {
-		return x.From == of.From && x.To == of.To && x.Method == of.Method && x.Unit == params.PerByte
+		return x.From == of.From && x.To == of.To && x.Method == of.Method && x.Unit == params.UnitMicrosPerByte
 	})
 }
 
@@ -414,7 +414,7 @@ func (p *fittedPlace) findRow(mode, name string, is func(*params.Parameter) bool
 
 // eagerLimitRow returns the eager limit S of a mode, or nil.
 func (p *fittedPlace) eagerLimitRow(mode string) *params.Parameter {
-	return p.findRow(mode, "S", func(x *params.Parameter) bool { return x.Unit == params.Bytes && !math.IsNaN(x.Value) })
+	return p.findRow(mode, "S", func(x *params.Parameter) bool { return x.Unit == params.UnitBytes && !math.IsNaN(x.Value) })
 }
 
 // latencyMethods are the conventions of L, in the order of columns: the head of each, and its

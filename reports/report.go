@@ -269,7 +269,7 @@ func keyNumbers(places []*fittedPlace) []doc.KeyNumber {
 	var out []doc.KeyNumber
 	for _, x := range places {
 		for _, p := range x.rows {
-			if p.Unit == params.Count && !math.IsNaN(p.Value) {
+			if p.Unit == params.UnitCount && !math.IsNaN(p.Value) {
 				out = append(out, doc.KeyNumber{Name: p.Name, Value: parameterCell(&doc.Table{}, &p).Text, Note: map[string]string{"H": "groups of ranks", "P": "ranks of a group"}[p.Name] + ", " + x.String()})
 			}
 		}

@@ -210,7 +210,7 @@ func (s *subject) usesLimit(limit string) bool {
 // Of calls that do not block, the time between two calls says nothing of when messages arrive: what
 // does is a round-trip train, or a window that an answer ends.
 func (s *subject) burstCurve() *curve.Curve {
-	ends := func(c *curve.Curve) bool { return c.Timer == sample.TimerStream || params.IsPerMessage(c.Timer) }
+	ends := func(c *curve.Curve) bool { return c.Timer == sample.TimerStream || params.IsPerMessageTimer(c.Timer) }
 	blocks := func(c *curve.Curve) bool { return c.Timer == sample.TimerTrain }
 	for _, q := range []struct {
 		mode string
@@ -401,11 +401,11 @@ func displayUnitOf(unit string, values ...float64) displayUnit {
 	}
 	small := least < 1
 	switch {
-	case unit == params.Micros && small:
+	case unit == params.UnitMicros && small:
 		return displayUnit{"ns", 1e3}
-	case unit == params.Micros:
+	case unit == params.UnitMicros:
 		return displayUnit{"us", 1}
-	case unit == params.PerByte:
+	case unit == params.UnitMicrosPerByte:
 		return displayUnit{"ns/B", 1e3}
 	case unit == compare.MegabytesPerSecond && least >= 1000 && !math.IsInf(least, 1):
 		return displayUnit{"GB/s", 1e-3}

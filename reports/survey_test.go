@@ -249,13 +249,13 @@ func TestAmount(t *testing.T) {
 		unit  string
 		want  string
 	}{
-		{0.292, params.Micros, "292.0 ns"}, {3.5, params.Micros, "3.500 us"}, {4.4e-5, params.PerByte, "0.04400 ns/B"}, {22500, compare.MegabytesPerSecond, "22.50 GB/s"}, {999, compare.MegabytesPerSecond, "999.0 MB/s"},
+		{0.292, params.UnitMicros, "292.0 ns"}, {3.5, params.UnitMicros, "3.500 us"}, {4.4e-5, params.UnitMicrosPerByte, "0.04400 ns/B"}, {22500, compare.MegabytesPerSecond, "22.50 GB/s"}, {999, compare.MegabytesPerSecond, "999.0 MB/s"},
 	} {
 		if got := format.SingleLine(formatAmount(c.value, c.unit)); got != c.want {
 			t.Errorf("%v %s: %q, want %q", c.value, c.unit, got, c.want)
 		}
 	}
-	if got := displayUnitOf(params.Micros, 0.5, math.NaN(), 20); got != (displayUnit{"ns", 1e3}) {
+	if got := displayUnitOf(params.UnitMicros, 0.5, math.NaN(), 20); got != (displayUnit{"ns", 1e3}) {
 		t.Errorf("%+v", got)
 	}
 	if got := displayUnitOf(compare.MegabytesPerSecond); got.unit != compare.MegabytesPerSecond {
@@ -312,9 +312,9 @@ func TestWayPanels(t *testing.T) {
 // The best is who it is, and where a call takes as long as the way nothing is free.
 func TestRows(t *testing.T) {
 	of := func(subject int, v, ratio float64) compare.Value {
-		return compare.Value{Subject: subject, Parameter: params.Parameter{Value: v, Low: v, High: v, Verdict: params.Good}, Ratio: ratio, Least: ratio, Most: ratio, Outcome: compare.Worse}
+		return compare.Value{Subject: subject, Parameter: params.Parameter{Value: v, Low: v, High: v, Verdict: params.GoodVerdict}, Ratio: ratio, Least: ratio, Most: ratio, Outcome: compare.Worse}
 	}
-	row := &compare.Row{Quantity: compare.Quantity{Name: "o_s", Mode: "send", Bytes: 8, Unit: params.Micros}, Values: []compare.Value{of(0, 0.3, 1.5), of(2, 0.2, math.NaN())}, Reference: 1}
+	row := &compare.Row{Quantity: compare.Quantity{Name: "o_s", Mode: "send", Bytes: 8, Unit: params.UnitMicros}, Values: []compare.Value{of(0, 0.3, 1.5), of(2, 0.2, math.NaN())}, Reference: 1}
 	c := &compare.Table{Subjects: make([]compare.Subject, 3), AgainstBest: true}
 	table := subjectColumnsTable(c, "", "", doc.Column{IsKey: true})
 	addSubjects(table, c, row, displayUnitOf(row.Unit, 0.3, 0.2), doc.TextCell(rowName(row)))

@@ -32,17 +32,17 @@ func example() *fit.Result {
 		r.Curves = append(r.Curves, curve.Curve{Platform: "toy", Library: "lib", Place: "inter", Mode: mode, Protocol: "auto", Timer: timer, Points: at})
 	}
 	nan := math.NaN()
-	add("isend", "o_s", 0, 500, 29.8, 29.7, 29.9, params.Micros, "timer11", params.Good)
-	add("isend", "o_s", 0, 500, 0.01, 0.0098, 0.0102, params.PerByte, "timer11", params.Good)
-	add("isend", "o_s", 700, 20000, 38, 37.8, 38.3, params.Micros, "timer11", params.Weak)
-	add("isend", "o_s", 700, 20000, 0.0099, 0.0097, 0.0101, params.PerByte, "timer11", params.Weak)
-	add("isend", "g", 16, 16, 29.97, 29.8, 30.1, params.Micros, params.MethodGapAtMostSendOverhead, params.NotIdentifiable)
-	add("ssend", "o_s", 0, 20000, 35, 35, 35, params.Micros, "timer11", params.Good)
-	add("ssend", "o_r", 0, 20000, 18, 17.9, 18.1, params.Micros, "timer12", params.Good)
-	add("ssend", "L", 16, 16, 40, 39, 41, params.Micros, params.MethodHalfRoundTrip, params.Good) // another reading, which never counts
-	add("ssend", "L", 16, 16, 3.1, 2.93, 3.22, params.Micros, params.MethodReceiveDifference, params.Good)
-	add("ssend", "G", 0, 20000, nan, nan, nan, params.PerByte, params.MethodBlockingDifference, params.NotIdentifiable)
-	add("message", "G", 0, 20000, 0.0142, 0.01418, 0.01425, params.PerByte, "rtt/2", params.Weak)
+	add("isend", "o_s", 0, 500, 29.8, 29.7, 29.9, params.UnitMicros, "timer11", params.GoodVerdict)
+	add("isend", "o_s", 0, 500, 0.01, 0.0098, 0.0102, params.UnitMicrosPerByte, "timer11", params.GoodVerdict)
+	add("isend", "o_s", 700, 20000, 38, 37.8, 38.3, params.UnitMicros, "timer11", params.WeakVerdict)
+	add("isend", "o_s", 700, 20000, 0.0099, 0.0097, 0.0101, params.UnitMicrosPerByte, "timer11", params.WeakVerdict)
+	add("isend", "g", 16, 16, 29.97, 29.8, 30.1, params.UnitMicros, params.MethodGapAtMostSendOverhead, params.UnidentifiableVerdict)
+	add("ssend", "o_s", 0, 20000, 35, 35, 35, params.UnitMicros, "timer11", params.GoodVerdict)
+	add("ssend", "o_r", 0, 20000, 18, 17.9, 18.1, params.UnitMicros, "timer12", params.GoodVerdict)
+	add("ssend", "L", 16, 16, 40, 39, 41, params.UnitMicros, params.MethodHalfRoundTrip, params.GoodVerdict) // another reading, which never counts
+	add("ssend", "L", 16, 16, 3.1, 2.93, 3.22, params.UnitMicros, params.MethodReceiveDifference, params.GoodVerdict)
+	add("ssend", "G", 0, 20000, nan, nan, nan, params.UnitMicrosPerByte, params.MethodBlockingDifference, params.UnidentifiableVerdict)
+	add("message", "G", 0, 20000, 0.0142, 0.01418, 0.01425, params.UnitMicrosPerByte, "rtt/2", params.WeakVerdict)
 	draw("isend", "timer11", curve.Point{Bytes: 16, Value: 29.97, Low: 29.91, High: 30.08}, curve.Point{Bytes: 10000, Value: 130.14, Low: 129.9, High: 130.5})
 	draw("ssend", "timer11", curve.Point{Bytes: 16, Value: 35.25, Low: 35.25, High: 35.25})
 	warn := func(mode, parameter, code, text string) {
@@ -189,7 +189,7 @@ func TestPredictedCell(t *testing.T) {
 // Of a gap that the receiver hides there is a bound, which no one takes for a number.
 func TestBound(t *testing.T) {
 	x := &doc.Table{}
-	p := &params.Parameter{Name: "g", Value: 29.9, Low: 29.8, High: 30, Unit: params.Micros, Method: params.MethodGapAtMostTrain, Verdict: params.NotIdentifiable}
+	p := &params.Parameter{Name: "g", Value: 29.9, Low: 29.8, High: 30, Unit: params.UnitMicros, Method: params.MethodGapAtMostTrain, Verdict: params.UnidentifiableVerdict}
 	if c := parameterCell(x, p); !c.Equal(doc.Cell{Text: "≤30.00", Tone: doc.FaintTone}) || len(x.Notes) != 1 {
 		t.Errorf("%+v, %v", c, x.Notes)
 	}
@@ -201,7 +201,7 @@ func TestBound(t *testing.T) {
 	if c := parameterCell(x, p); c.Text != "≤29.90"+format.NonBreakingSpace+"n=3" {
 		t.Errorf("of three samples: %+v", c)
 	}
-	p.Method, p.Verdict = params.MethodTrain, params.Weak
+	p.Method, p.Verdict = params.MethodTrain, params.WeakVerdict
 	if c := parameterCell(x, p); c.Text != "29.90"+format.NonBreakingSpace+"n=3" || c.Tone != doc.DoubtfulTone {
 		t.Errorf("of three samples: %+v", c)
 	}

@@ -91,7 +91,7 @@ func (s transports) tailTable() *doc.Table {
 		if s.subjects[q.Subject].isImported() && q.Samples <= s.subjects[q.Subject].launches { // one mean of each launch has no tail
 			continue
 		}
-		in := displayUnitOf(params.Micros, q.Median)
+		in := displayUnitOf(params.UnitMicros, q.Median)
 		cells := []doc.Cell{doc.TextCell(s.subjects[q.Subject].name), doc.TextCell(quantityName(q.Quantity, q.Mode, q.Bytes)), doc.CountCell(q.Samples)}
 		for _, v := range []float64{q.Median, q.P95, q.P99, q.Most} {
 			cells = append(cells, doc.NumberCell(v*in.factor))

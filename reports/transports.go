@@ -283,9 +283,9 @@ func (s transports) countVerdicts(i int, name string) string {
 			}
 			short := shortRowName(x)
 			switch r.Verdict {
-			case params.Good:
+			case params.GoodVerdict:
 				good++
-			case params.Weak, params.Bad:
+			case params.WeakVerdict, params.BadVerdict:
 				weak = append(weak, short)
 			default:
 				unknown = append(unknown, short)

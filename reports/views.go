@@ -32,12 +32,12 @@ func PLogPParameters(r *fit.Result) *doc.Document {
 func plogpTable(v params.PLogP) *doc.Table {
 	t := &doc.Table{Name: "plogp", Title: fmt.Sprintf("PLogP of %s, %s", format.PlaceName(v.Platform, v.Library, v.Place), v.Mode),
 		Columns: []doc.Column{{Heading: "bytes", IsKey: true, Kind: doc.NumberColumn}, {Heading: "o_s\nus", Kind: doc.NumberColumn}, {Heading: "o_r\nus", Kind: doc.NumberColumn}, {Heading: "g\nus", Kind: doc.NumberColumn}}}
-	for _, x := range v.Sizes {
-		t.AddRow(doc.BytesCell(x.Bytes), intervalCell(t, x.SendO), intervalCell(t, x.RecvO), intervalCell(t, x.Gap))
+	for _, x := range v.ValuesBySize {
+		t.AddRow(doc.BytesCell(x.Bytes), intervalCell(t, x.SendOverhead), intervalCell(t, x.RecvOverhead), intervalCell(t, x.Gap))
 	}
-	t.AddNote("L is %s: RTT(0)/2 - g(0), of %s; g(m) is (RTT(m) - RTT(0))/2 + g(0), since as many bytes come back.", intervalCell(t, v.L).Text, format.Size(v.SmallestBytes))
-	x := v.LogGP()
-	t.AddNote("As LogGP: L' = L + g - o_s - o_r = %s us, o = (o_s + o_r)/2 = %s us, g = %s us, G = g(m)/m = %s us/B.", format.Number(x.L), format.Number(x.O), format.Number(x.Gap), format.Number(x.BigGap))
+	t.AddNote("L is %s: RTT(0)/2 - g(0), of %s; g(m) is (RTT(m) - RTT(0))/2 + g(0), since as many bytes come back.", intervalCell(t, v.Latency).Text, format.Size(v.SmallestBytes))
+	x := v.ToLogGP()
+	t.AddNote("As LogGP: L' = L + g - o_s - o_r = %s us, o = (o_s + o_r)/2 = %s us, g = %s us, G = g(m)/m = %s us/B.", format.Number(x.Latency), format.Number(x.Overhead), format.Number(x.Gap), format.Number(x.GapPerByte))
 	return t
 }
 

@@ -32,17 +32,17 @@ func toys() *fit.Result {
 		return params.Parameter{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", Name: name, Method: method, Unit: unit, From: from, To: to, Value: value, Low: low, High: high, Verdict: v}
 	}
 	r := &fit.Result{Parameters: []params.Parameter{
-		row("o_s", "timer11", params.Micros, 1, 4096, 2, 1.9, 2.1, params.Good), row("o_r", "timer12", params.Micros, 1, 4096, 4, 3.9, 4.1, params.Bad),
-		row("L", params.MethodHalfRoundTripLessOverheads+": not identifiable", params.Micros, 1, 1, nan, nan, nan, params.NotIdentifiable),
-		row("L", params.MethodHalfRoundTrip, params.Micros, 1, 1, 5, 4.9, 5.1, params.Good), row("L", params.MethodHalfRoundTripLessGap, params.Micros, 1, 1, 3, 2.9, 3.1, params.Good),
-		row("g", params.MethodTrain, params.Micros, 1, 1, 7, 6.9, 7.1, params.Good), row("G", params.MethodHalfRoundTrip, params.PerByte, 1, 4096, 0.01, 0.009, 0.011, params.Good),
-		row("S", "rtt: eager limit", params.Bytes, -1, -1, 4096, 4096, 8191, params.Good),
+		row("o_s", "timer11", params.UnitMicros, 1, 4096, 2, 1.9, 2.1, params.GoodVerdict), row("o_r", "timer12", params.UnitMicros, 1, 4096, 4, 3.9, 4.1, params.BadVerdict),
+		row("L", params.MethodHalfRoundTripLessOverheads+": not identifiable", params.UnitMicros, 1, 1, nan, nan, nan, params.UnidentifiableVerdict),
+		row("L", params.MethodHalfRoundTrip, params.UnitMicros, 1, 1, 5, 4.9, 5.1, params.GoodVerdict), row("L", params.MethodHalfRoundTripLessGap, params.UnitMicros, 1, 1, 3, 2.9, 3.1, params.GoodVerdict),
+		row("g", params.MethodTrain, params.UnitMicros, 1, 1, 7, 6.9, 7.1, params.GoodVerdict), row("G", params.MethodHalfRoundTrip, params.UnitMicrosPerByte, 1, 4096, 0.01, 0.009, 0.011, params.GoodVerdict),
+		row("S", "rtt: eager limit", params.UnitBytes, -1, -1, 4096, 4096, 8191, params.GoodVerdict),
 	}}
-	r.Handshakes = []params.EagerLimitEvidence{{Parameter: r.Parameters[7], Jump: 480, RoundTrip: 120, Confirmed: true}}
+	r.Handshakes = []params.EagerLimitEvidence{{Parameter: r.Parameters[7], CostJump: 480, SmallestRoundTrip: 120, IsConfirmed: true}}
 	r.Parameters[1].MedianFitDeviation = 0.25
 	times := func(x float64) params.TimeInterval { return params.TimeInterval{Value: x, Low: x, High: x} }
-	r.PLogP = []params.PLogP{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", SmallestBytes: 1, L: times(3), Sizes: []params.PLogPSize{
-		{Bytes: 1, SendO: times(2), RecvO: times(4), Gap: times(7)}, {Bytes: 1000, SendO: times(2), RecvO: params.TimeInterval{Value: nan}, Gap: times(10)}}}}
+	r.PLogP = []params.PLogP{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", SmallestBytes: 1, Latency: times(3), ValuesBySize: []params.PLogPValues{
+		{Bytes: 1, SendOverhead: times(2), RecvOverhead: times(4), Gap: times(7)}, {Bytes: 1000, SendOverhead: times(2), RecvOverhead: params.TimeInterval{Value: nan}, Gap: times(10)}}}}
 	for _, mode := range []string{"send", "isend"} {
 		for i, timer := range []string{"timer11", "timer12"} {
 			r.Warnings = append(r.Warnings, clean.Warning{Mode: mode, Parameter: timer, Code: clean.HeavyTail, Text: "many, at 5 of 10 sizes", Sizes: 5 + i, Of: 10})
@@ -82,7 +82,7 @@ func TestPLogP(t *testing.T) {
 func TestEagerLimits(t *testing.T) {
 	r := toys()
 	for confirmed, evidence := range map[bool]string{true: "round trip; other timers do not contradict it", false: "round trip only: no other timer changes there"} {
-		r.Handshakes[0].Confirmed = confirmed
+		r.Handshakes[0].IsConfirmed = confirmed
 		for _, d := range []*doc.Document{Parameters(r), (&Report{Results: []*fit.Result{r}}).Document()} {
 			if got, want := strings.ReplaceAll(shown(t, d, false), format.NonBreakingSpace, " "), "send 4 KiB to 8191 B 480.0 120.0 "+evidence; !strings.Contains(got, want) {
 				t.Errorf("no %q in %s", want, got)

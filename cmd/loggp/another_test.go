@@ -32,7 +32,7 @@ func ratio(t *testing.T, a, b []params.Parameter, mode, name string, bytes int) 
 		if v, ok := params.ValueAt(ps, mode, name, bytes); ok {
 			return v
 		}
-		p, ok := params.FindRow(ps, mode, params.KindOf(name, params.Micros), bytes) // a bound
+		p, ok := params.FindParameter(ps, mode, params.KindOf(name, params.UnitMicros), bytes) // a bound
 		if !ok {
 			t.Fatalf("no %s of %s", name, mode)
 		}

@@ -116,7 +116,7 @@ func namesInUse(t *testing.T) map[string][]string {
 	for _, x := range sample.Timers {
 		names["Timers"] = append(names["Timers"], x.Name)
 	}
-	names["Parameters"] = params.Names()
+	names["Parameters"] = params.KindNames()
 	names["Collective operations"] = []string{"vendor"}
 	for _, a := range collective.Algorithms {
 		names["Collective operations"] = append(names["Collective operations"], a.Operation.String(), a.Name)

@@ -60,7 +60,7 @@ func BenchmarkRuns(b *testing.B) {
 		seen := map[string]bool{}
 		for _, p := range r.Parameters {
 			name := fmt.Sprintf("%s %-8s %s", p.Name, p.Mode, p.Method)
-			if math.IsNaN(p.Value) || seen[name] || (p.Name == "G") != (p.Unit == params.PerByte) {
+			if math.IsNaN(p.Value) || seen[name] || (p.Name == "G") != (p.Unit == params.UnitMicrosPerByte) {
 				continue
 			}
 			seen[name] = true

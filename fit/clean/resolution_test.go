@@ -19,7 +19,7 @@ func TestResolution(t *testing.T) {
 	set := fittest.Formula(rand.New(rand.NewPCG(1, 10)), fittest.Doubling(10), 30, 0, func(k float64) float64 { return 10 + 0.01*k })
 	set.Facts = []sample.Fact{{Key: sample.ResolutionFact, Value: "0.1"}}
 	r := fitcheck.Fit(t, set, clean.Options{})
-	value, slope := fitcheck.Row(t, r, "send", "o_s", sample.Timer11, params.Micros), fitcheck.Row(t, r, "send", "o_s", sample.Timer11, params.PerByte)
+	value, slope := fitcheck.Row(t, r, "send", "o_s", sample.Timer11, params.UnitMicros), fitcheck.Row(t, r, "send", "o_s", sample.Timer11, params.UnitMicrosPerByte)
 	if math.Abs(value.High-value.Low-0.1) > 1e-6 || slope.High-slope.Low > 1e-9 {
 		t.Errorf("%+v\n%+v", value, slope)
 	}

@@ -132,7 +132,7 @@ func CompareCollectives(subjects []CollectiveSubject, o clean.Options) *Table {
 	}
 	first := len(subjects)
 	for _, of := range groupByKey(all, func(x time) what { return what{x.Operation, x.Ranks, x.Bytes} }) {
-		r := Row{Quantity: Quantity{Name: of[0].Operation, Timer: sample.TimerCollLast, Bytes: of[0].Bytes, Ranks: of[0].Ranks, Unit: params.Micros}}
+		r := Row{Quantity: Quantity{Name: of[0].Operation, Timer: sample.TimerCollLast, Bytes: of[0].Bytes, Ranks: of[0].Ranks, Unit: params.UnitMicros}}
 		times := make([][]Collective, len(subjects))
 		for _, x := range of {
 			times[x.subject] = append(times[x.subject], x.Collective)
@@ -173,12 +173,12 @@ func fastestValue(times []Collective, timer string, subject int) Value {
 	}
 	best := slices.MinFunc(times, func(a, b Collective) int { return cmp.Compare(micros(a), micros(b)) })
 	v := Value{Subject: subject, Algorithm: best.Algorithm, Parameter: params.Parameter{Platform: best.Platform, Library: best.Library, Place: best.Place, Name: best.Operation,
-		From: best.Bytes, To: best.Bytes, Value: micros(best), Low: math.NaN(), High: math.NaN(), Unit: params.Micros, Method: timer, Samples: best.Samples, Verdict: params.Good}}
+		From: best.Bytes, To: best.Bytes, Value: micros(best), Low: math.NaN(), High: math.NaN(), Unit: params.UnitMicros, Method: timer, Samples: best.Samples, Verdict: params.GoodVerdict}}
 	if _, counts := best.RankedTime(); counts == timer {
 		v.Low, v.High = best.Low, best.High
 	}
 	if best.IsWeak() {
-		v.Verdict = params.Weak
+		v.Verdict = params.WeakVerdict
 	}
 	v.estimate = estimate{v.Value, v.Low, v.High, []float64{v.Value}}
 	return v

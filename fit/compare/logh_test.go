@@ -15,7 +15,7 @@ import (
 // measured are not to be measured again.
 func TestModelMissing(t *testing.T) {
 	of := func(mode string) []params.Parameter {
-		row := params.Parameter{Place: "inter", Mode: mode, Name: "o_s", Unit: params.Micros, Value: 1, Method: "m"}
+		row := params.Parameter{Place: "inter", Mode: mode, Name: "o_s", Unit: params.UnitMicros, Value: 1, Method: "m"}
 		other := row
 		other.Name = "o_r"
 		return []params.Parameter{row, other}
@@ -36,10 +36,10 @@ func TestCall(t *testing.T) {
 		return params.Parameter{Place: place, Mode: mode, Name: name, Unit: unit, From: from, To: from + 1000, Value: value, Method: "m"}
 	}
 	between := []params.Parameter{
-		row("inter", "send", "o_s", params.Micros, 16, 30), row("inter", "send", "o_s", params.PerByte, 16, 1), row("inter", "send", "o_r", params.Micros, 16, 20),
-		row("inter", "send", "G", params.PerByte, 16, 0.05), row("inter", "ssend", "L", params.Micros, 16, 7),
-		row("inter", "ssend", "o_s", params.Micros, 16, 90), row("inter", "issend", "o_s", params.Micros, 16, 31), row("inter", "ssend", "o_r", params.Micros, 16, 21),
-		row("inter", "ssend", "G", params.PerByte, 16, 0.06),
+		row("inter", "send", "o_s", params.UnitMicros, 16, 30), row("inter", "send", "o_s", params.UnitMicrosPerByte, 16, 1), row("inter", "send", "o_r", params.UnitMicros, 16, 20),
+		row("inter", "send", "G", params.UnitMicrosPerByte, 16, 0.05), row("inter", "ssend", "L", params.UnitMicros, 16, 7),
+		row("inter", "ssend", "o_s", params.UnitMicros, 16, 90), row("inter", "issend", "o_s", params.UnitMicros, 16, 31), row("inter", "ssend", "o_r", params.UnitMicros, 16, 21),
+		row("inter", "ssend", "G", params.UnitMicrosPerByte, 16, 0.06),
 	}
 	var within []params.Parameter
 	for _, p := range between {

@@ -157,7 +157,7 @@ func PredictFromParameters(q Query) (Prediction, bool) {
 			return Prediction{v, Calibration}, true
 		}
 	}
-	if _, err := params.OutsideRange(q.Parameters, mode, q.Bytes); err != nil {
+	if _, err := params.IsSizeOutsideRange(q.Parameters, mode, q.Bytes); err != nil {
 		return Prediction{}, false
 	}
 	if q.Quantity == OneWay && mode != sample.LowLevelMode {

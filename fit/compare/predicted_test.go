@@ -120,7 +120,7 @@ func TestCompareHindered(t *testing.T) {
 // block, are not.
 func TestPredictCalls(t *testing.T) {
 	row := func(mode, name string, value float64) params.Parameter {
-		return params.Parameter{Mode: mode, Name: name, From: 0, To: 100, Value: value, Unit: params.Micros, Method: "x"}
+		return params.Parameter{Mode: mode, Name: name, From: 0, To: 100, Value: value, Unit: params.UnitMicros, Method: "x"}
 	}
 	ps := []params.Parameter{row("send", "o_s", 3), row("send", "T", 7), row("isend", "o_s", 2), row("isend", "T", 6)}
 	for _, c := range []struct {

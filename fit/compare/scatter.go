@@ -44,7 +44,7 @@ func (p *fittedSubject) launchScatters(subject int, all []*fittedSubject) []Laun
 	}
 	small, large := commonSizeNear(all, name, sample.TimerRTT, smallSize), p.sizeNear(all, name, sample.TimerRTT, longestCommonSize(all, name, sample.TimerRTT))
 	add := func(quantity, mode string, bytes int, terms ...term) {
-		s := LaunchScatter{Subject: subject, Quantity: quantity, Mode: mode, Bytes: bytes, Unit: params.Micros, Method: termsMethod(terms)}
+		s := LaunchScatter{Subject: subject, Quantity: quantity, Mode: mode, Bytes: bytes, Unit: params.UnitMicros, Method: termsMethod(terms)}
 		if p.addTerms(&s, terms) {
 			out = append(out, s)
 		}

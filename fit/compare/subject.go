@@ -75,7 +75,7 @@ func fittedSubjects(machines []sample.Machine, fitted [][]*curve.Curve, o clean.
 			all = append(all, p)
 		}
 	}
-	clean.Parallel(len(all), func(i int) { all[i].Run() })
+	clean.Parallel(len(all), func(i int) { all[i].ExtractParameters() })
 	nameSubjects(all)
 	return all, nil
 }

@@ -110,9 +110,9 @@ func TestBest(t *testing.T) {
 // A time that may be none is no mark to measure others by.
 func TestRank(t *testing.T) {
 	of := func(value, low float64) Value {
-		return Value{Parameter: params.Parameter{Value: value, Low: low, High: 2 * value, Verdict: params.Weak}, estimate: estimate{value, low, 2 * value, []float64{low, value}}}
+		return Value{Parameter: params.Parameter{Value: value, Low: low, High: 2 * value, Verdict: params.WeakVerdict}, estimate: estimate{value, low, 2 * value, []float64{low, value}}}
 	}
-	s := Row{Quantity: Quantity{Unit: params.Micros}, Values: []Value{of(1, 0), of(3, 2), of(2, 1)}}
+	s := Row{Quantity: Quantity{Unit: params.UnitMicros}, Values: []Value{of(1, 0), of(3, 2), of(2, 1)}}
 	s.setRatios(true, 0, clean.Options{}.Defaults())
 	if s.Reference != -1 || !math.IsNaN(s.Values[2].Ratio) {
 		t.Errorf("best is %d, which may be nothing", s.Reference)
@@ -122,7 +122,7 @@ func TestRank(t *testing.T) {
 	if s.Reference != 1 {
 		t.Errorf("best rate is %d", s.Reference)
 	}
-	s.Values[1].Verdict = params.NotIdentifiable // a bound
+	s.Values[1].Verdict = params.UnidentifiableVerdict // a bound
 	s.setRatios(true, 0, clean.Options{}.Defaults())
 	if s.Reference != 2 || !math.IsNaN(s.Values[1].Ratio) {
 		t.Errorf("best rate beside a bound is %d", s.Reference)

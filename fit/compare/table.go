@@ -134,7 +134,7 @@ func (t *Table) addMode(subject int, m params.Mode) {
 		for _, method := range latencyMethods {
 			if i := parameterRowIndex(m, name, method); i >= 0 && (name == "L" || method == "") {
 				p := m.Parameters[i]
-				v := Value{Parameter: p, estimate: estimate{p.Value, p.Low, p.High, m.Replicates[i]}}
+				v := Value{Parameter: p, estimate: estimate{p.Value, p.Low, p.High, m.ParameterReplicates[i]}}
 				t.addValue(Quantity{Name: name, Mode: m.Name, Method: method, Bytes: -1, Unit: p.Unit}, v, subject)
 				if name == "G" {
 					t.addValue(Quantity{Name: Bandwidth, Mode: m.Name, Bytes: -1, Unit: MegabytesPerSecond}, v.inverseValue(Bandwidth), subject)
@@ -194,9 +194,9 @@ func medianValues(m params.Mode, name string, c *curve.Curve) []Value {
 		row := m.NewRow(params.NoKind, c.Timer, x.Bytes, x.Bytes, x.Samples)
 		row.Name = name
 		low, high := x.DisplayedInterval()
-		row.Value, row.Low, row.High, row.Unit, row.Verdict = clean.RoundDigits(x.Value), clean.RoundDigits(max(low, 0)), clean.RoundDigits(high), params.Micros, params.Good
-		if x.HasFewSamples() || x.Disagree || (x.High-x.Low)/2 > params.WeakWidth*math.Abs(x.Value) {
-			row.Verdict = params.Weak
+		row.Value, row.Low, row.High, row.Unit, row.Verdict = clean.RoundDigits(x.Value), clean.RoundDigits(max(low, 0)), clean.RoundDigits(high), params.UnitMicros, params.GoodVerdict
+		if x.HasFewSamples() || x.Disagree || (x.High-x.Low)/2 > params.WeakRelativeHalfWidth*math.Abs(x.Value) {
+			row.Verdict = params.WeakVerdict
 		}
 		out = append(out, Value{Parameter: row, estimate: estimate{x.Value, low, high, x.Replicates}})
 	}
@@ -209,7 +209,7 @@ func parameterRowIndex(m params.Mode, name, method string) int {
 	best := -1
 	for i, p := range m.Parameters {
 		switch {
-		case p.Mode != m.Name || p.Name != name || (p.Unit == params.PerByte) != (name == "G"):
+		case p.Mode != m.Name || p.Name != name || (p.Unit == params.UnitMicrosPerByte) != (name == "G"):
 		case method != "" && params.BaseMethod(p.Method) == method:
 			return i
 		case method != "" || name == "L" && params.AlternativeLatencyMethods[params.BaseMethod(p.Method)]:
@@ -238,7 +238,7 @@ func (r *Row) setRatios(best bool, first int, o clean.Options) {
 	r.Reference = -1
 	for i, v := range r.Values {
 		switch {
-		case v.Verdict == params.NotIdentifiable || !(v.Value > 0):
+		case v.Verdict == params.UnidentifiableVerdict || !(v.Value > 0):
 		case !best && v.Subject == first, best && (r.Reference < 0 || (v.Value < r.Values[r.Reference].Value) != rate):
 			r.Reference = i
 		}
@@ -249,7 +249,7 @@ func (r *Row) setRatios(best bool, first int, o clean.Options) {
 	for i := range r.Values {
 		v := &r.Values[i]
 		v.Ratio, v.Least, v.Most = math.NaN(), math.NaN(), math.NaN()
-		if r.Reference < 0 || i == r.Reference || v.Verdict == params.NotIdentifiable {
+		if r.Reference < 0 || i == r.Reference || v.Verdict == params.UnidentifiableVerdict {
 			continue
 		}
 		to := r.Values[r.Reference].estimate

@@ -52,9 +52,9 @@ func WriteTable(w io.Writer, t *Table) error {
 
 // crossoverRows returns the rows of a crossover. What holds is that its time is on a side.
 func (t *Table) crossoverRows(x Crossover, what, against string, side Side) [][]string {
-	verdict := params.Good
+	verdict := params.GoodVerdict
 	if x.Weak {
-		verdict = params.Weak
+		verdict = params.WeakVerdict
 	}
 	last := x.Zones[len(x.Zones)-1]
 	row := func(value, low, high float64, answer Side) []string {

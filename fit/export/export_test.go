@@ -30,19 +30,19 @@ func machineOf() []params.Parameter {
 			Value: value, Low: value, High: value, Samples: 30})
 	}
 	for _, mode := range []string{"send", "isend"} {
-		add(mode, "o_s", "timer11", params.Micros, 8, 512, 1)
-		add(mode, "o_s", "timer11", params.PerByte, 8, 512, 0.0001)
-		add(mode, "o_s", "timer11", params.Micros, 600, 4096, 2.06)
-		add(mode, "o_s", "timer11", params.PerByte, 600, 4096, 0.0002)
-		add(mode, "o_s", "timer11", params.Micros, 5000, 100000, 23)
-		add(mode, "o_s", "timer11", params.PerByte, 5000, 100000, 0.001)
+		add(mode, "o_s", "timer11", params.UnitMicros, 8, 512, 1)
+		add(mode, "o_s", "timer11", params.UnitMicrosPerByte, 8, 512, 0.0001)
+		add(mode, "o_s", "timer11", params.UnitMicros, 600, 4096, 2.06)
+		add(mode, "o_s", "timer11", params.UnitMicrosPerByte, 600, 4096, 0.0002)
+		add(mode, "o_s", "timer11", params.UnitMicros, 5000, 100000, 23)
+		add(mode, "o_s", "timer11", params.UnitMicrosPerByte, 5000, 100000, 0.001)
 	}
-	add("send", "o_r", "timer12", params.Micros, 8, 100000, 1.5)
-	add("send", "o_r", "timer12", params.PerByte, 8, 100000, 0.0002)
-	add("send", "L", "rtt/2-o_s-o_r", params.Micros, 8, 8, 2.5)
-	add("send", "L", params.MethodHalfRoundTrip, params.Micros, 8, 8, 5)
-	add("send", "g", params.MethodTrain, params.Micros, 8, 8, 1.7)
-	add("send", "G", params.MethodHalfRoundTrip, params.PerByte, 5000, 100000, 0.002)
+	add("send", "o_r", "timer12", params.UnitMicros, 8, 100000, 1.5)
+	add("send", "o_r", "timer12", params.UnitMicrosPerByte, 8, 100000, 0.0002)
+	add("send", "L", "rtt/2-o_s-o_r", params.UnitMicros, 8, 8, 2.5)
+	add("send", "L", params.MethodHalfRoundTrip, params.UnitMicros, 8, 8, 5)
+	add("send", "g", params.MethodTrain, params.UnitMicros, 8, 8, 1.7)
+	add("send", "G", params.MethodHalfRoundTrip, params.UnitMicrosPerByte, 5000, 100000, 0.002)
 	return ps
 }
 
@@ -202,11 +202,11 @@ func TestJSON(t *testing.T) {
 // The eager limit that round trips show is taken before one that overheads hint at; a gap of the
 // same letter is none.
 func TestEagerLimit(t *testing.T) {
-	ps := append(machineOf(), params.Parameter{Platform: "toy & co", Library: "lib", Place: "inter", Mode: "send", Name: "S", Method: "x", Unit: params.PerByte, Value: 0.1})
+	ps := append(machineOf(), params.Parameter{Platform: "toy & co", Library: "lib", Place: "inter", Mode: "send", Name: "S", Method: "x", Unit: params.UnitMicrosPerByte, Value: 0.1})
 	if out := written(t, "logopsim", ps, Options{}); !strings.Contains(out, "-S 4096\n") {
 		t.Error(out)
 	}
-	ps = append(ps, params.Parameter{Platform: "toy & co", Library: "lib", Place: "inter", Mode: "send", Name: "S", Method: "rtt: eager limit", Unit: params.Bytes, From: -1, To: -1, Value: 2000, Low: 2000, High: 2999})
+	ps = append(ps, params.Parameter{Platform: "toy & co", Library: "lib", Place: "inter", Mode: "send", Name: "S", Method: "rtt: eager limit", Unit: params.UnitBytes, From: -1, To: -1, Value: 2000, Low: 2000, High: 2999})
 	if out := written(t, "logopsim", ps, Options{}); !strings.Contains(out, "-S 2000\n") || !strings.Contains(out, "rtt: eager limit: the change is behind it and not behind 3000 bytes") {
 		t.Error(out)
 	}
@@ -324,7 +324,7 @@ func TestLogGOPS(t *testing.T) {
 	} {
 		all := without(machineOf(), c.missing)
 		way := all[0]
-		way.Mode, way.Name, way.Unit, way.Method, way.Value = "send", "T", params.Micros, params.MethodHalfRoundTrip, 20
+		way.Mode, way.Name, way.Unit, way.Method, way.Value = "send", "T", params.UnitMicros, params.MethodHalfRoundTrip, 20
 		all = append(all, way)
 		if c.missing == "S" { // by which a change of protocol is known
 			all = slices.DeleteFunc(all, func(p params.Parameter) bool {

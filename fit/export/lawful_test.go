@@ -55,7 +55,7 @@ func lawful(seed uint64) []params.Parameter {
 	var ps []params.Parameter
 	add := func(name, in, method string, from, to int) {
 		v := math.Pow(10, 5*rng.Float64()-3)
-		if in == params.PerByte {
+		if in == params.UnitMicrosPerByte {
 			v *= 1e-3 * float64(rng.IntN(4))
 		}
 		p := params.Parameter{Platform: "x", Library: "y", Place: "intra", Mode: "send", Name: name, From: from, To: to, Value: v, Low: v / 2, High: 2 * v, Unit: in, Method: method, Samples: 100}
@@ -68,15 +68,15 @@ func lawful(seed uint64) []params.Parameter {
 		from := rng.IntN(2)
 		for range 1 + rng.IntN(3) {
 			to := from*8 + 100
-			add(name, params.Micros, "timer11", from, to)
-			add(name, params.PerByte, "timer11", from, to)
+			add(name, params.UnitMicros, "timer11", from, to)
+			add(name, params.UnitMicrosPerByte, "timer11", from, to)
 			from = to + 1
 		}
 	}
-	add("L", params.Micros, "rtt/2-o_s-o_r", 0, 0)
-	add("L", params.Micros, params.MethodHalfRoundTrip, 0, 0)
-	add("g", params.Micros, "train", 0, 0)
-	add("G", params.PerByte, "rtt/2", 0, 100_000)
+	add("L", params.UnitMicros, "rtt/2-o_s-o_r", 0, 0)
+	add("L", params.UnitMicros, params.MethodHalfRoundTrip, 0, 0)
+	add("g", params.UnitMicros, "train", 0, 0)
+	add("G", params.UnitMicrosPerByte, "rtt/2", 0, 100_000)
 	return ps
 }
 

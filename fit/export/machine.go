@@ -136,7 +136,7 @@ func (m *machine) gap(o Options) (number, error) {
 
 // overheadRanges returns the ranges of an overhead of a mode.
 func (m *machine) overheadRanges(mode, name string) []params.SizeRange {
-	return params.SizeRanges(m.params, mode, params.KindOf(name, params.Micros))
+	return params.SizeRanges(m.params, mode, params.KindOf(name, params.UnitMicros))
 }
 
 // maxOneWayError is the error of a one-way time beyond which a simulation by these numbers is
@@ -184,7 +184,7 @@ func (m *machine) eagerLimit(o Options) (number, error) {
 	if o.Eager > 0 {
 		return number{float64(o.Eager), "given"}, nil
 	}
-	limit, from, err := params.EagerThreshold(m.params, m.mode)
+	limit, from, err := params.FindEagerLimit(m.params, m.mode)
 	if err != nil {
 		return number{}, fmt.Errorf("%s, S: %w", m.subject, err)
 	}

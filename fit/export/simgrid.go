@@ -119,10 +119,10 @@ func (m *machine) sections(mode, name string, o Options) string {
 		if i > 0 && p.From > int(m.eager.value) {
 			break
 		}
-		if i == 0 && p.At(1) < 0 { // nothing is known of shorter messages: they cost what the shortest does of which it is
+		if i == 0 && p.ValueAt(1) < 0 { // nothing is known of shorter messages: they cost what the shortest does of which it is
 			all, from = append(all, fmt.Sprintf("0:%s:0", formatReal(p.ValueAtFrom*1e-6))), p.From-1
 		}
-		all = append(all, fmt.Sprintf("%d:%s:%s", from, formatReal(p.At(0)*1e-6), formatReal(p.Slope*1e-6)))
+		all = append(all, fmt.Sprintf("%d:%s:%s", from, formatReal(p.ValueAt(0)*1e-6), formatReal(p.Slope*1e-6)))
 	}
 	return strings.Join(all, ";")
 }

@@ -129,7 +129,7 @@ type Truth struct {
 
 // Truths are those that are independent of size.
 func (m Machine) Truths() []Truth {
-	g := Truth{"send", "g", params.MethodTrain, params.Micros, m.Gap}
+	g := Truth{"send", "g", params.MethodTrain, params.UnitMicros, m.Gap}
 	switch os, or := m.SendO+m.SendSlope*float64(m.Sizes[0]), m.RecvO+m.RecvSlope*float64(m.Sizes[0]); {
 	case m.Gap <= os:
 		g.Method, g.Value = params.MethodGapAtMostSendOverhead, os
@@ -143,21 +143,21 @@ func (m Machine) Truths() []Truth {
 	gm := g
 	gm.Mode = "message"
 	return []Truth{
-		{"send", "o_s", sample.Timer11, params.Micros, m.SendO + m.SendSlope*float64(m.Sizes[0])},
-		{"send", "o_s", sample.Timer11, params.PerByte, m.SendSlope},
-		{"send", "o_r", sample.Timer12, params.Micros, m.RecvO + m.RecvSlope*float64(m.Sizes[0])},
-		{"send", "o_r", sample.Timer12, params.PerByte, m.RecvSlope},
-		{"isend", "o_s", sample.Timer11, params.Micros, m.ISendO + m.SendSlope*float64(m.Sizes[0])},
-		{"isend", "o_r", sample.Timer21, params.Micros, m.IRecvO + m.RecvSlope*float64(m.Sizes[0])},
-		{"ssend", "L", params.MethodReceiveDifference, params.Micros, m.L + bytes*m.G + os},
-		{"send", "L", params.MethodHalfRoundTripLessOverheads, params.Micros, m.L - bytes*(m.SendSlope+m.RecvSlope)},
-		{"message", "L", params.MethodHalfRoundTripLessOverheads, params.Micros, m.L - bytes*(m.SendSlope+m.RecvSlope)},
-		{"message", "L", params.MethodHalfRoundTrip, params.Micros, m.L + bytes*m.G + os + or},
-		{"send", "G", params.MethodBlockingDifference, params.PerByte, m.G + m.SendSlope},
-		{"ssend", "G", params.MethodBlockingDifference, params.PerByte, m.G + m.SendSlope},
-		{"message", "G", params.MethodHalfRoundTrip, params.PerByte, m.G + m.SendSlope + m.RecvSlope},
-		{"message", "G", sample.TimerGet, params.PerByte, m.Get},
-		{"message", "G", sample.TimerPut, params.PerByte, m.Put},
+		{"send", "o_s", sample.Timer11, params.UnitMicros, m.SendO + m.SendSlope*float64(m.Sizes[0])},
+		{"send", "o_s", sample.Timer11, params.UnitMicrosPerByte, m.SendSlope},
+		{"send", "o_r", sample.Timer12, params.UnitMicros, m.RecvO + m.RecvSlope*float64(m.Sizes[0])},
+		{"send", "o_r", sample.Timer12, params.UnitMicrosPerByte, m.RecvSlope},
+		{"isend", "o_s", sample.Timer11, params.UnitMicros, m.ISendO + m.SendSlope*float64(m.Sizes[0])},
+		{"isend", "o_r", sample.Timer21, params.UnitMicros, m.IRecvO + m.RecvSlope*float64(m.Sizes[0])},
+		{"ssend", "L", params.MethodReceiveDifference, params.UnitMicros, m.L + bytes*m.G + os},
+		{"send", "L", params.MethodHalfRoundTripLessOverheads, params.UnitMicros, m.L - bytes*(m.SendSlope+m.RecvSlope)},
+		{"message", "L", params.MethodHalfRoundTripLessOverheads, params.UnitMicros, m.L - bytes*(m.SendSlope+m.RecvSlope)},
+		{"message", "L", params.MethodHalfRoundTrip, params.UnitMicros, m.L + bytes*m.G + os + or},
+		{"send", "G", params.MethodBlockingDifference, params.UnitMicrosPerByte, m.G + m.SendSlope},
+		{"ssend", "G", params.MethodBlockingDifference, params.UnitMicrosPerByte, m.G + m.SendSlope},
+		{"message", "G", params.MethodHalfRoundTrip, params.UnitMicrosPerByte, m.G + m.SendSlope + m.RecvSlope},
+		{"message", "G", sample.TimerGet, params.UnitMicrosPerByte, m.Get},
+		{"message", "G", sample.TimerPut, params.UnitMicrosPerByte, m.Put},
 		g, gm,
 	}
 }

@@ -14,23 +14,23 @@ import (
 
 // Estimate is what parameters say of messages of one size.
 type Estimate struct {
-	Value   float64 // microseconds, or microseconds a byte
-	Between bool    // the size lies between two ranges, where behaviour was not measured; the nearer one counts
-	Outside bool    // the size lies outside of all ranges, by less than a factor of two
-	Weak    bool    // the line of the parameter is bad, or its interval is wide: half of it is more than a fifth of the value
+	Value         float64 // microseconds, or microseconds a byte
+	BetweenRanges bool    // the size lies between two ranges, where behaviour was not measured; the nearer one counts
+	OutsideRanges bool    // the size lies outside of all ranges, by less than a factor of two
+	IsWeak        bool    // the line of the parameter is bad, or its interval is wide: half of it is more than a fifth of the value
 }
 
-// MissingError says that a parameter is not known, and what to do about it.
-type MissingError struct {
+// MissingParameterError says that a parameter is not known, and what to do about it.
+type MissingParameterError struct {
 	Name, Mode string
-	Bound      float64 // that it does not exceed, in its unit; 0 where there is none
+	UpperBound float64 // that it does not exceed, in its unit; 0 where there is none
 	Remedy     string  // "" or what to measure
 }
 
-func (e *MissingError) Error() string {
+func (e *MissingParameterError) Error() string {
 	text := fmt.Sprintf("no %s of mode %s among the parameters", e.Name, e.Mode)
-	if e.Bound > 0 {
-		text = fmt.Sprintf("%s of mode %s is only known to be at most %.6g", e.Name, e.Mode, e.Bound)
+	if e.UpperBound > 0 {
+		text = fmt.Sprintf("%s of mode %s is only known to be at most %.6g", e.Name, e.Mode, e.UpperBound)
 	}
 	if e.Remedy != "" {
 		text += ": " + e.Remedy
@@ -38,44 +38,45 @@ func (e *MissingError) Error() string {
 	return text
 }
 
-// RangeError says that a size is too far from those that were measured.
-type RangeError struct {
-	Name, Mode     string
-	Size, From, To int // bytes
+// SizeRangeError says that a size is too far from those that were measured.
+type SizeRangeError struct {
+	Name, Mode                              string
+	RequestedSize, MeasuredFrom, MeasuredTo int // bytes
 }
 
-func (e *RangeError) Error() string {
+func (e *SizeRangeError) Error() string {
 	other := "longer"
-	if e.Size < e.From {
+	if e.RequestedSize < e.MeasuredFrom {
 		other = "shorter"
 	}
 	return fmt.Sprintf("%s of mode %s was measured from %d to %d bytes, which is too far from %d bytes: measure %s messages",
-		e.Name, e.Mode, e.From, e.To, e.Size, other)
+		e.Name, e.Mode, e.MeasuredFrom, e.MeasuredTo, e.RequestedSize, other)
 }
 
 // maxSizeRatio is the factor by which a size may lie outside of those that were measured. Messages
 // of up to maxSmallMessageBytes bytes count as equally long.
 const maxSizeRatio = 2
 
-// isTooFar says whether a size is too far from those between two others.
-func isTooFar(k, from, to int) bool {
+// isSizeTooFar says whether a size is too far from those between two others.
+func isSizeTooFar(k, from, to int) bool {
 	return k > maxSizeRatio*max(to, maxSmallMessageBytes) || from > maxSizeRatio*max(k, maxSmallMessageBytes)
 }
 
 // EstimateAt returns a parameter of a mode for messages of k bytes. A kind that depends on size is
 // taken from the range that holds k, along its slope; between two ranges the nearer one counts.
-// Sizes below all ranges cost what the smallest does that was measured. It is a *MissingError if
-// nothing is known, or only a bound, and a *RangeError for messages more than twice as long as any
-// that were measured, or less than half as long; all of up to 16 bytes count as equally long.
+// Sizes below all ranges cost what the smallest does that was measured. It is a
+// *MissingParameterError if nothing is known, or only a bound, and a *SizeRangeError for messages
+// more than twice as long as any that were measured, or less than half as long; all of up to 16
+// bytes count as equally long.
 func EstimateAt(ps []Parameter, mode string, kind Kind, k int) (Estimate, error) {
-	p, ok := FindRow(ps, mode, kind, k)
+	p, ok := FindParameter(ps, mode, kind, k)
 	if !ok || math.IsNaN(p.Value) {
-		return Estimate{}, &MissingError{Name: kind.Name(), Mode: mode, Remedy: remedy(ps, mode)}
+		return Estimate{}, &MissingParameterError{Name: kind.Name(), Mode: mode, Remedy: remedyForMissing(ps, mode)}
 	}
 	if p.IsBound() {
-		return Estimate{}, &MissingError{Name: kind.Name(), Mode: mode, Bound: p.Value}
+		return Estimate{}, &MissingParameterError{Name: kind.Name(), Mode: mode, UpperBound: p.Value}
 	}
-	e := Estimate{Value: p.Value, Weak: p.Verdict == Bad || (p.High-p.Low)/2 > WeakWidth*p.Value}
+	e := Estimate{Value: p.Value, IsWeak: p.Verdict == BadVerdict || (p.High-p.Low)/2 > WeakRelativeHalfWidth*p.Value}
 	if kindTable[kind].slope == NoKind {
 		return e, nil
 	}
@@ -85,11 +86,11 @@ func EstimateAt(ps []Parameter, mode string, kind Kind, k int) (Estimate, error)
 			from, to = min(from, q.From), max(to, q.To)
 		}
 	}
-	if isTooFar(k, from, to) {
-		return Estimate{}, &RangeError{Name: kind.Name(), Mode: mode, Size: k, From: from, To: to}
+	if isSizeTooFar(k, from, to) {
+		return Estimate{}, &SizeRangeError{Name: kind.Name(), Mode: mode, RequestedSize: k, MeasuredFrom: from, MeasuredTo: to}
 	}
-	e.Outside = k < from || k > to
-	e.Between = !e.Outside && (k < p.From || k > p.To)
+	e.OutsideRanges = k < from || k > to
+	e.BetweenRanges = !e.OutsideRanges && (k < p.From || k > p.To)
 	i := slices.IndexFunc(ps, func(q Parameter) bool {
 		return q.Mode == mode && q.Kind() == kindTable[kind].slope && q.From == p.From && q.To == p.To && q.Method == p.Method && !math.IsNaN(q.Value)
 	})
@@ -102,9 +103,9 @@ func EstimateAt(ps []Parameter, mode string, kind Kind, k int) (Estimate, error)
 	return e, nil
 }
 
-// OutsideRange says whether a size lies outside of those that parameters of a mode are from. It
-// returns a *RangeError if it is too far from them, as EstimateAt does.
-func OutsideRange(ps []Parameter, mode string, k int) (outside bool, err error) {
+// IsSizeOutsideRange says whether a size lies outside of those that parameters of a mode are from.
+// It returns a *SizeRangeError if it is too far from them, as EstimateAt does.
+func IsSizeOutsideRange(ps []Parameter, mode string, k int) (outside bool, err error) {
 	from, to := math.MaxInt, -1
 	for _, p := range ps {
 		if p.Mode == mode && p.From >= 0 {
@@ -114,20 +115,20 @@ func OutsideRange(ps []Parameter, mode string, k int) (outside bool, err error) 
 	switch {
 	case to < 0:
 		return false, nil
-	case isTooFar(k, from, to):
-		return false, &RangeError{Name: "everything", Mode: mode, Size: k, From: from, To: to}
+	case isSizeTooFar(k, from, to):
+		return false, &SizeRangeError{Name: "everything", Mode: mode, RequestedSize: k, MeasuredFrom: from, MeasuredTo: to}
 	}
 	return k < from || k > to, nil
 }
 
-// EstimateOneWay predicts the time of one way of a call of a mode with k bytes: T, by ranges of
+// EstimateOneWayTime predicts the time of one way of a call of a mode with k bytes: T, by ranges of
 // sizes; or without it equation (9) of LoGH{sSP}, within a node (8), with what
 // BlockingCallParameters takes, if L of the mode itself is known. A bound of L gives no time: of a
 // ready send o_r includes posting the receive, and o_s work that follows the transfer, so that the
 // sum is far from the time in either direction.
-func EstimateOneWay(ps []Parameter, mode string, k int) (Estimate, error) {
+func EstimateOneWayTime(ps []Parameter, mode string, k int) (Estimate, error) {
 	e, err := EstimateAt(ps, mode, OneWayTime, k)
-	if missing := (*MissingError)(nil); !errors.As(err, &missing) {
+	if missing := (*MissingParameterError)(nil); !errors.As(err, &missing) {
 		return e, err
 	}
 	x, err := BlockingCallParameters(ps, mode)
@@ -139,36 +140,36 @@ func EstimateOneWay(ps []Parameter, mode string, k int) (Estimate, error) {
 		if m := sample.ModeIndex(mode); m < len(sample.Modes) && sample.Modes[m].Ready {
 			remedy = "half a round trip shows it, and ready sends have none, since each needs a receive that is posted before"
 		}
-		return e, &MissingError{Name: "T", Mode: mode, Remedy: remedy}
+		return e, &MissingParameterError{Name: "T", Mode: mode, Remedy: remedy}
 	}
 	e.Value = model.LoGH{Between: x, Inside: x}.OneWay(IsWithinNode(ps), k).Micros()
-	e.Outside, err = OutsideRange(ps, mode, k)
-	e.Between = !e.Outside && isBelowGapPerByteRange(ps, mode, k)
+	e.OutsideRanges, err = IsSizeOutsideRange(ps, mode, k)
+	e.BetweenRanges = !e.OutsideRanges && isBelowGapPerByteRange(ps, mode, k)
 	return e, err
 }
 
 // isBelowGapPerByteRange says whether the bytes of a message cost G, which is of longer ones.
 func isBelowGapPerByteRange(ps []Parameter, mode string, k int) bool {
-	g, ok := FindRow(ps, mode, GapPerByte, 0)
+	g, ok := FindParameter(ps, mode, GapPerByte, 0)
 	return ok && k > maxSmallMessageBytes && k < g.From
 }
 
-// EstimateEquationRange says how a size lies to those that the parameters of equations (1) to (7)
-// are from: o_s, o_r and G of low-level messages. It returns a *RangeError as EstimateAt does.
-func EstimateEquationRange(ps []Parameter, k int) (Estimate, error) {
-	outside, err := OutsideRange(ps, sample.LowLevelMode, k)
-	all := Estimate{Outside: outside}
+// CheckEquationRange says how a size lies to those that the parameters of equations (1) to (7)
+// are from: o_s, o_r and G of low-level messages. It returns a *SizeRangeError as EstimateAt does.
+func CheckEquationRange(ps []Parameter, k int) (Estimate, error) {
+	outside, err := IsSizeOutsideRange(ps, sample.LowLevelMode, k)
+	all := Estimate{OutsideRanges: outside}
 	for _, kind := range []Kind{SendOverhead, RecvOverhead} {
 		e, unknown := EstimateAt(ps, sample.LowLevelMode, kind, k)
-		all.Outside, all.Between, all.Weak = all.Outside || e.Outside, all.Between || e.Between, all.Weak || e.Weak
+		all.OutsideRanges, all.BetweenRanges, all.IsWeak = all.OutsideRanges || e.OutsideRanges, all.BetweenRanges || e.BetweenRanges, all.IsWeak || e.IsWeak
 		err = cmp.Or(err, unknown)
 	}
-	all.Between = !all.Outside && (all.Between || isBelowGapPerByteRange(ps, sample.LowLevelMode, k))
+	all.BetweenRanges = !all.OutsideRanges && (all.BetweenRanges || isBelowGapPerByteRange(ps, sample.LowLevelMode, k))
 	return all, err
 }
 
-// remedy says what to do about a parameter that is missing.
-func remedy(ps []Parameter, mode string) string {
+// remedyForMissing says what to do about a parameter that is missing.
+func remedyForMissing(ps []Parameter, mode string) string {
 	switch {
 	case mode != sample.LowLevelMode:
 		return ""

@@ -36,38 +36,38 @@ func TestAt(t *testing.T) {
 		k    int
 		want Estimate
 	}{
-		{0, Estimate{Value: 2, Outside: true}}, {16, Estimate{Value: 2}}, {100, Estimate{Value: 2.84}}, {120, Estimate{Value: 3.04, Between: true}},
-		{350, Estimate{Value: 15, Between: true}}, {400, Estimate{Value: 20}}, {2000, Estimate{Value: 180, Outside: true}},
+		{0, Estimate{Value: 2, OutsideRanges: true}}, {16, Estimate{Value: 2}}, {100, Estimate{Value: 2.84}}, {120, Estimate{Value: 3.04, BetweenRanges: true}},
+		{350, Estimate{Value: 15, BetweenRanges: true}}, {400, Estimate{Value: 20}}, {2000, Estimate{Value: 180, OutsideRanges: true}},
 	} {
-		if e, err := EstimateAt(ps, "send", OneWayTime, c.k); err != nil || math.Abs(e.Value-c.want.Value) > 1e-9 || e.Between != c.want.Between || e.Outside != c.want.Outside {
+		if e, err := EstimateAt(ps, "send", OneWayTime, c.k); err != nil || math.Abs(e.Value-c.want.Value) > 1e-9 || e.BetweenRanges != c.want.BetweenRanges || e.OutsideRanges != c.want.OutsideRanges {
 			t.Errorf("%d bytes: %+v, %v, want %+v", c.k, e, err, c.want)
 		}
 	}
-	ps[10].Verdict = Bad // of T up to 100 bytes
+	ps[10].Verdict = BadVerdict // of T up to 100 bytes
 	for k, want := range map[int]bool{50: true, 500: false} {
-		if e, err := EstimateAt(ps, "send", OneWayTime, k); err != nil || e.Weak != want {
+		if e, err := EstimateAt(ps, "send", OneWayTime, k); err != nil || e.IsWeak != want {
 			t.Errorf("%d bytes, of a bad line up to 100: %+v, %v", k, e, err)
 		}
 	}
-	var far *RangeError
-	if _, err := EstimateAt(ps, "send", OneWayTime, 2001); !errors.As(err, &far) || far.To != 1000 || !strings.Contains(err.Error(), "measure longer messages") {
+	var far *SizeRangeError
+	if _, err := EstimateAt(ps, "send", OneWayTime, 2001); !errors.As(err, &far) || far.MeasuredTo != 1000 || !strings.Contains(err.Error(), "measure longer messages") {
 		t.Errorf("far outside: %v", err)
 	}
 	for i := range ps {
 		ps[i].Mode, ps[i].From, ps[i].To = "bsend", ps[i].From*10, ps[i].To*10
 	}
-	if e, err := EstimateAt(ps, "bsend", SendOverhead, 80); err != nil || !e.Outside {
+	if e, err := EstimateAt(ps, "bsend", SendOverhead, 80); err != nil || !e.OutsideRanges {
 		t.Errorf("half of the smallest size: %+v, %v", e, err)
 	}
 	for _, k := range []int{0, 79} {
 		_, err := EstimateAt(ps, "bsend", SendOverhead, k)
-		if !errors.As(err, &far) || far.From != 160 || !strings.Contains(err.Error(), "measure shorter messages") {
+		if !errors.As(err, &far) || far.MeasuredFrom != 160 || !strings.Contains(err.Error(), "measure shorter messages") {
 			t.Errorf("far below: %v", err)
 		}
 	}
 	ps = ranged("send")
-	var missing *MissingError
-	if _, err := EstimateAt(ps, "send", Gap, 0); !errors.As(err, &missing) || missing.Bound != 2 {
+	var missing *MissingParameterError
+	if _, err := EstimateAt(ps, "send", Gap, 0); !errors.As(err, &missing) || missing.UpperBound != 2 {
 		t.Errorf("a bound: %v", err)
 	}
 	if _, err := EstimateAt(ps, "isend", OneWayTime, 0); !errors.As(err, &missing) || missing.Name != "T" {
@@ -90,7 +90,7 @@ func TestModelWithoutG(t *testing.T) {
 	if x, err := ModelParameters(ps, sample.LowLevelMode); err != nil || x.BigGap == 0 || x.Gap == 0 {
 		t.Errorf("%+v, %v", x, err)
 	}
-	var missing *MissingError
+	var missing *MissingParameterError
 	if _, err := ModelParameters(ps[:len(ps)-1], sample.LowLevelMode); !errors.As(err, &missing) || missing.Name != "G" {
 		t.Errorf("without G: %v", err)
 	}
@@ -100,10 +100,10 @@ func TestModelWithoutG(t *testing.T) {
 // those that G is from lies between what was measured.
 func TestWay(t *testing.T) {
 	ps := slices.DeleteFunc(ranged("send"), func(p Parameter) bool { return p.Kind() == OneWayTime || p.Kind() == OneWayTimePerByte })
-	if e, err := EstimateOneWay(ps, "send", 401); err != nil || math.Abs(e.Value-(2+5+400*0.2+2)) > 1e-6 || e.Between || e.Outside {
+	if e, err := EstimateOneWayTime(ps, "send", 401); err != nil || math.Abs(e.Value-(2+5+400*0.2+2)) > 1e-6 || e.BetweenRanges || e.OutsideRanges {
 		t.Errorf("%+v, %v", e, err)
 	}
-	if e, err := EstimateOneWay(ps, "send", 100); err != nil || !e.Between {
+	if e, err := EstimateOneWayTime(ps, "send", 100); err != nil || !e.BetweenRanges {
 		t.Errorf("below the sizes of G: %+v, %v", e, err)
 	}
 	for i := range ps {
@@ -115,11 +115,11 @@ func TestWay(t *testing.T) {
 	for i := range ps {
 		ps[i].Low, ps[i].High = ps[i].Value/2, ps[i].Value*1.5
 	}
-	if e, err := EstimateAt(ps, "rsend", SendOverhead, 50); err != nil || !e.Weak {
+	if e, err := EstimateAt(ps, "rsend", SendOverhead, 50); err != nil || !e.IsWeak {
 		t.Errorf("with a wide interval: %+v, %v", e, err)
 	}
-	var missing *MissingError
-	if e, err := EstimateOneWay(ps, "rsend", 401); !errors.As(err, &missing) || missing.Name != "T" || !strings.Contains(err.Error(), "ready sends have none") {
+	var missing *MissingParameterError
+	if e, err := EstimateOneWayTime(ps, "rsend", 401); !errors.As(err, &missing) || missing.Name != "T" || !strings.Contains(err.Error(), "ready sends have none") {
 		t.Errorf("from the bound of L: %+v, %v", e, err)
 	}
 }
@@ -127,8 +127,8 @@ func TestWay(t *testing.T) {
 // The G of interfaces is no longer than what messages of the longest size, and those of the longest
 // that is sent at once, show: they took no longer to pass. A g that is only a bound is none.
 func TestGapPerByteOfInterfaces(t *testing.T) {
-	ps := append(ranged("send"), Parameter{Mode: "send", Name: "S", Unit: Bytes, Value: 100, From: -1, To: -1})
-	ps[slices.IndexFunc(ps, func(p Parameter) bool { return p.Kind() == Gap })].Verdict = NotIdentifiable
+	ps := append(ranged("send"), Parameter{Mode: "send", Name: "S", Unit: UnitBytes, Value: 100, From: -1, To: -1})
+	ps[slices.IndexFunc(ps, func(p Parameter) bool { return p.Kind() == Gap })].Verdict = UnidentifiableVerdict
 	perByte := func(ps []Parameter) float64 {
 		x, err := BlockingCallParametersBySize(ps, "send")
 		if err != nil || x.Gap != 0 || x.Eager != 100 {

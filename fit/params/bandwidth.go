@@ -21,11 +21,11 @@ import (
 func (m Mode) addGapPerByte() {
 	if m.Name == sample.LowLevelMode {
 		if rtt := m.TimerCurve(sample.TimerRTT); rtt != nil {
-			m.addSlope(rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.Level), false)
+			m.addGapPerByteFromCurve(rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.Level), false)
 		}
 		for _, timer := range []string{sample.TimerGet, sample.TimerPut} {
 			if c := m.TimerCurve(timer); c != nil {
-				m.addLastPieceSlope(c, false)
+				m.addGapPerByteFromLastPiece(c, false)
 			}
 		}
 		return
@@ -36,9 +36,9 @@ func (m Mode) addGapPerByte() {
 	}
 	if wait != nil && start != nil {
 		wait, late := m.selectEarlyReceiveRoot(wait)
-		m.addSlope(wait.Minus(start, MethodBlockingDifference, m.Options.Level), late)
+		m.addGapPerByteFromCurve(wait.Minus(start, MethodBlockingDifference, m.Options.Level), late)
 	}
-	if wait != nil && m.TrainCurves(m.Name).interval != nil { // other readings
+	if wait != nil && m.DeriveTrainCurves(m.Name).messageInterval != nil { // other readings
 		m.addGapPerByteWithoutReceives()
 	}
 }
@@ -47,13 +47,13 @@ func (m Mode) addGapPerByte() {
 // those of other tools: the slope of what a message adds to a train, to a window or to a burst, and
 // that of half the round trip, which has the slopes of the overheads in it.
 func (m Mode) addGapPerByteWithoutReceives() {
-	for _, c := range []*curve.Curve{m.TrainCurves(m.Name).interval, m.TimerCurve(sample.TimerStream), m.TimerCurve(sample.TimerTrain)} {
+	for _, c := range []*curve.Curve{m.DeriveTrainCurves(m.Name).messageInterval, m.TimerCurve(sample.TimerStream), m.TimerCurve(sample.TimerTrain)} {
 		if c != nil && len(c.Cells) > 1 {
-			m.addLastPieceSlope(c, false)
+			m.addGapPerByteFromLastPiece(c, false)
 		}
 	}
 	if rtt := m.TimerCurve(sample.TimerRTT); rtt != nil && len(rtt.Cells) > 1 {
-		m.addSlope(rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.Level), false)
+		m.addGapPerByteFromCurve(rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.Level), false)
 	}
 }
 
@@ -101,16 +101,16 @@ func (m Mode) selectEarlyReceiveRoot(wait *curve.Curve) (root *curve.Curve, late
 	return &out, true
 }
 
-// addSlope fits a curve made of others and adds G.
-func (m Mode) addSlope(c *curve.Curve, doubtful bool) {
+// addGapPerByteFromCurve fits a curve made of others and adds G.
+func (m Mode) addGapPerByteFromCurve(c *curve.Curve, doubtful bool) {
 	if c.Pieces == nil {
 		c.Cut(m.Options)
 	}
-	m.Derived = append(m.Derived, *c)
-	m.addLastPieceSlope(c, doubtful)
+	m.DerivedCurves = append(m.DerivedCurves, *c)
+	m.addGapPerByteFromLastPiece(c, doubtful)
 }
 
-func (m Mode) addLastPieceSlope(c *curve.Curve, doubtful bool) {
+func (m Mode) addGapPerByteFromLastPiece(c *curve.Curve, doubtful bool) {
 	if n := len(c.Cells); n < 2 {
 		m.addWarning("G", clean.FewSizes, "%s: no slope from fewer than two sizes", c.Timer)
 		return
@@ -136,11 +136,11 @@ func (m Mode) addLastPieceSlope(c *curve.Curve, doubtful bool) {
 	row := m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.Samples)
 	row.MedianFitDeviation, row.LargestFitDeviation = clean.RoundDigits(c.Deviation[last].Middle), clean.RoundDigits(c.Deviation[last].Most)
 	verdict := JudgeInterval(c, last, 0, 1)
-	switch row = m.completeRow(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != Good); {
+	switch row = m.completeRow(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != GoodVerdict); {
 	case few:
 		row = m.unidentifiedRow(row)
-	case verdict == Bad && row.Verdict == Weak:
-		row.Verdict = Bad
+	case verdict == BadVerdict && row.Verdict == WeakVerdict:
+		row.Verdict = BadVerdict
 	}
 	m.addParameter(row, curve.LineReplicates(c.Replicates[last], func(l curve.Line) float64 { return l.Slope }), p.FewestSamples)
 }

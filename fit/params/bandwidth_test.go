@@ -65,9 +65,9 @@ func TestLongMessagesLost(t *testing.T) {
 		from, to int    // that were held up
 		want     params.Verdict
 	}{
-		{"real", 1, 0, params.Good}, {"real", 8 << 10, 8 << 10, params.Good}, {"real", 64 << 10, 128 << 10, params.Good}, {"real", 256 << 10, 256 << 10, params.Weak}, {"real", far, far, params.Weak},
-		{"doubled", 8 << 10, 8 << 10, params.Good}, {"doubled", far, far, params.NotIdentifiable}, // of powers of two no three are long
-		{"real", 256 << 10, 384 << 10, params.NotIdentifiable}, {"virtual", far, far, params.NotIdentifiable}, // another protocol
+		{"real", 1, 0, params.GoodVerdict}, {"real", 8 << 10, 8 << 10, params.GoodVerdict}, {"real", 64 << 10, 128 << 10, params.GoodVerdict}, {"real", 256 << 10, 256 << 10, params.WeakVerdict}, {"real", far, far, params.WeakVerdict},
+		{"doubled", 8 << 10, 8 << 10, params.GoodVerdict}, {"doubled", far, far, params.UnidentifiableVerdict}, // of powers of two no three are long
+		{"real", 256 << 10, 384 << 10, params.UnidentifiableVerdict}, {"virtual", far, far, params.UnidentifiableVerdict}, // another protocol
 	} {
 		set := &sample.Set{}
 		for _, k := range lengths {
@@ -88,7 +88,7 @@ func TestLongMessagesLost(t *testing.T) {
 		i := slices.IndexFunc(r.Parameters, func(p params.Parameter) bool {
 			return p.Name == "G" && strings.HasPrefix(p.Method, params.MethodHalfRoundTrip)
 		})
-		if i < 0 || r.Parameters[i].Verdict != c.want || fitcheck.HasWarningOf(r, "send", "G", clean.FewSizes) != (c.want != params.Good) {
+		if i < 0 || r.Parameters[i].Verdict != c.want || fitcheck.HasWarningOf(r, "send", "G", clean.FewSizes) != (c.want != params.GoodVerdict) {
 			t.Errorf("%+v: %+v, %v", c, r.Parameters, r.Warnings)
 		}
 	}
@@ -128,7 +128,7 @@ func TestDifferenceOfLargeTimes(t *testing.T) {
 		set.Series = append(set.Series, wait, start)
 	}
 	r := fitcheck.Fit(t, set, clean.Options{})
-	p := fitcheck.Row(t, r, "send", "G", params.MethodBlockingDifference, params.PerByte)
+	p := fitcheck.Row(t, r, "send", "G", params.MethodBlockingDifference, params.UnitMicrosPerByte)
 	if p.From != 1 || p.To != 1<<16 || math.Abs(p.Value-0.04) > 0.002 {
 		t.Errorf("%+v", p)
 	}
@@ -148,12 +148,12 @@ func TestSkew(t *testing.T) {
 		}
 	}
 	r := fitcheck.Fit(t, set, clean.Options{})
-	p := fitcheck.Row(t, r, "send", "G", params.MethodBlockingDifference, params.PerByte)
-	if math.Abs(p.Value-m.G) > 1e-3*m.G || p.From != 1 || p.Verdict != params.Weak || !fitcheck.HasWarningOf(r, "send", "G", clean.Skew) {
+	p := fitcheck.Row(t, r, "send", "G", params.MethodBlockingDifference, params.UnitMicrosPerByte)
+	if math.Abs(p.Value-m.G) > 1e-3*m.G || p.From != 1 || p.Verdict != params.WeakVerdict || !fitcheck.HasWarningOf(r, "send", "G", clean.Skew) {
 		t.Errorf("%+v, %v", p, r.Warnings)
 	}
 	// (57 + 300 + 15)/2 − 15 is above L, and knows nothing of it: the bound is 57 + 300 − 15
-	if p := fitcheck.Row(t, r, "ssend", "L", params.MethodReceiveDifference, params.Micros); !p.IsBound() || math.Abs(p.Value-342) > 0.1 || !fitcheck.HasWarningOf(r, "ssend", "L", clean.Skew) {
+	if p := fitcheck.Row(t, r, "ssend", "L", params.MethodReceiveDifference, params.UnitMicros); !p.IsBound() || math.Abs(p.Value-342) > 0.1 || !fitcheck.HasWarningOf(r, "ssend", "L", clean.Skew) {
 		t.Errorf("%+v, %v", p, r.Warnings)
 	}
 	if r := fitcheck.Fit(t, fittest.Typical().Samples(1, fittest.WholePlan), clean.Options{}); fitcheck.HasWarning(r, clean.Skew) {
@@ -198,7 +198,7 @@ func TestSkewOfLongMessages(t *testing.T) {
 			add("isend", sample.Timer21, k, 0, 0)
 		}
 		r := fitcheck.Fit(t, set, clean.Options{})
-		p := fitcheck.Row(t, r, "send", "G", params.MethodBlockingDifference, params.PerByte)
+		p := fitcheck.Row(t, r, "send", "G", params.MethodBlockingDifference, params.UnitMicrosPerByte)
 		if math.Abs(p.Value-c.early) > 1e-3*c.early || fitcheck.HasWarningOf(r, "send", "G", clean.Skew) != c.skew || p.To != 128<<10 {
 			t.Errorf("%s: %+v, %v", c.name, p, r.Warnings)
 		}
@@ -214,8 +214,8 @@ func TestSingleSamples(t *testing.T) {
 		key := sample.Key{Platform: "x", Clock: "real", Place: "inter", Mode: "send", Protocol: "auto", Timer: sample.TimerRTT, Bytes: k}
 		set.Series = append(set.Series, sample.Series{Key: key, Times: []unit.Time{unit.FromMicros(f * 2 * (5 + 0.01*float64(k)))}})
 	}
-	p := fitcheck.Row(t, fitcheck.Fit(t, set, clean.Options{}), "send", "G", params.MethodHalfRoundTrip, params.PerByte)
-	if math.Abs(p.Value-0.01) > 0.0005 || !math.IsNaN(p.Low) || !math.IsNaN(p.High) || p.Verdict != params.Weak {
+	p := fitcheck.Row(t, fitcheck.Fit(t, set, clean.Options{}), "send", "G", params.MethodHalfRoundTrip, params.UnitMicrosPerByte)
+	if math.Abs(p.Value-0.01) > 0.0005 || !math.IsNaN(p.Low) || !math.IsNaN(p.High) || p.Verdict != params.WeakVerdict {
 		t.Errorf("G is %v from %v to %v, %s", p.Value, p.Low, p.High, p.Verdict)
 	}
 }

@@ -23,8 +23,8 @@ func TestBounds(t *testing.T) {
 		mode, name, method string
 		truth              float64
 	}{{"ssend", "L", params.MethodReceiveDifference, m.L}, {"send", "g", params.MethodGapAtMostSendOverhead, m.Gap}} {
-		p := fitcheck.Row(t, r, w.mode, w.name, w.method, params.Micros)
-		if !p.IsBound() || p.Value < w.truth || p.Verdict != params.NotIdentifiable {
+		p := fitcheck.Row(t, r, w.mode, w.name, w.method, params.UnitMicros)
+		if !p.IsBound() || p.Value < w.truth || p.Verdict != params.UnidentifiableVerdict {
 			t.Errorf("%+v is no bound of %v", p, w.truth)
 		}
 		if v, ok := params.ValueAt(r.Parameters, w.mode, w.name, 0); ok && v != m.L {
@@ -43,7 +43,7 @@ func TestFewSamples(t *testing.T) {
 			if math.IsNaN(p.Value) {
 				continue
 			}
-			if (!math.IsNaN(p.Low) && !math.IsNaN(p.High)) != shown || !shown && p.Verdict == params.Good {
+			if (!math.IsNaN(p.Low) && !math.IsNaN(p.High)) != shown || !shown && p.Verdict == params.GoodVerdict {
 				t.Errorf("%d repetitions: %+v", reps, p)
 			}
 		}
@@ -61,7 +61,7 @@ func TestBoundOfOverhead(t *testing.T) {
 			set.Series[len(set.Series)-1-i].Bytes = k
 		}
 	}
-	p := fitcheck.Row(t, fitcheck.Fit(t, set, clean.Options{Replicates: 20}), "send", "g", params.MethodGapAtMostSendOverhead, params.Micros)
+	p := fitcheck.Row(t, fitcheck.Fit(t, set, clean.Options{Replicates: 20}), "send", "g", params.MethodGapAtMostSendOverhead, params.UnitMicros)
 	if p.Samples != 6 || !(p.Low < p.Value && p.Value < p.High) {
 		t.Errorf("%+v", p)
 	}
@@ -80,15 +80,15 @@ func TestGapHidden(t *testing.T) {
 		m.SendO, m.RecvO, m.Gap = c.os, c.or, max(c.g, c.os, c.or) // a receiver that is slower holds the sender back
 		m.Noise = 0
 		r := fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{})
-		p := fitcheck.Row(t, r, "send", "g", c.method, params.Micros)
-		if p.Verdict != params.NotIdentifiable || p.Value != c.value || fitcheck.HasWarningOf(r, "send", "g", clean.Unidentified) != c.warned {
+		p := fitcheck.Row(t, r, "send", "g", c.method, params.UnitMicros)
+		if p.Verdict != params.UnidentifiableVerdict || p.Value != c.value || fitcheck.HasWarningOf(r, "send", "g", clean.Unidentified) != c.warned {
 			t.Errorf("%+v: %+v, %v", c, p, r.Warnings)
 		}
 	}
 	m := fittest.Typical()
 	m.SendO, m.Gap = 30, 31
-	p := fitcheck.Row(t, fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{}), "send", "g", params.MethodTrain, params.Micros)
-	if p.Verdict != params.Good || math.Abs(p.Value-31) > 0.5 {
+	p := fitcheck.Row(t, fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{}), "send", "g", params.MethodTrain, params.UnitMicros)
+	if p.Verdict != params.GoodVerdict || math.Abs(p.Value-31) > 0.5 {
 		t.Errorf("a gap a little above the overhead: %+v", p)
 	}
 }
@@ -99,8 +99,8 @@ func TestNegativeLatency(t *testing.T) {
 	m := fittest.Typical()
 	m.L = -5
 	r := fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{})
-	p := fitcheck.Row(t, r, "message", "L", params.MethodHalfRoundTripLessOverheads+params.UnidentifiableSuffix, params.Micros)
-	if !math.IsNaN(p.Value) || !math.IsNaN(p.Low) || p.Verdict != params.NotIdentifiable {
+	p := fitcheck.Row(t, r, "message", "L", params.MethodHalfRoundTripLessOverheads+params.UnidentifiableMethodSuffix, params.UnitMicros)
+	if !math.IsNaN(p.Value) || !math.IsNaN(p.Low) || p.Verdict != params.UnidentifiableVerdict {
 		t.Errorf("%+v", p)
 	}
 	if !fitcheck.HasWarningOf(r, "message", "L", clean.NegativeLatency) {
@@ -109,13 +109,13 @@ func TestNegativeLatency(t *testing.T) {
 	if _, ok := params.ValueAt(r.Parameters, "message", "L", 1); ok {
 		t.Error("a latency that is not identifiable has a value")
 	}
-	if p := fitcheck.Row(t, r, "message", "L", params.MethodHalfRoundTrip, params.Micros); math.Abs(p.Value-40) > 1 { // -5 + 30 + 15
+	if p := fitcheck.Row(t, r, "message", "L", params.MethodHalfRoundTrip, params.UnitMicros); math.Abs(p.Value-40) > 1 { // -5 + 30 + 15
 		t.Errorf("%+v", p)
 	}
 
 	m.L = 0.01
 	r = fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{})
-	fitcheck.Row(t, r, "message", "L", params.MethodHalfRoundTripLessOverheads+params.UnidentifiableSuffix, params.Micros)
+	fitcheck.Row(t, r, "message", "L", params.MethodHalfRoundTripLessOverheads+params.UnidentifiableMethodSuffix, params.UnitMicros)
 	if !fitcheck.HasWarningOf(r, "message", "L", clean.Unidentified) && !fitcheck.HasWarningOf(r, "message", "L", clean.NegativeLatency) {
 		t.Errorf("no warning of a latency within its interval of nothing: %v", r.Warnings)
 	}
@@ -130,7 +130,7 @@ func TestNotLinear(t *testing.T) {
 		t.Errorf("no warning in %v", r.Warnings)
 	}
 	if !slices.ContainsFunc(r.Parameters, func(p params.Parameter) bool {
-		return p.Verdict == params.Bad && p.MedianFitDeviation > 0.1 && p.LargestFitDeviation >= p.MedianFitDeviation
+		return p.Verdict == params.BadVerdict && p.MedianFitDeviation > 0.1 && p.LargestFitDeviation >= p.MedianFitDeviation
 	}) {
 		t.Errorf("no range is bad: %+v", r.Parameters)
 	}

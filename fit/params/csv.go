@@ -13,33 +13,33 @@ import (
 // Limits of what a parameter may be. A reader refuses more, since times computed from it would not
 // be times.
 const (
-	maxMicros  = 1e9 // 17 minutes
-	maxPerByte = 1e3 // 1 ms a byte
-	maxNumber  = 1e10
+	maxMicros       = 1e9 // 17 minutes
+	maxPerByte      = 1e3 // 1 ms a byte
+	maxBytesOrCount = 1e10
 )
 
-var schema = table.Schema[Parameter]{
+var parameterSchema = table.Schema[Parameter]{
 	Name: "parameters",
 	Columns: []table.Column[Parameter]{
 		table.Name("platform", func(p *Parameter) *string { return &p.Platform }, nil),
 		table.Name("library", func(p *Parameter) *string { return &p.Library }, nil),
 		table.Name("place", func(p *Parameter) *string { return &p.Place }, nil),
-		table.Name("mode", func(p *Parameter) *string { return &p.Mode }, checkMode),
-		table.Name("parameter", func(p *Parameter) *string { return &p.Name }, table.OneOf(Names()...)),
+		table.Name("mode", func(p *Parameter) *string { return &p.Mode }, checkModeSpelling),
+		table.Name("parameter", func(p *Parameter) *string { return &p.Name }, table.OneOf(KindNames()...)),
 		table.WholeOrNone("bytes_from", func(p *Parameter) *int { return &p.From }, "a number of bytes"),
 		table.WholeOrNone("bytes_to", func(p *Parameter) *int { return &p.To }, "a number of bytes"),
-		table.Number("value", func(p *Parameter) *float64 { return &p.Value }, maxNumber),
-		table.Number("ci_low", func(p *Parameter) *float64 { return &p.Low }, maxNumber),
-		table.Number("ci_high", func(p *Parameter) *float64 { return &p.High }, maxNumber),
+		table.Number("value", func(p *Parameter) *float64 { return &p.Value }, maxBytesOrCount),
+		table.Number("ci_low", func(p *Parameter) *float64 { return &p.Low }, maxBytesOrCount),
+		table.Number("ci_high", func(p *Parameter) *float64 { return &p.High }, maxBytesOrCount),
 		table.Name("unit", func(p *Parameter) *string { return &p.Unit }, nil),
 		table.Name("method", func(p *Parameter) *string { return &p.Method }, nil),
 		table.Whole("samples", func(p *Parameter) *int { return &p.Samples }, "a number of samples", math.MaxInt32),
 		verdictColumn(),
 	},
 	Check: func(p *Parameter) (string, error) {
-		limit := map[string]float64{Micros: maxMicros, PerByte: maxPerByte}[p.Unit]
+		limit := map[string]float64{UnitMicros: maxMicros, UnitMicrosPerByte: maxPerByte}[p.Unit]
 		switch {
-		case p.Kind() == NoKind && slices.Contains(Names(), p.Name):
+		case p.Kind() == NoKind && slices.Contains(KindNames(), p.Name):
 			return "unit", fmt.Errorf("%q is not a unit of %s", p.Unit, p.Name)
 		case p.From > p.To || (p.From < 0) != (p.To < 0):
 			return "bytes_to", fmt.Errorf("a range of sizes from %s to %s bytes is impossible", formatOptionalSize(p.From), formatOptionalSize(p.To))
@@ -58,14 +58,14 @@ var schema = table.Schema[Parameter]{
 
 // verdictColumn is the column of the verdict, which files of other programs may lack.
 func verdictColumn() table.Column[Parameter] {
-	c := table.Name("verdict", func(p *Parameter) *string { return (*string)(&p.Verdict) }, table.OneOf("", Good, Weak, Bad, NotIdentifiable))
+	c := table.Name("verdict", func(p *Parameter) *string { return (*string)(&p.Verdict) }, table.OneOf("", GoodVerdict, WeakVerdict, BadVerdict, UnidentifiableVerdict))
 	c.Optional = true
 	return c
 }
 
-// checkMode refuses what is probably a misspelled mode. Other names are modes of programs that
-// loggp does not know.
-func checkMode(s string) error {
+// checkModeSpelling refuses what is probably a misspelled mode. Other names are modes of programs
+// that loggp does not know.
+func checkModeSpelling(s string) error {
 	if meant := table.Suggestion(s, sample.ModeNames()); meant != "" && meant != s {
 		return fmt.Errorf("%q is not a mode: did you mean %s?", s, meant)
 	}
@@ -81,21 +81,21 @@ func formatOptionalSize(n int) string {
 
 // WriteParameters writes facts and parameters as CSV.
 func WriteParameters(w io.Writer, ps []Parameter, facts ...table.Fact) error {
-	return schema.Write(w, facts, ps, "verdict")
+	return parameterSchema.Write(w, facts, ps, "verdict")
 }
 
 // ReadParameters reads parameters as WriteParameters writes them. name stands for the input in
 // errors. Without a column of verdicts they are empty; that of a row without a number is
-// NotIdentifiable. It is an error if a row is there twice, a value is negative or impossible, two
-// ranges of a parameter overlap, or the slope of a range is missing.
+// UnidentifiableVerdict. It is an error if a row is there twice, a value is negative or impossible,
+// two ranges of a parameter overlap, or the slope of a range is missing.
 func ReadParameters(in io.Reader, name string) ([]Parameter, error) {
-	ps, _, err := ReadWithFacts(in, name)
+	ps, _, err := ReadParametersWithFacts(in, name)
 	return ps, err
 }
 
-// ReadWithFacts is ReadParameters, and also returns the facts above the header.
-func ReadWithFacts(in io.Reader, name string) ([]Parameter, []table.Fact, error) {
-	r, err := schema.Reader(in, name)
+// ReadParametersWithFacts is ReadParameters, and also returns the facts above the header.
+func ReadParametersWithFacts(in io.Reader, name string) ([]Parameter, []table.Fact, error) {
+	r, err := parameterSchema.Reader(in, name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,16 +104,16 @@ func ReadWithFacts(in io.Reader, name string) ([]Parameter, []table.Fact, error)
 	for {
 		switch err := r.Next(); {
 		case err == io.EOF:
-			return ps, r.Facts, rows.checkSlopes(ps)
+			return ps, r.Facts, rows.checkRangesHaveSlopes(ps)
 		case err != nil:
 			return nil, nil, err
 		}
 		p := r.Row
-		if err := rows.add(p); err != nil {
+		if err := rows.addRow(p); err != nil {
 			return nil, nil, err
 		}
 		if math.IsNaN(p.Value) {
-			p.Verdict = NotIdentifiable
+			p.Verdict = UnidentifiableVerdict
 		}
 		ps = append(ps, p)
 	}
@@ -122,8 +122,8 @@ func ReadWithFacts(in io.Reader, name string) ([]Parameter, []table.Fact, error)
 // fileRows are the rows of a file so far.
 type fileRows struct {
 	*table.Reader[Parameter]
-	places map[Parameter]table.Place // by identity
-	ranges map[Parameter][]Parameter // by identity without the range, in order: the ranges of what depends on size
+	rowPlaces         map[Parameter]table.Place // by identity
+	rangesOfParameter map[Parameter][]Parameter // by identity without the range, in order: the ranges of what depends on size
 }
 
 // identityKey returns what tells a row from others: all but its number.
@@ -132,33 +132,33 @@ func (p Parameter) identityKey() Parameter {
 	return p
 }
 
-// add adds the last row. It is an error if it is there already, or its range overlaps another.
-func (r *fileRows) add(p Parameter) error {
+// addRow adds the last row. It is an error if it is there already, or its range overlaps another.
+func (r *fileRows) addRow(p Parameter) error {
 	at := r.Place("parameter")
 	key := p.identityKey()
-	if first, ok := r.places[key]; ok {
+	if first, ok := r.rowPlaces[key]; ok {
 		return r.ErrorAt(at, "parameter", "%s of %s by %s is there twice, first in line %d", p.Name, p.Mode, p.Method, first.Line)
 	}
-	r.places[key] = at
+	r.rowPlaces[key] = at
 	if kindTable[p.Kind()].slope == NoKind || math.IsNaN(p.Value) {
 		return nil
 	}
 	key.From, key.To = 0, 0
-	others := r.ranges[key]
+	others := r.rangesOfParameter[key]
 	i, _ := slices.BinarySearchFunc(others, p.From, func(q Parameter, from int) int { return q.From - from })
 	for _, q := range others[max(0, i-1):min(i+1, len(others))] {
 		if q.From <= p.To && p.From <= q.To {
 			return r.Errorf("bytes_from", "%s of %s by %s: the range from %d to %d bytes overlaps that from %d to %d in line %d",
-				p.Name, p.Mode, p.Method, p.From, p.To, q.From, q.To, r.places[q.identityKey()].Line)
+				p.Name, p.Mode, p.Method, p.From, p.To, q.From, q.To, r.rowPlaces[q.identityKey()].Line)
 		}
 	}
-	r.ranges[key] = slices.Insert(others, i, p)
+	r.rangesOfParameter[key] = slices.Insert(others, i, p)
 	return nil
 }
 
-// checkSlopes is an error if a range of several sizes has no slope: times would seem not to depend
-// on size.
-func (r *fileRows) checkSlopes(ps []Parameter) error {
+// checkRangesHaveSlopes is an error if a range of several sizes has no slope: times would seem not
+// to depend on size.
+func (r *fileRows) checkRangesHaveSlopes(ps []Parameter) error {
 	for _, p := range ps {
 		slope := kindTable[p.Kind()].slope
 		if slope == NoKind || math.IsNaN(p.Value) || p.From == p.To {
@@ -166,8 +166,8 @@ func (r *fileRows) checkSlopes(ps []Parameter) error {
 		}
 		key := p.identityKey()
 		key.Unit = slope.Unit()
-		if _, ok := r.places[key]; !ok {
-			return r.ErrorAt(r.places[p.identityKey()], "parameter", "%s of %s from %d to %d bytes has no row with its slope, in %s", p.Name, p.Mode, p.From, p.To, slope.Unit())
+		if _, ok := r.rowPlaces[key]; !ok {
+			return r.ErrorAt(r.rowPlaces[p.identityKey()], "parameter", "%s of %s from %d to %d bytes has no row with its slope, in %s", p.Name, p.Mode, p.From, p.To, slope.Unit())
 		}
 	}
 	return nil

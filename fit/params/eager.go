@@ -13,9 +13,9 @@ import (
 // microseconds.
 type EagerLimitEvidence struct {
 	Parameter
-	Jump      float64 // by so much more a message behind the limit costs beside its bytes
-	RoundTrip float64 // of the smallest message with data, which a handshake costs at least
-	Confirmed bool    // another timer that contains the transfer changes there, too, or there is no such timer
+	CostJump          float64 // by so much more a message behind the limit costs beside its bytes
+	SmallestRoundTrip float64 // of the smallest message with data, which a handshake costs at least
+	IsConfirmed       bool    // another timer that contains the transfer changes there, too, or there is no such timer
 }
 
 // addEagerLimit adds S of LogGPS (Ino, Fujimoto, Hagihara 2001): the last size before the first
@@ -53,12 +53,12 @@ func (m Mode) addEagerLimit() {
 		}
 		row := m.NewRow(EagerLimit, sample.TimerRTT+": eager limit", -1, -1, x.Samples)
 		before, after := rtt.Cells[x.Before].Bytes, rtt.Cells[x.After].Bytes
-		row.Value, row.Low, row.High, row.Verdict = float64(x.Last), float64(before), float64(after-1), Good
+		row.Value, row.Low, row.High, row.Verdict = float64(x.Last), float64(before), float64(after-1), GoodVerdict
 		if x.After-x.Before > 2 || !m.isConfirmedChange(before, after) {
-			row.Verdict = Weak
+			row.Verdict = WeakVerdict
 		}
-		m.Handshakes = append(m.Handshakes, EagerLimitEvidence{
-			Parameter: row, Jump: clean.RoundDigits(x.Rise), RoundTrip: clean.RoundDigits(trip), Confirmed: m.isConfirmedChange(before, after),
+		m.EagerLimitEvidence = append(m.EagerLimitEvidence, EagerLimitEvidence{
+			Parameter: row, CostJump: clean.RoundDigits(x.Rise), SmallestRoundTrip: clean.RoundDigits(trip), IsConfirmed: m.isConfirmedChange(before, after),
 		})
 		m.addParameter(row, slices.Repeat([]float64{row.Value}, m.Options.Replicates), clean.LeastForInterval)
 		return
@@ -84,12 +84,12 @@ func (m Mode) isConfirmedChange(before, after int) bool {
 	return others == 0
 }
 
-// EagerThreshold returns S, the longest message that is sent without asking the receiver, and what
+// FindEagerLimit returns S, the longest message that is sent without asking the receiver, and what
 // shows it: round trips, or else the last size before o_s jumps by more than a round trip of small
 // messages. A sender that asks waits for an answer, so its call is longer by a round trip at least;
 // a smaller jump has another reason, such as another way to copy.
-func EagerThreshold(ps []Parameter, mode string) (limit float64, from string, err error) {
-	if p, ok := FindRow(ps, mode, EagerLimit, 0); ok && !math.IsNaN(p.Value) {
+func FindEagerLimit(ps []Parameter, mode string) (limit float64, from string, err error) {
+	if p, ok := FindParameter(ps, mode, EagerLimit, 0); ok && !math.IsNaN(p.Value) {
 		return p.Value, fmt.Sprintf("%s: the change is behind it and not behind %.0f bytes", p.Method, p.High+1), nil
 	}
 	half := slices.IndexFunc(ps, func(p Parameter) bool {
@@ -102,7 +102,7 @@ func EagerThreshold(ps []Parameter, mode string) (limit float64, from string, er
 	pieces := SizeRanges(ps, mode, SendOverhead)
 	for i := 1; i < len(pieces); i++ {
 		before, next := pieces[i-1], pieces[i]
-		switch jump := next.ValueAtFrom - before.At(next.From); {
+		switch jump := next.ValueAtFrom - before.ValueAt(next.From); {
 		case jump > trip:
 			return float64(before.To), fmt.Sprintf("o_s jumps by %.4g us from %d to %d bytes, more than a round trip of %.4g us", jump, before.To, next.From, trip), nil
 		case jump > 3*trip/4:

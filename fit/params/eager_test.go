@@ -36,7 +36,7 @@ func TestEagerLimit(t *testing.T) {
 		t.Fatalf("evidence of %d limits of %d", len(r.Handshakes), len(found))
 	}
 	for i, h := range r.Handshakes {
-		if h.Value != found[i].Value || h.Jump < h.RoundTrip || !h.Confirmed && h.Verdict == params.Good {
+		if h.Value != found[i].Value || h.CostJump < h.SmallestRoundTrip || !h.IsConfirmed && h.Verdict == params.GoodVerdict {
 			t.Errorf("%+v", h)
 		}
 	}
@@ -47,7 +47,7 @@ func TestEagerLimit(t *testing.T) {
 		var limit float64
 		fmt.Sscanf(p.Library, "eager limit %f", &limit)
 		// sizes grow by √2: one step to either side
-		if p.Value < limit/2-1 || p.Value > limit || p.Low > limit || p.High < limit-1 || p.High > 2*limit || p.Unit != params.Bytes || p.Method != "rtt: eager limit" {
+		if p.Value < limit/2-1 || p.Value > limit || p.Low > limit || p.High < limit-1 || p.High > 2*limit || p.Unit != params.UnitBytes || p.Method != "rtt: eager limit" {
 			t.Errorf("%s: %+v", p.Library, p)
 		}
 	}

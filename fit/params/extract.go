@@ -15,17 +15,17 @@ type Extraction struct {
 	Curves  []*curve.Curve
 	Options clean.Options
 
-	Parameters []Parameter
-	Replicates [][]float64 // replicates of each parameter
-	Warnings   []clean.Warning
-	Derived    []curve.Curve
-	Handshakes []EagerLimitEvidence
-	Views      []PLogP
-	trains     map[string]trainCurves // by mode
+	Parameters          []Parameter
+	ParameterReplicates [][]float64 // replicates of each parameter
+	Warnings            []clean.Warning
+	DerivedCurves       []curve.Curve
+	EagerLimitEvidence  []EagerLimitEvidence
+	PLogPViews          []PLogP
+	trainCurvesByMode   map[string]trainCurves // by mode
 }
 
-// Run goes through the modes in the order of results.
-func (e *Extraction) Run() {
+// ExtractParameters goes through the modes in the order of results.
+func (e *Extraction) ExtractParameters() {
 	var seen []string
 	for _, c := range e.Curves {
 		if slices.Contains(seen, c.Mode) {
@@ -67,11 +67,11 @@ func (e *Extraction) addParameter(row Parameter, reps []float64, least int) {
 	row.FewestSamples = least
 	if least < clean.LeastForInterval {
 		row.Low, row.High = math.NaN(), math.NaN()
-		if row.Verdict == Good {
-			row.Verdict = Weak
+		if row.Verdict == GoodVerdict {
+			row.Verdict = WeakVerdict
 		}
 	}
-	e.Parameters, e.Replicates = append(e.Parameters, row), append(e.Replicates, reps)
+	e.Parameters, e.ParameterReplicates = append(e.Parameters, row), append(e.ParameterReplicates, reps)
 }
 
 func formatMicros(x float64) string { return fmt.Sprintf("%.6g us", x) }
@@ -88,9 +88,9 @@ func (m Mode) completeRow(row Parameter, value, low, high float64, doubtful bool
 		}
 		return m.unidentifiedRow(row)
 	}
-	row.Value, row.Low, row.High, row.Verdict = clean.RoundDigits(value), clean.RoundDigits(low), clean.RoundDigits(high), Good
-	if doubtful || (high-low)/2 > WeakWidth*value {
-		row.Verdict = Weak
+	row.Value, row.Low, row.High, row.Verdict = clean.RoundDigits(value), clean.RoundDigits(low), clean.RoundDigits(high), GoodVerdict
+	if doubtful || (high-low)/2 > WeakRelativeHalfWidth*value {
+		row.Verdict = WeakVerdict
 	}
 	return row
 }
@@ -98,8 +98,8 @@ func (m Mode) completeRow(row Parameter, value, low, high float64, doubtful bool
 // unidentifiedRow completes a row without a number.
 func (m Mode) unidentifiedRow(row Parameter) Parameter {
 	row.Value, row.Low, row.High = math.NaN(), math.NaN(), math.NaN()
-	row.Method += UnidentifiableSuffix
-	row.Verdict = NotIdentifiable
+	row.Method += UnidentifiableMethodSuffix
+	row.Verdict = UnidentifiableVerdict
 	return row
 }
 

@@ -14,7 +14,7 @@ import (
 func (m Mode) addGap() {
 	train := m.GapCurve()
 	if train == nil {
-		m.addStreamGapBound()
+		m.addWindowGapBound()
 		return
 	}
 	t := train.Cells[0]
@@ -22,8 +22,8 @@ func (m Mode) addGap() {
 	s, r := m.SendOverheadCurve().CellOf(t.Bytes), m.ReceiveOverheadCurve().CellOf(t.Bytes)
 	if s == nil {
 		m.addWarning("g", clean.FewSizes, "no o_s at %d bytes to compare the interval of the burst with", t.Bytes)
-		if row = m.completeRow(row, t.Value, t.Low, t.High, true); row.Verdict == Good {
-			row.Verdict = Weak
+		if row = m.completeRow(row, t.Value, t.Low, t.High, true); row.Verdict == GoodVerdict {
+			row.Verdict = WeakVerdict
 		}
 		m.addParameter(row, t.Replicates, t.FewestSamples)
 		return
@@ -34,7 +34,7 @@ func (m Mode) addGap() {
 	case s.IsShorterThan(t, m.Options):
 		m.addWarning("g", clean.Unidentified, "the sends of a burst follow each other in %s, longer than o_s, but not than o_r, which is %s: the receiver may be what holds them up, and g is anything up to that interval",
 			formatMicros(t.Value), formatMicros(r.Value))
-		row = m.boundRow(row, train.Timer+upperBoundSuffix, t)
+		row = m.boundRow(row, train.Timer+upperBoundMethodSuffix, t)
 	default: // the overhead hides it
 		t, row.Samples = *s, s.Samples
 		row = m.boundRow(row, MethodGapAtMostSendOverhead, t)
@@ -42,9 +42,9 @@ func (m Mode) addGap() {
 	m.addParameter(row, t.Replicates, t.FewestSamples)
 }
 
-// addStreamGapBound adds a bound of g where there are only windows of sends: each message has a
+// addWindowGapBound adds a bound of g where there are only windows of sends: each message has a
 // part of the answer in it.
-func (m Mode) addStreamGapBound() {
+func (m Mode) addWindowGapBound() {
 	stream := m.TimerCurve(sample.TimerStream)
 	if stream == nil {
 		return
@@ -53,14 +53,14 @@ func (m Mode) addStreamGapBound() {
 	m.addWarning("g", clean.Unidentified, "a message of a window takes %s, in which there is a part of the answer that ends the window, and maybe the receiver: g is anything up to that",
 		formatMicros(t.Value))
 	row := m.NewRow(Gap, "", t.Bytes, t.Bytes, t.Samples)
-	m.addParameter(m.boundRow(row, stream.Timer+upperBoundSuffix, t), t.Replicates, t.FewestSamples)
+	m.addParameter(m.boundRow(row, stream.Timer+upperBoundMethodSuffix, t), t.Replicates, t.FewestSamples)
 }
 
 // boundRow completes a row whose value is only known not to exceed a number.
 func (m Mode) boundRow(row Parameter, method string, c clean.Cell) Parameter {
-	row.Method, row.Verdict = method, NotIdentifiable
+	row.Method, row.Verdict = method, UnidentifiableVerdict
 	if c.Value <= 0 { // none
-		row.Method = strings.TrimSuffix(method, upperBoundSuffix)
+		row.Method = strings.TrimSuffix(method, upperBoundMethodSuffix)
 		return m.unidentifiedRow(row)
 	}
 	row.Value, row.Low, row.High = clean.RoundDigits(c.Value), clean.RoundDigits(max(c.Low, 0)), clean.RoundDigits(c.High)

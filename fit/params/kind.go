@@ -7,32 +7,32 @@ type Kind uint8
 // The kinds. A time that depends on the size of a message has two: its value where a range of sizes
 // begins, and what a byte adds.
 const (
-	NoKind               Kind = iota
-	Latency                   // L
-	SendOverhead              // o_s
-	SendPerByte               // its slope
-	RecvOverhead              // o_r
-	RecvPerByte               // its slope
-	Gap                       // g
-	GapPerByte                // G
-	OneWayTime                // T: half a round trip of calls, with both overheads in it
-	OneWayTimePerByte         // its slope
-	EagerLimit                // S of LogGPS: the longest message that does not wait for its receiver
-	IntraNodeSend             // s_s of LoGH{sSP}: o_s within a node
-	IntraNodeSendPerByte      // its slope
-	IntraNodeRecv             // s_r of LoGH{sSP}: o_r within a node
-	IntraNodeRecvPerByte      // its slope
-	IntraNodeGapPerByte       // S of LoGH{sSP}: G within a node
-	Nodes                     // H
-	Processors                // P
+	NoKind                       Kind = iota
+	Latency                           // L
+	SendOverhead                      // o_s
+	SendOverheadPerByte               // its slope
+	RecvOverhead                      // o_r
+	RecvOverheadPerByte               // its slope
+	Gap                               // g
+	GapPerByte                        // G
+	OneWayTime                        // T: half a round trip of calls, with both overheads in it
+	OneWayTimePerByte                 // its slope
+	EagerLimit                        // S of LogGPS: the longest message that does not wait for its receiver
+	IntraNodeSendOverhead             // s_s of LoGH{sSP}: o_s within a node
+	IntraNodeSendOverheadPerByte      // its slope
+	IntraNodeRecvOverhead             // s_r of LoGH{sSP}: o_r within a node
+	IntraNodeRecvOverheadPerByte      // its slope
+	IntraNodeGapPerByte               // S of LoGH{sSP}: G within a node
+	NodeCount                         // H
+	ProcessorCount                    // P
 )
 
 // Units of parameters.
 const (
-	Micros  = "us"
-	PerByte = "us/B"
-	Bytes   = "B"
-	Count   = "count"
+	UnitMicros        = "us"
+	UnitMicrosPerByte = "us/B"
+	UnitBytes         = "B"
+	UnitCount         = "count"
 )
 
 // kindTable is the table of all kinds: the name and the unit that files and tables have.
@@ -40,23 +40,23 @@ var kindTable = [...]struct {
 	name, unit string
 	slope      Kind // of a time that depends on the size: the kind of its slope
 }{
-	Latency:              {"L", Micros, NoKind},
-	SendOverhead:         {"o_s", Micros, SendPerByte},
-	SendPerByte:          {"o_s", PerByte, NoKind},
-	RecvOverhead:         {"o_r", Micros, RecvPerByte},
-	RecvPerByte:          {"o_r", PerByte, NoKind},
-	Gap:                  {"g", Micros, NoKind},
-	GapPerByte:           {"G", PerByte, NoKind},
-	OneWayTime:           {"T", Micros, OneWayTimePerByte},
-	OneWayTimePerByte:    {"T", PerByte, NoKind},
-	EagerLimit:           {"S", Bytes, NoKind},
-	IntraNodeSend:        {"s_s", Micros, IntraNodeSendPerByte},
-	IntraNodeSendPerByte: {"s_s", PerByte, NoKind},
-	IntraNodeRecv:        {"s_r", Micros, IntraNodeRecvPerByte},
-	IntraNodeRecvPerByte: {"s_r", PerByte, NoKind},
-	IntraNodeGapPerByte:  {"S", PerByte, NoKind},
-	Nodes:                {"H", Count, NoKind},
-	Processors:           {"P", Count, NoKind},
+	Latency:                      {"L", UnitMicros, NoKind},
+	SendOverhead:                 {"o_s", UnitMicros, SendOverheadPerByte},
+	SendOverheadPerByte:          {"o_s", UnitMicrosPerByte, NoKind},
+	RecvOverhead:                 {"o_r", UnitMicros, RecvOverheadPerByte},
+	RecvOverheadPerByte:          {"o_r", UnitMicrosPerByte, NoKind},
+	Gap:                          {"g", UnitMicros, NoKind},
+	GapPerByte:                   {"G", UnitMicrosPerByte, NoKind},
+	OneWayTime:                   {"T", UnitMicros, OneWayTimePerByte},
+	OneWayTimePerByte:            {"T", UnitMicrosPerByte, NoKind},
+	EagerLimit:                   {"S", UnitBytes, NoKind},
+	IntraNodeSendOverhead:        {"s_s", UnitMicros, IntraNodeSendOverheadPerByte},
+	IntraNodeSendOverheadPerByte: {"s_s", UnitMicrosPerByte, NoKind},
+	IntraNodeRecvOverhead:        {"s_r", UnitMicros, IntraNodeRecvOverheadPerByte},
+	IntraNodeRecvOverheadPerByte: {"s_r", UnitMicrosPerByte, NoKind},
+	IntraNodeGapPerByte:          {"S", UnitMicrosPerByte, NoKind},
+	NodeCount:                    {"H", UnitCount, NoKind},
+	ProcessorCount:               {"P", UnitCount, NoKind},
 }
 
 // Name returns the name that the kind has in files and tables.
@@ -78,15 +78,15 @@ func KindOf(name, unit string) Kind {
 // kindNamed returns the kind of a name as models use it: a time, or of rates a time a byte.
 func kindNamed(name string) Kind {
 	for k, row := range kindTable {
-		if k != int(IntraNodeGapPerByte) && row.name == name && (row.unit != PerByte || name == "G") {
+		if k != int(IntraNodeGapPerByte) && row.name == name && (row.unit != UnitMicrosPerByte || name == "G") {
 			return Kind(k)
 		}
 	}
 	return NoKind
 }
 
-// Names returns the names of all kinds, each once.
-func Names() []string {
+// KindNames returns the names of all kinds, each once.
+func KindNames() []string {
 	var names []string
 	seen := map[string]bool{"": true}
 	for _, row := range kindTable {

@@ -50,7 +50,7 @@ func (m Mode) addLatencyUpperBound(d, x, y clean.Cell) {
 		m.addWarning("L", clean.Skew, "with one root of the barrier the receive begins after the message has come: L is anything up to %s", formatMicros(d.High))
 	}
 	row := m.boundRow(m.NewRow(Latency, "", d.Bytes, d.Bytes, d.Samples), MethodReceiveDifference, d)
-	if row.Verdict == NotIdentifiable && math.IsNaN(row.Value) {
+	if row.Verdict == UnidentifiableVerdict && math.IsNaN(row.Value) {
 		m.addWarning("L", clean.NegativeLatency, "timer21 - timer12 is %s: not identifiable", formatMicros(d.Value))
 	}
 	m.addParameter(row, d.Replicates, d.FewestSamples)

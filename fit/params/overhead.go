@@ -17,7 +17,7 @@ func (m Mode) SendOverheadCurve() *curve.Curve {
 	send, idle := m.TimerCurve(sample.Timer11), m.TimerCurve(sample.TimerIdle)
 	switch {
 	case send == nil && idle == nil:
-		return m.TrainCurves(m.Name).Send
+		return m.DeriveTrainCurves(m.Name).SendOverhead
 	case send == nil || idle == nil || m.Name == "ssend":
 		return send
 	}
@@ -39,24 +39,24 @@ func (m Mode) ReceiveOverheadCurve() *curve.Curve {
 
 func (m Mode) addOverheads() {
 	send := m.SendOverheadCurve()
-	m.addRanges(SendOverhead, send)
+	m.addSizeRanges(SendOverhead, send)
 	if send != nil && send.Timer == sample.TimerIdle {
 		m.addWarning("o_s", clean.Hindered, "timer11 is longer than the same call after a wait, %s at %d bytes: an earlier message delays it, and o_s is from the call after a wait",
 			formatMicros(send.Cells[0].Value), send.Cells[0].Bytes)
 	}
-	if trains := m.TrainCurves(m.Name).Send; trains != send { // another reading
-		m.addRanges(SendOverhead, trains)
+	if trains := m.DeriveTrainCurves(m.Name).SendOverhead; trains != send { // another reading
+		m.addSizeRanges(SendOverhead, trains)
 	}
-	m.addRanges(RecvOverhead, m.ReceiveOverheadCurve())
+	m.addSizeRanges(RecvOverhead, m.ReceiveOverheadCurve())
 	if rtt := m.TimerCurve(sample.TimerRTT); rtt != nil {
-		m.addRanges(OneWayTime, rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.Level))
+		m.addSizeRanges(OneWayTime, rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.Level))
 	}
-	m.compareDirections()
+	m.compareSendDirections()
 }
 
-// addRanges adds a parameter that depends on size: for each piece its value at the first size, and
-// its slope.
-func (m Mode) addRanges(kind Kind, c *curve.Curve) {
+// addSizeRanges adds a parameter that depends on size: for each piece its value at the first size,
+// and its slope.
+func (m Mode) addSizeRanges(kind Kind, c *curve.Curve) {
 	if c == nil {
 		return
 	}
@@ -90,8 +90,8 @@ func (m Mode) addRangeRows(kind Kind, c *curve.Curve, piece int) {
 	}
 	row.Value, row.Low, row.High = p.Value, max(p.Low, 0), p.High
 	row.Verdict = JudgeInterval(c, piece, (row.High-row.Low)/2, p.Value)
-	if p.IsFalling && row.Verdict == Good {
-		row.Verdict = Weak
+	if p.IsFalling && row.Verdict == GoodVerdict {
+		row.Verdict = WeakVerdict
 	}
 	m.addParameter(row, values, p.FewestSamples)
 	if p.From == p.To {
@@ -112,10 +112,10 @@ func (m Mode) warnIfBent(name string, c *curve.Curve, piece int) {
 		c.Timer, p.From, p.To, 100*c.Deviation[piece].Middle, 100*c.Deviation[piece].Most)
 }
 
-// compareDirections compares the send overheads of the two processors. P1 does not receive what P2
-// sends at once, it waits delta, which is more than twice as long as a send and a receive. A send
-// that takes so long has waited for its receive, and shows no overhead.
-func (m Mode) compareDirections() {
+// compareSendDirections compares the send overheads of the two processors. P1 does not receive what
+// P2 sends at once, it waits delta, which is more than twice as long as a send and a receive. A
+// send that takes so long has waited for its receive, and shows no overhead.
+func (m Mode) compareSendDirections() {
 	a, b := m.TimerCurve(sample.Timer11), m.TimerCurve(sample.Timer22)
 	if a == nil || b == nil || m.Name == "ssend" {
 		return
@@ -139,13 +139,13 @@ func (m Mode) compareDirections() {
 // with its piece.
 func JudgeInterval(c *curve.Curve, piece int, half, value float64) Verdict {
 	if c.Deviation[piece].Middle > badFitDeviation {
-		return Bad
+		return BadVerdict
 	}
-	if half > WeakWidth*math.Abs(value) || c.Bent[piece] || len(c.Cells) < curve.MinPieceSizes {
-		return Weak
+	if half > WeakRelativeHalfWidth*math.Abs(value) || c.Bent[piece] || len(c.Cells) < curve.MinPieceSizes {
+		return WeakVerdict
 	}
 	if slices.ContainsFunc(c.PieceCells(piece), func(x clean.Cell) bool { return x.HasFewSamples() }) || c.HasDisagreeingRoots(piece) {
-		return Weak
+		return WeakVerdict
 	}
-	return Good
+	return GoodVerdict
 }

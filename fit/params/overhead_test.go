@@ -25,7 +25,7 @@ func TestIdle(t *testing.T) {
 		Mode, method string
 		value        float64
 	}{{"send", sample.TimerIdle, 30}, {"ssend", sample.Timer11, 70}, {"isend", sample.Timer11, 30.1}} {
-		if p := fitcheck.Row(t, r, w.Mode, "o_s", w.method, params.Micros); p.Value != w.value || fitcheck.HasWarningOf(r, w.Mode, "o_s", clean.Hindered) != (w.method == sample.TimerIdle) {
+		if p := fitcheck.Row(t, r, w.Mode, "o_s", w.method, params.UnitMicros); p.Value != w.value || fitcheck.HasWarningOf(r, w.Mode, "o_s", clean.Hindered) != (w.method == sample.TimerIdle) {
 			t.Errorf("%s: %+v, %v", w.Mode, p, r.Warnings)
 		}
 	}
@@ -88,7 +88,7 @@ func TestForcedProtocol(t *testing.T) {
 	set := &sample.Set{Series: []sample.Series{fittest.Series("send", sample.Timer11, fittest.Repeat(30, 5)...), fittest.Series("send", sample.Timer11, fittest.Repeat(30, 7)...)}}
 	set.Series[0].Protocol = "RTA"
 	r := fitcheck.Fit(t, set, clean.Options{})
-	if p := fitcheck.Row(t, r, "send", "o_s", sample.Timer11, params.Micros); p.Value != 7 || len(r.Curves) != 2 {
+	if p := fitcheck.Row(t, r, "send", "o_s", sample.Timer11, params.UnitMicros); p.Value != 7 || len(r.Curves) != 2 {
 		t.Errorf("%+v", p)
 	}
 	set.Series = set.Series[:1]
@@ -96,7 +96,7 @@ func TestForcedProtocol(t *testing.T) {
 		t.Errorf("parameters of a forced protocol: %+v", r.Parameters)
 	}
 	set.Series[0].Mode, set.Series[0].Protocol = "message", "T"
-	fitcheck.Row(t, fitcheck.Fit(t, set, clean.Options{}), "message", "o_s", sample.Timer11, params.Micros)
+	fitcheck.Row(t, fitcheck.Fit(t, set, clean.Options{}), "message", "o_s", sample.Timer11, params.UnitMicros)
 }
 
 func TestDerivedPieces(t *testing.T) {

@@ -30,35 +30,35 @@ type Parameter struct {
 func (p Parameter) Kind() Kind { return KindOf(p.Name, p.Unit) }
 
 // IsBound says whether all that is known of the parameter is that it does not exceed the value.
-func (p Parameter) IsBound() bool { return strings.HasSuffix(p.Method, upperBoundSuffix) }
+func (p Parameter) IsBound() bool { return strings.HasSuffix(p.Method, upperBoundMethodSuffix) }
 
 // Verdict says how far to trust a parameter.
 type Verdict string
 
 // The verdicts.
 const (
-	Good            Verdict = "good"
-	Weak            Verdict = "weak"             // a wide interval, few sizes or repetitions, or a warning on the way
-	Bad             Verdict = "bad"              // poor linear fit: half of the medians are more than 10 % from the line
-	NotIdentifiable Verdict = "not identifiable" // no number, or only a bound
+	GoodVerdict           Verdict = "good"
+	WeakVerdict           Verdict = "weak"             // a wide interval, few sizes or repetitions, or a warning on the way
+	BadVerdict            Verdict = "bad"              // poor linear fit: half of the medians are more than 10 % from the line
+	UnidentifiableVerdict Verdict = "not identifiable" // no number, or only a bound
 )
 
 // Methods. Those that differ by mode are put together from the names of the timers.
 const (
-	MethodReceiveDifference          = "timer21-timer12" + upperBoundSuffix      // L
-	MethodHalfRoundTripLessOverheads = "rtt/2-o_s-o_r"                           // L
-	MethodHalfRoundTrip              = "rtt/2"                                   // T; L with both overheads in it; also G of one-way time
-	MethodHalfRoundTripLessGap       = "rtt/2-g"                                 // L of PLogP
-	MethodPairs                      = "pairs"                                   // H and P
-	MethodBlockingDifference         = "timer21(blocking)-timer21(non-blocking)" // G
-	MethodTrain                      = "train"                                   // g
-	MethodGapAtMostSendOverhead      = "o_s" + upperBoundSuffix                  // g, where the send overhead hides it
-	MethodGapAtMostTrain             = "train" + upperBoundSuffix                // g, where a receiver that is slower than the sender hides it
-	upperBoundSuffix                 = ": upper bound"                           // follows the method of a bound
-	UnidentifiableSuffix             = ": not identifiable"                      // follows the method of a row without a number
-	badFitDeviation                  = 0.1                                       // median deviation from a line that is bad, as a part of the times
-	WeakWidth                        = 0.2                                       // half width of a weak interval over the value
-	maxSmallMessageBytes             = 16                                        // bytes of the longest message for which L is measured without a warning
+	MethodReceiveDifference          = "timer21-timer12" + upperBoundMethodSuffix // L
+	MethodHalfRoundTripLessOverheads = "rtt/2-o_s-o_r"                            // L
+	MethodHalfRoundTrip              = "rtt/2"                                    // T; L with both overheads in it; also G of one-way time
+	MethodHalfRoundTripLessGap       = "rtt/2-g"                                  // L of PLogP
+	MethodCountFromPairs             = "pairs"                                    // H and P
+	MethodBlockingDifference         = "timer21(blocking)-timer21(non-blocking)"  // G
+	MethodTrain                      = "train"                                    // g
+	MethodGapAtMostSendOverhead      = "o_s" + upperBoundMethodSuffix             // g, where the send overhead hides it
+	MethodGapAtMostTrain             = "train" + upperBoundMethodSuffix           // g, where a receiver that is slower than the sender hides it
+	upperBoundMethodSuffix           = ": upper bound"                            // follows the method of a bound
+	UnidentifiableMethodSuffix       = ": not identifiable"                       // follows the method of a row without a number
+	badFitDeviation                  = 0.1                                        // median deviation from a line that is bad, as a part of the times
+	WeakRelativeHalfWidth            = 0.2                                        // half width of a weak interval over the value
+	maxSmallMessageBytes             = 16                                         // bytes of the longest message for which L is measured without a warning
 )
 
 // AlternativeLatencyMethods are other readings of L, which ValueAt never takes.
@@ -66,7 +66,7 @@ var AlternativeLatencyMethods = map[string]bool{MethodHalfRoundTrip: true, Metho
 
 // BaseMethod returns a method without the remark that it gave no number, or only a bound.
 func BaseMethod(method string) string {
-	return strings.TrimSuffix(strings.TrimSuffix(method, UnidentifiableSuffix), upperBoundSuffix)
+	return strings.TrimSuffix(strings.TrimSuffix(method, UnidentifiableMethodSuffix), upperBoundMethodSuffix)
 }
 
 // SelectParameters returns the parameters of one platform, library and place, in order. An empty
@@ -81,11 +81,11 @@ func SelectParameters(ps []Parameter, platform, library, place string) []Paramet
 	return out
 }
 
-// FindRow returns the row of a kind in a mode that counts: the first in the order of Fit, of L
-// neither rtt/2 nor rtt/2-g. A bound, and a row without a number, is returned only if there is no
+// FindParameter returns the row of a kind in a mode that counts: the first in the order of Fit, of
+// L neither rtt/2 nor rtt/2-g. A bound, and a row without a number, is returned only if there is no
 // other. Of a kind that depends on size it is the row of the range that holds k bytes, or of the
 // nearest one by the ratio of sizes.
-func FindRow(ps []Parameter, mode string, kind Kind, k int) (Parameter, bool) {
+func FindParameter(ps []Parameter, mode string, kind Kind, k int) (Parameter, bool) {
 	best := -1
 	number := func(p Parameter) bool { return !math.IsNaN(p.Value) && !p.IsBound() }
 	for i, p := range ps {

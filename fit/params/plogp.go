@@ -15,15 +15,15 @@ import (
 type PLogP struct {
 	Platform, Library, Place, Mode string
 
-	SmallestBytes int          // bytes of the smallest message, which stands for one without data
-	L             TimeInterval // RTT(0)/2 − g(0)
-	Sizes         []PLogPSize  // in order
+	SmallestBytes int           // bytes of the smallest message, which stands for one without data
+	Latency       TimeInterval  // RTT(0)/2 − g(0)
+	ValuesBySize  []PLogPValues // in order
 }
 
-// PLogPSize is the functions of PLogP at a size.
-type PLogPSize struct {
-	Bytes             int
-	SendO, RecvO, Gap TimeInterval
+// PLogPValues is the functions of PLogP at a size.
+type PLogPValues struct {
+	Bytes                           int
+	SendOverhead, RecvOverhead, Gap TimeInterval
 }
 
 // TimeInterval is a time with its interval; NaN where the samples do not determine it.
@@ -32,12 +32,12 @@ type TimeInterval struct {
 	FewestSamples    int // samples of the cell that has the fewest
 }
 
-var unknownTime = TimeInterval{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
+var unknownTimeInterval = TimeInterval{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
 
-// timeOfCell returns what a cell says, if it is more than nothing.
-func timeOfCell(c *clean.Cell) TimeInterval {
+// cellTimeInterval returns what a cell says, if it is more than nothing.
+func cellTimeInterval(c *clean.Cell) TimeInterval {
 	if c == nil || c.Value <= 0 {
-		return unknownTime
+		return unknownTimeInterval
 	}
 	low, high := c.DisplayedInterval()
 	return TimeInterval{clean.RoundDigits(c.Value), clean.RoundDigits(max(low, 0)), clean.RoundDigits(high), c.FewestSamples}
@@ -58,50 +58,50 @@ func (m Mode) addPLogP() {
 	if rtt == nil {
 		return
 	}
-	p := PLogP{Platform: m.Platform, Library: m.Library, Place: m.Place, Mode: m.Name, L: unknownTime}
+	p := PLogP{Platform: m.Platform, Library: m.Library, Place: m.Place, Mode: m.Name, Latency: unknownTimeInterval}
 	least := rtt.Cells[0]
 	p.SmallestBytes = least.Bytes
 	first := burst.CellOf(least.Bytes)
 	if first != nil {
 		l := clean.LinearCombination([]clean.Cell{least, *first}, []float64{0.5, -1}, m.Options.Level)
 		if l.Low > 0 {
-			p.L = timeOfCell(&l)
+			p.Latency = cellTimeInterval(&l)
 		}
 	}
 	send, receive := m.SendOverheadCurve(), m.ReceiveOverheadCurve()
 	for _, x := range rtt.Cells {
-		s := PLogPSize{Bytes: x.Bytes, SendO: timeOfCell(send.CellOf(x.Bytes)), RecvO: timeOfCell(receive.CellOf(x.Bytes)), Gap: unknownTime}
+		s := PLogPValues{Bytes: x.Bytes, SendOverhead: cellTimeInterval(send.CellOf(x.Bytes)), RecvOverhead: cellTimeInterval(receive.CellOf(x.Bytes)), Gap: unknownTimeInterval}
 		if first != nil {
 			g := *first
 			if x.Bytes != least.Bytes {
 				g = clean.LinearCombination([]clean.Cell{x, least, *first}, []float64{0.5, -0.5, 1}, m.Options.Level)
 			}
-			s.Gap = timeOfCell(&g)
+			s.Gap = cellTimeInterval(&g)
 		}
-		p.Sizes = append(p.Sizes, s)
+		p.ValuesBySize = append(p.ValuesBySize, s)
 	}
-	m.Views = append(m.Views, p)
+	m.PLogPViews = append(m.PLogPViews, p)
 }
 
 // LogGP is what PLogP says in the terms of LogGP.
-type LogGP struct{ L, O, Gap, BigGap float64 }
+type LogGP struct{ Latency, Overhead, Gap, GapPerByte float64 }
 
-// LogGP converts to LogGP, by the formulas of Kielmann et al.:
+// ToLogGP converts to ToLogGP, by the formulas of Kielmann et al.:
 //
 //	L' = L + g(0) − o_s(0) − o_r(0), o = (o_s(0) + o_r(0))/2, g = g(0), G = g(m)/m
 //
 // m being the largest size, in microseconds and microseconds a byte. They write the first three of
 // one byte. What is not known, or not above zero, is NaN.
-func (p PLogP) LogGP() LogGP {
-	if len(p.Sizes) == 0 {
+func (p PLogP) ToLogGP() LogGP {
+	if len(p.ValuesBySize) == 0 {
 		return LogGP{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	}
-	small, large := p.Sizes[0], p.Sizes[len(p.Sizes)-1]
+	small, large := p.ValuesBySize[0], p.ValuesBySize[len(p.ValuesBySize)-1]
 	out := LogGP{
-		L: p.L.Value + small.Gap.Value - small.SendO.Value - small.RecvO.Value, O: (small.SendO.Value + small.RecvO.Value) / 2,
-		Gap: small.Gap.Value, BigGap: large.Gap.Value / float64(large.Bytes),
+		Latency: p.Latency.Value + small.Gap.Value - small.SendOverhead.Value - small.RecvOverhead.Value, Overhead: (small.SendOverhead.Value + small.RecvOverhead.Value) / 2,
+		Gap: small.Gap.Value, GapPerByte: large.Gap.Value / float64(large.Bytes),
 	}
-	for _, x := range []*float64{&out.L, &out.O, &out.Gap, &out.BigGap} {
+	for _, x := range []*float64{&out.Latency, &out.Overhead, &out.Gap, &out.GapPerByte} {
 		if !(*x > 0) || math.IsInf(*x, 0) {
 			*x = math.NaN()
 		}
@@ -117,12 +117,12 @@ func WritePLogP(w io.Writer, views []PLogP) error {
 	var rows [][]string
 	for _, p := range views {
 		add := func(name string, bytes int, t TimeInterval) {
-			rows = append(rows, []string{p.Platform, p.Library, p.Place, p.Mode, name, table.SizeText(bytes), table.NumberText(t.Value), table.NumberText(t.Low), table.NumberText(t.High), Micros})
+			rows = append(rows, []string{p.Platform, p.Library, p.Place, p.Mode, name, table.SizeText(bytes), table.NumberText(t.Value), table.NumberText(t.Low), table.NumberText(t.High), UnitMicros})
 		}
-		add("L", p.SmallestBytes, p.L)
-		for _, s := range p.Sizes {
-			add("o_s", s.Bytes, s.SendO)
-			add("o_r", s.Bytes, s.RecvO)
+		add("L", p.SmallestBytes, p.Latency)
+		for _, s := range p.ValuesBySize {
+			add("o_s", s.Bytes, s.SendOverhead)
+			add("o_r", s.Bytes, s.RecvOverhead)
 			add("g", s.Bytes, s.Gap)
 		}
 	}

@@ -22,16 +22,16 @@ func TestPLogP(t *testing.T) {
 		if v.Mode != "send" {
 			continue
 		}
-		if math.Abs(v.L.Value-17) > 1e-6 || v.SmallestBytes != 1 || len(v.Sizes) != len(m.Sizes) {
+		if math.Abs(v.Latency.Value-17) > 1e-6 || v.SmallestBytes != 1 || len(v.ValuesBySize) != len(m.Sizes) {
 			t.Errorf("%+v", v)
 		}
-		for _, s := range v.Sizes {
-			if want := 40 + 0.04*float64(s.Bytes-1); math.Abs(s.Gap.Value-want) > 1e-5 || math.Abs(s.SendO.Value-30) > 1e-6 || math.Abs(s.RecvO.Value-15) > 1e-6 {
+		for _, s := range v.ValuesBySize {
+			if want := 40 + 0.04*float64(s.Bytes-1); math.Abs(s.Gap.Value-want) > 1e-5 || math.Abs(s.SendOverhead.Value-30) > 1e-6 || math.Abs(s.RecvOverhead.Value-15) > 1e-6 {
 				t.Errorf("%+v, want g %v", s, want)
 			}
 		}
 		// back to LogGP: L is 12 again
-		if x := v.LogGP(); math.Abs(x.L-12) > 1e-6 || math.Abs(x.O-22.5) > 1e-6 || math.Abs(x.Gap-40) > 1e-6 || math.Abs(x.BigGap-(40+0.04*16383)/16384) > 1e-8 {
+		if x := v.ToLogGP(); math.Abs(x.Latency-12) > 1e-6 || math.Abs(x.Overhead-22.5) > 1e-6 || math.Abs(x.Gap-40) > 1e-6 || math.Abs(x.GapPerByte-(40+0.04*16383)/16384) > 1e-8 {
 			t.Errorf("%+v", x)
 		}
 		var b bytes.Buffer

@@ -10,23 +10,24 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// ModelParameters returns the parameters of a mode as the models take them. It is a *MissingError
-// if o_s, o_r, L or G is missing: without them there is nothing to compute with. L within a node is
-// zero if it is missing, where LoGH{sSP} neglects it; g is the bound if only that is known.
+// ModelParameters returns the parameters of a mode as the models take them. It is a
+// *MissingParameterError if o_s, o_r, L or G is missing: without them there is nothing to compute
+// with. L within a node is zero if it is missing, where LoGH{sSP} neglects it; g is the bound if
+// only that is known.
 func ModelParameters(ps []Parameter, mode string) (model.Parameters, error) {
 	x, err := smallMessageParameters(ps, mode, mode)
 	if err != nil {
 		return x, err
 	}
 	x.SendO, x.RecvO = overheadCurve(ps, mode, SendOverhead), overheadCurve(ps, mode, RecvOverhead)
-	if g, ok := FindRow(ps, mode, Gap, 0); ok && g.Value > 0 {
+	if g, ok := FindParameter(ps, mode, Gap, 0); ok && g.Value > 0 {
 		x.Gap = unit.FromMicros(g.Value)
 	}
 	for _, p := range ps {
 		if p.Mode != mode || p.Kind() != GapPerByte || !(p.Value > 0) {
 			continue
 		}
-		g := toPerByte(p.Value)
+		g := unitPerByteFromMicros(p.Value)
 		switch {
 		case p.Method == sample.TimerGet:
 			x.GetGap = g
@@ -37,7 +38,7 @@ func ModelParameters(ps []Parameter, mode string) (model.Parameters, error) {
 		}
 	}
 	if x.BigGap == 0 {
-		return x, &MissingError{Name: "G", Mode: mode, Remedy: remedy(ps, mode)}
+		return x, &MissingParameterError{Name: "G", Mode: mode, Remedy: remedyForMissing(ps, mode)}
 	}
 	return x, nil
 }
@@ -45,7 +46,7 @@ func ModelParameters(ps []Parameter, mode string) (model.Parameters, error) {
 // BlockingCallParameters returns what LoGH{sSP} needs of one place to predict the messages of a
 // blocking call: the overheads and L of a small message, and the gap per byte. The send overhead of
 // ssend, which waits for its receiver, is that of issend. Where the call itself shows no L, the
-// bound that ssend shows counts. It is a *MissingError if something else is missing.
+// bound that ssend shows counts. It is a *MissingParameterError if something else is missing.
 func BlockingCallParameters(ps []Parameter, call string) (model.Parameters, error) {
 	sending := call
 	if call == "ssend" {
@@ -57,9 +58,9 @@ func BlockingCallParameters(ps []Parameter, call string) (model.Parameters, erro
 	}
 	g, err := EstimateAt(ps, call, GapPerByte, 0)
 	if err != nil {
-		return x, &MissingError{Name: "G", Mode: call, Remedy: "measure both " + call + " and i" + call}
+		return x, &MissingParameterError{Name: "G", Mode: call, Remedy: "measure both " + call + " and i" + call}
 	}
-	x.BigGap = toPerByte(g.Value)
+	x.BigGap = unitPerByteFromMicros(g.Value)
 	return x, nil
 }
 
@@ -73,25 +74,25 @@ func BlockingCallParametersBySize(ps []Parameter, call string) (model.Parameters
 	}
 	x := model.Parameters{SendO: overheadCurve(ps, call, SendOverhead), RecvO: overheadCurve(ps, call, RecvOverhead), OneWayCurve: way}
 	for _, kind := range []Kind{SendOverhead, RecvOverhead} {
-		if _, err := EstimateAt(ps, call, kind, 0); err != nil && !errors.As(err, new(*RangeError)) {
+		if _, err := EstimateAt(ps, call, kind, 0); err != nil && !errors.As(err, new(*SizeRangeError)) {
 			return x, err
 		}
 	}
-	if g, ok := FindRow(ps, call, Gap, 0); ok && g.Value > 0 && g.Verdict != NotIdentifiable {
+	if g, ok := FindParameter(ps, call, Gap, 0); ok && g.Value > 0 && g.Verdict != UnidentifiableVerdict {
 		x.Gap = unit.FromMicros(g.Value)
 	}
 	if call == "send" {
 		x.Start, x.Posted = overheadCurve(ps, "isend", SendOverhead), overheadCurve(ps, "rsend", RecvOverhead)
 	}
-	if limit, _, err := EagerThreshold(ps, call); err == nil {
+	if limit, _, err := FindEagerLimit(ps, call); err == nil {
 		x.Eager = int(limit)
 	}
 	ways := SizeRanges(ps, call, OneWayTime)
 	longest := ways[len(ways)-1]
 	if g, err := EstimateAt(ps, call, GapPerByte, 0); err == nil {
-		x.BigGap = toPerByte(g.Value)
+		x.BigGap = unitPerByteFromMicros(g.Value)
 	} else if longest.Slope > 0 {
-		x.BigGap = toPerByte(longest.Slope)
+		x.BigGap = unitPerByteFromMicros(longest.Slope)
 	}
 	limitGapPerByte(&x, longest.To, SizeRanges(ps, call, RecvOverhead))
 	return x, nil
@@ -130,12 +131,12 @@ func smallMessageParameters(ps []Parameter, mode, sending string) (model.Paramet
 	}
 	x.SendO, x.RecvO = model.ConstantCurve(unit.FromMicros(s.Value)), model.ConstantCurve(unit.FromMicros(r.Value))
 	l, err := EstimateAt(ps, mode, Latency, 0)
-	var missing *MissingError
+	var missing *MissingParameterError
 	if errors.As(err, &missing) && mode != sample.LowLevelMode {
-		if p, ok := FindRow(ps, "ssend", Latency, 0); ok && p.Value > 0 {
+		if p, ok := FindParameter(ps, "ssend", Latency, 0); ok && p.Value > 0 {
 			l.Value, err = p.Value, nil
 		} else {
-			missing = &MissingError{Name: "L", Mode: mode + " or ssend", Remedy: "measure ssend too"}
+			missing = &MissingParameterError{Name: "L", Mode: mode + " or ssend", Remedy: "measure ssend too"}
 			err = missing
 		}
 	}
@@ -146,7 +147,9 @@ func smallMessageParameters(ps []Parameter, mode, sending string) (model.Paramet
 	return x, nil
 }
 
-func toPerByte(g float64) unit.PerByte { return unit.PerByte(g * float64(unit.Microsecond)) }
+func unitPerByteFromMicros(g float64) unit.PerByte {
+	return unit.PerByte(g * float64(unit.Microsecond))
+}
 
 // IsWithinNode says whether parameters are of a place within a node.
 func IsWithinNode(ps []Parameter) bool {
@@ -160,14 +163,14 @@ type SizeRange struct {
 	Method             string
 }
 
-// At returns the line of the range at k bytes, in microseconds.
-func (r SizeRange) At(k int) float64 { return r.ValueAtFrom + r.Slope*float64(k-r.From) }
+// ValueAt returns the line of the range at k bytes, in microseconds.
+func (r SizeRange) ValueAt(k int) float64 { return r.ValueAtFrom + r.Slope*float64(k-r.From) }
 
 // SizeRanges returns the ranges of a kind that depends on size, by the method that counts, in
 // order.
 func SizeRanges(ps []Parameter, mode string, kind Kind) []SizeRange {
 	var out []SizeRange
-	first, _ := FindRow(ps, mode, kind, 0)
+	first, _ := FindParameter(ps, mode, kind, 0)
 	for _, p := range ps {
 		if p.Mode != mode || p.Method != first.Method || math.IsNaN(p.Value) {
 			continue
@@ -188,7 +191,7 @@ func overheadCurve(ps []Parameter, mode string, kind Kind) model.Curve {
 	for _, r := range SizeRanges(ps, mode, kind) {
 		piece := model.Piece{From: max(r.From, 0), At: unit.FromMicros(r.ValueAtFrom)}
 		if r.Slope > 0 {
-			piece.PerByte = toPerByte(r.Slope)
+			piece.PerByte = unitPerByteFromMicros(r.Slope)
 		}
 		c = append(c, piece)
 	}

@@ -36,8 +36,8 @@ func TestIntervalDecidesVerdict(t *testing.T) {
 		doubtful  bool
 		want      string
 	}{
-		{8.1, 11.9, false, string(Good)}, {7.9, 12.1, false, string(Weak)}, {9.5, 10.5, true, string(Weak)},
-		{0.001, 10, false, string(Weak)}, {0, 10.5, false, string(NotIdentifiable)}, {-1, 21, false, string(NotIdentifiable)},
+		{8.1, 11.9, false, string(GoodVerdict)}, {7.9, 12.1, false, string(WeakVerdict)}, {9.5, 10.5, true, string(WeakVerdict)},
+		{0.001, 10, false, string(WeakVerdict)}, {0, 10.5, false, string(UnidentifiableVerdict)}, {-1, 21, false, string(UnidentifiableVerdict)},
 	} {
 		if row := m.completeRow(Parameter{Name: "g", Method: "train"}, 10, c.low, c.high, c.doubtful); string(row.Verdict) != c.want {
 			t.Errorf("10 in [%g, %g], doubtful %v: %s, want %s", c.low, c.high, c.doubtful, row.Verdict, c.want)
@@ -99,16 +99,16 @@ func TestPLogPFormulas(t *testing.T) {
 		sample.TimerTrain: {testCell(0, 7, 0.1)}, sample.Timer11: {testCell(0, 3, 0.1)}, sample.Timer12: {testCell(0, 4, 0.1)},
 	})
 	m.addPLogP()
-	p := m.Views[0]
-	if p.L.Value != 13 || p.Sizes[0].SendO.Value != 3 || p.Sizes[0].RecvO.Value != 4 {
-		t.Errorf("L %g, o_s(0) %g, o_r(0) %g, want 13, 3, 4", p.L.Value, p.Sizes[0].SendO.Value, p.Sizes[0].RecvO.Value)
+	p := m.PLogPViews[0]
+	if p.Latency.Value != 13 || p.ValuesBySize[0].SendOverhead.Value != 3 || p.ValuesBySize[0].RecvOverhead.Value != 4 {
+		t.Errorf("L %g, o_s(0) %g, o_r(0) %g, want 13, 3, 4", p.Latency.Value, p.ValuesBySize[0].SendOverhead.Value, p.ValuesBySize[0].RecvOverhead.Value)
 	}
 	for i, want := range []float64{7, 17, 57} {
-		if got := p.Sizes[i].Gap.Value; math.Abs(got-want) > 1e-9 {
-			t.Errorf("g(%d) = %g, want %g", p.Sizes[i].Bytes, got, want)
+		if got := p.ValuesBySize[i].Gap.Value; math.Abs(got-want) > 1e-9 {
+			t.Errorf("g(%d) = %g, want %g", p.ValuesBySize[i].Bytes, got, want)
 		}
 	}
-	if x := p.LogGP(); math.Abs(x.L-(13+7-3-4)) > 1e-9 || x.O != 3.5 || x.Gap != 7 || math.Abs(x.BigGap-57.0/4000) > 1e-12 {
+	if x := p.ToLogGP(); math.Abs(x.Latency-(13+7-3-4)) > 1e-9 || x.Overhead != 3.5 || x.Gap != 7 || math.Abs(x.GapPerByte-57.0/4000) > 1e-12 {
 		t.Errorf("in terms of LogGP: %+v", x)
 	}
 }

@@ -17,11 +17,11 @@ import (
 //	o_s(s)      = [PRTT(n,d,s) − PRTT(1,0,s)] / (n−1) − d
 //
 // The second timer has its waits taken out already. A curve is nil where there are no trains.
-type trainCurves struct{ interval, Send *curve.Curve }
+type trainCurves struct{ messageInterval, SendOverhead *curve.Curve }
 
-// TrainCurves returns the curves of a mode. They are made once.
-func (e *Extraction) TrainCurves(mode string) trainCurves {
-	t, ok := e.trains[mode]
+// DeriveTrainCurves returns the curves of a mode. They are made once.
+func (e *Extraction) DeriveTrainCurves(mode string) trainCurves {
+	t, ok := e.trainCurvesByMode[mode]
 	if ok {
 		return t
 	}
@@ -31,18 +31,18 @@ func (e *Extraction) TrainCurves(mode string) trainCurves {
 		if !ok || c.Mode != mode || rtt == nil || !clean.IsLibraryChoice(mode, c.Protocol) {
 			continue
 		}
-		into := &t.interval
+		into := &t.messageInterval
 		if waiting {
-			into = &t.Send
+			into = &t.SendOverhead
 		}
 		if *into == nil || (*into).Cells == nil {
 			*into = e.perMessageCurve(c, rtt, n)
 		}
 	}
-	if e.trains == nil {
-		e.trains = make(map[string]trainCurves)
+	if e.trainCurvesByMode == nil {
+		e.trainCurvesByMode = make(map[string]trainCurves)
 	}
-	e.trains[mode] = t
+	e.trainCurvesByMode[mode] = t
 	return t
 }
 
@@ -79,7 +79,7 @@ func (e *Extraction) perMessageCurve(train, rtt *curve.Curve, n int) *curve.Curv
 		return nil
 	}
 	out.Cut(e.Options)
-	e.Derived = append(e.Derived, *out)
+	e.DerivedCurves = append(e.DerivedCurves, *out)
 	return out
 }
 
@@ -89,7 +89,7 @@ func (m Mode) GapCurve() *curve.Curve {
 	if train := m.TimerCurve(sample.TimerTrain); train != nil {
 		return train
 	}
-	return m.TrainCurves(m.Name).interval
+	return m.DeriveTrainCurves(m.Name).messageInterval
 }
 
 // PerMessageMethod is the method of what each message of a train of n adds: (prtt10-rtt)/9.
@@ -97,8 +97,9 @@ func PerMessageMethod(train string, n int) string {
 	return fmt.Sprintf("(%s-%s)/%d", train, sample.TimerRTT, n-1)
 }
 
-// IsPerMessage says whether the timer of a curve is what each message of a round-trip train adds.
-func IsPerMessage(timer string) bool {
+// IsPerMessageTimer says whether the timer of a curve is what each message of a round-trip train
+// adds.
+func IsPerMessageTimer(timer string) bool {
 	name, _, ok := strings.Cut(strings.TrimPrefix(timer, "("), "-"+sample.TimerRTT+")/")
 	_, waiting, train := sample.ParseTrainTimer(name)
 	return ok && train && !waiting

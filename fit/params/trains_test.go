@@ -46,14 +46,14 @@ func TestTrains(t *testing.T) {
 		name, method, unit string
 		want               float64
 	}{
-		{"o_s", "(prtt10-d-rtt)/9", params.Micros, trainTruth.os},
-		{"o_r", sample.Timer12, params.Micros, trainTruth.or},
-		{"L", params.MethodHalfRoundTripLessOverheads, params.Micros, trainTruth.l},
-		{"g", "(prtt10-rtt)/9", params.Micros, trainTruth.g},
-		{"G", "(prtt10-rtt)/9", params.PerByte, trainTruth.big},
-		{"G", params.MethodHalfRoundTrip, params.PerByte, trainTruth.big},
+		{"o_s", "(prtt10-d-rtt)/9", params.UnitMicros, trainTruth.os},
+		{"o_r", sample.Timer12, params.UnitMicros, trainTruth.or},
+		{"L", params.MethodHalfRoundTripLessOverheads, params.UnitMicros, trainTruth.l},
+		{"g", "(prtt10-rtt)/9", params.UnitMicros, trainTruth.g},
+		{"G", "(prtt10-rtt)/9", params.UnitMicrosPerByte, trainTruth.big},
+		{"G", params.MethodHalfRoundTrip, params.UnitMicrosPerByte, trainTruth.big},
 	} {
-		if p := fitcheck.Row(t, r, "send", c.name, c.method, c.unit); math.Abs(p.Value-c.want) > 1e-6*c.want || p.Verdict != params.Good {
+		if p := fitcheck.Row(t, r, "send", c.name, c.method, c.unit); math.Abs(p.Value-c.want) > 1e-6*c.want || p.Verdict != params.GoodVerdict {
 			t.Errorf("%s by %s is %v, %s, want %v", c.name, c.method, p.Value, p.Verdict, c.want)
 		}
 	}
@@ -88,7 +88,7 @@ func TestTrainsDisturbed(t *testing.T) {
 		warned []string
 	}{{nil, []string{sample.TimerRTT}}, {[]int{1, 10, 100}, []string{sample.TrainTimer(10), sample.SpacedTrainTimer(10)}}} {
 		r := fitcheck.Fit(t, disturbed(c.sizes...), clean.Options{})
-		if p := fitcheck.Row(t, r, "send", "o_s", "(prtt10-d-rtt)/9", params.Micros); math.Abs(p.Value-trainTruth.os) > 1e-6 {
+		if p := fitcheck.Row(t, r, "send", "o_s", "(prtt10-d-rtt)/9", params.UnitMicros); math.Abs(p.Value-trainTruth.os) > 1e-6 {
 			t.Errorf("o_s is %v", p.Value)
 		}
 		for _, timer := range c.warned {
@@ -107,18 +107,18 @@ func TestTrainsDisturbed(t *testing.T) {
 // Of round trips alone L is not to be had, and nothing is made up in its place.
 func TestRoundTripsAlone(t *testing.T) {
 	r := fitcheck.Fit(t, trainTruth.samples(sample.TimerRTT), clean.Options{})
-	p := fitcheck.Row(t, r, "send", "L", params.MethodHalfRoundTripLessOverheads+params.UnidentifiableSuffix, params.Micros)
-	if !math.IsNaN(p.Value) || p.Verdict != params.NotIdentifiable || !fitcheck.HasWarningOf(r, "send", "L", clean.Unidentified) {
+	p := fitcheck.Row(t, r, "send", "L", params.MethodHalfRoundTripLessOverheads+params.UnidentifiableMethodSuffix, params.UnitMicros)
+	if !math.IsNaN(p.Value) || p.Verdict != params.UnidentifiableVerdict || !fitcheck.HasWarningOf(r, "send", "L", clean.Unidentified) {
 		t.Errorf("%+v %v", p, r.Warnings)
 	}
 	if v, ok := params.ValueAt(r.Parameters, "send", "L", 0); ok {
 		t.Errorf("L has the value %v", v)
 	}
 	half := trainTruth.l + trainTruth.os + trainTruth.or
-	if p := fitcheck.Row(t, r, "send", "L", params.MethodHalfRoundTrip, params.Micros); math.Abs(p.Value-half) > 1e-6 {
+	if p := fitcheck.Row(t, r, "send", "L", params.MethodHalfRoundTrip, params.UnitMicros); math.Abs(p.Value-half) > 1e-6 {
 		t.Errorf("rtt/2 is %v, want %v", p.Value, half)
 	}
-	if p := fitcheck.Row(t, r, "send", "G", params.MethodHalfRoundTrip, params.PerByte); math.Abs(p.Value-trainTruth.big) > 1e-8 {
+	if p := fitcheck.Row(t, r, "send", "G", params.MethodHalfRoundTrip, params.UnitMicrosPerByte); math.Abs(p.Value-trainTruth.big) > 1e-8 {
 		t.Errorf("G is %v", p.Value)
 	}
 }
@@ -130,13 +130,13 @@ func TestStream(t *testing.T) {
 		set.Series[i].Timer = sample.TimerStream
 	}
 	r := fitcheck.Fit(t, set, clean.Options{})
-	if p := fitcheck.Row(t, r, "send", "g", sample.TimerStream+": upper bound", params.Micros); !p.IsBound() || p.Verdict != params.NotIdentifiable || p.Value != trainTruth.times(1)[sample.TrainTimer(10)] {
+	if p := fitcheck.Row(t, r, "send", "g", sample.TimerStream+": upper bound", params.UnitMicros); !p.IsBound() || p.Verdict != params.UnidentifiableVerdict || p.Value != trainTruth.times(1)[sample.TrainTimer(10)] {
 		t.Errorf("%+v", p)
 	}
 	if v, ok := params.ValueAt(r.Parameters, "send", "g", 0); ok {
 		t.Errorf("a bound is the value %v", v)
 	}
-	if p := fitcheck.Row(t, r, "send", "G", sample.TimerStream, params.PerByte); math.Abs(p.Value-11*trainTruth.big) > 1e-8 {
+	if p := fitcheck.Row(t, r, "send", "G", sample.TimerStream, params.UnitMicrosPerByte); math.Abs(p.Value-11*trainTruth.big) > 1e-8 {
 		t.Errorf("G is %v", p.Value)
 	}
 }

@@ -55,7 +55,7 @@ func TestParametersOfTiers(t *testing.T) {
 		here := params.SelectParameters(ps, "", "", c.place)
 		switch c.name {
 		case "P":
-			if p := parameterOf(here, "P"); p == nil || p.Value != 4 || p.Low != 3 || p.High != 4 || p.Unit != params.Count || p.Samples != 21 || p.From >= 0 {
+			if p := parameterOf(here, "P"); p == nil || p.Value != 4 || p.Low != 3 || p.High != 4 || p.Unit != params.UnitCount || p.Samples != 21 || p.From >= 0 {
 				t.Errorf("P is %+v", p)
 			}
 			continue
@@ -134,7 +134,7 @@ func TestOneTierHasNoGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"H", "P"} {
-		if p := parameterOf(r.Parameters, name); p == nil || p.Value == p.Value || p.Verdict != params.NotIdentifiable || p.Place != "inter" {
+		if p := parameterOf(r.Parameters, name); p == nil || p.Value == p.Value || p.Verdict != params.UnidentifiableVerdict || p.Place != "inter" {
 			t.Errorf("%s is %+v", name, p)
 		}
 	}

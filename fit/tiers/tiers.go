@@ -282,13 +282,13 @@ func (t *tierSearch) Parameters() []params.Parameter {
 	var out []params.Parameter
 	row := func(name string, i, value, low, high int) {
 		p := params.Parameter{Platform: t.Platform, Library: t.Library, Place: tiers.Levels[i].Place, Name: name, From: -1, To: -1,
-			Value: float64(value), Low: float64(low), High: float64(high), Unit: params.Count, Method: params.MethodPairs, Samples: len(t.pairs), Verdict: params.Good}
+			Value: float64(value), Low: float64(low), High: float64(high), Unit: params.UnitCount, Method: params.MethodCountFromPairs, Samples: len(t.pairs), Verdict: params.GoodVerdict}
 		if t.isUnclear() {
-			p.Verdict = params.Weak
+			p.Verdict = params.WeakVerdict
 		}
 		if len(t.levels) == 1 {
-			p.Value, p.Low, p.High, p.Verdict = math.NaN(), math.NaN(), math.NaN(), params.NotIdentifiable
-			p.Method += params.UnidentifiableSuffix
+			p.Value, p.Low, p.High, p.Verdict = math.NaN(), math.NaN(), math.NaN(), params.UnidentifiableVerdict
+			p.Method += params.UnidentifiableMethodSuffix
 		}
 		out = append(out, p)
 	}

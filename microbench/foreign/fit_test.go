@@ -51,7 +51,7 @@ func rows(r *fit.Result, mode, name, method, unit string) []params.Parameter {
 func TestFitTrains(t *testing.T) {
 	r := fitted(t, "prtt-openmpi-shm-eager4096.csv")
 	for _, name := range []struct{ name, method string }{{"o_s", "(prtt10-d-rtt)/9"}, {"o_r", "timer12"}} {
-		pieces := rows(r, "send", name.name, name.method, params.Micros)
+		pieces := rows(r, "send", name.name, name.method, params.UnitMicros)
 		last := pieces[len(pieces)-1]
 		if last.From != 4096 || pieces[len(pieces)-2].To != 4000 {
 			t.Errorf("%s: the last change is at %d bytes, want 4096", name.name, last.From)
@@ -61,13 +61,13 @@ func TestFitTrains(t *testing.T) {
 		name, method, unit string
 		want               float64 // at the smallest size, or of the last piece
 	}{
-		{"o_s", "(prtt10-d-rtt)/9", params.Micros, 0.048},
-		{"o_r", "timer12", params.Micros, 0.0949},
-		{"L", "rtt/2", params.Micros, 0.1675},
-		{"L", "rtt/2-o_s-o_r", params.Micros, 0.1675 - 0.0444 - 0.094},
-		{"g", "(prtt10-rtt)/9: upper bound", params.Micros, 0.0641},
-		{"G", "(prtt10-rtt)/9", params.PerByte, (9.1436 - 1.8054) / (131072 - 4096)},
-		{"G", "rtt/2", params.PerByte, (20.7655 - 4.041) / 2 / (131072 - 4096)},
+		{"o_s", "(prtt10-d-rtt)/9", params.UnitMicros, 0.048},
+		{"o_r", "timer12", params.UnitMicros, 0.0949},
+		{"L", "rtt/2", params.UnitMicros, 0.1675},
+		{"L", "rtt/2-o_s-o_r", params.UnitMicros, 0.1675 - 0.0444 - 0.094},
+		{"g", "(prtt10-rtt)/9: upper bound", params.UnitMicros, 0.0641},
+		{"G", "(prtt10-rtt)/9", params.UnitMicrosPerByte, (9.1436 - 1.8054) / (131072 - 4096)},
+		{"G", "rtt/2", params.UnitMicrosPerByte, (20.7655 - 4.041) / 2 / (131072 - 4096)},
 	} {
 		if p := rows(r, "send", c.name, c.method, c.unit); len(p) == 0 || math.Abs(p[0].Value-c.want) > 0.05*c.want {
 			t.Errorf("%s by %s: %+v, want %v", c.name, c.method, p, c.want)
@@ -83,7 +83,7 @@ func TestFitTrains(t *testing.T) {
 func TestFitDisturbed(t *testing.T) {
 	clean, r := fitted(t, "prtt-openmpi-shm-eager4096.csv"), fitted(t, "prtt-contaminated.csv")
 	for _, c := range []struct{ name, method, unit string }{
-		{"o_r", "timer12", params.Micros}, {"G", "(prtt10-rtt)/9", params.PerByte},
+		{"o_r", "timer12", params.UnitMicros}, {"G", "(prtt10-rtt)/9", params.UnitMicrosPerByte},
 	} {
 		a, _ := params.ValueAt(clean.Parameters, "send", c.name, 32)
 		b, _ := params.ValueAt(r.Parameters, "send", c.name, 32)
@@ -91,7 +91,7 @@ func TestFitDisturbed(t *testing.T) {
 			t.Errorf("%s: %v, of the clean run %v", c.name, b, a)
 		}
 	}
-	a, b := rows(clean, "send", "o_r", "timer12", params.PerByte), rows(r, "send", "o_r", "timer12", params.PerByte)
+	a, b := rows(clean, "send", "o_r", "timer12", params.UnitMicrosPerByte), rows(r, "send", "o_r", "timer12", params.UnitMicrosPerByte)
 	if x, y := a[len(a)-1].Value, b[len(b)-1].Value; math.Abs(x-y) > 0.1*x {
 		t.Errorf("o_r grows by %v a byte, in the clean run by %v", y, x)
 	}
@@ -99,7 +99,7 @@ func TestFitDisturbed(t *testing.T) {
 		r     *fit.Result
 		limit float64
 	}{{clean, 4096}, {r, 8192}} {
-		if s := rows(c.r, "send", "S", "rtt: eager limit", params.Bytes); len(s) != 1 || s[0].Low > c.limit || s[0].High < c.limit-1 || s[0].High > 1.1*c.limit {
+		if s := rows(c.r, "send", "S", "rtt: eager limit", params.UnitBytes); len(s) != 1 || s[0].Low > c.limit || s[0].High < c.limit-1 || s[0].High > 1.1*c.limit {
 			t.Errorf("S: %+v, want %v", s, c.limit)
 		}
 	}
@@ -158,7 +158,7 @@ func farthest(t *testing.T, clean, r *fit.Result) string {
 	t.Helper()
 	var off []string
 	for _, c := range []struct{ name, method, unit string }{
-		{"o_s", "(prtt10-d-rtt)/9", params.Micros}, {"o_r", "timer12", params.Micros}, {"L", "rtt/2", params.Micros}, {"G", "(prtt10-rtt)/9", params.PerByte},
+		{"o_s", "(prtt10-d-rtt)/9", params.UnitMicros}, {"o_r", "timer12", params.UnitMicros}, {"L", "rtt/2", params.UnitMicros}, {"G", "(prtt10-rtt)/9", params.UnitMicrosPerByte},
 	} {
 		a, b := rows(clean, "send", c.name, c.method, c.unit), rows(r, "send", c.name, c.method, c.unit)
 		if len(b) == 0 || math.Abs(b[0].Value-a[0].Value) > 0.1*a[0].Value {
@@ -175,10 +175,10 @@ func TestFitOSU(t *testing.T) {
 		mode, name, method, unit string
 		want                     float64
 	}{
-		{"send", "L", "rtt/2", params.Micros, 0.11},
-		{"send", "G", "rtt/2", params.PerByte, (272.10 - 1.89) / (4194304 - 4096)},
-		{"isend", "G", "stream", params.PerByte, 1 / 16282.95},
-		{"isend", "g", "stream: upper bound", params.Micros, 0.04},
+		{"send", "L", "rtt/2", params.UnitMicros, 0.11},
+		{"send", "G", "rtt/2", params.UnitMicrosPerByte, (272.10 - 1.89) / (4194304 - 4096)},
+		{"isend", "G", "stream", params.UnitMicrosPerByte, 1 / 16282.95},
+		{"isend", "g", "stream: upper bound", params.UnitMicros, 0.04},
 	} {
 		if p := rows(r, c.mode, c.name, c.method, c.unit); len(p) != 1 || math.Abs(p[0].Value-c.want) > 0.06*c.want {
 			t.Errorf("%s of %s by %s: %+v, want %v", c.name, c.mode, c.method, p, c.want)
@@ -206,7 +206,7 @@ func TestFitResolution(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := rows(r, "send", "L", "rtt/2", params.Micros)[0]; math.Abs(p.Low-0.105) > 1e-9 || math.Abs(p.High-0.115) > 1e-9 {
+		if p := rows(r, "send", "L", "rtt/2", params.UnitMicros)[0]; math.Abs(p.Low-0.105) > 1e-9 || math.Abs(p.High-0.115) > 1e-9 {
 			t.Errorf("rtt/2 is %v from %v to %v, want 0.11 from 0.105 to 0.115", p.Value, p.Low, p.High)
 		}
 	}
@@ -224,9 +224,9 @@ func TestFitAll(t *testing.T) {
 			switch {
 			case math.IsNaN(p.Value) && !strings.HasSuffix(p.Method, "not identifiable"):
 				t.Errorf("%s: %+v has no number, and does not say so", name, p)
-			case math.IsInf(p.Value, 0) || p.Value < 0 && p.Unit == params.Micros || p.Value <= 0 && p.Name == "G":
+			case math.IsInf(p.Value, 0) || p.Value < 0 && p.Unit == params.UnitMicros || p.Value <= 0 && p.Name == "G":
 				t.Errorf("%s: %+v", name, p)
-			case math.IsNaN(p.Low) && math.IsNaN(p.High) && p.Verdict != params.Good: // of few samples a cell
+			case math.IsNaN(p.Low) && math.IsNaN(p.High) && p.Verdict != params.GoodVerdict: // of few samples a cell
 			case !(p.Low <= p.Value && p.Value <= p.High) && !math.IsNaN(p.Value):
 				t.Errorf("%s: %v outside of its interval: %+v", name, p.Value, p)
 			}
