@@ -280,7 +280,7 @@ func (w *Window) checkOperation(a *access) {
 		}
 	}
 	if a.element == nil {
-		if a.element = a.of.ElementType(); a.element == nil {
+		if a.element = elementOf(a.of, a.op); a.element == nil {
 			w.c.e.Fail(engine.ErrType, "elements of %v are of several kinds: accumulates take one", a.of)
 		}
 	}
@@ -290,6 +290,23 @@ func (w *Window) checkOperation(a *access) {
 	if err := a.op.Check(a.element); err != nil {
 		w.c.e.Fail(engine.ErrOp, "%v", err)
 	}
+}
+
+// elementOf returns the type of all elements of a derived type: for MaxLoc and MinLoc, pairs; nil:
+// they are of several kinds.
+func elementOf(t *Datatype, op *Op) *Datatype {
+	if op != MaxLoc && op != MinLoc {
+		return t.ElementType()
+	}
+	size := t.Size()
+	kinds := Buffer{Count: 1, Type: t}.Sum(size)
+	for _, pair := range accumulateTypes[firstPairType:] {
+		n := size / pair.Size()
+		if n*pair.Size() == size && kinds == (Buffer{Count: n, Type: pair}).Sum(size) {
+			return pair
+		}
+	}
+	return nil
 }
 
 // elementIndex returns the number of a type in requests.

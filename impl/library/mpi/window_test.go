@@ -290,6 +290,22 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 		}
 		return nil
 	},
+	"pairs in derived types": func(c *mpi.Comm) error {
+		memory := slices.Repeat([]int32{-1}, 12)
+		w := c.CreateWindow(mpi.Raw(memory), 4)
+		everySecond := must(datatype.Vector(3, 1, 2, mpi.Int32Int32))
+		two := must(datatype.Contiguous(2, mpi.Int32)) // what MPI_2INT is made of
+		r := int32(c.Rank())
+		w.Fence(0)
+		w.Accumulate(mpi.Buffer{Bytes: mpi.Raw([]int32{r, r, 7, r, -2, 0}), Count: 3, Type: two}, 0, 0, 1, everySecond, mpi.MaxLoc)
+		w.Fence(0)
+		w.Free()
+		last := int32(c.Size() - 1)
+		if want := []int32{last, last, -1, -1, 7, 0, -1, -1, -1, -1, -1, -1}; c.Rank() == 0 && !slices.Equal(memory, want) {
+			return fmt.Errorf("%v, want %v", memory, want)
+		}
+		return nil
+	},
 	"shared memory is one piece that all store to": func(c *mpi.Comm) error {
 		near := nodeComm(c)
 		w := near.AllocateSharedWindow(8*(1+near.Rank()), 8, nil)

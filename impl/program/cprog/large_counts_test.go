@@ -45,11 +45,11 @@ WIDE(MPI_Aint)
 			parameters = append(parameters, declaration+" "+name+brackets)
 			argument := name
 			switch wide := f.Types[k]; {
-			case wide == small.Types[k] || wide == "MPI_Count":
+			case wide == small.Types[k] || wide == "MPI_Count" || wide == "MPI_Aint":
 			case wide == "MPI_User_function_c *":
 				argument = "(" + wide + ")" + name
-			case wide == "MPI_Count *":
-				before = append(before, fmt.Sprintf("MPI_Count l_%s = %s ? *%[2]s : 0;", name, name))
+			case wide == "MPI_Count *" || wide == "MPI_Aint *":
+				before = append(before, fmt.Sprintf("%s l_%s = %s ? *%[3]s : 0;", strings.TrimSuffix(wide, " *"), name, name))
 				limit := ""
 				if small.Types[k] == "int *" {
 					limit = "l_" + name + " > 2147483647 ? MPI_UNDEFINED : "

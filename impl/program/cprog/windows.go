@@ -8,6 +8,7 @@ package cprog
 import "C"
 
 import (
+	"math"
 	"slices"
 	"unsafe"
 
@@ -55,7 +56,7 @@ func windowHandled(r *rank, h uintptr) *mpi.Comm { return r.window(h).Comm() }
 // addWindow stores the handle of a new window.
 func (r *rank) addWindow(at, hints uintptr, x *window) {
 	x.Combiner = func(op *mpi.Op, t *mpi.Datatype) *mpi.Op { return longDouble[t][op] }
-	x.values = windowValues{int64(len(x.Memory())), int32(x.Unit()), flavorCreate + int32(x.Flavor()-mpi.CreatedWindow), modelUnified}
+	x.values = windowValues{int64(len(x.Memory())), int32(min(x.Unit(), math.MaxInt32)), flavorCreate + int32(x.Flavor()-mpi.CreatedWindow), modelUnified}
 	x.hints.set(defaultHints)
 	if hints != infoNull {
 		x.hints.set(r.info(hints))
@@ -147,7 +148,11 @@ func winSharedQuery(r *rank, a args) {
 	w := r.window(a[0])
 	b, unit := w.Shared(destination(int(a[1])))
 	storeAt(a[2], len(b))
-	storeAt(a[3], int32(unit))
+	if r.now.large {
+		storeAt(a[3], unit)
+	} else {
+		storeAt(a[3], int32(min(unit, math.MaxInt32)))
+	}
 	storeAt(a[4], addressOf(b))
 }
 

@@ -50,12 +50,13 @@ var largeParameters = []string{"count", "sendcount", "recvcount", "sendcounts", 
 var withoutLargeForm = []string{"MPI_Type_hvector", "MPI_Type_hindexed", "MPI_Type_struct", "MPI_Type_extent", "MPI_Type_match_size", "MPI_Status_set_elements",
 	"MPI_Status_set_elements_x", "MPI_Type_size_x", "MPI_Type_get_extent_x", "MPI_Type_get_true_extent_x", "MPI_Get_elements_x", "MPI_Fetch_and_op", "MPI_Type_get_envelope", "MPI_Type_get_contents"}
 
-// largeForms returns the functions with large counts: those of datatypes and of buffers, with
-// MPI_Count for each number of elements and MPI_Aint for displacements of collective operations.
+// largeForms returns the functions with large counts: those of datatypes, of buffers and of the
+// memory of windows, with MPI_Count for each number of elements and MPI_Aint for displacements of
+// collective operations and units of displacements.
 func largeForms(all []Function) string {
 	var b strings.Builder
 	for _, f := range all {
-		if len(f.Parameters) == 0 || !strings.Contains(f.prototype, "MPI_Datatype") && !strings.HasPrefix(f.Name, "MPI_Buffer_") && f.Name != "MPI_Op_create" || slices.Contains(withoutLargeForm, f.Name) {
+		if len(f.Parameters) == 0 || !strings.Contains(f.prototype, "MPI_Datatype") && !strings.HasPrefix(f.Name, "MPI_Buffer_") && !slices.Contains(f.Parameters, "disp_unit") && f.Name != "MPI_Op_create" || slices.Contains(withoutLargeForm, f.Name) {
 			continue
 		}
 		var parameters []string
@@ -67,6 +68,9 @@ func largeForms(all []Function) string {
 				t = "MPI_User_function_c *"
 			case kind == "int" && slices.Contains([]string{"displs", "sdispls", "rdispls"}, name):
 				t = "const MPI_Aint[]"
+			case name == "disp_unit":
+				t = strings.Replace(t, "int", "MPI_Aint", 1)
+			case slices.Contains(f.Parameters, "disp_unit"):
 			case (kind == "int" || kind == "MPI_Aint") && slices.Contains(largeParameters, name) && !(name == "size" && f.Name == "MPI_Type_create_darray"):
 				t = strings.Replace(t, kind, "MPI_Count", 1)
 			}
