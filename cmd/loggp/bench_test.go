@@ -25,7 +25,7 @@ func BenchmarkExchangeAll(b *testing.B) {
 
 func benchmark(b *testing.B, args ...string) {
 	for range b.N {
-		if status := run(context.Background(), args, io.Discard, io.Discard); status != 0 {
+		if status := runCommandLine(context.Background(), args, io.Discard, io.Discard); status != 0 {
 			b.Fatal(status)
 		}
 	}

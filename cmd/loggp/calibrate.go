@@ -14,15 +14,15 @@ import (
 	"github.com/loggp/loggp/reports/render"
 )
 
-// calibration has the flags of the verb.
-type calibration struct {
-	to                            []string
+// calibrateFlags has the flags of the verb.
+type calibrateFlags struct {
+	targets                       []string
 	library, modes, sizes, output string
 	seed                          uint64
 }
 
 func calibrateCommand() *cobra.Command {
-	var c calibration
+	var c calibrateFlags
 	cmd := &cobra.Command{
 		Use:   "calibrate PLATFORM.yaml",
 		Short: "Fit numbers of a platform to samples or published results",
@@ -39,7 +39,7 @@ an example.`,
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&c.to, "to", nil, "target: a file of samples (.csv), or a published row, with * for any text; may be given more than once (default: what the free numbers were fitted to)")
+	f.StringArrayVar(&c.targets, "to", nil, "target: a file of samples (.csv), or a published row, with * for any text; may be given more than once (default: what the free numbers were fitted to)")
 	f.StringVar(&c.library, "library", "", "library to calibrate (default: the one named in the samples, or the first)")
 	f.StringVar(&c.modes, "modes", "", "modes of the samples (default: all)")
 	f.StringVar(&c.sizes, "sizes", "", "sizes of the samples (default: eight of each mode)")
@@ -49,11 +49,11 @@ an example.`,
 	return cmd
 }
 
-func (c *calibration) run(cmd *cobra.Command, what string) error {
+func (c *calibrateFlags) run(cmd *cobra.Command, what string) error {
 	if err := checkWritableFile(c.output); err != nil {
-		return usageError(cmd, err)
+		return newUsageError(cmd, err)
 	}
-	d, err := openDraft(cmd, what)
+	d, err := openPlatformDraft(cmd, what)
 	if err != nil {
 		return err
 	}
@@ -62,22 +62,22 @@ func (c *calibration) run(cmd *cobra.Command, what string) error {
 		part.Modes = splitList(c.modes)
 	}
 	if part.Sizes, err = parseSizes(c.sizes, nil); err != nil {
-		return usageError(cmd, err)
+		return newUsageError(cmd, err)
 	}
 	papers, err := paper.ReadAll(publishedPapers())
 	if err != nil {
 		return err
 	}
-	b, err := calibrate.TargetBench(cmd.Context(), d, papers, c.to, part)
+	b, err := calibrate.TargetBench(cmd.Context(), d, papers, c.targets, part)
 	if errors.Is(err, calibrate.ErrNoTargets) {
-		return usageError(cmd, fmt.Errorf("calibrate %s: %w", d.Machine.Name, err))
+		return newUsageError(cmd, fmt.Errorf("calibrate %s: %w", d.Machine.Name, err))
 	}
 	if err != nil {
 		return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
 	}
 	const steps = 120 // at most: forty from each of three starts
-	bar := newProgress(cmd.ErrOrStderr(), steps)
-	found, err := calibrate.Calibrate(cmd.Context(), d, b, calibrate.Options{Seed: c.seed, Progress: func(step, _ int) { bar.done(min(step, steps)) }})
+	bar := newProgressBar(cmd.ErrOrStderr(), steps)
+	found, err := calibrate.Calibrate(cmd.Context(), d, b, calibrate.Options{Seed: c.seed, Progress: func(step, _ int) { bar.setDone(min(step, steps)) }})
 	bar.end()
 	if err != nil {
 		return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
@@ -97,24 +97,24 @@ func (c *calibration) run(cmd *cobra.Command, what string) error {
 	return printDocument(cmd, found.Document())
 }
 
-// openDraft opens the file of a platform, to change numbers of it.
-func openDraft(cmd *cobra.Command, what string) (*edit.Draft, error) {
+// openPlatformDraft opens the file of a platform, to change numbers of it.
+func openPlatformDraft(cmd *cobra.Command, what string) (*edit.Draft, error) {
 	if _, err := loadEmulatedPlatform(cmd, what); err != nil {
 		return nil, err
 	}
 	d, err := edit.Open(what)
-	return d, usageError(cmd, err)
+	return d, newUsageError(cmd, err)
 }
 
-// sensitivity has the flags of 'platforms sensitivity'.
-type sensitivity struct {
-	to              []string
-	own             bool
-	library, output string
+// sensitivityFlags has the flags of 'platforms sensitivity'.
+type sensitivityFlags struct {
+	publishedRows     []string
+	usesOwnParameters bool
+	library, output   string
 }
 
 func sensitivityCommand() *cobra.Command {
-	var s sensitivity
+	var s sensitivityFlags
 	cmd := &cobra.Command{
 		Use:   "sensitivity NAME|FILE",
 		Short: "Show how results depend on each number of a platform",
@@ -130,22 +130,22 @@ charts.`,
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&s.to, "to", nil, "a published row, with * for any text; may be given more than once (default: all rows of the platform)")
-	f.BoolVar(&s.own, "own", false, "use the platform's own LogGP parameters instead of published rows")
+	f.StringArrayVar(&s.publishedRows, "to", nil, "a published row, with * for any text; may be given more than once (default: all rows of the platform)")
+	f.BoolVar(&s.usesOwnParameters, "own", false, "use the platform's own LogGP parameters instead of published rows")
 	f.StringVar(&s.library, "library", "", "library of the platform's own parameters (default: its first)")
 	f.StringVarP(&s.output, "output", "o", "", "file (.csv) or directory to write")
 	addPrintFlags(cmd)
 	return cmd
 }
 
-func (s *sensitivity) run(cmd *cobra.Command, what string) error {
-	if s.own && s.to != nil {
-		return usageError(cmd, fmt.Errorf("--own, --to: one of them says which quantities"))
+func (s *sensitivityFlags) run(cmd *cobra.Command, what string) error {
+	if s.usesOwnParameters && s.publishedRows != nil {
+		return newUsageError(cmd, fmt.Errorf("--own, --to: one of them says which quantities"))
 	}
 	if err := checkWritableOutput(s.output, ".csv"); err != nil {
-		return usageError(cmd, err)
+		return newUsageError(cmd, err)
 	}
-	d, err := openDraft(cmd, what)
+	d, err := openPlatformDraft(cmd, what)
 	if err != nil {
 		return err
 	}
@@ -153,14 +153,14 @@ func (s *sensitivity) run(cmd *cobra.Command, what string) error {
 	if err != nil {
 		return err
 	}
-	b, err := calibrate.SensitivityBench(d.Platform, papers, s.to, s.own || s.library != "", s.library)
+	b, err := calibrate.SensitivityBench(d.Platform, papers, s.publishedRows, s.usesOwnParameters || s.library != "", s.library)
 	if err != nil {
 		return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
 	}
-	bar := newProgress(cmd.ErrOrStderr(), 1)
+	bar := newProgressBar(cmd.ErrOrStderr(), 1)
 	found, err := calibrate.VaryNumbers(cmd.Context(), d, b, calibrate.Options{Progress: func(done, total int) {
 		bar.setTotal(total)
-		bar.done(done)
+		bar.setDone(done)
 	}})
 	bar.end()
 	if err != nil {

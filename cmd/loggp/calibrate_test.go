@@ -39,7 +39,7 @@ func TestCalibrateWrong(t *testing.T) {
 		"paper prints a row of platform here": {"calibrate here.yaml --to table-3* -o out.yaml", exitFailure},
 	} {
 		var out, errs strings.Builder
-		status := run(t.Context(), strings.Fields(c.args), &out, &errs)
+		status := runCommandLine(t.Context(), strings.Fields(c.args), &out, &errs)
 		if status != c.status || !strings.Contains(errs.String(), want) || out.Len() > 0 {
 			t.Errorf("%s: status %d, %s%s\nwant %d, %s", c.args, status, &out, &errs, c.status, want)
 		}

@@ -81,7 +81,7 @@ prints what it adds, for build systems.`,
 // runCompiler calls the compiler with the arguments of the verb.
 func runCompiler(cmd *cobra.Command, args []string, compiler func(context.Context) (*toolchain.Compiler, error)) error {
 	if len(args) == 0 {
-		return usageError(cmd, fmt.Errorf("say what to compile: loggp %s", optionsOfUse.ReplaceAllString(cmd.Use, "")))
+		return newUsageError(cmd, fmt.Errorf("say what to compile: loggp %s", usageOptionsPattern.ReplaceAllString(cmd.Use, "")))
 	}
 	if args[0] == "--help" || args[0] == "-h" {
 		return cmd.Help()
@@ -105,8 +105,8 @@ func runCompiler(cmd *cobra.Command, args []string, compiler func(context.Contex
 	return nil
 }
 
-// optionsOfUse is what a use has between the verb and what is compiled.
-var optionsOfUse = regexp.MustCompile(`\[.*\] `)
+// usageOptionsPattern is what a use has between the verb and what is compiled.
+var usageOptionsPattern = regexp.MustCompile(`\[.*\] `)
 
 // showOption returns what an option in front of the arguments shows, in the words of Open MPI and
 // MPICH, or nil if there is none.
@@ -126,7 +126,7 @@ func showOption(cmd *cobra.Command, c *toolchain.Compiler, args []string) []stri
 	case "showme:libs":
 		return []string{c.Library()}
 	case "showme:version":
-		return []string{"loggp", version()}
+		return []string{"loggp", moduleVersion()}
 	}
 	return nil
 }
@@ -134,13 +134,13 @@ func showOption(cmd *cobra.Command, c *toolchain.Compiler, args []string) []stri
 // installWrappers writes the compilers as commands of one word.
 func installWrappers(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 || strings.HasPrefix(args[0], "-") {
-		return usageError(cmd, errors.New("--install takes one directory"))
+		return newUsageError(cmd, errors.New("--install takes one directory"))
 	}
 	loggp, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	names, err := toolchain.InstallWrappers(cmd.Context(), args[0], loggp, version())
+	names, err := toolchain.InstallWrappers(cmd.Context(), args[0], loggp, moduleVersion())
 	if err != nil {
 		return fmt.Errorf("--install %s: %w", args[0], err)
 	}

@@ -48,7 +48,7 @@ func TestCompareFiles(t *testing.T) {
 		{"--samples a.csv.gz --samples b.csv --fail-over 5%", exitUsage, "name two files as arguments"},
 	} {
 		var out, errs buffer
-		if got := run(context.Background(), append([]string{"compare"}, strings.Fields(c.args)...), &out, &errs); got != c.status || !strings.Contains(errs.String(), c.says) {
+		if got := runCommandLine(context.Background(), append([]string{"compare"}, strings.Fields(c.args)...), &out, &errs); got != c.status || !strings.Contains(errs.String(), c.says) {
 			t.Errorf("%s: status %d, want %d: %s", c.args, got, c.status, errs.String())
 		}
 	}

@@ -122,11 +122,11 @@ func TestPredictCollectivesTooLong(t *testing.T) {
 	mustRun(t, "fit", "s.csv", "-o", "params.csv")
 	const args = "predict --params params.csv --ranks 4 --collective bcast --sizes "
 	var out, errs buffer
-	if status := run(t.Context(), strings.Fields(args+"100,1GiB"), &out, &errs); status != exitSuccess ||
+	if status := runCommandLine(t.Context(), strings.Fields(args+"100,1GiB"), &out, &errs); status != exitSuccess ||
 		!strings.Contains(errs.String(), "1 of 2 lengths cannot be predicted") || strings.Contains(out.String(), "1 GiB") || !strings.Contains(out.String(), "100 B") {
 		t.Errorf("status %d, %s%s", status, out.String(), errs.String())
 	}
-	if status := run(t.Context(), strings.Fields(args+"1GiB"), &out, &errs); status != exitFailure {
+	if status := runCommandLine(t.Context(), strings.Fields(args+"1GiB"), &out, &errs); status != exitFailure {
 		t.Errorf("of 1 GiB alone: status %d, %s", status, errs.String())
 	}
 }

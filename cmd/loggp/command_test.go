@@ -205,7 +205,7 @@ func TestMisuse(t *testing.T) {
 		{"platforms shwo", 2, []string{`"shwo"`, `"show"`}},
 	} {
 		var out, errs buffer
-		status := run(context.Background(), strings.Fields(c.args), &out, &errs)
+		status := runCommandLine(context.Background(), strings.Fields(c.args), &out, &errs)
 		if status != c.status {
 			t.Errorf("loggp %s: status %d, want %d; it said: %s", c.args, status, c.status, errs.String())
 		}
@@ -231,7 +231,7 @@ func TestNothingHalfWritten(t *testing.T) {
 		"import osu samples.csv -o new.csv", "import samples.csv -o old.csv", "export simgrid samples.csv -o new.csv",
 	} {
 		var out, errs buffer
-		if status := run(context.Background(), strings.Fields(args), &out, &errs); status == exitSuccess {
+		if status := runCommandLine(context.Background(), strings.Fields(args), &out, &errs); status == exitSuccess {
 			t.Errorf("loggp %s succeeded", args)
 		}
 	}
@@ -257,7 +257,7 @@ func TestInterrupt(t *testing.T) {
 			defer cancel()
 			var out, errs buffer
 			begin := time.Now()
-			status := run(ctx, strings.Fields(command), &out, &errs)
+			status := runCommandLine(ctx, strings.Fields(command), &out, &errs)
 			if status != exitFailure || !strings.Contains(errs.String(), "interrupted") || out.Len() > 0 {
 				t.Errorf("status %d: %s%s", status, out.String(), errs.String())
 			}
@@ -307,7 +307,7 @@ func TestDeterminism(t *testing.T) {
 
 // Every verb's help has an example, and says what the verb does.
 func TestHelp(t *testing.T) {
-	for _, v := range verbs {
+	for _, v := range verbCommands {
 		out := mustRun(t, v().Name(), "--help")
 		if !strings.Contains(out, "Examples:") || !strings.Contains(out, "Usage:") {
 			t.Errorf("help of %s:\n%s", v().Name(), out)

@@ -16,16 +16,16 @@ import (
 	"github.com/loggp/loggp/reports/render"
 )
 
-// comparison has the flags of the verb.
-type comparison struct {
-	samples                       []string
-	params, output, margin, sizes string
-	failOver                      string
-	schedules                     scheduleFlags
+// compareFlags has the flags of the verb.
+type compareFlags struct {
+	samples                           []string
+	paramsFile, output, margin, sizes string
+	failOver                          string
+	schedules                         scheduleFlags
 }
 
 func compareCommand() *cobra.Command {
-	var c comparison
+	var c compareFlags
 	cmd := &cobra.Command{
 		Use:   "compare A.csv B.csv | --samples A.csv --samples B.csv... | --samples SAMPLES.csv --params PARAMS.csv | --platform NAME,... --collective all",
 		Short: "Compare runs, machines, or predictions with measurements",
@@ -67,14 +67,14 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 			if cmd.Flags().Changed("platform") {
 				for _, f := range []string{"samples", "margin", "fail-over"} {
 					if len(args) > 0 || cmd.Flags().Changed(f) {
-						return usageError(cmd, fmt.Errorf("--platform: it runs schedules; files of samples, and --%s, do not go with it", f))
+						return newUsageError(cmd, fmt.Errorf("--platform: it runs schedules; files of samples, and --%s, do not go with it", f))
 					}
 				}
 				return c.compareSchedules(cmd)
 			}
 			for _, f := range []string{"schedule", "collective", "library", "loggops", "ranks"} {
 				if cmd.Flags().Changed(f) {
-					return usageError(cmd, fmt.Errorf("--%s: name machines that run schedules, by --platform", f))
+					return newUsageError(cmd, fmt.Errorf("--%s: name machines that run schedules, by --platform", f))
 				}
 			}
 			if len(args) == 2 {
@@ -85,7 +85,7 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&c.samples, "samples", nil, "file of samples; may be given more than once, and files of one machine are joined")
-	f.StringVar(&c.params, "params", "", "file of parameters")
+	f.StringVar(&c.paramsFile, "params", "", "file of parameters")
 	f.StringVar(&c.margin, "margin", "20%", "how much more a blocking call must cost before the non-blocking one pays")
 	f.StringVar(&c.sizes, "sizes", "", "lengths at which to show overheads (default: those nearest to 16 bytes, 1 KB and 10 KB)")
 	f.StringVar(&c.failOver, "fail-over", "", "of A.csv B.csv: fail if B is slower by more than this, such as 5%; status 3 if that cannot be told")
@@ -96,27 +96,27 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 }
 
 // compareRuns compares each time of a file with that of a reference.
-func (c *comparison) compareRuns(cmd *cobra.Command, reference, file string) error {
+func (c *compareFlags) compareRuns(cmd *cobra.Command, reference, file string) error {
 	for _, f := range []string{"samples", "params", "margin", "sizes"} {
 		if cmd.Flags().Changed(f) {
-			return usageError(cmd, fmt.Errorf("--%s: it is not for two files as arguments: name them by --samples", f))
+			return newUsageError(cmd, fmt.Errorf("--%s: it is not for two files as arguments: name them by --samples", f))
 		}
 	}
 	part := 0.0
 	if c.failOver != "" {
 		var err error
 		if part, err = unit.ParsePercent(c.failOver); err != nil || part < 0 {
-			return usageError(cmd, fmt.Errorf("--fail-over %s: it must be a percentage such as 5%%", c.failOver))
+			return newUsageError(cmd, fmt.Errorf("--fail-over %s: it must be a percentage such as 5%%", c.failOver))
 		}
 	}
 	if err := checkWritableFile(c.output); err != nil {
-		return usageError(cmd, err)
+		return newUsageError(cmd, err)
 	}
 	x, err := loggp.CompareRuns(reference, file)
 	if err != nil {
 		return err
 	}
-	if err := c.write(cmd, x.Rows, x.Document()); err != nil {
+	if err := c.writeComparison(cmd, x.Rows, x.Document()); err != nil {
 		return err
 	}
 	if c.failOver == "" {
@@ -134,35 +134,35 @@ func (c *comparison) compareRuns(cmd *cobra.Command, reference, file string) err
 }
 
 // compareSamples compares machines, or predictions with measurements.
-func (c *comparison) compareSamples(cmd *cobra.Command) error {
+func (c *compareFlags) compareSamples(cmd *cobra.Command) error {
 	if c.failOver != "" {
-		return usageError(cmd, errors.New("--fail-over: name two files as arguments, the reference first"))
+		return newUsageError(cmd, errors.New("--fail-over: name two files as arguments, the reference first"))
 	}
 	if err := checkWritableFile(c.output); err != nil {
-		return usageError(cmd, err)
+		return newUsageError(cmd, err)
 	}
-	o := loggp.CompareOptions{Samples: c.samples, ParamsFile: c.params}
+	o := loggp.CompareOptions{Samples: c.samples, ParamsFile: c.paramsFile}
 	var err error
 	if cmd.Flags().Changed("margin") {
 		if o.Margin, err = unit.ParsePercent(c.margin); err != nil {
-			return usageError(cmd, fmt.Errorf("--margin %s: %w", c.margin, err))
+			return newUsageError(cmd, fmt.Errorf("--margin %s: %w", c.margin, err))
 		}
 		if o.Margin == 0 {
 			o.Margin = math.SmallestNonzeroFloat64
 		}
 	}
 	if o.Sizes, err = parseSizes(c.sizes, nil); err != nil {
-		return usageError(cmd, err)
+		return newUsageError(cmd, err)
 	}
 	x, err := loggp.Compare(cmd.Context(), o)
 	if err != nil {
-		return flagError(cmd, err)
+		return optionUsageError(cmd, err)
 	}
-	return c.write(cmd, x.Rows, x.Document())
+	return c.writeComparison(cmd, x.Rows, x.Document())
 }
 
-// write prints a comparison. If there is to be a file, it has the CSV.
-func (c *comparison) write(cmd *cobra.Command, rows int, d *doc.Document) error {
+// writeComparison prints a comparison. If there is to be a file, it has the CSV.
+func (c *compareFlags) writeComparison(cmd *cobra.Command, rows int, d *doc.Document) error {
 	if c.output != "" {
 		if err := writeFile(cmd, c.output, func(w io.Writer) error { return render.WriteCSV(w, d) }, "%d comparisons", rows); err != nil {
 			return fmt.Errorf("comparison: %w", err)

@@ -30,11 +30,11 @@ func (s *scheduleFlags) addFlags(cmd *cobra.Command) {
 	f.StringVar(&s.library, "library", "", "with --platform: library on the machine (default: its first)")
 	f.StringVar(&s.loggops, "loggops", "", "with --platform: parameters of LogGOPS such as L=5us,o=1us,g=1us,G=1ns (default: those of --params, or fitted to the machine)")
 	f.IntVarP(&s.ranks, "ranks", "n", 8, "with --collective: number of ranks")
-	completeFlag(cmd, "platform", append(platform.Names(), job.LocalPlatforms...))
+	addFlagCompletion(cmd, "platform", append(platform.Names(), job.LocalPlatforms...))
 }
 
 // compareSchedules runs schedules on machines, and simulates them with their parameters.
-func (c *comparison) compareSchedules(cmd *cobra.Command) error {
+func (c *compareFlags) compareSchedules(cmd *cobra.Command) error {
 	s := &c.schedules
 	o := loggp.ScheduleOptions{Library: s.library, Ranks: s.ranks, Args: commandLine(cmd)}
 	for _, p := range s.platforms {
@@ -50,22 +50,22 @@ func (c *comparison) compareSchedules(cmd *cobra.Command) error {
 	if s.loggops != "" {
 		p, err := schedule.ParseParams(s.loggops)
 		if err != nil {
-			return usageError(cmd, fmt.Errorf("--loggops: %w", err))
+			return newUsageError(cmd, fmt.Errorf("--loggops: %w", err))
 		}
 		o.LogGOPS = &p
 	}
-	if c.params != "" && s.loggops != "" {
-		return usageError(cmd, errors.New("--params and --loggops: give one of them"))
+	if c.paramsFile != "" && s.loggops != "" {
+		return newUsageError(cmd, errors.New("--params and --loggops: give one of them"))
 	}
 	var err error
 	if o.Sizes, err = parseSizes(c.sizes, nil); err == nil {
 		err = checkWritableFile(c.output)
 	}
 	if err != nil {
-		return usageError(cmd, err)
+		return newUsageError(cmd, err)
 	}
-	if c.params != "" {
-		if o.Params, err = loggp.ReadParameters(c.params); err != nil {
+	if c.paramsFile != "" {
+		if o.Params, err = loggp.ReadParameters(c.paramsFile); err != nil {
 			return err
 		}
 	}
@@ -78,10 +78,10 @@ func (c *comparison) compareSchedules(cmd *cobra.Command) error {
 	}
 	x, err := loggp.CompareSchedules(cmd.Context(), o)
 	if err != nil || x == nil {
-		return flagError(cmd, err)
+		return optionUsageError(cmd, err)
 	}
 	for _, w := range x.Warnings {
 		fmt.Fprintln(cmd.ErrOrStderr(), "loggp: warning:", w)
 	}
-	return c.write(cmd, x.Rows, x.Document())
+	return c.writeComparison(cmd, x.Rows, x.Document())
 }

@@ -42,7 +42,7 @@ func TestExitStatus(t *testing.T) {
 	} {
 		for _, platform := range []string{"t3d", "shm", "tcp"} {
 			var out, errs strings.Builder
-			status := run(t.Context(), []string{"run", "--platform", platform, "-n", "2", path, how}, &out, &errs)
+			status := runCommandLine(t.Context(), []string{"run", "--platform", platform, "-n", "2", path, how}, &out, &errs)
 			if status != want.status || !strings.Contains(errs.String(), want.text) {
 				t.Errorf("%s on %s: status %d, want %d:\n%s", how, platform, status, want.status, errs.String())
 			}
@@ -79,11 +79,11 @@ func TestLostOutput(t *testing.T) {
 	}
 	for _, args := range commands {
 		var errs strings.Builder
-		if status := run(t.Context(), args, full, &errs); status != exitFailure || !strings.Contains(errs.String(), "no space left on device") {
+		if status := runCommandLine(t.Context(), args, full, &errs); status != exitFailure || !strings.Contains(errs.String(), "no space left on device") {
 			t.Errorf("%v: status %d: %s", args, status, errs.String())
 		}
 		if strings.Contains(strings.Join(args, " "), "--help") {
-			if status := run(t.Context(), args, io.Discard, &errs); status != exitSuccess {
+			if status := runCommandLine(t.Context(), args, io.Discard, &errs); status != exitSuccess {
 				t.Errorf("%v: status %d", args, status)
 			}
 		}

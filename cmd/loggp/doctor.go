@@ -24,7 +24,7 @@ makes measuring impossible. The exit status is 1 if there is a problem, else 0.`
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkFlagRange("--ranks", o.Ranks, 1, 1_000_000); err != nil {
-				return usageError(cmd, err)
+				return newUsageError(cmd, err)
 			}
 			checks, err := loggp.CheckHost(cmd.Context(), o)
 			if err != nil {

@@ -54,7 +54,7 @@ func TestSpoiled(t *testing.T) {
 	}
 	var out, errs buffer
 	ranks := strconv.Itoa(all + 1)
-	if status := run(t.Context(), []string{"measure", "--platform", "shm", "--ranks", ranks, "--modes", "ssend", "--sizes", "0", "--reps", "2", "-o", "here.csv"}, &out, &errs); status != exitSuccess {
+	if status := runCommandLine(t.Context(), []string{"measure", "--platform", "shm", "--ranks", ranks, "--modes", "ssend", "--sizes", "0", "--reps", "2", "-o", "here.csv"}, &out, &errs); status != exitSuccess {
 		t.Fatalf("status %d: %s", status, errs.String())
 	}
 	set, err := sample.ReadFile("here.csv")
@@ -71,7 +71,7 @@ func TestSpoiled(t *testing.T) {
 
 	out.Reset()
 	errs.Reset()
-	if status := run(t.Context(), []string{"measure", "--platform", "t3d", "--modes", "ssend", "--sizes", "0", "--reps", "2", "-o", "t3d.csv"}, &out, &errs); status != exitSuccess {
+	if status := runCommandLine(t.Context(), []string{"measure", "--platform", "t3d", "--modes", "ssend", "--sizes", "0", "--reps", "2", "-o", "t3d.csv"}, &out, &errs); status != exitSuccess {
 		t.Fatalf("status %d: %s", status, errs.String())
 	}
 	set, err = sample.ReadFile("t3d.csv")

@@ -28,15 +28,15 @@ determine, the error says what to measure.`,
 		Example: `  loggp export json params.csv
   loggp export simgrid trains-params.csv -o platform.xml
   loggp export logopsim trains-params.csv --bounds -o loggopsim.sh`,
-		Args: checkFormatAndFile,
+		Args: checkExportArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkWritableFile(file); err != nil {
-				return usageError(cmd, err)
+				return newUsageError(cmd, err)
 			}
 			if eager != "" {
 				n, err := unit.ParseSize(eager)
 				if err != nil || n < 1 {
-					return usageError(cmd, fmt.Errorf("--eager %s: it is a size of at least a byte, such as 4KiB", eager))
+					return newUsageError(cmd, fmt.Errorf("--eager %s: it is a size of at least a byte, such as 4KiB", eager))
 				}
 				o.Eager = n
 			}
@@ -47,9 +47,9 @@ determine, the error says what to measure.`,
 			}
 			write := func(w io.Writer) error { return export.Write(w, export.FormatNamed(args[0]), ps, o) }
 			if file == "" {
-				return addFileName(args[1], write(cmd.OutOrStdout()))
+				return addFileNameToError(args[1], write(cmd.OutOrStdout()))
 			}
-			return addFileName(args[1], writeFile(cmd, file, write, "parameters for %s", args[0]))
+			return addFileNameToError(args[1], writeFile(cmd, file, write, "parameters for %s", args[0]))
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -67,7 +67,7 @@ determine, the error says what to measure.`,
 	f.StringVar(&eager, "eager", "", "eager limit, such as 4KiB (default: found from round trips or o_s)")
 	f.BoolVar(&o.Bounds, "bounds", false, "export a bound of g if g itself is not known")
 	overheads = addChoiceFlag(cmd, "overheads", []string{"measured", "small"}, "measured", "overheads as measured at each size, or those of small messages at all sizes")
-	completeFlag(cmd, "place", loggp.Places)
+	addFlagCompletion(cmd, "place", loggp.Places)
 	return cmd
 }
 
@@ -80,7 +80,7 @@ func exportFormatHelp() string {
 	return b.String()
 }
 
-func checkFormatAndFile(cmd *cobra.Command, args []string) error {
+func checkExportArgs(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) != 2:
 		return fmt.Errorf("%s: name a format, %s, and one file of parameters", cmd.CommandPath(), strings.Join(export.Names(), ", "))
@@ -90,8 +90,8 @@ func checkFormatAndFile(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// addFileName adds the name of the file of parameters to an error.
-func addFileName(file string, err error) error {
+// addFileNameToError adds the name of the file of parameters to an error.
+func addFileNameToError(file string, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

@@ -33,12 +33,12 @@ limit S (LogGPS).`,
 		Args: atLeastOneArg("file of samples"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkWritableFile(file); err != nil {
-				return usageError(cmd, err)
+				return newUsageError(cmd, err)
 			}
 			o.Files, o.View = args, *view
 			if holdOut {
 				if file != "" || *format != "table" && *format != "markdown" || o.View != loggp.ViewLogGP {
-					return usageError(cmd, errors.New("--holdout: it prints a table of errors; leave out -o, --format and --view"))
+					return newUsageError(cmd, errors.New("--holdout: it prints a table of errors; leave out -o, --format and --view"))
 				}
 				d, err := loggp.HoldOut(o)
 				if err != nil {

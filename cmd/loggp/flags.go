@@ -23,19 +23,19 @@ import (
 // loadEmulatedPlatform returns an emulated platform.
 func loadEmulatedPlatform(cmd *cobra.Command, name string) (*platform.Platform, error) {
 	p, err := loggp.LoadPlatform(name)
-	return p, flagError(cmd, err)
+	return p, optionUsageError(cmd, err)
 }
 
-// flagError turns the error of an option into an error of usage that names the flag.
-func flagError(cmd *cobra.Command, err error) error {
+// optionUsageError turns the error of an option into an error of usage that names the flag.
+func optionUsageError(cmd *cobra.Command, err error) error {
 	if _, is := err.(*loggp.OptionError); is {
-		return usageError(cmd, nameFlagInError(err))
+		return newUsageError(cmd, nameFlagOfOption(err))
 	}
 	return err
 }
 
-// nameFlagInError makes the error of an option name the flag.
-func nameFlagInError(err error) error {
+// nameFlagOfOption makes the error of an option name the flag.
+func nameFlagOfOption(err error) error {
 	if o, is := err.(*loggp.OptionError); is {
 		return errors.New(o.Text(flagName))
 	}
@@ -65,21 +65,21 @@ func printWarnings(cmd *cobra.Command, warnings []string) {
 	}
 }
 
-// choice is a flag with a few values.
-type choice struct {
-	value  string
-	values []string
-	alias  map[string]string // other names that are accepted
+// choiceFlag is a flag with a few values.
+type choiceFlag struct {
+	value         string
+	allowedValues []string
+	valueByAlias  map[string]string // other names that are accepted
 }
 
-func (c *choice) String() string { return c.value }
-func (c *choice) Type() string   { return strings.Join(c.values, "|") }
+func (c *choiceFlag) String() string { return c.value }
+func (c *choiceFlag) Type() string   { return strings.Join(c.allowedValues, "|") }
 
-func (c *choice) Set(s string) error {
-	s = cmp.Or(c.alias[s], s)
-	if !slices.Contains(c.values, s) {
-		list := "it is one of " + strings.Join(c.values, ", ")
-		if meant := table.Suggestion(s, slices.Concat(c.values, slices.Sorted(maps.Keys(c.alias)))); meant != "" {
+func (c *choiceFlag) Set(s string) error {
+	s = cmp.Or(c.valueByAlias[s], s)
+	if !slices.Contains(c.allowedValues, s) {
+		list := "it is one of " + strings.Join(c.allowedValues, ", ")
+		if meant := table.Suggestion(s, slices.Concat(c.allowedValues, slices.Sorted(maps.Keys(c.valueByAlias)))); meant != "" {
 			list += "; did you mean " + meant + "?"
 		}
 		return errors.New(list)
@@ -90,19 +90,19 @@ func (c *choice) Set(s string) error {
 
 // addChoiceFlag adds a flag whose values are few, and completes it.
 func addChoiceFlag(cmd *cobra.Command, name string, of []string, preset, help string) *string {
-	c := &choice{value: preset, values: of}
+	c := &choiceFlag{value: preset, allowedValues: of}
 	cmd.Flags().Var(c, name, help)
-	completeFlag(cmd, name, of)
+	addFlagCompletion(cmd, name, of)
 	return &c.value
 }
 
-// inputLimit is the value of a flag that bounds the files of this process.
-type inputLimit struct{}
+// inputLimitFlag is the value of a flag that bounds the files of this process.
+type inputLimitFlag struct{}
 
-func (inputLimit) String() string { return unit.Bytes(int(input.MaxBytes())) }
-func (inputLimit) Type() string   { return "size" }
+func (inputLimitFlag) String() string { return unit.Bytes(int(input.MaxBytes())) }
+func (inputLimitFlag) Type() string   { return "size" }
 
-func (inputLimit) Set(s string) error {
+func (inputLimitFlag) Set(s string) error {
 	n, err := unit.ParseSize(s)
 	if err == nil && n < 1 {
 		err = errors.New("a file has at least a byte")
@@ -113,19 +113,19 @@ func (inputLimit) Set(s string) error {
 	return err
 }
 
-// modeFlag adds the flag of a send mode, which is named by a call of MPI. The name of the mode,
+// addModeFlag adds the flag of a send mode, which is named by a call of MPI. The name of the mode,
 // such as synchronous, is accepted for its blocking call.
-func modeFlag(cmd *cobra.Command, of []string, help string) *string {
-	c := &choice{value: loggp.SendCalls[model.StandardMode], values: of, alias: map[string]string{}}
+func addModeFlag(cmd *cobra.Command, of []string, help string) *string {
+	c := &choiceFlag{value: loggp.SendCalls[model.StandardMode], allowedValues: of, valueByAlias: map[string]string{}}
 	for m, call := range loggp.SendCalls {
-		c.alias[model.Mode(m).String()] = call
+		c.valueByAlias[model.Mode(m).String()] = call
 	}
 	cmd.Flags().Var(c, "mode", help)
-	completeFlag(cmd, "mode", of)
+	addFlagCompletion(cmd, "mode", of)
 	return &c.value
 }
 
-func completeFlag(cmd *cobra.Command, flag string, of []string) {
+func addFlagCompletion(cmd *cobra.Command, flag string, of []string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err)
 	}

@@ -124,8 +124,8 @@ func namesInUse(t *testing.T) map[string][]string {
 	elsewhere := slices.Concat(names["Modes"], names["Collective operations"])
 	for _, verb := range newRootCommand().Commands() {
 		eachFlag(verb, func(f *pflag.Flag) {
-			if c, ok := f.Value.(*choice); ok {
-				names["Flag values"] = append(names["Flag values"], slices.DeleteFunc(slices.Clone(c.values), func(v string) bool {
+			if c, ok := f.Value.(*choiceFlag); ok {
+				names["Flag values"] = append(names["Flag values"], slices.DeleteFunc(slices.Clone(c.allowedValues), func(v string) bool {
 					return v != microbench.LowLevelMode && slices.Contains(elsewhere, v)
 				})...)
 			}

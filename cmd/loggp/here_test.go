@@ -143,7 +143,7 @@ func TestMeasureHereQuickly(t *testing.T) {
 		"--platform shm --quick --noise 5%": "--noise",
 	} {
 		var out, errs buffer
-		if status := run(t.Context(), append([]string{"measure"}, strings.Fields(args)...), &out, &errs); status != exitUsage || !strings.Contains(errs.String(), says) {
+		if status := runCommandLine(t.Context(), append([]string{"measure"}, strings.Fields(args)...), &out, &errs); status != exitUsage || !strings.Contains(errs.String(), says) {
 			t.Errorf("%s: status %d, %s", args, status, errs.String())
 		}
 	}
@@ -153,7 +153,7 @@ func TestMeasureHereQuickly(t *testing.T) {
 func TestMeasureHereBriefly(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var out, errs buffer
-	if status := run(t.Context(), strings.Fields("measure --platform shm --budget 10ms -o here.csv"), &out, &errs); status != exitSuccess {
+	if status := runCommandLine(t.Context(), strings.Fields("measure --platform shm --budget 10ms -o here.csv"), &out, &errs); status != exitSuccess {
 		t.Fatal(errs.String())
 	}
 	set, err := sample.ReadFile("here.csv")

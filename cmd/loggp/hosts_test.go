@@ -131,7 +131,7 @@ func TestHostsFail(t *testing.T) {
 	} {
 		var out, errs buffer
 		args := append(append([]string{"measure", "--platform", "tcp", "-o", "hosts.csv"}, c.flags...), small...)
-		if status := run(t.Context(), args, &out, &errs); status != exitFailure || !strings.HasPrefix(errs.String(), c.says) || out.Len() > 0 {
+		if status := runCommandLine(t.Context(), args, &out, &errs); status != exitFailure || !strings.HasPrefix(errs.String(), c.says) || out.Len() > 0 {
 			t.Errorf("%q: status %d, %s", c.flags, status, errs.String())
 		}
 		sees(t, ".")
@@ -145,7 +145,7 @@ func TestJoinByHand(t *testing.T) {
 	status := make(chan int, 1)
 	var out buffer
 	go func() {
-		status <- run(t.Context(), append([]string{"measure", "--platform", "tcp", "--expect", "1", "-o", "hosts.csv"}, small...), &out, say)
+		status <- runCommandLine(t.Context(), append([]string{"measure", "--platform", "tcp", "--expect", "1", "-o", "hosts.csv"}, small...), &out, say)
 		say.Close()
 	}()
 	text := ""
@@ -187,7 +187,7 @@ func TestNobodyJoins(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	var out, errs buffer
-	if status := run(ctx, append([]string{"measure", "--platform", "tcp", "--expect", "1", "-o", "hosts.csv"}, small...), &out, &errs); status != exitFailure || !strings.HasSuffix(errs.String(), "interrupted; nothing was written\n") {
+	if status := runCommandLine(ctx, append([]string{"measure", "--platform", "tcp", "--expect", "1", "-o", "hosts.csv"}, small...), &out, &errs); status != exitFailure || !strings.HasSuffix(errs.String(), "interrupted; nothing was written\n") {
 		t.Errorf("status %d, %s", status, errs.String())
 	}
 	sees(t, ".")
@@ -195,7 +195,7 @@ func TestNobodyJoins(t *testing.T) {
 	errs.Reset()
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if status := run(ctx, []string{"launch", "--join", "127.0.0.1:1", "--rank", "1", "--token-file", "token"}, &out, &errs); status != exitFailure {
+	if status := runCommandLine(ctx, []string{"launch", "--join", "127.0.0.1:1", "--rank", "1", "--token-file", "token"}, &out, &errs); status != exitFailure {
 		t.Errorf("status %d, %s", status, errs.String())
 	}
 }

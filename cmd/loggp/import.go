@@ -34,20 +34,20 @@ launches.`,
 		Args: atLeastOneArg("file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkWritableFile(file); err != nil {
-				return usageError(cmd, err)
+				return newUsageError(cmd, err)
 			}
-			if err := checkPlace(o.Place); err != nil {
-				return usageError(cmd, err)
+			if err := checkPlaceName(o.Place); err != nil {
+				return newUsageError(cmd, err)
 			}
 			if o.Ranks < 0 {
-				return usageError(cmd, fmt.Errorf("--ranks %d: a number of ranks is at least 1", o.Ranks))
+				return newUsageError(cmd, fmt.Errorf("--ranks %d: a number of ranks is at least 1", o.Ranks))
 			}
 			names := args
 			if f := foreign.Named(args[0]); f != nil {
 				o.Format, names = f, args[1:]
 			}
 			if len(names) == 0 {
-				return usageError(cmd, fmt.Errorf("%s %s: name at least one file", cmd.CommandPath(), args[0]))
+				return newUsageError(cmd, fmt.Errorf("%s %s: name at least one file", cmd.CommandPath(), args[0]))
 			}
 			set, report, err := importFiles(names, o)
 			if err != nil {
@@ -81,7 +81,7 @@ launches.`,
 	cmd.Flags().StringVar(&o.Library, "library", "", "library of the samples (default: what the file says, or none)")
 	cmd.Flags().StringVar(&o.Place, "place", "inter", "where the two ranks were: inter, intra, or two ranks such as 0-7")
 	cmd.Flags().IntVar(&o.Ranks, "ranks", 0, "ranks of collective operations, if the tool does not print them")
-	completeFlag(cmd, "place", loggp.Places)
+	addFlagCompletion(cmd, "place", loggp.Places)
 	return cmd
 }
 
@@ -94,7 +94,7 @@ func importFormatHelp() string {
 	return b.String()
 }
 
-func checkPlace(place string) error {
+func checkPlaceName(place string) error {
 	if _, _, pair := sample.ParsePairPlace(place); !pair && !slices.Contains(loggp.Places, place) {
 		return fmt.Errorf("--place: %q is none of %s, nor two ranks such as 0-7", place, strings.Join(loggp.Places, ", "))
 	}

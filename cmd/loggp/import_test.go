@@ -30,7 +30,7 @@ func TestImportFitExport(t *testing.T) {
 		t.Errorf("json: %s", out)
 	}
 	var out, errs buffer
-	if run(context.Background(), []string{"export", "logopsim", "params.csv", "-o", "x.sh"}, &out, &errs) != exitFailure || !strings.Contains(errs.String(), "g: only known to be at most") {
+	if runCommandLine(context.Background(), []string{"export", "logopsim", "params.csv", "-o", "x.sh"}, &out, &errs) != exitFailure || !strings.Contains(errs.String(), "g: only known to be at most") {
 		t.Errorf("a bound was taken for g: %s", errs.String())
 	}
 	if _, err := os.Stat("x.sh"); err == nil {
@@ -45,7 +45,7 @@ func TestImportNotes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	lay(t, outputs)
 	var out, errs buffer
-	if run(context.Background(), strings.Fields("import osu-bw.txt"), &out, &errs) != exitSuccess {
+	if runCommandLine(context.Background(), strings.Fields("import osu-bw.txt"), &out, &errs) != exitSuccess {
 		t.Fatal(errs.String())
 	}
 	if !strings.Contains(errs.String(), "left out of osu-bw.txt: g and o_s") || !strings.Contains(out.String(), "# left_out: g and o_s") {

@@ -54,7 +54,7 @@ func TestFilesAreBounded(t *testing.T) {
 			for _, v := range c.verbs {
 				args := append(strings.Fields(strings.ReplaceAll(v, "FILE", name)), "--max-input", c.limit)
 				var out, errs buffer
-				status := run(t.Context(), args, &out, &errs)
+				status := runCommandLine(t.Context(), args, &out, &errs)
 				if want := strings.Replace(c.says, "FILE", name, 1); status != exitFailure || !strings.Contains(errs.String(), want) {
 					t.Errorf("%q: status %d, %.300s, want %s", args, status, errs.String(), want)
 				}
@@ -65,7 +65,7 @@ func TestFilesAreBounded(t *testing.T) {
 	mustRun(t, "simulate", "long.goal", "--max-input", "1MiB")
 	for _, bad := range []string{"0", "-1", "x", "1"} {
 		var out, errs buffer
-		if status := run(t.Context(), []string{"simulate", "long.goal", "--max-input", bad}, &out, &errs); status == exitSuccess {
+		if status := runCommandLine(t.Context(), []string{"simulate", "long.goal", "--max-input", bad}, &out, &errs); status == exitSuccess {
 			t.Errorf("--max-input %s is accepted", bad)
 		}
 	}

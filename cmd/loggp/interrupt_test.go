@@ -82,7 +82,7 @@ func interrupt(t *testing.T, cmd *exec.Cmd, out *bytes.Buffer, ended chan error,
 		cmd.Process.Kill()
 		t.Fatal("it did not end")
 	}
-	if got := out.String(); cmd.ProcessState.ExitCode() != exitFailure || !strings.HasSuffix(got, exitInterrupted+"\n") {
+	if got := out.String(); cmd.ProcessState.ExitCode() != exitFailure || !strings.HasSuffix(got, interruptedMessage+"\n") {
 		t.Errorf("%v: %s", cmd.ProcessState, got)
 	}
 	if left, _ := os.ReadDir(cmd.Dir); len(left) != files {

@@ -15,15 +15,15 @@ import (
 	"github.com/loggp/loggp/impl/real/launch"
 )
 
-// joining has the flags of the verb launch.
-type joining struct {
-	address, tokenFile string
-	rank               int
-	untilEOF           bool
+// launchFlags has the flags of the verb launch.
+type launchFlags struct {
+	address, tokenFile    string
+	rank                  int
+	endsWithStandardInput bool
 }
 
 func launchCommand() *cobra.Command {
-	var j joining
+	var j launchFlags
 	cmd := &cobra.Command{
 		Use:   "launch --join ADDRESS:PORT --rank N",
 		Short: "Join a measurement that runs on another host",
@@ -44,31 +44,31 @@ nothing else. 'loggp measure --hosts' runs launch over ssh by itself.`,
 	f.StringVar(&j.address, "join", "", "address and port that the other host shows")
 	f.IntVar(&j.rank, "rank", 0, "rank to be, from 1 up")
 	f.StringVar(&j.tokenFile, "token-file", "", "file that has the token (default: standard input)")
-	f.BoolVar(&j.untilEOF, "until-eof", false, "end when standard input does, as with an ssh that is killed")
+	f.BoolVar(&j.endsWithStandardInput, "until-eof", false, "end when standard input does, as with an ssh that is killed")
 	return cmd
 }
 
-func (j *joining) run(cmd *cobra.Command) error {
+func (j *launchFlags) run(cmd *cobra.Command) error {
 	if j.address == "" {
-		return usageError(cmd, errors.New("--join: name the address and port that the other host shows"))
+		return newUsageError(cmd, errors.New("--join: name the address and port that the other host shows"))
 	}
 	if err := checkFlagRange("--rank", j.rank, 1, launch.MaxRanks-1); err != nil {
-		return usageError(cmd, err)
+		return newUsageError(cmd, err)
 	}
 	in := bufio.NewReader(cmd.InOrStdin())
-	token, err := j.token(cmd, in)
+	token, err := j.readToken(cmd, in)
 	if err != nil {
 		return err
 	}
 	a := &launch.Agent{Address: j.address, Rank: j.rank, Token: token, Allow: checkJoinedCommand}
-	if j.untilEOF {
+	if j.endsWithStandardInput {
 		a.EndWith = in
 	}
 	return a.Serve(cmd.Context())
 }
 
-// token reads the token from where it is.
-func (j *joining) token(cmd *cobra.Command, in *bufio.Reader) (auth.Token, error) {
+// readToken reads the token from where it is.
+func (j *launchFlags) readToken(cmd *cobra.Command, in *bufio.Reader) (auth.Token, error) {
 	if j.tokenFile != "" {
 		f, err := os.Open(j.tokenFile)
 		if err != nil {

@@ -33,7 +33,7 @@ func BenchmarkRuns(b *testing.B) {
 		for n := range runs {
 			file := fmt.Sprintf("%d.csv", n)
 			var out, errs buffer
-			if status := run(b.Context(), append([]string{"measure", "-o", file}, flags...), &out, &errs); status != exitSuccess {
+			if status := runCommandLine(b.Context(), append([]string{"measure", "-o", file}, flags...), &out, &errs); status != exitSuccess {
 				b.Fatal(errs.String())
 			}
 			files = append(files, file)

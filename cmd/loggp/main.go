@@ -32,12 +32,12 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
 	if mustCleanUp(os.Args[1:]) {
-		status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+		status := runCommandLine(ctx, os.Args[1:], os.Stdout, os.Stderr)
 		stop()
 		os.Exit(status)
 	}
 	ended := make(chan int, 1)
-	go func() { ended <- run(ctx, os.Args[1:], os.Stdout, os.Stderr) }()
+	go func() { ended <- runCommandLine(ctx, os.Args[1:], os.Stdout, os.Stderr) }()
 	select {
 	case status := <-ended:
 		os.Exit(status)
@@ -48,7 +48,7 @@ func main() {
 		os.Exit(status)
 	case <-time.After(interruptGracePeriod):
 		sample.RemoveTemporaries()
-		fmt.Fprintln(os.Stderr, exitInterrupted)
+		fmt.Fprintln(os.Stderr, interruptedMessage)
 		os.Exit(exitFailure)
 	}
 }
@@ -56,7 +56,7 @@ func main() {
 // interruptGracePeriod is how long a verb that was interrupted may take to end by itself.
 const interruptGracePeriod = 500 * time.Millisecond
 
-const exitInterrupted = "loggp: interrupted; nothing was written"
+const interruptedMessage = "loggp: interrupted; nothing was written"
 
 // mustCleanUp says whether a verb has processes, memory of the system or files of a compiler to
 // clean up, so that it must end by itself. All others compute, and are abandoned where they are.
@@ -82,29 +82,29 @@ const (
 // undecidedError is an error that says that a question cannot be answered.
 type undecidedError struct{ error }
 
-// run runs a command line and returns the exit status.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+// runCommandLine runs a command line and returns the exit status.
+func runCommandLine(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRootCommand()
 	root.SetArgs(args)
 	out := &checkedOutput{Writer: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
-	err := unknownVerb(root, args)
+	err := checkVerbExists(root, args)
 	if err == nil {
-		err = root.ExecuteContext(context.WithValue(ctx, arguments{}, args))
+		err = root.ExecuteContext(context.WithValue(ctx, argumentsKey{}, args))
 	}
-	if err == nil && out.failure != nil {
-		err = fmt.Errorf("output is lost: %w", out.failure)
+	if err == nil && out.firstError != nil {
+		err = fmt.Errorf("output is lost: %w", out.firstError)
 	}
 	switch {
 	case err == nil:
 		return exitSuccess
 	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, exitInterrupted)
+		fmt.Fprintln(stderr, interruptedMessage)
 		return exitFailure
 	}
 	fmt.Fprintln(stderr, "loggp:", err)
-	var u *commandError
+	var u *usageError
 	if errors.As(err, &u) {
 		fmt.Fprintf(stderr, "See '%s --help'.\n", u.command)
 		return exitUsage
@@ -122,13 +122,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // checkedOutput keeps the first error of what is written, which not everything that writes returns.
 type checkedOutput struct {
 	io.Writer
-	failure error
+	firstError error
 }
 
 func (o *checkedOutput) Write(b []byte) (int, error) {
 	n, err := o.Writer.Write(b)
-	if o.failure == nil {
-		o.failure = err
+	if o.firstError == nil {
+		o.firstError = err
 	}
 	return n, err
 }
@@ -142,34 +142,34 @@ func underlyingFile(w io.Writer) (*os.File, bool) {
 	return f, ok
 }
 
-// arguments is the key of a command's arguments in its context.
-type arguments struct{}
+// argumentsKey is the key of a command's arguments in its context.
+type argumentsKey struct{}
 
 // commandLine returns the arguments of the program that runs the command.
 func commandLine(cmd *cobra.Command) []string {
-	args, _ := cmd.Context().Value(arguments{}).([]string)
+	args, _ := cmd.Context().Value(argumentsKey{}).([]string)
 	return args
 }
 
-// commandError is an error in how a command was called.
-type commandError struct {
+// usageError is an error in how a command was called.
+type usageError struct {
 	command string
 	err     error
 }
 
-func (u *commandError) Error() string { return u.err.Error() }
-func (u *commandError) Unwrap() error { return u.err }
+func (u *usageError) Error() string { return u.err.Error() }
+func (u *usageError) Unwrap() error { return u.err }
 
-// usageError makes an error one of usage.
-func usageError(cmd *cobra.Command, err error) error {
+// newUsageError makes an error one of usage.
+func newUsageError(cmd *cobra.Command, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &commandError{cmd.CommandPath(), err}
+	return &usageError{cmd.CommandPath(), err}
 }
 
-// verbs are the verbs in the order of their use.
-var verbs = []func() *cobra.Command{doctorCommand, measureCommand, launchCommand, importCommand, fitCommand, predictCommand, compareCommand, exportCommand, reportCommand, reproduceCommand, traceCommand, ccCommand, cxxCommand, fcCommand, runCommand, patternsCommand, simulateCommand, scheduleCommand, platformsCommand, calibrateCommand, versionCommand}
+// verbCommands are the verbs in the order of their use.
+var verbCommands = []func() *cobra.Command{doctorCommand, measureCommand, launchCommand, importCommand, fitCommand, predictCommand, compareCommand, exportCommand, reportCommand, reproduceCommand, traceCommand, ccCommand, cxxCommand, fcCommand, runCommand, patternsCommand, simulateCommand, scheduleCommand, platformsCommand, calibrateCommand, versionCommand}
 
 // fileReadingVerbs are the verbs that read files of any length.
 var fileReadingVerbs = []string{"import", "fit", "predict", "compare", "export", "report", "run", "simulate", "schedule", "calibrate"}
@@ -185,7 +185,7 @@ compares predictions, machines and libraries. It also runs programs on emulated 
   loggp measure --platform t3d -o samples.csv   # keep the samples, then:
   loggp report samples.csv -o report            # report/index.html
   loggp measure --platform shm                  # this machine, by shared memory; mpi: by the installed MPI`,
-		Version:       version(),
+		Version:       moduleVersion(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          rejectUnknownVerb,
@@ -194,12 +194,12 @@ compares predictions, machines and libraries. It also runs programs on emulated 
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError(cmd, suggestFlag(cmd, explainNumberError(err)))
+		return newUsageError(cmd, addFlagSuggestion(cmd, explainNumberError(err)))
 	})
-	for _, v := range verbs {
+	for _, v := range verbCommands {
 		c := v()
 		if slices.Contains(fileReadingVerbs, c.Name()) {
-			c.PersistentFlags().Var(inputLimit{}, "max-input", "most bytes of text, unpacked, of a file that is read")
+			c.PersistentFlags().Var(inputLimitFlag{}, "max-input", "most bytes of text, unpacked, of a file that is read")
 		}
 		reportArgumentErrorsAsUsage(c)
 		root.AddCommand(c)
@@ -222,8 +222,8 @@ func explainNumberError(err error) error {
 	return errors.New(text[:i] + "it must be " + kind)
 }
 
-// suggestFlag adds to the error of an unknown flag the one that is nearest.
-func suggestFlag(cmd *cobra.Command, err error) error {
+// addFlagSuggestion adds to the error of an unknown flag the one that is nearest.
+func addFlagSuggestion(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return err
@@ -246,11 +246,11 @@ func rejectUnknownVerb(cmd *cobra.Command, args []string) error {
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		err = fmt.Errorf("%w: did you mean %q?", err, near[0])
 	}
-	return usageError(cmd, err)
+	return newUsageError(cmd, err)
 }
 
-// unknownVerb complains of a verb that does not exist before its flags are found to be unknown.
-func unknownVerb(root *cobra.Command, args []string) error {
+// checkVerbExists complains of a verb that does not exist before its flags are found to be unknown.
+func checkVerbExists(root *cobra.Command, args []string) error {
 	if cmd, rest, _ := root.Find(args); cmd == root && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && !strings.HasPrefix(rest[0], "__") &&
 		rest[0] != "help" && rest[0] != "completion" {
 		return rejectUnknownVerb(root, rest)
@@ -296,7 +296,7 @@ func oneArg(what string) cobra.PositionalArgs {
 // reportArgumentErrorsAsUsage makes every complaint about a verb's arguments one of usage.
 func reportArgumentErrorsAsUsage(c *cobra.Command) {
 	if check := c.Args; check != nil {
-		c.Args = func(cmd *cobra.Command, args []string) error { return usageError(cmd, check(cmd, args)) }
+		c.Args = func(cmd *cobra.Command, args []string) error { return newUsageError(cmd, check(cmd, args)) }
 	}
 	for _, sub := range c.Commands() {
 		reportArgumentErrorsAsUsage(sub)

@@ -22,16 +22,16 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// measure has the flags of the verb.
-type measure struct {
-	target
+// measureFlags has the flags of the verb.
+type measureFlags struct {
+	targetFlags
 	options loggp.MeasureOptions
 	format  *string
 	output  string
 }
 
 func measureCommand() *cobra.Command {
-	var m measure
+	var m measureFlags
 	cmd := &cobra.Command{
 		Use:   "measure --platform NAME|FILE|'loggp:L=5us,...'|shm|tcp|mpi",
 		Short: "Measure latency, bandwidth and LogGP parameters",
@@ -65,7 +65,7 @@ compare' sets them beside the model.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd) },
 	}
 	f, o := cmd.Flags(), &m.options
-	m.target.addFlags(cmd, flagHelp{"platform": "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm (shared memory), tcp (loopback, or --hosts) or mpi (the installed MPI)", "library": "", "ranks": "", "place": "", "seed": ""}, allPlatforms)
+	m.targetFlags.addFlags(cmd, helpByFlag{"platform": "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm (shared memory), tcp (loopback, or --hosts) or mpi (the installed MPI)", "library": "", "ranks": "", "place": "", "seed": ""}, allPlatforms)
 	addChoiceFlag(cmd, "pairs", []string{loggp.PairsOne, loggp.PairsAll}, loggp.PairsOne, "measure one pair of ranks, or all, to find which are near each other; all pairs are measured with few modes, sizes and repetitions unless flags name them, and beyond 4096 pairs those of ranks drawn at random")
 	f.String("modes", loggp.ModesAll, "list of "+strings.Join(microbench.Modes(), " ")+", or all")
 	f.String("sizes", "", "message sizes, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes; on this machine 0 to 128 KiB, with more sizes around protocol changes)")
@@ -95,12 +95,12 @@ compare' sets them beside the model.`,
 	f.StringVar(&o.MPICC, "mpicc", "", "with --platform mpi: its compiler (default: $MPICC, or mpicc)")
 	f.String("launcher", "", "with --platform mpi: the command that starts the ranks, such as 'srun -n 2' (default: the mpirun beside the compiler, with -n)")
 	f.Duration("timeout", probe.DefaultTimeout, "with --platform mpi: time limit of a launch")
-	completeFlag(cmd, "protocol", append(model.ProtocolNames(), loggp.ProtocolAuto))
-	completeFlag(cmd, "collective", collectiveNames())
+	addFlagCompletion(cmd, "protocol", append(model.ProtocolNames(), loggp.ProtocolAuto))
+	addFlagCompletion(cmd, "collective", collectiveNames())
 	return cmd
 }
 
-func (m *measure) run(cmd *cobra.Command) error {
+func (m *measureFlags) run(cmd *cobra.Command) error {
 	o := &m.options
 	o.Platform = m.platform
 	managed, ended, err := findManagedJob(cmd, m.platform, m.options.SharedDir)
@@ -111,7 +111,7 @@ func (m *measure) run(cmd *cobra.Command) error {
 	if launch.IsRank() {
 		m.output = "" // rank 0 writes, where there is such a directory
 	}
-	err = m.parse(cmd)
+	err = m.parseOptions(cmd)
 	if err == nil {
 		err = checkWritableFile(m.output)
 	}
@@ -119,20 +119,20 @@ func (m *measure) run(cmd *cobra.Command) error {
 		if managed != nil {
 			managed.Disband()
 		}
-		return usageError(cmd, err)
+		return newUsageError(cmd, err)
 	}
-	bar := newProgress(cmd.ErrOrStderr(), 1)
+	bar := newProgressBar(cmd.ErrOrStderr(), 1)
 	defer bar.end()
 	o.Progress = func(done, total int) {
 		bar.setTotal(total)
-		bar.done(done)
+		bar.setDone(done)
 	}
 	x, err := loggp.Measure(cmd.Context(), *o)
 	bar.end()
 	if err != nil {
-		return flagError(cmd, err)
+		return optionUsageError(cmd, err)
 	}
-	if err := m.write(cmd, x); err != nil {
+	if err := m.writeMeasurement(cmd, x); err != nil {
 		return err
 	}
 	printWarnings(cmd, x.Notices)
@@ -147,48 +147,48 @@ func printDisturbances(cmd *cobra.Command, found []string) {
 	}
 }
 
-// parse makes options of the flags. A flag that has no effect is an error.
-func (m *measure) parse(cmd *cobra.Command) error {
+// parseOptions makes options of the flags. A flag that has no effect is an error.
+func (m *measureFlags) parseOptions(cmd *cobra.Command) error {
 	o := &m.options
 	o.Library, o.Ranks, o.Place, o.Seed = m.library, m.ranks, m.place, m.seed
-	o.Args, o.Command, o.AgentArgs = commandLine(cmd), recordedCommandLine(cmd), joinArguments
+	o.Args, o.Command, o.AgentArgs = commandLine(cmd), recordedCommandLine(cmd), agentArguments
 	o.Announce = func(address string, token auth.Token, ranks []int) {
 		printJoinInstructions(cmd.ErrOrStderr(), address, token, ranks)
 	}
 	if slices.Contains(emulatedPlatforms, m.platform) || !slices.Contains(allPlatforms, m.platform) {
 		o.Noise = job.PlatformNoise
 	}
-	err := parseFlags(cmd, []flagSetter{
-		{"pairs", parseInto(&o.Pairs, parseText)},
-		{"modes", parseInto(&o.Modes, parseWords)},
-		{"sizes", parseInto(&o.Sizes, unit.ParseSizes)},
-		{"max-size", parseInto(&o.MaxSize, unit.ParseSize)},
-		{"level", parseInto(&o.Level, parseText)},
-		{"delta", parseInto(&o.Delta, unit.ParseTime)},
-		{"collective", parseInto(&o.Collective, parseWords)},
-		{"algorithm", parseInto(&o.Algorithm, parseText)},
-		{"reps", parseInto(&o.Reps, strconv.Atoi)},
-		{"warmup", parseInto(&o.Warmup, parseWarmup)},
-		{"noise", parseInto(&o.Noise, parseNoiseLevel)},
-		{"precision", parseInto(&o.Precision, unit.ParsePercent)},
-		{"wait", parseInto(&o.Wait, func(text string) (string, error) { return strings.TrimPrefix(text, "auto"), nil })},
-		{"pin", parseInto(&o.NoPin, func(text string) (bool, error) { return text == "false", nil })},
-		{"hosts", parseInto(&o.Hosts, parseWords)},
-		{"ssh", parseInto(&o.SSH, parseShellWords)},
-		{"launcher", parseInto(&o.Launcher, parseShellWords)},
-		{"timeout", parseInto(&o.Timeout, time.ParseDuration)},
+	err := setOptionsOfFlags(cmd, []flagSetter{
+		{"pairs", setterByParser(&o.Pairs, parseText)},
+		{"modes", setterByParser(&o.Modes, parseWords)},
+		{"sizes", setterByParser(&o.Sizes, unit.ParseSizes)},
+		{"max-size", setterByParser(&o.MaxSize, unit.ParseSize)},
+		{"level", setterByParser(&o.Level, parseText)},
+		{"delta", setterByParser(&o.Delta, unit.ParseTime)},
+		{"collective", setterByParser(&o.Collective, parseWords)},
+		{"algorithm", setterByParser(&o.Algorithm, parseText)},
+		{"reps", setterByParser(&o.Reps, strconv.Atoi)},
+		{"warmup", setterByParser(&o.Warmup, parseWarmupRounds)},
+		{"noise", setterByParser(&o.Noise, parseNoiseLevel)},
+		{"precision", setterByParser(&o.Precision, unit.ParsePercent)},
+		{"wait", setterByParser(&o.Wait, func(text string) (string, error) { return strings.TrimPrefix(text, "auto"), nil })},
+		{"pin", setterByParser(&o.NoPin, func(text string) (bool, error) { return text == "false", nil })},
+		{"hosts", setterByParser(&o.Hosts, parseWords)},
+		{"ssh", setterByParser(&o.SSH, parseShellWords)},
+		{"launcher", setterByParser(&o.Launcher, parseShellWords)},
+		{"timeout", setterByParser(&o.Timeout, time.ParseDuration)},
 	})
 	if err != nil {
 		return err
 	}
-	return m.checkGiven(cmd)
+	return m.checkFlagsHaveEffect(cmd)
 }
 
 // zeroMeansDefaultFlags are flags of which zero would mean the default value.
 var zeroMeansDefaultFlags = []string{"reps", "max-size", "delta", "budget", "precision", "launches", "expect", "timeout"}
 
-// checkGiven checks that each flag that was given has an effect.
-func (m *measure) checkGiven(cmd *cobra.Command) error {
+// checkFlagsHaveEffect checks that each flag that was given has an effect.
+func (m *measureFlags) checkFlagsHaveEffect(cmd *cobra.Command) error {
 	if m.platform == "" {
 		return nil // which is the first to be said
 	}
@@ -200,7 +200,7 @@ func (m *measure) checkGiven(cmd *cobra.Command) error {
 			continue
 		}
 		if err := m.options.CheckScope(field); err != nil {
-			return flagError(cmd, err)
+			return optionUsageError(cmd, err)
 		}
 		if slices.Contains(zeroMeansDefaultFlags, flag) && options.Field(i).IsZero() {
 			return fmt.Errorf("--%s %v: it must be above zero", flag, cmd.Flag(flag).Value)
@@ -215,30 +215,30 @@ func parseShellWords(text string) ([]string, error) {
 	return append([]string{}, list...), err
 }
 
-// parseWarmup returns the number of warm-up rounds as an option, where none are -1.
-func parseWarmup(text string) (int, error) {
+// parseWarmupRounds returns the number of warm-up rounds as an option, where none are -1.
+func parseWarmupRounds(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	switch {
 	case err == nil && n < 0:
-		return 0, valueError("it must be 0 or above")
+		return 0, flagValueError("it must be 0 or above")
 	case n == 0:
 		n = -1
 	}
 	return n, err
 }
 
-// writesSamplesOnly reports whether samples alone are printed.
-func (m *measure) writesSamplesOnly() bool {
+// printsSamplesOnly reports whether samples alone are printed.
+func (m *measureFlags) printsSamplesOnly() bool {
 	return m.output == standardStream || m.output == "" && (*m.format == "csv" || *m.format == "json")
 }
 
-// write saves or prints the samples, and prints what they say.
-func (m *measure) write(cmd *cobra.Command, x *loggp.Measurement) error {
+// writeMeasurement saves or prints the samples, and prints what they say.
+func (m *measureFlags) writeMeasurement(cmd *cobra.Command, x *loggp.Measurement) error {
 	write := sample.Write
 	if *m.format == "json" || *m.format != "csv" && fileExtension(m.output) == ".json" {
 		write = sample.WriteJSON
 	}
-	if m.writesSamplesOnly() {
+	if m.printsSamplesOnly() {
 		return write(cmd.OutOrStdout(), x.Samples)
 	}
 	document, err := x.Document()

@@ -136,7 +136,7 @@ func TestMeasureCollectivesHere(t *testing.T) {
 		}
 	}
 	var out, errs buffer
-	if status := run(t.Context(), []string{"compare", "--samples", "together.csv"}, &out, &errs); status != exitFailure || !strings.Contains(errs.String(), "nothing is known of platform "+set.Series[0].Platform+": say with --params") {
+	if status := runCommandLine(t.Context(), []string{"compare", "--samples", "together.csv"}, &out, &errs); status != exitFailure || !strings.Contains(errs.String(), "nothing is known of platform "+set.Series[0].Platform+": say with --params") {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 }
@@ -165,7 +165,7 @@ func TestMeasureCollectiveFaults(t *testing.T) {
 		"--platform t3d --collective reduce-scatter --algorithm bruck --sizes 1,2,3": `reduce-scatter has no "bruck"`,
 	} {
 		var out, errs buffer
-		if status := run(t.Context(), append([]string{"measure"}, strings.Fields(args)...), &out, &errs); status != exitUsage || !strings.Contains(errs.String(), says) {
+		if status := runCommandLine(t.Context(), append([]string{"measure"}, strings.Fields(args)...), &out, &errs); status != exitUsage || !strings.Contains(errs.String(), says) {
 			t.Errorf("%s: status %d, %s", args, status, errs.String())
 		}
 	}
@@ -181,7 +181,7 @@ func TestMeasureCollectiveFaults(t *testing.T) {
 	} {
 		write(t, "params.csv", "platform,library,place,mode,parameter,bytes_from,bytes_to,value,ci_low,ci_high,unit,method,samples\nt3d,chimp,inter,send,L,0,0,1,1,1,us,rtt/2-o_s-o_r,9\n")
 		var out, errs buffer
-		if status := run(t.Context(), strings.Fields(args), &out, &errs); (status == exitSuccess) != (says == "") || !strings.Contains(errs.String(), says) {
+		if status := runCommandLine(t.Context(), strings.Fields(args), &out, &errs); (status == exitSuccess) != (says == "") || !strings.Contains(errs.String(), says) {
 			t.Errorf("%s: status %d, %s", args, status, errs.String())
 		}
 	}

@@ -94,7 +94,7 @@ func TestMeasureCollectivesOfMPI(t *testing.T) {
 	t.Chdir(t.TempDir())
 	args := strings.Fields("measure --platform mpi -n 3 --collective all --sizes 5,1KB --reps 4 --launches 2 -o mpi.csv --mpicc")
 	var out, errs buffer
-	if status := run(t.Context(), append(args, compiler), &out, &errs); status != 0 {
+	if status := runCommandLine(t.Context(), append(args, compiler), &out, &errs); status != 0 {
 		t.Fatal(errs.String())
 	}
 	for _, want := range []string{"barrier of 3 ranks on mpi, Fake MPI 1.0, within a node", "scan of 3 ranks", "\nvendor\n", "1 KB  1.001   2.001  3.001  4.001  ±0.001            8\n", "Bytes are those of each rank's block"} {
@@ -117,7 +117,7 @@ func TestMeasureCollectivesOfMPI(t *testing.T) {
 	}
 	t.Setenv("FAKE_PROCESSORS", "2")
 	errs.Reset()
-	if run(t.Context(), append(args, compiler), &out, &errs); !strings.Contains(errs.String(), "no common start: 3 ranks have 2 processors") {
+	if runCommandLine(t.Context(), append(args, compiler), &out, &errs); !strings.Contains(errs.String(), "no common start: 3 ranks have 2 processors") {
 		t.Errorf("it does not say why there is no common start: %s", errs.String())
 	}
 }
@@ -150,7 +150,7 @@ func TestCompareCollectivesOfMPI(t *testing.T) {
 		"--samples theirs.csv --samples other.csv":            "no two of those",
 	} {
 		var out, errs buffer
-		if status := run(t.Context(), append([]string{"compare"}, strings.Fields(args)...), &out, &errs); status == 0 || !strings.Contains(errs.String(), want) {
+		if status := runCommandLine(t.Context(), append([]string{"compare"}, strings.Fields(args)...), &out, &errs); status == 0 || !strings.Contains(errs.String(), want) {
 			t.Errorf("%s: status %d, and it does not say %q: %s", args, status, want, errs.String())
 		}
 	}
@@ -162,7 +162,7 @@ func TestMeasureMPIUnbound(t *testing.T) {
 	t.Setenv("FAKE_BOUND", "0-1")
 	var out, errs buffer
 	args := strings.Fields("measure --platform mpi --sizes 1,100 --modes send --quick --format csv --mpicc")
-	if status := run(t.Context(), append(args, compiler), &out, &errs); status != 0 {
+	if status := runCommandLine(t.Context(), append(args, compiler), &out, &errs); status != 0 {
 		t.Fatal(errs.String())
 	}
 	if want := "\n# binding: none: the system may move"; !strings.Contains(out.String(), want) {
@@ -216,7 +216,7 @@ func TestMeasureMPIFails(t *testing.T) {
 			if args[len(args)-1] == "''" {
 				args[len(args)-1] = ""
 			}
-			status := run(t.Context(), args, &out, &errs)
+			status := runCommandLine(t.Context(), args, &out, &errs)
 			if status != c.status || !strings.Contains(errs.String(), c.says) || out.Len() > 0 {
 				t.Errorf("status %d, want %d; it said: %s%s", status, c.status, errs.String(), out.String())
 			}
@@ -235,7 +235,7 @@ func TestMeasureMPIInterrupted(t *testing.T) {
 	defer cancel()
 	var out, errs buffer
 	begin := time.Now()
-	if status := run(ctx, []string{"measure", "--platform", "mpi", "--mpicc", compiler, "-o", "samples.csv"}, &out, &errs); status != exitFailure || !strings.Contains(errs.String(), "interrupted; nothing was written") {
+	if status := runCommandLine(ctx, []string{"measure", "--platform", "mpi", "--mpicc", compiler, "-o", "samples.csv"}, &out, &errs); status != exitFailure || !strings.Contains(errs.String(), "interrupted; nothing was written") {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 	if d := time.Since(begin); d > 30*time.Second {

@@ -23,7 +23,7 @@ func checkWritableFile(name string) error {
 	if name == "" || name == standardStream {
 		return nil
 	}
-	return wrapFlagError("-o", name, sample.CheckWritable(name))
+	return addFlagToError("-o", name, sample.CheckWritable(name))
 }
 
 // checkWritableDirectory checks, before any work, that a directory can be written, with everything
@@ -35,7 +35,7 @@ func checkWritableDirectory(name string) error {
 	if name == standardStream {
 		return errors.New("-o -: it is a directory that is written; leave -o out to print tables")
 	}
-	return wrapFlagError("-o", name, render.CheckDirectory(name))
+	return addFlagToError("-o", name, render.CheckDirectory(name))
 }
 
 // checkWritableOutput checks the output of a verb that writes files of some kinds, told apart by
@@ -49,7 +49,7 @@ func checkWritableOutput(name string, kinds ...string) error {
 	return checkWritableDirectory(name)
 }
 
-func wrapFlagError(flag, name string, err error) error {
+func addFlagToError(flag, name string, err error) error {
 	if err != nil {
 		err = fmt.Errorf("%s %s: %w", flag, name, err)
 	}

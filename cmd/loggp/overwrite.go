@@ -13,18 +13,19 @@ import (
 	"github.com/loggp/loggp/model/platform"
 )
 
-// outputFlags and inputFlags are the flags of all verbs that name files to write and to read.
+// outputFlagNames and inputFileFlagNames are the flags of all verbs that name files to write and to
+// read.
 var (
-	outputFlags = []string{"output", "finish", "record", "diagram", "picture"}
-	inputFlags  = []string{"samples", "params", "platform", "schedule", "phases", "from", "noise", "to", "token-file", "mpicc", "remote-program"}
+	outputFlagNames    = []string{"output", "finish", "record", "diagram", "picture"}
+	inputFileFlagNames = []string{"samples", "params", "platform", "schedule", "phases", "from", "noise", "to", "token-file", "mpicc", "remote-program"}
 )
 
 // rejectOverwrittenInput says which output of a verb is one of its inputs, which would be lost: the
 // same file under any name, or a directory that holds it. Root runs it before every verb.
 func rejectOverwrittenInput(cmd *cobra.Command, args []string) error {
-	inputs := inputFiles(cmd, args)
+	inputs := possibleInputFiles(cmd, args)
 	written := map[string]string{} // flag by path
-	for _, flag := range outputFlags {
+	for _, flag := range outputFlagNames {
 		f := cmd.Flags().Lookup(flag)
 		if f == nil || f.Value.String() == "" || f.Value.String() == standardStream {
 			continue
@@ -36,20 +37,20 @@ func rejectOverwrittenInput(cmd *cobra.Command, args []string) error {
 		}
 		for _, input := range inputs {
 			if outputOverwritesInput(name, input) {
-				return usageError(cmd, fmt.Errorf("%s %s: this would overwrite %s, which is an input: name another file", label, name, input))
+				return newUsageError(cmd, fmt.Errorf("%s %s: this would overwrite %s, which is an input: name another file", label, name, input))
 			}
 		}
-		path := realPath(name)
+		path := resolveLinks(name)
 		if other := written[path]; other != "" {
-			return usageError(cmd, fmt.Errorf("%s %s: %s writes the same file: name another one", label, name, other))
+			return newUsageError(cmd, fmt.Errorf("%s %s: %s writes the same file: name another one", label, name, other))
 		}
 		written[path] = label
 	}
 	return nil
 }
 
-// inputFiles returns the names that a verb may read files of.
-func inputFiles(cmd *cobra.Command, args []string) []string {
+// possibleInputFiles returns the names that a verb may read files of.
+func possibleInputFiles(cmd *cobra.Command, args []string) []string {
 	var names []string
 	switch cmd.Name() {
 	case "reproduce", "schedule": // papers and patterns
@@ -60,7 +61,7 @@ func inputFiles(cmd *cobra.Command, args []string) []string {
 	default:
 		names = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return slices.Contains(cmd.ValidArgs, a) })
 	}
-	for _, flag := range inputFlags {
+	for _, flag := range inputFileFlagNames {
 		f := cmd.Flags().Lookup(flag)
 		if f == nil || !f.Changed {
 			continue
@@ -96,12 +97,12 @@ func outputOverwritesInput(output, input string) bool {
 	if !out.IsDir() {
 		return os.SameFile(in, out)
 	}
-	below, err := filepath.Rel(realPath(output), realPath(input))
+	below, err := filepath.Rel(resolveLinks(output), resolveLinks(input))
 	return err == nil && below != ".." && !strings.HasPrefix(below, ".."+string(filepath.Separator))
 }
 
-// realPath returns the path of a file without links, as far as it exists.
-func realPath(name string) string {
+// resolveLinks returns the path of a file without links, as far as it exists.
+func resolveLinks(name string) string {
 	path, err := filepath.Abs(name)
 	if err != nil {
 		return name

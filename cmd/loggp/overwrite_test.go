@@ -48,13 +48,13 @@ func TestNoVerbOverwritesItsInput(t *testing.T) {
 		"calibrate t3d.yaml --to x.csv -o x.csv", "calibrate ./t3d.yaml -o t3d.yaml", "platforms sensitivity ./t3d.yaml -o t3d.yaml",
 	} {
 		var out, errs bytes.Buffer
-		if status := run(context.Background(), strings.Fields(line), &out, &errs); status != exitUsage || !strings.Contains(errs.String(), "would overwrite") {
+		if status := runCommandLine(context.Background(), strings.Fields(line), &out, &errs); status != exitUsage || !strings.Contains(errs.String(), "would overwrite") {
 			t.Errorf("%s: status %d: %s", line, status, errs.String())
 		}
 	}
 	for _, line := range []string{"simulate x.goal -o y.svg --finish ./y.svg", "predict --params p.csv --sizes 8 -o y.svg --diagram dir/../y.svg"} {
 		var out, errs bytes.Buffer
-		if status := run(context.Background(), strings.Fields(line), &out, &errs); status != exitUsage || !strings.Contains(errs.String(), "writes the same file") {
+		if status := runCommandLine(context.Background(), strings.Fields(line), &out, &errs); status != exitUsage || !strings.Contains(errs.String(), "writes the same file") {
 			t.Errorf("%s: status %d: %s", line, status, errs.String())
 		}
 	}
@@ -66,7 +66,7 @@ func TestNoVerbOverwritesItsInput(t *testing.T) {
 		"schedule ring -n 2 -o ring", "schedule ring -n 2 -o ring", "fit x.csv -o y.csv", "fit x.csv -o y.csv", "fit x.csv -o /dev/null", "report x.csv -o page2", "report x.csv -o page2",
 	} {
 		var out, errs bytes.Buffer
-		if status := run(context.Background(), strings.Fields(line), &out, &errs); status != exitSuccess {
+		if status := runCommandLine(context.Background(), strings.Fields(line), &out, &errs); status != exitSuccess {
 			t.Errorf("%s: status %d: %s", line, status, errs.String())
 		}
 	}
@@ -100,7 +100,7 @@ func TestFileFlagsAreKnown(t *testing.T) {
 			}
 			c.Flags().VisitAll(func(f *pflag.Flag) {
 				words := strings.Fields(strings.NewReplacer(",", " ", ";", " ", ":", " ", ")", " ", "(", " ").Replace(f.Usage))
-				if slices.ContainsFunc(words, func(w string) bool { return w == "file" || w == "directory" }) && !slices.Contains(slices.Concat(outputFlags, inputFlags, notFiles), f.Name) {
+				if slices.ContainsFunc(words, func(w string) bool { return w == "file" || w == "directory" }) && !slices.Contains(slices.Concat(outputFlagNames, inputFileFlagNames, notFiles), f.Name) {
 					t.Errorf("%s --%s: %s: is it a file?", c.CommandPath(), f.Name, f.Usage)
 				}
 			})

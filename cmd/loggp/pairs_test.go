@@ -86,7 +86,7 @@ func TestTiersOfConvex(t *testing.T) {
 	// words.
 	predict := func(place string) string {
 		var out, errs buffer
-		run(t.Context(), []string{"predict", "--params", "params.csv", "--place", place, "--sizes", "1000"}, &out, &errs)
+		runCommandLine(t.Context(), []string{"predict", "--params", "params.csv", "--place", place, "--sizes", "1000"}, &out, &errs)
 		return out.String() + errs.String()
 	}
 	if predict("intra") == predict("inter") {

@@ -83,7 +83,7 @@ func TestPapers(t *testing.T) {
 func mustRun(t *testing.T, args ...string) (stdout string) {
 	t.Helper()
 	var out, errs buffer
-	if status := run(context.Background(), args, &out, &errs); status != exitSuccess {
+	if status := runCommandLine(context.Background(), args, &out, &errs); status != exitSuccess {
 		t.Fatalf("loggp %q: status %d: %s", args, status, errs.String())
 	}
 	return out.String()

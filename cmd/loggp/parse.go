@@ -15,20 +15,20 @@ type flagSetter struct {
 	set  func(text string) error
 }
 
-// valueError says what is wrong with the value of a flag that can be read.
-type valueError string
+// flagValueError says what is wrong with the value of a flag that can be read.
+type flagValueError string
 
-func (e valueError) Error() string { return string(e) }
+func (e flagValueError) Error() string { return string(e) }
 
-// parseFlags sets the options of the flags that were given; others keep their zero value.
-func parseFlags(cmd *cobra.Command, parsers []flagSetter) error {
+// setOptionsOfFlags sets the options of the flags that were given; others keep their zero value.
+func setOptionsOfFlags(cmd *cobra.Command, parsers []flagSetter) error {
 	for _, p := range parsers {
 		if !cmd.Flags().Changed(p.flag) {
 			continue
 		}
 		text := cmd.Flag(p.flag).Value.String()
 		err := p.set(text)
-		if _, is := err.(valueError); is {
+		if _, is := err.(flagValueError); is {
 			return fmt.Errorf("--%s %s: %w", p.flag, text, err)
 		}
 		if err != nil { // which shows the text
@@ -38,8 +38,8 @@ func parseFlags(cmd *cobra.Command, parsers []flagSetter) error {
 	return nil
 }
 
-// parseInto returns a function that sets a value to what a text says.
-func parseInto[T any](value *T, parse func(string) (T, error)) func(string) error {
+// setterByParser returns a function that sets a value to what a text says.
+func setterByParser[T any](value *T, parse func(string) (T, error)) func(string) error {
 	return func(text string) (err error) {
 		*value, err = parse(text)
 		return err
@@ -78,7 +78,7 @@ func parseNoiseLevel(text string) (float64, error) {
 		return 0, fmt.Errorf("on, off, or a percentage: %w", err)
 	}
 	if x < 0 || x > 0.4 {
-		return 0, valueError("it must be from 0% to 40%, so that no step takes less than no time")
+		return 0, flagValueError("it must be from 0% to 40%, so that no step takes less than no time")
 	}
 	return x, nil
 }

@@ -21,11 +21,11 @@ const patternsProgram = "patterns"
 // patternFlags has the flags of run that are for communication patterns alone.
 type patternFlags struct {
 	patterns, sizes string
-	parameters      bool
+	fitsParameters  bool
 }
 
-// patternHelp is the part of run's help on communication patterns.
-func patternHelp() string {
+// patternListHelp is the part of run's help on communication patterns.
+func patternListHelp() string {
 	var list strings.Builder
 	list.WriteString(`
 
@@ -45,12 +45,12 @@ func (p *patternFlags) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&p.patterns, "patterns", "", "patterns: a list (default: all)")
 	f.StringVar(&p.sizes, "sizes", "", "patterns: lengths of messages (default: 8,1KiB)")
-	f.BoolVar(&p.parameters, "parameters", false, "patterns: print the LogGP parameters of the libraries side by side instead")
+	f.BoolVar(&p.fitsParameters, "parameters", false, "patterns: print the LogGP parameters of the libraries side by side instead")
 	var names []string
 	for _, p := range patterns.Patterns {
 		names = append(names, p.Name)
 	}
-	completeFlag(cmd, "patterns", names)
+	addFlagCompletion(cmd, "patterns", names)
 }
 
 // checkPatternFlags returns an error for a flag that has no effect on what is run.
@@ -78,13 +78,13 @@ func (r *runFlags) runPatterns(cmd *cobra.Command) error {
 	}
 	if cmd.Flags().Changed("rounds") {
 		var wrong error
-		if o.Rounds, wrong = strconv.Atoi(r.parameters["rounds"].text); wrong == nil {
+		if o.Rounds, wrong = strconv.Atoi(r.programParameters["rounds"].text); wrong == nil {
 			wrong = checkFlagRange("--rounds", o.Rounds, 1, 1000)
 		}
 		err = errors.Join(err, wrong)
 	}
 	if err != nil {
-		return usageError(cmd, err)
+		return newUsageError(cmd, err)
 	}
 	if r.library != "" {
 		o.Library = splitList(r.library)
@@ -93,12 +93,12 @@ func (r *runFlags) runPatterns(cmd *cobra.Command) error {
 		o.Patterns = splitList(r.patterns.patterns)
 	}
 	run := loggp.TimePatterns
-	if r.patterns.parameters {
+	if r.patterns.fitsParameters {
 		run = loggp.FitLibraries
 	}
 	d, err := run(cmd.Context(), o)
 	if err != nil {
-		return flagError(cmd, err)
+		return optionUsageError(cmd, err)
 	}
 	if r.output != "" {
 		if err := render.WritePage(r.output, d); err != nil {

@@ -55,7 +55,7 @@ func TestPatternsErrors(t *testing.T) {
 		"measure --platform shm --library aclmpl -n 2":  "library aclmpl of platform shm is not MPI: 'loggp run --library aclmpl patterns' times it",
 	} {
 		var out, errs buffer
-		if status := run(t.Context(), strings.Fields(args), &out, &errs); status == exitSuccess || !strings.Contains(errs.String(), want) {
+		if status := runCommandLine(t.Context(), strings.Fields(args), &out, &errs); status == exitSuccess || !strings.Contains(errs.String(), want) {
 			t.Errorf("loggp %s: status %d, %q, want %q", args, status, errs.String(), want)
 		}
 	}

@@ -70,13 +70,13 @@ func showPlatform(cmd *cobra.Command, args []string) error {
 	}
 	if yaml, _ := cmd.Flags().GetBool("yaml"); yaml {
 		if cmd.Flags().Changed("format") {
-			return usageError(cmd, errors.New("--yaml, --format: name one of them"))
+			return newUsageError(cmd, errors.New("--yaml, --format: name one of them"))
 		}
 		_, file, err := platform.Text(args[0])
 		if err == nil {
 			_, err = cmd.OutOrStdout().Write(file)
 		}
-		return usageError(cmd, err)
+		return newUsageError(cmd, err)
 	}
 	return printDocument(cmd, reports.Platform(p))
 }

@@ -15,17 +15,17 @@ import (
 	"github.com/loggp/loggp/reports/chart"
 )
 
-// predict has the flags of the verb.
-type predict struct {
-	target
-	params, protocols, sizes, output, diagram string
-	mode, collective                          *string
-	perNode                                   int
-	explain, tree, inTurn                     bool
+// predictFlags has the flags of the verb.
+type predictFlags struct {
+	targetFlags
+	paramsFile, protocols, sizes, output, diagramFile string
+	mode, collective                                  *string
+	ranksPerNode                                      int
+	printsTerms, drawsTree, isRoundRobin              bool
 }
 
 func predictCommand() *cobra.Command {
-	var p predict
+	var p predictFlags
 	cmd := &cobra.Command{
 		Use:   "predict --params PARAMS.csv | --platform NAME",
 		Short: "Predict what calls and protocols cost",
@@ -49,19 +49,19 @@ within nodes, unless --place names one tier for all.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&p.params, "params", "", "file of parameters")
-	p.target.addFlags(cmd, flagHelp{"platform": "machine whose steps to add up", "library": "", "ranks": "", "place": ""}, emulatedPlatforms)
-	p.mode = modeFlag(cmd, loggp.SendCalls[:], "send call: of a platform what the library's call costs; with --params whole calls are predicted")
+	f.StringVar(&p.paramsFile, "params", "", "file of parameters")
+	p.targetFlags.addFlags(cmd, helpByFlag{"platform": "machine whose steps to add up", "library": "", "ranks": "", "place": ""}, emulatedPlatforms)
+	p.mode = addModeFlag(cmd, loggp.SendCalls[:], "send call: of a platform what the library's call costs; with --params whole calls are predicted")
 	f.StringVar(&p.protocols, "protocol", "", "list of "+strings.Join(model.ProtocolNames(), ", ")+" (default: all that serve the mode)")
 	f.StringVar(&p.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
 	f.StringVarP(&p.output, "output", "o", "", "file for the predictions, as CSV")
 	addPrintFlags(cmd)
-	f.StringVar(&p.diagram, "diagram", "", "SVG file for a time line of the first protocol and size")
-	f.BoolVar(&p.explain, "explain", false, "print the terms of every sum")
+	f.StringVar(&p.diagramFile, "diagram", "", "SVG file for a time line of the first protocol and size")
+	f.BoolVar(&p.printsTerms, "explain", false, "print the terms of every sum")
 	p.collective = addChoiceFlag(cmd, "collective", collectiveNames(), "", "predict a collective operation, or all: every algorithm, and which is fastest")
-	f.IntVar(&p.perNode, "per-node", 0, "with --collective and --params: ranks of a node, to take the parameters of both tiers")
-	f.BoolVar(&p.inTurn, "in-turn", false, "with --collective: place ranks on the nodes round robin instead of filling one node after the other")
-	f.BoolVar(&p.tree, "tree", false, "with --collective: draw the broadcast tree that ends first")
+	f.IntVar(&p.ranksPerNode, "per-node", 0, "with --collective and --params: ranks of a node, to take the parameters of both tiers")
+	f.BoolVar(&p.isRoundRobin, "in-turn", false, "with --collective: place ranks on the nodes round robin instead of filling one node after the other")
+	f.BoolVar(&p.drawsTree, "tree", false, "with --collective: draw the broadcast tree that ends first")
 	return cmd
 }
 
@@ -74,34 +74,34 @@ func collectiveNames() []string {
 	return names
 }
 
-func (p *predict) run(cmd *cobra.Command) error {
-	if (p.params == "") == (p.platform == "") {
-		return usageError(cmd, errors.New("--params, --platform: give exactly one of them to predict from"))
+func (p *predictFlags) run(cmd *cobra.Command) error {
+	if (p.paramsFile == "") == (p.platform == "") {
+		return newUsageError(cmd, errors.New("--params, --platform: give exactly one of them to predict from"))
 	}
 	for _, f := range []string{"ranks", "library"} {
-		if p.params != "" && cmd.Flags().Changed(f) && *p.collective == "" {
-			return usageError(cmd, fmt.Errorf("--%s: parameters know none; it is for --platform", f))
+		if p.paramsFile != "" && cmd.Flags().Changed(f) && *p.collective == "" {
+			return newUsageError(cmd, fmt.Errorf("--%s: parameters know none; it is for --platform", f))
 		}
 	}
 	if err := checkWritableFile(p.output); err != nil {
-		return usageError(cmd, err)
+		return newUsageError(cmd, err)
 	}
-	if (p.perNode != 0 || p.inTurn) && *p.collective == "" {
-		return usageError(cmd, errors.New("--per-node, --in-turn: they are for --collective"))
+	if (p.ranksPerNode != 0 || p.isRoundRobin) && *p.collective == "" {
+		return newUsageError(cmd, errors.New("--per-node, --in-turn: they are for --collective"))
 	}
-	if p.tree && *p.collective != collective.Bcast.String() {
-		return usageError(cmd, errors.New("--tree: it is for --collective bcast"))
+	if p.drawsTree && *p.collective != collective.Bcast.String() {
+		return newUsageError(cmd, errors.New("--tree: it is for --collective bcast"))
 	}
-	if *p.collective != "" && (p.protocols != "" || p.diagram != "" || p.explain) {
-		return usageError(cmd, errors.New("--collective: its messages are whole calls: leave out --protocol, --diagram and --explain"))
+	if *p.collective != "" && (p.protocols != "" || p.diagramFile != "" || p.printsTerms) {
+		return newUsageError(cmd, errors.New("--collective: its messages are whole calls: leave out --protocol, --diagram and --explain"))
 	}
 	lengths, err := parseSizes(p.sizes, nil)
 	if err != nil {
-		return usageError(cmd, err)
+		return newUsageError(cmd, err)
 	}
 	var parameters loggp.Parameters
-	if p.params != "" {
-		if parameters, err = loggp.ReadParameters(p.params); err != nil {
+	if p.paramsFile != "" {
+		if parameters, err = loggp.ReadParameters(p.paramsFile); err != nil {
 			return err
 		}
 	}
@@ -111,14 +111,14 @@ func (p *predict) run(cmd *cobra.Command) error {
 	return p.predictMessages(cmd, parameters, lengths)
 }
 
-func (p *predict) predictMessages(cmd *cobra.Command, parameters loggp.Parameters, lengths []int) error {
-	if p.diagram != "" && filepath.Ext(p.diagram) != ".svg" {
-		return usageError(cmd, fmt.Errorf("--diagram %s: it is an SVG file, name it so", p.diagram))
+func (p *predictFlags) predictMessages(cmd *cobra.Command, parameters loggp.Parameters, lengths []int) error {
+	if p.diagramFile != "" && filepath.Ext(p.diagramFile) != ".svg" {
+		return newUsageError(cmd, fmt.Errorf("--diagram %s: it is an SVG file, name it so", p.diagramFile))
 	}
-	if p.params != "" && p.protocols == "" && (p.diagram != "" || p.explain) {
-		return usageError(cmd, errors.New("--diagram, --explain: parameters do not know the steps of calls: name a --protocol"))
+	if p.paramsFile != "" && p.protocols == "" && (p.diagramFile != "" || p.printsTerms) {
+		return newUsageError(cmd, errors.New("--diagram, --explain: parameters do not know the steps of calls: name a --protocol"))
 	}
-	o := loggp.PredictOptions{Platform: p.platform, Library: p.library, Ranks: p.ranks, Params: parameters, Place: p.place, Sizes: lengths, Explain: p.explain}
+	o := loggp.PredictOptions{Platform: p.platform, Library: p.library, Ranks: p.ranks, Params: parameters, Place: p.place, Sizes: lengths, Explain: p.printsTerms}
 	if p.protocols != "" && p.protocols != "all" {
 		o.Protocol = splitList(p.protocols)
 	} else if p.protocols == "all" {
@@ -129,15 +129,15 @@ func (p *predict) predictMessages(cmd *cobra.Command, parameters loggp.Parameter
 	}
 	x, err := loggp.Predict(cmd.Context(), o)
 	if err != nil {
-		return flagError(cmd, err)
+		return optionUsageError(cmd, err)
 	}
 	printWarnings(cmd, x.Warnings)
-	if p.diagram != "" {
+	if p.diagramFile != "" {
 		picture, first, err := x.Timeline()
 		if err != nil {
 			return err
 		}
-		if err := writeFile(cmd, p.diagram, func(w io.Writer) error { return picture.SVG(w, chart.DefaultWidth) }, "time line of %s with %d bytes", first.Protocol, first.Bytes); err != nil {
+		if err := writeFile(cmd, p.diagramFile, func(w io.Writer) error { return picture.SVG(w, chart.DefaultWidth) }, "time line of %s with %d bytes", first.Protocol, first.Bytes); err != nil {
 			return fmt.Errorf("diagram: %w", err)
 		}
 	}
@@ -149,17 +149,17 @@ func (p *predict) predictMessages(cmd *cobra.Command, parameters loggp.Parameter
 	return printDocument(cmd, x.Document())
 }
 
-func (p *predict) predictCollectives(cmd *cobra.Command, parameters loggp.Parameters, lengths []int) error {
+func (p *predictFlags) predictCollectives(cmd *cobra.Command, parameters loggp.Parameters, lengths []int) error {
 	o := loggp.CollectiveOptions{
 		Platform: p.platform, Library: p.library, Params: parameters, Mode: *p.mode,
-		Ranks: p.ranks, Sizes: lengths, Place: p.place, PerNode: p.perNode, InTurn: p.inTurn,
+		Ranks: p.ranks, Sizes: lengths, Place: p.place, PerNode: p.ranksPerNode, InTurn: p.isRoundRobin,
 	}
 	if *p.collective != "all" {
 		o.Operation = *p.collective
 	}
 	x, err := loggp.PredictCollectives(cmd.Context(), o)
 	if err != nil {
-		return flagError(cmd, err)
+		return optionUsageError(cmd, err)
 	}
 	printWarnings(cmd, x.Warnings)
 	if p.output != "" {
@@ -167,7 +167,7 @@ func (p *predict) predictCollectives(cmd *cobra.Command, parameters loggp.Parame
 			return fmt.Errorf("predictions: %w", err)
 		}
 	}
-	if err := printDocument(cmd, x.Document()); err != nil || !p.tree {
+	if err := printDocument(cmd, x.Document()); err != nil || !p.drawsTree {
 		return err
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "\n%s", x.BroadcastTree())

@@ -18,14 +18,14 @@ func TestPredictRange(t *testing.T) {
 			t.Errorf("%s predicts sizes that are far from 0 to 1000:\n%s", flags, out)
 		}
 		var printed, errs buffer
-		if status := run(t.Context(), strings.Fields("predict --params params.csv --sizes 100,1MB"+flags), &printed, &errs); status != 0 ||
+		if status := runCommandLine(t.Context(), strings.Fields("predict --params params.csv --sizes 100,1MB"+flags), &printed, &errs); status != 0 ||
 			!strings.Contains(errs.String(), "2 of 4 values cannot be predicted, the first: ") || !strings.Contains(errs.String(), "1000 bytes") ||
 			!strings.Contains(strings.Join(strings.Fields(printed.String()), " "), " 1000000 - - ") {
 			t.Errorf("%s of 1 MB: status %d, %s%s", flags, status, printed.String(), errs.String())
 		}
 		printed.Reset()
 		errs.Reset()
-		if status := run(t.Context(), strings.Fields("predict --params params.csv --sizes 1MB"+flags), &printed, &errs); status != exitFailure || printed.Len() > 0 {
+		if status := runCommandLine(t.Context(), strings.Fields("predict --params params.csv --sizes 1MB"+flags), &printed, &errs); status != exitFailure || printed.Len() > 0 {
 			t.Errorf("%s of 1 MB alone: status %d, %s%s", flags, status, printed.String(), errs.String())
 		}
 	}
@@ -47,7 +47,7 @@ toy,lib,intra,bsend,T,0,9000,0,,,us/B,rtt/2,9
 		t.Fatal(err)
 	}
 	var printed, errs buffer
-	if status := run(t.Context(), strings.Fields("predict --params params.csv --sizes 0,1000,3000,10000 -o times.csv"), &printed, &errs); status != 0 ||
+	if status := runCommandLine(t.Context(), strings.Fields("predict --params params.csv --sizes 0,1000,3000,10000 -o times.csv"), &printed, &errs); status != 0 ||
 		strings.Count(errs.String(), "cannot be predicted") != 1 || !strings.Contains(errs.String(), "1 of 8 values") {
 		t.Errorf("status %d, %s", status, errs.String())
 	}
@@ -75,7 +75,7 @@ func TestPredictOnePlatform(t *testing.T) {
 	}
 	write(t, "both.csv", rows)
 	var out, errs buffer
-	if status := run(t.Context(), strings.Fields("predict --params both.csv --sizes 8"), &out, &errs); status != exitSuccess ||
+	if status := runCommandLine(t.Context(), strings.Fields("predict --params both.csv --sizes 8"), &out, &errs); status != exitSuccess ||
 		!strings.Contains(out.String(), "calls on a, b, inter") || !strings.Contains(errs.String(), "both.csv also has parameters of z, b: only those of a, b") {
 		t.Errorf("status %d, %s%s", status, out.String(), errs.String())
 	}

@@ -34,11 +34,11 @@ emulated platform.`,
 		Args: atLeastOneArg("file of samples"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkWritableDirectory(dir); err != nil {
-				return usageError(cmd, err)
+				return newUsageError(cmd, err)
 			}
 			d, err := loggp.Report(cmd.Context(), loggp.ReportOptions{Samples: args, ParamsFile: params})
 			if err != nil {
-				return flagError(cmd, err)
+				return optionUsageError(cmd, err)
 			}
 			if dir == "" {
 				return printDocument(cmd, d)

@@ -53,7 +53,7 @@ func TestReportCollectivesByParameters(t *testing.T) {
 		"samples.csv --params params.csv": "--params: it is for samples of collective operations",
 	} {
 		var out, errs buffer
-		if status := run(t.Context(), strings.Fields("report "+args), &out, &errs); status == exitSuccess || !strings.Contains(errs.String(), says) {
+		if status := runCommandLine(t.Context(), strings.Fields("report "+args), &out, &errs); status == exitSuccess || !strings.Contains(errs.String(), says) {
 			t.Errorf("report %s: status %d, %s", args, status, errs.String())
 		}
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/loggp/loggp/testdata"
 )
 
-// reproduce has the flags of the verb.
-type reproduce struct {
+// reproduceFlags has the flags of the verb.
+type reproduceFlags struct {
 	noise, output string
 	format        *string
 	reps          int
@@ -54,7 +54,7 @@ func paperNames() []string {
 }
 
 func reproduceCommand() *cobra.Command {
-	var r reproduce
+	var r reproduceFlags
 	cmd := &cobra.Command{
 		Use:   "reproduce [paper]",
 		Short: "Reproduce a paper: its tables, figures and claims",
@@ -87,7 +87,7 @@ verdicts. docs/reproduce.md explains how each number is obtained, docs/papers.md
 }
 
 // checkPaperNames wants the name of a paper, or nothing at all.
-func (r *reproduce) checkPaperNames(cmd *cobra.Command, args []string) error {
+func (r *reproduceFlags) checkPaperNames(cmd *cobra.Command, args []string) error {
 	names := strings.Join(paperNames(), ", ")
 	switch {
 	case len(args) == 0 && (cmd.Flags().NFlag() == 0 || cmd.Flags().NFlag() == 1 && cmd.Flags().Changed("format")):
@@ -118,7 +118,7 @@ func listPapers(cmd *cobra.Command) error {
 	return printDocument(cmd, d)
 }
 
-func (r *reproduce) run(cmd *cobra.Command, name string) error {
+func (r *reproduceFlags) run(cmd *cobra.Command, name string) error {
 	o := paper.Options{Seed: r.seed, Reps: r.reps}
 	var err error
 	if o.Noise, err = parseNoise(r.noise); err == nil && cmd.Flags().Changed("reps") {
@@ -128,16 +128,16 @@ func (r *reproduce) run(cmd *cobra.Command, name string) error {
 		err = checkWritableDirectory(r.output)
 	}
 	if err != nil {
-		return usageError(cmd, err)
+		return newUsageError(cmd, err)
 	}
 	p, err := paper.Read(publishedPapers(), name)
 	if err != nil {
 		return err
 	}
-	bar := newProgress(cmd.ErrOrStderr(), 1)
+	bar := newProgressBar(cmd.ErrOrStderr(), 1)
 	o.Progress = func(done, total int) {
 		bar.setTotal(total)
-		bar.done(done)
+		bar.setDone(done)
 	}
 	study, err := runPaper(cmd.Context(), p, o)
 	if err == nil {
@@ -147,7 +147,7 @@ func (r *reproduce) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return fmt.Errorf("reproduce %s: %w", name, err)
 	}
-	study.Facts = append([][2]string{{"loggp", version()}, {"command", recordedCommandLine(cmd, name)}}, study.Facts...)
+	study.Facts = append([][2]string{{"loggp", moduleVersion()}, {"command", recordedCommandLine(cmd, name)}}, study.Facts...)
 	if r.output != "" {
 		if err := render.WritePage(r.output, study.Document(true)); err != nil {
 			return err

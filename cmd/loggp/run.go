@@ -24,26 +24,26 @@ import (
 
 // runFlags has the flags of run that are not parameters of programs.
 type runFlags struct {
-	target
-	places, collectiveAlgorithms                         []string
-	protocol, noise, picture, record, phasesFile, output string
-	profile                                              bool
-	check                                                *string
-	parameters                                           map[string]*parameterFlag
-	patterns                                             patternFlags
+	targetFlags
+	places, collectiveAlgorithms                                 []string
+	protocol, noise, pictureFile, recordFile, phasesFile, output string
+	printsProfile                                                bool
+	checkLevel                                                   *string
+	programParameters                                            map[string]*programParameterFlag
+	patterns                                                     patternFlags
 }
 
-// parameterFlag is the flag of a parameter of programs.
-type parameterFlag struct {
+// programParameterFlag is the flag of a parameter of programs.
+type programParameterFlag struct {
 	program.Parameter
 	text string
 }
 
-func (p *parameterFlag) String() string { return p.text }
-func (p *parameterFlag) Type() string   { return p.Parameter.Type }
+func (p *programParameterFlag) String() string { return p.text }
+func (p *programParameterFlag) Type() string   { return p.Parameter.Type }
 
 // Set implements pflag.Value. What is wrong with a text is found when the program is known.
-func (p *parameterFlag) Set(text string) (err error) {
+func (p *programParameterFlag) Set(text string) (err error) {
 	switch p.text = text; p.Parameter.Type {
 	case "int":
 		_, err = strconv.ParseInt(text, 0, 64)
@@ -84,7 +84,7 @@ path and the program's arguments after it.
 
 A flag that has no effect on a program, or on a machine, is an error.
 
-The programs that ship with loggp, and kinds of files, are` + list.String() + patternHelp(),
+The programs that ship with loggp, and kinds of files, are` + list.String() + patternListHelp(),
 		Example: `  loggp run --platform t3d -n 16 stencil
   loggp run --platform now -n 8 --size 24 --rounds 10 cg
   loggp run --platform convex -n 16 --operation 0s sort
@@ -131,23 +131,23 @@ The programs that ship with loggp, and kinds of files, are` + list.String() + pa
 
 // addFlags declares the flags.
 func (r *runFlags) addFlags(cmd *cobra.Command) {
-	r.target.addFlags(cmd, flagHelp{"platform": "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS; or shm or tcp: this one", "library": "", "ranks": "", "seed": ""}, emulatedPlatforms)
+	r.targetFlags.addFlags(cmd, helpByFlag{"platform": "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS; or shm or tcp: this one", "library": "", "ranks": "", "seed": ""}, emulatedPlatforms)
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.StringSliceVar(&r.places, "place", nil, "how many ranks each node has, such as 4+4, or 2x4 for two nodes with 4 each, on a platform of nodes; of a list such as 8,4+4 what each costs is compared")
 	f.StringVar(&r.protocol, "protocol", "", "force one protocol")
 	f.StringArrayVar(&r.collectiveAlgorithms, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
-	f.StringVar(&r.picture, "picture", "", "write the picture of volume or spheres to this file, as PNG")
+	f.StringVar(&r.pictureFile, "picture", "", "write the picture of volume or spheres to this file, as PNG")
 	f.StringVar(&r.noise, "noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
-	f.StringVar(&r.record, "record", "", "write what the program sends, receives and computes to this file, as a schedule that 'loggp simulate' and 'loggp run' take")
+	f.StringVar(&r.recordFile, "record", "", "write what the program sends, receives and computes to this file, as a schedule that 'loggp simulate' and 'loggp run' take")
 	f.StringVar(&r.phasesFile, "phases", "", "file of 'loggp schedule alltoallv': the calls of MPI_Alltoallv exchange in these phases, by library cc-mpi")
 	f.StringVarP(&r.output, "output", "o", "", "of a run on an emulated machine: "+timelineOutputHelp)
-	f.BoolVar(&r.profile, "profile", false, "also print how often each call was made, and its time")
-	r.check = addChoiceFlag(cmd, "check", []string{"warn", "strict", "off"}, "warn", "what MPI forbids and other implementations let pass, such as receives into one buffer: a warning of the first, an error, or not looked for")
-	r.parameters = map[string]*parameterFlag{}
+	f.BoolVar(&r.printsProfile, "profile", false, "also print how often each call was made, and its time")
+	r.checkLevel = addChoiceFlag(cmd, "check", []string{"warn", "strict", "off"}, "warn", "what MPI forbids and other implementations let pass, such as receives into one buffer: a warning of the first, an error, or not looked for")
+	r.programParameters = map[string]*programParameterFlag{}
 	for _, p := range program.Parameters {
-		x := &parameterFlag{Parameter: p, text: p.Default}
-		r.parameters[p.Name] = x
+		x := &programParameterFlag{Parameter: p, text: p.Default}
+		r.programParameters[p.Name] = x
 		f.Var(x, p.Name, p.Help)
 		if p.Type == "bool" {
 			f.Lookup(p.Name).NoOptDefVal = "true"
@@ -159,26 +159,26 @@ func (r *runFlags) addFlags(cmd *cobra.Command) {
 	for _, a := range collective.Algorithms {
 		rules = append(rules, a.Operation.String()+"="+a.Name)
 	}
-	completeFlag(cmd, "collective", rules)
+	addFlagCompletion(cmd, "collective", rules)
 }
 
 // run runs a program, prints what came of it and writes the files that were asked for.
 func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 	isPatterns := args[0] == patternsProgram
 	if err := checkPatternFlags(cmd, isPatterns, args[0]); err != nil {
-		return usageError(cmd, err)
+		return newUsageError(cmd, err)
 	}
 	if isPatterns {
 		return r.runPatterns(cmd)
 	}
-	o, p, err := r.options(cmd, args)
+	o, p, err := r.parseOptions(cmd, args)
 	if err != nil {
 		return err
 	}
 	begin := time.Now()
 	x, err := loggp.RunProgram(cmd.Context(), o)
 	if err != nil {
-		return flagError(cmd, err)
+		return optionUsageError(cmd, err)
 	}
 	printWarnings(cmd, x.Notes)
 	printDisturbances(cmd, x.Disturbances)
@@ -187,8 +187,8 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 		cmd.SetOut(cmd.ErrOrStderr())
 		defer cmd.SetOut(out)
 	}
-	if r.picture != "" {
-		if err := writePicture(r.picture, x.Picture); err != nil {
+	if r.pictureFile != "" {
+		if err := writePicture(r.pictureFile, x.Picture); err != nil {
 			return err
 		}
 	}
@@ -196,7 +196,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if s := x.Schedule; s != nil {
-		if err := wrapFlagError("--record", r.record, writeFile(cmd, r.record, s.Write, "schedule of %d operations in %d ranks", s.Ops(), s.Ranks())); err != nil {
+		if err := addFlagToError("--record", r.recordFile, writeFile(cmd, r.recordFile, s.Write, "schedule of %d operations in %d ranks", s.Ops(), s.Ranks())); err != nil {
 			return err
 		}
 	}
@@ -214,18 +214,18 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 	return x.Failure
 }
 
-// options makes options of the flags.
-func (r *runFlags) options(cmd *cobra.Command, args []string) (o loggp.ProgramOptions, p program.Program, err error) {
+// parseOptions makes options of the flags.
+func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.ProgramOptions, p program.Program, err error) {
 	p, _ = program.Named(args[0]) // RunProgram complains if there is none
 	o = loggp.ProgramOptions{
 		RunOptions: loggp.RunOptions{Platform: r.platform, Library: r.library, Ranks: r.ranks, Protocol: r.protocol, Seed: r.seed, MaxSpans: r.maxSpans()},
 		Program:    args[0], Parameters: map[string]string{}, Arguments: args[1:],
-		Place: r.places, Record: r.record != "", Profile: r.profile,
+		Place: r.places, Record: r.recordFile != "", Profile: r.printsProfile,
 		Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr(), Args: commandLine(cmd),
 		Open: func(file string) (io.ReadCloser, error) { return openInput(cmd, file) },
 	}
 	if cmd.Flags().Changed("check") {
-		o.Check = *r.check
+		o.Check = *r.checkLevel
 	}
 	o.Warn = func(w mpi.Warning) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "loggp: warning: %v; --check=strict makes this an error, --check=off silences it\n", w)
@@ -235,7 +235,7 @@ func (r *runFlags) options(cmd *cobra.Command, args []string) (o loggp.ProgramOp
 	} else {
 		o.RankOutput = os.Stdout
 	}
-	for name, x := range r.parameters {
+	for name, x := range r.programParameters {
 		if cmd.Flags().Changed(name) {
 			o.Parameters[name] = x.text
 		}
@@ -248,18 +248,18 @@ func (r *runFlags) options(cmd *cobra.Command, args []string) (o loggp.ProgramOp
 		o.Seed = 0
 	}
 	o.Noise, err = parseNoise(r.noise)
-	if r.picture != "" && !p.DrawsPicture {
+	if r.pictureFile != "" && !p.DrawsPicture {
 		err = errors.Join(err, fmt.Errorf("--picture: %s makes no picture", p.Name))
 	}
-	if r.picture != "" && len(r.places) > 1 {
+	if r.pictureFile != "" && len(r.places) > 1 {
 		err = errors.Join(err, errors.New("--picture: it is of one run; name one placement"))
 	}
-	if r.record != "" {
-		if wrong := checkWritableFile(r.record); wrong != nil {
+	if r.recordFile != "" {
+		if wrong := checkWritableFile(r.recordFile); wrong != nil {
 			err = errors.Join(err, errors.New(strings.Replace(wrong.Error(), "-o", "--record", 1)))
 		}
 	}
-	if err = usageError(cmd, errors.Join(err, r.checkOutput(isHere))); err != nil {
+	if err = newUsageError(cmd, errors.Join(err, r.checkRunOutput(isHere))); err != nil {
 		return o, p, err
 	}
 	if r.phasesFile != "" {
@@ -271,9 +271,9 @@ func (r *runFlags) options(cmd *cobra.Command, args []string) (o loggp.ProgramOp
 		uses, err := o.UsesSeed()
 		if err == nil && !uses {
 			err = errors.New("--seed: this run draws no random numbers; --noise adds some")
-			return o, p, usageError(cmd, err)
+			return o, p, newUsageError(cmd, err)
 		}
-		return o, p, flagError(cmd, err)
+		return o, p, optionUsageError(cmd, err)
 	}
 	return o, p, nil
 }
@@ -286,7 +286,7 @@ const maxProfileSpans = 10_000_000
 // as much as there may be.
 func (r *runFlags) maxSpans() int {
 	switch {
-	case r.profile || fileExtension(r.output) == ".json":
+	case r.printsProfile || fileExtension(r.output) == ".json":
 		return maxProfileSpans
 	case r.output != "":
 		return 0
@@ -294,8 +294,8 @@ func (r *runFlags) maxSpans() int {
 	return -1
 }
 
-// checkOutput checks whether the course of the run can be written.
-func (r *runFlags) checkOutput(isHere bool) error {
+// checkRunOutput checks whether the course of the run can be written.
+func (r *runFlags) checkRunOutput(isHere bool) error {
 	if r.output == "" {
 		return nil
 	}
@@ -305,7 +305,7 @@ func (r *runFlags) checkOutput(isHere bool) error {
 		err = errors.Join(err, fmt.Errorf("-o: it is for emulated machines, and %s is this one", r.platform))
 	case len(r.places) > 1:
 		err = errors.Join(err, errors.New("-o: it is of one run; name one placement"))
-	case r.profile && fileExtension(r.output) != ".json":
+	case r.printsProfile && fileExtension(r.output) != ".json":
 		err = errors.Join(err, errors.New("--profile: it needs all of a run, and -o shows as much as one can read; leave one out, or name a .json file"))
 	}
 	return err

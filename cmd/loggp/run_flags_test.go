@@ -143,7 +143,7 @@ func checkRunFlag(t *testing.T, f *pflag.Flag, x runFlag, name string, bases map
 func runOutputs(t *testing.T, args []string) (out, errs string, status int) {
 	t.Helper()
 	var stdout, stderr buffer
-	status = run(t.Context(), args, &stdout, &stderr)
+	status = runCommandLine(t.Context(), args, &stdout, &stderr)
 	return stdout.String(), regexp.MustCompile(`emulated in .*\n`).ReplaceAllString(stderr.String(), ""), status
 }
 

@@ -68,7 +68,7 @@ func TestRunForces(t *testing.T) {
 func TestRunForcesNothing(t *testing.T) {
 	var out, errs buffer
 	args := []string{"run", "--platform", "t3d", "-n", "4", "--collective", "reduce-scatter=pairwise,allreduce=ring", "ring"}
-	if status := run(t.Context(), args, &out, &errs); status != 0 || strings.Count(errs.String(), "has no effect") != 1 ||
+	if status := runCommandLine(t.Context(), args, &out, &errs); status != 0 || strings.Count(errs.String(), "has no effect") != 1 ||
 		!strings.Contains(errs.String(), "algorithm reduce-scatter=pairwise has no effect: ring makes no such call") {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
@@ -100,7 +100,7 @@ func TestRunBenchmark(t *testing.T) {
 	}
 	for _, bad := range [][]string{{"--size", "3", "npb-cg"}, {"--class", "S", "ring"}, {"--class", "X", "npb-cg"}, {"--class", "SW", "npb-cg"}, {"-n", "3", "npb-cg"}} {
 		var out, errs buffer
-		if run(t.Context(), append([]string{"run", "--platform", "t3d"}, bad...), &out, &errs) == 0 {
+		if runCommandLine(t.Context(), append([]string{"run", "--platform", "t3d"}, bad...), &out, &errs) == 0 {
 			t.Errorf("%q is accepted", bad)
 		}
 	}
@@ -133,7 +133,7 @@ func TestRunTraffic(t *testing.T) {
 		"--stride 4: with 4 ranks each would send to it":                 {"shift", "--stride", "4"},
 	} {
 		var out, errs buffer
-		if status := run(t.Context(), append([]string{"run", "--platform", "t3d", "-n", "4"}, args...), &out, &errs); status != exitUsage || !strings.Contains(errs.String(), want) {
+		if status := runCommandLine(t.Context(), append([]string{"run", "--platform", "t3d", "-n", "4"}, args...), &out, &errs); status != exitUsage || !strings.Contains(errs.String(), want) {
 			t.Errorf("%v: status %d: %s", args, status, errs.String())
 		}
 	}
@@ -178,7 +178,7 @@ func TestRunSchedule(t *testing.T) {
 	} {
 		write(t, file, "num_ranks 2\nrank 0 {\nrecv 8b from 1\n}\nrank 1 {\nrecv 8b from 0\n}\n")
 		var out, errs buffer
-		if status := run(t.Context(), append([]string{"run", "--platform", "t3d", file}, args...), &out, &errs); status == exitSuccess || !strings.Contains(errs.String(), want) {
+		if status := runCommandLine(t.Context(), append([]string{"run", "--platform", "t3d", file}, args...), &out, &errs); status == exitSuccess || !strings.Contains(errs.String(), want) {
 			t.Errorf("%v: status %d: %s", args, status, errs.String())
 		}
 	}
@@ -217,7 +217,7 @@ func TestRunRecord(t *testing.T) {
 		"there is no directory none":           {"run", "--platform", "t3d", "--record", "none/y.goal", "cg"},
 	} {
 		var out, errs buffer
-		if status := run(t.Context(), args, &out, &errs); status == exitSuccess || !strings.Contains(errs.String(), want) {
+		if status := runCommandLine(t.Context(), args, &out, &errs); status == exitSuccess || !strings.Contains(errs.String(), want) {
 			t.Errorf("%v: status %d: %s", args, status, errs.String())
 		}
 	}
@@ -258,7 +258,7 @@ func TestCompareSchedules(t *testing.T) {
 		"and --samples, do not go with it":     {"--platform", "t3d", "--samples", "x"},
 	} {
 		var out, errs buffer
-		if status := run(t.Context(), append([]string{"compare"}, args...), &out, &errs); status != exitUsage || !strings.Contains(errs.String(), want) {
+		if status := runCommandLine(t.Context(), append([]string{"compare"}, args...), &out, &errs); status != exitUsage || !strings.Contains(errs.String(), want) {
 			t.Errorf("%v: status %d: %s", args, status, errs.String())
 		}
 	}
@@ -284,7 +284,7 @@ int main(int argc, char **argv) {
 }
 `)
 	var out, errs strings.Builder
-	if status := run(t.Context(), []string{"cc", "sum.c", "-o", "sum"}, &out, &errs); status != exitSuccess {
+	if status := runCommandLine(t.Context(), []string{"cc", "sum.c", "-o", "sum"}, &out, &errs); status != exitSuccess {
 		t.Skip(errs.String())
 	}
 	for _, platform := range []string{"t3d", "shm", "tcp"} {
@@ -394,7 +394,7 @@ func TestRunCourse(t *testing.T) {
 		"there is no directory x": append(args, "-o", "x/page", "ring"),
 	} {
 		var out, errs buffer
-		if status := run(context.Background(), args, &out, &errs); status == exitSuccess || !strings.Contains(errs.String(), want) {
+		if status := runCommandLine(context.Background(), args, &out, &errs); status == exitSuccess || !strings.Contains(errs.String(), want) {
 			t.Errorf("%v: %s, want %q", args, errs.String(), want)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// makeSchedule has the flags of the verb.
-type makeSchedule struct {
+// makeScheduleFlags has the flags of the verb.
+type makeScheduleFlags struct {
 	pattern.Config
 	size, compute, output, placement string
 	seed                             uint64
@@ -27,7 +27,7 @@ var scheduleConsumers = []struct{ name, what string }{
 }
 
 func scheduleCommand() *cobra.Command {
-	var m makeSchedule
+	var m makeScheduleFlags
 	var list strings.Builder
 	for _, p := range pattern.Patterns {
 		fmt.Fprintf(&list, "\n  %-14s %s", p.Name, p.What)
@@ -76,16 +76,16 @@ operation (barrier, bcast, reduce and so on, with --algorithm), or one of` + lis
 	return cmd
 }
 
-func (m *makeSchedule) run(cmd *cobra.Command, args []string) error {
+func (m *makeScheduleFlags) run(cmd *cobra.Command, args []string) error {
 	if err := checkWritableFile(m.output); err != nil {
-		return usageError(cmd, err)
+		return newUsageError(cmd, err)
 	}
 	var s *schedule.Schedule
 	var err error
 	switch name := args[0]; name {
 	case "append", "merge", "check":
 		if len(args) < 2 || name == "check" && len(args) > 2 {
-			return usageError(cmd, fmt.Errorf("%s: name the files, one for check", name))
+			return newUsageError(cmd, fmt.Errorf("%s: name the files, one for check", name))
 		}
 		var all []*schedule.Schedule
 		for _, file := range args[1:] {
@@ -101,7 +101,7 @@ func (m *makeSchedule) run(cmd *cobra.Command, args []string) error {
 		case "merge":
 			places, wrong := pattern.Place(m.placement, m.seed, all...)
 			if wrong != nil {
-				return usageError(cmd, fmt.Errorf("--placement: %w", wrong))
+				return newUsageError(cmd, fmt.Errorf("--placement: %w", wrong))
 			}
 			s, err = pattern.Merge(places, all...)
 		default:
@@ -117,13 +117,13 @@ func (m *makeSchedule) run(cmd *cobra.Command, args []string) error {
 		}
 	default:
 		if len(args) > 1 {
-			return usageError(cmd, fmt.Errorf("unexpected argument %q: %s has no files", args[1], name))
+			return newUsageError(cmd, fmt.Errorf("unexpected argument %q: %s has no files", args[1], name))
 		}
-		if s, err = m.make(name); err != nil {
+		if s, err = m.makePattern(name); err != nil {
 			if meant := table.Suggestion(name, pattern.Names()); meant != "" && meant != name {
 				err = fmt.Errorf("%w; did you mean %s?", err, meant)
 			}
-			return usageError(cmd, err)
+			return newUsageError(cmd, err)
 		}
 	}
 	if m.output == "" {
@@ -132,8 +132,8 @@ func (m *makeSchedule) run(cmd *cobra.Command, args []string) error {
 	return writeFile(cmd, m.output, s.Write, "schedule of %d operations in %d ranks", s.Ops(), s.Ranks())
 }
 
-// make makes the schedule of a pattern.
-func (m *makeSchedule) make(name string) (*schedule.Schedule, error) {
+// makePattern makes the schedule of a pattern.
+func (m *makeScheduleFlags) makePattern(name string) (*schedule.Schedule, error) {
 	size, err := unit.ParseSize(m.size)
 	if err != nil {
 		return nil, fmt.Errorf("--size: %w", err)

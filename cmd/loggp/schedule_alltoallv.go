@@ -17,15 +17,15 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// alltoallv has the flags of schedule alltoallv.
-type alltoallv struct {
-	from, platform, library, threshold, output, picture string
-	scheduler                                           *string
-	ranks, exchange                                     int
+// alltoallvFlags has the flags of schedule alltoallv.
+type alltoallvFlags struct {
+	recordFile, platform, library, threshold, output, pictureFile string
+	scheduler                                                     *string
+	ranks, listedExchange                                         int
 }
 
 func alltoallvCommand() *cobra.Command {
-	var a alltoallv
+	var a alltoallvFlags
 	cmd := &cobra.Command{
 		Use:   "alltoallv --from RECORD",
 		Short: "Divide the exchanges of a recorded program into phases without contention",
@@ -44,17 +44,17 @@ columns source, destination and bytes, and exchange if there are several.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&a.from, "from", "", "schedule of 'loggp run --record', or CSV file of messages")
+	f.StringVar(&a.recordFile, "from", "", "schedule of 'loggp run --record', or CSV file of messages")
 	f.StringVar(&a.platform, "platform", "cc-cluster", "machine of the prediction")
 	f.StringVar(&a.library, "library", "", "library on the machine (default: its first one that exchanges in phases)")
 	a.scheduler = addChoiceFlag(cmd, "scheduler", schedulerNames(), "", "which phases are written (default: the library's)")
 	f.StringVar(&a.threshold, "threshold", "", "once all messages that are left are shorter than this they form the last phase together (default: the library's)")
-	f.IntVar(&a.exchange, "exchange", -1, "number of the exchange whose phases are listed and drawn (default: the one that takes longest)")
+	f.IntVar(&a.listedExchange, "exchange", -1, "number of the exchange whose phases are listed and drawn (default: the one that takes longest)")
 	f.IntVarP(&a.ranks, "ranks", "n", 0, "number of ranks of a file of messages (default: as many as it names)")
-	f.StringVar(&a.picture, "picture", "", "SVG file for a time line of an exchange, as it is predicted")
+	f.StringVar(&a.pictureFile, "picture", "", "SVG file for a time line of an exchange, as it is predicted")
 	f.StringVarP(&a.output, "output", "o", "", "file for the phases, as CSV")
 	addPrintFlags(cmd)
-	completeFlag(cmd, "platform", platform.Names())
+	addFlagCompletion(cmd, "platform", platform.Names())
 	return cmd
 }
 
@@ -66,27 +66,27 @@ func schedulerNames() []string {
 	return names
 }
 
-func (a *alltoallv) run(cmd *cobra.Command) error {
-	if a.from == "" {
-		return usageError(cmd, errors.New("--from: say which record: one that 'loggp run --record' has written, or a CSV file of messages"))
+func (a *alltoallvFlags) run(cmd *cobra.Command) error {
+	if a.recordFile == "" {
+		return newUsageError(cmd, errors.New("--from: say which record: one that 'loggp run --record' has written, or a CSV file of messages"))
 	}
-	if a.picture != "" && filepath.Ext(a.picture) != ".svg" {
-		return usageError(cmd, fmt.Errorf("--picture %s: it is an SVG file, name it so", a.picture))
+	if a.pictureFile != "" && filepath.Ext(a.pictureFile) != ".svg" {
+		return newUsageError(cmd, fmt.Errorf("--picture %s: it is an SVG file, name it so", a.pictureFile))
 	}
-	o := loggp.ExchangeOptions{From: a.from, Platform: a.platform, Library: a.library, Scheduler: *a.scheduler}
-	err := parseFlags(cmd, []flagSetter{
-		{"threshold", parseInto(&o.Threshold, pointerParser(unit.ParseSize))},
-		{"exchange", parseInto(&o.Exchange, pointerParser(strconv.Atoi))},
+	o := loggp.ExchangeOptions{From: a.recordFile, Platform: a.platform, Library: a.library, Scheduler: *a.scheduler}
+	err := setOptionsOfFlags(cmd, []flagSetter{
+		{"threshold", setterByParser(&o.Threshold, pointerParser(unit.ParseSize))},
+		{"exchange", setterByParser(&o.Exchange, pointerParser(strconv.Atoi))},
 	})
-	if err := errors.Join(err, checkWritableFile(a.output), checkWritableFile(a.picture)); err != nil {
-		return usageError(cmd, err)
+	if err := errors.Join(err, checkWritableFile(a.output), checkWritableFile(a.pictureFile)); err != nil {
+		return newUsageError(cmd, err)
 	}
-	if o.Exchanges, err = a.read(cmd); err != nil {
+	if o.Exchanges, err = a.readExchanges(cmd); err != nil {
 		return err
 	}
 	p, err := loggp.PlanExchanges(cmd.Context(), o)
 	if err != nil {
-		return flagError(cmd, err)
+		return optionUsageError(cmd, err)
 	}
 	if err := printDocument(cmd, p.Document()); err != nil {
 		return err
@@ -96,34 +96,34 @@ func (a *alltoallv) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	if a.picture != "" {
-		if err := writeFile(cmd, a.picture, func(w io.Writer) error { return p.Chart().SVG(w, chart.DefaultWidth) }, "time line of exchange %d", p.ListedExchange); err != nil {
+	if a.pictureFile != "" {
+		if err := writeFile(cmd, a.pictureFile, func(w io.Writer) error { return p.Chart().SVG(w, chart.DefaultWidth) }, "time line of exchange %d", p.ListedExchange); err != nil {
 			return fmt.Errorf("picture: %w", err)
 		}
 	}
 	return nil
 }
 
-// read reads the exchanges of a record.
-func (a *alltoallv) read(cmd *cobra.Command) ([]phases.Exchange, error) {
-	if filepath.Ext(a.from) == ".csv" {
-		f, err := openInput(cmd, a.from)
+// readExchanges reads the exchanges of a record.
+func (a *alltoallvFlags) readExchanges(cmd *cobra.Command) ([]phases.Exchange, error) {
+	if filepath.Ext(a.recordFile) == ".csv" {
+		f, err := openInput(cmd, a.recordFile)
 		if err != nil {
 			return nil, fmt.Errorf("messages: %w", err)
 		}
 		defer f.Close()
-		return phases.ReadPattern(f, a.from, a.ranks)
+		return phases.ReadPattern(f, a.recordFile, a.ranks)
 	}
 	if a.ranks != 0 {
-		return nil, usageError(cmd, fmt.Errorf("--ranks: it is for a CSV file of messages, and %s says itself how many there are", a.from))
+		return nil, newUsageError(cmd, fmt.Errorf("--ranks: it is for a CSV file of messages, and %s says itself how many there are", a.recordFile))
 	}
-	s, err := readSchedule(cmd, a.from)
+	s, err := readSchedule(cmd, a.recordFile)
 	if err != nil {
 		return nil, err
 	}
 	all, err := phases.Recorded(s)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", a.from, err)
+		return nil, fmt.Errorf("%s: %w", a.recordFile, err)
 	}
 	return all, nil
 }

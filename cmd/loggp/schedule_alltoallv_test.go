@@ -46,7 +46,7 @@ func TestScheduleAlltoallv(t *testing.T) {
 		"schedule alltoallv --from many.csv -n 80":             "it has up to ",
 	} {
 		var out, errs buffer
-		if status := run(t.Context(), strings.Fields(args), &out, &errs); status == exitSuccess || !strings.Contains(errs.String(), want) {
+		if status := runCommandLine(t.Context(), strings.Fields(args), &out, &errs); status == exitSuccess || !strings.Contains(errs.String(), want) {
 			t.Errorf("%s: status %d: %s", args, status, errs.String())
 		}
 	}

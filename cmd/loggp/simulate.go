@@ -15,13 +15,13 @@ import (
 	"github.com/loggp/loggp/reports/chart"
 )
 
-// simulate has the flags of the verb.
-type simulate struct {
-	params, library, place, loggops, finish, sweep, noise, output, platform string
-	dialect                                                                 *string
-	path                                                                    bool
-	tolerances                                                              []string
-	seed                                                                    uint64
+// simulateFlags has the flags of the verb.
+type simulateFlags struct {
+	paramsFile, parameterLibrary, parameterPlace, loggops, finishFile, sweep, noise, output, parameterPlatform string
+	dialect                                                                                                    *string
+	printsCriticalPath                                                                                         bool
+	tolerances                                                                                                 []string
+	seed                                                                                                       uint64
 }
 
 // Ranks of large schedules that are shown: in a time line, and in files for viewers of trace
@@ -32,7 +32,7 @@ const (
 )
 
 func simulateCommand() *cobra.Command {
-	var s simulate
+	var s simulateFlags
 	cmd := &cobra.Command{
 		Use:   "simulate FILE.goal|-",
 		Short: "Compute when a communication schedule ends, by LogGOPS",
@@ -51,14 +51,14 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.params, "params", "", "file of parameters, as 'loggp fit -o' keeps them")
-	f.StringVar(&s.platform, "platform", "", "take the parameters of this machine, fitted to small schedules that it runs: a name of 'loggp platforms', a file, shm or tcp")
-	f.StringVar(&s.library, "library", "", "library of the machine, or of the parameters if the file has several")
-	f.StringVar(&s.place, "place", "", "place of the parameters if the file has several")
+	f.StringVar(&s.paramsFile, "params", "", "file of parameters, as 'loggp fit -o' keeps them")
+	f.StringVar(&s.parameterPlatform, "platform", "", "take the parameters of this machine, fitted to small schedules that it runs: a name of 'loggp platforms', a file, shm or tcp")
+	f.StringVar(&s.parameterLibrary, "library", "", "library of the machine, or of the parameters if the file has several")
+	f.StringVar(&s.parameterPlace, "place", "", "place of the parameters if the file has several")
 	f.StringVar(&s.loggops, "loggops", schedule.Default.String(), "parameters; omitted ones are 0, and without S no message waits for its receive")
 	s.dialect = addChoiceFlag(cmd, "dialect", schedule.Dialects, schedule.LogGP.String(), "rules by which a schedule takes time")
-	f.StringVar(&s.finish, "finish", "", "file for the finishing time of each rank: rank,finish_ns")
-	f.BoolVar(&s.path, "critical-path", false, "print the critical path, and how the finishing time changes with each parameter")
+	f.StringVar(&s.finishFile, "finish", "", "file for the finishing time of each rank: rank,finish_ns")
+	f.BoolVar(&s.printsCriticalPath, "critical-path", false, "print the critical path, and how the finishing time changes with each parameter")
 	f.StringVar(&s.sweep, "sweep", "", "print finishing times for values of a parameter: L=FROM..TO/STEP, or the same of o, g, G, O or S")
 	f.StringSliceVar(&s.tolerances, "tolerance", nil, "print how far L may grow until the finishing time grows by 1%, or by each of 1%,2%,5%")
 	f.StringVar(&s.noise, "noise", "", "time that an operating system takes from CPUs: period=1ms,length=20us, or a file of detours (docs/schedule.md)")
@@ -68,17 +68,17 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 	return cmd
 }
 
-func (s *simulate) run(cmd *cobra.Command, name string) error {
+func (s *simulateFlags) run(cmd *cobra.Command, name string) error {
 	o := loggp.SimulateOptions{
-		Name: filepath.Base(name), Platform: s.platform, Library: s.library, Place: s.place, Args: commandLine(cmd),
-		Dialect: schedule.Dialect(slices.Index(schedule.Dialects, *s.dialect)), CriticalPath: s.path, Sweep: s.sweep,
+		Name: filepath.Base(name), Platform: s.parameterPlatform, Library: s.parameterLibrary, Place: s.parameterPlace, Args: commandLine(cmd),
+		Dialect: schedule.Dialect(slices.Index(schedule.Dialects, *s.dialect)), CriticalPath: s.printsCriticalPath, Sweep: s.sweep,
 	}
-	if err := errors.Join(s.parse(cmd, &o), checkTimelineOutput(s.output), checkWritableFile(s.finish)); err != nil {
-		return usageError(cmd, err)
+	if err := errors.Join(s.parseOptions(cmd, &o), checkTimelineOutput(s.output), checkWritableFile(s.finishFile)); err != nil {
+		return newUsageError(cmd, err)
 	}
 	var err error
-	if s.params != "" {
-		if o.Params, err = loggp.ReadParameters(s.params); err != nil {
+	if s.paramsFile != "" {
+		if o.Params, err = loggp.ReadParameters(s.paramsFile); err != nil {
 			return err
 		}
 	}
@@ -91,7 +91,7 @@ func (s *simulate) run(cmd *cobra.Command, name string) error {
 	}
 	sim, err := loggp.Simulate(cmd.Context(), sched, o)
 	if err != nil {
-		return flagError(cmd, err)
+		return optionUsageError(cmd, err)
 	}
 	for _, note := range sim.Notes {
 		fmt.Fprintln(cmd.ErrOrStderr(), "loggp: warning:", note)
@@ -99,17 +99,17 @@ func (s *simulate) run(cmd *cobra.Command, name string) error {
 	for _, w := range sim.Result.Warnings {
 		fmt.Fprintln(cmd.ErrOrStderr(), "loggp: warning:", w.Text)
 	}
-	if s.finish != "" {
-		if err := writeFile(cmd, s.finish, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.Finish)); err != nil {
+	if s.finishFile != "" {
+		if err := writeFile(cmd, s.finishFile, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.Finish)); err != nil {
 			return err
 		}
 	}
-	return s.write(cmd, sim)
+	return s.writeSimulation(cmd, sim)
 }
 
-// parse makes options of the flags.
-func (s *simulate) parse(cmd *cobra.Command, o *loggp.SimulateOptions) (wrong error) {
-	if cmd.Flags().Changed("loggops") || s.params == "" && s.platform == "" {
+// parseOptions makes options of the flags.
+func (s *simulateFlags) parseOptions(cmd *cobra.Command, o *loggp.SimulateOptions) (wrong error) {
+	if cmd.Flags().Changed("loggops") || s.paramsFile == "" && s.parameterPlatform == "" {
 		p, err := schedule.ParseParams(s.loggops)
 		if err != nil {
 			wrong = fmt.Errorf("--loggops: %w", err)
@@ -127,7 +127,7 @@ func (s *simulate) parse(cmd *cobra.Command, o *loggp.SimulateOptions) (wrong er
 }
 
 // readNoise returns the noise of a file, or that which the flag describes.
-func (s *simulate) readNoise(cmd *cobra.Command) (*schedule.Noise, error) {
+func (s *simulateFlags) readNoise(cmd *cobra.Command) (*schedule.Noise, error) {
 	if s.noise == "" {
 		return nil, nil
 	}
@@ -138,7 +138,7 @@ func (s *simulate) readNoise(cmd *cobra.Command) (*schedule.Noise, error) {
 	}
 	noise, err := schedule.ParseNoise(s.noise, s.seed)
 	if err != nil {
-		return nil, usageError(cmd, fmt.Errorf("--noise: %w", err))
+		return nil, newUsageError(cmd, fmt.Errorf("--noise: %w", err))
 	}
 	return noise, nil
 }
@@ -156,8 +156,8 @@ func readSchedule(cmd *cobra.Command, name string) (*schedule.Schedule, error) {
 	return loggp.ReadSchedule(f, name)
 }
 
-// write writes what was simulated, or prints it.
-func (s *simulate) write(cmd *cobra.Command, sim *loggp.Simulation) error {
+// writeSimulation writes what was simulated, or prints it.
+func (s *simulateFlags) writeSimulation(cmd *cobra.Command, sim *loggp.Simulation) error {
 	if s.output == "" {
 		return printDocument(cmd, sim.Document())
 	}

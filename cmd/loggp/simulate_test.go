@@ -10,7 +10,7 @@ import (
 // The finishing times of LogGOPSim, through files.
 func TestSimulateFinish(t *testing.T) {
 	dir := t.TempDir()
-	if status := run(t.Context(), []string{"simulate", "../../model/schedule/testdata/03_rendezvous_boundary.goal", "--dialect", "loggopsim",
+	if status := runCommandLine(t.Context(), []string{"simulate", "../../model/schedule/testdata/03_rendezvous_boundary.goal", "--dialect", "loggopsim",
 		"--loggops", "L=3000ns,o=800ns,g=2000ns,G=3ns,O=1ns,S=256", "--finish", dir + "/finish.csv"}, io.Discard, io.Discard); status != exitSuccess {
 		t.Fatal(status)
 	}
@@ -25,7 +25,7 @@ func TestSimulateRejectsSweep(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustRun(t, "schedule", "bcast", "-n", "4", "-o", "b.goal")
 	var errs buffer
-	if status := run(t.Context(), strings.Fields("simulate b.goal --sweep L=1us"), io.Discard, &errs); status != exitUsage || !strings.Contains(errs.String(), "--sweep L=1us: it has no range") {
+	if status := runCommandLine(t.Context(), strings.Fields("simulate b.goal --sweep L=1us"), io.Discard, &errs); status != exitUsage || !strings.Contains(errs.String(), "--sweep L=1us: it has no range") {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 }
@@ -35,7 +35,7 @@ func TestSimulateLeavesOut(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustRun(t, "schedule", "bcast", "-n", "64", "--size", "4KiB", "-o", "b.goal")
 	var errs buffer
-	if status := run(t.Context(), strings.Fields("simulate b.goal -o page"), io.Discard, &errs); status != exitSuccess || errs.String() != "page of the simulation of b.goal written to page\nLeft out: 48 ranks.\n" {
+	if status := runCommandLine(t.Context(), strings.Fields("simulate b.goal -o page"), io.Discard, &errs); status != exitSuccess || errs.String() != "page of the simulation of b.goal written to page\nLeft out: 48 ranks.\n" {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 	if b, err := os.ReadFile("page/index.html"); err != nil || !strings.Contains(string(b), " Left out: 48 ranks.") {
@@ -54,7 +54,7 @@ func TestSimulateMachine(t *testing.T) {
 		t.Error(out)
 	}
 	var errs buffer
-	if status := run(t.Context(), strings.Fields("simulate r.goal --platform t3d --loggops L=1us"), io.Discard, &errs); status != exitUsage || !strings.Contains(errs.String(), "give one of them") {
+	if status := runCommandLine(t.Context(), strings.Fields("simulate r.goal --platform t3d --loggops L=1us"), io.Discard, &errs); status != exitUsage || !strings.Contains(errs.String(), "give one of them") {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 }

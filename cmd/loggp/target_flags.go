@@ -11,19 +11,19 @@ import (
 	"github.com/loggp/loggp/model/platform"
 )
 
-// target has the flags that say what a verb is about: a machine, a library on it, and its ranks. A
-// value that is set before the flags are declared is the flag's default.
-type target struct {
+// targetFlags has the flags that say what a verb is about: a machine, a library on it, and its
+// ranks. A value that is set before the flags are declared is the flag's default.
+type targetFlags struct {
 	platform, library, place string
 	ranks                    int
 	seed                     uint64
 }
 
-// flagHelp has the help of the flags that a verb declares; "" is the usual help of a flag.
-type flagHelp map[string]string
+// helpByFlag has the help of the flags that a verb declares; "" is the usual help of a flag.
+type helpByFlag map[string]string
 
 // targetFlagHelp is the help of the flags of a target.
-var targetFlagHelp = flagHelp{
+var targetFlagHelp = helpByFlag{
 	"platform": "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS",
 	"library":  "library on the machine (default: its first)",
 	"ranks":    "number of ranks (default: the platform's)",
@@ -39,7 +39,7 @@ var (
 )
 
 // addFlags declares the flags that the help names; platforms are those that --platform completes.
-func (t *target) addFlags(cmd *cobra.Command, help flagHelp, platforms []string) {
+func (t *targetFlags) addFlags(cmd *cobra.Command, help helpByFlag, platforms []string) {
 	f := cmd.Flags()
 	for name, text := range help {
 		if text == "" {
@@ -48,14 +48,14 @@ func (t *target) addFlags(cmd *cobra.Command, help flagHelp, platforms []string)
 		switch name {
 		case "platform":
 			f.StringVar(&t.platform, name, t.platform, text)
-			completeFlag(cmd, name, platforms)
+			addFlagCompletion(cmd, name, platforms)
 		case "library":
 			f.StringVar(&t.library, name, t.library, text)
 		case "ranks":
 			f.IntVarP(&t.ranks, name, "n", t.ranks, text)
 		case "place":
 			f.StringVar(&t.place, name, t.place, text)
-			completeFlag(cmd, name, loggp.Places)
+			addFlagCompletion(cmd, name, loggp.Places)
 		case "seed":
 			if t.seed == 0 {
 				t.seed = 1

@@ -70,19 +70,19 @@ func printText(cmd *cobra.Command, d *doc.Document) error {
 	return render.WriteText(out, d, s)
 }
 
-// progress shows how far a long job is, on a terminal and after a moment only.
-type progress struct {
+// progressBar shows how far a long job is, on a terminal and after a moment only.
+type progressBar struct {
 	mu        sync.Mutex
-	w         io.Writer // nil: not a terminal
+	terminal  io.Writer // nil: not a terminal
 	total     int
-	begin     time.Time
+	beginTime time.Time
 	lastShown time.Time
 }
 
-func newProgress(w io.Writer, total int) *progress {
-	p := &progress{total: total, begin: time.Now()}
+func newProgressBar(w io.Writer, total int) *progressBar {
+	p := &progressBar{total: total, beginTime: time.Now()}
 	if f, ok := underlyingFile(w); ok && term.IsTerminal(int(f.Fd())) {
-		p.w = w
+		p.terminal = w
 	}
 	return p
 }
@@ -97,36 +97,36 @@ const (
 const fractionSteps = 1000
 
 // setTotal says of how many parts.
-func (p *progress) setTotal(total int) {
+func (p *progressBar) setTotal(total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.total = total
 }
 
-// done says how many parts are done.
-func (p *progress) done(n int) {
+// setDone says how many parts are done.
+func (p *progressBar) setDone(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	if p.w == nil || now.Sub(p.begin) < progressDelay || now.Sub(p.lastShown) < progressInterval {
+	if p.terminal == nil || now.Sub(p.beginTime) < progressDelay || now.Sub(p.lastShown) < progressInterval {
 		return
 	}
 	p.lastShown = now
 	const width = 30
 	full := width * n / p.total
-	left := now.Sub(p.begin) * time.Duration(p.total-n) / time.Duration(max(n, 1))
+	left := now.Sub(p.beginTime) * time.Duration(p.total-n) / time.Duration(max(n, 1))
 	count := fmt.Sprintf("%d/%d, ", n, p.total)
 	if p.total == fractionSteps {
 		count = ""
 	}
-	fmt.Fprintf(p.w, "\r\x1b[K[%s%s] %s%.0f s left", strings.Repeat("#", full), strings.Repeat(".", width-full), count, left.Seconds())
+	fmt.Fprintf(p.terminal, "\r\x1b[K[%s%s] %s%.0f s left", strings.Repeat("#", full), strings.Repeat(".", width-full), count, left.Seconds())
 }
 
 // end removes the bar.
-func (p *progress) end() {
+func (p *progressBar) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.w != nil && !p.lastShown.IsZero() {
-		fmt.Fprint(p.w, "\r\x1b[K")
+	if p.terminal != nil && !p.lastShown.IsZero() {
+		fmt.Fprint(p.terminal, "\r\x1b[K")
 	}
 }

@@ -15,15 +15,15 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// trace has the flags of the verb.
-type trace struct {
-	target
+// traceFlags has the flags of the verb.
+type traceFlags struct {
+	targetFlags
 	options loggp.TraceOptions
 	output  string
 }
 
 func traceCommand() *cobra.Command {
-	var t trace
+	var t traceFlags
 	var list strings.Builder
 	for _, p := range program.SmallPrograms {
 		fmt.Fprintf(&list, "\n  %-10s %s", p.Name, p.Help)
@@ -51,8 +51,8 @@ The programs are` + list.String(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd) },
 	}
 	f, o := cmd.Flags(), &t.options
-	t.target.addFlags(cmd, flagHelp{"platform": "", "library": "", "ranks": fmt.Sprintf("number of ranks (default: the platform's; of programs among all ranks %d)", loggp.DefaultTraceRanks), "place": "", "seed": ""}, emulatedPlatforms)
-	modeFlag(cmd, microbench.Modes(), "call that sends the message")
+	t.targetFlags.addFlags(cmd, helpByFlag{"platform": "", "library": "", "ranks": fmt.Sprintf("number of ranks (default: the platform's; of programs among all ranks %d)", loggp.DefaultTraceRanks), "place": "", "seed": ""}, emulatedPlatforms)
+	addModeFlag(cmd, microbench.Modes(), "call that sends the message")
 	f.StringVar(&o.Protocol, "protocol", "", "force one protocol: "+strings.Join(model.ProtocolNames(), ", "))
 	f.String("size", "", fmt.Sprintf("length of a message (default %d bytes)", loggp.DefaultTraceBytes))
 	f.String("late", "", "how long after the sender's call the receive is posted (default: before it)")
@@ -63,19 +63,19 @@ The programs are` + list.String(),
 	f.StringVar(&o.Window, "window", "", "part of the time to show, such as 10us..50us (default: all)")
 	f.StringVarP(&t.output, "output", "o", "", timelineOutputHelp)
 	addPrintFlags(cmd)
-	completeFlag(cmd, "protocol", model.ProtocolNames())
-	completeFlag(cmd, "program", program.SmallProgramNames())
+	addFlagCompletion(cmd, "protocol", model.ProtocolNames())
+	addFlagCompletion(cmd, "program", program.SmallProgramNames())
 	return cmd
 }
 
-func (t *trace) run(cmd *cobra.Command) error {
-	err := t.parse(cmd)
+func (t *traceFlags) run(cmd *cobra.Command) error {
+	err := t.parseOptions(cmd)
 	if err = errors.Join(err, checkTimelineOutput(t.output)); err != nil {
-		return usageError(cmd, err)
+		return newUsageError(cmd, err)
 	}
 	shown, err := loggp.Trace(cmd.Context(), t.options)
 	if err != nil {
-		return flagError(cmd, err)
+		return optionUsageError(cmd, err)
 	}
 	if t.output == "" {
 		return printDocument(cmd, shown.Document())
@@ -84,17 +84,17 @@ func (t *trace) run(cmd *cobra.Command) error {
 	return writeTimeline(cmd, t.output, shown.Title, *shown, shown.Document())
 }
 
-// parse makes options of the flags.
-func (t *trace) parse(cmd *cobra.Command) error {
+// parseOptions makes options of the flags.
+func (t *traceFlags) parseOptions(cmd *cobra.Command) error {
 	o := &t.options
 	o.Platform, o.Library, o.Ranks, o.Place, o.Seed = t.platform, t.library, t.ranks, t.place, t.seed
-	return parseFlags(cmd, []flagSetter{
-		{"mode", parseInto(&o.Mode, parseText)},
-		{"size", parseInto(&o.Size, parseMessageSize)},
-		{"late", parseInto(&o.Late, parseDuration)},
-		{"compute", parseInto(&o.Compute, parseDuration)},
-		{"rounds", parseInto(&o.Rounds, parsePositive)},
-		{"noise", parseInto(&o.Noise, parseNoiseLevel)},
+	return setOptionsOfFlags(cmd, []flagSetter{
+		{"mode", setterByParser(&o.Mode, parseText)},
+		{"size", setterByParser(&o.Size, parseMessageSize)},
+		{"late", setterByParser(&o.Late, parseDuration)},
+		{"compute", setterByParser(&o.Compute, parseDuration)},
+		{"rounds", setterByParser(&o.Rounds, parsePositive)},
+		{"noise", setterByParser(&o.Noise, parseNoiseLevel)},
 	})
 }
 
@@ -111,7 +111,7 @@ func parseMessageSize(text string) (int, error) {
 func parseDuration(text string) (*unit.Time, error) {
 	d, err := unit.ParseTime(text)
 	if err == nil && d < 0 {
-		err = valueError("it may not be negative")
+		err = flagValueError("it may not be negative")
 	}
 	return &d, err
 }
@@ -120,7 +120,7 @@ func parseDuration(text string) (*unit.Time, error) {
 func parsePositive(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err == nil && n < 1 {
-		err = valueError("it must be above zero")
+		err = flagValueError("it must be above zero")
 	}
 	return n, err
 }

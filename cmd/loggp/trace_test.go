@@ -230,7 +230,7 @@ func TestTracePage(t *testing.T) {
 func TestTraceTooMuch(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var out, errs buffer
-	status := run(t.Context(), strings.Fields("trace --platform t3d --program exchange --rounds 10000 -o x.json"), &out, &errs)
+	status := runCommandLine(t.Context(), strings.Fields("trace --platform t3d --program exchange --rounds 10000 -o x.json"), &out, &errs)
 	if status != 0 || !strings.Contains(errs.String(), "Recorded until") {
 		t.Errorf("status %d: %s", status, errs.String())
 	}

@@ -16,11 +16,11 @@ func versionCommand() *cobra.Command {
 		Example: "  loggp version",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "loggp %s, built with %s\n", version(), runtime.Version())
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "loggp %s, built with %s\n", moduleVersion(), runtime.Version())
 			return err
 		},
 	}
 }
 
-// version returns the module's version, as the go command knows it.
-func version() string { return launch.ProgramVersion() }
+// moduleVersion returns the module's version, as the go command knows it.
+func moduleVersion() string { return launch.ProgramVersion() }

@@ -39,7 +39,7 @@ $`},
 			}})
 			var out, errs buffer
 			args := append([]string{"run", "--platform", "t3d", "-n", "2", "wrong"}, p.flags...)
-			if status := run(context.Background(), args, &out, &errs); status != exitFailure || out.String() != "" {
+			if status := runCommandLine(context.Background(), args, &out, &errs); status != exitFailure || out.String() != "" {
 				t.Errorf("status %d, and %q on stdout", status, out.String())
 			}
 			if !regexp.MustCompile(p.says).MatchString(errs.String()) || strings.Contains(errs.String(), "goroutine") {
