@@ -40,6 +40,7 @@ func buildFortran(t testing.TB, sources ...string) string {
 func TestFortranSuite(t *testing.T) {
 	checkFortranSuite(t, buildFortran(t, "testdata/fortran/suite.f90", "testdata/fortran/old.f"), "fortran")
 	checkFortranSuite(t, buildFortran(t, "testdata/fortran08/suite.f90"), "fortran08")
+	checkFortranSuite(t, buildFortran(t, "testdata/fortran_files/suite.f90"), "fortran_files")
 }
 
 // Module mpi_f08 takes counts of two kinds.

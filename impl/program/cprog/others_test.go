@@ -73,6 +73,7 @@ func TestSuiteWithOthers(t *testing.T) {
 			}
 		}
 		t.Run(mpi.name+" in Fortran", suite("fortran", "openmpi mpich", "mpif90", "testdata/fortran/suite.f90", "testdata/fortran/old.f"))
+		t.Run(mpi.name+" fortran_files", suite("fortran_files", "openmpi mpich", "mpif90", "testdata/fortran_files/suite.f90"))
 		t.Run(mpi.name+" fortran08", suite("fortran08", "openmpi mpich", "mpif90", "testdata/fortran08/suite.f90"))
 	}
 }
