@@ -79,19 +79,46 @@ func commSplit(r *rank, a args) {
 	storeAt(a[3], r.addComm(r.comm(a[0]).Split(colour, int(a[2]))))
 }
 
+// Split types. A node is the one hardware resource that machines here have.
+const (
+	splitShared         = 221
+	splitHWUnguided     = 222
+	splitHWGuided       = 223
+	splitResourceGuided = 224
+
+	resourceType = "mpi_hw_resource_type" // key of an info
+	sharedMemory = "mpi_shared_memory"    // its value for a node
+)
+
 // commSplitType divides ranks by the node that they are on.
 func commSplitType(r *rank, a args) {
 	c, kind := r.comm(a[0]), int(a[1])
-	if kind != 221 && kind != undefined { // MPI_COMM_TYPE_SHARED
-		r.raiseError(mpi.ErrArg, "split type %d: it must be MPI_COMM_TYPE_SHARED or MPI_UNDEFINED", kind)
+	if (kind < splitShared || kind > splitResourceGuided) && kind != undefined {
+		r.raiseError(mpi.ErrArg, "split type %d: it is none of MPI_COMM_TYPE_SHARED, MPI_COMM_TYPE_HW_UNGUIDED, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_RESOURCE_GUIDED and MPI_UNDEFINED", kind)
+	}
+	divides := kind != undefined
+	if kind == splitHWGuided || kind == splitResourceGuided {
+		divides = false
+		if a[3] != infoNull {
+			x := r.info(a[3])
+			i := slices.Index(x.keys, resourceType)
+			divides = i >= 0 && x.values[i] == sharedMemory
+		}
 	}
 	hash := fnv.New64a()
 	hash.Write([]byte(c.ProcessorName()))
 	all := make([]uint64, c.Size())
 	mpi.Allgather(c.Comm, []uint64{hash.Sum64()}, all)
 	colour := mpi.Undefined
-	if kind != undefined {
+	if divides {
 		colour = slices.Index(all, hash.Sum64())
+	}
+	if kind == splitHWUnguided {
+		if !slices.ContainsFunc(all, func(h uint64) bool { return h != all[0] }) { // the parts must be smaller than the whole
+			colour = mpi.Undefined
+		} else if a[3] != infoNull {
+			r.info(a[3]).set(&info{[]string{resourceType}, []string{sharedMemory}})
+		}
 	}
 	storeAt(a[4], r.addComm(c.Split(colour, int(a[2]))))
 }

@@ -56,6 +56,7 @@ var fieldPrograms = []struct {
 	{source: "later.c", ranks: 2},
 	{source: "errhandlers.c", ranks: 1, want: "called 2 times, 1\n"},
 	{source: "attributes.c", ranks: 1, want: "ok\n"},
+	{source: "splits.c", ranks: 3, want: "1 1 0 0 1 1\n"},
 	{source: "rma.c", ranks: 4},
 	{source: "files.c", ranks: 2, want: "ok\n"},
 	{source: "files.c", ranks: 2, argument: "fatal", wrong: "rank 0: MPI_File_open (files.c:13): MPI_ERR_NO_SUCH_FILE: open /none/such: no such file or directory"},
