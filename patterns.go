@@ -192,7 +192,7 @@ func (o *PatternOptions) open() ([]libraryJob, error) {
 		if err != nil {
 			return nil, badOption("", err)
 		}
-		for _, l := range portable.ByEngine(j.Library.CarriedBy(), j.Library.Name, j.Options("")) {
+		for _, l := range portable.ByEngine(j.Library, j.Options("")) {
 			all = append(all, libraryJob{l, j})
 		}
 	}

@@ -161,7 +161,7 @@ func (r *programRun) runRank(c *mpi.Comm) (err error) {
 
 // runAny runs a program for any library on a world.
 func (r *programRun) runAny(w device.World, o mpi.Options) error {
-	library := portable.ByEngine(r.job.Library.CarriedBy(), r.job.Library.Name, o)[0]
+	library := portable.ByEngine(r.job.Library, o)[0]
 	return library.Run(w, r.settings.Size, func(x portable.Process) (err error) {
 		r.results[x.Rank()], err = r.program.RunAny(x, r.settings)
 		return err

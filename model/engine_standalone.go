@@ -26,6 +26,12 @@ var AclmplEngine = &Engine{
 		AclmplKeepCost:         {Key: "keep", Description: "moving a message from the pool to the list, beside the copy"},
 		AclmplCombineCost:      {Key: "combine", Description: "each element that a reduction combines"},
 	},
+	Settings: []Setting{{Key: "slots", Optional: true}},
+}
+
+// AclmplSettings are the settings of AclmplEngine.
+type AclmplSettings struct {
+	Slots int // in the pool of each PE; 0: the library's default
 }
 
 // AclmplArenaEngine is ACLMPL on memory that all processors share, with the work of AclmplEngine.
@@ -55,7 +61,8 @@ const (
 	PvmSendCost          CostKey = iota // a send call
 	PvmReceiveCost                      // a receive call
 	PvmHandleCost                       // taking in a message
-	PvmUnpackCost                       // each byte that is received, beside copies
+	PvmUnpackCost                       // each byte of a message that is fetched, beside copies
+	PvmUnpackShortCost                  // each byte of a message that goes with its header, beside copies
 	AclmplPVMCombineCost                // each element that a reduction combines
 )
 
@@ -64,9 +71,10 @@ var PVMEngine = &Engine{
 	Name:        "pvm",
 	Description: "messages that both sides copy, the long ones fetched by their receivers",
 	Costs: []SoftwareCost{
-		PvmSendCost:    {Key: "send", Description: "a send call"},
-		PvmReceiveCost: {Key: "receive", Description: "a receive call"},
-		PvmHandleCost:  {Key: "handle", Description: "taking in a message"},
-		PvmUnpackCost:  {Key: "unpack", PerByte: true, Description: "each byte that is received, beside copies"},
+		PvmSendCost:        {Key: "send", Description: "a send call"},
+		PvmReceiveCost:     {Key: "receive", Description: "a receive call"},
+		PvmHandleCost:      {Key: "handle", Description: "taking in a message"},
+		PvmUnpackCost:      {Key: "unpack", PerByte: true, Description: "each byte of a long message, which its receiver fetches, beside copies"},
+		PvmUnpackShortCost: {Key: "unpack_short", PerByte: true, Description: "each byte of a message that goes with its header, beside copies, but in collective operations"},
 	},
 }

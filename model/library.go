@@ -31,9 +31,10 @@ type Library struct {
 	Software    [MaxCosts]unit.Time // cost of one unit of each kind of the engine's work, by CostKey
 
 	// The settings of each engine that has some. An engine reads its own.
-	Proto ProtoSettings
-	MBCF  MBCFSettings
-	Start StartSettings
+	Proto  ProtoSettings
+	MBCF   MBCFSettings
+	Start  StartSettings
+	Aclmpl AclmplSettings
 
 	// The settings of MPI above the engine, and of the machine's TCP below it.
 	Collectives []CollectiveRule       // the first that applies chooses a collective algorithm; none: not known

@@ -31,8 +31,8 @@ func TestPatternsVerb(t *testing.T) {
 			t.Errorf("row %v: %v", r, err)
 		}
 	}
-	if len(seen) != 2*(10+10+5) {
-		t.Errorf("%d rows, want those of chimp, lean and aclmpl in two modes, aclmpl on pvm too, of pvm and of shmem:\n%s", len(seen), out)
+	if len(seen) != 2*(12+12+6) {
+		t.Errorf("%d rows, want those of chimp, epcc-early, lean and aclmpl in two modes, aclmpl on pvm too, of pvm and of shmem:\n%s", len(seen), out)
 	}
 	if a, b := seen["latency aclmpl sync 8"], seen["latency chimp sync 8"]; a <= 0 || b < 2*a {
 		t.Errorf("latency of aclmpl is %v us, of chimp %v us", a, b)

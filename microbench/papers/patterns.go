@@ -75,7 +75,7 @@ func (s *Site) sendingMode(ranks int) (*job.Job, *portable.Library, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, l := range portable.ByEngine(j.Library.CarriedBy(), s.Library, j.Options("")) {
+	for _, l := range portable.ByEngine(j.Library, j.Options("")) {
 		if l.Mode == s.Mode {
 			return j, l, nil
 		}

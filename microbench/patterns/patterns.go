@@ -31,6 +31,7 @@ var Patterns = []Pattern{
 	{"all-to-all-in-order", "each rank exchanges messages with rank 0, 1, 2 and so on, so that many want the same partner", 2, bytesOfRoot, false, allToAllInOrder},
 	{"broadcast", "rank 0 sends the same to all", 2, nil, false, func(p portable.Process, _ *portable.Library, out, _ []byte) { p.Broadcast(out) }},
 	{"reduce", "the sum of the ranks' arrays of 8-byte numbers, at rank 0", 2, nil, false, reduce},
+	{"reduce-single", "the same of 4-byte numbers", 2, nil, false, reduceSingle},
 }
 
 // Named returns the pattern of a name, or false.
@@ -125,6 +126,21 @@ func reduce(p portable.Process, _ *portable.Library, out, _ []byte) {
 	p.Reduce(make([]float64, len(out)/8), portable.Sum)
 }
 
+func reduceSingle(p portable.Process, _ *portable.Library, out, _ []byte) {
+	p.ReduceSingle(make([]float32, len(out)/4), portable.Sum)
+}
+
+// elementBytes are those of the numbers that a pattern adds, or 1.
+func (p Pattern) elementBytes() int {
+	switch p.Name {
+	case "reduce":
+		return 8
+	case "reduce-single":
+		return 4
+	}
+	return 1
+}
+
 // PatternTime is the time of one pattern.
 type PatternTime struct {
 	Pattern      Pattern
@@ -143,8 +159,8 @@ const startDelay = 2 * unit.Millisecond
 // one host.
 func Measure(w portable.World, s *portable.Library, x Pattern, bytes, rounds int) (PatternTime, error) {
 	m := PatternTime{Pattern: x, Library: s, Bytes: bytes}
-	if x.Name == "reduce" && bytes%8 != 0 {
-		return m, fmt.Errorf("reduce: %d bytes are not a whole number of 8-byte numbers", bytes)
+	if n := x.elementBytes(); bytes%n != 0 {
+		return m, fmt.Errorf("%s: %d bytes are not a whole number of %d-byte numbers", x.Name, bytes, n)
 	}
 	var lastEnds []float64 // by round: how long the last rank took, in picoseconds
 	err := s.Run(w, max(bytes, 8), func(p portable.Process) error {

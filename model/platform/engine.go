@@ -19,9 +19,10 @@ type settingReaders struct {
 // engineSettings has a function for each engine with settings, which returns how to read them into
 // a library.
 var engineSettings = map[*model.Engine]func(*fileReader, *model.Library) settingReaders{
-	model.ProtoEngine: (*fileReader).protoSettings,
-	model.MBCFEngine:  (*fileReader).mbcfSettings,
-	model.StartEngine: (*fileReader).startSettings,
+	model.ProtoEngine:  (*fileReader).protoSettings,
+	model.MBCFEngine:   (*fileReader).mbcfSettings,
+	model.StartEngine:  (*fileReader).startSettings,
+	model.AclmplEngine: (*fileReader).aclmplSettings,
 }
 
 // settings returns how to read the settings of the library's engine.
@@ -124,6 +125,11 @@ func (r *fileReader) startSettings(l *model.Library) settingReaders {
 		"block":  r.size(&s.BlockBytes, 1, maxWindow),
 		"pinned": r.size(&s.PinnedBytes, 1, unit.MaxSize),
 	}, nil}
+}
+
+// aclmplSettings reads the settings of model.AclmplEngine.
+func (r *fileReader) aclmplSettings(l *model.Library) settingReaders {
+	return settingReaders{map[string]nodeReader{"slots": r.count(&l.Aclmpl.Slots, 1, maxRequest)}, nil}
 }
 
 // software reads the cost of each kind of work that the library's engine declares.

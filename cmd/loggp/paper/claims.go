@@ -72,6 +72,9 @@ func (x *reproduction) judgeClaim(c *Claim) study.Claim {
 	case expr.True:
 		out.Verdict = study.VerdictHolds
 	}
+	if c.Undecided != "" {
+		out.Verdict, out.Note = study.VerdictUndecided, joinSentences(c.Undecided, out.Note)
+	}
 	_, doubts := x.fitWarnings(env)
 	out.Note = joinSentences(out.Note, doubts)
 	x.setClaimBasis(&out, c, env)

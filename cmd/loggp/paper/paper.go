@@ -74,6 +74,7 @@ type Claim struct {
 	ByConstruction string         `yaml:"by_construction"` // why it cannot fail; "": it can
 	Contradicted   string         // why the source itself contradicts it
 	NotApplicable  string         `yaml:"not_applicable"` // why nothing can decide it
+	Undecided      string         // why the printed numbers themselves do not decide it
 	Note           string
 	Otherwise      string // why other subjects may decide it the other way
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/real/loop"
 	"github.com/loggp/loggp/model"
@@ -140,5 +141,45 @@ func TestErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
+	}
+}
+
+// spendCounter counts what a task charges.
+type spendCounter struct {
+	device.Port
+	spent map[model.CostKey]int
+}
+
+func (p spendCounter) Spend(k model.CostKey, n int) {
+	p.spent[k] += n
+	p.Port.Spend(k, n)
+}
+
+// A byte of a short message costs what short ones do, a byte of a long one what long ones do, and
+// one of a collective operation nothing.
+func TestBytesAreChargedBySizeRange(t *testing.T) {
+	err := loop.New(2).Run(func(port device.Port) error {
+		p := spendCounter{port, map[model.CostKey]int{}}
+		task := New(p, Options{DataMax: 100})
+		for _, n := range []int{100, 7, 101, 500} {
+			if task.Rank() == 0 {
+				task.Send(1, n, make([]byte, n))
+			} else {
+				task.Receive(0, n, make([]byte, n))
+			}
+		}
+		task.Broadcast(make([]byte, 80))
+		task.Reduce(make([]byte, 40), 4, func(_, _ []byte) {})
+		if err := task.End(); err != nil {
+			return err
+		}
+		short, long := p.spent[model.PvmUnpackShortCost], p.spent[model.PvmUnpackCost]
+		if want := [2]int{107, 601}; task.Rank() == 1 && [2]int{short, long} != want || task.Rank() == 0 && short+long != 0 {
+			return fmt.Errorf("task %d: %d bytes are charged as short and %d as long ones, want %v", task.Rank(), short, long, want)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

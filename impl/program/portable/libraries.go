@@ -49,8 +49,11 @@ func (p mpiProcess) Exchange(dst int, out []byte, src int, in []byte) {
 	p.exchange(p.Comm, dst, out, src, in)
 }
 
-func (p mpiProcess) Reduce(x []float64, op Op) {
-	sum := make([]float64, len(x))
+func (p mpiProcess) Reduce(x []float64, op Op)       { reduceByMPI(p, x, op) }
+func (p mpiProcess) ReduceSingle(x []float32, op Op) { reduceByMPI(p, x, op) }
+
+func reduceByMPI[T float32 | float64](p mpiProcess, x []T, op Op) {
+	sum := make([]T, len(x))
 	mpi.Reduce(p.Comm, x, sum, map[Op]*mpi.Op{Sum: mpi.Sum, Max: mpi.Max}[op], 0)
 	copy(x, sum)
 }
@@ -97,12 +100,9 @@ func (p syncPE) Receive(src int, b []byte) { p.PE.Receive(src, b) }
 
 func (p syncPE) Exchange(dst int, out []byte, src int, in []byte) { p.SendReceive(dst, out, src, in) }
 
-func (p syncPE) Reduce(x []float64, op Op) {
-	aclmpl.Reduce(p.PE, x, func(lower, higher, result []float64) {
-		for i := range result {
-			result[i] = op.combine(lower[i], higher[i])
-		}
-	})
+func (p syncPE) Reduce(x []float64, op Op) { aclmpl.Reduce(p.PE, x, combineElements[float64](op)) }
+func (p syncPE) ReduceSingle(x []float32, op Op) {
+	aclmpl.Reduce(p.PE, x, combineElements[float32](op))
 }
 
 // Composite implements Compositor.
@@ -139,12 +139,13 @@ func (p pvmTask) Exchange(dst int, out []byte, src int, in []byte) {
 	p.Receive(src, in)
 }
 
-func (p pvmTask) Reduce(x []float64, op Op) {
-	p.Task.Reduce(asBytes(x), 8, func(lower, higher []byte) {
-		a, b := mpi.View[float64](lower), mpi.View[float64](higher)
-		for i := range a {
-			a[i] = op.combine(a[i], b[i])
-		}
+func (p pvmTask) Reduce(x []float64, op Op)       { reduceByPVM(p, x, op) }
+func (p pvmTask) ReduceSingle(x []float32, op Op) { reduceByPVM(p, x, op) }
+
+func reduceByPVM[T float32 | float64](p pvmTask, x []T, op Op) {
+	p.Task.Reduce(asBytes(x), int(unsafe.Sizeof(*new(T))), func(lower, higher []byte) {
+		a, b := mpi.View[T](lower), mpi.View[T](higher)
+		combineElements[T](op)(a, b, a)
 	})
 }
 
@@ -235,17 +236,25 @@ func (p *shmemProcess) Reduce(x []float64, op Op) {
 	p.Barrier()
 	for src := range p.Size() {
 		if p.Rank() == 0 && src > 0 {
-			x[0] = op.combine(x[0], math.Float64frombits(p.Load(p.sequenceCounter(src))))
+			x[0] = combine(op, x[0], math.Float64frombits(p.Load(p.sequenceCounter(src))))
 		}
 	}
 	p.Barrier()
 }
 
+// ReduceSingle is Reduce of a number of single precision.
+func (p *shmemProcess) ReduceSingle(x []float32, op Op) {
+	wide := []float64{float64(x[0])}
+	p.Reduce(wide, op)
+	x[0] = float32(wide[0])
+}
+
 // ByEngine returns the ways of sending of a library that an engine carries. o is for those of MPI.
-func ByEngine(by *model.Engine, library string, o mpi.Options) []*Library {
-	switch by {
+func ByEngine(by *model.Library, o mpi.Options) []*Library {
+	library := by.Name
+	switch by.CarriedBy() {
 	case model.AclmplEngine:
-		return ACLMPL(library, aclmpl.Options{})
+		return ACLMPL(library, aclmpl.Options{Slots: by.Aclmpl.Slots})
 	case model.AclmplArenaEngine:
 		return ACLMPL(library, aclmpl.Options{Port: aclmpl.Arena})
 	case model.AclmplPVMEngine:

@@ -22,6 +22,7 @@ type Process interface {
 	Exchange(dst int, out []byte, src int, in []byte) // both at once
 	Broadcast(b []byte)                               // of rank 0
 	Reduce(x []float64, op Op)                        // in place, to rank 0; what others have then is undefined
+	ReduceSingle(x []float32, op Op)                  // the same in single precision
 	Barrier()
 }
 
@@ -41,11 +42,21 @@ const (
 	Max
 )
 
-func (o Op) combine(a, b float64) float64 {
+// combine applies the operation.
+func combine[T float32 | float64](o Op, a, b T) T {
 	if o == Max {
 		return max(a, b)
 	}
 	return a + b
+}
+
+// combineElements applies the operation to each element.
+func combineElements[T float32 | float64](o Op) func(lower, higher, result []T) {
+	return func(lower, higher, result []T) {
+		for i := range result {
+			result[i] = combine(o, lower[i], higher[i])
+		}
+	}
 }
 
 // Pixel is a colour, and what else a picture has at a point: opacity or depth.
