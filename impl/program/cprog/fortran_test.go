@@ -118,13 +118,20 @@ func TestMissingProcedure(t *testing.T) {
 
 // The module and mpif.h have every function of the table.
 func TestFortranHasAllFunctions(t *testing.T) {
-	module, later := toolchain.FortranModule(), toolchain.Fortran08Module()
+	declaration := regexp.MustCompile(`(?m)(?:subroutine|function|external) (\w+)`)
+	declared := func(module string) map[string]bool {
+		names := map[string]bool{}
+		for _, m := range declaration.FindAllStringSubmatch(module, -1) {
+			names[strings.TrimSuffix(m[1], "_f08")] = true
+		}
+		return names
+	}
+	module, later := declared(toolchain.FortranModule()), declared(toolchain.Fortran08Module())
 	for _, f := range toolchain.Functions {
-		has := regexp.MustCompile(`(?m)(subroutine|function|external) ` + f.Name + `(_f08)?\b`)
-		if f.InFortran() && f.IntForm == "" && !has.MatchString(module) {
+		if f.InFortran() && f.IntForm == "" && !module[f.Name] {
 			t.Errorf("module mpi has no %s", f.Name)
 		}
-		if f.InFortran() && f.IntForm == "" && !f.Deprecated() && !has.MatchString(later) {
+		if f.InFortran() && f.IntForm == "" && !f.Deprecated() && !later[f.Name] {
 			t.Errorf("module mpi_f08 has no %s", f.Name)
 		}
 	}
