@@ -27,38 +27,40 @@ pages:
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
 
-# Each fuzz target for a while.
+# Each fuzz target of a directory for a while.
 FUZZTIME ?= 20s
+FUZZDIR ?= .
 fuzz:
-	@for pkg in $$(go list ./...); do \
-		for f in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-			echo "$$pkg $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$pkg || exit 1; \
-		done; \
+	@grep -r --include='*_test.go' '^func Fuzz' $(FUZZDIR) | sed 's|^\(.*\)/[^/]*:func \(Fuzz[^(]*\)(.*|\1 \2|' | sort | while read -r dir f; do \
+		echo "$$dir $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x ./$$dir </dev/null || exit 1; \
 	done
 
 # What is random, for long: many random machines, programs with many seeds on every kind of world under every table of
 # protocols, then each fuzz target; and the papers that take minutes to reproduce. It takes hours, unless the variables
-# say less, as in CI. LONG= leaves as few random machines and classes of problems as `go test` takes.
+# say less, as in CI: a line whose variable is empty is left out, since `go test` runs it with less. LONG is for lines
+# that take as many random machines and classes of problems as there are.
 PROGRAMS ?= 2000
 SEED ?= 1
 MACHINES ?= 2000
 INTERLEAVINGS ?= 200000
 SCHEDULES ?= 200000
+RECORDINGS ?= 2000
 ATTACKS ?= 5000
 LONG ?= 1
 COLLECTIONS ?= 20
 PAPERS ?= aclmpl,cc-mpi,mbcf,mpi-start
 soak: FUZZTIME = 10m
 soak:
-	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./fit/... ./impl/library/mpi -run 'ComeBack|OneTier|BelowZero|Crossovers|RecordingChanges|Noise'
-	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./cmd/loggp -run 'TiersOfConvex|Papers|FirstSteps' -papers $(PAPERS) -defaults
+	$(if $(LONG),LOGGP_SOAK=1 go test -count=1 -timeout 0 ./fit/... ./impl/library/mpi -run 'ComeBack|OneTier|BelowZero|Crossovers|RecordingChanges|Noise')
+	$(if $(LONG),LOGGP_SOAK=1 go test -count=1 -timeout 0 ./cmd/loggp -run 'TiersOfConvex|FirstSteps' -defaults)
+	$(if $(LONG),LOGGP_SOAK=1 go test -count=1 -timeout 0 ./impl/program/npb)
+	$(if $(LONG),LOGGP_SOAK=1 go test -count=1 -timeout 0 -v . ./model/collective -run 'CollectivePredictions|NoJobEnds')
+	$(if $(PAPERS),go test -count=1 -timeout 0 ./cmd/loggp -run Papers -papers $(PAPERS))
 	go test -count=1 -timeout 0 ./cmd/loggp -run Attacks -attacks $(ATTACKS) -first-attack $(SEED)
-	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./impl/program/npb
-	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 -v . ./model/collective -run 'CollectivePredictions|NoJobEnds'
 	go test -count=1 -timeout 0 ./impl/engine/mbcf ./impl/engine/proto ./impl/engine/queue -run 'Engine/.*/.*/random' -programs $(PROGRAMS) -seed $(SEED)
-	go test -count=1 -timeout 0 ./impl/engine/mbcf -run Rules -interleavings $(INTERLEAVINGS)
-	go test -count=1 -timeout 0 ./model/schedule -run SlowModels -schedules $(SCHEDULES)
-	go test -count=1 -timeout 0 ./impl/job -run RandomPrograms -recordings $(PROGRAMS)
+	$(if $(INTERLEAVINGS),go test -count=1 -timeout 0 ./impl/engine/mbcf -run Rules -interleavings $(INTERLEAVINGS))
+	$(if $(SCHEDULES),go test -count=1 -timeout 0 ./model/schedule -run SlowModels -schedules $(SCHEDULES))
+	$(if $(RECORDINGS),go test -count=1 -timeout 0 ./impl/job -run RandomPrograms -recordings $(RECORDINGS))
 	go test -count=1 -timeout 0 ./fit -run SecretMachines -machines $(MACHINES) -seed $(SEED)
 	go test -count=1 -timeout 0 ./impl/program/cprog -run Others -others
 	GOGC=1 GODEBUG=gcshrinkstackoff=0 go test -count=$(COLLECTIONS) -timeout 0 ./impl/program/cprog -run 'Suite|Field|Wrong'

@@ -13,6 +13,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,6 +102,8 @@ func (l *law) skip(w World) string {
 		return "impl/library/mpi tests the errors of processes"
 	case w.Processes && Racing:
 		return "the race detector does not see between processes"
+	case Racing && strings.HasPrefix(l.name, allocationLaws):
+		return "the race detector allocates"
 	}
 	return ""
 }

@@ -89,8 +89,8 @@ func Worlds(t testing.TB, open Open, c launch.Config) func(ranks int) device.Wor
 func TestDevice(t *testing.T, open Open) {
 	for _, wait := range []launch.Wait{launch.Auto, launch.Block, launch.Spin} {
 		t.Run("wait "+string(wait), func(t *testing.T) {
-			if testing.Short() && wait == launch.Spin {
-				t.Skip("slow")
+			if testing.Short() && wait != launch.Auto {
+				t.Skip("slow; other tests of transports wait by blocking")
 			}
 			t.Run("world", func(t *testing.T) { devicetest.TestWorld(t, Worlds(t, open, launch.Config{Wait: wait})) })
 			if wait != launch.Spin {
