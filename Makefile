@@ -48,6 +48,7 @@ RECORDINGS ?= 2000
 ATTACKS ?= 5000
 LONG ?= 1
 COLLECTIONS ?= 20
+OTHERS ?= 7
 PAPERS ?= aclmpl,cc-mpi,mbcf,mpi-start
 soak: FUZZTIME = 10m
 soak:
@@ -62,7 +63,7 @@ soak:
 	$(if $(SCHEDULES),go test -count=1 -timeout 0 ./model/schedule -run SlowModels -schedules $(SCHEDULES))
 	$(if $(RECORDINGS),go test -count=1 -timeout 0 ./impl/job -run RandomPrograms -recordings $(RECORDINGS))
 	go test -count=1 -timeout 0 ./fit -run SecretMachines -machines $(MACHINES) -seed $(SEED)
-	go test -count=1 -timeout 0 ./impl/program/cprog -run Others -others
+	go test -count=1 -timeout 0 ./impl/program/cprog -run Others -others $(OTHERS)
 	GOGC=1 GODEBUG=gcshrinkstackoff=0 go test -count=$(COLLECTIONS) -timeout 0 ./impl/program/cprog -run 'Suite|Field|Wrong'
 	go test -count=1 -timeout 0 ./impl/program/cprog -run RandomPrograms -programs $(PROGRAMS) -first $(SEED)
 	go test -count=1 -timeout 0 ./impl/library/aclmpl -run TestRandom -random $(PROGRAMS) -first $(SEED)

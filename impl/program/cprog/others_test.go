@@ -16,15 +16,18 @@ import (
 )
 
 var (
-	others = flag.Bool("others", false, "run the suite with Open MPI and MPICH, too")
+	others = flag.Int("others", 0, "run the suite with Open MPI and MPICH, too, on at most so many ranks")
 	update = flag.Bool("update", false, "write what it prints there to testdata")
 )
 
 // The suite prints the same with other implementations as testdata says, or testdata is written
 // anew.
 func TestSuiteWithOthers(t *testing.T) {
-	if !*others && !*update {
-		t.Skip("it takes half a minute: -others")
+	if *update {
+		*others = 7
+	}
+	if *others == 0 {
+		t.Skip("it takes half a minute: -others 7")
 	}
 	for _, mpi := range []struct {
 		name string
@@ -45,6 +48,9 @@ func TestSuiteWithOthers(t *testing.T) {
 					t.Fatalf("%v\n%s", err, out)
 				}
 				for _, ranks := range []int{1, 2, 3, 4, 7} {
+					if ranks > *others {
+						break
+					}
 					ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
 					defer stop()
 					var stderr bytes.Buffer
