@@ -219,7 +219,7 @@ type Network interface {
 type byLibrary interface{ by(*Library) Network }
 
 // NetworkKinds has a nil network of each kind, for its methods Kind.
-var NetworkKinds = []Network{(*Torus)(nil), (*Hypernodes)(nil), (*Ethernet)(nil), (*LogGP)(nil), (*FatTree)(nil)}
+var NetworkKinds = []Network{(*Torus)(nil), (*Hypernodes)(nil), (*Ethernet)(nil), (*LogGP)(nil), (*FatTree)(nil), (*Fabric)(nil)}
 
 // carrier is the state of a network during a transfer. Each method advances the clocks of lanes.
 type carrier interface {
@@ -269,6 +269,11 @@ type Path struct {
 	Tier  Tier
 	Hops  int // links from switch to switch; hypernodes on the ring; switches of a fat tree
 	Turns int // changes of dimension
+
+	// Of a fabric, the time of a first byte over all links and switches, and the rate of the
+	// slowest link.
+	FirstByte   unit.Time
+	SlowestLink unit.Rate
 }
 
 // network returns the network between ranks, or between nodes.

@@ -12,17 +12,20 @@ import (
 	"github.com/loggp/loggp/impl/hw/hwtest"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/topology"
 	"github.com/loggp/loggp/model/unit"
 )
 
 func TestLaws(t *testing.T) {
-	for _, name := range []string{"t3d", "cm5", "now", "loggp", "smp-torus", "smp-ethernet", "tree", "mbcf", "mbcf with losses", "udp", "udp on a hub", "udp with faults", "congestion with faults"} {
+	for _, name := range []string{"t3d", "cm5", "now", "loggp", "smp-torus", "smp-ethernet", "tree", "fabric", "fabric with one queue", "adaptive fabric", "mbcf", "mbcf with losses", "udp", "udp on a hub", "udp with faults", "congestion with faults"} {
 		var p *platform.Platform // once: to read it takes longer than most laws
 		switch name {
 		case "tree":
 			m := hwtest.FatTree(2, 60e6, 1, 2, 3, 1)
 			m.Network.(*model.FatTree).Queue = 5
 			p = &platform.Platform{Machine: m, Libraries: []*model.Library{nil}}
+		case "fabric", "fabric with one queue", "adaptive fabric":
+			p = fabricPlatform(t, name)
 		case "mbcf":
 			p = &platform.Platform{Machine: hwtest.MBCFWorkstations(true, 100_000), Libraries: []*model.Library{{Engine: &model.Engine{UsesMBCF: true}}}}
 		case "mbcf with losses":
@@ -43,6 +46,25 @@ func TestLaws(t *testing.T) {
 			})
 		}
 	}
+}
+
+// fabricPlatform returns a tree with buffers for a chunk, or a dragonfly with adaptive routing.
+func fabricPlatform(t *testing.T, name string) *platform.Platform {
+	g, err := topology.NewFatTree(3, 4, []int{2})
+	if name == "adaptive fabric" {
+		if g, err = topology.NewDragonfly(9, 4, 4, 2); err == nil {
+			g.Routing = topology.AdaptiveRouting
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := hwtest.Fabric(g)
+	f := m.Network.(*model.Fabric)
+	if f.Buffer = f.Chunk; name == "fabric with one queue" {
+		f.Arbitration = model.FIFOArbitration
+	}
+	return &platform.Platform{Machine: m, Libraries: []*model.Library{nil}}
 }
 
 // A program may be a test that ends its goroutine, as testing.T.FailNow does. The job ends with an

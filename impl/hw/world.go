@@ -15,6 +15,7 @@ import (
 	"github.com/loggp/loggp/impl/hw/activity"
 	"github.com/loggp/loggp/impl/hw/core"
 	"github.com/loggp/loggp/impl/hw/ethernet"
+	"github.com/loggp/loggp/impl/hw/fabric"
 	"github.com/loggp/loggp/impl/hw/fattree"
 	"github.com/loggp/loggp/impl/hw/hypernodes"
 	"github.com/loggp/loggp/impl/hw/loggp"
@@ -29,6 +30,7 @@ var networks = []networkKind{
 	networkOf(ethernet.New),
 	networkOf(loggp.New),
 	networkOf(fattree.New),
+	networkOf(fabric.New),
 }
 
 // networkKind is a kind of network: of is a network of that kind, and build makes one that joins

@@ -17,6 +17,7 @@ var networkReaders = []func(*fileReader) (model.Network, nodeReader){
 	(*fileReader).ethernet,
 	(*fileReader).loggp,
 	(*fileReader).fattree,
+	(*fileReader).fabric,
 }
 
 // machine reads the hardware.
@@ -52,6 +53,7 @@ func (r *fileReader) machine(m *model.Machine) nodeReader {
 		if len(r.problems) == before {
 			at := mappingValue(mappingValue(mappingValue(n, "ranks"), "max"), "value")
 			r.checkNetworkCapacity(at, joinPath(path, "ranks.max.value"), m.Network, m.Ranks.Max, m.Ends(m.Ranks.Max))
+			r.checkRails(n, path, m)
 		}
 	}}
 }

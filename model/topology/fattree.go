@@ -120,6 +120,9 @@ func newFatTree(kind string, levels, arity int, taper []int, rails int) (*Graph,
 	return g, nil
 }
 
+// Rails returns how many planes a graph of rails has.
+func (g *Graph) Rails() int { return max(1, g.shape.rails) }
+
 // topLevel returns the first level above both hosts of a plane.
 func (t *fatTree) topLevel(from, to int) int {
 	n := 1

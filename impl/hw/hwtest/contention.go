@@ -2,10 +2,12 @@ package hwtest
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/topology"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -58,10 +60,31 @@ func treeResources(f *model.FatTree, from, to int) []string {
 	return append(names, down...)
 }
 
+// fabricResources returns the links that a flow needs.
+func fabricResources(g *topology.Graph, from, to int) (names []string) {
+	r := g.Begin(from, to)
+	for at := int32(from); at != r.Destination; {
+		link := g.Next(&r)
+		names = append(names, strconv.Itoa(int(link)))
+		at = g.To(link)
+	}
+	return names
+}
+
+// fabricRate returns the rate of a link that fabricResources has named.
+func fabricRate(f *model.Fabric, name string) unit.Rate {
+	link, err := strconv.Atoi(name)
+	if err != nil {
+		panic(err)
+	}
+	return f.Links[f.Graph.Class(int32(link))].Rate()
+}
+
 // FairShares returns what each flow gets at least where flows that share a link share it equally,
 // and what it gets if all get as much as is possible without taking from one that has no more
 // (max-min fairness, by progressive filling: Bertsekas and Gallager, Data Networks, section 6.5.2).
-func FairShares(flows [][]string, source, link float64) (least, fair []float64) {
+// capacity returns the rate of what flows need.
+func FairShares(flows [][]string, source float64, capacity func(name string) float64) (least, fair []float64) {
 	users := map[string][]int{}
 	for i, f := range flows {
 		for _, r := range f {
@@ -72,14 +95,14 @@ func FairShares(flows [][]string, source, link float64) (least, fair []float64) 
 	for i, f := range flows {
 		least[i] = source
 		for _, r := range f {
-			least[i] = min(least[i], link/float64(len(users[r])))
+			least[i] = min(least[i], capacity(r)/float64(len(users[r])))
 		}
 	}
 	fixed := make([]bool, len(flows))
 	for level := 0.0; level < source; {
 		next := source
-		for _, of := range users {
-			left, open := link, 0
+		for r, of := range users {
+			left, open := capacity(r), 0
 			for _, i := range of {
 				if left -= fair[i]; !fixed[i] {
 					left += fair[i]
@@ -96,12 +119,12 @@ func FairShares(flows [][]string, source, link float64) (least, fair []float64) 
 				fair[i] = level
 			}
 		}
-		for _, of := range users {
+		for r, of := range users {
 			sum := 0.0
 			for _, i := range of {
 				sum += fair[i]
 			}
-			if sum > link*(1-1e-9) {
+			if sum > capacity(r)*(1-1e-9) {
 				for _, i := range of {
 					fixed[i] = true
 				}
@@ -114,18 +137,23 @@ func FairShares(flows [][]string, source, link float64) (least, fair []float64) 
 // switchedNetworkModel is what a network of switches says of itself, for these tests.
 type switchedNetworkModel struct {
 	putChannel       model.Channel
-	linkRate         unit.Rate
+	capacity         func(resource string) float64
 	firstByteLatency func(model.Path) unit.Time // of a first byte
 	resources        func(nodes, from, to int) []string
 }
 
 // switchedNetworkModelOf returns that of a machine's network.
 func switchedNetworkModelOf(m *model.Machine) switchedNetworkModel {
+	uniform := func(rate unit.Rate) func(string) float64 { return func(string) float64 { return float64(rate) } }
+	if f, ok := m.Network.(*model.Fabric); ok {
+		return switchedNetworkModel{model.Channel{Start: f.Put, Bandwidth: f.Links[topology.HostClass].Rate()}, func(name string) float64 { return float64(fabricRate(f, name)) },
+			func(p model.Path) unit.Time { return f.Deliver + p.FirstByte }, func(_, from, to int) []string { return fabricResources(f.Graph, from, to) }}
+	}
 	if f, ok := m.Network.(*model.FatTree); ok {
-		return switchedNetworkModel{f.Put, f.Link, func(p model.Path) unit.Time { return f.Deliver + f.Hop*unit.Time(p.Hops) }, func(_, from, to int) []string { return treeResources(f, from, to) }}
+		return switchedNetworkModel{f.Put, uniform(f.Link), func(p model.Path) unit.Time { return f.Deliver + f.Hop*unit.Time(p.Hops) }, func(_, from, to int) []string { return treeResources(f, from, to) }}
 	}
 	n := m.Network.(*model.Torus)
-	return switchedNetworkModel{n.Put, n.Link, func(p model.Path) unit.Time { return n.Deliver + n.Hop*unit.Time(p.Hops) + n.Turn*unit.Time(p.Turns) },
+	return switchedNetworkModel{n.Put, uniform(n.Link), func(p model.Path) unit.Time { return n.Deliver + n.Hop*unit.Time(p.Hops) + n.Turn*unit.Time(p.Turns) },
 		func(nodes, from, to int) []string { return TorusResources(n.Shape(nodes), from, to) }}
 }
 
@@ -179,7 +207,7 @@ func CheckFairShares(t *testing.T, what string, m *model.Machine, target []int, 
 	for i, to := range target {
 		flows[i] = n.resources(len(target), i, to)
 	}
-	least, fair := FairShares(flows, float64(n.putChannel.Bandwidth), float64(n.linkRate))
+	least, fair := FairShares(flows, float64(n.putChannel.Bandwidth), n.capacity)
 	for i, got := range MeasurePutRates(t, m, target, lasts) {
 		if got < 0.9*least[i] {
 			t.Errorf("%v, %s: node %d puts %.1f MB/s to node %d, its share is %.1f", m.Network, what, i, got/1e6, target[i], least[i]/1e6)

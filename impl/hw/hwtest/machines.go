@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/topology"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -32,6 +33,16 @@ func FatTree(arity int, source unit.Rate, up ...int) *model.Machine {
 	return &model.Machine{Name: "tree", Ranks: model.RankLimits{Min: 1, Max: 4096}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}, Network: &model.FatTree{Arity: arity, UpLinks: up,
 		Hop: 150_000, Deliver: 300_000, Link: 100e6, Packet: model.PacketSize{Header: 8, Payload: 88}, Send: pio, Receive: pio,
 		Chunk: 4096, Put: channel, Get: channel}}
+}
+
+// Fabric returns a graph with rounded numbers: links of 100 MB/s, and buffers for three chunks.
+func Fabric(g *topology.Graph) *model.Machine {
+	f := &model.Fabric{Graph: g, SwitchLatency: 100_000, Buffer: 3 * 4096, Deliver: 300_000, Packet: model.PacketSize{Payload: 1024}, Chunk: 4096,
+		Send: model.Channel{Start: us, Bandwidth: 400e6}, Receive: 200_000, Put: us, Get: us, RDMA: true}
+	for c := range f.Links {
+		f.Links[c] = model.FabricLink{Bandwidth: 50e6, Width: 2, Latency: 50_000}
+	}
+	return &model.Machine{Name: "fabric", Ranks: model.RankLimits{Min: 1, Max: g.Hosts}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}, Network: f}
 }
 
 // Hypernodes is a machine of hypernodes with round numbers.

@@ -10,6 +10,7 @@ import (
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/topology"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -245,6 +246,45 @@ func TestExactFatTree(t *testing.T) {
 			for _, k := range []int{0, 88, 1000, 5000} {
 				eachWay(t, plain, l, k, p, exact)
 				eachWay(t, slow, l, k, p, exact)
+			}
+		}
+	}
+}
+
+// fabric is a graph with numbers that no two sums have in common, whose trunks are the slowest.
+func fabric(t testing.TB, g *topology.Graph, err error) *model.Machine {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &model.Fabric{Graph: g, SwitchLatency: 151_003, Buffer: 8192, Deliver: 310_019, Header: 41, Packet: model.PacketSize{Header: 26, Payload: 256}, Chunk: 1024,
+		Send: model.Channel{Start: 333_023, Bandwidth: 733e6}, Receive: 233_029, Put: 2_000_057, Get: 2_300_069, RDMA: true}
+	for c := range f.Links {
+		f.Links[c] = model.FabricLink{Bandwidth: unit.Rate(173e6 - 31e6*float64(c)), Width: 1 + c%2, Latency: 51_001 + unit.Time(c)*7_013}
+	}
+	return &model.Machine{Name: g.Kind, Ranks: model.RankLimits{Min: 1, Max: g.Hosts}, Timer: 1, Network: f,
+		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
+}
+
+// TestExactFabric compares every protocol in every mode on graphs of each kind, at all sizes around
+// which something changes there, with interfaces that access memory and without.
+func TestExactFabric(t *testing.T) {
+	tree, err := topology.NewFatTree(3, 4, []int{2})
+	treeMachine := fabric(t, tree, err)
+	plain := *treeMachine
+	f := *treeMachine.Network.(*model.Fabric)
+	f.RDMA, f.Header, f.Buffer, f.Arbitration = false, 0, 0, model.FIFOArbitration
+	plain.Network = &f
+	mesh, err := topology.NewMesh(5)
+	meshMachine := fabric(t, mesh, err)
+	dragonfly, err := topology.NewDragonfly(5, 2, 2, 2)
+	for _, c := range []struct {
+		m *model.Machine
+		p pair
+	}{{treeMachine, pair{64, 5, 62}}, {treeMachine, pair{17, 16, 3}}, {&plain, pair{64, 0, 1}}, {meshMachine, pair{5, 4, 1}}, {fabric(t, dragonfly, err), pair{20, 1, 18}}} {
+		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+			for _, k := range []int{0, 1, 215, 216, 983, 984, 1024, 1025, 2048, 12345} {
+				eachWay(t, c.m, l, k, c.p, exact)
 			}
 		}
 	}
@@ -492,10 +532,12 @@ func TestExactComposed(t *testing.T) {
 	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})
 	one := machine()
 	one.Network.(*model.Torus).ProcessorsPerNode = 1
-	inside := []model.Network{shared(4).Network, machine().Network, synthetic.Network, shared(2, 2).Network, tree().Network}
+	gpus, err := topology.NewMesh(4)
+	leaves, wrong := topology.NewFatTree(2, 4, nil)
+	inside := []model.Network{shared(4).Network, machine().Network, synthetic.Network, shared(2, 2).Network, tree().Network, fabric(t, gpus, err).Network}
 	sizes := []int{0, 1, 1024, 5000}
 	for i, net := range inside {
-		for _, m := range []*model.Machine{one, machine(), synthetic, shared(3, 3), workstations(), tree(2)} {
+		for _, m := range []*model.Machine{one, machine(), synthetic, shared(3, 3), workstations(), tree(2), fabric(t, leaves, wrong)} {
 			m := nodesOf(m, 4, 1+i%2, net)
 			_, streams := m.Network.(*model.Ethernet)
 			l := odd(i%2 == 0, 1024*(i/2))

@@ -1,0 +1,65 @@
+package fabric
+
+import (
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/model"
+)
+
+// Steps of a remote access.
+const (
+	putStarted   = iota // the interface has the request to write
+	getRequested        // the request to read has arrived at the other interface
+	dataArrived         // the last byte has arrived
+	acknowledged        // the acknowledgement has arrived at the writer
+)
+
+// StartAccess begins an access, which the interfaces carry out. Writes of a rank leave in order with
+// its packets.
+func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
+	start, name := n.Put, "fabric.put"
+	if x.IsGet {
+		start, name = n.Get, "fabric.get"
+	}
+	p.Charge(start)
+	p.Probe.AccessStarted(p, x)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, name, model.SendActivity, 0)
+	p.ElapseCharges()
+	t := p.Kernel.Now()
+	x.Transit = core.Transit{Step: putStarted}
+	if x.IsGet {
+		latency := n.latencyBetween(x.Src, x.Dst)
+		p.Probe.AccessSignalSent(x, "get", x.Src, x.Dst, t, t+latency)
+		x.Transit.Step = getRequested
+		t += latency
+	}
+	p.Kernel.Schedule(t, (*accessStep)(x), 0)
+}
+
+// accessStep is an access as the event of its next step.
+type accessStep core.RemoteAccess
+
+// HandleEvent takes the step.
+func (s *accessStep) HandleEvent(uint64) { s.Network.(*network).advanceAccess((*core.RemoteAccess)(s)) }
+
+func (n *network) advanceAccess(x *core.RemoteAccess) {
+	k := &n.job.Kernel
+	switch x.Transit.Step {
+	case putStarted:
+		n.enqueueTransfer(x.Src-int32(n.FirstRank), transfer{access: x, from: n.hostOf(x.Src), to: n.hostOf(x.Dst), size: len(x.Data)})
+	case getRequested:
+		from := n.hostOf(x.Dst)
+		n.enqueueTransfer(int32(n.RankCount)+from, transfer{access: x, from: from, to: n.hostOf(x.Src), size: len(x.Data)})
+	case dataArrived:
+		x.CopyData()
+		if x.IsGet || x.NeedsNoCompletion() {
+			x.Complete()
+			return
+		}
+		x.Transit.Step = acknowledged
+		confirmed := k.Now() + n.latencyBetween(x.Dst, x.Src)
+		n.job.Probe.AccessSignalSent(x, "done", x.Dst, x.Src, k.Now(), confirmed)
+		k.Schedule(confirmed, (*accessStep)(x), 0)
+	case acknowledged:
+		x.Complete()
+	}
+}

@@ -1,0 +1,144 @@
+// Package fabric emulates networks that are a graph of hosts, switches and links: fat trees,
+// dragonflies, rails, meshes and others that package topology generates.
+//
+// A message is cut into chunks. A chunk takes a link when its first byte gets there, if the buffer
+// behind the link has room for it, and occupies that room until it takes the next link (virtual
+// cut-through with credits). So a full buffer stops the link before it, and congestion spreads
+// towards the senders; nothing is lost. An interface sends one chunk of each of its ranks at a time,
+// and the next one when that has left.
+//
+// Everything of a chunk is in arrays with integer numbers, so that a run allocates nothing once the
+// arrays are as long as it needs. Credits return when a chunk begins to leave, without a time of
+// their own. Loss, retransmission and rate control are not emulated.
+package fabric
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/topology"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// network is a fabric that joins ranks of a job.
+//
+// Note: its links are not those of core.SwitchedNetwork, whose buffers are unlimited and whose
+// senders therefore know at once when a chunk leaves.
+type network struct {
+	*model.Fabric
+	core.Attachment
+	job       *core.Job
+	hosts     []int32 // of ranks
+	links     []link  // of the graph, and behind them one from each host to itself
+	flows     []flow
+	chunks    []chunk
+	transfers []transfer
+	senders   []sender // of the ranks, and behind them one of each interface, which answers gets
+	open      []int32  // with adaptive routing, the first transfer under way from each host
+	random    rand.PCG // of detours
+
+	freeFlow, freeChunk, freeTransfer int32 // the first of those to use again
+}
+
+// none is the number of no flow, chunk or transfer.
+const none = -1
+
+// New returns a fabric that joins ranks of a job.
+func New(j *core.Job, f *model.Fabric, e core.Attachment) core.Network {
+	n := &network{Fabric: f, Attachment: e, job: j, hosts: make([]int32, e.RankCount), links: make([]link, f.Graph.Links()+f.Graph.Hosts),
+		senders: make([]sender, e.RankCount+e.InterfaceCount), freeFlow: none, freeChunk: none, freeTransfer: none}
+	n.random.Seed(j.Seed, 0)
+	for i := range n.hosts {
+		n.hosts[i] = int32(e.InterfaceOf(e.FirstRank + i))
+	}
+	for i := range n.links {
+		l := &n.links[i]
+		l.firstReady, l.lastReady, l.flows = none, none, none
+		class := topology.HostClass
+		if l.endsAtHost = true; i < f.Graph.Links() {
+			class = f.Graph.Class(int32(i))
+			l.endsAtHost = f.Graph.IsHost(f.Graph.To(int32(i)))
+			l.latency = f.HopLatency(int32(i))
+		}
+		l.rate = core.CachedRate{Rate: f.Links[class].Rate()}
+	}
+	for i := range n.senders {
+		n.senders[i] = sender{none, none}
+	}
+	if f.Graph.Routing == topology.AdaptiveRouting {
+		n.open = make([]int32, f.Graph.Hosts)
+		for i := range n.open {
+			n.open[i] = none
+		}
+	}
+	j.Probe.RequestReport(n, 0)
+	return n
+}
+
+// hostOf returns the host of a rank of the job.
+func (n *network) hostOf(rank int32) int32 { return n.hosts[int(rank)-n.FirstRank] }
+
+// latencyBetween returns the time of a first byte between two ranks without contention.
+func (n *network) latencyBetween(from, to int32) unit.Time {
+	a, b := n.hostOf(from), n.hostOf(to)
+	t := n.Deliver
+	if a == b {
+		return t
+	}
+	r := n.Graph.Begin(int(a), int(b))
+	for at := a; at != r.Destination; {
+		link := n.Graph.Next(&r)
+		t += n.links[link].latency
+		at = n.Graph.To(link)
+	}
+	return t
+}
+
+// Send charges the handing over of a packet. The interface has it when the processor is done.
+func (n *network) Send(p *core.Port, pk *core.Packet) {
+	p.Charge(n.Fabric.Send.Start)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, "fabric.send.start", model.SendActivity, 0)
+	p.Probe.PacketSent(p, pk, "fabric.send.bandwidth")
+	p.Charge(n.Fabric.Send.Bandwidth.Time(n.Header + len(pk.Data)))
+	p.Probe.ProcessorActivityUntil(p, p.Clock, "fabric.send.bandwidth", model.SendActivity, n.Header+len(pk.Data))
+	p.PendingSends++
+	p.Kernel.Schedule(p.Clock, (*handoverEvent)(pk), 0)
+}
+
+// handoverEvent is the event that the interface has a packet.
+type handoverEvent core.Packet
+
+// HandleEvent lets the interface send it after those of its rank before it.
+func (e *handoverEvent) HandleEvent(uint64) {
+	pk := (*core.Packet)(e)
+	n := pk.Network.(*network)
+	pk.Job.Ports[pk.Src].PendingSends--
+	n.enqueueTransfer(int32(pk.Src-n.FirstRank), transfer{packet: pk, from: n.hostOf(int32(pk.Src)), to: n.hostOf(pk.Dst), size: n.Header + len(pk.Data)})
+}
+
+// Receive charges the taking of a packet.
+func (n *network) Receive(p *core.Port, _ *core.Packet) {
+	p.Charge(n.Fabric.Receive)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, "fabric.receive", model.ReceiveActivity, 0)
+}
+
+func (n *network) UpdateRegister(*core.Port, int, int, core.RegisterUpdate) int64 {
+	panic("hw: interfaces of a fabric have no counters")
+}
+
+// Report names the links. Parallel ones are counted.
+func (n *network) Report(uint64) {
+	used := map[string]int{}
+	for i := range n.Graph.Links() {
+		name := n.Graph.LinkName(int32(i))
+		if used[name]++; used[name] > 1 {
+			name += fmt.Sprintf(" by cable %d", used[name])
+		}
+		n.job.Probe.SetServerName(&n.links[i].Server, "%s%s", n.NamePrefix, name)
+	}
+	for h := range n.Graph.Hosts {
+		n.job.Probe.SetServerName(&n.links[n.Graph.Links()+h].Server, "%shost %d to itself", n.NamePrefix, h)
+	}
+}

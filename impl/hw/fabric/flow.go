@@ -1,0 +1,90 @@
+package fabric
+
+import (
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// flowKey returns the host and the virtual channel by which the flow of a chunk is known. The last
+// link needs no channels: a host takes all that comes.
+func (n *network) flowKey(c *chunk) (source int32, channel int16) {
+	if n.Arbitration == model.FairArbitration {
+		source = c.source
+	}
+	if n.links[c.link].endsAtHost {
+		return source, 0
+	}
+	return source, n.Graph.Channel(&c.route)
+}
+
+// findFlow returns the flow of a chunk at its link, or none.
+func (n *network) findFlow(c *chunk) int32 {
+	source, channel := n.flowKey(c)
+	for f := n.links[c.link].flows; f != none; f = n.flows[f].next {
+		if q := &n.flows[f]; q.source == source && q.channel == channel {
+			return f
+		}
+	}
+	return none
+}
+
+// newFlow adds the flow of a chunk to its link.
+func (n *network) newFlow(c *chunk) int32 {
+	l := &n.links[c.link]
+	f := n.freeFlow
+	if f == none {
+		f = int32(len(n.flows))
+		n.flows = append(n.flows, flow{})
+	} else {
+		n.freeFlow = n.flows[f].next
+	}
+	q := flow{link: c.link, room: int32(n.Buffer), first: none, last: none, nextReady: none, next: l.flows, previous: none}
+	q.source, q.channel = n.flowKey(c)
+	n.flows[f] = q
+	if l.flows != none {
+		n.flows[l.flows].previous = f
+	}
+	l.flows = f
+	return f
+}
+
+// releaseFlow removes a flow that has no chunk, neither before its link nor behind.
+func (n *network) releaseFlow(f int32) {
+	q := &n.flows[f]
+	if q.first != none || q.chunksBehind > 0 {
+		return
+	}
+	if q.next != none {
+		n.flows[q.next].previous = q.previous
+	}
+	if q.previous != none {
+		n.flows[q.previous].next = q.next
+	} else {
+		n.links[q.link].flows = q.next
+	}
+	q.next, n.freeFlow = n.freeFlow, f
+}
+
+// hasRoom reports whether the buffer behind the link of a flow has room for a chunk. An empty one
+// takes any chunk.
+func (n *network) hasRoom(f, bytes int32) bool {
+	room := n.flows[f].room
+	return n.Buffer == 0 || n.links[n.flows[f].link].endsAtHost || room >= bytes || int(room) == n.Buffer
+}
+
+// markReady queues a flow for its link if a chunk waits and has room.
+func (n *network) markReady(f int32, t unit.Time) {
+	q := &n.flows[f]
+	if q.isReady || q.first == none || !n.hasRoom(f, n.chunks[q.first].bytes) {
+		return
+	}
+	q.isReady, q.nextReady = true, none
+	l := &n.links[q.link]
+	if l.firstReady == none {
+		l.firstReady = f
+	} else {
+		n.flows[l.lastReady].nextReady = f
+	}
+	l.lastReady = f
+	n.serveLink(q.link, t)
+}

@@ -1,0 +1,145 @@
+package fabric
+
+import (
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// transfer is the bytes of a packet or of an access, on their way from a host to another.
+type transfer struct {
+	packet         *core.Packet       // or nil
+	access         *core.RemoteAccess // or nil
+	from, to       int32              // hosts
+	sender         int32
+	size, position int   // bytes; how many have left
+	next           int32 // behind it in the sender's queue, or of those to use again
+
+	// With adaptive routing chunks overtake each other. A transfer is over when all of it is there,
+	// and all earlier ones between the same hosts.
+	missing  int       // bytes that are not there yet
+	end      unit.Time // when the last of the others are
+	nextOpen int32     // the transfer from its host that began next
+}
+
+// payload returns the packet or the access.
+func (x *transfer) payload() any {
+	if x.packet != nil {
+		return x.packet
+	}
+	return x.access
+}
+
+// sender is a queue of transfers of which one chunk at a time waits for the interface's link.
+type sender struct{ first, last int32 }
+
+// enqueueTransfer appends a transfer to the queue of a sender, and begins it if it is the first.
+func (n *network) enqueueTransfer(by int32, x transfer) {
+	x.sender, x.next, x.nextOpen, x.missing = by, none, none, x.size
+	i := n.freeTransfer
+	if i == none {
+		i = int32(len(n.transfers))
+		n.transfers = append(n.transfers, x)
+	} else {
+		n.freeTransfer = n.transfers[i].next
+		n.transfers[i] = x
+	}
+	if n.open != nil {
+		last := &n.open[x.from]
+		for *last != none {
+			last = &n.transfers[*last].nextOpen
+		}
+		*last = i
+	}
+	s := &n.senders[by]
+	if s.last != none {
+		n.transfers[s.last].next = i
+		s.last = i
+		return
+	}
+	s.first, s.last = i, i
+	now := n.job.Kernel.Now()
+	if c, goesOn := n.sendChunk(i, now); goesOn {
+		n.advanceChunk(c, now)
+	}
+}
+
+// sendChunk brings the next chunk of a transfer to the interface's link at a time. It reports
+// whether the chunk goes on to another link.
+func (n *network) sendChunk(i int32, t unit.Time) (c int32, goesOn bool) {
+	x := &n.transfers[i]
+	bytes := min(n.Chunk, x.size-x.position)
+	x.position += bytes
+	c = n.newChunk()
+	q := &n.chunks[c]
+	*q = chunk{transfer: i, source: x.from, payload: int32(bytes), bytes: int32(n.WireBytes(bytes)), isFirst: x.position == bytes, isLast: x.position == x.size, room: none, next: none, lastByte: t}
+	if x.from == x.to {
+		q.link, q.route.Links = int32(n.Graph.Links())+x.from, 1
+	} else {
+		q.route = n.Graph.Begin(int(x.from), int(x.to))
+		q.link = n.Graph.Next(&q.route)
+	}
+	return c, n.reachLink(c, t)
+}
+
+// dequeueTransfer removes the first transfer of a sender, all of which has left.
+func (n *network) dequeueTransfer(by int32) {
+	s := &n.senders[by]
+	if s.first = n.transfers[s.first].next; s.first == none {
+		s.last = none
+	}
+}
+
+// continueSender sends the next chunk of a sender when the one before has taken the interface's
+// link.
+func (n *network) continueSender(by int32, t unit.Time) {
+	if c, goesOn := n.sendChunk(n.senders[by].first, t); goesOn {
+		n.job.Kernel.Schedule(t+n.links[n.chunks[c].link].latency, (*chunkEvent)(n), uint64(c))
+	}
+}
+
+// chunkArrived counts a chunk of which the last byte can be seen at a time. With deterministic
+// routing all other chunks of the transfer are there before its last.
+func (n *network) chunkArrived(i, payload int32, isLast bool, t unit.Time) {
+	x := &n.transfers[i]
+	if n.open == nil {
+		if isLast {
+			n.endTransfer(i, t)
+		}
+		return
+	}
+	x.missing -= int(payload)
+	x.end = max(x.end, t)
+	if x.missing > 0 {
+		return
+	}
+	x.missing = none
+	to, end := x.to, unit.Time(0)
+	for at := &n.open[x.from]; *at != none; {
+		y := &n.transfers[*at]
+		switch {
+		case y.to != to:
+			at = &y.nextOpen
+		case y.missing != none:
+			return
+		default:
+			done := *at
+			*at = y.nextOpen
+			end = max(end, y.end)
+			n.endTransfer(done, end)
+		}
+	}
+}
+
+// endTransfer schedules what happens when the last byte of a transfer is there.
+func (n *network) endTransfer(i int32, t unit.Time) {
+	x := &n.transfers[i]
+	n.job.Probe.LastByteArrived(x.payload(), t)
+	if x.packet != nil {
+		n.job.Kernel.Schedule(t, (*core.ArrivalEvent)(x.packet), 0)
+	} else {
+		x.access.Transit.Step = dataArrived
+		n.job.Kernel.Schedule(t, (*accessStep)(x.access), 0)
+	}
+	x.packet, x.access = nil, nil
+	x.next, n.freeTransfer = n.freeTransfer, i
+}
