@@ -13,8 +13,8 @@ const (
 	acknowledged        // the acknowledgement has arrived at the writer
 )
 
-// StartAccess begins an access, which the interfaces carry out. Writes of a rank leave in order with
-// its packets.
+// StartAccess begins an access, which the interfaces carry out. Writes of a rank leave in order
+// with its packets.
 func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	start, name := n.Put, "fabric.put"
 	if x.IsGet {

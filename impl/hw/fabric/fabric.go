@@ -4,8 +4,8 @@
 // A message is cut into chunks. A chunk takes a link when its first byte gets there, if the buffer
 // behind the link has room for it, and occupies that room until it takes the next link (virtual
 // cut-through with credits). So a full buffer stops the link before it, and congestion spreads
-// towards the senders; nothing is lost. An interface sends one chunk of each of its ranks at a time,
-// and the next one when that has left.
+// towards the senders; nothing is lost. An interface sends one chunk of each of its ranks at a
+// time, and the next one when that has left.
 //
 // Everything of a chunk is in arrays with integer numbers, so that a run allocates nothing once the
 // arrays are as long as it needs. Credits return when a chunk begins to leave, without a time of

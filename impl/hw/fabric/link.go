@@ -188,8 +188,8 @@ func (n *network) takeLink(i, f int32, t unit.Time) (goesOn bool) {
 // linkFreeEvent is the event that a link for which chunks wait may be free.
 type linkFreeEvent network
 
-// HandleEvent lets the first chunk of the flow whose turn it is take the link. The flow has its next
-// turn after the others.
+// HandleEvent lets the first chunk of the flow whose turn it is take the link. The flow has its
+// next turn after the others.
 func (e *linkFreeEvent) HandleEvent(arg uint64) {
 	n := (*network)(e)
 	now := n.job.Kernel.Now()
