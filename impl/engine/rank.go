@@ -87,6 +87,7 @@ type Rank struct {
 	handlesErrors  bool          // the program has a handler of errors, and goes on after them
 	keepsErrors    bool          // of messages that were received, for the statuses
 	service        *service      // nil: there is none
+	hasThreads     bool          // several threads of the program call
 }
 
 // Setup makes the zero value the rank of a port, whose messages an engine carries.

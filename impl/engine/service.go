@@ -28,8 +28,8 @@ func (r *Rank) SetService(serve func()) {
 }
 
 // HasService reports whether calls that wait have to do so by Rank.WaitUntilFinished and the like,
-// which call the service.
-func (r *Rank) HasService() bool { return r.service != nil }
+// which call the service and let other threads run.
+func (r *Rank) HasService() bool { return r.service != nil || r.hasThreads }
 
 // RunService calls the service if operations of it have finished, and reports whether it has.
 func (r *Rank) RunService() bool {
@@ -62,12 +62,16 @@ func (e servingEngine) Progress(block bool) bool {
 	return ok
 }
 
-// carrier returns the engine without the service.
+// carrier returns the engine without the service and the threads.
 func (r *Rank) carrier() Engine {
-	if e, ok := r.engine.(servingEngine); ok {
-		return e.Engine
+	e := r.engine
+	if s, ok := e.(servingEngine); ok {
+		e = s.Engine
 	}
-	return r.engine
+	if t, ok := e.(threadedEngine); ok {
+		e = t.Engine
+	}
+	return e
 }
 
 // AwaitProgress waits until something has happened, and takes it in.

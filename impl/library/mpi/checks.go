@@ -140,6 +140,9 @@ func (j *job) describeWait(rank int) *Wait {
 	if x := c.e.Caller(); x != nil && w.Call != "" {
 		call, at := x.Here()
 		out.Call, out.At = call, x.Site(at)
+		if t, ok := x.(interface{ OtherThreads() string }); ok {
+			out.Threads = t.OtherThreads()
+		}
 	}
 	return out
 }

@@ -151,6 +151,7 @@ type state struct {
 	lockRegisters uint                   // registers that have the locks of windows, in bits
 	segments      *sharedSegments        // of the job
 	noFile        *Comm                  // of errors without a file; nil: not used
+	threads       bool                   // several threads of the program call
 }
 
 // Keyval names an attribute of communicators, and says what happens to it when they are copied and

@@ -25,7 +25,7 @@ func (c *Comm) Create(g Group) *Comm {
 	}
 	context := x.newContext(c)
 	other := decodeInts(x.exchangeAcross(c, encodeInts(g.members)))
-	own := x.comm.newComm(g.members, c.nextContext())
+	own := x.comm.newComm(g.members, c.nextContext(context))
 	if own == nil || len(other) == 0 {
 		return nil
 	}
@@ -72,6 +72,11 @@ func (c *Comm) Dup() *Comm {
 // Reserve returns a number for DupAs that no rank has got before (part of MPI_Comm_idup).
 func (c *Comm) Reserve() uint32 {
 	c.enterCall("Reserve")
+	return c.reserve()
+}
+
+// reserve is Reserve within a call.
+func (c *Comm) reserve() uint32 {
 	each := uint32(1 << 27 / c.e.Port().Size())
 	if c.state.reserved == each {
 		c.e.Fail(engine.ErrOther, "the rank has reserved %d numbers for communicators, and there are no more", each)
@@ -144,7 +149,7 @@ func (c *Comm) split(colour, key int) *Comm {
 	context := x.newContext(c)
 	all := x.comm.gatherChoices(colour, key)
 	other := ranksOfColour(colour, decodeInts(x.exchangeAcross(c, encodeInts(all))))
-	own := x.comm.newComm(ranksOfColour(colour, all), c.nextContext())
+	own := x.comm.newComm(ranksOfColour(colour, all), c.nextContext(context))
 	if own == nil || len(other) == 0 {
 		return nil
 	}
@@ -263,16 +268,30 @@ func (c *Comm) Free() {
 }
 
 // newContext returns a context that no rank of c has used.
-func (c *Comm) newContext() uint32 {
-	*c.last = c.allreduceMax(*c.last+2) &^ 1
-	return *c.last
+func (c *Comm) newContext() uint32 { return c.noteContext(c.allreduceMax(c.proposeContext())) }
+
+// proposeContext returns a context that this rank has not used. The largest proposal is one that no
+// rank has. Where several threads agree on contexts at a time, a rank reserves what it proposes.
+func (c *Comm) proposeContext() uint32 {
+	if !c.state.threads {
+		return *c.last + 2
+	}
+	first := c.reserve()
+	c.reserve() // for nextContext
+	return reservedBit | first<<1
+}
+
+// noteContext notes a context that was agreed on, and returns it.
+func (c *Comm) noteContext(context uint32) uint32 {
+	context &^= 1
+	if context < reservedBit {
+		*c.last = context
+	}
+	return context
 }
 
 // nextContext returns the context after one that was just agreed on.
-func (c *Comm) nextContext() uint32 {
-	*c.last += 2
-	return *c.last
-}
+func (c *Comm) nextContext(context uint32) uint32 { return c.noteContext(context + 2) }
 
 // newComm returns a communicator of ranks of the job, or nil if this one is not among them.
 func (c *Comm) newComm(members []int, context uint32) *Comm {

@@ -21,18 +21,18 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remote, tag int) *Comm {
 	c.checkRank(leader)
 	mine := c.dup()
 	list := c.jobRanks()
-	*c.last = c.allreduceMax(*c.last + 2)
-	text := encodeInts(append([]int{int(*c.last)}, list...))
+	context := c.allreduceMax(c.proposeContext())
+	text := encodeInts(append([]int{int(context)}, list...))
 	var there []byte
 	if c.rank == leader {
 		there = peer.exchangeBytes(text, remote, tag)
 	}
 	other := decodeInts(mine.broadcastBytes(there, leader))
-	*c.last = max(*c.last, uint32(other[0])) &^ 1
+	context = c.noteContext(max(context, uint32(other[0])))
 	if i := slices.IndexFunc(other[1:], func(m int) bool { return slices.Contains(list, m) }); i >= 0 {
 		c.e.Fail(engine.ErrComm, "rank %d of the job is in both groups", other[1+i])
 	}
-	return newInterComm(c, mine, other[1:], *c.last)
+	return newInterComm(c, mine, other[1:], context)
 }
 
 // newInterComm returns a communicator between two groups: that of the communicator own, and other
@@ -111,10 +111,9 @@ func (c *Comm) interFields() *interComm {
 // newContext returns a context that no rank of either group has used: the first ranks of the groups
 // exchange the next free ones.
 func (x *interComm) newContext(c *Comm) uint32 {
-	*c.last = x.comm.allreduceMax(*c.last + 2)
-	other := decodeInts(x.exchangeAcross(c, encodeInts([]int{int(*c.last)})))
-	*c.last = max(*c.last, uint32(other[0])) &^ 1
-	return *c.last
+	context := x.comm.allreduceMax(c.proposeContext())
+	other := decodeInts(x.exchangeAcross(c, encodeInts([]int{int(context)})))
+	return c.noteContext(max(context, uint32(other[0])))
 }
 
 // exchangeAcross exchanges data between the first ranks of the two groups: that of this group gives

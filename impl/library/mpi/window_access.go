@@ -27,6 +27,9 @@ type windowOrigin struct {
 	pending  []pendingAccess // operations that are not finished, as far as is known
 	swept    int             // how many there were when finished ones were last removed
 	releases []pendingAccess // that tell other ranks that their locks may be free
+
+	completing int             // calls of completeLocal of different threads
+	spare      []pendingAccess // memory for one of them
 }
 
 // epoch is a period in which a rank may access memory of others.
@@ -505,18 +508,29 @@ func (w *Window) keepPending(p pendingAccess) {
 // completeLocal waits until the memory of the program is no longer in use by accesses to a rank, or
 // by all.
 func (w *Window) completeLocal(target int) {
-	kept := w.origin.pending[:0]
-	all := w.origin.pending
-	for _, p := range all {
-		if target != AnySource && p.target != target {
+	x := &w.origin
+	own, kept := x.spare, x.pending[:0] // threads may add accesses, and complete them, while this one waits
+	x.spare = nil
+	for _, p := range x.pending {
+		if target == AnySource || p.target == target {
+			own = append(own, p)
+		} else {
 			kept = append(kept, p)
-			continue
 		}
+	}
+	clear(x.pending[len(kept):])
+	x.pending, x.swept = kept, len(kept)
+	x.completing++
+	for _, p := range own {
 		w.c.e.AwaitService(w.waitFor(engine.WaitAccess, p.target), p.isFinished)
 		p.release(w.c.e)
 	}
-	clear(all[len(kept):])
-	w.origin.pending, w.origin.swept = kept, len(kept)
+	x.completing--
+	clear(own)
+	x.spare = own[:0]
+	if x.completing > 0 {
+		w.c.e.AwaitService(w.waitFor(engine.WaitAccess, w.c.rank), func() bool { return x.completing == 0 })
+	}
 }
 
 // waitFor describes what the rank waits for, to explain a deadlock.

@@ -129,11 +129,12 @@ var suites = []struct{ dir, with string }{
 	{"windows", "openmpi"},
 	{"files", "mpich"},
 	{"errors", "openmpi mpich"},
+	{"threads", "openmpi"},
 }
 
 // They do so on other machines, and with each engine.
 func TestSuiteEverywhere(t *testing.T) {
-	dirs := []string{"suite", "windows", "files"}
+	dirs := []string{"suite", "windows", "files", "threads"}
 	for _, dir := range dirs {
 		w, o := emulated(t, "t3d", 3)
 		checkSuite(t, w, o, build(t, dir+"/suite.c"), dir, 3)

@@ -3,8 +3,6 @@
 package cprog
 
 import (
-	"time"
-
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 	"github.com/loggp/loggp/model/unit"
@@ -180,15 +178,12 @@ var writtenHandlers = map[string]handler{
 	"MPI_Errhandler_create":  errhandlerCreate, "MPI_Comm_create_errhandler": errhandlerCreate, "MPI_Errhandler_set": errhandlerSet(commHandled), "MPI_Comm_set_errhandler": errhandlerSet(commHandled),
 	"MPI_Errhandler_get": errhandlerGet(commHandled), "MPI_Comm_get_errhandler": errhandlerGet(commHandled), "MPI_Errhandler_free": errhandlerFree, "MPI_Comm_call_errhandler": callErrhandler(commHandled),
 	"MPI_Error_string": errorString, "MPI_Error_class": errorClass,
-	"MPI_Wtime": func(r *rank, _ args) { r.now.real = float64(r.world.Wtime()) / float64(unit.Second) },
-	"MPI_Wtick": func(r *rank, _ args) { r.now.real = float64(r.world.Wtick()) / float64(unit.Second) },
-	"MPI_Init":  func(r *rank, _ args) { r.init() },
-	"MPI_Init_thread": func(r *rank, a args) {
-		r.init()
-		storeAt(a[3], int32(min(int(a[2]), threadFunneled)))
-	},
-	"MPI_Query_thread":   func(_ *rank, a args) { storeAt(a[0], int32(threadFunneled)) },
-	"MPI_Is_thread_main": func(_ *rank, a args) { storeAt(a[0], int32(1)) },
+	"MPI_Wtime":          func(r *rank, _ args) { r.now.real = float64(r.world.Wtime()) / float64(unit.Second) },
+	"MPI_Wtick":          func(r *rank, _ args) { r.now.real = float64(r.world.Wtick()) / float64(unit.Second) },
+	"MPI_Init":           func(r *rank, _ args) { r.init() },
+	"MPI_Init_thread":    initThread,
+	"MPI_Query_thread":   func(r *rank, a args) { storeAt(a[0], int32(r.level)) },
+	"MPI_Is_thread_main": isThreadMain,
 	"MPI_Finalize":       finalize,
 	"MPI_Initialized":    func(r *rank, a args) { storeAt(a[0], intOfBool(r.initialized)) },
 	"MPI_Finalized":      func(r *rank, a args) { storeAt(a[0], intOfBool(r.finalized)) },
@@ -254,14 +249,9 @@ var writtenHandlers = map[string]handler{
 	"MPI_File_get_errhandler": errhandlerGet(fileHandled), "MPI_File_call_errhandler": callErrhandler(fileHandled),
 	"MPI_Register_datarep": registerDatarep, "MPI_Register_datarep_c": registerDatarep,
 
-	"loggp_now": func(r *rank, _ args) { r.now.result = int64(r.world.Wtime() / unit.Nanosecond) },
-	"loggp_sleep": func(r *rank, a args) {
-		r.now.caller = uintptr(a[1])
-		if r.p.Real {
-			time.Sleep(time.Duration(a[0]))
-			return
-		}
-		r.world.Compute(unit.Nanosecond.Times(int(a[0])))
-	},
-	"loggp_tick": func(r *rank, _ args) { r.now.result = max(int64(r.world.Wtick()/unit.Nanosecond), 1) },
+	"loggp_now":        func(r *rank, _ args) { r.now.result = int64(r.world.Wtime() / unit.Nanosecond) },
+	"loggp_sleep":      sleepThread,
+	"loggp_new_thread": newThread, "loggp_drop_thread": dropThread, "loggp_block": blockThread, "loggp_unblock": unblockThreads,
+	"loggp_yield": func(r *rank, _ args) { r.yield() },
+	"loggp_tick":  func(r *rank, _ args) { r.now.result = max(int64(r.world.Wtick()/unit.Nanosecond), 1) },
 }

@@ -13,8 +13,6 @@ import (
 
 // Start and end of MPI, and memory.
 
-const threadFunneled = 1024
-
 // libraryVersion is what MPI_Get_library_version tells.
 const libraryVersion = "loggp: MPI 4.1 on emulated machines and on transports of this computer"
 
@@ -22,7 +20,7 @@ func (r *rank) init() {
 	if r.initialized {
 		r.raiseError(mpi.ErrOther, "it was already called")
 	}
-	r.initialized = true
+	r.initialized, r.initializedBy = true, r.current.number
 }
 
 func finalize(r *rank, _ args) {

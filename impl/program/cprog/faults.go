@@ -171,7 +171,7 @@ func (r *rank) exitError() error {
 	case status != 0 && (r.finalized || r.hadSession && !r.initialized):
 		r.status = status
 	case status != 0:
-		return statusError(r.world.Rank(), status, int(r.h.r.call))
+		return statusError(r.world.Rank(), status, r.lastCall)
 	case r.initialized && !r.finalized:
 		return &mpi.AbortError{Rank: r.world.Rank(), Code: 1, Reason: "the program ended without MPI_Finalize" + r.lastCallText()}
 	case r.openSessions > 0:
@@ -187,10 +187,10 @@ func statusError(rank, status, call int) *mpi.AbortError {
 }
 
 // lastCallText says which function of MPI the program called last.
-func (r *rank) lastCallText() string { return callText(int(r.h.r.call)) }
+func (r *rank) lastCallText() string { return callText(r.lastCall) }
 
 func callText(i int) string {
-	if i < 0 || i >= len(toolchain.Functions) || !toolchain.Functions[i].MPI() {
+	if i < 0 {
 		return ""
 	}
 	return "; its last call was " + toolchain.Functions[i].Name
@@ -203,7 +203,7 @@ func (r *rank) crashError() error {
 	code, what := int(syscall.SIGABRT), "the program called abort, or an assertion failed"
 	switch h.event {
 	case C.LOGGP_THREAD:
-		return &mpi.AbortError{Rank: r.world.Rank(), Code: 1, Reason: fmt.Sprintf("%s%s is called in a thread that the program has started: only the thread that runs main may call MPI", toolchain.Functions[h.call].Name, at)}
+		return r.threadError(int(h.call), r.crashSite())
 	case C.LOGGP_SIGNAL:
 		code = int(h.signal)
 		switch s := syscall.Signal(h.signal); s {

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,11 +24,17 @@ static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, 
 // guard is the size of the memory below and above a stack that cannot be accessed.
 enum { guard = 64 << 10 };
 
+// signal_stack is the size of the stack on which a thread handles signals.
+enum { signal_stack = 64 << 10 };
+
 // current is the rank that this thread runs. Only functions that do not change stacks use it.
 static __thread struct host_rank *current __attribute__((tls_model("initial-exec")));
 
 // null_of_thread is null in every thread.
 static __thread void *null_of_thread __attribute__((tls_model("initial-exec")));
+
+// current_thread is the thread of the program that this is; NULL: the one that runs main, or none.
+static __thread struct host_thread *current_thread __attribute__((tls_model("initial-exec")));
 
 __attribute__((noinline)) static void set_current(struct host_rank *h) { current = h; }
 __attribute__((noinline)) static struct host_rank *get_current(void) { return current; }
@@ -109,57 +116,69 @@ __attribute__((visibility("hidden"), used)) void loggp_run(struct host_rank *h) 
 // latest is the rank that was resumed last: it is to blame if the heap is broken.
 static struct host_rank *latest;
 
+// begin_turn and end_turn note which thread runs the program, and how long.
+static void begin_turn(struct host_rank *h, int64_t thread) {
+	if (h->measure) {
+		h->measured_from = now();
+		h->computed_from = processor_time();
+	}
+	__atomic_store_n(&h->thread, thread, __ATOMIC_RELAXED);
+}
+
+static void end_turn(struct host_rank *h) {
+	__atomic_store_n(&h->thread, 0, __ATOMIC_RELAXED);
+	if (h->measure) {
+		h->spent += processor_time() - h->computed_from;
+		h->elapsed += now() - h->measured_from;
+	}
+}
+
 // go_into runs the program in this thread until it gives up control.
 static void go_into(struct host_rank *h) {
 	static __thread int64_t thread;
 	if (!thread) thread = syscall(SYS_gettid);
-	int64_t begin = 0, computed = 0;
-	if (h->measure) {
-		begin = now();
-		computed = processor_time();
-	}
 	h->frame = __builtin_frame_address(0);
-	__atomic_store_n(&h->thread, thread, __ATOMIC_RELAXED);
+	begin_turn(h, thread);
 	set_current(h);
 	if (__atomic_load_n(&h->thread_event, __ATOMIC_ACQUIRE))
 		take_thread_event(h);
 	else
 		loggp_swap(&h->host_sp, h->program_sp);
 	set_current(NULL);
-	__atomic_store_n(&h->thread, 0, __ATOMIC_RELAXED);
-	if (h->measure) {
-		computed = processor_time() - computed;
-		h->spent += computed;
-		h->elapsed += now() - begin;
-	}
+	end_turn(h);
 }
 
-void loggp_resume(struct host_rank *h) {
+static void wait_for(sem_t *s) {
+	while (sem_wait(s) < 0) {}
+}
+
+void loggp_await(struct host_rank *h) { wait_for(&h->came_back); }
+
+void loggp_resume(struct host_rank *h, struct host_thread *t) {
 	__atomic_store_n(&h->resumed, h->resumed + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&latest, h, __ATOMIC_RELAXED);
-	if (!h->own_thread) {
+	if (!t && !h->own_thread) {
 		go_into(h);
 		return;
 	}
-	sem_post(&h->go);
-	while (sem_wait(&h->came_back) < 0) {}
+	sem_post(t ? &t->go : &h->go);
+	loggp_await(h);
 }
 
 // own_thread is the thread of one rank.
 static void *own_thread(void *rank) {
 	struct host_rank *h = rank;
-	enum { room = 64 << 10 };
-	sigaltstack(&(stack_t){.ss_sp = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), .ss_size = room}, NULL);
+	sigaltstack(&(stack_t){.ss_sp = mmap(NULL, signal_stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), .ss_size = signal_stack}, NULL);
 	for (;;) {
-		while (sem_wait(&h->go) < 0) {}
+		wait_for(&h->go);
 		go_into(h);
 		sem_post(&h->came_back);
 	}
 }
 
 int loggp_start_thread(struct host_rank *h) {
+	if (h->own_thread) return 0;
 	sem_init(&h->go, 0, 0);
-	sem_init(&h->came_back, 0, 0);
 	sigset_t theirs, before;
 	sigfillset(&theirs); // other signals are for Go's threads
 	for (unsigned i = 0; i < sizeof signals / sizeof *signals; i++) sigdelset(&theirs, signals[i]);
@@ -213,12 +232,95 @@ static void end_by_thread(struct host_rank *h, int event, int signal, void *addr
 	for (;;) pause();
 }
 
+// Threads that the program has started.
+
+static void free_signal_stack(struct host_thread *t) {
+	sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+	munmap(t->signal_stack, signal_stack);
+}
+
+// wait_turn waits until this thread is resumed.
+static void wait_turn(struct host_rank *h, struct host_thread *t) {
+	wait_for(&t->go);
+	begin_turn(h, t->id);
+	if (__atomic_load_n(&h->thread_event, __ATOMIC_ACQUIRE)) {
+		take_thread_event(h);
+		end_turn(h);
+		sem_post(&h->came_back);
+		for (;;) pause();
+	}
+}
+
+static int64_t thread_number(struct loggp_rank *r) {
+	if (get_current() != (struct host_rank *)r) return LOGGP_OTHER_THREAD;
+	return current_thread ? current_thread->number : 0;
+}
+
+struct host_thread *loggp_make_thread(struct host_rank *h, int64_t number) {
+	struct host_thread *t = calloc(1, sizeof *t);
+	if (t) {
+		t->number = number;
+		sem_init(&t->go, 0, 0);
+	}
+	return t;
+}
+
+void loggp_drop_thread(struct host_thread *t) {
+	sem_destroy(&t->go);
+	free(t);
+}
+
+// take_call waits until the fields of a call may be written. Where threads of libraries do not call, others do one at a time.
+static void take_call(struct host_rank *h) {
+	if (h->own_thread) wait_for(&h->call_free);
+}
+
+// end_key is a variable of threads whose destructor is called when others of the program are.
+static pthread_key_t end_key;
+
+static void begin_thread(struct loggp_rank *r, struct loggp_thread *thread) {
+	struct host_rank *h = (struct host_rank *)r;
+	struct host_thread *t = (struct host_thread *)thread;
+	t->id = syscall(SYS_gettid);
+	t->signal_stack = mmap(NULL, signal_stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (t->signal_stack != MAP_FAILED) sigaltstack(&(stack_t){.ss_sp = t->signal_stack, .ss_size = signal_stack}, NULL);
+	set_current(h);
+	current_thread = t;
+	pthread_setspecific(end_key, h);
+	wait_turn(h, t);
+}
+
+// end_thread ends this thread's turn in the last round of destructors.
+static void end_thread(void *rank) {
+	struct host_rank *h = rank;
+	struct host_thread *t = current_thread;
+	if (++t->rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+		pthread_setspecific(end_key, h);
+		return;
+	}
+	if (t->signal_stack != MAP_FAILED) free_signal_stack(t);
+	take_call(h);
+	h->r.event = LOGGP_THREAD_ENDED;
+	h->r.threads--;
+	t->t.ended = 1;
+	set_current(NULL);
+	current_thread = NULL;
+	end_turn(h);
+	sem_post(&h->came_back);
+}
+
 // cross is called on the program's stack, which may be resumed in another thread than it was left.
 static void cross(struct loggp_rank *r) {
 	struct host_rank *h = (struct host_rank *)r;
-	if (get_current() != h) end_by_thread(h, r->event == LOGGP_CALL ? LOGGP_THREAD : r->event, r->signal, r->address, r->caller);
+	struct host_thread *t = current_thread;
+	if (get_current() != h) end_by_thread(h, r->event, r->signal, r->address, r->caller);
 	for (;;) {
-		loggp_swap(&h->program_sp, h->host_sp);
+		if (t) {
+			end_turn(h);
+			sem_post(&h->came_back);
+			wait_turn(h, t);
+		} else
+			loggp_swap(&h->program_sp, h->host_sp);
 		if (!r->callback) return;
 		intptr_t (*f)(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t) = r->callback;
 		intptr_t *a = r->callback_args;
@@ -228,6 +330,43 @@ static void cross(struct loggp_rank *r) {
 		r->event = LOGGP_RETURNED;
 	}
 }
+
+static void set_call(struct loggp_rank *r, struct loggp_call *c) {
+	r->event = LOGGP_CALL;
+	r->call = c->number;
+	r->args = c->args;
+	r->caller = c->caller;
+}
+
+static void call_function(struct loggp_rank *r, struct loggp_call *c) {
+	struct host_rank *h = (struct host_rank *)r;
+	if (get_current() == h) {
+		take_call(h);
+		set_call(r, c);
+		cross(r);
+		c->result = r->result;
+		c->real = r->real;
+		return;
+	}
+	if (!h->other_threads_may_call) {
+		set_call(r, c);
+		end_by_thread(h, LOGGP_THREAD, 0, NULL, c->caller);
+	}
+	struct host_thread t = {.number = LOGGP_OTHER_THREAD};
+	sem_init(&t.go, 0, 0);
+	take_call(h);
+	set_call(r, c);
+	h->other = &t;
+	sem_post(&h->came_back);
+	wait_for(&t.go);
+	sem_destroy(&t.go);
+	c->result = t.result;
+	c->real = t.real;
+}
+
+void loggp_free_call(struct host_rank *h) { sem_post(&h->call_free); }
+
+void loggp_end_other_call(struct host_thread *t) { sem_post(&t->go); }
 
 int loggp_lock(struct host_rank *h) {
 	for (int i = 0; i < 10000; i++) {
@@ -311,7 +450,12 @@ struct host_rank *loggp_new(int64_t version, int64_t rank, uint64_t stack_size, 
 		text += strlen(text) + 1;
 	}
 	h->r.version = version;
+	h->r.call_function = call_function;
 	h->r.cross = cross;
+	h->r.thread = thread_number;
+	h->r.begin_thread = begin_thread;
+	sem_init(&h->came_back, 0, 0);
+	sem_init(&h->call_free, 0, 1);
 	h->r.output = output;
 	h->r.rank = rank;
 	h->r.call = -1;
@@ -522,6 +666,37 @@ static void go_on(ucontext_t *u, void (*f)(struct host_rank *), struct host_rank
 #endif
 }
 
+// end_turn_by_signal ends the rank by a signal in a thread that the program has started. The thread does not go on.
+static void end_turn_by_signal(struct host_rank *h, int s, void *address, void *caller) {
+	static __thread siginfo_t info;
+	void *f = h->r.handlers[s];
+	loggp_unlock(h); // it may have been hit where it writes output
+	if (f && f != (void *)SIG_IGN && s != SIGXCPU) {
+		h->r.handlers[s] = NULL; // if it makes the same signal again, the rank ends
+		info = (siginfo_t){.si_signo = s, .si_code = SEGV_MAPERR, .si_addr = address};
+		sigset_t own;
+		sigemptyset(&own);
+		for (unsigned i = 0; i < sizeof signals / sizeof *signals; i++) sigaddset(&own, signals[i]);
+		pthread_sigmask(SIG_UNBLOCK, &own, NULL);
+		if (h->r.with_info[s])
+			((void (*)(int, siginfo_t *, void *))f)(s, &info, NULL);
+		else
+			((void (*)(int))f)(s);
+	}
+	if (h->thread_event)
+		take_thread_event(h);
+	else {
+		h->fault_sp = NULL;
+		h->r.event = LOGGP_SIGNAL;
+		h->r.signal = s;
+		h->r.address = address;
+		h->r.caller = caller;
+	}
+	end_turn(h);
+	sem_post(&h->came_back);
+	for (;;) pause();
+}
+
 static struct sigaction before[NSIG];
 
 extern const char __executable_start[], etext[];
@@ -537,6 +712,10 @@ static void on_signal(int s, siginfo_t *info, void *context) {
 	void *pc = (void *)u->uc_mcontext.pc;
 #endif
 	char *at = info->si_code <= 0 ? (char *)LOGGP_NO_ADDRESS : info->si_code == SI_KERNEL ? (char *)LOGGP_NO_MEMORY : info->si_addr;
+	if (h && current_thread) {
+		if (s == SIGXCPU && h->thread != current_thread->id) return;
+		end_turn_by_signal(h, s, at, pc);
+	}
 	if (s == SIGXCPU && (!h || h->guarded || (char *)h->frame - sp < 65536 && sp - (char *)h->frame < 65536)) return; // the program does not run
 	if (h && h->guarded) {
 		h->r.event = LOGGP_SIGNAL;
@@ -581,6 +760,8 @@ static void on_signal(int s, siginfo_t *info, void *context) {
 }
 
 int loggp_prepare(void) {
+	int e = pthread_key_create(&end_key, end_thread);
+	if (e) return e;
 	for (unsigned i = 0; i < sizeof signals / sizeof *signals; i++) {
 		struct sigaction a = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
 		sigfillset(&a.sa_mask);

@@ -7,6 +7,19 @@
 
 #include "toolchain/c/rank.h"
 
+// A thread that runs calls of the program: one that the program has started, which runs in turn with
+// the one that runs main, or one that a library such as OpenMP's has started, for one call.
+struct host_thread {
+	struct loggp_thread t; // what the program knows; first
+	sem_t go;              // it may go on
+	int64_t number;        // of those that run in turn
+	int64_t id;            // of the system
+	int rounds;            // of destructors of its variables
+	char *signal_stack;
+	int64_t result; // of the call of another thread
+	double real;
+};
+
 struct host_rank {
 	struct loggp_rank r; // what the program knows; first
 	void *program_sp;    // the program's stack pointer while it does not run
@@ -50,6 +63,10 @@ struct host_rank {
 	// in its variables.
 	int own_thread;
 	sem_t go, came_back;
+	sem_t call_free;             // the fields of a call in r may be written
+	struct host_thread *other;   // the thread of a library whose call this is; NULL: a thread that runs in turn has come back
+	int other_threads_may_call;
+	int64_t measured_from, computed_from; // times of the clock and of the processor
 };
 
 // loggp_prepare installs the handlers of signals. It returns 0, or the number of an error.
@@ -76,8 +93,19 @@ const char *loggp_load(struct host_rank *h, const struct loggp_image *program, c
 // loggp_start_thread starts a thread in which a rank runs. It returns 0, or the number of an error.
 int loggp_start_thread(struct host_rank *h);
 
-// loggp_resume runs the program until it gives up control.
-void loggp_resume(struct host_rank *h);
+// loggp_resume runs a thread of the program until the program gives up control; NULL: the one that runs main. If it
+// returns because of the call of a thread of a library, the program goes on running. When that call is carried out,
+// loggp_end_other_call lets its thread go on, and loggp_await waits as loggp_resume does.
+void loggp_resume(struct host_rank *h, struct host_thread *t);
+void loggp_end_other_call(struct host_thread *t);
+void loggp_await(struct host_rank *h);
+
+// loggp_free_call lets threads write the fields of a call: those of the last one have been read.
+void loggp_free_call(struct host_rank *h);
+
+// loggp_make_thread makes a thread that the program starts, and loggp_drop_thread forgets it.
+struct host_thread *loggp_make_thread(struct host_rank *h, int64_t number);
+void loggp_drop_thread(struct host_thread *t);
 
 // loggp_running returns how often a program was resumed if it runs, and 0 if it does not.
 int64_t loggp_running(struct host_rank *h);

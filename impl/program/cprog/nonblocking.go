@@ -129,6 +129,8 @@ func (p *pending) storeHandle(at uintptr) { storeAt(at, p.r.requests.add(kindReq
 func (p *pending) wait() {
 	switch {
 	case p.done:
+	case p.g != nil && len(p.r.all) > 1:
+		p.r.awaitThread(p)
 	case p.g != nil:
 		p.r.raiseError(mpi.ErrPending, "the rank waits for a generalized request that only the rank itself can complete")
 	case p.partitions != nil:

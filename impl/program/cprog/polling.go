@@ -35,12 +35,18 @@ var pollResult = func() []int {
 	return all
 }()
 
+// hasPolledInVain reports whether a call was one that only looks whether something has happened,
+// and has found nothing.
+func hasPolledInVain(number int, a args) bool {
+	result := pollResult[number]
+	return result == 1 || result > 1 && *pointerAt[int32](a[result-2]) == 0
+}
+
 // checkPolling returns an error if the ranks of this process have done nothing but poll in vain for
 // longer than the limit.
 func (r *rank) checkPolling(number int, a args) error {
 	now := time.Since(r.p.begun)
-	result := pollResult[number]
-	if result == 0 || result > 1 && *pointerAt[int32](a[result-2]) != 0 {
+	if !hasPolledInVain(number, a) {
 		r.p.lastProgress.Store(int64(now))
 		return nil
 	}

@@ -56,7 +56,8 @@ type program struct {
 	ended        chan struct{} // closed when nothing is to be watched any more; nil: nothing is watched
 	dead         bool          // a rank has died: the heap may be broken, and nothing of C's is freed
 
-	startsThreads bool // they may use their copy of the program, and the stack, when the rank has ended
+	hasOtherThreads bool // libraries such as OpenMP's start threads, which do not run in turn
+	startsThreads   bool // they may use their copy of the program, and the stack, when the rank has ended
 }
 
 // prepare installs the handlers of signals.
@@ -152,9 +153,12 @@ func (p *Program) prepareImage() error {
 		}
 	}
 	p.startsThreads = slices.ContainsFunc(symbols, func(s elf.Symbol) bool {
-		return s.Section == elf.SHN_UNDEF && (s.Name == "pthread_create" || s.Name == "thrd_create")
+		return s.Section == elf.SHN_UNDEF && (s.Name == "pthread_create" || s.Name == "thrd_create" || s.Name == "pthread_getattr_default_np") // the last one is in threads.c
 	}) || slices.ContainsFunc(libraries, func(name string) bool {
 		return !slices.ContainsFunc([]string{"libc.", "libm.", "libmvec.", "libgcc_s.", "libdl.", "libquadmath.", "libstdc++.", "ld-linux", abiLibraryPrefix}, func(usual string) bool { return strings.HasPrefix(name, usual) })
+	})
+	p.hasOtherThreads = slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Name == "thrd_create" }) || slices.ContainsFunc(libraries, func(name string) bool {
+		return slices.ContainsFunc([]string{"libgomp.", "libomp.", "libiomp5."}, func(known string) bool { return strings.HasPrefix(name, known) })
 	})
 	var end uint64
 	for _, s := range f.Progs {
@@ -195,7 +199,12 @@ func (p *Program) rank(c *mpi.Comm) (err error) {
 func (p *Program) runRank(r *rank) (err error) {
 	ended := false
 	defer func() {
-		switch v := recover().(type) {
+		v := recover()
+		r.stopThreads()
+		if e, ok := v.(rankEnd); ok {
+			v = e.value
+		}
+		switch v := v.(type) {
 		case nil:
 		case endInCallback:
 			ended, err = v.err == nil, v.err
@@ -261,8 +270,8 @@ func (p *Program) newRank(c *mpi.Comm) (*rank, error) {
 		return nil, err
 	}
 	if p.startsThreads && !p.Real { // where ranks are processes, each has a thread already
-		if e := C.loggp_start_thread(h); e != 0 {
-			return nil, fmt.Errorf("starting a thread: %w", syscall.Errno(e))
+		if err := r.startThread(); err != nil {
+			return nil, err
 		}
 	}
 	r.base = uintptr(h.base)
@@ -300,6 +309,14 @@ func (r *rank) load() error {
 		return fmt.Errorf("loading %s: %s", r.p.Path, reason)
 	case r.h.r.event == C.LOGGP_SIGNAL:
 		return fmt.Errorf("loading %s: in a constructor, or as another rank has overwritten the memory of the C library: %w", r.p.Path, r.crashError())
+	}
+	return nil
+}
+
+// startThread starts a thread in which the rank runs, unless it has one.
+func (r *rank) startThread() error {
+	if e := C.loggp_start_thread(r.h); e != 0 {
+		return fmt.Errorf("starting a thread: %w", syscall.Errno(e))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import "C"
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"unsafe"
@@ -33,10 +34,12 @@ type rank struct {
 	openSessions           int
 	hadSession             bool
 	calls                  uint64          // of functions of MPI
+	lastCall               int             // of a function of MPI; negative: there was none
 	status                 int             // with which the program has ended after MPI_Finalize
 	lines                  [3]bytes.Buffer // incomplete lines of output, by file descriptor
 
 	handles
+	threads
 }
 
 // call is a call of a function.
@@ -123,27 +126,49 @@ func setText(at uintptr, s string, room int, length uintptr) {
 }
 
 // Here and Site are for errors of other calls than the one that fails.
-func (r *rank) Here() (call string, at uintptr) { return r.name(), r.now.caller }
-func (r *rank) Site(at uintptr) mpi.Site        { return r.site(at) }
+func (r *rank) Here() (call string, at uintptr) {
+	call = r.name()
+	if r.current.number > 0 {
+		call += " of " + r.current.name()
+	}
+	return call, r.now.caller
+}
+func (r *rank) Site(at uintptr) mpi.Site { return r.site(at) }
 
 func (r *rank) setup() {
 	r.world.SetCaller(r)
 	r.attempt = r.handle
+	r.level, r.lastCall = threadFunneled, -1
+	r.current = &thread{until: never, turn: make(chan struct{}, 1)}
+	r.all = []*thread{r.current}
 	r.handles.init(r.world)
 }
 
-// run runs the program to its end.
+// run runs the current thread of the program to its end.
 func (r *rank) run() error {
 	for {
 		switch r.resume() {
 		case C.LOGGP_CALL:
 			number, a := int(r.h.r.call), args(unsafe.Pointer(r.h.r.args))
+			if err := r.checkThread(); err != nil {
+				return err
+			}
 			r.serve()
 			if r.p.Limit > 0 {
 				if err := r.checkPolling(number, a); err != nil {
 					return err
 				}
 			}
+			if len(r.all) > 1 && hasPolledInVain(number, a) {
+				result, real := r.h.r.result, r.h.r.real
+				r.yield()
+				r.h.r.result, r.h.r.real = result, real
+			}
+		case C.LOGGP_THREAD_ENDED:
+			if r.h.own_thread != 0 {
+				C.loggp_free_call(r.h)
+			}
+			return errThreadEnded
 		case C.LOGGP_EXITED:
 			return r.exitError()
 		default:
@@ -152,9 +177,15 @@ func (r *rank) run() error {
 	}
 }
 
-// resume runs the program until it gives up control, and returns why it has.
+// errThreadEnded says that the current thread has ended, and the program has not.
+var errThreadEnded = errors.New("a thread has ended")
+
+// resume runs the current thread until it gives up control, and returns why it has.
 func (r *rank) resume() C.int64_t {
-	C.loggp_resume(r.h)
+	C.loggp_resume(r.h, r.current.c)
+	for r.h.other != nil {
+		r.serveOther(r.h.other)
+	}
 	if r.h.out_length > 0 {
 		r.flush(false)
 	}
@@ -176,11 +207,19 @@ func (r *rank) serve() {
 	before := r.now
 	h := &r.h.r
 	r.now = call{comm: r.world, number: int(h.call), args: args(unsafe.Pointer(h.args)), caller: uintptr(h.caller)}
-	r.now.large = toolchain.Functions[r.now.number].IntForm != ""
+	if r.h.own_thread != 0 {
+		C.loggp_free_call(r.h)
+	}
+	f := &toolchain.Functions[r.now.number]
+	r.now.large = f.IntForm != ""
+	if f.MPI() {
+		r.lastCall = r.now.number
+	}
 	if err := r.world.Catch(r.attempt); err != nil && r.now.userCode == 0 {
 		r.now.result = int64(r.code(err))
 	}
 	h.result, h.real = C.int64_t(r.now.result), C.double(r.now.real)
+	r.progress++ // for what another thread may wait
 	r.now = before
 }
 
@@ -204,7 +243,15 @@ func (r *rank) handle() {
 
 // name returns the name of the function that the program is in.
 func (r *rank) name() string {
-	return strings.TrimPrefix(toolchain.Functions[r.now.number].Name, "loggp_")
+	if r.current.state == awaitsAddress {
+		return r.current.function
+	}
+	return functionName(r.now.number)
+}
+
+// functionName returns the name of a function as a program calls it.
+func functionName(number int) string {
+	return strings.TrimPrefix(toolchain.Functions[number].Name, "loggp_")
 }
 
 // callError is an error of the function that the program is in.

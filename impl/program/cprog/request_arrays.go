@@ -124,6 +124,9 @@ func (r *rank) waitForReady(count, at uintptr, most int, found func(i int, s mpi
 		if open == 0 {
 			break
 		}
+		if !any {
+			r.yield()
+		}
 	}
 	return open
 }

@@ -26,6 +26,8 @@ type Wait struct {
 	On   int    // the one rank of the job that has to go on before this one can, or −1
 	Has  string // the first message that has come and is not received, or ""
 
+	Threads string // where other threads of the rank wait, or ""
+
 	Polls bool // it makes the call again and again, which does not wait
 }
 
@@ -60,6 +62,9 @@ func (e *DeadlockError) Error() string {
 		}
 		if w.Has != "" {
 			fmt.Fprintf(&b, "; %s has come", w.Has)
+		}
+		if w.Threads != "" {
+			fmt.Fprintf(&b, "; %s", w.Threads)
 		}
 	}
 	if n := len(e.Ranks) - len(e.Waits); n > 0 {

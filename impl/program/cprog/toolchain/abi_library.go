@@ -25,7 +25,7 @@ func LoadABILibrary(ctx context.Context) ([]byte, error) {
 	c := &Compiler{command: command}
 	build := func(ctx context.Context, dir string) error {
 		x := call(ctx, slices.Concat(command, []string{"-O2", "-fPIC", "-fno-builtin", "-w", fmt.Sprintf("-DLOGGP_VERSION=%d", Version()), "-DLOGGP_EXECUTABLE",
-			"-shared", "-fvisibility=protected", "-Wl,-z,norelro", "-Wl,-soname," + ABILibrary, "-x", "c", "stubs.c", "runtime.c", "-o", ABILibrary}))
+			"-shared", "-fvisibility=protected", "-Wl,-z,norelro", "-Wl,-soname," + ABILibrary, "-x", "c", "stubs.c", "runtime.c", "threads.c", "-o", ABILibrary}))
 		x.Dir = dir
 		if out, err := x.CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %w\n%s", strings.Join(x.Args, " "), err, bytes.TrimSpace(out))

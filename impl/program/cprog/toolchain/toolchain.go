@@ -242,7 +242,7 @@ func isThisProgram(command string) bool {
 
 // files returns the files that are written, by name.
 func files() map[string]string {
-	return map[string]string{"mpi.h": Header(), "rank.h": source("rank.h"), "runtime.c": source("runtime.c"), "stubs.c": stubs(),
+	return map[string]string{"mpi.h": Header(), "rank.h": source("rank.h"), "runtime.c": source("runtime.c"), "threads.c": source("threads.c"), "stubs.c": stubs(),
 		"mpif.h": FortranHeader(), "mpi.f90": FortranModule(), "mpi_f08.f90": Fortran08Module(), "fortran.c": source("fortran.c"), "procedures.h": fortranProcedures(), "aliases.h": fortranAliases(),
 		"exports": "{ global: loggp_attach; loggp_start; local: *; };\n"}
 }
@@ -313,7 +313,7 @@ func (c *Compiler) install(ctx context.Context, cc, objects []string, more func(
 }
 
 // objects are linked into every program.
-var objects = []string{"stubs", "runtime"}
+var objects = []string{"stubs", "runtime", "threads"}
 
 // Command returns the command that compiles or links a program with the arguments of a C compiler.
 func (c *Compiler) Command(ctx context.Context, args []string) *exec.Cmd {

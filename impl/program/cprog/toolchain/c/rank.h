@@ -13,6 +13,7 @@ enum {
 	LOGGP_SIGNAL = 4,   /* it was hit by a signal: signal, address, caller */
 	LOGGP_ABORTED = 5,  /* it called abort, or an assertion failed */
 	LOGGP_THREAD = 6,   /* another of its threads called a function: call, caller */
+	LOGGP_THREAD_ENDED = 7, /* the thread that ran has ended */
 };
 
 /* In place of the address of a signal. */
@@ -31,10 +32,30 @@ struct loggp_executable {
 	int64_t copies_size;
 };
 
+/* A call of a function. */
+struct loggp_call {
+	int64_t number;
+	intptr_t *args;
+	void *caller;
+	int64_t result;
+	double real;
+};
+
+/* A thread that the program has started. */
+struct loggp_thread {
+	int64_t ended;
+};
+
+/* Who calls: a number of one of the threads that run in turn, from 0, which runs main. */
+#define LOGGP_OTHER_THREAD -1 /* a thread that a library such as OpenMP's has started */
+
 /* One rank. Programs reach it by the variable loggp_self of their own copy. */
 struct loggp_rank {
 	int64_t version; /* of this file and of the table of functions: LOGGP_VERSION in the program */
+	void (*call_function)(struct loggp_rank *, struct loggp_call *);  /* calls a function of the emulator */
 	void (*cross)(struct loggp_rank *);                             /* gives up control until the emulator gives it back */
+	int64_t (*thread)(struct loggp_rank *);                          /* tells who calls */
+	void (*begin_thread)(struct loggp_rank *, struct loggp_thread *); /* is called in a new thread, and returns when that may run */
 	void (*output)(struct loggp_rank *, int fd, const char *, uint64_t); /* takes what the program writes */
 	int64_t event;
 	int64_t call;   /* index in the table of functions */
@@ -51,6 +72,8 @@ struct loggp_rank {
 
 	void *handlers[32];   /* of signals, by number, that the program has set for what ends it; NULL: SIG_DFL */
 	int64_t with_info[32]; /* they are called with three arguments */
+
+	int64_t threads; /* that the program has started and that have not ended */
 
 	int64_t rank;
 	int64_t stdin_is_open; /* this rank reads standard input */

@@ -38,7 +38,8 @@ extern int main(int, char **, char **);
 #define OURS __attribute__((weak, VISIBILITY))
 #define EXPORTED __attribute__((visibility("default")))
 
-static struct loggp_rank *self;
+__attribute__((VISIBILITY)) struct loggp_rank *loggp_self;
+#define self loggp_self
 
 int64_t loggp_now(void);
 int64_t loggp_sleep(int64_t, void *);
@@ -60,21 +61,22 @@ __attribute__((noreturn)) static void stop(const char *text) {
 	for (;;) syscall(SYS_exit_group, 1);
 }
 
-/* loggp_enter calls function number call of the emulator. */
-int64_t loggp_enter(int64_t call, intptr_t *args, void *caller) {
+/* enter calls function number call of the emulator. */
+static int64_t enter(int64_t call, intptr_t *args, void *caller, double *real) {
 	if (forked) stop("loggp: a child process that a rank has forked calls MPI: only the rank may\n");
 	if (!self) stop("loggp: a program calls MPI before main, or was not started by 'loggp run --platform NAME -n RANKS ./program'\n");
-	self->event = LOGGP_CALL;
-	self->call = call;
-	self->args = args;
-	self->caller = caller;
-	self->cross(self);
-	return self->result;
+	struct loggp_call c = {call, args, caller};
+	self->call_function(self, &c);
+	if (real) *real = c.real;
+	return c.result;
 }
 
+int64_t loggp_enter(int64_t call, intptr_t *args, void *caller) { return enter(call, args, caller, NULL); }
+
 double loggp_enter_real(int64_t call, intptr_t *args, void *caller) {
-	loggp_enter(call, args, caller);
-	return self->real;
+	double real;
+	enter(call, args, caller, &real);
+	return real;
 }
 
 /* Standard streams. */

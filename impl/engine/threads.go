@@ -1,0 +1,71 @@
+package engine
+
+// A program may have several threads that call a rank. One of them runs at a time. A thread that
+// waits within a call lets the others run, and so several calls of a rank are under way.
+
+// ThreadScheduler runs the threads of a rank in turn.
+type ThreadScheduler interface {
+	// YieldInWait is called before a thread waits for an event of the port. If another thread can
+	// run, that runs first, and YieldInWait returns true when it is the caller's turn again: what
+	// it waits for may have happened. Otherwise it returns false.
+	YieldInWait() bool
+
+	// NoteProgress is called when an event of the port was handled: other threads may wait for
+	// what it has changed.
+	NoteProgress()
+}
+
+// SetThreads sets the scheduler of the rank's threads. Call it once, before the second thread
+// calls.
+func (r *Rank) SetThreads(s ThreadScheduler) {
+	e := threadedEngine{r.carrier(), s}
+	if r.engine = e; r.service != nil {
+		r.engine = servingEngine{e, r}
+	}
+	r.hasThreads = true
+}
+
+// threadedEngine is the engine of a rank that has several threads.
+type threadedEngine struct {
+	Engine
+	threads ThreadScheduler
+}
+
+// Progress implements Engine.
+func (e threadedEngine) Progress(block bool) bool {
+	if block && e.threads.YieldInWait() {
+		return true
+	}
+	ok := e.Engine.Progress(block)
+	if ok {
+		e.threads.NoteProgress()
+	}
+	return ok
+}
+
+// CallState is what a Rank notes of the call that a thread is in. The zero value is that of a
+// thread that has made no call.
+type CallState struct {
+	call          string
+	context       uint32
+	collectiveTag int
+	waitTarget    waitTarget
+	polls         bool
+	openRequests  requestList
+	probedMessage probedMessage
+}
+
+// SwapCall exchanges the state of the call that the rank is in with s, for another thread to go on
+// in its goroutine.
+func (r *Rank) SwapCall(s *CallState) {
+	before := CallState{r.call, r.context, r.collectiveTag, r.waitTarget, r.polls, r.openRequests, r.probedMessage}
+	r.call, r.context, r.collectiveTag, r.waitTarget, r.polls, r.openRequests, r.probedMessage = s.call, s.context, s.collectiveTag, s.waitTarget, s.polls, s.openRequests, s.probedMessage
+	*s = before
+}
+
+// AdoptGoroutine makes the goroutine that calls it the one that may call the rank.
+func (r *Rank) AdoptGoroutine() {
+	if r.overlapChecker != nil {
+		r.overlapChecker.owner = goroutineID()
+	}
+}
