@@ -22,6 +22,7 @@ var sdsm = Program{
 // program, and does not give the size of a page, the homes, or who shares what.
 type SharedMemory struct {
 	c            *mpi.Comm
+	pageBytes    int
 	pagesPerNode int // pages by each node
 	bytes        []byte
 
@@ -31,8 +32,8 @@ type SharedMemory struct {
 	sendFromHomes        func()
 }
 
-// PageBytes is what distributed shared memory moves at a time, in bytes: a page of the processor.
-const PageBytes = 4096
+// sdsmPageBytes is what the program's memory moves at a time, in bytes: a page of the processor.
+const sdsmPageBytes = 4096
 
 // Blocks is data that a rank has for each other rank, or gets of it: Counts[i] bytes from
 // Offsets[i] on.
@@ -60,18 +61,19 @@ func (b Blocks) Each(do func(rank int, block []byte)) {
 	}
 }
 
-// NewSharedMemory returns the copy of this rank. prepare returns what exchanges blocks that have
+// NewSharedMemory returns the copy of this rank, of pages of some bytes. prepare returns what
+// exchanges blocks that have
 // these places, of a pattern that says how many bytes each rank sends to each other one.
-func NewSharedMemory(c *mpi.Comm, written int, prepare func(pattern [][]int, out, in Blocks) func()) *SharedMemory {
+func NewSharedMemory(c *mpi.Comm, pageBytes, written int, prepare func(pattern [][]int, out, in Blocks) func()) *SharedMemory {
 	n, me := c.Size(), c.Rank()
-	m := &SharedMemory{c: c, pagesPerNode: written, bytes: make([]byte, n*written*PageBytes)}
+	m := &SharedMemory{c: c, pageBytes: pageBytes, pagesPerNode: written, bytes: make([]byte, n*written*pageBytes)}
 	pattern := func(pages func(from, to int) []int) [][]int {
 		all := make([][]int, n)
 		for i := range all {
 			all[i] = make([]int, n)
 			for j := range all[i] {
 				if i != j {
-					all[i][j] = len(pages(i, j)) * PageBytes
+					all[i][j] = len(pages(i, j)) * pageBytes
 				}
 			}
 		}
@@ -87,7 +89,7 @@ func NewSharedMemory(c *mpi.Comm, written int, prepare func(pattern [][]int, out
 }
 
 // Page returns a page, to read or to write to.
-func (m *SharedMemory) Page(p int) []byte { return m.bytes[p*PageBytes : (p+1)*PageBytes] }
+func (m *SharedMemory) Page(p int) []byte { return m.bytes[p*m.pageBytes : (p+1)*m.pageBytes] }
 
 // Pages returns how many pages there are.
 func (m *SharedMemory) Pages() int { return m.c.Size() * m.pagesPerNode }
@@ -129,21 +131,21 @@ func (m *SharedMemory) Barrier() {
 
 // copyToBlock copies pages to a block, and scatter from it. That of the rank itself is empty.
 func (m *SharedMemory) copyToBlock(block []byte, pages []int) {
-	for i := 0; i*PageBytes < len(block); i++ {
-		copy(block[i*PageBytes:], m.Page(pages[i]))
+	for i := 0; i*m.pageBytes < len(block); i++ {
+		copy(block[i*m.pageBytes:], m.Page(pages[i]))
 	}
 }
 
 func (m *SharedMemory) copyFromBlock(block []byte, pages []int) {
-	for i := 0; i*PageBytes < len(block); i++ {
-		copy(m.Page(pages[i]), block[i*PageBytes:])
+	for i := 0; i*m.pageBytes < len(block); i++ {
+		copy(m.Page(pages[i]), block[i*m.pageBytes:])
 	}
 }
 
 // runSDSM lets each node write to all of its pages what it reads in those of the node behind it, by
 // MPI_Alltoallv: so values go around the ring of nodes.
 func runSDSM(c *mpi.Comm, s Settings) error {
-	m := NewSharedMemory(c, s.Size, func(_ [][]int, out, in Blocks) func() {
+	m := NewSharedMemory(c, sdsmPageBytes, s.Size, func(_ [][]int, out, in Blocks) func() {
 		return func() {
 			c.Alltoallv(mpi.Of(out.Bytes), out.Counts, out.Offsets, mpi.Of(in.Bytes), in.Counts, in.Offsets)
 		}
@@ -156,9 +158,9 @@ func runSDSM(c *mpi.Comm, s Settings) error {
 	var err error
 	for turn := range s.Rounds {
 		for p := from; p < to; p++ {
-			fillPage(m.Page(p), m.Page((p + s.Size) % m.Pages())[PageBytes-1])
+			fillPage(m.Page(p), m.Page((p + s.Size) % m.Pages())[sdsmPageBytes-1])
 		}
-		compute(c, s, s.Size*PageBytes)
+		compute(c, s, s.Size*sdsmPageBytes)
 		m.Barrier()
 		for p := range m.Pages() {
 			if v := value(p, turn+1); err == nil && slices.ContainsFunc(m.Page(p), func(b byte) bool { return b != v }) {

@@ -4,10 +4,11 @@ var alltoalls = []*Algorithm{
 	{Operation: Alltoall, Name: "pairwise", schedule: pairwiseAlltoall},
 	{Operation: Alltoall, Name: "bruck", schedule: bruckAlltoall},
 	{Operation: Alltoall, Name: "posted", schedule: postedAlltoall},
+	{Operation: Alltoall, Name: "ranked", schedule: rankedAlltoall},
 }
 
 // postedAlltoall posts all receives and then all sends, beginning with the next rank, and leaves
-// the order to the network. LAM/MPI and MPICH until 2002.
+// the order to the network. LAM/MPI 7.1.4; MPICH from the end of 2002.
 func postedAlltoall(s *Script, j Job, rank int) {
 	s.local(Copy, j.block(In, rank), j.block(Out, rank))
 	for i := 1; i < j.Ranks; i++ {
@@ -17,6 +18,19 @@ func postedAlltoall(s *Script, j Job, rank int) {
 	for i := 1; i < j.Ranks; i++ {
 		to := mod(rank+i, j.Ranks)
 		s.post(to, j.block(In, to), None, Span{})
+	}
+	s.wait()
+}
+
+// rankedAlltoall posts a receive and a send for each rank, in the order of ranks, so that all begin
+// with rank 0. MPICH before its file intra_fns.c of November 2002.
+func rankedAlltoall(s *Script, j Job, rank int) {
+	s.local(Copy, j.block(In, rank), j.block(Out, rank))
+	for i := range j.Ranks {
+		if i != rank {
+			s.post(None, Span{}, i, j.block(Out, i))
+			s.post(i, j.block(In, i), None, Span{})
+		}
 	}
 	s.wait()
 }

@@ -465,3 +465,18 @@ func TestStop(t *testing.T) {
 		}
 	}
 }
+
+// The order in which an exchange is posted is that of ranks, or begins behind the own rank.
+func TestAlltoallOrders(t *testing.T) {
+	for name, want := range map[string][]int{"posted": {3, 0, 1}, "ranked": {0, 1, 3}} {
+		var to []int
+		for step := range Named(Alltoall, name).Steps(Alltoall.Job(4, 64, nil), 2) {
+			if step.Kind == Transfer && step.To != None {
+				to = append(to, step.To)
+			}
+		}
+		if !slices.Equal(to, want) {
+			t.Errorf("%s: rank 2 sends to %v, want %v", name, to, want)
+		}
+	}
+}

@@ -28,19 +28,15 @@ func (p *Paper) readBlindPredictions(dir fs.FS) error {
 		return err
 	}
 	p.blind, p.blindVerdicts = map[string]*study.BlindPrediction{}, map[string]string{}
-	rows := map[string]bool{}
-	for _, r := range p.printedRows() {
-		rows[r.Name] = true
-	}
+	rows := p.rowNames()
 	for _, r := range records {
 		name := r.cells["row"]
-		isClaim := slices.ContainsFunc(p.Claims, func(c Claim) bool { return claimRowPrefix+c.ID == name })
 		switch {
 		case p.blind[name] != nil || p.blindVerdicts[name] != "":
 			return fmt.Errorf("%s: a second prediction of %q", r.position, name)
 		case r.cells["commit"] == "":
 			return fmt.Errorf("%s: the commit that predicted %q is missing", r.position, name)
-		case isClaim:
+		case p.hasClaim(name):
 			verdict := r.cells["predicted"]
 			if !slices.Contains([]string{study.VerdictHolds, study.VerdictFails, study.VerdictUndecided, "NA"}, verdict) {
 				return fmt.Errorf("%s: %q is neither a verdict nor NA", r.position, verdict)

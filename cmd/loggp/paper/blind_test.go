@@ -132,3 +132,35 @@ func TestDocsShowBlindErrors(t *testing.T) {
 		}
 	}
 }
+
+// What was chosen so that a number is met makes it calibration, as a fitted number of a platform
+// does. A claim that compares the number rests on it, though its cell is arithmetic. A claim that
+// the source's own table breaks is undecided, whatever is measured.
+func TestChoicesAreCalibration(t *testing.T) {
+	files := maps.Clone(invented)
+	files["paper.yaml"] = strings.NewReplacer("artefacts:\n", "choices:\n  - {what: The colour, to: [table-1 Torus small_us, claims T-9]}\nartefacts:\n",
+		"cell: 'o_s(s, mode, k)', note", "cell: '1000 * o_s(s, mode, k) / 1000', note", "{id: T-2, check", "{id: T-2, undecided: Table 1 breaks it., check").Replace(files["paper.yaml"])
+	p, err := Read(os.DirFS(write(t, files, "", "")), "toys")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := p.Reproduce(t.Context(), Options{Seed: 1, Reps: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := s.Artefacts[0].Rows[0]; r.Basis != compare.Calibration || !strings.Contains(r.Note, "The colour was chosen when this was known.") {
+		t.Errorf("the row is %s: %s", r.Basis, r.Note)
+	}
+	for _, c := range s.Claims {
+		if slices.Contains([]string{"T-1", "T-2", "T-9"}, c.ID) && c.Basis != study.BasisFitted {
+			t.Errorf("%s rests on %s: %s", c.ID, c.Basis, c.Note)
+		}
+		if c.ID == "T-2" && (c.Verdict != study.VerdictUndecided || !strings.HasPrefix(c.Note, "Table 1 breaks it.")) {
+			t.Errorf("T-2 %s: %s", c.Verdict, c.Note)
+		}
+	}
+	_, err = Read(os.DirFS(write(t, invented, "artefacts:\n", "choices:\n  - {what: The colour, to: [table-1 Mesh small_us]}\nartefacts:\n")), "toys")
+	if want := `toys/paper.yaml: choice "The colour": no table has a published number "table-1 Mesh small_us", and there is no such claim`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

@@ -128,6 +128,10 @@ func (x *reproduction) setClaimBasis(out *study.Claim, c *Claim, env *expr.Env) 
 		out.Note = joinSentences(out.Note, fmt.Sprintf("Some number of %s was fitted to this, so that it proves nothing.", strings.Join(named, ", ")))
 		return
 	}
+	if choice := x.paper.findChoice(claimRowPrefix + c.ID); choice != nil {
+		out.Basis, out.Note = study.BasisFitted, joinSentences(out.Note, choice.What+" was chosen so that this holds.")
+		return
+	}
 	var rows []string
 	for key, printed := range x.rowsByKey {
 		timers := x.timersByCell[key]

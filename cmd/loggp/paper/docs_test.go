@@ -24,7 +24,7 @@ func TestDocs(t *testing.T) {
 			t.Errorf("docs/papers.md does not list %s %s", what, name)
 		}
 	}
-	for _, x := range []any{Paper{}, Subject{}, Experiment{}, Artefact{}, derivedColumn{}, TableRule{}, thresholdText{}, CurveRule{}, TimelinePicture{}, Claim{}} {
+	for _, x := range []any{Paper{}, Subject{}, Experiment{}, Artefact{}, derivedColumn{}, TableRule{}, thresholdText{}, CurveRule{}, TimelinePicture{}, Choice{}, Claim{}} {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(x)) {
 			if tag := f.Tag.Get("yaml"); f.IsExported() && tag != "-" && tag != ",inline" {
 				name := tag

@@ -39,6 +39,7 @@ type Paper struct {
 	Subjects    []Subject
 	Lists       map[string][]string // of sizes or words, for loops
 	Experiments []Experiment
+	Choices     []Choice         // made when published numbers were known, so that they match
 	Quantities  []expressionText // definitions: bandwidth(s, k) = (k - 1) / transfer(s, send, k)
 	Artefacts   []Artefact
 	Claims      []Claim
@@ -64,6 +65,13 @@ type Experiment struct {
 	papers.Experiment `yaml:",inline"`
 	SizeList          sizeList `yaml:"sizes"` // that Sizes has
 	RankList          sizeList `yaml:"ranks"` // that Ranks has
+}
+
+// Choice is what was chosen so that published numbers or claims are met: these are calibration, as
+// if a number of a platform had been fitted to them.
+type Choice struct {
+	What string   // such as: The page size
+	To   []string // the names of the rows, or claims AC-01
 }
 
 // Claim is a statement of the paper, and how it is decided. Its text is in claims.csv.
@@ -196,7 +204,47 @@ func (p *Paper) resolve(dir fs.FS) error {
 	if err := p.parseClaims(dir); err != nil {
 		return err
 	}
+	if err := p.checkChoices(); err != nil {
+		return err
+	}
 	return p.readBlindPredictions(dir)
+}
+
+// checkChoices checks that what choices were made for is in the paper.
+func (p *Paper) checkChoices() error {
+	known := p.rowNames()
+	for _, c := range p.Choices {
+		for _, name := range c.To {
+			if !known[name] && !p.hasClaim(name) {
+				return fmt.Errorf("%s: choice %q: no table has a published number %q, and there is no such claim", paperFile, c.What, name)
+			}
+		}
+	}
+	return nil
+}
+
+// rowNames are the names of the published numbers.
+func (p *Paper) rowNames() map[string]bool {
+	names := map[string]bool{}
+	for _, r := range p.printedRows() {
+		names[r.Name] = true
+	}
+	return names
+}
+
+// hasClaim reports whether a name, as claims AC-01, is that of a claim.
+func (p *Paper) hasClaim(name string) bool {
+	return slices.ContainsFunc(p.Claims, func(c Claim) bool { return claimRowPrefix+c.ID == name })
+}
+
+// findChoice returns what was chosen because of a row or a claim, or nil.
+func (p *Paper) findChoice(name string) *Choice {
+	for i := range p.Choices {
+		if slices.Contains(p.Choices[i].To, name) {
+			return &p.Choices[i]
+		}
+	}
+	return nil
 }
 
 // parseDefinitions parses the quantities. Each may use those above it.

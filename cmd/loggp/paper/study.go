@@ -228,6 +228,9 @@ func (x *reproduction) setPublished(f *study.Finding, r *artefactRow) {
 		return
 	}
 	f.Basis, f.Blind = x.basisOf(r), x.paper.blind[r.Name]
+	if c := x.paper.findChoice(r.Name); c != nil {
+		f.Note = joinSentences(f.Note, c.What+" was chosen when this was known.")
+	}
 	x.addPublishedKeys(r)
 	if r.key == "" { // it is no quantity that another row could have too
 		return
@@ -246,7 +249,7 @@ func (x *reproduction) basisOf(r *artefactRow) string {
 		return study.VerdictContradicted
 	case r.line == nil && r.rule.Basis != "":
 		return r.rule.Basis
-	case isCalibrated(x.platforms, r.Name):
+	case isCalibrated(x.platforms, r.Name), x.paper.findChoice(r.Name) != nil:
 		return compare.Calibration
 	case r.line == nil && r.rule.Unexamined:
 		return study.BasisUnexamined
