@@ -129,7 +129,7 @@ func (m *measurement) planModes() ([]string, error) {
 	case m.Modes == nil && m.allPairs():
 		return m.servedModes(microbench.PairModes), nil
 	case m.namesModes():
-		known := append(microbench.Modes(), microbench.LowLevelMode)
+		known := append(microbench.Modes(), microbench.NamedModes()...)
 		for _, mode := range m.Modes {
 			if meant := table.Suggestion(mode, known); meant != "" && !slices.Contains(known, mode) {
 				return nil, optionErrorf("Modes", "there is no mode %q; did you mean %s? There are %s", mode, meant, strings.Join(known, ", "))

@@ -23,7 +23,7 @@ import (
 
 // Plan says what to measure.
 type Plan struct {
-	Modes           []string  // of Modes, or LowLevelMode
+	Modes           []string  // of sample.Modes
 	Sizes           []int     // lengths of messages in bytes
 	Timers          []string  // to measure, with the other timers of the same rounds; none: all timers of a mode
 	ForcedProtocol  string    // that the job forces; its sender and delivery times are then measured too
@@ -81,7 +81,10 @@ func (p *Plan) Check() error {
 		}
 		i := sample.ModeIndex(m)
 		if i == len(sendModes) {
-			return fmt.Errorf("no mode %q: there are %v and %s", m, Modes(), LowLevelMode)
+			return fmt.Errorf("no mode %q: there are %v", m, sample.ModeNames())
+		}
+		if protocol != nil && sendModes[i].OneSided {
+			return fmt.Errorf("accesses to windows have no protocol: %s cannot be forced on %s", p.ForcedProtocol, m)
 		}
 		if protocol != nil && sendModes[i].Synchronous && !protocol.Synchronous() {
 			return fmt.Errorf("protocol %s cannot serve %s: its receiver does not say that a receive was found", p.ForcedProtocol, m)

@@ -15,11 +15,12 @@ type sendMode struct {
 	startSend    func(c *mpi.Comm, b []byte, dst, tag int) mpi.Request // non-blocking
 }
 
-// sendModes has the modes of sample.Modes: MPI's eight sends and the low-level message.
+// sendModes has the modes of sample.Modes. Accesses to windows warm up by messages.
 var sendModes = func() []sendMode {
 	sends := map[string]func(c *mpi.Comm, b []byte, dst, tag int){
 		"send": mpi.Send[byte], "ssend": mpi.Ssend[byte], "rsend": mpi.Rsend[byte], "bsend": mpi.Bsend[byte],
 		LowLevelMode: func(c *mpi.Comm, b []byte, dst, _ int) { c.Messages().Send(b, dst) },
+		"put":        mpi.Send[byte], "get": mpi.Send[byte],
 	}
 	starts := map[string]func(c *mpi.Comm, b []byte, dst, tag int) mpi.Request{
 		"isend": mpi.Isend[byte], "issend": mpi.Issend[byte], "irsend": mpi.Irsend[byte], "ibsend": mpi.Ibsend[byte],
@@ -33,7 +34,12 @@ var sendModes = func() []sendMode {
 
 // Modes returns the names of MPI's eight sends.
 func Modes() []string {
-	return slices.DeleteFunc(sample.ModeNames(), func(name string) bool { return name == LowLevelMode })
+	return slices.DeleteFunc(sample.ModeNames(), func(name string) bool { return name == LowLevelMode || sample.IsOneSidedMode(name) })
+}
+
+// NamedModes returns the names of the modes that are measured only if they are asked for.
+func NamedModes() []string {
+	return slices.DeleteFunc(sample.ModeNames(), func(name string) bool { return slices.Contains(Modes(), name) })
 }
 
 func findSendMode(name string) *sendMode {
@@ -70,8 +76,8 @@ const fewerRepsDivisor = 4
 
 // stages is the table of stages. Command.StageIndex is an index.
 var stages = []*stage{
-	{timers: []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22}, appliesToMode: appliesToAllModes, roundsForReps: roundsForAllReps, runOnPair: timePingPong, intervalsPerOperation: 1},
-	{timers: []string{sample.TimerIdle}, appliesToMode: appliesToAllModes, roundsForReps: roundsForFourthOfReps, runOnPair: timeIdleSend, intervalsPerOperation: 1},
+	{timers: []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22}, appliesToMode: isSend, roundsForReps: roundsForAllReps, runOnPair: timePingPong, intervalsPerOperation: 1},
+	{timers: []string{sample.TimerIdle}, appliesToMode: isSend, roundsForReps: roundsForFourthOfReps, runOnPair: timeIdleSend, intervalsPerOperation: 1},
 	{timers: []string{sample.TimerRTT}, appliesToMode: measuresRoundTrips, roundsForReps: roundsForFourthOfReps, runOnPair: timeRoundTrip, isRoundWholeBatch: true, intervalsPerOperation: 1},
 	{timers: []string{sample.TimerTrain}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeBurst, intervalsPerOperation: BurstLength - 1},
 	{timers: []string{sample.TimerSender, sample.TimerOneWay}, appliesToMode: measuresProtocolTimes, roundsForReps: roundsForAllReps, runOnPair: timeDelivery, intervalsPerOperation: 1},
@@ -80,20 +86,25 @@ var stages = []*stage{
 	{timers: []string{sample.SpacedTrainTimer(RoundTripTrainLength)}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeSpacedTrain, intervalsPerOperation: 1, isRealMachineOnly: true},
 	{timers: []string{sample.TimerCollMin, sample.TimerCollMedian, sample.TimerCollMax}, timeRound: timeAfterBarrier, summarizeRanks: minMedianMaxTimes, roundsForReps: roundsForAllReps},
 	{timers: []string{sample.TimerCollLast}, timeRound: timeFromAgreedStart, summarizeRanks: slowestRankTime, roundsForReps: roundsForAllReps},
+	{timers: []string{sample.TimerPut, sample.TimerFlush}, appliesToMode: isMode("put"), roundsForReps: roundsForAllReps, runOnPair: timePut, intervalsPerOperation: 1},
+	{timers: []string{sample.TimerGet, sample.TimerFlush}, appliesToMode: isMode("get"), roundsForReps: roundsForAllReps, runOnPair: timeGet, intervalsPerOperation: 1},
 }
 
 func roundsForAllReps(reps int) int         { return reps }
 func roundsForFourthOfReps(reps int) int    { return max(1, reps/fewerRepsDivisor) }
 func roundsForSixteenthOfReps(reps int) int { return max(min(reps, 10), reps/fewerRepsDivisor/4) }
 
-func appliesToAllModes(*sendMode, *Plan) bool { return true }
+func isSend(m *sendMode, _ *Plan) bool { return !m.OneSided }
+func isMode(name string) func(*sendMode, *Plan) bool {
+	return func(m *sendMode, _ *Plan) bool { return m.Name == name }
+}
 func measuresRoundTrips(m *sendMode, p *Plan) bool {
-	return m.Blocking && !m.Ready || p.IsSharedMachine && m.Name == "isend"
+	return m.Blocking && !m.Ready && !m.OneSided || p.IsSharedMachine && m.Name == "isend"
 }
 
 // measuresProtocolTimes reports whether sender and delivery times are measured.
 func measuresProtocolTimes(m *sendMode, p *Plan) bool {
-	return p.ForcedProtocol != "" || p.MeasureDelivery && m.Name != LowLevelMode
+	return p.ForcedProtocol != "" || p.MeasureDelivery && m.Name != LowLevelMode && !m.OneSided
 }
 
 // measuresRemoteMemory reports whether remote memory access is measured, along with low-level

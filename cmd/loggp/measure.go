@@ -67,7 +67,7 @@ compare' sets them beside the model.`,
 	f, o := cmd.Flags(), &m.options
 	m.targetFlags.addFlags(cmd, helpByFlag{"platform": "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm (shared memory), tcp (loopback, or --hosts) or mpi (the installed MPI)", "library": "", "ranks": "", "place": "", "seed": ""}, allPlatforms)
 	addChoiceFlag(cmd, "pairs", []string{loggp.PairsOne, loggp.PairsAll}, loggp.PairsOne, "measure one pair of ranks, or all, to find which are near each other; all pairs are measured with few modes, sizes and repetitions unless flags name them, and beyond 4096 pairs those of ranks drawn at random")
-	f.String("modes", loggp.ModesAll, "list of "+strings.Join(microbench.Modes(), " ")+", or all")
+	f.String("modes", loggp.ModesAll, "list of "+strings.Join(microbench.Modes(), " ")+", or all; and "+strings.Join(microbench.NamedModes(), " "))
 	f.String("sizes", "", "message sizes, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes; on this machine 0 to 128 KiB, with more sizes around protocol changes)")
 	f.String("max-size", "", "largest size, such as 64K, 1M or 4MiB: leaves out larger sizes, and without --sizes adds powers of two up to it")
 	f.StringVar(&o.Protocol, "protocol", "", "force a protocol, and also measure its T_s and T_s-r: "+strings.Join(model.ProtocolNames(), ", ")+"; auto measures them of the protocol that the library chooses")

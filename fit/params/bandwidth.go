@@ -19,6 +19,9 @@ import (
 // For messages it is the one-way time, rtt/2, so that o_s + L + (k−1)·G + o_r with the overheads of
 // a small message is the one-way time of k bytes; and the times of get and put.
 func (m Mode) addGapPerByte() {
+	if sample.IsOneSidedMode(m.Name) {
+		return // addAccessTimes has
+	}
 	if m.Name == sample.LowLevelMode {
 		if rtt := m.TimerCurve(sample.TimerRTT); rtt != nil {
 			m.addGapPerByteFromCurve(rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.Level), false)

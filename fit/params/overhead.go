@@ -38,6 +38,10 @@ func (m Mode) ReceiveOverheadCurve() *curve.Curve {
 }
 
 func (m Mode) addOverheads() {
+	if sample.IsOneSidedMode(m.Name) {
+		m.addAccessTimes()
+		return
+	}
 	send := m.SendOverheadCurve()
 	m.addSizeRanges(SendOverhead, send)
 	if send != nil && send.Timer == sample.TimerIdle {

@@ -50,6 +50,7 @@ const (
 	MethodHalfRoundTrip              = "rtt/2"                                    // T; L with both overheads in it; also G of one-way time
 	MethodHalfRoundTripLessGap       = "rtt/2-g"                                  // L of PLogP
 	MethodCountFromPairs             = "pairs"                                    // H and P
+	MethodLessFlush                  = "-flush"                                   // o_s, behind put or get
 	MethodBlockingDifference         = "timer21(blocking)-timer21(non-blocking)"  // G
 	MethodTrain                      = "train"                                    // g
 	MethodGapAtMostSendOverhead      = "o_s" + upperBoundMethodSuffix             // g, where the send overhead hides it

@@ -21,6 +21,7 @@ const (
 	TimerOneWay     = "T_sr"
 	TimerGet        = "get"
 	TimerPut        = "put"
+	TimerFlush      = "flush"
 	TimerStream     = "stream"
 	TimerStreamBoth = "stream-both"
 
@@ -57,6 +58,7 @@ var Timers = []TimerInfo{
 	{TimerOneWay, "from the start of P1's send until P2's receive, posted before, is complete", "equations (1) to (7)", false},
 	{TimerGet, "a remote read, until it is found complete", "", false},
 	{TimerPut, "a remote write, until it is found complete", "", false},
+	{TimerFlush, "the flush at the end of an access to a window, begun when its call has returned", "", false},
 	{TimerStream, "mean time per message of a window of non-blocking sends, with the short answer that ends it", "max(o_s, g + (k−1) G)", false},
 	{TimerStreamBoth, "the same, while both ranks send: mean time per message in one direction", "", false},
 	{TimerCollMin, "collective call behind a barrier: the fastest rank's time", "", true},
@@ -80,30 +82,34 @@ func IsCollectiveTimer(timer string) bool {
 	return i < len(Timers) && Timers[i].Collective
 }
 
-// Mode is a row of the table of modes: what a send call promises. MPI standard, section 3.4.
+// Mode is a row of the table of modes: what a call promises. MPI standard, section 3.4.
 type Mode struct {
 	Name        string
 	Blocking    bool // the buffer may be used when the call ends
 	Synchronous bool // it ends, or is complete, when the receive has begun
 	Ready       bool // the receive must be posted before
 	Buffered    bool // the library copies the message
+	OneSided    bool // it is an access to a window, complete after its flush
 }
 
 // LowLevelMode is the name of the low-level messages below MPI, which have the shape of a blocking
 // send.
 const LowLevelMode = "message"
 
-// Modes is the table of modes, in the order of results: MPI's eight sends, and low-level messages.
+// Modes is the table of modes, in the order of results: MPI's eight sends, low-level messages, and
+// accesses to windows.
 var Modes = []Mode{
-	{"send", true, false, false, false},
-	{"ssend", true, true, false, false},
-	{"rsend", true, false, true, false},
-	{"bsend", true, false, false, true},
-	{"isend", false, false, false, false},
-	{"issend", false, true, false, false},
-	{"irsend", false, false, true, false},
-	{"ibsend", false, false, false, true},
-	{LowLevelMode, true, false, false, false},
+	{"send", true, false, false, false, false},
+	{"ssend", true, true, false, false, false},
+	{"rsend", true, false, true, false, false},
+	{"bsend", true, false, false, true, false},
+	{"isend", false, false, false, false, false},
+	{"issend", false, true, false, false, false},
+	{"irsend", false, false, true, false, false},
+	{"ibsend", false, false, false, true, false},
+	{LowLevelMode, true, false, false, false, false},
+	{"put", true, false, false, false, true},
+	{"get", true, false, false, false, true},
 }
 
 // ModeNames returns the names of all modes, in the order of the table.
@@ -121,6 +127,12 @@ func ModeIndex(name string) int {
 		return i
 	}
 	return len(Modes)
+}
+
+// IsOneSidedMode says whether a mode is an access to a window.
+func IsOneSidedMode(mode string) bool {
+	i := ModeIndex(mode)
+	return i < len(Modes) && Modes[i].OneSided
 }
 
 // IsBlockingMode says whether the buffer may be used when a call of a mode ends. Modes that are not

@@ -1,0 +1,25 @@
+package params
+
+import "github.com/loggp/loggp/microbench/sample"
+
+// addAccessTimes adds what the mode put or get of windows shows: the time of an access with its
+// flush, T; the part of it that is the call, o_s; and G, the slope of the longest accesses. There
+// is neither L nor g, as no timer sees the other rank, nor what a second access waits for.
+func (m Mode) addAccessTimes() {
+	timer := sample.TimerPut
+	if m.Name == "get" {
+		timer = sample.TimerGet
+	}
+	access, flush := m.TimerCurve(timer), m.TimerCurve(sample.TimerFlush)
+	if access == nil {
+		return
+	}
+	if flush != nil {
+		call := access.Minus(flush, timer+MethodLessFlush, m.Options.Level)
+		call.Cut(m.Options)
+		m.DerivedCurves = append(m.DerivedCurves, *call)
+		m.addSizeRanges(SendOverhead, call)
+	}
+	m.addSizeRanges(OneWayTime, access)
+	m.addGapPerByteFromLastPiece(access, false)
+}

@@ -1,0 +1,42 @@
+package microbench
+
+import (
+	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+// timePut times a put to a window of P2 with its flush, and the flush alone. P2 waits in a barrier
+// meanwhile, in which it answers if accesses are messages. No lock is taken. An access to no bytes
+// is not measured.
+func timePut(b *pairBenchmark, rounds int) {
+	b.timeAccesses(sample.TimerPut, (*mpi.Window).Put, rounds)
+}
+
+// timeGet times a get likewise.
+func timeGet(b *pairBenchmark, rounds int) {
+	b.timeAccesses(sample.TimerGet, (*mpi.Window).Get, rounds)
+}
+
+func (b *pairBenchmark) timeAccesses(timer string, start func(w *mpi.Window, data mpi.Buffer, target, offset, count int, t *mpi.Datatype), rounds int) {
+	n := b.cell.Bytes
+	if n == 0 {
+		return
+	}
+	access, flush := b.findOrAddTimer(timer, true), b.findOrAddTimer(sample.TimerFlush, true)
+	w := b.pairComm.CreateWindow(b.receiveBuffer, 1)
+	data := mpi.Buffer{Bytes: b.sendBuffer, Count: n, Type: mpi.Byte}
+	b.barrier()
+	if b.isP1 {
+		w.Lock(mpi.LockShared, b.peerRank, mpi.NoCheck)
+		for range rounds {
+			begin := b.now()
+			start(w, data, b.peerRank, 0, n, mpi.Byte)
+			called := b.now()
+			w.Flush(b.peerRank)
+			b.recordOperation(flush, b.elapsedSince(called))
+			b.recordOperation(access, b.elapsedSince(begin)-b.clockReadTime)
+		}
+		w.Unlock(b.peerRank)
+	}
+	w.Free()
+}
