@@ -10,6 +10,7 @@ import (
 	"github.com/loggp/loggp/impl/program/portable"
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
@@ -39,6 +40,8 @@ type Execution struct {
 	Schedule     *schedule.Schedule // of the program, if it was to be recorded
 	Disturbances []string           // what may have disturbed the processor time that computing is charged by
 	Picture      *portable.Picture  // that the program has drawn; nil: none
+	Platform     *platform.Platform // of flows: the one that they ran on
+	LinkLoads    map[string]float64 // of flows: for which share of their time each part of the network was busy, by its name
 	Notes        []string           // of options that turned out to have no effect
 	Failure      error              // the result of a NAS Parallel Benchmark differs from the published one, or an executable has ended with a status other than 0
 

@@ -36,6 +36,7 @@ func (r *programRun) report(e *Execution) {
 			recording = &model.Timeline{}
 		}
 		e.document = timeline.FlowThroughput(e.title, result.Flows, recording)
+		e.Platform, e.LinkLoads = j.Platform, timeline.LinkLoads(result.Flows, recording)
 		if r.Profile {
 			e.document.AddTables("calls", "Calls of all ranks", timeline.CallTable(recording))
 		}

@@ -62,6 +62,9 @@ func (f *Fabric) String() string {
 	return fmt.Sprintf("%s of links of %v", f.Graph.Description, f.Links[topology.HostClass].Rate())
 }
 
+// Topology returns the graph.
+func (f *Fabric) Topology() *topology.Graph { return f.Graph }
+
 // Capacity returns how many ends the fabric can have.
 func (f *Fabric) Capacity() int { return f.Graph.Hosts }
 

@@ -34,14 +34,17 @@ has a source. docs/platforms.md explains how to write one for your own machine.`
 		Use:   "show NAME|FILE",
 		Short: "Show every number of a platform with its basis and source",
 		Long: `show prints every number of a platform with its basis and source. With --yaml it prints the platform
-file, as a start for your own: change its name and numbers, and pass the file to --platform.`,
+file, as a start for your own: change its name and numbers, and pass the file to --platform.
+--picture draws the network of kind fabric.`,
 		Example: `  loggp platforms show t3d
-  loggp platforms show t3d --yaml`,
+  loggp platforms show t3d --yaml
+  loggp platforms show ./fabric.yaml --picture network.svg`,
 		Args:              oneArg("platform"),
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 		RunE:              showPlatform,
 	}
 	details.Flags().Bool("yaml", false, "print the platform's file")
+	details.Flags().String("picture", "", "write the picture of the network to this file, as SVG")
 	for _, c := range []*cobra.Command{cmd, list, details} {
 		addPrintFlags(c)
 	}
@@ -67,6 +70,11 @@ func showPlatform(cmd *cobra.Command, args []string) error {
 	p, err := loadEmulatedPlatform(cmd, args[0])
 	if err != nil {
 		return err
+	}
+	if file, _ := cmd.Flags().GetString("picture"); file != "" {
+		if err := writeNetworkPicture(cmd, file, p, nil); err != nil {
+			return err
+		}
 	}
 	if yaml, _ := cmd.Flags().GetBool("yaml"); yaml {
 		if cmd.Flags().Changed("format") {

@@ -137,7 +137,7 @@ func (r *runFlags) addFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&r.places, "place", nil, "how many ranks each node has, such as 4+4, or 2x4 for two nodes with 4 each, on a platform of nodes; of a list such as 8,4+4 what each costs is compared")
 	f.StringVar(&r.protocol, "protocol", "", "force one protocol")
 	f.StringArrayVar(&r.collectiveAlgorithms, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
-	f.StringVar(&r.pictureFile, "picture", "", "write the picture of volume or spheres to this file, as PNG")
+	f.StringVar(&r.pictureFile, "picture", "", "write the picture of volume or spheres to this file, as PNG; of shift, incast and permutation the load of each link of a network of kind fabric, as SVG")
 	f.StringVar(&r.noise, "noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
 	f.StringVar(&r.recordFile, "record", "", "write what the program sends, receives and computes to this file, as a schedule that 'loggp simulate' and 'loggp run' take")
 	f.StringVar(&r.phasesFile, "phases", "", "file of 'loggp schedule alltoallv': the calls of MPI_Alltoallv exchange in these phases, by library cc-mpi")
@@ -187,10 +187,15 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 		cmd.SetOut(cmd.ErrOrStderr())
 		defer cmd.SetOut(out)
 	}
-	if r.pictureFile != "" {
-		if err := writePicture(r.pictureFile, x.Picture); err != nil {
-			return err
-		}
+	switch {
+	case r.pictureFile == "":
+	case p.HasFlows:
+		err = writeNetworkPicture(cmd, r.pictureFile, x.Platform, x.LinkLoads)
+	default:
+		err = writePicture(r.pictureFile, x.Picture)
+	}
+	if err != nil {
+		return err
 	}
 	if err := printDocument(cmd, x.Document()); err != nil {
 		return err
@@ -248,7 +253,14 @@ func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.Prog
 		o.Seed = 0
 	}
 	o.Noise, err = parseNoise(r.noise)
-	if r.pictureFile != "" && !p.DrawsPicture {
+	if r.pictureFile != "" && p.HasFlows {
+		wrong := checkNetworkPictureFile(r.pictureFile)
+		if isHere {
+			wrong = errors.Join(wrong, fmt.Errorf("%s is this machine, whose network is not known", r.platform))
+		}
+		err = errors.Join(err, addFlagToError("--picture", r.pictureFile, wrong))
+	}
+	if r.pictureFile != "" && !p.DrawsPicture && !p.HasFlows {
 		err = errors.Join(err, fmt.Errorf("--picture: %s makes no picture", p.Name))
 	}
 	if r.pictureFile != "" && len(r.places) > 1 {

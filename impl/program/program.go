@@ -33,6 +33,7 @@ type Program struct {
 	Defaults          Settings
 	MaxSize           int  // largest Settings.Size; 0: 1 Mi
 	DrawsPicture      bool // its result has one
+	HasFlows          bool // its result does, so that the load of links can be drawn
 	PointToPoint      bool // it makes no call of a collective operation, which could be forced to an algorithm
 	Executable        bool // its arguments and its output are its own
 	UsesSeed          bool // of Settings

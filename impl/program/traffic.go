@@ -54,7 +54,7 @@ func trafficPrograms() (all []Program) {
 		}
 		all = append(all, Program{
 			Name: t.name, Description: t.description, Parameters: parameters, SizeUnit: trafficUnit, Defaults: trafficDefaults, MaxSize: unit.MaxSize,
-			UsesSeed: t.name == "permutation",
+			UsesSeed: t.name == "permutation", HasFlows: true,
 			Run: func(c *mpi.Comm, s Settings) (Result, error) {
 				flows, err := t.run(c, s)
 				return Result{Flows: flows}, err

@@ -53,22 +53,39 @@ func flowTable(title string, flows []model.Flow) *doc.Table {
 	return t
 }
 
+// lastArrival returns when the last message of all flows was received.
+func lastArrival(flows []model.Flow) (end unit.Time) {
+	for _, f := range flows {
+		end = max(end, f.Time)
+	}
+	return end
+}
+
+// busyTime returns how long a part of the network was busy.
+func busyTime(x model.Track) (d unit.Time) {
+	for a, t := range x.Totals {
+		if model.Activity(a) != model.WaitActivity {
+			d += t
+		}
+	}
+	return d
+}
+
+// LinkLoads returns for which share of the time of the flows each part of the network was busy, by
+// its name.
+func LinkLoads(flows []model.Flow, r *model.Timeline) map[string]float64 {
+	loads, end := map[string]float64{}, lastArrival(flows)
+	for _, x := range r.Resources {
+		loads[x.Name] = busyTime(x).Micros() / end.Micros()
+	}
+	return loads
+}
+
 // busyTable returns the parts of the network that were busy longest, or nil if none was.
 func busyTable(flows []model.Flow, r *model.Timeline) *doc.Table {
-	var long unit.Time
-	for _, f := range flows {
-		long = max(long, f.Time)
-	}
-	busy := func(x model.Track) (d unit.Time) {
-		for a, t := range x.Totals {
-			if model.Activity(a) != model.WaitActivity {
-				d += t
-			}
-		}
-		return d
-	}
+	long := lastArrival(flows)
 	all := slices.Clone(r.Resources)
-	slices.SortStableFunc(all, func(a, b model.Track) int { return cmp.Compare(busy(b), busy(a)) })
+	slices.SortStableFunc(all, func(a, b model.Track) int { return cmp.Compare(busyTime(b), busyTime(a)) })
 	if len(all) == 0 {
 		return nil
 	}
@@ -78,7 +95,7 @@ func busyTable(flows []model.Flow, r *model.Timeline) *doc.Table {
 			t.AddNote("%s of the network that were busy for a shorter time are not shown.", format.Plural(len(all)-i, "part"))
 			break
 		}
-		t.AddRow(doc.TextCell(x.Name), doc.CountCell(x.Bytes), doc.NumberCell(busy(x).Micros()), doc.NumberCell(100*busy(x).Micros()/long.Micros()))
+		t.AddRow(doc.TextCell(x.Name), doc.CountCell(x.Bytes), doc.NumberCell(busyTime(x).Micros()), doc.NumberCell(100*busyTime(x).Micros()/long.Micros()))
 	}
 	t.AddNote("The share is of the time until the last message was received. Bytes include packet headers, and the barrier before the start.")
 	return t
