@@ -37,8 +37,7 @@ has a source. docs/platforms.md explains how to write one for your own machine.`
 file, as a start for your own: change its name and numbers, and pass the file to --platform.
 --picture draws the network of kind fabric.`,
 		Example: `  loggp platforms show t3d
-  loggp platforms show t3d --yaml
-  loggp platforms show ./fabric.yaml --picture network.svg`,
+  loggp platforms show t3d --yaml`,
 		Args:              oneArg("platform"),
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 		RunE:              showPlatform,
