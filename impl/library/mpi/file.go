@@ -108,9 +108,12 @@ func (c *Comm) OpenFile(path string, mode FileMode) *File {
 	}
 	var memory []byte
 	if oneProcess {
-		memory = f.c.shareWithinProcess(8, func(int) []byte { return Raw(make([]int64, 1)) })
+		memory = f.c.shareWithinProcess(8, func(int) []byte { return Raw(make([]int64, 1)) }).memory
 	} else {
-		memory, f.unmap = f.c.shareByFile(8)
+		if memory, err = f.c.shareByFile(8); err != nil {
+			f.c.e.Fail(ErrRMAShared, "the shared file pointer: 8 bytes of memory cannot be shared: %v", err)
+		}
+		f.unmap = func() { syscall.Munmap(memory) }
 	}
 	f.shared = (*atomic.Int64)(unsafe.Pointer(unsafe.SliceData(memory)))
 	if mode&FileAppend != 0 {

@@ -21,12 +21,11 @@ type Window struct {
 	flavor WindowFlavor
 	memory []byte // of this rank
 	unit   int
-	spans  []windowSpan // by rank, or one for all: see spanOf; of a dynamic window nil
-	shared [][]byte     // memory of all ranks, by rank, if it is shared
-	unmap  func()       // gives back shared memory of several processes; nil: there is nothing to give back
+	spans  []windowSpan  // by rank, or one for all: see spanOf; of a dynamic window nil
+	shared *sharedMemory // nil: it is not
 	freed  bool
 
-	direct bool        // the machine carries out puts and gets
+	direct bool        // puts and gets are carried out without the target
 	key    device.Key  // under which the memory is exposed to it
 	runs   []directRun // of an access, to use again
 
@@ -68,22 +67,33 @@ type windowSpan struct {
 // Displacements are multiples of unit, which each rank chooses for its memory.
 func (c *Comm) CreateWindow(memory []byte, unit int) *Window {
 	c.enterWindow("CreateWindow", len(memory), unit)
-	return c.newWindow(CreatedWindow, memory, unit)
+	return c.newWindow(CreatedWindow, memory, unit, nil)
 }
 
 // AllocateWindow makes a window of size bytes of new memory (MPI_Win_allocate), which allocate
-// returns; nil: Go's memory.
+// returns; nil: Go's memory. Ranks of one node of a real machine share it. It is gone after Free.
 func (c *Comm) AllocateWindow(size, unit int, allocate func(size int) []byte) *Window {
 	c.enterWindow("AllocateWindow", size, unit)
-	return c.newWindow(AllocatedWindow, allocateOr(allocate)(size), unit)
+	if c.e.IsRealTime() {
+		if p := c.gatherPlacement(size); p.farRank < 0 {
+			if m, err := c.shareMemory(p, cacheLineBytes, allocate); err == nil {
+				return c.newWindow(AllocatedWindow, m.parts[c.rank], unit, m)
+			}
+		}
+	}
+	return c.newWindow(AllocatedWindow, allocateOr(allocate)(size), unit, nil)
 }
 
 // CreateDynamicWindow makes a window without memory (MPI_Win_create_dynamic). Ranks attach memory,
 // and displacements are what Attach returns.
 func (c *Comm) CreateDynamicWindow() *Window {
 	c.enterWindow("CreateDynamicWindow", 0, 1)
-	return c.newWindow(DynamicWindow, nil, 1)
+	return c.newWindow(DynamicWindow, nil, 1, nil)
 }
+
+// cacheLineBytes is a multiple of which parts of shared memory begin, so that each is aligned and
+// none shares a line with another.
+const cacheLineBytes = 64
 
 func allocateOr(allocate func(int) []byte) func(int) []byte {
 	if allocate == nil {
@@ -104,8 +114,8 @@ func (c *Comm) enterWindow(call string, size, unit int) {
 }
 
 // newWindow makes a window, within a call.
-func (c *Comm) newWindow(flavor WindowFlavor, memory []byte, unit int) *Window {
-	w := &Window{c: c.sameRanks(c.newContext()), flavor: flavor, memory: memory, unit: unit}
+func (c *Comm) newWindow(flavor WindowFlavor, memory []byte, unit int, shared *sharedMemory) *Window {
+	w := &Window{c: c.sameRanks(c.newContext()), flavor: flavor, memory: memory, unit: unit, shared: shared}
 	w.origin.targets, w.target.origins = map[int]*targetState{}, map[int]*originState{}
 	c.e.SetService(c.state.serveWindows)
 	if flavor != DynamicWindow {
@@ -205,8 +215,8 @@ func (w *Window) close() {
 	w.c.e.StopServiceReceive(incoming)
 	w.completeLocal(AnySource)
 	w.c.state.windows = slices.DeleteFunc(w.c.state.windows, func(x *Window) bool { return x == w })
-	if w.unmap != nil {
-		w.unmap()
+	if w.shared != nil && w.shared.unmap != nil {
+		w.shared.unmap()
 	}
 	w.c.setHandler(ErrorsAreFatal)
 	delete(w.c.state.calls, w.c.context)
@@ -260,7 +270,7 @@ func (w *Window) Sync() {
 	w.enter("Window.Sync")
 	memoryBarrier.Add(1)
 	found := w.c.e.PollService(engine.Wait{Peer: AnySource, Cause: engine.WaitAccess}, func() bool { return false })
-	if !found && (w.flavor == SharedWindow || w.direct) {
+	if !found && w.direct {
 		w.c.e.Port().Delay(sharedPollTime) // others store without a message that could end a poll
 	}
 }

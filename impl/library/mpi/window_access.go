@@ -216,8 +216,8 @@ func (w *Window) access(a *access) *engine.Op {
 		h.element = uint8(i)
 	}
 	w.origin.used = true
-	if a.target == w.c.rank {
-		w.accessOwn(a, &h)
+	if a.target == w.c.rank || w.shared != nil {
+		w.accessHere(a, &h)
 		return nil
 	}
 	if o := w.accessMemory(a, &h); o != nil {

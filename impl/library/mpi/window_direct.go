@@ -27,16 +27,15 @@ type directRun struct {
 // expose lets the machine access the window's memory, and returns the key.
 func (w *Window) expose() device.Key {
 	m := w.c.e.ServiceMemory()
-	if m == nil || w.flavor == DynamicWindow {
-		return 0
+	if w.direct = w.shared != nil || m != nil; w.shared == nil && m != nil {
+		w.key = m.Expose(w.memory)
 	}
-	w.direct, w.key = true, m.Expose(w.memory)
 	return w.key
 }
 
 // withdraw ends that.
 func (w *Window) withdraw() {
-	if w.direct {
+	if w.direct && w.shared == nil {
 		w.c.e.ServiceMemory().Withdraw(w.key)
 	}
 }

@@ -60,7 +60,7 @@ func (w *Window) Lock(kind LockType, rank int, a Assert) {
 		t.lock = lockedNoCheck
 		return
 	}
-	w.lock(t, kind == LockExclusive, rank == w.c.rank || w.flavor == SharedWindow || w.direct)
+	w.lock(t, kind == LockExclusive, rank == w.c.rank || w.direct)
 }
 
 // beginLockEpoch fails if another epoch is open, unless that is one of fences without accesses.

@@ -6,8 +6,10 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -64,38 +66,97 @@ const sharedPollTime = 100 * unit.Nanosecond
 // of one node. allocate returns memory in a process that has all ranks; nil: Go's memory.
 func (c *Comm) AllocateSharedWindow(size, unit int, allocate func(size int) []byte) *Window {
 	c.enterWindow("AllocateSharedWindow", size, unit)
+	p := c.gatherPlacement(size)
+	if p.farRank >= 0 {
+		c.e.Fail(ErrRMAShared, "ranks %d and 0 are on different nodes, which share no memory: divide the communicator by MPI_COMM_TYPE_SHARED", p.farRank)
+	}
+	m, err := c.shareMemory(p, 1, allocate)
+	if err != nil {
+		c.e.Fail(ErrRMAShared, "%d bytes of memory cannot be shared: %v", p.totalBytes(1), err)
+	}
+	return c.newWindow(SharedWindow, m.parts[c.rank], unit, m)
+}
+
+// placement is where the ranks of a window are, and how much memory each wants.
+type placement struct {
+	sizes      []int
+	farRank    int // the first rank on another node than rank 0; negative: none
+	oneProcess bool
+}
+
+// gatherPlacement returns that of all ranks.
+func (c *Comm) gatherPlacement(size int) *placement {
 	node := fnv.New64a()
 	node.Write([]byte(c.e.Port().Node()))
 	all := c.allgatherInts(size, int(node.Sum64()), processID)
-	sizes, total, oneProcess := make([]int, c.size), 0, true
-	for i := range sizes {
-		sizes[i] = all[3*i]
-		total += sizes[i]
-		oneProcess = oneProcess && all[3*i+2] == processID
-		if all[3*i+1] != all[1] {
-			c.e.Fail(ErrRMAShared, "ranks %d and 0 are on different nodes, which share no memory: divide the communicator by MPI_COMM_TYPE_SHARED", i)
+	p := &placement{sizes: make([]int, c.size), farRank: -1, oneProcess: true}
+	for i := range p.sizes {
+		p.sizes[i] = all[3*i]
+		p.oneProcess = p.oneProcess && all[3*i+2] == processID
+		if all[3*i+1] != all[1] && p.farRank < 0 {
+			p.farRank = i
 		}
 	}
-	var memory []byte
-	var unmap func()
-	if oneProcess {
-		memory = c.shareWithinProcess(total, allocateOr(allocate))
-	} else {
-		memory, unmap = c.shareByFile(total)
-	}
-	parts := make([][]byte, c.size)
-	for i, n := range sizes {
-		parts[i], memory = memory[:n:n], memory[n:]
-	}
-	w := c.newWindow(SharedWindow, parts[c.rank], unit)
-	w.shared, w.unmap = parts, unmap
-	return w
+	return p
 }
+
+// totalBytes returns how much memory all ranks want, each a multiple of align.
+func (p *placement) totalBytes(align int) (total int) {
+	for _, n := range p.sizes {
+		total += roundUp(n, align)
+	}
+	return total
+}
+
+func roundUp(n, to int) int { return (n + to - 1) / to * to }
+
+// sharedMemory is memory of several ranks that all of them can load from and store to.
+type sharedMemory struct {
+	parts [][]byte    // by rank
+	lock  sync.Locker // held while elements are combined
+	unmap func()      // gives back the memory; nil: there is nothing to give back
+}
+
+// shareMemory returns memory of all ranks of a node, in pieces that begin at multiples of align.
+func (c *Comm) shareMemory(p *placement, align int, allocate func(int) []byte) (*sharedMemory, error) {
+	m := &sharedMemory{parts: make([][]byte, c.size)}
+	total := p.totalBytes(align)
+	var memory []byte
+	if p.oneProcess {
+		x := c.shareWithinProcess(total, allocateOr(allocate))
+		memory, m.lock = x.memory, &x.lock
+	} else {
+		lockAt := roundUp(total, 8)
+		all, err := c.shareByFile(lockAt + 8)
+		if err != nil {
+			return nil, err
+		}
+		memory, m.lock = all, (*spinLock)(unsafe.Pointer(&all[lockAt]))
+		m.unmap = func() { syscall.Munmap(all) }
+	}
+	for i, n := range p.sizes {
+		m.parts[i], memory = memory[:n:n], memory[roundUp(n, align):]
+	}
+	return m, nil
+}
+
+// spinLock is a lock in memory that processes share. It is held for as long as elements of one
+// access are combined.
+type spinLock uint32
+
+// Lock implements sync.Locker, as does Unlock.
+func (l *spinLock) Lock() {
+	for !atomic.CompareAndSwapUint32((*uint32)(l), 0, 1) {
+		runtime.Gosched()
+	}
+}
+
+func (l *spinLock) Unlock() { atomic.StoreUint32((*uint32)(l), 0) }
 
 // sharedSegments is memory that ranks of one process share, while a window is made.
 type sharedSegments struct {
 	mu   sync.Mutex
-	made map[segmentKey][]byte
+	made map[segmentKey]*segment
 }
 
 // segmentKey names a communicator: those of different ranks may have the same context.
@@ -104,18 +165,24 @@ type segmentKey struct {
 	first   int // its first rank, in the job
 }
 
+// segment is memory with its lock.
+type segment struct {
+	memory []byte
+	lock   sync.Mutex
+}
+
 // shareWithinProcess returns memory that the first rank allocates, at all ranks.
-func (c *Comm) shareWithinProcess(total int, allocate func(int) []byte) []byte {
+func (c *Comm) shareWithinProcess(total int, allocate func(int) []byte) *segment {
 	s, key := c.state.segments, segmentKey{c.context, c.jobRank(0)}
 	if c.rank == 0 {
 		memory := allocate(total)
 		s.mu.Lock()
-		s.made[key] = memory
+		s.made[key] = &segment{memory: memory}
 		s.mu.Unlock()
 	}
 	c.barrier()
 	s.mu.Lock()
-	memory := s.made[key]
+	x := s.made[key]
 	s.mu.Unlock()
 	c.barrier()
 	if c.rank == 0 {
@@ -123,17 +190,16 @@ func (c *Comm) shareWithinProcess(total int, allocate func(int) []byte) []byte {
 		delete(s.made, key)
 		s.mu.Unlock()
 	}
-	return memory
+	return x
 }
 
-// shareByFile returns memory of a file that ranks in several processes map, and a function that
-// gives it back.
-func (c *Comm) shareByFile(total int) ([]byte, func()) {
+// shareByFile returns memory of a file that ranks in several processes map.
+func (c *Comm) shareByFile(total int) ([]byte, error) {
 	name, f, err := "", (*os.File)(nil), error(nil)
 	if c.rank == 0 {
 		if f, err = os.CreateTemp(sharedMemoryDir(), "loggp-window-"); err == nil {
 			name = f.Name()
-			err = f.Truncate(int64(max(total, 1)))
+			err = reserveFile(f, int64(total))
 		}
 	}
 	name = string(c.broadcastBytes([]byte(name), 0))
@@ -142,7 +208,9 @@ func (c *Comm) shareByFile(total int) ([]byte, func()) {
 	}
 	var memory []byte
 	if err == nil && f != nil {
-		memory, err = syscall.Mmap(int(f.Fd()), 0, max(total, 1), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+		memory, err = syscall.Mmap(int(f.Fd()), 0, total, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	}
+	if f != nil {
 		f.Close()
 	}
 	failed := uint32(0)
@@ -153,13 +221,29 @@ func (c *Comm) shareByFile(total int) ([]byte, func()) {
 	if c.rank == 0 && name != "" {
 		os.Remove(name)
 	}
-	if anyFailed > 0 {
-		if err == nil {
-			err = fmt.Errorf("another rank could not map it")
-		}
-		c.e.Fail(ErrRMAShared, "%d bytes of memory cannot be shared: %v", total, err)
+	if anyFailed == 0 {
+		return memory, nil
 	}
-	return memory[:total], func() { syscall.Munmap(memory) }
+	if memory != nil {
+		syscall.Munmap(memory)
+	}
+	if err == nil {
+		err = fmt.Errorf("another rank could not map it")
+	}
+	return nil, err
+}
+
+// reserveFile makes a file of some bytes. A file in memory that is not all there would end a rank
+// by a signal where that stores to it.
+func reserveFile(f *os.File, bytes int64) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	if e := conn.Control(func(fd uintptr) { err = allocateFile(int(fd), bytes) }); e != nil {
+		return e
+	}
+	return err
 }
 
 // sharedMemoryDir is where files are memory.
@@ -176,8 +260,8 @@ func (w *Window) Shared(rank int) (memory []byte, unit int) {
 	w.enter("Window.Shared")
 	w.checkFlavor(SharedWindow, "the window is not shared")
 	if rank == ProcNull {
-		rank = max(0, slices.IndexFunc(w.shared, func(b []byte) bool { return len(b) > 0 }))
+		rank = max(0, slices.IndexFunc(w.shared.parts, func(b []byte) bool { return len(b) > 0 }))
 	}
 	w.c.checkRank(rank)
-	return w.shared[rank], w.spanOf(rank).unit
+	return w.shared.parts[rank], w.spanOf(rank).unit
 }

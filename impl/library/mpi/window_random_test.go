@@ -177,10 +177,21 @@ func (x *windowRound) run(c *mpi.Comm, w *mpi.Window) [][]int64 {
 	return results
 }
 
+// randomWindow returns a window of some flavor.
+func randomWindow(c *mpi.Comm, flavor, bytes int) *mpi.Window {
+	switch {
+	case flavor == 0:
+		return c.CreateWindow(mpi.Raw(make([]int64, bytes/8)), 8)
+	case flavor == 1 && nodeComm(c).Size() == c.Size():
+		return c.AllocateSharedWindow(bytes, 8, nil)
+	}
+	return c.AllocateWindow(bytes, 8, nil)
+}
+
 func randomWindowProgram(seed uint64) func(c *mpi.Comm) error {
 	return func(c *mpi.Comm) error {
 		r := rand.New(rand.NewPCG(seed, 2))
-		w := c.AllocateWindow(8*(partCells*c.Size()+sumCells), 8, nil)
+		w := randomWindow(c, r.IntN(3), 8*(partCells*c.Size()+sumCells))
 		mine := mpi.View[int64](w.Memory())
 		model := make([][]int64, c.Size())
 		for i := range model {
@@ -223,4 +234,16 @@ func TestRandomWindows(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The same holds where ranks are processes, which share the memory of some windows.
+func TestRandomWindowsOfProcesses(t *testing.T) {
+	holdsEverywhere(t, 3, func(c *mpi.Comm) error {
+		for seed := range uint64(4) {
+			if err := randomWindowProgram(5000 + seed)(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

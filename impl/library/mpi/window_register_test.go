@@ -46,11 +46,12 @@ func TestLocksExcludeEachOther(t *testing.T) {
 			w.Accumulate(one(int64(1)), target, 1, 1, mpi.Int64, mpi.Sum)
 			w.Unlock(target)
 		}
+		c.Barrier()
 		for _, w := range all {
-			w.Free()
 			if both := mpi.View[int64](w.Memory()); both[0] != both[1] {
 				return fmt.Errorf("rank %d has %v in the end", c.Rank(), both)
 			}
+			w.Free()
 		}
 		return nil
 	})

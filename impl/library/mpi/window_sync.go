@@ -63,9 +63,6 @@ func (w *Window) completeFence() {
 	for _, rank := range o.touched {
 		w.targetOf(rank).unacked = false
 	}
-	if w.flavor == SharedWindow { // others load from this rank's memory
-		w.c.barrier()
-	}
 }
 
 // sumParts adds up what the ranks give, and returns the number that has this rank's place.

@@ -398,17 +398,29 @@ func (w *Window) recycle(r *request) {
 	r.next, w.target.free = w.target.free, r
 }
 
-// accessOwn carries out an access of the rank to its own memory.
-func (w *Window) accessOwn(a *access, h *requestHeader) {
+// accessHere carries out an access of the rank to its own memory, or to memory that ranks share.
+func (w *Window) accessHere(a *access, h *requestHeader) {
 	where := Buffer{Count: a.count, Type: a.of}
 	low, end := where.DataRange()
 	first := h.offset
 	if h.layout == 0 {
 		first -= low
 	}
-	where.Bytes, where.Origin = w.memoryAt(w.c.rank, first, low, end)
+	if w.shared != nil {
+		where.Bytes, where.Origin = w.shared.parts[a.target], first
+		if a.kind > getRequest {
+			w.shared.lock.Lock()
+			defer w.shared.lock.Unlock()
+		}
+	} else {
+		where.Bytes, where.Origin = w.memoryAt(w.c.rank, first, low, end)
+	}
 	data, gathered := w.gatherOrigin(a)
 	if a.kind == putRequest {
+		if flat, ok := where.Flat(); ok && !gathered {
+			w.c.e.Copy(flat, data)
+			return
+		}
 		if !gathered {
 			from := data
 			data, gathered = w.c.e.ScratchBuffer(len(from)), true // it may be of the same memory
@@ -418,6 +430,10 @@ func (w *Window) accessOwn(a *access, h *requestHeader) {
 	} else {
 		var old []byte
 		if a.kind == getRequest {
+			if flat, ok := where.Flat(); ok {
+				a.result.Scatter(flat, w.c.e.Copy)
+				return
+			}
 			old = w.gather(&where)
 		} else {
 			old = w.combine(h, &where, data)

@@ -104,7 +104,7 @@ func winAllocate(r *rank, a args) {
 	r.checkHints(a[2])
 	x := &window{}
 	x.Window = c.AllocateWindow(int(a[0]), int(a[1]), r.allocate(&x.owned))
-	x.base = x.owned
+	x.base = addressOf(x.Memory())
 	storeAt(a[4], x.base)
 	r.addWindow(a[5], a[2], x)
 }
