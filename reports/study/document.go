@@ -377,8 +377,8 @@ func (r *Finding) cells(t *doc.Table) []doc.Cell {
 		t.AddNote("%s beside an error: farther off than %d %%.", doc.WeakMark, agreementPercent)
 	}
 	if r.IsUpperBound {
-		found.Text = format.Number(r.Measured) + ", " + format.UpperBound(r.Measured, r.MeasuredHigh)
-		t.AddNote("≤ is an upper bound: the samples show only that the value is not larger.")
+		found.Text, off = format.UpperBound(r.Measured, r.MeasuredHigh), doc.EmptyCell
+		t.AddNote("≤ is an upper bound, as fit prints it: the samples show only that the value is not larger, so it has no error. cells.csv has the value by the paper's own method.")
 	}
 	if r.Warning != "" && !r.isTextual() {
 		found.Tone = doc.DoubtfulTone

@@ -259,7 +259,7 @@ func TestStudyTables(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got, want := rowTexts(s.Artefacts[1].findingTable(false))[2], "ssend|L us|-|4 to 10|11.00, ≤11.11|-|+10.0|validation\u00a0(1)"; got != want {
+	if got, want := rowTexts(s.Artefacts[1].findingTable(false))[2], "ssend|L us|-|4 to 10|≤11.11|-|-|validation\u00a0(1)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
