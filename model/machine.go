@@ -27,7 +27,8 @@ type Machine struct {
 	Timer       unit.Time // resolution of the clock that programs read
 	Noise       Noise
 	Processor   Processor
-	Private     bool // no processor can access another's memory, even if the network could
+	Files       Channel // of an access to a file, on a file system that all ranks share; of no bandwidth: files take no time
+	Private     bool    // no processor can access another's memory, even if the network could
 
 	Network Network // between the ranks, or between the nodes if there are Nodes
 	Nodes   *Nodes  // nil: the network joins the ranks themselves

@@ -16,6 +16,7 @@ func (None) Channel() Channel   { return nil }
 func (None) Datagram() Datagram { return nil }
 func (None) Barrier() Barrier   { return nil }
 func (None) Control() Control   { return nil }
+func (None) Storage() Storage   { return nil }
 
 // NoCompletion is the head of a put without a completion. The put has at most MaxInlinePutWords
 // 8-byte words, which the port has copied when Put returns. A completion with this head arrives
@@ -273,6 +274,14 @@ type Datagram interface {
 	// none, it waits until the rank's clock reaches deadline and then returns nil; a deadline that
 	// has passed does not block. The packet is read-only and valid until the next Recv.
 	Recv(deadline unit.Time) *Packet
+}
+
+// Storage is the file system of an emulated machine, which all ranks share. Where time is real,
+// files take their own.
+type Storage interface {
+	// AccessFile takes the time of an access to a file with n bytes, behind the accesses that have
+	// begun before. The processor waits.
+	AccessFile(n int)
 }
 
 // Barrier is a barrier of all ranks of the job. A rank may do something else between its arrival

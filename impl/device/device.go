@@ -125,6 +125,7 @@ type Port interface {
 	Datagram() Datagram // datagrams and multicast
 	Barrier() Barrier   // of all ranks, kept by hardware
 	Control() Control   // broadcasts and combinations of words, by a network of their own
+	Storage() Storage   // files that take time
 }
 
 // RealTime is a Port whose clock is real: Spend and Operate do nothing, and Copy only copies. A

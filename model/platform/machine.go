@@ -30,6 +30,7 @@ func (r *fileReader) machine(m *model.Machine) nodeReader {
 		required("noise", r.mapping(required("relative", r.percent(&m.Noise.Relative, 1)))),
 		optional("processor", r.mapping(required("copy", r.channel(&m.Processor.Copy)), optional("operation", r.positiveTime(&m.Processor.Operation)),
 			optional("loop", r.time(&m.Processor.Loop)), optional("indirect", r.time(&m.Processor.Indirect)))),
+		optional("files", r.channel(&m.Files)),
 		optional("private", r.boolean(&m.Private)),
 		optional("nodes", r.nodes(nodes)),
 	}, kinds...)...)

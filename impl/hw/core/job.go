@@ -46,6 +46,7 @@ type Job struct {
 	hasQueues           bool       // and their queues, and run handlers at each other
 	hasWatch            bool       // ranks can wait for events
 	copyRate            CachedRate // of a processor that copies
+	files               sim.Server // the file system
 	barrierRanksArrived int        // ranks at the hardware's barrier
 	barriersReleased    uint64     // how often it has opened
 	controlNetwork      controlState

@@ -14,8 +14,9 @@ import (
 // File is a file of this computer that the ranks of a communicator have opened together (MPI-4.1,
 // chapter 14). It belongs to one rank of the job, as a Comm does.
 //
-// Each rank reads and writes the file by itself, at once, also in collective calls. That takes no
-// virtual time. Calls that all ranks make, such as OpenFile, exchange messages, which do.
+// Each rank reads and writes the file by itself, also in collective calls. That takes virtual time
+// on a machine that says how long files take. Calls that all ranks make, such as OpenFile, exchange
+// messages.
 type File struct {
 	c        *Comm // of the messages of the file's calls, and of its error handler
 	system   *os.File
@@ -116,6 +117,7 @@ func (c *Comm) OpenFile(path string, mode FileMode) *File {
 		f.unmap = func() { syscall.Munmap(memory) }
 	}
 	f.shared = (*atomic.Int64)(unsafe.Pointer(unsafe.SliceData(memory)))
+	f.chargeAccess(0)
 	if mode&FileAppend != 0 {
 		f.position = f.endPosition()
 		f.setSharedPosition(f.position)
@@ -313,6 +315,7 @@ func (f *File) Sync() {
 	var err error
 	if f.mode&FileReadOnly == 0 {
 		err = f.system.Sync()
+		f.chargeAccess(0)
 	}
 	if errors.Is(err, syscall.EINVAL) { // there is no device
 		err = nil

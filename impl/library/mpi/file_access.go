@@ -193,7 +193,15 @@ func (f *File) access(write bool, offset int, b Buffer) Status {
 			break
 		}
 	}
+	f.chargeAccess(done)
 	return Status{Source: AnySource, Tag: AnyTag, Bytes: done}
+}
+
+// chargeAccess takes the time of an access, where the machine says how long files take.
+func (f *File) chargeAccess(bytes int) {
+	if s := f.c.e.Port().Storage(); s != nil {
+		s.AccessFile(bytes)
+	}
 }
 
 // move reads or writes data of the view from byte first on. It returns how much there is; reading
