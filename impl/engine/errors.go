@@ -95,9 +95,14 @@ func (r *Rank) newError(c Class, format string, args ...any) *Error {
 // FailWith ends the rank with an error of its current call, which does not go with that of another
 // rank.
 func (r *Rank) FailWith(other int, c Class, format string, args ...any) {
+	panic(r.NewErrorWith(other, c, format, args...))
+}
+
+// NewErrorWith is an error of the rank's current call, which does not go with that of another rank.
+func (r *Rank) NewErrorWith(other int, c Class, format string, args ...any) *Error {
 	f := r.newError(c, format, args...)
 	f.Other = &CallPlace{Rank: other}
-	panic(f)
+	return f
 }
 
 // FailCall ends the rank with an error of a call that it has not entered.

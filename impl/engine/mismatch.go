@@ -13,6 +13,9 @@ type mismatch struct {
 // it ends the rank at once.
 func (r *Rank) HandleErrors() { r.handlesErrors = true }
 
+// HandlesErrors says whether HandleErrors was called.
+func (r *Rank) HandlesErrors() bool { return r.handlesErrors }
+
 // KeepReceiveErrors leaves what is wrong with a message that was received to its status, where the
 // caller raises it.
 func (r *Rank) KeepReceiveErrors() { r.keepsErrors = true }
@@ -34,8 +37,8 @@ func (r *Rank) CheckMessage(o *Op, context uint32, src, tag int32, size int, s S
 		return
 	}
 	r.stopTrackingMemory(o)
-	if context%2 == 1 { // of a collective operation, whose tags are not the program's
-		r.failCollective(&x, context, src, tag, size)
+	if isCollective(context) {
+		r.checkSameCollective(context, src, tag)
 	}
 	if !r.handlesErrors {
 		panic(r.mismatchError(&x, context, src, tag, size))
@@ -47,18 +50,18 @@ func (r *Rank) CheckMessage(o *Op, context uint32, src, tag int32, size int, s S
 	o.Buf, o.layout, o.mismatch = make([]byte, size), nil, &x
 }
 
-// failCollective fails with a message of a collective operation.
-func (r *Rank) failCollective(x *mismatch, context uint32, src, tag int32, size int) {
-	r.checkSameCollective(context, src, tag)
-	if x.truncated {
-		r.FailWith(int(src), ErrTruncate, "%s sent %d bytes where %d were expected: the ranks do not give as much as they take", r.PeerName(src, context), size, x.room)
-	}
-	r.FailWith(int(src), ErrType, "%s gives %s, and this one takes %s", r.PeerName(src, context), r.typeNames(x.got), r.typeNames(x.want))
-}
+// isCollective reports whether a context is of collective operations, whose tags are not the
+// program's.
+func isCollective(context uint32) bool { return context%2 == 1 }
 
-// mismatchError is the error of a message of the program.
+// mismatchError is the error of a message.
 func (r *Rank) mismatchError(x *mismatch, context uint32, src, tag int32, size int) *Error {
-	if x.truncated {
+	switch {
+	case isCollective(context) && x.truncated:
+		return r.NewErrorWith(int(src), ErrTruncate, "%s sent %d bytes where %d were expected: the ranks do not give as much as they take", r.PeerName(src, context), size, x.room)
+	case isCollective(context):
+		return r.NewErrorWith(int(src), ErrType, "%s gives %s, and this one takes %s", r.PeerName(src, context), r.typeNames(x.got), r.typeNames(x.want))
+	case x.truncated:
 		return r.newError(ErrTruncate, "the message from %s with tag %d has %d bytes, the receive has room for %d", r.PeerName(src, context), tag, size, x.room)
 	}
 	return r.newError(ErrType, "the message from %s with tag %d is of %s, the receive of %s", r.PeerName(src, context), tag, r.typeNames(x.got), r.typeNames(x.want))

@@ -107,7 +107,7 @@ func (r *Rank) recv(o *Op, src int, context uint32, tag int) Status {
 	st, _ := o.Received()
 	st.Err = r.ReceiveError(o)
 	r.Release(o)
-	if st.Err != nil && (context%2 == 1 || !r.keepsErrors) { // an odd one is of collective operations
+	if st.Err != nil && !isCollective(context) && !r.keepsErrors {
 		panic(st.Err)
 	}
 	return st

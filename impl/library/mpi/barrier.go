@@ -25,6 +25,7 @@ func (c *Comm) Barrier() {
 		return
 	}
 	r.runAlgorithm(a, j, nil, nil)
+	r.raiseError()
 }
 
 var binomialBarrier = collective.Named(collective.Barrier, "binomial")
@@ -54,7 +55,11 @@ func (c *Comm) convergeOnTree(mine, theirs []byte, merge func()) {
 
 // recvConverge receives a message of converge, which has the tag of a barrier.
 func (c *Comm) recvConverge(b []byte, src int) {
-	if got := c.e.Recv(b, 0, c.jobRank(src), c.context+1, AnyTag); got.Tag != 0 {
+	got := c.e.Recv(b, 0, c.jobRank(src), c.context+1, AnyTag)
+	if got.Tag != 0 {
 		c.failMismatch(got, 0)
+	}
+	if got.Err != nil {
+		panic(got.Err)
 	}
 }

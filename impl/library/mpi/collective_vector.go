@@ -35,6 +35,7 @@ func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
 		}
 		c.scatterFlat(part, data)
 	}
+	r.raiseError()
 }
 
 // Scatterv is Scatter with parts of any length: rank i gets part i of the root's send. send, counts
@@ -49,6 +50,7 @@ func (c *Comm) scatterv(send Buffer, counts, offsets []int, recv Buffer, root in
 	data := c.flatData(recv, false)
 	if c.rank != root {
 		r.sendAndReceive(collective.None, nil, root, data)
+		r.raiseError()
 		c.scatterFlat(recv, data)
 		return
 	}
@@ -81,6 +83,7 @@ func (c *Comm) Allgatherv(send, recv Buffer, counts, offsets []int) {
 	for i := range c.size - 1 {
 		r.sendAndReceive(next, data[(c.rank-i+c.size)%c.size], before, data[(c.rank-i-1+c.size)%c.size])
 	}
+	r.raiseError()
 	for i := range data {
 		c.scatterFlat(recv.Part(offsets[i], counts[i]), data[i])
 	}
@@ -172,6 +175,7 @@ func (r *round) exchange(send, recv func(rank int) Buffer) {
 		}
 	}
 	r.waitPosted()
+	r.raiseError()
 	for from := range in {
 		r.scatterFlat(recv(from), in[from])
 	}

@@ -38,6 +38,55 @@ func TestCatch(t *testing.T) {
 	})
 }
 
+// A rank that takes less of a collective operation than it is given, or another type, has the
+// error, and the others go on.
+func TestTruncatedCollectives(t *testing.T) {
+	const last = 2
+	holdsEverywhere(t, last+1, func(c *mpi.Comm) error {
+		c.SetErrorHandler(mpi.ErrorsReturn)
+		expect := func(operation string, n int, want mpi.Class, call func()) error {
+			switch class := mpi.ErrorClass(c.Catch(call)); {
+			case c.Rank() == last && class != want:
+				return fmt.Errorf("%s of %d has class %s, want %s", operation, n, class, want)
+			case c.Rank() != last && class != mpi.Success:
+				return fmt.Errorf("%s of %d has class %s at a rank that is right", operation, n, class)
+			}
+			return nil
+		}
+		for _, n := range []int{10, 1000, 50_000} {
+			few := n
+			if c.Rank() == last {
+				few -= 3
+			}
+			given, taken, other := make([]int32, (last+1)*n), make([]int32, n), make([]float32, n)
+			taken[n-1] = -5
+			counts, offsets := []int{n, n, n}, []int{0, n, 2 * n}
+			err := errors.Join(
+				expect("Bcast", n, mpi.ErrTruncate, func() { mpi.Bcast(c, taken[:few], 0) }),
+				expect("Scatterv", n, mpi.ErrTruncate, func() { c.Scatterv(mpi.Of(given), counts, offsets, mpi.Of(taken[:few]), 0) }),
+				expect("Bcast of another type", n, mpi.ErrType, func() {
+					if c.Rank() == last {
+						mpi.Bcast(c, other, 0)
+					} else {
+						mpi.Bcast(c, taken, 0)
+					}
+				}),
+				expect("Barrier", 0, mpi.Success, c.Barrier))
+			if err == nil && c.Rank() == last && taken[n-1] != -5 {
+				err = fmt.Errorf("%d elements were written where there was room for %d", n, few)
+			}
+			if err != nil {
+				return err
+			}
+			sum := []int32{0}
+			if mpi.Allreduce(c, []int32{int32(c.Rank())}, sum, mpi.Sum); sum[0] != 0+1+last {
+				return fmt.Errorf("the sum is %d", sum[0])
+			}
+		}
+		return nil
+	})
+}
+
 // Communicators that are made of one have its handler, by every way in which they are made, and
 // keep it.
 func TestInherited(t *testing.T) {

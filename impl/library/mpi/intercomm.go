@@ -137,7 +137,9 @@ func (c *Comm) exchangeBytesIn(context uint32, b []byte, with, tag int) []byte {
 	out := c.e.Isend(model.StandardMode, b, engine.Signature(Byte.Sign()), c.jobRank(with), context, tag)
 	st, _ := c.e.Probe(c.jobRank(with), context, tag, true)
 	theirs := make([]byte, st.Bytes)
-	c.e.Recv(theirs, engine.Signature(Byte.Sign()), c.jobRank(with), context, tag)
+	if got := c.e.Recv(theirs, engine.Signature(Byte.Sign()), c.jobRank(with), context, tag); got.Err != nil {
+		panic(got.Err)
+	}
 	c.e.Wait(out)
 	c.e.Release(out)
 	return theirs

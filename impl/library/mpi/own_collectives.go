@@ -18,6 +18,7 @@ func (r *round) runOwnMethod(by func(o Collectives, k *Call) bool) bool {
 	r.busy = true
 	done := by(o, &Call{r: r})
 	r.busy = false
+	r.raiseError()
 	return done
 }
 
@@ -37,6 +38,7 @@ func (c *Comm) Carry(call string, o collective.Operation, root int, in, out []Bu
 	r.busy = true
 	f(c.state.own, &Call{r: r}, from, to)
 	r.busy = false
+	r.raiseError()
 	c.unflattenParts(out, to)
 }
 
@@ -82,11 +84,14 @@ func (k *Call) Barrier() {
 	j := collective.Job{Ranks: r.size}
 	in := k.round(0, collective.Barrier)
 	in.runAlgorithm(in.chooseAlgorithm(&j), j, nil, nil)
+	in.raiseError()
 }
 
 // Bcast is a broadcast of the communicator within the call, by an algorithm.
 func (k *Call) Bcast(by *collective.Algorithm, root int, b []byte) {
-	k.round(1, collective.Bcast).runAlgorithm(by, collective.Job{Ranks: k.r.size, Root: root, Bytes: len(b)}, nil, b)
+	in := k.round(1, collective.Bcast)
+	in.runAlgorithm(by, collective.Job{Ranks: k.r.size, Root: root, Bytes: len(b)}, nil, b)
+	in.raiseError()
 }
 
 func (k *Call) round(i int, o collective.Operation) *round {

@@ -43,7 +43,8 @@ func (c *Comm) Exscan(send, recv Buffer, op *Op) {
 	in, own, out := c.flatData(send, true), make([]byte, send.Len()), c.flatData(c.checkBuffer(recv), false)
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&send, &recv)
-	r.runSchedule(r.collectiveJob(in), in, own)
+	j := r.collectiveJob(in)
+	r.runAlgorithm(r.chooseAlgorithm(&j), j, in, own)
 	to, from := c.rank+1, c.rank-1
 	if to == c.size {
 		to, own = collective.None, nil
@@ -54,6 +55,7 @@ func (c *Comm) Exscan(send, recv Buffer, op *Op) {
 	if c.size > 1 {
 		r.sendAndReceive(to, own, from, out)
 	}
+	r.raiseError()
 	if c.rank > 0 {
 		c.scatterFlat(recv, out)
 	}

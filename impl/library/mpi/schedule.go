@@ -32,6 +32,7 @@ type round struct {
 	tag       int // of the operation's messages
 	posted    []postedTransfer
 	commutes  bool
+	err       *Error // of the first message that is not what its receive wants
 }
 
 // newRound begins a collective operation on data of a type.
@@ -50,6 +51,7 @@ func (c *Comm) newRound(o collective.Operation, root int, of *Datatype) *round {
 // travel; nil where it has none.
 func (r *round) runSchedule(j collective.Job, in, out []byte) {
 	r.runAlgorithm(r.chooseAlgorithm(&j), j, in, out)
+	r.raiseError()
 }
 
 func (r *round) runAlgorithm(a *collective.Algorithm, j collective.Job, in, out []byte) {
@@ -63,6 +65,22 @@ func (r *round) runAlgorithm(a *collective.Algorithm, j collective.Job, in, out 
 	r.script.By, r.busy = r, true
 	a.Perform(j, r.rank, &r.script)
 	r.areas, r.busy = [3][]byte{}, false
+}
+
+// noteError keeps what is wrong with a message until the rank has done its part of the operation,
+// so that the others go on: the program handles errors.
+func (r *round) noteError(err *Error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// raiseError fails with the error that was noted.
+func (r *round) raiseError() {
+	if err := r.err; err != nil {
+		r.err = nil
+		panic(err)
+	}
 }
 
 // tuningTable returns the rules of the communicator, or of the job.
@@ -149,6 +167,7 @@ func (r *round) waitPosted() {
 		var got engine.Status
 		if x.step.From != collective.None {
 			got, _ = x.Received()
+			got.Err = r.e.ReceiveError(x.Op)
 		}
 		r.e.Release(x.Op)
 		if x.step.From != collective.None {
@@ -171,14 +190,16 @@ func (r *round) transfer(st *collective.Step) {
 		r.e.Send(model.StandardMode, r.spanBytes(st.Send), r.sign, r.jobRank(st.To), r.context+1, r.tag)
 		r.e.Wait(in)
 		got, _ := in.Received()
+		got.Err = r.e.ReceiveError(in)
 		r.e.Release(in)
 		r.checkMessage(st, got)
 	}
 }
 
-// checkMessage fails if a message does not belong to the operation.
+// checkMessage fails if a message does not belong to the operation, and notes if it is not what the
+// rank takes.
 func (r *round) checkMessage(st *collective.Step, got engine.Status) {
-	if got.Tag != r.tag || got.Bytes != st.Recv.Len {
+	if got.Tag != r.tag || got.Bytes != st.Recv.Len || got.Err != nil {
 		r.failMessage(st, got)
 	}
 }
@@ -189,8 +210,15 @@ func (r *round) failMessage(st *collective.Step, got engine.Status) {
 	if got.Tag != r.tag {
 		r.failMismatch(got, r.tag)
 	}
-	r.e.FailWith(got.Source, engine.ErrTruncate, "%s sent %d bytes of %v where %d were expected: the ranks do not give as much as they take",
-		r.state.rankName(got.Source, r.context), got.Bytes, r.operation, st.Recv.Len)
+	err := got.Err
+	if err == nil {
+		err = r.e.NewErrorWith(got.Source, engine.ErrTruncate, "%s sent %d bytes of %v where %d were expected: the ranks do not give as much as they take",
+			r.state.rankName(got.Source, r.context), got.Bytes, r.operation, st.Recv.Len)
+	}
+	if !r.e.HandlesErrors() {
+		panic(err)
+	}
+	r.noteError(err)
 }
 
 // failMismatch fails because another rank is in a different collective call.
@@ -280,6 +308,7 @@ func (r *round) findNodes() *collective.Nodes {
 	binary.LittleEndian.PutUint32(mine, uint32(first))
 	tell := &round{Comm: r.Comm, operation: r.operation, root: r.root, sign: engine.Signature(Byte.Sign()), tag: r.tag}
 	tell.runAlgorithm(bruckAllgather, collective.Job{Ranks: r.size, Bytes: word}, mine, all)
+	tell.raiseError()
 	names := make([]int, r.size)
 	for i := range names {
 		names[i] = int(binary.LittleEndian.Uint32(all[word*i:]))

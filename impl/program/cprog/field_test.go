@@ -61,6 +61,7 @@ var fieldPrograms = []struct {
 	{source: "commidup_inter.c", ranks: 2, want: ""},
 	{source: "idup_groups.c", ranks: 5, want: "0 of 2 and 3: 0\n1 of 3 and 2: 0\n"},
 	{source: "truncated.c", ranks: 2, want: "bad 0\n"},
+	{source: "truncated_collectives.c", ranks: 3, want: "bad 0\nbad 0\nbad 0\n"},
 	{source: "dtor.c", ranks: 2, want: "atexit 0\ndestructor 0\natexit 1\ndestructor 1\n"},
 	{source: "cxxstatic.cpp", ranks: 2, want: "destroyed 1\ndestroyed 1\n"},
 	{source: "endings.cpp", ranks: 1, want: "atexit\nlocal\non_exit 0\nglobal\ndestructor\nbuffered\n"},
