@@ -168,7 +168,7 @@ func messagesAllocate(t testing.TB, s *Subject, w World) error {
 			for i := range parts {
 				fewest = min(fewest, made[i+1]-made[i])
 			}
-			if fewest > rounds/100 {
+			if fewest > rounds/20 { // some are the runtime's
 				return fmt.Errorf("at least %d allocations in %d messages of %d bytes, non-blocking %v", fewest, rounds, bytes, nonblocking)
 			}
 		}
