@@ -267,13 +267,19 @@ func openBrowser(t *testing.T) browserSession {
 		t.Skip(missing)
 	}
 	startBrowserOnce.Do(func() {
+		dir, err := os.MkdirTemp("", "browser") // for all that it writes: it is killed in the end
+		if err != nil {
+			t.Error(err)
+			return
+		}
 		flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU,
 			chromedp.NoSandbox, // which root cannot have, nor many containers; the pages are our own
 			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true),
-			chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND")) // planted requests reach nobody
+			chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"), // planted requests reach nobody
+			chromedp.UserDataDir(filepath.Join(dir, "user")), chromedp.Env("TMPDIR="+dir))
 		ctx, stop := chromedp.NewExecAllocator(context.Background(), flags...)
 		ctx, cancel := chromedp.NewContext(ctx)
-		sharedBrowser = browserSession{ctx, func() { cancel(); stop() }}
+		sharedBrowser = browserSession{ctx, func() { cancel(); stop(); os.RemoveAll(dir) }}
 		if err := chromedp.Do(ctx); err != nil {
 			sharedBrowser.ctx = nil
 			t.Errorf("start %s: %v", path, err)
