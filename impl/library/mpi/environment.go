@@ -83,16 +83,17 @@ const (
 	ErrPending  Class = "MPI_ERR_PENDING"
 
 	// Of one-sided communication.
-	ErrWin       Class = "MPI_ERR_WIN"
-	ErrSize      Class = "MPI_ERR_SIZE"
-	ErrDisp      Class = "MPI_ERR_DISP"
-	ErrAssert    Class = "MPI_ERR_ASSERT"
-	ErrLockType  Class = "MPI_ERR_LOCKTYPE"
-	ErrRMASync   Class = "MPI_ERR_RMA_SYNC"
-	ErrRMARange  Class = "MPI_ERR_RMA_RANGE"
-	ErrRMAAttach Class = "MPI_ERR_RMA_ATTACH"
-	ErrRMAShared Class = "MPI_ERR_RMA_SHARED"
-	ErrRMAFlavor Class = "MPI_ERR_RMA_FLAVOR"
+	ErrWin         Class = "MPI_ERR_WIN"
+	ErrSize        Class = "MPI_ERR_SIZE"
+	ErrDisp        Class = "MPI_ERR_DISP"
+	ErrAssert      Class = "MPI_ERR_ASSERT"
+	ErrLockType    Class = "MPI_ERR_LOCKTYPE"
+	ErrRMASync     Class = "MPI_ERR_RMA_SYNC"
+	ErrRMARange    Class = "MPI_ERR_RMA_RANGE"
+	ErrRMAAttach   Class = "MPI_ERR_RMA_ATTACH"
+	ErrRMAShared   Class = "MPI_ERR_RMA_SHARED"
+	ErrRMAFlavor   Class = "MPI_ERR_RMA_FLAVOR"
+	ErrRMAConflict Class = "MPI_ERR_RMA_CONFLICT"
 
 	// Of files.
 	ErrFile                 Class = "MPI_ERR_FILE"
@@ -134,16 +135,17 @@ var classMeanings = map[Class]string{
 	ErrInStatus: "an error that a status has",
 	ErrPending:  "an operation that is neither complete nor has failed",
 
-	ErrWin:       "a window was freed, or is none",
-	ErrSize:      "the size of a window is negative",
-	ErrDisp:      "a displacement, or its unit, is negative",
-	ErrAssert:    "an assertion is none, or is not for the call",
-	ErrLockType:  "the type of a lock is none",
-	ErrRMASync:   "calls that begin and end accesses to a window do not go together",
-	ErrRMARange:  "an access is not within the memory of a window",
-	ErrRMAAttach: "memory cannot be attached to a window, or detached",
-	ErrRMAShared: "memory cannot be shared",
-	ErrRMAFlavor: "the call is for windows of another flavor",
+	ErrWin:         "a window was freed, or is none",
+	ErrSize:        "the size of a window is negative",
+	ErrDisp:        "a displacement, or its unit, is negative",
+	ErrAssert:      "an assertion is none, or is not for the call",
+	ErrLockType:    "the type of a lock is none",
+	ErrRMASync:     "calls that begin and end accesses to a window do not go together",
+	ErrRMARange:    "an access is not within the memory of a window",
+	ErrRMAAttach:   "memory cannot be attached to a window, or detached",
+	ErrRMAShared:   "memory cannot be shared",
+	ErrRMAConflict: "accesses to a window conflict",
+	ErrRMAFlavor:   "the call is for windows of another flavor",
 
 	ErrFile:                 "a file was closed, or is none",
 	ErrAccess:               "the rights of the user, or the mode of the file, do not allow the access",

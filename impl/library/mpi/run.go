@@ -54,7 +54,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	if err != nil {
 		return err
 	}
-	j := &job{segments: sharedSegments{made: map[segmentKey]*segment{}}, program: program, check: o.Check, warn: o.Warn, maker: maker, own: o.Own, broadcast: o.Broadcast}
+	j := &job{segments: sharedSegments{made: map[segmentKey]*segment{}, conflicts: map[segmentKey]*windowConflicts{}}, program: program, check: o.Check, warn: o.Warn, maker: maker, own: o.Own, broadcast: o.Broadcast}
 	if o.Library != nil {
 		j.exchange = o.Library.Exchange
 	}

@@ -32,6 +32,9 @@ type Window struct {
 	counter  device.Counter // has the locks; nil: they are messages
 	register int            // of each rank
 
+	conflicts *windowConflicts // nil: the program is not checked for conflicts
+	local     []localAccess    // memory of this rank that its accesses use
+
 	regions []windowRegion // of a dynamic window, by address
 
 	origin windowOrigin // accesses to memory of others
@@ -124,6 +127,7 @@ func (c *Comm) newWindow(flavor WindowFlavor, memory []byte, unit int, shared *s
 		w.chooseRegister(used)
 	}
 	c.state.windows = append(c.state.windows, w)
+	w.joinConflicts()
 	w.postRequestReceive()
 	return w
 }
@@ -208,6 +212,7 @@ func (w *Window) close() {
 		w.completeReleases()
 	}
 	w.c.barrier()
+	w.leaveConflicts()
 	w.withdraw()
 	w.releaseRegister()
 	incoming := w.target.incoming

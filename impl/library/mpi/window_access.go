@@ -216,6 +216,7 @@ func (w *Window) access(a *access) *engine.Op {
 		h.element = uint8(i)
 	}
 	w.origin.used = true
+	w.checkConflicts(a, &h)
 	if a.target == w.c.rank || w.shared != nil {
 		w.accessHere(a, &h)
 		return nil
@@ -508,6 +509,7 @@ func (w *Window) keepPending(p pendingAccess) {
 // completeLocal waits until the memory of the program is no longer in use by accesses to a rank, or
 // by all.
 func (w *Window) completeLocal(target int) {
+	w.forgetLocal(target)
 	x := &w.origin
 	own, kept := x.spare, x.pending[:0] // threads may add accesses, and complete them, while this one waits
 	x.spare = nil

@@ -151,6 +151,9 @@ func (w *Window) Unlock(rank int) {
 
 // unlock completes accesses to ranks, and gives back their locks.
 func (w *Window) unlock(ranks []int) {
+	for _, rank := range ranks {
+		w.forgetAccesses(rank, false)
+	}
 	if w.counter != nil {
 		w.unlockRegisters(ranks)
 		return
@@ -231,6 +234,9 @@ func (w *Window) FlushAll() {
 }
 
 func (w *Window) flush(ranks []int) {
+	for _, rank := range ranks {
+		w.forgetAccesses(rank, false)
+	}
 	replies := make([]*engine.Op, len(ranks))
 	for i, rank := range ranks {
 		if w.targetOf(rank).unacked && rank != w.c.rank {
@@ -248,6 +254,7 @@ func (w *Window) FlushLocal(rank int) {
 	w.enter("Window.FlushLocal")
 	if w.enterFlush(rank) {
 		w.completeLocal(rank)
+		w.forgetAccesses(rank, true)
 		w.poll()
 	}
 }
@@ -257,6 +264,7 @@ func (w *Window) FlushLocalAll() {
 	w.enter("Window.FlushLocalAll")
 	w.checkPassive()
 	w.completeLocal(AnySource)
+	w.forgetAccesses(AnySource, true)
 	w.poll()
 }
 

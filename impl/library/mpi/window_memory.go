@@ -157,6 +157,8 @@ func (l *spinLock) Unlock() { atomic.StoreUint32((*uint32)(l), 0) }
 type sharedSegments struct {
 	mu   sync.Mutex
 	made map[segmentKey]*segment
+
+	conflicts map[segmentKey]*windowConflicts // of windows, for longer
 }
 
 // segmentKey names a communicator: those of different ranks may have the same context.

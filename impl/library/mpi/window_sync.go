@@ -38,6 +38,7 @@ func (w *Window) Fence(a Assert) {
 	w.target.fenced[o.fences%2] = 0
 	o.fences++
 	o.epoch, o.used = fenceEpoch, false
+	w.forgetFence(o.fences)
 	if a&NoSucceed != 0 {
 		o.epoch = noEpoch
 	}
@@ -224,4 +225,5 @@ func (w *Window) endExposure() {
 		w.target.completed[rank]--
 	}
 	w.target.exposed = nil
+	w.forgetExposure()
 }

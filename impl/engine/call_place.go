@@ -1,0 +1,21 @@
+package engine
+
+import (
+	"fmt"
+	"runtime"
+)
+
+// DescribeCall returns a function that names the call that the program is in, and its line, which
+// is looked for then.
+func (r *Rank) DescribeCall() func() string {
+	rank := r.port.Rank()
+	if c := r.caller; c != nil {
+		call, at := c.Here()
+		return func() string { return fmt.Sprintf("%s%s of rank %d", call, c.Site(at).Parenthesized(), rank) }
+	}
+	call, stack, cfg := r.call, make([]uintptr, 32), r.cfg
+	stack = stack[:runtime.Callers(2, stack)]
+	return func() string {
+		return fmt.Sprintf("%s%s of rank %d", call, cfg.stackSite(stack).Parenthesized(), rank)
+	}
+}
