@@ -17,11 +17,24 @@ func (n *network) flowKey(c *chunk) (source int32, channel int16) {
 	return source, n.Graph.Channel(&c.route)
 }
 
-// findFlow returns the flow of a chunk at its link, or none.
+// findFlow returns the flow of a chunk at its link, or none. Chunks of a flow mostly go on in one
+// flow, so it looks there before it searches those of the link.
 func (n *network) findFlow(c *chunk) int32 {
 	source, channel := n.flowKey(c)
+	isOf := func(f int32) bool {
+		q := &n.flows[f]
+		return q.link == c.link && q.source == source && q.channel == channel
+	}
+	if c.room != none {
+		if f := n.flows[c.room].onward; f != none && isOf(f) {
+			return f
+		}
+	}
 	for f := n.links[c.link].flows; f != none; f = n.flows[f].next {
-		if q := &n.flows[f]; q.source == source && q.channel == channel {
+		if isOf(f) {
+			if c.room != none {
+				n.flows[c.room].onward = f
+			}
 			return f
 		}
 	}
@@ -38,7 +51,7 @@ func (n *network) newFlow(c *chunk) int32 {
 	} else {
 		n.freeFlow = n.flows[f].next
 	}
-	q := flow{link: c.link, room: int32(n.Buffer), first: none, last: none, nextReady: none, next: l.flows, previous: none}
+	q := flow{link: c.link, room: int32(n.Buffer), first: none, last: none, nextReady: none, onward: none, next: l.flows, previous: none}
 	q.source, q.channel = n.flowKey(c)
 	n.flows[f] = q
 	if l.flows != none {
@@ -62,7 +75,7 @@ func (n *network) releaseFlow(f int32) {
 	} else {
 		n.links[q.link].flows = q.next
 	}
-	q.next, n.freeFlow = n.freeFlow, f
+	q.link, q.next, n.freeFlow = none, n.freeFlow, f
 }
 
 // hasRoom reports whether the buffer behind the link of a flow has room for a chunk. An empty one

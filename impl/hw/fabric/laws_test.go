@@ -1,6 +1,7 @@
 package fabric_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -231,22 +232,34 @@ func TestMessagesAllocateNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkAlltoall is an exchange of 1 KiB between all hosts of a tree.
+// BenchmarkAlltoall is an exchange of 1 KiB between all ranks of 32 nodes with an interface each, on
+// a tree.
 func BenchmarkAlltoall(b *testing.B) {
 	g, err := topology.NewFatTree(2, 8, nil)
-	m := hwtest.Fabric(generated(b, g, err))
-	b.ReportAllocs()
-	data := make([]byte, 1024)
-	hwtest.Run(b, m, g.Hosts, func(p device.Port) {
-		q := &device.Packet{Data: data}
-		for range b.N {
-			for by := range g.Hosts {
-				p.Send((p.Rank()+by)%g.Hosts, q)
+	for _, perNode := range []int{1, 36} {
+		b.Run(fmt.Sprintf("%d ranks", 32*perNode), func(b *testing.B) {
+			m := hwtest.Fabric(generated(b, g, err))
+			f := m.Network.(*model.Fabric)
+			f.Buffer = 1 << 16
+			ranks := 32 * perNode
+			if perNode > 1 {
+				m.Nodes = &model.Nodes{Ranks: perNode, Interfaces: 1, Inside: &model.LogGP{L: us}}
 			}
-			for range g.Hosts {
-				p.Recv(true)
-			}
-		}
-	})
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*g.Hosts*g.Hosts), "ns/message")
+			m.Ranks.Max = ranks
+			b.ReportAllocs()
+			data := make([]byte, 1024)
+			hwtest.Run(b, m, ranks, func(p device.Port) {
+				q := &device.Packet{Data: data}
+				for range b.N {
+					for by := range ranks {
+						p.Send((p.Rank()+by)%ranks, q)
+					}
+					for range ranks {
+						p.Recv(true)
+					}
+				}
+			})
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*ranks*ranks), "ns/message")
+		})
+	}
 }

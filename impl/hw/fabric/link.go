@@ -31,6 +31,7 @@ type flow struct {
 	chunksBehind   int32 // chunks that occupy it, of which some may have no bytes
 	first, last    int32 // chunks that wait
 	nextReady      int32
+	onward         int32 // the flow at the next link that the last chunk behind was in
 	next, previous int32 // of the link; next also of those to use again
 }
 

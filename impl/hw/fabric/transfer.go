@@ -43,13 +43,6 @@ func (n *network) enqueueTransfer(by int32, x transfer) {
 		n.freeTransfer = n.transfers[i].next
 		n.transfers[i] = x
 	}
-	if n.open != nil {
-		last := &n.open[x.from]
-		for *last != none {
-			last = &n.transfers[*last].nextOpen
-		}
-		*last = i
-	}
 	s := &n.senders[by]
 	if s.last != none {
 		n.transfers[s.last].next = i
@@ -67,6 +60,9 @@ func (n *network) enqueueTransfer(by int32, x transfer) {
 // whether the chunk goes on to another link.
 func (n *network) sendChunk(i int32, t unit.Time) (c int32, goesOn bool) {
 	x := &n.transfers[i]
+	if n.open != nil && x.position == 0 {
+		n.noteOpen(i)
+	}
 	bytes := min(n.Chunk, x.size-x.position)
 	x.position += bytes
 	c = n.newChunk()
@@ -79,6 +75,15 @@ func (n *network) sendChunk(i int32, t unit.Time) (c int32, goesOn bool) {
 		q.link = n.Graph.Next(&q.route)
 	}
 	return c, n.reachLink(c, t)
+}
+
+// noteOpen appends a transfer that begins to those under way from its host.
+func (n *network) noteOpen(i int32) {
+	last := &n.open[n.transfers[i].from]
+	for *last != none {
+		last = &n.transfers[*last].nextOpen
+	}
+	*last = i
 }
 
 // dequeueTransfer removes the first transfer of a sender, all of which has left.
