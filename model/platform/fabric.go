@@ -269,8 +269,14 @@ func (r *fileReader) checkLinks(path string, n *yaml.Node, to *model.Fabric) {
 	}
 }
 
-// checkRails checks that a node has an interface for each rail of its network.
+// checkRails checks that a node has an interface for each rail of the network between nodes, and
+// that its own network has no rails.
 func (r *fileReader) checkRails(at *yaml.Node, path string, m *model.Machine) {
+	if m.Nodes != nil {
+		if f, ok := m.Nodes.Inside.(*model.Fabric); ok && f.Graph.Kind == "rails" {
+			r.reportProblem(mappingValue(at, "nodes"), path+".nodes", "rails inside a node: each rail is an interface of a node, and ranks inside have one each; use another graph")
+		}
+	}
 	f, ok := m.Network.(*model.Fabric)
 	if !ok || f.Graph.Kind != "rails" {
 		return
@@ -280,6 +286,6 @@ func (r *fileReader) checkRails(at *yaml.Node, path string, m *model.Machine) {
 	case m.Nodes == nil:
 		r.reportProblem(at, path, "rails without nodes: each rail is an interface of a node; add nodes: {ranks: ..., interfaces: %d, ...}", rails)
 	case m.Nodes.Interfaces != rails:
-		r.reportProblem(at, path+".nodes.interfaces", "%d interfaces of a node for %d rails: write interfaces: %d", m.Nodes.Interfaces, rails, rails)
+		r.reportProblem(mappingValue(mappingValue(at, "nodes"), "interfaces"), path+".nodes.interfaces", "%d interfaces of a node for %d rails: write interfaces: %d", m.Nodes.Interfaces, rails, rails)
 	}
 }
