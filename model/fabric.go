@@ -90,9 +90,9 @@ func (f *Fabric) HopLatency(link int32) unit.Time {
 
 // route follows the links from a host to another.
 func (f *Fabric) route(_, from, to int) (p Path) {
-	r := f.Graph.Begin(from, to)
+	r := f.Graph.RouteBetween(from, to)
 	for at := int32(from); at != r.Destination; {
-		link := f.Graph.Next(&r)
+		link := f.Graph.NextLink(&r)
 		at = f.Graph.To(link)
 		if !f.Graph.IsHost(at) {
 			p.Hops++
@@ -206,10 +206,10 @@ func (f *Fabric) shared(into []Occupation, from, to, bytes int, how movement) []
 	if !how.byAccess {
 		bytes += f.Header
 	}
-	r := f.Graph.Begin(from, to)
+	r := f.Graph.RouteBetween(from, to)
 	links := f.Graph.LinksLeft(r)
 	for n := range links {
-		link := f.Graph.Next(&r)
+		link := f.Graph.NextLink(&r)
 		o := occupation("link", int(link), f.linkTime(f.Links[f.Graph.Class(link)].Rate(), bytes))
 		o.AtReceiver = 2*n >= links && links > 1
 		into = append(into, o)

@@ -17,25 +17,25 @@ func NewDragonfly(groups, routers, hosts, global int) (*Graph, error) {
 	if groups < 2 || routers < 1 || hosts < 1 || global < 1 {
 		return nil, fmt.Errorf("dragonfly of %d groups of %d routers with %d hosts and %d global links: write at least 2 groups, and at least 1 of the others", groups, routers, hosts, global)
 	}
-	ports := product(routers, global)
+	ports := multiplyCounts(routers, global)
 	if ports > 0 && ports%(groups-1) != 0 {
 		return nil, fmt.Errorf("%d global links of a group do not divide among %d other groups: write routers and global so that their product is a multiple of %d", ports, groups-1, groups-1)
 	}
-	all := product(groups, routers)
-	globalCables := product(groups, ports)
+	all := multiplyCounts(groups, routers)
+	globalCables := multiplyCounts(groups, ports)
 	if globalCables > 0 {
 		globalCables /= 2
 	}
-	local := product(routers, routers-1)
+	local := multiplyCounts(routers, routers-1)
 	if local > 0 {
 		local /= 2
 	}
-	localCables := product(groups, local)
+	localCables := multiplyCounts(groups, local)
 	cables := -1
-	if n := product(all, hosts); n >= 0 && globalCables >= 0 && localCables >= 0 {
+	if n := multiplyCounts(all, hosts); n >= 0 && globalCables >= 0 && localCables >= 0 {
 		cables = n + globalCables + localCables
 	}
-	g, err := newGraph("dragonfly", product(all, hosts), all, cables)
+	g, err := newGraph("dragonfly", multiplyCounts(all, hosts), all, cables)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func NewDragonfly(groups, routers, hosts, global int) (*Graph, error) {
 		g.Bisection = min(groups/2*groups/2*d.parallel, g.Hosts/2)
 	}
 	g.Description = fmt.Sprintf("dragonfly of %d groups of %d routers, %d hosts", groups, routers, g.Hosts)
-	g.shape.dragonfly, g.routes, g.channels = d, dragonflyRoutes, true
+	g.parameters.dragonfly, g.routes, g.channels = d, dragonflyRoutes, true
 	return g, nil
 }
 
@@ -80,7 +80,7 @@ func (d *dragonfly) groupOfHost(host int) int { return host / d.hostsPerRouter /
 // nextInDragonfly goes by at most one local link, a global one, and a local one to each group on
 // its way: that of the destination, or another one first.
 func (g *Graph) nextInDragonfly(r *Route) int32 {
-	d := &g.shape.dragonfly
+	d := &g.parameters.dragonfly
 	if r.Links == 0 {
 		from := r.at
 		r.at = g.to[2*from]
@@ -115,7 +115,7 @@ func (g *Graph) nextInDragonfly(r *Route) int32 {
 
 // localLink returns the link between two routers of a group.
 func (g *Graph) localLink(group, from, to int) int32 {
-	d := &g.shape.dragonfly
+	d := &g.parameters.dragonfly
 	a, b := min(from, to), max(from, to)
 	cable := g.Hosts + group*d.groupCables + pairNumber(d.routers, a, b)
 	if from == a {

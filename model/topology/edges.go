@@ -74,7 +74,7 @@ func NewEdges(hosts, switches int, list []Edge) (*Graph, error) {
 		x.outs[x.firstOut[v]+filled[v]] = link
 		filled[v]++
 	}
-	g.shape.edges = x
+	g.parameters.edges = x
 	for h := range hosts {
 		if degree[h] == 0 {
 			return nil, fmt.Errorf("no route to host %d, which has no edge: add one from h%d to a switch", h, h)
@@ -90,7 +90,7 @@ func NewEdges(hosts, switches int, list []Edge) (*Graph, error) {
 
 // outLinks returns the links out of a vertex.
 func (g *Graph) outLinks(v int) []int32 {
-	x := &g.shape.edges
+	x := &g.parameters.edges
 	return x.outs[x.firstOut[v]:x.firstOut[v+1]]
 }
 
@@ -123,7 +123,7 @@ func (g *Graph) measureDistances() error {
 			}
 		}
 	}
-	g.shape.distances = all
+	g.parameters.distances = all
 	return nil
 }
 
@@ -138,14 +138,14 @@ func (g *Graph) nextByDistance(r *Route) int32 {
 	}
 	down := g.outLinks(int(r.Destination))[0] ^ 1
 	end := int(g.From(down)) - g.Hosts
-	distance := g.shape.distances[(at-g.Hosts)*n+end]
+	distance := g.parameters.distances[(at-g.Hosts)*n+end]
 	if distance == 0 {
 		r.at = r.Destination
 		return down
 	}
 	isNearer := func(link int32) bool {
 		to := int(g.to[link]) - g.Hosts
-		return to >= 0 && g.shape.distances[to*n+end] == distance-1
+		return to >= 0 && g.parameters.distances[to*n+end] == distance-1
 	}
 	nearer := 0
 	outs := g.outLinks(at)
@@ -156,7 +156,7 @@ func (g *Graph) nextByDistance(r *Route) int32 {
 	}
 	choice := int(r.Destination) % nearer
 	if g.Routing == HashRouting {
-		choice = int(mix(uint64(r.hash)^uint64(at)<<32) % uint64(nearer))
+		choice = int(hash64(uint64(r.hash)^uint64(at)<<32) % uint64(nearer))
 	}
 	for _, link := range outs {
 		if !isNearer(link) {

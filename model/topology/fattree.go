@@ -64,9 +64,9 @@ func newFatTree(kind string, levels, arity int, taper []int, rails int) (*Graph,
 	t := fatTree{rails: rails, arity: arity, levels: make([]level, levels)}
 	hosts := 1
 	for range levels {
-		hosts = product(hosts, arity)
+		hosts = multiplyCounts(hosts, arity)
 	}
-	allHosts := product(hosts, rails)
+	allHosts := multiplyCounts(hosts, rails)
 	if allHosts < 0 || allHosts > MaxParts {
 		return newGraph(kind, -1, 0, 0)
 	}
@@ -83,17 +83,17 @@ func newFatTree(kind string, levels, arity int, taper []int, rails int) (*Graph,
 				v.up = arity / taper[l]
 			}
 		}
-		n := product(hosts/below, twins)
+		n := multiplyCounts(hosts/below, twins)
 		if n < 0 || n > MaxParts {
 			return newGraph(kind, 0, -1, 0)
 		}
 		switches += n
 		cables += n * v.up
-		twins = product(twins, v.up)
+		twins = multiplyCounts(twins, v.up)
 		t.levels[l] = v
 	}
 	t.planeCables = cables
-	g, err := newGraph(kind, allHosts, product(switches, rails), product(rails, hosts+cables))
+	g, err := newGraph(kind, allHosts, multiplyCounts(switches, rails), multiplyCounts(rails, hosts+cables))
 	if err != nil {
 		return nil, err
 	}
@@ -116,12 +116,12 @@ func newFatTree(kind string, levels, arity int, taper []int, rails int) (*Graph,
 	if arity%2 == 0 {
 		g.Bisection = rails * arity / 2 * t.levels[levels-1].twins
 	}
-	g.shape.fatTree, g.routes = t, treeRoutes
+	g.parameters.fatTree, g.routes = t, treeRoutes
 	return g, nil
 }
 
 // Rails returns how many planes a graph of rails has.
-func (g *Graph) Rails() int { return max(1, g.shape.rails) }
+func (g *Graph) Rails() int { return max(1, g.parameters.rails) }
 
 // topLevel returns the first level above both hosts of a plane.
 func (t *fatTree) topLevel(from, to int) int {
@@ -136,7 +136,7 @@ func (t *fatTree) topLevel(from, to int) int {
 // another digit of the destination's number selects the cable at each level, so that routes to
 // neighbouring hosts separate at once (D-mod-K: Zahavi 2010); or a hash does.
 func (g *Graph) nextInFatTree(r *Route) int32 {
-	t := &g.shape.fatTree
+	t := &g.parameters.fatTree
 	if r.level == 0 {
 		from := int(r.at)
 		r.level, r.at = 1, int32(from/t.rails/t.arity)
@@ -152,7 +152,7 @@ func (g *Graph) nextInFatTree(r *Route) int32 {
 	if r.top > 0 {
 		port := destination / v.twins % v.up
 		if g.Routing == HashRouting {
-			port = int(mix(uint64(r.hash)^uint64(r.level)<<40) % uint64(v.up))
+			port = int(hash64(uint64(r.hash)^uint64(r.level)<<40) % uint64(v.up))
 		}
 		above := &t.levels[r.level]
 		cable := plane + v.firstCable + at*v.up + port

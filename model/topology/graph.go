@@ -54,15 +54,15 @@ type Graph struct {
 	Routing Routing
 	Seed    uint64 // of HashRouting
 
-	to       []int32 // the vertex at the end of each link
-	classes  []Class // of cables
-	routes   routeKind
-	channels bool // a route uses one virtual channel after the other
-	shape    shape
+	to         []int32 // the vertex at the end of each link
+	classes    []Class // of cables
+	routes     routeKind
+	channels   bool // a route uses one virtual channel after the other
+	parameters routeParameters
 }
 
-// shape has the numbers from which routes are computed, each of one kind of graph.
-type shape struct {
+// routeParameters has the numbers from which routes are computed, each of one kind of graph.
+type routeParameters struct {
 	fatTree
 	dragonfly
 	edges
@@ -106,6 +106,19 @@ func (g *Graph) LinkName(link int32) string {
 	return g.VertexName(g.From(link)) + " to " + g.VertexName(g.To(link))
 }
 
+// LinkNames returns the names of all links, in their order. Of parallel cables the second is called
+// "switch 0 to switch 1 by cable 2".
+func (g *Graph) LinkNames() []string {
+	names, used := make([]string, g.Links()), map[string]int{}
+	for i := range names {
+		names[i] = g.LinkName(int32(i))
+		if used[names[i]]++; used[names[i]] > 1 {
+			names[i] += fmt.Sprintf(" by cable %d", used[names[i]])
+		}
+	}
+	return names
+}
+
 // Classes returns which classes of links the graph has.
 func (g *Graph) Classes() (has [NumClasses]bool) {
 	for _, c := range g.classes {
@@ -134,8 +147,8 @@ func (g *Graph) addCable(a, b int, c Class) int {
 	return len(g.classes) - 1
 }
 
-// product multiplies counts. It returns −1 if the result is more than a graph can have.
-func product(counts ...int) int {
+// multiplyCounts multiplies counts. It returns −1 if the result is more than a graph can have.
+func multiplyCounts(counts ...int) int {
 	n := 1
 	for _, c := range counts {
 		if n < 0 || c < 0 || c > 0 && n > math.MaxInt32/c {

@@ -8,7 +8,7 @@ func NewMesh(hosts int) (*Graph, error) {
 	if hosts < 2 {
 		return nil, fmt.Errorf("mesh of %d hosts: write at least 2", hosts)
 	}
-	cables := product(hosts, hosts-1)
+	cables := multiplyCounts(hosts, hosts-1)
 	if cables > 0 {
 		cables /= 2
 	}

@@ -11,24 +11,24 @@ type Route struct {
 	hash        uint32
 }
 
-// Begin returns the route from a host to another. On rails it stays in the plane of the first, so
-// its destination is the host of that plane in the other's node.
-func (g *Graph) Begin(from, to int) Route {
-	if n := g.shape.rails; n > 1 {
+// RouteBetween returns the route from a host to another. On rails it stays in the plane of the
+// first, so its destination is the host of that plane in the other's node.
+func (g *Graph) RouteBetween(from, to int) Route {
+	if n := g.parameters.rails; n > 1 {
 		to = to/n*n + from%n
 	}
 	r := Route{Destination: int32(to), at: int32(from), via: -1}
-	if g.shape.arity > 0 {
-		r.top = int8(g.shape.topLevel(from/g.shape.rails, to/g.shape.rails))
+	if g.parameters.arity > 0 {
+		r.top = int8(g.parameters.topLevel(from/g.parameters.rails, to/g.parameters.rails))
 	}
 	if g.Routing == HashRouting {
-		r.hash = uint32(mix(g.Seed ^ mix(uint64(from)<<32|uint64(to))))
+		r.hash = uint32(hash64(g.Seed ^ hash64(uint64(from)<<32|uint64(to))))
 	}
 	return r
 }
 
-// Next advances a route that has not ended by a link, and returns the link.
-func (g *Graph) Next(r *Route) (link int32) {
+// NextLink advances a route that has not ended by a link, and returns the link.
+func (g *Graph) NextLink(r *Route) (link int32) {
 	switch g.routes {
 	case treeRoutes:
 		link = g.nextInFatTree(r)
@@ -59,13 +59,13 @@ func (g *Graph) Channel(r *Route) int16 {
 // IsTurn reports whether the route is where adaptive routing chooses: at the first router, on the
 // way to another group.
 func (g *Graph) IsTurn(r *Route) bool {
-	return g.Routing == AdaptiveRouting && r.Links == 1 && g.shape.groupOf(int(r.at)-g.Hosts) != g.shape.groupOfHost(int(r.Destination))
+	return g.Routing == AdaptiveRouting && r.Links == 1 && g.parameters.groupOf(int(r.at)-g.Hosts) != g.parameters.groupOfHost(int(r.Destination))
 }
 
 // Detour returns the route that goes first to the group that a random number selects, which is
 // neither that where it is nor that of its destination. It returns false if there is no such group.
 func (g *Graph) Detour(r Route, random uint64) (Route, bool) {
-	d := &g.shape.dragonfly
+	d := &g.parameters.dragonfly
 	if d.groups < 3 {
 		return r, false
 	}
@@ -84,13 +84,13 @@ func (g *Graph) Detour(r Route, random uint64) (Route, bool) {
 func (g *Graph) LinksLeft(r Route) int {
 	n := 0
 	for at := int32(-1); at != r.Destination; n++ {
-		at = g.to[g.Next(&r)]
+		at = g.to[g.NextLink(&r)]
 	}
 	return n
 }
 
-// mix returns a hash of a number: the finalizer of SplitMix64, Steele, Lea and Flood 2014.
-func mix(x uint64) uint64 {
+// hash64 returns a hash of a number: the finalizer of SplitMix64, Steele, Lea and Flood 2014.
+func hash64(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

@@ -90,6 +90,13 @@ func TestCounts(t *testing.T) {
 				t.Fatalf("%s: link %d is %s", x.name, link, g.LinkName(link))
 			}
 		}
+		names := map[string]bool{}
+		for _, name := range g.LinkNames() {
+			names[name] = true
+		}
+		if len(names) != g.Links() {
+			t.Errorf("%s: %d links have %d names", x.name, g.Links(), len(names))
+		}
 	}
 }
 
@@ -132,10 +139,10 @@ func TestRoutes(t *testing.T) {
 						continue
 					}
 					at, channel := int32(from), int16(-1)
-					r := g.Begin(from, to)
+					r := g.RouteBetween(from, to)
 					links := g.LinksLeft(r)
 					for n := 0; at != int32(to); n++ {
-						link := g.Next(&r)
+						link := g.NextLink(&r)
 						if g.From(link) != at || n >= x.maxLinks {
 							t.Fatalf("%s: route from %d to %d is at %s and takes %s as link %d", x.name, from, to, g.VertexName(at), g.LinkName(link), n)
 						}
@@ -169,7 +176,7 @@ func TestRailsStayInTheirPlane(t *testing.T) {
 			if from/4 == to/4 {
 				continue
 			}
-			r := g.Begin(from, to)
+			r := g.RouteBetween(from, to)
 			if int(r.Destination)/4 != to/4 || int(r.Destination)%4 != from%4 {
 				t.Fatalf("from %d to %d arrives at %d", from, to, r.Destination)
 			}
@@ -240,9 +247,9 @@ func TestShiftsOfFatTreesShareNoLink(t *testing.T) {
 		for by := 1; by < g.Hosts; by++ {
 			users := make([]int, g.Links())
 			for from := range g.Hosts {
-				r := g.Begin(from, (from+by)%g.Hosts)
+				r := g.RouteBetween(from, (from+by)%g.Hosts)
 				for at := int32(from); at != r.Destination; {
-					link := g.Next(&r)
+					link := g.NextLink(&r)
 					users[link]++
 					most = max(most, users[link])
 					at = g.To(link)
@@ -264,9 +271,9 @@ func TestHashRoutingDependsOnItsSeed(t *testing.T) {
 		g.Seed = seed
 		text := ""
 		for to := 8; to < 64; to++ {
-			r := g.Begin(0, to)
-			g.Next(&r)
-			text += fmt.Sprint(g.Next(&r), " ")
+			r := g.RouteBetween(0, to)
+			g.NextLink(&r)
+			text += fmt.Sprint(g.NextLink(&r), " ")
 		}
 		return text
 	}
@@ -287,8 +294,8 @@ func TestDetours(t *testing.T) {
 		if from == to {
 			continue
 		}
-		r := g.Begin(from, to)
-		at := g.To(g.Next(&r))
+		r := g.RouteBetween(from, to)
+		at := g.To(g.NextLink(&r))
 		if here, there := from/8, to/8; g.IsTurn(&r) != (here != there) {
 			t.Fatalf("from group %d to %d: a turn is %v", here, there, g.IsTurn(&r))
 		} else if here == there {
@@ -300,7 +307,7 @@ func TestDetours(t *testing.T) {
 		}
 		via, globals, visited := int(r.via), 0, false
 		for at != int32(to) {
-			link := g.Next(&r)
+			link := g.NextLink(&r)
 			if g.From(link) != at {
 				t.Fatalf("link %s from %s", g.LinkName(link), g.VertexName(at))
 			}
@@ -316,7 +323,7 @@ func TestDetours(t *testing.T) {
 	}
 	two, err := NewDragonfly(2, 2, 1, 1)
 	must(t, two, err)
-	r := two.Begin(0, 3)
+	r := two.RouteBetween(0, 3)
 	if _, ok := two.Detour(r, 1); ok {
 		t.Error("a detour between two groups")
 	}
@@ -365,9 +372,9 @@ func TestRoutesAllocateNothing(t *testing.T) {
 		g := x.graph
 		to := g.Hosts - 1
 		if n := testing.AllocsPerRun(100, func() {
-			r := g.Begin(0, to)
+			r := g.RouteBetween(0, to)
 			for at := int32(0); at != r.Destination; {
-				at = g.To(g.Next(&r))
+				at = g.To(g.NextLink(&r))
 			}
 		}); n > 0 {
 			t.Errorf("%s: %v allocations", x.name, n)

@@ -127,10 +127,10 @@ func (n *networkDrawing) draw(c draw.Canvas) {
 		p := n.positions[v]
 		return vg.Point{X: c.Min.X + p.X, Y: c.Max.Y - p.Y}
 	}
-	for link := range int32(n.Links()) {
+	for i, name := range n.LinkNames() {
+		link := int32(i)
 		a, b := at(n.From(link)), at(n.To(link))
 		middle := vg.Point{X: (a.X + b.X) / 2, Y: (a.Y + b.Y) / 2}
-		name := n.LinkName(link)
 		style := draw.LineStyle{Color: Gray, Width: 0.75}
 		tip := name
 		if n.load != nil {

@@ -13,7 +13,6 @@
 package fabric
 
 import (
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/loggp/loggp/impl/hw/core"
@@ -29,15 +28,15 @@ import (
 type network struct {
 	*model.Fabric
 	core.Attachment
-	job       *core.Job
-	hosts     []int32 // of ranks
-	links     []link  // of the graph, and behind them one from each host to itself
-	flows     []flow
-	chunks    []chunk
-	transfers []transfer
-	senders   []sender // of the ranks, and behind them one of each interface, which answers gets
-	open      []int32  // with adaptive routing, the first transfer under way from each host
-	random    rand.PCG // of detours
+	job           *core.Job
+	hosts         []int32 // of ranks
+	links         []link  // of the graph, and behind them one from each host to itself
+	flows         []flow
+	chunks        []chunk
+	transfers     []transfer
+	senders       []sender // of the ranks, and behind them one of each interface, which answers gets
+	openTransfers []int32  // with adaptive routing, the first transfer under way from each host
+	random        rand.PCG // of detours
 
 	freeFlow, freeChunk, freeTransfer int32 // the first of those to use again
 }
@@ -68,9 +67,9 @@ func New(j *core.Job, f *model.Fabric, e core.Attachment) core.Network {
 		n.senders[i] = sender{none, none}
 	}
 	if f.Graph.Routing == topology.AdaptiveRouting {
-		n.open = make([]int32, f.Graph.Hosts)
-		for i := range n.open {
-			n.open[i] = none
+		n.openTransfers = make([]int32, f.Graph.Hosts)
+		for i := range n.openTransfers {
+			n.openTransfers[i] = none
 		}
 	}
 	j.Probe.RequestReport(n, 0)
@@ -87,9 +86,9 @@ func (n *network) latencyBetween(from, to int32) unit.Time {
 	if a == b {
 		return t
 	}
-	r := n.Graph.Begin(int(a), int(b))
+	r := n.Graph.RouteBetween(int(a), int(b))
 	for at := a; at != r.Destination; {
-		link := n.Graph.Next(&r)
+		link := n.Graph.NextLink(&r)
 		t += n.links[link].latency
 		at = n.Graph.To(link)
 	}
@@ -128,14 +127,9 @@ func (n *network) UpdateRegister(*core.Port, int, int, core.RegisterUpdate) int6
 	panic("hw: interfaces of a fabric have no counters")
 }
 
-// Report names the links. Parallel ones are counted.
+// Report names the links.
 func (n *network) Report(uint64) {
-	used := map[string]int{}
-	for i := range n.Graph.Links() {
-		name := n.Graph.LinkName(int32(i))
-		if used[name]++; used[name] > 1 {
-			name += fmt.Sprintf(" by cable %d", used[name])
-		}
+	for i, name := range n.Graph.LinkNames() {
 		n.job.Probe.SetServerName(&n.links[i].Server, "%s%s", n.NamePrefix, name)
 	}
 	for h := range n.Graph.Hosts {

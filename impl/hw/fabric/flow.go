@@ -99,5 +99,5 @@ func (n *network) markReady(f int32, t unit.Time) {
 		n.flows[l.lastReady].nextReady = f
 	}
 	l.lastReady = f
-	n.serveLink(q.link, t)
+	n.scheduleService(q.link, t)
 }

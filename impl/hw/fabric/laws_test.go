@@ -32,9 +32,9 @@ func TestBytesAreConserved(t *testing.T) {
 				if from == to {
 					continue
 				}
-				route := g.Begin(from, to)
+				route := g.RouteBetween(from, to)
 				for at := int32(from); at != route.Destination; {
-					link := g.Next(&route)
+					link := g.NextLink(&route)
 					want[g.LinkName(link)] += f.WireBytes(sizes[from][i])
 					at = g.To(link)
 				}
@@ -232,8 +232,8 @@ func TestMessagesAllocateNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkAlltoall is an exchange of 1 KiB between all ranks of 32 nodes with an interface each, on
-// a tree.
+// BenchmarkAlltoall is an exchange of 1 KiB between all ranks of 32 nodes with an interface each,
+// on a tree.
 func BenchmarkAlltoall(b *testing.B) {
 	g, err := topology.NewFatTree(2, 8, nil)
 	for _, perNode := range []int{1, 36} {

@@ -94,16 +94,16 @@ func (n *network) advanceChunk(c int32, t unit.Time) {
 // numbers of links (UGAL-L: Singh 2005; Kim et al. 2008).
 func (n *network) chooseLink(i int32, t unit.Time) {
 	c := &n.chunks[i]
-	if n.open != nil && n.Graph.IsTurn(&c.route) {
+	if n.openTransfers != nil && n.Graph.IsTurn(&c.route) {
 		if detour, ok := n.Graph.Detour(c.route, n.random.Uint64()); ok {
 			first, second := c.route, detour
-			direct, indirect := n.Graph.Next(&first), n.Graph.Next(&second)
+			direct, indirect := n.Graph.NextLink(&first), n.Graph.NextLink(&second)
 			if n.queueTime(direct, t)*unit.Time(n.Graph.LinksLeft(c.route)) > n.queueTime(indirect, t)*unit.Time(n.Graph.LinksLeft(detour)) {
 				c.route = detour
 			}
 		}
 	}
-	c.link = n.Graph.Next(&c.route)
+	c.link = n.Graph.NextLink(&c.route)
 }
 
 // queueTime returns how long a link takes for what it carries at a time and what waits for it.
@@ -150,7 +150,7 @@ func (n *network) takeLink(i, f int32, t unit.Time) (goesOn bool) {
 	l := &n.links[c.link]
 	hold := l.rate.Time(int(c.bytes))
 	l.Reserve(t, hold)
-	x := n.transfers[c.transfer].payload()
+	x := n.transfers[c.transfer].message()
 	n.job.Probe.ServerOccupied(&l.Server, x, model.CarryActivity, t, hold, int(c.bytes))
 	c.lastByte = max(c.lastByte, t+hold) + l.latency
 	before := c.room
@@ -174,7 +174,7 @@ func (n *network) takeLink(i, f int32, t unit.Time) (goesOn bool) {
 	}
 	if l.endsAtHost {
 		c.next, n.freeChunk = n.freeChunk, i
-		n.chunkArrived(of, payload, isLast, there)
+		n.recordChunkArrival(of, payload, isLast, there)
 	}
 	if isFromHost && n.senders[by].first != none {
 		if !l.endsAtHost { // before the next chunk, which may take no time
@@ -201,7 +201,7 @@ func (e *linkFreeEvent) HandleEvent(arg uint64) {
 		return
 	}
 	if l.FreeAt() > now {
-		n.serveLink(int32(arg), now)
+		n.scheduleService(int32(arg), now)
 		return
 	}
 	q := &n.flows[f]
@@ -218,14 +218,14 @@ func (e *linkFreeEvent) HandleEvent(arg uint64) {
 	goesOn := n.takeLink(i, f, now)
 	n.markReady(f, now)
 	n.releaseFlow(f)
-	n.serveLink(int32(arg), now)
+	n.scheduleService(int32(arg), now)
 	if goesOn {
 		n.advanceChunk(i, now)
 	}
 }
 
-// serveLink schedules the service of a link for which flows are ready.
-func (n *network) serveLink(i int32, t unit.Time) {
+// scheduleService schedules the service of a link for which flows are ready.
+func (n *network) scheduleService(i int32, t unit.Time) {
 	l := &n.links[i]
 	if l.firstReady != none && !l.isServed {
 		l.isServed = true

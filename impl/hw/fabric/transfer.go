@@ -21,8 +21,8 @@ type transfer struct {
 	nextOpen int32     // the transfer from its host that began next
 }
 
-// payload returns the packet or the access.
-func (x *transfer) payload() any {
+// message returns the packet or the access.
+func (x *transfer) message() any {
 	if x.packet != nil {
 		return x.packet
 	}
@@ -60,8 +60,8 @@ func (n *network) enqueueTransfer(by int32, x transfer) {
 // whether the chunk goes on to another link.
 func (n *network) sendChunk(i int32, t unit.Time) (c int32, goesOn bool) {
 	x := &n.transfers[i]
-	if n.open != nil && x.position == 0 {
-		n.noteOpen(i)
+	if n.openTransfers != nil && x.position == 0 {
+		n.appendOpenTransfer(i)
 	}
 	bytes := min(n.Chunk, x.size-x.position)
 	x.position += bytes
@@ -71,15 +71,15 @@ func (n *network) sendChunk(i int32, t unit.Time) (c int32, goesOn bool) {
 	if x.from == x.to {
 		q.link, q.route.Links = int32(n.Graph.Links())+x.from, 1
 	} else {
-		q.route = n.Graph.Begin(int(x.from), int(x.to))
-		q.link = n.Graph.Next(&q.route)
+		q.route = n.Graph.RouteBetween(int(x.from), int(x.to))
+		q.link = n.Graph.NextLink(&q.route)
 	}
 	return c, n.reachLink(c, t)
 }
 
-// noteOpen appends a transfer that begins to those under way from its host.
-func (n *network) noteOpen(i int32) {
-	last := &n.open[n.transfers[i].from]
+// appendOpenTransfer appends a transfer that begins to those under way from its host.
+func (n *network) appendOpenTransfer(i int32) {
+	last := &n.openTransfers[n.transfers[i].from]
 	for *last != none {
 		last = &n.transfers[*last].nextOpen
 	}
@@ -102,11 +102,11 @@ func (n *network) continueSender(by int32, t unit.Time) {
 	}
 }
 
-// chunkArrived counts a chunk of which the last byte can be seen at a time. With deterministic
-// routing all other chunks of the transfer are there before its last.
-func (n *network) chunkArrived(i, payload int32, isLast bool, t unit.Time) {
+// recordChunkArrival counts a chunk of which the last byte can be seen at a time. With
+// deterministic routing all other chunks of the transfer are there before its last.
+func (n *network) recordChunkArrival(i, payload int32, isLast bool, t unit.Time) {
 	x := &n.transfers[i]
-	if n.open == nil {
+	if n.openTransfers == nil {
 		if isLast {
 			n.endTransfer(i, t)
 		}
@@ -119,7 +119,7 @@ func (n *network) chunkArrived(i, payload int32, isLast bool, t unit.Time) {
 	}
 	x.missing = none
 	to, end := x.to, unit.Time(0)
-	for at := &n.open[x.from]; *at != none; {
+	for at := &n.openTransfers[x.from]; *at != none; {
 		y := &n.transfers[*at]
 		switch {
 		case y.to != to:
@@ -138,7 +138,7 @@ func (n *network) chunkArrived(i, payload int32, isLast bool, t unit.Time) {
 // endTransfer schedules what happens when the last byte of a transfer is there.
 func (n *network) endTransfer(i int32, t unit.Time) {
 	x := &n.transfers[i]
-	n.job.Probe.LastByteArrived(x.payload(), t)
+	n.job.Probe.LastByteArrived(x.message(), t)
 	if x.packet != nil {
 		n.job.Kernel.Schedule(t, (*core.ArrivalEvent)(x.packet), 0)
 	} else {

@@ -62,9 +62,9 @@ func treeResources(f *model.FatTree, from, to int) []string {
 
 // fabricResources returns the links that a flow needs.
 func fabricResources(g *topology.Graph, from, to int) (names []string) {
-	r := g.Begin(from, to)
+	r := g.RouteBetween(from, to)
 	for at := int32(from); at != r.Destination; {
-		link := g.Next(&r)
+		link := g.NextLink(&r)
 		names = append(names, strconv.Itoa(int(link)))
 		at = g.To(link)
 	}
